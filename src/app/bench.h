@@ -1,0 +1,27 @@
+/* Benchmarks: each suite times kernels and reports figures with the bar they must reach and the
+ * accuracy they had. Times are CPU seconds of one thread, the minimum of at least 9 repeats; a
+ * fixed reference loop (the scalar orient3d filter) is timed in the same process, so figures can be
+ * compared as ratios on noisy machines. */
+#ifndef KILN_APP_BENCH_H
+#define KILN_APP_BENCH_H
+
+#include "base/context.h"
+
+typedef struct kiln_bench kiln_bench;
+
+kiln_context *kiln_bench_context(kiln_bench *bench);
+
+/* CPU seconds of body(user): minimum over at least 9 calls and at least 0.3 s in all. */
+double kiln_bench_time(kiln_bench *bench, void (*body)(void *user), void *user);
+
+/* One row of the table. `bar` is the figure to reach (0: none), `higher_is_better` its sense;
+ * `accuracy` is a short text with the measured error next to its bar ("" when there is none). */
+void kiln_bench_report(kiln_bench *bench, const char *name, double value, const char *unit,
+                       double bar, int higher_is_better, const char *accuracy);
+
+/* Keeps the optimiser from dropping a result. */
+void kiln_bench_keep(double value);
+
+typedef void (*kiln_bench_suite)(kiln_bench *bench);
+
+#endif

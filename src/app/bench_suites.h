@@ -1,0 +1,1 @@
+/* One row per suite: name, function (in bench_<name>.c). */

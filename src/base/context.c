@@ -1,0 +1,94 @@
+#include "base/context.h"
+#include "base/parallel.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *kiln_version(void)
+{
+    return KILN_VERSION;
+}
+
+static void *resize_with_malloc(void *user, void *block, size_t old_size, size_t new_size)
+{
+    (void)user;
+    (void)old_size;
+    if (new_size == 0) {
+        free(block);
+        return NULL;
+    }
+    return realloc(block, new_size);
+}
+
+kiln_context_options kiln_context_default_options(void)
+{
+    return (kiln_context_options){.allocator = {resize_with_malloc, NULL}};
+}
+
+static int core_count(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores < 1 ? 1 : cores > KILN_MAX_THREADS ? KILN_MAX_THREADS : (int)cores;
+}
+
+kiln_status kiln_context_create(const kiln_context_options *options, kiln_context **out,
+                                kiln_error *error)
+{
+    kiln_context_options used = options ? *options : kiln_context_default_options();
+    if (!used.allocator.resize)
+        used.allocator = (kiln_allocator){resize_with_malloc, NULL};
+    if (used.threads < 0 || used.threads > KILN_MAX_THREADS)
+        return kiln_fail(error, KILN_ERR_INPUT, "threads", 0, -1, "must be 0 to %d, got %d",
+                         KILN_MAX_THREADS, used.threads);
+    kiln_isa isa = kiln_isa_best();
+    if (used.isa && !kiln_isa_parse(used.isa, &isa))
+        return kiln_fail(error, KILN_ERR_INPUT, "isa", 0, -1,
+                         "'%s' is none of scalar, avx2, avx512, or this machine lacks it",
+                         used.isa);
+
+    kiln_context *context = used.allocator.resize(used.allocator.user, NULL, 0, sizeof *context);
+    if (!context)
+        return kiln_fail_memory(error, sizeof *context);
+    *context = (kiln_context){.allocator = used.allocator,
+                              .log = used.log,
+                              .log_user = used.log_user,
+                              .threads = used.threads ? used.threads : core_count(),
+                              .isa = isa,
+                              .seed = used.seed};
+    *out = context;
+    return KILN_OK;
+}
+
+void kiln_context_destroy(kiln_context *context)
+{
+    if (!context)
+        return;
+    kiln_parallel_shutdown(context);
+    kiln_release(context, context, sizeof *context);
+}
+
+void *kiln_resize(kiln_context *context, void *block, size_t old_size, size_t new_size)
+{
+    return context->allocator.resize(context->allocator.user, block, old_size, new_size);
+}
+
+void kiln_release(kiln_context *context, void *block, size_t size)
+{
+    if (block)
+        context->allocator.resize(context->allocator.user, block, size, 0);
+}
+
+void kiln_log(kiln_context *context, kiln_log_level level, const char *format, ...)
+{
+    if (!context->log)
+        return;
+    char message[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    context->log(context->log_user, level, message);
+}

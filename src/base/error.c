@@ -1,0 +1,52 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *kiln_status_text(kiln_status status)
+{
+    static const char *const text[] = {
+#define STATUS_TEXT(name, text) text,
+        KILN_STATUS_TABLE(STATUS_TEXT)
+#undef STATUS_TEXT
+    };
+    size_t count = sizeof text / sizeof text[0];
+    return (size_t)status < count ? text[status] : "unknown status";
+}
+
+kiln_status kiln_fail(kiln_error *error, kiln_status status, const char *place, long long line,
+                      long long byte, const char *format, ...)
+{
+    if (!error)
+        return status;
+    memset(error, 0, sizeof *error);
+    error->status = status;
+    error->line = line;
+    error->byte = byte;
+    if (place)
+        snprintf(error->place, sizeof error->place, "%s", place);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+kiln_status kiln_fail_memory(kiln_error *error, size_t bytes)
+{
+    return kiln_fail(error, KILN_ERR_MEMORY, NULL, 0, -1, "out of memory (%zu bytes wanted)",
+                     bytes);
+}
+
+const char *kiln_error_format(const kiln_error *error, char *buffer, size_t size)
+{
+    const char *place = error->place[0] ? error->place : "kiln";
+    if (error->line > 0)
+        snprintf(buffer, size, "%s:%lld: %s", place, error->line, error->message);
+    else if (error->byte >= 0)
+        snprintf(buffer, size, "%s: byte %lld: %s", place, error->byte, error->message);
+    else
+        snprintf(buffer, size, "%s: %s", place, error->message);
+    return buffer;
+}

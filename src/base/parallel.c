@@ -1,0 +1,167 @@
+#include "base/parallel.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* Workers sleep on `wake`; a loop bumps `generation`, everyone (the caller too) draws chunks from
+ * an atomic counter, and the last worker to finish signals `done`. Which thread draws which chunk
+ * varies; what a chunk computes does not. */
+struct kiln_thread_pool {
+    pthread_t threads[KILN_MAX_THREADS];
+    int count; /* workers, without the caller */
+    pthread_mutex_t lock;
+    pthread_cond_t wake, done;
+    unsigned generation;
+    int running;
+    int quit;
+    kiln_chunk_body body;
+    void *user;
+    size_t items, grain, chunks;
+    atomic_size_t next;
+    atomic_int next_worker;
+};
+
+size_t kiln_chunk_count(size_t count, size_t grain)
+{
+    return grain ? (count + grain - 1) / grain : 0;
+}
+
+static void draw_chunks(struct kiln_thread_pool *pool, int worker)
+{
+    for (;;) {
+        size_t chunk = atomic_fetch_add(&pool->next, 1);
+        if (chunk >= pool->chunks)
+            return;
+        size_t begin = chunk * pool->grain;
+        size_t end = begin + pool->grain < pool->items ? begin + pool->grain : pool->items;
+        pool->body(pool->user, chunk, begin, end, worker);
+    }
+}
+
+static void *work(void *argument)
+{
+    struct kiln_thread_pool *pool = argument;
+    int worker = 1 + atomic_fetch_add(&pool->next_worker, 1);
+    unsigned seen = 0;
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        while (pool->generation == seen && !pool->quit)
+            pthread_cond_wait(&pool->wake, &pool->lock);
+        if (pool->quit)
+            break;
+        seen = pool->generation;
+        pthread_mutex_unlock(&pool->lock);
+        draw_chunks(pool, worker);
+        pthread_mutex_lock(&pool->lock);
+        if (--pool->running == 0)
+            pthread_cond_signal(&pool->done);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static struct kiln_thread_pool *start_pool(kiln_context *context)
+{
+    struct kiln_thread_pool *pool = kiln_resize(context, NULL, 0, sizeof *pool);
+    if (!pool)
+        return NULL;
+    memset(pool, 0, sizeof *pool);
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->wake, NULL);
+    pthread_cond_init(&pool->done, NULL);
+    for (int i = 0; i + 1 < context->threads; i++) {
+        if (pthread_create(&pool->threads[i], NULL, work, pool) != 0)
+            break;
+        pool->count++;
+    }
+    return pool;
+}
+
+void kiln_parallel_for(kiln_context *context, size_t count, size_t grain, kiln_chunk_body body,
+                       void *user)
+{
+    size_t chunks = kiln_chunk_count(count, grain);
+    if (context->threads > 1 && chunks > 1 && !context->pool)
+        context->pool = start_pool(context);
+    struct kiln_thread_pool *pool = context->pool;
+    if (!pool || pool->count == 0 || chunks < 2) {
+        for (size_t chunk = 0; chunk < chunks; chunk++) {
+            size_t begin = chunk * grain;
+            body(user, chunk, begin, begin + grain < count ? begin + grain : count, 0);
+        }
+        return;
+    }
+
+    pthread_mutex_lock(&pool->lock);
+    pool->body = body;
+    pool->user = user;
+    pool->items = count;
+    pool->grain = grain;
+    pool->chunks = chunks;
+    atomic_store(&pool->next, 0);
+    pool->running = pool->count;
+    pool->generation++;
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+
+    draw_chunks(pool, 0);
+
+    pthread_mutex_lock(&pool->lock);
+    while (pool->running > 0)
+        pthread_cond_wait(&pool->done, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+enum { SUM_GRAIN = 4096 };
+
+typedef struct sum_job {
+    kiln_item_value item;
+    void *user;
+    double *partial;
+} sum_job;
+
+static void sum_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    sum_job *job = user;
+    double sum = 0.0;
+    for (size_t i = begin; i < end; i++)
+        sum += job->item(job->user, i);
+    job->partial[chunk] = sum;
+}
+
+kiln_status kiln_parallel_sum(kiln_context *context, size_t count, kiln_item_value item, void *user,
+                              double *sum, kiln_error *error)
+{
+    *sum = 0.0;
+    size_t chunks = kiln_chunk_count(count, SUM_GRAIN);
+    if (chunks == 0)
+        return KILN_OK;
+    sum_job job = {item, user, kiln_resize(context, NULL, 0, chunks * sizeof(double))};
+    if (!job.partial)
+        return kiln_fail_memory(error, chunks * sizeof(double));
+    kiln_parallel_for(context, count, SUM_GRAIN, sum_chunk, &job);
+    for (size_t chunk = 0; chunk < chunks; chunk++)
+        *sum += job.partial[chunk];
+    kiln_release(context, job.partial, chunks * sizeof(double));
+    return KILN_OK;
+}
+
+void kiln_parallel_shutdown(kiln_context *context)
+{
+    struct kiln_thread_pool *pool = context->pool;
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->quit = 1;
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < pool->count; i++)
+        pthread_join(pool->threads[i], NULL);
+    pthread_cond_destroy(&pool->wake);
+    pthread_cond_destroy(&pool->done);
+    pthread_mutex_destroy(&pool->lock);
+    kiln_release(context, pool, sizeof *pool);
+    context->pool = NULL;
+}

@@ -1,0 +1,163 @@
+/* Batched arithmetic behind one vector type.
+ *
+ * A file named *_simd.c is compiled once per instruction set (see CMakeLists.txt): KILN_SIMD(name)
+ * gives its functions the suffix _scalar, _avx2 or _avx512, and `kiln_vd` is a vector of
+ * KILN_VD_LANES doubles (2, 4, 8). Callers pick with the context's `isa`. Multiplications and
+ * additions are never fused unless kiln_vd_fma says so, so results do not depend on the compiler's
+ * mood; _scalar has no fused instruction and its kiln_vd_fma rounds twice. */
+#ifndef KILN_BASE_SIMD_H
+#define KILN_BASE_SIMD_H
+
+#include "base/platform.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef enum kiln_isa { KILN_ISA_SCALAR, KILN_ISA_AVX2, KILN_ISA_AVX512, KILN_ISA_COUNT } kiln_isa;
+
+kiln_isa kiln_isa_best(void);
+/* False when the name is unknown or the machine lacks it. */
+bool kiln_isa_parse(const char *name, kiln_isa *isa);
+const char *kiln_isa_name(kiln_isa isa);
+
+/* Declares the three variants of a batched function. */
+#define KILN_SIMD_DECLARE(result, name, ...)                                                       \
+    result name##_scalar(__VA_ARGS__);                                                             \
+    result name##_avx2(__VA_ARGS__);                                                               \
+    result name##_avx512(__VA_ARGS__)
+
+/* Table of the three variants, indexed by kiln_isa. */
+#define KILN_SIMD_TABLE(name)                                                                      \
+    {                                                                                              \
+        name##_scalar, name##_avx2, name##_avx512                                                  \
+    }
+
+#if defined(KILN_SIMD_AVX512)
+#define KILN_SIMD(name) name##_avx512
+#define KILN_VD_LANES   8
+#elif defined(KILN_SIMD_AVX2)
+#define KILN_SIMD(name) name##_avx2
+#define KILN_VD_LANES   4
+#elif defined(KILN_SIMD_SCALAR)
+#define KILN_SIMD(name) name##_scalar
+#define KILN_VD_LANES   2
+#endif
+
+#ifdef KILN_VD_LANES
+typedef double kiln_vd __attribute__((vector_size(8 * KILN_VD_LANES)));
+typedef int64_t kiln_vi __attribute__((vector_size(8 * KILN_VD_LANES))); /* also masks: 0 or -1 */
+
+#if defined(KILN_SIMD_AVX512) || defined(KILN_SIMD_AVX2)
+#include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+KILN_INLINE kiln_vd kiln_vd_load(const double *p)
+{
+    kiln_vd v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+KILN_INLINE void kiln_vd_store(double *p, kiln_vd v)
+{
+    memcpy(p, &v, sizeof v);
+}
+
+KILN_INLINE kiln_vd kiln_vd_set(double s)
+{
+    return s - (kiln_vd){0};
+}
+
+/* mask ? a : b, lane by lane; mask lanes are 0 or -1. */
+KILN_INLINE kiln_vd kiln_vd_select(kiln_vi mask, kiln_vd a, kiln_vd b)
+{
+    return (kiln_vd)(((kiln_vi)a & mask) | ((kiln_vi)b & ~mask));
+}
+
+KILN_INLINE kiln_vd kiln_vd_abs(kiln_vd a)
+{
+    return (kiln_vd)((kiln_vi)a & INT64_MAX);
+}
+
+KILN_INLINE kiln_vd kiln_vd_max(kiln_vd a, kiln_vd b)
+{
+    return kiln_vd_select(a > b, a, b);
+}
+
+KILN_INLINE kiln_vd kiln_vd_min(kiln_vd a, kiln_vd b)
+{
+    return kiln_vd_select(a < b, a, b);
+}
+
+#if defined(KILN_SIMD_AVX512)
+KILN_INLINE kiln_vd kiln_vd_sqrt(kiln_vd a)
+{
+    return (kiln_vd)_mm512_sqrt_pd((__m512d)a);
+}
+KILN_INLINE kiln_vd kiln_vd_fma(kiln_vd a, kiln_vd b, kiln_vd c)
+{
+    return (kiln_vd)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+/* 1/sqrt(a) for normal positive a: 14-bit estimate, two Newton steps, within 2 ulp. */
+KILN_INLINE kiln_vd kiln_vd_rsqrt(kiln_vd a)
+{
+    kiln_vd r = (kiln_vd)_mm512_rsqrt14_pd((__m512d)a);
+    for (int i = 0; i < 2; i++) {
+        kiln_vd e = kiln_vd_fma(-(a * r), r, kiln_vd_set(1.0));
+        r = kiln_vd_fma(r * e, kiln_vd_fma(e, kiln_vd_set(0.375), kiln_vd_set(0.5)), r);
+    }
+    return r;
+}
+/* Bit per lane where the mask is set. */
+KILN_INLINE unsigned kiln_vi_bits(kiln_vi mask)
+{
+    return (unsigned)_mm512_movepi64_mask((__m512i)mask);
+}
+#elif defined(KILN_SIMD_AVX2)
+KILN_INLINE kiln_vd kiln_vd_sqrt(kiln_vd a)
+{
+    return (kiln_vd)_mm256_sqrt_pd((__m256d)a);
+}
+KILN_INLINE kiln_vd kiln_vd_fma(kiln_vd a, kiln_vd b, kiln_vd c)
+{
+    return (kiln_vd)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+KILN_INLINE kiln_vd kiln_vd_rsqrt(kiln_vd a)
+{
+    return 1.0 / kiln_vd_sqrt(a);
+}
+KILN_INLINE unsigned kiln_vi_bits(kiln_vi mask)
+{
+    return (unsigned)_mm256_movemask_pd((__m256d)mask);
+}
+#else
+KILN_INLINE kiln_vd kiln_vd_sqrt(kiln_vd a)
+{
+    kiln_vd r = a;
+    for (int i = 0; i < KILN_VD_LANES; i++)
+        r[i] = sqrt(a[i]);
+    return r;
+}
+KILN_INLINE kiln_vd kiln_vd_fma(kiln_vd a, kiln_vd b, kiln_vd c)
+{
+    return a * b + c;
+}
+KILN_INLINE kiln_vd kiln_vd_rsqrt(kiln_vd a)
+{
+    return 1.0 / kiln_vd_sqrt(a);
+}
+KILN_INLINE unsigned kiln_vi_bits(kiln_vi mask)
+{
+    unsigned bits = 0;
+    for (int i = 0; i < KILN_VD_LANES; i++)
+        bits |= (unsigned)(mask[i] & 1) << i;
+    return bits;
+}
+#endif
+#endif
+
+#endif
