@@ -11,6 +11,8 @@
 #define KILN_PREFETCH(p)        __builtin_prefetch(p)
 #define KILN_UNUSED             __attribute__((unused))
 #define KILN_TYPEOF(x)          __typeof__(x)
+/* Product of two 64-bit words and its carries. */
+__extension__ typedef unsigned __int128 kiln_u128;
 #else
 #error "Kiln is built with GCC or Clang"
 #endif
