@@ -93,6 +93,25 @@ KILN_INLINE kiln_vd kiln_vd_min(kiln_vd a, kiln_vd b)
     return kiln_vd_select(a < b, a, b);
 }
 
+/* a with its sign turned where s is negative (or -0). */
+KILN_INLINE kiln_vd kiln_vd_mulsign(kiln_vd a, kiln_vd s)
+{
+    return (kiln_vd)((kiln_vi)a ^ ((kiln_vi)s & INT64_MIN));
+}
+
+/* Powers of two with a * scale in [1, 4) and scale * inverse = 1, for normal positive a; below that
+ * the largest scale there is. Scaling by them is exact. */
+KILN_INLINE void kiln_vd_binade(kiln_vd a, kiln_vd *scale, kiln_vd *inverse)
+{
+    const kiln_vi low = (kiln_vi){0} + (INT64_C(1) << 52),
+                  high = (kiln_vi){0} + (INT64_C(2045) << 52);
+    kiln_vi e = (kiln_vi)a & (INT64_C(2047) << 52);
+    e = (e & (e > low)) | (low & (e <= low));
+    e = (e & (e < high)) | (high & (e >= high));
+    *inverse = (kiln_vd)e;
+    *scale = (kiln_vd)((INT64_C(2046) << 52) - e);
+}
+
 #if defined(KILN_SIMD_AVX512)
 KILN_INLINE kiln_vd kiln_vd_sqrt(kiln_vd a)
 {
@@ -102,14 +121,13 @@ KILN_INLINE kiln_vd kiln_vd_fma(kiln_vd a, kiln_vd b, kiln_vd c)
 {
     return (kiln_vd)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 }
-/* 1/sqrt(a) for normal positive a: 14-bit estimate, two Newton steps, within 2 ulp. */
+/* 1/sqrt(a) for normal positive a: 14-bit estimate and two Newton steps (28, 54 bits), within
+ * 2 ulp. */
 KILN_INLINE kiln_vd kiln_vd_rsqrt(kiln_vd a)
 {
     kiln_vd r = (kiln_vd)_mm512_rsqrt14_pd((__m512d)a);
-    for (int i = 0; i < 2; i++) {
-        kiln_vd e = kiln_vd_fma(-(a * r), r, kiln_vd_set(1.0));
-        r = kiln_vd_fma(r * e, kiln_vd_fma(e, kiln_vd_set(0.375), kiln_vd_set(0.5)), r);
-    }
+    for (int i = 0; i < 2; i++)
+        r = kiln_vd_fma(0.5 * r, kiln_vd_fma(-(a * r), r, kiln_vd_set(1.0)), r);
     return r;
 }
 /* Bit per lane where the mask is set. */

@@ -1,0 +1,105 @@
+/* Signed 3x3 SVD, scalar and batched, and the symmetric functions. */
+#include "app/bench.h"
+
+#include "base/random.h"
+#include "geom/svd3.h"
+
+#include <stdio.h>
+
+enum { COUNT = 4096 };
+
+typedef struct svd_work {
+    kiln_isa isa;
+    kiln_mat3 matrices[COUNT];
+    kiln_svd3 results[COUNT];
+    double a[9 * COUNT], u[9 * COUNT], s[3 * COUNT], v[9 * COUNT];
+} svd_work;
+
+/* Deformation gradients of every sort: mild, strong, inverted, and one in 16 singular. */
+static void fill(svd_work *w)
+{
+    kiln_random r = kiln_random_start(1, 0);
+    for (int i = 0; i < COUNT; i++) {
+        double amount = i % 2 ? 0.3 : 2.0;
+        for (int k = 0; k < 9; k++) {
+            double x = (k % 4 == 0 ? 1.0 : 0.0) + amount * kiln_random_range(&r, -1.0, 1.0);
+            w->matrices[i].m[k / 3][k % 3] = i % 16 == 0 && k >= 6 ? 0.0 : x;
+        }
+        for (int k = 0; k < 9; k++)
+            w->a[k * COUNT + i] = w->matrices[i].m[k / 3][k % 3];
+    }
+}
+
+static double orthogonality(const kiln_mat3 *v)
+{
+    kiln_mat3 e = kiln_m3_mul(kiln_m3_transpose(*v), *v);
+    for (int i = 0; i < 3; i++)
+        e.m[i][i] -= 1.0;
+    return sqrt(kiln_m3_norm2(e));
+}
+
+static double error_of(const kiln_mat3 *a, const kiln_svd3 *d)
+{
+    kiln_mat3 s = kiln_m3_diagonal(d->s[0], d->s[1], d->s[2]);
+    kiln_mat3 back = kiln_m3_mul(kiln_m3_mul(d->u, s), kiln_m3_transpose(d->v));
+    double e = sqrt(kiln_m3_norm2(kiln_m3_add(back, kiln_m3_scale(*a, -1.0))) / kiln_m3_norm2(*a));
+    double u = orthogonality(&d->u), v = orthogonality(&d->v);
+    return e > u ? (e > v ? e : v) : (u > v ? u : v);
+}
+
+static void run_scalar(void *user)
+{
+    svd_work *w = user;
+    for (int i = 0; i < COUNT; i++)
+        w->results[i] = kiln_svd3_decompose(w->matrices[i]);
+}
+
+static void run_batch(void *user)
+{
+    svd_work *w = user;
+    kiln_svd3_decompose_batch(w->isa, COUNT, COUNT, w->a, w->u, w->s, w->v);
+}
+
+static void unpack(svd_work *w)
+{
+    for (int i = 0; i < COUNT; i++) {
+        for (int k = 0; k < 9; k++) {
+            w->results[i].u.m[k / 3][k % 3] = w->u[k * COUNT + i];
+            w->results[i].v.m[k / 3][k % 3] = w->v[k * COUNT + i];
+        }
+        for (int k = 0; k < 3; k++)
+            w->results[i].s[k] = w->s[k * COUNT + i];
+    }
+}
+
+static void report(kiln_bench *bench, const svd_work *w, const char *name, double seconds,
+                   double bar)
+{
+    double worst = 0.0;
+    for (int i = 0; i < COUNT; i++) {
+        double e = error_of(&w->matrices[i], &w->results[i]);
+        worst = e > worst ? e : worst;
+    }
+    char text[80];
+    snprintf(text, sizeof text, "reconstruction, orthogonality %.1e (bar 4e-15)", worst);
+    kiln_bench_report(bench, name, seconds / COUNT * 1e9, "ns", bar, 0, text);
+}
+
+void kiln_bench_linalg(kiln_bench *bench)
+{
+    static const char *const names[] = {"svd3 batched, scalar", "svd3 batched, avx2",
+                                        "svd3 batched, avx512"};
+    kiln_context *context = kiln_bench_context(bench);
+    svd_work *w = kiln_resize(context, NULL, 0, sizeof *w);
+    if (!w)
+        return;
+    fill(w);
+    report(bench, w, "svd3 scalar", kiln_bench_time(bench, run_scalar, w), 400.0);
+    for (int isa = 0; isa <= (int)context->isa; isa++) {
+        w->isa = (kiln_isa)isa;
+        double seconds = kiln_bench_time(bench, run_batch, w);
+        unpack(w);
+        report(bench, w, names[isa], seconds, isa == KILN_ISA_AVX512 ? 60.0 : 0.0);
+    }
+    kiln_release(context, w, sizeof *w);
+}
