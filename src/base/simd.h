@@ -75,7 +75,14 @@ KILN_INLINE kiln_vd kiln_vd_set(double s)
 /* mask ? a : b, lane by lane; mask lanes are 0 or -1. */
 KILN_INLINE kiln_vd kiln_vd_select(kiln_vi mask, kiln_vd a, kiln_vd b)
 {
+#if defined(KILN_SIMD_AVX512)
+    return (kiln_vd)_mm512_mask_blend_pd(_mm512_movepi64_mask((__m512i)mask), (__m512d)b,
+                                         (__m512d)a);
+#elif defined(KILN_SIMD_AVX2)
+    return (kiln_vd)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)mask);
+#else
     return (kiln_vd)(((kiln_vi)a & mask) | ((kiln_vi)b & ~mask));
+#endif
 }
 
 KILN_INLINE kiln_vd kiln_vd_abs(kiln_vd a)
@@ -121,13 +128,22 @@ KILN_INLINE kiln_vd kiln_vd_fma(kiln_vd a, kiln_vd b, kiln_vd c)
 {
     return (kiln_vd)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 }
+/* a * b - c and c - a * b: the compiler does not fold a negation into the intrinsic. */
+KILN_INLINE kiln_vd kiln_vd_fms(kiln_vd a, kiln_vd b, kiln_vd c)
+{
+    return (kiln_vd)_mm512_fmsub_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+KILN_INLINE kiln_vd kiln_vd_fnma(kiln_vd a, kiln_vd b, kiln_vd c)
+{
+    return (kiln_vd)_mm512_fnmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
 /* 1/sqrt(a) for normal positive a: 14-bit estimate and two Newton steps (28, 54 bits), within
  * 2 ulp. */
 KILN_INLINE kiln_vd kiln_vd_rsqrt(kiln_vd a)
 {
     kiln_vd r = (kiln_vd)_mm512_rsqrt14_pd((__m512d)a);
     for (int i = 0; i < 2; i++)
-        r = kiln_vd_fma(0.5 * r, kiln_vd_fma(-(a * r), r, kiln_vd_set(1.0)), r);
+        r = kiln_vd_fma(0.5 * r, kiln_vd_fnma(a * r, r, kiln_vd_set(1.0)), r);
     return r;
 }
 /* Bit per lane where the mask is set. */
@@ -143,6 +159,14 @@ KILN_INLINE kiln_vd kiln_vd_sqrt(kiln_vd a)
 KILN_INLINE kiln_vd kiln_vd_fma(kiln_vd a, kiln_vd b, kiln_vd c)
 {
     return (kiln_vd)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+KILN_INLINE kiln_vd kiln_vd_fms(kiln_vd a, kiln_vd b, kiln_vd c)
+{
+    return (kiln_vd)_mm256_fmsub_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+KILN_INLINE kiln_vd kiln_vd_fnma(kiln_vd a, kiln_vd b, kiln_vd c)
+{
+    return (kiln_vd)_mm256_fnmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
 }
 KILN_INLINE kiln_vd kiln_vd_rsqrt(kiln_vd a)
 {
@@ -163,6 +187,14 @@ KILN_INLINE kiln_vd kiln_vd_sqrt(kiln_vd a)
 KILN_INLINE kiln_vd kiln_vd_fma(kiln_vd a, kiln_vd b, kiln_vd c)
 {
     return a * b + c;
+}
+KILN_INLINE kiln_vd kiln_vd_fms(kiln_vd a, kiln_vd b, kiln_vd c)
+{
+    return a * b - c;
+}
+KILN_INLINE kiln_vd kiln_vd_fnma(kiln_vd a, kiln_vd b, kiln_vd c)
+{
+    return c - a * b;
 }
 KILN_INLINE kiln_vd kiln_vd_rsqrt(kiln_vd a)
 {

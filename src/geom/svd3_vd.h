@@ -46,11 +46,11 @@ KILN_INLINE void kiln_svd3_rotate(kiln_vd d[3], kiln_vd o[3], kiln_vd v[3][3], i
     o[k] = (kiln_vd){0};
     kiln_vd kp = o[q], kq = o[p];
     o[q] = kiln_vd_fma(c, kp, s * kq);
-    o[p] = kiln_vd_fma(c, kq, -(s * kp));
+    o[p] = kiln_vd_fms(c, kq, s * kp);
     for (int i = 0; i < 3; i++) {
         kiln_vd vp = v[i][p], vq = v[i][q];
         v[i][p] = kiln_vd_fma(c, vp, s * vq);
-        v[i][q] = kiln_vd_fma(c, vq, -(s * vp));
+        v[i][q] = kiln_vd_fms(c, vq, s * vp);
     }
 }
 
@@ -116,10 +116,10 @@ KILN_INLINE kiln_vd kiln_svd3_frame(kiln_vd b[3][3], kiln_vd u[3][3])
     kiln_vd k = 1.0 / (1.0 + kiln_vd_abs(x)), yk = y * k, zk = z * k;
     kiln_vd m = kiln_vd_mulsign(-(y * zk), x);
     u[0][0] = x, u[1][0] = y, u[2][0] = z;
-    u[0][1] = -kiln_vd_mulsign(y, x), u[1][1] = kiln_vd_fma(-y, yk, kiln_vd_set(1.0));
+    u[0][1] = -kiln_vd_mulsign(y, x), u[1][1] = kiln_vd_fnma(y, yk, kiln_vd_set(1.0));
     u[2][1] = -(y * zk);
     u[0][2] = -z, u[1][2] = m;
-    u[2][2] = kiln_vd_mulsign(kiln_vd_fma(-z, zk, kiln_vd_set(1.0)), x);
+    u[2][2] = kiln_vd_mulsign(kiln_vd_fnma(z, zk, kiln_vd_set(1.0)), x);
     return n2 * r;
 }
 
@@ -139,7 +139,7 @@ KILN_INLINE void kiln_svd3_turn(kiln_vd m[3][3], kiln_vd c, kiln_vd s)
     for (int i = 0; i < 3; i++) {
         kiln_vd a = m[i][1], b = m[i][2];
         m[i][1] = kiln_vd_fma(c, a, s * b);
-        m[i][2] = kiln_vd_fma(c, b, -(s * a));
+        m[i][2] = kiln_vd_fms(c, b, s * a);
     }
 }
 
@@ -161,8 +161,8 @@ KILN_INLINE void kiln_svd3_finish(kiln_vd a[3][3], kiln_vd inverse, kiln_svd3_vd
     kiln_vd ca, sa, cb, sb, R, Q;
     kiln_svd3_half_turn(0.5 * (m[0][0] - m[1][1]), 0.5 * (m[1][0] + m[0][1]), &ca, &sa, &R);
     kiln_svd3_half_turn(0.5 * (m[0][0] + m[1][1]), 0.5 * (m[1][0] - m[0][1]), &cb, &sb, &Q);
-    kiln_svd3_turn(out->u, kiln_vd_fma(ca, cb, -(sa * sb)), kiln_vd_fma(sa, cb, ca * sb));
-    kiln_svd3_turn(out->v, kiln_vd_fma(ca, cb, sa * sb), kiln_vd_fma(sa, cb, -(ca * sb)));
+    kiln_svd3_turn(out->u, kiln_vd_fms(ca, cb, sa * sb), kiln_vd_fma(sa, cb, ca * sb));
+    kiln_svd3_turn(out->v, kiln_vd_fma(ca, cb, sa * sb), kiln_vd_fms(sa, cb, ca * sb));
     kiln_vd s1 = kiln_vd_min(Q + R, s0);
     kiln_vd s2 = kiln_vd_max(kiln_vd_min(Q - R, s1), -s1);
     out->s[0] = s0 * inverse, out->s[1] = s1 * inverse, out->s[2] = s2 * inverse;
