@@ -1,8 +1,9 @@
-/* Signed 3x3 SVD, scalar and batched, and the symmetric functions. */
+/* Signed 3x3 SVD, scalar and batched, and functions of symmetric matrices. */
 #include "app/bench.h"
 
 #include "base/random.h"
 #include "geom/svd3.h"
+#include "geom/sym3.h"
 
 #include <stdio.h>
 
@@ -13,6 +14,7 @@ typedef struct svd_work {
     kiln_mat3 matrices[COUNT];
     kiln_svd3 results[COUNT];
     double a[9 * COUNT], u[9 * COUNT], s[3 * COUNT], v[9 * COUNT];
+    kiln_sym3 positive[COUNT], functions[COUNT]; /* A'A + 0.01 I */
 } svd_work;
 
 /* Deformation gradients of every sort: mild, strong, inverted, and one in 16 singular. */
@@ -27,6 +29,8 @@ static void fill(svd_work *w)
         }
         for (int k = 0; k < 9; k++)
             w->a[k * COUNT + i] = w->matrices[i].m[k / 3][k % 3];
+        kiln_mat3 square = kiln_m3_mul(kiln_m3_transpose(w->matrices[i]), w->matrices[i]);
+        w->positive[i] = kiln_sym3_madd(kiln_sym3_from_mat3(square), 0.01, kiln_sym3_identity());
     }
 }
 
@@ -58,6 +62,55 @@ static void run_batch(void *user)
 {
     svd_work *w = user;
     kiln_svd3_decompose_batch(w->isa, COUNT, COUNT, w->a, w->u, w->s, w->v);
+}
+
+static void run_eigen(void *user)
+{
+    svd_work *w = user;
+    for (int i = 0; i < COUNT; i++)
+        w->results[i].s[0] = kiln_sym3_eigen(w->positive[i]).values[0];
+}
+
+static void run_sqrt(void *user)
+{
+    svd_work *w = user;
+    for (int i = 0; i < COUNT; i++)
+        w->functions[i] = kiln_sym3_sqrt(w->positive[i]);
+}
+
+static void run_exp_log(void *user)
+{
+    svd_work *w = user;
+    for (int i = 0; i < COUNT; i++)
+        w->functions[i] = kiln_sym3_exp(kiln_sym3_log(w->positive[i]));
+}
+
+static double relative_distance(kiln_mat3 a, kiln_mat3 b)
+{
+    return sqrt(kiln_m3_norm2(kiln_m3_add(a, kiln_m3_scale(b, -1.0))) / kiln_m3_norm2(b));
+}
+
+static void bench_symmetric(kiln_bench *bench, svd_work *w)
+{
+    char text[80];
+    double seconds = kiln_bench_time(bench, run_eigen, w), root = 0.0, round_trip = 0.0;
+    kiln_bench_report(bench, "sym3 eigen", seconds / COUNT * 1e9, "ns", 0.0, 0, "");
+    seconds = kiln_bench_time(bench, run_sqrt, w);
+    for (int i = 0; i < COUNT; i++) {
+        kiln_mat3 f = kiln_sym3_to_mat3(w->functions[i]);
+        double e = relative_distance(kiln_m3_mul(f, f), kiln_sym3_to_mat3(w->positive[i]));
+        root = e > root ? e : root;
+    }
+    snprintf(text, sizeof text, "sqrt^2 = A to %.1e (bar 4e-15)", root);
+    kiln_bench_report(bench, "sym3 sqrt", seconds / COUNT * 1e9, "ns", 0.0, 0, text);
+    seconds = kiln_bench_time(bench, run_exp_log, w);
+    for (int i = 0; i < COUNT; i++) {
+        double e = relative_distance(kiln_sym3_to_mat3(w->functions[i]),
+                                     kiln_sym3_to_mat3(w->positive[i]));
+        round_trip = e > round_trip ? e : round_trip;
+    }
+    snprintf(text, sizeof text, "exp(log A) = A to %.1e (bar 1e-14)", round_trip);
+    kiln_bench_report(bench, "sym3 exp + log", seconds / COUNT * 1e9, "ns", 0.0, 0, text);
 }
 
 static void unpack(svd_work *w)
@@ -101,5 +154,6 @@ void kiln_bench_linalg(kiln_bench *bench)
         unpack(w);
         report(bench, w, names[isa], seconds, isa == KILN_ISA_AVX512 ? 60.0 : 0.0);
     }
+    bench_symmetric(bench, w);
     kiln_release(context, w, sizeof *w);
 }

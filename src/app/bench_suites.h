@@ -1,2 +1,3 @@
 /* One row per suite: name, function (in bench_<name>.c). */
 KILN_BENCH_SUITE(linalg, "signed 3x3 SVD, symmetric 3x3 functions")
+KILN_BENCH_SUITE(quality, "tet quality, scalar and batched")

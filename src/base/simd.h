@@ -146,6 +146,22 @@ KILN_INLINE kiln_vd kiln_vd_rsqrt(kiln_vd a)
         r = kiln_vd_fma(0.5 * r, kiln_vd_fnma(a * r, r, kiln_vd_set(1.0)), r);
     return r;
 }
+/* The 3-vectors at p[lane], transposed. Reads no more than their 24 bytes; hardware gathers are
+ * slower than loads and shuffles. */
+KILN_INLINE void kiln_vd_load3(const double *const p[8], kiln_vd *x, kiln_vd *y, kiln_vd *z)
+{
+    __m512d pair[4];
+    for (int i = 0; i < 4; i++) {
+        int low = (i & 1) + 4 * (i >> 1);
+        __m512d a = _mm512_castpd256_pd512(_mm256_maskz_loadu_pd(7, p[low]));
+        pair[i] = _mm512_insertf64x4(a, _mm256_maskz_loadu_pd(7, p[low + 2]), 1);
+    }
+    __m512d a = _mm512_unpacklo_pd(pair[0], pair[1]), b = _mm512_unpacklo_pd(pair[2], pair[3]);
+    *x = (kiln_vd)_mm512_shuffle_f64x2(a, b, 0x88);
+    *z = (kiln_vd)_mm512_shuffle_f64x2(a, b, 0xdd);
+    *y = (kiln_vd)_mm512_shuffle_f64x2(_mm512_unpackhi_pd(pair[0], pair[1]),
+                                       _mm512_unpackhi_pd(pair[2], pair[3]), 0x88);
+}
 /* Bit per lane where the mask is set. */
 KILN_INLINE unsigned kiln_vi_bits(kiln_vi mask)
 {
@@ -171,6 +187,17 @@ KILN_INLINE kiln_vd kiln_vd_fnma(kiln_vd a, kiln_vd b, kiln_vd c)
 KILN_INLINE kiln_vd kiln_vd_rsqrt(kiln_vd a)
 {
     return 1.0 / kiln_vd_sqrt(a);
+}
+KILN_INLINE void kiln_vd_load3(const double *const p[4], kiln_vd *x, kiln_vd *y, kiln_vd *z)
+{
+    const __m256i three = _mm256_setr_epi64x(-1, -1, -1, 0);
+    __m256d v0 = _mm256_maskload_pd(p[0], three), v1 = _mm256_maskload_pd(p[1], three);
+    __m256d v2 = _mm256_maskload_pd(p[2], three), v3 = _mm256_maskload_pd(p[3], three);
+    __m256d a = _mm256_unpacklo_pd(v0, v1), b = _mm256_unpacklo_pd(v2, v3);
+    *x = (kiln_vd)_mm256_permute2f128_pd(a, b, 0x20);
+    *z = (kiln_vd)_mm256_permute2f128_pd(a, b, 0x31);
+    *y = (kiln_vd)_mm256_permute2f128_pd(_mm256_unpackhi_pd(v0, v1), _mm256_unpackhi_pd(v2, v3),
+                                         0x20);
 }
 KILN_INLINE unsigned kiln_vi_bits(kiln_vi mask)
 {
@@ -199,6 +226,12 @@ KILN_INLINE kiln_vd kiln_vd_fnma(kiln_vd a, kiln_vd b, kiln_vd c)
 KILN_INLINE kiln_vd kiln_vd_rsqrt(kiln_vd a)
 {
     return 1.0 / kiln_vd_sqrt(a);
+}
+KILN_INLINE void kiln_vd_load3(const double *const p[2], kiln_vd *x, kiln_vd *y, kiln_vd *z)
+{
+    *x = (kiln_vd){p[0][0], p[1][0]};
+    *y = (kiln_vd){p[0][1], p[1][1]};
+    *z = (kiln_vd){p[0][2], p[1][2]};
 }
 KILN_INLINE unsigned kiln_vi_bits(kiln_vi mask)
 {

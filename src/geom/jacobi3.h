@@ -78,8 +78,8 @@ KILN_INLINE void kiln_jacobi3_polish(kiln_mat3 *v)
 }
 
 /* Power of two that brings `top` (the largest entry, finite) to [1, 4), and its inverse; scaling by
- * it is exact. Zero and denormal numbers get the largest scale there is. Works on the exponent bits:
- * frexp and ldexp would cost a tenth of the whole decomposition. */
+ * it is exact. Zero and denormal numbers get the largest scale there is. Works on the exponent
+ * bits: frexp and ldexp would cost a tenth of the whole decomposition. */
 KILN_INLINE void kiln_jacobi3_binade(double top, double *scale, double *inverse)
 {
     uint64_t e, low = UINT64_C(1) << 52, high = UINT64_C(2045) << 52;

@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const double bar = 4e-15;
 
