@@ -124,6 +124,7 @@ kiln_sym3 kiln_sym3_inverse_sqrt(kiln_sym3 a)
 kiln_polar3 kiln_polar3_decompose(kiln_mat3 a)
 {
     kiln_svd3 d = kiln_svd3_decompose(a);
-    return (kiln_polar3){kiln_m3_mul(d.u, kiln_m3_transpose(d.v)), kiln_sym3_compose(d.s, &d.v),
-                         kiln_sym3_compose(d.s, &d.u)};
+    kiln_mat3 rotation = kiln_m3_mul(d.u, kiln_m3_transpose(d.v));
+    kiln_jacobi3_polish(&rotation);
+    return (kiln_polar3){rotation, kiln_sym3_compose(d.s, &d.v), kiln_sym3_compose(d.s, &d.u)};
 }
