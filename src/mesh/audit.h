@@ -1,0 +1,20 @@
+/* Does the mesh keep its invariants? Names the first that is broken (mesh.h lists them). */
+#ifndef KILN_MESH_AUDIT_H
+#define KILN_MESH_AUDIT_H
+
+#include "mesh/walk.h"
+
+typedef struct kiln_audit_report {
+    const char *invariant; /* "M1" ... "M9", NULL when all hold */
+    char message[200];     /* the element and what is wrong with it */
+} kiln_audit_report;
+
+/* The whole mesh; not inside a transaction. Fails only for lack of memory. */
+kiln_status kiln_mesh_audit(const kiln_mesh *mesh, kiln_audit_report *report, kiln_error *error);
+
+/* One tet with its links, faces, anchors and corners' stars: what the fuzz build checks after every
+ * operation. */
+kiln_status kiln_mesh_audit_tet(const kiln_mesh *mesh, uint32_t tet, kiln_walker *walker,
+                                kiln_audit_report *report, kiln_error *error);
+
+#endif

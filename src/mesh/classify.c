@@ -1,0 +1,205 @@
+#include "mesh/classify.h"
+#include "mesh/walk.h"
+
+#include <string.h>
+
+enum { RING_ROOM = 256 };
+
+/* Feature edges at a vertex: how many, and the far ends of the first two. */
+typedef struct feature_ends {
+    uint32_t count, end[2];
+} feature_ends;
+
+typedef struct classifier {
+    kiln_mesh *mesh;
+    double cosine;
+    feature_ends *ends; /* [vertex] */
+    kiln_u32_array ring;
+} classifier;
+
+static kiln_vec3 face_normal(const kiln_mesh *mesh, uint32_t at)
+{
+    const uint32_t *v = mesh->tet[at / 4].v;
+    const uint8_t *c = kiln_face_corner[at % 4];
+    kiln_vec3 a = mesh->u[v[c[0]]];
+    return kiln_v3_normalize(
+        kiln_v3_cross(kiln_v3_sub(mesh->u[v[c[1]]], a), kiln_v3_sub(mesh->u[v[c[2]]], a)));
+}
+
+static kiln_status load_ring(classifier *c, uint32_t tet, uint32_t a, uint32_t b, kiln_ring *ring,
+                             kiln_error *error)
+{
+    *ring = kiln_edge_ring(c->mesh, tet, a, b, c->ring.data, (uint32_t)c->ring.capacity);
+    if (ring->count > c->ring.capacity) {
+        KILN_TRY(kiln_array_reserve(c->mesh->context, &c->ring, ring->count, error));
+        kiln_edge_ring(c->mesh, tet, a, b, c->ring.data, ring->count);
+    }
+    return KILN_OK;
+}
+
+/* The face by which an open ring begins: the one that contains the edge and is not the first exit.
+ */
+static uint32_t ring_entry(const kiln_mesh *mesh, uint32_t first, uint32_t va, uint32_t vb)
+{
+    const kiln_tet *tet = &mesh->tet[first / 4];
+    uint32_t entry = 0;
+    while (entry == first % 4 || tet->v[entry] == va || tet->v[entry] == vb)
+        entry++;
+    return kiln_link_to(first / 4, entry);
+}
+
+/* The special faces round the edge: surface faces (both ends of an open ring) and interfaces. */
+typedef struct sheets {
+    uint32_t count;
+    uint32_t face[4]; /* tet*4+face, the first few */
+    bool tags_differ;
+} sheets;
+
+static sheets find_sheets(const kiln_mesh *mesh, const uint32_t *ring, kiln_ring shape, uint32_t va,
+                          uint32_t vb)
+{
+    sheets s = {0};
+    int32_t tag = 0;
+    if (!shape.closed) {
+        uint32_t at = ring_entry(mesh, ring[0], va, vb);
+        s.face[s.count++] = at;
+        tag = mesh->face[mesh->tet[at / 4].n[at % 4] - KILN_LINK_SURFACE].tag;
+    }
+    for (uint32_t i = 0; i < shape.count; i++) {
+        kiln_link link = mesh->tet[ring[i] / 4].n[ring[i] % 4];
+        bool surface = kiln_link_is_surface(link);
+        if (!surface && !kiln_link_is_interface(mesh, ring[i] / 4, link))
+            continue;
+        if (surface)
+            s.tags_differ = mesh->face[link - KILN_LINK_SURFACE].tag != tag;
+        if (s.count < 4)
+            s.face[s.count] = ring[i];
+        s.count++;
+    }
+    return s;
+}
+
+/* Two sheets that continue each other smoothly are no feature. Normals: outward at the surface,
+ * from one region to the other at an interface, hence opposite in the ring's order. */
+static bool is_feature(const classifier *c, const sheets *s, bool closed)
+{
+    if (s->count != 2 || s->tags_differ)
+        return s->count > 0;
+    kiln_vec3 first = face_normal(c->mesh, s->face[0]), second = face_normal(c->mesh, s->face[1]);
+    double dot = kiln_v3_dot(first, second);
+    return (closed ? -dot : dot) < c->cosine;
+}
+
+static void note_end(classifier *c, uint32_t vertex, uint32_t other)
+{
+    feature_ends *ends = &c->ends[vertex];
+    if (ends->count < 2)
+        ends->end[ends->count] = other;
+    ends->count++;
+    c->mesh->vertex[vertex].flags |= KILN_VERTEX_FEATURE;
+}
+
+/* Classifies the edge if `at` is the lowest special face round it, so that each edge is done once.
+ */
+static kiln_status classify_edge(classifier *c, uint32_t at, int side, kiln_error *error)
+{
+    kiln_mesh *mesh = c->mesh;
+    const uint8_t *corner = kiln_face_corner[at % 4];
+    uint32_t a = corner[side], b = corner[(side + 1) % 3], tet = at / 4;
+    uint32_t va = mesh->tet[tet].v[a], vb = mesh->tet[tet].v[b];
+    kiln_ring shape;
+    KILN_TRY(load_ring(c, tet, a, b, &shape, error));
+    const uint32_t *ring = c->ring.data;
+    /* Lowest of the special faces, an interface counted by the lower of its two names. */
+    uint32_t lowest = shape.closed ? KILN_NONE : ring_entry(mesh, ring[0], va, vb);
+    for (uint32_t i = 0; i < shape.count; i++) {
+        kiln_link link = mesh->tet[ring[i] / 4].n[ring[i] % 4];
+        bool surface = kiln_link_is_surface(link);
+        if (!surface && !kiln_link_is_interface(mesh, ring[i] / 4, link))
+            continue;
+        uint32_t name = surface || ring[i] < link ? ring[i] : link;
+        lowest = name < lowest ? name : lowest;
+    }
+    if (lowest != at)
+        return KILN_OK;
+    uint32_t e = kiln_edge_of[a][b];
+    bool feature = (mesh->info[tet].marks >> (KILN_MARK_FEATURE_EDGE + e)) & 1;
+    if (!feature) {
+        sheets s = find_sheets(mesh, ring, shape, va, vb);
+        feature = is_feature(c, &s, shape.closed);
+    }
+    if (!feature)
+        return KILN_OK;
+    for (uint32_t i = 0; i < shape.count; i++) {
+        const kiln_tet *record = &mesh->tet[ring[i] / 4];
+        uint32_t local = kiln_edge_of[kiln_tet_corner(record, va)][kiln_tet_corner(record, vb)];
+        mesh->info[ring[i] / 4].marks |= 1u << (KILN_MARK_FEATURE_EDGE + local);
+    }
+    note_end(c, va, vb);
+    note_end(c, vb, va);
+    return KILN_OK;
+}
+
+static void mark_corners(classifier *c)
+{
+    kiln_mesh *mesh = c->mesh;
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        const feature_ends *ends = &c->ends[v];
+        if (!kiln_vertex_live(mesh, v) || ends->count == 0)
+            continue;
+        bool corner = ends->count != 2;
+        if (!corner) {
+            kiln_vec3 in = kiln_v3_normalize(kiln_v3_sub(mesh->u[v], mesh->u[ends->end[0]]));
+            kiln_vec3 out = kiln_v3_normalize(kiln_v3_sub(mesh->u[ends->end[1]], mesh->u[v]));
+            corner = kiln_v3_dot(in, out) < c->cosine;
+        }
+        if (corner)
+            mesh->vertex[v].flags |= KILN_VERTEX_CORNER;
+    }
+}
+
+static kiln_status classify_all(classifier *c, kiln_error *error)
+{
+    kiln_mesh *mesh = c->mesh;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        for (uint32_t f = 0; f < 4; f++) {
+            kiln_link link = mesh->tet[t].n[f];
+            uint32_t flag = 0;
+            if (kiln_link_is_surface(link))
+                flag = KILN_VERTEX_SURFACE;
+            else if (kiln_link_is_interface(mesh, t, link) && kiln_link_to(t, f) < link)
+                flag = KILN_VERTEX_INTERFACE;
+            if (!flag)
+                continue;
+            for (int k = 0; k < 3; k++)
+                mesh->vertex[mesh->tet[t].v[kiln_face_corner[f][k]]].flags |= flag;
+            for (int side = 0; side < 3; side++)
+                KILN_TRY(classify_edge(c, kiln_link_to(t, f), side, error));
+        }
+    }
+    mark_corners(c);
+    return KILN_OK;
+}
+
+kiln_status kiln_mesh_classify(kiln_mesh *mesh, double angle, kiln_error *error)
+{
+    uint32_t vertices = mesh->table[KILN_ON_VERTEX].used;
+    const uint32_t derived = KILN_VERTEX_SURFACE | KILN_VERTEX_INTERFACE | KILN_VERTEX_FEATURE;
+    for (uint32_t v = 0; v < vertices; v++)
+        if (kiln_vertex_live(mesh, v))
+            mesh->vertex[v].flags &= ~derived;
+    classifier c = {.mesh = mesh, .cosine = cos(angle)};
+    size_t bytes = ((size_t)vertices + 1) * sizeof *c.ends;
+    c.ends = kiln_resize(mesh->context, NULL, 0, bytes);
+    if (!c.ends)
+        return kiln_fail_memory(error, bytes);
+    memset(c.ends, 0, bytes);
+    kiln_status status = kiln_array_reserve(mesh->context, &c.ring, RING_ROOM, error);
+    if (status == KILN_OK)
+        status = classify_all(&c, error);
+    kiln_array_free(mesh->context, &c.ring);
+    kiln_release(mesh->context, c.ends, bytes);
+    return status;
+}

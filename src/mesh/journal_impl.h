@@ -1,0 +1,65 @@
+/* The journal's inside, shared by journal.c (log and stars), txn.c and archive.c only. */
+#ifndef KILN_MESH_JOURNAL_IMPL_H
+#define KILN_MESH_JOURNAL_IMPL_H
+
+#include "mesh/journal.h"
+
+/* Entries are words: payload, index, then a trailer with the payload's length and the kind, so that
+ * the log is read from its end. */
+typedef struct kiln_log_buffer {
+    uint32_t *data;
+    size_t count, capacity;
+} kiln_log_buffer;
+
+enum {
+    KILN_LOG_ROW = 0, /* + kiln_where */
+    KILN_LOG_PART = KILN_WHERE_COUNT,
+    KILN_LOG_STAR,     /* old contents of a list */
+    KILN_LOG_STAR_NEW, /* the list was started */
+    KILN_LOG_WORD      /* + kiln_word */
+};
+
+/* What a mark remembers beside its place in the log. */
+typedef struct kiln_mark {
+    size_t undo, archive, parts, opened, glued, added;
+    struct {
+        uint32_t used, live, free;
+    } table[KILN_WHERE_COUNT];
+    uint32_t next_twin;
+    kiln_ledger ledger;
+} kiln_mark;
+
+typedef struct kiln_star_entry {
+    uint32_t vertex;
+    kiln_u32_array tets;
+} kiln_star_entry;
+
+struct kiln_journal {
+    kiln_log_buffer undo;
+    KILN_ARRAY_OF(kiln_mark)
+    marks;
+
+    /* Vertex -> list: open addressing; entries are removed in reverse order of insertion only. */
+    KILN_ARRAY_OF(kiln_star_entry)
+    stars;                     /* count = listed now; beyond it, buffers for reuse */
+    size_t star_buffers;       /* entries whose buffer is initialised */
+    kiln_u32_array star_slots; /* star index + 1, 0 empty; count is a power of two */
+
+    kiln_u32_array opened, glued; /* tets beside opened faces; pairs of tets across glued ones */
+    kiln_u32_array added;         /* vertices made since the outermost begin */
+
+    bool archive_active;
+    kiln_log_buffer archive;
+    kiln_mark archive_mark;
+    kiln_u32_array archive_first[KILN_WHERE_COUNT]; /* word offset + 1 of a row's image, 0: none */
+    KILN_ARRAY_OF(kiln_part)
+    archive_parts;
+};
+
+kiln_mark kiln_journal_mark(const kiln_mesh *mesh);
+void kiln_journal_undo_to(kiln_mesh *mesh, const kiln_mark *mark);
+void kiln_journal_forget(kiln_mesh *mesh); /* log, stars and seeds, at the outermost commit */
+void kiln_row_restore(kiln_mesh *mesh, kiln_where where, uint32_t row, const uint32_t *image);
+void kiln_archive_touch(kiln_mesh *mesh, kiln_where where, uint32_t row);
+
+#endif

@@ -1,0 +1,174 @@
+#include "mesh/mesh.h"
+#include "base/hash.h"
+#include "mesh/journal.h"
+#include "mesh/replace.h"
+#include "mesh/txn.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const uint8_t kiln_face_corner[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
+const uint8_t kiln_edge_ends[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+const uint8_t kiln_edge_of[4][4] = {{9, 0, 1, 2}, {0, 9, 3, 4}, {1, 3, 9, 5}, {2, 4, 5, 9}};
+
+/* The core columns; rows of one table in the order in which kiln_mesh_refresh reads them. */
+static const struct {
+    kiln_where where;
+    const char *name;
+    uint32_t stride;
+} core_columns[] = {
+    {KILN_ON_VERTEX, "u", sizeof(kiln_vec3)},
+    {KILN_ON_VERTEX, "x", sizeof(kiln_vec3)},
+    {KILN_ON_VERTEX, "vertex", sizeof(kiln_vertex_info)},
+    {KILN_ON_TET, "tet", sizeof(kiln_tet)},
+    {KILN_ON_TET, "info", sizeof(kiln_tet_info)},
+    {KILN_ON_FACE, "face", sizeof(kiln_face)},
+};
+
+kiln_status kiln_mesh_create(kiln_context *context, kiln_mesh **out, kiln_error *error)
+{
+    kiln_mesh *mesh = kiln_resize(context, NULL, 0, sizeof *mesh);
+    if (!mesh)
+        return kiln_fail_memory(error, sizeof *mesh);
+    memset(mesh, 0, sizeof *mesh);
+    mesh->context = context;
+    mesh->clock = mesh->next_twin = 1;
+    for (int where = 0; where < KILN_WHERE_COUNT; where++)
+        mesh->table[where].free = KILN_NONE;
+    kiln_status status = KILN_OK;
+    for (size_t i = 0; i < sizeof core_columns / sizeof core_columns[0] && status == KILN_OK; i++) {
+        kiln_field field = {.core = true, .components = 1, .stride = core_columns[i].stride};
+        snprintf(field.name, sizeof field.name, "%s", core_columns[i].name);
+        status = kiln_table_add_field(context, &mesh->table[core_columns[i].where], &field, error);
+    }
+    if (status == KILN_OK)
+        status = kiln_journal_create(context, &mesh->journal, error);
+    if (status == KILN_OK)
+        status = kiln_scratch_create(context, &mesh->scratch, error);
+    if (status != KILN_OK) {
+        kiln_mesh_destroy(mesh);
+        return status;
+    }
+    *out = mesh;
+    return KILN_OK;
+}
+
+void kiln_mesh_destroy(kiln_mesh *mesh)
+{
+    if (!mesh)
+        return;
+    for (int where = 0; where < KILN_WHERE_COUNT; where++)
+        kiln_table_free(mesh->context, &mesh->table[where]);
+    kiln_array_free(mesh->context, &mesh->parts);
+    kiln_journal_destroy(mesh->context, mesh->journal);
+    kiln_scratch_destroy(mesh->context, mesh->scratch);
+    kiln_release(mesh->context, mesh, sizeof *mesh);
+}
+
+void kiln_mesh_refresh(kiln_mesh *mesh)
+{
+    mesh->u = (kiln_vec3 *)mesh->table[KILN_ON_VERTEX].fields.data[0].data;
+    mesh->x = (kiln_vec3 *)mesh->table[KILN_ON_VERTEX].fields.data[1].data;
+    mesh->vertex = (kiln_vertex_info *)mesh->table[KILN_ON_VERTEX].fields.data[2].data;
+    mesh->tet = (kiln_tet *)mesh->table[KILN_ON_TET].fields.data[0].data;
+    mesh->info = (kiln_tet_info *)mesh->table[KILN_ON_TET].fields.data[1].data;
+    mesh->face = (kiln_face *)mesh->table[KILN_ON_FACE].fields.data[0].data;
+}
+
+kiln_status kiln_mesh_reserve(kiln_mesh *mesh, size_t vertices, size_t tets, size_t faces,
+                              kiln_error *error)
+{
+    const size_t more[KILN_WHERE_COUNT] = {vertices, tets, faces};
+    const size_t most[KILN_WHERE_COUNT] = {KILN_NONE - 1, KILN_MAX_TETS, KILN_MAX_FACES};
+    kiln_status status = KILN_OK;
+    for (int where = 0; where < KILN_WHERE_COUNT && status == KILN_OK; where++) {
+        kiln_table *table = &mesh->table[where];
+        size_t wanted = table->used + more[where];
+        if (wanted > most[where])
+            status = kiln_fail(error, KILN_ERR_LIMIT, NULL, 0, -1, "more than %zu %s", most[where],
+                               where == KILN_ON_VERTEX ? "vertices"
+                               : where == KILN_ON_TET  ? "tets"
+                                                       : "surface faces");
+        else
+            status = kiln_table_reserve(mesh->context, table, wanted, error);
+    }
+    kiln_mesh_refresh(mesh); /* columns that did grow have moved, whatever came after */
+    return status;
+}
+
+kiln_status kiln_mesh_add_field(kiln_mesh *mesh, const char *name, kiln_where where, kiln_type type,
+                                uint32_t components, kiln_rule rule, kiln_error *error)
+{
+    if (kiln_txn_depth(mesh) > 0)
+        return kiln_fail(error, KILN_ERR_STATE, name, 0, -1,
+                         "fields cannot be added inside a transaction");
+    if (strlen(name) >= KILN_NAME_SIZE || !name[0])
+        return kiln_fail(error, KILN_ERR_INPUT, name, 0, -1, "field names have 1 to %d characters",
+                         KILN_NAME_SIZE - 1);
+    if (kiln_mesh_field(mesh, where, name))
+        return kiln_fail(error, KILN_ERR_INPUT, name, 0, -1, "there is such a field already");
+    if (components == 0 || components > 256)
+        return kiln_fail(error, KILN_ERR_INPUT, name, 0, -1, "fields have 1 to 256 components");
+    if (rule == KILN_RULE_SPD_LOG && (type != KILN_F64 || components != 6))
+        return kiln_fail(error, KILN_ERR_INPUT, name, 0, -1,
+                         "the rule spd-log is for 6 doubles, a kiln_sym3");
+    if (rule == KILN_RULE_CONSERVE && type != KILN_F64)
+        return kiln_fail(error, KILN_ERR_INPUT, name, 0, -1, "the rule conserve is for doubles");
+    kiln_field field = {.type = type,
+                        .rule = rule,
+                        .components = components,
+                        .stride = components * (uint32_t)kiln_type_size(type)};
+    snprintf(field.name, sizeof field.name, "%s", name);
+    kiln_status status = kiln_table_add_field(mesh->context, &mesh->table[where], &field, error);
+    kiln_mesh_refresh(mesh);
+    return status;
+}
+
+kiln_field *kiln_mesh_field(const kiln_mesh *mesh, kiln_where where, const char *name)
+{
+    const kiln_table *table = &mesh->table[where];
+    for (size_t i = 0; i < table->fields.count; i++)
+        if (strcmp(table->fields.data[i].name, name) == 0)
+            return &table->fields.data[i];
+    return NULL;
+}
+
+uint64_t kiln_mesh_hash(const kiln_mesh *mesh)
+{
+    uint64_t hash = mesh->next_twin;
+    for (int where = 0; where < KILN_WHERE_COUNT; where++) {
+        const kiln_table *table = &mesh->table[where];
+        hash = kiln_hash_add(kiln_hash_add(hash, table->used), table->live);
+        for (uint32_t row = 0; row < table->used; row++) {
+            if (!kiln_row_live(mesh, (kiln_where)where, row)) {
+                hash = kiln_hash_add(hash, kiln_row_next_free(mesh, (kiln_where)where, row));
+                continue;
+            }
+            for (size_t i = 0; i < table->fields.count; i++) {
+                const kiln_field *field = &table->fields.data[i];
+                hash =
+                    kiln_hash_bytes(hash, field->data + (size_t)row * field->stride, field->stride);
+            }
+        }
+        hash = kiln_hash_add(hash, table->free);
+    }
+    hash = kiln_hash_bytes(hash, mesh->parts.data, mesh->parts.count * sizeof *mesh->parts.data);
+    return kiln_hash_bytes(hash, &mesh->ledger, sizeof mesh->ledger);
+}
+
+size_t kiln_mesh_bytes(const kiln_mesh *mesh)
+{
+    size_t bytes = sizeof *mesh + mesh->parts.capacity * sizeof *mesh->parts.data;
+    for (int where = 0; where < KILN_WHERE_COUNT; where++)
+        bytes += (size_t)mesh->table[where].capacity * mesh->table[where].row_size;
+    return bytes;
+}
+
+double kiln_mesh_volume(const kiln_mesh *mesh)
+{
+    double volume = 0.0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t))
+            volume += kiln_mesh_tet_volume(mesh, t);
+    return volume;
+}

@@ -1,0 +1,93 @@
+/* Field values of the tets a cavity puts in. A pass refines this by overlap at its end; here every
+ * new tet gets a sound value at once, and totals are kept. */
+#include "mesh/replace_impl.h"
+#include "mesh/journal.h"
+
+#include <string.h>
+
+/* Index of a tet in R, or old_count. */
+static uint32_t old_index(const kiln_cavity *cavity, uint32_t tet)
+{
+    uint32_t i = 0;
+    while (i < cavity->old_count && cavity->old[i] != tet)
+        i++;
+    return i;
+}
+
+/* A parent's value: from R's images in the log, or from the live column. */
+static const char *parent_value(const kiln_mesh *mesh, const kiln_cavity *cavity,
+                                const struct kiln_scratch *scratch, const kiln_field *field,
+                                size_t offset, uint32_t parent)
+{
+    uint32_t index = old_index(cavity, parent);
+    if (index < cavity->old_count)
+        return (const char *)kiln_journal_image(mesh, scratch->image_start, KILN_ON_TET, index) +
+               offset;
+    return field->data + (size_t)parent * field->stride;
+}
+
+/* Extensive values: each parent's amount is shared among its children by volume; what tets without
+ * children held is shared among all by volume. */
+static void share_out(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_scratch *scratch,
+                      kiln_field *field, size_t offset)
+{
+    double *volume = scratch->volumes.data;          /* [fresh] */
+    double *children = volume + cavity->fresh_count; /* [old] volume of its children */
+    const uint32_t *number = scratch->number.data;
+    double total = 0.0;
+    for (uint32_t j = 0; j < cavity->old_count; j++)
+        children[j] = 0.0;
+    for (uint32_t i = 0; i < cavity->fresh_count; i++) {
+        volume[i] = kiln_mesh_tet_volume(mesh, number[i]);
+        uint32_t j = old_index(cavity, cavity->fresh[i].parent);
+        if (j == cavity->old_count)
+            continue;
+        children[j] += volume[i];
+        total += volume[i];
+    }
+    for (uint32_t i = 0; i < cavity->fresh_count; i++)
+        memset(field->data + (size_t)number[i] * field->stride, 0, field->stride);
+    for (uint32_t j = 0; j < cavity->old_count; j++) {
+        const char *image =
+            (const char *)kiln_journal_image(mesh, scratch->image_start, KILN_ON_TET, j) + offset;
+        for (uint32_t i = 0; i < cavity->fresh_count; i++) {
+            uint32_t parent = old_index(cavity, cavity->fresh[i].parent);
+            bool shares = children[j] > 0.0 ? parent == j : parent < cavity->old_count;
+            if (!shares)
+                continue;
+            double part = volume[i] / (children[j] > 0.0 ? children[j] : total);
+            double *value = (double *)(field->data + (size_t)number[i] * field->stride);
+            for (uint32_t c = 0; c < field->components; c++) {
+                double amount;
+                memcpy(&amount, image + 8 * c, sizeof amount);
+                value[c] += part * amount;
+            }
+        }
+    }
+}
+
+void kiln_cavity_hand_on_fields(kiln_mesh *mesh, const kiln_cavity *cavity,
+                                struct kiln_scratch *scratch)
+{
+    kiln_table *table = &mesh->table[KILN_ON_TET];
+    size_t offset = 0;
+    for (size_t k = 0; k < table->fields.count; offset += table->fields.data[k++].stride) {
+        kiln_field *field = &table->fields.data[k];
+        if (field->core)
+            continue;
+        if (field->rule == KILN_RULE_CONSERVE) {
+            share_out(mesh, cavity, scratch, field, offset);
+            continue;
+        }
+        for (uint32_t i = 0; i < cavity->fresh_count; i++) {
+            char *value = field->data + (size_t)scratch->number.data[i] * field->stride;
+            uint32_t parent = cavity->fresh[i].parent;
+            if (parent == KILN_NONE || field->rule == KILN_RULE_NONE ||
+                field->rule == KILN_RULE_RECOMPUTE)
+                memset(value, 0, field->stride);
+            else
+                memmove(value, parent_value(mesh, cavity, scratch, field, offset, parent),
+                        field->stride);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+#include "fixtures.h"
+#include "mesh/shapes.h"
+#include "mesh/txn.h"
+#include "support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static kiln_mesh *build(kiln_context *context, kiln_soup *soup, kiln_build_policy policy)
+{
+    kiln_mesh *mesh = NULL;
+    kiln_error error = {0};
+    kiln_build_options options = kiln_build_default_options();
+    options.policy = policy;
+    kiln_status status = kiln_mesh_build(context, soup, &options, &mesh, NULL, &error);
+    ck_assert_msg(status == KILN_OK, "%s", error.message);
+    kiln_soup_free(soup);
+    return mesh;
+}
+
+kiln_mesh *kiln_test_mesh(kiln_context *context, const char *shape, const char *settings)
+{
+    char copy[256];
+    const char *list[16];
+    size_t count = 0, shape_count;
+    snprintf(copy, sizeof copy, "%s", settings);
+    for (char *at = copy, *end; *at && count < 16; at = end) {
+        end = at + strcspn(at, " ");
+        if (*end)
+            *end++ = '\0';
+        list[count++] = at;
+    }
+    kiln_soup soup;
+    kiln_error error = {0};
+    kiln_soup_init(&soup, context);
+    const kiln_shape *const *shapes = kiln_shapes(&shape_count);
+    const kiln_shape *row = NULL;
+    ck_assert_msg(kiln_shape_find(shapes, shape_count, shape, &row, &error) == KILN_OK, "%s",
+                  error.message);
+    ck_assert_msg(kiln_shape_make(row, count, list, &soup, &error) == KILN_OK, "%s", error.message);
+    return build(context, &soup, KILN_BUILD_STRICT);
+}
+
+kiln_mesh *kiln_test_mesh_of(kiln_context *context, size_t points, const kiln_vec3 *point,
+                             size_t tets, const kiln_soup_tet *tet, const int32_t *region,
+                             kiln_build_policy policy)
+{
+    kiln_soup soup;
+    kiln_soup_init(&soup, context);
+    for (size_t i = 0; i < points; i++)
+        ck_assert_int_eq(kiln_array_push(context, &soup.points, point[i], NULL), KILN_OK);
+    for (size_t i = 0; i < tets; i++)
+        ck_assert_int_eq(kiln_array_push(context, &soup.tets, tet[i], NULL), KILN_OK);
+    for (size_t i = 0; region && i < tets; i++)
+        ck_assert_int_eq(kiln_array_push(context, &soup.tet_tags, region[i], NULL), KILN_OK);
+    return build(context, &soup, policy);
+}
+
+void kiln_test_jitter(kiln_mesh *mesh, double size, uint64_t seed)
+{
+    kiln_random random = kiln_random_start(seed, 99);
+    kiln_txn txn = kiln_txn_begin(mesh);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        if (mesh->vertex[v].flags & KILN_VERTEX_SURFACE)
+            continue;
+        kiln_vec3 to = mesh->u[v];
+        to.x += kiln_random_range(&random, -size, size);
+        to.y += kiln_random_range(&random, -size, size);
+        to.z += kiln_random_range(&random, -size, size);
+        kiln_txn_move_vertex(&txn, v, to, to);
+    }
+    ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
+}
+
+void kiln_test_audit(const kiln_mesh *mesh)
+{
+    kiln_audit_report report;
+    ck_assert_int_eq(kiln_mesh_audit(mesh, &report, NULL), KILN_OK);
+    ck_assert_msg(report.invariant == NULL, "%s: %s", report.invariant, report.message);
+}

@@ -1,0 +1,23 @@
+/* Meshes that several test programs share, built from the generators. */
+#ifndef KILN_TESTS_FIXTURES_H
+#define KILN_TESTS_FIXTURES_H
+
+#include "mesh/audit.h"
+#include "mesh/build.h"
+
+/* A mesh from a row of the shapes table, e.g. ("box", "nx=3 ny=3 nz=3"). Strict; fails the test. */
+kiln_mesh *kiln_test_mesh(kiln_context *context, const char *shape, const char *settings);
+
+/* From literal points and tets; regions may be NULL. */
+kiln_mesh *kiln_test_mesh_of(kiln_context *context, size_t points, const kiln_vec3 *point,
+                             size_t tets, const kiln_soup_tet *tet, const int32_t *region,
+                             kiln_build_policy policy);
+
+/* Moves every interior vertex by up to `size` each way where the tets allow it: a box is so regular
+ * that few flips are possible. */
+void kiln_test_jitter(kiln_mesh *mesh, double size, uint64_t seed);
+
+/* Fails the test with the audit's message when an invariant is broken. */
+void kiln_test_audit(const kiln_mesh *mesh);
+
+#endif
