@@ -232,6 +232,15 @@ static kiln_status check_parts(const kiln_mesh *mesh, kiln_audit_report *report,
     return status;
 }
 
+void kiln_mesh_audit_links(const kiln_mesh *mesh, uint32_t tet, kiln_audit_report *report)
+{
+    report->invariant = NULL;
+    check_tet(mesh, tet, report);
+    /* Parts are settled at the outermost commit only. */
+    if (report->invariant && strcmp(report->invariant, "M6") == 0)
+        report->invariant = NULL;
+}
+
 kiln_status kiln_mesh_audit_tet(const kiln_mesh *mesh, uint32_t tet, kiln_walker *walker,
                                 kiln_audit_report *report, kiln_error *error)
 {

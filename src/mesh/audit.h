@@ -17,4 +17,7 @@ kiln_status kiln_mesh_audit(const kiln_mesh *mesh, kiln_audit_report *report, ki
 kiln_status kiln_mesh_audit_tet(const kiln_mesh *mesh, uint32_t tet, kiln_walker *walker,
                                 kiln_audit_report *report, kiln_error *error);
 
+/* Only what holds inside a transaction as well: links, orientation, marks. */
+void kiln_mesh_audit_links(const kiln_mesh *mesh, uint32_t tet, kiln_audit_report *report);
+
 #endif

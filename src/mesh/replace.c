@@ -216,6 +216,13 @@ static bool is_open_on_fresh_side(const kiln_match *match)
     return match->old_at == KILN_NONE && match->fresh[1] == KILN_NONE;
 }
 
+/* A surface face that R and N both have may be glued as well: its record goes. */
+static bool can_be_glued(const kiln_match *match)
+{
+    return is_open_on_fresh_side(match) ||
+           (match->old_at != KILN_NONE && kiln_link_is_surface(match->outside));
+}
+
 /* A glued face must have the corners of the outside face, seen from the other side. */
 static bool glue_fits(const kiln_mesh *mesh, const kiln_cavity *cavity,
                       const struct kiln_scratch *scratch, const kiln_match *match,
@@ -259,7 +266,7 @@ static kiln_verdict read_declarations(const kiln_mesh *mesh, const kiln_cavity *
             return KILN_REFUSED_DECLARATION;
         kiln_match *match =
             &scratch->table.data[scratch->fresh_slot.data[4 * face->tet + face->face]];
-        if (!is_open_on_fresh_side(match) || !declare(match, KILN_DECLARED_GLUED, i) ||
+        if (!can_be_glued(match) || !declare(match, KILN_DECLARED_GLUED, i) ||
             !glue_fits(mesh, cavity, scratch, match, face->outside))
             return KILN_REFUSED_DECLARATION;
     }
@@ -294,6 +301,8 @@ static kiln_verdict check_declared(const kiln_cavity *cavity, const struct kiln_
             *general = true;
             if (match->declared == KILN_DECLARED_NOT)
                 return KILN_REFUSED_UNDECLARED;
+        } else if (match->declared == KILN_DECLARED_GLUED) {
+            *general = true;
         }
     }
     return KILN_ACCEPTED;
@@ -442,6 +451,10 @@ static void settle_surface(kiln_mesh *mesh, const kiln_cavity *cavity, struct ki
     for (uint32_t i = 0; i < cavity->glued_count; i++) {
         const kiln_glue_face *face = &cavity->glued[i];
         uint32_t at = kiln_link_to(scratch->number.data[face->tet], face->face);
+        const kiln_match *match =
+            &scratch->table.data[scratch->fresh_slot.data[4 * face->tet + face->face]];
+        if (match->old_at != KILN_NONE)
+            free_face(mesh, match->outside - KILN_LINK_SURFACE);
         free_face(mesh, mesh->tet[face->outside / 4].n[face->outside % 4] - KILN_LINK_SURFACE);
         kiln_journal_set(mesh, KILN_WORD_LINK, face->outside, at);
         mesh->tet[at / 4].n[at % 4] = face->outside;

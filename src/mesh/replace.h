@@ -54,6 +54,8 @@ enum {
 typedef struct kiln_cavity {
     const uint32_t *old;
     uint32_t old_count;
+    const uint32_t *heir; /* [old] index into `fresh` that gets its whole share of the conserved
+                             fields, or KILN_NONE; NULL: children share by volume */
     const kiln_new_tet *fresh;
     uint32_t fresh_count;
     const kiln_new_face *surface;

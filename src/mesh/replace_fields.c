@@ -26,8 +26,18 @@ static const char *parent_value(const kiln_mesh *mesh, const kiln_cavity *cavity
     return field->data + (size_t)parent * field->stride;
 }
 
-/* Extensive values: each parent's amount is shared among its children by volume; what tets without
- * children held is shared among all by volume. */
+static void add_share(kiln_field *field, uint32_t tet, const char *image, double part)
+{
+    double *value = (double *)(field->data + (size_t)tet * field->stride);
+    for (uint32_t c = 0; c < field->components; c++) {
+        double amount;
+        memcpy(&amount, image + 8 * c, sizeof amount);
+        value[c] += part * amount;
+    }
+}
+
+/* Extensive values: to the heir where one is named; else each parent's amount is shared among its
+ * children by volume, and what tets without children held is shared among all by volume. */
 static void share_out(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_scratch *scratch,
                       kiln_field *field, size_t offset)
 {
@@ -50,18 +60,15 @@ static void share_out(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_sc
     for (uint32_t j = 0; j < cavity->old_count; j++) {
         const char *image =
             (const char *)kiln_journal_image(mesh, scratch->image_start, KILN_ON_TET, j) + offset;
+        if (cavity->heir && cavity->heir[j] != KILN_NONE) {
+            add_share(field, number[cavity->heir[j]], image, 1.0);
+            continue;
+        }
         for (uint32_t i = 0; i < cavity->fresh_count; i++) {
             uint32_t parent = old_index(cavity, cavity->fresh[i].parent);
-            bool shares = children[j] > 0.0 ? parent == j : parent < cavity->old_count;
-            if (!shares)
-                continue;
-            double part = volume[i] / (children[j] > 0.0 ? children[j] : total);
-            double *value = (double *)(field->data + (size_t)number[i] * field->stride);
-            for (uint32_t c = 0; c < field->components; c++) {
-                double amount;
-                memcpy(&amount, image + 8 * c, sizeof amount);
-                value[c] += part * amount;
-            }
+            if (children[j] > 0.0 ? parent == j : parent < cavity->old_count)
+                add_share(field, number[i], image,
+                          volume[i] / (children[j] > 0.0 ? children[j] : total));
         }
     }
 }

@@ -85,6 +85,27 @@ static bool hand_on_face(const kiln_cavity *cavity, struct kiln_scratch *scratch
     return found;
 }
 
+/* Edges of the glued faces are marked as they are on the outside. */
+static void take_over_glued(const kiln_mesh *mesh, const kiln_cavity *cavity,
+                            struct kiln_scratch *scratch)
+{
+    const uint32_t one_edge = 1u << KILN_MARK_FEATURE_EDGE | 1u << KILN_MARK_REQUIRED_EDGE;
+    const uint32_t one_face = 1u << KILN_MARK_REQUIRED_FACE | 1u << KILN_MARK_SPLIT_FACE;
+    for (uint32_t i = 0; i < cavity->glued_count; i++) {
+        uint32_t tet = cavity->glued[i].outside / 4, f = cavity->glued[i].outside % 4;
+        const uint32_t *v = mesh->tet[tet].v;
+        uint32_t marks = mesh->info[tet].marks;
+        scratch->marks.data[cavity->glued[i].tet] |= ((marks >> f) & one_face)
+                                                     << cavity->glued[i].face;
+        for (int side = 0; side < 3; side++) {
+            uint32_t a = kiln_face_corner[f][side], b = kiln_face_corner[f][(side + 1) % 3];
+            uint32_t here = (marks >> kiln_edge_of[a][b]) & one_edge;
+            if (here)
+                hand_on_edge(cavity, scratch, v[a], v[b], here);
+        }
+    }
+}
+
 static kiln_verdict hand_on_marks(const kiln_mesh *mesh, const kiln_cavity *cavity,
                                   struct kiln_scratch *scratch, uint32_t tet)
 {
@@ -125,6 +146,7 @@ kiln_verdict kiln_cavity_settle_marks(const kiln_mesh *mesh, const kiln_cavity *
         uint32_t world = parent == KILN_NONE ? 0 : mesh->info[parent].marks & KILN_MARK_WORLD;
         scratch->marks.data[i] = cavity->fresh[i].marks | world;
     }
+    take_over_glued(mesh, cavity, scratch);
     if (KILN_LIKELY(!(any & (KILN_MARKS_ON_EDGE | KILN_MARKS_ON_FACE))))
         return KILN_ACCEPTED;
     for (uint32_t i = 0; i < cavity->old_count; i++) {

@@ -92,6 +92,15 @@ void kiln_txn_rollback(kiln_txn *txn)
     txn->depth = 0;
 }
 
+kiln_verdict kiln_txn_settle(kiln_txn *txn, kiln_verdict verdict)
+{
+    if (verdict == KILN_ACCEPTED)
+        verdict = kiln_txn_commit(txn);
+    if (verdict != KILN_ACCEPTED)
+        kiln_txn_rollback(txn);
+    return verdict;
+}
+
 uint32_t kiln_txn_add_vertex(kiln_txn *txn, kiln_vec3 u, kiln_vec3 x, const uint32_t *parents,
                              const double *weights, int count)
 {

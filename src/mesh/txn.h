@@ -47,6 +47,10 @@ kiln_verdict kiln_txn_commit(kiln_txn *txn);
 /* Bitwise the mesh before begin. Cannot fail. */
 void kiln_txn_rollback(kiln_txn *txn);
 
+/* Commits when the verdict is acceptance, rolls back otherwise or when the commit is refused;
+ * returns what came of it. The usual end of a compound operation. */
+kiln_verdict kiln_txn_settle(kiln_txn *txn, kiln_verdict verdict);
+
 /* A vertex without tets yet, its fields combined from `count` parents (0: zero) by their rules. It
  * must be used by a replacement before the outermost commit. KILN_NONE when out of memory. */
 uint32_t kiln_txn_add_vertex(kiln_txn *txn, kiln_vec3 u, kiln_vec3 x, const uint32_t *parents,

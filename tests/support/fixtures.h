@@ -20,4 +20,11 @@ void kiln_test_jitter(kiln_mesh *mesh, double size, uint64_t seed);
 /* Fails the test with the audit's message when an invariant is broken. */
 void kiln_test_audit(const kiln_mesh *mesh);
 
+/* Components of the surface, and its Euler characteristic V - E + F summed over them. */
+typedef struct kiln_test_surface {
+    uint32_t components;
+    int64_t euler;
+} kiln_test_surface;
+kiln_test_surface kiln_test_surface_of(const kiln_mesh *mesh);
+
 #endif
