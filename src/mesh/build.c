@@ -252,7 +252,7 @@ static kiln_status link_tets(builder *b, kiln_error *error)
         return kiln_fail(error, KILN_ERR_LIMIT, b->options.place, 0, -1, "more than %u triangles",
                          KILN_MAX_FACES);
     memset(b->triangle_uses, 0, soup->triangles.count);
-    kiln_soup_triangle *triangles;
+    kiln_soup_triangle *triangles = NULL;
     KILN_TRY(mesh_triangles(b, &triangles, error));
     kiln_status status = kiln_adjacency_find(b->mesh, triangles, soup->triangles.count,
                                              b->triangle_uses, b->report, error);

@@ -139,16 +139,9 @@ uint64_t kiln_mesh_hash(const kiln_mesh *mesh)
     for (int where = 0; where < KILN_WHERE_COUNT; where++) {
         const kiln_table *table = &mesh->table[where];
         hash = kiln_hash_add(kiln_hash_add(hash, table->used), table->live);
-        for (uint32_t row = 0; row < table->used; row++) {
-            if (!kiln_row_live(mesh, (kiln_where)where, row)) {
-                hash = kiln_hash_add(hash, kiln_row_next_free(mesh, (kiln_where)where, row));
-                continue;
-            }
-            for (size_t i = 0; i < table->fields.count; i++) {
-                const kiln_field *field = &table->fields.data[i];
-                hash =
-                    kiln_hash_bytes(hash, field->data + (size_t)row * field->stride, field->stride);
-            }
+        for (size_t i = 0; i < table->fields.count; i++) {
+            const kiln_field *field = &table->fields.data[i];
+            hash = kiln_hash_bytes(hash, field->data, (size_t)table->used * field->stride);
         }
         hash = kiln_hash_add(hash, table->free);
     }

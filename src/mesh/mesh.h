@@ -142,7 +142,7 @@ kiln_status kiln_mesh_reserve(kiln_mesh *mesh, size_t vertices, size_t tets, siz
                               kiln_error *error);
 void kiln_mesh_refresh(kiln_mesh *mesh); /* core pointers after a table has grown */
 
-/* Everything that rollback restores, free lists included. Bytes of dead rows do not count. */
+/* Everything that rollback restores: every byte of every row in use, free lists, parts, ledger. */
 uint64_t kiln_mesh_hash(const kiln_mesh *mesh);
 
 /* Bytes held by tables and parts. */

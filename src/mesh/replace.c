@@ -308,6 +308,38 @@ static kiln_verdict check_declared(const kiln_cavity *cavity, const struct kiln_
     return KILN_ACCEPTED;
 }
 
+static bool old_has_edge(const kiln_mesh *mesh, const kiln_cavity *cavity, uint32_t a, uint32_t b)
+{
+    for (uint32_t i = 0; i < cavity->old_count; i++) {
+        const kiln_tet *tet = &mesh->tet[cavity->old[i]];
+        if (kiln_tet_corner(tet, a) < 4 && kiln_tet_corner(tet, b) < 4)
+            return true;
+    }
+    return false;
+}
+
+/* An edge that the cavity adds must not exist elsewhere. Round an interior vertex positive tets
+ * fill space once, so a segment through the cavity can be no other tet's edge; only where both ends
+ * are on the surface may the mesh overlap itself, and has to be searched. */
+static kiln_verdict check_new_edges(kiln_mesh *mesh, const kiln_cavity *cavity)
+{
+    kiln_walker *walker = &mesh->scratch->walker;
+    for (uint32_t i = 0; i < cavity->fresh_count; i++)
+        for (int e = 0; e < 6; e++) {
+            uint32_t a = cavity->fresh[i].v[kiln_edge_ends[e][0]];
+            uint32_t b = cavity->fresh[i].v[kiln_edge_ends[e][1]];
+            if (KILN_LIKELY(
+                    !(mesh->vertex[a].flags & mesh->vertex[b].flags & KILN_VERTEX_SURFACE)) ||
+                old_has_edge(mesh, cavity, a, b))
+                continue;
+            if (kiln_edge_tets(mesh, a, b, walker, NULL) != KILN_OK)
+                return KILN_REFUSED_MEMORY;
+            if (walker->tets.count > 0)
+                return KILN_REFUSED_NON_MANIFOLD;
+        }
+    return KILN_ACCEPTED;
+}
+
 /* Slots named must be R's, each once. */
 static kiln_verdict check_slots(const kiln_mesh *mesh, const kiln_cavity *cavity,
                                 const struct kiln_scratch *scratch)
@@ -794,6 +826,8 @@ kiln_verdict kiln_replace(kiln_txn *txn, const kiln_cavity *cavity, uint32_t *ma
     REFUSE_UNLESS_ACCEPTED(read_declarations(mesh, cavity, scratch));
     bool outline_changes = false;
     REFUSE_UNLESS_ACCEPTED(check_declared(cavity, scratch, &outline_changes));
+    if (!outline_changes)
+        REFUSE_UNLESS_ACCEPTED(check_new_edges(mesh, cavity));
     bool regions = spans_regions(mesh, cavity);
     if (regions)
         REFUSE_UNLESS_ACCEPTED(kiln_cavity_check_regions(mesh, cavity, scratch));

@@ -3,6 +3,7 @@
 #include "mesh/replace_impl.h"
 #include "mesh/journal.h"
 
+#include <float.h>
 #include <string.h>
 
 /* Index of a tet in R, or old_count. */
@@ -48,7 +49,8 @@ static void share_out(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_sc
     for (uint32_t j = 0; j < cavity->old_count; j++)
         children[j] = 0.0;
     for (uint32_t i = 0; i < cavity->fresh_count; i++) {
-        volume[i] = kiln_mesh_tet_volume(mesh, number[i]);
+        /* A tet that is positive by the exact predicate may round to no volume. */
+        volume[i] = fmax(kiln_mesh_tet_volume(mesh, number[i]), DBL_MIN);
         uint32_t j = old_index(cavity, cavity->fresh[i].parent);
         if (j == cavity->old_count)
             continue;
