@@ -241,6 +241,107 @@ KILN_INLINE unsigned kiln_vi_bits(kiln_vi mask)
     return bits;
 }
 #endif
+
+/* Eight floats or 32-bit integers on every instruction set, for searches: loads, comparisons and
+ * bits only. GCC takes comparisons of 32-byte vectors apart lane by lane without AVX, and through
+ * mask registers with AVX-512, hence halves and intrinsics. */
+#if defined(KILN_SIMD_AVX512) || defined(KILN_SIMD_AVX2)
+typedef __m256 kiln_vf8;
+typedef __m256i kiln_vi8;
+KILN_INLINE kiln_vf8 kiln_vf8_set(float s)
+{
+    return _mm256_set1_ps(s);
+}
+KILN_INLINE kiln_vi8 kiln_vi8_set(uint32_t s)
+{
+    return _mm256_set1_epi32((int32_t)s);
+}
+KILN_INLINE kiln_vi8 kiln_vf8_le(kiln_vf8 a, kiln_vf8 b)
+{
+    return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_LE_OQ));
+}
+KILN_INLINE kiln_vi8 kiln_vi8_eq(kiln_vi8 a, kiln_vi8 b)
+{
+    return _mm256_cmpeq_epi32(a, b);
+}
+KILN_INLINE kiln_vi8 kiln_vi8_and(kiln_vi8 a, kiln_vi8 b)
+{
+    return _mm256_and_si256(a, b);
+}
+KILN_INLINE kiln_vi8 kiln_vi8_or(kiln_vi8 a, kiln_vi8 b)
+{
+    return _mm256_or_si256(a, b);
+}
+KILN_INLINE unsigned kiln_vi8_bits(kiln_vi8 mask)
+{
+    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(mask));
+}
+#else
+typedef float kiln_vf4_ __attribute__((vector_size(16)));
+typedef int32_t kiln_vi4_ __attribute__((vector_size(16)));
+typedef struct kiln_vf8 {
+    kiln_vf4_ low, high;
+} kiln_vf8;
+typedef struct kiln_vi8 {
+    kiln_vi4_ low, high;
+} kiln_vi8;
+KILN_INLINE kiln_vf8 kiln_vf8_set(float s)
+{
+    return (kiln_vf8){{s, s, s, s}, {s, s, s, s}};
+}
+KILN_INLINE kiln_vi8 kiln_vi8_set(uint32_t u)
+{
+    int32_t s = (int32_t)u;
+    return (kiln_vi8){{s, s, s, s}, {s, s, s, s}};
+}
+KILN_INLINE kiln_vi8 kiln_vf8_le(kiln_vf8 a, kiln_vf8 b)
+{
+    return (kiln_vi8){a.low <= b.low, a.high <= b.high};
+}
+KILN_INLINE kiln_vi8 kiln_vi8_eq(kiln_vi8 a, kiln_vi8 b)
+{
+    return (kiln_vi8){a.low == b.low, a.high == b.high};
+}
+KILN_INLINE kiln_vi8 kiln_vi8_and(kiln_vi8 a, kiln_vi8 b)
+{
+    return (kiln_vi8){a.low & b.low, a.high & b.high};
+}
+KILN_INLINE kiln_vi8 kiln_vi8_or(kiln_vi8 a, kiln_vi8 b)
+{
+    return (kiln_vi8){a.low | b.low, a.high | b.high};
+}
+KILN_INLINE unsigned kiln_vi8_bits(kiln_vi8 mask)
+{
+#if defined(__SSE2__)
+    return (unsigned)(_mm_movemask_ps((__m128)mask.low) | _mm_movemask_ps((__m128)mask.high) << 4);
+#else
+    unsigned bits = 0;
+    for (int i = 0; i < 4; i++)
+        bits |= (unsigned)(mask.low[i] & 1) << i | (unsigned)(mask.high[i] & 1) << (i + 4);
+    return bits;
+#endif
+}
+#endif
+
+KILN_INLINE kiln_vf8 kiln_vf8_load(const float *p)
+{
+    kiln_vf8 v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+KILN_INLINE kiln_vi8 kiln_vi8_load(const uint32_t *p)
+{
+    kiln_vi8 v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* Index of the lowest set bit; bits != 0. */
+KILN_INLINE int kiln_lowest_bit(unsigned bits)
+{
+    return __builtin_ctz(bits);
+}
 #endif
 
 #endif
