@@ -1,0 +1,286 @@
+#include "geom/distance.h"
+
+#include <stdbool.h>
+
+static const double PARALLEL = 2.5e-16; /* of |u x v|^2 / |u|^2 |v|^2 */
+
+double kiln_distance2_points(kiln_vec3 a, kiln_vec3 b)
+{
+    return kiln_v3_norm2(kiln_v3_sub(a, b));
+}
+
+/* Points relative to the query, whose closest point to the origin is wanted: then `offset` is minus
+ * that point and no digits are lost on the way. */
+static void consider_edge(kiln_closest_point *best, const kiln_vec3 *q, int i, int j)
+{
+    kiln_vec3 e = kiln_v3_sub(q[j], q[i]);
+    double along = -kiln_v3_dot(q[i], e), length2 = kiln_v3_norm2(e);
+    /* From the nearer end, so that the sliver of rounding in t is a sliver of the short part. */
+    double back = kiln_v3_dot(q[j], e);
+    double t;
+    unsigned feature = 1u << i | 1u << j;
+    kiln_vec3 at;
+    if (along <= 0.0 || !(length2 > 0.0)) {
+        t = 0.0;
+        at = q[i];
+        feature = 1u << i;
+    } else if (back <= 0.0) {
+        t = 1.0;
+        at = q[j];
+        feature = 1u << j;
+    } else if (along < back) {
+        t = along / length2;
+        at = kiln_v3_madd(q[i], t, e);
+    } else {
+        t = 1.0 - back / length2;
+        at = kiln_v3_madd(q[j], -(back / length2), e);
+    }
+    double d2 = kiln_v3_norm2(at);
+    if (d2 < best->distance2) {
+        *best = (kiln_closest_point){.distance2 = d2, .feature = feature};
+        best->weight[i] = 1.0 - t;
+        best->weight[j] = t;
+        if (t == 0.0 || t == 1.0)
+            best->feature = t == 0.0 ? 1u << i : 1u << j;
+        best->offset = kiln_v3_scale(at, -1.0);
+    }
+}
+
+/* The foot of the origin in the plane, if it falls inside. Weights are areas of the triangles it
+ * makes with the edges, seen along the normal. The distance is taken to the point the weights give,
+ * which is in the triangle even when the normal is mostly rounding; the distance along the normal
+ * could then be anything. */
+static void consider_face(kiln_closest_point *best, const kiln_vec3 *q, int i, int j, int k)
+{
+    kiln_vec3 n = kiln_v3_cross(kiln_v3_sub(q[j], q[i]), kiln_v3_sub(q[k], q[i]));
+    double wi = kiln_v3_triple(n, q[j], q[k]), wj = kiln_v3_triple(n, q[k], q[i]);
+    double wk = kiln_v3_triple(n, q[i], q[j]), sum = wi + wj + wk;
+    if (!(wi > 0.0 && wj > 0.0 && wk > 0.0))
+        return;
+    wi /= sum;
+    wj /= sum;
+    wk /= sum;
+    kiln_vec3 at = kiln_v3_madd(kiln_v3_madd(kiln_v3_scale(q[i], wi), wj, q[j]), wk, q[k]);
+    double d2 = kiln_v3_norm2(at);
+    if (d2 < best->distance2) {
+        *best = (kiln_closest_point){.distance2 = d2, .feature = 1u << i | 1u << j | 1u << k};
+        best->weight[i] = wi;
+        best->weight[j] = wj;
+        best->weight[k] = wk;
+        best->offset = kiln_v3_scale(at, -1.0);
+    }
+}
+
+kiln_closest_point kiln_closest_on_edge(kiln_vec3 p, const kiln_vec3 edge[2])
+{
+    const kiln_vec3 q[2] = {kiln_v3_sub(edge[0], p), kiln_v3_sub(edge[1], p)};
+    kiln_closest_point best = {.distance2 = INFINITY};
+    consider_edge(&best, q, 0, 1);
+    return best;
+}
+
+kiln_closest_point kiln_closest_on_triangle(kiln_vec3 p, const kiln_vec3 triangle[3])
+{
+    kiln_vec3 q[3];
+    for (int i = 0; i < 3; i++)
+        q[i] = kiln_v3_sub(triangle[i], p);
+    kiln_closest_point best = {.distance2 = INFINITY};
+    consider_edge(&best, q, 0, 1);
+    consider_edge(&best, q, 1, 2);
+    consider_edge(&best, q, 2, 0);
+    consider_face(&best, q, 0, 1, 2);
+    return best;
+}
+
+/* Inside when the four tets of the point and a face have the orientation of the whole. */
+static bool inside_tet(const kiln_vec3 q[4], double weight[4])
+{
+    weight[0] = kiln_v3_triple(q[1], q[2], q[3]);
+    weight[1] = -kiln_v3_triple(q[0], q[2], q[3]);
+    weight[2] = kiln_v3_triple(q[0], q[1], q[3]);
+    weight[3] = -kiln_v3_triple(q[0], q[1], q[2]);
+    double sum = weight[0] + weight[1] + weight[2] + weight[3];
+    for (int i = 0; i < 4; i++) {
+        weight[i] /= sum;
+        if (!(weight[i] > 0.0))
+            return false;
+    }
+    return true;
+}
+
+kiln_closest_point kiln_closest_on_tet(kiln_vec3 p, const kiln_vec3 tet[4])
+{
+    kiln_vec3 q[4];
+    for (int i = 0; i < 4; i++)
+        q[i] = kiln_v3_sub(tet[i], p);
+    kiln_closest_point best = {.distance2 = 0.0, .feature = 15};
+    if (inside_tet(q, best.weight))
+        return best;
+    best = (kiln_closest_point){.distance2 = INFINITY};
+    for (int i = 0; i < 4; i++)
+        for (int j = i + 1; j < 4; j++)
+            consider_edge(&best, q, i, j);
+    consider_face(&best, q, 1, 2, 3);
+    consider_face(&best, q, 0, 2, 3);
+    consider_face(&best, q, 0, 1, 3);
+    consider_face(&best, q, 0, 1, 2);
+    return best;
+}
+
+static void set_weights(double weight[3], const double from[4])
+{
+    for (int i = 0; i < 3; i++)
+        weight[i] = from[i];
+}
+
+/* A vertex of one element against the other element's closest point. */
+static void consider_vertex(kiln_closest_pair *best, const kiln_closest_point *c, int vertex,
+                            bool vertex_of_a)
+{
+    if (!(c->distance2 < best->distance2))
+        return;
+    *best = (kiln_closest_pair){.distance2 = c->distance2};
+    double *own = vertex_of_a ? best->weight_a : best->weight_b;
+    own[vertex] = 1.0;
+    set_weights(vertex_of_a ? best->weight_b : best->weight_a, c->weight);
+    best->feature_a = vertex_of_a ? 1u << vertex : c->feature;
+    best->feature_b = vertex_of_a ? c->feature : 1u << vertex;
+    best->offset = vertex_of_a ? c->offset : kiln_v3_scale(c->offset, -1.0);
+}
+
+static double clamp01(double t)
+{
+    return t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
+}
+
+/* Insides of two edges that are not parallel. The distance is that of the two lines, along the
+ * common normal n = u x v; the parameters follow from (r x v) . n and (r x u) . n. */
+static void consider_insides(kiln_closest_pair *best, const kiln_vec3 a[2], const kiln_vec3 b[2])
+{
+    kiln_vec3 u = kiln_v3_sub(a[1], a[0]), v = kiln_v3_sub(b[1], b[0]);
+    kiln_vec3 n = kiln_v3_cross(u, v), r = kiln_v3_sub(a[0], b[0]);
+    double n2 = kiln_v3_norm2(n), uu = kiln_v3_norm2(u), vv = kiln_v3_norm2(v);
+    if (!(n2 >= PARALLEL * uu * vv) || !(n2 > 0.0))
+        return;
+    double s = clamp01(kiln_v3_triple(v, r, n) / n2);
+    double t = clamp01(kiln_v3_triple(u, r, n) / n2);
+    /* One round of alternating projection takes most of the rounding out of s and t when the
+     * edges are nearly parallel. */
+    t = clamp01(kiln_v3_dot(v, kiln_v3_madd(r, s, u)) / vv);
+    s = clamp01(kiln_v3_dot(u, kiln_v3_sub(kiln_v3_scale(v, t), r)) / uu);
+    if (s <= 0.0 || s >= 1.0 || t <= 0.0 || t >= 1.0)
+        return; /* the vertex candidates have it */
+    kiln_vec3 offset = kiln_v3_sub(kiln_v3_madd(r, s, u), kiln_v3_scale(v, t));
+    double d2 = kiln_v3_norm2(offset);
+    if (d2 < best->distance2)
+        *best = (kiln_closest_pair){.distance2 = d2,
+                                    .feature_a = 3,
+                                    .feature_b = 3,
+                                    .weight_a = {1.0 - s, s},
+                                    .weight_b = {1.0 - t, t},
+                                    .offset = offset};
+}
+
+kiln_closest_pair kiln_closest_edges(const kiln_vec3 a[2], const kiln_vec3 b[2])
+{
+    kiln_closest_pair best = {.distance2 = INFINITY};
+    for (int i = 0; i < 2; i++) {
+        kiln_closest_point c = kiln_closest_on_edge(a[i], b);
+        consider_vertex(&best, &c, i, true);
+        c = kiln_closest_on_edge(b[i], a);
+        consider_vertex(&best, &c, i, false);
+    }
+    consider_insides(&best, a, b);
+    return best;
+}
+
+/* Moves the weights and the feature of an edge (i, j) of a triangle to the triangle's own. */
+static void edge_to_triangle(double weight[3], unsigned *feature, int i, int j)
+{
+    double first = weight[0], second = weight[1];
+    unsigned mask = (*feature & 1 ? 1u << i : 0) | (*feature & 2 ? 1u << j : 0);
+    weight[0] = weight[1] = weight[2] = 0.0;
+    weight[i] = first;
+    weight[j] = second;
+    *feature = mask;
+}
+
+/* An edge of one triangle through the other triangle: distance 0. */
+static bool edge_through(const kiln_vec3 edge[2], const kiln_vec3 triangle[3],
+                         double edge_weight[2], double weight[3])
+{
+    kiln_vec3 q[3], d = kiln_v3_sub(edge[1], edge[0]);
+    for (int i = 0; i < 3; i++)
+        q[i] = kiln_v3_sub(triangle[i], edge[0]);
+    kiln_vec3 n = kiln_v3_cross(kiln_v3_sub(q[1], q[0]), kiln_v3_sub(q[2], q[0]));
+    double from = -kiln_v3_dot(n, q[0]);
+    double to = -kiln_v3_dot(n, kiln_v3_sub(triangle[0], edge[1]));
+    if ((from > 0.0 && to > 0.0) || (from < 0.0 && to < 0.0) || from == to)
+        return false; /* on one side, in the plane, or no plane at all */
+    double w[3] = {kiln_v3_triple(d, q[1], q[2]), kiln_v3_triple(d, q[2], q[0]),
+                   kiln_v3_triple(d, q[0], q[1])};
+    bool positive = w[0] >= 0.0 && w[1] >= 0.0 && w[2] >= 0.0;
+    bool negative = w[0] <= 0.0 && w[1] <= 0.0 && w[2] <= 0.0;
+    double sum = w[0] + w[1] + w[2];
+    if (!(positive || negative) || sum == 0.0)
+        return false;
+    double t = from / (from - to);
+    edge_weight[0] = 1.0 - t;
+    edge_weight[1] = t;
+    for (int i = 0; i < 3; i++)
+        weight[i] = w[i] / sum;
+    return true;
+}
+
+static unsigned mask_of(const double weight[3])
+{
+    return (weight[0] > 0.0 ? 1u : 0) | (weight[1] > 0.0 ? 2u : 0) | (weight[2] > 0.0 ? 4u : 0);
+}
+
+static bool find_piercing(const kiln_vec3 edges_of[3], const kiln_vec3 triangle[3],
+                          double edge_weight[3], double weight[3])
+{
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3;
+        const kiln_vec3 edge[2] = {edges_of[i], edges_of[j]};
+        double on_edge[2];
+        if (edge_through(edge, triangle, on_edge, weight)) {
+            edge_weight[0] = edge_weight[1] = edge_weight[2] = 0.0;
+            edge_weight[i] = on_edge[0];
+            edge_weight[j] = on_edge[1];
+            return true;
+        }
+    }
+    return false;
+}
+
+kiln_closest_pair kiln_closest_triangles(const kiln_vec3 a[3], const kiln_vec3 b[3])
+{
+    kiln_closest_pair best = {.distance2 = 0.0};
+    if (find_piercing(a, b, best.weight_a, best.weight_b) ||
+        find_piercing(b, a, best.weight_b, best.weight_a)) {
+        best.feature_a = mask_of(best.weight_a);
+        best.feature_b = mask_of(best.weight_b);
+        return best;
+    }
+    best.distance2 = INFINITY;
+    for (int i = 0; i < 3; i++) {
+        kiln_closest_point c = kiln_closest_on_triangle(a[i], b);
+        consider_vertex(&best, &c, i, true);
+        c = kiln_closest_on_triangle(b[i], a);
+        consider_vertex(&best, &c, i, false);
+    }
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            int j = (i + 1) % 3, l = (k + 1) % 3;
+            const kiln_vec3 p[2] = {a[i], a[j]}, q[2] = {b[k], b[l]};
+            kiln_closest_pair c = {.distance2 = best.distance2};
+            consider_insides(&c, p, q);
+            if (!(c.distance2 < best.distance2))
+                continue;
+            edge_to_triangle(c.weight_a, &c.feature_a, i, j);
+            edge_to_triangle(c.weight_b, &c.feature_b, k, l);
+            best = c;
+        }
+    return best;
+}
