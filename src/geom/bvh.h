@@ -47,7 +47,8 @@ void kiln_bvh_destroy(kiln_bvh *bvh);
 kiln_status kiln_bvh_set_vertices(kiln_bvh *bvh, const uint32_t *vertices, int arity,
                                   kiln_error *error);
 
-/* New boxes for the same items. The order stays, so queries slow down as items wander off. */
+/* New boxes for the same items. The order stays, so queries slow down as items wander off. On
+ * failure the tree is unchanged. */
 kiln_status kiln_bvh_refit(kiln_bvh *bvh, const kiln_box *boxes, kiln_error *error);
 
 typedef struct kiln_bvh_pair {
@@ -59,8 +60,9 @@ kiln_bvh_pair_array;
 /* Appends all pairs of items whose boxes overlap, a < b, in parallel. */
 kiln_status kiln_bvh_self_overlap(const kiln_bvh *bvh, kiln_bvh_pair_array *pairs,
                                   kiln_error *error);
-/* Appends all overlapping pairs of an item of `a` with one of `b`. If both have vertices of the
- * same arity, pairs that share one are left out. */
+/* Appends all overlapping pairs of an item of `a` with one of `b`; boxes apart by less than 2^-20
+ * of the extent of both sets may be reported. If both have vertices of the same arity, pairs that
+ * share one are left out. The same tree twice is a self-overlap. */
 kiln_status kiln_bvh_pair_overlap(const kiln_bvh *a, const kiln_bvh *b, kiln_bvh_pair_array *pairs,
                                   kiln_error *error);
 
@@ -74,9 +76,10 @@ void kiln_bvh_visit_pair_overlap(const kiln_bvh *a, const kiln_bvh *b, kiln_bvh_
 typedef bool (*kiln_bvh_visit)(void *user, uint32_t item);
 void kiln_bvh_query_box(const kiln_bvh *bvh, kiln_box box, kiln_bvh_visit visit, void *user);
 
-/* The item nearest to a point, by `distance2` (squared, exact as the caller likes, at least the
- * squared distance to the item's box); ties go to the lower item. Nothing farther than sqrt(limit2)
- * is looked at. KILN_BVH_NONE if there is none; `best2` (may be NULL) gets its squared distance. */
+/* The item nearest to a point, by `distance2` (squared, as exact as the caller likes, at least
+ * the squared distance to the item's box; infinite: not this one); ties go to the lower item.
+ * Nothing farther than sqrt(limit2) is looked at. KILN_BVH_NONE if there is none; `best2` (may be
+ * NULL) gets its squared distance. */
 typedef double (*kiln_bvh_distance2)(void *user, uint32_t item, kiln_vec3 point);
 uint32_t kiln_bvh_closest(const kiln_bvh *bvh, kiln_vec3 point, double limit2,
                           kiln_bvh_distance2 distance2, void *user, double *best2);

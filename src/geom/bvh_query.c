@@ -40,12 +40,13 @@ void kiln_bvh_query_box(const kiln_bvh *bvh, kiln_box box, kiln_bvh_visit visit,
     }
 }
 
-/* Lanes with key <= limit, nearest first. */
+/* Lanes with key <= limit, nearest first. An infinite key is an unused lane or a miss, whatever the
+ * limit. */
 static int sort_lanes(const double key[KILN_BVH_WIDTH], double limit, int lanes[KILN_BVH_WIDTH])
 {
     int count = 0;
     for (int k = 0; k < KILN_BVH_WIDTH; k++) {
-        if (!(key[k] <= limit))
+        if (!(key[k] <= limit) || key[k] == INFINITY)
             continue;
         int j = count++;
         for (; j > 0 && key[lanes[j - 1]] > key[k]; j--)
@@ -96,10 +97,8 @@ uint32_t kiln_bvh_closest(const kiln_bvh *bvh, kiln_vec3 point, double limit2,
         }
         for (int i = 0; i < count && key[lanes[i]] <= limit2; i++) {
             uint32_t item = bvh->item[first + (size_t)lanes[i]];
-            if (item == KILN_BVH_NONE)
-                continue;
             double d2 = distance2(user, item, point);
-            if (d2 < limit2 || (d2 == limit2 && item < best)) {
+            if (d2 < limit2 || (d2 == limit2 && d2 < INFINITY && item < best)) {
                 limit2 = d2;
                 best = item;
             }
@@ -155,8 +154,7 @@ void kiln_bvh_ray(const kiln_bvh *bvh, kiln_vec3 start, kiln_vec3 direction, dou
         double key[KILN_BVH_WIDTH];
         int lanes[KILN_BVH_WIDTH];
         lane_entries(&bvh->level[at.level][at.group], s, inverse, slack, t_max, key);
-        double finite = t_max < 0x1.fffffffffffffp1023 ? t_max : 0x1.fffffffffffffp1023;
-        int count = sort_lanes(key, finite, lanes);
+        int count = sort_lanes(key, t_max, lanes);
         size_t first = at.group * KILN_BVH_WIDTH;
         if (at.level > 0) {
             for (int i = count - 1; i >= 0; i--)

@@ -92,20 +92,54 @@ kiln_closest_point kiln_closest_on_triangle(kiln_vec3 p, const kiln_vec3 triangl
     return best;
 }
 
-/* Inside when the four tets of the point and a face have the orientation of the whole. */
+static double largest(const kiln_vec3 *q, int n)
+{
+    double m = 0.0;
+    for (int i = 0; i < n; i++) {
+        double d2 = kiln_v3_norm2(q[i]);
+        m = d2 > m ? d2 : m;
+    }
+    return m;
+}
+
+/* Squared, relative to the size: what the weights of an intersection may miss it by and still count
+ * as distance zero. */
+static const double ROUNDING2 = 0x1p-100;
+
+/* Inside when the four tets of the point and a face have the orientation of the whole. Cramer's
+ * weights of a nearly flat tet need not reproduce the point; one step of refinement mends that, and
+ * where it cannot, the tet is flat to rounding and its faces answer. */
 static bool inside_tet(const kiln_vec3 q[4], double weight[4])
 {
-    weight[0] = kiln_v3_triple(q[1], q[2], q[3]);
-    weight[1] = -kiln_v3_triple(q[0], q[2], q[3]);
-    weight[2] = kiln_v3_triple(q[0], q[1], q[3]);
-    weight[3] = -kiln_v3_triple(q[0], q[1], q[2]);
-    double sum = weight[0] + weight[1] + weight[2] + weight[3];
+    kiln_vec3 n[4] = {kiln_v3_cross(kiln_v3_sub(q[2], q[1]), kiln_v3_sub(q[3], q[1])),
+                      kiln_v3_cross(kiln_v3_sub(q[3], q[0]), kiln_v3_sub(q[2], q[0])),
+                      kiln_v3_cross(kiln_v3_sub(q[1], q[0]), kiln_v3_sub(q[3], q[0])),
+                      kiln_v3_cross(kiln_v3_sub(q[2], q[0]), kiln_v3_sub(q[1], q[0]))};
+    double sum = 0.0;
+    for (int i = 0; i < 4; i++) {
+        weight[i] = kiln_v3_dot(n[i], q[i == 0 ? 1 : 0]);
+        sum += weight[i];
+    }
+    kiln_vec3 rest = {0, 0, 0};
     for (int i = 0; i < 4; i++) {
         weight[i] /= sum;
         if (!(weight[i] > 0.0))
             return false;
+        rest = kiln_v3_madd(rest, weight[i], q[i]);
     }
-    return true;
+    double again = 0.0;
+    for (int i = 0; i < 4; i++) {
+        weight[i] += kiln_v3_dot(n[i], rest) / sum;
+        if (!(weight[i] > 0.0))
+            return false;
+        again += weight[i];
+    }
+    rest = kiln_v3(0, 0, 0);
+    for (int i = 0; i < 4; i++) {
+        weight[i] /= again;
+        rest = kiln_v3_madd(rest, weight[i], q[i]);
+    }
+    return kiln_v3_norm2(rest) <= ROUNDING2 * largest(q, 4);
 }
 
 kiln_closest_point kiln_closest_on_tet(kiln_vec3 p, const kiln_vec3 tet[4])
@@ -205,65 +239,58 @@ static void edge_to_triangle(double weight[3], unsigned *feature, int i, int j)
     *feature = mask;
 }
 
-/* An edge of one triangle through the other triangle: distance 0. */
-static bool edge_through(const kiln_vec3 edge[2], const kiln_vec3 triangle[3],
-                         double edge_weight[2], double weight[3])
+/* Where an edge crosses the plane of a triangle, between the triangle's edges as seen along it. */
+static bool edge_through(const kiln_vec3 q[3], kiln_vec3 d, double *t)
 {
-    kiln_vec3 q[3], d = kiln_v3_sub(edge[1], edge[0]);
-    for (int i = 0; i < 3; i++)
-        q[i] = kiln_v3_sub(triangle[i], edge[0]);
     kiln_vec3 n = kiln_v3_cross(kiln_v3_sub(q[1], q[0]), kiln_v3_sub(q[2], q[0]));
-    double from = -kiln_v3_dot(n, q[0]);
-    double to = -kiln_v3_dot(n, kiln_v3_sub(triangle[0], edge[1]));
+    double from = -kiln_v3_dot(n, q[0]), to = kiln_v3_dot(n, kiln_v3_sub(d, q[0]));
     if ((from > 0.0 && to > 0.0) || (from < 0.0 && to < 0.0) || from == to)
         return false; /* on one side, in the plane, or no plane at all */
     double w[3] = {kiln_v3_triple(d, q[1], q[2]), kiln_v3_triple(d, q[2], q[0]),
                    kiln_v3_triple(d, q[0], q[1])};
-    bool positive = w[0] >= 0.0 && w[1] >= 0.0 && w[2] >= 0.0;
-    bool negative = w[0] <= 0.0 && w[1] <= 0.0 && w[2] <= 0.0;
-    double sum = w[0] + w[1] + w[2];
-    if (!(positive || negative) || sum == 0.0)
-        return false;
-    double t = from / (from - to);
-    edge_weight[0] = 1.0 - t;
-    edge_weight[1] = t;
-    for (int i = 0; i < 3; i++)
-        weight[i] = w[i] / sum;
-    return true;
+    *t = from / (from - to);
+    return (w[0] >= 0.0 && w[1] >= 0.0 && w[2] >= 0.0) ||
+           (w[0] <= 0.0 && w[1] <= 0.0 && w[2] <= 0.0);
 }
 
-static unsigned mask_of(const double weight[3])
-{
-    return (weight[0] > 0.0 ? 1u : 0) | (weight[1] > 0.0 ? 2u : 0) | (weight[2] > 0.0 ? 4u : 0);
-}
-
-static bool find_piercing(const kiln_vec3 edges_of[3], const kiln_vec3 triangle[3],
-                          double edge_weight[3], double weight[3])
+/* Edges of one triangle through the other. The weights come from the closest point to the crossing,
+ * so that they are good however flat the angle; a crossing that misses by more than rounding (the
+ * triangle has no plane to speak of) is a candidate like others. */
+static void consider_piercing(kiln_closest_pair *best, const kiln_vec3 edges_of[3],
+                              const kiln_vec3 triangle[3], bool edges_of_a)
 {
     for (int i = 0; i < 3; i++) {
         int j = (i + 1) % 3;
-        const kiln_vec3 edge[2] = {edges_of[i], edges_of[j]};
-        double on_edge[2];
-        if (edge_through(edge, triangle, on_edge, weight)) {
-            edge_weight[0] = edge_weight[1] = edge_weight[2] = 0.0;
-            edge_weight[i] = on_edge[0];
-            edge_weight[j] = on_edge[1];
-            return true;
+        kiln_vec3 d = kiln_v3_sub(edges_of[j], edges_of[i]), q[3];
+        for (int k = 0; k < 3; k++)
+            q[k] = kiln_v3_sub(triangle[k], edges_of[i]);
+        double t;
+        if (!edge_through(q, d, &t))
+            continue;
+        kiln_closest_point c = kiln_closest_on_triangle(kiln_v3_scale(d, t), q);
+        double size2 = largest(q, 3) + kiln_v3_norm2(d);
+        if (c.distance2 <= ROUNDING2 * size2) {
+            c.distance2 = 0.0;
+            c.offset = kiln_v3(0, 0, 0);
         }
+        if (!(c.distance2 < best->distance2))
+            continue;
+        consider_vertex(best, &c, i, edges_of_a);
+        double *own = edges_of_a ? best->weight_a : best->weight_b;
+        own[i] = 1.0 - t;
+        own[j] = t;
+        unsigned feature = (t < 1.0 ? 1u << i : 0) | (t > 0.0 ? 1u << j : 0);
+        *(edges_of_a ? &best->feature_a : &best->feature_b) = feature;
     }
-    return false;
 }
 
 kiln_closest_pair kiln_closest_triangles(const kiln_vec3 a[3], const kiln_vec3 b[3])
 {
-    kiln_closest_pair best = {.distance2 = 0.0};
-    if (find_piercing(a, b, best.weight_a, best.weight_b) ||
-        find_piercing(b, a, best.weight_b, best.weight_a)) {
-        best.feature_a = mask_of(best.weight_a);
-        best.feature_b = mask_of(best.weight_b);
+    kiln_closest_pair best = {.distance2 = INFINITY};
+    consider_piercing(&best, a, b, true);
+    consider_piercing(&best, b, a, false);
+    if (best.distance2 == 0.0)
         return best;
-    }
-    best.distance2 = INFINITY;
     for (int i = 0; i < 3; i++) {
         kiln_closest_point c = kiln_closest_on_triangle(a[i], b);
         consider_vertex(&best, &c, i, true);

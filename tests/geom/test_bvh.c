@@ -405,6 +405,31 @@ START_TEST(closest_and_first_hit_match_brute_force)
 }
 END_TEST
 
+static double unreachable(void *user, uint32_t item, kiln_vec3 p)
+{
+    (void)p;
+    ck_assert_uint_lt(item, 70);
+    ++*(size_t *)user;
+    return INFINITY;
+}
+
+/* Unused lanes are never entered, even when nothing limits the search. */
+START_TEST(searches_without_success_end)
+{
+    scene s = make_scene(SOUP, 70, 16);
+    kiln_context *context = kiln_test_context(1);
+    kiln_bvh bvh = {0};
+    size_t calls = 0;
+    ck_assert_int_eq(kiln_bvh_build(&bvh, context, s.boxes, s.count, NULL), KILN_OK);
+    uint32_t item = kiln_bvh_closest(&bvh, kiln_v3(2, 2, 2), INFINITY, unreachable, &calls, NULL);
+    ck_assert_uint_eq(calls, 70);
+    ck_assert_uint_eq(item, KILN_BVH_NONE);
+    kiln_bvh_destroy(&bvh);
+    kiln_context_destroy(context);
+    free_scene(&s);
+}
+END_TEST
+
 START_TEST(refit_follows_the_items)
 {
     scene s = make_scene(SURFACE, 1000, 13), t = make_scene(SURFACE, 1000, 14);
@@ -502,6 +527,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, sinks_see_all_pairs_and_may_stop);
     tcase_add_test(all, box_queries_match_brute_force);
     tcase_add_test(all, closest_and_first_hit_match_brute_force);
+    tcase_add_test(all, searches_without_success_end);
     tcase_add_test(all, refit_follows_the_items);
     tcase_add_test(all, bad_and_empty_input);
     tcase_add_test(all, failing_allocations_leave_nothing);
