@@ -96,25 +96,32 @@ static long double reference(const kiln_vec3 *a, int na, const kiln_vec3 *b, int
     return best;
 }
 
+/* Check's own assertions write to a pipe each time: too slow for every number of a campaign. */
+#define EXPECT_LE(a, b)                                                                            \
+    do {                                                                                           \
+        if (!((a) <= (b)))                                                                         \
+            ck_abort_msg(#a " <= " #b " failed: %.17g, %.17g", (double)(a), (double)(b));          \
+    } while (0)
+
 /* `scale` is the size of the configuration: distances are good to rounding of it. */
 static void check_value(double got2, long double expected2, double scale)
 {
-    ck_assert_double_le(fabs(sqrt(got2) - (double)sqrtl(expected2)), 4e-15 * scale);
+    EXPECT_LE(fabs(sqrt(got2) - (double)sqrtl(expected2)), 4e-15 * scale);
 }
 
 static void check_weights(const double *w, unsigned feature, int n)
 {
     double sum = 0;
     for (int i = 0; i < n; i++) {
-        ck_assert_double_ge(w[i], 0.0);
-        ck_assert_double_le(w[i], 1.0);
+        EXPECT_LE(0.0, w[i]);
+        EXPECT_LE(w[i], 1.0);
         if (!(feature >> i & 1))
-            ck_assert_double_eq(w[i], 0.0);
+            EXPECT_LE(w[i], 0.0);
         sum += w[i];
     }
-    ck_assert_uint_ne(feature, 0);
-    ck_assert_uint_lt(feature, 1u << n);
-    ck_assert_double_le(fabs(sum - 1.0), 1e-15);
+    EXPECT_LE(1, feature);
+    EXPECT_LE(feature, (1u << n) - 1);
+    EXPECT_LE(fabs(sum - 1.0), 1e-15);
 }
 
 static void check_point(const kiln_closest_point *c, kiln_vec3 p, const kiln_vec3 *q, int n)
@@ -122,8 +129,8 @@ static void check_point(const kiln_closest_point *c, kiln_vec3 p, const kiln_vec
     check_value(c->distance2, reference(&p, 1, q, n), 2.0);
     check_weights(c->weight, c->feature, n);
     kiln_vec3 at = mix(q, c->weight, n);
-    ck_assert_double_le(kiln_v3_norm(kiln_v3_sub(kiln_v3_sub(p, at), c->offset)), 4e-15);
-    ck_assert_double_le(fabs(kiln_v3_norm2(c->offset) - c->distance2), 1e-15);
+    EXPECT_LE(kiln_v3_norm(kiln_v3_sub(kiln_v3_sub(p, at), c->offset)), 4e-15);
+    EXPECT_LE(fabs(kiln_v3_norm2(c->offset) - c->distance2), 1e-15);
 }
 
 static void check_pair(const kiln_closest_pair *c, const kiln_vec3 *a, const kiln_vec3 *b, int n)
@@ -132,8 +139,8 @@ static void check_pair(const kiln_closest_pair *c, const kiln_vec3 *a, const kil
     check_weights(c->weight_a, c->feature_a, n);
     check_weights(c->weight_b, c->feature_b, n);
     kiln_vec3 gap = kiln_v3_sub(mix(a, c->weight_a, n), mix(b, c->weight_b, n));
-    ck_assert_double_le(kiln_v3_norm(kiln_v3_sub(gap, c->offset)), 4e-15);
-    ck_assert_double_le(fabs(kiln_v3_norm2(c->offset) - c->distance2), 1e-15);
+    EXPECT_LE(kiln_v3_norm(kiln_v3_sub(gap, c->offset)), 4e-15);
+    EXPECT_LE(fabs(kiln_v3_norm2(c->offset) - c->distance2), 1e-15);
 }
 
 /* Random, nearly degenerate and exactly degenerate elements. */
@@ -158,7 +165,7 @@ START_TEST(points_match_the_reference)
 {
     kiln_random random = kiln_random_start(21, 0);
     unsigned seen[16] = {0};
-    for (uint64_t round = 0; round < kiln_test_rounds(10000, 3000000); round++) {
+    for (uint64_t round = 0; round < kiln_test_rounds(10000, 1000000); round++) {
         kiln_vec3 p = random_point(&random), q[4];
         random_element(&random, q, 4);
         if (round % 8 == 0)
@@ -180,7 +187,7 @@ START_TEST(pairs_match_the_reference)
 {
     kiln_random random = kiln_random_start(22, 0);
     int crossing = 0, apart = 0;
-    for (uint64_t round = 0; round < kiln_test_rounds(5000, 2000000); round++) {
+    for (uint64_t round = 0; round < kiln_test_rounds(5000, 1000000); round++) {
         kiln_vec3 a[3], b[3];
         random_element(&random, a, 3);
         random_element(&random, b, 3);

@@ -138,10 +138,18 @@ static double moment(const kiln_moments *m, int i)
     return i == 0 ? m->volume : i < 4 ? first[i - 1] : m->second[i - 4];
 }
 
+/* Check's own assertions write to a pipe each time: too slow for every number of a campaign. */
+static void check_moments(const kiln_moments *got, const long double expected[10], double bound)
+{
+    for (int i = 0; i < 10; i++)
+        if (!(fabsl(moment(got, i) - expected[i]) <= bound))
+            ck_abort_msg("moment %d is %.17g, not %.17Lg", i, moment(got, i), expected[i]);
+}
+
 START_TEST(random_pairs_match_the_reference)
 {
     kiln_random random = kiln_random_start(11, 0);
-    uint64_t rounds = kiln_test_rounds(20000, 5000000), hits = 0;
+    uint64_t rounds = kiln_test_rounds(20000, 2000000), hits = 0;
     for (uint64_t round = 0; round < rounds; round++) {
         kiln_vec3 a[4], b[4], origin = random_point(&random, 0, 1);
         random_tet(&random, a);
@@ -149,8 +157,7 @@ START_TEST(random_pairs_match_the_reference)
         long double m[10];
         reference_overlap(a, b, origin, m);
         kiln_moments got = kiln_tet_overlap_moments(a, b, origin, KILN_MOMENT_SECOND);
-        for (int i = 0; i < 10; i++)
-            ck_assert_double_le(fabs((double)(moment(&got, i) - m[i])), 2e-15);
+        check_moments(&got, m, 2e-15);
         kiln_moments first = kiln_tet_overlap_moments(a, b, origin, KILN_MOMENT_FIRST);
         ck_assert_int_eq(memcmp(&first, &got, offsetof(kiln_moments, second)), 0);
         ck_assert(kiln_tet_overlap(a, b) == got.volume);
@@ -247,7 +254,8 @@ static void check_partition(kiln_vec3 (*tets)[4], size_t count, uint64_t seed, u
         kiln_moments whole = kiln_tet_moments(a, a[0], KILN_MOMENT_SECOND), sum = {0};
         for (size_t i = 0; i < count; i++) {
             kiln_moments part = kiln_tet_overlap_moments(a, tets[i], a[0], KILN_MOMENT_SECOND);
-            ck_assert_double_ge(part.volume, 0.0);
+            if (!(part.volume >= 0.0))
+                ck_abort_msg("negative overlap %g", part.volume);
             sum.volume += part.volume;
             sum.first = kiln_v3_add(sum.first, part.first);
             for (int k = 0; k < 6; k++)
@@ -337,7 +345,7 @@ START_TEST(degenerate_tets_are_safe)
     ck_assert_double_eq(kiln_tet_overlap(point, unit), 0.0);
     ck_assert_double_eq(kiln_tet_overlap(unit, unit), 1.0 / 6.0);
     kiln_random random = kiln_random_start(14, 0);
-    for (uint64_t round = 0; round < kiln_test_rounds(20000, 2000000); round++) {
+    for (uint64_t round = 0; round < kiln_test_rounds(20000, 1000000); round++) {
         /* Nearly flat in a tilted plane, and copies moved by rounding. */
         kiln_vec3 a[4], b[4];
         random_tet(&random, b);
@@ -352,8 +360,7 @@ START_TEST(degenerate_tets_are_safe)
         long double m[10];
         reference_overlap(a, b, a[0], m);
         kiln_moments got = kiln_tet_overlap_moments(a, b, a[0], KILN_MOMENT_SECOND);
-        for (int i = 0; i < 10; i++)
-            ck_assert_double_le(fabs((double)(moment(&got, i) - m[i])), 5e-15);
+        check_moments(&got, m, 5e-15);
     }
 }
 END_TEST
