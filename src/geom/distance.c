@@ -47,20 +47,28 @@ static void consider_edge(kiln_closest_point *best, const kiln_vec3 *q, int i, i
 }
 
 /* The foot of the origin in the plane, if it falls inside. Weights are areas of the triangles it
- * makes with the edges, seen along the normal. The distance is taken to the point the weights give,
- * which is in the triangle even when the normal is mostly rounding; the distance along the normal
- * could then be anything. */
+ * makes with the edges, seen along the normal, and refined once: in a needle they are off by its
+ * aspect ratio times rounding, which shows as a part of the distance that lies in the plane. The
+ * distance is taken to the point the weights give, which is in the triangle even when the normal is
+ * mostly rounding; the distance along the normal could then be anything. */
 static void consider_face(kiln_closest_point *best, const kiln_vec3 *q, int i, int j, int k)
 {
-    kiln_vec3 n = kiln_v3_cross(kiln_v3_sub(q[j], q[i]), kiln_v3_sub(q[k], q[i]));
+    kiln_vec3 ej = kiln_v3_sub(q[j], q[i]), ek = kiln_v3_sub(q[k], q[i]);
+    kiln_vec3 n = kiln_v3_cross(ej, ek);
+    double n2 = kiln_v3_norm2(n);
     double wi = kiln_v3_triple(n, q[j], q[k]), wj = kiln_v3_triple(n, q[k], q[i]);
     double wk = kiln_v3_triple(n, q[i], q[j]), sum = wi + wj + wk;
-    if (!(wi > 0.0 && wj > 0.0 && wk > 0.0))
+    if (!(wi > 0.0 && wj > 0.0 && wk > 0.0) || !(n2 > 0.0))
         return;
-    wi /= sum;
     wj /= sum;
     wk /= sum;
-    kiln_vec3 at = kiln_v3_madd(kiln_v3_madd(kiln_v3_scale(q[i], wi), wj, q[j]), wk, q[k]);
+    kiln_vec3 at = kiln_v3_madd(kiln_v3_madd(q[i], wj, ej), wk, ek);
+    wj -= kiln_v3_triple(n, at, ek) / n2;
+    wk -= kiln_v3_triple(n, ej, at) / n2;
+    wi = 1.0 - wj - wk;
+    if (!(wi > 0.0 && wj > 0.0 && wk > 0.0))
+        return; /* on an edge, to rounding */
+    at = kiln_v3_madd(kiln_v3_madd(kiln_v3_scale(q[i], wi), wj, q[j]), wk, q[k]);
     double d2 = kiln_v3_norm2(at);
     if (d2 < best->distance2) {
         *best = (kiln_closest_point){.distance2 = d2, .feature = 1u << i | 1u << j | 1u << k};
@@ -239,8 +247,9 @@ static void edge_to_triangle(double weight[3], unsigned *feature, int i, int j)
     *feature = mask;
 }
 
-/* Where an edge crosses the plane of a triangle, between the triangle's edges as seen along it. */
-static bool edge_through(const kiln_vec3 q[3], kiln_vec3 d, double *t)
+/* Where the edge 0, d crosses the plane of a triangle, between the triangle's edges as seen along
+ * it. A point of the edge that is off the plane by r has gone too far by rate . r. */
+static bool edge_through(const kiln_vec3 q[3], kiln_vec3 d, double *t, kiln_vec3 *rate)
 {
     kiln_vec3 n = kiln_v3_cross(kiln_v3_sub(q[1], q[0]), kiln_v3_sub(q[2], q[0]));
     double from = -kiln_v3_dot(n, q[0]), to = kiln_v3_dot(n, kiln_v3_sub(d, q[0]));
@@ -249,8 +258,33 @@ static bool edge_through(const kiln_vec3 q[3], kiln_vec3 d, double *t)
     double w[3] = {kiln_v3_triple(d, q[1], q[2]), kiln_v3_triple(d, q[2], q[0]),
                    kiln_v3_triple(d, q[0], q[1])};
     *t = from / (from - to);
+    *rate = kiln_v3_scale(n, 1.0 / (to - from));
     return (w[0] >= 0.0 && w[1] >= 0.0 && w[2] >= 0.0) ||
            (w[0] <= 0.0 && w[1] <= 0.0 && w[2] <= 0.0);
+}
+
+/* Crossing and closest point of the triangle refine each other: the normal of a needle is good to
+ * a few digits only, but the distance between the two points tells what is left. */
+static kiln_closest_point refine_crossing(const kiln_vec3 q[3], kiln_vec3 d, double *t,
+                                          kiln_vec3 rate)
+{
+    double size2 = largest(q, 3) + kiln_v3_norm2(d);
+    kiln_closest_point best = {.distance2 = INFINITY};
+    double at = *t;
+    for (int step = 0; step < 4; step++) {
+        kiln_closest_point c = kiln_closest_on_triangle(kiln_v3_scale(d, at), q);
+        if (!(c.distance2 < best.distance2))
+            break;
+        best = c;
+        *t = at;
+        if (c.distance2 <= ROUNDING2 * size2) {
+            best.distance2 = 0.0;
+            best.offset = kiln_v3(0, 0, 0);
+            break;
+        }
+        at = clamp01(at - kiln_v3_dot(rate, c.offset));
+    }
+    return best;
 }
 
 /* Edges of one triangle through the other. The weights come from the closest point to the crossing,
@@ -265,14 +299,10 @@ static void consider_piercing(kiln_closest_pair *best, const kiln_vec3 edges_of[
         for (int k = 0; k < 3; k++)
             q[k] = kiln_v3_sub(triangle[k], edges_of[i]);
         double t;
-        if (!edge_through(q, d, &t))
+        kiln_vec3 rate;
+        if (!edge_through(q, d, &t, &rate))
             continue;
-        kiln_closest_point c = kiln_closest_on_triangle(kiln_v3_scale(d, t), q);
-        double size2 = largest(q, 3) + kiln_v3_norm2(d);
-        if (c.distance2 <= ROUNDING2 * size2) {
-            c.distance2 = 0.0;
-            c.offset = kiln_v3(0, 0, 0);
-        }
+        kiln_closest_point c = refine_crossing(q, d, &t, rate);
         if (!(c.distance2 < best->distance2))
             continue;
         consider_vertex(best, &c, i, edges_of_a);
