@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { TRAILER = 2, PART_WORDS = sizeof(kiln_part) / 4, FIRST_SLOTS = 64 };
+enum { TRAILER = KILN_LOG_TRAILER, PART_WORDS = sizeof(kiln_part) / 4, FIRST_SLOTS = 64 };
 
 kiln_status kiln_journal_create(kiln_context *context, struct kiln_journal **out, kiln_error *error)
 {
@@ -61,7 +61,12 @@ static void push_row(kiln_mesh *mesh, kiln_log_buffer *log, kiln_where where, ui
     const kiln_table *table = &mesh->table[where];
     KILN_ASSERT_OP(log->count + table->row_size / 4 + TRAILER, <=, log->capacity);
     char *to = (char *)(log->data + log->count);
-    for (size_t i = 0; i < table->fields.count; i++) {
+    if (where == KILN_ON_TET) { /* the two core columns, of known size */
+        memcpy(to, &mesh->tet[row], sizeof(kiln_tet));
+        memcpy(to + sizeof(kiln_tet), &mesh->info[row], sizeof(kiln_tet_info));
+        to += sizeof(kiln_tet) + sizeof(kiln_tet_info);
+    }
+    for (size_t i = where == KILN_ON_TET ? 2 : 0; i < table->fields.count; i++) {
         uint32_t stride = table->fields.data[i].stride;
         memcpy(to, table->fields.data[i].data + (size_t)row * stride, stride);
         to += stride;
@@ -104,12 +109,6 @@ size_t kiln_journal_position(const kiln_mesh *mesh)
     return mesh->journal->undo.count;
 }
 
-const uint32_t *kiln_journal_image(const kiln_mesh *mesh, size_t start, kiln_where where,
-                                   size_t index)
-{
-    return mesh->journal->undo.data + start + index * (mesh->table[where].row_size / 4 + TRAILER);
-}
-
 /* The tail of an entry whose payload of `words` is already at the end of the log. */
 static void close_entry(kiln_log_buffer *log, uint32_t words, uint32_t index, uint32_t kind)
 {
@@ -126,40 +125,7 @@ void kiln_journal_part(kiln_mesh *mesh, uint32_t part)
     close_entry(log, PART_WORDS, part, KILN_LOG_PART);
 }
 
-/* Where a logged word lives. */
-static uint32_t *word_address(kiln_mesh *mesh, kiln_word word, uint32_t index)
-{
-    switch (word) {
-    case KILN_WORD_LINK:
-        return &mesh->tet[index / 4].n[index % 4];
-    case KILN_WORD_ANCHOR:
-        return &mesh->vertex[index].tet;
-    case KILN_WORD_VERTEX_FLAGS:
-        return &mesh->vertex[index].flags;
-    case KILN_WORD_VERTEX_TAG:
-        return (uint32_t *)&mesh->vertex[index].tag;
-    case KILN_WORD_VERTEX_TWIN:
-        return &mesh->vertex[index].twin;
-    case KILN_WORD_FACE_AT:
-        return &mesh->face[index].at;
-    case KILN_WORD_FACE_TAG:
-        return (uint32_t *)&mesh->face[index].tag;
-    case KILN_WORD_TET_MARKS:
-        return &mesh->info[index].marks;
-    case KILN_WORD_TET_REGION:
-        return (uint32_t *)&mesh->info[index].region;
-    case KILN_WORD_TET_PART:
-        return &mesh->info[index].part;
-    case KILN_WORD_TET_CHANGED:
-        return &mesh->info[index].changed;
-    default:
-        break;
-    }
-    KILN_ASSERT(!"unknown word");
-    return NULL;
-}
-
-static void archive_word(kiln_mesh *mesh, kiln_word word, uint32_t index)
+void kiln_archive_word(kiln_mesh *mesh, kiln_word word, uint32_t index)
 {
     if (word == KILN_WORD_LINK)
         kiln_archive_touch(mesh, KILN_ON_TET, index / 4);
@@ -173,15 +139,7 @@ static void archive_word(kiln_mesh *mesh, kiln_word word, uint32_t index)
 
 void kiln_journal_set(kiln_mesh *mesh, kiln_word word, uint32_t index, uint32_t value)
 {
-    struct kiln_journal *journal = mesh->journal;
-    kiln_log_buffer *log = &journal->undo;
-    KILN_ASSERT_OP(log->count + 1 + TRAILER, <=, log->capacity);
-    if (journal->archive_active)
-        archive_word(mesh, word, index);
-    uint32_t *address = word_address(mesh, word, index);
-    log->data[log->count] = *address;
-    close_entry(log, 1, index, KILN_LOG_WORD + (uint32_t)word);
-    *address = value;
+    kiln_journal_set_now(mesh, word, index, value);
 }
 
 /* Slot of the vertex in the star map, or the empty slot where it would go. */
@@ -363,7 +321,7 @@ static void undo_newest(kiln_mesh *mesh)
         kiln_row_restore(mesh, (kiln_where)kind, index, log->data + log->count);
     } else if (kind >= KILN_LOG_WORD) {
         log->count -= 1;
-        *word_address(mesh, (kiln_word)(kind - KILN_LOG_WORD), index) = log->data[log->count];
+        *kiln_word_address(mesh, (kiln_word)(kind - KILN_LOG_WORD), index) = log->data[log->count];
     } else if (kind == KILN_LOG_PART) {
         log->count -= PART_WORDS;
         memcpy(&mesh->parts.data[index], log->data + log->count, sizeof(kiln_part));

@@ -2,6 +2,7 @@
 #ifndef KILN_MESH_JOURNAL_IMPL_H
 #define KILN_MESH_JOURNAL_IMPL_H
 
+#include "base/assert.h"
 #include "mesh/journal.h"
 
 /* Entries are words: payload, index, then a trailer with the payload's length and the kind, so that
@@ -11,6 +12,7 @@ typedef struct kiln_log_buffer {
     size_t count, capacity;
 } kiln_log_buffer;
 
+enum { KILN_LOG_TRAILER = 2 };
 enum {
     KILN_LOG_ROW = 0, /* + kiln_where */
     KILN_LOG_PART = KILN_WHERE_COUNT,
@@ -61,5 +63,57 @@ void kiln_journal_undo_to(kiln_mesh *mesh, const kiln_mark *mark);
 void kiln_journal_forget(kiln_mesh *mesh); /* log, stars and seeds, at the outermost commit */
 void kiln_row_restore(kiln_mesh *mesh, kiln_where where, uint32_t row, const uint32_t *image);
 void kiln_archive_touch(kiln_mesh *mesh, kiln_where where, uint32_t row);
+
+void kiln_archive_word(kiln_mesh *mesh, kiln_word word, uint32_t index);
+
+/* Where a logged word lives. */
+KILN_INLINE uint32_t *kiln_word_address(kiln_mesh *mesh, kiln_word word, uint32_t index)
+{
+    switch (word) {
+    case KILN_WORD_LINK:
+        return &mesh->tet[index / 4].n[index % 4];
+    case KILN_WORD_ANCHOR:
+        return &mesh->vertex[index].tet;
+    case KILN_WORD_VERTEX_FLAGS:
+        return &mesh->vertex[index].flags;
+    case KILN_WORD_VERTEX_TAG:
+        return (uint32_t *)&mesh->vertex[index].tag;
+    case KILN_WORD_VERTEX_TWIN:
+        return &mesh->vertex[index].twin;
+    case KILN_WORD_FACE_AT:
+        return &mesh->face[index].at;
+    case KILN_WORD_FACE_TAG:
+        return (uint32_t *)&mesh->face[index].tag;
+    case KILN_WORD_TET_MARKS:
+        return &mesh->info[index].marks;
+    case KILN_WORD_TET_REGION:
+        return (uint32_t *)&mesh->info[index].region;
+    case KILN_WORD_TET_PART:
+        return &mesh->info[index].part;
+    case KILN_WORD_TET_CHANGED:
+        return &mesh->info[index].changed;
+    default:
+        break;
+    }
+    return NULL;
+}
+
+/* kiln_journal_set for the hot path, where the word is a constant. */
+KILN_INLINE void kiln_journal_set_now(kiln_mesh *mesh, kiln_word word, uint32_t index,
+                                      uint32_t value)
+{
+    struct kiln_journal *journal = mesh->journal;
+    kiln_log_buffer *log = &journal->undo;
+    KILN_ASSERT_OP(log->count + 1 + KILN_LOG_TRAILER, <=, log->capacity);
+    if (KILN_UNLIKELY(journal->archive_active))
+        kiln_archive_word(mesh, word, index);
+    uint32_t *address = kiln_word_address(mesh, word, index);
+    uint32_t *entry = log->data + log->count;
+    entry[0] = *address;
+    entry[1] = index;
+    entry[2] = KILN_LOG_WORD + (uint32_t)word;
+    log->count += 1 + KILN_LOG_TRAILER;
+    *address = value;
+}
 
 #endif

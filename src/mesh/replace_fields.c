@@ -22,8 +22,7 @@ static const char *parent_value(const kiln_mesh *mesh, const kiln_cavity *cavity
 {
     uint32_t index = old_index(cavity, parent);
     if (index < cavity->old_count)
-        return (const char *)kiln_journal_image(mesh, scratch->image_start, KILN_ON_TET, index) +
-               offset;
+        return (const char *)kiln_old_image(mesh, scratch, index) + offset;
     return field->data + (size_t)parent * field->stride;
 }
 
@@ -60,8 +59,7 @@ static void share_out(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_sc
     for (uint32_t i = 0; i < cavity->fresh_count; i++)
         memset(field->data + (size_t)number[i] * field->stride, 0, field->stride);
     for (uint32_t j = 0; j < cavity->old_count; j++) {
-        const char *image =
-            (const char *)kiln_journal_image(mesh, scratch->image_start, KILN_ON_TET, j) + offset;
+        const char *image = (const char *)kiln_old_image(mesh, scratch, j) + offset;
         if (cavity->heir && cavity->heir[j] != KILN_NONE) {
             add_share(field, number[cavity->heir[j]], image, 1.0);
             continue;

@@ -3,8 +3,11 @@
 #define KILN_MESH_REPLACE_IMPL_H
 
 #include "mesh/idset.h"
+#include "mesh/journal_impl.h"
 #include "mesh/replace.h"
 #include "mesh/walk.h"
+
+#include <string.h>
 
 enum { KILN_DECLARED_NOT, KILN_DECLARED_SURFACE, KILN_DECLARED_OPENED, KILN_DECLARED_GLUED };
 
@@ -23,8 +26,8 @@ typedef struct kiln_match {
 struct kiln_scratch {
     kiln_walker walker;
     KILN_ARRAY_OF(kiln_match)
-    table; /* epoch-stamped hash; count is a power of two */
-    uint32_t epoch;
+    table;                     /* epoch-stamped hash; count is a power of two */
+    uint32_t epoch, mask;      /* mask: of the slots this cavity uses */
     kiln_u32_array order;      /* slots of `table` in order of first use */
     kiln_u32_array fresh_slot; /* [fresh*4+face] slot of its match */
     kiln_u32_array number;     /* [fresh] tet it becomes */
@@ -34,10 +37,45 @@ struct kiln_scratch {
     kiln_idset vertex_set;
     kiln_f64_array volumes;
     size_t image_start; /* R's row images in the undo log */
+    uint32_t unmatched; /* outside faces of R or N without a counterpart */
+    bool surface_pairs; /* some new tet has two vertices on the surface */
+    bool outline_changes, spans_regions;
 };
 
-bool kiln_cavity_has_old(const struct kiln_scratch *scratch, const kiln_cavity *cavity,
-                         uint32_t tet);
+enum { KILN_FEW_TETS = 8 }; /* up to here R is searched, beyond it there is a set */
+
+KILN_INLINE bool kiln_cavity_has_old(const struct kiln_scratch *scratch, const kiln_cavity *cavity,
+                                     uint32_t tet)
+{
+    if (KILN_UNLIKELY(cavity->old_count > KILN_FEW_TETS))
+        return kiln_idset_has(&scratch->old_set, tet);
+    bool found = false;
+    for (uint32_t i = 0; i < cavity->old_count; i++)
+        found |= cavity->old[i] == tet;
+    return found;
+}
+
+/* All that can be refused before stars are looked at (replace_check.c); fills the scratch. */
+kiln_verdict kiln_cavity_check(kiln_mesh *mesh, const kiln_cavity *cavity,
+                               struct kiln_scratch *scratch);
+/* After the stars are listed (when `general`). */
+kiln_verdict kiln_cavity_check_vanishing(const kiln_mesh *mesh, const kiln_cavity *cavity,
+                                         bool general);
+
+/* Writes the cavity (replace_apply.c). */
+void kiln_cavity_apply(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_scratch *scratch,
+                       bool general);
+/* Tets and volume of a part change; its stamp too. */
+void kiln_cavity_count(kiln_mesh *mesh, uint32_t part, int64_t tets, double volume);
+
+/* Stars, flags and volume where the outline or regions change (replace_stars.c). */
+kiln_status kiln_cavity_list_stars(kiln_mesh *mesh, const kiln_cavity *cavity,
+                                   struct kiln_scratch *scratch);
+void kiln_cavity_update_stars(kiln_mesh *mesh, const kiln_cavity *cavity,
+                              struct kiln_scratch *scratch);
+void kiln_cavity_update_flags(kiln_mesh *mesh, const struct kiln_scratch *scratch);
+void kiln_cavity_book_volume(kiln_mesh *mesh, const kiln_cavity *cavity,
+                             struct kiln_scratch *scratch);
 
 /* Marks that surviving edges and faces hand on, and refusal where one is lost (replace_marks.c). */
 kiln_verdict kiln_cavity_settle_marks(const kiln_mesh *mesh, const kiln_cavity *cavity,
@@ -54,17 +92,38 @@ void kiln_cavity_hand_on_fields(kiln_mesh *mesh, const kiln_cavity *cavity,
  * permutation of the ascending one. */
 KILN_INLINE uint8_t kiln_face_key(const uint32_t *v, uint32_t face, uint32_t key[3])
 {
+    /* Without branches: which way the comparisons go is anybody's guess. */
     uint32_t a = v[kiln_face_corner[face][0]], b = v[kiln_face_corner[face][1]],
-             c = v[kiln_face_corner[face][2]], swap;
-    uint8_t even = 1;
-    if (a > b)
-        swap = a, a = b, b = swap, even ^= 1;
-    if (b > c)
-        swap = b, b = c, c = swap, even ^= 1;
-    if (a > b)
-        swap = a, a = b, b = swap, even ^= 1;
-    key[0] = a, key[1] = b, key[2] = c;
-    return even;
+             c = v[kiln_face_corner[face][2]];
+    uint32_t ab = a > b, ac = a > c, bc = b > c;
+    uint32_t low_ab = ab ? b : a, high_ab = ab ? a : b;
+    key[0] = low_ab < c ? low_ab : c;
+    key[2] = high_ab > c ? high_ab : c;
+    key[1] = a ^ b ^ c ^ key[0] ^ key[2];
+    return (uint8_t)(1 ^ (ab ^ ac ^ bc));
+}
+
+/* R's rows as they were logged, R's first entries of this replacement. */
+KILN_INLINE const uint32_t *kiln_old_image(const kiln_mesh *mesh,
+                                           const struct kiln_scratch *scratch, uint32_t index)
+{
+    return mesh->journal->undo.data + scratch->image_start +
+           index * (mesh->table[KILN_ON_TET].row_size / 4 + KILN_LOG_TRAILER);
+}
+
+KILN_INLINE const kiln_tet *kiln_old_tet(const kiln_mesh *mesh, const struct kiln_scratch *scratch,
+                                         uint32_t index)
+{
+    return (const kiln_tet *)kiln_old_image(mesh, scratch, index);
+}
+
+/* The info rows are still R's where slots are shared, so those are read from the log. */
+KILN_INLINE kiln_tet_info kiln_old_info(const kiln_mesh *mesh, const struct kiln_scratch *scratch,
+                                        uint32_t index)
+{
+    kiln_tet_info info;
+    memcpy(&info, kiln_old_image(mesh, scratch, index) + sizeof(kiln_tet) / 4, sizeof info);
+    return info;
 }
 
 #endif
