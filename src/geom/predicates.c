@@ -14,6 +14,7 @@
  * each below the sign bit of its limbs. The coordinates span at most 2098 bits: n <= 33. */
 #include "geom/predicates.h"
 
+#include "base/assert.h"
 #include "geom/wide.h"
 
 #include <stdbool.h>
@@ -71,8 +72,10 @@ KILN_INLINE void difference(int n, signed_wide *r, parts a, parts b, int unit)
 /* The unit and width common to `count` coordinates. */
 static int prepare(int count, const double *coordinates, parts *p, int *unit)
 {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        KILN_ASSERT(isfinite(coordinates[i]));
         p[i] = take_apart(coordinates[i]);
+    }
     return common_unit(count, p, unit);
 }
 

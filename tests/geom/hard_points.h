@@ -13,6 +13,7 @@ enum hard_family {
     HARD_COMBINED,      /* the last point a rounded affine combination of the first three */
     HARD_COMBINED_FAR,  /* the same, far from the origin */
     HARD_COMBINED_WIDE, /* the same, exponents spread over 2^-60 .. 2^60 */
+    HARD_UNDERFLOW,     /* combined, products of x and y lose bits in the subnormals, z anything */
     HARD_HUGE,          /* combined, up to the largest doubles */
     HARD_TINY,          /* combined, in the subnormals */
     HARD_MIXED,         /* any exponent for each coordinate */
@@ -32,6 +33,8 @@ static inline double hard_coordinate(kiln_random *random, enum hard_family famil
     case HARD_GRID:
     case HARD_GRID_NUDGED:
         return (double)kiln_random_below(random, 5) - 2.0;
+    case HARD_UNDERFLOW:
+        return ldexp(x, exponent);
     case HARD_GRID_MIXED:
         return ldexp((double)kiln_random_below(random, 5) - 2.0, exponent);
     case HARD_COMBINED_FAR:
@@ -65,6 +68,8 @@ static inline void hard_points(kiln_random *random, enum hard_family family, int
 {
     for (int axis = 0; axis < 3; axis++) {
         int exponent = (int)kiln_random_below(random, 2093) - 1073;
+        if (family == HARD_UNDERFLOW)
+            exponent = axis < 2 ? (int)kiln_random_below(random, 8) - 540 : exponent / 2;
         for (int i = 0; i < count; i++)
             *hard_at(&p[i], axis) = hard_coordinate(random, family, exponent);
     }
