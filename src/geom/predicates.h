@@ -68,9 +68,9 @@ KILN_INLINE int kiln_orient3d_sign(kiln_vec3 a, kiln_vec3 b, kiln_vec3 c, kiln_v
     return kiln_sign(kiln_orient3d(a, b, c, d));
 }
 
-/* Positive when e is inside the circumsphere of the positive tet abcd (zero: on it). For a negative
- * tet the sign is reversed, for a flat one it tells on which side of the circle's plane e is, or
- * where all five are coplanar it is zero. */
+/* Positive when e is inside the circumsphere of the positive tet abcd, zero when it is on it. For a
+ * negative tet the sign is reversed; a flat one has no sphere, and no meaning should be read into
+ * the sign. */
 double kiln_insphere(kiln_vec3 a, kiln_vec3 b, kiln_vec3 c, kiln_vec3 d, kiln_vec3 e);
 
 /* Points a, b, c, d as [axis][item]. */
