@@ -57,16 +57,31 @@ static inline int common_unit(int count, const parts *p, int *unit)
     return bits < 53 ? 1 : (bits + SPARE_BITS + 63) / 64;
 }
 
-/* a - b in the unit. */
-KILN_INLINE void difference(int n, signed_wide *r, parts a, parts b, int unit)
+/* Two's complement of the value in the unit. */
+KILN_INLINE void whole(int n, uint64_t *r, const parts *a, int unit)
 {
-    uint64_t placed[LIMBS_MAX];
-    kiln_wide_clear(n, r->limb);
-    kiln_wide_place(n, placed, a.mantissa, a.mantissa ? a.exponent - unit : 0);
-    kiln_wide_accumulate(n, r->limb, n, placed, a.mask);
-    kiln_wide_place(n, placed, b.mantissa, b.mantissa ? b.exponent - unit : 0);
-    kiln_wide_accumulate(n, r->limb, n, placed, ~b.mask);
+    kiln_wide_place(n, r, a->mantissa, a->mantissa ? a->exponent - unit : 0);
+    kiln_wide_negate(n, r, a->mask);
+}
+
+/* a - b, b in two's complement. */
+KILN_INLINE void difference(int n, signed_wide *r, const parts *a, const uint64_t *b, int unit)
+{
+    whole(n, r->limb, a, unit);
+    kiln_wide_accumulate(n, r->limb, b, ~(uint64_t)0);
     r->mask = kiln_wide_split_sign(n, r->limb);
+}
+
+/* rows[i][k] = p_i - o for points after o, coordinates of one point next to each other. */
+KILN_INLINE void differences(int n, int count, int axes, signed_wide *rows, const parts *p,
+                             const parts *o, int unit)
+{
+    uint64_t origin[LIMBS_MAX];
+    for (int k = 0; k < axes; k++) {
+        whole(n, origin, &o[k], unit);
+        for (int i = 0; i < count; i++)
+            difference(n, &rows[i * axes + k], &p[i * axes + k], origin, unit);
+    }
 }
 
 /* The unit and width common to `count` coordinates. */
@@ -84,11 +99,10 @@ KILN_INLINE uint64_t minor2(int n, uint64_t *r, const signed_wide *a, const sign
                             const signed_wide *c, const signed_wide *d)
 {
     uint64_t product[2 * LIMBS_MAX];
-    kiln_wide_clear(2 * n, r);
-    kiln_wide_multiply(product, n, a->limb, n, d->limb);
-    kiln_wide_accumulate(2 * n, r, 2 * n, product, a->mask ^ d->mask);
+    kiln_wide_multiply(r, n, a->limb, n, d->limb);
+    kiln_wide_negate(2 * n, r, a->mask ^ d->mask);
     kiln_wide_multiply(product, n, b->limb, n, c->limb);
-    kiln_wide_accumulate(2 * n, r, 2 * n, product, ~(b->mask ^ c->mask));
+    kiln_wide_accumulate(2 * n, r, product, ~(b->mask ^ c->mask));
     return kiln_wide_split_sign(2 * n, r);
 }
 
@@ -98,36 +112,28 @@ KILN_INLINE void add_times(int n, uint64_t *sum, const uint64_t *minor, uint64_t
 {
     uint64_t product[3 * LIMBS_MAX];
     kiln_wide_multiply(product, 2 * n, minor, n, z->limb);
-    kiln_wide_accumulate(3 * n, sum, 3 * n, product, mask ^ z->mask);
+    kiln_wide_accumulate(3 * n, sum, product, mask ^ z->mask);
 }
 
 KILN_INLINE double orient2d_limbs(int n, const parts p[6], int unit)
 {
-    signed_wide u[2], v[2];
-    for (int k = 0; k < 2; k++) {
-        difference(n, &u[k], p[2 + k], p[k], unit);
-        difference(n, &v[k], p[4 + k], p[k], unit);
-    }
+    signed_wide r[2][2];
+    differences(n, 2, 2, r[0], p + 2, p, unit);
     uint64_t det[2 * LIMBS_MAX];
-    uint64_t mask = minor2(n, det, &u[0], &u[1], &v[0], &v[1]);
+    uint64_t mask = minor2(n, det, &r[0][0], &r[0][1], &r[1][0], &r[1][1]);
     return kiln_wide_value(2 * n, det, mask, 2 * (unit - EXPONENT_BIAS));
 }
 
 KILN_INLINE double orient3d_limbs(int n, const parts p[12], int unit)
 {
-    signed_wide u[3], v[3], w[3];
-    for (int k = 0; k < 3; k++) {
-        difference(n, &u[k], p[3 + k], p[k], unit);
-        difference(n, &v[k], p[6 + k], p[k], unit);
-        difference(n, &w[k], p[9 + k], p[k], unit);
-    }
+    signed_wide r[3][3];
+    differences(n, 3, 3, r[0], p + 3, p, unit);
     uint64_t det[3 * LIMBS_MAX], minor[2 * LIMBS_MAX];
     kiln_wide_clear(3 * n, det);
-    const signed_wide *rows[5] = {u, v, w, u, v};
     for (int i = 0; i < 3; i++) {
-        const signed_wide *q = rows[i + 1], *r = rows[i + 2];
-        uint64_t mask = minor2(n, minor, &q[0], &q[1], &r[0], &r[1]);
-        add_times(n, det, minor, mask, &rows[i][2]);
+        const signed_wide *v = r[(i + 1) % 3], *w = r[(i + 2) % 3];
+        uint64_t mask = minor2(n, minor, &v[0], &v[1], &w[0], &w[1]);
+        add_times(n, det, minor, mask, &r[i][2]);
     }
     uint64_t mask = kiln_wide_split_sign(3 * n, det);
     return kiln_wide_value(3 * n, det, mask, 3 * (unit - EXPONENT_BIAS));
@@ -139,10 +145,7 @@ KILN_INLINE double insphere_limbs(int n, const parts p[15], int unit)
 {
     static const int others[4][3] = {{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}};
     signed_wide r[4][3];
-    for (int i = 0; i < 4; i++)
-        for (int k = 0; k < 3; k++)
-            difference(n, &r[i][k], p[3 * i + k], p[12 + k], unit);
-
+    differences(n, 4, 3, r[0], p, p + 12, unit);
     uint64_t minor[4][4][2 * LIMBS_MAX], minor_mask[4][4];
     for (int i = 0; i < 3; i++)
         for (int j = i + 1; j < 4; j++)
@@ -161,10 +164,10 @@ KILN_INLINE double insphere_limbs(int n, const parts p[15], int unit)
         kiln_wide_clear(2 * n, lift);
         for (int axis = 0; axis < 3; axis++) {
             kiln_wide_multiply(product, n, r[row][axis].limb, n, r[row][axis].limb);
-            kiln_wide_accumulate(2 * n, lift, 2 * n, product, 0);
+            kiln_wide_accumulate(2 * n, lift, product, 0);
         }
         kiln_wide_multiply(product, 3 * n, cofactor, 2 * n, lift);
-        kiln_wide_accumulate(5 * n, det, 5 * n, product, row & 1 ? ~mask : mask);
+        kiln_wide_accumulate(5 * n, det, product, row & 1 ? ~mask : mask);
     }
     uint64_t mask = kiln_wide_split_sign(5 * n, det);
     return kiln_wide_value(5 * n, det, mask, 5 * (unit - EXPONENT_BIAS));

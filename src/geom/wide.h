@@ -12,6 +12,15 @@
 #include <math.h>
 #include <stdint.h>
 
+/* a + b + carry; the carry out replaces the carry. Compilers keep this in registers, sums in 128
+ * bits go through memory. */
+KILN_INLINE uint64_t kiln_wide_add_limb(uint64_t a, uint64_t b, uint64_t *carry)
+{
+    uint64_t sum = a + b, total = sum + *carry;
+    *carry = (uint64_t)(sum < a) | (uint64_t)(total < sum);
+    return total;
+}
+
 /* r[n] = 0 */
 KILN_INLINE void kiln_wide_clear(int n, uint64_t *r)
 {
@@ -19,50 +28,57 @@ KILN_INLINE void kiln_wide_clear(int n, uint64_t *r)
         r[i] = 0;
 }
 
-/* r[n] = a << shift for a < 2^53; the result must fit. */
+/* r[n] = a << shift for a < 2^53; the result must fit. Written by value, limb by limb: a store at a
+ * variable place would stall the loads that follow. */
 KILN_INLINE void kiln_wide_place(int n, uint64_t *r, uint64_t a, int shift)
 {
-    kiln_wide_clear(n, r);
     kiln_u128 spread = (kiln_u128)a << (shift & 63);
+    uint64_t low = (uint64_t)spread, high = (uint64_t)(spread >> 64);
     int limb = shift >> 6;
-    r[limb] = (uint64_t)spread;
-    if (limb + 1 < n)
-        r[limb + 1] = (uint64_t)(spread >> 64);
+    for (int i = 0; i < n; i++)
+        r[i] = i == limb ? low : i == limb + 1 ? high : 0;
 }
 
-/* r[n] += mask ? -a[m] : a[m], two's complement, m <= n. */
-KILN_INLINE void kiln_wide_accumulate(int n, uint64_t *r, int m, const uint64_t *a, uint64_t mask)
+/* r[n] += mask ? -a[n] : a[n], two's complement. */
+KILN_INLINE void kiln_wide_accumulate(int n, uint64_t *r, const uint64_t *a, uint64_t mask)
 {
     uint64_t carry = mask & 1;
-    for (int i = 0; i < n; i++) {
-        kiln_u128 sum = (kiln_u128)r[i] + ((i < m ? a[i] : 0) ^ mask) + carry;
-        r[i] = (uint64_t)sum;
-        carry = (uint64_t)(sum >> 64);
-    }
+    for (int i = 0; i < n; i++)
+        r[i] = kiln_wide_add_limb(r[i], a[i] ^ mask, &carry);
+}
+
+/* r[n] = mask ? -r : r, two's complement. */
+KILN_INLINE void kiln_wide_negate(int n, uint64_t *r, uint64_t mask)
+{
+    uint64_t carry = mask & 1;
+    for (int i = 0; i < n; i++)
+        r[i] = kiln_wide_add_limb(r[i] ^ mask, 0, &carry);
 }
 
 /* Two's complement to magnitude in place; returns the sign mask. */
 KILN_INLINE uint64_t kiln_wide_split_sign(int n, uint64_t *r)
 {
-    uint64_t mask = (uint64_t)0 - (r[n - 1] >> 63), carry = mask & 1;
-    for (int i = 0; i < n; i++) {
-        kiln_u128 sum = (kiln_u128)(r[i] ^ mask) + carry;
-        r[i] = (uint64_t)sum;
-        carry = (uint64_t)(sum >> 64);
-    }
+    uint64_t mask = (uint64_t)0 - (r[n - 1] >> 63);
+    kiln_wide_negate(n, r, mask);
     return mask;
 }
 
 /* r[n+m] = a[n] b[m], magnitudes. */
 KILN_INLINE void kiln_wide_multiply(uint64_t *r, int n, const uint64_t *a, int m, const uint64_t *b)
 {
-    kiln_wide_clear(n + m, r);
     for (int i = 0; i < n; i++) {
         uint64_t carry = 0;
         for (int j = 0; j < m; j++) {
-            kiln_u128 sum = (kiln_u128)a[i] * b[j] + r[i + j] + carry;
-            r[i + j] = (uint64_t)sum;
-            carry = (uint64_t)(sum >> 64);
+            kiln_u128 product = (kiln_u128)a[i] * b[j];
+            uint64_t low = (uint64_t)product, high = (uint64_t)(product >> 64);
+            low += carry;
+            high += low < carry;
+            if (i > 0) {
+                low += r[i + j];
+                high += low < r[i + j];
+            }
+            r[i + j] = low;
+            carry = high;
         }
         r[i + m] = carry;
     }
