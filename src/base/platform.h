@@ -2,6 +2,14 @@
 #ifndef KILN_BASE_PLATFORM_H
 #define KILN_BASE_PLATFORM_H
 
+#include <stdint.h>
+
+#ifdef __clang__
+#define KILN_COMPILER __VERSION__
+#else
+#define KILN_COMPILER "GCC " __VERSION__
+#endif
+
 #if defined(__GNUC__)
 #define KILN_LIKELY(c)          __builtin_expect(!!(c), 1)
 #define KILN_UNLIKELY(c)        __builtin_expect(!!(c), 0)
@@ -9,10 +17,20 @@
 #define KILN_NOINLINE           __attribute__((noinline))
 #define KILN_INLINE             static inline __attribute__((always_inline, unused))
 #define KILN_PREFETCH(p)        __builtin_prefetch(p)
-#define KILN_UNUSED             __attribute__((unused))
-#define KILN_TYPEOF(x)          __typeof__(x)
+#define KILN_BSWAP32(x)         __builtin_bswap32(x)
+#define KILN_BSWAP64(x)         __builtin_bswap64(x)
+#define KILN_LEADING_ZEROS64(x) __builtin_clzll(x) /* x is not zero */
+
 /* Product of two 64-bit words and its carries. */
 __extension__ typedef unsigned __int128 kiln_u128;
+
+/* Full product of two words: low half returned, high half stored. */
+KILN_INLINE uint64_t kiln_multiply128(uint64_t a, uint64_t b, uint64_t *high)
+{
+    kiln_u128 product = (kiln_u128)a * b;
+    *high = (uint64_t)(product >> 64);
+    return (uint64_t)product;
+}
 #else
 #error "Kiln is built with GCC or Clang"
 #endif

@@ -1,0 +1,66 @@
+/* The table of mesh file formats, and reading and writing a soup through it. A format is one row in
+ * format.c; its functions live in a file of its own. */
+#ifndef KILN_IO_FORMAT_H
+#define KILN_IO_FORMAT_H
+
+#include "io/sink.h"
+#include "io/source.h"
+#include "mesh/soup.h"
+
+typedef enum kiln_encoding {
+    KILN_ENCODING_ANY, /* the format's own choice: by extension, otherwise binary where there is one
+                        */
+    KILN_ENCODING_ASCII,
+    KILN_ENCODING_BINARY
+} kiln_encoding;
+
+typedef struct kiln_format_options {
+    const char *format;     /* a name from the table; NULL: by the extension */
+    kiln_encoding encoding; /* writing only */
+} kiln_format_options;
+
+/* Fills an empty soup. Need not clean up on failure: kiln_soup_read does. Sources from memory have
+ * in_file false; a reader that wants sibling files goes without them. */
+typedef kiln_status (*kiln_format_reader)(kiln_source *source, kiln_soup *soup, kiln_error *error);
+/* All or nothing (sink.h). */
+typedef kiln_status (*kiln_format_writer)(kiln_context *context, const char *path,
+                                          kiln_encoding encoding, const kiln_soup *soup,
+                                          kiln_error *error);
+/* Whether the first bytes can only be this format. */
+typedef bool (*kiln_format_sniffer)(kiln_text start);
+
+enum {
+    KILN_FORMAT_TETS = 1,    /* holds tets; otherwise a surface */
+    KILN_FORMAT_ASCII = 2,   /* writes text */
+    KILN_FORMAT_BINARY = 4,  /* writes binary */
+    KILN_FORMAT_FIELDS = 8,  /* holds named fields */
+    KILN_FORMAT_PARTIAL = 16 /* holds fields or marks for a mesh in another file, no points */
+};
+
+typedef struct kiln_format {
+    const char *name;
+    const char *extensions; /* ".a .b" */
+    const char *about;
+    kiln_format_reader read;   /* NULL: cannot */
+    kiln_format_writer write;  /* NULL: cannot */
+    kiln_format_sniffer sniff; /* NULL: cannot tell */
+    unsigned flags;
+} kiln_format;
+
+/* Rows in order; NULL past the last. Of several rows with an extension the first counts. */
+const kiln_format *kiln_format_at(size_t row);
+const kiln_format *kiln_format_by_name(const char *name);
+const kiln_format *kiln_format_by_path(const char *path);
+
+/* Reads a file into `soup` (initialised and empty), and checks it (kiln_soup_check). By extension;
+ * by content when the extension is unknown. On failure the soup is empty. `options` may be NULL. */
+kiln_status kiln_soup_read(kiln_context *context, const char *path,
+                           const kiln_format_options *options, kiln_soup *soup, kiln_error *error);
+/* The same from a source, by a given format; for tests and fuzzers. */
+kiln_status kiln_soup_read_source(const kiln_format *format, kiln_source *source, kiln_soup *soup,
+                                  kiln_error *error);
+kiln_status kiln_soup_write(kiln_context *context, const char *path,
+                            const kiln_format_options *options, const kiln_soup *soup,
+                            kiln_error *error);
+
+#endif
