@@ -1,9 +1,25 @@
 #include "io/format.h"
+#include "io/gmsh.h"
+#include "io/items.h"
+#include "io/medit.h"
+#include "io/tetgen.h"
 
 #include <stdio.h>
 
 /* Ends with an empty row. */
-static const kiln_format formats[] = {{0}};
+static const kiln_format formats[] = {
+    {"medit", ".mesh .meshb", "Medit mesh, text or binary", kiln_medit_read, kiln_medit_write,
+     kiln_medit_sniff, KILN_FORMAT_TETS | KILN_FORMAT_ASCII | KILN_FORMAT_BINARY},
+    {"gmsh", ".msh", "Gmsh mesh 4.1 (reads 2.2 too)", kiln_gmsh_read, kiln_gmsh_write_41,
+     kiln_gmsh_sniff,
+     KILN_FORMAT_TETS | KILN_FORMAT_ASCII | KILN_FORMAT_BINARY | KILN_FORMAT_FIELDS},
+    {"gmsh22", ".msh2", "Gmsh mesh 2.2", kiln_gmsh_read, kiln_gmsh_write_22, NULL,
+     KILN_FORMAT_TETS | KILN_FORMAT_ASCII | KILN_FORMAT_BINARY | KILN_FORMAT_FIELDS},
+    {"tetgen", ".node .ele .face .edge", "TetGen, all four files", kiln_tetgen_read,
+     kiln_tetgen_write, NULL, KILN_FORMAT_TETS | KILN_FORMAT_ASCII},
+    {"sol", ".sol .solb", "Medit fields", kiln_sol_read, kiln_sol_write, NULL,
+     KILN_FORMAT_ASCII | KILN_FORMAT_BINARY | KILN_FORMAT_FIELDS | KILN_FORMAT_PARTIAL},
+    {0}};
 
 const kiln_format *kiln_format_at(size_t row)
 {
@@ -76,6 +92,15 @@ static kiln_status fail_unknown(const char *path, const char *name, bool writing
                      extension.size ? extension.data : "no extension", known);
 }
 
+kiln_encoding kiln_encoding_of(kiln_encoding asked, const char *path, const char *suffix)
+{
+    size_t size = strlen(path), length = strlen(suffix);
+    if (asked != KILN_ENCODING_ANY)
+        return asked;
+    return size >= length && strcmp(path + size - length, suffix) == 0 ? KILN_ENCODING_BINARY
+                                                                       : KILN_ENCODING_ASCII;
+}
+
 static const kiln_format *sniff(const kiln_source *source)
 {
     kiln_text start = {source->begin, (size_t)(source->end - source->begin)};
@@ -89,6 +114,10 @@ kiln_status kiln_soup_read_source(const kiln_format *format, kiln_source *source
                                   kiln_error *error)
 {
     kiln_status status = format->read(source, soup, error);
+    if (status == KILN_OK && soup->points.count == 0)
+        status = kiln_fail(error, KILN_ERR_INPUT, source->name, 0, -1, "holds no points");
+    if (status == KILN_OK)
+        kiln_items_drop_zero_tags(soup);
     if (status == KILN_OK)
         status = kiln_soup_check(soup, source->name, error);
     if (status != KILN_OK)
@@ -103,12 +132,35 @@ kiln_status kiln_soup_read(kiln_context *context, const char *path,
     const kiln_format *format = name ? kiln_format_by_name(name) : kiln_format_by_path(path);
     if (name && (!format || !format->read))
         return fail_unknown(path, name, false, error);
+    if (format && format->flags & KILN_FORMAT_PARTIAL)
+        return kiln_fail(error, KILN_ERR_INPUT, path, 0, -1,
+                         "holds fields for a mesh in another file, no mesh");
     kiln_source source;
     KILN_TRY(kiln_source_open(&source, context, path, error));
     if (!format || !format->read)
         format = sniff(&source);
     kiln_status status = format ? kiln_soup_read_source(format, &source, soup, error)
                                 : fail_unknown(path, NULL, false, error);
+    kiln_source_close(&source);
+    return status;
+}
+
+kiln_status kiln_soup_read_fields(kiln_context *context, const char *path,
+                                  const kiln_format_options *options, kiln_soup *soup,
+                                  kiln_error *error)
+{
+    const char *name = options ? options->format : NULL;
+    const kiln_format *format = name ? kiln_format_by_name(name) : kiln_format_by_path(path);
+    if (!format || !format->read || !(format->flags & KILN_FORMAT_PARTIAL))
+        return kiln_fail(error, KILN_ERR_INPUT, path, 0, -1, "is no file of fields (.sol, .solb)");
+    kiln_source source;
+    KILN_TRY(kiln_source_open(&source, context, path, error));
+    size_t fields = soup->fields.count;
+    kiln_status status = format->read(&source, soup, error);
+    while (status != KILN_OK && soup->fields.count > fields) {
+        kiln_array_free(context, &soup->fields.data[soup->fields.count - 1].data);
+        soup->fields.count--;
+    }
     kiln_source_close(&source);
     return status;
 }

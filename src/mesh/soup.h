@@ -26,7 +26,8 @@ typedef struct kiln_soup_edge {
 
 enum { KILN_NAME_SIZE = 64 }; /* of fields, zero terminator included */
 
-/* data[item][component], as many items as there are points, tets or triangles. */
+/* data[item][component], as many items as there are points, tets or triangles. Six components are a
+ * symmetric tensor xx yy zz xy yz xz (VTK's order), nine a tensor row by row. */
 typedef struct kiln_soup_field {
     char name[KILN_NAME_SIZE];
     kiln_where where;
