@@ -55,15 +55,6 @@ static void put_double(writer *w, double value, char after)
     kiln_sink_char(&w->sink, after);
 }
 
-/* Numbers of nodes and elements: 32 bits in 2.2, 64 in 4.1. */
-static void put_number(writer *w, uint64_t value, char after)
-{
-    if (w->version4)
-        put_size(w, value, after);
-    else
-        put_int(w, (int64_t)value, after);
-}
-
 static void put_point(writer *w, kiln_vec3 point, char after)
 {
     put_double(w, point.x, ' ');
