@@ -293,11 +293,11 @@ kiln_status kiln_source_double(kiln_source *source, const char *what, double *va
 kiln_status kiln_source_bytes(kiln_source *source, uint64_t size, const char *what,
                               const char **bytes, kiln_error *error)
 {
+    *bytes = source->at;
     if (size > kiln_source_left(source))
         return kiln_source_fail(source, error,
                                 "the file ends inside %s (%llu bytes wanted, %zu left)", what,
                                 (unsigned long long)size, kiln_source_left(source));
-    *bytes = source->at;
     source->at += size;
     return KILN_OK;
 }
