@@ -115,7 +115,7 @@ kiln_status kiln_soup_read_source(const kiln_format *format, kiln_source *source
 {
     kiln_status status = format->read(source, soup, error);
     if (status == KILN_OK && soup->points.count == 0)
-        status = kiln_fail(error, KILN_ERR_INPUT, source->name, 0, -1, "holds no points");
+        status = kiln_source_fail(source, error, "the file holds no points");
     if (status == KILN_OK)
         kiln_items_drop_zero_tags(soup);
     if (status == KILN_OK)

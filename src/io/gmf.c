@@ -109,12 +109,7 @@ kiln_status kiln_gmf_text_end(kiln_source *source, bool end_seen, kiln_error *er
 {
     if (end_seen)
         return KILN_OK;
-    char last = source->end == source->begin ? 0 : source->end[-1];
-    if (last != '\n' && last != '\r')
-        return kiln_source_fail(source, error, "the file stops within a line, without 'End'");
-    kiln_log(source->context, KILN_LOG_WARNING, "%s: no 'End' at the end of the file",
-             source->name);
-    return KILN_OK;
+    return kiln_source_fail(source, error, "the file stops without 'End', it may be cut short");
 }
 
 void kiln_gmf_write_integer(kiln_sink *sink, int version, int64_t value)

@@ -59,8 +59,7 @@ KILN_INLINE size_t kiln_gmf_real_size(int version)
 /* The first words of a text file: MeshVersionFormatted N, Dimension 3. */
 kiln_status kiln_gmf_text_begin(kiln_source *source, kiln_error *error);
 kiln_status kiln_gmf_text_dimension(kiln_source *source, kiln_error *error);
-/* What a text file must show where no keyword is left: the word End was seen, or at least the last
- * line is complete. */
+/* A file cut between two sections looks complete but for its last word, so that is required. */
 kiln_status kiln_gmf_text_end(kiln_source *source, bool end_seen, kiln_error *error);
 
 /* Header with the dimension, and the head of a section with `data_size` bytes after its count. */
