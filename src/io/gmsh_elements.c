@@ -115,8 +115,16 @@ static kiln_status keep_numbers(kiln_gmsh_reader *reader, kiln_item_kind kind, l
     kiln_id_map *map = &reader->items[kind];
     int64_t first = count ? load_number(lay.at, lay.wide, lay.swap) : 0;
     bool gap = false;
-    for (uint64_t i = 0; i < count; i++)
-        gap |= load_number(lay.at + i * lay.step, lay.wide, lay.swap) != first + (int64_t)i;
+    int64_t lowest = first;
+    for (uint64_t i = 0; i < count; i++) {
+        int64_t id = load_number(lay.at + i * lay.step, lay.wide, lay.swap);
+        gap |= (uint64_t)id != (uint64_t)first + i;
+        lowest = id < lowest ? id : lowest;
+    }
+    if (lowest < 0)
+        return kiln_source_fail_at(reader->source, lay.at, error,
+                                   "an element of this block has the number %lld",
+                                   (long long)lowest);
     if (!gap)
         return kiln_id_map_push_run(map, context, (uint64_t)first, (uint32_t)count, error);
     for (uint64_t i = 0; i < count; i++)

@@ -1,4 +1,5 @@
 #include "io/id_map.h"
+#include "base/assert.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 kiln_status kiln_id_map_push_run(kiln_id_map *map, kiln_context *context, uint64_t id,
                                  uint32_t count, kiln_error *error)
 {
+    KILN_ASSERT_OP(id, <=, (uint64_t)INT64_MAX);
     kiln_id_run *last = map->runs.count ? &map->runs.data[map->runs.count - 1] : NULL;
     if (last && last->first + last->count == id) {
         last->count += count;
@@ -31,7 +33,8 @@ static int by_first(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-static kiln_status fill_table(kiln_id_map *map, kiln_context *context, kiln_error *error)
+static kiln_status fill_table(kiln_id_map *map, kiln_context *context, uint64_t *twice,
+                              kiln_error *error)
 {
     KILN_TRY(kiln_array_reserve(context, &map->table, (size_t)map->range, error));
     memset(map->table.data, 0xFF, (size_t)map->range * sizeof(uint32_t));
@@ -39,10 +42,26 @@ static kiln_status fill_table(kiln_id_map *map, kiln_context *context, kiln_erro
     for (size_t i = 0; i < map->runs.count; i++) {
         kiln_id_run run = map->runs.data[i];
         uint32_t *slot = map->table.data + (run.first - map->first);
-        for (uint32_t k = 0; k < run.count; k++)
+        for (uint32_t k = 0; k < run.count; k++) {
+            if (slot[k] != KILN_ID_NONE)
+                *twice = run.first + k;
             slot[k] = run.index + k;
+        }
     }
     return KILN_OK;
+}
+
+static void sort_runs(kiln_id_map *map, uint64_t *twice)
+{
+    kiln_id_run *run = map->runs.data;
+    qsort(run, map->runs.count, sizeof *run, by_first);
+    uint64_t end = run[0].first + run[0].count;
+    for (size_t i = 1; i < map->runs.count; i++) {
+        if (run[i].first < end)
+            *twice = run[i].first;
+        if (run[i].first + run[i].count > end)
+            end = run[i].first + run[i].count;
+    }
 }
 
 kiln_status kiln_id_map_finish(kiln_id_map *map, kiln_context *context, uint64_t *twice,
@@ -52,20 +71,19 @@ kiln_status kiln_id_map_finish(kiln_id_map *map, kiln_context *context, uint64_t
     size_t runs = map->runs.count;
     if (runs == 0)
         return KILN_OK;
-    kiln_id_run *run = map->runs.data;
-    qsort(run, runs, sizeof *run, by_first);
-    uint64_t end = run[0].first + run[0].count;
-    for (size_t i = 1; i < runs; i++) {
-        if (run[i].first < end)
-            *twice = run[i].first;
-        if (run[i].first + run[i].count > end)
-            end = run[i].first + run[i].count;
+    uint64_t first = UINT64_MAX, end = 0;
+    for (size_t i = 0; i < runs; i++) {
+        kiln_id_run run = map->runs.data[i];
+        first = run.first < first ? run.first : first;
+        end = run.first + run.count > end ? run.first + run.count : end;
     }
-    map->first = run[0].first;
-    map->range = end - map->first;
+    map->first = first;
+    map->range = end - first;
     /* The table may take as much again as the points do (24 bytes each), no more. */
     if (runs > 1 && map->range <= 6 * (uint64_t)map->count)
-        return fill_table(map, context, error);
+        return fill_table(map, context, twice, error);
+    if (runs > 1)
+        sort_runs(map, twice);
     return KILN_OK;
 }
 

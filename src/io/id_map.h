@@ -23,7 +23,8 @@ typedef struct kiln_id_map {
 
 enum { KILN_ID_NONE = 0xFFFFFFFF };
 
-/* The next position gets number `id`; the next `count` positions get consecutive numbers. */
+/* The next position gets number `id`; the next `count` positions get consecutive numbers. Numbers
+ * have at most 63 bits. */
 kiln_status kiln_id_map_push(kiln_id_map *map, kiln_context *context, uint64_t id,
                              kiln_error *error);
 kiln_status kiln_id_map_push_run(kiln_id_map *map, kiln_context *context, uint64_t id,

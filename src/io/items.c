@@ -40,6 +40,8 @@ size_t kiln_items_limit(const kiln_soup *soup, kiln_item_kind kind)
 #define EXTEND_LIST(list, more)                                                                    \
     do {                                                                                           \
         size_t old_ = (list)->count;                                                               \
+        if ((more) > UINT32_MAX - 1 - old_)                                                        \
+            return kiln_fail(error, KILN_ERR_LIMIT, NULL, 0, -1, "too many items of one kind");    \
         KILN_TRY(kiln_array_reserve(soup->context, (list), old_ + (more), error));                 \
         *index = (list)->data ? (uint32_t *)((list)->data + old_) : NULL;                          \
         (list)->count = old_ + (more);                                                             \

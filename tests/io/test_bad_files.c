@@ -332,6 +332,31 @@ START_TEST(damaged_bytes_do_no_harm)
 }
 END_TEST
 
+/* Element numbers that wrap round in 64 bits, with a field that looks them up. */
+START_TEST(negative_element_numbers_are_refused)
+{
+    static const char head[] = "$MeshFormat\n2.2 1 8\n\1\0\0\0\n$EndMeshFormat\n$Nodes\n1\n";
+    static const char tail[] = "\n$EndElements\n$ElementData\n1\n\"t\"\n1\n0\n3\n0\n1\n0\n\n"
+                               "$EndElementData\n";
+    static const uint32_t block[] = {4, 2, 0, 5, 1, 1, 1, 1, UINT32_MAX, 1, 1, 1, 1};
+    const uint32_t node = 1;
+    const double zero[3] = {0, 0, 0};
+    char bytes[512];
+    size_t size = 0;
+    kiln_error error;
+#define ADD(data, count) (memcpy(bytes + size, (data), (count)), size += (count))
+    ADD(head, sizeof head - 1);
+    ADD(&node, sizeof node);
+    ADD(zero, sizeof zero);
+    ADD("\n$EndNodes\n$Elements\n2\n", 23);
+    ADD(block, sizeof block);
+    ADD(tail, sizeof tail - 1);
+#undef ADD
+    ck_assert_int_eq(read_copy("gmsh", bytes, size, &error), KILN_ERR_INPUT);
+    ck_assert_msg(strstr(error.message, "number -1") != NULL, "%s", error.message);
+}
+END_TEST
+
 START_TEST(tetgen_parts_must_fit)
 {
     static const struct {
@@ -388,6 +413,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, bad_binaries_are_explained);
     tcase_add_test(all, cut_files_are_refused_at_every_byte);
     tcase_add_test(all, damaged_bytes_do_no_harm);
+    tcase_add_test(all, negative_element_numbers_are_refused);
     tcase_add_test(all, tetgen_parts_must_fit);
     return suite;
 }
