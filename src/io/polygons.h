@@ -1,0 +1,27 @@
+/* What the surface formats share: polygons cut into triangles, points welded by their coordinates,
+ * and the check that there is a surface to write. */
+#ifndef KILN_IO_POLYGONS_H
+#define KILN_IO_POLYGONS_H
+
+#include "io/source.h"
+#include "mesh/soup.h"
+
+/* Triangles of a polygon with corners v[count] (count >= 3, numbers of points that exist) appended
+ * to the soup. Cut by ears in the plane of its mean normal, so corners may point inward; a polygon
+ * too crooked for that becomes a fan. Tags get `tag` for each triangle. */
+kiln_status kiln_polygon_split(kiln_soup *soup, const uint32_t *v, size_t count, int32_t tag,
+                               kiln_error *error);
+
+/* Points found again by their exact coordinates (-0 counts as 0), numbered as first seen. */
+typedef struct kiln_weld {
+    kiln_soup *soup;
+    kiln_u32_array slots; /* UINT32_MAX: free */
+} kiln_weld;
+
+kiln_status kiln_weld_point(kiln_weld *weld, kiln_vec3 p, uint32_t *index, kiln_error *error);
+void kiln_weld_free(kiln_weld *weld);
+
+/* An error when the soup has no triangles. */
+kiln_status kiln_surface_check(const kiln_soup *soup, const char *path, kiln_error *error);
+
+#endif
