@@ -2,7 +2,10 @@
 #include "io/gmsh.h"
 #include "io/items.h"
 #include "io/medit.h"
+#include "io/surface_formats.h"
 #include "io/tetgen.h"
+#include "io/vtk_legacy.h"
+#include "io/vtu.h"
 
 #include <stdio.h>
 
@@ -19,6 +22,17 @@ static const kiln_format formats[] = {
      kiln_tetgen_write, NULL, KILN_FORMAT_TETS | KILN_FORMAT_ASCII},
     {"sol", ".sol .solb", "Medit fields", kiln_sol_read, kiln_sol_write, NULL,
      KILN_FORMAT_ASCII | KILN_FORMAT_BINARY | KILN_FORMAT_FIELDS | KILN_FORMAT_PARTIAL},
+    {"vtu", ".vtu", "VTK XML grid, text or packed", kiln_vtu_read, kiln_vtu_write, kiln_vtu_sniff,
+     KILN_FORMAT_TETS | KILN_FORMAT_ASCII | KILN_FORMAT_BINARY | KILN_FORMAT_FIELDS},
+    {"vtk", ".vtk", "VTK legacy grid (read only)", kiln_vtk_legacy_read, NULL,
+     kiln_vtk_legacy_sniff, KILN_FORMAT_TETS | KILN_FORMAT_FIELDS},
+    {"ply", ".ply", "PLY surface", kiln_ply_read, kiln_ply_write, kiln_ply_sniff,
+     KILN_FORMAT_ASCII | KILN_FORMAT_BINARY},
+    {"obj", ".obj", "OBJ surface", kiln_obj_read, kiln_obj_write, NULL, KILN_FORMAT_ASCII},
+    {"off", ".off", "OFF surface", kiln_off_read, kiln_off_write, kiln_off_sniff,
+     KILN_FORMAT_ASCII},
+    {"stl", ".stl", "STL surface (binary: 32-bit floats)", kiln_stl_read, kiln_stl_write,
+     kiln_stl_sniff, KILN_FORMAT_ASCII | KILN_FORMAT_BINARY},
     {0}};
 
 const kiln_format *kiln_format_at(size_t row)

@@ -44,7 +44,7 @@ static kiln_status read_face(kiln_source *source, kiln_soup *soup, kiln_u32_arra
 {
     corners->count = 0;
     while (more_on_line(source)) {
-        uint32_t v;
+        uint32_t v = 0;
         KILN_TRY(read_corner(source, soup->points.count, &v, error));
         KILN_TRY(kiln_array_push(soup->context, corners, v, error));
     }
