@@ -6,7 +6,8 @@
 #include "io/source.h"
 #include "mesh/soup.h"
 
-/* One row per type: enum name, name in .vtu, name in .vtk, bytes. */
+/* One row per type: enum name, name in .vtu, name in .vtk, bytes (a long of .vtk has 64 bits on all
+ * machines that still write such files). */
 #define KILN_VTK_TYPES(X)                                                                          \
     X(KILN_VTK_I8, "Int8", "char", 1)                                                              \
     X(KILN_VTK_U8, "UInt8", "unsigned_char", 1)                                                    \
@@ -14,8 +15,8 @@
     X(KILN_VTK_U16, "UInt16", "unsigned_short", 2)                                                 \
     X(KILN_VTK_I32, "Int32", "int", 4)                                                             \
     X(KILN_VTK_U32, "UInt32", "unsigned_int", 4)                                                   \
-    X(KILN_VTK_I64, "Int64", "vtktypeint64", 8)                                                    \
-    X(KILN_VTK_U64, "UInt64", "vtktypeuint64", 8)                                                  \
+    X(KILN_VTK_I64, "Int64", "long", 8)                                                            \
+    X(KILN_VTK_U64, "UInt64", "unsigned_long", 8)                                                  \
     X(KILN_VTK_F32, "Float32", "float", 4)                                                         \
     X(KILN_VTK_F64, "Float64", "double", 8)
 

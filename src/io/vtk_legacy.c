@@ -34,17 +34,19 @@ static kiln_status read_type(reader *r, kiln_vtk_type *type, kiln_error *error)
 {
     kiln_text word;
     KILN_TRY(read_word(r, "a type", &word, error));
-    for (int i = 0; i < KILN_VTK_TYPE_COUNT; i++)
-        if (kiln_text_is_nocase(word, kiln_vtk_type_about((kiln_vtk_type)i).legacy)) {
+    bool sized = word.size > 7 && kiln_text_is_nocase((kiln_text){word.data, 7}, "vtktype");
+    kiln_text rest = sized ? (kiln_text){word.data + 7, word.size - 7} : word;
+    for (int i = 0; i < KILN_VTK_TYPE_COUNT; i++) {
+        kiln_vtk_type_info about = kiln_vtk_type_about((kiln_vtk_type)i);
+        if (kiln_text_is_nocase(rest, sized ? about.vtu : about.legacy)) {
             *type = (kiln_vtk_type)i;
             return KILN_OK;
         }
-    /* long is 64 bits wherever such files are made today; vtkIdType is written as int. */
-    bool is_signed = kiln_text_is_nocase(word, "long"), id = kiln_text_is_nocase(word, "vtkidtype");
-    if (!is_signed && !id && !kiln_text_is_nocase(word, "unsigned_long"))
+    }
+    if (!kiln_text_is_nocase(word, "vtkidtype"))
         return kiln_source_fail_at(r->source, word.data, error, "unknown type '%.*s'",
                                    (int)(word.size < 30 ? word.size : 30), word.data);
-    *type = id ? KILN_VTK_I32 : is_signed ? KILN_VTK_I64 : KILN_VTK_U64;
+    *type = KILN_VTK_I32; /* as which it is written */
     return KILN_OK;
 }
 
