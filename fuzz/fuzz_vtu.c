@@ -1,0 +1,7 @@
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_format("vtu", data, size);
+    return 0;
+}
