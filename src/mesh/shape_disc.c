@@ -3,6 +3,8 @@
  * prisms; where a cone loses a ring, by the tets and octahedra of a lattice one row smaller. */
 #include "mesh/shape_build.h"
 
+#include <stdbool.h>
+
 /* Points of a disc with k rings. */
 static uint32_t disc_size(uint32_t rings)
 {
@@ -143,15 +145,17 @@ static uint32_t cone_rings(uint32_t rings, uint32_t levels, uint32_t i)
     return (uint32_t)(((uint64_t)rings * (levels - i) + levels - 1) / levels);
 }
 
-static kiln_status generate_cone(const kiln_shape_values *values, kiln_soup *soup,
-                                 kiln_error *error)
+/* Disc above disc, losing a ring where `above` has one fewer. */
+static kiln_status join_discs(kiln_soup *soup, uint32_t here, uint32_t above, uint32_t low,
+                              uint32_t high, kiln_error *error)
 {
-    double radius = values->number[CONE_RADIUS], height = values->number[CONE_HEIGHT];
-    double h = values->number[CONE_H];
-    uint32_t rings = kiln_shape_divisions(radius, h, 1);
-    uint32_t levels = kiln_shape_divisions(height, KILN_PRISM_HEIGHT * h, rings);
-    double volume = 6.0 * rings * rings * levels;
-    KILN_TRY(kiln_shape_reserve(soup, volume / 6 + 4.0 * rings * levels + 1, volume, error));
+    return here == above ? join_equal(soup, here, low, high, error)
+                         : join_smaller(soup, here, low, high, error);
+}
+
+static kiln_status fill_blunt_cone(kiln_soup *soup, double radius, double height, uint32_t rings,
+                                   uint32_t levels, kiln_error *error)
+{
     uint32_t low = 0;
     KILN_TRY(add_disc(soup, rings, radius, 0.0, error));
     for (uint32_t i = 0; i < levels; i++) {
@@ -160,12 +164,74 @@ static kiln_status generate_cone(const kiln_shape_values *values, kiln_soup *sou
         double left = (double)(levels - i - 1) / levels;
         double z = i + 1 == levels ? height : height * (i + 1) / levels;
         KILN_TRY(add_disc(soup, above, radius * left, z, error));
-        if (here == above)
-            KILN_TRY(join_equal(soup, here, low, high, error));
-        else
-            KILN_TRY(join_smaller(soup, here, low, high, error));
+        KILN_TRY(join_discs(soup, here, above, low, high, error));
         low = high;
     }
+    return KILN_OK;
+}
+
+/* The end of a slender cone on the hexagon of radius rho at z: a triangle above every other of its
+ * corners, and one tet from there to the apex. Six tets round the axis would be worse by far. */
+static kiln_status add_tip(kiln_soup *soup, uint32_t hexagon, double rho, double z, double height,
+                           kiln_error *error)
+{
+    double up = KILN_PRISM_HEIGHT * rho, share = (height - z - up) / (height - z);
+    uint32_t first = (uint32_t)soup->points.count, apex = first + 3, axis = hexagon;
+    for (int i = 0; i < 3; i++) {
+        kiln_vec3 p = soup->points.data[hexagon + 1 + 2 * (uint32_t)i];
+        KILN_TRY(kiln_shape_point(soup, kiln_v3(share * p.x, share * p.y, z + up), NULL, error));
+    }
+    KILN_TRY(kiln_shape_point(soup, kiln_v3(0, 0, height), NULL, error));
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t t = first + i, t_next = first + (i + 1) % 3;
+        uint32_t a = hexagon + 1 + 2 * i, b = a + 1, c = hexagon + 1 + (2 * i + 2) % 6;
+        KILN_TRY(kiln_shape_tet(soup, axis, a, b, t, error));
+        KILN_TRY(kiln_shape_tet(soup, axis, b, c, t_next, error));
+        KILN_TRY(kiln_shape_tet(soup, axis, b, t, t_next, error));
+    }
+    KILN_TRY(kiln_shape_tet(soup, axis, first, first + 1, first + 2, error));
+    return kiln_shape_tet(soup, first, first + 1, first + 2, apex, error);
+}
+
+/* Steeper than 1.75: less than half a ring is lost from one level to the next, and the levels end
+ * where one ring is left. */
+static kiln_status fill_slender_cone(kiln_soup *soup, double radius, double height, uint32_t rings,
+                                     uint32_t levels, kiln_error *error)
+{
+    double edge = radius / rings;
+    uint32_t low = 0, here = rings, level = 0;
+    KILN_TRY(add_disc(soup, rings, radius, 0.0, error));
+    for (;;) {
+        double rho = radius * (levels - level - 1) / levels;
+        if (rho < 0.75 * edge)
+            break;
+        uint32_t high = (uint32_t)soup->points.count;
+        uint32_t above = (uint32_t)(rho / edge + 0.5);
+        above = above ? above : 1;
+        level++;
+        KILN_TRY(add_disc(soup, above, rho, height * level / levels, error));
+        KILN_TRY(join_discs(soup, here, above, low, high, error));
+        here = above;
+        low = high;
+    }
+    return add_tip(soup, low, radius * (levels - level) / levels, height * level / levels, height,
+                   error);
+}
+
+static kiln_status generate_cone(const kiln_shape_values *values, kiln_soup *soup,
+                                 kiln_error *error)
+{
+    double radius = values->number[CONE_RADIUS], height = values->number[CONE_HEIGHT];
+    double h = values->number[CONE_H];
+    uint32_t rings = kiln_shape_divisions(radius, h, 1);
+    uint32_t levels = kiln_shape_divisions(height, KILN_PRISM_HEIGHT * h, rings);
+    bool slender = height > 1.75 * radius;
+    if (slender)
+        levels = kiln_shape_divisions(height, KILN_PRISM_HEIGHT * radius / rings, 1);
+    double volume = 6.0 * rings * rings * levels;
+    KILN_TRY(kiln_shape_reserve(soup, volume / 6 + 4.0 * rings * levels + 8, volume + 16, error));
+    KILN_TRY(slender ? fill_slender_cone(soup, radius, height, rings, levels, error)
+                     : fill_blunt_cone(soup, radius, height, rings, levels, error));
     planes p = {soup, 0.0, INFINITY};
     return kiln_shape_surface(soup, side_bottom_top, &p, error);
 }
@@ -222,7 +288,7 @@ const kiln_shape kiln_shape_cylinder = {
 static const kiln_shape_param cone_params[] = {
     [CONE_RADIUS] = {"radius", KILN_PARAM_NUMBER, 0.5, 1e-9, 1e9, NULL, "radius of the base"},
     [CONE_HEIGHT] = {"height", KILN_PARAM_NUMBER, 1, 1e-9, 1e9, NULL,
-                     "height (tets are good up to 3 radii; the tip is as slender as the cone)"},
+                     "height (tets are good up to 4.5 radii; the tip is as slender as the cone)"},
     [CONE_H] = {"h", KILN_PARAM_NUMBER, 0.15, 1e-12, 1e9, NULL, "edge length wanted"},
 };
 

@@ -135,9 +135,23 @@ static double cylinder_distance(int32_t tag, kiln_vec3 p)
            : tag == 3 ? (p.z == 1.0 ? 0 : 1)
                       : NAN;
 }
+static double distance_from_cone(int32_t tag, kiln_vec3 p, double height)
+{
+    return tag == 1   ? hypot(p.x, p.y) - 0.5 * (1 - p.z / height)
+           : tag == 2 ? (p.z == 0.0 ? 0 : 1)
+                      : NAN;
+}
 static double cone_distance(int32_t tag, kiln_vec3 p)
 {
-    return tag == 1 ? hypot(p.x, p.y) - 0.5 * (1 - p.z) : tag == 2 ? (p.z == 0.0 ? 0 : 1) : NAN;
+    return distance_from_cone(tag, p, 1);
+}
+static double flat_cone_distance(int32_t tag, kiln_vec3 p)
+{
+    return distance_from_cone(tag, p, 0.5);
+}
+static double slender_cone_distance(int32_t tag, kiln_vec3 p)
+{
+    return distance_from_cone(tag, p, 2);
 }
 static double bowl_distance(int32_t tag, kiln_vec3 p)
 {
@@ -193,9 +207,11 @@ static const struct {
     {"ball", {"h=0.1"}, ball_distance, 0.62, 4 * PI / 3, 0.008, 2},
     {"cylinder", {"h=0.5"}, cylinder_distance, 0.5, PI / 4, 0.2, 2},
     {"cylinder", {"h=0.1"}, cylinder_distance, 0.5, PI / 4, 0.02, 2},
-    {"cone", {"h=0.5"}, cone_distance, 0.4, PI / 12, 0.2, 2},
-    {"cone", {"h=0.1"}, cone_distance, 0.4, PI / 12, 0.02, 2},
-    {"cone", {"h=0.05"}, cone_distance, 0.4, PI / 12, 0.005, 2},
+    {"cone", {"h=0.5"}, cone_distance, 0.55, PI / 12, 0.35, 2},
+    {"cone", {"h=0.1"}, cone_distance, 0.55, PI / 12, 0.02, 2},
+    {"cone", {"h=0.05"}, cone_distance, 0.55, PI / 12, 0.006, 2},
+    {"cone", {"h=0.1", "height=0.5"}, flat_cone_distance, 0.5, PI / 24, 0.02, 2},
+    {"cone", {"h=0.1", "height=2"}, slender_cone_distance, 0.35, PI / 6, 0.03, 2},
     {"bowl", {"h=0.5"}, bowl_distance, 0.35, 2 * PI / 3 * (1 - 0.512), 0.2, 2},
     {"bowl", {"h=0.1"}, bowl_distance, 0.5, 2 * PI / 3 * (1 - 0.512), 0.02, 2},
     {"torus", {"h=0.3"}, torus_distance, 0.35, 2 * PI *PI * 0.35 * 0.35, 0.2, 0},
