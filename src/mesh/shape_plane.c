@@ -19,6 +19,7 @@ typedef struct filler {
     uint32_t recent;      /* a triangle near the last insertion */
     kiln_u32_array stack; /* edges to look at, triangle * 4 + edge */
     kiln_u32_array hint;  /* [point] a triangle, NONE for points of the rim */
+    kiln_u32_array rim;   /* [point] the rim edge that starts there, triangle * 4 + edge, or NONE */
 } filler;
 
 static point *points(const filler *f)
@@ -37,6 +38,15 @@ static void join(filler *f, uint32_t t, uint32_t edge, uint32_t other, uint32_t 
     triangles(f)[t].side[edge] = side;
     if (other != NONE)
         triangles(f)[other >> 2].next[other & 3] = t * 4 + edge;
+    else
+        f->rim.data[triangles(f)[t].v[(edge + 1) % 3]] = t * 4 + edge;
+}
+
+static kiln_status add_point(filler *f, point p, uint32_t *index, kiln_error *error)
+{
+    *index = (uint32_t)f->plane->points.count;
+    KILN_TRY(kiln_array_push(f->plane->context, &f->rim, NONE, error));
+    return kiln_array_push(f->plane->context, &f->plane->points, p, error);
 }
 
 static double dot(point o, point a, point b)
@@ -133,7 +143,7 @@ static kiln_status halve(filler *f, uint32_t t, uint32_t e, uint32_t m, uint32_t
     uint32_t e1 = (e + 1) % 3, e2 = (e + 2) % 3;
     KILN_TRY(add_triangle(f, T.v[e], m, T.v[e2], half, error));
     triangles(f)[t].v[e2] = m;
-    triangles(f)[*half].side[0] = T.side[e];
+    join(f, *half, 0, NONE, T.side[e]); /* inside, the caller joins the halves across the edge */
     join(f, *half, 1, T.next[e1], T.side[e1]);
     join(f, t, e1, *half * 4 + 2, NONE);
     KILN_TRY(look_at(f, t, error));
@@ -142,8 +152,8 @@ static kiln_status halve(filler *f, uint32_t t, uint32_t e, uint32_t m, uint32_t
 
 static kiln_status split_edge(filler *f, uint32_t t, uint32_t e, point p, kiln_error *error)
 {
-    uint32_t m = (uint32_t)f->plane->points.count, other = triangles(f)[t].next[e], near, far;
-    KILN_TRY(kiln_array_push(f->plane->context, &f->plane->points, p, error));
+    uint32_t m, other = triangles(f)[t].next[e], near, far;
+    KILN_TRY(add_point(f, p, &m, error));
     KILN_TRY(halve(f, t, e, m, &near, error));
     if (other != NONE) {
         KILN_TRY(halve(f, other >> 2, other & 3, m, &far, error));
@@ -157,8 +167,8 @@ static kiln_status split_edge(filler *f, uint32_t t, uint32_t e, point p, kiln_e
 static kiln_status split_triangle(filler *f, uint32_t t, point p, kiln_error *error)
 {
     triangle T = triangles(f)[t];
-    uint32_t m = (uint32_t)f->plane->points.count, u, w;
-    KILN_TRY(kiln_array_push(f->plane->context, &f->plane->points, p, error));
+    uint32_t m, u, w;
+    KILN_TRY(add_point(f, p, &m, error));
     KILN_TRY(add_triangle(f, m, T.v[2], T.v[0], &u, error));
     KILN_TRY(add_triangle(f, m, T.v[0], T.v[1], &w, error));
     triangles(f)[t].v[0] = m; /* (m, v1, v2) keeps edge 0 */
@@ -226,33 +236,19 @@ static kiln_status insert_inside(filler *f, uint32_t t, point p, kiln_error *err
     return split_triangle(f, t, p, error);
 }
 
-/* Rim edges cut into equal parts of about h. */
+/* Rim edges cut into equal parts of about h. There are only the corners so far, and one edge starts
+ * at each. */
 static kiln_status divide_rim(filler *f, kiln_error *error)
 {
-    size_t count = f->plane->triangles.count;
-    for (uint32_t i = 0; i < 3 * count; i++) {
-        uint32_t t = i / 3, e = i % 3;
-        if (triangles(f)[t].next[e] != NONE)
-            continue;
-        uint32_t side = triangles(f)[t].side[e];
-        point a = points(f)[triangles(f)[t].v[(e + 1) % 3]];
-        point b = points(f)[triangles(f)[t].v[(e + 2) % 3]];
+    size_t corners = f->plane->points.count;
+    for (uint32_t corner = 0; corner < corners; corner++) {
+        uint32_t at = f->rim.data[corner], t = at >> 2, e = at & 3;
+        point a = points(f)[corner], b = points(f)[triangles(f)[t].v[(e + 2) % 3]];
         double parts = floor(distance(a, b) / f->h + 0.5);
         for (double k = 1; k < parts; k++) {
-            /* The rest of the edge moves from triangle to triangle: find it by its end. */
             point p = {a.x + (b.x - a.x) * k / parts, a.y + (b.y - a.y) * k / parts};
-            uint32_t at = NONE, at_edge = 0;
-            for (uint32_t s = 0; s < f->plane->triangles.count && at == NONE; s++)
-                for (uint32_t g = 0; g < 3; g++) {
-                    const triangle *S = &triangles(f)[s];
-                    point end = points(f)[S->v[(g + 2) % 3]];
-                    if (S->next[g] == NONE && S->side[g] == side && end.x == b.x && end.y == b.y) {
-                        at = s;
-                        at_edge = g;
-                        break;
-                    }
-                }
-            KILN_TRY(split_edge(f, at, at_edge, p, error));
+            KILN_TRY(split_edge(f, at >> 2, at & 3, p, error));
+            at = f->rim.data[f->plane->points.count - 1];
         }
     }
     return KILN_OK;
@@ -452,11 +448,25 @@ static kiln_status smooth(filler *f, kiln_error *error)
     return KILN_OK;
 }
 
+static kiln_status find_rim(filler *f, kiln_error *error)
+{
+    size_t count = f->plane->points.count;
+    KILN_TRY(kiln_array_reserve(f->plane->context, &f->rim, count, error));
+    f->rim.count = count;
+    for (uint32_t t = 0; t < f->plane->triangles.count; t++)
+        for (uint32_t e = 0; e < 3; e++)
+            if (triangles(f)[t].next[e] == NONE)
+                f->rim.data[triangles(f)[t].v[(e + 1) % 3]] = t * 4 + e;
+    return KILN_OK;
+}
+
 kiln_status kiln_plane_fill(kiln_plane *plane, const kiln_plane_loops *loops, double h,
                             kiln_error *error)
 {
     filler f = {.plane = plane, .loops = loops, .h = h};
     kiln_status status = kiln_plane_clip(plane, loops, error);
+    if (status == KILN_OK)
+        status = find_rim(&f, error);
     for (uint32_t t = 0; t < plane->triangles.count && status == KILN_OK; t++)
         status = look_at(&f, t, error);
     if (status == KILN_OK)
@@ -471,5 +481,6 @@ kiln_status kiln_plane_fill(kiln_plane *plane, const kiln_plane_loops *loops, do
         status = smooth(&f, error);
     kiln_array_free(plane->context, &f.stack);
     kiln_array_free(plane->context, &f.hint);
+    kiln_array_free(plane->context, &f.rim);
     return status;
 }

@@ -216,8 +216,8 @@ static const struct {
     {"bowl", {"h=0.1"}, bowl_distance, 0.5, 2 * PI / 3 * (1 - 0.512), 0.02, 2},
     {"torus", {"h=0.3"}, torus_distance, 0.35, 2 * PI *PI * 0.35 * 0.35, 0.2, 0},
     {"torus", {"h=0.1"}, torus_distance, 0.4, 2 * PI *PI * 0.35 * 0.35, 0.03, 0},
-    {"polygon", {"h=0.3"}, polygon_distance, 0.4, 1.42, 1e-12, 0},
-    {"polygon", {"h=0.1"}, polygon_distance, 0.4, 1.42, 1e-12, 0},
+    {"polygon", {"h=0.3"}, polygon_distance, 0.48, 1.42, 1e-12, 0},
+    {"polygon", {"h=0.1"}, polygon_distance, 0.48, 1.42, 1e-12, 0},
     {"text", {"text=O-I", "h=0.1"}, text_distance, 0.25, (58 + 10 + 40) / 144.0 * 0.25, 1e-12, 4},
 };
 
@@ -329,7 +329,7 @@ START_TEST(every_letter_can_be_drawn)
             kiln_soup soup;
             snprintf(setting, sizeof setting, "text=%c", *c);
             make(context, "text", (const char *[MOST]){setting, sizes[size]}, &soup);
-            check_solid(&soup, 0.25, setting);
+            check_solid(&soup, 0.29, setting);
             kiln_soup_free(&soup);
         }
     kiln_context_destroy(context);
