@@ -98,12 +98,11 @@ kiln_status kiln_obj_read(kiln_source *source, kiln_soup *soup, kiln_error *erro
     return status;
 }
 
-kiln_status kiln_obj_write(kiln_context *context, const char *path, kiln_encoding encoding,
-                           const kiln_soup *soup, kiln_error *error)
+static kiln_status write_surface(kiln_context *context, const char *path, kiln_encoding encoding,
+                                 const kiln_soup *soup, kiln_error *error)
 {
     (void)encoding;
     kiln_sink sink;
-    KILN_TRY(kiln_surface_check(soup, path, error));
     KILN_TRY(kiln_sink_open(&sink, context, path, error));
     kiln_sink_text(&sink, "# kiln\n");
     for (size_t i = 0; i < soup->points.count; i++) {
@@ -125,4 +124,14 @@ kiln_status kiln_obj_write(kiln_context *context, const char *path, kiln_encodin
         kiln_sink_char(&sink, '\n');
     }
     return kiln_sink_commit(&sink, error);
+}
+
+kiln_status kiln_obj_write(kiln_context *context, const char *path, kiln_encoding encoding,
+                           const kiln_soup *soup, kiln_error *error)
+{
+    kiln_soup surface;
+    KILN_TRY(kiln_surface_extract(soup, path, &surface, error));
+    kiln_status status = write_surface(context, path, encoding, &surface, error);
+    kiln_soup_free(&surface);
+    return status;
 }

@@ -91,12 +91,11 @@ bool kiln_off_sniff(kiln_text start)
     return is_keyword((kiln_text){start.data, size});
 }
 
-kiln_status kiln_off_write(kiln_context *context, const char *path, kiln_encoding encoding,
-                           const kiln_soup *soup, kiln_error *error)
+static kiln_status write_surface(kiln_context *context, const char *path, kiln_encoding encoding,
+                                 const kiln_soup *soup, kiln_error *error)
 {
     (void)encoding;
     kiln_sink sink;
-    KILN_TRY(kiln_surface_check(soup, path, error));
     KILN_TRY(kiln_sink_open(&sink, context, path, error));
     kiln_sink_format(&sink, "OFF\n%zu %zu 0\n", soup->points.count, soup->triangles.count);
     for (size_t i = 0; i < soup->points.count; i++) {
@@ -117,4 +116,14 @@ kiln_status kiln_off_write(kiln_context *context, const char *path, kiln_encodin
         kiln_sink_char(&sink, '\n');
     }
     return kiln_sink_commit(&sink, error);
+}
+
+kiln_status kiln_off_write(kiln_context *context, const char *path, kiln_encoding encoding,
+                           const kiln_soup *soup, kiln_error *error)
+{
+    kiln_soup surface;
+    KILN_TRY(kiln_surface_extract(soup, path, &surface, error));
+    kiln_status status = write_surface(context, path, encoding, &surface, error);
+    kiln_soup_free(&surface);
+    return status;
 }

@@ -310,13 +310,12 @@ static void put_binary(kiln_sink *sink, const kiln_soup *soup)
     }
 }
 
-kiln_status kiln_ply_write(kiln_context *context, const char *path, kiln_encoding encoding,
-                           const kiln_soup *soup, kiln_error *error)
+static kiln_status write_surface(kiln_context *context, const char *path, kiln_encoding encoding,
+                                 const kiln_soup *soup, kiln_error *error)
 {
     kiln_sink sink;
     const uint16_t probe = 1;
     bool text = encoding == KILN_ENCODING_ASCII, little = *(const unsigned char *)&probe == 1;
-    KILN_TRY(kiln_surface_check(soup, path, error));
     KILN_TRY(kiln_sink_open(&sink, context, path, error));
     kiln_sink_format(&sink,
                      "ply\nformat %s 1.0\ncomment kiln\nelement vertex %zu\nproperty double x\n"
@@ -332,4 +331,14 @@ kiln_status kiln_ply_write(kiln_context *context, const char *path, kiln_encodin
     else
         put_binary(&sink, soup);
     return kiln_sink_commit(&sink, error);
+}
+
+kiln_status kiln_ply_write(kiln_context *context, const char *path, kiln_encoding encoding,
+                           const kiln_soup *soup, kiln_error *error)
+{
+    kiln_soup surface;
+    KILN_TRY(kiln_surface_extract(soup, path, &surface, error));
+    kiln_status status = write_surface(context, path, encoding, &surface, error);
+    kiln_soup_free(&surface);
+    return status;
 }

@@ -146,10 +146,57 @@ void kiln_weld_free(kiln_weld *weld)
     kiln_array_free(weld->soup->context, &weld->slots);
 }
 
-kiln_status kiln_surface_check(const kiln_soup *soup, const char *path, kiln_error *error)
+/* Points on triangles numbered in their order, the others UINT32_MAX; all of them when there are no
+ * tets. */
+static void number_points(const kiln_soup *soup, uint32_t *number)
 {
-    if (soup->triangles.count > 0)
-        return KILN_OK;
-    return kiln_fail(error, KILN_ERR_INPUT, path, 0, -1,
-                     "the mesh lists no surface triangles, and this format holds nothing else");
+    bool all = soup->tets.count == 0;
+    memset(number, all ? 0 : 0xff, soup->points.count * sizeof *number);
+    for (size_t i = 0; i < soup->triangles.count; i++)
+        for (int k = 0; k < 3; k++)
+            number[soup->triangles.data[i].v[k]] = 0;
+    uint32_t next = 0;
+    for (size_t i = 0; i < soup->points.count; i++)
+        if (number[i] == 0)
+            number[i] = next++;
+}
+
+static kiln_status extract(const kiln_soup *soup, uint32_t *number, kiln_soup *out,
+                           kiln_error *error)
+{
+    kiln_context *context = soup->context;
+    number_points(soup, number);
+    for (size_t i = 0; i < soup->points.count; i++)
+        if (number[i] != UINT32_MAX)
+            KILN_TRY(kiln_array_push(context, &out->points, soup->points.data[i], error));
+    KILN_TRY(kiln_array_reserve(context, &out->triangles, soup->triangles.count, error));
+    for (size_t i = 0; i < soup->triangles.count; i++) {
+        const uint32_t *v = soup->triangles.data[i].v;
+        out->triangles.data[i] = (kiln_soup_triangle){{number[v[0]], number[v[1]], number[v[2]]}};
+    }
+    out->triangles.count = soup->triangles.count;
+    KILN_TRY(kiln_array_reserve(context, &out->triangle_tags, soup->triangle_tags.count, error));
+    out->triangle_tags.count = soup->triangle_tags.count;
+    if (soup->triangle_tags.count)
+        memcpy(out->triangle_tags.data, soup->triangle_tags.data,
+               soup->triangle_tags.count * sizeof *out->triangle_tags.data);
+    return KILN_OK;
+}
+
+kiln_status kiln_surface_extract(const kiln_soup *soup, const char *path, kiln_soup *out,
+                                 kiln_error *error)
+{
+    kiln_soup_init(out, soup->context);
+    if (soup->triangles.count == 0)
+        return kiln_fail(error, KILN_ERR_INPUT, path, 0, -1,
+                         "the mesh lists no surface triangles, and this format holds nothing else");
+    size_t size = soup->points.count * sizeof(uint32_t);
+    uint32_t *number = kiln_resize(soup->context, NULL, 0, size);
+    if (!number)
+        return kiln_fail_memory(error, size);
+    kiln_status status = extract(soup, number, out, error);
+    kiln_release(soup->context, number, size);
+    if (status != KILN_OK)
+        kiln_soup_free(out);
+    return status;
 }

@@ -1,5 +1,5 @@
 /* What the surface formats share: polygons cut into triangles, points welded by their coordinates,
- * and the check that there is a surface to write. */
+ * and the surface of a soup. */
 #ifndef KILN_IO_POLYGONS_H
 #define KILN_IO_POLYGONS_H
 
@@ -21,7 +21,10 @@ typedef struct kiln_weld {
 kiln_status kiln_weld_point(kiln_weld *weld, kiln_vec3 p, uint32_t *index, kiln_error *error);
 void kiln_weld_free(kiln_weld *weld);
 
-/* An error when the soup has no triangles. */
-kiln_status kiln_surface_check(const kiln_soup *soup, const char *path, kiln_error *error);
+/* What a surface file is to hold, in `out` (initialised here, freed by the caller on success): the
+ * triangles with their tags, and the points; of a soup with tets only the points on triangles. An
+ * error when there are no triangles. */
+kiln_status kiln_surface_extract(const kiln_soup *soup, const char *path, kiln_soup *out,
+                                 kiln_error *error);
 
 #endif

@@ -1,4 +1,5 @@
-/* Surface formats: triangles without tets. Writers take the triangles a soup lists. */
+/* Surface formats: triangles without tets. Writers take the triangles a soup lists
+ * and the points on them (all points when there are no tets). */
 #ifndef KILN_IO_SURFACE_FORMATS_H
 #define KILN_IO_SURFACE_FORMATS_H
 

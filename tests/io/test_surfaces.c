@@ -290,6 +290,33 @@ START_TEST(stl_counts_that_lie)
 }
 END_TEST
 
+/* Of a solid only the points on the surface are written. */
+START_TEST(solids_leave_their_inside_out)
+{
+    const struct form *form = &forms[_i];
+    kiln_context *context = kiln_test_context(1);
+    folder scratch = make_folder();
+    char path[160];
+    kiln_soup ball, back;
+    size_t count;
+    kiln_soup_init(&ball, context);
+    ck_assert_int_eq(kiln_shape_make(kiln_shapes(&count)[1], 0, NULL, &ball, NULL), KILN_OK);
+    in_folder(&scratch, form->file, path);
+    kiln_format_options options = {form->format, form->encoding};
+    ck_assert_int_eq(kiln_soup_write(context, path, &options, &ball, NULL), KILN_OK);
+    kiln_soup_init(&back, context);
+    ck_assert_int_eq(kiln_soup_read(context, path, NULL, &back, NULL), KILN_OK);
+    ck_assert_uint_eq(back.triangles.count, ball.triangles.count);
+    ck_assert_uint_eq(back.points.count, ball.triangles.count / 2 + 2);
+    for (size_t i = 0; i < back.points.count; i++)
+        ck_assert_double_eq_tol(kiln_v3_norm(back.points.data[i]), 1, 1e-6);
+    kiln_soup_free(&ball);
+    kiln_soup_free(&back);
+    remove_folder(&scratch);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(soups_without_surface_are_refused)
 {
     kiln_context *context = kiln_test_context(1);
@@ -315,6 +342,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("surfaces");
     TCase *all = kiln_test_case(suite, "surfaces");
     tcase_add_loop_test(all, surfaces_round_trip, 0, FORMS);
+    tcase_add_loop_test(all, solids_leave_their_inside_out, 0, FORMS);
     tcase_add_loop_test(all, surfaces_survive_hostile_files, 0, FORMS);
     tcase_add_loop_test(all, foreign_files_are_read, 0, sizeof foreign / sizeof foreign[0]);
     tcase_add_test(all, polygons_may_point_inward);
