@@ -24,4 +24,8 @@ void kiln_bench_keep(double value);
 
 typedef void (*kiln_bench_suite)(kiln_bench *bench);
 
+#define KILN_BENCH_SUITE(name, what) void kiln_bench_##name(kiln_bench *bench);
+#include "app/bench_suites.h"
+#undef KILN_BENCH_SUITE
+
 #endif

@@ -1,0 +1,258 @@
+#include "app/bench.h"
+
+#include "app/bench_page.h"
+#include "app/command.h"
+#include "app/json.h"
+#include "base/array.h"
+#include "base/random.h"
+#include "geom/predicates.h"
+
+#include <string.h>
+#include <time.h>
+
+typedef struct suite_row {
+    const char *name, *what;
+    kiln_bench_suite run;
+} suite_row;
+
+static const suite_row suites[] = {
+#define KILN_BENCH_SUITE(name, what) {#name, what, kiln_bench_##name},
+#include "app/bench_suites.h"
+#undef KILN_BENCH_SUITE
+    {NULL, NULL, NULL}};
+enum { SUITES = sizeof suites / sizeof suites[0] - 1 };
+
+enum { REFERENCE_POINTS = 1024, REFERENCE_CALLS = 4096 };
+
+struct kiln_bench {
+    kiln_context *context;
+    const char *suite;
+    kiln_bench_row_array rows;
+    kiln_vec3 points[REFERENCE_POINTS]; /* of the reference loop */
+    double reference;                   /* ns an item, measured beside the last timing */
+    kiln_error error;                   /* first failure to store a row */
+    FILE *progress;                     /* NULL: none */
+};
+
+kiln_context *kiln_bench_context(kiln_bench *bench)
+{
+    return bench->context;
+}
+
+void kiln_bench_keep(double value)
+{
+    static volatile double sink;
+    sink = value;
+    (void)sink;
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* The scalar orient3d filter on random points, which the filter always decides. */
+static void reference_loop(void *user)
+{
+    const kiln_bench *bench = user;
+    double sum = 0.0;
+    for (uint32_t i = 0; i < REFERENCE_CALLS; i++) {
+        const kiln_vec3 *p = bench->points;
+        sum += kiln_orient3d(p[i % REFERENCE_POINTS], p[(i + 97) % REFERENCE_POINTS],
+                             p[(i + 331) % REFERENCE_POINTS], p[(i + 613) % REFERENCE_POINTS]);
+    }
+    kiln_bench_keep(sum);
+}
+
+static double fastest(void (*body)(void *user), void *user, int least_calls, double least_seconds)
+{
+    double best = 1e300, spent = 0.0;
+    for (int call = 0; call < least_calls || spent < least_seconds; call++) {
+        double start = cpu_seconds();
+        body(user);
+        double took = cpu_seconds() - start;
+        spent += took;
+        best = took < best ? took : best;
+    }
+    return best;
+}
+
+static double reference_time(kiln_bench *bench)
+{
+    return 1e9 / REFERENCE_CALLS * fastest(reference_loop, bench, 50, 0.005);
+}
+
+double kiln_bench_time(kiln_bench *bench, void (*body)(void *user), void *user)
+{
+    body(user); /* pages, caches and branch predictors settle */
+    double before = reference_time(bench);
+    double best = fastest(body, user, 9, 0.3);
+    double after = reference_time(bench);
+    bench->reference = before < after ? before : after;
+    return best;
+}
+
+/* Nanoseconds an item for a time ("ns", "us", ...) or a rate ("M tets/s", "k/s"); 0: neither. */
+static double nanoseconds_of(double value, const char *unit)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } times[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+        if (strcmp(unit, times[i].unit) == 0)
+            return value * times[i].ns;
+    size_t length = strlen(unit);
+    if (length < 2 || strcmp(unit + length - 2, "/s") != 0 || !(value > 0.0))
+        return 0.0;
+    double factor = unit[0] == 'G' ? 1e9 : unit[0] == 'M' ? 1e6 : unit[0] == 'k' ? 1e3 : 1.0;
+    return 1e9 / (value * factor);
+}
+
+void kiln_bench_report(kiln_bench *bench, const char *name, double value, const char *unit,
+                       double bar, int higher_is_better, const char *accuracy)
+{
+    kiln_bench_row row = {.value = value, .bar = bar, .higher_is_better = higher_is_better};
+    snprintf(row.suite, sizeof row.suite, "%s", bench->suite);
+    snprintf(row.name, sizeof row.name, "%s", name);
+    snprintf(row.unit, sizeof row.unit, "%s", unit);
+    snprintf(row.accuracy, sizeof row.accuracy, "%s", accuracy);
+    row.baseline = bench->reference;
+    double ns = nanoseconds_of(value, unit);
+    row.ratio = bench->reference > 0.0 ? ns / bench->reference : 0.0;
+    row.pass = bar == 0.0 || (higher_is_better ? value >= bar : value <= bar);
+    if (kiln_array_push(bench->context, &bench->rows, row, &bench->error) == KILN_OK &&
+        bench->progress)
+        fprintf(bench->progress, "\r%-60.60s", row.name);
+}
+
+static void print_json(const kiln_bench *bench)
+{
+    kiln_json json = {.out = stdout};
+    kiln_json_list(&json, NULL);
+    for (size_t i = 0; i < bench->rows.count; i++) {
+        const kiln_bench_row *row = &bench->rows.data[i];
+        kiln_json_object(&json, NULL);
+        kiln_json_text(&json, "name", row->name);
+        kiln_json_number(&json, "value", row->value);
+        kiln_json_text(&json, "unit", row->unit);
+        kiln_json_number(&json, "baseline", row->baseline);
+        kiln_json_text(&json, "suite", row->suite);
+        kiln_json_number(&json, "bar", row->bar != 0.0 ? row->bar : NAN);
+        kiln_json_bool(&json, "higher_is_better", row->higher_is_better);
+        kiln_json_bool(&json, "pass", row->pass);
+        kiln_json_text(&json, "accuracy", row->accuracy);
+        kiln_json_number(&json, "ratio", row->ratio > 0.0 ? row->ratio : NAN);
+        kiln_json_end(&json);
+    }
+    kiln_json_end(&json);
+}
+
+static kiln_status choose_suites(const kiln_arguments *arguments, bool *chosen, kiln_error *error)
+{
+    for (int i = 0; i < SUITES; i++)
+        chosen[i] = arguments->operand_count == 0;
+    for (int k = 0; k < arguments->operand_count; k++) {
+        const char *name = arguments->operands[k];
+        int found = -1;
+        for (int i = 0; i < SUITES; i++)
+            if (strcmp(suites[i].name, name) == 0)
+                found = i;
+        if (found < 0) {
+            const char *nearest = kiln_nearest_name(name, suites, SUITES, sizeof suites[0]);
+            return kiln_fail(error, KILN_ERR_INPUT, "bench", 0, -1,
+                             nearest ? "unknown suite '%s'; did you mean '%s'?"
+                                     : "unknown suite '%s'; 'kiln bench --help' lists them%s",
+                             name, nearest ? nearest : "");
+        }
+        chosen[found] = true;
+    }
+    return KILN_OK;
+}
+
+static kiln_status finish(kiln_bench *bench, const kiln_arguments *arguments, kiln_error *error)
+{
+    if (bench->error.status != KILN_OK) {
+        *error = bench->error;
+        return error->status;
+    }
+    if (kiln_arguments_has(arguments, "json"))
+        print_json(bench);
+    else
+        kiln_bench_print_table(&bench->rows, stdout);
+    const char *page = kiln_arguments_get(arguments, "write");
+    return page ? kiln_bench_write_page(bench->context, &bench->rows, page, error) : KILN_OK;
+}
+
+static kiln_status run_suites(kiln_context *context, const bool *chosen,
+                              const kiln_arguments *arguments, kiln_error *error)
+{
+    kiln_bench *bench = kiln_resize(context, NULL, 0, sizeof *bench);
+    if (!bench)
+        return kiln_fail_memory(error, sizeof *bench);
+    memset(bench, 0, sizeof *bench);
+    bench->context = context;
+    bench->progress = kiln_stream_is_terminal(stderr) ? stderr : NULL;
+    kiln_random random = kiln_random_start(1, 0);
+    for (int i = 0; i < REFERENCE_POINTS; i++)
+        bench->points[i] = kiln_v3(kiln_random_unit(&random), kiln_random_unit(&random),
+                                   kiln_random_unit(&random));
+    for (int i = 0; i < SUITES; i++)
+        if (chosen[i]) {
+            bench->suite = suites[i].name;
+            suites[i].run(bench);
+        }
+    if (bench->progress)
+        fprintf(bench->progress, "\r%-60s\r", "");
+    kiln_status status = finish(bench, arguments, error);
+    kiln_array_free(context, &bench->rows);
+    kiln_release(context, bench, sizeof *bench);
+    return status;
+}
+
+/* One thread whatever was asked for: only the calling thread's clock is read, so work done by
+ * others would look free. */
+static kiln_status run_bench(kiln_context *context, const kiln_arguments *arguments,
+                             kiln_error *error)
+{
+    bool chosen[SUITES + 1];
+    KILN_TRY(choose_suites(arguments, chosen, error));
+    kiln_context_options options = kiln_context_default_options();
+    options.threads = 1;
+    options.isa = kiln_isa_name(context->isa);
+    kiln_context *single;
+    KILN_TRY(kiln_context_create(&options, &single, error));
+    kiln_status status = run_suites(single, chosen, arguments, error);
+    kiln_context_destroy(single);
+    return status;
+}
+
+static void list_suites(FILE *out)
+{
+    fputs("Suites:\n", out);
+    for (int i = 0; i < SUITES; i++)
+        fprintf(out, "  %-12s %s\n", suites[i].name, suites[i].what);
+    fputs("\nTimes are CPU time of one thread, the minimum of many repeats. 'ratio' is the time of"
+          "\none item in units of the reference loop (the scalar orient3d filter), timed beside"
+          "\nit: it travels between machines better than the time does.\n",
+          out);
+}
+
+int kiln_command_bench(int argc, char **argv)
+{
+    static const kiln_option options[] = {
+        {"json", 0, NULL, "print a list of objects instead of the table"},
+        {"write", 0, "FILE", "also write the table as a Markdown page"}};
+    static const kiln_usage usage = {.command = "bench",
+                                     .synopsis = "[SUITE...] [--json] [--write FILE]",
+                                     .what = "Times the kernels against the bars they must reach.",
+                                     .example = "  kiln bench\n"
+                                                "  kiln bench --write docs/performance.md\n",
+                                     .own = options,
+                                     .own_count = sizeof options / sizeof options[0],
+                                     .most_operands = KILN_MAX_OPERANDS,
+                                     .details = list_suites};
+    return kiln_command_frame(&usage, argc, argv, run_bench);
+}

@@ -1,0 +1,34 @@
+/* What the commands of the program share: the exit codes, the way errors are shown. */
+#ifndef KILN_APP_COMMAND_H
+#define KILN_APP_COMMAND_H
+
+#include "app/arguments.h"
+
+enum { KILN_EXIT_FINE = 0, KILN_EXIT_FAILED = 1, KILN_EXIT_USAGE = 2 };
+
+/* One command or subcommand. `argc`/`argv` start after its name. Returns the exit code. */
+typedef struct kiln_command {
+    const char *name, *help;
+    int (*run)(int argc, char **argv);
+} kiln_command;
+
+int kiln_command_mesh(int argc, char **argv);
+int kiln_command_render(int argc, char **argv);
+int kiln_command_bench(int argc, char **argv);
+int kiln_command_demo(int argc, char **argv);
+
+/* Runs the row named by argv[0]; help, no name, or an unknown one (the nearest is offered) are
+ * dealt with here. `parent` is "" or "mesh". */
+int kiln_command_dispatch(const char *parent, const kiln_command *rows, size_t count, int argc,
+                          char **argv);
+
+/* Whether a person is likely to be looking. */
+bool kiln_stream_is_terminal(FILE *stream);
+
+/* The common frame: parses by `usage`, prints the help if asked, makes the context, calls `body`,
+ * prints its error, and maps the status to an exit code. */
+typedef kiln_status (*kiln_command_body)(kiln_context *context, const kiln_arguments *arguments,
+                                         kiln_error *error);
+int kiln_command_frame(const kiln_usage *usage, int argc, char **argv, kiln_command_body body);
+
+#endif

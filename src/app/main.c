@@ -1,0 +1,52 @@
+#include "app/command.h"
+
+#include <string.h>
+
+static const kiln_command commands[] = {
+    {"demo", "make a mesh, print its table, render pictures of it", kiln_command_demo},
+    {"mesh", "work on mesh files: info, generate, fill, convert", kiln_command_mesh},
+    {"render", "a picture of a mesh file, without a display", kiln_command_render},
+    {"bench", "time the kernels against their bars", kiln_command_bench},
+};
+
+static kiln_status print_details(kiln_context *context, const kiln_arguments *arguments,
+                                 kiln_error *error)
+{
+    (void)error;
+    printf("kiln %s\n", kiln_version());
+    if (!kiln_arguments_has(arguments, "verbose"))
+        return KILN_OK;
+    printf("instructions  %s (best here: %s)\n", kiln_isa_name(context->isa),
+           kiln_isa_name(kiln_isa_best()));
+    printf("threads       %d\n", context->threads);
+    printf("compiler      %s\n", KILN_COMPILER);
+    return KILN_OK;
+}
+
+static int print_version(int argc, char **argv)
+{
+    static const kiln_option options[] = {
+        {"verbose", 'v', NULL, "also the instruction set, threads and compiler"}};
+    static const kiln_usage usage = {.command = "--version",
+                                     .synopsis = "[--verbose]",
+                                     .what = "Prints the version.",
+                                     .example = "  kiln --version --verbose\n",
+                                     .own = options,
+                                     .own_count = 1};
+    return kiln_command_frame(&usage, argc, argv, print_details);
+}
+
+int main(int argc, char **argv)
+{
+    int code;
+    if (argc > 1 && strcmp(argv[1], "--version") == 0)
+        code = print_version(argc - 2, argv + 2);
+    else
+        code = kiln_command_dispatch("", commands, sizeof commands / sizeof commands[0], argc - 1,
+                                     argv + 1);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "kiln: standard output: cannot be written\n");
+        return code == KILN_EXIT_FINE ? KILN_EXIT_FAILED : code;
+    }
+    return code;
+}

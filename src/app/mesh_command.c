@@ -1,0 +1,231 @@
+#include "app/command.h"
+#include "app/survey.h"
+#include "io/fill.h"
+#include "io/format.h"
+
+static kiln_status run_info(kiln_context *context, const kiln_arguments *arguments,
+                            kiln_error *error)
+{
+    const char *path = arguments->operands[0];
+    kiln_soup soup;
+    kiln_survey survey;
+    kiln_soup_init(&soup, context);
+    KILN_TRY(kiln_soup_read(context, path, NULL, &soup, error));
+    kiln_status status = kiln_survey_take(&soup, &survey, error);
+    kiln_soup_free(&soup);
+    KILN_TRY(status);
+    if (kiln_arguments_has(arguments, "json"))
+        kiln_survey_print_json(&survey, path, stdout);
+    else
+        kiln_survey_print(&survey, path, stdout);
+    kiln_survey_free(&survey);
+    return KILN_OK;
+}
+
+static void list_formats(FILE *out)
+{
+    fputs("Formats (by the end of the file's name):\n", out);
+    const kiln_format *format;
+    for (size_t row = 0; (format = kiln_format_at(row)); row++)
+        fprintf(out, "  %-22s %-5s %-6s %s\n", format->extensions, format->read ? "reads" : "",
+                format->write ? "writes" : "", format->about);
+}
+
+static int command_info(int argc, char **argv)
+{
+    static const kiln_option options[] = {{"json", 0, NULL, "print one object, for scripts"}};
+    static const kiln_usage usage = {
+        .command = "mesh info",
+        .synopsis = "FILE [--json]",
+        .what = "Counts, sizes, quality and defects of a mesh file, however broken it is.",
+        .example = "  kiln mesh info ball.mesh\n  kiln mesh info --json ball.mesh\n",
+        .own = options,
+        .own_count = 1,
+        .least_operands = 1,
+        .most_operands = 1,
+        .details = list_formats};
+    return kiln_command_frame(&usage, argc, argv, run_info);
+}
+
+static kiln_status encoding_options(const kiln_arguments *arguments, kiln_format_options *out,
+                                    kiln_error *error)
+{
+    bool ascii = kiln_arguments_has(arguments, "ascii");
+    bool binary = kiln_arguments_has(arguments, "binary");
+    if (ascii && binary)
+        return kiln_fail(error, KILN_ERR_INPUT, arguments->usage->command, 0, -1,
+                         "--ascii and --binary exclude each other");
+    *out = (kiln_format_options){.format = kiln_arguments_get(arguments, "format"),
+                                 .encoding = ascii    ? KILN_ENCODING_ASCII
+                                             : binary ? KILN_ENCODING_BINARY
+                                                      : KILN_ENCODING_ANY};
+    return KILN_OK;
+}
+
+static const kiln_option format_options[] = {
+    {"ascii", 0, NULL, "write text"},
+    {"binary", 0, NULL, "write binary"},
+    {"format", 0, "NAME", "write this format whatever the file's name says"},
+    {"output", 'o', "FILE", "the mesh file to write (needed)"}};
+
+static kiln_status run_convert(kiln_context *context, const kiln_arguments *arguments,
+                               kiln_error *error)
+{
+    kiln_format_options options;
+    KILN_TRY(encoding_options(arguments, &options, error));
+    kiln_soup soup;
+    kiln_soup_init(&soup, context);
+    KILN_TRY(kiln_soup_read(context, arguments->operands[0], NULL, &soup, error));
+    kiln_status status = kiln_soup_write(context, arguments->operands[1], &options, &soup, error);
+    kiln_soup_free(&soup);
+    return status;
+}
+
+static int command_convert(int argc, char **argv)
+{
+    static const kiln_usage usage = {.command = "mesh convert",
+                                     .synopsis = "IN OUT [--ascii | --binary] [--format NAME]",
+                                     .what = "Reads a mesh file and writes it in another format.",
+                                     .example = "  kiln mesh convert ball.mesh ball.vtu\n"
+                                                "  kiln mesh convert in.msh out.msh --ascii\n",
+                                     .own = format_options,
+                                     .own_count = 3,
+                                     .least_operands = 2,
+                                     .most_operands = 2,
+                                     .details = list_formats};
+    return kiln_command_frame(&usage, argc, argv, run_convert);
+}
+
+static void print_param(const kiln_shape_param *param, FILE *out)
+{
+    int width = fprintf(out, "    %s=", param->name);
+    if (param->kind == KILN_PARAM_TEXT || param->kind == KILN_PARAM_CHOICE)
+        width += fprintf(out, "%s", param->text);
+    else
+        width += fprintf(out, "%g", param->preset);
+    fprintf(out, "%*s%s\n", width < 31 ? 31 - width : 2, "", param->help);
+}
+
+static void list_shapes(FILE *out)
+{
+    const kiln_shape *shape;
+    fputs("Shapes, with what can be set and its preset (lengths in metres):\n", out);
+    for (size_t row = 0; (shape = kiln_generator_at(row)); row++) {
+        fprintf(out, "  %-10s %s\n%13spatches: %s\n", shape->name, shape->help, "", shape->patches);
+        for (size_t k = 0; k < shape->param_count; k++)
+            print_param(&shape->params[k], out);
+    }
+    fputc('\n', out);
+    list_formats(out);
+}
+
+static kiln_status run_generate(kiln_context *context, const kiln_arguments *arguments,
+                                kiln_error *error)
+{
+    const char *path = kiln_arguments_get(arguments, "output");
+    if (!path)
+        return kiln_fail(error, KILN_ERR_INPUT, "mesh generate", 0, -1,
+                         "where to? Say -o mesh.mesh");
+    kiln_format_options options;
+    KILN_TRY(encoding_options(arguments, &options, error));
+    const kiln_shape *shape;
+    KILN_TRY(kiln_generator_find(arguments->operands[0], &shape, error));
+    kiln_soup soup;
+    kiln_soup_init(&soup, context);
+    KILN_TRY(kiln_shape_make(shape, (size_t)arguments->operand_count - 1, arguments->operands + 1,
+                             &soup, error));
+    kiln_status status = kiln_soup_write(context, path, &options, &soup, error);
+    kiln_soup_free(&soup);
+    return status;
+}
+
+static int command_generate(int argc, char **argv)
+{
+    static const kiln_usage usage = {.command = "mesh generate",
+                                     .synopsis = "SHAPE [name=value...] -o FILE",
+                                     .what = "Makes a mesh of a simple shape.",
+                                     .example = "  kiln mesh generate ball radius=1 -o ball.mesh\n",
+                                     .own = format_options,
+                                     .own_count = 4,
+                                     .least_operands = 1,
+                                     .most_operands = KILN_MAX_OPERANDS,
+                                     .details = list_shapes};
+    return kiln_command_frame(&usage, argc, argv, run_generate);
+}
+
+static kiln_status positive_number(const kiln_arguments *arguments, const char *name, double *value,
+                                   kiln_error *error)
+{
+    const char *text = kiln_arguments_get(arguments, name);
+    char place[32];
+    snprintf(place, sizeof place, "--%s", name);
+    if (text)
+        KILN_TRY(kiln_numbers_parse(text, 1, value, place, error));
+    if (*value < 0.0)
+        return kiln_fail(error, KILN_ERR_INPUT, place, 0, -1, "must not be negative, got %g",
+                         *value);
+    return KILN_OK;
+}
+
+static kiln_status fill_and_write(kiln_context *context, const kiln_arguments *arguments,
+                                  const kiln_soup *surface, const kiln_fill_options *fill,
+                                  kiln_error *error)
+{
+    kiln_format_options options;
+    KILN_TRY(encoding_options(arguments, &options, error));
+    kiln_soup soup;
+    kiln_soup_init(&soup, context);
+    KILN_TRY(kiln_fill_surface(surface, arguments->operands[0], fill, &soup, error));
+    kiln_status status = kiln_soup_write(context, arguments->operands[1], &options, &soup, error);
+    kiln_soup_free(&soup);
+    return status;
+}
+
+static kiln_status run_fill(kiln_context *context, const kiln_arguments *arguments,
+                            kiln_error *error)
+{
+    kiln_fill_options fill = kiln_fill_default_options();
+    KILN_TRY(positive_number(arguments, "edge", &fill.max_edge, error));
+    KILN_TRY(positive_number(arguments, "dihedral", &fill.min_dihedral, error));
+    KILN_TRY(positive_number(arguments, "seconds", &fill.seconds, error));
+    fill.keep_surface = !kiln_arguments_has(arguments, "refine-surface");
+    kiln_soup surface;
+    kiln_soup_init(&surface, context);
+    KILN_TRY(kiln_soup_read(context, arguments->operands[0], NULL, &surface, error));
+    kiln_status status = fill_and_write(context, arguments, &surface, &fill, error);
+    kiln_soup_free(&surface);
+    return status;
+}
+
+static int command_fill(int argc, char **argv)
+{
+    static const kiln_option options[] = {
+        {"edge", 0, "LENGTH", "about this long inside (default: as the surface has them)"},
+        {"dihedral", 0, "DEGREES", "smallest dihedral angle to ask for (default: 10)"},
+        {"refine-surface", 0, NULL, "new points on the surface are welcome"},
+        {"seconds", 0, "TIME", "give up after this long (default: 600)"},
+        {"ascii", 0, NULL, "write text"},
+        {"binary", 0, NULL, "write binary"},
+        {"format", 0, "NAME", "write this format whatever the file's name says"}};
+    static const kiln_usage usage = {
+        .command = "mesh fill",
+        .synopsis = "SURFACE OUT [options]",
+        .what = "Fills a closed surface with tets, by TetGen as a separate program.",
+        .example = "  kiln mesh fill cow.stl cow.mesh --edge 0.05\n",
+        .own = options,
+        .own_count = sizeof options / sizeof options[0],
+        .least_operands = 2,
+        .most_operands = 2,
+        .details = list_formats};
+    return kiln_command_frame(&usage, argc, argv, run_fill);
+}
+
+int kiln_command_mesh(int argc, char **argv)
+{
+    static const kiln_command rows[] = {
+        {"info", "counts, sizes, quality and defects of a mesh file", command_info},
+        {"generate", "make a mesh of a simple shape", command_generate},
+        {"fill", "fill a closed surface with tets", command_fill},
+        {"convert", "write a mesh file in another format", command_convert}};
+    return kiln_command_dispatch("mesh", rows, sizeof rows / sizeof rows[0], argc, argv);
+}

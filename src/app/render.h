@@ -1,0 +1,38 @@
+/* Pictures of a soup: its surface (or the tets on one side of a plane) ray-traced with a soft key
+ * light, sky light with occlusion and a shadow on the ground. The same bytes for any number of
+ * threads. */
+#ifndef KILN_APP_RENDER_H
+#define KILN_APP_RENDER_H
+
+#include "app/image.h"
+#include "mesh/soup.h"
+
+#include <stdbool.h>
+
+typedef struct kiln_render_options {
+    int width, height;     /* pixels */
+    double azimuth;        /* degrees, from which side: 0 looks along -x, 90 along -y */
+    double elevation;      /* degrees above the horizon */
+    char up;               /* which axis of the mesh is up: x, y or z */
+    bool clip;             /* keep tets whose centroid has n.c <= d ... */
+    kiln_vec3 clip_normal; /* ... with this n, not zero ... */
+    double clip_offset;    /* ... and this d, n not normalised */
+    const char *color; /* "quality", "region", "none" or a field's name; NULL: quality when clipped,
+                          region when there are several, else none */
+    bool edges;
+    bool flat;              /* no smooth shading across surface edges */
+    bool no_ground;         /* leave the shadow on the ground out */
+    int samples;            /* paths per pixel; a power of two is best */
+    const char *background; /* "light", "dark", "white", "black" or "#rrggbb" */
+    const char *title;      /* above the legend's scale; NULL: what is coloured */
+} kiln_render_options;
+
+kiln_render_options kiln_render_default_options(void);
+
+/* Turns the view so that it looks at the cut from a little to the side. */
+void kiln_render_face_clip(kiln_render_options *options);
+
+kiln_status kiln_render(kiln_context *context, const kiln_soup *soup,
+                        const kiln_render_options *options, kiln_image *out, kiln_error *error);
+
+#endif

@@ -1,0 +1,26 @@
+/* A perspective camera that frames what it is shown. */
+#ifndef KILN_APP_RENDER_CAMERA_H
+#define KILN_APP_RENDER_CAMERA_H
+
+#include "geom/vec3.h"
+
+#include <stddef.h>
+
+typedef struct kiln_camera {
+    kiln_vec3 eye, forward, right, up;
+    double center_x, center_y; /* pixel on the optical axis */
+    double scale;              /* tangent per pixel */
+} kiln_camera;
+
+/* Looks from (azimuth, elevation) so that all points fit the left `frame_width` by `height` pixels
+ * with a margin, as large as they can be. */
+kiln_camera kiln_camera_frame(const float (*points)[3], size_t count, double azimuth,
+                              double elevation, double frame_width, double height);
+
+/* Direction of the ray through a place in the picture, not normalised; its forward part is 1. */
+kiln_vec3 kiln_camera_ray(const kiln_camera *camera, double x, double y);
+
+/* Place of a point in the picture. It must be in front of the camera. */
+void kiln_camera_project(const kiln_camera *camera, kiln_vec3 point, double *x, double *y);
+
+#endif

@@ -1,0 +1,49 @@
+/* What the renderer draws: triangles in a frame of their own (z up, centred, radius 1, so that
+ * single precision is enough whatever the units), with corner normals and the values to colour by.
+ */
+#ifndef KILN_APP_RENDER_MESH_H
+#define KILN_APP_RENDER_MESH_H
+
+#include "app/color_map.h"
+#include "app/render.h"
+#include "app/skin.h"
+#include "base/arena.h"
+
+typedef enum kiln_paint {
+    KILN_PAINT_BASE, /* one colour for all */
+    KILN_PAINT_MAP,  /* value on the scale, 0 to 1 */
+    KILN_PAINT_KIND  /* value is the number of a kind */
+} kiln_paint;
+
+enum { KILN_MAX_KINDS = 12 }; /* shown in the legend */
+
+typedef struct kiln_color_scale {
+    kiln_paint paint; /* what the legend shows; BASE: no legend */
+    kiln_color_map map;
+    double low, high;
+    char title[KILN_NAME_SIZE];
+    size_t kind_count;
+    int32_t kind_tags[KILN_MAX_KINDS];
+    kiln_rgb base;
+} kiln_color_scale;
+
+typedef struct kiln_render_mesh {
+    kiln_arena *arena; /* borrowed, owns the arrays */
+    size_t vertex_count, triangle_count;
+    float (*position)[3];  /* [vertex], one spare row for Embree's wide loads */
+    uint32_t (*corner)[3]; /* [triangle] */
+    float (*normal)[3][3]; /* [triangle][corner] unit, outwards */
+    float (*value)[3];     /* [triangle][corner] */
+    uint8_t *paint;        /* [triangle] */
+    double floor;          /* z of the lowest point */
+    kiln_color_scale scale;
+} kiln_render_mesh;
+
+/* Turns a direction or place of the soup so that the chosen axis points up. */
+kiln_vec3 kiln_render_turn_up(kiln_vec3 p, char up);
+
+/* Refuses a soup with nothing to show. */
+kiln_status kiln_render_mesh_create(const kiln_soup *soup, const kiln_render_options *options,
+                                    kiln_arena *arena, kiln_render_mesh *out, kiln_error *error);
+
+#endif

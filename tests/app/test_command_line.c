@@ -1,0 +1,435 @@
+/* The built program as a script sees it: exit codes, messages, files left behind. */
+#include "support.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { TEXT = 1 << 16 };
+
+static char folder[64];
+static char out[TEXT], err[TEXT];
+
+static void enter_folder(void)
+{
+    snprintf(folder, sizeof folder, "/tmp/kiln-test-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(chdir(folder), 0);
+}
+
+static void leave_folder(void)
+{
+    char command[100];
+    ck_assert_int_eq(chdir("/"), 0);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static void slurp(const char *path, char *text)
+{
+    FILE *file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    text[fread(text, 1, TEXT - 1, file)] = 0;
+    fclose(file);
+    unlink(path);
+}
+
+/* Exit code of the program; its words are in out and err. */
+static int kiln(const char *arguments)
+{
+    char command[2048];
+    snprintf(command, sizeof command, "'%s' %s >.out 2>.err", KILN_PROGRAM, arguments);
+    int status = system(command);
+    slurp(".out", out);
+    slurp(".err", err);
+    ck_assert_msg(WIFEXITED(status), "kiln %s died: %s", arguments, err);
+    ck_assert_msg(!strstr(err, "Sanitizer"), "kiln %s: %s", arguments, err);
+    return WEXITSTATUS(status);
+}
+
+static int files_here(void)
+{
+    DIR *here = opendir(".");
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(here));)
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    closedir(here);
+    return count;
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void expect_refusal(const char *arguments, const char *words)
+{
+    int before = files_here();
+    ck_assert_msg(kiln(arguments) == 2, "kiln %s should exit with 2: %s", arguments, err);
+    ck_assert_msg(strncmp(err, "kiln: ", 6) == 0, "kiln %s: '%s'", arguments, err);
+    ck_assert_msg(strstr(err, words) != NULL, "kiln %s: '%s' lacks '%s'", arguments, err, words);
+    ck_assert_msg(out[0] == 0, "kiln %s printed '%s'", arguments, out);
+    ck_assert_msg(files_here() == before, "kiln %s left files behind", arguments);
+}
+
+/* Skips one JSON value; NULL when it is none. */
+static const char *json_skip(const char *at);
+
+static const char *json_space(const char *at)
+{
+    while (at && isspace((unsigned char)*at))
+        at++;
+    return at;
+}
+
+static const char *json_string(const char *at)
+{
+    if (*at++ != '"')
+        return NULL;
+    for (; *at && *at != '"'; at++)
+        if ((unsigned char)*at < 32 || (*at == '\\' && !*++at))
+            return NULL;
+    return *at ? at + 1 : NULL;
+}
+
+static const char *json_members(const char *at, char close, bool keyed)
+{
+    at = json_space(at + 1);
+    if (*at == close)
+        return at + 1;
+    for (;;) {
+        if (keyed) {
+            at = json_space(json_string(at));
+            if (!at || *at++ != ':')
+                return NULL;
+        }
+        at = json_space(json_skip(json_space(at)));
+        if (!at || (*at != ',' && *at != close))
+            return NULL;
+        if (*at++ == close)
+            return at;
+        at = json_space(at);
+    }
+}
+
+static const char *json_skip(const char *at)
+{
+    static const char *const words[] = {"true", "false", "null"};
+    if (*at == '{')
+        return json_members(at, '}', true);
+    if (*at == '[')
+        return json_members(at, ']', false);
+    if (*at == '"')
+        return json_string(at);
+    for (int i = 0; i < 3; i++)
+        if (strncmp(at, words[i], strlen(words[i])) == 0)
+            return at + strlen(words[i]);
+    char *end;
+    strtod(at, &end);
+    return end == at || !(isdigit((unsigned char)*at) || *at == '-') ? NULL : end;
+}
+
+static void check_json(const char *text)
+{
+    const char *end = json_space(json_skip(json_space(text)));
+    ck_assert_msg(end && *end == 0, "not JSON: %s", text);
+}
+
+static double json_value(const char *key)
+{
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "\"%s\":", key);
+    const char *at = strstr(out, wanted);
+    ck_assert_msg(at != NULL, "no %s in %s", key, out);
+    at = json_space(at + strlen(wanted));
+    return strncmp(at, "true", 4) == 0 ? 1.0 : strncmp(at, "false", 5) == 0 ? 0.0 : atof(at);
+}
+
+START_TEST(every_command_explains_itself)
+{
+    static const char *const with_example[] = {
+        "mesh info", "mesh generate", "mesh convert", "render", "bench", "demo", "--version"};
+    char arguments[64];
+    for (size_t i = 0; i < sizeof with_example / sizeof with_example[0]; i++) {
+        snprintf(arguments, sizeof arguments, "%s --help", with_example[i]);
+        ck_assert_int_eq(kiln(arguments), 0);
+        ck_assert_msg(strstr(out, "Example:") && strstr(out, "--threads"), "%s: %s", arguments,
+                      out);
+        ck_assert_str_eq(err, "");
+    }
+    ck_assert_int_eq(kiln("--help"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "render"));
+    ck_assert_int_eq(kiln("mesh -h"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "convert"));
+    ck_assert_int_eq(kiln(""), 2);
+    ck_assert_str_eq(out, "");
+    ck_assert_int_eq(kiln("--version"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "kiln " KILN_VERSION));
+    ck_assert_int_eq(kiln("--version --verbose --isa scalar --threads 3"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "scalar"));
+    ck_assert_ptr_nonnull(strstr(out, "threads       3"));
+}
+END_TEST
+
+START_TEST(misspelt_words_are_answered_with_the_nearest)
+{
+    expect_refusal("rendre x", "did you mean 'render'?");
+    expect_refusal("mesh inof x", "did you mean 'mesh info'?");
+    expect_refusal("mesh info --jsno x", "did you mean '--json'?");
+    expect_refusal("mesh frobnicate", "'kiln mesh --help' lists them");
+    expect_refusal("mesh generate bal -o x.mesh", "ball");
+    expect_refusal("mesh generate ball radis=1 -o x.mesh", "radius");
+    expect_refusal("bench nosuchsuite", "unknown suite 'nosuchsuite'");
+}
+END_TEST
+
+START_TEST(bad_arguments_are_refused)
+{
+    write_file("a.mesh", "");
+    expect_refusal("mesh info", "usage: kiln mesh info");
+    expect_refusal("mesh info a.mesh b.mesh", "unexpected 'b.mesh'");
+    expect_refusal("mesh info --json=1 a.mesh", "takes no value");
+    expect_refusal("mesh info -q a.mesh", "unknown option '-q'");
+    expect_refusal("mesh info a.mesh --threads", "needs a value");
+    expect_refusal("mesh info a.mesh --threads 0", "--threads must be");
+    expect_refusal("mesh info a.mesh --threads two", "--threads must be");
+    expect_refusal("mesh info a.mesh --isa mmx", "mmx");
+    expect_refusal("mesh generate box", "-o");
+    expect_refusal("mesh generate box -o x.mesh --ascii --binary", "exclude");
+    expect_refusal("mesh generate box n=-3 -o x.mesh", "n");
+    expect_refusal("mesh generate box -o x.nosuch", "x.nosuch");
+    expect_refusal("mesh generate box -o nowhere/x.mesh", "nowhere");
+    expect_refusal("mesh convert a.mesh", "usage");
+}
+END_TEST
+
+START_TEST(bad_files_are_refused_with_their_place)
+{
+    expect_refusal("mesh info absent.mesh", "absent.mesh");
+    write_file("cut.mesh", "MeshVersionFormatted 2\nDimension 3\nVertices\n4\n0 0 0 0\n1 0 0 0\n");
+    expect_refusal("mesh info cut.mesh", "cut.mesh:");
+    expect_refusal("mesh convert cut.mesh out.mesh", "cut.mesh:");
+    expect_refusal("render cut.mesh -o out.png", "cut.mesh:");
+    write_file("range.mesh", "MeshVersionFormatted 2\nDimension 3\nVertices\n1\n0 0 0 0\n"
+                             "Tetrahedra\n1\n1 2 3 9 0\nEnd\n");
+    expect_refusal("mesh info range.mesh", "range.mesh:");
+}
+END_TEST
+
+START_TEST(info_knows_a_box)
+{
+    ck_assert_int_eq(kiln("mesh generate box n=2 -o box.mesh"), 0);
+    ck_assert_int_eq(kiln("mesh info --json box.mesh"), 0);
+    check_json(out);
+    static const struct {
+        const char *key;
+        double value;
+    } wanted[] = {{"vertices", 27},      {"tets", 48},    {"boundary_triangles", 48},
+                  {"edges", 98},         {"parts", 1},    {"regions", 1},
+                  {"volume", 1},         {"area", 6},     {"inverted", 0},
+                  {"dihedral_min", 45},  {"manifold", 1}, {"dihedral_max", 90},
+                  {"duplicate_tets", 0}, {"flat", 0},     {"unused_vertices", 0},
+                  {"edge_min", 0.5}};
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        ck_assert_msg(fabs(json_value(wanted[i].key) - wanted[i].value) < 1e-12, "%s is %.17g",
+                      wanted[i].key, json_value(wanted[i].key));
+    /* Kuhn's tet: edges 1, 1, 1, sqrt2, sqrt2, sqrt3; volume 1/6. */
+    double harmonic = 6 / (3 + 2 / sqrt(2.0) + 1 / sqrt(3.0)), mean_square = 10.0 / 6;
+    double q = 6 * sqrt(2.0) / 6 * harmonic / (mean_square * mean_square);
+    ck_assert_double_eq_tol(json_value("q_min"), q, 1e-14);
+    ck_assert_double_eq_tol(json_value("q_mean"), q, 1e-14);
+    ck_assert_int_eq(kiln("mesh info box.mesh"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "none found"));
+}
+END_TEST
+
+START_TEST(info_counts_defects)
+{
+    /* Tets 1 and 2 share a face, 3 repeats 2, 4 is inverted, 5 flat, 6 names a vertex twice; 4
+     * meets 1 in an edge. Vertex 9 is unused, and in the place of vertex 1. */
+    write_file("bad.mesh", "MeshVersionFormatted 2\nDimension 3\nVertices\n9\n"
+                           "0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\n1 1 1 0\n"
+                           "0 -1 0 0\n0 0 -1 0\n1 1 0 0\n0 0 0 0\n"
+                           "Tetrahedra\n6\n1 2 3 4 1\n2 3 4 5 1\n3 4 2 5 1\n1 2 6 7 2\n"
+                           "1 2 3 8 2\n1 1 2 3 2\nEnd\n");
+    ck_assert_int_eq(kiln("mesh info --json bad.mesh"), 0);
+    check_json(out);
+    ck_assert_double_eq(json_value("tets"), 6);
+    ck_assert_double_eq(json_value("regions"), 2);
+    ck_assert_double_eq(json_value("repeated"), 1);
+    ck_assert_double_eq(json_value("duplicate_tets"), 1);
+    ck_assert_double_eq(json_value("flat"), 1);
+    ck_assert_double_eq(json_value("unused_vertices"), 1);
+    ck_assert_double_eq(json_value("duplicate_vertices"), 1);
+    ck_assert_double_eq(json_value("manifold"), 0);
+    ck_assert_double_ge(json_value("bad_edges"), 1);
+    ck_assert_double_ge(json_value("crowded_faces"), 1);
+    ck_assert_int_eq(kiln("mesh info bad.mesh"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "duplicate tets"));
+}
+END_TEST
+
+START_TEST(info_sees_tets_that_only_touch)
+{
+    const char *points = "MeshVersionFormatted 2\nDimension 3\nVertices\n7\n0 0 0 0\n1 0 0 0\n"
+                         "0 1 0 0\n0 0 1 0\n-1 0 0 0\n0 -1 0 0\n0 0 -1 0\n";
+    char text[1000];
+    snprintf(text, sizeof text, "%sTetrahedra\n2\n1 2 3 4 0\n1 6 5 7 0\nEnd\n", points);
+    write_file("vertex.mesh", text);
+    ck_assert_int_eq(kiln("mesh info --json vertex.mesh"), 0);
+    ck_assert_double_eq(json_value("parts"), 2);
+    ck_assert_double_eq(json_value("bad_vertices"), 1);
+    ck_assert_double_eq(json_value("bad_edges"), 0);
+    ck_assert_double_eq(json_value("unused_vertices"), 0);
+    ck_assert_double_eq(json_value("inverted"), 0);
+    ck_assert_double_eq(json_value("manifold"), 0);
+    snprintf(text, sizeof text, "%sTetrahedra\n2\n1 2 3 4 0\n1 2 6 7 0\nEnd\n", points);
+    write_file("edge.mesh", text);
+    ck_assert_int_eq(kiln("mesh info --json edge.mesh"), 0);
+    ck_assert_double_eq(json_value("bad_edges"), 1);
+    ck_assert_double_eq(json_value("manifold"), 0);
+    snprintf(text, sizeof text, "%sTetrahedra\n1\n1 3 2 4 0\nEnd\n", points);
+    write_file("turned.mesh", text);
+    ck_assert_int_eq(kiln("mesh info --json turned.mesh"), 0);
+    ck_assert_double_eq(json_value("inverted"), 1);
+    ck_assert_double_lt(json_value("q_min"), 0.0);
+    ck_assert_double_eq(json_value("manifold"), 1);
+    ck_assert_double_eq(json_value("unused_vertices"), 3);
+}
+END_TEST
+
+START_TEST(info_checks_surface_files)
+{
+    const char *points = "MeshVersionFormatted 2\nDimension 3\nVertices\n4\n0 0 0 0\n1 0 0 0\n"
+                         "0 1 0 0\n0 0 1 0\n";
+    char text[1000];
+    snprintf(text, sizeof text, "%sTriangles\n4\n1 3 2 1\n1 2 4 1\n1 4 3 2\n2 3 4 2\nEnd\n",
+             points);
+    write_file("closed.mesh", text);
+    ck_assert_int_eq(kiln("mesh info --json closed.mesh"), 0);
+    check_json(out);
+    ck_assert_double_eq(json_value("boundary_triangles"), 4);
+    ck_assert_double_eq(json_value("patches"), 2);
+    ck_assert_double_eq(json_value("manifold"), 1);
+    ck_assert_double_eq_tol(json_value("area"), 1.5 + sqrt(3.0) / 2, 1e-14);
+    snprintf(text, sizeof text, "%sTriangles\n4\n1 3 2 1\n1 2 4 1\n1 4 3 2\n2 2 4 2\nEnd\n",
+             points);
+    write_file("open.mesh", text);
+    ck_assert_int_eq(kiln("mesh info --json open.mesh"), 0);
+    ck_assert_double_eq(json_value("boundary_triangles"), 3);
+    ck_assert_double_eq(json_value("repeated"), 1);
+    ck_assert_double_eq(json_value("bad_edges"), 3);
+    ck_assert_double_eq(json_value("manifold"), 0);
+    ck_assert_int_eq(kiln("mesh info open.mesh"), 0);
+    ck_assert_int_eq(kiln("render open.mesh -o open.png --size 40x40"), 0);
+    ck_assert_int_eq(kiln("render open.mesh -o open.png --size 40x40 --color quality"), 2);
+}
+END_TEST
+
+START_TEST(bench_prints_figures_and_a_page)
+{
+    ck_assert_int_eq(kiln("bench predicates --json --write page.md"), 0);
+    check_json(out);
+    ck_assert_double_gt(json_value("value"), 0.0);
+    ck_assert_double_gt(json_value("baseline"), 0.0);
+    ck_assert_ptr_nonnull(strstr(out, "\"unit\": \"ns\""));
+    char page[TEXT];
+    slurp("page.md", page);
+    ck_assert_ptr_nonnull(strstr(page, "## predicates"));
+    ck_assert_ptr_nonnull(strstr(page, "| orient3d"));
+    expect_refusal("bench predcates", "did you mean 'predicates'?");
+}
+END_TEST
+
+START_TEST(info_survives_nothing)
+{
+    write_file("empty.mesh", "MeshVersionFormatted 2\nDimension 3\nVertices\n0\nEnd\n");
+    int code = kiln("mesh info --json empty.mesh");
+    ck_assert_msg(code == 0 || code == 2, "exit %d", code);
+    if (code == 0)
+        check_json(out);
+    write_file("points.mesh", "MeshVersionFormatted 2\nDimension 3\nVertices\n1\n2 3 4 0\nEnd\n");
+    ck_assert_int_eq(kiln("mesh info --json points.mesh"), 0);
+    check_json(out);
+    ck_assert_ptr_nonnull(strstr(out, "\"q_min\": null"));
+    ck_assert_int_eq(kiln("mesh info points.mesh"), 0);
+}
+END_TEST
+
+START_TEST(conversion_keeps_the_mesh_and_old_files)
+{
+    ck_assert_int_eq(kiln("mesh generate ball h=0.6 -o a.mesh"), 0);
+    ck_assert_int_eq(kiln("mesh convert a.mesh b.meshb"), 0);
+    ck_assert_int_eq(kiln("mesh convert b.meshb c.mesh --ascii"), 0);
+    ck_assert_int_eq(system("cmp a.mesh c.mesh"), 0);
+    write_file("cut.mesh", "MeshVersionFormatted 2\nDimension 3\nVertices\n4\n0 0");
+    ck_assert_int_eq(kiln("mesh convert cut.mesh c.mesh"), 2);
+    ck_assert_int_eq(system("cmp a.mesh c.mesh"), 0);
+    ck_assert_int_eq(files_here(), 4);
+}
+END_TEST
+
+START_TEST(surfaces_are_filled)
+{
+    if (system("command -v tetgen >/dev/null") != 0) {
+        printf("SKIP tetgen is not there\n");
+        fflush(stdout);
+        return;
+    }
+    ck_assert_int_eq(kiln("mesh generate box n=2 -o box.mesh"), 0);
+    ck_assert_int_eq(kiln("mesh convert box.mesh box.off"), 0);
+    ck_assert_int_eq(kiln("mesh fill box.off full.mesh"), 0);
+    ck_assert_int_eq(kiln("mesh info --json full.mesh"), 0);
+    ck_assert_double_eq(json_value("boundary_triangles"), 48);
+    ck_assert_double_eq_tol(json_value("volume"), 1.0, 1e-12);
+    ck_assert_double_eq(json_value("manifold"), 1);
+    double few = json_value("tets");
+    ck_assert_int_eq(kiln("mesh fill box.off full.mesh --edge 0.2 --refine-surface"), 0);
+    ck_assert_int_eq(kiln("mesh info --json full.mesh"), 0);
+    ck_assert_double_gt(json_value("tets"), 2 * few);
+    write_file("open.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n");
+    expect_refusal("mesh fill open.off x.mesh", "not closed");
+    expect_refusal("mesh fill box.off x.mesh --edge -1", "--edge");
+    expect_refusal("mesh fill box.off x.mesh --edge wide", "--edge");
+}
+END_TEST
+
+START_TEST(a_full_disk_is_noticed)
+{
+    if (access("/dev/full", W_OK) != 0)
+        return;
+    char command[300];
+    snprintf(command, sizeof command, "'%s' --help >/dev/full 2>.err", KILN_PROGRAM);
+    ck_assert_int_eq(WEXITSTATUS(system(command)), 1);
+    slurp(".err", err);
+    ck_assert_ptr_nonnull(strstr(err, "standard output"));
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("command line");
+    TCase *all = kiln_test_case(suite, "command line");
+    tcase_add_checked_fixture(all, enter_folder, leave_folder);
+    tcase_add_test(all, every_command_explains_itself);
+    tcase_add_test(all, misspelt_words_are_answered_with_the_nearest);
+    tcase_add_test(all, bad_arguments_are_refused);
+    tcase_add_test(all, bad_files_are_refused_with_their_place);
+    tcase_add_test(all, info_knows_a_box);
+    tcase_add_test(all, info_counts_defects);
+    tcase_add_test(all, info_sees_tets_that_only_touch);
+    tcase_add_test(all, info_checks_surface_files);
+    tcase_add_test(all, info_survives_nothing);
+    tcase_add_test(all, bench_prints_figures_and_a_page);
+    tcase_add_test(all, conversion_keeps_the_mesh_and_old_files);
+    tcase_add_test(all, surfaces_are_filled);
+    tcase_add_test(all, a_full_disk_is_noticed);
+    return suite;
+}

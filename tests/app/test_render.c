@@ -1,0 +1,229 @@
+/* Pictures made by the built program: really there, the same for any number of threads, and never
+ * half written. */
+#include "support.h"
+
+#include <png.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static int shell(const char *command)
+{
+    int status = system(command);
+    ck_assert_msg(WIFEXITED(status), "%s died", command);
+    return WEXITSTATUS(status);
+}
+
+static int kiln(const char *arguments)
+{
+    char command[2048];
+    snprintf(command, sizeof command, "'%s' %s >.out 2>.err", KILN_PROGRAM, arguments);
+    int code = shell(command);
+    ck_assert_msg(shell("grep -q Sanitizer .err") != 0, "kiln %s", arguments);
+    return code;
+}
+
+static void enter_folder(void)
+{
+    snprintf(folder, sizeof folder, "/tmp/kiln-test-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(chdir(folder), 0);
+    ck_assert_int_eq(kiln("mesh generate ball h=0.4 -o ball.mesh"), 0);
+}
+
+static void leave_folder(void)
+{
+    char command[100];
+    ck_assert_int_eq(chdir("/"), 0);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    ck_assert_int_eq(shell(command), 0);
+}
+
+typedef struct picture {
+    int width, height;
+    uint8_t *rgb;
+} picture;
+
+static picture load(const char *path)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    ck_assert_msg(png_image_begin_read_from_file(&image, path), "%s: %s", path, image.message);
+    ck_assert_uint_eq(image.format & PNG_FORMAT_FLAG_ALPHA, 0);
+    image.format = PNG_FORMAT_RGB;
+    picture p = {(int)image.width, (int)image.height, malloc(PNG_IMAGE_SIZE(image))};
+    ck_assert_msg(png_image_finish_read(&image, NULL, p.rgb, 0, NULL), "%s", path);
+    return p;
+}
+
+static const uint8_t *pixel(const picture *p, double x, double y)
+{
+    return p->rgb + 3 * ((size_t)(y * p->height) * (size_t)p->width + (size_t)(x * p->width));
+}
+
+static int different_colors(const picture *p)
+{
+    static unsigned char seen[1 << 15];
+    int count = 0;
+    memset(seen, 0, sizeof seen);
+    for (int i = 0; i < p->width * p->height; i++) {
+        const uint8_t *c = p->rgb + 3 * i;
+        int key = (c[0] >> 3) << 10 | (c[1] >> 3) << 5 | c[2] >> 3;
+        count += !seen[key];
+        seen[key] = 1;
+    }
+    return count;
+}
+
+START_TEST(a_ball_is_seen_and_framed)
+{
+    ck_assert_int_eq(kiln("render ball.mesh -o a.png --size 320x200"), 0);
+    picture p = load("a.png");
+    ck_assert_int_eq(p.width, 320);
+    ck_assert_int_eq(p.height, 200);
+    ck_assert_int_gt(different_colors(&p), 60);
+    /* Clay in the middle, backdrop in the corners; the ball fills most of the height. */
+    const uint8_t *middle = pixel(&p, 0.5, 0.5), *corner = pixel(&p, 0.02, 0.05);
+    ck_assert_int_gt(middle[0], middle[2] + 40);
+    ck_assert_int_lt(abs(corner[0] - corner[2]), 20);
+    int inside = 0;
+    for (int y = 0; y < p.height; y++) {
+        const uint8_t *c = pixel(&p, 0.5, (y + 0.5) / p.height);
+        inside += c[0] > c[2] + 30;
+    }
+    ck_assert_int_gt(inside, 155);
+    ck_assert_int_lt(inside, 175);
+    free(p.rgb);
+}
+END_TEST
+
+START_TEST(threads_do_not_change_a_bit)
+{
+    const char *look[] = {"--edges", "--edges --clip x=50%", "--clip 1,1,1,0 --background dark"};
+    for (int i = 0; i < 3; i++) {
+        char arguments[200];
+        for (int threads = 1; threads <= 2; threads++) {
+            snprintf(arguments, sizeof arguments,
+                     "render ball.mesh -o %d.png --size 200x150 %s --threads %d", threads, look[i],
+                     threads);
+            ck_assert_int_eq(kiln(arguments), 0);
+        }
+        ck_assert_msg(shell("cmp 1.png 2.png") == 0, "%s", look[i]);
+    }
+}
+END_TEST
+
+START_TEST(every_option_shows)
+{
+    const char *look[] = {"",
+                          "--edges",
+                          "--flat",
+                          "--clip x=50%",
+                          "--clip=-x=50%",
+                          "--clip x=0 --color none",
+                          "--color quality",
+                          "--color quality --title other",
+                          "--color region",
+                          "--view 10,40",
+                          "--up x",
+                          "--no-ground",
+                          "--background black",
+                          "--background '#ff8800'"};
+    enum { LOOKS = sizeof look / sizeof look[0] };
+    char arguments[200], command[100];
+    for (int i = 0; i < LOOKS; i++) {
+        snprintf(arguments, sizeof arguments, "render ball.mesh -o %d.png --size 120x80 %s", i,
+                 look[i]);
+        ck_assert_msg(kiln(arguments) == 0, "%s", arguments);
+        for (int j = 0; j < i; j++) {
+            snprintf(command, sizeof command, "cmp -s %d.png %d.png", i, j);
+            ck_assert_msg(shell(command) != 0, "'%s' looks like '%s'", look[i], look[j]);
+        }
+    }
+}
+END_TEST
+
+START_TEST(defective_meshes_are_drawn)
+{
+    FILE *file = fopen("bad.mesh", "w");
+    fputs("MeshVersionFormatted 2\nDimension 3\nVertices\n6\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\n"
+          "1 1 0 0\n5 5 5 0\nTetrahedra\n5\n1 2 3 4 1\n1 2 3 4 1\n1 3 2 4 2\n1 2 3 5 3\n"
+          "1 1 2 3 4\nEnd\n",
+          file);
+    fclose(file);
+    ck_assert_int_eq(kiln("render bad.mesh -o bad.png --size 64x64 --edges --color quality"), 0);
+    ck_assert_int_eq(kiln("render bad.mesh -o bad.png --size 64x64 --color region"), 0);
+}
+END_TEST
+
+static void expect_refusal(const char *arguments, const char *words)
+{
+    char command[300];
+    ck_assert_msg(kiln(arguments) == 2, "%s", arguments);
+    snprintf(command, sizeof command, "grep -q -e '%s' .err", words);
+    ck_assert_msg(shell(command) == 0, "%s: no '%s'", arguments, words);
+    ck_assert_msg(shell("ls | grep -q png") != 0, "%s left a picture", arguments);
+}
+
+START_TEST(bad_requests_leave_nothing)
+{
+    expect_refusal("render ball.mesh", "-o");
+    expect_refusal("render absent.mesh -o a.png", "absent.mesh");
+    expect_refusal("render ball.mesh -o nowhere/a.png --size 32x32", "nowhere/a.png");
+    expect_refusal("render ball.mesh -o a.png --size 10x", "--size");
+    expect_refusal("render ball.mesh -o a.png --size 99999x99999", "--size");
+    expect_refusal("render ball.mesh -o a.png --clip w=3", "--clip");
+    expect_refusal("render ball.mesh -o a.png --clip x=", "--clip");
+    expect_refusal("render ball.mesh -o a.png --clip 0,0,0,1", "normal");
+    expect_refusal("render ball.mesh -o a.png --clip x=-9", "nothing to show");
+    expect_refusal("render ball.mesh -o a.png --view 10", "--view");
+    expect_refusal("render ball.mesh -o a.png --view 10,95", "elevation");
+    expect_refusal("render ball.mesh -o a.png --up q", "--up");
+    expect_refusal("render ball.mesh -o a.png --color warmth", "warmth");
+    expect_refusal("render ball.mesh -o a.png --background puce", "puce");
+    expect_refusal("render ball.mesh -o a.png --samples 0", "--samples");
+}
+END_TEST
+
+START_TEST(an_old_picture_survives_a_failure)
+{
+    ck_assert_int_eq(kiln("render ball.mesh -o a.png --size 64x64"), 0);
+    ck_assert_int_eq(shell("cp a.png b.png"), 0);
+    ck_assert_int_eq(kiln("render absent.mesh -o a.png"), 2);
+    ck_assert_int_eq(shell("mkdir taken.png"), 0);
+    ck_assert_int_eq(kiln("render ball.mesh -o taken.png --size 64x64"), 2);
+    ck_assert_int_eq(shell("cmp a.png b.png"), 0);
+    ck_assert_msg(shell("ls | grep -q part") != 0, "a partial file is left");
+}
+END_TEST
+
+START_TEST(demo_leaves_a_mesh_and_pictures)
+{
+    ck_assert_int_eq(kiln("demo -o some/where --samples 1"), 0);
+    picture outside = load("some/where/kiln.png"), inside = load("some/where/kiln-inside.png");
+    ck_assert_int_gt(different_colors(&outside), 100);
+    ck_assert_int_gt(different_colors(&inside), 100);
+    ck_assert_int_eq(shell("grep -q some/where/kiln.meshb .out"), 0);
+    ck_assert_int_eq(kiln("mesh info some/where/kiln.meshb"), 0);
+    free(outside.rgb);
+    free(inside.rgb);
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("render");
+    TCase *all = kiln_test_case(suite, "render");
+    tcase_add_checked_fixture(all, enter_folder, leave_folder);
+    tcase_add_test(all, a_ball_is_seen_and_framed);
+    tcase_add_test(all, threads_do_not_change_a_bit);
+    tcase_add_test(all, every_option_shows);
+    tcase_add_test(all, defective_meshes_are_drawn);
+    tcase_add_test(all, bad_requests_leave_nothing);
+    tcase_add_test(all, an_old_picture_survives_a_failure);
+    tcase_add_test(all, demo_leaves_a_mesh_and_pictures);
+    return suite;
+}
