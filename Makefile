@@ -1,0 +1,70 @@
+# Kiln: everything starts here. CMake and Ninja do the work; build/kiln is the program.
+.DEFAULT_GOAL := build
+
+PREFIX       ?= /usr/local
+FUZZ_SECONDS ?= 60
+ONLY         ?=
+# Where the meshes of some tests are; empty: ../shared/data
+SHARED_DATA  ?=
+
+configure = cmake -S . -B build/$(1) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
+            $(if $(SHARED_DATA),-DKILN_SHARED_DATA=$(abspath $(SHARED_DATA))) $(2) >build/$(1).log \
+            || { cat build/$(1).log; exit 1; }
+ninja     = ninja -C build/$(1) --quiet $(2)
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## /\1|/p' Makefile | while IFS='|' read -r name text; do \
+	    printf 'make %-10s %s\n' "$$name" "$$text"; done
+
+bootstrap: ## install the Debian packages that are missing
+	@tools/bootstrap
+	@mkdir -p build
+
+build: bootstrap ## the optimised program, at build/kiln
+	@$(call configure,release)
+	@$(call ninja,release,kiln kiln_static kiln_shared)
+	@ln -sfn release/kiln build/kiln
+
+demo: build ## build, make a mesh, print its table, render it
+	@build/kiln demo
+
+asan: bootstrap ## everything with AddressSanitizer and UndefinedBehaviorSanitizer, in build/asan
+	@$(call configure,asan,-DKILN_SANITIZE=ON)
+	@$(call ninja,asan)
+
+test: build asan ## all tests under the sanitizers, and the checks of the source tree
+	@tools/run_tests build/asan
+
+soak: build asan ## the random campaigns at full length; the summary goes to docs/soak.md
+	@$(call ninja,release)
+	@tools/soak $(ONLY)
+
+tsan: bootstrap ## the tests that use threads, with ThreadSanitizer
+	@$(call configure,tsan,-DKILN_TSAN=ON)
+	@$(call ninja,tsan)
+	@tools/run_tests build/tsan --no-checks --using 'kiln_test_context\((threads|[2-9])'
+
+validate: build ## quality values of reference tets, volume conservation of the mesh operators
+	@$(call ninja,release,geom_test_tet_quality remesh_test_flip)
+	@tools/run_tests build/release --no-checks --only 'geom_test_tet_quality|remesh_test_flip'
+
+bench: build ## time the kernels; the table goes to docs/performance.md
+	@build/kiln bench --write docs/performance.md
+
+fuzz: ## each reader's fuzzer for FUZZ_SECONDS (60), with clang
+	@tools/bootstrap tools/packages-fuzz
+	@mkdir -p build
+	@$(call configure,fuzz,-DCMAKE_C_COMPILER=clang-14 -DKILN_SANITIZE=ON -DKILN_FUZZ=ON)
+	@$(call ninja,fuzz,fuzz/all)
+	@tools/fuzz build/fuzz $(FUZZ_SECONDS) $(ONLY)
+
+install: build ## program, libraries, header and pkg-config file below PREFIX (/usr/local)
+	@DESTDIR=$(DESTDIR) cmake --install build/release
+
+format: bootstrap ## clang-format over all sources
+	@find src include tests fuzz -name '*.[ch]' -print0 | xargs -0 clang-format -i
+
+clean: ## remove what was built
+	@rm -rf build
+
+.PHONY: help bootstrap build demo asan test soak tsan validate bench fuzz install format clean
