@@ -1,5 +1,7 @@
 # Kiln: everything starts here. CMake and Ninja do the work; build/kiln is the program.
 .DEFAULT_GOAL := build
+SHELL         := /bin/bash
+.SHELLFLAGS   := -o pipefail -c
 
 PREFIX       ?= /usr/local
 FUZZ_SECONDS ?= 60
@@ -10,7 +12,7 @@ SHARED_DATA  ?=
 configure = cmake -S . -B build/$(1) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
             $(if $(SHARED_DATA),-DKILN_SHARED_DATA=$(abspath $(SHARED_DATA))) $(2) >build/$(1).log \
             || { cat build/$(1).log; exit 1; }
-ninja     = ninja -C build/$(1) --quiet $(2)
+ninja     = ninja -C build/$(1) --quiet $(2) | sed '/no work to do/d'
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1|/p' Makefile | while IFS='|' read -r name text; do \
