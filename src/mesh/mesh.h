@@ -98,6 +98,8 @@ typedef enum kiln_world_policy {
     KILN_WORLD_TOLERATE /* no replacement may add to the count or the total of negative ones */
 } kiln_world_policy;
 
+typedef enum kiln_space { KILN_SPACE_MATERIAL, KILN_SPACE_WORLD } kiln_space;
+
 /* What entered and left through replacements that change the outline, in u. */
 typedef struct kiln_ledger {
     double volume_gained, volume_lost;
@@ -154,6 +156,10 @@ extern const uint8_t kiln_face_corner[4][3]; /* outward order */
 extern const uint8_t kiln_edge_ends[6][2];
 extern const uint8_t kiln_edge_of[4][4]; /* edge number of two corners */
 
+KILN_INLINE const kiln_vec3 *kiln_mesh_positions(const kiln_mesh *mesh, kiln_space space)
+{
+    return space == KILN_SPACE_WORLD ? mesh->x : mesh->u;
+}
 KILN_INLINE bool kiln_link_is_surface(kiln_link link)
 {
     return link >= KILN_LINK_SURFACE;
