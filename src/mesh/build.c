@@ -40,7 +40,8 @@ typedef struct builder {
     kiln_build_options options;
     kiln_build_report *report;
     kiln_mesh *mesh;
-    int8_t *sign;           /* [soup tet] orientation; 2: left out */
+    const kiln_vec3 *u;     /* [soup point] material positions */
+    int8_t *sign;           /* [soup tet] orientation in u; 2: left out */
     uint32_t *vertex_of;    /* [soup point] number in the mesh or KILN_NONE */
     uint8_t *triangle_uses; /* [soup triangle] */
     uint32_t *tets_at;      /* [vertex] tets that have it */
@@ -68,7 +69,7 @@ static void find_signs(void *user, size_t chunk, size_t begin, size_t end, int w
     (void)chunk;
     (void)worker;
     builder *b = user;
-    const kiln_vec3 *p = b->soup->points.data;
+    const kiln_vec3 *p = b->u;
     for (size_t t = begin; t < end; t++) {
         const uint32_t *v = b->soup->tets.data[t].v;
         bool repeated = v[0] == v[1] || v[0] == v[2] || v[0] == v[3] || v[1] == v[2] ||
@@ -77,11 +78,19 @@ static void find_signs(void *user, size_t chunk, size_t begin, size_t end, int w
     }
 }
 
+/* Is the tet oriented otherwise in the world than in the material? */
+static bool spaces_disagree(const builder *b, size_t t)
+{
+    const uint32_t *v = b->soup->tets.data[t].v;
+    const kiln_vec3 *x = b->soup->points.data;
+    return b->u != x && kiln_orient3d_sign(x[v[0]], x[v[1]], x[v[2]], x[v[3]]) != b->sign[t];
+}
+
 /* Orientation by the exact predicate. A mesh that is negative throughout merely uses the other
- * convention and is turned. */
+ * convention and is turned. Turning does not mend a tet whose two spaces disagree. */
 static kiln_status examine_tets(builder *b, kiln_error *error)
 {
-    size_t tets = b->soup->tets.count, positive = 0, negative = 0;
+    size_t tets = b->soup->tets.count, positive = 0, negative = 0, torn = 0;
     kiln_parallel_for(b->context, tets, GRAIN, find_signs, b);
     for (size_t t = 0; t < tets; t++) {
         positive += b->sign[t] == 1;
@@ -93,14 +102,18 @@ static kiln_status examine_tets(builder *b, kiln_error *error)
             note_defect(b, KILN_DEFECT_REPEATED_CORNER, t);
         else if (b->sign[t] == 0)
             note_defect(b, KILN_DEFECT_FLAT, t);
-        else if (b->sign[t] < 0 && !b->report->reversed)
-            note_defect(b, KILN_DEFECT_INVERTED, t);
+        else {
+            bool disagree = spaces_disagree(b, t);
+            torn += disagree;
+            if (disagree || (b->sign[t] < 0 && !b->report->reversed))
+                note_defect(b, KILN_DEFECT_INVERTED, t);
+        }
     }
     KILN_TRY(refuse(b, KILN_DEFECT_FLAT, "tet", error));
-    if (b->options.policy == KILN_BUILD_STRICT) {
+    if (b->options.policy == KILN_BUILD_STRICT)
         KILN_TRY(refuse(b, KILN_DEFECT_REPEATED_CORNER, "tet", error));
-        KILN_TRY(refuse(b, KILN_DEFECT_INVERTED, "tet", error));
-    }
+    if (b->options.policy == KILN_BUILD_STRICT || torn > 0)
+        return refuse(b, KILN_DEFECT_INVERTED, "tet", error);
     return KILN_OK;
 }
 
@@ -125,16 +138,12 @@ static kiln_status add_vertices(builder *b, kiln_error *error)
     KILN_TRY(kiln_table_reserve(b->context, &mesh->table[KILN_ON_VERTEX], count, error));
     kiln_mesh_refresh(mesh);
     mesh->table[KILN_ON_VERTEX].used = mesh->table[KILN_ON_VERTEX].live = count;
-    const kiln_soup_field *material = kiln_soup_find_field(soup, KILN_ON_VERTEX, "u");
-    if (material && material->components != 3)
-        material = NULL;
     for (size_t i = 0; i < soup->points.count; i++) {
         uint32_t v = b->vertex_of[i];
         if (v == KILN_NONE)
             continue;
-        mesh->x[v] = mesh->u[v] = soup->points.data[i];
-        if (material)
-            memcpy(&mesh->u[v], material->data.data + 3 * i, sizeof(kiln_vec3));
+        mesh->x[v] = soup->points.data[i];
+        mesh->u[v] = b->u[i];
         mesh->vertex[v] = (kiln_vertex_info){
             .tet = KILN_NONE, .tag = soup->point_tags.count ? soup->point_tags.data[i] : 0};
     }
@@ -245,6 +254,23 @@ static kiln_status mesh_triangles(builder *b, kiln_soup_triangle **out, kiln_err
     return KILN_OK;
 }
 
+/* The soup number of a tet of the mesh: tets left out shift them. */
+static size_t soup_tet(const builder *b, size_t tet)
+{
+    size_t i = 0;
+    for (size_t kept = 0;; i++)
+        if (b->sign[i] != 2 && kept++ == tet)
+            return i;
+}
+
+static size_t soup_point(const builder *b, uint32_t vertex)
+{
+    size_t i = 0;
+    while (b->vertex_of[i] != vertex)
+        i++;
+    return i;
+}
+
 static kiln_status link_tets(builder *b, kiln_error *error)
 {
     const kiln_soup *soup = b->soup;
@@ -257,6 +283,9 @@ static kiln_status link_tets(builder *b, kiln_error *error)
     kiln_status status = kiln_adjacency_find(b->mesh, triangles, soup->triangles.count,
                                              b->triangle_uses, b->report, error);
     kiln_release(b->context, triangles, (soup->triangles.count + 1) * sizeof *triangles);
+    for (int d = KILN_DEFECT_CROWDED_FACE; d <= KILN_DEFECT_SAME_SIDE; d++)
+        if (b->report->count[d] > 0)
+            b->report->first[d] = soup_tet(b, b->report->first[d]);
     return status;
 }
 
@@ -407,10 +436,11 @@ static kiln_status check_manifold(builder *b, kiln_walker *walker, kiln_error *e
         KILN_TRY(kiln_vertex_examine(mesh, v, walker, &state, &other, error));
         if (walker->tets.count != b->tets_at[v])
             state = KILN_VERTEX_STAR_SPLIT;
-        if (state == KILN_VERTEX_EDGE_SPLIT)
-            note_defect(b, KILN_DEFECT_SPLIT_EDGE, v);
-        else if (state != KILN_VERTEX_MANIFOLD)
-            note_defect(b, KILN_DEFECT_SPLIT_VERTEX, v);
+        if (state == KILN_VERTEX_MANIFOLD)
+            continue;
+        kiln_defect defect =
+            state == KILN_VERTEX_EDGE_SPLIT ? KILN_DEFECT_SPLIT_EDGE : KILN_DEFECT_SPLIT_VERTEX;
+        note_defect(b, defect, b->report->count[defect] ? 0 : soup_point(b, v));
     }
     if (b->options.policy != KILN_BUILD_STRICT)
         return KILN_OK;
@@ -455,14 +485,32 @@ static void copy_fields(builder *b)
     }
 }
 
+/* M9, and what the predicates demand of "u". */
+static kiln_status check_finite(const builder *b, kiln_error *error)
+{
+    for (size_t k = 0; k < b->soup->fields.count; k++) {
+        const kiln_soup_field *field = &b->soup->fields.data[k];
+        for (size_t i = 0; i < field->data.count; i++)
+            if (!isfinite(field->data.data[i]))
+                return kiln_fail(error, KILN_ERR_INPUT, b->options.place, 0, -1,
+                                 "field '%s' has a value that is not finite, at item %zu",
+                                 field->name, i / field->components + 1);
+    }
+    return KILN_OK;
+}
+
 static kiln_status build(builder *b, kiln_error *error)
 {
     kiln_mesh *mesh = b->mesh;
     KILN_TRY(kiln_soup_check(b->soup, b->options.place, error));
-    if (b->soup->tets.count == 0)
-        return kiln_fail(error, KILN_ERR_INPUT, b->options.place, 0, -1, "there are no tets");
+    KILN_TRY(check_finite(b, error));
+    const kiln_soup_field *material = kiln_soup_find_field(b->soup, KILN_ON_VERTEX, "u");
+    b->u = material && material->components == 3 ? (const kiln_vec3 *)material->data.data
+                                                 : b->soup->points.data;
     KILN_TRY(declare_fields(b, error));
     KILN_TRY(examine_tets(b, error));
+    if (b->soup->tets.count == b->report->count[KILN_DEFECT_REPEATED_CORNER])
+        return kiln_fail(error, KILN_ERR_INPUT, b->options.place, 0, -1, "there are no tets");
     KILN_TRY(connect(b, error));
     KILN_TRY(add_surface(b, error));
     copy_fields(b);
