@@ -140,6 +140,26 @@ static kiln_status classify_edge(classifier *c, uint32_t at, int side, kiln_erro
     return KILN_OK;
 }
 
+/* A feature line that the user drew inside a region: no face leads to it, so its edges are noted
+ * from the lowest of their tets. */
+static kiln_status note_inside_edge(classifier *c, uint32_t t, uint32_t edge, kiln_error *error)
+{
+    const kiln_mesh *mesh = c->mesh;
+    uint32_t a = kiln_edge_ends[edge][0], b = kiln_edge_ends[edge][1];
+    kiln_ring shape;
+    KILN_TRY(load_ring(c, t, a, b, &shape, error));
+    bool noted_here = shape.closed;
+    for (uint32_t i = 0; i < shape.count && noted_here; i++) {
+        uint32_t tet = c->ring.data[i] / 4;
+        noted_here = tet >= t && mesh->info[tet].region == mesh->info[t].region;
+    }
+    if (noted_here) {
+        note_end(c, mesh->tet[t].v[a], mesh->tet[t].v[b]);
+        note_end(c, mesh->tet[t].v[b], mesh->tet[t].v[a]);
+    }
+    return KILN_OK;
+}
+
 static void mark_corners(classifier *c)
 {
     kiln_mesh *mesh = c->mesh;
@@ -178,6 +198,13 @@ static kiln_status classify_all(classifier *c, kiln_error *error)
             for (int side = 0; side < 3; side++)
                 KILN_TRY(classify_edge(c, kiln_link_to(t, f), side, error));
         }
+    }
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        uint32_t features =
+            kiln_tet_live(mesh, t) ? mesh->info[t].marks >> KILN_MARK_FEATURE_EDGE & 63 : 0;
+        for (uint32_t e = 0; features >> e; e++)
+            if ((features >> e) & 1)
+                KILN_TRY(note_inside_edge(c, t, e, error));
     }
     mark_corners(c);
     return KILN_OK;
