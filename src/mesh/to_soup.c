@@ -8,6 +8,7 @@ typedef struct exporter {
     const kiln_mesh *mesh;
     kiln_soup *soup;
     uint32_t *point_of; /* [vertex] */
+    kiln_u32_array ring;
 } exporter;
 
 static kiln_status export_points(exporter *e, kiln_error *error)
@@ -99,15 +100,17 @@ static kiln_status export_faces(exporter *e, kiln_error *error)
 }
 
 /* Is this tet the lowest of the ring round its edge? Then the edge is written from here. */
-static bool writes_edge(const kiln_mesh *mesh, uint32_t t, uint32_t edge)
+static kiln_status writes_edge(exporter *e, uint32_t t, uint32_t edge, bool *writes,
+                               kiln_error *error)
 {
-    uint32_t ring[64];
     uint32_t a = kiln_edge_ends[edge][0], b = kiln_edge_ends[edge][1];
-    kiln_ring shape = kiln_edge_ring(mesh, t, a, b, ring, 64);
-    for (uint32_t i = 0; i < shape.count && i < 64; i++)
-        if (ring[i] / 4 < t)
-            return false;
-    return true;
+    uint32_t count = kiln_edge_ring(e->mesh, t, a, b, NULL, 0).count;
+    KILN_TRY(kiln_array_reserve(e->mesh->context, &e->ring, count, error));
+    kiln_edge_ring(e->mesh, t, a, b, e->ring.data, count);
+    *writes = true;
+    for (uint32_t i = 0; i < count; i++)
+        *writes = *writes && e->ring.data[i] / 4 >= t;
+    return KILN_OK;
 }
 
 static kiln_status export_edges(exporter *e, kiln_error *error)
@@ -120,7 +123,10 @@ static kiln_status export_edges(exporter *e, kiln_error *error)
         for (uint32_t k = 0; k < 6; k++) {
             bool feature = (mesh->info[t].marks >> (KILN_MARK_FEATURE_EDGE + k)) & 1;
             bool required = (mesh->info[t].marks >> (KILN_MARK_REQUIRED_EDGE + k)) & 1;
-            if (!(feature || required) || !writes_edge(mesh, t, k))
+            bool writes = feature || required;
+            if (writes)
+                KILN_TRY(writes_edge(e, t, k, &writes, error));
+            if (!writes)
                 continue;
             kiln_soup_edge edge = {{e->point_of[mesh->tet[t].v[kiln_edge_ends[k][0]]],
                                     e->point_of[mesh->tet[t].v[kiln_edge_ends[k][1]]]}};
@@ -187,6 +193,7 @@ kiln_status kiln_mesh_to_soup(const kiln_mesh *mesh, kiln_soup *soup, kiln_error
         status = export_edges(&e, error);
     for (int where = 0; where < KILN_WHERE_COUNT && status == KILN_OK; where++)
         status = export_fields(&e, (kiln_where)where, error);
+    kiln_array_free(mesh->context, &e.ring);
     kiln_release(mesh->context, e.point_of, size);
     if (status != KILN_OK)
         kiln_soup_free(soup);
