@@ -19,7 +19,7 @@ static kiln_mesh *build(kiln_context *context, kiln_soup *soup, kiln_build_polic
     return mesh;
 }
 
-kiln_mesh *kiln_test_mesh(kiln_context *context, const char *shape, const char *settings)
+kiln_soup kiln_test_soup(kiln_context *context, const char *shape, const char *settings)
 {
     char copy[256];
     const char *list[16];
@@ -39,6 +39,12 @@ kiln_mesh *kiln_test_mesh(kiln_context *context, const char *shape, const char *
     ck_assert_msg(kiln_shape_find(shapes, shape_count, shape, &row, &error) == KILN_OK, "%s",
                   error.message);
     ck_assert_msg(kiln_shape_make(row, count, list, &soup, &error) == KILN_OK, "%s", error.message);
+    return soup;
+}
+
+kiln_mesh *kiln_test_mesh(kiln_context *context, const char *shape, const char *settings)
+{
+    kiln_soup soup = kiln_test_soup(context, shape, settings);
     return build(context, &soup, KILN_BUILD_STRICT);
 }
 

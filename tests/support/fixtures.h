@@ -5,7 +5,9 @@
 #include "mesh/audit.h"
 #include "mesh/build.h"
 
-/* A mesh from a row of the shapes table, e.g. ("box", "nx=3 ny=3 nz=3"). Strict; fails the test. */
+/* A row of the shapes table, e.g. ("box", "nx=3 ny=3 nz=3"); fails the test. */
+kiln_soup kiln_test_soup(kiln_context *context, const char *shape, const char *settings);
+/* The same built, strict. */
 kiln_mesh *kiln_test_mesh(kiln_context *context, const char *shape, const char *settings);
 
 /* From literal points and tets; regions may be NULL. */
