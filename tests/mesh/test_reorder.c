@@ -1,30 +1,11 @@
 #include "fixtures.h"
 #include "mesh/parts.h"
 #include "mesh/reorder.h"
-#include "mesh/replace.h"
-#include "mesh/walk.h"
 #include "remesh/flip.h"
 #include "support.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Takes a tet out; what it leaves open becomes surface. */
-static kiln_verdict remove_tet(kiln_txn *txn, uint32_t tet)
-{
-    const kiln_mesh *mesh = txn->mesh;
-    kiln_open_face opened[4];
-    uint32_t count = 0;
-    for (uint32_t f = 0; f < 4; f++)
-        if (!kiln_link_is_surface(mesh->tet[tet].n[f]))
-            opened[count++] = (kiln_open_face){.outside = mesh->tet[tet].n[f], .tag = 7};
-    kiln_cavity cavity = {.old = &tet,
-                          .old_count = 1,
-                          .opened = opened,
-                          .opened_count = count,
-                          .flags = KILN_CAVITY_SURFACE | KILN_CAVITY_FEATURES};
-    return kiln_replace(txn, &cavity, NULL);
-}
 
 /* A box with fields, flips, holes and (where manifold) missing tets: dead rows in all tables. */
 static kiln_mesh *worn_mesh(kiln_context *context)
@@ -46,7 +27,7 @@ static kiln_mesh *worn_mesh(kiln_context *context)
         uint32_t a = kiln_random_below(&random, 4), b = (a + 1 + kiln_random_below(&random, 3)) % 4;
         kiln_verdict verdict = KILN_REFUSED_DEAD;
         if (kiln_tet_live(mesh, t))
-            verdict = round % 3 == 0   ? remove_tet(&txn, t)
+            verdict = round % 3 == 0   ? kiln_test_remove_tet(&txn, t)
                       : round % 3 == 1 ? kiln_flip_23(&txn, t, a, made)
                                        : kiln_flip_32(&txn, t, a, b, made);
         if (verdict != KILN_ACCEPTED || kiln_txn_commit(&txn) != KILN_ACCEPTED)
@@ -284,7 +265,7 @@ START_TEST(parts_close_ranks_and_bodies_stay)
     kiln_mesh *mesh = kiln_test_mesh_of(context, 8, p, 2, t, NULL, KILN_BUILD_STRICT);
     kiln_body_assign(mesh, 1, 42);
     kiln_txn txn = kiln_txn_begin(mesh);
-    ck_assert_int_eq(remove_tet(&txn, 0), KILN_ACCEPTED);
+    ck_assert_int_eq(kiln_test_remove_tet(&txn, 0), KILN_ACCEPTED);
     ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
     kiln_test_audit(mesh);
     kiln_renumbering r;
@@ -301,7 +282,7 @@ START_TEST(parts_close_ranks_and_bodies_stay)
     kiln_renumbering_free(context, &r);
 
     txn = kiln_txn_begin(mesh);
-    ck_assert_int_eq(remove_tet(&txn, 0), KILN_ACCEPTED);
+    ck_assert_int_eq(kiln_test_remove_tet(&txn, 0), KILN_ACCEPTED);
     ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
     ck_assert_int_eq(kiln_mesh_reorder(mesh, KILN_SPACE_WORLD, NULL, NULL), KILN_OK);
     for (int where = 0; where < KILN_WHERE_COUNT; where++)

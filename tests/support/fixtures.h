@@ -2,8 +2,10 @@
 #ifndef KILN_TESTS_FIXTURES_H
 #define KILN_TESTS_FIXTURES_H
 
+#include "base/random.h"
 #include "mesh/audit.h"
 #include "mesh/build.h"
+#include "mesh/replace.h"
 
 /* A row of the shapes table, e.g. ("box", "nx=3 ny=3 nz=3"); fails the test. */
 kiln_soup kiln_test_soup(kiln_context *context, const char *shape, const char *settings);
@@ -18,6 +20,18 @@ kiln_mesh *kiln_test_mesh_of(kiln_context *context, size_t points, const kiln_ve
 /* Moves every interior vertex by up to `size` each way where the tets allow it: a box is so regular
  * that few flips are possible. */
 void kiln_test_jitter(kiln_mesh *mesh, double size, uint64_t seed);
+
+/* Takes a tet out; what it leaves open becomes surface with tag 7. */
+kiln_verdict kiln_test_remove_tet(kiln_txn *txn, uint32_t tet);
+
+/* Splits the edge of two corners in its middle, in a transaction of its own. Feature and required
+ * edges are refused. */
+kiln_verdict kiln_test_split_edge(kiln_txn *txn, uint32_t tet, uint32_t corner_a,
+                                  uint32_t corner_b);
+
+/* One attempt at a random flip, split, vertex move (up to `size` each way) or, when `holes`,
+ * removal. Often refused. */
+kiln_verdict kiln_test_change(kiln_txn *txn, kiln_random *random, double size, bool holes);
 
 /* Fails the test with the audit's message when an invariant is broken. */
 void kiln_test_audit(const kiln_mesh *mesh);
