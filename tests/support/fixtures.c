@@ -109,6 +109,8 @@ kiln_verdict kiln_test_split_edge(kiln_txn *txn, uint32_t tet, uint32_t corner_a
     if (shape.count > RING_ROOM)
         return KILN_REFUSED_DECLARATION;
     kiln_txn inner = kiln_txn_begin(mesh);
+    if (inner.depth == 0)
+        return KILN_REFUSED_MEMORY;
     const double half[2] = {0.5, 0.5};
     uint32_t middle =
         kiln_txn_add_vertex(&inner, kiln_v3_lerp(mesh->u[end[0]], mesh->u[end[1]], 0.5),
