@@ -4,6 +4,7 @@
 #include "mesh/walk.h"
 #include "remesh/flip.h"
 #include "support.h"
+#include "topology/split.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -96,57 +97,6 @@ kiln_verdict kiln_test_remove_tet(kiln_txn *txn, uint32_t tet)
     return kiln_replace(txn, &cavity, NULL);
 }
 
-enum { RING_ROOM = 128 };
-
-kiln_verdict kiln_test_split_edge(kiln_txn *txn, uint32_t tet, uint32_t corner_a, uint32_t corner_b)
-{
-    kiln_mesh *mesh = txn->mesh;
-    uint32_t ring[RING_ROOM], old[RING_ROOM], count = 0;
-    uint32_t end[2] = {mesh->tet[tet].v[corner_a], mesh->tet[tet].v[corner_b]};
-    kiln_new_tet fresh[2 * RING_ROOM];
-    kiln_new_face surface[4];
-    kiln_ring shape = kiln_edge_ring(mesh, tet, corner_a, corner_b, ring, RING_ROOM);
-    if (shape.count > RING_ROOM)
-        return KILN_REFUSED_DECLARATION;
-    kiln_txn inner = kiln_txn_begin(mesh);
-    if (inner.depth == 0)
-        return KILN_REFUSED_MEMORY;
-    const double half[2] = {0.5, 0.5};
-    uint32_t middle =
-        kiln_txn_add_vertex(&inner, kiln_v3_lerp(mesh->u[end[0]], mesh->u[end[1]], 0.5),
-                            kiln_v3_lerp(mesh->x[end[0]], mesh->x[end[1]], 0.5), end, half, 2);
-    for (uint32_t i = 0; i < shape.count; i++) {
-        const kiln_tet *record = &mesh->tet[old[i] = ring[i] / 4];
-        for (uint32_t side = 0; side < 2; side++) {
-            kiln_new_tet *child = &fresh[2 * i + side];
-            *child = (kiln_new_tet){.parent = old[i], .slot = side ? KILN_NONE : old[i]};
-            for (uint32_t k = 0; k < 4; k++) {
-                child->v[k] = record->v[k] == end[side] ? middle : record->v[k];
-                if (record->v[k] != end[0] && record->v[k] != end[1] &&
-                    kiln_link_is_surface(record->n[k])) {
-                    uint32_t face = record->n[k] - KILN_LINK_SURFACE;
-                    surface[count++] =
-                        (kiln_new_face){2 * i + side, k, mesh->face[face].tag, face, 0};
-                }
-            }
-        }
-    }
-    kiln_cavity cavity = {.old = old,
-                          .old_count = shape.count,
-                          .fresh = fresh,
-                          .fresh_count = 2 * shape.count,
-                          .surface = surface,
-                          .surface_count = count,
-                          .flags = KILN_CAVITY_SURFACE};
-    kiln_verdict verdict =
-        middle == KILN_NONE ? KILN_REFUSED_MEMORY : kiln_replace(&inner, &cavity, NULL);
-    if (verdict == KILN_ACCEPTED)
-        verdict = kiln_txn_commit(&inner);
-    else
-        kiln_txn_rollback(&inner);
-    return verdict;
-}
-
 kiln_verdict kiln_test_change(kiln_txn *txn, kiln_random *random, double size, bool holes)
 {
     kiln_mesh *mesh = txn->mesh;
@@ -154,7 +104,11 @@ kiln_verdict kiln_test_change(kiln_txn *txn, kiln_random *random, double size, b
     uint32_t a = kiln_random_below(random, 4), b = (a + 1 + kiln_random_below(random, 3)) % 4;
     if (!kiln_tet_live(mesh, t))
         return KILN_REFUSED_DEAD;
-    uint32_t v = mesh->tet[t].v[a];
+    uint32_t v = mesh->tet[t].v[a], corners[4] = {a, b, 4, 4};
+    for (uint32_t k = 0; k < 4; k++)
+        if (k != a && k != b)
+            corners[corners[2] == 4 ? 2 : 3] = k;
+    kiln_split split;
     kiln_vec3 step = {kiln_random_range(random, -size, size),
                       kiln_random_range(random, -size, size),
                       kiln_random_range(random, -size, size)};
@@ -169,7 +123,7 @@ kiln_verdict kiln_test_change(kiln_txn *txn, kiln_random *random, double size, b
         return kiln_txn_move_vertex(txn, v, kiln_v3_add(mesh->u[v], step),
                                     kiln_v3_madd(mesh->x[v], 0.5, step));
     case 4:
-        return kiln_test_split_edge(txn, t, a, b);
+        return kiln_split_middle(txn, t, corners, 2 + (int)kiln_random_below(random, 3), &split);
     default:
         return kiln_test_remove_tet(txn, t);
     }

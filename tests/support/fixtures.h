@@ -24,11 +24,6 @@ void kiln_test_jitter(kiln_mesh *mesh, double size, uint64_t seed);
 /* Takes a tet out; what it leaves open becomes surface with tag 7. */
 kiln_verdict kiln_test_remove_tet(kiln_txn *txn, uint32_t tet);
 
-/* Splits the edge of two corners in its middle, in a transaction of its own. Feature and required
- * edges are refused. */
-kiln_verdict kiln_test_split_edge(kiln_txn *txn, uint32_t tet, uint32_t corner_a,
-                                  uint32_t corner_b);
-
 /* One attempt at a random flip, split, vertex move (up to `size` each way) or, when `holes`,
  * removal. Often refused. */
 kiln_verdict kiln_test_change(kiln_txn *txn, kiln_random *random, double size, bool holes);
