@@ -61,8 +61,9 @@ void kiln_archive_rollback(kiln_mesh *mesh)
         if (where == KILN_ON_VERTEX) /* the image may be from inside a transaction */
             mesh->vertex[row].flags &= ~(uint32_t)KILN_VERTEX_LISTED;
     }
-    memcpy(mesh->parts.data, journal->archive_parts.data,
-           journal->archive_parts.count * sizeof(kiln_part));
+    if (journal->archive_parts.count)
+        memcpy(mesh->parts.data, journal->archive_parts.data,
+               journal->archive_parts.count * sizeof(kiln_part));
     kiln_mark mark = journal->archive_mark;
     mark.undo = journal->undo.count;
     mark.archive = log->count;
@@ -104,6 +105,13 @@ void kiln_archive_value(const kiln_mesh *mesh, kiln_where where, const kiln_fiel
         offset += table->fields.data[i].stride;
     const char *old = image(mesh, where, row, offset);
     memcpy(value, old ? old : field->data + (size_t)row * field->stride, field->stride);
+    /* Lists belong to the transactions since, wherever the value is from. */
+    if (where == KILN_ON_VERTEX && field->data == (const char *)mesh->vertex) {
+        kiln_vertex_info info;
+        memcpy(&info, value, sizeof info);
+        info.flags &= ~(uint32_t)KILN_VERTEX_LISTED;
+        memcpy(value, &info, sizeof info);
+    }
 }
 
 kiln_vec3 kiln_archive_u(const kiln_mesh *mesh, uint32_t vertex)

@@ -99,9 +99,9 @@ kiln_status kiln_mesh_reserve(kiln_mesh *mesh, size_t vertices, size_t tets, siz
 kiln_status kiln_mesh_add_field(kiln_mesh *mesh, const char *name, kiln_where where, kiln_type type,
                                 uint32_t components, kiln_rule rule, kiln_error *error)
 {
-    if (kiln_txn_depth(mesh) > 0)
+    if (kiln_txn_depth(mesh) > 0 || kiln_archive_active(mesh)) /* images have the rows' layout */
         return kiln_fail(error, KILN_ERR_STATE, name, 0, -1,
-                         "fields cannot be added inside a transaction");
+                         "fields cannot be added inside a transaction or pass");
     if (strlen(name) >= KILN_NAME_SIZE || !name[0])
         return kiln_fail(error, KILN_ERR_INPUT, name, 0, -1, "field names have 1 to %d characters",
                          KILN_NAME_SIZE - 1);

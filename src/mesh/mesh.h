@@ -133,7 +133,8 @@ typedef struct kiln_mesh {
 kiln_status kiln_mesh_create(kiln_context *context, kiln_mesh **out, kiln_error *error);
 void kiln_mesh_destroy(kiln_mesh *mesh);
 
-/* Registers a column; zero everywhere. Fails for a name that is taken. Not inside a transaction. */
+/* Registers a column; zero everywhere. Fails for a name that is taken. Not inside a transaction or
+ * pass. */
 kiln_status kiln_mesh_add_field(kiln_mesh *mesh, const char *name, kiln_where where, kiln_type type,
                                 uint32_t components, kiln_rule rule, kiln_error *error);
 /* NULL when there is none; valid until a field is added to the same table. */
