@@ -60,6 +60,10 @@ static bool check_tet(const kiln_mesh *mesh, uint32_t t, kiln_audit_report *repo
     for (int k = 0; k < 4; k++)
         if (tet->v[k] >= mesh->table[KILN_ON_VERTEX].used || !kiln_vertex_live(mesh, tet->v[k]))
             return broken(report, "M4", "tet %u has vertex %u, which is not there", t, tet->v[k]);
+    /* Before the predicates, which demand it. */
+    for (int k = 0; k < 4; k++)
+        if (!kiln_v3_finite(mesh->u[tet->v[k]]) || !kiln_v3_finite(mesh->x[tet->v[k]]))
+            return broken(report, "M9", "vertex %u has a coordinate that is not finite", tet->v[k]);
     for (uint32_t f = 0; f < 4; f++) {
         if (!check_link(mesh, t, f, report))
             return false;
@@ -102,10 +106,6 @@ static kiln_status check_vertex(const kiln_mesh *mesh, uint32_t v, kiln_walker *
                info->tet);
         return KILN_OK;
     }
-    if (!kiln_v3_finite(mesh->u[v]) || !kiln_v3_finite(mesh->x[v])) {
-        broken(report, "M9", "vertex %u has a coordinate that is not finite", v);
-        return KILN_OK;
-    }
     kiln_vertex_state state;
     uint32_t other;
     KILN_TRY(kiln_vertex_examine(mesh, v, walker, &state, &other, error));
@@ -130,6 +130,32 @@ static kiln_status check_vertex(const kiln_mesh *mesh, uint32_t v, kiln_walker *
     if ((info->flags & (KILN_VERTEX_SURFACE | KILN_VERTEX_INTERFACE)) != flags)
         broken(report, "M7", "the surface and interface flags of vertex %u are wrong", v);
     return KILN_OK;
+}
+
+/* A walk from the anchor stays within the faces it can cross; tets that it misses are counted. */
+static kiln_status check_vertices(const kiln_mesh *mesh, kiln_audit_report *report,
+                                  kiln_error *error)
+{
+    uint32_t vertices = mesh->table[KILN_ON_VERTEX].used;
+    kiln_u32_array tets_at = {0};
+    KILN_TRY(kiln_array_reserve(mesh->context, &tets_at, (size_t)vertices + 1, error));
+    memset(tets_at.data, 0, vertices * sizeof(uint32_t));
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        for (int k = 0; k < 4 && kiln_tet_live(mesh, t); k++)
+            tets_at.data[mesh->tet[t].v[k]]++;
+    kiln_walker walker;
+    kiln_walker_init(&walker, mesh->context);
+    kiln_status status = KILN_OK;
+    for (uint32_t v = 0; v < vertices && status == KILN_OK && !report->invariant; v++) {
+        if (!kiln_vertex_live(mesh, v))
+            continue;
+        status = check_vertex(mesh, v, &walker, report, error);
+        if (status == KILN_OK && !report->invariant && walker.tets.count != tets_at.data[v])
+            broken(report, "M4", "the star of vertex %u is not connected through faces", v);
+    }
+    kiln_walker_free(&walker);
+    kiln_array_free(mesh->context, &tets_at);
+    return status;
 }
 
 /* As many rows on the free list as are dead, each dead, none twice. */
@@ -272,16 +298,7 @@ kiln_status kiln_mesh_audit(const kiln_mesh *mesh, kiln_audit_report *report, ki
         if (!check_free_list(mesh, (kiln_where)where, report) ||
             !check_fields(mesh, (kiln_where)where, report))
             return KILN_OK;
-    kiln_walker walker;
-    kiln_walker_init(&walker, mesh->context);
-    kiln_status status = KILN_OK;
-    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
-        if (status != KILN_OK || report->invariant)
-            break;
-        if (kiln_vertex_live(mesh, v))
-            status = check_vertex(mesh, v, &walker, report, error);
-    }
-    kiln_walker_free(&walker);
+    kiln_status status = check_vertices(mesh, report, error);
     if (status == KILN_OK && !report->invariant)
         status = check_parts(mesh, report, error);
     return status;
