@@ -226,6 +226,47 @@ START_TEST(glued_tets_take_marks_over)
 }
 END_TEST
 
+/* A refused change leaves the mesh as it was, inside the transaction too. */
+START_TEST(refusal_changes_nothing)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = box_with_fields(context);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v += 3)
+        mesh->vertex[v].flags |= KILN_VERTEX_REQUIRED;
+    kiln_random random = kiln_random_start(1, 1);
+    int refused[KILN_VERDICT_COUNT] = {0};
+    for (uint64_t round = 0; round < kiln_test_rounds(400, 20000); round++) {
+        kiln_txn txn = kiln_txn_begin(mesh);
+        for (int i = 0; i < 6; i++) {
+            uint64_t hash = kiln_mesh_hash(mesh);
+            kiln_verdict verdict = kiln_test_change(&txn, &random, 0.02, true);
+            refused[verdict]++;
+            if (verdict != KILN_ACCEPTED)
+                ck_assert_msg(kiln_mesh_hash(mesh) == hash, "%s", kiln_verdict_reason(verdict));
+        }
+        kiln_txn_rollback(&txn);
+    }
+    ck_assert_int_gt(refused[KILN_REFUSED_REQUIRED], 20);
+    ck_assert_int_gt(refused[KILN_REFUSED_INVERTED], 20);
+
+    /* The tip of a surface tet is required and would vanish with it. */
+    const kiln_vec3 p[5] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {.3, .3, 1}, {.3, .3, -1}};
+    const kiln_soup_tet t[2] = {{{0, 1, 2, 3}}, {{0, 2, 1, 4}}};
+    kiln_mesh *pair = kiln_test_mesh_of(context, 5, p, 2, t, NULL, KILN_BUILD_STRICT);
+    kiln_txn txn = kiln_txn_begin(pair);
+    ck_assert_int_eq(kiln_txn_set_vertex(&txn, 3, KILN_VERTEX_REQUIRED, 0), KILN_ACCEPTED);
+    uint64_t hash = kiln_mesh_hash(pair);
+    ck_assert_int_eq(kiln_test_remove_tet(&txn, 0), KILN_REFUSED_REQUIRED);
+    ck_assert_uint_eq(kiln_mesh_hash(pair), hash);
+    ck_assert_int_eq(kiln_test_remove_tet(&txn, 1), KILN_ACCEPTED);
+    ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
+    kiln_test_audit(pair);
+    kiln_mesh_destroy(pair);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 /* With every allocation failing from the k-th on: refused, and bitwise as before after rollback. */
 START_TEST(changes_without_memory_are_refused)
 {
@@ -265,6 +306,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, parts_follow);
     tcase_add_test(all, injected_tets_form_parts);
     tcase_add_test(all, glued_tets_take_marks_over);
+    tcase_add_test(all, refusal_changes_nothing);
     tcase_add_test(all, changes_without_memory_are_refused);
     return suite;
 }
