@@ -17,6 +17,7 @@
 #define KILN_NOINLINE           __attribute__((noinline))
 #define KILN_INLINE             static inline __attribute__((always_inline, unused))
 #define KILN_PREFETCH(p)        __builtin_prefetch(p)
+#define KILN_UNUSED             __attribute__((unused))
 #define KILN_BSWAP32(x)         __builtin_bswap32(x)
 #define KILN_BSWAP64(x)         __builtin_bswap64(x)
 #define KILN_LEADING_ZEROS64(x) __builtin_clzll(x) /* x is not zero */

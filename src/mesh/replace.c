@@ -79,11 +79,11 @@ kiln_verdict kiln_replace(kiln_txn *txn, const kiln_cavity *cavity, uint32_t *ma
     if (verdict != KILN_ACCEPTED)
         return verdict;
     bool general = scratch->outline_changes || scratch->spans_regions || kiln_star_count(mesh) > 0;
-    if (general && kiln_cavity_list_stars(mesh, cavity, scratch) != KILN_OK)
-        return KILN_REFUSED_MEMORY;
     verdict = kiln_cavity_check_vanishing(mesh, cavity, general);
     if (verdict != KILN_ACCEPTED)
         return verdict;
+    if (general && kiln_cavity_list_stars(mesh, cavity, scratch) != KILN_OK)
+        return KILN_REFUSED_MEMORY;
     kiln_cavity_apply(mesh, cavity, scratch, general);
     if (made)
         memcpy(made, scratch->number.data, cavity->fresh_count * sizeof *made);

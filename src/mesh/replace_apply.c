@@ -178,19 +178,37 @@ void kiln_cavity_count(kiln_mesh *mesh, uint32_t part, int64_t tets, double volu
     record->volume += volume;
 }
 
-static kiln_tet_info parent_info(const kiln_mesh *mesh, const kiln_cavity *cavity,
-                                 const struct kiln_scratch *scratch, uint32_t parent)
+/* Region and part of a new tet. N lies where R was; injected tets need not hang together with their
+ * parent nor with each other: parts are settled from these seeds and from their surface faces. */
+static kiln_tet_info inherited_info(kiln_mesh *mesh, const kiln_cavity *cavity,
+                                    const struct kiln_scratch *scratch, uint32_t parent,
+                                    uint32_t *made)
 {
     for (uint32_t j = 0; j < cavity->old_count; j++)
         if (cavity->old[j] == parent)
             return kiln_old_info(mesh, scratch, j);
-    return mesh->info[parent];
+    kiln_tet_info info = {0};
+    if (parent != KILN_NONE)
+        info = mesh->info[parent];
+    if (cavity->old_count > 0) {
+        info.part = kiln_old_info(mesh, scratch, 0).part;
+    } else if (parent != KILN_NONE) {
+        kiln_seeds_opened(mesh, parent);
+    } else {
+        if (*made == KILN_NONE) {
+            *made = (uint32_t)mesh->parts.count++;
+            mesh->parts.data[*made] = (kiln_part){.body = *made};
+        }
+        info.part = *made;
+    }
+    return info;
 }
 
 /* Counts go part by part; nearly always all of R and N is in one. */
 static void write_info(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_scratch *scratch)
 {
     uint32_t common = cavity->old_count ? kiln_old_info(mesh, scratch, 0).part : KILN_NONE;
+    uint32_t made = KILN_NONE;
     int64_t change = 0;
     for (uint32_t i = 0; i < cavity->old_count; i++) {
         uint32_t part = kiln_old_info(mesh, scratch, i).part;
@@ -200,14 +218,7 @@ static void write_info(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_s
             kiln_cavity_count(mesh, part, -1, 0.0);
     }
     for (uint32_t i = 0; i < cavity->fresh_count; i++) {
-        uint32_t parent = cavity->fresh[i].parent;
-        kiln_tet_info info = {.part = KILN_NONE};
-        if (parent != KILN_NONE)
-            info = parent_info(mesh, cavity, scratch, parent);
-        if (info.part == KILN_NONE) {
-            info.part = (uint32_t)mesh->parts.count;
-            mesh->parts.data[mesh->parts.count++] = (kiln_part){.body = info.part};
-        }
+        kiln_tet_info info = inherited_info(mesh, cavity, scratch, cavity->fresh[i].parent, &made);
         info.marks = scratch->marks.data[i];
         info.changed = mesh->clock;
         mesh->info[scratch->number.data[i]] = info;

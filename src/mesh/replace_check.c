@@ -327,7 +327,9 @@ kiln_verdict kiln_cavity_check_vanishing(const kiln_mesh *mesh, const kiln_cavit
                 uint32_t leaving = 0;
                 for (uint32_t j = 0; j < cavity->old_count; j++)
                     leaving += kiln_tet_corner(&mesh->tet[cavity->old[j]], vertex) < 4;
-                stays = leaving < kiln_star_list(mesh, vertex)->count;
+                if (kiln_star(mesh, vertex, &mesh->scratch->walker, NULL) != KILN_OK)
+                    return KILN_REFUSED_MEMORY;
+                stays = leaving < mesh->scratch->walker.tets.count;
             }
             if (stays)
                 continue;

@@ -58,7 +58,7 @@ KILN_INLINE bool kiln_cavity_has_old(const struct kiln_scratch *scratch, const k
 /* All that can be refused before stars are looked at (replace_check.c); fills the scratch. */
 kiln_verdict kiln_cavity_check(kiln_mesh *mesh, const kiln_cavity *cavity,
                                struct kiln_scratch *scratch);
-/* After the stars are listed (when `general`). */
+/* Whether a required vertex or a corner would lose its last tet. */
 kiln_verdict kiln_cavity_check_vanishing(const kiln_mesh *mesh, const kiln_cavity *cavity,
                                          bool general);
 
