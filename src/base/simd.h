@@ -344,4 +344,25 @@ KILN_INLINE int kiln_lowest_bit(unsigned bits)
 }
 #endif
 
+/* Bit i where id[i] == wanted; at most one of the eight is. */
+#if defined(__SSE2__)
+#include <emmintrin.h>
+KILN_INLINE uint32_t kiln_find8(const uint32_t id[8], uint32_t wanted)
+{
+    __m128i all = _mm_set1_epi32((int)wanted);
+    __m128i low = _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)id), all);
+    __m128i high = _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)(id + 4)), all);
+    __m128i narrow = _mm_packs_epi16(_mm_packs_epi32(low, high), _mm_setzero_si128());
+    return (uint32_t)_mm_movemask_epi8(narrow);
+}
+#else
+KILN_INLINE uint32_t kiln_find8(const uint32_t id[8], uint32_t wanted)
+{
+    uint32_t found = 0;
+    for (int i = 0; i < 8; i++)
+        found |= (uint32_t)(id[i] == wanted) << i;
+    return found;
+}
+#endif
+
 #endif

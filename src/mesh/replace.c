@@ -50,7 +50,7 @@ static kiln_status reserve(kiln_mesh *mesh, const kiln_cavity *cavity)
     while (slots < 8 * (old + fresh))
         slots *= 2;
     scratch->mask = (uint32_t)slots - 1;
-    if (KILN_UNLIKELY(slots > scratch->table.count || scratch->epoch == UINT32_MAX)) {
+    if (KILN_UNLIKELY(slots > scratch->table.count || scratch->epoch >= UINT32_MAX - 1)) {
         slots = slots > FIRST_TABLE ? slots : FIRST_TABLE;
         KILN_TRY(kiln_array_reserve(context, &scratch->table, slots, NULL));
         scratch->table.count = slots;

@@ -83,21 +83,25 @@ static kiln_verdict check_fresh(const kiln_mesh *mesh, const kiln_cavity *cavity
     return KILN_ACCEPTED;
 }
 
-KILN_INLINE kiln_match *find_match(struct kiln_scratch *scratch, const uint32_t key[3],
-                                   uint32_t *slot)
+static void start_match(struct kiln_scratch *scratch, kiln_match *match, uint32_t slot)
 {
-    uint32_t mask = (uint32_t)scratch->table.count - 1;
+    match->epoch = scratch->epoch;
+    match->old_at = match->fresh[0] = match->fresh[1] = KILN_NONE;
+    match->declared = KILN_DECLARED_NOT;
+    scratch->order.data[scratch->order.count++] = slot;
+}
+
+static kiln_match *find_match(struct kiln_scratch *scratch, const uint32_t key[3], uint32_t *slot)
+{
+    uint32_t mask = scratch->mask;
     uint64_t hash =
         key[0] * 0x9e3779b97f4a7c15u + key[1] * 0xc2b2ae3d27d4eb4fu + key[2] * 0x165667b19e3779f9u;
     uint32_t at = (uint32_t)(hash >> 40) & mask;
     for (;; at = (at + 1) & mask) {
         kiln_match *match = &scratch->table.data[at];
         if (match->epoch != scratch->epoch) {
-            match->corner[0] = key[0], match->corner[1] = key[1], match->corner[2] = key[2];
-            match->epoch = scratch->epoch;
-            match->old_at = match->fresh[0] = match->fresh[1] = KILN_NONE;
-            match->declared = KILN_DECLARED_NOT;
-            scratch->order.data[scratch->order.count++] = at;
+            memcpy(match->corner, key, sizeof match->corner);
+            start_match(scratch, match, at);
             *slot = at;
             return match;
         }
@@ -109,13 +113,41 @@ KILN_INLINE kiln_match *find_match(struct kiln_scratch *scratch, const uint32_t 
     }
 }
 
+/* A face of R with nothing of R across it. */
+KILN_INLINE bool note_old(struct kiln_scratch *scratch, kiln_match *match, uint32_t at,
+                          kiln_link outside, uint8_t even)
+{
+    if (match->old_at != KILN_NONE)
+        return false;
+    match->old_at = at;
+    match->outside = outside;
+    match->old_even = even;
+    scratch->unmatched++;
+    return true;
+}
+
+/* A face of N: the counterpart of one of R, or of another one of N seen from the other side. */
+KILN_INLINE bool note_fresh(struct kiln_scratch *scratch, kiln_match *match, uint32_t at,
+                            uint8_t even)
+{
+    if (match->fresh[0] == KILN_NONE) {
+        match->fresh[0] = at;
+        match->fresh_even = even;
+        scratch->unmatched += match->old_at == KILN_NONE ? 1u : -1u;
+        return match->old_at == KILN_NONE || match->old_even == even;
+    }
+    if (match->fresh[1] != KILN_NONE || match->fresh_even == even || match->old_at != KILN_NONE)
+        return false;
+    match->fresh[1] = at;
+    scratch->unmatched--;
+    return true;
+}
+
 /* Outside faces of R, then all faces of N, into the table. */
 static kiln_verdict match_faces(const kiln_mesh *mesh, const kiln_cavity *cavity,
                                 struct kiln_scratch *scratch)
 {
-    scratch->epoch++;
-    scratch->order.count = 0;
-    uint32_t key[3], slot, unmatched = 0;
+    uint32_t key[3], slot;
     for (uint32_t i = 0; i < cavity->old_count; i++) {
         const kiln_tet *tet = &mesh->tet[cavity->old[i]];
         for (uint32_t f = 0; f < 4; f++) {
@@ -124,35 +156,113 @@ static kiln_verdict match_faces(const kiln_mesh *mesh, const kiln_cavity *cavity
                 continue;
             uint8_t even = kiln_face_key(tet->v, f, key);
             kiln_match *match = find_match(scratch, key, &slot);
-            if (match->old_at != KILN_NONE)
+            if (!note_old(scratch, match, kiln_link_to(cavity->old[i], f), link, even))
                 return KILN_REFUSED_OVERLAP;
-            match->old_at = kiln_link_to(cavity->old[i], f);
-            match->outside = link;
-            match->old_even = even;
-            unmatched++;
         }
     }
-    for (uint32_t i = 0; i < cavity->fresh_count; i++)
-        for (uint32_t f = 0; f < 4; f++) {
-            uint8_t even = kiln_face_key(cavity->fresh[i].v, f, key);
-            kiln_match *match = find_match(scratch, key, &slot);
-            scratch->fresh_slot.data[4 * i + f] = slot;
-            if (match->fresh[0] == KILN_NONE) {
-                match->fresh[0] = 4 * i + f;
-                match->fresh_even = even;
-                if (match->old_at != KILN_NONE && match->old_even != even)
-                    return KILN_REFUSED_OVERLAP;
-                unmatched += match->old_at == KILN_NONE ? 1u : -1u;
-            } else if (match->fresh[1] == KILN_NONE && match->fresh_even != even &&
-                       match->old_at == KILN_NONE) {
-                match->fresh[1] = 4 * i + f;
-                unmatched--;
-            } else {
-                return KILN_REFUSED_OVERLAP;
-            }
-        }
-    scratch->unmatched = unmatched;
+    for (uint32_t at = 0; at < 4 * cavity->fresh_count; at++) {
+        uint8_t even = kiln_face_key(cavity->fresh[at / 4].v, at % 4, key);
+        kiln_match *match = find_match(scratch, key, &slot);
+        scratch->fresh_slot.data[at] = slot;
+        if (!note_fresh(scratch, match, at, even))
+            return KILN_REFUSED_OVERLAP;
+    }
     return KILN_ACCEPTED;
+}
+
+/* The tet's corners as single bits, one per vertex of the cavity; false when there are more than
+ * eight. */
+KILN_INLINE bool name_corners(const uint32_t *v, uint32_t names[8], uint32_t *count,
+                              uint32_t bit[4])
+{
+    for (int k = 0; k < 4; k++) {
+        bit[k] = kiln_find8(names, v[k]);
+        if (KILN_LIKELY(bit[k] != 0))
+            continue;
+        if (*count == 8)
+            return false;
+        names[*count] = v[k];
+        bit[k] = 1u << (*count)++;
+    }
+    return true;
+}
+
+/* Bit f of the result: is the outward order of face f even? The corner opposite a face followed by
+ * the face in outward order is an even permutation of the tet, so the face's parity is the tet's,
+ * changed once for every corner below the opposite one. */
+KILN_INLINE uint32_t face_parities(const uint32_t bit[4])
+{
+    uint32_t below0 = (bit[1] < bit[0]) ^ (bit[2] < bit[0]) ^ (bit[3] < bit[0]);
+    uint32_t below1 = (bit[0] < bit[1]) ^ (bit[2] < bit[1]) ^ (bit[3] < bit[1]);
+    uint32_t below2 = (bit[0] < bit[2]) ^ (bit[1] < bit[2]) ^ (bit[3] < bit[2]);
+    uint32_t below3 = (bit[0] < bit[3]) ^ (bit[1] < bit[3]) ^ (bit[2] < bit[3]);
+    uint32_t odd = below0 ^ (bit[2] < bit[1]) ^ (bit[3] < bit[1]) ^ (bit[3] < bit[2]);
+    return (below0 | below1 << 1 | below2 << 2 | below3 << 3) ^ (odd ? 0 : 15);
+}
+
+/* The same for a matched cavity of up to eight vertices, that is for most: a face is named by three
+ * bits of a byte, and the byte is its place in the table. */
+static kiln_verdict match_few(const kiln_mesh *mesh, const kiln_cavity *cavity,
+                              struct kiln_scratch *scratch, bool *too_many)
+{
+    uint32_t names[8], count = 4, bit[4];
+    /* The first tet's corners as they are: storing them one by one would stall the search. */
+    memcpy(names, mesh->tet[cavity->old[0]].v, 4 * sizeof *names);
+    for (int i = 4; i < 8; i++)
+        names[i] = KILN_NONE;
+    for (uint32_t i = 0; i < cavity->old_count; i++) {
+        const kiln_tet *tet = &mesh->tet[cavity->old[i]];
+        if (!name_corners(tet->v, names, &count, bit))
+            return *too_many = true, KILN_ACCEPTED;
+        uint32_t all = bit[0] | bit[1] | bit[2] | bit[3], even = face_parities(bit);
+        for (uint32_t f = 0; f < 4; f++) {
+            kiln_link link = tet->n[f];
+            if (!kiln_link_is_surface(link) && kiln_cavity_has_old(scratch, cavity, link / 4))
+                continue;
+            kiln_match *match = &scratch->table.data[all ^ bit[f]];
+            if (match->epoch != scratch->epoch)
+                start_match(scratch, match, all ^ bit[f]);
+            if (!note_old(scratch, match, kiln_link_to(cavity->old[i], f), link,
+                          (uint8_t)(even >> f & 1)))
+                return KILN_REFUSED_OVERLAP;
+        }
+    }
+    for (uint32_t i = 0; i < cavity->fresh_count; i++) {
+        if (!name_corners(cavity->fresh[i].v, names, &count, bit))
+            return *too_many = true, KILN_ACCEPTED;
+        uint32_t all = bit[0] | bit[1] | bit[2] | bit[3], even = face_parities(bit);
+        for (uint32_t f = 0; f < 4; f++) {
+            kiln_match *match = &scratch->table.data[all ^ bit[f]];
+            if (match->epoch != scratch->epoch)
+                start_match(scratch, match, all ^ bit[f]);
+            scratch->fresh_slot.data[4 * i + f] = all ^ bit[f];
+            if (!note_fresh(scratch, match, 4 * i + f, (uint8_t)(even >> f & 1)))
+                return KILN_REFUSED_OVERLAP;
+        }
+    }
+    return KILN_ACCEPTED;
+}
+
+static void empty_table(struct kiln_scratch *scratch)
+{
+    scratch->epoch++;
+    scratch->order.count = scratch->unmatched = 0;
+}
+
+static kiln_verdict match_all(const kiln_mesh *mesh, const kiln_cavity *cavity,
+                              struct kiln_scratch *scratch)
+{
+    empty_table(scratch);
+    bool declared = cavity->surface_count + cavity->opened_count + cavity->glued_count > 0;
+    bool too_many = declared || cavity->old_count == 0 ||
+                    cavity->old_count + cavity->fresh_count > KILN_FEW_TETS;
+    if (!too_many) {
+        kiln_verdict verdict = match_few(mesh, cavity, scratch, &too_many);
+        if (!too_many)
+            return verdict;
+        empty_table(scratch);
+    }
+    return match_faces(mesh, cavity, scratch);
 }
 
 static bool is_open_on_fresh_side(const kiln_match *match)
@@ -367,7 +477,7 @@ kiln_verdict kiln_cavity_check(kiln_mesh *mesh, const kiln_cavity *cavity,
     REFUSE_UNLESS_ACCEPTED(check_old(mesh, cavity, scratch));
     REFUSE_UNLESS_ACCEPTED(check_fresh(mesh, cavity, scratch));
     REFUSE_UNLESS_ACCEPTED(check_slots(mesh, cavity, scratch));
-    REFUSE_UNLESS_ACCEPTED(match_faces(mesh, cavity, scratch));
+    REFUSE_UNLESS_ACCEPTED(match_all(mesh, cavity, scratch));
     REFUSE_UNLESS_ACCEPTED(read_declarations(mesh, cavity, scratch));
     scratch->outline_changes = false;
     if (scratch->unmatched > 0 || cavity->glued_count > 0)

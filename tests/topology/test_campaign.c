@@ -351,7 +351,7 @@ START_TEST(every_kind_of_replacement)
         }
     }
     kiln_test_audit(c.mesh);
-    printf("campaign: %llu replacements, %llu commits, %llu rollbacks (hash equal each time), "
+    printf("SOAK %llu replacements, %llu commits, %llu rollbacks (hash equal each time), "
            "%llu commits refused, %llu meshes\n",
            (unsigned long long)c.replacements, (unsigned long long)c.commits,
            (unsigned long long)c.rollbacks, (unsigned long long)c.refused_commits,
