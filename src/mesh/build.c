@@ -454,8 +454,7 @@ static kiln_status declare_fields(builder *b, kiln_error *error)
                                                       KILN_RULE_COPY};
     for (size_t i = 0; i < b->soup->fields.count; i++) {
         const kiln_soup_field *field = &b->soup->fields.data[i];
-        bool is_core = kiln_mesh_field(b->mesh, field->where, field->name) != NULL;
-        if (!is_core)
+        if ((const kiln_vec3 *)field->data.data != b->u) /* those are the material positions */
             KILN_TRY(kiln_mesh_add_field(b->mesh, field->name, field->where, KILN_F64,
                                          field->components, rules[field->where], error));
     }

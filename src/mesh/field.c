@@ -79,16 +79,6 @@ void kiln_table_free(kiln_context *context, kiln_table *table)
     kiln_array_free(context, &table->fields);
 }
 
-void kiln_table_copy_row(kiln_table *table, uint32_t to, uint32_t from)
-{
-    for (size_t i = 0; i < table->fields.count; i++) {
-        kiln_field *field = &table->fields.data[i];
-        if (!field->core)
-            memcpy(field->data + (size_t)to * field->stride,
-                   field->data + (size_t)from * field->stride, field->stride);
-    }
-}
-
 static void combine_linear(kiln_field *field, uint32_t to, const uint32_t *from,
                            const double *weight, int count)
 {

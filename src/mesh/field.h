@@ -71,7 +71,4 @@ void kiln_table_free(kiln_context *context, kiln_table *table);
 void kiln_table_combine(kiln_table *table, uint32_t to, const uint32_t *from, const double *weight,
                         int count);
 
-/* row[to] = row[from] in all columns that are not core. */
-void kiln_table_copy_row(kiln_table *table, uint32_t to, uint32_t from);
-
 #endif

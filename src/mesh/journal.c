@@ -51,6 +51,9 @@ kiln_status kiln_journal_reserve(kiln_mesh *mesh, size_t vertices, size_t tets, 
     size_t widest = mesh->table[KILN_ON_VERTEX].row_size + mesh->table[KILN_ON_TET].row_size +
                     mesh->table[KILN_ON_FACE].row_size;
     total += words * (TRAILER + widest / 4);
+    if (journal->archive.count + total >= UINT32_MAX) /* offsets in archive_first */
+        return kiln_fail(error, KILN_ERR_LIMIT, NULL, 0, -1,
+                         "the pass has changed more than 16 GiB of mesh");
     return kiln_array_reserve(mesh->context, &journal->archive, journal->archive.count + total,
                               error);
 }

@@ -11,18 +11,19 @@ const uint8_t kiln_face_corner[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 
 const uint8_t kiln_edge_ends[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
 const uint8_t kiln_edge_of[4][4] = {{9, 0, 1, 2}, {0, 9, 3, 4}, {1, 3, 9, 5}, {2, 4, 5, 9}};
 
-/* The core columns; rows of one table in the order in which kiln_mesh_refresh reads them. */
+/* The core columns, in the order in which kiln_mesh_refresh reads those of a table. The dot keeps
+ * them apart from the fields of users and files. */
 static const struct {
     kiln_where where;
     const char *name;
     uint32_t stride;
 } core_columns[] = {
-    {KILN_ON_VERTEX, "u", sizeof(kiln_vec3)},
-    {KILN_ON_VERTEX, "x", sizeof(kiln_vec3)},
-    {KILN_ON_VERTEX, "vertex", sizeof(kiln_vertex_info)},
-    {KILN_ON_TET, "tet", sizeof(kiln_tet)},
-    {KILN_ON_TET, "info", sizeof(kiln_tet_info)},
-    {KILN_ON_FACE, "face", sizeof(kiln_face)},
+    {KILN_ON_VERTEX, ".u", sizeof(kiln_vec3)},
+    {KILN_ON_VERTEX, ".x", sizeof(kiln_vec3)},
+    {KILN_ON_VERTEX, ".vertex", sizeof(kiln_vertex_info)},
+    {KILN_ON_TET, ".tet", sizeof(kiln_tet)},
+    {KILN_ON_TET, ".info", sizeof(kiln_tet_info)},
+    {KILN_ON_FACE, ".face", sizeof(kiln_face)},
 };
 
 kiln_status kiln_mesh_create(kiln_context *context, kiln_mesh **out, kiln_error *error)

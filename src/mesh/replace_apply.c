@@ -79,10 +79,8 @@ static uint32_t make_face(kiln_mesh *mesh, uint32_t at, int32_t tag, uint32_t pa
                           uint32_t stamp)
 {
     uint32_t face = take_face(mesh);
-    if (parent == KILN_NONE)
-        kiln_table_combine(&mesh->table[KILN_ON_FACE], face, NULL, NULL, 0);
-    else
-        kiln_table_copy_row(&mesh->table[KILN_ON_FACE], face, parent);
+    const double whole = 1.0;
+    kiln_table_combine(&mesh->table[KILN_ON_FACE], face, &parent, &whole, parent != KILN_NONE);
     mesh->face[face] = (kiln_face){at, tag, twin, stamp};
     return face;
 }
@@ -178,8 +176,8 @@ void kiln_cavity_count(kiln_mesh *mesh, uint32_t part, int64_t tets, double volu
     record->volume += volume;
 }
 
-/* Region and part of a new tet. N lies where R was; injected tets need not hang together with their
- * parent nor with each other: parts are settled from these seeds and from their surface faces. */
+/* Region and part of a new tet. N lies where R was; injected tets start a part of their own, which
+ * the outermost commit joins with what they are glued to. */
 static kiln_tet_info inherited_info(kiln_mesh *mesh, const kiln_cavity *cavity,
                                     const struct kiln_scratch *scratch, uint32_t parent,
                                     uint32_t *made)
@@ -192,12 +190,11 @@ static kiln_tet_info inherited_info(kiln_mesh *mesh, const kiln_cavity *cavity,
         info = mesh->info[parent];
     if (cavity->old_count > 0) {
         info.part = kiln_old_info(mesh, scratch, 0).part;
-    } else if (parent != KILN_NONE) {
-        kiln_seeds_opened(mesh, parent);
     } else {
         if (*made == KILN_NONE) {
             *made = (uint32_t)mesh->parts.count++;
-            mesh->parts.data[*made] = (kiln_part){.body = *made};
+            uint32_t body = parent == KILN_NONE ? *made : mesh->parts.data[info.part].body;
+            mesh->parts.data[*made] = (kiln_part){.body = body};
         }
         info.part = *made;
     }

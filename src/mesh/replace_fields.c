@@ -51,9 +51,8 @@ static void share_out(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_sc
         /* A tet that is positive by the exact predicate may round to no volume. */
         volume[i] = fmax(kiln_mesh_tet_volume(mesh, number[i]), DBL_MIN);
         uint32_t j = old_index(cavity, cavity->fresh[i].parent);
-        if (j == cavity->old_count)
-            continue;
-        children[j] += volume[i];
+        if (j < cavity->old_count)
+            children[j] += volume[i];
         total += volume[i];
     }
     for (uint32_t i = 0; i < cavity->fresh_count; i++)
@@ -66,7 +65,7 @@ static void share_out(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_sc
         }
         for (uint32_t i = 0; i < cavity->fresh_count; i++) {
             uint32_t parent = old_index(cavity, cavity->fresh[i].parent);
-            if (children[j] > 0.0 ? parent == j : parent < cavity->old_count)
+            if (children[j] == 0.0 || parent == j)
                 add_share(field, number[i], image,
                           volume[i] / (children[j] > 0.0 ? children[j] : total));
         }

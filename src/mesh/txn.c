@@ -64,6 +64,13 @@ static kiln_verdict check_stars(kiln_mesh *mesh)
     return KILN_ACCEPTED;
 }
 
+/* Injected tets leave numbers behind when they join another part. */
+static void drop_unused_parts(kiln_mesh *mesh)
+{
+    while (mesh->parts.count > 0 && mesh->parts.data[mesh->parts.count - 1].tets == 0)
+        mesh->parts.count--;
+}
+
 kiln_verdict kiln_txn_commit(kiln_txn *txn)
 {
     kiln_mesh *mesh = txn->mesh;
@@ -76,6 +83,7 @@ kiln_verdict kiln_txn_commit(kiln_txn *txn)
         if (journal->opened.count + journal->glued.count > 0 &&
             kiln_parts_settle(mesh, NULL) != KILN_OK)
             return KILN_REFUSED_MEMORY;
+        drop_unused_parts(mesh);
         mesh->revision += journal->undo.count > 0;
         kiln_journal_forget(mesh);
     }

@@ -39,7 +39,7 @@ START_TEST(registering)
         kiln_status status;
     } cases[] = {
         {"", KILN_F64, 1, KILN_RULE_COPY, KILN_ERR_INPUT},
-        {"tet", KILN_F64, 1, KILN_RULE_COPY, KILN_ERR_INPUT}, /* a core column */
+        {".tet", KILN_F64, 1, KILN_RULE_COPY, KILN_ERR_INPUT}, /* a core column */
         {"a", KILN_F64, 0, KILN_RULE_COPY, KILN_ERR_INPUT},
         {"a", KILN_F64, 257, KILN_RULE_COPY, KILN_ERR_INPUT},
         {"a", KILN_F64, 3, KILN_RULE_SPD_LOG, KILN_ERR_INPUT},
