@@ -98,40 +98,32 @@ kiln_status kiln_obj_read(kiln_source *source, kiln_soup *soup, kiln_error *erro
     return status;
 }
 
-static kiln_status write_surface(kiln_context *context, const char *path, kiln_encoding encoding,
-                                 const kiln_soup *soup, kiln_error *error)
+static void put_surface(kiln_sink *sink, const kiln_soup *soup, kiln_encoding encoding)
 {
     (void)encoding;
-    kiln_sink sink;
-    KILN_TRY(kiln_sink_open(&sink, context, path, error));
-    kiln_sink_text(&sink, "# kiln\n");
+    kiln_sink_text(sink, "# kiln\n");
     for (size_t i = 0; i < soup->points.count; i++) {
         kiln_vec3 p = soup->points.data[i];
-        kiln_sink_text(&sink, "v ");
-        kiln_sink_double(&sink, p.x);
-        kiln_sink_char(&sink, ' ');
-        kiln_sink_double(&sink, p.y);
-        kiln_sink_char(&sink, ' ');
-        kiln_sink_double(&sink, p.z);
-        kiln_sink_char(&sink, '\n');
+        kiln_sink_text(sink, "v ");
+        kiln_sink_double(sink, p.x);
+        kiln_sink_char(sink, ' ');
+        kiln_sink_double(sink, p.y);
+        kiln_sink_char(sink, ' ');
+        kiln_sink_double(sink, p.z);
+        kiln_sink_char(sink, '\n');
     }
     for (size_t i = 0; i < soup->triangles.count; i++) {
-        kiln_sink_char(&sink, 'f');
+        kiln_sink_char(sink, 'f');
         for (int k = 0; k < 3; k++) {
-            kiln_sink_char(&sink, ' ');
-            kiln_sink_integer(&sink, (int64_t)soup->triangles.data[i].v[k] + 1);
+            kiln_sink_char(sink, ' ');
+            kiln_sink_integer(sink, (int64_t)soup->triangles.data[i].v[k] + 1);
         }
-        kiln_sink_char(&sink, '\n');
+        kiln_sink_char(sink, '\n');
     }
-    return kiln_sink_commit(&sink, error);
 }
 
 kiln_status kiln_obj_write(kiln_context *context, const char *path, kiln_encoding encoding,
                            const kiln_soup *soup, kiln_error *error)
 {
-    kiln_soup surface;
-    KILN_TRY(kiln_surface_extract(soup, path, &surface, error));
-    kiln_status status = write_surface(context, path, encoding, &surface, error);
-    kiln_soup_free(&surface);
-    return status;
+    return kiln_surface_write(context, path, encoding, soup, put_surface, error);
 }

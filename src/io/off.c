@@ -91,39 +91,31 @@ bool kiln_off_sniff(kiln_text start)
     return is_keyword((kiln_text){start.data, size});
 }
 
-static kiln_status write_surface(kiln_context *context, const char *path, kiln_encoding encoding,
-                                 const kiln_soup *soup, kiln_error *error)
+static void put_surface(kiln_sink *sink, const kiln_soup *soup, kiln_encoding encoding)
 {
     (void)encoding;
-    kiln_sink sink;
-    KILN_TRY(kiln_sink_open(&sink, context, path, error));
-    kiln_sink_format(&sink, "OFF\n%zu %zu 0\n", soup->points.count, soup->triangles.count);
+    kiln_sink_format(sink, "OFF\n%zu %zu 0\n", soup->points.count, soup->triangles.count);
     for (size_t i = 0; i < soup->points.count; i++) {
         kiln_vec3 p = soup->points.data[i];
-        kiln_sink_double(&sink, p.x);
-        kiln_sink_char(&sink, ' ');
-        kiln_sink_double(&sink, p.y);
-        kiln_sink_char(&sink, ' ');
-        kiln_sink_double(&sink, p.z);
-        kiln_sink_char(&sink, '\n');
+        kiln_sink_double(sink, p.x);
+        kiln_sink_char(sink, ' ');
+        kiln_sink_double(sink, p.y);
+        kiln_sink_char(sink, ' ');
+        kiln_sink_double(sink, p.z);
+        kiln_sink_char(sink, '\n');
     }
     for (size_t i = 0; i < soup->triangles.count; i++) {
-        kiln_sink_char(&sink, '3');
+        kiln_sink_char(sink, '3');
         for (int k = 0; k < 3; k++) {
-            kiln_sink_char(&sink, ' ');
-            kiln_sink_integer(&sink, soup->triangles.data[i].v[k]);
+            kiln_sink_char(sink, ' ');
+            kiln_sink_integer(sink, soup->triangles.data[i].v[k]);
         }
-        kiln_sink_char(&sink, '\n');
+        kiln_sink_char(sink, '\n');
     }
-    return kiln_sink_commit(&sink, error);
 }
 
 kiln_status kiln_off_write(kiln_context *context, const char *path, kiln_encoding encoding,
                            const kiln_soup *soup, kiln_error *error)
 {
-    kiln_soup surface;
-    KILN_TRY(kiln_surface_extract(soup, path, &surface, error));
-    kiln_status status = write_surface(context, path, encoding, &surface, error);
-    kiln_soup_free(&surface);
-    return status;
+    return kiln_surface_write(context, path, encoding, soup, put_surface, error);
 }

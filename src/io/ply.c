@@ -310,14 +310,11 @@ static void put_binary(kiln_sink *sink, const kiln_soup *soup)
     }
 }
 
-static kiln_status write_surface(kiln_context *context, const char *path, kiln_encoding encoding,
-                                 const kiln_soup *soup, kiln_error *error)
+static void put_surface(kiln_sink *sink, const kiln_soup *soup, kiln_encoding encoding)
 {
-    kiln_sink sink;
     const uint16_t probe = 1;
     bool text = encoding == KILN_ENCODING_ASCII, little = *(const unsigned char *)&probe == 1;
-    KILN_TRY(kiln_sink_open(&sink, context, path, error));
-    kiln_sink_format(&sink,
+    kiln_sink_format(sink,
                      "ply\nformat %s 1.0\ncomment kiln\nelement vertex %zu\nproperty double x\n"
                      "property double y\nproperty double z\nelement face %zu\n"
                      "property list uchar uint vertex_indices\n%send_header\n",
@@ -327,18 +324,13 @@ static kiln_status write_surface(kiln_context *context, const char *path, kiln_e
                      soup->points.count, soup->triangles.count,
                      soup->triangle_tags.count ? "property int tag\n" : "");
     if (text)
-        put_text(&sink, soup);
+        put_text(sink, soup);
     else
-        put_binary(&sink, soup);
-    return kiln_sink_commit(&sink, error);
+        put_binary(sink, soup);
 }
 
 kiln_status kiln_ply_write(kiln_context *context, const char *path, kiln_encoding encoding,
                            const kiln_soup *soup, kiln_error *error)
 {
-    kiln_soup surface;
-    KILN_TRY(kiln_surface_extract(soup, path, &surface, error));
-    kiln_status status = write_surface(context, path, encoding, &surface, error);
-    kiln_soup_free(&surface);
-    return status;
+    return kiln_surface_write(context, path, encoding, soup, put_surface, error);
 }

@@ -200,3 +200,18 @@ kiln_status kiln_surface_extract(const kiln_soup *soup, const char *path, kiln_s
         kiln_soup_free(out);
     return status;
 }
+
+kiln_status kiln_surface_write(kiln_context *context, const char *path, kiln_encoding encoding,
+                               const kiln_soup *soup, kiln_surface_put put, kiln_error *error)
+{
+    kiln_soup surface;
+    kiln_sink sink;
+    KILN_TRY(kiln_surface_extract(soup, path, &surface, error));
+    kiln_status status = kiln_sink_open(&sink, context, path, error);
+    if (status == KILN_OK) {
+        put(&sink, &surface, encoding);
+        status = kiln_sink_commit(&sink, error);
+    }
+    kiln_soup_free(&surface);
+    return status;
+}

@@ -5,6 +5,8 @@
 
 #include "io/source.h"
 #include "mesh/soup.h"
+#include "io/format.h"
+#include "io/sink.h"
 
 /* Triangles of a polygon with corners v[count] (count >= 3, numbers of points that exist) appended
  * to the soup. Cut by ears in the plane of its mean normal, so corners may point inward; a polygon
@@ -26,5 +28,10 @@ void kiln_weld_free(kiln_weld *weld);
  * error when there are no triangles. */
 kiln_status kiln_surface_extract(const kiln_soup *soup, const char *path, kiln_soup *out,
                                  kiln_error *error);
+
+/* Extracts the surface, lets `put` write it, commits: all that the surface formats share. */
+typedef void (*kiln_surface_put)(kiln_sink *sink, const kiln_soup *surface, kiln_encoding encoding);
+kiln_status kiln_surface_write(kiln_context *context, const char *path, kiln_encoding encoding,
+                               const kiln_soup *soup, kiln_surface_put put, kiln_error *error);
 
 #endif

@@ -196,24 +196,16 @@ static void put_binary(kiln_sink *sink, const kiln_soup *soup)
     }
 }
 
-static kiln_status write_surface(kiln_context *context, const char *path, kiln_encoding encoding,
-                                 const kiln_soup *soup, kiln_error *error)
+static void put_surface(kiln_sink *sink, const kiln_soup *soup, kiln_encoding encoding)
 {
-    kiln_sink sink;
-    KILN_TRY(kiln_sink_open(&sink, context, path, error));
     if (encoding == KILN_ENCODING_ASCII)
-        put_text(&sink, soup);
+        put_text(sink, soup);
     else
-        put_binary(&sink, soup);
-    return kiln_sink_commit(&sink, error);
+        put_binary(sink, soup);
 }
 
 kiln_status kiln_stl_write(kiln_context *context, const char *path, kiln_encoding encoding,
                            const kiln_soup *soup, kiln_error *error)
 {
-    kiln_soup surface;
-    KILN_TRY(kiln_surface_extract(soup, path, &surface, error));
-    kiln_status status = write_surface(context, path, encoding, &surface, error);
-    kiln_soup_free(&surface);
-    return status;
+    return kiln_surface_write(context, path, encoding, soup, put_surface, error);
 }

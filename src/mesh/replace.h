@@ -49,6 +49,7 @@ enum {
     KILN_CAVITY_SURFACE = 1,  /* surface faces of R may go */
     KILN_CAVITY_FEATURES = 2, /* marked edges and faces, and corners, may go */
     KILN_CAVITY_REGIONS = 4,  /* interfaces inside the cavity may move */
+    KILN_CAVITY_ANY = 7,
 };
 
 typedef struct kiln_cavity {

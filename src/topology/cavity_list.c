@@ -46,6 +46,16 @@ void kiln_cavity_list_surface(kiln_cavity_list *list, kiln_new_face face)
     PUSH(surface, face);
 }
 
+void kiln_cavity_list_keep(kiln_cavity_list *list, const kiln_mesh *mesh, uint32_t index,
+                           uint32_t f, uint32_t face)
+{
+    kiln_cavity_list_surface(list, (kiln_new_face){.tet = index,
+                                                   .face = f,
+                                                   .tag = mesh->face[face].tag,
+                                                   .parent = face,
+                                                   .twin = mesh->face[face].twin});
+}
+
 void kiln_cavity_list_opened(kiln_cavity_list *list, kiln_open_face face)
 {
     PUSH(opened, face);

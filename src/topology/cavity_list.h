@@ -28,6 +28,9 @@ void kiln_cavity_list_old(kiln_cavity_list *list, uint32_t tet);
 void kiln_cavity_list_heir(kiln_cavity_list *list, uint32_t fresh);      /* of old tets, in order */
 uint32_t kiln_cavity_list_new(kiln_cavity_list *list, kiln_new_tet tet); /* its index */
 void kiln_cavity_list_surface(kiln_cavity_list *list, kiln_new_face face);
+/* Face f of new tet `index` goes on being that surface face. */
+void kiln_cavity_list_keep(kiln_cavity_list *list, const kiln_mesh *mesh, uint32_t index,
+                           uint32_t f, uint32_t face);
 void kiln_cavity_list_opened(kiln_cavity_list *list, kiln_open_face face);
 void kiln_cavity_list_glued(kiln_cavity_list *list, kiln_glue_face face);
 

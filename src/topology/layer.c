@@ -3,8 +3,6 @@
 #include "mesh/idset.h"
 #include "topology/cavity_list.h"
 
-static const uint32_t any_change = KILN_CAVITY_SURFACE | KILN_CAVITY_FEATURES | KILN_CAVITY_REGIONS;
-
 /* The three tets of the prism a0 a1 a2 - b0 b1 b2, cut along a1-b0, a2-b0, a2-b1, each turned
  * positive. False when one is flat. Returns through `first` the index of the first. */
 static bool add_prism(kiln_cavity_list *list, const kiln_mesh *mesh, const uint32_t a[3],
@@ -114,7 +112,7 @@ kiln_verdict kiln_layer_add(kiln_txn *txn, const uint32_t *faces, size_t count,
         verdict = add_prisms(&list, &inner, faces, count, &copies);
     if (verdict == KILN_ACCEPTED) {
         kiln_cavity_list_close(&list, rim_tag);
-        verdict = kiln_cavity_list_replace(&list, &inner, any_change);
+        verdict = kiln_cavity_list_replace(&list, &inner, KILN_CAVITY_ANY);
     }
     kiln_array_free(context, &copies.slots);
     kiln_cavity_list_free(&list);
@@ -153,7 +151,7 @@ static kiln_verdict try_bridge(kiln_txn *txn, const uint32_t a[3], const uint32_
         kiln_cavity_list_glued(
             &list, (kiln_glue_face){.tet = 2, .face = face_of(&list, 2, b), .outside = at_b});
         kiln_cavity_list_close(&list, tag);
-        verdict = kiln_cavity_list_replace(&list, txn, any_change);
+        verdict = kiln_cavity_list_replace(&list, txn, KILN_CAVITY_ANY);
     }
     kiln_cavity_list_free(&list);
     return verdict;
@@ -227,7 +225,7 @@ kiln_verdict kiln_tets_remove(kiln_txn *txn, kiln_tet_predicate predicate, void 
                 kiln_cavity_list_opened(&list, (kiln_open_face){.outside = link, .tag = tag});
         }
     if (verdict == KILN_ACCEPTED && list.old.count > 0)
-        verdict = kiln_cavity_list_replace(&list, txn, any_change);
+        verdict = kiln_cavity_list_replace(&list, txn, KILN_CAVITY_ANY);
     kiln_array_free(mesh->context, &leaving.slots);
     kiln_cavity_list_free(&list);
     return verdict;

@@ -40,12 +40,7 @@ static void keep_surface(kiln_cavity_list *list, const kiln_mesh *mesh, uint32_t
     for (uint32_t f = 0; f < 4; f++) {
         if (!kiln_link_is_surface(record->n[f]) || !face_has(record, f, vertices, count))
             continue;
-        uint32_t face = record->n[f] - KILN_LINK_SURFACE;
-        kiln_cavity_list_surface(list, (kiln_new_face){.tet = index,
-                                                       .face = f,
-                                                       .tag = mesh->face[face].tag,
-                                                       .parent = face,
-                                                       .twin = mesh->face[face].twin});
+        kiln_cavity_list_keep(list, mesh, index, f, record->n[f] - KILN_LINK_SURFACE);
     }
 }
 
@@ -101,8 +96,7 @@ static kiln_verdict make_children(kiln_cavity_list *list, kiln_txn *txn, kiln_sp
         return verdict;
     for (size_t i = 0; i < list->old.count; i++)
         add_children(list, mesh, list->old.data[i], split);
-    return kiln_cavity_list_replace(
-        list, txn, KILN_CAVITY_SURFACE | KILN_CAVITY_FEATURES | KILN_CAVITY_REGIONS);
+    return kiln_cavity_list_replace(list, txn, KILN_CAVITY_ANY);
 }
 
 kiln_verdict kiln_split_at(kiln_txn *txn, uint32_t tet, const uint32_t *corners, int count,
@@ -193,8 +187,7 @@ static kiln_verdict restore_parents(kiln_cavity_list *list, kiln_txn *txn, const
             return KILN_REFUSED_DECLARATION;
         kiln_cavity_list_heir(list, heir);
     }
-    return kiln_cavity_list_replace(
-        list, txn, KILN_CAVITY_SURFACE | KILN_CAVITY_FEATURES | KILN_CAVITY_REGIONS);
+    return kiln_cavity_list_replace(list, txn, KILN_CAVITY_ANY);
 }
 
 kiln_verdict kiln_unsplit(kiln_txn *txn, const kiln_split *split)

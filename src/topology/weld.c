@@ -67,16 +67,6 @@ static void add_retargeted(kiln_cavity_list *list, const kiln_mesh *mesh, uint32
     kiln_cavity_list_new(list, fresh);
 }
 
-static void keep_face(kiln_cavity_list *list, const kiln_mesh *mesh, uint32_t index, uint32_t f,
-                      uint32_t face)
-{
-    kiln_cavity_list_surface(list, (kiln_new_face){.tet = index,
-                                                   .face = f,
-                                                   .tag = mesh->face[face].tag,
-                                                   .parent = face,
-                                                   .twin = mesh->face[face].twin});
-}
-
 /* Outside faces at the vertex: surface ones stay surface, others open. */
 static kiln_verdict declare_faces(kiln_cavity_list *list, kiln_txn *txn, uint32_t vertex,
                                   int32_t tag)
@@ -89,7 +79,7 @@ static kiln_verdict declare_faces(kiln_cavity_list *list, kiln_txn *txn, uint32_
             if (mesh->tet[tet].v[f] == vertex)
                 continue;
             if (kiln_link_is_surface(link)) {
-                keep_face(list, mesh, i, f, link - KILN_LINK_SURFACE);
+                kiln_cavity_list_keep(list, mesh, i, f, link - KILN_LINK_SURFACE);
                 continue;
             }
             bool inside = false;
@@ -113,8 +103,6 @@ static kiln_verdict declare_faces(kiln_cavity_list *list, kiln_txn *txn, uint32_
     return KILN_ACCEPTED;
 }
 
-static const uint32_t any_change = KILN_CAVITY_SURFACE | KILN_CAVITY_FEATURES | KILN_CAVITY_REGIONS;
-
 kiln_verdict kiln_vertex_duplicate(kiln_txn *txn, uint32_t vertex, const uint32_t *tets,
                                    uint32_t count, int32_t tag, uint32_t *copy)
 {
@@ -135,7 +123,7 @@ kiln_verdict kiln_vertex_duplicate(kiln_txn *txn, uint32_t vertex, const uint32_
         }
     }
     if (verdict == KILN_ACCEPTED)
-        verdict = kiln_cavity_list_replace(&list, &inner, any_change);
+        verdict = kiln_cavity_list_replace(&list, &inner, KILN_CAVITY_ANY);
     kiln_cavity_list_free(&list);
     return kiln_txn_settle(&inner, verdict);
 }
@@ -174,7 +162,7 @@ static kiln_verdict weld(kiln_cavity_list *list, kiln_txn *txn, uint32_t a, uint
     mesh->vertex[a].flags |=
         mesh->vertex[b].flags & (KILN_VERTEX_FEATURE | KILN_VERTEX_CORNER | KILN_VERTEX_REQUIRED);
     mesh->vertex[b].flags &= ~(uint32_t)(KILN_VERTEX_REQUIRED | KILN_VERTEX_CORNER);
-    return kiln_cavity_list_replace(list, txn, any_change);
+    return kiln_cavity_list_replace(list, txn, KILN_CAVITY_ANY);
 }
 
 kiln_verdict kiln_vertex_weld(kiln_txn *txn, uint32_t a, uint32_t b)
@@ -236,7 +224,7 @@ kiln_verdict kiln_face_glue(kiln_txn *txn, uint32_t face_a, uint32_t face_b)
                           .fresh_count = 1,
                           .glued = &glued,
                           .glued_count = 1,
-                          .flags = any_change};
+                          .flags = KILN_CAVITY_ANY};
     kiln_verdict verdict = kiln_replace(&inner, &cavity, NULL);
     if (verdict == KILN_ACCEPTED)
         verdict = agree_on_marks(&inner, at, other);
