@@ -41,13 +41,15 @@ static kiln_status reserve(kiln_mesh *mesh, const kiln_cavity *cavity)
     kiln_context *context = mesh->context;
     size_t old = cavity->old_count, fresh = cavity->fresh_count;
     size_t faces = cavity->surface_count + cavity->opened_count + cavity->glued_count;
-    KILN_TRY(kiln_array_reserve(context, &scratch->order, 4 * (old + fresh), NULL));
+    /* Looking a wrongly declared face up adds an entry too. */
+    size_t entries = 4 * (old + fresh) + cavity->opened_count;
+    KILN_TRY(kiln_array_reserve(context, &scratch->order, entries, NULL));
     KILN_TRY(kiln_array_reserve(context, &scratch->fresh_slot, 4 * fresh, NULL));
     KILN_TRY(kiln_array_reserve(context, &scratch->number, fresh, NULL));
     KILN_TRY(kiln_array_reserve(context, &scratch->marks, fresh, NULL));
     /* A small cavity uses few slots of the table, so that they stay in the nearest cache. */
     size_t slots = FEW_SLOTS;
-    while (slots < 8 * (old + fresh))
+    while (slots < 2 * entries)
         slots *= 2;
     scratch->mask = (uint32_t)slots - 1;
     if (KILN_UNLIKELY(slots > scratch->table.count || scratch->epoch >= UINT32_MAX - 1)) {

@@ -236,6 +236,18 @@ kiln_verdict kiln_txn_write(kiln_txn *txn, kiln_where where, const kiln_field *f
     return KILN_ACCEPTED;
 }
 
+kiln_verdict kiln_txn_fill_body(kiln_txn *txn, uint32_t body, const kiln_field *field,
+                                const void *value)
+{
+    const kiln_mesh *mesh = txn->mesh;
+    kiln_verdict verdict = KILN_ACCEPTED;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used && verdict == KILN_ACCEPTED; t++)
+        if (kiln_tet_live(mesh, t) && mesh->parts.data[mesh->info[t].part].body == body &&
+            memcmp(field->data + (size_t)t * field->stride, value, field->stride) != 0)
+            verdict = kiln_txn_write(txn, KILN_ON_TET, field, t, value);
+    return verdict;
+}
+
 static kiln_verdict set_word(kiln_mesh *mesh, kiln_word word, uint32_t index, uint32_t value)
 {
     if (kiln_journal_reserve(mesh, 0, 0, 0, 1, NULL) != KILN_OK)

@@ -64,6 +64,10 @@ kiln_verdict kiln_txn_move_vertex(kiln_txn *txn, uint32_t vertex, kiln_vec3 u, k
 kiln_verdict kiln_txn_write(kiln_txn *txn, kiln_where where, const kiln_field *field, uint32_t row,
                             const void *value);
 
+/* The same value for all tets of a body, e.g. refinement words back to zero (rebase). */
+kiln_verdict kiln_txn_fill_body(kiln_txn *txn, uint32_t body, const kiln_field *field,
+                                const void *value);
+
 /* Logged attributes. Marks of an edge or face go to all tets that have it. */
 kiln_verdict kiln_txn_set_region(kiln_txn *txn, uint32_t tet, int32_t region);
 kiln_verdict kiln_txn_set_face_tag(kiln_txn *txn, uint32_t face, int32_t tag);
