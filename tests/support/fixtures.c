@@ -1,7 +1,7 @@
 #include "fixtures.h"
+#include "mesh/jitter.h"
 #include "mesh/shapes.h"
 #include "mesh/txn.h"
-#include "mesh/walk.h"
 #include "remesh/flip.h"
 #include "support.h"
 #include "topology/split.h"
@@ -67,18 +67,7 @@ kiln_mesh *kiln_test_mesh_of(kiln_context *context, size_t points, const kiln_ve
 
 void kiln_test_jitter(kiln_mesh *mesh, double size, uint64_t seed)
 {
-    kiln_random random = kiln_random_start(seed, 99);
-    kiln_txn txn = kiln_txn_begin(mesh);
-    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
-        if (mesh->vertex[v].flags & KILN_VERTEX_SURFACE)
-            continue;
-        kiln_vec3 to = mesh->u[v];
-        to.x += kiln_random_range(&random, -size, size);
-        to.y += kiln_random_range(&random, -size, size);
-        to.z += kiln_random_range(&random, -size, size);
-        kiln_txn_move_vertex(&txn, v, to, to);
-    }
-    ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
+    ck_assert_int_eq(kiln_mesh_jitter(mesh, size, seed), KILN_ACCEPTED);
 }
 
 kiln_verdict kiln_test_remove_tet(kiln_txn *txn, uint32_t tet)
@@ -136,55 +125,9 @@ void kiln_test_audit(const kiln_mesh *mesh)
     ck_assert_msg(report.invariant == NULL, "%s: %s", report.invariant, report.message);
 }
 
-/* The surface face on the other side of side `side` of a face, within the fan of tets. */
-static uint32_t next_face(const kiln_mesh *mesh, uint32_t face, int side)
+kiln_surface_topology kiln_test_surface_of(const kiln_mesh *mesh)
 {
-    static uint32_t ring[4096];
-    uint32_t at = mesh->face[face].at;
-    uint32_t a = kiln_face_corner[at % 4][side], b = kiln_face_corner[at % 4][(side + 1) % 3];
-    uint32_t va = mesh->tet[at / 4].v[a], vb = mesh->tet[at / 4].v[b];
-    kiln_ring shape = kiln_edge_ring(mesh, at / 4, a, b, ring, 4096);
-    ck_assert(!shape.closed && shape.count <= 4096);
-    uint32_t last = mesh->tet[ring[shape.count - 1] / 4].n[ring[shape.count - 1] % 4];
-    if (last - KILN_LINK_SURFACE != face)
-        return last - KILN_LINK_SURFACE;
-    const kiln_tet *tet = &mesh->tet[ring[0] / 4];
-    uint32_t entry = 0;
-    while (entry == ring[0] % 4 || tet->v[entry] == va || tet->v[entry] == vb)
-        entry++;
-    return tet->n[entry] - KILN_LINK_SURFACE;
-}
-
-kiln_test_surface kiln_test_surface_of(const kiln_mesh *mesh)
-{
-    kiln_test_surface result = {0};
-    uint32_t faces = mesh->table[KILN_ON_FACE].used, live = mesh->table[KILN_ON_FACE].live;
-    kiln_u32_array queue = {0}, seen = {0};
-    ck_assert_int_eq(kiln_array_reserve(mesh->context, &queue, faces + 1, NULL), KILN_OK);
-    ck_assert_int_eq(kiln_array_reserve(mesh->context, &seen, faces + 1, NULL), KILN_OK);
-    memset(seen.data, 0, faces * sizeof(uint32_t));
-    for (uint32_t start = 0; start < faces; start++) {
-        if (!kiln_face_live(mesh, start) || seen.data[start])
-            continue;
-        result.components++;
-        seen.data[start] = 1;
-        queue.data[queue.count++] = start;
-        while (queue.count > 0) {
-            uint32_t face = queue.data[--queue.count];
-            for (int side = 0; side < 3; side++) {
-                uint32_t next = next_face(mesh, face, side);
-                if (seen.data[next])
-                    continue;
-                seen.data[next] = 1;
-                queue.data[queue.count++] = next;
-            }
-        }
-    }
-    int64_t vertices = 0;
-    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
-        vertices += kiln_vertex_live(mesh, v) && (mesh->vertex[v].flags & KILN_VERTEX_SURFACE);
-    result.euler = vertices - (int64_t)live / 2; /* E = 3F/2 */
-    kiln_array_free(mesh->context, &queue);
-    kiln_array_free(mesh->context, &seen);
+    kiln_surface_topology result;
+    ck_assert_int_eq(kiln_mesh_surface_topology(mesh, &result, NULL), KILN_OK);
     return result;
 }

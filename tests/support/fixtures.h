@@ -6,6 +6,7 @@
 #include "mesh/audit.h"
 #include "mesh/build.h"
 #include "mesh/replace.h"
+#include "mesh/surface.h"
 
 /* A row of the shapes table, e.g. ("box", "nx=3 ny=3 nz=3"); fails the test. */
 kiln_soup kiln_test_soup(kiln_context *context, const char *shape, const char *settings);
@@ -17,8 +18,7 @@ kiln_mesh *kiln_test_mesh_of(kiln_context *context, size_t points, const kiln_ve
                              size_t tets, const kiln_soup_tet *tet, const int32_t *region,
                              kiln_build_policy policy);
 
-/* Moves every interior vertex by up to `size` each way where the tets allow it: a box is so regular
- * that few flips are possible. */
+/* kiln_mesh_jitter, which must succeed. */
 void kiln_test_jitter(kiln_mesh *mesh, double size, uint64_t seed);
 
 /* Takes a tet out; what it leaves open becomes surface with tag 7. */
@@ -31,11 +31,7 @@ kiln_verdict kiln_test_change(kiln_txn *txn, kiln_random *random, double size, b
 /* Fails the test with the audit's message when an invariant is broken. */
 void kiln_test_audit(const kiln_mesh *mesh);
 
-/* Components of the surface, and its Euler characteristic V - E + F summed over them. */
-typedef struct kiln_test_surface {
-    uint32_t components;
-    int64_t euler;
-} kiln_test_surface;
-kiln_test_surface kiln_test_surface_of(const kiln_mesh *mesh);
+/* kiln_mesh_surface_topology, which must succeed. */
+kiln_surface_topology kiln_test_surface_of(const kiln_mesh *mesh);
 
 #endif

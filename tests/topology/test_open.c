@@ -123,7 +123,7 @@ START_TEST(face_at_the_surface_opens)
     ck_assert_uint_ne(chosen, KILN_NONE);
     kiln_open_report report = open_faces(mesh, &chosen, 1);
     ck_assert_uint_ge(report.edges_split, 1);
-    kiln_test_surface surface = kiln_test_surface_of(mesh);
+    kiln_surface_topology surface = kiln_test_surface_of(mesh);
     ck_assert_uint_eq(surface.components, 1);
     ck_assert_int_eq(surface.euler, 2);
     ck_assert_uint_eq(kiln_part_count(mesh), 1);
@@ -334,7 +334,7 @@ START_TEST(film_gets_a_hole)
         }
     ck_assert_uint_eq(count, 2);
     open_faces(mesh, faces, 2);
-    kiln_test_surface surface = kiln_test_surface_of(mesh);
+    kiln_surface_topology surface = kiln_test_surface_of(mesh);
     ck_assert_uint_eq(surface.components, 1);
     ck_assert_int_eq(surface.euler, 0); /* genus 1 */
     ck_assert_uint_eq(kiln_part_count(mesh), 1);
@@ -417,7 +417,7 @@ START_TEST(voids_that_touch_get_a_tunnel)
     ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
     kiln_test_audit(mesh);
     ck_assert_uint_eq(report.tunnels, 1);
-    kiln_test_surface surface = kiln_test_surface_of(mesh);
+    kiln_surface_topology surface = kiln_test_surface_of(mesh);
     ck_assert_uint_eq(surface.components, 2); /* the outside, and the two voids joined */
     ck_assert_uint_eq(kiln_part_count(mesh), 1);
     ck_assert_uint_eq(mesh->ledger.tets_removed, 12);
