@@ -1,6 +1,7 @@
 #include "app/bench_page.h"
 
 #include "app/aside.h"
+#include "app/provenance.h"
 
 #include <string.h>
 
@@ -49,36 +50,6 @@ void kiln_bench_print_table(const kiln_bench_row_array *rows, FILE *out)
     fprintf(out, "\n%zu figures, %zu missed their bar\n", rows->count, missed);
 }
 
-static void print_machine(kiln_context *context, FILE *out)
-{
-    char line[256], model[200] = "unknown";
-    FILE *info = fopen("/proc/cpuinfo", "r");
-    while (info && fgets(line, sizeof line, info)) {
-        const char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) == 0 && colon) {
-            snprintf(model, sizeof model, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
-            break;
-        }
-    }
-    if (info)
-        fclose(info);
-    fprintf(out, "- machine: %s, %s instructions\n- compiler: %s\n", model,
-            kiln_isa_name(context->isa), KILN_COMPILER);
-}
-
-/* Of the source tree in the current folder, where the page is usually written from. */
-static void print_commit(FILE *out)
-{
-    char commit[64] = "";
-    FILE *git = popen("git rev-parse --short=12 HEAD 2>/dev/null", "r");
-    if (git) {
-        if (fgets(commit, sizeof commit, git))
-            commit[strcspn(commit, "\n")] = 0;
-        pclose(git);
-    }
-    fprintf(out, "- version: %s, commit %s\n", kiln_version(), commit[0] ? commit : "unknown");
-}
-
 kiln_status kiln_bench_write_page(kiln_context *context, const kiln_bench_row_array *rows,
                                   const char *path, kiln_error *error)
 {
@@ -86,8 +57,7 @@ kiln_status kiln_bench_write_page(kiln_context *context, const kiln_bench_row_ar
     KILN_TRY(kiln_aside_open(&aside, path, error));
     FILE *out = aside.file;
     fputs("# Performance\n\nWritten by `kiln bench --write`; do not edit.\n\n", out);
-    print_machine(context, out);
-    print_commit(out);
+    kiln_provenance_print(context, out);
     fputs(
         "\nCPU time of one thread, minimum of many repeats. *ratio*: time of one item in units of "
         "the reference loop\n(the scalar orient3d filter) timed beside it.\n",

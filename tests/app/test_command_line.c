@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TEXT = 1 << 16 };
+enum { TEXT = 1 << 18 };
 
 static char folder[64];
 static char out[TEXT], err[TEXT];
@@ -154,8 +154,9 @@ static double json_value(const char *key)
 
 START_TEST(every_command_explains_itself)
 {
-    static const char *const with_example[] = {
-        "mesh info", "mesh generate", "mesh convert", "render", "bench", "demo", "--version"};
+    static const char *const with_example[] = {"mesh info", "mesh generate", "mesh convert",
+                                               "render",    "bench",         "validate",
+                                               "demo",      "--version"};
     char arguments[64];
     for (size_t i = 0; i < sizeof with_example / sizeof with_example[0]; i++) {
         snprintf(arguments, sizeof arguments, "%s --help", with_example[i]);
@@ -348,6 +349,68 @@ START_TEST(bench_prints_figures_and_a_page)
 }
 END_TEST
 
+/* How often the text has the word. */
+static int occurrences(const char *text, const char *word)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, word)); at += strlen(word))
+        count++;
+    return count;
+}
+
+START_TEST(validate_prints_figures_and_a_page)
+{
+    ck_assert_int_eq(kiln("validate --json --write page.md"), 0);
+    check_json(out);
+    int rows = occurrences(out, "\"case\":");
+    ck_assert_int_ge(rows, 300);
+    static const char *const keys[] = {"quantity", "reference", "measured", "tolerance"};
+    for (int i = 0; i < 4; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "\"%s\":", keys[i]);
+        ck_assert_int_eq(occurrences(out, key), rows);
+    }
+    ck_assert_int_eq(occurrences(out, "\"pass\": true"), rows);
+    char page[TEXT];
+    slurp("page.md", page);
+    ck_assert_ptr_nonnull(strstr(page, "`kiln validate --write page.md`"));
+    ck_assert_ptr_nonnull(strstr(page, "\n## M1\n"));
+    ck_assert_int_eq(occurrences(page, " | ok |\n"), rows);
+}
+END_TEST
+
+START_TEST(validate_runs_what_is_named)
+{
+    ck_assert_int_eq(kiln("validate boxes --json"), 0);
+    check_json(out);
+    ck_assert_int_eq(occurrences(out, "\"case\":"), occurrences(out, "\"case\": \"boxes\""));
+    ck_assert_int_eq(kiln("validate mesh predicates"), 0); /* an area and a case */
+    ck_assert_ptr_nonnull(strstr(out, "boxes:"));
+    ck_assert_ptr_nonnull(strstr(out, "solids:"));
+    ck_assert_ptr_nonnull(strstr(out, "predicates:"));
+    ck_assert_ptr_null(strstr(out, "M1:"));
+    expect_refusal("validate boxs", "did you mean 'boxes'?");
+    expect_refusal("validate geometri", "did you mean 'geometry'?");
+    expect_refusal("validate zzzzzzzz", "'kiln validate --help' lists them");
+}
+END_TEST
+
+/* A case that cannot run is a row that fails; the others are still measured. */
+START_TEST(validate_tells_a_failure)
+{
+    ck_assert_int_eq(setenv("TMPDIR", "/nowhere", 1), 0);
+    ck_assert_int_eq(kiln("validate files predicates --json --write page.md"), 1);
+    check_json(out);
+    ck_assert_int_eq(occurrences(out, "\"pass\": false"), 1);
+    ck_assert_int_ge(occurrences(out, "\"pass\": true"), 4);
+    ck_assert_ptr_nonnull(strstr(err, "/nowhere"));
+    ck_assert_ptr_nonnull(strstr(err, "out of tolerance"));
+    char page[TEXT];
+    slurp("page.md", page);
+    ck_assert_int_eq(occurrences(page, "FAILED"), 1);
+}
+END_TEST
+
 START_TEST(info_survives_nothing)
 {
     write_file("empty.mesh", "MeshVersionFormatted 2\nDimension 3\nVertices\n0\nEnd\n");
@@ -428,6 +491,9 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, info_checks_surface_files);
     tcase_add_test(all, info_survives_nothing);
     tcase_add_test(all, bench_prints_figures_and_a_page);
+    tcase_add_test(all, validate_prints_figures_and_a_page);
+    tcase_add_test(all, validate_runs_what_is_named);
+    tcase_add_test(all, validate_tells_a_failure);
     tcase_add_test(all, conversion_keeps_the_mesh_and_old_files);
     tcase_add_test(all, surfaces_are_filled);
     tcase_add_test(all, a_full_disk_is_noticed);
