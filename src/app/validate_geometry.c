@@ -73,7 +73,6 @@ static int make_cospherical(kiln_random *random, lattice_point p[5], int64_t k)
                   d[0][2] * (d[1][0] * d[2][1] - d[1][1] * d[2][0]);
     int64_t power = 2 * k * p[4].x[0] + k * k;
     p[4].x[0] += k;
-    /* Four points in a plane have no sphere, but then the fifth being on it gives zero too. */
     return -sign_of(det) * sign_of(power);
 }
 
@@ -147,7 +146,7 @@ static void report_batches(kiln_validation *validation)
             differ += memcmp(&one, &det[i], sizeof one) != 0;
         }
         kiln_validation_report(validation, 0, (double)differ, 0,
-                               "orient3d in batches, %s: %d values that differ from one by one",
+                               "orient3d in batches, %s: of %d values those unlike the scalar",
                                kiln_isa_name((kiln_isa)isa), ITEMS);
     }
 }
@@ -201,7 +200,7 @@ static void keep_worst(double *worst, double value)
     *worst = value > *worst || isnan(value) ? value : *worst;
 }
 
-/* Largest entry of Q'Q - I, and whether Q turns left into right, in extended precision. */
+/* Largest entry of Q'Q - I, in extended precision; infinite for a reflection. */
 static double orthogonality(const kiln_mat3 *q)
 {
     long double worst = 0;
