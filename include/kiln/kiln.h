@@ -1,11 +1,22 @@
 /* Kiln: matter that bends, flows, melts, tears and shatters on one self-repairing tetrahedral mesh.
  *
- * The whole public C API. Handles are opaque, nothing is global, the library never prints, exits
- * or touches signals. Lengths, times and masses are SI. Every fallible call returns a kiln_status;
- * the optional kiln_error says what went wrong and where. */
+ * The whole public C API; docs/library.md shows it in use. What there is now: contexts and meshes.
+ *
+ * Handles are opaque, nothing is global, the library never prints, exits or touches signals.
+ * Lengths, times and masses are SI. Every fallible call returns a kiln_status; the optional
+ * kiln_error (NULL: not wanted) says what went wrong and where, and the results are as they were.
+ *
+ * Ownership: who creates, loads or generates something destroys it, meshes before their context.
+ * What is passed in is read during the call and never kept; what comes out as a plain pointer is
+ * borrowed and says until when. Options may be NULL: the defaults.
+ *
+ * Threads: a context and everything made from it are used by one thread at a time; different
+ * contexts know nothing of each other. The library runs loops on threads of its own (see
+ * kiln_context_options.threads) with the same bits for any number of them. */
 #ifndef KILN_KILN_H
 #define KILN_KILN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -77,6 +88,174 @@ KILN_API kiln_status kiln_context_create(const kiln_context_options *options, ki
 KILN_API void kiln_context_destroy(kiln_context *context);
 
 KILN_API const char *kiln_version(void);
+
+/* A mesh of tetrahedra with its surface, regions, parts and fields.
+ *
+ * Vertices, tets and surface triangles are numbered from 0 without gaps, in the order of what they
+ * were made from; the numbers hold until the mesh is changed. A tet (a, b, c, d) is positive:
+ * det(b - a, c - a, d - a) > 0. A surface triangle looks outward: counter-clockwise seen from
+ * outside. */
+typedef struct kiln_mesh kiln_mesh;
+
+/* What a number or a field belongs to. */
+typedef enum kiln_where {
+    KILN_ON_VERTEX,
+    KILN_ON_TET,
+    KILN_ON_FACE, /* triangle of the surface */
+    KILN_WHERE_COUNT
+} kiln_where;
+
+/* Every vertex has two positions: where it is in the undeformed material and where it is now. They
+ * are the same unless the input gave a vertex field "u", the material position. */
+typedef enum kiln_space { KILN_SPACE_MATERIAL, KILN_SPACE_WORLD } kiln_space;
+
+typedef enum kiln_mesh_policy {
+    KILN_MESH_STRICT, /* any defect is an error that names the element and the rule it breaks */
+    KILN_MESH_REPAIR  /* mends what has one sensible meaning and reports it: tets that are turned,
+                         given twice or name a corner twice; vertices and edges where pieces merely
+                         touch. Flat tets and faces with more than two tets or with two on the same
+                         side are refused all the same. */
+} kiln_mesh_policy;
+
+typedef struct kiln_mesh_options {
+    kiln_mesh_policy policy; /* strict */
+    double feature_angle;    /* surface edges that turn by more are features; radians, 0 to pi */
+    int32_t opened_tag;      /* of surface triangles that repair makes by cutting; 0 */
+    /* Of kiln_mesh_load only. */
+    const char *format; /* "medit", "gmsh", ...; NULL: by the file's extension, then its content */
+    bool fill;          /* a closed surface without tets is filled with tets by running the program
+                           tetgen, which must be in PATH; otherwise (preset) it is an error */
+    double fill_edge;   /* edge length to fill with, m; 0: as the surface has it */
+} kiln_mesh_options;
+
+KILN_API kiln_mesh_options kiln_mesh_default_options(void);
+
+/* What was done to the input; all zero for a mesh with nothing to it but tets and their surface. */
+typedef struct kiln_mesh_report {
+    /* Under both policies: */
+    size_t points_unused;    /* in no tet: left out */
+    size_t triangles_unused; /* face of no tet: left out */
+    size_t triangles_inside; /* between two tets: their tags are not kept */
+    /* Tets in the other orientation, turned. Strict takes them only if all are, which is just
+     * another convention. */
+    size_t tets_turned;
+    /* Under KILN_MESH_REPAIR: */
+    size_t tets_dropped;   /* given before, or with a corner named twice */
+    size_t vertices_split; /* copies made where pieces met in a vertex or edge only */
+    size_t edges_split;    /* halved, because the tets round them were several fans */
+    size_t tunnels;        /* cuts between two sheets of the surface that met in a vertex */
+} kiln_mesh_report;
+
+/* Reads a mesh file: Medit .mesh .meshb, Gmsh .msh, TetGen .node .ele, VTK .vtu .vtk; surfaces
+ * .stl .obj .ply .off with options->fill. Tags of tets become regions, tags of triangles those of
+ * the surface, fields come along. `report` may be NULL. */
+KILN_API kiln_status kiln_mesh_load(kiln_context *context, const char *path,
+                                    const kiln_mesh_options *options, kiln_mesh **out,
+                                    kiln_mesh_report *report, kiln_error *error);
+
+/* Corners count from 0. What is 0 or NULL is not given, except points and tets. */
+typedef struct kiln_mesh_arrays {
+    size_t point_count;
+    const double *points;   /* [point_count][3] world position, m */
+    const double *material; /* [point_count][3] material position, m; NULL: as in the world */
+    size_t tet_count;
+    const uint32_t *tets;   /* [tet_count][4] */
+    const int32_t *regions; /* [tet_count]; NULL: 0 */
+    size_t triangle_count;
+    const uint32_t *triangles;    /* [triangle_count][3] tagged surface triangles, in any order */
+    const int32_t *triangle_tags; /* [triangle_count]; surface triangles not listed have tag 0 */
+} kiln_mesh_arrays;
+
+/* The same from memory; everything is copied. Elements in messages count from 1, as in files. */
+KILN_API kiln_status kiln_mesh_from_arrays(kiln_context *context, const kiln_mesh_arrays *arrays,
+                                           const kiln_mesh_options *options, kiln_mesh **out,
+                                           kiln_mesh_report *report, kiln_error *error);
+
+/* A simple shape: "box", "ball", "cylinder", ... with settings "name=value", as `kiln mesh
+ * generate` takes them (`kiln mesh generate --help` lists them). "random" runs tetgen. Surface
+ * tags number the patches, all tets have region 1. */
+KILN_API kiln_status kiln_mesh_generate(kiln_context *context, const char *shape,
+                                        size_t setting_count, const char *const *settings,
+                                        kiln_mesh **out, kiln_error *error);
+
+KILN_API void kiln_mesh_destroy(kiln_mesh *mesh); /* NULL is fine */
+
+typedef enum kiln_encoding {
+    KILN_ENCODING_ANY, /* the format's own choice: by extension, otherwise binary where there is one
+                        */
+    KILN_ENCODING_ASCII,
+    KILN_ENCODING_BINARY
+} kiln_encoding;
+
+typedef struct kiln_format_options {
+    const char *format;     /* "medit", "gmsh", ...; NULL: by the extension */
+    kiln_encoding encoding; /* writing only */
+} kiln_format_options;
+
+KILN_API kiln_format_options kiln_format_default_options(void);
+
+/* Writes a mesh file, whole or not at all: on failure what had the name before is untouched. World
+ * positions, regions, surface triangles with tags, feature edges, corners and required entities
+ * where the format has them; fields, and material positions as "u", in .msh and .vtu only. */
+KILN_API kiln_status kiln_mesh_save(const kiln_mesh *mesh, const char *path,
+                                    const kiln_format_options *options, kiln_error *error);
+
+/* How many vertices, tets or surface triangles; pieces that hang together. */
+KILN_API size_t kiln_mesh_count(const kiln_mesh *mesh, kiln_where where);
+KILN_API uint32_t kiln_part_count(const kiln_mesh *mesh);
+
+/* Copies into the caller's arrays, whose shapes the count gives. */
+KILN_API void kiln_mesh_copy_positions(const kiln_mesh *mesh, kiln_space space,
+                                       double *positions /* [vertex][3], m */);
+KILN_API kiln_status kiln_mesh_copy_tets(const kiln_mesh *mesh, uint32_t *tets /* [tet][4] */,
+                                         kiln_error *error);
+KILN_API kiln_status kiln_mesh_copy_triangles(const kiln_mesh *mesh,
+                                              uint32_t *triangles /* [surface triangle][3] */,
+                                              kiln_error *error);
+/* Tag of each vertex, region of each tet or tag of each surface triangle. */
+KILN_API void kiln_mesh_copy_tags(const kiln_mesh *mesh, kiln_where where, int32_t *tags);
+
+KILN_API double kiln_mesh_volume(const kiln_mesh *mesh); /* of the material, m^3 */
+
+/* q = 6 sqrt(2) V l_harm / l_rms^4 of each tet, V its volume, l its edge lengths: 1 for the regular
+ * tet, 0 for a flat one, negative for an inverted one. */
+KILN_API void kiln_mesh_copy_quality(const kiln_mesh *mesh, kiln_space space,
+                                     double *quality /* [tet] */);
+KILN_API void kiln_mesh_quality(const kiln_mesh *mesh, kiln_space space, double *min, double *mean);
+
+/* Fields: named columns of doubles on vertices, tets or surface triangles. They follow the mesh
+ * when it changes: values on vertices are interpolated, on tets averaged, on triangles copied. */
+enum { KILN_NAME_SIZE = 64 }; /* of a field's name, zero terminator included */
+
+/* Name of field number `index`, NULL past the last; borrowed until a field is added. */
+KILN_API const char *kiln_mesh_field_name(const kiln_mesh *mesh, kiln_where where, size_t index);
+/* Numbers per item; 0: there is no such field. */
+KILN_API uint32_t kiln_mesh_field_components(const kiln_mesh *mesh, kiln_where where,
+                                             const char *name);
+KILN_API kiln_status kiln_mesh_get_field(const kiln_mesh *mesh, kiln_where where, const char *name,
+                                         double *values /* [item][components] */,
+                                         kiln_error *error);
+/* Makes the field when there is none of that name; otherwise it must have as many components (1 to
+ * 256). Values must be finite. The vertex name "u" is taken (kiln_space), names beginning with a
+ * dot are too. */
+KILN_API kiln_status kiln_mesh_set_field(kiln_mesh *mesh, kiln_where where, const char *name,
+                                         uint32_t components,
+                                         const double *values /* [item][components] */,
+                                         kiln_error *error);
+
+typedef struct kiln_audit_report {
+    const char *invariant; /* "M1" ... "M9" (docs/library.md), NULL when all hold; never freed */
+    char message[200];     /* the element and what is wrong with it */
+} kiln_audit_report;
+
+/* Does the mesh keep all its invariants? A broken one is a bug in Kiln. Fails only for lack of
+ * memory. */
+KILN_API kiln_status kiln_mesh_audit(const kiln_mesh *mesh, kiln_audit_report *report,
+                                     kiln_error *error);
+
+/* Over every bit of the mesh's state. Equal for two meshes made and changed in the same way on the
+ * same kind of machine by the same version, whatever the threads; not for keeping in files. */
+KILN_API uint64_t kiln_mesh_hash(const kiln_mesh *mesh);
 
 #ifdef __cplusplus
 }

@@ -35,6 +35,11 @@ static const kiln_format formats[] = {
      kiln_stl_sniff, KILN_FORMAT_ASCII | KILN_FORMAT_BINARY},
     {0}};
 
+kiln_format_options kiln_format_default_options(void)
+{
+    return (kiln_format_options){.encoding = KILN_ENCODING_ANY};
+}
+
 const kiln_format *kiln_format_at(size_t row)
 {
     size_t rows = sizeof formats / sizeof formats[0] - 1;

@@ -7,18 +7,6 @@
 #include "io/source.h"
 #include "mesh/soup.h"
 
-typedef enum kiln_encoding {
-    KILN_ENCODING_ANY, /* the format's own choice: by extension, otherwise binary where there is one
-                        */
-    KILN_ENCODING_ASCII,
-    KILN_ENCODING_BINARY
-} kiln_encoding;
-
-typedef struct kiln_format_options {
-    const char *format;     /* a name from the table; NULL: by the extension */
-    kiln_encoding encoding; /* writing only */
-} kiln_format_options;
-
 /* Fills an empty soup (or adds fields to one that has points, for KILN_FORMAT_PARTIAL). Need not
  * clean up on failure: kiln_soup_read does. Sources from memory have in_file false; a reader that
  * wants sibling files goes without them. */

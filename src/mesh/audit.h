@@ -4,13 +4,7 @@
 
 #include "mesh/walk.h"
 
-typedef struct kiln_audit_report {
-    const char *invariant; /* "M1" ... "M9", NULL when all hold */
-    char message[200];     /* the element and what is wrong with it */
-} kiln_audit_report;
-
-/* The whole mesh; not inside a transaction. Fails only for lack of memory. */
-kiln_status kiln_mesh_audit(const kiln_mesh *mesh, kiln_audit_report *report, kiln_error *error);
+/* kiln_mesh_audit (kiln/kiln.h) checks the whole mesh; not inside a transaction. */
 
 /* One tet with its links, faces, anchors and corners' stars: what the fuzz build checks after every
  * operation. */

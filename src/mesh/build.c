@@ -450,13 +450,12 @@ static kiln_status check_manifold(builder *b, kiln_walker *walker, kiln_error *e
 
 static kiln_status declare_fields(builder *b, kiln_error *error)
 {
-    static const kiln_rule rules[KILN_WHERE_COUNT] = {KILN_RULE_INTERPOLATE, KILN_RULE_AVERAGE,
-                                                      KILN_RULE_COPY};
     for (size_t i = 0; i < b->soup->fields.count; i++) {
         const kiln_soup_field *field = &b->soup->fields.data[i];
         if ((const kiln_vec3 *)field->data.data != b->u) /* those are the material positions */
             KILN_TRY(kiln_mesh_add_field(b->mesh, field->name, field->where, KILN_F64,
-                                         field->components, rules[field->where], error));
+                                         field->components, kiln_rule_default(field->where),
+                                         error));
     }
     return KILN_OK;
 }

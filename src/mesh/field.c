@@ -14,10 +14,32 @@ const char *kiln_rule_name(kiln_rule rule)
     return names[rule];
 }
 
+kiln_rule kiln_rule_default(kiln_where where)
+{
+    static const kiln_rule rules[KILN_WHERE_COUNT] = {KILN_RULE_INTERPOLATE, KILN_RULE_AVERAGE,
+                                                      KILN_RULE_COPY};
+    return rules[where];
+}
+
 size_t kiln_type_size(kiln_type type)
 {
     static const size_t size[KILN_TYPE_COUNT] = {8, 4, 4, 8};
     return size[type];
+}
+
+double kiln_field_value(const kiln_field *field, uint32_t row, uint32_t component)
+{
+    const char *at = field->data + (size_t)row * field->stride;
+    switch (field->type) {
+    case KILN_F64:
+        return ((const double *)at)[component];
+    case KILN_U32:
+        return ((const uint32_t *)at)[component];
+    case KILN_I32:
+        return ((const int32_t *)at)[component];
+    default:
+        return (double)((const uint64_t *)at)[component];
+    }
 }
 
 kiln_status kiln_table_reserve(kiln_context *context, kiln_table *table, size_t wanted,

@@ -32,6 +32,8 @@ typedef enum kiln_rule {
 } kiln_rule;
 
 const char *kiln_rule_name(kiln_rule rule);
+/* Of fields that come without one: interpolate on vertices, average on tets, copy on faces. */
+kiln_rule kiln_rule_default(kiln_where where);
 
 typedef enum kiln_type { KILN_F64, KILN_U32, KILN_I32, KILN_U64, KILN_TYPE_COUNT } kiln_type;
 
@@ -47,6 +49,9 @@ typedef struct kiln_field {
     char *data;      /* [row][component] */
     char *grown;     /* only while the table grows */
 } kiln_field;
+
+/* As a double, whatever the type; not for core columns. */
+double kiln_field_value(const kiln_field *field, uint32_t row, uint32_t component);
 
 /* Rows in use and free ones; free rows form a LIFO list threaded through a core column. */
 typedef struct kiln_table {

@@ -1,7 +1,10 @@
 /* The mesh store: tetrahedra in two spaces, with adjacency, surface, regions, parts and fields.
  *
  * Reading is direct: the arrays below are public within the library. Writing goes through a
- * transaction (mesh/txn.h) and the one primitive (mesh/replace.h).
+ * transaction (mesh/txn.h) and the one primitive (mesh/replace.h). What users of the library may do
+ * with a mesh is in kiln/kiln.h, among it kiln_mesh_destroy, kiln_mesh_volume (of the live tets in
+ * u) and kiln_mesh_hash (everything that rollback restores: every byte of every row in use, free
+ * lists, parts, ledger).
  *
  * Invariants at every outermost commit (audit.h names the first one that is broken):
  *   M1  links are symmetric: n[i] of tet t names (s, j) and n[j] of s names (t, i); both faces have
@@ -98,15 +101,13 @@ typedef enum kiln_world_policy {
     KILN_WORLD_TOLERATE /* no replacement may add to the count or the total of negative ones */
 } kiln_world_policy;
 
-typedef enum kiln_space { KILN_SPACE_MATERIAL, KILN_SPACE_WORLD } kiln_space;
-
 /* What entered and left through replacements that change the outline, in u. */
 typedef struct kiln_ledger {
     double volume_gained, volume_lost;
     uint64_t tets_injected, tets_removed;
 } kiln_ledger;
 
-typedef struct kiln_mesh {
+struct kiln_mesh {
     kiln_context *context;
     kiln_table table[KILN_WHERE_COUNT]; /* vertices, tets, surface faces */
 
@@ -128,10 +129,9 @@ typedef struct kiln_mesh {
 
     struct kiln_journal *journal; /* undo log, archive, star lists (journal.h) */
     struct kiln_scratch *scratch; /* of the replace primitive */
-} kiln_mesh;
+};
 
 kiln_status kiln_mesh_create(kiln_context *context, kiln_mesh **out, kiln_error *error);
-void kiln_mesh_destroy(kiln_mesh *mesh);
 
 /* Registers a column; zero everywhere. Fails for a name that is taken. Not inside a transaction or
  * pass. */
@@ -145,13 +145,8 @@ kiln_status kiln_mesh_reserve(kiln_mesh *mesh, size_t vertices, size_t tets, siz
                               kiln_error *error);
 void kiln_mesh_refresh(kiln_mesh *mesh); /* core pointers after a table has grown */
 
-/* Everything that rollback restores: every byte of every row in use, free lists, parts, ledger. */
-uint64_t kiln_mesh_hash(const kiln_mesh *mesh);
-
 /* Bytes held by tables and parts. */
 size_t kiln_mesh_bytes(const kiln_mesh *mesh);
-
-double kiln_mesh_volume(const kiln_mesh *mesh); /* of the live tets in u */
 
 extern const uint8_t kiln_face_corner[4][3]; /* outward order */
 extern const uint8_t kiln_edge_ends[6][2];

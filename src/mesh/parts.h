@@ -14,6 +14,5 @@ kiln_status kiln_parts_settle(kiln_mesh *mesh, kiln_error *error);
 /* All tets of the body's parts become one body of its own / go to another body: relabelling only.
  */
 void kiln_body_assign(kiln_mesh *mesh, uint32_t part, uint32_t body);
-uint32_t kiln_part_count(const kiln_mesh *mesh); /* parts with tets */
 
 #endif

@@ -7,13 +7,6 @@
 #include "base/array.h"
 #include "geom/vec3.h"
 
-typedef enum kiln_where {
-    KILN_ON_VERTEX,
-    KILN_ON_TET,
-    KILN_ON_FACE, /* of the surface; in a soup: of the listed triangles */
-    KILN_WHERE_COUNT
-} kiln_where;
-
 typedef struct kiln_soup_tet {
     uint32_t v[4];
 } kiln_soup_tet;
@@ -24,10 +17,8 @@ typedef struct kiln_soup_edge {
     uint32_t v[2];
 } kiln_soup_edge;
 
-enum { KILN_NAME_SIZE = 64 }; /* of fields, zero terminator included */
-
-/* data[item][component], as many items as there are points, tets or triangles. Six components are a
- * symmetric tensor xx yy zz xy yz xz (VTK's order), nine a tensor row by row. */
+/* data[item][component], as many items as there are points, tets or listed triangles. Six
+ * components are a symmetric tensor xx yy zz xy yz xz (VTK's order), nine a tensor row by row. */
 typedef struct kiln_soup_field {
     char name[KILN_NAME_SIZE];
     kiln_where where;

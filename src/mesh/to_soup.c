@@ -141,21 +141,6 @@ static kiln_status export_edges(exporter *e, kiln_error *error)
     return KILN_OK;
 }
 
-static double value_as_double(const kiln_field *field, uint32_t row, uint32_t component)
-{
-    const char *at = field->data + (size_t)row * field->stride;
-    switch (field->type) {
-    case KILN_F64:
-        return ((const double *)at)[component];
-    case KILN_U32:
-        return ((const uint32_t *)at)[component];
-    case KILN_I32:
-        return ((const int32_t *)at)[component];
-    default:
-        return (double)((const uint64_t *)at)[component];
-    }
-}
-
 static kiln_status export_fields(exporter *e, kiln_where where, kiln_error *error)
 {
     const kiln_table *table = &e->mesh->table[where];
@@ -170,7 +155,7 @@ static kiln_status export_fields(exporter *e, kiln_where where, kiln_error *erro
         for (uint32_t row = 0; row < table->used; row++) {
             bool live = kiln_row_live(e->mesh, where, row);
             for (uint32_t c = 0; c < field->components && live; c++)
-                *value++ = value_as_double(field, row, c);
+                *value++ = kiln_field_value(field, row, c);
         }
     }
     return KILN_OK;
