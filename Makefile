@@ -59,11 +59,11 @@ fuzz: ## each reader's fuzzer for FUZZ_SECONDS (60), with clang
 	@$(call ninja,fuzz,fuzz/all)
 	@tools/fuzz build/fuzz $(FUZZ_SECONDS) $(ONLY)
 
-install: build ## program, libraries, header and pkg-config file below PREFIX (/usr/local)
-	@DESTDIR=$(DESTDIR) cmake --install build/release
+install: build ## program, libraries, header, pkg-config file below DESTDIR and PREFIX (/usr/local)
+	@DESTDIR="$(DESTDIR)" cmake --install build/release
 
 format: bootstrap ## clang-format over all sources
-	@find src include tests fuzz -name '*.[ch]' -print0 | xargs -0 clang-format -i
+	@find src include tests fuzz examples -name '*.[ch]' -print0 | xargs -0 clang-format -i
 
 clean: ## remove what was built
 	@rm -rf build
