@@ -1,7 +1,6 @@
 /* Meshes from files and shapes and back, through the public functions. */
 #include "fixture.h"
 
-#include <kiln/kiln.h>
 #include <string.h>
 
 static kiln_mesh *generate(kiln_context *context, const char *shape, const char *setting)
