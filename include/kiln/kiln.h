@@ -196,7 +196,8 @@ KILN_API kiln_format_options kiln_format_default_options(void);
 
 /* Writes a mesh file, whole or not at all: on failure what had the name before is untouched. World
  * positions, regions, surface triangles with tags, feature edges, corners and required entities
- * where the format has them; fields, and material positions as "u", in .msh and .vtu only. */
+ * where the format has them; fields, and material positions as "u", in .msh and .vtu only. A .stl,
+ * .obj, .ply or .off file gets the surface alone, a .sol file the fields alone. */
 KILN_API kiln_status kiln_mesh_save(const kiln_mesh *mesh, const char *path,
                                     const kiln_format_options *options, kiln_error *error);
 
