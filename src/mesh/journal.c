@@ -26,8 +26,6 @@ void kiln_journal_destroy(kiln_context *context, struct kiln_journal *journal)
         kiln_array_free(context, &journal->stars.data[i].tets);
     kiln_array_free(context, &journal->stars);
     kiln_array_free(context, &journal->star_slots);
-    kiln_array_free(context, &journal->opened);
-    kiln_array_free(context, &journal->glued);
     kiln_array_free(context, &journal->added);
     kiln_array_free(context, &journal->archive);
     kiln_array_free(context, &journal->archive_parts);
@@ -262,38 +260,14 @@ uint32_t kiln_star_vertex(const kiln_mesh *mesh, size_t index)
     return mesh->journal->stars.data[index].vertex;
 }
 
-kiln_status kiln_seeds_reserve(kiln_mesh *mesh, size_t more, kiln_error *error)
-{
-    struct kiln_journal *journal = mesh->journal;
-    KILN_TRY(
-        kiln_array_reserve(mesh->context, &journal->opened, journal->opened.count + more, error));
-    return kiln_array_reserve(mesh->context, &journal->glued, journal->glued.count + 2 * more,
-                              error);
-}
-
-void kiln_seeds_opened(kiln_mesh *mesh, uint32_t tet)
-{
-    kiln_u32_array *opened = &mesh->journal->opened;
-    KILN_ASSERT_OP(opened->count, <, opened->capacity);
-    opened->data[opened->count++] = tet;
-}
-
-void kiln_seeds_glued(kiln_mesh *mesh, uint32_t tet_a, uint32_t tet_b)
-{
-    kiln_u32_array *glued = &mesh->journal->glued;
-    KILN_ASSERT_OP(glued->count + 1, <, glued->capacity);
-    glued->data[glued->count++] = tet_a;
-    glued->data[glued->count++] = tet_b;
-}
-
 kiln_mark kiln_journal_mark(const kiln_mesh *mesh)
 {
     const struct kiln_journal *journal = mesh->journal;
     kiln_mark mark = {.undo = journal->undo.count,
                       .archive = journal->archive.count,
                       .parts = mesh->parts.count,
-                      .opened = journal->opened.count,
-                      .glued = journal->glued.count,
+                      .openings = journal->openings,
+                      .gluings = journal->gluings,
                       .added = journal->added.count,
                       .next_twin = mesh->next_twin,
                       .ledger = mesh->ledger};
@@ -358,8 +332,8 @@ void kiln_journal_undo_to(kiln_mesh *mesh, const kiln_mark *mark)
     if (journal->archive_active)
         shorten_archive(mesh, mark->archive);
     mesh->parts.count = mark->parts;
-    journal->opened.count = mark->opened;
-    journal->glued.count = mark->glued;
+    journal->openings = mark->openings;
+    journal->gluings = mark->gluings;
     journal->added.count = mark->added;
     mesh->next_twin = mark->next_twin;
     mesh->ledger = mark->ledger;
@@ -375,6 +349,6 @@ void kiln_journal_forget(kiln_mesh *mesh)
     struct kiln_journal *journal = mesh->journal;
     while (journal->stars.count > 0)
         drop_newest_star(mesh, journal->stars.data[journal->stars.count - 1].vertex);
-    journal->undo.count = journal->opened.count = journal->glued.count = 0;
-    journal->added.count = 0;
+    journal->undo.count = journal->added.count = 0;
+    journal->openings = journal->gluings = 0;
 }

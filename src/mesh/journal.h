@@ -70,10 +70,4 @@ void kiln_star_remove(kiln_mesh *mesh, uint32_t vertex, uint32_t tet);
 size_t kiln_star_count(const kiln_mesh *mesh);                  /* vertices with lists */
 uint32_t kiln_star_vertex(const kiln_mesh *mesh, size_t index); /* in order of listing */
 
-/* Tets beside faces that were opened or glued since the outermost begin: where parts may have
- * changed. Reserved by kiln_journal_reserve (as words). */
-kiln_status kiln_seeds_reserve(kiln_mesh *mesh, size_t more, kiln_error *error);
-void kiln_seeds_opened(kiln_mesh *mesh, uint32_t tet);
-void kiln_seeds_glued(kiln_mesh *mesh, uint32_t tet_a, uint32_t tet_b);
-
 #endif

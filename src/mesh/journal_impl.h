@@ -23,7 +23,7 @@ enum {
 
 /* What a mark remembers beside its place in the log. */
 typedef struct kiln_mark {
-    size_t undo, archive, parts, opened, glued, added;
+    size_t undo, archive, parts, openings, gluings, added;
     struct {
         uint32_t used, live, free;
     } table[KILN_WHERE_COUNT];
@@ -47,8 +47,8 @@ struct kiln_journal {
     size_t star_buffers;       /* entries whose buffer is initialised */
     kiln_u32_array star_slots; /* star index + 1, 0 empty; count is a power of two */
 
-    kiln_u32_array opened, glued; /* tets beside opened faces; pairs of tets across glued ones */
-    kiln_u32_array added;         /* vertices made since the outermost begin */
+    size_t openings, gluings; /* faces opened and glued since the outermost begin */
+    kiln_u32_array added;     /* vertices made since the outermost begin */
 
     bool archive_active;
     kiln_log_buffer archive;
@@ -60,7 +60,7 @@ struct kiln_journal {
 
 kiln_mark kiln_journal_mark(const kiln_mesh *mesh);
 void kiln_journal_undo_to(kiln_mesh *mesh, const kiln_mark *mark);
-void kiln_journal_forget(kiln_mesh *mesh); /* log, stars and seeds, at the outermost commit */
+void kiln_journal_forget(kiln_mesh *mesh); /* log, stars and counts, at the outermost commit */
 void kiln_row_restore(kiln_mesh *mesh, kiln_where where, uint32_t row, const uint32_t *image);
 void kiln_archive_touch(kiln_mesh *mesh, kiln_where where, uint32_t row);
 

@@ -49,32 +49,46 @@ static kiln_status relabel(kiln_mesh *mesh, const kiln_u32_array *tets, uint32_t
     return KILN_OK;
 }
 
+/* Scratch of settling: what a flood has seen, and its queue. */
 typedef struct workspace {
     kiln_idset seen;
     kiln_u32_array queue;
 } workspace;
 
+/* Tets a and b are linked but labelled differently: the smaller part takes the other's label. */
+static kiln_status join(kiln_mesh *mesh, uint32_t a, uint32_t b, workspace *work, kiln_error *error)
+{
+    if (mesh->parts.data[mesh->info[a].part].tets < mesh->parts.data[mesh->info[b].part].tets) {
+        uint32_t swap = a;
+        a = b;
+        b = swap;
+    }
+    uint32_t from = mesh->info[b].part;
+    KILN_TRY(flood(mesh, b, from, &work->seen, &work->queue, error));
+    return relabel(mesh, &work->queue, from, mesh->info[a].part, error);
+}
+
+/* Wherever faces were glued the vertices carry star lists, so every pair of linked tets with
+ * different labels is found in them, whatever happened to the tets since. */
 static kiln_status join_glued(kiln_mesh *mesh, workspace *work, kiln_error *error)
 {
-    struct kiln_journal *journal = mesh->journal;
-    for (size_t i = 0; i + 1 < journal->glued.count; i += 2) {
-        uint32_t a = journal->glued.data[i], b = journal->glued.data[i + 1];
-        if (!kiln_tet_live(mesh, a) || !kiln_tet_live(mesh, b) ||
-            mesh->info[a].part == mesh->info[b].part)
+    for (size_t i = 0; i < kiln_star_count(mesh); i++) {
+        uint32_t vertex = kiln_star_vertex(mesh, i);
+        if (!kiln_vertex_live(mesh, vertex))
             continue;
-        if (mesh->parts.data[mesh->info[a].part].tets < mesh->parts.data[mesh->info[b].part].tets) {
-            uint32_t swap = a;
-            a = b;
-            b = swap;
-        }
-        uint32_t from = mesh->info[b].part;
-        KILN_TRY(flood(mesh, b, from, &work->seen, &work->queue, error));
-        KILN_TRY(relabel(mesh, &work->queue, from, mesh->info[a].part, error));
+        const kiln_u32_array *star = kiln_star_list(mesh, vertex);
+        for (size_t j = 0; j < star->count; j++)
+            for (int f = 0; f < 4; f++) {
+                kiln_link link = mesh->tet[star->data[j]].n[f];
+                if (!kiln_link_is_surface(link) &&
+                    mesh->info[link / 4].part != mesh->info[star->data[j]].part)
+                    KILN_TRY(join(mesh, star->data[j], link / 4, work, error));
+            }
     }
     return KILN_OK;
 }
 
-/* Floods from several seeds, one tet each in turn, and joins floods that meet. A flood that runs
+/* Floods from several starts, one tet each in turn, and joins floods that meet. A flood that runs
  * out alone has found a component; when only one is left it need not be finished. */
 typedef struct race {
     kiln_idset owner; /* tet -> flood */
@@ -82,6 +96,8 @@ typedef struct race {
     queues;
     kiln_u32_array next;   /* per flood: first tet not yet expanded */
     kiln_u32_array parent; /* union-find of floods */
+    KILN_ARRAY_OF(uint8_t)
+    busy;
 } race;
 
 static uint32_t flood_root(race *r, uint32_t i)
@@ -98,6 +114,7 @@ static void race_free(kiln_context *context, race *r)
     kiln_array_free(context, &r->queues);
     kiln_array_free(context, &r->next);
     kiln_array_free(context, &r->parent);
+    kiln_array_free(context, &r->busy);
     kiln_array_free(context, &r->owner.slots);
 }
 
@@ -118,51 +135,71 @@ static kiln_status claim(kiln_context *context, race *r, uint32_t tet, uint32_t 
     return KILN_OK;
 }
 
-static kiln_status start_race(kiln_mesh *mesh, race *r, uint32_t part, kiln_error *error)
+/* A flood for each cluster of linked tets among those of the part in the listed stars: whatever was
+ * opened, each side has such tets. */
+static kiln_status start_race(kiln_mesh *mesh, race *r, uint32_t part, workspace *work,
+                              kiln_error *error)
 {
-    const struct kiln_journal *journal = mesh->journal;
     kiln_context *context = mesh->context;
-    KILN_TRY(kiln_idset_clear(context, &r->owner, journal->opened.count, error));
+    work->queue.count = 0;
+    KILN_TRY(kiln_idset_clear(context, &work->seen, 0, error));
+    for (size_t i = 0; i < kiln_star_count(mesh); i++) {
+        uint32_t vertex = kiln_star_vertex(mesh, i);
+        if (!kiln_vertex_live(mesh, vertex))
+            continue;
+        const kiln_u32_array *star = kiln_star_list(mesh, vertex);
+        for (size_t j = 0; j < star->count; j++) {
+            kiln_idset_slot *slot = kiln_idset_at(&work->seen, star->data[j]);
+            if (slot->epoch == work->seen.epoch || mesh->info[star->data[j]].part != part)
+                continue;
+            kiln_idset_add(&work->seen, slot, star->data[j], 0);
+            KILN_TRY(kiln_array_push(context, &work->queue, star->data[j], error));
+            if (2 * (size_t)work->seen.members >= work->seen.slots.count)
+                KILN_TRY(kiln_idset_grow(context, &work->seen, error));
+        }
+    }
+    KILN_TRY(kiln_idset_clear(context, &r->owner, work->queue.count, error));
     bool ignored = false;
-    for (size_t i = 0; i < journal->opened.count; i++) {
-        uint32_t tet = journal->opened.data[i];
-        if (!kiln_tet_live(mesh, tet) || mesh->info[tet].part != part ||
-            kiln_idset_has(&r->owner, tet))
+    for (size_t i = 0; i < work->queue.count; i++) {
+        if (kiln_idset_has(&r->owner, work->queue.data[i]))
             continue;
         kiln_u32_array empty = {0};
         uint32_t index = (uint32_t)r->queues.count;
-        KILN_TRY(kiln_array_push(context, &r->queues, empty, error));
         KILN_TRY(kiln_array_push(context, &r->next, 0, error));
         KILN_TRY(kiln_array_push(context, &r->parent, index, error));
-        KILN_TRY(claim(context, r, tet, index, &ignored, error));
+        KILN_TRY(kiln_array_push(context, &r->queues, empty, error));
+        KILN_TRY(claim(context, r, work->queue.data[i], index, &ignored, error));
+        for (size_t next = 0; next < r->queues.data[index].count; next++)
+            for (int f = 0; f < 4; f++) {
+                kiln_link link = mesh->tet[r->queues.data[index].data[next]].n[f];
+                if (!kiln_link_is_surface(link) && kiln_idset_has(&work->seen, link / 4))
+                    KILN_TRY(claim(context, r, link / 4, index, &ignored, error));
+            }
     }
     return KILN_OK;
 }
 
-/* How many floods that are roots still have tets to expand in their union, and how many roots there
- * are. */
-static void race_standing(race *r, uint32_t *roots, uint32_t *running, uint8_t *busy)
+/* How many unions of floods there are, and how many of them still have tets to expand. */
+static void race_standing(race *r, uint32_t *roots, uint32_t *running)
 {
     *roots = *running = 0;
-    memset(busy, 0, r->queues.count);
+    memset(r->busy.data, 0, r->queues.count);
     for (uint32_t i = 0; i < r->queues.count; i++)
-        busy[flood_root(r, i)] |= r->next.data[i] < r->queues.data[i].count;
+        r->busy.data[flood_root(r, i)] |= r->next.data[i] < r->queues.data[i].count;
     for (uint32_t i = 0; i < r->queues.count; i++)
         if (flood_root(r, i) == i) {
             ++*roots;
-            *running += busy[i];
+            *running += r->busy.data[i];
         }
 }
 
-static kiln_status run_race(kiln_mesh *mesh, race *r, uint8_t *busy, kiln_error *error)
+static kiln_status run_race(kiln_mesh *mesh, race *r, kiln_error *error)
 {
-    uint32_t roots, running;
     for (;;) {
-        race_standing(r, &roots, &running, busy);
-        if (roots <= 1 || running == 0 || (running == 1 && roots == 1))
-            return KILN_OK;
-        /* All but one finished: the last is the rest of the part. */
-        if (running == 1)
+        uint32_t roots, running;
+        race_standing(r, &roots, &running);
+        /* With all but one finished, the last is the rest of the part. */
+        if (roots <= 1 || running <= 1)
             return KILN_OK;
         bool joined = false;
         for (int turn = 0; turn < 64 && !joined; turn++)
@@ -179,9 +216,9 @@ static kiln_status run_race(kiln_mesh *mesh, race *r, uint8_t *busy, kiln_error 
     }
 }
 
-/* Every finished flood but (when none runs on) the largest becomes a part of its own. */
-static kiln_status label_race(kiln_mesh *mesh, race *r, uint32_t part, const uint8_t *busy,
-                              kiln_error *error)
+/* Every finished flood becomes a part of its own, except that the one still running, else the
+ * largest, keeps the number. */
+static kiln_status label_race(kiln_mesh *mesh, race *r, uint32_t part, kiln_error *error)
 {
     uint32_t keeper = KILN_NONE;
     size_t most = 0;
@@ -191,10 +228,8 @@ static kiln_status label_race(kiln_mesh *mesh, race *r, uint32_t part, const uin
         size_t size = 0;
         for (uint32_t j = 0; j < r->queues.count; j++)
             size += flood_root(r, j) == i ? r->queues.data[j].count : 0;
-        if (busy[i]) {
-            keeper = i;
-            break;
-        }
+        if (r->busy.data[i])
+            size = SIZE_MAX;
         if (size > most) {
             most = size;
             keeper = i;
@@ -213,50 +248,55 @@ static kiln_status label_race(kiln_mesh *mesh, race *r, uint32_t part, const uin
     return KILN_OK;
 }
 
-static kiln_status separate_opened(kiln_mesh *mesh, uint32_t part, kiln_error *error)
+static kiln_status separate(kiln_mesh *mesh, uint32_t part, workspace *work, kiln_error *error)
 {
     race r = {0};
-    uint8_t *busy = NULL;
-    kiln_status status = start_race(mesh, &r, part, error);
-    size_t floods = r.queues.count;
-    if (status == KILN_OK && floods > 1) {
-        busy = kiln_resize(mesh->context, NULL, 0, floods);
-        status = busy ? run_race(mesh, &r, busy, error) : kiln_fail_memory(error, floods);
+    kiln_status status = start_race(mesh, &r, part, work, error);
+    if (status == KILN_OK && r.queues.count > 1) {
+        status = kiln_array_reserve(mesh->context, &r.busy, r.queues.count, error);
         if (status == KILN_OK)
-            status = label_race(mesh, &r, part, busy, error);
+            status = run_race(mesh, &r, error);
+        if (status == KILN_OK)
+            status = label_race(mesh, &r, part, error);
     }
-    kiln_release(mesh->context, busy, floods);
     race_free(mesh->context, &r);
+    return status;
+}
+
+/* Each part that has tets in the listed stars, once; parts made here are whole. */
+static kiln_status separate_opened(kiln_mesh *mesh, workspace *work, kiln_error *error)
+{
+    size_t parts = mesh->parts.count;
+    kiln_idset done = {0};
+    kiln_status status = kiln_idset_clear(mesh->context, &done, parts, error);
+    for (size_t i = 0; i < kiln_star_count(mesh) && status == KILN_OK; i++) {
+        uint32_t vertex = kiln_star_vertex(mesh, i);
+        if (!kiln_vertex_live(mesh, vertex))
+            continue;
+        const kiln_u32_array *star = kiln_star_list(mesh, vertex);
+        for (size_t j = 0; j < star->count && status == KILN_OK; j++) {
+            uint32_t part = mesh->info[star->data[j]].part;
+            kiln_idset_slot *slot = kiln_idset_at(&done, part);
+            if (part >= parts || slot->epoch == done.epoch)
+                continue;
+            kiln_idset_add(&done, slot, part, 0);
+            status = separate(mesh, part, work, error);
+        }
+    }
+    kiln_array_free(mesh->context, &done.slots);
     return status;
 }
 
 kiln_status kiln_parts_settle(kiln_mesh *mesh, kiln_error *error)
 {
-    struct kiln_journal *journal = mesh->journal;
-    if (journal->glued.count > 0) {
-        workspace work = {0};
-        kiln_status status = join_glued(mesh, &work, error);
-        kiln_array_free(mesh->context, &work.queue);
-        kiln_array_free(mesh->context, &work.seen.slots);
-        KILN_TRY(status);
-    }
-    /* Each part once: those of later seeds were settled with the first seed of their part, and new
-     * parts are whole. */
-    size_t parts = mesh->parts.count;
-    for (size_t i = 0; i < journal->opened.count; i++) {
-        uint32_t tet = journal->opened.data[i];
-        if (!kiln_tet_live(mesh, tet))
-            continue;
-        uint32_t part = mesh->info[tet].part;
-        bool first = part < parts;
-        for (size_t j = 0; j < i && first; j++) {
-            uint32_t earlier = journal->opened.data[j];
-            first = !kiln_tet_live(mesh, earlier) || mesh->info[earlier].part != part;
-        }
-        if (first)
-            KILN_TRY(separate_opened(mesh, part, error));
-    }
-    return KILN_OK;
+    const struct kiln_journal *journal = mesh->journal;
+    workspace work = {0};
+    kiln_status status = journal->gluings ? join_glued(mesh, &work, error) : KILN_OK;
+    if (status == KILN_OK && journal->openings)
+        status = separate_opened(mesh, &work, error);
+    kiln_array_free(mesh->context, &work.queue);
+    kiln_array_free(mesh->context, &work.seen.slots);
+    return status;
 }
 
 kiln_status kiln_parts_number(kiln_mesh *mesh, kiln_error *error)

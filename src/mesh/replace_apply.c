@@ -111,14 +111,12 @@ static void settle_surface(kiln_mesh *mesh, const kiln_cavity *cavity, struct ki
             record = make_face(mesh, at, face->tag, face->parent, face->twin, mesh->clock);
         }
         mesh->tet[at / 4].n[at % 4] = KILN_LINK_SURFACE + record;
-        kiln_seeds_opened(mesh, at / 4);
     }
     for (uint32_t i = 0; i < cavity->opened_count; i++) {
         const kiln_open_face *face = &cavity->opened[i];
         uint32_t record =
             make_face(mesh, face->outside, face->tag, KILN_NONE, face->twin, mesh->clock);
         kiln_journal_set_now(mesh, KILN_WORD_LINK, face->outside, KILN_LINK_SURFACE + record);
-        kiln_seeds_opened(mesh, face->outside / 4);
     }
     for (uint32_t i = 0; i < cavity->glued_count; i++) {
         const kiln_glue_face *face = &cavity->glued[i];
@@ -130,7 +128,6 @@ static void settle_surface(kiln_mesh *mesh, const kiln_cavity *cavity, struct ki
         free_face(mesh, mesh->tet[face->outside / 4].n[face->outside % 4] - KILN_LINK_SURFACE);
         kiln_journal_set_now(mesh, KILN_WORD_LINK, face->outside, at);
         mesh->tet[at / 4].n[at % 4] = face->outside;
-        kiln_seeds_glued(mesh, at / 4, face->outside / 4);
     }
     for (size_t k = 0; k < scratch->order.count; k++) {
         const kiln_match *match = &scratch->table.data[scratch->order.data[k]];
@@ -287,8 +284,11 @@ void kiln_cavity_apply(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_s
     write_info(mesh, cavity, scratch);
     if (mesh->table[KILN_ON_TET].fields.count > 2)
         kiln_cavity_hand_on_fields(mesh, cavity, scratch);
-    if (scratch->outline_changes)
+    if (scratch->outline_changes) {
         settle_surface(mesh, cavity, scratch);
+        mesh->journal->openings += cavity->surface_count + cavity->opened_count;
+        mesh->journal->gluings += cavity->glued_count;
+    }
     if (general)
         kiln_cavity_update_stars(mesh, cavity, scratch);
     settle_anchors(mesh, cavity, scratch);

@@ -30,8 +30,6 @@ kiln_status kiln_cavity_list_stars(kiln_mesh *mesh, const kiln_cavity *cavity,
                                    struct kiln_scratch *scratch)
 {
     KILN_TRY(gather_vertices(mesh, cavity, scratch));
-    size_t seeds = (size_t)cavity->surface_count + cavity->opened_count + cavity->glued_count;
-    KILN_TRY(kiln_seeds_reserve(mesh, seeds, NULL));
     for (size_t i = 0; i < scratch->vertices.count; i++) {
         uint32_t vertex = scratch->vertices.data[i];
         if (kiln_star_listed(mesh, vertex))

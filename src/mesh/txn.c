@@ -80,8 +80,7 @@ kiln_verdict kiln_txn_commit(kiln_txn *txn)
         kiln_verdict verdict = check_stars(mesh);
         if (verdict != KILN_ACCEPTED)
             return verdict;
-        if (journal->opened.count + journal->glued.count > 0 &&
-            kiln_parts_settle(mesh, NULL) != KILN_OK)
+        if (journal->openings + journal->gluings > 0 && kiln_parts_settle(mesh, NULL) != KILN_OK)
             return KILN_REFUSED_MEMORY;
         drop_unused_parts(mesh);
         mesh->revision += journal->undo.count > 0;
