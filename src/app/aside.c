@@ -1,46 +1,30 @@
 #include "app/aside.h"
 
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
+#include "io/sink.h"
 
-kiln_status kiln_aside_open(kiln_aside *aside, const char *path, kiln_error *error)
+#include <stdlib.h>
+
+kiln_status kiln_aside_open(kiln_aside *aside, kiln_context *context, const char *path,
+                            kiln_error *error)
 {
-    *aside = (kiln_aside){.path = path};
-    int length =
-        snprintf(aside->temporary, sizeof aside->temporary, "%s.%ld.part", path, (long)getpid());
-    if (length < 0 || (size_t)length >= sizeof aside->temporary)
-        return kiln_fail(error, KILN_ERR_INPUT, path, 0, -1, "the file name is too long");
-    aside->file = fopen(aside->temporary, "wb");
-    if (!aside->file)
-        return kiln_fail(error, KILN_ERR_IO, path, 0, -1, "cannot be written: %s", strerror(errno));
-    return KILN_OK;
+    *aside = (kiln_aside){.context = context, .path = path};
+    aside->file = open_memstream(&aside->text, &aside->size);
+    return aside->file ? KILN_OK : kiln_fail_memory(error, BUFSIZ);
 }
 
 kiln_status kiln_aside_commit(kiln_aside *aside, kiln_error *error)
 {
-    FILE *file = aside->file;
-    bool fine = !ferror(file) && fflush(file) == 0 && fsync(fileno(file)) == 0;
-    int reason = fine ? 0 : errno;
-    if (fclose(file) != 0 && fine) {
-        fine = false;
-        reason = errno;
+    kiln_sink sink;
+    kiln_status status = KILN_OK;
+    if (fclose(aside->file) != 0)
+        status = kiln_fail_memory(error, aside->size);
+    if (status == KILN_OK)
+        status = kiln_sink_open(&sink, aside->context, aside->path, error);
+    if (status == KILN_OK) {
+        kiln_sink_bytes(&sink, aside->text, aside->size);
+        status = kiln_sink_commit(&sink, error);
     }
-    aside->file = NULL;
-    if (fine && rename(aside->temporary, aside->path) != 0) {
-        fine = false;
-        reason = errno;
-    }
-    if (fine)
-        return KILN_OK;
-    unlink(aside->temporary);
-    return kiln_fail(error, KILN_ERR_IO, aside->path, 0, -1, "cannot be written: %s",
-                     reason ? strerror(reason) : "write error");
-}
-
-void kiln_aside_discard(kiln_aside *aside)
-{
-    fclose(aside->file);
-    aside->file = NULL;
-    unlink(aside->temporary);
+    free(aside->text);
+    *aside = (kiln_aside){0};
+    return status;
 }

@@ -1,22 +1,23 @@
-/* A file written beside its place and renamed over it when complete, so that a failure leaves
- * neither half a file nor a damaged old one. */
+/* A text file that appears whole or not at all: printed into memory, then written through a sink
+ * (io/sink.h). */
 #ifndef KILN_APP_ASIDE_H
 #define KILN_APP_ASIDE_H
 
-#include "base/error.h"
+#include "base/context.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 typedef struct kiln_aside {
+    kiln_context *context; /* borrowed */
+    const char *path;      /* borrowed */
     FILE *file;
-    const char *path; /* borrowed */
-    char temporary[4096];
+    char *text; /* what was printed, [size], up to date after a flush */
+    size_t size;
 } kiln_aside;
 
-kiln_status kiln_aside_open(kiln_aside *aside, const char *path, kiln_error *error);
-/* Flushes to the disk and renames. On failure everything is discarded. */
+kiln_status kiln_aside_open(kiln_aside *aside, kiln_context *context, const char *path,
+                            kiln_error *error);
+/* Writes the file; the aside is gone afterwards, whatever happened. */
 kiln_status kiln_aside_commit(kiln_aside *aside, kiln_error *error);
-void kiln_aside_discard(kiln_aside *aside);
 
 #endif

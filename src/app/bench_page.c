@@ -54,7 +54,7 @@ kiln_status kiln_bench_write_page(kiln_context *context, const kiln_bench_row_ar
                                   const char *path, kiln_error *error)
 {
     kiln_aside aside;
-    KILN_TRY(kiln_aside_open(&aside, path, error));
+    KILN_TRY(kiln_aside_open(&aside, context, path, error));
     FILE *out = aside.file;
     fputs("# Performance\n\nWritten by `kiln bench --write`; do not edit.\n\n", out);
     kiln_provenance_print(context, out);

@@ -1,5 +1,7 @@
 #include "app/command.h"
 
+#include "app/interrupt.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -27,7 +29,10 @@ int kiln_command_frame(const kiln_usage *usage, int argc, char **argv, kiln_comm
     kiln_context *context;
     if (kiln_arguments_context(&arguments, &context, &error) != KILN_OK)
         return complain(&error);
+    kiln_interrupt interrupt;
+    kiln_interrupt_begin(&interrupt, context);
     kiln_status status = body(context, &arguments, &error);
+    kiln_interrupt_end(&interrupt);
     kiln_context_destroy(context);
     return status == KILN_OK ? KILN_EXIT_FINE : complain(&error);
 }

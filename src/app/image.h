@@ -28,8 +28,7 @@ float kiln_srgb_decode(float encoded);
 kiln_rgb kiln_rgb_from_hex(uint32_t rrggbb);
 kiln_rgb kiln_rgb_mix(kiln_rgb a, kiln_rgb b, float t);
 
-/* Written beside `path` and renamed over it when complete; on failure nothing is left behind and
- * what was at `path` stays. */
+/* As a sink writes (io/sink.h): whole or not at all, through links, straight to devices. */
 kiln_status kiln_png_write(const kiln_image *image, const char *path, kiln_error *error);
 
 #endif

@@ -1,6 +1,6 @@
 #include "app/image.h"
 
-#include "app/aside.h"
+#include "io/sink.h"
 
 #include <png.h>
 #include <setjmp.h>
@@ -20,9 +20,20 @@ static void ignore_warning(png_structp png, png_const_charp message)
     (void)message;
 }
 
+static void put_bytes(png_structp png, png_bytep bytes, size_t size)
+{
+    kiln_sink_bytes(png_get_io_ptr(png), bytes, size);
+}
+
+/* The sink remembers what fails. */
+static void flush_nothing(png_structp png)
+{
+    (void)png;
+}
+
 /* False with the reason in `text` [REASON_SIZE]. Nothing here changes between setjmp and longjmp
  * but what the pointers lead to. */
-static int encode(const kiln_image *image, FILE *file, char *text)
+static int encode(const kiln_image *image, kiln_sink *sink, char *text)
 {
     png_structp png =
         png_create_write_struct(PNG_LIBPNG_VER_STRING, text, keep_message, ignore_warning);
@@ -36,7 +47,7 @@ static int encode(const kiln_image *image, FILE *file, char *text)
         png_destroy_write_struct(&png, &info);
         return 0;
     }
-    png_init_io(png, file);
+    png_set_write_fn(png, sink, put_bytes, flush_nothing);
     png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height, 8,
                  PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                  PNG_FILTER_TYPE_DEFAULT);
@@ -51,12 +62,12 @@ static int encode(const kiln_image *image, FILE *file, char *text)
 
 kiln_status kiln_png_write(const kiln_image *image, const char *path, kiln_error *error)
 {
-    kiln_aside aside;
+    kiln_sink sink;
     char reason[REASON_SIZE] = "";
-    KILN_TRY(kiln_aside_open(&aside, path, error));
-    if (!encode(image, aside.file, reason)) {
-        kiln_aside_discard(&aside);
-        return kiln_fail(error, KILN_ERR_IO, path, 0, -1, "cannot be written: %s", reason);
+    KILN_TRY(kiln_sink_open(&sink, image->context, path, error));
+    if (!encode(image, &sink, reason)) {
+        kiln_sink_discard(&sink);
+        return kiln_fail(error, KILN_ERR_IO, path, 0, -1, "cannot write: %s", reason);
     }
-    return kiln_aside_commit(&aside, error);
+    return kiln_sink_commit(&sink, error);
 }

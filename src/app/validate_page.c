@@ -77,7 +77,7 @@ kiln_status kiln_validation_write_page(kiln_context *context, const kiln_validat
                                        const char *command, const char *path, kiln_error *error)
 {
     kiln_aside aside;
-    KILN_TRY(kiln_aside_open(&aside, path, error));
+    KILN_TRY(kiln_aside_open(&aside, context, path, error));
     FILE *out = aside.file;
     fprintf(out, "# Validation\n\nWritten by `%s`, which makes it again; do not edit.\n\n",
             command);

@@ -70,6 +70,36 @@ void kiln_context_destroy(kiln_context *context)
     kiln_release(context, context, sizeof *context);
 }
 
+void kiln_context_stop(kiln_context *context)
+{
+    atomic_store(&context->stopping, true);
+}
+
+bool kiln_context_is_stopping(const kiln_context *context)
+{
+    return atomic_load(&context->stopping);
+}
+
+bool kiln_guard_begin(kiln_context *context)
+{
+    /* Counted first: either the one who stops sees the guard, or the guard sees the stop. */
+    atomic_fetch_add(&context->guards, 1);
+    if (!kiln_context_is_stopping(context))
+        return true;
+    kiln_guard_end(context);
+    return false;
+}
+
+void kiln_guard_end(kiln_context *context)
+{
+    atomic_fetch_sub(&context->guards, 1);
+}
+
+bool kiln_is_guarded(const kiln_context *context)
+{
+    return atomic_load(&context->guards) > 0;
+}
+
 void *kiln_resize(kiln_context *context, void *block, size_t old_size, size_t new_size)
 {
     return context->allocator.resize(context->allocator.user, block, old_size, new_size);

@@ -5,6 +5,9 @@
 #include "base/error.h"
 #include "base/simd.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
+
 struct kiln_context {
     kiln_allocator allocator;
     kiln_log_callback log;
@@ -13,7 +16,20 @@ struct kiln_context {
     kiln_isa isa; /* instruction set of the batched kernels */
     uint64_t seed;
     struct kiln_thread_pool *pool; /* created by the first parallel loop that needs it */
+    atomic_bool stopping;
+    atomic_int guards;
 };
+
+/* A program that has to end early (a signal) asks the context to stop, from any thread, and waits
+ * until nothing is guarded. Guarded is what must not be left behind: a file written aside, another
+ * program and its folder. Those who guard look at kiln_context_is_stopping between their steps,
+ * clean up and fail. Computations are not guarded: the program may end in the middle of one. */
+void kiln_context_stop(kiln_context *context);
+bool kiln_context_is_stopping(const kiln_context *context);
+/* False, and nothing is guarded, once the context is stopping. */
+bool kiln_guard_begin(kiln_context *context);
+void kiln_guard_end(kiln_context *context);
+bool kiln_is_guarded(const kiln_context *context);
 
 /* realloc through the context's allocator. Returns NULL on failure, the old block stays. */
 void *kiln_resize(kiln_context *context, void *block, size_t old_size, size_t new_size);

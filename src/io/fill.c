@@ -181,7 +181,7 @@ static kiln_status run_in(const kiln_scratch *scratch, const kiln_soup *in, bool
     switches_for(options, surface, switches, sizeof switches);
     const char *program = options->program ? options->program : "tetgen";
     const char *const arguments[] = {program, switches, input, NULL};
-    KILN_TRY(kiln_process_run(arguments, log, options->seconds, "tetgen", error));
+    KILN_TRY(kiln_process_run(in->context, arguments, log, options->seconds, "tetgen", error));
     const kiln_format_options format = {.format = "tetgen"};
     KILN_TRY(kiln_soup_read(out->context, result, &format, out, error));
     if (out->tets.count == 0)
@@ -193,7 +193,7 @@ static kiln_status run(const kiln_soup *in, bool surface, const kiln_fill_option
                        kiln_soup *out, kiln_error *error)
 {
     kiln_scratch scratch;
-    KILN_TRY(kiln_scratch_make(&scratch, error));
+    KILN_TRY(kiln_scratch_make(&scratch, in->context, error));
     kiln_status status = run_in(&scratch, in, surface, options, out, error);
     kiln_scratch_remove(&scratch);
     if (status == KILN_OK)

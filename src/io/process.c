@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -15,8 +16,9 @@
 
 extern char **environ;
 
-kiln_status kiln_scratch_make(kiln_scratch *scratch, kiln_error *error)
+kiln_status kiln_scratch_make(kiln_scratch *scratch, kiln_context *context, kiln_error *error)
 {
+    *scratch = (kiln_scratch){.context = context};
     const char *base = getenv("TMPDIR");
     if (!base || !*base)
         base = "/tmp";
@@ -25,8 +27,13 @@ kiln_status kiln_scratch_make(kiln_scratch *scratch, kiln_error *error)
         scratch->path[0] = '\0';
         return kiln_fail(error, KILN_ERR_IO, base, 0, -1, "TMPDIR is too long");
     }
+    if (!kiln_guard_begin(context)) {
+        scratch->path[0] = '\0';
+        return kiln_fail(error, KILN_ERR_IO, base, 0, -1, "interrupted");
+    }
     if (!mkdtemp(scratch->path)) {
         scratch->path[0] = '\0';
+        kiln_guard_end(context);
         return kiln_fail(error, KILN_ERR_IO, base, 0, -1, "cannot make a folder: %s",
                          strerror(errno));
     }
@@ -54,6 +61,7 @@ void kiln_scratch_remove(kiln_scratch *scratch)
         close(folder);
     rmdir(scratch->path);
     scratch->path[0] = '\0';
+    kiln_guard_end(scratch->context);
 }
 
 static double now(void)
@@ -82,30 +90,31 @@ static void last_words(const char *log, char *buffer, size_t size)
             buffer[i] = ' ';
 }
 
-/* The exit state; false when the time is over and the program was killed. */
-static bool wait_for(pid_t pid, double seconds, int *state)
+typedef enum waited { WAIT_DONE, WAIT_LATE, WAIT_INTERRUPTED } waited;
+
+/* WAIT_DONE with the exit state; otherwise the program was killed. */
+static waited wait_for(const kiln_context *context, pid_t pid, double seconds, int *state)
 {
-    double end = now() + seconds;
+    double end = seconds > 0.0 ? now() + seconds : HUGE_VAL;
     long pause = 200000; /* ns, growing to 10 ms */
     for (;;) {
-        pid_t done = waitpid(pid, state, seconds > 0.0 ? WNOHANG : 0);
+        pid_t done = waitpid(pid, state, WNOHANG);
         if (done == pid)
-            return true;
+            return WAIT_DONE;
         if (done < 0 && errno != EINTR) {
             *state = 0x7f00; /* somebody else reaped it: as if it had failed */
-            return true;
+            return WAIT_DONE;
         }
-        if (seconds > 0.0 && now() > end) {
+        bool interrupted = kiln_context_is_stopping(context);
+        if (interrupted || now() > end) {
             kill(pid, SIGKILL);
             while (waitpid(pid, state, 0) < 0 && errno == EINTR)
                 ;
-            return false;
+            return interrupted ? WAIT_INTERRUPTED : WAIT_LATE;
         }
-        if (seconds > 0.0) {
-            struct timespec t = {0, pause};
-            nanosleep(&t, NULL);
-            pause = pause < 5000000 ? 2 * pause : 10000000;
-        }
+        struct timespec t = {0, pause};
+        nanosleep(&t, NULL);
+        pause = pause < 5000000 ? 2 * pause : 10000000;
     }
 }
 
@@ -121,15 +130,26 @@ static int start(const char *const *arguments, const char *log, pid_t *pid)
             posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (!failure)
         failure = posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    if (!failure) /* the program does not change its arguments; the prototype predates const */
-        failure =
-            posix_spawnp(pid, arguments[0], &actions, NULL, (char *const *)arguments, environ);
+    posix_spawnattr_t attributes;
+    if (!failure)
+        failure = posix_spawnattr_init(&attributes);
+    if (!failure) {
+        /* A caller that waits for signals in a thread of its own has blocked them; not so this. */
+        sigset_t none;
+        sigemptyset(&none);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        /* The program does not change its arguments; the prototype predates const. */
+        failure = posix_spawnp(pid, arguments[0], &actions, &attributes, (char *const *)arguments,
+                               environ);
+        posix_spawnattr_destroy(&attributes);
+    }
     posix_spawn_file_actions_destroy(&actions);
     return failure;
 }
 
-kiln_status kiln_process_run(const char *const *arguments, const char *log, double seconds,
-                             const char *package, kiln_error *error)
+kiln_status kiln_process_run(kiln_context *context, const char *const *arguments, const char *log,
+                             double seconds, const char *package, kiln_error *error)
 {
     pid_t pid;
     int state, failure = start(arguments, log, &pid);
@@ -139,7 +159,10 @@ kiln_status kiln_process_run(const char *const *arguments, const char *log, doub
     if (failure)
         return kiln_fail(error, KILN_ERR_IO, arguments[0], 0, -1, "cannot start: %s",
                          strerror(failure));
-    if (!wait_for(pid, seconds, &state))
+    waited end = wait_for(context, pid, seconds, &state);
+    if (end == WAIT_INTERRUPTED)
+        return kiln_fail(error, KILN_ERR_IO, arguments[0], 0, -1, "interrupted");
+    if (end == WAIT_LATE)
         return kiln_fail(error, KILN_ERR_LIMIT, arguments[0], 0, -1,
                          "took longer than %g seconds and was stopped", seconds);
     if (WIFEXITED(state) && WEXITSTATUS(state) == 0)

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER_SIZE = 1 << 18, ROOM = 4096, ASIDE_EXTRA = 48, ASIDE_TRIES = 1000 };
+enum { BUFFER_SIZE = 1 << 18, ROOM = 4096, ASIDE_EXTRA = 48, ASIDE_TRIES = 1000, ASIDE_NAME = 200 };
 
 static kiln_status fail(const kiln_sink *sink, const char *what, int code, kiln_error *error)
 {
@@ -20,15 +20,20 @@ static kiln_status fail(const kiln_sink *sink, const char *what, int code, kiln_
 static void release(kiln_sink *sink)
 {
     kiln_release(sink->context, sink->block, sink->block_size);
+    kiln_guard_end(sink->context);
     *sink = (kiln_sink){.context = sink->context, .file = -1};
 }
 
-/* A file of our own beside the target; the name says whose it is if a crash leaves it behind. */
+/* A file of our own beside the target; the name says whose it is if a crash leaves it behind. Names
+ * that leave no room for that (NAME_MAX is 255) are cut. */
 static int open_aside(kiln_sink *sink, mode_t mode)
 {
+    const char *slash = strrchr(sink->path, '/'), *name = slash ? slash + 1 : sink->path;
+    size_t shown = strlen(name) < ASIDE_NAME ? strlen(name) : ASIDE_NAME;
+    int prefix = (int)((size_t)(name - sink->path) + shown);
     for (int i = 0; i < ASIDE_TRIES; i++) {
-        snprintf(sink->aside, strlen(sink->path) + ASIDE_EXTRA, "%s.kiln-%ld-%d", sink->path,
-                 (long)getpid(), i);
+        snprintf(sink->aside, strlen(sink->path) + ASIDE_EXTRA, "%.*s.kiln-%ld-%d", prefix,
+                 sink->path, (long)getpid(), i);
         sink->file = open(sink->aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (sink->file >= 0 || errno != EEXIST)
             break;
@@ -67,9 +72,13 @@ kiln_status kiln_sink_open(kiln_sink *sink, kiln_context *context, const char *p
     const char *target = realpath(path, resolved) ? resolved : path;
     size_t length = strlen(target) + 1;
     size_t block_size = BUFFER_SIZE + 2 * length + ASIDE_EXTRA;
+    if (!kiln_guard_begin(context))
+        return kiln_fail(error, KILN_ERR_IO, path, 0, -1, "interrupted");
     char *block = kiln_resize(context, NULL, 0, block_size);
-    if (!block)
+    if (!block) {
+        kiln_guard_end(context);
         return kiln_fail_memory(error, block_size);
+    }
     sink->block = block;
     sink->block_size = block_size;
     sink->buffer = block;
@@ -88,6 +97,10 @@ static void write_all(kiln_sink *sink, const char *bytes, size_t size)
 {
     sink->flushed += size;
     while (size && !sink->failure) {
+        if (kiln_context_is_stopping(sink->context)) {
+            sink->failure = ECANCELED;
+            return;
+        }
         ssize_t done = write(sink->file, bytes, size);
         if (done < 0 && errno != EINTR)
             sink->failure = errno;

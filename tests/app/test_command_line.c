@@ -476,6 +476,51 @@ START_TEST(a_full_disk_is_noticed)
 }
 END_TEST
 
+START_TEST(a_limit_on_file_sizes_is_noticed)
+{
+    ck_assert_int_eq(kiln("mesh generate ball h=0.2 -o a.mesh"), 0);
+    char command[300];
+    snprintf(command, sizeof command, "ulimit -f 8; '%s' mesh convert a.mesh b.mesh 2>/dev/null",
+             KILN_PROGRAM);
+    int status = system(command);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 2, "status %d", status);
+    ck_assert_int_eq(files_here(), 1);
+}
+END_TEST
+
+START_TEST(names_may_be_as_long_as_the_file_system_allows)
+{
+    char name[256], arguments[400];
+    memset(name, 'n', 250);
+    snprintf(name + 250, 6, ".mesh");
+    snprintf(arguments, sizeof arguments, "mesh generate box n=1 -o %s", name);
+    ck_assert_msg(kiln(arguments) == 0, "%s", err);
+    ck_assert_int_eq(access(name, R_OK), 0);
+    ck_assert_int_eq(files_here(), 1);
+}
+END_TEST
+
+/* A stand-in for tetgen that never ends, in a folder for temporary files that must come out empty.
+ */
+START_TEST(a_signal_leaves_nothing_behind)
+{
+    ck_assert_int_eq(kiln("mesh generate box n=1 -o box.off"), 0);
+    ck_assert_int_eq(system("mkdir bin tmp && printf '#!/bin/sh\\necho $$ >pid\\nexec sleep 60\\n'"
+                            " >bin/tetgen && chmod +x bin/tetgen"),
+                     0);
+    char command[600];
+    snprintf(command, sizeof command,
+             "PATH=$PWD/bin:$PATH TMPDIR=$PWD/tmp '%s' mesh fill box.off x.mesh 2>/dev/null & "
+             "i=0; while [ ! -s pid ] && [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done; "
+             "ls tmp | grep -q kiln || exit 90; kill -TERM $!; wait $!; code=$?; "
+             "kill -0 $(cat pid) 2>/dev/null && exit 91; ls tmp | grep -q . && exit 92; "
+             "test -e x.mesh && exit 93; exit $code",
+             KILN_PROGRAM);
+    int status = system(command);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 128 + 15, "status %x", status);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("command line");
@@ -497,5 +542,8 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, conversion_keeps_the_mesh_and_old_files);
     tcase_add_test(all, surfaces_are_filled);
     tcase_add_test(all, a_full_disk_is_noticed);
+    tcase_add_test(all, a_limit_on_file_sizes_is_noticed);
+    tcase_add_test(all, names_may_be_as_long_as_the_file_system_allows);
+    tcase_add_test(all, a_signal_leaves_nothing_behind);
     return suite;
 }

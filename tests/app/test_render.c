@@ -196,7 +196,23 @@ START_TEST(an_old_picture_survives_a_failure)
     ck_assert_int_eq(shell("mkdir taken.png"), 0);
     ck_assert_int_eq(kiln("render ball.mesh -o taken.png --size 64x64"), 2);
     ck_assert_int_eq(shell("cmp a.png b.png"), 0);
-    ck_assert_msg(shell("ls | grep -q part") != 0, "a partial file is left");
+    ck_assert_msg(shell("ls | grep -q kiln-") != 0, "a partial file is left");
+}
+END_TEST
+
+/* Links are followed, and what is not a file (a device, a pipe) is written to, never replaced. */
+START_TEST(pictures_go_where_the_name_leads)
+{
+    ck_assert_int_eq(shell("mkdir there && ln -s there/a.png a.png && mkfifo pipe"), 0);
+    ck_assert_int_eq(shell("touch there/a.png"), 0);
+    ck_assert_int_eq(kiln("render ball.mesh -o a.png --size 64x64"), 0);
+    ck_assert_int_eq(shell("test -L a.png && test -s there/a.png"), 0);
+    char command[300];
+    snprintf(command, sizeof command,
+             "cat pipe >b.png & '%s' render ball.mesh -o pipe --size 64x64; wait; test -p pipe",
+             KILN_PROGRAM);
+    ck_assert_int_eq(shell(command), 0);
+    ck_assert_int_eq(shell("cmp b.png there/a.png"), 0);
 }
 END_TEST
 
@@ -224,6 +240,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, defective_meshes_are_drawn);
     tcase_add_test(all, bad_requests_leave_nothing);
     tcase_add_test(all, an_old_picture_survives_a_failure);
+    tcase_add_test(all, pictures_go_where_the_name_leads);
     tcase_add_test(all, demo_leaves_a_mesh_and_pictures);
     return suite;
 }

@@ -1,0 +1,23 @@
+/* Ctrl-C, kill and a closed terminal end the program at once, but not before a file being written
+ * aside or another program and its folder are gone (base/context.h, kiln_context_stop). */
+#ifndef KILN_APP_INTERRUPT_H
+#define KILN_APP_INTERRUPT_H
+
+#include "base/context.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+typedef struct kiln_interrupt {
+    kiln_context *context; /* borrowed */
+    sigset_t signals, before;
+    pthread_t watcher;
+    bool watching;
+} kiln_interrupt;
+
+/* Before the context's first parallel loop: its threads must not take the signals. */
+void kiln_interrupt_begin(kiln_interrupt *interrupt, kiln_context *context);
+/* Does not return when a signal has come: the program ends by it. */
+void kiln_interrupt_end(kiln_interrupt *interrupt);
+
+#endif
