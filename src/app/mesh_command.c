@@ -24,11 +24,11 @@ static kiln_status run_info(kiln_context *context, const kiln_arguments *argumen
 
 static void list_formats(FILE *out)
 {
-    fputs("Formats (by the end of the file's name):\n", out);
+    fputs("Formats (by the end of the file's name), with their names:\n", out);
     const kiln_format *format;
     for (size_t row = 0; (format = kiln_format_at(row)); row++)
-        fprintf(out, "  %-22s %-5s %-6s %s\n", format->extensions, format->read ? "reads" : "",
-                format->write ? "writes" : "", format->about);
+        fprintf(out, "  %-22s %-7s %-5s %-6s %s\n", format->extensions, format->name,
+                format->read ? "reads" : "", format->write ? "writes" : "", format->about);
 }
 
 static int command_info(int argc, char **argv)

@@ -112,6 +112,36 @@ static kiln_status project_vertices(const kiln_render_mesh *mesh, kiln_light_job
     return KILN_OK;
 }
 
+/* An edge is an outline when the triangle across it folds back to the same side in the picture,
+ * whichever way the two are turned, or is not there. */
+static kiln_status find_outlines(const kiln_render_mesh *mesh, kiln_light_job *job,
+                                 kiln_error *error)
+{
+    job->outline = kiln_arena_array(mesh->arena, uint8_t, mesh->triangle_count);
+    if (!job->outline)
+        return kiln_fail_memory(error, mesh->triangle_count);
+    for (size_t i = 0; i < mesh->triangle_count; i++) {
+        const uint32_t *c = mesh->corner[i];
+        job->outline[i] = 0;
+        for (int k = 0; k < 3; k++) {
+            uint32_t other = mesh->across[i][k], v = c[k], w = c[(k + 1) % 3];
+            double side[2] = {1.0, 1.0};
+            const float *a = job->screen[v], *b = job->screen[w];
+            for (int s = 0; s < 2 && other != UINT32_MAX; s++) {
+                const uint32_t *t = mesh->corner[s ? other : i];
+                uint32_t apex = t[0] != v && t[0] != w   ? t[0]
+                                : t[1] != v && t[1] != w ? t[1]
+                                                         : t[2];
+                const float *p = job->screen[apex];
+                side[s] = (double)(b[0] - a[0]) * (double)(p[1] - a[1]) -
+                          (double)(b[1] - a[1]) * (double)(p[0] - a[0]);
+            }
+            job->outline[i] |= (uint8_t)((side[0] > 0.0) == (side[1] > 0.0)) << k;
+        }
+    }
+    return KILN_OK;
+}
+
 static kiln_status draw(kiln_context *context, const kiln_render_mesh *mesh,
                         const kiln_tracer *tracer, const kiln_render_options *options,
                         const backdrop *back, kiln_image *image, kiln_error *error)
@@ -131,6 +161,7 @@ static kiln_status draw(kiln_context *context, const kiln_render_mesh *mesh,
                           .ground = !options->no_ground && camera.eye.z > mesh->floor,
                           .edge_width = fmaxf(0.8f, (float)options->height / 720.0f)};
     KILN_TRY(project_vertices(mesh, &job, error));
+    KILN_TRY(find_outlines(mesh, &job, error));
     job.pixels = kiln_arena_array(mesh->arena, kiln_light_pixel, pixels);
     kiln_light_pixel *smooth = kiln_arena_array(mesh->arena, kiln_light_pixel, pixels);
     if (!job.pixels || !smooth)

@@ -19,6 +19,8 @@ typedef struct kiln_render_options {
     double clip_offset;    /* ... and this d, n not normalised */
     const char *color; /* "quality", "region", "none" or a field's name; NULL: quality when clipped,
                           region when there are several, else none */
+    bool range;        /* the scale goes ... */
+    double low, high;  /* ... from here to there, low < high; else as the values do */
     bool edges;
     bool flat;              /* no smooth shading across surface edges */
     bool no_ground;         /* leave the shadow on the ground out */

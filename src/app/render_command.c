@@ -94,6 +94,19 @@ static kiln_status parse_view(const kiln_arguments *arguments, kiln_render_optio
     return KILN_OK;
 }
 
+static kiln_status parse_range(const char *text, kiln_render_options *options, kiln_error *error)
+{
+    double ends[2];
+    KILN_TRY(kiln_numbers_parse(text, 2, ends, "--range", error));
+    if (!(ends[0] < ends[1]) || !isfinite(ends[1] - ends[0]))
+        return kiln_fail(error, KILN_ERR_INPUT, "--range", 0, -1,
+                         "must be LOW,HIGH with the lower number first, got '%s'", text);
+    options->range = true;
+    options->low = ends[0];
+    options->high = ends[1];
+    return KILN_OK;
+}
+
 static kiln_status parse_options(const kiln_arguments *arguments, const kiln_soup *soup,
                                  kiln_render_options *options, kiln_error *error)
 {
@@ -108,6 +121,8 @@ static kiln_status parse_options(const kiln_arguments *arguments, const kiln_sou
         options->background = text;
     KILN_TRY(kiln_arguments_integer(arguments, "samples", 1, 4096, &options->samples, error));
     options->color = kiln_arguments_get(arguments, "color");
+    if ((text = kiln_arguments_get(arguments, "range")))
+        KILN_TRY(parse_range(text, options, error));
     options->title = kiln_arguments_get(arguments, "title");
     options->edges = kiln_arguments_has(arguments, "edges");
     options->flat = kiln_arguments_has(arguments, "flat");
@@ -156,6 +171,8 @@ int kiln_command_render(int argc, char **argv)
         {"color", 'c', "WHAT",
          "quality, region, none or the name of a field (default: quality of\n"
          "                               the opened tets with --clip)"},
+        {"range", 0, "LOW,HIGH",
+         "ends of the colour scale, to compare pictures (default: the values')"},
         {"title", 0, "TEXT", "title of the legend"},
         {"edges", 'e', NULL, "draw the edges of the mesh"},
         {"flat", 0, NULL, "show the facets: no smooth shading"},

@@ -129,7 +129,7 @@ static float edge_cover(const light_frame *frame, size_t triangle, double x, dou
 {
     const kiln_light_job *job = frame->job;
     const uint32_t *c = job->mesh->corner[triangle];
-    double nearest = 1e9, longest = 0.0, area;
+    double inside = -1e9, longest = 0.0, area; /* inside: how deep in the line of an edge */
     const float *p[3] = {job->screen[c[0]], job->screen[c[1]], job->screen[c[2]]};
     area = fabs((double)(p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) -
                 (double)(p[2][0] - p[0][0]) * (p[1][1] - p[0][1]));
@@ -137,12 +137,14 @@ static float edge_cover(const light_frame *frame, size_t triangle, double x, dou
         const float *a = p[k], *b = p[(k + 1) % 3];
         double dx = b[0] - a[0], dy = b[1] - a[1], length = sqrt(dx * dx + dy * dy);
         longest = fmax(longest, length);
+        /* The half of an outline's line that lies beyond it has no triangle to be drawn on. */
+        double half = (job->outline[triangle] >> k & 1 ? 1.0 : 0.5) * job->edge_width;
         if (length > 0.0)
-            nearest = fmin(nearest, fabs((x - a[0]) * dy - (y - a[1]) * dx) / length);
+            inside = fmax(inside, half - fabs((x - a[0]) * dy - (y - a[1]) * dx) / length);
     }
     double altitude = longest > 0.0 ? area / longest : 0.0;
     double fade = fmin(1.0, altitude / (5.0 * job->edge_width));
-    double cover = (0.5 * job->edge_width - nearest) * 1.5 + 0.5;
+    double cover = inside * 1.5 + 0.5;
     return (float)(fade * fmin(fmax(cover, 0.0), 1.0));
 }
 

@@ -24,6 +24,7 @@ typedef struct kiln_light_job {
     bool edges, ground;
     float edge_width;         /* pixels */
     float (*screen)[2];       /* [vertex] place in the picture */
+    uint8_t *outline;         /* [triangle] bit k: nothing of the mesh is seen beyond its edge k */
     kiln_light_pixel *pixels; /* [height][width] */
 } kiln_light_job;
 

@@ -149,6 +149,19 @@ static void smooth_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     }
 }
 
+/* A triangle besides `i` at its edge `k`; UINT32_MAX: none. */
+static uint32_t across_edge(const smoothing *job, uint32_t i, int k)
+{
+    const uint32_t *c = job->mesh->corner[i];
+    uint32_t v = c[k], w = c[(k + 1) % 3];
+    for (uint32_t j = job->start[v]; j < job->start[v + 1]; j++) {
+        const uint32_t *o = job->mesh->corner[job->around[j]];
+        if (job->around[j] != i && (o[0] == w || o[1] == w || o[2] == w))
+            return job->around[j];
+    }
+    return UINT32_MAX;
+}
+
 static kiln_status smooth_normals(kiln_render_mesh *mesh, const kiln_skin *faces, bool flat,
                                   kiln_error *error)
 {
@@ -167,6 +180,8 @@ static kiln_status smooth_normals(kiln_render_mesh *mesh, const kiln_skin *faces
         around[start[mesh->corner[i / 3][i % 3] + 1]++] = (uint32_t)(i / 3);
     smoothing job = {mesh, faces, start, around, flat};
     kiln_parallel_for(mesh->arena->context, mesh->triangle_count, 4096, smooth_chunk, &job);
+    for (size_t i = 0; i < corners; i++)
+        mesh->across[i / 3][i % 3] = across_edge(&job, (uint32_t)(i / 3), (int)(i % 3));
     kiln_arena_release(mesh->arena, mark);
     return KILN_OK;
 }
@@ -178,10 +193,11 @@ static kiln_status fill(const kiln_soup *soup, const kiln_render_options *option
     mesh->triangle_count = count;
     mesh->corner = kiln_arena_alloc(mesh->arena, count * sizeof *mesh->corner);
     mesh->normal = kiln_arena_alloc(mesh->arena, count * sizeof *mesh->normal);
+    mesh->across = kiln_arena_alloc(mesh->arena, count * sizeof *mesh->across);
     mesh->value = kiln_arena_alloc(mesh->arena, count * sizeof *mesh->value);
     mesh->paint = kiln_arena_alloc(mesh->arena, count);
     uint32_t *number = kiln_arena_array(mesh->arena, uint32_t, soup->points.count);
-    if (!mesh->corner || !mesh->normal || !mesh->value || !mesh->paint || !number)
+    if (!mesh->corner || !mesh->normal || !mesh->across || !mesh->value || !mesh->paint || !number)
         return kiln_fail_memory(error, count * sizeof *mesh->normal);
     KILN_TRY(place_vertices(soup, faces, options->up, number, mesh, error));
     for (size_t i = 0; i < 3 * count; i++)

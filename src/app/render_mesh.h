@@ -32,6 +32,8 @@ typedef struct kiln_render_mesh {
     size_t vertex_count, triangle_count;
     float (*position)[3];  /* [vertex], one spare row for Embree's wide loads */
     uint32_t (*corner)[3]; /* [triangle] */
+    uint32_t (*across)[3]; /* [triangle][edge from corner k to k + 1] another triangle there, or
+                              UINT32_MAX */
     float (*normal)[3][3]; /* [triangle][corner] unit, outwards */
     float (*value)[3];     /* [triangle][corner] */
     uint8_t *paint;        /* [triangle] */

@@ -15,26 +15,26 @@ static void paint_all(kiln_render_mesh *mesh, kiln_paint paint)
 }
 
 /* With a clip plane only the opened tets carry the colour: the outside stays calm. */
-static void paint_quality(const kiln_soup *soup, const kiln_skin *faces, bool clip,
-                          kiln_render_mesh *mesh)
+static void paint_quality(const kiln_soup *soup, const kiln_skin *faces,
+                          const kiln_render_options *options, kiln_render_mesh *mesh)
 {
     kiln_color_scale *scale = &mesh->scale;
     *scale = (kiln_color_scale){.paint = KILN_PAINT_MAP,
                                 .map = KILN_MAP_QUALITY,
-                                .low = 0.0,
-                                .high = 1.0,
+                                .low = options->range ? options->low : 0.0,
+                                .high = options->range ? options->high : 1.0,
                                 .base = kiln_rgb_from_hex(bisque)};
     snprintf(scale->title, sizeof scale->title, "quality");
     for (size_t i = 0; i < faces->count; i++) {
-        if (clip && !faces->data[i].cut)
+        if (options->clip && !faces->data[i].cut)
             continue;
         kiln_vec3 p[4];
         for (int k = 0; k < 4; k++)
             p[k] = soup->points.data[soup->tets.data[faces->data[i].tet].v[k]];
-        float quality = (float)kiln_tet_quality(&p[0], &p[1], &p[2], &p[3]);
+        double quality = kiln_tet_quality(&p[0], &p[1], &p[2], &p[3]);
         mesh->paint[i] = KILN_PAINT_MAP;
         for (int k = 0; k < 3; k++)
-            mesh->value[i][k] = quality;
+            mesh->value[i][k] = (float)((quality - scale->low) / (scale->high - scale->low));
     }
 }
 
@@ -79,18 +79,6 @@ static kiln_status paint_regions(const kiln_soup *soup, const kiln_skin *faces,
     return KILN_OK;
 }
 
-/* The number itself, or the length of a vector. */
-static double field_value(const kiln_soup_field *field, size_t item)
-{
-    const double *data = field->data.data + item * field->components;
-    if (field->components == 1)
-        return data[0];
-    double sum = 0.0;
-    for (uint32_t c = 0; c < field->components; c++)
-        sum += data[c] * data[c];
-    return sqrt(sum);
-}
-
 /* The field's item for a corner of face `i`; SIZE_MAX when the face has none. */
 static size_t field_item(const kiln_soup_field *field, const kiln_skin_face *face, size_t i, int k)
 {
@@ -102,12 +90,13 @@ static size_t field_item(const kiln_soup_field *field, const kiln_skin_face *fac
 }
 
 static kiln_status paint_field(const kiln_soup_field *field, const kiln_skin *faces,
-                               kiln_render_mesh *mesh, kiln_error *error)
+                               const kiln_render_options *options, kiln_render_mesh *mesh,
+                               kiln_error *error)
 {
     double low = HUGE_VAL, high = -HUGE_VAL;
     for (size_t i = 0; i < 3 * faces->count; i++) {
         size_t item = field_item(field, &faces->data[i / 3], i / 3, (int)(i % 3));
-        double value = item == SIZE_MAX ? NAN : field_value(field, item);
+        double value = item == SIZE_MAX ? NAN : kiln_soup_field_size(field, item);
         if (isfinite(value)) {
             low = fmin(low, value);
             high = fmax(high, value);
@@ -116,6 +105,10 @@ static kiln_status paint_field(const kiln_soup_field *field, const kiln_skin *fa
     if (!(low <= high))
         return kiln_fail(error, KILN_ERR_INPUT, "--color", 0, -1,
                          "field '%s' has no finite value on what is shown", field->name);
+    if (options->range) {
+        low = options->low;
+        high = options->high;
+    }
     if (low == high)
         high = low + (low != 0.0 ? fabs(low) : 1.0);
     kiln_color_scale *scale = &mesh->scale;
@@ -127,7 +120,7 @@ static kiln_status paint_field(const kiln_soup_field *field, const kiln_skin *fa
     snprintf(scale->title, sizeof scale->title, "%s", field->name);
     for (size_t i = 0; i < 3 * faces->count; i++) {
         size_t item = field_item(field, &faces->data[i / 3], i / 3, (int)(i % 3));
-        double value = item == SIZE_MAX ? NAN : field_value(field, item);
+        double value = item == SIZE_MAX ? NAN : kiln_soup_field_size(field, item);
         if (isfinite(value))
             mesh->value[i / 3][i % 3] = (float)((value - low) / (high - low));
         mesh->paint[i / 3] = isfinite(value) ? KILN_PAINT_MAP : KILN_PAINT_BASE;
@@ -170,18 +163,21 @@ kiln_status kiln_render_paint(const kiln_soup *soup, const kiln_render_options *
     mesh->scale = (kiln_color_scale){.base = kiln_rgb_from_hex(clay)};
     kiln_status status = KILN_OK;
     const kiln_soup_field *field;
+    if (options->range && (strcmp(color, "none") == 0 || strcmp(color, "region") == 0))
+        return kiln_fail(error, KILN_ERR_INPUT, "--range", 0, -1,
+                         "needs --color quality or the name of a field");
     if (strcmp(color, "none") == 0)
         return KILN_OK;
     if (strcmp(color, "quality") == 0 && !has_tets)
         return kiln_fail(error, KILN_ERR_INPUT, "--color", 0, -1,
                          "a surface without tets has no quality to show");
     if (strcmp(color, "quality") == 0) {
-        paint_quality(soup, faces, options->clip, mesh);
+        paint_quality(soup, faces, options, mesh);
     } else if (strcmp(color, "region") == 0) {
         status = paint_regions(soup, faces, mesh, error);
     } else {
         KILN_TRY(find_field(soup, color, &field, error));
-        status = paint_field(field, faces, mesh, error);
+        status = paint_field(field, faces, options, mesh, error);
     }
     if (options->title)
         snprintf(mesh->scale.title, sizeof mesh->scale.title, "%s", options->title);

@@ -1,5 +1,6 @@
 #include "app/skin.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,4 +154,15 @@ kiln_status kiln_skin_collect(const kiln_soup *soup, const uint8_t *kept, kiln_s
     kiln_array_free(soup->context, &found);
     kiln_incidence_destroy(&incidence);
     return status;
+}
+
+double kiln_soup_field_size(const kiln_soup_field *field, size_t item)
+{
+    const double *data = field->data.data + item * field->components;
+    if (field->components == 1)
+        return data[0];
+    double sum = 0.0;
+    for (uint32_t c = 0; c < field->components; c++)
+        sum += data[c] * data[c];
+    return sqrt(sum);
 }

@@ -51,4 +51,7 @@ kiln_skin;
 kiln_status kiln_skin_collect(const kiln_soup *soup, const uint8_t *kept, kiln_skin *out,
                               kiln_error *error);
 
+/* The number of an item, or the length of its vector: what pictures and tables show of a field. */
+double kiln_soup_field_size(const kiln_soup_field *field, size_t item);
+
 #endif

@@ -184,6 +184,43 @@ static void measure_box(const kiln_soup *soup, kiln_survey *survey)
     survey->high = high;
 }
 
+static kiln_status take_fields(const kiln_soup *soup, kiln_survey *survey, kiln_error *error)
+{
+    for (size_t i = 0; i < soup->fields.count; i++) {
+        const kiln_soup_field *field = &soup->fields.data[i];
+        kiln_survey_field out = {.where = field->where,
+                                 .components = field->components,
+                                 .low = HUGE_VAL,
+                                 .high = -HUGE_VAL};
+        snprintf(out.name, sizeof out.name, "%s", field->name);
+        for (size_t item = 0; item < field->data.count / field->components; item++) {
+            double value = kiln_soup_field_size(field, item);
+            if (!isfinite(value))
+                continue;
+            out.low = fmin(out.low, value);
+            out.high = fmax(out.high, value);
+        }
+        if (!(out.low <= out.high))
+            out.low = out.high = NAN;
+        KILN_TRY(kiln_array_push(soup->context, &survey->fields, out, error));
+    }
+    return KILN_OK;
+}
+
+/* Signed volume of the cones from one corner of the box to the triangles. */
+static double inside_triangles(const kiln_soup *soup, kiln_vec3 origin)
+{
+    double volume = 0.0;
+    for (size_t i = 0; i < soup->triangles.count; i++) {
+        const uint32_t *v = soup->triangles.data[i].v;
+        const kiln_vec3 *p = soup->points.data;
+        volume += kiln_v3_triple(kiln_v3_sub(p[v[0]], origin), kiln_v3_sub(p[v[1]], origin),
+                                 kiln_v3_sub(p[v[2]], origin)) /
+                  6.0;
+    }
+    return volume;
+}
+
 static kiln_status take(const kiln_soup *soup, kiln_survey *survey, kiln_error *error)
 {
     measure_box(soup, survey);
@@ -197,7 +234,11 @@ static kiln_status take(const kiln_soup *soup, kiln_survey *survey, kiln_error *
         survey->volume += survey->regions.data[i].measure;
     for (size_t i = 0; soup->tets.count == 0 && i < survey->patches.count; i++)
         survey->area += survey->patches.data[i].measure;
-    return KILN_OK;
+    if (soup->tets.count == 0)
+        survey->volume = soup->triangles.count && survey->bad_edges == 0
+                             ? inside_triangles(soup, survey->low)
+                             : NAN;
+    return take_fields(soup, survey, error);
 }
 
 kiln_status kiln_survey_take(const kiln_soup *soup, kiln_survey *out, kiln_error *error)
@@ -216,4 +257,5 @@ void kiln_survey_free(kiln_survey *survey)
 {
     kiln_array_free(survey->context, &survey->regions);
     kiln_array_free(survey->context, &survey->patches);
+    kiln_array_free(survey->context, &survey->fields);
 }

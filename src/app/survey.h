@@ -17,14 +17,24 @@ typedef struct kiln_survey_group {
 typedef KILN_ARRAY_OF(kiln_survey_group)
 kiln_survey_groups;
 
+typedef struct kiln_survey_field {
+    char name[KILN_NAME_SIZE];
+    kiln_where where;
+    uint32_t components;
+    double low, high; /* of the finite numbers, or of the lengths of vectors; NAN: none */
+} kiln_survey_field;
+typedef KILN_ARRAY_OF(kiln_survey_field)
+kiln_survey_fields;
+
 typedef struct kiln_survey {
     kiln_context *context; /* borrowed */
     size_t vertices, tets, edges, parts;
     size_t boundary_triangles;           /* those listed, in a file without tets */
     kiln_survey_groups regions, patches; /* by tag, ascending */
-    kiln_vec3 low, high;                 /* corners of the bounding box */
-    double volume, area; /* volume: signed sum; area: of the boundary, or of the triangles when
-                            there are no tets */
+    kiln_survey_fields fields;
+    kiln_vec3 low, high; /* corners of the bounding box */
+    double volume, area; /* volume: signed sum; area: of the boundary. Without tets: inside the
+                            triangles, NAN unless they are closed; and of the triangles */
     double q_min, q_mean;
     size_t q_bins[KILN_QUALITY_BINS];      /* of [0, 1]; inverted tets are in none */
     double dihedral_min, dihedral_max;     /* degrees */
@@ -38,6 +48,7 @@ typedef struct kiln_survey {
     size_t crowded_faces;           /* shared by three tets or more */
     size_t folded_faces;            /* both tets on the same side, by vertex order */
     size_t bad_edges, bad_vertices; /* where the boundary is not a surface */
+    size_t open_edges;              /* those of them in one triangle only, in a surface file */
     bool manifold;                  /* no crowded face, bad edge or bad vertex */
 } kiln_survey;
 

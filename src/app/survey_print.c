@@ -71,12 +71,27 @@ static void print_shape(const kiln_survey *s, FILE *out)
     fprintf(out, "  %-22s %14.6g %14.6g %14.6g\n", "lowest corner", s->low.x, s->low.y, s->low.z);
     fprintf(out, "  %-22s %14.6g %14.6g %14.6g\n", "highest corner", s->high.x, s->high.y,
             s->high.z);
-    if (s->tets)
-        fprintf(out, "  %-22s %14.8g\n", "volume", s->volume);
+    if (s->tets || !isnan(s->volume))
+        fprintf(out, "  %-22s %14.8g\n", s->tets ? "volume" : "volume inside", s->volume);
     fprintf(out, "  %-22s %14.8g\n", "surface area", s->area);
     if (s->edges)
         fprintf(out, "  %-22s %14.6g %14.6g %14.6g\n", "edges (min, mean, max)", s->edge_min,
                 s->edge_mean, s->edge_max);
+}
+
+static const char *const where_names[] = {
+    [KILN_ON_VERTEX] = "vertices", [KILN_ON_TET] = "tets", [KILN_ON_FACE] = "triangles"};
+
+static void print_fields(const kiln_survey *s, FILE *out)
+{
+    if (s->fields.count == 0)
+        return;
+    fprintf(out, "\n%-24s %-14s %9s %14s %14s\n", "fields", "on", "numbers", "lowest", "highest");
+    for (size_t i = 0; i < s->fields.count; i++) {
+        const kiln_survey_field *f = &s->fields.data[i];
+        fprintf(out, "  %-22s %-14s %9u %14.6g %14.6g\n", f->name, where_names[f->where],
+                (unsigned)f->components, f->low, f->high);
+    }
 }
 
 static void print_defects(const kiln_survey *s, FILE *out)
@@ -92,7 +107,8 @@ static void print_defects(const kiln_survey *s, FILE *out)
                 {"duplicate vertices", s->duplicate_vertices},
                 {"faces of 3 or more tets", s->crowded_faces},
                 {"faces with both tets on one side", s->folded_faces},
-                {"non-manifold edges", s->bad_edges},
+                {"open edges", s->open_edges},
+                {"non-manifold edges", s->bad_edges - s->open_edges},
                 {"non-manifold vertices", s->bad_vertices}};
     bool any = false;
     fprintf(out, "\ndefects\n");
@@ -114,14 +130,14 @@ void kiln_survey_print(const kiln_survey *s, const char *name, FILE *out)
     fprintf(out, "%s\n\n", name);
     count_line(out, "vertices", s->vertices);
     count_line(out, "tets", s->tets);
-    if (s->tets) {
-        count_line(out, "edges", s->edges);
+    count_line(out, "edges", s->edges);
+    if (s->tets)
         count_line(out, "parts", s->parts);
-    }
     count_line(out, "boundary triangles", s->boundary_triangles);
     groups(out, "regions", "tets", "volume", &s->regions);
     groups(out, "patches", "triangles", "area", &s->patches);
     print_shape(s, out);
+    print_fields(s, out);
     if (s->tets > s->repeated) {
         fprintf(out, "\nquality         worst %.4g, mean %.4g\n", s->q_min, s->q_mean);
         histogram(out, s->q_bins, KILN_QUALITY_BINS, 1.0 / KILN_QUALITY_BINS, "%.1f");
@@ -140,6 +156,22 @@ static void json_groups(kiln_json *json, const char *key, const char *item, cons
         kiln_json_integer(json, "tag", list->data[i].tag);
         kiln_json_count(json, item, list->data[i].count);
         kiln_json_number(json, measure, list->data[i].measure);
+        kiln_json_end(json);
+    }
+    kiln_json_end(json);
+}
+
+static void json_fields(kiln_json *json, const kiln_survey *s)
+{
+    kiln_json_list(json, "field_list");
+    for (size_t i = 0; i < s->fields.count; i++) {
+        const kiln_survey_field *f = &s->fields.data[i];
+        kiln_json_object(json, NULL);
+        kiln_json_text(json, "name", f->name);
+        kiln_json_text(json, "on", where_names[f->where]);
+        kiln_json_count(json, "components", f->components);
+        kiln_json_number(json, "low", f->low);
+        kiln_json_number(json, "high", f->high);
         kiln_json_end(json);
     }
     kiln_json_end(json);
@@ -196,9 +228,11 @@ void kiln_survey_print_json(const kiln_survey *s, const char *name, FILE *out)
     kiln_json_count(&json, "crowded_faces", s->crowded_faces);
     kiln_json_count(&json, "folded_faces", s->folded_faces);
     kiln_json_count(&json, "bad_edges", s->bad_edges);
+    kiln_json_count(&json, "open_edges", s->open_edges);
     kiln_json_count(&json, "bad_vertices", s->bad_vertices);
     kiln_json_bool(&json, "manifold", s->manifold);
     json_groups(&json, "region_list", "tets", "volume", &s->regions);
     json_groups(&json, "patch_list", "triangles", "area", &s->patches);
+    json_fields(&json, s);
     kiln_json_end(&json);
 }

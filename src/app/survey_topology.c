@@ -86,6 +86,15 @@ static kiln_status look_at_faces(walk *w, uint32_t v, kiln_error *error)
     return KILN_OK;
 }
 
+static void add_edge(walk *w, uint32_t a, uint32_t b)
+{
+    double length = kiln_v3_norm(kiln_v3_sub(w->soup->points.data[b], w->soup->points.data[a]));
+    w->survey->edge_min = fmin(w->survey->edge_min, length);
+    w->survey->edge_max = fmax(w->survey->edge_max, length);
+    w->length_sum += length;
+    w->survey->edges++;
+}
+
 static kiln_status look_at_edges(walk *w, uint32_t v, kiln_error *error)
 {
     const kiln_soup *soup = w->soup;
@@ -102,12 +111,7 @@ static kiln_status look_at_edges(walk *w, uint32_t v, kiln_error *error)
     for (size_t i = 0; i < w->numbers.count; i++) {
         if (i > 0 && w->numbers.data[i] == w->numbers.data[i - 1])
             continue;
-        double length =
-            kiln_v3_norm(kiln_v3_sub(soup->points.data[w->numbers.data[i]], soup->points.data[v]));
-        w->survey->edge_min = fmin(w->survey->edge_min, length);
-        w->survey->edge_max = fmax(w->survey->edge_max, length);
-        w->length_sum += length;
-        w->survey->edges++;
+        add_edge(w, v, w->numbers.data[i]);
     }
     return KILN_OK;
 }
@@ -156,9 +160,6 @@ static kiln_status walk_vertices(walk *w, kiln_error *error)
         KILN_TRY(look_at_edges(w, v, error));
         KILN_TRY(look_for_duplicates(w, v, error));
     }
-    survey->edge_mean = survey->edges ? w->length_sum / (double)survey->edges : NAN;
-    if (!survey->edges)
-        survey->edge_min = survey->edge_max = NAN;
     for (size_t t = 0; t < tets; t++)
         survey->parts += w->parent.data[t] == t && !kiln_soup_tet_repeats(&w->soup->tets.data[t]);
     survey->boundary_triangles = w->skin.count;
@@ -193,7 +194,12 @@ static void judge_vertex(walk *w, uint32_t v, const uint32_t *around, size_t cou
             fans -= a != b;
             join(fan, a, b);
         }
-        w->survey->bad_edges += next - i != 2 && spoke[i][0] > v;
+        if (spoke[i][0] < v)
+            continue; /* seen from its lower end */
+        w->survey->bad_edges += next - i != 2;
+        w->survey->open_edges += next - i == 1;
+        if (w->soup->tets.count == 0)
+            add_edge(w, v, spoke[i][0]);
     }
     w->survey->bad_vertices += fans > 1;
 }
@@ -312,6 +318,9 @@ kiln_status kiln_survey_topology(const kiln_soup *soup, kiln_survey *survey, kil
         status = take_triangles(&w, error);
     if (status == KILN_OK)
         status = walk_skin(&w, &arena, error);
+    survey->edge_mean = survey->edges ? w.length_sum / (double)survey->edges : NAN;
+    if (!survey->edges)
+        survey->edge_min = survey->edge_max = NAN;
     survey->manifold =
         survey->crowded_faces == 0 && survey->bad_edges == 0 && survey->bad_vertices == 0;
     kiln_array_free(soup->context, &w.faces);

@@ -320,6 +320,9 @@ START_TEST(info_checks_surface_files)
     ck_assert_double_eq(json_value("patches"), 2);
     ck_assert_double_eq(json_value("manifold"), 1);
     ck_assert_double_eq_tol(json_value("area"), 1.5 + sqrt(3.0) / 2, 1e-14);
+    ck_assert_double_eq_tol(json_value("volume"), 1.0 / 6, 1e-15);
+    ck_assert_double_eq(json_value("edges"), 6);
+    ck_assert_double_eq(json_value("edge_min"), 1);
     snprintf(text, sizeof text, "%sTriangles\n4\n1 3 2 1\n1 2 4 1\n1 4 3 2\n2 2 4 2\nEnd\n",
              points);
     write_file("open.mesh", text);
@@ -327,10 +330,41 @@ START_TEST(info_checks_surface_files)
     ck_assert_double_eq(json_value("boundary_triangles"), 3);
     ck_assert_double_eq(json_value("repeated"), 1);
     ck_assert_double_eq(json_value("bad_edges"), 3);
+    ck_assert_double_eq(json_value("open_edges"), 3);
     ck_assert_double_eq(json_value("manifold"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "\"volume\": null"));
     ck_assert_int_eq(kiln("mesh info open.mesh"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "open edges"));
+    ck_assert_ptr_null(strstr(out, "non-manifold"));
     ck_assert_int_eq(kiln("render open.mesh -o open.png --size 40x40"), 0);
     ck_assert_int_eq(kiln("render open.mesh -o open.png --size 40x40 --color quality"), 2);
+}
+END_TEST
+
+START_TEST(info_lists_fields)
+{
+    write_file("a.vtk", "# vtk DataFile Version 3.0\na\nASCII\nDATASET UNSTRUCTURED_GRID\n"
+                        "POINTS 4 double\n0 0 0 1 0 0 0 1 0 0 0 1\nCELLS 1 5\n4 0 1 2 3\n"
+                        "CELL_TYPES 1\n10\nPOINT_DATA 4\nSCALARS heat double 1\n"
+                        "LOOKUP_TABLE default\n-1 2 3 7\nVECTORS wind double\n"
+                        "3 4 0 0 0 0 1 0 0 0 0 1\n");
+    ck_assert_int_eq(kiln("mesh info a.vtk"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "heat"));
+    ck_assert_int_eq(kiln("mesh info --json a.vtk"), 0);
+    check_json(out);
+    const char *heat = strstr(out, "\"heat\""), *wind = strstr(out, "\"wind\"");
+    ck_assert(heat && wind);
+    ck_assert_ptr_nonnull(strstr(heat, "\"low\": -1, \"high\": 7"));
+    ck_assert_ptr_nonnull(strstr(wind, "\"components\": 3, \"low\": 0, \"high\": 5"));
+    /* The ends of the scale can be set, the same numbers then get the same colours. */
+    ck_assert_int_eq(kiln("render a.vtk -o a.png --size 60x40 --color heat"), 0);
+    ck_assert_int_eq(kiln("render a.vtk -o b.png --size 60x40 --color heat --range -1,7"), 0);
+    ck_assert_int_eq(kiln("render a.vtk -o c.png --size 60x40 --color heat --range 0,100"), 0);
+    ck_assert_int_eq(system("cmp a.png b.png"), 0);
+    ck_assert_int_ne(system("cmp -s a.png c.png"), 0);
+    expect_refusal("render a.vtk -o d.png --color heat --range 7,-1", "--range");
+    expect_refusal("render a.vtk -o d.png --color heat --range 7", "--range");
+    expect_refusal("render a.vtk -o d.png --range 0,1", "--range");
 }
 END_TEST
 
@@ -534,6 +568,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, info_counts_defects);
     tcase_add_test(all, info_sees_tets_that_only_touch);
     tcase_add_test(all, info_checks_surface_files);
+    tcase_add_test(all, info_lists_fields);
     tcase_add_test(all, info_survives_nothing);
     tcase_add_test(all, bench_prints_figures_and_a_page);
     tcase_add_test(all, validate_prints_figures_and_a_page);

@@ -200,6 +200,38 @@ START_TEST(an_old_picture_survives_a_failure)
 }
 END_TEST
 
+/* Darkness of the line nearest to x = `at` in a row of pixels, against the face beside it. */
+static double ink(const picture *p, double at, double row)
+{
+    double sum = 0.0, face = pixel(p, at - 0.05 * (at > 0.5 ? 1 : -1), row)[0];
+    for (int i = -4; i <= 4; i++) {
+        double c = pixel(p, at + (double)i / p->width, row)[0];
+        sum += c < face - 4.0 ? face - c : 0.0; /* light varies by less than that */
+    }
+    return sum;
+}
+
+/* A sheet of two by two squares from above: the lines at its rim are as strong as the one inside.
+ */
+START_TEST(outlines_are_as_strong_as_inner_edges)
+{
+    FILE *file = fopen("sheet.off", "w");
+    fputs("OFF\n9 8 0\n-1 -1 0\n0 -1 0\n1 -1 0\n-1 0 0\n0 0 0\n1 0 0\n-1 1 0\n0 1 0\n1 1 0\n"
+          "3 0 1 4\n3 0 4 3\n3 1 2 5\n3 1 5 4\n3 3 4 7\n3 3 7 6\n3 4 5 8\n3 4 8 7\n",
+          file);
+    fclose(file);
+    ck_assert_int_eq(kiln("render sheet.off -o s.png --edges --no-ground --background white "
+                          "--view=-90,89.9 --size 400x400 --samples 64"),
+                     0);
+    picture p = load("s.png");
+    double row = 0.5 - 0.42 * 0.2; /* clear of the diagonals near both lines */
+    double inner = ink(&p, 0.5, row), rim = ink(&p, 0.5 + 0.42, row);
+    ck_assert_msg(inner > 50.0 && rim > 0.8 * inner && rim < 1.3 * inner, "rim %g, inner %g", rim,
+                  inner);
+    free(p.rgb);
+}
+END_TEST
+
 /* Links are followed, and what is not a file (a device, a pipe) is written to, never replaced. */
 START_TEST(pictures_go_where_the_name_leads)
 {
@@ -240,6 +272,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, defective_meshes_are_drawn);
     tcase_add_test(all, bad_requests_leave_nothing);
     tcase_add_test(all, an_old_picture_survives_a_failure);
+    tcase_add_test(all, outlines_are_as_strong_as_inner_edges);
     tcase_add_test(all, pictures_go_where_the_name_leads);
     tcase_add_test(all, demo_leaves_a_mesh_and_pictures);
     return suite;
