@@ -205,7 +205,7 @@ static double ink(const picture *p, double at, double row)
 {
     double sum = 0.0, face = pixel(p, at - 0.05 * (at > 0.5 ? 1 : -1), row)[0];
     for (int i = -4; i <= 4; i++) {
-        double c = pixel(p, at + (double)i / p->width, row)[0];
+        double c = pixel(p, at + (i + 0.5) / p->width, row)[0];
         sum += c < face - 4.0 ? face - c : 0.0; /* light varies by less than that */
     }
     return sum;
