@@ -40,6 +40,9 @@ int kiln_command_frame(const kiln_usage *usage, int argc, char **argv, kiln_comm
 static void print_commands(const char *parent, const kiln_command *rows, size_t count, FILE *out)
 {
     const char *gap = parent[0] ? " " : "";
+    if (!parent[0])
+        fprintf(out, "Kiln %s: tetrahedral meshes, made, measured, converted and rendered.\n\n",
+                kiln_version());
     fprintf(out, "Usage: kiln%s%s COMMAND ...\n\nCommands:\n", gap, parent);
     for (size_t i = 0; i < count; i++)
         fprintf(out, "  %-10s %s\n", rows[i].name, rows[i].help);

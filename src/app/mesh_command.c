@@ -187,6 +187,10 @@ static kiln_status run_fill(kiln_context *context, const kiln_arguments *argumen
     kiln_fill_options fill = kiln_fill_default_options();
     KILN_TRY(positive_number(arguments, "edge", &fill.max_edge, error));
     KILN_TRY(positive_number(arguments, "dihedral", &fill.min_dihedral, error));
+    if (fill.min_dihedral > 70.5)
+        return kiln_fail(error, KILN_ERR_INPUT, "--dihedral", 0, -1,
+                         "must be at most 70.5 degrees, which the regular tet has, got %g",
+                         fill.min_dihedral);
     KILN_TRY(positive_number(arguments, "seconds", &fill.seconds, error));
     fill.keep_surface = !kiln_arguments_has(arguments, "refine-surface");
     kiln_soup surface;

@@ -1,6 +1,8 @@
 #include "io/fill.h"
 
 #include "base/hash.h"
+#include "geom/bvh.h"
+#include "geom/triangle_overlap.h"
 #include "io/format.h"
 #include "io/process.h"
 
@@ -271,12 +273,70 @@ static kiln_status turn_outward(kiln_soup *out, const char *place, kiln_error *e
     return status;
 }
 
+typedef struct crossing {
+    const kiln_soup *surface;
+    kiln_bvh_pair pair;
+    bool found;
+} crossing;
+
+static bool crosses(void *user, const kiln_bvh_pair *pairs, size_t count)
+{
+    crossing *c = user;
+    for (size_t i = 0; i < count && !c->found; i++) {
+        const uint32_t *v = c->surface->triangles.data[pairs[i].a].v;
+        const uint32_t *w = c->surface->triangles.data[pairs[i].b].v;
+        kiln_vec3 p[3], q[3];
+        for (int k = 0; k < 3; k++) {
+            p[k] = c->surface->points.data[v[k]];
+            q[k] = c->surface->points.data[w[k]];
+        }
+        c->found = kiln_triangle_overlap_shared(p, v, q, w) != KILN_OVERLAP_DISJOINT;
+        c->pair = pairs[i];
+    }
+    return !c->found;
+}
+
+/* TetGen answers a surface that meets itself by crashing. This finds the place, exactly, after the
+ * fact: surfaces that are fine do not pay for it. KILN_OK when it is not the reason. */
+static kiln_status find_crossing(const kiln_soup *surface, const char *place, kiln_error *error)
+{
+    size_t count = surface->triangles.count;
+    kiln_box *boxes = kiln_resize(surface->context, NULL, 0, count * sizeof *boxes);
+    if (!boxes)
+        return kiln_fail_memory(error, count * sizeof *boxes);
+    for (size_t i = 0; i < 3 * count; i++) {
+        kiln_box box = i % 3 ? boxes[i / 3] : kiln_box_empty();
+        uint32_t v = surface->triangles.data[i / 3].v[i % 3];
+        boxes[i / 3] = kiln_box_grow(box, surface->points.data[v]);
+    }
+    kiln_bvh bvh = {0};
+    kiln_status status = kiln_bvh_build(&bvh, surface->context, boxes, count, error);
+    kiln_release(surface->context, boxes, count * sizeof *boxes);
+    crossing c = {.surface = surface};
+    if (status == KILN_OK)
+        kiln_bvh_visit_self_overlap(&bvh, crosses, &c);
+    kiln_bvh_destroy(&bvh);
+    if (!c.found)
+        return status;
+    const uint32_t *v = surface->triangles.data[c.pair.a].v;
+    const kiln_vec3 *p = surface->points.data;
+    kiln_vec3 middle =
+        kiln_v3_scale(kiln_v3_add(p[v[0]], kiln_v3_add(p[v[1]], p[v[2]])), 1.0 / 3.0);
+    return kiln_fail(
+        error, KILN_ERR_INPUT, place, 0, -1,
+        "the surface crosses or touches itself: triangles %u and %u, near (%g, %g, %g)",
+        c.pair.a + 1, c.pair.b + 1, middle.x, middle.y, middle.z);
+}
+
 static kiln_status fill_checked(const kiln_soup *surface, const char *place,
                                 const kiln_fill_options *options, kiln_soup *out, kiln_error *error)
 {
     KILN_TRY(kiln_soup_check(surface, place, error));
     KILN_TRY(kiln_surface_is_closed(surface, place, error));
-    KILN_TRY(run(surface, true, options, out, error));
+    kiln_status status = run(surface, true, options, out, error);
+    if (status == KILN_ERR_IO && !kiln_context_is_stopping(surface->context))
+        KILN_TRY(find_crossing(surface, place, error));
+    KILN_TRY(status);
     KILN_TRY(restore_tags(surface, out, error));
     KILN_TRY(turn_outward(out, place, error));
     double inside = enclosed_volume(out), filled = tet_volume(out);

@@ -495,6 +495,7 @@ START_TEST(surfaces_are_filled)
     expect_refusal("mesh fill open.off x.mesh", "not closed");
     expect_refusal("mesh fill box.off x.mesh --edge -1", "--edge");
     expect_refusal("mesh fill box.off x.mesh --edge wide", "--edge");
+    expect_refusal("mesh fill box.off x.mesh --dihedral 80", "--dihedral");
 }
 END_TEST
 

@@ -147,7 +147,14 @@ START_TEST(surfaces_that_cannot_be_filled)
     for (size_t i = 0; i < inner.points.count; i++)
         inner.points.data[i] = kiln_v3_add(inner.points.data[i], kiln_v3(0.5, 0, 0));
     ck_assert_int_eq(kiln_soup_append(&box, &inner, 0, NULL), KILN_OK);
-    ck_assert_int_ne(kiln_fill_surface(&box, "s", &options, &out, &error), KILN_OK);
+    ck_assert_int_eq(kiln_fill_surface(&box, "s", &options, &out, &error), KILN_ERR_INPUT);
+    ck_assert_msg(strstr(error.message, "crosses or touches itself"), "%s", error.message);
+    ck_assert_str_eq(error.place, "s");
+
+    /* Folded flat: closed, and nothing inside. */
+    for (size_t i = 0; i < box.points.count; i++)
+        box.points.data[i].z = 0.0;
+    ck_assert_int_eq(kiln_fill_surface(&box, "s", &options, &out, &error), KILN_ERR_INPUT);
 
     box.triangles.count = 0;
     box.triangle_tags.count = 0;
