@@ -37,6 +37,22 @@ static void add_dihedrals(const kiln_vec3 p[4], tet_sums *sums)
     }
 }
 
+/* Quality and angles do not depend on the size, but their intermediate products leave the range of
+ * doubles for tets beyond 1e60 or below 1e-60: those are measured at another scale. */
+static void rescale(kiln_vec3 p[4])
+{
+    double largest = 0.0;
+    for (int k = 0; k < 4; k++)
+        largest = fmax(largest, fmax(fabs(p[k].x), fmax(fabs(p[k].y), fabs(p[k].z))));
+    int exponent;
+    frexp(largest, &exponent);
+    if (abs(exponent) < 200)
+        return;
+    for (int k = 0; k < 4; k++)
+        p[k] =
+            kiln_v3(ldexp(p[k].x, -exponent), ldexp(p[k].y, -exponent), ldexp(p[k].z, -exponent));
+}
+
 static void measure_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)worker;
@@ -54,6 +70,7 @@ static void measure_chunk(void *user, size_t chunk, size_t begin, size_t end, in
         int sign = kiln_orient3d_sign(p[0], p[1], p[2], p[3]);
         sums.inverted += sign < 0;
         sums.flat += sign == 0;
+        rescale(p);
         double quality = kiln_tet_quality(&p[0], &p[1], &p[2], &p[3]);
         quality = isfinite(quality) ? quality : 0.0;
         sums.q_sum += quality;
@@ -135,7 +152,7 @@ static kiln_status group(const kiln_soup *soup, const int32_t *tags, size_t coun
         if (status == KILN_OK) {
             run *last = &runs.data[runs.count - 1];
             double term = measure(soup, i) - last->lost, total = last->sum.measure + term;
-            last->lost = (total - last->sum.measure) - term;
+            last->lost = isfinite(total) ? (total - last->sum.measure) - term : 0.0;
             last->sum.measure = total;
             last->sum.count++;
         }

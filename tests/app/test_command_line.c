@@ -251,6 +251,28 @@ START_TEST(info_knows_a_box)
 }
 END_TEST
 
+START_TEST(info_measures_any_size)
+{
+    static const char *const lengths[] = {"1", "1e12", "1e-12", "1e300", "1e-300"};
+    double q = 0.0;
+    for (int i = 0; i < 5; i++) {
+        char text[400];
+        const char *l = lengths[i];
+        snprintf(text, sizeof text,
+                 "MeshVersionFormatted 2\nDimension 3\nVertices\n4\n0 0 0 0\n%s 0 0 0\n"
+                 "0 %s 0 0\n0 0 %s 0\nTetrahedra\n1\n1 2 3 4 1\nEnd\n",
+                 l, l, l);
+        write_file("one.mesh", text);
+        ck_assert_int_eq(kiln("mesh info --json one.mesh"), 0);
+        check_json(out);
+        q = i ? q : json_value("q_min");
+        ck_assert_msg(fabs(json_value("q_min") - q) < 1e-12, "%s: %g", l, json_value("q_min"));
+        ck_assert_double_eq_tol(json_value("dihedral_max"), 90.0, 1e-9);
+        ck_assert_double_eq(json_value("flat"), 0);
+    }
+}
+END_TEST
+
 START_TEST(info_counts_defects)
 {
     /* Tets 1 and 2 share a face, 3 repeats 2, 4 is inverted, 5 flat, 6 names a vertex twice; 4
@@ -566,6 +588,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, bad_arguments_are_refused);
     tcase_add_test(all, bad_files_are_refused_with_their_place);
     tcase_add_test(all, info_knows_a_box);
+    tcase_add_test(all, info_measures_any_size);
     tcase_add_test(all, info_counts_defects);
     tcase_add_test(all, info_sees_tets_that_only_touch);
     tcase_add_test(all, info_checks_surface_files);
