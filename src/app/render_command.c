@@ -152,6 +152,12 @@ static kiln_status run_render(kiln_context *context, const kiln_arguments *argum
 {
     if (!kiln_arguments_has(arguments, "output"))
         return kiln_fail(error, KILN_ERR_INPUT, "render", 0, -1, "where to? Say -o picture.png");
+    const char *path = kiln_arguments_get(arguments, "output"), *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash ? slash : path, '.');
+    /* Without an end (a pipe, /dev/stdout) it is a PNG, too. */
+    if (dot && strcmp(dot, ".png") != 0 && strcmp(dot, ".PNG") != 0)
+        return kiln_fail(error, KILN_ERR_INPUT, path, 0, -1,
+                         "pictures are PNG files: the name must end in .png, not %.20s", dot);
     kiln_soup soup;
     kiln_soup_init(&soup, context);
     KILN_TRY(kiln_soup_read(context, arguments->operands[0], NULL, &soup, error));

@@ -106,9 +106,15 @@ static kiln_status fail_unknown(const char *path, const char *name, bool writing
                          "no format '%.40s' that can be %s; known: %s", name,
                          writing ? "written" : "read", known);
     kiln_text extension = extension_of(path);
+    const kiln_format *format = kiln_format_by_path(path);
+    if (format)
+        return kiln_fail(error, KILN_ERR_INPUT, path, 0, -1, "%s files can only be %s; known: %s",
+                         format->name, writing ? "read" : "written", known);
+    if (extension.size == 0)
+        return kiln_fail(error, KILN_ERR_INPUT, path, 0, -1,
+                         "the name ends in none of the known ways: %s", known);
     return kiln_fail(error, KILN_ERR_INPUT, path, 0, -1,
-                     "cannot tell the format from '%.20s'; known: %s",
-                     extension.size ? extension.data : "no extension", known);
+                     "cannot tell the format from '%.20s'; known: %s", extension.data, known);
 }
 
 kiln_encoding kiln_encoding_of(kiln_encoding asked, const char *path, const char *suffix)

@@ -194,6 +194,9 @@ END_TEST
 START_TEST(bad_arguments_are_refused)
 {
     write_file("a.mesh", "");
+    ck_assert_int_eq(kiln("mesh generate box n=1 -o box.mesh"), 0);
+    expect_refusal("mesh convert box.mesh b.vtk", "can only be read");
+    expect_refusal("mesh convert box.mesh b", "ends in none of the known ways");
     expect_refusal("mesh info", "usage: kiln mesh info");
     expect_refusal("mesh info a.mesh b.mesh", "unexpected 'b.mesh'");
     expect_refusal("mesh info --json=1 a.mesh", "takes no value");

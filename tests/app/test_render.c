@@ -171,6 +171,7 @@ static void expect_refusal(const char *arguments, const char *words)
 START_TEST(bad_requests_leave_nothing)
 {
     expect_refusal("render ball.mesh", "-o");
+    expect_refusal("render ball.mesh -o a.jpg", "end in .png");
     expect_refusal("render absent.mesh -o a.png", "absent.mesh");
     expect_refusal("render ball.mesh -o nowhere/a.png --size 32x32", "nowhere/a.png");
     expect_refusal("render ball.mesh -o a.png --size 10x", "--size");
