@@ -97,6 +97,23 @@ static void draw_kinds(kiln_image *image, const kiln_color_scale *scale, float l
     }
 }
 
+/* A long title is drawn smaller, and past that cut, rather than run out of the picture. */
+static void draw_title(kiln_image *image, const char *title, float left, float base, float text,
+                       kiln_rgb ink)
+{
+    char shown[KILN_NAME_SIZE + 2];
+    float room = (float)image->width - left - 0.5f * text, size = 1.15f * text;
+    size_t length = (size_t)snprintf(shown, sizeof shown, "%.*s", KILN_NAME_SIZE - 1, title);
+    float wide = kiln_text_width(shown, size);
+    if (wide > room)
+        size *= fmaxf(0.7f, room / wide);
+    while (length > 1 && kiln_text_width(shown, size) > room * 1.001f) {
+        length--;
+        snprintf(shown, sizeof shown, "%.*s..", (int)length, title);
+    }
+    kiln_text_draw(image, shown, left, base, size, ink);
+}
+
 void kiln_legend_draw(kiln_image *image, const kiln_color_scale *scale, kiln_rgb ink)
 {
     int room = kiln_legend_width(scale, image->width, image->height);
@@ -105,7 +122,7 @@ void kiln_legend_draw(kiln_image *image, const kiln_color_scale *scale, kiln_rgb
     float text = text_height(image->height);
     float left = (float)(image->width - room) + 0.5f * text;
     float top = 0.20f * (float)image->height;
-    kiln_text_draw(image, scale->title, left, top - 1.4f * text, 1.15f * text, ink);
+    draw_title(image, scale->title, left, top - 1.4f * text, text, ink);
     if (scale->paint == KILN_PAINT_MAP)
         draw_bar(image, scale, left, top, text, ink);
     else

@@ -233,6 +233,19 @@ START_TEST(outlines_are_as_strong_as_inner_edges)
 }
 END_TEST
 
+START_TEST(long_titles_stay_in_the_picture)
+{
+    ck_assert_int_eq(kiln("render ball.mesh -o a.png --size 300x200 --color quality --background "
+                          "white --no-ground --title "
+                          "MMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMM"),
+                     0);
+    picture p = load("a.png");
+    for (int y = 0; y < p.height; y++)
+        ck_assert_int_eq(pixel(&p, 1.0 - 0.5 / p.width, (y + 0.5) / p.height)[0], 255);
+    free(p.rgb);
+}
+END_TEST
+
 /* Links are followed, and what is not a file (a device, a pipe) is written to, never replaced. */
 START_TEST(pictures_go_where_the_name_leads)
 {
@@ -274,6 +287,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, bad_requests_leave_nothing);
     tcase_add_test(all, an_old_picture_survives_a_failure);
     tcase_add_test(all, outlines_are_as_strong_as_inner_edges);
+    tcase_add_test(all, long_titles_stay_in_the_picture);
     tcase_add_test(all, pictures_go_where_the_name_leads);
     tcase_add_test(all, demo_leaves_a_mesh_and_pictures);
     return suite;
