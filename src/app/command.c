@@ -57,7 +57,8 @@ int kiln_command_dispatch(const char *parent, const kiln_command *rows, size_t c
         print_commands(parent, rows, count, stderr);
         return KILN_EXIT_USAGE;
     }
-    if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0) {
+    if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0 ||
+        strcmp(argv[0], "help") == 0) {
         print_commands(parent, rows, count, stdout);
         return KILN_EXIT_FINE;
     }

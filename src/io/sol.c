@@ -202,6 +202,14 @@ static void warn_left_out(kiln_context *context, const char *path, const kiln_so
                      soup->fields.data[i].name, soup->fields.data[i].components);
 }
 
+static bool has_writable(const kiln_soup *soup)
+{
+    for (size_t i = 0; i < soup->fields.count; i++)
+        if (type_of(soup->fields.data[i].components))
+            return true;
+    return false;
+}
+
 static void write_section(kiln_sink *sink, int version, const struct section *section,
                           const kiln_soup *soup)
 {
@@ -259,6 +267,9 @@ kiln_status kiln_sol_write(kiln_context *context, const char *path, kiln_encodin
     bool binary = kiln_encoding_of(encoding, path, "b") == KILN_ENCODING_BINARY;
     int version = binary ? lowest_version(soup) : 0;
     warn_left_out(context, path, soup);
+    if (!has_writable(soup))
+        return kiln_fail(error, KILN_ERR_INPUT, path, 0, -1,
+                         "there are no fields of 1, 3 or 6 components to write");
     kiln_sink sink;
     KILN_TRY(kiln_sink_open(&sink, context, path, error));
     if (binary)

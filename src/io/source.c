@@ -267,6 +267,9 @@ kiln_status kiln_source_integer(kiln_source *source, int64_t low, int64_t high, 
     if (at == first || continues(source, at))
         return fail_expected(source, what, "an integer", error);
     int64_t found = negative ? -(int64_t)(size & INT64_MAX) : (int64_t)(size & INT64_MAX);
+    if (found < low && high == INT64_MAX)
+        return kiln_source_fail(source, error, "%s is %lld, must be at least %lld", what,
+                                (long long)found, (long long)low);
     if (too_large || found < low || found > high)
         return kiln_source_fail(source, error, "%s is %.*s, must be %lld to %lld", what,
                                 at - source->at < 30 ? (int)(at - source->at) : 30, source->at,

@@ -248,8 +248,11 @@ static kiln_status generate_text(const kiln_shape_values *values, kiln_soup *sou
         const kiln_glyph *glyph = kiln_font_glyph(*at);
         if (!glyph) {
             char known[80];
+            int bytes = 1; /* of the character in UTF-8 */
+            while ((at[bytes] & 0xC0) == 0x80)
+                bytes++;
             status = kiln_fail(error, KILN_ERR_INPUT, "text", 0, (long long)(at - text),
-                               "no letter for '%c'; there are: space %s", *at,
+                               "no letter for '%.*s'; there are: space %s", bytes, at,
                                kiln_font_characters(known, sizeof known));
             break;
         }
@@ -281,7 +284,7 @@ const kiln_shape kiln_shape_polygon = {
 
 static const kiln_shape_param text_params[] = {
     [TEXT_TEXT] = {"text", KILN_PARAM_TEXT, 0, 0, 0, "KILN",
-                   "capitals, digits, space and . - + ! : = / ? _ '"},
+                   "letters (as capitals), digits, space and . - + ! : = / ? _ '"},
     [TEXT_HEIGHT] = {"height", KILN_PARAM_NUMBER, 1, 1e-9, 1e9, NULL, "height of the letters"},
     [TEXT_DEPTH] = {"depth", KILN_PARAM_NUMBER, 0.25, 1e-9, 1e9, NULL, "extent along z"},
     [TEXT_H] = {"h", KILN_PARAM_NUMBER, 0.085, 1e-12, 1e9, NULL,

@@ -103,6 +103,7 @@ static kiln_status read_number(const kiln_shape *shape, const kiln_shape_param *
 kiln_status kiln_shape_parse(const kiln_shape *shape, size_t count, const char *const *settings,
                              kiln_shape_values *values, kiln_error *error)
 {
+    uint32_t given = 0; /* bit per parameter */
     memset(values, 0, sizeof *values);
     for (size_t i = 0; i < shape->param_count; i++) {
         values->number[i] = shape->params[i].preset;
@@ -116,6 +117,10 @@ kiln_status kiln_shape_parse(const kiln_shape *shape, size_t count, const char *
                              "expected name=value, got '%.60s'", settings[i]);
         KILN_TRY(find_param(shape, settings[i], (size_t)(equals - settings[i]), &at, error));
         const kiln_shape_param *param = &shape->params[at];
+        if (given >> at & 1)
+            return kiln_fail(error, KILN_ERR_INPUT, shape->name, 0, -1, "%s is given twice",
+                             param->name);
+        given |= 1u << at;
         if (param->kind == KILN_PARAM_TEXT)
             values->text[at] = equals + 1;
         else if (param->kind == KILN_PARAM_CHOICE)

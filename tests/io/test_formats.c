@@ -475,6 +475,8 @@ START_TEST(sol_keeps_fields_and_tensor_order)
         ck_assert_int_eq(kiln_soup_read(context, path, NULL, &back, &error), KILN_ERR_INPUT);
         ck_assert_int_eq(kiln_soup_read_fields(context, path, NULL, &back, &error), KILN_ERR_INPUT);
         ck_assert_ptr_nonnull(strstr(error.message, "the mesh has 0"));
+        ck_assert_int_eq(kiln_soup_write(context, path, NULL, &back, &error), KILN_ERR_INPUT);
+        ck_assert_ptr_nonnull(strstr(error.message, "no fields"));
     }
     kiln_soup_free(&soup);
 

@@ -389,6 +389,7 @@ static const struct {
     {"torus", "minor=2", "must be at most 0.9 of the major radius 1, got 2"},
     {"bowl", "thickness=1", "must be at most 0.9 of the radius 1, got 1"},
     {"text", "text=A~", "no letter for '~'; there are: space ABC"},
+    {"text", "text=\303\251", "no letter for '\303\251'; there are"},
     {"text", "text= ", "there is no letter in ' '"},
     {"text", "h=1e-6", "at most 1e6 are made"},
     {"polygon", "points=0,0 1,0", "loop 1 has 2 corners, it needs 3"},
@@ -414,6 +415,18 @@ START_TEST(bad_settings_are_refused)
                   refused[_i].message, error.message);
     ck_assert_int_eq(heap.live_bytes, before);
     kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(settings_are_given_once)
+{
+    const char *const settings[] = {"h=0.3", "radius=2", "h=0.2"};
+    kiln_shape_values values;
+    kiln_error error = {0};
+    ck_assert_int_eq(kiln_shape_parse(shape_named("ball"), 2, settings, &values, &error), KILN_OK);
+    ck_assert_int_eq(kiln_shape_parse(shape_named("ball"), 3, settings, &values, &error),
+                     KILN_ERR_INPUT);
+    ck_assert_str_eq(error.message, "h is given twice");
 }
 END_TEST
 
@@ -463,6 +476,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, every_letter_can_be_drawn);
     tcase_add_test(all, random_polygons_are_filled);
     tcase_add_loop_test(all, bad_settings_are_refused, 0, sizeof refused / sizeof refused[0]);
+    tcase_add_test(all, settings_are_given_once);
     tcase_add_test(all, unknown_shapes_are_refused);
     size_t shapes;
     kiln_shapes(&shapes);
