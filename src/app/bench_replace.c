@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "mesh/audit.h"
 #include "mesh/build.h"
+#include "mesh/jitter.h"
 #include "mesh/shapes.h"
 #include "remesh/flip.h"
 
@@ -36,24 +37,13 @@ static void jitter_and_flip(kiln_mesh *mesh)
 {
     kiln_random random = kiln_random_start(5, 2);
     uint32_t made[3];
-    double cell = 0.3 / CELLS;
-    kiln_txn txn = kiln_txn_begin(mesh);
-    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
-        kiln_vec3 to = mesh->u[v];
-        if (mesh->vertex[v].flags & KILN_VERTEX_SURFACE)
-            continue;
-        to.x += kiln_random_range(&random, -cell, cell);
-        to.y += kiln_random_range(&random, -cell, cell);
-        to.z += kiln_random_range(&random, -cell, cell);
-        kiln_txn_move_vertex(&txn, v, to, to);
-    }
-    kiln_txn_commit(&txn);
+    kiln_mesh_jitter(mesh, 0.3 / CELLS, 5);
     for (uint32_t i = 0; i < 10 * mesh->table[KILN_ON_TET].live; i++) {
         uint32_t t = kiln_random_below(&random, mesh->table[KILN_ON_TET].used);
         uint32_t a = kiln_random_below(&random, 4), b = (a + 1 + i % 3) % 4;
         if (!kiln_tet_live(mesh, t))
             continue;
-        txn = kiln_txn_begin(mesh);
+        kiln_txn txn = kiln_txn_begin(mesh);
         kiln_txn_settle(&txn,
                         i % 4 ? kiln_flip_32(&txn, t, a, b, made) : kiln_flip_23(&txn, t, a, made));
     }
