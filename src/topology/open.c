@@ -13,6 +13,7 @@ typedef struct opener {
     kiln_walker walker;
     kiln_u32_array class_of, members, vertices, left;
     int32_t tag;
+    bool out_of_memory;
     kiln_open_report report;
 } opener;
 
@@ -95,18 +96,27 @@ static kiln_verdict find_left(opener *o, const kiln_mesh *mesh)
 
 /* Do the marked faces divide the tets round the edge into more than one group? A closed ring is
  * divided by two of them, an open one by one. */
-static bool ring_is_divided(const kiln_mesh *mesh, uint32_t tet, uint32_t a, uint32_t b)
+static bool ring_is_divided(opener *o, const kiln_mesh *mesh, uint32_t tet, uint32_t a, uint32_t b)
 {
-    uint32_t entries[512], marked = 0;
-    kiln_ring ring = kiln_edge_ring(mesh, tet, a, b, entries, 512);
-    for (uint32_t i = 0; i < ring.count && i < 512; i++)
-        marked += (mesh->info[entries[i] / 4].marks >> (KILN_MARK_SPLIT_FACE + entries[i] % 4)) & 1;
+    kiln_u32_array *entries = &o->members;
+    kiln_ring ring = kiln_edge_ring(mesh, tet, a, b, entries->data, (uint32_t)entries->capacity);
+    if (ring.count > entries->capacity) {
+        if (kiln_array_reserve(o->context, entries, ring.count, NULL) != KILN_OK) {
+            o->out_of_memory = true;
+            return false;
+        }
+        kiln_edge_ring(mesh, tet, a, b, entries->data, ring.count);
+    }
+    uint32_t marked = 0;
+    for (uint32_t i = 0; i < ring.count; i++)
+        marked += (mesh->info[entries->data[i] / 4].marks >>
+                   (KILN_MARK_SPLIT_FACE + entries->data[i] % 4)) &
+                  1;
     return ring.closed ? marked >= 2 : marked >= 1;
 }
 
 /* The first edge, by vertex pair, of a face left whose ring the set divides; false when none. */
-static bool find_divided_edge(const opener *o, const kiln_mesh *mesh, uint32_t *tet,
-                              uint32_t corners[2])
+static bool find_divided_edge(opener *o, const kiln_mesh *mesh, uint32_t *tet, uint32_t corners[2])
 {
     uint64_t best = UINT64_MAX;
     for (size_t i = 0; i < o->left.count; i++)
@@ -116,7 +126,7 @@ static bool find_divided_edge(const opener *o, const kiln_mesh *mesh, uint32_t *
             uint32_t b = kiln_face_corner[at % 4][(side + 1) % 3];
             uint64_t va = mesh->tet[at / 4].v[a], vb = mesh->tet[at / 4].v[b];
             uint64_t name = va < vb ? va << 32 | vb : vb << 32 | va;
-            if (name >= best || !ring_is_divided(mesh, at / 4, a, b))
+            if (name >= best || !ring_is_divided(o, mesh, at / 4, a, b))
                 continue;
             best = name;
             *tet = at / 4;
@@ -153,7 +163,10 @@ static kiln_verdict open_marked(opener *o, kiln_txn *txn)
         if (o->left.count == 0)
             return KILN_ACCEPTED;
         uint32_t tet, corners[3];
-        if (find_divided_edge(o, mesh, &tet, corners)) {
+        bool divided = find_divided_edge(o, mesh, &tet, corners);
+        if (o->out_of_memory)
+            return KILN_REFUSED_MEMORY;
+        if (divided) {
             o->report.edges_split++;
             verdict = split_and_separate(o, txn, tet, corners, 2);
         } else {
