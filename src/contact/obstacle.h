@@ -1,0 +1,70 @@
+/* Obstacles: rigid shapes that bodies run into. A shape is one row {name, help, parameters,
+ * distance}; a pose moves it. */
+#ifndef KILN_CONTACT_OBSTACLE_H
+#define KILN_CONTACT_OBSTACLE_H
+
+#include "mesh/soup.h"
+
+#include <stdbool.h>
+
+/* One row per shape: enum, scene name, meaning. Lengths in m, in the obstacle's own coordinates. */
+#define KILN_OBSTACLE_TABLE(X)                                                                     \
+    X(KILN_OBSTACLE_PLANE, "plane", "solid below the plane through `point` with `normal`")         \
+    X(KILN_OBSTACLE_SPHERE, "sphere", "`radius` about `point`")                                    \
+    X(KILN_OBSTACLE_CYLINDER, "cylinder",                                                          \
+      "`radius` about the axis from `point` to `end`, flat caps")                                  \
+    X(KILN_OBSTACLE_CAPSULE, "capsule", "`radius` about the segment from `point` to `end`")        \
+    X(KILN_OBSTACLE_BOX, "box", "between the corners `point` and `end`")                           \
+    X(KILN_OBSTACLE_CONE, "cone", "base of `radius` at `point`, tip at `end`")                     \
+    X(KILN_OBSTACLE_TORUS, "torus",                                                                \
+      "`radius` of the ring about `point`, across `normal`, tube `tube`")                          \
+    X(KILN_OBSTACLE_MESH, "mesh", "closed triangle mesh")
+
+typedef enum kiln_obstacle_kind {
+#define KILN_OBSTACLE_ENUM(name, text, meaning) name,
+    KILN_OBSTACLE_TABLE(KILN_OBSTACLE_ENUM)
+#undef KILN_OBSTACLE_ENUM
+        KILN_OBSTACLE_COUNT
+} kiln_obstacle_kind;
+
+const char *kiln_obstacle_name(kiln_obstacle_kind kind);
+
+typedef struct kiln_obstacle_shape {
+    kiln_obstacle_kind kind;
+    bool inside_out; /* bodies are kept inside instead */
+    kiln_vec3 point, end, normal;
+    double radius, tube;
+    kiln_soup surface; /* mesh only: points and triangles; owned */
+} kiln_obstacle_shape;
+
+/* World position of own point p: rotation * p + shift. Velocity of the point at world place q:
+ * linear + spin x (q - shift). */
+typedef struct kiln_pose {
+    kiln_mat3 rotation;
+    kiln_vec3 shift;
+    kiln_vec3 linear, spin; /* m/s, rad/s */
+} kiln_pose;
+
+typedef struct kiln_obstacle kiln_obstacle;
+
+/* Checks the shape (KILN_ERR_INPUT: no extent, not finite, mesh not closed) and takes its surface.
+ */
+kiln_status kiln_obstacle_create(kiln_context *context, kiln_obstacle_shape *take_shape,
+                                 double friction, kiln_obstacle **out, kiln_error *error);
+void kiln_obstacle_destroy(kiln_obstacle *obstacle); /* NULL allowed */
+void kiln_obstacle_set_pose(kiln_obstacle *obstacle, const kiln_pose *pose);
+double kiln_obstacle_friction(const kiln_obstacle *obstacle);
+
+/* Signed distance of a world point (negative: inside the obstacle), the outward unit normal and the
+ * nearest point on its surface. Thread-safe. Exact sign for meshes by solid angle or pseudonormals;
+ * at places with several nearest points one is chosen, the same each time. */
+double kiln_obstacle_distance(const kiln_obstacle *obstacle, kiln_vec3 at, kiln_vec3 *normal,
+                              kiln_vec3 *nearest);
+kiln_vec3 kiln_obstacle_velocity(const kiln_obstacle *obstacle, kiln_vec3 at);
+
+/* Triangles of its surface in world space, for pictures and frames; planes and other unbounded
+ * shapes as a patch of `extent` about `centre`. Appends to `soup`. */
+kiln_status kiln_obstacle_outline(const kiln_obstacle *obstacle, kiln_vec3 centre, double extent,
+                                  kiln_soup *soup, kiln_error *error);
+
+#endif

@@ -1,0 +1,25 @@
+/* Damping as terms. An integrator's velocity at the end of the step is v(x) = (x - origin) / tau,
+ * so a force -D v has the potential (x - origin)' D (x - origin) / (2 tau). D is held through the
+ * step: Rayleigh D = alpha M + beta K(x_n) with alpha, beta of each tet's material (K the PSD
+ * Hessian), viscosity D(x_n) such that the Cauchy stress is 2 eta dev(sym grad v). */
+#ifndef KILN_FEM_DAMPING_H
+#define KILN_FEM_DAMPING_H
+
+#include "fem/elements.h"
+#include "fem/mass.h"
+
+typedef struct kiln_damping kiln_damping;
+
+kiln_status kiln_damping_create(kiln_context *context, kiln_elements *elements, kiln_mass *mass,
+                                kiln_damping **out, kiln_error *error);
+void kiln_damping_destroy(kiln_damping *damping); /* NULL allowed */
+/* After the elements and the mass were built. */
+kiln_status kiln_damping_build(kiln_damping *damping, kiln_error *error);
+bool kiln_damping_is_used(const kiln_damping *damping);
+
+/* Begin of a step at x_n. `origin` is borrowed until the next begin. */
+kiln_status kiln_damping_begin(kiln_damping *damping, const double *x_n, const double *origin,
+                               double tau, kiln_error *error);
+kiln_term *kiln_damping_term(kiln_damping *damping);
+
+#endif

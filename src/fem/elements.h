@@ -1,0 +1,58 @@
+/* Linear tets and their elastic energy, as one term.
+ *
+ * The elements are a snapshot of the mesh: the live tets, grouped by material model, in structure
+ * of arrays by eight, in chunks of which those of one colour share no vertex. Chunks and colours
+ * depend on the mesh only, so scattering forces and blocks colour by colour gives the same bits for
+ * any number of threads without buffers. Rebuild when the mesh changes. */
+#ifndef KILN_FEM_ELEMENTS_H
+#define KILN_FEM_ELEMENTS_H
+
+#include "fem/material.h"
+#include "mesh/mesh.h"
+#include "solve/term.h"
+
+typedef struct kiln_elements kiln_elements;
+
+kiln_status kiln_elements_create(kiln_context *context, kiln_elements **out, kiln_error *error);
+void kiln_elements_destroy(kiln_elements *elements); /* NULL allowed */
+
+/* `material_of` [tet slot] indexes materials, which are copied. `offset` [tet slot][9] is the
+ * plastic offset Pi, row by row (NULL: I): F = Dw Dm^-1 Pi, rest volume V / det Pi. */
+kiln_status kiln_elements_build(kiln_elements *elements, const kiln_mesh *mesh,
+                                const kiln_material *materials, size_t material_count,
+                                const uint32_t *material_of, const double *offset,
+                                kiln_error *error);
+
+/* Lame parameters tet by tet [tet slot] instead of the material's, until the next build. */
+void kiln_elements_set_lame(kiln_elements *elements, const double *mu, const double *lambda);
+
+/* The elastic energy. Materials with nodal_pressure set contribute W_shape only: their volumetric
+ * energy is the other term's (nodal_pressure.h), which also adds to these element blocks so that
+ * the projection sees both. */
+kiln_term *kiln_elements_term(kiln_elements *elements);
+
+size_t kiln_elements_count(const kiln_elements *elements);
+size_t kiln_elements_bytes(const kiln_elements *elements);
+
+/* Live tets with det F <= 0 at x; the lowest such slot in *first (KILN_NONE: none). */
+size_t kiln_elements_inverted(const kiln_elements *elements, const double *x, uint32_t *first);
+
+/* Largest ratio of an element's singular values at x to those at y, either way: how much the worst
+ * tet was stretched by a step. */
+double kiln_elements_stretch(const kiln_elements *elements, const double *x, const double *y);
+
+/* Columns for frames, [tet slot][components]; rows of dead tets are not touched. Pressure from the
+ * nodal form is included. */
+typedef enum kiln_element_output {
+    KILN_OUTPUT_F,        /* 9, deformation gradient */
+    KILN_OUTPUT_CAUCHY,   /* 6, xx yy zz xy yz xz as in soups, Pa */
+    KILN_OUTPUT_MISES,    /* 1, von Mises stress, Pa */
+    KILN_OUTPUT_PRESSURE, /* 1, minus the mean of the Cauchy stress, Pa */
+    KILN_OUTPUT_ENERGY,   /* 1, J per rest volume */
+    KILN_OUTPUT_COUNT
+} kiln_element_output;
+uint32_t kiln_element_output_components(kiln_element_output what);
+void kiln_elements_output(const kiln_elements *elements, const double *x, kiln_element_output what,
+                          double *out);
+
+#endif

@@ -1,0 +1,33 @@
+/* Mass of the vertices, lumped (a quarter of each tet) or consistent, and the inertia term. */
+#ifndef KILN_FEM_MASS_H
+#define KILN_FEM_MASS_H
+
+#include "mesh/mesh.h"
+#include "solve/term.h"
+
+typedef enum kiln_mass_kind { KILN_MASS_LUMPED, KILN_MASS_CONSISTENT } kiln_mass_kind;
+
+typedef struct kiln_mass kiln_mass;
+
+kiln_status kiln_mass_create(kiln_context *context, kiln_mass **out, kiln_error *error);
+void kiln_mass_destroy(kiln_mass *mass); /* NULL allowed */
+/* `tet_mass` [tet slot], kg. */
+kiln_status kiln_mass_build(kiln_mass *mass, const kiln_mesh *mesh, kiln_mass_kind kind,
+                            const double *tet_mass, kiln_error *error);
+
+const double *kiln_mass_lumped(const kiln_mass *mass); /* [vertex slot], for either kind, kg */
+/* out = M v, [vertex slot][3]; parallel, same bits for any number of threads. */
+void kiln_mass_multiply(const kiln_mass *mass, const double *v, double *out);
+
+/* 1/2 (x - centre)' M (x - centre): the step sets `centre` and the term's weight. Borrowed. */
+kiln_term *kiln_mass_inertia(kiln_mass *mass, const double *centre);
+
+typedef struct kiln_motion_sums {
+    double mass, kinetic;       /* kg, J */
+    kiln_vec3 momentum;         /* kg m/s */
+    kiln_vec3 angular_momentum; /* about the origin, kg m^2/s */
+    kiln_vec3 centre;           /* of mass, m */
+} kiln_motion_sums;
+kiln_motion_sums kiln_mass_sums(const kiln_mass *mass, const double *x, const double *v);
+
+#endif

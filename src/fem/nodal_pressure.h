@@ -1,0 +1,22 @@
+/* Averaged nodal pressure against volumetric locking: theta (material.h) is averaged at the
+ * vertices, theta_a = sum_e V_e theta_e / sum_e V_e over the tets e at a, and the volumetric energy
+ * is sum_a V_a U(theta_a), V_a a quarter of the rest volumes. Averages stay inside one material.
+ * Its Hessian couples all vertices of the star of each vertex (the 2-ring pattern). */
+#ifndef KILN_FEM_NODAL_PRESSURE_H
+#define KILN_FEM_NODAL_PRESSURE_H
+
+#include "fem/elements.h"
+
+typedef struct kiln_nodal_pressure kiln_nodal_pressure;
+
+kiln_status kiln_nodal_pressure_create(kiln_context *context, kiln_elements *elements,
+                                       kiln_nodal_pressure **out, kiln_error *error);
+void kiln_nodal_pressure_destroy(kiln_nodal_pressure *pressure); /* NULL allowed */
+/* After kiln_elements_build. */
+kiln_status kiln_nodal_pressure_build(kiln_nodal_pressure *pressure, kiln_error *error);
+bool kiln_nodal_pressure_is_used(const kiln_nodal_pressure *pressure); /* some tet wants it */
+kiln_term *kiln_nodal_pressure_term(kiln_nodal_pressure *pressure);
+/* Exact Hessian instead of its PSD part, for the tests. */
+void kiln_nodal_pressure_set_exact(kiln_nodal_pressure *pressure, bool exact);
+
+#endif

@@ -1,0 +1,25 @@
+/* Checkpoints: everything a run goes on from, in one HDF5 file, written aside, synced and renamed.
+ * Inside: the mesh's tables column by column (compacted), parts, ledger, the world's state, the
+ * scene's text and --set values, version. NaN or infinity in a column is refused. */
+#ifndef KILN_IO_CHECKPOINT_H
+#define KILN_IO_CHECKPOINT_H
+
+#include "sim/world.h"
+
+typedef struct kiln_checkpoint_scene {
+    char *text; /* owned by the context; kiln_checkpoint_scene_free */
+    size_t text_size;
+    char *sets; /* lines */
+    size_t sets_size;
+} kiln_checkpoint_scene;
+
+kiln_status kiln_checkpoint_write(kiln_world *world, const kiln_checkpoint_scene *scene,
+                                  const char *path, kiln_error *error);
+/* The scene first (the world is created from it), then the state into that world. A file that is
+ * truncated, of another version or not ours is refused. */
+kiln_status kiln_checkpoint_read_scene(kiln_context *context, const char *path,
+                                       kiln_checkpoint_scene *out, kiln_error *error);
+void kiln_checkpoint_scene_free(kiln_context *context, kiln_checkpoint_scene *scene);
+kiln_status kiln_checkpoint_read(const char *path, kiln_world *world, kiln_error *error);
+
+#endif

@@ -1,0 +1,35 @@
+/* Scenes in Lua 5.4: docs/scene.md is generated from the tables in scene_schema.c, which validate.
+ *
+ * The sandbox has no io, os, package, debug, load of bytecode; memory and instructions are limited,
+ * when the scene is read and whenever a function of it is called during the run. */
+#ifndef KILN_IO_SCENE_H
+#define KILN_IO_SCENE_H
+
+#include "sim/scene.h"
+
+typedef struct kiln_scene_options {
+    const char *const *sets; /* "path=value", e.g. "bodies[1].material.young=2e5" */
+    size_t set_count;
+    size_t memory;         /* bytes the Lua state may take; 0: 256 MiB */
+    uint64_t instructions; /* while reading; 0: 2e9. Functions: 1e8 a call */
+    const char *text; /* the scene's text instead of the file's (resumed runs); NULL: the file */
+    size_t text_size;
+} kiln_scene_options;
+
+/* The Lua state and the scene made from it; functions of the scene are valid as long as this. */
+typedef struct kiln_scene_file kiln_scene_file;
+
+/* Errors: "file.lua:41: bodies[2].material.young: must be positive, got -3e+06". Paths of meshes
+ * are relative to the scene's folder. */
+kiln_status kiln_scene_file_load(kiln_context *context, const char *path,
+                                 const kiln_scene_options *options, kiln_scene_file **out,
+                                 kiln_error *error);
+void kiln_scene_file_destroy(kiln_scene_file *file); /* NULL allowed */
+const kiln_scene *kiln_scene_file_scene(const kiln_scene_file *file);
+/* The text as read, for run.json and checkpoints. */
+const char *kiln_scene_file_text(const kiln_scene_file *file, size_t *size);
+
+/* docs/scene.md, from the schema. */
+kiln_status kiln_scene_write_reference(kiln_context *context, const char *path, kiln_error *error);
+
+#endif

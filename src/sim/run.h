@@ -1,0 +1,30 @@
+/* A run from its state to an end: steps, and the moments at which something is written. Writing is
+ * by callbacks, so this layer knows no files. */
+#ifndef KILN_SIM_RUN_H
+#define KILN_SIM_RUN_H
+
+#include "sim/world.h"
+
+typedef struct kiln_run_output {
+    void *self;
+    kiln_status (*frame)(void *self, kiln_world *world, kiln_error *error);
+    kiln_status (*stats)(void *self, const kiln_stats *stats, kiln_error *error);
+    kiln_status (*checkpoint)(void *self, kiln_world *world, kiln_error *error);
+    /* After each step, and about once a second inside long ones (heartbeat, from the same thread).
+     */
+    void (*progress)(void *self, const kiln_world *world, const kiln_stats *stats);
+    /* Asked between steps; true: finish with a checkpoint (Ctrl-C). */
+    bool (*stop)(void *self);
+    bool audit; /* mesh audit after each step */
+} kiln_run_output;
+
+typedef enum kiln_run_end {
+    KILN_RUN_DONE,
+    KILN_RUN_STOPPED, /* asked to stop; checkpoint written */
+    KILN_RUN_GAVE_UP  /* dt below its minimum; checkpoint written, diagnosis filled */
+} kiln_run_end;
+
+kiln_status kiln_run(kiln_world *world, double until, const kiln_run_output *output,
+                     kiln_run_end *end, kiln_diagnosis *diagnosis, kiln_error *error);
+
+#endif

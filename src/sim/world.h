@@ -1,0 +1,69 @@
+/* The world: one mesh with all bodies of a scene, what drives it, and its statistics. */
+#ifndef KILN_SIM_WORLD_H
+#define KILN_SIM_WORLD_H
+
+#include "sim/scene.h"
+
+typedef struct kiln_world kiln_world;
+
+/* Builds and checks everything a scene asks for: meshes (strict), selections (an empty one is an
+ * error), contradictory holds (one component of a vertex held by two holds at a time that send it
+ * to different places), start without inverted tets. Errors carry the scene's file, line and key
+ * path. The scene is borrowed. */
+kiln_status kiln_world_create(const kiln_scene *scene, kiln_world **out, kiln_error *error);
+void kiln_world_destroy(kiln_world *world); /* NULL allowed */
+
+kiln_mesh *kiln_world_mesh(kiln_world *world);
+kiln_solid *kiln_world_solid(kiln_world *world);
+const kiln_scene *kiln_world_scene(const kiln_world *world);
+
+/* Everything beside mesh columns that the future depends on; plain data, checkpoints keep it. */
+typedef struct kiln_world_state {
+    kiln_solid_clock clock;
+    kiln_pace pace;
+    uint64_t step, frame, checkpoint; /* numbers of the next ones */
+    double next_frame;                /* s */
+    double next_checkpoint;           /* s, when by simulated time */
+    uint64_t rejected;                /* steps, so far */
+} kiln_world_state;
+kiln_world_state *kiln_world_get_state(kiln_world *world);
+
+/* The names of the columns a checkpoint must keep are those of the mesh. After a checkpoint was
+ * written, and after one was read back, everything that is derived is built anew, so that both go
+ * on with the same bits. */
+kiln_status kiln_world_renew(kiln_world *world, kiln_error *error);
+
+/* One row of stats.csv. NaN: does not apply (an empty cell). Order and names are fixed. */
+#define KILN_STATS_TABLE(X)                                                                        \
+    X(step)                                                                                        \
+    X(time) X(dt) X(vertices) X(tets) X(q_min) X(volume) X(rest_volume) X(px) X(py) X(pz) X(lx)    \
+        X(ly) X(lz) X(e_kinetic) X(e_elastic) X(e_contact) X(newton) X(linear) X(t_step)           \
+            X(t_assemble) X(t_factor) X(t_solve) X(t_contact) X(t_plastic) X(t_size) X(t_remesh)   \
+                X(t_transfer) X(t_io) X(e_load) X(q_mean) X(rejected) X(contacts) X(rx) X(ry)      \
+                    X(rz) X(fx) X(fy) X(fz)
+
+typedef struct kiln_stats {
+#define KILN_STATS_MEMBER(name) double name;
+    KILN_STATS_TABLE(KILN_STATS_MEMBER)
+#undef KILN_STATS_MEMBER
+} kiln_stats;
+
+/* One accepted step, never past `stop`: tries, takes back and halves as often as it needs. When dt
+ * falls below its minimum *gave_up is set with a diagnosis of what failed where, and the state is
+ * that of the last accepted step. */
+typedef struct kiln_diagnosis {
+    char text[512];
+} kiln_diagnosis;
+kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, bool *gave_up,
+                            kiln_diagnosis *diagnosis, kiln_error *error);
+/* The statistics of the state as it is, for the row of step 0. */
+void kiln_world_measure(kiln_world *world, kiln_stats *stats);
+
+/* The mesh of this moment as a soup for a frame: world positions, the fields the scene asks for. */
+kiln_status kiln_world_frame(kiln_world *world, kiln_soup *soup, kiln_error *error);
+
+/* Forces over all vertices of a hold or an obstacle since the last step, N. */
+kiln_vec3 kiln_world_hold_force(const kiln_world *world, size_t hold);
+kiln_vec3 kiln_world_obstacle_force(const kiln_world *world, size_t obstacle);
+
+#endif

@@ -1,0 +1,36 @@
+/* Which unknowns are held, and where they go. Held components are taken out of the linear systems
+ * (unit rows), so that the pattern stays the same while vertices are held and let go. */
+#ifndef KILN_SOLVE_CONSTRAINTS_H
+#define KILN_SOLVE_CONSTRAINTS_H
+
+#include "solve/bsr.h"
+
+typedef struct kiln_constraint_frame {
+    uint32_t row;
+    kiln_mat3 axes; /* rows are the three directions, orthonormal, right-handed */
+} kiln_constraint_frame;
+
+typedef struct kiln_constraints {
+    kiln_context *context; /* borrowed */
+    size_t rows;
+    uint8_t *held;     /* [row] bit c: component c (along axis c of the row's frame) is held */
+    kiln_vec3 *target; /* [row] place the held components go to; the others are not looked at */
+    KILN_ARRAY_OF(kiln_constraint_frame)
+    frames; /* rows with axes of their own, ascending; all others have x, y, z */
+} kiln_constraints;
+
+void kiln_constraints_init(kiln_constraints *constraints, kiln_context *context);
+void kiln_constraints_free(kiln_constraints *constraints);
+/* Room for that many rows; nothing is held. */
+kiln_status kiln_constraints_reset(kiln_constraints *constraints, size_t rows, kiln_error *error);
+
+/* Vector to the target in the held components, zero in the others: [row][3] in world axes. */
+void kiln_constraints_gap(const kiln_constraints *constraints, const double *x, double *gap);
+/* Part of `g` along free components; in place, world axes. */
+void kiln_constraints_project(const kiln_constraints *constraints, double *g);
+/* A becomes the matrix of the free components with unit rows (times `scale`) for the held ones. For
+ * a row with a frame the block row and column are those of A in world axes projected to its free
+ * directions; the solution of A dx = projected g is then zero along held directions. */
+void kiln_constraints_apply(const kiln_constraints *constraints, kiln_bsr *matrix, double scale);
+
+#endif

@@ -1,0 +1,70 @@
+/* Projected Newton: minimises a sum of terms over the free unknowns.
+ *
+ * Each iteration assembles gradient and PSD Hessian, solves for the direction (which also carries
+ * held unknowns towards their targets), limits it by the terms' max_step, and backtracks until the
+ * objective falls enough (Armijo). While held unknowns are still on their way a feasible step is
+ * taken without asking for descent, because moving them does work. A matrix that is not positive
+ * definite gets a growing multiple of its diagonal. */
+#ifndef KILN_SOLVE_NEWTON_H
+#define KILN_SOLVE_NEWTON_H
+
+#include "base/arena.h"
+#include "solve/constraints.h"
+#include "solve/solver.h"
+#include "solve/term.h"
+
+typedef struct kiln_newton_options {
+    double tolerance;   /* converged when no coordinate moved by more than tolerance * length */
+    double length;      /* size of the model, m */
+    int max_iterations; /* 1 with line_search off: linearised */
+    bool line_search;
+} kiln_newton_options;
+
+kiln_newton_options kiln_newton_default_options(void);
+
+#define KILN_NEWTON_OUTCOME_TABLE(X)                                                               \
+    X(KILN_NEWTON_CONVERGED, "converged")                                                          \
+    X(KILN_NEWTON_LINEARISED, "one linearised step taken")                                         \
+    X(KILN_NEWTON_ITERATIONS, "did not converge in the iterations allowed")                        \
+    X(KILN_NEWTON_NO_DESCENT, "no step lowers the energy")                                         \
+    X(KILN_NEWTON_BLOCKED, "held vertices cannot reach their targets without inverting a tet")     \
+    X(KILN_NEWTON_BAD_START, "the energy is not defined at the start")                             \
+    X(KILN_NEWTON_NOT_FINITE, "NaN or infinity in the gradient or the Hessian")                    \
+    X(KILN_NEWTON_SOLVER, "the linear solver failed")
+
+typedef enum kiln_newton_outcome {
+#define KILN_NEWTON_OUTCOME_ENUM(name, text) name,
+    KILN_NEWTON_OUTCOME_TABLE(KILN_NEWTON_OUTCOME_ENUM)
+#undef KILN_NEWTON_OUTCOME_ENUM
+} kiln_newton_outcome;
+
+const char *kiln_newton_outcome_text(kiln_newton_outcome outcome);
+bool kiln_newton_succeeded(kiln_newton_outcome outcome);
+
+typedef struct kiln_newton_report {
+    kiln_newton_outcome outcome;
+    int iterations, linear_iterations, line_searches, regularised;
+    double value;     /* objective at the end (not computed when linearised) */
+    double last_move; /* largest coordinate of the last step, m */
+    double gradient;  /* largest free component at the start of the last iteration */
+    double assemble_seconds, factor_seconds, solve_seconds;
+    const char *backend;
+} kiln_newton_report;
+
+/* Matrix, solver and scratch, kept between solves so that pattern and analysis are reused. */
+typedef struct kiln_newton kiln_newton;
+
+kiln_status kiln_newton_create(kiln_context *context, const kiln_solver_options *solver,
+                               kiln_newton **out, kiln_error *error);
+void kiln_newton_destroy(kiln_newton *newton); /* NULL allowed */
+void kiln_newton_forget(kiln_newton *newton);  /* as if just created */
+size_t kiln_newton_bytes(const kiln_newton *newton);
+
+/* Moves x [rows][3] to the minimum. On an outcome that is no success x is where the iteration
+ * stopped: callers keep their own copy. `terms` are borrowed for the call. */
+kiln_status kiln_newton_minimise(kiln_newton *newton, const kiln_newton_options *options,
+                                 kiln_term *const *terms, size_t term_count,
+                                 const kiln_constraints *constraints, double *x,
+                                 kiln_newton_report *report, kiln_error *error);
+
+#endif

@@ -1,0 +1,59 @@
+/* Symmetric positive definite systems: analyse, factor, solve, with the back end chosen by size and
+ * memory unless it is named. A back end is one row {name, help, functions} in solver.c. */
+#ifndef KILN_SOLVE_SOLVER_H
+#define KILN_SOLVE_SOLVER_H
+
+#include "solve/bsr.h"
+
+typedef struct kiln_solver kiln_solver;
+
+typedef struct kiln_solver_options {
+    const char *backend; /* "auto", "cholmod", "mumps", "pcg-ic", "pcg-jacobi" */
+    double tolerance;    /* iterative: residual relative to the right side */
+    int max_iterations;  /* iterative */
+    size_t memory;       /* bytes a factor may take before auto iterates; 0: half of what is free */
+    int blas_threads;    /* 1 keeps the same bits on any number of threads */
+} kiln_solver_options;
+
+kiln_solver_options kiln_solver_default_options(void);
+
+typedef enum kiln_solve_outcome {
+    KILN_SOLVE_OK,
+    KILN_SOLVE_NOT_POSITIVE, /* the matrix is not positive definite */
+    KILN_SOLVE_STALLED,      /* the iteration did not reach its tolerance */
+    KILN_SOLVE_NOT_FINITE    /* NaN or infinity in matrix, right side or result */
+} kiln_solve_outcome;
+
+/* What the last analyse, factor and solve did; seconds are of the wall clock. */
+typedef struct kiln_solver_report {
+    const char *backend; /* the one that ran */
+    const char *reason;  /* why auto chose it */
+    int iterations;      /* 0 for a direct one */
+    double residual;     /* relative, of the last solve (iterative) */
+    double factor_entries, factor_flops;
+    size_t bytes; /* of factor or preconditioner, and indices */
+    double analyse_seconds, factor_seconds, solve_seconds;
+    bool analysed; /* the last factor had to analyse first */
+} kiln_solver_report;
+
+/* Fails for a back end that is unknown or was not built in (KILN_ERR_UNSUPPORTED). */
+kiln_status kiln_solver_create(kiln_context *context, const kiln_solver_options *options,
+                               kiln_solver **out, kiln_error *error);
+void kiln_solver_destroy(kiln_solver *solver); /* NULL allowed */
+
+/* The matrix is borrowed until the next factor. Analyses again when its pattern is another. */
+kiln_status kiln_solver_factor(kiln_solver *solver, const kiln_bsr *matrix,
+                               kiln_solve_outcome *outcome, kiln_error *error);
+/* b and x may be the same array. */
+kiln_status kiln_solver_solve(kiln_solver *solver, const double *b, double *x,
+                              kiln_solve_outcome *outcome, kiln_error *error);
+const kiln_solver_report *kiln_solver_last(const kiln_solver *solver);
+
+/* Forgets the analysis, as a resumed run has none. */
+void kiln_solver_forget(kiln_solver *solver);
+
+/* One line per back end that is built in, the BLAS, its kernel and whether it had to be corrected,
+ * for `kiln --version --verbose`. */
+void kiln_solver_describe(char *buffer, size_t size);
+
+#endif

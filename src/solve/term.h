@@ -1,0 +1,30 @@
+/* One term of the objective a step minimises: inertia, elasticity, damping, loads; later barrier,
+ * friction, surface tension. x, g and dx are [vertex slot][3]. */
+#ifndef KILN_SOLVE_TERM_H
+#define KILN_SOLVE_TERM_H
+
+#include "solve/bsr.h"
+
+typedef struct kiln_term {
+    const char *name;
+    void *self;    /* borrowed */
+    double weight; /* the objective is the sum of weight * value */
+
+    /* INFINITY where the term is not defined (an inverted tet of a material with a barrier). */
+    double (*value)(void *self, const double *x);
+    /* g += scale * gradient and, unless H is NULL, H += scale * (PSD part of the) Hessian. */
+    void (*add)(void *self, const double *x, double scale, double *g, kiln_bsr *H);
+    /* Largest step in (0, 1] along dx that stays where the term is defined; NULL: 1. */
+    double (*max_step)(void *self, const double *x, const double *dx);
+    /* The cliques its Hessian couples; NULL: diagonal blocks only. May be asked again whenever
+     * `revision` has changed. */
+    kiln_cliques (*cliques)(void *self);
+    uint64_t revision; /* changes with the cliques */
+    /* Renews what is held constant during a Newton solve (follower loads, friction) at x. Returns
+     * by how much the term's force changed, relative to the force; NULL: nothing is. */
+    double (*lag)(void *self, const double *x);
+    /* Before the first `add` with a matrix of that pattern: look up block numbers. NULL: none. */
+    kiln_status (*attach)(void *self, const kiln_bsr *H, kiln_error *error);
+} kiln_term;
+
+#endif

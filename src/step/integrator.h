@@ -1,0 +1,31 @@
+/* Time integrators: they differ only in the inertia target, its weight and the velocity update.
+ *
+ * A step minimises  (x - centre)' M (x - centre) / (2 scale) + potentials(x).  Afterwards
+ * v = (x - origin) / tau and a = (x - centre) / scale:
+ *   implicit-euler  centre x_n + h v_n,                    scale h^2
+ *   newmark         centre x_n + h v_n + h^2/4 a_n,        scale h^2/4   (beta 1/4, gamma 1/2)
+ *   bdf2            centre (4 x_n - x_m)/3 + 2h/9 (4 v_n - v_m), scale 4 h^2/9 (erratum 8)
+ *   static          no inertia
+ * bdf2 with a step h after one of h_m uses the variable-step coefficients; its first step is
+ * implicit Euler unless x_m, v_m were given. One row each in integrator.c. */
+#ifndef KILN_STEP_INTEGRATOR_H
+#define KILN_STEP_INTEGRATOR_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum kiln_integrator {
+    KILN_IMPLICIT_EULER,
+    KILN_NEWMARK,
+    KILN_BDF2,
+    KILN_STATIC,
+    KILN_INTEGRATOR_COUNT
+} kiln_integrator;
+
+const char *kiln_integrator_name(kiln_integrator integrator);
+const char *kiln_integrator_help(kiln_integrator integrator);
+kiln_status kiln_integrator_find(const char *name, kiln_integrator *out, kiln_error *error);
+
+#endif

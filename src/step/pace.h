@@ -1,0 +1,27 @@
+/* The length of the next step: halved after a rejected one, doubled after several good ones. Pure
+ * arithmetic on a struct that checkpoints keep. */
+#ifndef KILN_STEP_PACE_H
+#define KILN_STEP_PACE_H
+
+#include <stdbool.h>
+
+typedef struct kiln_pace_limits {
+    double dt;     /* wanted, s */
+    double dt_min; /* a rejected step of this length ends the run */
+    int patience;  /* good steps before dt is doubled */
+} kiln_pace_limits;
+
+typedef struct kiln_pace {
+    double dt; /* the next step, before it is cut to meet a frame */
+    int good;  /* in a row at this dt */
+} kiln_pace;
+
+void kiln_pace_init(kiln_pace *pace, const kiln_pace_limits *limits);
+void kiln_pace_accept(kiln_pace *pace, const kiln_pace_limits *limits);
+/* False when dt was already at its minimum. `tried` is the length that failed. */
+bool kiln_pace_reject(kiln_pace *pace, const kiln_pace_limits *limits, double tried);
+/* Step from `time` that meets `stop` exactly: dt, or what is left, or half of it when a sliver
+ * would remain. */
+double kiln_pace_length(const kiln_pace *pace, double time, double stop);
+
+#endif

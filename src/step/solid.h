@@ -1,0 +1,116 @@
+/* A step of the solid bodies of a mesh: state, the terms of its energy, boundary conditions,
+ * obstacles, Newton, and taking a failed step back.
+ *
+ * State is vertex fields of the mesh, so it goes through remeshing and checkpoints: "v" (m/s, rule
+ * momentum), "a" (m/s^2), and "x_before", "v_before" for bdf2; plus the scalars in
+ * kiln_solid_clock. The tet field "material" (u32, rule copy) indexes the materials.
+ *
+ * A step: the driver sets what depends on time; obstacles find vertices that would enter and hold
+ * them on their tangent plane with lagged Coulomb friction (projection mode, VPF 5 made implicit);
+ * Newton; checks (finite, not inverted, stretch, acceleration); velocities; leftovers projected. A
+ * rejected step leaves the mesh as it was, bit for bit. */
+#ifndef KILN_STEP_SOLID_H
+#define KILN_STEP_SOLID_H
+
+#include "contact/obstacle.h"
+#include "fem/elements.h"
+#include "fem/loads.h"
+#include "fem/mass.h"
+#include "solve/newton.h"
+#include "step/integrator.h"
+
+typedef struct kiln_solid_options {
+    kiln_integrator integrator;
+    bool linearised; /* one Newton iteration, no line search */
+    kiln_mass_kind mass;
+    kiln_newton_options newton; /* length 0: the diagonal of the mesh's bounding box */
+    kiln_solver_options solver;
+    int max_lags;            /* renewals of lagged forces per step; 0: 1, static 30 */
+    double lag_tolerance;    /* static: stop renewing below this relative change */
+    double max_stretch;      /* reject when a tet's stretch changes by more in a step; 0: never */
+    double max_acceleration; /* reject when a vertex's velocity changes by more, m/s^2; 0: never */
+    double friction_speed;   /* below this tangential speed friction sticks smoothly, m/s */
+} kiln_solid_options;
+
+kiln_solid_options kiln_solid_default_options(void);
+
+typedef struct kiln_solid kiln_solid;
+
+/* What depends on time, asked for at the end of each step that is tried. `load` runs from 0 to 1 in
+ * static solves and is 1 otherwise. Held vertices, loads and poses are reset before the call. */
+typedef struct kiln_driver {
+    void *self;
+    kiln_status (*set)(void *self, kiln_solid *solid, double time, double load, kiln_error *error);
+} kiln_driver;
+
+/* Adds the state fields the integrator needs where they are missing. Mesh and obstacles are
+ * borrowed; materials are copied. */
+kiln_status kiln_solid_create(kiln_mesh *mesh, const kiln_solid_options *options,
+                              const kiln_material *materials, size_t material_count,
+                              kiln_obstacle *const *obstacles, size_t obstacle_count,
+                              kiln_solid **out, kiln_error *error);
+void kiln_solid_destroy(kiln_solid *solid); /* NULL allowed */
+/* After the mesh has changed, or materials have (NULL: as they are). */
+kiln_status kiln_solid_rebuild(kiln_solid *solid, const kiln_material *materials,
+                               kiln_error *error);
+void kiln_solid_forget(kiln_solid *solid); /* caches, as a resumed run has none */
+
+/* For drivers. */
+kiln_constraints *kiln_solid_constraints(kiln_solid *solid);
+kiln_loads *kiln_solid_loads(kiln_solid *solid);
+kiln_elements *kiln_solid_elements(kiln_solid *solid);
+kiln_mass *kiln_solid_mass(kiln_solid *solid);
+kiln_mesh *kiln_solid_mesh(kiln_solid *solid);
+const kiln_solid_options *kiln_solid_settings(const kiln_solid *solid);
+
+#define KILN_STEP_OUTCOME_TABLE(X)                                                                 \
+    X(KILN_STEP_DONE, "done")                                                                      \
+    X(KILN_STEP_NEWTON, "Newton failed")                                                           \
+    X(KILN_STEP_INVERTED, "a tet is inverted")                                                     \
+    X(KILN_STEP_NOT_FINITE, "NaN or infinity in the result")                                       \
+    X(KILN_STEP_STRETCH, "a tet is stretched too much in one step")                                \
+    X(KILN_STEP_ACCELERATION, "a vertex is accelerated too much in one step")
+
+typedef enum kiln_step_outcome {
+#define KILN_STEP_OUTCOME_ENUM(name, text) name,
+    KILN_STEP_OUTCOME_TABLE(KILN_STEP_OUTCOME_ENUM)
+#undef KILN_STEP_OUTCOME_ENUM
+} kiln_step_outcome;
+
+const char *kiln_step_outcome_text(kiln_step_outcome outcome);
+
+typedef struct kiln_step_report {
+    kiln_step_outcome outcome;
+    uint32_t element;          /* tet or vertex slot the outcome is about, KILN_NONE */
+    kiln_newton_report newton; /* sums over all solves of the step */
+    int lags, contacts;        /* renewals; vertices held by obstacles */
+    double e_elastic;          /* J, at the end */
+    double work_loads;         /* potential -f.x of the loads, J */
+    double contact_seconds;
+} kiln_step_report;
+
+/* Scalars that belong to the state. Checkpoints keep them. */
+typedef struct kiln_solid_clock {
+    double time;     /* s */
+    double h_before; /* length of the step before, 0: none (bdf2) */
+} kiln_solid_clock;
+
+/* From clock->time to clock->time + h. Bad input of the driver (its functions) is an error;
+ * numerical trouble is the report's outcome. */
+kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double h,
+                            kiln_solid_clock *clock, kiln_step_report *report, kiln_error *error);
+
+/* Equilibrium at clock->time by load stepping: from load 0 to 1 in at least `steps` increments,
+ * halved where Newton fails, down to 1e-4 of the whole. */
+kiln_status kiln_solid_equilibrium(kiln_solid *solid, const kiln_driver *driver, int steps,
+                                   kiln_solid_clock *clock, kiln_step_report *report,
+                                   kiln_error *error);
+
+/* Forces of the last step [vertex slot][3], N: what holds the held vertices (reaction) and what
+ * obstacles press with (contact). Valid until the next step. */
+const double *kiln_solid_reaction(const kiln_solid *solid);
+const double *kiln_solid_contact(const kiln_solid *solid);
+
+size_t kiln_solid_bytes(const kiln_solid *solid); /* without mesh and factor */
+
+#endif
