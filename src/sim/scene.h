@@ -113,6 +113,7 @@ typedef struct kiln_scene_hold {
     int32_t body; /* -1: all */
     kiln_picks where;
     uint8_t components; /* bits x 1, y 2, z 4 */
+    kiln_mat3 axes; /* rows: the directions x, y, z mean here, orthonormal; all zero: the world's */
     kiln_motion motion;
     double from, until; /* s; until INFINITY: never released */
 } kiln_scene_hold;
