@@ -1,0 +1,358 @@
+#include "fem/mass.h"
+
+#include "base/parallel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The consistent matrix is kept as scalars in compressed rows, both triangles, columns ascending:
+ * a row of M v is then one gather, and the upper part of a row merges with a row of a kiln_bsr. */
+struct kiln_mass {
+    kiln_context *context;
+    kiln_mass_kind kind;
+    size_t rows;
+    kiln_f64_array lumped;  /* [vertex slot] */
+    kiln_f64_array partial; /* [chunk] of the sums */
+    KILN_ARRAY_OF(uint64_t)
+    start;                 /* [rows + 1], consistent only, as the two below */
+    kiln_u32_array column; /* [entry] */
+    kiln_f64_array value;  /* [entry] */
+    const double *centre;
+    kiln_term inertia;
+};
+
+enum { GRAIN = 2048, SUM_COUNT = 11 };
+
+static double inertia_value(void *self, const double *x);
+static void inertia_add(void *self, const double *x, double scale, double *g, kiln_bsr *H);
+
+kiln_status kiln_mass_create(kiln_context *context, kiln_mass **out, kiln_error *error)
+{
+    kiln_mass *mass = kiln_resize(context, NULL, 0, sizeof *mass);
+    if (!mass)
+        return kiln_fail_memory(error, sizeof *mass);
+    *mass = (kiln_mass){
+        .context = context,
+        .inertia = {.name = "inertia",
+                    .self = mass,
+                    .weight = 1.0,
+                    .value = inertia_value,
+                    .add = inertia_add},
+    };
+    *out = mass;
+    return KILN_OK;
+}
+
+void kiln_mass_destroy(kiln_mass *mass)
+{
+    if (!mass)
+        return;
+    kiln_context *context = mass->context;
+    kiln_array_free(context, &mass->lumped);
+    kiln_array_free(context, &mass->partial);
+    kiln_array_free(context, &mass->start);
+    kiln_array_free(context, &mass->column);
+    kiln_array_free(context, &mass->value);
+    kiln_release(context, mass, sizeof *mass);
+}
+
+static void sum_lumped(kiln_mass *mass, const kiln_mesh *mesh, const double *tet_mass)
+{
+    memset(mass->lumped.data, 0, mass->rows * sizeof(double));
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t))
+            for (int k = 0; k < 4; k++)
+                mass->lumped.data[mesh->tet[t].v[k]] += 0.25 * tet_mass[t];
+}
+
+/* Tets at each vertex, ascending: at[first[v]] to at[first[v + 1] - 1]. */
+typedef struct star_lists {
+    uint32_t *first, *at;
+    uint32_t *place; /* [rows] scratch: where a column is in the row being made */
+    size_t rows, entries;
+} star_lists;
+
+static void free_stars(kiln_context *context, star_lists *stars)
+{
+    kiln_release(context, stars->first, (stars->rows + 2) * sizeof(uint32_t));
+    kiln_release(context, stars->at, stars->entries * sizeof(uint32_t));
+    kiln_release(context, stars->place, stars->rows * sizeof(uint32_t));
+}
+
+static kiln_status list_stars(kiln_context *context, const kiln_mesh *mesh, star_lists *stars,
+                              kiln_error *error)
+{
+    size_t rows = mesh->table[KILN_ON_VERTEX].used, entries = 4 * mesh->table[KILN_ON_TET].live;
+    stars->rows = rows;
+    stars->entries = entries;
+    stars->first = kiln_resize(context, NULL, 0, (rows + 2) * sizeof(uint32_t));
+    stars->at = kiln_resize(context, NULL, 0, entries * sizeof(uint32_t));
+    stars->place = kiln_resize(context, NULL, 0, rows * sizeof(uint32_t));
+    if (!stars->first || (entries && !stars->at) || (rows && !stars->place)) {
+        free_stars(context, stars);
+        return kiln_fail_memory(error, (entries + 2 * rows) * sizeof(uint32_t));
+    }
+    /* Counts two places ahead: after the fill, one place ahead is where the next list begins. */
+    memset(stars->first, 0, (rows + 2) * sizeof(uint32_t));
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t))
+            for (int k = 0; k < 4; k++)
+                stars->first[mesh->tet[t].v[k] + 2]++;
+    for (size_t v = 2; v <= rows + 1; v++)
+        stars->first[v] += stars->first[v - 1];
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t))
+            for (int k = 0; k < 4; k++)
+                stars->at[stars->first[mesh->tet[t].v[k] + 1]++] = t;
+    return KILN_OK;
+}
+
+/* Columns of row v behind those there are, unsorted. */
+static void find_columns(kiln_mass *mass, const kiln_mesh *mesh, star_lists *stars, uint32_t v)
+{
+    size_t begin = mass->column.count;
+    for (uint32_t i = stars->first[v]; i < stars->first[v + 1]; i++)
+        for (int k = 0; k < 4; k++) {
+            uint32_t w = mesh->tet[stars->at[i]].v[k];
+            /* `place` is stale unless it lies in this row and says w there. */
+            uint32_t at = stars->place[w];
+            if (at >= begin && at < mass->column.count && mass->column.data[at] == w)
+                continue;
+            stars->place[w] = (uint32_t)mass->column.count;
+            mass->column.data[mass->column.count++] = w;
+        }
+}
+
+static int compare_columns(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Integral of rho N_i N_j over a tet: m/10 on the diagonal, m/20 off it. */
+static void fill_row(kiln_mass *mass, const kiln_mesh *mesh, const star_lists *stars, uint32_t v,
+                     const double *tet_mass)
+{
+    for (uint32_t i = stars->first[v]; i < stars->first[v + 1]; i++) {
+        uint32_t t = stars->at[i];
+        for (int k = 0; k < 4; k++) {
+            uint32_t w = mesh->tet[t].v[k];
+            mass->value.data[stars->place[w]] += tet_mass[t] * (w == v ? 0.1 : 0.05);
+        }
+    }
+}
+
+static kiln_status build_consistent(kiln_mass *mass, const kiln_mesh *mesh, const double *tet_mass,
+                                    kiln_error *error)
+{
+    kiln_context *context = mass->context;
+    star_lists stars = {0};
+    KILN_TRY(list_stars(context, mesh, &stars, error));
+    kiln_status status = kiln_array_reserve(context, &mass->start, mass->rows + 1, error);
+    memset(stars.place, 0, mass->rows * sizeof(uint32_t));
+    mass->column.count = mass->value.count = 0;
+    for (uint32_t v = 0; v < mass->rows && status == KILN_OK; v++) {
+        size_t begin = mass->column.count, most = 4 * (stars.first[v + 1] - stars.first[v]);
+        mass->start.data[v] = begin;
+        status = kiln_array_reserve(context, &mass->column, begin + most, error);
+        if (status == KILN_OK)
+            status = kiln_array_reserve(context, &mass->value, begin + most, error);
+        if (status != KILN_OK)
+            break;
+        find_columns(mass, mesh, &stars, v);
+        size_t count = mass->column.count - begin;
+        qsort(mass->column.data + begin, count, sizeof(uint32_t), compare_columns);
+        for (size_t i = begin; i < begin + count; i++) {
+            stars.place[mass->column.data[i]] = (uint32_t)i;
+            mass->value.data[i] = 0.0;
+        }
+        fill_row(mass, mesh, &stars, v, tet_mass);
+        mass->value.count = mass->column.count;
+        mass->start.data[v + 1] = mass->column.count;
+    }
+    free_stars(context, &stars);
+    return status;
+}
+
+kiln_status kiln_mass_build(kiln_mass *mass, const kiln_mesh *mesh, kiln_mass_kind kind,
+                            const double *tet_mass, kiln_error *error)
+{
+    kiln_context *context = mass->context;
+    size_t rows = mesh->table[KILN_ON_VERTEX].used, chunks = kiln_chunk_count(rows, GRAIN);
+    mass->rows = 0; /* until all of it is there */
+    KILN_TRY(kiln_array_reserve(context, &mass->lumped, rows, error));
+    KILN_TRY(kiln_array_reserve(context, &mass->partial, chunks * SUM_COUNT, error));
+    mass->kind = kind;
+    mass->rows = rows;
+    sum_lumped(mass, mesh, tet_mass);
+    if (kind == KILN_MASS_LUMPED)
+        return KILN_OK;
+    kiln_status status = build_consistent(mass, mesh, tet_mass, error);
+    if (status != KILN_OK)
+        mass->rows = 0;
+    return status;
+}
+
+const double *kiln_mass_lumped(const kiln_mass *mass)
+{
+    return mass->lumped.data;
+}
+
+KILN_INLINE kiln_vec3 row_of(const double *v, size_t row)
+{
+    return kiln_v3(v[3 * row], v[3 * row + 1], v[3 * row + 2]);
+}
+
+/* Row of M (v - origin); a NULL origin is zero. */
+KILN_INLINE kiln_vec3 row_product(const kiln_mass *mass, size_t row, const double *v,
+                                  const double *origin)
+{
+    kiln_vec3 sum = {0};
+    if (mass->kind == KILN_MASS_LUMPED) {
+        kiln_vec3 d = row_of(v, row);
+        if (origin)
+            d = kiln_v3_sub(d, row_of(origin, row));
+        return kiln_v3_scale(d, mass->lumped.data[row]);
+    }
+    for (uint64_t i = mass->start.data[row]; i < mass->start.data[row + 1]; i++) {
+        kiln_vec3 d = row_of(v, mass->column.data[i]);
+        if (origin)
+            d = kiln_v3_sub(d, row_of(origin, mass->column.data[i]));
+        sum = kiln_v3_madd(sum, mass->value.data[i], d);
+    }
+    return sum;
+}
+
+typedef struct mass_job {
+    const kiln_mass *mass;
+    const double *x, *v;
+    double *out;
+    kiln_bsr *H;
+    double scale;
+} mass_job;
+
+static void multiply_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    const mass_job *job = user;
+    for (size_t row = begin; row < end; row++) {
+        kiln_vec3 p = row_product(job->mass, row, job->v, NULL);
+        memcpy(job->out + 3 * row, &p, sizeof p);
+    }
+}
+
+void kiln_mass_multiply(const kiln_mass *mass, const double *v, double *out)
+{
+    mass_job job = {.mass = mass, .v = v, .out = out};
+    kiln_parallel_for(mass->context, mass->rows, GRAIN, multiply_chunk, &job);
+}
+
+static void value_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    const mass_job *job = user;
+    double sum = 0.0;
+    for (size_t row = begin; row < end; row++) {
+        kiln_vec3 d = kiln_v3_sub(row_of(job->x, row), row_of(job->v, row));
+        sum += kiln_v3_dot(d, row_product(job->mass, row, job->x, job->v));
+    }
+    job->mass->partial.data[chunk] = 0.5 * sum;
+}
+
+static double inertia_value(void *self, const double *x)
+{
+    kiln_mass *mass = self;
+    mass_job job = {.mass = mass, .x = x, .v = mass->centre};
+    kiln_parallel_for(mass->context, mass->rows, GRAIN, value_chunk, &job);
+    double sum = 0.0;
+    for (size_t i = 0; i < kiln_chunk_count(mass->rows, GRAIN); i++)
+        sum += mass->partial.data[i];
+    return sum;
+}
+
+/* H's row holds every column of M's from the diagonal on, both ascending. */
+static void add_blocks(const kiln_mass *mass, size_t row, double scale, kiln_bsr *H)
+{
+    uint64_t block = H->start[row];
+    size_t stride;
+    if (mass->kind == KILN_MASS_LUMPED) {
+        double *at = kiln_bsr_at(H, (uint32_t)row, block, &stride);
+        for (size_t k = 0; k < 3; k++)
+            at[k * stride + k] += scale * mass->lumped.data[row];
+        return;
+    }
+    for (uint64_t i = mass->start.data[row]; i < mass->start.data[row + 1]; i++) {
+        if (mass->column.data[i] < row)
+            continue;
+        while (H->column[block] < mass->column.data[i])
+            block++;
+        double *at = kiln_bsr_at(H, (uint32_t)row, block, &stride);
+        for (size_t k = 0; k < 3; k++)
+            at[k * stride + k] += scale * mass->value.data[i];
+    }
+}
+
+static void add_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    const mass_job *job = user;
+    for (size_t row = begin; row < end; row++) {
+        kiln_vec3 p = row_product(job->mass, row, job->x, job->v);
+        job->out[3 * row] += job->scale * p.x;
+        job->out[3 * row + 1] += job->scale * p.y;
+        job->out[3 * row + 2] += job->scale * p.z;
+        if (job->H)
+            add_blocks(job->mass, row, job->scale, job->H);
+    }
+}
+
+static void inertia_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
+{
+    kiln_mass *mass = self;
+    mass_job job = {.mass = mass, .x = x, .v = mass->centre, .out = g, .H = H, .scale = scale};
+    kiln_parallel_for(mass->context, mass->rows, GRAIN, add_chunk, &job);
+}
+
+kiln_term *kiln_mass_inertia(kiln_mass *mass, const double *centre)
+{
+    mass->centre = centre;
+    return &mass->inertia;
+}
+
+/* Mass, twice the kinetic energy, momentum, angular momentum and first moment of one chunk. */
+static void motion_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    const mass_job *job = user;
+    double m = 0.0, kinetic = 0.0;
+    kiln_vec3 p = {0}, l = {0}, moment = {0};
+    for (size_t row = begin; row < end; row++) {
+        kiln_vec3 mv = row_product(job->mass, row, job->v, NULL), at = row_of(job->x, row);
+        m += job->mass->lumped.data[row];
+        kinetic += kiln_v3_dot(row_of(job->v, row), mv);
+        p = kiln_v3_add(p, mv);
+        l = kiln_v3_add(l, kiln_v3_cross(at, mv));
+        moment = kiln_v3_madd(moment, job->mass->lumped.data[row], at);
+    }
+    const double sums[SUM_COUNT] = {m,   kinetic, p.x,      p.y,      p.z,     l.x,
+                                    l.y, l.z,     moment.x, moment.y, moment.z};
+    memcpy(job->mass->partial.data + SUM_COUNT * chunk, sums, sizeof sums);
+}
+
+kiln_motion_sums kiln_mass_sums(const kiln_mass *mass, const double *x, const double *v)
+{
+    mass_job job = {.mass = mass, .x = x, .v = v};
+    double s[SUM_COUNT] = {0};
+    kiln_parallel_for(mass->context, mass->rows, GRAIN, motion_chunk, &job);
+    for (size_t i = 0; i < kiln_chunk_count(mass->rows, GRAIN); i++)
+        for (size_t k = 0; k < SUM_COUNT; k++)
+            s[k] += mass->partial.data[SUM_COUNT * i + k];
+    double inverse = s[0] > 0.0 ? 1.0 / s[0] : 0.0;
+    return (kiln_motion_sums){
+        .mass = s[0],
+        .kinetic = 0.5 * s[1],
+        .momentum = kiln_v3(s[2], s[3], s[4]),
+        .angular_momentum = kiln_v3(s[5], s[6], s[7]),
+        .centre = kiln_v3(inverse * s[8], inverse * s[9], inverse * s[10]),
+    };
+}
