@@ -5,6 +5,7 @@
 #define KILN_APP_ARGUMENTS_H
 
 #include "base/context.h"
+#include "base/nearest_name.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -53,10 +54,6 @@ kiln_status kiln_numbers_parse(const char *text, int count, double *values, cons
                                kiln_error *error);
 
 void kiln_usage_print(const kiln_usage *usage, FILE *out);
-
-/* The row of `names` (rows of `stride` bytes that begin with a char pointer) closest to `name` by
- * edit distance, or NULL when none is close. */
-const char *kiln_nearest_name(const char *name, const void *names, size_t count, size_t stride);
 
 /* Options of every command: threads, isa, help. */
 kiln_status kiln_arguments_context(const kiln_arguments *arguments, kiln_context **out,
