@@ -17,14 +17,17 @@ kiln_status kiln_elements_create(kiln_context *context, kiln_elements **out, kil
 void kiln_elements_destroy(kiln_elements *elements); /* NULL allowed */
 
 /* `material_of` [tet slot] indexes materials, which are copied. `offset` [tet slot][9] is the
- * plastic offset Pi, row by row (NULL: I): F = Dw Dm^-1 Pi, rest volume V / det Pi. */
+ * plastic offset Pi, row by row (NULL: I): F = Dw Dm^-1 Pi, rest volume V / det Pi. After a failure
+ * there are no elements. */
 kiln_status kiln_elements_build(kiln_elements *elements, const kiln_mesh *mesh,
                                 const kiln_material *materials, size_t material_count,
                                 const uint32_t *material_of, const double *offset,
                                 kiln_error *error);
 
-/* Lame parameters tet by tet [tet slot] instead of the material's, until the next build. */
-void kiln_elements_set_lame(kiln_elements *elements, const double *mu, const double *lambda);
+/* Lame parameters tet by tet [tet slot] instead of the material's, until the next build. Needs
+ * memory the first time. */
+kiln_status kiln_elements_set_lame(kiln_elements *elements, const double *mu, const double *lambda,
+                                   kiln_error *error);
 
 /* The elastic energy. Materials with nodal_pressure set contribute W_shape only: their volumetric
  * energy is the other term's (nodal_pressure.h), which also adds to these element blocks so that
@@ -38,11 +41,11 @@ size_t kiln_elements_bytes(const kiln_elements *elements);
 size_t kiln_elements_inverted(const kiln_elements *elements, const double *x, uint32_t *first);
 
 /* Largest ratio of an element's singular values at x to those at y, either way: how much the worst
- * tet was stretched by a step. */
+ * tet was stretched by a step. INFINITY when one was turned inside out or flattened. */
 double kiln_elements_stretch(const kiln_elements *elements, const double *x, const double *y);
 
-/* Columns for frames, [tet slot][components]; rows of dead tets are not touched. Pressure from the
- * nodal form is included. */
+/* Columns for frames, [tet slot][components]; rows of dead tets are not touched. The stresses
+ * include the pressure of the nodal form; the energy has U at the tet's own theta. */
 typedef enum kiln_element_output {
     KILN_OUTPUT_F,        /* 9, deformation gradient */
     KILN_OUTPUT_CAUCHY,   /* 6, xx yy zz xy yz xz as in soups, Pa */

@@ -1,8 +1,9 @@
 /* Elastic materials: one row per model, in materials.c; each model is one file.
  *
- * A model is an energy density W(F) per rest volume. All but `linear` are isotropic and written in
- * the signed singular values of F (geom/svd3.h), where the Hessian falls apart into a 3x3 block and
- * three pairs of scalars, so its PSD part is analytic. */
+ * A model is an energy density W(F) per rest volume, zero at rest. All but `linear` are isotropic
+ * and written in the signed singular values of F (geom/svd3.h), where the Hessian falls apart into
+ * a 3x3 block and three pairs of scalars (principal.h), so its PSD part is analytic. Every model is
+ * linear elasticity with the given mu and lambda in the limit of small strain. */
 #ifndef KILN_FEM_MATERIAL_H
 #define KILN_FEM_MATERIAL_H
 
@@ -10,6 +11,8 @@
 #include "geom/vec3.h"
 
 #include <stdbool.h>
+
+struct kiln_principal;
 
 /* What the volumetric part of the energy is a function of: W = W_shape(F) + U(theta(F)). The nodal
  * pressure form (nodal_pressure.h) averages theta over the tets at a vertex. */
@@ -24,18 +27,33 @@ typedef struct kiln_material_model {
     const char *name, *help;
     bool barrier; /* infinite at J <= 0: steps are kept from inverting a tet */
     kiln_dilation dilation;
+    /* U is proportional to lambda - shape_lambda mu, so W_shape is W at lambda = shape_lambda mu.
+     */
+    double shape_lambda;
 
     /* Scalar reference, also used for output and by the tests. mu, lambda in Pa. `project` gives
-     * the PSD part. H[3 i + j][3 k + l] = d P_ij / d F_kl. */
+     * the PSD part. H[3 i + j][3 k + l] = d P_ij / d F_kl. Where a barrier is infinite, stress and
+     * Hessian are not finite. */
     double (*energy)(double mu, double lambda, const kiln_mat3 *F);
     void (*stress)(double mu, double lambda, const kiln_mat3 *F, kiln_mat3 *P);
     void (*hessian)(double mu, double lambda, const kiln_mat3 *F, bool project, double H[9][9]);
     /* U, U' and U'' at theta. */
     void (*volumetric)(double mu, double lambda, double theta, double u[3]);
+    /* First and second derivatives of W + pressure * theta in the singular values s; NULL: linear,
+     * whose Hessian is constant. */
+    void (*principal)(double mu, double lambda, double pressure, const double s[3],
+                      struct kiln_principal *out);
 
     /* Batched kernels, one per instruction set (elements_simd.c). */
     const struct kiln_element_kernels *kernels;
 } kiln_material_model;
+
+/* theta at F, and its derivative. */
+double kiln_dilation_value(kiln_dilation dilation, const kiln_mat3 *F);
+void kiln_dilation_gradient(kiln_dilation dilation, const kiln_mat3 *F, kiln_mat3 *gradient);
+/* Hessian of W + pressure * theta, or its PSD part. */
+void kiln_material_hessian(const kiln_material_model *model, double mu, double lambda,
+                           double pressure, const kiln_mat3 *F, bool project, double H[9][9]);
 
 const kiln_material_model *kiln_material_model_at(size_t row); /* NULL past the last */
 /* An error names the nearest. */

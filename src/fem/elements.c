@@ -1,0 +1,333 @@
+#include "fem/elements_impl.h"
+
+#include "base/assert.h"
+#include "base/parallel.h"
+
+#include <string.h>
+
+enum { LANES = KILN_ELEMENT_LANES };
+
+size_t kiln_elements_room(const kiln_elements *elements)
+{
+    return LANES * elements->batches.count;
+}
+
+const kiln_material *kiln_elements_material(const kiln_elements *elements, uint32_t material)
+{
+    return &elements->materials.data[material];
+}
+
+static kiln_element element_at(const kiln_elements *elements, size_t number, uint32_t material)
+{
+    const kiln_element_batch *batch = &elements->batches.data[number / LANES];
+    const kiln_material *m = &elements->materials.data[material];
+    size_t lane = number % LANES;
+    kiln_element e = {.slot = batch->slot[lane],
+                      .material = material,
+                      .volume = batch->volume[lane],
+                      .mu = m->mu,
+                      .lambda = m->lambda};
+    if (elements->lame.count) {
+        const double *lame = elements->lame.data + 2 * LANES * (number / LANES) + lane;
+        e.mu = lame[0], e.lambda = lame[LANES];
+    }
+    memcpy(e.vertex, elements->vertex.data + 4 * number, sizeof e.vertex);
+    for (int a = 1; a < 4; a++) {
+        const double(*row)[LANES] = batch->gradient + 3 * (a - 1);
+        e.gradient[a] = kiln_v3(row[0][lane], row[1][lane], row[2][lane]);
+        e.gradient[0] = kiln_v3_sub(e.gradient[0], e.gradient[a]);
+    }
+    return e;
+}
+
+kiln_element kiln_elements_at(const kiln_elements *elements, size_t number)
+{
+    uint32_t material = 0;
+    while (elements->first.data[material + 1] <= number / LANES)
+        material++;
+    return element_at(elements, number, material);
+}
+
+kiln_mat3 kiln_element_deformation(const kiln_element *element, const double *x)
+{
+    kiln_mat3 F = {{{0}}};
+    const double *x0 = x + 3 * (size_t)element->vertex[0];
+    for (int a = 1; a < 4; a++) {
+        const double *xa = x + 3 * (size_t)element->vertex[a];
+        const kiln_vec3 *b = &element->gradient[a];
+        for (int i = 0; i < 3; i++) {
+            double d = xa[i] - x0[i];
+            F.m[i][0] += d * b->x, F.m[i][1] += d * b->y, F.m[i][2] += d * b->z;
+        }
+    }
+    return F;
+}
+
+/* Runs a body over the chunks: all at once, or colour by colour when it scatters. */
+typedef struct loop_job {
+    const kiln_elements *e;
+    const double *x, *dx, *weight, *scale_of;
+    double scale;
+    double *g, *theta;
+    kiln_bsr *H;
+    void (*body)(const struct loop_job *job, size_t chunk);
+    size_t first; /* chunk that number 0 of the loop stands for */
+} loop_job;
+
+static void run_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)begin, (void)end, (void)worker;
+    const loop_job *job = user;
+    job->body(job, job->first + chunk);
+}
+
+static void run_all(loop_job *job)
+{
+    kiln_parallel_for(job->e->context, job->e->chunks.count, 1, run_chunk, job);
+}
+
+static void run_colours(loop_job *job)
+{
+    for (size_t c = 0; c + 1 < job->e->colours.count; c++) {
+        job->first = job->e->colours.data[c];
+        kiln_parallel_for(job->e->context, job->e->colours.data[c + 1] - job->first, 1, run_chunk,
+                          job);
+    }
+}
+
+/* lambda the element term works with: nodal pressure leaves W_shape. */
+static double term_lambda(const kiln_elements *e, const kiln_element *element)
+{
+    const kiln_material *material = &e->materials.data[element->material];
+    return material->nodal_pressure ? material->model->shape_lambda * element->mu : element->lambda;
+}
+
+/* Calls a function for each element of a chunk. */
+#define FOR_ELEMENTS(job, chunk_number, number)                                                    \
+    for (size_t number = LANES * (size_t)(job)->e->chunks.data[chunk_number].batch,                \
+                end_ = number + LANES * (size_t)(job)->e->chunks.data[chunk_number].batches;       \
+         number < end_; number++)
+
+static kiln_element chunk_element(const loop_job *job, size_t chunk, size_t number)
+{
+    return element_at(job->e, number, job->e->chunks.data[chunk].material);
+}
+
+static void energy_chunk(const loop_job *job, size_t chunk)
+{
+    const kiln_material_model *model =
+        job->e->materials.data[job->e->chunks.data[chunk].material].model;
+    double sum = 0.0;
+    FOR_ELEMENTS(job, chunk, number)
+    {
+        kiln_element e = chunk_element(job, chunk, number);
+        kiln_mat3 F = kiln_element_deformation(&e, job->x);
+        if (e.slot != KILN_NONE)
+            sum += e.volume * model->energy(e.mu, term_lambda(job->e, &e), &F);
+    }
+    job->e->partial.data[chunk] = sum;
+}
+
+static double value(void *self, const double *x)
+{
+    const kiln_elements *e = self;
+    loop_job job = {.e = e, .x = x, .body = energy_chunk};
+    run_all(&job);
+    double sum = 0.0;
+    for (size_t c = 0; c < e->chunks.count; c++)
+        sum += e->partial.data[c];
+    return sum;
+}
+
+/* g of vertex a += factor * P b_a. */
+static void scatter_stress(const kiln_element *e, const kiln_mat3 *P, double factor, double *g)
+{
+    for (int a = 0; a < 4; a++) {
+        kiln_vec3 f = kiln_v3_scale(kiln_m3_apply(*P, e->gradient[a]), factor);
+        double *at = g + 3 * (size_t)e->vertex[a];
+        at[0] += f.x, at[1] += f.y, at[2] += f.z;
+    }
+}
+
+/* Blocks K_ab[i][k] = factor * b_a[j] H[ij][kl] b_b[l]. */
+static void scatter_hessian(const kiln_elements *elements, size_t number, const kiln_element *e,
+                            double h[9][9], double factor, kiln_bsr *H)
+{
+    const kiln_element_batch *batch = &elements->batches.data[number / LANES];
+    static const int pair[4][4] = {{-1, 0, 1, 2}, {0, -1, 3, 4}, {1, 3, -1, 5}, {2, 4, 5, -1}};
+    for (int a = 0; a < 4; a++) {
+        uint64_t first = H->start[e->vertex[a]];
+        size_t stride = 3 * (size_t)(H->start[e->vertex[a] + 1] - first);
+        for (int b = a; b < 4; b++) {
+            size_t place = a == b ? 0 : batch->place[pair[a][b]][number % LANES];
+            double *at = H->value + 9 * first + 3 * place;
+            const double *ga = &e->gradient[a].x, *gb = &e->gradient[b].x;
+            for (int i = 0; i < 3; i++)
+                for (int k = 0; k < 3; k++) {
+                    double sum = 0.0;
+                    for (int j = 0; j < 3; j++)
+                        for (int l = 0; l < 3; l++)
+                            sum += ga[j] * h[3 * i + j][3 * k + l] * gb[l];
+                    at[(size_t)i * stride + (size_t)k] += factor * sum;
+                }
+        }
+    }
+}
+
+static void add_chunk(const loop_job *job, size_t chunk)
+{
+    const kiln_elements *elements = job->e;
+    uint32_t m = elements->chunks.data[chunk].material;
+    const kiln_material *material = &elements->materials.data[m];
+    double scale = job->scale_of ? job->scale_of[m] : job->scale, h[9][9];
+    FOR_ELEMENTS(job, chunk, number)
+    {
+        kiln_element e = chunk_element(job, chunk, number);
+        if (e.slot == KILN_NONE)
+            continue;
+        kiln_mat3 F = kiln_element_deformation(&e, job->x), P;
+        double lambda = term_lambda(elements, &e), factor = scale * e.volume;
+        if (job->g) {
+            material->model->stress(e.mu, lambda, &F, &P);
+            scatter_stress(&e, &P, factor, job->g);
+        }
+        if (job->H) {
+            double p = material->nodal_pressure ? elements->pressure.data[number] : 0.0;
+            kiln_material_hessian(material->model, e.mu, lambda, p, &F, true, h);
+            scatter_hessian(elements, number, &e, h, factor, job->H);
+        }
+    }
+}
+
+void kiln_elements_fill_pressure(const kiln_elements *elements, const double *x)
+{
+    if (elements->pressure.count == 0)
+        return;
+    memset(elements->pressure.data, 0, elements->pressure.count * sizeof(double));
+    if (elements->fill)
+        elements->fill(elements->fill_user, x, elements->pressure.data);
+}
+
+static void run_add(loop_job *job, kiln_elements *e)
+{
+    KILN_ASSERT(!job->H || job->H->pattern == e->pattern);
+    if (job->H)
+        kiln_elements_fill_pressure(e, job->x);
+    run_colours(job);
+}
+
+static void add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
+{
+    loop_job job = {.e = self, .x = x, .scale = scale, .g = g, .H = H, .body = add_chunk};
+    run_add(&job, self);
+}
+
+void kiln_elements_add_scaled(kiln_elements *elements, const double *x, const double *scale_of,
+                              double *g, kiln_bsr *H)
+{
+    loop_job job = {.e = elements, .x = x, .scale_of = scale_of, .g = g, .H = H, .body = add_chunk};
+    run_add(&job, elements);
+}
+
+void kiln_elements_set_pressure(kiln_elements *elements, kiln_pressure_fill fill, void *user)
+{
+    elements->fill = fill;
+    elements->fill_user = user;
+}
+
+static void dilation_chunk(const loop_job *job, size_t chunk)
+{
+    const kiln_material *material = &job->e->materials.data[job->e->chunks.data[chunk].material];
+    if (!material->nodal_pressure)
+        return;
+    FOR_ELEMENTS(job, chunk, number)
+    {
+        kiln_element e = chunk_element(job, chunk, number);
+        kiln_mat3 F = kiln_element_deformation(&e, job->x), D;
+        if (job->theta) {
+            job->theta[number] = kiln_dilation_value(material->model->dilation, &F);
+        } else if (e.slot != KILN_NONE) {
+            kiln_dilation_gradient(material->model->dilation, &F, &D);
+            scatter_stress(&e, &D, job->scale * e.volume * job->weight[number], job->g);
+        }
+    }
+}
+
+void kiln_elements_dilation(const kiln_elements *elements, const double *x, double *theta)
+{
+    loop_job job = {.e = elements, .x = x, .theta = theta, .body = dilation_chunk};
+    run_all(&job);
+}
+
+void kiln_elements_add_dilation(const kiln_elements *elements, const double *x,
+                                const double *weight, double scale, double *g)
+{
+    loop_job job = {
+        .e = elements, .x = x, .weight = weight, .scale = scale, .g = g, .body = dilation_chunk};
+    run_colours(&job);
+}
+
+void kiln_elements_dilation_gradient(const kiln_elements *elements, size_t number, const double *x,
+                                     kiln_vec3 gradient[4])
+{
+    kiln_element e = kiln_elements_at(elements, number);
+    kiln_mat3 F = kiln_element_deformation(&e, x), D;
+    kiln_dilation_gradient(elements->materials.data[e.material].model->dilation, &F, &D);
+    for (int a = 0; a < 4; a++)
+        gradient[a] = kiln_m3_apply(D, e.gradient[a]);
+}
+
+static kiln_cliques cliques(void *self)
+{
+    const kiln_elements *e = self;
+    return (kiln_cliques){.count = e->vertex.count / 4, .size = 4, .row = e->vertex.data};
+}
+
+static void attach_chunk(const loop_job *job, size_t chunk)
+{
+    static const int ends[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+    FOR_ELEMENTS(job, chunk, number)
+    {
+        const uint32_t *v = job->e->vertex.data + 4 * number;
+        kiln_element_batch *batch = &job->e->batches.data[number / LANES];
+        for (int k = 0; k < 6; k++) {
+            uint32_t row = v[ends[k][0]];
+            uint64_t block = kiln_bsr_find(job->H, row, v[ends[k][1]]);
+            batch->place[k][number % LANES] = (uint32_t)(block - job->H->start[row]);
+        }
+    }
+}
+
+static kiln_status attach(void *self, const kiln_bsr *H, kiln_error *error)
+{
+    (void)error;
+    kiln_elements *e = self;
+    loop_job job = {.e = e, .H = (kiln_bsr *)(uintptr_t)H, .body = attach_chunk};
+    run_all(&job);
+    e->pattern = H->pattern;
+    return KILN_OK;
+}
+
+kiln_status kiln_elements_create(kiln_context *context, kiln_elements **out, kiln_error *error)
+{
+    kiln_elements *e = kiln_resize(context, NULL, 0, sizeof *e);
+    if (!e)
+        return kiln_fail_memory(error, sizeof *e);
+    memset(e, 0, sizeof *e);
+    e->context = context;
+    e->term = (kiln_term){.name = "elastic",
+                          .self = e,
+                          .weight = 1.0,
+                          .value = value,
+                          .add = add,
+                          .max_step = kiln_elements_max_step,
+                          .cliques = cliques,
+                          .attach = attach};
+    *out = e;
+    return KILN_OK;
+}
+
+kiln_term *kiln_elements_term(kiln_elements *elements)
+{
+    return &elements->term;
+}

@@ -1,0 +1,104 @@
+/* Inside of the elements, for the terms that are built on them (nodal pressure, damping) and for
+ * their kernels.
+ *
+ * Layout. Live tets are sorted by material and, within one, by slot; they fill batches of eight and
+ * the batches fill chunks, each of one material. Element e is lane e % 8 of batch e / 8; numbers of
+ * padding lanes (kiln_elements_room counts them in) have slot KILN_NONE, volume zero and the
+ * geometry of another tet of their batch. Vertices of an element are sorted ascending, so that a
+ * block (a, b), a <= b, lies in row vertex[a]; padding has those of the other tet. Chunks are
+ * sorted by colour: those of one colour share no vertex, so that they may scatter at the same time.
+ *
+ * For nodal pressure. The elements of a material with `nodal_pressure` evaluate W_shape. What its
+ * term needs:
+ *   - kiln_elements_dilation gives theta of every element;
+ *   - kiln_elements_add_dilation adds sum_e w_e V_e dtheta_e/dx, so a gradient with w_e the mean
+ *     pressure of e is one call;
+ *   - kiln_elements_dilation_gradient gives dtheta_e/dx of the four vertices of one element;
+ *   - kiln_elements_set_pressure makes the element blocks those of W_shape + p_e theta, projected
+ *     together: `fill` is asked for p_e whenever Hessian or output is wanted at an x. The gradient
+ *     and the value of the element term stay those of W_shape alone.
+ *
+ * For damping: kiln_elements_add_scaled assembles Hessians with a factor for each material, and
+ * kiln_elements_at gives the geometry of one element. */
+#ifndef KILN_FEM_ELEMENTS_IMPL_H
+#define KILN_FEM_ELEMENTS_IMPL_H
+
+#include "fem/elements.h"
+
+enum { KILN_ELEMENT_LANES = 8, KILN_CHUNK_BATCHES = 32 };
+
+typedef struct kiln_element_batch {
+    double gradient[9]
+                   [KILN_ELEMENT_LANES]; /* B = Dr^-1 row by row: F = Dw B; row a is the gradient
+                                            of the shape function of vertex a + 1 in rest space */
+    double volume[KILN_ELEMENT_LANES];   /* at rest, m^3 */
+    uint32_t slot[KILN_ELEMENT_LANES];
+    uint32_t place[6][KILN_ELEMENT_LANES]; /* in its row: blocks 01 02 03 12 13 23 */
+} kiln_element_batch;
+
+typedef struct kiln_element_chunk {
+    uint32_t batch, batches; /* first, number */
+    uint32_t material;
+} kiln_element_chunk;
+
+typedef void (*kiln_pressure_fill)(void *user, const double *x, double *pressure);
+
+struct kiln_elements {
+    kiln_context *context; /* borrowed */
+    kiln_term term;
+    size_t count, vertices; /* live tets; vertex slots of the mesh */
+    KILN_ARRAY_OF(kiln_element_batch)
+    batches;
+    kiln_u32_array vertex; /* [element number][4], also the cliques of the pattern */
+    KILN_ARRAY_OF(kiln_element_chunk)
+    chunks;
+    KILN_ARRAY_OF(size_t)
+    colours; /* first chunk of each colour, and the end */
+    KILN_ARRAY_OF(size_t)
+    first; /* first batch of each material, and the end */
+    KILN_ARRAY_OF(kiln_material)
+    materials;
+    kiln_f64_array partial;  /* [chunk], of sums and minima */
+    kiln_f64_array lame;     /* [batch][2][8] mu, lambda; only when set tet by tet */
+    kiln_f64_array pressure; /* [element number]; only when some material has nodal pressure */
+    kiln_pressure_fill fill;
+    void *fill_user;
+    uint64_t pattern; /* the one `place` belongs to */
+};
+
+/* Asks for the pressures at x, if a material has them. */
+void kiln_elements_fill_pressure(const kiln_elements *elements, const double *x);
+/* The term's max_step: keeps the tets of barrier materials from inverting. */
+double kiln_elements_max_step(void *self, const double *x, const double *dx);
+
+/* One element, by value. */
+typedef struct kiln_element {
+    uint32_t slot; /* KILN_NONE: padding */
+    uint32_t vertex[4];
+    uint32_t material;
+    double volume, mu, lambda; /* lambda as the material has it, also with nodal pressure */
+    kiln_vec3 gradient[4];     /* of the shape functions in rest space; they sum to zero */
+} kiln_element;
+
+size_t kiln_elements_room(const kiln_elements *elements); /* element numbers, with padding */
+kiln_element kiln_elements_at(const kiln_elements *elements, size_t number);
+kiln_mat3 kiln_element_deformation(const kiln_element *element, const double *x);
+const kiln_material *kiln_elements_material(const kiln_elements *elements, uint32_t material);
+
+/* `theta` [element number]; only elements of nodal pressure materials are written. */
+void kiln_elements_dilation(const kiln_elements *elements, const double *x, double *theta);
+/* g += scale * sum_e weight[e] V_e dtheta_e/dx over the elements of nodal pressure materials. */
+void kiln_elements_add_dilation(const kiln_elements *elements, const double *x,
+                                const double *weight, double scale, double *g);
+/* dtheta/dx of the vertices of one element (not times its volume). */
+void kiln_elements_dilation_gradient(const kiln_elements *elements, size_t number, const double *x,
+                                     kiln_vec3 gradient[4]);
+/* NULL: no pressure. Kept over a build; `pressure` [element number] comes zeroed. */
+void kiln_elements_set_pressure(kiln_elements *elements, kiln_pressure_fill fill, void *user);
+
+/* As the term's add, with the factor scale_of[material] for each element; g may be NULL when only
+ * the Hessian is wanted, and H when only the gradient is. */
+void kiln_elements_add_scaled(kiln_elements *elements, const double *x, const double *scale_of,
+                              double *g, kiln_bsr *H);
+
+#endif
