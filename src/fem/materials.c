@@ -1,5 +1,6 @@
 #include "fem/material_models.h"
 
+#include "base/nearest_name.h"
 #include "geom/svd3.h"
 
 #include <string.h>
@@ -15,43 +16,24 @@ const kiln_material_model *kiln_material_model_at(size_t row)
     return row < MODELS ? models[row] : NULL;
 }
 
-/* Edits (insert, delete, replace) between two words, of which the first 40 characters count. */
-static int word_distance(const char *a, const char *b)
-{
-    int row[41], n = (int)strnlen(a, 40), m = (int)strnlen(b, 40);
-    for (int j = 0; j <= m; j++)
-        row[j] = j;
-    for (int i = 1; i <= n; i++) {
-        int corner = row[0];
-        row[0] = i;
-        for (int j = 1; j <= m; j++) {
-            int change = corner + (a[i - 1] != b[j - 1]);
-            corner = row[j];
-            int shift = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = change < shift ? change : shift;
-        }
-    }
-    return row[m];
-}
-
 kiln_status kiln_material_model_find(const char *name, const kiln_material_model **out,
                                      kiln_error *error)
 {
-    size_t nearest = 0;
-    int best = 1000;
+    const char *names[MODELS];
     for (size_t i = 0; i < MODELS; i++) {
-        if (strcmp(models[i]->name, name) == 0) {
+        names[i] = models[i]->name;
+        if (strcmp(names[i], name) == 0) {
             *out = models[i];
             return KILN_OK;
         }
-        int d = word_distance(name, models[i]->name);
-        if (d < best) {
-            best = d;
-            nearest = i;
-        }
     }
+    const char *nearest = kiln_nearest_name(name, names, MODELS, sizeof names[0]);
     return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1,
-                     "unknown material '%.40s', did you mean '%s'?", name, models[nearest]->name);
+                     nearest ? "unknown material '%.40s', did you mean '%s'?"
+                             : "unknown material '%.40s'; known are linear, corotated, "
+                               "fixed-corotated, neo-hookean, stable-neo-hookean, "
+                               "neo-hookean-split and stvk%s",
+                     name, nearest ? nearest : "");
 }
 
 double kiln_dilation_value(kiln_dilation dilation, const kiln_mat3 *F)
