@@ -28,4 +28,23 @@ const char *kiln_integrator_name(kiln_integrator integrator);
 const char *kiln_integrator_help(kiln_integrator integrator);
 kiln_status kiln_integrator_find(const char *name, kiln_integrator *out, kiln_error *error);
 
+/* What origin and centre are made of: the state at the begin of the step and the one before. */
+enum {
+    KILN_HISTORY_X,        /* x_n */
+    KILN_HISTORY_V,        /* v_n */
+    KILN_HISTORY_A,        /* a_n */
+    KILN_HISTORY_X_BEFORE, /* x_m */
+    KILN_HISTORY_V_BEFORE, /* v_m */
+    KILN_HISTORY_COUNT
+};
+
+typedef struct kiln_scheme {
+    double tau, scale;                 /* s, s^2; scale 0: no inertia */
+    double origin[KILN_HISTORY_COUNT]; /* weights */
+    double centre[KILN_HISTORY_COUNT];
+} kiln_scheme;
+
+/* For a step of length h after one of h_before (0: there was none). */
+kiln_scheme kiln_integrator_scheme(kiln_integrator integrator, double h, double h_before);
+
 #endif

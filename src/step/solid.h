@@ -2,8 +2,10 @@
  * obstacles, Newton, and taking a failed step back.
  *
  * State is vertex fields of the mesh, so it goes through remeshing and checkpoints: "v" (m/s, rule
- * momentum), "a" (m/s^2), and "x_before", "v_before" for bdf2; plus the scalars in
- * kiln_solid_clock. The tet field "material" (u32, rule copy) indexes the materials.
+ * momentum), "a" (m/s^2) for newmark, "x_before", "v_before" for bdf2, and with obstacles
+ * "contact_with" (obstacle + 1) and "contact_load" (its normal force, N), from which friction
+ * starts; plus the scalars in kiln_solid_clock. Who gives "a" or x_before and v_before at the start
+ * sets clock.h_before too. The tet field "material" (u32, rule copy) indexes the materials.
  *
  * A step: the driver sets what depends on time; obstacles find vertices that would enter and hold
  * them on their tangent plane with lagged Coulomb friction (projection mode, VPF 5 made implicit);
@@ -25,9 +27,10 @@ typedef struct kiln_solid_options {
     kiln_mass_kind mass;
     kiln_newton_options newton; /* length 0: the diagonal of the mesh's bounding box */
     kiln_solver_options solver;
-    int max_lags;            /* renewals of lagged forces per step; 0: 1, static 30 */
-    double lag_tolerance;    /* static: stop renewing below this relative change */
-    double max_stretch;      /* reject when a tet's stretch changes by more in a step; 0: never */
+    int max_lags;         /* renewals of lagged forces per step; 0: 1, static 30 */
+    double lag_tolerance; /* static: stop renewing below this relative change */
+    double max_stretch;   /* reject when a stretch of a tet changes by a larger part (0.2: from 1 to
+                             1.2) in a step; 0: never */
     double max_acceleration; /* reject when a vertex's velocity changes by more, m/s^2; 0: never */
     double friction_speed;   /* below this tangential speed friction sticks smoothly, m/s */
 } kiln_solid_options;

@@ -1,0 +1,273 @@
+#include "base/assert.h"
+#include "step/solid_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+kiln_solid_options kiln_solid_default_options(void)
+{
+    return (kiln_solid_options){.integrator = KILN_IMPLICIT_EULER,
+                                .mass = KILN_MASS_LUMPED,
+                                .newton = kiln_newton_default_options(),
+                                .solver = kiln_solver_default_options(),
+                                .lag_tolerance = 1e-8,
+                                .friction_speed = 1e-4};
+}
+
+const char *kiln_step_outcome_text(kiln_step_outcome outcome)
+{
+    static const char *const text[] = {
+#define KILN_STEP_OUTCOME_ROW(name, text) text,
+        KILN_STEP_OUTCOME_TABLE(KILN_STEP_OUTCOME_ROW)
+#undef KILN_STEP_OUTCOME_ROW
+    };
+    return text[outcome];
+}
+
+/* State columns. */
+
+static kiln_status add_column(kiln_mesh *mesh, kiln_where where, const char *name, kiln_type type,
+                              uint32_t components, kiln_rule rule, kiln_error *error)
+{
+    const kiln_field *field = kiln_mesh_field(mesh, where, name);
+    if (!field)
+        return kiln_mesh_add_field(mesh, name, where, type, components, rule, error);
+    if (field->type != type || field->components != components)
+        return kiln_fail(error, KILN_ERR_INPUT, name, 0, -1,
+                         "the mesh has a field '%s' of another type; the time step needs the name",
+                         name);
+    return KILN_OK;
+}
+
+static kiln_status add_columns(kiln_solid *solid, kiln_error *error)
+{
+    static const struct {
+        const char *name;
+        kiln_where where;
+        kiln_type type;
+        uint32_t components;
+        kiln_rule rule;
+        bool newmark, bdf2, obstacles; /* needed only with it */
+    } columns[] = {
+        {.name = "material", .where = KILN_ON_TET, KILN_U32, 1, KILN_RULE_COPY},
+        {.name = "v", .where = KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_MOMENTUM},
+        {.name = "a", .where = KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_MOMENTUM, .newmark = true},
+        {"x_before", KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_INTERPOLATE, .bdf2 = true},
+        {"v_before", KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_MOMENTUM, .bdf2 = true},
+        {"contact_with", KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_COPY, .obstacles = true},
+        {"contact_load", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .obstacles = true},
+    };
+    kiln_integrator integrator = solid->options.integrator;
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        if ((columns[i].newmark && integrator != KILN_NEWMARK) ||
+            (columns[i].bdf2 && integrator != KILN_BDF2) ||
+            (columns[i].obstacles && solid->obstacles.count == 0))
+            continue;
+        KILN_TRY(add_column(solid->mesh, columns[i].where, columns[i].name, columns[i].type,
+                            columns[i].components, columns[i].rule, error));
+    }
+    return KILN_OK;
+}
+
+/* Making and rebuilding. */
+
+static kiln_status create_parts(kiln_solid *s, kiln_error *error)
+{
+    KILN_TRY(kiln_elements_create(s->context, &s->elements, error));
+    KILN_TRY(kiln_mass_create(s->context, &s->mass, error));
+    KILN_TRY(kiln_nodal_pressure_create(s->context, s->elements, &s->pressure, error));
+    KILN_TRY(kiln_damping_create(s->context, s->elements, s->mass, &s->damping, error));
+    KILN_TRY(kiln_loads_create(s->context, &s->loads, error));
+    return kiln_newton_create(s->context, &s->options.solver, &s->newton, error);
+}
+
+kiln_status kiln_solid_create(kiln_mesh *mesh, const kiln_solid_options *options,
+                              const kiln_material *materials, size_t material_count,
+                              kiln_obstacle *const *obstacles, size_t obstacle_count,
+                              kiln_solid **out, kiln_error *error)
+{
+    kiln_context *context = mesh->context;
+    if (material_count == 0)
+        return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1, "a solid needs a material");
+    kiln_solid *solid = kiln_resize(context, NULL, 0, sizeof *solid);
+    if (!solid)
+        return kiln_fail_memory(error, sizeof *solid);
+    *solid = (kiln_solid){.context = context, .mesh = mesh, .options = *options};
+    kiln_constraints_init(&solid->given, context);
+    kiln_constraints_init(&solid->active, context);
+    kiln_status status = kiln_array_reserve(context, &solid->materials, material_count, error);
+    if (status == KILN_OK)
+        status = kiln_array_reserve(context, &solid->obstacles, obstacle_count, error);
+    if (status == KILN_OK) {
+        solid->materials.count = material_count;
+        for (size_t i = 0; i < obstacle_count; i++)
+            solid->obstacles.data[solid->obstacles.count++] = obstacles[i];
+    }
+    kiln_touch_init(&solid->touch, context, solid->obstacles.data, solid->obstacles.count);
+    solid->touch.slip_speed = options->friction_speed;
+    if (status == KILN_OK)
+        status = create_parts(solid, error);
+    if (status == KILN_OK)
+        status = add_columns(solid, error);
+    if (status == KILN_OK)
+        status = kiln_solid_rebuild(solid, materials, error);
+    if (status != KILN_OK) {
+        kiln_solid_destroy(solid);
+        return status;
+    }
+    *out = solid;
+    return KILN_OK;
+}
+
+void kiln_solid_destroy(kiln_solid *solid)
+{
+    if (!solid)
+        return;
+    kiln_context *context = solid->context;
+    kiln_newton_destroy(solid->newton);
+    kiln_loads_destroy(solid->loads);
+    kiln_damping_destroy(solid->damping);
+    kiln_nodal_pressure_destroy(solid->pressure);
+    kiln_mass_destroy(solid->mass);
+    kiln_elements_destroy(solid->elements);
+    kiln_constraints_free(&solid->given);
+    kiln_constraints_free(&solid->active);
+    kiln_touch_free(&solid->touch);
+    kiln_array_free(context, &solid->x);
+    kiln_array_free(context, &solid->centre);
+    kiln_array_free(context, &solid->origin);
+    kiln_array_free(context, &solid->rate);
+    kiln_array_free(context, &solid->rate2);
+    kiln_array_free(context, &solid->start_a);
+    kiln_array_free(context, &solid->reaction);
+    kiln_array_free(context, &solid->contact);
+    kiln_array_free(context, &solid->materials);
+    kiln_array_free(context, &solid->obstacles);
+    kiln_release(context, solid, sizeof *solid);
+}
+
+static double bounding_diagonal(const kiln_mesh *mesh)
+{
+    kiln_vec3 low = kiln_v3(INFINITY, INFINITY, INFINITY), high = kiln_v3_scale(low, -1.0);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        if (!kiln_vertex_live(mesh, v))
+            continue;
+        kiln_vec3 u = mesh->u[v];
+        low = kiln_v3(fmin(low.x, u.x), fmin(low.y, u.y), fmin(low.z, u.z));
+        high = kiln_v3(fmax(high.x, u.x), fmax(high.y, u.y), fmax(high.z, u.z));
+    }
+    return kiln_v3_norm(kiln_v3_sub(high, low));
+}
+
+/* Also checks that every live tet has a material that exists. */
+static kiln_status build_mass(kiln_solid *solid, const uint32_t *material_of, kiln_error *error)
+{
+    const kiln_mesh *mesh = solid->mesh;
+    uint32_t tets = mesh->table[KILN_ON_TET].used;
+    kiln_f64_array mass = {0};
+    KILN_TRY(kiln_array_reserve(solid->context, &mass, tets, error));
+    kiln_status status = KILN_OK;
+    for (uint32_t t = 0; t < tets && status == KILN_OK; t++) {
+        mass.data[t] = 0.0;
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        if (material_of[t] >= solid->materials.count)
+            status = kiln_fail(error, KILN_ERR_INPUT, "material", 0, -1,
+                               "tet %u has material %u, there are %zu", t, material_of[t],
+                               solid->materials.count);
+        else
+            mass.data[t] =
+                solid->materials.data[material_of[t]].density * kiln_mesh_tet_volume(mesh, t);
+    }
+    if (status == KILN_OK)
+        status = kiln_mass_build(solid->mass, mesh, solid->options.mass, mass.data, error);
+    kiln_array_free(solid->context, &mass);
+    return status;
+}
+
+static kiln_status make_room(kiln_solid *s, kiln_error *error)
+{
+    size_t size = 3 * s->rows;
+    KILN_TRY(kiln_array_reserve(s->context, &s->x, size, error));
+    KILN_TRY(kiln_array_reserve(s->context, &s->centre, size, error));
+    KILN_TRY(kiln_array_reserve(s->context, &s->origin, size, error));
+    KILN_TRY(kiln_array_reserve(s->context, &s->rate, size, error));
+    if (s->options.integrator == KILN_NEWMARK) {
+        KILN_TRY(kiln_array_reserve(s->context, &s->rate2, size, error));
+        KILN_TRY(kiln_array_reserve(s->context, &s->start_a, size, error));
+    }
+    KILN_TRY(kiln_array_reserve(s->context, &s->reaction, size, error));
+    KILN_TRY(kiln_array_reserve(s->context, &s->contact, size, error));
+    memset(s->reaction.data, 0, size * sizeof(double));
+    memset(s->contact.data, 0, size * sizeof(double));
+    return KILN_OK;
+}
+
+kiln_status kiln_solid_rebuild(kiln_solid *solid, const kiln_material *materials, kiln_error *error)
+{
+    const kiln_mesh *mesh = solid->mesh;
+    if (materials)
+        memcpy(solid->materials.data, materials, solid->materials.count * sizeof *materials);
+    const kiln_field *field = kiln_mesh_field(mesh, KILN_ON_TET, "material");
+    const uint32_t *material_of = (const uint32_t *)(const void *)field->data;
+    solid->rows = mesh->table[KILN_ON_VERTEX].used;
+    solid->length = bounding_diagonal(mesh);
+    KILN_TRY(make_room(solid, error));
+    KILN_TRY(build_mass(solid, material_of, error));
+    KILN_TRY(kiln_elements_build(solid->elements, mesh, solid->materials.data,
+                                 solid->materials.count, material_of, NULL, error));
+    KILN_TRY(kiln_nodal_pressure_build(solid->pressure, error));
+    KILN_TRY(kiln_damping_build(solid->damping, error));
+    KILN_TRY(kiln_constraints_reset(&solid->given, solid->rows, error));
+    KILN_TRY(kiln_loads_reset(solid->loads, mesh, error));
+    return kiln_touch_build(&solid->touch, mesh, solid->length, error);
+}
+
+void kiln_solid_forget(kiln_solid *solid)
+{
+    kiln_newton_forget(solid->newton);
+}
+
+kiln_constraints *kiln_solid_constraints(kiln_solid *solid)
+{
+    return &solid->given;
+}
+kiln_loads *kiln_solid_loads(kiln_solid *solid)
+{
+    return solid->loads;
+}
+kiln_elements *kiln_solid_elements(kiln_solid *solid)
+{
+    return solid->elements;
+}
+kiln_mass *kiln_solid_mass(kiln_solid *solid)
+{
+    return solid->mass;
+}
+kiln_mesh *kiln_solid_mesh(kiln_solid *solid)
+{
+    return solid->mesh;
+}
+const kiln_solid_options *kiln_solid_settings(const kiln_solid *solid)
+{
+    return &solid->options;
+}
+const double *kiln_solid_reaction(const kiln_solid *solid)
+{
+    return solid->reaction.data;
+}
+const double *kiln_solid_contact(const kiln_solid *solid)
+{
+    return solid->contact.data;
+}
+
+size_t kiln_solid_bytes(const kiln_solid *s)
+{
+    size_t columns = s->x.capacity + s->centre.capacity + s->origin.capacity + s->rate.capacity +
+                     s->rate2.capacity + s->start_a.capacity + s->reaction.capacity +
+                     s->contact.capacity;
+    size_t constraints = s->given.rows + s->active.rows;
+    return columns * sizeof(double) + constraints * (sizeof(kiln_vec3) + 1) +
+           kiln_elements_bytes(s->elements) + kiln_newton_bytes(s->newton) +
+           kiln_touch_bytes(&s->touch) + sizeof *s;
+}

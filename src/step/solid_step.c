@@ -1,0 +1,654 @@
+#include "base/assert.h"
+#include "base/parallel.h"
+#include "geom/predicates.h"
+#include "mesh/txn.h"
+#include "step/solid_impl.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    GRAIN = 2048,
+    MOST_TERMS = 8,
+    MOST_PASSES = 8, /* solves of a step while contacts change */
+    MOST_STATIC_LAGS = 30,
+};
+/* Normal forces that changed by more make another pass worth it, in a step with motion. */
+#define LOAD_TOLERANCE 0.05
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* One try. Nothing of it reaches the mesh before accept. */
+typedef struct trial {
+    kiln_solid *solid;
+    kiln_scheme scheme;
+    kiln_integrator integrator;
+    double h;
+    const double *history[KILN_HISTORY_COUNT]; /* [vertex slot][3] */
+    kiln_term *terms[MOST_TERMS];
+    size_t term_count;
+    kiln_step_report *report;
+} trial;
+
+static const double *positions(const kiln_solid *solid)
+{
+    return &solid->mesh->x[0].x;
+}
+
+/* Asking the driver. */
+
+static kiln_status drive(kiln_solid *solid, const kiln_driver *driver, double time, double load,
+                         kiln_error *error)
+{
+    const kiln_mesh *mesh = solid->mesh;
+    const kiln_pose still = {.rotation = kiln_m3_identity()};
+    KILN_TRY(kiln_constraints_reset(&solid->given, solid->rows, error));
+    KILN_TRY(kiln_loads_reset(solid->loads, mesh, error));
+    for (size_t o = 0; o < solid->obstacles.count; o++)
+        kiln_obstacle_set_pose(solid->obstacles.data[o], &still);
+    if (driver && driver->set)
+        KILN_TRY(driver->set(driver->self, solid, time, load, error));
+    for (uint32_t v = 0; v < solid->rows; v++)
+        if (!kiln_vertex_live(mesh, v)) {
+            solid->given.held[v] = 7;
+            solid->given.target[v] = mesh->x[v];
+        }
+    return KILN_OK;
+}
+
+/* Sums over the history. */
+
+typedef struct combination {
+    const trial *trial;
+    const double *weight;
+    double *out;
+} combination;
+
+static void combine_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const combination *c = user;
+    for (size_t i = begin; i < end; i++)
+        c->out[i] = c->weight[0] * c->trial->history[0][i];
+    for (int k = 1; k < KILN_HISTORY_COUNT; k++)
+        if (c->weight[k] != 0.0)
+            for (size_t i = begin; i < end; i++)
+                c->out[i] += c->weight[k] * c->trial->history[k][i];
+}
+
+static void combine(const trial *t, const double *weight, double *out)
+{
+    combination c = {t, weight, out};
+    kiln_parallel_for(t->solid->context, 3 * t->solid->rows, 3 * GRAIN, combine_chunk, &c);
+}
+
+/* Terms. */
+
+static void list_terms(trial *t)
+{
+    kiln_solid *s = t->solid;
+    t->term_count = 0;
+    if (t->scheme.scale > 0.0) {
+        kiln_term *inertia = kiln_mass_inertia(s->mass, s->centre.data);
+        inertia->weight = 1.0 / t->scheme.scale;
+        t->terms[t->term_count++] = inertia;
+    }
+    t->terms[t->term_count++] = kiln_elements_term(s->elements);
+    if (kiln_nodal_pressure_is_used(s->pressure))
+        t->terms[t->term_count++] = kiln_nodal_pressure_term(s->pressure);
+    if (t->scheme.scale > 0.0 && kiln_damping_is_used(s->damping))
+        t->terms[t->term_count++] = kiln_damping_term(s->damping);
+    t->terms[t->term_count++] = kiln_loads_term(s->loads);
+}
+
+static void add_gradient(const trial *t, size_t terms, const double *x, double *g)
+{
+    memset(g, 0, 3 * t->solid->rows * sizeof *g);
+    for (size_t i = 0; i < terms; i++)
+        t->terms[i]->add(t->terms[i]->self, x, t->terms[i]->weight, g, NULL);
+}
+
+static double renew_lagged(const trial *t, const double *x)
+{
+    double change = 0.0;
+    for (size_t i = 0; i < t->term_count; i++)
+        if (t->terms[i]->lag)
+            change = fmax(change, t->terms[i]->lag(t->terms[i]->self, x));
+    return change;
+}
+
+/* Solving. */
+
+static void add_report(kiln_newton_report *sum, const kiln_newton_report *one)
+{
+    kiln_newton_report total = *one;
+    total.iterations += sum->iterations;
+    total.linear_iterations += sum->linear_iterations;
+    total.line_searches += sum->line_searches;
+    total.regularised += sum->regularised;
+    total.assemble_seconds += sum->assemble_seconds;
+    total.factor_seconds += sum->factor_seconds;
+    total.solve_seconds += sum->solve_seconds;
+    *sum = total;
+}
+
+static kiln_status minimise(trial *t, const kiln_constraints *constraints, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    kiln_newton_options options = s->options.newton;
+    if (options.length == 0.0)
+        options.length = s->length;
+    if (s->options.linearised) {
+        options.max_iterations = 1;
+        options.line_search = false;
+    }
+    size_t terms = t->term_count;
+    if (s->touch.obstacle_count && kiln_touch_has_friction(&s->touch))
+        t->terms[terms++] = &s->touch.friction;
+    kiln_newton_report one = {0};
+    KILN_TRY(kiln_newton_minimise(s->newton, &options, t->terms, terms, constraints, s->x.data,
+                                  &one, error));
+    add_report(&t->report->newton, &one);
+    if (!kiln_newton_succeeded(one.outcome))
+        t->report->outcome = KILN_STEP_NEWTON;
+    return KILN_OK;
+}
+
+/* held = gradient minus its free part: the force of the constraints. */
+static void find_reactions(trial *t, const kiln_constraints *constraints)
+{
+    kiln_solid *s = t->solid;
+    size_t size = 3 * s->rows, terms = t->term_count;
+    if (s->touch.obstacle_count && kiln_touch_has_friction(&s->touch))
+        t->terms[terms++] = &s->touch.friction;
+    add_gradient(t, terms, s->x.data, s->reaction.data);
+    memcpy(s->rate.data, s->reaction.data, size * sizeof(double));
+    kiln_constraints_project(constraints, s->rate.data);
+    for (size_t i = 0; i < size; i++)
+        s->reaction.data[i] -= s->rate.data[i];
+}
+
+static kiln_status solve_with_obstacles(trial *t, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    bool moving = t->scheme.scale > 0.0;
+    int most = moving ? MOST_PASSES : MOST_STATIC_LAGS;
+    double tolerance = moving ? LOAD_TOLERANCE : s->options.lag_tolerance;
+    for (int pass = 0; pass < most; pass++) {
+        double began = seconds_now(), change;
+        KILN_TRY(kiln_touch_constrain(&s->touch, &s->active, error));
+        t->report->contact_seconds += seconds_now() - began;
+        if (s->options.linearised)
+            memcpy(s->x.data, positions(s), 3 * s->rows * sizeof(double));
+        KILN_TRY(minimise(t, &s->active, error));
+        if (t->report->outcome != KILN_STEP_DONE)
+            return KILN_OK;
+        find_reactions(t, &s->active);
+        began = seconds_now();
+        bool changed;
+        KILN_TRY(kiln_touch_judge(&s->touch, s->x.data, s->reaction.data, s->contact.data, &change,
+                                  &changed, error));
+        t->report->contact_seconds += seconds_now() - began;
+        if (!changed && change <= tolerance)
+            return KILN_OK;
+    }
+    return KILN_OK;
+}
+
+static kiln_status solve_once(trial *t, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    if (s->touch.obstacle_count)
+        return solve_with_obstacles(t, error);
+    if (s->options.linearised)
+        memcpy(s->x.data, positions(s), 3 * s->rows * sizeof(double));
+    KILN_TRY(minimise(t, &s->given, error));
+    if (t->report->outcome == KILN_STEP_DONE)
+        find_reactions(t, &s->given);
+    return KILN_OK;
+}
+
+static kiln_status solve_trial(trial *t, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    int most = s->options.max_lags;
+    if (most == 0)
+        most = t->scheme.scale > 0.0 ? 1 : MOST_STATIC_LAGS;
+    memcpy(s->x.data, positions(s), 3 * s->rows * sizeof(double));
+    for (t->report->lags = 0; t->report->lags < most; t->report->lags++) {
+        double change = renew_lagged(t, s->x.data);
+        if (t->report->lags > 0 && change <= s->options.lag_tolerance)
+            break;
+        KILN_TRY(solve_once(t, error));
+        if (t->report->outcome != KILN_STEP_DONE)
+            break;
+    }
+    return KILN_OK;
+}
+
+/* Checks. */
+
+typedef struct inspection {
+    const trial *trial;
+    atomic_uint_least32_t worst; /* lowest slot that fails, KILN_NONE */
+} inspection;
+
+static void note_failure(inspection *i, uint32_t slot)
+{
+    uint_least32_t known = atomic_load(&i->worst);
+    while (slot < known && !atomic_compare_exchange_weak(&i->worst, &known, slot))
+        ;
+}
+
+static void finite_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    inspection *i = user;
+    const kiln_solid *s = i->trial->solid;
+    for (size_t v = begin; v < end; v++) {
+        double sum = 0.0; /* stays finite only if all are; overflow is no place for a body */
+        for (size_t c = 3 * v; c < 3 * v + 3; c++)
+            sum += 0.0 * s->x.data[c] + 0.0 * s->rate.data[c];
+        if (sum != 0.0)
+            note_failure(i, (uint32_t)v);
+    }
+}
+
+/* M3: positive in world space by the exact predicate. */
+static void inverted_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    inspection *i = user;
+    const kiln_mesh *mesh = i->trial->solid->mesh;
+    const kiln_vec3 *x = (const kiln_vec3 *)(const void *)i->trial->solid->x.data;
+    for (size_t t = begin; t < end; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        if (v[0] != KILN_NONE && !(kiln_orient3d(x[v[0]], x[v[1]], x[v[2]], x[v[3]]) > 0.0))
+            note_failure(i, (uint32_t)t);
+    }
+}
+
+static void acceleration_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    inspection *i = user;
+    const trial *t = i->trial;
+    double limit = t->solid->options.max_acceleration * t->h;
+    const double *new = t->solid->rate.data, *old = t->history[KILN_HISTORY_V];
+    for (size_t v = begin; v < end; v++) {
+        kiln_vec3 d = kiln_v3(new[3 * v] - old[3 * v], new[3 * v + 1] - old[3 * v + 1],
+                              new[3 * v + 2] - old[3 * v + 2]);
+        if (kiln_v3_norm2(d) > limit * limit)
+            note_failure(i, (uint32_t)v);
+    }
+}
+
+static bool passes(trial *t, kiln_step_outcome outcome, size_t count, kiln_chunk_body body)
+{
+    inspection i = {.trial = t};
+    atomic_init(&i.worst, KILN_NONE);
+    kiln_parallel_for(t->solid->context, count, GRAIN, body, &i);
+    uint32_t worst = atomic_load(&i.worst);
+    if (worst == KILN_NONE)
+        return true;
+    t->report->outcome = outcome;
+    t->report->element = worst;
+    return false;
+}
+
+static void check(trial *t)
+{
+    kiln_solid *s = t->solid;
+    const kiln_mesh *mesh = s->mesh;
+    if (!passes(t, KILN_STEP_NOT_FINITE, s->rows, finite_chunk))
+        return;
+    if (mesh->world_policy == KILN_WORLD_REJECT &&
+        !passes(t, KILN_STEP_INVERTED, mesh->table[KILN_ON_TET].used, inverted_chunk))
+        return;
+    if (t->scheme.scale > 0.0 && s->options.max_acceleration > 0.0 &&
+        !passes(t, KILN_STEP_ACCELERATION, s->rows, acceleration_chunk))
+        return;
+    if (s->options.max_stretch > 0.0 &&
+        kiln_elements_stretch(s->elements, s->x.data, positions(s)) > 1.0 + s->options.max_stretch)
+        t->report->outcome = KILN_STEP_STRETCH;
+}
+
+/* Velocities. */
+
+static void rates_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const trial *t = user;
+    kiln_solid *s = t->solid;
+    double per_tau = t->scheme.scale > 0.0 ? 1.0 / t->scheme.tau : 0.0;
+    const double *x = s->x.data;
+    for (size_t i = begin; i < end; i++)
+        s->rate.data[i] = (x[i] - s->origin.data[i]) * per_tau;
+    if (t->integrator != KILN_NEWMARK)
+        return;
+    double per_scale = 1.0 / t->scheme.scale, per_h = 1.0 / t->h;
+    const double *x_n = t->history[KILN_HISTORY_X], *v_n = t->history[KILN_HISTORY_V];
+    /* Minus backward differences, see find_rates. */
+    for (size_t i = begin; i < end; i++) {
+        double v = (x[i] - x_n[i]) * per_h;
+        s->rate2.data[i] = (x[i] - s->centre.data[i]) * per_scale - (v - v_n[i]) * per_h;
+        s->rate.data[i] -= v;
+    }
+}
+
+static void backward_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const trial *t = user;
+    kiln_solid *s = t->solid;
+    double per_h = 1.0 / t->h;
+    const double *x_n = t->history[KILN_HISTORY_X], *v_n = t->history[KILN_HISTORY_V];
+    for (size_t i = begin; i < end; i++) {
+        double v = (s->x.data[i] - x_n[i]) * per_h;
+        s->rate.data[i] += v;
+        s->rate2.data[i] += (v - v_n[i]) * per_h;
+    }
+}
+
+/* Newmark's velocity of a vertex that is led swings about the right one for ever, so along held
+ * directions backward differences are taken instead. */
+static void find_rates(trial *t)
+{
+    kiln_solid *s = t->solid;
+    size_t size = 3 * s->rows;
+    kiln_parallel_for(s->context, size, 3 * GRAIN, rates_chunk, t);
+    if (t->integrator == KILN_NEWMARK) {
+        kiln_constraints_project(&s->given, s->rate.data);
+        kiln_constraints_project(&s->given, s->rate2.data);
+        kiln_parallel_for(s->context, size, 3 * GRAIN, backward_chunk, t);
+    }
+    if (s->touch.obstacle_count && t->scheme.scale > 0.0)
+        kiln_touch_stop(&s->touch, kiln_mass_lumped(s->mass), t->h, s->rate.data,
+                        t->integrator == KILN_NEWMARK ? s->rate2.data : NULL, s->contact.data);
+}
+
+/* The only place that writes to the mesh. */
+static void accept(trial *t)
+{
+    kiln_solid *s = t->solid;
+    size_t bytes = 3 * s->rows * sizeof(double);
+    KILN_ASSERT_OP(kiln_txn_depth(s->mesh), ==, 0);
+    double *v = kiln_solid_column(s, "v");
+    if (t->integrator == KILN_BDF2) {
+        memcpy(kiln_solid_column(s, "x_before"), s->mesh->x, bytes);
+        memcpy(kiln_solid_column(s, "v_before"), v, bytes);
+    }
+    if (t->integrator == KILN_NEWMARK)
+        memcpy(kiln_solid_column(s, "a"), s->rate2.data, bytes);
+    memcpy(v, s->rate.data, bytes);
+    memcpy(s->mesh->x, s->x.data, bytes);
+    if (s->touch.obstacle_count) {
+        kiln_touch_remember(&s->touch, kiln_solid_contact_with(s),
+                            kiln_solid_column(s, "contact_load"));
+    }
+    s->mesh->revision++;
+}
+
+static void sum_up(trial *t)
+{
+    kiln_solid *s = t->solid;
+    kiln_term *elastic = kiln_elements_term(s->elements), *loads = kiln_loads_term(s->loads);
+    t->report->contacts = (int)kiln_touch_count(&s->touch);
+    t->report->e_elastic = elastic->value(elastic->self, s->x.data);
+    if (kiln_nodal_pressure_is_used(s->pressure)) {
+        kiln_term *pressure = kiln_nodal_pressure_term(s->pressure);
+        t->report->e_elastic += pressure->value(pressure->self, s->x.data);
+    }
+    t->report->work_loads = loads->value(loads->self, s->x.data);
+}
+
+static kiln_status begin_contact(trial *t, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    if (s->touch.obstacle_count == 0)
+        return KILN_OK;
+    kiln_touch_start start = {
+        .given = &s->given,
+        .x = t->history[KILN_HISTORY_X],
+        .v = t->history[KILN_HISTORY_V],
+        .h = t->scheme.scale > 0.0 ? t->h : 0.0,
+        .origin = s->origin.data,
+        .tau = t->scheme.tau,
+        .with = kiln_solid_contact_with(s),
+        .load = kiln_solid_column(s, "contact_load"),
+    };
+    double began = seconds_now();
+    KILN_TRY(kiln_touch_begin(&s->touch, &start, error));
+    t->report->contact_seconds += seconds_now() - began;
+    return KILN_OK;
+}
+
+/* Everything between the driver's word and the verdict. */
+static kiln_status attempt(trial *t, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    combine(t, t->scheme.origin, s->origin.data);
+    combine(t, t->scheme.centre, s->centre.data);
+    if (t->scheme.scale > 0.0 && kiln_damping_is_used(s->damping))
+        KILN_TRY(kiln_damping_begin(s->damping, t->history[KILN_HISTORY_X], s->origin.data,
+                                    t->scheme.tau, error));
+    list_terms(t);
+    memset(s->contact.data, 0, 3 * s->rows * sizeof(double));
+    KILN_TRY(begin_contact(t, error));
+    KILN_TRY(solve_trial(t, error));
+    if (t->report->outcome != KILN_STEP_DONE)
+        return KILN_OK;
+    if (s->touch.obstacle_count)
+        KILN_TRY(kiln_touch_project(&s->touch, s->x.data, error));
+    find_rates(t);
+    check(t);
+    if (t->report->outcome == KILN_STEP_DONE) {
+        sum_up(t);
+        accept(t);
+    }
+    return KILN_OK;
+}
+
+static void set_history(trial *t)
+{
+    const kiln_solid *s = t->solid;
+    t->history[KILN_HISTORY_X] = positions(s);
+    t->history[KILN_HISTORY_V] = kiln_solid_column(s, "v");
+    if (t->integrator == KILN_NEWMARK)
+        t->history[KILN_HISTORY_A] = kiln_solid_column(s, "a");
+    if (t->integrator == KILN_BDF2) {
+        t->history[KILN_HISTORY_X_BEFORE] = kiln_solid_column(s, "x_before");
+        t->history[KILN_HISTORY_V_BEFORE] = kiln_solid_column(s, "v_before");
+    }
+}
+
+/* Newmark's first step: M a = f, with what holds and loads at its begin. */
+
+typedef struct dead_force {
+    const double *gradient;
+    size_t size;
+} dead_force;
+
+static double dead_value(void *self, const double *x)
+{
+    const dead_force *f = self;
+    double sum = 0.0;
+    for (size_t i = 0; i < f->size; i++)
+        sum += f->gradient[i] * x[i];
+    return sum;
+}
+
+static void dead_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
+{
+    (void)x;
+    (void)H;
+    const dead_force *f = self;
+    for (size_t i = 0; i < f->size; i++)
+        g[i] += scale * f->gradient[i];
+}
+
+/* Both kinds of mass through the same solve; the matrix is another than that of the step, so it
+ * has a solver of its own. */
+static kiln_status solve_for_acceleration(kiln_solid *s, double *a, kiln_error *error)
+{
+    dead_force force = {s->rate.data, 3 * s->rows};
+    kiln_term dead = {
+        .name = "force", .self = &force, .weight = 1.0, .value = dead_value, .add = dead_add};
+    memset(a, 0, force.size * sizeof *a);
+    memset(s->centre.data, 0, force.size * sizeof *a);
+    kiln_term *inertia = kiln_mass_inertia(s->mass, s->centre.data);
+    inertia->weight = 1.0;
+    kiln_term *terms[] = {inertia, &dead};
+    memset(s->given.target, 0, s->rows * sizeof *s->given.target);
+    kiln_newton_options options = {.tolerance = 1.0, .length = 1.0, .max_iterations = 1};
+    kiln_newton_report report = {0};
+    kiln_newton *newton;
+    KILN_TRY(kiln_newton_create(s->context, &s->options.solver, &newton, error));
+    kiln_status status =
+        kiln_newton_minimise(newton, &options, terms, 2, &s->given, a, &report, error);
+    kiln_newton_destroy(newton);
+    if (status == KILN_OK && !kiln_newton_succeeded(report.outcome))
+        memset(a, 0, force.size * sizeof *a); /* not finite: the step itself will say so */
+    return status;
+}
+
+static kiln_status start_acceleration(trial *t, const kiln_driver *driver, double time,
+                                      kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    KILN_TRY(drive(s, driver, time, 1.0, error));
+    /* Damping at the velocity of the begin: origin such that (x - origin) / 1 = v. */
+    const double *x = t->history[KILN_HISTORY_X], *v = t->history[KILN_HISTORY_V];
+    for (size_t i = 0; i < 3 * s->rows; i++)
+        s->origin.data[i] = x[i] - v[i];
+    if (kiln_damping_is_used(s->damping))
+        KILN_TRY(kiln_damping_begin(s->damping, x, s->origin.data, 1.0, error));
+    list_terms(t);
+    renew_lagged(t, x);
+    t->terms[0]->weight = 0.0; /* inertia */
+    add_gradient(t, t->term_count, x, s->rate.data);
+    KILN_TRY(solve_for_acceleration(s, s->start_a.data, error));
+    t->history[KILN_HISTORY_A] = s->start_a.data;
+    return KILN_OK;
+}
+
+kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double h,
+                            kiln_solid_clock *clock, kiln_step_report *report, kiln_error *error)
+{
+    kiln_integrator integrator = solid->options.integrator;
+    if (!(h > 0.0) || !isfinite(h))
+        return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1, "a step of %g s", h);
+    *report = (kiln_step_report){.outcome = KILN_STEP_DONE, .element = KILN_NONE};
+    trial t = {.solid = solid,
+               .scheme = kiln_integrator_scheme(integrator, h, clock->h_before),
+               .integrator = integrator,
+               .h = h,
+               .report = report};
+    set_history(&t);
+    if (integrator == KILN_NEWMARK && clock->h_before == 0.0)
+        KILN_TRY(start_acceleration(&t, driver, clock->time, error));
+    KILN_TRY(drive(solid, driver, clock->time + h, 1.0, error));
+    KILN_TRY(attempt(&t, error));
+    if (report->outcome == KILN_STEP_DONE)
+        *clock = (kiln_solid_clock){.time = clock->time + h, .h_before = h};
+    return KILN_OK;
+}
+
+/* Load stepping. */
+
+/* What increments write, to be put back when the whole load cannot be reached. */
+typedef struct snapshot {
+    kiln_f64_array x, v, load;
+    kiln_u32_array with;
+} snapshot;
+
+static void free_snapshot(kiln_context *context, snapshot *saved)
+{
+    kiln_array_free(context, &saved->x);
+    kiln_array_free(context, &saved->v);
+    kiln_array_free(context, &saved->load);
+    kiln_array_free(context, &saved->with);
+}
+
+static kiln_status save(const kiln_solid *solid, snapshot *saved, kiln_error *error)
+{
+    size_t rows = solid->rows;
+    KILN_TRY(kiln_array_reserve(solid->context, &saved->x, 3 * rows, error));
+    KILN_TRY(kiln_array_reserve(solid->context, &saved->v, 3 * rows, error));
+    memcpy(saved->x.data, solid->mesh->x, 3 * rows * sizeof(double));
+    memcpy(saved->v.data, kiln_solid_column(solid, "v"), 3 * rows * sizeof(double));
+    if (solid->touch.obstacle_count == 0)
+        return KILN_OK;
+    KILN_TRY(kiln_array_reserve(solid->context, &saved->load, rows, error));
+    KILN_TRY(kiln_array_reserve(solid->context, &saved->with, rows, error));
+    memcpy(saved->load.data, kiln_solid_column(solid, "contact_load"), rows * sizeof(double));
+    memcpy(saved->with.data, kiln_solid_contact_with(solid), rows * sizeof(uint32_t));
+    return KILN_OK;
+}
+
+static void put_back(kiln_solid *solid, const snapshot *saved)
+{
+    size_t rows = solid->rows;
+    memcpy(solid->mesh->x, saved->x.data, 3 * rows * sizeof(double));
+    memcpy(kiln_solid_column(solid, "v"), saved->v.data, 3 * rows * sizeof(double));
+    if (solid->touch.obstacle_count == 0)
+        return;
+    memcpy(kiln_solid_column(solid, "contact_load"), saved->load.data, rows * sizeof(double));
+    memcpy(kiln_solid_contact_with(solid), saved->with.data, rows * sizeof(uint32_t));
+}
+
+static kiln_status increase_load(kiln_solid *solid, const kiln_driver *driver, int steps,
+                                 double time, kiln_step_report *report, kiln_error *error)
+{
+    double wanted = 1.0 / (steps > 0 ? steps : 1), increment = wanted, load = 0.0;
+    while (load < 1.0) {
+        /* The last increment ends at 1 exactly, without a sliver before it. */
+        double next = load + increment > 1.0 - 0.5e-4 ? 1.0 : load + increment;
+        *report = (kiln_step_report){
+            .outcome = KILN_STEP_DONE, .element = KILN_NONE, .newton = report->newton};
+        trial t = {.solid = solid,
+                   .scheme = kiln_integrator_scheme(KILN_STATIC, 1.0, 0.0),
+                   .integrator = KILN_STATIC,
+                   .h = 1.0,
+                   .report = report};
+        set_history(&t);
+        KILN_TRY(drive(solid, driver, time, next, error));
+        KILN_TRY(attempt(&t, error));
+        if (report->outcome == KILN_STEP_DONE) {
+            load = next;
+            increment = fmin(wanted, 2.0 * increment);
+        } else if ((increment *= 0.5) < 1e-4) {
+            return KILN_OK;
+        }
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln_solid_equilibrium(kiln_solid *solid, const kiln_driver *driver, int steps,
+                                   kiln_solid_clock *clock, kiln_step_report *report,
+                                   kiln_error *error)
+{
+    *report = (kiln_step_report){.outcome = KILN_STEP_DONE, .element = KILN_NONE};
+    snapshot saved = {.x = {0}};
+    kiln_status status = save(solid, &saved, error);
+    if (status == KILN_OK) {
+        status = increase_load(solid, driver, steps, clock->time, report, error);
+        if (status != KILN_OK || report->outcome != KILN_STEP_DONE)
+            put_back(solid, &saved);
+    }
+    free_snapshot(solid->context, &saved);
+    return status;
+}

@@ -1,0 +1,563 @@
+#include "step/touch.h"
+
+#include "base/assert.h"
+#include "base/parallel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    GRAIN = 512,      /* vertices per chunk of a test against all obstacles */
+    MOST_TRACES = 24, /* of a vertex on its way to an obstacle */
+    MOST_RENEWALS = 3 /* of a plane in one step */
+};
+/* A normal that is this close to the span of what is held already is not held again. */
+#define INDEPENDENT 0.05
+/* Planes that are off by less (times the length of the model) are good enough for this step. */
+#define PLANE_SLACK 1e-6
+#define SLACK       1e-9
+
+static kiln_vec3 at(const double *x, uint32_t v)
+{
+    return kiln_v3(x[3 * (size_t)v], x[3 * (size_t)v + 1], x[3 * (size_t)v + 2]);
+}
+
+static void put(double *x, uint32_t v, kiln_vec3 p)
+{
+    x[3 * (size_t)v] = p.x;
+    x[3 * (size_t)v + 1] = p.y;
+    x[3 * (size_t)v + 2] = p.z;
+}
+
+static double friction_value(void *self, const double *x);
+static void friction_add(void *self, const double *x, double scale, double *g, kiln_bsr *H);
+
+void kiln_touch_init(kiln_touch *touch, kiln_context *context, kiln_obstacle *const *obstacles,
+                     size_t obstacle_count)
+{
+    *touch = (kiln_touch){
+        .context = context,
+        .obstacles = obstacles,
+        .obstacle_count = obstacle_count,
+        .friction = {.name = "friction",
+                     .self = touch,
+                     .weight = 1.0,
+                     .value = friction_value,
+                     .add = friction_add},
+    };
+}
+
+void kiln_touch_free(kiln_touch *touch)
+{
+    kiln_array_free(touch->context, &touch->surface);
+    kiln_array_free(touch->context, &touch->flag);
+    kiln_array_free(touch->context, &touch->contacts);
+}
+
+kiln_status kiln_touch_build(kiln_touch *touch, const kiln_mesh *mesh, double length,
+                             kiln_error *error)
+{
+    touch->slack = SLACK * length;
+    touch->surface.count = touch->contacts.count = 0;
+    if (touch->obstacle_count == 0)
+        return KILN_OK;
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(mesh, v) && mesh->vertex[v].flags & KILN_VERTEX_SURFACE)
+            KILN_TRY(kiln_array_push(touch->context, &touch->surface, v, error));
+    return kiln_array_reserve(touch->context, &touch->flag, touch->surface.count, error);
+}
+
+size_t kiln_touch_count(const kiln_touch *touch)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < touch->contacts.count; i++)
+        count += touch->contacts.data[i].active;
+    return count;
+}
+
+size_t kiln_touch_bytes(const kiln_touch *touch)
+{
+    return touch->surface.capacity * sizeof(uint32_t) + touch->flag.capacity +
+           touch->contacts.capacity * sizeof(kiln_touch_contact);
+}
+
+/* Finding contacts. */
+
+typedef struct search {
+    kiln_touch *touch;
+    const kiln_touch_start *start; /* NULL: the places as they are */
+    const double *x;
+} search;
+
+/* Where a straight way from p to q enters the obstacle, by steps of the distance left. Grazing ways
+ * run out of steps and count as missed; the passes see their ends. */
+static bool enters(const kiln_obstacle *obstacle, kiln_vec3 p, kiln_vec3 q, double slack,
+                   kiln_vec3 *normal, kiln_vec3 *point)
+{
+    kiln_vec3 way = kiln_v3_sub(q, p);
+    double length = kiln_v3_norm(way), gone = 0.0;
+    for (int i = 0; i < MOST_TRACES; i++) {
+        kiln_vec3 here = length > 0.0 ? kiln_v3_madd(p, gone / length, way) : p;
+        double d = kiln_obstacle_distance(obstacle, here, normal, point);
+        if (d < slack && i > 0)
+            return kiln_v3_dot(*normal, way) < 0.0;
+        if (d <= 0.0)
+            return false; /* began inside: the end decides */
+        gone += d;
+        if (gone >= length)
+            return false;
+    }
+    return false;
+}
+
+/* Does the vertex meet the obstacle, and on which plane? */
+static bool meets(const search *s, uint32_t v, uint32_t o, kiln_vec3 *normal, kiln_vec3 *point)
+{
+    const kiln_touch *touch = s->touch;
+    const kiln_obstacle *obstacle = touch->obstacles[o];
+    if (!s->start)
+        return kiln_obstacle_distance(obstacle, at(s->x, v), normal, point) < -touch->slack;
+    kiln_vec3 x = at(s->start->x, v), end = kiln_v3_madd(x, s->start->h, at(s->start->v, v));
+    if (s->start->with && s->start->with[v] == o + 1) {
+        kiln_obstacle_distance(obstacle, end, normal, point);
+        return true;
+    }
+    /* The obstacle is where it will be at the end: seen from it the vertex starts where the
+     * obstacle's own motion puts it. */
+    kiln_vec3 begin = kiln_v3_madd(x, s->start->h, kiln_obstacle_velocity(obstacle, x));
+    double d = kiln_obstacle_distance(obstacle, end, normal, point);
+    double way = kiln_v3_norm(kiln_v3_sub(end, begin));
+    if (d > way)
+        return false; /* a surface further from the end than the way is long was not met */
+    kiln_vec3 entry_normal, entry;
+    if (enters(obstacle, begin, end, touch->slack, &entry_normal, &entry)) {
+        /* Deep inside the nearest surface may be the far side. */
+        if (d >= -touch->slack || kiln_v3_dot(entry_normal, *normal) < 0.5) {
+            *normal = entry_normal;
+            *point = entry;
+        }
+        return true;
+    }
+    return d < -touch->slack;
+}
+
+static void flag_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const search *s = user;
+    const kiln_touch *touch = s->touch;
+    kiln_vec3 normal, point;
+    for (size_t i = begin; i < end; i++) {
+        uint32_t v = touch->surface.data[i];
+        bool found = false;
+        if (touch->given->held[v] != 7)
+            for (uint32_t o = 0; o < touch->obstacle_count && !found; o++)
+                found = meets(s, v, o, &normal, &point);
+        touch->flag.data[i] = found;
+    }
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const kiln_touch_contact *a = left, *b = right;
+    if (a->vertex != b->vertex)
+        return a->vertex < b->vertex ? -1 : 1;
+    return (a->obstacle > b->obstacle) - (a->obstacle < b->obstacle);
+}
+
+static kiln_touch_contact *find(kiln_touch *touch, size_t count, uint32_t v, uint32_t o)
+{
+    kiln_touch_contact key = {.vertex = v, .obstacle = o};
+    return count ? bsearch(&key, touch->contacts.data, count, sizeof key, by_place) : NULL;
+}
+
+/* Adds what meets an obstacle and is not a contact yet; wakes those that had been let go. */
+static kiln_status seek(kiln_touch *touch, const search *s, bool *found, kiln_error *error)
+{
+    kiln_parallel_for(touch->context, touch->surface.count, GRAIN, flag_chunk, (void *)s);
+    size_t known = touch->contacts.count;
+    for (size_t i = 0; i < touch->surface.count; i++) {
+        if (!touch->flag.data[i])
+            continue;
+        uint32_t v = touch->surface.data[i];
+        for (uint32_t o = 0; o < touch->obstacle_count; o++) {
+            kiln_touch_contact new = {.vertex = v, .obstacle = o, .active = true};
+            if (!meets(s, v, o, &new.normal, &new.point))
+                continue;
+            kiln_touch_contact *old = find(touch, known, v, o);
+            if (old && old->active)
+                continue; /* its plane is looked after elsewhere */
+            *found = true;
+            if (old) {
+                new.kept = true;
+                *old = new;
+                continue;
+            }
+            if (s->start && s->start->with && s->start->with[v] == o + 1)
+                new.load = s->start->load[v];
+            KILN_TRY(kiln_array_push(touch->context, &touch->contacts, new, error));
+        }
+    }
+    if (touch->contacts.count > known)
+        qsort(touch->contacts.data, touch->contacts.count, sizeof *touch->contacts.data, by_place);
+    return KILN_OK;
+}
+
+kiln_status kiln_touch_begin(kiln_touch *touch, const kiln_touch_start *start, kiln_error *error)
+{
+    touch->contacts.count = 0;
+    touch->given = start->given;
+    touch->origin = start->origin;
+    touch->tau = start->tau;
+    bool found = false;
+    search s = {.touch = touch, .start = start};
+    return seek(touch, &s, &found, error);
+}
+
+/* Holding them. */
+
+/* Orthonormal directions that are held at a vertex, and where along each. */
+typedef struct held_axes {
+    kiln_vec3 axis[3];
+    double place[3];
+    int count;
+} held_axes;
+
+static kiln_vec3 row_of(const kiln_mat3 *m, int i)
+{
+    return kiln_v3(m->m[i][0], m->m[i][1], m->m[i][2]);
+}
+
+static held_axes axes_given(const kiln_constraints *given, uint32_t v, const kiln_mat3 *frame)
+{
+    held_axes axes = {.count = 0};
+    for (int c = 0; c < 3; c++)
+        if (given->held[v] >> c & 1) {
+            axes.axis[axes.count] = row_of(frame, c);
+            axes.place[axes.count] = kiln_v3_dot(axes.axis[axes.count], given->target[v]);
+            axes.count++;
+        }
+    return axes;
+}
+
+/* Holds the contact's plane by one more direction, unless those held do already. */
+static void hold_plane(held_axes *axes, kiln_touch_contact *contact)
+{
+    contact->share = 0.0;
+    contact->axis = kiln_v3(0, 0, 0);
+    if (axes->count == 3)
+        return;
+    kiln_vec3 e = contact->normal;
+    double place = kiln_v3_dot(contact->normal, contact->point);
+    for (int k = 0; k < axes->count; k++) {
+        double along = kiln_v3_dot(contact->normal, axes->axis[k]);
+        e = kiln_v3_madd(e, -along, axes->axis[k]);
+        place -= along * axes->place[k];
+    }
+    double length = kiln_v3_norm(e);
+    if (length < INDEPENDENT)
+        return;
+    contact->axis = kiln_v3_scale(e, 1.0 / length);
+    contact->share = length;
+    axes->axis[axes->count] = contact->axis;
+    axes->place[axes->count++] = place / length;
+}
+
+/* Right-handed, the held directions first. */
+static kiln_mat3 complete(const held_axes *axes)
+{
+    kiln_vec3 a = axes->axis[0], b = axes->axis[1];
+    if (axes->count < 2) {
+        kiln_vec3 other = fabs(a.x) < 0.6 ? kiln_v3(1, 0, 0) : kiln_v3(0, 1, 0);
+        b = kiln_v3_normalize(kiln_v3_cross(a, other));
+    }
+    kiln_vec3 c = kiln_v3_cross(a, b);
+    return (kiln_mat3){{{a.x, a.y, a.z}, {b.x, b.y, b.z}, {c.x, c.y, c.z}}};
+}
+
+static void hold_vertex(kiln_touch *touch, kiln_constraints *active, uint32_t v,
+                        const kiln_mat3 *frame, size_t begin, size_t end,
+                        kiln_constraint_frame *out)
+{
+    held_axes axes = axes_given(touch->given, v, frame);
+    for (size_t i = begin; i < end; i++)
+        if (touch->contacts.data[i].active)
+            hold_plane(&axes, &touch->contacts.data[i]);
+    *out = (kiln_constraint_frame){.row = v, .axes = axes.count ? complete(&axes) : *frame};
+    kiln_vec3 target = {0, 0, 0};
+    for (int k = 0; k < axes.count; k++) {
+        kiln_vec3 axis = row_of(&out->axes, k);
+        /* The third is the cross product of the first two and may look the other way. */
+        double sign = kiln_v3_dot(axis, axes.axis[k]) < 0.0 ? -1.0 : 1.0;
+        target = kiln_v3_madd(target, sign * axes.place[k], axis);
+    }
+    active->held[v] = (uint8_t)((1 << axes.count) - 1);
+    active->target[v] = target;
+}
+
+static size_t group_end(const kiln_touch *touch, size_t begin)
+{
+    size_t end = begin;
+    while (end < touch->contacts.count &&
+           touch->contacts.data[end].vertex == touch->contacts.data[begin].vertex)
+        end++;
+    return end;
+}
+
+kiln_status kiln_touch_constrain(kiln_touch *touch, kiln_constraints *active, kiln_error *error)
+{
+    const kiln_constraints *given = touch->given;
+    KILN_TRY(kiln_constraints_reset(active, given->rows, error));
+    memcpy(active->held, given->held, given->rows);
+    memcpy(active->target, given->target, given->rows * sizeof *given->target);
+    KILN_TRY(kiln_array_reserve(touch->context, &active->frames,
+                                given->frames.count + touch->contacts.count, error));
+    size_t next = 0; /* of the frames given; both lists ascend */
+    active->frames.count = 0;
+    for (size_t begin = 0, end; begin < touch->contacts.count; begin = end) {
+        end = group_end(touch, begin);
+        uint32_t v = touch->contacts.data[begin].vertex;
+        while (next < given->frames.count && given->frames.data[next].row < v)
+            active->frames.data[active->frames.count++] = given->frames.data[next++];
+        kiln_mat3 frame = kiln_m3_identity();
+        if (next < given->frames.count && given->frames.data[next].row == v)
+            frame = given->frames.data[next++].axes;
+        hold_vertex(touch, active, v, &frame, begin, end,
+                    &active->frames.data[active->frames.count]);
+        active->frames.count++;
+    }
+    while (next < given->frames.count)
+        active->frames.data[active->frames.count++] = given->frames.data[next++];
+    return KILN_OK;
+}
+
+/* Judging a pass. */
+
+/* The force at a vertex is the sum of those of its held directions; the last contact alone has a
+ * part along its own axis, so they are found from the last to the first. What remains is the
+ * force of what was given. */
+static void share_out(kiln_touch *touch, double *held, double *contact)
+{
+    for (size_t i = touch->contacts.count; i-- > 0;) {
+        kiln_touch_contact *c = &touch->contacts.data[i];
+        if (!c->active || c->share == 0.0) {
+            c->load = 0.0;
+            continue;
+        }
+        kiln_vec3 force = at(held, c->vertex);
+        double load = kiln_v3_dot(force, c->axis) / c->share;
+        kiln_vec3 normal_force = kiln_v3_scale(c->normal, load);
+        put(held, c->vertex, kiln_v3_sub(force, normal_force));
+        put(contact, c->vertex, kiln_v3_add(at(contact, c->vertex), normal_force));
+        c->load = load; /* may be negative until the release below */
+    }
+}
+
+/* Lets go of those that would have to pull. */
+static bool release(kiln_touch *touch)
+{
+    double largest = 0.0;
+    for (size_t i = 0; i < touch->contacts.count; i++)
+        largest = fmax(largest, touch->contacts.data[i].load);
+    bool released = false;
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        kiln_touch_contact *c = &touch->contacts.data[i];
+        if (c->active && c->load < -1e-12 * largest && !c->kept) {
+            c->active = false;
+            released = true;
+        }
+        c->load = fmax(c->load, 0.0);
+    }
+    return released;
+}
+
+/* Planes of curved obstacles move along with what slides on them. */
+static bool renew_planes(kiln_touch *touch, const double *x)
+{
+    bool renewed = false;
+    double limit = touch->slack * (PLANE_SLACK / SLACK);
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        kiln_touch_contact *c = &touch->contacts.data[i];
+        if (!c->active || c->share == 0.0 || c->renewed == MOST_RENEWALS)
+            continue;
+        kiln_vec3 normal, point;
+        double d = kiln_obstacle_distance(touch->obstacles[c->obstacle], at(x, c->vertex), &normal,
+                                          &point);
+        if (fabs(d) <= limit)
+            continue;
+        c->normal = normal;
+        c->point = point;
+        c->renewed++;
+        renewed = true;
+    }
+    return renewed;
+}
+
+/* By how much what friction depends on has changed, relative to it. */
+static double load_change(const kiln_touch *touch)
+{
+    double change = 0.0, sum = 0.0;
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        const kiln_touch_contact *c = &touch->contacts.data[i];
+        double mu = kiln_obstacle_friction(touch->obstacles[c->obstacle]);
+        change += mu * fabs(c->load - c->load_before);
+        sum += mu * c->load;
+    }
+    return change > 0.0 ? change / fmax(sum, change) : 0.0;
+}
+
+kiln_status kiln_touch_judge(kiln_touch *touch, const double *x, double *held, double *contact,
+                             double *change, bool *changed, kiln_error *error)
+{
+    memset(contact, 0, 3 * touch->given->rows * sizeof *contact);
+    friction_add(touch, x, -1.0, contact, NULL); /* with the loads this pass had */
+    for (size_t i = 0; i < touch->contacts.count; i++)
+        touch->contacts.data[i].load_before = touch->contacts.data[i].load;
+    share_out(touch, held, contact);
+    *changed = release(touch);
+    *change = load_change(touch);
+    *changed |= renew_planes(touch, x);
+    search s = {.touch = touch, .x = x};
+    return seek(touch, &s, changed, error);
+}
+
+/* The end of the step. */
+
+kiln_status kiln_touch_project(kiln_touch *touch, double *x, kiln_error *error)
+{
+    bool found = false;
+    search s = {.touch = touch, .x = x};
+    KILN_TRY(seek(touch, &s, &found, error));
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        kiln_touch_contact *c = &touch->contacts.data[i];
+        kiln_vec3 normal, point, place = at(x, c->vertex);
+        if (c->active && kiln_obstacle_distance(touch->obstacles[c->obstacle], place, &normal,
+                                                &point) < -touch->slack) {
+            put(x, c->vertex, point);
+            c->normal = normal;
+            c->point = point;
+        }
+    }
+    return KILN_OK;
+}
+
+void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, double *v, double *a,
+                     double *contact)
+{
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        const kiln_touch_contact *c = &touch->contacts.data[i];
+        if (!c->active)
+            continue;
+        const kiln_obstacle *obstacle = touch->obstacles[c->obstacle];
+        kiln_vec3 old = at(v, c->vertex), wall = kiln_obstacle_velocity(obstacle, c->point);
+        kiln_vec3 relative = kiln_v3_sub(old, wall);
+        double into = -kiln_v3_dot(relative, c->normal);
+        kiln_vec3 along = kiln_v3_madd(relative, into, c->normal);
+        double speed = kiln_v3_norm(along);
+        double loss = into > 0.0 ? kiln_obstacle_friction(obstacle) * into : 0.0;
+        double left = speed > loss ? 1.0 - loss / speed : 0.0;
+        kiln_vec3 new = kiln_v3_madd(wall, speed > 0.0 ? left : 0.0, along);
+        put(v, c->vertex, new);
+        kiln_vec3 force = kiln_v3_scale(kiln_v3_sub(new, old), mass[c->vertex] / h);
+        put(contact, c->vertex, kiln_v3_add(at(contact, c->vertex), force));
+        if (a) {
+            kiln_vec3 rate = at(a, c->vertex);
+            put(a, c->vertex, kiln_v3_madd(rate, -kiln_v3_dot(rate, c->normal), c->normal));
+        }
+    }
+}
+
+void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load)
+{
+    for (size_t i = 0; i < touch->surface.count; i++) {
+        with[touch->surface.data[i]] = 0;
+        load[touch->surface.data[i]] = 0.0;
+    }
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        const kiln_touch_contact *c = &touch->contacts.data[i];
+        if (!c->active || (with[c->vertex] != 0 && load[c->vertex] >= c->load))
+            continue;
+        with[c->vertex] = c->obstacle + 1;
+        load[c->vertex] = c->load;
+    }
+}
+
+/* Friction: mu N tau f(|v|), v the velocity along the plane relative to the obstacle. f' grows from
+ * 0 to 1 up to the slip speed e as 2 y/e - (y/e)^2 (the smooth Coulomb law of Li et al. 2020). */
+
+typedef struct slip {
+    double weight; /* mu N, 0: none */
+    kiln_vec3 v;   /* along the plane, m/s */
+    double speed;
+} slip;
+
+static slip slip_of(const kiln_touch *touch, const kiln_touch_contact *c, const double *x)
+{
+    slip s = {.weight = 0.0};
+    if (!c->active || !(c->load > 0.0))
+        return s;
+    const kiln_obstacle *obstacle = touch->obstacles[c->obstacle];
+    s.weight = kiln_obstacle_friction(obstacle) * c->load;
+    kiln_vec3 v = kiln_v3_sub(at(x, c->vertex), at(touch->origin, c->vertex));
+    v = kiln_v3_sub(kiln_v3_scale(v, 1.0 / touch->tau), kiln_obstacle_velocity(obstacle, c->point));
+    s.v = kiln_v3_madd(v, -kiln_v3_dot(v, c->normal), c->normal);
+    s.speed = kiln_v3_norm(s.v);
+    return s;
+}
+
+static double friction_value(void *self, const double *x)
+{
+    const kiln_touch *touch = self;
+    double e = touch->slip_speed, sum = 0.0;
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        slip s = slip_of(touch, &touch->contacts.data[i], x);
+        double y = s.speed / e;
+        double f = y < 1.0 ? e * (y * y - y * y * y / 3.0 + 1.0 / 3.0) : s.speed;
+        sum += s.weight > 0.0 ? s.weight * touch->tau * f : 0.0;
+    }
+    return sum;
+}
+
+static void friction_block(kiln_bsr *H, const kiln_touch_contact *c, double across, double along,
+                           kiln_vec3 direction)
+{
+    const double n[3] = {c->normal.x, c->normal.y, c->normal.z};
+    const double t[3] = {direction.x, direction.y, direction.z};
+    size_t stride;
+    double *block = kiln_bsr_at(H, c->vertex, H->start[c->vertex], &stride);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 3; j++)
+            block[i * stride + j] +=
+                across * ((i == j) - n[i] * n[j]) + (along - across) * t[i] * t[j];
+}
+
+static void friction_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
+{
+    const kiln_touch *touch = self;
+    double e = touch->slip_speed;
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        const kiln_touch_contact *c = &touch->contacts.data[i];
+        slip s = slip_of(touch, c, x);
+        if (s.weight == 0.0)
+            continue;
+        double y = s.speed / e;
+        double per_speed = y < 1.0 ? (2.0 - y) / e : 1.0 / s.speed; /* f' / |v| */
+        double slope = y < 1.0 ? 2.0 * (1.0 - y) / e : 0.0;         /* f'' */
+        put(g, c->vertex, kiln_v3_madd(at(g, c->vertex), scale * s.weight * per_speed, s.v));
+        if (H)
+            friction_block(H, c, scale * s.weight * per_speed / touch->tau,
+                           scale * s.weight * slope / touch->tau, kiln_v3_normalize(s.v));
+    }
+}
+
+bool kiln_touch_has_friction(const kiln_touch *touch)
+{
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        const kiln_touch_contact *c = &touch->contacts.data[i];
+        if (c->active && c->load > 0.0 &&
+            kiln_obstacle_friction(touch->obstacles[c->obstacle]) > 0.0)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,96 @@
+/* Vertices of the surface against obstacles, within one step (projection mode, VPF 5 made
+ * implicit).
+ *
+ * A contact keeps its vertex on the tangent plane of an obstacle as that is at the end of the step;
+ * the plane is held by the constraints of the solve, friction is a term with the normal force of
+ * the pass before. A pass solves, then lets go of contacts that would have to pull, adds vertices
+ * that got inside and moves planes that do not fit any more. What is still inside after the last
+ * pass is put on the surface.
+ *
+ * Invariants: contacts are ordered by vertex, then obstacle, each pair once. Everything here is in
+ * the order of the vertices, so it does not depend on the threads. */
+#ifndef KILN_STEP_TOUCH_H
+#define KILN_STEP_TOUCH_H
+
+#include "contact/obstacle.h"
+#include "mesh/mesh.h"
+#include "solve/constraints.h"
+#include "solve/term.h"
+
+typedef struct kiln_touch_contact {
+    uint32_t vertex, obstacle;
+    kiln_vec3 normal, point; /* plane: normal . (x - point) = 0 */
+    kiln_vec3 axis;          /* direction that is held for it, part of the normal free of others */
+    double share;            /* normal . axis; 0: not held, the others at the vertex do */
+    double load;             /* normal force as last known, N; not negative */
+    double load_before;      /* what friction had in the pass that is judged */
+    bool active;
+    bool kept;   /* came back after it was let go: stays until the end of the step */
+    int renewed; /* how often its plane was moved */
+} kiln_touch_contact;
+
+typedef struct kiln_touch {
+    kiln_context *context;
+    kiln_obstacle *const *obstacles; /* borrowed */
+    size_t obstacle_count;
+    double slack;           /* m, inside by less is no contact */
+    double slip_speed;      /* m/s, friction grows up to here */
+    kiln_u32_array surface; /* vertices */
+    KILN_ARRAY_OF(uint8_t)
+    flag; /* [place in surface] */
+    KILN_ARRAY_OF(kiln_touch_contact)
+    contacts;
+    kiln_term friction;
+
+    /* Of this step; borrowed. */
+    const kiln_constraints *given;
+    const double *origin;
+    double tau;
+} kiln_touch;
+
+void kiln_touch_init(kiln_touch *touch, kiln_context *context, kiln_obstacle *const *obstacles,
+                     size_t obstacle_count);
+void kiln_touch_free(kiln_touch *touch);
+/* After the mesh has changed. `length` is the size of the model. */
+kiln_status kiln_touch_build(kiln_touch *touch, const kiln_mesh *mesh, double length,
+                             kiln_error *error);
+
+typedef struct kiln_touch_start {
+    const kiln_constraints *given; /* what is held without obstacles */
+    const double *x, *v;           /* begin of the step, [vertex slot][3] */
+    double h;
+    const double *origin; /* velocity at the end is (x - origin) / tau */
+    double tau;
+    const uint32_t *with; /* [vertex slot] obstacle + 1 touched at the end of the step before */
+    const double *load;   /* [vertex slot] its normal force, N */
+} kiln_touch_start;
+
+/* Contacts to begin the first pass with: those of the step before and vertices whose velocity
+ * would carry them inside, also through. */
+kiln_status kiln_touch_begin(kiln_touch *touch, const kiln_touch_start *start, kiln_error *error);
+
+/* active = given with the contacts held. */
+kiln_status kiln_touch_constrain(kiln_touch *touch, kiln_constraints *active, kiln_error *error);
+
+/* After a pass that ended at x. `held` [vertex slot][3] is the force of all constraints; the part
+ * of the obstacles is moved to `contact` (set, friction included). *change is by how much
+ * normal forces changed relative to their sum (0 without friction). *changed: another set or other
+ * planes, so another pass is needed. */
+kiln_status kiln_touch_judge(kiln_touch *touch, const double *x, double *held, double *contact,
+                             double *change, bool *changed, kiln_error *error);
+
+/* Vertices still inside are put on the surface; they become contacts. */
+kiln_status kiln_touch_project(kiln_touch *touch, double *x, kiln_error *error);
+
+/* Velocities at the end: no motion through obstacles, the change is an inelastic impact with
+ * Coulomb friction (Irving et al. 2004). Adds what that takes to `contact`. `a` may be NULL. */
+void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, double *v, double *a,
+                     double *contact);
+
+/* For the next step. */
+void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load);
+bool kiln_touch_has_friction(const kiln_touch *touch);
+size_t kiln_touch_count(const kiln_touch *touch);
+size_t kiln_touch_bytes(const kiln_touch *touch);
+
+#endif
