@@ -242,6 +242,68 @@ KILN_INLINE unsigned kiln_vi_bits(kiln_vi mask)
 }
 #endif
 
+/* Three numbers at once (a row of a 3x3 block) in a vector of four, on every instruction set. Loads
+ * and stores touch the three only; the fourth lane is zero after a load. */
+typedef double kiln_v3d __attribute__((vector_size(32)));
+#if defined(KILN_SIMD_AVX512)
+KILN_INLINE kiln_v3d kiln_v3d_load(const double *p)
+{
+    return (kiln_v3d)_mm256_maskz_loadu_pd(7, p);
+}
+KILN_INLINE void kiln_v3d_store(double *p, kiln_v3d v)
+{
+    _mm256_mask_storeu_pd(p, 7, (__m256d)v);
+}
+#elif defined(KILN_SIMD_AVX2)
+KILN_INLINE kiln_v3d kiln_v3d_load(const double *p)
+{
+    return (kiln_v3d)_mm256_maskload_pd(p, _mm256_setr_epi64x(-1, -1, -1, 0));
+}
+KILN_INLINE void kiln_v3d_store(double *p, kiln_v3d v)
+{
+    _mm256_maskstore_pd(p, _mm256_setr_epi64x(-1, -1, -1, 0), (__m256d)v);
+}
+#else
+KILN_INLINE kiln_v3d kiln_v3d_load(const double *p)
+{
+    return (kiln_v3d){p[0], p[1], p[2], 0.0};
+}
+KILN_INLINE void kiln_v3d_store(double *p, kiln_v3d v)
+{
+    for (int i = 0; i < 3; i++)
+        p[i] = v[i];
+}
+#endif
+#if defined(KILN_SIMD_AVX512) || defined(KILN_SIMD_AVX2)
+KILN_INLINE kiln_v3d kiln_v3d_fma(kiln_v3d a, kiln_v3d b, kiln_v3d c)
+{
+    return (kiln_v3d)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+/* c - a * b */
+KILN_INLINE kiln_v3d kiln_v3d_fnma(kiln_v3d a, kiln_v3d b, kiln_v3d c)
+{
+    return (kiln_v3d)_mm256_fnmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+#else
+KILN_INLINE kiln_v3d kiln_v3d_fma(kiln_v3d a, kiln_v3d b, kiln_v3d c)
+{
+    return a * b + c;
+}
+KILN_INLINE kiln_v3d kiln_v3d_fnma(kiln_v3d a, kiln_v3d b, kiln_v3d c)
+{
+    return c - a * b;
+}
+#endif
+KILN_INLINE kiln_v3d kiln_v3d_set(double s)
+{
+    return (kiln_v3d){s, s, s, s};
+}
+/* Sums of the three lanes of a, b and c. */
+KILN_INLINE kiln_v3d kiln_v3d_sums(kiln_v3d a, kiln_v3d b, kiln_v3d c)
+{
+    return (kiln_v3d){a[0] + a[1] + a[2], b[0] + b[1] + b[2], c[0] + c[1] + c[2], 0.0};
+}
+
 /* Eight floats or 32-bit integers on every instruction set, for searches: loads, comparisons and
  * bits only. GCC takes comparisons of 32-byte vectors apart lane by lane without AVX, and through
  * mask registers with AVX-512, hence halves and intrinsics. */

@@ -33,6 +33,7 @@ typedef struct kiln_bsr {
     uint32_t *column;      /* [blocks] */
     double *value;         /* [9 blocks], see above */
     uint64_t pattern;      /* hash of rows, start and column; what an analysis is valid for */
+    struct kiln_bsr_spill *spill; /* what multiply needs of the pattern */
 } kiln_bsr;
 
 void kiln_bsr_init(kiln_bsr *matrix, kiln_context *context);

@@ -11,7 +11,8 @@ typedef struct kiln_solver_options {
     const char *backend; /* "auto", "cholmod", "mumps", "pcg-ic", "pcg-jacobi" */
     double tolerance;    /* iterative: residual relative to the right side */
     int max_iterations;  /* iterative */
-    size_t memory;       /* bytes a factor may take before auto iterates; 0: half of what is free */
+    size_t memory;       /* bytes a factor may take before auto iterates; 0: half of the machine's,
+                            so that the same run makes the same choice again */
     int blas_threads;    /* 1 keeps the same bits on any number of threads */
 } kiln_solver_options;
 
@@ -28,6 +29,7 @@ typedef enum kiln_solve_outcome {
 typedef struct kiln_solver_report {
     const char *backend; /* the one that ran */
     const char *reason;  /* why auto chose it */
+    bool direct;         /* solving once more costs little */
     int iterations;      /* 0 for a direct one */
     double residual;     /* relative, of the last solve (iterative) */
     double factor_entries, factor_flops;

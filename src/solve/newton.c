@@ -1,0 +1,596 @@
+/* The iteration, and what it holds to:
+ *
+ * N1 x is only ever moved to places where every term is defined (its value is finite), except when
+ *    line_search is off.
+ * N2 Converged means that a full step of at most tolerance * length was taken, or that the gradient
+ *    is rounding: no larger than what rounding the coordinates does to it.
+ * N3 Once the predicted fall of the objective is lost in its rounding, steps are judged by the
+ * slope at their end (Hager and Zhang 2005, eq. 4.1, "approximate Wolfe"), not by values. N4 After
+ * a full step a direct solver has its factor still at hand: solving with it for the new gradient
+ * costs little and gives the next step up to the change of the Hessian along the last one, which
+ * the ratio of the two steps measures. When that settles N2, a whole assembly and factorisation is
+ * saved (a quadratic objective takes one). */
+#include "solve/newton.h"
+
+#include "base/hash.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    VECTORS = 6,
+    MOST_REGULARISATIONS = 12,
+    MOST_HALVINGS = 60,
+    MOST_BLOCKED_STEPS = 5, /* of less than a hundredth, while held vertices are on their way */
+    STAGNATION = 4 /* iterations in which the step did not shrink before N2's second half */
+};
+
+struct kiln_newton {
+    kiln_context *context;
+    kiln_solver *solver;
+    kiln_bsr matrix;
+    uint64_t key; /* of rows and terms the matrix was made for */
+    bool keyed;
+    size_t rows;
+    double *vectors;                               /* [VECTORS][rows][3] */
+    double *g, *rhs, *dx, *gap, *trial, *diagonal; /* parts of it */
+};
+
+/* One call of kiln_newton_minimise. */
+typedef struct problem {
+    kiln_newton *newton;
+    const kiln_newton_options *options;
+    kiln_term *const *terms;
+    size_t term_count, count; /* coordinates */
+    const kiln_constraints *constraints;
+    double *x;
+    kiln_newton_report *report;
+    double value, magnitude; /* objective, and the sum of its terms' absolute values */
+    bool moving;             /* held unknowns are not at their targets */
+    bool all_held;
+} problem;
+
+const char *kiln_newton_outcome_text(kiln_newton_outcome outcome)
+{
+    static const char *const texts[] = {
+#define KILN_NEWTON_OUTCOME_TEXT(name, text) text,
+        KILN_NEWTON_OUTCOME_TABLE(KILN_NEWTON_OUTCOME_TEXT)
+#undef KILN_NEWTON_OUTCOME_TEXT
+    };
+    return texts[outcome];
+}
+
+bool kiln_newton_succeeded(kiln_newton_outcome outcome)
+{
+    return outcome == KILN_NEWTON_CONVERGED || outcome == KILN_NEWTON_LINEARISED;
+}
+
+kiln_newton_options kiln_newton_default_options(void)
+{
+    return (kiln_newton_options){
+        .tolerance = 1e-9, .length = 1.0, .max_iterations = 100, .line_search = true};
+}
+
+kiln_status kiln_newton_create(kiln_context *context, const kiln_solver_options *solver,
+                               kiln_newton **out, kiln_error *error)
+{
+    kiln_newton *newton = kiln_resize(context, NULL, 0, sizeof *newton);
+    if (!newton)
+        return kiln_fail_memory(error, sizeof *newton);
+    *newton = (kiln_newton){.context = context};
+    kiln_bsr_init(&newton->matrix, context);
+    kiln_status status = kiln_solver_create(context, solver, &newton->solver, error);
+    if (status != KILN_OK) {
+        kiln_release(context, newton, sizeof *newton);
+        return status;
+    }
+    *out = newton;
+    return KILN_OK;
+}
+
+static size_t vector_bytes(size_t rows)
+{
+    return VECTORS * 3 * rows * sizeof(double);
+}
+
+void kiln_newton_forget(kiln_newton *newton)
+{
+    kiln_solver_forget(newton->solver);
+    kiln_bsr_free(&newton->matrix);
+    kiln_release(newton->context, newton->vectors, vector_bytes(newton->rows));
+    newton->vectors = NULL;
+    newton->rows = 0;
+    newton->keyed = false;
+}
+
+void kiln_newton_destroy(kiln_newton *newton)
+{
+    if (!newton)
+        return;
+    kiln_newton_forget(newton);
+    kiln_solver_destroy(newton->solver);
+    kiln_release(newton->context, newton, sizeof *newton);
+}
+
+size_t kiln_newton_bytes(const kiln_newton *newton)
+{
+    return sizeof *newton + vector_bytes(newton->rows) + kiln_bsr_bytes(&newton->matrix) +
+           kiln_solver_last(newton->solver)->bytes;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double largest(const double *v, size_t count)
+{
+    double most = 0.0;
+    for (size_t i = 0; i < count; i++)
+        most = fabs(v[i]) > most ? fabs(v[i]) : most;
+    return most;
+}
+
+static double dot(const double *a, const double *b, size_t count)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < count; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static bool is_finite(const double *v, size_t count)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < count; i++)
+        sum += v[i] - v[i];
+    return sum == 0.0;
+}
+
+static kiln_status size_vectors(kiln_newton *newton, size_t rows, kiln_error *error)
+{
+    if (newton->rows != rows) {
+        double *fresh = rows ? kiln_resize(newton->context, NULL, 0, vector_bytes(rows)) : NULL;
+        if (rows && !fresh)
+            return kiln_fail_memory(error, vector_bytes(rows));
+        kiln_release(newton->context, newton->vectors, vector_bytes(newton->rows));
+        newton->vectors = fresh;
+        newton->rows = rows;
+    }
+    if (rows == 0)
+        return KILN_OK;
+    double **const parts[VECTORS] = {&newton->g,   &newton->rhs,   &newton->dx,
+                                     &newton->gap, &newton->trial, &newton->diagonal};
+    for (size_t i = 0; i < VECTORS; i++)
+        *parts[i] = newton->vectors + i * 3 * rows;
+    return KILN_OK;
+}
+
+/* Pattern and block numbers, when the terms or their cliques are others than before. */
+static kiln_status prepare_matrix(problem *p, kiln_error *error)
+{
+    kiln_newton *newton = p->newton;
+    size_t rows = p->constraints->rows;
+    uint64_t key = kiln_hash_add(rows, p->term_count);
+    for (size_t t = 0; t < p->term_count; t++) {
+        const kiln_term *term = p->terms[t];
+        key = kiln_hash_add(key, (uint64_t)(uintptr_t)term->self);
+        key = kiln_hash_add(key, term->revision);
+        key = kiln_hash_add(key, term->cliques ? 1 : 0);
+        key = kiln_hash_bytes(key, term->name, strlen(term->name));
+    }
+    if (newton->keyed && newton->key == key)
+        return KILN_OK;
+    newton->keyed = false;
+    size_t bytes = (p->term_count ? p->term_count : 1) * sizeof(kiln_cliques), sets = 0;
+    kiln_cliques *cliques = kiln_resize(newton->context, NULL, 0, bytes);
+    if (!cliques)
+        return kiln_fail_memory(error, bytes);
+    for (size_t t = 0; t < p->term_count; t++)
+        if (p->terms[t]->cliques)
+            cliques[sets++] = p->terms[t]->cliques(p->terms[t]->self);
+    kiln_status status = kiln_bsr_set_pattern(&newton->matrix, rows, cliques, sets, error);
+    kiln_release(newton->context, cliques, bytes);
+    KILN_TRY(status);
+    for (size_t t = 0; t < p->term_count; t++)
+        if (p->terms[t]->attach)
+            KILN_TRY(p->terms[t]->attach(p->terms[t]->self, &newton->matrix, error));
+    newton->key = key;
+    newton->keyed = true;
+    return KILN_OK;
+}
+
+/* INFINITY where a term is not defined. */
+static double objective(const problem *p, const double *x, double *magnitude)
+{
+    double sum = 0.0;
+    *magnitude = 0.0;
+    for (size_t t = 0; t < p->term_count; t++) {
+        double value = p->terms[t]->weight * p->terms[t]->value(p->terms[t]->self, x);
+        if (!isfinite(value))
+            return INFINITY;
+        sum += value;
+        *magnitude += fabs(value);
+    }
+    return sum;
+}
+
+static void assemble(problem *p, const double *x, double *g, kiln_bsr *H)
+{
+    double begin = now();
+    memset(g, 0, p->count * sizeof *g);
+    if (H)
+        kiln_bsr_clear(H);
+    for (size_t t = 0; t < p->term_count; t++)
+        p->terms[t]->add(p->terms[t]->self, x, p->terms[t]->weight, g, H);
+    p->report->assemble_seconds += now() - begin;
+}
+
+/* Way to the targets; a way of rounding size counts as none. */
+static void find_gap(problem *p)
+{
+    double *gap = p->newton->gap;
+    kiln_constraints_gap(p->constraints, p->x, gap);
+    p->moving = largest(gap, p->count) > 4 * DBL_EPSILON * largest(p->x, p->count);
+    if (!p->moving)
+        memset(gap, 0, p->count * sizeof *gap);
+}
+
+static double *diagonal_entry(const kiln_bsr *matrix, size_t row, int c)
+{
+    uint64_t first = matrix->start[row];
+    size_t stride = 3 * (size_t)(matrix->start[row + 1] - first);
+    return matrix->value + 9 * first + c * stride + c;
+}
+
+static double mean_diagonal(const kiln_bsr *matrix)
+{
+    double sum = 0.0;
+    for (size_t row = 0; row < matrix->rows; row++)
+        for (int c = 0; c < 3; c++)
+            sum += fabs(*diagonal_entry(matrix, row, c));
+    double mean = sum / (3.0 * (double)matrix->rows);
+    return mean > 0.0 && isfinite(mean) ? mean : 1.0;
+}
+
+/* Keeps the diagonal, positive and away from zero, for multiples of it to be added. */
+static void keep_diagonal(kiln_newton *newton, double mean)
+{
+    for (size_t row = 0; row < newton->rows; row++)
+        for (int c = 0; c < 3; c++) {
+            double d = fabs(*diagonal_entry(&newton->matrix, row, c));
+            newton->diagonal[3 * row + c] = d > 1e-8 * mean ? d : 1e-8 * mean;
+        }
+}
+
+static void add_diagonal(kiln_newton *newton, double factor)
+{
+    for (size_t row = 0; row < newton->rows; row++)
+        for (int c = 0; c < 3; c++)
+            *diagonal_entry(&newton->matrix, row, c) += factor * newton->diagonal[3 * row + c];
+}
+
+static kiln_status factor(problem *p, kiln_solve_outcome *outcome, kiln_error *error)
+{
+    kiln_newton *newton = p->newton;
+    double mean = mean_diagonal(&newton->matrix), multiple = 0.0, begin = now();
+    kiln_constraints_apply(p->constraints, &newton->matrix, mean);
+    kiln_status status = kiln_solver_factor(newton->solver, &newton->matrix, outcome, error);
+    for (int i = 0; i < MOST_REGULARISATIONS; i++) {
+        if (status != KILN_OK || *outcome != KILN_SOLVE_NOT_POSITIVE)
+            break;
+        if (i == 0)
+            keep_diagonal(newton, mean);
+        p->report->regularised++;
+        double more = multiple > 0.0 ? 10.0 * multiple : 1e-8;
+        add_diagonal(newton, more - multiple);
+        multiple = more;
+        status = kiln_solver_factor(newton->solver, &newton->matrix, outcome, error);
+    }
+    p->report->factor_seconds += now() - begin;
+    p->report->backend = kiln_solver_last(newton->solver)->backend;
+    return status;
+}
+
+static kiln_status solve(problem *p, const double *rhs, double *dx, kiln_solve_outcome *outcome,
+                         kiln_error *error)
+{
+    double begin = now();
+    kiln_status status = kiln_solver_solve(p->newton->solver, rhs, dx, outcome, error);
+    p->report->solve_seconds += now() - begin;
+    p->report->linear_iterations += kiln_solver_last(p->newton->solver)->iterations;
+    return status;
+}
+
+static kiln_newton_outcome outcome_of(kiln_solve_outcome outcome)
+{
+    return outcome == KILN_SOLVE_NOT_FINITE ? KILN_NEWTON_NOT_FINITE : KILN_NEWTON_SOLVER;
+}
+
+/* Newton's direction in newton->dx: K_ff dx_f = -g_f - K_fD dx_D, dx_D the way to the targets. On
+ * return newton->g is the gradient along free components; `done` when there is no direction. */
+static kiln_status find_direction(problem *p, bool *done, kiln_error *error)
+{
+    kiln_newton *newton = p->newton;
+    *done = true;
+    assemble(p, p->x, newton->g, p->all_held ? NULL : &newton->matrix);
+    if (!is_finite(newton->g, p->count)) {
+        p->report->outcome = KILN_NEWTON_NOT_FINITE;
+        return KILN_OK;
+    }
+    find_gap(p);
+    kiln_solve_outcome outcome = KILN_SOLVE_OK;
+    if (p->all_held) {
+        kiln_constraints_project(p->constraints, newton->g);
+        memset(newton->dx, 0, p->count * sizeof(double));
+    } else {
+        if (p->moving)
+            KILN_TRY(kiln_bsr_multiply(&newton->matrix, newton->gap, newton->rhs, error));
+        else
+            memset(newton->rhs, 0, p->count * sizeof(double));
+        for (size_t i = 0; i < p->count; i++)
+            newton->rhs[i] = -(newton->g[i] + newton->rhs[i]);
+        kiln_constraints_project(p->constraints, newton->g);
+        kiln_constraints_project(p->constraints, newton->rhs);
+        KILN_TRY(factor(p, &outcome, error));
+        if (outcome == KILN_SOLVE_OK)
+            KILN_TRY(solve(p, newton->rhs, newton->dx, &outcome, error));
+    }
+    p->report->gradient = largest(newton->g, p->count);
+    p->report->iterations++;
+    if (outcome != KILN_SOLVE_OK) {
+        p->report->outcome = outcome_of(outcome);
+        return KILN_OK;
+    }
+    for (size_t i = 0; i < p->count; i++)
+        newton->dx[i] += newton->gap[i];
+    *done = false;
+    return KILN_OK;
+}
+
+/* x to `to`; after a full step held components are at their targets, without rounding. */
+static void move_to(problem *p, const double *to, bool full)
+{
+    memcpy(p->x, to, p->count * sizeof(double));
+    if (!full || !p->moving)
+        return;
+    const kiln_constraints *constraints = p->constraints;
+    size_t frame = 0;
+    for (size_t row = 0; row < constraints->rows; row++) {
+        if (frame < constraints->frames.count && constraints->frames.data[frame].row == row) {
+            frame++;
+            continue;
+        }
+        const kiln_vec3 *t = &constraints->target[row];
+        const double target[3] = {t->x, t->y, t->z};
+        for (int c = 0; c < 3; c++)
+            if (constraints->held[row] >> c & 1)
+                p->x[3 * row + c] = target[c];
+    }
+}
+
+/* N2, second half: |g| <= 16 eps |H| |x|, row by row with the largest coordinate. Assembles. */
+static bool gradient_is_rounding(problem *p)
+{
+    kiln_newton *newton = p->newton;
+    const kiln_bsr *matrix = &newton->matrix;
+    if (p->all_held)
+        return true;
+    assemble(p, p->x, newton->g, &newton->matrix);
+    kiln_constraints_project(p->constraints, newton->g);
+    double *sum = newton->trial, level = 16 * DBL_EPSILON * largest(p->x, p->count);
+    memset(sum, 0, p->count * sizeof *sum);
+    for (size_t row = 0; row < matrix->rows; row++)
+        for (uint64_t b = matrix->start[row]; b < matrix->start[row + 1]; b++) {
+            size_t stride, j = matrix->column[b];
+            const double *at = kiln_bsr_at(matrix, (uint32_t)row, b, &stride);
+            for (int r = 0; r < 3; r++)
+                for (int c = 0; c < 3; c++) {
+                    sum[3 * row + r] += fabs(at[r * stride + c]);
+                    if (j != row)
+                        sum[3 * j + c] += fabs(at[r * stride + c]);
+                }
+        }
+    for (size_t i = 0; i < p->count; i++)
+        if (!(fabs(newton->g[i]) <= level * sum[i]))
+            return false;
+    return true;
+}
+
+static double feasible_step(const problem *p)
+{
+    double step = 1.0;
+    for (size_t t = 0; t < p->term_count; t++)
+        if (p->terms[t]->max_step) {
+            double s = p->terms[t]->max_step(p->terms[t]->self, p->x, p->newton->dx);
+            step = s < step ? s : step;
+        }
+    return step > 0.0 ? step : 0.0;
+}
+
+/* N3: the slope at the trial point, which is at most 0.9 of the first one turned round. */
+static bool slope_is_fine(problem *p, double slope)
+{
+    double *g = p->newton->rhs;
+    assemble(p, p->newton->trial, g, NULL);
+    kiln_constraints_project(p->constraints, g);
+    return dot(g, p->newton->dx, p->count) <= 0.9 * fabs(slope);
+}
+
+/* Largest acceptable step in newton->trial; 0 when there is none. */
+static double search(problem *p)
+{
+    const double *dx = p->newton->dx;
+    double *trial = p->newton->trial;
+    double slope = dot(p->newton->g, dx, p->count), step = feasible_step(p);
+    /* Judged by the whole step: halving must not make a fall that fails to appear look like one
+     * that rounding hides. */
+    double rounding = 1e-9 * p->magnitude;
+    bool hidden = fabs(slope) * step <= 10 * rounding;
+    double least = DBL_EPSILON * largest(p->x, p->count), size = largest(dx, p->count);
+    for (int i = 0; i < MOST_HALVINGS && step > 0.0; i++, step *= 0.5) {
+        p->report->line_searches++;
+        for (size_t k = 0; k < p->count; k++)
+            trial[k] = p->x[k] + step * dx[k];
+        double magnitude, value = objective(p, trial, &magnitude);
+        bool good = p->moving ? isfinite(value)
+                              : value < p->value && value <= p->value + 1e-4 * step * slope;
+        if (!good && hidden && value <= p->value + rounding)
+            good = slope_is_fine(p, slope);
+        if (good) {
+            p->value = value;
+            p->magnitude = magnitude;
+            return step;
+        }
+        if (step * size < least)
+            break;
+    }
+    return 0.0;
+}
+
+/* N4. True when that settles convergence; the step is taken then. */
+static kiln_status try_old_factor(problem *p, double last, bool *converged, kiln_error *error)
+{
+    kiln_newton *newton = p->newton;
+    *converged = false;
+    if (p->all_held || !kiln_solver_last(newton->solver)->direct)
+        return KILN_OK;
+    assemble(p, p->x, newton->g, NULL);
+    kiln_constraints_project(p->constraints, newton->g);
+    for (size_t i = 0; i < p->count; i++)
+        newton->rhs[i] = -newton->g[i];
+    kiln_solve_outcome outcome;
+    KILN_TRY(solve(p, newton->rhs, newton->dx, &outcome, error));
+    double size = largest(newton->dx, p->count);
+    if (outcome != KILN_SOLVE_OK || size > 0.1 * last ||
+        size > p->options->tolerance * p->options->length)
+        return KILN_OK;
+    for (size_t i = 0; i < p->count; i++)
+        newton->trial[i] = p->x[i] + newton->dx[i];
+    double magnitude,
+        value = feasible_step(p) < 1.0 ? INFINITY : objective(p, newton->trial, &magnitude);
+    if (!isfinite(value))
+        return KILN_OK;
+    p->value = value;
+    memcpy(p->x, newton->trial, p->count * sizeof(double));
+    p->report->last_move = size;
+    *converged = true;
+    return KILN_OK;
+}
+
+static kiln_status take_linear_step(problem *p, kiln_error *error)
+{
+    kiln_newton *newton = p->newton;
+    bool done;
+    KILN_TRY(find_direction(p, &done, error));
+    if (done)
+        return KILN_OK;
+    for (size_t i = 0; i < p->count; i++)
+        newton->trial[i] = p->x[i] + newton->dx[i];
+    move_to(p, newton->trial, true);
+    p->report->last_move = largest(newton->dx, p->count);
+    p->report->outcome = KILN_NEWTON_LINEARISED;
+    return KILN_OK;
+}
+
+static kiln_newton_outcome outcome_without_step(problem *p)
+{
+    if (p->moving)
+        return KILN_NEWTON_BLOCKED;
+    return gradient_is_rounding(p) ? KILN_NEWTON_CONVERGED : KILN_NEWTON_NO_DESCENT;
+}
+
+/* Without a line search every step is taken whole and values are never asked for. */
+static kiln_status iterate(problem *p, kiln_error *error)
+{
+    kiln_newton_report *report = p->report;
+    double limit = p->options->tolerance * p->options->length, smallest = INFINITY;
+    int blocked = 0, stagnant = 0;
+    bool search_line = p->options->line_search;
+    while (report->iterations < p->options->max_iterations) {
+        bool done, converged;
+        KILN_TRY(find_direction(p, &done, error));
+        if (done)
+            return KILN_OK;
+        double size = largest(p->newton->dx, p->count), step = 1.0;
+        if (search_line)
+            step = search(p);
+        else
+            for (size_t i = 0; i < p->count; i++)
+                p->newton->trial[i] = p->x[i] + p->newton->dx[i];
+        blocked = p->moving && step < 0.01 ? blocked + 1 : 0;
+        if (step == 0.0 || blocked == MOST_BLOCKED_STEPS) {
+            report->outcome = outcome_without_step(p);
+            return KILN_OK;
+        }
+        move_to(p, p->newton->trial, step == 1.0);
+        report->last_move = step * size;
+        report->outcome = KILN_NEWTON_CONVERGED;
+        if (step == 1.0 && size <= fmax(limit, 4 * DBL_EPSILON * largest(p->x, p->count)))
+            return KILN_OK;
+        if (step == 1.0 && search_line) {
+            KILN_TRY(try_old_factor(p, size, &converged, error));
+            if (converged)
+                return KILN_OK;
+        }
+        stagnant = size < 0.9 * smallest ? 0 : stagnant + 1;
+        smallest = size < smallest ? size : smallest;
+        if (stagnant >= STAGNATION && !p->moving && size < 1e-6 * p->options->length) {
+            stagnant = 0;
+            if (gradient_is_rounding(p))
+                return KILN_OK;
+        }
+    }
+    find_gap(p);
+    report->outcome = p->moving                 ? KILN_NEWTON_BLOCKED
+                      : gradient_is_rounding(p) ? KILN_NEWTON_CONVERGED
+                                                : KILN_NEWTON_ITERATIONS;
+    return KILN_OK;
+}
+
+static bool nothing_is_free(const kiln_constraints *constraints)
+{
+    for (size_t row = 0; row < constraints->rows; row++)
+        if (constraints->held[row] != 7)
+            return false;
+    return true;
+}
+
+kiln_status kiln_newton_minimise(kiln_newton *newton, const kiln_newton_options *options,
+                                 kiln_term *const *terms, size_t term_count,
+                                 const kiln_constraints *constraints, double *x,
+                                 kiln_newton_report *report, kiln_error *error)
+{
+    problem p = {.newton = newton,
+                 .options = options,
+                 .terms = terms,
+                 .term_count = term_count,
+                 .count = 3 * constraints->rows,
+                 .constraints = constraints,
+                 .x = x,
+                 .report = report,
+                 .all_held = nothing_is_free(constraints)};
+    *report = (kiln_newton_report){.outcome = KILN_NEWTON_ITERATIONS, .backend = ""};
+    if (p.count == 0) {
+        report->outcome = options->line_search ? KILN_NEWTON_CONVERGED : KILN_NEWTON_LINEARISED;
+        return KILN_OK;
+    }
+    KILN_TRY(size_vectors(newton, constraints->rows, error));
+    KILN_TRY(prepare_matrix(&p, error));
+    if (!options->line_search && options->max_iterations == 1)
+        return take_linear_step(&p, error);
+    if (options->line_search) {
+        p.value = objective(&p, x, &p.magnitude);
+        if (!isfinite(p.value)) {
+            report->outcome = KILN_NEWTON_BAD_START;
+            return KILN_OK;
+        }
+    }
+    KILN_TRY(iterate(&p, error));
+    report->value = p.value;
+    return KILN_OK;
+}

@@ -1,0 +1,27 @@
+/* What a back end of kiln_solver gives. The matrix is the same from analyse to solve except that
+ * its values may be changed before each factor. */
+#ifndef KILN_SOLVE_SOLVER_BACKEND_H
+#define KILN_SOLVE_SOLVER_BACKEND_H
+
+#include "solve/solver.h"
+
+typedef struct kiln_solver_backend {
+    const char *name, *help;
+    bool direct;
+    kiln_status (*create)(kiln_context *context, const kiln_solver_options *options, void **self,
+                          kiln_error *error);
+    void (*destroy)(void *self);
+    /* Fills in factor_entries, factor_flops and bytes as far as they are known before factoring. */
+    kiln_status (*analyse)(void *self, const kiln_bsr *matrix, kiln_solver_report *report,
+                           kiln_error *error);
+    kiln_status (*factor)(void *self, const kiln_bsr *matrix, kiln_solver_report *report,
+                          kiln_solve_outcome *outcome, kiln_error *error);
+    kiln_status (*solve)(void *self, const kiln_bsr *matrix, const double *b, double *x,
+                         kiln_solver_report *report, kiln_solve_outcome *outcome,
+                         kiln_error *error);
+    void (*forget)(void *self); /* frees the analysis and the factor */
+} kiln_solver_backend;
+
+extern const kiln_solver_backend kiln_solver_cholmod;
+
+#endif

@@ -1,0 +1,199 @@
+#include "dense.h"
+#include "solve/solver.h"
+
+static kiln_solver *solver_named(kiln_context *context, const char *name)
+{
+    kiln_solver_options options = kiln_solver_default_options();
+    options.backend = name;
+    options.tolerance = 1e-13;
+    kiln_solver *solver = NULL;
+    ck_assert_int_eq(kiln_solver_create(context, &options, &solver, NULL), KILN_OK);
+    return solver;
+}
+
+static const char *const backends[] = {"auto", "cholmod"};
+enum { BACKENDS = sizeof backends / sizeof backends[0] };
+
+START_TEST(solution_is_that_of_the_dense_system)
+{
+    enum { ROWS = 60, N = 3 * ROWS };
+    kiln_context *context = kiln_test_context(2);
+    kiln_solver *solver = solver_named(context, backends[_i]);
+    for (uint64_t round = 0; round < kiln_test_rounds(5, 100); round++) {
+        kiln_random random = kiln_random_start(round, 4);
+        kiln_bsr matrix;
+        kiln_bsr_init(&matrix, context);
+        random_matrix(&matrix, &random, ROWS, 40 + 10 * round % 60, 0, 0.1);
+        double *a = dense_of(&matrix), *b = random_vector(&random, N), x[N], reference[N], r[N];
+        dense_solve(a, N, b, reference);
+        kiln_solve_outcome outcome;
+        ck_assert_int_eq(kiln_solver_factor(solver, &matrix, &outcome, NULL), KILN_OK);
+        ck_assert_int_eq(outcome, KILN_SOLVE_OK);
+        ck_assert_int_eq(kiln_solver_solve(solver, b, x, &outcome, NULL), KILN_OK);
+        ck_assert_int_eq(outcome, KILN_SOLVE_OK);
+        ck_assert_int_eq(kiln_bsr_multiply(&matrix, x, r, NULL), KILN_OK);
+        for (size_t i = 0; i < N; i++) {
+            ck_assert_double_eq_tol(x[i], reference[i], 1e-10);
+            ck_assert_double_eq_tol(r[i], b[i], 1e-11);
+        }
+        /* In place, and with other values on the same pattern. */
+        ck_assert(kiln_solver_last(solver)->analysed);
+        for (uint64_t k = 0; k < 9 * matrix.start[ROWS]; k++)
+            matrix.value[k] *= 2.0;
+        ck_assert_int_eq(kiln_solver_factor(solver, &matrix, &outcome, NULL), KILN_OK);
+        ck_assert(!kiln_solver_last(solver)->analysed);
+        ck_assert_int_eq(kiln_solver_solve(solver, b, b, &outcome, NULL), KILN_OK);
+        for (size_t i = 0; i < N; i++)
+            ck_assert_double_eq_tol(b[i], 0.5 * reference[i], 1e-10);
+        kiln_solver_forget(solver);
+        ck_assert_int_eq(kiln_solver_factor(solver, &matrix, &outcome, NULL), KILN_OK);
+        ck_assert(kiln_solver_last(solver)->analysed);
+        ck_assert_uint_gt(kiln_solver_last(solver)->bytes, 0);
+        free(a);
+        free(b);
+        kiln_bsr_free(&matrix);
+    }
+    kiln_solver_destroy(solver);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(bad_matrices_are_outcomes)
+{
+    enum { ROWS = 40, N = 3 * ROWS };
+    kiln_context *context = kiln_test_context(1);
+    kiln_solver *solver = solver_named(context, backends[_i]);
+    kiln_random random = kiln_random_start(1, 4);
+    kiln_bsr matrix;
+    kiln_bsr_init(&matrix, context);
+    random_matrix(&matrix, &random, ROWS, 50, 0, 0.1);
+    double *b = random_vector(&random, N), x[N];
+    kiln_solve_outcome outcome;
+    kiln_error error;
+    ck_assert_int_ne(kiln_solver_solve(solver, b, x, &outcome, &error), KILN_OK);
+    double kept = matrix.value[9 * matrix.start[20]];
+    matrix.value[9 * matrix.start[20]] = -50.0;
+    ck_assert_int_eq(kiln_solver_factor(solver, &matrix, &outcome, NULL), KILN_OK);
+    ck_assert_int_eq(outcome, KILN_SOLVE_NOT_POSITIVE);
+    ck_assert_int_ne(kiln_solver_solve(solver, b, x, &outcome, &error), KILN_OK);
+    matrix.value[9 * matrix.start[20]] = NAN;
+    ck_assert_int_eq(kiln_solver_factor(solver, &matrix, &outcome, NULL), KILN_OK);
+    ck_assert_int_eq(outcome, KILN_SOLVE_NOT_FINITE);
+    matrix.value[9 * matrix.start[20]] = kept;
+    ck_assert_int_eq(kiln_solver_factor(solver, &matrix, &outcome, NULL), KILN_OK);
+    ck_assert_int_eq(outcome, KILN_SOLVE_OK);
+    b[5] = NAN;
+    ck_assert_int_eq(kiln_solver_solve(solver, b, x, &outcome, NULL), KILN_OK);
+    ck_assert_int_eq(outcome, KILN_SOLVE_NOT_FINITE);
+    free(b);
+    kiln_bsr_free(&matrix);
+    kiln_solver_destroy(solver);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(bits_do_not_depend_on_threads)
+{
+    enum { ROWS = 2500, N = 3 * ROWS };
+    double *first = NULL;
+    for (int threads = 1; threads <= 3; threads++) {
+        kiln_context *context = kiln_test_context(threads);
+        kiln_solver *solver = solver_named(context, backends[_i]);
+        kiln_random random = kiln_random_start(9, 4);
+        kiln_bsr matrix;
+        kiln_bsr_init(&matrix, context);
+        random_matrix(&matrix, &random, ROWS, 4000, 30, 0.1);
+        double *b = random_vector(&random, N), *x = calloc(N, sizeof *x);
+        kiln_solve_outcome outcome;
+        ck_assert_int_eq(kiln_solver_factor(solver, &matrix, &outcome, NULL), KILN_OK);
+        ck_assert_int_eq(kiln_solver_solve(solver, b, x, &outcome, NULL), KILN_OK);
+        ck_assert_int_eq(outcome, KILN_SOLVE_OK);
+        free(b);
+        kiln_bsr_free(&matrix);
+        kiln_solver_destroy(solver);
+        kiln_context_destroy(context);
+        if (!first) {
+            first = x;
+            continue;
+        }
+        ck_assert_int_eq(memcmp(first, x, N * sizeof *x), 0);
+        free(x);
+    }
+    free(first);
+}
+END_TEST
+
+START_TEST(unknown_back_ends_are_refused_by_name)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_solver_options options = kiln_solver_default_options();
+    options.backend = "lu";
+    kiln_solver *solver = NULL;
+    kiln_error error;
+    char text[256];
+    ck_assert_int_eq(kiln_solver_create(context, &options, &solver, &error), KILN_ERR_UNSUPPORTED);
+    ck_assert_ptr_null(solver);
+    kiln_error_format(&error, text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "'lu' is none of auto"));
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(description_names_solvers_and_kernel)
+{
+    char text[1024], little[8];
+    kiln_solver_describe(text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "kernel"));
+    kiln_solver_describe(little, sizeof little);
+    ck_assert_uint_lt(strlen(little), sizeof little);
+}
+END_TEST
+
+START_TEST(allocation_failures_are_reported)
+{
+    enum { ROWS = 30, N = 3 * ROWS };
+    bool finished = false;
+    for (uint64_t k = 1; !finished; k++) {
+        kiln_test_heap heap = {0};
+        kiln_context *context = kiln_test_context_on(&heap, 1);
+        kiln_random random = kiln_random_start(2, 4);
+        kiln_bsr matrix;
+        kiln_bsr_init(&matrix, context);
+        random_matrix(&matrix, &random, ROWS, 30, 0, 0.1);
+        double *b = random_vector(&random, N), x[N];
+        heap.fail_at = heap.calls + k;
+        kiln_solver_options options = kiln_solver_default_options();
+        options.backend = backends[_i];
+        kiln_solver *solver = NULL;
+        kiln_solve_outcome outcome;
+        kiln_status status = kiln_solver_create(context, &options, &solver, NULL);
+        if (status == KILN_OK)
+            status = kiln_solver_factor(solver, &matrix, &outcome, NULL);
+        if (status == KILN_OK)
+            status = kiln_solver_solve(solver, b, x, &outcome, NULL);
+        finished = status == KILN_OK;
+        if (!finished)
+            ck_assert_int_eq(status, KILN_ERR_MEMORY);
+        kiln_solver_destroy(solver);
+        kiln_bsr_free(&matrix);
+        kiln_context_destroy(context);
+        free(b);
+        ck_assert_int_eq(heap.live_blocks, 0);
+        ck_assert_int_eq(heap.live_bytes, 0);
+        ck_assert_uint_lt(k, 100);
+    }
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("solver");
+    TCase *all = kiln_test_case(suite, "solver");
+    tcase_add_loop_test(all, solution_is_that_of_the_dense_system, 0, BACKENDS);
+    tcase_add_loop_test(all, bad_matrices_are_outcomes, 0, BACKENDS);
+    tcase_add_loop_test(all, bits_do_not_depend_on_threads, 0, BACKENDS);
+    tcase_add_loop_test(all, allocation_failures_are_reported, 0, BACKENDS);
+    tcase_add_test(all, unknown_back_ends_are_refused_by_name);
+    tcase_add_test(all, description_names_solvers_and_kernel);
+    return suite;
+}
