@@ -1,5 +1,6 @@
 #define _XOPEN_SOURCE 700 /* SIGXFSZ */
 #include "app/command.h"
+#include "solve/solver.h"
 
 #include <signal.h>
 #include <string.h>
@@ -23,13 +24,16 @@ static kiln_status print_details(kiln_context *context, const kiln_arguments *ar
            kiln_isa_name(kiln_isa_best()));
     printf("threads       %d\n", context->threads);
     printf("compiler      %s\n", KILN_COMPILER);
+    char solvers[1024];
+    kiln_solver_describe(solvers, sizeof solvers);
+    fputs(solvers, stdout);
     return KILN_OK;
 }
 
 static int print_version(int argc, char **argv)
 {
     static const kiln_option options[] = {
-        {"verbose", 'v', NULL, "also the instruction set, threads and compiler"}};
+        {"verbose", 'v', NULL, "also the instruction set, threads, compiler, solvers and BLAS"}};
     static const kiln_usage usage = {.command = "--version",
                                      .synopsis = "[--verbose]",
                                      .what = "Prints the version.",
