@@ -47,8 +47,8 @@ typedef struct kiln_pose {
 
 typedef struct kiln_obstacle kiln_obstacle;
 
-/* Checks the shape (KILN_ERR_INPUT: no extent, not finite, mesh not closed) and takes its surface.
- */
+/* Checks the shape (KILN_ERR_INPUT: no extent, not finite, mesh not closed) and takes its surface,
+ * which stays the caller's on failure. The pose is the identity. */
 kiln_status kiln_obstacle_create(kiln_context *context, kiln_obstacle_shape *take_shape,
                                  double friction, kiln_obstacle **out, kiln_error *error);
 void kiln_obstacle_destroy(kiln_obstacle *obstacle); /* NULL allowed */
@@ -62,8 +62,8 @@ double kiln_obstacle_distance(const kiln_obstacle *obstacle, kiln_vec3 at, kiln_
                               kiln_vec3 *nearest);
 kiln_vec3 kiln_obstacle_velocity(const kiln_obstacle *obstacle, kiln_vec3 at);
 
-/* Triangles of its surface in world space, for pictures and frames; planes and other unbounded
- * shapes as a patch of `extent` about `centre`. Appends to `soup`. */
+/* Triangles of its surface in world space, for pictures and frames, outward (towards where bodies
+ * may be); a plane as a square with sides of `extent` about `centre`. Appends to `soup`. */
 kiln_status kiln_obstacle_outline(const kiln_obstacle *obstacle, kiln_vec3 centre, double extent,
                                   kiln_soup *soup, kiln_error *error);
 
