@@ -34,13 +34,6 @@ void kiln_scene_init(kiln_scene *scene, kiln_context *context)
     scene->output.obstacles = true;
 }
 
-/* A soup that was never initialised has no context. */
-static void free_soup(kiln_soup *soup)
-{
-    if (soup->context)
-        kiln_soup_free(soup);
-}
-
 void kiln_scene_free(kiln_scene *scene)
 {
     kiln_context *context = scene->context;
@@ -49,14 +42,14 @@ void kiln_scene_free(kiln_scene *scene)
         for (size_t k = 0; k < body->regions.count; k++)
             kiln_array_free(context, &body->regions.data[k].where);
         kiln_array_free(context, &body->regions);
-        free_soup(&body->mesh);
+        kiln_soup_free(&body->mesh);
     }
     for (size_t i = 0; i < scene->holds.count; i++)
         kiln_array_free(context, &scene->holds.data[i].where);
     for (size_t i = 0; i < scene->loads.count; i++)
         kiln_array_free(context, &scene->loads.data[i].where);
     for (size_t i = 0; i < scene->obstacles.count; i++)
-        free_soup(&scene->obstacles.data[i].shape.surface);
+        kiln_soup_free(&scene->obstacles.data[i].shape.surface);
     kiln_array_free(context, &scene->materials);
     kiln_array_free(context, &scene->bodies);
     kiln_array_free(context, &scene->holds);
