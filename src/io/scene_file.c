@@ -1,0 +1,416 @@
+#include "io/scene.h"
+
+#include "base/nearest_name.h"
+#include "io/scene_reader.h"
+#include "io/source.h"
+
+#include <ctype.h>
+#include <lua5.4/lauxlib.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_LIMIT = 16 << 20 }; /* bytes */
+
+struct kiln_scene_file {
+    kiln_context *context;
+    scene_sandbox box;
+    kiln_scene scene;
+    char *text;
+    size_t text_size;
+    scene_functions functions;
+};
+
+kiln_status scene_read_newton(scene_reader *r, void *field)
+{
+    (void)field;
+    return scene_read_object(r, &scene_object_newton, r->scene);
+}
+
+kiln_status scene_read_solver(scene_reader *r, void *field)
+{
+    (void)field;
+    return scene_read_object(r, &scene_object_solver, r->scene);
+}
+
+kiln_status scene_read_step(scene_reader *r, void *field)
+{
+    (void)field;
+    kiln_pace_limits *pace = &r->scene->pace;
+    pace->dt_min = 0.0;
+    KILN_TRY(scene_read_object(r, &scene_object_step, r->scene));
+    if (pace->dt_min == 0.0)
+        pace->dt_min = pace->dt / 1024.0;
+    if (pace->dt_min > pace->dt)
+        return scene_fail_key(r, "dt_min", "must not be longer than dt, %g s, got %g", pace->dt,
+                              pace->dt_min);
+    if (r->scene->solid.integrator == KILN_STATIC && r->scene->duration == 0.0)
+        r->scene->duration = 1.0;
+    return KILN_OK;
+}
+
+static kiln_status read_field_name(scene_reader *r, void *user)
+{
+    int row;
+    KILN_TRY(scene_read_choice(r, scene_output_field, &row));
+    scene_output_ask(user, row);
+    return KILN_OK;
+}
+
+kiln_status scene_read_fields(scene_reader *r, void *field)
+{
+    (void)field;
+    kiln_scene_output *output = &r->scene->output;
+    output->fields = 0;
+    output->velocity = output->material_position = output->reaction = output->contact = false;
+    return scene_read_list(r, "names", read_field_name, output);
+}
+
+kiln_status scene_read_output(scene_reader *r, void *field)
+{
+    (void)field;
+    kiln_scene_output *output = &r->scene->output;
+    double preset = output->frame;
+    KILN_TRY(scene_read_object(r, &scene_object_output, r->scene));
+    if (output->frame != preset && r->scene->duration > 0.0 && output->frame > r->scene->duration)
+        return scene_fail_key(r, "frame", "must not be longer than the duration, %g s, got %g",
+                              r->scene->duration, output->frame);
+    return KILN_OK;
+}
+
+/* The next step of a path, ".name" or "[3]", as a key on the stack; false at what is no path. */
+static bool push_step(lua_State *L, const char **at, const char *end)
+{
+    const char *p = *at;
+    if (p < end && *p == '[') {
+        lua_Integer number = 0;
+        for (p++; p < end && isdigit((unsigned char)*p) && number < 1000000000; p++)
+            number = 10 * number + (*p - '0');
+        if (p == end || *p != ']' || number < 1)
+            return false;
+        lua_pushinteger(L, number);
+        *at = p + 1;
+        return true;
+    }
+    p += p < end && *p == '.';
+    const char *begin = p;
+    while (p < end && (isalnum((unsigned char)*p) || *p == '_'))
+        p++;
+    if (p == begin)
+        return false;
+    lua_pushlstring(L, begin, (size_t)(p - begin));
+    *at = p;
+    return true;
+}
+
+static kiln_status set_fail(const scene_reader *r, const char *set, const char *format,
+                            const char *detail)
+{
+    char place[256], text[300];
+    snprintf(place, sizeof place, "--set %.200s", set);
+    snprintf(text, sizeof text, format, detail);
+    return kiln_fail(r->error, KILN_ERR_INPUT, place, 0, -1, "%s", text);
+}
+
+/* The table is on top; replaces it by what is inside under the key above it. Tables that a path
+ * goes through are made. */
+static kiln_status descend(scene_reader *r, const char *set)
+{
+    lua_State *L = r->L;
+    lua_pushvalue(L, -1);
+    if (lua_rawget(L, -3) == LUA_TNIL) {
+        lua_pop(L, 1);
+        lua_newtable(L);
+        lua_insert(L, -2);
+        lua_pushvalue(L, -2);
+        lua_rawset(L, -4);
+    } else {
+        lua_remove(L, -2);
+    }
+    lua_remove(L, -2);
+    if (lua_type(L, -1) != LUA_TTABLE)
+        return set_fail(r, set, "the path goes through what is no table%s", "");
+    return KILN_OK;
+}
+
+static kiln_status check_index(scene_reader *r, const char *set)
+{
+    char text[64];
+    size_t count = lua_rawlen(r->L, -2);
+    if (!lua_isinteger(r->L, -1) || (size_t)lua_tointeger(r->L, -1) <= count)
+        return KILN_OK;
+    snprintf(text, sizeof text, "[%lld], but there are %zu", (long long)lua_tointeger(r->L, -1),
+             count);
+    return set_fail(r, set, "there is no item %s", text);
+}
+
+/* The scene's table is on top. */
+static kiln_status apply_set(scene_reader *r, const char *set)
+{
+    lua_State *L = r->L;
+    const char *at = set, *end = set + strcspn(set, "=");
+    lua_pushvalue(L, -1);
+    for (;;) {
+        if (!push_step(L, &at, end))
+            return set_fail(r, set, "must be like bodies[1].material.young=2e5%s", "");
+        KILN_TRY(check_index(r, set));
+        if (at == end)
+            break;
+        KILN_TRY(descend(r, set));
+    }
+    char path[256];
+    snprintf(path, sizeof path, "%.*s", (int)(end - set), set);
+    scene_push_setting(L, path, end + 1);
+    lua_rawset(L, -3);
+    lua_pop(L, 1);
+    return KILN_OK;
+}
+
+typedef struct reading {
+    scene_reader reader;
+    scene_params params;
+    kiln_status status;
+} reading;
+
+static bool is_scene_key(const char *name, size_t size)
+{
+    for (size_t i = 0; i < scene_object_scene.count; i++) {
+        const char *key = scene_object_scene.rows[i].key;
+        if (strlen(key) == size && memcmp(key, name, size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A setting without a dot that is no key of scenes is for param(). */
+static bool is_param(const char *set)
+{
+    size_t size = strcspn(set, "=.[");
+    return set[size] == '=' && size > 0 && !is_scene_key(set, size);
+}
+
+static kiln_status check_params(const scene_reader *r, const scene_params *params)
+{
+    for (size_t i = 0; i < params->count; i++) {
+        if (params->data[i].was_asked)
+            continue;
+        char known[sizeof params->known], name[64];
+        const char *names[128];
+        size_t count = 0;
+        snprintf(name, sizeof name, "%.*s", (int)params->data[i].name_size, params->data[i].name);
+        memcpy(known, params->known, sizeof known);
+        for (char *at = known; *at && count < 100; at++) {
+            names[count++] = at;
+            at += strcspn(at, " ");
+            *at = 0;
+        }
+        for (size_t k = 0; k < scene_object_scene.count; k++)
+            names[count++] = scene_object_scene.rows[k].key;
+        const char *nearest = kiln_nearest_name(name, names, count, sizeof names[0]);
+        if (nearest)
+            return set_fail(r, name, "the scene has no such key or param; did you mean '%s'?",
+                            nearest);
+        return set_fail(r, name, "the scene has no such key or param%s", "");
+    }
+    return KILN_OK;
+}
+
+static kiln_status finish(scene_reader *r)
+{
+    kiln_scene *scene = r->scene;
+    const double *v = scene->velocity_field.constant;
+    if (scene->duration == 0.0)
+        return scene_fail_key(r, "duration", "must be given: how long to simulate, in s");
+    scene->has_velocity_field =
+        scene->velocity_field.evaluate || v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0;
+    return KILN_OK;
+}
+
+static kiln_status read_all(reading *all)
+{
+    scene_reader *r = &all->reader;
+    int kind;
+    if (lua_type(r->L, -1) != LUA_TTABLE) {
+        char found[64];
+        return scene_fail(r, "must end with return scene { ... }, got %s",
+                          scene_describe(r->L, -1, found, sizeof found));
+    }
+    KILN_TRY(scene_expect(r, SCENE_IS_SCENE, &kind));
+    for (size_t i = 0; i < r->set_count; i++)
+        if (!is_param(r->sets[i]))
+            KILN_TRY(apply_set(r, r->sets[i]));
+    KILN_TRY(check_params(r, &all->params));
+    KILN_TRY(scene_read_object(r, &scene_object_scene, r->scene));
+    return finish(r);
+}
+
+/* Arguments: reading, the scene's table. */
+static int read_protected(lua_State *L)
+{
+    reading *all = lua_touserdata(L, 1);
+    luaL_checkstack(L, 40, "scene");
+    all->status = read_all(all);
+    return 0;
+}
+
+static kiln_status collect_params(reading *all, scene_param *room, size_t count, kiln_error *error)
+{
+    const scene_reader *r = &all->reader;
+    all->params.data = room;
+    for (size_t i = 0; i < r->set_count; i++) {
+        if (!strchr(r->sets[i], '='))
+            return kiln_fail(error, KILN_ERR_INPUT, "--set", 0, -1,
+                             "must be like bodies[1].material.young=2e5, got '%.100s'", r->sets[i]);
+        size_t size = strcspn(r->sets[i], "=");
+        if (is_param(r->sets[i]) && all->params.count < count)
+            room[all->params.count++] = (scene_param){
+                .name = r->sets[i], .value = r->sets[i] + size + 1, .name_size = size};
+    }
+    return KILN_OK;
+}
+
+static kiln_status run_and_read(kiln_scene_file *file, reading *all, uint64_t instructions,
+                                kiln_error *error)
+{
+    scene_sandbox *box = &file->box;
+    lua_State *L = box->L;
+    const char *text = file->text;
+    size_t size = file->text_size;
+    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+        text += 3;
+        size -= 3;
+    }
+    lua_pushcfunction(L, scene_language_open);
+    lua_pushlightuserdata(L, &all->params);
+    KILN_TRY(scene_sandbox_call(box, 1, 0, UINT64_MAX, NULL, error));
+    lua_pushcfunction(L, read_protected);
+    lua_pushlightuserdata(L, all);
+    KILN_TRY(scene_sandbox_compile(box, NULL, text, size, error));
+    KILN_TRY(scene_sandbox_call(box, 0, 1, instructions, NULL, error));
+    KILN_TRY(scene_sandbox_call(box, 2, 0, instructions, NULL, error));
+    return all->status;
+}
+
+static void name_scene(kiln_scene *scene, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    int size = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
+    snprintf(scene->file, sizeof scene->file, "%s", path);
+    snprintf(scene->name, sizeof scene->name, "%.*s", size > 63 ? 63 : size, base);
+}
+
+static kiln_status load(kiln_scene_file *file, const char *path, const kiln_scene_options *options,
+                        kiln_error *error)
+{
+    kiln_context *context = file->context;
+    reading *all = kiln_resize(context, NULL, 0, sizeof *all);
+    size_t room = (options->set_count + 1) * sizeof(scene_param);
+    scene_param *params = kiln_resize(context, NULL, 0, room);
+    kiln_status status = KILN_OK;
+    if (!all || !params) {
+        status = kiln_fail_memory(error, sizeof *all + room);
+    } else {
+        char folder[4096];
+        const char *slash = strrchr(path, '/');
+        snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 0, path);
+        memset(all, 0, sizeof *all);
+        all->reader = (scene_reader){.box = &file->box,
+                                     .L = file->box.L,
+                                     .scene = &file->scene,
+                                     .error = error,
+                                     .folder = folder,
+                                     .sets = options->sets,
+                                     .set_count = options->set_count,
+                                     .functions = &file->functions};
+        status = collect_params(all, params, options->set_count, error);
+        if (status == KILN_OK)
+            status = run_and_read(
+                file, all, options->instructions ? options->instructions : 2000000000u, error);
+        scene_reader_free(&all->reader);
+    }
+    kiln_release(context, all, all ? sizeof *all : 0);
+    kiln_release(context, params, params ? room : 0);
+    return status;
+}
+
+static kiln_status keep_text(kiln_scene_file *file, const char *text, size_t size,
+                             kiln_error *error)
+{
+    if (size > TEXT_LIMIT)
+        return kiln_fail(error, KILN_ERR_INPUT, file->scene.file, 0, -1,
+                         "is too long for a scene: %zu bytes, at most %d", size, TEXT_LIMIT);
+    file->text = kiln_resize(file->context, NULL, 0, size + 1);
+    if (!file->text)
+        return kiln_fail_memory(error, size + 1);
+    if (size > 0)
+        memcpy(file->text, text, size);
+    file->text[size] = 0;
+    file->text_size = size;
+    return KILN_OK;
+}
+
+static kiln_status get_text(kiln_scene_file *file, const char *path,
+                            const kiln_scene_options *options, kiln_error *error)
+{
+    if (options->text)
+        return keep_text(file, options->text, options->text_size, error);
+    kiln_source source;
+    KILN_TRY(kiln_source_open(&source, file->context, path, error));
+    kiln_status status = keep_text(file, source.begin, kiln_source_left(&source), error);
+    kiln_source_close(&source);
+    return status;
+}
+
+kiln_status kiln_scene_file_load(kiln_context *context, const char *path,
+                                 const kiln_scene_options *options, kiln_scene_file **out,
+                                 kiln_error *error)
+{
+    static const kiln_scene_options presets = {0};
+    options = options ? options : &presets;
+    kiln_scene_file *file = kiln_resize(context, NULL, 0, sizeof *file);
+    if (!file)
+        return kiln_fail_memory(error, sizeof *file);
+    memset(file, 0, sizeof *file);
+    file->context = context;
+    kiln_scene_init(&file->scene, context);
+    name_scene(&file->scene, path);
+    kiln_status status = get_text(file, path, options, error);
+    if (status == KILN_OK)
+        status = scene_sandbox_open(&file->box, context, path,
+                                    options->memory ? options->memory : (size_t)256 << 20, error);
+    if (status == KILN_OK)
+        status = load(file, path, options, error);
+    if (status != KILN_OK) {
+        kiln_scene_file_destroy(file);
+        return status;
+    }
+    file->box.is_reading = false;
+    *out = file;
+    return KILN_OK;
+}
+
+void kiln_scene_file_destroy(kiln_scene_file *file)
+{
+    if (!file)
+        return;
+    kiln_context *context = file->context;
+    scene_sandbox_close(&file->box);
+    kiln_scene_free(&file->scene);
+    for (size_t i = 0; i < file->functions.count; i++)
+        kiln_release(context, file->functions.data[i], sizeof *file->functions.data[i]);
+    kiln_array_free(context, &file->functions);
+    kiln_release(context, file->text, file->text ? file->text_size + 1 : 0);
+    kiln_release(context, file, sizeof *file);
+}
+
+const kiln_scene *kiln_scene_file_scene(const kiln_scene_file *file)
+{
+    return &file->scene;
+}
+
+const char *kiln_scene_file_text(const kiln_scene_file *file, size_t *size)
+{
+    *size = file->text_size;
+    return file->text;
+}
