@@ -25,6 +25,11 @@ static const char *const select_words[KILN_SELECT_COUNT + 1] = {
     "all",     "box",    "sphere",   "half_space", "cylinder", "nearest", "surface", "interface",
     "feature", "corner", "required", "region",     "part",     "body",    "patch",   NULL};
 static const char *const motion_words[] = {"still", "translate", "rotate", "follow", NULL};
+static const char *const obstacle_words[] = {
+#define OBSTACLE_WORD(name, text, meaning) text,
+    KILN_OBSTACLE_TABLE(OBSTACLE_WORD) NULL
+#undef OBSTACLE_WORD
+};
 static const char *const load_words[] = {"force", "traction", "pressure", "body", NULL};
 
 const char *scene_member_name(scene_family family, int kind)
@@ -43,7 +48,7 @@ const char *scene_member_name(scene_family family, int kind)
     case SCENE_IS_LOAD:
         return load_words[kind];
     case SCENE_IS_OBSTACLE:
-        return kind < KILN_OBSTACLE_COUNT ? kiln_obstacle_name((kiln_obstacle_kind)kind) : NULL;
+        return obstacle_words[kind];
     default:
         return NULL;
     }
