@@ -357,8 +357,8 @@ static kiln_status read_quantity(scene_reader *r, const scene_row *row, kiln_qua
 
 kiln_status scene_read_row(scene_reader *r, const scene_row *row, void *field)
 {
-    int64_t whole;
-    int choice;
+    int64_t whole = 0;
+    int choice = 0;
     double v[3];
     switch (row->type) {
     case SCENE_NUMBER:
