@@ -38,7 +38,7 @@ static kiln_rgb from_oklab(oklab c)
 enum { STOPS = 6 };
 static const uint32_t stops[KILN_MAP_COUNT][STOPS] = {
     [KILN_MAP_QUALITY] = {0x9b1b30, 0xe0592f, 0xf7b955, 0xf3ecc2, 0x5bb8b0, 0x1f5f93},
-    [KILN_MAP_HEAT] = {0x1b1036, 0x5a1a6e, 0xa92a63, 0xe45a3a, 0xf9a73e, 0xfbf3b0},
+    [KILN_MAP_FIELD] = {0x3a64a8, 0x62aac4, 0xd3e6c6, 0xf8d479, 0xe8813e, 0xa81f35},
 };
 
 kiln_rgb kiln_color_map_at(kiln_color_map map, double t)

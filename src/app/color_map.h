@@ -6,7 +6,7 @@
 
 typedef enum kiln_color_map {
     KILN_MAP_QUALITY, /* red (bad) over cream to deep blue (good) */
-    KILN_MAP_HEAT,    /* dark violet over red and orange to pale yellow */
+    KILN_MAP_FIELD,   /* blue (low) over pale green and yellow to red (high) */
     KILN_MAP_COUNT
 } kiln_color_map;
 

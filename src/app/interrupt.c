@@ -1,52 +1,83 @@
 #include "app/interrupt.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <time.h>
+#include <unistd.h>
 
 /* How long the clean-up may take before the program ends without it. */
 enum { PATIENCE_MS = 3000 };
 
-/* A thread that waits, not a handler: it may look at the context, and needs nothing global. */
+static const int ending[KILN_ENDING_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+
+/* A handler can reach nothing else. Blocking the signals and waiting for them in a thread would do
+ * without, but libraries (OpenBLAS) start threads before main, which take them unblocked. */
+static int wake[2] = {-1, -1};
+
+static void on_signal(int number)
+{
+    int kept = errno;
+    unsigned char byte = (unsigned char)number;
+    ssize_t written = write(wake[1], &byte, 1);
+    (void)written;
+    errno = kept;
+}
+
 static void *watch(void *argument)
 {
     kiln_interrupt *interrupt = argument;
-    int number;
-    if (sigwait(&interrupt->signals, &number) != 0)
+    unsigned char number = 0;
+    while (read(wake[0], &number, 1) < 0 && errno == EINTR)
+        ;
+    if (number == 0)
         return NULL;
     kiln_context_stop(interrupt->context);
     for (int i = 0; i < PATIENCE_MS && kiln_is_guarded(interrupt->context); i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     signal(number, SIG_DFL);
-    sigset_t one;
-    sigemptyset(&one);
-    sigaddset(&one, number);
-    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
     raise(number);
     return NULL;
 }
 
+static bool open_wake(void)
+{
+    if (pipe(wake) != 0)
+        return false;
+    for (int i = 0; i < 2; i++)
+        fcntl(wake[i], F_SETFD, FD_CLOEXEC);
+    /* A full pipe must not hold up a handler: the first signal is enough. */
+    fcntl(wake[1], F_SETFL, O_NONBLOCK);
+    return true;
+}
+
 void kiln_interrupt_begin(kiln_interrupt *interrupt, kiln_context *context)
 {
-    static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
     *interrupt = (kiln_interrupt){.context = context};
-    sigemptyset(&interrupt->signals);
-    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++) {
-        struct sigaction now;
-        /* What the caller ignores (nohup) stays ignored. */
-        if (sigaction(ending[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-            sigaddset(&interrupt->signals, ending[i]);
-    }
-    pthread_sigmask(SIG_BLOCK, &interrupt->signals, &interrupt->before);
+    if (!open_wake())
+        return;
     interrupt->watching = pthread_create(&interrupt->watcher, NULL, watch, interrupt) == 0;
     if (!interrupt->watching)
-        pthread_sigmask(SIG_SETMASK, &interrupt->before, NULL);
+        return;
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < KILN_ENDING_SIGNALS; i++) {
+        sigaction(ending[i], NULL, &interrupt->before[i]);
+        /* What the caller ignores (nohup) stays ignored. */
+        if (interrupt->before[i].sa_handler != SIG_IGN)
+            sigaction(ending[i], &action, NULL);
+    }
 }
 
 void kiln_interrupt_end(kiln_interrupt *interrupt)
 {
     if (!interrupt->watching)
         return;
-    if (!kiln_context_is_stopping(interrupt->context))
-        pthread_cancel(interrupt->watcher);
+    unsigned char done = 0;
+    while (write(wake[1], &done, 1) < 0 && errno == EINTR)
+        ;
     pthread_join(interrupt->watcher, NULL);
-    pthread_sigmask(SIG_SETMASK, &interrupt->before, NULL);
+    for (int i = 0; i < KILN_ENDING_SIGNALS; i++)
+        sigaction(ending[i], &interrupt->before[i], NULL);
+    for (int i = 0; i < 2; i++)
+        close(wake[i]);
 }

@@ -8,14 +8,16 @@
 #include <pthread.h>
 #include <signal.h>
 
+enum { KILN_ENDING_SIGNALS = 3 };
+
 typedef struct kiln_interrupt {
     kiln_context *context; /* borrowed */
-    sigset_t signals, before;
+    struct sigaction before[KILN_ENDING_SIGNALS];
     pthread_t watcher;
     bool watching;
 } kiln_interrupt;
 
-/* Before the context's first parallel loop: its threads must not take the signals. */
+/* One at a time in a program. */
 void kiln_interrupt_begin(kiln_interrupt *interrupt, kiln_context *context);
 /* Does not return when a signal has come: the program ends by it. */
 void kiln_interrupt_end(kiln_interrupt *interrupt);

@@ -2,8 +2,10 @@
 
 #include "app/legend.h"
 #include "app/render_filter.h"
+#include "app/stroke_font.h"
 #include "base/parallel.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,7 @@ kiln_render_options kiln_render_default_options(void)
                                  .elevation = 20.0,
                                  .up = 'z',
                                  .samples = 6,
+                                 .zoom = 1.0,
                                  .background = "light"};
 }
 
@@ -80,6 +83,8 @@ static void compose_rows(void *user, size_t chunk, size_t begin, size_t end, int
     (void)worker;
     const composition *job = user;
     int width = job->image->width, height = job->image->height;
+    if (kiln_context_is_stopping(job->image->context))
+        return;
     for (size_t y = begin; y < end; y++) {
         kiln_rgb back = kiln_rgb_mix(job->back.top, job->back.bottom, (float)y / (float)height);
         for (int x = 0; x < width; x++) {
@@ -99,10 +104,10 @@ static void compose_rows(void *user, size_t chunk, size_t begin, size_t end, int
 static kiln_status project_vertices(const kiln_render_mesh *mesh, kiln_light_job *job,
                                     kiln_error *error)
 {
-    job->screen = kiln_arena_alloc(mesh->arena, mesh->vertex_count * sizeof *job->screen);
+    job->screen = kiln_arena_alloc(mesh->arena, mesh->body_vertices * sizeof *job->screen);
     if (!job->screen)
-        return kiln_fail_memory(error, mesh->vertex_count * sizeof *job->screen);
-    for (size_t v = 0; v < mesh->vertex_count; v++) {
+        return kiln_fail_memory(error, mesh->body_vertices * sizeof *job->screen);
+    for (size_t v = 0; v < mesh->body_vertices; v++) {
         const float *p = mesh->position[v];
         double x, y;
         kiln_camera_project(job->camera, kiln_v3(p[0], p[1], p[2]), &x, &y);
@@ -117,10 +122,10 @@ static kiln_status project_vertices(const kiln_render_mesh *mesh, kiln_light_job
 static kiln_status find_outlines(const kiln_render_mesh *mesh, kiln_light_job *job,
                                  kiln_error *error)
 {
-    job->outline = kiln_arena_array(mesh->arena, uint8_t, mesh->triangle_count);
+    job->outline = kiln_arena_array(mesh->arena, uint8_t, mesh->body_triangles);
     if (!job->outline)
-        return kiln_fail_memory(error, mesh->triangle_count);
-    for (size_t i = 0; i < mesh->triangle_count; i++) {
+        return kiln_fail_memory(error, mesh->body_triangles);
+    for (size_t i = 0; i < mesh->body_triangles; i++) {
         const uint32_t *c = mesh->corner[i];
         job->outline[i] = 0;
         for (int k = 0; k < 3; k++) {
@@ -142,14 +147,40 @@ static kiln_status find_outlines(const kiln_render_mesh *mesh, kiln_light_job *j
     return KILN_OK;
 }
 
+int kiln_render_legend_width(const char *title, int width, int height)
+{
+    kiln_color_scale scale = {.paint = title ? KILN_PAINT_MAP : KILN_PAINT_BASE};
+    snprintf(scale.title, sizeof scale.title, "%s", title ? title : "");
+    return kiln_legend_width(&scale, width, height);
+}
+
+static kiln_camera camera_of(const kiln_render_mesh *mesh, const kiln_render_options *options)
+{
+    const kiln_render_stage *stage = options->stage;
+    int legend = kiln_legend_width(&mesh->scale, options->width, options->height);
+    kiln_camera camera =
+        stage ? stage->camera
+              : kiln_camera_frame((const float(*)[3])mesh->position, mesh->body_vertices,
+                                  options->azimuth, options->elevation, options->width - legend,
+                                  options->height);
+    if (stage)
+        camera.eye = kiln_v3_scale(kiln_v3_sub(camera.eye, stage->center), 1.0 / stage->reach);
+    camera.scale /= options->zoom;
+    return camera;
+}
+
+static void draw_caption(kiln_image *image, const char *caption, kiln_rgb ink)
+{
+    float height = fmaxf(7.0f, (float)image->height / 45.0f);
+    kiln_text_draw(image, caption, 1.6f * height, (float)image->height - 1.6f * height, height,
+                   ink);
+}
+
 static kiln_status draw(kiln_context *context, const kiln_render_mesh *mesh,
                         const kiln_tracer *tracer, const kiln_render_options *options,
                         const backdrop *back, kiln_image *image, kiln_error *error)
 {
-    int legend = kiln_legend_width(&mesh->scale, options->width, options->height);
-    kiln_camera camera =
-        kiln_camera_frame((const float(*)[3])mesh->position, mesh->vertex_count, options->azimuth,
-                          options->elevation, options->width - legend, options->height);
+    kiln_camera camera = camera_of(mesh, options);
     size_t pixels = (size_t)options->width * (size_t)options->height;
     kiln_light_job job = {.mesh = mesh,
                           .tracer = tracer,
@@ -171,6 +202,10 @@ static kiln_status draw(kiln_context *context, const kiln_render_mesh *mesh,
     composition last = {smooth, image, *back};
     kiln_parallel_for(context, (size_t)options->height, 16, compose_rows, &last);
     kiln_legend_draw(image, &mesh->scale, back->ink);
+    if (options->caption)
+        draw_caption(image, options->caption, back->ink);
+    if (kiln_context_is_stopping(context))
+        return kiln_fail(error, KILN_ERR_STATE, "render", 0, -1, "interrupted");
     return KILN_OK;
 }
 

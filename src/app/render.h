@@ -5,9 +5,21 @@
 #define KILN_APP_RENDER_H
 
 #include "app/image.h"
+#include "app/render_camera.h"
 #include "mesh/soup.h"
 
 #include <stdbool.h>
+
+/* What stays fixed from picture to picture of a film. Places are those of the soup, turned up
+ * (render_mesh.h). */
+typedef struct kiln_render_stage {
+    kiln_vec3 center; /* drawn as the origin ... */
+    double reach;     /* ... and this as the unit of length */
+    double floor;     /* height of the ground */
+    kiln_camera camera;
+    const int32_t *tags; /* [tag_count] ascending: the regions, in the order of their colours */
+    size_t tag_count;
+} kiln_render_stage;
 
 typedef struct kiln_render_options {
     int width, height;     /* pixels */
@@ -27,6 +39,11 @@ typedef struct kiln_render_options {
     int samples;            /* paths per pixel; a power of two is best */
     const char *background; /* "light", "dark", "white", "black" or "#rrggbb" */
     const char *title;      /* above the legend's scale; NULL: what is coloured */
+    bool no_legend;
+    const char *caption;            /* in the lower left corner; NULL: none */
+    double zoom;                    /* larger than what fits the picture by this factor */
+    const kiln_render_stage *stage; /* NULL: made to fit the soup */
+    const kiln_soup *scenery;       /* triangles in a quiet colour; not framed; NULL: none */
 } kiln_render_options;
 
 kiln_render_options kiln_render_default_options(void);
@@ -34,6 +51,11 @@ kiln_render_options kiln_render_default_options(void);
 /* Turns the view so that it looks at the cut from a little to the side. */
 void kiln_render_face_clip(kiln_render_options *options);
 
+/* Pixels at the right of the picture that the legend takes, for whoever frames a stage. `title` is
+ * that of a colour scale; NULL: there is none. */
+int kiln_render_legend_width(const char *title, int width, int height);
+
+/* KILN_ERR_STATE when the context stops in the middle: there is no picture then. */
 kiln_status kiln_render(kiln_context *context, const kiln_soup *soup,
                         const kiln_render_options *options, kiln_image *out, kiln_error *error);
 

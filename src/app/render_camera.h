@@ -12,6 +12,19 @@ typedef struct kiln_camera {
     double scale;              /* tangent per pixel */
 } kiln_camera;
 
+/* The smallest distance from which all points added are seen, found without keeping them. */
+typedef struct kiln_camera_fit {
+    kiln_camera camera;
+    double across, along;            /* tangents of the frame inside its margin */
+    double right, left, top, bottom; /* see render_camera.c */
+} kiln_camera_fit;
+
+kiln_camera_fit kiln_camera_fit_begin(double azimuth, double elevation, double frame_width,
+                                      double height);
+void kiln_camera_fit_add(kiln_camera_fit *fit, kiln_vec3 point);
+/* At least one point must have been added. */
+kiln_camera kiln_camera_fit_end(const kiln_camera_fit *fit);
+
 /* Looks from (azimuth, elevation) so that all points fit the left `frame_width` by `height` pixels
  * with a margin, as large as they can be. */
 kiln_camera kiln_camera_frame(const float (*points)[3], size_t count, double azimuth,

@@ -1,5 +1,7 @@
 #include "app/command.h"
+#include "app/film.h"
 #include "app/render.h"
+#include "app/render_field.h"
 #include "io/format.h"
 
 #include <stdlib.h>
@@ -79,28 +81,41 @@ static kiln_status parse_view(const kiln_arguments *arguments, kiln_render_optio
     if (up)
         options->up = up[0];
     const char *view = kiln_arguments_get(arguments, "view");
-    if (!view) {
+    const char *camera = kiln_arguments_get(arguments, "camera");
+    if (!view && !camera) {
         if (options->clip)
             kiln_render_face_clip(options);
         return KILN_OK;
     }
-    double angles[2];
-    KILN_TRY(kiln_numbers_parse(view, 2, angles, "--view", error));
+    double angles[3] = {0.0, 0.0, 1.0};
+    const char *text = camera ? camera : view, *place = camera ? "--camera" : "--view";
+    const char *comma = strchr(text, ',');
+    bool zooms = camera && comma && strchr(comma + 1, ',');
+    KILN_TRY(kiln_numbers_parse(text, zooms ? 3 : 2, angles, place, error));
     if (fabs(angles[1]) > 89.9)
-        return kiln_fail(error, KILN_ERR_INPUT, "--view", 0, -1,
+        return kiln_fail(error, KILN_ERR_INPUT, place, 0, -1,
                          "the elevation must be between -89.9 and 89.9 degrees, got %g", angles[1]);
+    if (!(angles[2] >= 0.05) || angles[2] > 20.0)
+        return kiln_fail(error, KILN_ERR_INPUT, place, 0, -1,
+                         "the zoom must be from 0.05 to 20, got %g", angles[2]);
     options->azimuth = fmod(angles[0], 360.0);
     options->elevation = angles[1];
+    options->zoom = angles[2];
     return KILN_OK;
 }
 
 static kiln_status parse_range(const char *text, kiln_render_options *options, kiln_error *error)
 {
     double ends[2];
-    KILN_TRY(kiln_numbers_parse(text, 2, ends, "--range", error));
+    char numbers[100];
+    snprintf(numbers, sizeof numbers, "%s", text);
+    char *colon = strchr(numbers, ':');
+    if (colon)
+        *colon = ',';
+    KILN_TRY(kiln_numbers_parse(numbers, 2, ends, "--range", error));
     if (!(ends[0] < ends[1]) || !isfinite(ends[1] - ends[0]))
         return kiln_fail(error, KILN_ERR_INPUT, "--range", 0, -1,
-                         "must be LOW,HIGH with the lower number first, got '%s'", text);
+                         "must be LOW:HIGH with the lower number first, got '%s'", text);
     options->range = true;
     options->low = ends[0];
     options->high = ends[1];
@@ -121,6 +136,8 @@ static kiln_status parse_options(const kiln_arguments *arguments, const kiln_sou
         options->background = text;
     KILN_TRY(kiln_arguments_integer(arguments, "samples", 1, 4096, &options->samples, error));
     options->color = kiln_arguments_get(arguments, "color");
+    if (!options->color)
+        options->color = kiln_arguments_get(arguments, "field");
     if ((text = kiln_arguments_get(arguments, "range")))
         KILN_TRY(parse_range(text, options, error));
     options->title = kiln_arguments_get(arguments, "title");
@@ -131,11 +148,12 @@ static kiln_status parse_options(const kiln_arguments *arguments, const kiln_sou
 }
 
 static kiln_status render_soup(kiln_context *context, const kiln_arguments *arguments,
-                               const kiln_soup *soup, kiln_error *error)
+                               kiln_soup *soup, kiln_error *error)
 {
     kiln_render_options options;
     kiln_image image;
     KILN_TRY(parse_options(arguments, soup, &options, error));
+    KILN_TRY(kiln_render_pick_field(soup, options.color, error));
     kiln_status status = kiln_render(context, soup, &options, &image, error);
     if (status != KILN_OK) {
         if (!error->place[0] && status == KILN_ERR_INPUT)
@@ -147,9 +165,14 @@ static kiln_status render_soup(kiln_context *context, const kiln_arguments *argu
     return status;
 }
 
-static kiln_status run_render(kiln_context *context, const kiln_arguments *arguments,
-                              kiln_error *error)
+static kiln_status render_mesh(kiln_context *context, const kiln_arguments *arguments,
+                               kiln_error *error)
 {
+    static const char *const of_runs[] = {"frame", "every", "sheet", "fps"};
+    for (size_t i = 0; i < sizeof of_runs / sizeof of_runs[0]; i++)
+        if (kiln_arguments_has(arguments, of_runs[i]))
+            return kiln_fail(error, KILN_ERR_INPUT, arguments->operands[0], 0, -1,
+                             "--%s is for the folder of a run, and this is none", of_runs[i]);
     if (!kiln_arguments_has(arguments, "output"))
         return kiln_fail(error, KILN_ERR_INPUT, "render", 0, -1, "where to? Say -o picture.png");
     const char *path = kiln_arguments_get(arguments, "output"), *slash = strrchr(path, '/');
@@ -166,36 +189,159 @@ static kiln_status run_render(kiln_context *context, const kiln_arguments *argum
     return status;
 }
 
+static kiln_status parse_sheet(const char *text, kiln_film_request *request, kiln_error *error)
+{
+    char *end;
+    long columns = strtol(text, &end, 10), rows = 0;
+    bool fine = end != text && *end == 'x';
+    if (fine) {
+        const char *second = end + 1;
+        rows = strtol(second, &end, 10);
+        fine = end != second && *end == 0;
+    }
+    if (!fine || columns < 1 || rows < 1 || columns > 64 || rows > 64)
+        return kiln_fail(error, KILN_ERR_INPUT, "--sheet", 0, -1,
+                         "must be COLUMNSxROWS, each from 1 to 64, got '%s'", text);
+    request->columns = (int)columns;
+    request->rows = (int)rows;
+    return KILN_OK;
+}
+
+/* What of the request does not depend on the frames. */
+static kiln_status parse_request(const kiln_arguments *arguments, kiln_film_request *request,
+                                 kiln_error *error)
+{
+    const char *text;
+    *request = (kiln_film_request){.output = kiln_arguments_get(arguments, "output"),
+                                   .frames = kiln_arguments_get(arguments, "frame"),
+                                   .every = 1};
+    KILN_TRY(kiln_arguments_integer(arguments, "every", 1, 1000000, &request->every, error));
+    if ((text = kiln_arguments_get(arguments, "sheet")))
+        KILN_TRY(parse_sheet(text, request, error));
+    if (!(text = kiln_arguments_get(arguments, "fps")))
+        return KILN_OK;
+    KILN_TRY(kiln_numbers_parse(text, 1, &request->fps, "--fps", error));
+    if (!(request->fps >= 0.1) || request->fps > 240.0)
+        return kiln_fail(error, KILN_ERR_INPUT, "--fps", 0, -1, "must be from 0.1 to 240, got %g",
+                         request->fps);
+    return KILN_OK;
+}
+
+/* Without a name the result goes into the run's folder. */
+static void name_output(const char *folder, char path[1100], kiln_film_request *request)
+{
+    if (request->output)
+        return;
+    const char *name = request->columns ? "sheet.png" : request->frames ? "frame.png" : "film.mp4";
+    size_t length = strlen(folder);
+    const char *gap = length > 0 && folder[length - 1] == '/' ? "" : "/";
+    snprintf(path, 1100, "%.1000s%s%s", folder, gap, name);
+    request->output = path;
+}
+
+static kiln_status complete_request(kiln_context *context, const kiln_arguments *arguments,
+                                    const kiln_film_list *list, const kiln_film_selection *shown,
+                                    kiln_film_request *request, kiln_error *error)
+{
+    kiln_soup first;
+    KILN_TRY(
+        kiln_film_frame_read(context, &list->frames.data[shown->data[0]], NULL, &first, error));
+    kiln_status status = parse_options(arguments, &first, &request->look, error);
+    kiln_soup_free(&first);
+    if (!request->look.color && !request->look.clip)
+        request->look.color = "region";
+    bool sheet = request->columns > 0;
+    if (sheet && !kiln_arguments_has(arguments, "size")) {
+        request->look.width = 480;
+        request->look.height = 360;
+    }
+    if (!kiln_arguments_has(arguments, "samples"))
+        request->look.samples = sheet || shown->count == 1 ? 16 : 5;
+    return status;
+}
+
+static kiln_status render_run(kiln_context *context, const kiln_arguments *arguments,
+                              kiln_error *error)
+{
+    kiln_film_request request;
+    char path[1100];
+    kiln_film_list list;
+    kiln_film_selection shown = {0};
+    KILN_TRY(parse_request(arguments, &request, error));
+    name_output(arguments->operands[0], path, &request);
+    KILN_TRY(kiln_film_list_read(context, arguments->operands[0], &list, error));
+    kiln_status status = kiln_film_select(context, &list, &request, &shown, error);
+    if (status == KILN_OK)
+        status = complete_request(context, arguments, &list, &shown, &request, error);
+    if (status == KILN_OK)
+        status = kiln_film_make(context, &list, &shown, &request, error);
+    kiln_array_free(context, &shown);
+    kiln_film_list_free(&list);
+    return status;
+}
+
+static kiln_status run_render(kiln_context *context, const kiln_arguments *arguments,
+                              kiln_error *error)
+{
+    if (kiln_film_is_folder(arguments->operands[0]))
+        return render_run(context, arguments, error);
+    return render_mesh(context, arguments, error);
+}
+
+static void print_details(FILE *out)
+{
+    fputs(
+        "Of a folder that 'kiln run' writes: -o film.mp4 is a film, -o picture.png one frame\n"
+        "(--frame, default the last) or a sheet of them (--sheet), -o folder/ a picture of each.\n"
+        "The camera sees all frames shown, the colour scale covers them all; works while the run\n"
+        "goes on. Fields: those of the frames (a vector's length, von Mises of a stress), speed,\n"
+        "displacement, and components such as v.z or stress.xx.\n",
+        out);
+}
+
 int kiln_command_render(int argc, char **argv)
 {
     static const kiln_option options[] = {
-        {"output", 'o', "FILE", "the PNG file to write (needed)"},
-        {"size", 0, "WxH", "pixels (default: 1280x720)"},
+        {"output", 'o', "FILE", "what to write (default, of a run: film.mp4 in its folder)"},
+        {"size", 0, "WxH", "pixels of each picture (default: 1280x720)"},
+        {"field", 'f', "NAME", "colour by this; the same as --color"},
+        {"color", 'c', "WHAT",
+         "quality, region, none or the name of a field (default: quality of\n"
+         "                               the opened tets with --clip, else region)"},
+        {"range", 0, "LOW:HIGH",
+         "ends of the colour scale, to compare pictures (default: the values')"},
+        {"frame", 0, "N", "of a run: frame N, last, or FIRST:LAST"},
+        {"every", 0, "K", "of a run: each K-th frame only"},
+        {"sheet", 0, "CxR", "of a run: one PNG with C by R frames, evenly spaced"},
+        {"fps", 0, "N",
+         "of a run: frames per second (default: as the simulated time goes\n"
+         "                               when that is 10 to 60, else 30)"},
         {"clip", 0, "PLANE",
          "look inside: x=0.5, y=50%, -z=1 or nx,ny,nz,d keeps the whole tets\n"
          "                               whose centre has n.c <= d"},
-        {"color", 'c', "WHAT",
-         "quality, region, none or the name of a field (default: quality of\n"
-         "                               the opened tets with --clip)"},
-        {"range", 0, "LOW,HIGH",
-         "ends of the colour scale, to compare pictures (default: the values')"},
         {"title", 0, "TEXT", "title of the legend"},
         {"edges", 'e', NULL, "draw the edges of the mesh"},
         {"flat", 0, NULL, "show the facets: no smooth shading"},
-        {"view", 0, "AZ,EL", "where from, in degrees: round the vertical axis, above the horizon"},
+        {"camera", 0, "AZ,EL[,ZOOM]",
+         "where from, in degrees: round the vertical axis, above the horizon"},
+        {"view", 0, "AZ,EL", "the same as --camera"},
         {"up", 0, "AXIS", "which axis of the mesh is up: x, y or z (default: z)"},
         {"no-ground", 0, NULL, "no shadow on the ground"},
         {"background", 'b', "COLOR", "light, dark, white, black or #rrggbb (default: light)"},
-        {"samples", 0, "N", "rays per pixel (default: 6); more is smoother and slower"}};
+        {"samples", 0, "N",
+         "rays per pixel (default: 5 or 6, stills of runs 16); more is smoother"}};
     static const kiln_usage usage = {
         .command = "render",
-        .synopsis = "MESH -o FILE.png [options]",
-        .what = "Renders a picture of a mesh file, without a display.",
-        .example = "  kiln render ball.mesh -o ball.png --edges\n"
-                   "  kiln render ball.mesh -o inside.png --edges --clip x=50%\n",
+        .synopsis = "MESH -o FILE.png | RUN [-o FILE.mp4|FILE.png|FOLDER/] [options]",
+        .what = "Renders pictures of a mesh file, or pictures and films of a run, without a "
+                "display.",
+        .example = "  kiln render ball.mesh -o inside.png --edges --clip x=50%\n"
+                   "  kiln render out/bounce -o bounce.mp4 --field speed\n"
+                   "  kiln render out/bounce -o bounce.png --sheet 4x2\n",
         .own = options,
         .own_count = sizeof options / sizeof options[0],
         .least_operands = 1,
-        .most_operands = 1};
+        .most_operands = 1,
+        .details = print_details};
     return kiln_command_frame(&usage, argc, argv, run_render);
 }

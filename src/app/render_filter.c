@@ -62,6 +62,8 @@ static void filter_band(void *user, size_t chunk, size_t begin, size_t end, int 
     (void)chunk;
     (void)worker;
     const filter_job *job = user;
+    if (kiln_context_is_stopping(job->light->mesh->arena->context))
+        return;
     for (size_t y = begin; y < end; y++)
         for (int x = 0; x < job->light->width; x++)
             filter_pixel(job, x, (int)y);

@@ -11,6 +11,7 @@ static const kiln_rgb key_color = {1.00f, 0.95f, 0.87f};
 static const double key_strength = 1.00, sky_strength = 0.52, gloss_strength = 0.16;
 static const double key_radius = 0.11; /* tangent of the key light's half angle: soft shadows */
 static const double gloss_exponent = 48.0;
+static const kiln_rgb quiet_color = {0.44f, 0.46f, 0.48f};
 static const kiln_rgb edge_ink = {0.030f, 0.024f, 0.022f};
 static const float edge_opacity = 0.80f;
 
@@ -117,6 +118,8 @@ static kiln_rgb color_at(const light_frame *frame, const kiln_hit *hit)
     }
     case KILN_PAINT_KIND:
         return kiln_color_of_kind((size_t)value[0]);
+    case KILN_PAINT_QUIET:
+        return quiet_color;
     default:
         return mesh->scale.base;
     }
@@ -186,7 +189,7 @@ static surface_point point_of(const light_frame *frame, const kiln_hit *hit, kil
         s.normal = kiln_v3_scale(s.normal, -1.0);
     }
     s.albedo = color_at(frame, hit);
-    if (frame->job->edges) {
+    if (frame->job->edges && hit->triangle < mesh->body_triangles) {
         float cover = edge_opacity * edge_cover(frame, hit->triangle, x, y);
         s.albedo = kiln_rgb_mix(s.albedo, edge_ink, cover);
     }
@@ -305,6 +308,8 @@ static void light_tiles(void *user, size_t chunk, size_t begin, size_t end, int 
     (void)chunk;
     (void)worker;
     const light_frame *frame = user;
+    if (kiln_context_is_stopping(frame->job->mesh->arena->context))
+        return; /* nobody will look at the picture */
     int across = (frame->job->width + TILE - 1) / TILE;
     for (size_t tile = begin; tile < end; tile++) {
         int x0 = (int)(tile % (size_t)across) * TILE, y0 = (int)(tile / (size_t)across) * TILE;

@@ -63,37 +63,66 @@ static kiln_status collect_faces(const kiln_soup *soup, const uint8_t *kept, kil
     return KILN_OK;
 }
 
-/* Copies the vertices in use, centred and scaled; `number` [soup point] gets their new numbers. */
-static kiln_status place_vertices(const kiln_soup *soup, const kiln_skin *faces, char up,
+/* Scenery's points are numbered after the soup's. */
+static kiln_vec3 point_of(const kiln_soup *soup, const kiln_render_options *options, size_t v)
+{
+    bool own = v < soup->points.count;
+    kiln_vec3 p =
+        own ? soup->points.data[v] : options->scenery->points.data[v - soup->points.count];
+    return kiln_render_turn_up(p, options->up);
+}
+
+static kiln_status frame_of(const kiln_soup *soup, const kiln_skin *faces,
+                            const kiln_render_options *options, kiln_render_stage *out,
+                            kiln_error *error)
+{
+    if (options->stage) {
+        *out = *options->stage;
+        return KILN_OK;
+    }
+    kiln_vec3 low = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    for (size_t i = 0; i < 3 * faces->count; i++) {
+        kiln_vec3 p = point_of(soup, options, faces->data[i / 3].v[i % 3]);
+        low = kiln_v3(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
+        high = kiln_v3(fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z));
+    }
+    kiln_vec3 half = kiln_v3_sub(kiln_v3_scale(high, 0.5), kiln_v3_scale(low, 0.5));
+    *out = (kiln_render_stage){.center = kiln_v3_lerp(low, high, 0.5),
+                               .reach = fmax(half.x, fmax(half.y, half.z)),
+                               .floor = low.z};
+    if (!(out->reach > 0.0))
+        return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1, "the mesh has no extent to show");
+    return KILN_OK;
+}
+
+/* Copies the vertices in use, centred and scaled; `number` [point] gets their new numbers, those of
+ * the bodies first. */
+static kiln_status place_vertices(const kiln_soup *soup, const kiln_skin *faces,
+                                  const kiln_render_options *options, size_t points,
                                   uint32_t *number, kiln_render_mesh *mesh, kiln_error *error)
 {
-    memset(number, 0xff, soup->points.count * sizeof *number);
-    kiln_vec3 low = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    memset(number, 0xff, points * sizeof *number);
     for (size_t i = 0; i < 3 * faces->count; i++) {
         uint32_t v = faces->data[i / 3].v[i % 3];
         if (number[v] == UINT32_MAX)
             number[v] = (uint32_t)mesh->vertex_count++;
-        kiln_vec3 p = kiln_render_turn_up(soup->points.data[v], up);
-        low = kiln_v3(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
-        high = kiln_v3(fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z));
+        if (i < 3 * mesh->body_triangles)
+            mesh->body_vertices = mesh->vertex_count;
     }
-    kiln_vec3 center = kiln_v3_lerp(low, high, 0.5);
-    kiln_vec3 half = kiln_v3_sub(kiln_v3_scale(high, 0.5), kiln_v3_scale(low, 0.5));
-    double reach = fmax(half.x, fmax(half.y, half.z));
-    if (!(reach > 0.0))
-        return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1, "the mesh has no extent to show");
+    kiln_render_stage stage;
+    KILN_TRY(frame_of(soup, faces, options, &stage, error));
     mesh->position = kiln_arena_alloc(mesh->arena, (mesh->vertex_count + 2) * sizeof(float[3]));
     if (!mesh->position)
         return kiln_fail_memory(error, (mesh->vertex_count + 2) * sizeof(float[3]));
-    mesh->floor = -half.z / reach;
-    for (size_t v = 0; v < soup->points.count; v++) {
+    mesh->floor = (stage.floor - stage.center.z) / stage.reach;
+    for (size_t v = 0; v < points; v++) {
         if (number[v] == UINT32_MAX)
             continue;
-        kiln_vec3 p = kiln_v3_sub(kiln_render_turn_up(soup->points.data[v], up), center);
+        kiln_vec3 p = kiln_v3_sub(point_of(soup, options, v), stage.center);
         float *to = mesh->position[number[v]];
-        to[0] = (float)(p.x / reach);
-        to[1] = (float)(p.y / reach);
-        to[2] = (float)(p.z / reach);
+        to[0] = (float)(p.x / stage.reach);
+        to[1] = (float)(p.y / stage.reach);
+        to[2] = (float)(p.z / stage.reach);
     }
     return KILN_OK;
 }
@@ -186,9 +215,27 @@ static kiln_status smooth_normals(kiln_render_mesh *mesh, const kiln_skin *faces
     return KILN_OK;
 }
 
-static kiln_status fill(const kiln_soup *soup, const kiln_render_options *options,
-                        const kiln_skin *faces, kiln_render_mesh *mesh, kiln_error *error)
+static kiln_status append_scenery(const kiln_soup *soup, const kiln_soup *scenery, kiln_skin *faces,
+                                  kiln_error *error)
 {
+    uint32_t first = (uint32_t)soup->points.count;
+    for (size_t i = 0; i < scenery->triangles.count; i++) {
+        const uint32_t *v = scenery->triangles.data[i].v;
+        kiln_skin_face face = {.v = {first + v[0], first + v[1], first + v[2]}, .tet = UINT32_MAX};
+        KILN_TRY(kiln_array_push(soup->context, faces, face, error));
+    }
+    return KILN_OK;
+}
+
+static kiln_status fill(const kiln_soup *soup, const kiln_render_options *options, kiln_skin *faces,
+                        kiln_render_mesh *mesh, kiln_error *error)
+{
+    size_t points = soup->points.count, bodies = faces->count;
+    mesh->body_triangles = bodies;
+    if (options->scenery) {
+        points += options->scenery->points.count;
+        KILN_TRY(append_scenery(soup, options->scenery, faces, error));
+    }
     size_t count = faces->count;
     mesh->triangle_count = count;
     mesh->corner = kiln_arena_alloc(mesh->arena, count * sizeof *mesh->corner);
@@ -196,14 +243,18 @@ static kiln_status fill(const kiln_soup *soup, const kiln_render_options *option
     mesh->across = kiln_arena_alloc(mesh->arena, count * sizeof *mesh->across);
     mesh->value = kiln_arena_alloc(mesh->arena, count * sizeof *mesh->value);
     mesh->paint = kiln_arena_alloc(mesh->arena, count);
-    uint32_t *number = kiln_arena_array(mesh->arena, uint32_t, soup->points.count);
+    uint32_t *number = kiln_arena_array(mesh->arena, uint32_t, points);
     if (!mesh->corner || !mesh->normal || !mesh->across || !mesh->value || !mesh->paint || !number)
         return kiln_fail_memory(error, count * sizeof *mesh->normal);
-    KILN_TRY(place_vertices(soup, faces, options->up, number, mesh, error));
+    KILN_TRY(place_vertices(soup, faces, options, points, number, mesh, error));
     for (size_t i = 0; i < 3 * count; i++)
         mesh->corner[i / 3][i % 3] = number[faces->data[i / 3].v[i % 3]];
     KILN_TRY(smooth_normals(mesh, faces, options->flat, error));
-    return kiln_render_paint(soup, options, faces, mesh, error);
+    memset(mesh->paint + bodies, KILN_PAINT_QUIET, count - bodies);
+    memset(mesh->value + bodies, 0, (count - bodies) * sizeof *mesh->value);
+    kiln_skin painted = *faces;
+    painted.count = bodies;
+    return kiln_render_paint(soup, options, &painted, mesh, error);
 }
 
 kiln_status kiln_render_mesh_create(const kiln_soup *soup, const kiln_render_options *options,

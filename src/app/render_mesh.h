@@ -12,7 +12,8 @@
 typedef enum kiln_paint {
     KILN_PAINT_BASE, /* one colour for all */
     KILN_PAINT_MAP,  /* value on the scale, 0 to 1 */
-    KILN_PAINT_KIND  /* value is the number of a kind */
+    KILN_PAINT_KIND, /* value is the number of a kind */
+    KILN_PAINT_QUIET /* scenery */
 } kiln_paint;
 
 enum { KILN_MAX_KINDS = 12 }; /* shown in the legend */
@@ -30,8 +31,9 @@ typedef struct kiln_color_scale {
 typedef struct kiln_render_mesh {
     kiln_arena *arena; /* borrowed, owns the arrays */
     size_t vertex_count, triangle_count;
-    float (*position)[3];  /* [vertex], one spare row for Embree's wide loads */
-    uint32_t (*corner)[3]; /* [triangle] */
+    size_t body_vertices, body_triangles; /* these come first, the rest is scenery */
+    float (*position)[3];                 /* [vertex], one spare row for Embree's wide loads */
+    uint32_t (*corner)[3];                /* [triangle] */
     uint32_t (*across)[3]; /* [triangle][edge from corner k to k + 1] another triangle there, or
                               UINT32_MAX */
     float (*normal)[3][3]; /* [triangle][corner] unit, outwards */

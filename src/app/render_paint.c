@@ -10,8 +10,8 @@ static const uint32_t clay = 0xcd6f4c, bisque = 0xd8cfc2; /* the body alone; bes
 
 static void paint_all(kiln_render_mesh *mesh, kiln_paint paint)
 {
-    memset(mesh->paint, paint, mesh->triangle_count);
-    memset(mesh->value, 0, mesh->triangle_count * sizeof *mesh->value);
+    memset(mesh->paint, paint, mesh->body_triangles);
+    memset(mesh->value, 0, mesh->body_triangles * sizeof *mesh->value);
 }
 
 /* With a clip plane only the opened tets carry the colour: the outside stays calm. */
@@ -51,10 +51,11 @@ static int32_t tag_of(const kiln_soup *soup, const kiln_skin_face *face, size_t 
     return soup->triangle_tags.count ? soup->triangle_tags.data[i] : 0;
 }
 
-static kiln_status paint_regions(const kiln_soup *soup, const kiln_skin *faces,
-                                 kiln_render_mesh *mesh, kiln_error *error)
+/* The tags on what is shown, each once, ascending; `out` in the mesh's arena. */
+static kiln_status list_tags(const kiln_soup *soup, const kiln_skin *faces, kiln_arena *arena,
+                             const int32_t **out, size_t *count, kiln_error *error)
 {
-    int32_t *tags = kiln_arena_array(mesh->arena, int32_t, faces->count);
+    int32_t *tags = kiln_arena_array(arena, int32_t, faces->count);
     if (!tags)
         return kiln_fail_memory(error, faces->count * sizeof *tags);
     for (size_t i = 0; i < faces->count; i++)
@@ -64,6 +65,19 @@ static kiln_status paint_regions(const kiln_soup *soup, const kiln_skin *faces,
     for (size_t i = 0; i < faces->count; i++)
         if (i == 0 || tags[i] != tags[i - 1])
             tags[kinds++] = tags[i];
+    *out = tags;
+    *count = kinds;
+    return KILN_OK;
+}
+
+static kiln_status paint_regions(const kiln_soup *soup, const kiln_skin *faces,
+                                 const kiln_render_stage *stage, kiln_render_mesh *mesh,
+                                 kiln_error *error)
+{
+    const int32_t *tags = stage ? stage->tags : NULL;
+    size_t kinds = stage ? stage->tag_count : 0;
+    if (kinds == 0)
+        KILN_TRY(list_tags(soup, faces, mesh->arena, &tags, &kinds, error));
     kiln_color_scale *scale = &mesh->scale;
     *scale = (kiln_color_scale){.paint = KILN_PAINT_KIND, .kind_count = kinds};
     snprintf(scale->title, sizeof scale->title, "region");
@@ -74,7 +88,7 @@ static kiln_status paint_regions(const kiln_soup *soup, const kiln_skin *faces,
         int32_t tag = tag_of(soup, &faces->data[i], i);
         const int32_t *found = bsearch(&tag, tags, kinds, sizeof *tags, compare_tags);
         for (int k = 0; k < 3; k++)
-            mesh->value[i][k] = (float)(found - tags);
+            mesh->value[i][k] = found ? (float)(found - tags) : 0.0f;
     }
     return KILN_OK;
 }
@@ -113,7 +127,7 @@ static kiln_status paint_field(const kiln_soup_field *field, const kiln_skin *fa
         high = low + (low != 0.0 ? fabs(low) : 1.0);
     kiln_color_scale *scale = &mesh->scale;
     *scale = (kiln_color_scale){.paint = KILN_PAINT_MAP,
-                                .map = KILN_MAP_HEAT,
+                                .map = KILN_MAP_FIELD,
                                 .low = low,
                                 .high = high,
                                 .base = kiln_rgb_from_hex(bisque)};
@@ -174,12 +188,14 @@ kiln_status kiln_render_paint(const kiln_soup *soup, const kiln_render_options *
     if (strcmp(color, "quality") == 0) {
         paint_quality(soup, faces, options, mesh);
     } else if (strcmp(color, "region") == 0) {
-        status = paint_regions(soup, faces, mesh, error);
+        status = paint_regions(soup, faces, options->stage, mesh, error);
     } else {
         KILN_TRY(find_field(soup, color, &field, error));
         status = paint_field(field, faces, options, mesh, error);
     }
     if (options->title)
         snprintf(mesh->scale.title, sizeof mesh->scale.title, "%s", options->title);
+    if (options->no_legend)
+        mesh->scale.paint = KILN_PAINT_BASE;
     return status;
 }

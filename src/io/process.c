@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -118,13 +120,17 @@ static waited wait_for(const kiln_context *context, pid_t pid, double seconds, i
     }
 }
 
-static int start(const char *const *arguments, const char *log, pid_t *pid)
+/* `input` becomes its standard input; -1: /dev/null. */
+static int start(const char *const *arguments, const char *log, int input, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     int failure = posix_spawn_file_actions_init(&actions);
     if (failure)
         return failure;
-    failure = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (input < 0)
+        failure = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    else
+        failure = posix_spawn_file_actions_adddup2(&actions, input, 0);
     if (!failure)
         failure =
             posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -148,30 +154,112 @@ static int start(const char *const *arguments, const char *log, pid_t *pid)
     return failure;
 }
 
-kiln_status kiln_process_run(kiln_context *context, const char *const *arguments, const char *log,
-                             double seconds, const char *package, kiln_error *error)
+static kiln_status start_failed(const char *program, int failure, const char *package,
+                                kiln_error *error)
 {
-    pid_t pid;
-    int state, failure = start(arguments, log, &pid);
     if (failure == ENOENT)
-        return kiln_fail(error, KILN_ERR_UNSUPPORTED, arguments[0], 0, -1,
+        return kiln_fail(error, KILN_ERR_UNSUPPORTED, program, 0, -1,
                          "the program is not installed; try: apt-get install %s", package);
-    if (failure)
-        return kiln_fail(error, KILN_ERR_IO, arguments[0], 0, -1, "cannot start: %s",
-                         strerror(failure));
+    return kiln_fail(error, KILN_ERR_IO, program, 0, -1, "cannot start: %s", strerror(failure));
+}
+
+/* Waits, and says what is wrong with the way the program ended. */
+static kiln_status conclude(kiln_context *context, const char *program, const char *log, pid_t pid,
+                            double seconds, kiln_error *error)
+{
+    int state;
     waited end = wait_for(context, pid, seconds, &state);
     if (end == WAIT_INTERRUPTED)
-        return kiln_fail(error, KILN_ERR_IO, arguments[0], 0, -1, "interrupted");
+        return kiln_fail(error, KILN_ERR_IO, program, 0, -1, "interrupted");
     if (end == WAIT_LATE)
-        return kiln_fail(error, KILN_ERR_LIMIT, arguments[0], 0, -1,
+        return kiln_fail(error, KILN_ERR_LIMIT, program, 0, -1,
                          "took longer than %g seconds and was stopped", seconds);
     if (WIFEXITED(state) && WEXITSTATUS(state) == 0)
         return KILN_OK;
     char words[200];
     last_words(log, words, sizeof words);
     if (WIFSIGNALED(state))
-        return kiln_fail(error, KILN_ERR_IO, arguments[0], 0, -1, "stopped by signal %d: %s",
+        return kiln_fail(error, KILN_ERR_IO, program, 0, -1, "stopped by signal %d: %s",
                          WTERMSIG(state), words);
-    return kiln_fail(error, KILN_ERR_IO, arguments[0], 0, -1, "failed with exit code %d: %s",
+    return kiln_fail(error, KILN_ERR_IO, program, 0, -1, "failed with exit code %d: %s",
                      WEXITSTATUS(state), words);
+}
+
+kiln_status kiln_process_run(kiln_context *context, const char *const *arguments, const char *log,
+                             double seconds, const char *package, kiln_error *error)
+{
+    pid_t pid;
+    int failure = start(arguments, log, -1, &pid);
+    if (failure)
+        return start_failed(arguments[0], failure, package, error);
+    return conclude(context, arguments[0], log, pid, seconds, error);
+}
+
+kiln_status kiln_feed_start(kiln_feed *feed, kiln_context *context, const char *const *arguments,
+                            const char *log, const char *package, kiln_error *error)
+{
+    *feed = (kiln_feed){.context = context, .program = arguments[0], .log = log, .channel = -1};
+    /* Sockets rather than a pipe: writing to one whose reader is gone need not raise a signal. */
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+        return kiln_fail(error, KILN_ERR_IO, arguments[0], 0, -1, "cannot be fed: %s",
+                         strerror(errno));
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    pid_t pid;
+    int failure = start(arguments, log, ends[1], &pid);
+    close(ends[1]);
+    if (failure) {
+        close(ends[0]);
+        return start_failed(arguments[0], failure, package, error);
+    }
+    feed->pid = pid;
+    feed->channel = ends[0];
+    return KILN_OK;
+}
+
+kiln_status kiln_feed_write(kiln_feed *feed, const void *bytes, size_t size, kiln_error *error)
+{
+    const char *at = bytes;
+    while (size > 0) {
+        if (kiln_context_is_stopping(feed->context))
+            return kiln_fail(error, KILN_ERR_IO, feed->program, 0, -1, "interrupted");
+        struct pollfd wait = {feed->channel, POLLOUT, 0};
+        if (poll(&wait, 1, 50) == 0)
+            continue;
+        ssize_t sent = send(feed->channel, at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+            continue;
+        if (sent < 0) {
+            kiln_status status = kiln_feed_finish(feed, 5.0, error);
+            return status != KILN_OK ? status
+                                     : kiln_fail(error, KILN_ERR_IO, feed->program, 0, -1,
+                                                 "ended before its input did");
+        }
+        at += sent;
+        size -= (size_t)sent;
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln_feed_finish(kiln_feed *feed, double seconds, kiln_error *error)
+{
+    close(feed->channel);
+    pid_t pid = (pid_t)feed->pid;
+    feed->pid = 0;
+    feed->channel = -1;
+    return conclude(feed->context, feed->program, feed->log, pid, seconds, error);
+}
+
+void kiln_feed_abort(kiln_feed *feed)
+{
+    if (feed->pid == 0)
+        return;
+    close(feed->channel);
+    kill((pid_t)feed->pid, SIGKILL);
+    int state;
+    while (waitpid((pid_t)feed->pid, &state, 0) < 0 && errno == EINTR)
+        ;
+    feed->pid = 0;
+    feed->channel = -1;
 }

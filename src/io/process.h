@@ -26,4 +26,24 @@ const char *kiln_scratch_file(const kiln_scratch *scratch, const char *name,
 kiln_status kiln_process_run(kiln_context *context, const char *const *arguments, const char *log,
                              double seconds, const char *package, kiln_error *error);
 
+/* A program that reads what is written to it from its standard input. Give it a folder (above) for
+ * what it makes, so that an interruption waits until it is gone. */
+typedef struct kiln_feed {
+    kiln_context *context;     /* borrowed */
+    const char *program, *log; /* borrowed */
+    long pid;
+    int channel; /* -1: closed */
+} kiln_feed;
+
+/* As kiln_process_run, without waiting. */
+kiln_status kiln_feed_start(kiln_feed *feed, kiln_context *context, const char *const *arguments,
+                            const char *log, const char *package, kiln_error *error);
+/* All of it, or an error: the program ended early (its last words are in the message), or the
+ * context stops. */
+kiln_status kiln_feed_write(kiln_feed *feed, const void *bytes, size_t size, kiln_error *error);
+/* Ends its input and waits for it as kiln_process_run does. The feed is gone afterwards. */
+kiln_status kiln_feed_finish(kiln_feed *feed, double seconds, kiln_error *error);
+/* Kills it. Does nothing to a feed that was finished or zeroed. */
+void kiln_feed_abort(kiln_feed *feed);
+
 #endif

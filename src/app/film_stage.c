@@ -1,0 +1,208 @@
+#include "app/film_stage.h"
+
+#include "app/render_field.h"
+#include "app/render_mesh.h"
+#include "io/format.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES_IN_ALL = 1 << 20, SAMPLES_PER_FRAME = 8192, LEAST_PER_FRAME = 256 };
+
+kiln_status kiln_film_frame_read(kiln_context *context, const kiln_film_frame *frame,
+                                 const char *color, kiln_soup *soup, kiln_error *error)
+{
+    kiln_soup_init(soup, context);
+    KILN_TRY(kiln_soup_read(context, frame->path, NULL, soup, error));
+    kiln_status status = KILN_OK;
+    if (soup->tets.count == 0 && soup->triangles.count == 0)
+        status = kiln_fail(error, KILN_ERR_INPUT, frame->path, 0, -1, "there is nothing to show");
+    if (status == KILN_OK)
+        status = kiln_render_pick_field(soup, color, error);
+    if (status != KILN_OK)
+        kiln_soup_free(soup);
+    return status;
+}
+
+typedef struct survey {
+    kiln_context *context;
+    const kiln_render_options *options;
+    kiln_film_stage *stage;
+    kiln_camera_fit fit;
+    kiln_f64_array values;
+    size_t values_per_frame;
+} survey;
+
+static kiln_status add_tags(survey *s, const kiln_soup *soup, kiln_error *error)
+{
+    size_t count = soup->tets.count ? soup->tet_tags.count : soup->triangle_tags.count;
+    const int32_t *tags = soup->tets.count ? soup->tet_tags.data : soup->triangle_tags.data;
+    for (size_t i = 0; i < (count ? count : 1); i++) {
+        int32_t tag = count ? tags[i] : 0;
+        size_t at = 0, known = s->stage->tags.count;
+        while (at < known && s->stage->tags.data[at] < tag)
+            at++;
+        if (at < known && s->stage->tags.data[at] == tag)
+            continue;
+        KILN_TRY(kiln_array_push(s->context, &s->stage->tags, tag, error));
+        int32_t *list = s->stage->tags.data;
+        memmove(list + at + 1, list + at, (known - at) * sizeof *list);
+        list[at] = tag;
+    }
+    return KILN_OK;
+}
+
+static kiln_status add_values(survey *s, const kiln_soup *soup, kiln_error *error)
+{
+    const kiln_soup_field *field = NULL;
+    for (size_t i = 0; s->options->color && i < soup->fields.count && !field; i++)
+        if (strcmp(soup->fields.data[i].name, s->options->color) == 0)
+            field = &soup->fields.data[i];
+    if (!field || s->options->range)
+        return KILN_OK;
+    size_t items = field->data.count / field->components;
+    size_t stride = items / s->values_per_frame + 1;
+    for (size_t i = 0; i < items; i += stride) {
+        double value = kiln_soup_field_size(field, i);
+        if (isfinite(value))
+            KILN_TRY(kiln_array_push(s->context, &s->values, value, error));
+    }
+    return KILN_OK;
+}
+
+static kiln_status add_frame(survey *s, const kiln_soup *soup, kiln_error *error)
+{
+    for (size_t i = 0; i < soup->points.count; i++) {
+        kiln_vec3 p = kiln_render_turn_up(soup->points.data[i], s->options->up);
+        s->stage->bodies = kiln_box_grow(s->stage->bodies, p);
+        kiln_camera_fit_add(&s->fit, p);
+    }
+    KILN_TRY(add_tags(s, soup, error));
+    return add_values(s, soup, error);
+}
+
+static int compare_values(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+static void set_range(const survey *s, kiln_render_options *options)
+{
+    size_t count = s->values.count;
+    if (count == 0)
+        return;
+    qsort(s->values.data, count, sizeof *s->values.data, compare_values);
+    size_t cut = count / 200;
+    double low = s->values.data[cut], high = s->values.data[count - 1 - cut];
+    if (low > 0.0 && low < 0.4 * high)
+        low = 0.0;
+    if (!(high > low))
+        high = low + (low != 0.0 ? fabs(low) : 1.0);
+    options->range = true;
+    options->low = low;
+    options->high = high;
+}
+
+/* The obstacles can be told apart only once the bodies' box is known. */
+static kiln_status add_scenery(survey *s, const kiln_film_list *list,
+                               const kiln_film_selection *shown, kiln_error *error)
+{
+    kiln_film_stage *stage = s->stage;
+    stage->stage.floor = stage->bodies.low.z;
+    kiln_box all = stage->bodies;
+    const char *before = NULL;
+    for (size_t i = 0; i < shown->count; i++) {
+        const char *path = list->frames.data[shown->data[i]].obstacles;
+        if (!path || path == before)
+            continue;
+        before = path;
+        kiln_film_scenery scenery;
+        KILN_TRY(kiln_film_scenery_read(s->context, path, s->options->up, &stage->bodies, &scenery,
+                                        error));
+        for (size_t k = 0; k < scenery.framed.count; k++) {
+            kiln_vec3 p = kiln_render_turn_up(scenery.surface.points.data[scenery.framed.data[k]],
+                                              s->options->up);
+            kiln_camera_fit_add(&s->fit, p);
+            all = kiln_box_grow(all, p);
+        }
+        if (scenery.has_ground)
+            all.low.z = fmin(all.low.z, scenery.ground);
+        stage->stage.floor = scenery.has_ground ? scenery.ground : all.low.z;
+        kiln_film_scenery_free(&scenery);
+    }
+    kiln_vec3 half = kiln_v3_scale(kiln_v3_sub(all.high, all.low), 0.5);
+    stage->stage.center = kiln_v3_lerp(all.low, all.high, 0.5);
+    stage->stage.reach = fmax(half.x, fmax(half.y, half.z));
+    if (!(stage->stage.reach > 0.0) || !isfinite(stage->stage.reach))
+        return kiln_fail(error, KILN_ERR_INPUT, list->frames.data[0].path, 0, -1,
+                         "the frames have no extent to show");
+    return KILN_OK;
+}
+
+/* Whether the picture has a colour scale, and so a legend. */
+static bool has_scale(const kiln_render_options *options)
+{
+    const char *color = options->color;
+    if (!color)
+        return options->clip;
+    return strcmp(color, "none") != 0 && strcmp(color, "region") != 0;
+}
+
+static kiln_status look_through(survey *s, const kiln_film_list *list,
+                                const kiln_film_selection *shown, kiln_render_options *options,
+                                kiln_error *error)
+{
+    for (size_t i = 0; i < shown->count; i++) {
+        if (kiln_context_is_stopping(s->context))
+            return kiln_fail(error, KILN_ERR_STATE, "render", 0, -1, "interrupted");
+        kiln_soup soup;
+        KILN_TRY(kiln_film_frame_read(s->context, &list->frames.data[shown->data[i]],
+                                      options->color, &soup, error));
+        kiln_status status = add_frame(s, &soup, error);
+        kiln_soup_free(&soup);
+        KILN_TRY(status);
+    }
+    KILN_TRY(add_scenery(s, list, shown, error));
+    if (!options->range)
+        set_range(s, options);
+    s->stage->stage.camera = kiln_camera_fit_end(&s->fit);
+    s->stage->stage.tags = s->stage->tags.data;
+    s->stage->stage.tag_count = s->stage->tags.count;
+    options->stage = &s->stage->stage;
+    return KILN_OK;
+}
+
+kiln_status kiln_film_stage_set(kiln_context *context, const kiln_film_list *list,
+                                const kiln_film_selection *shown, kiln_render_options *options,
+                                kiln_film_stage *out, kiln_error *error)
+{
+    *out = (kiln_film_stage){.context = context, .bodies = kiln_box_empty()};
+    bool scaled = has_scale(options);
+    if (scaled && !options->title) {
+        kiln_render_field_title(options->color ? options->color : "quality", out->title);
+        options->title = out->title;
+    }
+    options->no_legend |= !scaled;
+    const char *title = options->no_legend ? NULL : options->title;
+    int legend = kiln_render_legend_width(title, options->width, options->height);
+    size_t each = SAMPLES_IN_ALL / shown->count;
+    each = each > SAMPLES_PER_FRAME ? SAMPLES_PER_FRAME : each;
+    survey s = {.context = context,
+                .options = options,
+                .stage = out,
+                .fit = kiln_camera_fit_begin(options->azimuth, options->elevation,
+                                             options->width - legend, options->height),
+                .values_per_frame = each < LEAST_PER_FRAME ? LEAST_PER_FRAME : each};
+    kiln_status status = look_through(&s, list, shown, options, error);
+    kiln_array_free(context, &s.values);
+    if (status != KILN_OK)
+        kiln_film_stage_free(out);
+    return status;
+}
+
+void kiln_film_stage_free(kiln_film_stage *stage)
+{
+    kiln_array_free(stage->context, &stage->tags);
+}

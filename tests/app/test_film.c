@@ -1,0 +1,341 @@
+/* Films and stills of runs, made by the built program from made-up frames. */
+#include "synthetic_run.h"
+
+#include <png.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static int shell(const char *command)
+{
+    int status = system(command);
+    ck_assert_msg(WIFEXITED(status), "%s died", command);
+    return WEXITSTATUS(status);
+}
+
+static int kiln(const char *arguments)
+{
+    char command[2048];
+    snprintf(command, sizeof command, "'%s' %s >.out 2>.err", KILN_PROGRAM, arguments);
+    int code = shell(command);
+    ck_assert_msg(shell("grep -q Sanitizer .err") != 0, "kiln %s", arguments);
+    return code;
+}
+
+static void enter_folder(void)
+{
+    snprintf(folder, sizeof folder, "/tmp/kiln-test-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(chdir(folder), 0);
+    /* What the program leaves behind must be found, so it gets a place of its own. */
+    ck_assert_int_eq(mkdir("scratch", 0777), 0);
+    ck_assert_int_eq(setenv("TMPDIR", "scratch", 1), 0);
+    synthetic_run run = {.folder = "run", .frames = 7, .obstacles = true};
+    synthetic_write(&run);
+}
+
+static void leave_folder(void)
+{
+    char command[100];
+    ck_assert_int_eq(chdir("/"), 0);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    ck_assert_int_eq(shell(command), 0);
+}
+
+typedef struct picture {
+    int width, height;
+    uint8_t *rgb;
+} picture;
+
+static picture load(const char *path)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    ck_assert_msg(png_image_begin_read_from_file(&image, path), "%s: %s", path, image.message);
+    image.format = PNG_FORMAT_RGB;
+    picture p = {(int)image.width, (int)image.height, malloc(PNG_IMAGE_SIZE(image))};
+    ck_assert_msg(png_image_finish_read(&image, NULL, p.rgb, 0, NULL), "%s", path);
+    return p;
+}
+
+/* Rows of the picture that the ball (clay, the first region) covers. */
+static void rows_of_clay(const picture *p, int *top, int *bottom)
+{
+    *top = p->height;
+    *bottom = -1;
+    for (int y = 0; y < p->height; y++)
+        for (int x = 0; x < p->width; x++) {
+            const uint8_t *c = p->rgb + 3 * (y * p->width + x);
+            if (c[0] > c[2] + 50) {
+                *top = y < *top ? y : *top;
+                *bottom = y;
+            }
+        }
+}
+
+START_TEST(stills_share_the_films_camera)
+{
+    ck_assert_int_eq(kiln("render run -o all/ --size 160x120 --samples 2 --every 2"), 0);
+    int top[4], bottom[4];
+    for (int i = 0; i < 4; i++) {
+        char path[40];
+        snprintf(path, sizeof path, "all/%06d.png", 2 * i);
+        picture p = load(path);
+        ck_assert_int_eq(p.width, 160);
+        ck_assert_int_eq(p.height, 120);
+        rows_of_clay(&p, &top[i], &bottom[i]);
+        ck_assert_int_lt(top[i], bottom[i]);
+        free(p.rgb);
+    }
+    /* The highest frame fits, and the ball sinks through one and the same picture. */
+    ck_assert_int_ge(top[0], 4);
+    for (int i = 1; i < 4; i++)
+        ck_assert_msg(top[i] > top[i - 1] && bottom[i] > bottom[i - 1], "frame %d", 2 * i);
+    ck_assert_int_eq(shell("test $(ls all | wc -l) = 4"), 0);
+}
+END_TEST
+
+START_TEST(a_still_is_the_last_frame_unless_told)
+{
+    ck_assert_int_eq(kiln("render run -o a.png --size 96x64 --samples 1"), 0);
+    ck_assert_int_eq(kiln("render run -o b.png --size 96x64 --samples 1 --frame last"), 0);
+    ck_assert_int_eq(kiln("render run -o c.png --size 96x64 --samples 1 --frame 6"), 0);
+    ck_assert_int_eq(kiln("render run -o d.png --size 96x64 --samples 1 --frame 2"), 0);
+    ck_assert_int_eq(shell("cmp a.png b.png && cmp b.png c.png"), 0);
+    ck_assert_int_ne(shell("cmp -s c.png d.png"), 0);
+}
+END_TEST
+
+START_TEST(every_option_shows)
+{
+    const char *look[] = {"",
+                          "--field v",
+                          "--field stress",
+                          "--field mises --range 0:100",
+                          "--field stress.zz",
+                          "--field v.z",
+                          "--field displacement",
+                          "--field quality",
+                          "--edges",
+                          "--clip y=50%",
+                          "--camera 10,40",
+                          "--camera 10,40,2",
+                          "--up y",
+                          "--no-ground",
+                          "--title other --field v"};
+    enum { LOOKS = sizeof look / sizeof look[0] };
+    char arguments[200], command[100];
+    for (int i = 0; i < LOOKS; i++) {
+        snprintf(arguments, sizeof arguments,
+                 "render run -o %d.png --frame 4 --size 96x64 --samples 1 %s", i, look[i]);
+        ck_assert_msg(kiln(arguments) == 0, "%s", arguments);
+        for (int j = 0; j < i; j++) {
+            snprintf(command, sizeof command, "cmp -s %d.png %d.png", i, j);
+            ck_assert_msg(shell(command) != 0, "'%s' looks like '%s'", look[i], look[j]);
+        }
+    }
+    /* Length of v and speed are one thing under two names, as are both kinds of von Mises. */
+    ck_assert_int_eq(kiln("render run -o s.png --frame 4 --size 96x64 --samples 1 --field speed"),
+                     0);
+    ck_assert_int_eq(shell("cmp s.png 1.png"), 0);
+    ck_assert_int_eq(kiln("render run -o m.png --frame 4 --size 96x64 --samples 1 --color mises"),
+                     0);
+    ck_assert_int_eq(shell("cmp m.png 2.png"), 0);
+}
+END_TEST
+
+START_TEST(obstacles_are_drawn_and_the_ground_is_no_square)
+{
+    const char *request = "render run -o %s.png --frame 0 --size 160x120 --samples 2";
+    char arguments[200];
+    snprintf(arguments, sizeof arguments, request, "with");
+    ck_assert_int_eq(kiln(arguments), 0);
+    ck_assert_int_eq(shell("mv run/surface run/elsewhere"), 0);
+    snprintf(arguments, sizeof arguments, request, "without");
+    ck_assert_int_eq(kiln(arguments), 0);
+    ck_assert_int_ne(shell("cmp -s with.png without.png"), 0);
+    picture p = load("with.png");
+    /* The ground is backdrop: light in all corners, whatever the extent of the patch. */
+    const int corners[4] = {0, p.width - 1, (p.height - 1) * p.width, p.height * p.width - 1};
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_gt(p.rgb[3 * corners[i]], 210);
+    free(p.rgb);
+}
+END_TEST
+
+START_TEST(a_film_plays)
+{
+    ck_assert_int_eq(kiln("render run -o film.mp4 --size 96x64 --samples 1 --field speed"), 0);
+    ck_assert_int_eq(shell("grep -q 'film.mp4: 7 frames' .out"), 0);
+    ck_assert_int_eq(shell("ffprobe -v error -show_entries "
+                           "stream=codec_name,width,height,pix_fmt,r_frame_rate,nb_frames -of "
+                           "csv=p=0 film.mp4 > probe"),
+                     0);
+    ck_assert_int_eq(shell("grep -q '^h264,96,64,yuv420p,25/1,7$' probe || { cat probe; false; }"),
+                     0);
+    ck_assert_int_eq(kiln("render run --size 96x64 --samples 1 --fps 12 --every 3"), 0);
+    ck_assert_int_eq(shell("ffprobe -v error -show_entries stream=r_frame_rate,nb_frames -of "
+                           "csv=p=0 run/film.mp4 | grep -q '^12/1,3$'"),
+                     0);
+    ck_assert_int_ne(shell("ls scratch | grep ."), 0);
+}
+END_TEST
+
+START_TEST(threads_do_not_change_a_film)
+{
+    ck_assert_int_eq(kiln("render run -o 1.mp4 --size 96x64 --samples 1 --threads 1"), 0);
+    ck_assert_int_eq(kiln("render run -o 2.mp4 --size 96x64 --samples 1 --threads 2"), 0);
+    ck_assert_int_eq(shell("cmp 1.mp4 2.mp4"), 0);
+}
+END_TEST
+
+START_TEST(a_sheet_has_all_tiles)
+{
+    ck_assert_int_eq(kiln("render run -o a.png --sheet 3x2 --size 80x60 --samples 1"), 0);
+    picture p = load("a.png");
+    ck_assert_int_eq(p.width, 3 * 80 + 2 * 2);
+    ck_assert_int_eq(p.height, 2 * 60 + 2);
+    for (int i = 0; i < 6; i++) {
+        int clay = 0;
+        for (int y = 0; y < 60; y++)
+            for (int x = 0; x < 80; x++) {
+                const uint8_t *c = p.rgb + 3 * ((y + i / 3 * 62) * p.width + x + i % 3 * 82);
+                clay += c[0] > c[2] + 50;
+            }
+        ck_assert_msg(clay > 20, "tile %d is empty", i);
+    }
+    free(p.rgb);
+    ck_assert_int_eq(kiln("render run -o b.png --sheet 9x9 --size 32x32 --samples 1"), 0);
+}
+END_TEST
+
+/* A run that is still going: the list names what is complete, more files may be there. */
+START_TEST(what_is_listed_counts)
+{
+    ck_assert_int_eq(shell("sed -i '/00000[3456].vtu/d' run/run.pvd && "
+                           "head -c 200 run/frames/000003.vtu > x && mv x run/frames/000003.vtu"),
+                     0);
+    ck_assert_int_eq(kiln("render run -o all/ --size 32x32 --samples 1"), 0);
+    ck_assert_int_eq(shell("test $(ls all | wc -l) = 3"), 0);
+}
+END_TEST
+
+static void expect_refusal(const char *arguments, const char *words)
+{
+    char command[300];
+    ck_assert_msg(kiln(arguments) == 2, "%s", arguments);
+    snprintf(command, sizeof command, "grep -q -e '%s' .err || { cat .err; false; }", words);
+    ck_assert_msg(shell(command) == 0, "%s: no '%s'", arguments, words);
+    ck_assert_msg(shell("ls . scratch | grep -e png -e mp4 -e kiln-") != 0, "%s left a file",
+                  arguments);
+}
+
+START_TEST(bad_requests_leave_nothing)
+{
+    expect_refusal("render run -o a.avi", "mp4");
+    expect_refusal("render scratch", "run.pvd");
+    expect_refusal("render run -o nowhere/a.mp4 --size 32x32", "nowhere/a.mp4");
+    expect_refusal("render run -o a.mp4 --size 33x32", "even");
+    expect_refusal("render run -o a.png --frame 7", "0 to 6");
+    expect_refusal("render run -o a.png --frame -1", "--frame");
+    expect_refusal("render run -o a.png --frame 3:1", "--frame");
+    expect_refusal("render run -o a.png --frame x", "--frame");
+    expect_refusal("render run -o a.png --frame 0:3", "one frame");
+    expect_refusal("render run -o a.png --sheet 0x4", "--sheet");
+    expect_refusal("render run -o a.mp4 --sheet 2x2", "png");
+    expect_refusal("render run -o a.mp4 --every 0", "--every");
+    expect_refusal("render run -o a.mp4 --fps 0", "--fps");
+    expect_refusal("render run -o a.mp4 --field sped", "did you mean .speed");
+    expect_refusal("render run -o a.mp4 --field v.w", "v.w");
+    expect_refusal("render run -o a.mp4 --range 5:2 --field v", "--range");
+    expect_refusal("render run -o a.mp4 --camera 1,2,0", "zoom");
+    expect_refusal("render run/frames/000000.vtu -o a.png --sheet 2x2", "folder of a run");
+}
+END_TEST
+
+static void replace_list(const char *text)
+{
+    FILE *file = fopen("run/run.pvd", "w");
+    fputs(text, file);
+    fclose(file);
+}
+
+START_TEST(bad_lists_are_refused_with_their_line)
+{
+    replace_list("");
+    expect_refusal("render run -o a.mp4", "run.pvd");
+    replace_list("<VTKFile><Collection>\n</Collection></VTKFile>\n");
+    expect_refusal("render run -o a.mp4", "no frames");
+    replace_list("<VTKFile><Collection>\n<DataSet file=\"frames/000000.vtu\"/>\n");
+    expect_refusal("render run -o a.mp4", "run.pvd:2: .*timestep");
+    replace_list("<VTKFile><Collection>\n<DataSet timestep=\"x\" file=\"frames/000000.vtu\"/>\n");
+    expect_refusal("render run -o a.mp4", "run.pvd:2: .*number");
+    replace_list("<VTKFile><Collection>\n\n<DataSet timestep=\"1\" file=\"frames/0000");
+    expect_refusal("render run -o a.mp4", "run.pvd:3: ");
+    replace_list("<VTKFile><Collection>\n<DataSet timestep=\"1\" file=\"frames/gone.vtu\"/>\n");
+    expect_refusal("render run -o a.mp4", "gone.vtu");
+    replace_list("<!-- <DataSet --><VTKFile><Collection>\n"
+                 "<DataSet timestep='1' file='frames/000000.vtu'></DataSet>\n");
+    ck_assert_int_eq(kiln("render run -o a.png --size 32x32 --samples 1"), 0);
+}
+END_TEST
+
+START_TEST(without_ffmpeg_it_says_what_to_do)
+{
+    ck_assert_int_eq(shell("mkdir empty"), 0);
+    char command[300];
+    snprintf(command, sizeof command,
+             "env PATH=$PWD/empty '%s' render run -o a.mp4 --size 32x32 2>.err", KILN_PROGRAM);
+    ck_assert_int_eq(shell(command), 2);
+    ck_assert_int_eq(shell("grep -q 'apt-get install ffmpeg' .err"), 0);
+    /* One that breaks off: its last words are in the message. */
+    ck_assert_int_eq(shell("printf '#!/bin/sh\\necho it hurts >&2\\nexit 3\\n' > empty/ffmpeg && "
+                           "chmod +x empty/ffmpeg"),
+                     0);
+    ck_assert_int_eq(shell(command), 2);
+    ck_assert_int_eq(shell("grep -q 'exit code 3: it hurts' .err"), 0);
+    ck_assert_int_ne(shell("ls -A . scratch | grep -e mp4 -e kiln-"), 0);
+}
+END_TEST
+
+START_TEST(an_interrupted_film_leaves_nothing)
+{
+    for (int wait = 100; wait <= 700; wait += 300) {
+        pid_t child = fork();
+        if (child == 0) {
+            execl(KILN_PROGRAM, "kiln", "render", "run", "-o", "a.mp4", "--samples", "64", NULL);
+            _exit(127);
+        }
+        nanosleep(&(struct timespec){0, wait * 1000000L}, NULL);
+        ck_assert_int_eq(kill(child, SIGINT), 0);
+        int state;
+        ck_assert_int_eq(waitpid(child, &state, 0), child);
+        ck_assert(WIFSIGNALED(state) && WTERMSIG(state) == SIGINT);
+        ck_assert_int_ne(shell("ls -A . scratch | grep -e mp4 -e kiln-"), 0);
+    }
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("film");
+    TCase *all = kiln_test_case(suite, "film");
+    tcase_add_checked_fixture(all, enter_folder, leave_folder);
+    tcase_add_test(all, stills_share_the_films_camera);
+    tcase_add_test(all, a_still_is_the_last_frame_unless_told);
+    tcase_add_test(all, every_option_shows);
+    tcase_add_test(all, obstacles_are_drawn_and_the_ground_is_no_square);
+    tcase_add_test(all, a_film_plays);
+    tcase_add_test(all, threads_do_not_change_a_film);
+    tcase_add_test(all, a_sheet_has_all_tiles);
+    tcase_add_test(all, what_is_listed_counts);
+    tcase_add_test(all, bad_requests_leave_nothing);
+    tcase_add_test(all, bad_lists_are_refused_with_their_line);
+    tcase_add_test(all, without_ffmpeg_it_says_what_to_do);
+    tcase_add_test(all, an_interrupted_film_leaves_nothing);
+    return suite;
+}
