@@ -88,6 +88,11 @@ static kiln_status parse_option(const kiln_usage *usage, int argc, char *const *
         return kiln_fail(error, KILN_ERR_INPUT, usage->command, 0, -1, "--%s needs a value (%s)",
                          option->name, option->value);
     out->values[row] = inline_value ? inline_value : argv[++*at];
+    if (out->given_count == KILN_MAX_GIVEN)
+        return kiln_fail(error, KILN_ERR_INPUT, usage->command, 0, -1, "more than %d options",
+                         KILN_MAX_GIVEN);
+    out->given[out->given_count].row = row;
+    out->given[out->given_count++].value = out->values[row];
     return KILN_OK;
 }
 
@@ -131,6 +136,16 @@ const char *kiln_arguments_get(const kiln_arguments *arguments, const char *name
 {
     int row = find_option(arguments->usage, name, strlen(name), 0);
     return row < 0 ? NULL : arguments->values[row];
+}
+
+size_t kiln_arguments_all(const kiln_arguments *arguments, const char *name, const char **out)
+{
+    int row = find_option(arguments->usage, name, strlen(name), 0);
+    size_t count = 0;
+    for (int i = 0; i < arguments->given_count; i++)
+        if (arguments->given[i].row == row)
+            out[count++] = arguments->given[i].value;
+    return count;
 }
 
 bool kiln_arguments_has(const kiln_arguments *arguments, const char *name)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { KILN_MAX_OPTIONS = 24, KILN_MAX_OPERANDS = 256 };
+enum { KILN_MAX_OPTIONS = 24, KILN_MAX_OPERANDS = 256, KILN_MAX_GIVEN = 256 };
 
 typedef struct kiln_option {
     const char *name;  /* without dashes */
@@ -35,6 +35,11 @@ typedef struct kiln_arguments {
     const char *values[KILN_MAX_OPTIONS]; /* by row, common options first; "" for a given flag */
     const char *operands[KILN_MAX_OPERANDS];
     int operand_count;
+    struct {
+        int row;
+        const char *value;
+    } given[KILN_MAX_GIVEN]; /* options with values, in their order */
+    int given_count;
 } kiln_arguments;
 
 /* `argv` without program and command names. Borrows the strings. */
@@ -43,6 +48,9 @@ kiln_status kiln_arguments_parse(const kiln_usage *usage, int argc, char *const 
 
 /* The value, "" for a given flag, NULL when absent. The option must be in the table. */
 const char *kiln_arguments_get(const kiln_arguments *arguments, const char *name);
+/* All values of an option that may be given several times, in order, at most KILN_MAX_GIVEN;
+ * returns how many. kiln_arguments_get has the last. */
+size_t kiln_arguments_all(const kiln_arguments *arguments, const char *name, const char **out);
 bool kiln_arguments_has(const kiln_arguments *arguments, const char *name);
 
 /* A whole number in [least, most]; `value` keeps its contents when the option is absent. */
