@@ -10,8 +10,7 @@ typedef struct kiln_run_output {
     kiln_status (*frame)(void *self, kiln_world *world, kiln_error *error);
     kiln_status (*stats)(void *self, const kiln_stats *stats, kiln_error *error);
     kiln_status (*checkpoint)(void *self, kiln_world *world, kiln_error *error);
-    /* After each step, and about once a second inside long ones (heartbeat, from the same thread).
-     */
+    /* After each step's row. */
     void (*progress)(void *self, const kiln_world *world, const kiln_stats *stats);
     /* Asked between steps; true: finish with a checkpoint (Ctrl-C). */
     bool (*stop)(void *self);
@@ -24,6 +23,12 @@ typedef enum kiln_run_end {
     KILN_RUN_GAVE_UP  /* dt below its minimum; checkpoint written, diagnosis filled */
 } kiln_run_end;
 
+/* From the world's state to `until`. Steps meet the times of frames (multiples of the scene's
+ * interval) and of holds and loads that begin or end, not those of checkpoints; the first and the
+ * last state are frames too. A static scene has one equilibrium at each of these times, each from
+ * the one before; in the first, loads and the ways of holds grow from nothing in load_steps parts
+ * (a scene of no duration is this one alone). Nothing is done, and nothing written, when the time
+ * has been reached already. When a callback fails the run ends with its error. */
 kiln_status kiln_run(kiln_world *world, double until, const kiln_run_output *output,
                      kiln_run_end *end, kiln_diagnosis *diagnosis, kiln_error *error);
 

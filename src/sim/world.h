@@ -32,15 +32,33 @@ kiln_world_state *kiln_world_get_state(kiln_world *world);
  * written, and after one was read back, everything that is derived is built anew, so that both go
  * on with the same bits. */
 kiln_status kiln_world_renew(kiln_world *world, kiln_error *error);
+/* The mesh of a checkpoint in place of the one the scene made, which it must match: the same fields
+ * (KILN_ERR_INPUT: another scene or version) and the same tets in the material (a mesh file has
+ * changed). Then everything is renewed. */
+kiln_status kiln_world_replace_mesh(kiln_world *world, kiln_mesh *take_mesh, kiln_error *error);
+/* The solver back end of the last step; NULL before the first. */
+const char *kiln_world_backend(const kiln_world *world);
 
-/* One row of stats.csv. NaN: does not apply (an empty cell). Order and names are fixed. */
+/* One row of stats.csv. NaN: does not apply (an empty cell). Order and names are fixed. Counts and
+ * times of a step include its rejected tries.
+ *   q_min q_mean          quality of the tets as they are in the world
+ *   volume rest_volume    of the tets in the world, in the material, m^3
+ *   px.. lx.. e_kinetic   momentum, angular momentum about the origin, energy; not in static solves
+ *   e_elastic e_load      J; e_load is the potential -f.x of the dead loads
+ *   newton linear         iterations
+ *   t_*                   s of the wall clock; t_io is what was written since the row before
+ *   rejected              tries taken back before this step
+ *   contacts fx..         vertices that obstacles hold, total force of the obstacles, N
+ *   rx..                  total force of what holds vertices, N */
 #define KILN_STATS_TABLE(X)                                                                        \
     X(step)                                                                                        \
-    X(time) X(dt) X(vertices) X(tets) X(q_min) X(volume) X(rest_volume) X(px) X(py) X(pz) X(lx)    \
-        X(ly) X(lz) X(e_kinetic) X(e_elastic) X(e_contact) X(newton) X(linear) X(t_step)           \
-            X(t_assemble) X(t_factor) X(t_solve) X(t_contact) X(t_plastic) X(t_size) X(t_remesh)   \
-                X(t_transfer) X(t_io) X(e_load) X(q_mean) X(rejected) X(contacts) X(rx) X(ry)      \
-                    X(rz) X(fx) X(fy) X(fz)
+    X(time)                                                                                        \
+    X(dt)                                                                                          \
+    X(vertices)                                                                                    \
+    X(tets) X(q_min) X(volume) X(rest_volume) X(px) X(py) X(pz) X(lx) X(ly) X(lz) X(e_kinetic)     \
+        X(e_elastic) X(e_contact) X(newton) X(linear) X(t_step) X(t_assemble) X(t_factor)          \
+            X(t_solve) X(t_contact) X(t_plastic) X(t_size) X(t_remesh) X(t_transfer) X(t_io)       \
+                X(e_load) X(q_mean) X(rejected) X(contacts) X(rx) X(ry) X(rz) X(fx) X(fy) X(fz)
 
 typedef struct kiln_stats {
 #define KILN_STATS_MEMBER(name) double name;
@@ -59,8 +77,20 @@ kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, b
 /* The statistics of the state as it is, for the row of step 0. */
 void kiln_world_measure(kiln_world *world, kiln_stats *stats);
 
-/* The mesh of this moment as a soup for a frame: world positions, the fields the scene asks for. */
+/* Column names by number; NULL past the last. */
+const char *kiln_stats_name(size_t column);
+
+/* The mesh of this moment as a soup for a frame: world positions, regions, surface triangles with
+ * their tags, and the fields the scene asks for: u, v, reaction, contact on vertices, the element
+ * outputs on tets (and on triangles, from the tet behind). `soup` is initialised here; empty on
+ * failure. A number that is not finite is an error: such a frame is never written. */
 kiln_status kiln_world_frame(kiln_world *world, kiln_soup *soup, kiln_error *error);
+
+/* Name of a per-tet field in scenes and frames. */
+const char *kiln_element_output_name(kiln_element_output what);
+
+/* Triangles of all obstacles where they are now, tag = number of the obstacle from 1. */
+kiln_status kiln_world_obstacle_surfaces(kiln_world *world, kiln_soup *soup, kiln_error *error);
 
 /* Forces over all vertices of a hold or an obstacle since the last step, N. */
 kiln_vec3 kiln_world_hold_force(const kiln_world *world, size_t hold);

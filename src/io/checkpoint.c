@@ -1,0 +1,567 @@
+/* The file is an HDF5 file behind a block of our own, which HDF5's tools pass over (a user block):
+ * magic, version, length and hash of what follows. It is made and read in memory, so that HDF5
+ * never meets a full disk, and never a byte that we have not written: it is known to fall over
+ * damaged files. */
+#include "io/checkpoint.h"
+
+#include "base/hash.h"
+#include "io/sink.h"
+#include "io/source.h"
+#include "mesh/audit.h"
+
+#include <hdf5/serial/hdf5.h>
+#include <pthread.h>
+#include <string.h>
+
+enum { HEAD_SIZE = 512, FORMAT = 1, IMAGE_STEP = 1 << 20, PATH_SIZE = KILN_NAME_SIZE + 32 };
+
+static const char magic[16] = "kiln checkpoint";
+
+typedef struct head {
+    char magic[16];
+    uint64_t format, size, hash;
+    char version[32];
+} head;
+
+/* One direction of travel for both: a description of the data calls `column` for each array, and
+ * whether it is written or read is the traveller's business. */
+typedef struct traveller {
+    kiln_context *context;
+    hid_t file;
+    bool writing;
+    const char *path; /* for messages */
+    kiln_status status;
+    kiln_error *error;
+} traveller;
+
+static void fail(traveller *t, kiln_status status, const char *what, const char *name)
+{
+    if (t->status == KILN_OK)
+        t->status = kiln_fail(t->error, status, t->path, 0, -1, "%s '%s'", what, name);
+}
+
+static hid_t number_type(kiln_type type)
+{
+    switch (type) {
+    case KILN_F64:
+        return H5T_NATIVE_DOUBLE;
+    case KILN_U32:
+        return H5T_NATIVE_UINT32;
+    case KILN_I32:
+        return H5T_NATIVE_INT32;
+    default:
+        return H5T_NATIVE_UINT64;
+    }
+}
+
+static void write_array(traveller *t, const char *name, hid_t type, size_t rows, size_t width,
+                        const void *data)
+{
+    hsize_t shape[2] = {rows, width};
+    hid_t space = H5Screate_simple(width == 1 ? 1 : 2, shape, NULL);
+    hid_t link = H5Pcreate(H5P_LINK_CREATE), made = H5Pcreate(H5P_DATASET_CREATE);
+    bool fine = space >= 0 && link >= 0 && made >= 0;
+    /* No times of creation: the same state must be the same bytes. */
+    fine = fine && H5Pset_obj_track_times(made, false) >= 0 &&
+           H5Pset_create_intermediate_group(link, 1) >= 0;
+    hid_t set =
+        fine ? H5Dcreate2(t->file, name, type, space, link, made, H5P_DEFAULT) : H5I_INVALID_HID;
+    fine = fine && set >= 0 &&
+           (rows == 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
+    if (set >= 0)
+        fine = H5Dclose(set) >= 0 && fine;
+    if (made >= 0)
+        H5Pclose(made);
+    if (link >= 0)
+        H5Pclose(link);
+    if (space >= 0)
+        H5Sclose(space);
+    if (!fine)
+        fail(t, KILN_ERR_MEMORY, "out of memory while writing", name);
+}
+
+/* The set's rows; its width and type must be those asked for. */
+static bool look_at(hid_t set, hid_t type, size_t width, size_t *rows)
+{
+    hid_t space = H5Dget_space(set), kind = H5Dget_type(set);
+    hsize_t shape[2] = {0, 1};
+    int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
+    bool fine = kind >= 0 && (rank == 1 || rank == 2) &&
+                H5Sget_simple_extent_dims(space, shape, NULL) == rank && shape[1] == width &&
+                H5Tequal(kind, type) > 0;
+    *rows = shape[0];
+    if (kind >= 0)
+        H5Tclose(kind);
+    if (space >= 0)
+        H5Sclose(space);
+    return fine;
+}
+
+static size_t array_rows(traveller *t, const char *name, hid_t type, size_t width)
+{
+    size_t rows = 0;
+    if (t->status != KILN_OK)
+        return 0;
+    hid_t set = H5Dopen2(t->file, name, H5P_DEFAULT);
+    if (set < 0 || !look_at(set, type, width, &rows))
+        fail(t, KILN_ERR_INPUT, "lacks, or has in another shape,", name);
+    if (set >= 0)
+        H5Dclose(set);
+    return t->status == KILN_OK ? rows : 0;
+}
+
+static void read_array(traveller *t, const char *name, hid_t type, size_t rows, size_t width,
+                       void *data)
+{
+    size_t found = array_rows(t, name, type, width);
+    if (t->status != KILN_OK)
+        return;
+    if (found != rows) {
+        fail(t, KILN_ERR_INPUT, "has the wrong number of rows in", name);
+        return;
+    }
+    hid_t set = H5Dopen2(t->file, name, H5P_DEFAULT);
+    if (set < 0 || (rows > 0 && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0))
+        fail(t, KILN_ERR_INPUT, "cannot read", name);
+    if (set >= 0)
+        H5Dclose(set);
+}
+
+static void column(traveller *t, const char *name, hid_t type, size_t rows, size_t width,
+                   void *data)
+{
+    if (t->status != KILN_OK)
+        return;
+    if (t->writing)
+        write_array(t, name, type, rows, width, data);
+    else
+        read_array(t, name, type, rows, width, data);
+}
+
+static void number(traveller *t, const char *name, double *value)
+{
+    column(t, name, H5T_NATIVE_DOUBLE, 1, 1, value);
+}
+
+static void count(traveller *t, const char *name, uint64_t *value)
+{
+    column(t, name, H5T_NATIVE_UINT64, 1, 1, value);
+}
+
+static void travel_state(traveller *t, kiln_world_state *state)
+{
+    uint64_t good = (uint64_t)state->pace.good;
+    /* Never is no number that a file may hold. */
+    double frame = isfinite(state->next_frame) ? state->next_frame : -1.0;
+    double checkpoint = isfinite(state->next_checkpoint) ? state->next_checkpoint : -1.0;
+    number(t, "/state/time", &state->clock.time);
+    number(t, "/state/h_before", &state->clock.h_before);
+    number(t, "/state/dt", &state->pace.dt);
+    count(t, "/state/good", &good);
+    count(t, "/state/step", &state->step);
+    count(t, "/state/frame", &state->frame);
+    count(t, "/state/checkpoint", &state->checkpoint);
+    number(t, "/state/next_frame", &frame);
+    number(t, "/state/next_checkpoint", &checkpoint);
+    count(t, "/state/rejected", &state->rejected);
+    if (t->writing || t->status != KILN_OK)
+        return;
+    state->pace.good = (int)(good < INT32_MAX ? good : INT32_MAX);
+    state->next_frame = frame < 0.0 ? INFINITY : frame;
+    state->next_checkpoint = checkpoint < 0.0 ? INFINITY : checkpoint;
+    if (!isfinite(state->clock.time) || !isfinite(state->clock.h_before) ||
+        !(state->pace.dt > 0.0) || !isfinite(state->pace.dt))
+        fail(t, KILN_ERR_INPUT, "bad number in", "/state");
+}
+
+static const char *const table_names[KILN_WHERE_COUNT] = {"vertex", "tet", "face"};
+
+/* Core columns are records of 32-bit words but for the positions. */
+static void column_shape(const kiln_field *field, kiln_type *type, size_t *width)
+{
+    bool positions = field->core && field->stride == sizeof(kiln_vec3);
+    *type = field->core ? positions ? KILN_F64 : KILN_U32 : field->type;
+    *width = field->stride / kiln_type_size(*type);
+}
+
+/* Without the dot that marks core columns, which would mean "here" in a path. */
+static void column_name(int where, const kiln_field *field, char name[PATH_SIZE])
+{
+    snprintf(name, PATH_SIZE, "/mesh/%s/%s%s", table_names[where], field->core ? "core_" : "field_",
+             field->name + (field->name[0] == '.'));
+}
+
+static void travel_tables(traveller *t, kiln_mesh *mesh)
+{
+    char name[PATH_SIZE];
+    for (int where = 0; where < KILN_WHERE_COUNT; where++) {
+        kiln_table *table = &mesh->table[where];
+        for (size_t i = 0; i < table->fields.count; i++) {
+            kiln_field *field = &table->fields.data[i];
+            kiln_type type;
+            size_t width;
+            column_shape(field, &type, &width);
+            column_name(where, field, name);
+            column(t, name, number_type(type), table->used, width, field->data);
+        }
+    }
+}
+
+static void travel_parts(traveller *t, kiln_mesh *mesh)
+{
+    size_t parts = mesh->parts.count, size = parts * sizeof(uint64_t) + 1;
+    uint64_t *words = kiln_resize(t->context, NULL, 0, size);
+    if (!words) {
+        if (t->status == KILN_OK)
+            t->status = kiln_fail_memory(t->error, size);
+        return;
+    }
+    double *volume = (double *)words;
+#define PART_COLUMN(name, array, type)                                                             \
+    for (size_t p = 0; p < parts && t->writing; p++)                                               \
+        array[p] = mesh->parts.data[p].name;                                                       \
+    column(t, "/mesh/parts/" #name, type, parts, 1, array);                                        \
+    for (size_t p = 0; p < parts && !t->writing && t->status == KILN_OK; p++)                      \
+        mesh->parts.data[p].name = array[p];
+    PART_COLUMN(stamp, words, H5T_NATIVE_UINT64)
+    PART_COLUMN(volume, volume, H5T_NATIVE_DOUBLE)
+    uint32_t *half = (uint32_t *)words;
+    PART_COLUMN(tets, half, H5T_NATIVE_UINT32)
+    PART_COLUMN(body, half, H5T_NATIVE_UINT32)
+#undef PART_COLUMN
+    kiln_release(t->context, words, size);
+}
+
+static void travel_mesh(traveller *t, kiln_mesh *mesh)
+{
+    uint64_t twin = mesh->next_twin, changes = mesh->clock;
+    uint64_t policy = mesh->world_policy;
+    travel_tables(t, mesh);
+    travel_parts(t, mesh);
+    count(t, "/mesh/next_twin", &twin);
+    count(t, "/mesh/clock", &changes);
+    count(t, "/mesh/revision", &mesh->revision);
+    count(t, "/mesh/world_policy", &policy);
+    number(t, "/mesh/ledger/volume_gained", &mesh->ledger.volume_gained);
+    number(t, "/mesh/ledger/volume_lost", &mesh->ledger.volume_lost);
+    count(t, "/mesh/ledger/tets_injected", &mesh->ledger.tets_injected);
+    count(t, "/mesh/ledger/tets_removed", &mesh->ledger.tets_removed);
+    if (t->writing || t->status != KILN_OK)
+        return;
+    if (twin > UINT32_MAX || changes > UINT32_MAX || policy > KILN_WORLD_TOLERATE) {
+        fail(t, KILN_ERR_INPUT, "bad number in", "/mesh");
+        return;
+    }
+    mesh->next_twin = (uint32_t)twin;
+    mesh->clock = (uint32_t)changes;
+    mesh->world_policy = (kiln_world_policy)policy;
+}
+
+/* M9 for what is written, so that no file ever holds a NaN. */
+static kiln_status check_finite(const kiln_mesh *mesh, const char *path, kiln_error *error)
+{
+    for (int where = 0; where < KILN_WHERE_COUNT; where++) {
+        const kiln_table *table = &mesh->table[where];
+        for (size_t i = 0; i < table->fields.count; i++) {
+            const kiln_field *field = &table->fields.data[i];
+            kiln_type type;
+            size_t width;
+            column_shape(field, &type, &width);
+            const double *value = (const double *)field->data;
+            double sum = 0.0;
+            for (size_t k = 0; k < width * table->used && type == KILN_F64; k++)
+                sum += value[k] - value[k];
+            if (sum != 0.0)
+                return kiln_fail(error, KILN_ERR_STATE, path, 0, -1,
+                                 "not written: field '%s' has a value that is not finite",
+                                 field->name);
+        }
+    }
+    return KILN_OK;
+}
+
+/* HDF5 is one for the whole process and not for threads; worlds of several contexts may meet here.
+ * While it is held, errors are ours to report. */
+static pthread_mutex_t library = PTHREAD_MUTEX_INITIALIZER;
+
+typedef struct silence {
+    H5E_auto2_t report;
+    void *data;
+} silence;
+
+static silence library_enter(void)
+{
+    silence before = {NULL, NULL};
+    pthread_mutex_lock(&library);
+    H5Eget_auto2(H5E_DEFAULT, &before.report, &before.data);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    return before;
+}
+
+static void library_leave(silence before)
+{
+    H5Eset_auto2(H5E_DEFAULT, before.report, before.data);
+    pthread_mutex_unlock(&library);
+}
+
+/* A file in memory: a new one, or one with that contents. Negative on failure. */
+static hid_t open_image(const void *image, size_t size)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS), file = H5I_INVALID_HID;
+    if (access < 0)
+        return access;
+    bool fine = H5Pset_fapl_core(access, IMAGE_STEP, false) >= 0;
+    if (fine && image)
+        fine = H5Pset_file_image(access, (void *)(uintptr_t)image, size) >= 0;
+    if (fine)
+        file = image ? H5Fopen("checkpoint", H5F_ACC_RDONLY, access)
+                     : H5Fcreate("checkpoint", H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    H5Pclose(access);
+    return file;
+}
+
+/* The bytes of the file as they are now; the context's to free. */
+static kiln_status copy_image(traveller *t, char **image, size_t *size, kiln_error *error)
+{
+    ssize_t length =
+        H5Fflush(t->file, H5F_SCOPE_GLOBAL) >= 0 ? H5Fget_file_image(t->file, NULL, 0) : -1;
+    if (length <= 0)
+        return kiln_fail_memory(error, 0);
+    *size = (size_t)length;
+    *image = kiln_resize(t->context, NULL, 0, *size);
+    if (!*image)
+        return kiln_fail_memory(error, *size);
+    if (H5Fget_file_image(t->file, *image, *size) == length)
+        return KILN_OK;
+    kiln_release(t->context, *image, *size);
+    *image = NULL;
+    return kiln_fail_memory(error, *size);
+}
+
+static kiln_status make_image(kiln_world *world, const kiln_checkpoint_scene *scene,
+                              const char *path, char **image, size_t *size, kiln_error *error)
+{
+    traveller t = {
+        .context = kiln_world_mesh(world)->context, .writing = true, .path = path, .error = error};
+    t.file = open_image(NULL, 0);
+    if (t.file < 0)
+        return kiln_fail_memory(error, IMAGE_STEP);
+    column(&t, "/scene/text", H5T_NATIVE_UINT8, scene->text_size, 1, scene->text);
+    column(&t, "/scene/sets", H5T_NATIVE_UINT8, scene->sets_size, 1, scene->sets);
+    travel_state(&t, kiln_world_get_state(world));
+    travel_mesh(&t, kiln_world_mesh(world));
+    if (t.status == KILN_OK)
+        t.status = copy_image(&t, image, size, error);
+    H5Fclose(t.file);
+    return t.status;
+}
+
+kiln_status kiln_checkpoint_write(kiln_world *world, const kiln_checkpoint_scene *scene,
+                                  const char *path, kiln_error *error)
+{
+    kiln_mesh *mesh = kiln_world_mesh(world);
+    char *image = NULL;
+    size_t size = 0;
+    KILN_TRY(check_finite(mesh, path, error));
+    silence before = library_enter();
+    kiln_status status = make_image(world, scene, path, &image, &size, error);
+    library_leave(before);
+    KILN_TRY(status);
+    char block[HEAD_SIZE] = {0};
+    head h = {.format = FORMAT, .size = size, .hash = kiln_hash_bytes(0, image, size)};
+    memcpy(h.magic, magic, sizeof magic);
+    snprintf(h.version, sizeof h.version, "%s", kiln_version());
+    memcpy(block, &h, sizeof h);
+    kiln_sink sink;
+    status = kiln_sink_open(&sink, mesh->context, path, error);
+    if (status == KILN_OK) {
+        kiln_sink_bytes(&sink, block, sizeof block);
+        kiln_sink_bytes(&sink, image, size);
+        status = kiln_sink_commit(&sink, error);
+    }
+    kiln_release(mesh->context, image, size);
+    return status;
+}
+
+static kiln_status check_head(kiln_source *source, kiln_error *error)
+{
+    head h;
+    if (kiln_source_left(source) < HEAD_SIZE || memcmp(source->at, magic, sizeof magic) != 0)
+        return kiln_fail(error, KILN_ERR_INPUT, source->name, 0, -1, "is not a Kiln checkpoint");
+    memcpy(&h, source->at, sizeof h);
+    h.version[sizeof h.version - 1] = 0;
+    source->at += HEAD_SIZE;
+    if (h.format != FORMAT)
+        return kiln_fail(error, KILN_ERR_INPUT, source->name, 0, -1,
+                         "is a checkpoint of another format (%llu, of Kiln %s); this is Kiln %s, "
+                         "format %d",
+                         (unsigned long long)h.format, h.version, kiln_version(), FORMAT);
+    if (h.size != kiln_source_left(source))
+        return kiln_fail(error, KILN_ERR_INPUT, source->name, 0, -1,
+                         "is not whole: %zu of %llu bytes", kiln_source_left(source),
+                         (unsigned long long)h.size);
+    if (h.hash != kiln_hash_bytes(0, source->at, kiln_source_left(source)))
+        return kiln_fail(error, KILN_ERR_INPUT, source->name, 0, -1,
+                         "is damaged: its bytes are not those that were written");
+    return KILN_OK;
+}
+
+/* Calls `body` with the file open. */
+static kiln_status with_file(kiln_context *context, const char *path,
+                             kiln_status (*body)(traveller *t, void *user), void *user,
+                             kiln_error *error)
+{
+    kiln_source source;
+    KILN_TRY(kiln_source_open(&source, context, path, error));
+    kiln_status status = check_head(&source, error);
+    if (status == KILN_OK) {
+        silence before = library_enter();
+        traveller t = {.context = context, .path = path, .error = error};
+        t.file = open_image(source.at, kiln_source_left(&source));
+        if (t.file < 0)
+            status = kiln_fail(error, KILN_ERR_INPUT, path, 0, -1, "cannot be opened by HDF5");
+        else
+            status = body(&t, user);
+        if (t.file >= 0)
+            H5Fclose(t.file);
+        library_leave(before);
+    }
+    kiln_source_close(&source);
+    return status;
+}
+
+static void read_text(traveller *t, const char *name, char **text, size_t *size)
+{
+    *size = array_rows(t, name, H5T_NATIVE_UINT8, 1);
+    if (t->status != KILN_OK)
+        return;
+    *text = kiln_resize(t->context, NULL, 0, *size + 1);
+    if (!*text) {
+        t->status = kiln_fail_memory(t->error, *size + 1);
+        return;
+    }
+    (*text)[*size] = 0;
+    column(t, name, H5T_NATIVE_UINT8, *size, 1, *text);
+}
+
+static kiln_status read_scene(traveller *t, void *user)
+{
+    kiln_checkpoint_scene *scene = user;
+    read_text(t, "/scene/text", &scene->text, &scene->text_size);
+    read_text(t, "/scene/sets", &scene->sets, &scene->sets_size);
+    return t->status;
+}
+
+kiln_status kiln_checkpoint_read_scene(kiln_context *context, const char *path,
+                                       kiln_checkpoint_scene *out, kiln_error *error)
+{
+    kiln_checkpoint_scene scene = {0};
+    kiln_status status = with_file(context, path, read_scene, &scene, error);
+    if (status == KILN_OK)
+        *out = scene;
+    else
+        kiln_checkpoint_scene_free(context, &scene);
+    return status;
+}
+
+void kiln_checkpoint_scene_free(kiln_context *context, kiln_checkpoint_scene *scene)
+{
+    if (scene->text)
+        kiln_release(context, scene->text, scene->text_size + 1);
+    if (scene->sets)
+        kiln_release(context, scene->sets, scene->sets_size + 1);
+    *scene = (kiln_checkpoint_scene){0};
+}
+
+/* An empty mesh with the columns of `like`, with room for the rows the file has. */
+static kiln_status shape_mesh(traveller *t, const kiln_mesh *like, kiln_mesh *mesh)
+{
+    size_t rows[KILN_WHERE_COUNT];
+    char name[PATH_SIZE];
+    for (int where = 0; where < KILN_WHERE_COUNT; where++) {
+        const kiln_table *table = &like->table[where];
+        for (size_t i = 0; i < table->fields.count; i++) {
+            const kiln_field *field = &table->fields.data[i];
+            if (!field->core)
+                KILN_TRY(kiln_mesh_add_field(mesh, field->name, (kiln_where)where, field->type,
+                                             field->components, field->rule, t->error));
+        }
+        kiln_type type;
+        size_t width;
+        column_shape(&table->fields.data[0], &type, &width);
+        column_name(where, &table->fields.data[0], name);
+        rows[where] = array_rows(t, name, number_type(type), width);
+    }
+    KILN_TRY(t->status);
+    KILN_TRY(kiln_mesh_reserve(mesh, rows[KILN_ON_VERTEX], rows[KILN_ON_TET], rows[KILN_ON_FACE],
+                               t->error));
+    for (int where = 0; where < KILN_WHERE_COUNT; where++)
+        mesh->table[where].used = mesh->table[where].live = (uint32_t)rows[where];
+    size_t parts = array_rows(t, "/mesh/parts/stamp", H5T_NATIVE_UINT64, 1);
+    KILN_TRY(t->status);
+    KILN_TRY(kiln_array_reserve(mesh->context, &mesh->parts, parts + 1, t->error));
+    memset(mesh->parts.data, 0, parts * sizeof *mesh->parts.data);
+    mesh->parts.count = parts;
+    return KILN_OK;
+}
+
+static kiln_status broken(const traveller *t, const char *what)
+{
+    return kiln_fail(t->error, KILN_ERR_INPUT, t->path, 0, -1, "its mesh is not sound: %s", what);
+}
+
+/* What the audit takes for granted, then the audit. World tets may be inverted by a rounding that
+ * the step does not see, so their sign is not asked here. */
+static kiln_status check_mesh(const traveller *t, kiln_mesh *mesh)
+{
+    for (uint32_t i = 0; i < mesh->table[KILN_ON_TET].used; i++)
+        if (!kiln_tet_live(mesh, i) || mesh->info[i].part >= mesh->parts.count)
+            return broken(t, "a tet is missing or in no part");
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (!kiln_vertex_live(mesh, v))
+            return broken(t, "a vertex is missing");
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++)
+        if (!kiln_face_live(mesh, f))
+            return broken(t, "a surface face is missing");
+    kiln_world_policy policy = mesh->world_policy;
+    mesh->world_policy = KILN_WORLD_TOLERATE;
+    kiln_audit_report report;
+    kiln_status status = kiln_mesh_audit(mesh, &report, t->error);
+    mesh->world_policy = policy;
+    KILN_TRY(status);
+    return report.invariant ? broken(t, report.message) : KILN_OK;
+}
+
+static kiln_status read_mesh(traveller *t, kiln_world *world, kiln_mesh *mesh)
+{
+    KILN_TRY(shape_mesh(t, kiln_world_mesh(world), mesh));
+    travel_mesh(t, mesh);
+    KILN_TRY(t->status);
+    return check_mesh(t, mesh);
+}
+
+static kiln_status read_world(traveller *t, void *user)
+{
+    kiln_world *world = user;
+    kiln_world_state state = *kiln_world_get_state(world);
+    travel_state(t, &state);
+    KILN_TRY(t->status);
+    kiln_mesh *mesh;
+    KILN_TRY(kiln_mesh_create(t->context, &mesh, t->error));
+    kiln_status status = read_mesh(t, world, mesh);
+    if (status != KILN_OK) {
+        kiln_mesh_destroy(mesh);
+        return status;
+    }
+    kiln_error why = {0};
+    status = kiln_world_replace_mesh(world, mesh, &why);
+    if (status != KILN_OK)
+        return kiln_fail(t->error, status, t->path, 0, -1, "%s", why.message);
+    *kiln_world_get_state(world) = state;
+    return KILN_OK;
+}
+
+kiln_status kiln_checkpoint_read(const char *path, kiln_world *world, kiln_error *error)
+{
+    return with_file(kiln_world_mesh(world)->context, path, read_world, world, error);
+}

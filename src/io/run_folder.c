@@ -1,0 +1,673 @@
+#include "io/run_folder.h"
+
+#include "base/hash.h"
+#include "io/format.h"
+#include "io/sink.h"
+#include "io/source.h"
+#include "io/vtu.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NAME_SIZE = 96, ROW_SIZE = 2048, KEPT_CHECKPOINTS = 2 };
+
+struct kiln_run_folder {
+    kiln_context *context; /* borrowed */
+    const kiln_run_about *about;
+    char path[PATH_MAX];
+    int log, stats;       /* files; -1: closed */
+    off_t stats_size;     /* whole rows */
+    kiln_f64_array times; /* of the frames */
+    char last_frame[NAME_SIZE], last_checkpoint[NAME_SIZE];
+};
+
+static kiln_status fail(const char *path, const char *what, int code, kiln_error *error)
+{
+    return kiln_fail(error, KILN_ERR_IO, path, 0, -1, "%s: %s", what, strerror(code));
+}
+
+static kiln_status join(const char *folder, const char *name, char out[PATH_MAX], kiln_error *error)
+{
+    int length = snprintf(out, PATH_MAX, "%s/%s", folder, name);
+    if (length < 0 || length >= PATH_MAX)
+        return kiln_fail(error, KILN_ERR_INPUT, folder, 0, -1, "the path is too long");
+    return KILN_OK;
+}
+
+/* Like mkdir -p. */
+static kiln_status make_folder(const char *path, kiln_error *error)
+{
+    char part[PATH_MAX];
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof part)
+        return kiln_fail(error, KILN_ERR_INPUT, path, 0, -1, "is not a folder's name");
+    for (size_t i = 1; i <= length; i++) {
+        if (path[i] != '/' && path[i] != 0)
+            continue;
+        memcpy(part, path, i);
+        part[i] = 0;
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return fail(part, "cannot make the folder", errno, error);
+    }
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+        return kiln_fail(error, KILN_ERR_IO, path, 0, -1, "is not a folder");
+    return KILN_OK;
+}
+
+/* The number in "<prefix>N<suffix>", -1 when the name is another. */
+static long long numbered(const char *name, const char *prefix, const char *suffix)
+{
+    size_t length = strlen(prefix);
+    if (strncmp(name, prefix, length) != 0 || name[length] < '0' || name[length] > '9')
+        return -1;
+    char *end;
+    errno = 0;
+    long long number = strtoll(name + length, &end, 10);
+    return errno == 0 && strcmp(end, suffix) == 0 ? number : -1;
+}
+
+/* "x.kiln-PID-N", what a killed writer leaves (sink.h). */
+static bool is_aside(const char *name)
+{
+    const char *at = strstr(name, ".kiln-");
+    long pid, number;
+    int used = 0;
+    return at && sscanf(at, ".kiln-%ld-%ld%n", &pid, &number, &used) == 2 && at[used] == 0;
+}
+
+static bool is_frame(const char *name)
+{
+    return numbered(name, "frame-", ".vtu") >= 0;
+}
+static bool is_surface(const char *name)
+{
+    return numbered(name, "obstacles-", ".ply") >= 0;
+}
+static bool is_checkpoint(const char *name)
+{
+    return numbered(name, "checkpoint-", ".h5") >= 0;
+}
+static bool is_top(const char *name)
+{
+    static const char *const names[] = {"run.json", "run.pvd", "stats.csv"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return is_checkpoint(name);
+}
+
+/* Where files of a run may be, and which they are. */
+static const struct {
+    const char *folder;
+    bool (*ours)(const char *name);
+} places[] = {{".", is_top}, {"frames", is_frame}, {"surface", is_surface}};
+enum { PLACE_COUNT = sizeof places / sizeof places[0] };
+
+/* Counts what `wanted` finds in a folder and, if asked, removes it. A folder that is not there has
+ * nothing. */
+static kiln_status sweep(const char *folder, const char *sub, bool (*wanted)(const char *),
+                         bool remove_them, size_t *count, kiln_error *error)
+{
+    char path[PATH_MAX], file[PATH_MAX];
+    KILN_TRY(join(folder, sub, path, error));
+    DIR *here = opendir(path);
+    if (!here)
+        return errno == ENOENT ? KILN_OK : fail(path, "cannot be looked into", errno, error);
+    kiln_status status = KILN_OK;
+    for (struct dirent *entry; status == KILN_OK && (entry = readdir(here));) {
+        if (!wanted(entry->d_name))
+            continue;
+        ++*count;
+        if (!remove_them)
+            continue;
+        status = join(path, entry->d_name, file, error);
+        if (status == KILN_OK && unlink(file) != 0 && errno != ENOENT)
+            status = fail(file, "cannot be removed", errno, error);
+    }
+    closedir(here);
+    return status;
+}
+
+static kiln_status sweep_all(const char *path, bool remove_them, size_t *count, kiln_error *error)
+{
+    *count = 0;
+    for (size_t i = 0; i < PLACE_COUNT; i++)
+        KILN_TRY(sweep(path, places[i].folder, places[i].ours, remove_them, count, error));
+    return KILN_OK;
+}
+
+static kiln_status sweep_asides(const char *path, kiln_error *error)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < PLACE_COUNT; i++)
+        KILN_TRY(sweep(path, places[i].folder, is_aside, true, &count, error));
+    return KILN_OK;
+}
+
+/* log.txt stays open, and locked, as long as the run: one process writes to a folder. */
+static kiln_status open_log(kiln_run_folder *folder, kiln_error *error)
+{
+    char path[PATH_MAX];
+    KILN_TRY(join(folder->path, "log.txt", path, error));
+    folder->log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (folder->log < 0)
+        return fail(path, "cannot write", errno, error);
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(folder->log, F_SETLK, &lock) != 0 && (errno == EACCES || errno == EAGAIN))
+        return kiln_fail(error, KILN_ERR_IO, folder->path, 0, -1,
+                         "another kiln is writing to this folder");
+    return KILN_OK;
+}
+
+static kiln_status open_stats(kiln_run_folder *folder, int flags, kiln_error *error)
+{
+    char path[PATH_MAX];
+    KILN_TRY(join(folder->path, "stats.csv", path, error));
+    folder->stats = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | flags, 0666);
+    return folder->stats >= 0 ? KILN_OK : fail(path, "cannot write", errno, error);
+}
+
+/* One row by one write; a row that does not fit on the disk is taken back. */
+static kiln_status put_row(kiln_run_folder *folder, const char *text, size_t size,
+                           kiln_error *error)
+{
+    size_t done = 0;
+    while (done < size) {
+        ssize_t now = write(folder->stats, text + done, size - done);
+        if (now < 0 && errno == EINTR)
+            continue;
+        if (now <= 0) {
+            int code = now < 0 ? errno : ENOSPC;
+            char path[PATH_MAX];
+            if (ftruncate(folder->stats, folder->stats_size) != 0)
+                code = errno;
+            KILN_TRY(join(folder->path, "stats.csv", path, error));
+            return fail(path, "cannot write", code, error);
+        }
+        done += (size_t)now;
+    }
+    folder->stats_size += (off_t)size;
+    return KILN_OK;
+}
+
+static kiln_status put_header(kiln_run_folder *folder, kiln_error *error)
+{
+    char row[ROW_SIZE];
+    size_t used = 0;
+    const char *name;
+    for (size_t i = 0; (name = kiln_stats_name(i)); i++)
+        used += (size_t)snprintf(row + used, sizeof row - used, "%s%s", i ? "," : "", name);
+    row[used++] = '\n';
+    return put_row(folder, row, used, error);
+}
+
+kiln_status kiln_run_folder_stats(kiln_run_folder *folder, const kiln_stats *stats,
+                                  kiln_error *error)
+{
+    char row[ROW_SIZE];
+    size_t used = 0;
+#define STATS_CELL(name)                                                                           \
+    if (used > 0)                                                                                  \
+        row[used++] = ',';                                                                         \
+    if (isfinite(stats->name))                                                                     \
+        used += kiln_decimal_print(stats->name, row + used);
+    KILN_STATS_TABLE(STATS_CELL)
+#undef STATS_CELL
+    row[used++] = '\n';
+    return put_row(folder, row, used, error);
+}
+
+static kiln_status allocate(kiln_context *context, const char *path, const kiln_run_about *about,
+                            kiln_run_folder **out, kiln_error *error)
+{
+    kiln_run_folder *folder = kiln_resize(context, NULL, 0, sizeof *folder);
+    if (!folder)
+        return kiln_fail_memory(error, sizeof *folder);
+    memset(folder, 0, sizeof *folder);
+    folder->context = context;
+    folder->about = about;
+    folder->log = folder->stats = -1;
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    if (length == 0 || length >= sizeof folder->path) {
+        kiln_release(context, folder, sizeof *folder);
+        return kiln_fail(error, KILN_ERR_INPUT, path, 0, -1, "is not a folder's name");
+    }
+    memcpy(folder->path, path, length);
+    *out = folder;
+    return KILN_OK;
+}
+
+void kiln_run_folder_close(kiln_run_folder *folder)
+{
+    if (!folder)
+        return;
+    if (folder->stats >= 0)
+        close(folder->stats);
+    if (folder->log >= 0)
+        close(folder->log);
+    kiln_array_free(folder->context, &folder->times);
+    kiln_release(folder->context, folder, sizeof *folder);
+}
+
+static kiln_status make_places(const kiln_run_folder *folder, kiln_error *error)
+{
+    for (size_t i = 0; i < PLACE_COUNT; i++) {
+        if (places[i].ours == is_surface)
+            continue; /* when the first one is written */
+        char path[PATH_MAX];
+        KILN_TRY(join(folder->path, places[i].folder, path, error));
+        KILN_TRY(make_folder(path, error));
+    }
+    return KILN_OK;
+}
+
+static kiln_status begin_new(kiln_run_folder *folder, bool force, kiln_error *error)
+{
+    size_t found;
+    KILN_TRY(make_folder(folder->path, error));
+    KILN_TRY(sweep_all(folder->path, false, &found, error));
+    if (found > 0 && !force)
+        return kiln_fail(error, KILN_ERR_INPUT, folder->path, 0, -1,
+                         "holds a run already; --resume goes on with it, --force replaces it, -o "
+                         "chooses another folder");
+    KILN_TRY(open_log(folder, error));
+    KILN_TRY(sweep_all(folder->path, true, &found, error));
+    KILN_TRY(sweep_asides(folder->path, error));
+    KILN_TRY(make_places(folder, error));
+    KILN_TRY(open_stats(folder, O_TRUNC, error));
+    return put_header(folder, error);
+}
+
+kiln_status kiln_run_folder_create(kiln_context *context, const char *path, bool force,
+                                   const kiln_run_about *about, kiln_run_folder **out,
+                                   kiln_error *error)
+{
+    kiln_run_folder *folder;
+    KILN_TRY(allocate(context, path, about, &folder, error));
+    kiln_status status = begin_new(folder, force, error);
+    if (status == KILN_OK)
+        *out = folder;
+    else
+        kiln_run_folder_close(folder);
+    return status;
+}
+
+static int by_number_down(const void *a, const void *b)
+{
+    long long left = *(const long long *)a, right = *(const long long *)b;
+    return left > right ? -1 : left < right;
+}
+
+typedef KILN_ARRAY_OF(long long)
+number_list;
+
+/* Numbers of the checkpoints there are, newest first. */
+static kiln_status list_checkpoints(kiln_context *context, const char *path, number_list *found,
+                                    kiln_error *error)
+{
+    DIR *here = opendir(path);
+    if (!here)
+        return fail(path, "cannot be looked into", errno, error);
+    kiln_status status = KILN_OK;
+    for (struct dirent *entry; status == KILN_OK && (entry = readdir(here));) {
+        long long number = numbered(entry->d_name, "checkpoint-", ".h5");
+        if (number >= 0)
+            status = kiln_array_push(context, found, number, error);
+    }
+    closedir(here);
+    if (found->count > 1)
+        qsort(found->data, found->count, sizeof *found->data, by_number_down);
+    return status;
+}
+
+kiln_status kiln_run_folder_find(kiln_context *context, const char *path, char *checkpoint,
+                                 size_t size, int *passed, kiln_error *error)
+{
+    number_list numbers = {0};
+    checkpoint[0] = 0;
+    *passed = 0;
+    kiln_status status = list_checkpoints(context, path, &numbers, error);
+    for (size_t i = 0; i < numbers.count && status != KILN_ERR_MEMORY; i++) {
+        kiln_checkpoint_scene scene;
+        int length = snprintf(checkpoint, size, "%s/checkpoint-%06lld.h5", path, numbers.data[i]);
+        if (length < 0 || (size_t)length >= size) {
+            status = kiln_fail(error, KILN_ERR_INPUT, path, 0, -1, "the path is too long");
+            break;
+        }
+        status = kiln_checkpoint_read_scene(context, checkpoint, &scene, error);
+        if (status == KILN_OK)
+            kiln_checkpoint_scene_free(context, &scene);
+        if (status == KILN_OK || status == KILN_ERR_MEMORY)
+            break;
+        ++*passed;
+    }
+    kiln_array_free(context, &numbers);
+    /* The last error stands when none was whole; without any there is none. */
+    if (status != KILN_OK)
+        checkpoint[0] = 0;
+    return status;
+}
+
+/* Cuts stats.csv after the rows of the steps before `step`. */
+static kiln_status cut_stats(kiln_run_folder *folder, uint64_t step, kiln_error *error)
+{
+    char path[PATH_MAX];
+    KILN_TRY(join(folder->path, "stats.csv", path, error));
+    kiln_source source;
+    KILN_TRY(kiln_source_open(&source, folder->context, path, error));
+    const char *at = source.begin;
+    uint64_t rows = 0;
+    for (bool first = true; at < source.end; first = false) {
+        const char *end = memchr(at, '\n', (size_t)(source.end - at));
+        if (!end || (!first && strtod(at, NULL) >= (double)step))
+            break;
+        rows += !first;
+        at = end + 1;
+    }
+    folder->stats_size = (off_t)(at - source.begin);
+    kiln_source_close(&source);
+    if (rows != step)
+        return kiln_fail(error, KILN_ERR_INPUT, path, 0, -1,
+                         "has %llu rows for the %llu steps before the checkpoint; it was changed "
+                         "since",
+                         (unsigned long long)rows, (unsigned long long)step);
+    if (truncate(path, folder->stats_size) != 0)
+        return fail(path, "cannot be cut", errno, error);
+    return KILN_OK;
+}
+
+/* Times of the first `count` frames, from our own run.pvd. */
+static kiln_status read_times(kiln_run_folder *folder, uint64_t count, kiln_error *error)
+{
+    static const char mark[] = "<DataSet timestep=\"";
+    char path[PATH_MAX];
+    KILN_TRY(join(folder->path, "run.pvd", path, error));
+    kiln_source source;
+    KILN_TRY(kiln_source_open(&source, folder->context, path, error));
+    kiln_status status = KILN_OK;
+    kiln_text line;
+    while (status == KILN_OK && folder->times.count < count && kiln_source_line(&source, &line)) {
+        const char *at = line.data, *end = line.data + line.size;
+        while (at < end && *at == ' ')
+            at++;
+        if ((size_t)(end - at) <= sizeof mark || memcmp(at, mark, sizeof mark - 1) != 0)
+            continue;
+        status = kiln_array_push(folder->context, &folder->times,
+                                 strtod(at + sizeof mark - 1, NULL), error);
+    }
+    if (status == KILN_OK && folder->times.count < count)
+        status = kiln_fail(error, KILN_ERR_INPUT, path, 0, -1,
+                           "names %zu of the %llu frames before the checkpoint; it was changed "
+                           "since",
+                           folder->times.count, (unsigned long long)count);
+    kiln_source_close(&source);
+    return status;
+}
+
+static kiln_status write_pvd(const kiln_run_folder *folder, kiln_error *error)
+{
+    char path[PATH_MAX];
+    KILN_TRY(join(folder->path, "run.pvd", path, error));
+    kiln_sink sink;
+    KILN_TRY(kiln_sink_open(&sink, folder->context, path, error));
+    kiln_sink_text(&sink, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" "
+                          "byte_order=\"LittleEndian\">\n <Collection>\n");
+    for (size_t i = 0; i < folder->times.count; i++) {
+        kiln_sink_text(&sink, "  <DataSet timestep=\"");
+        kiln_sink_double(&sink, folder->times.data[i]);
+        kiln_sink_format(&sink, "\" file=\"frames/frame-%06zu.vtu\"/>\n", i);
+    }
+    kiln_sink_text(&sink, " </Collection>\n</VTKFile>\n");
+    return kiln_sink_commit(&sink, error);
+}
+
+/* Frames later than the checkpoint are written again; those of another ending must not stay. */
+static kiln_status drop_frames(const kiln_run_folder *folder, uint64_t from, kiln_error *error)
+{
+    static const struct {
+        const char *sub, *prefix, *suffix;
+    } kinds[] = {{"frames", "frame-", ".vtu"}, {"surface", "obstacles-", ".ply"}};
+    for (size_t k = 0; k < 2; k++) {
+        char path[PATH_MAX], file[PATH_MAX];
+        KILN_TRY(join(folder->path, kinds[k].sub, path, error));
+        DIR *here = opendir(path);
+        kiln_status status = KILN_OK;
+        for (struct dirent *entry; here && status == KILN_OK && (entry = readdir(here));) {
+            long long number = numbered(entry->d_name, kinds[k].prefix, kinds[k].suffix);
+            if (number < 0 || (uint64_t)number < from)
+                continue;
+            status = join(path, entry->d_name, file, error);
+            if (status == KILN_OK && unlink(file) != 0)
+                status = fail(file, "cannot be removed", errno, error);
+        }
+        if (here)
+            closedir(here);
+        KILN_TRY(status);
+    }
+    return KILN_OK;
+}
+
+static kiln_status begin_again(kiln_run_folder *folder, const kiln_world_state *state,
+                               kiln_error *error)
+{
+    KILN_TRY(open_log(folder, error));
+    KILN_TRY(sweep_asides(folder->path, error));
+    KILN_TRY(read_times(folder, state->frame, error));
+    KILN_TRY(cut_stats(folder, state->step, error));
+    KILN_TRY(make_places(folder, error));
+    KILN_TRY(open_stats(folder, 0, error));
+    KILN_TRY(write_pvd(folder, error));
+    return drop_frames(folder, state->frame, error);
+}
+
+kiln_status kiln_run_folder_resume(kiln_context *context, const char *path,
+                                   const kiln_world_state *state, const kiln_run_about *about,
+                                   kiln_run_folder **out, kiln_error *error)
+{
+    kiln_run_folder *folder;
+    KILN_TRY(allocate(context, path, about, &folder, error));
+    kiln_status status = begin_again(folder, state, error);
+    if (status == KILN_OK)
+        *out = folder;
+    else
+        kiln_run_folder_close(folder);
+    return status;
+}
+
+static kiln_status write_surfaces(kiln_run_folder *folder, kiln_world *world, uint64_t number,
+                                  kiln_error *error)
+{
+    char path[PATH_MAX], name[NAME_SIZE];
+    KILN_TRY(join(folder->path, "surface", path, error));
+    KILN_TRY(make_folder(path, error));
+    snprintf(name, sizeof name, "surface/obstacles-%06llu.ply", (unsigned long long)number);
+    KILN_TRY(join(folder->path, name, path, error));
+    kiln_soup soup;
+    KILN_TRY(kiln_world_obstacle_surfaces(world, &soup, error));
+    kiln_format_options options = {"ply", KILN_ENCODING_BINARY};
+    kiln_status status = kiln_soup_write(folder->context, path, &options, &soup, error);
+    kiln_soup_free(&soup);
+    return status;
+}
+
+kiln_status kiln_run_folder_frame(kiln_run_folder *folder, kiln_world *world, kiln_error *error)
+{
+    const kiln_world_state *state = kiln_world_get_state(world);
+    const kiln_scene *scene = kiln_world_scene(world);
+    char path[PATH_MAX], name[NAME_SIZE];
+    snprintf(name, sizeof name, "frames/frame-%06llu.vtu", (unsigned long long)state->frame);
+    KILN_TRY(join(folder->path, name, path, error));
+    KILN_TRY(kiln_array_reserve(folder->context, &folder->times, folder->times.count + 1, error));
+    kiln_soup soup;
+    KILN_TRY(kiln_world_frame(world, &soup, error));
+    kiln_status status = kiln_vtu_write(folder->context, path, KILN_ENCODING_BINARY, &soup, error);
+    kiln_soup_free(&soup);
+    KILN_TRY(status);
+    if (scene->output.obstacles && scene->obstacles.count > 0)
+        KILN_TRY(write_surfaces(folder, world, state->frame, error));
+    folder->times.data[folder->times.count++] = state->clock.time;
+    status = write_pvd(folder, error);
+    if (status == KILN_OK)
+        memcpy(folder->last_frame, name, sizeof name);
+    else
+        folder->times.count--;
+    return status;
+}
+
+/* The state names the next checkpoint, so this one is the number before. */
+kiln_status kiln_run_folder_checkpoint(kiln_run_folder *folder, kiln_world *world,
+                                       kiln_error *error)
+{
+    unsigned long long number = kiln_world_get_state(world)->checkpoint - 1;
+    char path[PATH_MAX], name[NAME_SIZE];
+    KILN_TRY(join(folder->path, "stats.csv", path, error));
+    if (fsync(folder->stats) != 0)
+        return fail(path, "cannot write", errno, error);
+    snprintf(name, sizeof name, "checkpoint-%06llu.h5", number);
+    KILN_TRY(join(folder->path, name, path, error));
+    KILN_TRY(kiln_checkpoint_write(world, &folder->about->scene, path, error));
+    memcpy(folder->last_checkpoint, name, sizeof name);
+    if (number >= KEPT_CHECKPOINTS) {
+        snprintf(name, sizeof name, "checkpoint-%06llu.h5", number - KEPT_CHECKPOINTS);
+        KILN_TRY(join(folder->path, name, path, error));
+        unlink(path);
+    }
+    return KILN_OK;
+}
+
+void kiln_run_folder_log(kiln_run_folder *folder, const char *text)
+{
+    char line[1200];
+    time_t now = time(NULL);
+    struct tm parts;
+    size_t used = 0;
+    if (gmtime_r(&now, &parts))
+        used = strftime(line, sizeof line, "%Y-%m-%dT%H:%M:%SZ ", &parts);
+    used += (size_t)snprintf(line + used, 1100, "%.1000s\n", text);
+    if (write(folder->log, line, used) < 0)
+        return;
+}
+
+static void put_json_text(kiln_sink *sink, const char *text, size_t size)
+{
+    kiln_sink_char(sink, '"');
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c == '"' || c == '\\')
+            kiln_sink_format(sink, "\\%c", c);
+        else if (c < 32)
+            kiln_sink_format(sink, "\\u%04x", c);
+        else
+            kiln_sink_char(sink, (char)c);
+    }
+    kiln_sink_char(sink, '"');
+}
+
+static void put_json(kiln_sink *sink, const char *key, const char *text)
+{
+    kiln_sink_format(sink, "  \"%s\": ", key);
+    put_json_text(sink, text, strlen(text));
+    kiln_sink_text(sink, ",\n");
+}
+
+static void put_sets(kiln_sink *sink, const kiln_checkpoint_scene *scene)
+{
+    kiln_sink_text(sink, "  \"sets\": [");
+    for (size_t at = 0; at < scene->sets_size;) {
+        const char *line = scene->sets + at;
+        const char *end = memchr(line, '\n', scene->sets_size - at);
+        size_t length = end ? (size_t)(end - line) : scene->sets_size - at;
+        kiln_sink_text(sink, at ? ", " : "");
+        put_json_text(sink, line, length);
+        at += length + 1;
+    }
+    kiln_sink_text(sink, "],\n");
+}
+
+/* What the kernel calls the processor; empty where it does not say. */
+static void processor_name(char *name, size_t size)
+{
+    char line[256];
+    name[0] = 0;
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && !name[0] && fgets(line, sizeof line, file)) {
+        char *colon = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
+        if (!colon)
+            continue;
+        colon[strcspn(colon, "\n")] = 0;
+        snprintf(name, size, "%s", colon + (colon[1] == ' ' ? 2 : 1));
+    }
+    if (file)
+        fclose(file);
+}
+
+static void put_machine(kiln_sink *sink, const kiln_context *context)
+{
+    struct utsname system;
+    char name[256], text[512] = "";
+    if (uname(&system) == 0)
+        snprintf(text, sizeof text, "%.80s %.80s %.80s", system.sysname, system.release,
+                 system.machine);
+    put_json(sink, "system", text);
+    processor_name(name, sizeof name);
+    put_json(sink, "processor", name);
+    put_json(sink, "instructions", kiln_isa_name(context->isa));
+    put_json(sink, "compiler", KILN_COMPILER);
+    kiln_sink_format(sink, "  \"threads\": %d,\n  \"seed\": %llu,\n", context->threads,
+                     (unsigned long long)context->seed);
+}
+
+kiln_status kiln_run_folder_describe(kiln_run_folder *folder, kiln_world *world, const char *status,
+                                     kiln_error *error)
+{
+    const kiln_run_about *about = folder->about;
+    const kiln_world_state *state = kiln_world_get_state(world);
+    const kiln_solid_options *solid = &kiln_world_scene(world)->solid;
+    const char *backend = kiln_world_backend(world);
+    char path[PATH_MAX], hash[32];
+    KILN_TRY(join(folder->path, "run.json", path, error));
+    kiln_sink sink;
+    KILN_TRY(kiln_sink_open(&sink, folder->context, path, error));
+    kiln_sink_text(&sink, "{\n");
+    put_json(&sink, "scene", about->name);
+    put_json(&sink, "file", about->file);
+    snprintf(hash, sizeof hash, "%016llx",
+             (unsigned long long)kiln_hash_bytes(0, about->scene.text, about->scene.text_size));
+    put_json(&sink, "text_hash", hash);
+    put_sets(&sink, &about->scene);
+    put_json(&sink, "version", kiln_version());
+    put_machine(&sink, folder->context);
+    put_json(&sink, "integrator", kiln_integrator_name(solid->integrator));
+    put_json(&sink, "solver", solid->solver.backend ? solid->solver.backend : "auto");
+    put_json(&sink, "solver_used", backend ? backend : "");
+    kiln_sink_format(&sink, "  \"blas_threads\": %d,\n",
+                     solid->solver.blas_threads > 0 ? solid->solver.blas_threads : 1);
+    put_json(&sink, "status", status);
+    kiln_sink_text(&sink, "  \"time\": ");
+    kiln_sink_double(&sink, state->clock.time);
+    kiln_sink_format(&sink, ",\n  \"steps\": %llu,\n  \"frames\": %llu\n}\n",
+                     (unsigned long long)(state->step > 0 ? state->step - 1 : 0),
+                     (unsigned long long)state->frame);
+    return kiln_sink_commit(&sink, error);
+}
+
+const char *kiln_run_folder_last_frame(const kiln_run_folder *folder)
+{
+    return folder->last_frame;
+}
+
+const char *kiln_run_folder_last_checkpoint(const kiln_run_folder *folder)
+{
+    return folder->last_checkpoint;
+}

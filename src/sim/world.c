@@ -1,0 +1,457 @@
+#include "sim/world_impl.h"
+
+#include "mesh/reorder.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+kiln_mesh *kiln_world_mesh(kiln_world *world)
+{
+    return world->mesh;
+}
+
+kiln_solid *kiln_world_solid(kiln_world *world)
+{
+    return world->solid;
+}
+
+const kiln_scene *kiln_world_scene(const kiln_world *world)
+{
+    return world->scene;
+}
+
+kiln_world_state *kiln_world_get_state(kiln_world *world)
+{
+    return &world->state;
+}
+
+const char *kiln_world_backend(const kiln_world *world)
+{
+    return world->report.newton.backend;
+}
+
+static kiln_status make_materials(kiln_world *world, kiln_error *error)
+{
+    const kiln_scene *scene = world->scene;
+    for (size_t i = 0; i < scene->materials.count; i++) {
+        const kiln_scene_material *row = &scene->materials.data[i];
+        kiln_material *material = &world->materials[i];
+        *material = row->base;
+        kiln_circumstances start = {.time = 0.0};
+        double young, poisson;
+        if (row->viscosity.evaluate)
+            return kiln_said_fail(scene, &row->said, error, "viscosity cannot be a function yet");
+        if (!row->varies)
+            continue;
+        world->varies = true;
+        KILN_TRY(kiln_quantity_get(&row->young, &start, &young, 1, error));
+        KILN_TRY(kiln_quantity_get(&row->poisson, &start, &poisson, 1, error));
+        kiln_lame_from_young(young, poisson, &material->mu, &material->lambda);
+    }
+    return KILN_OK;
+}
+
+static kiln_status make_obstacles(kiln_world *world, kiln_error *error)
+{
+    const kiln_scene *scene = world->scene;
+    for (size_t i = 0; i < scene->obstacles.count; i++) {
+        const kiln_scene_obstacle *row = &scene->obstacles.data[i];
+        kiln_obstacle_shape shape = row->shape;
+        kiln_soup_init(&shape.surface, world->context);
+        kiln_status status = KILN_OK;
+        if (row->shape.kind == KILN_OBSTACLE_MESH)
+            status = kiln_soup_append(&shape.surface, &row->shape.surface, 0, error);
+        if (status == KILN_OK)
+            status = kiln_obstacle_create(world->context, &shape, row->friction,
+                                          &world->obstacles[i], error);
+        kiln_soup_free(&shape.surface);
+        KILN_TRY(kiln_said_wrap(scene, &row->said, status, error));
+    }
+    return kiln_world_set_poses(world, 0.0, 0.0, error);
+}
+
+static bool density_varies(const kiln_scene *scene)
+{
+    for (size_t i = 0; i < scene->materials.count; i++)
+        if (scene->materials.data[i].density.evaluate)
+            return true;
+    return false;
+}
+
+/* Density as a function of the place is asked for once: mass does not come or go. */
+static kiln_status make_density(kiln_world *world, kiln_error *error)
+{
+    kiln_mesh *mesh = world->mesh;
+    if (!density_varies(world->scene))
+        return KILN_OK;
+    KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_DENSITY, KILN_ON_TET, KILN_F64, 1,
+                                 KILN_RULE_AVERAGE, error));
+    double *density = (double *)kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_DENSITY)->data;
+    const uint32_t *material =
+        (const uint32_t *)kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_MATERIAL)->data;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const kiln_scene_material *row = &world->scene->materials.data[material[t]];
+        const uint32_t *v = mesh->tet[t].v;
+        kiln_vec3 sum = kiln_v3_add(kiln_v3_add(mesh->u[v[0]], mesh->u[v[1]]),
+                                    kiln_v3_add(mesh->u[v[2]], mesh->u[v[3]]));
+        kiln_circumstances at = {.material = kiln_v3_scale(sum, 0.25)};
+        at.world = at.material;
+        density[t] = row->base.density;
+        if (row->density.evaluate)
+            KILN_TRY(kiln_quantity_get(&row->density, &at, &density[t], 1, error));
+        if (!(density[t] > 0.0))
+            return kiln_said_fail(world->scene, &row->said, error,
+                                  "density must be positive, got %g at (%g, %g, %g)", density[t],
+                                  at.material.x, at.material.y, at.material.z);
+    }
+    return KILN_OK;
+}
+
+/* What the solid derives from its materials, where fields say it better. */
+static kiln_status apply_fields(kiln_world *world, kiln_error *error)
+{
+    const kiln_mesh *mesh = world->mesh;
+    if (world->varies)
+        KILN_TRY(kiln_world_restore_lame(world, error));
+    const kiln_field *field = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_DENSITY);
+    if (!field)
+        return KILN_OK;
+    const double *density = (const double *)field->data;
+    size_t size = (size_t)mesh->table[KILN_ON_TET].used * sizeof(double);
+    double *mass = kiln_resize(world->context, NULL, 0, size);
+    if (!mass)
+        return kiln_fail_memory(error, size);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        mass[t] = kiln_tet_live(mesh, t) ? density[t] * kiln_mesh_tet_volume(mesh, t) : 0.0;
+    kiln_status status =
+        kiln_mass_build(kiln_solid_mass(world->solid), mesh, world->scene->solid.mass, mass, error);
+    kiln_release(world->context, mass, size);
+    return status;
+}
+
+static kiln_status make_solid(kiln_world *world, kiln_error *error)
+{
+    const kiln_scene *scene = world->scene;
+    KILN_TRY(make_density(world, error));
+    if (world->varies)
+        KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_LAME, KILN_ON_TET, KILN_F64, 2,
+                                     KILN_RULE_AVERAGE, error));
+    KILN_TRY(kiln_solid_create(world->mesh, &scene->solid, world->materials, scene->materials.count,
+                               world->obstacles, scene->obstacles.count, &world->solid, error));
+    KILN_TRY(kiln_world_set_motion(world, error));
+    if (world->varies)
+        KILN_TRY(kiln_world_vary_start(world, error));
+    return apply_fields(world, error);
+}
+
+/* An energy that is infinite at the start cannot be minimised from there. */
+static kiln_status check_energy(kiln_world *world, kiln_error *error)
+{
+    kiln_term *term = kiln_elements_term(kiln_solid_elements(world->solid));
+    double energy = term->value(term->self, &world->mesh->x[0].x);
+    if (isfinite(energy))
+        return KILN_OK;
+    uint32_t first = KILN_NONE;
+    kiln_elements_inverted(kiln_solid_elements(world->solid), &world->mesh->x[0].x, &first);
+    kiln_vec3 at =
+        first == KILN_NONE ? kiln_v3(0, 0, 0) : world->mesh->x[world->mesh->tet[first].v[0]];
+    return kiln_fail(error, KILN_ERR_INPUT, world->scene->file, 0, -1,
+                     "the elastic energy is not finite at the start; look at the tet near (%g, %g, "
+                     "%g): its material cannot bear inversion",
+                     at.x, at.y, at.z);
+}
+
+static kiln_status build(kiln_world *world, kiln_error *error)
+{
+    KILN_TRY(make_materials(world, error));
+    KILN_TRY(kiln_world_build_mesh(world, error));
+    KILN_TRY(kiln_world_build_sets(world, error));
+    KILN_TRY(make_obstacles(world, error));
+    KILN_TRY(kiln_world_check_holds(world, error));
+    KILN_TRY(make_solid(world, error));
+    KILN_TRY(kiln_array_reserve(world->context, &world->quality,
+                                world->mesh->table[KILN_ON_TET].used, error));
+    KILN_TRY(check_energy(world, error));
+    kiln_pace_init(&world->state.pace, &world->scene->pace);
+    return KILN_OK;
+}
+
+/* Zeroed; one byte more than nothing, so that a list of none has an address. */
+static void *make_rows(kiln_context *context, size_t count, size_t size)
+{
+    void *rows = kiln_resize(context, NULL, 0, count * size + 1);
+    if (rows)
+        memset(rows, 0, count * size + 1);
+    return rows;
+}
+
+kiln_status kiln_world_create(const kiln_scene *scene, kiln_world **out, kiln_error *error)
+{
+    kiln_context *context = scene->context;
+    kiln_world *world = kiln_resize(context, NULL, 0, sizeof *world);
+    if (!world)
+        return kiln_fail_memory(error, sizeof *world);
+    memset(world, 0, sizeof *world);
+    world->context = context;
+    world->scene = scene;
+    world->obstacles = make_rows(context, scene->obstacles.count, sizeof *world->obstacles);
+    world->holds = make_rows(context, scene->holds.count, sizeof *world->holds);
+    world->loads = make_rows(context, scene->loads.count, sizeof *world->loads);
+    world->materials = make_rows(context, scene->materials.count, sizeof *world->materials);
+    bool memory = world->obstacles && world->holds && world->loads && world->materials;
+    kiln_status status = memory ? build(world, error) : kiln_fail_memory(error, sizeof *world);
+    if (status != KILN_OK) {
+        kiln_world_destroy(world);
+        return status;
+    }
+    *out = world;
+    return KILN_OK;
+}
+
+static void free_rows(kiln_context *context, void *rows, size_t count, size_t size)
+{
+    if (rows)
+        kiln_release(context, rows, count * size + 1);
+}
+
+void kiln_world_destroy(kiln_world *world)
+{
+    if (!world)
+        return;
+    kiln_context *context = world->context;
+    const kiln_scene *scene = world->scene;
+    kiln_solid_destroy(world->solid);
+    for (size_t i = 0; i < scene->obstacles.count && world->obstacles; i++)
+        kiln_obstacle_destroy(world->obstacles[i]);
+    for (size_t i = 0; i < scene->holds.count && world->holds; i++) {
+        kiln_world_hold *hold = &world->holds[i];
+        if (hold->origin)
+            kiln_release(context, hold->origin, hold->vertices.count * sizeof(kiln_vec3));
+        kiln_array_free(context, &hold->vertices);
+    }
+    for (size_t i = 0; i < scene->loads.count && world->loads; i++)
+        kiln_array_free(context, &world->loads[i]);
+    free_rows(context, world->obstacles, scene->obstacles.count, sizeof *world->obstacles);
+    free_rows(context, world->holds, scene->holds.count, sizeof *world->holds);
+    free_rows(context, world->loads, scene->loads.count, sizeof *world->loads);
+    free_rows(context, world->materials, scene->materials.count, sizeof *world->materials);
+    kiln_array_free(context, &world->events);
+    kiln_array_free(context, &world->mu);
+    kiln_array_free(context, &world->lambda);
+    kiln_array_free(context, &world->mises);
+    kiln_array_free(context, &world->quality);
+    kiln_mesh_destroy(world->mesh);
+    kiln_release(context, world, sizeof *world);
+}
+
+kiln_status kiln_world_renew(kiln_world *world, kiln_error *error)
+{
+    kiln_solid_forget(world->solid);
+    KILN_TRY(kiln_solid_rebuild(world->solid, NULL, error));
+    return apply_fields(world, error);
+}
+
+static bool same_columns(const kiln_mesh *a, const kiln_mesh *b)
+{
+    for (int where = 0; where < KILN_WHERE_COUNT; where++) {
+        const kiln_table *left = &a->table[where], *right = &b->table[where];
+        if (left->fields.count != right->fields.count)
+            return false;
+        for (size_t i = 0; i < left->fields.count; i++) {
+            const kiln_field *f = &left->fields.data[i], *g = &right->fields.data[i];
+            if (strcmp(f->name, g->name) != 0 || f->type != g->type || f->rule != g->rule ||
+                f->components != g->components || f->stride != g->stride)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* All but where things are and how they move. */
+static bool same_body(const kiln_mesh *a, const kiln_mesh *b)
+{
+    const size_t vertices = a->table[KILN_ON_VERTEX].used, tets = a->table[KILN_ON_TET].used;
+    const size_t faces = a->table[KILN_ON_FACE].used;
+    for (int where = 0; where < KILN_WHERE_COUNT; where++)
+        if (a->table[where].used != b->table[where].used)
+            return false;
+    if (a->parts.count != b->parts.count)
+        return false;
+    for (size_t p = 0; p < a->parts.count; p++)
+        if (a->parts.data[p].body != b->parts.data[p].body)
+            return false;
+    return memcmp(a->u, b->u, vertices * sizeof *a->u) == 0 &&
+           memcmp(a->vertex, b->vertex, vertices * sizeof *a->vertex) == 0 &&
+           memcmp(a->tet, b->tet, tets * sizeof *a->tet) == 0 &&
+           memcmp(a->info, b->info, tets * sizeof *a->info) == 0 &&
+           memcmp(a->face, b->face, faces * sizeof *a->face) == 0;
+}
+
+kiln_status kiln_world_replace_mesh(kiln_world *world, kiln_mesh *take_mesh, kiln_error *error)
+{
+    kiln_status status = KILN_OK;
+    if (!same_columns(world->mesh, take_mesh))
+        status = kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1,
+                           "its fields are not those this scene has; was it written by another "
+                           "version or another scene?");
+    else if (!same_body(world->mesh, take_mesh))
+        status = kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1,
+                           "its mesh is not the one this scene makes; has a mesh file changed?");
+    if (status == KILN_OK) {
+        /* The solid borrows the mesh by its address, so the contents change places. */
+        kiln_mesh swap = *world->mesh;
+        *world->mesh = *take_mesh;
+        *take_mesh = swap;
+    }
+    kiln_mesh_destroy(take_mesh);
+    return status == KILN_OK ? kiln_world_renew(world, error) : status;
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double next_event(const kiln_world *world, double time)
+{
+    for (size_t i = 0; i < world->events.count; i++)
+        if (world->events.data[i] > time + kiln_world_moment(world))
+            return world->events.data[i];
+    return INFINITY;
+}
+
+/* What to try, by what failed. */
+static const char *advice(const kiln_step_report *report)
+{
+    switch (report->outcome) {
+    case KILN_STEP_INVERTED:
+        return "try a finer mesh there, slower motion, or a material that bears inversion "
+               "(stable-neo-hookean, corotated)";
+    case KILN_STEP_NOT_FINITE:
+        return "look for absurd parameters or forces";
+    case KILN_STEP_STRETCH:
+        return "try a larger max_stretch or slower motion";
+    case KILN_STEP_ACCELERATION:
+        return "try a larger max_acceleration or a softer start";
+    default:
+        break;
+    }
+    switch (report->newton.outcome) {
+    case KILN_NEWTON_BLOCKED:
+        return "held vertices are sent where the body cannot follow: try slower motion, or other "
+               "holds";
+    case KILN_NEWTON_ITERATIONS:
+        return "try more Newton iterations or a looser tolerance";
+    case KILN_NEWTON_SOLVER:
+        return "is every body held, or has it mass (a static body that floats has no equilibrium)?";
+    default:
+        return "try a smaller dt_min, a finer mesh or a softer load";
+    }
+}
+
+static void diagnose(const kiln_world *world, const kiln_step_report *report, double tried,
+                     kiln_diagnosis *diagnosis)
+{
+    const kiln_mesh *mesh = world->mesh;
+    char where[160] = "", newton[120] = "";
+    bool vertex = report->outcome == KILN_STEP_ACCELERATION;
+    if (report->element != KILN_NONE) {
+        uint32_t v = vertex ? report->element : mesh->tet[report->element].v[0];
+        uint32_t t = vertex ? mesh->vertex[v].tet : report->element;
+        kiln_vec3 p = mesh->x[v];
+        snprintf(where, sizeof where, " (%s %u of body '%.40s', near (%.4g, %.4g, %.4g))",
+                 vertex ? "vertex" : "tet", report->element,
+                 world->scene->bodies.data[mesh->parts.data[mesh->info[t].part].body].name, p.x,
+                 p.y, p.z);
+    }
+    if (report->outcome == KILN_STEP_NEWTON)
+        snprintf(newton, sizeof newton, ": %s", kiln_newton_outcome_text(report->newton.outcome));
+    char length[60] = "the load could not be applied in smaller parts";
+    if (world->scene->solid.integrator != KILN_STATIC)
+        snprintf(length, sizeof length, "a step of %.3g s, the shortest allowed, failed", tried);
+    snprintf(diagnosis->text, sizeof diagnosis->text, "gave up at %.6g s: %s: %s%s%s; %s",
+             world->state.clock.time, length, kiln_step_outcome_text(report->outcome), newton,
+             where, advice(report));
+}
+
+/* Work is the sum over all tries; the rest is the last one's. */
+static void add_try(kiln_step_report *sum, const kiln_step_report *one)
+{
+    kiln_newton_report before = sum->newton;
+    double contact = sum->contact_seconds;
+    *sum = *one;
+    sum->newton.iterations += before.iterations;
+    sum->newton.linear_iterations += before.linear_iterations;
+    sum->newton.line_searches += before.line_searches;
+    sum->newton.assemble_seconds += before.assemble_seconds;
+    sum->newton.factor_seconds += before.factor_seconds;
+    sum->newton.solve_seconds += before.solve_seconds;
+    sum->contact_seconds += contact;
+}
+
+static kiln_status try_step(kiln_world *world, double h, kiln_step_report *report,
+                            kiln_error *error)
+{
+    kiln_driver driver = kiln_world_driver(world);
+    kiln_solid_clock *clock = &world->state.clock;
+    *report = (kiln_step_report){.element = KILN_NONE};
+    if (world->scene->solid.integrator != KILN_STATIC)
+        return kiln_solid_step(world->solid, &driver, h, clock, report, error);
+    kiln_solid_clock before = *clock;
+    clock->time += h;
+    int steps = world->scene->load_steps > 1 ? world->scene->load_steps : 1;
+    kiln_status status = kiln_solid_equilibrium(world->solid, &driver, steps, clock, report, error);
+    if (status != KILN_OK || report->outcome != KILN_STEP_DONE)
+        *clock = before;
+    return status;
+}
+
+kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, bool *gave_up,
+                            kiln_diagnosis *diagnosis, kiln_error *error)
+{
+    kiln_world_state *state = &world->state;
+    bool still = world->scene->solid.integrator == KILN_STATIC;
+    double started = seconds_now(), begin = state->clock.time, moment = kiln_world_moment(world);
+    double event = next_event(world, begin);
+    stop = event < stop - moment ? event : stop;
+    world->step_begin = begin;
+    world->first = still && state->step <= 1;
+    KILN_TRY(kiln_world_catch(world, error));
+    if (world->varies)
+        kiln_elements_output(kiln_solid_elements(world->solid), &world->mesh->x[0].x,
+                             KILN_OUTPUT_MISES, world->mises.data);
+    kiln_step_report sum = {0};
+    *gave_up = false;
+    double h, rejected = 0.0;
+    for (;;) {
+        h = still ? stop - begin : kiln_pace_length(&state->pace, begin, stop);
+        KILN_TRY(try_step(world, h, &world->report, error));
+        add_try(&sum, &world->report);
+        if (world->report.outcome == KILN_STEP_DONE)
+            break;
+        state->rejected++;
+        rejected++;
+        if (still || !kiln_pace_reject(&state->pace, &world->scene->pace, h)) {
+            diagnose(world, &world->report, h, diagnosis);
+            *gave_up = true;
+            return world->varies ? kiln_world_restore_lame(world, error) : KILN_OK;
+        }
+    }
+    kiln_pace_accept(&state->pace, &world->scene->pace);
+    /* begin + (stop - begin) may miss it by a rounding. */
+    if (fabs(state->clock.time - stop) <= moment)
+        state->clock.time = stop;
+    if (world->varies)
+        kiln_world_keep_lame(world);
+    world->report = sum;
+    state->step = state->step > 0 ? state->step : 1;
+    kiln_world_measure(world, stats);
+    state->step++;
+    stats->dt = state->clock.time - begin;
+    stats->rejected = rejected;
+    stats->t_step = seconds_now() - started;
+    return KILN_OK;
+}

@@ -1,0 +1,439 @@
+/* From the bodies of a scene to one mesh, and from its selections to rows. */
+#include "geom/predicates.h"
+#include "mesh/build.h"
+#include "mesh/classify.h"
+#include "mesh/reorder.h"
+#include "sim/world_impl.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+kiln_status kiln_said_fail(const kiln_scene *scene, const kiln_said *said, kiln_error *error,
+                           const char *format, ...)
+{
+    char message[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return kiln_fail(error, KILN_ERR_INPUT, scene->file, said->line, -1, "%s%s%s", said->path,
+                     said->path[0] ? ": " : "", message);
+}
+
+kiln_status kiln_said_wrap(const kiln_scene *scene, const kiln_said *said, kiln_status status,
+                           kiln_error *error)
+{
+    if (status != KILN_ERR_INPUT || !error || error->place[0])
+        return status;
+    char message[sizeof error->message];
+    snprintf(message, sizeof message, "%s", error->message);
+    return kiln_said_fail(scene, said, error, "%s", message);
+}
+
+static const kiln_soup_field *material_positions(const kiln_soup *mesh)
+{
+    const kiln_soup_field *u = kiln_soup_find_field(mesh, KILN_ON_VERTEX, "u");
+    return u && u->components == 3 ? u : NULL;
+}
+
+static void drop_fields(kiln_soup *soup)
+{
+    for (size_t i = 0; i < soup->fields.count; i++)
+        kiln_array_free(soup->context, &soup->fields.data[i].data);
+    soup->fields.count = 0;
+}
+
+/* All bodies in one soup, at their material positions and without fields: what a file knew about
+ * another run (its stresses, its velocities) is not the start of this one. */
+static kiln_status join_bodies(const kiln_scene *scene, kiln_soup *all, kiln_error *error)
+{
+    for (size_t b = 0; b < scene->bodies.count; b++) {
+        const kiln_scene_body *body = &scene->bodies.data[b];
+        size_t first = all->points.count;
+        KILN_TRY(
+            kiln_said_wrap(scene, &body->said, kiln_soup_check(&body->mesh, NULL, error), error));
+        KILN_TRY(kiln_soup_append(all, &body->mesh, 0, error));
+        const kiln_soup_field *u = material_positions(&body->mesh);
+        if (u && u->data.count > 0)
+            memcpy(all->points.data + first, u->data.data, u->data.count * sizeof(double));
+    }
+    drop_fields(all);
+    return KILN_OK;
+}
+
+/* The joint build failed: which body is it? Building each alone says, and counts its elements as
+ * the file does. */
+static kiln_status blame_body(const kiln_scene *scene, kiln_status status, kiln_error *error)
+{
+    for (size_t b = 0; b < scene->bodies.count; b++) {
+        const kiln_scene_body *body = &scene->bodies.data[b];
+        kiln_mesh *mesh = NULL;
+        kiln_status alone = kiln_mesh_build(scene->context, &body->mesh, NULL, &mesh, NULL, error);
+        kiln_mesh_destroy(mesh);
+        if (alone != KILN_OK)
+            return kiln_said_wrap(scene, &body->said, alone, error);
+    }
+    return status;
+}
+
+/* World positions in the order of the joint soup's points, which are those of the vertices but for
+ * points that no tet uses. */
+static kiln_status place_vertices(kiln_world *world, const kiln_soup *all, kiln_error *error)
+{
+    const kiln_scene *scene = world->scene;
+    kiln_mesh *mesh = world->mesh;
+    kiln_u32_array used = {0};
+    KILN_TRY(kiln_array_reserve(world->context, &used, all->points.count + 1, error));
+    memset(used.data, 0, all->points.count * sizeof(uint32_t));
+    for (size_t t = 0; t < all->tets.count; t++)
+        for (int k = 0; k < 4; k++)
+            used.data[all->tets.data[t].v[k]] = 1;
+    size_t point = 0;
+    uint32_t vertex = 0;
+    kiln_status status = KILN_OK;
+    for (size_t b = 0; b < scene->bodies.count && status == KILN_OK; b++) {
+        const kiln_scene_body *body = &scene->bodies.data[b];
+        bool moved = body->position.evaluate || !isnan(body->position.constant[0]);
+        for (size_t i = 0; i < body->mesh.points.count && status == KILN_OK; i++, point++) {
+            if (!used.data[point])
+                continue;
+            kiln_vec3 x = body->mesh.points.data[i];
+            if (moved) {
+                double out[3];
+                kiln_circumstances at = {.material = mesh->u[vertex], .world = x};
+                status = kiln_quantity_get(&body->position, &at, out, 3, error);
+                x = kiln_v3(out[0], out[1], out[2]);
+            }
+            mesh->x[vertex++] = x;
+        }
+    }
+    kiln_array_free(world->context, &used);
+    return status;
+}
+
+/* Bodies in the order of their tets: each part belongs to the body of its lowest tet. */
+static void number_bodies(kiln_world *world)
+{
+    const kiln_scene *scene = world->scene;
+    kiln_mesh *mesh = world->mesh;
+    uint32_t tet = 0;
+    for (uint32_t b = 0; b < scene->bodies.count; b++)
+        for (size_t i = 0; i < scene->bodies.data[b].mesh.tets.count; i++)
+            mesh->parts.data[mesh->info[tet++].part].body = b;
+}
+
+static uint32_t body_of(const kiln_mesh *mesh, uint32_t tet)
+{
+    return mesh->parts.data[mesh->info[tet].part].body;
+}
+
+static kiln_status apply_region(kiln_world *world, uint32_t body, size_t row, int32_t fresh,
+                                const int32_t *file_tag, uint32_t *material, kiln_error *error)
+{
+    const kiln_scene_region *region = &world->scene->bodies.data[body].regions.data[row];
+    kiln_mesh *mesh = world->mesh;
+    size_t found = 0;
+    if (region->tag >= 0) {
+        for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+            if (body_of(mesh, t) == body && file_tag[t] == region->tag) {
+                mesh->info[t].region = region->tag;
+                material[t] = region->material;
+                found++;
+            }
+        if (found == 0)
+            return kiln_said_fail(world->scene, &region->said, error,
+                                  "no tet of body '%s' has the tag %d",
+                                  world->scene->bodies.data[body].name, region->tag);
+        return KILN_OK;
+    }
+    kiln_u32_array tets = {0};
+    kiln_status status =
+        kiln_world_select(world, KILN_ON_TET, (int32_t)body, &region->where, &tets, error);
+    for (size_t i = 0; i < tets.count && status == KILN_OK; i++) {
+        mesh->info[tets.data[i]].region = fresh;
+        material[tets.data[i]] = region->material;
+    }
+    found = tets.count;
+    kiln_array_free(world->context, &tets);
+    if (status == KILN_OK && found == 0)
+        return kiln_said_fail(world->scene, &region->said, error, "selects no tet");
+    return kiln_said_wrap(world->scene, &region->said, status, error);
+}
+
+/* Materials of all tets. Tets keep the tags of their files as regions; those a selection chooses
+ * get numbers above all of them, so that material borders are interfaces of the mesh. */
+static kiln_status apply_regions(kiln_world *world, const int32_t *file_tag, uint32_t *material,
+                                 kiln_error *error)
+{
+    const kiln_scene *scene = world->scene;
+    kiln_mesh *mesh = world->mesh;
+    uint32_t tets = mesh->table[KILN_ON_TET].used;
+    int32_t fresh = 0;
+    for (uint32_t t = 0; t < tets; t++) {
+        material[t] = scene->bodies.data[body_of(mesh, t)].material;
+        fresh = file_tag[t] > fresh && file_tag[t] < INT32_MAX / 2 ? file_tag[t] : fresh;
+    }
+    for (uint32_t b = 0; b < scene->bodies.count; b++)
+        for (size_t r = 0; r < scene->bodies.data[b].regions.count; r++)
+            KILN_TRY(apply_region(world, b, r, ++fresh, file_tag, material, error));
+    return kiln_mesh_classify(mesh, kiln_build_default_options().feature_angle, error);
+}
+
+static kiln_status assign_materials(kiln_world *world, kiln_error *error)
+{
+    kiln_mesh *mesh = world->mesh;
+    uint32_t tets = mesh->table[KILN_ON_TET].used;
+    KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_MATERIAL, KILN_ON_TET, KILN_U32, 1,
+                                 KILN_RULE_COPY, error));
+    uint32_t *material = (uint32_t *)kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_MATERIAL)->data;
+    size_t size = (size_t)tets * sizeof(int32_t);
+    int32_t *file_tag = kiln_resize(world->context, NULL, 0, size);
+    if (!file_tag)
+        return kiln_fail_memory(error, size);
+    for (uint32_t t = 0; t < tets; t++)
+        file_tag[t] = mesh->info[t].region;
+    kiln_status status = apply_regions(world, file_tag, material, error);
+    kiln_release(world->context, file_tag, size);
+    return status;
+}
+
+/* Exact signs in the world, and how large the model is. */
+static kiln_status check_start(kiln_world *world, kiln_error *error)
+{
+    const kiln_scene *scene = world->scene;
+    kiln_mesh *mesh = world->mesh;
+    kiln_vec3 low = mesh->x[0], high = mesh->x[0];
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        kiln_vec3 p = mesh->x[v];
+        if (!kiln_v3_finite(p))
+            return kiln_fail(error, KILN_ERR_INPUT, scene->file, 0, -1,
+                             "a start position is not a finite number");
+        low = kiln_v3(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
+        high = kiln_v3(fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z));
+    }
+    world->size = kiln_v3_norm(kiln_v3_sub(high, low));
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        if (kiln_orient3d_sign(mesh->x[v[0]], mesh->x[v[1]], mesh->x[v[2]], mesh->x[v[3]]) > 0)
+            continue;
+        const kiln_scene_body *body = &scene->bodies.data[body_of(mesh, t)];
+        if (!body->tolerate_inverted)
+            return kiln_said_fail(scene, &body->said, error,
+                                  "starts with an inverted or flat tet at (%g, %g, %g): mend the "
+                                  "start positions, or say tolerate_inverted if the material can "
+                                  "bear it",
+                                  mesh->x[v[0]].x, mesh->x[v[0]].y, mesh->x[v[0]].z);
+        mesh->world_policy = KILN_WORLD_TOLERATE;
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln_world_build_mesh(kiln_world *world, kiln_error *error)
+{
+    const kiln_scene *scene = world->scene;
+    if (scene->bodies.count == 0)
+        return kiln_fail(error, KILN_ERR_INPUT, scene->file, 0, -1, "there are no bodies");
+    kiln_soup all;
+    kiln_soup_init(&all, world->context);
+    kiln_status status = join_bodies(scene, &all, error);
+    if (status == KILN_OK) {
+        status = kiln_mesh_build(world->context, &all, NULL, &world->mesh, NULL, error);
+        if (status != KILN_OK)
+            status = blame_body(scene, status, error);
+    }
+    if (status == KILN_OK)
+        status = place_vertices(world, &all, error);
+    kiln_soup_free(&all);
+    KILN_TRY(status);
+    number_bodies(world);
+    /* Neighbours in space become neighbours in memory, whatever order the files had. */
+    KILN_TRY(kiln_mesh_reorder(world->mesh, KILN_SPACE_MATERIAL, NULL, error));
+    KILN_TRY(check_start(world, error));
+    return assign_materials(world, error);
+}
+
+static kiln_status combine(const kiln_world *world, kiln_where where, const kiln_pick *pick,
+                           kiln_u32_array *done, size_t row, kiln_error *error)
+{
+    kiln_context *context = world->context;
+    if (pick->kind == KILN_PICK_SELECTOR)
+        return kiln_select(world->mesh, where, &pick->selector, &done[row], error);
+    if (pick->a >= row || (pick->kind != KILN_PICK_NOT && pick->b >= row))
+        return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1, "a selection is not a tree");
+    if (pick->kind == KILN_PICK_NOT)
+        return kiln_select_not(world->mesh, where, &done[pick->a], &done[row], error);
+    kiln_select_operation operation = pick->kind == KILN_PICK_AND  ? KILN_SELECT_AND
+                                      : pick->kind == KILN_PICK_OR ? KILN_SELECT_OR
+                                                                   : KILN_SELECT_MINUS;
+    return kiln_select_combine(context, operation, &done[pick->a], &done[pick->b], &done[row],
+                               error);
+}
+
+/* The rows a selection names, within a body (-1: all). No nodes: everything. */
+kiln_status kiln_world_select(const kiln_world *world, kiln_where where, int32_t body,
+                              const kiln_picks *picks, kiln_u32_array *out, kiln_error *error)
+{
+    kiln_context *context = world->context;
+    size_t size = (picks->count + 1) * sizeof(kiln_u32_array);
+    kiln_u32_array *done = kiln_resize(context, NULL, 0, size);
+    if (!done)
+        return kiln_fail_memory(error, size);
+    memset(done, 0, size);
+    kiln_status status = KILN_OK;
+    for (size_t i = 0; i < picks->count && status == KILN_OK; i++)
+        status = combine(world, where, &picks->data[i], done, i, error);
+    kiln_selector limit = {.kind = body < 0 ? KILN_SELECT_ALL : KILN_SELECT_BODY, .number = body};
+    if (status == KILN_OK)
+        status = kiln_select(world->mesh, where, &limit, out, error);
+    if (status == KILN_OK && picks->count > 0)
+        status =
+            kiln_select_combine(context, KILN_SELECT_AND, out, &done[picks->count - 1], out, error);
+    for (size_t i = 0; i < picks->count; i++)
+        kiln_array_free(context, &done[i]);
+    kiln_release(context, done, size);
+    return status;
+}
+
+static kiln_status build_hold(kiln_world *world, size_t row, kiln_error *error)
+{
+    const kiln_scene_hold *hold = &world->scene->holds.data[row];
+    kiln_world_hold *set = &world->holds[row];
+    KILN_TRY(kiln_said_wrap(
+        world->scene, &hold->said,
+        kiln_world_select(world, KILN_ON_VERTEX, hold->body, &hold->where, &set->vertices, error),
+        error));
+    if (set->vertices.count == 0)
+        return kiln_said_fail(world->scene, &hold->said, error, "selects no vertex");
+    set->late = hold->from > 0.0;
+    if (set->late) {
+        snprintf(set->field, sizeof set->field, "hold%u", (unsigned)row + 1);
+        return kiln_mesh_add_field(world->mesh, set->field, KILN_ON_VERTEX, KILN_F64, 3,
+                                   KILN_RULE_INTERPOLATE, error);
+    }
+    size_t size = set->vertices.count * sizeof(kiln_vec3);
+    set->origin = kiln_resize(world->context, NULL, 0, size);
+    if (!set->origin)
+        return kiln_fail_memory(error, size);
+    for (size_t i = 0; i < set->vertices.count; i++)
+        set->origin[i] = world->mesh->x[set->vertices.data[i]];
+    return KILN_OK;
+}
+
+static kiln_status build_load(kiln_world *world, size_t row, kiln_error *error)
+{
+    static const struct {
+        kiln_where where;
+        const char *name;
+    } kinds[] = {[KILN_LOAD_FORCE] = {KILN_ON_VERTEX, "vertex"},
+                 [KILN_LOAD_TRACTION] = {KILN_ON_FACE, "surface face"},
+                 [KILN_LOAD_PRESSURE] = {KILN_ON_FACE, "surface face"},
+                 [KILN_LOAD_BODY] = {KILN_ON_TET, "tet"}};
+    const kiln_scene_load *load = &world->scene->loads.data[row];
+    KILN_TRY(kiln_said_wrap(world->scene, &load->said,
+                            kiln_world_select(world, kinds[load->kind].where, load->body,
+                                              &load->where, &world->loads[row], error),
+                            error));
+    if (world->loads[row].count == 0)
+        return kiln_said_fail(world->scene, &load->said, error, "selects no %s",
+                              kinds[load->kind].name);
+    return KILN_OK;
+}
+
+static kiln_status add_event(kiln_world *world, double time, kiln_error *error)
+{
+    if (!(time > 0.0) || !isfinite(time))
+        return KILN_OK;
+    KILN_TRY(kiln_array_push(world->context, &world->events, time, error));
+    double *data = world->events.data;
+    for (size_t i = world->events.count - 1; i > 0 && data[i] < data[i - 1]; i--) {
+        double swap = data[i];
+        data[i] = data[i - 1];
+        data[i - 1] = swap;
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln_world_build_sets(kiln_world *world, kiln_error *error)
+{
+    const kiln_scene *scene = world->scene;
+    if (scene->has_velocity_field && scene->holds.count > 0)
+        return kiln_said_fail(scene, &scene->holds.data[0].said, error,
+                              "a velocity field moves every vertex: nothing else can be held");
+    if (scene->has_velocity_field && scene->solid.integrator == KILN_STATIC)
+        return kiln_fail(error, KILN_ERR_INPUT, scene->file, 0, -1,
+                         "a velocity field needs time steps: choose an integrator that is not "
+                         "static");
+    for (size_t i = 0; i < scene->holds.count; i++) {
+        KILN_TRY(build_hold(world, i, error));
+        KILN_TRY(add_event(world, scene->holds.data[i].from, error));
+        KILN_TRY(add_event(world, scene->holds.data[i].until, error));
+    }
+    for (size_t i = 0; i < scene->loads.count; i++) {
+        KILN_TRY(build_load(world, i, error));
+        KILN_TRY(add_event(world, scene->loads.data[i].from, error));
+        KILN_TRY(add_event(world, scene->loads.data[i].until, error));
+    }
+    return KILN_OK;
+}
+
+/* Centres of mass of the bodies, for their spin. */
+static kiln_status body_centres(const kiln_world *world, kiln_vec3 *centre, kiln_error *error)
+{
+    const kiln_mesh *mesh = world->mesh;
+    size_t bodies = world->scene->bodies.count;
+    const uint32_t *material =
+        (const uint32_t *)kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_MATERIAL)->data;
+    const kiln_field *density = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_DENSITY);
+    kiln_f64_array mass = {0};
+    KILN_TRY(kiln_array_reserve(world->context, &mass, bodies, error));
+    memset(mass.data, 0, bodies * sizeof(double));
+    memset(centre, 0, bodies * sizeof *centre);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        double m =
+            kiln_mesh_tet_volume(mesh, t) *
+            (density ? kiln_field_value(density, t, 0) : world->materials[material[t]].density);
+        kiln_vec3 sum = kiln_v3_add(kiln_v3_add(mesh->x[v[0]], mesh->x[v[1]]),
+                                    kiln_v3_add(mesh->x[v[2]], mesh->x[v[3]]));
+        uint32_t b = body_of(mesh, t);
+        mass.data[b] += m;
+        centre[b] = kiln_v3_madd(centre[b], 0.25 * m, sum);
+    }
+    for (size_t b = 0; b < bodies; b++)
+        centre[b] = kiln_v3_scale(centre[b], mass.data[b] > 0.0 ? 1.0 / mass.data[b] : 0.0);
+    kiln_array_free(world->context, &mass);
+    return KILN_OK;
+}
+
+static kiln_status set_velocities(kiln_world *world, const kiln_vec3 *centre, kiln_error *error)
+{
+    kiln_mesh *mesh = world->mesh;
+    kiln_field *field = kiln_mesh_field(mesh, KILN_ON_VERTEX, "v");
+    if (world->scene->solid.integrator == KILN_STATIC) /* nothing moves */
+        return KILN_OK;
+    kiln_vec3 *velocity = (kiln_vec3 *)field->data;
+    for (uint32_t i = 0; i < mesh->table[KILN_ON_VERTEX].used; i++) {
+        uint32_t b = body_of(mesh, mesh->vertex[i].tet);
+        const kiln_scene_body *body = &world->scene->bodies.data[b];
+        kiln_circumstances at = {.material = mesh->u[i], .world = mesh->x[i]};
+        double out[3];
+        KILN_TRY(kiln_quantity_get(&body->velocity, &at, out, 3, error));
+        velocity[i] = kiln_v3_add(kiln_v3(out[0], out[1], out[2]),
+                                  kiln_v3_cross(body->spin, kiln_v3_sub(mesh->x[i], centre[b])));
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln_world_set_motion(kiln_world *world, kiln_error *error)
+{
+    size_t size = world->scene->bodies.count * sizeof(kiln_vec3);
+    kiln_vec3 *centre = kiln_resize(world->context, NULL, 0, size);
+    if (!centre)
+        return kiln_fail_memory(error, size);
+    kiln_status status = body_centres(world, centre, error);
+    if (status == KILN_OK)
+        status = set_velocities(world, centre, error);
+    kiln_release(world->context, centre, size);
+    return status;
+}

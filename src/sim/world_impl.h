@@ -1,0 +1,69 @@
+/* The world's inside, shared by the world_*.c files only. */
+#ifndef KILN_SIM_WORLD_IMPL_H
+#define KILN_SIM_WORLD_IMPL_H
+
+#include "sim/world.h"
+
+/* The vertices of a hold. A hold that begins later catches each vertex where it is then; those
+ * places are a vertex field, because the future depends on them and checkpoints keep fields. */
+typedef struct kiln_world_hold {
+    kiln_u32_array vertices; /* ascending */
+    kiln_vec3 *origin;       /* [vertices.count], NULL: late */
+    char field[24];          /* of a late one */
+    bool late;
+} kiln_world_hold;
+
+struct kiln_world {
+    kiln_context *context;   /* borrowed */
+    const kiln_scene *scene; /* borrowed */
+    kiln_mesh *mesh;
+    kiln_solid *solid;
+    kiln_obstacle **obstacles; /* [scene->obstacles.count] */
+    kiln_world_hold *holds;    /* [scene->holds.count] */
+    kiln_u32_array *loads;     /* [scene->loads.count] vertices, faces or tets */
+    kiln_material *materials;  /* [scene->materials.count] */
+    kiln_f64_array events;     /* times at which holds and loads begin and end, ascending */
+    kiln_world_state state;
+    double step_begin; /* of the step that is being tried, s */
+    double size;       /* diagonal of the start's bounding box, m */
+    bool varies;       /* some material's stiffness is a function */
+    bool first;        /* static: the step being tried is the first, loads grow from nothing */
+    kiln_f64_array mu, lambda, mises; /* [tet slot], where `varies` */
+    kiln_step_report report;          /* of the last step */
+    kiln_f64_array quality;           /* [tet slot] */
+};
+
+/* Two times are the same moment when they differ by less: rounding must not make slivers of steps.
+ */
+double kiln_world_moment(const kiln_world *world);
+
+/* KILN_ERR_INPUT that names the place in the scene: "file:line: path: message". */
+kiln_status kiln_said_fail(const kiln_scene *scene, const kiln_said *said, kiln_error *error,
+                           const char *format, ...) KILN_PRINTF(4, 5);
+/* Puts the place in front of an error that does not know it. Returns `status`. */
+kiln_status kiln_said_wrap(const kiln_scene *scene, const kiln_said *said, kiln_status status,
+                           kiln_error *error);
+
+/* world_build.c: mesh, bodies, regions, positions, and what the selections name. */
+kiln_status kiln_world_build_mesh(kiln_world *world, kiln_error *error);
+kiln_status kiln_world_build_sets(kiln_world *world, kiln_error *error);
+kiln_status kiln_world_set_motion(kiln_world *world, kiln_error *error); /* velocities */
+kiln_status kiln_world_select(const kiln_world *world, kiln_where where, int32_t body,
+                              const kiln_picks *picks, kiln_u32_array *out, kiln_error *error);
+
+/* world_drive.c: what depends on time. */
+kiln_driver kiln_world_driver(kiln_world *world);
+kiln_status kiln_world_catch(kiln_world *world, kiln_error *error); /* holds that begin now */
+kiln_status kiln_world_check_holds(kiln_world *world, kiln_error *error);
+kiln_status kiln_world_set_poses(kiln_world *world, double time, double h, kiln_error *error);
+/* Stiffness that is a function is kept in a field: the stress that the next step's functions see
+ * depends on it. Kept when a step is accepted, restored when none could be. */
+kiln_status kiln_world_vary_start(kiln_world *world, kiln_error *error);
+void kiln_world_keep_lame(kiln_world *world);
+kiln_status kiln_world_restore_lame(kiln_world *world, kiln_error *error);
+
+#define KILN_FIELD_MATERIAL "material"
+#define KILN_FIELD_LAME     "lame"
+#define KILN_FIELD_DENSITY  "density"
+
+#endif

@@ -1,0 +1,372 @@
+/* What is seen of a world: a row of statistics, a frame, forces. */
+#include "sim/world_impl.h"
+
+#include "base/parallel.h"
+#include "geom/tet_quality.h"
+
+#include <string.h>
+
+enum { GRAIN = 16384 };
+
+const char *kiln_stats_name(size_t column)
+{
+    static const char *const names[] = {
+#define STATS_NAME(name) #name,
+        KILN_STATS_TABLE(STATS_NAME)
+#undef STATS_NAME
+    };
+    return column < sizeof names / sizeof names[0] ? names[column] : NULL;
+}
+
+const char *kiln_element_output_name(kiln_element_output what)
+{
+    static const char *const names[KILN_OUTPUT_COUNT] = {[KILN_OUTPUT_F] = "deformation",
+                                                         [KILN_OUTPUT_CAUCHY] = "stress",
+                                                         [KILN_OUTPUT_MISES] = "mises",
+                                                         [KILN_OUTPUT_PRESSURE] = "pressure",
+                                                         [KILN_OUTPUT_ENERGY] = "energy"};
+    return names[what];
+}
+
+/* Sums over tets, chunk by chunk so that threads do not matter. */
+typedef struct tet_sums {
+    const kiln_world *world;
+    double *quality;
+    double (*chunk)[3]; /* volume, rest volume, quality */
+    double *least;
+} tet_sums;
+
+static void sum_tets(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    tet_sums *s = user;
+    const kiln_mesh *mesh = s->world->mesh;
+    double volume = 0.0, rest = 0.0, quality = 0.0, least = INFINITY;
+    kiln_tet_quality_batch(mesh->context->isa, end - begin, NULL, mesh->tet[begin].v,
+                           sizeof(kiln_tet), mesh->x, s->quality + begin);
+    for (size_t t = begin; t < end; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        volume += kiln_tet_volume(mesh->x[v[0]], mesh->x[v[1]], mesh->x[v[2]], mesh->x[v[3]]);
+        rest += kiln_mesh_tet_volume(mesh, (uint32_t)t);
+        quality += s->quality[t];
+        least = s->quality[t] < least ? s->quality[t] : least;
+    }
+    s->chunk[chunk][0] = volume;
+    s->chunk[chunk][1] = rest;
+    s->chunk[chunk][2] = quality;
+    s->least[chunk] = least;
+}
+
+/* Rows are compact: nothing in a world frees any without closing ranks. */
+static void measure_tets(kiln_world *world, kiln_stats *stats)
+{
+    uint32_t tets = world->mesh->table[KILN_ON_TET].used;
+    size_t chunks = kiln_chunk_count(tets, GRAIN);
+    size_t size = chunks * 4 * sizeof(double);
+    double *scratch = kiln_resize(world->context, NULL, 0, size);
+    if (!scratch)
+        return;
+    tet_sums sums = {.world = world,
+                     .quality = world->quality.data,
+                     .chunk = (double(*)[3])scratch,
+                     .least = scratch + 3 * chunks};
+    kiln_parallel_for(world->context, tets, GRAIN, sum_tets, &sums);
+    stats->volume = stats->rest_volume = stats->q_mean = 0.0;
+    stats->q_min = INFINITY;
+    for (size_t c = 0; c < chunks; c++) {
+        stats->volume += sums.chunk[c][0];
+        stats->rest_volume += sums.chunk[c][1];
+        stats->q_mean += sums.chunk[c][2] / tets;
+        stats->q_min = sums.least[c] < stats->q_min ? sums.least[c] : stats->q_min;
+    }
+    kiln_release(world->context, scratch, size);
+}
+
+static void measure_motion(const kiln_world *world, kiln_stats *stats)
+{
+    const kiln_mesh *mesh = world->mesh;
+    const kiln_field *v = kiln_mesh_field(mesh, KILN_ON_VERTEX, "v");
+    if (!v || world->scene->solid.integrator == KILN_STATIC)
+        return;
+    kiln_motion_sums sums =
+        kiln_mass_sums(kiln_solid_mass(world->solid), &mesh->x[0].x, (const double *)v->data);
+    stats->px = sums.momentum.x;
+    stats->py = sums.momentum.y;
+    stats->pz = sums.momentum.z;
+    stats->lx = sums.angular_momentum.x;
+    stats->ly = sums.angular_momentum.y;
+    stats->lz = sums.angular_momentum.z;
+    stats->e_kinetic = sums.kinetic;
+}
+
+static kiln_vec3 total(const double *force, size_t vertices)
+{
+    kiln_vec3 sum = {0, 0, 0};
+    for (size_t v = 0; force && v < vertices; v++)
+        sum = kiln_v3_add(sum, kiln_v3(force[3 * v], force[3 * v + 1], force[3 * v + 2]));
+    return sum;
+}
+
+static void measure_step(const kiln_world *world, kiln_stats *stats)
+{
+    const kiln_step_report *report = &world->report;
+    size_t vertices = world->mesh->table[KILN_ON_VERTEX].used;
+    stats->e_elastic = report->e_elastic;
+    stats->e_load = report->work_loads;
+    stats->newton = report->newton.iterations;
+    stats->linear = report->newton.linear_iterations;
+    stats->t_assemble = report->newton.assemble_seconds;
+    stats->t_factor = report->newton.factor_seconds;
+    stats->t_solve = report->newton.solve_seconds;
+    stats->rejected = 0.0;
+    if (world->scene->holds.count > 0) {
+        kiln_vec3 r = total(kiln_solid_reaction(world->solid), vertices);
+        stats->rx = r.x;
+        stats->ry = r.y;
+        stats->rz = r.z;
+    }
+    if (world->scene->obstacles.count > 0) {
+        kiln_vec3 f = total(kiln_solid_contact(world->solid), vertices);
+        stats->t_contact = report->contact_seconds;
+        stats->contacts = report->contacts;
+        stats->fx = f.x;
+        stats->fy = f.y;
+        stats->fz = f.z;
+    }
+}
+
+void kiln_world_measure(kiln_world *world, kiln_stats *stats)
+{
+    const kiln_mesh *mesh = world->mesh;
+#define STATS_NAN(name) stats->name = NAN;
+    KILN_STATS_TABLE(STATS_NAN)
+#undef STATS_NAN
+    stats->step = (double)world->state.step;
+    stats->time = world->state.clock.time;
+    stats->vertices = mesh->table[KILN_ON_VERTEX].live;
+    stats->tets = mesh->table[KILN_ON_TET].live;
+    measure_tets(world, stats);
+    measure_motion(world, stats);
+    if (world->state.step > 0) {
+        measure_step(world, stats);
+    } else {
+        kiln_term *term = kiln_elements_term(kiln_solid_elements(world->solid));
+        stats->e_elastic = term->value(term->self, &mesh->x[0].x);
+    }
+}
+
+kiln_vec3 kiln_world_hold_force(const kiln_world *world, size_t hold)
+{
+    const double *reaction = kiln_solid_reaction(world->solid);
+    const kiln_u32_array *vertices = &world->holds[hold].vertices;
+    kiln_vec3 sum = {0, 0, 0};
+    for (size_t i = 0; reaction && i < vertices->count; i++) {
+        const double *f = reaction + 3 * (size_t)vertices->data[i];
+        sum = kiln_v3_add(sum, kiln_v3(f[0], f[1], f[2]));
+    }
+    return sum;
+}
+
+/* The step knows the force on a vertex, not whose it is: the obstacle nearest to it. */
+kiln_vec3 kiln_world_obstacle_force(const kiln_world *world, size_t obstacle)
+{
+    const double *contact = kiln_solid_contact(world->solid);
+    const kiln_mesh *mesh = world->mesh;
+    size_t obstacles = world->scene->obstacles.count;
+    kiln_vec3 sum = {0, 0, 0};
+    for (uint32_t v = 0; contact && v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        kiln_vec3 f = kiln_v3(contact[3 * v], contact[3 * v + 1], contact[3 * v + 2]);
+        if (!(kiln_v3_norm2(f) > 0.0))
+            continue;
+        size_t best = 0;
+        double best_distance = INFINITY;
+        for (size_t i = 0; i < obstacles; i++) {
+            kiln_vec3 normal, nearest;
+            double d =
+                fabs(kiln_obstacle_distance(world->obstacles[i], mesh->x[v], &normal, &nearest));
+            if (d < best_distance) {
+                best_distance = d;
+                best = i;
+            }
+        }
+        if (best == obstacle)
+            sum = kiln_v3_add(sum, f);
+    }
+    return sum;
+}
+
+typedef struct frame_job {
+    const kiln_mesh *mesh;
+    kiln_soup *soup;
+} frame_job;
+
+static void copy_tets(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const frame_job *job = user;
+    for (size_t t = begin; t < end; t++) {
+        memcpy(job->soup->tets.data[t].v, job->mesh->tet[t].v, sizeof job->mesh->tet[t].v);
+        job->soup->tet_tags.data[t] = job->mesh->info[t].region;
+    }
+}
+
+static void copy_triangles(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const frame_job *job = user;
+    for (size_t f = begin; f < end; f++) {
+        uint32_t at = job->mesh->face[f].at;
+        for (int k = 0; k < 3; k++)
+            job->soup->triangles.data[f].v[k] =
+                job->mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
+        job->soup->triangle_tags.data[f] = job->mesh->face[f].tag;
+    }
+}
+
+static kiln_status add_geometry(const kiln_world *world, kiln_soup *soup, kiln_error *error)
+{
+    const kiln_mesh *mesh = world->mesh;
+    size_t vertices = mesh->table[KILN_ON_VERTEX].used, tets = mesh->table[KILN_ON_TET].used;
+    size_t faces = mesh->table[KILN_ON_FACE].used;
+    KILN_TRY(kiln_array_reserve(soup->context, &soup->points, vertices, error));
+    KILN_TRY(kiln_array_reserve(soup->context, &soup->tets, tets, error));
+    KILN_TRY(kiln_array_reserve(soup->context, &soup->tet_tags, tets, error));
+    KILN_TRY(kiln_array_reserve(soup->context, &soup->triangles, faces, error));
+    KILN_TRY(kiln_array_reserve(soup->context, &soup->triangle_tags, faces, error));
+    memcpy(soup->points.data, mesh->x, vertices * sizeof(kiln_vec3));
+    soup->points.count = vertices;
+    soup->tets.count = soup->tet_tags.count = tets;
+    soup->triangles.count = soup->triangle_tags.count = faces;
+    frame_job job = {mesh, soup};
+    kiln_parallel_for(soup->context, tets, GRAIN, copy_tets, &job);
+    kiln_parallel_for(soup->context, faces, GRAIN, copy_triangles, &job);
+    return KILN_OK;
+}
+
+static kiln_status add_vertex_field(kiln_soup *soup, const char *name, const double *values,
+                                    kiln_error *error)
+{
+    kiln_soup_field *field;
+    KILN_TRY(kiln_soup_add_field(soup, name, KILN_ON_VERTEX, 3, &field, error));
+    if (values)
+        memcpy(field->data.data, values, field->data.count * sizeof(double));
+    return KILN_OK;
+}
+
+static kiln_status add_element_field(const kiln_world *world, kiln_soup *soup,
+                                     kiln_element_output what, kiln_error *error)
+{
+    const char *name = kiln_element_output_name(what);
+    uint32_t n = kiln_element_output_components(what);
+    kiln_soup_field *field;
+    KILN_TRY(kiln_soup_add_field(soup, name, KILN_ON_TET, n, &field, error));
+    kiln_elements_output(kiln_solid_elements(world->solid), &world->mesh->x[0].x, what,
+                         field->data.data);
+    /* Triangles are cells beside the tets; without a value of their own viewers would colour the
+     * surface with zero. */
+    KILN_TRY(kiln_soup_add_field(soup, name, KILN_ON_FACE, n, &field, error));
+    const double *tets = soup->fields.data[soup->fields.count - 2].data.data;
+    for (size_t f = 0; f < soup->triangles.count; f++)
+        memcpy(field->data.data + n * f, tets + n * (size_t)(world->mesh->face[f].at / 4),
+               n * sizeof(double));
+    return KILN_OK;
+}
+
+typedef struct finite_job {
+    const double *values;
+    atomic_bool bad;
+} finite_job;
+
+static void check_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    finite_job *job = user;
+    /* x - x is 0 or NaN; a sum of those vectorises. */
+    double sum = 0.0;
+    for (size_t i = begin; i < end; i++)
+        sum += job->values[i] - job->values[i];
+    if (sum != 0.0)
+        atomic_store(&job->bad, true);
+}
+
+static kiln_status check_finite(const kiln_soup *soup, const char *name, const double *values,
+                                size_t count, kiln_error *error)
+{
+    finite_job job = {.values = values};
+    atomic_init(&job.bad, false);
+    kiln_parallel_for(soup->context, count, GRAIN, check_chunk, &job);
+    if (!atomic_load(&job.bad))
+        return KILN_OK;
+    return kiln_fail(error, KILN_ERR_STATE, NULL, 0, -1,
+                     "the frame is not written: '%s' has a value that is not finite", name);
+}
+
+static kiln_status fill_frame(kiln_world *world, kiln_soup *soup, kiln_error *error)
+{
+    const kiln_scene_output *output = &world->scene->output;
+    const kiln_mesh *mesh = world->mesh;
+    bool stepped = world->state.step > 1;
+    KILN_TRY(add_geometry(world, soup, error));
+    if (output->material_position)
+        KILN_TRY(add_vertex_field(soup, "u", &mesh->u[0].x, error));
+    const kiln_field *v = kiln_mesh_field(mesh, KILN_ON_VERTEX, "v");
+    if (output->velocity && v)
+        KILN_TRY(add_vertex_field(soup, "v", (const double *)v->data, error));
+    if (output->reaction)
+        KILN_TRY(add_vertex_field(soup, "reaction",
+                                  stepped ? kiln_solid_reaction(world->solid) : NULL, error));
+    if (output->contact)
+        KILN_TRY(add_vertex_field(soup, "contact",
+                                  stepped ? kiln_solid_contact(world->solid) : NULL, error));
+    for (int k = 0; k < KILN_OUTPUT_COUNT; k++)
+        if (output->fields >> k & 1)
+            KILN_TRY(add_element_field(world, soup, (kiln_element_output)k, error));
+    KILN_TRY(
+        check_finite(soup, "position", &soup->points.data[0].x, 3 * soup->points.count, error));
+    for (size_t i = 0; i < soup->fields.count; i++)
+        KILN_TRY(check_finite(soup, soup->fields.data[i].name, soup->fields.data[i].data.data,
+                              soup->fields.data[i].data.count, error));
+    return KILN_OK;
+}
+
+kiln_status kiln_world_frame(kiln_world *world, kiln_soup *soup, kiln_error *error)
+{
+    kiln_soup_init(soup, world->context);
+    kiln_status status = fill_frame(world, soup, error);
+    if (status != KILN_OK)
+        kiln_soup_free(soup);
+    return status;
+}
+
+static kiln_status outline_all(kiln_world *world, kiln_soup *soup, kiln_error *error)
+{
+    const kiln_mesh *mesh = world->mesh;
+    kiln_vec3 low = mesh->x[0], high = mesh->x[0];
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        kiln_vec3 p = mesh->x[v];
+        low = kiln_v3(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
+        high = kiln_v3(fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z));
+    }
+    kiln_vec3 centre = kiln_v3_lerp(low, high, 0.5);
+    double extent = 2.0 * kiln_v3_norm(kiln_v3_sub(high, low));
+    for (size_t i = 0; i < world->scene->obstacles.count; i++) {
+        KILN_TRY(kiln_obstacle_outline(world->obstacles[i], centre, extent, soup, error));
+        KILN_TRY(
+            kiln_array_reserve(soup->context, &soup->triangle_tags, soup->triangles.count, error));
+        while (soup->triangle_tags.count < soup->triangles.count)
+            soup->triangle_tags.data[soup->triangle_tags.count++] = (int32_t)i + 1;
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln_world_obstacle_surfaces(kiln_world *world, kiln_soup *soup, kiln_error *error)
+{
+    kiln_soup_init(soup, world->context);
+    kiln_status status = outline_all(world, soup, error);
+    if (status != KILN_OK)
+        kiln_soup_free(soup);
+    return status;
+}
