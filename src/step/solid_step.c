@@ -107,12 +107,14 @@ static void list_terms(trial *t)
     if (t->scheme.scale > 0.0 && kiln_damping_is_used(s->damping))
         t->terms[t->term_count++] = kiln_damping_term(s->damping);
     t->terms[t->term_count++] = kiln_loads_term(s->loads);
+    if (kiln_touch_has_friction(&s->touch))
+        t->terms[t->term_count++] = &s->touch.friction;
 }
 
-static void add_gradient(const trial *t, size_t terms, const double *x, double *g)
+static void add_gradient(const trial *t, size_t first, const double *x, double *g)
 {
     memset(g, 0, 3 * t->solid->rows * sizeof *g);
-    for (size_t i = 0; i < terms; i++)
+    for (size_t i = first; i < t->term_count; i++)
         t->terms[i]->add(t->terms[i]->self, x, t->terms[i]->weight, g, NULL);
 }
 
@@ -150,12 +152,9 @@ static kiln_status minimise(trial *t, const kiln_constraints *constraints, kiln_
         options.max_iterations = 1;
         options.line_search = false;
     }
-    size_t terms = t->term_count;
-    if (s->touch.obstacle_count && kiln_touch_has_friction(&s->touch))
-        t->terms[terms++] = &s->touch.friction;
     kiln_newton_report one = {0};
-    KILN_TRY(kiln_newton_minimise(s->newton, &options, t->terms, terms, constraints, s->x.data,
-                                  &one, error));
+    KILN_TRY(kiln_newton_minimise(s->newton, &options, t->terms, t->term_count, constraints,
+                                  s->x.data, &one, error));
     add_report(&t->report->newton, &one);
     if (!kiln_newton_succeeded(one.outcome))
         t->report->outcome = KILN_STEP_NEWTON;
@@ -166,10 +165,8 @@ static kiln_status minimise(trial *t, const kiln_constraints *constraints, kiln_
 static void find_reactions(trial *t, const kiln_constraints *constraints)
 {
     kiln_solid *s = t->solid;
-    size_t size = 3 * s->rows, terms = t->term_count;
-    if (s->touch.obstacle_count && kiln_touch_has_friction(&s->touch))
-        t->terms[terms++] = &s->touch.friction;
-    add_gradient(t, terms, s->x.data, s->reaction.data);
+    size_t size = 3 * s->rows;
+    add_gradient(t, 0, s->x.data, s->reaction.data);
     memcpy(s->rate.data, s->reaction.data, size * sizeof(double));
     kiln_constraints_project(constraints, s->rate.data);
     for (size_t i = 0; i < size; i++)
@@ -480,7 +477,15 @@ static void set_history(trial *t)
 typedef struct dead_force {
     const double *gradient;
     size_t size;
+    kiln_term *elements;
 } dead_force;
+
+/* The consistent mass couples what the elements do, and leaves it to them to say so. */
+static kiln_cliques dead_cliques(void *self)
+{
+    const dead_force *f = self;
+    return f->elements->cliques(f->elements->self);
+}
 
 static double dead_value(void *self, const double *x)
 {
@@ -500,13 +505,17 @@ static void dead_add(void *self, const double *x, double scale, double *g, kiln_
         g[i] += scale * f->gradient[i];
 }
 
-/* Both kinds of mass through the same solve; the matrix is another than that of the step, so it
- * has a solver of its own. */
+/* Both kinds of mass through the same solve. */
 static kiln_status solve_for_acceleration(kiln_solid *s, double *a, kiln_error *error)
 {
-    dead_force force = {s->rate.data, 3 * s->rows};
-    kiln_term dead = {
-        .name = "force", .self = &force, .weight = 1.0, .value = dead_value, .add = dead_add};
+    dead_force force = {s->rate.data, 3 * s->rows, kiln_elements_term(s->elements)};
+    kiln_term dead = {.name = "force",
+                      .self = &force,
+                      .weight = 1.0,
+                      .value = dead_value,
+                      .add = dead_add,
+                      .cliques = s->options.mass == KILN_MASS_CONSISTENT ? dead_cliques : NULL,
+                      .revision = force.elements->revision};
     memset(a, 0, force.size * sizeof *a);
     memset(s->centre.data, 0, force.size * sizeof *a);
     kiln_term *inertia = kiln_mass_inertia(s->mass, s->centre.data);
@@ -515,14 +524,10 @@ static kiln_status solve_for_acceleration(kiln_solid *s, double *a, kiln_error *
     memset(s->given.target, 0, s->rows * sizeof *s->given.target);
     kiln_newton_options options = {.tolerance = 1.0, .length = 1.0, .max_iterations = 1};
     kiln_newton_report report = {0};
-    kiln_newton *newton;
-    KILN_TRY(kiln_newton_create(s->context, &s->options.solver, &newton, error));
-    kiln_status status =
-        kiln_newton_minimise(newton, &options, terms, 2, &s->given, a, &report, error);
-    kiln_newton_destroy(newton);
-    if (status == KILN_OK && !kiln_newton_succeeded(report.outcome))
+    KILN_TRY(kiln_newton_minimise(s->newton, &options, terms, 2, &s->given, a, &report, error));
+    if (!kiln_newton_succeeded(report.outcome))
         memset(a, 0, force.size * sizeof *a); /* not finite: the step itself will say so */
-    return status;
+    return KILN_OK;
 }
 
 static kiln_status start_acceleration(trial *t, const kiln_driver *driver, double time,
@@ -536,11 +541,12 @@ static kiln_status start_acceleration(trial *t, const kiln_driver *driver, doubl
         s->origin.data[i] = x[i] - v[i];
     if (kiln_damping_is_used(s->damping))
         KILN_TRY(kiln_damping_begin(s->damping, x, s->origin.data, 1.0, error));
+    s->touch.contacts.count = 0; /* those of a try before */
     list_terms(t);
     renew_lagged(t, x);
-    t->terms[0]->weight = 0.0; /* inertia */
-    add_gradient(t, t->term_count, x, s->rate.data);
+    add_gradient(t, 1, x, s->rate.data); /* without inertia, the first */
     KILN_TRY(solve_for_acceleration(s, s->start_a.data, error));
+    kiln_touch_support(&s->touch, x, v, s->start_a.data);
     t->history[KILN_HISTORY_A] = s->start_a.data;
     return KILN_OK;
 }

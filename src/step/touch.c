@@ -468,6 +468,33 @@ void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, doub
     }
 }
 
+static void support(const kiln_touch *touch, const kiln_obstacle *obstacle, kiln_vec3 x,
+                    kiln_vec3 v, kiln_vec3 *a)
+{
+    kiln_vec3 normal, point;
+    double d = kiln_obstacle_distance(obstacle, x, &normal, &point);
+    double into = -kiln_v3_dot(*a, normal);
+    if (d > touch->slack || into <= 0.0)
+        return;
+    v = kiln_v3_sub(v, kiln_obstacle_velocity(obstacle, point));
+    v = kiln_v3_madd(v, -kiln_v3_dot(v, normal), normal);
+    double speed = kiln_v3_norm(v), y = speed / touch->slip_speed;
+    double per_speed = y < 1.0 ? (2.0 - y) / touch->slip_speed : 1.0 / speed;
+    *a = kiln_v3_madd(*a, into, normal);
+    *a = kiln_v3_madd(*a, -kiln_obstacle_friction(obstacle) * into * per_speed, v);
+}
+
+void kiln_touch_support(const kiln_touch *touch, const double *x, const double *v, double *a)
+{
+    for (size_t i = 0; i < touch->surface.count; i++)
+        for (size_t o = 0; o < touch->obstacle_count; o++) {
+            uint32_t vertex = touch->surface.data[i];
+            kiln_vec3 rate = at(a, vertex);
+            support(touch, touch->obstacles[o], at(x, vertex), at(v, vertex), &rate);
+            put(a, vertex, rate);
+        }
+}
+
 void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load)
 {
     for (size_t i = 0; i < touch->surface.count; i++) {
@@ -553,11 +580,8 @@ static void friction_add(void *self, const double *x, double scale, double *g, k
 
 bool kiln_touch_has_friction(const kiln_touch *touch)
 {
-    for (size_t i = 0; i < touch->contacts.count; i++) {
-        const kiln_touch_contact *c = &touch->contacts.data[i];
-        if (c->active && c->load > 0.0 &&
-            kiln_obstacle_friction(touch->obstacles[c->obstacle]) > 0.0)
+    for (size_t o = 0; o < touch->obstacle_count; o++)
+        if (kiln_obstacle_friction(touch->obstacles[o]) > 0.0)
             return true;
-    }
     return false;
 }

@@ -87,8 +87,13 @@ kiln_status kiln_touch_project(kiln_touch *touch, double *x, kiln_error *error);
 void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, double *v, double *a,
                      double *contact);
 
+/* Accelerations at the begin of a run: vertices that lie on an obstacle do not accelerate into it,
+ * and are slowed down by friction where they slide. */
+void kiln_touch_support(const kiln_touch *touch, const double *x, const double *v, double *a);
+
 /* For the next step. */
 void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load);
+/* Some obstacle has; asked for once a step, because the list of terms decides about the matrix. */
 bool kiln_touch_has_friction(const kiln_touch *touch);
 size_t kiln_touch_count(const kiln_touch *touch);
 size_t kiln_touch_bytes(const kiln_touch *touch);
