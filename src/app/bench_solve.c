@@ -287,6 +287,29 @@ static void bench_cholmod(kiln_bench *bench, elastic_bar *bar)
     kiln_solver_destroy(solver);
 }
 
+static void bench_iterations(kiln_bench *bench, elastic_bar *bar, const char *backend, double nu)
+{
+    char name[64], text[96];
+    double best = 1e300;
+    solver_run first = {0}, once = {0};
+    kiln_solver *solver = solver_named(bar->context, backend);
+    if (!solver)
+        return;
+    fill_bar(bar, nu);
+    kiln_status status = run_solver(bar, solver, &first);
+    for (int i = 0; i < REPEATS && status == KILN_OK; i++) {
+        status = run_solver(bar, solver, &once);
+        best = fmin(best, once.factor + once.solve);
+    }
+    snprintf(name, sizeof name, "%s, nu = %g: preconditioner + solve", backend, nu);
+    snprintf(text, sizeof text, "%d iterations, residual %.1e, %.0f bytes/tet%s",
+             once.report.iterations, once.report.residual,
+             (double)once.report.bytes / (double)bar->soup.tets.count,
+             status == KILN_OK ? "" : ", FAILED");
+    kiln_bench_report(bench, name, best, "s", 0.0, 0, text);
+    kiln_solver_destroy(solver);
+}
+
 static void bench_matrix(kiln_bench *bench, elastic_bar *bar)
 {
     double seconds = kiln_bench_time(bench, multiply, bar);
@@ -303,9 +326,15 @@ static void bench_matrix(kiln_bench *bench, elastic_bar *bar)
 void kiln_bench_solve(kiln_bench *bench)
 {
     elastic_bar bar;
-    if (make_bar(&bar, kiln_bench_context(bench), 16, 0.3) == KILN_OK) {
+    kiln_context single = *kiln_bench_context(bench); /* CPU time of one thread is measured */
+    single.threads = 1;
+    single.pool = NULL;
+    if (make_bar(&bar, &single, 16, 0.3) == KILN_OK) {
         bench_matrix(bench, &bar);
         bench_cholmod(bench, &bar);
+        bench_iterations(bench, &bar, "pcg-jacobi", 0.3);
+        bench_iterations(bench, &bar, "pcg-ic", 0.3);
+        bench_iterations(bench, &bar, "pcg-ic", 0.49);
     }
     free_bar(&bar);
 }

@@ -294,6 +294,15 @@ KILN_INLINE kiln_v3d kiln_v3d_fnma(kiln_v3d a, kiln_v3d b, kiln_v3d c)
     return c - a * b;
 }
 #endif
+/* From single precision; reads four numbers, the fourth lane is whatever was there. */
+KILN_INLINE kiln_v3d kiln_v3d_load_floats(const float *p)
+{
+#if defined(KILN_SIMD_AVX512) || defined(KILN_SIMD_AVX2)
+    return (kiln_v3d)_mm256_cvtps_pd(_mm_loadu_ps(p));
+#else
+    return (kiln_v3d){p[0], p[1], p[2], p[3]};
+#endif
+}
 KILN_INLINE kiln_v3d kiln_v3d_set(double s)
 {
     return (kiln_v3d){s, s, s, s};

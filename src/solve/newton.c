@@ -274,28 +274,6 @@ static void add_diagonal(kiln_newton *newton, double factor)
             *diagonal_entry(&newton->matrix, row, c) += factor * newton->diagonal[3 * row + c];
 }
 
-static kiln_status factor(problem *p, kiln_solve_outcome *outcome, kiln_error *error)
-{
-    kiln_newton *newton = p->newton;
-    double mean = mean_diagonal(&newton->matrix), multiple = 0.0, begin = now();
-    kiln_constraints_apply(p->constraints, &newton->matrix, mean);
-    kiln_status status = kiln_solver_factor(newton->solver, &newton->matrix, outcome, error);
-    for (int i = 0; i < MOST_REGULARISATIONS; i++) {
-        if (status != KILN_OK || *outcome != KILN_SOLVE_NOT_POSITIVE)
-            break;
-        if (i == 0)
-            keep_diagonal(newton, mean);
-        p->report->regularised++;
-        double more = multiple > 0.0 ? 10.0 * multiple : 1e-8;
-        add_diagonal(newton, more - multiple);
-        multiple = more;
-        status = kiln_solver_factor(newton->solver, &newton->matrix, outcome, error);
-    }
-    p->report->factor_seconds += now() - begin;
-    p->report->backend = kiln_solver_last(newton->solver)->backend;
-    return status;
-}
-
 static kiln_status solve(problem *p, const double *rhs, double *dx, kiln_solve_outcome *outcome,
                          kiln_error *error)
 {
@@ -304,6 +282,38 @@ static kiln_status solve(problem *p, const double *rhs, double *dx, kiln_solve_o
     p->report->solve_seconds += now() - begin;
     p->report->linear_iterations += kiln_solver_last(p->newton->solver)->iterations;
     return status;
+}
+
+/* One attempt; an iterative solver may find only while solving that the matrix is not positive. */
+static kiln_status factor_and_solve(problem *p, kiln_solve_outcome *outcome, kiln_error *error)
+{
+    kiln_newton *newton = p->newton;
+    double begin = now();
+    kiln_status status = kiln_solver_factor(newton->solver, &newton->matrix, outcome, error);
+    p->report->factor_seconds += now() - begin;
+    KILN_TRY(status);
+    if (*outcome == KILN_SOLVE_OK)
+        status = solve(p, newton->rhs, newton->dx, outcome, error);
+    p->report->backend = kiln_solver_last(newton->solver)->backend;
+    return status;
+}
+
+static kiln_status solve_regularised(problem *p, kiln_solve_outcome *outcome, kiln_error *error)
+{
+    kiln_newton *newton = p->newton;
+    double mean = mean_diagonal(&newton->matrix), multiple = 0.0;
+    kiln_constraints_apply(p->constraints, &newton->matrix, mean);
+    KILN_TRY(factor_and_solve(p, outcome, error));
+    for (int i = 0; i < MOST_REGULARISATIONS && *outcome == KILN_SOLVE_NOT_POSITIVE; i++) {
+        if (i == 0)
+            keep_diagonal(newton, mean);
+        p->report->regularised++;
+        double more = multiple > 0.0 ? 10.0 * multiple : 1e-8;
+        add_diagonal(newton, more - multiple);
+        multiple = more;
+        KILN_TRY(factor_and_solve(p, outcome, error));
+    }
+    return KILN_OK;
 }
 
 static kiln_newton_outcome outcome_of(kiln_solve_outcome outcome)
@@ -336,9 +346,7 @@ static kiln_status find_direction(problem *p, bool *done, kiln_error *error)
             newton->rhs[i] = -(newton->g[i] + newton->rhs[i]);
         kiln_constraints_project(p->constraints, newton->g);
         kiln_constraints_project(p->constraints, newton->rhs);
-        KILN_TRY(factor(p, &outcome, error));
-        if (outcome == KILN_SOLVE_OK)
-            KILN_TRY(solve(p, newton->rhs, newton->dx, &outcome, error));
+        KILN_TRY(solve_regularised(p, &outcome, error));
     }
     p->report->gradient = largest(newton->g, p->count);
     p->report->iterations++;

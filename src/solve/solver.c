@@ -7,17 +7,29 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-static const kiln_solver_backend *const backends[] = {&kiln_solver_cholmod};
+/* Built in, in the order they are listed; the first is the direct one that auto takes. */
+static const kiln_solver_backend *const backends[] = {&kiln_solver_cholmod, &kiln_solver_pcg_ic,
+                                                      &kiln_solver_pcg_jacobi};
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
+
+/* What auto weighs. Direct: so many operations of the BLAS, whose rate is the unit of cost. An
+ * iteration: what it costs per block of the matrix (about 15 ns beside 30 GF/s). Iterating must
+ * promise to be several times cheaper, because how many iterations it takes is not known before
+ * and a factor also serves the next right sides. */
+enum { ITERATION_COST = 450, USUAL_ITERATIONS = 400, ADVANTAGE = 4 };
 
 struct kiln_solver {
     kiln_context *context;
     kiln_solver_options options;
-    const kiln_solver_backend *backend; /* NULL: auto has not chosen yet */
-    void *self[BACKENDS];               /* created when first used */
-    const kiln_bsr *matrix;             /* borrowed; NULL: no factor */
-    uint64_t pattern;                   /* analysed for */
+    const kiln_solver_backend *asked; /* NULL: auto */
+    const kiln_solver_backend *backend;
+    double iteration_cost;
+    bool direct_fits;       /* auto: the factor fits in memory, should the iteration fail */
+    void *self[BACKENDS];   /* created when first used */
+    const kiln_bsr *matrix; /* borrowed; NULL: no factor */
+    uint64_t pattern;       /* analysed for */
     bool analysed;
     kiln_solver_report report;
 };
@@ -62,7 +74,8 @@ kiln_status kiln_solver_create(kiln_context *context, const kiln_solver_options 
     kiln_solver *solver = kiln_resize(context, NULL, 0, sizeof *solver);
     if (!solver)
         return kiln_fail_memory(error, sizeof *solver);
-    *solver = (kiln_solver){.context = context, .options = used, .backend = chosen};
+    *solver = (kiln_solver){
+        .context = context, .options = used, .asked = chosen, .iteration_cost = ITERATION_COST};
     *out = solver;
     return KILN_OK;
 }
@@ -109,6 +122,90 @@ static kiln_status analyse_with(kiln_solver *solver, const kiln_solver_backend *
     return status;
 }
 
+void kiln_solver_weigh(kiln_solver *solver, double iteration_cost)
+{
+    solver->iteration_cost = iteration_cost;
+}
+
+/* Memory of the machine, or what the control group leaves of it. */
+static double machine_memory(void)
+{
+    double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), limit;
+    FILE *group = fopen("/sys/fs/cgroup/memory.max", "r");
+    if (group) {
+        if (fscanf(group, "%lf", &limit) == 1 && limit > 0.0 && limit < bytes)
+            bytes = limit;
+        fclose(group);
+    }
+    return bytes > 0.0 ? bytes : 4e9;
+}
+
+static kiln_status iterate_because(kiln_solver *solver, const kiln_bsr *matrix, const char *reason,
+                                   kiln_error *error)
+{
+    kiln_solver_report *report = &solver->report;
+    double flops = report->factor_flops, blocks = (double)matrix->start[matrix->rows];
+    /* No more iterations than the factor would have cost, if there is that way out. */
+    kiln_solver_options limited = solver->options;
+    if (solver->direct_fits && flops / (solver->iteration_cost * blocks) < limited.max_iterations)
+        limited.max_iterations = (int)(flops / (solver->iteration_cost * blocks)) + 1;
+    int number = number_of(&kiln_solver_pcg_ic);
+    if (solver->self[number])
+        kiln_solver_pcg_ic.destroy(solver->self[number]);
+    solver->self[number] = NULL;
+    report->reason = reason;
+    KILN_TRY(kiln_solver_pcg_ic.create(solver->context, &limited, &solver->self[number], error));
+    return analyse_with(solver, &kiln_solver_pcg_ic, matrix, error);
+}
+
+/* The choice depends on the pattern and on the memory allowed only. */
+static kiln_status choose(kiln_solver *solver, const kiln_bsr *matrix, kiln_error *error)
+{
+    kiln_solver_report *report = &solver->report;
+    const kiln_solver_backend *direct = backends[0];
+    double allowed =
+        solver->options.memory ? (double)solver->options.memory : 0.5 * machine_memory();
+    double n = 3.0 * (double)matrix->rows, blocks = (double)matrix->start[matrix->rows];
+    solver->direct_fits = false;
+    /* In three dimensions nested dissection fills 15 to 30 n^(4/3) entries: no analysis is needed
+     * to refuse what is far beyond the limit. */
+    if (8.0 * 5.0 * pow(n, 4.0 / 3.0) > allowed && n > 3e5)
+        return iterate_because(solver, matrix, "a factor would not fit in memory", error);
+    kiln_error trouble;
+    kiln_status status = analyse_with(solver, direct, matrix, &trouble);
+    if (status == KILN_ERR_MEMORY && solver->self[0])
+        return iterate_because(solver, matrix, "the analysis did not fit in memory", error);
+    if (status != KILN_OK) {
+        if (error)
+            *error = trouble;
+        return status;
+    }
+    const char *reason = "the factor fits in memory and is cheap enough";
+    if ((double)report->bytes > allowed)
+        reason = "the factor would not fit in memory";
+    else if (report->factor_flops >
+             (double)ADVANTAGE * USUAL_ITERATIONS * solver->iteration_cost * blocks)
+        reason = "iterating should be much cheaper than a factor";
+    else {
+        report->reason = reason;
+        return KILN_OK;
+    }
+    solver->direct_fits = (double)report->bytes <= allowed;
+    direct->forget(solver->self[0]);
+    return iterate_because(solver, matrix, reason, error);
+}
+
+static kiln_status analyse(kiln_solver *solver, const kiln_bsr *matrix, kiln_error *error)
+{
+    solver->analysed = false;
+    solver->report.reason = "asked for";
+    KILN_TRY(solver->asked ? analyse_with(solver, solver->asked, matrix, error)
+                           : choose(solver, matrix, error));
+    solver->analysed = true;
+    solver->pattern = matrix->pattern;
+    return KILN_OK;
+}
+
 /* x - x is zero unless x is no number; sums vectorise, tests do not. */
 static bool is_finite(const double *value, size_t count)
 {
@@ -124,29 +221,54 @@ static bool is_finite(const double *value, size_t count)
     return sum[0] == 0.0;
 }
 
+static kiln_status factor_with(kiln_solver *solver, const kiln_bsr *matrix,
+                               kiln_solve_outcome *outcome, kiln_error *error)
+{
+    double begin = now();
+    kiln_status status = solver->backend->factor(solver->self[number_of(solver->backend)], matrix,
+                                                 &solver->report, outcome, error);
+    solver->report.factor_seconds = now() - begin;
+    return status;
+}
+
 kiln_status kiln_solver_factor(kiln_solver *solver, const kiln_bsr *matrix,
                                kiln_solve_outcome *outcome, kiln_error *error)
 {
+    kiln_solver_report *report = &solver->report;
     solver->matrix = NULL;
-    solver->report.iterations = 0;
-    solver->report.residual = 0.0;
-    solver->report.analyse_seconds = 0.0;
-    solver->report.analysed = !solver->analysed || solver->pattern != matrix->pattern;
-    if (solver->report.analysed) {
-        solver->analysed = false;
-        solver->report.reason = "asked for";
-        KILN_TRY(analyse_with(solver, &kiln_solver_cholmod, matrix, error));
-        solver->analysed = true;
-        solver->pattern = matrix->pattern;
-    }
+    report->iterations = 0;
+    report->residual = report->analyse_seconds = 0.0;
+    report->analysed = !solver->analysed || solver->pattern != matrix->pattern;
+    if (report->analysed)
+        KILN_TRY(analyse(solver, matrix, error));
     /* LAPACK lets a NaN pass for a positive pivot. */
     *outcome = KILN_SOLVE_NOT_FINITE;
     if (!is_finite(matrix->value, 9 * (size_t)matrix->start[matrix->rows]))
         return KILN_OK;
-    double begin = now();
-    KILN_TRY(solver->backend->factor(solver->self[number_of(solver->backend)], matrix,
-                                     &solver->report, outcome, error));
-    solver->report.factor_seconds = now() - begin;
+    kiln_status status = factor_with(solver, matrix, outcome, error);
+    if (status == KILN_ERR_MEMORY && !solver->asked && solver->backend->direct) {
+        solver->backend->forget(solver->self[0]);
+        KILN_TRY(iterate_because(solver, matrix, "the factor did not fit in memory", error));
+        status = factor_with(solver, matrix, outcome, error);
+    }
+    KILN_TRY(status);
+    if (*outcome == KILN_SOLVE_OK)
+        solver->matrix = matrix;
+    return KILN_OK;
+}
+
+/* The iteration auto chose takes too long: the factor after all, until the next analysis. */
+static kiln_status turn_direct(kiln_solver *solver, kiln_solve_outcome *outcome, kiln_error *error)
+{
+    const kiln_bsr *matrix = solver->matrix;
+    int iterations = solver->report.iterations;
+    solver->matrix = NULL;
+    solver->direct_fits = false;
+    kiln_solver_pcg_ic.forget(solver->self[number_of(&kiln_solver_pcg_ic)]);
+    solver->report.reason = "the iteration took as long as a factor";
+    KILN_TRY(analyse_with(solver, backends[0], matrix, error));
+    KILN_TRY(factor_with(solver, matrix, outcome, error));
+    solver->report.iterations = iterations;
     if (*outcome == KILN_SOLVE_OK)
         solver->matrix = matrix;
     return KILN_OK;
@@ -156,13 +278,32 @@ kiln_status kiln_solver_solve(kiln_solver *solver, const double *b, double *x,
                               kiln_solve_outcome *outcome, kiln_error *error)
 {
     if (!solver->matrix)
-        return kiln_fail(error, KILN_ERR_INPUT, "solver", 0, -1,
+        return kiln_fail(error, KILN_ERR_STATE, "solver", 0, -1,
                          "there is no factor to solve with");
     double begin = now();
-    KILN_TRY(solver->backend->solve(solver->self[number_of(solver->backend)], solver->matrix, b, x,
-                                    &solver->report, outcome, error));
+    size_t n = 3 * solver->matrix->rows;
+    /* Should it be turned direct, b is needed once more. */
+    double *kept = NULL;
+    if (solver->direct_fits && x == b && n) {
+        kept = kiln_resize(solver->context, NULL, 0, n * sizeof *kept);
+        if (!kept)
+            return kiln_fail_memory(error, n * sizeof *kept);
+        memcpy(kept, b, n * sizeof *kept);
+        b = kept;
+    }
+    kiln_status status =
+        solver->backend->solve(solver->self[number_of(solver->backend)], solver->matrix, b, x,
+                               &solver->report, outcome, error);
+    if (status == KILN_OK && *outcome == KILN_SOLVE_STALLED && solver->direct_fits) {
+        status = turn_direct(solver, outcome, error);
+        if (status == KILN_OK && *outcome == KILN_SOLVE_OK)
+            status = solver->backend->solve(solver->self[0], solver->matrix, b, x, &solver->report,
+                                            outcome, error);
+    }
+    kiln_release(solver->context, kept, n * sizeof *kept);
+    KILN_TRY(status);
     solver->report.solve_seconds = now() - begin;
-    if (*outcome == KILN_SOLVE_OK && !is_finite(x, 3 * solver->matrix->rows))
+    if (*outcome == KILN_SOLVE_OK && !is_finite(x, n))
         *outcome = KILN_SOLVE_NOT_FINITE;
     return KILN_OK;
 }

@@ -51,7 +51,8 @@ kiln_status kiln_solver_solve(kiln_solver *solver, const double *b, double *x,
                               kiln_solve_outcome *outcome, kiln_error *error);
 const kiln_solver_report *kiln_solver_last(const kiln_solver *solver);
 
-/* Forgets the analysis, as a resumed run has none. */
+/* Forgets the analysis and what auto learnt (that iterating takes too long), as a resumed run has
+ * neither. */
 void kiln_solver_forget(kiln_solver *solver);
 
 /* One line per back end that is built in, the BLAS, its kernel and whether it had to be corrected,

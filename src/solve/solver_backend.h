@@ -22,6 +22,9 @@ typedef struct kiln_solver_backend {
     void (*forget)(void *self); /* frees the analysis and the factor */
 } kiln_solver_backend;
 
-extern const kiln_solver_backend kiln_solver_cholmod;
+extern const kiln_solver_backend kiln_solver_cholmod, kiln_solver_pcg_ic, kiln_solver_pcg_jacobi;
+
+/* What auto takes an iteration to cost per block, in operations of the BLAS; for tests. */
+void kiln_solver_weigh(kiln_solver *solver, double iteration_cost);
 
 #endif

@@ -1,5 +1,5 @@
 #include "dense.h"
-#include "solve/solver.h"
+#include "solve/solver_backend.h"
 
 static kiln_solver *solver_named(kiln_context *context, const char *name)
 {
@@ -11,7 +11,7 @@ static kiln_solver *solver_named(kiln_context *context, const char *name)
     return solver;
 }
 
-static const char *const backends[] = {"auto", "cholmod"};
+static const char *const backends[] = {"auto", "cholmod", "pcg-ic", "pcg-jacobi"};
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
 
 START_TEST(solution_is_that_of_the_dense_system)
@@ -94,7 +94,7 @@ END_TEST
 
 START_TEST(bits_do_not_depend_on_threads)
 {
-    enum { ROWS = 2500, N = 3 * ROWS };
+    enum { ROWS = 6000, N = 3 * ROWS }; /* enough for the parts of the incomplete factor */
     double *first = NULL;
     for (int threads = 1; threads <= 3; threads++) {
         kiln_context *context = kiln_test_context(threads);
@@ -102,7 +102,7 @@ START_TEST(bits_do_not_depend_on_threads)
         kiln_random random = kiln_random_start(9, 4);
         kiln_bsr matrix;
         kiln_bsr_init(&matrix, context);
-        random_matrix(&matrix, &random, ROWS, 4000, 30, 0.1);
+        random_matrix(&matrix, &random, ROWS, 9000, 30, 0.1);
         double *b = random_vector(&random, N), *x = calloc(N, sizeof *x);
         kiln_solve_outcome outcome;
         ck_assert_int_eq(kiln_solver_factor(solver, &matrix, &outcome, NULL), KILN_OK);
@@ -120,6 +120,98 @@ START_TEST(bits_do_not_depend_on_threads)
         free(x);
     }
     free(first);
+}
+END_TEST
+
+static void solve_once(kiln_solver *solver, const kiln_bsr *matrix, const double *b, double *x,
+                       kiln_solve_outcome *outcome)
+{
+    ck_assert_int_eq(kiln_solver_factor(solver, matrix, outcome, NULL), KILN_OK);
+    ck_assert_int_eq(*outcome, KILN_SOLVE_OK);
+    ck_assert_int_eq(kiln_solver_solve(solver, b, x, outcome, NULL), KILN_OK);
+}
+
+/* Little memory: iterate. A factor that looks dear: iterate, and turn to the factor when that does
+ * not get there; with too little memory for it, say that it stalled. */
+START_TEST(auto_chooses_and_says_why)
+{
+    enum { ROWS = 200, N = 3 * ROWS };
+    kiln_context *context = kiln_test_context(1);
+    kiln_random random = kiln_random_start(11, 4);
+    kiln_bsr matrix;
+    kiln_bsr_init(&matrix, context);
+    random_matrix(&matrix, &random, ROWS, 400, 20, 1e-3);
+    double *b = random_vector(&random, N), x[N], r[N];
+    const struct {
+        size_t memory;
+        int max_iterations;
+        double cost;
+        const char *chosen, *after, *reason;
+        kiln_solve_outcome outcome;
+    } rows[] = {
+        {0, 5000, 450, "cholmod", "cholmod", "cheap enough", KILN_SOLVE_OK},
+        {1, 5000, 450, "pcg-ic", "pcg-ic", "not fit in memory", KILN_SOLVE_OK},
+        {0, 5000, 1e-9, "pcg-ic", "pcg-ic", "much cheaper", KILN_SOLVE_OK},
+        {0, 2, 1e-9, "pcg-ic", "cholmod", "as long as a factor", KILN_SOLVE_OK},
+        {1, 2, 1e-9, "pcg-ic", "pcg-ic", "not fit in memory", KILN_SOLVE_STALLED},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        kiln_solver_options options = kiln_solver_default_options();
+        options.memory = rows[k].memory;
+        options.max_iterations = rows[k].max_iterations;
+        kiln_solver *solver = NULL;
+        kiln_solve_outcome outcome;
+        ck_assert_int_eq(kiln_solver_create(context, &options, &solver, NULL), KILN_OK);
+        kiln_solver_weigh(solver, rows[k].cost);
+        /* Twice: what was learnt stays; and once more as if nothing had been. */
+        for (int round = 0; round < 3; round++) {
+            if (round == 2)
+                kiln_solver_forget(solver);
+            ck_assert_int_eq(kiln_solver_factor(solver, &matrix, &outcome, NULL), KILN_OK);
+            ck_assert_str_eq(kiln_solver_last(solver)->backend,
+                             round == 1 ? rows[k].after : rows[k].chosen);
+            solve_once(solver, &matrix, b, x, &outcome);
+            const kiln_solver_report *report = kiln_solver_last(solver);
+            ck_assert_int_eq(outcome, rows[k].outcome);
+            ck_assert_str_eq(report->backend, rows[k].after);
+            ck_assert_ptr_nonnull(strstr(report->reason, rows[k].reason));
+            ck_assert(report->direct == (strcmp(rows[k].after, "cholmod") == 0));
+            if (outcome != KILN_SOLVE_OK)
+                continue;
+            ck_assert_int_eq(kiln_bsr_multiply(&matrix, x, r, NULL), KILN_OK);
+            for (size_t i = 0; i < N; i++)
+                ck_assert_double_eq_tol(r[i], b[i], 1e-8);
+        }
+        kiln_solver_destroy(solver);
+    }
+    free(b);
+    kiln_bsr_free(&matrix);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Definite diagonal blocks, indefinite matrix: only the iteration can find out. */
+START_TEST(iterating_finds_what_is_not_positive)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_bsr matrix;
+    kiln_bsr_init(&matrix, context);
+    const uint32_t row[] = {0, 1};
+    kiln_cliques cliques = {.count = 1, .size = 2, .row = row};
+    ck_assert_int_eq(kiln_bsr_set_pattern(&matrix, 2, &cliques, 1, NULL), KILN_OK);
+    const double one[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const double three[3][3] = {{3, 0, 0}, {0, 3, 0}, {0, 0, 3}};
+    kiln_bsr_add(&matrix, 0, 0, one);
+    kiln_bsr_add(&matrix, 1, 1, one);
+    kiln_bsr_add(&matrix, 0, 1, three);
+    kiln_solver *solver = solver_named(context, _i ? "pcg-ic" : "pcg-jacobi");
+    kiln_solve_outcome outcome;
+    double b[6] = {1, 2, 3, -1, -2, -3.5}, x[6];
+    solve_once(solver, &matrix, b, x, &outcome);
+    ck_assert_int_eq(outcome, KILN_SOLVE_NOT_POSITIVE);
+    kiln_solver_destroy(solver);
+    kiln_bsr_free(&matrix);
+    kiln_context_destroy(context);
 }
 END_TEST
 
@@ -193,6 +285,8 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(all, bad_matrices_are_outcomes, 0, BACKENDS);
     tcase_add_loop_test(all, bits_do_not_depend_on_threads, 0, BACKENDS);
     tcase_add_loop_test(all, allocation_failures_are_reported, 0, BACKENDS);
+    tcase_add_test(all, auto_chooses_and_says_why);
+    tcase_add_loop_test(all, iterating_finds_what_is_not_positive, 0, 2);
     tcase_add_test(all, unknown_back_ends_are_refused_by_name);
     tcase_add_test(all, description_names_solvers_and_kernel);
     return suite;
