@@ -28,3 +28,10 @@ kiln_status kiln_aside_commit(kiln_aside *aside, kiln_error *error)
     *aside = (kiln_aside){0};
     return status;
 }
+
+void kiln_aside_discard(kiln_aside *aside)
+{
+    fclose(aside->file);
+    free(aside->text);
+    *aside = (kiln_aside){0};
+}

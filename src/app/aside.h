@@ -19,5 +19,7 @@ kiln_status kiln_aside_open(kiln_aside *aside, kiln_context *context, const char
                             kiln_error *error);
 /* Writes the file; the aside is gone afterwards, whatever happened. */
 kiln_status kiln_aside_commit(kiln_aside *aside, kiln_error *error);
+/* Writes nothing. */
+void kiln_aside_discard(kiln_aside *aside);
 
 #endif

@@ -14,6 +14,7 @@ typedef struct kiln_command {
 
 int kiln_command_mesh(int argc, char **argv);
 int kiln_command_render(int argc, char **argv);
+int kiln_command_plot(int argc, char **argv);
 int kiln_command_validate(int argc, char **argv);
 int kiln_command_bench(int argc, char **argv);
 int kiln_command_demo(int argc, char **argv);

@@ -9,6 +9,7 @@ static const kiln_command commands[] = {
     {"demo", "make a mesh, print its table, render pictures of it", kiln_command_demo},
     {"mesh", "work on mesh files: info, generate, fill, convert", kiln_command_mesh},
     {"render", "pictures of a mesh file, films of a run, without a display", kiln_command_render},
+    {"plot", "the statistics of a run as SVG or PNG", kiln_command_plot},
     {"validate", "measure what has a known answer against it", kiln_command_validate},
     {"bench", "time the kernels against their bars", kiln_command_bench},
 };

@@ -1,0 +1,228 @@
+/* Plots of statistics, made by the built program. */
+#include "synthetic_run.h"
+
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static int shell(const char *command)
+{
+    int status = system(command);
+    ck_assert_msg(WIFEXITED(status), "%s died", command);
+    return WEXITSTATUS(status);
+}
+
+static int kiln(const char *arguments)
+{
+    char command[2048];
+    snprintf(command, sizeof command, "'%s' %s >.out 2>.err", KILN_PROGRAM, arguments);
+    int code = shell(command);
+    ck_assert_msg(shell("grep -q Sanitizer .err") != 0, "kiln %s", arguments);
+    return code;
+}
+
+static void enter_folder(void)
+{
+    snprintf(folder, sizeof folder, "/tmp/kiln-test-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(chdir(folder), 0);
+    ck_assert_int_eq(mkdir("run", 0777), 0);
+    synthetic_run run = {.folder = "run", .frames = 24};
+    synthetic_stats(&run);
+}
+
+static void leave_folder(void)
+{
+    char command[100];
+    ck_assert_int_eq(chdir("/"), 0);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    ck_assert_int_eq(shell(command), 0);
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+START_TEST(the_usual_diagrams_are_there)
+{
+    ck_assert_int_eq(kiln("plot run"), 0);
+    ck_assert_int_eq(shell("python3 -c 'import xml.dom.minidom as m; m.parse(\"run/plot.svg\")'"),
+                     0);
+    const char *texts[] = {"Energy (",  "Momentum (",    "Volume / rest volume",
+                           "Mesh",      "Quality",       "Newton",
+                           "Time step", "Time per step", "Angular momentum",
+                           ">kinetic<", ">elastic<",     ">potential<",
+                           ">total<",   ">worst<",       ">factor<",
+                           "time (s)"};
+    char command[200];
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        snprintf(command, sizeof command, "grep -q -F -e '%s' run/plot.svg", texts[i]);
+        ck_assert_msg(shell(command) == 0, "no '%s'", texts[i]);
+    }
+    /* Columns without a value anywhere are left out, as are diagrams of nothing but zeros. */
+    ck_assert_int_ne(shell("grep -q -F -e '>plastic<' -e '>remesh<' -e Contacts run/plot.svg"), 0);
+}
+END_TEST
+
+/* The curve of y = 2 x on its own axes must pass through the places of the ticks. */
+START_TEST(curves_meet_their_axes)
+{
+    write_text("a.csv", "time,twice\n0,0\n1,2\n2,4\n4,8\n");
+    ck_assert_int_eq(kiln("plot a.csv -o a.svg --columns twice"), 0);
+    double x[4], y[4], tick;
+    FILE *file = fopen("a.svg", "r");
+    ck_assert_ptr_nonnull(file);
+    char line[4096];
+    bool found = false;
+    double labels[10][2];
+    int count = 0;
+    while (fgets(line, sizeof line, file)) {
+        if (strstr(line, "stroke-width=\"1.6\""))
+            found = sscanf(line, "<polyline points=\"%lf,%lf %lf,%lf %lf,%lf %lf,%lf", &x[0], &y[0],
+                           &x[1], &y[1], &x[2], &y[2], &x[3], &y[3]) == 8;
+        double at;
+        char *text = strstr(line, "text-anchor=\"end\"");
+        if (text && sscanf(line, "<text x=\"%*f\" y=\"%lf\"", &at) == 1 &&
+            sscanf(strchr(text, '>') + 1, "%lf", &tick) == 1 && count < 10) {
+            labels[count][0] = tick;
+            labels[count++][1] = at;
+        }
+    }
+    fclose(file);
+    ck_assert(found);
+    ck_assert_int_ge(count, 3);
+    ck_assert_double_eq_tol((x[1] - x[0]) / (x[3] - x[0]), 0.25, 1e-3);
+    for (int i = 1; i < count; i++) {
+        double share = (labels[i][0] - labels[0][0]) / 8.0;
+        double place = labels[0][1] - share * (y[0] - y[3]);
+        ck_assert_double_eq_tol(labels[i][1], place, 0.1);
+    }
+}
+END_TEST
+
+START_TEST(a_png_is_drawn)
+{
+    ck_assert_int_eq(kiln("plot run -o a.png"), 0);
+    ck_assert_int_eq(kiln("plot run -o b.png --columns e_kinetic+e_elastic,dt --x step"), 0);
+    ck_assert_int_eq(kiln("plot run -o c.png --columns e_kinetic+e_elastic,dt"), 0);
+    ck_assert_int_ne(shell("cmp -s b.png c.png"), 0);
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    ck_assert(png_image_begin_read_from_file(&image, "a.png"));
+    image.format = PNG_FORMAT_RGB;
+    uint8_t *rgb = malloc(PNG_IMAGE_SIZE(image));
+    ck_assert(png_image_finish_read(&image, NULL, rgb, 0, NULL));
+    size_t clay = 0, white = 0, all = (size_t)image.width * image.height;
+    for (size_t i = 0; i < all; i++) {
+        const uint8_t *c = rgb + 3 * i;
+        clay += c[0] == 0xc2 && c[1] == 0x57 && c[2] == 0x3a;
+        white += c[0] == 255 && c[1] == 255 && c[2] == 255;
+    }
+    ck_assert_msg(clay > 5000 && white > all / 2, "clay %zu, white %zu of %zu", clay, white, all);
+    free(rgb);
+}
+END_TEST
+
+START_TEST(long_runs_stay_small_files)
+{
+    FILE *file = fopen("long.csv", "w");
+    fputs("time,a\n", file);
+    for (int i = 0; i < 200000; i++)
+        fprintf(file, "%d,%d\n", i, i == 123456 ? 1000 : i % 7);
+    fclose(file);
+    ck_assert_int_eq(kiln("plot long.csv -o a.svg --columns a"), 0);
+    ck_assert_int_eq(shell("test $(wc -c < a.svg) -lt 100000"), 0);
+    /* The one high value is not lost: it decides the axis and is drawn at its upper end. */
+    ck_assert_int_eq(shell("grep -q '>1000<' a.svg && grep -q ',48.00' a.svg"), 0);
+}
+END_TEST
+
+START_TEST(hard_values_are_drawn)
+{
+    const char *tables[] = {"time,a\n0,\n",
+                            "time,a\n0,5\n",
+                            "time,a\n1,1e300\n2,-1e300\n",
+                            "time,a\n0,1e-300\n0,2e-300\n",
+                            "time,a\n5,0\n5,0\n",
+                            "time,a\n0,1\n1,\n2,3\n3,4\n",
+                            "step,a<b>&\n0,1\n1,2\n",
+                            "time,a\r\n0,1\r\n1,2\r\n"};
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        write_text("a.csv", tables[i]);
+        const char *name = i == 6 ? "'a<b>&'" : "a";
+        char arguments[100];
+        snprintf(arguments, sizeof arguments, "plot a.csv -o a.svg --columns %s", name);
+        ck_assert_msg(kiln(arguments) == 0, "table %zu", i);
+        ck_assert_msg(shell("grep -q -i -e nan -e inf a.svg") != 0, "table %zu", i);
+        ck_assert_int_eq(shell("python3 -c 'import xml.dom.minidom as m; m.parse(\"a.svg\")'"), 0);
+        snprintf(arguments, sizeof arguments, "plot a.csv -o a.png --columns %s", name);
+        ck_assert_msg(kiln(arguments) == 0, "table %zu", i);
+    }
+}
+END_TEST
+
+/* A row that is being written is left out; the same in the middle is an error. */
+START_TEST(a_row_being_written_is_left_out)
+{
+    write_text("run/stats.csv", "time,dt,newton\n0,0.1,3\n0.1,0.1,4\n0.2,0.1");
+    ck_assert_int_eq(kiln("plot run --columns dt"), 0);
+    ck_assert_int_eq(shell("grep -q ': 2 steps' .out"), 0);
+    write_text("run/stats.csv", "time,dt,newton\n0,0.1,3\n0.1,0.1,4\n0.2,0.1,5");
+    ck_assert_int_eq(kiln("plot run --columns dt"), 0);
+    ck_assert_int_eq(shell("grep -q ': 3 steps' .out"), 0);
+}
+END_TEST
+
+static void expect_refusal(const char *table, const char *arguments, const char *words)
+{
+    if (table)
+        write_text("run/stats.csv", table);
+    char command[300];
+    ck_assert_msg(kiln(arguments) == 2, "%s", arguments);
+    snprintf(command, sizeof command, "grep -q -e '%s' .err || { cat .err; false; }", words);
+    ck_assert_msg(shell(command) == 0, "%s: no '%s'", arguments, words);
+    ck_assert_msg(shell("ls . run | grep -e svg -e png -e kiln-") != 0, "%s left a file",
+                  arguments);
+}
+
+START_TEST(bad_input_is_refused_with_its_line)
+{
+    expect_refusal(NULL, "plot run --columns e_kinetik", "did you mean .e_kinetic");
+    expect_refusal(NULL, "plot run --columns dt,", "no column");
+    expect_refusal(NULL, "plot run --x nothing_like_it", "nothing_like_it");
+    expect_refusal(NULL, "plot run -o a.jpg", "svg or .png");
+    expect_refusal(NULL, "plot run -o nowhere/a.svg", "nowhere");
+    expect_refusal(NULL, "plot absent -o a.svg", "absent");
+    expect_refusal("", "plot run", "stats.csv");
+    expect_refusal("time,dt\n", "plot run", "no steps");
+    expect_refusal("time,,dt\n0,1,2\n", "plot run", "stats.csv:1: ");
+    expect_refusal("0,1,2\n1,2,3\n", "plot run", "stats.csv:1: .*names");
+    expect_refusal("time,dt\n0,1\n1,1,1\n2,1\n", "plot run", "stats.csv:3: .*3 cells");
+    expect_refusal("time,dt\n0,1\n1,fast\n2,1\n", "plot run", "stats.csv:3: dt: .*fast");
+    expect_refusal("time,dt\n0,1\n1,nan\n2,1\n", "plot run", "stats.csv:3: dt: .*finite");
+    expect_refusal("time,dt\n0,1\n1,1\n0.5,1\n", "plot run", "does not rise");
+    expect_refusal("time,zz\n0,1\n", "plot run", "usual columns");
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("plot");
+    TCase *all = kiln_test_case(suite, "plot");
+    tcase_add_checked_fixture(all, enter_folder, leave_folder);
+    tcase_add_test(all, the_usual_diagrams_are_there);
+    tcase_add_test(all, curves_meet_their_axes);
+    tcase_add_test(all, a_png_is_drawn);
+    tcase_add_test(all, long_runs_stay_small_files);
+    tcase_add_test(all, hard_values_are_drawn);
+    tcase_add_test(all, a_row_being_written_is_left_out);
+    tcase_add_test(all, bad_input_is_refused_with_its_line);
+    return suite;
+}
