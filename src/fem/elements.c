@@ -208,9 +208,13 @@ void kiln_elements_fill_pressure(const kiln_elements *elements, const double *x)
         elements->fill(elements->fill_user, x, elements->pressure.data);
 }
 
+static kiln_status attach(void *self, const kiln_bsr *H, kiln_error *error);
+
 static void run_add(loop_job *job, kiln_elements *e)
 {
-    KILN_ASSERT(!job->H || job->H->pattern == e->pattern);
+    /* The matrix of a step and that of damping may take turns. */
+    if (job->H && job->H->pattern != e->pattern)
+        (void)attach(e, job->H, NULL);
     if (job->H)
         kiln_elements_fill_pressure(e, job->x);
     run_colours(job);

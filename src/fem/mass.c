@@ -193,6 +193,11 @@ kiln_status kiln_mass_build(kiln_mass *mass, const kiln_mesh *mesh, kiln_mass_ki
     return status;
 }
 
+kiln_mass_kind kiln_mass_kind_of(const kiln_mass *mass)
+{
+    return mass->kind;
+}
+
 const double *kiln_mass_lumped(const kiln_mass *mass)
 {
     return mass->lumped.data;

@@ -15,7 +15,8 @@ void kiln_mass_destroy(kiln_mass *mass); /* NULL allowed */
 kiln_status kiln_mass_build(kiln_mass *mass, const kiln_mesh *mesh, kiln_mass_kind kind,
                             const double *tet_mass, kiln_error *error);
 
-const double *kiln_mass_lumped(const kiln_mass *mass); /* [vertex slot], for either kind, kg */
+kiln_mass_kind kiln_mass_kind_of(const kiln_mass *mass); /* of the last build */
+const double *kiln_mass_lumped(const kiln_mass *mass);   /* [vertex slot], for either kind, kg */
 /* out = M v, [vertex slot][3]; parallel, same bits for any number of threads. */
 void kiln_mass_multiply(const kiln_mass *mass, const double *v, double *out);
 

@@ -3,7 +3,8 @@
  * a, and zero at rest:
  *     W = m/2 (I - 3) - m/2 ln((I + 1)/4) - 3/4 m (J - 1) + l/2 (J - 1)^2.
  * m = 4/3 mu, l = lambda + 5/6 mu makes it linear elasticity with mu, lambda at small strain
- * (section 3.4 there). The volumetric part is U = l/2 (J - 1)^2. Defined for inverted tets. */
+ * (section 3.4 there). The volumetric part is U = lambda/2 (J - 1)^2: with all of l it would leave a
+ * shape part whose bulk modulus is negative. Defined for inverted tets. */
 #include "fem/material_models.h"
 
 #include "geom/svd3.h"
@@ -46,15 +47,15 @@ static void hessian(double mu, double lambda, const kiln_mat3 *F, bool project, 
 
 static void volumetric(double mu, double lambda, double theta, double u[3])
 {
-    double l = lambda + 5.0 / 6.0 * mu, d = theta - 1.0;
-    u[0] = 0.5 * l * d * d, u[1] = l * d, u[2] = l;
+    (void)mu;
+    double d = theta - 1.0;
+    u[0] = 0.5 * lambda * d * d, u[1] = lambda * d, u[2] = lambda;
 }
 
 const kiln_material_model kiln_material_stable_neo_hookean = {
     .name = "stable-neo-hookean",
     .help = "Smith 2018: neo-Hookean without a barrier, stable at rest; bears inversion",
     .dilation = KILN_DILATION_VOLUME,
-    .shape_lambda = -5.0 / 6.0,
     .energy = energy,
     .stress = stress,
     .hessian = hessian,

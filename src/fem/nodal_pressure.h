@@ -16,7 +16,13 @@ void kiln_nodal_pressure_destroy(kiln_nodal_pressure *pressure); /* NULL allowed
 kiln_status kiln_nodal_pressure_build(kiln_nodal_pressure *pressure, kiln_error *error);
 bool kiln_nodal_pressure_is_used(const kiln_nodal_pressure *pressure); /* some tet wants it */
 kiln_term *kiln_nodal_pressure_term(kiln_nodal_pressure *pressure);
-/* Exact Hessian instead of its PSD part, for the tests. */
+/* Exact Hessian instead of its PSD part, for the tests: all of it is then this term's, and the
+ * elements see no pressure. */
 void kiln_nodal_pressure_set_exact(kiln_nodal_pressure *pressure, bool exact);
+
+/* H += the part of the PSD Hessian that is not in the element blocks, with the factor
+ * scale_of[material]; for damping. */
+void kiln_nodal_pressure_add_scaled(kiln_nodal_pressure *pressure, const double *x,
+                                    const double *scale_of, kiln_bsr *H);
 
 #endif

@@ -77,6 +77,7 @@ static kiln_status create_parts(kiln_solid *s, kiln_error *error)
     KILN_TRY(kiln_mass_create(s->context, &s->mass, error));
     KILN_TRY(kiln_nodal_pressure_create(s->context, s->elements, &s->pressure, error));
     KILN_TRY(kiln_damping_create(s->context, s->elements, s->mass, &s->damping, error));
+    kiln_damping_set_pressure(s->damping, s->pressure);
     KILN_TRY(kiln_loads_create(s->context, &s->loads, error));
     return kiln_newton_create(s->context, &s->options.solver, &s->newton, error);
 }

@@ -1,0 +1,378 @@
+/* With V_a = W_a / 4, W_a the sum of V_e over the tets at node a, the energy sum_a V_a U(theta_a)
+ * has the gradient
+ *     sum_e V_e p_e dtheta_e,    p_e the mean of U'(theta_a) over the nodes of e,
+ * and the Hessian
+ *     sum_e V_e p_e d2theta_e + sum_a (V_a / W_a^2) U''(theta_a) G_a G_a',  G_a = sum_e V_e
+ * dtheta_e. The first sum is added to the element blocks, where it is projected together with
+ * W_shape (elements_impl.h); the second is here and PSD where U'' is, so U'' < 0 counts as 0.
+ *
+ * The rank-one blocks are added row by row: a row of H takes from all nodes with the vertex in
+ * their star, in the order of the nodes. No two threads write to one row, and no colouring is
+ * needed. */
+#include "fem/nodal_pressure.h"
+
+#include "base/parallel.h"
+#include "fem/nodal_stars.h"
+
+#include <string.h>
+
+enum { LANES = KILN_ELEMENT_LANES, NODE_GRAIN = 512, TET_GRAIN = 1024, ROW_GRAIN = 128 };
+
+/* A node at some x; its U as of the last evaluation. */
+typedef struct node_state {
+    double weight;    /* W_a, m^3 */
+    double energy;    /* V_a U */
+    double slope;     /* U' */
+    double curvature; /* V_a / W_a^2 U'', not clamped */
+} node_state;
+
+struct kiln_nodal_pressure {
+    kiln_elements *elements; /* borrowed */
+    kiln_context *context;
+    kiln_term term;
+    kiln_nodal_stars stars;
+    KILN_ARRAY_OF(node_state)
+    nodes;
+    kiln_f64_array theta;    /* [element number] and then p_e */
+    kiln_f64_array gradient; /* [element number][9] V_e dtheta_e of vertices 1 to 3 */
+    kiln_f64_array sum;      /* [place in stars.row][3] G_a */
+    kiln_f64_array partial;  /* [node chunk] */
+    bool exact;
+};
+
+typedef struct pressure_job {
+    kiln_nodal_pressure *p;
+    const double *x;
+    double *out;
+    const double *scale_of; /* [material], or NULL: `scale` */
+    double scale;
+    kiln_bsr *H;
+} pressure_job;
+
+static double value(void *self, const double *x);
+static void add(void *self, const double *x, double scale, double *g, kiln_bsr *H);
+static kiln_cliques cliques(void *self);
+static void fill(void *user, const double *x, double *pressure);
+
+kiln_status kiln_nodal_pressure_create(kiln_context *context, kiln_elements *elements,
+                                       kiln_nodal_pressure **out, kiln_error *error)
+{
+    kiln_nodal_pressure *p = kiln_resize(context, NULL, 0, sizeof *p);
+    if (!p)
+        return kiln_fail_memory(error, sizeof *p);
+    *p = (kiln_nodal_pressure){
+        .elements = elements,
+        .context = context,
+        .term = {.name = "nodal pressure",
+                 .self = p,
+                 .weight = 1.0,
+                 .value = value,
+                 .add = add,
+                 .cliques = cliques},
+    };
+    kiln_elements_set_pressure(elements, fill, p);
+    *out = p;
+    return KILN_OK;
+}
+
+void kiln_nodal_pressure_destroy(kiln_nodal_pressure *pressure)
+{
+    if (!pressure)
+        return;
+    kiln_context *context = pressure->context;
+    kiln_elements_set_pressure(pressure->elements, NULL, NULL);
+    kiln_nodal_stars_free(&pressure->stars, context);
+    kiln_array_free(context, &pressure->nodes);
+    kiln_array_free(context, &pressure->theta);
+    kiln_array_free(context, &pressure->gradient);
+    kiln_array_free(context, &pressure->sum);
+    kiln_array_free(context, &pressure->partial);
+    kiln_release(context, pressure, sizeof *pressure);
+}
+
+static double tet_volume(const kiln_elements *e, size_t number)
+{
+    return e->batches.data[number / LANES].volume[number % LANES];
+}
+
+kiln_status kiln_nodal_pressure_build(kiln_nodal_pressure *pressure, kiln_error *error)
+{
+    kiln_context *context = pressure->context;
+    kiln_nodal_stars *stars = &pressure->stars;
+    pressure->term.revision++;
+    KILN_TRY(kiln_nodal_stars_build(stars, pressure->elements, error));
+    if (stars->nodes == 0)
+        return KILN_OK;
+    size_t room = kiln_elements_room(pressure->elements), nodes = stars->nodes;
+    stars->nodes = 0; /* not in use until all of it is there */
+    KILN_TRY(kiln_array_reserve(context, &pressure->nodes, nodes, error));
+    KILN_TRY(kiln_array_reserve(context, &pressure->theta, room, error));
+    KILN_TRY(kiln_array_reserve(context, &pressure->gradient, 9 * room, error));
+    KILN_TRY(kiln_array_reserve(context, &pressure->sum, 3 * stars->row.count, error));
+    KILN_TRY(kiln_array_reserve(context, &pressure->partial, kiln_chunk_count(nodes, NODE_GRAIN),
+                                error));
+    stars->nodes = nodes;
+    for (size_t n = 0; n < nodes; n++) {
+        double weight = 0.0;
+        for (uint64_t i = stars->first.data[n]; i < stars->first.data[n + 1]; i++)
+            weight += tet_volume(pressure->elements, stars->tet.data[i] / 4);
+        pressure->nodes.data[n] = (node_state){.weight = weight};
+    }
+    return KILN_OK;
+}
+
+bool kiln_nodal_pressure_is_used(const kiln_nodal_pressure *pressure)
+{
+    return pressure->stars.nodes > 0;
+}
+
+kiln_term *kiln_nodal_pressure_term(kiln_nodal_pressure *pressure)
+{
+    return &pressure->term;
+}
+
+void kiln_nodal_pressure_set_exact(kiln_nodal_pressure *pressure, bool exact)
+{
+    pressure->exact = exact;
+}
+
+static kiln_cliques cliques(void *self)
+{
+    const kiln_nodal_pressure *p = self;
+    return (kiln_cliques){
+        .count = p->stars.nodes, .start = p->stars.start.data, .row = p->stars.row.data};
+}
+
+/* Lame parameters that were set tet by tet are averaged like theta. */
+static void evaluate_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    kiln_nodal_pressure *p = ((pressure_job *)user)->p;
+    const kiln_elements *e = p->elements;
+    double energy = 0.0;
+    for (size_t n = begin; n < end; n++) {
+        node_state *node = &p->nodes.data[n];
+        const kiln_material *material = &e->materials.data[p->stars.material.data[n]];
+        double theta = 0.0, mu = 0.0, lambda = 0.0, u[3];
+        for (uint64_t i = p->stars.first.data[n]; i < p->stars.first.data[n + 1]; i++) {
+            size_t tet = p->stars.tet.data[i] / 4;
+            double share = tet_volume(e, tet) / node->weight;
+            theta += share * p->theta.data[tet];
+            if (e->lame.count) {
+                const double *lame = e->lame.data + 2 * LANES * (tet / LANES) + tet % LANES;
+                mu += share * lame[0];
+                lambda += share * lame[LANES];
+            }
+        }
+        if (e->lame.count)
+            material->model->volumetric(mu, lambda, theta, u);
+        else
+            material->model->volumetric(material->mu, material->lambda, theta, u);
+        node->energy = 0.25 * node->weight * u[0];
+        node->slope = u[1];
+        node->curvature = 0.25 / node->weight * u[2];
+        energy += node->energy;
+    }
+    p->partial.data[chunk] = energy;
+}
+
+static void evaluate(kiln_nodal_pressure *p, const double *x)
+{
+    pressure_job job = {.p = p};
+    kiln_elements_dilation(p->elements, x, p->theta.data);
+    kiln_parallel_for(p->context, p->stars.nodes, NODE_GRAIN, evaluate_chunk, &job);
+}
+
+static double value(void *self, const double *x)
+{
+    kiln_nodal_pressure *p = self;
+    evaluate(p, x);
+    double sum = 0.0;
+    for (size_t c = 0; c < kiln_chunk_count(p->stars.nodes, NODE_GRAIN); c++)
+        sum += p->partial.data[c];
+    return sum;
+}
+
+static void mean_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    const pressure_job *job = user;
+    const kiln_nodal_pressure *p = job->p;
+    for (size_t i = begin; i < end; i++) {
+        const uint32_t *node = p->stars.node_of.data + 4 * i;
+        double sum = 0.0;
+        if (node[0] != KILN_NONE)
+            for (int k = 0; k < 4; k++)
+                sum += p->nodes.data[node[k]].slope;
+        job->out[i] = 0.25 * sum;
+    }
+}
+
+/* p_e of every element at the x of the last evaluation. */
+static void mean_slopes(kiln_nodal_pressure *p, double *out)
+{
+    pressure_job job = {.p = p, .out = out};
+    kiln_parallel_for(p->context, kiln_elements_room(p->elements), TET_GRAIN, mean_chunk, &job);
+}
+
+/* For the element blocks and the output. An exact Hessian is all here, so those get none. */
+static void fill(void *user, const double *x, double *pressure)
+{
+    kiln_nodal_pressure *p = user;
+    if (p->stars.nodes == 0 || p->exact)
+        return;
+    evaluate(p, x);
+    mean_slopes(p, pressure);
+}
+
+static void gradient_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    const pressure_job *job = user;
+    kiln_nodal_pressure *p = job->p;
+    for (size_t i = begin; i < end; i++) {
+        if (p->stars.node_of.data[4 * i] == KILN_NONE)
+            continue;
+        kiln_vec3 d[4];
+        kiln_elements_dilation_gradient(p->elements, i, job->x, d);
+        double volume = tet_volume(p->elements, i), *out = p->gradient.data + 9 * i;
+        for (int k = 0; k < 3; k++) {
+            out[3 * k] = volume * d[k + 1].x;
+            out[3 * k + 1] = volume * d[k + 1].y;
+            out[3 * k + 2] = volume * d[k + 1].z;
+        }
+    }
+}
+
+/* G_a; the four vertices of a tet sum to zero. */
+static void sum_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    kiln_nodal_pressure *p = ((pressure_job *)user)->p;
+    const kiln_nodal_stars *stars = &p->stars;
+    for (size_t n = begin; n < end; n++) {
+        double *sum = p->sum.data + 3 * stars->start.data[n];
+        memset(sum, 0, 3 * (stars->start.data[n + 1] - stars->start.data[n]) * sizeof *sum);
+        for (uint64_t i = stars->first.data[n]; i < stars->first.data[n + 1]; i++) {
+            const double *d = p->gradient.data + 9 * (size_t)(stars->tet.data[i] / 4);
+            const uint16_t *place = stars->place.data + 4 * i;
+            for (int c = 0; c < 3; c++) {
+                sum[3 * place[0] + c] -= d[c] + d[3 + c] + d[6 + c];
+                for (int k = 0; k < 3; k++)
+                    sum[3 * place[k + 1] + c] += d[3 * k + c];
+            }
+        }
+    }
+}
+
+/* Place of `vertex` among count ascending ones, which have it. */
+static size_t find_in(const uint32_t *row, size_t count, uint32_t vertex)
+{
+    size_t low = 0, high = count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (row[middle] <= vertex)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Row `row` of c G G': both lists of columns ascend and H's has all of the star's. */
+static void add_rank_one(const kiln_nodal_pressure *p, kiln_bsr *H, uint32_t row, uint32_t node,
+                         double c)
+{
+    const kiln_nodal_stars *stars = &p->stars;
+    uint64_t begin = stars->start.data[node];
+    size_t count = (size_t)(stars->start.data[node + 1] - begin);
+    const uint32_t *star = stars->row.data + begin, *column = H->column + H->start[row];
+    const double *G = p->sum.data + 3 * begin;
+    size_t i = find_in(star, count, row), at = 0;
+    size_t stride = 3 * (size_t)(H->start[row + 1] - H->start[row]);
+    double *to = H->value + 9 * H->start[row];
+    double a = c * G[3 * i], b = c * G[3 * i + 1], d = c * G[3 * i + 2];
+    for (size_t j = i; j < count; j++) {
+        while (column[at] != star[j])
+            at++;
+        double *block = to + 3 * at;
+        for (size_t k = 0; k < 3; k++) {
+            block[k] += a * G[3 * j + k];
+            block[stride + k] += b * G[3 * j + k];
+            block[2 * stride + k] += d * G[3 * j + k];
+        }
+    }
+}
+
+static void row_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    const pressure_job *job = user;
+    const kiln_nodal_pressure *p = job->p;
+    for (size_t row = begin; row < end; row++)
+        for (uint64_t i = p->stars.inverse_first.data[row];
+             i < p->stars.inverse_first.data[row + 1]; i++) {
+            uint32_t node = p->stars.inverse.data[i];
+            double scale = job->scale_of ? job->scale_of[p->stars.material.data[node]] : job->scale;
+            double c = scale * p->nodes.data[node].curvature;
+            if (c > 0.0 || (p->exact && c != 0.0))
+                add_rank_one(p, job->H, (uint32_t)row, node, c);
+        }
+}
+
+/* sum_e V_e p_e d2theta_e, as it is: blocks b_a[j] h[ij][kl] b_b[l]. */
+static void add_exact(kiln_nodal_pressure *p, const double *x, double scale, kiln_bsr *H)
+{
+    for (size_t n = 0; n < kiln_elements_room(p->elements); n++) {
+        if (p->stars.node_of.data[4 * n] == KILN_NONE)
+            continue;
+        kiln_element e = kiln_elements_at(p->elements, n);
+        const kiln_material_model *model = p->elements->materials.data[e.material].model;
+        kiln_mat3 F = kiln_element_deformation(&e, x);
+        double h[9][9], factor = scale * e.volume;
+        kiln_material_hessian(model, 0.0, 0.0, p->theta.data[n], &F, false, h);
+        for (int a = 0; a < 4; a++)
+            for (int b = a; b < 4; b++) {
+                const double *ga = &e.gradient[a].x, *gb = &e.gradient[b].x;
+                double block[3][3] = {{0}};
+                for (int row = 0; row < 9; row++)
+                    for (int col = 0; col < 9; col++)
+                        block[row / 3][col / 3] += factor * ga[row % 3] * h[row][col] * gb[col % 3];
+                kiln_bsr_add(H, e.vertex[a], e.vertex[b], block);
+            }
+    }
+}
+
+/* At the x of the last evaluation. */
+static void add_curvature(kiln_nodal_pressure *p, const double *x, double scale,
+                          const double *scale_of, kiln_bsr *H)
+{
+    pressure_job job = {.p = p, .x = x, .scale = scale, .scale_of = scale_of, .H = H};
+    kiln_parallel_for(p->context, kiln_elements_room(p->elements), TET_GRAIN, gradient_chunk, &job);
+    kiln_parallel_for(p->context, p->stars.nodes, NODE_GRAIN, sum_chunk, &job);
+    kiln_parallel_for(p->context, p->stars.vertices, ROW_GRAIN, row_chunk, &job);
+}
+
+static void add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
+{
+    kiln_nodal_pressure *p = self;
+    if (p->stars.nodes == 0)
+        return;
+    evaluate(p, x);
+    mean_slopes(p, p->theta.data);
+    kiln_elements_add_dilation(p->elements, x, p->theta.data, scale, g);
+    if (!H)
+        return;
+    add_curvature(p, x, scale, NULL, H);
+    if (p->exact)
+        add_exact(p, x, scale, H);
+}
+
+void kiln_nodal_pressure_add_scaled(kiln_nodal_pressure *pressure, const double *x,
+                                    const double *scale_of, kiln_bsr *H)
+{
+    if (pressure->stars.nodes == 0)
+        return;
+    evaluate(pressure, x);
+    add_curvature(pressure, x, 0.0, scale_of, H);
+}
