@@ -13,6 +13,9 @@ enum {
 };
 /* A normal that is this close to the span of what is held already is not held again. */
 #define INDEPENDENT 0.05
+/* A vertex that slides on a curved obstacle comes off it by a small part of its way; one that went
+ * over an edge by more. */
+#define MOST_RISE 0.25
 /* Planes that are off by less (times the length of the model) are good enough for this step. */
 #define PLANE_SLACK 1e-6
 #define SLACK       1e-9
@@ -85,60 +88,63 @@ size_t kiln_touch_bytes(const kiln_touch *touch)
 
 typedef struct search {
     kiln_touch *touch;
-    const kiln_touch_start *start; /* NULL: the places as they are */
-    const double *x;
+    const kiln_touch_start *start; /* NULL: after a pass */
+    const double *x;               /* where vertices are at the end */
 } search;
 
-/* Where a straight way from p to q enters the obstacle, by steps of the distance left. Grazing ways
- * run out of steps and count as missed; the passes see their ends. */
-static bool enters(const kiln_obstacle *obstacle, kiln_vec3 p, kiln_vec3 q, double slack,
-                   kiln_vec3 *normal, kiln_vec3 *point)
+typedef enum way_in { MISSED, FROM_SURFACE, FROM_OUTSIDE } way_in;
+
+/* Where a straight way enters the obstacle, by steps of the distance left. Grazing ways run out of
+ * steps and count as missed; their ends are looked at in any case. */
+static way_in enter(const kiln_obstacle *obstacle, kiln_vec3 begin, kiln_vec3 way, double slack,
+                    kiln_vec3 *normal, kiln_vec3 *point)
 {
-    kiln_vec3 way = kiln_v3_sub(q, p);
     double length = kiln_v3_norm(way), gone = 0.0;
-    for (int i = 0; i < MOST_TRACES; i++) {
-        kiln_vec3 here = length > 0.0 ? kiln_v3_madd(p, gone / length, way) : p;
+    for (int i = 0; i < MOST_TRACES && gone < length; i++) {
+        kiln_vec3 here = kiln_v3_madd(begin, gone / length, way);
         double d = kiln_obstacle_distance(obstacle, here, normal, point);
-        if (d < slack && i > 0)
-            return kiln_v3_dot(*normal, way) < 0.0;
-        if (d <= 0.0)
-            return false; /* began inside: the end decides */
+        if (d < -slack)
+            return MISSED; /* began inside: the end decides */
+        if (d <= slack)
+            return kiln_v3_dot(*normal, way) >= 0.0 ? MISSED : i > 0 ? FROM_OUTSIDE : FROM_SURFACE;
         gone += d;
-        if (gone >= length)
-            return false;
     }
-    return false;
+    return MISSED;
 }
 
-/* Does the vertex meet the obstacle, and on which plane? */
+/* Is a vertex that was on the obstacle and is now at distance d still on it, after that way? */
+static bool stays(const kiln_touch *touch, double d, kiln_vec3 way)
+{
+    return d <= touch->slack * (PLANE_SLACK / SLACK) + MOST_RISE * kiln_v3_norm(way);
+}
+
+/* Does the vertex meet the obstacle, and on which plane? That of the nearest surface, unless the
+ * way in was another: near edges and deep inside the nearest may be a side it did not come from. */
 static bool meets(const search *s, uint32_t v, uint32_t o, kiln_vec3 *normal, kiln_vec3 *point)
 {
     const kiln_touch *touch = s->touch;
     const kiln_obstacle *obstacle = touch->obstacles[o];
-    if (!s->start)
-        return kiln_obstacle_distance(obstacle, at(s->x, v), normal, point) < -touch->slack;
-    kiln_vec3 x = at(s->start->x, v), end = kiln_v3_madd(x, s->start->h, at(s->start->v, v));
-    if (s->start->with && s->start->with[v] == o + 1) {
-        kiln_obstacle_distance(obstacle, end, normal, point);
-        return true;
-    }
+    kiln_vec3 x = at(touch->begin, v);
+    kiln_vec3 end = s->start ? kiln_v3_madd(x, touch->h, at(s->start->v, v)) : at(s->x, v);
     /* The obstacle is where it will be at the end: seen from it the vertex starts where the
      * obstacle's own motion puts it. */
-    kiln_vec3 begin = kiln_v3_madd(x, s->start->h, kiln_obstacle_velocity(obstacle, x));
+    kiln_vec3 begin = kiln_v3_madd(x, touch->h, kiln_obstacle_velocity(obstacle, x));
+    kiln_vec3 way = kiln_v3_sub(end, begin);
     double d = kiln_obstacle_distance(obstacle, end, normal, point);
-    double way = kiln_v3_norm(kiln_v3_sub(end, begin));
-    if (d > way)
+    bool inside = d < -touch->slack;
+    bool before = s->start && s->start->with && s->start->with[v] == o + 1;
+    if (before && !inside && stays(touch, d, way))
+        return true;
+    if (d > kiln_v3_norm(way))
         return false; /* a surface further from the end than the way is long was not met */
     kiln_vec3 entry_normal, entry;
-    if (enters(obstacle, begin, end, touch->slack, &entry_normal, &entry)) {
-        /* Deep inside the nearest surface may be the far side. */
-        if (d >= -touch->slack || kiln_v3_dot(entry_normal, *normal) < 0.5) {
-            *normal = entry_normal;
-            *point = entry;
-        }
-        return true;
+    way_in in = enter(obstacle, begin, way, touch->slack, &entry_normal, &entry);
+    bool met = inside || in == FROM_OUTSIDE;
+    if (met && in != MISSED && (!inside || kiln_v3_dot(entry_normal, *normal) < 0.5)) {
+        *normal = entry_normal;
+        *point = entry;
     }
-    return d < -touch->slack;
+    return met;
 }
 
 static void flag_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -208,6 +214,8 @@ kiln_status kiln_touch_begin(kiln_touch *touch, const kiln_touch_start *start, k
 {
     touch->contacts.count = 0;
     touch->given = start->given;
+    touch->begin = start->x;
+    touch->h = start->h;
     touch->origin = start->origin;
     touch->tau = start->tau;
     bool found = false;
@@ -372,7 +380,7 @@ static bool release(kiln_touch *touch)
     return released;
 }
 
-/* Planes of curved obstacles move along with what slides on them. */
+/* Planes of curved obstacles move along with what slides on them, and end where they do. */
 static bool renew_planes(kiln_touch *touch, const double *x)
 {
     bool renewed = false;
@@ -386,6 +394,13 @@ static bool renew_planes(kiln_touch *touch, const double *x)
                                           &point);
         if (fabs(d) <= limit)
             continue;
+        kiln_vec3 way = kiln_v3_sub(at(x, c->vertex), at(touch->begin, c->vertex));
+        if (!c->kept && !stays(touch, d, way)) {
+            c->active = false;
+            c->load = 0.0;
+            renewed = true;
+            continue;
+        }
         c->normal = normal;
         c->point = point;
         c->renewed++;

@@ -44,8 +44,8 @@ typedef struct kiln_touch {
 
     /* Of this step; borrowed. */
     const kiln_constraints *given;
-    const double *origin;
-    double tau;
+    const double *begin, *origin;
+    double h, tau;
 } kiln_touch;
 
 void kiln_touch_init(kiln_touch *touch, kiln_context *context, kiln_obstacle *const *obstacles,
