@@ -16,7 +16,9 @@ static int complain(const kiln_error *error)
     return ours ? KILN_EXIT_FAILED : KILN_EXIT_USAGE;
 }
 
-int kiln_command_frame(const kiln_usage *usage, int argc, char **argv, kiln_command_body body)
+/* Either body may be NULL. */
+static int run_frame(const kiln_usage *usage, int argc, char **argv, kiln_command_body body,
+                     kiln_patient_body patient)
 {
     kiln_error error = {0};
     kiln_arguments arguments;
@@ -29,12 +31,26 @@ int kiln_command_frame(const kiln_usage *usage, int argc, char **argv, kiln_comm
     kiln_context *context;
     if (kiln_arguments_context(&arguments, &context, &error) != KILN_OK)
         return complain(&error);
-    kiln_interrupt interrupt;
+    kiln_interrupt interrupt = {.patient = patient != NULL};
     kiln_interrupt_begin(&interrupt, context);
-    kiln_status status = body(context, &arguments, &error);
+    int code = KILN_EXIT_FINE;
+    kiln_status status = patient ? patient(context, &arguments, &interrupt.asked, &code, &error)
+                                 : body(context, &arguments, &error);
     kiln_interrupt_end(&interrupt);
     kiln_context_destroy(context);
-    return status == KILN_OK ? KILN_EXIT_FINE : complain(&error);
+    int complaint = status == KILN_OK ? KILN_EXIT_FINE : complain(&error);
+    return code ? code : complaint;
+}
+
+int kiln_command_frame(const kiln_usage *usage, int argc, char **argv, kiln_command_body body)
+{
+    return run_frame(usage, argc, argv, body, NULL);
+}
+
+int kiln_command_frame_patient(const kiln_usage *usage, int argc, char **argv,
+                               kiln_patient_body body)
+{
+    return run_frame(usage, argc, argv, NULL, body);
 }
 
 static void print_commands(const char *parent, const kiln_command *rows, size_t count, FILE *out)

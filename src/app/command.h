@@ -4,6 +4,8 @@
 
 #include "app/arguments.h"
 
+#include <stdatomic.h>
+
 enum { KILN_EXIT_FINE = 0, KILN_EXIT_FAILED = 1, KILN_EXIT_USAGE = 2 };
 
 /* One command or subcommand. `argc`/`argv` start after its name. Returns the exit code. */
@@ -12,6 +14,7 @@ typedef struct kiln_command {
     int (*run)(int argc, char **argv);
 } kiln_command;
 
+int kiln_command_run(int argc, char **argv);
 int kiln_command_mesh(int argc, char **argv);
 int kiln_command_render(int argc, char **argv);
 int kiln_command_plot(int argc, char **argv);
@@ -32,5 +35,12 @@ bool kiln_stream_is_terminal(FILE *stream);
 typedef kiln_status (*kiln_command_body)(kiln_context *context, const kiln_arguments *arguments,
                                          kiln_error *error);
 int kiln_command_frame(const kiln_usage *usage, int argc, char **argv, kiln_command_body body);
+
+/* The same for a command that answers the first signal itself: `asked` turns true, and only the
+ * second ends the program. An exit code the body sets counts before the status. */
+typedef kiln_status (*kiln_patient_body)(kiln_context *context, const kiln_arguments *arguments,
+                                         const atomic_bool *asked, int *code, kiln_error *error);
+int kiln_command_frame_patient(const kiln_usage *usage, int argc, char **argv,
+                               kiln_patient_body body);
 
 #endif

@@ -23,12 +23,23 @@ static void on_signal(int number)
     errno = kept;
 }
 
-static void *watch(void *argument)
+/* 0: the program ends by itself. */
+static unsigned char wait_for_signal(void)
 {
-    kiln_interrupt *interrupt = argument;
     unsigned char number = 0;
     while (read(wake[0], &number, 1) < 0 && errno == EINTR)
         ;
+    return number;
+}
+
+static void *watch(void *argument)
+{
+    kiln_interrupt *interrupt = argument;
+    unsigned char number = wait_for_signal();
+    if (number != 0 && interrupt->patient) {
+        atomic_store(&interrupt->asked, true);
+        number = wait_for_signal();
+    }
     if (number == 0)
         return NULL;
     kiln_context_stop(interrupt->context);
@@ -45,14 +56,16 @@ static bool open_wake(void)
         return false;
     for (int i = 0; i < 2; i++)
         fcntl(wake[i], F_SETFD, FD_CLOEXEC);
-    /* A full pipe must not hold up a handler: the first signal is enough. */
+    /* A full pipe must not hold up a handler: the first two signals are enough. */
     fcntl(wake[1], F_SETFL, O_NONBLOCK);
     return true;
 }
 
 void kiln_interrupt_begin(kiln_interrupt *interrupt, kiln_context *context)
 {
-    *interrupt = (kiln_interrupt){.context = context};
+    bool patient = interrupt->patient;
+    *interrupt = (kiln_interrupt){.context = context, .patient = patient};
+    atomic_init(&interrupt->asked, false);
     if (!open_wake())
         return;
     interrupt->watching = pthread_create(&interrupt->watcher, NULL, watch, interrupt) == 0;

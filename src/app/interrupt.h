@@ -15,6 +15,8 @@ typedef struct kiln_interrupt {
     struct sigaction before[KILN_ENDING_SIGNALS];
     pthread_t watcher;
     bool watching;
+    bool patient;      /* set before begin: the first signal only asks */
+    atomic_bool asked; /* a patient one has had its first signal */
 } kiln_interrupt;
 
 /* One at a time in a program. */

@@ -1,0 +1,413 @@
+#include "app/command.h"
+#include "app/progress.h"
+#include "io/run_folder.h"
+#include "io/scene.h"
+#include "io/source.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Everything of one run, from the command line to its folder. */
+typedef struct job {
+    kiln_context *context;
+    const kiln_arguments *arguments;
+    const atomic_bool *asked;
+    char folder_path[PATH_MAX];
+    char checkpoint[PATH_MAX];  /* to go on from; empty: a new run */
+    kiln_checkpoint_scene kept; /* text and settings of the checkpoint, or of the new run */
+    kiln_scene_file *file;
+    kiln_scene scene; /* the file's, with what the command line changes */
+    kiln_world *world;
+    kiln_run_about about;
+    kiln_run_folder *folder;
+    kiln_progress progress;
+    double until;
+} job;
+
+static kiln_status usage_error(const job *now, kiln_error *error, const char *message)
+{
+    return kiln_fail(error, KILN_ERR_INPUT, now->arguments->usage->command, 0, -1, "%s", message);
+}
+
+/* "dir/bar.lua" runs into "bar.run" here, unless -o says otherwise. */
+static kiln_status choose_folder(job *now, kiln_error *error)
+{
+    const char *given = kiln_arguments_get(now->arguments, "output");
+    const char *scene = now->arguments->operands[0];
+    int length;
+    if (given) {
+        length = snprintf(now->folder_path, sizeof now->folder_path, "%s", given);
+    } else {
+        const char *slash = strrchr(scene, '/'), *name = slash ? slash + 1 : scene;
+        const char *dot = strrchr(name, '.');
+        int stem = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+        length = snprintf(now->folder_path, sizeof now->folder_path, "%.*s.run", stem, name);
+    }
+    if (length <= 0 || (size_t)length >= sizeof now->folder_path)
+        return usage_error(now, error, "the folder's name is empty or too long");
+    return KILN_OK;
+}
+
+static void warn(job *now, const char *text)
+{
+    fprintf(stderr, "kiln: %s\n", text);
+    if (now->folder)
+        kiln_run_folder_log(now->folder, text);
+}
+
+/* The scene's file may have changed since, or be gone: the run goes on with what it was. */
+static void compare_text(job *now)
+{
+    const char *path = now->arguments->operands[0];
+    kiln_source source;
+    if (kiln_source_open(&source, now->context, path, NULL) != KILN_OK)
+        return;
+    bool same = kiln_source_left(&source) == now->kept.text_size &&
+                memcmp(source.at, now->kept.text, now->kept.text_size) == 0;
+    kiln_source_close(&source);
+    if (!same)
+        warn(now, "the scene's file has changed since; the run goes on with the text it was "
+                  "started with");
+}
+
+static kiln_status find_checkpoint(job *now, kiln_error *error)
+{
+    struct stat info;
+    if (stat(now->folder_path, &info) != 0)
+        return kiln_fail(error, KILN_ERR_INPUT, now->folder_path, 0, -1,
+                         "there is no run to resume here");
+    int passed;
+    KILN_TRY(kiln_run_folder_find(now->context, now->folder_path, now->checkpoint,
+                                  sizeof now->checkpoint, &passed, error));
+    if (passed > 0)
+        warn(now, "the newest checkpoint is damaged; going on from the one before");
+    if (!now->checkpoint[0]) {
+        warn(now, "there is no checkpoint yet; the run starts from the beginning");
+        return KILN_OK;
+    }
+    const char *sets[KILN_MAX_GIVEN];
+    if (kiln_arguments_all(now->arguments, "set", sets) > 0)
+        return usage_error(now, error,
+                           "--set cannot change a run that goes on: it keeps the settings it was "
+                           "started with (a new run: --force)");
+    KILN_TRY(kiln_checkpoint_read_scene(now->context, now->checkpoint, &now->kept, error));
+    compare_text(now);
+    return KILN_OK;
+}
+
+/* Lines to pointers; the text is cut up in place and put together again by the caller's copy. */
+static size_t split_lines(char *text, size_t size, const char **lines, size_t most)
+{
+    size_t count = 0;
+    for (size_t at = 0; at < size && count < most;) {
+        char *end = memchr(text + at, '\n', size - at);
+        lines[count++] = text + at;
+        if (!end)
+            break;
+        *end = 0;
+        at = (size_t)(end - text) + 1;
+    }
+    return count;
+}
+
+static void join_lines(char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (text[i] == 0)
+            text[i] = '\n';
+}
+
+static kiln_status load_scene(job *now, kiln_error *error)
+{
+    const char *sets[KILN_MAX_GIVEN];
+    kiln_scene_options options = {.sets = sets};
+    bool resumed = now->checkpoint[0] != 0;
+    if (resumed) {
+        options.text = now->kept.text;
+        options.text_size = now->kept.text_size;
+        options.set_count = split_lines(now->kept.sets, now->kept.sets_size, sets, KILN_MAX_GIVEN);
+    } else {
+        options.set_count = kiln_arguments_all(now->arguments, "set", sets);
+    }
+    kiln_status status = kiln_scene_file_load(now->context, now->arguments->operands[0], &options,
+                                              &now->file, error);
+    if (resumed)
+        join_lines(now->kept.sets, now->kept.sets_size);
+    return status;
+}
+
+/* Text and settings of a new run, for its checkpoints. */
+static kiln_status keep_text(job *now, kiln_error *error)
+{
+    const char *sets[KILN_MAX_GIVEN];
+    size_t count = kiln_arguments_all(now->arguments, "set", sets), size;
+    const char *text = kiln_scene_file_text(now->file, &size);
+    kiln_checkpoint_scene *kept = &now->kept;
+    for (size_t i = 0; i < count; i++)
+        kept->sets_size += strlen(sets[i]) + 1;
+    kept->text_size = size;
+    kept->text = kiln_resize(now->context, NULL, 0, size + 1);
+    kept->sets = kiln_resize(now->context, NULL, 0, kept->sets_size + 1);
+    if (!kept->text || !kept->sets)
+        return kiln_fail_memory(error, size + kept->sets_size);
+    memcpy(kept->text, text, size);
+    kept->text[size] = 0;
+    char *at = kept->sets;
+    for (size_t i = 0; i < count; i++)
+        at += sprintf(at, "%s\n", sets[i]);
+    *at = 0;
+    return KILN_OK;
+}
+
+static kiln_status apply_options(job *now, kiln_error *error)
+{
+    now->scene = *kiln_scene_file_scene(now->file);
+    now->until = now->scene.duration;
+    const char *until = kiln_arguments_get(now->arguments, "until");
+    if (until)
+        KILN_TRY(kiln_numbers_parse(until, 1, &now->until, "--until", error));
+    if (now->until < 0.0)
+        return usage_error(now, error, "--until must not be negative");
+    int *blas = &now->scene.solid.solver.blas_threads;
+    KILN_TRY(kiln_arguments_integer(now->arguments, "blas-threads", 1, 1024, blas, error));
+    if (*blas > 1)
+        warn(now, "with more than one BLAS thread the last bits depend on their number");
+    return KILN_OK;
+}
+
+/* The folder comes last: a scene that cannot run leaves none behind. */
+static kiln_status prepare(job *now, kiln_error *error)
+{
+    bool resume = kiln_arguments_has(now->arguments, "resume");
+    bool force = kiln_arguments_has(now->arguments, "force");
+    if (resume && force)
+        return usage_error(now, error, "--resume and --force exclude each other");
+    KILN_TRY(choose_folder(now, error));
+    if (resume)
+        KILN_TRY(find_checkpoint(now, error));
+    KILN_TRY(load_scene(now, error));
+    if (!now->checkpoint[0])
+        KILN_TRY(keep_text(now, error));
+    KILN_TRY(apply_options(now, error));
+    KILN_TRY(kiln_world_create(&now->scene, &now->world, error));
+    if (now->checkpoint[0])
+        KILN_TRY(kiln_checkpoint_read(now->checkpoint, now->world, error));
+    now->about = (kiln_run_about){
+        .file = now->arguments->operands[0], .name = now->scene.name, .scene = now->kept};
+    if (now->checkpoint[0])
+        return kiln_run_folder_resume(now->context, now->folder_path,
+                                      kiln_world_get_state(now->world), &now->about, &now->folder,
+                                      error);
+    return kiln_run_folder_create(now->context, now->folder_path, force || resume, &now->about,
+                                  &now->folder, error);
+}
+
+static kiln_status on_frame(void *self, kiln_world *world, kiln_error *error)
+{
+    job *now = self;
+    KILN_TRY(kiln_run_folder_frame(now->folder, world, error));
+    kiln_progress_say(&now->progress, "frame", "file", kiln_run_folder_last_frame(now->folder),
+                      true);
+    return KILN_OK;
+}
+
+static kiln_status on_stats(void *self, const kiln_stats *stats, kiln_error *error)
+{
+    job *now = self;
+    if (stats->rejected > 0.0) {
+        char text[160];
+        snprintf(text, sizeof text, "step %.0f at %.6g s: %.0f tries rejected, dt %.3g s",
+                 stats->step, stats->time, stats->rejected, stats->dt);
+        kiln_run_folder_log(now->folder, text);
+    }
+    return kiln_run_folder_stats(now->folder, stats, error);
+}
+
+static kiln_status on_checkpoint(void *self, kiln_world *world, kiln_error *error)
+{
+    job *now = self;
+    KILN_TRY(kiln_run_folder_checkpoint(now->folder, world, error));
+    const char *name = kiln_run_folder_last_checkpoint(now->folder);
+    kiln_progress_say(&now->progress, "checkpoint", "file", name, true);
+    kiln_run_folder_log(now->folder, name);
+    return kiln_run_folder_describe(now->folder, world, "running", error);
+}
+
+static void on_progress(void *self, const kiln_world *world, const kiln_stats *stats)
+{
+    (void)world;
+    job *now = self;
+    kiln_progress_step(&now->progress, stats);
+}
+
+static bool on_stop(void *self)
+{
+    const job *now = self;
+    return atomic_load(now->asked);
+}
+
+static void on_log(void *user, kiln_log_level level, const char *message)
+{
+    job *now = user;
+    if (now->folder && level != KILN_LOG_DEBUG)
+        kiln_run_folder_log(now->folder, message);
+    if (level == KILN_LOG_WARNING && now->progress.kind != KILN_PROGRESS_QUIET)
+        fprintf(stderr, "kiln: %s\n", message);
+}
+
+static void say_end(job *now, kiln_run_end end, const kiln_diagnosis *diagnosis)
+{
+    static const char *const status[] = {"done", "stopped", "gave up"};
+    const kiln_world_state *state = kiln_world_get_state(now->world);
+    char text[1400];
+    snprintf(text, sizeof text, "%s at %.6g s: %llu steps, %llu frames, %.1f s of the clock",
+             status[end], state->clock.time,
+             (unsigned long long)(state->step > 0 ? state->step - 1 : 0),
+             (unsigned long long)state->frame, kiln_progress_seconds(&now->progress));
+    kiln_run_folder_log(now->folder, text);
+    kiln_progress_say(&now->progress, "end", "status",
+                      now->progress.kind == KILN_PROGRESS_JSON ? status[end] : text, false);
+    if (end == KILN_RUN_GAVE_UP) {
+        kiln_run_folder_log(now->folder, diagnosis->text);
+        kiln_progress_say(&now->progress, "diagnosis", "text", diagnosis->text, true);
+        fprintf(stderr, "kiln: %s\n", diagnosis->text);
+    }
+    if (end != KILN_RUN_DONE) {
+        snprintf(text, sizeof text, "to go on: kiln run '%.600s' -o '%.600s' --resume",
+                 now->arguments->operands[0], now->folder_path);
+        kiln_progress_say(&now->progress, "resume", "command", text, false);
+    }
+    snprintf(text, sizeof text,
+             "results in %.500s\n  kiln render '%.300s' -o film.mp4\n  paraview '%.300s/run.pvd'",
+             now->folder_path, now->folder_path, now->folder_path);
+    kiln_progress_say(&now->progress, "results", "folder",
+                      now->progress.kind == KILN_PROGRESS_JSON ? now->folder_path : text, false);
+}
+
+static kiln_progress_kind progress_kind(const kiln_arguments *arguments)
+{
+    if (kiln_arguments_has(arguments, "json"))
+        return KILN_PROGRESS_JSON;
+    if (kiln_arguments_has(arguments, "quiet"))
+        return KILN_PROGRESS_QUIET;
+    return kiln_stream_is_terminal(stdout) ? KILN_PROGRESS_LINE : KILN_PROGRESS_PLAIN;
+}
+
+static void say_begin(job *now)
+{
+    const kiln_mesh *mesh = kiln_world_mesh(now->world);
+    const kiln_world_state *state = kiln_world_get_state(now->world);
+    char text[600];
+    snprintf(text, sizeof text, "%.60s: %u tets, %u vertices, %s, %s %.6g s to %.6g s, into %.300s",
+             now->scene.name[0] ? now->scene.name : now->arguments->operands[0],
+             mesh->table[KILN_ON_TET].live, mesh->table[KILN_ON_VERTEX].live,
+             kiln_integrator_name(now->scene.solid.integrator),
+             now->checkpoint[0] ? "resumed at" : "from", state->clock.time, now->until,
+             now->folder_path);
+    kiln_run_folder_log(now->folder, text);
+    kiln_progress_say(&now->progress, now->checkpoint[0] ? "resume" : "start", "text", text, false);
+}
+
+static kiln_status go(job *now, int *code, kiln_error *error)
+{
+    kiln_run_output output = {.self = now,
+                              .frame = on_frame,
+                              .stats = on_stats,
+                              .checkpoint = on_checkpoint,
+                              .progress = on_progress,
+                              .stop = on_stop,
+                              .audit = kiln_arguments_has(now->arguments, "audit")};
+    kiln_run_end end = KILN_RUN_DONE;
+    kiln_diagnosis diagnosis = {{0}};
+    static const char *const status_text[] = {"done", "stopped", "gave up"};
+    say_begin(now);
+    kiln_status status = kiln_run_folder_describe(now->folder, now->world, "running", error);
+    if (status == KILN_OK)
+        status = kiln_run(now->world, now->until, &output, &end, &diagnosis, error);
+    if (status == KILN_OK)
+        status = kiln_run_folder_describe(now->folder, now->world, status_text[end], error);
+    if (status == KILN_OK)
+        say_end(now, end, &diagnosis);
+    *code = status == KILN_OK && end == KILN_RUN_DONE ? KILN_EXIT_FINE : KILN_EXIT_FAILED;
+    return status;
+}
+
+/* What can still be done after the run has failed, beside its message. */
+static void say_failure(job *now, const kiln_error *error)
+{
+    char text[1100], found[PATH_MAX];
+    int passed;
+    kiln_error_format(error, text, sizeof text);
+    kiln_run_folder_log(now->folder, text);
+    bool kept = kiln_run_folder_find(now->context, now->folder_path, found, sizeof found, &passed,
+                                     NULL) == KILN_OK &&
+                found[0];
+    if (kept)
+        fprintf(stderr,
+                "kiln: the last checkpoint is whole; to go on: kiln run '%s' -o '%s' "
+                "--resume\n",
+                now->arguments->operands[0], now->folder_path);
+}
+
+static kiln_status run_scene(kiln_context *context, const kiln_arguments *arguments,
+                             const atomic_bool *asked, int *code, kiln_error *error)
+{
+    job now = {.context = context, .arguments = arguments, .asked = asked};
+    if (kiln_arguments_has(arguments, "json") && kiln_arguments_has(arguments, "quiet"))
+        return usage_error(&now, error, "--quiet and --json exclude each other");
+    context->log = on_log;
+    context->log_user = &now;
+    kiln_status status = prepare(&now, error);
+    if (status == KILN_OK) {
+        kiln_progress_begin(&now.progress, progress_kind(arguments),
+                            kiln_world_get_state(now.world)->clock.time, now.until);
+        status = go(&now, code, error);
+        kiln_progress_end(&now.progress);
+        if (status != KILN_OK)
+            say_failure(&now, error);
+    }
+    context->log = NULL;
+    kiln_run_folder_close(now.folder);
+    kiln_world_destroy(now.world);
+    kiln_checkpoint_scene_free(context, &now.kept);
+    kiln_scene_file_destroy(now.file);
+    return status;
+}
+
+static void print_details(FILE *out)
+{
+    fputs("The folder gets run.pvd and frames/*.vtu (ParaView), stats.csv, run.json, log.txt and\n"
+          "the last two checkpoints. Ctrl-C or SIGTERM finishes the step and writes a checkpoint;\n"
+          "a second one ends at once, and the last checkpoint stays valid. Exit codes: 0 the end\n"
+          "was reached, 1 the run failed or was stopped, 2 wrong usage or a bad scene.\n",
+          out);
+}
+
+int kiln_command_run(int argc, char **argv)
+{
+    static const kiln_option options[] = {
+        {"output", 'o', "DIR", "folder for the results (default: the scene's name with .run)"},
+        {"resume", 0, NULL, "go on from the last checkpoint in the folder, to the same bits"},
+        {"force", 0, NULL, "replace the run that is in the folder"},
+        {"until", 0, "TIME", "end at this time in seconds (default: the scene's duration)"},
+        {"set", 0, "PATH=VALUE", "change a value of the scene; may be given several times"},
+        {"blas-threads", 0, "N", "threads inside the solver (default: 1, the same bits always)"},
+        {"audit", 0, NULL, "check the whole mesh after each step"},
+        {"quiet", 'q', NULL, "print errors only"},
+        {"json", 0, NULL, "one JSON object a line: every step, frame and checkpoint"}};
+    static const kiln_usage usage = {
+        .command = "run",
+        .synopsis = "SCENE.lua [-o DIR] [--resume | --force] [--until TIME] [--set path=value]...",
+        .what = "Runs a scene.",
+        .example = "  kiln run jelly.lua\n  kiln run jelly.lua -o soft --set "
+                   "'bodies[1].material.young=2e4'\n  kiln run jelly.lua --resume --until 10\n",
+        .own = options,
+        .own_count = sizeof options / sizeof options[0],
+        .least_operands = 1,
+        .most_operands = 1,
+        .details = print_details};
+    return kiln_command_frame_patient(&usage, argc, argv, run_scene);
+}
