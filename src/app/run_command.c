@@ -254,7 +254,9 @@ static void on_log(void *user, kiln_log_level level, const char *message)
     job *now = user;
     if (now->folder && level != KILN_LOG_DEBUG)
         kiln_run_folder_log(now->folder, message);
-    if (level == KILN_LOG_WARNING && now->progress.kind != KILN_PROGRESS_QUIET)
+    /* Before there is a log, it is the scene that prints. */
+    bool shown = level == KILN_LOG_WARNING || (level == KILN_LOG_INFO && !now->folder);
+    if (shown && !kiln_arguments_has(now->arguments, "quiet"))
         fprintf(stderr, "kiln: %s\n", message);
 }
 
