@@ -93,6 +93,10 @@ static void report(kiln_bench *bench, const job *now, const char *name, double s
 static void time_all(kiln_bench *bench, job *now, const char *folder)
 {
     char size[64];
+    now->scene.output.fields = 0;
+    snprintf(now->path, sizeof now->path, "%s/a.vtu", folder);
+    report(bench, now, "frame: state to .vtu, u and v", kiln_bench_time(bench, frame_body, now), 3,
+           "");
     now->scene.output.fields = 1u << KILN_OUTPUT_MISES;
     snprintf(now->path, sizeof now->path, "%s/a.vtu", folder);
     snprintf(size, sizeof size, "%u tets with u, v, mises",
