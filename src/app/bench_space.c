@@ -175,7 +175,6 @@ enum { AROUND = 224, ALONG = 224 };
 /* A bumpy sphere of 100352 triangles with jittered vertices, in random order. */
 static void make_surface(tree_work *work)
 {
-    const double pi = 3.14159265358979323846;
     kiln_random random = kiln_random_start(5, 0);
     kiln_vec3 *points = malloc(sizeof *points * AROUND * (ALONG + 1));
     work->count = 2 * AROUND * ALONG;
@@ -185,8 +184,8 @@ static void make_surface(tree_work *work)
         abort();
     for (int i = 0; i <= ALONG; i++)
         for (int j = 0; j < AROUND; j++) {
-            double u = pi * (i + 0.5) / (ALONG + 1) + kiln_random_range(&random, -3e-3, 3e-3);
-            double v = 2 * pi * j / AROUND + kiln_random_range(&random, -6e-3, 6e-3);
+            double u = KILN_PI * (i + 0.5) / (ALONG + 1) + kiln_random_range(&random, -3e-3, 3e-3);
+            double v = 2 * KILN_PI * j / AROUND + kiln_random_range(&random, -6e-3, 6e-3);
             double r = 1 + 0.05 * sin(9 * u) * cos(7 * v);
             points[i * AROUND + j] = kiln_v3(r * sin(u) * cos(v), r * sin(u) * sin(v), r * cos(u));
         }

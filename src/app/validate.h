@@ -15,6 +15,11 @@ kiln_context *kiln_validation_context(kiln_validation *validation);
 void kiln_validation_report(kiln_validation *validation, double reference, double measured,
                             double tolerance, const char *quantity, ...) KILN_PRINTF(5, 6);
 
+/* For figures that have bounds instead of an answer: the reference is their middle. */
+#define kiln_validation_report_between(validation, low, high, measured, ...)                       \
+    kiln_validation_report((validation), 0.5 * ((low) + (high)), (measured),                       \
+                           0.5 * ((high) - (low)), __VA_ARGS__)
+
 /* Reports its rows. An error (a mesh that cannot be made, a file that cannot be written) fails the
  * case, not the run. */
 typedef kiln_status (*kiln_validation_case)(kiln_validation *validation, kiln_error *error);

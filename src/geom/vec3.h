@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#define KILN_PI 3.14159265358979323846
+
 typedef struct kiln_vec3 {
     double x, y, z;
 } kiln_vec3;

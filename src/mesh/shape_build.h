@@ -4,7 +4,6 @@
 
 #include "mesh/shapes.h"
 
-#define KILN_PI 3.14159265358979323846
 
 /* Generators refuse to start when their estimate is beyond this (the mesh's own limit). */
 #define KILN_SHAPE_MAX_TETS 1073741823.0
