@@ -1,6 +1,7 @@
 /* Kiln: matter that bends, flows, melts, tears and shatters on one self-repairing tetrahedral mesh.
  *
- * The whole public C API; docs/library.md shows it in use. What there is now: contexts and meshes.
+ * The whole public C API; docs/library.md shows it in use. What there is now: contexts, meshes and
+ * simulations of scenes.
  *
  * Handles are opaque, nothing is global, the library never prints, exits or touches signals.
  * Lengths, times and masses are SI. Every fallible call returns a kiln_status; the optional
@@ -257,6 +258,45 @@ KILN_API kiln_status kiln_mesh_audit(const kiln_mesh *mesh, kiln_audit_report *r
 /* Over every bit of the mesh's state. Equal for two meshes made and changed in the same way on the
  * same kind of machine by the same version, whatever the threads; not for keeping in files. */
 KILN_API uint64_t kiln_mesh_hash(const kiln_mesh *mesh);
+
+/* A simulation: a scene (docs/scene.md) made into bodies on one mesh, and the state they are in. */
+typedef struct kiln_simulation kiln_simulation;
+
+typedef struct kiln_simulation_options {
+    size_t set_count;
+    const char *const *sets; /* "path=value", as `kiln run --set` takes them */
+} kiln_simulation_options;
+
+/* Reads the scene and makes its world at time 0. Bad scenes: file, line, key path and rule. */
+KILN_API kiln_status kiln_simulation_load(kiln_context *context, const char *scene,
+                                          const kiln_simulation_options *options,
+                                          kiln_simulation **out, kiln_error *error);
+/* Goes on from a checkpoint, to the same bits as a run that was never interrupted. The scene's text
+ * and settings are those the checkpoint keeps; `scene` is where its file was, for messages and for
+ * the files it names. */
+KILN_API kiln_status kiln_simulation_resume(kiln_context *context, const char *scene,
+                                            const char *checkpoint, kiln_simulation **out,
+                                            kiln_error *error);
+KILN_API void kiln_simulation_destroy(kiln_simulation *simulation); /* NULL is fine */
+
+/* One step, no farther than `until` (s). A step that fails is taken back and tried shorter; when
+ * the scene's shortest has failed too, KILN_ERR_STATE says what and where, and the state is that of
+ * the last good step. */
+KILN_API kiln_status kiln_simulation_step(kiln_simulation *simulation, double until,
+                                          kiln_error *error);
+KILN_API double kiln_simulation_time(const kiln_simulation *simulation);     /* s */
+KILN_API double kiln_simulation_duration(const kiln_simulation *simulation); /* of the scene, s */
+
+/* The mesh as it is now, with the vertex field "v" (velocity, m/s) among its fields; borrowed, and
+ * its numbers hold until the next step. */
+KILN_API const kiln_mesh *kiln_simulation_mesh(const kiln_simulation *simulation);
+
+/* A frame as `kiln run` writes them (.vtu), and a checkpoint; whole or not at all. After a
+ * checkpoint everything derived is built anew, as it is when one is resumed. */
+KILN_API kiln_status kiln_simulation_save_frame(kiln_simulation *simulation, const char *path,
+                                                kiln_error *error);
+KILN_API kiln_status kiln_simulation_save_checkpoint(kiln_simulation *simulation, const char *path,
+                                                     kiln_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,141 @@
+/* The public face of simulations: load, step, look, stop, go on. */
+#include "base/hash.h"
+#include "support.h"
+
+#include <kiln/kiln.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[64], scene[128];
+
+static void set_up(void)
+{
+    snprintf(folder, sizeof folder, "/tmp/kiln-simulation-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(scene, sizeof scene, "%s/fall.lua", folder);
+    FILE *file = fopen(scene, "w");
+    fputs("return scene {\n"
+          "  duration = 0.2, gravity = {0, 0, -9.81},\n"
+          "  bodies = { body { shape = shape.box { n = 2 }, at = {0, 0, 0.1},\n"
+          "    material = material { model = 'neo-hookean', young = 1e5, poisson = 0.3,\n"
+          "                          density = 1000 } } },\n"
+          "  obstacles = { obstacle.plane { point = {0, 0, 0}, normal = {0, 0, 1} } },\n"
+          "  step = { dt = 0.01 } }\n",
+          file);
+    fclose(file);
+}
+
+static void tear_down(void)
+{
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static const char *path_of(const char *name)
+{
+    static char path[160];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static uint64_t state_of(const kiln_simulation *simulation)
+{
+    const kiln_mesh *mesh = kiln_simulation_mesh(simulation);
+    size_t bytes = kiln_mesh_count(mesh, KILN_ON_VERTEX) * 3 * sizeof(double);
+    double *values = malloc(bytes), time = kiln_simulation_time(simulation);
+    uint64_t hash = kiln_hash_bytes(1, &time, sizeof time);
+    kiln_mesh_copy_positions(mesh, KILN_SPACE_WORLD, values);
+    hash = kiln_hash_bytes(hash, values, bytes);
+    ck_assert_int_eq(kiln_mesh_get_field(mesh, KILN_ON_VERTEX, "v", values, NULL), KILN_OK);
+    hash = kiln_hash_bytes(hash, values, bytes);
+    free(values);
+    return hash;
+}
+
+static void run_to_end(kiln_simulation *simulation)
+{
+    kiln_error error;
+    double end = kiln_simulation_duration(simulation);
+    while (kiln_simulation_time(simulation) < end)
+        ck_assert_int_eq(kiln_simulation_step(simulation, end, &error), KILN_OK);
+}
+
+START_TEST(test_a_resumed_simulation_goes_on_to_the_same_bits)
+{
+    kiln_context *context = kiln_test_context(2);
+    kiln_simulation *first, *second;
+    kiln_error error;
+    const char *sets[] = {"bodies[1].material.young=2e5"};
+    kiln_simulation_options options = {1, sets};
+    ck_assert_int_eq(kiln_simulation_load(context, scene, &options, &first, &error), KILN_OK);
+    for (int i = 0; i < 12; i++)
+        ck_assert_int_eq(kiln_simulation_step(first, 1.0, &error), KILN_OK);
+    ck_assert_double_eq_tol(kiln_simulation_time(first), 0.12, 1e-12);
+    ck_assert_int_eq(kiln_simulation_save_checkpoint(first, path_of("c.h5"), &error), KILN_OK);
+    run_to_end(first);
+    ck_assert_int_eq(kiln_simulation_resume(context, scene, path_of("c.h5"), &second, &error),
+                     KILN_OK);
+    ck_assert_double_eq_tol(kiln_simulation_time(second), 0.12, 1e-12);
+    run_to_end(second);
+    ck_assert_uint_eq(state_of(first), state_of(second));
+    ck_assert_int_eq(kiln_simulation_save_frame(second, path_of("end.vtu"), &error), KILN_OK);
+    ck_assert_int_eq(access(path_of("end.vtu"), R_OK), 0);
+    kiln_simulation_destroy(first);
+    kiln_simulation_destroy(second);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(test_a_free_body_falls_by_the_formula_of_the_integrator)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_simulation *simulation;
+    kiln_error error;
+    double velocity[81];
+    ck_assert_int_eq(kiln_simulation_load(context, scene, NULL, &simulation, &error), KILN_OK);
+    for (int i = 0; i < 10; i++)
+        ck_assert_int_eq(kiln_simulation_step(simulation, 1.0, &error), KILN_OK);
+    const kiln_mesh *mesh = kiln_simulation_mesh(simulation);
+    ck_assert_uint_eq(kiln_mesh_count(mesh, KILN_ON_VERTEX), 27);
+    ck_assert_int_eq(kiln_mesh_get_field(mesh, KILN_ON_VERTEX, "v", velocity, &error), KILN_OK);
+    for (int i = 0; i < 27; i++)
+        ck_assert_double_eq_tol(velocity[3 * i + 2], -0.981, 1e-10);
+    kiln_simulation_destroy(simulation);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(test_bad_scenes_and_checkpoints_are_explained)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_simulation *simulation = NULL;
+    kiln_error error;
+    const char *sets[] = {"bodies[1].material.young=-1"};
+    kiln_simulation_options options = {1, sets};
+    char text[800];
+    ck_assert_int_eq(kiln_simulation_load(context, scene, &options, &simulation, &error),
+                     KILN_ERR_INPUT);
+    ck_assert_ptr_nonnull(
+        strstr(kiln_error_format(&error, text, sizeof text), "bodies[1].material.young"));
+    ck_assert_int_ne(kiln_simulation_resume(context, scene, scene, &simulation, &error), KILN_OK);
+    ck_assert_ptr_null(simulation);
+    kiln_simulation_destroy(NULL);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("simulation");
+    TCase *all = kiln_test_case(suite, "all");
+    tcase_add_checked_fixture(all, set_up, tear_down);
+    tcase_add_test(all, test_a_resumed_simulation_goes_on_to_the_same_bits);
+    tcase_add_test(all, test_a_free_body_falls_by_the_formula_of_the_integrator);
+    tcase_add_test(all, test_bad_scenes_and_checkpoints_are_explained);
+    suite_add_tcase(suite, all);
+    return suite;
+}
