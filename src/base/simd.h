@@ -162,6 +162,23 @@ KILN_INLINE void kiln_vd_load3(const double *const p[8], kiln_vd *x, kiln_vd *y,
     *y = (kiln_vd)_mm512_shuffle_f64x2(_mm512_unpackhi_pd(pair[0], pair[1]),
                                        _mm512_unpackhi_pd(pair[2], pair[3]), 0x88);
 }
+/* The 3-vector at p[lane] += (x, y, z) of the lane, lane after lane: two may have the same place.
+ * Two doubles and one: masked stores are slower, and a fourth would touch what others write. */
+KILN_INLINE void kiln_vd_add3(double *const p[8], kiln_vd x, kiln_vd y, kiln_vd z)
+{
+    __m512d even = _mm512_unpacklo_pd((__m512d)x, (__m512d)y);
+    __m512d odd = _mm512_unpackhi_pd((__m512d)x, (__m512d)y);
+    const __m128d xy[8] = {_mm512_castpd512_pd128(even),    _mm512_castpd512_pd128(odd),
+                           _mm512_extractf64x2_pd(even, 1), _mm512_extractf64x2_pd(odd, 1),
+                           _mm512_extractf64x2_pd(even, 2), _mm512_extractf64x2_pd(odd, 2),
+                           _mm512_extractf64x2_pd(even, 3), _mm512_extractf64x2_pd(odd, 3)};
+    double last[8];
+    memcpy(last, &z, sizeof last);
+    for (int i = 0; i < 8; i++) {
+        _mm_storeu_pd(p[i], _mm_add_pd(_mm_loadu_pd(p[i]), xy[i]));
+        p[i][2] += last[i];
+    }
+}
 /* Bit per lane where the mask is set. */
 KILN_INLINE unsigned kiln_vi_bits(kiln_vi mask)
 {
@@ -199,6 +216,19 @@ KILN_INLINE void kiln_vd_load3(const double *const p[4], kiln_vd *x, kiln_vd *y,
     *y = (kiln_vd)_mm256_permute2f128_pd(_mm256_unpackhi_pd(v0, v1), _mm256_unpackhi_pd(v2, v3),
                                          0x20);
 }
+KILN_INLINE void kiln_vd_add3(double *const p[4], kiln_vd x, kiln_vd y, kiln_vd z)
+{
+    __m256d even = _mm256_unpacklo_pd((__m256d)x, (__m256d)y);
+    __m256d odd = _mm256_unpackhi_pd((__m256d)x, (__m256d)y);
+    const __m128d xy[4] = {_mm256_castpd256_pd128(even), _mm256_castpd256_pd128(odd),
+                           _mm256_extractf128_pd(even, 1), _mm256_extractf128_pd(odd, 1)};
+    double last[4];
+    memcpy(last, &z, sizeof last);
+    for (int i = 0; i < 4; i++) {
+        _mm_storeu_pd(p[i], _mm_add_pd(_mm_loadu_pd(p[i]), xy[i]));
+        p[i][2] += last[i];
+    }
+}
 KILN_INLINE unsigned kiln_vi_bits(kiln_vi mask)
 {
     return (unsigned)_mm256_movemask_pd((__m256d)mask);
@@ -232,6 +262,11 @@ KILN_INLINE void kiln_vd_load3(const double *const p[2], kiln_vd *x, kiln_vd *y,
     *x = (kiln_vd){p[0][0], p[1][0]};
     *y = (kiln_vd){p[0][1], p[1][1]};
     *z = (kiln_vd){p[0][2], p[1][2]};
+}
+KILN_INLINE void kiln_vd_add3(double *const p[2], kiln_vd x, kiln_vd y, kiln_vd z)
+{
+    for (int i = 0; i < 2; i++)
+        p[i][0] += x[i], p[i][1] += y[i], p[i][2] += z[i];
 }
 KILN_INLINE unsigned kiln_vi_bits(kiln_vi mask)
 {

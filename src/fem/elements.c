@@ -1,4 +1,4 @@
-#include "fem/elements_impl.h"
+#include "fem/element_kernels.h"
 
 #include "base/assert.h"
 #include "base/parallel.h"
@@ -95,13 +95,6 @@ static void run_colours(loop_job *job)
     }
 }
 
-/* lambda the element term works with: nodal pressure leaves W_shape. */
-static double term_lambda(const kiln_elements *e, const kiln_element *element)
-{
-    const kiln_material *material = &e->materials.data[element->material];
-    return material->nodal_pressure ? material->model->shape_lambda * element->mu : element->lambda;
-}
-
 /* Calls a function for each element of a chunk. */
 #define FOR_ELEMENTS(job, chunk_number, number)                                                    \
     for (size_t number = LANES * (size_t)(job)->e->chunks.data[chunk_number].batch,                \
@@ -113,19 +106,33 @@ static kiln_element chunk_element(const loop_job *job, size_t chunk, size_t numb
     return element_at(job->e, number, job->e->chunks.data[chunk].material);
 }
 
+static kiln_element_span span_of(const kiln_elements *e, size_t chunk)
+{
+    const kiln_element_chunk *c = &e->chunks.data[chunk];
+    const kiln_material *material = &e->materials.data[c->material];
+    size_t batch = c->batch;
+    return (kiln_element_span){
+        .batch = e->batches.data + batch,
+        .vertex = e->vertex.data + 4 * LANES * batch,
+        .batches = c->batches,
+        .mu = material->mu,
+        .lambda = material->lambda,
+        .lame = e->lame.count ? e->lame.data + 2 * LANES * batch : NULL,
+        .shape = material->nodal_pressure,
+        .shape_lambda = material->model->shape_lambda,
+        .pressure = material->nodal_pressure ? e->pressure.data + LANES * batch : NULL};
+}
+
+static const kiln_element_kernels *kernels_of(const kiln_elements *e, size_t chunk)
+{
+    const kiln_material_model *model = e->materials.data[e->chunks.data[chunk].material].model;
+    return model->kernels[e->context->isa];
+}
+
 static void energy_chunk(const loop_job *job, size_t chunk)
 {
-    const kiln_material_model *model =
-        job->e->materials.data[job->e->chunks.data[chunk].material].model;
-    double sum = 0.0;
-    FOR_ELEMENTS(job, chunk, number)
-    {
-        kiln_element e = chunk_element(job, chunk, number);
-        kiln_mat3 F = kiln_element_deformation(&e, job->x);
-        if (e.slot != KILN_NONE)
-            sum += e.volume * model->energy(e.mu, term_lambda(job->e, &e), &F);
-    }
-    job->e->partial.data[chunk] = sum;
+    kiln_element_span span = span_of(job->e, chunk);
+    job->e->partial.data[chunk] = kernels_of(job->e, chunk)->energy(&span, job->x);
 }
 
 static double value(void *self, const double *x)
@@ -149,54 +156,15 @@ static void scatter_stress(const kiln_element *e, const kiln_mat3 *P, double fac
     }
 }
 
-/* Blocks K_ab[i][k] = factor * b_a[j] H[ij][kl] b_b[l]. */
-static void scatter_hessian(const kiln_elements *elements, size_t number, const kiln_element *e,
-                            double h[9][9], double factor, kiln_bsr *H)
-{
-    const kiln_element_batch *batch = &elements->batches.data[number / LANES];
-    static const int pair[4][4] = {{-1, 0, 1, 2}, {0, -1, 3, 4}, {1, 3, -1, 5}, {2, 4, 5, -1}};
-    for (int a = 0; a < 4; a++) {
-        uint64_t first = H->start[e->vertex[a]];
-        size_t stride = 3 * (size_t)(H->start[e->vertex[a] + 1] - first);
-        for (int b = a; b < 4; b++) {
-            size_t place = a == b ? 0 : batch->place[pair[a][b]][number % LANES];
-            double *at = H->value + 9 * first + 3 * place;
-            const double *ga = &e->gradient[a].x, *gb = &e->gradient[b].x;
-            for (int i = 0; i < 3; i++)
-                for (int k = 0; k < 3; k++) {
-                    double sum = 0.0;
-                    for (int j = 0; j < 3; j++)
-                        for (int l = 0; l < 3; l++)
-                            sum += ga[j] * h[3 * i + j][3 * k + l] * gb[l];
-                    at[(size_t)i * stride + (size_t)k] += factor * sum;
-                }
-        }
-    }
-}
-
 static void add_chunk(const loop_job *job, size_t chunk)
 {
-    const kiln_elements *elements = job->e;
-    uint32_t m = elements->chunks.data[chunk].material;
-    const kiln_material *material = &elements->materials.data[m];
-    double scale = job->scale_of ? job->scale_of[m] : job->scale, h[9][9];
-    FOR_ELEMENTS(job, chunk, number)
-    {
-        kiln_element e = chunk_element(job, chunk, number);
-        if (e.slot == KILN_NONE)
-            continue;
-        kiln_mat3 F = kiln_element_deformation(&e, job->x), P;
-        double lambda = term_lambda(elements, &e), factor = scale * e.volume;
-        if (job->g) {
-            material->model->stress(e.mu, lambda, &F, &P);
-            scatter_stress(&e, &P, factor, job->g);
-        }
-        if (job->H) {
-            double p = material->nodal_pressure ? elements->pressure.data[number] : 0.0;
-            kiln_material_hessian(material->model, e.mu, lambda, p, &F, true, h);
-            scatter_hessian(elements, number, &e, h, factor, job->H);
-        }
-    }
+    const kiln_element_kernels *kernels = kernels_of(job->e, chunk);
+    kiln_element_span span = span_of(job->e, chunk);
+    double scale = job->scale_of ? job->scale_of[job->e->chunks.data[chunk].material] : job->scale;
+    if (job->H)
+        kernels->hessian(&span, job->x, scale, job->g, job->H);
+    else
+        kernels->gradient(&span, job->x, scale, job->g);
 }
 
 void kiln_elements_fill_pressure(const kiln_elements *elements, const double *x)

@@ -44,8 +44,8 @@ typedef struct kiln_material_model {
     void (*principal)(double mu, double lambda, double pressure, const double s[3],
                       struct kiln_principal *out);
 
-    /* Batched kernels, one per instruction set (elements_simd.c). */
-    const struct kiln_element_kernels *kernels;
+    /* Batched loops [kiln_isa] (element_kernels.h), from material_<model>_simd.c. */
+    const struct kiln_element_kernels *const *kernels;
 } kiln_material_model;
 
 /* theta at F, and its derivative. */

@@ -1,5 +1,6 @@
 /* DLR and VPF: P^ = 2 mu (S - I) + lambda tr(S - I) I, so W = mu |S - I|^2 + lambda/2 tr(S - I)^2
  * with the signed stretches S. Defined for inverted tets too; not smooth where s1 = -s2. */
+#include "fem/element_kernels.h"
 #include "fem/material_models.h"
 
 #include "geom/svd3.h"
@@ -42,6 +43,8 @@ static void volumetric(double mu, double lambda, double theta, double u[3])
     u[0] = 0.5 * lambda * theta * theta, u[1] = lambda * theta, u[2] = lambda;
 }
 
+KILN_ELEMENT_KERNELS(corotated);
+
 const kiln_material_model kiln_material_corotated = {
     .name = "corotated",
     .help = "linear in the stretches: mu |S - I|^2 + lambda/2 tr(S - I)^2; bears inversion",
@@ -50,4 +53,5 @@ const kiln_material_model kiln_material_corotated = {
     .stress = stress,
     .hessian = hessian,
     .volumetric = volumetric,
+    .kernels = kernels,
     .principal = principal};

@@ -1,5 +1,6 @@
 /* Stomakhin et al. 2012: W = mu |F - R|^2 + lambda/2 (J - 1)^2. Defined for inverted tets too; not
  * smooth where s1 = -s2. */
+#include "fem/element_kernels.h"
 #include "fem/material_models.h"
 
 #include "geom/svd3.h"
@@ -45,6 +46,8 @@ static void volumetric(double mu, double lambda, double theta, double u[3])
     u[0] = 0.5 * lambda * d * d, u[1] = lambda * d, u[2] = lambda;
 }
 
+KILN_ELEMENT_KERNELS(fixed_corotated);
+
 const kiln_material_model kiln_material_fixed_corotated = {
     .name = "fixed-corotated",
     .help = "mu |F - R|^2 + lambda/2 (J - 1)^2; bears inversion",
@@ -53,4 +56,5 @@ const kiln_material_model kiln_material_fixed_corotated = {
     .stress = stress,
     .hessian = hessian,
     .volumetric = volumetric,
+    .kernels = kernels,
     .principal = principal};

@@ -1,4 +1,5 @@
 /* Small strain: W = mu e:e + lambda/2 (tr e)^2, e = sym F - I. Not invariant under rotation. */
+#include "fem/element_kernels.h"
 #include "fem/material_models.h"
 
 static kiln_mat3 strain(const kiln_mat3 *F)
@@ -43,6 +44,8 @@ static void volumetric(double mu, double lambda, double theta, double u[3])
     u[0] = 0.5 * lambda * theta * theta, u[1] = lambda * theta, u[2] = lambda;
 }
 
+KILN_ELEMENT_KERNELS(linear);
+
 const kiln_material_model kiln_material_linear = {
     .name = "linear",
     .help = "small strain, for small rotations: mu e:e + lambda/2 (tr e)^2",
@@ -50,4 +53,5 @@ const kiln_material_model kiln_material_linear = {
     .energy = energy,
     .stress = stress,
     .hessian = hessian,
-    .volumetric = volumetric};
+    .volumetric = volumetric,
+    .kernels = kernels};

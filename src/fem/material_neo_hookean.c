@@ -1,4 +1,5 @@
 /* ITR: W = mu/2 (tr F'F - 3) - mu ln J + lambda/2 ln^2 J, J > 0. */
+#include "fem/element_kernels.h"
 #include "fem/material_models.h"
 
 #include "geom/svd3.h"
@@ -49,6 +50,8 @@ static void volumetric(double mu, double lambda, double theta, double u[3])
     u[2] = lambda * (1.0 - log_theta) / (theta * theta);
 }
 
+KILN_ELEMENT_KERNELS(neo_hookean);
+
 const kiln_material_model kiln_material_neo_hookean = {
     .name = "neo-hookean",
     .help = "mu/2 (tr F'F - 3) - mu ln J + lambda/2 ln^2 J; a barrier against inversion",
@@ -58,4 +61,5 @@ const kiln_material_model kiln_material_neo_hookean = {
     .stress = stress,
     .hessian = hessian,
     .volumetric = volumetric,
+    .kernels = kernels,
     .principal = principal};

@@ -1,6 +1,7 @@
 /* Isochoric and volumetric parts apart (validation.md E11; Pelteret and McBride 2016):
  *     W = mu/2 (J^-2/3 I - 3) + kappa/4 (J^2 - 1 - 2 ln J),  I = tr F'F, kappa = lambda + 2/3 mu,
  * so P = mu J^-2/3 (F - I/3 F^-T) + kappa/2 (J^2 - 1) F^-T. J > 0. */
+#include "fem/element_kernels.h"
 #include "fem/material_models.h"
 
 #include "geom/svd3.h"
@@ -57,6 +58,8 @@ static void volumetric(double mu, double lambda, double theta, double u[3])
     u[2] = 0.5 * kappa * (1.0 + 1.0 / (theta * theta));
 }
 
+KILN_ELEMENT_KERNELS(neo_hookean_split);
+
 const kiln_material_model kiln_material_neo_hookean_split = {
     .name = "neo-hookean-split",
     .help = "isochoric and volumetric parts apart, as engineering codes have it; a barrier",
@@ -67,4 +70,5 @@ const kiln_material_model kiln_material_neo_hookean_split = {
     .stress = stress,
     .hessian = hessian,
     .volumetric = volumetric,
+    .kernels = kernels,
     .principal = principal};

@@ -5,6 +5,7 @@
  * m = 4/3 mu, l = lambda + 5/6 mu makes it linear elasticity with mu, lambda at small strain
  * (section 3.4 there). The volumetric part is U = lambda/2 (J - 1)^2: with all of l it would leave a
  * shape part whose bulk modulus is negative. Defined for inverted tets. */
+#include "fem/element_kernels.h"
 #include "fem/material_models.h"
 
 #include "geom/svd3.h"
@@ -52,6 +53,8 @@ static void volumetric(double mu, double lambda, double theta, double u[3])
     u[0] = 0.5 * lambda * d * d, u[1] = lambda * d, u[2] = lambda;
 }
 
+KILN_ELEMENT_KERNELS(stable_neo_hookean);
+
 const kiln_material_model kiln_material_stable_neo_hookean = {
     .name = "stable-neo-hookean",
     .help = "Smith 2018: neo-Hookean without a barrier, stable at rest; bears inversion",
@@ -60,4 +63,5 @@ const kiln_material_model kiln_material_stable_neo_hookean = {
     .stress = stress,
     .hessian = hessian,
     .volumetric = volumetric,
+    .kernels = kernels,
     .principal = principal};

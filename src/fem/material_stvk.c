@@ -1,6 +1,7 @@
 /* St. Venant-Kirchhoff: W = mu E:E + lambda/2 (tr E)^2, E = (F'F - I)/2. With I = tr F'F and
  * II = tr (F'F)^2 that is mu/4 (II - 2 I + 3) + lambda/8 (I - 3)^2. Defined for inverted tets,
  * which it does not resist. */
+#include "fem/element_kernels.h"
 #include "fem/material_models.h"
 
 static void principal(double mu, double lambda, double pressure, const double s[3],
@@ -56,6 +57,8 @@ static void volumetric(double mu, double lambda, double theta, double u[3])
     u[0] = 0.5 * lambda * theta * theta, u[1] = lambda * theta, u[2] = lambda;
 }
 
+KILN_ELEMENT_KERNELS(stvk);
+
 const kiln_material_model kiln_material_stvk = {
     .name = "stvk",
     .help = "St. Venant-Kirchhoff: mu E:E + lambda/2 (tr E)^2; weak in compression",
@@ -64,4 +67,5 @@ const kiln_material_model kiln_material_stvk = {
     .stress = stress,
     .hessian = hessian,
     .volumetric = volumetric,
+    .kernels = kernels,
     .principal = principal};

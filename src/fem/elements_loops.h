@@ -1,0 +1,118 @@
+/* The loops of one material, for inclusion by material_<model>_simd.c, which defines before
+ *     KILN_MODEL                                       name of the kernels
+ *     energy_density(mu, lambda, F, *W)                F is kiln_vd[3][3]
+ *     stress(mu, lambda, F, P)
+ *     principal(mu, lambda, pressure, s, *kiln_principal_vd)
+ *     KILN_MODEL_IS_LINEAR                             1: U = V = I, the Hessian is as it is
+ * One copy per model, so that the densities are inlined into them. */
+#include "fem/elements_vd.h"
+
+KILN_INLINE size_t vectors_of(const kiln_element_span *span)
+{
+    return span->batches * KILN_VD_PER_BATCH;
+}
+
+static double energy_loop(const kiln_element_span *span, const double *x)
+{
+    kiln_vd sum = {0};
+    for (size_t w = 0; w < vectors_of(span); w++) {
+        kiln_elements_vd e;
+        kiln_vd F[3][3], W;
+        kiln_elements_vd_load(span, w, &e);
+        kiln_elements_vd_deformation(&e, x, F);
+        energy_density(e.mu, e.lambda, F, &W);
+        sum += kiln_vd_select(e.volume > 0.0, e.volume * W, (kiln_vd){0});
+    }
+    double total = 0.0;
+    for (int i = 0; i < KILN_VD_LANES; i++)
+        total += sum[i];
+    return total;
+}
+
+static void gradient_loop(const kiln_element_span *span, const double *x, double scale, double *g)
+{
+    for (size_t w = 0; w < vectors_of(span); w++) {
+        kiln_elements_vd e;
+        kiln_vd F[3][3], P[3][3];
+        kiln_elements_vd_load(span, w, &e);
+        kiln_elements_vd_deformation(&e, x, F);
+        stress(e.mu, e.lambda, F, P);
+        kiln_vd factor = scale * e.volume;
+        for (int k = 0; k < 9; k++)
+            P[k / 3][k % 3] *= factor;
+        kiln_elements_vd_scatter(&e, P, g);
+    }
+}
+
+KILN_INLINE kiln_vd pressure_of(const kiln_element_span *span, size_t w)
+{
+    return span->pressure ? kiln_vd_load(span->pressure + w * KILN_VD_LANES) : (kiln_vd){0};
+}
+
+#if KILN_MODEL_IS_LINEAR
+static void hessian_loop(const kiln_element_span *span, const double *x, double scale, double *g,
+                         kiln_bsr *H)
+{
+    const kiln_vd one[3] = {kiln_vd_set(1.0), kiln_vd_set(1.0), kiln_vd_set(1.0)};
+    if (g)
+        gradient_loop(span, x, scale, g);
+    for (size_t w = 0; w < vectors_of(span); w++) {
+        kiln_elements_vd e;
+        kiln_principal_vd f;
+        kiln_vd K[6][3][3];
+        kiln_elements_vd_load(span, w, &e);
+        principal(e.mu, e.lambda, pressure_of(span, w), one, &f);
+        kiln_elements_vd_blocks(&f, scale * e.volume, NULL, e.B, K);
+        kiln_elements_vd_add_blocks(&e, K, H);
+    }
+}
+#else
+/* Gradient and blocks of one vector after the projection. */
+KILN_INLINE void finish(kiln_elements_vd *e, kiln_svd3_vd *d, kiln_principal_vd *f, double scale,
+                        double *g, kiln_bsr *H)
+{
+    kiln_vd c[3][3], K[6][3][3], factor = scale * e->volume;
+    if (g) {
+        kiln_vd half[3][3], P[3][3];
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                half[i][j] = d->u[i][j] * (factor * f->p[j]);
+        kiln_vd_multiply_transposed(half, d->v, P);
+        kiln_elements_vd_scatter(e, P, g);
+    }
+    kiln_vd_multiply(e->B, d->v, c);
+    kiln_elements_vd_blocks(f, factor, d->u, c, K);
+    kiln_elements_vd_add_blocks(e, K, H);
+}
+
+static void hessian_loop(const kiln_element_span *span, const double *x, double scale, double *g,
+                         kiln_bsr *H)
+{
+    if (g && span->pressure) { /* the gradient is that of W_shape alone */
+        gradient_loop(span, x, scale, g);
+        g = NULL;
+    }
+    for (size_t w = 0; w < vectors_of(span); w += KILN_SVD3_BATCHES) {
+        kiln_elements_vd e[KILN_SVD3_BATCHES];
+        kiln_vd F[KILN_SVD3_BATCHES][3][3];
+        kiln_svd3_vd d[KILN_SVD3_BATCHES];
+        kiln_principal_vd f[KILN_SVD3_BATCHES];
+        size_t here = vectors_of(span) - w < KILN_SVD3_BATCHES ? 1 : KILN_SVD3_BATCHES;
+        for (size_t b = 0; b < KILN_SVD3_BATCHES; b++) {
+            kiln_elements_vd_load(span, w + b % here, &e[b]);
+            kiln_elements_vd_deformation(&e[b], x, F[b]);
+        }
+        kiln_svd3_vd_decompose(F, d);
+        for (size_t b = 0; b < KILN_SVD3_BATCHES; b++)
+            principal(e[b].mu, e[b].lambda, pressure_of(span, w + b % here), d[b].s, &f[b]);
+        kiln_principal_vd_project(f);
+        for (size_t b = 0; b < here; b++)
+            finish(&e[b], &d[b], &f[b], scale, g, H);
+    }
+}
+#endif
+
+#define KILN_KERNELS_(name) KILN_SIMD(kiln_kernels_##name)
+#define KILN_KERNELS(name)  KILN_KERNELS_(name)
+extern const kiln_element_kernels KILN_KERNELS(KILN_MODEL);
+const kiln_element_kernels KILN_KERNELS(KILN_MODEL) = {energy_loop, gradient_loop, hessian_loop};
