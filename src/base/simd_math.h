@@ -18,9 +18,9 @@ KILN_INLINE void kiln_vd_log(kiln_vd a, kiln_vd d, kiln_vd *log, kiln_vd *residu
                                 0.090914447278374730193, 0.07665855309105385784,
                                 0.073082927124443109947};
     const int64_t root_half = INT64_C(0x3fe6a09e667f3bcd);
-    kiln_vi k = ((kiln_vi)a - root_half) & -(INT64_C(1) << 52);
+    kiln_vi bits = (kiln_vi)kiln_vd_abs(a), k = (bits - root_half) & -(INT64_C(1) << 52);
     kiln_vi near = k == 0;
-    kiln_vd f = kiln_vd_select(near, d, (kiln_vd)((kiln_vi)a - k) - 1.0);
+    kiln_vd f = kiln_vd_select(near, d, (kiln_vd)(bits - k) - 1.0);
     /* k / 2^52 as a double without an integer conversion (AVX2 has none): 2^52 + 2^51 + k. */
     const kiln_vd magic = kiln_vd_set(0x1.8p52);
     kiln_vi high = k >> 52;

@@ -255,21 +255,6 @@ static kiln_cliques cliques(void *self)
     return (kiln_cliques){.count = e->vertex.count / 4, .size = 4, .row = e->vertex.data};
 }
 
-/* Place of column j in row i. */
-static uint32_t place_in_row(const kiln_bsr *H, uint32_t i, uint32_t j)
-{
-    uint64_t low = H->start[i], high = H->start[i + 1];
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (H->column[middle] <= j)
-            low = middle;
-        else
-            high = middle;
-    }
-    KILN_ASSERT_OP(H->column[low], ==, j);
-    return (uint32_t)(low - H->start[i]);
-}
-
 static void attach_chunk(const loop_job *job, size_t chunk)
 {
     static const int ends[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
@@ -278,7 +263,9 @@ static void attach_chunk(const loop_job *job, size_t chunk)
         const uint32_t *v = job->e->vertex.data + 4 * number;
         kiln_element_batch *batch = &job->e->batches.data[number / LANES];
         for (int k = 0; k < 6; k++) {
-            batch->place[k][number % LANES] = place_in_row(job->H, v[ends[k][0]], v[ends[k][1]]);
+            uint32_t row = v[ends[k][0]];
+            uint64_t block = kiln_bsr_find(job->H, row, v[ends[k][1]]);
+            batch->place[k][number % LANES] = (uint32_t)(block - job->H->start[row]);
         }
     }
 }

@@ -57,34 +57,13 @@ static void hessian_loop(const kiln_element_span *span, const double *x, double 
     if (g)
         gradient_loop(span, x, scale, g);
     for (size_t w = 0; w < vectors_of(span); w++) {
-        kiln_elements_vd e;
-        kiln_principal_vd f;
-        kiln_vd K[6][3][3];
-        kiln_elements_vd_load(span, w, &e);
-        principal(e.mu, e.lambda, pressure_of(span, w), one, &f);
-        kiln_elements_vd_blocks(&f, scale * e.volume, NULL, e.B, K);
-        kiln_elements_vd_add_blocks(&e, K, H);
+        kiln_hessian_vd h;
+        kiln_elements_vd_load(span, w, &h.e[0]);
+        principal(h.e[0].mu, h.e[0].lambda, pressure_of(span, w), one, &h.f[0]);
+        KILN_SIMD(kiln_elements_assemble_linear)(&h, scale, H);
     }
 }
 #else
-/* Gradient and blocks of one vector after the projection. */
-KILN_INLINE void finish(kiln_elements_vd *e, kiln_svd3_vd *d, kiln_principal_vd *f, double scale,
-                        double *g, kiln_bsr *H)
-{
-    kiln_vd c[3][3], K[6][3][3], factor = scale * e->volume;
-    if (g) {
-        kiln_vd half[3][3], P[3][3];
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++)
-                half[i][j] = d->u[i][j] * (factor * f->p[j]);
-        kiln_vd_multiply_transposed(half, d->v, P);
-        kiln_elements_vd_scatter(e, P, g);
-    }
-    kiln_vd_multiply(e->B, d->v, c);
-    kiln_elements_vd_blocks(f, factor, d->u, c, K);
-    kiln_elements_vd_add_blocks(e, K, H);
-}
-
 static void hessian_loop(const kiln_element_span *span, const double *x, double scale, double *g,
                          kiln_bsr *H)
 {
@@ -93,21 +72,12 @@ static void hessian_loop(const kiln_element_span *span, const double *x, double 
         g = NULL;
     }
     for (size_t w = 0; w < vectors_of(span); w += KILN_SVD3_BATCHES) {
-        kiln_elements_vd e[KILN_SVD3_BATCHES];
-        kiln_vd F[KILN_SVD3_BATCHES][3][3];
-        kiln_svd3_vd d[KILN_SVD3_BATCHES];
-        kiln_principal_vd f[KILN_SVD3_BATCHES];
-        size_t here = vectors_of(span) - w < KILN_SVD3_BATCHES ? 1 : KILN_SVD3_BATCHES;
-        for (size_t b = 0; b < KILN_SVD3_BATCHES; b++) {
-            kiln_elements_vd_load(span, w + b % here, &e[b]);
-            kiln_elements_vd_deformation(&e[b], x, F[b]);
-        }
-        kiln_svd3_vd_decompose(F, d);
+        kiln_hessian_vd h;
+        KILN_SIMD(kiln_elements_decompose)(span, w, x, &h);
         for (size_t b = 0; b < KILN_SVD3_BATCHES; b++)
-            principal(e[b].mu, e[b].lambda, pressure_of(span, w + b % here), d[b].s, &f[b]);
-        kiln_principal_vd_project(f);
-        for (size_t b = 0; b < here; b++)
-            finish(&e[b], &d[b], &f[b], scale, g, H);
+            principal(h.e[b].mu, h.e[b].lambda, pressure_of(span, w + b % h.count), h.d[b].s,
+                      &h.f[b]);
+        KILN_SIMD(kiln_elements_assemble)(&h, scale, g, H);
     }
 }
 #endif

@@ -1,0 +1,227 @@
+/* From singular values to blocks in the matrix: the part of the Hessian that all models share. */
+#include "fem/elements_vd.h"
+
+enum { SWEEPS = 5 };
+
+KILN_INLINE kiln_vd positive(kiln_vd x)
+{
+    return kiln_vd_select(x > 0.0, x, (kiln_vd){0});
+}
+
+/* Where the 3x3 block is not positive definite by its minors. */
+KILN_INLINE kiln_vi indefinite(const kiln_principal_vd *f)
+{
+    kiln_vd m01 = kiln_vd_fms(f->a[0], f->a[1], f->o[2] * f->o[2]);
+    kiln_vd c0 = kiln_vd_fms(f->o[2], f->o[0], f->o[1] * f->a[1]);
+    kiln_vd c1 = kiln_vd_fms(f->o[2], f->o[1], f->o[0] * f->a[0]);
+    kiln_vd det = kiln_vd_fma(f->o[1], c0, kiln_vd_fma(f->o[0], c1, f->a[2] * m01));
+    return ~((f->a[0] > 0.0) & (m01 > 0.0) & (det > 0.0));
+}
+
+/* Jacobi rotations, negative eigenvalues to zero; five sweeps converge where the SVD's four leave
+ * something to its last step. */
+static void clamp(kiln_principal_vd f[KILN_SVD3_BATCHES],
+                                const kiln_vi bad[KILN_SVD3_BATCHES])
+{
+    kiln_vd d[KILN_SVD3_BATCHES][3], o[KILN_SVD3_BATCHES][3], v[KILN_SVD3_BATCHES][3][3];
+    kiln_vd scale[KILN_SVD3_BATCHES], inverse[KILN_SVD3_BATCHES];
+    for (int b = 0; b < KILN_SVD3_BATCHES; b++) {
+        kiln_vd top = kiln_vd_abs(f[b].a[0]);
+        for (int i = 0; i < 3; i++) {
+            top = kiln_vd_max(top, kiln_vd_abs(f[b].a[i]));
+            top = kiln_vd_max(top, kiln_vd_abs(f[b].o[i]));
+        }
+        kiln_vd_binade(top, &scale[b], &inverse[b]);
+        for (int i = 0; i < 3; i++) {
+            d[b][i] = scale[b] * f[b].a[i], o[b][i] = scale[b] * f[b].o[i];
+            for (int j = 0; j < 3; j++)
+                v[b][i][j] = kiln_vd_set(i == j ? 1.0 : 0.0);
+        }
+    }
+    for (int sweep = 0; sweep < SWEEPS; sweep++)
+        for (int k = 2; k >= 0; k--)
+            for (int b = 0; b < KILN_SVD3_BATCHES; b++)
+                kiln_svd3_rotate(d[b], o[b], v[b], k == 0 ? 1 : 0, k == 2 ? 1 : 2);
+    for (int b = 0; b < KILN_SVD3_BATCHES; b++) {
+        kiln_svd3_polish(v[b]);
+        for (int i = 0; i < 3; i++)
+            d[b][i] = positive(d[b][i]) * inverse[b];
+        for (int i = 0; i < 3; i++)
+            for (int j = i; j < 3; j++) {
+                kiln_vd sum = kiln_svd3_dot(v[b][i][0] * d[b][0], v[b][j][0], v[b][i][1] * d[b][1],
+                                            v[b][j][1], v[b][i][2] * d[b][2], v[b][j][2]);
+                kiln_vd *at = i == j ? &f[b].a[i] : &f[b].o[3 - i - j];
+                *at = kiln_vd_select(bad[b], sum, *at);
+            }
+    }
+}
+
+KILN_INLINE void project(kiln_principal_vd f[KILN_SVD3_BATCHES])
+{
+    kiln_vi bad[KILN_SVD3_BATCHES], any = {0};
+    for (int b = 0; b < KILN_SVD3_BATCHES; b++) {
+        for (int i = 0; i < 3; i++) {
+            f[b].minus[i] = positive(f[b].minus[i]);
+            f[b].plus[i] = positive(f[b].plus[i]);
+        }
+        bad[b] = indefinite(&f[b]);
+        any |= bad[b];
+    }
+    if (kiln_vi_bits(any))
+        clamp(f, bad);
+}
+
+/* In singular space: K[i][k] = sum_jl ca[j] H[ij][kl] cb[l]. */
+KILN_INLINE void block(const kiln_principal_vd *f, const kiln_vd same[3], const kiln_vd other[3],
+                       const kiln_vd ca[3], const kiln_vd cb[3], kiln_vd K[3][3])
+{
+    kiln_vd w[3] = {ca[0] * cb[0], ca[1] * cb[1], ca[2] * cb[2]};
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        K[i][i] = kiln_svd3_dot(f->a[i], w[i], same[k], w[j], same[j], w[k]);
+        K[j][k] = kiln_vd_fma(f->o[i] * ca[j], cb[k], other[i] * ca[k] * cb[j]);
+        K[k][j] = kiln_vd_fma(f->o[i] * ca[k], cb[j], other[i] * ca[j] * cb[k]);
+    }
+}
+
+/* Where the rows of the vertices begin, and how long they are. */
+typedef struct rows_vd {
+    double *row[4][KILN_VD_LANES];
+    size_t stride[4][KILN_VD_LANES];
+} rows_vd;
+
+KILN_INLINE void find_rows(const kiln_elements_vd *e, const kiln_bsr *H, rows_vd *rows)
+{
+    for (size_t i = 0; i < KILN_VD_LANES; i++)
+        for (size_t a = 0; a < 4; a++) {
+            const uint64_t *start = H->start + e->vertex[4 * i + a];
+            rows->row[a][i] = H->value + 9 * start[0];
+            rows->stride[a][i] = 3 * (size_t)(start[1] - start[0]);
+        }
+}
+
+/* place: of the block in its row; NULL: the diagonal block, which is the first. */
+KILN_INLINE void add_block(const rows_vd *rows, int a, const uint32_t *place, kiln_vd K[3][3])
+{
+    double *at[KILN_VD_LANES];
+    for (size_t i = 0; i < KILN_VD_LANES; i++)
+        at[i] = rows->row[a][i] + (place ? 3 * (size_t)place[i] : 0);
+    for (int r = 0; r < 3; r++) {
+        kiln_vd_add3(at, K[r][0], K[r][1], K[r][2]);
+        for (size_t i = 0; i < KILN_VD_LANES; i++)
+            at[i] += rows->stride[a][i];
+    }
+}
+
+/* All ten blocks from those between vertices 1 to 3: rows of the element matrix sum to zero. */
+KILN_INLINE void add_blocks(const kiln_elements_vd *e, kiln_vd K[6][3][3], kiln_bsr *H)
+{
+    /* K: blocks 11, 22, 33, 12, 13, 23; `place` has 01 02 03 12 13 23. */
+    rows_vd rows;
+    kiln_vd first[4][3][3];
+    find_rows(e, H, &rows);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            first[1][i][j] = -(K[0][i][j] + K[3][j][i] + K[4][j][i]);
+            first[2][i][j] = -(K[3][i][j] + K[1][i][j] + K[5][j][i]);
+            first[3][i][j] = -(K[4][i][j] + K[5][i][j] + K[2][i][j]);
+        }
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++)
+            first[0][i][j] = first[0][j][i] = -(first[1][i][j] + first[2][i][j] + first[3][i][j]);
+    add_block(&rows, 0, NULL, first[0]);
+    for (int b = 1; b < 4; b++) {
+        add_block(&rows, 0, e->batch->place[b - 1] + e->lane, first[b]);
+        add_block(&rows, b, NULL, K[b - 1]);
+    }
+    add_block(&rows, 1, e->batch->place[3] + e->lane, K[3]);
+    add_block(&rows, 1, e->batch->place[4] + e->lane, K[4]);
+    add_block(&rows, 2, e->batch->place[5] + e->lane, K[5]);
+}
+
+/* The six blocks in world axes, U K U', times factor. c[a] = V' b_{a+1}. U NULL: I. */
+KILN_INLINE void make_blocks(kiln_principal_vd *f, kiln_vd factor, kiln_vd U[3][3], kiln_vd c[3][3],
+                             kiln_vd K[6][3][3])
+{
+    static const int pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+    kiln_vd same[3], other[3];
+    for (int i = 0; i < 3; i++) {
+        same[i] = 0.5 * factor * (f->plus[i] + f->minus[i]);
+        other[i] = 0.5 * factor * (f->minus[i] - f->plus[i]);
+        f->a[i] *= factor;
+        f->o[i] *= factor;
+    }
+    for (int k = 0; k < 6; k++) {
+        kiln_vd local[3][3], half[3][3];
+        if (!U) {
+            block(f, same, other, c[pair[k][0]], c[pair[k][1]], K[k]);
+            continue;
+        }
+        block(f, same, other, c[pair[k][0]], c[pair[k][1]], local);
+        kiln_vd_multiply(U, local, half);
+        if (k >= 3) {
+            kiln_vd_multiply_transposed(half, U, K[k]);
+            continue;
+        }
+        for (int i = 0; i < 3; i++)
+            for (int j = i; j < 3; j++)
+                K[k][i][j] = K[k][j][i] =
+                    kiln_svd3_dot(half[i][0], U[j][0], half[i][1], U[j][1], half[i][2], U[j][2]);
+    }
+}
+
+void KILN_SIMD(kiln_elements_polar_by_svd)(kiln_vd F[3][3], const kiln_vi *where, kiln_vd R[3][3])
+{
+    kiln_vd a[KILN_SVD3_BATCHES][3][3];
+    kiln_svd3_vd d[KILN_SVD3_BATCHES];
+    for (int b = 0; b < KILN_SVD3_BATCHES; b++)
+        memcpy(a[b], F, sizeof a[b]);
+    kiln_svd3_vd_decompose(a, d);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            R[i][j] = kiln_vd_select(*where,
+                                     kiln_svd3_dot(d[0].u[i][0], d[0].v[j][0], d[0].u[i][1],
+                                                   d[0].v[j][1], d[0].u[i][2], d[0].v[j][2]),
+                                     R[i][j]);
+}
+
+void KILN_SIMD(kiln_elements_decompose)(const kiln_element_span *span, size_t w, const double *x,
+                                        kiln_hessian_vd *h)
+{
+    kiln_vd F[KILN_SVD3_BATCHES][3][3];
+    size_t left = span->batches * KILN_VD_PER_BATCH - w;
+    h->count = left < KILN_SVD3_BATCHES ? 1 : KILN_SVD3_BATCHES;
+    for (size_t b = 0; b < KILN_SVD3_BATCHES; b++) {
+        kiln_elements_vd_load(span, w + b % h->count, &h->e[b]);
+        kiln_elements_vd_deformation(&h->e[b], x, F[b]);
+    }
+    kiln_svd3_vd_decompose(F, h->d);
+}
+
+void KILN_SIMD(kiln_elements_assemble)(kiln_hessian_vd *h, double scale, double *g, kiln_bsr *H)
+{
+    project(h->f);
+    for (size_t b = 0; b < h->count; b++) {
+        kiln_elements_vd *e = &h->e[b];
+        kiln_svd3_vd *d = &h->d[b];
+        kiln_vd c[3][3], K[6][3][3], factor = scale * e->volume;
+        if (g) {
+            kiln_vd half[3][3], P[3][3];
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++)
+                    half[i][j] = d->u[i][j] * (factor * h->f[b].p[j]);
+            kiln_vd_multiply_transposed(half, d->v, P);
+            kiln_elements_vd_scatter(e, P, g);
+        }
+        kiln_vd_multiply(e->B, d->v, c);
+        make_blocks(&h->f[b], factor, d->u, c, K);
+        add_blocks(e, K, H);
+    }
+}
+
+void KILN_SIMD(kiln_elements_assemble_linear)(kiln_hessian_vd *h, double scale, kiln_bsr *H)
+{
+    kiln_vd K[6][3][3];
+    make_blocks(&h->f[0], scale * h->e[0].volume, NULL, h->e[0].B, K);
+    add_blocks(&h->e[0], K, H);
+}
