@@ -6,10 +6,19 @@ SHELL         := /bin/bash
 PREFIX       ?= /usr/local
 FUZZ_SECONDS ?= 60
 ONLY         ?=
+# Direct solver: cholmod, or mumps for a binary without GPL parts (in build/release-mumps)
+SOLVER       ?= cholmod
 # Where the meshes of some tests are; empty: ../shared/data
 SHARED_DATA  ?=
 
+# Another solver has folders and packages of its own.
+flavour    = $(if $(filter cholmod,$(SOLVER)),,-$(SOLVER))
+release   := release$(flavour)
+sanitized := asan$(flavour)
+extra      = $(if $(filter cholmod,$(SOLVER)),,tools/packages-$(SOLVER))
+
 configure = cmake -S . -B build/$(1) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
+            -DKILN_SOLVER=$(SOLVER) \
             $(if $(SHARED_DATA),-DKILN_SHARED_DATA=$(abspath $(SHARED_DATA))) $(2) >build/$(1).log \
             || { cat build/$(1).log; exit 1; }
 ninja     = ninja -C build/$(1) --quiet $(2) | sed '/no work to do/d'
@@ -19,23 +28,23 @@ help: ## this list
 	    printf 'make %-10s %s\n' "$$name" "$$text"; done
 
 bootstrap: ## install the Debian packages that are missing
-	@tools/bootstrap
+	@tools/bootstrap $(extra)
 	@mkdir -p build
 
 build: bootstrap ## the optimised program, at build/kiln
-	@$(call configure,release)
-	@$(call ninja,release,kiln kiln_static kiln_shared)
-	@ln -sfn release/kiln build/kiln
+	@$(call configure,$(release))
+	@$(call ninja,$(release),kiln kiln_static kiln_shared)
+	@ln -sfn $(release)/kiln build/kiln
 
 demo: build ## build, make a mesh, print its table, render it
 	@build/kiln demo
 
 asan: bootstrap ## everything with AddressSanitizer and UndefinedBehaviorSanitizer, in build/asan
-	@$(call configure,asan,-DKILN_SANITIZE=ON)
-	@$(call ninja,asan)
+	@$(call configure,$(sanitized),-DKILN_SANITIZE=ON)
+	@$(call ninja,$(sanitized))
 
 test: build asan ## all tests under the sanitizers, and the checks of the source tree
-	@tools/run_tests build/asan
+	@tools/run_tests build/$(sanitized)
 
 soak: build asan ## the random campaigns at full length; the summary goes to docs/soak.md
 	@$(call ninja,release)
@@ -60,7 +69,7 @@ fuzz: ## each reader's fuzzer for FUZZ_SECONDS (60), with clang
 	@tools/fuzz build/fuzz $(FUZZ_SECONDS) $(ONLY)
 
 install: build ## program, libraries, header, pkg-config file below DESTDIR and PREFIX (/usr/local)
-	@DESTDIR="$(DESTDIR)" cmake --install build/release
+	@DESTDIR="$(DESTDIR)" cmake --install build/$(release)
 
 format: bootstrap ## clang-format over all sources
 	@find src include tests fuzz examples -name '*.[ch]' -print0 | xargs -0 clang-format -i

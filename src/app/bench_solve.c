@@ -1,16 +1,15 @@
-/* Linear systems of a bar of linear elasticity held at one end: the pattern, products, CHOLMOD
- * beside a bare call of it on the same matrix, and the iterative back ends. */
+/* Linear systems of a bar of linear elasticity held at one end: the pattern, products, the direct
+ * solver (CHOLMOD beside a bare call of it on the same matrix) and the iterative ones. */
 #include "app/bench.h"
 
+#include "app/bench_bare.h"
 #include "mesh/shapes.h"
-#include "solve/blas.h"
 #include "solve/constraints.h"
-#include "solve/solver.h"
+#include "solve/solver_backend.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <suitesparse/cholmod.h>
 #include <time.h>
 
 typedef struct elastic_bar {
@@ -154,78 +153,6 @@ static double residual(const elastic_bar *bar, const double *x)
     return worst / (entry * most + size);
 }
 
-/* CHOLMOD as its manual has it: the scalar lower triangle, METIS, supernodal. */
-typedef struct bare_call {
-    cholmod_common common;
-    cholmod_sparse *matrix;
-    cholmod_dense *right;
-    cholmod_factor *factor;
-    double analyse, best;
-} bare_call;
-
-static void fill_bare(bare_call *bare, const elastic_bar *bar)
-{
-    const kiln_bsr *m = &bar->matrix;
-    SuiteSparse_long *p = bare->matrix->p, *index = bare->matrix->i, at = 0;
-    double *value = bare->matrix->x;
-    for (uint32_t i = 0; i < m->rows; i++)
-        for (size_t r = 0; r < 3; r++) {
-            p[3 * i + r] = at;
-            for (uint64_t b = m->start[i]; b < m->start[i + 1]; b++)
-                for (size_t c = 0; c < 3; c++) {
-                    size_t stride, row = 3 * (size_t)m->column[b] + c;
-                    const double *block = kiln_bsr_at(m, i, b, &stride);
-                    if (row < 3 * i + r)
-                        continue;
-                    index[at] = (SuiteSparse_long)row;
-                    value[at++] = block[r * stride + c];
-                }
-        }
-    p[3 * m->rows] = at;
-    memcpy(bare->right->x, bar->b, 3 * m->rows * sizeof(double));
-}
-
-static int start_bare(bare_call *bare, const elastic_bar *bar)
-{
-    size_t n = 3 * bar->matrix.rows;
-    memset(bare, 0, sizeof *bare);
-    bare->best = 1e300;
-    cholmod_l_start(&bare->common);
-    bare->common.supernodal = CHOLMOD_SUPERNODAL;
-    bare->common.nmethods = 1;
-    bare->common.method[0].ordering = CHOLMOD_METIS;
-    bare->matrix = cholmod_l_allocate_sparse(n, n, 9 * bar->matrix.start[bar->matrix.rows], 1, 1,
-                                             -1, CHOLMOD_REAL, &bare->common);
-    bare->right = cholmod_l_zeros(n, 1, CHOLMOD_REAL, &bare->common);
-    if (!bare->matrix || !bare->right)
-        return 0;
-    fill_bare(bare, bar);
-    double begin = cpu_seconds();
-    bare->factor = cholmod_l_analyze(bare->matrix, &bare->common);
-    bare->analyse = cpu_seconds() - begin;
-    return bare->factor != NULL;
-}
-
-static void run_bare(bare_call *bare)
-{
-    /* One OpenMP thread for both: the CPU time of others would not be seen. */
-    int levels = kiln_openmp_begin_serial();
-    double begin = cpu_seconds();
-    cholmod_l_factorize(bare->matrix, bare->factor, &bare->common);
-    cholmod_dense *x = cholmod_l_solve(CHOLMOD_A, bare->factor, bare->right, &bare->common);
-    bare->best = fmin(bare->best, cpu_seconds() - begin);
-    kiln_openmp_end_serial(levels);
-    cholmod_l_free_dense(&x, &bare->common);
-}
-
-static void stop_bare(bare_call *bare)
-{
-    cholmod_l_free_factor(&bare->factor, &bare->common);
-    cholmod_l_free_sparse(&bare->matrix, &bare->common);
-    cholmod_l_free_dense(&bare->right, &bare->common);
-    cholmod_l_finish(&bare->common);
-}
-
 /* CPU seconds of a factor (with the analysis, if it needs one) and a solve through kiln_solver. */
 typedef struct solver_run {
     double factor, solve;
@@ -254,36 +181,49 @@ static kiln_solver *solver_named(kiln_context *context, const char *name)
 
 enum { REPEATS = 4 };
 
-static void bench_cholmod(kiln_bench *bench, elastic_bar *bar)
+/* The direct solver of this build; CHOLMOD beside a bare call, each once in turn. */
+static void bench_direct(kiln_bench *bench, elastic_bar *bar)
 {
-    char text[96];
-    bare_call bare;
+    char text[96], name[64];
+    const char *direct = KILN_SOLVER_DIRECT.name;
     solver_run first = {0}, once = {0};
     double best = 1e300, factor = 1e300, solve = 1e300, tets = (double)bar->soup.tets.count;
-    kiln_solver *solver = solver_named(bar->context, "cholmod");
-    if (!solver)
+    kiln_solver *solver = solver_named(bar->context, direct);
+    if (!solver || run_solver(bar, solver, &first) != KILN_OK) {
+        kiln_solver_destroy(solver);
         return;
-    kiln_blas_set_threads(1);
-    if (start_bare(&bare, bar) && run_solver(bar, solver, &first) == KILN_OK)
-        for (int i = 0; i < REPEATS; i++) {
-            run_bare(&bare);
-            if (run_solver(bar, solver, &once) != KILN_OK)
-                break;
-            best = fmin(best, once.factor + once.solve);
-            factor = fmin(factor, once.factor);
-            solve = fmin(solve, once.solve);
-        }
+    }
+#ifndef KILN_SOLVER_MUMPS
+    double bare_analyse = 0.0, bare_best = 1e300;
+    kiln_bare_call *bare = kiln_bare_start(&bar->matrix, bar->b, &bare_analyse);
+#endif
+    for (int i = 0; i < REPEATS; i++) {
+#ifndef KILN_SOLVER_MUMPS
+        if (bare)
+            bare_best = fmin(bare_best, kiln_bare_run(bare));
+#endif
+        if (run_solver(bar, solver, &once) != KILN_OK)
+            break;
+        best = fmin(best, once.factor + once.solve);
+        factor = fmin(factor, once.factor);
+        solve = fmin(solve, once.solve);
+    }
     snprintf(text, sizeof text, "backward error %.1e; %.0f tets", residual(bar, bar->x), tets);
-    kiln_bench_report(bench, "CHOLMOD factor + solve / bare call", best / bare.best, "", 1.1, 0,
+#ifndef KILN_SOLVER_MUMPS
+    kiln_bare_stop(bare);
+    kiln_bench_report(bench, "cholmod factor + solve / bare call", best / bare_best, "", 1.1, 0,
                       text);
+    snprintf(text, sizeof text, "a bare call takes %.0f ms", 1e3 * bare_analyse);
+#endif
+    snprintf(name, sizeof name, "%s analysis", direct);
+    kiln_bench_report(bench, name, 1e3 * (first.factor - factor), "ms", 0.0, 0, text);
+    snprintf(name, sizeof name, "%s factor", direct);
     snprintf(text, sizeof text, "%.0f GF/s", 1e-9 * once.report.factor_flops / factor);
-    kiln_bench_report(bench, "CHOLMOD factor", factor, "s", 0.0, 0, text);
-    kiln_bench_report(bench, "CHOLMOD solve", 1e3 * solve, "ms", 0.0, 0, "");
-    snprintf(text, sizeof text, "a bare call takes %.0f ms", 1e3 * bare.analyse);
-    kiln_bench_report(bench, "CHOLMOD analysis", 1e3 * (first.factor - factor), "ms", 0.0, 0, text);
-    kiln_bench_report(bench, "CHOLMOD factor and indices", (double)once.report.bytes / tets,
-                      "bytes/tet", 0.0, 0, "");
-    stop_bare(&bare);
+    kiln_bench_report(bench, name, factor, "s", 0.0, 0, text);
+    snprintf(name, sizeof name, "%s solve", direct);
+    kiln_bench_report(bench, name, 1e3 * solve, "ms", 0.0, 0, "");
+    snprintf(name, sizeof name, "%s factor and indices", direct);
+    kiln_bench_report(bench, name, (double)once.report.bytes / tets, "bytes/tet", 0.0, 0, "");
     kiln_solver_destroy(solver);
 }
 
@@ -310,6 +250,28 @@ static void bench_iterations(kiln_bench *bench, elastic_bar *bar, const char *ba
     kiln_solver_destroy(solver);
 }
 
+/* A body of a million tets, by the automatic choice; once, because it takes its time. */
+static void bench_large(kiln_bench *bench, kiln_context *context)
+{
+    char text[96];
+    elastic_bar bar;
+    solver_run once = {0};
+    kiln_solver *solver = solver_named(context, "auto");
+    kiln_status status = make_bar(&bar, context, 35, 0.3);
+    if (status == KILN_OK && solver)
+        status = run_solver(&bar, solver, &once);
+    double gigabytes = (double)(kiln_bsr_bytes(&bar.matrix) + once.report.bytes) / 1073741824.0;
+    snprintf(text, sizeof text, "%s: %s%s", once.report.backend ? once.report.backend : "",
+             once.report.reason ? once.report.reason : "", status == KILN_OK ? "" : ", FAILED");
+    kiln_bench_report(bench, "1M tets, auto: matrix and solver", gigabytes, "GiB", 12.0, 0, text);
+    snprintf(text, sizeof text, "%.2fM tets, %d iterations, residual %.1e",
+             1e-6 * (double)bar.soup.tets.count, once.report.iterations, once.report.residual);
+    kiln_bench_report(bench, "1M tets, auto: analysis, factor, solve", once.factor + once.solve,
+                      "s", 0.0, 0, text);
+    kiln_solver_destroy(solver);
+    free_bar(&bar);
+}
+
 static void bench_matrix(kiln_bench *bench, elastic_bar *bar)
 {
     double seconds = kiln_bench_time(bench, multiply, bar);
@@ -331,10 +293,11 @@ void kiln_bench_solve(kiln_bench *bench)
     single.pool = NULL;
     if (make_bar(&bar, &single, 16, 0.3) == KILN_OK) {
         bench_matrix(bench, &bar);
-        bench_cholmod(bench, &bar);
+        bench_direct(bench, &bar);
         bench_iterations(bench, &bar, "pcg-jacobi", 0.3);
         bench_iterations(bench, &bar, "pcg-ic", 0.3);
         bench_iterations(bench, &bar, "pcg-ic", 0.49);
     }
     free_bar(&bar);
+    bench_large(bench, &single);
 }

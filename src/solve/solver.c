@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* Built in, in the order they are listed; the first is the direct one that auto takes. */
-static const kiln_solver_backend *const backends[] = {&kiln_solver_cholmod, &kiln_solver_pcg_ic,
+static const kiln_solver_backend *const backends[] = {&KILN_SOLVER_DIRECT, &kiln_solver_pcg_ic,
                                                       &kiln_solver_pcg_jacobi};
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
 
@@ -54,6 +54,11 @@ static kiln_status refuse_backend(const char *name, kiln_error *error)
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, ", %s", backends[i]->name);
     }
+    bool other = strcmp(name, "cholmod") == 0 || strcmp(name, "mumps") == 0;
+    if (other)
+        return kiln_fail(error, KILN_ERR_UNSUPPORTED, "solver", 0, -1,
+                         "'%s' is not in this build (make SOLVER=%s), which has %s", name, name,
+                         known);
     return kiln_fail(error, KILN_ERR_UNSUPPORTED, "solver", 0, -1, "'%s' is none of %s", name,
                      known);
 }

@@ -22,7 +22,15 @@ typedef struct kiln_solver_backend {
     void (*forget)(void *self); /* frees the analysis and the factor */
 } kiln_solver_backend;
 
-extern const kiln_solver_backend kiln_solver_cholmod, kiln_solver_pcg_ic, kiln_solver_pcg_jacobi;
+extern const kiln_solver_backend kiln_solver_cholmod, kiln_solver_mumps, kiln_solver_pcg_ic,
+    kiln_solver_pcg_jacobi;
+
+/* The direct one this build has (KILN_SOLVER in CMakeLists.txt). */
+#ifdef KILN_SOLVER_MUMPS
+#define KILN_SOLVER_DIRECT kiln_solver_mumps
+#else
+#define KILN_SOLVER_DIRECT kiln_solver_cholmod
+#endif
 
 /* What auto takes an iteration to cost per block, in operations of the BLAS; for tests. */
 void kiln_solver_weigh(kiln_solver *solver, double iteration_cost);

@@ -4,14 +4,14 @@
 static kiln_solver *solver_named(kiln_context *context, const char *name)
 {
     kiln_solver_options options = kiln_solver_default_options();
-    options.backend = name;
+    options.backend = strcmp(name, "direct") == 0 ? KILN_SOLVER_DIRECT.name : name;
     options.tolerance = 1e-13;
     kiln_solver *solver = NULL;
     ck_assert_int_eq(kiln_solver_create(context, &options, &solver, NULL), KILN_OK);
     return solver;
 }
 
-static const char *const backends[] = {"auto", "cholmod", "pcg-ic", "pcg-jacobi"};
+static const char *const backends[] = {"auto", "direct", "pcg-ic", "pcg-jacobi"};
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
 
 START_TEST(solution_is_that_of_the_dense_system)
@@ -142,6 +142,7 @@ START_TEST(auto_chooses_and_says_why)
     kiln_bsr_init(&matrix, context);
     random_matrix(&matrix, &random, ROWS, 400, 20, 1e-3);
     double *b = random_vector(&random, N), x[N], r[N];
+    const char *direct = KILN_SOLVER_DIRECT.name;
     const struct {
         size_t memory;
         int max_iterations;
@@ -149,10 +150,10 @@ START_TEST(auto_chooses_and_says_why)
         const char *chosen, *after, *reason;
         kiln_solve_outcome outcome;
     } rows[] = {
-        {0, 5000, 450, "cholmod", "cholmod", "cheap enough", KILN_SOLVE_OK},
+        {0, 5000, 450, direct, direct, "cheap enough", KILN_SOLVE_OK},
         {1, 5000, 450, "pcg-ic", "pcg-ic", "not fit in memory", KILN_SOLVE_OK},
         {0, 5000, 1e-9, "pcg-ic", "pcg-ic", "much cheaper", KILN_SOLVE_OK},
-        {0, 2, 1e-9, "pcg-ic", "cholmod", "as long as a factor", KILN_SOLVE_OK},
+        {0, 2, 1e-9, "pcg-ic", direct, "as long as a factor", KILN_SOLVE_OK},
         {1, 2, 1e-9, "pcg-ic", "pcg-ic", "not fit in memory", KILN_SOLVE_STALLED},
     };
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
@@ -175,7 +176,7 @@ START_TEST(auto_chooses_and_says_why)
             ck_assert_int_eq(outcome, rows[k].outcome);
             ck_assert_str_eq(report->backend, rows[k].after);
             ck_assert_ptr_nonnull(strstr(report->reason, rows[k].reason));
-            ck_assert(report->direct == (strcmp(rows[k].after, "cholmod") == 0));
+            ck_assert(report->direct == (rows[k].after == direct));
             if (outcome != KILN_SOLVE_OK)
                 continue;
             ck_assert_int_eq(kiln_bsr_multiply(&matrix, x, r, NULL), KILN_OK);
@@ -227,6 +228,10 @@ START_TEST(unknown_back_ends_are_refused_by_name)
     ck_assert_ptr_null(solver);
     kiln_error_format(&error, text, sizeof text);
     ck_assert_ptr_nonnull(strstr(text, "'lu' is none of auto"));
+    options.backend = strcmp(KILN_SOLVER_DIRECT.name, "mumps") == 0 ? "cholmod" : "mumps";
+    ck_assert_int_eq(kiln_solver_create(context, &options, &solver, &error), KILN_ERR_UNSUPPORTED);
+    kiln_error_format(&error, text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "not in this build"));
     kiln_context_destroy(context);
 }
 END_TEST
@@ -255,7 +260,7 @@ START_TEST(allocation_failures_are_reported)
         double *b = random_vector(&random, N), x[N];
         heap.fail_at = heap.calls + k;
         kiln_solver_options options = kiln_solver_default_options();
-        options.backend = backends[_i];
+        options.backend = _i == 1 ? KILN_SOLVER_DIRECT.name : backends[_i];
         kiln_solver *solver = NULL;
         kiln_solve_outcome outcome;
         kiln_status status = kiln_solver_create(context, &options, &solver, NULL);
