@@ -53,7 +53,7 @@ static int library_rep(lua_State *L)
             luaL_addlstring(&buffer, between, gap);
     }
     luaL_pushresult(&buffer);
-    charge(L, (uint64_t)times);
+    charge(L, (uint64_t)times / 16);
     return 1;
 }
 
