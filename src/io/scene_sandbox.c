@@ -88,16 +88,14 @@ static void count(lua_State *L, lua_Debug *frame)
     }
 }
 
-/* The line at the head of a message goes into the sandbox. */
+/* The handler of errors: keeps the line, and makes a text of what is none. */
 static int note_error(lua_State *L)
 {
     scene_sandbox *box = scene_sandbox_of(L);
     box->line = line_from(L, 0);
-    if (lua_type(L, 1) != LUA_TSTRING) {
+    if (lua_type(L, 1) != LUA_TSTRING)
         lua_pushfstring(L, "error(...) was called with a %s instead of a text",
                         luaL_typename(L, 1));
-        return 1;
-    }
     return 1;
 }
 
@@ -118,7 +116,11 @@ static const char *split_line(const char *message, int *line)
 static kiln_status report(scene_sandbox *box, int result, const char *what, kiln_error *error)
 {
     const char *gap = what ? ": " : "";
+    const char *message = lua_type(box->L, -1) == LUA_TSTRING ? lua_tostring(box->L, -1) : NULL;
     what = what ? what : "";
+    /* A stack that cannot grow for want of memory is called too deep by Lua. */
+    if ((box->heap_empty || box->over_limit) && message && strstr(message, "stack overflow"))
+        result = LUA_ERRMEM;
     if (result == LUA_ERRMEM && box->heap_empty)
         return kiln_fail(error, KILN_ERR_MEMORY, box->file, box->line, -1,
                          "%s%sout of memory for the scene's functions", what, gap);
@@ -126,7 +128,6 @@ static kiln_status report(scene_sandbox *box, int result, const char *what, kiln
         return kiln_fail(error, KILN_ERR_INPUT, box->file, box->line, -1,
                          "%s%stakes too much memory: scenes may have %zu MiB, and texts of 1 MiB",
                          what, gap, box->limit >> 20);
-    const char *message = lua_type(box->L, -1) == LUA_TSTRING ? lua_tostring(box->L, -1) : NULL;
     if (result == LUA_ERRERR || !message)
         message = "an error inside the handling of an error";
     int line = box->line;

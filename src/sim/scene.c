@@ -25,6 +25,7 @@ void kiln_scene_init(kiln_scene *scene, kiln_context *context)
 {
     *scene = (kiln_scene){.context = context};
     scene->solid = kiln_solid_default_options();
+    scene->solid.newton.length = 0.0;
     scene->load_steps = 1;
     scene->pace = (kiln_pace_limits){.dt = 0.01, .dt_min = 0.01 / 1024.0, .patience = 8};
     scene->output.frame = 0.04;

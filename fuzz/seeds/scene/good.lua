@@ -1,0 +1,60 @@
+local rubber = material { name = 'rubber', model = 'neo-hookean', young = 2e5, poisson = 0.25,
+  density = 900, damping_mass = 0.1, damping_stiffness = 0.2, viscosity = 0.3,
+  nodal_pressure = true }
+local soft = material { young = function(c) return 1 + c.t + c.u.x + c.x.y + c.stress +
+  c.strain_rate + c.temperature end, density = function(c) return 1 + c.u[1] end }
+local T = {axis = {0, 0, 2}, angle = math.pi / 2}
+return scene { name = 'all', duration = 3, gravity = function(t) return 0, 0, -t end,
+  velocity_field = function(t, x) return {t, x.x, x.y} end,
+  bodies = {
+    body { name = 'bar', shape = shape.box { lx = 2, ly = 1, lz = 1, n = 2, pattern = 'bcc' },
+      material = rubber, at = {1, 2, 3}, turn = T, scale = {1, 2, 3},
+      velocity = function(u) return u end, spin = {1, 2, 3},
+      position = function(u) return 2 * u.x, u.y, u.z end, tolerate_inverted = true,
+      regions = { region { tag = 3, material = soft },
+        region { where = select.region { tag = 4 }, material = rubber } } },
+    body { shape = shape.ball { radius = 0.5, h = 0.3 }, material = soft,
+      turn = { axis = {1, 0, 0}, degrees = 180 }, scale = 2 },
+  },
+  obstacles = {
+    obstacle.plane { name = 'floor', point = {0, 0, 1}, normal = {0, 1, 0}, friction = 0.5,
+      inside_out = true, motion = motion.translate { shift = {1, 2, 3} } },
+    obstacle.sphere { centre = {1, 1, 1}, radius = 2,
+      motion = motion.rotate { angle = 3, axis = {1, 0, 0}, centre = {0, 1, 0},
+        shift = function(t) return {t, t, t} end } },
+    obstacle.cylinder { from = {0, 0, 0}, to = {0, 0, 1}, radius = 3 },
+    obstacle.capsule { from = {0, 0, 0}, to = {0, 0, 1}, radius = 3 },
+    obstacle.box { from = {0, 0, 0}, to = {1, 2, 3} },
+    obstacle.cone { from = {0, 0, 0}, to = {1, 2, 3}, radius = 4 },
+    obstacle.torus { centre = {1, 0, 0}, normal = {0, 1, 0}, radius = 4, tube = 1 },
+  },
+  holds = {
+    hold { name = 'grip', body = 'bar', components = 'xz', turn = T, from = 0.5, till = 1,
+      where = select.box { from = {0, 0, 0}, to = {1, 1, 1}, reach = 'any', space = 'world' },
+      motion = motion.follow { place = function(t, u) return t + u.x, 0, 0 end } },
+    hold { where = select.sphere { centre = {1, 0, 0}, radius = 2, reach = 'all' } |
+        select.half_space { point = {1, 2, 3}, normal = {0, 0, 1} },
+      motion = motion.follow { obstacle = 'obstacle3' } },
+    hold { where = select.cylinder { from = {0, 0, 0}, to = {1, 0, 0}, radius = 1 } -
+        select.nearest { to = {1, 1, 1}, count = 5, within = 2, space = 'world' },
+      motion = motion.still {} },
+    hold { where = ~select.surface { reach = 'any' } & select.interface() },
+    hold { where = select.feature {} + select.corner {} },
+    hold { where = select.required {} * select.part { number = 0 } },
+    hold { where = -select.body { name = 'body2' } },
+  },
+  loads = {
+    load.force { body = 'body2', amount = {1, 2, 3}, from = 1, till = 2 },
+    load.traction { where = select.patch { tag = 2 }, amount = {1, 2, 3} },
+    load.pressure { where = select.all {}, amount = function(t, u) return t * u.z end },
+    load.body { amount = function(t, u) return u.z, t, 0 end },
+  },
+  step = { integrator = 'newmark', dt = 0.02, dt_min = 0.001, patience = 3, linearised = true,
+    mass = 'consistent', max_stretch = 2, max_acceleration = 100, friction_speed = 0.5,
+    lags = 4, lag_tolerance = 0.125, load_steps = 7,
+    newton = { tolerance = 1e-3, iterations = 11, line_search = false, length = 2 },
+    solver = { backend = 'pcg-ic', tolerance = 1e-5, iterations = 99, memory = 1e9,
+      blas_threads = 2 } },
+  output = { frame = 0.5, checkpoint = 1, obstacles = false,
+    fields = { 'deformation', 'stress', 'pressure', 'energy', 'reaction', 'contact' } },
+}

@@ -1,0 +1,630 @@
+/* Scenes that are right: every key arrives where it belongs, functions are called with what they
+ * need, settings from outside, the same scene each time, and nothing is lost when memory fails. */
+#include "fixture.h"
+#include "io/scene.h"
+#include "io/scene_schema.h"
+
+#include <math.h>
+
+static kiln_scene_file *load(kiln_context *context, const char *text, const char *const *sets,
+                             size_t set_count)
+{
+    kiln_scene_options options = {
+        .text = text, .text_size = strlen(text), .sets = sets, .set_count = set_count};
+    kiln_scene_file *file = NULL;
+    kiln_error error = {0};
+    char said[900];
+    kiln_status status = kiln_scene_file_load(context, "dir/good.lua", &options, &file, &error);
+    ck_assert_msg(status == KILN_OK, "%s", kiln_error_format(&error, said, sizeof said));
+    return file;
+}
+
+static void assert_vector(kiln_vec3 v, double x, double y, double z)
+{
+    ck_assert_double_eq_tol(v.x, x, 1e-14);
+    ck_assert_double_eq_tol(v.y, y, 1e-14);
+    ck_assert_double_eq_tol(v.z, z, 1e-14);
+}
+
+static const char minimal[] =
+    "return scene { duration = 2, bodies = { body { shape = shape.box { n = 1 }, material = "
+    "material { young = 1e5 } } } }";
+
+START_TEST(defaults)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_scene_file *file = load(context, minimal, NULL, 0);
+    const kiln_scene *s = kiln_scene_file_scene(file);
+    kiln_scene fresh;
+    kiln_scene_init(&fresh, context);
+    ck_assert_str_eq(s->name, "good");
+    ck_assert_str_eq(s->file, "dir/good.lua");
+    ck_assert_double_eq(s->duration, 2.0);
+    ck_assert_mem_eq(&s->solid, &fresh.solid, sizeof fresh.solid);
+    ck_assert_mem_eq(&s->pace, &fresh.pace, sizeof fresh.pace);
+    ck_assert_mem_eq(&s->output, &fresh.output, sizeof fresh.output);
+    ck_assert_double_eq(s->pace.dt_min, s->pace.dt / 1024.0);
+    ck_assert(!s->has_velocity_field && !s->gravity.evaluate && s->gravity.constant[2] == 0.0);
+    const kiln_scene_body *b = &s->bodies.data[0];
+    ck_assert_str_eq(b->name, "body1");
+    ck_assert_str_eq(b->said.path, "bodies[1]");
+    ck_assert_int_eq(b->said.line, 1);
+    ck_assert(isnan(b->position.constant[0]) && !b->position.evaluate);
+    ck_assert_uint_eq(b->mesh.tets.count, 6);
+    const kiln_scene_material *m = &s->materials.data[0];
+    ck_assert_str_eq(m->base.model->name, "stable-neo-hookean");
+    ck_assert_str_eq(m->name, "stable-neo-hookean");
+    double mu, lambda;
+    kiln_lame_from_young(1e5, 0.3, &mu, &lambda);
+    ck_assert(m->base.mu == mu && m->base.lambda == lambda && m->base.density == 1000.0);
+    ck_assert(!m->varies);
+    size_t size;
+    ck_assert_str_eq(kiln_scene_file_text(file, &size), minimal);
+    ck_assert_uint_eq(size, sizeof minimal - 1);
+    kiln_scene_file_destroy(file);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Every key there is, with a value that is not its preset. */
+static const char everything[] =
+    "local rubber = material { name = 'rubber', model = 'neo-hookean', young = 2e5, poisson = "
+    "0.25,\n"
+    "  density = 900, damping_mass = 0.1, damping_stiffness = 0.2, viscosity = 0.3,\n"
+    "  nodal_pressure = true }\n"
+    "local soft = material { young = function(c) return 1 + c.t + c.u.x + c.x.y + c.stress +\n"
+    "  c.strain_rate + c.temperature end, density = function(c) return 1 + c.u[1] end }\n"
+    "local T = {axis = {0, 0, 2}, angle = math.pi / 2}\n"
+    "return scene { name = 'all', duration = 3, gravity = function(t) return 0, 0, -t end,\n"
+    "  velocity_field = function(t, x) return {t, x.x, x.y} end,\n"
+    "  bodies = {\n"
+    "    body { name = 'bar', shape = shape.box { lx = 2, ly = 1, lz = 1, n = 2, pattern = 'bcc' "
+    "},\n"
+    "      material = rubber, at = {1, 2, 3}, turn = T, scale = {1, 2, 3},\n"
+    "      velocity = function(u) return u end, spin = {1, 2, 3},\n"
+    "      position = function(u) return 2 * u.x, u.y, u.z end, tolerate_inverted = true,\n"
+    "      regions = { region { tag = 3, material = soft },\n"
+    "        region { where = select.region { tag = 4 }, material = rubber } } },\n"
+    "    body { shape = shape.ball { radius = 0.5, h = 0.3 }, material = soft,\n"
+    "      turn = { axis = {1, 0, 0}, degrees = 180 }, scale = 2 },\n"
+    "  },\n"
+    "  obstacles = {\n"
+    "    obstacle.plane { name = 'floor', point = {0, 0, 1}, normal = {0, 1, 0}, friction = 0.5,\n"
+    "      inside_out = true, motion = motion.translate { shift = {1, 2, 3} } },\n"
+    "    obstacle.sphere { centre = {1, 1, 1}, radius = 2,\n"
+    "      motion = motion.rotate { angle = 3, axis = {1, 0, 0}, centre = {0, 1, 0},\n"
+    "        shift = function(t) return {t, t, t} end } },\n"
+    "    obstacle.cylinder { from = {0, 0, 0}, to = {0, 0, 1}, radius = 3 },\n"
+    "    obstacle.capsule { from = {0, 0, 0}, to = {0, 0, 1}, radius = 3 },\n"
+    "    obstacle.box { from = {0, 0, 0}, to = {1, 2, 3} },\n"
+    "    obstacle.cone { from = {0, 0, 0}, to = {1, 2, 3}, radius = 4 },\n"
+    "    obstacle.torus { centre = {1, 0, 0}, normal = {0, 1, 0}, radius = 4, tube = 1 },\n"
+    "    obstacle.mesh { path = 'PATH', at = {1, 0, 0}, turn = T, scale = 2 },\n"
+    "  },\n"
+    "  holds = {\n"
+    "    hold { name = 'grip', body = 'bar', components = 'xz', turn = T, from = 0.5, till = 1,\n"
+    "      where = select.box { from = {0, 0, 0}, to = {1, 1, 1}, reach = 'any', space = 'world' "
+    "},\n"
+    "      motion = motion.follow { place = function(t, u) return t + u.x, 0, 0 end } },\n"
+    "    hold { where = select.sphere { centre = {1, 0, 0}, radius = 2, reach = 'all' } |\n"
+    "        select.half_space { point = {1, 2, 3}, normal = {0, 0, 1} },\n"
+    "      motion = motion.follow { obstacle = 'obstacle3' } },\n"
+    "    hold { where = select.cylinder { from = {0, 0, 0}, to = {1, 0, 0}, radius = 1 } -\n"
+    "        select.nearest { to = {1, 1, 1}, count = 5, within = 2, space = 'world' },\n"
+    "      motion = motion.still {} },\n"
+    "    hold { where = ~select.surface { reach = 'any' } & select.interface() },\n"
+    "    hold { where = select.feature {} + select.corner {} },\n"
+    "    hold { where = select.required {} * select.part { number = 0 } },\n"
+    "    hold { where = -select.body { name = 'body2' } },\n"
+    "  },\n"
+    "  loads = {\n"
+    "    load.force { body = 'body2', amount = {1, 2, 3}, from = 1, till = 2 },\n"
+    "    load.traction { where = select.patch { tag = 2 }, amount = {1, 2, 3} },\n"
+    "    load.pressure { where = select.all {}, amount = function(t, u) return t * u.z end },\n"
+    "    load.body { amount = function(t, u) return u.z, t, 0 end },\n"
+    "  },\n"
+    "  step = { integrator = 'newmark', dt = 0.02, dt_min = 0.001, patience = 3, linearised = "
+    "true,\n"
+    "    mass = 'consistent', max_stretch = 2, max_acceleration = 100, friction_speed = 0.5,\n"
+    "    lags = 4, lag_tolerance = 0.125, load_steps = 7,\n"
+    "    newton = { tolerance = 1e-3, iterations = 11, line_search = false, length = 2 },\n"
+    "    solver = { backend = 'pcg-ic', tolerance = 1e-5, iterations = 99, memory = 1e9,\n"
+    "      blas_threads = 2 } },\n"
+    "  output = { frame = 0.5, checkpoint = 1, obstacles = false,\n"
+    "    fields = { 'deformation', 'stress', 'pressure', 'energy', 'reaction', 'contact' } },\n"
+    "}\n";
+
+/* With a surface for the obstacle, in a folder of its own. */
+typedef struct whole {
+    kiln_context *context;
+    folder dir;
+    char text[sizeof everything + 200];
+    kiln_scene_file *file;
+    const kiln_scene *scene;
+} whole;
+
+static void begin_whole(whole *w, kiln_context *context)
+{
+    w->context = context;
+    w->dir = make_folder();
+    char path[160];
+    kiln_soup soup;
+    kiln_soup_init(&soup, context);
+    static const kiln_vec3 points[] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    static const kiln_soup_triangle faces[] = {{{1, 2, 3}}, {{0, 3, 2}}, {{0, 1, 3}}, {{0, 2, 1}}};
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(kiln_array_push(context, &soup.points, points[i], NULL), KILN_OK);
+        ck_assert_int_eq(kiln_array_push(context, &soup.triangles, faces[i], NULL), KILN_OK);
+    }
+    in_folder(&w->dir, "tet.off", path);
+    ck_assert_int_eq(kiln_soup_write(context, path, NULL, &soup, NULL), KILN_OK);
+    kiln_soup_free(&soup);
+    const char *gap = strstr(everything, "PATH");
+    snprintf(w->text, sizeof w->text, "%.*s%s%s", (int)(gap - everything), everything, path,
+             gap + 4);
+}
+
+static void end_whole(whole *w)
+{
+    kiln_scene_file_destroy(w->file);
+    remove_folder(&w->dir);
+}
+
+static void load_whole(whole *w)
+{
+    begin_whole(w, kiln_test_context(1));
+    w->file = load(w->context, w->text, NULL, 0);
+    w->scene = kiln_scene_file_scene(w->file);
+}
+
+static double number_at(const kiln_quantity *q, const kiln_circumstances *at)
+{
+    double out = NAN;
+    kiln_error error = {0};
+    ck_assert_msg(kiln_quantity_get(q, at, &out, 1, &error) == KILN_OK, "%s", error.message);
+    return out;
+}
+
+static kiln_vec3 vector_at(const kiln_quantity *q, const kiln_circumstances *at)
+{
+    double out[3];
+    kiln_error error = {0};
+    ck_assert_msg(kiln_quantity_get(q, at, out, 3, &error) == KILN_OK, "%s", error.message);
+    return kiln_v3(out[0], out[1], out[2]);
+}
+
+static const kiln_circumstances somewhere = {.time = 2,
+                                             .material = {3, 4, 5},
+                                             .world = {6, 7, 8},
+                                             .stress = 9,
+                                             .strain_rate = 10,
+                                             .temperature = 11};
+
+START_TEST(bodies_and_materials)
+{
+    whole w;
+    load_whole(&w);
+    const kiln_scene *s = w.scene;
+    ck_assert_str_eq(s->name, "all");
+    assert_vector(vector_at(&s->gravity, &somewhere), 0, 0, -2);
+    ck_assert(s->has_velocity_field);
+    assert_vector(vector_at(&s->velocity_field, &somewhere), 2, 6, 7);
+    ck_assert_uint_eq(s->materials.count, 2);
+    const kiln_scene_material *m = &s->materials.data[0];
+    ck_assert_str_eq(m->name, "rubber");
+    ck_assert_str_eq(m->base.model->name, "neo-hookean");
+    ck_assert_int_eq(m->said.line, 1);
+    ck_assert(m->base.density == 900 && m->base.damping_mass == 0.1 &&
+              m->base.damping_stiffness == 0.2 && m->base.viscosity == 0.3 &&
+              m->base.nodal_pressure && m->viscosity.constant[0] == 0.3);
+    ck_assert_double_eq(number_at(&s->materials.data[1].young, &somewhere), 1 + 2 + 3 + 7 + 30);
+    ck_assert_double_eq(number_at(&s->materials.data[1].density, &somewhere), 4);
+    ck_assert(s->materials.data[1].varies && s->materials.data[1].said.line == 4);
+
+    const kiln_scene_body *b = &s->bodies.data[0];
+    ck_assert_str_eq(b->name, "bar");
+    ck_assert_int_eq(b->said.line, 10);
+    ck_assert_uint_eq(b->material, 0);
+    ck_assert(b->tolerate_inverted);
+    assert_vector(b->spin, 1, 2, 3);
+    assert_vector(vector_at(&b->velocity, &somewhere), 3, 4, 5);
+    assert_vector(vector_at(&b->position, &somewhere), 6, 4, 5);
+    /* The corner (2, 1, 1) of the box: scaled, a quarter turn about z, moved. */
+    kiln_vec3 low = b->mesh.points.data[0], high = low;
+    for (size_t i = 0; i < b->mesh.points.count; i++) {
+        kiln_vec3 p = b->mesh.points.data[i];
+        low = kiln_v3(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
+        high = kiln_v3(fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z));
+    }
+    assert_vector(low, 1 - 2, 2, 3);
+    assert_vector(high, 1, 4, 6);
+    ck_assert_uint_eq(b->regions.count, 2);
+    ck_assert_int_eq(b->regions.data[0].tag, 3);
+    ck_assert_uint_eq(b->regions.data[0].material, 1);
+    ck_assert_str_eq(b->regions.data[1].said.path, "bodies[1].regions[2]");
+    ck_assert_uint_eq(b->regions.data[1].where.count, 1);
+    ck_assert_int_eq(b->regions.data[1].where.data[0].selector.number, 4);
+    ck_assert_str_eq(s->bodies.data[1].name, "body2");
+    ck_assert_uint_eq(s->bodies.data[1].material, 1);
+    kiln_context *context = w.context;
+    end_whole(&w);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(obstacles_and_motions)
+{
+    whole w;
+    load_whole(&w);
+    const kiln_scene *s = w.scene;
+    ck_assert_uint_eq(s->obstacles.count, KILN_OBSTACLE_COUNT);
+    for (int i = 0; i < KILN_OBSTACLE_COUNT; i++)
+        ck_assert_int_eq(s->obstacles.data[i].shape.kind, i);
+    const kiln_scene_obstacle *o = s->obstacles.data;
+    ck_assert_str_eq(o[0].name, "floor");
+    ck_assert_str_eq(o[2].name, "obstacle3");
+    assert_vector(o[0].shape.point, 0, 0, 1);
+    assert_vector(o[0].shape.normal, 0, 1, 0);
+    ck_assert(o[0].friction == 0.5 && o[0].shape.inside_out && !o[1].shape.inside_out);
+    ck_assert_int_eq(o[0].motion.kind, KILN_MOTION_TRANSLATE);
+    assert_vector(vector_at(&o[0].motion.shift, &somewhere), 1, 2, 3);
+    ck_assert_int_eq(o[1].motion.kind, KILN_MOTION_ROTATE);
+    ck_assert_double_eq(number_at(&o[1].motion.angle, &somewhere), 3);
+    assert_vector(o[1].motion.axis, 1, 0, 0);
+    assert_vector(o[1].motion.centre, 0, 1, 0);
+    assert_vector(vector_at(&o[1].motion.shift, &somewhere), 2, 2, 2);
+    assert_vector(o[1].shape.point, 1, 1, 1);
+    ck_assert(o[1].shape.radius == 2 && o[5].shape.radius == 4 && o[6].shape.tube == 1);
+    assert_vector(o[4].shape.end, 1, 2, 3);
+    ck_assert_uint_eq(o[7].shape.surface.triangles.count, 4);
+    assert_vector(o[7].shape.surface.points.data[1], 1, 2, 0); /* (1, 0, 0) placed */
+
+    const kiln_scene_hold *h = s->holds.data;
+    ck_assert_str_eq(h[0].name, "grip");
+    ck_assert(h[0].body == 0 && h[0].components == 5 && h[0].from == 0.5 && h[0].until == 1.0);
+    ck_assert(h[1].body == -1 && h[1].components == 7 && h[1].from == 0.0 && isinf(h[1].until));
+    ck_assert_double_eq_tol(h[0].axes.m[0][1], 1.0, 1e-15); /* x became y */
+    ck_assert_double_eq(h[1].axes.m[0][0], 0.0);
+    ck_assert_int_eq(h[0].motion.kind, KILN_MOTION_FOLLOW);
+    ck_assert_int_eq(h[0].motion.obstacle, -1);
+    assert_vector(vector_at(&h[0].motion.place, &somewhere), 5, 0, 0);
+    ck_assert_int_eq(h[1].motion.obstacle, 2);
+    ck_assert_int_eq(h[3].motion.kind, KILN_MOTION_STILL);
+    kiln_context *context = w.context;
+    end_whole(&w);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(selections)
+{
+    whole w;
+    load_whole(&w);
+    const kiln_scene_hold *h = w.scene->holds.data;
+    const kiln_selector *a = &h[0].where.data[0].selector;
+    ck_assert(a->kind == KILN_SELECT_BOX && a->reach == KILN_REACH_ANY &&
+              a->space == KILN_SPACE_WORLD);
+    assert_vector(a->b, 1, 1, 1);
+    ck_assert_uint_eq(h[1].where.count, 3);
+    ck_assert_int_eq(h[1].where.data[2].kind, KILN_PICK_OR);
+    ck_assert(h[1].where.data[2].a == 0 && h[1].where.data[2].b == 1);
+    a = &h[1].where.data[0].selector;
+    ck_assert(a->kind == KILN_SELECT_SPHERE && a->radius == 2 && a->reach == KILN_REACH_ALL &&
+              a->space == KILN_SPACE_MATERIAL);
+    assert_vector(h[1].where.data[1].selector.a, 1, 2, 3);
+    assert_vector(h[1].where.data[1].selector.b, 0, 0, 1);
+    ck_assert_int_eq(h[2].where.data[2].kind, KILN_PICK_MINUS);
+    a = &h[2].where.data[1].selector;
+    ck_assert(a->kind == KILN_SELECT_NEAREST && a->number == 5 && a->radius == 2);
+    ck_assert_uint_eq(h[3].where.count, 4); /* surface, not, interface, and */
+    ck_assert_int_eq(h[3].where.data[1].kind, KILN_PICK_NOT);
+    ck_assert_int_eq(h[3].where.data[3].kind, KILN_PICK_AND);
+    ck_assert(h[3].where.data[3].a == 1 && h[3].where.data[3].b == 2);
+    ck_assert_int_eq(h[4].where.data[2].kind, KILN_PICK_OR);
+    ck_assert_int_eq(h[5].where.data[2].kind, KILN_PICK_AND);
+    ck_assert_int_eq(h[6].where.data[1].kind, KILN_PICK_NOT);
+    ck_assert_int_eq(h[6].where.data[0].selector.number, 1);
+    kiln_context *context = w.context;
+    end_whole(&w);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(loads_steps_and_output)
+{
+    whole w;
+    load_whole(&w);
+    const kiln_scene *s = w.scene;
+    const kiln_scene_load *l = s->loads.data;
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(l[i].kind, i);
+    ck_assert(l[0].body == 1 && l[0].from == 1 && l[0].until == 2 && l[0].where.count == 0);
+    assert_vector(vector_at(&l[1].amount, &somewhere), 1, 2, 3);
+    ck_assert_double_eq(number_at(&l[2].amount, &somewhere), 10);
+    assert_vector(vector_at(&l[3].amount, &somewhere), 5, 2, 0);
+    const kiln_solid_options *o = &s->solid;
+    ck_assert(o->integrator == KILN_NEWMARK && o->linearised && o->mass == KILN_MASS_CONSISTENT);
+    ck_assert(s->pace.dt == 0.02 && s->pace.dt_min == 0.001 && s->pace.patience == 3);
+    ck_assert(o->max_stretch == 2 && o->max_acceleration == 100 && o->friction_speed == 0.5);
+    ck_assert(o->max_lags == 4 && o->lag_tolerance == 0.125 && s->load_steps == 7);
+    ck_assert(o->newton.tolerance == 1e-3 && o->newton.max_iterations == 11 &&
+              !o->newton.line_search && o->newton.length == 2);
+    ck_assert_str_eq(o->solver.backend, "pcg-ic");
+    ck_assert(o->solver.tolerance == 1e-5 && o->solver.max_iterations == 99 &&
+              o->solver.memory == 1000000000 && o->solver.blas_threads == 2);
+    const kiln_scene_output *out = &s->output;
+    ck_assert(out->frame == 0.5 && out->checkpoint == 1 && !out->obstacles);
+    ck_assert_uint_eq(out->fields, 1u << KILN_OUTPUT_F | 1u << KILN_OUTPUT_CAUCHY |
+                                       1u << KILN_OUTPUT_PRESSURE | 1u << KILN_OUTPUT_ENERGY);
+    ck_assert(!out->velocity && !out->material_position && out->reaction && out->contact);
+    kiln_context *context = w.context;
+    end_whole(&w);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* The text above really has them all. */
+START_TEST(every_key_is_tried)
+{
+    const scene_object *object;
+    char wanted[80];
+    for (size_t i = 0; (object = scene_object_at(i)); i++) {
+        if (object == &scene_object_file)
+            continue;
+        const char *dot = strncmp(object->name, "step.", 5) == 0 ? object->name + 5 : object->name;
+        snprintf(wanted, sizeof wanted, strchr(dot, '.') ? "%s" : "%s ", dot);
+        ck_assert_msg(object == &scene_object_turn || strstr(everything, wanted), "%s is not tried",
+                      object->name);
+        for (size_t k = 0; k < object->count; k++) {
+            snprintf(wanted, sizeof wanted, "%s = ", object->rows[k].key);
+            ck_assert_msg(strstr(everything, wanted) != NULL, "%s.%s is not tried", object->name,
+                          object->rows[k].key);
+        }
+    }
+}
+END_TEST
+
+START_TEST(the_reference_is_current)
+{
+    kiln_context *context = kiln_test_context(1);
+    folder dir = make_folder();
+    char path[160];
+    kiln_error error = {0};
+    in_folder(&dir, "scene.md", path);
+    ck_assert_msg(kiln_scene_write_reference(context, path, &error) == KILN_OK, "%s",
+                  error.message);
+    size_t made_size, kept_size;
+    char *made = file_bytes(path, &made_size);
+    char *kept = file_bytes(KILN_SOURCE_DIR "/docs/scene.md", &kept_size);
+    ck_assert_msg(made_size == kept_size && memcmp(made, kept, kept_size) == 0,
+                  "docs/scene.md is old: kiln check --reference docs/scene.md");
+    free(made);
+    free(kept);
+    remove_folder(&dir);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(settings)
+{
+    static const char *const sets[] = {"bodies[1].material.young=2e5",
+                                       "step.integrator=bdf2",
+                                       "step.newton.iterations=5",
+                                       "name=\"my run\"",
+                                       "output.frame=1/8",
+                                       "gravity={0, 0, -1}",
+                                       "step.linearised=true",
+                                       "bodies[1].at[3]=5",
+                                       "bodies[1].velocity[2]=4"};
+    kiln_context *context = kiln_test_context(1);
+    const char *text = "return scene { duration = 2, bodies = { body { at = {0, 0, 0}, velocity = "
+                       "{1, 2, 3}, shape = shape.box { n = 1 }, material = material { young = 1e5 "
+                       "} } } }";
+    kiln_scene_file *file = load(context, text, sets, sizeof sets / sizeof sets[0]);
+    const kiln_scene *s = kiln_scene_file_scene(file);
+    ck_assert_double_eq(s->materials.data[0].young.constant[0], 2e5);
+    ck_assert_int_eq(s->solid.integrator, KILN_BDF2);
+    ck_assert_int_eq(s->solid.newton.max_iterations, 5);
+    ck_assert_str_eq(s->name, "my run");
+    ck_assert_double_eq(s->output.frame, 0.125);
+    ck_assert_double_eq(s->gravity.constant[2], -1);
+    ck_assert(s->solid.linearised);
+    ck_assert_double_eq(s->bodies.data[0].mesh.points.data[0].z, 5);
+    ck_assert_double_eq(s->bodies.data[0].velocity.constant[1], 4);
+    kiln_scene_file_destroy(file);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(params)
+{
+    static const char *const sets[] = {"young=2e5", "model=stvk", "bodies[1].scale=2"};
+    const char *text = "local m = material { young = param('young', 1), model = param('model', "
+                       "'linear'), poisson = param('poisson', 0.25) }\n"
+                       "return scene { duration = 2, bodies = { body { shape = shape.box { n = 1 },"
+                       " material = m } } }";
+    kiln_context *context = kiln_test_context(1);
+    kiln_scene_file *file = load(context, text, sets, 3);
+    const kiln_scene_material *m = kiln_scene_file_scene(file)->materials.data;
+    ck_assert_double_eq(m->young.constant[0], 2e5);
+    ck_assert_double_eq(m->poisson.constant[0], 0.25);
+    ck_assert_str_eq(m->base.model->name, "stvk");
+    kiln_scene_file_destroy(file);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+static const struct {
+    const char *set, *place, *message;
+} bad_sets[] = {
+    {"nonsense", "--set", "must be like bodies[1].material.young=2e5, got 'nonsense'"},
+    {"=5", "--set =5", "must be like"},
+    {"bodies[0].at={1,2,3}", "--set bodies[0].at={1,2,3}", "must be like"},
+    {"bodies[2].at={1,2,3}", "--set bodies[2].at={1,2,3}", "there is no item [2], but there are 1"},
+    {"bodies[1].material.yung=5", "good.lua",
+     "bodies[1].material.yung: unknown key; did you mean 'young'? (by --set)"},
+    {"bodies[1].material.young=-5", "good.lua",
+     "bodies[1].material.young: must be positive, got -5 (by --set)"},
+    {"stap.dt=5", "good.lua", "stap: unknown key; did you mean 'step'?"},
+    {"step.dt=fast", "good.lua", "step.dt: must be a number, got \"fast\" (by --set)"},
+    {"durration=5", "--set durration", "no such key or param; did you mean 'duration'?"},
+    {"siez=5", "--set siez", "no such key or param; did you mean 'size'?"},
+    {"wholly_unknown=5", "--set wholly_unknown", "the scene has no such key or param"},
+    {"size=big", "good.lua", "--set size: must be a number like its preset, got a string"},
+    {"duration=1 +", "good.lua", "unexpected symbol near <eof>"},
+    {"duration=os.time()", "good.lua", "'os' is not there"},
+    {"duration=(function() while true do end end)()", "good.lua", "does not end"},
+    {"bodies[1].material.young.x=5", "--set bodies[1].material.young.x=5",
+     "the path goes through what is no table"},
+    {"bodies[1].=5", "--set bodies[1].=5", "must be like"},
+};
+
+START_TEST(bad_settings)
+{
+    const char *text = "local s = param('size', 1) return scene { duration = 2, bodies = { body { "
+                       "shape = shape.box { n = 1 }, scale = s, material = material { young = 1e5 "
+                       "} } } }";
+    kiln_context *context = kiln_test_context(1);
+    kiln_scene_options options = {.text = text,
+                                  .text_size = strlen(text),
+                                  .sets = &bad_sets[_i].set,
+                                  .set_count = 1,
+                                  .instructions = 1000000};
+    kiln_scene_file *file = NULL;
+    kiln_error error = {0};
+    ck_assert_int_eq(kiln_scene_file_load(context, "good.lua", &options, &file, &error),
+                     KILN_ERR_INPUT);
+    ck_assert_str_eq(error.place, bad_sets[_i].place);
+    ck_assert_msg(strstr(error.message, bad_sets[_i].message) != NULL, "wanted %s, said %s",
+                  bad_sets[_i].message, error.message);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Lua's own order of keys and its random numbers differ from state to state. */
+START_TEST(the_same_scene_each_time)
+{
+    const char *text =
+        "local t, order = { 'a', 'b', [2.5] = 'h', zeta = 1, alpha = 2, mu = 3, [-1] = 'n' }, ''\n"
+        "for k, v in pairs(t) do order = order .. k .. ',' end\n"
+        "assert(order == '-1,1,2,2.5,alpha,mu,zeta,', order)\n"
+        "assert(select('#', 1, nil, 3) == 3 and select(2, 'a', 'b') == 'b')\n"
+        "assert(select(-1, 5, 6) == 6 and select(3, 1) == nil)\n"
+        "for i = 1, 100 do local n = math.random(3, 5) assert(n >= 3 and n <= 5) end\n"
+        "assert(('x'):rep(3, '-') == 'x-x-x' and tostring(1.5) == '1.5')\n"
+        "local list = { 3, 1, 2 } table.sort(list) assert(table.concat(list) == '123')\n"
+        "return scene { duration = 1 + math.random(), name = 'n' .. math.random(1000000), bodies = "
+        "{ body { shape = shape.box { n = 1 }, material = material { young = 1 } } } }";
+    kiln_context *context = kiln_test_context(1);
+    double duration = 0.0;
+    char name[KILN_NAME_SIZE] = "";
+    for (int i = 0; i < 5; i++) {
+        kiln_scene_file *file = load(context, text, NULL, 0);
+        const kiln_scene *s = kiln_scene_file_scene(file);
+        ck_assert(i == 0 || (s->duration == duration && strcmp(s->name, name) == 0));
+        duration = s->duration;
+        memcpy(name, s->name, sizeof name);
+        kiln_scene_file_destroy(file);
+    }
+    ck_assert(duration > 1.0 && duration < 2.0);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(static_scenes_need_no_duration)
+{
+    const char *text = "return scene { step = { integrator = 'static' }, bodies = { body { shape = "
+                       "shape.box { n = 1 }, material = material { young = 1 } } } }";
+    kiln_context *context = kiln_test_context(1);
+    kiln_scene_file *file = load(context, text, NULL, 0);
+    ck_assert_double_eq(kiln_scene_file_scene(file)->duration, 1.0);
+    kiln_scene_file_destroy(file);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Beside the scene: a tet mesh as it is, a surface filled. */
+START_TEST(meshes_from_files)
+{
+    kiln_context *context = kiln_test_context(1);
+    whole w;
+    begin_whole(&w, context);
+    char path[160], text[400];
+    kiln_soup soup;
+    kiln_soup_init(&soup, context);
+    const kiln_shape *box;
+    ck_assert_int_eq(kiln_generator_find("box", &box, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_shape_make(box, 0, NULL, &soup, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_soup_write(context, in_folder(&w.dir, "b.mesh", path), NULL, &soup, NULL),
+                     KILN_OK);
+    snprintf(
+        text, sizeof text,
+        "local m = material { young = 1 } return scene { duration = 1, bodies = { body { shape "
+        "= shape.file { path = 'b.mesh' }, material = m }, body { shape = shape.file { path = "
+        "'tet.off', max_edge = 0.5 }, material = m } } }");
+    FILE *out = fopen(in_folder(&w.dir, "files.lua", path), "w");
+    fputs(text, out);
+    fclose(out);
+    kiln_error error = {0};
+    char said[900];
+    kiln_status status = kiln_scene_file_load(context, path, NULL, &w.file, &error);
+    ck_assert_msg(status == KILN_OK, "%s", kiln_error_format(&error, said, sizeof said));
+    const kiln_scene *s = kiln_scene_file_scene(w.file);
+    ck_assert_uint_eq(s->bodies.data[0].mesh.tets.count, soup.tets.count);
+    ck_assert_uint_gt(s->bodies.data[1].mesh.tets.count, 0);
+    kiln_soup_free(&soup);
+    end_whole(&w);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Every allocation fails once: an error that says so, nothing left. */
+START_TEST(allocations_may_fail)
+{
+    kiln_test_heap heap = {0};
+    kiln_context *context = kiln_test_context_on(&heap, 1);
+    whole w;
+    begin_whole(&w, context);
+    kiln_scene_options options = {.text = w.text, .text_size = strlen(w.text)};
+    int64_t before = heap.live_bytes;
+    uint64_t step = kiln_test_rounds(23, 1);
+    for (uint64_t fail = 1;; fail += step) {
+        kiln_error error = {0};
+        w.file = NULL;
+        heap.calls = 0;
+        heap.fail_at = fail;
+        kiln_status status = kiln_scene_file_load(context, "good.lua", &options, &w.file, &error);
+        heap.fail_at = 0;
+        if (status == KILN_OK)
+            break;
+        ck_assert_msg(status == KILN_ERR_MEMORY, "allocation %llu: %s", (unsigned long long)fail,
+                      error.message);
+        ck_assert_int_eq(heap.live_bytes, before);
+    }
+    end_whole(&w);
+    ck_assert_int_eq(heap.live_bytes, before);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("scenes");
+    TCase *reading = kiln_test_case(suite, "reading");
+    tcase_add_test(reading, defaults);
+    tcase_add_test(reading, bodies_and_materials);
+    tcase_add_test(reading, obstacles_and_motions);
+    tcase_add_test(reading, selections);
+    tcase_add_test(reading, loads_steps_and_output);
+    tcase_add_test(reading, every_key_is_tried);
+    tcase_add_test(reading, the_same_scene_each_time);
+    tcase_add_test(reading, static_scenes_need_no_duration);
+    tcase_add_test(reading, meshes_from_files);
+    tcase_add_test(reading, allocations_may_fail);
+    TCase *outside = kiln_test_case(suite, "outside");
+    tcase_add_test(outside, the_reference_is_current);
+    tcase_add_test(outside, settings);
+    tcase_add_test(outside, params);
+    tcase_add_loop_test(outside, bad_settings, 0, (int)(sizeof bad_sets / sizeof bad_sets[0]));
+    return suite;
+}
