@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /* Scenes may ask for meshes of any size; the machine that fuzzes has an end. */
-enum { HEAP_LIMIT = 64 << 20 };
+enum { HEAP_LIMIT = 16 << 20 };
 
 static void *resize_limited(void *user, void *block, size_t old_size, size_t new_size)
 {

@@ -15,6 +15,7 @@ typedef struct kiln_command {
 } kiln_command;
 
 int kiln_command_run(int argc, char **argv);
+int kiln_command_check(int argc, char **argv);
 int kiln_command_mesh(int argc, char **argv);
 int kiln_command_render(int argc, char **argv);
 int kiln_command_plot(int argc, char **argv);

@@ -8,6 +8,7 @@
 static const kiln_command commands[] = {
     {"demo", "make a mesh, print its table, render pictures of it", kiln_command_demo},
     {"run", "run a scene; stop it, resume it", kiln_command_run},
+    {"check", "validate a scene, list what it would run", kiln_command_check},
     {"mesh", "work on mesh files: info, generate, fill, convert", kiln_command_mesh},
     {"render", "pictures of a mesh file, films of a run, without a display", kiln_command_render},
     {"plot", "the statistics of a run as SVG or PNG", kiln_command_plot},

@@ -55,7 +55,8 @@ const char *kiln_world_backend(const kiln_world *world);
     X(time)                                                                                        \
     X(dt)                                                                                          \
     X(vertices)                                                                                    \
-    X(tets) X(q_min) X(volume) X(rest_volume) X(px) X(py) X(pz) X(lx) X(ly) X(lz) X(e_kinetic)     \
+    X(tets)                                                                                        \
+    X(q_min) X(volume) X(rest_volume) X(px) X(py) X(pz) X(lx) X(ly) X(lz) X(e_kinetic)             \
         X(e_elastic) X(e_contact) X(newton) X(linear) X(t_step) X(t_assemble) X(t_factor)          \
             X(t_solve) X(t_contact) X(t_plastic) X(t_size) X(t_remesh) X(t_transfer) X(t_io)       \
                 X(e_load) X(q_mean) X(rejected) X(contacts) X(rx) X(ry) X(rz) X(fx) X(fy) X(fz)
@@ -91,6 +92,10 @@ const char *kiln_element_output_name(kiln_element_output what);
 
 /* Triangles of all obstacles where they are now, tag = number of the obstacle from 1. */
 kiln_status kiln_world_obstacle_surfaces(kiln_world *world, kiln_soup *soup, kiln_error *error);
+
+/* How many vertices a hold holds; how many vertices, faces or tets a load acts on. */
+size_t kiln_world_hold_size(const kiln_world *world, size_t hold);
+size_t kiln_world_load_size(const kiln_world *world, size_t load);
 
 /* Forces over all vertices of a hold or an obstacle since the last step, N. */
 kiln_vec3 kiln_world_hold_force(const kiln_world *world, size_t hold);

@@ -155,6 +155,16 @@ void kiln_world_measure(kiln_world *world, kiln_stats *stats)
     }
 }
 
+size_t kiln_world_hold_size(const kiln_world *world, size_t hold)
+{
+    return world->holds[hold].vertices.count;
+}
+
+size_t kiln_world_load_size(const kiln_world *world, size_t load)
+{
+    return world->loads[load].count;
+}
+
 kiln_vec3 kiln_world_hold_force(const kiln_world *world, size_t hold)
 {
     const double *reaction = kiln_solid_reaction(world->solid);

@@ -2,6 +2,7 @@
  * was found, within the limits of the sandbox, and without a leak. */
 #include "fixture.h"
 #include "io/scene.h"
+#include "sim/world.h"
 
 #define M      "material { young = 1e5 }"
 #define BODY   "body { shape = shape.box { n = 1 }, material = " M " }"
@@ -399,6 +400,77 @@ START_TEST(functions_keep_the_bounds_of_their_key)
 }
 END_TEST
 
+/* Found when the world is built: a mesh, and what stands in the scene about it. */
+static const bad worlds[] = {
+    {HOLD("where = select.sphere { centre = {9, 9, 9}, radius = 1 }"), 1,
+     "holds[1]: selects no vertex"},
+    {HOLD("where = select.surface {} - select.surface {}"), 1, "holds[1]: selects no vertex"},
+    {LOAD("load.pressure { amount = 1, where = select.patch { tag = 77 } }"), 1,
+     "loads[1]: selects no surface face"},
+    {LOAD("load.body { amount = {1, 0, 0}, where = select.region { tag = 77 } }"), 1,
+     "loads[1]: selects no tet"},
+    {BODY_WITH("\nregions = {\nregion { tag = 77, material = " M " } }"), 3,
+     "bodies[1].regions[1]: no tet of body 'body1' has the tag 77"},
+    {WITH("holds = { hold {}, hold { motion = motion.translate { shift = {1, 0, 0} } } }"), 1,
+     "holds[2]: contradicts holds[1]"},
+    {WITH("holds = { hold { components = 'x' }, hold { components = 'xy', motion = "
+          "motion.translate { shift = function(t) return t, 0, 0 end } } }"),
+     1, "holds[2]: contradicts holds[1]"},
+    {BODY_WITH("position = function(u) return -u.x, u.y, u.z end"), 1,
+     "bodies[1]: starts with an inverted or flat tet"},
+    {BODY_WITH("position = function(u) return u.x, u.y, 0 end"), 1,
+     "bodies[1]: starts with an inverted or flat tet"},
+    {BODY_WITH("position = function(u) return u.x, u.y end"), 1,
+     "bodies[1].position: the function must return three finite numbers, got 2 values"},
+    {BODY_WITH("velocity = function(u) return u.w, 0, 0 end"), 1,
+     "bodies[1].velocity: the function must return three finite numbers, got nothing"},
+    {MATERIAL_WITH("young = function(c) return c.t end"), 1,
+     "bodies[1].material.young: the function must return what is positive, got 0"},
+    {WITH("holds = { hold { motion = motion.rotate { angle = function(t) return t * nil end } } }"),
+     1, "holds[1].motion.angle: attempt to perform arithmetic on a nil value"},
+    {SHAPE_OF("shape.file { path = 'flat.mesh' }"), 1, "bodies[1]: "},
+};
+
+/* A tet without volume. */
+static void write_flat(const folder *dir)
+{
+    char path[160];
+    FILE *file = fopen(in_folder(dir, "flat.mesh", path), "w");
+    ck_assert_ptr_nonnull(file);
+    fputs("MeshVersionFormatted 2\nDimension 3\nVertices 4\n0 0 0 0\n1 0 0 0\n0 1 0 0\n1 1 0 "
+          "0\nTetrahedra 1\n1 2 3 4 1\nEnd\n",
+          file);
+    fclose(file);
+}
+
+START_TEST(bad_worlds_are_refused)
+{
+    const bad *row = &worlds[_i];
+    kiln_context *context = kiln_test_context(1);
+    folder dir = make_folder();
+    char path[160];
+    write_flat(&dir);
+    kiln_scene_options options = options_of(row->text);
+    kiln_scene_file *file = NULL;
+    kiln_world *world = NULL;
+    kiln_error error = {0};
+    in_folder(&dir, "bad.lua", path);
+    kiln_status status = kiln_scene_file_load(context, path, &options, &file, &error);
+    ck_assert_msg(status == KILN_OK, "%s: %s", row->text, error.message);
+    status = kiln_world_create(kiln_scene_file_scene(file), &world, &error);
+    ck_assert_msg(status == KILN_ERR_INPUT, "%s: %s", row->text, error.message);
+    ck_assert_ptr_null(world);
+    ck_assert_str_eq(error.place, path);
+    ck_assert_msg(strstr(error.message, row->message) != NULL, "\n%s\nwanted: %s\nsaid:   %s",
+                  row->text, row->message, error.message);
+    ck_assert_msg(error.line == row->line, "\n%s\nline %lld, wanted %d: %s", row->text, error.line,
+                  row->line, error.message);
+    kiln_scene_file_destroy(file);
+    kiln_context_destroy(context);
+    remove_folder(&dir);
+}
+END_TEST
+
 START_TEST(a_scene_that_is_not_there)
 {
     kiln_context *context = kiln_test_context(1);
@@ -442,6 +514,7 @@ Suite *kiln_test_suite(void)
     TCase *calls = kiln_test_case(suite, "functions");
     tcase_add_loop_test(calls, bad_functions_are_named, 0,
                         (int)(sizeof functions / sizeof functions[0]));
+    tcase_add_loop_test(calls, bad_worlds_are_refused, 0, (int)(sizeof worlds / sizeof worlds[0]));
     tcase_add_test(calls, functions_keep_the_bounds_of_their_key);
     return suite;
 }

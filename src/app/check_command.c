@@ -1,0 +1,301 @@
+#include "app/command.h"
+#include "app/json.h"
+#include "io/scene.h"
+#include "sim/world.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const load_names[] = {"force", "traction", "pressure", "body"};
+static const char *const load_items[] = {"vertices", "faces", "faces", "tets"};
+static const char *const motion_names[] = {"still", "translate", "rotate", "follow"};
+
+typedef struct checked {
+    const kiln_scene *scene;
+    const kiln_world *world;
+    const kiln_mesh *mesh;
+} checked;
+
+/* Steps of the wanted length, cut where frames are due. */
+static double count_steps(const kiln_scene *scene)
+{
+    double frame = scene->output.frame, dt = scene->pace.dt, whole = scene->duration;
+    if (!(frame > 0.0) || frame >= whole)
+        return ceil(whole / dt - 1e-9);
+    double frames = floor(whole / frame + 1e-9), rest = whole - frames * frame;
+    return frames * ceil(frame / dt - 1e-9) + (rest > 1e-9 * whole ? ceil(rest / dt - 1e-9) : 0.0);
+}
+
+static double count_frames(const kiln_scene *scene)
+{
+    double frame = scene->output.frame, whole = scene->duration;
+    return frame > 0.0 && frame < whole ? 1.0 + ceil(whole / frame - 1e-9) : 2.0;
+}
+
+/* Different regions among the tets of a body; counting stops at many. */
+static size_t count_regions(const kiln_mesh *mesh, uint32_t body)
+{
+    enum { MANY = 1000 };
+    int32_t found[MANY];
+    size_t count = 0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const kiln_tet_info *info = &mesh->info[t];
+        if (!kiln_row_live(mesh, KILN_ON_TET, t) ||
+            (uint32_t)mesh->parts.data[info->part].body != body)
+            continue;
+        size_t i = 0;
+        while (i < count && found[i] != info->region)
+            i++;
+        if (i == count && count < MANY)
+            found[count++] = info->region;
+    }
+    return count;
+}
+
+static const char *material_name(const kiln_scene *scene, uint32_t material)
+{
+    return scene->materials.data[material].name;
+}
+
+static const char *body_name(const kiln_scene *scene, int32_t body)
+{
+    return body < 0 ? "all bodies" : scene->bodies.data[body].name;
+}
+
+/* " from 1 s till 2 s", nothing when it always acts. Returns `buffer`. */
+static const char *interval_text(double from, double until, char *buffer, size_t size)
+{
+    int used = from > 0.0 ? snprintf(buffer, size, ", from %g s", from) : 0;
+    buffer[used] = 0;
+    if (isfinite(until))
+        snprintf(buffer + used, size - (size_t)used, ", till %g s", until);
+    return buffer;
+}
+
+static const char *components_text(uint8_t components, char buffer[4])
+{
+    int used = 0;
+    for (int k = 0; k < 3; k++)
+        if (components >> k & 1)
+            buffer[used++] = "xyz"[k];
+    buffer[used] = 0;
+    return buffer;
+}
+
+static void print_bodies(const checked *c)
+{
+    const kiln_scene *s = c->scene;
+    puts("bodies");
+    for (size_t i = 0; i < s->bodies.count; i++) {
+        const kiln_scene_body *body = &s->bodies.data[i];
+        size_t regions = count_regions(c->mesh, (uint32_t)i);
+        printf("  %-16s %zu vertices, %zu tets, %zu region%s: %s", body->name,
+               body->mesh.points.count, body->mesh.tets.count, regions, regions == 1 ? "" : "s",
+               material_name(s, body->material));
+        for (size_t k = 0; k < body->regions.count; k++)
+            printf(", %s", material_name(s, body->regions.data[k].material));
+        putchar('\n');
+    }
+}
+
+static void print_obstacles(const kiln_scene *s)
+{
+    if (s->obstacles.count > 0)
+        puts("obstacles");
+    for (size_t i = 0; i < s->obstacles.count; i++) {
+        const kiln_scene_obstacle *o = &s->obstacles.data[i];
+        printf("  %-16s %s%s, friction %g, %s\n", o->name, kiln_obstacle_name(o->shape.kind),
+               o->shape.inside_out ? " inside out" : "", o->friction, motion_names[o->motion.kind]);
+    }
+}
+
+static void print_holds_and_loads(const checked *c)
+{
+    const kiln_scene *s = c->scene;
+    char text[64], letters[4];
+    if (s->holds.count > 0)
+        puts("holds");
+    for (size_t i = 0; i < s->holds.count; i++) {
+        const kiln_scene_hold *h = &s->holds.data[i];
+        printf("  %-16s %zu vertices of %s, %s, %s%s\n", h->name[0] ? h->name : h->said.path,
+               kiln_world_hold_size(c->world, i), body_name(s, h->body),
+               components_text(h->components, letters), motion_names[h->motion.kind],
+               interval_text(h->from, h->until, text, sizeof text));
+    }
+    if (s->loads.count > 0)
+        puts("loads");
+    for (size_t i = 0; i < s->loads.count; i++) {
+        const kiln_scene_load *l = &s->loads.data[i];
+        printf("  %-16s %s on %zu %s of %s%s%s\n", l->said.path, load_names[l->kind],
+               kiln_world_load_size(c->world, i), load_items[l->kind], body_name(s, l->body),
+               l->amount.evaluate ? ", a function" : "",
+               interval_text(l->from, l->until, text, sizeof text));
+    }
+}
+
+static void print_text(const checked *c)
+{
+    const kiln_scene *s = c->scene;
+    printf("%s: a scene without faults\n", s->name);
+    print_bodies(c);
+    print_obstacles(s);
+    print_holds_and_loads(c);
+    printf("step\n  %s, dt %g s, not below %g s, %s mass, solver %s%s\n",
+           kiln_integrator_name(s->solid.integrator), s->pace.dt, s->pace.dt_min,
+           s->solid.mass == KILN_MASS_LUMPED ? "lumped" : "consistent", s->solid.solver.backend,
+           s->solid.linearised ? ", linearised" : "");
+    printf("run\n  %g s in about %.0f steps, %.0f frames\n", s->duration, count_steps(s),
+           count_frames(s));
+}
+
+static void json_bodies(kiln_json *json, const checked *c)
+{
+    const kiln_scene *s = c->scene;
+    kiln_json_list(json, "bodies");
+    for (size_t i = 0; i < s->bodies.count; i++) {
+        const kiln_scene_body *body = &s->bodies.data[i];
+        kiln_json_object(json, NULL);
+        kiln_json_text(json, "name", body->name);
+        kiln_json_count(json, "vertices", body->mesh.points.count);
+        kiln_json_count(json, "tets", body->mesh.tets.count);
+        kiln_json_count(json, "regions", count_regions(c->mesh, (uint32_t)i));
+        kiln_json_list(json, "materials");
+        kiln_json_text(json, NULL, material_name(s, body->material));
+        for (size_t k = 0; k < body->regions.count; k++)
+            kiln_json_text(json, NULL, material_name(s, body->regions.data[k].material));
+        kiln_json_end(json);
+        kiln_json_end(json);
+    }
+    kiln_json_end(json);
+}
+
+static void json_obstacles(kiln_json *json, const kiln_scene *s)
+{
+    kiln_json_list(json, "obstacles");
+    for (size_t i = 0; i < s->obstacles.count; i++) {
+        const kiln_scene_obstacle *o = &s->obstacles.data[i];
+        kiln_json_object(json, NULL);
+        kiln_json_text(json, "name", o->name);
+        kiln_json_text(json, "shape", kiln_obstacle_name(o->shape.kind));
+        kiln_json_number(json, "friction", o->friction);
+        kiln_json_text(json, "motion", motion_names[o->motion.kind]);
+        kiln_json_end(json);
+    }
+    kiln_json_end(json);
+}
+
+static void json_times(kiln_json *json, double from, double until)
+{
+    kiln_json_number(json, "from", from);
+    kiln_json_number(json, "till", until); /* null: never */
+}
+
+static void json_holds_and_loads(kiln_json *json, const checked *c)
+{
+    const kiln_scene *s = c->scene;
+    char letters[4];
+    kiln_json_list(json, "holds");
+    for (size_t i = 0; i < s->holds.count; i++) {
+        const kiln_scene_hold *h = &s->holds.data[i];
+        kiln_json_object(json, NULL);
+        kiln_json_text(json, "name", h->name);
+        kiln_json_text(json, "body", body_name(s, h->body));
+        kiln_json_count(json, "vertices", kiln_world_hold_size(c->world, i));
+        kiln_json_text(json, "components", components_text(h->components, letters));
+        kiln_json_text(json, "motion", motion_names[h->motion.kind]);
+        json_times(json, h->from, h->until);
+        kiln_json_end(json);
+    }
+    kiln_json_end(json);
+    kiln_json_list(json, "loads");
+    for (size_t i = 0; i < s->loads.count; i++) {
+        const kiln_scene_load *l = &s->loads.data[i];
+        kiln_json_object(json, NULL);
+        kiln_json_text(json, "kind", load_names[l->kind]);
+        kiln_json_text(json, "body", body_name(s, l->body));
+        kiln_json_count(json, load_items[l->kind], kiln_world_load_size(c->world, i));
+        json_times(json, l->from, l->until);
+        kiln_json_end(json);
+    }
+    kiln_json_end(json);
+}
+
+static void print_json(const checked *c)
+{
+    const kiln_scene *s = c->scene;
+    kiln_json json = {.out = stdout};
+    kiln_json_object(&json, NULL);
+    kiln_json_text(&json, "name", s->name);
+    kiln_json_text(&json, "file", s->file);
+    kiln_json_number(&json, "duration", s->duration);
+    kiln_json_count(&json, "steps", (size_t)count_steps(s));
+    kiln_json_count(&json, "frames", (size_t)count_frames(s));
+    kiln_json_text(&json, "integrator", kiln_integrator_name(s->solid.integrator));
+    kiln_json_number(&json, "dt", s->pace.dt);
+    kiln_json_number(&json, "dt_min", s->pace.dt_min);
+    kiln_json_text(&json, "solver", s->solid.solver.backend);
+    json_bodies(&json, c);
+    json_obstacles(&json, s);
+    json_holds_and_loads(&json, c);
+    kiln_json_end(&json);
+}
+
+static kiln_status check_scene(const kiln_scene *scene, bool json, kiln_error *error)
+{
+    kiln_world *world;
+    KILN_TRY(kiln_world_create(scene, &world, error));
+    checked c = {scene, world, kiln_world_mesh(world)};
+    if (json)
+        print_json(&c);
+    else
+        print_text(&c);
+    kiln_world_destroy(world);
+    return KILN_OK;
+}
+
+/* What the scene prints. */
+static void show(void *user, kiln_log_level level, const char *message)
+{
+    (void)user;
+    if (level != KILN_LOG_DEBUG)
+        fprintf(stderr, "%s\n", message);
+}
+
+static kiln_status check(kiln_context *context, const kiln_arguments *arguments, kiln_error *error)
+{
+    const char *reference = kiln_arguments_get(arguments, "reference");
+    const char *sets[KILN_MAX_GIVEN];
+    if (reference)
+        KILN_TRY(kiln_scene_write_reference(context, reference, error));
+    if (arguments->operand_count == 0)
+        return reference ? KILN_OK
+                         : kiln_fail(error, KILN_ERR_INPUT, "check", 0, -1,
+                                     "the scene is missing; usage: kiln check %s",
+                                     arguments->usage->synopsis);
+    context->log = show;
+    kiln_scene_options options = {.sets = sets,
+                                  .set_count = kiln_arguments_all(arguments, "set", sets)};
+    kiln_scene_file *file;
+    KILN_TRY(kiln_scene_file_load(context, arguments->operands[0], &options, &file, error));
+    kiln_status status =
+        check_scene(kiln_scene_file_scene(file), kiln_arguments_has(arguments, "json"), error);
+    kiln_scene_file_destroy(file);
+    return status;
+}
+
+int kiln_command_check(int argc, char **argv)
+{
+    static const kiln_option options[] = {
+        {"set", 0, "PATH=VALUE", "change the scene first; may be given several times"},
+        {"json", 0, NULL, "for scripts"},
+        {"reference", 0, "FILE", "write the reference of the scene language (docs/scene.md)"}};
+    static const kiln_usage usage = {
+        .command = "check",
+        .synopsis = "SCENE.lua [--set PATH=VALUE]... [--json]",
+        .what = "Validates a scene and lists what it would run.",
+        .example = "  kiln check jelly.lua --set bodies[1].material.young=2e5\n",
+        .own = options,
+        .own_count = 3,
+        .most_operands = 1};
+    return kiln_command_frame(&usage, argc, argv, check);
+}
