@@ -243,6 +243,7 @@ static void print_json(const checked *c)
 static kiln_status check_scene(const kiln_scene *scene, bool json, kiln_error *error)
 {
     kiln_world *world;
+    KILN_TRY(kiln_scene_try(scene, error));
     KILN_TRY(kiln_world_create(scene, &world, error));
     checked c = {scene, world, kiln_world_mesh(world)};
     if (json)

@@ -57,3 +57,67 @@ void kiln_scene_free(kiln_scene *scene)
     kiln_array_free(context, &scene->loads);
     kiln_array_free(context, &scene->obstacles);
 }
+
+static kiln_status try_motion(const kiln_motion *motion, const kiln_circumstances *at,
+                              kiln_error *error)
+{
+    double out[3];
+    KILN_TRY(kiln_quantity_get(&motion->shift, at, out, 3, error));
+    KILN_TRY(kiln_quantity_get(&motion->angle, at, out, 1, error));
+    return kiln_quantity_get(&motion->place, at, out, 3, error);
+}
+
+static kiln_status try_material(const kiln_scene_material *material, const kiln_circumstances *at,
+                                kiln_error *error)
+{
+    double out[3];
+    KILN_TRY(kiln_quantity_get(&material->young, at, out, 1, error));
+    KILN_TRY(kiln_quantity_get(&material->poisson, at, out, 1, error));
+    KILN_TRY(kiln_quantity_get(&material->density, at, out, 1, error));
+    return kiln_quantity_get(&material->viscosity, at, out, 1, error);
+}
+
+static kiln_circumstances inside(const kiln_scene *scene, int32_t body, double time)
+{
+    kiln_circumstances at = {.time = time};
+    size_t row = body < 0 ? 0 : (size_t)body;
+    if (row < scene->bodies.count && scene->bodies.data[row].mesh.points.count > 0)
+        at.material = at.world = scene->bodies.data[row].mesh.points.data[0];
+    return at;
+}
+
+static kiln_status try_at(const kiln_scene *scene, double time, kiln_error *error)
+{
+    kiln_circumstances at = inside(scene, -1, time);
+    double out[3];
+    KILN_TRY(kiln_quantity_get(&scene->gravity, &at, out, 3, error));
+    KILN_TRY(kiln_quantity_get(&scene->velocity_field, &at, out, 3, error));
+    for (size_t i = 0; i < scene->materials.count; i++)
+        KILN_TRY(try_material(&scene->materials.data[i], &at, error));
+    for (size_t i = 0; i < scene->obstacles.count; i++)
+        KILN_TRY(try_motion(&scene->obstacles.data[i].motion, &at, error));
+    for (size_t i = 0; i < scene->holds.count; i++) {
+        at = inside(scene, scene->holds.data[i].body, time);
+        KILN_TRY(try_motion(&scene->holds.data[i].motion, &at, error));
+    }
+    for (size_t i = 0; i < scene->loads.count; i++) {
+        const kiln_scene_load *load = &scene->loads.data[i];
+        at = inside(scene, load->body, time);
+        KILN_TRY(kiln_quantity_get(&load->amount, &at, out,
+                                   load->kind == KILN_LOAD_PRESSURE ? 1 : 3, error));
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln_scene_try(const kiln_scene *scene, kiln_error *error)
+{
+    double out[3];
+    for (size_t i = 0; i < scene->bodies.count; i++) {
+        kiln_circumstances at = inside(scene, (int32_t)i, 0.0);
+        KILN_TRY(kiln_quantity_get(&scene->bodies.data[i].velocity, &at, out, 3, error));
+        KILN_TRY(kiln_quantity_get(&scene->bodies.data[i].position, &at, out, 3, error));
+    }
+    for (int k = 0; k <= 2; k++)
+        KILN_TRY(try_at(scene, 0.5 * k * scene->duration, error));
+    return KILN_OK;
+}

@@ -177,4 +177,8 @@ typedef struct kiln_scene {
 void kiln_scene_init(kiln_scene *scene, kiln_context *context); /* defaults */
 void kiln_scene_free(kiln_scene *scene);
 
+/* Calls every function of the scene at the begin, the middle and the end of its time, at a point of
+ * the body it belongs to: what is wrong with them at once, and not after hours. */
+kiln_status kiln_scene_try(const kiln_scene *scene, kiln_error *error);
+
 #endif

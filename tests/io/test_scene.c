@@ -335,6 +335,7 @@ START_TEST(loads_steps_and_output)
     whole w;
     load_whole(&w);
     const kiln_scene *s = w.scene;
+    ck_assert_int_eq(kiln_scene_try(s, NULL), KILN_OK);
     const kiln_scene_load *l = s->loads.data;
     for (int i = 0; i < 4; i++)
         ck_assert_int_eq(l[i].kind, i);

@@ -426,8 +426,6 @@ static const bad worlds[] = {
      "bodies[1].velocity: the function must return three finite numbers, got nothing"},
     {MATERIAL_WITH("young = function(c) return c.t end"), 1,
      "bodies[1].material.young: the function must return what is positive, got 0"},
-    {WITH("holds = { hold { motion = motion.rotate { angle = function(t) return t * nil end } } }"),
-     1, "holds[1].motion.angle: attempt to perform arithmetic on a nil value"},
     {SHAPE_OF("shape.file { path = 'flat.mesh' }"), 1, "bodies[1]: "},
 };
 
@@ -468,6 +466,45 @@ START_TEST(bad_worlds_are_refused)
     kiln_scene_file_destroy(file);
     kiln_context_destroy(context);
     remove_folder(&dir);
+}
+END_TEST
+
+/* What only a run would call: kiln check calls it once. */
+static const bad tried[] = {
+    {HOLD("motion = motion.rotate { angle = function(t) return t * nil end }"), 1,
+     "holds[1].motion.angle: attempt to perform arithmetic on a nil value"},
+    {HOLD("motion = motion.translate { shift = function(t) return {t, t} end }"), 1,
+     "holds[1].motion.shift: the function must return three finite numbers, got a table of 2"},
+    {HOLD("motion = motion.follow { place = function(t, u) return u.x, 1 / (t - 1), 0 end }"), 1,
+     "holds[1].motion.place: the function must return three finite numbers, got inf"},
+    {LOAD("load.pressure { amount = function(t, u) return '5' end }"), 1,
+     "loads[1].amount: the function must return a finite number, got \"5\""},
+    {OBSTACLE("obstacle.plane { motion = motion.translate { shift = function() end } }"), 1,
+     "obstacles[1].motion.shift: the function must return three finite numbers, got nothing"},
+    {WITH("gravity = function(t) return 0, 0, t.z end"), 1,
+     "gravity: attempt to index a number value"},
+    {WITH("velocity_field = function(t, x) return x end, gravity = function() return 9 end"), 1,
+     "gravity: the function must return three finite numbers, got 9"},
+    {MATERIAL_WITH("young = function(c) return 1 - 1.5 * c.t end"), 1,
+     "bodies[1].material.young: the function must return what is positive, got -0.5"},
+    {BODY_WITH("velocity = function(u) return u.x end"), 1,
+     "bodies[1].velocity: the function must return three finite numbers, got 0"},
+};
+
+START_TEST(functions_can_be_tried)
+{
+    const bad *row = &tried[_i];
+    kiln_context *context = kiln_test_context(1);
+    kiln_scene_options options = options_of(row->text);
+    kiln_scene_file *file = NULL;
+    kiln_error error = {0};
+    ck_assert_int_eq(kiln_scene_file_load(context, "bad.lua", &options, &file, &error), KILN_OK);
+    ck_assert_int_eq(kiln_scene_try(kiln_scene_file_scene(file), &error), KILN_ERR_INPUT);
+    ck_assert_int_eq(error.line, row->line);
+    ck_assert_msg(strstr(error.message, row->message) != NULL, "wanted: %s\nsaid:   %s",
+                  row->message, error.message);
+    kiln_scene_file_destroy(file);
+    kiln_context_destroy(context);
 }
 END_TEST
 
@@ -515,6 +552,7 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(calls, bad_functions_are_named, 0,
                         (int)(sizeof functions / sizeof functions[0]));
     tcase_add_loop_test(calls, bad_worlds_are_refused, 0, (int)(sizeof worlds / sizeof worlds[0]));
+    tcase_add_loop_test(calls, functions_can_be_tried, 0, (int)(sizeof tried / sizeof tried[0]));
     tcase_add_test(calls, functions_keep_the_bounds_of_their_key);
     return suite;
 }
