@@ -3,8 +3,8 @@
  * a, and zero at rest:
  *     W = m/2 (I - 3) - m/2 ln((I + 1)/4) - 3/4 m (J - 1) + l/2 (J - 1)^2.
  * m = 4/3 mu, l = lambda + 5/6 mu makes it linear elasticity with mu, lambda at small strain
- * (section 3.4 there). The volumetric part is U = lambda/2 (J - 1)^2: with all of l it would leave a
- * shape part whose bulk modulus is negative. Defined for inverted tets. */
+ * (section 3.4 there). The volumetric part is U = lambda/2 (J - 1)^2: with all of l it would leave
+ * a shape part whose bulk modulus is negative. Defined for inverted tets. */
 #include "fem/element_kernels.h"
 #include "fem/material_models.h"
 
