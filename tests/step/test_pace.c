@@ -1,0 +1,89 @@
+#include "step/pace.h"
+#include "support.h"
+
+#include <math.h>
+
+static const kiln_pace_limits limits = {.dt = 0.01, .dt_min = 1e-4, .patience = 3};
+
+START_TEST(halves_and_doubles)
+{
+    kiln_pace pace;
+    kiln_pace_init(&pace, &limits);
+    ck_assert_double_eq(pace.dt, 0.01);
+    ck_assert(kiln_pace_reject(&pace, &limits, 0.01));
+    ck_assert_double_eq(pace.dt, 0.005);
+    ck_assert(kiln_pace_reject(&pace, &limits, 0.005));
+    ck_assert_double_eq(pace.dt, 0.0025);
+    kiln_pace_accept(&pace, &limits);
+    kiln_pace_accept(&pace, &limits);
+    ck_assert_double_eq(pace.dt, 0.0025);
+    kiln_pace_accept(&pace, &limits);
+    ck_assert_double_eq(pace.dt, 0.005);
+    /* A rejection starts the count of good steps anew. */
+    kiln_pace_accept(&pace, &limits);
+    kiln_pace_accept(&pace, &limits);
+    ck_assert(kiln_pace_reject(&pace, &limits, 0.005));
+    for (int i = 0; i < 20; i++)
+        kiln_pace_accept(&pace, &limits);
+    ck_assert_double_eq(pace.dt, 0.01);
+}
+END_TEST
+
+/* A step cut to meet a frame failed: half of what was tried, not of what was wanted. */
+START_TEST(halves_what_was_tried)
+{
+    kiln_pace pace;
+    kiln_pace_init(&pace, &limits);
+    ck_assert(kiln_pace_reject(&pace, &limits, 0.002));
+    ck_assert_double_eq(pace.dt, 0.001);
+}
+END_TEST
+
+START_TEST(ends_at_the_minimum)
+{
+    kiln_pace pace;
+    kiln_pace_init(&pace, &limits);
+    int rejected = 0;
+    while (kiln_pace_reject(&pace, &limits, pace.dt))
+        rejected++;
+    ck_assert_int_eq(rejected, 7); /* 0.01 -> 1e-4, the last one cut to the minimum */
+    ck_assert_double_eq(pace.dt, 1e-4);
+}
+END_TEST
+
+/* From every start and with every stop: no slivers, nothing longer than dt, arrival in the same
+ * bits. */
+START_TEST(meets_the_stop)
+{
+    kiln_random random = kiln_random_start(5, 1);
+    for (int round = 0; round < 2000; round++) {
+        double time = 10.0 * kiln_random_unit(&random), stop = time + kiln_random_unit(&random);
+        kiln_pace pace = {.dt = 0.01 + 0.1 * kiln_random_unit(&random)};
+        double shortest = INFINITY, longest = 0.0, way = stop - time;
+        int steps = 0;
+        while (time != stop) {
+            double h = kiln_pace_length(&pace, time, stop);
+            ck_assert_double_gt(h, 0.0);
+            shortest = fmin(shortest, h);
+            longest = fmax(longest, h);
+            time += h;
+            ck_assert_double_le(time, stop);
+            ck_assert_int_lt(++steps, 1000);
+        }
+        ck_assert_double_le(longest, pace.dt * (1.0 + 1e-8));
+        if (way > pace.dt)
+            ck_assert_double_ge(shortest, 0.49 * pace.dt);
+    }
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("pace");
+    TCase *tests = kiln_test_case(suite, "pace");
+    tcase_add_test(tests, halves_and_doubles);
+    tcase_add_test(tests, halves_what_was_tried);
+    tcase_add_test(tests, ends_at_the_minimum);
+    tcase_add_test(tests, meets_the_stop);
+    return suite;
+}
