@@ -123,6 +123,85 @@ START_TEST(the_same_state_is_the_same_bytes)
 }
 END_TEST
 
+static kiln_status ramp(void *self, const kiln_circumstances *at, double *out, int components,
+                        kiln_error *error)
+{
+    (void)self;
+    (void)error;
+    for (int c = 0; c < components; c++)
+        out[c] = c == 2 && at->time > 0.02 ? 0.3 * (at->time - 0.02) : 0.0;
+    return KILN_OK;
+}
+
+static kiln_status softening(void *self, const kiln_circumstances *at, double *out, int components,
+                             kiln_error *error)
+{
+    (void)self;
+    (void)components;
+    (void)error;
+    out[0] = 1e5 * (1.0 - at->time) / (1.0 + 1e-3 * at->stress + 0.1 * at->strain_rate);
+    return KILN_OK;
+}
+
+/* Everything the future can depend on beside the mesh of the start. */
+static void vary_scene(int variant)
+{
+    scene.solid.integrator = (kiln_integrator)(variant % KILN_STATIC);
+    if (variant & 1) {
+        kiln_scene_hold *late = scene_hold(&scene, scene_slab(&scene, 0.9, 1.1), 7);
+        late->from = 0.02;
+        late->motion.kind = KILN_MOTION_TRANSLATE;
+        late->motion.shift = (kiln_quantity){.self = &scene, .evaluate = ramp};
+    }
+    if (variant & 2) {
+        scene.materials.data[0].young = (kiln_quantity){.self = &scene, .evaluate = softening};
+        scene.materials.data[0].varies = true;
+    }
+    if (variant & 4) {
+        kiln_scene_obstacle plane = {.shape = {.kind = KILN_OBSTACLE_PLANE,
+                                               .normal = kiln_v3(0, 0, 1),
+                                               .point = kiln_v3(0, 0, -0.001)},
+                                     .friction = 0.4,
+                                     .motion = {.obstacle = -1}};
+        ck_assert_int_eq(kiln_array_push(context, &scene.obstacles, plane, NULL), KILN_OK);
+    }
+    if (variant & 8) {
+        scene.materials.data[0].base.damping_mass = 0.5;
+        scene.materials.data[0].base.damping_stiffness = 1e-3;
+        scene.solid.mass = KILN_MASS_CONSISTENT;
+        scene.solid.max_stretch = 0.01; /* steps are rejected now and then */
+    }
+}
+
+/* One run goes on, renewed; its twin is made anew from the file at each step. */
+START_TEST(every_kind_of_state_is_kept)
+{
+    for (int variant = 0; variant < 16; variant++) {
+        begin(1 + variant % 2);
+        vary_scene(variant);
+        char path[160];
+        in_folder(&scratch, "a.h5", path);
+        kiln_world *world = scene_world(&scene), *twin = scene_world(&scene);
+        for (int i = 0; i < 8; i++) {
+            scene_step(world, 0.1);
+            scene_step(twin, 0.1);
+            ck_assert_msg(kiln_mesh_hash(kiln_world_mesh(world)) ==
+                              kiln_mesh_hash(kiln_world_mesh(twin)),
+                          "variant %d, step %d", variant, i + 1);
+            write_to(world, path);
+            kiln_world_destroy(twin);
+            twin = scene_world(&scene);
+            ck_assert_int_eq(kiln_checkpoint_read(path, twin, NULL), KILN_OK);
+            if (i % 2) /* renewing changes nothing */
+                ck_assert_int_eq(kiln_world_renew(world, NULL), KILN_OK);
+        }
+        kiln_world_destroy(twin);
+        kiln_world_destroy(world);
+        end();
+    }
+}
+END_TEST
+
 /* A damaged file is refused by both readers, and the world stays as it was. */
 static void expect_refusal(const char *path, kiln_world *world, const char *words)
 {
@@ -258,6 +337,7 @@ Suite *kiln_test_suite(void)
     TCase *all = kiln_test_case(suite, "checkpoint");
     tcase_add_test(all, what_was_written_is_read_back);
     tcase_add_test(all, the_same_state_is_the_same_bytes);
+    tcase_add_test(all, every_kind_of_state_is_kept);
     tcase_add_test(all, damaged_files_are_refused);
     tcase_add_test(all, another_scene_is_refused);
     tcase_add_test(all, nan_is_never_written);
