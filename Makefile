@@ -36,7 +36,7 @@ build: bootstrap ## the optimised program, at build/kiln
 	@$(call ninja,$(release),kiln kiln_static kiln_shared)
 	@ln -sfn $(release)/kiln build/kiln
 
-demo: build ## build, make a mesh, print its table, render it
+demo: build ## build, run a short scene, make pictures and a film of it
 	@build/kiln demo
 
 asan: bootstrap ## everything with AddressSanitizer and UndefinedBehaviorSanitizer, in build/asan

@@ -1,22 +1,8 @@
 #include "app/film_scenery.h"
 
+#include "app/film_parts.h"
 #include "app/render_mesh.h"
 #include "io/format.h"
-
-/* Pieces are points connected by triangles; `root` [point] leads to a piece's first point. */
-static uint32_t root_of(uint32_t *root, uint32_t v)
-{
-    while (root[v] != v)
-        v = root[v] = root[root[v]];
-    return v;
-}
-
-static void connect(uint32_t *root, uint32_t a, uint32_t b)
-{
-    a = root_of(root, a);
-    b = root_of(root, b);
-    root[a > b ? a : b] = a < b ? a : b;
-}
 
 static double diagonal(const kiln_box *box)
 {
@@ -32,6 +18,33 @@ static bool is_ground(const kiln_box *piece, const kiln_box *bodies)
 
 static const double much_larger = 2.5;
 
+/* A plane is written as a square that goes along with the bodies; slopes and walls must stand still
+ * over the film, so the square is put where the bodies are in all frames, and made larger. */
+static void spread_planes(kiln_soup *soup, char up, const kiln_box *bodies, uint32_t *root,
+                          const kiln_box *box)
+{
+    kiln_vec3 center = kiln_v3_lerp(bodies->low, bodies->high, 0.5);
+    for (size_t i = 0; i + 1 < soup->triangles.count; i++) {
+        const uint32_t *a = soup->triangles.data[i].v, *b = soup->triangles.data[i + 1].v;
+        uint32_t part = kiln_part_root(root, a[0]);
+        bool square = b[0] == a[0] && b[1] == a[2] && part == a[0] && a[1] == a[0] + 1 &&
+                      a[2] == a[0] + 2 && b[2] == a[0] + 3;
+        if (!square || diagonal(&box[part]) <= much_larger * diagonal(bodies))
+            continue;
+        kiln_vec3 *p = &soup->points.data[a[0]];
+        kiln_vec3 side = kiln_v3_normalize(kiln_v3_sub(p[1], p[0]));
+        kiln_vec3 other = kiln_v3_normalize(kiln_v3_sub(p[3], p[0]));
+        kiln_vec3 from = kiln_v3_sub(center, kiln_render_turn_up(p[0], up));
+        kiln_vec3 s = kiln_render_turn_up(side, up), t = kiln_render_turn_up(other, up);
+        kiln_vec3 foot = kiln_v3_madd(kiln_v3_madd(p[0], kiln_v3_dot(from, s), side),
+                                      kiln_v3_dot(from, t), other);
+        double half = 4.0 * diagonal(bodies);
+        const double corner[4][2] = {{-half, -half}, {half, -half}, {half, half}, {-half, half}};
+        for (int k = 0; k < 4; k++)
+            p[k] = kiln_v3_madd(kiln_v3_madd(foot, corner[k][0], side), corner[k][1], other);
+    }
+}
+
 /* What each piece is: decides ground and framed, and takes the ground's triangles out. */
 static kiln_status sort_pieces(kiln_film_scenery *scenery, char up, const kiln_box *bodies,
                                uint32_t *root, kiln_box *box, kiln_error *error)
@@ -44,16 +57,16 @@ static kiln_status sort_pieces(kiln_film_scenery *scenery, char up, const kiln_b
     }
     for (size_t i = 0; i < soup->triangles.count; i++) {
         const uint32_t *v = soup->triangles.data[i].v;
-        connect(root, v[0], v[1]);
-        connect(root, v[0], v[2]);
+        kiln_part_connect(root, v[0], v[1]);
+        kiln_part_connect(root, v[0], v[2]);
     }
     for (size_t i = 0; i < 3 * soup->triangles.count; i++) {
         uint32_t v = soup->triangles.data[i / 3].v[i % 3];
-        kiln_box *piece = &box[root_of(root, v)];
+        kiln_box *piece = &box[kiln_part_root(root, v)];
         *piece = kiln_box_grow(*piece, kiln_render_turn_up(soup->points.data[v], up));
     }
     for (size_t i = 0; i < soup->triangles.count; i++) {
-        const kiln_box *piece = &box[root_of(root, soup->triangles.data[i].v[0])];
+        const kiln_box *piece = &box[kiln_part_root(root, soup->triangles.data[i].v[0])];
         if (!is_ground(piece, bodies)) {
             soup->triangles.data[kept++] = soup->triangles.data[i];
             continue;
@@ -63,8 +76,9 @@ static kiln_status sort_pieces(kiln_film_scenery *scenery, char up, const kiln_b
         scenery->has_ground = true;
     }
     soup->triangles.count = kept;
+    spread_planes(soup, up, bodies, root, box);
     for (uint32_t v = 0; v < points; v++) {
-        const kiln_box *piece = &box[root_of(root, v)];
+        const kiln_box *piece = &box[kiln_part_root(root, v)];
         bool drawn = piece->low.x <= piece->high.x && !is_ground(piece, bodies);
         if (drawn && diagonal(piece) <= much_larger * diagonal(bodies))
             KILN_TRY(kiln_array_push(soup->context, &scenery->framed, v, error));

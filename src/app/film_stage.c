@@ -1,5 +1,6 @@
 #include "app/film_stage.h"
 
+#include "app/film_parts.h"
 #include "app/render_field.h"
 #include "app/render_mesh.h"
 #include "io/format.h"
@@ -9,6 +10,37 @@
 #include <string.h>
 
 enum { SAMPLES_IN_ALL = 1 << 20, SAMPLES_PER_FRAME = 8192, LEAST_PER_FRAME = 256 };
+
+static bool has_regions(const kiln_soup *soup)
+{
+    for (size_t i = 1; i < soup->tet_tags.count; i++)
+        if (soup->tet_tags.data[i] != soup->tet_tags.data[0])
+            return true;
+    return false;
+}
+
+/* Numbers in the order of the parts' first points. */
+static kiln_status tag_parts(kiln_soup *soup, kiln_error *error)
+{
+    size_t points = soup->points.count, bytes = 2 * points * sizeof(uint32_t);
+    KILN_TRY(kiln_array_reserve(soup->context, &soup->tet_tags, soup->tets.count, error));
+    uint32_t *root = kiln_resize(soup->context, NULL, 0, bytes), *number = root + points;
+    if (!root)
+        return kiln_fail_memory(error, bytes);
+    for (uint32_t v = 0; v < points; v++)
+        root[v] = v;
+    for (size_t t = 0; t < soup->tets.count; t++)
+        for (int k = 1; k < 4; k++)
+            kiln_part_connect(root, soup->tets.data[t].v[0], soup->tets.data[t].v[k]);
+    uint32_t parts = 0;
+    for (uint32_t v = 0; v < points; v++)
+        number[v] = root[v] == v ? parts++ : number[kiln_part_root(root, v)];
+    soup->tet_tags.count = soup->tets.count;
+    for (size_t t = 0; t < soup->tets.count; t++)
+        soup->tet_tags.data[t] = (int32_t)number[soup->tets.data[t].v[0]];
+    kiln_release(soup->context, root, bytes);
+    return KILN_OK;
+}
 
 kiln_status kiln_film_frame_read(kiln_context *context, const kiln_film_frame *frame,
                                  const char *color, kiln_soup *soup, kiln_error *error)
@@ -20,6 +52,8 @@ kiln_status kiln_film_frame_read(kiln_context *context, const kiln_film_frame *f
         status = kiln_fail(error, KILN_ERR_INPUT, frame->path, 0, -1, "there is nothing to show");
     if (status == KILN_OK)
         status = kiln_render_pick_field(soup, color, error);
+    if (status == KILN_OK && !color && !has_regions(soup))
+        status = tag_parts(soup, error);
     if (status != KILN_OK)
         kiln_soup_free(soup);
     return status;

@@ -19,7 +19,8 @@ typedef struct kiln_film_stage {
     char title[KILN_NAME_SIZE];
 } kiln_film_stage;
 
-/* Reads a frame and prepares it to be coloured by `color` (render_field.h). */
+/* Reads a frame and prepares it to be coloured by `color` (render_field.h). NULL: by region, or,
+ * when there is only one, connected parts are tagged as if each were one. */
 kiln_status kiln_film_frame_read(kiln_context *context, const kiln_film_frame *frame,
                                  const char *color, kiln_soup *soup, kiln_error *error);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const kiln_command commands[] = {
-    {"demo", "make a mesh, print its table, render pictures of it", kiln_command_demo},
+    {"demo", "run a built-in scene, make pictures and a film of it", kiln_command_demo},
     {"run", "run a scene; stop it, resume it", kiln_command_run},
     {"check", "validate a scene, list what it would run", kiln_command_check},
     {"mesh", "work on mesh files: info, generate, fill, convert", kiln_command_mesh},

@@ -248,8 +248,6 @@ static kiln_status complete_request(kiln_context *context, const kiln_arguments 
         kiln_film_frame_read(context, &list->frames.data[shown->data[0]], NULL, &first, error));
     kiln_status status = parse_options(arguments, &first, &request->look, error);
     kiln_soup_free(&first);
-    if (!request->look.color && !request->look.clip)
-        request->look.color = "region";
     bool sheet = request->columns > 0;
     if (sheet && !kiln_arguments_has(arguments, "size")) {
         request->look.width = 480;

@@ -262,16 +262,29 @@ START_TEST(pictures_go_where_the_name_leads)
 }
 END_TEST
 
-START_TEST(demo_leaves_a_mesh_and_pictures)
+START_TEST(demo_leaves_a_run_and_pictures)
 {
-    ck_assert_int_eq(kiln("demo -o some/where --samples 1"), 0);
-    picture outside = load("some/where/kiln.png"), inside = load("some/where/kiln-inside.png");
-    ck_assert_int_gt(different_colors(&outside), 100);
-    ck_assert_int_gt(different_colors(&inside), 100);
-    ck_assert_int_eq(shell("grep -q some/where/kiln.meshb .out"), 0);
-    ck_assert_int_eq(kiln("mesh info some/where/kiln.meshb"), 0);
-    free(outside.rgb);
-    free(inside.rgb);
+    ck_assert_int_eq(kiln("demo spin -o some/where --until 0.05 --no-film"), 0);
+    picture sheet = load("some/where/spin.png");
+    ck_assert_int_gt(different_colors(&sheet), 50);
+    ck_assert_int_eq(shell("grep -q some/where/spin.lua .out"), 0);
+    ck_assert_int_eq(shell("test -s some/where/spin.svg && test -s some/where/spin.run/run.pvd"),
+                     0);
+    ck_assert_int_eq(kiln("check some/where/spin.lua"), 0);
+    free(sheet.rgb);
+    ck_assert_int_eq(kiln("demo sping"), 2);
+    ck_assert_int_eq(shell("grep -q \"did you mean 'spin'\" .err"), 0);
+}
+END_TEST
+
+/* Scenes as they are in the source tree; installed ones come from the same files. */
+START_TEST(every_scene_is_fine)
+{
+    char command[300];
+    snprintf(command, sizeof command,
+             "for s in '%s'/scenes/*.lua; do '%s' check \"$s\" >.out 2>.err || exit 1; done",
+             KILN_SOURCE_DIR, KILN_PROGRAM);
+    ck_assert_int_eq(shell(command), 0);
 }
 END_TEST
 
@@ -289,6 +302,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, outlines_are_as_strong_as_inner_edges);
     tcase_add_test(all, long_titles_stay_in_the_picture);
     tcase_add_test(all, pictures_go_where_the_name_leads);
-    tcase_add_test(all, demo_leaves_a_mesh_and_pictures);
+    tcase_add_test(all, demo_leaves_a_run_and_pictures);
+    tcase_add_test(all, every_scene_is_fine);
     return suite;
 }
