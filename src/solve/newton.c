@@ -116,8 +116,7 @@ void kiln_newton_destroy(kiln_newton *newton)
 
 size_t kiln_newton_bytes(const kiln_newton *newton)
 {
-    return sizeof *newton + vector_bytes(newton->rows) + kiln_bsr_bytes(&newton->matrix) +
-           kiln_solver_last(newton->solver)->bytes;
+    return sizeof *newton + vector_bytes(newton->rows) + kiln_bsr_bytes(&newton->matrix);
 }
 
 static double now(void)

@@ -58,7 +58,7 @@ kiln_status kiln_newton_create(kiln_context *context, const kiln_solver_options 
                                kiln_newton **out, kiln_error *error);
 void kiln_newton_destroy(kiln_newton *newton); /* NULL allowed */
 void kiln_newton_forget(kiln_newton *newton);  /* as if just created */
-size_t kiln_newton_bytes(const kiln_newton *newton);
+size_t kiln_newton_bytes(const kiln_newton *newton); /* without the factor */
 
 /* Moves x [rows][3] to the minimum. On an outcome that is no success x is where the iteration
  * stopped: callers keep their own copy. `terms` are borrowed for the call. */

@@ -16,7 +16,8 @@ enum {
     MOST_STATIC_LAGS = 30,
 };
 /* Normal forces that changed by more make another pass worth it, in a step with motion. */
-#define LOAD_TOLERANCE 0.05
+#define LOAD_TOLERANCE       0.05
+#define LINEARISED_TOLERANCE 0.01 /* where the speeds that friction knows change too */
 
 static double seconds_now(void)
 {
@@ -178,7 +179,9 @@ static kiln_status solve_with_obstacles(trial *t, kiln_error *error)
     kiln_solid *s = t->solid;
     bool moving = t->scheme.scale > 0.0;
     int most = moving ? MOST_PASSES : MOST_STATIC_LAGS;
-    double tolerance = moving ? LOAD_TOLERANCE : s->options.lag_tolerance;
+    double tolerance = !moving                 ? s->options.lag_tolerance
+                       : s->options.linearised ? LINEARISED_TOLERANCE
+                                               : LOAD_TOLERANCE;
     for (int pass = 0; pass < most; pass++) {
         double began = seconds_now(), change;
         KILN_TRY(kiln_touch_constrain(&s->touch, &s->active, error));

@@ -84,6 +84,21 @@ size_t kiln_touch_bytes(const kiln_touch *touch)
            touch->contacts.capacity * sizeof(kiln_touch_contact);
 }
 
+/* What of a velocity is along the contact's plane, relative to the obstacle. */
+static kiln_vec3 along_plane(const kiln_touch *touch, const kiln_touch_contact *c, kiln_vec3 v)
+{
+    v = kiln_v3_sub(v, kiln_obstacle_velocity(touch->obstacles[c->obstacle], c->point));
+    return kiln_v3_madd(v, -kiln_v3_dot(v, c->normal), c->normal);
+}
+
+/* That of the velocity at the end of the step, with the vertices at x. */
+static kiln_vec3 slip_velocity(const kiln_touch *touch, const kiln_touch_contact *c,
+                               const double *x)
+{
+    kiln_vec3 way = kiln_v3_sub(at(x, c->vertex), at(touch->origin, c->vertex));
+    return along_plane(touch, c, kiln_v3_scale(way, 1.0 / touch->tau));
+}
+
 /* Finding contacts. */
 
 typedef struct search {
@@ -195,6 +210,8 @@ static kiln_status seek(kiln_touch *touch, const search *s, bool *found, kiln_er
             if (old && old->active)
                 continue; /* its plane is looked after elsewhere */
             *found = true;
+            new.slip = kiln_v3_norm(s->start ? along_plane(touch, &new, at(s->start->v, v))
+                                             : slip_velocity(touch, &new, s->x));
             if (old) {
                 new.kept = true;
                 *old = new;
@@ -410,14 +427,20 @@ static bool renew_planes(kiln_touch *touch, const double *x)
 }
 
 /* By how much what friction depends on has changed, relative to it. */
-static double load_change(const kiln_touch *touch)
+static double renew_friction(kiln_touch *touch, const double *x)
 {
     double change = 0.0, sum = 0.0;
     for (size_t i = 0; i < touch->contacts.count; i++) {
-        const kiln_touch_contact *c = &touch->contacts.data[i];
+        kiln_touch_contact *c = &touch->contacts.data[i];
         double mu = kiln_obstacle_friction(touch->obstacles[c->obstacle]);
         change += mu * fabs(c->load - c->load_before);
         sum += mu * c->load;
+        if (touch->linearised && c->active) {
+            double slip = kiln_v3_norm(slip_velocity(touch, c, x));
+            double most = fmax(fmax(slip, c->slip), touch->slip_speed);
+            change += mu * c->load * fabs(slip - c->slip) / most;
+            c->slip = slip;
+        }
     }
     return change > 0.0 ? change / fmax(sum, change) : 0.0;
 }
@@ -431,7 +454,7 @@ kiln_status kiln_touch_judge(kiln_touch *touch, const double *x, double *held, d
         touch->contacts.data[i].load_before = touch->contacts.data[i].load;
     share_out(touch, held, contact);
     *changed = release(touch);
-    *change = load_change(touch);
+    *change = renew_friction(touch, x);
     *changed |= renew_planes(touch, x);
     search s = {.touch = touch, .x = x};
     return seek(touch, &s, changed, error);
@@ -531,7 +554,9 @@ void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load)
 typedef struct slip {
     double weight; /* mu N, 0: none */
     kiln_vec3 v;   /* along the plane, m/s */
-    double speed;
+    double value;  /* f(|v|) */
+    double secant; /* f'(|v|) / |v| */
+    double slope;  /* f''(|v|) */
 } slip;
 
 static slip slip_of(const kiln_touch *touch, const kiln_touch_contact *c, const double *x)
@@ -539,24 +564,28 @@ static slip slip_of(const kiln_touch *touch, const kiln_touch_contact *c, const 
     slip s = {.weight = 0.0};
     if (!c->active || !(c->load > 0.0))
         return s;
-    const kiln_obstacle *obstacle = touch->obstacles[c->obstacle];
-    s.weight = kiln_obstacle_friction(obstacle) * c->load;
-    kiln_vec3 v = kiln_v3_sub(at(x, c->vertex), at(touch->origin, c->vertex));
-    v = kiln_v3_sub(kiln_v3_scale(v, 1.0 / touch->tau), kiln_obstacle_velocity(obstacle, c->point));
-    s.v = kiln_v3_madd(v, -kiln_v3_dot(v, c->normal), c->normal);
-    s.speed = kiln_v3_norm(s.v);
+    double e = touch->slip_speed;
+    s.weight = kiln_obstacle_friction(touch->obstacles[c->obstacle]) * c->load;
+    s.v = slip_velocity(touch, c, x);
+    double speed = kiln_v3_norm(s.v), y = (touch->linearised ? c->slip : speed) / e;
+    s.secant = y < 1.0 ? (2.0 - y) / e : 1.0 / (y * e);
+    if (touch->linearised) {
+        s.slope = s.secant;
+        s.value = 0.5 * s.secant * speed * speed;
+    } else {
+        s.slope = y < 1.0 ? 2.0 * (1.0 - y) / e : 0.0;
+        s.value = y < 1.0 ? e * (y * y - y * y * y / 3.0 + 1.0 / 3.0) : speed;
+    }
     return s;
 }
 
 static double friction_value(void *self, const double *x)
 {
     const kiln_touch *touch = self;
-    double e = touch->slip_speed, sum = 0.0;
+    double sum = 0.0;
     for (size_t i = 0; i < touch->contacts.count; i++) {
         slip s = slip_of(touch, &touch->contacts.data[i], x);
-        double y = s.speed / e;
-        double f = y < 1.0 ? e * (y * y - y * y * y / 3.0 + 1.0 / 3.0) : s.speed;
-        sum += s.weight > 0.0 ? s.weight * touch->tau * f : 0.0;
+        sum += s.weight * touch->tau * s.value;
     }
     return sum;
 }
@@ -577,19 +606,16 @@ static void friction_block(kiln_bsr *H, const kiln_touch_contact *c, double acro
 static void friction_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
 {
     const kiln_touch *touch = self;
-    double e = touch->slip_speed;
     for (size_t i = 0; i < touch->contacts.count; i++) {
         const kiln_touch_contact *c = &touch->contacts.data[i];
         slip s = slip_of(touch, c, x);
         if (s.weight == 0.0)
             continue;
-        double y = s.speed / e;
-        double per_speed = y < 1.0 ? (2.0 - y) / e : 1.0 / s.speed; /* f' / |v| */
-        double slope = y < 1.0 ? 2.0 * (1.0 - y) / e : 0.0;         /* f'' */
-        put(g, c->vertex, kiln_v3_madd(at(g, c->vertex), scale * s.weight * per_speed, s.v));
+        double weight = scale * s.weight;
+        put(g, c->vertex, kiln_v3_madd(at(g, c->vertex), weight * s.secant, s.v));
         if (H)
-            friction_block(H, c, scale * s.weight * per_speed / touch->tau,
-                           scale * s.weight * slope / touch->tau, kiln_v3_normalize(s.v));
+            friction_block(H, c, weight * s.secant / touch->tau, weight * s.slope / touch->tau,
+                           kiln_v3_normalize(s.v));
     }
 }
 

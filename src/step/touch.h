@@ -24,6 +24,7 @@ typedef struct kiln_touch_contact {
     double share;            /* normal . axis; 0: not held, the others at the vertex do */
     double load;             /* normal force as last known, N; not negative */
     double load_before;      /* what friction had in the pass that is judged */
+    double slip;             /* linearised: speed along the plane as last known, m/s */
     bool active;
     bool kept;   /* came back after it was let go: stays until the end of the step */
     int renewed; /* how often its plane was moved */
@@ -33,8 +34,11 @@ typedef struct kiln_touch {
     kiln_context *context;
     kiln_obstacle *const *obstacles; /* borrowed */
     size_t obstacle_count;
-    double slack;           /* m, inside by less is no contact */
-    double slip_speed;      /* m/s, friction grows up to here */
+    double slack;      /* m, inside by less is no contact */
+    double slip_speed; /* m/s, friction grows up to here */
+    /* Friction in proportion to the velocity, with the factor of the pass before. One linear solve
+     * cannot find out whether a vertex sticks or slides: at the begin of a step all stick. */
+    bool linearised;
     kiln_u32_array surface; /* vertices */
     KILN_ARRAY_OF(uint8_t)
     flag; /* [place in surface] */

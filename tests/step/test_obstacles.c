@@ -105,6 +105,25 @@ START_TEST(sliding)
 }
 END_TEST
 
+/* The same by linear solves only. */
+START_TEST(sliding_linearised)
+{
+    rig r = block(0.3, kiln_v3(0, 0, 1), KILN_IMPLICIT_EULER);
+    r.options.linearised = true;
+    rig_build(&r);
+    settle(&r, 0.01, 40);
+    for (uint32_t v = 0; v < r.mesh->table[KILN_ON_VERTEX].used; v++)
+        rig_v(&r)[v] = kiln_v3(2, 0, 0);
+    for (int k = 0; k < 40; k++)
+        rig_step(&r, 0.01);
+    ck_assert_double_eq_tol((2 - mean_v(&r).x) / 0.4, 0.3 * G, 0.01 * 0.3 * G);
+    for (int k = 0; k < 40; k++)
+        rig_step(&r, 0.01);
+    ck_assert_double_le(fabs(mean_v(&r).x), 1e-3);
+    rig_free(&r);
+}
+END_TEST
+
 /* C6: sticks below the angle of friction, slides above it with g (sin - mu cos). */
 START_TEST(incline)
 {
@@ -447,6 +466,52 @@ START_TEST(threads_give_the_same_bits)
 }
 END_TEST
 
+/* What a checkpoint keeps is enough: a new solid on the same mesh goes on with the same bits. */
+START_TEST(resumed)
+{
+    for (int i = 0; i <= KILN_BDF2; i++) {
+        uint64_t hash[2];
+        for (int k = 0; k < 2; k++) {
+            rig r = block(0.3, kiln_v3(0, 0, 1), (kiln_integrator)i);
+            r.gravity = kiln_v3(2, 1, -G);
+            rig_build(&r);
+            for (uint32_t v = 0; v < r.mesh->table[KILN_ON_VERTEX].used; v++)
+                rig_v(&r)[v] = kiln_v3(1, 0, -0.5);
+            for (int step = 0; step < 12; step++) {
+                if (k && step % 4 == 3) {
+                    kiln_solid_destroy(r.solid);
+                    rig_build(&r);
+                }
+                rig_step(&r, 0.01);
+            }
+            ck_assert_int_gt(r.report.contacts, 0);
+            hash[k] = kiln_mesh_hash(r.mesh);
+            rig_free(&r);
+        }
+        ck_assert_uint_eq(hash[0], hash[1]);
+    }
+}
+END_TEST
+
+/* An impact that is too sudden is taken back, contacts and all. */
+START_TEST(taken_back)
+{
+    rig r = block(0.3, kiln_v3(0, 0, 1), KILN_IMPLICIT_EULER);
+    r.options.max_acceleration = 200;
+    rig_build(&r);
+    for (uint32_t v = 0; v < r.mesh->table[KILN_ON_VERTEX].used; v++) {
+        r.mesh->x[v].z += 0.001;
+        rig_v(&r)[v] = kiln_v3(1, 0, -3);
+    }
+    uint64_t before = kiln_mesh_hash(r.mesh);
+    rig_try(&r, 0.01);
+    ck_assert_int_eq(r.report.outcome, KILN_STEP_ACCELERATION);
+    ck_assert_uint_ne(r.report.element, KILN_NONE);
+    ck_assert_uint_eq(kiln_mesh_hash(r.mesh), before);
+    rig_free(&r);
+}
+END_TEST
+
 /* A static block pressed on a plane by its weight. */
 START_TEST(static_contact)
 {
@@ -471,6 +536,7 @@ Suite *kiln_test_suite(void)
     TCase *tests = kiln_test_case(suite, "obstacles");
     tcase_add_test(tests, at_rest);
     tcase_add_test(tests, sliding);
+    tcase_add_test(tests, sliding_linearised);
     tcase_add_test(tests, incline);
     tcase_add_test(tests, bouncing);
     tcase_add_test(tests, every_shape);
@@ -481,6 +547,8 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tests, held_and_pressed);
     tcase_add_test(tests, reported_impulse);
     tcase_add_test(tests, threads_give_the_same_bits);
+    tcase_add_test(tests, resumed);
+    tcase_add_test(tests, taken_back);
     tcase_add_test(tests, static_contact);
     return suite;
 }

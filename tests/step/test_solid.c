@@ -86,6 +86,47 @@ START_TEST(static_elastica)
 }
 END_TEST
 
+/* Pressure follows the surface: a cube on its symmetry planes shrinks until its Cauchy stress is
+ * minus the pressure. */
+static void press(rig *r, kiln_solid *solid, double time, double load)
+{
+    (void)time;
+    const kiln_mesh *mesh = kiln_solid_mesh(solid);
+    kiln_constraints *held = kiln_solid_constraints(solid);
+    for (uint32_t v = 0; v < held->rows; v++) {
+        kiln_vec3 u = mesh->u[v];
+        held->held[v] = (uint8_t)((u.x == 0) | (u.y == 0) << 1 | (u.z == 0) << 2);
+        held->target[v] = u;
+    }
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++)
+        ck_assert_int_eq(
+            kiln_loads_add_pressure(kiln_solid_loads(solid), f, load * r->parameter, NULL),
+            KILN_OK);
+}
+
+START_TEST(static_pressure)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=2 ny=2 nz=2");
+    rig r = rig_of(context, mesh, rig_material("neo-hookean", 1e5, 0.3, 1000), KILN_STATIC);
+    r.set = press;
+    r.parameter = 5e4;
+    rig_build(&r);
+    kiln_error error = {0};
+    kiln_driver driver = rig_driver(&r);
+    rig_check(kiln_solid_equilibrium(r.solid, &driver, 3, &r.clock, &r.report, &error), &error);
+    ck_assert_int_eq(r.report.outcome, KILN_STEP_DONE);
+    ck_assert_int_gt(r.report.lags, 1);
+    double s = r.mesh->x[26].x, J = s * s * s;
+    double stress = (r.material.mu * (s * s - 1) + r.material.lambda * log(J)) / J;
+    ck_assert_double_eq_tol(stress, -5e4, 1e-6 * 5e4);
+    for (uint32_t v = 0; v < 27; v++)
+        ck_assert_double_le(kiln_v3_norm(kiln_v3_sub(r.mesh->x[v], kiln_v3_scale(r.mesh->u[v], s))),
+                            1e-8);
+    rig_free(&r);
+}
+END_TEST
+
 /* The free end drawn together to one point: taken back as a whole. */
 static void crush(rig *r, kiln_solid *solid, double time, double load)
 {
@@ -451,6 +492,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("solid");
     TCase *tests = kiln_test_case(suite, "solid");
     tcase_add_test(tests, static_elastica);
+    tcase_add_test(tests, static_pressure);
     tcase_add_test(tests, static_failure_is_taken_back);
     tcase_add_test(tests, held_vertices_move_far);
     tcase_add_test(tests, led_velocity);
