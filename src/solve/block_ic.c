@@ -302,32 +302,40 @@ typedef struct sweep_job {
     double *z;
 } sweep_job;
 
-/* One chunk is one part. */
-static void forward_part(void *user, size_t part, size_t begin, size_t end, int worker)
+typedef void (*sweep_kernel)(const kiln_block_ic *, const kiln_ic_range[2], double *);
+static const sweep_kernel forward_kernels[] = KILN_SIMD_TABLE(kiln_block_ic_forward);
+static const sweep_kernel backward_kernels[] = KILN_SIMD_TABLE(kiln_block_ic_backward);
+
+/* A chunk is two parts. */
+static void ranges_of(const kiln_block_ic *ic, size_t begin, size_t end, kiln_ic_range pair[2])
 {
-    (void)begin;
-    (void)end;
+    size_t separators = separator_count(ic);
+    pair[0] = pair[1] = (kiln_ic_range){0};
+    for (size_t part = begin; part < end; part++)
+        pair[part - begin] =
+            (kiln_ic_range){ic->part_begin[part], ic->part_begin[part + 1],
+                            separators ? ic->spilled + 3 * part * separators : NULL};
+}
+
+static void forward_parts(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
     (void)worker;
-    static void (*const kernels[])(const kiln_block_ic *, size_t, size_t, double *, double *) =
-        KILN_SIMD_TABLE(kiln_block_ic_forward);
     sweep_job *job = user;
     kiln_block_ic *ic = job->ic;
-    size_t first = ic->part_begin[part], last = ic->part_begin[part + 1];
-    size_t separators = separator_count(ic);
-    double *spilled = separators ? ic->spilled + 3 * part * separators : NULL;
-    if (separators)
-        memset(spilled, 0, 3 * separators * sizeof(double));
-    for (size_t k = first; k < last; k++)
-        memcpy(ic->work + 3 * k, job->r + 3 * (size_t)ic->order[k], 3 * sizeof(double));
-    kernels[ic->context->isa](ic, first, last, ic->work, spilled);
+    kiln_ic_range pair[2];
+    ranges_of(ic, begin, end, pair);
+    for (int i = 0; i < 2; i++) {
+        if (pair[i].spilled)
+            memset(pair[i].spilled, 0, 3 * separator_count(ic) * sizeof(double));
+        for (size_t k = pair[i].begin; k < pair[i].end; k++)
+            memcpy(ic->work + 3 * k, job->r + 3 * (size_t)ic->order[k], 3 * sizeof(double));
+    }
+    forward_kernels[ic->context->isa](ic, pair, ic->work);
 }
 
 static void sweep_separators(sweep_job *job)
 {
-    static void (*const forward[])(const kiln_block_ic *, size_t, size_t, double *, double *) =
-        KILN_SIMD_TABLE(kiln_block_ic_forward);
-    static void (*const backward[])(const kiln_block_ic *, size_t, size_t, double *) =
-        KILN_SIMD_TABLE(kiln_block_ic_backward);
     kiln_block_ic *ic = job->ic;
     size_t separators = separator_count(ic);
     for (size_t s = 0; s < separators; s++) {
@@ -339,32 +347,32 @@ static void sweep_separators(sweep_job *job)
             ic->work[3 * k + c] = sum;
         }
     }
-    forward[ic->context->isa](ic, ic->separators_begin, ic->rows, ic->work, NULL);
-    backward[ic->context->isa](ic, ic->separators_begin, ic->rows, ic->work);
+    const kiln_ic_range pair[2] = {{ic->separators_begin, ic->rows, NULL}, {0, 0, NULL}};
+    forward_kernels[ic->context->isa](ic, pair, ic->work);
+    backward_kernels[ic->context->isa](ic, pair, ic->work);
     for (size_t k = ic->separators_begin; k < ic->rows; k++)
         memcpy(job->z + 3 * (size_t)ic->order[k], ic->work + 3 * k, 3 * sizeof(double));
 }
 
-static void backward_part(void *user, size_t part, size_t begin, size_t end, int worker)
+static void backward_parts(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
-    (void)begin;
-    (void)end;
+    (void)chunk;
     (void)worker;
-    static void (*const kernels[])(const kiln_block_ic *, size_t, size_t, double *) =
-        KILN_SIMD_TABLE(kiln_block_ic_backward);
     sweep_job *job = user;
     kiln_block_ic *ic = job->ic;
-    size_t first = ic->part_begin[part], last = ic->part_begin[part + 1];
-    kernels[ic->context->isa](ic, first, last, ic->work);
-    for (size_t k = first; k < last; k++)
-        memcpy(job->z + 3 * (size_t)ic->order[k], ic->work + 3 * k, 3 * sizeof(double));
+    kiln_ic_range pair[2];
+    ranges_of(ic, begin, end, pair);
+    backward_kernels[ic->context->isa](ic, pair, ic->work);
+    for (int i = 0; i < 2; i++)
+        for (size_t k = pair[i].begin; k < pair[i].end; k++)
+            memcpy(job->z + 3 * (size_t)ic->order[k], ic->work + 3 * k, 3 * sizeof(double));
 }
 
 void kiln_block_ic_apply(kiln_block_ic *ic, const double *r, double *z)
 {
     sweep_job job = {ic, r, z};
     size_t parts = ic->rows < LEAST_ROWS ? 1 : KILN_IC_PARTS;
-    kiln_parallel_for(ic->context, parts, 1, forward_part, &job);
+    kiln_parallel_for(ic->context, parts, 2, forward_parts, &job);
     sweep_separators(&job);
-    kiln_parallel_for(ic->context, parts, 1, backward_part, &job);
+    kiln_parallel_for(ic->context, parts, 2, backward_parts, &job);
 }

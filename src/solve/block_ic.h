@@ -40,13 +40,19 @@ kiln_status kiln_block_ic_factor(kiln_block_ic *ic, const kiln_bsr *matrix, bool
 /* z = (U' D U)^-1 r; parallel, same bits for any number of threads. */
 void kiln_block_ic_apply(kiln_block_ic *ic, const double *r, double *z);
 
-/* y_j -= U_kj' y_k for the places [begin, end); what goes to separators from the parts before them
- * is taken off `spilled`. */
-KILN_SIMD_DECLARE(void, kiln_block_ic_forward, const kiln_block_ic *ic, size_t begin, size_t end,
-                  double *y, double *spilled);
-/* z_k = D_k^-1 y_k - U_kj z_j, backwards through the places [begin, end), in place. */
-KILN_SIMD_DECLARE(void, kiln_block_ic_backward, const kiln_block_ic *ic, size_t begin, size_t end,
+/* Places of one part, or of none; what goes to separators from the parts before them is taken off
+ * `spilled`. */
+typedef struct kiln_ic_range {
+    size_t begin, end;
+    double *spilled;
+} kiln_ic_range;
+
+/* Two parts at once: y_j -= U_kj' y_k, forth through their places, in place. */
+KILN_SIMD_DECLARE(void, kiln_block_ic_forward, const kiln_block_ic *ic, const kiln_ic_range pair[2],
                   double *y);
+/* y_k = D_k^-1 y_k - U_kj y_j, back through the places. */
+KILN_SIMD_DECLARE(void, kiln_block_ic_backward, const kiln_block_ic *ic,
+                  const kiln_ic_range pair[2], double *y);
 
 /* Inverse of a symmetric 3x3 matrix; false when it is not positive definite: some pivot is below
  * `least` times the diagonal entry it comes from. */

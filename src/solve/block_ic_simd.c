@@ -1,39 +1,66 @@
 #include "solve/block_ic.h"
 
-void KILN_SIMD(kiln_block_ic_forward)(const kiln_block_ic *ic, size_t begin, size_t end, double *y,
-                                      double *spilled)
+/* Each place needs what the place before it has just stored, so a sweep waits for memory and
+ * additions most of the time. The parts do not depend on each other: two at once fill the gaps. */
+
+KILN_INLINE void forward_place(const kiln_block_ic *ic, size_t k, double *y, double *spilled,
+                               size_t separators)
 {
-    size_t separators = spilled ? ic->separators_begin : ic->rows;
-    for (size_t k = begin; k < end; k++) {
-        const double *yk = y + 3 * k;
-        kiln_v3d y0 = kiln_v3d_set(yk[0]), y1 = kiln_v3d_set(yk[1]), y2 = kiln_v3d_set(yk[2]);
-        for (uint64_t b = ic->start[k]; b < ic->start[k + 1]; b++) {
-            size_t j = ic->column[b];
-            const float *u = ic->value + 9 * b;
-            double *out = j < separators ? y + 3 * j : spilled + 3 * (j - separators);
-            kiln_v3d o = kiln_v3d_fnma(kiln_v3d_load_floats(u), y0, kiln_v3d_load(out));
-            o = kiln_v3d_fnma(kiln_v3d_load_floats(u + 3), y1, o);
-            kiln_v3d_store(out, kiln_v3d_fnma(kiln_v3d_load_floats(u + 6), y2, o));
-        }
+    const double *yk = y + 3 * k;
+    kiln_v3d y0 = kiln_v3d_set(yk[0]), y1 = kiln_v3d_set(yk[1]), y2 = kiln_v3d_set(yk[2]);
+    for (uint64_t b = ic->start[k]; b < ic->start[k + 1]; b++) {
+        size_t j = ic->column[b];
+        const float *u = ic->value + 9 * b;
+        double *out = j < separators ? y + 3 * j : spilled + 3 * (j - separators);
+        kiln_v3d o = kiln_v3d_fnma(kiln_v3d_load_floats(u), y0, kiln_v3d_load(out));
+        o = kiln_v3d_fnma(kiln_v3d_load_floats(u + 3), y1, o);
+        kiln_v3d_store(out, kiln_v3d_fnma(kiln_v3d_load_floats(u + 6), y2, o));
     }
 }
 
-void KILN_SIMD(kiln_block_ic_backward)(const kiln_block_ic *ic, size_t begin, size_t end, double *y)
+KILN_INLINE void backward_place(const kiln_block_ic *ic, size_t k, double *y)
 {
-    for (size_t k = end; k-- > begin;) {
-        const double *d = ic->inverse + 9 * k;
-        kiln_v3d s0 = kiln_v3d_set(0.0), s1 = s0, s2 = s0;
-        for (uint64_t b = ic->start[k]; b < ic->start[k + 1]; b++) {
-            const float *u = ic->value + 9 * b;
-            kiln_v3d z = kiln_v3d_load(y + 3 * (size_t)ic->column[b]);
-            s0 = kiln_v3d_fma(kiln_v3d_load_floats(u), z, s0);
-            s1 = kiln_v3d_fma(kiln_v3d_load_floats(u + 3), z, s1);
-            s2 = kiln_v3d_fma(kiln_v3d_load_floats(u + 6), z, s2);
-        }
-        double *yk = y + 3 * k;
-        kiln_v3d w = kiln_v3d_load(d) * kiln_v3d_set(yk[0]);
-        w = kiln_v3d_fma(kiln_v3d_load(d + 3), kiln_v3d_set(yk[1]), w);
-        w = kiln_v3d_fma(kiln_v3d_load(d + 6), kiln_v3d_set(yk[2]), w);
-        kiln_v3d_store(yk, w - kiln_v3d_sums(s0, s1, s2));
+    const double *d = ic->inverse + 9 * k;
+    kiln_v3d s0 = kiln_v3d_set(0.0), s1 = s0, s2 = s0;
+    for (uint64_t b = ic->start[k]; b < ic->start[k + 1]; b++) {
+        const float *u = ic->value + 9 * b;
+        kiln_v3d z = kiln_v3d_load(y + 3 * (size_t)ic->column[b]);
+        s0 = kiln_v3d_fma(kiln_v3d_load_floats(u), z, s0);
+        s1 = kiln_v3d_fma(kiln_v3d_load_floats(u + 3), z, s1);
+        s2 = kiln_v3d_fma(kiln_v3d_load_floats(u + 6), z, s2);
     }
+    double *yk = y + 3 * k;
+    kiln_v3d w = kiln_v3d_load(d) * kiln_v3d_set(yk[0]);
+    w = kiln_v3d_fma(kiln_v3d_load(d + 3), kiln_v3d_set(yk[1]), w);
+    w = kiln_v3d_fma(kiln_v3d_load(d + 6), kiln_v3d_set(yk[2]), w);
+    kiln_v3d_store(yk, w - kiln_v3d_sums(s0, s1, s2));
+}
+
+void KILN_SIMD(kiln_block_ic_forward)(const kiln_block_ic *ic, const kiln_ic_range pair[2],
+                                      double *y)
+{
+    size_t a = pair[0].begin, b = pair[1].begin;
+    size_t separators = pair[0].spilled ? ic->separators_begin : ic->rows;
+    for (; a < pair[0].end && b < pair[1].end; a++, b++) {
+        forward_place(ic, a, y, pair[0].spilled, separators);
+        forward_place(ic, b, y, pair[1].spilled, separators);
+    }
+    for (; a < pair[0].end; a++)
+        forward_place(ic, a, y, pair[0].spilled, separators);
+    for (; b < pair[1].end; b++)
+        forward_place(ic, b, y, pair[1].spilled, separators);
+}
+
+void KILN_SIMD(kiln_block_ic_backward)(const kiln_block_ic *ic, const kiln_ic_range pair[2],
+                                       double *y)
+{
+    size_t a = pair[0].end, b = pair[1].end;
+    while (a > pair[0].begin && b > pair[1].begin) {
+        backward_place(ic, --a, y);
+        backward_place(ic, --b, y);
+    }
+    while (a > pair[0].begin)
+        backward_place(ic, --a, y);
+    while (b > pair[1].begin)
+        backward_place(ic, --b, y);
 }
