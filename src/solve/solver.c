@@ -178,8 +178,10 @@ static kiln_status choose(kiln_solver *solver, const kiln_bsr *matrix, kiln_erro
         return iterate_because(solver, matrix, "a factor would not fit in memory", error);
     kiln_error trouble;
     kiln_status status = analyse_with(solver, direct, matrix, &trouble);
-    if (status == KILN_ERR_MEMORY && solver->self[0])
+    if (status == KILN_ERR_MEMORY && solver->self[0]) {
+        direct->forget(solver->self[0]);
         return iterate_because(solver, matrix, "the analysis did not fit in memory", error);
+    }
     if (status != KILN_OK) {
         if (error)
             *error = trouble;
@@ -262,7 +264,8 @@ kiln_status kiln_solver_factor(kiln_solver *solver, const kiln_bsr *matrix,
     return KILN_OK;
 }
 
-/* The iteration auto chose takes too long: the factor after all, until the next analysis. */
+/* The iteration auto chose takes too long: the factor after all, until the next analysis. Leaves
+ * the outcome STALLED and no matrix when there is no memory for it. */
 static kiln_status turn_direct(kiln_solver *solver, kiln_solve_outcome *outcome, kiln_error *error)
 {
     const kiln_bsr *matrix = solver->matrix;
@@ -271,8 +274,18 @@ static kiln_status turn_direct(kiln_solver *solver, kiln_solve_outcome *outcome,
     solver->direct_fits = false;
     kiln_solver_pcg_ic.forget(solver->self[number_of(&kiln_solver_pcg_ic)]);
     solver->report.reason = "the iteration took as long as a factor";
-    KILN_TRY(analyse_with(solver, backends[0], matrix, error));
-    KILN_TRY(factor_with(solver, matrix, outcome, error));
+    kiln_status status = analyse_with(solver, backends[0], matrix, error);
+    if (status == KILN_OK)
+        status = factor_with(solver, matrix, outcome, error);
+    if (status != KILN_OK) {
+        solver->analysed = false;
+        if (status != KILN_ERR_MEMORY)
+            return status;
+        if (solver->self[0])
+            backends[0]->forget(solver->self[0]);
+        *outcome = KILN_SOLVE_STALLED;
+        return KILN_OK;
+    }
     solver->report.iterations = iterations;
     if (*outcome == KILN_SOLVE_OK)
         solver->matrix = matrix;
