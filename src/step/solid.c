@@ -11,7 +11,7 @@ kiln_solid_options kiln_solid_default_options(void)
                                 .newton = kiln_newton_default_options(),
                                 .solver = kiln_solver_default_options(),
                                 .lag_tolerance = 1e-8,
-                                .friction_speed = 1e-4};
+                                .friction_speed = 1e-5};
 }
 
 const char *kiln_step_outcome_text(kiln_step_outcome outcome)

@@ -556,7 +556,6 @@ typedef struct slip {
     kiln_vec3 v;   /* along the plane, m/s */
     double value;  /* f(|v|) */
     double secant; /* f'(|v|) / |v| */
-    double slope;  /* f''(|v|) */
 } slip;
 
 static slip slip_of(const kiln_touch *touch, const kiln_touch_contact *c, const double *x)
@@ -570,10 +569,8 @@ static slip slip_of(const kiln_touch *touch, const kiln_touch_contact *c, const 
     double speed = kiln_v3_norm(s.v), y = (touch->linearised ? c->slip : speed) / e;
     s.secant = y < 1.0 ? (2.0 - y) / e : 1.0 / (y * e);
     if (touch->linearised) {
-        s.slope = s.secant;
         s.value = 0.5 * s.secant * speed * speed;
     } else {
-        s.slope = y < 1.0 ? 2.0 * (1.0 - y) / e : 0.0;
         s.value = y < 1.0 ? e * (y * y - y * y * y / 3.0 + 1.0 / 3.0) : speed;
     }
     return s;
@@ -590,32 +587,58 @@ static double friction_value(void *self, const double *x)
     return sum;
 }
 
-static void friction_block(kiln_bsr *H, const kiln_touch_contact *c, double across, double along,
-                           kiln_vec3 direction)
+static void add_block(kiln_bsr *H, const kiln_touch_contact *c, double weight, kiln_vec3 a,
+                      kiln_vec3 b)
 {
     const double n[3] = {c->normal.x, c->normal.y, c->normal.z};
-    const double t[3] = {direction.x, direction.y, direction.z};
+    const double p[3] = {a.x, a.y, a.z}, q[3] = {b.x, b.y, b.z};
     size_t stride;
     double *block = kiln_bsr_at(H, c->vertex, H->start[c->vertex], &stride);
     for (size_t i = 0; i < 3; i++)
         for (size_t j = 0; j < 3; j++)
             block[i * stride + j] +=
-                across * ((i == j) - n[i] * n[j]) + (along - across) * t[i] * t[j];
+                weight * ((i == j) - n[i] * n[j] - 0.5 * (p[i] * q[j] + q[i] * p[j]));
+}
+
+/* The force is mu N w with w = v / r, r = |v| / f'. Its exact derivative (T - r' w d') / r,
+ * d = v / |v|, is that of a kink and lets Newton jump to and fro between sticking and sliding. With
+ * a w that follows r w = v by Newton's own linearisation, kept within the unit disc, it does not
+ * (Chan, Golub and Mulet 1999, the same for total variation); near the solution both agree. */
+static void friction_hessian(const kiln_touch *touch, kiln_touch_contact *c, const slip *s,
+                             double weight, kiln_bsr *H)
+{
+    double e = touch->slip_speed, speed = kiln_v3_norm(s->v), y = speed / e;
+    kiln_vec3 pull = kiln_v3_scale(s->v, s->secant);
+    if (c->radius > 0.0) {
+        kiln_vec3 change = kiln_v3_sub(s->v, c->slid);
+        double grown = c->growth * kiln_v3_dot(kiln_v3_normalize(c->slid), change);
+        pull = kiln_v3_scale(kiln_v3_madd(s->v, -grown, c->pull), 1.0 / c->radius);
+        double size = kiln_v3_norm(pull);
+        if (size > 1.0)
+            pull = kiln_v3_scale(pull, 1.0 / size);
+    }
+    c->pull = pull;
+    c->slid = s->v;
+    c->radius = 1.0 / s->secant;
+    c->growth = y < 1.0 ? 1.0 / ((2.0 - y) * (2.0 - y)) : 1.0; /* dr / d|v| */
+    add_block(H, c, weight * s->secant / touch->tau, kiln_v3_scale(pull, c->growth),
+              kiln_v3_normalize(s->v));
 }
 
 static void friction_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
 {
     const kiln_touch *touch = self;
     for (size_t i = 0; i < touch->contacts.count; i++) {
-        const kiln_touch_contact *c = &touch->contacts.data[i];
+        kiln_touch_contact *c = &touch->contacts.data[i];
         slip s = slip_of(touch, c, x);
         if (s.weight == 0.0)
             continue;
         double weight = scale * s.weight;
         put(g, c->vertex, kiln_v3_madd(at(g, c->vertex), weight * s.secant, s.v));
-        if (H)
-            friction_block(H, c, weight * s.secant / touch->tau, weight * s.slope / touch->tau,
-                           kiln_v3_normalize(s.v));
+        if (H && touch->linearised)
+            add_block(H, c, weight * s.secant / touch->tau, kiln_v3(0, 0, 0), kiln_v3(0, 0, 0));
+        else if (H)
+            friction_hessian(touch, c, &s, weight, H);
     }
 }
 

@@ -25,6 +25,9 @@ typedef struct kiln_touch_contact {
     double load;             /* normal force as last known, N; not negative */
     double load_before;      /* what friction had in the pass that is judged */
     double slip;             /* linearised: speed along the plane as last known, m/s */
+    /* Of Newton's last matrix, see friction_hessian in touch.c; radius 0: there was none. */
+    kiln_vec3 pull, slid;
+    double radius, growth;
     bool active;
     bool kept;   /* came back after it was let go: stays until the end of the step */
     int renewed; /* how often its plane was moved */

@@ -90,8 +90,11 @@ START_TEST(sliding)
             rig_v(&r)[v] = kiln_v3(2, 0, 0);
         r.clock.h_before = 0.0;
         double x0 = rig_sums(&r).centre.x;
-        for (int k = 0; k < 40; k++)
+        for (int k = 0; k < 40; k++) {
             rig_step(&r, 0.01);
+            /* Friction has a kink, Newton does not stumble over it. */
+            ck_assert_int_le(r.report.newton.iterations, 25);
+        }
         double rate = (2 - mean_v(&r).x) / 0.4;
         ck_assert_double_eq_tol(rate, 0.3 * G, 0.01 * 0.3 * G);
         ck_assert_double_eq_tol(mean_v(&r).z, 0.0, 5e-3); /* newmark's keeps swinging */
