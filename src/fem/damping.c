@@ -381,3 +381,12 @@ static void add(void *self, const double *x, double scale, double *g, kiln_bsr *
     multiply(d, x);
     kiln_parallel_for(d->context, d->rows, GRAIN, add_chunk, &job);
 }
+
+size_t kiln_damping_bytes(const kiln_damping *damping)
+{
+    const kiln_damping *d = damping;
+    return sizeof *d + kiln_bsr_bytes(&d->D) +
+           (d->diagonal.capacity + d->beta.capacity + d->motion.capacity + d->product.capacity +
+            d->spilled.capacity + d->partial.capacity) *
+               sizeof(double);
+}

@@ -24,5 +24,6 @@ bool kiln_damping_is_used(const kiln_damping *damping);
 kiln_status kiln_damping_begin(kiln_damping *damping, const double *x_n, const double *origin,
                                double tau, kiln_error *error);
 kiln_term *kiln_damping_term(kiln_damping *damping);
+size_t kiln_damping_bytes(const kiln_damping *damping);
 
 #endif

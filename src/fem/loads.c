@@ -212,3 +212,12 @@ const double *kiln_loads_force(const kiln_loads *loads)
 {
     return loads->force.data;
 }
+
+size_t kiln_loads_bytes(const kiln_loads *loads)
+{
+    return sizeof *loads +
+           (loads->dead.capacity + loads->force.capacity + loads->before.capacity +
+            loads->partial.capacity) *
+               sizeof(double) +
+           loads->pressed.capacity * sizeof(pressed_face);
+}

@@ -23,5 +23,6 @@ kiln_status kiln_loads_add_pressure(kiln_loads *loads, uint32_t face, double pre
                                     kiln_error *error);
 kiln_term *kiln_loads_term(kiln_loads *loads);
 const double *kiln_loads_force(const kiln_loads *loads); /* [vertex slot][3] as last lagged, N */
+size_t kiln_loads_bytes(const kiln_loads *loads);
 
 #endif

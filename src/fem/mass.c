@@ -361,3 +361,11 @@ kiln_motion_sums kiln_mass_sums(const kiln_mass *mass, const double *x, const do
         .centre = kiln_v3(inverse * s[8], inverse * s[9], inverse * s[10]),
     };
 }
+
+size_t kiln_mass_bytes(const kiln_mass *mass)
+{
+    return sizeof *mass +
+           (mass->lumped.capacity + mass->partial.capacity + mass->value.capacity) *
+               sizeof(double) +
+           mass->start.capacity * sizeof(uint64_t) + mass->column.capacity * sizeof(uint32_t);
+}

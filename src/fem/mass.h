@@ -31,4 +31,6 @@ typedef struct kiln_motion_sums {
 } kiln_motion_sums;
 kiln_motion_sums kiln_mass_sums(const kiln_mass *mass, const double *x, const double *v);
 
+size_t kiln_mass_bytes(const kiln_mass *mass);
+
 #endif

@@ -376,3 +376,11 @@ void kiln_nodal_pressure_add_scaled(kiln_nodal_pressure *pressure, const double 
     evaluate(pressure, x);
     add_curvature(pressure, x, 0.0, scale_of, H);
 }
+
+size_t kiln_nodal_pressure_bytes(const kiln_nodal_pressure *pressure)
+{
+    const kiln_nodal_pressure *p = pressure;
+    return sizeof *p + kiln_nodal_stars_bytes(&p->stars) + p->nodes.capacity * sizeof(node_state) +
+           (p->theta.capacity + p->gradient.capacity + p->sum.capacity + p->partial.capacity) *
+               sizeof(double);
+}

@@ -16,6 +16,7 @@ void kiln_nodal_pressure_destroy(kiln_nodal_pressure *pressure); /* NULL allowed
 kiln_status kiln_nodal_pressure_build(kiln_nodal_pressure *pressure, kiln_error *error);
 bool kiln_nodal_pressure_is_used(const kiln_nodal_pressure *pressure); /* some tet wants it */
 kiln_term *kiln_nodal_pressure_term(kiln_nodal_pressure *pressure);
+size_t kiln_nodal_pressure_bytes(const kiln_nodal_pressure *pressure);
 /* Exact Hessian instead of its PSD part, for the tests: all of it is then this term's, and the
  * elements see no pressure. */
 void kiln_nodal_pressure_set_exact(kiln_nodal_pressure *pressure, bool exact);

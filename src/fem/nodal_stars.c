@@ -173,3 +173,13 @@ void kiln_nodal_stars_free(kiln_nodal_stars *stars, kiln_context *context)
     kiln_array_free(context, &stars->inverse);
     stars->nodes = 0;
 }
+
+size_t kiln_nodal_stars_bytes(const kiln_nodal_stars *stars)
+{
+    const kiln_nodal_stars *s = stars;
+    return (s->node_of.capacity + s->material.capacity + s->tet.capacity + s->row.capacity +
+            s->inverse.capacity) *
+               sizeof(uint32_t) +
+           (s->first.capacity + s->start.capacity + s->inverse_first.capacity) * sizeof(uint64_t) +
+           s->place.capacity * sizeof(uint16_t);
+}

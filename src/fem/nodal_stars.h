@@ -29,5 +29,6 @@ typedef struct kiln_nodal_stars {
 kiln_status kiln_nodal_stars_build(kiln_nodal_stars *stars, const kiln_elements *elements,
                                    kiln_error *error);
 void kiln_nodal_stars_free(kiln_nodal_stars *stars, kiln_context *context);
+size_t kiln_nodal_stars_bytes(const kiln_nodal_stars *stars); /* without the struct */
 
 #endif

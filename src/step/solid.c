@@ -270,6 +270,7 @@ size_t kiln_solid_bytes(const kiln_solid *s)
                      s->contact.capacity;
     size_t constraints = s->given.rows + s->active.rows;
     return columns * sizeof(double) + constraints * (sizeof(kiln_vec3) + 1) +
-           kiln_elements_bytes(s->elements) + kiln_newton_bytes(s->newton) +
-           kiln_touch_bytes(&s->touch) + sizeof *s;
+           kiln_elements_bytes(s->elements) + kiln_nodal_pressure_bytes(s->pressure) +
+           kiln_mass_bytes(s->mass) + kiln_damping_bytes(s->damping) + kiln_loads_bytes(s->loads) +
+           kiln_newton_bytes(s->newton) + kiln_touch_bytes(&s->touch) + sizeof *s;
 }
