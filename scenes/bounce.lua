@@ -20,20 +20,20 @@ return scene {
     bodies = {
         body {
             name = "ball",
-            shape = shape.ball { radius = 0.25, h = 0.1 },
-            at = { -1.35, 0, 0.7 },
+            shape = shape.ball { radius = 0.25, h = 0.085 },
+            at = { -1.3, 0, 0.7 },
             material = rubber(8e4),
         },
         body {
             name = "block",
             shape = shape.box { lx = 0.36, ly = 0.36, lz = 0.36, n = 4 },
-            turn = { axis = { 1, 0.4, 0 }, degrees = 40 },
+            turn = { axis = { 1, 0.1, 0 }, degrees = 38 },
             at = { -0.85, 0, 0.65 },
             material = rubber(4e5),
         },
         body {
             name = "ring",
-            shape = shape.torus { major = 0.24, minor = 0.09, h = 0.08 },
+            shape = shape.torus { major = 0.24, minor = 0.09, h = 0.055 },
             turn = { axis = { 0.3, 1, 0 }, degrees = 62 },
             at = { 0, 0, 0.75 },
             spin = { 0, 4, 0 },
@@ -41,9 +41,9 @@ return scene {
         },
         body {
             name = "drum",
-            shape = shape.cylinder { radius = 0.19, height = 0.36, h = 0.09 },
-            turn = { axis = { 1, 1, 0 }, degrees = 55 },
-            at = { 0.55, 0, 0.65 },
+            shape = shape.cylinder { radius = 0.19, height = 0.36, h = 0.08 },
+            turn = { axis = { 1, 0.15, 0 }, degrees = -60 },
+            at = { 0.65, 0, 0.65 },
             material = rubber(2e5),
         },
         body {

@@ -201,6 +201,11 @@ static kiln_status look_through(survey *s, const kiln_film_list *list,
     KILN_TRY(add_scenery(s, list, shown, error));
     if (!options->range)
         set_range(s, options);
+    if (options->title == s->stage->title) {
+        const char *name = options->color ? options->color : "quality";
+        double largest = options->range ? fmax(fabs(options->low), fabs(options->high)) : 1.0;
+        options->legend_factor = kiln_render_field_title(name, largest, s->stage->title);
+    }
     s->stage->stage.camera = kiln_camera_fit_end(&s->fit);
     s->stage->stage.tags = s->stage->tags.data;
     s->stage->stage.tag_count = s->stage->tags.count;
@@ -215,7 +220,8 @@ kiln_status kiln_film_stage_set(kiln_context *context, const kiln_film_list *lis
     *out = (kiln_film_stage){.context = context, .bodies = kiln_box_empty()};
     bool scaled = has_scale(options);
     if (scaled && !options->title) {
-        kiln_render_field_title(options->color ? options->color : "quality", out->title);
+        /* The camera is set before the range is known: room for the longest title. */
+        kiln_render_field_title(options->color ? options->color : "quality", 1e3, out->title);
         options->title = out->title;
     }
     options->no_legend |= !scaled;

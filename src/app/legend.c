@@ -49,11 +49,12 @@ static double tick_step(double range)
 static void draw_ticks(kiln_image *image, const kiln_color_scale *scale, float x, float top,
                        float bottom, float text, kiln_rgb ink)
 {
-    double range = scale->high - scale->low, step = tick_step(range);
-    double first = ceil(scale->low / step - 1e-9);
+    double factor = scale->factor > 0.0 ? scale->factor : 1.0, low = scale->low / factor;
+    double range = scale->high / factor - low, step = tick_step(range);
+    double first = ceil(low / step - 1e-9);
     for (int i = 0; i < MAX_TICKS; i++) {
         double value = (first + i) * step;
-        double t = (value - scale->low) / range;
+        double t = (value - low) / range;
         if (!(t <= 1.0 + 1e-9))
             break;
         float y = bottom + (float)t * (top - bottom);

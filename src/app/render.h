@@ -39,6 +39,7 @@ typedef struct kiln_render_options {
     int samples;            /* paths per pixel; a power of two is best */
     const char *background; /* "light", "dark", "white", "black" or "#rrggbb" */
     const char *title;      /* above the legend's scale; NULL: what is coloured */
+    double legend_factor;   /* the legend shows values divided by this; 0: as they are */
     bool no_legend;
     const char *caption;            /* in the lower left corner; NULL: none */
     double zoom;                    /* larger than what fits the picture by this factor */

@@ -183,25 +183,35 @@ kiln_status kiln_render_pick_field(kiln_soup *soup, const char *asked, kiln_erro
     return pick_component(soup, asked, error);
 }
 
-void kiln_render_field_title(const char *asked, char title[KILN_NAME_SIZE])
+double kiln_render_field_title(const char *asked, double largest, char title[KILN_NAME_SIZE])
 {
     static const struct {
         const char *name, *shown, *unit;
-    } rows[] = {{"speed", "speed", "m/s"},
-                {"v", "speed", "m/s"},
-                {"u", "u", "m"},
-                {"displacement", "displacement", "m"},
-                {"stress", "von Mises", "Pa"},
-                {"mises", "von Mises", "Pa"},
-                {"pressure", "pressure", "Pa"},
-                {"energy", "energy", "J/m^3"},
-                {"reaction", "reaction", "N"},
-                {"contact", "contact", "N"},
-                {"temperature", "temperature", "K"}};
+        bool prefixed;
+    } rows[] = {{"speed", "speed", "m/s", false},
+                {"v", "speed", "m/s", false},
+                {"u", "u", "m", false},
+                {"displacement", "displacement", "m", false},
+                {"stress", "von Mises", "Pa", true},
+                {"mises", "von Mises", "Pa", true},
+                {"pressure", "pressure", "Pa", true},
+                {"energy", "energy", "J/m^3", true},
+                {"reaction", "reaction", "N", true},
+                {"contact", "contact", "N", true},
+                {"temperature", "temperature", "K", false}};
+    static const char *const prefixes[] = {"", "k", "M", "G", "T"};
     size_t base = strcspn(asked, ".");
     snprintf(title, KILN_NAME_SIZE, "%s", asked);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (strlen(rows[i].name) == base && memcmp(asked, rows[i].name, base) == 0)
-            snprintf(title, KILN_NAME_SIZE, "%s (%s)", asked[base] ? asked : rows[i].shown,
-                     rows[i].unit);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strlen(rows[i].name) != base || memcmp(asked, rows[i].name, base) != 0)
+            continue;
+        int thousands = 0;
+        double factor = 1.0;
+        for (; rows[i].prefixed && thousands < 4 && largest >= 1000.0 * factor; thousands++)
+            factor *= 1000.0;
+        snprintf(title, KILN_NAME_SIZE, "%s (%s%s)", asked[base] ? asked : rows[i].shown,
+                 prefixes[thousands], rows[i].unit);
+        return factor;
+    }
+    return 1.0;
 }

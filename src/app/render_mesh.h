@@ -22,6 +22,7 @@ typedef struct kiln_color_scale {
     kiln_paint paint; /* what the legend shows; BASE: no legend */
     kiln_color_map map;
     double low, high;
+    double factor; /* numbers shown are divided by this; 0: as they are */
     char title[KILN_NAME_SIZE];
     size_t kind_count;
     int32_t kind_tags[KILN_MAX_KINDS];

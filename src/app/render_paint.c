@@ -195,6 +195,7 @@ kiln_status kiln_render_paint(const kiln_soup *soup, const kiln_render_options *
     }
     if (options->title)
         snprintf(mesh->scale.title, sizeof mesh->scale.title, "%s", options->title);
+    mesh->scale.factor = options->legend_factor;
     if (options->no_legend)
         mesh->scale.paint = KILN_PAINT_BASE;
     return status;
