@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /* Scenes may ask for meshes of any size; the machine that fuzzes has an end. */
-enum { HEAP_LIMIT = 16 << 20 };
+enum { HEAP_LIMIT = 6 << 20 };
 
 static void *resize_limited(void *user, void *block, size_t old_size, size_t new_size)
 {
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                 .text_size = size,
                                 .sets = sets,
                                 .set_count = has_set,
-                                .memory = 8 << 20,
+                                .memory = 4 << 20,
                                 .instructions = 200000};
     kiln_scene_file *file = NULL;
     kiln_error error = {0};

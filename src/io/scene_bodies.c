@@ -19,14 +19,22 @@ kiln_mat3 scene_turn_matrix(const scene_turn *turn)
                         {d * n.z * n.x - s * n.y, d * n.z * n.y + s * n.x, c + d * n.z * n.z}}};
 }
 
+/* A mesh with material positions of its own, a frame of a run, takes them along. */
 void scene_place_points(const scene_place *place, kiln_soup *soup)
 {
     kiln_mat3 turn = scene_turn_matrix(&place->turn);
     kiln_vec3 s = place->scale;
+    const kiln_soup_field *material = kiln_soup_find_field(soup, KILN_ON_VERTEX, "u");
+    double *u = material && material->components == 3 ? material->data.data : NULL;
     for (size_t i = 0; i < soup->points.count; i++) {
         kiln_vec3 p = soup->points.data[i];
         p = kiln_m3_apply(turn, kiln_v3(p.x * s.x, p.y * s.y, p.z * s.z));
         soup->points.data[i] = kiln_v3_add(p, place->at);
+        if (!u)
+            continue;
+        p = kiln_m3_apply(turn, kiln_v3(u[3 * i] * s.x, u[3 * i + 1] * s.y, u[3 * i + 2] * s.z));
+        p = kiln_v3_add(p, place->at);
+        memcpy(u + 3 * i, &p, sizeof p);
     }
 }
 

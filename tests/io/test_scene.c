@@ -579,6 +579,48 @@ START_TEST(meshes_from_files)
 }
 END_TEST
 
+START_TEST(material_positions_are_placed_too)
+{
+    kiln_context *context = kiln_test_context(1);
+    whole w;
+    begin_whole(&w, context);
+    char path[160], text[400];
+    kiln_soup soup;
+    kiln_soup_init(&soup, context);
+    const kiln_shape *box;
+    kiln_soup_field *u;
+    static const char *const coarse[] = {"n=1"};
+    ck_assert_int_eq(kiln_generator_find("box", &box, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_shape_make(box, 1, coarse, &soup, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_soup_add_field(&soup, "u", KILN_ON_VERTEX, 3, &u, NULL), KILN_OK);
+    for (size_t i = 0; i < soup.points.count; i++) {
+        u->data.data[3 * i] = 2.0 * soup.points.data[i].x;
+        u->data.data[3 * i + 1] = soup.points.data[i].y;
+        u->data.data[3 * i + 2] = soup.points.data[i].z;
+    }
+    in_folder(&w.dir, "frame.vtu", path);
+    ck_assert_int_eq(kiln_soup_write(context, path, NULL, &soup, NULL), KILN_OK);
+    snprintf(text, sizeof text,
+             "return scene { duration = 1, bodies = { body { shape = shape.file { path = '%s' }, "
+             "material = material { young = 1 }, at = {5, 0, 0}, scale = 3, turn = { degrees = 90 "
+             "} } } }",
+             path);
+    w.file = load(context, text, NULL, 0);
+    const kiln_soup *placed = &kiln_scene_file_scene(w.file)->bodies.data[0].mesh;
+    const kiln_soup_field *v = kiln_soup_find_field(placed, KILN_ON_VERTEX, "u");
+    ck_assert_ptr_nonnull(v);
+    for (size_t i = 0; i < soup.points.count; i++) {
+        kiln_vec3 p = soup.points.data[i];
+        const double *q = v->data.data + 3 * i;
+        assert_vector(placed->points.data[i], 5 - 3 * p.y, 3 * p.x, 3 * p.z);
+        assert_vector(kiln_v3(q[0], q[1], q[2]), 5 - 3 * p.y, 6 * p.x, 3 * p.z);
+    }
+    kiln_soup_free(&soup);
+    end_whole(&w);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 /* Every allocation fails once: an error that says so, nothing left. */
 START_TEST(allocations_may_fail)
 {
@@ -621,6 +663,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(reading, the_same_scene_each_time);
     tcase_add_test(reading, static_scenes_need_no_duration);
     tcase_add_test(reading, meshes_from_files);
+    tcase_add_test(reading, material_positions_are_placed_too);
     tcase_add_test(reading, allocations_may_fail);
     TCase *outside = kiln_test_case(suite, "outside");
     tcase_add_test(outside, the_reference_is_current);

@@ -521,6 +521,50 @@ START_TEST(a_scene_that_is_not_there)
 }
 END_TEST
 
+/* Texts nested or long beyond reason, for Lua's own parser. */
+START_TEST(deep_and_long_texts)
+{
+    enum { DEPTH = 200000 };
+    static const char *const opening[] = {"return ", "x = ", "return f", "return scene { a = ", ""};
+    static const char nested[] = {'(', '{', '(', '{', '#'};
+    kiln_context *context = kiln_test_context(1);
+    char *text = malloc(DEPTH + 100);
+    for (int i = 0; i < 5; i++) {
+        kiln_scene_file *file = NULL;
+        kiln_error error = {0};
+        size_t size = strlen(opening[i]);
+        memcpy(text, opening[i], size);
+        memset(text + size, nested[i], DEPTH);
+        text[size + DEPTH] = 0;
+        kiln_scene_options options = options_of(text);
+        ck_assert_int_eq(kiln_scene_file_load(context, "bad.lua", &options, &file, &error),
+                         KILN_ERR_INPUT);
+        ck_assert_msg(strstr(error.message, "overflow") || strstr(error.message, "near"), "%s",
+                      error.message);
+    }
+    free(text);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(texts_beyond_the_limit)
+{
+    size_t size = (16 << 20) + 1;
+    kiln_context *context = kiln_test_context(1);
+    char *text = malloc(size + 1);
+    memset(text, ' ', size);
+    text[size] = 0;
+    kiln_scene_file *file = NULL;
+    kiln_error error = {0};
+    kiln_scene_options options = options_of(text);
+    ck_assert_int_eq(kiln_scene_file_load(context, "bad.lua", &options, &file, &error),
+                     KILN_ERR_INPUT);
+    ck_assert_str_eq(error.message, "is too long for a scene: 16777217 bytes, at most 16777216");
+    free(text);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 /* Memory so small that not even the language fits, and then a little more each time. */
 START_TEST(any_memory_limit_is_an_error)
 {
@@ -547,6 +591,8 @@ Suite *kiln_test_suite(void)
     TCase *texts = kiln_test_case(suite, "texts");
     tcase_add_loop_test(texts, bad_scenes_are_refused, 0, (int)(sizeof rows / sizeof rows[0]));
     tcase_add_test(texts, a_scene_that_is_not_there);
+    tcase_add_test(texts, deep_and_long_texts);
+    tcase_add_test(texts, texts_beyond_the_limit);
     tcase_add_test(texts, any_memory_limit_is_an_error);
     TCase *calls = kiln_test_case(suite, "functions");
     tcase_add_loop_test(calls, bad_functions_are_named, 0,

@@ -1,0 +1,139 @@
+/* kiln check as a script sees it: what it lists, what it refuses, and its exit codes. */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { TEXT = 1 << 17 };
+
+static char folder[64];
+static char out[TEXT], err[TEXT];
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void enter_folder(void)
+{
+    snprintf(folder, sizeof folder, "/tmp/kiln-check-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(chdir(folder), 0);
+    write_file("bar.lua",
+               "print('reading', 5)\n"
+               "local m = material { name = 'steel', young = param('young', 1e5) }\n"
+               "return scene { duration = 1, bodies = { body { name = 'bar', material = m,\n"
+               "    shape = shape.box { lx = 2, n = 2 } } },\n"
+               "  holds = { hold { where = select.patch { tag = 1 }, till = 0.5 } },\n"
+               "  loads = { load.pressure { where = select.patch { tag = 2 },\n"
+               "    amount = function(t) return t end } },\n"
+               "  obstacles = { obstacle.plane { name = 'floor', point = {0, 0, -1} } } }\n");
+}
+
+static void leave_folder(void)
+{
+    char command[100];
+    ck_assert_int_eq(chdir("/"), 0);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static void slurp(const char *path, char *text)
+{
+    FILE *file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    text[fread(text, 1, TEXT - 1, file)] = 0;
+    fclose(file);
+    unlink(path);
+}
+
+static int kiln(const char *arguments)
+{
+    char command[1024];
+    snprintf(command, sizeof command, "'%s' %s >.out 2>.err", KILN_PROGRAM, arguments);
+    int status = system(command);
+    slurp(".out", out);
+    slurp(".err", err);
+    ck_assert_msg(WIFEXITED(status), "kiln %s died: %s", arguments, err);
+    return WEXITSTATUS(status);
+}
+
+static void expect(const char *text, const char *words)
+{
+    ck_assert_msg(strstr(text, words) != NULL, "no '%s' in:\n%s", words, text);
+}
+
+START_TEST(lists_what_would_run)
+{
+    ck_assert_msg(kiln("check bar.lua") == 0, "%s", err);
+    expect(err, "bar.lua:1: reading 5");
+    expect(out, "bar: a scene without faults");
+    expect(out, "bar              45 vertices, 96 tets, 1 region: steel");
+    expect(out, "floor            plane, friction 0, still");
+    expect(out, "holds[1]         9 vertices of all bodies, xyz, still, till 0.5 s");
+    expect(out, "loads[1]         pressure on 8 faces of all bodies, a function");
+    expect(out, "1 s in about 100 steps, 26 frames");
+}
+END_TEST
+
+START_TEST(speaks_json)
+{
+    ck_assert_msg(kiln("check bar.lua --json --set output.frame=0.5 --set step.dt=0.1") == 0, "%s",
+                  err);
+    expect(out, "\"steps\": 10");
+    expect(out, "\"frames\": 3");
+    expect(out,
+           "{\"name\": \"bar\", \"vertices\": 45, \"tets\": 96, \"regions\": 1, \"materials\": "
+           "[\"steel\"]}");
+    expect(out, "\"vertices\": 9, \"components\": \"xyz\"");
+    expect(out, "\"kind\": \"pressure\", \"body\": \"all bodies\", \"faces\": 8");
+}
+END_TEST
+
+START_TEST(refuses_with_code_2)
+{
+    static const char *const rows[][2] = {
+        {"check", "the scene is missing"},
+        {"check absent.lua", "kiln: absent.lua: "},
+        {"check bar.lua --set young=-1", "kiln: bar.lua:2: bodies[1].material.young: must be "
+                                         "positive, got -1"},
+        {"check bar.lua --set yuong=1", "did you mean 'young'?"},
+        {"check bar.lua --set 'holds[1].where=select.patch{tag=9}'", "holds[1]: selects no vertex"},
+        {"check bar.lua --set 'loads[1].amount=function(t) return t.x end'", "loads[1].amount"},
+        {"check bar.lua --set 'duration=os.exit(0)'", "'os' is not there"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ck_assert_msg(kiln(rows[i][0]) == 2, "kiln %s: %s", rows[i][0], err);
+        expect(err, rows[i][1]);
+        ck_assert_str_eq(out, "");
+    }
+}
+END_TEST
+
+START_TEST(writes_the_reference)
+{
+    ck_assert_msg(kiln("check --reference scene.md") == 0, "%s", err);
+    static char text[TEXT];
+    slurp("scene.md", text);
+    expect(text, "### select.half_space");
+    expect(text, "| `young` | number or f(c), positive | Pa |");
+    ck_assert_int_eq(kiln("check --reference /nowhere/scene.md"), 2);
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("check");
+    TCase *test_case = kiln_test_case(suite, "check");
+    tcase_add_checked_fixture(test_case, enter_folder, leave_folder);
+    tcase_add_test(test_case, lists_what_would_run);
+    tcase_add_test(test_case, speaks_json);
+    tcase_add_test(test_case, refuses_with_code_2);
+    tcase_add_test(test_case, writes_the_reference);
+    return suite;
+}
