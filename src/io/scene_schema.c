@@ -126,7 +126,7 @@ static const scene_row solver_rows[] = {
      SCENE_WITHIN(1, 100000000), NULL, NULL,
      .meaning = "iterative back ends: give up after this many"},
     {"memory", SCENE_LONG, IN(kiln_scene, solid.solver.memory), SCENE_WITHIN(0, 1e15), "bytes",
-     NULL, .meaning = "a factor that takes more makes auto iterate; 0: half of what is free"},
+     NULL, .meaning = "a factor that takes more makes auto iterate; 0: half of the machine's"},
     {"blas_threads", SCENE_WHOLE, IN(kiln_scene, solid.solver.blas_threads), SCENE_WITHIN(1, 1024),
      NULL, NULL, .meaning = "more than 1 gives up the same bits on any number of threads"},
 };
