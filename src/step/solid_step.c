@@ -36,6 +36,7 @@ typedef struct trial {
     kiln_term *terms[MOST_TERMS];
     size_t term_count;
     kiln_step_report *report;
+    bool settled; /* the last pass left the contacts as they were */
 } trial;
 
 static const double *positions(const kiln_solid *solid)
@@ -184,6 +185,7 @@ static kiln_status solve_with_obstacles(trial *t, kiln_error *error)
                                                : LOAD_TOLERANCE;
     for (int pass = 0; pass < most; pass++) {
         double began = seconds_now(), change;
+        t->settled = false;
         KILN_TRY(kiln_touch_constrain(&s->touch, &s->active, error));
         t->report->contact_seconds += seconds_now() - began;
         if (s->options.linearised)
@@ -197,6 +199,7 @@ static kiln_status solve_with_obstacles(trial *t, kiln_error *error)
         KILN_TRY(kiln_touch_judge(&s->touch, s->x.data, s->reaction.data, s->contact.data, &change,
                                   &changed, error));
         t->report->contact_seconds += seconds_now() - began;
+        t->settled = !changed;
         if (!changed && change <= tolerance)
             return KILN_OK;
     }
@@ -468,7 +471,7 @@ static kiln_status attempt(trial *t, kiln_error *error)
     if (t->report->outcome != KILN_STEP_DONE)
         return KILN_OK;
     if (s->touch.obstacle_count)
-        KILN_TRY(kiln_touch_project(&s->touch, s->x.data, error));
+        KILN_TRY(kiln_touch_project(&s->touch, t->settled, s->x.data, error));
     find_rates(t);
     check(t);
     if (t->report->outcome == KILN_STEP_DONE) {

@@ -462,11 +462,12 @@ kiln_status kiln_touch_judge(kiln_touch *touch, const double *x, double *held, d
 
 /* The end of the step. */
 
-kiln_status kiln_touch_project(kiln_touch *touch, double *x, kiln_error *error)
+kiln_status kiln_touch_project(kiln_touch *touch, bool settled, double *x, kiln_error *error)
 {
     bool found = false;
     search s = {.touch = touch, .x = x};
-    KILN_TRY(seek(touch, &s, &found, error));
+    if (!settled)
+        KILN_TRY(seek(touch, &s, &found, error));
     for (size_t i = 0; i < touch->contacts.count; i++) {
         kiln_touch_contact *c = &touch->contacts.data[i];
         kiln_vec3 normal, point, place = at(x, c->vertex);

@@ -86,8 +86,9 @@ kiln_status kiln_touch_constrain(kiln_touch *touch, kiln_constraints *active, ki
 kiln_status kiln_touch_judge(kiln_touch *touch, const double *x, double *held, double *contact,
                              double *change, bool *changed, kiln_error *error);
 
-/* Vertices still inside are put on the surface; they become contacts. */
-kiln_status kiln_touch_project(kiln_touch *touch, double *x, kiln_error *error);
+/* Vertices still inside are put on the surface. `settled`: the last judgement changed nothing, so
+ * only contacts can be; otherwise others are looked for and become contacts. */
+kiln_status kiln_touch_project(kiln_touch *touch, bool settled, double *x, kiln_error *error);
 
 /* Velocities at the end: no motion through obstacles, the change is an inelastic impact with
  * Coulomb friction (Irving et al. 2004). Adds what that takes to `contact`. `a` may be NULL. */

@@ -322,6 +322,72 @@ START_TEST(moving_obstacle)
 }
 END_TEST
 
+/* A turntable takes the block along. */
+static void turn(rig *r, kiln_solid *solid, double time, double load)
+{
+    (void)solid;
+    (void)load;
+    double c = cos(r->parameter * time), s = sin(r->parameter * time);
+    kiln_vec3 axis = {0.2, 0.2, 0};
+    kiln_pose pose = {.rotation = {{{c, -s, 0}, {s, c, 0}, {0, 0, 1}}}, .spin = {0, 0, 0}};
+    pose.shift = kiln_v3_sub(axis, kiln_m3_apply(pose.rotation, axis));
+    pose.spin.z = r->parameter;
+    /* linear is the velocity of the point at `shift`. */
+    pose.linear = kiln_v3_cross(pose.spin, kiln_v3_sub(pose.shift, axis));
+    kiln_obstacle_set_pose(r->obstacles[0], &pose);
+}
+
+START_TEST(turntable)
+{
+    rig r = block(0.5, kiln_v3(0, 0, 1), KILN_IMPLICIT_EULER);
+    r.set = turn;
+    r.parameter = 2.0;
+    rig_build(&r);
+    for (int k = 0; k < 80; k++)
+        rig_step(&r, 0.005);
+    for (uint32_t v = 0; v < r.mesh->table[KILN_ON_VERTEX].used; v++) {
+        kiln_vec3 arm = kiln_v3_sub(r.mesh->x[v], kiln_v3(0.2, 0.2, 0));
+        kiln_vec3 expected = kiln_v3_cross(kiln_v3(0, 0, 2), arm);
+        expected.z = 0;
+        ck_assert_double_le(kiln_v3_norm(kiln_v3_sub(rig_v(&r)[v], expected)), 0.02);
+    }
+    rig_free(&r);
+}
+END_TEST
+
+/* Every allocation of a step with contacts fails once. */
+START_TEST(out_of_memory)
+{
+    for (uint64_t fail = 1;; fail++) {
+        kiln_test_heap heap = {0};
+        kiln_context *context = kiln_test_context_on(&heap, 1);
+        kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=1 ny=1 nz=1");
+        rig r =
+            rig_of(context, mesh, rig_material("corotated", 1e6, 0.3, 1000), KILN_IMPLICIT_EULER);
+        r.gravity = kiln_v3(0, 0, -G);
+        add_obstacle(&r, plane(kiln_v3(0, 0, 0), kiln_v3(0, 0, 1)), 0.5);
+        rig_build(&r);
+        uint64_t before = kiln_mesh_hash(mesh);
+        heap.fail_at = heap.calls + fail;
+        kiln_driver driver = rig_driver(&r);
+        kiln_error error = {0};
+        kiln_status status = kiln_solid_step(r.solid, &driver, 0.01, &r.clock, &r.report, &error);
+        bool reached = heap.calls >= heap.fail_at;
+        heap.fail_at = 0;
+        if (status != KILN_OK) {
+            ck_assert_int_eq(status, KILN_ERR_MEMORY);
+            ck_assert_uint_eq(kiln_mesh_hash(mesh), before);
+            rig_step(&r, 0.01); /* and works when there is memory again */
+        }
+        ck_assert_int_eq(r.report.contacts, 4);
+        rig_free(&r);
+        ck_assert_int_eq(heap.live_bytes, 0);
+        if (!reached)
+            break;
+    }
+}
+END_TEST
+
 /* Fast enough to cross a thin plate in one step; it does not. */
 START_TEST(no_tunnelling)
 {
@@ -544,6 +610,8 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tests, bouncing);
     tcase_add_test(tests, every_shape);
     tcase_add_test(tests, moving_obstacle);
+    tcase_add_test(tests, turntable);
+    tcase_add_test(tests, out_of_memory);
     tcase_add_test(tests, no_tunnelling);
     tcase_add_test(tests, over_the_edge);
     tcase_add_test(tests, corner);
