@@ -1,4 +1,4 @@
-#include "fem/element_kernels.h"
+#include "fem/elements_guard.h"
 
 #include "base/assert.h"
 #include "base/parallel.h"
@@ -95,19 +95,9 @@ static void run_colours(loop_job *job)
     }
 }
 
-/* Calls a function for each element of a chunk. */
-#define FOR_ELEMENTS(job, chunk_number, number)                                                    \
-    for (size_t number = LANES * (size_t)(job)->e->chunks.data[chunk_number].batch,                \
-                end_ = number + LANES * (size_t)(job)->e->chunks.data[chunk_number].batches;       \
-         number < end_; number++)
-
-static kiln_element chunk_element(const loop_job *job, size_t chunk, size_t number)
+kiln_element_span kiln_elements_span(const kiln_elements *elements, size_t chunk)
 {
-    return element_at(job->e, number, job->e->chunks.data[chunk].material);
-}
-
-static kiln_element_span span_of(const kiln_elements *e, size_t chunk)
-{
+    const kiln_elements *e = elements;
     const kiln_element_chunk *c = &e->chunks.data[chunk];
     const kiln_material *material = &e->materials.data[c->material];
     size_t batch = c->batch;
@@ -131,7 +121,7 @@ static const kiln_element_kernels *kernels_of(const kiln_elements *e, size_t chu
 
 static void energy_chunk(const loop_job *job, size_t chunk)
 {
-    kiln_element_span span = span_of(job->e, chunk);
+    kiln_element_span span = kiln_elements_span(job->e, chunk);
     job->e->partial.data[chunk] = kernels_of(job->e, chunk)->energy(&span, job->x);
 }
 
@@ -146,20 +136,10 @@ static double value(void *self, const double *x)
     return sum;
 }
 
-/* g of vertex a += factor * P b_a. */
-static void scatter_stress(const kiln_element *e, const kiln_mat3 *P, double factor, double *g)
-{
-    for (int a = 0; a < 4; a++) {
-        kiln_vec3 f = kiln_v3_scale(kiln_m3_apply(*P, e->gradient[a]), factor);
-        double *at = g + 3 * (size_t)e->vertex[a];
-        at[0] += f.x, at[1] += f.y, at[2] += f.z;
-    }
-}
-
 static void add_chunk(const loop_job *job, size_t chunk)
 {
     const kiln_element_kernels *kernels = kernels_of(job->e, chunk);
-    kiln_element_span span = span_of(job->e, chunk);
+    kiln_element_span span = kiln_elements_span(job->e, chunk);
     double scale = job->scale_of ? job->scale_of[job->e->chunks.data[chunk].material] : job->scale;
     if (job->H)
         kernels->hessian(&span, job->x, scale, job->g, job->H);
@@ -209,20 +189,23 @@ void kiln_elements_set_pressure(kiln_elements *elements, kiln_pressure_fill fill
 
 static void dilation_chunk(const loop_job *job, size_t chunk)
 {
-    const kiln_material *material = &job->e->materials.data[job->e->chunks.data[chunk].material];
+    static void (*const values[])(const kiln_element_span *, kiln_dilation, const double *,
+                                  double *) = KILN_SIMD_TABLE(kiln_elements_dilation_span);
+    static void (*const gradients[])(const kiln_element_span *, kiln_dilation, const double *,
+                                     const double *, double, double *) =
+        KILN_SIMD_TABLE(kiln_elements_add_dilation_span);
+    const kiln_elements *e = job->e;
+    const kiln_material *material = &e->materials.data[e->chunks.data[chunk].material];
+    kiln_dilation dilation = material->model->dilation;
+    size_t number = LANES * (size_t)e->chunks.data[chunk].batch;
     if (!material->nodal_pressure)
         return;
-    FOR_ELEMENTS(job, chunk, number)
-    {
-        kiln_element e = chunk_element(job, chunk, number);
-        kiln_mat3 F = kiln_element_deformation(&e, job->x), D;
-        if (job->theta) {
-            job->theta[number] = kiln_dilation_value(material->model->dilation, &F);
-        } else if (e.slot != KILN_NONE) {
-            kiln_dilation_gradient(material->model->dilation, &F, &D);
-            scatter_stress(&e, &D, job->scale * e.volume * job->weight[number], job->g);
-        }
-    }
+    kiln_element_span span = kiln_elements_span(e, chunk);
+    if (job->theta)
+        values[e->context->isa](&span, dilation, job->x, job->theta + number);
+    else
+        gradients[e->context->isa](&span, dilation, job->x, job->weight + number, job->scale,
+                                   job->g);
 }
 
 void kiln_elements_dilation(const kiln_elements *elements, const double *x, double *theta)
@@ -258,8 +241,9 @@ static kiln_cliques cliques(void *self)
 static void attach_chunk(const loop_job *job, size_t chunk)
 {
     static const int ends[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
-    FOR_ELEMENTS(job, chunk, number)
-    {
+    const kiln_element_chunk *c = &job->e->chunks.data[chunk];
+    size_t number = LANES * (size_t)c->batch, end = number + LANES * (size_t)c->batches;
+    for (; number < end; number++) {
         const uint32_t *v = job->e->vertex.data + 4 * number;
         kiln_element_batch *batch = &job->e->batches.data[number / LANES];
         for (int k = 0; k < 6; k++) {

@@ -1,8 +1,7 @@
 /* How far a step may go, and what it did to the tets. */
-#include "fem/elements_impl.h"
+#include "fem/elements_guard.h"
 
 #include "base/parallel.h"
-#include "geom/svd3.h"
 
 #include <string.h>
 
@@ -163,32 +162,14 @@ size_t kiln_elements_inverted(const kiln_elements *elements, const double *x, ui
     return count;
 }
 
-static double stretch_of(const kiln_elements *e, size_t number, const double *x, const double *y)
-{
-    kiln_element element = kiln_elements_at(e, number);
-    kiln_svd3 a = kiln_svd3_decompose(kiln_element_deformation(&element, x));
-    kiln_svd3 b = kiln_svd3_decompose(kiln_element_deformation(&element, y));
-    double worst = 1.0;
-    for (int i = 0; i < 3; i++) {
-        double ratio = a.s[i] / b.s[i];
-        ratio = ratio < 1.0 ? 1.0 / ratio : ratio;
-        worst = ratio > 0.0 ? (ratio > worst ? ratio : worst) : INFINITY;
-    }
-    return worst;
-}
-
 static void stretch_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
+    static double (*const table[])(const kiln_element_span *, const double *, const double *) =
+        KILN_SIMD_TABLE(kiln_elements_stretch_span);
     (void)begin, (void)end, (void)worker;
     const guard_job *job = user;
-    const kiln_element_chunk *c = &job->e->chunks.data[chunk];
-    size_t number = LANES * (size_t)c->batch, stop = number + LANES * (size_t)c->batches;
-    double worst = 1.0;
-    for (; number < stop; number++) {
-        double stretch = stretch_of(job->e, number, job->x, job->y);
-        worst = stretch > worst ? stretch : worst;
-    }
-    job->e->partial.data[chunk] = worst;
+    kiln_element_span span = kiln_elements_span(job->e, chunk);
+    job->e->partial.data[chunk] = table[job->e->context->isa](&span, job->x, job->y);
 }
 
 double kiln_elements_stretch(const kiln_elements *elements, const double *x, const double *y)

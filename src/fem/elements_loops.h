@@ -59,6 +59,10 @@ static void hessian_loop(const kiln_element_span *span, const double *x, double 
     for (size_t w = 0; w < vectors_of(span); w++) {
         kiln_hessian_vd h;
         kiln_elements_vd_load(span, w, &h.e[0]);
+        if (w + 1 < vectors_of(span)) {
+            kiln_elements_vd_load(span, w + 1, &h.e[1]);
+            KILN_SIMD(kiln_elements_prefetch)(&h.e[1], H);
+        }
         principal(h.e[0].mu, h.e[0].lambda, pressure_of(span, w), one, &h.f[0]);
         KILN_SIMD(kiln_elements_assemble_linear)(&h, scale, H);
     }
@@ -73,7 +77,7 @@ static void hessian_loop(const kiln_element_span *span, const double *x, double 
     }
     for (size_t w = 0; w < vectors_of(span); w += KILN_SVD3_BATCHES) {
         kiln_hessian_vd h;
-        KILN_SIMD(kiln_elements_decompose)(span, w, x, &h);
+        KILN_SIMD(kiln_elements_decompose)(span, w, x, H, &h);
         for (size_t b = 0; b < KILN_SVD3_BATCHES; b++)
             principal(h.e[b].mu, h.e[b].lambda, pressure_of(span, w + b % h.count), h.d[b].s,
                       &h.f[b]);

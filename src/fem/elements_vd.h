@@ -151,10 +151,12 @@ typedef struct kiln_hessian_vd {
 /* elements_simd.c: what all models share, apart so that it is compiled once. The model fills `f`
  * between the two calls. */
 void KILN_SIMD(kiln_elements_decompose)(const kiln_element_span *span, size_t w, const double *x,
-                                        kiln_hessian_vd *h);
+                                        const kiln_bsr *H, kiln_hessian_vd *h);
 void KILN_SIMD(kiln_elements_assemble)(kiln_hessian_vd *h, double scale, double *g, kiln_bsr *H);
 /* Only the first vector, U = V = I, no projection, no gradient. */
 void KILN_SIMD(kiln_elements_assemble_linear)(kiln_hessian_vd *h, double scale, kiln_bsr *H);
+/* Asks for the blocks that the vector will add to; the others do it themselves. */
+void KILN_SIMD(kiln_elements_prefetch)(const kiln_elements_vd *e, const kiln_bsr *H);
 /* R = U V' in the lanes of the mask. */
 void KILN_SIMD(kiln_elements_polar_by_svd)(kiln_vd F[3][3], const kiln_vi *where, kiln_vd R[3][3]);
 
