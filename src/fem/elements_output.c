@@ -2,6 +2,8 @@
 #include "fem/elements_impl.h"
 
 #include "base/parallel.h"
+#include "fem/principal.h"
+#include "geom/svd3.h"
 
 #include <string.h>
 
@@ -11,6 +13,7 @@ typedef struct output_job {
     const kiln_elements *e;
     const double *x;
     kiln_element_output what;
+    size_t components;
     double *out;
 } output_job;
 
@@ -49,7 +52,7 @@ static double mises(const kiln_mat3 *s)
 
 static void write_element(const output_job *job, const kiln_element *e, size_t number)
 {
-    double *out = job->out + (size_t)kiln_element_output_components(job->what) * e->slot;
+    double *out = job->out + job->components * e->slot;
     kiln_mat3 F = kiln_element_deformation(e, job->x), s = F;
     const kiln_material_model *model = job->e->materials.data[e->material].model;
     if (job->what != KILN_OUTPUT_F && job->what != KILN_OUTPUT_ENERGY)
@@ -79,11 +82,104 @@ static void write_element(const output_job *job, const kiln_element *e, size_t n
     }
 }
 
-static void output_batches(void *user, size_t chunk, size_t begin, size_t end, int worker)
+enum { GROUP = 64 }; /* elements decomposed at a time */
+
+/* Singular vectors and values of a group, [component][element]. */
+typedef struct output_group {
+    double F[9][GROUP], u[9][GROUP], s[3][GROUP], v[9][GROUP];
+} output_group;
+
+/* In the axes of U the Cauchy stress is diagonal, p_i s_i / J. */
+static void write_principal(const output_job *job, const kiln_material *material, size_t number,
+                            const output_group *g, size_t at)
 {
-    (void)chunk, (void)worker;
+    const kiln_elements *elements = job->e;
+    const kiln_material_model *model = material->model;
+    const kiln_element_batch *batch = &elements->batches.data[number / LANES];
+    size_t lane = number % LANES;
+    double mu = material->mu, lambda = material->lambda;
+    if (elements->lame.count > 0) {
+        const double *lame = elements->lame.data + 2 * LANES * (number / LANES);
+        mu = lame[lane];
+        lambda = lame[LANES + lane];
+    }
+    double *out = job->out + job->components * batch->slot[lane];
+    double s[3] = {g->s[0][at], g->s[1][at], g->s[2][at]}, t[3];
+    bool nodal = material->nodal_pressure;
+    kiln_principal f;
+    model->principal(mu, nodal ? model->shape_lambda * mu : lambda,
+                     nodal ? elements->pressure.data[number] : 0.0, s, &f);
+    double inverse = 1.0 / (s[0] * s[1] * s[2]);
+    for (int i = 0; i < 3; i++)
+        t[i] = f.p[i] * s[i] * inverse;
+    if (!isfinite(t[0] + t[1] + t[2]))
+        t[0] = t[1] = t[2] = 0.0;
+    double a = t[0] - t[1], b = t[1] - t[2], c = t[2] - t[0];
+    if (job->what == KILN_OUTPUT_MISES)
+        *out = sqrt(0.5 * (a * a + b * b + c * c));
+    else if (job->what == KILN_OUTPUT_PRESSURE)
+        *out = -(t[0] + t[1] + t[2]) / 3.0;
+    else
+        for (int i = 0; i < 3; i++) {
+            int j = (i + 1) % 3;
+            out[i] = out[3 + i] = 0.0;
+            for (int k = 0; k < 3; k++) {
+                out[i] += g->u[3 * i + k][at] * t[k] * g->u[3 * i + k][at];
+                out[3 + i] += g->u[3 * i + k][at] * t[k] * g->u[3 * j + k][at];
+            }
+        }
+}
+
+/* F = Dw B for the eight elements of a batch. */
+static void deform_batch(const output_job *job, size_t batch, output_group *g, size_t at)
+{
+    const kiln_element_batch *b = &job->e->batches.data[batch];
+    const uint32_t *vertex = job->e->vertex.data + 4 * LANES * batch;
+    double dw[9][LANES];
+    for (size_t i = 0; i < LANES; i++) {
+        const double *origin = job->x + 3 * (size_t)vertex[4 * i];
+        for (int a = 0; a < 3; a++) {
+            const double *corner = job->x + 3 * (size_t)vertex[4 * i + 1 + (size_t)a];
+            for (int r = 0; r < 3; r++)
+                dw[3 * r + a][i] = corner[r] - origin[r];
+        }
+    }
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            for (size_t i = 0; i < LANES; i++)
+                g->F[3 * r + c][at + i] = dw[3 * r][i] * b->gradient[c][i] +
+                                          dw[3 * r + 1][i] * b->gradient[3 + c][i] +
+                                          dw[3 * r + 2][i] * b->gradient[6 + c][i];
+}
+
+/* Stresses of some batches of one material that is a function of the singular values. */
+static void output_principal(const output_job *job, const kiln_material *material, size_t first,
+                             size_t batches)
+{
+    output_group g;
+    for (size_t b = 0; b < batches; b++)
+        deform_batch(job, first + b, &g, LANES * b);
+    kiln_svd3_decompose_batch(job->e->context->isa, LANES * batches, GROUP, g.F[0], g.u[0], g.s[0],
+                              g.v[0]);
+    for (size_t i = 0; i < LANES * batches; i++)
+        if (job->e->batches.data[first + i / LANES].slot[i % LANES] != KILN_NONE)
+            write_principal(job, material, LANES * first + i, &g, i);
+}
+
+static void output_chunk(void *user, size_t index, size_t begin, size_t end, int worker)
+{
+    (void)begin, (void)end, (void)worker;
     const output_job *job = user;
-    for (size_t number = LANES * begin; number < LANES * end; number++) {
+    const kiln_element_chunk *chunk = &job->e->chunks.data[index];
+    const kiln_material *material = &job->e->materials.data[chunk->material];
+    bool stress = job->what != KILN_OUTPUT_F && job->what != KILN_OUTPUT_ENERGY;
+    size_t last = (size_t)chunk->batch + chunk->batches;
+    for (size_t b = chunk->batch; stress && material->model->principal && b < last;
+         b += GROUP / LANES)
+        output_principal(job, material, b, last - b < GROUP / LANES ? last - b : GROUP / LANES);
+    if (stress && material->model->principal)
+        return;
+    for (size_t number = LANES * (size_t)chunk->batch; number < LANES * last; number++) {
         kiln_element e = kiln_elements_at(job->e, number);
         if (e.slot != KILN_NONE)
             write_element(job, &e, number);
@@ -93,8 +189,7 @@ static void output_batches(void *user, size_t chunk, size_t begin, size_t end, i
 void kiln_elements_output(const kiln_elements *elements, const double *x, kiln_element_output what,
                           double *out)
 {
-    output_job job = {elements, x, what, out};
+    output_job job = {elements, x, what, kiln_element_output_components(what), out};
     kiln_elements_fill_pressure(elements, x);
-    kiln_parallel_for(elements->context, elements->batches.count, KILN_CHUNK_BATCHES,
-                      output_batches, &job);
+    kiln_parallel_for(elements->context, elements->chunks.count, 1, output_chunk, &job);
 }

@@ -26,6 +26,7 @@ struct kiln_run_folder {
     int log, stats;       /* files; -1: closed */
     off_t stats_size;     /* whole rows */
     kiln_f64_array times; /* of the frames */
+    kiln_soup frame;      /* the last one; its memory serves the next */
     char last_frame[NAME_SIZE], last_checkpoint[NAME_SIZE];
 };
 
@@ -236,6 +237,7 @@ static kiln_status allocate(kiln_context *context, const char *path, const kiln_
     folder->context = context;
     folder->about = about;
     folder->log = folder->stats = -1;
+    kiln_soup_init(&folder->frame, context);
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
         length--;
@@ -257,6 +259,7 @@ void kiln_run_folder_close(kiln_run_folder *folder)
     if (folder->log >= 0)
         close(folder->log);
     kiln_array_free(folder->context, &folder->times);
+    kiln_soup_free(&folder->frame);
     kiln_release(folder->context, folder, sizeof *folder);
 }
 
@@ -509,15 +512,12 @@ kiln_status kiln_run_folder_frame(kiln_run_folder *folder, kiln_world *world, ki
     snprintf(name, sizeof name, "frames/frame-%06llu.vtu", (unsigned long long)state->frame);
     KILN_TRY(join(folder->path, name, path, error));
     KILN_TRY(kiln_array_reserve(folder->context, &folder->times, folder->times.count + 1, error));
-    kiln_soup soup;
-    KILN_TRY(kiln_world_frame(world, &soup, error));
-    kiln_status status = kiln_vtu_write(folder->context, path, KILN_ENCODING_BINARY, &soup, error);
-    kiln_soup_free(&soup);
-    KILN_TRY(status);
+    KILN_TRY(kiln_world_refill_frame(world, &folder->frame, error));
+    KILN_TRY(kiln_vtu_write(folder->context, path, KILN_ENCODING_BINARY, &folder->frame, error));
     if (scene->output.obstacles && scene->obstacles.count > 0)
         KILN_TRY(write_surfaces(folder, world, state->frame, error));
     folder->times.data[folder->times.count++] = state->clock.time;
-    status = write_pvd(folder, error);
+    kiln_status status = write_pvd(folder, error);
     if (status == KILN_OK)
         memcpy(folder->last_frame, name, sizeof name);
     else

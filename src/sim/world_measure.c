@@ -255,13 +255,30 @@ static kiln_status add_geometry(const kiln_world *world, kiln_soup *soup, kiln_e
     return KILN_OK;
 }
 
+/* The field of the frame before, to be overwritten, or a new one. */
+static kiln_status take_field(kiln_soup *soup, const char *name, kiln_where where,
+                              uint32_t components, kiln_soup_field **out, kiln_error *error)
+{
+    for (size_t i = 0; i < soup->fields.count; i++) {
+        kiln_soup_field *field = &soup->fields.data[i];
+        if (field->where == where && strcmp(field->name, name) == 0) {
+            *out = field;
+            return KILN_OK;
+        }
+    }
+    return kiln_soup_add_field(soup, name, where, components, out, error);
+}
+
 static kiln_status add_vertex_field(kiln_soup *soup, const char *name, const double *values,
                                     kiln_error *error)
 {
     kiln_soup_field *field;
-    KILN_TRY(kiln_soup_add_field(soup, name, KILN_ON_VERTEX, 3, &field, error));
+    KILN_TRY(take_field(soup, name, KILN_ON_VERTEX, 3, &field, error));
+    size_t size = field->data.count * sizeof(double);
     if (values)
-        memcpy(field->data.data, values, field->data.count * sizeof(double));
+        memcpy(field->data.data, values, size);
+    else
+        memset(field->data.data, 0, size);
     return KILN_OK;
 }
 
@@ -271,13 +288,13 @@ static kiln_status add_element_field(const kiln_world *world, kiln_soup *soup,
     const char *name = kiln_element_output_name(what);
     uint32_t n = kiln_element_output_components(what);
     kiln_soup_field *field;
-    KILN_TRY(kiln_soup_add_field(soup, name, KILN_ON_TET, n, &field, error));
+    KILN_TRY(take_field(soup, name, KILN_ON_TET, n, &field, error));
     kiln_elements_output(kiln_solid_elements(world->solid), &world->mesh->x[0].x, what,
                          field->data.data);
     /* Triangles are cells beside the tets; without a value of their own viewers would colour the
      * surface with zero. */
-    KILN_TRY(kiln_soup_add_field(soup, name, KILN_ON_FACE, n, &field, error));
-    const double *tets = soup->fields.data[soup->fields.count - 2].data.data;
+    KILN_TRY(take_field(soup, name, KILN_ON_FACE, n, &field, error));
+    const double *tets = kiln_soup_find_field(soup, KILN_ON_TET, name)->data.data;
     for (size_t f = 0; f < soup->triangles.count; f++)
         memcpy(field->data.data + n * f, tets + n * (size_t)(world->mesh->face[f].at / 4),
                n * sizeof(double));
@@ -345,6 +362,16 @@ static kiln_status fill_frame(kiln_world *world, kiln_soup *soup, kiln_error *er
 kiln_status kiln_world_frame(kiln_world *world, kiln_soup *soup, kiln_error *error)
 {
     kiln_soup_init(soup, world->context);
+    return kiln_world_refill_frame(world, soup, error);
+}
+
+kiln_status kiln_world_refill_frame(kiln_world *world, kiln_soup *soup, kiln_error *error)
+{
+    const kiln_table *table = world->mesh->table;
+    if (soup->points.count != table[KILN_ON_VERTEX].used ||
+        soup->tets.count != table[KILN_ON_TET].used ||
+        soup->triangles.count != table[KILN_ON_FACE].used)
+        kiln_soup_free(soup);
     kiln_status status = fill_frame(world, soup, error);
     if (status != KILN_OK)
         kiln_soup_free(soup);
