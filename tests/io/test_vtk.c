@@ -523,6 +523,49 @@ START_TEST(legacy_allocations_may_fail)
 }
 END_TEST
 
+/* Numbers that cannot be packed are stored; what can be is packed, in the same file. */
+START_TEST(noise_is_stored)
+{
+    kiln_context *context = kiln_test_context(2);
+    folder scratch = make_folder();
+    kiln_soup soup, found;
+    kiln_soup_init(&soup, context);
+    kiln_soup_init(&found, context);
+    kiln_random random = kiln_random_start(8, 1);
+    enum { POINTS = 60000 };
+    for (int i = 0; i < POINTS; i++) {
+        kiln_vec3 p = {kiln_random_unit(&random), kiln_random_unit(&random) * 1e-3,
+                       kiln_random_unit(&random) * 1e3};
+        ck_assert_int_eq(kiln_array_push(context, &soup.points, p, NULL), KILN_OK);
+    }
+    for (uint32_t i = 0; i + 3 < POINTS; i += 4) {
+        kiln_soup_tet t = {{i, i + 1, i + 2, i + 3}};
+        ck_assert_int_eq(kiln_array_push(context, &soup.tets, t, NULL), KILN_OK);
+    }
+    kiln_soup_field *zero;
+    ck_assert_int_eq(kiln_soup_add_field(&soup, "zero", KILN_ON_VERTEX, 3, &zero, NULL), KILN_OK);
+    char path[160];
+    in_folder(&scratch, "a.vtu", path);
+    ck_assert_int_eq(kiln_vtu_write(context, path, KILN_ENCODING_BINARY, &soup, NULL), KILN_OK);
+    FILE *file = fopen(path, "rb");
+    fseek(file, 0, SEEK_END);
+    long size = ftell(file), raw = POINTS * 24;
+    fclose(file);
+    ck_assert_int_gt(size, raw);
+    ck_assert_int_lt(size, raw + raw / 4);
+    ck_assert_int_eq(kiln_soup_read(context, path, NULL, &found, NULL), KILN_OK);
+    ck_assert_uint_eq(found.points.count, POINTS);
+    ck_assert_int_eq(memcmp(found.points.data, soup.points.data, (size_t)raw), 0);
+    const double *values = kiln_soup_find_field(&found, KILN_ON_VERTEX, "zero")->data.data;
+    for (int i = 0; i < 3 * POINTS; i++)
+        ck_assert(values[i] == 0.0);
+    kiln_soup_free(&soup);
+    kiln_soup_free(&found);
+    remove_folder(&scratch);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("vtk");
@@ -539,5 +582,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, legacy_texts_are_read);
     tcase_add_test(all, legacy_binaries_are_read);
     tcase_add_test(all, legacy_allocations_may_fail);
+    tcase_add_test(all, noise_is_stored);
     return suite;
 }
