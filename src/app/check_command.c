@@ -14,6 +14,7 @@ typedef struct checked {
     const kiln_scene *scene;
     const kiln_world *world;
     const kiln_mesh *mesh;
+    const char *params;
 } checked;
 
 /* Steps of the wanted length, cut where frames are due. */
@@ -144,6 +145,8 @@ static void print_text(const checked *c)
            kiln_integrator_name(s->solid.integrator), s->pace.dt, s->pace.dt_min,
            s->solid.mass == KILN_MASS_LUMPED ? "lumped" : "consistent", s->solid.solver.backend,
            s->solid.linearised ? ", linearised" : "");
+    if (c->params[0])
+        printf("params for --set\n  %s\n", c->params);
     printf("run\n  %g s in about %.0f steps, %.0f frames\n", s->duration, count_steps(s),
            count_frames(s));
 }
@@ -234,18 +237,20 @@ static void print_json(const checked *c)
     kiln_json_number(&json, "dt", s->pace.dt);
     kiln_json_number(&json, "dt_min", s->pace.dt_min);
     kiln_json_text(&json, "solver", s->solid.solver.backend);
+    kiln_json_text(&json, "params", c->params);
     json_bodies(&json, c);
     json_obstacles(&json, s);
     json_holds_and_loads(&json, c);
     kiln_json_end(&json);
 }
 
-static kiln_status check_scene(const kiln_scene *scene, bool json, kiln_error *error)
+static kiln_status check_scene(const kiln_scene_file *file, bool json, kiln_error *error)
 {
+    const kiln_scene *scene = kiln_scene_file_scene(file);
     kiln_world *world;
     KILN_TRY(kiln_scene_try(scene, error));
     KILN_TRY(kiln_world_create(scene, &world, error));
-    checked c = {scene, world, kiln_world_mesh(world)};
+    checked c = {scene, world, kiln_world_mesh(world), kiln_scene_file_params(file)};
     if (json)
         print_json(&c);
     else
@@ -278,8 +283,7 @@ static kiln_status check(kiln_context *context, const kiln_arguments *arguments,
                                   .set_count = kiln_arguments_all(arguments, "set", sets)};
     kiln_scene_file *file;
     KILN_TRY(kiln_scene_file_load(context, arguments->operands[0], &options, &file, error));
-    kiln_status status =
-        check_scene(kiln_scene_file_scene(file), kiln_arguments_has(arguments, "json"), error);
+    kiln_status status = check_scene(file, kiln_arguments_has(arguments, "json"), error);
     kiln_scene_file_destroy(file);
     return status;
 }

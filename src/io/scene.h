@@ -11,7 +11,7 @@ typedef struct kiln_scene_options {
     const char *const *sets; /* "path=value", e.g. "bodies[1].material.young=2e5" */
     size_t set_count;
     size_t memory;         /* bytes the Lua state may take; 0: 256 MiB */
-    uint64_t instructions; /* while reading; 0: 2e9. Functions: 1e8 a call */
+    uint64_t instructions; /* while reading; 0: 2e9. Functions: 1e8 a call. Both: 60 s of the CPU */
     const char *text; /* the scene's text instead of the file's (resumed runs); NULL: the file */
     size_t text_size;
 } kiln_scene_options;
@@ -28,6 +28,8 @@ void kiln_scene_file_destroy(kiln_scene_file *file); /* NULL allowed */
 const kiln_scene *kiln_scene_file_scene(const kiln_scene_file *file);
 /* The text as read, for run.json and checkpoints. */
 const char *kiln_scene_file_text(const kiln_scene_file *file, size_t *size);
+/* The names the scene called param() with, each followed by a space. */
+const char *kiln_scene_file_params(const kiln_scene_file *file);
 
 /* docs/scene.md, from the schema. */
 kiln_status kiln_scene_write_reference(kiln_context *context, const char *path, kiln_error *error);

@@ -19,6 +19,7 @@ struct kiln_scene_file {
     char *text;
     size_t text_size;
     scene_functions functions;
+    char params[sizeof((scene_params *)NULL)->known];
 };
 
 kiln_status scene_read_newton(scene_reader *r, void *field)
@@ -328,6 +329,7 @@ static kiln_status load(kiln_scene_file *file, const char *path, const kiln_scen
             status = run_and_read(
                 file, all, options->instructions ? options->instructions : 2000000000u, error);
         scene_reader_free(&all->reader);
+        memcpy(file->params, all->params.known, sizeof file->params);
     }
     kiln_release(context, all, all ? sizeof *all : 0);
     kiln_release(context, params, params ? room : 0);
@@ -413,4 +415,9 @@ const char *kiln_scene_file_text(const kiln_scene_file *file, size_t *size)
 {
     *size = file->text_size;
     return file->text;
+}
+
+const char *kiln_scene_file_params(const kiln_scene_file *file)
+{
+    return file->params;
 }

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <lua5.4/lauxlib.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char marks_key = 'm', operators_key = 'o';
@@ -254,11 +255,12 @@ void scene_push_setting(lua_State *L, const char *name, const char *value)
 
 static void remember_param(scene_params *params, const char *name)
 {
-    size_t used = strlen(params->known);
-    if (used + strlen(name) + 2 < sizeof params->known) {
-        strcpy(params->known + used, name);
-        strcat(params->known, " ");
-    }
+    size_t used = strlen(params->known), size = strlen(name);
+    for (const char *at = params->known; *at; at += strcspn(at, " ") + 1)
+        if (strcspn(at, " ") == size && memcmp(at, name, size) == 0)
+            return;
+    if (used + size + 2 < sizeof params->known)
+        snprintf(params->known + used, sizeof params->known - used, "%s ", name);
 }
 
 /* Upvalue 1: scene_params. */
@@ -269,6 +271,11 @@ static int get_param(lua_State *L)
     const char *name = luaL_checklstring(L, 1, &size);
     if (lua_gettop(L) != 2 || lua_isnil(L, 2))
         return luaL_error(L, "param takes a name and a preset: param(\"%s\", 1)", name);
+    if (size == 0 || strlen(name) != size || strpbrk(name, " .[="))
+        return luaL_error(L,
+                          "param: a name without blanks, dots, brackets and equal signs, got "
+                          "\"%s\"",
+                          name);
     if (!scene_sandbox_of(L)->is_reading)
         return luaL_error(L, "param works only while the scene is read");
     remember_param(params, name);

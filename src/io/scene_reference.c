@@ -3,6 +3,7 @@
 #include "io/scene_reader.h"
 #include "io/sink.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -219,9 +220,10 @@ static void write_shapes(kiln_sink *sink)
     const kiln_shape *shape;
     for (size_t i = 0; (shape = kiln_generator_at(i)); i++) {
         kiln_sink_format(sink,
-                         "\n### shape.%s\n\nA %s. Patches: %s.\n\n"
+                         "\n### shape.%s\n\n%c%s. Patches: %s.\n\n"
                          "| key | type | preset | meaning |\n|---|---|---|---|\n",
-                         shape->name, shape->help, shape->patches);
+                         shape->name, toupper((unsigned char)shape->help[0]), shape->help + 1,
+                         shape->patches);
         for (size_t k = 0; k < shape->param_count; k++)
             write_param(sink, &shape->params[k]);
     }

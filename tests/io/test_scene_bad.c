@@ -251,6 +251,8 @@ static const bad rows[] = {
     {RUN("table.move({}, 1, 1e15, 2)"), 1, "attempt to call a nil value (field 'move')"},
     {RUN("print(tostring({}))"), 1, "a table has no text"},
     {RUN("local s = string.format('%s', print)"), 1, "a function has no text"},
+    {RUN("param('a b', 1)"), 1, "param: a name without blanks"},
+    {RUN("param('a')"), 1, "param takes a name and a preset: param(\"a\", 1)"},
     {RUN("for k in pairs { [print] = 1 } do end"), 1,
      "pairs: keys must be numbers or texts, got a function"},
     /* The sandbox: what does not end or takes too much. */
