@@ -4,7 +4,7 @@
 -- is strained: at the clamp, along the top and the bottom.
 --
 --   kiln run scenes/cantilever.lua -o out/cantilever
---   kiln render out/cantilever -o cantilever.mp4 --field mises
+--   kiln render out/cantilever -o cantilever.mp4 --field mises --smooth
 
 return scene {
     name = "cantilever",
@@ -17,7 +17,7 @@ return scene {
             name = "beam",
             shape = shape.box { lx = 2, ly = 0.25, lz = 0.25, n = 4, nx = 32 },
             material = material {
-                young = 1e6,
+                young = 5e6,
                 poisson = 0.4,
                 density = 1000,
                 damping_stiffness = 4e-3,

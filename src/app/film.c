@@ -126,7 +126,7 @@ static kiln_status draw(const film_job *job, size_t i, kiln_image *image, kiln_e
     look.caption = caption;
     look.stage = &stage;
     kiln_soup soup;
-    KILN_TRY(kiln_film_frame_read(job->context, frame, look.color, &soup, error));
+    KILN_TRY(kiln_film_frame_read(job->context, frame, &look, &soup, error));
     kiln_film_scenery scenery;
     kiln_status status = kiln_film_scenery_read(job->context, frame->obstacles, look.up,
                                                 &job->stage->bodies, &scenery, error);

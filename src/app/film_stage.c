@@ -43,8 +43,10 @@ static kiln_status tag_parts(kiln_soup *soup, kiln_error *error)
 }
 
 kiln_status kiln_film_frame_read(kiln_context *context, const kiln_film_frame *frame,
-                                 const char *color, kiln_soup *soup, kiln_error *error)
+                                 const kiln_render_options *options, kiln_soup *soup,
+                                 kiln_error *error)
 {
+    const char *color = options->color;
     kiln_soup_init(soup, context);
     KILN_TRY(kiln_soup_read(context, frame->path, NULL, soup, error));
     kiln_status status = KILN_OK;
@@ -52,6 +54,8 @@ kiln_status kiln_film_frame_read(kiln_context *context, const kiln_film_frame *f
         status = kiln_fail(error, KILN_ERR_INPUT, frame->path, 0, -1, "there is nothing to show");
     if (status == KILN_OK)
         status = kiln_render_pick_field(soup, color, error);
+    if (status == KILN_OK && options->smooth)
+        status = kiln_render_smooth_field(soup, color, error);
     if (status == KILN_OK && !color && !has_regions(soup))
         status = tag_parts(soup, error);
     if (status != KILN_OK)
@@ -192,8 +196,8 @@ static kiln_status look_through(survey *s, const kiln_film_list *list,
         if (kiln_context_is_stopping(s->context))
             return kiln_fail(error, KILN_ERR_STATE, "render", 0, -1, "interrupted");
         kiln_soup soup;
-        KILN_TRY(kiln_film_frame_read(s->context, &list->frames.data[shown->data[i]],
-                                      options->color, &soup, error));
+        KILN_TRY(kiln_film_frame_read(s->context, &list->frames.data[shown->data[i]], options,
+                                      &soup, error));
         kiln_status status = add_frame(s, &soup, error);
         kiln_soup_free(&soup);
         KILN_TRY(status);

@@ -19,10 +19,11 @@ typedef struct kiln_film_stage {
     char title[KILN_NAME_SIZE];
 } kiln_film_stage;
 
-/* Reads a frame and prepares it to be coloured by `color` (render_field.h). NULL: by region, or,
- * when there is only one, connected parts are tagged as if each were one. */
+/* Reads a frame and prepares it to be coloured as the options say (render_field.h). Without a
+ * colour connected parts are tagged as regions when there is only one region. */
 kiln_status kiln_film_frame_read(kiln_context *context, const kiln_film_frame *frame,
-                                 const char *color, kiln_soup *soup, kiln_error *error);
+                                 const kiln_render_options *options, kiln_soup *soup,
+                                 kiln_error *error);
 
 /* Completes `options`: stage, range (of the 0.5 to the 99.5 percentile of all values, from 0 when
  * they begin near it), title. They borrow the stage. */

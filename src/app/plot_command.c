@@ -61,19 +61,16 @@ static void add_series(kiln_plot_panel *panel, const char *label, const double *
         panel->series[panel->count++] = (kiln_plot_series){label, values, color};
 }
 
-/* Sum of columns, row by row; empty cells count as zero unless all are empty. */
+/* Sum of columns, row by row; nothing where one has an empty cell. */
 static kiln_status add_sum(plot *p, kiln_plot_panel *panel, const char *label, kiln_error *error)
 {
     double *sum = kiln_arena_array(&p->table.arena, double, p->table.rows);
     if (!sum)
         return kiln_fail_memory(error, p->table.rows * sizeof *sum);
     for (size_t i = 0; i < p->table.rows; i++) {
-        sum[i] = NAN;
-        for (size_t s = 0; s < panel->count; s++) {
-            double value = panel->series[s].values[i];
-            if (!isnan(value))
-                sum[i] = value + (isnan(sum[i]) ? 0.0 : sum[i]);
-        }
+        sum[i] = 0.0;
+        for (size_t s = 0; s < panel->count; s++)
+            sum[i] += panel->series[s].values[i];
     }
     add_series(panel, label, sum, dark);
     return KILN_OK;

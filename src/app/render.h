@@ -33,6 +33,7 @@ typedef struct kiln_render_options {
                           region when there are several, else none */
     bool range;        /* the scale goes ... */
     double low, high;  /* ... from here to there, low < high; else as the values do */
+    bool smooth;       /* fields on tets are averaged around vertices */
     bool edges;
     bool flat;              /* no smooth shading across surface edges */
     bool no_ground;         /* leave the shadow on the ground out */

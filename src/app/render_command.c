@@ -141,6 +141,7 @@ static kiln_status parse_options(const kiln_arguments *arguments, const kiln_sou
     if ((text = kiln_arguments_get(arguments, "range")))
         KILN_TRY(parse_range(text, options, error));
     options->title = kiln_arguments_get(arguments, "title");
+    options->smooth = kiln_arguments_has(arguments, "smooth");
     options->edges = kiln_arguments_has(arguments, "edges");
     options->flat = kiln_arguments_has(arguments, "flat");
     options->no_ground = kiln_arguments_has(arguments, "no-ground");
@@ -154,6 +155,8 @@ static kiln_status render_soup(kiln_context *context, const kiln_arguments *argu
     kiln_image image;
     KILN_TRY(parse_options(arguments, soup, &options, error));
     KILN_TRY(kiln_render_pick_field(soup, options.color, error));
+    if (options.smooth)
+        KILN_TRY(kiln_render_smooth_field(soup, options.color, error));
     kiln_status status = kiln_render(context, soup, &options, &image, error);
     if (status != KILN_OK) {
         if (!error->place[0] && status == KILN_ERR_INPUT)
@@ -244,8 +247,9 @@ static kiln_status complete_request(kiln_context *context, const kiln_arguments 
                                     kiln_film_request *request, kiln_error *error)
 {
     kiln_soup first;
+    kiln_render_options plain = kiln_render_default_options();
     KILN_TRY(
-        kiln_film_frame_read(context, &list->frames.data[shown->data[0]], NULL, &first, error));
+        kiln_film_frame_read(context, &list->frames.data[shown->data[0]], &plain, &first, error));
     kiln_status status = parse_options(arguments, &first, &request->look, error);
     kiln_soup_free(&first);
     bool sheet = request->columns > 0;
@@ -317,6 +321,7 @@ int kiln_command_render(int argc, char **argv)
         {"clip", 0, "PLANE",
          "look inside: x=0.5, y=50%, -z=1 or nx,ny,nz,d keeps the whole tets\n"
          "                               whose centre has n.c <= d"},
+        {"smooth", 's', NULL, "average fields of tets around vertices"},
         {"title", 0, "TEXT", "title of the legend"},
         {"edges", 'e', NULL, "draw the edges of the mesh"},
         {"flat", 0, NULL, "show the facets: no smooth shading"},

@@ -1,6 +1,7 @@
 #include "app/render_field.h"
 
 #include "app/arguments.h"
+#include "app/skin.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -181,6 +182,38 @@ kiln_status kiln_render_pick_field(kiln_soup *soup, const char *asked, kiln_erro
         soup->fields.data[from].where == KILN_ON_VERTEX)
         return add_displacement(soup, asked, from, error);
     return pick_component(soup, asked, error);
+}
+
+kiln_status kiln_render_smooth_field(kiln_soup *soup, const char *asked, kiln_error *error)
+{
+    size_t found = asked ? find_field(soup, asked) : SIZE_MAX;
+    if (found == SIZE_MAX || soup->fields.data[found].where != KILN_ON_TET)
+        return KILN_OK;
+    kiln_soup_field *field = &soup->fields.data[found];
+    kiln_f64_array sums = {0};
+    size_t points = soup->points.count;
+    KILN_TRY(kiln_array_reserve(soup->context, &sums, 2 * points + 1, error));
+    memset(sums.data, 0, 2 * points * sizeof *sums.data);
+    const kiln_vec3 *p = soup->points.data;
+    for (size_t t = 0; t < soup->tets.count; t++) {
+        const uint32_t *v = soup->tets.data[t].v;
+        double volume = fabs(kiln_tet_volume(p[v[0]], p[v[1]], p[v[2]], p[v[3]]));
+        double value = kiln_soup_field_size(field, t);
+        for (int k = 0; k < 4 && isfinite(value); k++) {
+            sums.data[v[k]] += volume * value;
+            sums.data[points + v[k]] += volume;
+        }
+    }
+    for (size_t i = 0; i < points; i++) {
+        double weight = sums.data[points + i];
+        sums.data[i] = weight > 0.0 ? sums.data[i] / weight : NAN;
+    }
+    kiln_array_free(soup->context, &field->data);
+    sums.count = points;
+    field->data = sums;
+    field->where = KILN_ON_VERTEX;
+    field->components = 1;
+    return KILN_OK;
 }
 
 double kiln_render_field_title(const char *asked, double largest, char title[KILN_NAME_SIZE])

@@ -14,6 +14,10 @@
  * An unknown name is refused with the list of what there is. */
 kiln_status kiln_render_pick_field(kiln_soup *soup, const char *asked, kiln_error *error);
 
+/* Makes a picked field on tets one of numbers on points: means over the tets around each, weighted
+ * by volume. Leaves everything else as it is. */
+kiln_status kiln_render_smooth_field(kiln_soup *soup, const char *asked, kiln_error *error);
+
 /* The name with the unit of what it measures, for legends: Pa, kPa ... as suits values up to
  * `largest`. Returns what values are to be divided by. */
 double kiln_render_field_title(const char *asked, double largest, char title[KILN_NAME_SIZE]);

@@ -15,6 +15,8 @@
 typedef struct synthetic_run {
     const char *folder;
     int frames;
+    bool one_region; /* ball and block alike */
+    bool slope; /* instead of ground and ball a plane that leans, cut out of it anew each frame */
     bool obstacles;                  /* ground and a ball beside, surface/obstacles-NNNNNN.ply */
     const char *ball, *block, *rock; /* settings of the shapes; NULL: coarse */
 } synthetic_run;
@@ -73,7 +75,13 @@ static inline void synthetic_obstacles(const synthetic_run *run, kiln_context *c
     ck_assert_int_eq(kiln_soup_append(&surface, &rock, 0, &error), KILN_OK);
     surface.tets.count = surface.tet_tags.count = 0;
     uint32_t first = (uint32_t)surface.points.count;
-    const kiln_vec3 corners[4] = {{-20, -20, 0}, {20, -20, 0}, {20, 20, 0}, {-20, 20, 0}};
+    kiln_vec3 corners[4] = {{-20, -20, 0}, {20, -20, 0}, {20, 20, 0}, {-20, 20, 0}};
+    for (int i = 0; i < 4 && run->slope; i++) {
+        double s = corners[i].y * (1.0 + 0.1 * frame) + frame;
+        corners[i] = kiln_v3(corners[i].x, s * cos(0.3), s * sin(0.3) - 0.3);
+    }
+    if (run->slope)
+        surface.triangles.count = 0;
     for (int i = 0; i < 4; i++)
         ck_assert_int_eq(kiln_array_push(context, &surface.points, corners[i], &error), KILN_OK);
     surface.point_tags.count = surface.triangle_tags.count = 0;
@@ -124,7 +132,7 @@ static inline void synthetic_write(const synthetic_run *run)
     for (size_t i = 0; i < block.points.count; i++)
         block.points.data[i] =
             kiln_v3_add(kiln_v3_scale(block.points.data[i], 0.7), kiln_v3(-0.3, 0.8, 0.0));
-    ck_assert_int_eq(kiln_soup_append(&rest, &block, 1, &error), KILN_OK);
+    ck_assert_int_eq(kiln_soup_append(&rest, &block, run->one_region ? 0 : 1, &error), KILN_OK);
     char path[300];
     mkdir(run->folder, 0777);
     snprintf(path, sizeof path, "%s/frames", run->folder);

@@ -116,6 +116,7 @@ START_TEST(every_option_shows)
                           "--field v",
                           "--field stress",
                           "--field mises --range 0:100",
+                          "--field mises --smooth",
                           "--field stress.zz",
                           "--field v.z",
                           "--field displacement",
@@ -164,6 +165,51 @@ START_TEST(obstacles_are_drawn_and_the_ground_is_no_square)
     for (int i = 0; i < 4; i++)
         ck_assert_int_gt(p.rgb[3 * corners[i]], 210);
     free(p.rgb);
+}
+END_TEST
+
+static void count_colors(const char *path, int *clay, int *blue)
+{
+    picture p = load(path);
+    *clay = *blue = 0;
+    for (int i = 0; i < p.width * p.height; i++) {
+        const uint8_t *c = p.rgb + 3 * i;
+        *clay += c[0] > c[2] + 50;
+        *blue += c[2] > c[0] + 30;
+    }
+    free(p.rgb);
+}
+
+START_TEST(bodies_of_one_region_have_colors_of_their_own)
+{
+    synthetic_run run = {.folder = "plain", .frames = 2, .one_region = true};
+    synthetic_write(&run);
+    int clay, blue;
+    ck_assert_int_eq(kiln("render plain -o a.png --size 96x64 --samples 1"), 0);
+    count_colors("a.png", &clay, &blue);
+    ck_assert_msg(clay > 50 && blue > 50, "%d %d", clay, blue);
+    ck_assert_int_eq(kiln("render plain -o b.png --size 96x64 --samples 1 --color region"), 0);
+    count_colors("b.png", &clay, &blue);
+    ck_assert_msg(clay > 100 && blue < 10, "%d %d", clay, blue);
+}
+END_TEST
+
+/* Where nothing moves the pictures of a film must not change, though the square that stands for the
+ * plane is another one in each frame. */
+START_TEST(a_slope_stands_still)
+{
+    synthetic_run run = {.folder = "hill", .frames = 3, .obstacles = true, .slope = true};
+    synthetic_write(&run);
+    ck_assert_int_eq(kiln("render hill -o all/ --size 96x64 --samples 2"), 0);
+    picture a = load("all/000000.png"), b = load("all/000002.png");
+    for (int y = 0; y < a.height - 8; y++) /* above the time */
+        for (int x = 0; x < 12; x++)
+            for (int k = 0; k < 3; k++) {
+                int at = 3 * (y * a.width + x) + k;
+                ck_assert_msg(abs(a.rgb[at] - b.rgb[at]) < 12, "(%d, %d)", x, y);
+            }
+    free(a.rgb);
+    free(b.rgb);
 }
 END_TEST
 
@@ -329,6 +375,8 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, a_still_is_the_last_frame_unless_told);
     tcase_add_test(all, every_option_shows);
     tcase_add_test(all, obstacles_are_drawn_and_the_ground_is_no_square);
+    tcase_add_test(all, bodies_of_one_region_have_colors_of_their_own);
+    tcase_add_test(all, a_slope_stands_still);
     tcase_add_test(all, a_film_plays);
     tcase_add_test(all, threads_do_not_change_a_film);
     tcase_add_test(all, a_sheet_has_all_tiles);
