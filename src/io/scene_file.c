@@ -262,6 +262,9 @@ static kiln_status collect_params(reading *all, scene_param *room, size_t count,
         if (!strchr(r->sets[i], '='))
             return kiln_fail(error, KILN_ERR_INPUT, "--set", 0, -1,
                              "must be like bodies[1].material.young=2e5, got '%.100s'", r->sets[i]);
+        if (strpbrk(r->sets[i], "\r\n")) /* checkpoints keep them as lines */
+            return kiln_fail(error, KILN_ERR_INPUT, "--set", 0, -1,
+                             "must be one line, got '%.100s'", r->sets[i]);
         size_t size = strcspn(r->sets[i], "=");
         if (is_param(r->sets[i]) && all->params.count < count)
             room[all->params.count++] = (scene_param){

@@ -482,6 +482,7 @@ static const struct {
 } bad_sets[] = {
     {"nonsense", "--set", "must be like bodies[1].material.young=2e5, got 'nonsense'"},
     {"=5", "--set =5", "must be like"},
+    {"duration=5\n+1", "--set", "must be one line, got 'duration=5"},
     {"bodies[0].at={1,2,3}", "--set bodies[0].at={1,2,3}", "must be like"},
     {"bodies[2].at={1,2,3}", "--set bodies[2].at={1,2,3}", "there is no item [2], but there are 1"},
     {"bodies[1].material.yung=5", "good.lua",
