@@ -136,6 +136,13 @@ static kiln_status list_inverse(kiln_nodal_stars *stars, kiln_context *context, 
 
 static kiln_status build(kiln_nodal_stars *stars, const kiln_elements *e, kiln_error *error)
 {
+    bool wanted = false;
+    for (size_t m = 0; m < e->materials.count; m++)
+        wanted |= e->materials.data[m].nodal_pressure;
+    if (!wanted) {
+        kiln_nodal_stars_free(stars, e->context); /* most bodies need none of it */
+        return KILN_OK;
+    }
     stars->vertices = e->vertices;
     KILN_TRY(find_nodes(stars, e, error));
     if (stars->nodes == 0)

@@ -85,6 +85,9 @@ START_TEST(affine_states_are_as_without)
                                .nodal_pressure = nodal};
             build(&s, &m, 1);
             ck_assert_int_eq(kiln_nodal_pressure_is_used(s.pressure), nodal);
+            size_t bytes = kiln_nodal_pressure_bytes(s.pressure),
+                   tets = kiln_elements_count(s.elements);
+            ck_assert(nodal ? bytes > 100 * tets : model > 0 || bytes < 1000);
             g[nodal] = malloc(3 * s.rows * sizeof(double));
             value[nodal] = total_value(&s, s.x);
             total_gradient(&s, s.x, g[nodal]);
