@@ -18,10 +18,11 @@ static bool is_ground(const kiln_box *piece, const kiln_box *bodies)
 
 static const double much_larger = 2.5;
 
-/* A plane is written as a square that goes along with the bodies; slopes and walls must stand still
- * over the film, so the square is put where the bodies are in all frames, and made larger. */
+/* A plane is written as a square, two triangles alone, that goes along with the bodies; slopes and
+ * walls must stand still over the film, so the square is put where the bodies are in all frames,
+ * and made larger. Its box grows with it. */
 static void spread_planes(kiln_soup *soup, char up, const kiln_box *bodies, uint32_t *root,
-                          const kiln_box *box)
+                          kiln_box *box)
 {
     kiln_vec3 center = kiln_v3_lerp(bodies->low, bodies->high, 0.5);
     for (size_t i = 0; i + 1 < soup->triangles.count; i++) {
@@ -29,7 +30,7 @@ static void spread_planes(kiln_soup *soup, char up, const kiln_box *bodies, uint
         uint32_t part = kiln_part_root(root, a[0]);
         bool square = b[0] == a[0] && b[1] == a[2] && part == a[0] && a[1] == a[0] + 1 &&
                       a[2] == a[0] + 2 && b[2] == a[0] + 3;
-        if (!square || diagonal(&box[part]) <= much_larger * diagonal(bodies))
+        if (!square)
             continue;
         kiln_vec3 *p = &soup->points.data[a[0]];
         kiln_vec3 side = kiln_v3_normalize(kiln_v3_sub(p[1], p[0]));
@@ -40,8 +41,10 @@ static void spread_planes(kiln_soup *soup, char up, const kiln_box *bodies, uint
                                       kiln_v3_dot(from, t), other);
         double half = 4.0 * diagonal(bodies);
         const double corner[4][2] = {{-half, -half}, {half, -half}, {half, half}, {-half, half}};
-        for (int k = 0; k < 4; k++)
+        for (int k = 0; k < 4; k++) {
             p[k] = kiln_v3_madd(kiln_v3_madd(foot, corner[k][0], side), corner[k][1], other);
+            box[part] = kiln_box_grow(box[part], kiln_render_turn_up(p[k], up));
+        }
     }
 }
 

@@ -77,8 +77,8 @@ static inline void synthetic_obstacles(const synthetic_run *run, kiln_context *c
     uint32_t first = (uint32_t)surface.points.count;
     kiln_vec3 corners[4] = {{-20, -20, 0}, {20, -20, 0}, {20, 20, 0}, {-20, 20, 0}};
     for (int i = 0; i < 4 && run->slope; i++) {
-        double s = corners[i].y * (1.0 + 0.1 * frame) + frame;
-        corners[i] = kiln_v3(corners[i].x, s * cos(0.3), s * sin(0.3) - 0.3);
+        double s = corners[i].y * 0.1 * (1.0 + 0.1 * frame) + 0.5 * frame;
+        corners[i] = kiln_v3(0.1 * corners[i].x, s * cos(0.3), s * sin(0.3) - 0.3);
     }
     if (run->slope)
         surface.triangles.count = 0;
