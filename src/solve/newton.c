@@ -294,6 +294,7 @@ static kiln_status factor_and_solve(problem *p, kiln_solve_outcome *outcome, kil
     if (*outcome == KILN_SOLVE_OK)
         status = solve(p, newton->rhs, newton->dx, outcome, error);
     p->report->backend = kiln_solver_last(newton->solver)->backend;
+    p->report->reason = kiln_solver_last(newton->solver)->reason;
     return status;
 }
 
@@ -581,7 +582,7 @@ kiln_status kiln_newton_minimise(kiln_newton *newton, const kiln_newton_options 
                  .x = x,
                  .report = report,
                  .all_held = nothing_is_free(constraints)};
-    *report = (kiln_newton_report){.outcome = KILN_NEWTON_ITERATIONS, .backend = ""};
+    *report = (kiln_newton_report){.outcome = KILN_NEWTON_ITERATIONS, .backend = "", .reason = ""};
     if (p.count == 0) {
         report->outcome = options->line_search ? KILN_NEWTON_CONVERGED : KILN_NEWTON_LINEARISED;
         return KILN_OK;

@@ -48,7 +48,7 @@ typedef struct kiln_newton_report {
     double last_move; /* largest coordinate of the last step, m */
     double gradient;  /* largest free component at the start of the last iteration */
     double assemble_seconds, factor_seconds, solve_seconds;
-    const char *backend;
+    const char *backend, *reason; /* the solver's, and why it was chosen */
 } kiln_newton_report;
 
 /* Matrix, solver and scratch, kept between solves so that pattern and analysis are reused. */
@@ -56,8 +56,8 @@ typedef struct kiln_newton kiln_newton;
 
 kiln_status kiln_newton_create(kiln_context *context, const kiln_solver_options *solver,
                                kiln_newton **out, kiln_error *error);
-void kiln_newton_destroy(kiln_newton *newton); /* NULL allowed */
-void kiln_newton_forget(kiln_newton *newton);  /* as if just created */
+void kiln_newton_destroy(kiln_newton *newton);       /* NULL allowed */
+void kiln_newton_forget(kiln_newton *newton);        /* as if just created */
 size_t kiln_newton_bytes(const kiln_newton *newton); /* without the factor */
 
 /* Moves x [rows][3] to the minimum. On an outcome that is no success x is where the iteration

@@ -138,6 +138,8 @@ START_TEST(a_quadratic_takes_one_iteration)
     ck_assert(kiln_newton_succeeded(s.report.outcome));
     ck_assert_int_eq(s.report.iterations, 1);
     ck_assert_int_eq(q.hessians, 1);
+    ck_assert_uint_gt(strlen(s.report.backend), 0);
+    ck_assert_ptr_nonnull(strstr(s.report.reason, "fits in memory"));
     ck_assert_double_lt(s.report.value, 1e-24);
     for (size_t i = 0; i < N; i++)
         ck_assert_double_eq_tol(x[i], center[i], 1e-12);
