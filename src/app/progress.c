@@ -145,8 +145,6 @@ void kiln_progress_end(kiln_progress *progress)
     pthread_mutex_unlock(&progress->lock);
     if (progress->ticking)
         pthread_join(progress->ticker, NULL);
-    if (progress->kind == KILN_PROGRESS_LINE && progress->has_stats)
-        print_line(progress, 0.0);
     finish_line(progress);
     fflush(stdout);
     pthread_cond_destroy(&progress->wake);

@@ -283,8 +283,9 @@ static void say_end(job *now, kiln_run_end end, const kiln_diagnosis *diagnosis)
         kiln_progress_say(&now->progress, "resume", "command", text, false);
     }
     snprintf(text, sizeof text,
-             "results in %.500s\n  kiln render '%.300s' -o film.mp4\n  paraview '%.300s/run.pvd'",
-             now->folder_path, now->folder_path, now->folder_path);
+             "results in %.500s\n  kiln render '%.200s' -o film.mp4\n  kiln plot '%.200s'\n"
+             "  paraview '%.200s/run.pvd'",
+             now->folder_path, now->folder_path, now->folder_path, now->folder_path);
     kiln_progress_say(&now->progress, "results", "folder",
                       now->progress.kind == KILN_PROGRESS_JSON ? now->folder_path : text, false);
 }

@@ -157,7 +157,8 @@ static void output_principal(const output_job *job, const kiln_material *materia
                              size_t batches)
 {
     output_group g;
-    memset(g.F, 0, sizeof g.F); /* the last group may not be full */
+    if (batches < GROUP / LANES)
+        memset(g.F, 0, sizeof g.F);
     for (size_t b = 0; b < batches; b++)
         deform_batch(job, first + b, &g, LANES * b);
     kiln_svd3_decompose_batch(job->e->context->isa, LANES * batches, GROUP, g.F[0], g.u[0], g.s[0],

@@ -11,7 +11,7 @@
 enum {
     BLOCK = 1 << 18, /* bytes packed at a time */
     GROUP = 32,      /* blocks in flight */
-    SAMPLE = 4096,   /* bytes that tell whether a block can be packed */
+    SAMPLE = 1024,   /* bytes that tell whether a block can be packed */
     STORED_PIECE = 65535,
     MOST_SEGMENTS = 3 /* tets, triangles, edges */
 };
@@ -332,13 +332,14 @@ static size_t deflate_bytes(packer *p, const char *bytes, size_t size, char *out
 }
 
 /* Coordinates and stresses are noise but for a byte in eight: packing them takes most of the time
- * of a frame and saves a few per cent. A piece from the middle tells. */
-static bool is_noise(packer *p, const char *raw, size_t size, char *out, size_t room)
+ * of a frame and saves a few per cent. A piece from the middle tells. Nor is the pattern of offsets
+ * one that zlib sees cheaply. */
+static bool is_noise(packer *p, const array *a, size_t size, char *out, size_t room)
 {
-    if (size < 4 * SAMPLE)
+    if (size < 16 * SAMPLE || (a->type != KILN_VTK_F64 && a->source != FROM_OFFSETS))
         return false;
-    size_t used = deflate_bytes(p, raw + size / 2, SAMPLE, out, room);
-    return used > SAMPLE - SAMPLE / 10;
+    return a->source == FROM_OFFSETS ||
+           deflate_bytes(p, p->raw + size / 2, SAMPLE, out, room) > SAMPLE - SAMPLE / 10;
 }
 
 static void pack_block(void *user, size_t slot, size_t begin, size_t end, int worker)
@@ -353,7 +354,7 @@ static void pack_block(void *user, size_t slot, size_t begin, size_t end, int wo
     fill(w, a, first, count, p->raw);
     size_t size = count * kiln_vtk_type_about(a->type).size;
     char *out = w->slots + slot * w->slot_size;
-    if (a->type == KILN_VTK_F64 && is_noise(p, p->raw, size, out, w->slot_size))
+    if (is_noise(p, a, size, out, w->slot_size))
         w->slot_used[slot] = store_block(p->raw, size, out);
     else
         w->slot_used[slot] = deflate_bytes(p, p->raw, size, out, w->slot_size);
