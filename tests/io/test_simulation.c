@@ -2,7 +2,7 @@
 #include "base/hash.h"
 #include "support.h"
 
-#include <kiln/kiln.h>
+#include "kiln/kiln.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
