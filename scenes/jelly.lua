@@ -13,7 +13,7 @@ local function jelly(young)
         poisson = 0.45,
         density = 1000,
         damping_stiffness = 0.01,
-        nodal_pressure = true,
+        nodal_pressure = "on",
     }
 end
 

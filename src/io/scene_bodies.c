@@ -73,6 +73,9 @@ static void finish_material(scene_material_draft *draft)
     if (!m->varies)
         kiln_lame_from_young(m->young.constant[0], m->poisson.constant[0], &m->base.mu,
                              &m->base.lambda);
+    m->base.nodal_pressure =
+        draft->nodal_pressure == 1 ||
+        (draft->nodal_pressure == 0 && !m->poisson.evaluate && m->poisson.constant[0] > 0.45);
     m->base.density = m->density.evaluate ? 0.0 : m->density.constant[0];
     m->viscosity = kiln_quantity_number(m->base.viscosity);
     if (!m->name[0])

@@ -182,6 +182,12 @@ void scene_output_ask(kiln_scene_output *output, int row)
         *flag[row - KILN_OUTPUT_COUNT] = true;
 }
 
+static const char *nodal_pressure_name(int row)
+{
+    static const char *const names[] = {"auto", "on", "off"};
+    return row < 3 ? names[row] : NULL;
+}
+
 static void start_material(void *target)
 {
     scene_material_draft *draft = target;
@@ -212,8 +218,10 @@ static const scene_row material_rows[] = {
      SCENE_NOT_NEG, "s", NULL, .meaning = "Rayleigh damping by stiffness: takes out vibration"},
     {"viscosity", SCENE_NUMBER, IN(scene_material_draft, material.base.viscosity), SCENE_NOT_NEG,
      "Pa s", NULL, .meaning = "shear viscosity"},
-    {"nodal_pressure", SCENE_FLAG, IN(scene_material_draft, material.base.nodal_pressure),
-     .meaning = "average the pressure around vertices: against locking when poisson nears 0.5"},
+    {"nodal_pressure", SCENE_CHOICE, IN(scene_material_draft, nodal_pressure),
+     .choices = nodal_pressure_name,
+     .meaning = "average the pressure around vertices, against locking when poisson nears 0.5; auto: "
+                "when it is above 0.45"},
 };
 const scene_object scene_object_material = {
     "material", "What a body is made of. One material may be given to several bodies and regions.",

@@ -116,6 +116,7 @@ typedef struct scene_place {
 typedef struct scene_material_draft {
     kiln_scene_material material;
     int model;
+    int nodal_pressure; /* auto, on, off */
 } scene_material_draft;
 
 typedef struct scene_body_draft {

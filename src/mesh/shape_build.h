@@ -4,7 +4,6 @@
 
 #include "mesh/shapes.h"
 
-
 /* Generators refuse to start when their estimate is beyond this (the mesh's own limit). */
 #define KILN_SHAPE_MAX_TETS 1073741823.0
 

@@ -87,12 +87,32 @@ START_TEST(defaults)
 }
 END_TEST
 
+START_TEST(nearly_incompressible)
+{
+    static const struct {
+        const char *set;
+        bool used;
+    } cases[] = {{"bodies[1].material.poisson=0.45", false},
+                 {"bodies[1].material.poisson=0.46", true},
+                 {"bodies[1].material={young=1,poisson=0.48,nodal_pressure='off'}", false},
+                 {"bodies[1].material.nodal_pressure=on", true}};
+    kiln_context *context = kiln_test_context(1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        kiln_scene_file *file = load(context, minimal, &cases[i].set, 1);
+        ck_assert(kiln_scene_file_scene(file)->materials.data[0].base.nodal_pressure ==
+                  cases[i].used);
+        kiln_scene_file_destroy(file);
+    }
+    kiln_context_destroy(context);
+}
+END_TEST
+
 /* Every key there is, with a value that is not its preset. */
 static const char everything[] =
     "local rubber = material { name = 'rubber', model = 'neo-hookean', young = 2e5, poisson = "
     "0.25,\n"
     "  density = 900, damping_mass = 0.1, damping_stiffness = 0.2, viscosity = 0.3,\n"
-    "  nodal_pressure = true }\n"
+    "  nodal_pressure = 'on' }\n"
     "local soft = material { young = function(c) return 1 + c.t + c.u.x + c.x.y + c.stress +\n"
     "  c.strain_rate + c.temperature end, density = function(c) return 1 + c.u[1] end }\n"
     "local T = {axis = {0, 0, 2}, angle = math.pi / 2}\n"
@@ -238,6 +258,7 @@ START_TEST(bodies_and_materials)
     ck_assert(m->base.density == 900 && m->base.damping_mass == 0.1 &&
               m->base.damping_stiffness == 0.2 && m->base.viscosity == 0.3 &&
               m->base.nodal_pressure && m->viscosity.constant[0] == 0.3);
+    ck_assert(!s->materials.data[1].base.nodal_pressure);
     ck_assert_double_eq(number_at(&s->materials.data[1].young, &somewhere), 1 + 2 + 3 + 7 + 30);
     ck_assert_double_eq(number_at(&s->materials.data[1].density, &somewhere), 4);
     ck_assert(s->materials.data[1].varies && s->materials.data[1].said.line == 4);
@@ -678,6 +699,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("scenes");
     TCase *reading = kiln_test_case(suite, "reading");
     tcase_add_test(reading, defaults);
+    tcase_add_test(reading, nearly_incompressible);
     tcase_add_test(reading, bodies_and_materials);
     tcase_add_test(reading, obstacles_and_motions);
     tcase_add_test(reading, selections);
