@@ -51,7 +51,7 @@ static void print_numbers(const kiln_progress *p)
     printf("  %.0f tets  q %.3f", s->tets, s->q_min);
     if (isfinite(s->newton))
         printf("  newton %.0f  linear %.0f", s->newton, s->linear);
-    printf("  left %s", left);
+    printf("  ETA %s", left);
 }
 
 static void print_line(kiln_progress *p, double in_step)

@@ -250,6 +250,36 @@ START_TEST(later_holds_catch_and_release)
 }
 END_TEST
 
+START_TEST(a_later_contradiction_is_an_error_when_it_comes)
+{
+    begin();
+    kiln_scene_hold *late = scene_hold(scene, scene_slab(scene, -0.1, 0.3), 4);
+    late->from = 0.02;
+    late->motion.kind = KILN_MOTION_TRANSLATE;
+    late->motion.shift = kiln_quantity_vector(kiln_v3(0, 0, 0.01));
+    kiln_world *world = scene_world(scene);
+    scene_step(world, 0.1);
+    scene_step(world, 0.1);
+    uint64_t before = kiln_mesh_hash(kiln_world_mesh(world));
+    kiln_stats stats;
+    bool gave_up;
+    kiln_diagnosis diagnosis;
+    kiln_error error = {0};
+    ck_assert_int_eq(kiln_world_step(world, 0.1, &stats, &gave_up, &diagnosis, &error),
+                     KILN_ERR_INPUT);
+    ck_assert_int_eq(error.line, 21);
+    ck_assert_msg(strstr(error.message, "holds[2]: contradicts holds[1]") != NULL, "%s",
+                  error.message);
+    /* The places it caught are all that is new. */
+    kiln_vec3 *caught =
+        (kiln_vec3 *)kiln_mesh_field(kiln_world_mesh(world), KILN_ON_VERTEX, "hold2")->data;
+    memset(caught, 0, kiln_world_mesh(world)->table[KILN_ON_VERTEX].used * sizeof *caught);
+    ck_assert_uint_eq(kiln_mesh_hash(kiln_world_mesh(world)), before);
+    kiln_world_destroy(world);
+    end();
+}
+END_TEST
+
 START_TEST(rotation_and_axes_of_their_own)
 {
     begin();
@@ -531,6 +561,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, bad_scenes_are_refused_with_their_place);
     tcase_add_test(all, holds_that_agree_are_no_contradiction);
     tcase_add_test(all, later_holds_catch_and_release);
+    tcase_add_test(all, a_later_contradiction_is_an_error_when_it_comes);
     tcase_add_test(all, rotation_and_axes_of_their_own);
     tcase_add_test(all, loads_add_up);
     tcase_add_test(all, static_scenes_find_equilibrium);
