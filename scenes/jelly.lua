@@ -46,7 +46,7 @@ return scene {
             name = "ring",
             shape = shape.torus { major = 0.2, minor = 0.1, h = 0.06 },
             scale = { 1, 1, 1.5 },
-            at = { 0.64, 0, 0.13 },
+            at = { 0.64, 0, 0.15 },
             material = jelly(2e4),
         },
     },
@@ -61,7 +61,7 @@ return scene {
         obstacle.box {
             name = "plate",
             from = { -1.05, -0.42, -0.07 },
-            to = { 1.05, 0.42, -0.02 },
+            to = { 1.05, 0.42, -0.002 },
             motion = motion.translate { shift = shake },
         },
     },
