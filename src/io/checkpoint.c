@@ -320,26 +320,37 @@ static hid_t open_image(const void *image, size_t size)
     return file;
 }
 
-/* The bytes of the file as they are now; the context's to free. */
-static kiln_status copy_image(traveller *t, char **image, size_t *size, kiln_error *error)
+/* The bytes of the file as they are now, in HDF5's own memory: valid until the file is closed. A
+ * copy would be the largest block of a run. */
+static const char *look_at_image(hid_t file, size_t *size)
 {
-    ssize_t length =
-        H5Fflush(t->file, H5F_SCOPE_GLOBAL) >= 0 ? H5Fget_file_image(t->file, NULL, 0) : -1;
-    if (length <= 0)
-        return kiln_fail_memory(error, 0);
+    void *handle = NULL;
+    if (H5Fflush(file, H5F_SCOPE_GLOBAL) < 0)
+        return NULL;
+    ssize_t length = H5Fget_file_image(file, NULL, 0);
+    if (length <= 0 || H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) < 0 || !handle)
+        return NULL;
     *size = (size_t)length;
-    *image = kiln_resize(t->context, NULL, 0, *size);
-    if (!*image)
-        return kiln_fail_memory(error, *size);
-    if (H5Fget_file_image(t->file, *image, *size) == length)
-        return KILN_OK;
-    kiln_release(t->context, *image, *size);
-    *image = NULL;
-    return kiln_fail_memory(error, *size);
+    return *(const char *const *)handle;
 }
 
-static kiln_status make_image(kiln_world *world, const kiln_checkpoint_scene *scene,
-                              const char *path, char **image, size_t *size, kiln_error *error)
+static kiln_status write_image(kiln_context *context, const char *path, const char *image,
+                               size_t size, kiln_error *error)
+{
+    char block[HEAD_SIZE] = {0};
+    head h = {.format = FORMAT, .size = size, .hash = kiln_hash_bytes(0, image, size)};
+    memcpy(h.magic, magic, sizeof magic);
+    snprintf(h.version, sizeof h.version, "%s", kiln_version());
+    memcpy(block, &h, sizeof h);
+    kiln_sink sink;
+    KILN_TRY(kiln_sink_open(&sink, context, path, error));
+    kiln_sink_bytes(&sink, block, sizeof block);
+    kiln_sink_bytes(&sink, image, size);
+    return kiln_sink_commit(&sink, error);
+}
+
+static kiln_status write_world(kiln_world *world, const kiln_checkpoint_scene *scene,
+                               const char *path, kiln_error *error)
 {
     traveller t = {
         .context = kiln_world_mesh(world)->context, .writing = true, .path = path, .error = error};
@@ -350,8 +361,12 @@ static kiln_status make_image(kiln_world *world, const kiln_checkpoint_scene *sc
     column(&t, "/scene/sets", H5T_NATIVE_UINT8, scene->sets_size, 1, scene->sets);
     travel_state(&t, kiln_world_get_state(world));
     travel_mesh(&t, kiln_world_mesh(world));
-    if (t.status == KILN_OK)
-        t.status = copy_image(&t, image, size, error);
+    size_t size = 0;
+    const char *image = t.status == KILN_OK ? look_at_image(t.file, &size) : NULL;
+    if (image)
+        t.status = write_image(t.context, path, image, size, error);
+    else if (t.status == KILN_OK)
+        t.status = kiln_fail_memory(error, IMAGE_STEP);
     H5Fclose(t.file);
     return t.status;
 }
@@ -359,27 +374,10 @@ static kiln_status make_image(kiln_world *world, const kiln_checkpoint_scene *sc
 kiln_status kiln_checkpoint_write(kiln_world *world, const kiln_checkpoint_scene *scene,
                                   const char *path, kiln_error *error)
 {
-    kiln_mesh *mesh = kiln_world_mesh(world);
-    char *image = NULL;
-    size_t size = 0;
-    KILN_TRY(check_finite(mesh, path, error));
+    KILN_TRY(check_finite(kiln_world_mesh(world), path, error));
     silence before = library_enter();
-    kiln_status status = make_image(world, scene, path, &image, &size, error);
+    kiln_status status = write_world(world, scene, path, error);
     library_leave(before);
-    KILN_TRY(status);
-    char block[HEAD_SIZE] = {0};
-    head h = {.format = FORMAT, .size = size, .hash = kiln_hash_bytes(0, image, size)};
-    memcpy(h.magic, magic, sizeof magic);
-    snprintf(h.version, sizeof h.version, "%s", kiln_version());
-    memcpy(block, &h, sizeof h);
-    kiln_sink sink;
-    status = kiln_sink_open(&sink, mesh->context, path, error);
-    if (status == KILN_OK) {
-        kiln_sink_bytes(&sink, block, sizeof block);
-        kiln_sink_bytes(&sink, image, size);
-        status = kiln_sink_commit(&sink, error);
-    }
-    kiln_release(mesh->context, image, size);
     return status;
 }
 

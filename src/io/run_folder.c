@@ -531,6 +531,7 @@ kiln_status kiln_run_folder_checkpoint(kiln_run_folder *folder, kiln_world *worl
 {
     unsigned long long number = kiln_world_get_state(world)->checkpoint - 1;
     char path[PATH_MAX], name[NAME_SIZE];
+    kiln_soup_free(&folder->frame); /* not both at a time */
     KILN_TRY(join(folder->path, "stats.csv", path, error));
     if (fsync(folder->stats) != 0)
         return fail(path, "cannot write", errno, error);
