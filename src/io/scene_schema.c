@@ -220,8 +220,9 @@ static const scene_row material_rows[] = {
      "Pa s", NULL, .meaning = "shear viscosity"},
     {"nodal_pressure", SCENE_CHOICE, IN(scene_material_draft, nodal_pressure),
      .choices = nodal_pressure_name,
-     .meaning = "average the pressure around vertices, against locking when poisson nears 0.5; auto: "
-                "when it is above 0.45"},
+     .meaning =
+         "average the pressure around vertices, against locking when poisson nears 0.5; auto: "
+         "when it is above 0.45"},
 };
 const scene_object scene_object_material = {
     "material", "What a body is made of. One material may be given to several bodies and regions.",
