@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-kiln_mat3 scene_turn_matrix(const scene_turn *turn)
+kiln_mat3 kiln_scene_turn_matrix(const scene_turn *turn)
 {
     double angle = isfinite(turn->angle) ? turn->angle : turn->degrees * (acos(-1.0) / 180.0);
     if (!isfinite(angle))
@@ -20,9 +20,9 @@ kiln_mat3 scene_turn_matrix(const scene_turn *turn)
 }
 
 /* A mesh with material positions of its own, a frame of a run, takes them along. */
-void scene_place_points(const scene_place *place, kiln_soup *soup)
+void kiln_scene_place_points(const scene_place *place, kiln_soup *soup)
 {
-    kiln_mat3 turn = scene_turn_matrix(&place->turn);
+    kiln_mat3 turn = kiln_scene_turn_matrix(&place->turn);
     kiln_vec3 s = place->scale;
     const kiln_soup_field *material = kiln_soup_find_field(soup, KILN_ON_VERTEX, "u");
     double *u = material && material->components == 3 ? material->data.data : NULL;
@@ -38,29 +38,29 @@ void scene_place_points(const scene_place *place, kiln_soup *soup)
     }
 }
 
-kiln_status scene_read_turn(scene_reader *r, void *field)
+kiln_status kiln_scene_read_turn(scene_reader *r, void *field)
 {
     scene_turn *turn = field;
-    if (lua_type(r->L, -1) != LUA_TTABLE || scene_mark_of(r->L, -1).family != SCENE_IS_PLAIN)
-        return scene_fail_value(r, "a table {axis = ..., degrees = ...}");
-    KILN_TRY(scene_read_object(r, &scene_object_turn, turn));
+    if (lua_type(r->L, -1) != LUA_TTABLE || kiln_scene_mark_of(r->L, -1).family != SCENE_IS_PLAIN)
+        return kiln_scene_fail_value(r, "a table {axis = ..., degrees = ...}");
+    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_turn, turn));
     if (isnan(turn->angle) == isnan(turn->degrees))
-        return scene_fail(r, "must have either an angle or degrees, got %s",
-                          isnan(turn->angle) ? "none" : "both");
+        return kiln_scene_fail(r, "must have either an angle or degrees, got %s",
+                               isnan(turn->angle) ? "none" : "both");
     if (!(kiln_v3_norm(turn->axis) > 0.0))
-        return scene_fail_key(r, "axis", "must have a length, got {0, 0, 0}");
+        return kiln_scene_fail_key(r, "axis", "must have a length, got {0, 0, 0}");
     return KILN_OK;
 }
 
-kiln_status scene_read_scale(scene_reader *r, void *field)
+kiln_status kiln_scene_read_scale(scene_reader *r, void *field)
 {
     static const scene_row rows[] = {
         {.key = "scale", .type = SCENE_NUMBER, .bounds = SCENE_POSITIVE},
         {.key = "scale", .type = SCENE_VECTOR, .bounds = SCENE_POSITIVE}};
     double all;
     if (lua_type(r->L, -1) == LUA_TTABLE)
-        return scene_read_row(r, &rows[1], field);
-    KILN_TRY(scene_read_row(r, &rows[0], &all));
+        return kiln_scene_read_row(r, &rows[1], field);
+    KILN_TRY(kiln_scene_read_row(r, &rows[0], &all));
     *(kiln_vec3 *)field = kiln_v3(all, all, all);
     return KILN_OK;
 }
@@ -82,25 +82,25 @@ static void finish_material(scene_material_draft *draft)
         snprintf(m->name, sizeof m->name, "%.60s", m->base.model->name);
 }
 
-kiln_status scene_read_material(scene_reader *r, void *field)
+kiln_status kiln_scene_read_material(scene_reader *r, void *field)
 {
     kiln_context *context = r->box->context;
     int kind;
     scene_spot spot = {r->path_size, r->line};
-    KILN_TRY(scene_expect(r, SCENE_IS_MATERIAL, &kind));
+    KILN_TRY(kiln_scene_expect(r, SCENE_IS_MATERIAL, &kind));
     const void *table = lua_topointer(r->L, -1);
     for (size_t i = 0; i < r->materials.count; i++)
         if (r->materials.data[i] == table) {
             *(uint32_t *)field = (uint32_t)i;
-            scene_leave(r, spot);
+            kiln_scene_leave(r, spot);
             return KILN_OK;
         }
     scene_material_draft draft;
-    scene_object_material.start(&draft);
-    KILN_TRY(scene_read_object(r, &scene_object_material, &draft));
+    kiln_scene_object_material.start(&draft);
+    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_material, &draft));
     finish_material(&draft);
-    draft.material.said = scene_said(r);
-    scene_leave(r, spot);
+    draft.material.said = kiln_scene_said(r);
+    kiln_scene_leave(r, spot);
     *(uint32_t *)field = (uint32_t)r->scene->materials.count;
     KILN_TRY(kiln_array_push(context, &r->materials, table, r->error));
     return kiln_array_push(context, &r->scene->materials, draft.material, r->error);
@@ -111,50 +111,50 @@ static kiln_status read_region(scene_reader *r, void *user)
     kiln_scene_body *body = user;
     kiln_scene_region fresh;
     int kind;
-    KILN_TRY(scene_expect(r, SCENE_IS_REGION, &kind));
-    scene_object_region.start(&fresh);
-    fresh.said = scene_said(r);
+    KILN_TRY(kiln_scene_expect(r, SCENE_IS_REGION, &kind));
+    kiln_scene_object_region.start(&fresh);
+    fresh.said = kiln_scene_said(r);
     KILN_TRY(kiln_array_push(r->box->context, &body->regions, fresh, r->error));
     kiln_scene_region *region = &body->regions.data[body->regions.count - 1];
-    KILN_TRY(scene_read_object(r, &scene_object_region, region));
+    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_region, region));
     if ((region->tag >= 0) == (region->where.count > 0))
-        return scene_fail(r, "must have either a tag or where, got %s",
-                          region->tag >= 0 ? "both" : "none");
+        return kiln_scene_fail(r, "must have either a tag or where, got %s",
+                               region->tag >= 0 ? "both" : "none");
     return KILN_OK;
 }
 
-kiln_status scene_read_regions(scene_reader *r, void *field)
+kiln_status kiln_scene_read_regions(scene_reader *r, void *field)
 {
     (void)field;
-    return scene_read_list(r, "regions", read_region, &r->body.body);
+    return kiln_scene_read_list(r, "regions", read_region, &r->body.body);
 }
 
-kiln_status scene_read_mesh(scene_reader *r, const char *path, kiln_soup *soup)
+kiln_status kiln_scene_read_mesh(scene_reader *r, const char *path, kiln_soup *soup)
 {
     char whole[4096];
     kiln_error inner = {0};
     snprintf(whole, sizeof whole, "%s%s", path[0] == '/' ? "" : r->folder, path);
     kiln_soup_init(soup, r->box->context);
-    return scene_wrap(r, kiln_soup_read(r->box->context, whole, NULL, soup, &inner), &inner);
+    return kiln_scene_wrap(r, kiln_soup_read(r->box->context, whole, NULL, soup, &inner), &inner);
 }
 
 static kiln_status read_file_shape(scene_reader *r, kiln_soup *soup)
 {
     scene_file_draft draft;
     kiln_error inner = {0};
-    scene_object_file.start(&draft);
-    KILN_TRY(scene_read_object(r, &scene_object_file, &draft));
-    KILN_TRY(scene_read_mesh(r, draft.path, soup));
+    kiln_scene_object_file.start(&draft);
+    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_file, &draft));
+    KILN_TRY(kiln_scene_read_mesh(r, draft.path, soup));
     if (soup->tets.count > 0)
         return KILN_OK;
     if (soup->triangles.count == 0)
-        return scene_fail_key(r, "path", "the file has neither tets nor triangles, got \"%.60s\"",
-                              draft.path);
+        return kiln_scene_fail_key(
+            r, "path", "the file has neither tets nor triangles, got \"%.60s\"", draft.path);
     r->surface = *soup;
     kiln_soup_init(soup, r->box->context);
     kiln_status status = kiln_fill_surface(&r->surface, draft.path, &draft.fill, soup, &inner);
     kiln_soup_free(&r->surface);
-    return scene_wrap(r, status, &inner);
+    return kiln_scene_wrap(r, status, &inner);
 }
 
 static kiln_status read_shape_choice(scene_reader *r, const kiln_shape_param *param, double *out)
@@ -174,7 +174,7 @@ static kiln_status read_shape_choice(scene_reader *r, const kiln_shape_param *pa
         }
     }
     snprintf(rule, sizeof rule, "one of %s", param->text);
-    return scene_fail_value(r, rule);
+    return kiln_scene_fail_value(r, rule);
 }
 
 static kiln_status read_shape_param(scene_reader *r, const kiln_shape_param *param,
@@ -186,13 +186,13 @@ static kiln_status read_shape_param(scene_reader *r, const kiln_shape_param *par
         return read_shape_choice(r, param, &values->number[at]);
     if (param->kind == KILN_PARAM_TEXT) {
         if (lua_type(r->L, -1) != LUA_TSTRING)
-            return scene_fail_value(r, "a text");
+            return kiln_scene_fail_value(r, "a text");
         values->text[at] = lua_tostring(r->L, -1);
         return KILN_OK;
     }
-    KILN_TRY(scene_read_row(r, &row, &values->number[at]));
+    KILN_TRY(kiln_scene_read_row(r, &row, &values->number[at]));
     if (param->kind == KILN_PARAM_COUNT && values->number[at] != floor(values->number[at]))
-        return scene_fail_value(r, "a whole number");
+        return kiln_scene_fail_value(r, "a whole number");
     return KILN_OK;
 }
 
@@ -202,29 +202,30 @@ static kiln_status read_generated(scene_reader *r, const kiln_shape *shape, kiln
     kiln_error inner = {0};
     char name[64];
     snprintf(name, sizeof name, "shape.%s", shape->name);
-    KILN_TRY(scene_check_keys(r, name, shape->params, shape->param_count, sizeof *shape->params));
-    KILN_TRY(scene_wrap(r, kiln_shape_parse(shape, 0, NULL, &values, &inner), &inner));
+    KILN_TRY(
+        kiln_scene_check_keys(r, name, shape->params, shape->param_count, sizeof *shape->params));
+    KILN_TRY(kiln_scene_wrap(r, kiln_shape_parse(shape, 0, NULL, &values, &inner), &inner));
     for (size_t i = 0; i < shape->param_count; i++) {
         lua_pushstring(r->L, shape->params[i].name);
         if (lua_rawget(r->L, -2) != LUA_TNIL) {
-            scene_spot spot = scene_enter_key(r, shape->params[i].name);
+            scene_spot spot = kiln_scene_enter_key(r, shape->params[i].name);
             KILN_TRY(read_shape_param(r, &shape->params[i], &values, i));
-            scene_leave(r, spot);
+            kiln_scene_leave(r, spot);
         }
         lua_pop(r->L, 1);
     }
     kiln_soup_init(soup, r->box->context);
-    return scene_wrap(r, shape->generate(&values, soup, &inner), &inner);
+    return kiln_scene_wrap(r, shape->generate(&values, soup, &inner), &inner);
 }
 
-kiln_status scene_read_shape(scene_reader *r, void *field)
+kiln_status kiln_scene_read_shape(scene_reader *r, void *field)
 {
     scene_spot spot = {r->path_size, r->line};
     int kind;
-    KILN_TRY(scene_expect(r, SCENE_IS_SHAPE, &kind));
+    KILN_TRY(kiln_scene_expect(r, SCENE_IS_SHAPE, &kind));
     const kiln_shape *shape = kiln_generator_at((size_t)kind);
     KILN_TRY(shape ? read_generated(r, shape, field) : read_file_shape(r, field));
-    scene_leave(r, spot);
+    kiln_scene_leave(r, spot);
     return KILN_OK;
 }
 
@@ -235,11 +236,11 @@ static kiln_status check_body(scene_reader *r, kiln_scene_body *body)
         snprintf(body->name, sizeof body->name, "body%zu", scene->bodies.count + 1);
     for (size_t i = 0; i < scene->bodies.count; i++)
         if (strcmp(scene->bodies.data[i].name, body->name) == 0)
-            return scene_fail_key(r, "name", "must be different for each body, got \"%s\" twice",
-                                  body->name);
+            return kiln_scene_fail_key(
+                r, "name", "must be different for each body, got \"%s\" twice", body->name);
     for (size_t i = 0; i < body->mesh.points.count; i++)
         if (!kiln_v3_finite(body->mesh.points.data[i]))
-            return scene_fail(r, "point %zu is not finite where it is placed", i + 1);
+            return kiln_scene_fail(r, "point %zu is not finite where it is placed", i + 1);
     return KILN_OK;
 }
 
@@ -248,21 +249,21 @@ static kiln_status read_body(scene_reader *r, void *user)
     (void)user;
     int kind;
     scene_body_draft *draft = &r->body;
-    KILN_TRY(scene_expect(r, SCENE_IS_BODY, &kind));
-    scene_object_body.start(draft);
-    KILN_TRY(scene_read_object(r, &scene_object_body, draft));
-    scene_place_points(&draft->place, &draft->body.mesh);
-    draft->body.said = scene_said(r);
+    KILN_TRY(kiln_scene_expect(r, SCENE_IS_BODY, &kind));
+    kiln_scene_object_body.start(draft);
+    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_body, draft));
+    kiln_scene_place_points(&draft->place, &draft->body.mesh);
+    draft->body.said = kiln_scene_said(r);
     KILN_TRY(check_body(r, &draft->body));
     KILN_TRY(kiln_array_push(r->box->context, &r->scene->bodies, draft->body, r->error));
-    scene_object_body.start(draft);
+    kiln_scene_object_body.start(draft);
     return KILN_OK;
 }
 
-kiln_status scene_read_bodies(scene_reader *r, void *field)
+kiln_status kiln_scene_read_bodies(scene_reader *r, void *field)
 {
     (void)field;
-    KILN_TRY(scene_read_list(r, "bodies", read_body, NULL));
+    KILN_TRY(kiln_scene_read_list(r, "bodies", read_body, NULL));
     return r->scene->bodies.count > 0 ? KILN_OK
-                                      : scene_fail(r, "must have at least one body, got none");
+                                      : kiln_scene_fail(r, "must have at least one body, got none");
 }

@@ -22,29 +22,29 @@ struct kiln_scene_file {
     char params[sizeof((scene_params *)NULL)->known];
 };
 
-kiln_status scene_read_newton(scene_reader *r, void *field)
+kiln_status kiln_scene_read_newton(scene_reader *r, void *field)
 {
     (void)field;
-    return scene_read_object(r, &scene_object_newton, r->scene);
+    return kiln_scene_read_object(r, &kiln_scene_object_newton, r->scene);
 }
 
-kiln_status scene_read_solver(scene_reader *r, void *field)
+kiln_status kiln_scene_read_solver(scene_reader *r, void *field)
 {
     (void)field;
-    return scene_read_object(r, &scene_object_solver, r->scene);
+    return kiln_scene_read_object(r, &kiln_scene_object_solver, r->scene);
 }
 
-kiln_status scene_read_step(scene_reader *r, void *field)
+kiln_status kiln_scene_read_step(scene_reader *r, void *field)
 {
     (void)field;
     kiln_pace_limits *pace = &r->scene->pace;
     pace->dt_min = 0.0;
-    KILN_TRY(scene_read_object(r, &scene_object_step, r->scene));
+    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_step, r->scene));
     if (pace->dt_min == 0.0)
         pace->dt_min = pace->dt / 1024.0;
     if (pace->dt_min > pace->dt)
-        return scene_fail_key(r, "dt_min", "must not be longer than dt, %g s, got %g", pace->dt,
-                              pace->dt_min);
+        return kiln_scene_fail_key(r, "dt_min", "must not be longer than dt, %g s, got %g",
+                                   pace->dt, pace->dt_min);
     if (r->scene->solid.integrator == KILN_STATIC && r->scene->duration == 0.0)
         r->scene->duration = 1.0;
     return KILN_OK;
@@ -53,29 +53,29 @@ kiln_status scene_read_step(scene_reader *r, void *field)
 static kiln_status read_field_name(scene_reader *r, void *user)
 {
     int row;
-    KILN_TRY(scene_read_choice(r, scene_output_field, &row));
-    scene_output_ask(user, row);
+    KILN_TRY(kiln_scene_read_choice(r, kiln_scene_output_field, &row));
+    kiln_scene_output_ask(user, row);
     return KILN_OK;
 }
 
-kiln_status scene_read_fields(scene_reader *r, void *field)
+kiln_status kiln_scene_read_fields(scene_reader *r, void *field)
 {
     (void)field;
     kiln_scene_output *output = &r->scene->output;
     output->fields = 0;
     output->velocity = output->material_position = output->reaction = output->contact = false;
-    return scene_read_list(r, "names", read_field_name, output);
+    return kiln_scene_read_list(r, "names", read_field_name, output);
 }
 
-kiln_status scene_read_output(scene_reader *r, void *field)
+kiln_status kiln_scene_read_output(scene_reader *r, void *field)
 {
     (void)field;
     kiln_scene_output *output = &r->scene->output;
     double preset = output->frame;
-    KILN_TRY(scene_read_object(r, &scene_object_output, r->scene));
+    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_output, r->scene));
     if (output->frame != preset && r->scene->duration > 0.0 && output->frame > r->scene->duration)
-        return scene_fail_key(r, "frame", "must not be longer than the duration, %g s, got %g",
-                              r->scene->duration, output->frame);
+        return kiln_scene_fail_key(r, "frame", "must not be longer than the duration, %g s, got %g",
+                                   r->scene->duration, output->frame);
     return KILN_OK;
 }
 
@@ -161,7 +161,7 @@ static kiln_status apply_set(scene_reader *r, const char *set)
     }
     char path[256];
     snprintf(path, sizeof path, "%.*s", (int)(end - set), set);
-    scene_push_setting(L, path, end + 1);
+    kiln_scene_push_setting(L, path, end + 1);
     lua_rawset(L, -3);
     lua_pop(L, 1);
     return KILN_OK;
@@ -175,8 +175,8 @@ typedef struct reading {
 
 static bool is_scene_key(const char *name, size_t size)
 {
-    for (size_t i = 0; i < scene_object_scene.count; i++) {
-        const char *key = scene_object_scene.rows[i].key;
+    for (size_t i = 0; i < kiln_scene_object_scene.count; i++) {
+        const char *key = kiln_scene_object_scene.rows[i].key;
         if (strlen(key) == size && memcmp(key, name, size) == 0)
             return true;
     }
@@ -205,8 +205,8 @@ static kiln_status check_params(const scene_reader *r, const scene_params *param
             at += strcspn(at, " ");
             *at = 0;
         }
-        for (size_t k = 0; k < scene_object_scene.count; k++)
-            names[count++] = scene_object_scene.rows[k].key;
+        for (size_t k = 0; k < kiln_scene_object_scene.count; k++)
+            names[count++] = kiln_scene_object_scene.rows[k].key;
         const char *nearest = kiln_nearest_name(name, names, count, sizeof names[0]);
         if (nearest)
             return set_fail(r, name, "the scene has no such key or param; did you mean '%s'?",
@@ -221,7 +221,7 @@ static kiln_status finish(scene_reader *r)
     kiln_scene *scene = r->scene;
     const double *v = scene->velocity_field.constant;
     if (scene->duration == 0.0)
-        return scene_fail_key(r, "duration", "must be given: how long to simulate, in s");
+        return kiln_scene_fail_key(r, "duration", "must be given: how long to simulate, in s");
     scene->has_velocity_field =
         scene->velocity_field.evaluate || v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0;
     return KILN_OK;
@@ -233,15 +233,15 @@ static kiln_status read_all(reading *all)
     int kind;
     if (lua_type(r->L, -1) != LUA_TTABLE) {
         char found[64];
-        return scene_fail(r, "must end with return scene { ... }, got %s",
-                          scene_describe(r->L, -1, found, sizeof found));
+        return kiln_scene_fail(r, "must end with return scene { ... }, got %s",
+                               kiln_scene_describe(r->L, -1, found, sizeof found));
     }
-    KILN_TRY(scene_expect(r, SCENE_IS_SCENE, &kind));
+    KILN_TRY(kiln_scene_expect(r, SCENE_IS_SCENE, &kind));
     for (size_t i = 0; i < r->set_count; i++)
         if (!is_param(r->sets[i]))
             KILN_TRY(apply_set(r, r->sets[i]));
     KILN_TRY(check_params(r, &all->params));
-    KILN_TRY(scene_read_object(r, &scene_object_scene, r->scene));
+    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_scene, r->scene));
     return finish(r);
 }
 
@@ -284,14 +284,14 @@ static kiln_status run_and_read(kiln_scene_file *file, reading *all, uint64_t in
         text += 3;
         size -= 3;
     }
-    lua_pushcfunction(L, scene_language_open);
+    lua_pushcfunction(L, kiln_scene_language_open);
     lua_pushlightuserdata(L, &all->params);
-    KILN_TRY(scene_sandbox_call(box, 1, 0, UINT64_MAX, NULL, error));
+    KILN_TRY(kiln_scene_sandbox_call(box, 1, 0, UINT64_MAX, NULL, error));
     lua_pushcfunction(L, read_protected);
     lua_pushlightuserdata(L, all);
-    KILN_TRY(scene_sandbox_compile(box, NULL, text, size, error));
-    KILN_TRY(scene_sandbox_call(box, 0, 1, instructions, NULL, error));
-    KILN_TRY(scene_sandbox_call(box, 2, 0, instructions, NULL, error));
+    KILN_TRY(kiln_scene_sandbox_compile(box, NULL, text, size, error));
+    KILN_TRY(kiln_scene_sandbox_call(box, 0, 1, instructions, NULL, error));
+    KILN_TRY(kiln_scene_sandbox_call(box, 2, 0, instructions, NULL, error));
     return all->status;
 }
 
@@ -331,7 +331,7 @@ static kiln_status load(kiln_scene_file *file, const char *path, const kiln_scen
         if (status == KILN_OK)
             status = run_and_read(
                 file, all, options->instructions ? options->instructions : 2000000000u, error);
-        scene_reader_free(&all->reader);
+        kiln_scene_reader_free(&all->reader);
         memcpy(file->params, all->params.known, sizeof file->params);
     }
     kiln_release(context, all, all ? sizeof *all : 0);
@@ -382,7 +382,8 @@ kiln_status kiln_scene_file_load(kiln_context *context, const char *path,
     name_scene(&file->scene, path);
     kiln_status status = get_text(file, path, options, error);
     if (status == KILN_OK)
-        status = scene_sandbox_open(&file->box, context, path,
+        status =
+            kiln_scene_sandbox_open(&file->box, context, path,
                                     options->memory ? options->memory : (size_t)256 << 20, error);
     if (status == KILN_OK)
         status = load(file, path, options, error);
@@ -400,7 +401,7 @@ void kiln_scene_file_destroy(kiln_scene_file *file)
     if (!file)
         return;
     kiln_context *context = file->context;
-    scene_sandbox_close(&file->box);
+    kiln_scene_sandbox_close(&file->box);
     kiln_scene_free(&file->scene);
     for (size_t i = 0; i < file->functions.count; i++)
         kiln_release(context, file->functions.data[i], sizeof *file->functions.data[i]);

@@ -88,7 +88,7 @@ static bool take_results(lua_State *L, evaluation *e, int first)
     }
     if (count != e->components) {
         if (count == 1)
-            scene_describe(L, first, e->found, sizeof e->found);
+            kiln_scene_describe(L, first, e->found, sizeof e->found);
         else
             snprintf(e->found, sizeof e->found, count ? "%d values" : "nothing", count);
         return false;
@@ -96,7 +96,7 @@ static bool take_results(lua_State *L, evaluation *e, int first)
     for (int k = 0; k < count; k++) {
         double value = lua_tonumber(L, first + k);
         if (lua_type(L, first + k) != LUA_TNUMBER || !isfinite(value)) {
-            scene_describe(L, first + k, e->found, sizeof e->found);
+            kiln_scene_describe(L, first + k, e->found, sizeof e->found);
             return false;
         }
         e->out[k] = value;
@@ -115,8 +115,8 @@ static int evaluate(lua_State *L)
     return 0;
 }
 
-kiln_status scene_function_evaluate(void *self, const kiln_circumstances *at, double *out,
-                                    int components, kiln_error *error)
+kiln_status kiln_scene_function_evaluate(void *self, const kiln_circumstances *at, double *out,
+                                         int components, kiln_error *error)
 {
     const scene_function *function = self;
     scene_sandbox *box = function->box;
@@ -125,23 +125,23 @@ kiln_status scene_function_evaluate(void *self, const kiln_circumstances *at, do
     evaluation e = {.function = function, .at = at, .out = result, .components = components};
     lua_pushcfunction(box->L, evaluate);
     lua_pushlightuserdata(box->L, &e);
-    KILN_TRY(scene_sandbox_call(box, 1, 0, call_instructions, function->path, error));
+    KILN_TRY(kiln_scene_sandbox_call(box, 1, 0, call_instructions, function->path, error));
     if (e.bad)
         return kiln_fail(error, KILN_ERR_INPUT, box->file, function->line, -1,
                          "%s: the function must return %s, got %s", function->path,
                          components == 1 ? "a finite number" : "three finite numbers", e.found);
     for (int k = 0; k < components; k++)
-        if (!scene_bounds_hold(bounds, result[k])) {
+        if (!kiln_scene_bounds_hold(bounds, result[k])) {
             char rule[64];
             return kiln_fail(error, KILN_ERR_INPUT, box->file, function->line, -1,
                              "%s: the function must return what is %s, got %.10g", function->path,
-                             scene_bounds_text(bounds, rule, sizeof rule), result[k]);
+                             kiln_scene_bounds_text(bounds, rule, sizeof rule), result[k]);
         }
     memcpy(out, result, (size_t)components * sizeof *out);
     return KILN_OK;
 }
 
-kiln_status scene_make_function(scene_reader *r, const scene_row *row, kiln_quantity *out)
+kiln_status kiln_scene_make_function(scene_reader *r, const scene_row *row, kiln_quantity *out)
 {
     kiln_context *context = r->box->context;
     lua_State *L = r->L;
@@ -159,6 +159,6 @@ kiln_status scene_make_function(scene_reader *r, const scene_row *row, kiln_quan
         return kiln_fail_memory(r->error, sizeof *function);
     *function = made;
     r->functions->data[r->functions->count++] = function;
-    *out = (kiln_quantity){.self = function, .evaluate = scene_function_evaluate};
+    *out = (kiln_quantity){.self = function, .evaluate = kiln_scene_function_evaluate};
     return KILN_OK;
 }

@@ -11,7 +11,7 @@
 
 static const char marks_key = 'm', operators_key = 'o';
 
-const char *scene_family_name(scene_family family)
+const char *kiln_scene_family_name(scene_family family)
 {
     static const char *const names[] = {
 #define SCENE_FAMILY_TEXT(name, text) text,
@@ -33,7 +33,7 @@ static const char *const obstacle_words[] = {
 };
 static const char *const load_words[] = {"force", "traction", "pressure", "body", NULL};
 
-const char *scene_member_name(scene_family family, int kind)
+const char *kiln_scene_member_name(scene_family family, int kind)
 {
     const kiln_shape *shape;
     switch (family) {
@@ -55,7 +55,7 @@ const char *scene_member_name(scene_family family, int kind)
     }
 }
 
-scene_mark scene_mark_of(lua_State *L, int index)
+scene_mark kiln_scene_mark_of(lua_State *L, int index)
 {
     scene_mark mark = {.family = SCENE_IS_PLAIN};
     if (lua_type(L, index) != LUA_TTABLE)
@@ -72,9 +72,9 @@ scene_mark scene_mark_of(lua_State *L, int index)
     return mark;
 }
 
-const char *scene_mark_name(scene_mark mark)
+const char *kiln_scene_mark_name(scene_mark mark)
 {
-    return mark.family == SCENE_IS_SELECTION ? "selection" : scene_family_name(mark.family);
+    return mark.family == SCENE_IS_SELECTION ? "selection" : kiln_scene_family_name(mark.family);
 }
 
 /* Marks the table at the top. */
@@ -93,7 +93,7 @@ static void set_mark(lua_State *L, lua_Integer packed)
 
 static lua_Integer pack(lua_State *L, scene_family family, int kind)
 {
-    return (lua_Integer)family << 48 | (lua_Integer)kind << 32 | scene_sandbox_caller_line(L);
+    return (lua_Integer)family << 48 | (lua_Integer)kind << 32 | kiln_scene_sandbox_caller_line(L);
 }
 
 /* Upvalues: family, kind, word. */
@@ -108,12 +108,12 @@ static int construct(lua_State *L)
         lua_newtable(L);
     } else if (lua_type(L, 1) != LUA_TTABLE) {
         return luaL_error(L, "%s takes a table: %s { ... }, got %s", word, word,
-                          scene_describe(L, 1, found, sizeof found));
+                          kiln_scene_describe(L, 1, found, sizeof found));
     }
-    scene_mark mark = scene_mark_of(L, 1);
+    scene_mark mark = kiln_scene_mark_of(L, 1);
     if (mark.family != SCENE_IS_PLAIN)
         return luaL_error(L, "%s takes a table: %s { ... }, got a %s", word, word,
-                          scene_mark_name(mark));
+                          kiln_scene_mark_name(mark));
     set_mark(L, pack(L, (scene_family)lua_tointeger(L, lua_upvalueindex(1)),
                      (int)lua_tointeger(L, lua_upvalueindex(2))));
     return 1;
@@ -125,10 +125,10 @@ static int combine(lua_State *L)
     int kind = (int)lua_tointeger(L, lua_upvalueindex(1));
     int operands = kind == SCENE_PICK_NOT ? 1 : 2;
     for (int i = 1; i <= operands; i++)
-        if (scene_mark_of(L, i).family != SCENE_IS_SELECTION) {
+        if (kiln_scene_mark_of(L, i).family != SCENE_IS_SELECTION) {
             char found[64];
             return luaL_error(L, "a selection can only be combined with another, got %s",
-                              scene_describe(L, i, found, sizeof found));
+                              kiln_scene_describe(L, i, found, sizeof found));
         }
     lua_createtable(L, operands, 0);
     for (int i = 1; i <= operands; i++) {
@@ -180,12 +180,12 @@ static int refuse_member(lua_State *L)
     scene_family family = (scene_family)lua_tointeger(L, lua_upvalueindex(1));
     const char *names[64], *word = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
     size_t count = 0;
-    while (count < 64 && (names[count] = scene_member_name(family, (int)count)))
+    while (count < 64 && (names[count] = kiln_scene_member_name(family, (int)count)))
         count++;
     const char *nearest = kiln_nearest_name(word, names, count, sizeof names[0]);
     if (nearest)
-        return luaL_error(L, "unknown %s.%s; did you mean %s.%s?", scene_family_name(family), word,
-                          scene_family_name(family), nearest);
+        return luaL_error(L, "unknown %s.%s; did you mean %s.%s?", kiln_scene_family_name(family),
+                          word, kiln_scene_family_name(family), nearest);
     luaL_Buffer list;
     luaL_buffinit(L, &list);
     for (size_t i = 0; i < count; i++) {
@@ -193,7 +193,7 @@ static int refuse_member(lua_State *L)
         luaL_addstring(&list, names[i]);
     }
     luaL_pushresult(&list);
-    return luaL_error(L, "unknown %s.%s; there are %s", scene_family_name(family), word,
+    return luaL_error(L, "unknown %s.%s; there are %s", kiln_scene_family_name(family), word,
                       lua_tostring(L, -1));
 }
 
@@ -213,9 +213,9 @@ static int call_select(lua_State *L)
 
 static void make_members(lua_State *L, scene_family family)
 {
-    const char *name = scene_family_name(family), *member;
+    const char *name = kiln_scene_family_name(family), *member;
     lua_newtable(L);
-    for (int kind = 0; (member = scene_member_name(family, kind)); kind++) {
+    for (int kind = 0; (member = kiln_scene_member_name(family, kind)); kind++) {
         const char *word = lua_pushfstring(L, "%s.%s", name, member);
         push_constructor(L, family, kind, word);
         lua_setfield(L, -3, member);
@@ -233,7 +233,7 @@ static void make_members(lua_State *L, scene_family family)
     lua_setglobal(L, name);
 }
 
-void scene_push_setting(lua_State *L, const char *name, const char *value)
+void kiln_scene_push_setting(lua_State *L, const char *name, const char *value)
 {
     size_t size = strlen(value), word = 0;
     while (word < size && (isalnum((unsigned char)value[word]) || value[word] == '_' ||
@@ -276,7 +276,7 @@ static int get_param(lua_State *L)
                           "param: a name without blanks, dots, brackets and equal signs, got "
                           "\"%s\"",
                           name);
-    if (!scene_sandbox_of(L)->is_reading)
+    if (!kiln_scene_sandbox_of(L)->is_reading)
         return luaL_error(L, "param works only while the scene is read");
     remember_param(params, name);
     for (size_t i = 0; i < params->count; i++) {
@@ -284,7 +284,7 @@ static int get_param(lua_State *L)
         if (param->name_size != size || memcmp(param->name, name, size) != 0)
             continue;
         param->was_asked = true;
-        scene_push_setting(L, name, param->value);
+        kiln_scene_push_setting(L, name, param->value);
         if (lua_type(L, -1) != lua_type(L, 2))
             return luaL_error(L, "--set %s: must be a %s like its preset, got a %s", name,
                               luaL_typename(L, 2), luaL_typename(L, -1));
@@ -293,7 +293,7 @@ static int get_param(lua_State *L)
     return 1;
 }
 
-int scene_language_open(lua_State *L)
+int kiln_scene_language_open(lua_State *L)
 {
     static const scene_family single[] = {SCENE_IS_SCENE, SCENE_IS_MATERIAL, SCENE_IS_BODY,
                                           SCENE_IS_REGION, SCENE_IS_HOLD};
@@ -302,7 +302,7 @@ int scene_language_open(lua_State *L)
     make_marks(L);
     make_operators(L);
     for (size_t i = 0; i < sizeof single / sizeof single[0]; i++) {
-        const char *name = scene_family_name(single[i]);
+        const char *name = kiln_scene_family_name(single[i]);
         push_constructor(L, single[i], 0, name);
         lua_setglobal(L, name);
     }

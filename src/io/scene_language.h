@@ -28,7 +28,7 @@ typedef enum scene_family {
         SCENE_FAMILY_COUNT
 } scene_family;
 
-const char *scene_family_name(scene_family family);
+const char *kiln_scene_family_name(scene_family family);
 
 /* Kinds of selections that operators make, after those of the selectors. */
 enum { SCENE_PICK_AND = KILN_SELECT_COUNT, SCENE_PICK_OR, SCENE_PICK_MINUS, SCENE_PICK_NOT };
@@ -40,17 +40,17 @@ typedef struct scene_mark {
 } scene_mark;
 
 /* What a constructor made of the value; a plain table or anything else: SCENE_IS_PLAIN, line 0. */
-scene_mark scene_mark_of(lua_State *L, int index);
+scene_mark kiln_scene_mark_of(lua_State *L, int index);
 
 /* "body", "shape.box", "a selection": for messages. */
-const char *scene_mark_name(scene_mark mark);
+const char *kiln_scene_mark_name(scene_mark mark);
 
 /* The member of a family: its word in scenes, NULL past the last. Shapes end with `file`. */
-const char *scene_member_name(scene_family family, int kind);
+const char *kiln_scene_member_name(scene_family family, int kind);
 
 /* Adds the words to the globals. A function for lua_pcall, with one argument: light user data, a
  * scene_params. */
-int scene_language_open(lua_State *L);
+int kiln_scene_language_open(lua_State *L);
 
 /* param(name, preset): values from --set by name, as text to compile. */
 typedef struct scene_param {
@@ -66,6 +66,6 @@ typedef struct scene_params {
 
 /* "return value" compiled and called; a plain word is a text. Leaves the value on the stack or
  * raises an error. */
-void scene_push_setting(lua_State *L, const char *name, const char *value);
+void kiln_scene_push_setting(lua_State *L, const char *name, const char *value);
 
 #endif

@@ -30,7 +30,7 @@ static const char *const forbidden_names[] = {
 /* Functions of C are charged for their work, as instructions. */
 static void charge(lua_State *L, uint64_t instructions)
 {
-    scene_sandbox *box = scene_sandbox_of(L);
+    scene_sandbox *box = kiln_scene_sandbox_of(L);
     box->spent += instructions;
     if (box->spent > box->budget)
         luaL_error(L, "does not end: too much work in one call");
@@ -94,15 +94,15 @@ static int library_print(lua_State *L)
         if (lua_type(L, i) == LUA_TSTRING)
             lua_pushvalue(L, i);
         else
-            lua_pushstring(L, scene_describe(L, i, text, sizeof text));
+            lua_pushstring(L, kiln_scene_describe(L, i, text, sizeof text));
         luaL_addvalue(&buffer);
         if (i < count)
             luaL_addchar(&buffer, ' ');
     }
     luaL_pushresult(&buffer);
-    const scene_sandbox *box = scene_sandbox_of(L);
-    kiln_log(box->context, KILN_LOG_INFO, "%s:%d: %.400s", box->file, scene_sandbox_caller_line(L),
-             lua_tostring(L, -1));
+    const scene_sandbox *box = kiln_scene_sandbox_of(L);
+    kiln_log(box->context, KILN_LOG_INFO, "%s:%d: %.400s", box->file,
+             kiln_scene_sandbox_caller_line(L), lua_tostring(L, -1));
     return 0;
 }
 
@@ -128,7 +128,7 @@ static int library_sort(lua_State *L)
 
 static int library_random(lua_State *L)
 {
-    scene_sandbox *box = scene_sandbox_of(L);
+    scene_sandbox *box = kiln_scene_sandbox_of(L);
     if (!box->is_reading)
         return luaL_error(L, "math.random works only while the scene is read: a resumed run could "
                              "not repeat it");
@@ -319,7 +319,7 @@ static void open_parts(lua_State *L, int globals)
     lua_pop(L, 4);
 }
 
-int scene_library_open(lua_State *L)
+int kiln_scene_library_open(lua_State *L)
 {
     static const luaL_Reg own[] = {{"pairs", library_pairs},
                                    {"print", library_print},

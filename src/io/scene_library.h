@@ -6,6 +6,6 @@
 #include <lua5.4/lua.h>
 
 /* Replaces the globals. A function for lua_pcall. */
-int scene_library_open(lua_State *L);
+int kiln_scene_library_open(lua_State *L);
 
 #endif

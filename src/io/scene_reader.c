@@ -20,7 +20,7 @@ static bool was_set(const scene_reader *r)
     return false;
 }
 
-kiln_status scene_fail(const scene_reader *r, const char *format, ...)
+kiln_status kiln_scene_fail(const scene_reader *r, const char *format, ...)
 {
     char text[400];
     va_list arguments;
@@ -31,29 +31,30 @@ kiln_status scene_fail(const scene_reader *r, const char *format, ...)
                      r->path_size ? ": " : "", text, was_set(r) ? " (by --set)" : "");
 }
 
-kiln_status scene_fail_value(const scene_reader *r, const char *rule)
+kiln_status kiln_scene_fail_value(const scene_reader *r, const char *rule)
 {
     char found[64];
-    scene_mark mark = scene_mark_of(r->L, -1);
+    scene_mark mark = kiln_scene_mark_of(r->L, -1);
     if (mark.family != SCENE_IS_PLAIN)
-        return scene_fail(r, "must be %s, got a %s", rule, scene_mark_name(mark));
-    return scene_fail(r, "must be %s, got %s", rule, scene_describe(r->L, -1, found, sizeof found));
+        return kiln_scene_fail(r, "must be %s, got a %s", rule, kiln_scene_mark_name(mark));
+    return kiln_scene_fail(r, "must be %s, got %s", rule,
+                           kiln_scene_describe(r->L, -1, found, sizeof found));
 }
 
-kiln_status scene_fail_key(scene_reader *r, const char *key, const char *format, ...)
+kiln_status kiln_scene_fail_key(scene_reader *r, const char *key, const char *format, ...)
 {
     char text[400];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    scene_spot spot = scene_enter_key(r, key);
-    kiln_status status = scene_fail(r, "%s", text);
-    scene_leave(r, spot);
+    scene_spot spot = kiln_scene_enter_key(r, key);
+    kiln_status status = kiln_scene_fail(r, "%s", text);
+    kiln_scene_leave(r, spot);
     return status;
 }
 
-kiln_status scene_wrap(const scene_reader *r, kiln_status status, const kiln_error *inner)
+kiln_status kiln_scene_wrap(const scene_reader *r, kiln_status status, const kiln_error *inner)
 {
     if (status == KILN_OK)
         return KILN_OK;
@@ -74,7 +75,7 @@ static void append(scene_reader *r, const char *text)
         r->path_size = sizeof r->path - 1;
 }
 
-scene_spot scene_enter_key(scene_reader *r, const char *key)
+scene_spot kiln_scene_enter_key(scene_reader *r, const char *key)
 {
     scene_spot spot = {r->path_size, r->line};
     if (r->path_size > 0)
@@ -83,7 +84,7 @@ scene_spot scene_enter_key(scene_reader *r, const char *key)
     return spot;
 }
 
-scene_spot scene_enter_item(scene_reader *r, size_t item)
+scene_spot kiln_scene_enter_item(scene_reader *r, size_t item)
 {
     scene_spot spot = {r->path_size, r->line};
     char text[32];
@@ -92,14 +93,14 @@ scene_spot scene_enter_item(scene_reader *r, size_t item)
     return spot;
 }
 
-void scene_leave(scene_reader *r, scene_spot spot)
+void kiln_scene_leave(scene_reader *r, scene_spot spot)
 {
     r->path_size = spot.path_size;
     r->path[spot.path_size] = 0;
     r->line = spot.line;
 }
 
-kiln_said scene_said(const scene_reader *r)
+kiln_said kiln_scene_said(const scene_reader *r)
 {
     kiln_said said = {.line = r->line};
     snprintf(said.path, sizeof said.path, "%.95s", r->path);
@@ -108,24 +109,24 @@ kiln_said scene_said(const scene_reader *r)
 
 static bool has_members(scene_family family)
 {
-    return scene_member_name(family, 0) != NULL;
+    return kiln_scene_member_name(family, 0) != NULL;
 }
 
-kiln_status scene_expect(scene_reader *r, scene_family family, int *kind)
+kiln_status kiln_scene_expect(scene_reader *r, scene_family family, int *kind)
 {
-    const char *name = scene_family_name(family);
+    const char *name = kiln_scene_family_name(family);
     char rule[96];
     if (family == SCENE_IS_SELECTION)
         snprintf(rule, sizeof rule, "a selection such as select.box { ... }");
     else if (has_members(family))
         snprintf(rule, sizeof rule, "made by %s.%s { ... } or another %s", name,
-                 scene_member_name(family, 0), name);
+                 kiln_scene_member_name(family, 0), name);
     else
         snprintf(rule, sizeof rule, "a table %s { ... }", name);
-    scene_mark mark = scene_mark_of(r->L, -1);
+    scene_mark mark = kiln_scene_mark_of(r->L, -1);
     if (lua_type(r->L, -1) != LUA_TTABLE ||
         (mark.family != family && (mark.family != SCENE_IS_PLAIN || has_members(family))))
-        return scene_fail_value(r, rule);
+        return kiln_scene_fail_value(r, rule);
     *kind = mark.kind;
     if (mark.line > 0)
         r->line = mark.line;
@@ -145,17 +146,17 @@ static bool is_name(const char *key, const void *names, size_t count, size_t str
 
 /* Of several unknown keys the first in the alphabet is named: Lua's own order differs from run to
  * run. */
-kiln_status scene_check_keys(scene_reader *r, const char *object, const void *names, size_t count,
-                             size_t stride)
+kiln_status kiln_scene_check_keys(scene_reader *r, const char *object, const void *names,
+                                  size_t count, size_t stride)
 {
     lua_State *L = r->L;
     const char *unknown = NULL;
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING) {
             char found[64];
-            scene_describe(L, -2, found, sizeof found);
+            kiln_scene_describe(L, -2, found, sizeof found);
             lua_pop(L, 2);
-            return scene_fail(r, "has an item [%s]; %s takes key = value only", found, object);
+            return kiln_scene_fail(r, "has an item [%s]; %s takes key = value only", found, object);
         }
         const char *key = lua_tostring(L, -2);
         if (!is_name(key, names, count, stride) && (!unknown || strcmp(key, unknown) < 0))
@@ -170,7 +171,7 @@ kiln_status scene_check_keys(scene_reader *r, const char *object, const void *na
             *c = '?';
     const char *nearest = kiln_nearest_name(key, names, count, stride);
     if (nearest)
-        return scene_fail_key(r, key, "unknown key; did you mean '%s'?", nearest);
+        return kiln_scene_fail_key(r, key, "unknown key; did you mean '%s'?", nearest);
     char list[300] = "";
     for (size_t i = 0; i < count; i++) {
         const char *name;
@@ -178,51 +179,51 @@ kiln_status scene_check_keys(scene_reader *r, const char *object, const void *na
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", name);
     }
-    return scene_fail_key(r, key, "unknown key; %s has %s", object, count ? list : "no keys");
+    return kiln_scene_fail_key(r, key, "unknown key; %s has %s", object, count ? list : "no keys");
 }
 
-kiln_status scene_check_list(scene_reader *r, const char *of, size_t *count)
+kiln_status kiln_scene_check_list(scene_reader *r, const char *of, size_t *count)
 {
     lua_State *L = r->L;
     char rule[96];
     snprintf(rule, sizeof rule, "a list of %s", of);
-    if (lua_type(L, -1) != LUA_TTABLE || scene_mark_of(L, -1).family != SCENE_IS_PLAIN)
-        return scene_fail_value(r, rule);
+    if (lua_type(L, -1) != LUA_TTABLE || kiln_scene_mark_of(L, -1).family != SCENE_IS_PLAIN)
+        return kiln_scene_fail_value(r, rule);
     *count = lua_rawlen(L, -1);
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
         lua_Integer at = lua_isinteger(L, -2) ? lua_tointeger(L, -2) : 0;
         if (at >= 1 && (size_t)at <= *count)
             continue;
         char found[64];
-        scene_describe(L, -2, found, sizeof found);
+        kiln_scene_describe(L, -2, found, sizeof found);
         lua_pop(L, 2);
-        return scene_fail(r, "must be a list of %s, but has a key %s", of, found);
+        return kiln_scene_fail(r, "must be a list of %s, but has a key %s", of, found);
     }
     return KILN_OK;
 }
 
-kiln_status scene_read_list(scene_reader *r, const char *of,
-                            kiln_status (*read_item)(scene_reader *, void *), void *user)
+kiln_status kiln_scene_read_list(scene_reader *r, const char *of,
+                                 kiln_status (*read_item)(scene_reader *, void *), void *user)
 {
     size_t count;
-    KILN_TRY(scene_check_list(r, of, &count));
+    KILN_TRY(kiln_scene_check_list(r, of, &count));
     for (size_t i = 1; i <= count; i++) {
-        scene_spot spot = scene_enter_item(r, i);
+        scene_spot spot = kiln_scene_enter_item(r, i);
         lua_rawgeti(r->L, -1, (lua_Integer)i);
         KILN_TRY(read_item(r, user));
         lua_pop(r->L, 1);
-        scene_leave(r, spot);
+        kiln_scene_leave(r, spot);
     }
     return KILN_OK;
 }
 
-bool scene_bounds_hold(const scene_bounds *bounds, double value)
+bool kiln_scene_bounds_hold(const scene_bounds *bounds, double value)
 {
     return (bounds->low_open ? value > bounds->low : value >= bounds->low) &&
            (bounds->high_open ? value < bounds->high : value <= bounds->high);
 }
 
-const char *scene_bounds_text(const scene_bounds *b, char *buffer, size_t size)
+const char *kiln_scene_bounds_text(const scene_bounds *b, char *buffer, size_t size)
 {
     bool below = isfinite(b->low), above = isfinite(b->high);
     if (below && above && b->low_open)
@@ -240,17 +241,17 @@ static kiln_status check_number(const scene_reader *r, const scene_bounds *bound
 {
     char rule[64], text[80];
     if (!isfinite(value))
-        return scene_fail_value(r, "a finite number");
-    if (scene_bounds_hold(bounds, value))
+        return kiln_scene_fail_value(r, "a finite number");
+    if (kiln_scene_bounds_hold(bounds, value))
         return KILN_OK;
-    snprintf(text, sizeof text, "%s", scene_bounds_text(bounds, rule, sizeof rule));
-    return scene_fail_value(r, text);
+    snprintf(text, sizeof text, "%s", kiln_scene_bounds_text(bounds, rule, sizeof rule));
+    return kiln_scene_fail_value(r, text);
 }
 
-kiln_status scene_read_number(scene_reader *r, const scene_bounds *bounds, double *out)
+kiln_status kiln_scene_read_number(scene_reader *r, const scene_bounds *bounds, double *out)
 {
     if (lua_type(r->L, -1) != LUA_TNUMBER)
-        return scene_fail_value(r, "a number");
+        return kiln_scene_fail_value(r, "a number");
     *out = lua_tonumber(r->L, -1);
     return check_number(r, bounds, *out);
 }
@@ -258,9 +259,9 @@ kiln_status scene_read_number(scene_reader *r, const scene_bounds *bounds, doubl
 static kiln_status read_whole(scene_reader *r, const scene_bounds *bounds, int64_t *out)
 {
     double value;
-    KILN_TRY(scene_read_number(r, bounds, &value));
+    KILN_TRY(kiln_scene_read_number(r, bounds, &value));
     if (value != floor(value) || fabs(value) > 9e15)
-        return scene_fail_value(r, "a whole number");
+        return kiln_scene_fail_value(r, "a whole number");
     *out = (int64_t)value;
     return KILN_OK;
 }
@@ -269,17 +270,17 @@ static kiln_status read_vector(scene_reader *r, const scene_bounds *bounds, doub
 {
     static const char *const rule = "three numbers {x, y, z}";
     size_t count;
-    if (lua_type(r->L, -1) != LUA_TTABLE || scene_mark_of(r->L, -1).family != SCENE_IS_PLAIN)
-        return scene_fail_value(r, rule);
-    KILN_TRY(scene_check_list(r, rule, &count));
+    if (lua_type(r->L, -1) != LUA_TTABLE || kiln_scene_mark_of(r->L, -1).family != SCENE_IS_PLAIN)
+        return kiln_scene_fail_value(r, rule);
+    KILN_TRY(kiln_scene_check_list(r, rule, &count));
     if (count != 3)
-        return scene_fail(r, "must be %s, got %zu", rule, count);
+        return kiln_scene_fail(r, "must be %s, got %zu", rule, count);
     for (int i = 0; i < 3; i++) {
-        scene_spot spot = scene_enter_item(r, (size_t)i + 1);
+        scene_spot spot = kiln_scene_enter_item(r, (size_t)i + 1);
         lua_rawgeti(r->L, -1, i + 1);
-        KILN_TRY(scene_read_number(r, bounds, &out[i]));
+        KILN_TRY(kiln_scene_read_number(r, bounds, &out[i]));
         lua_pop(r->L, 1);
-        scene_leave(r, spot);
+        kiln_scene_leave(r, spot);
     }
     return KILN_OK;
 }
@@ -288,13 +289,14 @@ static kiln_status read_name(scene_reader *r, char *out)
 {
     size_t size;
     if (lua_type(r->L, -1) != LUA_TSTRING)
-        return scene_fail_value(r, "a text");
+        return kiln_scene_fail_value(r, "a text");
     const char *text = lua_tolstring(r->L, -1, &size);
     if (size == 0 || size >= KILN_NAME_SIZE)
-        return scene_fail(r, "must be a text of 1 to %d bytes, got %zu", KILN_NAME_SIZE - 1, size);
+        return kiln_scene_fail(r, "must be a text of 1 to %d bytes, got %zu", KILN_NAME_SIZE - 1,
+                               size);
     for (size_t i = 0; i < size; i++)
         if ((unsigned char)text[i] < ' ' || text[i] == 127)
-            return scene_fail_value(r, "a text without control characters");
+            return kiln_scene_fail_value(r, "a text without control characters");
     memcpy(out, text, size + 1);
     return KILN_OK;
 }
@@ -304,14 +306,14 @@ static kiln_status read_path(scene_reader *r, const char **out)
 {
     size_t size;
     if (lua_type(r->L, -1) != LUA_TSTRING)
-        return scene_fail_value(r, "the name of a file");
+        return kiln_scene_fail_value(r, "the name of a file");
     *out = lua_tolstring(r->L, -1, &size);
     if (size == 0 || size > 3000 || strlen(*out) != size)
-        return scene_fail_value(r, "the name of a file");
+        return kiln_scene_fail_value(r, "the name of a file");
     return KILN_OK;
 }
 
-kiln_status scene_read_choice(scene_reader *r, const char *(*choices)(int), int *out)
+kiln_status kiln_scene_read_choice(scene_reader *r, const char *(*choices)(int), int *out)
 {
     const char *names[64], *text;
     size_t count = 0;
@@ -321,7 +323,7 @@ kiln_status scene_read_choice(scene_reader *r, const char *(*choices)(int), int 
         snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "", names[count]);
     }
     if (lua_type(r->L, -1) != LUA_TSTRING)
-        return scene_fail_value(r, list);
+        return kiln_scene_fail_value(r, list);
     text = lua_tostring(r->L, -1);
     for (size_t i = 0; i < count; i++)
         if (strcmp(text, names[i]) == 0) {
@@ -330,10 +332,10 @@ kiln_status scene_read_choice(scene_reader *r, const char *(*choices)(int), int 
         }
     const char *nearest = kiln_nearest_name(text, names, count, sizeof names[0]);
     char found[64];
-    scene_describe(r->L, -1, found, sizeof found);
+    kiln_scene_describe(r->L, -1, found, sizeof found);
     if (nearest)
-        return scene_fail(r, "unknown choice %s; did you mean '%s'?", found, nearest);
-    return scene_fail(r, "must be %s, got %s", list, found);
+        return kiln_scene_fail(r, "unknown choice %s; did you mean '%s'?", found, nearest);
+    return kiln_scene_fail(r, "must be %s, got %s", list, found);
 }
 
 static kiln_status read_quantity(scene_reader *r, const scene_row *row, kiln_quantity *out)
@@ -341,28 +343,28 @@ static kiln_status read_quantity(scene_reader *r, const scene_row *row, kiln_qua
     kiln_quantity quantity = {.self = NULL};
     int type = lua_type(r->L, -1);
     if (type == LUA_TFUNCTION)
-        return scene_make_function(r, row, out);
+        return kiln_scene_make_function(r, row, out);
     if (row->type == SCENE_AMOUNT) {
         if (type != LUA_TNUMBER)
-            return scene_fail_value(r, "a number or a function");
-        KILN_TRY(scene_read_number(r, &row->bounds, quantity.constant));
+            return kiln_scene_fail_value(r, "a number or a function");
+        KILN_TRY(kiln_scene_read_number(r, &row->bounds, quantity.constant));
     } else {
         if (type != LUA_TTABLE)
-            return scene_fail_value(r, "three numbers {x, y, z} or a function");
+            return kiln_scene_fail_value(r, "three numbers {x, y, z} or a function");
         KILN_TRY(read_vector(r, &row->bounds, quantity.constant));
     }
     *out = quantity;
     return KILN_OK;
 }
 
-kiln_status scene_read_row(scene_reader *r, const scene_row *row, void *field)
+kiln_status kiln_scene_read_row(scene_reader *r, const scene_row *row, void *field)
 {
     int64_t whole = 0;
     int choice = 0;
     double v[3];
     switch (row->type) {
     case SCENE_NUMBER:
-        return scene_read_number(r, &row->bounds, field);
+        return kiln_scene_read_number(r, &row->bounds, field);
     case SCENE_WHOLE:
         KILN_TRY(read_whole(r, &row->bounds, &whole));
         *(int *)field = (int)whole;
@@ -371,7 +373,7 @@ kiln_status scene_read_row(scene_reader *r, const scene_row *row, void *field)
         return read_whole(r, &row->bounds, field);
     case SCENE_FLAG:
         if (lua_type(r->L, -1) != LUA_TBOOLEAN)
-            return scene_fail_value(r, "true or false");
+            return kiln_scene_fail_value(r, "true or false");
         *(bool *)field = lua_toboolean(r->L, -1);
         return KILN_OK;
     case SCENE_NAME:
@@ -379,9 +381,9 @@ kiln_status scene_read_row(scene_reader *r, const scene_row *row, void *field)
     case SCENE_PATH:
         return read_path(r, field);
     case SCENE_CHOICE:
-        return scene_read_choice(r, row->choices, field);
+        return kiln_scene_read_choice(r, row->choices, field);
     case SCENE_WORD:
-        KILN_TRY(scene_read_choice(r, row->choices, &choice));
+        KILN_TRY(kiln_scene_read_choice(r, row->choices, &choice));
         *(const char **)field = row->choices(choice);
         return KILN_OK;
     case SCENE_VECTOR:
@@ -396,30 +398,31 @@ kiln_status scene_read_row(scene_reader *r, const scene_row *row, void *field)
     }
 }
 
-kiln_status scene_read_object(scene_reader *r, const scene_object *object, void *target)
+kiln_status kiln_scene_read_object(scene_reader *r, const scene_object *object, void *target)
 {
     lua_State *L = r->L;
     if (lua_type(L, -1) != LUA_TTABLE)
-        return scene_fail_value(r, "a table");
+        return kiln_scene_fail_value(r, "a table");
     luaL_checkstack(L, 10, "scene");
-    KILN_TRY(scene_check_keys(r, object->name, object->rows, object->count, sizeof(scene_row)));
+    KILN_TRY(
+        kiln_scene_check_keys(r, object->name, object->rows, object->count, sizeof(scene_row)));
     for (size_t i = 0; i < object->count; i++) {
         const scene_row *row = &object->rows[i];
         lua_pushstring(L, row->key);
         if (lua_rawget(L, -2) == LUA_TNIL) {
             if (row->preset && !row->preset[0])
-                return scene_fail_key(r, row->key, "must be given: %s", row->meaning);
+                return kiln_scene_fail_key(r, row->key, "must be given: %s", row->meaning);
         } else {
-            scene_spot spot = scene_enter_key(r, row->key);
-            KILN_TRY(scene_read_row(r, row, (char *)target + row->offset));
-            scene_leave(r, spot);
+            scene_spot spot = kiln_scene_enter_key(r, row->key);
+            KILN_TRY(kiln_scene_read_row(r, row, (char *)target + row->offset));
+            kiln_scene_leave(r, spot);
         }
         lua_pop(L, 1);
     }
     return KILN_OK;
 }
 
-void scene_reader_free(scene_reader *r)
+void kiln_scene_reader_free(scene_reader *r)
 {
     kiln_context *context = r->box->context;
     kiln_scene_body *body = &r->body.body;

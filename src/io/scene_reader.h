@@ -40,84 +40,86 @@ typedef struct scene_reader {
 } scene_reader;
 
 /* "path: message" at the line; always KILN_ERR_INPUT. */
-kiln_status scene_fail(const scene_reader *reader, const char *format, ...) KILN_PRINTF(2, 3);
+kiln_status kiln_scene_fail(const scene_reader *reader, const char *format, ...) KILN_PRINTF(2, 3);
 /* "path: must be <rule>, got <the value at the top>". */
-kiln_status scene_fail_value(const scene_reader *reader, const char *rule);
+kiln_status kiln_scene_fail_value(const scene_reader *reader, const char *rule);
 /* The same for a key of the object being read. */
-kiln_status scene_fail_key(scene_reader *reader, const char *key, const char *format, ...)
+kiln_status kiln_scene_fail_key(scene_reader *reader, const char *key, const char *format, ...)
     KILN_PRINTF(3, 4);
 /* An error of another layer, which knows nothing of scenes, gets the path and line. */
-kiln_status scene_wrap(const scene_reader *reader, kiln_status status, const kiln_error *inner);
+kiln_status kiln_scene_wrap(const scene_reader *reader, kiln_status status,
+                            const kiln_error *inner);
 
 /* Path and line while something inside is read. */
 typedef struct scene_spot {
     size_t path_size;
     int line;
 } scene_spot;
-scene_spot scene_enter_key(scene_reader *reader, const char *key);
-scene_spot scene_enter_item(scene_reader *reader, size_t item); /* from 1 */
-void scene_leave(scene_reader *reader, scene_spot spot);
-kiln_said scene_said(const scene_reader *reader);
+scene_spot kiln_scene_enter_key(scene_reader *reader, const char *key);
+scene_spot kiln_scene_enter_item(scene_reader *reader, size_t item); /* from 1 */
+void kiln_scene_leave(scene_reader *reader, scene_spot spot);
+kiln_said kiln_scene_said(const scene_reader *reader);
 
 /* The value at the top is a member of `family`, or (where the family has one kind) a plain table.
  * Takes its line. The caller leaves the spot. */
-kiln_status scene_expect(scene_reader *reader, scene_family family, int *kind);
+kiln_status kiln_scene_expect(scene_reader *reader, scene_family family, int *kind);
 /* The table at the top, by the object's rows, into `target`, which the caller has started. */
-kiln_status scene_read_object(scene_reader *reader, const scene_object *object, void *target);
+kiln_status kiln_scene_read_object(scene_reader *reader, const scene_object *object, void *target);
 /* Every key of the table at the top is one of `names` (rows of `stride` bytes that begin with one).
  */
-kiln_status scene_check_keys(scene_reader *reader, const char *object, const void *names,
-                             size_t count, size_t stride);
+kiln_status kiln_scene_check_keys(scene_reader *reader, const char *object, const void *names,
+                                  size_t count, size_t stride);
 /* The table at the top is a list; its length. */
-kiln_status scene_check_list(scene_reader *reader, const char *of, size_t *count);
+kiln_status kiln_scene_check_list(scene_reader *reader, const char *of, size_t *count);
 /* Calls `read_item` with each item of the list at the top, on top of the stack. */
-kiln_status scene_read_list(scene_reader *reader, const char *of,
-                            kiln_status (*read_item)(scene_reader *, void *), void *user);
+kiln_status kiln_scene_read_list(scene_reader *reader, const char *of,
+                                 kiln_status (*read_item)(scene_reader *, void *), void *user);
 
 /* The value at the top is a number within bounds. */
-kiln_status scene_read_number(scene_reader *reader, const scene_bounds *bounds, double *out);
+kiln_status kiln_scene_read_number(scene_reader *reader, const scene_bounds *bounds, double *out);
 /* The value at the top is one of the choices; its position. */
-kiln_status scene_read_choice(scene_reader *reader, const char *(*choices)(int), int *out);
-kiln_status scene_read_row(scene_reader *reader, const scene_row *row, void *field);
-bool scene_bounds_hold(const scene_bounds *bounds, double value);
+kiln_status kiln_scene_read_choice(scene_reader *reader, const char *(*choices)(int), int *out);
+kiln_status kiln_scene_read_row(scene_reader *reader, const scene_row *row, void *field);
+bool kiln_scene_bounds_hold(const scene_bounds *bounds, double value);
 /* "positive", "between 0 and 1": what a number must be. */
-const char *scene_bounds_text(const scene_bounds *bounds, char *buffer, size_t size);
+const char *kiln_scene_bounds_text(const scene_bounds *bounds, char *buffer, size_t size);
 
 /* Readers of rows (SCENE_OTHER). */
-kiln_status scene_read_bodies(scene_reader *reader, void *field);
-kiln_status scene_read_holds(scene_reader *reader, void *field);
-kiln_status scene_read_loads(scene_reader *reader, void *field);
-kiln_status scene_read_obstacles(scene_reader *reader, void *field);
-kiln_status scene_read_step(scene_reader *reader, void *field);
-kiln_status scene_read_newton(scene_reader *reader, void *field);
-kiln_status scene_read_solver(scene_reader *reader, void *field);
-kiln_status scene_read_output(scene_reader *reader, void *field);
-kiln_status scene_read_fields(scene_reader *reader, void *field);
-kiln_status scene_read_material(scene_reader *reader, void *field); /* uint32_t */
-kiln_status scene_read_shape(scene_reader *reader, void *field);    /* kiln_soup */
-kiln_status scene_read_regions(scene_reader *reader, void *field);
-kiln_status scene_read_turn(scene_reader *reader, void *field);          /* scene_turn */
-kiln_status scene_read_scale(scene_reader *reader, void *field);         /* kiln_vec3 */
-kiln_status scene_read_picks(scene_reader *reader, void *field);         /* kiln_picks */
-kiln_status scene_read_components(scene_reader *reader, void *field);    /* uint8_t */
-kiln_status scene_read_body_name(scene_reader *reader, void *field);     /* int32_t */
-kiln_status scene_read_body_number(scene_reader *reader, void *field);   /* int64_t */
-kiln_status scene_read_obstacle_name(scene_reader *reader, void *field); /* int32_t */
-kiln_status scene_read_motion(scene_reader *reader, void *field);        /* kiln_motion */
+kiln_status kiln_scene_read_bodies(scene_reader *reader, void *field);
+kiln_status kiln_scene_read_holds(scene_reader *reader, void *field);
+kiln_status kiln_scene_read_loads(scene_reader *reader, void *field);
+kiln_status kiln_scene_read_obstacles(scene_reader *reader, void *field);
+kiln_status kiln_scene_read_step(scene_reader *reader, void *field);
+kiln_status kiln_scene_read_newton(scene_reader *reader, void *field);
+kiln_status kiln_scene_read_solver(scene_reader *reader, void *field);
+kiln_status kiln_scene_read_output(scene_reader *reader, void *field);
+kiln_status kiln_scene_read_fields(scene_reader *reader, void *field);
+kiln_status kiln_scene_read_material(scene_reader *reader, void *field); /* uint32_t */
+kiln_status kiln_scene_read_shape(scene_reader *reader, void *field);    /* kiln_soup */
+kiln_status kiln_scene_read_regions(scene_reader *reader, void *field);
+kiln_status kiln_scene_read_turn(scene_reader *reader, void *field);          /* scene_turn */
+kiln_status kiln_scene_read_scale(scene_reader *reader, void *field);         /* kiln_vec3 */
+kiln_status kiln_scene_read_picks(scene_reader *reader, void *field);         /* kiln_picks */
+kiln_status kiln_scene_read_components(scene_reader *reader, void *field);    /* uint8_t */
+kiln_status kiln_scene_read_body_name(scene_reader *reader, void *field);     /* int32_t */
+kiln_status kiln_scene_read_body_number(scene_reader *reader, void *field);   /* int64_t */
+kiln_status kiln_scene_read_obstacle_name(scene_reader *reader, void *field); /* int32_t */
+kiln_status kiln_scene_read_motion(scene_reader *reader, void *field);        /* kiln_motion */
 
 /* A rotation; the identity when nothing was given. */
-kiln_mat3 scene_turn_matrix(const scene_turn *turn);
+kiln_mat3 kiln_scene_turn_matrix(const scene_turn *turn);
 /* Scale, turn and shift the points of a soup. */
-void scene_place_points(const scene_place *place, kiln_soup *soup);
+void kiln_scene_place_points(const scene_place *place, kiln_soup *soup);
 /* A mesh file below the scene's folder. */
-kiln_status scene_read_mesh(scene_reader *reader, const char *path, kiln_soup *soup);
+kiln_status kiln_scene_read_mesh(scene_reader *reader, const char *path, kiln_soup *soup);
 
 /* kiln_quantity.evaluate of a scene_function. */
-kiln_status scene_function_evaluate(void *self, const kiln_circumstances *at, double *out,
-                                    int components, kiln_error *error);
+kiln_status kiln_scene_function_evaluate(void *self, const kiln_circumstances *at, double *out,
+                                         int components, kiln_error *error);
 /* The function at the top of the stack becomes a quantity. */
-kiln_status scene_make_function(scene_reader *reader, const scene_row *row, kiln_quantity *out);
+kiln_status kiln_scene_make_function(scene_reader *reader, const scene_row *row,
+                                     kiln_quantity *out);
 
-void scene_reader_free(scene_reader *reader);
+void kiln_scene_reader_free(scene_reader *reader);
 
 #endif

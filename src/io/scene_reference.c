@@ -151,14 +151,14 @@ static void write_type(kiln_sink *sink, const scene_row *row)
         for (int i = 0; row->choices(i); i++)
             kiln_sink_format(sink, "%s`%s`", i ? ", " : "", row->choices(i));
     if (row->type == SCENE_AMOUNT || row->type == SCENE_FIELD)
-        kiln_sink_format(sink, " or %s", scene_signature_text(row->signature));
+        kiln_sink_format(sink, " or %s", kiln_scene_signature_text(row->signature));
     char rule[64];
     const scene_bounds *b = &row->bounds;
     bool has_bounds = (row->type == SCENE_NUMBER || row->type == SCENE_WHOLE ||
                        row->type == SCENE_LONG || row->type == SCENE_AMOUNT) &&
                       (isfinite(b->low) || isfinite(b->high));
     if (has_bounds)
-        kiln_sink_format(sink, ", %s", scene_bounds_text(b, rule, sizeof rule));
+        kiln_sink_format(sink, ", %s", kiln_scene_bounds_text(b, rule, sizeof rule));
 }
 
 static kiln_status write_object(kiln_sink *sink, const scene_object *object, kiln_error *error)
@@ -232,8 +232,9 @@ static void write_shapes(kiln_sink *sink)
 static void write_fields(kiln_sink *sink)
 {
     kiln_sink_text(sink, "\nFields:\n\n| name | what |\n|---|---|\n");
-    for (int i = 0; scene_output_field(i); i++)
-        kiln_sink_format(sink, "| `%s` | %s |\n", scene_output_field(i), scene_output_meaning(i));
+    for (int i = 0; kiln_scene_output_field(i); i++)
+        kiln_sink_format(sink, "| `%s` | %s |\n", kiln_scene_output_field(i),
+                         kiln_scene_output_meaning(i));
 }
 
 static void write_models(kiln_sink *sink)
@@ -247,15 +248,15 @@ static void write_models(kiln_sink *sink)
 /* What stands before the object, where a family begins. */
 static void write_family(kiln_sink *sink, const scene_object *object)
 {
-    if (object == &scene_object_file)
+    if (object == &kiln_scene_object_file)
         write_shapes(sink);
-    else if (object == &scene_objects_motion[0])
+    else if (object == &kiln_scene_objects_motion[0])
         kiln_sink_text(sink, "\n## motion\n\nHow held vertices and obstacles move.\n");
-    else if (object == &scene_objects_load[0])
+    else if (object == &kiln_scene_objects_load[0])
         kiln_sink_text(sink, "\n## load\n\nForces from outside.\n");
-    else if (object == &scene_objects_obstacle[0])
+    else if (object == &kiln_scene_objects_obstacle[0])
         kiln_sink_text(sink, "\n## obstacle\n\nRigid things that bodies run into.\n");
-    else if (object == &scene_objects_select[0])
+    else if (object == &kiln_scene_objects_select[0])
         kiln_sink_text(sink,
                        "\n## select\n\nSelections choose vertices, tets or surface faces, as the "
                        "place they stand in asks for. They are combined by operators: `a & b` "
@@ -269,12 +270,12 @@ kiln_status kiln_scene_write_reference(kiln_context *context, const char *path, 
     kiln_sink_text(&sink, introduction);
     const scene_object *object;
     kiln_status status = KILN_OK;
-    for (size_t i = 0; status == KILN_OK && (object = scene_object_at(i)); i++) {
+    for (size_t i = 0; status == KILN_OK && (object = kiln_scene_object_at(i)); i++) {
         write_family(&sink, object);
         status = write_object(&sink, object, error);
-        if (object == &scene_object_output)
+        if (object == &kiln_scene_object_output)
             write_fields(&sink);
-        if (object == &scene_object_material)
+        if (object == &kiln_scene_object_material)
             write_models(&sink);
     }
     if (status != KILN_OK) {

@@ -13,7 +13,7 @@ enum { HOOK_INSTRUCTIONS = 1000 };
 static const double call_seconds = 60.0; /* of processor time, for S2 inside functions of C */
 static const char chunk_name[] = "=scene";
 
-scene_sandbox *scene_sandbox_of(lua_State *L)
+scene_sandbox *kiln_scene_sandbox_of(lua_State *L)
 {
     void *box;
     lua_getallocf(L, &box);
@@ -32,7 +32,7 @@ static int line_from(lua_State *L, int level)
     return 0;
 }
 
-int scene_sandbox_caller_line(lua_State *L)
+int kiln_scene_sandbox_caller_line(lua_State *L)
 {
     return line_from(L, 1);
 }
@@ -72,7 +72,7 @@ static double thread_seconds(void)
 static void count(lua_State *L, lua_Debug *frame)
 {
     (void)frame;
-    scene_sandbox *box = scene_sandbox_of(L);
+    scene_sandbox *box = kiln_scene_sandbox_of(L);
     box->spent += HOOK_INSTRUCTIONS;
     if (box->spent > box->budget) {
         lua_pushfstring(L, "does not end: stopped after %d million instructions",
@@ -91,7 +91,7 @@ static void count(lua_State *L, lua_Debug *frame)
 /* The handler of errors: keeps the line, and makes a text of what is none. */
 static int note_error(lua_State *L)
 {
-    scene_sandbox *box = scene_sandbox_of(L);
+    scene_sandbox *box = kiln_scene_sandbox_of(L);
     box->line = line_from(L, 0);
     if (lua_type(L, 1) != LUA_TSTRING)
         lua_pushfstring(L, "error(...) was called with a %s instead of a text",
@@ -135,8 +135,8 @@ static kiln_status report(scene_sandbox *box, int result, const char *what, kiln
     return kiln_fail(error, KILN_ERR_INPUT, box->file, line, -1, "%s%s%s", what, gap, message);
 }
 
-kiln_status scene_sandbox_call(scene_sandbox *box, int arguments, int results,
-                               uint64_t instructions, const char *what, kiln_error *error)
+kiln_status kiln_scene_sandbox_call(scene_sandbox *box, int arguments, int results,
+                                    uint64_t instructions, const char *what, kiln_error *error)
 {
     lua_State *L = box->L;
     int handler = lua_gettop(L) - arguments;
@@ -171,8 +171,8 @@ static int compile(lua_State *L)
     return 1;
 }
 
-kiln_status scene_sandbox_compile(scene_sandbox *box, const char *name, const char *text,
-                                  size_t size, kiln_error *error)
+kiln_status kiln_scene_sandbox_compile(scene_sandbox *box, const char *name, const char *text,
+                                       size_t size, kiln_error *error)
 {
     if (size > 0 && text[0] == LUA_SIGNATURE[0])
         return kiln_fail(error, KILN_ERR_INPUT, box->file, 0, -1,
@@ -180,11 +180,11 @@ kiln_status scene_sandbox_compile(scene_sandbox *box, const char *name, const ch
     compilation c = {name, text, size};
     lua_pushcfunction(box->L, compile);
     lua_pushlightuserdata(box->L, &c);
-    return scene_sandbox_call(box, 1, 1, UINT64_MAX, NULL, error);
+    return kiln_scene_sandbox_call(box, 1, 1, UINT64_MAX, NULL, error);
 }
 
-kiln_status scene_sandbox_open(scene_sandbox *box, kiln_context *context, const char *file,
-                               size_t memory, kiln_error *error)
+kiln_status kiln_scene_sandbox_open(scene_sandbox *box, kiln_context *context, const char *file,
+                                    size_t memory, kiln_error *error)
 {
     *box = (scene_sandbox){.context = context,
                            .limit = memory,
@@ -197,18 +197,18 @@ kiln_status scene_sandbox_open(scene_sandbox *box, kiln_context *context, const 
                          "no memory for the scene language (%zu bytes allowed)", memory);
     box->L = L;
     lua_sethook(L, count, LUA_MASKCOUNT, HOOK_INSTRUCTIONS);
-    lua_pushcfunction(L, scene_library_open);
-    return scene_sandbox_call(box, 0, 0, UINT64_MAX, NULL, error);
+    lua_pushcfunction(L, kiln_scene_library_open);
+    return kiln_scene_sandbox_call(box, 0, 0, UINT64_MAX, NULL, error);
 }
 
-void scene_sandbox_close(scene_sandbox *box)
+void kiln_scene_sandbox_close(scene_sandbox *box)
 {
     if (box->L)
         lua_close(box->L);
     box->L = NULL;
 }
 
-const char *scene_describe(lua_State *L, int index, char *buffer, size_t size)
+const char *kiln_scene_describe(lua_State *L, int index, char *buffer, size_t size)
 {
     switch (lua_type(L, index)) {
     case LUA_TNUMBER:

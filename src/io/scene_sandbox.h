@@ -6,7 +6,8 @@
  *     nothing in a scene can catch an error.
  * S3  Same text, same results: pairs goes by sorted keys, random numbers are the context's and only
  *     while the scene is read (a resumed run could not repeat them later), addresses are not shown.
- * S4  All of Lua runs below scene_sandbox_call, so a failed allocation comes back as a status. */
+ * S4  All of Lua runs below kiln_scene_sandbox_call, so a failed allocation comes back as a status.
+ */
 #ifndef KILN_IO_SCENE_SANDBOX_H
 #define KILN_IO_SCENE_SANDBOX_H
 
@@ -31,25 +32,25 @@ typedef struct scene_sandbox {
     bool over_limit; /* the sandbox refused memory */
 } scene_sandbox;
 
-kiln_status scene_sandbox_open(scene_sandbox *box, kiln_context *context, const char *file,
-                               size_t memory, kiln_error *error);
-void scene_sandbox_close(scene_sandbox *box); /* closed or never opened: allowed */
+kiln_status kiln_scene_sandbox_open(scene_sandbox *box, kiln_context *context, const char *file,
+                                    size_t memory, kiln_error *error);
+void kiln_scene_sandbox_close(scene_sandbox *box); /* closed or never opened: allowed */
 
 /* Compiles text (never bytecode) and leaves the function on the stack. `name` stands for the text
  * in messages; NULL: the file, with lines. */
-kiln_status scene_sandbox_compile(scene_sandbox *box, const char *name, const char *text,
-                                  size_t size, kiln_error *error);
+kiln_status kiln_scene_sandbox_compile(scene_sandbox *box, const char *name, const char *text,
+                                       size_t size, kiln_error *error);
 /* lua_pcall within limits; an error goes to `error` with the file and line of the scene, after
  * `what` ("bodies[1].velocity"; NULL: nothing). */
-kiln_status scene_sandbox_call(scene_sandbox *box, int arguments, int results,
-                               uint64_t instructions, const char *what, kiln_error *error);
+kiln_status kiln_scene_sandbox_call(scene_sandbox *box, int arguments, int results,
+                                    uint64_t instructions, const char *what, kiln_error *error);
 
 /* The sandbox a function of C runs in. */
-scene_sandbox *scene_sandbox_of(lua_State *L);
+scene_sandbox *kiln_scene_sandbox_of(lua_State *L);
 /* The line of the scene that called the running function of C, 0: none. */
-int scene_sandbox_caller_line(lua_State *L);
+int kiln_scene_sandbox_caller_line(lua_State *L);
 
 /* What a value is, for messages: `-3`, `"text"`, `a table`. Returns `buffer`. */
-const char *scene_describe(lua_State *L, int index, char *buffer, size_t size);
+const char *kiln_scene_describe(lua_State *L, int index, char *buffer, size_t size);
 
 #endif

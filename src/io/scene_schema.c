@@ -9,7 +9,7 @@
 #define ROWS(list)       list, sizeof list / sizeof list[0]
 #define IN(type, member) offsetof(type, member)
 
-const char *scene_signature_text(scene_signature signature)
+const char *kiln_scene_signature_text(scene_signature signature)
 {
     static const char *const text[] = {"f(t)", "f(t, u)", "f(t, x)", "f(u)", "f(c)"};
     return text[signature];
@@ -54,20 +54,21 @@ static const scene_row scene_rows[] = {
      .meaning = "moves every vertex by this, whatever the forces; excludes holds",
      .signature = SCENE_OF_TIME_AND_WORLD},
     {"step", SCENE_OTHER, .preset = "as below", .meaning = "how time goes on",
-     .what = "table [step](#step)", .read = scene_read_step},
+     .what = "table [step](#step)", .read = kiln_scene_read_step},
     {"output", SCENE_OTHER, .preset = "as below", .meaning = "what is written, and when",
-     .what = "table [output](#output)", .read = scene_read_output},
+     .what = "table [output](#output)", .read = kiln_scene_read_output},
     {"bodies", SCENE_OTHER, .preset = "", .meaning = "what moves; at least one",
-     .what = "list of [body](#body)", .read = scene_read_bodies},
+     .what = "list of [body](#body)", .read = kiln_scene_read_bodies},
     {"obstacles", SCENE_OTHER, .preset = "none", .meaning = "rigid things that bodies run into",
-     .what = "list of [obstacle](#obstacle)", .read = scene_read_obstacles},
+     .what = "list of [obstacle](#obstacle)", .read = kiln_scene_read_obstacles},
     {"holds", SCENE_OTHER, .preset = "none", .meaning = "vertices that are held or led",
-     .what = "list of [hold](#hold)", .read = scene_read_holds},
+     .what = "list of [hold](#hold)", .read = kiln_scene_read_holds},
     {"loads", SCENE_OTHER, .preset = "none", .meaning = "forces from outside",
-     .what = "list of [load](#load)", .read = scene_read_loads},
+     .what = "list of [load](#load)", .read = kiln_scene_read_loads},
 };
-const scene_object scene_object_scene = {"scene", "What a file returns: `return scene { ... }`.",
-                                         ROWS(scene_rows), sizeof(kiln_scene), start_scene};
+const scene_object kiln_scene_object_scene = {"scene",
+                                              "What a file returns: `return scene { ... }`.",
+                                              ROWS(scene_rows), sizeof(kiln_scene), start_scene};
 
 static const scene_row step_rows[] = {
     {"integrator", SCENE_CHOICE, IN(kiln_scene, solid.integrator), .choices = integrator_name,
@@ -96,12 +97,12 @@ static const scene_row step_rows[] = {
     {"load_steps", SCENE_WHOLE, IN(kiln_scene, load_steps), SCENE_WITHIN(1, 1000000), NULL, NULL,
      .meaning = "static: parts in which loads and holds are applied"},
     {"newton", SCENE_OTHER, .preset = "as below", .meaning = "the search for the minimum",
-     .what = "table [step.newton](#stepnewton)", .read = scene_read_newton},
+     .what = "table [step.newton](#stepnewton)", .read = kiln_scene_read_newton},
     {"solver", SCENE_OTHER, .preset = "as below", .meaning = "the linear systems in it",
-     .what = "table [step.solver](#stepsolver)", .read = scene_read_solver},
+     .what = "table [step.solver](#stepsolver)", .read = kiln_scene_read_solver},
 };
-const scene_object scene_object_step = {"step", "How time goes on.", ROWS(step_rows),
-                                        sizeof(kiln_scene), start_scene};
+const scene_object kiln_scene_object_step = {"step", "How time goes on.", ROWS(step_rows),
+                                             sizeof(kiln_scene), start_scene};
 
 static const scene_row newton_rows[] = {
     {"tolerance", SCENE_NUMBER, IN(kiln_scene, solid.newton.tolerance), SCENE_BETWEEN(0, 1), NULL,
@@ -113,9 +114,9 @@ static const scene_row newton_rows[] = {
     {"length", SCENE_NUMBER, IN(kiln_scene, solid.newton.length), SCENE_NOT_NEG, "m", NULL,
      .meaning = "the model's size for the tolerance; 0: the diagonal of its bounding box"},
 };
-const scene_object scene_object_newton = {"step.newton",
-                                          "The search for the minimum of a step's energy.",
-                                          ROWS(newton_rows), sizeof(kiln_scene), start_scene};
+const scene_object kiln_scene_object_newton = {"step.newton",
+                                               "The search for the minimum of a step's energy.",
+                                               ROWS(newton_rows), sizeof(kiln_scene), start_scene};
 
 static const scene_row solver_rows[] = {
     {"backend", SCENE_WORD, IN(kiln_scene, solid.solver.backend), .choices = backend_name,
@@ -130,8 +131,8 @@ static const scene_row solver_rows[] = {
     {"blas_threads", SCENE_WHOLE, IN(kiln_scene, solid.solver.blas_threads), SCENE_WITHIN(1, 1024),
      NULL, NULL, .meaning = "more than 1 gives up the same bits on any number of threads"},
 };
-const scene_object scene_object_solver = {"step.solver", "Linear systems.", ROWS(solver_rows),
-                                          sizeof(kiln_scene), start_scene};
+const scene_object kiln_scene_object_solver = {"step.solver", "Linear systems.", ROWS(solver_rows),
+                                               sizeof(kiln_scene), start_scene};
 
 static const scene_row output_rows[] = {
     {"frame", SCENE_NUMBER, IN(kiln_scene, output.frame), SCENE_NOT_NEG, "s", NULL,
@@ -140,12 +141,12 @@ static const scene_row output_rows[] = {
      .meaning = "simulated time between checkpoints; 0: one a minute by the clock on the wall"},
     {"fields", SCENE_OTHER, .preset = "{\"mises\", \"velocity\", \"material\"}",
      .meaning = "columns of the frames, see below", .what = "list of names",
-     .read = scene_read_fields},
+     .read = kiln_scene_read_fields},
     {"obstacles", SCENE_FLAG, IN(kiln_scene, output.obstacles),
      .meaning = "obstacles as surfaces beside the frames"},
 };
-const scene_object scene_object_output = {"output", "What is written, and when.", ROWS(output_rows),
-                                          sizeof(kiln_scene), start_scene};
+const scene_object kiln_scene_object_output = {"output", "What is written, and when.",
+                                               ROWS(output_rows), sizeof(kiln_scene), start_scene};
 
 static const struct {
     const char *name, *meaning;
@@ -162,17 +163,17 @@ static const struct {
     {NULL, NULL},
 };
 
-const char *scene_output_field(int row)
+const char *kiln_scene_output_field(int row)
 {
     return fields[row].name;
 }
 
-const char *scene_output_meaning(int row)
+const char *kiln_scene_output_meaning(int row)
 {
     return fields[row].meaning;
 }
 
-void scene_output_ask(kiln_scene_output *output, int row)
+void kiln_scene_output_ask(kiln_scene_output *output, int row)
 {
     bool *flag[] = {&output->velocity, &output->material_position, &output->reaction,
                     &output->contact};
@@ -224,7 +225,7 @@ static const scene_row material_rows[] = {
          "average the pressure around vertices, against locking when poisson nears 0.5; auto: "
          "when it is above 0.45"},
 };
-const scene_object scene_object_material = {
+const scene_object kiln_scene_object_material = {
     "material", "What a body is made of. One material may be given to several bodies and regions.",
     ROWS(material_rows), sizeof(scene_material_draft), start_material};
 
@@ -244,14 +245,15 @@ static const scene_row body_rows[] = {
      .meaning = "other parts of the scene call it by this"},
     {"material", SCENE_OTHER, IN(scene_body_draft, body.material), .preset = "",
      .meaning = "of all that no region claims", .what = "[material](#material)",
-     .read = scene_read_material},
+     .read = kiln_scene_read_material},
     {"at", SCENE_VECTOR, IN(scene_body_draft, place.at), SCENE_ANY, "m", NULL,
      .meaning = "where the shape's origin goes"},
     {"turn", SCENE_OTHER, IN(scene_body_draft, place.turn), .preset = "none",
-     .meaning = "about the shape's origin", .what = "table [turn](#turn)", .read = scene_read_turn},
+     .meaning = "about the shape's origin", .what = "table [turn](#turn)",
+     .read = kiln_scene_read_turn},
     {"scale", SCENE_OTHER, IN(scene_body_draft, place.scale), .preset = "1",
      .meaning = "of the shape, before it is turned", .what = "number or {x, y, z}, positive",
-     .read = scene_read_scale},
+     .read = kiln_scene_read_scale},
     {"velocity", SCENE_FIELD, IN(scene_body_draft, body.velocity), SCENE_ANY, "m/s", NULL,
      .meaning = "at the start", .signature = SCENE_OF_PLACE},
     {"spin", SCENE_VECTOR, IN(scene_body_draft, body.spin), SCENE_ANY, "rad/s", NULL,
@@ -264,11 +266,11 @@ static const scene_row body_rows[] = {
      .meaning = "may start with inverted tets, if the material can bear it"},
     {"regions", SCENE_OTHER, IN(scene_body_draft, body.regions), .preset = "none",
      .meaning = "parts with materials of their own; later ones win",
-     .what = "list of [region](#region)", .read = scene_read_regions},
+     .what = "list of [region](#region)", .read = kiln_scene_read_regions},
     {"shape", SCENE_OTHER, IN(scene_body_draft, body.mesh), .preset = "", .meaning = "its tets",
-     .what = "[shape](#shape)", .read = scene_read_shape},
+     .what = "[shape](#shape)", .read = kiln_scene_read_shape},
 };
-const scene_object scene_object_body = {
+const scene_object kiln_scene_object_body = {
     "body",
     "A deformable body. Its shape is scaled, then turned, then moved to `at`: these are its "
     "material coordinates, which selections look at.",
@@ -284,13 +286,14 @@ static const scene_row region_rows[] = {
      .meaning = "the tets that have this tag in the mesh file (this or `where`)"},
     {"where", SCENE_OTHER, IN(kiln_scene_region, where), .preset = "none",
      .meaning = "the tets that this chooses", .what = "[selection](#select)",
-     .read = scene_read_picks},
+     .read = kiln_scene_read_picks},
     {"material", SCENE_OTHER, IN(kiln_scene_region, material), .preset = "",
-     .meaning = "what it is made of", .what = "[material](#material)", .read = scene_read_material},
+     .meaning = "what it is made of", .what = "[material](#material)",
+     .read = kiln_scene_read_material},
 };
-const scene_object scene_object_region = {"region", "A part of a body with a material of its own.",
-                                          ROWS(region_rows), sizeof(kiln_scene_region),
-                                          start_region};
+const scene_object kiln_scene_object_region = {
+    "region", "A part of a body with a material of its own.", ROWS(region_rows),
+    sizeof(kiln_scene_region), start_region};
 
 static void start_turn(void *target)
 {
@@ -305,8 +308,8 @@ static const scene_row turn_rows[] = {
     {"degrees", SCENE_NUMBER, IN(scene_turn, degrees), SCENE_ANY, "degrees", "none",
      .meaning = "the same in degrees"},
 };
-const scene_object scene_object_turn = {"turn", "A rotation.", ROWS(turn_rows), sizeof(scene_turn),
-                                        start_turn};
+const scene_object kiln_scene_object_turn = {"turn", "A rotation.", ROWS(turn_rows),
+                                             sizeof(scene_turn), start_turn};
 
 static void start_file(void *target)
 {
@@ -328,26 +331,27 @@ static const scene_row file_rows[] = {
     {"seconds", SCENE_NUMBER, IN(scene_file_draft, fill.seconds), SCENE_NOT_NEG, "s", NULL,
      .meaning = "surfaces: time limit of the filling; 0: none"},
 };
-const scene_object scene_object_file = {
+const scene_object kiln_scene_object_file = {
     "shape.file", "A mesh from a file. A surface is filled with tets by TetGen.", ROWS(file_rows),
     sizeof(scene_file_draft), start_file};
 
-const scene_object *scene_object_at(size_t row)
+const scene_object *kiln_scene_object_at(size_t row)
 {
     static const scene_object *const first[] = {
-        &scene_object_scene,    &scene_object_step, &scene_object_newton, &scene_object_solver,
-        &scene_object_output,   &scene_object_body, &scene_object_turn,   &scene_object_region,
-        &scene_object_material, &scene_object_file, &scene_object_hold};
+        &kiln_scene_object_scene,  &kiln_scene_object_step,   &kiln_scene_object_newton,
+        &kiln_scene_object_solver, &kiln_scene_object_output, &kiln_scene_object_body,
+        &kiln_scene_object_turn,   &kiln_scene_object_region, &kiln_scene_object_material,
+        &kiln_scene_object_file,   &kiln_scene_object_hold};
     const size_t single = sizeof first / sizeof first[0];
     if (row < single)
         return first[row];
     row -= single;
     if (row < 4)
-        return &scene_objects_motion[row];
+        return &kiln_scene_objects_motion[row];
     if (row < 8)
-        return &scene_objects_load[row - 4];
+        return &kiln_scene_objects_load[row - 4];
     if (row < 8 + KILN_OBSTACLE_COUNT)
-        return &scene_objects_obstacle[row - 8];
+        return &kiln_scene_objects_obstacle[row - 8];
     row -= 8 + KILN_OBSTACLE_COUNT;
-    return row < KILN_SELECT_COUNT ? &scene_objects_select[row] : NULL;
+    return row < KILN_SELECT_COUNT ? &kiln_scene_objects_select[row] : NULL;
 }

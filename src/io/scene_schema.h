@@ -62,7 +62,7 @@ typedef enum scene_signature {
     SCENE_OF_PLACE,          /* f(u) */
     SCENE_OF_CIRCUMSTANCES   /* f(c) */
 } scene_signature;
-const char *scene_signature_text(scene_signature signature);
+const char *kiln_scene_signature_text(scene_signature signature);
 
 typedef struct scene_row {
     const char *key;
@@ -89,18 +89,19 @@ typedef struct scene_object {
 } scene_object;
 
 /* All objects but the generated shapes, in the order of the reference; NULL past the last. */
-const scene_object *scene_object_at(size_t row);
+const scene_object *kiln_scene_object_at(size_t row);
 
-extern const scene_object scene_object_scene, scene_object_step, scene_object_newton,
-    scene_object_solver, scene_object_output, scene_object_material, scene_object_body,
-    scene_object_region, scene_object_turn, scene_object_hold, scene_object_file;
-extern const scene_object scene_objects_select[KILN_SELECT_COUNT], scene_objects_motion[],
-    scene_objects_load[], scene_objects_obstacle[KILN_OBSTACLE_COUNT];
+extern const scene_object kiln_scene_object_scene, kiln_scene_object_step, kiln_scene_object_newton,
+    kiln_scene_object_solver, kiln_scene_object_output, kiln_scene_object_material,
+    kiln_scene_object_body, kiln_scene_object_region, kiln_scene_object_turn,
+    kiln_scene_object_hold, kiln_scene_object_file;
+extern const scene_object kiln_scene_objects_select[KILN_SELECT_COUNT], kiln_scene_objects_motion[],
+    kiln_scene_objects_load[], kiln_scene_objects_obstacle[KILN_OBSTACLE_COUNT];
 
 /* Columns that frames may have: `output.fields`. */
-const char *scene_output_field(int row);
-const char *scene_output_meaning(int row);
-void scene_output_ask(kiln_scene_output *output, int row);
+const char *kiln_scene_output_field(int row);
+const char *kiln_scene_output_meaning(int row);
+void kiln_scene_output_ask(kiln_scene_output *output, int row);
 
 /* Structs of objects that become something else when they are complete. */
 typedef struct scene_turn {

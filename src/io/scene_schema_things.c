@@ -26,13 +26,14 @@ static void start_hold(void *target)
 #define BODY_ROW(object, member_)                                                                  \
     {                                                                                              \
         .key = "body", .type = SCENE_OTHER, .offset = IN(object, member_), .preset = "all",        \
-        .meaning = "only of this body", .what = "name of a body", .read = scene_read_body_name     \
+        .meaning = "only of this body", .what = "name of a body",                                  \
+        .read = kiln_scene_read_body_name                                                          \
     }
 #define WHERE_ROW(object, member_, text)                                                           \
     {                                                                                              \
         .key = "where", .type = SCENE_OTHER, .offset = IN(object, member_),                        \
         .preset = "everything", .meaning = text, .what = "[selection](#select)",                   \
-        .read = scene_read_picks                                                                   \
+        .read = kiln_scene_read_picks                                                              \
     }
 
 static const scene_row hold_rows[] = {
@@ -42,17 +43,17 @@ static const scene_row hold_rows[] = {
     WHERE_ROW(scene_hold_draft, hold.where, "the vertices"),
     {"components", SCENE_OTHER, IN(scene_hold_draft, hold.components), .preset = "\"xyz\"",
      .meaning = "directions that are held, the others are free", .what = "text of letters x, y, z",
-     .read = scene_read_components},
+     .read = kiln_scene_read_components},
     {"turn", SCENE_OTHER, IN(scene_hold_draft, turn), .preset = "none",
      .meaning = "turns the directions that x, y, z mean in `components`",
-     .what = "table [turn](#turn)", .read = scene_read_turn},
+     .what = "table [turn](#turn)", .read = kiln_scene_read_turn},
     {"motion", SCENE_OTHER, IN(scene_hold_draft, hold.motion), .preset = "motion.still {}",
      .meaning = "how the vertices are led, from where they are at `from`",
-     .what = "[motion](#motion)", .read = scene_read_motion},
+     .what = "[motion](#motion)", .read = kiln_scene_read_motion},
     FROM_ROW(scene_hold_draft, hold.from),
     TILL_ROW(scene_hold_draft, hold.until),
 };
-const scene_object scene_object_hold = {
+const scene_object kiln_scene_object_hold = {
     "hold", "Vertices that are held, or led along a motion, and released at `till`.",
     ROWS(hold_rows), sizeof(scene_hold_draft), start_hold};
 
@@ -81,9 +82,9 @@ static const scene_row follow_rows[] = {
      .signature = SCENE_OF_TIME_AND_PLACE},
     {"obstacle", SCENE_OTHER, IN(kiln_motion, obstacle), .preset = "none",
      .meaning = "goes along with this obstacle", .what = "name of an obstacle",
-     .read = scene_read_obstacle_name},
+     .read = kiln_scene_read_obstacle_name},
 };
-const scene_object scene_objects_motion[] = {
+const scene_object kiln_scene_objects_motion[] = {
     {"motion.still", "Does not move.", NULL, 0, sizeof(kiln_motion), start_motion},
     {"motion.translate", "Moves without turning.", ROWS(translate_rows), sizeof(kiln_motion),
      start_motion},
@@ -118,7 +119,7 @@ static const scene_row pressure_rows[] =
     LOAD_ROWS(SCENE_AMOUNT, "Pa", "the faces", "pressure; positive presses inward");
 static const scene_row body_force_rows[] =
     LOAD_ROWS(SCENE_FIELD, "N/m^3", "the tets", "force per volume");
-const scene_object scene_objects_load[] = {
+const scene_object kiln_scene_objects_load[] = {
     {"load.force", "A force on vertices.", ROWS(force_rows), sizeof(kiln_scene_load), start_load},
     {"load.traction", "A force on faces that keeps its direction.", ROWS(traction_rows),
      sizeof(kiln_scene_load), start_load},
@@ -147,7 +148,7 @@ static void start_obstacle(void *target)
     {                                                                                              \
         .key = "motion", .type = SCENE_OTHER, .offset = IN(scene_obstacle_draft, obstacle.motion), \
         .preset = "motion.still {}", .meaning = "how it moves", .what = "[motion](#motion)",       \
-        .read = scene_read_motion                                                                  \
+        .read = kiln_scene_read_motion                                                             \
     }
 #define POINT_ROW(key_, member, preset_, text)                                                     \
     {                                                                                              \
@@ -186,17 +187,17 @@ static const scene_row mesh_rows[] = {
     {"at", SCENE_VECTOR, IN(scene_obstacle_draft, place.at), SCENE_ANY, "m", NULL,
      .meaning = "where its origin goes"},
     {"turn", SCENE_OTHER, IN(scene_obstacle_draft, place.turn), .preset = "none",
-     .meaning = "about its origin", .what = "table [turn](#turn)", .read = scene_read_turn},
+     .meaning = "about its origin", .what = "table [turn](#turn)", .read = kiln_scene_read_turn},
     {"scale", SCENE_OTHER, IN(scene_obstacle_draft, place.scale), .preset = "1",
      .meaning = "before it is turned", .what = "number or {x, y, z}, positive",
-     .read = scene_read_scale},
+     .read = kiln_scene_read_scale},
     OBSTACLE_ROWS};
 
 #define OBSTACLE(name, about, rows)                                                                \
     {                                                                                              \
         name, about, ROWS(rows), sizeof(scene_obstacle_draft), start_obstacle                      \
     }
-const scene_object scene_objects_obstacle[KILN_OBSTACLE_COUNT] = {
+const scene_object kiln_scene_objects_obstacle[KILN_OBSTACLE_COUNT] = {
     [KILN_OBSTACLE_PLANE] = OBSTACLE("obstacle.plane", "Solid below a plane.", plane_rows),
     [KILN_OBSTACLE_SPHERE] = OBSTACLE("obstacle.sphere", "A sphere.", sphere_rows),
     [KILN_OBSTACLE_CYLINDER] =
@@ -271,7 +272,7 @@ static const scene_row pick_part_rows[] = {
     PICK_NUMBER("number", 0, "connected part, counted from 0")};
 static const scene_row pick_body_rows[] = {{"name", SCENE_OTHER, PICK(number), .preset = "",
                                             .meaning = "the body", .what = "name of a body",
-                                            .read = scene_read_body_number}};
+                                            .read = kiln_scene_read_body_number}};
 static const scene_row pick_patch_rows[] = {
     PICK_NUMBER("tag", -2147483648.0, "tag of surface triangles; see the patches of each shape")};
 
@@ -284,7 +285,7 @@ static void start_selector(void *target)
     {                                                                                              \
         name, about, ROWS(rows), sizeof(kiln_selector), start_selector                             \
     }
-const scene_object scene_objects_select[KILN_SELECT_COUNT] = {
+const scene_object kiln_scene_objects_select[KILN_SELECT_COUNT] = {
     [KILN_SELECT_ALL] = {"select.all", "Everything.", NULL, 0, sizeof(kiln_selector),
                          start_selector},
     [KILN_SELECT_BOX] = SELECT("select.box", "Inside a box, borders included.", pick_box_rows),

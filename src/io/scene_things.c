@@ -13,14 +13,14 @@ static kiln_status check_selector(scene_reader *r, const kiln_selector *s)
 {
     kiln_vec3 d = kiln_v3_sub(s->b, s->a);
     if (s->kind == KILN_SELECT_BOX && !(d.x >= 0.0 && d.y >= 0.0 && d.z >= 0.0))
-        return scene_fail(r,
-                          "from must not be beyond to in any direction, got {%g, %g, %g} and "
-                          "{%g, %g, %g}",
-                          s->a.x, s->a.y, s->a.z, s->b.x, s->b.y, s->b.z);
+        return kiln_scene_fail(r,
+                               "from must not be beyond to in any direction, got {%g, %g, %g} and "
+                               "{%g, %g, %g}",
+                               s->a.x, s->a.y, s->a.z, s->b.x, s->b.y, s->b.z);
     if (s->kind == KILN_SELECT_CYLINDER && !(kiln_v3_norm(d) > 0.0))
-        return scene_fail(r, "from and to must be different points");
+        return kiln_scene_fail(r, "from and to must be different points");
     if (s->kind == KILN_SELECT_HALF_SPACE && !(kiln_v3_norm(s->b) > 0.0))
-        return scene_fail_key(r, "normal", "must have a length, got {0, 0, 0}");
+        return kiln_scene_fail_key(r, "normal", "must have a length, got {0, 0, 0}");
     return KILN_OK;
 }
 
@@ -29,7 +29,7 @@ static kiln_status read_pick(scene_reader *r, kiln_picks *picks, int depth);
 static kiln_status push_pick(scene_reader *r, kiln_picks *picks, kiln_pick pick)
 {
     if (picks->count >= PICK_LIMIT)
-        return scene_fail(r, "must have at most %d parts", PICK_LIMIT);
+        return kiln_scene_fail(r, "must have at most %d parts", PICK_LIMIT);
     return kiln_array_push(r->box->context, picks, pick, r->error);
 }
 
@@ -43,15 +43,15 @@ static kiln_status read_combination(scene_reader *r, kiln_picks *picks, int kind
     lua_State *L = r->L;
     count = lua_rawlen(L, -1);
     for (int i = 1; i <= operands; i++) {
-        scene_spot spot = scene_enter_item(r, (size_t)i);
+        scene_spot spot = kiln_scene_enter_item(r, (size_t)i);
         lua_rawgeti(L, -1, i);
         KILN_TRY(read_pick(r, picks, depth + 1));
         lua_pop(L, 1);
-        scene_leave(r, spot);
+        kiln_scene_leave(r, spot);
         *(i == 1 ? &pick.a : &pick.b) = (uint32_t)picks->count - 1;
     }
     if (count != (size_t)operands)
-        return scene_fail(r, "must not be changed after it was combined");
+        return kiln_scene_fail(r, "must not be changed after it was combined");
     return push_pick(r, picks, pick);
 }
 
@@ -61,42 +61,42 @@ static kiln_status read_pick(scene_reader *r, kiln_picks *picks, int depth)
     int kind;
     luaL_checkstack(r->L, 10, "selection");
     if (depth > PICK_DEPTH)
-        return scene_fail(r, "must be at most %d operators deep", PICK_DEPTH);
-    KILN_TRY(scene_expect(r, SCENE_IS_SELECTION, &kind));
+        return kiln_scene_fail(r, "must be at most %d operators deep", PICK_DEPTH);
+    KILN_TRY(kiln_scene_expect(r, SCENE_IS_SELECTION, &kind));
     if (kind >= SCENE_PICK_AND) {
         KILN_TRY(read_combination(r, picks, kind, depth));
     } else {
         kiln_pick pick = {.kind = KILN_PICK_SELECTOR};
-        const scene_object *object = &scene_objects_select[kind];
+        const scene_object *object = &kiln_scene_objects_select[kind];
         object->start(&pick.selector);
         pick.selector.kind = (kiln_select_kind)kind;
-        KILN_TRY(scene_read_object(r, object, &pick.selector));
+        KILN_TRY(kiln_scene_read_object(r, object, &pick.selector));
         KILN_TRY(check_selector(r, &pick.selector));
         KILN_TRY(push_pick(r, picks, pick));
     }
-    scene_leave(r, spot);
+    kiln_scene_leave(r, spot);
     return KILN_OK;
 }
 
-kiln_status scene_read_picks(scene_reader *r, void *field)
+kiln_status kiln_scene_read_picks(scene_reader *r, void *field)
 {
     return read_pick(r, field, 0);
 }
 
-kiln_status scene_read_components(scene_reader *r, void *field)
+kiln_status kiln_scene_read_components(scene_reader *r, void *field)
 {
     static const char *const rule = "letters of x, y, z, each at most once";
     uint8_t bits = 0;
     if (lua_type(r->L, -1) != LUA_TSTRING)
-        return scene_fail_value(r, rule);
+        return kiln_scene_fail_value(r, rule);
     for (const char *c = lua_tostring(r->L, -1); *c; c++) {
         uint8_t bit = *c >= 'x' && *c <= 'z' ? (uint8_t)(1 << (*c - 'x')) : 0;
         if (!bit || bits & bit)
-            return scene_fail_value(r, rule);
+            return kiln_scene_fail_value(r, rule);
         bits |= bit;
     }
     if (!bits)
-        return scene_fail_value(r, rule);
+        return kiln_scene_fail_value(r, rule);
     *(uint8_t *)field = bits;
     return KILN_OK;
 }
@@ -108,7 +108,7 @@ static kiln_status find_name(scene_reader *r, const char *what, const char *firs
     char rule[64];
     snprintf(rule, sizeof rule, "the name of %s", what);
     if (lua_type(r->L, -1) != LUA_TSTRING)
-        return scene_fail_value(r, rule);
+        return kiln_scene_fail_value(r, rule);
     const char *wanted = lua_tostring(r->L, -1), *nearest = NULL;
     for (size_t i = 0; i < count; i++) {
         const char *pair[2] = {nearest ? nearest : first + i * stride, first + i * stride};
@@ -119,64 +119,64 @@ static kiln_status find_name(scene_reader *r, const char *what, const char *firs
         nearest = kiln_nearest_name(wanted, pair, 2, sizeof pair[0]);
     }
     char found[64];
-    scene_describe(r->L, -1, found, sizeof found);
+    kiln_scene_describe(r->L, -1, found, sizeof found);
     if (nearest)
-        return scene_fail(r, "there is no %s %s; did you mean '%s'?", what + 2 + (what[1] == 'n'),
-                          found, nearest);
-    return scene_fail(r, "must be %s, got %s", rule, found);
+        return kiln_scene_fail(r, "there is no %s %s; did you mean '%s'?",
+                               what + 2 + (what[1] == 'n'), found, nearest);
+    return kiln_scene_fail(r, "must be %s, got %s", rule, found);
 }
 
-kiln_status scene_read_body_name(scene_reader *r, void *field)
+kiln_status kiln_scene_read_body_name(scene_reader *r, void *field)
 {
     const kiln_scene *scene = r->scene;
     return find_name(r, "a body", scene->bodies.count ? scene->bodies.data->name : NULL,
                      scene->bodies.count, sizeof *scene->bodies.data, field);
 }
 
-kiln_status scene_read_body_number(scene_reader *r, void *field)
+kiln_status kiln_scene_read_body_number(scene_reader *r, void *field)
 {
     int32_t number;
-    KILN_TRY(scene_read_body_name(r, &number));
+    KILN_TRY(kiln_scene_read_body_name(r, &number));
     *(int64_t *)field = number;
     return KILN_OK;
 }
 
-kiln_status scene_read_obstacle_name(scene_reader *r, void *field)
+kiln_status kiln_scene_read_obstacle_name(scene_reader *r, void *field)
 {
     const kiln_scene *scene = r->scene;
     return find_name(r, "an obstacle", scene->obstacles.count ? scene->obstacles.data->name : NULL,
                      scene->obstacles.count, sizeof *scene->obstacles.data, field);
 }
 
-kiln_status scene_read_motion(scene_reader *r, void *field)
+kiln_status kiln_scene_read_motion(scene_reader *r, void *field)
 {
     kiln_motion *motion = field;
     scene_spot spot = {r->path_size, r->line};
     int kind;
-    KILN_TRY(scene_expect(r, SCENE_IS_MOTION, &kind));
-    scene_objects_motion[kind].start(motion);
+    KILN_TRY(kiln_scene_expect(r, SCENE_IS_MOTION, &kind));
+    kiln_scene_objects_motion[kind].start(motion);
     motion->kind = (kiln_motion_kind)kind;
     motion->place.constant[0] = NAN;
-    KILN_TRY(scene_read_object(r, &scene_objects_motion[kind], motion));
+    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_objects_motion[kind], motion));
     if (kind == KILN_MOTION_ROTATE && !(kiln_v3_norm(motion->axis) > 0.0))
-        return scene_fail_key(r, "axis", "must have a length, got {0, 0, 0}");
+        return kiln_scene_fail_key(r, "axis", "must have a length, got {0, 0, 0}");
     bool has_place = motion->place.evaluate || isfinite(motion->place.constant[0]);
     if (kind == KILN_MOTION_FOLLOW && has_place == (motion->obstacle >= 0))
-        return scene_fail(r, "must have either a place or an obstacle, got %s",
-                          has_place ? "both" : "none");
+        return kiln_scene_fail(r, "must have either a place or an obstacle, got %s",
+                               has_place ? "both" : "none");
     if (!has_place)
         motion->place = kiln_quantity_number(0.0);
-    scene_leave(r, spot);
+    kiln_scene_leave(r, spot);
     return KILN_OK;
 }
 
 static kiln_status check_times(scene_reader *r, double from, double till)
 {
     if (!(till > from))
-        return scene_fail_key(r, "till", "must be after from, got %g and %g", till, from);
+        return kiln_scene_fail_key(r, "till", "must be after from, got %g and %g", till, from);
     if (r->scene->duration > 0.0 && from >= r->scene->duration)
-        return scene_fail_key(r, "from", "must be before the end of the scene, %g s, got %g",
-                              r->scene->duration, from);
+        return kiln_scene_fail_key(r, "from", "must be before the end of the scene, %g s, got %g",
+                                   r->scene->duration, from);
     return KILN_OK;
 }
 
@@ -186,22 +186,22 @@ static kiln_status read_hold(scene_reader *r, void *user)
     int kind;
     scene_hold_draft *draft = &r->hold;
     kiln_scene_hold *hold = &draft->hold;
-    KILN_TRY(scene_expect(r, SCENE_IS_HOLD, &kind));
-    scene_object_hold.start(draft);
-    KILN_TRY(scene_read_object(r, &scene_object_hold, draft));
+    KILN_TRY(kiln_scene_expect(r, SCENE_IS_HOLD, &kind));
+    kiln_scene_object_hold.start(draft);
+    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_hold, draft));
     KILN_TRY(check_times(r, hold->from, hold->until));
     if (isfinite(draft->turn.angle) || isfinite(draft->turn.degrees))
-        hold->axes = kiln_m3_transpose(scene_turn_matrix(&draft->turn));
-    hold->said = scene_said(r);
+        hold->axes = kiln_m3_transpose(kiln_scene_turn_matrix(&draft->turn));
+    hold->said = kiln_scene_said(r);
     KILN_TRY(kiln_array_push(r->box->context, &r->scene->holds, *hold, r->error));
-    scene_object_hold.start(draft);
+    kiln_scene_object_hold.start(draft);
     return KILN_OK;
 }
 
-kiln_status scene_read_holds(scene_reader *r, void *field)
+kiln_status kiln_scene_read_holds(scene_reader *r, void *field)
 {
     (void)field;
-    return scene_read_list(r, "holds", read_hold, NULL);
+    return kiln_scene_read_list(r, "holds", read_hold, NULL);
 }
 
 static kiln_status read_load(scene_reader *r, void *user)
@@ -209,20 +209,20 @@ static kiln_status read_load(scene_reader *r, void *user)
     (void)user;
     int kind;
     kiln_scene_load fresh;
-    KILN_TRY(scene_expect(r, SCENE_IS_LOAD, &kind));
-    scene_objects_load[kind].start(&fresh);
+    KILN_TRY(kiln_scene_expect(r, SCENE_IS_LOAD, &kind));
+    kiln_scene_objects_load[kind].start(&fresh);
     fresh.kind = (kiln_load_kind)kind;
-    fresh.said = scene_said(r);
+    fresh.said = kiln_scene_said(r);
     KILN_TRY(kiln_array_push(r->box->context, &r->scene->loads, fresh, r->error));
     kiln_scene_load *load = &r->scene->loads.data[r->scene->loads.count - 1];
-    KILN_TRY(scene_read_object(r, &scene_objects_load[kind], load));
+    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_objects_load[kind], load));
     return check_times(r, load->from, load->until);
 }
 
-kiln_status scene_read_loads(scene_reader *r, void *field)
+kiln_status kiln_scene_read_loads(scene_reader *r, void *field)
 {
     (void)field;
-    return scene_read_list(r, "loads", read_load, NULL);
+    return kiln_scene_read_list(r, "loads", read_load, NULL);
 }
 
 static kiln_status check_obstacle(scene_reader *r, scene_obstacle_draft *draft)
@@ -234,21 +234,21 @@ static kiln_status check_obstacle(scene_reader *r, scene_obstacle_draft *draft)
                    s->kind == KILN_OBSTACLE_CAPSULE;
     kiln_vec3 d = kiln_v3_sub(s->end, s->point);
     if (!(kiln_v3_norm(s->normal) > 0.0))
-        return scene_fail_key(r, "normal", "must have a length, got {0, 0, 0}");
+        return kiln_scene_fail_key(r, "normal", "must have a length, got {0, 0, 0}");
     if (by_axis && !(kiln_v3_norm(d) > 0.0))
-        return scene_fail(r, "from and to must be different points");
+        return kiln_scene_fail(r, "from and to must be different points");
     if (s->kind == KILN_OBSTACLE_BOX && !(d.x > 0.0 && d.y > 0.0 && d.z > 0.0))
-        return scene_fail(r, "to must be beyond from in every direction");
+        return kiln_scene_fail(r, "to must be beyond from in every direction");
     if (s->kind == KILN_OBSTACLE_TORUS && !(s->tube < s->radius))
-        return scene_fail_key(r, "tube", "must be smaller than the radius, %g, got %g", s->radius,
-                              s->tube);
+        return kiln_scene_fail_key(r, "tube", "must be smaller than the radius, %g, got %g",
+                                   s->radius, s->tube);
     if (obstacle->motion.kind == KILN_MOTION_FOLLOW && obstacle->motion.obstacle >= 0)
-        return scene_fail_key(r, "motion", "an obstacle cannot follow an obstacle");
+        return kiln_scene_fail_key(r, "motion", "an obstacle cannot follow an obstacle");
     if (!obstacle->name[0])
         snprintf(obstacle->name, sizeof obstacle->name, "obstacle%zu", scene->obstacles.count + 1);
     for (size_t i = 0; i < scene->obstacles.count; i++)
         if (strcmp(scene->obstacles.data[i].name, obstacle->name) == 0)
-            return scene_fail_key(
+            return kiln_scene_fail_key(
                 r, "name", "must be different for each obstacle, got \"%s\" twice", obstacle->name);
     return KILN_OK;
 }
@@ -259,28 +259,28 @@ static kiln_status read_obstacle(scene_reader *r, void *user)
     int kind;
     scene_obstacle_draft *draft = &r->obstacle;
     kiln_obstacle_shape *shape = &draft->obstacle.shape;
-    KILN_TRY(scene_expect(r, SCENE_IS_OBSTACLE, &kind));
-    const scene_object *object = &scene_objects_obstacle[kind];
+    KILN_TRY(kiln_scene_expect(r, SCENE_IS_OBSTACLE, &kind));
+    const scene_object *object = &kiln_scene_objects_obstacle[kind];
     object->start(draft);
     shape->kind = (kiln_obstacle_kind)kind;
     kiln_soup_init(&shape->surface, r->box->context);
-    KILN_TRY(scene_read_object(r, object, draft));
+    KILN_TRY(kiln_scene_read_object(r, object, draft));
     KILN_TRY(check_obstacle(r, draft));
     if (draft->file) {
-        KILN_TRY(scene_read_mesh(r, draft->file, &shape->surface));
+        KILN_TRY(kiln_scene_read_mesh(r, draft->file, &shape->surface));
         if (shape->surface.triangles.count == 0)
-            return scene_fail_key(r, "path", "the file has no triangles, got \"%.60s\"",
-                                  draft->file);
-        scene_place_points(&draft->place, &shape->surface);
+            return kiln_scene_fail_key(r, "path", "the file has no triangles, got \"%.60s\"",
+                                       draft->file);
+        kiln_scene_place_points(&draft->place, &shape->surface);
     }
-    draft->obstacle.said = scene_said(r);
+    draft->obstacle.said = kiln_scene_said(r);
     KILN_TRY(kiln_array_push(r->box->context, &r->scene->obstacles, draft->obstacle, r->error));
     object->start(draft);
     return KILN_OK;
 }
 
-kiln_status scene_read_obstacles(scene_reader *r, void *field)
+kiln_status kiln_scene_read_obstacles(scene_reader *r, void *field)
 {
     (void)field;
-    return scene_read_list(r, "obstacles", read_obstacle, NULL);
+    return kiln_scene_read_list(r, "obstacles", read_obstacle, NULL);
 }

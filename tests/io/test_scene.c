@@ -411,13 +411,13 @@ START_TEST(every_key_is_tried)
 {
     const scene_object *object;
     char wanted[80];
-    for (size_t i = 0; (object = scene_object_at(i)); i++) {
-        if (object == &scene_object_file)
+    for (size_t i = 0; (object = kiln_scene_object_at(i)); i++) {
+        if (object == &kiln_scene_object_file)
             continue;
         const char *dot = strncmp(object->name, "step.", 5) == 0 ? object->name + 5 : object->name;
         snprintf(wanted, sizeof wanted, strchr(dot, '.') ? "%s" : "%s ", dot);
-        ck_assert_msg(object == &scene_object_turn || strstr(everything, wanted), "%s is not tried",
-                      object->name);
+        ck_assert_msg(object == &kiln_scene_object_turn || strstr(everything, wanted),
+                      "%s is not tried", object->name);
         for (size_t k = 0; k < object->count; k++) {
             snprintf(wanted, sizeof wanted, "%s = ", object->rows[k].key);
             ck_assert_msg(strstr(everything, wanted) != NULL, "%s.%s is not tried", object->name,

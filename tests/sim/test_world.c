@@ -88,8 +88,8 @@ START_TEST(regions_by_tag_and_by_selection)
     for (size_t t = 0; t < 24; t++)
         body->mesh.tet_tags.data[t] = 4;
     kiln_scene_region by_tag = {
-        .said = scene_said("bodies[1].regions[1]", 12), .tag = 4, .material = 1};
-    kiln_scene_region by_place = {.said = scene_said("bodies[1].regions[2]", 13),
+        .said = kiln_scene_said("bodies[1].regions[1]", 12), .tag = 4, .material = 1};
+    kiln_scene_region by_place = {.said = kiln_scene_said("bodies[1].regions[2]", 13),
                                   .tag = -1,
                                   .material = 2,
                                   .where = scene_slab(scene, 0.7, 2.0)};

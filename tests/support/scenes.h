@@ -12,7 +12,7 @@
 #define SCENE_PUSH(list, item)                                                                     \
     ck_assert_int_eq(kiln_array_push(scene->context, &scene->list, (item), NULL), KILN_OK)
 
-KILN_UNUSED static kiln_said scene_said(const char *path, int line)
+KILN_UNUSED static kiln_said kiln_scene_said(const char *path, int line)
 {
     kiln_said said = {.line = line};
     snprintf(said.path, sizeof said.path, "%s", path);
@@ -22,7 +22,7 @@ KILN_UNUSED static kiln_said scene_said(const char *path, int line)
 KILN_UNUSED static void scene_material(kiln_scene *scene, const char *model, double young,
                                        double poisson, double density)
 {
-    kiln_scene_material m = {.said = scene_said("materials[1]", 3)};
+    kiln_scene_material m = {.said = kiln_scene_said("materials[1]", 3)};
     ck_assert_int_eq(kiln_material_model_find(model, &m.base.model, NULL), KILN_OK);
     kiln_lame_from_young(young, poisson, &m.base.mu, &m.base.lambda);
     m.base.density = density;
