@@ -57,8 +57,7 @@ static void print_commands(const char *parent, const kiln_command *rows, size_t 
 {
     const char *gap = parent[0] ? " " : "";
     if (!parent[0])
-        fprintf(out, "Kiln %s: tetrahedral meshes, made, measured, converted and rendered.\n\n",
-                kiln_version());
+        fprintf(out, "Kiln %s: simulation of bodies on tetrahedral meshes.\n\n", kiln_version());
     fprintf(out, "Usage: kiln%s%s COMMAND ...\n\nCommands:\n", gap, parent);
     for (size_t i = 0; i < count; i++)
         fprintf(out, "  %-10s %s\n", rows[i].name, rows[i].help);

@@ -1,7 +1,6 @@
 #include "app/command.h"
 #include "app/progress.h"
 #include "io/run_folder.h"
-#include "io/scene.h"
 #include "io/source.h"
 
 #include <limits.h>
@@ -98,68 +97,16 @@ static kiln_status find_checkpoint(job *now, kiln_error *error)
     return KILN_OK;
 }
 
-/* Lines to pointers; the text is cut up in place and put together again by the caller's copy. */
-static size_t split_lines(char *text, size_t size, const char **lines, size_t most)
-{
-    size_t count = 0;
-    for (size_t at = 0; at < size && count < most;) {
-        char *end = memchr(text + at, '\n', size - at);
-        lines[count++] = text + at;
-        if (!end)
-            break;
-        *end = 0;
-        at = (size_t)(end - text) + 1;
-    }
-    return count;
-}
-
-static void join_lines(char *text, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        if (text[i] == 0)
-            text[i] = '\n';
-}
-
 static kiln_status load_scene(job *now, kiln_error *error)
 {
-    const char *sets[KILN_MAX_GIVEN];
-    kiln_scene_options options = {.sets = sets};
-    bool resumed = now->checkpoint[0] != 0;
-    if (resumed) {
-        options.text = now->kept.text;
-        options.text_size = now->kept.text_size;
-        options.set_count = split_lines(now->kept.sets, now->kept.sets_size, sets, KILN_MAX_GIVEN);
-    } else {
-        options.set_count = kiln_arguments_all(now->arguments, "set", sets);
-    }
-    kiln_status status = kiln_scene_file_load(now->context, now->arguments->operands[0], &options,
-                                              &now->file, error);
-    if (resumed)
-        join_lines(now->kept.sets, now->kept.sets_size);
-    return status;
-}
-
-/* Text and settings of a new run, for its checkpoints. */
-static kiln_status keep_text(job *now, kiln_error *error)
-{
-    const char *sets[KILN_MAX_GIVEN];
-    size_t count = kiln_arguments_all(now->arguments, "set", sets), size;
-    const char *text = kiln_scene_file_text(now->file, &size);
-    kiln_checkpoint_scene *kept = &now->kept;
-    for (size_t i = 0; i < count; i++)
-        kept->sets_size += strlen(sets[i]) + 1;
-    kept->text_size = size;
-    kept->text = kiln_resize(now->context, NULL, 0, size + 1);
-    kept->sets = kiln_resize(now->context, NULL, 0, kept->sets_size + 1);
-    if (!kept->text || !kept->sets)
-        return kiln_fail_memory(error, size + kept->sets_size);
-    memcpy(kept->text, text, size);
-    kept->text[size] = 0;
-    char *at = kept->sets;
-    for (size_t i = 0; i < count; i++)
-        at += sprintf(at, "%s\n", sets[i]);
-    *at = 0;
-    return KILN_OK;
+    const char *sets[KILN_MAX_GIVEN], *path = now->arguments->operands[0];
+    if (now->checkpoint[0])
+        return kiln_checkpoint_scene_load(now->context, path, &now->kept, &now->file, error);
+    kiln_scene_options options = {.sets = sets,
+                                  .set_count = kiln_arguments_all(now->arguments, "set", sets)};
+    KILN_TRY(kiln_scene_file_load(now->context, path, &options, &now->file, error));
+    return kiln_checkpoint_scene_keep(now->context, now->file, sets, options.set_count, &now->kept,
+                                      error);
 }
 
 static kiln_status apply_options(job *now, kiln_error *error)
@@ -189,8 +136,6 @@ static kiln_status prepare(job *now, kiln_error *error)
     if (resume)
         KILN_TRY(find_checkpoint(now, error));
     KILN_TRY(load_scene(now, error));
-    if (!now->checkpoint[0])
-        KILN_TRY(keep_text(now, error));
     KILN_TRY(apply_options(now, error));
     KILN_TRY(kiln_world_create(&now->scene, &now->world, error));
     if (now->checkpoint[0])
@@ -270,6 +215,13 @@ static void say_end(job *now, kiln_run_end end, const kiln_diagnosis *diagnosis)
              (unsigned long long)(state->step > 0 ? state->step - 1 : 0),
              (unsigned long long)state->frame, kiln_progress_seconds(&now->progress));
     kiln_run_folder_log(now->folder, text);
+    const char *backend = kiln_world_backend(now->world);
+    if (backend && backend[0]) {
+        const char *reason = kiln_world_backend_reason(now->world);
+        char solver[300];
+        snprintf(solver, sizeof solver, "solver %.40s: %.200s", backend, reason ? reason : "");
+        kiln_run_folder_log(now->folder, solver);
+    }
     kiln_progress_say(&now->progress, "end", "status",
                       now->progress.kind == KILN_PROGRESS_JSON ? status[end] : text, false);
     if (end == KILN_RUN_GAVE_UP) {
@@ -312,6 +264,14 @@ static void say_begin(job *now)
              now->folder_path);
     kiln_run_folder_log(now->folder, text);
     kiln_progress_say(&now->progress, now->checkpoint[0] ? "resume" : "start", "text", text, false);
+    for (size_t i = 0; i < now->scene.materials.count; i++) {
+        const kiln_scene_material *material = &now->scene.materials.data[i];
+        if (!material->base.nodal_pressure)
+            continue;
+        snprintf(text, sizeof text, "material %.60s: averaged nodal pressure, against locking",
+                 material->name);
+        kiln_run_folder_log(now->folder, text);
+    }
 }
 
 static kiln_status go(job *now, int *code, kiln_error *error)

@@ -4,14 +4,25 @@
 #ifndef KILN_IO_CHECKPOINT_H
 #define KILN_IO_CHECKPOINT_H
 
+#include "io/scene.h"
 #include "sim/world.h"
 
+/* What a run was started from. */
 typedef struct kiln_checkpoint_scene {
     char *text; /* owned by the context; kiln_checkpoint_scene_free */
     size_t text_size;
     char *sets; /* lines */
     size_t sets_size;
 } kiln_checkpoint_scene;
+
+/* A copy of the file's text and of the settings it was read with. */
+kiln_status kiln_checkpoint_scene_keep(kiln_context *context, const kiln_scene_file *file,
+                                       const char *const *sets, size_t set_count,
+                                       kiln_checkpoint_scene *out, kiln_error *error);
+/* Reads the scene once more from what was kept; `path` is for messages and the files it names. */
+kiln_status kiln_checkpoint_scene_load(kiln_context *context, const char *path,
+                                       kiln_checkpoint_scene *scene, kiln_scene_file **out,
+                                       kiln_error *error);
 
 kiln_status kiln_checkpoint_write(kiln_world *world, const kiln_checkpoint_scene *scene,
                                   const char *path, kiln_error *error);

@@ -635,7 +635,7 @@ kiln_status kiln_run_folder_describe(kiln_run_folder *folder, kiln_world *world,
     const kiln_run_about *about = folder->about;
     const kiln_world_state *state = kiln_world_get_state(world);
     const kiln_solid_options *solid = &kiln_world_scene(world)->solid;
-    const char *backend = kiln_world_backend(world);
+    const char *backend = kiln_world_backend(world), *reason = kiln_world_backend_reason(world);
     char path[PATH_MAX], hash[32];
     KILN_TRY(join(folder->path, "run.json", path, error));
     kiln_sink sink;
@@ -652,6 +652,7 @@ kiln_status kiln_run_folder_describe(kiln_run_folder *folder, kiln_world *world,
     put_json(&sink, "integrator", kiln_integrator_name(solid->integrator));
     put_json(&sink, "solver", solid->solver.backend ? solid->solver.backend : "auto");
     put_json(&sink, "solver_used", backend ? backend : "");
+    put_json(&sink, "solver_reason", reason ? reason : "");
     kiln_sink_format(&sink, "  \"blas_threads\": %d,\n",
                      solid->solver.blas_threads > 0 ? solid->solver.blas_threads : 1);
     put_json(&sink, "status", status);

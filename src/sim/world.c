@@ -31,6 +31,11 @@ const char *kiln_world_backend(const kiln_world *world)
     return world->report.newton.backend;
 }
 
+const char *kiln_world_backend_reason(const kiln_world *world)
+{
+    return world->report.newton.reason;
+}
+
 static kiln_status make_materials(kiln_world *world, kiln_error *error)
 {
     const kiln_scene *scene = world->scene;

@@ -38,6 +38,7 @@ kiln_status kiln_world_renew(kiln_world *world, kiln_error *error);
 kiln_status kiln_world_replace_mesh(kiln_world *world, kiln_mesh *take_mesh, kiln_error *error);
 /* The solver back end of the last step; NULL before the first. */
 const char *kiln_world_backend(const kiln_world *world);
+const char *kiln_world_backend_reason(const kiln_world *world); /* why it was chosen */
 
 /* One row of stats.csv. NaN: does not apply (an empty cell). Order and names are fixed. Counts and
  * times of a step include its rejected tries.
@@ -58,10 +59,11 @@ const char *kiln_world_backend(const kiln_world *world);
     X(tets)                                                                                        \
     X(q_min)                                                                                       \
     X(volume)                                                                                      \
-    X(rest_volume) X(px) X(py) X(pz) X(lx) X(ly) X(lz) X(e_kinetic) X(e_elastic) X(e_contact)      \
-        X(newton) X(linear) X(t_step) X(t_assemble) X(t_factor) X(t_solve) X(t_contact)            \
-            X(t_plastic) X(t_size) X(t_remesh) X(t_transfer) X(t_io) X(e_load) X(q_mean)           \
-                X(rejected) X(contacts) X(rx) X(ry) X(rz) X(fx) X(fy) X(fz)
+    X(rest_volume)                                                                                 \
+    X(px) X(py) X(pz) X(lx) X(ly) X(lz) X(e_kinetic) X(e_elastic) X(e_contact) X(newton) X(linear) \
+        X(t_step) X(t_assemble) X(t_factor) X(t_solve) X(t_contact) X(t_plastic) X(t_size)         \
+            X(t_remesh) X(t_transfer) X(t_io) X(e_load) X(q_mean) X(rejected) X(contacts) X(rx)    \
+                X(ry) X(rz) X(fx) X(fy) X(fz)
 
 typedef struct kiln_stats {
 #define KILN_STATS_MEMBER(name) double name;

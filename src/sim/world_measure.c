@@ -147,12 +147,10 @@ void kiln_world_measure(kiln_world *world, kiln_stats *stats)
     stats->tets = mesh->table[KILN_ON_TET].live;
     measure_tets(world, stats);
     measure_motion(world, stats);
-    if (world->state.step > 0) {
+    if (world->state.step > 0)
         measure_step(world, stats);
-    } else {
-        kiln_term *term = kiln_elements_term(kiln_solid_elements(world->solid));
-        stats->e_elastic = term->value(term->self, &mesh->x[0].x);
-    }
+    else
+        stats->e_elastic = kiln_solid_elastic_energy(world->solid, &mesh->x[0].x);
 }
 
 size_t kiln_world_hold_size(const kiln_world *world, size_t hold)

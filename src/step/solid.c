@@ -263,6 +263,17 @@ const double *kiln_solid_contact(const kiln_solid *solid)
     return solid->contact.data;
 }
 
+double kiln_solid_elastic_energy(kiln_solid *solid, const double *x)
+{
+    kiln_term *elastic = kiln_elements_term(solid->elements);
+    double energy = elastic->value(elastic->self, x);
+    if (kiln_nodal_pressure_is_used(solid->pressure)) {
+        kiln_term *pressure = kiln_nodal_pressure_term(solid->pressure);
+        energy += pressure->value(pressure->self, x);
+    }
+    return energy;
+}
+
 size_t kiln_solid_bytes(const kiln_solid *s)
 {
     size_t columns = s->x.capacity + s->centre.capacity + s->origin.capacity + s->rate.capacity +

@@ -114,6 +114,9 @@ kiln_status kiln_solid_equilibrium(kiln_solid *solid, const kiln_driver *driver,
 const double *kiln_solid_reaction(const kiln_solid *solid);
 const double *kiln_solid_contact(const kiln_solid *solid);
 
+/* With the volumetric part of the nodal pressure, J. */
+double kiln_solid_elastic_energy(kiln_solid *solid, const double *x);
+
 size_t kiln_solid_bytes(const kiln_solid *solid); /* without mesh and factor */
 
 #endif

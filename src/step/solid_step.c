@@ -424,13 +424,9 @@ static void accept(trial *t)
 static void sum_up(trial *t)
 {
     kiln_solid *s = t->solid;
-    kiln_term *elastic = kiln_elements_term(s->elements), *loads = kiln_loads_term(s->loads);
+    kiln_term *loads = kiln_loads_term(s->loads);
     t->report->contacts = (int)kiln_touch_count(&s->touch);
-    t->report->e_elastic = elastic->value(elastic->self, s->x.data);
-    if (kiln_nodal_pressure_is_used(s->pressure)) {
-        kiln_term *pressure = kiln_nodal_pressure_term(s->pressure);
-        t->report->e_elastic += pressure->value(pressure->self, s->x.data);
-    }
+    t->report->e_elastic = kiln_solid_elastic_energy(s, s->x.data);
     t->report->work_loads = loads->value(loads->self, s->x.data);
 }
 
