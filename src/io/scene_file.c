@@ -10,7 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_LIMIT = 16 << 20 }; /* bytes */
+enum {
+    TEXT_LIMIT = 16 << 20, /* bytes */
+    MOST_FRAMES = 1000000,
+};
 
 struct kiln_scene_file {
     kiln_context *context;
@@ -76,6 +79,11 @@ kiln_status kiln_scene_read_output(scene_reader *r, void *field)
     if (output->frame != preset && r->scene->duration > 0.0 && output->frame > r->scene->duration)
         return kiln_scene_fail_key(r, "frame", "must not be longer than the duration, %g s, got %g",
                                    r->scene->duration, output->frame);
+    if (output->frame != preset && output->frame > 0.0 &&
+        r->scene->duration / output->frame > MOST_FRAMES)
+        return kiln_scene_fail_key(
+            r, "frame", "must be 0 or at least a millionth of the duration, %g s, got %g",
+            r->scene->duration, output->frame);
     return KILN_OK;
 }
 

@@ -85,7 +85,8 @@ static const scene_row step_rows[] = {
     {"mass", SCENE_CHOICE, IN(kiln_scene, solid.mass), .choices = mass_name,
      .meaning = "mass matrix"},
     {"max_stretch", SCENE_NUMBER, IN(kiln_scene, solid.max_stretch), SCENE_NOT_NEG, NULL, NULL,
-     .meaning = "a step that stretches a tet by more than this factor is taken back; 0: never"},
+     .meaning = "a step that changes a stretch of a tet by more than this part (0.2: a fifth) is "
+                "taken back; 0: never"},
     {"max_acceleration", SCENE_NUMBER, IN(kiln_scene, solid.max_acceleration), SCENE_NOT_NEG,
      "m/s^2", NULL, .meaning = "a step that changes a velocity faster is taken back; 0: never"},
     {"friction_speed", SCENE_NUMBER, IN(kiln_scene, solid.friction_speed), SCENE_POSITIVE, "m/s",

@@ -59,6 +59,8 @@ static kiln_status map_or_copy(kiln_source *source, int file, kiln_error *error)
                          strerror(errno));
     if (S_ISDIR(info.st_mode))
         return kiln_fail(error, KILN_ERR_IO, source->name, 0, -1, "is a folder, not a file");
+    if (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode)) /* /dev/zero never ends */
+        return kiln_fail(error, KILN_ERR_IO, source->name, 0, -1, "is a device, not a file");
     if (!S_ISREG(info.st_mode) || info.st_size == 0)
         return copy_stream(source, file, error);
     size_t size = (size_t)info.st_size;

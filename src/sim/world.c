@@ -333,14 +333,16 @@ static const char *advice(const kiln_step_report *report)
 {
     switch (report->outcome) {
     case KILN_STEP_INVERTED:
-        return "try a finer mesh there, slower motion, or a material that bears inversion "
-               "(stable-neo-hookean, corotated)";
+        return "try a finer mesh there, slower motion, or a material with a barrier against "
+               "inversion (neo-hookean)";
     case KILN_STEP_NOT_FINITE:
         return "look for absurd parameters or forces";
     case KILN_STEP_STRETCH:
         return "try a larger max_stretch or slower motion";
     case KILN_STEP_ACCELERATION:
         return "try a larger max_acceleration or a softer start";
+    case KILN_STEP_ADRIFT:
+        return "is every body held, or do its loads cancel?";
     default:
         break;
     }
@@ -362,7 +364,7 @@ static void diagnose(const kiln_world *world, const kiln_step_report *report, do
 {
     const kiln_mesh *mesh = world->mesh;
     char where[160] = "", newton[120] = "";
-    bool vertex = report->outcome == KILN_STEP_ACCELERATION;
+    bool vertex = report->outcome == KILN_STEP_ACCELERATION || report->outcome == KILN_STEP_ADRIFT;
     if (report->element != KILN_NONE) {
         uint32_t v = vertex ? report->element : mesh->tet[report->element].v[0];
         uint32_t t = vertex ? mesh->vertex[v].tet : report->element;

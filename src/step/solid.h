@@ -72,7 +72,8 @@ const kiln_solid_options *kiln_solid_settings(const kiln_solid *solid);
     X(KILN_STEP_INVERTED, "a tet is inverted")                                                     \
     X(KILN_STEP_NOT_FINITE, "NaN or infinity in the result")                                       \
     X(KILN_STEP_STRETCH, "a tet is stretched too much in one step")                                \
-    X(KILN_STEP_ACCELERATION, "a vertex is accelerated too much in one step")
+    X(KILN_STEP_ACCELERATION, "a vertex is accelerated too much in one step")                      \
+    X(KILN_STEP_ADRIFT, "no equilibrium: a body drifts away")
 
 typedef enum kiln_step_outcome {
 #define KILN_STEP_OUTCOME_ENUM(name, text) name,

@@ -18,6 +18,7 @@ enum {
 /* Normal forces that changed by more make another pass worth it, in a step with motion. */
 #define LOAD_TOLERANCE       0.05
 #define LINEARISED_TOLERANCE 0.01 /* where the speeds that friction knows change too */
+#define FARTHEST             1e6  /* lengths of the model that a load may move it, static */
 
 static double seconds_now(void)
 {
@@ -313,6 +314,24 @@ static void acceleration_chunk(void *user, size_t chunk, size_t begin, size_t en
     }
 }
 
+/* With nothing to hold it a body falls until its forces are lost in the rounding of its place,
+ * which to Newton looks like rest. */
+static void adrift_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    inspection *i = user;
+    const kiln_solid *s = i->trial->solid;
+    double limit = FARTHEST * s->length;
+    const double *now = s->x.data, *before = i->trial->history[KILN_HISTORY_X];
+    for (size_t v = begin; v < end; v++) {
+        kiln_vec3 d = kiln_v3(now[3 * v] - before[3 * v], now[3 * v + 1] - before[3 * v + 1],
+                              now[3 * v + 2] - before[3 * v + 2]);
+        if (kiln_v3_norm2(d) > limit * limit)
+            note_failure(i, (uint32_t)v);
+    }
+}
+
 static bool passes(trial *t, kiln_step_outcome outcome, size_t count, kiln_chunk_body body)
 {
     inspection i = {.trial = t};
@@ -331,6 +350,8 @@ static void check(trial *t)
     kiln_solid *s = t->solid;
     const kiln_mesh *mesh = s->mesh;
     if (!passes(t, KILN_STEP_NOT_FINITE, s->rows, finite_chunk))
+        return;
+    if (t->scheme.scale == 0.0 && !passes(t, KILN_STEP_ADRIFT, s->rows, adrift_chunk))
         return;
     if (mesh->world_policy == KILN_WORLD_REJECT &&
         !passes(t, KILN_STEP_INVERTED, mesh->table[KILN_ON_TET].used, inverted_chunk))

@@ -464,6 +464,16 @@ START_TEST(hard_runs_recover_or_say_why)
     static char text[TEXT];
     slurp("stuck/run.json", text);
     ck_assert_ptr_nonnull(strstr(text, "\"status\": \"gave up\""));
+    /* The advice is not what the scene has already. */
+    expect(1,
+           "$K run hard.lua -o flat --set bodies[1].velocity={0,0,-3000} --set step.dt_min=1e-6 "
+           "--set step.max_stretch=0",
+           "barrier against inversion (neo-hookean)");
+    write_file("adrift.lua",
+               "return scene { gravity = {0, 0, -9.81}, step = {integrator = 'static'},\n"
+               "bodies = { body { shape = shape.box { lx = 1, ly = 0.2, lz = 0.2, n = 2 },\n"
+               "  material = material { young = 1e5 } } } }\n");
+    expect(1, "$K run adrift.lua", "is every body held");
     leave_folder();
 }
 END_TEST

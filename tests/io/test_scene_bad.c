@@ -150,6 +150,8 @@ static const bad rows[] = {
      "step.newton.tolerance: must be above 0 and below 1, got 1"},
     {WITH("output = { frame = 2 }"), 1,
      "output.frame: must not be longer than the duration, 1 s, got 2"},
+    {WITH("output = { frame = 1e-300 }"), 1,
+     "output.frame: must be 0 or at least a millionth of the duration, 1 s, got 1e-300"},
     {WITH("output = { frame = -1 }"), 1, "output.frame: must be 0 or more, got -1"},
     {MATERIAL_WITH("young = 0"), 1, "bodies[1].material.young: must be positive, got 0"},
     {MATERIAL_WITH("young = 1e5, poisson = 0.5"), 1,

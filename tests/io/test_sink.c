@@ -219,6 +219,8 @@ START_TEST(sources_read_files_of_any_size)
     }
     kiln_source pipe_source;
     ck_assert_int_eq(kiln_source_open(&pipe_source, context, "/proc/self/stat", NULL), KILN_OK);
+    kiln_source endless;
+    ck_assert_int_eq(kiln_source_open(&endless, context, "/dev/zero", NULL), KILN_ERR_IO);
     ck_assert_uint_gt(kiln_source_left(&pipe_source), 10);
     kiln_source_close(&pipe_source);
     remove_folder(&scratch);

@@ -86,6 +86,23 @@ START_TEST(static_elastica)
 }
 END_TEST
 
+/* Weight that nothing carries: far enough away its forces are lost in rounding, which is no rest.
+ */
+START_TEST(static_floating_body_has_no_equilibrium)
+{
+    rig r = bar("stable-neo-hookean", KILN_STATIC);
+    r.gravity = kiln_v3(0, 0, -9.81);
+    rig_build(&r);
+    uint64_t before = kiln_mesh_hash(r.mesh);
+    kiln_error error = {0};
+    kiln_driver driver = rig_driver(&r);
+    rig_check(kiln_solid_equilibrium(r.solid, &driver, 1, &r.clock, &r.report, &error), &error);
+    ck_assert_int_ne(r.report.outcome, KILN_STEP_DONE);
+    ck_assert_uint_eq(kiln_mesh_hash(r.mesh), before);
+    rig_free(&r);
+}
+END_TEST
+
 /* Pressure follows the surface: a cube on its symmetry planes shrinks until its Cauchy stress is
  * minus the pressure. */
 static void press(rig *r, kiln_solid *solid, double time, double load)
@@ -492,6 +509,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("solid");
     TCase *tests = kiln_test_case(suite, "solid");
     tcase_add_test(tests, static_elastica);
+    tcase_add_test(tests, static_floating_body_has_no_equilibrium);
     tcase_add_test(tests, static_pressure);
     tcase_add_test(tests, static_failure_is_taken_back);
     tcase_add_test(tests, held_vertices_move_far);
