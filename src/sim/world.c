@@ -329,7 +329,7 @@ static double next_event(const kiln_world *world, double time)
 }
 
 /* What to try, by what failed. */
-static const char *advice(const kiln_step_report *report)
+static const char *advice(const kiln_step_report *report, bool moving)
 {
     switch (report->outcome) {
     case KILN_STEP_INVERTED:
@@ -351,7 +351,8 @@ static const char *advice(const kiln_step_report *report)
         return "held vertices are sent where the body cannot follow: try slower motion, or other "
                "holds";
     case KILN_NEWTON_ITERATIONS:
-        return "try more Newton iterations or a looser tolerance";
+        return moving ? "try more Newton iterations or a looser tolerance"
+                      : "try more load_steps or Newton iterations; is every body held?";
     case KILN_NEWTON_SOLVER:
         return "is every body held, or has it mass (a static body that floats has no equilibrium)?";
     default:
@@ -381,7 +382,7 @@ static void diagnose(const kiln_world *world, const kiln_step_report *report, do
         snprintf(length, sizeof length, "a step of %.3g s, the shortest allowed, failed", tried);
     snprintf(diagnosis->text, sizeof diagnosis->text, "gave up at %.6g s: %s: %s%s%s; %s",
              world->state.clock.time, length, kiln_step_outcome_text(report->outcome), newton,
-             where, advice(report));
+             where, advice(report, world->scene->solid.integrator != KILN_STATIC));
 }
 
 /* Work is the sum over all tries; the rest is the last one's. */

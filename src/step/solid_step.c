@@ -675,8 +675,8 @@ static kiln_status increase_load(kiln_solid *solid, const kiln_driver *driver, i
         if (report->outcome == KILN_STEP_DONE) {
             load = next;
             increment = fmin(wanted, 2.0 * increment);
-        } else if ((increment *= 0.5) < 1e-4) {
-            return KILN_OK;
+        } else if (report->outcome == KILN_STEP_ADRIFT || (increment *= 0.5) < 1e-4) {
+            return KILN_OK; /* what nothing holds drifts under any part of the load */
         }
     }
     return KILN_OK;
