@@ -150,6 +150,8 @@ static bool meets(const search *s, uint32_t v, uint32_t o, kiln_vec3 *normal, ki
     bool before = s->start && s->start->with && s->start->with[v] == o + 1;
     if (before && !inside && stays(touch, d, way))
         return true;
+    if (s->start && touch->h == 0.0 && fabs(d) <= touch->slack)
+        return true; /* static: what lies on it must not fall through before it is looked at */
     if (d > kiln_v3_norm(way))
         return false; /* a surface further from the end than the way is long was not met */
     kiln_vec3 entry_normal, entry;

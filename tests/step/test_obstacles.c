@@ -634,6 +634,24 @@ START_TEST(static_contact)
 }
 END_TEST
 
+/* One that lies on it from the begin, and that nothing else holds. */
+START_TEST(static_block_on_a_plane)
+{
+    static const double friction[] = {0.0, 0.3};
+    for (int k = 0; k < 2; k++) {
+        rig r = block(friction[k], kiln_v3(0, 0, 1), KILN_STATIC);
+        rig_build(&r);
+        kiln_error error = {0};
+        kiln_driver driver = rig_driver(&r);
+        rig_check(kiln_solid_equilibrium(r.solid, &driver, 1, &r.clock, &r.report, &error), &error);
+        ck_assert_int_eq(r.report.outcome, KILN_STEP_DONE);
+        ck_assert_double_eq_tol(rig_sum(&r, kiln_solid_contact(r.solid)).z, 16 * G, 1e-3 * 16 * G);
+        lies_outside(&r, 1e-8);
+        rig_free(&r);
+    }
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("obstacles");
@@ -657,5 +675,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tests, resumed);
     tcase_add_test(tests, taken_back);
     tcase_add_test(tests, static_contact);
+    tcase_add_test(tests, static_block_on_a_plane);
     return suite;
 }
