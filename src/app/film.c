@@ -85,7 +85,9 @@ kiln_status kiln_film_select(kiln_context *context, const kiln_film_list *list,
     size_t tiles = (size_t)request->columns * (size_t)request->rows;
     size_t wanted = kind == OUTPUT_SHEET && tiles < chosen ? tiles : chosen;
     for (size_t i = 0; i < wanted; i++) {
-        size_t at = wanted == chosen ? i : (i * (chosen - 1) + (wanted - 1) / 2) / (wanted - 1);
+        /* Spread from the first to the last; a single tile shows the last, as a still does. */
+        size_t gaps = wanted - 1;
+        size_t at = wanted == chosen ? i : gaps ? (i * (chosen - 1) + gaps / 2) / gaps : chosen - 1;
         kiln_status status = kiln_array_push(context, out, (uint32_t)(first + at * each), error);
         if (status != KILN_OK) {
             kiln_array_free(context, out);

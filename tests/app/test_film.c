@@ -256,6 +256,10 @@ START_TEST(a_sheet_has_all_tiles)
     }
     free(p.rgb);
     ck_assert_int_eq(kiln("render run -o b.png --sheet 9x9 --size 32x32 --samples 1"), 0);
+    /* One tile is the last frame. */
+    ck_assert_int_eq(kiln("render run -o c.png --sheet 1x1 --size 80x60 --samples 1"), 0);
+    ck_assert_int_eq(kiln("render run -o d.png --size 80x60 --samples 1"), 0);
+    ck_assert_int_eq(shell("cmp c.png d.png"), 0);
 }
 END_TEST
 
