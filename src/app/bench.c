@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "geom/predicates.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -111,8 +112,8 @@ static double nanoseconds_of(double value, const char *unit)
     return 1e9 / (value * factor);
 }
 
-void kiln_bench_report(kiln_bench *bench, const char *name, double value, const char *unit,
-                       double bar, int higher_is_better, const char *accuracy)
+static void report(kiln_bench *bench, const char *name, double value, const char *unit, double bar,
+                   int higher_is_better, const char *accuracy, bool accurate)
 {
     kiln_bench_row row = {.value = value, .bar = bar, .higher_is_better = higher_is_better};
     snprintf(row.suite, sizeof row.suite, "%s", bench->suite);
@@ -122,10 +123,31 @@ void kiln_bench_report(kiln_bench *bench, const char *name, double value, const 
     row.baseline = bench->reference;
     double ns = nanoseconds_of(value, unit);
     row.ratio = bench->reference > 0.0 ? ns / bench->reference : 0.0;
-    row.pass = bar == 0.0 || (higher_is_better ? value >= bar : value <= bar);
+    row.pass = accurate && isfinite(value) &&
+               (bar == 0.0 || (higher_is_better ? value >= bar : value <= bar));
     if (kiln_array_push(bench->context, &bench->rows, row, &bench->error) == KILN_OK &&
         bench->progress)
         fprintf(bench->progress, "\r%-60.60s", row.name);
+}
+
+void kiln_bench_report(kiln_bench *bench, const char *name, double value, const char *unit,
+                       double bar, int higher_is_better, const char *accuracy)
+{
+    report(bench, name, value, unit, bar, higher_is_better, accuracy, true);
+}
+
+void kiln_bench_report_checked(kiln_bench *bench, const char *name, double value, const char *unit,
+                               double bar, int higher_is_better, const char *what, double error,
+                               double most_error)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%s %.1e (bar %.0e)", what, error, most_error);
+    report(bench, name, value, unit, bar, higher_is_better, text, error <= most_error);
+}
+
+void kiln_bench_report_failure(kiln_bench *bench, const char *name, const char *why)
+{
+    report(bench, name, NAN, "", 0.0, 0, why, false);
 }
 
 static void print_json(const kiln_bench *bench)

@@ -14,10 +14,19 @@ kiln_context *kiln_bench_context(kiln_bench *bench);
 /* CPU seconds of body(user): minimum over at least 9 calls and at least 0.3 s in all. */
 double kiln_bench_time(kiln_bench *bench, void (*body)(void *user), void *user);
 
-/* One row of the table. `bar` is the figure to reach (0: none), `higher_is_better` its sense;
- * `accuracy` is a short text with the measured error next to its bar ("" when there is none). */
+/* One row of the table. `bar` is the figure to reach (0: none), `higher_is_better` its sense; a
+ * value that is not finite misses any bar, and none. `accuracy` is a short remark, "" for none. */
 void kiln_bench_report(kiln_bench *bench, const char *name, double value, const char *unit,
                        double bar, int higher_is_better, const char *accuracy);
+
+/* The same with a measured error, which must not be above `most_error` for the row to pass; the
+ * text goes before the two numbers. */
+void kiln_bench_report_checked(kiln_bench *bench, const char *name, double value, const char *unit,
+                               double bar, int higher_is_better, const char *what, double error,
+                               double most_error);
+
+/* A row that could not be measured, which never passes. */
+void kiln_bench_report_failure(kiln_bench *bench, const char *name, const char *why);
 
 /* Keeps the optimiser from dropping a result. */
 void kiln_bench_keep(double value);

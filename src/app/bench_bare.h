@@ -9,7 +9,7 @@ typedef struct kiln_bare_call kiln_bare_call;
 
 /* Copies the matrix and the right side, and analyses. NULL when out of memory. */
 kiln_bare_call *kiln_bare_start(const kiln_bsr *matrix, const double *b, double *analyse_seconds);
-/* CPU seconds of one factorisation and one solve on one thread. */
+/* CPU seconds of one factorisation and one solve on one thread; NaN when either fails. */
 double kiln_bare_run(kiln_bare_call *bare);
 void kiln_bare_stop(kiln_bare_call *bare); /* NULL allowed */
 

@@ -2,6 +2,8 @@
 
 #include "solve/blas.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <suitesparse/cholmod.h>
@@ -76,8 +78,9 @@ double kiln_bare_run(kiln_bare_call *bare)
     cholmod_dense *x = cholmod_l_solve(CHOLMOD_A, bare->factor, bare->right, &bare->common);
     double took = cpu_seconds() - begin;
     kiln_openmp_end_serial(levels);
+    bool solved = x && bare->common.status == CHOLMOD_OK;
     cholmod_l_free_dense(&x, &bare->common);
-    return took;
+    return solved ? took : NAN;
 }
 
 void kiln_bare_stop(kiln_bare_call *bare)

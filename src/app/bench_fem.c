@@ -209,18 +209,20 @@ static accuracy check(fixture *f)
 static void report(kiln_bench *bench, const fixture *f, const char *model, const char *what,
                    double seconds, double bar, double error)
 {
-    char name[80], text[80];
+    char name[80];
     snprintf(name, sizeof name, "%s, %s", model, what);
-    snprintf(text, sizeof text, "scalar reference to %.1e (bar 1e-12)", error);
-    kiln_bench_report(bench, name, (double)f->tets / seconds * 1e-6, "M tets/s", bar, 1, text);
+    kiln_bench_report_checked(bench, name, (double)f->tets / seconds * 1e-6, "M tets/s", bar, 1,
+                              "scalar reference to", error, 1e-12);
 }
 
 /* The three rates of a model; the bars are those of neo-Hookean times `share`. */
 static void bench_model(kiln_bench *bench, fixture *f, const kiln_material_model *model,
                         double share)
 {
-    if (use_model(f, model, 0.4) != KILN_OK)
+    if (use_model(f, model, 0.4) != KILN_OK) {
+        kiln_bench_report_failure(bench, model->name, "cannot build the elements");
         return;
+    }
     double energy = kiln_bench_time(bench, run_energy, f);
     accuracy error = check(f);
     report(bench, f, model->name, "energy", energy, 80.0 * share, error.energy);
@@ -233,8 +235,11 @@ static void bench_model(kiln_bench *bench, fixture *f, const kiln_material_model
 
 static void bench_clamped(kiln_bench *bench, fixture *f, const kiln_material_model *model)
 {
-    if (use_model(f, model, 0.45) != KILN_OK)
+    if (use_model(f, model, 0.45) != KILN_OK) {
+        kiln_bench_report_failure(bench, "Hessian, clamp on every tet",
+                                  "cannot build the elements");
         return;
+    }
     deform(f, 3.0); /* J = 28: the 3x3 block is indefinite in every tet */
     double seconds = kiln_bench_time(bench, run_hessian, f);
     report(bench, f, model->name, "Hessian, clamp on every tet", seconds, 4.0, check(f).hessian);
@@ -246,12 +251,16 @@ static void bench_shuffled(kiln_bench *bench, const kiln_material_model *model)
     kiln_context *context = kiln_bench_context(bench);
     kiln_mesh *mesh = NULL;
     fixture f;
-    if (make_mesh(context, true, &mesh) != KILN_OK)
+    if (make_mesh(context, true, &mesh) != KILN_OK) {
+        kiln_bench_report_failure(bench, "Hessian, tets shuffled", "cannot make the mesh");
+        kiln_mesh_destroy(mesh);
         return;
+    }
     if (open_fixture(&f, context, mesh) == KILN_OK && use_model(&f, model, 0.4) == KILN_OK) {
         double seconds = kiln_bench_time(bench, run_hessian, &f);
         report(bench, &f, model->name, "Hessian, tets shuffled", seconds, 3.3, check(&f).hessian);
-    }
+    } else
+        kiln_bench_report_failure(bench, "Hessian, tets shuffled", "cannot build the elements");
     close_fixture(&f);
     kiln_mesh_destroy(mesh);
 }
@@ -270,8 +279,10 @@ static void run_max_step(void *user)
 
 static void bench_guards(kiln_bench *bench, fixture *f, const kiln_material_model *model)
 {
-    if (use_model(f, model, 0.4) != KILN_OK)
+    if (use_model(f, model, 0.4) != KILN_OK) {
+        kiln_bench_report_failure(bench, "guards and memory", "cannot build the elements");
         return;
+    }
     double seconds = kiln_bench_time(bench, run_max_step, f);
     kiln_bench_report(bench, "largest step without inversion", (double)f->tets / seconds * 1e-6,
                       "M tets/s", 0.0, 1, "");
@@ -326,8 +337,10 @@ static void bench_threads(kiln_bench *bench, fixture *one, const kiln_material_m
     double best[3][2], gain[3];
     options.threads = 2;
     options.isa = kiln_isa_name(one->context->isa);
-    if (kiln_context_create(&options, &context, NULL) != KILN_OK)
+    if (kiln_context_create(&options, &context, NULL) != KILN_OK) {
+        kiln_bench_report_failure(bench, "gain by 2 threads", "cannot start them");
         return;
+    }
     if (open_fixture(&two, context, one->mesh) == KILN_OK &&
         use_model(&two, model, 0.4) == KILN_OK && use_model(one, model, 0.4) == KILN_OK) {
         for (int i = 0; i < 3; i++)
@@ -347,7 +360,8 @@ static void bench_threads(kiln_bench *bench, fixture *one, const kiln_material_m
             kiln_bench_report(bench, loops[i].name, gain[i] / gain[0], "of reference", 0.85, 1,
                               text);
         }
-    }
+    } else
+        kiln_bench_report_failure(bench, "gain by 2 threads", "cannot build the elements");
     close_fixture(&two);
     kiln_context_destroy(context);
 }
@@ -359,8 +373,11 @@ void kiln_bench_fem(kiln_bench *bench)
     kiln_mesh *mesh = NULL;
     fixture f;
     if (kiln_material_model_find("neo-hookean", &neo, NULL) != KILN_OK ||
-        make_mesh(context, false, &mesh) != KILN_OK)
+        make_mesh(context, false, &mesh) != KILN_OK) {
+        kiln_bench_report_failure(bench, "element loops", "cannot make the mesh");
+        kiln_mesh_destroy(mesh);
         return;
+    }
     if (open_fixture(&f, context, mesh) == KILN_OK) {
         bench_model(bench, &f, neo, 1.0);
         bench_clamped(bench, &f, neo);
@@ -370,7 +387,8 @@ void kiln_bench_fem(kiln_bench *bench)
                 bench_model(bench, &f, model, 0.5);
         bench_guards(bench, &f, neo);
         bench_threads(bench, &f, neo);
-    }
+    } else
+        kiln_bench_report_failure(bench, "element loops", "cannot build the elements");
     close_fixture(&f);
     kiln_mesh_destroy(mesh);
 }

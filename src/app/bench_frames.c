@@ -44,8 +44,10 @@ static void report(kiln_bench *bench, const job *now, const char *name, double s
                    const char *accuracy)
 {
     double rate = (double)now->mesh.tets.count / seconds * 1e-6;
-    kiln_bench_report(bench, name, now->status == KILN_OK ? rate : 0.0, "M tets/s", bar, 1,
-                      now->status == KILN_OK ? accuracy : now->error.message);
+    if (now->status == KILN_OK)
+        kiln_bench_report(bench, name, rate, "M tets/s", bar, 1, accuracy);
+    else
+        kiln_bench_report_failure(bench, name, now->error.message);
 }
 
 static void time_mesh(kiln_bench *bench, job *now, const char *what)
@@ -75,8 +77,10 @@ void kiln_bench_frames(kiln_bench *bench)
         const char *shape, *setting, *what;
     } rows[] = {{"ball", "h=0.03", "ball"}, {"random", "points=100000", "random points"}};
     char folder[] = "/tmp/kiln-bench-XXXXXX";
-    if (!mkdtemp(folder))
+    if (!mkdtemp(folder)) {
+        kiln_bench_report_failure(bench, "frames", "cannot make a folder in /tmp");
         return;
+    }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         job now = {.context = kiln_bench_context(bench)};
         const kiln_shape *shape = NULL;

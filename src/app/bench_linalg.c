@@ -92,25 +92,24 @@ static double relative_distance(kiln_mat3 a, kiln_mat3 b)
 
 static void bench_symmetric(kiln_bench *bench, svd_work *w)
 {
-    char text[80];
     double seconds = kiln_bench_time(bench, run_eigen, w), root = 0.0, round_trip = 0.0;
     kiln_bench_report(bench, "sym3 eigen", seconds / COUNT * 1e9, "ns", 0.0, 0, "");
     seconds = kiln_bench_time(bench, run_sqrt, w);
     for (int i = 0; i < COUNT; i++) {
         kiln_mat3 f = kiln_sym3_to_mat3(w->functions[i]);
         double e = relative_distance(kiln_m3_mul(f, f), kiln_sym3_to_mat3(w->positive[i]));
-        root = e > root ? e : root;
+        root = e <= root ? root : e; /* NaN stays */
     }
-    snprintf(text, sizeof text, "sqrt^2 = A to %.1e (bar 4e-15)", root);
-    kiln_bench_report(bench, "sym3 sqrt", seconds / COUNT * 1e9, "ns", 0.0, 0, text);
+    kiln_bench_report_checked(bench, "sym3 sqrt", seconds / COUNT * 1e9, "ns", 0.0, 0,
+                              "sqrt^2 = A to", root, 4e-15);
     seconds = kiln_bench_time(bench, run_exp_log, w);
     for (int i = 0; i < COUNT; i++) {
         double e = relative_distance(kiln_sym3_to_mat3(w->functions[i]),
                                      kiln_sym3_to_mat3(w->positive[i]));
-        round_trip = e > round_trip ? e : round_trip;
+        round_trip = e <= round_trip ? round_trip : e;
     }
-    snprintf(text, sizeof text, "exp(log A) = A to %.1e (bar 1e-14)", round_trip);
-    kiln_bench_report(bench, "sym3 exp + log", seconds / COUNT * 1e9, "ns", 0.0, 0, text);
+    kiln_bench_report_checked(bench, "sym3 exp + log", seconds / COUNT * 1e9, "ns", 0.0, 0,
+                              "exp(log A) = A to", round_trip, 1e-14);
 }
 
 static void unpack(svd_work *w)
@@ -131,11 +130,10 @@ static void report(kiln_bench *bench, const svd_work *w, const char *name, doubl
     double worst = 0.0;
     for (int i = 0; i < COUNT; i++) {
         double e = error_of(&w->matrices[i], &w->results[i]);
-        worst = e > worst ? e : worst;
+        worst = e <= worst ? worst : e;
     }
-    char text[80];
-    snprintf(text, sizeof text, "reconstruction, orthogonality %.1e (bar 4e-15)", worst);
-    kiln_bench_report(bench, name, seconds / COUNT * 1e9, "ns", bar, 0, text);
+    kiln_bench_report_checked(bench, name, seconds / COUNT * 1e9, "ns", bar, 0,
+                              "reconstruction, orthogonality", worst, 4e-15);
 }
 
 void kiln_bench_linalg(kiln_bench *bench)
@@ -144,8 +142,10 @@ void kiln_bench_linalg(kiln_bench *bench)
                                         "svd3 batched, avx512"};
     kiln_context *context = kiln_bench_context(bench);
     svd_work *w = kiln_resize(context, NULL, 0, sizeof *w);
-    if (!w)
+    if (!w) {
+        kiln_bench_report_failure(bench, "matrices", "out of memory");
         return;
+    }
     fill(w);
     report(bench, w, "svd3 scalar", kiln_bench_time(bench, run_scalar, w), 400.0);
     for (int isa = 0; isa <= (int)context->isa; isa++) {

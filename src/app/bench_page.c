@@ -12,7 +12,7 @@ typedef struct cells {
 
 static cells format_row(const kiln_bench_row *row)
 {
-    cells c = {.verdict = row->bar == 0.0 ? "" : row->pass ? "ok" : "MISSED"};
+    cells c = {.verdict = !row->pass ? "MISSED" : row->bar == 0.0 ? "" : "ok"};
     snprintf(c.value, sizeof c.value, "%.4g", row->value);
     if (row->bar != 0.0)
         snprintf(c.bar, sizeof c.bar, "%s %.4g", row->higher_is_better ? ">=" : "<=", row->bar);

@@ -178,8 +178,10 @@ void kiln_bench_predicates(kiln_bench *bench)
 {
     kiln_context *context = kiln_bench_context(bench);
     predicate_work *w = kiln_resize(context, NULL, 0, sizeof *w);
-    if (!w)
+    if (!w) {
+        kiln_bench_report_failure(bench, "predicates", "out of memory");
         return;
+    }
     w->isa = context->isa;
     w->sum = 0.0;
     fill(w);

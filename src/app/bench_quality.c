@@ -123,10 +123,9 @@ static void bench_batches(kiln_bench *bench, quality_work *w)
     for (int isa = 0; isa <= (int)kiln_bench_context(bench)->isa; isa++) {
         w->isa = (kiln_isa)isa;
         double seconds = kiln_bench_time(bench, run_batch, w);
-        char text[80];
-        snprintf(text, sizeof text, "from scalar %.1e (bar 4e-15)", largest_difference(w));
-        kiln_bench_report(bench, names[isa], seconds / TETS * 1e9, "ns",
-                          isa == KILN_ISA_AVX512 ? 5.5 : 0.0, 0, text);
+        kiln_bench_report_checked(bench, names[isa], seconds / TETS * 1e9, "ns",
+                                  isa == KILN_ISA_AVX512 ? 5.5 : 0.0, 0, "from scalar",
+                                  largest_difference(w), 4e-15);
     }
 }
 
@@ -134,8 +133,10 @@ void kiln_bench_quality(kiln_bench *bench)
 {
     kiln_context *context = kiln_bench_context(bench);
     quality_work *w = kiln_resize(context, NULL, 0, sizeof *w);
-    if (!w)
+    if (!w) {
+        kiln_bench_report_failure(bench, "quality", "out of memory");
         return;
+    }
     fill(w);
     char text[80];
     describe_known(text, sizeof text);

@@ -164,8 +164,10 @@ void kiln_bench_replace(kiln_bench *bench)
     static fixture f;
     kiln_context *context = kiln_bench_context(bench);
     memset(&f, 0, sizeof f);
-    if (make_mesh(context, &f.mesh) != KILN_OK)
+    if (make_mesh(context, &f.mesh) != KILN_OK) {
+        kiln_bench_report_failure(bench, "replace", "cannot make the mesh");
         return;
+    }
     find_candidates(&f);
     uint64_t before = kiln_mesh_hash(f.mesh);
     double each = time_rollbacks(&f);

@@ -3,9 +3,11 @@
 #include "io/vtu.h"
 #include "mesh/shapes.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 void kiln_bench_run(kiln_bench *bench);
@@ -21,7 +23,7 @@ typedef struct job {
     kiln_error error;
 } job;
 
-/* From the state in memory to the file on the disk, everything counted. */
+/* From the state in memory to the file on the disk. */
 static void frame_body(void *user)
 {
     job *now = user;
@@ -84,9 +86,26 @@ static kiln_status make_world(job *now, kiln_error *error)
 static void report(kiln_bench *bench, const job *now, const char *name, double seconds, double bar,
                    const char *accuracy)
 {
-    double tets = now->world ? kiln_world_mesh(now->world)->table[KILN_ON_TET].live : 0.0;
-    kiln_bench_report(bench, name, now->status == KILN_OK ? tets / seconds * 1e-6 : 0.0, "M tets/s",
-                      bar, 1, now->status == KILN_OK ? accuracy : now->error.message);
+    double tets = kiln_world_mesh(now->world)->table[KILN_ON_TET].live;
+    if (now->status == KILN_OK)
+        kiln_bench_report(bench, name, tets / seconds * 1e-6, "M tets/s", bar, 1, accuracy);
+    else
+        kiln_bench_report_failure(bench, name, now->error.message);
+}
+
+/* The disk is waited for; minimum of a few calls. */
+static double wall_seconds(void (*body)(void *user), void *user)
+{
+    double best = INFINITY;
+    for (int call = 0; call < 9; call++) {
+        struct timespec begin, end;
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        body(user);
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        best = fmin(best, (double)(end.tv_sec - begin.tv_sec) +
+                              1e-9 * (double)(end.tv_nsec - begin.tv_nsec));
+    }
+    return best;
 }
 
 static void time_all(kiln_bench *bench, job *now, const char *folder)
@@ -95,12 +114,14 @@ static void time_all(kiln_bench *bench, job *now, const char *folder)
     now->scene.output.fields = 0;
     snprintf(now->path, sizeof now->path, "%s/a.vtu", folder);
     report(bench, now, "frame: state to .vtu, u and v", kiln_bench_time(bench, frame_body, now), 3,
-           "");
+           "CPU time: not what the disk is waited for");
     now->scene.output.fields = 1u << KILN_OUTPUT_MISES;
     snprintf(now->path, sizeof now->path, "%s/a.vtu", folder);
-    snprintf(size, sizeof size, "%u tets with u, v, mises",
+    snprintf(size, sizeof size, "%u tets with u, v, mises; CPU time",
              kiln_world_mesh(now->world)->table[KILN_ON_TET].live);
     report(bench, now, "frame: state to .vtu", kiln_bench_time(bench, frame_body, now), 3, size);
+    report(bench, now, "frame: state to .vtu, wall clock", wall_seconds(frame_body, now), 0,
+           "with what the disk is waited for");
     unlink(now->path);
     snprintf(now->path, sizeof now->path, "%s/a.h5", folder);
     report(bench, now, "checkpoint: write", kiln_bench_time(bench, checkpoint_body, now), 0, "");
@@ -121,11 +142,12 @@ void kiln_bench_run(kiln_bench *bench)
     kiln_soup_init(&now.frame, now.context);
     now.status = make_world(&now, &now.error);
     if (now.status != KILN_OK)
-        report(bench, &now, "a world for frames", 1.0, 0, "");
+        kiln_bench_report_failure(bench, "a world for frames", now.error.message);
     else if (mkdtemp(folder)) {
         time_all(bench, &now, folder);
         rmdir(folder);
-    }
+    } else
+        kiln_bench_report_failure(bench, "frames", "cannot make a folder in /tmp");
     kiln_soup_free(&now.frame);
     kiln_world_destroy(now.world);
     kiln_scene_free(&now.scene);

@@ -187,23 +187,27 @@ static void bench_direct(kiln_bench *bench, elastic_bar *bar)
     char text[96], name[64];
     const char *direct = KILN_SOLVER_DIRECT.name;
     solver_run first = {0}, once = {0};
-    double best = 1e300, factor = 1e300, solve = 1e300, tets = (double)bar->soup.tets.count;
+    double best = INFINITY, factor = INFINITY, solve = INFINITY,
+           tets = (double)bar->soup.tets.count;
     kiln_solver *solver = solver_named(bar->context, direct);
     if (!solver || run_solver(bar, solver, &first) != KILN_OK) {
+        kiln_bench_report_failure(bench, direct, "cannot factor and solve");
         kiln_solver_destroy(solver);
         return;
     }
 #ifndef KILN_SOLVER_MUMPS
-    double bare_analyse = 0.0, bare_best = 1e300;
+    double bare_analyse = 0.0, bare_best = INFINITY;
     kiln_bare_call *bare = kiln_bare_start(&bar->matrix, bar->b, &bare_analyse);
 #endif
     for (int i = 0; i < REPEATS; i++) {
 #ifndef KILN_SOLVER_MUMPS
-        if (bare)
-            bare_best = fmin(bare_best, kiln_bare_run(bare));
+        double bare_once = bare ? kiln_bare_run(bare) : NAN;
+        bare_best = bare_once <= bare_best ? bare_once : isnan(bare_once) ? NAN : bare_best;
 #endif
-        if (run_solver(bar, solver, &once) != KILN_OK)
+        if (run_solver(bar, solver, &once) != KILN_OK) {
+            best = factor = solve = NAN;
             break;
+        }
         best = fmin(best, once.factor + once.solve);
         factor = fmin(factor, once.factor);
         solve = fmin(solve, once.solve);
@@ -230,13 +234,16 @@ static void bench_direct(kiln_bench *bench, elastic_bar *bar)
 static void bench_iterations(kiln_bench *bench, elastic_bar *bar, const char *backend, double nu)
 {
     char name[64], text[96];
-    double best = 1e300;
+    double best = INFINITY;
     solver_run first = {0}, once = {0};
     kiln_solver *solver = solver_named(bar->context, backend);
-    if (!solver)
+    if (!solver) {
+        kiln_bench_report_failure(bench, backend, "cannot be made");
         return;
-    fill_bar(bar, nu);
-    kiln_status status = run_solver(bar, solver, &first);
+    }
+    kiln_status status = fill_bar(bar, nu);
+    if (status == KILN_OK)
+        status = run_solver(bar, solver, &first);
     for (int i = 0; i < REPEATS && status == KILN_OK; i++) {
         status = run_solver(bar, solver, &once);
         best = fmin(best, once.factor + once.solve);
@@ -246,7 +253,7 @@ static void bench_iterations(kiln_bench *bench, elastic_bar *bar, const char *ba
              once.report.iterations, once.report.residual,
              (double)once.report.bytes / (double)bar->soup.tets.count,
              status == KILN_OK ? "" : ", FAILED");
-    kiln_bench_report(bench, name, best, "s", 0.0, 0, text);
+    kiln_bench_report(bench, name, status == KILN_OK ? best : NAN, "s", 0.0, 0, text);
     kiln_solver_destroy(solver);
 }
 
@@ -258,9 +265,11 @@ static void bench_large(kiln_bench *bench, kiln_context *context)
     solver_run once = {0};
     kiln_solver *solver = solver_named(context, "auto");
     kiln_status status = make_bar(&bar, context, 35, 0.3);
-    if (status == KILN_OK && solver)
-        status = run_solver(&bar, solver, &once);
+    if (status == KILN_OK)
+        status = solver ? run_solver(&bar, solver, &once) : KILN_ERR_MEMORY;
     double gigabytes = (double)(kiln_bsr_bytes(&bar.matrix) + once.report.bytes) / 1073741824.0;
+    if (status != KILN_OK)
+        gigabytes = once.factor = NAN;
     snprintf(text, sizeof text, "%s: %s%s", once.report.backend ? once.report.backend : "",
              once.report.reason ? once.report.reason : "", status == KILN_OK ? "" : ", FAILED");
     kiln_bench_report(bench, "1M tets, auto: matrix and solver", gigabytes, "GiB", 12.0, 0, text);
@@ -297,7 +306,8 @@ void kiln_bench_solve(kiln_bench *bench)
         bench_iterations(bench, &bar, "pcg-jacobi", 0.3);
         bench_iterations(bench, &bar, "pcg-ic", 0.3);
         bench_iterations(bench, &bar, "pcg-ic", 0.49);
-    }
+    } else
+        kiln_bench_report_failure(bench, "linear systems", "cannot make the bar");
     free_bar(&bar);
     bench_large(bench, &single);
 }

@@ -111,11 +111,13 @@ static void bench_random_overlap(kiln_bench *bench)
     if (work.a && work.b) {
         double seconds = kiln_bench_time(bench, run_overlaps, &work);
         char text[128];
-        snprintf(text, sizeof text, "partition sum off by %.1e (bar 1e-13), %.0f%% of pairs meet",
-                 partition_error(), 100.0 * (double)work.meeting / (double)work.count);
-        kiln_bench_report(bench, "tet-tet overlap, random", 1e-6 * (double)work.count / seconds,
-                          "M pairs/s", 2.0, 1, text);
-    }
+        snprintf(text, sizeof text, "%.0f%% of pairs meet, partition sum off by",
+                 100.0 * (double)work.meeting / (double)work.count);
+        kiln_bench_report_checked(bench, "tet-tet overlap, random",
+                                  1e-6 * (double)work.count / seconds, "M pairs/s", 2.0, 1, text,
+                                  partition_error(), 1e-13);
+    } else
+        kiln_bench_report_failure(bench, "tet-tet overlap, random", "out of memory");
     free(work.a);
     free(work.b);
 }

@@ -61,8 +61,10 @@ static void measure(kiln_bench *bench, fixture *f)
 {
     char text[96];
     double time = kiln_bench_time(bench, read_and_build, f);
-    if (f->status != KILN_OK)
+    if (f->status != KILN_OK) {
+        kiln_bench_report_failure(bench, "file to usable mesh", "cannot read and build it");
         return;
+    }
     double tets = f->mesh->table[KILN_ON_TET].live;
     size_t bytes = kiln_mesh_bytes(f->mesh);
     double audit_time = kiln_bench_time(bench, audit, f);
@@ -84,6 +86,8 @@ void kiln_bench_store(kiln_bench *bench)
     kiln_soup_init(&f.soup, f.context);
     if (make_file(&f) == KILN_OK)
         measure(bench, &f);
+    else
+        kiln_bench_report_failure(bench, "file to usable mesh", "cannot write the file");
     unlink(f.path);
     kiln_mesh_destroy(f.mesh);
     kiln_soup_free(&f.soup);

@@ -177,6 +177,6 @@ void kiln_bench_terms(kiln_bench *bench)
 {
     fixture f = {.context = kiln_bench_context(bench)};
     if (run_suite(bench, &f) != KILN_OK)
-        kiln_bench_report(bench, "terms: could not be set up", 0.0, "", 1.0, 1, "");
+        kiln_bench_report_failure(bench, "terms", "could not be set up");
     close_fixture(&f);
 }
