@@ -107,7 +107,7 @@ static kiln_status use_material(fixture *f, bool nodal, double beta, double visc
     kiln_lame_from_young(1e5, 0.45, &m.mu, &m.lambda);
     KILN_TRY(kiln_elements_build(f->elements, f->mesh, &m, 1, f->material_of, NULL, NULL));
     KILN_TRY(kiln_nodal_pressure_build(f->pressure, NULL));
-    KILN_TRY(kiln_damping_build(f->damping, NULL));
+    KILN_TRY(kiln_damping_build(f->damping, NULL, NULL));
     kiln_term *terms[2] = {kiln_elements_term(f->elements), kiln_nodal_pressure_term(f->pressure)};
     kiln_cliques sets[2];
     for (int i = 0; i < 1 + nodal; i++)

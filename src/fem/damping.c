@@ -24,6 +24,7 @@ struct kiln_damping {
     bool stiffness, viscosity, lumped, matrix; /* what there is of each kind */
     kiln_bsr D;
     kiln_f64_array diagonal; /* [vertex slot] alpha times lumped mass */
+    kiln_f64_array drag;     /* [element number] alpha times mass, where the mass is consistent */
     kiln_f64_array beta;     /* [material] */
     kiln_f64_array motion;   /* [vertex slot][3] x - origin; with the matrix, as the two below */
     kiln_f64_array product;  /* [vertex slot][3] D (x - origin) */
@@ -65,6 +66,7 @@ void kiln_damping_destroy(kiln_damping *damping)
     kiln_context *context = damping->context;
     kiln_bsr_free(&damping->D);
     kiln_array_free(context, &damping->diagonal);
+    kiln_array_free(context, &damping->drag);
     kiln_array_free(context, &damping->beta);
     kiln_array_free(context, &damping->motion);
     kiln_array_free(context, &damping->product);
@@ -98,7 +100,7 @@ static kiln_cliques cliques(void *self)
 }
 
 /* Sets what there is to damp. True if a nodal pressure is among it. */
-static bool survey(kiln_damping *d)
+static bool survey(kiln_damping *d, bool *drag)
 {
     const kiln_elements *e = d->elements;
     bool inertia = false, volumetric = false;
@@ -114,25 +116,28 @@ static bool survey(kiln_damping *d)
         d->beta.data[m] = material->damping_stiffness;
     }
     d->lumped = inertia && kiln_mass_kind_of(d->mass) == KILN_MASS_LUMPED;
-    d->matrix = d->stiffness || d->viscosity || (inertia && !d->lumped);
+    *drag = inertia && !d->lumped;
+    d->matrix = d->stiffness || d->viscosity || *drag;
     return volumetric && d->pressure;
 }
 
-static double tet_mass(const kiln_elements *e, size_t number, const kiln_material *material)
-{
-    return material->density * e->batches.data[number / LANES].volume[number % LANES];
-}
-
-static void sum_diagonal(kiln_damping *d)
+/* Alpha times mass, of the vertices or of the elements. */
+static void sum_drag(kiln_damping *d, const double *tet_mass)
 {
     const kiln_elements *e = d->elements;
-    memset(d->diagonal.data, 0, d->rows * sizeof(double));
+    if (d->diagonal.data)
+        memset(d->diagonal.data, 0, d->rows * sizeof(double));
     for (size_t m = 0; m < e->materials.count; m++)
-        for (size_t n = LANES * e->first.data[m]; n < LANES * e->first.data[m + 1]; n++)
-            for (size_t k = 0; k < 4; k++)
-                d->diagonal.data[e->vertex.data[4 * n + k]] +=
-                    0.25 * e->materials.data[m].damping_mass *
-                    tet_mass(e, n, &e->materials.data[m]);
+        for (size_t n = LANES * e->first.data[m]; n < LANES * e->first.data[m + 1]; n++) {
+            uint32_t slot = e->batches.data[n / LANES].slot[n % LANES];
+            double alpha = slot == KILN_NONE ? 0.0 : e->materials.data[m].damping_mass;
+            double drag = alpha > 0.0 ? alpha * tet_mass[slot] : 0.0;
+            if (d->drag.data)
+                d->drag.data[n] = drag;
+            else
+                for (size_t k = 0; k < 4; k++)
+                    d->diagonal.data[e->vertex.data[4 * n + k]] += 0.25 * drag;
+        }
 }
 
 static kiln_status make_matrix(kiln_damping *d, bool volumetric, kiln_error *error)
@@ -150,7 +155,7 @@ static kiln_status make_matrix(kiln_damping *d, bool volumetric, kiln_error *err
     return kiln_array_reserve(d->context, &d->spilled, 3 * d->D.spill->slots, error);
 }
 
-kiln_status kiln_damping_build(kiln_damping *damping, kiln_error *error)
+kiln_status kiln_damping_build(kiln_damping *damping, const double *tet_mass, kiln_error *error)
 {
     kiln_damping *d = damping;
     d->lumped = d->matrix = false;
@@ -158,12 +163,16 @@ kiln_status kiln_damping_build(kiln_damping *damping, kiln_error *error)
     d->rows = d->elements->vertices;
     KILN_TRY(kiln_array_reserve(d->context, &d->beta, d->elements->materials.count, error));
     KILN_TRY(kiln_array_reserve(d->context, &d->partial, kiln_chunk_count(d->rows, GRAIN), error));
-    bool volumetric = survey(d), matrix = d->matrix, lumped = d->lumped;
+    bool drag, volumetric = survey(d, &drag), matrix = d->matrix, lumped = d->lumped;
     d->lumped = d->matrix = false; /* until all of it is there */
-    if (lumped) {
+    kiln_array_free(d->context, &d->diagonal);
+    kiln_array_free(d->context, &d->drag);
+    if (lumped)
         KILN_TRY(kiln_array_reserve(d->context, &d->diagonal, d->rows, error));
-        sum_diagonal(d);
-    }
+    if (drag)
+        KILN_TRY(kiln_array_reserve(d->context, &d->drag, kiln_elements_room(d->elements), error));
+    if (lumped || drag)
+        sum_drag(d, tet_mass);
     if (matrix)
         KILN_TRY(make_matrix(d, volumetric, error));
     else
@@ -241,8 +250,8 @@ static void tets_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
     kiln_elements *e = job->d->elements;
     const kiln_element_chunk *c = &e->chunks.data[job->first + chunk];
     const kiln_material *material = &e->materials.data[c->material];
-    double alpha = job->d->lumped ? 0.0 : material->damping_mass;
-    if (material->viscosity == 0.0 && alpha == 0.0)
+    const double *drag = job->d->drag.data;
+    if (material->viscosity == 0.0 && !(drag && material->damping_mass > 0.0))
         return;
     for (size_t n = LANES * (size_t)c->batch; n < LANES * (size_t)(c->batch + c->batches); n++) {
         kiln_element element = kiln_elements_at(e, n);
@@ -251,8 +260,8 @@ static void tets_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
         tet_blocks blocks = {{{{0}}}};
         if (material->viscosity > 0.0)
             add_viscous(&element, material->viscosity, job->x, blocks);
-        if (alpha > 0.0)
-            add_inertial(alpha * tet_mass(e, n, material), blocks);
+        if (drag)
+            add_inertial(drag[n], blocks);
         scatter(e, n, blocks, &job->d->D);
     }
 }
@@ -386,7 +395,7 @@ size_t kiln_damping_bytes(const kiln_damping *damping)
 {
     const kiln_damping *d = damping;
     return sizeof *d + kiln_bsr_bytes(&d->D) +
-           (d->diagonal.capacity + d->beta.capacity + d->motion.capacity + d->product.capacity +
-            d->spilled.capacity + d->partial.capacity) *
+           (d->diagonal.capacity + d->drag.capacity + d->beta.capacity + d->motion.capacity +
+            d->product.capacity + d->spilled.capacity + d->partial.capacity) *
                sizeof(double);
 }

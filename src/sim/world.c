@@ -113,28 +113,6 @@ static kiln_status make_density(kiln_world *world, kiln_error *error)
     return KILN_OK;
 }
 
-/* What the solid derives from its materials, where fields say it better. */
-static kiln_status apply_fields(kiln_world *world, kiln_error *error)
-{
-    const kiln_mesh *mesh = world->mesh;
-    if (world->varies)
-        KILN_TRY(kiln_world_restore_lame(world, error));
-    const kiln_field *field = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_DENSITY);
-    if (!field)
-        return KILN_OK;
-    const double *density = (const double *)field->data;
-    size_t size = (size_t)mesh->table[KILN_ON_TET].used * sizeof(double);
-    double *mass = kiln_resize(world->context, NULL, 0, size);
-    if (!mass)
-        return kiln_fail_memory(error, size);
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        mass[t] = kiln_tet_live(mesh, t) ? density[t] * kiln_mesh_tet_volume(mesh, t) : 0.0;
-    kiln_status status =
-        kiln_mass_build(kiln_solid_mass(world->solid), mesh, world->scene->solid.mass, mass, error);
-    kiln_release(world->context, mass, size);
-    return status;
-}
-
 static kiln_status make_solid(kiln_world *world, kiln_error *error)
 {
     const kiln_scene *scene = world->scene;
@@ -145,9 +123,7 @@ static kiln_status make_solid(kiln_world *world, kiln_error *error)
     KILN_TRY(kiln_solid_create(world->mesh, &scene->solid, world->materials, scene->materials.count,
                                world->obstacles, scene->obstacles.count, &world->solid, error));
     KILN_TRY(kiln_world_set_motion(world, error));
-    if (world->varies)
-        KILN_TRY(kiln_world_vary_start(world, error));
-    return apply_fields(world, error);
+    return world->varies ? kiln_world_vary_start(world, error) : KILN_OK;
 }
 
 /* An energy that is infinite at the start cannot be minimised from there. */
@@ -254,7 +230,7 @@ kiln_status kiln_world_renew(kiln_world *world, kiln_error *error)
 {
     kiln_solid_forget(world->solid);
     KILN_TRY(kiln_solid_rebuild(world->solid, NULL, error));
-    return apply_fields(world, error);
+    return world->varies ? kiln_world_restore_lame(world, error) : KILN_OK;
 }
 
 static bool same_columns(const kiln_mesh *a, const kiln_mesh *b)

@@ -162,29 +162,38 @@ static double bounding_diagonal(const kiln_mesh *mesh)
 }
 
 /* Also checks that every live tet has a material that exists. */
-static kiln_status build_mass(kiln_solid *solid, const uint32_t *material_of, kiln_error *error)
+static kiln_status weigh_tets(const kiln_solid *solid, const uint32_t *material_of, double *mass,
+                              kiln_error *error)
 {
     const kiln_mesh *mesh = solid->mesh;
-    uint32_t tets = mesh->table[KILN_ON_TET].used;
-    kiln_f64_array mass = {0};
-    KILN_TRY(kiln_array_reserve(solid->context, &mass, tets, error));
-    kiln_status status = KILN_OK;
-    for (uint32_t t = 0; t < tets && status == KILN_OK; t++) {
-        mass.data[t] = 0.0;
+    const kiln_field *density = kiln_mesh_field(mesh, KILN_ON_TET, "density");
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        mass[t] = 0.0;
         if (!kiln_tet_live(mesh, t))
             continue;
         if (material_of[t] >= solid->materials.count)
-            status = kiln_fail(error, KILN_ERR_INPUT, "material", 0, -1,
-                               "tet %u has material %u, there are %zu", t, material_of[t],
-                               solid->materials.count);
-        else
-            mass.data[t] =
-                solid->materials.data[material_of[t]].density * kiln_mesh_tet_volume(mesh, t);
+            return kiln_fail(error, KILN_ERR_INPUT, "material", 0, -1,
+                             "tet %u has material %u, there are %zu", t, material_of[t],
+                             solid->materials.count);
+        mass[t] = kiln_mesh_tet_volume(mesh, t) *
+                  (density ? kiln_field_value(density, t, 0)
+                           : solid->materials.data[material_of[t]].density);
     }
-    if (status == KILN_OK)
-        status = kiln_mass_build(solid->mass, mesh, solid->options.mass, mass.data, error);
-    kiln_array_free(solid->context, &mass);
-    return status;
+    return KILN_OK;
+}
+
+/* All that depends on materials. `mass` is room for [tet slot]. */
+static kiln_status build_bodies(kiln_solid *solid, double *mass, kiln_error *error)
+{
+    const kiln_mesh *mesh = solid->mesh;
+    const kiln_field *field = kiln_mesh_field(mesh, KILN_ON_TET, "material");
+    const uint32_t *material_of = (const uint32_t *)(const void *)field->data;
+    KILN_TRY(weigh_tets(solid, material_of, mass, error));
+    KILN_TRY(kiln_mass_build(solid->mass, mesh, solid->options.mass, mass, error));
+    KILN_TRY(kiln_elements_build(solid->elements, mesh, solid->materials.data,
+                                 solid->materials.count, material_of, NULL, error));
+    KILN_TRY(kiln_nodal_pressure_build(solid->pressure, error));
+    return kiln_damping_build(solid->damping, mass, error);
 }
 
 static kiln_status make_room(kiln_solid *s, kiln_error *error)
@@ -210,16 +219,14 @@ kiln_status kiln_solid_rebuild(kiln_solid *solid, const kiln_material *materials
     const kiln_mesh *mesh = solid->mesh;
     if (materials)
         memcpy(solid->materials.data, materials, solid->materials.count * sizeof *materials);
-    const kiln_field *field = kiln_mesh_field(mesh, KILN_ON_TET, "material");
-    const uint32_t *material_of = (const uint32_t *)(const void *)field->data;
     solid->rows = mesh->table[KILN_ON_VERTEX].used;
     solid->length = bounding_diagonal(mesh);
     KILN_TRY(make_room(solid, error));
-    KILN_TRY(build_mass(solid, material_of, error));
-    KILN_TRY(kiln_elements_build(solid->elements, mesh, solid->materials.data,
-                                 solid->materials.count, material_of, NULL, error));
-    KILN_TRY(kiln_nodal_pressure_build(solid->pressure, error));
-    KILN_TRY(kiln_damping_build(solid->damping, error));
+    kiln_f64_array mass = {0};
+    KILN_TRY(kiln_array_reserve(solid->context, &mass, mesh->table[KILN_ON_TET].used, error));
+    kiln_status status = build_bodies(solid, mass.data, error);
+    kiln_array_free(solid->context, &mass);
+    KILN_TRY(status);
     KILN_TRY(kiln_constraints_reset(&solid->given, solid->rows, error));
     KILN_TRY(kiln_loads_reset(solid->loads, mesh, error));
     return kiln_touch_build(&solid->touch, mesh, solid->length, error);

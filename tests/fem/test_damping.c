@@ -43,7 +43,7 @@ static setting open_setting(const char *size, const kiln_material *materials, si
     OK(kiln_elements_build(s.elements, s.mesh, materials, count, s.material_of, NULL, NULL));
     OK(kiln_nodal_pressure_build(s.pressure, NULL));
     OK(kiln_mass_build(s.mass, s.mesh, kind, tet_mass, NULL));
-    OK(kiln_damping_build(s.damping, NULL));
+    OK(kiln_damping_build(s.damping, tet_mass, NULL));
     free(tet_mass);
     return s;
 }
@@ -347,7 +347,7 @@ START_TEST(out_of_memory)
         heap.fail_at = heap.calls + fail;
         kiln_status status = kiln_damping_create(context, elements, mass, &damping, NULL);
         if (status == KILN_OK)
-            status = kiln_damping_build(damping, NULL);
+            status = kiln_damping_build(damping, tet_mass, NULL);
         if (damping)
             ck_assert_int_eq(kiln_damping_is_used(damping), status == KILN_OK);
         heap.fail_at = 0;

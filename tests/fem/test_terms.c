@@ -111,7 +111,7 @@ static void build_parts(stage *s, const kiln_material m[2])
     OK(kiln_nodal_pressure_build(s->pressure, NULL));
     OK(kiln_mass_build(s->mass, s->mesh, consistent ? KILN_MASS_CONSISTENT : KILN_MASS_LUMPED,
                        tet_mass, NULL));
-    OK(kiln_damping_build(s->damping, NULL));
+    OK(kiln_damping_build(s->damping, tet_mass, NULL));
     OK(kiln_loads_reset(s->loads, s->mesh, NULL));
     free(tet_mass);
     free(material_of);

@@ -398,6 +398,46 @@ START_TEST(stiffness_may_be_a_function)
 }
 END_TEST
 
+static kiln_status even_density(void *self, const kiln_circumstances *at, double *out,
+                                int components, kiln_error *error)
+{
+    (void)at, (void)components, (void)error;
+    out[0] = *(const double *)self;
+    return KILN_OK;
+}
+
+/* Damping by mass is that of the mass there is, whoever says how dense it is. */
+START_TEST(mass_damping_knows_density_that_is_a_function)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        double left[2], density = 1000.0;
+        for (int function = 0; function < 2; function++) {
+            begin();
+            kiln_array_free(context, &scene->holds.data[0].where);
+            scene->holds.count = 0;
+            scene->gravity = kiln_quantity_vector(kiln_v3(0, 0, 0));
+            scene->solid.mass = kind ? KILN_MASS_CONSISTENT : KILN_MASS_LUMPED;
+            scene->bodies.data[0].velocity = kiln_quantity_vector(kiln_v3(1, 0, 0));
+            kiln_scene_material *material = &scene->materials.data[0];
+            material->base.damping_mass = 20.0;
+            if (function) {
+                material->density = (kiln_quantity){.self = &density, .evaluate = even_density};
+                material->base.density = 0.0;
+            }
+            kiln_world *world = scene_world(scene);
+            left[function] = scene_step(world, 0.01).px;
+            ck_assert_int_eq(kiln_world_renew(world, NULL), KILN_OK);
+            left[function] = scene_step(world, 0.02).px;
+            kiln_world_destroy(world);
+            end();
+        }
+        /* Implicit Euler: v / (1 + alpha h) a step. */
+        ck_assert_double_eq_tol(left[0], 62.5 / (1.2 * 1.2), 1e-6);
+        ck_assert_double_eq_tol(left[1], left[0], 1e-9);
+    }
+}
+END_TEST
+
 /* Round the z axis through the middle: exact for a rotation to fourth order. */
 static kiln_status whirl(void *self, const kiln_circumstances *at, double *out, int components,
                          kiln_error *error)
@@ -566,6 +606,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, loads_add_up);
     tcase_add_test(all, static_scenes_find_equilibrium);
     tcase_add_test(all, stiffness_may_be_a_function);
+    tcase_add_test(all, mass_damping_knows_density_that_is_a_function);
     tcase_add_test(all, a_velocity_field_moves_every_vertex);
     tcase_add_test(all, a_step_that_is_far_too_long_is_halved);
     tcase_add_test(all, giving_up_says_why_and_where);
