@@ -99,6 +99,54 @@ static kiln_vec3 slip_velocity(const kiln_touch *touch, const kiln_touch_contact
     return along_plane(touch, c, kiln_v3_scale(way, 1.0 / touch->tau));
 }
 
+/* What is held already. */
+
+/* Orthonormal directions that are held at a vertex, and where along each. */
+typedef struct held_axes {
+    kiln_vec3 axis[3];
+    double place[3];
+    int count;
+} held_axes;
+
+static kiln_vec3 row_of(const kiln_mat3 *m, int i)
+{
+    return kiln_v3(m->m[i][0], m->m[i][1], m->m[i][2]);
+}
+
+static held_axes axes_given(const kiln_constraints *given, uint32_t v, const kiln_mat3 *frame)
+{
+    held_axes axes = {.count = 0};
+    for (int c = 0; c < 3; c++)
+        if (given->held[v] >> c & 1) {
+            axes.axis[axes.count] = row_of(frame, c);
+            axes.place[axes.count] = kiln_v3_dot(axes.axis[axes.count], given->target[v]);
+            axes.count++;
+        }
+    return axes;
+}
+
+/* The part of a direction in which the vertex may move, as far as what was given is concerned. */
+static kiln_vec3 free_part(const kiln_constraints *given, uint32_t v, kiln_vec3 direction)
+{
+    if (given->held[v] == 0)
+        return direction;
+    kiln_mat3 frame = kiln_m3_identity();
+    size_t low = 0, high = given->frames.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (given->frames.data[middle].row < v)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < given->frames.count && given->frames.data[low].row == v)
+        frame = given->frames.data[low].axes;
+    held_axes axes = axes_given(given, v, &frame);
+    for (int k = 0; k < axes.count; k++)
+        direction = kiln_v3_madd(direction, -kiln_v3_dot(direction, axes.axis[k]), axes.axis[k]);
+    return direction;
+}
+
 /* Finding contacts. */
 
 typedef struct search {
@@ -206,8 +254,9 @@ static kiln_status seek(kiln_touch *touch, const search *s, bool *found, kiln_er
         uint32_t v = touch->surface.data[i];
         for (uint32_t o = 0; o < touch->obstacle_count; o++) {
             kiln_touch_contact new = {.vertex = v, .obstacle = o, .active = true};
-            if (!meets(s, v, o, &new.normal, &new.point))
-                continue;
+            if (!meets(s, v, o, &new.normal, &new.point) ||
+                kiln_v3_norm(free_part(touch->given, v, new.normal)) < INDEPENDENT)
+                continue; /* no obstacle stops what is led */
             kiln_touch_contact *old = find(touch, known, v, o);
             if (old && old->active)
                 continue; /* its plane is looked after elsewhere */
@@ -243,30 +292,6 @@ kiln_status kiln_touch_begin(kiln_touch *touch, const kiln_touch_start *start, k
 }
 
 /* Holding them. */
-
-/* Orthonormal directions that are held at a vertex, and where along each. */
-typedef struct held_axes {
-    kiln_vec3 axis[3];
-    double place[3];
-    int count;
-} held_axes;
-
-static kiln_vec3 row_of(const kiln_mat3 *m, int i)
-{
-    return kiln_v3(m->m[i][0], m->m[i][1], m->m[i][2]);
-}
-
-static held_axes axes_given(const kiln_constraints *given, uint32_t v, const kiln_mat3 *frame)
-{
-    held_axes axes = {.count = 0};
-    for (int c = 0; c < 3; c++)
-        if (given->held[v] >> c & 1) {
-            axes.axis[axes.count] = row_of(frame, c);
-            axes.place[axes.count] = kiln_v3_dot(axes.axis[axes.count], given->target[v]);
-            axes.count++;
-        }
-    return axes;
-}
 
 /* Holds the contact's plane by one more direction, unless those held do already. */
 static void hold_plane(held_axes *axes, kiln_touch_contact *contact)
@@ -473,14 +498,37 @@ kiln_status kiln_touch_project(kiln_touch *touch, bool settled, double *x, kiln_
     for (size_t i = 0; i < touch->contacts.count; i++) {
         kiln_touch_contact *c = &touch->contacts.data[i];
         kiln_vec3 normal, point, place = at(x, c->vertex);
-        if (c->active && kiln_obstacle_distance(touch->obstacles[c->obstacle], place, &normal,
-                                                &point) < -touch->slack) {
+        if (!c->active || kiln_obstacle_distance(touch->obstacles[c->obstacle], place, &normal,
+                                                 &point) >= -touch->slack)
+            continue;
+        kiln_vec3 way = free_part(touch->given, c->vertex, normal);
+        double share = kiln_v3_norm2(way), depth = kiln_v3_dot(normal, kiln_v3_sub(point, place));
+        if (share < INDEPENDENT * INDEPENDENT)
+            continue;
+        if (touch->given->held[c->vertex]) /* to the plane, by the way that is left */
+            put(x, c->vertex, kiln_v3_madd(place, depth / share, way));
+        else
             put(x, c->vertex, point);
-            c->normal = normal;
-            c->point = point;
-        }
+        c->normal = normal;
+        c->point = point;
     }
     return KILN_OK;
+}
+
+/* What the impact changes of a velocity; `way` is the free part of the normal. */
+static kiln_vec3 impact(const kiln_touch *touch, const kiln_touch_contact *c, kiln_vec3 way,
+                        kiln_vec3 old)
+{
+    const kiln_obstacle *obstacle = touch->obstacles[c->obstacle];
+    kiln_vec3 relative = kiln_v3_sub(old, kiln_obstacle_velocity(obstacle, c->point));
+    double into = -kiln_v3_dot(relative, c->normal), share = kiln_v3_norm2(way);
+    kiln_vec3 along = kiln_v3_madd(relative, into, c->normal);
+    double speed = kiln_v3_norm(along);
+    double loss = into > 0.0 ? kiln_obstacle_friction(obstacle) * into : 0.0;
+    double lost = speed > loss ? loss / speed : 1.0;
+    kiln_vec3 drag = free_part(touch->given, c->vertex, kiln_v3_scale(along, -lost));
+    drag = kiln_v3_madd(drag, -kiln_v3_dot(drag, way) / share, way); /* stays in the plane */
+    return kiln_v3_madd(drag, into / share, way);
 }
 
 void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, double *v, double *a,
@@ -490,21 +538,17 @@ void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, doub
         const kiln_touch_contact *c = &touch->contacts.data[i];
         if (!c->active)
             continue;
-        const kiln_obstacle *obstacle = touch->obstacles[c->obstacle];
-        kiln_vec3 old = at(v, c->vertex), wall = kiln_obstacle_velocity(obstacle, c->point);
-        kiln_vec3 relative = kiln_v3_sub(old, wall);
-        double into = -kiln_v3_dot(relative, c->normal);
-        kiln_vec3 along = kiln_v3_madd(relative, into, c->normal);
-        double speed = kiln_v3_norm(along);
-        double loss = into > 0.0 ? kiln_obstacle_friction(obstacle) * into : 0.0;
-        double left = speed > loss ? 1.0 - loss / speed : 0.0;
-        kiln_vec3 new = kiln_v3_madd(wall, speed > 0.0 ? left : 0.0, along);
-        put(v, c->vertex, new);
-        kiln_vec3 force = kiln_v3_scale(kiln_v3_sub(new, old), mass[c->vertex] / h);
+        kiln_vec3 way = free_part(touch->given, c->vertex, c->normal);
+        double share = kiln_v3_norm2(way);
+        if (share < INDEPENDENT * INDEPENDENT)
+            continue;
+        kiln_vec3 old = at(v, c->vertex), change = impact(touch, c, way, old);
+        put(v, c->vertex, kiln_v3_add(old, change));
+        kiln_vec3 force = kiln_v3_scale(change, mass[c->vertex] / h);
         put(contact, c->vertex, kiln_v3_add(at(contact, c->vertex), force));
         if (a) {
             kiln_vec3 rate = at(a, c->vertex);
-            put(a, c->vertex, kiln_v3_madd(rate, -kiln_v3_dot(rate, c->normal), c->normal));
+            put(a, c->vertex, kiln_v3_madd(rate, -kiln_v3_dot(rate, c->normal) / share, way));
         }
     }
 }

@@ -86,12 +86,14 @@ kiln_status kiln_touch_constrain(kiln_touch *touch, kiln_constraints *active, ki
 kiln_status kiln_touch_judge(kiln_touch *touch, const double *x, double *held, double *contact,
                              double *change, bool *changed, kiln_error *error);
 
-/* Vertices still inside are put on the surface. `settled`: the last judgement changed nothing, so
- * only contacts can be; otherwise others are looked for and become contacts. */
+/* Vertices still inside are put on the surface, as far as what is given lets them. `settled`: the
+ * last judgement changed nothing, so only contacts can be; otherwise others are looked for and
+ * become contacts. */
 kiln_status kiln_touch_project(kiln_touch *touch, bool settled, double *x, kiln_error *error);
 
 /* Velocities at the end: no motion through obstacles, the change is an inelastic impact with
- * Coulomb friction (Irving et al. 2004). Adds what that takes to `contact`. `a` may be NULL. */
+ * Coulomb friction (Irving et al. 2004), in the directions that nothing given holds. Adds what that
+ * takes to `contact`. `a` may be NULL. */
 void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, double *v, double *a,
                      double *contact);
 

@@ -652,6 +652,77 @@ START_TEST(static_block_on_a_plane)
 }
 END_TEST
 
+/* The height of the base is given: it starts at 0 and moves with `parameter`. */
+static void lead_base(rig *r, kiln_solid *solid, double time, double load)
+{
+    (void)load;
+    const kiln_mesh *mesh = kiln_solid_mesh(solid);
+    kiln_constraints *held = kiln_solid_constraints(solid);
+    for (uint32_t v = 0; v < held->rows; v++)
+        if (mesh->u[v].z == 0.0) {
+            held->held[v] = 4;
+            held->target[v] = kiln_v3(0, 0, r->parameter * time);
+        }
+}
+
+/* Obstacles do not move what is led, nor stop it, and do not press on it. */
+START_TEST(led_into_an_obstacle)
+{
+    for (int i = 0; i <= KILN_BDF2; i++) {
+        rig r = block(0.3, kiln_v3(0, 0, 1), (kiln_integrator)i);
+        kiln_obstacle_destroy(r.obstacles[0]);
+        r.obstacle_count = 0;
+        add_obstacle(&r, plane(kiln_v3(0, 0, -0.02), kiln_v3(0, 0, 1)), 0.3);
+        r.set = lead_base;
+        r.parameter = -1.0;
+        rig_build(&r);
+        for (uint32_t v = 0; v < r.mesh->table[KILN_ON_VERTEX].used; v++)
+            rig_v(&r)[v] = kiln_v3(0, 0, -1);
+        for (int k = 1; k <= 8; k++) {
+            rig_step(&r, 0.01);
+            ck_assert_double_eq(kiln_v3_norm(rig_sum(&r, kiln_solid_contact(r.solid))), 0.0);
+            for (uint32_t v = 0; v < r.mesh->table[KILN_ON_VERTEX].used; v++)
+                if (r.mesh->u[v].z == 0.0) {
+                    ck_assert_double_eq_tol(r.mesh->x[v].z, -r.clock.time, 1e-12);
+                    ck_assert_double_eq_tol(rig_v(&r)[v].z, -1.0, 1e-9);
+                }
+        }
+        rig_free(&r);
+    }
+}
+END_TEST
+
+/* A slope that meets a base which keeps its height stops it sideways. */
+START_TEST(held_in_height_against_a_slope)
+{
+    for (int i = 0; i <= KILN_BDF2; i++) {
+        rig r = block(0.0, kiln_v3(0, 0, 1), (kiln_integrator)i);
+        kiln_obstacle_destroy(r.obstacles[0]);
+        r.obstacle_count = 0;
+        kiln_vec3 normal = kiln_v3_normalize(kiln_v3(1, 0, 0.5)), foot = kiln_v3(-0.05, 0, 0);
+        add_obstacle(&r, plane(foot, normal), 0.3);
+        r.set = lead_base;
+        rig_build(&r);
+        for (uint32_t v = 0; v < r.mesh->table[KILN_ON_VERTEX].used; v++)
+            rig_v(&r)[v] = kiln_v3(-2, 0, 0);
+        int touched = 0;
+        for (int k = 1; k <= 8; k++) {
+            rig_step(&r, 0.01);
+            touched += r.report.contacts;
+            for (uint32_t v = 0; v < r.mesh->table[KILN_ON_VERTEX].used; v++)
+                if (r.mesh->u[v].z == 0.0) {
+                    kiln_vec3 x = r.mesh->x[v];
+                    ck_assert_double_eq_tol(x.z, 0.0, 1e-12);
+                    ck_assert_double_eq_tol(rig_v(&r)[v].z, 0.0, 1e-9);
+                    ck_assert_double_ge(kiln_v3_dot(normal, kiln_v3_sub(x, foot)), -1e-8);
+                }
+        }
+        ck_assert_int_gt(touched, 0);
+        rig_free(&r);
+    }
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("obstacles");
@@ -676,5 +747,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tests, taken_back);
     tcase_add_test(tests, static_contact);
     tcase_add_test(tests, static_block_on_a_plane);
+    tcase_add_test(tests, led_into_an_obstacle);
+    tcase_add_test(tests, held_in_height_against_a_slope);
     return suite;
 }
