@@ -57,7 +57,8 @@ KILN_ELEMENT_KERNELS(stable_neo_hookean);
 
 const kiln_material_model kiln_material_stable_neo_hookean = {
     .name = "stable-neo-hookean",
-    .help = "Smith 2018: neo-Hookean without a barrier, stable at rest; bears inversion",
+    .help = "Smith 2018: neo-Hookean without a barrier, stable at rest when "
+            "poisson is 0 or more; bears inversion",
     .dilation = KILN_DILATION_VOLUME,
     .energy = energy,
     .stress = stress,

@@ -143,6 +143,36 @@ static kiln_status check_energy(kiln_world *world, kiln_error *error)
                      at.x, at.y, at.z);
 }
 
+/* A step takes a body out of an obstacle it starts in, however fast that is: rarely what was meant.
+ * Depths of less than a thousandth of the way across everything are taken for rounding. */
+static void warn_of_bodies_inside(const kiln_world *world)
+{
+    const kiln_mesh *mesh = world->mesh;
+    const kiln_scene *scene = world->scene;
+    for (size_t o = 0; o < scene->obstacles.count; o++) {
+        double deepest = 0.0;
+        kiln_vec3 normal, point, at = {0, 0, 0}, low = {INFINITY, INFINITY, INFINITY};
+        kiln_vec3 high = kiln_v3_scale(low, -1.0);
+        for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+            if (!kiln_vertex_live(mesh, v) || !(mesh->vertex[v].flags & KILN_VERTEX_SURFACE))
+                continue;
+            kiln_vec3 x = mesh->x[v];
+            low = kiln_v3(fmin(low.x, x.x), fmin(low.y, x.y), fmin(low.z, x.z));
+            high = kiln_v3(fmax(high.x, x.x), fmax(high.y, x.y), fmax(high.z, x.z));
+            double d = kiln_obstacle_distance(world->obstacles[o], x, &normal, &point);
+            if (d < deepest) {
+                deepest = d;
+                at = x;
+            }
+        }
+        if (-deepest > 1e-3 * kiln_v3_norm(kiln_v3_sub(high, low)))
+            kiln_log(world->context, KILN_LOG_WARNING,
+                     "a body starts %.3g m inside obstacle '%s', at (%.4g, %.4g, %.4g): it will be "
+                     "thrown out",
+                     -deepest, scene->obstacles.data[o].name, at.x, at.y, at.z);
+    }
+}
+
 static kiln_status build(kiln_world *world, kiln_error *error)
 {
     KILN_TRY(make_materials(world, error));
@@ -154,6 +184,8 @@ static kiln_status build(kiln_world *world, kiln_error *error)
     KILN_TRY(kiln_array_reserve(world->context, &world->quality,
                                 world->mesh->table[KILN_ON_TET].used, error));
     KILN_TRY(check_energy(world, error));
+    if (world->scene->solid.integrator != KILN_STATIC)
+        warn_of_bodies_inside(world);
     kiln_pace_init(&world->state.pace, &world->scene->pace);
     return KILN_OK;
 }
@@ -329,6 +361,8 @@ static const char *advice(const kiln_step_report *report, bool moving)
     case KILN_NEWTON_ITERATIONS:
         return moving ? "try more Newton iterations or a looser tolerance"
                       : "try more load_steps or Newton iterations; is every body held?";
+    case KILN_NEWTON_NOT_FINITE:
+        return "is a body crushed to nothing, or sent into an obstacle? Try slower motion";
     case KILN_NEWTON_SOLVER:
         return "is every body held, or has it mass (a static body that floats has no equilibrium)?";
     default:
