@@ -268,7 +268,7 @@ static void bench_shuffled(kiln_bench *bench, const kiln_material_model *model)
 static void run_stretch(void *user)
 {
     fixture *f = user;
-    kiln_bench_keep(kiln_elements_stretch(f->elements, f->x, (const double *)f->mesh->u));
+    kiln_bench_keep(kiln_elements_stretch(f->elements, f->x, (const double *)f->mesh->u, NULL));
 }
 
 static void run_max_step(void *user)

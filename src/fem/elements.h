@@ -41,8 +41,10 @@ size_t kiln_elements_bytes(const kiln_elements *elements);
 size_t kiln_elements_inverted(const kiln_elements *elements, const double *x, uint32_t *first);
 
 /* Largest ratio of an element's singular values at x to those at y, either way: how much the worst
- * tet was stretched by a step. INFINITY when one was turned inside out or flattened. */
-double kiln_elements_stretch(const kiln_elements *elements, const double *x, const double *y);
+ * tet was stretched by a step. INFINITY when one was turned inside out or flattened. `tet`: the
+ * slot of the worst one, KILN_NONE when none was stretched; may be NULL. */
+double kiln_elements_stretch(const kiln_elements *elements, const double *x, const double *y,
+                             uint32_t *tet);
 
 /* Columns for frames, [tet slot][components]; rows of dead tets are not touched. The stresses
  * include the pressure of the nodal form; the energy has U at the tet's own theta. */

@@ -2,6 +2,7 @@
 #include "fem/elements_guard.h"
 
 #include "base/parallel.h"
+#include "geom/svd3.h"
 
 #include <string.h>
 
@@ -172,12 +173,48 @@ static void stretch_chunk(void *user, size_t chunk, size_t begin, size_t end, in
     job->e->partial.data[chunk] = table[job->e->context->isa](&span, job->x, job->y);
 }
 
-double kiln_elements_stretch(const kiln_elements *elements, const double *x, const double *y)
+static double tet_stretch(const kiln_element *e, const double *x, const double *y)
+{
+    kiln_svd3 a = kiln_svd3_decompose(kiln_element_deformation(e, x));
+    kiln_svd3 b = kiln_svd3_decompose(kiln_element_deformation(e, y));
+    double worst = 1.0;
+    for (int i = 0; i < 3; i++) {
+        double ratio = a.s[i] / b.s[i];
+        worst = fmax(worst, ratio > 0.0 ? fmax(ratio, 1.0 / ratio) : INFINITY);
+    }
+    return worst;
+}
+
+/* The worst of the chunk that has the largest stretch. */
+static uint32_t worst_tet(const guard_job *job, size_t chunk)
+{
+    const kiln_element_chunk *c = &job->e->chunks.data[chunk];
+    size_t number = LANES * (size_t)c->batch, stop = number + LANES * (size_t)c->batches;
+    uint32_t worst = KILN_NONE;
+    for (double most = 0.0; number < stop; number++) {
+        kiln_element e = kiln_elements_at(job->e, number);
+        double stretch = e.slot == KILN_NONE ? 0.0 : tet_stretch(&e, job->x, job->y);
+        if (stretch > most) {
+            most = stretch;
+            worst = e.slot;
+        }
+    }
+    return worst;
+}
+
+double kiln_elements_stretch(const kiln_elements *elements, const double *x, const double *y,
+                             uint32_t *tet)
 {
     guard_job job = {.e = elements, .x = x, .y = y};
     double worst = 1.0;
+    size_t in = elements->chunks.count;
     kiln_parallel_for(elements->context, elements->chunks.count, 1, stretch_chunk, &job);
     for (size_t c = 0; c < elements->chunks.count; c++)
-        worst = elements->partial.data[c] > worst ? elements->partial.data[c] : worst;
+        if (elements->partial.data[c] > worst) {
+            worst = elements->partial.data[c];
+            in = c;
+        }
+    if (tet)
+        *tet = in < elements->chunks.count ? worst_tet(&job, in) : KILN_NONE;
     return worst;
 }

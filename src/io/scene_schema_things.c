@@ -111,8 +111,10 @@ static void start_load(void *target)
              .signature = SCENE_OF_TIME_AND_PLACE},                                                \
             FROM_ROW(kiln_scene_load, from), TILL_ROW(kiln_scene_load, until),                     \
     }
-static const scene_row force_rows[] =
-    LOAD_ROWS(SCENE_FIELD, "N", "the vertices", "the whole force, shared equally by the vertices");
+static const scene_row force_rows[] = LOAD_ROWS(
+    SCENE_FIELD, "N", "the vertices",
+    "the whole force, shared equally by the vertices; a function is asked for each vertex, "
+    "which gets its share of what it says there");
 static const scene_row traction_rows[] =
     LOAD_ROWS(SCENE_FIELD, "N/m^2", "the faces", "force per material area");
 static const scene_row pressure_rows[] =

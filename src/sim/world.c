@@ -129,9 +129,7 @@ static kiln_status make_solid(kiln_world *world, kiln_error *error)
 /* An energy that is infinite at the start cannot be minimised from there. */
 static kiln_status check_energy(kiln_world *world, kiln_error *error)
 {
-    kiln_term *term = kiln_elements_term(kiln_solid_elements(world->solid));
-    double energy = term->value(term->self, &world->mesh->x[0].x);
-    if (isfinite(energy))
+    if (isfinite(kiln_solid_elastic_energy(world->solid, &world->mesh->x[0].x)))
         return KILN_OK;
     uint32_t first = KILN_NONE;
     kiln_elements_inverted(kiln_solid_elements(world->solid), &world->mesh->x[0].x, &first);
@@ -375,7 +373,7 @@ static void diagnose(const kiln_world *world, const kiln_step_report *report, do
 {
     const kiln_mesh *mesh = world->mesh;
     char where[160] = "", newton[120] = "";
-    bool vertex = report->outcome == KILN_STEP_ACCELERATION || report->outcome == KILN_STEP_ADRIFT;
+    bool vertex = kiln_step_outcome_where(report->outcome) == KILN_ON_VERTEX;
     if (report->element != KILN_NONE) {
         uint32_t v = vertex ? report->element : mesh->tet[report->element].v[0];
         uint32_t t = vertex ? mesh->vertex[v].tet : report->element;

@@ -395,6 +395,17 @@ static kiln_vec3 tet_centre(const kiln_mesh *mesh, uint32_t tet, const kiln_vec3
     return kiln_v3_scale(sum, 0.25);
 }
 
+static kiln_status load_vertex(kiln_world *world, const kiln_scene_load *load, uint32_t vertex,
+                               double time, double share, kiln_loads *loads, kiln_error *error)
+{
+    const kiln_mesh *mesh = world->mesh;
+    kiln_circumstances at = {.time = time, .material = mesh->u[vertex], .world = mesh->x[vertex]};
+    kiln_vec3 amount;
+    KILN_TRY(get_vector(&load->amount, &at, &amount, error));
+    kiln_loads_add_force(loads, vertex, kiln_v3_scale(amount, share));
+    return KILN_OK;
+}
+
 static kiln_status load_face(kiln_world *world, const kiln_scene_load *load, uint32_t face,
                              double time, double share, kiln_loads *loads, kiln_error *error)
 {
@@ -435,21 +446,18 @@ static kiln_status load_tet(kiln_world *world, const kiln_scene_load *load, uint
 static kiln_status set_load(kiln_world *world, size_t row, double time, double share,
                             kiln_loads *loads, kiln_error *error)
 {
+    static kiln_status (*const act[])(kiln_world *, const kiln_scene_load *, uint32_t, double,
+                                      double, kiln_loads *,
+                                      kiln_error *) = {[KILN_LOAD_FORCE] = load_vertex,
+                                                       [KILN_LOAD_TRACTION] = load_face,
+                                                       [KILN_LOAD_PRESSURE] = load_face,
+                                                       [KILN_LOAD_BODY] = load_tet};
     const kiln_scene_load *load = &world->scene->loads.data[row];
     const kiln_u32_array *rows = &world->loads[row];
-    if (load->kind == KILN_LOAD_FORCE) {
-        kiln_circumstances at = {.time = time};
-        kiln_vec3 total;
-        KILN_TRY(get_vector(&load->amount, &at, &total, error));
-        kiln_vec3 force = kiln_v3_scale(total, share / (double)rows->count);
-        for (size_t i = 0; i < rows->count; i++)
-            kiln_loads_add_force(loads, rows->data[i], force);
-        return KILN_OK;
-    }
+    if (load->kind == KILN_LOAD_FORCE)
+        share /= (double)rows->count;
     for (size_t i = 0; i < rows->count; i++)
-        KILN_TRY(load->kind == KILN_LOAD_BODY
-                     ? load_tet(world, load, rows->data[i], time, share, loads, error)
-                     : load_face(world, load, rows->data[i], time, share, loads, error));
+        KILN_TRY(act[load->kind](world, load, rows->data[i], time, share, loads, error));
     return KILN_OK;
 }
 

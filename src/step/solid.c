@@ -17,11 +17,21 @@ kiln_solid_options kiln_solid_default_options(void)
 const char *kiln_step_outcome_text(kiln_step_outcome outcome)
 {
     static const char *const text[] = {
-#define KILN_STEP_OUTCOME_ROW(name, text) text,
+#define KILN_STEP_OUTCOME_ROW(name, where, text) text,
         KILN_STEP_OUTCOME_TABLE(KILN_STEP_OUTCOME_ROW)
 #undef KILN_STEP_OUTCOME_ROW
     };
     return text[outcome];
+}
+
+kiln_where kiln_step_outcome_where(kiln_step_outcome outcome)
+{
+    static const kiln_where where[] = {
+#define KILN_STEP_OUTCOME_ROW(name, where, text) where,
+        KILN_STEP_OUTCOME_TABLE(KILN_STEP_OUTCOME_ROW)
+#undef KILN_STEP_OUTCOME_ROW
+    };
+    return where[outcome];
 }
 
 /* State columns. */

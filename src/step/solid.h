@@ -67,26 +67,28 @@ kiln_mass *kiln_solid_mass(kiln_solid *solid);
 kiln_mesh *kiln_solid_mesh(kiln_solid *solid);
 const kiln_solid_options *kiln_solid_settings(const kiln_solid *solid);
 
+/* With what the report's `element` is a slot of. */
 #define KILN_STEP_OUTCOME_TABLE(X)                                                                 \
-    X(KILN_STEP_DONE, "done")                                                                      \
-    X(KILN_STEP_NEWTON, "Newton failed")                                                           \
-    X(KILN_STEP_INVERTED, "a tet is inverted")                                                     \
-    X(KILN_STEP_NOT_FINITE, "NaN or infinity in the result")                                       \
-    X(KILN_STEP_STRETCH, "a tet is stretched too much in one step")                                \
-    X(KILN_STEP_ACCELERATION, "a vertex is accelerated too much in one step")                      \
-    X(KILN_STEP_ADRIFT, "no equilibrium: a body drifts away")
+    X(KILN_STEP_DONE, KILN_ON_TET, "done")                                                         \
+    X(KILN_STEP_NEWTON, KILN_ON_TET, "Newton failed")                                              \
+    X(KILN_STEP_INVERTED, KILN_ON_TET, "a tet is inverted")                                        \
+    X(KILN_STEP_NOT_FINITE, KILN_ON_VERTEX, "NaN or infinity in the result")                       \
+    X(KILN_STEP_STRETCH, KILN_ON_TET, "a tet is stretched too much in one step")                   \
+    X(KILN_STEP_ACCELERATION, KILN_ON_VERTEX, "a vertex is accelerated too much in one step")      \
+    X(KILN_STEP_ADRIFT, KILN_ON_VERTEX, "no equilibrium: a body drifts away")
 
 typedef enum kiln_step_outcome {
-#define KILN_STEP_OUTCOME_ENUM(name, text) name,
+#define KILN_STEP_OUTCOME_ENUM(name, where, text) name,
     KILN_STEP_OUTCOME_TABLE(KILN_STEP_OUTCOME_ENUM)
 #undef KILN_STEP_OUTCOME_ENUM
 } kiln_step_outcome;
 
 const char *kiln_step_outcome_text(kiln_step_outcome outcome);
+kiln_where kiln_step_outcome_where(kiln_step_outcome outcome);
 
 typedef struct kiln_step_report {
     kiln_step_outcome outcome;
-    uint32_t element;          /* tet or vertex slot the outcome is about, KILN_NONE */
+    uint32_t element;          /* slot the outcome is about (see the table), KILN_NONE */
     kiln_newton_report newton; /* sums over all solves of the step */
     int lags, contacts;        /* renewals; vertices held by obstacles */
     double e_elastic;          /* J, at the end */

@@ -349,6 +349,7 @@ static void check(trial *t)
 {
     kiln_solid *s = t->solid;
     const kiln_mesh *mesh = s->mesh;
+    uint32_t worst;
     if (!passes(t, KILN_STEP_NOT_FINITE, s->rows, finite_chunk))
         return;
     if (t->scheme.scale == 0.0 && !passes(t, KILN_STEP_ADRIFT, s->rows, adrift_chunk))
@@ -360,8 +361,11 @@ static void check(trial *t)
         !passes(t, KILN_STEP_ACCELERATION, s->rows, acceleration_chunk))
         return;
     if (s->options.max_stretch > 0.0 &&
-        kiln_elements_stretch(s->elements, s->x.data, positions(s)) > 1.0 + s->options.max_stretch)
+        kiln_elements_stretch(s->elements, s->x.data, positions(s), &worst) >
+            1.0 + s->options.max_stretch) {
         t->report->outcome = KILN_STEP_STRETCH;
+        t->report->element = worst;
+    }
 }
 
 /* Velocities. */
@@ -662,8 +666,10 @@ static kiln_status increase_load(kiln_solid *solid, const kiln_driver *driver, i
     while (load < 1.0) {
         /* The last increment ends at 1 exactly, without a sliver before it. */
         double next = load + increment > 1.0 - 0.5e-4 ? 1.0 : load + increment;
-        *report = (kiln_step_report){
-            .outcome = KILN_STEP_DONE, .element = KILN_NONE, .newton = report->newton};
+        *report = (kiln_step_report){.outcome = KILN_STEP_DONE,
+                                     .element = KILN_NONE,
+                                     .newton = report->newton,
+                                     .contact_seconds = report->contact_seconds};
         trial t = {.solid = solid,
                    .scheme = kiln_integrator_scheme(KILN_STATIC, 1.0, 0.0),
                    .integrator = KILN_STATIC,

@@ -465,11 +465,12 @@ START_TEST(inversion_and_stretch_are_seen)
     uint32_t first, inside = KILN_NONE;
     memcpy(y, b.x, n * sizeof *y);
     ck_assert_uint_eq(kiln_elements_inverted(b.elements, b.x, &first), 0);
-    ck_assert_double_eq(kiln_elements_stretch(b.elements, b.x, b.x), 1.0);
+    ck_assert_double_eq(kiln_elements_stretch(b.elements, b.x, b.x, &first), 1.0);
+    ck_assert_uint_eq(first, KILN_NONE);
     for (size_t v = 0; v < b.vertices; v++)
         y[3 * v] *= 1.25;
-    ck_assert_double_le(fabs(kiln_elements_stretch(b.elements, b.x, y) - 1.25), 1e-12);
-    ck_assert_double_le(fabs(kiln_elements_stretch(b.elements, y, b.x) - 1.25), 1e-12);
+    ck_assert_double_le(fabs(kiln_elements_stretch(b.elements, b.x, y, NULL) - 1.25), 1e-12);
+    ck_assert_double_le(fabs(kiln_elements_stretch(b.elements, y, b.x, NULL) - 1.25), 1e-12);
     memcpy(y, b.x, n * sizeof *y);
     for (uint32_t v = 0; v < b.vertices; v++)
         if (!(b.mesh->vertex[v].flags & KILN_VERTEX_SURFACE))
@@ -487,7 +488,18 @@ START_TEST(inversion_and_stretch_are_seen)
     ck_assert_uint_gt(slow, 0);
     ck_assert_uint_eq(count, slow);
     ck_assert_uint_eq(first, lowest);
-    ck_assert(isinf(kiln_elements_stretch(b.elements, y, b.x)));
+    uint32_t worst;
+    ck_assert(isinf(kiln_elements_stretch(b.elements, y, b.x, &worst)));
+    const kiln_vec3 *q = (const kiln_vec3 *)(const void *)y;
+    const uint32_t *w = b.mesh->tet[worst].v;
+    ck_assert_double_le(kiln_tet_volume(q[w[0]], q[w[1]], q[w[2]], q[w[3]]), 0.0);
+    /* A corner that belongs to few tets moves by little: one of those is named. */
+    memcpy(y, b.x, n * sizeof *y);
+    y[1] += 1e-3;
+    double stretch = kiln_elements_stretch(b.elements, y, b.x, &worst);
+    ck_assert(stretch > 1.0 && stretch < 1.1);
+    w = b.mesh->tet[worst].v;
+    ck_assert(w[0] == 0 || w[1] == 0 || w[2] == 0 || w[3] == 0);
     free(y);
     free_body(&b);
 }

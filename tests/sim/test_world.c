@@ -504,10 +504,81 @@ START_TEST(giving_up_says_why_and_where)
     kiln_diagnosis diagnosis;
     ck_assert_int_eq(kiln_world_step(world, 0.2, &stats, &gave_up, &diagnosis, NULL), KILN_OK);
     ck_assert(gave_up);
-    ck_assert_msg(strstr(diagnosis.text, "stretch") && strstr(diagnosis.text, "max_stretch"), "%s",
-                  diagnosis.text);
+    ck_assert_msg(strstr(diagnosis.text, "stretch") && strstr(diagnosis.text, "max_stretch") &&
+                      strstr(diagnosis.text, "(tet ") && strstr(diagnosis.text, "body 'body1'"),
+                  "%s", diagnosis.text);
     ck_assert_uint_eq(kiln_mesh_hash(kiln_world_mesh(world)), before);
     ck_assert_double_eq(kiln_world_get_state(world)->clock.time, 0.0);
+    kiln_world_destroy(world);
+    end();
+}
+END_TEST
+
+/* So far in so short a time that the speed is no number, for one corner. */
+static kiln_status leap(void *self, const kiln_circumstances *at, double *out, int components,
+                        kiln_error *error)
+{
+    (void)self, (void)components, (void)error;
+    bool far = at->time > 0.0 && at->material.x + at->material.y + at->material.z == 3.0;
+    out[0] = far ? 1e307 : at->material.x;
+    out[1] = at->material.y;
+    out[2] = at->material.z;
+    return KILN_OK;
+}
+
+/* A vertex, not a tet of that number; here there are more vertices than tets. */
+START_TEST(giving_up_names_the_vertex_that_is_not_finite)
+{
+    begin();
+    kiln_array_free(context, &scene->holds.data[0].where);
+    scene->holds.count = 0;
+    kiln_soup_free(&scene->bodies.data[0].mesh);
+    scene->bodies.data[0].mesh = kiln_test_soup(context, "box", "n=1");
+    kiln_scene_hold *hold = scene_hold(scene, scene_slab(scene, -1, 2), 7);
+    hold->motion.kind = KILN_MOTION_FOLLOW;
+    hold->motion.place = (kiln_quantity){.self = scene, .evaluate = leap};
+    kiln_array_free(context, &scene->materials);
+    scene_material(scene, "linear", 1e-300, 0.0, 1e-300);
+    scene->solid.linearised = true;
+    scene->pace.dt_min = 0.01;
+    kiln_world *world = scene_world(scene);
+    kiln_stats stats;
+    bool gave_up = false;
+    kiln_diagnosis diagnosis;
+    ck_assert_int_eq(kiln_world_step(world, 0.01, &stats, &gave_up, &diagnosis, NULL), KILN_OK);
+    ck_assert(gave_up);
+    ck_assert_msg(strstr(diagnosis.text, "NaN or infinity in the result (vertex ") &&
+                      strstr(diagnosis.text, "near (1, 1, 1)"),
+                  "%s", diagnosis.text);
+    kiln_world_destroy(world);
+    end();
+}
+END_TEST
+
+/* A force that is a function is asked for where each vertex is. */
+static kiln_status growing_force(void *self, const kiln_circumstances *at, double *out,
+                                 int components, kiln_error *error)
+{
+    (void)self, (void)components, (void)error;
+    out[0] = out[1] = 0.0;
+    out[2] = 6.0 * at->material.y;
+    return KILN_OK;
+}
+
+START_TEST(forces_know_the_place)
+{
+    begin();
+    scene->gravity = kiln_quantity_vector(kiln_v3(0, 0, 0));
+    kiln_scene_load *load =
+        scene_load(scene, KILN_LOAD_FORCE, scene_slab(scene, 1 - 1e-9, 2), kiln_v3(0, 0, 0));
+    load->amount = (kiln_quantity){.self = scene, .evaluate = growing_force};
+    kiln_world *world = scene_world(scene);
+    scene_step(world, 0.01);
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    const double *f = kiln_loads_force(kiln_solid_loads(kiln_world_solid(world)));
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        ck_assert_double_eq_tol(f[3 * v + 2], mesh->u[v].x == 1.0 ? 6.0 / 9 * mesh->u[v].y : 0.0,
+                                1e-12);
     kiln_world_destroy(world);
     end();
 }
@@ -610,6 +681,8 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, a_velocity_field_moves_every_vertex);
     tcase_add_test(all, a_step_that_is_far_too_long_is_halved);
     tcase_add_test(all, giving_up_says_why_and_where);
+    tcase_add_test(all, giving_up_names_the_vertex_that_is_not_finite);
+    tcase_add_test(all, forces_know_the_place);
     tcase_add_test(all, frames_carry_what_was_asked_for);
     tcase_add_test(all, columns_are_as_documented);
     tcase_add_test(all, memory_may_run_out_anywhere);
