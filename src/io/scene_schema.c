@@ -264,7 +264,8 @@ static const scene_row body_rows[] = {
      .meaning = "where material point u is at the start: a body that starts bent or stretched",
      .signature = SCENE_OF_PLACE},
     {"tolerate_inverted", SCENE_FLAG, IN(scene_body_draft, body.tolerate_inverted),
-     .meaning = "may start with inverted tets, if the material can bear it"},
+     .meaning = "tets may be inverted, at the start and during the run, if the material can bear "
+                "it; said of one body, no step is refused for those of the others either"},
     {"regions", SCENE_OTHER, IN(scene_body_draft, body.regions), .preset = "none",
      .meaning = "parts with materials of their own; later ones win",
      .what = "list of [region](#region)", .read = kiln_scene_read_regions},

@@ -89,7 +89,7 @@ typedef struct kiln_scene_body {
     kiln_quantity velocity; /* at the start; function of position allowed */
     kiln_vec3 spin;         /* rad/s about the body's centre of mass, added to velocity */
     kiln_quantity position; /* world position from material position; constant NaN: the same */
-    bool tolerate_inverted; /* start with world-inverted tets (materials that can) */
+    bool tolerate_inverted; /* may start with inverted tets; no step is refused for having some */
 } kiln_scene_body;
 
 /* How held vertices move. Places are relative to where the vertex was at `from`. */

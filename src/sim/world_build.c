@@ -224,8 +224,10 @@ static kiln_status check_start(kiln_world *world, kiln_error *error)
                                   "start positions, or say tolerate_inverted if the material can "
                                   "bear it",
                                   mesh->x[v[0]].x, mesh->x[v[0]].y, mesh->x[v[0]].z);
-        mesh->world_policy = KILN_WORLD_TOLERATE;
     }
+    for (size_t b = 0; b < scene->bodies.count; b++)
+        if (scene->bodies.data[b].tolerate_inverted)
+            mesh->world_policy = KILN_WORLD_TOLERATE;
     return KILN_OK;
 }
 

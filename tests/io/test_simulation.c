@@ -128,6 +128,29 @@ START_TEST(test_bad_scenes_and_checkpoints_are_explained)
 }
 END_TEST
 
+/* A block far too soft for its mesh is squashed flat by its own fall. */
+START_TEST(test_inverted_tets_end_a_run_unless_they_are_tolerated)
+{
+    kiln_context *context = kiln_test_context(1);
+    const char *sets[] = {"bodies[1].material={model='stable-neo-hookean',young=500}", "duration=1",
+                          "step.dt=0.05", "bodies[1].tolerate_inverted=true"};
+    for (size_t set_count = 3; set_count <= 4; set_count++) {
+        kiln_simulation_options options = {set_count, sets};
+        kiln_simulation *simulation;
+        kiln_error error;
+        kiln_status status = kiln_simulation_load(context, scene, &options, &simulation, &error);
+        ck_assert_int_eq(status, KILN_OK);
+        while (status == KILN_OK && kiln_simulation_time(simulation) < 1)
+            status = kiln_simulation_step(simulation, 1, &error);
+        ck_assert_int_eq(status, set_count == 3 ? KILN_ERR_STATE : KILN_OK);
+        if (set_count == 3)
+            ck_assert_ptr_nonnull(strstr(error.message, "a tet is inverted"));
+        kiln_simulation_destroy(simulation);
+    }
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("simulation");
@@ -135,6 +158,7 @@ Suite *kiln_test_suite(void)
     tcase_add_checked_fixture(all, set_up, tear_down);
     tcase_add_test(all, test_a_resumed_simulation_goes_on_to_the_same_bits);
     tcase_add_test(all, test_a_free_body_falls_by_the_formula_of_the_integrator);
+    tcase_add_test(all, test_inverted_tets_end_a_run_unless_they_are_tolerated);
     tcase_add_test(all, test_bad_scenes_and_checkpoints_are_explained);
     suite_add_tcase(suite, all);
     return suite;
