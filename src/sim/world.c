@@ -339,8 +339,8 @@ static const char *advice(const kiln_step_report *report, bool moving)
 {
     switch (report->outcome) {
     case KILN_STEP_INVERTED:
-        return "try a finer mesh there, slower motion, a material with a barrier against inversion "
-               "(neo-hookean), or tolerate_inverted if the pictures matter more than the tet";
+        return "try a finer mesh there, slower motion, a material that cannot be inverted "
+               "(neo-hookean), or tolerate_inverted";
     case KILN_STEP_NOT_FINITE:
         return "look for absurd parameters or forces";
     case KILN_STEP_STRETCH:
