@@ -1,6 +1,7 @@
 /* The element loops on an irregular mesh: a jittered ball in Hilbert order, or with its tets
  * shuffled. */
 #include "app/bench.h"
+#include "base/clock.h"
 #include "base/parallel.h"
 #include "base/random.h"
 #include "fem/elements_impl.h"
@@ -12,7 +13,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct fixture {
     kiln_context *context;
@@ -315,11 +315,9 @@ static void run_reference(void *user)
 
 static double wall_seconds(void (*body)(void *), void *user)
 {
-    struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    double start = kiln_wall_seconds();
     body(user);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    return (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    return kiln_wall_seconds() - start;
 }
 
 /* Wall time, since two threads are at work; minima of interleaved runs. */

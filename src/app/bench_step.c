@@ -3,6 +3,7 @@
 #include "app/bench.h"
 
 #include "app/bench_bare.h"
+#include "base/clock.h"
 #include "base/parallel.h"
 #include "geom/predicates.h"
 #include "mesh/build.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Counts what a context holds; CHOLMOD's factor is not among it. */
 typedef struct counted {
@@ -203,13 +203,6 @@ static void bench_whole(kiln_bench *bench)
 
 /* The gain by a second thread, beside that of a loop that only computes. */
 
-static double wall_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 enum { REFERENCE_ITEMS = 2000000, REFERENCE_GRAIN = 4096 };
 
 static void reference_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -226,16 +219,16 @@ static void reference_chunk(void *user, size_t chunk, size_t begin, size_t end, 
 
 static double once_reference(kiln_context *context, double *sums)
 {
-    double began = wall_seconds();
+    double began = kiln_wall_seconds();
     kiln_parallel_for(context, REFERENCE_ITEMS, REFERENCE_GRAIN, reference_chunk, sums);
-    return wall_seconds() - began;
+    return kiln_wall_seconds() - began;
 }
 
 static double once_step(bar *b)
 {
-    double began = wall_seconds();
+    double began = kiln_wall_seconds();
     step_bar(b);
-    return wall_seconds() - began;
+    return kiln_wall_seconds() - began;
 }
 
 static void bench_threads(kiln_bench *bench)

@@ -1,5 +1,7 @@
 #include "app/progress.h"
 
+#include "base/clock.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,16 +10,9 @@
 /* Seconds between lines, and between signs of life inside a step. */
 static const double line_pause = 0.1, plain_pause = 1.0, plain_heartbeat = 10.0;
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 double kiln_progress_seconds(const kiln_progress *progress)
 {
-    return seconds_now() - progress->started;
+    return kiln_wall_seconds() - progress->started;
 }
 
 static void clock_text(double seconds, char *text, size_t size)
@@ -37,7 +32,8 @@ static void clock_text(double seconds, char *text, size_t size)
 static double time_left(const kiln_progress *p)
 {
     double done = p->stats.time - p->start_time;
-    return done > 0.0 ? (p->until - p->stats.time) * (seconds_now() - p->started) / done : NAN;
+    return done > 0.0 ? (p->until - p->stats.time) * (kiln_wall_seconds() - p->started) / done
+                      : NAN;
 }
 
 static void print_numbers(const kiln_progress *p)
@@ -66,7 +62,7 @@ static void print_line(kiln_progress *p, double in_step)
     if (p->kind == KILN_PROGRESS_PLAIN)
         printf("\n");
     p->line_open = p->kind == KILN_PROGRESS_LINE;
-    p->shown = seconds_now();
+    p->shown = kiln_wall_seconds();
     fflush(stdout);
 }
 
@@ -87,7 +83,7 @@ static void print_json(const kiln_stats *stats)
 
 static void beat(kiln_progress *p)
 {
-    double now = seconds_now(), in_step = now - p->step_began;
+    double now = kiln_wall_seconds(), in_step = now - p->step_began;
     if (p->kind == KILN_PROGRESS_LINE && in_step >= 1.0)
         print_line(p, in_step);
     if (in_step < plain_heartbeat || now - p->shown < plain_heartbeat)
@@ -122,7 +118,7 @@ void kiln_progress_begin(kiln_progress *progress, kiln_progress_kind kind, doubl
                          double until)
 {
     *progress = (kiln_progress){.kind = kind, .until = until, .start_time = start_time};
-    progress->started = progress->step_began = progress->shown = seconds_now();
+    progress->started = progress->step_began = progress->shown = kiln_wall_seconds();
     pthread_mutex_init(&progress->lock, NULL);
     pthread_cond_init(&progress->wake, NULL);
     /* Without the thread there are no signs of life inside a step; nothing else is missing. */
@@ -154,7 +150,7 @@ void kiln_progress_end(kiln_progress *progress)
 void kiln_progress_step(kiln_progress *progress, const kiln_stats *stats)
 {
     pthread_mutex_lock(&progress->lock);
-    double now = seconds_now();
+    double now = kiln_wall_seconds();
     progress->stats = *stats;
     progress->has_stats = true;
     progress->step_began = now;

@@ -147,6 +147,15 @@ KILN_INLINE kiln_mat3 kiln_m3_inverse(kiln_mat3 a)
         }
     return r;
 }
+/* By `angle` (rad) about `axis`, of any length but zero, by the right hand (Rodrigues). */
+KILN_INLINE kiln_mat3 kiln_m3_rotation(kiln_vec3 axis, double angle)
+{
+    kiln_vec3 n = kiln_v3_normalize(axis);
+    double c = cos(angle), s = sin(angle), d = 1.0 - c;
+    return (kiln_mat3){{{c + d * n.x * n.x, d * n.x * n.y - s * n.z, d * n.x * n.z + s * n.y},
+                        {d * n.y * n.x + s * n.z, c + d * n.y * n.y, d * n.y * n.z - s * n.x},
+                        {d * n.z * n.x - s * n.y, d * n.z * n.y + s * n.x, c + d * n.z * n.z}}};
+}
 KILN_INLINE double kiln_m3_norm2(kiln_mat3 a)
 {
     double s = 0;

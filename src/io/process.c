@@ -1,5 +1,7 @@
 #include "io/process.h"
 
+#include "base/clock.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -66,13 +68,6 @@ void kiln_scratch_remove(kiln_scratch *scratch)
     kiln_guard_end(scratch->context);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* The end of what the program said, on one line, for messages. */
 static void last_words(const char *log, char *buffer, size_t size)
 {
@@ -97,7 +92,7 @@ typedef enum waited { WAIT_DONE, WAIT_LATE, WAIT_INTERRUPTED } waited;
 /* WAIT_DONE with the exit state; otherwise the program was killed. */
 static waited wait_for(const kiln_context *context, pid_t pid, double seconds, int *state)
 {
-    double end = seconds > 0.0 ? now() + seconds : HUGE_VAL;
+    double end = seconds > 0.0 ? kiln_wall_seconds() + seconds : HUGE_VAL;
     long pause = 200000; /* ns, growing to 10 ms */
     for (;;) {
         pid_t done = waitpid(pid, state, WNOHANG);
@@ -108,7 +103,7 @@ static waited wait_for(const kiln_context *context, pid_t pid, double seconds, i
             return WAIT_DONE;
         }
         bool interrupted = kiln_context_is_stopping(context);
-        if (interrupted || now() > end) {
+        if (interrupted || kiln_wall_seconds() > end) {
             kill(pid, SIGKILL);
             while (waitpid(pid, state, 0) < 0 && errno == EINTR)
                 ;

@@ -10,13 +10,7 @@
 kiln_mat3 kiln_scene_turn_matrix(const scene_turn *turn)
 {
     double angle = isfinite(turn->angle) ? turn->angle : turn->degrees * (acos(-1.0) / 180.0);
-    if (!isfinite(angle))
-        return kiln_m3_identity();
-    kiln_vec3 n = kiln_v3_normalize(turn->axis);
-    double c = cos(angle), s = sin(angle), d = 1.0 - c;
-    return (kiln_mat3){{{c + d * n.x * n.x, d * n.x * n.y - s * n.z, d * n.x * n.z + s * n.y},
-                        {d * n.y * n.x + s * n.z, c + d * n.y * n.y, d * n.y * n.z - s * n.x},
-                        {d * n.z * n.x - s * n.y, d * n.z * n.y + s * n.x, c + d * n.z * n.z}}};
+    return isfinite(angle) ? kiln_m3_rotation(turn->axis, angle) : kiln_m3_identity();
 }
 
 /* A mesh with material positions of its own, a frame of a run, takes them along. */

@@ -1,8 +1,7 @@
 #include "sim/run.h"
 
+#include "base/clock.h"
 #include "mesh/audit.h"
-
-#include <time.h>
 
 /* Seconds of the wall clock between checkpoints where the scene does not say. */
 enum { CHECKPOINT_SECONDS = 60 };
@@ -20,13 +19,6 @@ typedef struct runner {
     bool moved;        /* something was done that is not in the last checkpoint */
 } runner;
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* The first multiple of the interval that is still to come. */
 static double next_multiple(const runner *r, double interval)
 {
@@ -41,13 +33,13 @@ static double next_multiple(const runner *r, double interval)
 
 static kiln_status write_frame(runner *r, kiln_error *error)
 {
-    double started = seconds_now();
+    double started = kiln_wall_seconds();
     r->last_frame = r->state->clock.time;
     r->state->next_frame = next_multiple(r, r->scene->output.frame);
     if (r->output->frame)
         KILN_TRY(r->output->frame(r->output->self, r->world, error));
     r->state->frame++;
-    r->io += seconds_now() - started;
+    r->io += kiln_wall_seconds() - started;
     return KILN_OK;
 }
 
@@ -55,10 +47,10 @@ static kiln_status write_row(runner *r, kiln_stats *stats, kiln_error *error)
 {
     stats->t_io = r->io;
     r->io = 0.0;
-    double started = seconds_now();
+    double started = kiln_wall_seconds();
     if (r->output->stats)
         KILN_TRY(r->output->stats(r->output->self, stats, error));
-    r->io += seconds_now() - started;
+    r->io += kiln_wall_seconds() - started;
     if (r->output->progress)
         r->output->progress(r->output->self, r->world, stats);
     return KILN_OK;
@@ -69,7 +61,7 @@ static kiln_status write_checkpoint(runner *r, kiln_error *error)
 {
     if (!r->output->checkpoint)
         return KILN_OK;
-    double started = seconds_now();
+    double started = kiln_wall_seconds();
     r->state->next_checkpoint = next_multiple(r, r->scene->output.checkpoint);
     r->state->checkpoint++;
     kiln_status status = r->output->checkpoint(r->output->self, r->world, error);
@@ -78,7 +70,7 @@ static kiln_status write_checkpoint(runner *r, kiln_error *error)
         return status;
     }
     KILN_TRY(kiln_world_renew(r->world, error));
-    r->checkpoint = seconds_now();
+    r->checkpoint = kiln_wall_seconds();
     r->io += r->checkpoint - started;
     return KILN_OK;
 }
@@ -87,7 +79,7 @@ static bool checkpoint_is_due(const runner *r)
 {
     if (r->scene->output.checkpoint > 0.0)
         return r->state->clock.time >= r->state->next_checkpoint - r->moment;
-    return seconds_now() - r->checkpoint >= CHECKPOINT_SECONDS;
+    return kiln_wall_seconds() - r->checkpoint >= CHECKPOINT_SECONDS;
 }
 
 static kiln_status audit(const runner *r, kiln_error *error)
@@ -191,7 +183,7 @@ kiln_status kiln_run(kiln_world *world, double until, const kiln_run_output *out
                 .until = until,
                 .moment = 1e-9 * scene->pace.dt,
                 .last_frame = NAN,
-                .checkpoint = seconds_now()};
+                .checkpoint = kiln_wall_seconds()};
     KILN_TRY(begin(&r, error));
     KILN_TRY(advance(&r, end, diagnosis, error));
     return finish(&r, *end, error);

@@ -1,10 +1,10 @@
 #include "sim/world_impl.h"
 
+#include "base/clock.h"
 #include "mesh/reorder.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 kiln_mesh *kiln_world_mesh(kiln_world *world)
 {
@@ -319,13 +319,6 @@ kiln_status kiln_world_replace_mesh(kiln_world *world, kiln_mesh *take_mesh, kil
     return status == KILN_OK ? kiln_world_renew(world, error) : status;
 }
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static double next_event(const kiln_world *world, double time)
 {
     for (size_t i = 0; i < world->events.count; i++)
@@ -430,7 +423,8 @@ kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, b
 {
     kiln_world_state *state = &world->state;
     bool still = world->scene->solid.integrator == KILN_STATIC;
-    double started = seconds_now(), begin = state->clock.time, moment = kiln_world_moment(world);
+    double started = kiln_wall_seconds(), begin = state->clock.time,
+           moment = kiln_world_moment(world);
     double event = next_event(world, begin);
     stop = event < stop - moment ? event : stop;
     world->step_begin = begin;
@@ -468,6 +462,6 @@ kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, b
     state->step++;
     stats->dt = state->clock.time - begin;
     stats->rejected = rejected;
-    stats->t_step = seconds_now() - started;
+    stats->t_step = kiln_wall_seconds() - started;
     return KILN_OK;
 }

@@ -15,15 +15,6 @@ static bool acts(const kiln_world *world, double from, double until, double begi
     return from <= begin + moment && end <= until + moment;
 }
 
-static kiln_mat3 rotation_about(kiln_vec3 axis, double angle)
-{
-    kiln_vec3 n = kiln_v3_normalize(axis);
-    double c = cos(angle), s = sin(angle), d = 1.0 - c;
-    return (kiln_mat3){{{c + d * n.x * n.x, d * n.x * n.y - s * n.z, d * n.x * n.z + s * n.y},
-                        {d * n.y * n.x + s * n.z, c + d * n.y * n.y, d * n.y * n.z - s * n.x},
-                        {d * n.z * n.x - s * n.y, d * n.z * n.y + s * n.x, c + d * n.z * n.z}}};
-}
-
 static kiln_status get_vector(const kiln_quantity *quantity, const kiln_circumstances *at,
                               kiln_vec3 *out, kiln_error *error)
 {
@@ -48,7 +39,7 @@ static kiln_status rigid_at(const kiln_motion *motion, double time, rigid *out, 
         KILN_TRY(get_vector(&motion->shift, &at, &out->shift, error));
     if (motion->kind == KILN_MOTION_ROTATE) {
         KILN_TRY(kiln_quantity_get(&motion->angle, &at, &out->angle, 1, error));
-        out->rotation = rotation_about(motion->axis, out->angle);
+        out->rotation = kiln_m3_rotation(motion->axis, out->angle);
         out->centre = motion->centre;
     }
     return KILN_OK;

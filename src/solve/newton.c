@@ -12,12 +12,12 @@
  * saved (a quadratic objective takes one). */
 #include "solve/newton.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     VECTORS = 6,
@@ -119,13 +119,6 @@ size_t kiln_newton_bytes(const kiln_newton *newton)
     return sizeof *newton + vector_bytes(newton->rows) + kiln_bsr_bytes(&newton->matrix);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double largest(const double *v, size_t count)
 {
     double most = 0.0;
@@ -220,13 +213,13 @@ static double objective(const problem *p, const double *x, double *magnitude)
 
 static void assemble(problem *p, const double *x, double *g, kiln_bsr *H)
 {
-    double begin = now();
+    double begin = kiln_wall_seconds();
     memset(g, 0, p->count * sizeof *g);
     if (H)
         kiln_bsr_clear(H);
     for (size_t t = 0; t < p->term_count; t++)
         p->terms[t]->add(p->terms[t]->self, x, p->terms[t]->weight, g, H);
-    p->report->assemble_seconds += now() - begin;
+    p->report->assemble_seconds += kiln_wall_seconds() - begin;
 }
 
 /* Way to the targets; a way of rounding size counts as none. */
@@ -276,9 +269,9 @@ static void add_diagonal(kiln_newton *newton, double factor)
 static kiln_status solve(problem *p, const double *rhs, double *dx, kiln_solve_outcome *outcome,
                          kiln_error *error)
 {
-    double begin = now();
+    double begin = kiln_wall_seconds();
     kiln_status status = kiln_solver_solve(p->newton->solver, rhs, dx, outcome, error);
-    p->report->solve_seconds += now() - begin;
+    p->report->solve_seconds += kiln_wall_seconds() - begin;
     p->report->linear_iterations += kiln_solver_last(p->newton->solver)->iterations;
     return status;
 }
@@ -287,9 +280,9 @@ static kiln_status solve(problem *p, const double *rhs, double *dx, kiln_solve_o
 static kiln_status factor_and_solve(problem *p, kiln_solve_outcome *outcome, kiln_error *error)
 {
     kiln_newton *newton = p->newton;
-    double begin = now();
+    double begin = kiln_wall_seconds();
     kiln_status status = kiln_solver_factor(newton->solver, &newton->matrix, outcome, error);
-    p->report->factor_seconds += now() - begin;
+    p->report->factor_seconds += kiln_wall_seconds() - begin;
     KILN_TRY(status);
     if (*outcome == KILN_SOLVE_OK)
         status = solve(p, newton->rhs, newton->dx, outcome, error);

@@ -1,12 +1,12 @@
 #include "solve/solver.h"
 
+#include "base/clock.h"
 #include "solve/blas.h"
 #include "solve/solver_backend.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Built in, in the order they are listed; the first is the direct one that auto takes. */
@@ -38,13 +38,6 @@ kiln_solver_options kiln_solver_default_options(void)
 {
     return (kiln_solver_options){
         .backend = "auto", .tolerance = 1e-10, .max_iterations = 5000, .blas_threads = 1};
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static kiln_status refuse_backend(const char *name, kiln_error *error)
@@ -118,9 +111,9 @@ static kiln_status analyse_with(kiln_solver *solver, const kiln_solver_backend *
     void **self = &solver->self[number_of(backend)];
     if (!*self)
         KILN_TRY(backend->create(solver->context, &solver->options, self, error));
-    double begin = now();
+    double begin = kiln_wall_seconds();
     kiln_status status = backend->analyse(*self, matrix, &solver->report, error);
-    solver->report.analyse_seconds += now() - begin;
+    solver->report.analyse_seconds += kiln_wall_seconds() - begin;
     solver->report.backend = backend->name;
     solver->report.direct = backend->direct;
     solver->backend = backend;
@@ -231,10 +224,10 @@ static bool is_finite(const double *value, size_t count)
 static kiln_status factor_with(kiln_solver *solver, const kiln_bsr *matrix,
                                kiln_solve_outcome *outcome, kiln_error *error)
 {
-    double begin = now();
+    double begin = kiln_wall_seconds();
     kiln_status status = solver->backend->factor(solver->self[number_of(solver->backend)], matrix,
                                                  &solver->report, outcome, error);
-    solver->report.factor_seconds = now() - begin;
+    solver->report.factor_seconds = kiln_wall_seconds() - begin;
     return status;
 }
 
@@ -298,7 +291,7 @@ kiln_status kiln_solver_solve(kiln_solver *solver, const double *b, double *x,
     if (!solver->matrix)
         return kiln_fail(error, KILN_ERR_STATE, "solver", 0, -1,
                          "there is no factor to solve with");
-    double begin = now();
+    double begin = kiln_wall_seconds();
     size_t n = 3 * solver->matrix->rows;
     /* Should it be turned direct, b is needed once more. */
     double *kept = NULL;
@@ -320,7 +313,7 @@ kiln_status kiln_solver_solve(kiln_solver *solver, const double *b, double *x,
     }
     kiln_release(solver->context, kept, n * sizeof *kept);
     KILN_TRY(status);
-    solver->report.solve_seconds = now() - begin;
+    solver->report.solve_seconds = kiln_wall_seconds() - begin;
     if (*outcome == KILN_SOLVE_OK && !is_finite(x, n))
         *outcome = KILN_SOLVE_NOT_FINITE;
     return KILN_OK;

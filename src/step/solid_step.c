@@ -1,4 +1,5 @@
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/parallel.h"
 #include "geom/predicates.h"
 #include "mesh/txn.h"
@@ -7,7 +8,6 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     GRAIN = 2048,
@@ -19,13 +19,6 @@ enum {
 #define LOAD_TOLERANCE       0.05
 #define LINEARISED_TOLERANCE 0.01 /* where the speeds that friction knows change too */
 #define FARTHEST             1e6  /* lengths of the model that a load may move it, static */
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* One try. Nothing of it reaches the mesh before accept. */
 typedef struct trial {
@@ -185,21 +178,21 @@ static kiln_status solve_with_obstacles(trial *t, kiln_error *error)
                        : s->options.linearised ? LINEARISED_TOLERANCE
                                                : LOAD_TOLERANCE;
     for (int pass = 0; pass < most; pass++) {
-        double began = seconds_now(), change;
+        double began = kiln_wall_seconds(), change;
         t->settled = false;
         KILN_TRY(kiln_touch_constrain(&s->touch, &s->active, error));
-        t->report->contact_seconds += seconds_now() - began;
+        t->report->contact_seconds += kiln_wall_seconds() - began;
         if (s->options.linearised)
             memcpy(s->x.data, positions(s), 3 * s->rows * sizeof(double));
         KILN_TRY(minimise(t, &s->active, error));
         if (t->report->outcome != KILN_STEP_DONE)
             return KILN_OK;
         find_reactions(t, &s->active);
-        began = seconds_now();
+        began = kiln_wall_seconds();
         bool changed;
         KILN_TRY(kiln_touch_judge(&s->touch, s->x.data, s->reaction.data, s->contact.data, &change,
                                   &changed, error));
-        t->report->contact_seconds += seconds_now() - began;
+        t->report->contact_seconds += kiln_wall_seconds() - began;
         t->settled = !changed;
         if (!changed && change <= tolerance)
             return KILN_OK;
@@ -470,9 +463,9 @@ static kiln_status begin_contact(trial *t, kiln_error *error)
         .with = kiln_solid_contact_with(s),
         .load = kiln_solid_column(s, "contact_load"),
     };
-    double began = seconds_now();
+    double began = kiln_wall_seconds();
     KILN_TRY(kiln_touch_begin(&s->touch, &start, error));
-    t->report->contact_seconds += seconds_now() - began;
+    t->report->contact_seconds += kiln_wall_seconds() - began;
     return KILN_OK;
 }
 

@@ -98,6 +98,25 @@ START_TEST(inverse_undoes)
 }
 END_TEST
 
+START_TEST(rotations_follow_the_right_hand)
+{
+    kiln_mat3 quarter = kiln_m3_rotation(kiln_v3(0, 0, 3), 0.5 * KILN_PI);
+    kiln_vec3 y = kiln_m3_apply(quarter, kiln_v3(1, 0, 0));
+    ck_assert_double_le(kiln_v3_norm(kiln_v3_sub(y, kiln_v3(0, 1, 0))), 1e-15);
+    kiln_random r = kiln_random_start(42, 0);
+    for (int n = 0; n < 2000; n++) {
+        kiln_vec3 axis = {kiln_random_range(&r, -2, 2), kiln_random_range(&r, -2, 2),
+                          kiln_random_range(&r, 0.1, 2)};
+        double a = kiln_random_range(&r, -4, 4), b = kiln_random_range(&r, -4, 4);
+        kiln_mat3 turn = kiln_m3_rotation(axis, a), on = kiln_m3_rotation(axis, b);
+        ck_assert_double_le(kiln_v3_norm(kiln_v3_sub(kiln_m3_apply(turn, axis), axis)), 4e-15);
+        ck_assert_double_le(
+            distance(kiln_m3_mul(turn, kiln_m3_transpose(turn)), kiln_m3_identity()), 4e-15);
+        ck_assert_double_le(distance(kiln_m3_mul(turn, on), kiln_m3_rotation(axis, a + b)), 8e-15);
+    }
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("vec3");
@@ -108,5 +127,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(test_case, volume_is_signed);
     tcase_add_test(test_case, matrix_products_are_row_major);
     tcase_add_test(test_case, inverse_undoes);
+    tcase_add_test(test_case, rotations_follow_the_right_hand);
     return suite;
 }
