@@ -580,6 +580,7 @@ kiln_status kiln_newton_minimise(kiln_newton *newton, const kiln_newton_options 
         report->outcome = options->line_search ? KILN_NEWTON_CONVERGED : KILN_NEWTON_LINEARISED;
         return KILN_OK;
     }
+    kiln_solver_reconsider(newton->solver);
     KILN_TRY(size_vectors(newton, constraints->rows, error));
     KILN_TRY(prepare_matrix(&p, error));
     if (!options->line_search && options->max_iterations == 1)

@@ -31,7 +31,11 @@ struct kiln_solver {
     const kiln_bsr *matrix; /* borrowed; NULL: no factor */
     uint64_t pattern;       /* analysed for */
     bool analysed;
+    bool turned;       /* to the factor, from the iteration auto chose */
+    bool direct_ready; /* turned before: the direct one knows the pattern */
+    bool gave_way;     /* the factor auto chose did not fit */
     kiln_solver_report report;
+    kiln_solver_report chosen, known; /* from before it was turned; of the direct analysis */
 };
 
 kiln_solver_options kiln_solver_default_options(void)
@@ -93,8 +97,22 @@ void kiln_solver_forget(kiln_solver *solver)
     for (int i = 0; i < BACKENDS; i++)
         if (solver->self[i])
             backends[i]->forget(solver->self[i]);
-    solver->analysed = false;
+    solver->analysed = solver->turned = solver->direct_ready = solver->gave_way = false;
     solver->matrix = NULL;
+}
+
+void kiln_solver_reconsider(kiln_solver *solver)
+{
+    if (solver->gave_way)
+        solver->analysed = false;
+    if (solver->turned) {
+        solver->backend = &kiln_solver_pcg_ic;
+        solver->report = solver->chosen;
+        solver->direct_fits = true;
+    }
+    if (solver->gave_way || solver->turned)
+        solver->matrix = NULL;
+    solver->gave_way = solver->turned = false;
 }
 
 static int number_of(const kiln_solver_backend *backend)
@@ -197,7 +215,7 @@ static kiln_status choose(kiln_solver *solver, const kiln_bsr *matrix, kiln_erro
 
 static kiln_status analyse(kiln_solver *solver, const kiln_bsr *matrix, kiln_error *error)
 {
-    solver->analysed = false;
+    solver->analysed = solver->turned = solver->direct_ready = solver->gave_way = false;
     solver->report.reason = "asked for";
     KILN_TRY(solver->asked ? analyse_with(solver, solver->asked, matrix, error)
                            : choose(solver, matrix, error));
@@ -248,6 +266,7 @@ kiln_status kiln_solver_factor(kiln_solver *solver, const kiln_bsr *matrix,
     kiln_status status = factor_with(solver, matrix, outcome, error);
     if (status == KILN_ERR_MEMORY && !solver->asked && solver->backend->direct) {
         solver->backend->forget(solver->self[0]);
+        solver->gave_way = true;
         KILN_TRY(iterate_because(solver, matrix, "the factor did not fit in memory", error));
         status = factor_with(solver, matrix, outcome, error);
     }
@@ -257,7 +276,18 @@ kiln_status kiln_solver_factor(kiln_solver *solver, const kiln_bsr *matrix,
     return KILN_OK;
 }
 
-/* The iteration auto chose takes too long: the factor after all, until the next analysis. Leaves
+static void use_known_analysis(kiln_solver *solver)
+{
+    kiln_solver_report *report = &solver->report, *known = &solver->known;
+    solver->backend = backends[0];
+    report->backend = known->backend;
+    report->direct = known->direct;
+    report->factor_entries = known->factor_entries;
+    report->factor_flops = known->factor_flops;
+    report->bytes = known->bytes;
+}
+
+/* The iteration auto chose takes too long: the factor after all, until it is reconsidered. Leaves
  * the outcome STALLED and no matrix when there is no memory for it. */
 static kiln_status turn_direct(kiln_solver *solver, kiln_solve_outcome *outcome, kiln_error *error)
 {
@@ -265,13 +295,20 @@ static kiln_status turn_direct(kiln_solver *solver, kiln_solve_outcome *outcome,
     int iterations = solver->report.iterations;
     solver->matrix = NULL;
     solver->direct_fits = false;
-    kiln_solver_pcg_ic.forget(solver->self[number_of(&kiln_solver_pcg_ic)]);
+    solver->turned = true;
+    solver->chosen = solver->report;
+    kiln_status status = KILN_OK;
+    if (solver->direct_ready)
+        use_known_analysis(solver);
+    else
+        status = analyse_with(solver, backends[0], matrix, error);
     solver->report.reason = "the iteration took as long as a factor";
-    kiln_status status = analyse_with(solver, backends[0], matrix, error);
+    solver->known = solver->report;
     if (status == KILN_OK)
         status = factor_with(solver, matrix, outcome, error);
+    solver->direct_ready = status == KILN_OK;
     if (status != KILN_OK) {
-        solver->analysed = false;
+        solver->analysed = solver->turned = false;
         if (status != KILN_ERR_MEMORY)
             return status;
         if (solver->self[0])

@@ -51,8 +51,12 @@ kiln_status kiln_solver_solve(kiln_solver *solver, const double *b, double *x,
                               kiln_solve_outcome *outcome, kiln_error *error);
 const kiln_solver_report *kiln_solver_last(const kiln_solver *solver);
 
-/* Forgets the analysis and what auto learnt (that iterating takes too long), as a resumed run has
- * neither. */
+/* Back to what auto chose by the pattern, if it had to leave that because the iteration took too
+ * long or the factor did not fit. Newton asks for it at every begin: what is learnt in one solve
+ * must not decide about the bits of the next, which a resumed run starts without it. */
+void kiln_solver_reconsider(kiln_solver *solver);
+
+/* Forgets the analysis too, as a resumed run has none. */
 void kiln_solver_forget(kiln_solver *solver);
 
 /* One line per back end that is built in, the BLAS, its kernel and whether it had to be corrected,

@@ -164,15 +164,23 @@ START_TEST(auto_chooses_and_says_why)
         kiln_solve_outcome outcome;
         ck_assert_int_eq(kiln_solver_create(context, &options, &solver, NULL), KILN_OK);
         kiln_solver_weigh(solver, rows[k].cost);
-        /* Twice: what was learnt stays; and once more as if nothing had been. */
-        for (int round = 0; round < 3; round++) {
+        /* Twice: what was learnt stays; then as if nothing had been, whether that is forgotten with
+         * the analysis or without. */
+        double first[N];
+        for (int round = 0; round < 5; round++) {
             if (round == 2)
                 kiln_solver_forget(solver);
+            if (round > 2)
+                kiln_solver_reconsider(solver);
             ck_assert_int_eq(kiln_solver_factor(solver, &matrix, &outcome, NULL), KILN_OK);
             ck_assert_str_eq(kiln_solver_last(solver)->backend,
                              round == 1 ? rows[k].after : rows[k].chosen);
             solve_once(solver, &matrix, b, x, &outcome);
             const kiln_solver_report *report = kiln_solver_last(solver);
+            if (round == 0)
+                memcpy(first, x, sizeof first);
+            ck_assert_mem_eq(first, x, sizeof first);
+            ck_assert(round < 3 || !report->analysed);
             ck_assert_int_eq(outcome, rows[k].outcome);
             ck_assert_str_eq(report->backend, rows[k].after);
             ck_assert_ptr_nonnull(strstr(report->reason, rows[k].reason));
