@@ -17,6 +17,7 @@ struct kiln_damping {
     kiln_elements *elements; /* borrowed, as are the three below */
     kiln_mass *mass;
     kiln_nodal_pressure *pressure; /* NULL: none */
+    const double *viscosity_of;    /* [tet slot], NULL: the materials' */
     const double *origin;
     kiln_term term;
     double tau;
@@ -80,6 +81,11 @@ void kiln_damping_set_pressure(kiln_damping *damping, kiln_nodal_pressure *press
     damping->pressure = pressure;
 }
 
+void kiln_damping_set_viscosity(kiln_damping *damping, const double *viscosity)
+{
+    damping->viscosity_of = viscosity;
+}
+
 bool kiln_damping_is_used(const kiln_damping *damping)
 {
     return damping->lumped || damping->matrix;
@@ -104,7 +110,8 @@ static bool survey(kiln_damping *d, bool *drag)
 {
     const kiln_elements *e = d->elements;
     bool inertia = false, volumetric = false;
-    d->stiffness = d->viscosity = false;
+    d->stiffness = false;
+    d->viscosity = d->viscosity_of != NULL;
     for (size_t m = 0; m < e->materials.count; m++) {
         const kiln_material *material = &e->materials.data[m];
         if (e->first.data[m] == e->first.data[m + 1])
@@ -250,16 +257,17 @@ static void tets_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
     kiln_elements *e = job->d->elements;
     const kiln_element_chunk *c = &e->chunks.data[job->first + chunk];
     const kiln_material *material = &e->materials.data[c->material];
-    const double *drag = job->d->drag.data;
-    if (material->viscosity == 0.0 && !(drag && material->damping_mass > 0.0))
+    const double *drag = job->d->drag.data, *viscosity_of = job->d->viscosity_of;
+    if (!viscosity_of && material->viscosity == 0.0 && !(drag && material->damping_mass > 0.0))
         return;
     for (size_t n = LANES * (size_t)c->batch; n < LANES * (size_t)(c->batch + c->batches); n++) {
         kiln_element element = kiln_elements_at(e, n);
         if (element.slot == KILN_NONE)
             continue;
         tet_blocks blocks = {{{{0}}}};
-        if (material->viscosity > 0.0)
-            add_viscous(&element, material->viscosity, job->x, blocks);
+        double viscosity = viscosity_of ? viscosity_of[element.slot] : material->viscosity;
+        if (viscosity > 0.0)
+            add_viscous(&element, viscosity, job->x, blocks);
         if (drag)
             add_inertial(drag[n], blocks);
         scatter(e, n, blocks, &job->d->D);

@@ -16,6 +16,9 @@ kiln_status kiln_damping_create(kiln_context *context, kiln_elements *elements, 
 void kiln_damping_destroy(kiln_damping *damping); /* NULL allowed */
 /* The nodal pressure whose Hessian belongs to K; borrowed, NULL: none. Before a build. */
 void kiln_damping_set_pressure(kiln_damping *damping, kiln_nodal_pressure *pressure);
+/* Viscosities [tet slot] in place of the materials', Pa s; borrowed, NULL: none. Before a build;
+ * what they are may change until each begin. */
+void kiln_damping_set_viscosity(kiln_damping *damping, const double *viscosity);
 /* After the elements, the mass and the nodal pressure were built. `tet_mass` as the mass got it
  * (density may differ from tet to tet within a material); NULL: no material has damping_mass. */
 kiln_status kiln_damping_build(kiln_damping *damping, const double *tet_mass, kiln_error *error);

@@ -63,7 +63,7 @@ static void finish_material(scene_material_draft *draft)
 {
     kiln_scene_material *m = &draft->material;
     m->base.model = kiln_material_model_at((size_t)draft->model);
-    m->varies = m->young.evaluate || m->poisson.evaluate;
+    m->varies = m->young.evaluate || m->poisson.evaluate || m->viscosity.evaluate;
     if (!m->varies)
         kiln_lame_from_young(m->young.constant[0], m->poisson.constant[0], &m->base.mu,
                              &m->base.lambda);
@@ -71,7 +71,7 @@ static void finish_material(scene_material_draft *draft)
         draft->nodal_pressure == 1 ||
         (draft->nodal_pressure == 0 && !m->poisson.evaluate && m->poisson.constant[0] > 0.45);
     m->base.density = m->density.evaluate ? 0.0 : m->density.constant[0];
-    m->viscosity = kiln_quantity_number(m->base.viscosity);
+    m->base.viscosity = m->viscosity.evaluate ? 0.0 : m->viscosity.constant[0];
     if (!m->name[0])
         snprintf(m->name, sizeof m->name, "%.60s", m->base.model->name);
 }

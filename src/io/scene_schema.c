@@ -195,7 +195,8 @@ static void start_material(void *target)
     scene_material_draft *draft = target;
     *draft = (scene_material_draft){.material = {.young = kiln_quantity_number(0.0),
                                                  .poisson = kiln_quantity_number(0.3),
-                                                 .density = kiln_quantity_number(1000.0)}};
+                                                 .density = kiln_quantity_number(1000.0),
+                                                 .viscosity = kiln_quantity_number(0.0)}};
     for (int i = 0; model_name(i); i++)
         if (strcmp(model_name(i), "stable-neo-hookean") == 0)
             draft->model = i;
@@ -218,8 +219,8 @@ static const scene_row material_rows[] = {
      SCENE_NOT_NEG, "1/s", NULL, .meaning = "Rayleigh damping by mass: slows everything down"},
     {"damping_stiffness", SCENE_NUMBER, IN(scene_material_draft, material.base.damping_stiffness),
      SCENE_NOT_NEG, "s", NULL, .meaning = "Rayleigh damping by stiffness: takes out vibration"},
-    {"viscosity", SCENE_NUMBER, IN(scene_material_draft, material.base.viscosity), SCENE_NOT_NEG,
-     "Pa s", NULL, .meaning = "shear viscosity"},
+    {"viscosity", SCENE_AMOUNT, IN(scene_material_draft, material.viscosity), SCENE_NOT_NEG, "Pa s",
+     NULL, .meaning = "shear viscosity", .signature = SCENE_OF_CIRCUMSTANCES},
     {"nodal_pressure", SCENE_CHOICE, IN(scene_material_draft, nodal_pressure),
      .choices = nodal_pressure_name,
      .meaning =

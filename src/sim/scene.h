@@ -69,7 +69,7 @@ typedef struct kiln_scene_material {
     char name[KILN_NAME_SIZE];
     kiln_material base;
     kiln_quantity young, poisson, density, viscosity;
-    bool varies; /* young or poisson is a function: evaluated tet by tet, each step */
+    bool varies; /* young, poisson or viscosity is a function: evaluated tet by tet, each step */
 } kiln_scene_material;
 
 typedef struct kiln_scene_region {

@@ -45,11 +45,10 @@ static kiln_status make_materials(kiln_world *world, kiln_error *error)
         *material = row->base;
         kiln_circumstances start = {.time = 0.0};
         double young, poisson;
-        if (row->viscosity.evaluate)
-            return kiln_said_fail(scene, &row->said, error, "viscosity cannot be a function yet");
         if (!row->varies)
             continue;
         world->varies = true;
+        world->flows |= row->viscosity.evaluate != NULL;
         KILN_TRY(kiln_quantity_get(&row->young, &start, &young, 1, error));
         KILN_TRY(kiln_quantity_get(&row->poisson, &start, &poisson, 1, error));
         kiln_lame_from_young(young, poisson, &material->mu, &material->lambda);
@@ -251,6 +250,7 @@ void kiln_world_destroy(kiln_world *world)
     kiln_array_free(context, &world->mu);
     kiln_array_free(context, &world->lambda);
     kiln_array_free(context, &world->mises);
+    kiln_array_free(context, &world->viscosity);
     kiln_array_free(context, &world->quality);
     kiln_mesh_destroy(world->mesh);
     kiln_release(context, world, sizeof *world);

@@ -510,10 +510,19 @@ static kiln_status vary_tet(kiln_world *world, uint32_t t, double time, const ki
                               "and %g at %g s in the tet at (%g, %g, %g)",
                               young, poisson, time, at.material.x, at.material.y, at.material.z);
     kiln_lame_from_young(young, poisson, &lame[0], &lame[1]);
+    if (!scene->viscosity.evaluate)
+        return KILN_OK;
+    double *viscosity = &world->viscosity.data[t];
+    KILN_TRY(kiln_quantity_get(&scene->viscosity, &at, viscosity, 1, error));
+    if (!(*viscosity >= 0.0))
+        return kiln_said_fail(world->scene, &scene->said, error,
+                              "viscosity must be 0 or more: got %g Pa s at %g s in the tet at (%g, "
+                              "%g, %g)",
+                              *viscosity, time, at.material.x, at.material.y, at.material.z);
     return KILN_OK;
 }
 
-/* Stiffness tet by tet, from the state at the begin of the step. */
+/* Stiffness and viscosity tet by tet, from the state at the begin of the step. */
 static kiln_status vary_materials(kiln_world *world, double time, kiln_error *error)
 {
     kiln_mesh *mesh = world->mesh;
@@ -547,6 +556,13 @@ kiln_status kiln_world_vary_start(kiln_world *world, kiln_error *error)
     KILN_TRY(kiln_array_reserve(world->context, &world->lambda, tets, error));
     KILN_TRY(kiln_array_reserve(world->context, &world->mises, tets, error));
     memset(world->mises.data, 0, tets * sizeof(double));
+    if (world->flows) {
+        KILN_TRY(kiln_array_reserve(world->context, &world->viscosity, tets, error));
+        for (size_t t = 0; t < tets; t++)
+            world->viscosity.data[t] = world->materials[material[t]].viscosity;
+        kiln_solid_set_viscosity(world->solid, world->viscosity.data);
+        KILN_TRY(kiln_solid_rebuild(world->solid, NULL, error));
+    }
     for (size_t t = 0; t < tets; t++) {
         world->mu.data[t] = world->materials[material[t]].mu;
         world->lambda.data[t] = world->materials[material[t]].lambda;

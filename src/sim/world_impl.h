@@ -26,9 +26,11 @@ struct kiln_world {
     kiln_world_state state;
     double step_begin; /* of the step that is being tried, s */
     double size;       /* diagonal of the start's bounding box, m */
-    bool varies;       /* some material's stiffness is a function */
+    bool varies;       /* some material's stiffness or viscosity is a function */
+    bool flows;        /* some material's viscosity is */
     bool first;        /* static: the step being tried is the first, loads grow from nothing */
     kiln_f64_array mu, lambda, mises; /* [tet slot], where `varies` */
+    kiln_f64_array viscosity;         /* [tet slot], where it `flows` */
     kiln_step_report report;          /* of the last step */
     kiln_f64_array quality;           /* [tet slot] */
 };

@@ -242,6 +242,11 @@ kiln_status kiln_solid_rebuild(kiln_solid *solid, const kiln_material *materials
     return kiln_touch_build(&solid->touch, mesh, solid->length, error);
 }
 
+void kiln_solid_set_viscosity(kiln_solid *solid, const double *viscosity)
+{
+    kiln_damping_set_viscosity(solid->damping, viscosity);
+}
+
 void kiln_solid_forget(kiln_solid *solid)
 {
     kiln_newton_forget(solid->newton);

@@ -59,6 +59,10 @@ kiln_status kiln_solid_rebuild(kiln_solid *solid, const kiln_material *materials
                                kiln_error *error);
 void kiln_solid_forget(kiln_solid *solid); /* caches, as a resumed run has none */
 
+/* Viscosities [tet slot] in place of the materials', Pa s; borrowed. Takes effect with a rebuild;
+ * drivers may change them. */
+void kiln_solid_set_viscosity(kiln_solid *solid, const double *viscosity);
+
 /* For drivers. */
 kiln_constraints *kiln_solid_constraints(kiln_solid *solid);
 kiln_loads *kiln_solid_loads(kiln_solid *solid);

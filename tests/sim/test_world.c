@@ -438,6 +438,52 @@ START_TEST(mass_damping_knows_density_that_is_a_function)
 }
 END_TEST
 
+/* Thinner where it is sheared fast; all alike where `self` says how thick. */
+static kiln_status thinning(void *self, const kiln_circumstances *at, double *out, int components,
+                            kiln_error *error)
+{
+    (void)components, (void)error;
+    out[0] = self ? *(const double *)self : 1e3 / (1.0 + at->strain_rate);
+    return KILN_OK;
+}
+
+START_TEST(viscosity_may_be_a_function)
+{
+    double eta = 500.0, tip[4], negative = -1.0;
+    for (int how = 0; how < 4;
+         how++) { /* none, a number, a function that says the same, thinning */
+        begin();
+        kiln_scene_material *material = &scene->materials.data[0];
+        if (how == 1)
+            material->base.viscosity = eta;
+        if (how > 1) {
+            material->viscosity =
+                (kiln_quantity){.self = how == 2 ? &eta : NULL, .evaluate = thinning};
+            material->varies = true;
+        }
+        kiln_world *world = scene_world(scene);
+        for (int k = 1; k <= 6; k++) {
+            scene_step(world, 0.01 * k);
+            if (k == 3)
+                ck_assert_int_eq(kiln_world_renew(world, NULL), KILN_OK);
+        }
+        tip[how] = 0.0;
+        for (uint32_t v = 0; v < kiln_world_mesh(world)->table[KILN_ON_VERTEX].used; v++)
+            tip[how] += kiln_world_mesh(world)->x[v].z;
+        kiln_world_destroy(world);
+        end();
+    }
+    ck_assert_double_gt(tip[1] - tip[0], 1e-3); /* slower */
+    ck_assert_double_eq_tol(tip[2], tip[1], 1e-9);
+    ck_assert(tip[3] > tip[1]);
+    begin();
+    scene->materials.data[0].viscosity = (kiln_quantity){.self = &negative, .evaluate = thinning};
+    scene->materials.data[0].varies = true;
+    expect_refusal(3, "materials[1]", "viscosity must be 0 or more: got -1");
+    end();
+}
+END_TEST
+
 /* Round the z axis through the middle: exact for a rotation to fourth order. */
 static kiln_status whirl(void *self, const kiln_circumstances *at, double *out, int components,
                          kiln_error *error)
@@ -677,6 +723,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, loads_add_up);
     tcase_add_test(all, static_scenes_find_equilibrium);
     tcase_add_test(all, stiffness_may_be_a_function);
+    tcase_add_test(all, viscosity_may_be_a_function);
     tcase_add_test(all, mass_damping_knows_density_that_is_a_function);
     tcase_add_test(all, a_velocity_field_moves_every_vertex);
     tcase_add_test(all, a_step_that_is_far_too_long_is_halved);
