@@ -408,6 +408,21 @@ START_TEST(bench_prints_figures_and_a_page)
 }
 END_TEST
 
+/* The suite writes a file, and may not. */
+START_TEST(bench_that_cannot_measure_fails)
+{
+    char command[300];
+    snprintf(command, sizeof command, "ulimit -f 8; '%s' bench store >table.txt 2>/dev/null",
+             KILN_PROGRAM);
+    int status = system(command);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %d", status);
+    char table[TEXT];
+    slurp("table.txt", table);
+    ck_assert_msg(strstr(table, "MISSED") != NULL, "%s", table);
+    ck_assert_msg(strstr(table, "1 figures, 1 missed their bar") != NULL, "%s", table);
+}
+END_TEST
+
 /* How often the text has the word. */
 static int occurrences(const char *text, const char *word)
 {
@@ -601,6 +616,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, info_lists_fields);
     tcase_add_test(all, info_survives_nothing);
     tcase_add_test(all, bench_prints_figures_and_a_page);
+    tcase_add_test(all, bench_that_cannot_measure_fails);
     tcase_add_test(all, validate_prints_figures_and_a_page);
     tcase_add_test(all, validate_runs_what_is_named);
     tcase_add_test(all, validate_tells_a_failure);
