@@ -147,13 +147,23 @@ static void add_chunk(const loop_job *job, size_t chunk)
         kernels->gradient(&span, job->x, scale, job->g);
 }
 
-void kiln_elements_fill_pressure(const kiln_elements *elements, const double *x)
+static void ask(const kiln_elements *elements, kiln_pressure_fill fill, const double *x)
 {
     if (elements->pressure.count == 0)
         return;
     memset(elements->pressure.data, 0, elements->pressure.count * sizeof(double));
-    if (elements->fill)
-        elements->fill(elements->fill_user, x, elements->pressure.data);
+    if (fill)
+        fill(elements->fill_user, x, elements->pressure.data);
+}
+
+void kiln_elements_fill_pressure(const kiln_elements *elements, const double *x)
+{
+    ask(elements, elements->fill, x);
+}
+
+void kiln_elements_fill_energy(const kiln_elements *elements, const double *x)
+{
+    ask(elements, elements->fill_energy, x);
 }
 
 static kiln_status attach(void *self, const kiln_bsr *H, kiln_error *error);
@@ -181,9 +191,11 @@ void kiln_elements_add_scaled(kiln_elements *elements, const double *x, const do
     run_add(&job, elements);
 }
 
-void kiln_elements_set_pressure(kiln_elements *elements, kiln_pressure_fill fill, void *user)
+void kiln_elements_set_pressure(kiln_elements *elements, kiln_pressure_fill fill,
+                                kiln_pressure_fill energy, void *user)
 {
     elements->fill = fill;
+    elements->fill_energy = energy;
     elements->fill_user = user;
 }
 

@@ -47,7 +47,8 @@ double kiln_elements_stretch(const kiln_elements *elements, const double *x, con
                              uint32_t *tet);
 
 /* Columns for frames, [tet slot][components]; rows of dead tets are not touched. The stresses
- * include the pressure of the nodal form; the energy has U at the tet's own theta. */
+ * include the pressure of the nodal form, and the energy the tet's share of its volumetric energy:
+ * times the rest volumes it sums to the energy of both terms. */
 typedef enum kiln_element_output {
     KILN_OUTPUT_F,        /* 9, deformation gradient */
     KILN_OUTPUT_CAUCHY,   /* 6, xx yy zz xy yz xz as in soups, Pa */

@@ -61,13 +61,15 @@ struct kiln_elements {
     kiln_f64_array partial;  /* [chunk], of sums and minima */
     kiln_f64_array lame;     /* [batch][2][8] mu, lambda; only when set tet by tet */
     kiln_f64_array pressure; /* [element number]; only when some material has nodal pressure */
-    kiln_pressure_fill fill;
+    kiln_pressure_fill fill, fill_energy;
     void *fill_user;
     uint64_t pattern; /* the one `place` belongs to */
 };
 
-/* Asks for the pressures at x, if a material has them. */
+/* Asks for the pressures at x, if a material has them; or for volumetric energies in their place,
+ * J per rest volume. */
 void kiln_elements_fill_pressure(const kiln_elements *elements, const double *x);
+void kiln_elements_fill_energy(const kiln_elements *elements, const double *x);
 /* The term's max_step: keeps the tets of barrier materials from inverting. */
 double kiln_elements_max_step(void *self, const double *x, const double *dx);
 
@@ -93,8 +95,10 @@ void kiln_elements_add_dilation(const kiln_elements *elements, const double *x,
 /* dtheta/dx of the vertices of one element (not times its volume). */
 void kiln_elements_dilation_gradient(const kiln_elements *elements, size_t number, const double *x,
                                      kiln_vec3 gradient[4]);
-/* NULL: no pressure. Kept over a build; `pressure` [element number] comes zeroed. */
-void kiln_elements_set_pressure(kiln_elements *elements, kiln_pressure_fill fill, void *user);
+/* NULL: no pressure, no energy. Kept over a build; `pressure` [element number] comes zeroed, also
+ * for `energy`, whose sum over the elements times their volumes is the energy of the other term. */
+void kiln_elements_set_pressure(kiln_elements *elements, kiln_pressure_fill fill,
+                                kiln_pressure_fill energy, void *user);
 
 /* As the term's add, with the factor scale_of[material] for each element; g may be NULL when only
  * the Hessian is wanted, and H when only the gradient is. */

@@ -54,7 +54,8 @@ static void write_element(const output_job *job, const kiln_element *e, size_t n
 {
     double *out = job->out + job->components * e->slot;
     kiln_mat3 F = kiln_element_deformation(e, job->x), s = F;
-    const kiln_material_model *model = job->e->materials.data[e->material].model;
+    const kiln_material *material = &job->e->materials.data[e->material];
+    const kiln_material_model *model = material->model;
     if (job->what != KILN_OUTPUT_F && job->what != KILN_OUTPUT_ENERGY)
         s = cauchy(job->e, e, number, &F);
     switch (job->what) {
@@ -75,7 +76,9 @@ static void write_element(const output_job *job, const kiln_element *e, size_t n
         *out = -(s.m[0][0] + s.m[1][1] + s.m[2][2]) / 3.0;
         break;
     case KILN_OUTPUT_ENERGY:
-        *out = model->energy(e->mu, e->lambda, &F);
+        *out = material->nodal_pressure ? model->energy(e->mu, model->shape_lambda * e->mu, &F) +
+                                              job->e->pressure.data[number]
+                                        : model->energy(e->mu, e->lambda, &F);
         break;
     case KILN_OUTPUT_COUNT:
         break;
@@ -192,6 +195,9 @@ void kiln_elements_output(const kiln_elements *elements, const double *x, kiln_e
                           double *out)
 {
     output_job job = {elements, x, what, kiln_element_output_components(what), out};
-    kiln_elements_fill_pressure(elements, x);
+    if (what == KILN_OUTPUT_ENERGY)
+        kiln_elements_fill_energy(elements, x);
+    else
+        kiln_elements_fill_pressure(elements, x);
     kiln_parallel_for(elements->context, elements->chunks.count, 1, output_chunk, &job);
 }

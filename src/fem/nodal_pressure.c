@@ -53,6 +53,7 @@ static double value(void *self, const double *x);
 static void add(void *self, const double *x, double scale, double *g, kiln_bsr *H);
 static kiln_cliques cliques(void *self);
 static void fill(void *user, const double *x, double *pressure);
+static void fill_energy(void *user, const double *x, double *energy);
 
 kiln_status kiln_nodal_pressure_create(kiln_context *context, kiln_elements *elements,
                                        kiln_nodal_pressure **out, kiln_error *error)
@@ -70,7 +71,7 @@ kiln_status kiln_nodal_pressure_create(kiln_context *context, kiln_elements *ele
                  .add = add,
                  .cliques = cliques},
     };
-    kiln_elements_set_pressure(elements, fill, p);
+    kiln_elements_set_pressure(elements, fill, fill_energy, p);
     *out = p;
     return KILN_OK;
 }
@@ -80,7 +81,7 @@ void kiln_nodal_pressure_destroy(kiln_nodal_pressure *pressure)
     if (!pressure)
         return;
     kiln_context *context = pressure->context;
-    kiln_elements_set_pressure(pressure->elements, NULL, NULL);
+    kiln_elements_set_pressure(pressure->elements, NULL, NULL, NULL);
     kiln_nodal_stars_free(&pressure->stars, context);
     kiln_array_free(context, &pressure->nodes);
     kiln_array_free(context, &pressure->theta);
@@ -223,6 +224,30 @@ static void fill(void *user, const double *x, double *pressure)
         return;
     evaluate(p, x);
     mean_slopes(p, pressure);
+}
+
+static void energy_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    const pressure_job *job = user;
+    const kiln_nodal_pressure *p = job->p;
+    for (size_t i = begin; i < end; i++) {
+        const uint32_t *at = p->stars.node_of.data + 4 * i;
+        for (int k = 0; k < 4 && at[0] != KILN_NONE; k++)
+            job->out[i] += p->nodes.data[at[k]].energy / p->nodes.data[at[k]].weight;
+    }
+}
+
+/* The mean of U over the nodes of an element: V_a is a quarter of the volumes at a, so these times
+ * the volumes sum to the energy. */
+static void fill_energy(void *user, const double *x, double *energy)
+{
+    kiln_nodal_pressure *p = user;
+    if (p->stars.nodes == 0)
+        return;
+    evaluate(p, x);
+    pressure_job job = {.p = p, .out = energy};
+    kiln_parallel_for(p->context, kiln_elements_room(p->elements), TET_GRAIN, energy_chunk, &job);
 }
 
 static void gradient_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)

@@ -182,7 +182,7 @@ static void compare_with_reference(body *b, const char *what)
                            ? malloc(kiln_elements_room(b->elements) * sizeof *pressure)
                            : NULL;
     if (pressure) {
-        kiln_elements_set_pressure(b->elements, fill_test_pressure, b);
+        kiln_elements_set_pressure(b->elements, fill_test_pressure, NULL, b);
         fill_test_pressure(b, b->x, pressure);
     }
     reference(b, true, pressure, &W, slow, &R);
@@ -564,7 +564,7 @@ START_TEST(outputs)
     ck_assert_double_le(fabs(out[5] - 0.5 * 100.0 * 0.2 * 0.2), 1e-10);
     b.materials[0].nodal_pressure = true;
     build(&b, 1, NULL);
-    kiln_elements_set_pressure(b.elements, fill_test_pressure, &b);
+    kiln_elements_set_pressure(b.elements, fill_test_pressure, NULL, &b);
     kiln_elements_output(b.elements, b.x, KILN_OUTPUT_PRESSURE, out);
     kiln_element e = kiln_elements_at(b.elements, 5);
     double shape = 2.0 * e.mu * ((l - 1.0) * l + 2.0 * (w - 1.0) * w) / (l * w * w);

@@ -255,6 +255,35 @@ START_TEST(nearly_incompressible_blocks_do_not_lock)
 }
 END_TEST
 
+/* The energies of the tets in frames sum to that of both terms, where theta differs from tet to tet
+ * and one material of two is averaged. */
+START_TEST(energies_of_tets_sum_up)
+{
+    setting s = open_setting("nx=3 ny=2 nz=2", 0.05);
+    uint32_t tets = s.mesh->table[KILN_ON_TET].used;
+    double *out = malloc(tets * sizeof *out);
+    kiln_random random = kiln_random_start(3, 1);
+    for (size_t i = 0; i < 3 * s.rows; i++)
+        s.x[i] *= kiln_random_range(&random, 0.98, 1.02);
+    for (uint32_t t = 0; t < tets; t++)
+        s.material_of[t] = t % 3 == 0;
+    for (size_t model = 0; kiln_material_model_at(model); model++) {
+        const kiln_material materials[2] = {
+            {.model = kiln_material_model_at(model), .mu = 3, .lambda = 50, .nodal_pressure = true},
+            {.model = kiln_material_model_at(model), .mu = 2, .lambda = 3}};
+        build(&s, materials, 2);
+        kiln_elements_output(s.elements, s.x, KILN_OUTPUT_ENERGY, out);
+        double sum = 0.0, total = total_value(&s, s.x);
+        for (uint32_t t = 0; t < tets; t++)
+            sum += out[t] * kiln_mesh_tet_volume(s.mesh, t);
+        ck_assert_msg(total > 0.0 && fabs(sum - total) <= 1e-12 * total, "%s: %.17g, not %.17g",
+                      materials[0].model->name, sum, total);
+    }
+    free(out);
+    close_setting(&s);
+}
+END_TEST
+
 START_TEST(out_of_memory)
 {
     setting s = open_setting("nx=2 ny=2 nz=2", 0.0);
@@ -296,6 +325,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, averages_stay_inside_a_material);
     tcase_add_test(all, lame_parameters_tet_by_tet);
     tcase_add_test(all, nearly_incompressible_blocks_do_not_lock);
+    tcase_add_test(all, energies_of_tets_sum_up);
     tcase_add_test(all, out_of_memory);
     return suite;
 }
