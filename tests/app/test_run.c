@@ -507,7 +507,7 @@ START_TEST(hard_runs_recover_or_say_why)
     expect(1,
            "$K run hard.lua -o flat --set bodies[1].velocity={0,0,-3000} --set step.dt_min=1e-6 "
            "--set step.max_stretch=0",
-           "barrier against inversion (neo-hookean)");
+           "a material that cannot be inverted (neo-hookean)");
     write_file("adrift.lua",
                "return scene { gravity = {0, 0, -9.81}, step = {integrator = 'static'},\n"
                "bodies = { body { shape = shape.box { lx = 1, ly = 0.2, lz = 0.2, n = 2 },\n"
