@@ -4,17 +4,19 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Workers sleep on `wake`; a loop bumps `generation`, everyone (the caller too) draws chunks from
- * an atomic counter, and the last worker to finish signals `done`. Which thread draws which chunk
- * varies; what a chunk computes does not. */
+/* A loop bumps `generation`, everyone (the caller too) draws chunks from an atomic counter, and the
+ * last worker to finish ends it. Which thread draws which chunk varies; what a chunk computes does
+ * not. Who has to wait looks a short while before sleeping on `wake` or `done`: loops come in rows
+ * (one per colour of the elements), and waking a thread takes as long as a small one of them. */
+enum { LOOKS = 1000 };
+
 struct kiln_thread_pool {
     pthread_t threads[KILN_MAX_THREADS];
     int count; /* workers, without the caller */
     pthread_mutex_t lock;
     pthread_cond_t wake, done;
-    unsigned generation;
-    int running;
-    int quit;
+    atomic_uint generation;
+    atomic_int running, quit;
     kiln_chunk_body body;
     void *user;
     size_t items, grain, chunks;
@@ -39,26 +41,52 @@ static void draw_chunks(struct kiln_thread_pool *pool, int worker)
     }
 }
 
+static bool has_news(struct kiln_thread_pool *pool, unsigned seen)
+{
+    return atomic_load(&pool->generation) != seen || atomic_load(&pool->quit);
+}
+
+static void await_loop(struct kiln_thread_pool *pool, unsigned seen)
+{
+    for (int i = 0; i < LOOKS; i++) {
+        if (has_news(pool, seen))
+            return;
+        kiln_pause();
+    }
+    pthread_mutex_lock(&pool->lock);
+    while (!has_news(pool, seen))
+        pthread_cond_wait(&pool->wake, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void await_workers(struct kiln_thread_pool *pool)
+{
+    for (int i = 0; i < LOOKS; i++) {
+        if (atomic_load(&pool->running) == 0)
+            return;
+        kiln_pause();
+    }
+    pthread_mutex_lock(&pool->lock);
+    while (atomic_load(&pool->running) > 0)
+        pthread_cond_wait(&pool->done, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
 static void *work(void *argument)
 {
     struct kiln_thread_pool *pool = argument;
     int worker = 1 + atomic_fetch_add(&pool->next_worker, 1);
-    unsigned seen = 0;
-    pthread_mutex_lock(&pool->lock);
-    for (;;) {
-        while (pool->generation == seen && !pool->quit)
-            pthread_cond_wait(&pool->wake, &pool->lock);
-        if (pool->quit)
-            break;
-        seen = pool->generation;
-        pthread_mutex_unlock(&pool->lock);
+    for (unsigned seen = 0;; seen++) {
+        await_loop(pool, seen);
+        if (atomic_load(&pool->quit))
+            return NULL;
         draw_chunks(pool, worker);
-        pthread_mutex_lock(&pool->lock);
-        if (--pool->running == 0)
+        if (atomic_fetch_sub(&pool->running, 1) == 1) {
+            pthread_mutex_lock(&pool->lock);
             pthread_cond_signal(&pool->done);
+            pthread_mutex_unlock(&pool->lock);
+        }
     }
-    pthread_mutex_unlock(&pool->lock);
-    return NULL;
 }
 
 static struct kiln_thread_pool *start_pool(kiln_context *context)
@@ -100,17 +128,13 @@ void kiln_parallel_for(kiln_context *context, size_t count, size_t grain, kiln_c
     pool->grain = grain;
     pool->chunks = chunks;
     atomic_store(&pool->next, 0);
-    pool->running = pool->count;
-    pool->generation++;
+    atomic_store(&pool->running, pool->count);
+    atomic_fetch_add(&pool->generation, 1);
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->lock);
 
     draw_chunks(pool, 0);
-
-    pthread_mutex_lock(&pool->lock);
-    while (pool->running > 0)
-        pthread_cond_wait(&pool->done, &pool->lock);
-    pthread_mutex_unlock(&pool->lock);
+    await_workers(pool);
 }
 
 enum { SUM_GRAIN = 4096 };
@@ -154,7 +178,7 @@ void kiln_parallel_shutdown(kiln_context *context)
     if (!pool)
         return;
     pthread_mutex_lock(&pool->lock);
-    pool->quit = 1;
+    atomic_store(&pool->quit, 1);
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->lock);
     for (int i = 0; i < pool->count; i++)

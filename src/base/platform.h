@@ -36,4 +36,12 @@ KILN_INLINE uint64_t kiln_multiply128(uint64_t a, uint64_t b, uint64_t *high)
 #error "Kiln is built with GCC or Clang"
 #endif
 
+/* Between two looks at what another thread will change. */
+KILN_INLINE void kiln_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
 #endif
