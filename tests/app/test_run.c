@@ -356,7 +356,7 @@ START_TEST(signals_finish_the_step_and_say_how_to_go_on)
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(shell("rm -rf part"), 0);
         pid_t child = start("slow.lua -o part");
-        wait_for_file("part/checkpoint-000001.h5");
+        wait_for_file("part/checkpoint-000000.h5");
         kill(child, signals[i]);
         int status = wait_for(child);
         slurp(".out2", out);
