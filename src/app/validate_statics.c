@@ -100,7 +100,7 @@ static kiln_status patch_pulled(kiln_validation *validation, const kiln_view *vi
     double mu, lambda;
     KILN_TRY(kiln_material_model_find(model, &row, error));
     kiln_lame_from_young(young, poisson, &mu, &lambda);
-    row->stress(mu, lambda, &stretch.F, &P);
+    kiln_material_stress(row, mu, lambda, &stretch.F, &P);
     kiln_trial_begin(&trial, kiln_validation_context(validation), view);
     kiln_trial_map map = {&trial, place_affine, &stretch, 1, 0, 0};
     kiln_status status = kiln_trial_material(&trial, model, young, poisson, 1000, error);

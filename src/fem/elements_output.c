@@ -31,11 +31,11 @@ static kiln_mat3 cauchy(const kiln_elements *elements, const kiln_element *e, si
     const kiln_material *material = &elements->materials.data[e->material];
     kiln_mat3 P, D;
     if (material->nodal_pressure) {
-        material->model->stress(e->mu, material->model->shape_lambda * e->mu, F, &P);
+        kiln_material_stress(material->model, e->mu, material->model->shape_lambda * e->mu, F, &P);
         kiln_dilation_gradient(material->model->dilation, F, &D);
         P = kiln_m3_add(P, kiln_m3_scale(D, elements->pressure.data[number]));
     } else {
-        material->model->stress(e->mu, e->lambda, F, &P);
+        kiln_material_stress(material->model, e->mu, e->lambda, F, &P);
     }
     double J = kiln_m3_det(*F);
     kiln_mat3 sigma = kiln_m3_scale(kiln_m3_mul(P, kiln_m3_transpose(*F)), 1.0 / J);

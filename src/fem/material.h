@@ -31,9 +31,8 @@ typedef struct kiln_material_model {
      */
     double shape_lambda;
 
-    /* Scalar reference, also used for output and by the tests. mu, lambda in Pa. `project` gives
-     * the PSD part. H[3 i + j][3 k + l] = d P_ij / d F_kl. Where a barrier is infinite, stress and
-     * Hessian are not finite. */
+    /* Scalar reference, also used for output and by the tests. mu, lambda in Pa. Stress and Hessian
+     * are NULL where they follow from `principal`: ask kiln_material_stress and _hessian. */
     double (*energy)(double mu, double lambda, const kiln_mat3 *F);
     void (*stress)(double mu, double lambda, const kiln_mat3 *F, kiln_mat3 *P);
     void (*hessian)(double mu, double lambda, const kiln_mat3 *F, bool project, double H[9][9]);
@@ -51,7 +50,10 @@ typedef struct kiln_material_model {
 /* theta at F, and its derivative. */
 double kiln_dilation_value(kiln_dilation dilation, const kiln_mat3 *F);
 void kiln_dilation_gradient(kiln_dilation dilation, const kiln_mat3 *F, kiln_mat3 *gradient);
-/* Hessian of W + pressure * theta, or its PSD part. */
+/* First Piola-Kirchhoff stress; not finite where a barrier is infinite, nor is the Hessian. */
+void kiln_material_stress(const kiln_material_model *model, double mu, double lambda,
+                          const kiln_mat3 *F, kiln_mat3 *P);
+/* Hessian of W + pressure * theta, H[3 i + j][3 k + l] = d P_ij / d F_kl, or its PSD part. */
 void kiln_material_hessian(const kiln_material_model *model, double mu, double lambda,
                            double pressure, const kiln_mat3 *F, bool project, double H[9][9]);
 

@@ -29,16 +29,6 @@ static double energy(double mu, double lambda, const kiln_mat3 *F)
     return mu * (a * a + b * b + c * c) + 0.5 * lambda * change * change;
 }
 
-static void stress(double mu, double lambda, const kiln_mat3 *F, kiln_mat3 *P)
-{
-    kiln_principal_stress(principal, mu, lambda, F, P);
-}
-
-static void hessian(double mu, double lambda, const kiln_mat3 *F, bool project, double H[9][9])
-{
-    kiln_principal_hessian(principal, mu, lambda, 0.0, F, project, H);
-}
-
 static void volumetric(double mu, double lambda, double theta, double u[3])
 {
     (void)mu;
@@ -53,8 +43,6 @@ const kiln_material_model kiln_material_fixed_corotated = {
     .help = "mu |F - R|^2 + lambda/2 (J - 1)^2; bears inversion",
     .dilation = KILN_DILATION_VOLUME,
     .energy = energy,
-    .stress = stress,
-    .hessian = hessian,
     .volumetric = volumetric,
     .kernels = kernels,
     .principal = principal};

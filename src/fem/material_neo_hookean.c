@@ -31,16 +31,6 @@ static double energy(double mu, double lambda, const kiln_mat3 *F)
            mu * kiln_log_residual(d) + 0.5 * lambda * log_J * log_J;
 }
 
-static void stress(double mu, double lambda, const kiln_mat3 *F, kiln_mat3 *P)
-{
-    kiln_principal_stress(principal, mu, lambda, F, P);
-}
-
-static void hessian(double mu, double lambda, const kiln_mat3 *F, bool project, double H[9][9])
-{
-    kiln_principal_hessian(principal, mu, lambda, 0.0, F, project, H);
-}
-
 static void volumetric(double mu, double lambda, double theta, double u[3])
 {
     (void)mu;
@@ -58,8 +48,6 @@ const kiln_material_model kiln_material_neo_hookean = {
     .barrier = true,
     .dilation = KILN_DILATION_VOLUME,
     .energy = energy,
-    .stress = stress,
-    .hessian = hessian,
     .volumetric = volumetric,
     .kernels = kernels,
     .principal = principal};

@@ -40,16 +40,6 @@ static double energy(double mu, double lambda, const kiln_mat3 *F)
     return 1.5 * mu * shape + 0.25 * (lambda + 2.0 / 3.0 * mu) * (d * d + 2.0 * residual);
 }
 
-static void stress(double mu, double lambda, const kiln_mat3 *F, kiln_mat3 *P)
-{
-    kiln_principal_stress(principal, mu, lambda, F, P);
-}
-
-static void hessian(double mu, double lambda, const kiln_mat3 *F, bool project, double H[9][9])
-{
-    kiln_principal_hessian(principal, mu, lambda, 0.0, F, project, H);
-}
-
 static void volumetric(double mu, double lambda, double theta, double u[3])
 {
     double kappa = lambda + 2.0 / 3.0 * mu, d = theta - 1.0;
@@ -67,8 +57,6 @@ const kiln_material_model kiln_material_neo_hookean_split = {
     .dilation = KILN_DILATION_VOLUME,
     .shape_lambda = -2.0 / 3.0,
     .energy = energy,
-    .stress = stress,
-    .hessian = hessian,
     .volumetric = volumetric,
     .kernels = kernels,
     .principal = principal};

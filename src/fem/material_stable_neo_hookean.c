@@ -36,16 +36,6 @@ static double energy(double mu, double lambda, const kiln_mat3 *F)
     return 0.5 * m * kiln_log_residual(q) + 0.75 * m * rest + 0.5 * l * d * d;
 }
 
-static void stress(double mu, double lambda, const kiln_mat3 *F, kiln_mat3 *P)
-{
-    kiln_principal_stress(principal, mu, lambda, F, P);
-}
-
-static void hessian(double mu, double lambda, const kiln_mat3 *F, bool project, double H[9][9])
-{
-    kiln_principal_hessian(principal, mu, lambda, 0.0, F, project, H);
-}
-
 static void volumetric(double mu, double lambda, double theta, double u[3])
 {
     (void)mu;
@@ -61,8 +51,6 @@ const kiln_material_model kiln_material_stable_neo_hookean = {
             "poisson is 0 or more; bears inversion",
     .dilation = KILN_DILATION_VOLUME,
     .energy = energy,
-    .stress = stress,
-    .hessian = hessian,
     .volumetric = volumetric,
     .kernels = kernels,
     .principal = principal};

@@ -46,11 +46,6 @@ static void stress(double mu, double lambda, const kiln_mat3 *F, kiln_mat3 *P)
     *P = kiln_m3_mul(*F, S);
 }
 
-static void hessian(double mu, double lambda, const kiln_mat3 *F, bool project, double H[9][9])
-{
-    kiln_principal_hessian(principal, mu, lambda, 0.0, F, project, H);
-}
-
 static void volumetric(double mu, double lambda, double theta, double u[3])
 {
     (void)mu;
@@ -65,7 +60,6 @@ const kiln_material_model kiln_material_stvk = {
     .dilation = KILN_DILATION_GREEN,
     .energy = energy,
     .stress = stress,
-    .hessian = hessian,
     .volumetric = volumetric,
     .kernels = kernels,
     .principal = principal};

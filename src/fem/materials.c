@@ -84,6 +84,15 @@ void kiln_dilation_gradient(kiln_dilation dilation, const kiln_mat3 *F, kiln_mat
     }
 }
 
+void kiln_material_stress(const kiln_material_model *model, double mu, double lambda,
+                          const kiln_mat3 *F, kiln_mat3 *P)
+{
+    if (model->stress)
+        model->stress(mu, lambda, F, P);
+    else
+        kiln_principal_stress(model->principal, mu, lambda, F, P);
+}
+
 void kiln_material_hessian(const kiln_material_model *model, double mu, double lambda,
                            double pressure, const kiln_mat3 *F, bool project, double H[9][9])
 {

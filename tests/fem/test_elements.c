@@ -128,7 +128,7 @@ static void reference(const body *b, bool project, const double *pressure, doubl
         kiln_mat3 F = kiln_element_deformation(&e, b->x), P;
         double h[9][9], lambda = m->nodal_pressure ? m->model->shape_lambda * e.mu : e.lambda;
         *W += e.volume * m->model->energy(e.mu, lambda, &F);
-        m->model->stress(e.mu, lambda, &F, &P);
+        kiln_material_stress(m->model, e.mu, lambda, &F, &P);
         kiln_material_hessian(m->model, e.mu, lambda,
                               pressure && m->nodal_pressure ? pressure[n] : 0.0, &F, project, h);
         for (int a = 0; a < 4; a++) {
