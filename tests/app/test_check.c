@@ -1,5 +1,5 @@
 /* kiln check as a script sees it: what it lists, what it refuses, and its exit codes. */
-#include "support.h"
+#include "program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,22 +9,11 @@
 
 enum { TEXT = 1 << 17 };
 
-static char folder[64];
 static char out[TEXT], err[TEXT];
-
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "wb");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
-}
 
 static void enter_folder(void)
 {
-    snprintf(folder, sizeof folder, "/tmp/kiln-check-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_int_eq(chdir(folder), 0);
+    open_folder();
     write_file("bar.lua",
                "print('reading', 5)\n"
                "local m = material { name = 'steel', young = param('young', 1e5) }\n"
@@ -36,32 +25,18 @@ static void enter_folder(void)
                "  obstacles = { obstacle.plane { name = 'floor', point = {0, 0, -1} } } }\n");
 }
 
-static void leave_folder(void)
-{
-    char command[100];
-    ck_assert_int_eq(chdir("/"), 0);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    ck_assert_int_eq(system(command), 0);
-}
-
 static void slurp(const char *path, char *text)
 {
-    FILE *file = fopen(path, "rb");
-    ck_assert_ptr_nonnull(file);
-    text[fread(text, 1, TEXT - 1, file)] = 0;
-    fclose(file);
+    read_file(path, text, TEXT);
     unlink(path);
 }
 
 static int kiln(const char *arguments)
 {
-    char command[1024];
-    snprintf(command, sizeof command, "'%s' %s >.out 2>.err", KILN_PROGRAM, arguments);
-    int status = system(command);
+    int code = run_program(arguments);
     slurp(".out", out);
     slurp(".err", err);
-    ck_assert_msg(WIFEXITED(status), "kiln %s died: %s", arguments, err);
-    return WEXITSTATUS(status);
+    return code;
 }
 
 static void expect(const char *text, const char *words)

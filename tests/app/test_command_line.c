@@ -1,5 +1,5 @@
 /* The built program as a script sees it: exit codes, messages, files left behind. */
-#include "support.h"
+#include "program.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -11,44 +11,26 @@
 
 enum { TEXT = 1 << 18 };
 
-static char folder[64];
 static char out[TEXT], err[TEXT];
 
 static void enter_folder(void)
 {
-    snprintf(folder, sizeof folder, "/tmp/kiln-test-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_int_eq(chdir(folder), 0);
-}
-
-static void leave_folder(void)
-{
-    char command[100];
-    ck_assert_int_eq(chdir("/"), 0);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    ck_assert_int_eq(system(command), 0);
+    open_folder();
 }
 
 static void slurp(const char *path, char *text)
 {
-    FILE *file = fopen(path, "rb");
-    ck_assert_ptr_nonnull(file);
-    text[fread(text, 1, TEXT - 1, file)] = 0;
-    fclose(file);
+    read_file(path, text, TEXT);
     unlink(path);
 }
 
 /* Exit code of the program; its words are in out and err. */
 static int kiln(const char *arguments)
 {
-    char command[2048];
-    snprintf(command, sizeof command, "'%s' %s >.out 2>.err", KILN_PROGRAM, arguments);
-    int status = system(command);
+    int code = run_program(arguments);
     slurp(".out", out);
     slurp(".err", err);
-    ck_assert_msg(WIFEXITED(status), "kiln %s died: %s", arguments, err);
-    ck_assert_msg(!strstr(err, "Sanitizer"), "kiln %s: %s", arguments, err);
-    return WEXITSTATUS(status);
+    return code;
 }
 
 static int files_here(void)
@@ -59,14 +41,6 @@ static int files_here(void)
         count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
     closedir(here);
     return count;
-}
-
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "wb");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
 }
 
 static void expect_refusal(const char *arguments, const char *words)

@@ -1,4 +1,5 @@
 /* Films and stills of runs, made by the built program from made-up frames. */
+#include "program.h"
 #include "synthetic_run.h"
 
 #include <png.h>
@@ -9,42 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
-static char folder[64];
-
-static int shell(const char *command)
-{
-    int status = system(command);
-    ck_assert_msg(WIFEXITED(status), "%s died", command);
-    return WEXITSTATUS(status);
-}
-
-static int kiln(const char *arguments)
-{
-    char command[2048];
-    snprintf(command, sizeof command, "'%s' %s >.out 2>.err", KILN_PROGRAM, arguments);
-    int code = shell(command);
-    ck_assert_msg(shell("grep -q Sanitizer .err") != 0, "kiln %s", arguments);
-    return code;
-}
-
 static void enter_folder(void)
 {
-    snprintf(folder, sizeof folder, "/tmp/kiln-test-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_int_eq(chdir(folder), 0);
+    open_folder();
     /* What the program leaves behind must be found, so it gets a place of its own. */
     ck_assert_int_eq(mkdir("scratch", 0777), 0);
     ck_assert_int_eq(setenv("TMPDIR", "scratch", 1), 0);
     synthetic_run run = {.folder = "run", .frames = 7, .obstacles = true};
     synthetic_write(&run);
-}
-
-static void leave_folder(void)
-{
-    char command[100];
-    ck_assert_int_eq(chdir("/"), 0);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    ck_assert_int_eq(shell(command), 0);
 }
 
 typedef struct picture {
@@ -79,7 +52,7 @@ static void rows_of_clay(const picture *p, int *top, int *bottom)
 
 START_TEST(stills_share_the_films_camera)
 {
-    ck_assert_int_eq(kiln("render run -o all/ --size 160x120 --samples 2 --every 2"), 0);
+    ck_assert_int_eq(run_program("render run -o all/ --size 160x120 --samples 2 --every 2"), 0);
     int top[4], bottom[4];
     for (int i = 0; i < 4; i++) {
         char path[40];
@@ -95,18 +68,18 @@ START_TEST(stills_share_the_films_camera)
     ck_assert_int_ge(top[0], 4);
     for (int i = 1; i < 4; i++)
         ck_assert_msg(top[i] > top[i - 1] && bottom[i] > bottom[i - 1], "frame %d", 2 * i);
-    ck_assert_int_eq(shell("test $(ls all | wc -l) = 4"), 0);
+    ck_assert_int_eq(run_shell("test $(ls all | wc -l) = 4"), 0);
 }
 END_TEST
 
 START_TEST(a_still_is_the_last_frame_unless_told)
 {
-    ck_assert_int_eq(kiln("render run -o a.png --size 96x64 --samples 1"), 0);
-    ck_assert_int_eq(kiln("render run -o b.png --size 96x64 --samples 1 --frame last"), 0);
-    ck_assert_int_eq(kiln("render run -o c.png --size 96x64 --samples 1 --frame 6"), 0);
-    ck_assert_int_eq(kiln("render run -o d.png --size 96x64 --samples 1 --frame 2"), 0);
-    ck_assert_int_eq(shell("cmp a.png b.png && cmp b.png c.png"), 0);
-    ck_assert_int_ne(shell("cmp -s c.png d.png"), 0);
+    ck_assert_int_eq(run_program("render run -o a.png --size 96x64 --samples 1"), 0);
+    ck_assert_int_eq(run_program("render run -o b.png --size 96x64 --samples 1 --frame last"), 0);
+    ck_assert_int_eq(run_program("render run -o c.png --size 96x64 --samples 1 --frame 6"), 0);
+    ck_assert_int_eq(run_program("render run -o d.png --size 96x64 --samples 1 --frame 2"), 0);
+    ck_assert_int_eq(run_shell("cmp a.png b.png && cmp b.png c.png"), 0);
+    ck_assert_int_ne(run_shell("cmp -s c.png d.png"), 0);
 }
 END_TEST
 
@@ -133,19 +106,19 @@ START_TEST(every_option_shows)
     for (int i = 0; i < LOOKS; i++) {
         snprintf(arguments, sizeof arguments,
                  "render run -o %d.png --frame 4 --size 96x64 --samples 1 %s", i, look[i]);
-        ck_assert_msg(kiln(arguments) == 0, "%s", arguments);
+        ck_assert_msg(run_program(arguments) == 0, "%s", arguments);
         for (int j = 0; j < i; j++) {
             snprintf(command, sizeof command, "cmp -s %d.png %d.png", i, j);
-            ck_assert_msg(shell(command) != 0, "'%s' looks like '%s'", look[i], look[j]);
+            ck_assert_msg(run_shell(command) != 0, "'%s' looks like '%s'", look[i], look[j]);
         }
     }
     /* Length of v and speed are one thing under two names, as are both kinds of von Mises. */
-    ck_assert_int_eq(kiln("render run -o s.png --frame 4 --size 96x64 --samples 1 --field speed"),
-                     0);
-    ck_assert_int_eq(shell("cmp s.png 1.png"), 0);
-    ck_assert_int_eq(kiln("render run -o m.png --frame 4 --size 96x64 --samples 1 --color mises"),
-                     0);
-    ck_assert_int_eq(shell("cmp m.png 2.png"), 0);
+    ck_assert_int_eq(
+        run_program("render run -o s.png --frame 4 --size 96x64 --samples 1 --field speed"), 0);
+    ck_assert_int_eq(run_shell("cmp s.png 1.png"), 0);
+    ck_assert_int_eq(
+        run_program("render run -o m.png --frame 4 --size 96x64 --samples 1 --color mises"), 0);
+    ck_assert_int_eq(run_shell("cmp m.png 2.png"), 0);
 }
 END_TEST
 
@@ -154,11 +127,11 @@ START_TEST(obstacles_are_drawn_and_the_ground_is_no_square)
     const char *request = "render run -o %s.png --frame 0 --size 160x120 --samples 2";
     char arguments[200];
     snprintf(arguments, sizeof arguments, request, "with");
-    ck_assert_int_eq(kiln(arguments), 0);
-    ck_assert_int_eq(shell("mv run/surface run/elsewhere"), 0);
+    ck_assert_int_eq(run_program(arguments), 0);
+    ck_assert_int_eq(run_shell("mv run/surface run/elsewhere"), 0);
     snprintf(arguments, sizeof arguments, request, "without");
-    ck_assert_int_eq(kiln(arguments), 0);
-    ck_assert_int_ne(shell("cmp -s with.png without.png"), 0);
+    ck_assert_int_eq(run_program(arguments), 0);
+    ck_assert_int_ne(run_shell("cmp -s with.png without.png"), 0);
     picture p = load("with.png");
     /* The ground is backdrop: light in all corners, whatever the extent of the patch. */
     const int corners[4] = {0, p.width - 1, (p.height - 1) * p.width, p.height * p.width - 1};
@@ -185,10 +158,11 @@ START_TEST(bodies_of_one_region_have_colors_of_their_own)
     synthetic_run run = {.folder = "plain", .frames = 2, .one_region = true};
     synthetic_write(&run);
     int clay, blue;
-    ck_assert_int_eq(kiln("render plain -o a.png --size 96x64 --samples 1"), 0);
+    ck_assert_int_eq(run_program("render plain -o a.png --size 96x64 --samples 1"), 0);
     count_colors("a.png", &clay, &blue);
     ck_assert_msg(clay > 50 && blue > 50, "%d %d", clay, blue);
-    ck_assert_int_eq(kiln("render plain -o b.png --size 96x64 --samples 1 --color region"), 0);
+    ck_assert_int_eq(run_program("render plain -o b.png --size 96x64 --samples 1 --color region"),
+                     0);
     count_colors("b.png", &clay, &blue);
     ck_assert_msg(clay > 100 && blue < 10, "%d %d", clay, blue);
 }
@@ -200,7 +174,7 @@ START_TEST(a_slope_stands_still)
 {
     synthetic_run run = {.folder = "hill", .frames = 3, .obstacles = true, .slope = true};
     synthetic_write(&run);
-    ck_assert_int_eq(kiln("render hill -o all/ --size 96x64 --samples 2"), 0);
+    ck_assert_int_eq(run_program("render hill -o all/ --size 96x64 --samples 2"), 0);
     picture a = load("all/000000.png"), b = load("all/000002.png");
     for (int y = 0; y < a.height - 8; y++) /* above the time */
         for (int x = 0; x < 28; x++)
@@ -215,33 +189,34 @@ END_TEST
 
 START_TEST(a_film_plays)
 {
-    ck_assert_int_eq(kiln("render run -o film.mp4 --size 96x64 --samples 1 --field speed"), 0);
-    ck_assert_int_eq(shell("grep -q 'film.mp4: 7 frames' .out"), 0);
-    ck_assert_int_eq(shell("ffprobe -v error -show_entries "
-                           "stream=codec_name,width,height,pix_fmt,r_frame_rate,nb_frames -of "
-                           "csv=p=0 film.mp4 > probe"),
+    ck_assert_int_eq(run_program("render run -o film.mp4 --size 96x64 --samples 1 --field speed"),
                      0);
-    ck_assert_int_eq(shell("grep -q '^h264,96,64,yuv420p,25/1,7$' probe || { cat probe; false; }"),
+    ck_assert_int_eq(run_shell("grep -q 'film.mp4: 7 frames' .out"), 0);
+    ck_assert_int_eq(run_shell("ffprobe -v error -show_entries "
+                               "stream=codec_name,width,height,pix_fmt,r_frame_rate,nb_frames -of "
+                               "csv=p=0 film.mp4 > probe"),
                      0);
-    ck_assert_int_eq(kiln("render run --size 96x64 --samples 1 --fps 12 --every 3"), 0);
-    ck_assert_int_eq(shell("ffprobe -v error -show_entries stream=r_frame_rate,nb_frames -of "
-                           "csv=p=0 run/film.mp4 | grep -q '^12/1,3$'"),
+    ck_assert_int_eq(
+        run_shell("grep -q '^h264,96,64,yuv420p,25/1,7$' probe || { cat probe; false; }"), 0);
+    ck_assert_int_eq(run_program("render run --size 96x64 --samples 1 --fps 12 --every 3"), 0);
+    ck_assert_int_eq(run_shell("ffprobe -v error -show_entries stream=r_frame_rate,nb_frames -of "
+                               "csv=p=0 run/film.mp4 | grep -q '^12/1,3$'"),
                      0);
-    ck_assert_int_ne(shell("ls scratch | grep ."), 0);
+    ck_assert_int_ne(run_shell("ls scratch | grep ."), 0);
 }
 END_TEST
 
 START_TEST(threads_do_not_change_a_film)
 {
-    ck_assert_int_eq(kiln("render run -o 1.mp4 --size 96x64 --samples 1 --threads 1"), 0);
-    ck_assert_int_eq(kiln("render run -o 2.mp4 --size 96x64 --samples 1 --threads 2"), 0);
-    ck_assert_int_eq(shell("cmp 1.mp4 2.mp4"), 0);
+    ck_assert_int_eq(run_program("render run -o 1.mp4 --size 96x64 --samples 1 --threads 1"), 0);
+    ck_assert_int_eq(run_program("render run -o 2.mp4 --size 96x64 --samples 1 --threads 2"), 0);
+    ck_assert_int_eq(run_shell("cmp 1.mp4 2.mp4"), 0);
 }
 END_TEST
 
 START_TEST(a_sheet_has_all_tiles)
 {
-    ck_assert_int_eq(kiln("render run -o a.png --sheet 3x2 --size 80x60 --samples 1"), 0);
+    ck_assert_int_eq(run_program("render run -o a.png --sheet 3x2 --size 80x60 --samples 1"), 0);
     picture p = load("a.png");
     ck_assert_int_eq(p.width, 3 * 80 + 2 * 2);
     ck_assert_int_eq(p.height, 2 * 60 + 2);
@@ -255,32 +230,33 @@ START_TEST(a_sheet_has_all_tiles)
         ck_assert_msg(clay > 20, "tile %d is empty", i);
     }
     free(p.rgb);
-    ck_assert_int_eq(kiln("render run -o b.png --sheet 9x9 --size 32x32 --samples 1"), 0);
+    ck_assert_int_eq(run_program("render run -o b.png --sheet 9x9 --size 32x32 --samples 1"), 0);
     /* One tile is the last frame. */
-    ck_assert_int_eq(kiln("render run -o c.png --sheet 1x1 --size 80x60 --samples 1"), 0);
-    ck_assert_int_eq(kiln("render run -o d.png --size 80x60 --samples 1"), 0);
-    ck_assert_int_eq(shell("cmp c.png d.png"), 0);
+    ck_assert_int_eq(run_program("render run -o c.png --sheet 1x1 --size 80x60 --samples 1"), 0);
+    ck_assert_int_eq(run_program("render run -o d.png --size 80x60 --samples 1"), 0);
+    ck_assert_int_eq(run_shell("cmp c.png d.png"), 0);
 }
 END_TEST
 
 /* A run that is still going: the list names what is complete, more files may be there. */
 START_TEST(what_is_listed_counts)
 {
-    ck_assert_int_eq(shell("sed -i '/00000[3456].vtu/d' run/run.pvd && "
-                           "head -c 200 run/frames/000003.vtu > x && mv x run/frames/000003.vtu"),
-                     0);
-    ck_assert_int_eq(kiln("render run -o all/ --size 32x32 --samples 1"), 0);
-    ck_assert_int_eq(shell("test $(ls all | wc -l) = 3"), 0);
+    ck_assert_int_eq(
+        run_shell("sed -i '/00000[3456].vtu/d' run/run.pvd && "
+                  "head -c 200 run/frames/000003.vtu > x && mv x run/frames/000003.vtu"),
+        0);
+    ck_assert_int_eq(run_program("render run -o all/ --size 32x32 --samples 1"), 0);
+    ck_assert_int_eq(run_shell("test $(ls all | wc -l) = 3"), 0);
 }
 END_TEST
 
 static void expect_refusal(const char *arguments, const char *words)
 {
     char command[300];
-    ck_assert_msg(kiln(arguments) == 2, "%s", arguments);
+    ck_assert_msg(run_program(arguments) == 2, "%s", arguments);
     snprintf(command, sizeof command, "grep -q -e '%s' .err || { cat .err; false; }", words);
-    ck_assert_msg(shell(command) == 0, "%s: no '%s'", arguments, words);
-    ck_assert_msg(shell("ls . scratch | grep -e png -e mp4 -e kiln-") != 0, "%s left a file",
+    ck_assert_msg(run_shell(command) == 0, "%s: no '%s'", arguments, words);
+    ck_assert_msg(run_shell("ls . scratch | grep -e png -e mp4 -e kiln-") != 0, "%s left a file",
                   arguments);
 }
 
@@ -330,25 +306,26 @@ START_TEST(bad_lists_are_refused_with_their_line)
     expect_refusal("render run -o a.mp4", "gone.vtu");
     replace_list("<!-- <DataSet --><VTKFile><Collection>\n"
                  "<DataSet timestep='1' file='frames/000000.vtu'></DataSet>\n");
-    ck_assert_int_eq(kiln("render run -o a.png --size 32x32 --samples 1"), 0);
+    ck_assert_int_eq(run_program("render run -o a.png --size 32x32 --samples 1"), 0);
 }
 END_TEST
 
 START_TEST(without_ffmpeg_it_says_what_to_do)
 {
-    ck_assert_int_eq(shell("mkdir empty"), 0);
+    ck_assert_int_eq(run_shell("mkdir empty"), 0);
     char command[300];
     snprintf(command, sizeof command,
              "env PATH=$PWD/empty '%s' render run -o a.mp4 --size 32x32 2>.err", KILN_PROGRAM);
-    ck_assert_int_eq(shell(command), 2);
-    ck_assert_int_eq(shell("grep -q 'apt-get install ffmpeg' .err"), 0);
+    ck_assert_int_eq(run_shell(command), 2);
+    ck_assert_int_eq(run_shell("grep -q 'apt-get install ffmpeg' .err"), 0);
     /* One that breaks off: its last words are in the message. */
-    ck_assert_int_eq(shell("printf '#!/bin/sh\\necho it hurts >&2\\nexit 3\\n' > empty/ffmpeg && "
-                           "chmod +x empty/ffmpeg"),
-                     0);
-    ck_assert_int_eq(shell(command), 2);
-    ck_assert_int_eq(shell("grep -q 'exit code 3: it hurts' .err"), 0);
-    ck_assert_int_ne(shell("ls -A . scratch | grep -e mp4 -e kiln-"), 0);
+    ck_assert_int_eq(
+        run_shell("printf '#!/bin/sh\\necho it hurts >&2\\nexit 3\\n' > empty/ffmpeg && "
+                  "chmod +x empty/ffmpeg"),
+        0);
+    ck_assert_int_eq(run_shell(command), 2);
+    ck_assert_int_eq(run_shell("grep -q 'exit code 3: it hurts' .err"), 0);
+    ck_assert_int_ne(run_shell("ls -A . scratch | grep -e mp4 -e kiln-"), 0);
 }
 END_TEST
 
@@ -365,7 +342,7 @@ START_TEST(an_interrupted_film_leaves_nothing)
         int state;
         ck_assert_int_eq(waitpid(child, &state, 0), child);
         ck_assert(WIFSIGNALED(state) && WTERMSIG(state) == SIGINT);
-        ck_assert_int_ne(shell("ls -A . scratch | grep -e mp4 -e kiln-"), 0);
+        ck_assert_int_ne(run_shell("ls -A . scratch | grep -e mp4 -e kiln-"), 0);
     }
 }
 END_TEST

@@ -1,4 +1,5 @@
 /* Plots of statistics, made by the built program. */
+#include "program.h"
 #include "synthetic_run.h"
 
 #include <png.h>
@@ -7,55 +8,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[64];
-
-static int shell(const char *command)
-{
-    int status = system(command);
-    ck_assert_msg(WIFEXITED(status), "%s died", command);
-    return WEXITSTATUS(status);
-}
-
-static int kiln(const char *arguments)
-{
-    char command[2048];
-    snprintf(command, sizeof command, "'%s' %s >.out 2>.err", KILN_PROGRAM, arguments);
-    int code = shell(command);
-    ck_assert_msg(shell("grep -q Sanitizer .err") != 0, "kiln %s", arguments);
-    return code;
-}
-
 static void enter_folder(void)
 {
-    snprintf(folder, sizeof folder, "/tmp/kiln-test-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_int_eq(chdir(folder), 0);
+    open_folder();
     ck_assert_int_eq(mkdir("run", 0777), 0);
     synthetic_run run = {.folder = "run", .frames = 24};
     synthetic_stats(&run);
 }
 
-static void leave_folder(void)
-{
-    char command[100];
-    ck_assert_int_eq(chdir("/"), 0);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    ck_assert_int_eq(shell(command), 0);
-}
-
-static void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 START_TEST(the_usual_diagrams_are_there)
 {
-    ck_assert_int_eq(kiln("plot run"), 0);
-    ck_assert_int_eq(shell("python3 -c 'import xml.dom.minidom as m; m.parse(\"run/plot.svg\")'"),
-                     0);
+    ck_assert_int_eq(run_program("plot run"), 0);
+    ck_assert_int_eq(
+        run_shell("python3 -c 'import xml.dom.minidom as m; m.parse(\"run/plot.svg\")'"), 0);
     const char *texts[] = {"Energy (",  "Momentum (",    "Volume / rest volume",
                            "Mesh",      "Quality",       "Newton",
                            "Time step", "Time per step", "Angular momentum",
@@ -65,18 +30,19 @@ START_TEST(the_usual_diagrams_are_there)
     char command[200];
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         snprintf(command, sizeof command, "grep -q -F -e '%s' run/plot.svg", texts[i]);
-        ck_assert_msg(shell(command) == 0, "no '%s'", texts[i]);
+        ck_assert_msg(run_shell(command) == 0, "no '%s'", texts[i]);
     }
     /* Columns without a value anywhere are left out, as are diagrams of nothing but zeros. */
-    ck_assert_int_ne(shell("grep -q -F -e '>plastic<' -e '>remesh<' -e Contacts run/plot.svg"), 0);
+    ck_assert_int_ne(run_shell("grep -q -F -e '>plastic<' -e '>remesh<' -e Contacts run/plot.svg"),
+                     0);
 }
 END_TEST
 
 /* The curve of y = 2 x on its own axes must pass through the places of the ticks. */
 START_TEST(curves_meet_their_axes)
 {
-    write_text("a.csv", "time,twice\n0,0\n1,2\n2,4\n4,8\n");
-    ck_assert_int_eq(kiln("plot a.csv -o a.svg --columns twice"), 0);
+    write_file("a.csv", "time,twice\n0,0\n1,2\n2,4\n4,8\n");
+    ck_assert_int_eq(run_program("plot a.csv -o a.svg --columns twice"), 0);
     double x[4], y[4], tick;
     FILE *file = fopen("a.svg", "r");
     ck_assert_ptr_nonnull(file);
@@ -110,10 +76,10 @@ END_TEST
 
 START_TEST(a_png_is_drawn)
 {
-    ck_assert_int_eq(kiln("plot run -o a.png"), 0);
-    ck_assert_int_eq(kiln("plot run -o b.png --columns e_kinetic+e_elastic,dt --x step"), 0);
-    ck_assert_int_eq(kiln("plot run -o c.png --columns e_kinetic+e_elastic,dt"), 0);
-    ck_assert_int_ne(shell("cmp -s b.png c.png"), 0);
+    ck_assert_int_eq(run_program("plot run -o a.png"), 0);
+    ck_assert_int_eq(run_program("plot run -o b.png --columns e_kinetic+e_elastic,dt --x step"), 0);
+    ck_assert_int_eq(run_program("plot run -o c.png --columns e_kinetic+e_elastic,dt"), 0);
+    ck_assert_int_ne(run_shell("cmp -s b.png c.png"), 0);
     png_image image = {.version = PNG_IMAGE_VERSION};
     ck_assert(png_image_begin_read_from_file(&image, "a.png"));
     image.format = PNG_FORMAT_RGB;
@@ -137,10 +103,10 @@ START_TEST(long_runs_stay_small_files)
     for (int i = 0; i < 200000; i++)
         fprintf(file, "%d,%d\n", i, i == 123456 ? 1000 : i % 7);
     fclose(file);
-    ck_assert_int_eq(kiln("plot long.csv -o a.svg --columns a"), 0);
-    ck_assert_int_eq(shell("test $(wc -c < a.svg) -lt 100000"), 0);
+    ck_assert_int_eq(run_program("plot long.csv -o a.svg --columns a"), 0);
+    ck_assert_int_eq(run_shell("test $(wc -c < a.svg) -lt 100000"), 0);
     /* The one high value is not lost: it decides the axis and is drawn at its upper end. */
-    ck_assert_int_eq(shell("grep -q '>1000<' a.svg && grep -q ',48.00' a.svg"), 0);
+    ck_assert_int_eq(run_shell("grep -q '>1000<' a.svg && grep -q ',48.00' a.svg"), 0);
 }
 END_TEST
 
@@ -155,15 +121,16 @@ START_TEST(hard_values_are_drawn)
                             "step,a<b>&\n0,1\n1,2\n",
                             "time,a\r\n0,1\r\n1,2\r\n"};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        write_text("a.csv", tables[i]);
+        write_file("a.csv", tables[i]);
         const char *name = i == 6 ? "'a<b>&'" : "a";
         char arguments[100];
         snprintf(arguments, sizeof arguments, "plot a.csv -o a.svg --columns %s", name);
-        ck_assert_msg(kiln(arguments) == 0, "table %zu", i);
-        ck_assert_msg(shell("grep -q -i -e nan -e inf a.svg") != 0, "table %zu", i);
-        ck_assert_int_eq(shell("python3 -c 'import xml.dom.minidom as m; m.parse(\"a.svg\")'"), 0);
+        ck_assert_msg(run_program(arguments) == 0, "table %zu", i);
+        ck_assert_msg(run_shell("grep -q -i -e nan -e inf a.svg") != 0, "table %zu", i);
+        ck_assert_int_eq(run_shell("python3 -c 'import xml.dom.minidom as m; m.parse(\"a.svg\")'"),
+                         0);
         snprintf(arguments, sizeof arguments, "plot a.csv -o a.png --columns %s", name);
-        ck_assert_msg(kiln(arguments) == 0, "table %zu", i);
+        ck_assert_msg(run_program(arguments) == 0, "table %zu", i);
     }
 }
 END_TEST
@@ -171,24 +138,24 @@ END_TEST
 /* A row that is being written is left out; the same in the middle is an error. */
 START_TEST(a_row_being_written_is_left_out)
 {
-    write_text("run/stats.csv", "time,dt,newton\n0,0.1,3\n0.1,0.1,4\n0.2,0.1");
-    ck_assert_int_eq(kiln("plot run --columns dt"), 0);
-    ck_assert_int_eq(shell("grep -q ': 2 steps' .out"), 0);
-    write_text("run/stats.csv", "time,dt,newton\n0,0.1,3\n0.1,0.1,4\n0.2,0.1,5");
-    ck_assert_int_eq(kiln("plot run --columns dt"), 0);
-    ck_assert_int_eq(shell("grep -q ': 3 steps' .out"), 0);
+    write_file("run/stats.csv", "time,dt,newton\n0,0.1,3\n0.1,0.1,4\n0.2,0.1");
+    ck_assert_int_eq(run_program("plot run --columns dt"), 0);
+    ck_assert_int_eq(run_shell("grep -q ': 2 steps' .out"), 0);
+    write_file("run/stats.csv", "time,dt,newton\n0,0.1,3\n0.1,0.1,4\n0.2,0.1,5");
+    ck_assert_int_eq(run_program("plot run --columns dt"), 0);
+    ck_assert_int_eq(run_shell("grep -q ': 3 steps' .out"), 0);
 }
 END_TEST
 
 static void expect_refusal(const char *table, const char *arguments, const char *words)
 {
     if (table)
-        write_text("run/stats.csv", table);
+        write_file("run/stats.csv", table);
     char command[300];
-    ck_assert_msg(kiln(arguments) == 2, "%s", arguments);
+    ck_assert_msg(run_program(arguments) == 2, "%s", arguments);
     snprintf(command, sizeof command, "grep -q -e '%s' .err || { cat .err; false; }", words);
-    ck_assert_msg(shell(command) == 0, "%s: no '%s'", arguments, words);
-    ck_assert_msg(shell("ls . run | grep -e svg -e png -e kiln-") != 0, "%s left a file",
+    ck_assert_msg(run_shell(command) == 0, "%s: no '%s'", arguments, words);
+    ck_assert_msg(run_shell("ls . run | grep -e svg -e png -e kiln-") != 0, "%s left a file",
                   arguments);
 }
 

@@ -1,6 +1,6 @@
 /* Pictures made by the built program: really there, the same for any number of threads, and never
  * half written. */
-#include "support.h"
+#include "program.h"
 
 #include <png.h>
 #include <stdio.h>
@@ -9,38 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[64];
-
-static int shell(const char *command)
-{
-    int status = system(command);
-    ck_assert_msg(WIFEXITED(status), "%s died", command);
-    return WEXITSTATUS(status);
-}
-
-static int kiln(const char *arguments)
-{
-    char command[2048];
-    snprintf(command, sizeof command, "'%s' %s >.out 2>.err", KILN_PROGRAM, arguments);
-    int code = shell(command);
-    ck_assert_msg(shell("grep -q Sanitizer .err") != 0, "kiln %s", arguments);
-    return code;
-}
-
 static void enter_folder(void)
 {
-    snprintf(folder, sizeof folder, "/tmp/kiln-test-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_int_eq(chdir(folder), 0);
-    ck_assert_int_eq(kiln("mesh generate ball h=0.4 -o ball.mesh"), 0);
-}
-
-static void leave_folder(void)
-{
-    char command[100];
-    ck_assert_int_eq(chdir("/"), 0);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    ck_assert_int_eq(shell(command), 0);
+    open_folder();
+    ck_assert_int_eq(run_program("mesh generate ball h=0.4 -o ball.mesh"), 0);
 }
 
 typedef struct picture {
@@ -80,7 +52,7 @@ static int different_colors(const picture *p)
 
 START_TEST(a_ball_is_seen_and_framed)
 {
-    ck_assert_int_eq(kiln("render ball.mesh -o a.png --size 320x200"), 0);
+    ck_assert_int_eq(run_program("render ball.mesh -o a.png --size 320x200"), 0);
     picture p = load("a.png");
     ck_assert_int_eq(p.width, 320);
     ck_assert_int_eq(p.height, 200);
@@ -109,9 +81,9 @@ START_TEST(threads_do_not_change_a_bit)
             snprintf(arguments, sizeof arguments,
                      "render ball.mesh -o %d.png --size 200x150 %s --threads %d", threads, look[i],
                      threads);
-            ck_assert_int_eq(kiln(arguments), 0);
+            ck_assert_int_eq(run_program(arguments), 0);
         }
-        ck_assert_msg(shell("cmp 1.png 2.png") == 0, "%s", look[i]);
+        ck_assert_msg(run_shell("cmp 1.png 2.png") == 0, "%s", look[i]);
     }
 }
 END_TEST
@@ -137,10 +109,10 @@ START_TEST(every_option_shows)
     for (int i = 0; i < LOOKS; i++) {
         snprintf(arguments, sizeof arguments, "render ball.mesh -o %d.png --size 120x80 %s", i,
                  look[i]);
-        ck_assert_msg(kiln(arguments) == 0, "%s", arguments);
+        ck_assert_msg(run_program(arguments) == 0, "%s", arguments);
         for (int j = 0; j < i; j++) {
             snprintf(command, sizeof command, "cmp -s %d.png %d.png", i, j);
-            ck_assert_msg(shell(command) != 0, "'%s' looks like '%s'", look[i], look[j]);
+            ck_assert_msg(run_shell(command) != 0, "'%s' looks like '%s'", look[i], look[j]);
         }
     }
 }
@@ -154,18 +126,19 @@ START_TEST(defective_meshes_are_drawn)
           "1 1 2 3 4\nEnd\n",
           file);
     fclose(file);
-    ck_assert_int_eq(kiln("render bad.mesh -o bad.png --size 64x64 --edges --color quality"), 0);
-    ck_assert_int_eq(kiln("render bad.mesh -o bad.png --size 64x64 --color region"), 0);
+    ck_assert_int_eq(run_program("render bad.mesh -o bad.png --size 64x64 --edges --color quality"),
+                     0);
+    ck_assert_int_eq(run_program("render bad.mesh -o bad.png --size 64x64 --color region"), 0);
 }
 END_TEST
 
 static void expect_refusal(const char *arguments, const char *words)
 {
     char command[300];
-    ck_assert_msg(kiln(arguments) == 2, "%s", arguments);
+    ck_assert_msg(run_program(arguments) == 2, "%s", arguments);
     snprintf(command, sizeof command, "grep -q -e '%s' .err", words);
-    ck_assert_msg(shell(command) == 0, "%s: no '%s'", arguments, words);
-    ck_assert_msg(shell("ls | grep -q png") != 0, "%s left a picture", arguments);
+    ck_assert_msg(run_shell(command) == 0, "%s: no '%s'", arguments, words);
+    ck_assert_msg(run_shell("ls | grep -q png") != 0, "%s left a picture", arguments);
 }
 
 START_TEST(bad_requests_leave_nothing)
@@ -191,13 +164,13 @@ END_TEST
 
 START_TEST(an_old_picture_survives_a_failure)
 {
-    ck_assert_int_eq(kiln("render ball.mesh -o a.png --size 64x64"), 0);
-    ck_assert_int_eq(shell("cp a.png b.png"), 0);
-    ck_assert_int_eq(kiln("render absent.mesh -o a.png"), 2);
-    ck_assert_int_eq(shell("mkdir taken.png"), 0);
-    ck_assert_int_eq(kiln("render ball.mesh -o taken.png --size 64x64"), 2);
-    ck_assert_int_eq(shell("cmp a.png b.png"), 0);
-    ck_assert_msg(shell("ls | grep -q kiln-") != 0, "a partial file is left");
+    ck_assert_int_eq(run_program("render ball.mesh -o a.png --size 64x64"), 0);
+    ck_assert_int_eq(run_shell("cp a.png b.png"), 0);
+    ck_assert_int_eq(run_program("render absent.mesh -o a.png"), 2);
+    ck_assert_int_eq(run_shell("mkdir taken.png"), 0);
+    ck_assert_int_eq(run_program("render ball.mesh -o taken.png --size 64x64"), 2);
+    ck_assert_int_eq(run_shell("cmp a.png b.png"), 0);
+    ck_assert_msg(run_shell("ls | grep -q kiln-") != 0, "a partial file is left");
 }
 END_TEST
 
@@ -221,8 +194,8 @@ START_TEST(outlines_are_as_strong_as_inner_edges)
           "3 0 1 4\n3 0 4 3\n3 1 2 5\n3 1 5 4\n3 3 4 7\n3 3 7 6\n3 4 5 8\n3 4 8 7\n",
           file);
     fclose(file);
-    ck_assert_int_eq(kiln("render sheet.off -o s.png --edges --no-ground --background white "
-                          "--view=-90,89.9 --size 400x400 --samples 64"),
+    ck_assert_int_eq(run_program("render sheet.off -o s.png --edges --no-ground --background white "
+                                 "--view=-90,89.9 --size 400x400 --samples 64"),
                      0);
     picture p = load("s.png");
     double row = 0.5 - 0.42 * 0.2; /* clear of the diagonals near both lines */
@@ -235,10 +208,11 @@ END_TEST
 
 START_TEST(long_titles_stay_in_the_picture)
 {
-    ck_assert_int_eq(kiln("render ball.mesh -o a.png --size 300x200 --color quality --background "
-                          "white --no-ground --title "
-                          "MMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMM"),
-                     0);
+    ck_assert_int_eq(
+        run_program("render ball.mesh -o a.png --size 300x200 --color quality --background "
+                    "white --no-ground --title "
+                    "MMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMM"),
+        0);
     picture p = load("a.png");
     for (int y = 0; y < p.height; y++)
         ck_assert_int_eq(pixel(&p, 1.0 - 0.5 / p.width, (y + 0.5) / p.height)[0], 255);
@@ -249,31 +223,31 @@ END_TEST
 /* Links are followed, and what is not a file (a device, a pipe) is written to, never replaced. */
 START_TEST(pictures_go_where_the_name_leads)
 {
-    ck_assert_int_eq(shell("mkdir there && ln -s there/a.png a.png && mkfifo pipe"), 0);
-    ck_assert_int_eq(shell("touch there/a.png"), 0);
-    ck_assert_int_eq(kiln("render ball.mesh -o a.png --size 64x64"), 0);
-    ck_assert_int_eq(shell("test -L a.png && test -s there/a.png"), 0);
+    ck_assert_int_eq(run_shell("mkdir there && ln -s there/a.png a.png && mkfifo pipe"), 0);
+    ck_assert_int_eq(run_shell("touch there/a.png"), 0);
+    ck_assert_int_eq(run_program("render ball.mesh -o a.png --size 64x64"), 0);
+    ck_assert_int_eq(run_shell("test -L a.png && test -s there/a.png"), 0);
     char command[300];
     snprintf(command, sizeof command,
              "cat pipe >b.png & '%s' render ball.mesh -o pipe --size 64x64; wait; test -p pipe",
              KILN_PROGRAM);
-    ck_assert_int_eq(shell(command), 0);
-    ck_assert_int_eq(shell("cmp b.png there/a.png"), 0);
+    ck_assert_int_eq(run_shell(command), 0);
+    ck_assert_int_eq(run_shell("cmp b.png there/a.png"), 0);
 }
 END_TEST
 
 START_TEST(demo_leaves_a_run_and_pictures)
 {
-    ck_assert_int_eq(kiln("demo spin -o some/where --until 0.05 --no-film"), 0);
+    ck_assert_int_eq(run_program("demo spin -o some/where --until 0.05 --no-film"), 0);
     picture sheet = load("some/where/spin.png");
     ck_assert_int_gt(different_colors(&sheet), 50);
-    ck_assert_int_eq(shell("grep -q some/where/spin.lua .out"), 0);
-    ck_assert_int_eq(shell("test -s some/where/spin.svg && test -s some/where/spin.run/run.pvd"),
-                     0);
-    ck_assert_int_eq(kiln("check some/where/spin.lua"), 0);
+    ck_assert_int_eq(run_shell("grep -q some/where/spin.lua .out"), 0);
+    ck_assert_int_eq(
+        run_shell("test -s some/where/spin.svg && test -s some/where/spin.run/run.pvd"), 0);
+    ck_assert_int_eq(run_program("check some/where/spin.lua"), 0);
     free(sheet.rgb);
-    ck_assert_int_eq(kiln("demo sping"), 2);
-    ck_assert_int_eq(shell("grep -q \"did you mean 'spin'\" .err"), 0);
+    ck_assert_int_eq(run_program("demo sping"), 2);
+    ck_assert_int_eq(run_shell("grep -q \"did you mean 'spin'\" .err"), 0);
 }
 END_TEST
 
@@ -284,7 +258,7 @@ START_TEST(every_scene_is_fine)
     snprintf(command, sizeof command,
              "for s in '%s'/scenes/*.lua; do '%s' check \"$s\" >.out 2>.err || exit 1; done",
              KILN_SOURCE_DIR, KILN_PROGRAM);
-    ck_assert_int_eq(shell(command), 0);
+    ck_assert_int_eq(run_shell(command), 0);
 }
 END_TEST
 

@@ -1,7 +1,7 @@
 /* `kiln run` as a script sees it: what it leaves in its folder, how it is stopped, killed, resumed
  * and refused. */
 #include "io/format.h"
-#include "support.h"
+#include "program.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,7 +16,6 @@
 
 enum { TEXT = 1 << 18 };
 
-static char folder[64];
 static char out[TEXT], err[TEXT];
 
 /* A clamped bar that falls on a plane. Settings by --set. */
@@ -33,37 +32,16 @@ static const char bar[] =
     "  obstacles = { obstacle.plane { point = {0, 0, -0.05}, normal = {0, 0, 1} } },\n"
     "}\n";
 
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "wb");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 static void enter_folder(void)
 {
-    snprintf(folder, sizeof folder, "/tmp/kiln-test-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    open_folder();
     ck_assert_int_eq(chmod(folder, 0755), 0);
-    ck_assert_int_eq(chdir(folder), 0);
     write_file("bar.lua", bar);
-}
-
-static void leave_folder(void)
-{
-    char command[100];
-    ck_assert_int_eq(chdir("/"), 0);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    ck_assert_int_eq(system(command), 0);
 }
 
 static void slurp(const char *path, char *text)
 {
-    FILE *file = fopen(path, "rb");
-    ck_assert_msg(file != NULL, "no %s", path);
-    text[fread(text, 1, TEXT - 1, file)] = 0;
-    fclose(file);
+    read_file(path, text, TEXT);
 }
 
 /* Exit code of a shell command in which $K is the program. */
