@@ -61,10 +61,36 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
     X(volume)                                                                                      \
     X(rest_volume)                                                                                 \
     X(px)                                                                                          \
-    X(py) X(pz) X(lx) X(ly) X(lz) X(e_kinetic) X(e_elastic) X(e_contact) X(newton) X(linear)       \
-        X(t_step) X(t_assemble) X(t_factor) X(t_solve) X(t_contact) X(t_plastic) X(t_size)         \
-            X(t_remesh) X(t_transfer) X(t_io) X(e_load) X(q_mean) X(rejected) X(contacts) X(rx)    \
-                X(ry) X(rz) X(fx) X(fy) X(fz)
+    X(py)                                                                                          \
+    X(pz)                                                                                          \
+    X(lx)                                                                                          \
+    X(ly)                                                                                          \
+    X(lz)                                                                                          \
+    X(e_kinetic)                                                                                   \
+    X(e_elastic)                                                                                   \
+    X(e_contact)                                                                                   \
+    X(newton)                                                                                      \
+    X(linear)                                                                                      \
+    X(t_step)                                                                                      \
+    X(t_assemble)                                                                                  \
+    X(t_factor)                                                                                    \
+    X(t_solve)                                                                                     \
+    X(t_contact)                                                                                   \
+    X(t_plastic)                                                                                   \
+    X(t_size)                                                                                      \
+    X(t_remesh)                                                                                    \
+    X(t_transfer)                                                                                  \
+    X(t_io)                                                                                        \
+    X(e_load)                                                                                      \
+    X(q_mean)                                                                                      \
+    X(rejected)                                                                                    \
+    X(contacts)                                                                                    \
+    X(rx)                                                                                          \
+    X(ry)                                                                                          \
+    X(rz)                                                                                          \
+    X(fx)                                                                                          \
+    X(fy)                                                                                          \
+    X(fz)
 
 typedef struct kiln_stats {
 #define KILN_STATS_MEMBER(name) double name;
