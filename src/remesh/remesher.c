@@ -1,0 +1,178 @@
+#include "remesh/remesher.h"
+#include "base/parallel.h"
+#include "remesh/surface.h"
+
+#include <string.h>
+
+const char *kiln_operator_name(kiln_operator operator)
+{
+    static const char *const names[KILN_OP_COUNT] = {
+#define OPERATOR_NAME(name, text) text,
+        KILN_OPERATOR_TABLE(OPERATOR_NAME)
+#undef OPERATOR_NAME
+    };
+    return names[operator];
+}
+
+kiln_remesh_options kiln_remesh_default_options(void)
+{
+    return (kiln_remesh_options){.measure = KILN_MEASURE_QUALITY,
+                                 .space = KILN_SPACE_MATERIAL,
+                                 .surface = KILN_SURFACE_QUADRIC,
+                                 .edge_limit = {0.5, 2.0}};
+}
+
+void kiln_workspace_init(kiln_workspace *workspace, kiln_context *context)
+{
+    *workspace = (kiln_workspace){0};
+    kiln_walker_init(&workspace->walker, context);
+    kiln_arena_init(&workspace->arena, context);
+}
+
+void kiln_workspace_free(kiln_workspace *workspace)
+{
+    kiln_walker_free(&workspace->walker);
+    kiln_arena_destroy(&workspace->arena);
+}
+
+static bool spaces_agree(const kiln_mesh *mesh)
+{
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(mesh, v) && memcmp(&mesh->u[v], &mesh->x[v], sizeof *mesh->u) != 0)
+            return false;
+    return true;
+}
+
+static void score_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    kiln_remesher *remesher = user;
+    const kiln_mesh *mesh = remesher->mesh;
+    (void)chunk;
+    (void)worker;
+    for (size_t t = begin; t < end; t++)
+        remesher->quality.data[t] = kiln_tet_live(mesh, (uint32_t)t)
+                                        ? kiln_remesher_score(remesher, NULL, mesh->tet[t].v)
+                                        : INFINITY;
+}
+
+static kiln_status begin_pass(kiln_remesher *remesher, kiln_error *error)
+{
+    kiln_mesh *mesh = remesher->mesh;
+    enum { GRAIN = 4096 };
+    KILN_TRY(kiln_remesher_reserve(remesher, 0, 0, error));
+    KILN_TRY(kiln_surface_create(remesher, error));
+    kiln_parallel_for(remesher->context, mesh->table[KILN_ON_TET].used, GRAIN, score_chunk,
+                      remesher);
+    return KILN_OK;
+}
+
+kiln_status kiln_remesher_begin(kiln_mesh *mesh, const kiln_remesh_options *options,
+                                kiln_remesher *out, kiln_error *error)
+{
+    *out = (kiln_remesher){.context = mesh->context,
+                           .mesh = mesh,
+                           .options = *options,
+                           .one_space = spaces_agree(mesh),
+                           .vertex_made = KILN_NONE};
+    kiln_workspace_init(&out->workspace, mesh->context);
+    KILN_TRY(kiln_archive_begin(mesh, error));
+    kiln_status status = begin_pass(out, error);
+    if (status != KILN_OK)
+        kiln_remesher_end(out);
+    return status;
+}
+
+void kiln_remesher_end(kiln_remesher *remesher)
+{
+    kiln_context *context = remesher->context;
+    kiln_surface_destroy(remesher);
+    kiln_array_free(context, &remesher->quality);
+    kiln_array_free(context, &remesher->side);
+    kiln_array_free(context, &remesher->metric);
+    kiln_array_free(context, &remesher->quality_log);
+    kiln_array_free(context, &remesher->side_log);
+    kiln_array_free(context, &remesher->changed);
+    kiln_workspace_free(&remesher->workspace);
+    kiln_archive_end(remesher->mesh);
+}
+
+kiln_pass_mark kiln_remesher_mark(kiln_remesher *remesher)
+{
+    if (kiln_txn_depth(remesher->mesh) == 0)
+        remesher->quality_log.count = remesher->side_log.count = 0;
+    return (kiln_pass_mark){kiln_txn_begin(remesher->mesh), remesher->quality_log.count,
+                            remesher->side_log.count};
+}
+
+static void undo_columns(kiln_remesher *remesher, const kiln_pass_mark *mark)
+{
+    while (remesher->quality_log.count > mark->qualities) {
+        const kiln_quality_entry *entry =
+            &remesher->quality_log.data[--remesher->quality_log.count];
+        remesher->quality.data[entry->tet] = entry->quality;
+    }
+    while (remesher->side_log.count > mark->sides) {
+        const kiln_side_entry *entry = &remesher->side_log.data[--remesher->side_log.count];
+        remesher->side.data[entry->vertex] = entry->side;
+        if (remesher->options.sizing)
+            remesher->metric.data[entry->vertex] = entry->metric;
+    }
+}
+
+kiln_verdict kiln_remesher_keep(kiln_remesher *remesher, kiln_pass_mark *mark)
+{
+    kiln_verdict verdict = kiln_txn_commit(&mark->txn);
+    if (verdict != KILN_ACCEPTED)
+        kiln_remesher_undo(remesher, mark);
+    return verdict;
+}
+
+void kiln_remesher_undo(kiln_remesher *remesher, kiln_pass_mark *mark)
+{
+    kiln_txn_rollback(&mark->txn);
+    undo_columns(remesher, mark);
+}
+
+kiln_status kiln_remesher_reserve(kiln_remesher *remesher, size_t vertices, size_t tets,
+                                  kiln_error *error)
+{
+    const kiln_table *table = remesher->mesh->table;
+    kiln_context *context = remesher->context;
+    size_t tet_rows = table[KILN_ON_TET].used + tets;
+    size_t vertex_rows = table[KILN_ON_VERTEX].used + vertices;
+    KILN_TRY(kiln_array_reserve(context, &remesher->quality, tet_rows, error));
+    KILN_TRY(kiln_array_reserve(context, &remesher->side, vertex_rows, error));
+    if (remesher->options.sizing)
+        KILN_TRY(kiln_array_reserve(context, &remesher->metric, vertex_rows, error));
+    KILN_TRY(kiln_array_reserve(context, &remesher->quality_log,
+                                remesher->quality_log.count + 2 * tets, error));
+    KILN_TRY(kiln_array_reserve(context, &remesher->side_log, remesher->side_log.count + vertices,
+                                error));
+    return kiln_array_reserve(context, &remesher->changed, tets, error);
+}
+
+void kiln_remesher_set_quality(kiln_remesher *remesher, uint32_t tet, double quality)
+{
+    remesher->quality_log.data[remesher->quality_log.count++] =
+        (kiln_quality_entry){tet, remesher->quality.data[tet]};
+    remesher->quality.data[tet] = quality;
+}
+
+void kiln_remesher_set_side(kiln_remesher *remesher, uint32_t vertex, const kiln_place *place)
+{
+    kiln_side_entry entry = {.vertex = vertex, .side = remesher->side.data[vertex]};
+    remesher->side.data[vertex] = place->side;
+    if (remesher->options.sizing) {
+        entry.metric = remesher->metric.data[vertex];
+        remesher->metric.data[vertex] = place->metric;
+    }
+    remesher->side_log.data[remesher->side_log.count++] = entry;
+}
+
+double kiln_remesher_worst(const kiln_remesher *remesher, const uint32_t *tets, size_t count)
+{
+    double worst = INFINITY;
+    for (size_t i = 0; i < count; i++)
+        worst = remesher->quality.data[tets[i]] < worst ? remesher->quality.data[tets[i]] : worst;
+    return worst;
+}

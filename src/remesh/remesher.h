@@ -1,0 +1,188 @@
+/* The state of a remeshing pass: what is judged, what is cached, and how proposals become changes.
+ *
+ * An operator looks at the mesh and fills a *proposal* (remesh/proposal.h): tets that go, tets that
+ * come, at most one new vertex. It changes nothing, so proposals can be made on several threads,
+ * each with a workspace of its own. kiln_remesher_apply is the one place where a proposal becomes a
+ * replacement; it also keeps the columns that live beside the mesh for the length of the pass:
+ *
+ *   R1  quality[t] is the score of live tet t at its present place, INFINITY for a dead row
+ *   R2  side[v] describes the begin-of-pass surround of live vertex v: how it may move, its quadric
+ *   R3  both are set back bit by bit when the transaction they were changed in is rolled back
+ *
+ * Scores are taken in one space (material by default); positions in the other follow by
+ * interpolation in the mesh as it was at the begin of the pass. */
+#ifndef KILN_REMESH_REMESHER_H
+#define KILN_REMESH_REMESHER_H
+
+#include "base/arena.h"
+#include "geom/tet_quality.h"
+#include "mesh/replace.h"
+#include "mesh/walk.h"
+#include "remesh/quadric.h"
+
+typedef enum kiln_surface_mode {
+    KILN_SURFACE_KEEP,    /* flat faces and straight edges may be remeshed, curved ones stay */
+    KILN_SURFACE_QUADRIC, /* curved ones may be remeshed too, held by quadrics (DLR 4.3) */
+    KILN_SURFACE_SMOOTH   /* vertices are samples of a smooth surface and stay on it (SLI 6.1) */
+} kiln_surface_mode;
+
+typedef enum kiln_freedom {
+    KILN_FREE,       /* inside */
+    KILN_ON_PLANE,   /* of a flat facet: axis is its normal */
+    KILN_ON_SURFACE, /* of a curved one: axis is its mean normal */
+    KILN_ON_LINE,    /* a straight feature: axis is its direction */
+    KILN_ON_CURVE,   /* a curved feature: axis is its direction */
+    KILN_FIXED
+} kiln_freedom;
+
+typedef struct kiln_vertex_side {
+    kiln_quadric quadric; /* of surface and interface faces at the begin; zero inside */
+    kiln_vec3 begin;      /* where it was (or, made on the surface, would have been) then */
+    kiln_vec3 axis;
+    uint32_t hint; /* a begin-of-pass tet near it */
+    uint32_t freedom;
+} kiln_vertex_side;
+
+/* A place proposed for a vertex, in both spaces, with what is known about it. */
+typedef struct kiln_place {
+    kiln_vec3 u, x;
+    kiln_sym3 metric; /* only with a sizing field */
+    kiln_vertex_side side;
+} kiln_place;
+
+/* Stands for the proposed vertex in lists of corners. */
+#define KILN_PROPOSED 0xFFFFFFFEu
+
+/* What one thread needs to make proposals. */
+typedef struct kiln_workspace {
+    kiln_walker walker;
+    kiln_arena arena; /* released by the caller of a propose function */
+    bool failed;      /* out of memory; the proposal was not made */
+} kiln_workspace;
+
+/* One row per operator: enum name, name in reports. */
+#define KILN_OPERATOR_TABLE(X)                                                                     \
+    X(KILN_OP_SMOOTHING, "smoothing")                                                              \
+    X(KILN_OP_EDGE_REMOVAL, "edge removal")                                                        \
+    X(KILN_OP_FACE_REMOVAL, "face removal")                                                        \
+    X(KILN_OP_INSERTION, "insertion")                                                              \
+    X(KILN_OP_EDGE_CONTRACTION, "edge contraction")                                                \
+    X(KILN_OP_FACE_CONTRACTION, "face contraction")                                                \
+    X(KILN_OP_TET_CONTRACTION, "tet contraction")                                                  \
+    X(KILN_OP_SPLIT, "split")
+
+typedef enum kiln_operator {
+#define KILN_OPERATOR_ENUM(name, text) name,
+    KILN_OPERATOR_TABLE(KILN_OPERATOR_ENUM)
+#undef KILN_OPERATOR_ENUM
+        KILN_OP_COUNT
+} kiln_operator;
+
+const char *kiln_operator_name(kiln_operator operator);
+
+typedef struct kiln_operator_count {
+    uint64_t attempts, successes;
+} kiln_operator_count;
+
+typedef struct kiln_remesh_options {
+    kiln_measure measure;
+    kiln_space space; /* where quality counts */
+    kiln_surface_mode surface;
+    const struct kiln_sizing *sizing; /* NULL: no metric. Borrowed, of the mesh as it is now */
+    double edge_limit[2]; /* quality operators make no edge beyond these lengths in the metric
+                             unless the old ones were; only with a sizing field */
+} kiln_remesh_options;
+
+kiln_remesh_options kiln_remesh_default_options(void);
+
+typedef struct kiln_quality_entry {
+    uint32_t tet;
+    double quality;
+} kiln_quality_entry;
+typedef struct kiln_side_entry {
+    uint32_t vertex;
+    kiln_vertex_side side;
+    kiln_sym3 metric;
+} kiln_side_entry;
+
+typedef struct kiln_remesher {
+    kiln_context *context;
+    kiln_mesh *mesh;
+    kiln_remesh_options options;
+    bool one_space; /* u and x are the same bits everywhere */
+
+    /* Beside the mesh's columns; capacity follows the tables. */
+    kiln_f64_array quality; /* [tet] */
+    KILN_ARRAY_OF(kiln_vertex_side)
+    side; /* [vertex] */
+    KILN_ARRAY_OF(kiln_sym3)
+    metric;                       /* [vertex]; only with a sizing field */
+    struct kiln_surface *surface; /* the begin-of-pass surface (remesh/surface.h) */
+
+    /* Old contents of the columns above, newest last. */
+    KILN_ARRAY_OF(kiln_quality_entry)
+    quality_log;
+    KILN_ARRAY_OF(kiln_side_entry)
+    side_log;
+
+    kiln_u32_array changed;   /* tets made or reshaped by the last apply or move */
+    uint32_t vertex_made;     /* by the last apply, or KILN_NONE */
+    kiln_workspace workspace; /* of the calling thread */
+    kiln_operator_count count[KILN_OP_COUNT];
+} kiln_remesher;
+
+/* Begins a pass: opens the archive, classifies how vertices may move, scores every tet. Not inside
+ * a transaction. The mesh keeps its archive until kiln_remesher_end. */
+kiln_status kiln_remesher_begin(kiln_mesh *mesh, const kiln_remesh_options *options,
+                                kiln_remesher *out, kiln_error *error);
+/* Ends the pass; the archive goes (transfer comes before). Cannot fail. */
+void kiln_remesher_end(kiln_remesher *remesher);
+
+void kiln_workspace_init(kiln_workspace *workspace, kiln_context *context);
+void kiln_workspace_free(kiln_workspace *workspace);
+
+/* Transactions with the columns beside the mesh. They nest. */
+typedef struct kiln_pass_mark {
+    kiln_txn txn;
+    size_t qualities, sides; /* logged before it */
+} kiln_pass_mark;
+kiln_pass_mark kiln_remesher_mark(kiln_remesher *remesher); /* txn.depth 0: out of memory */
+kiln_verdict kiln_remesher_keep(kiln_remesher *remesher, kiln_pass_mark *mark); /* or undo */
+void kiln_remesher_undo(kiln_remesher *remesher, kiln_pass_mark *mark);
+
+/* Position in the space where quality counts. */
+KILN_INLINE const kiln_vec3 *kiln_remesher_points(const kiln_remesher *remesher)
+{
+    return kiln_mesh_positions(remesher->mesh, remesher->options.space);
+}
+
+/* Completes a place from its position p in the scored space: the other space, the metric, the tet
+ * of the begin-of-pass mesh. place->side.hint must hold a tet to start from. The rest of the side
+ * is the caller's (kiln_surface_* for places on the surface, zero inside). */
+void kiln_remesher_locate(const kiln_remesher *remesher, kiln_vec3 p, kiln_place *place);
+
+/* The score of a tet by its corners; one may be KILN_PROPOSED, standing for `place`. */
+double kiln_remesher_score(const kiln_remesher *remesher, const kiln_place *place,
+                           const uint32_t v[4]);
+/* score > threshold, to the bit, but cheaper: most refusals cost no root. */
+bool kiln_remesher_score_above(const kiln_remesher *remesher, const kiln_place *place,
+                               const uint32_t v[4], double threshold);
+/* Whether the tet would be positive in the space that is not scored; true in one_space. */
+bool kiln_remesher_valid_elsewhere(const kiln_remesher *remesher, const kiln_place *place,
+                                   const uint32_t v[4]);
+
+/* The columns beside the mesh get room for that many more rows. */
+kiln_status kiln_remesher_reserve(kiln_remesher *remesher, size_t vertices, size_t tets,
+                                  kiln_error *error);
+/* Logged writes of the columns beside the mesh; room must be reserved. */
+void kiln_remesher_set_quality(kiln_remesher *remesher, uint32_t tet, double quality);
+void kiln_remesher_set_side(kiln_remesher *remesher, uint32_t vertex, const kiln_place *place);
+
+/* Least quality of the tets listed. */
+double kiln_remesher_worst(const kiln_remesher *remesher, const uint32_t *tets, size_t count);
+
+/* A vertex goes to another place; `changed` becomes its star. Refused where a tet would not be
+ * positive, and the quality is not judged. */
+kiln_verdict kiln_remesher_move(kiln_remesher *remesher, uint32_t vertex, const kiln_place *place);
+
+#endif

@@ -1,0 +1,105 @@
+/* Scores of tets, and what is known about a proposed place. */
+#include "geom/predicates.h"
+#include "remesh/remesher.h"
+
+static const kiln_vec3 *point_of(const kiln_vec3 *points, const kiln_vec3 *proposed, uint32_t v)
+{
+    return v == KILN_PROPOSED ? proposed : &points[v];
+}
+
+static const kiln_sym3 *metric_of(const kiln_remesher *remesher, const kiln_place *place,
+                                  uint32_t v)
+{
+    return v == KILN_PROPOSED ? &place->metric : &remesher->metric.data[v];
+}
+
+static const kiln_vec3 *place_in(const kiln_place *place, kiln_space space)
+{
+    return !place ? NULL : space == KILN_SPACE_WORLD ? &place->x : &place->u;
+}
+
+/* The tet in the mean metric of its corners. */
+static double score_in_metric(const kiln_remesher *remesher, const kiln_place *place,
+                              const uint32_t v[4], const kiln_vec3 *const p[4])
+{
+    kiln_sym3 mean = {0};
+    for (int k = 0; k < 4; k++)
+        mean = kiln_sym3_madd(mean, 0.25, *metric_of(remesher, place, v[k]));
+    if (remesher->options.measure == KILN_MEASURE_QUALITY)
+        return kiln_tet_quality_metric(p[0], p[1], p[2], p[3], &mean);
+    kiln_sym3 root = kiln_sym3_sqrt(mean);
+    kiln_vec3 q[4];
+    for (int k = 0; k < 4; k++)
+        q[k] = kiln_sym3_apply(root, *p[k]);
+    return kiln_tet_measure(remesher->options.measure, &q[0], &q[1], &q[2], &q[3]);
+}
+
+double kiln_remesher_score(const kiln_remesher *remesher, const kiln_place *place,
+                           const uint32_t v[4])
+{
+    const kiln_vec3 *points = kiln_remesher_points(remesher);
+    const kiln_vec3 *proposed = place_in(place, remesher->options.space);
+    const kiln_vec3 *p[4];
+    for (int k = 0; k < 4; k++)
+        p[k] = point_of(points, proposed, v[k]);
+    if (remesher->options.sizing)
+        return score_in_metric(remesher, place, v, p);
+    return kiln_tet_measure(remesher->options.measure, p[0], p[1], p[2], p[3]);
+}
+
+bool kiln_remesher_score_above(const kiln_remesher *remesher, const kiln_place *place,
+                               const uint32_t v[4], double threshold)
+{
+    if (remesher->options.sizing || remesher->options.measure != KILN_MEASURE_QUALITY)
+        return kiln_remesher_score(remesher, place, v) > threshold;
+    const kiln_vec3 *points = kiln_remesher_points(remesher);
+    const kiln_vec3 *proposed = place_in(place, remesher->options.space);
+    return kiln_tet_quality_above(
+        point_of(points, proposed, v[0]), point_of(points, proposed, v[1]),
+        point_of(points, proposed, v[2]), point_of(points, proposed, v[3]), threshold);
+}
+
+bool kiln_remesher_valid_elsewhere(const kiln_remesher *remesher, const kiln_place *place,
+                                   const uint32_t v[4])
+{
+    if (remesher->one_space)
+        return true;
+    kiln_space other =
+        remesher->options.space == KILN_SPACE_WORLD ? KILN_SPACE_MATERIAL : KILN_SPACE_WORLD;
+    const kiln_vec3 *points = kiln_mesh_positions(remesher->mesh, other);
+    const kiln_vec3 *proposed = place_in(place, other);
+    return kiln_orient3d_sign(*point_of(points, proposed, v[0]), *point_of(points, proposed, v[1]),
+                              *point_of(points, proposed, v[2]),
+                              *point_of(points, proposed, v[3])) > 0;
+}
+
+/* Barycentric weights of p in four points. */
+static void weights_in(const kiln_vec3 q[4], kiln_vec3 p, double weight[4])
+{
+    double all = kiln_tet_volume(q[0], q[1], q[2], q[3]);
+    weight[0] = kiln_tet_volume(p, q[1], q[2], q[3]) / all;
+    weight[1] = kiln_tet_volume(q[0], p, q[2], q[3]) / all;
+    weight[2] = kiln_tet_volume(q[0], q[1], p, q[3]) / all;
+    weight[3] = 1.0 - weight[0] - weight[1] - weight[2];
+}
+
+void kiln_remesher_locate(const kiln_remesher *remesher, kiln_vec3 p, kiln_place *place)
+{
+    const kiln_mesh *mesh = remesher->mesh;
+    bool world = remesher->options.space == KILN_SPACE_WORLD;
+    place->u = place->x = p;
+    if (remesher->one_space)
+        return;
+    const kiln_tet *tet = kiln_archive_tet(mesh, place->side.hint);
+    kiln_vec3 here[4], there[4], *other = world ? &place->u : &place->x;
+    double weight[4];
+    for (int k = 0; k < 4; k++) {
+        kiln_vec3 u = kiln_archive_u(mesh, tet->v[k]), x = kiln_archive_x(mesh, tet->v[k]);
+        here[k] = world ? x : u;
+        there[k] = world ? u : x;
+    }
+    weights_in(here, p, weight);
+    *other = kiln_v3(0, 0, 0);
+    for (int k = 0; k < 4; k++)
+        *other = kiln_v3_madd(*other, weight[k], there[k]);
+}

@@ -1,0 +1,41 @@
+/* The surface during a pass: surface faces and interfaces between regions, and how far they may
+ * change. Everything refers to the surface at the begin of the pass, so that many small changes do
+ * not add up: flat facets and straight features are kept exactly, curved ones within
+ * max(0.1 % of the model, 5 % of the local edge). */
+#ifndef KILN_REMESH_SURFACE_H
+#define KILN_REMESH_SURFACE_H
+
+#include "remesh/remesher.h"
+
+/* Fills remesher->side (how vertices may move, quadrics) and keeps what later questions need. */
+kiln_status kiln_surface_create(kiln_remesher *remesher, kiln_error *error);
+void kiln_surface_destroy(kiln_remesher *remesher);
+
+/* The part of a direction in which a vertex may move (normal taken out, or along the axis). */
+kiln_vec3 kiln_freedom_project(const kiln_vertex_side *side, kiln_vec3 direction);
+
+/* The surface term of a vertex at p, alpha - beta Q, with its gradient; INFINITY and zero where
+ * the vertex has none (inside, on planes and lines, fixed). */
+double kiln_surface_term(const kiln_remesher *remesher, const kiln_vertex_side *side, kiln_vec3 p,
+                         kiln_vec3 *gradient);
+
+/* p put back on what the vertex lives on: exactly for planes and lines, onto the begin-of-pass
+ * surface or feature within the band for curved ones (smooth mode: onto its smooth surface). */
+kiln_vec3 kiln_surface_settle(const kiln_remesher *remesher, const kiln_vertex_side *side,
+                              kiln_vec3 p);
+
+/* The place of a vertex made at `weight` of the corners of a surface (or interface) face or of an
+ * edge in it: position p settled, side, and the rest as kiln_remesher_locate. `count` 2: the edge
+ * a feature or not as the mesh says; 3: a face. */
+void kiln_surface_place(const kiln_remesher *remesher, uint32_t tet, const uint32_t *corner,
+                        const double *weight, int count, kiln_place *place);
+
+/* Whether triangles `fresh` may take the place of `old` in the surface or an interface: one patch,
+ * shape within the band, normals and folds within limits (remesher-algorithms section 9; DLR 4.4:
+ * normals turn by less than 8 degrees in a 2-2 flip). Corners in outward order, KILN_PROPOSED for
+ * `place`. Volume and the feature rules are judged elsewhere. */
+bool kiln_surface_allows(const kiln_remesher *remesher, kiln_workspace *workspace,
+                         const uint32_t (*old)[3], size_t old_count, const uint32_t (*fresh)[3],
+                         size_t fresh_count, const kiln_place *place);
+
+#endif
