@@ -1,5 +1,6 @@
 /* The mesh at the begin of a pass, from the first images of the rows that changed since. */
 #include "base/assert.h"
+#include "mesh/begin_view.h"
 #include "mesh/journal_impl.h"
 #include "mesh/txn.h"
 
@@ -96,13 +97,19 @@ const kiln_tet *kiln_archive_tet(const kiln_mesh *mesh, uint32_t tet)
     return old ? (const kiln_tet *)old : &mesh->tet[tet];
 }
 
+static size_t field_offset(const kiln_table *table, size_t field)
+{
+    size_t offset = 0;
+    for (size_t i = 0; i < field; i++)
+        offset += table->fields.data[i].stride;
+    return offset;
+}
+
 void kiln_archive_value(const kiln_mesh *mesh, kiln_where where, const kiln_field *field,
                         uint32_t row, void *value)
 {
     const kiln_table *table = &mesh->table[where];
-    size_t offset = 0;
-    for (size_t i = 0; &table->fields.data[i] != field; i++)
-        offset += table->fields.data[i].stride;
+    size_t offset = field_offset(table, (size_t)(field - table->fields.data));
     const char *old = image(mesh, where, row, offset);
     memcpy(value, old ? old : field->data + (size_t)row * field->stride, field->stride);
     /* Lists belong to the transactions since, wherever the value is from. */
@@ -128,4 +135,53 @@ kiln_vec3 kiln_archive_x(const kiln_mesh *mesh, uint32_t vertex)
     kiln_archive_value(mesh, KILN_ON_VERTEX, &mesh->table[KILN_ON_VERTEX].fields.data[1], vertex,
                        &x);
     return x;
+}
+
+kiln_begin_column kiln_begin_column_of(const kiln_mesh *mesh, kiln_where where, size_t field)
+{
+    const struct kiln_journal *journal = mesh->journal;
+    const kiln_table *table = &mesh->table[where];
+    bool active = journal->archive_active;
+    return (kiln_begin_column){
+        .live = table->fields.data[field].data,
+        .first = active && journal->archive.count ? journal->archive_first[where].data : NULL,
+        .images = journal->archive.data,
+        .stride = table->fields.data[field].stride,
+        .offset = (uint32_t)field_offset(table, field),
+        .rows = active ? kiln_archive_rows(mesh, where) : table->used};
+}
+
+kiln_begin_view kiln_begin_view_of(const kiln_mesh *mesh, kiln_space space)
+{
+    return (kiln_begin_view){
+        .tet = kiln_begin_column_of(mesh, KILN_ON_TET, 0),
+        .info = kiln_begin_column_of(mesh, KILN_ON_TET, 1),
+        .position = kiln_begin_column_of(mesh, KILN_ON_VERTEX, space == KILN_SPACE_WORLD ? 1 : 0)};
+}
+
+const kiln_part *kiln_begin_parts(const kiln_mesh *mesh, size_t *count)
+{
+    const struct kiln_journal *journal = mesh->journal;
+    if (count)
+        *count = journal->archive_active ? journal->archive_parts.count : mesh->parts.count;
+    return journal->archive_active ? journal->archive_parts.data : mesh->parts.data;
+}
+
+kiln_status kiln_archive_touched_rows(const kiln_mesh *mesh, kiln_where where, kiln_u32_array *rows,
+                                      kiln_error *error)
+{
+    const kiln_log_buffer *log = &mesh->journal->archive;
+    size_t start = rows->count;
+    for (size_t end = log->count; end > 0;) {
+        uint32_t table = log->data[end - 1], row = log->data[end - 2];
+        end -= KILN_LOG_TRAILER + mesh->table[table].row_size / 4;
+        if (table == (uint32_t)where)
+            KILN_TRY(kiln_array_push(mesh->context, rows, row, error));
+    }
+    for (size_t i = start, j = rows->count; i + 1 < j; i++) { /* the log is read from its end */
+        uint32_t last = rows->data[--j];
+        rows->data[j] = rows->data[i];
+        rows->data[i] = last;
+    }
+    return KILN_OK;
 }

@@ -1,0 +1,304 @@
+/* The walk compares the signed volumes the point spans with the four faces. A step across a face is
+ * taken only when the sign is certain (the error bound of geom/predicates.h), so each step is one
+ * of an exact visibility walk. That may run in circles where the mesh is not Delaunay: after
+ * STEEPEST steps the face is chosen by a fixed pseudo-random sequence, which breaks them. */
+#include "remesh/begin_mesh.h"
+
+#include "base/random.h"
+#include "geom/box.h"
+#include "geom/distance.h"
+#include "geom/predicates.h"
+
+enum {
+    STEEPEST = 48,   /* steps towards the face the point is farthest beyond */
+    GROWN = 96,      /* tets looked at for the closest one */
+    PATIENCE = 20,   /* of them without coming nearer */
+    WALK_LIMIT = 400 /* steps before the walk counts as circling, plus one per tet */
+};
+
+/* Six times the volumes of the tets with the point in place of each corner; positive towards the
+ * inside in a positive tet. `bound` limits their error. */
+typedef struct volumes {
+    double w[4], sum, bound;
+} volumes;
+
+static double largest(kiln_vec3 a)
+{
+    double x = fabs(a.x), y = fabs(a.y), z = fabs(a.z);
+    double m = x > y ? x : y;
+    return m > z ? m : z;
+}
+
+static volumes measure(const kiln_vec3 corner[4], kiln_vec3 p)
+{
+    kiln_vec3 a = kiln_v3_sub(corner[0], p), b = kiln_v3_sub(corner[1], p);
+    kiln_vec3 c = kiln_v3_sub(corner[2], p), d = kiln_v3_sub(corner[3], p);
+    kiln_vec3 ab = kiln_v3_cross(a, b), cd = kiln_v3_cross(c, d);
+    volumes v = {
+        .w = {kiln_v3_dot(b, cd), -kiln_v3_dot(a, cd), kiln_v3_dot(d, ab), -kiln_v3_dot(c, ab)}};
+    v.sum = (v.w[0] + v.w[1]) + (v.w[2] + v.w[3]);
+    double ma = largest(a), mb = largest(b), mc = largest(c), md = largest(d);
+    double m0 = ma > mb ? ma : mb, m1 = mc > md ? mc : md, m = m0 > m1 ? m0 : m1;
+    /* The filter of kiln_orient3d with its permanent, at most 6 m^3. */
+    v.bound = 6 * 0x1p-50 * (m * m * m) + 0x1p-900 * (3 * m + 1);
+    return v;
+}
+
+/* Orientation of the tet; volumes near the bound do not tell. */
+static int side_of(const kiln_vec3 corner[4], const volumes *v)
+{
+    if (KILN_LIKELY(fabs(v->sum) > 8 * v->bound))
+        return v->sum < 0.0 ? -1 : 1;
+    return kiln_orient3d_sign(corner[0], corner[1], corner[2], corner[3]);
+}
+
+/* Whether the point is strictly beyond the face opposite a corner, when the volumes leave it open.
+ * Where the tet is large against the bound, what is left open is far below any use of a weight. */
+static bool beyond_exactly(const kiln_vec3 corner[4], kiln_vec3 p, int face, int side,
+                           const volumes *v)
+{
+    if (v->bound <= 0x1p-40 * fabs(v->sum))
+        return false;
+    kiln_vec3 t[4] = {corner[0], corner[1], corner[2], corner[3]};
+    t[face] = p;
+    return side * kiln_orient3d_sign(t[0], t[1], t[2], t[3]) < 0;
+}
+
+/* Bit i: the point is beyond the face opposite corner i. */
+static unsigned beyond(const kiln_vec3 corner[4], kiln_vec3 p, const volumes *v)
+{
+    int side = side_of(corner, v);
+    unsigned certain = 0, open = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        certain |= (unsigned)(side * v->w[i] < -v->bound) << i;
+        open |= (unsigned)(fabs(v->w[i]) <= v->bound) << i;
+    }
+    if (certain || !open)
+        return certain;
+    for (int i = 0; i < 4; i++)
+        if (open >> i & 1 && beyond_exactly(corner, p, i, side, v))
+            certain |= 1u << i;
+    return certain;
+}
+
+/* In a tet so flat that rounding spoils its weights, those of the closest point. */
+static void set_place(kiln_place *place, uint32_t tet, bool inside, const kiln_vec3 corner[4],
+                      kiln_vec3 point, const volumes *v)
+{
+    place->tet = tet;
+    place->inside = inside;
+    if (KILN_LIKELY(v->bound <= 0x1p-24 * fabs(v->sum))) {
+        for (int i = 0; i < 4; i++)
+            place->weight[i] = v->w[i] / v->sum;
+        return;
+    }
+    kiln_closest_point closest = kiln_closest_on_tet(point, corner);
+    memcpy(place->weight, closest.weight, sizeof place->weight);
+}
+
+/* The interior face to leave by, or 4. */
+static unsigned choose_face(const kiln_tet *tet, unsigned faces, const volumes *v, uint32_t step)
+{
+    unsigned chosen = 4;
+    double farthest = 0.0;
+    unsigned first = step < STEEPEST ? 0 : (unsigned)kiln_hash_mix(step) & 3;
+    for (unsigned k = 0; k < 4; k++) {
+        unsigned i = (first + k) & 3;
+        if (!(faces >> i & 1) || kiln_link_is_surface(tet->n[i]))
+            continue;
+        if (step >= STEEPEST)
+            return i;
+        if (chosen == 4 || fabs(v->w[i]) > farthest) {
+            chosen = i;
+            farthest = fabs(v->w[i]);
+        }
+    }
+    return chosen;
+}
+
+typedef struct candidate {
+    double distance2;
+    uint32_t tet;
+    bool expanded;
+} candidate;
+
+static double distance2_to(const kiln_begin_view *view, uint32_t tet, kiln_vec3 point,
+                           unsigned *feature)
+{
+    kiln_vec3 corner[4];
+    kiln_begin_corners(view, kiln_begin_tet(view, tet), corner);
+    kiln_closest_point closest = kiln_closest_on_tet(point, corner);
+    *feature = closest.feature;
+    return closest.distance2;
+}
+
+/* Grows a set of tets from `start`, always at the one nearest to the point. */
+static uint32_t find_closest(const kiln_begin_view *view, kiln_vec3 point, uint32_t start,
+                             uint32_t *visits)
+{
+    candidate found[GROWN];
+    unsigned feature;
+    int count = 1, best = 0, idle = 0;
+    found[0] = (candidate){distance2_to(view, start, point, &feature), start, false};
+    const kiln_tet *tet = kiln_begin_tet(view, start);
+    for (unsigned i = 0; i < 4; i++) /* straight below a surface face */
+        if (feature == (15u & ~(1u << i)) && kiln_link_is_surface(tet->n[i]))
+            return start;
+    while (found[best].distance2 > 0.0 && idle < PATIENCE) {
+        int next = -1;
+        for (int i = 0; i < count; i++)
+            if (!found[i].expanded && (next < 0 || found[i].distance2 < found[next].distance2))
+                next = i;
+        if (next < 0)
+            break;
+        found[next].expanded = true;
+        idle++;
+        tet = kiln_begin_tet(view, found[next].tet);
+        for (int f = 0; f < 4; f++) {
+            if (kiln_link_is_surface(tet->n[f]))
+                continue;
+            uint32_t other = tet->n[f] / 4;
+            int k = 0;
+            while (k < count && found[k].tet != other)
+                k++;
+            if (k < count)
+                continue;
+            if (count == GROWN)
+                return found[best].tet;
+            ++*visits;
+            found[count] = (candidate){distance2_to(view, other, point, &feature), other, false};
+            if (found[count].distance2 < found[best].distance2) {
+                best = count;
+                idle = 0;
+            }
+            count++;
+        }
+    }
+    return found[best].tet;
+}
+
+static kiln_box box_of(const kiln_vec3 corner[4])
+{
+    kiln_box box = {corner[0], corner[0]};
+    for (int i = 1; i < 4; i++)
+        box = kiln_box_grow(box, corner[i]);
+    return box;
+}
+
+static double box_distance2(kiln_box box, kiln_vec3 p)
+{
+    kiln_vec3 nearest = kiln_v3_max(box.low, kiln_v3_min(box.high, p));
+    return kiln_v3_norm2(kiln_v3_sub(p, nearest));
+}
+
+/* All tets of the part of `best`, for a point that is farther from it than it is long: the walk may
+ * have ended at another limb of the body. */
+static uint32_t scan_part(const kiln_begin_view *view, kiln_vec3 point, uint32_t best,
+                          uint32_t *visits)
+{
+    unsigned feature;
+    double nearest = distance2_to(view, best, point, &feature);
+    kiln_vec3 corner[4];
+    kiln_begin_corners(view, kiln_begin_tet(view, best), corner);
+    kiln_box box = box_of(corner);
+    if (nearest <= kiln_v3_norm2(kiln_v3_sub(box.high, box.low)))
+        return best;
+    uint32_t part = kiln_begin_info(view, best)->part;
+    for (uint32_t t = 0; t < view->tet.rows && nearest > 0.0; t++) {
+        const kiln_tet *tet = kiln_begin_tet(view, t);
+        if (tet->v[0] == KILN_NONE || kiln_begin_info(view, t)->part != part)
+            continue;
+        ++*visits;
+        kiln_begin_corners(view, tet, corner);
+        if (box_distance2(box_of(corner), point) >= nearest)
+            continue;
+        double distance2 = distance2_to(view, t, point, &feature);
+        if (distance2 < nearest) {
+            nearest = distance2;
+            best = t;
+        }
+    }
+    return best;
+}
+
+static void settle_outside(const kiln_begin_view *view, kiln_vec3 point, uint32_t tet,
+                           kiln_place *place)
+{
+    tet = find_closest(view, point, tet, &place->visits);
+    tet = scan_part(view, point, tet, &place->visits);
+    kiln_vec3 corner[4];
+    kiln_begin_corners(view, kiln_begin_tet(view, tet), corner);
+    volumes v = measure(corner, point);
+    set_place(place, tet, !beyond(corner, point, &v), corner, point, &v);
+}
+
+/* The first live tet from the hint on, round the end. */
+static uint32_t find_start(const kiln_begin_view *view, uint32_t start)
+{
+    uint32_t rows = view->tet.rows, from = start < rows ? start : 0;
+    for (uint32_t i = 0; i < rows; i++) {
+        uint32_t tet = from + i < rows ? from + i : from + i - rows;
+        if (kiln_begin_tet(view, tet)->v[0] != KILN_NONE)
+            return tet;
+    }
+    return KILN_NONE;
+}
+
+void kiln_begin_locate_in(const kiln_begin_view *view, kiln_vec3 point, uint32_t start,
+                          kiln_place *place)
+{
+    uint32_t tet = kiln_begin_tet_live(view, start) ? start : find_start(view, start);
+    *place = (kiln_place){.tet = KILN_NONE};
+    if (tet == KILN_NONE)
+        return;
+    for (uint32_t step = 0; step < WALK_LIMIT + view->tet.rows; step++) {
+        const kiln_tet *record = kiln_begin_tet(view, tet);
+        kiln_vec3 corner[4];
+        kiln_begin_corners(view, record, corner);
+        place->visits++;
+        volumes v = measure(corner, point);
+        unsigned faces = beyond(corner, point, &v);
+        if (!faces) {
+            set_place(place, tet, true, corner, point, &v);
+            return;
+        }
+        unsigned leave = choose_face(record, faces, &v, step);
+        if (leave == 4)
+            break;
+        tet = record->n[leave] / 4;
+    }
+    settle_outside(view, point, tet, place);
+}
+
+void kiln_begin_locate(const kiln_mesh *mesh, kiln_space space, kiln_vec3 point, uint32_t start,
+                       kiln_place *place)
+{
+    kiln_begin_view view = kiln_begin_view_of(mesh, space);
+    kiln_begin_locate_in(&view, point, start, place);
+}
+
+kiln_vec3 kiln_begin_point(const kiln_mesh *mesh, kiln_space space, const kiln_place *place)
+{
+    kiln_begin_view view = kiln_begin_view_of(mesh, space);
+    double point[3];
+    kiln_begin_interpolate(&view, &view.position, 3, place, point);
+    return kiln_v3(point[0], point[1], point[2]);
+}
+
+void kiln_begin_interpolate(const kiln_begin_view *view, const kiln_begin_column *column,
+                            uint32_t components, const kiln_place *place, double *value)
+{
+    const uint32_t *v = kiln_begin_tet(view, place->tet)->v;
+    const char *row[4];
+    for (int i = 0; i < 4; i++)
+        row[i] = kiln_begin_row(column, v[i]);
+    for (uint32_t c = 0; c < components; c++) {
+        double sum = 0.0;
+        for (int i = 0; i < 4; i++) {
+            double corner;
+            memcpy(&corner, row[i] + 8 * c, sizeof corner);
+            sum += place->weight[i] * corner;
+        }
+        value[c] = sum;
+    }
+}
