@@ -14,7 +14,7 @@
 #define KILN_LEAST_GAIN 1e-6
 
 typedef struct kiln_proposal {
-    kiln_operator operator;
+    kiln_operator kind;
     uint32_t *old;
     uint32_t old_count;
     kiln_new_tet *fresh; /* corners may be KILN_PROPOSED */

@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-const char *kiln_operator_name(kiln_operator operator)
+const char *kiln_operator_name(kiln_operator kind)
 {
     static const char *const names[KILN_OP_COUNT] = {
 #define OPERATOR_NAME(name, text) text,
         KILN_OPERATOR_TABLE(OPERATOR_NAME)
 #undef OPERATOR_NAME
     };
-    return names[operator];
+    return names[kind];
 }
 
 kiln_remesh_options kiln_remesh_default_options(void)

@@ -78,7 +78,7 @@ typedef enum kiln_operator {
         KILN_OP_COUNT
 } kiln_operator;
 
-const char *kiln_operator_name(kiln_operator operator);
+const char *kiln_operator_name(kiln_operator kind);
 
 typedef struct kiln_operator_count {
     uint64_t attempts, successes;
