@@ -1,0 +1,136 @@
+#include "remesh/metric.h"
+
+kiln_sym3 kiln_metric_from_directions(const kiln_mat3 *directions, const double sizes[3])
+{
+    double values[3];
+    for (int i = 0; i < 3; i++)
+        values[i] = 1.0 / (sizes[i] * sizes[i]);
+    return kiln_sym3_compose(values, directions);
+}
+
+kiln_sym3 kiln_metric_bound(kiln_sym3 m, const kiln_metric_bounds *bounds)
+{
+    kiln_eigen3 e = kiln_sym3_eigen(m);
+    double most = bounds->h_min > 0.0 ? 1.0 / (bounds->h_min * bounds->h_min) : INFINITY;
+    double least = bounds->h_max > 0.0 ? 1.0 / (bounds->h_max * bounds->h_max) : 0.0;
+    double finest = e.values[0] < most ? e.values[0] : most;
+    if (bounds->ratio > 0.0 && finest / (bounds->ratio * bounds->ratio) > least)
+        least = finest / (bounds->ratio * bounds->ratio);
+    if (e.values[0] <= most && e.values[2] >= least)
+        return m;
+    for (int i = 0; i < 3; i++) {
+        double s = e.values[i] > least ? e.values[i] : least;
+        e.values[i] = s < most ? s : most;
+    }
+    return kiln_sym3_compose(e.values, &e.vectors);
+}
+
+/* l = {l00, l11, l22, l21, l20, l10} with a = LL'; false unless a is positive definite. */
+static bool cholesky(const kiln_sym3 *a, double l[6])
+{
+    double d0 = a->xx, l10 = a->xy / d0, l20 = a->xz / d0;
+    double d1 = a->yy - l10 * a->xy;
+    double r21 = a->yz - l20 * a->xy, l21 = r21 / d1;
+    double d2 = a->zz - l20 * a->xz - l21 * r21;
+    if (!(d0 > 0.0 && d1 > 0.0 && d2 > 0.0))
+        return false;
+    double s0 = sqrt(d0), s1 = sqrt(d1);
+    l[0] = s0;
+    l[1] = s1;
+    l[2] = sqrt(d2);
+    l[3] = l21 * s1;
+    l[4] = l20 * s0;
+    l[5] = l10 * s0;
+    return true;
+}
+
+bool kiln_metric_covers(const kiln_sym3 *a, const kiln_sym3 *b)
+{
+    double l[6];
+    kiln_sym3 rest = kiln_sym3_madd(kiln_sym3_scale(*a, 1.0 + 1e-12), -1.0, *b);
+    return cholesky(&rest, l);
+}
+
+/* L^-1 b L^-T */
+static kiln_sym3 reduce(const double l[6], const kiln_sym3 *b)
+{
+    kiln_mat3 m = kiln_sym3_to_mat3(*b);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int j = 0; j < 3; j++) {
+            m.m[0][j] /= l[0];
+            m.m[1][j] = (m.m[1][j] - l[5] * m.m[0][j]) / l[1];
+            m.m[2][j] = (m.m[2][j] - l[4] * m.m[0][j] - l[3] * m.m[1][j]) / l[2];
+        }
+        m = kiln_m3_transpose(m);
+    }
+    return kiln_sym3_from_mat3(m);
+}
+
+kiln_sym3 kiln_metric_intersect(kiln_sym3 a, kiln_sym3 b)
+{
+    double l[6];
+    if (kiln_metric_covers(&a, &b) || !cholesky(&b, l))
+        return a;
+    if (kiln_metric_covers(&b, &a) || !cholesky(&a, l))
+        return b;
+    kiln_eigen3 e = kiln_sym3_eigen(reduce(l, &b));
+    kiln_mat3 lower = {{{l[0], 0, 0}, {l[5], l[1], 0}, {l[4], l[3], l[2]}}};
+    for (int i = 0; i < 3; i++)
+        e.values[i] = e.values[i] > 1.0 ? e.values[i] : 1.0;
+    kiln_mat3 basis = kiln_m3_mul(lower, e.vectors);
+    return kiln_sym3_compose(e.values, &basis);
+}
+
+static kiln_sym3 square(const kiln_sym3 *b)
+{
+    return (kiln_sym3){b->xx * b->xx + b->xy * b->xy + b->xz * b->xz,
+                       b->xy * b->xy + b->yy * b->yy + b->yz * b->yz,
+                       b->xz * b->xz + b->yz * b->yz + b->zz * b->zz,
+                       b->xy * b->xz + b->yy * b->yz + b->yz * b->zz,
+                       b->xx * b->xz + b->xy * b->yz + b->xz * b->zz,
+                       b->xx * b->xy + b->xy * b->yy + b->xz * b->yz};
+}
+
+/* With A = t I + B, tr B = 0, Cayley and Hamilton give B^3 = p B + r I, so every power series in B
+ * is c0 + c1 B + c2 B^2: Taylor's of exp(B / 2^s) by Horner's rule on the three coefficients, then
+ * s squarings of them. No eigenvectors and no branch on equal eigenvalues. */
+kiln_sym3 kiln_metric_exp(const kiln_sym3 *log_metric)
+{
+    static const double taylor[11] = {
+        1,         1,          1.0 / 2,     1.0 / 6,      1.0 / 24,     1.0 / 120,
+        1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800};
+    double t = (log_metric->xx + log_metric->yy + log_metric->zz) / 3.0;
+    kiln_sym3 b = kiln_sym3_madd(*log_metric, -t, kiln_sym3_identity()), b2 = square(&b);
+    double p = 0.5 * (b2.xx + b2.yy + b2.zz), r = kiln_sym3_det(b), shrink = 1.0;
+    int squarings = 0;
+    for (double bound = p; bound > 0.03125 && squarings < 40; bound *= 0.25, squarings++)
+        shrink *= 0.5; /* until the Frobenius norm, the root of 2 p, is below 1/4 */
+    p *= shrink * shrink;
+    r *= shrink * shrink * shrink;
+    double c0 = taylor[10], c1 = 0.0, c2 = 0.0;
+    for (int k = 9; k >= 0; k--) {
+        double top = c2;
+        c2 = c1;
+        c1 = c0 + p * top;
+        c0 = taylor[k] + r * top;
+    }
+    for (; squarings > 0; squarings--) {
+        double cube = 2.0 * c1 * c2, fourth = c2 * c2;
+        c2 = 2.0 * c0 * c2 + c1 * c1 + p * fourth;
+        c1 = 2.0 * c0 * c1 + p * cube + r * fourth;
+        c0 = c0 * c0 + r * cube;
+    }
+    double scale = exp(t);
+    c1 *= shrink;
+    c2 *= shrink * shrink;
+    kiln_sym3 m = kiln_sym3_madd(kiln_sym3_scale(b, c1), c2, b2);
+    return kiln_sym3_scale(kiln_sym3_madd(m, c0, kiln_sym3_identity()), scale);
+}
+
+kiln_sym3 kiln_metric_mean4(const kiln_sym3 *a, const kiln_sym3 *b, const kiln_sym3 *c,
+                            const kiln_sym3 *d)
+{
+    kiln_sym3 sum = kiln_sym3_madd(kiln_sym3_madd(*a, 1.0, *b), 1.0, kiln_sym3_madd(*c, 1.0, *d));
+    sum = kiln_sym3_scale(sum, 0.25);
+    return kiln_metric_exp(&sum);
+}
