@@ -31,7 +31,7 @@ KILN_INLINE double kiln_metric_mean_length(double a, double b)
     if (!(sum > 0.0) || z >= 1.0)
         return 0.0;
     if (z > 0.01)
-        return (a - b) / log(a / b);
+        return a > b ? (a - b) / log(a / b) : (b - a) / log(b / a); /* symmetric to the bit */
     double series = 1.0 / 17;
     for (int k = 15; k > 0; k -= 2)
         series = series * z + 1.0 / k;
