@@ -1,0 +1,103 @@
+/* A sizing field: the metric that the mesher is asked for at every point.
+ *
+ * It lives on the vertices of the mesh it was made of, which it copies, and is interpolated by its
+ * logarithm; a lookup walks from a hint, so that it costs a few tet visits. Sources are added one
+ * after the other, each intersected with what is there; then the field is finished: limits,
+ * gradation, logarithms. From then on it does not change and may be read from several threads.
+ *
+ *     kiln_sizing *sizing;
+ *     KILN_TRY(kiln_sizing_create(mesh, KILN_SPACE_MATERIAL, &sizing, error));
+ *     KILN_TRY(kiln_sizing_add_size(sizing, 0.1, error));
+ *     KILN_TRY(kiln_sizing_add_world(sizing, 0.2, error));
+ *     KILN_TRY(kiln_sizing_finish(sizing, &(kiln_sizing_limits){.ratio = 1.3}, error));
+ *
+ * Everything is relative to the sizes asked for; no length is built in. */
+#ifndef KILN_REMESH_SIZING_H
+#define KILN_REMESH_SIZING_H
+
+#include "mesh/mesh.h"
+#include "remesh/metric.h"
+
+typedef struct kiln_sizing kiln_sizing;
+
+/* Of the mesh as it is now, with positions in the given space. The mesh is borrowed until the field
+ * is finished. */
+kiln_status kiln_sizing_create(const kiln_mesh *mesh, kiln_space space, kiln_sizing **out,
+                               kiln_error *error);
+void kiln_sizing_destroy(kiln_sizing *sizing); /* NULL: nothing */
+
+/* Edges of h metres everywhere. */
+kiln_status kiln_sizing_add_size(kiln_sizing *sizing, double h, kiln_error *error);
+
+/* One value for each vertex row: 1 component, the size in metres; or 6, a metric in the order of
+ * files (Medit): xx, xy, yy, xz, yz, zz. Rows of dead vertices are not looked at; `rows` must be
+ * those of the mesh. A metric that is not positive definite is refused. */
+kiln_status kiln_sizing_add_values(kiln_sizing *sizing, const double *values, size_t rows,
+                                   int components, kiln_error *error);
+
+/* M(p). Sampled at the vertices, or (direct) asked at every lookup as well, which needs a function
+ * that may be called from several threads; its metric must be positive definite. */
+typedef kiln_sym3 (*kiln_sizing_function)(void *user, kiln_vec3 p);
+kiln_status kiln_sizing_add_function(kiln_sizing *sizing, kiln_sizing_function function, void *user,
+                                     bool direct, kiln_error *error);
+
+/* Edges of h metres in world space, F'F / h^2: for a field in material space. */
+kiln_status kiln_sizing_add_world(kiln_sizing *sizing, double h, kiln_error *error);
+
+/* Finer where the deformation changes from tet to tet (DLR eq. 7). As printed that is no gradient,
+ * since the norms are 1 where nothing changes; it is kept as `printed`. The default takes 1 off
+ * them, so that a uniform deformation asks for h_max. */
+typedef struct kiln_strain_sizing {
+    double accuracy; /* kappa, 1/m: larger is finer */
+    double h_max;    /* m; size where there is no gradient */
+    bool printed;
+} kiln_strain_sizing;
+kiln_status kiln_sizing_add_strain(kiln_sizing *sizing, const kiln_strain_sizing *options,
+                                   kiln_error *error);
+
+/* Edges that turn by no more than an angle along the surface; feature edges do not count. Vertices
+ * inside get theirs by gradation or from other sources. */
+typedef struct kiln_curvature_sizing {
+    double turn;         /* radians an edge */
+    double h_min, h_max; /* m */
+    bool stretched;      /* along a ridge as long as it is straight; else the finer size only */
+} kiln_curvature_sizing;
+kiln_status kiln_sizing_add_curvature(kiln_sizing *sizing, const kiln_curvature_sizing *options,
+                                      kiln_error *error);
+
+/* 0: no such limit. The ratio is that of sizes one edge apart, above 1 (1.3 is usual). */
+typedef struct kiln_sizing_limits {
+    kiln_metric_bounds bounds;
+    double ratio;
+} kiln_sizing_limits;
+/* Refused where a vertex has no size from any source nor from a neighbour by gradation, and there
+ * is no h_max. */
+kiln_status kiln_sizing_finish(kiln_sizing *sizing, const kiln_sizing_limits *limits,
+                               kiln_error *error);
+
+/* Where a point is in the mesh of the field; outside, the nearest place in the tet where the walk
+ * ended, so that the metric never extrapolates. */
+typedef struct kiln_sizing_place {
+    uint32_t tet, visits;
+    double weight[4]; /* none negative, sum 1 */
+} kiln_sizing_place;
+kiln_sizing_place kiln_sizing_locate(const kiln_sizing *sizing, kiln_vec3 p, uint32_t hint);
+
+/* The metric at p, finished fields only. *hint: a tet of the mesh near p (any number will do, at
+ * the price of a walk); it becomes the one found. */
+kiln_sym3 kiln_sizing_at(const kiln_sizing *sizing, kiln_vec3 p, uint32_t *hint);
+/* The same where the vertices of the tet that holds p and the weights are known. */
+kiln_sym3 kiln_sizing_in(const kiln_sizing *sizing, kiln_vec3 p, const uint32_t v[4],
+                         const double weight[4]);
+/* At a vertex of the mesh the field was made of. */
+kiln_sym3 kiln_sizing_at_vertex(const kiln_sizing *sizing, uint32_t vertex);
+
+/* The same everywhere? Then *metric is what lookups return. */
+bool kiln_sizing_is_constant(const kiln_sizing *sizing, kiln_sym3 *metric);
+
+/* The field carried over to a mesh that was remeshed since (hints: a tet of the old mesh for each
+ * vertex row, or NULL): a new finished field with the same functions. */
+kiln_status kiln_sizing_carry(const kiln_sizing *sizing, const kiln_mesh *mesh,
+                              const uint32_t *hints, kiln_sizing **out, kiln_error *error);
+
+#endif

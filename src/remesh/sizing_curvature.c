@@ -1,0 +1,176 @@
+/* Sizes from the curvature of the surface. The curvature tensor of a vertex is that of
+ * Cohen-Steiner and Morvan (2003): the sum over the edges in a neighbourhood of angle * length * e
+ * e', divided by the area, whose eigenvectors in the surface are the principal directions
+ * exchanged. The neighbourhood is the faces of the vertex and, to even out the mesh, of its
+ * neighbours. */
+#include "remesh/sizing_impl.h"
+
+typedef struct vertex_curvature {
+    kiln_sym3 tensor; /* times area */
+    kiln_vec3 normal; /* times area */
+    double area;
+} vertex_curvature;
+
+typedef struct curvature_job {
+    kiln_sizing *sizing;
+    const kiln_curvature_sizing *options;
+    vertex_curvature *own, *spread; /* [vertex] */
+} curvature_job;
+
+static kiln_vec3 area_vector(const kiln_sizing *s, const uint32_t c[3])
+{
+    kiln_vec3 a = kiln_v3_sub(s->point[c[1]], s->point[c[0]]);
+    kiln_vec3 b = kiln_v3_sub(s->point[c[2]], s->point[c[0]]);
+    return kiln_v3_scale(kiln_v3_cross(a, b), 0.5);
+}
+
+static void face_corners(const kiln_sizing *s, uint32_t at, uint32_t c[3])
+{
+    for (int k = 0; k < 3; k++)
+        c[k] = s->tet[at / 4].v[kiln_face_corner[at % 4][k]];
+}
+
+/* The surface face across the edge from corner i to corner j of the tet, going round from face
+ * `at`: packed tet*4+face. */
+static uint32_t across(const kiln_sizing *s, uint32_t at, uint32_t a, uint32_t b)
+{
+    uint32_t t = at / 4, from = at % 4;
+    for (;;) {
+        const kiln_tet *tet = &s->tet[t];
+        uint32_t exit = 0;
+        while (exit == from || tet->v[exit] == a || tet->v[exit] == b)
+            exit++;
+        if (kiln_link_is_surface(tet->n[exit]))
+            return t * 4 + exit;
+        uint32_t link = tet->n[exit];
+        t = link / 4;
+        from = link % 4;
+    }
+}
+
+/* Half of the edge's tensor to each end. The angle is positive where the surface is convex; only
+ * its size counts. */
+static void add_edge(curvature_job *job, uint32_t at, uint32_t a, uint32_t b)
+{
+    const kiln_sizing *s = job->sizing;
+    uint32_t other[3], mine[3];
+    face_corners(s, at, mine);
+    face_corners(s, across(s, at, a, b), other);
+    kiln_vec3 n = kiln_v3_normalize(area_vector(s, mine));
+    kiln_vec3 m = kiln_v3_normalize(area_vector(s, other));
+    kiln_vec3 e = kiln_v3_sub(s->point[b], s->point[a]);
+    double length = kiln_v3_norm(e);
+    double sine = kiln_v3_dot(kiln_v3_cross(n, m), e) / length, cosine = kiln_v3_dot(n, m);
+    double weight = 0.5 * atan2(sine, cosine) / length;
+    kiln_sym3 outer = {e.x * e.x, e.y * e.y, e.z * e.z, e.y * e.z, e.x * e.z, e.x * e.y};
+    job->own[a].tensor = kiln_sym3_madd(job->own[a].tensor, weight, outer);
+    job->own[b].tensor = kiln_sym3_madd(job->own[b].tensor, weight, outer);
+}
+
+static void add_face(curvature_job *job, uint32_t at)
+{
+    const kiln_mesh *mesh = job->sizing->mesh;
+    uint32_t c[3];
+    face_corners(job->sizing, at, c);
+    kiln_vec3 area = area_vector(job->sizing, c);
+    for (int k = 0; k < 3; k++) {
+        vertex_curvature *v = &job->own[c[k]];
+        v->area += kiln_v3_norm(area) / 3.0;
+        v->normal = kiln_v3_madd(v->normal, 1.0 / 3.0, area);
+        uint32_t a = c[k], b = c[(k + 1) % 3];
+        const uint8_t *corner = kiln_face_corner[at % 4];
+        uint32_t edge = kiln_edge_of[corner[k]][corner[(k + 1) % 3]];
+        bool feature = mesh->info[at / 4].marks >> (KILN_MARK_FEATURE_EDGE + edge) & 1;
+        if (a < b && !feature) /* its face beyond has b before a */
+            add_edge(job, at, a, b);
+    }
+}
+
+/* Own sums plus those of the neighbours in the surface, each as often as faces join them. */
+static void spread_face(curvature_job *job, uint32_t at)
+{
+    uint32_t c[3];
+    face_corners(job->sizing, at, c);
+    for (int k = 0; k < 3; k++) {
+        vertex_curvature *to = &job->spread[c[k]];
+        for (int j = 0; j < 3; j++) {
+            const vertex_curvature *from = &job->own[c[j]];
+            to->tensor = kiln_sym3_madd(to->tensor, 1.0, from->tensor);
+            to->area += from->area;
+            if (j == k)
+                to->normal = from->normal;
+        }
+    }
+}
+
+static double size_for(const kiln_curvature_sizing *o, double curvature)
+{
+    double h = o->turn / (curvature > 0.0 ? curvature : 1e-300);
+    h = h > o->h_min ? h : o->h_min;
+    return h < o->h_max ? h : o->h_max;
+}
+
+static kiln_sym3 vertex_metric(const kiln_curvature_sizing *o, const vertex_curvature *v)
+{
+    kiln_eigen3 e = kiln_sym3_eigen(kiln_sym3_scale(v->tensor, 1.0 / v->area));
+    kiln_vec3 n = kiln_v3_normalize(v->normal);
+    int normal = 0;
+    double along[3], most = 0.0;
+    for (int i = 0; i < 3; i++)
+        along[i] =
+            fabs(n.x * e.vectors.m[0][i] + n.y * e.vectors.m[1][i] + n.z * e.vectors.m[2][i]);
+    for (int i = 1; i < 3; i++)
+        normal = along[i] > along[normal] ? i : normal;
+    int p = (normal + 1) % 3, q = (normal + 2) % 3;
+    double kp = fabs(e.values[q]), kq = fabs(e.values[p]); /* exchanged */
+    most = kp > kq ? kp : kq;
+    if (!o->stretched)
+        return kiln_metric_from_size(size_for(o, most));
+    double sizes[3];
+    sizes[normal] = size_for(o, most);
+    sizes[p] = size_for(o, kp);
+    sizes[q] = size_for(o, kq);
+    return kiln_metric_from_directions(&e.vectors, sizes);
+}
+
+static void metric_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    curvature_job *job = user;
+    (void)chunk, (void)worker;
+    for (uint32_t v = (uint32_t)begin; v < end; v++) {
+        if (!(job->spread[v].area > 0.0))
+            continue;
+        kiln_sym3 m = vertex_metric(job->options, &job->spread[v]);
+        kiln_sizing_combine(job->sizing, v, &m);
+    }
+}
+
+kiln_status kiln_sizing_add_curvature(kiln_sizing *sizing, const kiln_curvature_sizing *options,
+                                      kiln_error *error)
+{
+    KILN_TRY(kiln_sizing_check_size(options->turn, "turn", error));
+    KILN_TRY(kiln_sizing_check_size(options->h_min, "smallest size", error));
+    KILN_TRY(kiln_sizing_check_size(options->h_max, "largest size", error));
+    size_t rows = sizing->vertex_rows;
+    curvature_job job = {.sizing = sizing, .options = options};
+    job.own = kiln_sizing_alloc(sizing, rows, sizeof *job.own);
+    job.spread = kiln_sizing_alloc(sizing, rows, sizeof *job.spread);
+    kiln_status status = KILN_OK;
+    if (job.own && job.spread) {
+        const kiln_mesh *mesh = sizing->mesh;
+        uint32_t faces = mesh->table[KILN_ON_FACE].used;
+        for (uint32_t f = 0; f < faces; f++)
+            if (kiln_face_live(mesh, f))
+                add_face(&job, mesh->face[f].at);
+        for (uint32_t f = 0; f < faces; f++)
+            if (kiln_face_live(mesh, f))
+                spread_face(&job, mesh->face[f].at);
+        kiln_parallel_for(sizing->context, rows, KILN_SIZING_GRAIN, metric_chunk, &job);
+        sizing->sources++;
+    } else {
+        status = kiln_fail_memory(error, rows * sizeof *job.own);
+    }
+    kiln_sizing_free(sizing, job.own, rows, sizeof *job.own);
+    kiln_sizing_free(sizing, job.spread, rows, sizeof *job.spread);
+    return status;
+}
