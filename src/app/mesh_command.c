@@ -1,4 +1,4 @@
-#include "app/command.h"
+#include "app/mesh_command.h"
 #include "app/survey.h"
 #include "io/fill.h"
 #include "io/format.h"
@@ -22,7 +22,7 @@ static kiln_status run_info(kiln_context *context, const kiln_arguments *argumen
     return KILN_OK;
 }
 
-static void list_formats(FILE *out)
+void kiln_list_formats(FILE *out)
 {
     fputs("Formats (by the end of the file's name), with their names:\n", out);
     const kiln_format *format;
@@ -43,12 +43,12 @@ static int command_info(int argc, char **argv)
         .own_count = 1,
         .least_operands = 1,
         .most_operands = 1,
-        .details = list_formats};
+        .details = kiln_list_formats};
     return kiln_command_frame(&usage, argc, argv, run_info);
 }
 
-static kiln_status encoding_options(const kiln_arguments *arguments, kiln_format_options *out,
-                                    kiln_error *error)
+kiln_status kiln_encoding_options(const kiln_arguments *arguments, kiln_format_options *out,
+                                  kiln_error *error)
 {
     bool ascii = kiln_arguments_has(arguments, "ascii");
     bool binary = kiln_arguments_has(arguments, "binary");
@@ -72,7 +72,7 @@ static kiln_status run_convert(kiln_context *context, const kiln_arguments *argu
                                kiln_error *error)
 {
     kiln_format_options options;
-    KILN_TRY(encoding_options(arguments, &options, error));
+    KILN_TRY(kiln_encoding_options(arguments, &options, error));
     kiln_soup soup;
     kiln_soup_init(&soup, context);
     KILN_TRY(kiln_soup_read(context, arguments->operands[0], NULL, &soup, error));
@@ -92,7 +92,7 @@ static int command_convert(int argc, char **argv)
                                      .own_count = 3,
                                      .least_operands = 2,
                                      .most_operands = 2,
-                                     .details = list_formats};
+                                     .details = kiln_list_formats};
     return kiln_command_frame(&usage, argc, argv, run_convert);
 }
 
@@ -116,7 +116,7 @@ static void list_shapes(FILE *out)
             print_param(&shape->params[k], out);
     }
     fputc('\n', out);
-    list_formats(out);
+    kiln_list_formats(out);
 }
 
 static kiln_status run_generate(kiln_context *context, const kiln_arguments *arguments,
@@ -127,7 +127,7 @@ static kiln_status run_generate(kiln_context *context, const kiln_arguments *arg
         return kiln_fail(error, KILN_ERR_INPUT, "mesh generate", 0, -1,
                          "where to? Say -o mesh.mesh");
     kiln_format_options options;
-    KILN_TRY(encoding_options(arguments, &options, error));
+    KILN_TRY(kiln_encoding_options(arguments, &options, error));
     const kiln_shape *shape;
     KILN_TRY(kiln_generator_find(arguments->operands[0], &shape, error));
     kiln_soup soup;
@@ -172,7 +172,7 @@ static kiln_status fill_and_write(kiln_context *context, const kiln_arguments *a
                                   kiln_error *error)
 {
     kiln_format_options options;
-    KILN_TRY(encoding_options(arguments, &options, error));
+    KILN_TRY(kiln_encoding_options(arguments, &options, error));
     kiln_soup soup;
     kiln_soup_init(&soup, context);
     KILN_TRY(kiln_fill_surface(surface, arguments->operands[0], fill, &soup, error));
@@ -220,7 +220,7 @@ static int command_fill(int argc, char **argv)
         .own_count = sizeof options / sizeof options[0],
         .least_operands = 2,
         .most_operands = 2,
-        .details = list_formats};
+        .details = kiln_list_formats};
     return kiln_command_frame(&usage, argc, argv, run_fill);
 }
 

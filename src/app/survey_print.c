@@ -1,29 +1,16 @@
 #include "app/survey.h"
 
 #include "app/json.h"
+#include "app/mesh_table.h"
 
 #include <string.h>
 
 enum { BAR = 40, LIST_LIMIT = 12 };
 
-/* 1234567 as 1,234,567. Returns `buffer`. */
-static const char *grouped(size_t value, char buffer[32])
-{
-    char digits[32];
-    int length = snprintf(digits, sizeof digits, "%zu", value), at = 0;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            buffer[at++] = ',';
-        buffer[at++] = digits[i];
-    }
-    buffer[at] = 0;
-    return buffer;
-}
-
 static void count_line(FILE *out, const char *name, size_t value)
 {
     char text[32];
-    fprintf(out, "  %-22s %14s\n", name, grouped(value, text));
+    fprintf(out, "  %-22s %14s\n", name, kiln_grouped(value, text));
 }
 
 static void groups(FILE *out, const char *title, const char *item, const char *measure,
@@ -35,7 +22,7 @@ static void groups(FILE *out, const char *title, const char *item, const char *m
     for (size_t i = 0; i < list->count && i < LIST_LIMIT; i++) {
         char text[32];
         fprintf(out, "    %-20d %14s %14.6g\n", (int)list->data[i].tag,
-                grouped(list->data[i].count, text), list->data[i].measure);
+                kiln_grouped(list->data[i].count, text), list->data[i].measure);
     }
     if (list->count > LIST_LIMIT)
         fprintf(out, "    ... and %zu more\n", list->count - LIST_LIMIT);
@@ -55,7 +42,7 @@ static void histogram(FILE *out, const size_t *bins, int count, double width, co
         char low[16], high[16], number[32];
         snprintf(low, sizeof low, format, i * width);
         snprintf(high, sizeof high, format, (i + 1) * width);
-        fprintf(out, "  %5s - %-5s %12s %6.2f %%  ", low, high, grouped(bins[i], number),
+        fprintf(out, "  %5s - %-5s %12s %6.2f %%  ", low, high, kiln_grouped(bins[i], number),
                 total ? 100.0 * (double)bins[i] / (double)total : 0.0);
         int units = (int)(8.0 * BAR * (double)bins[i] / (double)most + 0.5);
         units = bins[i] && units == 0 ? 1 : units;
@@ -115,7 +102,7 @@ static void print_defects(const kiln_survey *s, FILE *out)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].count) {
             char text[32];
-            fprintf(out, "  %-34s %10s\n", rows[i].name, grouped(rows[i].count, text));
+            fprintf(out, "  %-34s %10s\n", rows[i].name, kiln_grouped(rows[i].count, text));
             any = true;
         }
     if (!any)

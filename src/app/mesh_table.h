@@ -1,0 +1,27 @@
+/* What a remeshing command did to a mesh, as a table of before and after and as JSON. */
+#ifndef KILN_APP_MESH_TABLE_H
+#define KILN_APP_MESH_TABLE_H
+
+#include "app/json.h"
+#include "app/survey.h"
+
+/* Tets of `before` whose four corners (coordinates, bit by bit) are no tet of `after`. */
+kiln_status kiln_changed_tets(const kiln_soup *before, const kiln_soup *after, size_t *changed,
+                              kiln_error *error);
+
+typedef struct kiln_mesh_comparison {
+    const kiln_survey *before, *after;
+    size_t changed;       /* kiln_changed_tets */
+    double hausdorff;     /* m; NAN: not measured */
+    double volume_change; /* m^3 */
+    double seconds, cpu;  /* wall and processor time of the work itself */
+} kiln_mesh_comparison;
+
+void kiln_mesh_table_print(const kiln_mesh_comparison *comparison, FILE *out);
+/* The same figures as members of the object that is open. */
+void kiln_mesh_table_json(const kiln_mesh_comparison *comparison, kiln_json *json);
+
+/* 1234567 as 1,234,567. Returns `buffer`. */
+const char *kiln_grouped(size_t value, char buffer[32]);
+
+#endif

@@ -1,0 +1,55 @@
+/* Drivers: which tets are improved, in which order, and when it is enough.
+ *
+ * dynamic_improve repairs: it acts on tets below a goal and changes as little as it can (DLR
+ * Listing 1). improve_mesh pushes the whole mesh as high as it will go. Both only improve: no tet
+ * that was better than the goal becomes worse than it or than it was. */
+#ifndef KILN_REMESH_IMPROVE_H
+#define KILN_REMESH_IMPROVE_H
+
+#include "remesh/remesher.h"
+
+typedef struct kiln_improve_progress {
+    const char *stage;
+    uint32_t round;
+    size_t tets, left; /* live tets; those below the goal or still to be looked at */
+    double worst, mean;
+} kiln_improve_progress;
+
+typedef struct kiln_improve_options {
+    double goal;     /* of dynamic_improve; improve_mesh stops when all tets have it */
+    uint32_t rounds; /* of one tet's repair, or of the whole mesh without a gain */
+    size_t spread;   /* a repair that has touched more tets gives up; 0: no limit */
+    /* Called now and then; false stops the driver between two changes. May be NULL. */
+    bool (*progress)(void *user, const kiln_improve_progress *progress);
+    void *user;
+} kiln_improve_options;
+
+kiln_improve_options kiln_improve_default_options(void);
+
+typedef struct kiln_improve_report {
+    size_t tets_before, tets_after;
+    double worst_before, worst_after; /* in the remesher's measure, space and metric */
+    double mean_before, mean_after;
+    size_t bad_before, bad_after; /* tets below the goal */
+    size_t changed;               /* tets of the begin that are no longer there as they were */
+    kiln_operator_count count[KILN_OP_COUNT];
+    bool stopped; /* by progress */
+} kiln_improve_report;
+
+/* KILN_ERR_MEMORY leaves a valid mesh, improved as far as it came. */
+kiln_status kiln_dynamic_improve(kiln_remesher *remesher, const kiln_improve_options *options,
+                                 kiln_improve_report *report, kiln_error *error);
+kiln_status kiln_improve_mesh(kiln_remesher *remesher, const kiln_improve_options *options,
+                              kiln_improve_report *report, kiln_error *error);
+
+/* The figures of a report, for drivers. */
+void kiln_improve_report_begin(const kiln_remesher *remesher, const kiln_improve_options *options,
+                               kiln_improve_report *report);
+kiln_status kiln_improve_report_end(const kiln_remesher *remesher,
+                                    const kiln_improve_options *options,
+                                    kiln_improve_report *report, kiln_error *error);
+
+/* One tet and what has to change with it. True when everything touched has reached the goal. */
+bool kiln_improve_tet(kiln_remesher *remesher, uint32_t tet, const kiln_improve_options *options);
+
+#endif
