@@ -82,7 +82,7 @@ static unsigned beyond(const kiln_vec3 corner[4], kiln_vec3 p, const volumes *v)
 }
 
 /* In a tet so flat that rounding spoils its weights, those of the closest point. */
-static void set_place(kiln_place *place, uint32_t tet, bool inside, const kiln_vec3 corner[4],
+static void set_place(kiln_begin_place *place, uint32_t tet, bool inside, const kiln_vec3 corner[4],
                       kiln_vec3 point, const volumes *v)
 {
     place->tet = tet;
@@ -222,7 +222,7 @@ static uint32_t scan_part(const kiln_begin_view *view, kiln_vec3 point, uint32_t
 }
 
 static void settle_outside(const kiln_begin_view *view, kiln_vec3 point, uint32_t tet,
-                           kiln_place *place)
+                           kiln_begin_place *place)
 {
     tet = find_closest(view, point, tet, &place->visits);
     tet = scan_part(view, point, tet, &place->visits);
@@ -245,10 +245,10 @@ static uint32_t find_start(const kiln_begin_view *view, uint32_t start)
 }
 
 void kiln_begin_locate_in(const kiln_begin_view *view, kiln_vec3 point, uint32_t start,
-                          kiln_place *place)
+                          kiln_begin_place *place)
 {
     uint32_t tet = kiln_begin_tet_live(view, start) ? start : find_start(view, start);
-    *place = (kiln_place){.tet = KILN_NONE};
+    *place = (kiln_begin_place){.tet = KILN_NONE};
     if (tet == KILN_NONE)
         return;
     for (uint32_t step = 0; step < WALK_LIMIT + view->tet.rows; step++) {
@@ -271,13 +271,13 @@ void kiln_begin_locate_in(const kiln_begin_view *view, kiln_vec3 point, uint32_t
 }
 
 void kiln_begin_locate(const kiln_mesh *mesh, kiln_space space, kiln_vec3 point, uint32_t start,
-                       kiln_place *place)
+                       kiln_begin_place *place)
 {
     kiln_begin_view view = kiln_begin_view_of(mesh, space);
     kiln_begin_locate_in(&view, point, start, place);
 }
 
-kiln_vec3 kiln_begin_point(const kiln_mesh *mesh, kiln_space space, const kiln_place *place)
+kiln_vec3 kiln_begin_point(const kiln_mesh *mesh, kiln_space space, const kiln_begin_place *place)
 {
     kiln_begin_view view = kiln_begin_view_of(mesh, space);
     double point[3];
@@ -286,7 +286,7 @@ kiln_vec3 kiln_begin_point(const kiln_mesh *mesh, kiln_space space, const kiln_p
 }
 
 void kiln_begin_interpolate(const kiln_begin_view *view, const kiln_begin_column *column,
-                            uint32_t components, const kiln_place *place, double *value)
+                            uint32_t components, const kiln_begin_place *place, double *value)
 {
     const uint32_t *v = kiln_begin_tet(view, place->tet)->v;
     const char *row[4];

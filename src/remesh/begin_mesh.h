@@ -9,12 +9,12 @@
 /* A tet and the point's barycentric weights in it (sum 1). Outside the mesh the tet is the closest
  * one found and the weights extrapolate: some are negative. Inside means exactly so, or within
  * 2^-40 of a weight. */
-typedef struct kiln_place {
+typedef struct kiln_begin_place {
     uint32_t tet; /* KILN_NONE when the mesh had no tets */
     uint32_t visits;
     bool inside;
     double weight[4];
-} kiln_place;
+} kiln_begin_place;
 
 /* Any number does as hint; one that was no live tet at the begin costs a search for the next that
  * was. The walk stays in the hint's connected part. Outside, the closest tet is looked for by
@@ -23,17 +23,17 @@ typedef struct kiln_place {
  * ended at another limb of the body. Only beyond a notch narrower than a tet the answer may be the
  * wrong side. In world space inverted tets may be walked through. Safe from several threads. */
 void kiln_begin_locate(const kiln_mesh *mesh, kiln_space space, kiln_vec3 point, uint32_t start,
-                       kiln_place *place);
+                       kiln_begin_place *place);
 
 /* The same for many lookups: the view must be of the space of the point. */
 void kiln_begin_locate_in(const kiln_begin_view *view, kiln_vec3 point, uint32_t start,
-                          kiln_place *place);
+                          kiln_begin_place *place);
 
 /* Position of a place in either space at the begin of the pass. */
-kiln_vec3 kiln_begin_point(const kiln_mesh *mesh, kiln_space space, const kiln_place *place);
+kiln_vec3 kiln_begin_point(const kiln_mesh *mesh, kiln_space space, const kiln_begin_place *place);
 
 /* Linear interpolation of a vertex field of doubles, [component]. */
 void kiln_begin_interpolate(const kiln_begin_view *view, const kiln_begin_column *column,
-                            uint32_t components, const kiln_place *place, double *value);
+                            uint32_t components, const kiln_begin_place *place, double *value);
 
 #endif

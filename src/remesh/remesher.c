@@ -1,5 +1,6 @@
 #include "remesh/remesher.h"
 #include "base/parallel.h"
+#include "remesh/sizing.h"
 #include "remesh/surface.h"
 
 #include <string.h>
@@ -61,6 +62,9 @@ static kiln_status begin_pass(kiln_remesher *remesher, kiln_error *error)
     enum { GRAIN = 4096 };
     KILN_TRY(kiln_remesher_reserve(remesher, 0, 0, error));
     KILN_TRY(kiln_surface_create(remesher, error));
+    for (uint32_t v = 0; remesher->options.sizing && v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(mesh, v))
+            remesher->metric.data[v] = kiln_sizing_at_vertex(remesher->options.sizing, v);
     kiln_parallel_for(remesher->context, mesh->table[KILN_ON_TET].used, GRAIN, score_chunk,
                       remesher);
     return KILN_OK;

@@ -1,6 +1,8 @@
 /* Scores of tets, and what is known about a proposed place. */
 #include "geom/predicates.h"
+#include "remesh/begin_mesh.h"
 #include "remesh/remesher.h"
+#include "remesh/sizing.h"
 
 static const kiln_vec3 *point_of(const kiln_vec3 *points, const kiln_vec3 *proposed, uint32_t v)
 {
@@ -73,33 +75,19 @@ bool kiln_remesher_valid_elsewhere(const kiln_remesher *remesher, const kiln_pla
                               *point_of(points, proposed, v[3])) > 0;
 }
 
-/* Barycentric weights of p in four points. */
-static void weights_in(const kiln_vec3 q[4], kiln_vec3 p, double weight[4])
-{
-    double all = kiln_tet_volume(q[0], q[1], q[2], q[3]);
-    weight[0] = kiln_tet_volume(p, q[1], q[2], q[3]) / all;
-    weight[1] = kiln_tet_volume(q[0], p, q[2], q[3]) / all;
-    weight[2] = kiln_tet_volume(q[0], q[1], p, q[3]) / all;
-    weight[3] = 1.0 - weight[0] - weight[1] - weight[2];
-}
-
 void kiln_remesher_locate(const kiln_remesher *remesher, kiln_vec3 p, kiln_place *place)
 {
-    const kiln_mesh *mesh = remesher->mesh;
-    bool world = remesher->options.space == KILN_SPACE_WORLD;
     place->u = place->x = p;
-    if (remesher->one_space)
-        return;
-    const kiln_tet *tet = kiln_archive_tet(mesh, place->side.hint);
-    kiln_vec3 here[4], there[4], *other = world ? &place->u : &place->x;
-    double weight[4];
-    for (int k = 0; k < 4; k++) {
-        kiln_vec3 u = kiln_archive_u(mesh, tet->v[k]), x = kiln_archive_x(mesh, tet->v[k]);
-        here[k] = world ? x : u;
-        there[k] = world ? u : x;
+    if (!remesher->one_space) {
+        bool world = remesher->options.space == KILN_SPACE_WORLD;
+        kiln_begin_place where;
+        kiln_begin_locate(remesher->mesh, remesher->options.space, p, place->side.hint, &where);
+        if (world)
+            place->u = kiln_begin_point(remesher->mesh, KILN_SPACE_MATERIAL, &where);
+        else
+            place->x = kiln_begin_point(remesher->mesh, KILN_SPACE_WORLD, &where);
+        place->side.hint = where.tet;
     }
-    weights_in(here, p, weight);
-    *other = kiln_v3(0, 0, 0);
-    for (int k = 0; k < 4; k++)
-        *other = kiln_v3_madd(*other, weight[k], there[k]);
+    if (remesher->options.sizing)
+        place->metric = kiln_sizing_at(remesher->options.sizing, p, &place->side.hint);
 }

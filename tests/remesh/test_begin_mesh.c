@@ -30,7 +30,7 @@ static kiln_vec3 random_point(kiln_random *random, double low, double high)
 
 /* What a place says must hold for begin positions that the test kept itself. */
 static void check_place(const kiln_mesh *mesh, const kiln_tet *tets, const kiln_vec3 *u,
-                        kiln_vec3 point, const kiln_place *place)
+                        kiln_vec3 point, const kiln_begin_place *place)
 {
     const uint32_t *v = tets[place->tet].v;
     ck_assert_uint_ne(v[0], KILN_NONE);
@@ -79,13 +79,13 @@ START_TEST(points_are_found_in_the_mesh_at_begin)
         uint32_t hint = KILN_NONE;
         for (int i = 0; i < 2000; i++) {
             kiln_vec3 point = random_point(&random, 0.2, 0.8);
-            kiln_place place;
+            kiln_begin_place place;
             if (i % 3 == 0)
                 hint = kiln_random_below(&random, 2 * used_tets);
             kiln_begin_locate(mesh, KILN_SPACE_MATERIAL, point, hint, &place);
             ck_assert(place.inside);
             check_place(mesh, tets, u, point, &place);
-            kiln_place world;
+            kiln_begin_place world;
             kiln_begin_locate(mesh, KILN_SPACE_WORLD, deform(point), place.tet, &world);
             ck_assert(world.inside);
             ck_assert_uint_le(world.visits, 3);
@@ -113,7 +113,7 @@ START_TEST(points_between_tets_are_inside)
         kiln_vec3 point = {0, 0, 0};
         for (int k = 0; k < corners; k++)
             point = kiln_v3_madd(point, 1.0 / corners, mesh->u[v[k]]);
-        kiln_place place;
+        kiln_begin_place place;
         kiln_begin_locate(mesh, KILN_SPACE_MATERIAL, point,
                           kiln_random_below(&random, mesh->table[KILN_ON_TET].used), &place);
         /* A rounded point of a surface face may be outside by its last bit. */
@@ -157,7 +157,7 @@ START_TEST(outside_the_closest_tet_extrapolates)
             kiln_vec3 r = random_point(&random, -0.05, 1.05);
             kiln_vec3 point =
                 kiln_v3_add(around.low, kiln_v3(r.x * size.x, r.y * size.y, r.z * size.z));
-            kiln_place place;
+            kiln_begin_place place;
             kiln_begin_locate(mesh, KILN_SPACE_MATERIAL, point,
                               kiln_random_below(&random, mesh->table[KILN_ON_TET].used), &place);
             check_place(mesh, mesh->tet, mesh->u, point, &place);
@@ -191,14 +191,14 @@ START_TEST(flat_tets_do_not_catch_far_points)
         kiln_random random = kiln_random_start(5, 5);
         for (int i = 0; i < 300; i++) {
             kiln_vec3 p = random_point(&random, 0.01, 0.3);
-            kiln_place place;
+            kiln_begin_place place;
             kiln_begin_locate(mesh, KILN_SPACE_MATERIAL, kiln_v3_scale(p, scale), 0, &place);
             ck_assert(place.inside);
             ck_assert_uint_ne(place.tet, 0);
         }
         /* In the flat tet itself: the middle of its edge from vertex 2 to 3. */
         kiln_vec3 middle = kiln_v3_lerp(scaled[2], scaled[3], 0.5), back = {0, 0, 0};
-        kiln_place place;
+        kiln_begin_place place;
         kiln_begin_locate(mesh, KILN_SPACE_MATERIAL, middle, 0, &place);
         for (int i = 0; i < 4; i++)
             back = kiln_v3_madd(back, place.weight[i], scaled[mesh->tet[place.tet].v[i]]);
@@ -214,7 +214,7 @@ START_TEST(an_empty_mesh_has_no_places)
     kiln_context *context = kiln_test_context(1);
     kiln_mesh *mesh = NULL;
     ck_assert_int_eq(kiln_mesh_create(context, &mesh, NULL), KILN_OK);
-    kiln_place place;
+    kiln_begin_place place;
     kiln_begin_locate(mesh, KILN_SPACE_MATERIAL, kiln_v3(0, 0, 0), 0, &place);
     ck_assert_uint_eq(place.tet, KILN_NONE);
     kiln_mesh_destroy(mesh);
