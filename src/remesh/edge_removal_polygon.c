@@ -1,0 +1,116 @@
+#include "remesh/edge_removal_polygon.h"
+#include "remesh/edge_removal_select.h"
+
+static double tet_score(const kiln_remesher *remesher, uint32_t apex, uint32_t p, uint32_t q,
+                        uint32_t r, double floor)
+{
+    const uint32_t v[4] = {apex, p, q, r};
+    double score =
+        kiln_remesher_score(remesher, NULL, v) * kiln_selection_factor(remesher->mesh, v);
+    return score > floor && kiln_remesher_valid_elsewhere(remesher, NULL, v) ? score : -INFINITY;
+}
+
+/* The worse tet of a triangle, or -INFINITY where it is not above `floor`. */
+static double triangle_score(const kiln_remesher *remesher, const kiln_polygon *polygon, uint32_t i,
+                             uint32_t k, uint32_t j, double floor)
+{
+    const uint32_t *v = polygon->v;
+    double low = tet_score(remesher, polygon->a, v[i], v[k], v[j], floor);
+    if (!(low > floor))
+        return -INFINITY;
+    double high = tet_score(remesher, polygon->b, v[i], v[j], v[k], floor);
+    return high < low ? high : low;
+}
+
+/* Every triangulation of four or more vertices has two ears that are not neighbours. */
+static bool ears_allow(const double *ear, uint32_t count)
+{
+    uint32_t first = 0;
+    while (first < count && ear[first] == -INFINITY)
+        first++;
+    for (uint32_t i = first + 2; i < count; i++)
+        if (ear[i] != -INFINITY && !(first == 0 && i == count - 1))
+            return true;
+    /* Only the ears 0, 1 and the last may be left: 1 and the last are no neighbours. */
+    return first == 0 && count > 3 && ear[1] != -INFINITY && ear[count - 1] != -INFINITY;
+}
+
+static bool score_ears(const kiln_remesher *remesher, const kiln_polygon *polygon, double floor,
+                       double *ear)
+{
+    uint32_t n = polygon->count;
+    for (uint32_t i = 0; i < n; i++)
+        ear[i] = triangle_score(remesher, polygon, i == 0 ? n - 1 : i - 1, i,
+                                i == n - 1 ? 0 : i + 1, floor);
+    return ears_allow(ear, n);
+}
+
+/* The best third corner k of the triangle on the side i, j:
+ * T(i, j) = max over k of min(triangle, T(i, k), T(k, j)). */
+static double best_cut(const kiln_remesher *remesher, kiln_polygon *polygon, const double *ear,
+                       double T[][KILN_POLYGON_MOST], uint32_t i, uint32_t j, double floor)
+{
+    uint32_t n = polygon->count;
+    double best = floor;
+    bool found = false;
+    for (uint32_t k = i + 1; k < j; k++) {
+        double rest = T[i][k] < T[k][j] ? T[i][k] : T[k][j];
+        if (rest <= best)
+            continue;
+        double own = j == i + 2                       ? ear[k]
+                     : j == n - 1 && i == 0 && k == 1 ? ear[0]
+                     : j == n - 1 && i == 0 && k == n - 2
+                         ? ear[n - 1]
+                         : triangle_score(remesher, polygon, i, k, j, best);
+        own = own < rest ? own : rest;
+        if (own <= best)
+            continue;
+        best = own;
+        polygon->cut[i][j] = (uint8_t)k;
+        found = true;
+    }
+    return found ? best : -INFINITY;
+}
+
+double kiln_polygon_triangulate(const kiln_remesher *remesher, kiln_polygon *polygon, double floor)
+{
+    uint32_t n = polygon->count;
+    double ear[KILN_POLYGON_MOST], T[KILN_POLYGON_MOST][KILN_POLYGON_MOST];
+    if (n == 3) {
+        polygon->cut[0][2] = 1;
+        return triangle_score(remesher, polygon, 0, 1, 2, floor);
+    }
+    if (!score_ears(remesher, polygon, floor, ear))
+        return -INFINITY;
+    for (uint32_t i = 0; i + 1 < n; i++)
+        T[i][i + 1] = INFINITY;
+    for (uint32_t width = 2; width < n; width++)
+        for (uint32_t i = 0; i + width < n; i++)
+            T[i][i + width] = best_cut(remesher, polygon, ear, T, i, i + width, floor);
+    return T[0][n - 1];
+}
+
+uint32_t kiln_polygon_tets(const kiln_polygon *polygon, const uint32_t *ring, kiln_new_tet *fresh)
+{
+    struct {
+        uint32_t i, j;
+    } side[KILN_POLYGON_MOST];
+    uint32_t sides = 1, made = 0;
+    side[0].i = 0;
+    side[0].j = polygon->count - 1;
+    while (sides > 0) {
+        uint32_t i = side[--sides].i, j = side[sides].j, k = polygon->cut[i][j];
+        uint32_t p = polygon->v[i], q = polygon->v[k], r = polygon->v[j];
+        fresh[made++] = (kiln_new_tet){{polygon->a, p, q, r}, ring[i], KILN_NONE, 0};
+        fresh[made++] = (kiln_new_tet){{polygon->b, p, r, q}, ring[k], KILN_NONE, 0};
+        if (j > k + 1) {
+            side[sides].i = k;
+            side[sides++].j = j;
+        }
+        if (k > i + 1) {
+            side[sides].i = i;
+            side[sides++].j = k;
+        }
+    }
+    return made;
+}

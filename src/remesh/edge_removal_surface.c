@@ -1,0 +1,151 @@
+#include "remesh/edge_removal_surface.h"
+#include "remesh/surface.h"
+
+/* Of the volume taken out (DLR 4.4). */
+static const double most_volume_change = 0.09;
+
+static double volume_of(const kiln_remesher *remesher, uint32_t a, uint32_t b, uint32_t c,
+                        uint32_t d)
+{
+    const kiln_vec3 *points = kiln_remesher_points(remesher);
+    return kiln_tet_volume(points[a], points[b], points[c], points[d]);
+}
+
+/* The sector of `tets` tets from `begin` on gains or loses the tet of the edge and the sector's
+ * two ends. */
+static bool volume_stays(const kiln_remesher *remesher, const kiln_removal_ring *ring,
+                         uint32_t begin, uint32_t tets)
+{
+    double whole = 0.0;
+    for (uint32_t i = begin; i < begin + tets; i++)
+        whole += volume_of(remesher, ring->a, ring->b, ring->v[i], ring->v[i + 1]);
+    double change = volume_of(remesher, ring->a, ring->b, ring->v[begin], ring->v[begin + tets]);
+    return fabs(change) < most_volume_change * whole;
+}
+
+static uint32_t first_face(const kiln_mesh *mesh, const kiln_removal_ring *ring)
+{
+    const kiln_tet *tet = &mesh->tet[ring->tet[0]];
+    return tet->n[kiln_tet_corner(tet, ring->v[1])] - KILN_LINK_SURFACE;
+}
+
+static uint32_t last_face(const kiln_mesh *mesh, const kiln_removal_ring *ring)
+{
+    const kiln_tet *tet = &mesh->tet[ring->tet[ring->count - 1]];
+    return tet->n[kiln_tet_corner(tet, ring->v[ring->count - 1])] - KILN_LINK_SURFACE;
+}
+
+/* Faces with a twin are one side of a crack; the other side would have to change alike. */
+static bool same_patch(const kiln_mesh *mesh, const kiln_removal_ring *ring)
+{
+    const kiln_face *first = &mesh->face[first_face(mesh, ring)];
+    const kiln_face *last = &mesh->face[last_face(mesh, ring)];
+    return first->tag == last->tag && first->twin == 0 && last->twin == 0;
+}
+
+static int32_t region_of(const kiln_mesh *mesh, const kiln_removal_ring *ring, uint32_t i)
+{
+    return mesh->info[ring->tet[i % ring->count]].region;
+}
+
+static bool find_sectors(const kiln_remesher *remesher, kiln_removal_ring *ring,
+                         kiln_removal_outline *out)
+{
+    const kiln_mesh *mesh = remesher->mesh;
+    uint32_t change[2], changes = 0;
+    for (uint32_t i = 0; i < ring->count; i++) {
+        if (region_of(mesh, ring, i) == region_of(mesh, ring, i + 1))
+            continue;
+        if (changes == 2)
+            return false;
+        change[changes++] = i + 1;
+    }
+    if (changes == 0)
+        return true;
+    uint32_t near = change[1] - change[0], far = ring->count - near;
+    if (near == 1 || far == 1)
+        return false;
+    kiln_removal_ring_rotate(ring, change[0]);
+    *out = (kiln_removal_outline){KILN_OUTLINE_INTERFACE, 2, {0, near}, {near + 1, far + 1}};
+    return volume_stays(remesher, ring, 0, near) && volume_stays(remesher, ring, near, far);
+}
+
+bool kiln_removal_outline_find(const kiln_remesher *remesher, kiln_removal_ring *ring,
+                               kiln_removal_outline *out)
+{
+    const kiln_mesh *mesh = remesher->mesh;
+    *out = (kiln_removal_outline){KILN_OUTLINE_INSIDE, 1, {0}, {ring->count}};
+    if (ring->closed) {
+        uint32_t both = mesh->vertex[ring->a].flags & mesh->vertex[ring->b].flags;
+        return !(both & KILN_VERTEX_INTERFACE) || find_sectors(remesher, ring, out);
+    }
+    *out = (kiln_removal_outline){KILN_OUTLINE_SURFACE, 1, {0}, {ring->count + 1}};
+    if (ring->count < 2 || !same_patch(mesh, ring))
+        return false;
+    for (uint32_t i = 1; i < ring->count; i++)
+        if (region_of(mesh, ring, i) != region_of(mesh, ring, 0))
+            return false;
+    return volume_stays(remesher, ring, 0, ring->count);
+}
+
+/* An edge that comes must not be there already: two fans round it would meet in it alone. Its ends
+ * are on the surface, or positive tets round one of them fill space once and leave no room. */
+static bool edges_are_new(const kiln_remesher *remesher, kiln_workspace *workspace,
+                          const kiln_removal_ring *ring, const kiln_proposal *proposal)
+{
+    const kiln_mesh *mesh = remesher->mesh;
+    for (uint32_t i = 0; i < proposal->fresh_count; i += 2) {
+        const uint32_t *v = proposal->fresh[i].v;
+        for (int side = 1; side < 4; side++) {
+            uint32_t p = v[side], q = v[side == 3 ? 1 : side + 1];
+            if (!(mesh->vertex[p].flags & mesh->vertex[q].flags & KILN_VERTEX_SURFACE))
+                continue;
+            bool of_ring = false;
+            for (uint32_t k = 0; k < ring->count; k++)
+                of_ring |= (ring->v[k] == p && ring->v[k + 1] == q) ||
+                           (ring->v[k] == q && ring->v[k + 1] == p);
+            if (of_ring)
+                continue;
+            if (kiln_edge_tets(mesh, p, q, &workspace->walker, NULL) != KILN_OK)
+                return workspace->failed = true, false;
+            if (workspace->walker.tets.count > 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool declare_surface(const kiln_remesher *remesher, kiln_workspace *workspace,
+                            const kiln_removal_ring *ring, kiln_proposal *proposal)
+{
+    const kiln_mesh *mesh = remesher->mesh;
+    proposal->surface = kiln_arena_array(&workspace->arena, kiln_new_face, 2);
+    if (!proposal->surface)
+        return workspace->failed = true, false;
+    proposal->surface_count = 2;
+    proposal->flags = KILN_CAVITY_SURFACE;
+    const uint32_t parent[2] = {first_face(mesh, ring), last_face(mesh, ring)};
+    /* The first triangle (v[0], q, v[count]) has the new faces opposite q: corner 2 of its tet at
+     * a, corner 3 of that at b. */
+    for (uint32_t i = 0; i < 2; i++)
+        proposal->surface[i] = (kiln_new_face){
+            .tet = i, .face = 2 + i, .tag = mesh->face[parent[i]].tag, .parent = parent[i]};
+    return true;
+}
+
+bool kiln_removal_outline_change(const kiln_remesher *remesher, kiln_workspace *workspace,
+                                 const kiln_removal_ring *ring, const kiln_removal_outline *outline,
+                                 kiln_proposal *proposal)
+{
+    /* Seen from outside the first sector. */
+    uint32_t a = ring->a, b = ring->b, p = ring->v[0], q = ring->v[outline->count[0] - 1];
+    const uint32_t old[2][3] = {{a, p, b}, {a, b, q}}, fresh[2][3] = {{a, p, q}, {b, q, p}};
+    if (!kiln_surface_allows(remesher, workspace, old, 2, fresh, 2, NULL))
+        return false;
+    if (outline->kind == KILN_OUTLINE_INTERFACE) {
+        proposal->flags = KILN_CAVITY_REGIONS;
+        return true;
+    }
+    return edges_are_new(remesher, workspace, ring, proposal) &&
+           declare_surface(remesher, workspace, ring, proposal);
+}
