@@ -6,6 +6,7 @@ KILN_VALIDATION_CASE(geometry, clipping, "overlaps with a partition add up to th
 KILN_VALIDATION_CASE(mesh, boxes, "K(n) and KM(n): counts, volume, features")
 KILN_VALIDATION_CASE(mesh, solids, "volumes of ball, cylinder and torus, and how they converge")
 KILN_VALIDATION_CASE(operators, M1, "quality of known tets; every operator keeps the mesh")
+KILN_VALIDATION_CASE(refine, F3, "reversible refinement: counts, angles, and back bit for bit")
 KILN_VALIDATION_CASE(determinism, threads, "one thread or several: the same bits")
 KILN_VALIDATION_CASE(determinism, rollback, "a change taken back leaves the same bits")
 KILN_VALIDATION_CASE(determinism, renumbering, "compaction and reordering change numbers only")

@@ -16,7 +16,7 @@
  * Every step and inverse is one replacement, all or nothing. The tet that a step changes in place
  * keeps its slot and its word (refine_word.h), new ones carry no history, so undoing all steps in
  * any possible order gives back the initial tets: numbers, order of corners, surface records, tags,
- * marks and fields (conserved ones to rounding). Initial vertices are never touched; new ones lie
+ * marks and fields (of conserved ones the total). Initial vertices are never touched; new ones lie
  * where a symmetric formula puts them, so neither the order of requests nor the numbering matters.
  *
  * Whatever another operator makes is foreign: it cannot be refined together with the hierarchy, and

@@ -70,10 +70,89 @@ START_TEST(counts_after_global_steps)
 }
 END_TEST
 
+static uint32_t vertex_at(const kiln_mesh *mesh, kiln_vec3 u)
+{
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_v3_norm(kiln_v3_sub(mesh->u[v], u)) < 1e-9)
+            return v;
+    ck_abort_msg("there is no vertex at %g %g %g", u.x, u.y, u.z);
+}
+
+static void check_local(kiln_mesh *mesh, uint32_t vertex, const expectation *expected,
+                        uint32_t generations)
+{
+    kiln_refiner *refiner = refiner_on(mesh);
+    picture before = take_picture(mesh);
+    for (uint32_t g = 0; g < generations; g++) {
+        refine_star(refiner, mesh, vertex, g + 1);
+        expect_counts(mesh, expected[g].tets, expected[g].vertices);
+        kiln_test_audit(mesh);
+    }
+    coarsen_all(refiner);
+    compare_picture(mesh, &before);
+    kiln_refiner_destroy(refiner);
+    drop_picture(&before);
+    kiln_mesh_destroy(mesh);
+}
+
+START_TEST(counts_after_local_steps)
+{
+    kiln_context *context = kiln_test_context(1);
+    static const expectation apex[5] = {{5, 6}, {11, 9}, {23, 15}, {23, 15}, {22, 15}};
+    static const expectation shared[5] = {{8, 7}, {17, 11}, {37, 19}, {38, 19}, {36, 19}};
+    static const expectation corner[10] = {{66, 33},  {84, 39},  {132, 53}, {138, 53}, {132, 53},
+                                           {150, 59}, {168, 65}, {216, 79}, {222, 79}, {216, 79}};
+    static const expectation centre[10] = {{120, 51},  {156, 51},  {300, 79},  {336, 79},
+                                           {312, 79},  {384, 103}, {420, 103}, {564, 131},
+                                           {600, 131}, {576, 131}};
+    static const expectation inside[5] = {
+        {456, 149}, {492, 149}, {636, 177}, {672, 177}, {648, 177}};
+    check_local(tets_of(context, 2, false), 3, apex, 5);
+    check_local(tets_of(context, 2, false), 0, shared, 5);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=2 ny=2 nz=2");
+    check_local(mesh, vertex_at(mesh, kiln_v3(0, 0, 0)), corner, 10);
+    mesh = kiln_test_mesh(context, "box", "nx=2 ny=2 nz=2");
+    check_local(mesh, vertex_at(mesh, kiln_v3(.5, .5, .5)), centre, 10);
+    mesh = kiln_test_mesh(context, "box", "nx=4 ny=4 nz=4");
+    check_local(mesh, vertex_at(mesh, kiln_v3(.5, .5, .5)), inside, 5);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* All the cycles that a word holds, round one corner. */
+START_TEST(eight_cycles_and_no_more)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = tets_of(context, 1, false);
+    kiln_refiner *refiner = refiner_on(mesh);
+    picture before = take_picture(mesh);
+    refine_star(refiner, mesh, 0, KILN_REFINE_LAST);
+    expect_counts(mesh, 161, 84);
+    kiln_test_audit(mesh);
+    uint64_t hash = kiln_mesh_hash(mesh);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t) && kiln_refine_generation(refiner, t) == KILN_REFINE_LAST)
+            ck_assert_int_eq(try_change(refiner, mesh, t, kiln_refine_step), KILN_REFUSED_LOCKED);
+    ck_assert_uint_eq(kiln_mesh_hash(mesh), hash);
+    kiln_refine_report report;
+    kiln_error error = {0};
+    ck_assert_int_eq(kiln_refine_tets(refiner, NULL, 0, KILN_REFINE_LAST + 1, &report, &error),
+                     KILN_ERR_INPUT);
+    ck_assert_uint_eq(coarsen_all(refiner).blocked, 0);
+    compare_picture(mesh, &before);
+    kiln_refiner_destroy(refiner);
+    drop_picture(&before);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("refine");
     TCase *all = kiln_test_case(suite, "refine");
     tcase_add_test(all, counts_after_global_steps);
+    tcase_add_test(all, counts_after_local_steps);
+    tcase_add_test(all, eight_cycles_and_no_more);
     return suite;
 }
