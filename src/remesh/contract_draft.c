@@ -1,0 +1,330 @@
+#include "remesh/contract_impl.h"
+#include "mesh/journal.h"
+#include "remesh/metric.h"
+
+#include <string.h>
+
+/* Puts a tet into a table of 2 * KILN_USUAL_STAR slots that hold tet + 1; false if it was there. */
+KILN_INLINE bool insert(uint32_t *table, uint32_t tet)
+{
+    uint32_t at = tet * 0x9e3779b1u >> 24;
+    while (table[at] != 0) {
+        if (table[at] == tet + 1)
+            return false;
+        at = (at + 1) % (2 * KILN_USUAL_STAR);
+    }
+    table[at] = tet + 1;
+    return true;
+}
+
+/* The star where it has at most KILN_USUAL_STAR tets. */
+static bool gather_few(const kiln_mesh *mesh, kiln_near_star *star)
+{
+    uint32_t table[2 * KILN_USUAL_STAR] = {0}, count = star->count;
+    for (uint32_t i = 0; i < count; i++)
+        insert(table, star->tets[i]);
+    for (uint32_t next = 0; next < count; next++) {
+        const kiln_tet *tet = &mesh->tet[star->tets[next]];
+        for (int i = 0; i < 4; i++) {
+            kiln_link link = tet->n[i];
+            if (tet->v[i] == star->vertex || kiln_link_is_surface(link) || !insert(table, link / 4))
+                continue;
+            if (count == KILN_USUAL_STAR)
+                return false;
+            star->tets[count++] = link / 4;
+        }
+    }
+    star->count = count;
+    return true;
+}
+
+/* Those given first stay first, the others in the order of the walk. */
+static bool gather_many(const kiln_contraction *c, kiln_near_star *star)
+{
+    kiln_walker *walker = &c->workspace->walker;
+    const kiln_mesh *mesh = c->remesher->mesh;
+    uint32_t firsts = star->count;
+    bool done = kiln_star(mesh, star->vertex, walker, NULL) == KILN_OK;
+    uint32_t *tets =
+        done ? kiln_arena_array(&c->workspace->arena, uint32_t, walker->tets.count) : NULL;
+    if (!tets) {
+        c->workspace->failed = true;
+        return false;
+    }
+    memcpy(tets, star->tets, firsts * sizeof *tets);
+    for (size_t i = 0; i < walker->tets.count; i++) {
+        bool first = false;
+        for (uint32_t j = 0; j < firsts; j++)
+            first |= tets[j] == walker->tets.data[i];
+        if (!first)
+            tets[star->count++] = walker->tets.data[i];
+    }
+    star->tets = tets;
+    return true;
+}
+
+bool kiln_near_star_gather(const kiln_contraction *c, uint32_t vertex, const uint32_t *first,
+                           uint32_t firsts, kiln_near_star *out)
+{
+    const kiln_mesh *mesh = c->remesher->mesh;
+    out->vertex = vertex;
+    out->count = firsts;
+    out->tets = out->few;
+    memcpy(out->tets, first, firsts * sizeof *first);
+    if (!gather_few(mesh, out)) {
+        out->count = firsts;
+        if (!gather_many(c, out))
+            return false;
+    }
+    if (kiln_star_listed(mesh, vertex) && kiln_star_list(mesh, vertex)->count != out->count)
+        return false;
+    out->worst = kiln_remesher_worst(c->remesher, out->tets, out->count);
+    return true;
+}
+
+bool kiln_near_star_above(const kiln_contraction *c, const kiln_near_star *star, uint32_t from,
+                          const kiln_place *place, double threshold)
+{
+    for (uint32_t i = from; i < star->count; i++) {
+        const uint32_t *v = c->remesher->mesh->tet[star->tets[i]].v;
+        uint32_t moved[4];
+        for (int k = 0; k < 4; k++)
+            moved[k] = v[k] == star->vertex ? KILN_PROPOSED : v[k];
+        if (!kiln_remesher_score_above(c->remesher, place, moved, threshold))
+            return false;
+    }
+    return true;
+}
+
+double kiln_contraction_threshold(const kiln_contraction *c, double before)
+{
+    double gain = before + KILN_LEAST_GAIN;
+    return c->limits->must_gain && gain > c->limits->worst ? gain : c->limits->worst;
+}
+
+kiln_place kiln_contraction_place_of(const kiln_remesher *remesher, uint32_t vertex)
+{
+    kiln_place place = {.u = remesher->mesh->u[vertex], .x = remesher->mesh->x[vertex]};
+    if (remesher->options.sizing)
+        place.metric = remesher->metric.data[vertex];
+    return place;
+}
+
+kiln_place kiln_contraction_place_inside(const kiln_remesher *remesher, kiln_vec3 p, uint32_t near)
+{
+    kiln_place place = {.side = {.begin = p, .hint = remesher->side.data[near].hint}};
+    kiln_remesher_locate(remesher, p, &place);
+    return place;
+}
+
+int kiln_vertex_rank(const kiln_remesher *remesher, uint32_t vertex)
+{
+    if (kiln_vertex_is_free(remesher->mesh, vertex))
+        return 0;
+    if (remesher->mesh->vertex[vertex].flags & (KILN_VERTEX_CORNER | KILN_VERTEX_REQUIRED))
+        return 3;
+    switch ((kiln_freedom)remesher->side.data[vertex].freedom) {
+    case KILN_ON_PLANE:
+    case KILN_ON_SURFACE:
+        return 1;
+    case KILN_ON_LINE:
+    case KILN_ON_CURVE:
+        return 2;
+    case KILN_FREE:
+    case KILN_FIXED:
+        break;
+    }
+    return 3;
+}
+
+bool kiln_draft_start(const kiln_contraction *c, kiln_draft *draft, kiln_operator kind,
+                      size_t old_room, size_t fresh_room)
+{
+    kiln_arena *arena = &c->workspace->arena;
+    *draft = (kiln_draft){.proposal = {.kind = kind,
+                                       .old = kiln_arena_array(arena, uint32_t, old_room),
+                                       .fresh = kiln_arena_array(arena, kiln_new_tet, fresh_room),
+                                       .quality = kiln_arena_array(arena, double, fresh_room),
+                                       .before = INFINITY,
+                                       .after = INFINITY,
+                                       .stamp = c->remesher->mesh->clock},
+                          .survivor = KILN_NONE};
+    if (draft->proposal.old && draft->proposal.fresh && draft->proposal.quality)
+        return true;
+    c->workspace->failed = true;
+    return false;
+}
+
+void kiln_draft_take(kiln_draft *draft, uint32_t tet)
+{
+    draft->proposal.old[draft->proposal.old_count++] = tet;
+}
+
+static kiln_new_tet *same_tet(const kiln_contraction *c, kiln_draft *draft, uint32_t tet)
+{
+    kiln_new_tet *fresh = &draft->proposal.fresh[draft->proposal.fresh_count++];
+    kiln_draft_take(draft, tet);
+    *fresh = (kiln_new_tet){.parent = tet, .slot = tet};
+    memcpy(fresh->v, c->remesher->mesh->tet[tet].v, sizeof fresh->v);
+    return fresh;
+}
+
+void kiln_draft_keep(const kiln_contraction *c, kiln_draft *draft, uint32_t tet)
+{
+    for (uint32_t i = 0; i < draft->proposal.old_count; i++)
+        if (draft->proposal.old[i] == tet)
+            return;
+    same_tet(c, draft, tet);
+    draft->kept++;
+}
+
+void kiln_draft_move(const kiln_contraction *c, kiln_draft *draft, uint32_t tet, uint32_t vertex)
+{
+    kiln_new_tet *fresh = same_tet(c, draft, tet);
+    for (int k = 0; k < 4; k++)
+        fresh->v[k] = fresh->v[k] == vertex ? KILN_PROPOSED : fresh->v[k];
+}
+
+void kiln_draft_add(kiln_draft *draft, const uint32_t v[4], uint32_t parent)
+{
+    kiln_new_tet *fresh = &draft->proposal.fresh[draft->proposal.fresh_count++];
+    *fresh = (kiln_new_tet){.parent = parent, .slot = KILN_NONE};
+    memcpy(fresh->v, v, sizeof fresh->v);
+}
+
+static uint32_t proposed_corner(const kiln_new_tet *fresh)
+{
+    uint32_t corner = 0;
+    while (corner < 4 && fresh->v[corner] != KILN_PROPOSED)
+        corner++;
+    return corner;
+}
+
+/* The survivor's number where KILN_PROPOSED stood. */
+static void name_survivor(kiln_draft *draft)
+{
+    kiln_proposal *p = &draft->proposal;
+    p->has_place = draft->survivor == KILN_NONE;
+    for (uint32_t i = 0; i < p->fresh_count && !p->has_place; i++)
+        for (int k = 0; k < 4; k++)
+            p->fresh[i].v[k] =
+                p->fresh[i].v[k] == KILN_PROPOSED ? draft->survivor : p->fresh[i].v[k];
+}
+
+static bool score_all(const kiln_contraction *c, kiln_draft *draft)
+{
+    kiln_proposal *p = &draft->proposal;
+    p->before = kiln_remesher_worst(c->remesher, p->old, p->old_count - draft->kept);
+    for (uint32_t i = 0; i < p->fresh_count; i++) {
+        p->quality[i] = kiln_remesher_score(c->remesher, &p->place, p->fresh[i].v);
+        if (i < p->fresh_count - draft->kept)
+            p->after = p->quality[i] < p->after ? p->quality[i] : p->after;
+        if (!kiln_remesher_valid_elsewhere(c->remesher, &p->place, p->fresh[i].v))
+            return false;
+    }
+    double threshold = kiln_contraction_threshold(c, p->before);
+    return p->after > threshold || (!c->limits->must_gain && p->after >= threshold);
+}
+
+static double length_between(const kiln_remesher *remesher, const kiln_place *place, uint32_t a,
+                             uint32_t b)
+{
+    const kiln_vec3 *points = kiln_remesher_points(remesher);
+    bool world = remesher->options.space == KILN_SPACE_WORLD;
+    kiln_vec3 p = a != KILN_PROPOSED ? points[a] : world ? place->x : place->u;
+    kiln_vec3 edge = kiln_v3_sub(points[b], p);
+    if (!remesher->options.sizing)
+        return kiln_v3_norm(edge);
+    const kiln_sym3 *at_a = a == KILN_PROPOSED ? &place->metric : &remesher->metric.data[a];
+    return kiln_metric_edge_length(at_a, &remesher->metric.data[b], edge);
+}
+
+/* No edge of the merged vertex beyond the limits, unless an edge of a vertex that goes was as far
+ * beyond. */
+static bool lengths_fit(const kiln_contraction *c, const kiln_draft *draft)
+{
+    const kiln_remesher *remesher = c->remesher;
+    const kiln_proposal *p = &draft->proposal;
+    double shortest = 0.0, longest = c->limits->longest;
+    if (remesher->options.sizing && c->limits->must_gain) {
+        const double *limit = remesher->options.edge_limit;
+        shortest = limit[0];
+        longest = limit[1] < longest ? limit[1] : longest;
+    }
+    if (shortest == 0.0 && longest == INFINITY)
+        return true;
+    for (uint32_t i = 0; i < p->fresh_count; i++) {
+        uint32_t corner = proposed_corner(&p->fresh[i]);
+        for (uint32_t k = 0; k < 4 && corner < 4; k++) {
+            if (k == corner)
+                continue;
+            double length = length_between(remesher, &p->place, KILN_PROPOSED, p->fresh[i].v[k]);
+            if (length >= shortest && length <= longest)
+                continue;
+            bool was = false;
+            for (int g = 0; g < draft->gone_count && !was; g++) {
+                double old = length_between(remesher, &p->place, draft->gone[g], p->fresh[i].v[k]);
+                was = length > longest ? old >= length : old <= length;
+            }
+            if (!was)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Locked tets stay, and so do required edges and faces of vertices that go. Their feature edges may
+ * go only where the draft hands them on. */
+static bool marks_fit(const kiln_contraction *c, const kiln_draft *draft)
+{
+    const kiln_mesh *mesh = c->remesher->mesh;
+    uint32_t any = 0;
+    for (uint32_t i = 0; i < draft->proposal.old_count; i++)
+        any |= mesh->info[draft->proposal.old[i]].marks;
+    if (any & KILN_MARK_LOCKED)
+        return false;
+    if (!(any & (KILN_MARKS_ON_EDGE | KILN_MARKS_ON_FACE)))
+        return true;
+    for (uint32_t i = 0; i < draft->proposal.old_count; i++) {
+        uint32_t tet = draft->proposal.old[i], marks = mesh->info[tet].marks;
+        for (int g = 0; g < draft->gone_count; g++) {
+            uint32_t corner = kiln_tet_corner(&mesh->tet[tet], draft->gone[g]);
+            for (uint32_t k = 0; k < 4 && corner < 4; k++) {
+                if (k == corner)
+                    continue;
+                if (marks >> (KILN_MARK_REQUIRED_EDGE + kiln_edge_of[corner][k]) & 1 ||
+                    marks >> (KILN_MARK_REQUIRED_FACE + k) & 1 ||
+                    marks >> (KILN_MARK_SPLIT_FACE + k) & 1)
+                    return false;
+                if (marks >> kiln_edge_of[corner][k] & 1 &&
+                    !(draft->proposal.flags & KILN_CAVITY_FEATURES))
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void hand_on_features(kiln_draft *draft)
+{
+    for (uint32_t i = 0; i < draft->proposal.fresh_count && draft->far_ends > 0; i++) {
+        kiln_new_tet *fresh = &draft->proposal.fresh[i];
+        uint32_t corner = proposed_corner(fresh);
+        for (uint32_t k = 0; k < 4 && corner < 4; k++)
+            for (int e = 0; e < draft->far_ends; e++)
+                if (k != corner && fresh->v[k] == draft->far_end[e])
+                    fresh->marks |= 1u << (KILN_MARK_FEATURE_EDGE + kiln_edge_of[corner][k]);
+    }
+}
+
+bool kiln_draft_finish(const kiln_contraction *c, kiln_draft *draft, kiln_proposal *out)
+{
+    if (!score_all(c, draft) || !lengths_fit(c, draft) || !marks_fit(c, draft))
+        return false;
+    hand_on_features(draft);
+    name_survivor(draft);
+    if (draft->walls && !kiln_draft_settle_walls(c, draft))
+        return false;
+    *out = draft->proposal;
+    return true;
+}

@@ -1,0 +1,104 @@
+/* What the contractions share. A contraction replaces the tets R of the vertices that merge by N,
+ * tets with KILN_PROPOSED where those vertices were. It is tried in three steps, cheapest first:
+ * thresholded scores of N at a place, before anything is stored; then a *draft* of R and N; then
+ * everything that can forbid it (lengths, marks, the other space, walls). */
+#ifndef KILN_REMESH_CONTRACT_IMPL_H
+#define KILN_REMESH_CONTRACT_IMPL_H
+
+#include "remesh/contract.h"
+#include "remesh/link_condition.h"
+
+/* Who asks, and for what. */
+typedef struct kiln_contraction {
+    const kiln_remesher *remesher;
+    kiln_workspace *workspace;
+    const kiln_contraction_limits *limits;
+} kiln_contraction;
+
+enum { KILN_USUAL_STAR = 128 };
+
+/* The tets of a vertex in order of distance from those given first. */
+typedef struct kiln_near_star {
+    uint32_t vertex, count;
+    uint32_t *tets; /* `few`, or the arena's */
+    double worst;   /* score */
+    uint32_t few[KILN_USUAL_STAR];
+} kiln_near_star;
+
+/* False when memory ran out or the star is not connected through faces. `first` are tets of the
+ * vertex. */
+bool kiln_near_star_gather(const kiln_contraction *c, uint32_t vertex, const uint32_t *first,
+                           uint32_t firsts, kiln_near_star *out);
+
+/* Whether the tets from `from` on, with their vertex at the place, all score above a threshold. */
+bool kiln_near_star_above(const kiln_contraction *c, const kiln_near_star *star, uint32_t from,
+                          const kiln_place *place, double threshold);
+
+/* What scores must beat: limits->worst, and `before` where there must be a gain. */
+double kiln_contraction_threshold(const kiln_contraction *c, double before);
+
+/* Place of an existing vertex; without side. */
+kiln_place kiln_contraction_place_of(const kiln_remesher *remesher, uint32_t vertex);
+/* A place inside, at p of the scored space, near the vertex. */
+kiln_place kiln_contraction_place_inside(const kiln_remesher *remesher, kiln_vec3 p, uint32_t near);
+
+/* Neither on surface, interface or feature nor required: may go anywhere, or vanish. */
+KILN_INLINE bool kiln_vertex_is_free(const kiln_mesh *mesh, uint32_t vertex)
+{
+    return !(mesh->vertex[vertex].flags &
+             (KILN_VERTEX_SURFACE | KILN_VERTEX_INTERFACE | KILN_VERTEX_FEATURE |
+              KILN_VERTEX_CORNER | KILN_VERTEX_REQUIRED));
+}
+/* 0 free, 1 on a facet, 2 on a curve, 3 fixed. */
+int kiln_vertex_rank(const kiln_remesher *remesher, uint32_t vertex);
+
+/* A neighbour of a vertex along its walls (surface and interface faces) and features. */
+typedef struct kiln_patch {
+    int32_t below, above, tag; /* regions; tag of the surface, with above = below */
+} kiln_patch;
+typedef struct kiln_rim {
+    uint32_t vertex;
+    uint32_t walls; /* that have the edge to it */
+    kiln_patch patch;
+    bool mixed;             /* walls of several patches */
+    bool feature, required; /* marks of the edge */
+} kiln_rim;
+typedef struct kiln_rims {
+    kiln_rim *rim;
+    uint32_t count;
+    uint32_t curves; /* rims that are curves: marked, or not between two walls of one patch */
+    bool required;   /* an edge or face at the vertex is required or chosen to be opened */
+} kiln_rims;
+bool kiln_rims_gather(const kiln_contraction *c, const kiln_near_star *star, kiln_rims *out);
+const kiln_rim *kiln_rims_find(const kiln_rims *rims, uint32_t vertex); /* or NULL */
+bool kiln_rim_is_curve(const kiln_rim *rim);
+
+typedef struct kiln_draft {
+    kiln_proposal proposal;
+    uint32_t survivor; /* vertex that keeps its place, or KILN_NONE: the proposal's place */
+    uint32_t gone[2];  /* vertices that become the survivor or the new one */
+    int gone_count;
+    uint32_t far_end[2]; /* feature edges to these are handed on */
+    int far_ends;
+    uint32_t kept; /* at the end of both lists: tets that come back as they were */
+    bool walls;    /* surface, interface or features may change */
+} kiln_draft;
+
+/* Room for R and N in the arena. */
+bool kiln_draft_start(const kiln_contraction *c, kiln_draft *draft, kiln_operator kind,
+                      size_t old_room, size_t fresh_room);
+void kiln_draft_take(kiln_draft *draft, uint32_t tet); /* goes */
+void kiln_draft_move(const kiln_contraction *c, kiln_draft *draft, uint32_t tet, uint32_t vertex);
+void kiln_draft_add(kiln_draft *draft, const uint32_t v[4], uint32_t parent);
+/* Comes back as it was, because what lies across one of its faces changes. After all others. */
+void kiln_draft_keep(const kiln_contraction *c, kiln_draft *draft, uint32_t tet);
+
+/* Scores N and asks everything else; true when *out may be applied. draft->proposal.place is used
+ * in both cases: for a survivor it is its place. */
+bool kiln_draft_finish(const kiln_contraction *c, kiln_draft *draft, kiln_proposal *out);
+
+/* Declares what becomes of surface faces and asks whether walls may change so (contract_walls.c).
+ * The survivor's number stands in N already. */
+bool kiln_draft_settle_walls(const kiln_contraction *c, kiln_draft *draft);
+
+#endif
