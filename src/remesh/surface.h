@@ -15,25 +15,31 @@ void kiln_surface_destroy(kiln_remesher *remesher);
 kiln_vec3 kiln_freedom_project(const kiln_vertex_side *side, kiln_vec3 direction);
 
 /* The surface term of a vertex at p, alpha - beta Q, with its gradient; INFINITY and zero where
- * the vertex has none (inside, on planes and lines, fixed). */
+ * the vertex has none (inside, on planes and lines, fixed). Q is that of the begin surface under p,
+ * so sliding along it costs nothing. */
 double kiln_surface_term(const kiln_remesher *remesher, const kiln_vertex_side *side, kiln_vec3 p,
                          kiln_vec3 *gradient);
 
-/* p put back on what the vertex lives on: exactly for planes and lines, onto the begin-of-pass
- * surface or feature within the band for curved ones (smooth mode: onto its smooth surface). */
+/* p put back on what the vertex lives on: exactly for planes and lines, onto the smooth surface or
+ * curve of the begin for curved ones; a fixed vertex is where it was. */
 kiln_vec3 kiln_surface_settle(const kiln_remesher *remesher, const kiln_vertex_side *side,
                               kiln_vec3 p);
+/* The same, and the side becomes that of the new place (axis, quadric, begin). To be used for every
+ * place to which a vertex of a curved surface or feature is moved. */
+kiln_vec3 kiln_surface_rebase(const kiln_remesher *remesher, kiln_vertex_side *side, kiln_vec3 p);
 
-/* The place of a vertex made at `weight` of the corners of a surface (or interface) face or of an
- * edge in it: position p settled, side, and the rest as kiln_remesher_locate. `count` 2: the edge
- * a feature or not as the mesh says; 3: a face. */
+/* The place of a vertex made at `weight` of the vertices `corner` of a surface (or interface) face
+ * of a tet, or of an edge in one: position settled, side, and the rest as kiln_remesher_locate.
+ * `count` 2: the edge a feature or not as the mesh says; 3: a face. */
 void kiln_surface_place(const kiln_remesher *remesher, uint32_t tet, const uint32_t *corner,
                         const double *weight, int count, kiln_place *place);
 
-/* Whether triangles `fresh` may take the place of `old` in the surface or an interface: one patch,
- * shape within the band, normals and folds within limits (remesher-algorithms section 9; DLR 4.4:
- * normals turn by less than 8 degrees in a 2-2 flip). Corners in outward order, KILN_PROPOSED for
- * `place`. Volume and the feature rules are judged elsewhere. */
+/* Whether triangles `fresh` may take the place of `old` in the surface or an interface: shape
+ * within the band, normals and folds within limits, volume within its budget (remesher-algorithms
+ * section 9; DLR 4.4: normals turn by less than 8 degrees in a 2-2 flip). Both lists have the same
+ * outline. Corners in outward order, KILN_PROPOSED for `place` (in `old` it stands for nothing:
+ * name the vertex). Costs some microseconds on curved surfaces, so ask last. The 9 % of DLR 4.4 and
+ * the feature and patch rules are judged elsewhere. */
 bool kiln_surface_allows(const kiln_remesher *remesher, kiln_workspace *workspace,
                          const uint32_t (*old)[3], size_t old_count, const uint32_t (*fresh)[3],
                          size_t fresh_count, const kiln_place *place);

@@ -1,0 +1,307 @@
+#include "fixtures.h"
+#include "remesh/surface.h"
+#include "remesh/surface_begin.h"
+#include "support.h"
+
+static kiln_remesher begin(kiln_mesh *mesh, kiln_surface_mode mode)
+{
+    kiln_remesh_options options = kiln_remesh_default_options();
+    options.surface = mode;
+    kiln_remesher remesher;
+    kiln_error error = {0};
+    ck_assert_msg(kiln_remesher_begin(mesh, &options, &remesher, &error) == KILN_OK, "%s",
+                  error.message);
+    return remesher;
+}
+
+static uint32_t count_of(const kiln_remesher *remesher, kiln_freedom freedom)
+{
+    uint32_t count = 0;
+    for (uint32_t v = 0; v < remesher->mesh->table[KILN_ON_VERTEX].used; v++)
+        count += kiln_vertex_live(remesher->mesh, v) && remesher->side.data[v].freedom == freedom;
+    return count;
+}
+
+static void scale_mesh(kiln_mesh *mesh, kiln_mat3 m, kiln_vec3 shift)
+{
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        mesh->u[v] = mesh->x[v] = kiln_v3_add(kiln_m3_apply(m, mesh->u[v]), shift);
+}
+
+/* 4 x 4 x 4 cells: 8 corners, 12 * 3 vertices on edges, 6 * 9 on sides, 27 inside; whatever the
+ * size, the place and the turn. */
+START_TEST(a_box_is_flat)
+{
+    kiln_context *context = kiln_test_context(1);
+    const double scales[3] = {1e-6, 1.0, 1e6};
+    for (int i = 0; i < 3; i++) {
+        kiln_mesh *mesh = kiln_test_mesh(context, "box", "n=4");
+        kiln_mat3 turn = kiln_m3_rotation(kiln_v3(1, 2, 3), 0.7);
+        scale_mesh(mesh, kiln_m3_scale(turn, scales[i]), kiln_v3(3 * scales[i], 0, 0));
+        for (int mode = 0; mode < 3; mode++) {
+            kiln_remesher remesher = begin(mesh, (kiln_surface_mode)mode);
+            ck_assert_uint_eq(count_of(&remesher, KILN_FIXED), 8);
+            ck_assert_uint_eq(count_of(&remesher, KILN_ON_LINE), 36);
+            ck_assert_uint_eq(count_of(&remesher, KILN_ON_PLANE), 54);
+            ck_assert_uint_eq(count_of(&remesher, KILN_FREE), 27);
+            kiln_remesher_end(&remesher);
+        }
+        kiln_mesh_destroy(mesh);
+    }
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Side and rim of a cylinder are curved, the inside of its ends flat. */
+START_TEST(a_cylinder_has_all_kinds)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "cylinder", "");
+    kiln_remesher remesher = begin(mesh, KILN_SURFACE_QUADRIC);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        kiln_vec3 u = mesh->u[v];
+        bool end = u.z < 1e-9 || u.z > 1 - 1e-9, side = hypot(u.x, u.y) > 0.5 - 1e-9;
+        const kiln_vertex_side *s = &remesher.side.data[v];
+        kiln_freedom expected = end && side ? KILN_ON_CURVE
+                                : end       ? KILN_ON_PLANE
+                                : side      ? KILN_ON_SURFACE
+                                            : KILN_FREE;
+        ck_assert_int_eq(s->freedom, expected);
+        kiln_vec3 gradient, out = kiln_v3_scale(kiln_v3(u.x, u.y, 0), 2.0);
+        if (expected == KILN_ON_SURFACE) {
+            ck_assert_double_gt(kiln_v3_dot(s->axis, out), 0.97);
+            ck_assert_double_eq_tol(kiln_surface_term(&remesher, s, u, &gradient),
+                                    KILN_QUADRIC_ALPHA, 1e-12);
+            ck_assert_double_lt(
+                kiln_surface_term(&remesher, s, kiln_v3_madd(u, 0.01, out), &gradient), 0.5);
+            ck_assert_double_lt(kiln_v3_dot(gradient, out), 0.0);
+        }
+        if (expected == KILN_ON_CURVE)
+            ck_assert_double_lt(fabs(kiln_v3_dot(s->axis, out)), 1e-2);
+    }
+    kiln_remesher_end(&remesher);
+    remesher = begin(mesh, KILN_SURFACE_KEEP);
+    ck_assert_uint_eq(count_of(&remesher, KILN_ON_SURFACE), 0);
+    ck_assert_uint_eq(count_of(&remesher, KILN_ON_CURVE), 0);
+    kiln_remesher_end(&remesher);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Vertices made on faces and edges of a ball are put on the sphere to second order: the error of
+ * the chord, h^2 / 8 = 0.00125, all but vanishes; on flat things they stay exactly. */
+START_TEST(made_vertices_settle)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "ball", "h=0.1");
+    kiln_remesher remesher = begin(mesh, KILN_SURFACE_QUADRIC);
+    double worst = 0, flat = 0;
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        uint32_t at = mesh->face[f].at, v[3];
+        kiln_vec3 mean = kiln_v3(0, 0, 0);
+        for (int k = 0; k < 3; k++) {
+            v[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
+            mean = kiln_v3_madd(mean, 1 / 3.0, mesh->u[v[k]]);
+        }
+        const double thirds[3] = {1 / 3.0, 1 / 3.0, 1 / 3.0}, halves[2] = {0.5, 0.5};
+        for (int count = 2; count <= 3; count++) {
+            kiln_place place;
+            kiln_surface_place(&remesher, at / 4, v, count == 2 ? halves : thirds, count, &place);
+            ck_assert_int_eq(place.side.freedom, KILN_ON_SURFACE);
+            worst = fmax(worst, fabs(kiln_v3_norm(place.u) - 1));
+        }
+        flat = fmax(flat, 1 - kiln_v3_norm(mean));
+    }
+    ck_assert_double_gt(flat, 1e-3);
+    ck_assert_double_lt(worst, 0.15 * flat);
+    kiln_remesher_end(&remesher);
+    kiln_mesh_destroy(mesh);
+    mesh = kiln_test_mesh(context, "box", "n=1");
+    for (int mode = 0; mode < 3; mode++) {
+        remesher = begin(mesh, (kiln_surface_mode)mode);
+        for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+            uint32_t at = mesh->face[f].at, v[3];
+            for (int k = 0; k < 3; k++)
+                v[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
+            kiln_place place;
+            kiln_surface_place(&remesher, at / 4, v, (double[3]){0.25, 0.5, 0.25}, 3, &place);
+            ck_assert_int_eq(place.side.freedom, KILN_ON_PLANE);
+            for (int k = 0; k < 3; k++) {
+                kiln_vec3 a = mesh->u[v[k]], b = mesh->u[v[(k + 1) % 3]];
+                bool diagonal = kiln_v3_norm(kiln_v3_sub(a, b)) > 1.1;
+                kiln_surface_place(&remesher, at / 4, (uint32_t[2]){v[k], v[(k + 1) % 3]},
+                                   (double[2]){0.5, 0.5}, 2, &place);
+                ck_assert_int_eq(place.side.freedom, diagonal ? KILN_ON_PLANE : KILN_ON_LINE);
+                kiln_vec3 middle = kiln_v3_lerp(a, b, 0.5);
+                ck_assert_double_eq(kiln_v3_norm(kiln_v3_sub(middle, place.u)), 0.0);
+            }
+        }
+        kiln_remesher_end(&remesher);
+    }
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Two tets on a rhombus bent along its diagonal by an angle; the other diagonal instead. */
+static bool bent_flip_allowed(kiln_context *context, double angle, kiln_surface_mode mode,
+                              double scale)
+{
+    double z = 0.3 * tan(angle);
+    kiln_vec3 p[5] = {{0, -.5, 0}, {.3, 0, -z}, {0, .5, 0}, {-.3, 0, -z}, {0, 0, -2}};
+    for (int i = 0; i < 5; i++)
+        p[i] = kiln_v3_scale(p[i], scale);
+    const kiln_soup_tet t[2] = {{{0, 1, 2, 4}}, {{0, 2, 3, 4}}};
+    kiln_mesh *mesh = kiln_test_mesh_of(context, 5, p, 2, t, NULL, KILN_BUILD_REPAIR);
+    kiln_remesher remesher = begin(mesh, mode);
+    const uint32_t old[2][3] = {{0, 1, 2}, {0, 2, 3}}, fresh[2][3] = {{0, 1, 3}, {1, 2, 3}};
+    bool allowed = kiln_surface_allows(&remesher, &remesher.workspace, old, 2, fresh, 2, NULL);
+    kiln_remesher_end(&remesher);
+    kiln_mesh_destroy(mesh);
+    return allowed;
+}
+
+/* The bend at which normals turn by an angle in the flip, by bisection. */
+static double bend_for(double turn)
+{
+    double low = 0, high = 0.5;
+    for (int i = 0; i < 60; i++) {
+        double t = 0.5 * (low + high), s = atan(0.6 * tan(t));
+        if (acos(cos(t) * cos(s)) < turn)
+            low = t;
+        else
+            high = t;
+    }
+    return low;
+}
+
+/* DLR 4.4: normals may turn by 8 degrees. The old normals of the rhombus bent by t on each side are
+ * (+-sin t, 0, cos t), the new ones (0, +-sin s, cos s) with tan s = 0.6 tan t. */
+START_TEST(flips_turn_normals_by_less_than_eight_degrees)
+{
+    kiln_context *context = kiln_test_context(1);
+    const double degree = KILN_PI / 180;
+    for (int i = 0; i < 3; i++) {
+        double scale = (double[3]){1e-6, 1, 1e6}[i];
+        double below = bend_for(7.9 * degree), above = bend_for(8.1 * degree);
+        ck_assert(bent_flip_allowed(context, 0.0, KILN_SURFACE_KEEP, scale));
+        ck_assert(!bent_flip_allowed(context, 1e-4, KILN_SURFACE_KEEP, scale));
+        ck_assert(bent_flip_allowed(context, below, KILN_SURFACE_QUADRIC, scale));
+        ck_assert(!bent_flip_allowed(context, above, KILN_SURFACE_QUADRIC, scale));
+    }
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* The end of a surface that is cut off does not stay within the band of it. */
+START_TEST(a_tip_may_not_be_cut_off)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "ball", "h=0.5");
+    kiln_remesher remesher = begin(mesh, KILN_SURFACE_QUADRIC);
+    kiln_walker walker;
+    kiln_walker_init(&walker, context);
+    uint32_t v = 0;
+    while (remesher.side.data[v].freedom != KILN_ON_SURFACE)
+        v++;
+    uint32_t old[32][3], fresh[32][3];
+    size_t count = 0;
+    ck_assert_int_eq(kiln_star(mesh, v, &walker, NULL), KILN_OK);
+    for (size_t i = 0; i < walker.tets.count; i++)
+        for (uint32_t f = 0; f < 4; f++) {
+            const kiln_tet *t = &mesh->tet[walker.tets.data[i]];
+            if (!kiln_link_is_surface(t->n[f]) || t->v[f] == v)
+                continue;
+            for (int k = 0; k < 3; k++) {
+                old[count][k] = t->v[kiln_face_corner[f][k]];
+                fresh[count][k] = old[count][k] == v ? KILN_PROPOSED : old[count][k];
+            }
+            count++;
+        }
+    const double inward[3] = {0.0, 0.02, 0.1};
+    for (int i = 0; i < 3; i++) {
+        kiln_place place = {.side = remesher.side.data[v]};
+        place.u = place.x = kiln_v3_scale(mesh->u[v], 1 - inward[i]);
+        ck_assert_int_eq(
+            kiln_surface_allows(&remesher, &remesher.workspace, old, count, fresh, count, &place),
+            inward[i] < 0.05);
+    }
+    kiln_walker_free(&walker);
+    kiln_remesher_end(&remesher);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* An interface between two regions: flat inside, a feature where it meets the surface. */
+START_TEST(interfaces_are_sheets)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_soup soup = kiln_test_soup(context, "box", "n=4");
+    for (size_t t = 0; t < soup.tets.count; t++) {
+        double x = 0;
+        for (int k = 0; k < 4; k++)
+            x += 0.25 * soup.points.data[soup.tets.data[t].v[k]].x;
+        soup.tet_tags.data[t] = x < 0.5 ? 1 : 2;
+    }
+    kiln_build_options options = kiln_build_default_options();
+    kiln_mesh *mesh;
+    kiln_build_report report;
+    ck_assert_int_eq(kiln_mesh_build(context, &soup, &options, &mesh, &report, NULL), KILN_OK);
+    kiln_soup_free(&soup);
+    kiln_remesher remesher = begin(mesh, KILN_SURFACE_QUADRIC);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        if (mesh->u[v].x != 0.5)
+            continue;
+        kiln_vec3 u = mesh->u[v];
+        bool y = u.y == 0 || u.y == 1, z = u.z == 0 || u.z == 1;
+        const kiln_vertex_side *side = &remesher.side.data[v];
+        ck_assert_int_eq(side->freedom, y && z   ? KILN_FIXED
+                                        : y || z ? KILN_ON_LINE
+                                                 : KILN_ON_PLANE);
+        if (side->freedom == KILN_ON_PLANE)
+            ck_assert_double_eq_tol(fabs(side->axis.x), 1, 1e-12);
+    }
+    kiln_remesher_end(&remesher);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(out_of_memory_is_reported)
+{
+    for (uint64_t fail = 1;; fail++) {
+        kiln_test_heap heap = {0};
+        kiln_context *context = kiln_test_context_on(&heap, 1);
+        kiln_mesh *mesh = kiln_test_mesh(context, "cylinder", "h=0.4");
+        heap.fail_at = heap.calls + fail;
+        kiln_remesh_options options = kiln_remesh_default_options();
+        kiln_remesher remesher;
+        kiln_status status = kiln_remesher_begin(mesh, &options, &remesher, NULL);
+        if (status == KILN_OK)
+            kiln_remesher_end(&remesher);
+        kiln_mesh_destroy(mesh);
+        kiln_context_destroy(context);
+        ck_assert_int_eq(heap.live_bytes, 0);
+        if (status == KILN_OK)
+            break;
+        ck_assert_int_eq(status, KILN_ERR_MEMORY);
+        ck_assert_uint_lt(fail, 200);
+    }
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("surface");
+    TCase *tests = kiln_test_case(suite, "surface");
+    tcase_add_test(tests, a_box_is_flat);
+    tcase_add_test(tests, a_cylinder_has_all_kinds);
+    tcase_add_test(tests, made_vertices_settle);
+    tcase_add_test(tests, flips_turn_normals_by_less_than_eight_degrees);
+    tcase_add_test(tests, a_tip_may_not_be_cut_off);
+    tcase_add_test(tests, interfaces_are_sheets);
+    tcase_add_test(tests, out_of_memory_is_reported);
+    return suite;
+}
