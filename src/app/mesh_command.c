@@ -230,6 +230,7 @@ int kiln_command_mesh(int argc, char **argv)
         {"info", "counts, sizes, quality and defects of a mesh file", command_info},
         {"generate", "make a mesh of a simple shape", command_generate},
         {"fill", "fill a closed surface with tets", command_fill},
+        {"remesh", "a new mesh for the space an old one fills", kiln_command_mesh_remesh},
         {"convert", "write a mesh file in another format", command_convert}};
     return kiln_command_dispatch("mesh", rows, sizeof rows / sizeof rows[0], argc, argv);
 }

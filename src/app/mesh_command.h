@@ -9,4 +9,6 @@ kiln_status kiln_encoding_options(const kiln_arguments *arguments, kiln_format_o
                                   kiln_error *error);
 void kiln_list_formats(FILE *out); /* for --help */
 
+int kiln_command_mesh_remesh(int argc, char **argv);
+
 #endif

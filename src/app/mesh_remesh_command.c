@@ -1,0 +1,164 @@
+#include "app/hausdorff.h"
+#include "app/mesh_command.h"
+#include "app/mesh_table.h"
+#include "base/clock.h"
+#include "io/format.h"
+#include "mesh/build.h"
+#include "remesh/domain.h"
+#include "topology/import.h"
+
+static kiln_status read_options(const kiln_arguments *arguments, kiln_domain_options *out,
+                                kiln_error *error)
+{
+    *out = kiln_domain_default_options();
+    const char *size = kiln_arguments_get(arguments, "size");
+    if (size)
+        KILN_TRY(kiln_numbers_parse(size, 1, &out->size, "--size", error));
+    if (size && !(out->size > 0.0))
+        return kiln_fail(error, KILN_ERR_INPUT, "--size", 0, -1, "must be positive, got %s", size);
+    return kiln_arguments_integer(arguments, "rounds", 0, 1000, &out->rounds, error);
+}
+
+static void show_progress(void *user, const char *stage, double done)
+{
+    if (!*(const bool *)user)
+        return;
+    fprintf(stderr, "\r\033[K%s", stage);
+    if (done > 0.0)
+        fprintf(stderr, "  %.0f %%", 100.0 * done);
+    fflush(stderr);
+}
+
+static void print_report(const kiln_arguments *arguments, const kiln_mesh_comparison *comparison,
+                         const kiln_domain_report *report)
+{
+    const struct {
+        const char *key, *what;
+        size_t count;
+    } rows[] = {{"corner_sites", "corners", report->corner_sites},
+                {"curve_sites", "sites on feature curves", report->curve_sites},
+                {"surface_sites", "sites on surfaces", report->surface_sites},
+                {"kept_vertices", "of them old vertices", report->kept_vertices},
+                {"promoted_sites", "of them from inside", report->promoted_sites},
+                {"inside_sites", "sites inside", report->inside_sites},
+                {"poor_removed", "poor tets taken off the surface", report->poor_removed},
+                {"filled", "tets put in for a manifold surface", report->filled},
+                {"dug", "tets taken out for a manifold surface", report->dug},
+                {"cuts", "cuts for a manifold surface", report->cuts}};
+    size_t count = sizeof rows / sizeof rows[0];
+    if (kiln_arguments_has(arguments, "json")) {
+        kiln_json json = {.out = stdout};
+        kiln_json_object(&json, NULL);
+        kiln_mesh_table_json(comparison, &json);
+        for (size_t i = 0; i < count; i++)
+            kiln_json_count(&json, rows[i].key, rows[i].count);
+        kiln_json_bool(&json, "material_reset", report->material_reset);
+        kiln_json_end(&json);
+        return;
+    }
+    kiln_mesh_table_print(comparison, stdout);
+    putchar('\n');
+    for (size_t i = 0; i < count; i++) {
+        char text[32];
+        printf("  %-40s %12s\n", rows[i].what, kiln_grouped(rows[i].count, text));
+    }
+    if (report->material_reset)
+        puts("\nmaterial positions could not be carried over: they are the world positions now");
+}
+
+static kiln_status compare(const kiln_arguments *arguments, const kiln_soup *input,
+                           const kiln_soup *output, kiln_mesh_comparison *comparison,
+                           const kiln_domain_report *report, kiln_error *error)
+{
+    kiln_survey before, after;
+    KILN_TRY(kiln_soup_hausdorff(input, output, &comparison->hausdorff, error));
+    KILN_TRY(kiln_changed_tets(input, output, &comparison->changed, error));
+    KILN_TRY(kiln_survey_take(input, &before, error));
+    kiln_status status = kiln_survey_take(output, &after, error);
+    if (status == KILN_OK) {
+        comparison->before = &before;
+        comparison->after = &after;
+        comparison->volume_change = after.volume - before.volume;
+        print_report(arguments, comparison, report);
+        kiln_survey_free(&after);
+    }
+    kiln_survey_free(&before);
+    return status;
+}
+
+static kiln_status remesh(kiln_context *context, const kiln_arguments *arguments,
+                          const kiln_soup *input, kiln_soup *output, kiln_mesh_comparison *times,
+                          kiln_domain_report *report, kiln_error *error)
+{
+    bool terminal = kiln_stream_is_terminal(stderr);
+    kiln_domain_options how;
+    KILN_TRY(read_options(arguments, &how, error));
+    how.progress = show_progress;
+    how.progress_user = &terminal;
+    kiln_mesh_options options = kiln_mesh_default_options();
+    options.policy = KILN_MESH_REPAIR;
+    kiln_mesh *mesh, *made;
+    KILN_TRY(
+        kiln_mesh_import(context, input, arguments->operands[0], &options, &mesh, NULL, error));
+    times->seconds = kiln_wall_seconds();
+    times->cpu = kiln_processor_seconds();
+    kiln_status status = kiln_domain_remesh(mesh, &how, &made, report, error);
+    times->seconds = kiln_wall_seconds() - times->seconds;
+    times->cpu = kiln_processor_seconds() - times->cpu;
+    if (terminal)
+        fputs("\r\033[K", stderr);
+    kiln_mesh_destroy(mesh);
+    if (status == KILN_OK) {
+        status = kiln_mesh_to_soup(made, output, error);
+        kiln_mesh_destroy(made);
+    }
+    return status;
+}
+
+static kiln_status run_remesh(kiln_context *context, const kiln_arguments *arguments,
+                              kiln_error *error)
+{
+    const char *path = kiln_arguments_get(arguments, "output");
+    if (!path)
+        return kiln_fail(error, KILN_ERR_INPUT, "mesh remesh", 0, -1, "where to? Say -o new.mesh");
+    kiln_format_options encoding;
+    KILN_TRY(kiln_encoding_options(arguments, &encoding, error));
+    kiln_soup input, output;
+    kiln_soup_init(&input, context);
+    kiln_soup_init(&output, context);
+    kiln_mesh_comparison comparison = {.hausdorff = NAN};
+    kiln_domain_report report;
+    KILN_TRY(kiln_soup_read(context, arguments->operands[0], NULL, &input, error));
+    kiln_status status = remesh(context, arguments, &input, &output, &comparison, &report, error);
+    if (status == KILN_OK)
+        status = kiln_soup_write(context, path, &encoding, &output, error);
+    if (status == KILN_OK)
+        status = compare(arguments, &input, &output, &comparison, &report, error);
+    kiln_soup_free(&input);
+    kiln_soup_free(&output);
+    return status;
+}
+
+int kiln_command_mesh_remesh(int argc, char **argv)
+{
+    static const kiln_option options[] = {
+        {"size", 0, "LENGTH", "edges this long everywhere (default: as the old ones there)"},
+        {"rounds", 0, "N", "of site optimisation (default: 8)"},
+        {"json", 0, NULL, "print one object, for scripts"},
+        {"ascii", 0, NULL, "write text"},
+        {"binary", 0, NULL, "write binary"},
+        {"format", 0, "NAME", "write this format whatever the file's name says"},
+        {"output", 'o', "FILE", "the mesh file to write (needed)"}};
+    static const kiln_usage usage = {
+        .command = "mesh remesh",
+        .synopsis = "IN -o OUT [--size LENGTH] [options]",
+        .what = "Makes a new mesh of the space that an old one fills; what overlaps becomes one.",
+        .example = "  kiln mesh remesh old.mesh -o new.mesh\n"
+                   "  kiln mesh remesh old.mesh -o fine.mesh --size 0.02\n",
+        .own = options,
+        .own_count = sizeof options / sizeof options[0],
+        .least_operands = 1,
+        .most_operands = 1,
+        .details = kiln_list_formats};
+    return kiln_command_frame(&usage, argc, argv, run_remesh);
+}

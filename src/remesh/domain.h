@@ -1,0 +1,46 @@
+/* Whole-domain remesh: a new mesh for the space that an old one fills (VPF section 4).
+ *
+ * Sites are placed on the old outline (corners, feature curves, surfaces, in that order) and on a
+ * lattice inside, those inside are moved to where they make good tets, and the Delaunay tets of the
+ * sites that lie in the old mesh for the larger part become the new one. What overlaps or touches
+ * in the old mesh is one in the new: bodies merge; what is thinner than the size asked for may
+ * tear. Old surface vertices stay sites wherever the size allows it, so that remeshing again and
+ * again does not wear the shape down (VPF 4.1). */
+#ifndef KILN_REMESH_DOMAIN_H
+#define KILN_REMESH_DOMAIN_H
+
+#include "mesh/mesh.h"
+
+typedef struct kiln_domain_options {
+    kiln_space space; /* where the domain is taken, and where the new tets are good; world */
+    double size;      /* m, edges everywhere; 0: by `size_at`, or as long as the old ones there */
+    double (*size_at)(void *user, kiln_vec3 p); /* m, positive; NULL: none */
+    void *size_user;
+    int rounds;                                                   /* of site optimisation; 8 */
+    void (*progress)(void *user, const char *stage, double done); /* done: 0 to 1; may be NULL */
+    void *progress_user;
+} kiln_domain_options;
+
+kiln_domain_options kiln_domain_default_options(void);
+
+typedef struct kiln_domain_report {
+    size_t corner_sites, curve_sites, surface_sites, inside_sites;
+    size_t kept_vertices;  /* surface sites that are old vertices */
+    size_t promoted_sites; /* went from inside to the surface (VPF 4.1) */
+    size_t poor_removed;   /* slivers, caps, splinters and wedges taken off the surface (VPF 4.2) */
+    size_t filled, dug;    /* tets put in or taken out for a manifold surface */
+    size_t cuts;           /* what was left of that for topology/repair.h */
+    double volume_before;  /* of the domain, overlaps counted once, in the space of the remesh */
+    double volume_after;
+    bool material_reset; /* u (x) could not be interpolated without inverting a tet, or two bodies
+                            became one: it is the same as x (u) now */
+} kiln_domain_report;
+
+/* The mesh is not changed. The new one has regions, tags, features and required vertices of the
+ * old, and positions in the other space by interpolation (VPF 4.3); its fields follow by
+ * kiln_transfer_between. KILN_ERR_INPUT: a size is not positive, or nothing of the domain is left
+ * at this size. `report` may be NULL. */
+kiln_status kiln_domain_remesh(const kiln_mesh *mesh, const kiln_domain_options *options,
+                               kiln_mesh **out, kiln_domain_report *report, kiln_error *error);
+
+#endif

@@ -1,0 +1,162 @@
+/* Which Delaunay tets are the new mesh: those at least half of which the old one fills (VPF 4.2,
+ * step 1), with the region that fills most of them. */
+#include "remesh/domain_impl.h"
+
+#include "base/parallel.h"
+#include "base/random.h"
+#include "geom/tet_clip.h"
+
+enum { UNION_SAMPLES = 128, MOST_REGIONS = 8, GRAIN = 256 };
+
+typedef struct region_share {
+    int32_t region;
+    double volume;
+} region_share;
+
+/* What the old mesh has in common with one tet. */
+typedef struct overlap {
+    const kiln_domain *domain;
+    kiln_vec3 x[4];
+    double volume; /* of the overlaps, those that cover each other counted twice */
+    uint32_t part;
+    bool several; /* parts */
+    int regions;
+    region_share share[MOST_REGIONS]; /* further regions are not told apart */
+} overlap;
+
+static bool add_overlap(void *user, uint32_t item)
+{
+    overlap *o = user;
+    const kiln_mesh *mesh = o->domain->mesh;
+    uint32_t tet = o->domain->live.data[item];
+    kiln_vec3 x[4];
+    kiln_domain_tet(o->domain, tet, x);
+    double volume = kiln_tet_overlap(o->x, x);
+    if (volume <= 0.0)
+        return true;
+    const kiln_tet_info *info = &mesh->info[tet];
+    o->several |= o->volume > 0.0 && info->part != o->part;
+    o->part = info->part;
+    o->volume += volume;
+    int k = 0;
+    while (k < o->regions && o->share[k].region != info->region)
+        k++;
+    if (k == o->regions && k < MOST_REGIONS)
+        o->share[o->regions++] = (region_share){info->region, 0.0};
+    if (k < MOST_REGIONS)
+        o->share[k].volume += volume;
+    return true;
+}
+
+/* Where bodies cover each other their overlaps do not add up: by points. */
+static double filled_fraction(const kiln_domain *domain, const kiln_vec3 x[4], uint64_t stream)
+{
+    kiln_random random = kiln_random_start(domain->context->seed, stream);
+    int inside = 0;
+    for (int i = 0; i < UNION_SAMPLES; i++) {
+        double w[4], sum = 0.0;
+        for (int k = 0; k < 4; k++)
+            sum += w[k] = -log(1.0 - kiln_random_unit(&random));
+        kiln_vec3 p = kiln_v3(0, 0, 0);
+        for (int k = 0; k < 4; k++)
+            p = kiln_v3_madd(p, w[k] / sum, x[k]);
+        inside += kiln_domain_locate(domain, p) != KILN_NONE;
+    }
+    return (double)inside / UNION_SAMPLES;
+}
+
+/* A tet that no sheet comes near is in or out with its centre. */
+static bool decide_by_centre(const kiln_domain *domain, const kiln_vec3 x[4], uint32_t *tet)
+{
+    kiln_vec3 centre =
+        kiln_v3_scale(kiln_v3_add(kiln_v3_add(x[0], x[1]), kiln_v3_add(x[2], x[3])), 0.25);
+    double radius2 = 0.0;
+    for (int i = 0; i < 4; i++) {
+        double d2 = kiln_v3_norm2(kiln_v3_sub(x[i], centre));
+        radius2 = d2 > radius2 ? d2 : radius2;
+    }
+    kiln_vec3 nearest;
+    if (kiln_domain_closest(domain, centre, sqrt(radius2), &nearest) != KILN_BVH_NONE)
+        return false;
+    *tet = kiln_domain_locate(domain, centre);
+    return true;
+}
+
+static void judge(kiln_domain *domain, size_t t)
+{
+    overlap o = {.domain = domain};
+    kiln_box box = kiln_box_empty();
+    for (int i = 0; i < 4; i++) {
+        o.x[i] = domain->sites.data[domain->delaunay.tets.data[t].v[i]].x;
+        box = kiln_box_grow(box, o.x[i]);
+    }
+    uint32_t holder;
+    if (!domain->several_parts && decide_by_centre(domain, o.x, &holder)) {
+        bool inside = holder != KILN_NONE;
+        domain->keep.data[t] = inside;
+        domain->region.data[t] = inside ? domain->mesh->info[holder].region : 0;
+        return;
+    }
+    kiln_bvh_query_box(&domain->tets, box, add_overlap, &o);
+    double volume = kiln_tet_volume(o.x[0], o.x[1], o.x[2], o.x[3]);
+    double filled = o.several ? filled_fraction(domain, o.x, t) : o.volume / volume;
+    int best = 0;
+    for (int k = 1; k < o.regions; k++)
+        if (o.share[k].volume > o.share[best].volume)
+            best = k;
+    domain->keep.data[t] = filled >= 0.5 && o.regions > 0;
+    domain->region.data[t] = o.regions ? o.share[best].region : 0;
+}
+
+static void judge_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    for (size_t t = begin; t < end; t++)
+        judge(user, t);
+}
+
+typedef struct double_cover {
+    const kiln_domain *domain;
+    double volume;
+} double_cover;
+
+static bool add_double_cover(void *user, const kiln_bvh_pair *pairs, size_t count)
+{
+    double_cover *d = user;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t a = d->domain->live.data[pairs[i].a], b = d->domain->live.data[pairs[i].b];
+        if (d->domain->mesh->info[a].part == d->domain->mesh->info[b].part)
+            continue;
+        kiln_vec3 x[4], y[4];
+        kiln_domain_tet(d->domain, a, x);
+        kiln_domain_tet(d->domain, b, y);
+        d->volume += kiln_tet_overlap(x, y);
+    }
+    return true;
+}
+
+/* All old tets less what two bodies cover both; three in one place are counted wrong. */
+static double domain_volume(const kiln_domain *domain)
+{
+    double volume = 0.0;
+    for (size_t i = 0; i < domain->live.count; i++) {
+        kiln_vec3 x[4];
+        kiln_domain_tet(domain, domain->live.data[i], x);
+        volume += kiln_tet_volume(x[0], x[1], x[2], x[3]);
+    }
+    double_cover twice = {domain, 0.0};
+    if (domain->several_parts)
+        kiln_bvh_visit_self_overlap(&domain->tets, add_double_cover, &twice);
+    return volume - twice.volume;
+}
+
+kiln_status kiln_domain_extract(kiln_domain *domain, kiln_error *error)
+{
+    size_t count = domain->delaunay.tets.count;
+    KILN_TRY(kiln_array_reserve(domain->context, &domain->keep, count, error));
+    KILN_TRY(kiln_array_reserve(domain->context, &domain->region, count, error));
+    domain->keep.count = domain->region.count = count;
+    kiln_parallel_for(domain->context, count, GRAIN, judge_chunk, domain);
+    domain->report.volume_before = domain_volume(domain);
+    return KILN_OK;
+}

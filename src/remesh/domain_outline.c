@@ -1,0 +1,313 @@
+/* The space an old mesh fills: where its outline is, what is inside, how large its edges are. */
+#include "remesh/domain_impl.h"
+
+#include "geom/distance.h"
+#include "geom/tet_location.h"
+
+#include <string.h>
+
+/* Parts of a face are looked at down to this fraction of the size where a body covers some of it.
+ */
+static const double FINEST_PIECE = 0.125;
+/* How far outside a face one looks for a tet that covers it, as a fraction of its longest edge. */
+static const double PROBE = 1e-3;
+enum { SMOOTHING_PASSES = 1, DEEPEST_SPLIT = 12 };
+
+void kiln_domain_progress(const kiln_domain *domain, const char *stage, double done)
+{
+    if (domain->options.progress)
+        domain->options.progress(domain->options.progress_user, stage, done);
+}
+
+void kiln_domain_tet(const kiln_domain *domain, uint32_t tet, kiln_vec3 out[4])
+{
+    const uint32_t *v = domain->mesh->tet[tet].v;
+    for (int i = 0; i < 4; i++)
+        out[i] = domain->x[v[i]];
+    if (kiln_orient3d(out[0], out[1], out[2], out[3]) < 0.0) {
+        kiln_vec3 swap = out[2];
+        out[2] = out[3];
+        out[3] = swap;
+    }
+}
+
+typedef struct location {
+    const kiln_domain *domain;
+    kiln_vec3 p;
+    uint32_t tet;
+} location;
+
+static bool hold(void *user, uint32_t item)
+{
+    location *l = user;
+    kiln_vec3 x[4];
+    kiln_domain_tet(l->domain, l->domain->live.data[item], x);
+    if (kiln_tet_locate(x, l->p).place == KILN_TET_OUTSIDE)
+        return true;
+    l->tet = l->domain->live.data[item];
+    return false;
+}
+
+uint32_t kiln_domain_locate(const kiln_domain *domain, kiln_vec3 p)
+{
+    location l = {domain, p, KILN_NONE};
+    kiln_bvh_query_box(&domain->tets, (kiln_box){p, p}, hold, &l);
+    return l.tet;
+}
+
+kiln_vec3 kiln_piece_normal(const kiln_piece *piece)
+{
+    return kiln_v3_normalize(kiln_v3_cross(kiln_v3_sub(piece->p[1], piece->p[0]),
+                                           kiln_v3_sub(piece->p[2], piece->p[0])));
+}
+
+static double distance2_to_piece(void *user, uint32_t item, kiln_vec3 p)
+{
+    const kiln_domain *domain = user;
+    return kiln_closest_on_triangle(p, domain->pieces.data[item].p).distance2;
+}
+
+uint32_t kiln_domain_closest(const kiln_domain *domain, kiln_vec3 p, double limit,
+                             kiln_vec3 *nearest)
+{
+    *nearest = p;
+    uint32_t item = kiln_bvh_closest(&domain->outline, p, limit * limit, distance2_to_piece,
+                                     (void *)(uintptr_t)domain, NULL);
+    if (item != KILN_BVH_NONE)
+        *nearest = kiln_v3_sub(p, kiln_closest_on_triangle(p, domain->pieces.data[item].p).offset);
+    return item;
+}
+
+typedef struct facing {
+    const kiln_domain *domain;
+    kiln_vec3 normal;
+} facing;
+
+static double distance2_facing(void *user, uint32_t item, kiln_vec3 p)
+{
+    const facing *f = user;
+    const kiln_piece *piece = &f->domain->pieces.data[item];
+    const kiln_mesh *mesh = f->domain->mesh;
+    if (!kiln_link_is_surface(mesh->tet[piece->at / 4].n[piece->at % 4]) ||
+        kiln_v3_dot(kiln_piece_normal(piece), f->normal) <= 0.0)
+        return INFINITY;
+    return kiln_closest_on_triangle(p, piece->p).distance2;
+}
+
+uint32_t kiln_domain_closest_facing(const kiln_domain *domain, kiln_vec3 p, kiln_vec3 normal)
+{
+    facing f = {domain, normal};
+    return kiln_bvh_closest(&domain->outline, p, INFINITY, distance2_facing, &f, NULL);
+}
+
+static double size_of_old(const kiln_domain *domain, kiln_vec3 p)
+{
+    const kiln_mesh *mesh = domain->mesh;
+    const double *local = domain->local.data;
+    uint32_t tet = kiln_domain_locate(domain, p);
+    if (tet == KILN_NONE) {
+        kiln_vec3 nearest;
+        uint32_t piece = kiln_domain_closest(domain, p, INFINITY, &nearest);
+        tet = domain->pieces.data[piece].at / 4;
+        p = nearest;
+    }
+    kiln_vec3 x[4];
+    const uint32_t *v = mesh->tet[tet].v;
+    for (int i = 0; i < 4; i++)
+        x[i] = domain->x[v[i]];
+    const double *w = kiln_closest_on_tet(p, x).weight;
+    return w[0] * local[v[0]] + w[1] * local[v[1]] + w[2] * local[v[2]] + w[3] * local[v[3]];
+}
+
+kiln_status kiln_domain_size(const kiln_domain *domain, kiln_vec3 p, double *size,
+                             kiln_error *error)
+{
+    const kiln_domain_options *options = &domain->options;
+    *size = options->size > 0.0 ? options->size
+            : options->size_at  ? options->size_at(options->size_user, p)
+                                : size_of_old(domain, p);
+    if (!(*size > 0.0) || !isfinite(*size))
+        return kiln_fail(error, KILN_ERR_INPUT, "size", 0, -1, "must be positive, got %g", *size);
+    return KILN_OK;
+}
+
+static kiln_status list_tets(kiln_domain *domain, kiln_error *error)
+{
+    const kiln_mesh *mesh = domain->mesh;
+    kiln_context *context = domain->context;
+    size_t used = mesh->table[KILN_ON_TET].used, live = mesh->table[KILN_ON_TET].live;
+    if (live == 0)
+        return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1, "the mesh has no tets");
+    KILN_TRY(kiln_array_reserve(context, &domain->live, live, error));
+    KILN_ARRAY_OF(kiln_box)
+    boxes = {0};
+    KILN_TRY(kiln_array_reserve(context, &boxes, live, error));
+    kiln_box whole = kiln_box_empty();
+    for (uint32_t t = 0; t < used; t++) {
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        kiln_box box = kiln_box_empty();
+        for (int i = 0; i < 4; i++)
+            box = kiln_box_grow(box, domain->x[mesh->tet[t].v[i]]);
+        domain->live.data[domain->live.count++] = t;
+        boxes.data[boxes.count++] = box;
+        whole = kiln_box_join(whole, box);
+        domain->several_parts |= mesh->info[t].part != mesh->info[domain->live.data[0]].part;
+    }
+    domain->low = whole.low;
+    domain->high = whole.high;
+    kiln_status status = kiln_bvh_build(&domain->tets, context, boxes.data, boxes.count, error);
+    kiln_array_free(context, &boxes);
+    return status;
+}
+
+/* Mean length of the edges at each vertex (those of many tets count more), on the surface of those
+ * along it; then smoothed, so that one short edge makes no hole in the sizes. */
+static kiln_status measure_edges(kiln_domain *domain, kiln_error *error)
+{
+    const kiln_mesh *mesh = domain->mesh;
+    size_t used = mesh->table[KILN_ON_VERTEX].used;
+    KILN_TRY(kiln_array_reserve(domain->context, &domain->local, 3 * used, error));
+    domain->local.count = used;
+    double *local = domain->local.data, *sum = local + used, *count = sum + used;
+    for (int pass = 0; pass <= SMOOTHING_PASSES; pass++) {
+        memset(sum, 0, 2 * used * sizeof *sum);
+        for (size_t i = 0; i < domain->live.count; i++)
+            for (int e = 0; e < 6; e++) {
+                const uint32_t *v = mesh->tet[domain->live.data[i]].v;
+                uint32_t a = v[kiln_edge_ends[e][0]], b = v[kiln_edge_ends[e][1]];
+                bool at_a = mesh->vertex[a].flags & KILN_VERTEX_SURFACE;
+                bool at_b = mesh->vertex[b].flags & KILN_VERTEX_SURFACE;
+                double length = kiln_v3_norm(kiln_v3_sub(domain->x[a], domain->x[b]));
+                if (!at_a || at_b) {
+                    sum[a] += pass ? local[b] : length;
+                    count[a] += 1.0;
+                }
+                if (!at_b || at_a) {
+                    sum[b] += pass ? local[a] : length;
+                    count[b] += 1.0;
+                }
+            }
+        for (size_t v = 0; v < used; v++)
+            local[v] = count[v] > 0.0 ? sum[v] / count[v] : 0.0;
+    }
+    return KILN_OK;
+}
+
+/* 0: free, 1: covered, 2: some of each. */
+static int covered(const kiln_domain *domain, const kiln_piece *piece, double longest)
+{
+    kiln_vec3 offset = kiln_v3_scale(kiln_piece_normal(piece), PROBE * longest);
+    kiln_vec3 centre =
+        kiln_v3_scale(kiln_v3_add(kiln_v3_add(piece->p[0], piece->p[1]), piece->p[2]), 1.0 / 3.0);
+    int hits = kiln_domain_locate(domain, kiln_v3_add(centre, offset)) != KILN_NONE;
+    for (int i = 0; i < 3; i++) {
+        kiln_vec3 p = kiln_v3_add(kiln_v3_lerp(piece->p[i], centre, 0.05), offset);
+        hits += kiln_domain_locate(domain, p) != KILN_NONE;
+    }
+    return hits == 0 ? 0 : hits == 4 ? 1 : 2;
+}
+
+static double longest_edge(const kiln_piece *piece)
+{
+    double longest = 0.0;
+    for (int i = 0; i < 3; i++) {
+        double l = kiln_v3_norm(kiln_v3_sub(piece->p[i], piece->p[(i + 1) % 3]));
+        longest = l > longest ? l : longest;
+    }
+    return longest;
+}
+
+static kiln_status add_uncovered(kiln_domain *domain, const kiln_piece *piece, double size,
+                                 int depth, kiln_error *error)
+{
+    double longest = longest_edge(piece);
+    int cover = covered(domain, piece, longest);
+    bool small = longest <= FINEST_PIECE * size || depth == DEEPEST_SPLIT;
+    bool split = !small && (cover == 2 || (domain->several_parts && longest > size));
+    if (!split) {
+        if (cover == 1 || (cover == 2 && small))
+            return KILN_OK;
+        return kiln_array_push(domain->context, &domain->pieces, *piece, error);
+    }
+    kiln_vec3 mid[3];
+    for (int i = 0; i < 3; i++)
+        mid[i] = kiln_v3_lerp(piece->p[i], piece->p[(i + 1) % 3], 0.5);
+    for (int i = 0; i < 4; i++) {
+        kiln_piece quarter = {.at = piece->at};
+        quarter.p[0] = i < 3 ? piece->p[i] : mid[0];
+        quarter.p[1] = i < 3 ? mid[i] : mid[1];
+        quarter.p[2] = i < 3 ? mid[(i + 2) % 3] : mid[2];
+        KILN_TRY(add_uncovered(domain, &quarter, size, depth + 1, error));
+    }
+    return KILN_OK;
+}
+
+static kiln_status list_pieces(kiln_domain *domain, kiln_error *error)
+{
+    const kiln_mesh *mesh = domain->mesh;
+    for (size_t i = 0; i < domain->live.count; i++)
+        for (uint32_t f = 0; f < 4; f++) {
+            uint32_t t = domain->live.data[i];
+            kiln_link link = mesh->tet[t].n[f];
+            bool surface = kiln_link_is_surface(link);
+            if (!surface && !(kiln_link_is_interface(mesh, t, link) && t < link / 4))
+                continue;
+            kiln_piece piece = {.at = kiln_link_to(t, f)};
+            double size = 0.0;
+            for (int k = 0; k < 3; k++) {
+                uint32_t v = mesh->tet[t].v[kiln_face_corner[f][k]];
+                piece.p[k] = domain->x[v];
+                size += domain->local.data[v] / 3.0;
+            }
+            if (domain->options.size > 0.0)
+                size = domain->options.size;
+            if (surface)
+                KILN_TRY(add_uncovered(domain, &piece, size, 0, error));
+            else
+                KILN_TRY(kiln_array_push(domain->context, &domain->pieces, piece, error));
+        }
+    return KILN_OK;
+}
+
+static kiln_status build_outline(kiln_domain *domain, kiln_error *error)
+{
+    KILN_ARRAY_OF(kiln_box)
+    boxes = {0};
+    KILN_TRY(kiln_array_reserve(domain->context, &boxes, domain->pieces.count, error));
+    for (size_t i = 0; i < domain->pieces.count; i++) {
+        boxes.data[i] = kiln_box_empty();
+        for (int k = 0; k < 3; k++)
+            boxes.data[i] = kiln_box_grow(boxes.data[i], domain->pieces.data[i].p[k]);
+    }
+    kiln_status status =
+        kiln_bvh_build(&domain->outline, domain->context, boxes.data, domain->pieces.count, error);
+    kiln_array_free(domain->context, &boxes);
+    return status;
+}
+
+kiln_status kiln_domain_begin(kiln_domain *domain, kiln_error *error)
+{
+    KILN_TRY(list_tets(domain, error));
+    KILN_TRY(measure_edges(domain, error));
+    KILN_TRY(list_pieces(domain, error));
+    if (domain->pieces.count == 0)
+        return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1, "the mesh has no surface");
+    return build_outline(domain, error);
+}
+
+void kiln_domain_end(kiln_domain *domain)
+{
+    kiln_context *context = domain->context;
+    kiln_bvh_destroy(&domain->tets);
+    kiln_bvh_destroy(&domain->outline);
+    kiln_delaunay_destroy(&domain->delaunay);
+    kiln_array_free(context, &domain->live);
+    kiln_array_free(context, &domain->pieces);
+    kiln_array_free(context, &domain->local);
+    kiln_array_free(context, &domain->sites);
+    kiln_array_free(context, &domain->segments);
+    kiln_array_free(context, &domain->samples);
+    kiln_array_free(context, &domain->keep);
+    kiln_array_free(context, &domain->region);
+}

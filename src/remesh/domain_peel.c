@@ -1,0 +1,136 @@
+/* Poor tets off the surface (VPF 4.2, step 2).
+ *
+ * Delaunay sites on a surface make flat tets on it, with faces only a little off. They are told
+ * apart by which of their dihedral angles are small, and each kind goes only where that leaves no
+ * fold behind. Differences from the paper: only tets below POOR are poor (by angles alone, good
+ * tets of sharp bodies would be), a tet with a corner inside stays (its removal would be a dent),
+ * and so does the last tet at a segment of a feature curve. */
+#include "remesh/domain_impl.h"
+
+#include "geom/tet_quality.h"
+
+static const double POOR = 0.2;
+static const double SMALL = 0.8; /* cosine of an angle that is small; minus it, large */
+
+/* Edge numbers of the three edges of each face, and the two faces at each edge (those opposite the
+ * ends of the other edge). */
+static const uint8_t edges_of_face[4][3] = {{3, 4, 5}, {1, 2, 5}, {0, 2, 4}, {0, 1, 3}};
+static const uint8_t faces_at_edge[6][2] = {{2, 3}, {1, 3}, {1, 2}, {0, 3}, {0, 2}, {0, 1}};
+
+static bool open_face(const kiln_domain *domain, uint32_t t, int face)
+{
+    kiln_link link = domain->delaunay.tets.data[t].n[face];
+    return link == KILN_NONE || !domain->keep.data[link / 4];
+}
+
+/* Two small angles round a face: a cap when the third is below 90 degrees, else a sliver. */
+static int cap_face(const double cosine[6])
+{
+    for (int face = 0; face < 4; face++) {
+        int small = 0;
+        bool sharp = true;
+        for (int k = 0; k < 3; k++) {
+            double c = cosine[edges_of_face[face][k]];
+            small += c > SMALL;
+            sharp &= c > 0.0;
+        }
+        if (small >= 2 && sharp)
+            return face;
+    }
+    return -1;
+}
+
+static bool may_go(const kiln_domain *domain, uint32_t t, const double cosine[6])
+{
+    bool open[4];
+    for (int i = 0; i < 4; i++)
+        open[i] = open_face(domain, t, i);
+    int small = 0, first = -1;
+    for (int e = 5; e >= 0; e--)
+        if (cosine[e] > SMALL) {
+            small++;
+            first = e;
+        }
+    if (small == 0)
+        return false;
+    if (small == 1) /* wedge */
+        return open[faces_at_edge[first][0]] || open[faces_at_edge[first][1]];
+    if (small == 2 && cosine[5 - first] > SMALL) /* splinter: edges e and 5 - e do not meet */
+        return open[0] || open[1] || open[2] || open[3];
+    int cap = small <= 3 ? cap_face(cosine) : -1;
+    if (cap >= 0)
+        return open[cap];
+    for (int e = 0; e < 6; e++) /* sliver */
+        if (cosine[e] < -SMALL && open[faces_at_edge[e][0]] && open[faces_at_edge[e][1]])
+            return true;
+    return false;
+}
+
+/* Kept tets round the edge between corners a and b of t; counts beyond `t` until two are found. */
+static bool last_at_edge(const kiln_domain *domain, uint32_t t, uint32_t a, uint32_t b)
+{
+    const kiln_tet *tets = domain->delaunay.tets.data;
+    uint32_t va = tets[t].v[a], vb = tets[t].v[b];
+    for (uint32_t way = 0; way < 4; way++) {
+        if (way == a || way == b)
+            continue;
+        /* Turn from t through the face opposite `way` until the edge's fan closes or ends. */
+        uint32_t at = t, out = way;
+        for (;;) {
+            kiln_link link = tets[at].n[out];
+            if (link == KILN_NONE || link / 4 == t)
+                break;
+            at = link / 4;
+            if (domain->keep.data[at])
+                return false;
+            uint32_t in = link % 4;
+            for (out = 0; out == in || tets[at].v[out] == va || tets[at].v[out] == vb;)
+                out++;
+        }
+    }
+    return true;
+}
+
+static bool holds_feature(const kiln_domain *domain, uint32_t t)
+{
+    const uint32_t *v = domain->delaunay.tets.data[t].v;
+    for (int e = 0; e < 6; e++) {
+        uint32_t a = kiln_edge_ends[e][0], b = kiln_edge_ends[e][1];
+        if (domain->sites.data[v[a]].kind <= KILN_SITE_CURVE &&
+            domain->sites.data[v[b]].kind <= KILN_SITE_CURVE && last_at_edge(domain, t, a, b))
+            return true;
+    }
+    return false;
+}
+
+static bool is_poor(const kiln_domain *domain, uint32_t t, double cosine[6])
+{
+    const uint32_t *v = domain->delaunay.tets.data[t].v;
+    const kiln_site *s = domain->sites.data;
+    for (int i = 0; i < 4; i++)
+        if (s[v[i]].kind == KILN_SITE_INSIDE)
+            return false;
+    if (kiln_tet_quality(&s[v[0]].x, &s[v[1]].x, &s[v[2]].x, &s[v[3]].x) >= POOR)
+        return false;
+    double angle[6];
+    kiln_tet_dihedrals(&s[v[0]].x, &s[v[1]].x, &s[v[2]].x, &s[v[3]].x, angle);
+    for (int e = 0; e < 6; e++)
+        cosine[e] = cos(angle[e]);
+    return true;
+}
+
+void kiln_domain_peel(kiln_domain *domain)
+{
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t t = 0; t < domain->delaunay.tets.count; t++) {
+            double cosine[6];
+            if (!domain->keep.data[t] || !is_poor(domain, t, cosine) ||
+                !may_go(domain, t, cosine) || holds_feature(domain, t))
+                continue;
+            domain->keep.data[t] = 0;
+            domain->report.poor_removed++;
+            again = true;
+        }
+    }
+}
