@@ -7,13 +7,14 @@
 
 /* Beyond this, extrapolation from a flat tet would magnify what noise the field has. */
 #define LARGEST_WEIGHT 2.0
-/* A point counts as held by a tet from this distance on, relative to the tet; see kiln_place. */
+/* A point counts as held by a tet from this distance on, relative to the tet; see kiln_begin_place.
+ */
 #define HELD 0x1p-40
 
 typedef struct placing {
     kiln_transfer_job *job;
-    const uint32_t *hint; /* [vertex of the job] tet of the old mesh */
-    kiln_place *place;    /* [vertex of the job] */
+    const uint32_t *hint;    /* [vertex of the job] tet of the old mesh */
+    kiln_begin_place *place; /* [vertex of the job] */
 } placing;
 
 static void take_corners(const kiln_begin_view *view, uint32_t tet, const double weight[4],
@@ -35,9 +36,9 @@ static void place_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     for (size_t i = begin; i < end; i++) {
         kiln_vertex_source *source = &job->vertices.data[i];
         kiln_vec3 at = kiln_mesh_positions(job->to, job->space)[source->vertex];
-        kiln_place *place = &p->place[i];
+        kiln_begin_place *place = &p->place[i];
         if (p->hint[i] == KILN_NONE) {
-            *place = (kiln_place){.tet = KILN_NONE};
+            *place = (kiln_begin_place){.tet = KILN_NONE};
             continue;
         }
         kiln_begin_locate_in(&job->view, at, p->hint[i], place);
@@ -110,7 +111,7 @@ static kiln_status find_hints(kiln_transfer_job *job, uint32_t *hint, kiln_walke
     return KILN_OK;
 }
 
-static kiln_status place_with(kiln_transfer_job *job, uint32_t *hint, kiln_place *place,
+static kiln_status place_with(kiln_transfer_job *job, uint32_t *hint, kiln_begin_place *place,
                               kiln_error *error)
 {
     kiln_walker walker;
@@ -133,7 +134,7 @@ kiln_status kiln_transfer_place_pass(kiln_transfer_job *job, kiln_error *error)
 {
     size_t count = job->vertices.count + 1;
     uint32_t *hint = kiln_resize(job->context, NULL, 0, count * sizeof *hint);
-    kiln_place *place = kiln_resize(job->context, NULL, 0, count * sizeof *place);
+    kiln_begin_place *place = kiln_resize(job->context, NULL, 0, count * sizeof *place);
     kiln_status status = hint && place ? place_with(job, hint, place, error)
                                        : kiln_fail_memory(error, count * sizeof *place);
     kiln_release(job->context, hint, count * sizeof *hint);
@@ -210,14 +211,14 @@ static void place_in_tree(void *user, size_t chunk, size_t begin, size_t end, in
             take_corners(&job->view, h.tet[k], h.weight[k], 1.0 / h.count, source);
         if (h.count == 0)
             take_nearest(job, h.at, source);
-        p->place[i] = (kiln_place){.visits = h.visits, .inside = h.count > 0};
+        p->place[i] = (kiln_begin_place){.visits = h.visits, .inside = h.count > 0};
     }
 }
 
 kiln_status kiln_transfer_place_all(kiln_transfer_job *job, kiln_error *error)
 {
-    size_t bytes = (job->vertices.count + 1) * sizeof(kiln_place);
-    kiln_place *place = kiln_resize(job->context, NULL, 0, bytes);
+    size_t bytes = (job->vertices.count + 1) * sizeof(kiln_begin_place);
+    kiln_begin_place *place = kiln_resize(job->context, NULL, 0, bytes);
     if (!place)
         return kiln_fail_memory(error, bytes);
     placing p = {job, NULL, place};
