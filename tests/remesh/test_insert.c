@@ -273,9 +273,13 @@ static bool attempt(kiln_remesher *remesher, kiln_random *random, bool bare,
 {
     kiln_mesh *mesh = remesher->mesh;
     uint32_t tet, corner[4] = {0, 1, 2, 3};
-    do
+    bool at_surface = kiln_random_below(random, 3) == 0, wanted;
+    do {
         tet = kiln_random_below(random, mesh->table[KILN_ON_TET].used);
-    while (!kiln_tet_live(mesh, tet));
+        wanted = kiln_tet_live(mesh, tet) && !at_surface;
+        for (int f = 0; f < 4 && kiln_tet_live(mesh, tet); f++)
+            wanted |= kiln_link_is_surface(mesh->tet[tet].n[f]);
+    } while (!wanted);
     int corners = 2 + (int)kiln_random_below(random, 3);
     for (uint32_t i = 4; i > 1; i--) {
         uint32_t j = kiln_random_below(random, i), swap = corner[i - 1];
@@ -343,7 +347,23 @@ static campaign run(kiln_remesher *remesher, uint64_t seed, uint64_t rounds,
     return c;
 }
 
-/* Two regions, feature edges of the box, one space or two. */
+/* Moves vertices at random where that leaves surface and interfaces as they are. */
+static void jitter_inside(kiln_mesh *mesh, double size, uint64_t seed)
+{
+    kiln_random random = kiln_random_start(seed, 0);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        double x = kiln_random_range(&random, -size, size);
+        double y = kiln_random_range(&random, -size, size);
+        kiln_vec3 step = kiln_v3(x, y, kiln_random_range(&random, -size, size));
+        if (mesh->vertex[v].flags & (KILN_VERTEX_SURFACE | KILN_VERTEX_INTERFACE))
+            continue;
+        kiln_txn txn = kiln_txn_begin(mesh);
+        kiln_txn_settle(&txn, kiln_txn_move_vertex(&txn, v, kiln_v3_add(mesh->u[v], step),
+                                                   kiln_v3_add(mesh->x[v], step)));
+    }
+}
+
+/* Two regions, their edges features; all walls flat. */
 static kiln_mesh *two_regions(kiln_context *context)
 {
     kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=4 ny=4 nz=4");
@@ -356,13 +376,16 @@ static kiln_mesh *two_regions(kiln_context *context)
         for (uint32_t e = 0; e < 6; e++) {
             kiln_vec3 a = mesh->u[mesh->tet[t].v[kiln_edge_ends[e][0]]];
             kiln_vec3 b = mesh->u[mesh->tet[t].v[kiln_edge_ends[e][1]]];
-            if (a.x == 0 && b.x == 0 && a.y == 0 && b.y == 0)
+            int sides = (a.x == b.x && (a.x == 0 || a.x == 1 || a.x == 0.5)) +
+                        (a.y == b.y && (a.y == 0 || a.y == 1)) +
+                        (a.z == b.z && (a.z == 0 || a.z == 1));
+            if (sides == 2)
                 ck_assert_int_eq(kiln_txn_mark_edge(&txn, t, e, KILN_MARK_FEATURE_EDGE, true),
                                  KILN_ACCEPTED);
         }
     }
     ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
-    kiln_test_jitter(mesh, 0.02, 3);
+    jitter_inside(mesh, 0.05, 3);
     return mesh;
 }
 
@@ -372,7 +395,7 @@ START_TEST(random_insertions_keep_the_mesh)
     kiln_mesh *mesh = two_regions(context);
     double volume[2] = {region_volume(mesh, 1), region_volume(mesh, 2)};
     double features = feature_length(mesh);
-    ck_assert_double_ge(features, 1.0 - 1e-12);
+    ck_assert_double_eq_tol(features, 16.0, 1e-12);
     kiln_remesher remesher = begin_usual(mesh);
     campaign c = run(&remesher, 5, kiln_test_rounds(1000, 20000), &deep);
     kiln_remesher_end(&remesher);
@@ -382,10 +405,45 @@ START_TEST(random_insertions_keep_the_mesh)
     for (int k = 2; k <= 4; k++)
         ck_assert_uint_gt(c.done[k], 50);
     ck_assert_uint_gt(c.on_surface, 20);
-    ck_assert_uint_gt(c.on_feature, 1);
+    ck_assert_uint_gt(c.on_feature, 5);
     ck_assert_uint_gt(c.at_wall, 5);
     ck_assert_uint_gt(c.reached, 50);
     ck_assert_uint_gt(c.undone, 50);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* The surface of a ball is curved: what is inserted in it goes out onto the ball. */
+START_TEST(vertices_go_onto_a_curved_surface)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "ball", "");
+    kiln_remesher remesher = begin_usual(mesh);
+    double volume = kiln_mesh_volume(mesh);
+    kiln_random random = kiln_random_start(12, 0);
+    uint32_t made = 0, out = 0;
+    for (int round = 0; round < 800; round++) {
+        kiln_proposal proposal;
+        kiln_arena_mark scratch = kiln_arena_set_mark(&remesher.workspace.arena);
+        if (attempt(&remesher, &random, round % 2, &deep, &proposal) && proposal.surface_count) {
+            kiln_vec3 straight = kiln_v3(0, 0, 0);
+            for (int i = 0; i < proposal.parents; i++)
+                straight = kiln_v3_madd(straight, proposal.weight[i], mesh->u[proposal.parent[i]]);
+            ck_assert_int_eq(kiln_remesher_apply(&remesher, &proposal), KILN_ACCEPTED);
+            made++;
+            double depth = 1.0 - kiln_v3_norm(mesh->u[remesher.vertex_made]);
+            ck_assert_double_le(fabs(depth), 1.0 - kiln_v3_norm(straight) + 1e-12);
+            out += fabs(depth) < 0.5 * (1.0 - kiln_v3_norm(straight));
+        }
+        kiln_arena_release(&remesher.workspace.arena, scratch);
+    }
+    ck_assert_uint_gt(made, 30);
+    /* Not all: the volume of a pass has a budget. */
+    ck_assert_uint_gt(out, 30);
+    ck_assert_double_gt(kiln_mesh_volume(mesh), volume);
+    kiln_remesher_end(&remesher);
+    kiln_test_audit(mesh);
     kiln_mesh_destroy(mesh);
     kiln_context_destroy(context);
 }
@@ -542,6 +600,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, diagonal_of_the_kuhn_cube);
     tcase_add_test(all, choice_is_the_best_closed_set);
     tcase_add_test(all, random_insertions_keep_the_mesh);
+    tcase_add_test(all, vertices_go_onto_a_curved_surface);
     tcase_add_test(all, both_spaces_stay_positive);
     tcase_add_test(all, with_a_metric);
     tcase_add_test(all, vertices_are_swallowed_only_where_that_is_permitted);
