@@ -1,0 +1,218 @@
+#include "remesh/smooth.h"
+#include "remesh/proposal.h"
+#include "remesh/smooth_climb.h"
+#include "remesh/surface.h"
+
+/* Stars of a vertex of the surface have few faces; those of more are left alone. */
+enum { FACES_ROOM = 64, STAR_ROOM = 4096, RETREATS = 3 };
+
+typedef struct smoothing_job {
+    const kiln_remesher *remesher;
+    kiln_workspace *workspace;
+    uint32_t vertex;
+    const uint32_t *tets;
+    size_t count;
+    kiln_vec3 at; /* where the vertex is */
+    double scale; /* mean edge */
+    bool mapped;  /* by L', the metric at the vertex being L L' */
+    double L[6];  /* xx, yx, zx, yy, zy, zz */
+} smoothing_job;
+
+/* Cholesky factor of the metric, which is frozen while one vertex is smoothed. */
+static void factor_metric(const kiln_sym3 *m, double L[6])
+{
+    L[0] = sqrt(m->xx);
+    L[1] = m->xy / L[0];
+    L[2] = m->xz / L[0];
+    L[3] = sqrt(m->yy - L[1] * L[1]);
+    L[4] = (m->yz - L[1] * L[2]) / L[3];
+    L[5] = sqrt(m->zz - L[2] * L[2] - L[4] * L[4]);
+}
+
+/* L' d, L'^-1 d and L^-1 d. */
+static kiln_vec3 map(const double L[6], kiln_vec3 d)
+{
+    return kiln_v3(L[0] * d.x + L[1] * d.y + L[2] * d.z, L[3] * d.y + L[4] * d.z, L[5] * d.z);
+}
+static kiln_vec3 unmap(const double L[6], kiln_vec3 d)
+{
+    double z = d.z / L[5], y = (d.y - L[4] * z) / L[3];
+    return kiln_v3((d.x - L[1] * y - L[2] * z) / L[0], y, z);
+}
+static kiln_vec3 map_normal(const double L[6], kiln_vec3 n)
+{
+    double x = n.x / L[0], y = (n.y - L[1] * x) / L[3];
+    return kiln_v3(x, y, (n.z - L[2] * x - L[4] * y) / L[5]);
+}
+
+static kiln_star_freedom freedom_of(const smoothing_job *job, const kiln_vertex_side *side)
+{
+    kiln_star_freedom freedom = {3, side->axis};
+    switch ((kiln_freedom)side->freedom) {
+    case KILN_ON_PLANE:
+    case KILN_ON_SURFACE:
+        freedom.dimension = 2;
+        freedom.axis = job->mapped ? map_normal(job->L, side->axis) : side->axis;
+        break;
+    case KILN_ON_LINE:
+    case KILN_ON_CURVE:
+        freedom.dimension = 1;
+        freedom.axis = job->mapped ? map(job->L, side->axis) : side->axis;
+        break;
+    case KILN_FREE:
+    case KILN_FIXED:
+        break;
+    }
+    freedom.axis = kiln_v3_normalize(freedom.axis);
+    return freedom;
+}
+
+/* The star in coordinates of the record: relative to the vertex, mapped, in mean edges. */
+static void fill_record(smoothing_job *job, kiln_star_record *star)
+{
+    const kiln_mesh *mesh = job->remesher->mesh;
+    const kiln_vec3 *points = kiln_remesher_points(job->remesher);
+    double sum = 0.0;
+    for (size_t i = 0; i < job->count; i++) {
+        const kiln_tet *tet = &mesh->tet[job->tets[i]];
+        const uint8_t *c = kiln_face_corner[kiln_tet_corner(tet, job->vertex)];
+        kiln_vec3 y = kiln_v3_sub(points[tet->v[c[0]]], job->at);
+        sum += kiln_v3_norm(job->mapped ? map(job->L, y) : y);
+    }
+    job->scale = sum / (double)job->count;
+    double inverse = 1.0 / job->scale;
+    for (size_t i = 0; i < job->count; i++) {
+        const kiln_tet *tet = &mesh->tet[job->tets[i]];
+        const uint8_t *c = kiln_face_corner[kiln_tet_corner(tet, job->vertex)];
+        kiln_vec3 y[3];
+        for (int k = 0; k < 3; k++) {
+            y[k] = kiln_v3_sub(points[tet->v[c[k]]], job->at);
+            y[k] = kiln_v3_scale(job->mapped ? map(job->L, y[k]) : y[k], inverse);
+        }
+        kiln_star_record_set(star, i, y[0], y[1], y[2]);
+    }
+    kiln_star_record_pad(star);
+}
+
+/* The worst of the star with the vertex at the place; -INFINITY if a tet is inverted in the other
+ * space or one is not above `least`. */
+static double judge_star(const smoothing_job *job, const kiln_place *place, double least)
+{
+    const kiln_remesher *remesher = job->remesher;
+    double worst = INFINITY;
+    for (size_t i = 0; i < job->count; i++) {
+        const kiln_tet *tet = &remesher->mesh->tet[job->tets[i]];
+        uint32_t v[4] = {tet->v[0], tet->v[1], tet->v[2], tet->v[3]};
+        v[kiln_tet_corner(tet, job->vertex)] = KILN_PROPOSED;
+        double score = kiln_remesher_score(remesher, place, v);
+        if (!(score > least) || !kiln_remesher_valid_elsewhere(remesher, place, v))
+            return -INFINITY;
+        worst = score < worst ? score : worst;
+    }
+    return worst;
+}
+
+/* Faces of surface and interfaces at the vertex, before and with it at its place. */
+static bool surface_allows(const smoothing_job *job, const kiln_place *place)
+{
+    const kiln_mesh *mesh = job->remesher->mesh;
+    uint32_t old[FACES_ROOM][3], fresh[FACES_ROOM][3];
+    size_t count = 0;
+    for (size_t i = 0; i < job->count; i++) {
+        const kiln_tet *tet = &mesh->tet[job->tets[i]];
+        for (uint32_t f = 0; f < 4; f++) {
+            kiln_link link = tet->n[f];
+            bool sheet = kiln_link_is_surface(link) ||
+                         (kiln_link_is_interface(mesh, job->tets[i], link) &&
+                          mesh->info[job->tets[i]].region < mesh->info[link / 4].region);
+            if (!sheet || tet->v[f] == job->vertex)
+                continue;
+            if (count == FACES_ROOM)
+                return false;
+            for (int k = 0; k < 3; k++) {
+                old[count][k] = tet->v[kiln_face_corner[f][k]];
+                fresh[count][k] = old[count][k] == job->vertex ? KILN_PROPOSED : old[count][k];
+            }
+            count++;
+        }
+    }
+    return count == 0 ||
+           kiln_surface_allows(job->remesher, job->workspace, old, count, fresh, count, place);
+}
+
+/* The place a displacement leads to: all of it, or as much as is legal and gains. */
+static bool find_place(const smoothing_job *job, const kiln_vertex_side *side,
+                       kiln_vec3 displacement, kiln_smoothing *out)
+{
+    for (int i = 0; i < RETREATS; i++) {
+        kiln_vec3 p = kiln_v3_add(job->at, displacement);
+        out->place = (kiln_place){.side = *side};
+        p = kiln_surface_rebase(job->remesher, &out->place.side, p);
+        kiln_remesher_locate(job->remesher, p, &out->place);
+        out->after = judge_star(job, &out->place, out->before + KILN_LEAST_GAIN);
+        if (out->after > out->before &&
+            (side->freedom == KILN_FREE || surface_allows(job, &out->place)))
+            return true;
+        displacement = kiln_v3_scale(displacement, 0.5);
+    }
+    return false;
+}
+
+static bool climb_and_place(smoothing_job *job, const kiln_vertex_side *side, double target,
+                            kiln_smoothing *out)
+{
+    const kiln_remesher *remesher = job->remesher;
+    kiln_measure measure = remesher->options.measure;
+    void *memory =
+        kiln_arena_alloc(&job->workspace->arena, kiln_star_record_bytes(measure, job->count));
+    if (!memory) {
+        job->workspace->failed = true;
+        return false;
+    }
+    job->mapped = remesher->options.sizing != NULL;
+    if (job->mapped)
+        factor_metric(&remesher->metric.data[job->vertex], job->L);
+    kiln_star_record star =
+        kiln_star_record_in(memory, remesher->context->isa, measure, job->count);
+    fill_record(job, &star);
+    kiln_star_freedom freedom = freedom_of(job, side);
+    kiln_vec3 moved = kiln_v3(0, 0, 0);
+    double worst = kiln_star_climb(&star, &freedom, target, &moved);
+    if (!job->mapped && worst < out->before + KILN_LEAST_GAIN)
+        return false;
+    if (moved.x == 0.0 && moved.y == 0.0 && moved.z == 0.0)
+        return false;
+    moved = kiln_v3_scale(moved, job->scale);
+    return find_place(job, side, job->mapped ? unmap(job->L, moved) : moved, out);
+}
+
+bool kiln_smoothing_propose(const kiln_remesher *remesher, kiln_workspace *workspace,
+                            uint32_t vertex, double target, kiln_smoothing *out)
+{
+    const kiln_vertex_side *side = &remesher->side.data[vertex];
+    bool curved = side->freedom == KILN_ON_SURFACE || side->freedom == KILN_ON_CURVE;
+    if (side->freedom == KILN_FIXED)
+        return false;
+    if (kiln_star(remesher->mesh, vertex, &workspace->walker, NULL) != KILN_OK) {
+        workspace->failed = true;
+        return false;
+    }
+    /* The surface term of a vertex on its surface: nothing is gained beyond it (DLR 4.3). */
+    if (curved && target > KILN_QUADRIC_ALPHA)
+        target = KILN_QUADRIC_ALPHA;
+    const kiln_u32_array *star = &workspace->walker.tets;
+    out->before = kiln_remesher_worst(remesher, star->data, star->count);
+    out->stamp = remesher->mesh->clock;
+    if (!(out->before < target) || star->count == 0 || star->count > STAR_ROOM)
+        return false;
+    smoothing_job job = {.remesher = remesher,
+                         .workspace = workspace,
+                         .vertex = vertex,
+                         .tets = star->data,
+                         .count = star->count,
+                         .at = kiln_remesher_points(remesher)[vertex]};
+    kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
+    bool found = climb_and_place(&job, side, target, out);
+    kiln_arena_release(&workspace->arena, mark);
+    return found;
+}

@@ -1,0 +1,153 @@
+#include "remesh/smooth_star.h"
+#include "geom/vec3.h"
+
+enum { SINES = 6 };
+
+static size_t blocks_of(size_t count)
+{
+    return (count + KILN_STAR_LANES - 1) / KILN_STAR_LANES;
+}
+
+static size_t functions_of(kiln_measure measure, size_t tets)
+{
+    return measure == KILN_MEASURE_MIN_SINE ? SINES * tets : tets;
+}
+
+size_t kiln_star_record_bytes(kiln_measure measure, size_t tets)
+{
+    size_t room = blocks_of(functions_of(measure, tets)) * KILN_STAR_LANES;
+    return blocks_of(tets) * sizeof(kiln_star_block) + 4 * room * sizeof(double);
+}
+
+kiln_star_record kiln_star_record_in(void *memory, kiln_isa isa, kiln_measure measure, size_t tets)
+{
+    kiln_star_record star = {.measure = measure,
+                             .isa = isa,
+                             .tets = tets,
+                             .functions = functions_of(measure, tets),
+                             .block = memory};
+    size_t room = blocks_of(star.functions) * KILN_STAR_LANES;
+    star.value = (double *)(star.block + blocks_of(tets));
+    for (int k = 0; k < 3; k++)
+        star.gradient[k] = star.value + (size_t)(k + 1) * room;
+    return star;
+}
+
+void kiln_star_record_set(kiln_star_record *star, size_t i, kiln_vec3 y0, kiln_vec3 y1,
+                          kiln_vec3 y2)
+{
+    kiln_star_block *block = &star->block[i / KILN_STAR_LANES];
+    size_t lane = i % KILN_STAR_LANES;
+    kiln_vec3 a = kiln_v3_sub(y1, y0), b = kiln_v3_sub(y2, y0), c = kiln_v3_sub(y2, y1);
+    const kiln_vec3 y[3] = {y0, y1, y2}, n = kiln_v3_cross(b, a);
+    for (int j = 0; j < 3; j++) {
+        block->y[j][0][lane] = y[j].x;
+        block->y[j][1][lane] = y[j].y;
+        block->y[j][2][lane] = y[j].z;
+    }
+    block->n[0][lane] = n.x;
+    block->n[1][lane] = n.y;
+    block->n[2][lane] = n.z;
+    block->c[lane] = kiln_v3_dot(n, y0);
+    double aa = kiln_v3_norm2(a), bb = kiln_v3_norm2(b), cc = kiln_v3_norm2(c);
+    block->s1[lane] = 1.0 / sqrt(aa) + 1.0 / sqrt(bb) + 1.0 / sqrt(cc);
+    block->s2[lane] = aa + bb + cc;
+}
+
+void kiln_star_record_pad(kiln_star_record *star)
+{
+    const size_t values = sizeof(kiln_star_block) / sizeof(double) / KILN_STAR_LANES;
+    for (size_t i = star->tets; i % KILN_STAR_LANES != 0; i++) {
+        double(*row)[KILN_STAR_LANES] =
+            (double(*)[KILN_STAR_LANES]) & star->block[i / KILN_STAR_LANES];
+        for (size_t k = 0; k < values; k++)
+            row[k][i % KILN_STAR_LANES] = row[k][0];
+    }
+}
+
+static kiln_vec3 corner_of(const kiln_star_record *star, size_t tet, int j)
+{
+    const kiln_star_block *block = &star->block[tet / KILN_STAR_LANES];
+    size_t lane = tet % KILN_STAR_LANES;
+    return kiln_v3(block->y[j][0][lane], block->y[j][1][lane], block->y[j][2][lane]);
+}
+
+/* One sine, det |edge| / (A B) with A, B twice the areas of the faces at the edge; grad of its
+ * logarithm without that of det is given. */
+static double put_sine(kiln_star_record *star, size_t i, double det, kiln_vec3 n, double ratio,
+                       kiln_vec3 rest)
+{
+    kiln_vec3 g = kiln_v3_scale(kiln_v3_madd(n, det, rest), ratio);
+    star->value[i] = det * ratio;
+    star->gradient[0][i] = g.x;
+    star->gradient[1][i] = g.y;
+    star->gradient[2][i] = g.z;
+    return star->value[i];
+}
+
+/* The six sines of a tet: at the edges x y_j (faces opposite y_k and y_l), then at y_k y_l (faces
+ * opposite x and y_j). A face of area vector a = (y_k - x) x (y_l - x) has
+ * grad |a| = a / |a| x (y_l - y_k). */
+static double sines_of(kiln_star_record *star, size_t tet, kiln_vec3 x)
+{
+    const kiln_star_block *block = &star->block[tet / KILN_STAR_LANES];
+    size_t lane = tet % KILN_STAR_LANES;
+    kiln_vec3 y[3], e[3], grow[3];
+    kiln_vec3 n = kiln_v3(block->n[0][lane], block->n[1][lane], block->n[2][lane]);
+    double area[3], base = kiln_v3_norm(n), det = kiln_v3_dot(n, x) - block->c[lane];
+    for (int j = 0; j < 3; j++) {
+        y[j] = corner_of(star, tet, j);
+        e[j] = kiln_v3_sub(x, y[j]);
+    }
+    for (int j = 0; j < 3; j++) {
+        kiln_vec3 a = kiln_v3_cross(e[(j + 1) % 3], e[(j + 2) % 3]);
+        area[j] = kiln_v3_norm(a) + 1e-150;
+        grow[j] = kiln_v3_scale(kiln_v3_cross(a, kiln_v3_sub(y[(j + 2) % 3], y[(j + 1) % 3])),
+                                1.0 / (area[j] * area[j]));
+    }
+    double least = INFINITY;
+    for (int j = 0; j < 3; j++) {
+        int k = (j + 1) % 3, l = (j + 2) % 3;
+        double length = kiln_v3_norm(e[j]) + 1e-150;
+        double opposite = kiln_v3_norm(kiln_v3_sub(y[l], y[k]));
+        kiln_vec3 rest = kiln_v3_scale(e[j], 1.0 / (length * length));
+        rest = kiln_v3_sub(rest, kiln_v3_add(grow[k], grow[l]));
+        double at_x =
+            put_sine(star, SINES * tet + (size_t)j, det, n, length / (area[k] * area[l]), rest);
+        double beyond = put_sine(star, SINES * tet + 3 + (size_t)j, det, n,
+                                 opposite / (base * area[j]), kiln_v3_scale(grow[j], -1.0));
+        least = at_x < least ? at_x : least;
+        least = beyond < least ? beyond : least;
+    }
+    return least;
+}
+
+static double all_sines(kiln_star_record *star, kiln_vec3 x)
+{
+    double least = INFINITY;
+    for (size_t t = 0; t < star->tets; t++) {
+        double sine = sines_of(star, t, x);
+        least = sine < least ? sine : least;
+    }
+    return least;
+}
+
+double kiln_star_values(kiln_star_record *star, kiln_vec3 x)
+{
+    static double (*const table[])(const kiln_star_block *, size_t, kiln_measure, const double[3],
+                                   double *) = KILN_SIMD_TABLE(kiln_star_values);
+    if (star->measure == KILN_MEASURE_MIN_SINE)
+        return all_sines(star, x);
+    return table[star->isa](star->block, blocks_of(star->tets), star->measure, &x.x, star->value);
+}
+
+double kiln_star_gradients(kiln_star_record *star, kiln_vec3 x)
+{
+    static double (*const table[])(const kiln_star_block *, size_t, kiln_measure, const double[3],
+                                   double *, double *const[3]) =
+        KILN_SIMD_TABLE(kiln_star_gradients);
+    if (star->measure == KILN_MEASURE_MIN_SINE)
+        return all_sines(star, x);
+    return table[star->isa](star->block, blocks_of(star->tets), star->measure, &x.x, star->value,
+                            star->gradient);
+}
