@@ -231,6 +231,8 @@ int kiln_command_mesh(int argc, char **argv)
         {"generate", "make a mesh of a simple shape", command_generate},
         {"fill", "fill a closed surface with tets", command_fill},
         {"remesh", "a new mesh for the space an old one fills", kiln_command_mesh_remesh},
+        {"refine", "refine tets, reversibly", kiln_command_mesh_refine},
+        {"coarsen", "take a refinement back", kiln_command_mesh_coarsen},
         {"convert", "write a mesh file in another format", command_convert}};
     return kiln_command_dispatch("mesh", rows, sizeof rows / sizeof rows[0], argc, argv);
 }

@@ -3,6 +3,7 @@
 #include "mesh/build.h"
 #include "mesh/classify.h"
 #include "mesh/reorder.h"
+#include "sim/pick.h"
 #include "sim/world_impl.h"
 
 #include <stdarg.h>
@@ -255,45 +256,19 @@ kiln_status kiln_world_build_mesh(kiln_world *world, kiln_error *error)
     return assign_materials(world, error);
 }
 
-static kiln_status combine(const kiln_world *world, kiln_where where, const kiln_pick *pick,
-                           kiln_u32_array *done, size_t row, kiln_error *error)
-{
-    kiln_context *context = world->context;
-    if (pick->kind == KILN_PICK_SELECTOR)
-        return kiln_select(world->mesh, where, &pick->selector, &done[row], error);
-    if (pick->a >= row || (pick->kind != KILN_PICK_NOT && pick->b >= row))
-        return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1, "a selection is not a tree");
-    if (pick->kind == KILN_PICK_NOT)
-        return kiln_select_not(world->mesh, where, &done[pick->a], &done[row], error);
-    kiln_select_operation operation = pick->kind == KILN_PICK_AND  ? KILN_SELECT_AND
-                                      : pick->kind == KILN_PICK_OR ? KILN_SELECT_OR
-                                                                   : KILN_SELECT_MINUS;
-    return kiln_select_combine(context, operation, &done[pick->a], &done[pick->b], &done[row],
-                               error);
-}
-
 /* The rows a selection names, within a body (-1: all). No nodes: everything. */
 kiln_status kiln_world_select(const kiln_world *world, kiln_where where, int32_t body,
                               const kiln_picks *picks, kiln_u32_array *out, kiln_error *error)
 {
-    kiln_context *context = world->context;
-    size_t size = (picks->count + 1) * sizeof(kiln_u32_array);
-    kiln_u32_array *done = kiln_resize(context, NULL, 0, size);
-    if (!done)
-        return kiln_fail_memory(error, size);
-    memset(done, 0, size);
-    kiln_status status = KILN_OK;
-    for (size_t i = 0; i < picks->count && status == KILN_OK; i++)
-        status = combine(world, where, &picks->data[i], done, i, error);
-    kiln_selector limit = {.kind = body < 0 ? KILN_SELECT_ALL : KILN_SELECT_BODY, .number = body};
+    KILN_TRY(kiln_picks_select(world->mesh, where, picks, out, error));
+    if (body < 0)
+        return KILN_OK;
+    const kiln_selector limit = {.kind = KILN_SELECT_BODY, .number = body};
+    kiln_u32_array inside = {0};
+    kiln_status status = kiln_select(world->mesh, where, &limit, &inside, error);
     if (status == KILN_OK)
-        status = kiln_select(world->mesh, where, &limit, out, error);
-    if (status == KILN_OK && picks->count > 0)
-        status =
-            kiln_select_combine(context, KILN_SELECT_AND, out, &done[picks->count - 1], out, error);
-    for (size_t i = 0; i < picks->count; i++)
-        kiln_array_free(context, &done[i]);
-    kiln_release(context, done, size);
+        status = kiln_select_combine(world->context, KILN_SELECT_AND, out, &inside, out, error);
+    kiln_array_free(world->context, &inside);
     return status;
 }
 
