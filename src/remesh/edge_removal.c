@@ -9,21 +9,6 @@
 enum { RING_USUAL = 12 };
 static const double really_bad = 0.15;
 
-bool kiln_proposal_score(const kiln_remesher *remesher, kiln_workspace *workspace,
-                         kiln_proposal *proposal)
-{
-    proposal->quality = kiln_arena_array(&workspace->arena, double, proposal->fresh_count);
-    if (!proposal->quality)
-        return workspace->failed = true, false;
-    proposal->after = INFINITY;
-    for (uint32_t i = 0; i < proposal->fresh_count; i++) {
-        double quality = kiln_remesher_score(remesher, NULL, proposal->fresh[i].v);
-        proposal->quality[i] = quality;
-        proposal->after = quality < proposal->after ? quality : proposal->after;
-    }
-    return proposal->after > kiln_gain_floor(proposal->before);
-}
-
 /* Locked tets, and marked faces at the edge, stay. */
 static bool takes_marked(const kiln_mesh *mesh, const kiln_removal_ring *ring)
 {

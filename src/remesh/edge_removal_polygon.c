@@ -1,4 +1,5 @@
 #include "remesh/edge_removal_polygon.h"
+#include "remesh/edge_removal_ears.h"
 #include "remesh/edge_removal_select.h"
 
 static double tet_score(const kiln_remesher *remesher, uint32_t apex, uint32_t p, uint32_t q,
@@ -22,27 +23,56 @@ static double triangle_score(const kiln_remesher *remesher, const kiln_polygon *
     return high < low ? high : low;
 }
 
-/* Every triangulation of four or more vertices has two ears that are not neighbours. */
-static bool ears_allow(const double *ear, uint32_t count)
+/* Every triangulation of four or more vertices has two ears that are not neighbours. Besides the
+ * first ear and its neighbours there is another one, or both neighbours (the last vertex, then, and
+ * 1) are the two. */
+KILN_INLINE bool ears_allow(uint32_t ears, uint32_t count)
 {
-    uint32_t first = 0;
-    while (first < count && ear[first] == -INFINITY)
-        first++;
-    for (uint32_t i = first + 2; i < count; i++)
-        if (ear[i] != -INFINITY && !(first == 0 && i == count - 1))
-            return true;
-    /* Only the ears 0, 1 and the last may be left: 1 and the last are no neighbours. */
-    return first == 0 && count > 3 && ear[1] != -INFINITY && ear[count - 1] != -INFINITY;
+    uint32_t first = ears & -ears;
+    uint32_t beside = first << 1 | (uint32_t)(first == 1) << (count - 1);
+    return (ears & ~(first | beside)) != 0 || (first == 1 && (ears & beside) == beside);
+}
+
+KILN_INLINE bool is_plain(const kiln_remesher *remesher)
+{
+    return !remesher->options.sizing && remesher->options.measure == KILN_MEASURE_QUALITY;
+}
+
+static uint32_t promising_ears(const kiln_remesher *remesher, const kiln_polygon *polygon,
+                               double floor)
+{
+    static uint32_t (*const table[])(const kiln_ear_points *, uint32_t, kiln_vec3, kiln_vec3,
+                                     double) = KILN_SIMD_TABLE(kiln_ears_above);
+    const kiln_vec3 *points = kiln_remesher_points(remesher);
+    uint32_t n = polygon->count;
+    kiln_ear_points ring;
+    for (uint32_t i = 0; i < n + 2 || i % 8 != 2; i++) {
+        const kiln_vec3 *p = &points[polygon->v[i == 0 ? n - 1 : i <= n ? i - 1 : 0]];
+        ring.x[i] = p->x;
+        ring.y[i] = p->y;
+        ring.z[i] = p->z;
+    }
+    return table[remesher->context->isa](&ring, n, points[polygon->a], points[polygon->b], floor);
 }
 
 static bool score_ears(const kiln_remesher *remesher, const kiln_polygon *polygon, double floor,
                        double *ear)
 {
-    uint32_t n = polygon->count;
-    for (uint32_t i = 0; i < n; i++)
-        ear[i] = triangle_score(remesher, polygon, i == 0 ? n - 1 : i - 1, i,
-                                i == n - 1 ? 0 : i + 1, floor);
-    return ears_allow(ear, n);
+    uint32_t n = polygon->count, ears = (1u << n) - 1;
+    if (is_plain(remesher)) {
+        ears = promising_ears(remesher, polygon, floor);
+        if (!ears_allow(ears, n))
+            return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        ear[i] = -INFINITY;
+        if (ears >> i & 1)
+            ear[i] = triangle_score(remesher, polygon, i == 0 ? n - 1 : i - 1, i,
+                                    i == n - 1 ? 0 : i + 1, floor);
+        if (ear[i] == -INFINITY)
+            ears &= ~(1u << i);
+    }
+    return ears_allow(ears, n);
 }
 
 /* The best third corner k of the triangle on the side i, j:
@@ -72,6 +102,16 @@ static double best_cut(const kiln_remesher *remesher, kiln_polygon *polygon, con
     return found ? best : -INFINITY;
 }
 
+/* Four vertices have two triangulations, each of two ears. */
+static double best_diagonal(kiln_polygon *polygon, const double *ear)
+{
+    double even = ear[0] < ear[2] ? ear[0] : ear[2], odd = ear[1] < ear[3] ? ear[1] : ear[3];
+    polygon->cut[0][3] = even > odd ? 1 : 2;
+    polygon->cut[1][3] = 2;
+    polygon->cut[0][2] = 1;
+    return even > odd ? even : odd;
+}
+
 double kiln_polygon_triangulate(const kiln_remesher *remesher, kiln_polygon *polygon, double floor)
 {
     uint32_t n = polygon->count;
@@ -82,6 +122,8 @@ double kiln_polygon_triangulate(const kiln_remesher *remesher, kiln_polygon *pol
     }
     if (!score_ears(remesher, polygon, floor, ear))
         return -INFINITY;
+    if (n == 4)
+        return best_diagonal(polygon, ear);
     for (uint32_t i = 0; i + 1 < n; i++)
         T[i][i + 1] = INFINITY;
     for (uint32_t width = 2; width < n; width++)

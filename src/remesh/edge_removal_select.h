@@ -27,7 +27,8 @@ KILN_INLINE double kiln_gain_floor(double worst)
 }
 
 /* Scores the new tets of a proposal that is complete but for `quality` and `after`; false unless
- * the worst is above the floor of `before`, or without memory. */
+ * the worst is above the floor of `before` and, with a sizing field, edges stay within limits; or
+ * without memory. */
 bool kiln_proposal_score(const kiln_remesher *remesher, kiln_workspace *workspace,
                          kiln_proposal *proposal);
 

@@ -145,12 +145,36 @@ static face_gain best_beyond(face_set *set, uint32_t low, uint32_t high, uint32_
     return end_at(set, p, fresh);
 }
 
+/* Most sets end at once. Then the tets that come must all be better than the first two that go, and
+ * the first that is not settles it; a side that is not positive is lost if the set ends there. */
+static bool may_gain(const face_set *set, uint32_t low, uint32_t high, const uint32_t side[3])
+{
+    next_face next;
+    int count = 0, beyond = -1;
+    for (int i = 0; i < 3; i++) {
+        bool good = positive(set, side[i], side[(i + 1) % 3]);
+        count += good;
+        beyond = good ? beyond : i;
+    }
+    if (count < 2)
+        return false;
+    if (count == 2)
+        return look_beyond(set, low, high, side[beyond], side[(beyond + 1) % 3],
+                           side[(beyond + 2) % 3], &next);
+    double floor = kiln_gain_floor(least(old_score(set, low), old_score(set, high)));
+    bool better = true;
+    for (int i = 0; i < 3 && better; i++) {
+        const uint32_t v[4] = {set->a, set->b, side[i], side[(i + 1) % 3]};
+        better = kiln_remesher_score_above(set->remesher, NULL, v, floor);
+    }
+    for (int i = 0; i < 3 && !better; i++)
+        better = look_beyond(set, low, high, side[i], side[(i + 1) % 3], side[(i + 2) % 3], &next);
+    return better;
+}
+
 static bool gains(face_set *set, uint32_t low, uint32_t high, const uint32_t side[3])
 {
-    int count = 0;
-    for (int i = 0; i < 3; i++)
-        count += positive(set, side[i], side[(i + 1) % 3]);
-    if (count < 2)
+    if (!may_gain(set, low, high, side))
         return false;
     set->tet[0] = low;
     set->tet[1] = high;
