@@ -230,6 +230,7 @@ int kiln_command_mesh(int argc, char **argv)
         {"info", "counts, sizes, quality and defects of a mesh file", command_info},
         {"generate", "make a mesh of a simple shape", command_generate},
         {"fill", "fill a closed surface with tets", command_fill},
+        {"improve", "repair bad tets, or make all of them better", kiln_command_mesh_improve},
         {"remesh", "a new mesh for the space an old one fills", kiln_command_mesh_remesh},
         {"refine", "refine tets, reversibly", kiln_command_mesh_refine},
         {"coarsen", "take a refinement back", kiln_command_mesh_coarsen},

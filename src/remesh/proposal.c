@@ -75,7 +75,7 @@ static kiln_verdict change(kiln_remesher *remesher, const kiln_proposal *proposa
         return verdict;
     remesher->changed.count = proposal->fresh_count;
     note_tets(remesher, proposal, fresh);
-    if (proposal->vertex_flags)
+    if (proposal->has_place && proposal->vertex_flags)
         verdict = kiln_txn_set_vertex(txn, remesher->vertex_made, proposal->vertex_flags, 0);
     return verdict;
 }

@@ -56,10 +56,39 @@ static void score_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
                                         : INFINITY;
 }
 
+static kiln_status create_workers(kiln_remesher *remesher, kiln_error *error)
+{
+    size_t bytes = (size_t)remesher->context->threads * sizeof *remesher->workers;
+    remesher->workers = kiln_resize(remesher->context, NULL, 0, bytes);
+    if (!remesher->workers)
+        return kiln_fail_memory(error, bytes);
+    for (int i = 0; i < remesher->context->threads; i++)
+        kiln_workspace_init(&remesher->workers[i], remesher->context);
+    return KILN_OK;
+}
+
+static void destroy_workers(kiln_remesher *remesher)
+{
+    kiln_context *context = remesher->context;
+    for (int i = 0; remesher->workers && i < context->threads; i++)
+        kiln_workspace_free(&remesher->workers[i]);
+    kiln_release(context, remesher->workers, (size_t)context->threads * sizeof *remesher->workers);
+    remesher->workers = NULL;
+}
+
+kiln_operator_count kiln_remesher_count(const kiln_remesher *remesher, kiln_operator kind)
+{
+    kiln_operator_count count = {remesher->workspace.attempts[kind], remesher->successes[kind]};
+    for (int i = 0; i < remesher->context->threads; i++)
+        count.attempts += remesher->workers[i].attempts[kind];
+    return count;
+}
+
 static kiln_status begin_pass(kiln_remesher *remesher, kiln_error *error)
 {
     kiln_mesh *mesh = remesher->mesh;
     enum { GRAIN = 4096 };
+    KILN_TRY(create_workers(remesher, error));
     KILN_TRY(kiln_remesher_reserve(remesher, 0, 0, error));
     KILN_TRY(kiln_surface_create(remesher, error));
     for (uint32_t v = 0; remesher->options.sizing && v < mesh->table[KILN_ON_VERTEX].used; v++)
@@ -97,6 +126,7 @@ void kiln_remesher_end(kiln_remesher *remesher)
     kiln_array_free(context, &remesher->side_log);
     kiln_array_free(context, &remesher->changed);
     kiln_workspace_free(&remesher->workspace);
+    destroy_workers(remesher);
     kiln_archive_end(remesher->mesh);
 }
 

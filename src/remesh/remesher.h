@@ -53,13 +53,6 @@ typedef struct kiln_place {
 /* Stands for the proposed vertex in lists of corners. */
 #define KILN_PROPOSED 0xFFFFFFFEu
 
-/* What one thread needs to make proposals. */
-typedef struct kiln_workspace {
-    kiln_walker walker;
-    kiln_arena arena; /* released by the caller of a propose function */
-    bool failed;      /* out of memory; the proposal was not made */
-} kiln_workspace;
-
 /* One row per operator: enum name, name in reports. */
 #define KILN_OPERATOR_TABLE(X)                                                                     \
     X(KILN_OP_SMOOTHING, "smoothing")                                                              \
@@ -79,6 +72,14 @@ typedef enum kiln_operator {
 } kiln_operator;
 
 const char *kiln_operator_name(kiln_operator kind);
+
+/* What one thread needs to make proposals. */
+typedef struct kiln_workspace {
+    kiln_walker walker;
+    kiln_arena arena; /* released by the caller of a propose function */
+    bool failed;      /* out of memory; the proposal was not made */
+    uint64_t attempts[KILN_OP_COUNT];
+} kiln_workspace;
 
 typedef struct kiln_operator_count {
     uint64_t attempts, successes;
@@ -128,7 +129,8 @@ typedef struct kiln_remesher {
     kiln_u32_array changed;   /* tets made or reshaped by the last apply or move */
     uint32_t vertex_made;     /* by the last apply, or KILN_NONE */
     kiln_workspace workspace; /* of the calling thread */
-    kiln_operator_count count[KILN_OP_COUNT];
+    kiln_workspace *workers;  /* [context->threads], for passes that propose in parallel */
+    uint64_t successes[KILN_OP_COUNT];
 } kiln_remesher;
 
 /* Begins a pass: opens the archive, classifies how vertices may move, scores every tet. Not inside
@@ -137,6 +139,9 @@ kiln_status kiln_remesher_begin(kiln_mesh *mesh, const kiln_remesh_options *opti
                                 kiln_remesher *out, kiln_error *error);
 /* Ends the pass; the archive goes (transfer comes before). Cannot fail. */
 void kiln_remesher_end(kiln_remesher *remesher);
+
+/* Attempts and successes so far. */
+kiln_operator_count kiln_remesher_count(const kiln_remesher *remesher, kiln_operator kind);
 
 void kiln_workspace_init(kiln_workspace *workspace, kiln_context *context);
 void kiln_workspace_free(kiln_workspace *workspace);

@@ -1,0 +1,261 @@
+#include "app/command.h"
+#include "app/mesh_command.h"
+#include "app/mesh_table.h"
+#include "base/clock.h"
+#include "io/format.h"
+#include "mesh/build.h"
+#include "mesh/reorder.h"
+#include "remesh/improve.h"
+#include "remesh/untangle.h"
+#include "topology/import.h"
+
+#include <string.h>
+
+typedef struct improvement {
+    kiln_remesh_options remesh;
+    kiln_improve_options improve;
+    bool aggressive;
+} improvement;
+
+/* One of several words; the message names them. */
+static kiln_status choice(const kiln_arguments *arguments, const char *name,
+                          const char *const *words, int count, int *chosen, kiln_error *error)
+{
+    const char *text = kiln_arguments_get(arguments, name);
+    char place[32], list[128] = "";
+    for (int i = 0; text && i < count; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *chosen = i;
+            return KILN_OK;
+        }
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", words[i]);
+    }
+    snprintf(place, sizeof place, "--%s", name);
+    return text ? kiln_fail(error, KILN_ERR_INPUT, place, 0, -1, "must be one of %s, got '%s'",
+                            list, text)
+                : KILN_OK;
+}
+
+static kiln_status read_options(const kiln_arguments *arguments, improvement *out,
+                                kiln_error *error)
+{
+    static const char *const measures[] = {"q", "sine", "vl"};
+    static const char *const surfaces[] = {"keep", "quadric", "smooth"};
+    int measure = KILN_MEASURE_QUALITY, surface = KILN_SURFACE_QUADRIC;
+    *out = (improvement){.remesh = kiln_remesh_default_options(),
+                         .improve = kiln_improve_default_options(),
+                         .aggressive = kiln_arguments_has(arguments, "aggressive")};
+    KILN_TRY(choice(arguments, "measure", measures, 3, &measure, error));
+    KILN_TRY(choice(arguments, "surface", surfaces, 3, &surface, error));
+    out->remesh.measure = (kiln_measure)measure;
+    out->remesh.surface = (kiln_surface_mode)surface;
+    const char *goal = kiln_arguments_get(arguments, "goal");
+    if (goal && out->aggressive)
+        return kiln_fail(error, KILN_ERR_INPUT, "--goal", 0, -1,
+                         "--goal and --aggressive exclude each other");
+    if (out->aggressive)
+        out->improve.goal = INFINITY;
+    if (goal)
+        KILN_TRY(kiln_numbers_parse(goal, 1, &out->improve.goal, "--goal", error));
+    if (!(out->improve.goal > 0.0) || (goal && out->improve.goal >= 1.0))
+        return kiln_fail(error, KILN_ERR_INPUT, "--goal", 0, -1,
+                         "must be above 0 and below 1, which the regular tet has, got %s", goal);
+    return KILN_OK;
+}
+
+typedef struct progress_line {
+    const atomic_bool *asked;
+    double shown;
+    bool terminal;
+} progress_line;
+
+static bool show_progress(void *user, const kiln_improve_progress *p)
+{
+    progress_line *line = user;
+    double now = kiln_wall_seconds();
+    if (line->terminal && now - line->shown > 0.1) {
+        fprintf(stderr, "\r\033[K%s  round %u  %zu tets  %zu left  worst %.4f", p->stage, p->round,
+                p->tets, p->left, p->worst);
+        fflush(stderr);
+        line->shown = now;
+    }
+    return !atomic_load(line->asked);
+}
+
+static kiln_status improve(kiln_mesh *mesh, improvement *how, kiln_improve_report *report,
+                           kiln_error *error)
+{
+    kiln_remesher remesher;
+    KILN_TRY(kiln_remesher_begin(mesh, &how->remesh, &remesher, error));
+    kiln_status status = (how->aggressive ? kiln_improve_mesh : kiln_dynamic_improve)(
+        &remesher, &how->improve, report, error);
+    kiln_remesher_end(&remesher);
+    return status == KILN_OK ? kiln_mesh_compact(mesh, NULL, error) : status;
+}
+
+/* What was done to the input before anything could be improved. */
+typedef struct input_repairs {
+    kiln_untangle_report lists;
+    kiln_mesh_report mesh;
+} input_repairs;
+
+static void print_repairs(const input_repairs *r, FILE *out)
+{
+    const struct {
+        const char *what;
+        size_t count;
+    } rows[] = {{"points in no tet left out", r->mesh.points_unused},
+                {"triangles of no tet left out", r->mesh.triangles_unused},
+                {"tets turned to the orientation of their neighbours", r->lists.turned},
+                {"tets inverted or flat", r->lists.bad},
+                {"flat tets peeled off the surface", r->lists.peeled},
+                {"vertices moved to untangle them", r->lists.moved},
+                {"tets given twice or with a corner twice dropped", r->mesh.tets_dropped},
+                {"vertices copied where pieces only touched", r->mesh.vertices_split},
+                {"edges halved where pieces only touched", r->mesh.edges_split},
+                {"cuts between sheets that met in a vertex", r->mesh.tunnels}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].count)
+            fprintf(out, "input: %zu %s\n", rows[i].count, rows[i].what);
+}
+
+static void print_operators(const kiln_improve_report *report, FILE *out)
+{
+    fprintf(out, "\n%-26s %14s %14s\n", "operator", "attempts", "successes");
+    for (int k = 0; k < KILN_OP_COUNT; k++) {
+        char a[32], b[32];
+        if (report->count[k].attempts)
+            fprintf(out, "  %-24s %14s %14s\n", kiln_operator_name((kiln_operator)k),
+                    kiln_grouped(report->count[k].attempts, a),
+                    kiln_grouped(report->count[k].successes, b));
+    }
+}
+
+static void print_report(const kiln_arguments *arguments, const kiln_mesh_comparison *comparison,
+                         const kiln_improve_report *report, const input_repairs *repairs)
+{
+    if (kiln_arguments_has(arguments, "json")) {
+        kiln_json json = {.out = stdout};
+        kiln_json_object(&json, NULL);
+        kiln_mesh_table_json(comparison, &json);
+        kiln_json_bool(&json, "stopped", report->stopped);
+        kiln_json_count(&json, "below_goal", report->bad_after);
+        kiln_json_object(&json, "operators");
+        for (int k = 0; k < KILN_OP_COUNT; k++) {
+            kiln_json_object(&json, kiln_operator_name((kiln_operator)k));
+            kiln_json_count(&json, "attempts", report->count[k].attempts);
+            kiln_json_count(&json, "successes", report->count[k].successes);
+            kiln_json_end(&json);
+        }
+        kiln_json_end(&json);
+        kiln_json_end(&json);
+        return;
+    }
+    print_repairs(repairs, stdout);
+    kiln_mesh_table_print(comparison, stdout);
+    print_operators(report, stdout);
+    if (report->stopped)
+        puts("\nstopped early: the mesh is valid and as good as it had become");
+}
+
+typedef struct work {
+    kiln_soup input, output;
+    kiln_survey before, after;
+    input_repairs repairs;
+    kiln_improve_report report;
+    kiln_mesh *mesh;
+} work;
+
+static void free_work(work *w)
+{
+    kiln_soup_free(&w->input);
+    kiln_soup_free(&w->output);
+    kiln_survey_free(&w->before);
+    kiln_survey_free(&w->after);
+    kiln_mesh_destroy(w->mesh);
+}
+
+static kiln_status read_mesh(kiln_context *context, const char *path, work *w, kiln_error *error)
+{
+    kiln_mesh_options options = kiln_mesh_default_options();
+    options.policy = KILN_MESH_REPAIR;
+    KILN_TRY(kiln_soup_read(context, path, NULL, &w->input, error));
+    KILN_TRY(kiln_survey_take(&w->input, &w->before, error));
+    KILN_TRY(kiln_soup_untangle(&w->input, &w->repairs.lists, error));
+    return kiln_mesh_import(context, &w->input, path, &options, &w->mesh, &w->repairs.mesh, error);
+}
+
+static kiln_status improve_and_write(kiln_context *context, const kiln_arguments *arguments,
+                                     improvement *how, work *w, int *code, kiln_error *error)
+{
+    kiln_format_options encoding;
+    KILN_TRY(kiln_encoding_options(arguments, &encoding, error));
+    KILN_TRY(read_mesh(context, arguments->operands[0], w, error));
+    kiln_mesh_comparison comparison = {.before = &w->before,
+                                       .after = &w->after,
+                                       .hausdorff = NAN,
+                                       .seconds = kiln_wall_seconds(),
+                                       .cpu = kiln_processor_seconds()};
+    double volume = kiln_mesh_volume(w->mesh);
+    KILN_TRY(improve(w->mesh, how, &w->report, error));
+    comparison.seconds = kiln_wall_seconds() - comparison.seconds;
+    comparison.cpu = kiln_processor_seconds() - comparison.cpu;
+    comparison.volume_change = kiln_mesh_volume(w->mesh) - volume;
+    KILN_TRY(kiln_mesh_to_soup(w->mesh, &w->output, error));
+    KILN_TRY(kiln_soup_write(context, kiln_arguments_get(arguments, "output"), &encoding,
+                             &w->output, error));
+    KILN_TRY(kiln_survey_take(&w->output, &w->after, error));
+    KILN_TRY(kiln_changed_tets(&w->input, &w->output, &comparison.changed, error));
+    print_report(arguments, &comparison, &w->report, &w->repairs);
+    *code = w->report.stopped ? KILN_EXIT_FAILED : KILN_EXIT_FINE;
+    return KILN_OK;
+}
+
+static kiln_status run_improve(kiln_context *context, const kiln_arguments *arguments,
+                               const atomic_bool *asked, int *code, kiln_error *error)
+{
+    improvement how;
+    progress_line line = {.asked = asked, .terminal = kiln_stream_is_terminal(stderr)};
+    if (!kiln_arguments_get(arguments, "output"))
+        return kiln_fail(error, KILN_ERR_INPUT, "mesh improve", 0, -1,
+                         "where to? Say -o better.mesh");
+    KILN_TRY(read_options(arguments, &how, error));
+    how.improve.progress = show_progress;
+    how.improve.user = &line;
+    work w = {.before = {.context = context}, .after = {.context = context}};
+    kiln_soup_init(&w.input, context);
+    kiln_soup_init(&w.output, context);
+    kiln_status status = improve_and_write(context, arguments, &how, &w, code, error);
+    if (line.shown > 0.0)
+        fputs("\r\033[K", stderr);
+    free_work(&w);
+    return status;
+}
+
+int kiln_command_mesh_improve(int argc, char **argv)
+{
+    static const kiln_option options[] = {
+        {"goal", 0, "Q", "repair tets below this quality and leave the rest (default: 0.15)"},
+        {"aggressive", 0, NULL, "push the whole mesh as high as it will go"},
+        {"measure", 0, "NAME",
+         "what to improve: q (default), sine (smallest dihedral sine), vl (V/l^3)"},
+        {"surface", 0, "MODE",
+         "keep: curved parts stay; quadric (default): they may be remeshed; smooth"},
+        {"json", 0, NULL, "print one object, for scripts"},
+        {"ascii", 0, NULL, "write text"},
+        {"binary", 0, NULL, "write binary"},
+        {"format", 0, "NAME", "write this format whatever the file's name says"},
+        {"output", 'o', "FILE", "the mesh file to write (needed)"}};
+    static const kiln_usage usage = {
+        .command = "mesh improve",
+        .synopsis = "IN -o OUT [--goal Q | --aggressive] [options]",
+        .what = "Repairs bad tets, or makes all of them better, and says what changed.",
+        .example = "  kiln mesh improve bad.mesh -o good.mesh\n"
+                   "  kiln mesh improve bad.mesh -o best.mesh --aggressive\n",
+        .own = options,
+        .own_count = sizeof options / sizeof options[0],
+        .least_operands = 1,
+        .most_operands = 1,
+        .details = kiln_list_formats};
+    return kiln_command_frame_patient(&usage, argc, argv, run_improve);
+}

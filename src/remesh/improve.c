@@ -1,0 +1,171 @@
+#include "remesh/improve.h"
+#include "remesh/passes.h"
+
+#include <string.h>
+
+kiln_improve_options kiln_improve_default_options(void)
+{
+    return (kiln_improve_options){.goal = 0.15, .rounds = 10, .spread = 2000};
+}
+
+/* A tet as it was at the begin of the pass, corners in place. */
+static bool as_it_was(const kiln_mesh *mesh, uint32_t tet)
+{
+    if (!kiln_tet_live(mesh, tet))
+        return false;
+    const kiln_tet *then = kiln_archive_tet(mesh, tet);
+    for (int k = 0; k < 4; k++) {
+        uint32_t v = then->v[k];
+        if (kiln_tet_corner(&mesh->tet[tet], v) == 4)
+            return false;
+        kiln_vec3 u = kiln_archive_u(mesh, v), moved = kiln_v3_sub(mesh->u[v], u);
+        if (kiln_v3_norm2(moved) != 0.0)
+            return false;
+    }
+    return true;
+}
+
+static size_t count_changed(const kiln_mesh *mesh)
+{
+    size_t changed = 0;
+    for (uint32_t t = 0; t < kiln_archive_rows(mesh, KILN_ON_TET); t++)
+        changed += kiln_archive_tet(mesh, t)->v[0] != KILN_NONE && !as_it_was(mesh, t);
+    return changed;
+}
+
+typedef struct summary {
+    size_t tets, bad;
+    double worst, mean;
+} summary;
+
+static summary summarise(const kiln_remesher *remesher, double goal)
+{
+    const kiln_mesh *mesh = remesher->mesh;
+    summary s = {.tets = mesh->table[KILN_ON_TET].live, .worst = INFINITY};
+    double sum = 0.0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        double q = remesher->quality.data[t];
+        s.worst = q < s.worst ? q : s.worst;
+        s.bad += q < goal;
+        sum += q;
+    }
+    s.mean = s.tets ? sum / (double)s.tets : 0.0;
+    return s;
+}
+
+void kiln_improve_report_begin(const kiln_remesher *remesher, const kiln_improve_options *options,
+                               kiln_improve_report *report)
+{
+    summary s = summarise(remesher, options->goal);
+    *report = (kiln_improve_report){
+        .tets_before = s.tets, .worst_before = s.worst, .mean_before = s.mean, .bad_before = s.bad};
+}
+
+kiln_status kiln_improve_report_end(const kiln_remesher *remesher,
+                                    const kiln_improve_options *options,
+                                    kiln_improve_report *report, kiln_error *error)
+{
+    summary s = summarise(remesher, options->goal);
+    report->tets_after = s.tets;
+    report->worst_after = s.worst;
+    report->mean_after = s.mean;
+    report->bad_after = s.bad;
+    report->changed = count_changed(remesher->mesh);
+    for (int k = 0; k < KILN_OP_COUNT; k++)
+        report->count[k] = kiln_remesher_count(remesher, (kiln_operator)k);
+    return remesher->workspace.failed ? kiln_fail_memory(error, 0) : KILN_OK;
+}
+
+/* One topological pass, taken back when it brought in something worse (DLR 4.5). Returns how many
+ * changes were kept. */
+static uint32_t flip_or_undo(kiln_remesher *remesher, kiln_u32_array *set, double target)
+{
+    double before = kiln_remesher_worst(remesher, set->data, set->count);
+    kiln_arena *arena = &remesher->workspace.arena;
+    kiln_arena_mark scratch = kiln_arena_set_mark(arena);
+    kiln_pass_mark mark = kiln_remesher_mark(remesher);
+    size_t count = set->count;
+    uint32_t *kept = kiln_arena_array(arena, uint32_t, count);
+    if (mark.txn.depth == 0 || !kept) {
+        remesher->workspace.failed = true;
+        if (mark.txn.depth > 0)
+            kiln_remesher_undo(remesher, &mark);
+        return 0;
+    }
+    memcpy(kept, set->data, count * sizeof *kept);
+    uint32_t changes = kiln_flip_pass(remesher, set, target);
+    bool worse = kiln_remesher_worst(remesher, set->data, set->count) < before;
+    if (worse)
+        kiln_remesher_undo(remesher, &mark);
+    if (worse || kiln_remesher_keep(remesher, &mark) != KILN_ACCEPTED) {
+        memcpy(set->data, kept, count * sizeof *kept);
+        set->count = count;
+        changes = 0;
+    }
+    kiln_arena_release(arena, scratch);
+    return changes;
+}
+
+static bool flips_reach(kiln_remesher *remesher, kiln_u32_array *set, double target, double goal)
+{
+    while (flip_or_undo(remesher, set, target) > 0)
+        if (kiln_remesher_worst(remesher, set->data, set->count) >= goal)
+            return true;
+    return kiln_remesher_worst(remesher, set->data, set->count) >= goal;
+}
+
+static bool round_reaches(kiln_remesher *remesher, kiln_u32_array *set, double target, double goal)
+{
+    if (flips_reach(remesher, set, target, goal))
+        return true;
+    kiln_contract_pass(remesher, set, target);
+    if (kiln_remesher_worst(remesher, set->data, set->count) >= goal)
+        return true;
+    kiln_insert_pass(remesher, set, goal, &kiln_insertion_hard);
+    if (kiln_remesher_worst(remesher, set->data, set->count) >= goal)
+        return true;
+    kiln_smooth_pass(remesher, set, target, goal);
+    return kiln_remesher_worst(remesher, set->data, set->count) >= goal;
+}
+
+bool kiln_improve_tet(kiln_remesher *remesher, uint32_t tet, const kiln_improve_options *options)
+{
+    kiln_u32_array set = {0};
+    bool reached = false;
+    kiln_set_add(remesher, &set, &tet, 1);
+    for (uint32_t round = 0; round < options->rounds && !reached; round++) {
+        /* The neighbours' turn comes when the bad tets alone have resisted. */
+        double target = round < 2 ? options->goal : INFINITY;
+        reached = round_reaches(remesher, &set, target, options->goal);
+        if (options->spread && set.count > options->spread)
+            break;
+    }
+    kiln_array_free(remesher->context, &set);
+    return reached;
+}
+
+kiln_status kiln_dynamic_improve(kiln_remesher *remesher, const kiln_improve_options *options,
+                                 kiln_improve_report *report, kiln_error *error)
+{
+    const kiln_mesh *mesh = remesher->mesh;
+    kiln_u32_array bad = {0};
+    kiln_improve_report_begin(remesher, options, report);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (remesher->quality.data[t] < options->goal)
+            kiln_set_add(remesher, &bad, &t, 1);
+    for (size_t i = 0; i < bad.count && !report->stopped; i++) {
+        if (remesher->quality.data[bad.data[i]] < options->goal)
+            kiln_improve_tet(remesher, bad.data[i], options);
+        if (options->progress && i % 64 == 0) {
+            kiln_improve_progress progress = {.stage = "repair",
+                                              .tets = mesh->table[KILN_ON_TET].live,
+                                              .left = bad.count - i,
+                                              .worst = report->worst_before};
+            report->stopped = !options->progress(options->user, &progress);
+        }
+    }
+    kiln_array_free(remesher->context, &bad);
+    return kiln_improve_report_end(remesher, options, report, error);
+}

@@ -1,0 +1,133 @@
+/* The whole mesh, as good as it gets (Klingner and Shewchuk's schedule): cheap operators everywhere
+ * until they no longer gain, then insertion where the mesh is worst. A tet is looked at again only
+ * when something round it has changed since. */
+#include "remesh/improve.h"
+#include "remesh/passes.h"
+
+/* Means of min(q, c) for several c tell whether the worst tets improve, the lower c the worse. */
+enum { MEANS = 7 };
+typedef struct standing {
+    double worst, mean[MEANS];
+} standing;
+
+static standing stand(const kiln_remesher *remesher)
+{
+    const kiln_mesh *mesh = remesher->mesh;
+    standing s = {.worst = INFINITY};
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        double q = remesher->quality.data[t];
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        s.worst = q < s.worst ? q : s.worst;
+        for (int k = 0; k < MEANS; k++)
+            s.mean[k] += fmin(q, 0.1 * (k + 1));
+    }
+    for (int k = 0; k < MEANS; k++)
+        s.mean[k] /= (double)mesh->table[KILN_ON_TET].live;
+    return s;
+}
+
+static bool gained(const standing *before, const standing *after, double least)
+{
+    bool gain = after->worst > before->worst + least;
+    for (int k = 0; k < MEANS; k++)
+        gain |= after->mean[k] > before->mean[k] + least;
+    return gain;
+}
+
+typedef struct schedule {
+    kiln_remesher *remesher;
+    const kiln_improve_options *options;
+    kiln_improve_report *report;
+    kiln_u32_array set;
+    uint32_t round;
+    uint32_t flipped, smoothed, contracted, inserted; /* mesh clock when each was last done */
+} schedule;
+
+/* The tets below `target` that changed after `since`. */
+static kiln_u32_array *changed_since(schedule *s, uint32_t since, double target)
+{
+    const kiln_mesh *mesh = s->remesher->mesh;
+    s->set.count = 0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (s->remesher->quality.data[t] < target && mesh->info[t].changed >= since)
+            kiln_set_add(s->remesher, &s->set, &t, 1);
+    return &s->set;
+}
+
+static bool go_on(schedule *s, const char *stage)
+{
+    if (s->options->progress && !s->report->stopped) {
+        standing now = stand(s->remesher);
+        kiln_improve_progress progress = {.stage = stage,
+                                          .round = s->round,
+                                          .tets = s->remesher->mesh->table[KILN_ON_TET].live,
+                                          .worst = now.worst,
+                                          .mean = now.mean[MEANS - 1]};
+        s->report->stopped = !s->options->progress(s->options->user, &progress);
+    }
+    return !s->report->stopped && !s->remesher->workspace.failed;
+}
+
+static uint32_t flip_all(schedule *s, double target)
+{
+    uint32_t since = s->flipped;
+    s->flipped = s->remesher->mesh->clock + 1;
+    return kiln_flip_pass(s->remesher, changed_since(s, since, target), target);
+}
+
+static uint32_t smooth_all(schedule *s, double target)
+{
+    uint32_t since = s->smoothed;
+    s->smoothed = s->remesher->mesh->clock + 1;
+    return kiln_smooth_pass(s->remesher, changed_since(s, since, target), target, INFINITY);
+}
+
+static uint32_t contract_all(schedule *s, double target)
+{
+    uint32_t since = s->contracted;
+    s->contracted = s->remesher->mesh->clock + 1;
+    return kiln_contract_pass(s->remesher, changed_since(s, since, target), target);
+}
+
+static uint32_t insert_worst(schedule *s, double target, const kiln_insertion_effort *effort)
+{
+    return kiln_insert_pass(s->remesher, changed_since(s, 0, target), target, effort);
+}
+
+/* Cheap operators until they gain little. */
+static void settle(schedule *s, double target)
+{
+    standing before = stand(s->remesher), after;
+    for (int i = 0; i < 8 && go_on(s, "smooth, flip"); i++) {
+        uint32_t changes = smooth_all(s, target) + flip_all(s, target);
+        after = stand(s->remesher);
+        if (changes == 0 || !gained(&before, &after, 1e-4))
+            break;
+        before = after;
+    }
+}
+
+kiln_status kiln_improve_mesh(kiln_remesher *remesher, const kiln_improve_options *options,
+                              kiln_improve_report *report, kiln_error *error)
+{
+    schedule s = {.remesher = remesher, .options = options, .report = report};
+    kiln_improve_report_begin(remesher, options, report);
+    settle(&s, INFINITY);
+    contract_all(&s, INFINITY);
+    standing before = stand(remesher);
+    uint32_t stalled = 0;
+    while (stalled < 3 && before.worst < options->goal && go_on(&s, "insert")) {
+        double target =
+            fmin(before.worst + (stalled ? 0.26 : 0.1), fmax(0.7, before.worst + 0.017));
+        s.round++;
+        settle(&s, fmax(target, 0.5));
+        contract_all(&s, target);
+        insert_worst(&s, target, stalled ? &kiln_insertion_hard : &kiln_insertion_usual);
+        standing after = stand(remesher);
+        stalled = gained(&before, &after, 1e-3) ? 0 : stalled + 1;
+        before = after;
+    }
+    kiln_array_free(remesher->context, &s.set);
+    return kiln_improve_report_end(remesher, options, report, error);
+}

@@ -1,0 +1,192 @@
+/* The drivers: repair is local, improvement never makes anything worse, threads do not matter. */
+#include "fixtures.h"
+#include "mesh/reorder.h"
+#include "remesh/improve.h"
+#include "support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_value(const void *a, const void *b)
+{
+    double p = *(const double *)a, q = *(const double *)b;
+    return (p > q) - (p < q);
+}
+
+/* Qualities of the live tets, worst first. */
+static kiln_f64_array sorted_qualities(const kiln_mesh *mesh)
+{
+    kiln_f64_array q = {0};
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        const uint32_t *v = mesh->tet[t].v;
+        double value =
+            kiln_tet_quality(&mesh->u[v[0]], &mesh->u[v[1]], &mesh->u[v[2]], &mesh->u[v[3]]);
+        ck_assert_int_eq(kiln_array_push(mesh->context, &q, value, NULL), KILN_OK);
+    }
+    qsort(q.data, q.count, sizeof *q.data, by_value);
+    return q;
+}
+
+static kiln_improve_report improve(kiln_mesh *mesh, bool whole, kiln_surface_mode surface)
+{
+    kiln_remesh_options remesh = kiln_remesh_default_options();
+    kiln_improve_options options = kiln_improve_default_options();
+    kiln_improve_report report;
+    kiln_remesher r;
+    remesh.surface = surface;
+    if (whole)
+        options.goal = INFINITY;
+    ck_assert_int_eq(kiln_remesher_begin(mesh, &remesh, &r, NULL), KILN_OK);
+    ck_assert_int_eq(
+        (whole ? kiln_improve_mesh : kiln_dynamic_improve)(&r, &options, &report, NULL), KILN_OK);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t))
+            ck_assert_double_eq(r.quality.data[t], kiln_remesher_score(&r, NULL, mesh->tet[t].v));
+    kiln_remesher_end(&r);
+    kiln_test_audit(mesh);
+    return report;
+}
+
+START_TEST(repair_touches_only_what_is_bad)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=8 ny=8 nz=8");
+    kiln_test_jitter(mesh, 0.01, 1);
+    kiln_improve_report report = improve(mesh, false, KILN_SURFACE_QUADRIC);
+    ck_assert_uint_eq(report.changed, 0);
+
+    /* One interior vertex close to a face of its star. */
+    uint32_t vertex = 0;
+    while (mesh->vertex[vertex].flags & KILN_VERTEX_SURFACE)
+        vertex++;
+    const kiln_tet *tet = &mesh->tet[mesh->vertex[vertex].tet];
+    kiln_vec3 face = kiln_v3(0, 0, 0);
+    for (int k = 0; k < 4; k++)
+        if (tet->v[k] != vertex)
+            face = kiln_v3_madd(face, 1.0 / 3.0, mesh->u[tet->v[k]]);
+    kiln_vec3 to = kiln_v3_lerp(mesh->u[vertex], face, 0.97);
+    kiln_txn txn = kiln_txn_begin(mesh);
+    ck_assert_int_eq(kiln_txn_move_vertex(&txn, vertex, to, to), KILN_ACCEPTED);
+    ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
+    report = improve(mesh, false, KILN_SURFACE_QUADRIC);
+    ck_assert_uint_gt(report.bad_before, 0);
+    ck_assert_uint_eq(report.bad_after, 0);
+    ck_assert_double_ge(report.worst_after, 0.15);
+    ck_assert_uint_le(report.changed, 12 * report.bad_before);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Sorted vectors, worst first: the first difference is a gain. */
+START_TEST(the_whole_mesh_only_improves)
+{
+    static const char *const shapes[] = {"box", "ball", "cylinder"};
+    for (int i = 0; i < 3; i++) {
+        kiln_context *context = kiln_test_context(1);
+        kiln_mesh *mesh = kiln_test_mesh(context, shapes[i], "");
+        kiln_test_jitter(mesh, 0.03, (uint64_t)i);
+        double volume = kiln_mesh_volume(mesh);
+        kiln_f64_array before = sorted_qualities(mesh);
+        improve(mesh, true, KILN_SURFACE_KEEP);
+        kiln_f64_array after = sorted_qualities(mesh);
+        ck_assert_double_ge(after.data[0], before.data[0]);
+        ck_assert_double_gt(after.data[after.count / 20], before.data[before.count / 20]);
+        ck_assert_double_eq_tol(kiln_mesh_volume(mesh), volume, 1e-12 * volume);
+        kiln_array_free(context, &before);
+        kiln_array_free(context, &after);
+        kiln_mesh_destroy(mesh);
+        kiln_context_destroy(context);
+    }
+}
+END_TEST
+
+static uint64_t improved_hash(int threads)
+{
+    kiln_context *context = kiln_test_context(threads);
+    kiln_mesh *mesh = kiln_test_mesh(context, "ball", "");
+    kiln_test_jitter(mesh, 0.05, 3);
+    improve(mesh, true, KILN_SURFACE_QUADRIC);
+    ck_assert_int_eq(kiln_mesh_compact(mesh, NULL, NULL), KILN_OK);
+    uint64_t hash = kiln_mesh_hash(mesh);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+    return hash;
+}
+
+START_TEST(threads_do_not_matter)
+{
+    uint64_t one = improved_hash(1);
+    ck_assert_uint_eq(improved_hash(2), one);
+    ck_assert_uint_eq(improved_hash(8), one);
+}
+END_TEST
+
+/* Powers of two scale without rounding: then everything is the same but for the unit. */
+START_TEST(units_do_not_matter)
+{
+    double worst[3];
+    for (int i = 0; i < 3; i++) {
+        kiln_context *context = kiln_test_context(1);
+        kiln_soup soup = kiln_test_soup(context, "ball", "");
+        for (size_t p = 0; p < soup.points.count; p++)
+            soup.points.data[p] = kiln_v3_scale(soup.points.data[p], ldexp(1.0, 20 * (i - 1)));
+        kiln_build_options options = kiln_build_default_options();
+        kiln_build_report built;
+        kiln_mesh *mesh;
+        ck_assert_int_eq(kiln_mesh_build(context, &soup, &options, &mesh, &built, NULL), KILN_OK);
+        kiln_soup_free(&soup);
+        worst[i] = improve(mesh, true, KILN_SURFACE_QUADRIC).worst_after;
+        kiln_mesh_destroy(mesh);
+        kiln_context_destroy(context);
+    }
+    ck_assert_double_eq(worst[0], worst[1]);
+    ck_assert_double_eq(worst[1], worst[2]);
+}
+END_TEST
+
+static bool stop_at_once(void *user, const kiln_improve_progress *progress)
+{
+    ++*(int *)user;
+    ck_assert_ptr_nonnull(progress->stage);
+    return false;
+}
+
+START_TEST(progress_can_stop_a_driver)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "ball", "");
+    kiln_remesh_options remesh = kiln_remesh_default_options();
+    kiln_improve_options options = kiln_improve_default_options();
+    kiln_improve_report report;
+    kiln_remesher r;
+    int calls = 0;
+    options.goal = INFINITY;
+    options.progress = stop_at_once;
+    options.user = &calls;
+    ck_assert_int_eq(kiln_remesher_begin(mesh, &remesh, &r, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_improve_mesh(&r, &options, &report, NULL), KILN_OK);
+    ck_assert(report.stopped);
+    ck_assert_int_eq(calls, 1);
+    ck_assert_int_eq(kiln_dynamic_improve(&r, &options, &report, NULL), KILN_OK);
+    ck_assert(report.stopped);
+    kiln_remesher_end(&r);
+    kiln_test_audit(mesh);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("improve");
+    TCase *drivers = kiln_test_case(suite, "drivers");
+    tcase_add_test(drivers, repair_touches_only_what_is_bad);
+    tcase_add_test(drivers, the_whole_mesh_only_improves);
+    tcase_add_test(drivers, threads_do_not_matter);
+    tcase_add_test(drivers, units_do_not_matter);
+    tcase_add_test(drivers, progress_can_stop_a_driver);
+    return suite;
+}
