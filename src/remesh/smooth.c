@@ -13,7 +13,7 @@ typedef struct smoothing_job {
     const uint32_t *tets;
     size_t count;
     kiln_vec3 at; /* where the vertex is */
-    double scale; /* mean edge */
+    double scale; /* about the mean edge */
     bool mapped;  /* by L', the metric at the vertex being L L' */
     double L[6];  /* xx, yx, zx, yy, zy, zz */
 } smoothing_job;
@@ -67,31 +67,30 @@ static kiln_star_freedom freedom_of(const smoothing_job *job, const kiln_vertex_
     return freedom;
 }
 
-/* The star in coordinates of the record: relative to the vertex, mapped, in mean edges. */
-static void fill_record(smoothing_job *job, kiln_star_record *star)
+/* Corners of the tets other than the vertex, so that with it first they are in positive order. */
+static void list_corners(const smoothing_job *job, const kiln_vec3 **corner)
 {
     const kiln_mesh *mesh = job->remesher->mesh;
     const kiln_vec3 *points = kiln_remesher_points(job->remesher);
+    for (size_t i = 0; i < job->count; i++) {
+        const kiln_tet *tet = &mesh->tet[job->tets[i]];
+        const uint8_t *c = kiln_face_corner[kiln_tet_corner(tet, job->vertex)];
+        for (int k = 0; k < 3; k++)
+            corner[3 * i + k] = &points[tet->v[c[k]]];
+    }
+}
+
+/* About the mean edge at the vertex. */
+static double edge_at(const smoothing_job *job, const kiln_vec3 *const *corner)
+{
+    enum { SAMPLES = 8 };
+    size_t count = job->count < SAMPLES ? job->count : SAMPLES;
     double sum = 0.0;
-    for (size_t i = 0; i < job->count; i++) {
-        const kiln_tet *tet = &mesh->tet[job->tets[i]];
-        const uint8_t *c = kiln_face_corner[kiln_tet_corner(tet, job->vertex)];
-        kiln_vec3 y = kiln_v3_sub(points[tet->v[c[0]]], job->at);
-        sum += kiln_v3_norm(job->mapped ? map(job->L, y) : y);
+    for (size_t i = 0; i < count; i++) {
+        kiln_vec3 e = kiln_v3_sub(*corner[3 * i], job->at);
+        sum += kiln_v3_norm(job->mapped ? map(job->L, e) : e);
     }
-    job->scale = sum / (double)job->count;
-    double inverse = 1.0 / job->scale;
-    for (size_t i = 0; i < job->count; i++) {
-        const kiln_tet *tet = &mesh->tet[job->tets[i]];
-        const uint8_t *c = kiln_face_corner[kiln_tet_corner(tet, job->vertex)];
-        kiln_vec3 y[3];
-        for (int k = 0; k < 3; k++) {
-            y[k] = kiln_v3_sub(points[tet->v[c[k]]], job->at);
-            y[k] = kiln_v3_scale(job->mapped ? map(job->L, y[k]) : y[k], inverse);
-        }
-        kiln_star_record_set(star, i, y[0], y[1], y[2]);
-    }
-    kiln_star_record_pad(star);
+    return sum / (double)count;
 }
 
 /* The worst of the star with the vertex at the place; -INFINITY if a tet is inverted in the other
@@ -142,14 +141,17 @@ static bool surface_allows(const smoothing_job *job, const kiln_place *place)
 
 /* The place a displacement leads to: all of it, or as much as is legal and gains. */
 static bool find_place(const smoothing_job *job, const kiln_vertex_side *side,
-                       kiln_vec3 displacement, kiln_smoothing *out)
+                       kiln_vec3 displacement, double promised, kiln_smoothing *out)
 {
+    /* Then the place is where the record was evaluated, up to rounding. */
+    bool plain = side->freedom == KILN_FREE && job->remesher->one_space && !job->mapped;
     for (int i = 0; i < RETREATS; i++) {
         kiln_vec3 p = kiln_v3_add(job->at, displacement);
         out->place = (kiln_place){.side = *side};
         p = kiln_surface_rebase(job->remesher, &out->place.side, p);
         kiln_remesher_locate(job->remesher, p, &out->place);
-        out->after = judge_star(job, &out->place, out->before + KILN_LEAST_GAIN);
+        out->after = plain && i == 0 ? promised
+                                     : judge_star(job, &out->place, out->before + KILN_LEAST_GAIN);
         if (out->after > out->before &&
             (side->freedom == KILN_FREE || surface_allows(job, &out->place)))
             return true;
@@ -163,27 +165,34 @@ static bool climb_and_place(smoothing_job *job, const kiln_vertex_side *side, do
 {
     const kiln_remesher *remesher = job->remesher;
     kiln_measure measure = remesher->options.measure;
+    size_t room = kiln_star_room(job->count);
+    const kiln_vec3 **corner =
+        kiln_arena_array(&job->workspace->arena, const kiln_vec3 *, 3 * room);
     void *memory =
         kiln_arena_alloc(&job->workspace->arena, kiln_star_record_bytes(measure, job->count));
-    if (!memory) {
+    if (!memory || !corner) {
         job->workspace->failed = true;
         return false;
     }
     job->mapped = remesher->options.sizing != NULL;
     if (job->mapped)
         factor_metric(&remesher->metric.data[job->vertex], job->L);
+    list_corners(job, corner);
+    job->scale = edge_at(job, corner);
     kiln_star_record star =
         kiln_star_record_in(memory, remesher->context->isa, measure, job->count);
-    fill_record(job, &star);
+    kiln_star_frame frame = {job->at, job->scale, job->mapped ? job->L : NULL};
+    kiln_star_record_fill(&star, &frame, corner);
     kiln_star_freedom freedom = freedom_of(job, side);
     kiln_vec3 moved = kiln_v3(0, 0, 0);
     double worst = kiln_star_climb(&star, &freedom, target, &moved);
+    out->rounds = star.rounds;
     if (!job->mapped && worst < out->before + KILN_LEAST_GAIN)
         return false;
     if (moved.x == 0.0 && moved.y == 0.0 && moved.z == 0.0)
         return false;
     moved = kiln_v3_scale(moved, job->scale);
-    return find_place(job, side, job->mapped ? unmap(job->L, moved) : moved, out);
+    return find_place(job, side, job->mapped ? unmap(job->L, moved) : moved, worst, out);
 }
 
 bool kiln_smoothing_propose(const kiln_remesher *remesher, kiln_workspace *workspace,
@@ -203,6 +212,7 @@ bool kiln_smoothing_propose(const kiln_remesher *remesher, kiln_workspace *works
     const kiln_u32_array *star = &workspace->walker.tets;
     out->before = kiln_remesher_worst(remesher, star->data, star->count);
     out->stamp = remesher->mesh->clock;
+    out->rounds = 0;
     if (!(out->before < target) || star->count == 0 || star->count > STAR_ROOM)
         return false;
     smoothing_job job = {.remesher = remesher,

@@ -9,6 +9,7 @@ typedef struct kiln_smoothing {
     kiln_place place;     /* for kiln_remesher_move */
     double before, after; /* worst of star and surface term there */
     uint32_t stamp;       /* mesh clock when it was proposed */
+    uint32_t rounds;      /* of climbing it took; set also where nothing is found */
 } kiln_smoothing;
 
 /* Stops as soon as the worst reaches `target` (INFINITY: as far as it goes). False without a gain

@@ -2,7 +2,7 @@
 #include "geom/distance.h"
 
 /* In units of the star: its mean edge is 1, so all of these are pure numbers. */
-enum { ROUNDS = 8, HALVINGS = 8, ACTIVE = 32, SUPPORT_ROUNDS = 20 };
+enum { ROUNDS = 6, HALVINGS = 8, ACTIVE = 32, SUPPORT_ROUNDS = 20 };
 /* Functions above the worst by that part of it (or that much) are climbed together with it. Near
  * the top, where they leave no direction, fewer are. */
 static const double ACTIVE_PART = 0.03, ACTIVE_LEAST = 1e-3, ACTIVE_SHRINK = 0.1, ACTIVE_END = 1e-4;
@@ -66,27 +66,19 @@ static kiln_vec3 project(const kiln_star_freedom *freedom, kiln_vec3 g)
                                    : kiln_v3_madd(g, -along, freedom->axis);
 }
 
-/* Gradients of the functions close to the worst; the lowest ones if they are too many. */
+/* Gradients of the functions not above the limit; the lowest ones if they are too many. */
 static size_t active_gradients(const kiln_star_record *star, const kiln_star_freedom *freedom,
-                               double limit, kiln_vec3 active[ACTIVE])
+                               double limit, double worst, kiln_vec3 active[ACTIVE])
 {
-    double level[ACTIVE];
-    size_t count = 0;
-    for (size_t i = 0; i < star->functions; i++) {
-        if (star->value[i] > limit)
-            continue;
-        size_t at = count;
-        if (count < ACTIVE)
-            count++;
-        else {
-            for (size_t k = at = 0; k < ACTIVE; k++)
-                at = level[k] > level[at] ? k : at;
-            if (level[at] <= star->value[i])
-                continue;
-        }
-        level[at] = star->value[i];
-        active[at] = project(freedom, gradient_of(star, i));
+    uint32_t index[ACTIVE];
+    size_t count = kiln_star_below(star, limit, index, ACTIVE);
+    for (int i = 0; i < HALVINGS && count > ACTIVE; i++) {
+        limit = worst + 0.5 * (limit - worst);
+        count = kiln_star_below(star, limit, index, ACTIVE);
     }
+    count = count < ACTIVE ? count : ACTIVE;
+    for (size_t i = 0; i < count; i++)
+        active[i] = project(freedom, gradient_of(star, index[i]));
     return count;
 }
 
@@ -110,12 +102,7 @@ static double way_to_flat(const kiln_star_record *star, kiln_vec3 x, kiln_vec3 d
 static double first_step(const kiln_star_record *star, kiln_vec3 x, kiln_vec3 d, double worst,
                          double rate)
 {
-    double step = INFINITY;
-    for (size_t i = 0; i < star->functions; i++) {
-        double slope = kiln_v3_dot(gradient_of(star, i), d), above = star->value[i] - worst;
-        if (above > APART && rate - slope > APART * rate && above < step * (rate - slope))
-            step = above / (rate - slope);
-    }
+    double step = kiln_star_first_crossing(star, d, worst, rate, APART);
     if (step == INFINITY)
         step = 0.5 * way_to_flat(star, x, d);
     return fmin(step, 1.0 / kiln_v3_norm(d));
@@ -148,7 +135,7 @@ static double step_up(kiln_star_record *star, const kiln_star_freedom *freedom, 
 {
     kiln_vec3 active[ACTIVE];
     double margin = fmax(ACTIVE_PART * fabs(worst), ACTIVE_LEAST) * shrink, rate = INFINITY;
-    size_t count = active_gradients(star, freedom, worst + margin, active);
+    size_t count = active_gradients(star, freedom, worst + margin, worst, active);
     if (count == 0) /* nothing is comparable with a NaN */
         return 0.0;
     kiln_vec3 d = kiln_least_norm(active, count);
@@ -163,12 +150,13 @@ double kiln_star_climb(kiln_star_record *star, const kiln_star_freedom *freedom,
                        kiln_vec3 *x)
 {
     double worst = kiln_star_gradients(star, *x), shrink = 1.0;
-    for (int round = 0; round < ROUNDS && worst < target; round++) {
+    for (star->rounds = 0; star->rounds < ROUNDS && worst < target; star->rounds++) {
         double gain = step_up(star, freedom, worst, shrink, x);
         worst += gain;
         if (gain < GAIN && (shrink *= ACTIVE_SHRINK) < ACTIVE_END)
             break;
-        kiln_star_gradients(star, *x);
+        if (star->rounds + 1 < ROUNDS)
+            kiln_star_gradients(star, *x);
     }
     return worst;
 }

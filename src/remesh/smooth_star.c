@@ -5,7 +5,7 @@ enum { SINES = 6 };
 
 static size_t blocks_of(size_t count)
 {
-    return (count + KILN_STAR_LANES - 1) / KILN_STAR_LANES;
+    return kiln_star_room(count) / KILN_STAR_LANES;
 }
 
 static size_t functions_of(kiln_measure measure, size_t tets)
@@ -15,7 +15,7 @@ static size_t functions_of(kiln_measure measure, size_t tets)
 
 size_t kiln_star_record_bytes(kiln_measure measure, size_t tets)
 {
-    size_t room = blocks_of(functions_of(measure, tets)) * KILN_STAR_LANES;
+    size_t room = kiln_star_room(functions_of(measure, tets));
     return blocks_of(tets) * sizeof(kiln_star_block) + 4 * room * sizeof(double);
 }
 
@@ -26,42 +26,26 @@ kiln_star_record kiln_star_record_in(void *memory, kiln_isa isa, kiln_measure me
                              .tets = tets,
                              .functions = functions_of(measure, tets),
                              .block = memory};
-    size_t room = blocks_of(star.functions) * KILN_STAR_LANES;
+    size_t room = kiln_star_room(star.functions);
     star.value = (double *)(star.block + blocks_of(tets));
     for (int k = 0; k < 3; k++)
         star.gradient[k] = star.value + (size_t)(k + 1) * room;
     return star;
 }
 
-void kiln_star_record_set(kiln_star_record *star, size_t i, kiln_vec3 y0, kiln_vec3 y1,
-                          kiln_vec3 y2)
+void kiln_star_record_fill(kiln_star_record *star, const kiln_star_frame *frame,
+                           const kiln_vec3 **corner)
 {
-    kiln_star_block *block = &star->block[i / KILN_STAR_LANES];
-    size_t lane = i % KILN_STAR_LANES;
-    kiln_vec3 a = kiln_v3_sub(y1, y0), b = kiln_v3_sub(y2, y0), c = kiln_v3_sub(y2, y1);
-    const kiln_vec3 y[3] = {y0, y1, y2}, n = kiln_v3_cross(b, a);
-    for (int j = 0; j < 3; j++) {
-        block->y[j][0][lane] = y[j].x;
-        block->y[j][1][lane] = y[j].y;
-        block->y[j][2][lane] = y[j].z;
-    }
-    block->n[0][lane] = n.x;
-    block->n[1][lane] = n.y;
-    block->n[2][lane] = n.z;
-    block->c[lane] = kiln_v3_dot(n, y0);
-    double aa = kiln_v3_norm2(a), bb = kiln_v3_norm2(b), cc = kiln_v3_norm2(c);
-    block->s1[lane] = 1.0 / sqrt(aa) + 1.0 / sqrt(bb) + 1.0 / sqrt(cc);
-    block->s2[lane] = aa + bb + cc;
-}
-
-void kiln_star_record_pad(kiln_star_record *star)
-{
-    const size_t values = sizeof(kiln_star_block) / sizeof(double) / KILN_STAR_LANES;
-    for (size_t i = star->tets; i % KILN_STAR_LANES != 0; i++) {
-        double(*row)[KILN_STAR_LANES] =
-            (double(*)[KILN_STAR_LANES]) & star->block[i / KILN_STAR_LANES];
-        for (size_t k = 0; k < values; k++)
-            row[k][i % KILN_STAR_LANES] = row[k][0];
+    static void (*const table[])(kiln_star_block *, size_t, const kiln_star_frame *,
+                                 const kiln_vec3 *const *) = KILN_SIMD_TABLE(kiln_star_fill);
+    size_t blocks = blocks_of(star->tets);
+    for (size_t i = star->tets; i < kiln_star_room(star->tets); i++)
+        for (int k = 0; k < 3; k++)
+            corner[3 * i + k] = corner[k];
+    table[star->isa](star->block, blocks, frame, corner);
+    for (size_t i = star->functions; i % KILN_STAR_LANES != 0; i++) {
+        star->value[i] = INFINITY;
+        star->gradient[0][i] = star->gradient[1][i] = star->gradient[2][i] = 0.0;
     }
 }
 
@@ -150,4 +134,20 @@ double kiln_star_gradients(kiln_star_record *star, kiln_vec3 x)
         return all_sines(star, x);
     return table[star->isa](star->block, blocks_of(star->tets), star->measure, &x.x, star->value,
                             star->gradient);
+}
+
+size_t kiln_star_below(const kiln_star_record *star, double limit, uint32_t *index, size_t room)
+{
+    static size_t (*const table[])(const double *, size_t, double, uint32_t *, size_t) =
+        KILN_SIMD_TABLE(kiln_star_below);
+    return table[star->isa](star->value, star->functions, limit, index, room);
+}
+
+double kiln_star_first_crossing(const kiln_star_record *star, kiln_vec3 d, double worst,
+                                double rate, double apart)
+{
+    static double (*const table[])(const double *, double *const[3], size_t, const double[3],
+                                   double, double, double) =
+        KILN_SIMD_TABLE(kiln_star_first_crossing);
+    return table[star->isa](star->value, star->gradient, star->functions, &d.x, worst, rate, apart);
 }

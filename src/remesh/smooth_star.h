@@ -31,26 +31,53 @@ typedef struct kiln_star_record {
     size_t tets, functions;      /* functions: tets, or 6 * tets for sines */
     kiln_star_block *block;      /* unused lanes repeat a tet */
     double *value, *gradient[3]; /* [functions], padded to whole blocks */
+    uint32_t rounds;             /* of the last climb */
 } kiln_star_record;
+
+/* That many tets rounded up to whole blocks. */
+KILN_INLINE size_t kiln_star_room(size_t tets)
+{
+    return (tets + KILN_STAR_LANES - 1) / KILN_STAR_LANES * KILN_STAR_LANES;
+}
 
 /* Bytes of memory for a star of that many tets, and the record laid out in it. */
 size_t kiln_star_record_bytes(kiln_measure measure, size_t tets);
 kiln_star_record kiln_star_record_in(void *memory, kiln_isa isa, kiln_measure measure, size_t tets);
 
-/* Tet number i, of corners (x, y0, y1, y2) in positive order. */
-void kiln_star_record_set(kiln_star_record *star, size_t i, kiln_vec3 y0, kiln_vec3 y1,
-                          kiln_vec3 y2);
-void kiln_star_record_pad(kiln_star_record *star);
+/* The frame of a record: its coordinates are (map (p - origin)) / unit. */
+typedef struct kiln_star_frame {
+    kiln_vec3 origin;
+    double unit;
+    const double *map; /* xx, xy, xz, yy, yz, zz of an upper triangular matrix; NULL: identity */
+} kiln_star_frame;
+
+/* Tet number i has the corners (x, y0, y1, y2), in positive order, at corner[3 i ..] of the points.
+ * The list has room for whole blocks and is padded. */
+void kiln_star_record_fill(kiln_star_record *star, const kiln_star_frame *frame,
+                           const kiln_vec3 **corner);
 
 /* Values of all functions with the vertex at x; the least is returned. */
 double kiln_star_values(kiln_star_record *star, kiln_vec3 x);
 /* And gradients. */
 double kiln_star_gradients(kiln_star_record *star, kiln_vec3 x);
 
+/* Of the values and gradients last computed: the functions not above a limit, at most `room` (the
+ * number may exceed it); and how far along d the first of those at least `apart` above the worst,
+ * which rises by `rate`, becomes the worst. */
+size_t kiln_star_below(const kiln_star_record *star, double limit, uint32_t *index, size_t room);
+double kiln_star_first_crossing(const kiln_star_record *star, kiln_vec3 d, double worst,
+                                double rate, double apart);
+
+KILN_SIMD_DECLARE(void, kiln_star_fill, kiln_star_block *block, size_t blocks,
+                  const kiln_star_frame *frame, const kiln_vec3 *const *corner);
 KILN_SIMD_DECLARE(double, kiln_star_values, const kiln_star_block *block, size_t blocks,
                   kiln_measure measure, const double x[3], double *value);
 KILN_SIMD_DECLARE(double, kiln_star_gradients, const kiln_star_block *block, size_t blocks,
                   kiln_measure measure, const double x[3], double *value,
                   double *const gradient[3]);
+KILN_SIMD_DECLARE(size_t, kiln_star_below, const double *value, size_t functions, double limit,
+                  uint32_t *index, size_t room);
+KILN_SIMD_DECLARE(double, kiln_star_first_crossing, const double *value, double *const gradient[3],
+                  size_t functions, const double d[3], double worst, double rate, double apart);
 
 #endif

@@ -39,6 +39,7 @@ START_TEST(gradients_are_right)
             _Alignas(64) char memory[65536];
             ck_assert_uint_le(kiln_star_record_bytes(measure, TETS), sizeof memory);
             kiln_star_record star = kiln_star_record_in(memory, (kiln_isa)isa, measure, TETS);
+            const kiln_vec3 *corner[3 * 16];
             kiln_vec3 y[TETS][3], x = random_point(&random, 0.3);
             for (int t = 0; t < TETS; t++) {
                 for (int k = 0; k < 3; k++)
@@ -47,9 +48,11 @@ START_TEST(gradients_are_right)
                     y[t][2] = kiln_v3_add(kiln_v3_lerp(y[t][0], y[t][1], 0.4),
                                           kiln_v3_scale(kiln_v3_sub(x, y[t][0]), 0.7));
                 }
-                kiln_star_record_set(&star, (size_t)t, y[t][0], y[t][1], y[t][2]);
+                for (int k = 0; k < 3; k++)
+                    corner[3 * t + k] = &y[t][k];
             }
-            kiln_star_record_pad(&star);
+            kiln_star_frame frame = {.unit = 1.0};
+            kiln_star_record_fill(&star, &frame, corner);
             double least = kiln_star_gradients(&star, x), expected = INFINITY;
             for (int t = 0; t < TETS; t++)
                 expected =
@@ -175,7 +178,7 @@ static double smooth_fully(kiln_remesher *remesher, uint32_t vertex)
         ck_assert_int_eq(kiln_remesher_move(remesher, vertex, &s.place), KILN_ACCEPTED);
         double worst =
             kiln_remesher_worst(remesher, remesher->changed.data, remesher->changed.count);
-        ck_assert_double_eq_tol(worst, s.after, 1e-14);
+        ck_assert_double_eq_tol(worst, s.after, 1e-12);
     }
     ck_assert_int_eq(kiln_star(remesher->mesh, vertex, &remesher->workspace.walker, NULL), KILN_OK);
     return kiln_remesher_worst(remesher, remesher->workspace.walker.tets.data,
