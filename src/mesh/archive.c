@@ -159,6 +159,15 @@ kiln_begin_view kiln_begin_view_of(const kiln_mesh *mesh, kiln_space space)
         .position = kiln_begin_column_of(mesh, KILN_ON_VERTEX, space == KILN_SPACE_WORLD ? 1 : 0)};
 }
 
+kiln_begin_view kiln_live_view_of(const kiln_mesh *mesh, kiln_space space)
+{
+    kiln_begin_view view = kiln_begin_view_of(mesh, space);
+    view.tet.first = view.info.first = view.position.first = NULL;
+    view.tet.rows = view.info.rows = mesh->table[KILN_ON_TET].used;
+    view.position.rows = mesh->table[KILN_ON_VERTEX].used;
+    return view;
+}
+
 const kiln_part *kiln_begin_parts(const kiln_mesh *mesh, size_t *count)
 {
     const struct kiln_journal *journal = mesh->journal;

@@ -38,6 +38,8 @@ typedef struct kiln_begin_view {
 } kiln_begin_view;
 
 kiln_begin_view kiln_begin_view_of(const kiln_mesh *mesh, kiln_space space);
+/* The mesh as it is now, pass or not, for code that reads either. */
+kiln_begin_view kiln_live_view_of(const kiln_mesh *mesh, kiln_space space);
 
 KILN_INLINE const kiln_tet *kiln_begin_tet(const kiln_begin_view *view, uint32_t tet)
 {

@@ -16,6 +16,8 @@ enum {
     WALK_LIMIT = 400 /* steps before the walk counts as circling, plus one per tet */
 };
 
+#define LARGEST_WEIGHT 2.0 /* of a place outside that is fit for extrapolation */
+
 /* Six times the volumes of the tets with the point in place of each corner; positive towards the
  * inside in a positive tet. `bound` limits their error. */
 typedef struct volumes {
@@ -275,6 +277,19 @@ void kiln_begin_locate(const kiln_mesh *mesh, kiln_space space, kiln_vec3 point,
 {
     kiln_begin_view view = kiln_begin_view_of(mesh, space);
     kiln_begin_locate_in(&view, point, start, place);
+}
+
+void kiln_begin_tame(const kiln_begin_view *view, kiln_vec3 point, kiln_begin_place *place)
+{
+    bool wild = false;
+    for (int k = 0; k < 4; k++)
+        wild |= fabs(place->weight[k]) > LARGEST_WEIGHT;
+    if (!wild)
+        return;
+    kiln_vec3 corner[4];
+    kiln_begin_corners(view, kiln_begin_tet(view, place->tet), corner);
+    kiln_closest_point closest = kiln_closest_on_tet(point, corner);
+    memcpy(place->weight, closest.weight, sizeof place->weight);
 }
 
 kiln_vec3 kiln_begin_point(const kiln_mesh *mesh, kiln_space space, const kiln_begin_place *place)

@@ -29,6 +29,10 @@ void kiln_begin_locate(const kiln_mesh *mesh, kiln_space space, kiln_vec3 point,
 void kiln_begin_locate_in(const kiln_begin_view *view, kiln_vec3 point, uint32_t start,
                           kiln_begin_place *place);
 
+/* Outside, a flat tet extrapolates by large weights, which magnify what noise a field has: where
+ * one is beyond 2, those of the closest point of the tet. */
+void kiln_begin_tame(const kiln_begin_view *view, kiln_vec3 point, kiln_begin_place *place);
+
 /* Position of a place in either space at the begin of the pass. */
 kiln_vec3 kiln_begin_point(const kiln_mesh *mesh, kiln_space space, const kiln_begin_place *place);
 

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-/* Beyond this, extrapolation from a flat tet would magnify what noise the field has. */
-#define LARGEST_WEIGHT 2.0
 /* A point counts as held by a tet from this distance on, relative to the tet; see kiln_begin_place.
  */
 #define HELD 0x1p-40
@@ -42,15 +40,7 @@ static void place_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
             continue;
         }
         kiln_begin_locate_in(&job->view, at, p->hint[i], place);
-        bool wild = false;
-        for (int k = 0; k < 4; k++)
-            wild |= fabs(place->weight[k]) > LARGEST_WEIGHT;
-        if (wild) {
-            kiln_vec3 corner[4];
-            kiln_begin_corners(&job->view, kiln_begin_tet(&job->view, place->tet), corner);
-            kiln_closest_point closest = kiln_closest_on_tet(at, corner);
-            memcpy(place->weight, closest.weight, sizeof place->weight);
-        }
+        kiln_begin_tame(&job->view, at, place);
         source->count = 0;
         take_corners(&job->view, place->tet, place->weight, 1.0, source);
     }

@@ -1,0 +1,64 @@
+/* A fine triangle surface that hangs in the mesh and follows it.
+ *
+ * Each vertex keeps its material position, the tet it hangs in and its weights there; its world
+ * position is the interpolation of the tet's. The material position is what counts: when the mesh
+ * changes, the vertices of changed tets are hung anew where it says. Outside the mesh (the surface
+ * may be finer than the mesh's own) a vertex hangs in the closest tet with weights that
+ * extrapolate. */
+#ifndef KILN_REMESH_EMBEDDED_H
+#define KILN_REMESH_EMBEDDED_H
+
+#include "mesh/reorder.h"
+
+typedef struct kiln_embedded kiln_embedded;
+
+typedef struct kiln_embedded_report {
+    size_t hung;    /* vertices that were hung anew */
+    size_t outside; /* of them outside the mesh */
+    size_t visits;  /* tets visited to find their places */
+} kiln_embedded_report;
+
+/* From the points and triangles of a soup. A point field "u" of three components gives material
+ * positions; without it the points are in `space`. Fields "hung_in" and "hung_weights", as
+ * kiln_embedded_to_soup writes them, are taken over where they fit the mesh, so that a surface
+ * that was saved comes back with the same bits. With `body` only tets of that body count;
+ * KILN_NONE: all. Report may be NULL. */
+kiln_status kiln_embedded_create(const kiln_mesh *mesh, const kiln_soup *surface, kiln_space space,
+                                 uint32_t body, kiln_embedded **out, kiln_embedded_report *report,
+                                 kiln_error *error);
+void kiln_embedded_destroy(kiln_embedded *embedded); /* NULL allowed */
+
+size_t kiln_embedded_vertices(const kiln_embedded *embedded);
+size_t kiln_embedded_triangles(const kiln_embedded *embedded);
+const kiln_soup_triangle *kiln_embedded_triangle(const kiln_embedded *embedded); /* [triangle] */
+const kiln_vec3 *kiln_embedded_material(const kiln_embedded *embedded);          /* [vertex], m */
+
+/* Where the mesh carries the vertices now, out[vertex]; parallel. The mesh must be the one the
+ * surface hangs in, not changed since the last kiln_embedded_rehang. */
+void kiln_embedded_positions(const kiln_embedded *embedded, const kiln_mesh *mesh, kiln_space space,
+                             kiln_vec3 *out);
+
+/* After the mesh changed. In a pass (before the archive goes) only the changed tets are looked at;
+ * outside, the stamps of all tets with vertices. Call it once more after a pass is rolled back. On
+ * failure the surface is as it was. */
+kiln_status kiln_embedded_rehang(kiln_embedded *embedded, const kiln_mesh *mesh,
+                                 kiln_embedded_report *report, kiln_error *error);
+
+/* To another mesh of the same domain (whole-domain remesh): vertices stay where they are in
+ * `space`, and take material positions from the new mesh. */
+kiln_status kiln_embedded_move(kiln_embedded *embedded, const kiln_mesh *from, const kiln_mesh *to,
+                               kiln_space space, kiln_embedded_report *report, kiln_error *error);
+
+/* After kiln_mesh_reorder or a compaction. */
+kiln_status kiln_embedded_renumber(kiln_embedded *embedded, const kiln_mesh *mesh,
+                                   const kiln_renumbering *now, kiln_error *error);
+
+/* After the mesh's own material positions were set anew (liquids: u = x): those of the surface
+ * follow its tets. */
+void kiln_embedded_rebase(kiln_embedded *embedded, const kiln_mesh *mesh);
+
+/* World positions as points, "u", "hung_in" and "hung_weights" as fields, triangles with tags. */
+kiln_status kiln_embedded_to_soup(const kiln_embedded *embedded, const kiln_mesh *mesh,
+                                  kiln_soup *soup, kiln_error *error);
+
+#endif
