@@ -81,7 +81,7 @@ static bool rims_allow(const trial *t, int e)
     const kiln_rim *edge = kiln_rims_find(rims, t->end[1 - e]);
     if (rims->required || !edge)
         return false;
-    if (t->rank[e] == 1)
+    if (t->rank[e] == 1 || rims->curves == 0) /* lines without marks: creases of kept surfaces */
         return rims->curves == 0 && edge->walls == 2;
     if (rims->curves != 2 || !kiln_rim_is_curve(edge))
         return false;

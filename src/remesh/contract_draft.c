@@ -205,6 +205,8 @@ static void name_survivor(kiln_draft *draft)
 {
     kiln_proposal *p = &draft->proposal;
     p->has_place = draft->survivor == KILN_NONE;
+    if (!p->has_place)
+        p->vertex_flags = 0; /* those of the new vertex; the survivor has its own */
     for (uint32_t i = 0; i < p->fresh_count && !p->has_place; i++)
         for (int k = 0; k < 4; k++)
             p->fresh[i].v[k] =

@@ -1,6 +1,8 @@
 #include "fixtures.h"
+#include "irregular.h"
 #include "remesh/contract.h"
-#include "remesh/delaunay.h"
+#include "remesh/insert.h"
+#include "remesh/link_condition.h"
 #include "support.h"
 
 #include <math.h>
@@ -27,40 +29,6 @@ static void end(pass *p)
     kiln_test_audit(p->mesh);
     kiln_mesh_destroy(p->mesh);
     kiln_context_destroy(p->context);
-}
-
-/* Delaunay tets of the corners of the unit cube and random points inside. */
-static kiln_mesh *random_mesh(kiln_context *context, uint32_t inside, uint64_t seed)
-{
-    kiln_random random = kiln_random_start(seed, 1);
-    uint32_t count = inside + 8;
-    kiln_vec3 *point = malloc(count * sizeof *point);
-    for (uint32_t i = 0; i < count; i++) {
-        double x = kiln_random_unit(&random), y = kiln_random_unit(&random);
-        point[i] =
-            i < 8 ? kiln_v3(i & 1, i >> 1 & 1, i >> 2) : kiln_v3(x, y, kiln_random_unit(&random));
-    }
-    kiln_delaunay delaunay = {0};
-    ck_assert_int_eq(kiln_delaunay_build(&delaunay, context, point, count, NULL), KILN_OK);
-    kiln_soup_tet *tet = malloc(delaunay.tets.count * sizeof *tet);
-    for (size_t i = 0; i < delaunay.tets.count; i++)
-        memcpy(tet[i].v, delaunay.tets.data[i].v, sizeof tet[i].v);
-    kiln_mesh *mesh =
-        kiln_test_mesh_of(context, count, point, delaunay.tets.count, tet, NULL, KILN_BUILD_STRICT);
-    kiln_delaunay_destroy(&delaunay);
-    free(tet);
-    free(point);
-    return mesh;
-}
-
-static uint64_t columns_hash(const kiln_remesher *r)
-{
-    uint64_t hash = kiln_hash_bytes(1, r->quality.data,
-                                    r->mesh->table[KILN_ON_TET].used * sizeof *r->quality.data);
-    for (uint32_t v = 0; v < r->mesh->table[KILN_ON_VERTEX].used; v++)
-        hash = kiln_hash_add(kiln_hash_bytes(hash, &r->side.data[v].begin, sizeof(kiln_vec3)),
-                             r->side.data[v].freedom);
-    return hash;
 }
 
 /* V - E + F - T of the tets. */
@@ -106,7 +74,7 @@ START_TEST(random_edges_inside)
 {
     pass p;
     kiln_context *context = kiln_test_context(1);
-    begin(&p, context, random_mesh(context, 300, 3));
+    begin(&p, context, kiln_test_random_mesh(context, 300, 3));
     kiln_mesh *mesh = p.mesh;
     const double volume = kiln_mesh_volume(mesh);
     const int64_t euler = euler_of(mesh);
@@ -129,7 +97,7 @@ START_TEST(random_edges_inside)
             continue;
         double before = kiln_remesher_worst(&p.r, proposal.old, proposal.old_count);
         ck_assert_double_eq(before, proposal.before);
-        uint64_t hash = kiln_mesh_hash(mesh), columns = columns_hash(&p.r);
+        uint64_t hash = kiln_mesh_hash(mesh), columns = kiln_test_columns_hash(&p.r);
         uint32_t tets = mesh->table[KILN_ON_TET].live, points = mesh->table[KILN_ON_VERTEX].live;
         kiln_pass_mark mark = kiln_remesher_mark(&p.r);
         ck_assert_int_eq(kiln_remesher_apply(&p.r, &proposal), KILN_ACCEPTED);
@@ -142,7 +110,7 @@ START_TEST(random_edges_inside)
         if (i % 3 == 0) {
             kiln_remesher_undo(&p.r, &mark);
             ck_assert_uint_eq(kiln_mesh_hash(mesh), hash);
-            ck_assert_uint_eq(columns_hash(&p.r), columns);
+            ck_assert_uint_eq(kiln_test_columns_hash(&p.r), columns);
         } else {
             ck_assert_int_eq(kiln_remesher_keep(&p.r, &mark), KILN_ACCEPTED);
             met += proposal.has_place;
@@ -162,10 +130,365 @@ START_TEST(random_edges_inside)
 }
 END_TEST
 
+/* Simplices of a link: corners ascending, KILN_NONE behind. */
+typedef struct simplex {
+    uint32_t v[3];
+} simplex;
+typedef struct link_set {
+    simplex item[4000];
+    size_t count;
+} link_set;
+enum { GHOST = 0xFFFFFFF0u };
+
+static bool has(const link_set *set, const simplex *s)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (memcmp(&set->item[i], s, sizeof *s) == 0)
+            return true;
+    return false;
+}
+
+static void add_simplex(link_set *set, simplex s)
+{
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++)
+            if (s.v[j] > s.v[j + 1]) {
+                uint32_t swap = s.v[j];
+                s.v[j] = s.v[j + 1];
+                s.v[j + 1] = swap;
+            }
+    if (!has(set, &s))
+        set->item[set->count++] = s;
+}
+
+/* All faces of what is left of four corners when those of the set's own simplex are taken out. */
+static void add_cell(link_set *set, const uint32_t corner[4], uint32_t a, uint32_t b)
+{
+    uint32_t rest[4], count = 0, found = 0;
+    for (int k = 0; k < 4; k++)
+        if (corner[k] == a || corner[k] == b)
+            found++;
+        else
+            rest[count++] = corner[k];
+    if (found != (b == KILN_NONE ? 1u : 2u))
+        return;
+    for (uint32_t mask = 1; mask < 1u << count; mask++) {
+        simplex s = {{KILN_NONE, KILN_NONE, KILN_NONE}};
+        int n = 0;
+        for (uint32_t k = 0; k < count; k++)
+            if (mask >> k & 1)
+                s.v[n++] = rest[k];
+        add_simplex(set, s);
+    }
+}
+
+static void link_of(const kiln_mesh *mesh, uint32_t a, uint32_t b, link_set *set)
+{
+    set->count = 0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        add_cell(set, mesh->tet[t].v, a, b);
+        for (int f = 0; f < 4; f++)
+            if (kiln_link_is_surface(mesh->tet[t].n[f])) {
+                const uint8_t *c = kiln_face_corner[f];
+                const uint32_t cell[4] = {mesh->tet[t].v[c[0]], mesh->tet[t].v[c[1]],
+                                          mesh->tet[t].v[c[2]], GHOST};
+                add_cell(set, cell, a, b);
+            }
+    }
+}
+
+/* The condition by its definition. */
+static bool links_agree(const kiln_mesh *mesh, uint32_t a, uint32_t b)
+{
+    static link_set of_a, of_b, of_edge;
+    link_of(mesh, a, KILN_NONE, &of_a);
+    link_of(mesh, b, KILN_NONE, &of_b);
+    link_of(mesh, a, b, &of_edge);
+    size_t common = 0;
+    for (size_t i = 0; i < of_a.count; i++)
+        common += has(&of_b, &of_a.item[i]);
+    return common == of_edge.count;
+}
+
+static bool condition(const kiln_mesh *mesh, uint32_t tet, uint32_t corner_a, uint32_t corner_b)
+{
+    kiln_walker walker;
+    kiln_walker_init(&walker, mesh->context);
+    uint32_t ring[KILN_LONGEST_RING], star[2][200], count[2];
+    kiln_ring shape = kiln_edge_ring(mesh, tet, corner_a, corner_b, ring, KILN_LONGEST_RING);
+    uint32_t end[2] = {mesh->tet[tet].v[corner_a], mesh->tet[tet].v[corner_b]};
+    for (int e = 0; e < 2; e++) {
+        ck_assert_int_eq(kiln_star(mesh, end[e], &walker, NULL), KILN_OK);
+        count[e] = 0;
+        for (uint32_t i = 0; i < shape.count; i++)
+            star[e][count[e]++] = ring[i] / 4;
+        for (size_t i = 0; i < walker.tets.count; i++)
+            if (kiln_tet_corner(&mesh->tet[walker.tets.data[i]], end[1 - e]) == 4)
+                star[e][count[e]++] = walker.tets.data[i];
+    }
+    kiln_edge_stars stars = {end[0],   end[1],   star[0],     star[1],
+                             count[0], count[1], shape.count, shape.closed};
+    bool failed = false, holds = kiln_link_condition(mesh, &walker, &stars, &failed);
+    ck_assert(!failed);
+    kiln_walker_free(&walker);
+    return holds;
+}
+
+static void check_conditions(kiln_mesh *mesh, uint64_t attempts, int *holds, int *fails)
+{
+    kiln_random random = kiln_random_start(8, 0);
+    for (uint64_t i = 0; i < attempts; i++) {
+        uint32_t t = kiln_random_below(&random, mesh->table[KILN_ON_TET].used);
+        uint32_t a = kiln_random_below(&random, 4), b = (a + 1 + kiln_random_below(&random, 3)) % 4;
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        bool expected = links_agree(mesh, mesh->tet[t].v[a], mesh->tet[t].v[b]);
+        ck_assert_int_eq(condition(mesh, t, a, b), expected);
+        *holds += expected;
+        *fails += !expected;
+    }
+}
+
+START_TEST(link_condition_is_what_it_says)
+{
+    static const char *const boxes[] = {"nx=1 ny=1 nz=1", "nx=3 ny=3 nz=1", "nx=2 ny=2 nz=2",
+                                        "nx=4 ny=1 nz=1"};
+    kiln_context *context = kiln_test_context(1);
+    int holds = 0, fails = 0;
+    for (int i = 0; i < 4; i++) {
+        kiln_mesh *mesh = kiln_test_mesh(context, "box", boxes[i]);
+        check_conditions(mesh, kiln_test_rounds(60, 600), &holds, &fails);
+        kiln_mesh_destroy(mesh);
+    }
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        kiln_mesh *mesh = kiln_test_random_mesh(context, 6 + 10 * (uint32_t)seed, seed);
+        check_conditions(mesh, kiln_test_rounds(60, 600), &holds, &fails);
+        kiln_mesh_destroy(mesh);
+    }
+    ck_assert_int_gt(holds, 20);
+    ck_assert_int_gt(fails, 20);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Test 11: what must be refused whatever the quality. */
+START_TEST(refusals)
+{
+    kiln_contraction_limits any = {.worst = -INFINITY, .longest = INFINITY, .surface = -INFINITY};
+    kiln_proposal proposal;
+    pass p;
+    /* A single tet, with a fixed and with a free surface. */
+    kiln_context *context = kiln_test_context(1);
+    const kiln_vec3 corner[5] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {.2, .2, 1}, {.3, .3, -1}};
+    const kiln_soup_tet one = {{0, 1, 2, 3}};
+    begin(&p, context, kiln_test_mesh_of(context, 4, corner, 1, &one, NULL, KILN_BUILD_STRICT));
+    for (uint32_t v = 0; v < 4; v++) {
+        p.mesh->vertex[v].flags &= ~(uint32_t)KILN_VERTEX_CORNER;
+        p.r.side.data[v].freedom = KILN_ON_SURFACE;
+    }
+    for (uint32_t a = 0; a < 4; a++)
+        for (uint32_t b = 0; b < 4; b++)
+            if (a != b) {
+                ck_assert(
+                    !kiln_edge_contraction_propose(&p.r, &p.r.workspace, 0, a, b, &any, &proposal));
+                ck_assert(!condition(p.mesh, 0, a, b));
+            }
+    kiln_remesher_end(&p.r);
+    kiln_mesh_destroy(p.mesh);
+
+    /* Three tets round an edge: the triangle of the others is no face. */
+    const kiln_soup_tet three[3] = {{{4, 3, 0, 1}}, {{4, 3, 1, 2}}, {{4, 3, 2, 0}}};
+    kiln_mesh *mesh = kiln_test_mesh_of(context, 5, corner, 3, three, NULL, KILN_BUILD_STRICT);
+    const kiln_tet *tet = &mesh->tet[0];
+    ck_assert(!condition(mesh, 0, kiln_tet_corner(tet, 0), kiln_tet_corner(tet, 1)));
+    ck_assert(condition(mesh, 0, kiln_tet_corner(tet, 0), kiln_tet_corner(tet, 3)));
+    kiln_mesh_destroy(mesh);
+
+    /* A slab of one layer: no edge from the lower to the upper side may go. */
+    mesh = kiln_test_mesh(context, "box", "nx=6 ny=6 nz=1 lz=0.2");
+    kiln_test_jitter(mesh, 0.02, 1);
+    begin(&p, context, mesh);
+    int through = 0, along = 0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        for (int e = 0; e < 6; e++) {
+            uint32_t a = kiln_edge_ends[e][0], b = kiln_edge_ends[e][1];
+            bool proposed =
+                kiln_edge_contraction_propose(&p.r, &p.r.workspace, t, a, b, &any, &proposal);
+            bool across = mesh->u[mesh->tet[t].v[a]].z != mesh->u[mesh->tet[t].v[b]].z;
+            ck_assert(!(across && proposed));
+            through += across;
+            along += proposed;
+        }
+    ck_assert_int_gt(through, 100);
+    ck_assert_int_gt(along, 100);
+    end(&p);
+}
+END_TEST
+
+/* Test 10: a cap on the surface, height 0.05, is peeled off. */
+START_TEST(cap_is_peeled)
+{
+    static const double scales[] = {1.0, 1e-6, 1e6};
+    for (int i = 0; i < 3; i++) {
+        const double s = scales[i], h = 0.8660254037844386 * s;
+        const kiln_vec3 point[5] = {
+            {s, 0, 0}, {-0.5 * s, h, 0}, {-0.5 * s, -h, 0}, {0, 0, 0.05 * s}, {0, 0, 1.2 * s}};
+        const kiln_soup_tet tet[4] = {
+            {{0, 1, 2, 3}}, {{0, 1, 3, 4}}, {{1, 2, 3, 4}}, {{2, 0, 3, 4}}};
+        kiln_context *context = kiln_test_context(1);
+        pass p;
+        begin(&p, context, kiln_test_mesh_of(context, 5, point, 4, tet, NULL, KILN_BUILD_STRICT));
+        ck_assert_double_eq_tol(p.r.quality.data[0], 0.0582, 5e-5);
+        ck_assert_double_eq_tol(p.r.quality.data[1], 0.5126, 5e-5);
+        double volume = kiln_mesh_volume(p.mesh);
+        kiln_contraction_limits limits = kiln_contraction_improving();
+        kiln_proposal proposal;
+        ck_assert(kiln_tet_contraction_propose(
+            &p.r, &p.r.workspace, 0, kiln_tet_corner(&p.mesh->tet[0], 3), &limits, &proposal));
+        ck_assert_double_eq_tol(proposal.after, 0.5281, 5e-5);
+        ck_assert_int_eq(kiln_remesher_apply(&p.r, &proposal), KILN_ACCEPTED);
+        check_cache(&p);
+        ck_assert_uint_eq(p.mesh->table[KILN_ON_TET].live, 3);
+        ck_assert_uint_eq(p.mesh->table[KILN_ON_VERTEX].live, 5);
+        ck_assert_double_eq_tol(kiln_mesh_volume(p.mesh), volume, 1e-12 * volume);
+        end(&p);
+    }
+}
+END_TEST
+
+typedef struct outcome {
+    int done[3], surface[3], regions[3], features[3], met[3];
+} outcome;
+
+/* One attempt of a random kind; what it did is checked and sometimes undone. */
+static void attempt(pass *p, kiln_random *random, bool gain, outcome *tally)
+{
+    kiln_mesh *mesh = p->mesh;
+    uint32_t t = kiln_random_below(random, mesh->table[KILN_ON_TET].used);
+    uint32_t a = kiln_random_below(random, 4), b = (a + 1 + kiln_random_below(random, 3)) % 4, c;
+    do
+        c = kiln_random_below(random, 4);
+    while (c == a || c == b);
+    if (!kiln_tet_live(mesh, t))
+        return;
+    kiln_contraction_limits limits = kiln_contraction_improving();
+    limits.must_gain = gain;
+    limits.worst = 1e-4;
+    kiln_proposal proposal;
+    int kind = (int)kiln_random_below(random, 3);
+    kiln_ring ring = kiln_edge_ring(mesh, t, a, b, NULL, 0);
+    bool on_surface = kiln_link_is_surface(mesh->tet[t].n[a]);
+    bool side_on_surface = kiln_link_is_surface(mesh->tet[t].n[6 - a - b - c]);
+    if (!(kind == 0
+              ? kiln_edge_contraction_propose(&p->r, &p->r.workspace, t, a, b, &limits, &proposal)
+          : kind == 1
+              ? kiln_face_contraction_propose(&p->r, &p->r.workspace, t, a, b, c, &limits,
+                                              &proposal)
+              : kiln_tet_contraction_propose(&p->r, &p->r.workspace, t, a, &limits, &proposal)))
+        return;
+    uint64_t hash = kiln_mesh_hash(mesh), columns = kiln_test_columns_hash(&p->r);
+    int64_t tets = mesh->table[KILN_ON_TET].live;
+    int64_t n = ring.count;
+    int64_t expected = kind == 0   ? -n
+                       : kind == 1 ? n - (side_on_surface ? 2 : 4)
+                                   : (on_surface ? -1 : 1);
+    kiln_pass_mark mark = kiln_remesher_mark(&p->r);
+    kiln_verdict verdict = kiln_remesher_apply(&p->r, &proposal);
+    ck_assert_msg(verdict == KILN_ACCEPTED, "kind %d: %s", kind, kiln_verdict_reason(verdict));
+    check_cache(p);
+    ck_assert_int_eq((int64_t)mesh->table[KILN_ON_TET].live - tets, expected);
+    if (kiln_random_below(random, 3) == 0) {
+        kiln_remesher_undo(&p->r, &mark);
+        ck_assert_uint_eq(kiln_mesh_hash(mesh), hash);
+        ck_assert_uint_eq(kiln_test_columns_hash(&p->r), columns);
+        return;
+    }
+    ck_assert_int_eq(kiln_remesher_keep(&p->r, &mark), KILN_ACCEPTED);
+    tally->done[kind]++;
+    tally->surface[kind] += (proposal.flags & KILN_CAVITY_SURFACE) != 0;
+    tally->regions[kind] += (proposal.flags & KILN_CAVITY_REGIONS) != 0;
+    tally->features[kind] += (proposal.flags & KILN_CAVITY_FEATURES) != 0;
+    tally->met[kind] += proposal.has_place;
+}
+
+/* A tet is split by a vertex close to one of its faces, or of its edges: caps and slivers that a
+ * contraction can take away. */
+static void add_flat_tets(pass *p, kiln_random *random)
+{
+    kiln_mesh *mesh = p->mesh;
+    uint32_t t = kiln_random_below(random, mesh->table[KILN_ON_TET].used);
+    if (!kiln_tet_live(mesh, t))
+        return;
+    const kiln_tet tet = mesh->tet[t];
+    double weight[4], sum = 0.0;
+    for (int k = 0; k < 4; k++)
+        sum += weight[k] = kiln_random_below(random, 2) ? 0.02 : 1.0;
+    kiln_vec3 u = {0, 0, 0}, x = {0, 0, 0};
+    for (int k = 0; k < 4; k++) {
+        u = kiln_v3_madd(u, weight[k] / sum, mesh->u[tet.v[k]]);
+        x = kiln_v3_madd(x, weight[k] / sum, mesh->x[tet.v[k]]);
+    }
+    kiln_proposal proposal;
+    const uint32_t corner[4] = {0, 1, 2, 3};
+    if (!kiln_split_propose(&p->r, &p->r.workspace, t, corner, 4, &proposal))
+        return;
+    proposal.place.u = u;
+    proposal.place.x = x;
+    proposal.quality = NULL;
+    kiln_remesher_apply(&p->r, &proposal);
+}
+
+/* Boxes of several regions: whatever is contracted, nothing of the shape is lost. */
+START_TEST(boxes_keep_their_shape)
+{
+    outcome all = {0};
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        kiln_context *context = kiln_test_context(1);
+        kiln_mesh *mesh = kiln_test_layered_box(context, 0.05, seed);
+        if (seed % 2)
+            for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+                mesh->x[v] = kiln_v3(1.5 * mesh->u[v].x + 0.2 * mesh->u[v].y, mesh->u[v].y,
+                                     mesh->u[v].z - 0.3 * mesh->u[v].x);
+        const kiln_test_shape shape = kiln_test_shape_of(mesh);
+        pass p;
+        begin(&p, context, mesh);
+        kiln_random random = kiln_random_start(seed, 5);
+        for (uint64_t i = 0; i < kiln_test_rounds(1500, 8000); i++) {
+            kiln_arena_mark scratch = kiln_arena_set_mark(&p.r.workspace.arena);
+            attempt(&p, &random, i % 4 != 0, &all);
+            if (i % 2 == 0)
+                add_flat_tets(&p, &random);
+            kiln_arena_release(&p.r.workspace.arena, scratch);
+            if (i % 100 != 0)
+                continue;
+            kiln_test_audit(mesh);
+            const kiln_test_shape now = kiln_test_shape_of(mesh);
+            kiln_test_same_shape(&now, &shape, 1.0, 1e-11);
+        }
+        end(&p);
+    }
+    for (int kind = 0; kind < 3; kind++) {
+        ck_assert_int_gt(all.done[kind], 20);
+        ck_assert_int_gt(all.surface[kind], 5);
+        ck_assert_int_gt(all.regions[kind], 5);
+        ck_assert_int_gt(all.met[kind], 5);
+    }
+    ck_assert_int_gt(all.features[0], 5);
+    ck_assert_int_gt(all.features[1], 5);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("contract");
     TCase *all = kiln_test_case(suite, "edges");
     tcase_add_test(all, random_edges_inside);
+    tcase_add_test(all, link_condition_is_what_it_says);
+    tcase_add_test(all, refusals);
+    TCase *more = kiln_test_case(suite, "faces and tets");
+    tcase_add_test(more, cap_is_peeled);
+    tcase_add_test(more, boxes_keep_their_shape);
     return suite;
 }
