@@ -3,6 +3,7 @@
 #include <stdbool.h>
 
 static const double PARALLEL = 2.5e-16; /* of |u x v|^2 / |u|^2 |v|^2 */
+static const double NEEDLE = 1e-8;      /* of the same: below it a normal is mostly rounding */
 
 double kiln_distance2_points(kiln_vec3 a, kiln_vec3 b)
 {
@@ -98,6 +99,35 @@ kiln_closest_point kiln_closest_on_triangle(kiln_vec3 p, const kiln_vec3 triangl
     consider_edge(&best, q, 2, 0);
     consider_face(&best, q, 0, 1, 2);
     return best;
+}
+
+/* Squared distance from the origin to the edge from a along e. */
+static double edge_distance2(kiln_vec3 a, kiln_vec3 e)
+{
+    double length2 = kiln_v3_norm2(e), t = length2 > 0.0 ? -kiln_v3_dot(a, e) / length2 : 0.0;
+    t = t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
+    return kiln_v3_norm2(kiln_v3_madd(a, t, e));
+}
+
+double kiln_triangle_distance2(kiln_vec3 p, const kiln_vec3 triangle[3])
+{
+    kiln_vec3 a = kiln_v3_sub(triangle[0], p), b = kiln_v3_sub(triangle[1], p),
+              c = kiln_v3_sub(triangle[2], p);
+    kiln_vec3 ab = kiln_v3_sub(b, a), bc = kiln_v3_sub(c, b), ca = kiln_v3_sub(a, c);
+    kiln_vec3 n = kiln_v3_cross(ab, bc);
+    double n2 = kiln_v3_norm2(n);
+    if (!(n2 > NEEDLE * kiln_v3_norm2(ab) * kiln_v3_norm2(bc)))
+        return kiln_closest_on_triangle(p, triangle).distance2;
+    /* On which side of the planes that stand on the edges the origin is. */
+    double outside_ab = kiln_v3_triple(n, ab, a), outside_bc = kiln_v3_triple(n, bc, b);
+    double outside_ca = kiln_v3_triple(n, ca, c);
+    if (outside_ab <= 0.0 && outside_bc <= 0.0 && outside_ca <= 0.0) {
+        double height = kiln_v3_dot(n, a);
+        return height * height / n2;
+    }
+    double d_ab = edge_distance2(a, ab), d_bc = edge_distance2(b, bc), d_ca = edge_distance2(c, ca);
+    double least = d_ab < d_bc ? d_ab : d_bc;
+    return least < d_ca ? least : d_ca;
 }
 
 static double largest(const kiln_vec3 *q, int n)

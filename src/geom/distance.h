@@ -33,6 +33,10 @@ double kiln_distance2_points(kiln_vec3 a, kiln_vec3 b);
 kiln_closest_point kiln_closest_on_edge(kiln_vec3 p, const kiln_vec3 edge[2]);
 kiln_closest_point kiln_closest_on_triangle(kiln_vec3 p, const kiln_vec3 triangle[3]);
 
+/* The squared distance alone, quickly, for searches: right to about 1e-13 of the squares of the
+ * lengths involved, so ask kiln_closest_on_triangle about the one that is found. */
+double kiln_triangle_distance2(kiln_vec3 p, const kiln_vec3 triangle[3]);
+
 /* Distance 0 and feature 15 inside, in a tet of either orientation. */
 kiln_closest_point kiln_closest_on_tet(kiln_vec3 p, const kiln_vec3 tet[4]);
 

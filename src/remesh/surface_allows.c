@@ -156,7 +156,7 @@ static double distance2_to(const facet *f, size_t count, kiln_vec3 p)
 {
     double least = INFINITY;
     for (size_t i = 0; i < count; i++)
-        least = fmin(least, kiln_closest_on_triangle(p, f[i].p).distance2);
+        least = fmin(least, kiln_triangle_distance2(p, f[i].p));
     return least;
 }
 

@@ -273,6 +273,8 @@ kiln_status kiln_surface_finish(const kiln_remesher *remesher, struct kiln_surfa
     for (size_t i = 0; i < surface->triangles.count; i++)
         surface->triangles.data[i].flat = lies_flat(remesher, surface, &surface->triangles.data[i]);
     finish_segments(remesher, surface);
+    for (size_t i = 0; i < surface->triangles.count; i++)
+        surface->reach += 0.1 * surface->triangles.data[i].edge / (double)surface->triangles.count;
     KILN_TRY(build_tree(remesher->context, surface, false, &surface->triangle_tree, error));
     return build_tree(remesher->context, surface, true, &surface->segment_tree, error);
 }
@@ -289,7 +291,7 @@ static double triangle_distance2(void *user, uint32_t item, kiln_vec3 point)
     double side = kiln_v3_dot(t->normal, query->direction);
     if ((t->interface ? fabs(side) : side) < SAME_SIDE)
         return INFINITY;
-    return kiln_closest_on_triangle(point, t->p).distance2;
+    return kiln_triangle_distance2(point, t->p);
 }
 
 static double segment_distance2(void *user, uint32_t item, kiln_vec3 point)
@@ -313,11 +315,21 @@ static kiln_vec3 shortened(kiln_vec3 v, double most)
     return length > most ? kiln_v3_scale(v, most / length) : v;
 }
 
+/* Points asked about are nearly always close to the surface, and a short reach spares most of the
+ * tree. */
+static uint32_t closest(const kiln_bvh *tree, kiln_vec3 p, double reach,
+                        kiln_bvh_distance2 distance2, void *user)
+{
+    uint32_t item = kiln_bvh_closest(tree, p, reach * reach, distance2, user, NULL);
+    return item != KILN_BVH_NONE ? item
+                                 : kiln_bvh_closest(tree, p, INFINITY, distance2, user, NULL);
+}
+
 kiln_foot kiln_surface_foot(const struct kiln_surface *surface, kiln_vec3 p, kiln_vec3 normal)
 {
     foot_query query = {surface, normal};
-    kiln_foot foot = {.item = kiln_bvh_closest(&surface->triangle_tree, p, INFINITY,
-                                               triangle_distance2, &query, NULL)};
+    kiln_foot foot = {
+        .item = closest(&surface->triangle_tree, p, surface->reach, triangle_distance2, &query)};
     if (foot.item == KILN_BVH_NONE)
         return foot;
     const kiln_sheet_triangle *t = &surface->triangles.data[foot.item];
@@ -344,8 +356,8 @@ kiln_foot kiln_surface_curve_foot(const struct kiln_surface *surface, kiln_vec3 
                                   kiln_vec3 direction)
 {
     foot_query query = {surface, direction};
-    kiln_foot foot = {.item = kiln_bvh_closest(&surface->segment_tree, p, INFINITY,
-                                               segment_distance2, &query, NULL)};
+    kiln_foot foot = {
+        .item = closest(&surface->segment_tree, p, surface->reach, segment_distance2, &query)};
     if (foot.item == KILN_BVH_NONE)
         return foot;
     const kiln_feature_segment *s = &surface->segments.data[foot.item];

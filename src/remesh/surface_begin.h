@@ -41,6 +41,7 @@ struct kiln_surface {
     kiln_f64_array volume;        /* [part] */
     double size;                  /* longest side of the bounding box of the sheets */
     double rounding;              /* of a coordinate */
+    double reach;                 /* a tenth of the mean edge: how far one looks first */
 };
 
 /* Where a point is over the begin surface (or curve). */

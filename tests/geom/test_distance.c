@@ -173,6 +173,8 @@ START_TEST(points_match_the_reference)
         kiln_closest_point c = kiln_closest_on_edge(p, q);
         check_point(&c, p, q, 2);
         c = kiln_closest_on_triangle(p, q);
+        ck_assert_double_eq_tol(kiln_triangle_distance2(p, q), c.distance2,
+                                1e-12 * (1.0 + c.distance2));
         check_point(&c, p, q, 3);
         c = kiln_closest_on_tet(p, q);
         check_point(&c, p, q, 4);
