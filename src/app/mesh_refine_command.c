@@ -130,21 +130,10 @@ static bool is_inside(void *user, const kiln_mesh *mesh, uint32_t tet)
     return tet < m->count && m->inside[tet];
 }
 
-static uint32_t highest_generation(const job *j)
-{
-    uint32_t highest = 0;
-    for (uint32_t t = 0; t < j->mesh->table[KILN_ON_TET].used; t++) {
-        uint32_t generation = kiln_refine_generation(j->refiner, t);
-        if (kiln_tet_live(j->mesh, t) && generation != KILN_NONE && generation > highest)
-            highest = generation;
-    }
-    return highest;
-}
-
 /* Generation by generation, so that the selection sees the mesh as it has become. */
 static kiln_status coarsen_selected(job *j, uint32_t least, kiln_error *error)
 {
-    for (uint32_t generation = highest_generation(j); generation > least; generation--) {
+    for (uint32_t generation = kiln_refine_highest(j->refiner); generation > least; generation--) {
         kiln_refine_report report;
         KILN_TRY(kiln_picks_select(j->mesh, KILN_ON_TET, &j->where, &j->chosen, error));
         membership m = {.count = j->mesh->table[KILN_ON_TET].used};

@@ -39,6 +39,7 @@ kiln_status kiln_refiner_create(kiln_mesh *mesh, kiln_refiner **out, kiln_error 
     memset(refiner, 0, sizeof *refiner);
     refiner->mesh = mesh;
     refiner->column = column;
+    kiln_walker_init(&refiner->walker, mesh->context);
     *out = refiner;
     return KILN_OK;
 }
@@ -54,6 +55,7 @@ void kiln_refiner_destroy(kiln_refiner *refiner)
     kiln_array_free(context, &refiner->plan.faces);
     kiln_array_free(context, &refiner->plan.made);
     kiln_array_free(context, &refiner->ring);
+    kiln_walker_free(&refiner->walker);
     kiln_array_free(context, &refiner->wanted);
     kiln_array_free(context, &refiner->wanted_log);
     kiln_release(context, refiner, sizeof *refiner);
@@ -68,6 +70,18 @@ uint32_t kiln_refine_generation(const kiln_refiner *refiner, uint32_t tet)
 {
     kiln_refine_word word = kiln_word_of(refiner, tet);
     return kiln_word_known(word) ? kiln_word_generation(word) : KILN_NONE;
+}
+
+uint32_t kiln_refine_highest(const kiln_refiner *refiner)
+{
+    const kiln_mesh *mesh = refiner->mesh;
+    uint32_t highest = 0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        kiln_refine_word word = kiln_word_of(refiner, t);
+        if (kiln_tet_live(mesh, t) && kiln_word_known(word) && kiln_word_generation(word) > highest)
+            highest = kiln_word_generation(word);
+    }
+    return highest;
 }
 
 static const kiln_field *words(const kiln_refiner *r)
@@ -210,15 +224,21 @@ static void start_report(kiln_refine_report *report)
     *report = (kiln_refine_report){.first_blocked = KILN_NONE};
 }
 
+static kiln_status check_goal(uint32_t goal, kiln_error *error)
+{
+    if (goal <= KILN_REFINE_LAST)
+        return KILN_OK;
+    return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1,
+                     "a word holds %d cycles, which end at generation %d, not %u",
+                     KILN_REFINE_CYCLES, KILN_REFINE_LAST, goal);
+}
+
 kiln_status kiln_refine_tets(kiln_refiner *refiner, const uint32_t *tets, size_t count,
                              uint32_t goal, kiln_refine_report *report, kiln_error *error)
 {
     const kiln_mesh *mesh = refiner->mesh;
     start_report(report);
-    if (goal > KILN_REFINE_LAST)
-        return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1,
-                         "a word holds %d cycles, which end at generation %d, not %u",
-                         KILN_REFINE_CYCLES, KILN_REFINE_LAST, goal);
+    KILN_TRY(check_goal(goal, error));
     for (size_t i = 0; i < count; i++)
         if (tets[i] >= mesh->table[KILN_ON_TET].used || !kiln_tet_live(mesh, tets[i]))
             return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1, "tet %u is not there", tets[i]);
@@ -229,6 +249,39 @@ kiln_status kiln_refine_tets(kiln_refiner *refiner, const uint32_t *tets, size_t
     kiln_status status = refine_wanted(refiner, goal, report, error);
     end_wanted(refiner);
     return status;
+}
+
+/* One generation of a star. A step of one of its tets may take others with it, so each is looked at
+ * again before its turn. */
+static kiln_status refine_star(kiln_refiner *r, uint32_t vertex, uint32_t generation,
+                               kiln_refine_report *report, kiln_error *error)
+{
+    const kiln_mesh *mesh = r->mesh;
+    KILN_TRY(kiln_star(mesh, vertex, &r->walker, error));
+    for (size_t i = 0; i < r->walker.tets.count; i++) {
+        uint32_t t = r->walker.tets.data[i];
+        if (kiln_tet_live(mesh, t) && kiln_is_at(r, t, generation) &&
+            kiln_tet_corner(&mesh->tet[t], vertex) < 4)
+            KILN_TRY(attempt(r, t, kiln_refine_step, report, error));
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln_refine_stars(kiln_refiner *refiner, const uint32_t *vertices, size_t count,
+                              uint32_t goal, kiln_refine_report *report, kiln_error *error)
+{
+    const kiln_mesh *mesh = refiner->mesh;
+    start_report(report);
+    KILN_TRY(check_goal(goal, error));
+    for (size_t i = 0; i < count; i++)
+        if (vertices[i] >= mesh->table[KILN_ON_VERTEX].used || !kiln_vertex_live(mesh, vertices[i]))
+            return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1, "vertex %u is not there",
+                             vertices[i]);
+    KILN_TRY(adopt(refiner, error));
+    for (uint32_t generation = 0; generation < goal; generation++)
+        for (size_t i = 0; i < count; i++)
+            KILN_TRY(refine_star(refiner, vertices[i], generation, report, error));
+    return KILN_OK;
 }
 
 /* Of the tets that have not yet finished the cycle, those that are wanted. */
@@ -279,7 +332,7 @@ kiln_status kiln_coarsen_where(kiln_refiner *refiner, kiln_refine_choice choice,
     KILN_TRY(adopt(refiner, error));
     refiner->willing = choice;
     kiln_status status = KILN_OK;
-    for (uint32_t generation = KILN_REFINE_LAST; generation > least; generation--)
+    for (uint32_t generation = kiln_refine_highest(refiner); generation > least; generation--)
         for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used && status == KILN_OK; t++)
             if (kiln_tet_live(mesh, t) && kiln_is_at(refiner, t, generation) &&
                 starts_undoing(refiner, t, generation) &&

@@ -42,6 +42,9 @@ kiln_refine_word kiln_refine_word_of(const kiln_refiner *refiner, uint32_t tet);
 /* KILN_NONE for a foreign tet. */
 uint32_t kiln_refine_generation(const kiln_refiner *refiner, uint32_t tet);
 
+/* Of all tets; 0 when nothing is refined. */
+uint32_t kiln_refine_highest(const kiln_refiner *refiner);
+
 /* One generation up, after its neighbours were brought to where the step needs them. When refused
  * the caller rolls back: neighbours may have been refined. KILN_REFUSED_LOCKED when a tet that is
  * locked, foreign or in the last generation stands in the way. */
@@ -77,6 +80,12 @@ typedef struct kiln_refine_choice {
  * one unless a transaction is open, which then holds them all. Only memory is an error. */
 kiln_status kiln_refine_tets(kiln_refiner *refiner, const uint32_t *tets, size_t count,
                              uint32_t goal, kiln_refine_report *report, kiln_error *error);
+
+/* All tets at the vertices, as they come and go, to a generation of at least `goal`: what a
+ * stressed node asks for (ABF section 3). Much less than the above, which keeps to the initial
+ * tets. */
+kiln_status kiln_refine_stars(kiln_refiner *refiner, const uint32_t *vertices, size_t count,
+                              uint32_t goal, kiln_refine_report *report, kiln_error *error);
 
 /* Whole cycles wherever tets are still wanted, at most `cycles` of them. */
 kiln_status kiln_refine_where(kiln_refiner *refiner, kiln_refine_choice choice, uint32_t cycles,

@@ -30,6 +30,7 @@ struct kiln_refiner {
     size_t column; /* of the words among the fields of tets */
     kiln_refine_plan plan;
     kiln_u32_array ring;
+    kiln_walker walker;
     kiln_refine_choice willing; /* tets that may be undone */
 
     /* [tet] 1 where a request wants more, handed on by overlap; empty between requests. */

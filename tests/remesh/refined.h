@@ -118,23 +118,12 @@ static inline kiln_verdict try_change(kiln_refiner *refiner, kiln_mesh *mesh, ui
     return kiln_txn_settle(&txn, change(refiner, &txn, tet));
 }
 
-/* The tets at a vertex, lowest first where there is a choice, to a generation. */
-static inline void refine_star(kiln_refiner *refiner, kiln_mesh *mesh, uint32_t vertex,
-                               uint32_t goal)
+/* The tets at a vertex to a generation; nothing may stand in the way. */
+static inline void refine_star(kiln_refiner *refiner, uint32_t vertex, uint32_t goal)
 {
-    kiln_walker walker;
-    kiln_walker_init(&walker, mesh->context);
-    for (bool all = false; !all;) {
-        ck_assert_int_eq(kiln_star(mesh, vertex, &walker, NULL), KILN_OK);
-        all = true;
-        for (size_t i = 0; i < walker.tets.count && all; i++) {
-            uint32_t t = walker.tets.data[i];
-            all = kiln_refine_generation(refiner, t) >= goal;
-            if (!all)
-                ck_assert_int_eq(try_change(refiner, mesh, t, kiln_refine_step), KILN_ACCEPTED);
-        }
-    }
-    kiln_walker_free(&walker);
+    kiln_refine_report report;
+    ck_assert_int_eq(kiln_refine_stars(refiner, &vertex, 1, goal, &report, NULL), KILN_OK);
+    ck_assert_uint_eq(report.blocked, 0);
 }
 
 static inline void expect_counts(const kiln_mesh *mesh, uint32_t tets, uint32_t vertices)

@@ -84,7 +84,7 @@ static void check_local(kiln_mesh *mesh, uint32_t vertex, const expectation *exp
     kiln_refiner *refiner = refiner_on(mesh);
     picture before = take_picture(mesh);
     for (uint32_t g = 0; g < generations; g++) {
-        refine_star(refiner, mesh, vertex, g + 1);
+        refine_star(refiner, vertex, g + 1);
         expect_counts(mesh, expected[g].tets, expected[g].vertices);
         kiln_test_audit(mesh);
     }
@@ -126,7 +126,7 @@ START_TEST(eight_cycles_and_no_more)
     kiln_mesh *mesh = tets_of(context, 1, false);
     kiln_refiner *refiner = refiner_on(mesh);
     picture before = take_picture(mesh);
-    refine_star(refiner, mesh, 0, KILN_REFINE_LAST);
+    refine_star(refiner, 0, KILN_REFINE_LAST);
     expect_counts(mesh, 161, 84);
     kiln_test_audit(mesh);
     uint64_t hash = kiln_mesh_hash(mesh);
