@@ -80,7 +80,8 @@ kiln_status kiln_improve_report_end(const kiln_remesher *remesher,
 
 /* One topological pass, taken back when it brought in something worse (DLR 4.5). Returns how many
  * changes were kept. */
-static uint32_t flip_or_undo(kiln_remesher *remesher, kiln_u32_array *set, double target)
+static uint32_t flip_or_undo(kiln_remesher *remesher, kiln_u32_array *set,
+                             const kiln_pass_limits *limits)
 {
     double before = kiln_remesher_worst(remesher, set->data, set->count);
     kiln_arena *arena = &remesher->workspace.arena;
@@ -95,7 +96,7 @@ static uint32_t flip_or_undo(kiln_remesher *remesher, kiln_u32_array *set, doubl
         return 0;
     }
     memcpy(kept, set->data, count * sizeof *kept);
-    uint32_t changes = kiln_flip_pass(remesher, set, target);
+    uint32_t changes = kiln_flip_pass(remesher, set, limits);
     bool worse = kiln_remesher_worst(remesher, set->data, set->count) < before;
     if (worse)
         kiln_remesher_undo(remesher, &mark);
@@ -108,33 +109,55 @@ static uint32_t flip_or_undo(kiln_remesher *remesher, kiln_u32_array *set, doubl
     return changes;
 }
 
-static bool flips_reach(kiln_remesher *remesher, kiln_u32_array *set, double target, double goal)
+static double worst_of(const kiln_remesher *remesher, const kiln_u32_array *set)
 {
-    while (flip_or_undo(remesher, set, target) > 0)
-        if (kiln_remesher_worst(remesher, set->data, set->count) >= goal)
-            return true;
-    return kiln_remesher_worst(remesher, set->data, set->count) >= goal;
+    return kiln_remesher_worst(remesher, set->data, set->count);
 }
 
+static bool flips_reach(kiln_remesher *remesher, kiln_u32_array *set,
+                        const kiln_pass_limits *limits, double goal)
+{
+    while (flip_or_undo(remesher, set, limits) > 0)
+        if (worst_of(remesher, set) >= goal)
+            return true;
+    return worst_of(remesher, set) >= goal;
+}
+
+/* Before anything else: one change that settles the matter by itself. */
+static bool single_change_reaches(kiln_remesher *remesher, kiln_u32_array *set, double goal)
+{
+    const kiln_pass_limits settling = {.target = goal, .enough = goal, .least = goal};
+    if (flips_reach(remesher, set, &settling, goal))
+        return true;
+    kiln_smooth_pass(remesher, set, &settling);
+    if (worst_of(remesher, set) >= goal)
+        return true;
+    kiln_contract_pass(remesher, set, &settling);
+    return worst_of(remesher, set) >= goal;
+}
+
+/* DLR Listing 1. Contraction keeps to the bad tets, or it would eat up their neighbourhood. */
 static bool round_reaches(kiln_remesher *remesher, kiln_u32_array *set, double target, double goal)
 {
-    if (flips_reach(remesher, set, target, goal))
+    const kiln_pass_limits limits = {.target = target, .enough = goal, .least = -INFINITY};
+    const kiln_pass_limits bad = {.target = goal, .enough = goal, .least = -INFINITY};
+    if (flips_reach(remesher, set, &limits, goal))
         return true;
-    kiln_contract_pass(remesher, set, target);
-    if (kiln_remesher_worst(remesher, set->data, set->count) >= goal)
+    kiln_contract_pass(remesher, set, &bad);
+    if (worst_of(remesher, set) >= goal)
         return true;
-    kiln_insert_pass(remesher, set, goal, &kiln_insertion_hard);
-    if (kiln_remesher_worst(remesher, set->data, set->count) >= goal)
+    kiln_insert_pass(remesher, set, &bad, &kiln_insertion_hard);
+    if (worst_of(remesher, set) >= goal)
         return true;
-    kiln_smooth_pass(remesher, set, target, goal);
-    return kiln_remesher_worst(remesher, set->data, set->count) >= goal;
+    kiln_smooth_pass(remesher, set, &limits);
+    return worst_of(remesher, set) >= goal;
 }
 
 bool kiln_improve_tet(kiln_remesher *remesher, uint32_t tet, const kiln_improve_options *options)
 {
     kiln_u32_array set = {0};
-    bool reached = false;
     kiln_set_add(remesher, &set, &tet, 1);
+    bool reached = single_change_reaches(remesher, &set, options->goal);
     for (uint32_t round = 0; round < options->rounds && !reached; round++) {
         /* The neighbours' turn comes when the bad tets alone have resisted. */
         double target = round < 2 ? options->goal : INFINITY;

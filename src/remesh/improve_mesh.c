@@ -69,30 +69,39 @@ static bool go_on(schedule *s, const char *stage)
     return !s->report->stopped && !s->remesher->workspace.failed;
 }
 
+static kiln_pass_limits below(double target)
+{
+    return (kiln_pass_limits){.target = target, .enough = INFINITY, .least = -INFINITY};
+}
+
 static uint32_t flip_all(schedule *s, double target)
 {
     uint32_t since = s->flipped;
     s->flipped = s->remesher->mesh->clock + 1;
-    return kiln_flip_pass(s->remesher, changed_since(s, since, target), target);
+    kiln_pass_limits limits = below(target);
+    return kiln_flip_pass(s->remesher, changed_since(s, since, target), &limits);
 }
 
 static uint32_t smooth_all(schedule *s, double target)
 {
     uint32_t since = s->smoothed;
     s->smoothed = s->remesher->mesh->clock + 1;
-    return kiln_smooth_pass(s->remesher, changed_since(s, since, target), target, INFINITY);
+    kiln_pass_limits limits = below(target);
+    return kiln_smooth_pass(s->remesher, changed_since(s, since, target), &limits);
 }
 
 static uint32_t contract_all(schedule *s, double target)
 {
     uint32_t since = s->contracted;
     s->contracted = s->remesher->mesh->clock + 1;
-    return kiln_contract_pass(s->remesher, changed_since(s, since, target), target);
+    kiln_pass_limits limits = below(target);
+    return kiln_contract_pass(s->remesher, changed_since(s, since, target), &limits);
 }
 
 static uint32_t insert_worst(schedule *s, double target, const kiln_insertion_effort *effort)
 {
-    return kiln_insert_pass(s->remesher, changed_since(s, 0, target), target, effort);
+    kiln_pass_limits limits = below(target);
+    return kiln_insert_pass(s->remesher, changed_since(s, 0, target), &limits, effort);
 }
 
 /* Cheap operators until they gain little. */

@@ -58,11 +58,12 @@ static bool worth_trying(const kiln_remesher *remesher, uint32_t tet, double tar
 
 /* The first of an operator family's proposals for a tet. */
 typedef bool (*propose_function)(const kiln_remesher *remesher, kiln_workspace *workspace,
-                                 uint32_t tet, kiln_proposal *out);
+                                 uint32_t tet, const kiln_pass_limits *limits, kiln_proposal *out);
 
 static bool propose_flip(const kiln_remesher *remesher, kiln_workspace *workspace, uint32_t tet,
-                         kiln_proposal *out)
+                         const kiln_pass_limits *limits, kiln_proposal *out)
 {
+    (void)limits;
     for (int e = 0; e < 6; e++) {
         workspace->attempts[KILN_OP_EDGE_REMOVAL]++;
         if (kiln_edge_removal_propose(remesher, workspace, tet, kiln_edge_ends[e][0],
@@ -94,9 +95,10 @@ static bool propose_face_contraction(const kiln_remesher *remesher, kiln_workspa
 }
 
 static bool propose_contraction(const kiln_remesher *remesher, kiln_workspace *workspace,
-                                uint32_t tet, kiln_proposal *out)
+                                uint32_t tet, const kiln_pass_limits *pass, kiln_proposal *out)
 {
     kiln_contraction_limits limits = kiln_contraction_improving();
+    limits.worst = pass->least;
     for (int e = 0; e < 6; e++) {
         workspace->attempts[KILN_OP_EDGE_CONTRACTION]++;
         if (kiln_edge_contraction_propose(remesher, workspace, tet, kiln_edge_ends[e][0],
@@ -118,7 +120,7 @@ typedef struct tet_batch {
     const uint32_t *tets;
     kiln_proposal *proposal;
     bool *found;
-    double target;
+    const kiln_pass_limits *limits;
     propose_function propose;
 } tet_batch;
 
@@ -129,20 +131,20 @@ static void propose_tets(void *user, size_t chunk, size_t begin, size_t end, int
     (void)chunk;
     for (size_t i = begin; i < end; i++) {
         batch->proposal[i] = (kiln_proposal){0};
-        batch->found[i] =
-            worth_trying(batch->remesher, batch->tets[i], batch->target) &&
-            batch->propose(batch->remesher, workspace, batch->tets[i], &batch->proposal[i]);
+        batch->found[i] = worth_trying(batch->remesher, batch->tets[i], batch->limits->target) &&
+                          batch->propose(batch->remesher, workspace, batch->tets[i], batch->limits,
+                                         &batch->proposal[i]);
     }
 }
 
 /* Proposes and applies at once. */
-static bool change_tet(kiln_remesher *remesher, uint32_t tet, double target,
+static bool change_tet(kiln_remesher *remesher, uint32_t tet, const kiln_pass_limits *limits,
                        propose_function propose)
 {
     kiln_proposal proposal = {0};
     kiln_arena_mark scratch = kiln_arena_set_mark(&remesher->workspace.arena);
-    bool done = worth_trying(remesher, tet, target) &&
-                propose(remesher, &remesher->workspace, tet, &proposal) &&
+    bool done = worth_trying(remesher, tet, limits->target) &&
+                propose(remesher, &remesher->workspace, tet, limits, &proposal) &&
                 kiln_remesher_apply(remesher, &proposal) == KILN_ACCEPTED;
     kiln_arena_release(&remesher->workspace.arena, scratch);
     remesher->successes[proposal.kind] += done;
@@ -154,7 +156,7 @@ static bool change_batched(kiln_remesher *remesher, const tet_batch *batch, size
     if (!batch->found[i])
         return false;
     if (!kiln_proposal_fresh(remesher, &batch->proposal[i]))
-        return change_tet(remesher, batch->tets[i], batch->target, batch->propose);
+        return change_tet(remesher, batch->tets[i], batch->limits, batch->propose);
     bool done = kiln_remesher_apply(remesher, &batch->proposal[i]) == KILN_ACCEPTED;
     remesher->successes[batch->proposal[i].kind] += done;
     return done;
@@ -198,15 +200,16 @@ static uint32_t run_batch(kiln_remesher *remesher, kiln_u32_array *set, size_t f
     return changes;
 }
 
-static uint32_t run_pass(kiln_remesher *remesher, kiln_u32_array *set, double target,
-                         propose_function propose, follow_function follow)
+static uint32_t run_pass(kiln_remesher *remesher, kiln_u32_array *set,
+                         const kiln_pass_limits *limits, propose_function propose,
+                         follow_function follow)
 {
     kiln_arena *arena = &remesher->workspace.arena;
     kiln_arena_mark scratch = kiln_arena_set_mark(arena);
     tet_batch batch = {.remesher = remesher,
                        .proposal = kiln_arena_array(arena, kiln_proposal, BATCH),
                        .found = kiln_arena_array(arena, bool, BATCH),
-                       .target = target,
+                       .limits = limits,
                        .propose = propose};
     bool room = batch.proposal && batch.found;
     uint32_t changes = 0;
@@ -216,7 +219,7 @@ static uint32_t run_pass(kiln_remesher *remesher, kiln_u32_array *set, double ta
         if (room && left > SMALL_SET) {
             changes += run_batch(remesher, set, at, count, &batch, follow);
             at += count;
-        } else if (change_tet(remesher, set->data[at++], target, propose)) {
+        } else if (change_tet(remesher, set->data[at++], limits, propose)) {
             add_changed(remesher, set);
             if (follow)
                 follow(remesher, set);
@@ -229,16 +232,26 @@ static uint32_t run_pass(kiln_remesher *remesher, kiln_u32_array *set, double ta
     return changes;
 }
 
-uint32_t kiln_flip_pass(kiln_remesher *remesher, kiln_u32_array *set, double target)
+uint32_t kiln_flip_pass(kiln_remesher *remesher, kiln_u32_array *set,
+                        const kiln_pass_limits *limits)
 {
-    return run_pass(remesher, set, target, propose_flip, NULL);
+    return run_pass(remesher, set, limits, propose_flip, NULL);
 }
 
-static bool smooth(kiln_remesher *remesher, uint32_t vertex, double enough)
+static const kiln_pass_limits no_limits = {INFINITY, INFINITY, -INFINITY};
+
+bool kiln_flip_tet(kiln_remesher *remesher, uint32_t tet)
+{
+    return change_tet(remesher, tet, &no_limits, propose_flip);
+}
+
+static bool smooth(kiln_remesher *remesher, uint32_t vertex, const kiln_pass_limits *limits)
 {
     kiln_smoothing smoothing;
     kiln_arena_mark scratch = kiln_arena_set_mark(&remesher->workspace.arena);
-    bool done = kiln_smoothing_propose(remesher, &remesher->workspace, vertex, enough, &smoothing);
+    bool done = kiln_smoothing_propose(remesher, &remesher->workspace, vertex, limits->enough,
+                                       &smoothing) &&
+                smoothing.after >= limits->least;
     kiln_arena_release(&remesher->workspace.arena, scratch);
     done = done && kiln_remesher_move(remesher, vertex, &smoothing.place) == KILN_ACCEPTED;
     remesher->workspace.attempts[KILN_OP_SMOOTHING]++;
@@ -246,17 +259,24 @@ static bool smooth(kiln_remesher *remesher, uint32_t vertex, double enough)
     return done;
 }
 
+bool kiln_smooth_vertex(kiln_remesher *remesher, uint32_t vertex, double enough)
+{
+    const kiln_pass_limits limits = {.enough = enough, .least = -INFINITY};
+    return smooth(remesher, vertex, &limits);
+}
+
 /* What a contraction has left round its vertex is put right by smoothing it (DLR Listing 1). */
 static void smooth_made(kiln_remesher *remesher, kiln_u32_array *set)
 {
     uint32_t vertex = remesher->vertex_made;
-    if (vertex != KILN_NONE && smooth(remesher, vertex, INFINITY))
+    if (vertex != KILN_NONE && smooth(remesher, vertex, &no_limits))
         add_changed(remesher, set);
 }
 
-uint32_t kiln_contract_pass(kiln_remesher *remesher, kiln_u32_array *set, double target)
+uint32_t kiln_contract_pass(kiln_remesher *remesher, kiln_u32_array *set,
+                            const kiln_pass_limits *limits)
 {
-    return run_pass(remesher, set, target, propose_contraction, smooth_made);
+    return run_pass(remesher, set, limits, propose_contraction, smooth_made);
 }
 
 /* The movable vertices of the set's tets below `target`, each once, in memory of the arena. */
@@ -290,7 +310,7 @@ typedef struct vertex_batch {
     kiln_smoothing *smoothing;
     bool *found;
     size_t first;
-    double enough;
+    const kiln_pass_limits *limits;
 } vertex_batch;
 
 /* Vertices of one batch are taken from all over the list, so that few of them are neighbours. */
@@ -309,9 +329,10 @@ static void propose_vertices(void *user, size_t chunk, size_t begin, size_t end,
     for (size_t i = begin; i < end; i++) {
         uint32_t vertex = nth_vertex(batch, batch->first + i);
         kiln_arena_mark scratch = kiln_arena_set_mark(&workspace->arena);
-        batch->found[i] =
-            vertex != KILN_NONE && kiln_smoothing_propose(batch->remesher, workspace, vertex,
-                                                          batch->enough, &batch->smoothing[i]);
+        batch->found[i] = vertex != KILN_NONE &&
+                          kiln_smoothing_propose(batch->remesher, workspace, vertex,
+                                                 batch->limits->enough, &batch->smoothing[i]) &&
+                          batch->smoothing[i].after >= batch->limits->least;
         workspace->attempts[KILN_OP_SMOOTHING] += vertex != KILN_NONE;
         kiln_arena_release(&workspace->arena, scratch);
     }
@@ -335,7 +356,7 @@ static bool move_batched(kiln_remesher *remesher, const vertex_batch *batch, siz
         return false;
     uint32_t vertex = nth_vertex(batch, batch->first + i);
     if (!star_is_fresh(remesher, vertex, batch->smoothing[i].stamp))
-        return smooth(remesher, vertex, batch->enough);
+        return smooth(remesher, vertex, batch->limits);
     bool done = kiln_remesher_move(remesher, vertex, &batch->smoothing[i].place) == KILN_ACCEPTED;
     remesher->successes[KILN_OP_SMOOTHING] += done;
     return done;
@@ -357,14 +378,14 @@ static uint32_t smooth_batches(kiln_remesher *remesher, kiln_u32_array *set, ver
     return changes;
 }
 
-uint32_t kiln_smooth_pass(kiln_remesher *remesher, kiln_u32_array *set, double target,
-                          double enough)
+uint32_t kiln_smooth_pass(kiln_remesher *remesher, kiln_u32_array *set,
+                          const kiln_pass_limits *limits)
 {
     kiln_arena *arena = &remesher->workspace.arena;
     kiln_arena_mark scratch = kiln_arena_set_mark(arena);
-    vertex_batch batch = {.remesher = remesher, .enough = enough};
+    vertex_batch batch = {.remesher = remesher, .limits = limits};
     uint32_t changes = 0;
-    batch.vertices = vertices_of(remesher, set, target, &batch.count);
+    batch.vertices = vertices_of(remesher, set, limits->target, &batch.count);
     batch.stride = batch.count / 64 < BATCH ? batch.count / 64 : BATCH;
     if (batch.stride >= 8) {
         batch.smoothing = kiln_arena_array(arena, kiln_smoothing, batch.stride);
@@ -374,7 +395,7 @@ uint32_t kiln_smooth_pass(kiln_remesher *remesher, kiln_u32_array *set, double t
         changes = smooth_batches(remesher, set, &batch);
     else
         for (size_t i = 0; i < batch.count; i++)
-            if (smooth(remesher, batch.vertices[i], enough)) {
+            if (smooth(remesher, batch.vertices[i], limits)) {
                 add_changed(remesher, set);
                 changes++;
             }
@@ -395,8 +416,8 @@ static int by_quality(const void *a, const void *b)
                                     : (p->tet > q->tet) - (p->tet < q->tet);
 }
 
-uint32_t kiln_insert_pass(kiln_remesher *remesher, kiln_u32_array *set, double target,
-                          const kiln_insertion_effort *effort)
+uint32_t kiln_insert_pass(kiln_remesher *remesher, kiln_u32_array *set,
+                          const kiln_pass_limits *limits, const kiln_insertion_effort *effort)
 {
     uint32_t changes = 0;
     size_t count = 0;
@@ -404,7 +425,7 @@ uint32_t kiln_insert_pass(kiln_remesher *remesher, kiln_u32_array *set, double t
     ranked_tet *ranked = kiln_arena_array(&remesher->workspace.arena, ranked_tet, set->count);
     remesher->workspace.failed |= !ranked;
     for (size_t i = 0; ranked && i < set->count; i++)
-        if (worth_trying(remesher, set->data[i], target))
+        if (worth_trying(remesher, set->data[i], limits->target))
             ranked[count++] = (ranked_tet){remesher->quality.data[set->data[i]], set->data[i]};
     if (count > 0)
         qsort(ranked, count, sizeof *ranked, by_quality);

@@ -8,21 +8,35 @@
 #include "remesh/insert.h"
 #include "remesh/proposal.h"
 
-/* Edge and face removal on the tets below `target`, and on what that makes, until nothing helps.
+/* Which tets a pass looks at, and what it takes for a gain. */
+typedef struct kiln_pass_limits {
+    double target; /* tets that good are left alone */
+    double enough; /* smoothing stops when the worst is that good (INFINITY: as good as it gets) */
+    double least;  /* smoothing and contraction must leave nothing worse than this */
+} kiln_pass_limits;
+
+/* Edge and face removal on the tets below the target, and on what that makes, until nothing helps.
  * All passes return how many changes they made. */
-uint32_t kiln_flip_pass(kiln_remesher *remesher, kiln_u32_array *set, double target);
+uint32_t kiln_flip_pass(kiln_remesher *remesher, kiln_u32_array *set,
+                        const kiln_pass_limits *limits);
 
-/* Smooths every vertex of the tets below `target`, once each; the stars of those that moved join
- * the set. A vertex is left where its worst tet reaches `enough` (INFINITY: as good as it gets). */
-uint32_t kiln_smooth_pass(kiln_remesher *remesher, kiln_u32_array *set, double target,
-                          double enough);
+/* Smooths every vertex of the tets below the target, once each; the stars of those that moved join
+ * the set. */
+uint32_t kiln_smooth_pass(kiln_remesher *remesher, kiln_u32_array *set,
+                          const kiln_pass_limits *limits);
 
-/* Contracts edges of the tets below `target`, else their faces, else the tets. */
-uint32_t kiln_contract_pass(kiln_remesher *remesher, kiln_u32_array *set, double target);
+/* Contracts edges of the tets below the target, else their faces, else the tets. */
+uint32_t kiln_contract_pass(kiln_remesher *remesher, kiln_u32_array *set,
+                            const kiln_pass_limits *limits);
 
-/* Compound insertions in the tets below `target`, worst first. */
-uint32_t kiln_insert_pass(kiln_remesher *remesher, kiln_u32_array *set, double target,
-                          const kiln_insertion_effort *effort);
+/* Compound insertions in the tets below the target, worst first. */
+uint32_t kiln_insert_pass(kiln_remesher *remesher, kiln_u32_array *set,
+                          const kiln_pass_limits *limits, const kiln_insertion_effort *effort);
+
+/* The first edge or face removal that helps the tet; `changed` are the new ones. */
+bool kiln_flip_tet(kiln_remesher *remesher, uint32_t tet);
+/* Moves a vertex, till the worst of its tets reaches `enough`; `changed` is its star. */
+bool kiln_smooth_vertex(kiln_remesher *remesher, uint32_t vertex, double enough);
 
 /* Drops dead and repeated tets. */
 void kiln_set_tidy(kiln_remesher *remesher, kiln_u32_array *set);
