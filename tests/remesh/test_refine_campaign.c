@@ -106,7 +106,7 @@ static uint64_t wander(kiln_refiner *refiner, kiln_mesh *mesh, kiln_random *rand
     uint64_t done = 0;
     for (uint64_t i = 0; i < steps; i++) {
         uint32_t t = random_tet(mesh, random);
-        bool up = kiln_random_below(random, 5) < 2 && mesh->table[KILN_ON_TET].live < most;
+        bool up = kiln_random_below(random, 2) && mesh->table[KILN_ON_TET].live < most;
         if (up && kiln_refine_generation(refiner, t) >= goal)
             continue;
         bool looks = i % 64 == 0;
@@ -158,7 +158,7 @@ static uint64_t check_reversal(const char *settings, bool regions, double scale,
 
 START_TEST(comes_back_from_anywhere)
 {
-    uint64_t runs = kiln_test_rounds(1, 30), done = 0;
+    uint64_t runs = kiln_test_rounds(2, 60), done = 0;
     for (uint64_t seed = 0; seed < runs; seed++) {
         done += check_reversal("nx=2 ny=2 nz=2", false, 1.0, seed, 1500);
         done += check_reversal("nx=2 ny=2 nz=2", true, 1e6, seed, 1500);
@@ -168,10 +168,116 @@ START_TEST(comes_back_from_anywhere)
 }
 END_TEST
 
+/* Undoes wherever it is possible. */
+static void undo_all(kiln_refiner *refiner, kiln_mesh *mesh)
+{
+    for (bool undone = true; undone;) {
+        undone = false;
+        for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+            if (kiln_tet_live(mesh, t) && kiln_refine_generation(refiner, t) > 0)
+                undone |= try_change(refiner, mesh, t, kiln_refine_undo) == KILN_ACCEPTED;
+    }
+}
+
+static void audit_some(const kiln_mesh *mesh, kiln_walker *walker, kiln_random *random)
+{
+    kiln_audit_report report = {0};
+    uint32_t t = random_tet(mesh, random);
+    ck_assert_int_eq(kiln_mesh_audit_tet(mesh, t, walker, &report, NULL), KILN_OK);
+    ck_assert_msg(!report.invariant, "%s: %s", report.invariant, report.message);
+}
+
+/* Steps, undoings and changes by others in one transaction after the other, some rolled back. */
+static uint64_t mingle(kiln_refiner *refiner, kiln_mesh *mesh, kiln_random *random, uint64_t steps,
+                       uint32_t others)
+{
+    kiln_walker walker;
+    kiln_walker_init(&walker, mesh->context);
+    uint64_t done = 0;
+    for (uint64_t i = 0; i < steps; i++) {
+        bool back = kiln_random_below(random, 8) == 0;
+        uint64_t before = back ? kiln_mesh_hash(mesh) : 0;
+        kiln_txn txn = kiln_txn_begin(mesh);
+        for (int k = 0; k < 3; k++) {
+            uint32_t t = random_tet(mesh, random), what = kiln_random_below(random, 100);
+            bool full = mesh->table[KILN_ON_TET].live > 3000;
+            kiln_txn inner = kiln_txn_begin(mesh);
+            kiln_verdict verdict = what < others ? kiln_test_change(&inner, random, 1e-3, false)
+                                   : what % 2 == 0 || full ? kiln_refine_undo(refiner, &inner, t)
+                                                           : kiln_refine_step(refiner, &inner, t);
+            done += kiln_txn_settle(&inner, verdict) == KILN_ACCEPTED;
+        }
+        if (back)
+            kiln_txn_rollback(&txn);
+        else
+            kiln_txn_settle(&txn, KILN_ACCEPTED);
+        if (back)
+            ck_assert_uint_eq(kiln_mesh_hash(mesh), before);
+        if (i % 8 == 0)
+            audit_some(mesh, &walker, random);
+        if (i % 1000 == 999)
+            kiln_test_audit(mesh);
+    }
+    kiln_walker_free(&walker);
+    return done;
+}
+
+/* Among other operators: sound at every moment; what comes back is what was there; what is left is
+ * a mesh like any other once it is declared initial. */
+static uint64_t check_among_others(uint64_t seed, uint64_t steps, uint32_t others, size_t *restored)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = rich_mesh(context, "nx=2 ny=2 nz=2", seed % 2, 1.0);
+    kiln_refiner *refiner = refiner_on(mesh);
+    kiln_random random = kiln_random_start(seed, 2);
+    uint32_t rows = mesh->table[KILN_ON_TET].used;
+    kiln_tet *before = malloc(rows * sizeof *before);
+    memcpy(before, mesh->tet, rows * sizeof *before);
+    uint64_t done = mingle(refiner, mesh, &random, steps, others);
+    undo_all(refiner, mesh);
+    kiln_test_audit(mesh);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        if (!kiln_tet_live(mesh, t) || kiln_refine_generation(refiner, t) != 0)
+            continue;
+        ck_assert_uint_lt(t, rows);
+        ck_assert_int_eq(memcmp(before[t].v, mesh->tet[t].v, sizeof before[t].v), 0);
+        ++*restored;
+    }
+    kiln_txn txn = kiln_txn_begin(mesh);
+    ck_assert_int_eq(kiln_refine_rebase(refiner, &txn, 0), KILN_ACCEPTED);
+    ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
+    ck_assert_int_eq(kiln_mesh_compact(mesh, NULL, NULL), KILN_OK);
+    picture rebased = take_picture(mesh);
+    kiln_refine_report report;
+    uint32_t some[2] = {random_tet(mesh, &random), random_tet(mesh, &random)};
+    ck_assert_int_eq(kiln_refine_tets(refiner, some, 2, 5, &report, NULL), KILN_OK);
+    undo_at_random(refiner, mesh, &random);
+    compare_picture(mesh, &rebased);
+    drop_picture(&rebased);
+    free(before);
+    kiln_refiner_destroy(refiner);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+    return done;
+}
+
+START_TEST(stays_sound_among_other_operators)
+{
+    uint64_t runs = kiln_test_rounds(8, 800), done = 0;
+    size_t restored = 0;
+    for (uint64_t seed = 0; seed < runs; seed++)
+        done += check_among_others(seed, 300, seed % 4 < 2 ? 1 : 30, &restored);
+    ck_assert_uint_gt(restored, 0);
+    printf("SOAK %llu refinements, coarsenings, flips, splits and moves mixed\n",
+           (unsigned long long)done);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("refine_campaign");
     TCase *all = kiln_test_case(suite, "campaign");
     tcase_add_test(all, comes_back_from_anywhere);
+    tcase_add_test(all, stays_sound_among_other_operators);
     return suite;
 }
