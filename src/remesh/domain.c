@@ -2,6 +2,8 @@
 
 #include "remesh/domain_impl.h"
 
+enum { SLIVER_ROUNDS = 30 };
+
 kiln_domain_options kiln_domain_default_options(void)
 {
     return (kiln_domain_options){.space = KILN_SPACE_WORLD, .rounds = 8};
@@ -14,6 +16,7 @@ static kiln_status remesh(kiln_domain *domain, kiln_mesh **out, kiln_error *erro
     kiln_domain_progress(domain, "placing sites", 0.0);
     KILN_TRY(kiln_domain_place_sites(domain, error));
     KILN_TRY(kiln_domain_relax(domain, error));
+    KILN_TRY(kiln_domain_perturb(domain, SLIVER_ROUNDS, error));
     kiln_domain_progress(domain, "choosing tets", 0.0);
     KILN_TRY(kiln_domain_extract(domain, error));
     kiln_domain_peel(domain);

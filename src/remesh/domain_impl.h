@@ -84,6 +84,8 @@ kiln_status kiln_domain_place_sites(kiln_domain *domain, kiln_error *error);
 kiln_status kiln_domain_fill_lattice(kiln_domain *domain, kiln_error *error);
 /* domain_relax.c: moves them; the triangulation is that of the result. */
 kiln_status kiln_domain_relax(kiln_domain *domain, kiln_error *error);
+/* domain_perturb.c: small moves that make slivers vanish. */
+kiln_status kiln_domain_perturb(kiln_domain *domain, int rounds, kiln_error *error);
 /* domain_extract.c: which tets belong to the new mesh, by overlap. */
 kiln_status kiln_domain_extract(kiln_domain *domain, kiln_error *error);
 /* domain_peel.c: poor tets off the surface. */

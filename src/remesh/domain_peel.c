@@ -9,6 +9,8 @@
 
 #include "geom/tet_quality.h"
 
+#include <stdlib.h>
+
 static const double POOR = 0.2;
 static const double SMALL = 0.8; /* cosine of an angle that is small; minus it, large */
 
@@ -91,13 +93,42 @@ static bool last_at_edge(const kiln_domain *domain, uint32_t t, uint32_t a, uint
     return true;
 }
 
+static int compare_segments(const void *a, const void *b)
+{
+    const kiln_soup_edge *p = a, *q = b;
+    if (p->v[0] != q->v[0])
+        return p->v[0] < q->v[0] ? -1 : 1;
+    return p->v[1] < q->v[1] ? -1 : p->v[1] > q->v[1];
+}
+
+static kiln_soup_edge lower_first(uint32_t a, uint32_t b)
+{
+    return a < b ? (kiln_soup_edge){{a, b}} : (kiln_soup_edge){{b, a}};
+}
+
+static void sort_segments(kiln_domain *domain)
+{
+    for (size_t i = 0; i < domain->segments.count; i++) {
+        const uint32_t *v = domain->segments.data[i].v;
+        domain->segments.data[i] = lower_first(v[0], v[1]);
+    }
+    if (domain->segments.count)
+        qsort(domain->segments.data, domain->segments.count, sizeof *domain->segments.data,
+              compare_segments);
+}
+
 static bool holds_feature(const kiln_domain *domain, uint32_t t)
 {
     const uint32_t *v = domain->delaunay.tets.data[t].v;
     for (int e = 0; e < 6; e++) {
         uint32_t a = kiln_edge_ends[e][0], b = kiln_edge_ends[e][1];
-        if (domain->sites.data[v[a]].kind <= KILN_SITE_CURVE &&
-            domain->sites.data[v[b]].kind <= KILN_SITE_CURVE && last_at_edge(domain, t, a, b))
+        if (domain->sites.data[v[a]].kind > KILN_SITE_CURVE ||
+            domain->sites.data[v[b]].kind > KILN_SITE_CURVE)
+            continue;
+        kiln_soup_edge edge = lower_first(v[a], v[b]);
+        if (bsearch(&edge, domain->segments.data, domain->segments.count, sizeof edge,
+                    compare_segments) &&
+            last_at_edge(domain, t, a, b))
             return true;
     }
     return false;
@@ -121,6 +152,7 @@ static bool is_poor(const kiln_domain *domain, uint32_t t, double cosine[6])
 
 void kiln_domain_peel(kiln_domain *domain)
 {
+    sort_segments(domain);
     for (bool again = true; again;) {
         again = false;
         for (uint32_t t = 0; t < domain->delaunay.tets.count; t++) {

@@ -8,10 +8,11 @@
 
 #include "base/random.h"
 
-static const double SPACING = 0.75;   /* of the size, between sites of sheets */
-static const double OTHER_PART = 0.6; /* of the size, to features of another body */
-static const double SAMPLES = 12.0;   /* for each square of the size */
-static const double FLAT = 1e-8;      /* 1 - |mean of unit normals|, half the angle squared */
+static const double SPACING = 0.75;     /* of the size, between sites of sheets */
+static const double BETWEEN_BENT = 0.6; /* of the size, between old vertices that hold the shape */
+static const double OTHER_PART = 0.6;   /* of the size, to features of another body */
+static const double SAMPLES = 12.0;     /* for each square of the size */
+static const double FLAT = 1e-8;        /* 1 - |mean of unit normals|, half the angle squared */
 enum { MOST_SAMPLES = 1 << 16 };
 
 typedef struct thrower {
@@ -155,7 +156,8 @@ static bool block(void *user, uint32_t item)
     /* The other side of something thin is another matter. */
     if (same_part && by->kind == KILN_SITE_SHEET && kiln_v3_dot(by->normal, it->normal) <= 0.0)
         return true;
-    double reach = (on_feature ? OTHER_PART : SPACING) * by->size;
+    bool bent = by->kind == KILN_SITE_SHEET && it->pinned && same_part;
+    double reach = (on_feature ? OTHER_PART : bent ? BETWEEN_BENT : SPACING) * by->size;
     if (kiln_v3_norm2(kiln_v3_sub(by->x, it->x)) < reach * reach)
         w->blocked.data[item] = 1;
     return true;

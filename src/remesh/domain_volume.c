@@ -8,7 +8,8 @@
 
 static const double FULLY_BENT = 0.05; /* radians; flatter vertices move in proportion */
 static const double FLAT = 1e-4;       /* radians; flatter ones do not */
-static const double WORSE = 0.5;       /* no tet may fall below this part of its quality */
+static const double POOR = 0.1;        /* no tet may fall below this quality, and */
+static const double WORSE = 0.5;       /* below this part of the quality it had */
 static const double FARTHEST = 0.1;    /* of the size */
 enum { ROUNDS = 3, HALVINGS = 6 };
 
@@ -87,9 +88,10 @@ static bool allowed(const kiln_domain *domain, const surface_site *at, double of
             x[i] = position(domain, v[i]);
             y[i] = moved(domain, at, v[i], offset);
         }
+        double before = kiln_tet_quality(&x[0], &x[1], &x[2], &x[3]);
+        double after = kiln_tet_quality(&y[0], &y[1], &y[2], &y[3]);
         if (kiln_orient3d(y[0], y[1], y[2], y[3]) <= 0.0 ||
-            kiln_tet_quality(&y[0], &y[1], &y[2], &y[3]) <
-                WORSE * kiln_tet_quality(&x[0], &x[1], &x[2], &x[3]))
+            (after < POOR && after < WORSE * before))
             return false;
     }
     return true;

@@ -1,0 +1,135 @@
+/* Slivers away by moving sites: optimal positions leave flat tets of four sites nearly on a circle,
+ * which a small move of one of them makes vanish from the triangulation (Li 2000).
+ *
+ * In each round every inside site of a tet below GOAL is tried at another place, all of them
+ * at once; after the triangulation, those whose worst tet has become worse go back. */
+#include "remesh/domain_impl.h"
+
+#include "base/random.h"
+#include "geom/tet_quality.h"
+
+static const double GOAL = 0.3;
+static const double LEAST_STEP = 0.04, MOST_STEP = 0.25; /* of the size */
+static const double CLEARANCE = 0.35;                    /* of the size, from sheets */
+
+typedef struct trial {
+    double worst; /* of the site's tets now */
+    double before;
+    kiln_vec3 from; /* where it was before it was tried elsewhere */
+    bool tried;
+} trial;
+
+typedef struct perturber {
+    kiln_domain *domain;
+    trial *trial; /* [site] */
+    kiln_vec3 *points;
+} perturber;
+
+static kiln_status triangulate(perturber *p, kiln_error *error)
+{
+    kiln_domain *domain = p->domain;
+    for (size_t i = 0; i < domain->sites.count; i++) {
+        p->points[i] = domain->sites.data[i].x;
+        p->trial[i].worst = 1.0;
+    }
+    KILN_TRY(kiln_delaunay_build(&domain->delaunay, domain->context, p->points, domain->sites.count,
+                                 error));
+    for (size_t t = 0; t < domain->delaunay.tets.count; t++) {
+        const uint32_t *v = domain->delaunay.tets.data[t].v;
+        const kiln_vec3 *x = p->points;
+        double quality = kiln_tet_quality(&x[v[0]], &x[v[1]], &x[v[2]], &x[v[3]]);
+        for (int i = 0; i < 4; i++)
+            if (quality < p->trial[v[i]].worst)
+                p->trial[v[i]].worst = quality;
+    }
+    return KILN_OK;
+}
+
+/* Back to where they were; returns whether any did. */
+static bool take_back(perturber *p)
+{
+    bool any = false;
+    for (size_t i = 0; i < p->domain->sites.count; i++) {
+        trial *t = &p->trial[i];
+        if (t->tried && t->worst <= t->before) {
+            p->domain->sites.data[i].x = t->from;
+            any = true;
+        }
+        t->tried = false;
+    }
+    return any;
+}
+
+static bool try_elsewhere(perturber *p, uint32_t i, int round)
+{
+    kiln_domain *domain = p->domain;
+    kiln_site *site = &domain->sites.data[i];
+    kiln_random random = kiln_random_start(domain->context->seed + (uint64_t)round, i);
+    kiln_vec3 d, nearest;
+    do {
+        d.x = kiln_random_range(&random, -1.0, 1.0);
+        d.y = kiln_random_range(&random, -1.0, 1.0);
+        d.z = kiln_random_range(&random, -1.0, 1.0);
+    } while (kiln_v3_norm2(d) > 1.0 || kiln_v3_norm2(d) < 0.01);
+    double step = kiln_random_range(&random, LEAST_STEP, MOST_STEP) * site->size;
+    kiln_vec3 to = kiln_v3_madd(site->x, step, kiln_v3_normalize(d));
+    if (kiln_domain_closest(domain, to, CLEARANCE * site->size, &nearest) != KILN_BVH_NONE ||
+        kiln_domain_locate(domain, to) == KILN_NONE)
+        return false;
+    p->trial[i] = (trial){p->trial[i].worst, p->trial[i].worst, site->x, true};
+    site->x = to;
+    return true;
+}
+
+/* One site a bad tet, the one with the worst tets that is not tried yet; neighbours that were tried
+ * at once would judge each other's moves. */
+static bool try_others(perturber *p, int round)
+{
+    const kiln_domain *domain = p->domain;
+    bool any = false;
+    for (size_t t = 0; t < domain->delaunay.tets.count; t++) {
+        const uint32_t *v = domain->delaunay.tets.data[t].v;
+        const kiln_vec3 *x = p->points;
+        bool busy = false;
+        uint32_t choice = KILN_NONE;
+        for (int k = 0; k < 4; k++) {
+            uint32_t i = v[(k + round) % 4];
+            busy |= p->trial[i].tried;
+            if (domain->sites.data[i].kind == KILN_SITE_INSIDE && choice == KILN_NONE)
+                choice = i;
+        }
+        if (busy || choice == KILN_NONE ||
+            kiln_tet_quality(&x[v[0]], &x[v[1]], &x[v[2]], &x[v[3]]) >= GOAL)
+            continue;
+        any |= try_elsewhere(p, choice, round);
+    }
+    return any;
+}
+
+static kiln_status perturb(perturber *p, int rounds, kiln_error *error)
+{
+    KILN_TRY(triangulate(p, error));
+    for (int round = 0; round < rounds; round++) {
+        if (!try_others(p, round))
+            break;
+        KILN_TRY(triangulate(p, error));
+        if (take_back(p))
+            KILN_TRY(triangulate(p, error));
+        kiln_domain_progress(p->domain, "removing slivers", (round + 1.0) / rounds);
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln_domain_perturb(kiln_domain *domain, int rounds, kiln_error *error)
+{
+    size_t count = domain->sites.count, bytes = count * (sizeof(trial) + sizeof(kiln_vec3));
+    perturber p = {.domain = domain, .trial = kiln_resize(domain->context, NULL, 0, bytes)};
+    if (!p.trial)
+        return kiln_fail_memory(error, bytes);
+    p.points = (kiln_vec3 *)(void *)(p.trial + count);
+    for (size_t i = 0; i < count; i++)
+        p.trial[i] = (trial){.tried = false};
+    kiln_status status = perturb(&p, rounds, error);
+    kiln_release(domain->context, p.trial, bytes);
+    return status;
+}
