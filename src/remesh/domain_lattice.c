@@ -3,11 +3,14 @@
  * of two levels are never closer than those of the finer. */
 #include "remesh/domain_impl.h"
 
-static const double CELL = 1.1;       /* side of the cell whose mean edge is 1 */
-static const double COARSER = 1.4142; /* a cell is halved above this times the side wanted */
+static const double CELL = 1.1;    /* side of the cell whose mean edge is 1 */
+static const double COARSER = 1.5; /* times the side wanted: halved above; right on the average */
 static const double CLEARANCE = 0.55; /* of the size, from sheets */
 static const double MOST_CELLS = 1e9;
-enum { DEEPEST = 24 };
+/* How many Delaunay tets there are for each site inside and on the outline, as measured. */
+static const double TETS_PER_INNER = 6.2, TETS_PER_OUTER = 2.6;
+static const double CLOSE = 0.03;
+enum { DEEPEST = 24, ATTEMPTS = 5 };
 
 static kiln_status add_point(kiln_domain *domain, kiln_vec3 p, double size, kiln_error *error)
 {
@@ -28,9 +31,15 @@ static bool touch(void *user, uint32_t item)
     return false;
 }
 
-static kiln_status fill_cell(kiln_domain *domain, kiln_vec3 low, double side, int depth,
+typedef struct filler {
+    kiln_domain *domain;
+    double scale; /* of all sizes */
+} filler;
+
+static kiln_status fill_cell(const filler *f, kiln_vec3 low, double side, int depth,
                              kiln_error *error)
 {
+    kiln_domain *domain = f->domain;
     kiln_vec3 high = kiln_v3_add(low, kiln_v3(side, side, side));
     bool touches = false;
     kiln_bvh_query_box(&domain->tets, (kiln_box){low, high}, touch, &touches);
@@ -39,6 +48,7 @@ static kiln_status fill_cell(kiln_domain *domain, kiln_vec3 low, double side, in
     kiln_vec3 centre = kiln_v3_lerp(low, high, 0.5);
     double size;
     KILN_TRY(kiln_domain_size(domain, centre, &size, error));
+    size *= f->scale;
     if (side <= COARSER * CELL * size || depth == DEEPEST) {
         KILN_TRY(add_point(domain, low, size, error));
         return add_point(domain, centre, size, error);
@@ -46,45 +56,63 @@ static kiln_status fill_cell(kiln_domain *domain, kiln_vec3 low, double side, in
     double half = 0.5 * side;
     for (int k = 0; k < 8; k++) {
         kiln_vec3 corner = kiln_v3((k & 1) * half, (k >> 1 & 1) * half, (k >> 2 & 1) * half);
-        KILN_TRY(fill_cell(domain, kiln_v3_add(low, corner), half, depth + 1, error));
+        KILN_TRY(fill_cell(f, kiln_v3_add(low, corner), half, depth + 1, error));
     }
     return KILN_OK;
 }
 
-/* The side of the root cells: a power of two times the one wanted for the smallest size, so that a
- * uniform size is met exactly. */
-static double root_side(const kiln_domain *domain, double *least)
+/* The side of the root cells: a power of two times the one wanted for the mean size, so that a
+ * uniform size is met exactly and a nearly uniform one on the average. */
+static double root_side(const kiln_domain *domain)
 {
-    double most = 0.0;
-    *least = INFINITY;
+    double most = 0.0, sum = 0.0;
     for (size_t i = 0; i < domain->sites.count; i++) {
         double size = domain->sites.data[i].size;
-        *least = size < *least ? size : *least;
         most = size > most ? size : most;
+        sum += log(size);
     }
-    double side = CELL * *least;
+    double side = CELL * exp(sum / (double)domain->sites.count);
     while (side < CELL * most)
         side *= 2.0;
     return side;
 }
 
-kiln_status kiln_domain_fill_lattice(kiln_domain *domain, kiln_error *error)
+static kiln_status fill_once(const filler *f, double side, kiln_error *error)
 {
-    double least, side = root_side(domain, &least);
+    kiln_domain *domain = f->domain;
     kiln_vec3 extent = kiln_v3_sub(domain->high, domain->low);
     double cells[3] = {ceil(extent.x / side) + 1.0, ceil(extent.y / side) + 1.0,
                        ceil(extent.z / side) + 1.0};
     if (!(cells[0] * cells[1] * cells[2] < MOST_CELLS))
         return kiln_fail(error, KILN_ERR_LIMIT, "size", 0, -1,
-                         "%g is too small for a body of %g by %g by %g", least, extent.x, extent.y,
-                         extent.z);
+                         "too small for a body of %g by %g by %g", extent.x, extent.y, extent.z);
     /* Centred on the body, so that a symmetric one gets symmetric sites. */
     kiln_vec3 middle = kiln_v3_lerp(domain->low, domain->high, 0.5);
     kiln_vec3 low = kiln_v3_madd(middle, -0.5 * side, kiln_v3(cells[0], cells[1], cells[2]));
     for (double z = 0.0; z < cells[2]; z += 1.0)
         for (double y = 0.0; y < cells[1]; y += 1.0)
             for (double x = 0.0; x < cells[0]; x += 1.0)
-                KILN_TRY(
-                    fill_cell(domain, kiln_v3_madd(low, side, kiln_v3(x, y, z)), side, 0, error));
+                KILN_TRY(fill_cell(f, kiln_v3_madd(low, side, kiln_v3(x, y, z)), side, 0, error));
+    return KILN_OK;
+}
+
+/* Without a size asked for, there should be about as many tets as there were, or a mesh remeshed
+ * again and again would become ever finer or coarser. */
+kiln_status kiln_domain_fill_lattice(kiln_domain *domain, kiln_error *error)
+{
+    filler f = {domain, 1.0};
+    size_t outer = domain->sites.count;
+    double side = root_side(domain), wanted = (double)domain->live.count;
+    bool as_before = domain->options.size == 0.0 && !domain->options.size_at;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        domain->sites.count = outer;
+        domain->report.inside_sites = 0;
+        KILN_TRY(fill_once(&f, f.scale * side, error));
+        double tets =
+            TETS_PER_INNER * (double)domain->report.inside_sites + TETS_PER_OUTER * (double)outer;
+        if (!as_before || fabs(tets - wanted) < CLOSE * wanted)
+            break;
+        f.scale *= fmin(fmax(cbrt(tets / wanted), 0.7), 1.4);
+    }
     return KILN_OK;
 }

@@ -11,6 +11,8 @@
 static const double FINEST_PIECE = 0.125;
 /* How far outside a face one looks for a tet that covers it, as a fraction of its longest edge. */
 static const double PROBE = 1e-3;
+/* New tets in a cube of the size: 9 in the lattice, fewer where a surface cuts it off. */
+static const double TETS_IN_CUBE = 8.0;
 enum { SMOOTHING_PASSES = 1, DEEPEST_SPLIT = 12 };
 
 void kiln_domain_progress(const kiln_domain *domain, const char *stage, double done)
@@ -194,6 +196,24 @@ static kiln_status measure_edges(kiln_domain *domain, kiln_error *error)
     return KILN_OK;
 }
 
+/* The mean edge is not yet the size that gives as many tets as there were: a mesh remeshed as it is
+ * again and again would drift. */
+static void calibrate_sizes(kiln_domain *domain)
+{
+    double expected = 0.0;
+    for (size_t i = 0; i < domain->live.count; i++) {
+        const uint32_t *v = domain->mesh->tet[domain->live.data[i]].v;
+        const double *local = domain->local.data;
+        kiln_vec3 x[4];
+        kiln_domain_tet(domain, domain->live.data[i], x);
+        double size = 0.25 * (local[v[0]] + local[v[1]] + local[v[2]] + local[v[3]]);
+        expected += TETS_IN_CUBE * kiln_tet_volume(x[0], x[1], x[2], x[3]) / (size * size * size);
+    }
+    double scale = cbrt(expected / (double)domain->live.count);
+    for (size_t v = 0; v < domain->local.count; v++)
+        domain->local.data[v] *= scale;
+}
+
 /* 0: free, 1: covered, 2: some of each. */
 static int covered(const kiln_domain *domain, const kiln_piece *piece, double longest)
 {
@@ -290,6 +310,7 @@ kiln_status kiln_domain_begin(kiln_domain *domain, kiln_error *error)
 {
     KILN_TRY(list_tets(domain, error));
     KILN_TRY(measure_edges(domain, error));
+    calibrate_sizes(domain);
     KILN_TRY(list_pieces(domain, error));
     if (domain->pieces.count == 0)
         return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1, "the mesh has no surface");

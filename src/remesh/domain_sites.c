@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 
-static const double SPACING = 0.75;     /* of the size, between sites of sheets */
+static const double SPACING = 0.72;     /* of the size, between sites of sheets */
 static const double BETWEEN_BENT = 0.6; /* of the size, between old vertices that hold the shape */
 static const double OTHER_PART = 0.6;   /* of the size, to features of another body */
 static const double SAMPLES = 12.0;     /* for each square of the size */
