@@ -16,6 +16,12 @@ static kiln_status read_options(const kiln_arguments *arguments, kiln_domain_opt
         KILN_TRY(kiln_numbers_parse(size, 1, &out->size, "--size", error));
     if (size && !(out->size > 0.0))
         return kiln_fail(error, KILN_ERR_INPUT, "--size", 0, -1, "must be positive, got %s", size);
+    const char *goal = kiln_arguments_get(arguments, "goal");
+    if (goal)
+        KILN_TRY(kiln_numbers_parse(goal, 1, &out->goal, "--goal", error));
+    if (!(out->goal >= 0.0 && out->goal < 1.0))
+        return kiln_fail(error, KILN_ERR_INPUT, "--goal", 0, -1,
+                         "must be at least 0 and below 1, which the regular tet has, got %s", goal);
     return kiln_arguments_integer(arguments, "rounds", 0, 1000, &out->rounds, error);
 }
 
@@ -44,7 +50,9 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
                 {"poor_removed", "poor tets taken off the surface", report->poor_removed},
                 {"filled", "tets put in for a manifold surface", report->filled},
                 {"dug", "tets taken out for a manifold surface", report->dug},
-                {"cuts", "cuts for a manifold surface", report->cuts}};
+                {"cuts", "cuts for a manifold surface", report->cuts},
+                {"below_goal", "tets below the goal, repaired", report->below_goal},
+                {"left_below_goal", "tets below the goal, left", report->left_below_goal}};
     size_t count = sizeof rows / sizeof rows[0];
     if (kiln_arguments_has(arguments, "json")) {
         kiln_json json = {.out = stdout};
@@ -143,6 +151,7 @@ int kiln_command_mesh_remesh(int argc, char **argv)
 {
     static const kiln_option options[] = {
         {"size", 0, "LENGTH", "edges this long everywhere (default: as the old ones there)"},
+        {"goal", 0, "Q", "repair tets below this quality at the end (default: 0.25; 0: none)"},
         {"rounds", 0, "N", "of site optimisation (default: 8)"},
         {"json", 0, NULL, "print one object, for scripts"},
         {"ascii", 0, NULL, "write text"},

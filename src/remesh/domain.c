@@ -1,15 +1,18 @@
 #include "remesh/domain.h"
 
+#include "mesh/reorder.h"
 #include "remesh/domain_impl.h"
+#include "remesh/improve.h"
+#include "remesh/transfer.h"
 
 enum { SLIVER_ROUNDS = 30 };
 
 kiln_domain_options kiln_domain_default_options(void)
 {
-    return (kiln_domain_options){.space = KILN_SPACE_WORLD, .rounds = 8};
+    return (kiln_domain_options){.space = KILN_SPACE_WORLD, .rounds = 8, .goal = 0.25};
 }
 
-static kiln_status remesh(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
+static kiln_status make(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
 {
     kiln_domain_progress(domain, "reading the outline", 0.0);
     KILN_TRY(kiln_domain_begin(domain, error));
@@ -24,6 +27,58 @@ static kiln_status remesh(kiln_domain *domain, kiln_mesh **out, kiln_error *erro
     KILN_TRY(kiln_domain_match_volume(domain, error));
     kiln_domain_progress(domain, "building the mesh", 0.0);
     return kiln_domain_result(domain, out, error);
+}
+
+static kiln_status repair(kiln_domain *domain, kiln_mesh *mesh, kiln_error *error)
+{
+    kiln_remesh_options how = kiln_remesh_default_options();
+    kiln_improve_options improve = kiln_improve_default_options();
+    kiln_improve_report report;
+    kiln_remesher remesher;
+    how.space = domain->options.space;
+    improve.goal = domain->options.goal;
+    KILN_TRY(kiln_remesher_begin(mesh, &how, &remesher, error));
+    kiln_status status = kiln_dynamic_improve(&remesher, &improve, &report, error);
+    kiln_remesher_end(&remesher);
+    KILN_TRY(status);
+    domain->report.below_goal = report.bad_before;
+    domain->report.left_below_goal = report.bad_after;
+    return kiln_mesh_compact(mesh, NULL, error);
+}
+
+static double volume_in(const kiln_mesh *mesh, kiln_space space)
+{
+    const kiln_vec3 *x = kiln_mesh_positions(mesh, space);
+    double volume = 0.0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        if (kiln_tet_live(mesh, t))
+            volume += kiln_tet_volume(x[v[0]], x[v[1]], x[v[2]], x[v[3]]);
+    }
+    return volume;
+}
+
+static kiln_status finish(kiln_domain *domain, kiln_mesh *mesh, kiln_error *error)
+{
+    kiln_domain_progress(domain, "repairing", 0.0);
+    if (domain->options.goal > 0.0)
+        KILN_TRY(repair(domain, mesh, error));
+    domain->report.volume_after = volume_in(mesh, domain->options.space);
+    kiln_domain_progress(domain, "carrying fields over", 0.0);
+    return kiln_transfer_between(domain->mesh, mesh, domain->options.space,
+                                 domain->options.transfer, NULL, error);
+}
+
+static kiln_status remesh(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
+{
+    kiln_mesh *mesh;
+    KILN_TRY(make(domain, &mesh, error));
+    kiln_status status = finish(domain, mesh, error);
+    if (status == KILN_OK)
+        *out = mesh;
+    else
+        kiln_mesh_destroy(mesh);
+    return status;
 }
 
 kiln_status kiln_domain_remesh(const kiln_mesh *mesh, const kiln_domain_options *options,

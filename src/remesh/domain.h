@@ -16,7 +16,9 @@ typedef struct kiln_domain_options {
     double size;      /* m, edges everywhere; 0: by `size_at`, or as long as the old ones there */
     double (*size_at)(void *user, kiln_vec3 p); /* m, positive; NULL: none */
     void *size_user;
-    int rounds;                                                   /* of site optimisation; 8 */
+    int rounds;  /* of site optimisation; 8 */
+    double goal; /* tets below this quality are repaired by local operators at the end; 0.25 */
+    const struct kiln_transfer_options *transfer; /* remesh/transfer.h; NULL: its presets */
     void (*progress)(void *user, const char *stage, double done); /* done: 0 to 1; may be NULL */
     void *progress_user;
 } kiln_domain_options;
@@ -30,15 +32,17 @@ typedef struct kiln_domain_report {
     size_t poor_removed;   /* slivers, caps, splinters and wedges taken off the surface (VPF 4.2) */
     size_t filled, dug;    /* tets put in or taken out for a manifold surface */
     size_t cuts;           /* what was left of that for topology/repair.h */
-    double volume_before;  /* of the domain, overlaps counted once, in the space of the remesh */
+    size_t below_goal;     /* tets, before and after the repair by local operators */
+    size_t left_below_goal;
+    double volume_before; /* of the domain, overlaps counted once, in the space of the remesh */
     double volume_after;
     bool material_reset; /* u (x) could not be interpolated without inverting a tet, or two bodies
                             became one: it is the same as x (u) now */
 } kiln_domain_report;
 
 /* The mesh is not changed. The new one has regions, tags, features and required vertices of the
- * old, and positions in the other space by interpolation (VPF 4.3); its fields follow by
- * kiln_transfer_between. KILN_ERR_INPUT: a size is not positive, or nothing of the domain is left
+ * old, positions in the other space by interpolation (VPF 4.3), and the fields of the old by their
+ * rules. KILN_ERR_INPUT: a size is not positive, or nothing of the domain is left
  * at this size. `report` may be NULL. */
 kiln_status kiln_domain_remesh(const kiln_mesh *mesh, const kiln_domain_options *options,
                                kiln_mesh **out, kiln_domain_report *report, kiln_error *error);
