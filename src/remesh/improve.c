@@ -8,6 +8,9 @@ kiln_improve_options kiln_improve_default_options(void)
     return (kiln_improve_options){.goal = 0.15, .rounds = 10, .spread = 2000};
 }
 
+/* Part of the mesh that makes it worth sweeping. */
+static const double MANY = 0.02;
+
 /* A tet as it was at the begin of the pass, corners in place. */
 static bool as_it_was(const kiln_mesh *mesh, uint32_t tet)
 {
@@ -143,13 +146,13 @@ static bool round_reaches(kiln_remesher *remesher, kiln_u32_array *set, double t
     const kiln_pass_limits bad = {.target = goal, .enough = goal, .least = -INFINITY};
     if (flips_reach(remesher, set, &limits, goal))
         return true;
-    kiln_contract_pass(remesher, set, &bad);
-    if (worst_of(remesher, set) >= goal)
-        return true;
     kiln_insert_pass(remesher, set, &bad, &kiln_insertion_hard);
     if (worst_of(remesher, set) >= goal)
         return true;
     kiln_smooth_pass(remesher, set, &limits);
+    if (worst_of(remesher, set) >= goal)
+        return true;
+    kiln_contract_pass(remesher, set, &bad);
     return worst_of(remesher, set) >= goal;
 }
 
@@ -169,15 +172,40 @@ bool kiln_improve_tet(kiln_remesher *remesher, uint32_t tet, const kiln_improve_
     return reached;
 }
 
+static void find_bad(kiln_remesher *remesher, double goal, kiln_u32_array *bad)
+{
+    bad->count = 0;
+    for (uint32_t t = 0; t < remesher->mesh->table[KILN_ON_TET].used; t++)
+        if (remesher->quality.data[t] < goal)
+            kiln_set_add(remesher, bad, &t, 1);
+}
+
+/* Where a good part of the mesh is bad, repairs one by one would meet each other all the time and
+ * contract what its neighbours need. Sweeps of the operators that keep the vertices come first,
+ * while they halve what is left. */
+static void sweep(kiln_remesher *remesher, double goal, kiln_u32_array *bad)
+{
+    const kiln_pass_limits limits = {.target = goal, .enough = goal, .least = -INFINITY};
+    size_t before;
+    do {
+        before = bad->count;
+        if (before < (size_t)(MANY * remesher->mesh->table[KILN_ON_TET].live))
+            break;
+        kiln_flip_pass(remesher, bad, &limits);
+        find_bad(remesher, goal, bad);
+        kiln_smooth_pass(remesher, bad, &limits);
+        find_bad(remesher, goal, bad);
+    } while (2 * bad->count < before);
+}
+
 kiln_status kiln_dynamic_improve(kiln_remesher *remesher, const kiln_improve_options *options,
                                  kiln_improve_report *report, kiln_error *error)
 {
     const kiln_mesh *mesh = remesher->mesh;
     kiln_u32_array bad = {0};
     kiln_improve_report_begin(remesher, options, report);
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        if (remesher->quality.data[t] < options->goal)
-            kiln_set_add(remesher, &bad, &t, 1);
+    find_bad(remesher, options->goal, &bad);
+    sweep(remesher, options->goal, &bad);
     for (size_t i = 0; i < bad.count && !report->stopped; i++) {
         if (remesher->quality.data[bad.data[i]] < options->goal)
             kiln_improve_tet(remesher, bad.data[i], options);
