@@ -17,3 +17,4 @@ KILN_BENCH_SUITE(step, "the time step of a bar: cost beside the solve, memory, t
 KILN_BENCH_SUITE(remesh_smooth, "nonsmooth smoothing of vertices")
 KILN_BENCH_SUITE(sizing, "sizing fields: lookups, sources, gradation")
 KILN_BENCH_SUITE(remesh_flips, "edge and face removal: attempts on an irregular mesh")
+KILN_BENCH_SUITE(remesh_contract, "contractions: attempts on an irregular mesh")

@@ -22,10 +22,18 @@ typedef struct trial {
     bool closed;
     bool may_go[2]; /* to the other's place */
     bool may_meet;  /* in between */
-    kiln_near_star *star[2];
+    kiln_near_star star[2];
+    bool walked[2];    /* the star is there */
     kiln_rims rims[2]; /* where both ends are on walls or curves */
     double best;       /* worst score of both stars as proposed so far */
 } trial;
+
+static bool have_star(trial *t, int e)
+{
+    if (!t->walked[e])
+        t->walked[e] = kiln_near_star_gather(t->c, t->end[e], t->ring, t->ring_count, &t->star[e]);
+    return t->walked[e];
+}
 
 /* The ring, or false where there are too many. */
 static bool walk_ring(trial *t, uint32_t corner_a, uint32_t corner_b)
@@ -51,26 +59,10 @@ static bool classify(trial *t)
     return t->may_go[0] || t->may_go[1];
 }
 
-/* Whether the tets across the ring's faces would stand with end e at the other's place: where most
- * contractions fail, before the stars are walked. */
-static bool ring_allows(const trial *t, int e)
+static kiln_vec3 middle_of(const trial *t)
 {
-    const kiln_remesher *remesher = t->c->remesher;
-    const kiln_mesh *mesh = remesher->mesh;
-    double floor = t->c->limits->worst > 0.0 ? t->c->limits->worst : 0.0;
-    for (uint32_t i = 0; i < t->ring_count; i++) {
-        const kiln_tet *tet = &mesh->tet[t->ring[i]];
-        kiln_link link = tet->n[kiln_tet_corner(tet, t->end[1 - e])];
-        if (kiln_link_is_surface(link))
-            continue;
-        const uint32_t *v = mesh->tet[link / 4].v;
-        uint32_t moved[4];
-        for (int k = 0; k < 4; k++)
-            moved[k] = v[k] == t->end[e] ? t->end[1 - e] : v[k];
-        if (!kiln_remesher_score_above(remesher, NULL, moved, floor))
-            return false;
-    }
-    return true;
+    const kiln_vec3 *points = kiln_remesher_points(t->c->remesher);
+    return kiln_v3_lerp(points[t->end[0]], points[t->end[1]], 0.5);
 }
 
 /* May end e leave its walls and curves for the other's place? On a facet the edge must be in it; on
@@ -89,7 +81,7 @@ static bool rims_allow(const trial *t, int e)
         uint32_t far_end = rims->rim[i].vertex;
         if (far_end == t->end[1 - e] || !kiln_rim_is_curve(&rims->rim[i]))
             continue;
-        const kiln_near_star *other = t->star[1 - e];
+        const kiln_near_star *other = &t->star[1 - e];
         for (uint32_t j = 0; j < other->count; j++)
             if (kiln_tet_corner(&t->c->remesher->mesh->tet[other->tets[j]], far_end) < 4)
                 return false;
@@ -102,10 +94,10 @@ static bool links_allow(const trial *t)
 {
     const kiln_edge_stars stars = {.a = t->end[0],
                                    .b = t->end[1],
-                                   .star_a = t->star[0]->tets,
-                                   .star_b = t->star[1]->tets,
-                                   .count_a = t->star[0]->count,
-                                   .count_b = t->star[1]->count,
+                                   .star_a = t->star[0].tets,
+                                   .star_b = t->star[1].tets,
+                                   .count_a = t->star[0].count,
+                                   .count_b = t->star[1].count,
                                    .ring = t->ring_count,
                                    .closed = t->closed};
     uint32_t common = 0;
@@ -124,13 +116,11 @@ static bool links_allow(const trial *t)
                                &t->c->workspace->failed);
 }
 
-/* Ends on walls or curves: which of the ways are left. */
+/* Both ends on walls or curves: which of the ways are left. */
 static bool look_at_walls(trial *t)
 {
-    if (t->rank[0] == 0 || t->rank[1] == 0)
-        return true;
     for (int e = 0; e < 2; e++)
-        if (!kiln_rims_gather(t->c, t->star[e], &t->rims[e]))
+        if (!kiln_rims_gather(t->c, &t->star[e], &t->rims[e]))
             return false;
     if (!links_allow(t))
         return false;
@@ -180,7 +170,7 @@ static void keep_behind_walls(const trial *t, int e, kiln_draft *draft)
 static bool try_going(trial *t, int e, kiln_proposal *out)
 {
     const kiln_contraction *c = t->c;
-    const kiln_near_star *star = t->star[e];
+    const kiln_near_star *star = &t->star[e];
     kiln_place place = kiln_contraction_place_of(c->remesher, t->end[1 - e]);
     double threshold = kiln_contraction_threshold(c, star->worst);
     if (!kiln_near_star_above(c, star, t->ring_count, &place, threshold) ||
@@ -203,8 +193,10 @@ static bool try_going(trial *t, int e, kiln_proposal *out)
         note_curve(t, e, &draft);
     if (draft.walls)
         keep_behind_walls(t, e, &draft);
-    double unchanged = kiln_remesher_worst(c->remesher, t->star[1 - e]->tets + t->ring_count,
-                                           t->star[1 - e]->count - t->ring_count);
+    if (!have_star(t, 1 - e))
+        return false;
+    double unchanged = kiln_remesher_worst(c->remesher, t->star[1 - e].tets + t->ring_count,
+                                           t->star[1 - e].count - t->ring_count);
     kiln_proposal proposal;
     if (!kiln_draft_finish(c, &draft, &proposal))
         return false;
@@ -220,15 +212,15 @@ static bool try_going(trial *t, int e, kiln_proposal *out)
 static bool try_meeting(trial *t, const kiln_place *place, kiln_proposal *out)
 {
     const kiln_contraction *c = t->c;
-    double before = t->star[0]->worst < t->star[1]->worst ? t->star[0]->worst : t->star[1]->worst;
+    double before = t->star[0].worst < t->star[1].worst ? t->star[0].worst : t->star[1].worst;
     double threshold = kiln_contraction_threshold(c, before);
     threshold = t->best > threshold ? t->best : threshold;
     for (int e = 0; e < 2; e++)
-        if (!kiln_near_star_above(c, t->star[e], t->ring_count, place, threshold) ||
+        if (!kiln_near_star_above(c, &t->star[e], t->ring_count, place, threshold) ||
             !term_allows(t, e, place))
             return false;
     kiln_draft draft;
-    size_t room = (size_t)t->star[0]->count + t->star[1]->count;
+    size_t room = (size_t)t->star[0].count + t->star[1].count;
     if (!kiln_draft_start(c, &draft, KILN_OP_EDGE_CONTRACTION, room, room))
         return false;
     kiln_proposal *p = &draft.proposal;
@@ -238,8 +230,8 @@ static bool try_meeting(trial *t, const kiln_place *place, kiln_proposal *out)
         draft.gone[draft.gone_count++] = t->end[e];
         p->parent[e] = t->end[e];
         p->weight[e] = 0.5;
-        for (uint32_t i = t->ring_count; i < t->star[e]->count; i++)
-            kiln_draft_move(c, &draft, t->star[e]->tets[i], t->end[e]);
+        for (uint32_t i = t->ring_count; i < t->star[e].count; i++)
+            kiln_draft_move(c, &draft, t->star[e].tets[i], t->end[e]);
         if (t->rank[e] == 2)
             note_curve(t, e, &draft);
     }
@@ -255,29 +247,32 @@ static bool try_meeting(trial *t, const kiln_place *place, kiln_proposal *out)
 static bool try_between(trial *t, kiln_proposal *out)
 {
     const kiln_remesher *remesher = t->c->remesher;
-    const kiln_vec3 *points = kiln_remesher_points(remesher);
     kiln_place place;
     if (t->rank[0] > 0) {
         const double half[2] = {0.5, 0.5};
         kiln_surface_place(remesher, t->tet, t->end, half, 2, &place);
         return try_meeting(t, &place, out);
     }
-    kiln_vec3 middle = kiln_v3_scale(kiln_v3_add(points[t->end[0]], points[t->end[1]]), 0.5);
-    place = kiln_contraction_place_inside(remesher, middle, t->end[0]);
+    place = kiln_contraction_place_of(remesher, t->end[0]);
+    place.u = place.x = middle_of(t);
+    for (int e = 0; e < 2; e++) /* the second star is not walked where the first has no room */
+        if (!have_star(t, e) ||
+            !kiln_near_star_above(t->c, &t->star[e], t->ring_count, &place, 0.0))
+            return false;
+    place = kiln_contraction_place_inside(remesher, middle_of(t), t->end[0]);
     return try_meeting(t, &place, out);
 }
 
 static bool try_all(trial *t, kiln_proposal *out)
 {
-    for (int e = 0; e < 2; e++)
-        if (!kiln_near_star_gather(t->c, t->end[e], t->ring, t->ring_count, t->star[e]))
-            return false;
-    if (!look_at_walls(t))
-        return false;
     bool found = false;
+    t->walked[0] = t->walked[1] = false;
     t->best = -INFINITY;
+    if (t->rank[0] > 0 && t->rank[1] > 0 &&
+        !(have_star(t, 0) && have_star(t, 1) && look_at_walls(t)))
+        return false;
     for (int e = 0; e < 2; e++)
-        if (t->may_go[e])
+        if (t->may_go[e] && have_star(t, e))
             found |= try_going(t, e, out);
     if (t->may_meet)
         found |= try_between(t, out);
@@ -297,13 +292,6 @@ bool kiln_edge_contraction_propose(const kiln_remesher *remesher, kiln_workspace
     t.end[1] = v[corner_b];
     if (!classify(&t) || !walk_ring(&t, corner_a, corner_b))
         return false;
-    for (int e = 0; e < 2; e++)
-        t.may_go[e] = t.may_go[e] && ring_allows(&t, e);
-    if (!t.may_go[0] && !t.may_go[1] && !t.may_meet)
-        return false;
-    kiln_near_star star[2];
-    t.star[0] = &star[0];
-    t.star[1] = &star[1];
     kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
     if (try_all(&t, out))
         return true;

@@ -4,34 +4,40 @@
 
 #include <string.h>
 
-/* Puts a tet into a table of 2 * KILN_USUAL_STAR slots that hold tet + 1; false if it was there. */
-KILN_INLINE bool insert(uint32_t *table, uint32_t tet)
+enum { SLOTS = 512, HASH_SHIFT = 23 };
+
+/* Slots hold tet + 1. Returns 1 where the tet is new, without a branch on that, which would be
+ * anybody's guess; only the rare collision is one. */
+KILN_INLINE uint32_t enter(uint32_t table[SLOTS], uint32_t tet)
 {
-    uint32_t at = tet * 0x9e3779b1u >> 24;
-    while (table[at] != 0) {
-        if (table[at] == tet + 1)
-            return false;
-        at = (at + 1) % (2 * KILN_USUAL_STAR);
-    }
+    uint32_t at = tet * 0x9e3779b1u >> HASH_SHIFT;
+    while (KILN_UNLIKELY(table[at] != 0 && table[at] != tet + 1))
+        at = (at + 1) % SLOTS;
+    uint32_t is_new = table[at] == 0;
     table[at] = tet + 1;
-    return true;
+    return is_new;
 }
 
 /* The star where it has at most KILN_USUAL_STAR tets. */
 static bool gather_few(const kiln_mesh *mesh, kiln_near_star *star)
 {
-    uint32_t table[2 * KILN_USUAL_STAR] = {0}, count = star->count;
+    static const uint8_t others[4][3] = {{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}};
+    const uint32_t vertex = star->vertex;
+    uint32_t table[SLOTS], count = star->count, *tets = star->tets;
+    memset(table, 0, sizeof table);
     for (uint32_t i = 0; i < count; i++)
-        insert(table, star->tets[i]);
+        enter(table, tets[i]);
     for (uint32_t next = 0; next < count; next++) {
-        const kiln_tet *tet = &mesh->tet[star->tets[next]];
-        for (int i = 0; i < 4; i++) {
-            kiln_link link = tet->n[i];
-            if (tet->v[i] == star->vertex || kiln_link_is_surface(link) || !insert(table, link / 4))
-                continue;
-            if (count == KILN_USUAL_STAR)
-                return false;
-            star->tets[count++] = link / 4;
+        const kiln_tet *tet = &mesh->tet[tets[next]];
+        uint32_t corner =
+            (tet->v[1] == vertex) + 2 * (tet->v[2] == vertex) + 3 * (tet->v[3] == vertex);
+        if (KILN_UNLIKELY(count + 3 > KILN_USUAL_STAR))
+            return false;
+        for (int i = 0; i < 3; i++) {
+            kiln_link link = tet->n[others[corner][i]];
+            tets[count] = link / 4;
+            if (KILN_LIKELY(!kiln_link_is_surface(link)))
+                count += enter(table, link / 4);
         }
     }
     star->count = count;
@@ -63,6 +69,27 @@ static bool gather_many(const kiln_contraction *c, kiln_near_star *star)
     return true;
 }
 
+/* The worst score; the worst tet behind those given first comes next to them, for it is the first
+ * to ask: it must have become better. */
+static void find_worst(const kiln_remesher *remesher, uint32_t firsts, kiln_near_star *star)
+{
+    const double *quality = remesher->quality.data;
+    double worst = INFINITY;
+    uint32_t at = firsts, *tets = star->tets;
+    for (uint32_t i = firsts; i < star->count; i++)
+        if (quality[tets[i]] < worst) {
+            worst = quality[tets[i]];
+            at = i;
+        }
+    uint32_t swap = tets[firsts];
+    if (firsts < star->count) {
+        tets[firsts] = tets[at];
+        tets[at] = swap;
+    }
+    double first = kiln_remesher_worst(remesher, tets, firsts);
+    star->worst = first < worst ? first : worst;
+}
+
 bool kiln_near_star_gather(const kiln_contraction *c, uint32_t vertex, const uint32_t *first,
                            uint32_t firsts, kiln_near_star *out)
 {
@@ -78,7 +105,7 @@ bool kiln_near_star_gather(const kiln_contraction *c, uint32_t vertex, const uin
     }
     if (kiln_star_listed(mesh, vertex) && kiln_star_list(mesh, vertex)->count != out->count)
         return false;
-    out->worst = kiln_remesher_worst(c->remesher, out->tets, out->count);
+    find_worst(c->remesher, firsts, out);
     return true;
 }
 

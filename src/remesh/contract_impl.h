@@ -17,7 +17,7 @@ typedef struct kiln_contraction {
 
 enum { KILN_USUAL_STAR = 128 };
 
-/* The tets of a vertex in order of distance from those given first. */
+/* The tets of a vertex: those given first, the worst of the others, the rest. */
 typedef struct kiln_near_star {
     uint32_t vertex, count;
     uint32_t *tets; /* `few`, or the arena's */

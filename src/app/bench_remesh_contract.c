@@ -1,0 +1,112 @@
+/* Contraction attempts that are refused, as nearly all are in a pass, in random order, on a
+ * Delaunay mesh of random points. */
+#include "app/bench.h"
+#include "app/bench_meshes.h"
+#include "base/random.h"
+#include "remesh/contract.h"
+
+#include <stdio.h>
+
+enum { POINTS = 1700, SITES = 4000 };
+
+typedef enum attempt_kind { EDGE, FACE, TET } attempt_kind;
+
+typedef struct fixture {
+    kiln_mesh *mesh;
+    kiln_remesher remesher;
+    attempt_kind kind;
+    uint32_t site[SITES]; /* tet*16 + corners */
+    uint32_t count, found, broken;
+} fixture;
+
+static bool propose(fixture *f, uint32_t site, kiln_proposal *out)
+{
+    kiln_contraction_limits limits = kiln_contraction_improving();
+    kiln_remesher *r = &f->remesher;
+    uint32_t tet = site / 16, a = site / 4 % 4, b = site % 4;
+    if (f->kind == EDGE)
+        return kiln_edge_contraction_propose(r, &r->workspace, tet, a, b, &limits, out);
+    if (f->kind == TET)
+        return kiln_tet_contraction_propose(r, &r->workspace, tet, a, &limits, out);
+    uint32_t c = 0;
+    while (c == a || c == b)
+        c++;
+    return kiln_face_contraction_propose(r, &r->workspace, tet, a, b, c, &limits, out);
+}
+
+/* Every proposal is applied, compared with its promise, and undone. */
+static void check(fixture *f, const kiln_proposal *proposal)
+{
+    kiln_remesher *r = &f->remesher;
+    kiln_pass_mark mark = kiln_remesher_mark(r);
+    bool done = kiln_remesher_apply(r, proposal) == KILN_ACCEPTED;
+    double worst = kiln_remesher_worst(r, r->changed.data, r->changed.count);
+    f->broken += !done || worst <= proposal->before;
+    kiln_remesher_undo(r, &mark);
+}
+
+/* Sites that are refused; the others are checked. */
+static void choose_sites(fixture *f)
+{
+    kiln_random random = kiln_random_start(13, 0);
+    f->count = f->found = f->broken = 0;
+    while (f->count < SITES) {
+        uint32_t tet = kiln_random_below(&random, f->mesh->table[KILN_ON_TET].used);
+        uint32_t a = kiln_random_below(&random, 4), b = (a + 1 + kiln_random_below(&random, 3)) % 4;
+        uint32_t site = 16 * tet + 4 * a + b;
+        kiln_arena *arena = &f->remesher.workspace.arena;
+        kiln_arena_mark scratch = kiln_arena_set_mark(arena);
+        kiln_proposal proposal;
+        if (propose(f, site, &proposal)) {
+            f->found++;
+            check(f, &proposal);
+        } else {
+            f->site[f->count++] = site;
+        }
+        kiln_arena_release(arena, scratch);
+    }
+}
+
+static void attempt_all(void *user)
+{
+    fixture *f = user;
+    kiln_proposal proposal;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < f->count; i++)
+        found += propose(f, f->site[i], &proposal);
+    kiln_bench_keep(found);
+}
+
+static void measure(kiln_bench *bench, fixture *f)
+{
+    static const char *const name[] = {"edge contraction attempt", "face contraction attempt",
+                                       "tet contraction attempt"};
+    static const double bar[] = {1.0, 0.0, 0.0};
+    for (f->kind = EDGE; f->kind <= TET; f->kind++) {
+        char remark[64];
+        choose_sites(f);
+        double seconds = kiln_bench_time(bench, attempt_all, f);
+        snprintf(remark, sizeof remark, "%.2f us refused (%.1f %% not), broken",
+                 seconds / f->count * 1e6, 100.0 * f->found / (f->count + f->found));
+        kiln_bench_report_checked(bench, name[f->kind], f->count / seconds / 1e6, "M/s",
+                                  bar[f->kind], 1, remark, f->broken, 0.0);
+    }
+}
+
+void kiln_bench_remesh_contract(kiln_bench *bench)
+{
+    fixture f = {0};
+    kiln_remesh_options options = kiln_remesh_default_options();
+    kiln_status status =
+        kiln_bench_random_mesh(kiln_bench_context(bench), POINTS, 13, &f.mesh, NULL);
+    if (status == KILN_OK)
+        status = kiln_remesher_begin(f.mesh, &options, &f.remesher, NULL);
+    if (status == KILN_OK) {
+        measure(bench, &f);
+        kiln_remesher_end(&f.remesher);
+    } else {
+        kiln_bench_report_failure(bench, "edge contraction attempt", "no mesh");
+    }
+    if (f.mesh)
+        kiln_mesh_destroy(f.mesh);
+}
