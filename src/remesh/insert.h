@@ -22,13 +22,16 @@ bool kiln_insertion_propose(const kiln_remesher *remesher, kiln_workspace *works
 bool kiln_split_propose(const kiln_remesher *remesher, kiln_workspace *workspace, uint32_t tet,
                         const uint32_t *corner, int corners, kiln_proposal *out);
 
-/* How much the compound below spends. */
+/* How much the compound below spends. The reference is the worst tet that went. */
 typedef struct kiln_insertion_effort {
     uint32_t depth;
-    uint32_t rounds; /* of smoothing the vertex and flipping round it */
-    uint32_t spread; /* tets that smoothing afterwards may touch */
-    double gate;     /* given up after the first round if the worst is below this part of the
-                        reference */
+    uint32_t repairs; /* of single tets after the insertion, at most */
+    uint32_t spread;  /* tets that may be touched */
+    uint32_t crowd;   /* given up if, with the vertex smoothed, more tets than these are no better
+                         than the reference ... */
+    double gate;      /* ... or one is below this part of it */
+    double margin;    /* tets are repaired until they are better than the reference by this */
+    bool everywhere;  /* all faces and edges are tried, not only the most promising */
 } kiln_insertion_effort;
 extern const kiln_insertion_effort kiln_insertion_usual, kiln_insertion_hard;
 
@@ -37,5 +40,9 @@ extern const kiln_insertion_effort kiln_insertion_usual, kiln_insertion_hard;
  * in remesher->changed. */
 bool kiln_insertion_compound(kiln_remesher *remesher, uint32_t tet,
                              const kiln_insertion_effort *effort);
+
+/* The same with the vertex in the middle of 2, 3 or 4 corners. */
+bool kiln_insertion_compound_at(kiln_remesher *remesher, uint32_t tet, const uint32_t *corner,
+                                int corners, const kiln_insertion_effort *effort);
 
 #endif
