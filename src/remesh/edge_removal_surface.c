@@ -12,7 +12,7 @@ static double volume_of(const kiln_remesher *remesher, uint32_t a, uint32_t b, u
 }
 
 /* The sector of `tets` tets from `begin` on gains or loses the tet of the edge and the sector's
- * two ends. */
+ * two ends; a sector of one tet would be carved out. */
 static bool volume_stays(const kiln_remesher *remesher, const kiln_removal_ring *ring,
                          uint32_t begin, uint32_t tets)
 {
@@ -63,8 +63,6 @@ static bool find_sectors(const kiln_remesher *remesher, kiln_removal_ring *ring,
     if (changes == 0)
         return true;
     uint32_t near = change[1] - change[0], far = ring->count - near;
-    if (near == 1 || far == 1)
-        return false;
     kiln_removal_ring_rotate(ring, change[0]);
     *out = (kiln_removal_outline){KILN_OUTLINE_INTERFACE, 2, {0, near}, {near + 1, far + 1}};
     return volume_stays(remesher, ring, 0, near) && volume_stays(remesher, ring, near, far);
@@ -80,7 +78,7 @@ bool kiln_removal_outline_find(const kiln_remesher *remesher, kiln_removal_ring 
         return !(both & KILN_VERTEX_INTERFACE) || find_sectors(remesher, ring, out);
     }
     *out = (kiln_removal_outline){KILN_OUTLINE_SURFACE, 1, {0}, {ring->count + 1}};
-    if (ring->count < 2 || !same_patch(mesh, ring))
+    if (!same_patch(mesh, ring))
         return false;
     for (uint32_t i = 1; i < ring->count; i++)
         if (region_of(mesh, ring, i) != region_of(mesh, ring, 0))
@@ -140,12 +138,10 @@ bool kiln_removal_outline_change(const kiln_remesher *remesher, kiln_workspace *
     /* Seen from outside the first sector. */
     uint32_t a = ring->a, b = ring->b, p = ring->v[0], q = ring->v[outline->count[0] - 1];
     const uint32_t old[2][3] = {{a, p, b}, {a, b, q}}, fresh[2][3] = {{a, p, q}, {b, q, p}};
-    if (!kiln_surface_allows(remesher, workspace, old, 2, fresh, 2, NULL))
-        return false;
-    if (outline->kind == KILN_OUTLINE_INTERFACE) {
+    if (outline->kind == KILN_OUTLINE_INTERFACE)
         proposal->flags = KILN_CAVITY_REGIONS;
-        return true;
-    }
-    return edges_are_new(remesher, workspace, ring, proposal) &&
-           declare_surface(remesher, workspace, ring, proposal);
+    else if (!edges_are_new(remesher, workspace, ring, proposal) ||
+             !declare_surface(remesher, workspace, ring, proposal))
+        return false;
+    return kiln_surface_allows(remesher, workspace, old, 2, fresh, 2, NULL);
 }

@@ -347,11 +347,14 @@ START_TEST(bent_surface_edge)
     static const struct {
         double (*figure)(double, double);
         double height, wanted;
-        bool made;
-    } cases[] = {{bent_volume_change, 0.3, 0.089, true},
-                 {bent_volume_change, 0.3, 0.091, false},
-                 {bent_turn, 1.2, 7.9, true},
-                 {bent_turn, 1.2, 8.1, false}};
+        bool interface, made;
+    } cases[] = {{bent_volume_change, 0.3, 0.089, false, true},
+                 {bent_volume_change, 0.3, 0.091, false, false},
+                 {bent_turn, 1.2, 7.9, false, true},
+                 {bent_turn, 1.2, 8.1, false, false},
+                 {bent_volume_change, 0.3, 0.089, true, true},
+                 {bent_volume_change, 0.3, 0.091, true, false}};
+    const int32_t region[4] = {1, 1, 2, 2};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         for (int s = 0; s < 3; s++) {
             double scale = (double[3]){1.0, 1e-6, 1e6}[s];
@@ -359,7 +362,7 @@ START_TEST(bent_surface_edge)
             ck_assert((cases[i].figure == bent_turn) ==
                       (bent_volume_change(cases[i].height, bend) < 0.08));
             rhombus r;
-            start_rhombus(&r, cases[i].height, bend, scale, NULL);
+            start_rhombus(&r, cases[i].height, bend, scale, cases[i].interface ? region : NULL);
             kiln_proposal proposal;
             bool made = propose_diagonal(&r, &proposal);
             ck_assert_msg(made == cases[i].made, "case %zu, scale %g: %d", i, scale, made);
@@ -374,7 +377,7 @@ END_TEST
 /* Marks, tags and regions that forbid what flat_surface_edge does. */
 START_TEST(surface_edge_refused)
 {
-    for (int reason = 0; reason < 7; reason++) {
+    for (int reason = 0; reason < 8; reason++) {
         rhombus r;
         start_rhombus(&r, 0.8, 0.0, 1.0, NULL);
         kiln_mesh *mesh = r.ring.mesh;
@@ -390,9 +393,12 @@ START_TEST(surface_edge_refused)
                 ? kiln_txn_mark_face(&txn, 0, kiln_tet_corner(tet, 1), KILN_MARK_SPLIT_FACE, true)
             : reason == 4 ? kiln_txn_mark_tet(&txn, 1, KILN_MARK_LOCKED, 0)
             : reason == 5 ? kiln_txn_set_face_tag(&txn, tet->n[face] - KILN_LINK_SURFACE, 9)
-                          : kiln_txn_set_region(&txn, 1, 5);
+            : reason == 6 ? kiln_txn_set_region(&txn, 1, 5)
+                          : KILN_ACCEPTED;
         ck_assert_int_eq(verdict, KILN_ACCEPTED);
         ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
+        if (reason == 7) /* one side of a crack */
+            mesh->face[tet->n[face] - KILN_LINK_SURFACE].twin = 3;
         kiln_proposal proposal;
         ck_assert_msg(!propose_diagonal(&r, &proposal), "reason %d", reason);
         finish(&r.ring);
@@ -452,6 +458,34 @@ START_TEST(interface_edge)
 }
 END_TEST
 
+/* Of two diagonals the better one, unless it makes a tet with no free vertex. */
+START_TEST(tets_without_a_free_vertex)
+{
+    for (int free_one = 0; free_one < 2; free_one++) {
+        kiln_vec3 point[MOST];
+        ring_points(4, 2.0, 0.9, 1.0, point);
+        ring_case ring;
+        start(&ring, 4, point);
+        if (free_one)
+            ring.mesh->vertex[2].flags &= ~(uint32_t)KILN_VERTEX_SURFACE;
+        kiln_proposal proposal;
+        ck_assert(propose(&ring, 0, &proposal));
+        /* 3 and 5 are closer together; but 3, 4, 5 and a pole would all be on the surface. */
+        int with_odd = 0;
+        for (uint32_t i = 0; i < proposal.fresh_count; i++) {
+            bool has[2] = {false, false};
+            for (int k = 0; k < 4; k++) {
+                has[0] |= proposal.fresh[i].v[k] == 3;
+                has[1] |= proposal.fresh[i].v[k] == 5;
+            }
+            with_odd += has[0] && has[1];
+        }
+        ck_assert_int_eq(with_odd, free_one ? 0 : 4);
+        finish(&ring);
+    }
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("edge_removal");
@@ -467,5 +501,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, surface_edge_refused);
     tcase_add_test(all, no_tet_is_carved_out);
     tcase_add_test(all, interface_edge);
+    tcase_add_test(all, tets_without_a_free_vertex);
     return suite;
 }

@@ -298,6 +298,34 @@ START_TEST(faces_refused)
 }
 END_TEST
 
+/* A set ends at 12 faces, wherever it begins. */
+START_TEST(large_sets)
+{
+    enum { CORNERS = 18 };
+    uint32_t fan[CORNERS - 2][3], largest = 0;
+    kiln_vec3 point[CORNERS + 2];
+    ring_points(CORNERS, 0.1, 1.0, point);
+    for (uint32_t i = 0; i < CORNERS - 2; i++) {
+        fan[i][0] = 0;
+        fan[i][1] = i + 1;
+        fan[i][2] = i + 2;
+    }
+    for (uint32_t root = 0; root < CORNERS - 2; root++) {
+        sandwich s;
+        start(&s, CORNERS + 2, point, CORNERS - 2, fan, NULL);
+        kiln_proposal proposal;
+        if (propose(&s, root, &proposal)) {
+            ck_assert_uint_le(proposal.old_count, 24);
+            ck_assert_int_eq(kiln_remesher_apply(&s.remesher, &proposal), KILN_ACCEPTED);
+            kiln_test_audit(s.mesh);
+            largest = proposal.old_count > largest ? proposal.old_count : largest;
+        }
+        finish(&s);
+    }
+    ck_assert_uint_eq(largest, 24);
+}
+END_TEST
+
 /* Every 2-3 flip of the Kuhn box makes a flat tet. */
 START_TEST(kuhn_box_keeps_its_faces)
 {
@@ -324,6 +352,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, beside_the_face);
     tcase_add_test(all, best_of_all_sets);
     tcase_add_test(all, faces_refused);
+    tcase_add_test(all, large_sets);
     tcase_add_test(all, kuhn_box_keeps_its_faces);
     return suite;
 }

@@ -194,6 +194,30 @@ typedef struct tally {
     uint64_t edges, faces, surface, interface, sets, longest, undone;
 } tally;
 
+/* The longest (or, sign -1, minus the shortest) edge of a tet in the metric. */
+static double edge_extreme(const kiln_remesher *r, const uint32_t v[4], double sign)
+{
+    double most = -INFINITY;
+    for (int e = 0; e < 6; e++) {
+        uint32_t p = v[kiln_edge_ends[e][0]], q = v[kiln_edge_ends[e][1]];
+        kiln_vec3 along = kiln_v3_sub(r->mesh->u[q], r->mesh->u[p]);
+        most = fmax(most,
+                    sign * kiln_metric_edge_length(&r->metric.data[p], &r->metric.data[q], along));
+    }
+    return most;
+}
+
+static void check_lengths(const kiln_remesher *r, const kiln_proposal *p)
+{
+    for (int which = 0; which < 2; which++) {
+        double sign = which ? 1.0 : -1.0, old = sign * r->options.edge_limit[which];
+        for (uint32_t i = 0; i < p->old_count; i++)
+            old = fmax(old, edge_extreme(r, r->mesh->tet[p->old[i]].v, sign));
+        for (uint32_t i = 0; i < p->fresh_count; i++)
+            ck_assert_double_le(edge_extreme(r, p->fresh[i].v, sign), old);
+    }
+}
+
 static void check_proposal(const kiln_remesher *r, const kiln_proposal *p, tally *count)
 {
     const kiln_mesh *mesh = r->mesh;
@@ -212,6 +236,8 @@ static void check_proposal(const kiln_remesher *r, const kiln_proposal *p, tally
         ck_assert_uint_eq(p->fresh_count, 2 * p->old_count - (surface ? 2 : 4));
     else
         ck_assert_uint_eq(p->fresh_count, p->old_count / 2 + 2);
+    if (r->options.sizing)
+        check_lengths(r, p);
     count->edges += edge && !surface && !interface;
     count->faces += !edge;
     count->surface += surface;
