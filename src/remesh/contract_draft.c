@@ -268,6 +268,16 @@ static double length_between(const kiln_remesher *remesher, const kiln_place *pl
     return kiln_metric_edge_length(at_a, &remesher->metric.data[b], edge);
 }
 
+/* Do two vertices have one of the old tets in common? */
+static bool had_edge(const kiln_mesh *mesh, const kiln_proposal *p, uint32_t a, uint32_t b)
+{
+    for (uint32_t i = 0; i < p->old_count; i++)
+        if (kiln_tet_corner(&mesh->tet[p->old[i]], a) < 4 &&
+            kiln_tet_corner(&mesh->tet[p->old[i]], b) < 4)
+            return true;
+    return false;
+}
+
 /* No edge of the merged vertex beyond the limits, unless an edge of a vertex that goes was as far
  * beyond. */
 static bool lengths_fit(const kiln_contraction *c, const kiln_draft *draft)
@@ -292,6 +302,8 @@ static bool lengths_fit(const kiln_contraction *c, const kiln_draft *draft)
                 continue;
             bool was = false;
             for (int g = 0; g < draft->gone_count && !was; g++) {
+                if (!had_edge(remesher->mesh, p, draft->gone[g], p->fresh[i].v[k]))
+                    continue;
                 double old = length_between(remesher, &p->place, draft->gone[g], p->fresh[i].v[k]);
                 was = length > longest ? old >= length : old <= length;
             }

@@ -10,6 +10,8 @@ kiln_sym3 kiln_metric_from_directions(const kiln_mat3 *directions, const double 
 
 kiln_sym3 kiln_metric_bound(kiln_sym3 m, const kiln_metric_bounds *bounds)
 {
+    if (!(bounds->h_min > 0.0 || bounds->h_max > 0.0 || bounds->ratio > 0.0))
+        return m;
     kiln_eigen3 e = kiln_sym3_eigen(m);
     double most = bounds->h_min > 0.0 ? 1.0 / (bounds->h_min * bounds->h_min) : INFINITY;
     double least = bounds->h_max > 0.0 ? 1.0 / (bounds->h_max * bounds->h_max) : 0.0;
@@ -66,6 +68,17 @@ static kiln_sym3 reduce(const double l[6], const kiln_sym3 *b)
     return kiln_sym3_from_mat3(m);
 }
 
+/* L max(1, s) L' for the eigenvalues s of L^-1 b L^-T; min for sense -1. */
+static kiln_sym3 recompose(const double l[6], const kiln_sym3 *b, double sense)
+{
+    kiln_eigen3 e = kiln_sym3_eigen(reduce(l, b));
+    kiln_mat3 lower = {{{l[0], 0, 0}, {l[5], l[1], 0}, {l[4], l[3], l[2]}}};
+    for (int i = 0; i < 3; i++)
+        e.values[i] = sense * e.values[i] > sense ? e.values[i] : 1.0;
+    kiln_mat3 basis = kiln_m3_mul(lower, e.vectors);
+    return kiln_sym3_compose(e.values, &basis);
+}
+
 kiln_sym3 kiln_metric_intersect(kiln_sym3 a, kiln_sym3 b)
 {
     double l[6];
@@ -73,12 +86,17 @@ kiln_sym3 kiln_metric_intersect(kiln_sym3 a, kiln_sym3 b)
         return a;
     if (kiln_metric_covers(&b, &a) || !cholesky(&a, l))
         return b;
-    kiln_eigen3 e = kiln_sym3_eigen(reduce(l, &b));
-    kiln_mat3 lower = {{{l[0], 0, 0}, {l[5], l[1], 0}, {l[4], l[3], l[2]}}};
-    for (int i = 0; i < 3; i++)
-        e.values[i] = e.values[i] > 1.0 ? e.values[i] : 1.0;
-    kiln_mat3 basis = kiln_m3_mul(lower, e.vectors);
-    return kiln_sym3_compose(e.values, &basis);
+    return recompose(l, &b, 1.0);
+}
+
+kiln_sym3 kiln_metric_unite(kiln_sym3 a, kiln_sym3 b)
+{
+    double l[6];
+    if (kiln_metric_covers(&a, &b) || !cholesky(&a, l))
+        return b;
+    if (kiln_metric_covers(&b, &a))
+        return a;
+    return recompose(l, &b, -1.0);
 }
 
 static kiln_sym3 square(const kiln_sym3 *b)

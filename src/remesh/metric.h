@@ -64,6 +64,8 @@ kiln_sym3 kiln_metric_bound(kiln_sym3 m, const kiln_metric_bounds *bounds);
  * eigenvalues s of L^-1 b L^-T the result is L max(1, s) L'. Exactly a (or b) where that is the
  * finer one everywhere. */
 kiln_sym3 kiln_metric_intersect(kiln_sym3 a, kiln_sym3 b);
+/* No finer than either in any direction of the common reduction: L min(1, s) L'. */
+kiln_sym3 kiln_metric_unite(kiln_sym3 a, kiln_sym3 b);
 /* Is a at least as fine as b in every direction, up to a relative 1e-12? */
 bool kiln_metric_covers(const kiln_sym3 *a, const kiln_sym3 *b);
 

@@ -284,10 +284,18 @@ kiln_status kiln_sizing_finish(kiln_sizing *sizing, const kiln_sizing_limits *li
         KILN_TRY(kiln_sizing_gradate(sizing, log(limits->ratio), error));
     sizing->bounds = limits->bounds;
     KILN_TRY(settle(sizing, &limits->bounds, error));
-    sizing->by_functions = sizing->directs == sizing->sources && !(limits->ratio > 1.0);
+    sizing->by_functions =
+        sizing->directs > 0 && sizing->directs == sizing->sources && !(limits->ratio > 1.0);
     kiln_parallel_for(sizing->context, sizing->vertex_rows, KILN_SIZING_GRAIN, log_chunk, &job);
     sizing->mesh = NULL;
     return KILN_OK;
+}
+
+void kiln_sizing_adopt(kiln_sizing *sizing, const kiln_sizing *from)
+{
+    memcpy(sizing->direct, from->direct, sizeof sizing->direct);
+    sizing->directs = from->directs;
+    sizing->sources = from->by_functions ? from->directs : from->directs + 1;
 }
 
 kiln_status kiln_sizing_carry(const kiln_sizing *sizing, const kiln_mesh *mesh,
@@ -302,12 +310,9 @@ kiln_status kiln_sizing_carry(const kiln_sizing *sizing, const kiln_mesh *mesh,
         near = hints ? hints[v] : near;
         s->metric[v] = kiln_sizing_at(sizing, s->point[v], &near);
     }
-    memcpy(s->direct, sizing->direct, sizeof s->direct);
-    s->directs = sizing->directs;
-    s->sources = sizing->sources;
+    kiln_sizing_adopt(s, sizing);
     kiln_sizing_limits limits = {.bounds = sizing->bounds};
     kiln_status status = kiln_sizing_finish(s, &limits, error);
-    s->by_functions = sizing->by_functions;
     if (status != KILN_OK) {
         kiln_sizing_destroy(s);
         *out = NULL;

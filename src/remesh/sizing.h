@@ -95,9 +95,19 @@ kiln_sym3 kiln_sizing_at_vertex(const kiln_sizing *sizing, uint32_t vertex);
 /* The same everywhere? Then *metric is what lookups return. */
 bool kiln_sizing_is_constant(const kiln_sizing *sizing, kiln_sym3 *metric);
 
+/* Are there functions that lookups ask? Then the field between two points is not known from them.
+ */
+bool kiln_sizing_is_direct(const kiln_sizing *sizing);
+
 /* The field carried over to a mesh that was remeshed since (hints: a tet of the old mesh for each
  * vertex row, or NULL): a new finished field with the same functions. */
 kiln_status kiln_sizing_carry(const kiln_sizing *sizing, const kiln_mesh *mesh,
                               const uint32_t *hints, kiln_sizing **out, kiln_error *error);
+
+/* The same, but at no vertex and in no direction more than `factor` finer than the mesh is there:
+ * the next step of a mesh on its way to a field that is far from it. *arrived: the target is
+ * nowhere farther than one more such step, and the field is the target itself. */
+kiln_status kiln_sizing_approach(const kiln_sizing *target, const kiln_mesh *mesh, double factor,
+                                 kiln_sizing **out, bool *arrived, kiln_error *error);
 
 #endif

@@ -36,6 +36,9 @@ kiln_status kiln_sizing_stars_create(const kiln_sizing *sizing, kiln_sizing_star
                                      kiln_error *error);
 void kiln_sizing_stars_free(const kiln_sizing *sizing, kiln_sizing_stars *stars);
 
+/* Takes over the functions of another field whose metrics it has at its vertices. */
+void kiln_sizing_adopt(kiln_sizing *sizing, const kiln_sizing *from);
+
 /* Intersects a metric with that of a vertex. */
 void kiln_sizing_combine(kiln_sizing *sizing, uint32_t vertex, const kiln_sym3 *metric);
 /* Every vertex gets the mean by volume of the logarithms of its tets. */

@@ -111,3 +111,8 @@ bool kiln_sizing_is_constant(const kiln_sizing *sizing, kiln_sym3 *metric)
     *metric = sizing->constant_metric;
     return sizing->constant;
 }
+
+bool kiln_sizing_is_direct(const kiln_sizing *sizing)
+{
+    return sizing->directs > 0;
+}

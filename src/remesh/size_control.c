@@ -1,0 +1,393 @@
+#include "remesh/size_control.h"
+
+#include "remesh/contract.h"
+#include "remesh/insert.h"
+#include "remesh/passes.h"
+#include "remesh/sizing.h"
+
+#include <stdlib.h>
+
+/* An edge to be split or contracted: shortest first, or longest first by the negative length. */
+typedef struct queued_edge {
+    double key;
+    uint32_t a, b; /* a < b */
+    uint32_t tet;  /* had it when it was queued */
+} queued_edge;
+
+typedef struct size_work {
+    kiln_remesher *remesher;
+    const kiln_size_options *options;
+    kiln_size_report *report;
+    KILN_ARRAY_OF(queued_edge)
+    queue; /* sorted, or a heap while splitting */
+    KILN_ARRAY_OF(uint8_t)
+    born; /* [vertex] made in this call (S2) */
+    kiln_u32_array touched;
+    kiln_status status;
+    kiln_error *error;
+} size_work;
+
+kiln_size_options kiln_size_default_options(void)
+{
+    return (kiln_size_options){.longest = sqrt(2.0),
+                               .shortest = sqrt(0.5),
+                               .split_floor = 0.70,
+                               .contract_ceiling = 1.3,
+                               .worst = 0.05,
+                               .sweeps = 3,
+                               .enough = 0.01,
+                               .surface = 0.15};
+}
+
+double kiln_size_edge_length(const kiln_remesher *remesher, uint32_t a, uint32_t b)
+{
+    const kiln_vec3 *p = kiln_remesher_points(remesher);
+    const kiln_sym3 *metric = remesher->metric.data, *at_a = &metric[a], *at_b = &metric[b];
+    kiln_vec3 e = kiln_v3_sub(p[b], p[a]);
+    double length = kiln_metric_edge_length(at_a, at_b, e);
+    if (!kiln_sizing_is_direct(remesher->options.sizing))
+        return length;
+    uint32_t hint = remesher->side.data[a].hint;
+    kiln_sym3 middle =
+        kiln_sizing_at(remesher->options.sizing, kiln_v3_lerp(p[a], p[b], 0.5), &hint);
+    return 0.5 *
+           (kiln_metric_edge_length(at_a, &middle, e) + kiln_metric_edge_length(&middle, at_b, e));
+}
+
+static int compare(const void *x, const void *y)
+{
+    const queued_edge *p = x, *q = y;
+    if (p->key != q->key)
+        return p->key < q->key ? -1 : 1;
+    if (p->a != q->a)
+        return p->a < q->a ? -1 : 1;
+    if (p->b != q->b)
+        return p->b < q->b ? -1 : 1;
+    return p->tet == q->tet ? 0 : p->tet < q->tet ? -1 : 1;
+}
+
+static bool same_edge(const queued_edge *p, const queued_edge *q)
+{
+    return p->a == q->a && p->b == q->b;
+}
+
+static bool note(size_work *w, double key, uint32_t a, uint32_t b, uint32_t tet)
+{
+    queued_edge edge = {key, a < b ? a : b, a < b ? b : a, tet};
+    w->status = kiln_array_push(w->remesher->context, &w->queue, edge, w->error);
+    return w->status == KILN_OK;
+}
+
+/* A live tet that has both vertices; KILN_NONE when the edge is gone. */
+static uint32_t find_edge(size_work *w, const queued_edge *edge)
+{
+    const kiln_mesh *mesh = w->remesher->mesh;
+    uint32_t t = edge->tet;
+    if (kiln_tet_live(mesh, t) && kiln_tet_corner(&mesh->tet[t], edge->a) < 4 &&
+        kiln_tet_corner(&mesh->tet[t], edge->b) < 4)
+        return t;
+    if (!kiln_vertex_live(mesh, edge->a) || !kiln_vertex_live(mesh, edge->b))
+        return KILN_NONE;
+    kiln_walker *walker = &w->remesher->workspace.walker;
+    w->status = kiln_edge_tets(mesh, edge->a, edge->b, walker, w->error);
+    return w->status == KILN_OK && walker->tets.count ? walker->tets.data[0] : KILN_NONE;
+}
+
+/* Edges beyond a bound, each once, in order of key. sense +1: shorter than the bound, -1: longer.
+ */
+static kiln_status collect(size_work *w, double bound, double sense)
+{
+    const kiln_mesh *mesh = w->remesher->mesh;
+    w->queue.count = 0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        const uint32_t *v = mesh->tet[t].v;
+        for (int k = 0; k < 6; k++) {
+            uint32_t a = v[kiln_edge_ends[k][0]], b = v[kiln_edge_ends[k][1]];
+            double key = sense * kiln_size_edge_length(w->remesher, a < b ? a : b, a < b ? b : a);
+            if (key < sense * bound && !note(w, key, a, b, t))
+                return w->status;
+        }
+    }
+    if (w->queue.count > 0)
+        qsort(w->queue.data, w->queue.count, sizeof *w->queue.data, compare);
+    size_t kept = 0;
+    for (size_t i = 0; i < w->queue.count; i++)
+        if (kept == 0 || !same_edge(&w->queue.data[kept - 1], &w->queue.data[i]))
+            w->queue.data[kept++] = w->queue.data[i];
+    w->queue.count = kept;
+    return KILN_OK;
+}
+
+/* Number of edges, by Euler's formula up to the characteristic of the domain. */
+static double edge_count(const kiln_mesh *mesh)
+{
+    return mesh->table[KILN_ON_VERTEX].live + mesh->table[KILN_ON_TET].live +
+           0.5 * mesh->table[KILN_ON_FACE].live;
+}
+
+static bool is_born(const size_work *w, uint32_t vertex)
+{
+    return vertex < w->born.count && w->born.data[vertex];
+}
+
+static void note_birth(size_work *w, uint32_t vertex)
+{
+    w->status = kiln_array_reserve(w->remesher->context, &w->born, vertex + 1, w->error);
+    if (w->status != KILN_OK)
+        return;
+    while (w->born.count <= vertex)
+        w->born.data[w->born.count++] = 0;
+    w->born.data[vertex] = 1;
+}
+
+/* Worst quality of the tets at either end. */
+static double worst_of_stars(size_work *w, uint32_t a, uint32_t b)
+{
+    kiln_walker *walker = &w->remesher->workspace.walker;
+    double worst = INFINITY;
+    for (int end = 0; end < 2 && w->status == KILN_OK; end++) {
+        w->status = kiln_star(w->remesher->mesh, end ? b : a, walker, w->error);
+        double q = kiln_remesher_worst(w->remesher, walker->tets.data, walker->tets.count);
+        worst = q < worst ? q : worst;
+    }
+    return worst;
+}
+
+static bool apply(size_work *w, const kiln_proposal *proposal)
+{
+    kiln_verdict verdict = kiln_remesher_apply(w->remesher, proposal);
+    if (verdict == KILN_REFUSED_MEMORY)
+        w->status = kiln_fail_memory(w->error, 0);
+    return verdict == KILN_ACCEPTED;
+}
+
+static bool try_contraction(size_work *w, const queued_edge *edge, uint32_t tet)
+{
+    kiln_remesher *r = w->remesher;
+    const kiln_tet *record = &r->mesh->tet[tet];
+    kiln_contraction_limits limits = {.worst = w->options->worst,
+                                      .longest = w->options->contract_ceiling,
+                                      .surface = w->options->surface};
+    kiln_proposal proposal;
+    uint32_t a = kiln_tet_corner(record, edge->a), b = kiln_tet_corner(record, edge->b);
+    bool found = kiln_edge_contraction_propose(r, &r->workspace, tet, a, b, &limits, &proposal);
+    if (!found && !r->workspace.failed) {
+        double worst = worst_of_stars(w, edge->a, edge->b);
+        if (worst >= limits.worst || w->status != KILN_OK)
+            return false;
+        limits.worst = worst > 0.0 ? worst : 0.0;
+        found = kiln_edge_contraction_propose(r, &r->workspace, tet, a, b, &limits, &proposal);
+    }
+    return found && apply(w, &proposal);
+}
+
+/* Shortest first. Edges that contractions make are looked at in the next sweep. */
+static kiln_status contract_sweep(size_work *w, size_t *changes)
+{
+    kiln_remesher *r = w->remesher;
+    KILN_TRY(collect(w, w->options->shortest, 1.0));
+    for (size_t i = 0; i < w->queue.count && w->status == KILN_OK; i++) {
+        const queued_edge *edge = &w->queue.data[i];
+        if (is_born(w, edge->a) || is_born(w, edge->b))
+            continue;
+        uint32_t tet = find_edge(w, edge);
+        if (tet == KILN_NONE || kiln_size_edge_length(r, edge->a, edge->b) >= w->options->shortest)
+            continue;
+        kiln_arena_mark mark = kiln_arena_set_mark(&r->workspace.arena);
+        w->report->contract_attempts++;
+        if (try_contraction(w, edge, tet)) {
+            w->report->contractions++;
+            ++*changes;
+        }
+        kiln_arena_release(&r->workspace.arena, mark);
+    }
+    return w->status;
+}
+
+static void sift_up(queued_edge *heap, size_t i)
+{
+    while (i > 0 && compare(&heap[i], &heap[(i - 1) / 2]) < 0) {
+        queued_edge swap = heap[i];
+        heap[i] = heap[(i - 1) / 2];
+        heap[(i - 1) / 2] = swap;
+        i = (i - 1) / 2;
+    }
+}
+
+static queued_edge pop(size_work *w)
+{
+    queued_edge *heap = w->queue.data, top = heap[0];
+    size_t count = --w->queue.count, i = 0;
+    heap[0] = heap[count];
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= count)
+            return top;
+        if (child + 1 < count && compare(&heap[child + 1], &heap[child]) < 0)
+            child++;
+        if (compare(&heap[i], &heap[child]) <= 0)
+            return top;
+        queued_edge swap = heap[i];
+        heap[i] = heap[child];
+        heap[child] = swap;
+        i = child;
+    }
+}
+
+/* The shortest edge at the proposed vertex. */
+static double shortest_made(const kiln_remesher *r, const kiln_proposal *proposal)
+{
+    const kiln_vec3 *points = kiln_remesher_points(r);
+    kiln_vec3 p = r->options.space == KILN_SPACE_WORLD ? proposal->place.x : proposal->place.u;
+    double least = INFINITY;
+    for (uint32_t i = 0; i < proposal->fresh_count; i++)
+        for (int k = 0; k < 4; k++) {
+            uint32_t v = proposal->fresh[i].v[k];
+            if (v == KILN_PROPOSED)
+                continue;
+            double l = kiln_metric_edge_length(&proposal->place.metric, &r->metric.data[v],
+                                               kiln_v3_sub(points[v], p));
+            least = l < least ? l : least;
+        }
+    return least;
+}
+
+/* With a cavity chosen by quality, where that fails the bare split. Every cavity joins the new
+ * vertex to all that the bare split does, so that tells at once where an edge would be too short.
+ */
+static bool try_split(size_work *w, const queued_edge *edge, uint32_t tet)
+{
+    kiln_remesher *r = w->remesher;
+    const kiln_tet *record = &r->mesh->tet[tet];
+    uint32_t corner[2] = {kiln_tet_corner(record, edge->a), kiln_tet_corner(record, edge->b)};
+    kiln_proposal bare, best;
+    if (!kiln_split_propose(r, &r->workspace, tet, corner, 2, &bare) ||
+        shortest_made(r, &bare) < w->options->split_floor)
+        return false;
+    double worst = bare.before < w->options->worst ? bare.before : w->options->worst;
+    kiln_insertion_limits limits = {
+        .depth = 3, .worst = worst, .shortest = w->options->split_floor};
+    if (kiln_insertion_propose(r, &r->workspace, tet, corner, 2, &limits, &best) && apply(w, &best))
+        return true;
+    return w->status == KILN_OK && bare.after >= worst && apply(w, &bare);
+}
+
+/* Queues the long edges of the tets just made. */
+static void queue_made(size_work *w)
+{
+    const kiln_remesher *r = w->remesher;
+    for (size_t i = 0; i < r->changed.count && w->status == KILN_OK; i++) {
+        uint32_t t = r->changed.data[i];
+        const uint32_t *v = r->mesh->tet[t].v;
+        for (int k = 0; k < 6; k++) {
+            uint32_t a = v[kiln_edge_ends[k][0]], b = v[kiln_edge_ends[k][1]];
+            double length = kiln_size_edge_length(r, a < b ? a : b, a < b ? b : a);
+            if (length > w->options->longest && note(w, -length, a, b, t))
+                sift_up(w->queue.data, w->queue.count - 1);
+        }
+    }
+}
+
+/* Longest first; the halves of very long edges come back to the queue. */
+static kiln_status split_sweep(size_work *w, size_t *changes)
+{
+    kiln_remesher *r = w->remesher;
+    queued_edge last = {.a = KILN_NONE, .b = KILN_NONE};
+    KILN_TRY(collect(w, w->options->longest, -1.0)); /* in order: a heap */
+    while (w->queue.count > 0 && w->status == KILN_OK) {
+        queued_edge edge = pop(w);
+        size_t tets = r->mesh->table[KILN_ON_TET].live;
+        if (w->options->most_tets && tets >= w->options->most_tets)
+            break;
+        uint32_t tet = same_edge(&edge, &last) ? KILN_NONE : find_edge(w, &edge);
+        if (tet == KILN_NONE || kiln_size_edge_length(r, edge.a, edge.b) <= w->options->longest)
+            continue;
+        last = edge;
+        kiln_arena_mark mark = kiln_arena_set_mark(&r->workspace.arena);
+        w->report->split_attempts++;
+        if (try_split(w, &edge, tet)) {
+            w->report->splits++;
+            ++*changes;
+            note_birth(w, r->vertex_made);
+            queue_made(w);
+        }
+        kiln_arena_release(&r->workspace.arena, mark);
+    }
+    return w->status;
+}
+
+static kiln_status run_sweeps(size_work *w)
+{
+    const kiln_size_options *options = w->options;
+    for (uint32_t sweep = 0; sweep < options->sweeps; sweep++) {
+        size_t changes = 0;
+        KILN_TRY(contract_sweep(w, &changes));
+        KILN_TRY(split_sweep(w, &changes));
+        w->report->sweeps = sweep + 1;
+        if ((double)changes <= options->enough * edge_count(w->remesher->mesh))
+            break;
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln_size_control(kiln_remesher *remesher, const kiln_size_options *options,
+                              kiln_size_report *report, kiln_error *error)
+{
+    kiln_size_options usual = kiln_size_default_options();
+    kiln_size_report own;
+    size_work w = {.remesher = remesher,
+                   .options = options ? options : &usual,
+                   .report = report ? report : &own,
+                   .status = KILN_OK,
+                   .error = error};
+    *w.report = (kiln_size_report){0};
+    if (!remesher->options.sizing)
+        return kiln_fail(error, KILN_ERR_STATE, NULL, 0, -1, "size control needs a sizing field");
+    kiln_status status = run_sweeps(&w);
+    w.report->edges = edge_count(remesher->mesh);
+    kiln_array_free(remesher->context, &w.queue);
+    kiln_array_free(remesher->context, &w.born);
+    return status;
+}
+
+/* Is this tet the lowest of those that have the edge of its two corners? */
+static bool is_lowest(const kiln_mesh *mesh, uint32_t tet, uint32_t a, uint32_t b)
+{
+    enum { ROOM = 256 };
+    uint32_t ring[ROOM];
+    kiln_ring shape = kiln_edge_ring(mesh, tet, a, b, ring, ROOM);
+    for (uint32_t i = 0; i < shape.count && i < ROOM; i++)
+        if (ring[i] / 4 < tet)
+            return false;
+    return true;
+}
+
+kiln_status kiln_size_survey(const kiln_remesher *remesher, const kiln_size_options *options,
+                             kiln_edge_survey *survey, kiln_error *error)
+{
+    const kiln_mesh *mesh = remesher->mesh;
+    double sum = 0.0;
+    (void)error;
+    *survey = (kiln_edge_survey){.least = INFINITY};
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        for (int k = 0; k < 6; k++) {
+            uint32_t i = kiln_edge_ends[k][0], j = kiln_edge_ends[k][1];
+            if (!is_lowest(mesh, t, i, j))
+                continue;
+            double l = kiln_size_edge_length(remesher, mesh->tet[t].v[i], mesh->tet[t].v[j]);
+            survey->edges++;
+            survey->too_long += l > options->longest;
+            survey->too_short += l < options->shortest;
+            survey->fitting += l >= 0.6 && l <= 1.7;
+            survey->least = l < survey->least ? l : survey->least;
+            survey->most = l > survey->most ? l : survey->most;
+            sum += log(l);
+        }
+    }
+    survey->mean = survey->edges ? exp(sum / (double)survey->edges) : 0.0;
+    return KILN_OK;
+}

@@ -1,0 +1,314 @@
+#include "remesh/size_control.h"
+
+#include "fixtures.h"
+#include "remesh/improve.h"
+#include "remesh/size_control_adapt.h"
+#include "remesh/sizing.h"
+#include "support.h"
+
+#include <stdio.h>
+
+static kiln_sizing *uniform(const kiln_mesh *mesh, double h)
+{
+    kiln_sizing *sizing;
+    ck_assert_int_eq(kiln_sizing_create(mesh, KILN_SPACE_MATERIAL, &sizing, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_sizing_add_size(sizing, h, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_sizing_finish(sizing, NULL, NULL), KILN_OK);
+    return sizing;
+}
+
+static kiln_remesher begin(kiln_mesh *mesh, const kiln_sizing *sizing)
+{
+    kiln_remesher remesher;
+    kiln_remesh_options options = kiln_remesh_default_options();
+    options.sizing = sizing;
+    ck_assert_int_eq(kiln_remesher_begin(mesh, &options, &remesher, NULL), KILN_OK);
+    return remesher;
+}
+
+static kiln_edge_survey survey(const kiln_remesher *remesher)
+{
+    kiln_edge_survey s;
+    kiln_size_options options = kiln_size_default_options();
+    ck_assert_int_eq(kiln_size_survey(remesher, &options, &s, NULL), KILN_OK);
+    return s;
+}
+
+/* One call: a pass with size control and improvement; how often size control changed something. */
+static size_t call(kiln_mesh *mesh, double h, double goal)
+{
+    kiln_sizing *sizing = uniform(mesh, h);
+    kiln_remesher remesher = begin(mesh, sizing);
+    kiln_size_report size;
+    kiln_improve_options improve = kiln_improve_default_options();
+    kiln_improve_report report;
+    improve.goal = goal;
+    ck_assert_int_eq(kiln_size_control(&remesher, NULL, &size, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_dynamic_improve(&remesher, &improve, &report, NULL), KILN_OK);
+    kiln_remesher_end(&remesher);
+    kiln_sizing_destroy(sizing);
+    return size.splits + size.contractions + report.changed;
+}
+
+/* Splits and contractions do not take turns: whatever the size asked for, at any scale. */
+START_TEST(calls_come_to_rest)
+{
+    static const double scales[3] = {1.0, 1e-6, 1e6}, sizes[4] = {0.11, 0.3, 0.9, 0.25};
+    double scale = scales[_i / 4], h = scale * sizes[_i % 4];
+    kiln_context *context = kiln_test_context(1);
+    char settings[160];
+    snprintf(settings, sizeof settings, "nx=4 ny=4 nz=4 lx=%g ly=%g lz=%g", scale, scale, scale);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", settings);
+    double volume = kiln_mesh_volume(mesh);
+    size_t changes = 0;
+    for (int n = 0; n < (_i < 4 ? 50 : 6); n++) {
+        size_t now = call(mesh, h, 0.15);
+        changes += now;
+        if (n >= 3)
+            ck_assert_uint_eq(now, 0);
+    }
+    ck_assert(sizes[_i % 4] == 0.25 || changes > 0);
+    kiln_test_audit(mesh);
+    ck_assert_double_eq_tol(kiln_mesh_volume(mesh), volume, 1e-12 * volume);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* The same bits at every scale that is a power of two. */
+START_TEST(scale_does_not_matter)
+{
+    uint32_t tets[2];
+    for (int i = 0; i < 2; i++) {
+        kiln_context *context = kiln_test_context(1);
+        double scale = i ? 0x1p-20 : 1.0;
+        char settings[160];
+        snprintf(settings, sizeof settings, "nx=4 ny=4 nz=4 lx=%.17g ly=%.17g lz=%.17g", scale,
+                 scale, scale);
+        kiln_mesh *mesh = kiln_test_mesh(context, "box", settings);
+        call(mesh, 0.13 * scale, 0.15);
+        tets[i] = mesh->table[KILN_ON_TET].live;
+        kiln_mesh_destroy(mesh);
+        kiln_context_destroy(context);
+    }
+    ck_assert_uint_eq(tets[0], tets[1]);
+}
+END_TEST
+
+/* S1: splitting alone leaves nothing too long and makes nothing below the floor. */
+START_TEST(splits_keep_their_floor)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "ball", "h=0.5");
+    kiln_test_jitter(mesh, 0.05, 1);
+    kiln_sizing *sizing = uniform(mesh, 0.13);
+    kiln_remesher remesher = begin(mesh, sizing);
+    kiln_edge_survey before = survey(&remesher);
+    ck_assert_double_gt(before.least, 0.75); /* nothing to contract */
+    ck_assert_double_gt(before.most, 3.0);
+    kiln_size_report report;
+    ck_assert_int_eq(kiln_size_control(&remesher, NULL, &report, NULL), KILN_OK);
+    kiln_edge_survey after = survey(&remesher);
+    ck_assert_uint_eq(report.contractions, 0);
+    ck_assert_uint_gt(report.splits, 1000);
+    ck_assert_double_ge(after.least, 0.70);
+    ck_assert_double_le(after.most, 2.0); /* longer ones have a vertex too close to their middle */
+    ck_assert_uint_gt(after.fitting, after.edges * 9 / 10);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        ck_assert_double_ge(remesher.quality.data[t], 0.05);
+    kiln_remesher_end(&remesher);
+    kiln_sizing_destroy(sizing);
+    kiln_test_audit(mesh);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* S1: contracting alone makes nothing above the ceiling, keeps the outline and its features. */
+START_TEST(contractions_keep_their_ceiling)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=8 ny=8 nz=8");
+    kiln_sizing *sizing = uniform(mesh, 0.4);
+    kiln_remesher remesher = begin(mesh, sizing);
+    kiln_edge_survey before = survey(&remesher);
+    ck_assert_double_lt(before.most, 0.70); /* all of them too short */
+    kiln_size_report report;
+    ck_assert_int_eq(kiln_size_control(&remesher, NULL, &report, NULL), KILN_OK);
+    kiln_edge_survey after = survey(&remesher);
+    ck_assert_uint_eq(report.splits, 0);
+    ck_assert_uint_gt(report.contractions, 300);
+    ck_assert_double_le(after.most, 1.3);
+    ck_assert_double_gt(after.mean, 0.7);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        ck_assert_double_ge(remesher.quality.data[t], 0.05);
+    kiln_remesher_end(&remesher);
+    kiln_sizing_destroy(sizing);
+    kiln_test_audit(mesh);
+    ck_assert_double_eq_tol(kiln_mesh_volume(mesh), 1.0, 1e-12);
+    int corners = 0;
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        kiln_vec3 u = mesh->u[v];
+        corners += kiln_vertex_live(mesh, v) && (u.x == 0 || u.x == 1) && (u.y == 0 || u.y == 1) &&
+                   (u.z == 0 || u.z == 1);
+    }
+    ck_assert_int_eq(corners, 8);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(limits)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=2 ny=2 nz=2");
+    kiln_remesher remesher = begin(mesh, NULL);
+    ck_assert_int_eq(kiln_size_control(&remesher, NULL, NULL, NULL), KILN_ERR_STATE);
+    kiln_remesher_end(&remesher);
+    kiln_sizing *sizing = uniform(mesh, 0.05);
+    remesher = begin(mesh, sizing);
+    kiln_size_options options = kiln_size_default_options();
+    options.most_tets = 500;
+    ck_assert_int_eq(kiln_size_control(&remesher, &options, NULL, NULL), KILN_OK);
+    ck_assert_uint_lt(mesh->table[KILN_ON_TET].live, 600);
+    ck_assert_uint_ge(mesh->table[KILN_ON_TET].live, 500);
+    kiln_remesher_end(&remesher);
+    kiln_sizing_destroy(sizing);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* A layer along z = 0.5 + 0.1 sin 2 pi x, `ratio` times thinner than wide. */
+static kiln_sym3 wavy_layer(void *user, kiln_vec3 p)
+{
+    double ratio = *(const double *)user, k = 2 * KILN_PI, wide = 0.2;
+    kiln_vec3 n = {-0.1 * k * cos(k * p.x), 0, 1};
+    double away = fabs(p.z - 0.5 - 0.1 * sin(k * p.x)) / kiln_v3_norm(n);
+    double thin = fmin(wide / ratio + 0.3 * away, wide);
+    n = kiln_v3_normalize(n);
+    kiln_mat3 q = kiln_m3_columns(n, kiln_v3(n.z, 0, -n.x), kiln_v3(0, 1, 0));
+    const double sizes[3] = {thin, wide, wide};
+    return kiln_metric_from_directions(&q, sizes);
+}
+
+static kiln_sizing *layer_field(const kiln_mesh *mesh, double *ratio)
+{
+    kiln_sizing *sizing;
+    if (kiln_sizing_create(mesh, KILN_SPACE_MATERIAL, &sizing, NULL) != KILN_OK)
+        return NULL;
+    if (kiln_sizing_add_function(sizing, wavy_layer, ratio, true, NULL) == KILN_OK &&
+        kiln_sizing_finish(sizing, NULL, NULL) == KILN_OK)
+        return sizing;
+    kiln_sizing_destroy(sizing);
+    return NULL;
+}
+
+/* From a coarse box to a curved layer: nine edges of ten fit, nothing is bad, the box stays. */
+START_TEST(a_curved_layer_is_reached)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=5 ny=5 nz=5");
+    double ratio = kiln_test_rounds(10, 100) == 10 ? 10.0 : 100.0;
+    kiln_sizing *sizing = layer_field(mesh, &ratio);
+    kiln_adapt_report report;
+    ck_assert_int_eq(kiln_size_adapt(mesh, sizing, NULL, &report, NULL), KILN_OK);
+    ck_assert(report.arrived);
+    ck_assert_uint_gt(report.passes, 3);
+    ck_assert_uint_ge(10 * report.edges.fitting, 9 * report.edges.edges);
+    ck_assert_double_ge(report.improve.worst_after, 0.1);
+    kiln_test_audit(mesh);
+    ck_assert_double_eq_tol(kiln_mesh_volume(mesh), 1.0, 1e-12);
+    kiln_sizing_destroy(sizing);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(fields_come_along)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=3 ny=3 nz=3");
+    ck_assert_int_eq(kiln_mesh_add_field(mesh, "linear", KILN_ON_VERTEX, KILN_F64, 1,
+                                         KILN_RULE_INTERPOLATE, NULL),
+                     KILN_OK);
+    double *value = (double *)kiln_mesh_field(mesh, KILN_ON_VERTEX, "linear")->data;
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        value[v] = 1 + 2 * mesh->u[v].x - 3 * mesh->u[v].y;
+    kiln_sizing *sizing = uniform(mesh, 0.17);
+    ck_assert_int_eq(kiln_size_adapt(mesh, sizing, NULL, NULL, NULL), KILN_OK);
+    value = (double *)kiln_mesh_field(mesh, KILN_ON_VERTEX, "linear")->data;
+    ck_assert_uint_gt(mesh->table[KILN_ON_VERTEX].live, 100);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(mesh, v))
+            ck_assert_double_eq_tol(value[v], 1 + 2 * mesh->u[v].x - 3 * mesh->u[v].y, 1e-12);
+    kiln_sizing_destroy(sizing);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(the_same_bits_for_any_number_of_threads)
+{
+    uint64_t hash[3];
+    const int threads[3] = {1, 2, 8};
+    for (int i = 0; i < 3; i++) {
+        kiln_context *context = kiln_test_context(threads[i]);
+        kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=3 ny=3 nz=3");
+        double ratio = 4.0;
+        kiln_sizing *sizing = layer_field(mesh, &ratio);
+        ck_assert_int_eq(kiln_size_adapt(mesh, sizing, NULL, NULL, NULL), KILN_OK);
+        hash[i] = kiln_mesh_hash(mesh);
+        kiln_sizing_destroy(sizing);
+        kiln_mesh_destroy(mesh);
+        kiln_context_destroy(context);
+    }
+    ck_assert_uint_eq(hash[0], hash[1]);
+    ck_assert_uint_eq(hash[0], hash[2]);
+}
+END_TEST
+
+/* Memory that runs out anywhere is an error, and leaves a sound mesh and no leak. */
+START_TEST(out_of_memory)
+{
+    uint64_t calls = 0;
+    for (uint64_t fail = 0, round = 0; round < kiln_test_rounds(25, 400); round++) {
+        kiln_test_heap heap = {0};
+        kiln_context *context = kiln_test_context_on(&heap, 1);
+        kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=2 ny=2 nz=2");
+        double ratio = 3.0;
+        uint64_t start = heap.calls;
+        heap.fail_at = fail ? start + fail : 0;
+        kiln_sizing *sizing = layer_field(mesh, &ratio);
+        kiln_status status =
+            sizing ? kiln_size_adapt(mesh, sizing, NULL, NULL, NULL) : KILN_ERR_MEMORY;
+        ck_assert_int_eq(status, fail ? KILN_ERR_MEMORY : KILN_OK);
+        heap.fail_at = 0;
+        if (!fail)
+            calls = heap.calls - start;
+        ck_assert(!kiln_archive_active(mesh));
+        kiln_test_audit(mesh);
+        kiln_sizing_destroy(sizing);
+        kiln_mesh_destroy(mesh);
+        kiln_context_destroy(context);
+        ck_assert_int_eq(heap.live_blocks, 0);
+        fail = 1 + round * (calls - 1) / kiln_test_rounds(25, 400);
+    }
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("size_control");
+    TCase *all = kiln_test_case(suite, "size_control");
+    tcase_add_loop_test(all, calls_come_to_rest, 0, 12);
+    tcase_add_test(all, scale_does_not_matter);
+    tcase_add_test(all, splits_keep_their_floor);
+    tcase_add_test(all, contractions_keep_their_ceiling);
+    tcase_add_test(all, limits);
+    tcase_add_test(all, a_curved_layer_is_reached);
+    tcase_add_test(all, fields_come_along);
+    tcase_add_test(all, the_same_bits_for_any_number_of_threads);
+    tcase_add_test(all, out_of_memory);
+    return suite;
+}
