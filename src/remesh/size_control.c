@@ -1,11 +1,13 @@
 #include "remesh/size_control.h"
 
 #include "remesh/contract.h"
+#include "remesh/edge_removal.h"
 #include "remesh/insert.h"
 #include "remesh/passes.h"
 #include "remesh/sizing.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* An edge to be split or contracted: shortest first, or longest first by the negative length. */
 typedef struct queued_edge {
@@ -254,6 +256,16 @@ static double shortest_made(const kiln_remesher *r, const kiln_proposal *proposa
     return least;
 }
 
+/* A long edge whose middle is too close to another vertex is better taken out, where that makes the
+ * tets better. */
+static bool try_removal(size_work *w, uint32_t tet, const uint32_t corner[2])
+{
+    kiln_remesher *r = w->remesher;
+    kiln_proposal proposal;
+    return kiln_edge_removal_propose(r, &r->workspace, tet, corner[0], corner[1], &proposal) &&
+           apply(w, &proposal);
+}
+
 /* With a cavity chosen by quality, where that fails the bare split. Every cavity joins the new
  * vertex to all that the bare split does, so that tells at once where an edge would be too short.
  */
@@ -265,7 +277,7 @@ static bool try_split(size_work *w, const queued_edge *edge, uint32_t tet)
     kiln_proposal bare, best;
     if (!kiln_split_propose(r, &r->workspace, tet, corner, 2, &bare) ||
         shortest_made(r, &bare) < w->options->split_floor)
-        return false;
+        return try_removal(w, tet, corner);
     double worst = bare.before < w->options->worst ? bare.before : w->options->worst;
     kiln_insertion_limits limits = {
         .depth = 3, .worst = worst, .shortest = w->options->split_floor};
@@ -308,9 +320,12 @@ static kiln_status split_sweep(size_work *w, size_t *changes)
         kiln_arena_mark mark = kiln_arena_set_mark(&r->workspace.arena);
         w->report->split_attempts++;
         if (try_split(w, &edge, tet)) {
-            w->report->splits++;
+            bool split = r->vertex_made != KILN_NONE;
+            w->report->splits += split;
+            w->report->removals += !split;
             ++*changes;
-            note_birth(w, r->vertex_made);
+            if (split)
+                note_birth(w, r->vertex_made);
             queue_made(w);
         }
         kiln_arena_release(&r->workspace.arena, mark);
@@ -345,7 +360,11 @@ kiln_status kiln_size_control(kiln_remesher *remesher, const kiln_size_options *
     *w.report = (kiln_size_report){0};
     if (!remesher->options.sizing)
         return kiln_fail(error, KILN_ERR_STATE, NULL, 0, -1, "size control needs a sizing field");
+    double usual_limit[2] = {remesher->options.edge_limit[0], remesher->options.edge_limit[1]};
+    remesher->options.edge_limit[0] = w.options->split_floor; /* of edge removal, too */
+    remesher->options.edge_limit[1] = w.options->longest;
     kiln_status status = run_sweeps(&w);
+    memcpy(remesher->options.edge_limit, usual_limit, sizeof usual_limit);
     w.report->edges = edge_count(remesher->mesh);
     kiln_array_free(remesher->context, &w.queue);
     kiln_array_free(remesher->context, &w.born);

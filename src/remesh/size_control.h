@@ -35,6 +35,7 @@ typedef struct kiln_edge_survey {
 
 typedef struct kiln_size_report {
     size_t splits, contractions;
+    size_t removals; /* of long edges that could not be split */
     size_t split_attempts, contract_attempts;
     uint32_t sweeps;
     double edges; /* of the mesh afterwards, by Euler's formula for a ball */
