@@ -12,9 +12,10 @@ typedef struct kiln_removal_ring {
     uint32_t a, b;
     uint32_t count; /* tets */
     bool closed;
-    double worst; /* cached score of the tets */
-    uint32_t tet[KILN_RING_MOST];
-    uint32_t v[KILN_RING_MOST + 1];
+    double worst;  /* cached score of the tets */
+    uint32_t *tet; /* [count], and v [count + 1]: in the room below, which is filled both ways */
+    uint32_t *v;
+    uint32_t tet_room[2 * KILN_RING_MOST + 4], v_room[2 * KILN_RING_MOST + 4];
 } kiln_removal_ring;
 
 /* False when there are more than KILN_RING_MOST tets. */
