@@ -13,8 +13,9 @@ typedef struct kiln_ear_points {
     double x[KILN_EAR_ROOM], y[KILN_EAR_ROOM], z[KILN_EAR_ROOM];
 } kiln_ear_points;
 
-/* Bit i where both tets of the ear at vertex i may have a kiln_tet_quality above `floor` > 0. A
- * bit that is not set is certain; the others have to be looked at. */
+/* Bit i where both tets of the ear at vertex i may have a kiln_tet_quality above `floor` >= 0 (so 0
+ * asks for their signs, rounded). A bit that is not set is certain; the others have to be looked
+ * at. */
 KILN_SIMD_DECLARE(uint32_t, kiln_ears_above, const kiln_ear_points *ring, uint32_t count,
                   kiln_vec3 a, kiln_vec3 b, double floor);
 

@@ -33,17 +33,15 @@ KILN_INLINE bool ears_allow(uint32_t ears, uint32_t count)
     return (ears & ~(first | beside)) != 0 || (first == 1 && (ears & beside) == beside);
 }
 
-KILN_INLINE bool is_plain(const kiln_remesher *remesher)
-{
-    return !remesher->options.sizing && remesher->options.measure == KILN_MEASURE_QUALITY;
-}
-
+/* By the bound on kiln_tet_quality, where that is the score; else by the sign of the volume, which
+ * every score has. */
 static uint32_t promising_ears(const kiln_remesher *remesher, const kiln_polygon *polygon,
                                double floor)
 {
     static uint32_t (*const table[])(const kiln_ear_points *, uint32_t, kiln_vec3, kiln_vec3,
                                      double) = KILN_SIMD_TABLE(kiln_ears_above);
     const kiln_vec3 *points = kiln_remesher_points(remesher);
+    bool plain = !remesher->options.sizing && remesher->options.measure == KILN_MEASURE_QUALITY;
     uint32_t n = polygon->count;
     kiln_ear_points ring;
     for (uint32_t i = 0; i < n + 2 || i % 8 != 2; i++) {
@@ -52,18 +50,16 @@ static uint32_t promising_ears(const kiln_remesher *remesher, const kiln_polygon
         ring.y[i] = p->y;
         ring.z[i] = p->z;
     }
-    return table[remesher->context->isa](&ring, n, points[polygon->a], points[polygon->b], floor);
+    return table[remesher->context->isa](&ring, n, points[polygon->a], points[polygon->b],
+                                         plain ? floor : 0.0);
 }
 
 static bool score_ears(const kiln_remesher *remesher, const kiln_polygon *polygon, double floor,
                        double *ear)
 {
-    uint32_t n = polygon->count, ears = (1u << n) - 1;
-    if (is_plain(remesher)) {
-        ears = promising_ears(remesher, polygon, floor);
-        if (!ears_allow(ears, n))
-            return false;
-    }
+    uint32_t n = polygon->count, ears = promising_ears(remesher, polygon, floor);
+    if (!ears_allow(ears, n))
+        return false;
     for (uint32_t i = 0; i < n; i++) {
         ear[i] = -INFINITY;
         if (ears >> i & 1)
