@@ -20,6 +20,7 @@ static kiln_status make(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
     KILN_TRY(kiln_domain_place_sites(domain, error));
     KILN_TRY(kiln_domain_relax(domain, error));
     KILN_TRY(kiln_domain_perturb(domain, SLIVER_ROUNDS, error));
+    KILN_TRY(kiln_domain_conform(domain, error));
     kiln_domain_progress(domain, "choosing tets", 0.0);
     KILN_TRY(kiln_domain_extract(domain, error));
     kiln_domain_peel(domain);

@@ -11,7 +11,7 @@ static const double SNAP = 0.35;        /* of the spacing */
 static const double STRAIGHT = 0.99985; /* cosine of one degree */
 static const double ROUNDING = 0.1;     /* spacings up to 1.1 of the size are left whole */
 static const double OFF_OUTLINE = 0.1;  /* of the size: covered by another body */
-enum { LEAST_IN_LOOP = 3 };
+enum { LEAST_IN_LOOP = 3, MOST_DIVISIONS = 1000000 };
 
 typedef struct feature_edge {
     uint32_t v[2];
@@ -184,6 +184,9 @@ static kiln_status divide(tracer *t, kiln_error *error)
     bool loop = c[0] == c[t->chain.count - 1];
     double divisions = ceil(total - ROUNDING), least = loop ? LEAST_IN_LOOP : 1.0;
     divisions = divisions < least ? least : divisions;
+    if (divisions > MOST_DIVISIONS)
+        return kiln_fail(error, KILN_ERR_LIMIT, "size", 0, -1,
+                         "too small: a feature curve would be divided in %.0f", divisions);
     uint32_t part = mesh->info[mesh->vertex[c[0]].tet].part;
     uint32_t *first = &t->place.data[c[0]], last, next;
     if (loop && !is_corner(t, c[0]))

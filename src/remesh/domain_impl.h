@@ -71,6 +71,7 @@ uint32_t kiln_domain_closest(const kiln_domain *domain, kiln_vec3 p, double limi
                              kiln_vec3 *nearest);
 /* The nearest piece of the surface (no interface) that looks the same way as the normal. */
 uint32_t kiln_domain_closest_facing(const kiln_domain *domain, kiln_vec3 p, kiln_vec3 normal);
+bool kiln_domain_near_interface(const kiln_domain *domain, kiln_vec3 p, double limit);
 kiln_status kiln_domain_size(const kiln_domain *domain, kiln_vec3 p, double *size,
                              kiln_error *error);
 kiln_vec3 kiln_piece_normal(const kiln_piece *piece);
@@ -84,6 +85,8 @@ kiln_status kiln_domain_place_sites(kiln_domain *domain, kiln_error *error);
 kiln_status kiln_domain_fill_lattice(kiln_domain *domain, kiln_error *error);
 /* domain_relax.c: moves them; the triangulation is that of the result. */
 kiln_status kiln_domain_relax(kiln_domain *domain, kiln_error *error);
+/* domain_conform.c: more sites on interfaces that the triangulation does not respect. */
+kiln_status kiln_domain_conform(kiln_domain *domain, kiln_error *error);
 /* domain_perturb.c: small moves that make slivers vanish. */
 kiln_status kiln_domain_perturb(kiln_domain *domain, int rounds, kiln_error *error);
 /* domain_extract.c: which tets belong to the new mesh, by overlap. */

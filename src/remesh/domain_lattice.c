@@ -3,14 +3,13 @@
  * of two levels are never closer than those of the finer. */
 #include "remesh/domain_impl.h"
 
-static const double CELL = 1.1;    /* side of the cell whose mean edge is 1 */
+static const double CELL = 1.05;   /* sizes: mean edge 0.97, for those next to a sheet are longer */
 static const double COARSER = 1.5; /* times the side wanted: halved above; right on the average */
-static const double CLEARANCE = 0.55; /* of the size, from sheets */
-static const double MOST_CELLS = 1e9;
+static const double CLEARANCE = 0.5; /* of the size, from sheets */
 /* How many Delaunay tets there are for each site inside and on the outline, as measured. */
 static const double TETS_PER_INNER = 6.2, TETS_PER_OUTER = 2.6;
 static const double CLOSE = 0.03;
-enum { DEEPEST = 24, ATTEMPTS = 5 };
+enum { DEEPEST = 24, ATTEMPTS = 5, MOST_SITES = KILN_MAX_TETS / 16 };
 
 static kiln_status add_point(kiln_domain *domain, kiln_vec3 p, double size, kiln_error *error)
 {
@@ -83,7 +82,7 @@ static kiln_status fill_once(const filler *f, double side, kiln_error *error)
     kiln_vec3 extent = kiln_v3_sub(domain->high, domain->low);
     double cells[3] = {ceil(extent.x / side) + 1.0, ceil(extent.y / side) + 1.0,
                        ceil(extent.z / side) + 1.0};
-    if (!(cells[0] * cells[1] * cells[2] < MOST_CELLS))
+    if (!(cells[0] * cells[1] * cells[2] < MOST_SITES))
         return kiln_fail(error, KILN_ERR_LIMIT, "size", 0, -1,
                          "too small for a body of %g by %g by %g", extent.x, extent.y, extent.z);
     /* Centred on the body, so that a symmetric one gets symmetric sites. */

@@ -11,8 +11,8 @@
 static const double FINEST_PIECE = 0.125;
 /* How far outside a face one looks for a tet that covers it, as a fraction of its longest edge. */
 static const double PROBE = 1e-3;
-/* New tets in a cube of the size: 9 in the lattice, fewer where a surface cuts it off. */
-static const double TETS_IN_CUBE = 8.0;
+/* New tets in a cube of the size: 10 in the lattice, fewer where a surface cuts it off. */
+static const double TETS_IN_CUBE = 9.0;
 enum { SMOOTHING_PASSES = 1, DEEPEST_SPLIT = 12 };
 
 void kiln_domain_progress(const kiln_domain *domain, const char *stage, double done)
@@ -100,6 +100,21 @@ uint32_t kiln_domain_closest_facing(const kiln_domain *domain, kiln_vec3 p, kiln
 {
     facing f = {domain, normal};
     return kiln_bvh_closest(&domain->outline, p, INFINITY, distance2_facing, &f, NULL);
+}
+
+static double distance2_to_interface(void *user, uint32_t item, kiln_vec3 p)
+{
+    const kiln_domain *domain = user;
+    const kiln_piece *piece = &domain->pieces.data[item];
+    return kiln_link_is_surface(domain->mesh->tet[piece->at / 4].n[piece->at % 4])
+               ? INFINITY
+               : kiln_closest_on_triangle(p, piece->p).distance2;
+}
+
+bool kiln_domain_near_interface(const kiln_domain *domain, kiln_vec3 p, double limit)
+{
+    return kiln_bvh_closest(&domain->outline, p, limit * limit, distance2_to_interface,
+                            (void *)(uintptr_t)domain, NULL) != KILN_BVH_NONE;
 }
 
 static double size_of_old(const kiln_domain *domain, kiln_vec3 p)

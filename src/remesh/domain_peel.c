@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 static const double POOR = 0.2;
+static const double FLAT = 1e-6;
 static const double SMALL = 0.8; /* cosine of an angle that is small; minus it, large */
 
 /* Edge numbers of the three edges of each face, and the two faces at each edge (those opposite the
@@ -93,6 +94,15 @@ static bool last_at_edge(const kiln_domain *domain, uint32_t t, uint32_t a, uint
     return true;
 }
 
+/* Without volume, kinds and features mean nothing: sites a rounding beside their plane or line. Two
+ * open faces and the other two are the same place. */
+static bool flat_may_go(const kiln_domain *domain, uint32_t t)
+{
+    return open_face(domain, t, 0) + open_face(domain, t, 1) + open_face(domain, t, 2) +
+               open_face(domain, t, 3) >=
+           2;
+}
+
 static int compare_segments(const void *a, const void *b)
 {
     const kiln_soup_edge *p = a, *q = b;
@@ -134,14 +144,15 @@ static bool holds_feature(const kiln_domain *domain, uint32_t t)
     return false;
 }
 
-static bool is_poor(const kiln_domain *domain, uint32_t t, double cosine[6])
+static bool is_poor(const kiln_domain *domain, uint32_t t, double cosine[6], double *quality)
 {
     const uint32_t *v = domain->delaunay.tets.data[t].v;
     const kiln_site *s = domain->sites.data;
     for (int i = 0; i < 4; i++)
         if (s[v[i]].kind == KILN_SITE_INSIDE)
             return false;
-    if (kiln_tet_quality(&s[v[0]].x, &s[v[1]].x, &s[v[2]].x, &s[v[3]].x) >= POOR)
+    *quality = kiln_tet_quality(&s[v[0]].x, &s[v[1]].x, &s[v[2]].x, &s[v[3]].x);
+    if (*quality >= POOR)
         return false;
     double angle[6];
     kiln_tet_dihedrals(&s[v[0]].x, &s[v[1]].x, &s[v[2]].x, &s[v[3]].x, angle);
@@ -156,9 +167,12 @@ void kiln_domain_peel(kiln_domain *domain)
     for (bool again = true; again;) {
         again = false;
         for (uint32_t t = 0; t < domain->delaunay.tets.count; t++) {
-            double cosine[6];
-            if (!domain->keep.data[t] || !is_poor(domain, t, cosine) ||
-                !may_go(domain, t, cosine) || holds_feature(domain, t))
+            double cosine[6], quality;
+            if (!domain->keep.data[t] || !is_poor(domain, t, cosine, &quality))
+                continue;
+            bool goes = quality < FLAT ? flat_may_go(domain, t)
+                                       : may_go(domain, t, cosine) && !holds_feature(domain, t);
+            if (!goes)
                 continue;
             domain->keep.data[t] = 0;
             domain->report.poor_removed++;

@@ -2,13 +2,14 @@
  *
  * On sheets, candidates are the old vertices and then random samples; each is taken unless a site
  * taken before is nearer than SPACING sizes, so that the sites are as dense as they may be (a
- * maximal Poisson-disk set). The spacing is above sqrt(1/2): no sheet site is then inside the
- * diametral sphere of a curve segment, so that curves are edges of the Delaunay triangulation. */
+ * maximal Poisson-disk set). From curves it is more than sqrt(1/2): no sheet site is then inside
+ * the diametral sphere of a segment, so that curves are edges of the Delaunay triangulation. */
 #include "remesh/domain_impl.h"
 
 #include "base/random.h"
 
-static const double SPACING = 0.72;     /* of the size, between sites of sheets */
+static const double SPACING = 0.67; /* of the size: this densely, sites are 1 apart on average */
+static const double FROM_CURVES = 0.72; /* of the size */
 static const double BETWEEN_BENT = 0.6; /* of the size, between old vertices that hold the shape */
 static const double OTHER_PART = 0.6;   /* of the size, to features of another body */
 static const double SAMPLES = 12.0;     /* for each square of the size */
@@ -157,7 +158,10 @@ static bool block(void *user, uint32_t item)
     if (same_part && by->kind == KILN_SITE_SHEET && kiln_v3_dot(by->normal, it->normal) <= 0.0)
         return true;
     bool bent = by->kind == KILN_SITE_SHEET && it->pinned && same_part;
-    double reach = (on_feature ? OTHER_PART : bent ? BETWEEN_BENT : SPACING) * by->size;
+    double reach = by->size * (on_feature                    ? OTHER_PART
+                               : by->kind != KILN_SITE_SHEET ? FROM_CURVES
+                               : bent                        ? BETWEEN_BENT
+                                                             : SPACING);
     if (kiln_v3_norm2(kiln_v3_sub(by->x, it->x)) < reach * reach)
         w->blocked.data[item] = 1;
     return true;
@@ -191,7 +195,7 @@ static kiln_status throw_darts(thrower *w, kiln_error *error)
         if (w->blocked.data[i])
             continue;
         const kiln_site *site = &w->candidates.data[i];
-        kiln_vec3 reach = kiln_v3_scale(kiln_v3(1, 1, 1), SPACING * site->size);
+        kiln_vec3 reach = kiln_v3_scale(kiln_v3(1, 1, 1), FROM_CURVES * site->size);
         w->taking = (uint32_t)i;
         kiln_bvh_query_box(&w->tree,
                            (kiln_box){kiln_v3_sub(site->x, reach), kiln_v3_add(site->x, reach)},

@@ -75,11 +75,311 @@ START_TEST(curved_bodies_keep_their_volume)
 }
 END_TEST
 
+/* Two unit cubes, the second `shift` to the right of the first. */
+static kiln_mesh *two_cubes(kiln_context *context, kiln_vec3 shift)
+{
+    kiln_soup a = kiln_test_soup(context, "box", "nx=5 ny=5 nz=5");
+    kiln_soup b = kiln_test_soup(context, "box", "nx=4 ny=4 nz=4");
+    for (size_t i = 0; i < b.points.count; i++)
+        b.points.data[i] = kiln_v3_add(b.points.data[i], shift);
+    kiln_build_options options = kiln_build_default_options();
+    kiln_error error;
+    kiln_mesh *mesh;
+    ck_assert_int_eq(kiln_soup_append(&a, &b, 0, &error), KILN_OK);
+    ck_assert_msg(kiln_mesh_build(context, &a, &options, &mesh, NULL, &error) == KILN_OK, "%s",
+                  error.message);
+    kiln_soup_free(&a);
+    kiln_soup_free(&b);
+    return mesh;
+}
+
+static void add_rest_volume(kiln_mesh *mesh)
+{
+    ck_assert_int_eq(kiln_mesh_add_field(mesh, "rest_volume", KILN_ON_TET, KILN_F64, 1,
+                                         KILN_RULE_CONSERVE, NULL),
+                     KILN_OK);
+    double *rest = (double *)(void *)kiln_mesh_field(mesh, KILN_ON_TET, "rest_volume")->data;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        rest[t] = kiln_mesh_tet_volume(mesh, t);
+}
+
+/* Validation M2: the world is one box, what was there twice is compressed to half. */
+START_TEST(overlapping_bodies_become_one)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = two_cubes(context, kiln_v3(0.9, 0, 0));
+    add_rest_volume(mesh);
+    kiln_domain_report report;
+    kiln_mesh *out = remesh(mesh, 0.2, &report);
+    ck_assert_double_eq_tol(report.volume_before, 1.9, 1e-12);
+    ck_assert_double_eq_tol(world_volume(out), 1.9, 1e-9);
+    ck_assert_uint_eq(kiln_test_surface_of(out).components, 1);
+    ck_assert_int_eq(kiln_test_surface_of(out).euler, 2);
+    const kiln_field *rest = kiln_mesh_field(out, KILN_ON_TET, "rest_volume");
+    ck_assert_ptr_nonnull(rest);
+    double sum = 0.0;
+    size_t wrong = 0;
+    for (uint32_t t = 0; t < out->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = out->tet[t].v;
+        double low = INFINITY, high = -INFINITY, value = kiln_field_value(rest, t, 0);
+        for (int i = 0; i < 4; i++) {
+            low = fmin(low, out->x[v[i]].x);
+            high = fmax(high, out->x[v[i]].x);
+        }
+        double ratio = value / kiln_mesh_tet_volume(out, t);
+        sum += value;
+        wrong += low >= 0.9 && high <= 1.0 && fabs(ratio - 2.0) > 1e-9;
+        wrong += (high <= 0.9 || low >= 1.0) && fabs(ratio - 1.0) > 1e-9;
+        wrong += ratio < 1.0 - 1e-9 || ratio > 2.0 + 1e-9;
+    }
+    ck_assert_double_eq_tol(sum, 2.0, 1e-12);
+    ck_assert_uint_eq(wrong, 0);
+    kiln_mesh_destroy(out);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(touching_bodies_become_one_and_others_do_not)
+{
+    const double shift[] = {1.0, 1.3};
+    for (int i = 0; i < 2; i++) {
+        kiln_context *context = kiln_test_context(1);
+        kiln_mesh *mesh = two_cubes(context, kiln_v3(shift[i], 0, 0));
+        kiln_mesh *out = remesh(mesh, 0.2, NULL);
+        ck_assert_double_eq_tol(world_volume(out), 2.0, 1e-9);
+        ck_assert_uint_eq(kiln_test_surface_of(out).components, i == 0 ? 1 : 2);
+        kiln_mesh_destroy(out);
+        kiln_mesh_destroy(mesh);
+        kiln_context_destroy(context);
+    }
+}
+END_TEST
+
+START_TEST(overlapping_balls_become_one)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_soup a = kiln_test_soup(context, "ball", "h=0.3"), b;
+    b = kiln_test_soup(context, "ball", "h=0.3");
+    for (size_t i = 0; i < b.points.count; i++)
+        b.points.data[i] = kiln_v3_add(b.points.data[i], kiln_v3(1.1, 0.7, 0.2));
+    kiln_build_options options = kiln_build_default_options();
+    kiln_mesh *mesh;
+    ck_assert_int_eq(kiln_soup_append(&a, &b, 0, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_mesh_build(context, &a, &options, &mesh, NULL, NULL), KILN_OK);
+    kiln_domain_report report;
+    kiln_mesh *out = remesh(mesh, 0.0, &report);
+    ck_assert_double_eq_tol(world_volume(out), report.volume_before, 0.005 * report.volume_before);
+    ck_assert_uint_eq(kiln_test_surface_of(out).components, 1);
+    ck_assert_int_eq(kiln_test_surface_of(out).euler, 2);
+    kiln_mesh_destroy(out);
+    kiln_mesh_destroy(mesh);
+    kiln_soup_free(&a);
+    kiln_soup_free(&b);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+static kiln_vec3 bent(kiln_vec3 u)
+{
+    double angle = 0.6 * u.x;
+    return kiln_v3((2.0 - u.y) * sin(angle), 2.0 - (2.0 - u.y) * cos(angle), 1.1 * u.z);
+}
+
+/* The world is remeshed, material positions follow by interpolation; the other way round too. */
+START_TEST(the_other_space_follows)
+{
+    for (int space = 0; space < 2; space++) {
+        kiln_context *context = kiln_test_context(1);
+        kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=6 ny=6 nz=6");
+        for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+            mesh->x[v] = bent(mesh->u[v]);
+        kiln_domain_options options = kiln_domain_default_options();
+        kiln_domain_report report;
+        kiln_mesh *out;
+        options.space = space ? KILN_SPACE_WORLD : KILN_SPACE_MATERIAL;
+        options.size = 0.2;
+        ck_assert_int_eq(kiln_domain_remesh(mesh, &options, &out, &report, NULL), KILN_OK);
+        kiln_test_audit(out);
+        ck_assert(!report.material_reset);
+        double error = 0.0;
+        for (uint32_t v = 0; v < out->table[KILN_ON_VERTEX].used; v++)
+            error = fmax(error, kiln_v3_norm(kiln_v3_sub(out->x[v], bent(out->u[v]))));
+        ck_assert_double_lt(error, 0.01); /* the old mesh is as far from the curve */
+        ck_assert_double_eq_tol(kiln_mesh_volume(out), 1.0, 0.005);
+        kiln_mesh_destroy(out);
+        kiln_mesh_destroy(mesh);
+        kiln_context_destroy(context);
+    }
+}
+END_TEST
+
+START_TEST(merged_bodies_have_no_common_material_space)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = two_cubes(context, kiln_v3(1.5, 0, 0));
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (mesh->x[v].x > 1.2)
+            mesh->x[v].x -= 0.6;
+    kiln_domain_report report;
+    kiln_mesh *out = remesh(mesh, 0.25, &report);
+    ck_assert(report.material_reset);
+    ck_assert_double_eq_tol(kiln_mesh_volume(out), 1.9, 1e-9);
+    kiln_mesh_destroy(out);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(regions_keep_their_interface)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_soup soup = kiln_test_soup(context, "box", "nx=6 ny=6 nz=6");
+    for (size_t t = 0; t < soup.tets.count; t++) {
+        double z = 0.0;
+        for (int i = 0; i < 4; i++)
+            z += 0.25 * soup.points.data[soup.tets.data[t].v[i]].z;
+        soup.tet_tags.data[t] = z < 0.5 ? 3 : 7;
+    }
+    kiln_build_options options = kiln_build_default_options();
+    kiln_mesh *mesh;
+    ck_assert_int_eq(kiln_mesh_build(context, &soup, &options, &mesh, NULL, NULL), KILN_OK);
+    kiln_mesh *out = remesh(mesh, 0.13, NULL);
+    double volume[2] = {0.0, 0.0};
+    for (uint32_t t = 0; t < out->table[KILN_ON_TET].used; t++) {
+        ck_assert(out->info[t].region == 3 || out->info[t].region == 7);
+        volume[out->info[t].region == 7] += kiln_mesh_tet_volume(out, t);
+    }
+    ck_assert_double_eq_tol(volume[0], 0.5, 1e-9);
+    ck_assert_double_eq_tol(volume[1], 0.5, 1e-9);
+    kiln_mesh_destroy(out);
+    kiln_mesh_destroy(mesh);
+    kiln_soup_free(&soup);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+static double graded(void *user, kiln_vec3 p)
+{
+    (void)user;
+    return 0.05 + 0.3 * p.x;
+}
+
+START_TEST(sizes_are_met)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=4 ny=4 nz=4");
+    kiln_domain_options options = kiln_domain_default_options();
+    kiln_mesh *out;
+    options.size_at = graded;
+    ck_assert_int_eq(kiln_domain_remesh(mesh, &options, &out, NULL, NULL), KILN_OK);
+    kiln_test_audit(out);
+    double sum = 0.0, outside = 0.0, count = 0.0;
+    for (uint32_t t = 0; t < out->table[KILN_ON_TET].used; t++)
+        for (int e = 0; e < 6; e++) {
+            kiln_vec3 a = out->x[out->tet[t].v[kiln_edge_ends[e][0]]];
+            kiln_vec3 b = out->x[out->tet[t].v[kiln_edge_ends[e][1]]];
+            double length = kiln_v3_norm(kiln_v3_sub(a, b)) / graded(NULL, kiln_v3_lerp(a, b, 0.5));
+            sum += length;
+            outside += length < 0.5 || length > 2.0;
+            count += 1.0;
+        }
+    ck_assert_double_gt(sum / count, 0.85);
+    ck_assert_double_lt(sum / count, 1.25);
+    ck_assert_double_lt(outside / count, 0.02);
+    kiln_mesh_destroy(out);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(threads_and_scale_change_nothing)
+{
+    uint64_t hash[2];
+    size_t tets[3];
+    for (int run = 0; run < 2; run++) {
+        kiln_context *context = kiln_test_context(run + 1);
+        kiln_mesh *mesh = kiln_test_mesh(context, "cylinder", "");
+        kiln_mesh *out = remesh(mesh, 0.0, NULL);
+        hash[run] = kiln_mesh_hash(out);
+        tets[0] = out->table[KILN_ON_TET].live;
+        kiln_mesh_destroy(out);
+        kiln_mesh_destroy(mesh);
+        kiln_context_destroy(context);
+    }
+    ck_assert_uint_eq(hash[0], hash[1]);
+    for (int run = 1; run < 3; run++) {
+        kiln_context *context = kiln_test_context(1);
+        kiln_mesh *mesh = kiln_test_mesh(context, "cylinder", "");
+        for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+            mesh->u[v] = mesh->x[v] = kiln_v3_scale(mesh->x[v], run == 1 ? 0x1p-20 : 0x1p20);
+        kiln_mesh *out = remesh(mesh, 0.0, NULL);
+        tets[run] = out->table[KILN_ON_TET].live;
+        ck_assert_uint_eq(tets[run], tets[0]);
+        kiln_mesh_destroy(out);
+        kiln_mesh_destroy(mesh);
+        kiln_context_destroy(context);
+    }
+}
+END_TEST
+
+START_TEST(bad_sizes_are_refused)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=2 ny=2 nz=2"), *out;
+    const double sizes[] = {-1.0, NAN, INFINITY, 1e-7};
+    for (int i = 0; i < 4; i++) {
+        kiln_domain_options options = kiln_domain_default_options();
+        kiln_error error;
+        options.size = sizes[i];
+        kiln_status status = kiln_domain_remesh(mesh, &options, &out, NULL, &error);
+        ck_assert(status == KILN_ERR_INPUT || status == KILN_ERR_LIMIT);
+    }
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(failing_memory_leaves_nothing)
+{
+    uint64_t step = 1;
+    for (uint64_t fail_at = 1;; fail_at += step) {
+        kiln_test_heap heap = {0};
+        kiln_context *context = kiln_test_context_on(&heap, 1);
+        kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=2 ny=2 nz=2"), *out;
+        kiln_domain_options options = kiln_domain_default_options();
+        options.size = 0.4;
+        heap.fail_at = heap.calls + fail_at;
+        kiln_status status = kiln_domain_remesh(mesh, &options, &out, NULL, NULL);
+        heap.fail_at = 0;
+        if (status == KILN_OK)
+            kiln_mesh_destroy(out);
+        kiln_mesh_destroy(mesh);
+        kiln_context_destroy(context);
+        ck_assert_int_eq(heap.live_bytes, 0);
+        if (status == KILN_OK)
+            break;
+        ck_assert_int_eq(status, KILN_ERR_MEMORY);
+        step = kiln_test_rounds(1 + fail_at / 20, 1);
+    }
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("domain");
     TCase *tcase = kiln_test_case(suite, "domain");
     tcase_add_test(tcase, a_box_keeps_faces_edges_and_corners);
     tcase_add_test(tcase, curved_bodies_keep_their_volume);
+    tcase_add_test(tcase, overlapping_bodies_become_one);
+    tcase_add_test(tcase, touching_bodies_become_one_and_others_do_not);
+    tcase_add_test(tcase, overlapping_balls_become_one);
+    tcase_add_test(tcase, the_other_space_follows);
+    tcase_add_test(tcase, merged_bodies_have_no_common_material_space);
+    tcase_add_test(tcase, regions_keep_their_interface);
+    tcase_add_test(tcase, sizes_are_met);
+    tcase_add_test(tcase, threads_and_scale_change_nothing);
+    tcase_add_test(tcase, bad_sizes_are_refused);
+    tcase_add_test(tcase, failing_memory_leaves_nothing);
     return suite;
 }
