@@ -1,6 +1,7 @@
 #include "fixtures.h"
 #include "geom/tet_quality.h"
 #include "remesh/edge_removal.h"
+#include "remesh/edge_removal_ears.h"
 #include "support.h"
 
 #include <math.h>
@@ -181,6 +182,49 @@ START_TEST(best_of_all_triangulations)
     ck_assert_int_gt(made, 1000);
     ck_assert_int_gt(refused, 1000);
     ck_assert_int_gt(rotated, 500);
+}
+END_TEST
+
+/* No instruction set may drop an ear that is above the floor, at any scale that tets may have. */
+START_TEST(ears_are_not_dropped)
+{
+    static uint32_t (*const table[])(const kiln_ear_points *, uint32_t, kiln_vec3, kiln_vec3,
+                                     double) = KILN_SIMD_TABLE(kiln_ears_above);
+    static const double scales[] = {1.0, 1e-80, 1e-46, 1e-20, 1e20, 1e44, 1e46, 1e80};
+    kiln_random random = kiln_random_start(8, 0);
+    uint64_t above = 0, dropped = 0;
+    for (uint64_t round = 0; round < kiln_test_rounds(4000, 400000); round++) {
+        uint32_t count = 3 + kiln_random_below(&random, 15);
+        double scale = scales[round % 8], floor = round % 5 ? kiln_random_unit(&random) : 0.0;
+        kiln_vec3 p[KILN_RING_MOST + 3];
+        for (uint32_t i = 0; i < count + 2; i++) {
+            double angle = 2 * KILN_PI * i / count, r = kiln_random_range(&random, 0.4, 1.0);
+            double z = i < count ? 0.2 * r : i == count ? -r : r;
+            p[i] = i < count ? kiln_v3(r * cos(angle), r * sin(angle), z) : kiln_v3(0, 0, z);
+            p[i] = kiln_v3_scale(p[i], scale);
+        }
+        kiln_ear_points ring;
+        for (uint32_t i = 0; i < KILN_EAR_ROOM; i++) {
+            kiln_vec3 at = p[(i + count - 1) % count];
+            ring.x[i] = at.x;
+            ring.y[i] = at.y;
+            ring.z[i] = at.z;
+        }
+        for (int isa = 0; isa <= (int)kiln_isa_best(); isa++) {
+            uint32_t ears = table[isa](&ring, count, p[count], p[count + 1], floor);
+            ck_assert_uint_eq(ears >> count, 0);
+            for (uint32_t i = 0; i < count; i++) {
+                const kiln_vec3 *l = &p[(i + count - 1) % count], *r = &p[(i + 1) % count];
+                bool good = kiln_tet_quality(&p[count], l, &p[i], r) > floor &&
+                            kiln_tet_quality(&p[count + 1], l, r, &p[i]) > floor;
+                ck_assert(!good || ears >> i & 1);
+                above += good;
+                dropped += !(ears >> i & 1);
+            }
+        }
+    }
+    ck_assert_uint_gt(above, 1000);
+    ck_assert_uint_gt(dropped, 1000);
 }
 END_TEST
 
@@ -494,6 +538,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, star_is_not_a_fan);
     tcase_add_test(all, octahedra);
     tcase_add_test(all, best_of_all_triangulations);
+    tcase_add_test(all, ears_are_not_dropped);
     tcase_add_test(all, long_rings);
     tcase_add_test(all, kuhn_box_keeps_its_edges);
     tcase_add_test(all, flat_surface_edge);
