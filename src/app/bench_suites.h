@@ -16,6 +16,7 @@ KILN_BENCH_SUITE(solve, "linear systems: pattern, products, CHOLMOD, iterations"
 KILN_BENCH_SUITE(step, "the time step of a bar: cost beside the solve, memory, threads")
 KILN_BENCH_SUITE(remesh_smooth, "nonsmooth smoothing of vertices")
 KILN_BENCH_SUITE(sizing, "sizing fields: lookups, sources, gradation")
+KILN_BENCH_SUITE(transfer, "fields after a pass: lookups, overlaps, embedded surfaces")
 KILN_BENCH_SUITE(remesh_flips, "edge and face removal: attempts on an irregular mesh")
 KILN_BENCH_SUITE(remesh_contract, "contractions: attempts on an irregular mesh")
 KILN_BENCH_SUITE(repair, "dynamic repair of damaged meshes: cost, locality")

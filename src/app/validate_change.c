@@ -54,13 +54,14 @@ static kiln_verdict move(kiln_txn *txn, kiln_random *random, uint32_t vertex, do
 
 static bool change_once(kiln_mesh *mesh, kiln_random *random, const kiln_change_limits *limits)
 {
-    uint32_t t = kiln_random_below(random, mesh->table[KILN_ON_TET].used), made[3];
+    uint32_t used = mesh->table[KILN_ON_TET].used, made[3];
+    uint32_t t = limits->first + kiln_random_below(random, limits->count ? limits->count : used);
     uint32_t a = kiln_random_below(random, 4), b = (a + 1 + kiln_random_below(random, 3)) % 4;
     uint32_t kind = kiln_random_below(random, 8), corners[4] = {a, b, 4, 4};
     for (uint32_t k = 0; k < 4; k++)
         if (k != a && k != b)
             corners[corners[2] == 4 ? 2 : 3] = k;
-    if (!kiln_tet_live(mesh, t) || !within(mesh, t, limits))
+    if (t >= used || !kiln_tet_live(mesh, t) || !within(mesh, t, limits))
         return false;
     if (kind >= 3 && !star_within(mesh, t, a, limits))
         return false;

@@ -10,6 +10,7 @@ typedef struct kiln_change_limits {
     double flattest;  /* no flip makes a tet of less volume, m^3 */
     kiln_vec3 centre; /* only tets with all corners within `reach` of it; reach 0: all */
     double reach;
+    uint32_t first, count; /* tet rows to choose from; count 0: all */
 } kiln_change_limits;
 
 /* Attempts at a flip, a split or a move of an inner vertex, each a transaction. Returns how many

@@ -246,6 +246,14 @@ static uint32_t find_start(const kiln_begin_view *view, uint32_t start)
     return KILN_NONE;
 }
 
+/* The corner whose opposite face the point is farthest beyond, or least inside of; no branches,
+ * since they could not be predicted. */
+static unsigned least(const volumes *v)
+{
+    unsigned a = v->w[1] < v->w[0], b = 2 + (v->w[3] < v->w[2]);
+    return v->w[b] < v->w[a] ? b : a;
+}
+
 void kiln_begin_locate_in(const kiln_begin_view *view, kiln_vec3 point, uint32_t start,
                           kiln_begin_place *place)
 {
@@ -257,8 +265,19 @@ void kiln_begin_locate_in(const kiln_begin_view *view, kiln_vec3 point, uint32_t
         const kiln_tet *record = kiln_begin_tet(view, tet);
         kiln_vec3 corner[4];
         kiln_begin_corners(view, record, corner);
-        place->visits++;
+        place->visits = step + 1;
         volumes v = measure(corner, point);
+        if (KILN_LIKELY(v.sum > 8 * v.bound && step < STEEPEST)) { /* else all with care */
+            unsigned leave = least(&v);
+            if (v.w[leave] > v.bound) {
+                set_place(place, tet, true, corner, point, &v);
+                return;
+            }
+            if (v.w[leave] < -v.bound && !kiln_link_is_surface(record->n[leave])) {
+                tet = record->n[leave] / 4;
+                continue;
+            }
+        }
         unsigned faces = beyond(corner, point, &v);
         if (!faces) {
             set_place(place, tet, true, corner, point, &v);
