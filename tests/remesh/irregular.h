@@ -117,7 +117,8 @@ KILN_INLINE int64_t kiln_test_patch_euler(const kiln_mesh *mesh, int32_t tag)
             b = 6 - k - f - a;
             uint32_t ring[64];
             kiln_ring shape = kiln_edge_ring(mesh, tet, a, b, ring, 64);
-            ck_assert(!shape.closed && shape.count <= 64);
+            if (shape.closed || shape.count > 64)
+                ck_abort_msg("face %u: no edge of the surface", i);
             uint32_t ends[2] = {ring[0] / 4, ring[shape.count - 1] / 4};
             uint32_t same = 0;
             for (int e = 0; e < (shape.count == 1 ? 1 : 2); e++)
@@ -143,7 +144,8 @@ KILN_INLINE kiln_test_shape kiln_test_shape_of(const kiln_mesh *mesh)
         if (!kiln_tet_live(mesh, t))
             continue;
         int32_t region = mesh->info[t].region;
-        ck_assert(region >= 0 && region < KILN_TEST_KEYS);
+        if (region < 0 || region >= KILN_TEST_KEYS)
+            ck_abort_msg("tet %u: region %d", t, region);
         s.volume[region] += kiln_mesh_tet_volume(mesh, t);
         for (uint32_t f = 0; f < 4; f++) {
             kiln_link link = mesh->tet[t].n[f];

@@ -76,9 +76,11 @@ static void check_repair(kiln_mesh *mesh, const kiln_damage_options *damage, siz
     }
     kiln_test_audit(mesh);
     const kiln_test_shape now = kiln_test_shape_of(mesh);
+    /* What a pass may do to the volume (remesh/surface_allows.c). */
+    const double budget = 1e-3 + 2 * 0.09 / (double)before_count;
     ck_assert_uint_eq(now.corners, shape.corners);
     for (int i = 0; i < KILN_TEST_KEYS; i++) {
-        ck_assert_double_eq_tol(now.volume[i], shape.volume[i], 1e-3 * shape.volume[i] + 1e-12);
+        ck_assert_double_eq_tol(now.volume[i], shape.volume[i], budget * shape.volume[i] + 1e-12);
         ck_assert_int_eq(now.euler[i], shape.euler[i]);
     }
     free(before);
