@@ -3,24 +3,6 @@
 
 #include <string.h>
 
-/* Whether the point sees the face of a tet opposite corner k from inside, beyond doubt. */
-static bool sees(const kiln_remesher *remesher, const kiln_place *place, kiln_vec3 point,
-                 const uint32_t v[4], int k)
-{
-    const kiln_vec3 *points = kiln_remesher_points(remesher);
-    kiln_vec3 p[4] = {points[v[0]], points[v[1]], points[v[2]], points[v[3]]};
-    double det;
-    p[k] = point;
-    /* Where rounding leaves the sign open the tet would be as good as flat: no use asking more. */
-    if (!kiln_orient3d_filter(p[0], p[1], p[2], p[3], &det) || det <= 0.0)
-        return false;
-    if (remesher->one_space)
-        return true;
-    uint32_t fresh[4] = {v[0], v[1], v[2], v[3]};
-    fresh[k] = KILN_PROPOSED;
-    return kiln_remesher_valid_elsewhere(remesher, place, fresh);
-}
-
 static kiln_vec3 point_of(const kiln_remesher *remesher, const kiln_place *place)
 {
     return remesher->options.space == KILN_SPACE_WORLD ? place->x : place->u;
@@ -35,6 +17,7 @@ bool kiln_dig_open(const kiln_remesher *remesher, const kiln_place *place, kiln_
         node->seen = (uint8_t)(~node->split & 15);
         node->own = remesher->quality.data[node->tet];
         for (int k = 0; k < 4; k++) {
+            node->child[k] = KILN_DIG_OUTSIDE;
             if (node->split >> k & 1)
                 continue;
             uint32_t v[4];
@@ -57,15 +40,14 @@ typedef struct waiting_tet {
     uint8_t turned, met, depth;
 } waiting_tet;
 
-enum { WAITING_ROOM = 2 * KILN_DIG_ROOM, NEVER = 0xFF };
+enum { WAITING_ROOM = 2 * KILN_DIG_ROOM, NEVER = 0xFF, WAITING = 0x10000 };
 
 typedef struct growth {
     const kiln_remesher *remesher;
     const kiln_place *place;
     kiln_vec3 point;
-    kiln_idset *known; /* tet -> index into `waiting` */
+    kiln_idset *known; /* tet -> its node, or WAITING + index into `waiting` */
     kiln_dig *dig;
-    uint32_t depth;
     bool may_swallow;
     uint32_t waiting_count;
     waiting_tet waiting[WAITING_ROOM];
@@ -93,23 +75,62 @@ static bool may_vanish(const growth *g, uint32_t tet, uint32_t turned)
     return turned != 15;
 }
 
-static void join(growth *g, uint32_t tet, uint32_t turned, uint32_t depth)
+/* The tet becomes a node, the child of all nodes across the faces it turns away. */
+static void join(growth *g, kiln_idset_slot *slot, uint32_t turned, uint32_t depth)
 {
-    if (g->dig->count == KILN_DIG_ROOM)
+    kiln_dig *dig = g->dig;
+    const kiln_tet *tet = &g->remesher->mesh->tet[slot->id];
+    if (dig->count == KILN_DIG_ROOM)
         return;
-    g->dig->node[g->dig->count++] = (kiln_dig_node){.tet = tet,
-                                                    .depth = (uint8_t)depth,
-                                                    .seen = (uint8_t)(~turned & 15),
-                                                    .own = g->remesher->quality.data[tet]};
+    kiln_dig_node *node = &dig->node[dig->count];
+    node->tet = slot->id;
+    node->depth = (uint8_t)depth;
+    node->seen = (uint8_t)(~turned & 15);
+    node->split = node->parents = 0;
+    node->own = g->remesher->quality.data[slot->id];
+    slot->value = dig->count;
+    for (uint32_t k = 0; k < 4; k++) {
+        node->child[k] = KILN_DIG_OUTSIDE;
+        if (!(turned >> k & 1))
+            continue;
+        uint32_t parent = kiln_idset_at(g->known, tet->n[k] / 4)->value;
+        node->parent[node->parents++] = (uint16_t)parent;
+        dig->node[parent].child[tet->n[k] % 4] = (uint16_t)dig->count;
+    }
+    dig->count++;
 }
 
+/* Bits of the faces that the point does not see from inside beyond doubt; where rounding leaves the
+ * sign open the new tet would be as good as flat. */
 static uint32_t turned_away(const growth *g, uint32_t tet, uint32_t entry)
 {
     const uint32_t *v = g->remesher->mesh->tet[tet].v;
+    const kiln_vec3 *points = kiln_remesher_points(g->remesher);
+    kiln_vec3 r[4];
+    double size[4];
     uint32_t turned = 1u << entry;
-    for (uint32_t k = 0; k < 4; k++)
-        if (k != entry && !sees(g->remesher, g->place, g->point, v, (int)k))
+    for (int k = 0; k < 4; k++) {
+        r[k] = kiln_v3_sub(points[v[k]], g->point);
+        size[k] = fabs(r[k].x) + fabs(r[k].y) + fabs(r[k].z);
+    }
+    for (uint32_t k = 0; k < 4; k++) {
+        const uint8_t *c = kiln_face_corner[k];
+        if (k == entry)
+            continue;
+        /* Corners in outward order: positive inside. The bound holds because the terms of the
+         * product add up to no more than that of the sizes. */
+        double product = kiln_v3_triple(r[c[0]], r[c[1]], r[c[2]]);
+        if (!(product > 0x1p-49 * (size[c[0]] * size[c[1]] * size[c[2]])))
             turned |= 1u << k;
+    }
+    if (g->remesher->one_space)
+        return turned;
+    for (int k = 0; k < 4; k++) {
+        uint32_t fresh[4] = {v[0], v[1], v[2], v[3]};
+        fresh[k] = KILN_PROPOSED;
+        if (!(turned >> k & 1) && !kiln_remesher_valid_elsewhere(g->remesher, g->place, fresh))
+            turned |= 1u << k;
+    }
     return turned;
 }
 
@@ -117,15 +138,14 @@ static uint32_t turned_away(const growth *g, uint32_t tet, uint32_t entry)
 static void discover(growth *g, kiln_idset_slot *slot, uint32_t tet, uint32_t entry, uint32_t depth)
 {
     uint32_t turned = turned_away(g, tet, entry);
+    if (g->waiting_count == WAITING_ROOM || g->dig->count == KILN_DIG_ROOM)
+        return;
+    kiln_idset_add(g->known, slot, tet, WAITING + g->waiting_count);
     if (turned == 1u << entry) {
-        kiln_idset_add(g->known, slot, tet, KILN_NONE);
-        join(g, tet, turned, depth);
+        join(g, slot, turned, depth);
         return;
     }
-    if (g->waiting_count == WAITING_ROOM)
-        return;
     bool may = may_vanish(g, tet, turned);
-    kiln_idset_add(g->known, slot, tet, g->waiting_count);
     g->waiting[g->waiting_count++] =
         (waiting_tet){tet, (uint8_t)(may ? turned : NEVER), (uint8_t)(1u << entry), (uint8_t)depth};
 }
@@ -146,66 +166,36 @@ static void reach(growth *g, uint32_t from, uint32_t face)
         discover(g, slot, tet, entry, depth);
         return;
     }
-    if (slot->value == KILN_NONE)
+    if (slot->value < WAITING)
         return;
-    waiting_tet *waiting = &g->waiting[slot->value];
+    waiting_tet *waiting = &g->waiting[slot->value - WAITING];
     waiting->met |= (uint8_t)(1u << entry);
     if (waiting->met == waiting->turned)
-        join(g, tet, waiting->turned, waiting->depth);
-}
-
-/* Arcs of the finished graph (C1). */
-static void connect(growth *g)
-{
-    kiln_dig *dig = g->dig;
-    const kiln_mesh *mesh = g->remesher->mesh;
-    kiln_idset *place_of = g->known;
-    for (uint32_t i = 0; i < dig->count; i++) {
-        kiln_idset_slot *slot = kiln_idset_at(place_of, dig->node[i].tet);
-        kiln_idset_add(place_of, slot, dig->node[i].tet, i);
-    }
-    for (uint32_t i = 0; i < dig->count; i++)
-        for (int k = 0; k < 4; k++) {
-            kiln_dig_node *node = &dig->node[i];
-            kiln_link link = mesh->tet[node->tet].n[k];
-            node->child[k] = KILN_DIG_OUTSIDE;
-            if (!(node->seen >> k & 1) || kiln_link_is_surface(link))
-                continue;
-            kiln_idset_slot *slot = kiln_idset_at(place_of, link / 4);
-            if (slot->epoch != place_of->epoch || slot->value < dig->seeds)
-                continue;
-            node->child[k] = (uint16_t)slot->value;
-            kiln_dig_node *child = &dig->node[slot->value];
-            child->parent[child->parents++] = (uint16_t)i;
-        }
+        join(g, slot, waiting->turned, waiting->depth);
 }
 
 bool kiln_dig_grow(const kiln_remesher *remesher, kiln_workspace *workspace,
                    const kiln_place *place, uint32_t depth, bool may_swallow, kiln_dig *dig)
 {
-    growth g = {.remesher = remesher,
-                .place = place,
-                .point = point_of(remesher, place),
-                .known = &workspace->walker.seen,
-                .dig = dig,
-                .depth = depth,
-                .may_swallow = may_swallow};
-    kiln_context *context = remesher->context;
-    const size_t most = KILN_DIG_ROOM + WAITING_ROOM;
+    growth g;
+    g.remesher = remesher;
+    g.place = place;
+    g.point = point_of(remesher, place);
+    g.known = &workspace->walker.seen;
+    g.dig = dig;
+    g.may_swallow = may_swallow;
+    g.waiting_count = 0;
     dig->count = dig->seeds;
-    if (kiln_idset_clear(context, g.known, most, NULL) != KILN_OK)
+    if (kiln_idset_clear(remesher->context, g.known, KILN_DIG_ROOM + WAITING_ROOM, NULL) != KILN_OK)
         return false;
     for (uint32_t i = 0; i < dig->seeds; i++) {
         kiln_idset_slot *slot = kiln_idset_at(g.known, dig->node[i].tet);
-        kiln_idset_add(g.known, slot, dig->node[i].tet, KILN_NONE);
+        kiln_idset_add(g.known, slot, dig->node[i].tet, i);
     }
     for (uint32_t i = 0; i < dig->count; i++)
         for (uint32_t k = 0; k < 4 && dig->node[i].depth < depth; k++)
             if (dig->node[i].seen >> k & 1)
                 reach(&g, i, k);
-    if (kiln_idset_clear(context, g.known, most, NULL) != KILN_OK)
-        return false;
-    connect(&g);
     return true;
 }
 

@@ -8,13 +8,23 @@
  * already decided the other way; that makes the greedy choice the lexicographic optimum. */
 #include "remesh/cavity.h"
 
+#include <string.h>
+
 enum { UNDECIDED, GOES, STAYS };
 enum { ITEM_NODE = 4 }; /* item = node*8 + face, or node*8 + ITEM_NODE */
 
-typedef struct item {
-    double score;
-    uint32_t what;
-} item;
+/* An item's score and name in one number that orders like the score: its bits as a double between 1
+ * and 4, the lowest replaced by the name. Scores that differ by less than 1e-12 count as equal. */
+typedef uint64_t item;
+enum { NAME_BITS = 11 };
+
+static item item_of(double score, uint32_t what)
+{
+    double shifted = score < -1.0 ? 1.0 : score > 1.0 ? 3.0 : score + 2.0;
+    uint64_t bits;
+    memcpy(&bits, &shifted, sizeof bits);
+    return bits >> NAME_BITS << NAME_BITS | what;
+}
 
 typedef struct choice {
     kiln_dig *dig;
@@ -27,17 +37,12 @@ typedef struct choice {
     item items[5 * KILN_DIG_ROOM]; /* a heap, least first */
 } choice;
 
-static bool before(const item *a, const item *b)
-{
-    return a->score < b->score || (a->score == b->score && a->what < b->what);
-}
-
 static void sift_down(item *items, uint32_t count, uint32_t at)
 {
     item moved = items[at];
     for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
-        child += child + 1 < count && before(&items[child + 1], &items[child]);
-        if (!before(&items[child], &moved))
+        child += child + 1 < count && items[child + 1] < items[child];
+        if (items[child] >= moved)
             break;
         items[at] = items[child];
     }
@@ -106,9 +111,9 @@ static void list_items(choice *c)
         const kiln_dig_node *node = &c->dig->node[i];
         for (uint32_t k = 0; k < 4; k++)
             if (node->seen >> k & 1)
-                c->items[c->item_count++] = (item){node->weight[k], 8 * i + k};
+                c->items[c->item_count++] = item_of(node->weight[k], 8 * i + k);
         if (i >= c->dig->seeds)
-            c->items[c->item_count++] = (item){node->own, 8 * i + ITEM_NODE};
+            c->items[c->item_count++] = item_of(node->own, 8 * i + ITEM_NODE);
     }
     for (uint32_t i = c->item_count / 2; i-- > 0;)
         sift_down(c->items, c->item_count, i);
@@ -131,7 +136,7 @@ void kiln_dig_choose(kiln_dig *dig)
         item least = c.items[0];
         c.items[0] = c.items[--c.item_count];
         sift_down(c.items, c.item_count, 0);
-        rule_out(&c, least.what);
+        rule_out(&c, least & ((1u << NAME_BITS) - 1));
     }
     for (uint32_t i = 0; i < dig->count; i++)
         dig->node[i].in = c.state[i] == GOES;
