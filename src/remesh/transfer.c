@@ -97,6 +97,14 @@ static kiln_moment_degree needed_degree(const kiln_transfer_job *job)
                                                                : KILN_MOMENT_VOLUME;
 }
 
+/* Interpolation at vertices needs places only. */
+static bool needs_overlaps(const kiln_transfer_job *job)
+{
+    return job->fields[KILN_ON_TET].count > 0 ||
+           has_rule(job, KILN_ON_VERTEX, KILN_RULE_MOMENTUM) ||
+           has_rule(job, KILN_ON_VERTEX, KILN_RULE_PROJECT);
+}
+
 static int by_region(const void *a, const void *b)
 {
     int32_t x = ((const kiln_region_change *)a)->region;
@@ -166,13 +174,19 @@ static kiln_status carry(kiln_transfer_job *job, kiln_error *error)
     job->degree = needed_degree(job);
     if (job->sources.count == 0)
         return KILN_OK;
-    KILN_TRY(kiln_transfer_find_overlaps(job, error));
+    bool overlaps = needs_overlaps(job),
+         amounts = has_rule(job, KILN_ON_VERTEX, KILN_RULE_CONSERVE);
+    if (overlaps || amounts || !job->pass)
+        KILN_TRY(kiln_transfer_plant_trees(job, error));
+    if (overlaps)
+        KILN_TRY(kiln_transfer_find_overlaps(job, error));
     KILN_TRY(job->pass ? kiln_transfer_place_pass(job, error)
                        : kiln_transfer_place_all(job, error));
-    if (has_rule(job, KILN_ON_VERTEX, KILN_RULE_CONSERVE))
+    if (amounts)
         kiln_transfer_find_heirs(job);
     KILN_TRY(log_rows(job, error));
-    KILN_TRY(kiln_transfer_tets(job, error));
+    if (overlaps)
+        KILN_TRY(kiln_transfer_tets(job, error));
     kiln_transfer_vertices(job);
     if (!job->pass)
         KILN_TRY(kiln_transfer_faces(job, error));

@@ -111,7 +111,8 @@ void kiln_transfer_refresh(kiln_transfer_job *job);
 kiln_status kiln_transfer_collect_pass(kiln_transfer_job *job, kiln_error *error);
 kiln_status kiln_transfer_collect_all(kiln_transfer_job *job, kiln_error *error);
 
-/* transfer_overlap.c: trees, overlaps, covered, strays. */
+/* transfer_overlap.c: trees; then overlaps, covered, strays and heirs. */
+kiln_status kiln_transfer_plant_trees(kiln_transfer_job *job, kiln_error *error);
 kiln_status kiln_transfer_find_overlaps(kiln_transfer_job *job, kiln_error *error);
 /* The compatible source or target nearest to a point, or KILN_NONE. */
 uint32_t kiln_transfer_nearest(const kiln_transfer_job *job, bool among_targets,

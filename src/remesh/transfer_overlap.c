@@ -321,11 +321,16 @@ static kiln_status gather(gathering *g, kiln_error *error)
     return place_stray_sources(job, error);
 }
 
-kiln_status kiln_transfer_find_overlaps(kiln_transfer_job *job, kiln_error *error)
+kiln_status kiln_transfer_plant_trees(kiln_transfer_job *job, kiln_error *error)
 {
     kiln_context *context = job->context;
     KILN_TRY(build_tree(context, job->sources.data, job->sources.count, &job->source_tree, error));
-    KILN_TRY(build_tree(context, job->targets.data, job->targets.count, &job->target_tree, error));
+    return build_tree(context, job->targets.data, job->targets.count, &job->target_tree, error);
+}
+
+kiln_status kiln_transfer_find_overlaps(kiln_transfer_job *job, kiln_error *error)
+{
+    kiln_context *context = job->context;
     size_t same_size = (job->targets.count + 1) * sizeof(uint32_t);
     size_t taken_size = (job->sources.count + 1) * sizeof(uint32_t);
     gathering g = {.job = job, .error = error};

@@ -371,6 +371,37 @@ START_TEST(outside_the_old_domain)
 }
 END_TEST
 
+/* Interpolation alone clips nothing; nor do amounts of vertices. */
+START_TEST(vertex_fields_need_no_overlaps)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = box(context, "nx=4 ny=4 nz=4");
+    rig_field(mesh, KILN_ON_VERTEX, "line", KILN_F64, 1, KILN_RULE_INTERPOLATE);
+    rig_field(mesh, KILN_ON_VERTEX, "load", KILN_F64, 1, KILN_RULE_CONSERVE);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        *rig_row(mesh, KILN_ON_VERTEX, "line", v) = rig_linear(mesh->u[v]);
+        *rig_row(mesh, KILN_ON_VERTEX, "load", v) = 1.0 + v;
+    }
+    double load = rig_sum(mesh, KILN_ON_VERTEX, "load", 0);
+    kiln_random random = kiln_random_start(19, 1);
+    ck_assert_int_eq(kiln_archive_begin(mesh, NULL), KILN_OK);
+    rig_changes(mesh, &random, 400, 0.04);
+    kiln_transfer_report report;
+    rig_transfer(mesh, NULL, &report);
+    ck_assert_uint_eq(report.candidates, 0);
+    ck_assert_uint_gt(report.vertices, 20);
+    kiln_transfer_report_free(context, &report);
+    kiln_archive_end(mesh);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(mesh, v))
+            ck_assert_double_eq_tol(*rig_row(mesh, KILN_ON_VERTEX, "line", v),
+                                    rig_linear(mesh->u[v]), 1e-12);
+    ck_assert_double_eq_tol(rig_sum(mesh, KILN_ON_VERTEX, "load", 0), load, 1e-12 * load);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(the_impulse_keeps_velocities)
 {
     kiln_context *context = kiln_test_context(1);
@@ -490,6 +521,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(cases, bodies_and_regions_do_not_mix);
     tcase_add_test(cases, amounts_of_vanished_tets_stay);
     tcase_add_test(cases, outside_the_old_domain);
+    tcase_add_test(cases, vertex_fields_need_no_overlaps);
     tcase_add_test(cases, the_impulse_keeps_velocities);
     tcase_add_test(cases, threads_do_not_change_a_bit);
     tcase_add_test(cases, without_memory_nothing_changes);

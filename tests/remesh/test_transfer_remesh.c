@@ -1,0 +1,122 @@
+/* Fields and an embedded surface over passes of the remesher itself. */
+#include "remesh/embedded.h"
+#include "remesh/improve.h"
+#include "transfer_rig.h"
+
+static void set_fields(kiln_mesh *mesh)
+{
+    rig_field(mesh, KILN_ON_VERTEX, "line", KILN_F64, 1, KILN_RULE_INTERPOLATE);
+    rig_field(mesh, KILN_ON_VERTEX, "v", KILN_F64, 3, KILN_RULE_MOMENTUM);
+    rig_field(mesh, KILN_ON_VERTEX, "fit", KILN_F64, 1, KILN_RULE_PROJECT);
+    rig_field(mesh, KILN_ON_VERTEX, "load", KILN_F64, 1, KILN_RULE_CONSERVE);
+    rig_field(mesh, KILN_ON_TET, "mass", KILN_F64, 1, KILN_RULE_CONSERVE);
+    rig_field(mesh, KILN_ON_TET, "G", KILN_F64, 6, KILN_RULE_SPD_LOG);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        kiln_vec3 u = mesh->u[v], w = rig_velocity(u);
+        *rig_row(mesh, KILN_ON_VERTEX, "line", v) = rig_linear(u);
+        *rig_row(mesh, KILN_ON_VERTEX, "fit", v) = rig_linear(u);
+        *rig_row(mesh, KILN_ON_VERTEX, "load", v) = 1.0;
+        memcpy(rig_row(mesh, KILN_ON_VERTEX, "v", v), &w, sizeof w);
+    }
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        kiln_sym3 g = {1.5 + 0.5 * sin(rig_centroid(mesh, t).x), 1, 1, 0.1, 0, 0.2};
+        *rig_row(mesh, KILN_ON_TET, "mass", t) = kiln_mesh_tet_volume(mesh, t);
+        memcpy(rig_row(mesh, KILN_ON_TET, "G", t), &g, sizeof g);
+    }
+}
+
+static void spoil(kiln_mesh *mesh, kiln_random *random, double size, int attempts)
+{
+    ck_assert_int_eq(kiln_archive_begin(mesh, NULL), KILN_OK);
+    rig_changes(mesh, random, attempts, size);
+}
+
+static void finish(kiln_mesh *mesh, kiln_embedded *surface, size_t *outside)
+{
+    const kiln_transfer_options options = {.mass = "mass"};
+    kiln_transfer_report report;
+    rig_transfer(mesh, &options, &report);
+    *outside += report.outside;
+    ck_assert_uint_eq(report.lost_sources, 0);
+    kiln_transfer_report_free(mesh->context, &report);
+    ck_assert_int_eq(kiln_embedded_rehang(surface, mesh, NULL, NULL), KILN_OK);
+}
+
+static void improve(kiln_mesh *mesh, bool whole, kiln_embedded *surface, size_t *outside)
+{
+    kiln_remesh_options options = kiln_remesh_default_options();
+    kiln_improve_options goal = kiln_improve_default_options();
+    kiln_improve_report report;
+    kiln_remesher remesher;
+    kiln_error error = {0};
+    goal.goal = 0.3;
+    ck_assert_msg(kiln_remesher_begin(mesh, &options, &remesher, &error) == KILN_OK, "%s",
+                  error.message);
+    ck_assert_int_eq(whole ? kiln_improve_mesh(&remesher, &goal, &report, &error)
+                           : kiln_dynamic_improve(&remesher, &goal, &report, &error),
+                     KILN_OK);
+    finish(mesh, surface, outside);
+    kiln_remesher_end(&remesher);
+}
+
+/* Totals stay whatever the remesher does to the outline; linear fields stay linear. */
+START_TEST(fields_survive_the_remesher)
+{
+    static const char *const shape[][2] = {
+        {"box", "nx=4 ny=4 nz=4"}, {"ball", "h=0.35"}, {"torus", "h=0.2"}};
+    kiln_context *context = kiln_test_context(2);
+    kiln_mesh *mesh = kiln_test_mesh(context, shape[_i][0], shape[_i][1]);
+    set_fields(mesh);
+    kiln_soup soup;
+    kiln_soup_init(&soup, context);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        kiln_vec3 at = rig_centroid(mesh, t);
+        ck_assert_int_eq(kiln_array_push(context, &soup.points, at, NULL), KILN_OK);
+    }
+    kiln_embedded *surface = NULL;
+    ck_assert_int_eq(
+        kiln_embedded_create(mesh, &soup, KILN_SPACE_MATERIAL, KILN_NONE, &surface, NULL, NULL),
+        KILN_OK);
+    double mass = rig_sum(mesh, KILN_ON_TET, "mass", 0), momentum[3];
+    double load = rig_sum(mesh, KILN_ON_VERTEX, "load", 0);
+    for (uint32_t c = 0; c < 3; c++)
+        momentum[c] = rig_momentum(mesh, "mass", "v", c);
+    kiln_random random = kiln_random_start(41, (uint64_t)_i);
+    for (int round = 0; round < (int)kiln_test_rounds(3, 20); round++) {
+        size_t outside = 0;
+        spoil(mesh, &random, 0.03, 150);
+        finish(mesh, surface, &outside);
+        kiln_archive_end(mesh);
+        improve(mesh, round % 3 == 2, surface, &outside);
+        kiln_test_audit(mesh);
+        ck_assert_double_eq_tol(rig_sum(mesh, KILN_ON_TET, "mass", 0), mass, 1e-12 * mass);
+        ck_assert_double_eq_tol(rig_sum(mesh, KILN_ON_VERTEX, "load", 0), load, 1e-12 * load);
+        for (uint32_t c = 0; c < 3; c++)
+            ck_assert_double_eq_tol(rig_momentum(mesh, "mass", "v", c), momentum[c], 1e-11 * mass);
+        for (uint32_t v = 0; outside == 0 && v < mesh->table[KILN_ON_VERTEX].used; v++) {
+            if (!kiln_vertex_live(mesh, v))
+                continue;
+            double exact = rig_linear(mesh->u[v]);
+            ck_assert_double_eq_tol(*rig_row(mesh, KILN_ON_VERTEX, "line", v), exact, 1e-10);
+            ck_assert_double_eq_tol(*rig_row(mesh, KILN_ON_VERTEX, "fit", v), exact, 1e-10);
+        }
+        kiln_vec3 *at = malloc(soup.points.count * sizeof *at);
+        kiln_embedded_positions(surface, mesh, KILN_SPACE_MATERIAL, at);
+        for (size_t i = 0; i < soup.points.count; i++)
+            ck_assert_double_le(kiln_v3_norm(kiln_v3_sub(at[i], soup.points.data[i])), 1e-12);
+        free(at);
+    }
+    kiln_embedded_destroy(surface);
+    kiln_soup_free(&soup);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("transfer_remesh");
+    TCase *cases = kiln_test_case(suite, "remesh");
+    tcase_add_loop_test(cases, fields_survive_the_remesher, 0, 3);
+    return suite;
+}
