@@ -7,29 +7,35 @@
 /* Sets of more than 4 faces have never been seen to gain. */
 enum { FACES_MOST = 12 };
 
-/* The faces sandwiched between apexes a and b that would go, as a tree grown from the first. */
+/* A side p-q of a face, directed so that (a, b, p, q) is the tet that comes if the set ends there.
+ */
+typedef struct face_side {
+    uint32_t p, q;
+    bool positive; /* whether that tet would be: J(p, q) > 0 of Shewchuk 2002 */
+    uint32_t next; /* face beyond, 0: none (the first is beyond nothing) */
+} face_side;
+
+/* A face sandwiched between the apexes: its tets at a and at b. The last side of all but the first
+ * is the one it was reached through. */
+typedef struct set_face {
+    uint32_t low, high;
+    face_side side[3];
+} set_face;
+
+/* All faces that could go between apexes a and b, a tree grown from the first; and those that the
+ * search has chosen. */
 typedef struct face_set {
     const kiln_remesher *remesher;
     uint32_t a, b;
     bool bound; /* both apexes are on surface or interface */
     int32_t region;
+    double floor; /* what comes must be above this, whichever faces are chosen */
     uint32_t faces;
+    set_face face[FACES_MOST + 1]; /* the last is never taken */
+    uint32_t chosen, ring_count;
     uint32_t tet[2 * FACES_MOST]; /* of a and of b, by turns */
-    uint32_t ring[FACES_MOST + 2], ring_count;
+    uint32_t ring[FACES_MOST + 2];
 } face_set;
-
-/* A side p-q of a face in the set, directed so that (a, b, p, q) is the tet that comes if the set
- * ends there; the face's tets at a and at b, and its third corner. */
-typedef struct set_side {
-    uint32_t low, high, p, q, third;
-    bool positive; /* whether that tet would be: J(p, q) > 0 of Shewchuk 2002 */
-} set_side;
-
-/* The sandwiched face beyond a side: its tets, its third corner v, its other sides p-v and v-q. */
-typedef struct next_face {
-    uint32_t low, high, v;
-    bool positive[2];
-} next_face;
 
 /* Worst of the tets that go and of those that come. */
 typedef struct face_gain {
@@ -59,15 +65,15 @@ static double old_score(const face_set *set, uint32_t tet)
     return set->bound ? quality * kiln_selection_factor(mesh, mesh->tet[tet].v) : quality;
 }
 
-static double fresh_score(const face_set *set, const set_side *side)
+static double fresh_score(const face_set *set, const face_side *side)
 {
+    const kiln_remesher *remesher = set->remesher;
     const uint32_t v[4] = {set->a, set->b, side->p, side->q};
-    if (!side->positive)
+    if (!side->positive || !kiln_remesher_score_above(remesher, NULL, v, set->floor) ||
+        !kiln_remesher_valid_elsewhere(remesher, NULL, v))
         return -INFINITY;
-    double score = kiln_remesher_score(set->remesher, NULL, v);
-    if (!(score > KILN_LEAST_GAIN) || !kiln_remesher_valid_elsewhere(set->remesher, NULL, v))
-        return -INFINITY;
-    return set->bound ? score * kiln_selection_factor(set->remesher->mesh, v) : score;
+    double score = kiln_remesher_score(remesher, NULL, v);
+    return set->bound ? score * kiln_selection_factor(remesher->mesh, v) : score;
 }
 
 static bool may_go(const face_set *set, uint32_t tet)
@@ -91,121 +97,142 @@ static bool edge_marked(const kiln_mesh *mesh, uint32_t tet, uint32_t p, uint32_
     return (mesh->info[tet].marks >> edge) & one_edge;
 }
 
-/* The tets beyond the side have the same far vertex, and nothing forbids that they go. */
-static bool is_sandwiched(const face_set *set, const set_side *side, next_face *out)
+/* The tets beyond side k of a face have the same far vertex v, and nothing forbids that they go. */
+static bool is_sandwiched(const face_set *set, const set_face *face, int k, set_face *out,
+                          uint32_t *v)
 {
     const kiln_mesh *mesh = set->remesher->mesh;
-    uint32_t low_corner = kiln_tet_corner(&mesh->tet[side->low], side->third);
-    uint32_t high_corner = kiln_tet_corner(&mesh->tet[side->high], side->third);
-    kiln_link below = mesh->tet[side->low].n[low_corner];
-    kiln_link above = mesh->tet[side->high].n[high_corner];
+    uint32_t third = face->side[(k + 2) % 3].p;
+    uint32_t low_corner = kiln_tet_corner(&mesh->tet[face->low], third);
+    uint32_t high_corner = kiln_tet_corner(&mesh->tet[face->high], third);
+    kiln_link below = mesh->tet[face->low].n[low_corner];
+    kiln_link above = mesh->tet[face->high].n[high_corner];
     if (kiln_link_is_surface(below) || kiln_link_is_surface(above))
         return false;
     out->low = below / 4;
     out->high = above / 4;
-    out->v = mesh->tet[out->low].v[below % 4];
-    return out->v == mesh->tet[out->high].v[above % 4] && may_go(set, out->low) &&
-           may_go(set, out->high) && !edge_marked(mesh, side->low, side->p, side->q) &&
-           !face_marked(mesh, side->low, low_corner) &&
-           !face_marked(mesh, side->high, high_corner) &&
+    *v = mesh->tet[out->low].v[below % 4];
+    return *v == mesh->tet[out->high].v[above % 4] && may_go(set, out->low) &&
+           may_go(set, out->high) &&
+           !edge_marked(mesh, face->low, face->side[k].p, face->side[k].q) &&
+           !face_marked(mesh, face->low, low_corner) &&
+           !face_marked(mesh, face->high, high_corner) &&
            !face_marked(mesh, out->low, kiln_tet_corner(&mesh->tet[out->low], set->a));
 }
 
-/* Two sides at least of the face beyond must turn positive (q-p is the third); otherwise the set
- * would not stay a tree. */
-static bool leads_on(const face_set *set, const set_side *side, next_face *out)
+/* Two sides at least of the face beyond must turn positive (the one it is reached through is
+ * directed the other way there); otherwise the set would not stay a tree. */
+static bool leads_on(const face_set *set, const set_face *face, int k, set_face *out)
 {
-    if (set->faces == FACES_MOST || !is_sandwiched(set, side, out))
+    const face_side *side = &face->side[k];
+    uint32_t v;
+    if (set->faces == FACES_MOST || !is_sandwiched(set, face, k, out, &v))
         return false;
-    out->positive[0] = is_positive(set, side->p, out->v);
-    if (side->positive && !out->positive[0])
+    out->side[0] = (face_side){side->p, v, is_positive(set, side->p, v), 0};
+    if (side->positive && !out->side[0].positive)
         return false;
-    out->positive[1] = is_positive(set, out->v, side->q);
-    return out->positive[1] || (out->positive[0] && !side->positive);
+    out->side[1] = (face_side){v, side->q, is_positive(set, v, side->q), 0};
+    out->side[2] = (face_side){side->q, side->p, false, 0};
+    return out->side[1].positive || (out->side[0].positive && !side->positive);
 }
 
-static face_gain end_at(face_set *set, const set_side *side, double fresh)
+/* Finds what lies beyond the first `sides` sides of a face. False where a side is not positive and
+ * nothing lies beyond it, so that the face cannot go. */
+static bool grow(face_set *set, uint32_t number, int sides)
 {
-    set->ring[set->ring_count++] = side->p;
-    return (face_gain){INFINITY, fresh};
-}
-
-static face_gain best_with(face_set *set, const set_side *side, const next_face *next);
-
-/* The best that can be had beyond a side: end there, or take the next face too. */
-static face_gain best_beyond(face_set *set, const set_side *side)
-{
-    next_face next;
-    return leads_on(set, side, &next) ? best_with(set, side, &next)
-                                      : end_at(set, side, fresh_score(set, side));
-}
-
-/* The same where there is a next face, which comes with the best beyond its sides. That is as good
- * where what comes is better than what goes, or than the tet that ends the set. */
-static face_gain best_with(face_set *set, const set_side *side, const next_face *next)
-{
-    uint32_t faces = set->faces++, ring_count = set->ring_count;
-    set->tet[2 * faces] = next->low;
-    set->tet[2 * faces + 1] = next->high;
-    const set_side beyond[2] = {
-        {next->low, next->high, side->p, next->v, side->q, next->positive[0]},
-        {next->low, next->high, next->v, side->q, side->p, next->positive[1]}};
-    face_gain both = {least(old_score(set, next->low), old_score(set, next->high)), INFINITY};
-    for (int i = 0; i < 2 && both.fresh > -INFINITY; i++)
-        both = worse_of(both, best_beyond(set, &beyond[i]));
-    if (both.fresh > both.old)
-        return both;
-    double end = fresh_score(set, side);
-    if (both.fresh > end)
-        return both;
-    set->faces = faces;
-    set->ring_count = ring_count;
-    return end_at(set, side, end);
-}
-
-/* The tets that come if the set is a single face must all be better than the two that go; the first
- * that is not settles it. */
-static bool single_gains(const face_set *set, const set_side side[3], double old)
-{
-    bool better = true;
-    for (int i = 0; i < 3 && better; i++) {
-        const uint32_t v[4] = {set->a, set->b, side[i].p, side[i].q};
-        better = kiln_remesher_score_above(set->remesher, NULL, v, kiln_gain_floor(old));
+    set_face *face = &set->face[number];
+    for (int k = 0; k < sides; k++) {
+        uint32_t next = set->faces;
+        if (leads_on(set, face, k, &set->face[next])) {
+            set->faces++;
+            if (grow(set, next, 2))
+                face->side[k].next = next;
+            else
+                set->faces = next;
+        }
+        if (!face->side[k].positive && face->side[k].next == 0)
+            return false;
     }
-    return better;
+    return true;
+}
+
+static face_gain best_with(face_set *set, uint32_t number, int sides);
+
+/* The best that can be had beyond a side: end there, or take the next face with the best beyond its
+ * sides. That is as good where what comes is better than what goes, or than the tet that ends the
+ * set. */
+static face_gain best_beyond(face_set *set, const face_side *side)
+{
+    uint32_t chosen = set->chosen, ring_count = set->ring_count;
+    face_gain with = {INFINITY, -INFINITY};
+    if (side->next) {
+        with = best_with(set, side->next, 2);
+        if (with.fresh > with.old)
+            return with;
+    }
+    double end = fresh_score(set, side);
+    if (with.fresh > end)
+        return with;
+    set->chosen = chosen;
+    set->ring_count = ring_count;
+    set->ring[set->ring_count++] = side->p;
+    return (face_gain){INFINITY, end};
+}
+
+static face_gain best_with(face_set *set, uint32_t number, int sides)
+{
+    const set_face *face = &set->face[number];
+    face_gain all = {least(old_score(set, face->low), old_score(set, face->high)), INFINITY};
+    set->tet[2 * set->chosen] = face->low;
+    set->tet[2 * set->chosen++ + 1] = face->high;
+    for (int k = 0; k < sides && all.fresh > -INFINITY; k++)
+        all = worse_of(all, best_beyond(set, &face->side[k]));
+    return all;
+}
+
+/* A side that nothing lies beyond settles most attempts: the tet there comes whatever is chosen. */
+static bool ends_are_good(const face_set *set)
+{
+    const set_face *first = &set->face[0];
+    for (int k = 0; k < 3; k++) {
+        const uint32_t v[4] = {set->a, set->b, first->side[k].p, first->side[k].q};
+        if (first->side[k].next == 0 &&
+            !kiln_remesher_score_above(set->remesher, NULL, v, set->floor))
+            return false;
+    }
+    return true;
 }
 
 static bool gains(face_set *set, uint32_t low, uint32_t high, const uint32_t corner[3])
 {
-    set_side side[3];
-    next_face next[3];
-    bool on[3];
-    int count = 0, first = 0;
-    for (int i = 0; i < 3; i++) {
-        uint32_t p = corner[i], q = corner[(i + 1) % 3];
-        side[i] = (set_side){low, high, p, q, corner[(i + 2) % 3], is_positive(set, p, q)};
-        count += side[i].positive;
-        first = side[i].positive ? first : i;
+    set_face *first = &set->face[0];
+    int count = 0, start = 0;
+    bool good[3];
+    for (int k = 0; k < 3; k++) {
+        good[k] = is_positive(set, corner[k], corner[(k + 1) % 3]);
+        count += good[k];
+        start = good[k] ? start : k;
     }
-    set->tet[0] = low;
-    set->tet[1] = high;
+    if (count < 2)
+        return false;
+    first->low = low;
+    first->high = high;
+    for (int k = 0; k < 3; k++) { /* a side that is not positive comes first: it may be the end */
+        int from = (start + k) % 3;
+        first->side[k] = (face_side){corner[from], corner[(from + 1) % 3], good[from], 0};
+    }
     set->faces = 1;
-    /* A side that is not positive comes first: if the set ends there, it is lost. */
-    on[first] = count >= 2 && leads_on(set, &side[first], &next[first]);
-    if (count < 3 && !on[first])
+    if (!grow(set, 0, 3))
         return false;
-    for (int i = 0; i < 3; i++)
-        if (i != first)
-            on[i] = leads_on(set, &side[i], &next[i]);
-    face_gain all = {least(old_score(set, low), old_score(set, high)), INFINITY};
-    if (!on[0] && !on[1] && !on[2] && !single_gains(set, side, all.old))
+    double worst = INFINITY;
+    for (uint32_t i = 0; i < set->faces; i++)
+        worst = least(worst,
+                      least(old_score(set, set->face[i].low), old_score(set, set->face[i].high)));
+    set->floor = kiln_gain_floor(worst);
+    if (!ends_are_good(set))
         return false;
-    for (int k = first; k < first + 3 && all.fresh > -INFINITY; k++) {
-        int i = k % 3;
-        bool take = on[i] && set->faces < FACES_MOST;
-        all = worse_of(all, take ? best_with(set, &side[i], &next[i])
-                                 : end_at(set, &side[i], fresh_score(set, &side[i])));
-    }
+    set->chosen = set->ring_count = 0;
+    face_gain all = best_with(set, 0, 3);
     return all.fresh > kiln_gain_floor(all.old);
 }
 
@@ -213,7 +240,7 @@ static bool propose(const face_set *set, kiln_workspace *workspace, kiln_proposa
 {
     const kiln_remesher *remesher = set->remesher;
     *out = (kiln_proposal){.kind = KILN_OP_FACE_REMOVAL,
-                           .old_count = 2 * set->faces,
+                           .old_count = 2 * set->chosen,
                            .fresh_count = set->ring_count,
                            .stamp = remesher->mesh->clock};
     out->old = kiln_arena_array(&workspace->arena, uint32_t, out->old_count);
@@ -243,7 +270,6 @@ bool kiln_face_removal_propose(const kiln_remesher *remesher, kiln_workspace *wo
     set.a = v[face];
     set.b = mesh->tet[link / 4].v[link % 4];
     set.region = mesh->info[tet].region;
-    set.ring_count = 0;
     if (!may_go(&set, tet) || !may_go(&set, link / 4))
         return false;
     set.bound = kiln_vertex_bound(mesh, set.a) && kiln_vertex_bound(mesh, set.b);
