@@ -123,7 +123,6 @@ static void shuffle(site_array *sites)
     }
 }
 
-/* Refused attempts only; in random order, which is harder on the caches than a pass is. */
 static void find_sites(fixture *f)
 {
     const kiln_mesh *mesh = f->mesh;
@@ -155,6 +154,7 @@ static void attempt_faces(void *user)
         f->made += propose_face(f, f->timed->data[i], &proposal);
 }
 
+/* In the order of the mesh, as a pass goes, and in random order, which is harder on the caches. */
 static void report(kiln_bench *bench, fixture *f, const char *name, site_array *sites, bool edges,
                    double bar)
 {
