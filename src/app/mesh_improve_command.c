@@ -6,6 +6,7 @@
 #include "mesh/build.h"
 #include "mesh/reorder.h"
 #include "remesh/improve.h"
+#include "remesh/transfer.h"
 #include "remesh/untangle.h"
 #include "topology/import.h"
 
@@ -89,6 +90,8 @@ static kiln_status improve(kiln_mesh *mesh, improvement *how, kiln_improve_repor
     KILN_TRY(kiln_remesher_begin(mesh, &how->remesh, &remesher, error));
     kiln_status status = (how->aggressive ? kiln_improve_mesh : kiln_dynamic_improve)(
         &remesher, &how->improve, report, error);
+    if (status == KILN_OK)
+        status = kiln_transfer(mesh, NULL, NULL, error);
     kiln_remesher_end(&remesher);
     return status == KILN_OK ? kiln_mesh_compact(mesh, NULL, error) : status;
 }
