@@ -240,6 +240,7 @@ void kiln_surface_destroy(kiln_remesher *remesher)
     kiln_array_free(remesher->context, &surface->start);
     kiln_array_free(remesher->context, &surface->corner);
     kiln_array_free(remesher->context, &surface->volume);
+    kiln_array_free(remesher->context, &surface->area);
     kiln_bvh_destroy(&surface->triangle_tree);
     kiln_bvh_destroy(&surface->segment_tree);
     kiln_release(remesher->context, surface, sizeof *surface);

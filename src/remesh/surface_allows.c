@@ -16,6 +16,17 @@ static const double TURN_COSINE = 0.86602540378443865; /* 30 degrees from the be
 static const double VOLUME_BUDGET = 1e-3, TETS_BUDGET = 2 * 0.09;
 static const double SAME_AREA = 1e-9;
 
+/* Part of the band that samples may use, since between them the distance is somewhat larger; and
+ * how many lie on an edge. */
+static double judged_part(const kiln_sheet_triangle *t)
+{
+    return t->bent ? 0.8 : 0.95;
+}
+static int parts_of(const kiln_sheet_triangle *t)
+{
+    return t->bent ? 6 : 4;
+}
+
 typedef struct facet {
     const uint32_t *v;
     kiln_vec3 p[3], normal;
@@ -108,73 +119,153 @@ static double sharpest(const facet *f, size_t count)
     return least;
 }
 
-/* A sample of a triangle: corners' weights. */
-static const double samples[4][3] = {
-    {1 / 3.0, 1 / 3.0, 1 / 3.0}, {0.5, 0.5, 0.0}, {0.0, 0.5, 0.5}, {0.5, 0.0, 0.5}};
-
-static kiln_vec3 sample_of(const facet *f, int s)
+static kiln_vec3 point_of(const facet *f, double a, double b)
 {
-    kiln_vec3 p = kiln_v3_scale(f->p[0], samples[s][0]);
-    p = kiln_v3_madd(p, samples[s][1], f->p[1]);
-    return kiln_v3_madd(p, samples[s][2], f->p[2]);
+    kiln_vec3 p = kiln_v3_scale(f->p[0], 1.0 - a - b);
+    return kiln_v3_madd(kiln_v3_madd(p, a, f->p[1]), b, f->p[2]);
 }
 
-/* Cosine of the angle between the triangle and the begin surface under it. */
-static double cosine_to_begin(const change *c, const facet *f)
+/* The begin surface under the middle of a triangle. */
+static kiln_foot foot_of(const change *c, const facet *f)
 {
-    kiln_foot foot = kiln_surface_foot(c->surface, sample_of(f, 0), f->normal);
-    if (foot.item == KILN_BVH_NONE)
+    double limit = kiln_surface_band(c->surface, 20.0 * sqrt(f->area));
+    return kiln_surface_foot(c->surface, point_of(f, 1 / 3.0, 1 / 3.0), f->normal, limit);
+}
+
+static double cosine_to(const change *c, const facet *f, const kiln_foot *foot)
+{
+    if (foot->item == KILN_BVH_NONE)
         return -1.0;
-    double cosine = kiln_v3_dot(foot.normal, f->normal);
-    return c->surface->triangles.data[foot.item].interface ? fabs(cosine) : cosine;
+    double cosine = kiln_v3_dot(foot->normal, f->normal);
+    return c->surface->triangles.data[foot->item].interface ? fabs(cosine) : cosine;
 }
 
-static bool near_begin(const change *c, const facet *f)
+static bool in_band(const change *c, const kiln_foot *foot)
 {
-    for (int s = 0; s < 4; s++) {
-        kiln_foot foot = kiln_surface_foot(c->surface, sample_of(f, s), f->normal);
-        if (foot.item == KILN_BVH_NONE || foot.distance > foot.band)
-            return false;
+    return foot->item != KILN_BVH_NONE &&
+           foot->distance <= foot->band * judged_part(&c->surface->triangles.data[foot->item]);
+}
+
+static bool is_near(const change *c, const facet *f, double a, double b, double limit)
+{
+    kiln_foot foot = kiln_surface_foot(c->surface, point_of(f, a, b), f->normal, limit);
+    return in_band(c, &foot);
+}
+
+static bool has_edge(const facet *f, size_t count, uint32_t a, uint32_t b)
+{
+    for (size_t i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++)
+            if ((f[i].v[k] == a && f[i].v[(k + 1) % 3] == b) ||
+                (f[i].v[k] == b && f[i].v[(k + 1) % 3] == a))
+                return true;
+    return false;
+}
+
+/* Edges of the triangle that need samples: not those of the outline, nor those that a triangle
+ * before has. */
+static unsigned edges_to_judge(const change *c, size_t j)
+{
+    unsigned edges = 0;
+    for (int k = 0; k < 3; k++) {
+        uint32_t a = c->fresh[j].v[k], b = c->fresh[j].v[(k + 1) % 3];
+        if (!has_edge(c->fresh, j, a, b) && !has_edge(c->old, c->old_count, a, b))
+            edges |= 1u << k;
     }
+    return edges;
+}
+
+/* Points on a grid that is at most half as wide as the begin faces, one of which is given. */
+static bool near_begin(const change *c, size_t index, const kiln_sheet_triangle *under)
+{
+    enum { PARTS_MOST = 8 };
+    const facet *f = &c->fresh[index];
+    double longest = 0.0, limit = kiln_surface_band(c->surface, 2.0 * under->edge);
+    for (int k = 0; k < 3; k++)
+        longest = fmax(longest, kiln_v3_norm(kiln_v3_sub(f->p[(k + 1) % 3], f->p[k])));
+    int parts = (int)fmin(PARTS_MOST, fmax(parts_of(under), 2.0 * longest / under->edge));
+    unsigned edges = edges_to_judge(c, index);
+    for (int i = 0; i < parts; i++)
+        for (int j = 0; i + j <= parts && j < parts; j++) {
+            /* Corner 0 has weight 0 on edge 1, corner 1 on edge 2, corner 2 on edge 0. */
+            bool skip = i + j == 0 || (i + j == parts && !(edges >> 1 & 1)) ||
+                        (i == 0 && !(edges >> 2 & 1)) || (j == 0 && !(edges & 1));
+            if (!skip && !is_near(c, f, i / (double)parts, j / (double)parts, limit))
+                return false;
+        }
     return true;
 }
 
-/* Normals within 30 degrees of the begin surface, or no worse than they were. */
-static bool turned_from_begin(const change *c)
+/* Within the band; normals within 30 degrees of the begin surface, or no worse than they were. */
+static bool stays_near(const change *c)
 {
     double least = 1.0, before = 1.0;
-    for (size_t j = 0; j < c->fresh_count; j++)
-        least = fmin(least, cosine_to_begin(c, &c->fresh[j]));
-    if (least >= TURN_COSINE)
-        return false;
-    for (size_t i = 0; i < c->old_count; i++)
-        before = fmin(before, cosine_to_begin(c, &c->old[i]));
-    return least < before;
+    for (size_t j = 0; j < c->fresh_count; j++) {
+        kiln_foot foot = foot_of(c, &c->fresh[j]);
+        if (!in_band(c, &foot) || !near_begin(c, j, &c->surface->triangles.data[foot.item]))
+            return false;
+        least = fmin(least, cosine_to(c, &c->fresh[j], &foot));
+    }
+    for (size_t i = 0; i < c->old_count && least < TURN_COSINE; i++) {
+        kiln_foot foot = foot_of(c, &c->old[i]);
+        before = fmin(before, cosine_to(c, &c->old[i], &foot));
+    }
+    return least >= TURN_COSINE || least >= before;
 }
 
-static double distance2_to(const facet *f, size_t count, kiln_vec3 p)
+static bool any_within(const facet *f, size_t count, kiln_vec3 p, double distance2)
 {
-    double least = INFINITY;
     for (size_t i = 0; i < count; i++)
-        least = fmin(least, kiln_triangle_distance2(p, f[i].p));
-    return least;
+        if (kiln_triangle_distance2(p, f[i].p) <= distance2)
+            return true;
+    return false;
 }
 
 typedef struct cover {
     const change *c;
+    kiln_box box;
     bool lost;
 } cover;
 
-/* A begin vertex in the band of the old triangles must be in that of the new. */
+enum { POINTS_ROOM = 24 };
+
+/* Points of a begin face that it is the one to answer for: some inside, those on edges whose ends
+ * ascend in its order, and corners of which it is the first face. */
+static size_t points_of(const struct kiln_surface *surface, uint32_t item,
+                        kiln_vec3 point[POINTS_ROOM])
+{
+    const kiln_sheet_triangle *t = &surface->triangles.data[item];
+    kiln_vec3 middle = kiln_v3_scale(kiln_v3_add(kiln_v3_add(t->p[0], t->p[1]), t->p[2]), 1 / 3.0);
+    size_t count = 0;
+    int parts = parts_of(t) - 2;
+    for (uint32_t k = 0; k < 3; k++) {
+        uint32_t next = (k + 1) % 3;
+        for (int i = 1; i < parts && (t->v[k] < t->v[next] || t->features >> k & 1); i++)
+            point[count++] = kiln_v3_lerp(t->p[k], t->p[next], i / (double)parts);
+        if (surface->corner.data[surface->start.data[t->v[k]]] == 3 * item + k)
+            point[count++] = t->p[k];
+        if (t->bent)
+            point[count++] = kiln_v3_lerp(middle, t->p[k], 0.5);
+    }
+    point[count++] = middle;
+    return count;
+}
+
+/* What of a begin face is in the band of the old triangles must be in that of the new. */
 static bool visit_begin(void *user, uint32_t item)
 {
     cover *search = user;
     const change *c = search->c;
     const kiln_sheet_triangle *t = &c->surface->triangles.data[item];
-    double band = kiln_surface_band(c->surface, t->edge), band2 = band * band;
-    for (int k = 0; k < 3 && !search->lost; k++)
-        search->lost = distance2_to(c->fresh, c->fresh_count, t->p[k]) > band2 &&
-                       distance2_to(c->old, c->old_count, t->p[k]) <= band2;
+    double band = judged_part(t) * kiln_surface_band(c->surface, t->edge), band2 = band * band;
+    kiln_vec3 point[POINTS_ROOM];
+    size_t count = points_of(c->surface, item, point);
+    for (size_t k = 0; k < count && !search->lost; k++) {
+        kiln_box at = {point[k], point[k]};
+        search->lost = kiln_box_overlap(at, search->box) &&
+                       !any_within(c->fresh, c->fresh_count, point[k], band2) &&
+                       any_within(c->old, c->old_count, point[k], band2);
+    }
     return !search->lost;
 }
 
@@ -189,10 +280,8 @@ static bool uncovers_begin(const change *c)
             margin = fmax(margin, kiln_surface_band(c->surface, edge));
         }
     kiln_vec3 grow = kiln_v3(margin, margin, margin);
-    cover search = {c, false};
-    kiln_bvh_query_box(&c->surface->triangle_tree,
-                       (kiln_box){kiln_v3_sub(box.low, grow), kiln_v3_add(box.high, grow)},
-                       visit_begin, &search);
+    cover search = {c, {kiln_v3_sub(box.low, grow), kiln_v3_add(box.high, grow)}, false};
+    kiln_bvh_query_box(&c->surface->triangle_tree, search.box, visit_begin, &search);
     return search.lost;
 }
 
@@ -238,10 +327,7 @@ static bool judge(const change *c)
     double edge = sharpest(c->fresh, c->fresh_count);
     if (edge < fold && edge < sharpest(c->old, c->old_count))
         return false;
-    for (size_t j = 0; j < c->fresh_count; j++)
-        if (!near_begin(c, &c->fresh[j]))
-            return false;
-    return !turned_from_begin(c) && !uncovers_begin(c) && !exceeds_budget(c);
+    return !exceeds_budget(c) && stays_near(c) && !uncovers_begin(c);
 }
 
 bool kiln_surface_allows(const kiln_remesher *remesher, kiln_workspace *workspace,

@@ -11,6 +11,7 @@ static const double SAME_DIRECTION = 1e-9, LAST_PLACES = 16 * 2.220446049250313e
 static const double BAND_OF_SIZE = 1e-3, BAND_OF_EDGE = 0.05;
 static const double LIFT_OF_BAND =
     0.8; /* for the smooth surface; the rest is for the facets on it */
+static const double BENT_COSINE = 0.98480775301220806; /* 10 degrees */
 /* A begin face is over a point only if its normal is within 84 degrees of the asked one. */
 static const double SAME_SIDE = 0.1;
 
@@ -20,6 +21,12 @@ static bool is_sheet(const kiln_mesh *mesh, uint32_t tet, uint32_t face, bool *i
     *interface = !kiln_link_is_surface(link);
     return !*interface || (kiln_link_is_interface(mesh, tet, link) &&
                            mesh->info[tet].region < mesh->info[link / 4].region);
+}
+
+/* Normal, twice the area long. */
+static kiln_vec3 area_of(const kiln_vec3 p[3])
+{
+    return kiln_v3_cross(kiln_v3_sub(p[1], p[0]), kiln_v3_sub(p[2], p[0]));
 }
 
 static kiln_sheet_triangle triangle_of(const kiln_mesh *mesh, const kiln_vec3 *points, uint32_t tet,
@@ -33,7 +40,7 @@ static kiln_sheet_triangle triangle_of(const kiln_mesh *mesh, const kiln_vec3 *p
         uint32_t e = kiln_edge_of[c[k]][c[(k + 1) % 3]];
         t.features |= (mesh->info[tet].marks >> (KILN_MARK_FEATURE_EDGE + e) & 1) << k;
     }
-    kiln_vec3 area = kiln_v3_cross(kiln_v3_sub(t.p[1], t.p[0]), kiln_v3_sub(t.p[2], t.p[0]));
+    kiln_vec3 area = area_of(t.p);
     double longest = 0.0;
     for (int k = 0; k < 3; k++) {
         double length = kiln_v3_norm(kiln_v3_sub(t.p[(k + 1) % 3], t.p[k]));
@@ -58,6 +65,7 @@ static kiln_status collect_triangles(const kiln_remesher *remesher, struct kiln_
                 continue;
             kiln_sheet_triangle triangle = triangle_of(mesh, points, t, f, surface->rounding);
             triangle.interface = interface;
+            triangle.part = mesh->info[t].part;
             KILN_TRY(kiln_array_push(context, &surface->triangles, triangle, error));
         }
     }
@@ -145,9 +153,17 @@ kiln_status kiln_surface_collect(kiln_remesher *remesher, struct kiln_surface *s
     KILN_TRY(collect_segments(remesher, surface, error));
     KILN_TRY(list_corners(remesher, surface, error));
     KILN_TRY(kiln_array_reserve(remesher->context, &surface->volume, mesh->parts.count, error));
-    for (size_t i = 0; i < mesh->parts.count; i++)
+    KILN_TRY(kiln_array_reserve(remesher->context, &surface->area, mesh->parts.count, error));
+    for (size_t i = 0; i < mesh->parts.count; i++) {
         surface->volume.data[i] = mesh->parts.data[i].volume;
+        surface->area.data[i] = 0.0;
+    }
     surface->volume.count = mesh->parts.count;
+    for (size_t i = 0; i < surface->triangles.count; i++) {
+        const kiln_sheet_triangle *t = &surface->triangles.data[i];
+        if (!t->interface)
+            surface->area.data[t->part] += 0.5 * kiln_v3_norm(area_of(t->p));
+    }
     return KILN_OK;
 }
 
@@ -270,8 +286,12 @@ kiln_status kiln_surface_finish(const kiln_remesher *remesher, struct kiln_surfa
     for (uint32_t v = 0; v < remesher->mesh->table[KILN_ON_VERTEX].used; v++)
         if (start[v + 1] > start[v])
             corner_normals(surface, surface->corner.data + start[v], start[v + 1] - start[v]);
-    for (size_t i = 0; i < surface->triangles.count; i++)
-        surface->triangles.data[i].flat = lies_flat(remesher, surface, &surface->triangles.data[i]);
+    for (size_t i = 0; i < surface->triangles.count; i++) {
+        kiln_sheet_triangle *t = &surface->triangles.data[i];
+        t->flat = lies_flat(remesher, surface, t);
+        for (int k = 0; k < 3; k++)
+            t->bent = t->bent || kiln_v3_dot(t->corner_normal[k], t->normal) < BENT_COSINE;
+    }
     finish_segments(remesher, surface);
     for (size_t i = 0; i < surface->triangles.count; i++)
         surface->reach += 0.1 * surface->triangles.data[i].edge / (double)surface->triangles.count;
@@ -317,19 +337,22 @@ static kiln_vec3 shortened(kiln_vec3 v, double most)
 
 /* Points asked about are nearly always close to the surface, and a short reach spares most of the
  * tree. */
-static uint32_t closest(const kiln_bvh *tree, kiln_vec3 p, double reach,
+static uint32_t closest(const kiln_bvh *tree, kiln_vec3 p, double reach, double limit,
                         kiln_bvh_distance2 distance2, void *user)
 {
-    uint32_t item = kiln_bvh_closest(tree, p, reach * reach, distance2, user, NULL);
-    return item != KILN_BVH_NONE ? item
-                                 : kiln_bvh_closest(tree, p, INFINITY, distance2, user, NULL);
+    double first = limit < reach ? limit : reach;
+    uint32_t item = kiln_bvh_closest(tree, p, first * first, distance2, user, NULL);
+    return item != KILN_BVH_NONE || limit <= reach
+               ? item
+               : kiln_bvh_closest(tree, p, limit * limit, distance2, user, NULL);
 }
 
-kiln_foot kiln_surface_foot(const struct kiln_surface *surface, kiln_vec3 p, kiln_vec3 normal)
+kiln_foot kiln_surface_foot(const struct kiln_surface *surface, kiln_vec3 p, kiln_vec3 normal,
+                            double limit)
 {
     foot_query query = {surface, normal};
-    kiln_foot foot = {
-        .item = closest(&surface->triangle_tree, p, surface->reach, triangle_distance2, &query)};
+    kiln_foot foot = {.item = closest(&surface->triangle_tree, p, surface->reach, limit,
+                                      triangle_distance2, &query)};
     if (foot.item == KILN_BVH_NONE)
         return foot;
     const kiln_sheet_triangle *t = &surface->triangles.data[foot.item];
@@ -356,8 +379,8 @@ kiln_foot kiln_surface_curve_foot(const struct kiln_surface *surface, kiln_vec3 
                                   kiln_vec3 direction)
 {
     foot_query query = {surface, direction};
-    kiln_foot foot = {
-        .item = closest(&surface->segment_tree, p, surface->reach, segment_distance2, &query)};
+    kiln_foot foot = {.item = closest(&surface->segment_tree, p, surface->reach, INFINITY,
+                                      segment_distance2, &query)};
     if (foot.item == KILN_BVH_NONE)
         return foot;
     const kiln_feature_segment *s = &surface->segments.data[foot.item];

@@ -17,11 +17,13 @@ typedef struct kiln_sheet_triangle {
     kiln_vec3 p[3], corner_normal[3];
     kiln_vec3 normal; /* outward, or from the lower region to the higher */
     uint32_t v[3];
+    uint32_t part;
     uint32_t features; /* bit k: the edge from corner k to the next is one */
     double edge;       /* mean length */
     double noise;      /* of the normal: what rounding may have made of it */
     bool interface;
     bool flat; /* part of a flat facet */
+    bool bent; /* the smooth surface turns from it by more than 10 degrees at a corner */
 } kiln_sheet_triangle;
 
 typedef struct kiln_feature_segment {
@@ -38,6 +40,7 @@ struct kiln_surface {
     segments;
     kiln_bvh triangle_tree, segment_tree;
     kiln_u32_array start, corner; /* triangles at a vertex: corner[start[v] ..] = 3 triangle + k */
+    kiln_f64_array area;          /* [part] of its surface */
     kiln_f64_array volume;        /* [part] */
     double size;                  /* longest side of the bounding box of the sheets */
     double rounding;              /* of a coordinate */
@@ -60,8 +63,10 @@ kiln_status kiln_surface_collect(kiln_remesher *remesher, struct kiln_surface *s
 kiln_status kiln_surface_finish(const kiln_remesher *remesher, struct kiln_surface *surface,
                                 kiln_error *error);
 
-/* The nearest begin face that looks the way of `normal` (interfaces either way). */
-kiln_foot kiln_surface_foot(const struct kiln_surface *surface, kiln_vec3 p, kiln_vec3 normal);
+/* The nearest begin face that looks the way of `normal` (interfaces either way), if there is one
+ * within `limit`: a narrow one is much cheaper. */
+kiln_foot kiln_surface_foot(const struct kiln_surface *surface, kiln_vec3 p, kiln_vec3 normal,
+                            double limit);
 /* The nearest begin feature that runs along `direction`, either way. */
 kiln_foot kiln_surface_curve_foot(const struct kiln_surface *surface, kiln_vec3 p,
                                   kiln_vec3 direction);

@@ -23,7 +23,7 @@ static kiln_foot foot_of(const kiln_remesher *remesher, const kiln_vertex_side *
 {
     return side->freedom == KILN_ON_CURVE
                ? kiln_surface_curve_foot(remesher->surface, p, side->axis)
-               : kiln_surface_foot(remesher->surface, p, side->axis);
+               : kiln_surface_foot(remesher->surface, p, side->axis, INFINITY);
 }
 
 static bool is_curved(const kiln_vertex_side *side)
@@ -56,6 +56,21 @@ double kiln_surface_term(const kiln_remesher *remesher, const kiln_vertex_side *
     return KILN_QUADRIC_ALPHA - KILN_QUADRIC_BETA * kiln_quadric_value(&there.quadric, p);
 }
 
+/* Facets on a smooth surface leave out volume, more of it the larger they become. What a part has
+ * lost since the begin is given back by settling vertices that much outside, all over its surface
+ * the same; the loop closes itself, since places so found are judged like others. */
+static double give_back(const kiln_remesher *remesher, const kiln_foot *foot)
+{
+    const double most = 0.25; /* of the band */
+    const struct kiln_surface *surface = remesher->surface;
+    const kiln_sheet_triangle *t = &surface->triangles.data[foot->item];
+    if (t->interface || t->flat || remesher->options.space != KILN_SPACE_MATERIAL)
+        return 0.0;
+    double lost = surface->volume.data[t->part] - remesher->mesh->parts.data[t->part].volume;
+    double out = 2.0 * lost / surface->area.data[t->part], limit = most * foot->band;
+    return out > limit ? limit : out < -limit ? -limit : out;
+}
+
 kiln_vec3 kiln_surface_rebase(const kiln_remesher *remesher, kiln_vertex_side *side, kiln_vec3 p)
 {
     if (side->freedom == KILN_FREE)
@@ -65,6 +80,8 @@ kiln_vec3 kiln_surface_rebase(const kiln_remesher *remesher, kiln_vertex_side *s
     kiln_foot foot = foot_of(remesher, side, p);
     if (foot.item == KILN_BVH_NONE)
         return side->begin;
+    if (side->freedom == KILN_ON_SURFACE)
+        foot.point = kiln_v3_madd(foot.point, give_back(remesher, &foot), foot.normal);
     move_side(side, &foot);
     return foot.point;
 }
@@ -124,7 +141,7 @@ static void place_on_sheet(const kiln_remesher *remesher, const kiln_vec3 *norma
     kiln_vec3 sum = kiln_v3(0, 0, 0);
     for (int i = 0; i < count; i++)
         sum = kiln_v3_add(sum, normal[i]);
-    kiln_foot foot = kiln_surface_foot(surface, p, kiln_v3_normalize(sum));
+    kiln_foot foot = kiln_surface_foot(surface, p, kiln_v3_normalize(sum), INFINITY);
     if (foot.item == KILN_BVH_NONE)
         return;
     const kiln_sheet_triangle *t = &surface->triangles.data[foot.item];

@@ -148,8 +148,8 @@ END_TEST
 static bool bent_flip_allowed(kiln_context *context, double angle, kiln_surface_mode mode,
                               double scale)
 {
-    double z = 0.3 * tan(angle);
-    kiln_vec3 p[5] = {{0, -.5, 0}, {.3, 0, -z}, {0, .5, 0}, {-.3, 0, -z}, {0, 0, -2}};
+    double z = 0.2 * tan(angle);
+    kiln_vec3 p[5] = {{0, -.5, 0}, {.2, 0, -z}, {0, .5, 0}, {-.2, 0, -z}, {0, 0, -2}};
     for (int i = 0; i < 5; i++)
         p[i] = kiln_v3_scale(p[i], scale);
     const kiln_soup_tet t[2] = {{{0, 1, 2, 4}}, {{0, 2, 3, 4}}};
@@ -167,7 +167,7 @@ static double bend_for(double turn)
 {
     double low = 0, high = 0.5;
     for (int i = 0; i < 60; i++) {
-        double t = 0.5 * (low + high), s = atan(0.6 * tan(t));
+        double t = 0.5 * (low + high), s = atan(0.4 * tan(t));
         if (acos(cos(t) * cos(s)) < turn)
             low = t;
         else
@@ -177,7 +177,7 @@ static double bend_for(double turn)
 }
 
 /* DLR 4.4: normals may turn by 8 degrees. The old normals of the rhombus bent by t on each side are
- * (+-sin t, 0, cos t), the new ones (0, +-sin s, cos s) with tan s = 0.6 tan t. */
+ * (+-sin t, 0, cos t), the new ones (0, +-sin s, cos s) with tan s = 0.4 tan t. */
 START_TEST(flips_turn_normals_by_less_than_eight_degrees)
 {
     kiln_context *context = kiln_test_context(1);
