@@ -17,8 +17,8 @@ const kiln_insertion_effort kiln_insertion_usual = {
 const kiln_insertion_effort kiln_insertion_hard = {.depth = 7,
                                                    .repairs = 64,
                                                    .spread = 2000,
-                                                   .crowd = 40,
-                                                   .gate = 0.3,
+                                                   .crowd = 20,
+                                                   .gate = 0.5,
                                                    .margin = 0.03,
                                                    .everywhere = true};
 
@@ -246,28 +246,37 @@ static void rank_edges(const kiln_remesher *remesher, const uint32_t v[4], uint8
     }
 }
 
-/* In the tet, in its four longest edges, in the shortest one: there a vertex takes the place of the
- * two ends. Kinds of bad tets differ in which of them helps, not in the order worth trying. */
+static bool in_edge(kiln_remesher *remesher, uint32_t tet, uint32_t edge,
+                    const kiln_insertion_effort *effort)
+{
+    const uint32_t ends[2] = {kiln_edge_ends[edge][0], kiln_edge_ends[edge][1]};
+    return kiln_insertion_compound_at(remesher, tet, ends, 2, effort);
+}
+
+static bool in_face(kiln_remesher *remesher, uint32_t tet, uint32_t face,
+                    const kiln_insertion_effort *effort)
+{
+    const uint8_t *c = kiln_face_corner[face];
+    const uint32_t corner[3] = {c[0], c[1], c[2]};
+    return kiln_insertion_compound_at(remesher, tet, corner, 3, effort);
+}
+
+/* The shortest edge first: a vertex there tends to take the place of its ends, so that the mesh
+ * gets better without getting finer. Then the longest edge, the tet itself, and the edge next in
+ * length. Sorting tets by kind (sliver, cap, ...) gained nothing over this order. */
 bool kiln_insertion_compound(kiln_remesher *remesher, uint32_t tet,
                              const kiln_insertion_effort *effort)
 {
-    static const uint8_t order[6] = {0, 1, 2, 3, 5, 4};
     const uint32_t whole[4] = {0, 1, 2, 3};
     uint8_t rank[6];
     rank_edges(remesher, remesher->mesh->tet[tet].v, rank);
-    if (kiln_insertion_compound_at(remesher, tet, whole, 4, effort))
-        return true;
-    for (int i = 0; i < (effort->everywhere ? 6 : 5); i++) {
-        const uint8_t *ends = kiln_edge_ends[rank[order[i]]];
-        if (kiln_insertion_compound_at(remesher, tet, (const uint32_t[2]){ends[0], ends[1]}, 2,
-                                       effort))
-            return true;
-    }
-    for (uint32_t f = 0; f < 4 && effort->everywhere; f++) {
-        const uint8_t *c = kiln_face_corner[f];
-        if (kiln_insertion_compound_at(remesher, tet, (const uint32_t[3]){c[0], c[1], c[2]}, 3,
-                                       effort))
-            return true;
-    }
-    return false;
+    bool done = in_edge(remesher, tet, rank[5], effort) ||
+                in_edge(remesher, tet, rank[0], effort) ||
+                kiln_insertion_compound_at(remesher, tet, whole, 4, effort) ||
+                in_edge(remesher, tet, rank[1], effort);
+    for (int i = 2; i < 5 && effort->everywhere && !done; i++)
+        done = in_edge(remesher, tet, rank[i], effort);
+    for (uint32_t f = 0; f < 4 && effort->everywhere && !done; f++)
+        done = in_face(remesher, tet, f, effort);
+    return done;
 }
