@@ -2,7 +2,7 @@
 #include "remesh/delaunay.h"
 
 /* A Delaunay mesh of random points in a cube. */
-static kiln_mesh *random_mesh(kiln_context *context, size_t count, uint64_t seed)
+static kiln_mesh *random_mesh(kiln_context *context, size_t count, uint64_t seed, double size)
 {
     kiln_random random = kiln_random_start(seed, 0);
     kiln_vec3 *point = malloc(count * sizeof *point);
@@ -12,6 +12,7 @@ static kiln_mesh *random_mesh(kiln_context *context, size_t count, uint64_t seed
         point[i] = kiln_v3(x, y, kiln_random_unit(&random));
         if (i < 8)
             point[i] = kiln_v3(i & 1, i >> 1 & 1, i >> 2 & 1);
+        point[i] = kiln_v3_scale(point[i], size);
     }
     ck_assert_int_eq(kiln_delaunay_build(&delaunay, context, point, count, NULL), KILN_OK);
     kiln_soup_tet *tet = malloc(delaunay.tets.count * sizeof *tet);
@@ -119,7 +120,7 @@ START_TEST(compounds_improve_or_leave_everything_as_it_was)
 {
     kiln_context *context = kiln_test_context(1);
     for (int hard = 0; hard < 2; hard++) {
-        kiln_mesh *mesh = random_mesh(context, 100, 4);
+        kiln_mesh *mesh = random_mesh(context, 100, 4, 1);
         kiln_remesher remesher = begin_usual(mesh);
         uint32_t done = run_compounds(&remesher, 21, kiln_test_rounds(hard ? 40 : 80, 20000),
                                       hard ? &kiln_insertion_hard : &kiln_insertion_usual);
@@ -159,6 +160,35 @@ START_TEST(compounds_with_metric_and_in_two_spaces)
 }
 END_TEST
 
+/* Powers of two scale without rounding, so nothing may come out differently. */
+START_TEST(size_does_not_matter)
+{
+    kiln_context *context = kiln_test_context(1);
+    const double size[3] = {1.0, 0x1p-20, 0x1p20};
+    uint64_t result[3];
+    for (int i = 0; i < 3; i++) {
+        kiln_mesh *mesh = random_mesh(context, 60, 5, size[i]);
+        kiln_remesher remesher = begin_usual(mesh);
+        uint32_t done = 0;
+        for (uint32_t t = 0; t < 100; t++)
+            if (kiln_tet_live(mesh, t))
+                done += kiln_insertion_compound(&remesher, t, &kiln_insertion_usual);
+        ck_assert_uint_gt(done, 10);
+        result[i] = done;
+        for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+            uint64_t bits;
+            memcpy(&bits, &remesher.quality.data[t], sizeof bits);
+            result[i] = kiln_hash_add(result[i], bits);
+        }
+        kiln_remesher_end(&remesher);
+        kiln_mesh_destroy(mesh);
+    }
+    ck_assert_uint_eq(result[1], result[0]);
+    ck_assert_uint_eq(result[2], result[0]);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 /* Test 10 of the design: with the surface as it is, no flip, contraction or move of the Kuhn cube
  * is legal; a vertex in the middle gives the 12 tets of test 9. */
 START_TEST(where_only_insertion_helps)
@@ -190,7 +220,7 @@ START_TEST(compounds_survive_running_out_of_memory)
     for (uint64_t k = 0;; k++) {
         kiln_test_heap heap = {0};
         kiln_context *context = kiln_test_context_on(&heap, 1);
-        kiln_mesh *mesh = random_mesh(context, 40, 4);
+        kiln_mesh *mesh = random_mesh(context, 40, 4, 1);
         kiln_remesher remesher = begin_usual(mesh);
         snapshot before = take_snapshot(&remesher);
         heap.fail_at = heap.calls + 1 + k;
@@ -221,6 +251,7 @@ Suite *kiln_test_suite(void)
     TCase *all = kiln_test_case(suite, "insert_compound");
     tcase_add_test(all, compounds_improve_or_leave_everything_as_it_was);
     tcase_add_test(all, compounds_with_metric_and_in_two_spaces);
+    tcase_add_test(all, size_does_not_matter);
     tcase_add_test(all, where_only_insertion_helps);
     tcase_add_test(all, compounds_survive_running_out_of_memory);
     return suite;
