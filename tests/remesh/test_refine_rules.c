@@ -253,6 +253,67 @@ START_TEST(features_and_tags_are_handed_on)
 }
 END_TEST
 
+static void set_tag(kiln_mesh *mesh, uint32_t face, int32_t tag)
+{
+    kiln_txn txn = kiln_txn_begin(mesh);
+    ck_assert_int_eq(kiln_txn_set_face_tag(&txn, face, tag), KILN_ACCEPTED);
+    ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
+}
+
+static void set_mark(kiln_mesh *mesh, uint32_t tet, uint32_t edge, bool on)
+{
+    kiln_txn txn = kiln_txn_begin(mesh);
+    ck_assert_int_eq(kiln_txn_mark_edge(&txn, tet, edge, KILN_MARK_REQUIRED_EDGE, on),
+                     KILN_ACCEPTED);
+    ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
+}
+
+/* One part of a face or edge with a tag or mark of its own: neither merged nor flipped away. */
+START_TEST(what_somebody_gave_a_part_is_not_lost)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = box(context);
+    kiln_refiner *refiner = refiner_on(mesh);
+    picture before = take_picture(mesh);
+    for (uint32_t goal = 2; goal <= 7; goal++) {
+        refine_all(refiner, mesh, goal);
+        uint32_t face = mesh->table[KILN_ON_FACE].used - 1;
+        int32_t tag = mesh->face[face].tag;
+        set_tag(mesh, face, 77);
+        ck_assert_uint_gt(coarsen_all(refiner).blocked, 0);
+        ck_assert(kiln_face_live(mesh, face) && mesh->face[face].tag == 77);
+        kiln_test_audit(mesh);
+        set_tag(mesh, face, tag);
+        refine_all(refiner, mesh, goal);
+        /* Every edge of a new tet: some only this cycle has, some are parts of initial ones. */
+        uint32_t tet = mesh->table[KILN_ON_TET].used - 1;
+        while (!kiln_tet_live(mesh, tet))
+            tet--;
+        uint32_t v[2] = {mesh->tet[tet].v[kiln_edge_ends[goal % 6][0]],
+                         mesh->tet[tet].v[kiln_edge_ends[goal % 6][1]]};
+        set_mark(mesh, tet, goal % 6, true);
+        coarsen_all(refiner);
+        kiln_walker walker;
+        kiln_walker_init(&walker, context);
+        ck_assert_int_eq(kiln_edge_tets(mesh, v[0], v[1], &walker, NULL), KILN_OK);
+        ck_assert_uint_gt(walker.tets.count, 0);
+        tet = walker.tets.data[0];
+        set_mark(mesh, tet,
+                 kiln_edge_of[kiln_tet_corner(&mesh->tet[tet], v[0])]
+                             [kiln_tet_corner(&mesh->tet[tet], v[1])],
+                 false);
+        kiln_walker_free(&walker);
+        ck_assert_uint_eq(coarsen_all(refiner).blocked, 0);
+        compare_picture(mesh, &before);
+        ck_assert_int_eq(kiln_mesh_compact(mesh, NULL, NULL), KILN_OK);
+    }
+    drop_picture(&before);
+    kiln_refiner_destroy(refiner);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 /* A flip of a tet in the middle of a refined mesh. */
 static void flip_one(kiln_mesh *mesh, uint32_t made[3])
 {
@@ -578,6 +639,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, undoing_waits_for_what_is_finer);
     tcase_add_test(all, locked_tets_hold_on);
     tcase_add_test(all, features_and_tags_are_handed_on);
+    tcase_add_test(all, what_somebody_gave_a_part_is_not_lost);
     tcase_add_test(all, what_others_make_is_foreign);
     tcase_add_test(all, foreign_tets_among_initial_ones_are_adopted);
     tcase_add_test(all, moved_and_forgotten_tets_stay);
