@@ -18,6 +18,9 @@ typedef struct kiln_refine_plan {
     kiln_u32_array made; /* [fresh] */
     uint32_t flags;
     bool mixes; /* every new tet overlaps all old ones */
+    /* Marks that may go with KILN_CAVITY_FEATURES, because their likes come: those of these edges
+     * and of faces with one of them; those of faces without one of the apexes, if there are any. */
+    uint32_t spent[3][2], apex[2], spent_count, apex_count;
 } kiln_refine_plan;
 
 typedef struct kiln_wanted_change {
@@ -93,6 +96,9 @@ uint32_t kiln_plan_put(kiln_refiner *r, const uint32_t v[4], uint32_t parent, ui
                        kiln_refine_word word, uint32_t marks);
 /* A surface face of a new tet that comes from the record; its first heir keeps the record. */
 void kiln_plan_face(kiln_refiner *r, uint32_t index, uint32_t face, uint32_t record, bool first);
+/* The marks of this edge go over to others. */
+void kiln_plan_spend(kiln_refiner *r, uint32_t a, uint32_t b);
+/* KILN_REFUSED_FEATURE when a mark would be lost. */
 kiln_verdict kiln_plan_apply(kiln_refiner *r, kiln_txn *txn);
 
 #endif

@@ -52,7 +52,7 @@ kiln_verdict kiln_plan_begin(kiln_refiner *r, size_t old, size_t fresh, size_t f
         kiln_array_reserve(context, &plan->faces, faces, NULL) != KILN_OK)
         return KILN_REFUSED_MEMORY;
     plan->old.count = plan->fresh.count = plan->words.count = plan->faces.count = 0;
-    plan->flags = 0;
+    plan->flags = plan->spent_count = plan->apex_count = 0;
     plan->mixes = false;
     return KILN_ACCEPTED;
 }
@@ -85,6 +85,13 @@ void kiln_plan_face(kiln_refiner *r, uint32_t index, uint32_t face, uint32_t rec
     r->plan.flags |= KILN_CAVITY_SURFACE;
 }
 
+void kiln_plan_spend(kiln_refiner *r, uint32_t a, uint32_t b)
+{
+    uint32_t *edge = r->plan.spent[r->plan.spent_count++];
+    edge[0] = a;
+    edge[1] = b;
+}
+
 /* What is wanted of a tet is wanted of whatever overlaps it. Unless a plan mixes, every old tet's
  * slot goes to a child of its own. */
 static kiln_status hand_on_wanted(kiln_refiner *r)
@@ -109,9 +116,67 @@ static kiln_status hand_on_wanted(kiln_refiner *r)
     return KILN_OK;
 }
 
+static bool has_all(const uint32_t v[4], const uint32_t *corners, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (v[0] != corners[i] && v[1] != corners[i] && v[2] != corners[i] && v[3] != corners[i])
+            return false;
+    return true;
+}
+
+static bool survives(const kiln_refine_plan *plan, const uint32_t *corners, int count)
+{
+    for (size_t i = 0; i < plan->fresh.count; i++)
+        if (has_all(plan->fresh.data[i].v, corners, count))
+            return true;
+    return false;
+}
+
+/* `corners` are the two of an edge or the three of a face, padded to four by repetition. */
+static bool may_go(const kiln_refine_plan *plan, const uint32_t corners[4], bool face)
+{
+    for (uint32_t i = 0; i < plan->spent_count; i++)
+        if (has_all(corners, plan->spent[i], 2))
+            return true;
+    bool inside = !face || plan->apex_count == 0;
+    for (uint32_t i = 0; i < plan->apex_count; i++)
+        inside |= has_all(corners, &plan->apex[i], 1);
+    return !inside;
+}
+
+/* A mark that the replacement would lose although nothing in its stead carries it: somebody gave it
+ * to a vertex, edge or face that the refinement made. */
+static bool loses_marks(const kiln_refiner *r)
+{
+    const kiln_refine_plan *plan = &r->plan;
+    for (size_t i = 0; i < plan->old.count; i++) {
+        uint32_t marks = r->mesh->info[plan->old.data[i]].marks;
+        const uint32_t *v = r->mesh->tet[plan->old.data[i]].v;
+        for (int k = 0; k < 4; k++)
+            if (r->mesh->vertex[v[k]].flags & KILN_VERTEX_CORNER && !survives(plan, &v[k], 1))
+                return true;
+        for (int e = 0; e < 6; e++) {
+            uint32_t a = v[kiln_edge_ends[e][0]], b = v[kiln_edge_ends[e][1]];
+            const uint32_t edge[4] = {a, b, a, b};
+            if (marks >> e & KILN_ONE_EDGE && !survives(plan, edge, 2) &&
+                !may_go(plan, edge, false))
+                return true;
+        }
+        for (int f = 0; f < 4; f++) {
+            const uint8_t *c = kiln_face_corner[f];
+            const uint32_t face[4] = {v[c[0]], v[c[1]], v[c[2]], v[c[2]]};
+            if (marks >> f & KILN_ONE_FACE && !survives(plan, face, 3) && !may_go(plan, face, true))
+                return true;
+        }
+    }
+    return false;
+}
+
 kiln_verdict kiln_plan_apply(kiln_refiner *r, kiln_txn *txn)
 {
     kiln_refine_plan *plan = &r->plan;
+    if (plan->flags & KILN_CAVITY_FEATURES && loses_marks(r))
+        return KILN_REFUSED_FEATURE;
     const kiln_cavity cavity = {.old = plan->old.data,
                                 .old_count = (uint32_t)plan->old.count,
                                 .fresh = plan->fresh.data,

@@ -144,6 +144,7 @@ static void plan_star(kiln_refiner *r, uint32_t tet, uint32_t b, uint32_t genera
     kiln_refine_word made =
         kiln_word_with_code(kiln_word_new(generation + 1), cycle, KILN_CODE_NEW_STAR);
     kiln_plan_take(r, tet);
+    r->plan.apex[r->plan.apex_count++] = v[3];
     uint32_t own = kiln_plan_put(r, (uint32_t[4]){b, v[1], v[2], v[3]}, tet, tet,
                                  kiln_word_with_code(word, cycle, KILN_CODE_STAR), marks << 3);
     kiln_plan_put(r, (uint32_t[4]){v[3], b, v[0], v[2]}, tet, KILN_NONE, made, marks);
@@ -279,6 +280,7 @@ static kiln_verdict step_c(kiln_refiner *r, kiln_txn *txn, uint32_t tet, uint32_
         KILN_REFUSE_UNLESS(kiln_txn_set_vertex(txn, near_v, KILN_VERTEX_FEATURE, 0));
     }
     KILN_REFUSE_UNLESS(kiln_plan_begin(r, shape.count, 3 * (size_t)shape.count, 6));
+    kiln_plan_spend(r, u, v);
     for (uint32_t i = 0; i < shape.count; i++) {
         uint32_t t = r->ring.data[i] / 4;
         s = kiln_refine_slots_of(kiln_word_code(kiln_word_of(r, t), cycle));
@@ -320,12 +322,11 @@ static kiln_verdict plan_corner(kiln_refiner *r, uint32_t x, uint32_t y, uint32_
                       kiln_word_new(generation + 1), 0);
         return KILN_ACCEPTED;
     }
-    if (marks) {
-        /* The edge from b to the corner goes; if somebody marked it, he wants it. */
-        if (kiln_marks_of_face(mesh, y, at_y) != marks || kiln_marks_of_edge(mesh, x, 1 - at_x, 2))
-            return KILN_REFUSED_REQUIRED;
+    r->plan.apex[r->plan.apex_count++] = a;
+    if (kiln_marks_of_face(mesh, y, at_y) != marks)
+        return KILN_REFUSED_FEATURE;
+    if (marks)
         r->plan.flags |= KILN_CAVITY_FEATURES;
-    }
     kiln_link link_x = mesh->tet[x].n[at_x], link_y = mesh->tet[y].n[at_y];
     if (!kiln_link_is_surface(link_x))
         return KILN_ACCEPTED;

@@ -154,16 +154,12 @@ static kiln_verdict plan_unsplit(kiln_refiner *r, const fan *f, uint32_t generat
         return KILN_REFUSED_LOCKED;
     uint32_t marks = kiln_marks_of_face(mesh, f->own, 3);
     for (int i = 0; i < 3; i++) {
-        uint32_t t = f->tet[i], at_a = kiln_tet_corner(&mesh->tet[t], f->a);
-        uint32_t at_b = kiln_tet_corner(&mesh->tet[t], f->b);
-        if (!faces_agree(mesh, f->own, 3, t, at_a))
+        if (!faces_agree(mesh, f->own, 3, f->tet[i], kiln_tet_corner(&mesh->tet[f->tet[i]], f->a)))
             return KILN_REFUSED_FEATURE;
-        for (uint32_t k = 0; k < 4 && marks; k++)
-            if (k != at_a && k != at_b && kiln_marks_of_edge(mesh, t, at_b, k))
-                return KILN_REFUSED_FEATURE;
-        kiln_plan_take(r, t);
+        kiln_plan_take(r, f->tet[i]);
     }
     uint32_t index = (uint32_t)r->plan.fresh.count, record = record_at(mesh, f->own, 3);
+    r->plan.apex[r->plan.apex_count++] = f->a;
     plan_restored(r, f, f->own, generation, marks << 3);
     if (marks)
         r->plan.flags |= KILN_CAVITY_FEATURES;
@@ -287,6 +283,9 @@ static kiln_verdict undo_c(kiln_refiner *r, kiln_txn *txn, uint32_t tet, uint32_
     if (!same_place(mesh->u[near_u], kiln_refine_third(mesh->u[ends[0]], mesh->u[ends[1]])) ||
         !same_place(mesh->u[near_v], kiln_refine_third(mesh->u[ends[1]], mesh->u[ends[0]])))
         return KILN_REFUSED_LOCKED;
+    kiln_plan_spend(r, ends[0], near_u);
+    kiln_plan_spend(r, near_u, near_v);
+    kiln_plan_spend(r, near_v, ends[1]);
     return apply_if_willing(r, txn);
 }
 
@@ -323,9 +322,8 @@ static kiln_verdict plan_uncorner(kiln_refiner *r, uint32_t inner, uint32_t gene
         return KILN_REFUSED_FEATURE;
     }
     uint32_t marks = star ? kiln_marks_of_face(mesh, inner, 0) : 0;
-    /* The edge between the two points goes. */
-    if (marks && kiln_marks_of_edge(mesh, inner, 2, 3))
-        return KILN_REFUSED_FEATURE;
+    r->plan.apex[r->plan.apex_count] = v[0];
+    r->plan.apex_count += star;
     kiln_refine_word word =
         kiln_word_with_tag(kiln_word_new(generation), cycle, KILN_TAG_ROLE, star);
     uint32_t x = kiln_plan_put(r, (uint32_t[4]){v[0], v[1], corner, v[3]}, inner, KILN_NONE,

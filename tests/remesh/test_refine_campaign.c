@@ -61,6 +61,8 @@ static kiln_mesh *rich_mesh(kiln_context *context, const char *settings, bool re
         kiln_vec3 u = mesh->u[v];
         mesh->x[v] = kiln_v3(1.3 * u.x + 0.2 * u.y, 0.9 * u.y + 0.1 * u.x * u.z / scale, u.z);
     }
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f += 3)
+        mesh->face[f].twin = f + 1;
     kiln_test_audit(mesh);
     return mesh;
 }

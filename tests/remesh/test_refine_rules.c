@@ -280,10 +280,17 @@ START_TEST(what_somebody_gave_a_part_is_not_lost)
         uint32_t face = mesh->table[KILN_ON_FACE].used - 1;
         int32_t tag = mesh->face[face].tag;
         set_tag(mesh, face, 77);
+        double area = area_of(mesh, 77);
+        kiln_refine_report report;
+        kiln_refine_choice everything = {0};
+        ck_assert_int_eq(kiln_refine_where(refiner, everything, 2, &report, NULL), KILN_OK);
+        ck_assert_double_eq_tol(area_of(mesh, 77), area, 1e-12 * area);
         ck_assert_uint_gt(coarsen_all(refiner).blocked, 0);
-        ck_assert(kiln_face_live(mesh, face) && mesh->face[face].tag == 77);
+        ck_assert_double_eq_tol(area_of(mesh, 77), area, 1e-12 * area);
         kiln_test_audit(mesh);
-        set_tag(mesh, face, tag);
+        for (face = 0; face < mesh->table[KILN_ON_FACE].used; face++)
+            if (kiln_face_live(mesh, face) && mesh->face[face].tag == 77)
+                set_tag(mesh, face, tag);
         refine_all(refiner, mesh, goal);
         /* Every edge of a new tet: some only this cycle has, some are parts of initial ones. */
         uint32_t tet = mesh->table[KILN_ON_TET].used - 1;
@@ -307,6 +314,84 @@ START_TEST(what_somebody_gave_a_part_is_not_lost)
         compare_picture(mesh, &before);
         ck_assert_int_eq(kiln_mesh_compact(mesh, NULL, NULL), KILN_OK);
     }
+    drop_picture(&before);
+    kiln_refiner_destroy(refiner);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+static void set_corner(kiln_mesh *mesh, uint32_t vertex, bool on)
+{
+    kiln_txn txn = kiln_txn_begin(mesh);
+    ck_assert_int_eq(
+        kiln_txn_set_vertex(&txn, vertex, on ? KILN_VERTEX_CORNER : 0, on ? 0 : KILN_VERTEX_CORNER),
+        KILN_ACCEPTED);
+    ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
+}
+
+static bool edge_is_there(const kiln_mesh *mesh, uint32_t a, uint32_t b, uint32_t *tet,
+                          uint32_t *edge)
+{
+    for (*tet = 0; *tet < mesh->table[KILN_ON_TET].used; ++*tet) {
+        uint32_t i = kiln_tet_corner(&mesh->tet[*tet], a), j = kiln_tet_corner(&mesh->tet[*tet], b);
+        if (kiln_tet_live(mesh, *tet) && i < 4 && j < 4) {
+            *edge = kiln_edge_of[i][j];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* As many edges as there are kinds, each marked as required while its mesh, whose surface is
+ * required and has features, is refined further and coarsened. */
+START_TEST(an_edge_that_somebody_marked_stays)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=1 ny=1 nz=1");
+    kiln_txn txn = kiln_txn_begin(mesh);
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++)
+        kiln_txn_mark_face(&txn, mesh->face[f].at / 4, mesh->face[f].at % 4,
+                           KILN_MARK_REQUIRED_FACE, true);
+    ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
+    kiln_refiner *refiner = refiner_on(mesh);
+    picture before = take_picture(mesh);
+    for (uint32_t goal = 1; goal <= 5; goal++)
+        for (uint32_t i = 0; i < 48; i++) {
+            refine_all(refiner, mesh, goal);
+            uint32_t tet = (i * 37) % mesh->table[KILN_ON_TET].used, edge = i % 6;
+            while (!kiln_tet_live(mesh, tet))
+                tet--;
+            uint32_t a = mesh->tet[tet].v[kiln_edge_ends[edge][0]];
+            uint32_t b = mesh->tet[tet].v[kiln_edge_ends[edge][1]];
+            if ((mesh->info[tet].marks >> (KILN_MARK_REQUIRED_EDGE + edge)) & 1)
+                continue;
+            set_mark(mesh, tet, edge, true);
+            kiln_refine_report report;
+            kiln_refine_choice everything = {0};
+            /* A marked initial edge may be cut: its parts have the mark. */
+            bool initial = a < 8 && b < 8;
+            for (int back = 0; back < 2; back++) {
+                if (back)
+                    coarsen_all(refiner);
+                else if (!initial)
+                    ck_assert_int_eq(kiln_refine_where(refiner, everything, 1, &report, NULL),
+                                     KILN_OK);
+                ck_assert_msg(edge_is_there(mesh, a, b, &tet, &edge),
+                              "goal %u i %u back %d a %u b %u", goal, i, back, a, b);
+                ck_assert((mesh->info[tet].marks >> (KILN_MARK_REQUIRED_EDGE + edge)) & 1);
+            }
+            set_mark(mesh, tet, edge, false);
+            if (goal == 3 && a >= 8) {
+                set_corner(mesh, a, true);
+                coarsen_all(refiner);
+                ck_assert(kiln_vertex_live(mesh, a));
+                set_corner(mesh, a, false);
+            }
+            ck_assert_uint_eq(coarsen_all(refiner).blocked, 0);
+            compare_picture(mesh, &before);
+            ck_assert_int_eq(kiln_mesh_compact(mesh, NULL, NULL), KILN_OK);
+        }
     drop_picture(&before);
     kiln_refiner_destroy(refiner);
     kiln_mesh_destroy(mesh);
@@ -475,8 +560,17 @@ START_TEST(choices_and_goals)
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         if (kiln_tet_live(mesh, t))
             ck_assert_double_le(kiln_tet_longest_edge(mesh, t), size);
-    uint32_t most = mesh->table[KILN_ON_TET].live;
+    uint32_t most = mesh->table[KILN_ON_TET].live, used = mesh->table[KILN_ON_TET].used;
+    kiln_tet *fine = malloc(used * sizeof *fine);
+    memcpy(fine, mesh->tet, used * sizeof *fine);
+    uint8_t *right = calloc(used, 1);
+    for (uint32_t t = 0; t < used; t++)
+        right[t] = kiln_tet_live(mesh, t) && !left_half(NULL, mesh, t);
     ck_assert_int_eq(kiln_coarsen_where(refiner, left, 0, &report, NULL), KILN_OK);
+    for (uint32_t t = 0; t < used; t++)
+        ck_assert(!right[t] || memcmp(fine[t].v, mesh->tet[t].v, sizeof fine[t].v) == 0);
+    free(fine);
+    free(right);
     ck_assert_uint_lt(mesh->table[KILN_ON_TET].live, most);
     ck_assert_uint_gt(kiln_refine_highest(refiner), 0);
     /* A goal is reached by all that overlaps the tets asked for, and by little else. */
@@ -640,6 +734,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, locked_tets_hold_on);
     tcase_add_test(all, features_and_tags_are_handed_on);
     tcase_add_test(all, what_somebody_gave_a_part_is_not_lost);
+    tcase_add_test(all, an_edge_that_somebody_marked_stays);
     tcase_add_test(all, what_others_make_is_foreign);
     tcase_add_test(all, foreign_tets_among_initial_ones_are_adopted);
     tcase_add_test(all, moved_and_forgotten_tets_stay);
