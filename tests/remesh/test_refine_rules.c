@@ -219,20 +219,36 @@ static double feature_length(const kiln_mesh *mesh)
     return sum;
 }
 
-static double area_of(const kiln_mesh *mesh, int32_t tag)
+/* Area, and in `moment` its sum weighted by place, of the surface faces with a tag, or (KILN_NONE)
+ * of the required ones. */
+static double area_of(const kiln_mesh *mesh, uint32_t tag, double *moment)
 {
     double sum = 0;
+    *moment = 0;
     for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
-        if (!kiln_face_live(mesh, f) || mesh->face[f].tag != tag)
+        if (!kiln_face_live(mesh, f))
             continue;
-        const uint32_t *v = mesh->tet[mesh->face[f].at / 4].v;
-        const uint8_t *c = kiln_face_corner[mesh->face[f].at % 4];
-        kiln_vec3 a = mesh->u[v[c[0]]];
-        sum += kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(mesh->u[v[c[1]]], a),
-                                          kiln_v3_sub(mesh->u[v[c[2]]], a))) /
-               2;
+        uint32_t tet = mesh->face[f].at / 4, face = mesh->face[f].at % 4;
+        bool required = (mesh->info[tet].marks >> (KILN_MARK_REQUIRED_FACE + face)) & 1;
+        if (tag == KILN_NONE ? !required : (uint32_t)mesh->face[f].tag != tag)
+            continue;
+        const uint32_t *v = mesh->tet[tet].v;
+        const uint8_t *c = kiln_face_corner[face];
+        kiln_vec3 p[3] = {mesh->u[v[c[0]]], mesh->u[v[c[1]]], mesh->u[v[c[2]]]};
+        double area =
+            kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(p[1], p[0]), kiln_v3_sub(p[2], p[0]))) / 2;
+        sum += area;
+        for (int k = 0; k < 3; k++)
+            *moment += area * (p[k].x + 2 * p[k].y + 4 * p[k].z);
     }
     return sum;
+}
+
+static void expect_area(const kiln_mesh *mesh, uint32_t tag, double area, double moment)
+{
+    double now, area_now = area_of(mesh, tag, &now);
+    ck_assert_double_eq_tol(area_now, area, 1e-12);
+    ck_assert_double_eq_tol(now, moment, 1e-12);
 }
 
 START_TEST(features_and_tags_are_handed_on)
@@ -241,11 +257,14 @@ START_TEST(features_and_tags_are_handed_on)
     kiln_mesh *mesh = box(context);
     kiln_refiner *refiner = refiner_on(mesh);
     ck_assert_double_eq_tol(feature_length(mesh), 12, 1e-12);
+    double moment[7];
+    for (uint32_t tag = 1; tag <= 6; tag++)
+        ck_assert_double_eq_tol(area_of(mesh, tag, &moment[tag]), 1, 1e-12);
     for (uint32_t g = 1; g <= 8; g++) {
         refine_all(refiner, mesh, g);
         ck_assert_double_eq_tol(feature_length(mesh), 12, 1e-12);
-        for (int tag = 1; tag <= 6; tag++)
-            ck_assert_double_eq_tol(area_of(mesh, tag), 1, 1e-12);
+        for (uint32_t tag = 1; tag <= 6; tag++)
+            expect_area(mesh, tag, 1, moment[tag]);
     }
     kiln_refiner_destroy(refiner);
     kiln_mesh_destroy(mesh);
@@ -280,13 +299,13 @@ START_TEST(what_somebody_gave_a_part_is_not_lost)
         uint32_t face = mesh->table[KILN_ON_FACE].used - 1;
         int32_t tag = mesh->face[face].tag;
         set_tag(mesh, face, 77);
-        double area = area_of(mesh, 77);
+        double moment, area = area_of(mesh, 77, &moment);
         kiln_refine_report report;
         kiln_refine_choice everything = {0};
         ck_assert_int_eq(kiln_refine_where(refiner, everything, 2, &report, NULL), KILN_OK);
-        ck_assert_double_eq_tol(area_of(mesh, 77), area, 1e-12 * area);
+        expect_area(mesh, 77, area, moment);
         ck_assert_uint_gt(coarsen_all(refiner).blocked, 0);
-        ck_assert_double_eq_tol(area_of(mesh, 77), area, 1e-12 * area);
+        expect_area(mesh, 77, area, moment);
         kiln_test_audit(mesh);
         for (face = 0; face < mesh->table[KILN_ON_FACE].used; face++)
             if (kiln_face_live(mesh, face) && mesh->face[face].tag == 77)
@@ -343,6 +362,56 @@ static bool edge_is_there(const kiln_mesh *mesh, uint32_t a, uint32_t b, uint32_
     return false;
 }
 
+static void mark_face(kiln_mesh *mesh, uint32_t at, bool on)
+{
+    kiln_txn txn = kiln_txn_begin(mesh);
+    ck_assert_int_eq(kiln_txn_mark_face(&txn, at / 4, at % 4, KILN_MARK_REQUIRED_FACE, on),
+                     KILN_ACCEPTED);
+    ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
+}
+
+/* Of three vertices, tet*4+face; KILN_NONE when there is none. */
+static uint32_t face_of(const kiln_mesh *mesh, const uint32_t v[3])
+{
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        uint32_t corners = 0, found = 0;
+        for (uint32_t k = 0; k < 3 && kiln_tet_live(mesh, t); k++) {
+            uint32_t corner = kiln_tet_corner(&mesh->tet[t], v[k]);
+            found += corner < 4;
+            corners += corner;
+        }
+        if (found == 3)
+            return kiln_link_to(t, 6 - corners);
+    }
+    return KILN_NONE;
+}
+
+/* A face that gets the mark, or a part of the surface that loses it: kept as it is. */
+static void check_face_mark(kiln_refiner *refiner, kiln_mesh *mesh, uint32_t i, uint32_t goal)
+{
+    kiln_refine_report report;
+    kiln_refine_choice everything = {0};
+    coarsen_all(refiner);
+    refine_all(refiner, mesh, goal);
+    uint32_t tet = (i * 41) % mesh->table[KILN_ON_TET].used, f = i % 4, v[3];
+    while (!kiln_tet_live(mesh, tet))
+        tet--;
+    for (int k = 0; k < 3; k++)
+        v[k] = mesh->tet[tet].v[kiln_face_corner[f][k]];
+    bool was = (mesh->info[tet].marks >> (KILN_MARK_REQUIRED_FACE + f)) & 1;
+    mark_face(mesh, kiln_link_to(tet, f), !was);
+    double moment, area = area_of(mesh, KILN_NONE, &moment);
+    ck_assert_int_eq(kiln_refine_where(refiner, everything, 1, &report, NULL), KILN_OK);
+    expect_area(mesh, KILN_NONE, area, moment);
+    coarsen_all(refiner);
+    expect_area(mesh, KILN_NONE, area, moment);
+    uint32_t at = face_of(mesh, v);
+    ck_assert_uint_ne(at, KILN_NONE);
+    ck_assert_int_eq((mesh->info[at / 4].marks >> (KILN_MARK_REQUIRED_FACE + at % 4)) & 1, !was);
+    mark_face(mesh, at, was);
+    coarsen_all(refiner);
+}
+
 /* As many edges as there are kinds, each marked as required while its mesh, whose surface is
  * required and has features, is refined further and coarsened. */
 START_TEST(an_edge_that_somebody_marked_stays)
@@ -357,7 +426,7 @@ START_TEST(an_edge_that_somebody_marked_stays)
     kiln_refiner *refiner = refiner_on(mesh);
     picture before = take_picture(mesh);
     for (uint32_t goal = 1; goal <= 5; goal++)
-        for (uint32_t i = 0; i < 48; i++) {
+        for (uint32_t i = 0; i < kiln_test_rounds(18, 200); i++) {
             refine_all(refiner, mesh, goal);
             uint32_t tet = (i * 37) % mesh->table[KILN_ON_TET].used, edge = i % 6;
             while (!kiln_tet_live(mesh, tet))
@@ -382,7 +451,8 @@ START_TEST(an_edge_that_somebody_marked_stays)
                 ck_assert((mesh->info[tet].marks >> (KILN_MARK_REQUIRED_EDGE + edge)) & 1);
             }
             set_mark(mesh, tet, edge, false);
-            if (goal == 3 && a >= 8) {
+            check_face_mark(refiner, mesh, i, goal);
+            if (goal == 3 && a >= 8 && kiln_vertex_live(mesh, a)) {
                 set_corner(mesh, a, true);
                 coarsen_all(refiner);
                 ck_assert(kiln_vertex_live(mesh, a));
@@ -537,6 +607,15 @@ static bool larger_than(void *user, const kiln_mesh *mesh, uint32_t tet)
     return kiln_tet_longest_edge(mesh, tet) > *(double *)user;
 }
 
+static bool by_chance(void *user, const kiln_mesh *mesh, uint32_t tet)
+{
+    (void)user;
+    uint64_t hash = 0;
+    for (int k = 0; k < 4; k++)
+        hash ^= kiln_hash_bytes(0, &mesh->u[mesh->tet[tet].v[k]], sizeof *mesh->u);
+    return kiln_hash_mix(hash) % 8 != 0;
+}
+
 static bool left_half(void *user, const kiln_mesh *mesh, uint32_t tet)
 {
     (void)user;
@@ -544,6 +623,26 @@ static bool left_half(void *user, const kiln_mesh *mesh, uint32_t tet)
     for (int k = 0; k < 4; k++)
         x += mesh->u[mesh->tet[tet].v[k]].x / 4;
     return x < 0.5;
+}
+
+/* Coarsening takes something away, but none of the tets that are not chosen. */
+static void expect_unwilling_stay(kiln_refiner *refiner, const kiln_mesh *mesh,
+                                  kiln_refine_choice choice)
+{
+    uint32_t most = mesh->table[KILN_ON_TET].live, used = mesh->table[KILN_ON_TET].used;
+    kiln_refine_report report;
+    kiln_tet *fine = malloc(used * sizeof *fine);
+    uint8_t *stays = calloc(used, 1);
+    memcpy(fine, mesh->tet, used * sizeof *fine);
+    for (uint32_t t = 0; t < used; t++)
+        stays[t] = kiln_tet_live(mesh, t) && !choice.wants(choice.user, mesh, t);
+    ck_assert_int_eq(kiln_coarsen_where(refiner, choice, 0, &report, NULL), KILN_OK);
+    ck_assert_uint_gt(report.steps, 0);
+    ck_assert_uint_ne(mesh->table[KILN_ON_TET].live, most);
+    for (uint32_t t = 0; t < used; t++)
+        ck_assert(!stays[t] || memcmp(fine[t].v, mesh->tet[t].v, sizeof fine[t].v) == 0);
+    free(fine);
+    free(stays);
 }
 
 START_TEST(choices_and_goals)
@@ -554,25 +653,20 @@ START_TEST(choices_and_goals)
     picture before = take_picture(mesh);
     kiln_refine_report report;
     double size = 0.35;
-    kiln_refine_choice large = {larger_than, &size}, left = {left_half, NULL};
+    kiln_refine_choice large = {larger_than, &size};
     ck_assert_int_eq(kiln_refine_where(refiner, large, 8, &report, NULL), KILN_OK);
     ck_assert_uint_eq(report.blocked, 0);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         if (kiln_tet_live(mesh, t))
             ck_assert_double_le(kiln_tet_longest_edge(mesh, t), size);
-    uint32_t most = mesh->table[KILN_ON_TET].live, used = mesh->table[KILN_ON_TET].used;
-    kiln_tet *fine = malloc(used * sizeof *fine);
-    memcpy(fine, mesh->tet, used * sizeof *fine);
-    uint8_t *right = calloc(used, 1);
-    for (uint32_t t = 0; t < used; t++)
-        right[t] = kiln_tet_live(mesh, t) && !left_half(NULL, mesh, t);
-    ck_assert_int_eq(kiln_coarsen_where(refiner, left, 0, &report, NULL), KILN_OK);
-    for (uint32_t t = 0; t < used; t++)
-        ck_assert(!right[t] || memcmp(fine[t].v, mesh->tet[t].v, sizeof fine[t].v) == 0);
-    free(fine);
-    free(right);
-    ck_assert_uint_lt(mesh->table[KILN_ON_TET].live, most);
+    expect_unwilling_stay(refiner, mesh, (kiln_refine_choice){left_half, NULL});
     ck_assert_uint_gt(kiln_refine_highest(refiner), 0);
+    coarsen_all(refiner);
+    for (uint32_t goal = 1; goal <= 5; goal++) {
+        refine_all(refiner, mesh, goal);
+        expect_unwilling_stay(refiner, mesh, (kiln_refine_choice){by_chance, NULL});
+        coarsen_all(refiner);
+    }
     /* A goal is reached by all that overlaps the tets asked for, and by little else. */
     coarsen_all(refiner);
     uint32_t tet = 5;
