@@ -313,24 +313,45 @@ static bool write_proposal(const kiln_remesher *remesher, kiln_workspace *worksp
     return true;
 }
 
-static double new_edge_length(const kiln_remesher *remesher, const kiln_place *place, uint32_t v)
+/* In the metric, if there is one; the second vertex may be the proposed one. */
+static double edge_length(const kiln_remesher *remesher, const kiln_place *place, uint32_t a,
+                          uint32_t b)
 {
+    const kiln_vec3 *points = kiln_remesher_points(remesher);
     kiln_vec3 p = remesher->options.space == KILN_SPACE_WORLD ? place->x : place->u;
-    kiln_vec3 e = kiln_v3_sub(kiln_remesher_points(remesher)[v], p);
+    kiln_vec3 e = kiln_v3_sub(b == KILN_PROPOSED ? p : points[b], points[a]);
+    const kiln_sym3 *metric = remesher->metric.data;
     if (!remesher->options.sizing)
         return kiln_v3_norm(e);
-    return kiln_metric_edge_length(&remesher->metric.data[v], &place->metric, e);
+    return kiln_metric_edge_length(&metric[a], b == KILN_PROPOSED ? &place->metric : &metric[b], e);
 }
 
-static bool long_enough(const kiln_remesher *remesher, const kiln_proposal *proposal,
-                        double shortest)
+static bool lengths_fit(const kiln_remesher *remesher, const kiln_proposal *proposal,
+                        const kiln_insertion_limits *limits)
 {
-    for (uint32_t i = 0; i < proposal->fresh_count && shortest > 0.0; i++)
-        for (int k = 0; k < 4; k++) {
-            uint32_t v = proposal->fresh[i].v[k];
-            if (v != KILN_PROPOSED && new_edge_length(remesher, &proposal->place, v) < shortest)
-                return false;
+    const kiln_place *place = &proposal->place;
+    double shortest = limits->shortest, longest = INFINITY;
+    if (limits->keep_lengths && remesher->options.sizing) {
+        shortest = remesher->options.edge_limit[0];
+        longest = remesher->options.edge_limit[1];
+        for (uint32_t i = 0; i < 6 * proposal->old_count; i++) {
+            const uint32_t *v = remesher->mesh->tet[proposal->old[i / 6]].v;
+            const uint8_t *ends = kiln_edge_ends[i % 6];
+            double length = edge_length(remesher, place, v[ends[0]], v[ends[1]]);
+            shortest = fmin(shortest, length);
+            longest = fmax(longest, length);
         }
+        shortest = fmax(shortest, limits->shortest);
+    }
+    if (shortest <= 0.0 && longest == INFINITY)
+        return true;
+    for (uint32_t i = 0; i < 4 * proposal->fresh_count; i++) {
+        uint32_t v = proposal->fresh[i / 4].v[i % 4];
+        double length =
+            v == KILN_PROPOSED ? shortest : edge_length(remesher, place, v, KILN_PROPOSED);
+        if (length < shortest || length > longest)
+            return false;
+    }
     return true;
 }
 
@@ -360,7 +381,7 @@ static bool propose(const kiln_remesher *remesher, kiln_workspace *workspace, ui
     kiln_dig_score(remesher, &place, dig);
     kiln_dig_choose(dig);
     return write_proposal(remesher, workspace, dig, &site, &place, out) &&
-           out->after >= limits->worst && long_enough(remesher, out, limits->shortest);
+           out->after >= limits->worst && lengths_fit(remesher, out, limits);
 }
 
 bool kiln_insertion_propose(const kiln_remesher *remesher, kiln_workspace *workspace, uint32_t tet,

@@ -5,10 +5,12 @@
 #include "remesh/proposal.h"
 
 typedef struct kiln_insertion_limits {
-    uint32_t depth;   /* of the cavity from the tets that must go */
-    bool may_swallow; /* vertices inside the cavity may go */
-    double worst;     /* new tets at least this good */
-    double shortest;  /* no new edge below this in the metric (0: any) */
+    uint32_t depth;    /* of the cavity from the tets that must go */
+    bool may_swallow;  /* vertices inside the cavity may go */
+    double worst;      /* new tets at least this good */
+    double shortest;   /* no new edge below this in the metric (0: any) */
+    bool keep_lengths; /* with a sizing field: no new edge beyond options.edge_limit nor beyond
+                          what goes */
 } kiln_insertion_limits;
 
 /* A vertex in the middle of 2, 3 or 4 corners of a tet (an edge, a face, the tet; on surface,
@@ -26,7 +28,7 @@ bool kiln_split_propose(const kiln_remesher *remesher, kiln_workspace *workspace
 typedef struct kiln_insertion_effort {
     uint32_t depth;
     uint32_t repairs; /* of single tets after the insertion, at most */
-    uint32_t spread;  /* tets that may be touched */
+    uint32_t spread;  /* tets that may be touched, each counted as often as it is */
     uint32_t crowd;   /* given up if, with the vertex smoothed, more tets than these are no better
                          than the reference ... */
     double gate;      /* ... or one is below this part of it */

@@ -205,9 +205,7 @@ bool kiln_insertion_compound_at(kiln_remesher *remesher, uint32_t tet, const uin
                                 int corners, const kiln_insertion_effort *effort)
 {
     const kiln_insertion_limits limits = {
-        .depth = effort->depth,
-        .may_swallow = true,
-        .shortest = remesher->options.sizing ? remesher->options.edge_limit[0] : 0.0};
+        .depth = effort->depth, .may_swallow = true, .keep_lengths = true};
     kiln_proposal proposal;
     kiln_arena_mark scratch = kiln_arena_set_mark(&remesher->workspace.arena);
     bool done = false;

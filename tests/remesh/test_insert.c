@@ -344,6 +344,43 @@ START_TEST(with_a_metric)
 }
 END_TEST
 
+/* Edges are one long and their halves 0.5: too short for a limit of 0.6, unless it was so before.
+ */
+START_TEST(lengths_stay_within_limits)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=2 ny=2 nz=2");
+    uint32_t corner[2],
+        tet = find_edge(mesh, vertex_at(mesh, 0.5, 0.5, 0.5), vertex_at(mesh, 0.5, 0.5, 0), corner);
+    kiln_remesh_options options = kiln_remesh_default_options();
+    const double size[2] = {0.5, 2.0};
+    for (int i = 0; i < 2; i++) {
+        kiln_sizing *sizing;
+        kiln_proposal proposal;
+        ck_assert_int_eq(kiln_sizing_create(mesh, KILN_SPACE_MATERIAL, &sizing, NULL), KILN_OK);
+        ck_assert_int_eq(kiln_sizing_add_size(sizing, size[i], NULL), KILN_OK);
+        ck_assert_int_eq(kiln_sizing_finish(sizing, &(kiln_sizing_limits){.ratio = 0}, NULL),
+                         KILN_OK);
+        options.sizing = sizing;
+        options.edge_limit[0] = 0.6;
+        kiln_remesher remesher = begin(mesh, &options);
+        kiln_workspace *work = &remesher.workspace;
+        kiln_insertion_limits limits = {.keep_lengths = true};
+        ck_assert(!kiln_insertion_propose(&remesher, work, tet, corner, 2, &limits, &proposal));
+        /* In the coarse metric edges of a quarter were there: halves of those are too short. */
+        remesher.options.edge_limit[0] = i == 0 ? 0.49 : 0.12;
+        ck_assert(kiln_insertion_propose(&remesher, work, tet, corner, 2, &limits, &proposal));
+        remesher.options.edge_limit[0] = 0.1;
+        remesher.options.edge_limit[1] = 0.01;
+        ck_assert(kiln_insertion_propose(&remesher, work, tet, corner, 2, &limits, &proposal));
+        kiln_remesher_end(&remesher);
+        kiln_sizing_destroy(sizing);
+    }
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(vertices_are_swallowed_only_where_that_is_permitted)
 {
     kiln_context *context = kiln_test_context(1);
@@ -444,6 +481,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, vertices_go_onto_a_curved_surface);
     tcase_add_test(all, both_spaces_stay_positive);
     tcase_add_test(all, with_a_metric);
+    tcase_add_test(all, lengths_stay_within_limits);
     tcase_add_test(all, vertices_are_swallowed_only_where_that_is_permitted);
     tcase_add_test(all, what_is_required_or_locked_stays);
     tcase_add_test(all, running_out_of_memory_is_survived);
