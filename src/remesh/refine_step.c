@@ -83,28 +83,30 @@ static kiln_verdict step_a(kiln_refiner *r, kiln_txn *txn, uint32_t tet, uint32_
     return kiln_plan_apply(r, txn);
 }
 
-static bool tet_positive(const kiln_mesh *mesh, kiln_space space, uint32_t a, uint32_t b,
-                         kiln_vec3 p, kiln_vec3 q)
-{
-    const kiln_vec3 *at = kiln_mesh_positions(mesh, space);
-    return kiln_orient3d(at[a], at[b], p, q) > 0.0;
-}
-
 /* Will the flips D at the three corners of the face be possible? Their tet between a, b and the
  * points next to the corner is the one that may turn over. */
-static bool later_flips_hold(const kiln_mesh *mesh, const uint32_t t[4], uint32_t b)
+static bool later_flips_hold(const kiln_mesh *mesh, kiln_space space, const uint32_t t[4],
+                             uint32_t b)
 {
-    for (int space = 0; space < (mesh->world_policy == KILN_WORLD_REJECT ? 2 : 1); space++) {
-        const kiln_vec3 *at =
-            kiln_mesh_positions(mesh, space ? KILN_SPACE_WORLD : KILN_SPACE_MATERIAL);
-        for (int i = 0; i < 3; i++) {
-            kiln_vec3 corner = at[t[i]], next = at[t[(i + 1) % 3]], last = at[t[(i + 2) % 3]];
-            if (!tet_positive(mesh, space ? KILN_SPACE_WORLD : KILN_SPACE_MATERIAL, t[3], b,
-                              kiln_refine_third(corner, next), kiln_refine_third(corner, last)))
-                return false;
-        }
+    const kiln_vec3 *at = kiln_mesh_positions(mesh, space);
+    for (int i = 0; i < 3; i++) {
+        kiln_vec3 corner = at[t[i]], next = at[t[(i + 1) % 3]], last = at[t[(i + 2) % 3]];
+        if (kiln_orient3d(at[t[3]], at[b], kiln_refine_third(corner, next),
+                          kiln_refine_third(corner, last)) <= 0.0)
+            return false;
     }
     return true;
+}
+
+/* A face that must stay, or that could not be flipped now and at its corners later. */
+static bool face_stays(const kiln_mesh *mesh, uint32_t tet, kiln_link across)
+{
+    const uint32_t *t = mesh->tet[tet].v;
+    uint32_t b = mesh->tet[across / 4].v[3];
+    return kiln_link_is_interface(mesh, tet, across) || kiln_marks_of_face(mesh, tet, 3) ||
+           !later_flips_hold(mesh, KILN_SPACE_MATERIAL, t, b) ||
+           (mesh->world_policy == KILN_WORLD_REJECT &&
+            !later_flips_hold(mesh, KILN_SPACE_WORLD, t, b));
 }
 
 /* B: t loses its corner 0, its partner the lowest other one, and the third tet has both. */
@@ -186,10 +188,9 @@ static kiln_verdict step_b(kiln_refiner *r, kiln_txn *txn, uint32_t tet, uint32_
     if (across % 4 != 3)
         return KILN_REFUSED_LOCKED;
     uint32_t partner = across / 4;
-    bool stays = kiln_link_is_interface(mesh, tet, across) || kiln_marks_of_face(mesh, tet, 3) ||
-                 !later_flips_hold(mesh, mesh->tet[tet].v, mesh->tet[partner].v[3]);
-    kiln_verdict verdict =
-        stays ? KILN_REFUSED_INVERTED : flip_inherited(r, txn, tet, partner, generation);
+    kiln_verdict verdict = face_stays(mesh, tet, across)
+                               ? KILN_REFUSED_INVERTED
+                               : flip_inherited(r, txn, tet, partner, generation);
     if (verdict != KILN_REFUSED_INVERTED && verdict != KILN_REFUSED_INVERTED_WORLD)
         return verdict;
     return split_inherited(r, txn, tet, partner, generation);

@@ -1,5 +1,6 @@
 /* The counts are those of the design (fracture-algorithms.md section 1). */
 #include "refined.h"
+#include "remesh/refine_file.h"
 
 static const kiln_vec3 regular[5] = {
     {1, 1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, -1, 1}, {5.0 / 3, 5.0 / 3, -5.0 / 3}};
@@ -147,6 +148,125 @@ START_TEST(eight_cycles_and_no_more)
 }
 END_TEST
 
+static bool same_bytes(const void *a, const void *b, size_t count, size_t size)
+{
+    return count == 0 || memcmp(a, b, count * size) == 0;
+}
+
+static void compare_soups(const kiln_soup *a, const kiln_soup *b)
+{
+    ck_assert_uint_eq(a->points.count, b->points.count);
+    ck_assert_uint_eq(a->tets.count, b->tets.count);
+    ck_assert_uint_eq(a->triangles.count, b->triangles.count);
+    ck_assert_uint_eq(a->edges.count, b->edges.count);
+    ck_assert_uint_eq(a->required_triangles.count, b->required_triangles.count);
+    ck_assert_uint_eq(a->fields.count, b->fields.count);
+    ck_assert(same_bytes(a->points.data, b->points.data, a->points.count, sizeof *a->points.data));
+    ck_assert(same_bytes(a->tets.data, b->tets.data, a->tets.count, sizeof *a->tets.data));
+    ck_assert(same_bytes(a->triangles.data, b->triangles.data, a->triangles.count,
+                         sizeof *a->triangles.data));
+    ck_assert(same_bytes(a->triangle_tags.data, b->triangle_tags.data, a->triangle_tags.count,
+                         sizeof *a->triangle_tags.data));
+    ck_assert(same_bytes(a->required_triangles.data, b->required_triangles.data,
+                         a->required_triangles.count, sizeof(uint32_t)));
+    ck_assert(same_bytes(a->edges.data, b->edges.data, a->edges.count, sizeof *a->edges.data));
+    for (size_t f = 0; f < a->fields.count; f++) {
+        ck_assert_str_eq(a->fields.data[f].name, b->fields.data[f].name);
+        ck_assert(same_bytes(a->fields.data[f].data.data, b->fields.data[f].data.data,
+                             a->fields.data[f].data.count, sizeof(double)));
+    }
+}
+
+/* The mesh a soup makes, with the words that the soup holds. */
+static kiln_refiner *read_soup(kiln_context *context, kiln_soup *soup, kiln_mesh **mesh)
+{
+    kiln_refine_words words = {0};
+    ck_assert_int_eq(kiln_refine_words_from_soup(soup, "test", &words, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_mesh_build(context, soup, NULL, mesh, NULL, NULL), KILN_OK);
+    kiln_refiner *refiner = refiner_on(*mesh);
+    if (words.count > 0)
+        ck_assert_int_eq(kiln_refiner_set_words(refiner, &words, NULL), KILN_OK);
+    kiln_array_free(context, &words);
+    return refiner;
+}
+
+/* A mesh with fields and world positions of its own, refined, written, read, coarsened. */
+START_TEST(soups_keep_what_is_needed)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_soup soup = kiln_test_soup(context, "box", "nx=2 ny=2 nz=2"), initial, refined, back;
+    for (uint32_t i = 0; i < soup.triangles.count; i += 4)
+        ck_assert_int_eq(kiln_array_push(context, &soup.required_triangles, i, NULL), KILN_OK);
+    for (int where = 0; where < KILN_WHERE_COUNT; where++) {
+        kiln_soup_field *field;
+        ck_assert_int_eq(kiln_soup_add_field(&soup, "some", (kiln_where)where, 2, &field, NULL),
+                         KILN_OK);
+        for (size_t i = 0; i < field->data.count; i++)
+            field->data.data[i] = 1.0 / (double)(i + 3);
+    }
+    kiln_soup_field *material;
+    ck_assert_int_eq(kiln_soup_add_field(&soup, "u", KILN_ON_VERTEX, 3, &material, NULL), KILN_OK);
+    for (size_t i = 0; i < soup.points.count; i++) {
+        memcpy(material->data.data + 3 * i, &soup.points.data[i], sizeof(kiln_vec3));
+        soup.points.data[i].x *= 1.1 + 0.1 * soup.points.data[i].z;
+    }
+    kiln_mesh *mesh, *again;
+    kiln_refiner *refiner = read_soup(context, &soup, &mesh);
+    ck_assert_int_eq(kiln_refine_to_soup(refiner, &initial, NULL), KILN_OK);
+    ck_assert_ptr_null(kiln_soup_find_field(&initial, KILN_ON_TET, KILN_REFINE_FIELD));
+    refine_all(refiner, mesh, 7);
+    ck_assert_int_eq(kiln_refine_to_soup(refiner, &refined, NULL), KILN_OK);
+    ck_assert_ptr_nonnull(kiln_soup_find_field(&refined, KILN_ON_TET, KILN_REFINE_FIELD));
+    kiln_refiner *second = read_soup(context, &refined, &again);
+    ck_assert_uint_eq(kiln_refine_highest(second), kiln_refine_highest(refiner));
+    ck_assert_uint_eq(coarsen_all(second).blocked, 0);
+    ck_assert_int_eq(kiln_refine_to_soup(second, &back, NULL), KILN_OK);
+    compare_soups(&initial, &back);
+    kiln_soup_free(&soup);
+    kiln_soup_free(&initial);
+    kiln_soup_free(&refined);
+    kiln_soup_free(&back);
+    kiln_refiner_destroy(refiner);
+    kiln_refiner_destroy(second);
+    kiln_mesh_destroy(mesh);
+    kiln_mesh_destroy(again);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(fields_that_hold_no_words_are_refused)
+{
+    static const double bad[] = {-1, 0.5, 4194304};
+    kiln_context *context = kiln_test_context(1);
+    for (int kind = 0; kind < 4; kind++) {
+        kiln_soup soup = kiln_test_soup(context, "box", "nx=1 ny=1 nz=1");
+        kiln_soup_field *field;
+        kiln_refine_words words = {0};
+        kiln_error error = {0};
+        ck_assert_int_eq(kiln_soup_add_field(&soup, KILN_REFINE_FIELD, KILN_ON_TET,
+                                             kind == 3 ? 1 : 3, &field, NULL),
+                         KILN_OK);
+        if (kind < 3)
+            field->data.data[7] = bad[kind];
+        ck_assert_int_eq(kiln_refine_words_from_soup(&soup, "file.vtu", &words, &error),
+                         KILN_ERR_INPUT);
+        ck_assert_msg(strstr(error.message, kind == 3 ? "3 components" : "tet 2"), "%s",
+                      error.message);
+        kiln_array_free(context, &words);
+        kiln_soup_free(&soup);
+    }
+    /* Nor a field of another kind in the mesh itself. */
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=1 ny=1 nz=1");
+    double values[6] = {0};
+    kiln_refiner *refiner = NULL;
+    ck_assert_int_eq(kiln_mesh_set_field(mesh, KILN_ON_TET, KILN_REFINE_FIELD, 1, values, NULL),
+                     KILN_OK);
+    ck_assert_int_eq(kiln_refiner_create(mesh, &refiner, NULL), KILN_ERR_INPUT);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("refine");
@@ -154,5 +274,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, counts_after_global_steps);
     tcase_add_test(all, counts_after_local_steps);
     tcase_add_test(all, eight_cycles_and_no_more);
+    tcase_add_test(all, soups_keep_what_is_needed);
+    tcase_add_test(all, fields_that_hold_no_words_are_refused);
     return suite;
 }
