@@ -3,6 +3,7 @@
 #include "refined.h"
 #include "remesh/flip.h"
 #include "remesh/refine_file.h"
+#include "remesh/transfer.h"
 
 static kiln_mesh *box(kiln_context *context)
 {
@@ -445,6 +446,46 @@ START_TEST(requests_roll_back_with_their_transaction)
 }
 END_TEST
 
+static void expect_density(const kiln_mesh *mesh, double density)
+{
+    const kiln_field *mass = kiln_mesh_field(mesh, KILN_ON_TET, "mass");
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t))
+            ck_assert_double_eq_tol(kiln_field_value(mass, t, 0) / kiln_mesh_tet_volume(mesh, t),
+                                    density, 1e-10);
+}
+
+/* In passes, fields go over by their rules: a uniform density stays uniform both ways, and the
+ * words are left alone. */
+START_TEST(passes_transfer_fields)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = box(context);
+    ck_assert_int_eq(
+        kiln_mesh_add_field(mesh, "mass", KILN_ON_TET, KILN_F64, 1, KILN_RULE_CONSERVE, NULL),
+        KILN_OK);
+    kiln_field *mass = kiln_mesh_field(mesh, KILN_ON_TET, "mass");
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        ((double *)mass->data)[t] = 3 * kiln_mesh_tet_volume(mesh, t);
+    kiln_refiner *refiner = refiner_on(mesh);
+    ck_assert_int_eq(kiln_archive_begin(mesh, NULL), KILN_OK);
+    refine_star(refiner, centre_of(mesh), 7);
+    ck_assert_int_eq(kiln_transfer(mesh, NULL, NULL, NULL), KILN_OK);
+    kiln_archive_end(mesh);
+    expect_counts(mesh, 420, 103);
+    expect_density(mesh, 3);
+    ck_assert_int_eq(kiln_archive_begin(mesh, NULL), KILN_OK);
+    ck_assert_uint_eq(coarsen_all(refiner).blocked, 0);
+    ck_assert_int_eq(kiln_transfer(mesh, NULL, NULL, NULL), KILN_OK);
+    kiln_archive_end(mesh);
+    expect_counts(mesh, 48, 27);
+    expect_density(mesh, 3);
+    kiln_refiner_destroy(refiner);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 /* World tets that are inside out are tolerated but never added to. */
 START_TEST(inverted_world_tets_do_not_spread)
 {
@@ -564,6 +605,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, renumbering_does_not_matter);
     tcase_add_test(all, choices_and_goals);
     tcase_add_test(all, requests_roll_back_with_their_transaction);
+    tcase_add_test(all, passes_transfer_fields);
     tcase_add_test(all, inverted_world_tets_do_not_spread);
     tcase_add_test(all, wrong_words_do_no_harm);
     tcase_add_test(all, survives_want_of_memory);
