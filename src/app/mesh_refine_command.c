@@ -110,6 +110,10 @@ static kiln_status refine(job *j, kiln_error *error)
     for (int cycle = 1; cycle <= cycles; cycle++) {
         kiln_refine_report report;
         KILN_TRY(choose(j, 5 * (uint32_t)cycle, size, error));
+        if (j->chosen.count > KILN_MAX_TETS / 20)
+            return kiln_fail(error, KILN_ERR_LIMIT, j->input, 0, -1,
+                             "cycle %d would make more than %u tets of %zu", cycle, KILN_MAX_TETS,
+                             j->chosen.count);
         KILN_TRY(kiln_refine_tets(j->refiner, j->chosen.data, j->chosen.count, 5 * (uint32_t)cycle,
                                   &report, error));
         add_report(&j->report, &report);
@@ -266,11 +270,10 @@ static kiln_status run_coarsen(kiln_context *context, const kiln_arguments *argu
 
 static void list_selections(FILE *out)
 {
-    fputs(
-        "Selections are written as in scenes (docs/scene.md), and combined by + - * and unary -:\n"
-        "  select.box { from = {0, 0, 0}, to = {1, 1, 1} }     select.region { tag = 2 }\n"
-        "  select.sphere { centre = {0, 0, 0}, radius = 0.5 }  select.patch { tag = 1 }\n\n",
-        out);
+    fputs("Selections are written as in scenes (docs/scene.md), and combined by & | - and ~:\n"
+          "  select.box { from = {0, 0, 0}, to = {1, 1, 1} }     select.region { tag = 2 }\n"
+          "  select.sphere { centre = {0, 0, 0}, radius = 0.5 }  select.patch { tag = 1 }\n\n",
+          out);
     kiln_list_formats(out);
 }
 
