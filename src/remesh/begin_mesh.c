@@ -24,14 +24,22 @@ typedef struct volumes {
     double w[4], sum, bound;
 } volumes;
 
-static double largest(kiln_vec3 a)
+KILN_INLINE double smaller(double a, double b)
 {
-    double x = fabs(a.x), y = fabs(a.y), z = fabs(a.z);
-    double m = x > y ? x : y;
-    return m > z ? m : z;
+    return a < b ? a : b;
 }
 
-static volumes measure(const kiln_vec3 corner[4], kiln_vec3 p)
+KILN_INLINE double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+KILN_INLINE double largest(kiln_vec3 a)
+{
+    return larger(larger(fabs(a.x), fabs(a.y)), fabs(a.z));
+}
+
+KILN_INLINE volumes measure(const kiln_vec3 corner[4], kiln_vec3 p)
 {
     kiln_vec3 a = kiln_v3_sub(corner[0], p), b = kiln_v3_sub(corner[1], p);
     kiln_vec3 c = kiln_v3_sub(corner[2], p), d = kiln_v3_sub(corner[3], p);
@@ -39,8 +47,7 @@ static volumes measure(const kiln_vec3 corner[4], kiln_vec3 p)
     volumes v = {
         .w = {kiln_v3_dot(b, cd), -kiln_v3_dot(a, cd), kiln_v3_dot(d, ab), -kiln_v3_dot(c, ab)}};
     v.sum = (v.w[0] + v.w[1]) + (v.w[2] + v.w[3]);
-    double ma = largest(a), mb = largest(b), mc = largest(c), md = largest(d);
-    double m0 = ma > mb ? ma : mb, m1 = mc > md ? mc : md, m = m0 > m1 ? m0 : m1;
+    double m = larger(larger(largest(a), largest(b)), larger(largest(c), largest(d)));
     /* The filter of kiln_orient3d with its permanent, at most 6 m^3. */
     v.bound = 6 * 0x1p-50 * (m * m * m) + 0x1p-900 * (3 * m + 1);
     return v;
@@ -246,12 +253,14 @@ static uint32_t find_start(const kiln_begin_view *view, uint32_t start)
     return KILN_NONE;
 }
 
-/* The corner whose opposite face the point is farthest beyond, or least inside of; no branches,
- * since they could not be predicted. */
-static unsigned least(const volumes *v)
+/* The corner whose opposite face the point is farthest beyond, or least inside of, and its volume;
+ * no branches, since they could not be predicted, and no indexed loads. */
+KILN_INLINE unsigned least(const volumes *v, double *volume)
 {
-    unsigned a = v->w[1] < v->w[0], b = 2 + (v->w[3] < v->w[2]);
-    return v->w[b] < v->w[a] ? b : a;
+    static const uint8_t corner[8] = {0, 0, 1, 1, 2, 3, 2, 3};
+    double a = smaller(v->w[0], v->w[1]), b = smaller(v->w[2], v->w[3]);
+    *volume = smaller(a, b);
+    return corner[(b < a) * 4 + (v->w[1] < v->w[0]) * 2 + (v->w[3] < v->w[2])];
 }
 
 void kiln_begin_locate_in(const kiln_begin_view *view, kiln_vec3 point, uint32_t start,
@@ -268,12 +277,13 @@ void kiln_begin_locate_in(const kiln_begin_view *view, kiln_vec3 point, uint32_t
         place->visits = step + 1;
         volumes v = measure(corner, point);
         if (KILN_LIKELY(v.sum > 8 * v.bound && step < STEEPEST)) { /* else all with care */
-            unsigned leave = least(&v);
-            if (v.w[leave] > v.bound) {
+            double volume;
+            unsigned leave = least(&v, &volume);
+            if (volume > v.bound) {
                 set_place(place, tet, true, corner, point, &v);
                 return;
             }
-            if (v.w[leave] < -v.bound && !kiln_link_is_surface(record->n[leave])) {
+            if (volume < -v.bound && !kiln_link_is_surface(record->n[leave])) {
                 tet = record->n[leave] / 4;
                 continue;
             }
