@@ -20,7 +20,7 @@ static const double SAME_AREA = 1e-9;
  * how many lie on an edge. */
 static double judged_part(const kiln_sheet_triangle *t)
 {
-    return t->bent ? 0.8 : 0.95;
+    return t->bent ? 0.7 : 0.95;
 }
 static int parts_of(const kiln_sheet_triangle *t)
 {
@@ -230,24 +230,26 @@ typedef struct cover {
 enum { POINTS_ROOM = 24 };
 
 /* Points of a begin face that it is the one to answer for: some inside, those on edges whose ends
- * ascend in its order, and corners of which it is the first face. */
+ * ascend in its order, and corners of which it is the first face. Only the corners are samples of
+ * the smooth surface. */
 static size_t points_of(const struct kiln_surface *surface, uint32_t item,
                         kiln_vec3 point[POINTS_ROOM])
 {
     const kiln_sheet_triangle *t = &surface->triangles.data[item];
     kiln_vec3 middle = kiln_v3_scale(kiln_v3_add(kiln_v3_add(t->p[0], t->p[1]), t->p[2]), 1 / 3.0);
     size_t count = 0;
-    int parts = parts_of(t) - 2;
+    int parts = surface->smooth ? 0 : parts_of(t) - 2;
     for (uint32_t k = 0; k < 3; k++) {
         uint32_t next = (k + 1) % 3;
         for (int i = 1; i < parts && (t->v[k] < t->v[next] || t->features >> k & 1); i++)
             point[count++] = kiln_v3_lerp(t->p[k], t->p[next], i / (double)parts);
         if (surface->corner.data[surface->start.data[t->v[k]]] == 3 * item + k)
             point[count++] = t->p[k];
-        if (t->bent)
+        if (t->bent && !surface->smooth)
             point[count++] = kiln_v3_lerp(middle, t->p[k], 0.5);
     }
-    point[count++] = middle;
+    if (!surface->smooth)
+        point[count++] = middle;
     return count;
 }
 

@@ -149,6 +149,7 @@ kiln_status kiln_surface_collect(kiln_remesher *remesher, struct kiln_surface *s
     kiln_vec3 side = kiln_v3_sub(box.high, box.low);
     surface->size = fmax(side.x, fmax(side.y, side.z));
     surface->rounding = LAST_PLACES * largest;
+    surface->smooth = remesher->options.surface == KILN_SURFACE_SMOOTH;
     KILN_TRY(collect_triangles(remesher, surface, error));
     KILN_TRY(collect_segments(remesher, surface, error));
     KILN_TRY(list_corners(remesher, surface, error));
@@ -372,6 +373,8 @@ kiln_foot kiln_surface_foot(const struct kiln_surface *surface, kiln_vec3 p, kil
     }
     foot.point = kiln_v3_add(foot.begin, shortened(lift, LIFT_OF_BAND * foot.band));
     foot.normal = kiln_v3_normalize(sum);
+    if (surface->smooth)
+        foot.distance = kiln_v3_norm(kiln_v3_sub(p, foot.point));
     return foot;
 }
 

@@ -42,6 +42,7 @@ struct kiln_surface {
     kiln_u32_array start, corner; /* triangles at a vertex: corner[start[v] ..] = 3 triangle + k */
     kiln_f64_array area;          /* [part] of its surface */
     kiln_f64_array volume;        /* [part] */
+    bool smooth;                  /* the band is round the smooth surface, not the begin faces */
     double size;                  /* longest side of the bounding box of the sheets */
     double rounding;              /* of a coordinate */
     double reach;                 /* a tenth of the mean edge: how far one looks first */
@@ -53,7 +54,7 @@ typedef struct kiln_foot {
     kiln_vec3 begin;  /* nearest point of the begin faces (edges) */
     kiln_vec3 point;  /* on the smooth surface (curve) over it */
     kiln_vec3 normal; /* of the smooth surface, or tangent of the curve; unit length */
-    double distance;  /* from the given point to `begin` */
+    double distance;  /* from the given point to `begin`, in smooth mode to `point` */
     double band;      /* within which the surface may change there */
 } kiln_foot;
 

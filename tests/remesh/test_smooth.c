@@ -1,6 +1,7 @@
 #include "fixtures.h"
 #include "geom/distance.h"
 #include "remesh/proposal.h"
+#include "remesh/sizing.h"
 #include "remesh/smooth.h"
 #include "remesh/smooth_climb.h"
 #include "remesh/surface.h"
@@ -221,6 +222,42 @@ START_TEST(stars_reach_their_optimum)
 }
 END_TEST
 
+static kiln_sym3 tenth_along_x(void *user, kiln_vec3 p)
+{
+    (void)user;
+    (void)p;
+    return (kiln_sym3){0.01, 1, 1, 0, 0, 0.02}; /* sheared a little as well */
+}
+
+/* What is regular in the metric L L' is found regular: the octahedron mapped by L'^-1. */
+START_TEST(a_metric_is_respected)
+{
+    kiln_context *context = kiln_test_context(1);
+    const kiln_vec3 octahedron[6] = {{1, 0, 0},  {-1, 0, 0}, {0, 1, 0},
+                                     {0, -1, 0}, {0, 0, 1},  {0, 0, -1}};
+    kiln_mesh *mesh = star_mesh(context, octahedron, 6, kiln_v3(0.3, 0.2, -0.1), 2.1, 1);
+    for (uint32_t v = 0; v < 7; v++) {
+        kiln_vec3 u = mesh->u[v];
+        double y = u.y / sqrt(1 - 0.04);
+        mesh->u[v] = mesh->x[v] = kiln_v3(10 * (u.x - 0.2 * y), y, u.z);
+    }
+    kiln_sizing *sizing;
+    ck_assert_int_eq(kiln_sizing_create(mesh, KILN_SPACE_MATERIAL, &sizing, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_sizing_add_function(sizing, tenth_along_x, NULL, false, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_sizing_finish(sizing, &(kiln_sizing_limits){.ratio = 0}, NULL), KILN_OK);
+    kiln_remesh_options options = kiln_remesh_default_options();
+    options.sizing = sizing;
+    kiln_remesher remesher;
+    ck_assert_int_eq(kiln_remesher_begin(mesh, &options, &remesher, NULL), KILN_OK);
+    ck_assert_double_eq_tol(smooth_fully(&remesher, 6), 0.7364, 5e-5);
+    ck_assert_double_lt(kiln_v3_norm(mesh->u[6]), 1e-2);
+    kiln_remesher_end(&remesher);
+    kiln_sizing_destroy(sizing);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 /* The middle of a flat base stays in it to the bit. */
 START_TEST(a_base_vertex_stays_in_its_plane)
 {
@@ -363,6 +400,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tests, quadric_gradient_is_right);
     tcase_add_test(tests, least_norm_is_least);
     tcase_add_test(tests, stars_reach_their_optimum);
+    tcase_add_test(tests, a_metric_is_respected);
     tcase_add_test(tests, a_base_vertex_stays_in_its_plane);
     tcase_add_test(tests, passes_improve_shaken_meshes);
     tcase_add_test(tests, both_spaces_stay_valid);

@@ -1,4 +1,6 @@
 #include "fixtures.h"
+#include "remesh/improve.h"
+#include "remesh/shape_change.h"
 #include "remesh/surface.h"
 #include "remesh/surface_begin.h"
 #include "support.h"
@@ -234,6 +236,74 @@ START_TEST(a_tip_may_not_be_cut_off)
 }
 END_TEST
 
+/* Shears a ball a little at a time and repairs it after every step, each a pass of its own. What
+ * the passes add to its volume must not add up (remesher-algorithms 11.15: less than 1 %); what the
+ * shear does to the volume of the facets is not theirs. */
+START_TEST(volume_survives_many_passes)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "ball", "h=0.4");
+    uint64_t steps = kiln_test_rounds(70, 200);
+    double drift = 0;
+    size_t changed = 0;
+    for (uint64_t step = 0; step < steps; step++) {
+        for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+            if (!kiln_vertex_live(mesh, v))
+                continue;
+            kiln_vec3 u = mesh->u[v];
+            double turn = 2.0 / (double)steps * u.z, c = cos(turn), s = sin(turn);
+            mesh->u[v] = mesh->x[v] = kiln_v3(c * u.x - s * u.y, s * u.x + c * u.y, u.z);
+        }
+        double before = kiln_mesh_volume(mesh);
+        mesh->parts.data[mesh->info[mesh->vertex[0].tet].part].volume = before;
+        kiln_remesher remesher = begin(mesh, KILN_SURFACE_QUADRIC);
+        kiln_improve_options options = kiln_improve_default_options();
+        kiln_improve_report report;
+        options.goal = 0.4;
+        ck_assert_int_eq(kiln_dynamic_improve(&remesher, &options, &report, NULL), KILN_OK);
+        kiln_remesher_end(&remesher);
+        changed += report.changed;
+        drift += kiln_mesh_volume(mesh) / before - 1;
+    }
+    ck_assert_uint_gt(changed, 1000);
+    ck_assert_double_lt(fabs(drift), 0.01);
+    kiln_test_audit(mesh);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Improving as far as it goes keeps within the band, both ways, and volumes in the budget. */
+START_TEST(curved_surfaces_stay_in_the_band)
+{
+    kiln_context *context = kiln_test_context(1);
+    const char *const shapes[3][2] = {
+        {"ball", "h=0.35"}, {"cylinder", "h=0.3"}, {"torus", "h=0.3"}};
+    for (int i = 0; i < 3; i++) {
+        kiln_mesh *mesh = kiln_test_mesh(context, shapes[i][0], shapes[i][1]);
+        kiln_test_jitter(mesh, 0.08, 3);
+        kiln_mesh_shape before = {0}, after = {0};
+        kiln_shape_change change;
+        ck_assert_int_eq(kiln_mesh_shape_take(mesh, KILN_SPACE_MATERIAL, &before, NULL), KILN_OK);
+        kiln_remesher remesher = begin(mesh, KILN_SURFACE_QUADRIC);
+        kiln_improve_options options = kiln_improve_default_options();
+        kiln_improve_report report;
+        options.goal = 0.6;
+        ck_assert_int_eq(kiln_dynamic_improve(&remesher, &options, &report, NULL), KILN_OK);
+        kiln_remesher_end(&remesher);
+        ck_assert_uint_gt(report.changed, 50);
+        ck_assert_int_eq(kiln_mesh_shape_take(mesh, KILN_SPACE_MATERIAL, &after, NULL), KILN_OK);
+        ck_assert_int_eq(kiln_shape_compare(context, &before, &after, &change, NULL), KILN_OK);
+        ck_assert_double_le(change.of_band, 1.0);
+        ck_assert_double_lt(fabs(change.volume), 1.1e-3 + 0.18 / (double)report.tets_before);
+        kiln_mesh_shape_free(context, &before);
+        kiln_mesh_shape_free(context, &after);
+        kiln_mesh_destroy(mesh);
+    }
+    kiln_context_destroy(context);
+}
+END_TEST
+
 /* An interface between two regions: flat inside, a feature where it meets the surface. */
 START_TEST(interfaces_are_sheets)
 {
@@ -301,6 +371,8 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tests, made_vertices_settle);
     tcase_add_test(tests, flips_turn_normals_by_less_than_eight_degrees);
     tcase_add_test(tests, a_tip_may_not_be_cut_off);
+    tcase_add_test(tests, volume_survives_many_passes);
+    tcase_add_test(tests, curved_surfaces_stay_in_the_band);
     tcase_add_test(tests, interfaces_are_sheets);
     tcase_add_test(tests, out_of_memory_is_reported);
     return suite;
