@@ -191,7 +191,7 @@ static void audit_some(const kiln_mesh *mesh, kiln_walker *walker, kiln_random *
 
 /* Steps, undoings and changes by others in one transaction after the other, some rolled back. */
 static uint64_t mingle(kiln_refiner *refiner, kiln_mesh *mesh, kiln_random *random, uint64_t steps,
-                       uint32_t others)
+                       uint32_t others, bool holes)
 {
     kiln_walker walker;
     kiln_walker_init(&walker, mesh->context);
@@ -204,7 +204,7 @@ static uint64_t mingle(kiln_refiner *refiner, kiln_mesh *mesh, kiln_random *rand
             uint32_t t = random_tet(mesh, random), what = kiln_random_below(random, 100);
             bool full = mesh->table[KILN_ON_TET].live > 3000;
             kiln_txn inner = kiln_txn_begin(mesh);
-            kiln_verdict verdict = what < others ? kiln_test_change(&inner, random, 1e-3, false)
+            kiln_verdict verdict = what < others ? kiln_test_change(&inner, random, 1e-3, holes)
                                    : what % 2 == 0 || full ? kiln_refine_undo(refiner, &inner, t)
                                                            : kiln_refine_step(refiner, &inner, t);
             done += kiln_txn_settle(&inner, verdict) == KILN_ACCEPTED;
@@ -235,7 +235,7 @@ static uint64_t check_among_others(uint64_t seed, uint64_t steps, uint32_t other
     uint32_t rows = mesh->table[KILN_ON_TET].used;
     kiln_tet *before = malloc(rows * sizeof *before);
     memcpy(before, mesh->tet, rows * sizeof *before);
-    uint64_t done = mingle(refiner, mesh, &random, steps, others);
+    uint64_t done = mingle(refiner, mesh, &random, steps, others, seed % 3 == 2);
     undo_all(refiner, mesh);
     kiln_test_audit(mesh);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
@@ -270,7 +270,7 @@ START_TEST(stays_sound_among_other_operators)
     for (uint64_t seed = 0; seed < runs; seed++)
         done += check_among_others(seed, 300, seed % 4 < 2 ? 1 : 30, &restored);
     ck_assert_uint_gt(restored, 0);
-    printf("SOAK %llu refinements, coarsenings, flips, splits and moves mixed\n",
+    printf("SOAK %llu refinements, coarsenings, flips, splits, moves and holes mixed\n",
            (unsigned long long)done);
 }
 END_TEST

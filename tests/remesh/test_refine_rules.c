@@ -4,6 +4,7 @@
 #include "remesh/flip.h"
 #include "remesh/refine_file.h"
 #include "remesh/transfer.h"
+#include "topology/open.h"
 
 static kiln_mesh *box(kiln_context *context)
 {
@@ -245,6 +246,69 @@ START_TEST(what_others_make_is_foreign)
     ck_assert_uint_eq(coarsen_all(refiner).blocked, 0);
     compare_picture(mesh, &before);
     drop_picture(&before);
+    kiln_refiner_destroy(refiner);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+static double centre_x(const kiln_mesh *mesh, uint32_t tet)
+{
+    double x = 0;
+    for (int k = 0; k < 4; k++)
+        x += mesh->u[mesh->tet[tet].v[k]].x / 4;
+    return x;
+}
+
+/* A crack through a refined mesh, along faces between two regions: what it touched stays, the
+ * layers of tets beyond its own come back, and rebased the rest is as good as new. */
+START_TEST(a_crack_holds_on_to_its_own_layers)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=4 ny=2 nz=2");
+    kiln_txn txn = kiln_txn_begin(mesh);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        ck_assert_int_eq(kiln_txn_set_region(&txn, t, centre_x(mesh, t) < 0.5 ? 1 : 2),
+                         KILN_ACCEPTED);
+    ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
+    kiln_refiner *refiner = refiner_on(mesh);
+    refine_all(refiner, mesh, 5);
+    kiln_u32_array faces = {0};
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        for (uint32_t f = 0; f < 4 && kiln_tet_live(mesh, t); f++)
+            if (mesh->info[t].region == 1 && kiln_link_is_interface(mesh, t, mesh->tet[t].n[f]))
+                ck_assert_int_eq(kiln_array_push(context, &faces, kiln_link_to(t, f), NULL),
+                                 KILN_OK);
+    ck_assert_uint_eq(faces.count, 72);
+    txn = kiln_txn_begin(mesh);
+    ck_assert_int_eq(kiln_open_faces(&txn, faces.data, faces.count, 7, NULL), KILN_ACCEPTED);
+    ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
+    coarsen_all(refiner);
+    kiln_test_audit(mesh);
+    uint32_t initial = 0, outer = 0, inner = 0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        bool beyond = fabs(centre_x(mesh, t) - 0.5) > 0.25;
+        initial += beyond && kiln_refine_generation(refiner, t) == 0;
+        outer += beyond;
+        inner += !beyond;
+    }
+    ck_assert_uint_eq(initial, 48);
+    ck_assert_uint_eq(outer, 48);
+    ck_assert_uint_gt(inner, 48);
+    ck_assert_uint_lt(inner, 1104);
+    ck_assert_double_eq_tol(kiln_mesh_volume(mesh), 1, 1e-12);
+    txn = kiln_txn_begin(mesh);
+    ck_assert_int_eq(kiln_refine_rebase(refiner, &txn, 0), KILN_ACCEPTED);
+    ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
+    ck_assert_int_eq(kiln_mesh_compact(mesh, NULL, NULL), KILN_OK);
+    picture before = take_picture(mesh);
+    refine_all(refiner, mesh, 3);
+    ck_assert_uint_eq(coarsen_all(refiner).blocked, 0);
+    compare_picture(mesh, &before);
+    drop_picture(&before);
+    kiln_array_free(context, &faces);
     kiln_refiner_destroy(refiner);
     kiln_mesh_destroy(mesh);
     kiln_context_destroy(context);
@@ -600,6 +664,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, undoing_waits_for_what_is_finer);
     tcase_add_test(all, locked_tets_hold_on);
     tcase_add_test(all, what_others_make_is_foreign);
+    tcase_add_test(all, a_crack_holds_on_to_its_own_layers);
     tcase_add_test(all, foreign_tets_among_initial_ones_are_adopted);
     tcase_add_test(all, moved_and_forgotten_tets_stay);
     tcase_add_test(all, renumbering_does_not_matter);
