@@ -6,6 +6,7 @@
 #include "mesh/build.h"
 #include "mesh/reorder.h"
 #include "remesh/improve.h"
+#include "remesh/shape_change.h"
 #include "remesh/transfer.h"
 #include "remesh/untangle.h"
 #include "topology/import.h"
@@ -166,11 +167,14 @@ typedef struct work {
     kiln_survey before, after;
     input_repairs repairs;
     kiln_improve_report report;
+    kiln_mesh_shape shape_before, shape_after;
     kiln_mesh *mesh;
 } work;
 
-static void free_work(work *w)
+static void free_work(kiln_context *context, work *w)
 {
+    kiln_mesh_shape_free(context, &w->shape_before);
+    kiln_mesh_shape_free(context, &w->shape_after);
     kiln_soup_free(&w->input);
     kiln_soup_free(&w->output);
     kiln_survey_free(&w->before);
@@ -194,16 +198,20 @@ static kiln_status improve_and_write(kiln_context *context, const kiln_arguments
     kiln_format_options encoding;
     KILN_TRY(kiln_encoding_options(arguments, &encoding, error));
     KILN_TRY(read_mesh(context, arguments->operands[0], w, error));
+    KILN_TRY(kiln_mesh_shape_take(w->mesh, how->remesh.space, &w->shape_before, error));
     kiln_mesh_comparison comparison = {.before = &w->before,
                                        .after = &w->after,
-                                       .hausdorff = NAN,
                                        .seconds = kiln_wall_seconds(),
                                        .cpu = kiln_processor_seconds()};
-    double volume = kiln_mesh_volume(w->mesh);
     KILN_TRY(improve(w->mesh, how, &w->report, error));
     comparison.seconds = kiln_wall_seconds() - comparison.seconds;
     comparison.cpu = kiln_processor_seconds() - comparison.cpu;
-    comparison.volume_change = kiln_mesh_volume(w->mesh) - volume;
+    KILN_TRY(kiln_mesh_shape_take(w->mesh, how->remesh.space, &w->shape_after, error));
+    kiln_shape_change shape;
+    KILN_TRY(kiln_shape_compare(context, &w->shape_before, &w->shape_after, &shape, error));
+    comparison.hausdorff = shape.hausdorff;
+    comparison.of_band = shape.of_band;
+    comparison.volume_change = shape.volume * w->before.volume;
     KILN_TRY(kiln_mesh_to_soup(w->mesh, &w->output, error));
     KILN_TRY(kiln_soup_write(context, kiln_arguments_get(arguments, "output"), &encoding,
                              &w->output, error));
@@ -231,7 +239,7 @@ static kiln_status run_improve(kiln_context *context, const kiln_arguments *argu
     kiln_status status = improve_and_write(context, arguments, &how, &w, code, error);
     if (line.shown > 0.0)
         fputs("\r\033[K", stderr);
-    free_work(&w);
+    free_work(context, &w);
     return status;
 }
 

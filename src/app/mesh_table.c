@@ -120,6 +120,8 @@ void kiln_mesh_table_print(const kiln_mesh_comparison *c, FILE *out)
     if (!isnan(c->hausdorff))
         fprintf(out, "  surface moved by at most %14.4g  (%.3g of the model's size)\n",
                 c->hausdorff, size > 0.0 ? c->hausdorff / size : 0.0);
+    if (c->of_band > 0.0)
+        fprintf(out, "    of what it may there   %14.2f\n", c->of_band);
     fprintf(out, "  volume changed by        %14.4g  (%.3g of it)\n", c->volume_change,
             a->volume != 0.0 ? c->volume_change / a->volume : 0.0);
     fprintf(out, "  time                     %14.3f s (%.3f s of processor time)\n", c->seconds,
@@ -157,6 +159,8 @@ void kiln_mesh_table_json(const kiln_mesh_comparison *c, kiln_json *json)
     json_side(json, "after", c->after);
     kiln_json_count(json, "changed_tets", c->changed);
     kiln_json_number(json, "hausdorff", c->hausdorff);
+    if (c->of_band > 0.0)
+        kiln_json_number(json, "hausdorff_of_band", c->of_band);
     kiln_json_number(json, "volume_change", c->volume_change);
     kiln_json_number(json, "seconds", c->seconds);
     kiln_json_number(json, "cpu_seconds", c->cpu);

@@ -13,6 +13,7 @@ typedef struct kiln_mesh_comparison {
     const kiln_survey *before, *after;
     size_t changed;       /* kiln_changed_tets */
     double hausdorff;     /* m; NAN: not measured */
+    double of_band;       /* the same as part of what the surface may move there; 0: not measured */
     double volume_change; /* m^3 */
     double seconds, cpu;  /* wall and processor time of the work itself */
 } kiln_mesh_comparison;

@@ -265,12 +265,48 @@ bool kiln_smooth_vertex(kiln_remesher *remesher, uint32_t vertex, double enough)
     return smooth(remesher, vertex, &limits);
 }
 
+/* The shortest edge of a tet, where it is much shorter than the others. */
+static int short_edge(const kiln_remesher *remesher, uint32_t tet, double ratio)
+{
+    const kiln_vec3 *p = kiln_remesher_points(remesher);
+    const uint32_t *v = remesher->mesh->tet[tet].v;
+    double length[6], sum = 0.0;
+    int shortest = 0;
+    for (int e = 0; e < 6; e++) {
+        length[e] =
+            kiln_v3_norm(kiln_v3_sub(p[v[kiln_edge_ends[e][0]]], p[v[kiln_edge_ends[e][1]]]));
+        sum += length[e];
+        shortest = length[e] < length[shortest] ? e : shortest;
+    }
+    return length[shortest] < ratio * (sum - length[shortest]) / 5.0 ? shortest : -1;
+}
+
+static bool propose_thinning(const kiln_remesher *remesher, kiln_workspace *workspace, uint32_t tet,
+                             const kiln_pass_limits *pass, kiln_proposal *out)
+{
+    kiln_contraction_limits limits = kiln_contraction_improving();
+    limits.must_gain = false;
+    limits.worst = pass->least;
+    int e = short_edge(remesher, tet, pass->enough);
+    if (e < 0)
+        return false;
+    workspace->attempts[KILN_OP_EDGE_CONTRACTION]++;
+    return kiln_edge_contraction_propose(remesher, workspace, tet, kiln_edge_ends[e][0],
+                                         kiln_edge_ends[e][1], &limits, out);
+}
+
 /* What a contraction has left round its vertex is put right by smoothing it (DLR Listing 1). */
 static void smooth_made(kiln_remesher *remesher, kiln_u32_array *set)
 {
     uint32_t vertex = remesher->vertex_made;
     if (vertex != KILN_NONE && smooth(remesher, vertex, &no_limits))
         add_changed(remesher, set);
+}
+
+uint32_t kiln_thin_pass(kiln_remesher *remesher, kiln_u32_array *set, double ratio, double least)
+{
+    const kiln_pass_limits limits = {.target = INFINITY, .enough = ratio, .least = least};
+    return run_pass(remesher, set, &limits, propose_thinning, smooth_made);
 }
 
 uint32_t kiln_contract_pass(kiln_remesher *remesher, kiln_u32_array *set,

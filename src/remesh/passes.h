@@ -29,6 +29,10 @@ uint32_t kiln_smooth_pass(kiln_remesher *remesher, kiln_u32_array *set,
 uint32_t kiln_contract_pass(kiln_remesher *remesher, kiln_u32_array *set,
                             const kiln_pass_limits *limits);
 
+/* Contracts edges that are shorter than `ratio` of the others of a tet, as long as no tet becomes
+ * worse than `least`: such vertices are too close for good tets between them. */
+uint32_t kiln_thin_pass(kiln_remesher *remesher, kiln_u32_array *set, double ratio, double least);
+
 /* Compound insertions in the tets below the target, worst first. */
 uint32_t kiln_insert_pass(kiln_remesher *remesher, kiln_u32_array *set,
                           const kiln_pass_limits *limits, const kiln_insertion_effort *effort);

@@ -84,16 +84,20 @@ END_TEST
 START_TEST(the_whole_mesh_only_improves)
 {
     static const char *const shapes[] = {"box", "ball", "cylinder"};
+    static const char *const settings[] = {"nx=4 ny=4 nz=4", "h=0.5", "h=0.3"};
     for (int i = 0; i < 3; i++) {
         kiln_context *context = kiln_test_context(1);
-        kiln_mesh *mesh = kiln_test_mesh(context, shapes[i], "");
+        kiln_mesh *mesh = kiln_test_mesh(context, shapes[i], settings[i]);
         kiln_test_jitter(mesh, 0.03, (uint64_t)i);
         double volume = kiln_mesh_volume(mesh);
         kiln_f64_array before = sorted_qualities(mesh);
         improve(mesh, true, KILN_SURFACE_KEEP);
         kiln_f64_array after = sorted_qualities(mesh);
-        ck_assert_double_ge(after.data[0], before.data[0]);
-        ck_assert_double_gt(after.data[after.count / 20], before.data[before.count / 20]);
+        size_t same = 0;
+        while (same < before.count && same < after.count && after.data[same] == before.data[same])
+            same++;
+        ck_assert_uint_lt(same, before.count < after.count ? before.count : after.count);
+        ck_assert_double_gt(after.data[same], before.data[same]);
         ck_assert_double_eq_tol(kiln_mesh_volume(mesh), volume, 1e-12 * volume);
         kiln_array_free(context, &before);
         kiln_array_free(context, &after);
@@ -106,7 +110,7 @@ END_TEST
 static uint64_t improved_hash(int threads)
 {
     kiln_context *context = kiln_test_context(threads);
-    kiln_mesh *mesh = kiln_test_mesh(context, "ball", "");
+    kiln_mesh *mesh = kiln_test_mesh(context, "ball", "h=0.4");
     kiln_test_jitter(mesh, 0.05, 3);
     improve(mesh, true, KILN_SURFACE_QUADRIC);
     ck_assert_int_eq(kiln_mesh_compact(mesh, NULL, NULL), KILN_OK);
@@ -130,7 +134,7 @@ START_TEST(units_do_not_matter)
     double worst[3];
     for (int i = 0; i < 3; i++) {
         kiln_context *context = kiln_test_context(1);
-        kiln_soup soup = kiln_test_soup(context, "ball", "");
+        kiln_soup soup = kiln_test_soup(context, "ball", "h=0.5");
         for (size_t p = 0; p < soup.points.count; p++)
             soup.points.data[p] = kiln_v3_scale(soup.points.data[p], ldexp(1.0, 20 * (i - 1)));
         kiln_build_options options = kiln_build_default_options();
@@ -157,7 +161,7 @@ static bool stop_at_once(void *user, const kiln_improve_progress *progress)
 START_TEST(progress_can_stop_a_driver)
 {
     kiln_context *context = kiln_test_context(1);
-    kiln_mesh *mesh = kiln_test_mesh(context, "ball", "");
+    kiln_mesh *mesh = kiln_test_mesh(context, "ball", "h=0.4");
     kiln_remesh_options remesh = kiln_remesh_default_options();
     kiln_improve_options options = kiln_improve_default_options();
     kiln_improve_report report;
