@@ -37,10 +37,15 @@ bool kiln_dig_open(const kiln_remesher *remesher, const kiln_place *place, kiln_
 /* A tet that was reached, and through which faces; it joins when all it turns away are reached. */
 typedef struct waiting_tet {
     uint32_t tet;
-    uint8_t turned, met, depth;
+    uint8_t turned, split, met, depth;
 } waiting_tet;
 
 enum { WAITING_ROOM = 2 * KILN_DIG_ROOM, NEVER = 0xFF, WAITING = 0x10000 };
+
+typedef struct flat_facet {
+    kiln_vec3 normal; /* outward, of length 1 */
+    int32_t tag;
+} flat_facet;
 
 typedef struct growth {
     const kiln_remesher *remesher;
@@ -48,35 +53,41 @@ typedef struct growth {
     kiln_vec3 point;
     kiln_idset *known; /* tet -> its node, or WAITING + index into `waiting` */
     kiln_dig *dig;
-    bool may_swallow;
+    const kiln_dig_limits *limits;
+    flat_facet facet[2];
+    int facets;
     uint32_t waiting_count;
     waiting_tet waiting[WAITING_ROOM];
 } growth;
 
-/* Edges and the vertex that only faces of `turned` have vanish with the tet (C4). */
-static bool may_vanish(const growth *g, uint32_t tet, uint32_t turned)
+/* Whether the vertex may go: inside or, with the facet's faces, on it. */
+static bool may_swallow(const growth *g, uint32_t vertex, bool on_facet)
+{
+    const uint32_t kept = KILN_VERTEX_INTERFACE | KILN_VERTEX_FEATURE | KILN_VERTEX_CORNER |
+                          KILN_VERTEX_REQUIRED | (on_facet ? 0 : KILN_VERTEX_SURFACE);
+    return g->limits->may_swallow && !(g->remesher->mesh->vertex[vertex].flags & kept) &&
+           g->remesher->side.data[vertex].freedom == (on_facet ? KILN_ON_PLANE : KILN_FREE);
+}
+
+/* Edges and the vertex that only faces turned away or dissolved have vanish with the tet (C4). */
+static bool may_vanish(const growth *g, uint32_t tet, uint32_t turned, uint32_t split)
 {
     const kiln_mesh *mesh = g->remesher->mesh;
-    const uint32_t edges = mesh->info[tet].marks & KILN_MARKS_ON_EDGE;
+    const uint32_t edges = mesh->info[tet].marks & KILN_MARKS_ON_EDGE, gone = turned | split;
     for (uint32_t e = 0; e < 6 && edges; e++) {
         uint32_t ends = 1u << kiln_edge_ends[e][0] | 1u << kiln_edge_ends[e][1];
         bool marked = edges >> e & (1u << KILN_MARK_FEATURE_EDGE | 1u << KILN_MARK_REQUIRED_EDGE);
-        if (marked && (~turned & ~ends & 15) == 0)
+        if (marked && (~gone & ~ends & 15) == 0)
             return false;
     }
-    for (int k = 0; k < 4; k++) {
-        if (turned != (15u & ~(1u << k)))
-            continue;
-        uint32_t vertex = mesh->tet[tet].v[k];
-        return g->may_swallow && g->remesher->side.data[vertex].freedom == KILN_FREE &&
-               !(mesh->vertex[vertex].flags & (KILN_VERTEX_SURFACE | KILN_VERTEX_INTERFACE |
-                                               KILN_VERTEX_FEATURE | KILN_VERTEX_REQUIRED));
-    }
-    return turned != 15;
+    for (int k = 0; k < 4; k++)
+        if (gone == (15u & ~(1u << k)))
+            return may_swallow(g, mesh->tet[tet].v[k], split != 0);
+    return gone != 15;
 }
 
 /* The tet becomes a node, the child of all nodes across the faces it turns away. */
-static void join(growth *g, kiln_idset_slot *slot, uint32_t turned, uint32_t depth)
+static void join(growth *g, kiln_idset_slot *slot, uint32_t turned, uint32_t split, uint32_t depth)
 {
     kiln_dig *dig = g->dig;
     const kiln_tet *tet = &g->remesher->mesh->tet[slot->id];
@@ -85,8 +96,9 @@ static void join(growth *g, kiln_idset_slot *slot, uint32_t turned, uint32_t dep
     kiln_dig_node *node = &dig->node[dig->count];
     node->tet = slot->id;
     node->depth = (uint8_t)depth;
-    node->seen = (uint8_t)(~turned & 15);
-    node->split = node->parents = 0;
+    node->seen = (uint8_t)(~(turned | split) & 15);
+    node->split = (uint8_t)split;
+    node->parents = 0;
     node->own = g->remesher->quality.data[slot->id];
     slot->value = dig->count;
     for (uint32_t k = 0; k < 4; k++) {
@@ -100,35 +112,61 @@ static void join(growth *g, kiln_idset_slot *slot, uint32_t turned, uint32_t dep
     dig->count++;
 }
 
+/* Whether a face, its corners relative to the point, is in the plane and looks the same way.
+ * Rounding lifts points off a plane by much less. */
+static bool in_plane(const kiln_vec3 r[4], const double size[4], const uint8_t *corner,
+                     kiln_vec3 normal)
+{
+    for (int k = 0; k < 3; k++)
+        if (fabs(kiln_v3_dot(r[corner[k]], normal)) > 1e-10 * size[corner[k]])
+            return false;
+    kiln_vec3 a = r[corner[0]], b = r[corner[1]], c = r[corner[2]];
+    return kiln_v3_dot(kiln_v3_cross(kiln_v3_sub(b, a), kiln_v3_sub(c, a)), normal) > 0.0;
+}
+
+/* Whether face f of a tet may be dissolved (C5). */
+static bool lies_in_facet(const growth *g, uint32_t tet, uint32_t f, const kiln_vec3 r[4],
+                          const double size[4])
+{
+    const kiln_mesh *mesh = g->remesher->mesh;
+    const uint32_t one_face = 1u << KILN_MARK_REQUIRED_FACE | 1u << KILN_MARK_SPLIT_FACE;
+    kiln_link link = mesh->tet[tet].n[f];
+    if (g->facets == 0 || !kiln_link_is_surface(link) || mesh->info[tet].marks >> f & one_face)
+        return false;
+    for (int i = 0; i < g->facets; i++)
+        if (mesh->face[link - KILN_LINK_SURFACE].tag == g->facet[i].tag &&
+            in_plane(r, size, kiln_face_corner[f], g->facet[i].normal))
+            return true;
+    return false;
+}
+
 /* Bits of the faces that the point does not see from inside beyond doubt; where rounding leaves the
- * sign open the new tet would be as good as flat. */
-static uint32_t turned_away(const growth *g, uint32_t tet, uint32_t entry)
+ * sign open the new tet would be as good as flat. Those that are dissolved go to *split. */
+static uint32_t turned_away(const growth *g, uint32_t tet, uint32_t entry, uint32_t *split)
 {
     const uint32_t *v = g->remesher->mesh->tet[tet].v;
     const kiln_vec3 *points = kiln_remesher_points(g->remesher);
     kiln_vec3 r[4];
     double size[4];
     uint32_t turned = 1u << entry;
+    *split = 0;
     for (int k = 0; k < 4; k++) {
         r[k] = kiln_v3_sub(points[v[k]], g->point);
         size[k] = fabs(r[k].x) + fabs(r[k].y) + fabs(r[k].z);
     }
     for (uint32_t k = 0; k < 4; k++) {
         const uint8_t *c = kiln_face_corner[k];
+        uint32_t fresh[4] = {v[0], v[1], v[2], v[3]};
+        fresh[k] = KILN_PROPOSED;
         if (k == entry)
             continue;
         /* Corners in outward order: positive inside. The bound holds because the terms of the
          * product add up to no more than that of the sizes. */
         double product = kiln_v3_triple(r[c[0]], r[c[1]], r[c[2]]);
-        if (!(product > 0x1p-49 * (size[c[0]] * size[c[1]] * size[c[2]])))
-            turned |= 1u << k;
-    }
-    if (g->remesher->one_space)
-        return turned;
-    for (int k = 0; k < 4; k++) {
-        uint32_t fresh[4] = {v[0], v[1], v[2], v[3]};
-        fresh[k] = KILN_PROPOSED;
-        if (!(turned >> k & 1) && !kiln_remesher_valid_elsewhere(g->remesher, g->place, fresh))
+        if (lies_in_facet(g, tet, k, r, size))
+            *split |= 1u << k;
+        else if (!(product > 0x1p-49 * (size[c[0]] * size[c[1]] * size[c[2]])) ||
+                 !kiln_remesher_valid_elsewhere(g->remesher, g->place, fresh))
             turned |= 1u << k;
     }
     return turned;
@@ -137,17 +175,17 @@ static uint32_t turned_away(const growth *g, uint32_t tet, uint32_t entry)
 /* A tet is reached for the first time, through its face `entry`. */
 static void discover(growth *g, kiln_idset_slot *slot, uint32_t tet, uint32_t entry, uint32_t depth)
 {
-    uint32_t turned = turned_away(g, tet, entry);
+    uint32_t split, turned = turned_away(g, tet, entry, &split);
     if (g->waiting_count == WAITING_ROOM || g->dig->count == KILN_DIG_ROOM)
         return;
     kiln_idset_add(g->known, slot, tet, WAITING + g->waiting_count);
-    if (turned == 1u << entry) {
-        join(g, slot, turned, depth);
-        return;
-    }
-    bool may = may_vanish(g, tet, turned);
-    g->waiting[g->waiting_count++] =
-        (waiting_tet){tet, (uint8_t)(may ? turned : NEVER), (uint8_t)(1u << entry), (uint8_t)depth};
+    bool may = may_vanish(g, tet, turned, split);
+    if (may && turned == 1u << entry)
+        join(g, slot, turned, split, depth);
+    else
+        g->waiting[g->waiting_count++] =
+            (waiting_tet){tet, (uint8_t)(may ? turned : NEVER), (uint8_t)split,
+                          (uint8_t)(1u << entry), (uint8_t)depth};
 }
 
 static void reach(growth *g, uint32_t from, uint32_t face)
@@ -171,11 +209,28 @@ static void reach(growth *g, uint32_t from, uint32_t face)
     waiting_tet *waiting = &g->waiting[slot->value - WAITING];
     waiting->met |= (uint8_t)(1u << entry);
     if (waiting->met == waiting->turned)
-        join(g, slot, waiting->turned, waiting->depth);
+        join(g, slot, waiting->turned, waiting->split, waiting->depth);
+}
+
+static void look_at_facets(growth *g)
+{
+    const kiln_mesh *mesh = g->remesher->mesh;
+    const kiln_vec3 *points = kiln_remesher_points(g->remesher);
+    g->facets = 0;
+    for (int i = 0; i < g->limits->facets; i++) {
+        const kiln_face *face = &mesh->face[g->limits->facet[i]];
+        const uint32_t *v = mesh->tet[face->at / 4].v;
+        const uint8_t *corner = kiln_face_corner[face->at % 4];
+        kiln_vec3 a = points[v[corner[0]]], b = points[v[corner[1]]], c = points[v[corner[2]]];
+        kiln_vec3 normal = kiln_v3_cross(kiln_v3_sub(b, a), kiln_v3_sub(c, a));
+        double length = kiln_v3_norm(normal);
+        if (length > 0.0)
+            g->facet[g->facets++] = (flat_facet){kiln_v3_scale(normal, 1.0 / length), face->tag};
+    }
 }
 
 bool kiln_dig_grow(const kiln_remesher *remesher, kiln_workspace *workspace,
-                   const kiln_place *place, uint32_t depth, bool may_swallow, kiln_dig *dig)
+                   const kiln_place *place, const kiln_dig_limits *limits, kiln_dig *dig)
 {
     growth g;
     g.remesher = remesher;
@@ -183,8 +238,9 @@ bool kiln_dig_grow(const kiln_remesher *remesher, kiln_workspace *workspace,
     g.point = point_of(remesher, place);
     g.known = &workspace->walker.seen;
     g.dig = dig;
-    g.may_swallow = may_swallow;
+    g.limits = limits;
     g.waiting_count = 0;
+    look_at_facets(&g);
     dig->count = dig->seeds;
     if (kiln_idset_clear(remesher->context, g.known, KILN_DIG_ROOM + WAITING_ROOM, NULL) != KILN_OK)
         return false;
@@ -193,7 +249,7 @@ bool kiln_dig_grow(const kiln_remesher *remesher, kiln_workspace *workspace,
         kiln_idset_add(g.known, slot, dig->node[i].tet, i);
     }
     for (uint32_t i = 0; i < dig->count; i++)
-        for (uint32_t k = 0; k < 4 && dig->node[i].depth < depth; k++)
+        for (uint32_t k = 0; k < 4 && dig->node[i].depth < limits->depth; k++)
             if (dig->node[i].seen >> k & 1)
                 reach(&g, i, k);
     return true;

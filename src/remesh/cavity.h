@@ -11,7 +11,9 @@
  *       spaces
  *   C3  no arc crosses a wall: surface, interface, marked face, locked tet
  *   C4  an edge vanishes only with a tet of two parents, a vertex only with one of three; marked
- *       edges and vertices that are not free do not */
+ *       edges and vertices that are not free do not
+ *   C5  surface faces in the plane of a flat facet on which the point lies may be dissolved like
+ *       the faces that it splits; for C4 they count as turned away */
 #ifndef KILN_REMESH_CAVITY_H
 #define KILN_REMESH_CAVITY_H
 
@@ -23,7 +25,7 @@ typedef struct kiln_dig_node {
     uint32_t tet;
     uint8_t depth;
     uint8_t seen;      /* bits of the faces that the point sees from inside */
-    uint8_t split;     /* of a seed: bits of the faces that the point lies in */
+    uint8_t split;     /* bits of the faces that are dissolved: the point lies in their plane */
     uint8_t parents;   /* how many */
     uint16_t child[4]; /* across each seen face: a node or KILN_DIG_OUTSIDE */
     uint16_t parent[4];
@@ -41,9 +43,17 @@ typedef struct kiln_dig {
  * Needs tet and split of each seed. */
 bool kiln_dig_open(const kiln_remesher *remesher, const kiln_place *place, kiln_dig *dig);
 
-/* Grows the graph from open seeds, `depth` tets outwards. False when out of memory. */
+/* How far the graph grows. */
+typedef struct kiln_dig_limits {
+    uint32_t depth;    /* tets outwards from the seeds */
+    bool may_swallow;  /* vertices may go */
+    uint32_t facet[2]; /* surface faces of the flat facets on which the point lies (C5) */
+    int facets;
+} kiln_dig_limits;
+
+/* Grows the graph from open seeds. False when out of memory. */
 bool kiln_dig_grow(const kiln_remesher *remesher, kiln_workspace *workspace,
-                   const kiln_place *place, uint32_t depth, bool may_swallow, kiln_dig *dig);
+                   const kiln_place *place, const kiln_dig_limits *limits, kiln_dig *dig);
 
 /* Scores what the point would make with every seen face. */
 void kiln_dig_score(const kiln_remesher *remesher, const kiln_place *place, kiln_dig *dig);

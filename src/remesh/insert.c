@@ -10,9 +10,11 @@ typedef struct split_site {
     uint32_t vertex[4];
     double weight[4];
     int count;
-    uint32_t flags; /* KILN_CAVITY_*: what the split changes besides tets */
-    bool bounded;   /* on the surface, an interface or a feature */
-    bool feature;   /* a feature edge */
+    uint32_t flags;    /* KILN_CAVITY_*: what the split changes besides tets */
+    bool bounded;      /* on the surface, an interface or a feature */
+    bool feature;      /* a feature edge */
+    uint32_t facet[2]; /* surface faces in which it lies */
+    int facets;
 } split_site;
 
 /* Bits of the faces of a tet that have all of the site's vertices. */
@@ -79,10 +81,14 @@ static bool inspect(const kiln_mesh *mesh, const kiln_dig *dig, split_site *site
             if (!(seed->split >> f & 1))
                 continue;
             kiln_link link = mesh->tet[seed->tet].n[f];
-            if (kiln_link_is_surface(link))
+            if (kiln_link_is_surface(link)) {
                 site->flags |= KILN_CAVITY_SURFACE;
-            else if (kiln_link_is_interface(mesh, seed->tet, link))
+                if (site->facets < 2)
+                    site->facet[site->facets] = link - KILN_LINK_SURFACE;
+                site->facets++;
+            } else if (kiln_link_is_interface(mesh, seed->tet, link)) {
                 site->flags |= KILN_CAVITY_REGIONS;
+            }
         }
     }
     site->bounded = site->feature || site->flags & (KILN_CAVITY_SURFACE | KILN_CAVITY_REGIONS);
@@ -183,15 +189,15 @@ typedef struct split_face {
     uint32_t marks;  /* of one face, not shifted */
 } split_face;
 
-enum { SPLIT_FACES = 16 };
+enum { SPLIT_FACES = 32 };
 
 /* The split faces that are surface or carry marks; SPLIT_FACES + 1 when there are too many. */
 static uint32_t list_split_faces(const kiln_mesh *mesh, const kiln_dig *dig, split_face *faces)
 {
     const uint32_t one_face = 1u << KILN_MARK_REQUIRED_FACE | 1u << KILN_MARK_SPLIT_FACE;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < dig->seeds; i++)
-        for (int f = 0; f < 4; f++) {
+    for (uint32_t i = 0; i < dig->count; i++)
+        for (int f = 0; f < 4 && dig->node[i].in; f++) {
             const kiln_tet *tet = &mesh->tet[dig->node[i].tet];
             uint32_t marks = mesh->info[dig->node[i].tet].marks >> f & one_face;
             bool surface = kiln_link_is_surface(tet->n[f]);
@@ -355,6 +361,16 @@ static bool lengths_fit(const kiln_remesher *remesher, const kiln_proposal *prop
     return true;
 }
 
+/* On a flat facet, or on a straight feature between two, the cavity may go on along it. */
+static void allow_facets(const split_site *site, const kiln_place *place, kiln_dig_limits *limits)
+{
+    bool flat = place->side.freedom == KILN_ON_PLANE || place->side.freedom == KILN_ON_LINE;
+    if (!flat || site->facets > 2 || site->flags & KILN_CAVITY_REGIONS)
+        return;
+    limits->facets = site->facets;
+    memcpy(limits->facet, site->facet, sizeof limits->facet);
+}
+
 static bool propose(const kiln_remesher *remesher, kiln_workspace *workspace, uint32_t tet,
                     const uint32_t *corner, int corners, const kiln_insertion_limits *limits,
                     kiln_proposal *out)
@@ -374,7 +390,9 @@ static bool propose(const kiln_remesher *remesher, kiln_workspace *workspace, ui
         !inspect(remesher->mesh, dig, &site) ||
         !find_place(remesher, workspace, tet, &site, dig, &place))
         return false;
-    if (!kiln_dig_grow(remesher, workspace, &place, limits->depth, limits->may_swallow, dig)) {
+    kiln_dig_limits reach = {.depth = limits->depth, .may_swallow = limits->may_swallow};
+    allow_facets(&site, &place, &reach);
+    if (!kiln_dig_grow(remesher, workspace, &place, &reach, dig)) {
         workspace->failed = true;
         return false;
     }
