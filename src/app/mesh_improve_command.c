@@ -5,8 +5,8 @@
 #include "io/format.h"
 #include "mesh/build.h"
 #include "mesh/reorder.h"
-#include "remesh/improve.h"
 #include "remesh/shape_change.h"
+#include "remesh/size_control_adapt.h"
 #include "remesh/transfer.h"
 #include "remesh/untangle.h"
 #include "topology/import.h"
@@ -17,6 +17,9 @@ typedef struct improvement {
     kiln_remesh_options remesh;
     kiln_improve_options improve;
     bool aggressive;
+    double size;                /* m; 0: none asked for */
+    const char *metric;         /* file of sizes or metrics; NULL: none */
+    char field[KILN_NAME_SIZE]; /* what it holds, as a field of the mesh */
 } improvement;
 
 /* One of several words; the message names them. */
@@ -51,6 +54,15 @@ static kiln_status read_options(const kiln_arguments *arguments, improvement *ou
     KILN_TRY(choice(arguments, "surface", surfaces, 3, &surface, error));
     out->remesh.measure = (kiln_measure)measure;
     out->remesh.surface = (kiln_surface_mode)surface;
+    const char *size = kiln_arguments_get(arguments, "size");
+    out->metric = kiln_arguments_get(arguments, "metric");
+    if (size && out->metric)
+        return kiln_fail(error, KILN_ERR_INPUT, "--size", 0, -1,
+                         "--size and --metric exclude each other");
+    if (size)
+        KILN_TRY(kiln_numbers_parse(size, 1, &out->size, "--size", error));
+    if (size && !(out->size > 0.0))
+        return kiln_fail(error, KILN_ERR_INPUT, "--size", 0, -1, "must be positive, got %s", size);
     const char *goal = kiln_arguments_get(arguments, "goal");
     if (goal && out->aggressive)
         return kiln_fail(error, KILN_ERR_INPUT, "--goal", 0, -1,
@@ -84,8 +96,43 @@ static bool show_progress(void *user, const kiln_improve_progress *p)
     return !atomic_load(line->asked);
 }
 
-static kiln_status improve(kiln_mesh *mesh, improvement *how, kiln_improve_report *report,
-                           kiln_error *error)
+/* The metric file's values as a sizing field: one number a vertex, or six (Medit's order is asked
+ * for, soups have VTK's). */
+static kiln_status add_file(kiln_mesh *mesh, const char *name, kiln_sizing *sizing,
+                            kiln_error *error)
+{
+    static const uint32_t medit[6] = {0, 3, 1, 5, 4, 2};
+    const kiln_field *field = kiln_mesh_field(mesh, KILN_ON_VERTEX, name);
+    uint32_t rows = mesh->table[KILN_ON_VERTEX].used, n = field->components;
+    kiln_f64_array values = {0};
+    KILN_TRY(kiln_array_reserve(mesh->context, &values, (size_t)rows * n, error));
+    for (uint32_t v = 0; v < rows; v++)
+        for (uint32_t k = 0; k < n; k++)
+            values.data[v * n + k] = kiln_field_value(field, v, n == 6 ? medit[k] : k);
+    kiln_status status = kiln_sizing_add_values(sizing, values.data, rows, (int)n, error);
+    kiln_array_free(mesh->context, &values);
+    return status;
+}
+
+static kiln_status make_sizing(kiln_mesh *mesh, const improvement *how, kiln_sizing **out,
+                               kiln_error *error)
+{
+    kiln_sizing *sizing;
+    KILN_TRY(kiln_sizing_create(mesh, how->remesh.space, &sizing, error));
+    kiln_status status = how->metric ? add_file(mesh, how->field, sizing, error)
+                                     : kiln_sizing_add_size(sizing, how->size, error);
+    if (status == KILN_OK)
+        status = kiln_sizing_finish(sizing, &(kiln_sizing_limits){0}, error);
+    if (status == KILN_OK)
+        *out = sizing;
+    else
+        kiln_sizing_destroy(sizing);
+    return status;
+}
+
+/* One pass, in the metric of how->remesh if it has one. */
+static kiln_status improve_pass(kiln_mesh *mesh, const improvement *how,
+                                kiln_improve_report *report, kiln_error *error)
 {
     kiln_remesher remesher;
     KILN_TRY(kiln_remesher_begin(mesh, &how->remesh, &remesher, error));
@@ -94,7 +141,41 @@ static kiln_status improve(kiln_mesh *mesh, improvement *how, kiln_improve_repor
     if (status == KILN_OK)
         status = kiln_transfer(mesh, NULL, NULL, error);
     kiln_remesher_end(&remesher);
-    return status == KILN_OK ? kiln_mesh_compact(mesh, NULL, error) : status;
+    return status;
+}
+
+/* First the sizes that were asked for, then the quality in their metric. */
+static kiln_status adapt_and_improve(kiln_mesh *mesh, improvement *how, kiln_improve_report *report,
+                                     kiln_adapt_report *adapted, kiln_error *error)
+{
+    kiln_sizing *field, *carried = NULL;
+    kiln_adapt_options options = kiln_adapt_default_options();
+    options.remesh = how->remesh;
+    options.improve = how->improve;
+    if (how->aggressive)
+        options.improve.goal = kiln_improve_default_options().goal;
+    KILN_TRY(make_sizing(mesh, how, &field, error));
+    kiln_status status = kiln_size_adapt(mesh, field, &options, adapted, error);
+    *report = adapted->improve;
+    if (status == KILN_OK && how->aggressive && !report->stopped) {
+        status = kiln_sizing_carry(field, mesh, NULL, &carried, error);
+        how->remesh.sizing = carried;
+        if (status == KILN_OK)
+            status = improve_pass(mesh, how, report, error);
+        how->remesh.sizing = NULL;
+        kiln_sizing_destroy(carried);
+    }
+    kiln_sizing_destroy(field);
+    return status;
+}
+
+static kiln_status improve(kiln_mesh *mesh, improvement *how, kiln_improve_report *report,
+                           kiln_adapt_report *adapted, kiln_error *error)
+{
+    bool sized = how->size > 0.0 || how->metric;
+    KILN_TRY(sized ? adapt_and_improve(mesh, how, report, adapted, error)
+                   : improve_pass(mesh, how, report, error));
+    return kiln_mesh_compact(mesh, NULL, error);
 }
 
 /* What was done to the input before anything could be improved. */
@@ -135,15 +216,28 @@ static void print_operators(const kiln_improve_report *report, FILE *out)
     }
 }
 
-static void print_report(const kiln_arguments *arguments, const kiln_mesh_comparison *comparison,
-                         const kiln_improve_report *report, const input_repairs *repairs)
+static double fitting(const kiln_edge_survey *edges)
 {
+    return edges->edges ? (double)edges->fitting / (double)edges->edges : 0.0;
+}
+
+static void print_report(const kiln_arguments *arguments, const kiln_mesh_comparison *comparison,
+                         const kiln_improve_report *report, const kiln_adapt_report *adapted,
+                         const input_repairs *repairs)
+{
+    bool sized = adapted->passes > 0;
     if (kiln_arguments_has(arguments, "json")) {
         kiln_json json = {.out = stdout};
         kiln_json_object(&json, NULL);
         kiln_mesh_table_json(comparison, &json);
         kiln_json_bool(&json, "stopped", report->stopped);
         kiln_json_count(&json, "below_goal", report->bad_after);
+        kiln_json_number(&json, "q_min_measured", report->worst_after);
+        if (sized) {
+            kiln_json_number(&json, "edges_fitting", fitting(&adapted->edges));
+            kiln_json_count(&json, "splits", adapted->splits);
+            kiln_json_count(&json, "contractions", adapted->contractions);
+        }
         kiln_json_object(&json, "operators");
         for (int k = 0; k < KILN_OP_COUNT; k++) {
             kiln_json_object(&json, kiln_operator_name((kiln_operator)k));
@@ -158,6 +252,12 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
     print_repairs(repairs, stdout);
     kiln_mesh_table_print(comparison, stdout);
     print_operators(report, stdout);
+    if (sized)
+        printf("\nsizes: %.1f %% of the edges within 0.6 and 1.7 of what was asked for; %zu "
+               "splits, %zu "
+               "contractions;\n  worst quality in that metric %.4f\n",
+               100.0 * fitting(&adapted->edges), adapted->splits, adapted->contractions,
+               report->worst_after);
     if (report->stopped)
         puts("\nstopped early: the mesh is valid and as good as it had become");
 }
@@ -167,6 +267,7 @@ typedef struct work {
     kiln_survey before, after;
     input_repairs repairs;
     kiln_improve_report report;
+    kiln_adapt_report adapted;
     kiln_mesh_shape shape_before, shape_after;
     kiln_mesh *mesh;
 } work;
@@ -182,12 +283,32 @@ static void free_work(kiln_context *context, work *w)
     kiln_mesh_destroy(w->mesh);
 }
 
-static kiln_status read_mesh(kiln_context *context, const char *path, work *w, kiln_error *error)
+/* The first field of the metric file that can be one. */
+static kiln_status read_metric(kiln_context *context, improvement *how, kiln_soup *soup,
+                               kiln_error *error)
+{
+    size_t first = soup->fields.count;
+    KILN_TRY(kiln_soup_read_fields(context, how->metric, NULL, soup, error));
+    for (size_t i = first; i < soup->fields.count; i++) {
+        const kiln_soup_field *field = &soup->fields.data[i];
+        if (field->where == KILN_ON_VERTEX && (field->components == 1 || field->components == 6)) {
+            snprintf(how->field, sizeof how->field, "%s", field->name);
+            return KILN_OK;
+        }
+    }
+    return kiln_fail(error, KILN_ERR_INPUT, how->metric, 0, -1,
+                     "has neither sizes (1 number) nor metrics (6) at the vertices");
+}
+
+static kiln_status read_mesh(kiln_context *context, const char *path, improvement *how, work *w,
+                             kiln_error *error)
 {
     kiln_mesh_options options = kiln_mesh_default_options();
     options.policy = KILN_MESH_REPAIR;
     KILN_TRY(kiln_soup_read(context, path, NULL, &w->input, error));
     KILN_TRY(kiln_survey_take(&w->input, &w->before, error));
+    if (how->metric)
+        KILN_TRY(read_metric(context, how, &w->input, error));
     KILN_TRY(kiln_soup_untangle(&w->input, &w->repairs.lists, error));
     return kiln_mesh_import(context, &w->input, path, &options, &w->mesh, &w->repairs.mesh, error);
 }
@@ -197,13 +318,13 @@ static kiln_status improve_and_write(kiln_context *context, const kiln_arguments
 {
     kiln_format_options encoding;
     KILN_TRY(kiln_encoding_options(arguments, &encoding, error));
-    KILN_TRY(read_mesh(context, arguments->operands[0], w, error));
+    KILN_TRY(read_mesh(context, arguments->operands[0], how, w, error));
     KILN_TRY(kiln_mesh_shape_take(w->mesh, how->remesh.space, &w->shape_before, error));
     kiln_mesh_comparison comparison = {.before = &w->before,
                                        .after = &w->after,
                                        .seconds = kiln_wall_seconds(),
                                        .cpu = kiln_processor_seconds()};
-    KILN_TRY(improve(w->mesh, how, &w->report, error));
+    KILN_TRY(improve(w->mesh, how, &w->report, &w->adapted, error));
     comparison.seconds = kiln_wall_seconds() - comparison.seconds;
     comparison.cpu = kiln_processor_seconds() - comparison.cpu;
     KILN_TRY(kiln_mesh_shape_take(w->mesh, how->remesh.space, &w->shape_after, error));
@@ -217,7 +338,7 @@ static kiln_status improve_and_write(kiln_context *context, const kiln_arguments
                              &w->output, error));
     KILN_TRY(kiln_survey_take(&w->output, &w->after, error));
     KILN_TRY(kiln_changed_tets(&w->input, &w->output, &comparison.changed, error));
-    print_report(arguments, &comparison, &w->report, &w->repairs);
+    print_report(arguments, &comparison, &w->report, &w->adapted, &w->repairs);
     *code = w->report.stopped ? KILN_EXIT_FAILED : KILN_EXIT_FINE;
     return KILN_OK;
 }
@@ -248,6 +369,8 @@ int kiln_command_mesh_improve(int argc, char **argv)
     static const kiln_option options[] = {
         {"goal", 0, "Q", "repair tets below this quality and leave the rest (default: 0.15)"},
         {"aggressive", 0, NULL, "push the whole mesh as high as it will go"},
+        {"size", 0, "LENGTH", "edges of about this length everywhere"},
+        {"metric", 0, "FILE", "sizes or metrics at the vertices (.sol), isotropic or not"},
         {"measure", 0, "NAME",
          "what to improve: q (default), sine (smallest dihedral sine), vl (V/l^3)"},
         {"surface", 0, "MODE",
