@@ -20,19 +20,19 @@ typedef struct trial {
     uint32_t ring[KILN_LONGEST_RING]; /* its tets */
     uint32_t ring_count;
     bool closed;
-    bool may_go[2]; /* to the other's place */
-    bool may_meet;  /* in between */
-    kiln_near_star star[2];
-    bool walked[2];    /* the star is there */
+    bool may_go[2];          /* to the other's place */
+    bool may_meet;           /* in between */
+    kiln_near_star *star[2]; /* NULL: not walked yet */
+    kiln_near_star room[2];
     kiln_rims rims[2]; /* where both ends are on walls or curves */
     double best;       /* worst score of both stars as proposed so far */
 } trial;
 
 static bool have_star(trial *t, int e)
 {
-    if (!t->walked[e])
-        t->walked[e] = kiln_near_star_gather(t->c, t->end[e], t->ring, t->ring_count, &t->star[e]);
-    return t->walked[e];
+    if (!t->star[e])
+        t->star[e] = kiln_near_star_of(t->c, t->end[e], t->tet, &t->room[e]);
+    return t->star[e] != NULL;
 }
 
 /* The ring, or false where there are too many. */
@@ -59,6 +59,11 @@ static bool classify(trial *t)
     return t->may_go[0] || t->may_go[1];
 }
 
+static bool in_ring(const trial *t, uint32_t tet)
+{
+    return kiln_tet_has_all(&t->c->remesher->mesh->tet[tet], t->end, 2);
+}
+
 static kiln_vec3 middle_of(const trial *t)
 {
     const kiln_vec3 *points = kiln_remesher_points(t->c->remesher);
@@ -81,7 +86,7 @@ static bool rims_allow(const trial *t, int e)
         uint32_t far_end = rims->rim[i].vertex;
         if (far_end == t->end[1 - e] || !kiln_rim_is_curve(&rims->rim[i]))
             continue;
-        const kiln_near_star *other = &t->star[1 - e];
+        const kiln_near_star *other = t->star[1 - e];
         for (uint32_t j = 0; j < other->count; j++)
             if (kiln_tet_corner(&t->c->remesher->mesh->tet[other->tets[j]], far_end) < 4)
                 return false;
@@ -94,11 +99,12 @@ static bool links_allow(const trial *t)
 {
     const kiln_edge_stars stars = {.a = t->end[0],
                                    .b = t->end[1],
-                                   .star_a = t->star[0].tets,
-                                   .star_b = t->star[1].tets,
-                                   .count_a = t->star[0].count,
-                                   .count_b = t->star[1].count,
-                                   .ring = t->ring_count,
+                                   .star_a = t->star[0]->tets,
+                                   .star_b = t->star[1]->tets,
+                                   .ring = t->ring,
+                                   .count_a = t->star[0]->count,
+                                   .count_b = t->star[1]->count,
+                                   .ring_count = t->ring_count,
                                    .closed = t->closed};
     uint32_t common = 0;
     for (uint32_t i = 0; i < t->rims[0].count; i++) {
@@ -120,7 +126,7 @@ static bool links_allow(const trial *t)
 static bool look_at_walls(trial *t)
 {
     for (int e = 0; e < 2; e++)
-        if (!kiln_rims_gather(t->c, &t->star[e], &t->rims[e]))
+        if (!kiln_rims_gather(t->c, t->star[e], &t->rims[e]))
             return false;
     if (!links_allow(t))
         return false;
@@ -170,10 +176,10 @@ static void keep_behind_walls(const trial *t, int e, kiln_draft *draft)
 static bool try_going(trial *t, int e, kiln_proposal *out)
 {
     const kiln_contraction *c = t->c;
-    const kiln_near_star *star = &t->star[e];
+    kiln_near_star *star = t->star[e];
     kiln_place place = kiln_contraction_place_of(c->remesher, t->end[1 - e]);
     double threshold = kiln_contraction_threshold(c, star->worst);
-    if (!kiln_near_star_above(c, star, t->ring_count, &place, threshold) ||
+    if (!kiln_near_star_above(c, star, &t->end[1 - e], 1, &place, threshold) ||
         !term_allows(t, e, &place))
         return false;
     kiln_draft draft;
@@ -183,10 +189,10 @@ static bool try_going(trial *t, int e, kiln_proposal *out)
     draft.survivor = t->end[1 - e];
     draft.gone[draft.gone_count++] = t->end[e];
     draft.proposal.place = place;
+    for (uint32_t i = 0; i < t->ring_count; i++)
+        kiln_draft_take(&draft, t->ring[i]);
     for (uint32_t i = 0; i < star->count; i++)
-        if (i < t->ring_count)
-            kiln_draft_take(&draft, star->tets[i]);
-        else
+        if (!in_ring(t, star->tets[i]))
             kiln_draft_move(c, &draft, star->tets[i], t->end[e]);
     draft.walls = t->rank[e] > 0;
     if (t->rank[e] == 2)
@@ -195,8 +201,13 @@ static bool try_going(trial *t, int e, kiln_proposal *out)
         keep_behind_walls(t, e, &draft);
     if (!have_star(t, 1 - e))
         return false;
-    double unchanged = kiln_remesher_worst(c->remesher, t->star[1 - e].tets + t->ring_count,
-                                           t->star[1 - e].count - t->ring_count);
+    double unchanged = INFINITY;
+    for (uint32_t i = 0; i < t->star[1 - e]->count; i++) {
+        uint32_t tet = t->star[1 - e]->tets[i];
+        double quality = c->remesher->quality.data[tet];
+        if (quality < unchanged && !in_ring(t, tet))
+            unchanged = quality;
+    }
     kiln_proposal proposal;
     if (!kiln_draft_finish(c, &draft, &proposal))
         return false;
@@ -212,15 +223,15 @@ static bool try_going(trial *t, int e, kiln_proposal *out)
 static bool try_meeting(trial *t, const kiln_place *place, kiln_proposal *out)
 {
     const kiln_contraction *c = t->c;
-    double before = t->star[0].worst < t->star[1].worst ? t->star[0].worst : t->star[1].worst;
+    double before = t->star[0]->worst < t->star[1]->worst ? t->star[0]->worst : t->star[1]->worst;
     double threshold = kiln_contraction_threshold(c, before);
     threshold = t->best > threshold ? t->best : threshold;
     for (int e = 0; e < 2; e++)
-        if (!kiln_near_star_above(c, &t->star[e], t->ring_count, place, threshold) ||
+        if (!kiln_near_star_above(c, t->star[e], &t->end[1 - e], 1, place, threshold) ||
             !term_allows(t, e, place))
             return false;
     kiln_draft draft;
-    size_t room = (size_t)t->star[0].count + t->star[1].count;
+    size_t room = (size_t)t->star[0]->count + t->star[1]->count;
     if (!kiln_draft_start(c, &draft, KILN_OP_EDGE_CONTRACTION, room, room))
         return false;
     kiln_proposal *p = &draft.proposal;
@@ -230,8 +241,9 @@ static bool try_meeting(trial *t, const kiln_place *place, kiln_proposal *out)
         draft.gone[draft.gone_count++] = t->end[e];
         p->parent[e] = t->end[e];
         p->weight[e] = 0.5;
-        for (uint32_t i = t->ring_count; i < t->star[e].count; i++)
-            kiln_draft_move(c, &draft, t->star[e].tets[i], t->end[e]);
+        for (uint32_t i = 0; i < t->star[e]->count; i++)
+            if (!in_ring(t, t->star[e]->tets[i]))
+                kiln_draft_move(c, &draft, t->star[e]->tets[i], t->end[e]);
         if (t->rank[e] == 2)
             note_curve(t, e, &draft);
     }
@@ -253,12 +265,8 @@ static bool try_between(trial *t, kiln_proposal *out)
         kiln_surface_place(remesher, t->tet, t->end, half, 2, &place);
         return try_meeting(t, &place, out);
     }
-    place = kiln_contraction_place_of(remesher, t->end[0]);
-    place.u = place.x = middle_of(t);
-    for (int e = 0; e < 2; e++) /* the second star is not walked where the first has no room */
-        if (!have_star(t, e) ||
-            !kiln_near_star_above(t->c, &t->star[e], t->ring_count, &place, 0.0))
-            return false;
+    if (!have_star(t, 0) || !have_star(t, 1))
+        return false;
     place = kiln_contraction_place_inside(remesher, middle_of(t), t->end[0]);
     return try_meeting(t, &place, out);
 }
@@ -266,7 +274,7 @@ static bool try_between(trial *t, kiln_proposal *out)
 static bool try_all(trial *t, kiln_proposal *out)
 {
     bool found = false;
-    t->walked[0] = t->walked[1] = false;
+    t->star[0] = t->star[1] = NULL;
     t->best = -INFINITY;
     if (t->rank[0] > 0 && t->rank[1] > 0 &&
         !(have_star(t, 0) && have_star(t, 1) && look_at_walls(t)))
@@ -279,21 +287,76 @@ static bool try_all(trial *t, kiln_proposal *out)
     return found;
 }
 
-bool kiln_edge_contraction_propose(const kiln_remesher *remesher, kiln_workspace *workspace,
-                                   uint32_t tet, uint32_t corner_a, uint32_t corner_b,
-                                   const kiln_contraction_limits *limits, kiln_proposal *out)
+bool kiln_contract_edge(const kiln_contraction *c, uint32_t tet, uint32_t corner_a,
+                        uint32_t corner_b, kiln_proposal *out)
 {
-    const kiln_contraction c = {remesher, workspace, limits};
-    const uint32_t *v = remesher->mesh->tet[tet].v;
+    const uint32_t *v = c->remesher->mesh->tet[tet].v;
     trial t;
-    t.c = &c;
+    t.c = c;
     t.tet = tet;
     t.end[0] = v[corner_a];
     t.end[1] = v[corner_b];
     if (!classify(&t) || !walk_ring(&t, corner_a, corner_b))
         return false;
-    kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
+    kiln_arena_mark mark = kiln_arena_set_mark(&c->workspace->arena);
     if (try_all(&t, out))
+        return true;
+    kiln_arena_release(&c->workspace->arena, mark);
+    return false;
+}
+
+bool kiln_edge_contraction_propose(const kiln_remesher *remesher, kiln_workspace *workspace,
+                                   uint32_t tet, uint32_t corner_a, uint32_t corner_b,
+                                   const kiln_contraction_limits *limits, kiln_proposal *out)
+{
+    const kiln_contraction c = {.remesher = remesher, .workspace = workspace, .limits = limits};
+    return kiln_contract_edge(&c, tet, corner_a, corner_b, out);
+}
+
+/* Any contraction of the tet, with the stars of its corners walked once. */
+static bool contract_any(const kiln_contraction *c, uint32_t tet, kiln_proposal *out)
+{
+    uint64_t *attempts = c->workspace->attempts;
+    for (int e = 0; e < 6; e++) {
+        attempts[KILN_OP_EDGE_CONTRACTION]++;
+        if (kiln_contract_edge(c, tet, kiln_edge_ends[e][0], kiln_edge_ends[e][1], out))
+            return true;
+    }
+    for (int e = 0; e < 6; e++)
+        for (uint32_t k = 0; k < 4; k++) {
+            uint32_t a = kiln_edge_ends[e][0], b = kiln_edge_ends[e][1];
+            if (k == a || k == b)
+                continue;
+            attempts[KILN_OP_FACE_CONTRACTION]++;
+            if (kiln_contract_face(c, tet, a, b, k, out))
+                return true;
+        }
+    for (uint32_t d = 0; d < 4; d++) {
+        attempts[KILN_OP_TET_CONTRACTION]++;
+        if (kiln_contract_tet(c, tet, d, out))
+            return true;
+    }
+    return false;
+}
+
+bool kiln_contraction_propose(const kiln_remesher *remesher, kiln_workspace *workspace,
+                              uint32_t tet, const kiln_contraction_limits *limits,
+                              kiln_proposal *out)
+{
+    kiln_near_star star[4];
+    kiln_contraction c = {.remesher = remesher,
+                          .workspace = workspace,
+                          .limits = limits,
+                          .several = true,
+                          .shared = star};
+    kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
+    for (int k = 0; k < 4; k++) {
+        uint32_t vertex = remesher->mesh->tet[tet].v[k];
+        if (kiln_vertex_rank(remesher, vertex) < 3 &&
+            kiln_near_star_of(&c, vertex, tet, &star[c.shared_count]))
+            c.shared_count++;
+    }
+    if (c.shared_count > 0 && contract_any(&c, tet, out))
         return true;
     kiln_arena_release(&workspace->arena, mark);
     return false;

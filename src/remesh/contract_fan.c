@@ -25,7 +25,8 @@ typedef struct squeeze {
     uint32_t base[MOST_BASE]; /* tets that have the edge or face; the first `lost` have the corner,
                                  and vanish */
     uint32_t base_count, lost;
-    kiln_near_star star; /* of the corner, `lost` first */
+    kiln_near_star *star; /* of the corner */
+    kiln_near_star room;
     double before, best;
 } squeeze;
 
@@ -64,7 +65,7 @@ static void place_foot(squeeze *s)
 static double worst_of_base(const squeeze *s)
 {
     double worst = kiln_remesher_worst(s->c->remesher, s->base, s->base_count);
-    return s->star.worst < worst ? s->star.worst : worst;
+    return s->star->worst < worst ? s->star->worst : worst;
 }
 
 /* Both halves (or thirds) of the base tets that stay, with the merged vertex for one side each. */
@@ -86,11 +87,11 @@ static bool base_above(const squeeze *s, const kiln_place *place, double thresho
 static void draw(const squeeze *s, kiln_draft *draft)
 {
     const kiln_mesh *mesh = s->c->remesher->mesh;
-    for (uint32_t i = 0; i < s->star.count; i++)
-        if (i < s->lost)
-            kiln_draft_take(draft, s->star.tets[i]);
+    for (uint32_t i = 0; i < s->star->count; i++)
+        if (kiln_tet_has_all(&mesh->tet[s->star->tets[i]], s->side, s->sides))
+            kiln_draft_take(draft, s->star->tets[i]);
         else
-            kiln_draft_move(s->c, draft, s->star.tets[i], s->corner);
+            kiln_draft_move(s->c, draft, s->star->tets[i], s->corner);
     for (uint32_t i = s->lost; i < s->base_count; i++) {
         kiln_draft_take(draft, s->base[i]);
         for (int e = 0; e < s->sides; e++) {
@@ -116,12 +117,12 @@ static bool try_place(squeeze *s, const kiln_place *place, double toward, kiln_p
 {
     double threshold = kiln_contraction_threshold(s->c, s->before);
     threshold = s->best > threshold ? s->best : threshold;
-    if (!kiln_near_star_above(s->c, &s->star, s->lost, place, threshold) ||
+    if (!kiln_near_star_above(s->c, s->star, s->side, s->sides, place, threshold) ||
         !base_above(s, place, threshold))
         return false;
     kiln_draft draft;
-    size_t old = (size_t)s->star.count + s->base_count;
-    size_t fresh = s->star.count + 3 * (size_t)s->base_count;
+    size_t old = (size_t)s->star->count + s->base_count;
+    size_t fresh = s->star->count + 3 * (size_t)s->base_count;
     if (!kiln_draft_start(s->c, &draft, s->kind, old, fresh))
         return false;
     kiln_proposal *p = &draft.proposal;
@@ -221,7 +222,7 @@ static bool facet_corner_may_go(squeeze *s)
     const kiln_mesh *mesh = s->c->remesher->mesh;
     kiln_rims rims;
     if (s->rank != 1 || s->base_count <= s->lost || (s->lost == 2 && s->base_count == 3) ||
-        !kiln_rims_gather(s->c, &s->star, &rims) || rims.curves > 0 || rims.required)
+        !kiln_rims_gather(s->c, s->star, &rims) || rims.curves > 0 || rims.required)
         return false;
     bool between = false;
     for (uint32_t i = 0; i < s->lost; i++) {
@@ -242,8 +243,8 @@ static bool facet_corner_may_go(squeeze *s)
             bool near = vertex == s->side[0] || vertex == s->side[1];
             for (uint32_t j = 0; j < s->lost; j++)
                 near |= kiln_tet_corner(&mesh->tet[s->base[j]], vertex) < 4;
-            for (uint32_t j = s->lost; j < s->star.count && !near; j++)
-                if (kiln_tet_corner(&mesh->tet[s->star.tets[j]], vertex) < 4)
+            for (uint32_t j = 0; j < s->star->count && !near; j++)
+                if (kiln_tet_corner(&mesh->tet[s->star->tets[j]], vertex) < 4)
                     return false;
         }
     return between;
@@ -251,7 +252,8 @@ static bool facet_corner_may_go(squeeze *s)
 
 static bool squeeze_all(squeeze *s, kiln_proposal *out)
 {
-    if (!kiln_near_star_gather(s->c, s->corner, s->base, s->lost, &s->star))
+    s->star = kiln_near_star_of(s->c, s->corner, s->tet, &s->room);
+    if (!s->star)
         return false;
     if (s->rank > 0 && !(s->sides == 2 && s->wall && facet_corner_may_go(s)))
         return false;
@@ -283,15 +285,12 @@ static bool start(squeeze *s, const kiln_contraction *c, kiln_operator kind, uin
     return s->rank < 2;
 }
 
-bool kiln_face_contraction_propose(const kiln_remesher *remesher, kiln_workspace *workspace,
-                                   uint32_t tet, uint32_t corner_a, uint32_t corner_b,
-                                   uint32_t corner_c, const kiln_contraction_limits *limits,
-                                   kiln_proposal *out)
+bool kiln_contract_face(const kiln_contraction *c, uint32_t tet, uint32_t corner_a,
+                        uint32_t corner_b, uint32_t corner_c, kiln_proposal *out)
 {
-    const kiln_contraction c = {remesher, workspace, limits};
-    const kiln_mesh *mesh = remesher->mesh;
+    const kiln_mesh *mesh = c->remesher->mesh;
     squeeze s;
-    if (!start(&s, &c, KILN_OP_FACE_CONTRACTION, tet, corner_c))
+    if (!start(&s, c, KILN_OP_FACE_CONTRACTION, tet, corner_c))
         return false;
     kiln_ring ring = kiln_edge_ring(mesh, tet, corner_a, corner_b, s.base, MOST_BASE);
     if (ring.count > MOST_BASE)
@@ -306,15 +305,13 @@ bool kiln_face_contraction_propose(const kiln_remesher *remesher, kiln_workspace
     return look_at_edge(&s) && finish(&s, out);
 }
 
-bool kiln_tet_contraction_propose(const kiln_remesher *remesher, kiln_workspace *workspace,
-                                  uint32_t tet, uint32_t corner_d,
-                                  const kiln_contraction_limits *limits, kiln_proposal *out)
+bool kiln_contract_tet(const kiln_contraction *c, uint32_t tet, uint32_t corner_d,
+                       kiln_proposal *out)
 {
-    const kiln_contraction c = {remesher, workspace, limits};
-    const kiln_mesh *mesh = remesher->mesh;
+    const kiln_mesh *mesh = c->remesher->mesh;
     squeeze s;
     uint32_t marks = mesh->info[tet].marks;
-    if (!start(&s, &c, KILN_OP_TET_CONTRACTION, tet, corner_d) || s.rank > 0 ||
+    if (!start(&s, c, KILN_OP_TET_CONTRACTION, tet, corner_d) || s.rank > 0 ||
         (marks >> (KILN_MARK_REQUIRED_FACE + corner_d) |
          marks >> (KILN_MARK_SPLIT_FACE + corner_d)) &
             1)
@@ -329,4 +326,21 @@ bool kiln_tet_contraction_propose(const kiln_remesher *remesher, kiln_workspace 
     s.base_count = kiln_link_is_surface(link) ? 1 : 2;
     s.wall = is_wall(mesh, tet, corner_d);
     return finish(&s, out);
+}
+
+bool kiln_face_contraction_propose(const kiln_remesher *remesher, kiln_workspace *workspace,
+                                   uint32_t tet, uint32_t corner_a, uint32_t corner_b,
+                                   uint32_t corner_c, const kiln_contraction_limits *limits,
+                                   kiln_proposal *out)
+{
+    const kiln_contraction c = {.remesher = remesher, .workspace = workspace, .limits = limits};
+    return kiln_contract_face(&c, tet, corner_a, corner_b, corner_c, out);
+}
+
+bool kiln_tet_contraction_propose(const kiln_remesher *remesher, kiln_workspace *workspace,
+                                  uint32_t tet, uint32_t corner_d,
+                                  const kiln_contraction_limits *limits, kiln_proposal *out)
+{
+    const kiln_contraction c = {.remesher = remesher, .workspace = workspace, .limits = limits};
+    return kiln_contract_tet(&c, tet, corner_d, out);
 }

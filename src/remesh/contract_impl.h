@@ -7,32 +7,58 @@
 
 #include "remesh/contract.h"
 #include "remesh/link_condition.h"
-
-/* Who asks, and for what. */
-typedef struct kiln_contraction {
-    const kiln_remesher *remesher;
-    kiln_workspace *workspace;
-    const kiln_contraction_limits *limits;
-} kiln_contraction;
+#include "remesh/smooth_star.h"
 
 enum { KILN_USUAL_STAR = 128 };
 
-/* The tets of a vertex: those given first, the worst of the others, the rest. */
+/* The tets of a vertex, the worst first. */
 typedef struct kiln_near_star {
     uint32_t vertex, count;
     uint32_t *tets; /* `few`, or the arena's */
     double worst;   /* score */
+    bool recorded;  /* without a metric: what scores at a place need, prepared */
+    kiln_star_record record;
+    kiln_star_frame frame;
     uint32_t few[KILN_USUAL_STAR];
 } kiln_near_star;
 
-/* False when memory ran out or the star is not connected through faces. `first` are tets of the
- * vertex. */
-bool kiln_near_star_gather(const kiln_contraction *c, uint32_t vertex, const uint32_t *first,
-                           uint32_t firsts, kiln_near_star *out);
+/* Who asks, and for what. Stars that several attempts need are walked before and shared. */
+typedef struct kiln_contraction {
+    const kiln_remesher *remesher;
+    kiln_workspace *workspace;
+    const kiln_contraction_limits *limits;
+    bool several; /* attempts will use a star, so that it pays to prepare it */
+    kiln_near_star *shared;
+    int shared_count;
+} kiln_contraction;
 
-/* Whether the tets from `from` on, with their vertex at the place, all score above a threshold. */
-bool kiln_near_star_above(const kiln_contraction *c, const kiln_near_star *star, uint32_t from,
-                          const kiln_place *place, double threshold);
+/* The star of a vertex of the tet: a shared one, or walked into `room`. NULL when memory ran out or
+ * the star is not connected through faces. */
+kiln_near_star *kiln_near_star_of(const kiln_contraction *c, uint32_t vertex, uint32_t tet,
+                                  kiln_near_star *room);
+
+/* Tets of a vertex that have these others as well vanish in a contraction. */
+KILN_INLINE bool kiln_tet_has_all(const kiln_tet *tet, const uint32_t *vertex, int count)
+{
+    bool all = true;
+    for (int i = 0; i < count; i++)
+        all &= tet->v[0] == vertex[i] || tet->v[1] == vertex[i] || tet->v[2] == vertex[i] ||
+               tet->v[3] == vertex[i];
+    return all;
+}
+
+/* Whether the star's tets but those that have all of `apart` score above a threshold with their
+ * vertex at the place; to rounding, for whatever passes is scored again. */
+bool kiln_near_star_above(const kiln_contraction *c, kiln_near_star *star, const uint32_t *apart,
+                          int aparts, const kiln_place *place, double threshold);
+
+/* Single contractions, as in contract.h. */
+bool kiln_contract_edge(const kiln_contraction *c, uint32_t tet, uint32_t corner_a,
+                        uint32_t corner_b, kiln_proposal *out);
+bool kiln_contract_face(const kiln_contraction *c, uint32_t tet, uint32_t corner_a,
+                        uint32_t corner_b, uint32_t corner_c, kiln_proposal *out);
+bool kiln_contract_tet(const kiln_contraction *c, uint32_t tet, uint32_t corner_d,
+                       kiln_proposal *out);
 
 /* What scores must beat: limits->worst, and `before` where there must be a gain. */
 double kiln_contraction_threshold(const kiln_contraction *c, double before);

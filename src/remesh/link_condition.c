@@ -47,8 +47,8 @@ static void add_link(link_table *table, uint32_t tet, uint32_t vertex)
 static void number_ring(link_table *table, const kiln_edge_stars *stars)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < stars->ring; i++) {
-        const kiln_tet *tet = &table->mesh->tet[stars->star_a[i]];
+    for (uint32_t i = 0; i < stars->ring_count; i++) {
+        const kiln_tet *tet = &table->mesh->tet[stars->ring[i]];
         uint32_t number[2], found = 0;
         for (int k = 0; k < 4; k++) {
             if (tet->v[k] == stars->a || tet->v[k] == stars->b)
@@ -72,14 +72,14 @@ static void number_ring(link_table *table, const kiln_edge_stars *stars)
 static bool vertices_fit(kiln_idset *numbers, const kiln_mesh *mesh, const kiln_edge_stars *stars)
 {
     enum { ONLY_A = GHOST + 1 };
-    for (uint32_t i = stars->ring; i < stars->count_a; i++)
+    for (uint32_t i = 0; i < stars->count_a; i++)
         for (int k = 0; k < 4; k++) {
             uint32_t vertex = mesh->tet[stars->star_a[i]].v[k];
             kiln_idset_slot *slot = kiln_idset_at(numbers, vertex);
-            if (slot->epoch != numbers->epoch && vertex != stars->a)
+            if (slot->epoch != numbers->epoch && vertex != stars->a && vertex != stars->b)
                 kiln_idset_add(numbers, slot, vertex, ONLY_A);
         }
-    for (uint32_t i = stars->ring; i < stars->count_b; i++)
+    for (uint32_t i = 0; i < stars->count_b; i++)
         for (int k = 0; k < 4; k++) {
             uint32_t vertex = mesh->tet[stars->star_b[i]].v[k];
             const kiln_idset_slot *slot = kiln_idset_at(numbers, vertex);
@@ -99,13 +99,13 @@ static bool is_wall(const kiln_mesh *mesh, uint32_t tet, uint32_t face)
  * tet of the edge, two walls that would come to lie on each other. */
 static bool triangles_fit(const kiln_mesh *mesh, const kiln_edge_stars *stars)
 {
-    for (uint32_t i = 0; i < stars->ring; i++) {
-        const kiln_tet *tet = &mesh->tet[stars->star_a[i]];
-        if (is_wall(mesh, stars->star_a[i], kiln_tet_corner(tet, stars->a)) &&
-            is_wall(mesh, stars->star_a[i], kiln_tet_corner(tet, stars->b)))
+    for (uint32_t i = 0; i < stars->ring_count; i++) {
+        uint32_t tet = stars->ring[i];
+        if (is_wall(mesh, tet, kiln_tet_corner(&mesh->tet[tet], stars->a)) &&
+            is_wall(mesh, tet, kiln_tet_corner(&mesh->tet[tet], stars->b)))
             return false;
     }
-    for (uint32_t i = stars->ring; i < stars->count_a; i++) {
+    for (uint32_t i = 0; i < stars->count_a; i++) {
         const kiln_tet *tet = &mesh->tet[stars->star_a[i]];
         kiln_link link = tet->n[kiln_tet_corner(tet, stars->a)];
         if (!kiln_link_is_surface(link) && mesh->tet[link / 4].v[link % 4] == stars->b)
@@ -119,7 +119,7 @@ bool kiln_link_condition(const kiln_mesh *mesh, kiln_walker *walker, const kiln_
 {
     bool both_outside =
         mesh->vertex[stars->a].flags & mesh->vertex[stars->b].flags & (uint32_t)KILN_VERTEX_SURFACE;
-    if ((both_outside && stars->closed) || stars->ring > KILN_LONGEST_RING ||
+    if ((both_outside && stars->closed) || stars->ring_count > KILN_LONGEST_RING ||
         !triangles_fit(mesh, stars))
         return false;
     if (kiln_idset_clear(walker->context, &walker->link, 3 * (size_t)stars->count_a + 4, NULL) !=

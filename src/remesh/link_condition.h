@@ -8,14 +8,12 @@
 
 #include "mesh/walk.h"
 
-/* The tets of both ends of an edge; each list begins with the tets of the edge, in the order of
- * kiln_edge_ring. */
+/* The tets of both ends of an edge, and of the edge. */
 typedef struct kiln_edge_stars {
     uint32_t a, b;
-    const uint32_t *star_a, *star_b;
-    uint32_t count_a, count_b;
-    uint32_t ring; /* tets of the edge */
-    bool closed;
+    const uint32_t *star_a, *star_b, *ring;
+    uint32_t count_a, count_b, ring_count;
+    bool closed; /* the ring; else the edge is on the surface */
 } kiln_edge_stars;
 
 /* Edges with more tets than this are left alone. */

@@ -78,41 +78,12 @@ static bool propose_flip(const kiln_remesher *remesher, kiln_workspace *workspac
     return false;
 }
 
-static bool propose_face_contraction(const kiln_remesher *remesher, kiln_workspace *workspace,
-                                     uint32_t tet, const kiln_contraction_limits *limits,
-                                     kiln_proposal *out)
-{
-    for (int e = 0; e < 6; e++)
-        for (uint32_t c = 0; c < 4; c++) {
-            uint32_t a = kiln_edge_ends[e][0], b = kiln_edge_ends[e][1];
-            if (c == a || c == b)
-                continue;
-            workspace->attempts[KILN_OP_FACE_CONTRACTION]++;
-            if (kiln_face_contraction_propose(remesher, workspace, tet, a, b, c, limits, out))
-                return true;
-        }
-    return false;
-}
-
 static bool propose_contraction(const kiln_remesher *remesher, kiln_workspace *workspace,
                                 uint32_t tet, const kiln_pass_limits *pass, kiln_proposal *out)
 {
     kiln_contraction_limits limits = kiln_contraction_improving();
     limits.worst = pass->least;
-    for (int e = 0; e < 6; e++) {
-        workspace->attempts[KILN_OP_EDGE_CONTRACTION]++;
-        if (kiln_edge_contraction_propose(remesher, workspace, tet, kiln_edge_ends[e][0],
-                                          kiln_edge_ends[e][1], &limits, out))
-            return true;
-    }
-    if (propose_face_contraction(remesher, workspace, tet, &limits, out))
-        return true;
-    for (uint32_t d = 0; d < 4; d++) {
-        workspace->attempts[KILN_OP_TET_CONTRACTION]++;
-        if (kiln_tet_contraction_propose(remesher, workspace, tet, d, &limits, out))
-            return true;
-    }
-    return false;
+    return kiln_contraction_propose(remesher, workspace, tet, &limits, out);
 }
 
 typedef struct tet_batch {

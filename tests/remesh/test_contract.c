@@ -222,14 +222,20 @@ static bool condition(const kiln_mesh *mesh, uint32_t tet, uint32_t corner_a, ui
     for (int e = 0; e < 2; e++) {
         ck_assert_int_eq(kiln_star(mesh, end[e], &walker, NULL), KILN_OK);
         count[e] = 0;
-        for (uint32_t i = 0; i < shape.count; i++)
-            star[e][count[e]++] = ring[i] / 4;
         for (size_t i = 0; i < walker.tets.count; i++)
-            if (kiln_tet_corner(&mesh->tet[walker.tets.data[i]], end[1 - e]) == 4)
-                star[e][count[e]++] = walker.tets.data[i];
+            star[e][count[e]++] = walker.tets.data[i];
     }
-    kiln_edge_stars stars = {end[0],   end[1],   star[0],     star[1],
-                             count[0], count[1], shape.count, shape.closed};
+    for (uint32_t i = 0; i < shape.count; i++)
+        ring[i] /= 4;
+    kiln_edge_stars stars = {.a = end[0],
+                             .b = end[1],
+                             .star_a = star[0],
+                             .star_b = star[1],
+                             .ring = ring,
+                             .count_a = count[0],
+                             .count_b = count[1],
+                             .ring_count = shape.count,
+                             .closed = shape.closed};
     bool failed = false, holds = kiln_link_condition(mesh, &walker, &stars, &failed);
     ck_assert(!failed);
     kiln_walker_free(&walker);
@@ -413,6 +419,58 @@ static void attempt(pass *p, kiln_random *random, bool gain, outcome *tally)
     tally->met[kind] += proposal.has_place;
 }
 
+/* The first of the single contractions of a tet, in order. */
+static bool propose_first(pass *p, uint32_t t, const kiln_contraction_limits *limits,
+                          kiln_proposal *out)
+{
+    kiln_remesher *r = &p->r;
+    for (int e = 0; e < 6; e++)
+        if (kiln_edge_contraction_propose(r, &r->workspace, t, kiln_edge_ends[e][0],
+                                          kiln_edge_ends[e][1], limits, out))
+            return true;
+    for (int e = 0; e < 6; e++)
+        for (uint32_t c = 0; c < 4; c++)
+            if (c != kiln_edge_ends[e][0] && c != kiln_edge_ends[e][1] &&
+                kiln_face_contraction_propose(r, &r->workspace, t, kiln_edge_ends[e][0],
+                                              kiln_edge_ends[e][1], c, limits, out))
+                return true;
+    for (uint32_t d = 0; d < 4; d++)
+        if (kiln_tet_contraction_propose(r, &r->workspace, t, d, limits, out))
+            return true;
+    return false;
+}
+
+/* All contractions of a tet with shared stars are what they are one by one. */
+START_TEST(shared_stars_change_nothing)
+{
+    pass p;
+    kiln_context *context = kiln_test_context(1);
+    begin(&p, context, kiln_test_random_mesh(context, 150, 9));
+    kiln_contraction_limits limits = kiln_contraction_improving();
+    int found = 0, none = 0;
+    for (int high = 0; high < 2; high++)
+        for (uint32_t t = 0; t < p.mesh->table[KILN_ON_TET].used; t++) {
+            limits.worst = high ? 0.2 : 0.0;
+            kiln_arena_mark scratch = kiln_arena_set_mark(&p.r.workspace.arena);
+            kiln_proposal one, all;
+            bool first = propose_first(&p, t, &limits, &one);
+            bool any = kiln_contraction_propose(&p.r, &p.r.workspace, t, &limits, &all);
+            ck_assert_int_eq(first, any);
+            found += any;
+            none += !any;
+            if (any) {
+                ck_assert_int_eq(one.kind, all.kind);
+                ck_assert_uint_eq(one.old_count, all.old_count);
+                ck_assert_double_eq(one.after, all.after);
+            }
+            kiln_arena_release(&p.r.workspace.arena, scratch);
+        }
+    ck_assert_int_gt(found, 100);
+    ck_assert_int_gt(none, 100);
+    end(&p);
+}
+END_TEST
+
 /* A tet is split by a vertex close to one of its faces, or of its edges: caps and slivers that a
  * contraction can take away. */
 static void add_flat_tets(pass *p, kiln_random *random)
@@ -490,5 +548,6 @@ Suite *kiln_test_suite(void)
     TCase *more = kiln_test_case(suite, "faces and tets");
     tcase_add_test(more, cap_is_peeled);
     tcase_add_test(more, boxes_keep_their_shape);
+    tcase_add_test(more, shared_stars_change_nothing);
     return suite;
 }
