@@ -11,6 +11,7 @@ static const double SNAP = 0.35;        /* of the spacing */
 static const double STRAIGHT = 0.99985; /* cosine of one degree */
 static const double ROUNDING = 0.1;     /* spacings up to 1.1 of the size are left whole */
 static const double OFF_OUTLINE = 0.1;  /* of the size: covered by another body */
+static const double SHORT = 0.4;        /* sizes: a curve between corners that are merged */
 enum { LEAST_IN_LOOP = 3, MOST_DIVISIONS = 1000000 };
 
 typedef struct feature_edge {
@@ -26,6 +27,7 @@ typedef struct tracer {
     kiln_u32_array chain; /* vertices of the present one */
     kiln_f64_array at;    /* [chain] length from its begin, in sizes */
     kiln_u32_array place; /* [vertex] candidate of a corner, or KILN_NONE */
+    kiln_u32_array stand; /* [vertex] the corner that stands for this one */
     kiln_site_array *out;
 } tracer;
 
@@ -169,7 +171,7 @@ static kiln_status measure(tracer *t, kiln_error *error)
 
 static kiln_status link(tracer *t, uint32_t a, uint32_t b, kiln_error *error)
 {
-    if (a == KILN_NONE || b == KILN_NONE)
+    if (a == KILN_NONE || b == KILN_NONE || a == b)
         return KILN_OK;
     return kiln_array_push(t->domain->context, &t->domain->segments, ((kiln_soup_edge){{a, b}}),
                            error);
@@ -202,20 +204,78 @@ static kiln_status divide(tracer *t, kiln_error *error)
     return link(t, last, t->place.data[c[t->chain.count - 1]], error);
 }
 
-/* Corners first, then the chains that begin at them, then the loops. */
-static kiln_status trace(tracer *t, kiln_error *error)
+static uint32_t stand_in(const tracer *t, uint32_t v)
+{
+    while (t->stand.data[v] != v)
+        v = t->stand.data[v];
+    return v;
+}
+
+/* Required ones first, then those where more features meet. */
+static uint32_t importance(const tracer *t, uint32_t v)
+{
+    bool required = t->domain->mesh->vertex[v].flags & KILN_VERTEX_REQUIRED;
+    return required ? KILN_NONE : t->start.data[v + 1] - t->start.data[v];
+}
+
+/* Two corners that a curve much shorter than the size joins become one: at this size their edge
+ * would only make bad tets. */
+static kiln_status merge_ends(tracer *t, kiln_error *error)
+{
+    KILN_TRY(measure(t, error));
+    uint32_t a = stand_in(t, t->chain.data[0]);
+    uint32_t b = stand_in(t, t->chain.data[t->chain.count - 1]);
+    if (a == b || t->at.data[t->chain.count - 1] > SHORT)
+        return KILN_OK;
+    double size, apart = kiln_v3_norm(kiln_v3_sub(t->domain->x[a], t->domain->x[b]));
+    KILN_TRY(kiln_domain_size(t->domain, t->domain->x[a], &size, error));
+    uint32_t of_a = importance(t, a), of_b = importance(t, b);
+    if (apart > SHORT * size || (of_a == KILN_NONE && of_b == KILN_NONE))
+        return KILN_OK;
+    bool keep_a = of_a != of_b ? of_a > of_b : a < b;
+    t->stand.data[keep_a ? b : a] = keep_a ? a : b;
+    return KILN_OK;
+}
+
+static kiln_status merge_corners(tracer *t, kiln_error *error)
+{
+    uint32_t vertices = t->domain->mesh->table[KILN_ON_VERTEX].used;
+    KILN_TRY(kiln_array_reserve(t->domain->context, &t->stand, vertices, error));
+    for (uint32_t v = 0; v < vertices; v++)
+        t->stand.data[v] = v;
+    for (uint32_t e = 0; e < t->edges.count; e++)
+        if (!t->used.data[e] && is_corner(t, t->edges.data[e].v[0])) {
+            KILN_TRY(follow(t, e, error));
+            KILN_TRY(merge_ends(t, error));
+        }
+    for (size_t e = 0; e < t->edges.count; e++)
+        t->used.data[e] = 0;
+    return KILN_OK;
+}
+
+static kiln_status add_corners(tracer *t, kiln_error *error)
 {
     const kiln_mesh *mesh = t->domain->mesh;
-    KILN_TRY(collect_edges(t, error));
-    KILN_TRY(index_edges(t, error));
     uint32_t vertices = mesh->table[KILN_ON_VERTEX].used;
     KILN_TRY(kiln_array_reserve(t->domain->context, &t->place, vertices, error));
     for (uint32_t v = 0; v < vertices; v++) {
         t->place.data[v] = KILN_NONE;
-        if (kiln_vertex_live(mesh, v) && is_corner(t, v))
+        if (kiln_vertex_live(mesh, v) && is_corner(t, v) && t->stand.data[v] == v)
             KILN_TRY(add_site(t, t->domain->x[v], KILN_SITE_CORNER, v,
                               mesh->info[mesh->vertex[v].tet].part, &t->place.data[v], error));
     }
+    for (uint32_t v = 0; v < vertices; v++)
+        t->place.data[v] = t->place.data[stand_in(t, v)];
+    return KILN_OK;
+}
+
+/* Corners first, then the chains that begin at them, then the loops. */
+static kiln_status trace(tracer *t, kiln_error *error)
+{
+    KILN_TRY(collect_edges(t, error));
+    KILN_TRY(index_edges(t, error));
+    KILN_TRY(merge_corners(t, error));
+    KILN_TRY(add_corners(t, error));
     for (int loops = 0; loops < 2; loops++)
         for (uint32_t e = 0; e < t->edges.count; e++) {
             if (t->used.data[e] || (!loops && !is_corner(t, t->edges.data[e].v[0])))
@@ -236,5 +296,6 @@ kiln_status kiln_domain_trace_curves(kiln_domain *domain, kiln_site_array *out, 
     kiln_array_free(domain->context, &t.chain);
     kiln_array_free(domain->context, &t.at);
     kiln_array_free(domain->context, &t.place);
+    kiln_array_free(domain->context, &t.stand);
     return status;
 }

@@ -6,9 +6,9 @@
 static const double CELL = 1.05;   /* sizes: mean edge 0.97, for those next to a sheet are longer */
 static const double COARSER = 1.5; /* times the side wanted: halved above; right on the average */
 static const double CLEARANCE = 0.5; /* of the size, from sheets */
-/* How many Delaunay tets there are for each site inside and on the outline, as measured. */
-static const double TETS_PER_INNER = 6.2, TETS_PER_OUTER = 2.6;
-static const double CLOSE = 0.03;
+static const double CLOSE = 0.02;    /* enough, of the number of tets */
+/* Of the tets of sites that have not been moved yet, as measured on several bodies. */
+static const double LEFT_AT_THE_END = 0.965;
 enum { DEEPEST = 24, ATTEMPTS = 5, MOST_SITES = KILN_MAX_TETS / 16 };
 
 static kiln_status add_point(kiln_domain *domain, kiln_vec3 p, double size, kiln_error *error)
@@ -95,6 +95,31 @@ static kiln_status fill_once(const filler *f, double side, kiln_error *error)
     return KILN_OK;
 }
 
+/* Delaunay tets of the sites with their centre in the domain. */
+static kiln_status count_tets(kiln_domain *domain, double *count, kiln_error *error)
+{
+    size_t sites = domain->sites.count;
+    kiln_vec3 *x = kiln_resize(domain->context, NULL, 0, sites * sizeof *x);
+    if (!x)
+        return kiln_fail_memory(error, sites * sizeof *x);
+    for (size_t i = 0; i < sites; i++)
+        x[i] = domain->sites.data[i].x;
+    kiln_delaunay *delaunay = &domain->delaunay;
+    kiln_status status = kiln_delaunay_build(delaunay, domain->context, x, sites, error);
+    *count = 0.0;
+    for (size_t t = 0; t < delaunay->tets.count; t++) {
+        const uint32_t *v = delaunay->tets.data[t].v;
+        bool inner = false;
+        for (int i = 0; i < 4; i++)
+            inner |= domain->sites.data[v[i]].kind == KILN_SITE_INSIDE;
+        kiln_vec3 pair = kiln_v3_add(x[v[0]], x[v[1]]), other = kiln_v3_add(x[v[2]], x[v[3]]);
+        kiln_vec3 centre = kiln_v3_scale(kiln_v3_add(pair, other), 0.25);
+        *count += inner || kiln_domain_locate(domain, centre) != KILN_NONE;
+    }
+    kiln_release(domain->context, x, sites * sizeof *x);
+    return status;
+}
+
 /* Without a size asked for, there should be about as many tets as there were, or a mesh remeshed
  * again and again would become ever finer or coarser. */
 kiln_status kiln_domain_fill_lattice(kiln_domain *domain, kiln_error *error)
@@ -104,12 +129,15 @@ kiln_status kiln_domain_fill_lattice(kiln_domain *domain, kiln_error *error)
     double side = root_side(domain), wanted = (double)domain->live.count;
     bool as_before = domain->options.size == 0.0 && !domain->options.size_at;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        double tets = 0.0;
         domain->sites.count = outer;
         domain->report.inside_sites = 0;
         KILN_TRY(fill_once(&f, f.scale * side, error));
-        double tets =
-            TETS_PER_INNER * (double)domain->report.inside_sites + TETS_PER_OUTER * (double)outer;
-        if (!as_before || fabs(tets - wanted) < CLOSE * wanted)
+        if (!as_before)
+            break;
+        KILN_TRY(count_tets(domain, &tets, error));
+        tets *= LEFT_AT_THE_END;
+        if (fabs(tets - wanted) < CLOSE * wanted)
             break;
         f.scale *= fmin(fmax(cbrt(tets / wanted), 0.7), 1.4);
     }
