@@ -7,7 +7,7 @@
 /* Edges shorter than this part of the others of their tet are contracted where that leaves nothing
  * worse than the second figure: two vertices that close leave no room for good tets, and what they
  * leave behind is soon better. Measured on random points, balls, bars and animals. */
-static const double SHORT_EDGE = 0.7, THINNED_WORST = 0.46;
+static const double SHORT_EDGE = 0.67, THINNED_WORST = 0.46;
 /* A round of insertions that lifts the worst tet by less has stalled. */
 static const double GAIN_OF_ROUND = 0.01;
 enum { PATIENCE = 2 };
@@ -125,15 +125,15 @@ static void settle(schedule *s, double target)
     }
 }
 
-/* The only step that may make a tet worse, so it keeps above the worst one, and only where that is
- * better than it was: then the sorted qualities are, too. */
+/* The only step that may make a tet worse. It keeps above the worst tet of the input, and is taken
+ * only where that one has become better: then the sorted qualities have, too. */
 static void thin(schedule *s)
 {
-    double worst = stand(s->remesher).worst;
-    if (!(worst > s->report->worst_before) || s->report->stopped)
+    double input = s->report->worst_before;
+    if (!(stand(s->remesher).worst > input) || s->report->stopped)
         return;
     kiln_thin_pass(s->remesher, changed_since(s, 0, INFINITY), SHORT_EDGE,
-                   fmax(worst, THINNED_WORST));
+                   fmax(input + KILN_LEAST_GAIN, THINNED_WORST));
     settle(s, INFINITY);
 }
 
