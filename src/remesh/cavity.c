@@ -65,8 +65,11 @@ static bool may_swallow(const growth *g, uint32_t vertex, bool on_facet)
 {
     const uint32_t kept = KILN_VERTEX_INTERFACE | KILN_VERTEX_FEATURE | KILN_VERTEX_CORNER |
                           KILN_VERTEX_REQUIRED | (on_facet ? 0 : KILN_VERTEX_SURFACE);
+    const kiln_freedom wanted = !on_facet           ? KILN_FREE
+                                : g->limits->curved ? KILN_ON_SURFACE
+                                                    : KILN_ON_PLANE;
     return g->limits->may_swallow && !(g->remesher->mesh->vertex[vertex].flags & kept) &&
-           g->remesher->side.data[vertex].freedom == (on_facet ? KILN_ON_PLANE : KILN_FREE);
+           g->remesher->side.data[vertex].freedom == wanted;
 }
 
 /* Edges and the vertex that only faces turned away or dissolved have vanish with the tet (C4). */
@@ -112,16 +115,18 @@ static void join(growth *g, kiln_idset_slot *slot, uint32_t turned, uint32_t spl
     dig->count++;
 }
 
-/* Whether a face, its corners relative to the point, is in the plane and looks the same way.
- * Rounding lifts points off a plane by much less. */
+/* Whether a face, its corners relative to the point, is in the plane (rounding lifts points off it
+ * by much less) and looks the same way; curved: looks the same way within 25 degrees. */
 static bool in_plane(const kiln_vec3 r[4], const double size[4], const uint8_t *corner,
-                     kiln_vec3 normal)
+                     kiln_vec3 normal, bool curved)
 {
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3 && !curved; k++)
         if (fabs(kiln_v3_dot(r[corner[k]], normal)) > 1e-10 * size[corner[k]])
             return false;
     kiln_vec3 a = r[corner[0]], b = r[corner[1]], c = r[corner[2]];
-    return kiln_v3_dot(kiln_v3_cross(kiln_v3_sub(b, a), kiln_v3_sub(c, a)), normal) > 0.0;
+    kiln_vec3 outward = kiln_v3_cross(kiln_v3_sub(b, a), kiln_v3_sub(c, a));
+    double along = kiln_v3_dot(outward, normal);
+    return along > 0.0 && (!curved || along > 0.9 * kiln_v3_norm(outward));
 }
 
 /* Whether face f of a tet may be dissolved (C5). */
@@ -135,7 +140,7 @@ static bool lies_in_facet(const growth *g, uint32_t tet, uint32_t f, const kiln_
         return false;
     for (int i = 0; i < g->facets; i++)
         if (mesh->face[link - KILN_LINK_SURFACE].tag == g->facet[i].tag &&
-            in_plane(r, size, kiln_face_corner[f], g->facet[i].normal))
+            in_plane(r, size, kiln_face_corner[f], g->facet[i].normal, g->limits->curved))
             return true;
     return false;
 }

@@ -12,8 +12,8 @@
  *   C3  no arc crosses a wall: surface, interface, marked face, locked tet
  *   C4  an edge vanishes only with a tet of two parents, a vertex only with one of three; marked
  *       edges and vertices that are not free do not
- *   C5  surface faces in the plane of a flat facet on which the point lies may be dissolved like
- *       the faces that it splits; for C4 they count as turned away */
+ *   C5  surface faces in the plane of a facet on which the point lies may be dissolved like the
+ *       faces that it splits; for C4 they count as turned away */
 #ifndef KILN_REMESH_CAVITY_H
 #define KILN_REMESH_CAVITY_H
 
@@ -47,8 +47,10 @@ bool kiln_dig_open(const kiln_remesher *remesher, const kiln_place *place, kiln_
 typedef struct kiln_dig_limits {
     uint32_t depth;    /* tets outwards from the seeds */
     bool may_swallow;  /* vertices may go */
-    uint32_t facet[2]; /* surface faces of the flat facets on which the point lies (C5) */
+    uint32_t facet[2]; /* surface faces of the facets on which the point lies (C5) */
     int facets;
+    bool curved; /* faces that look about the same way are in the facet; the shape that results is
+                    for the caller to judge */
 } kiln_dig_limits;
 
 /* Grows the graph from open seeds. False when out of memory. */

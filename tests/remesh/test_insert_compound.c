@@ -160,6 +160,27 @@ START_TEST(compounds_with_metric_and_in_two_spaces)
 }
 END_TEST
 
+/* Cavities go on along the surface, and vertices of it are swallowed, but it stays a ball. */
+START_TEST(compounds_keep_a_curved_surface)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "ball", "h=0.3");
+    kiln_test_jitter(mesh, 0.02, 6);
+    double volume = kiln_mesh_volume(mesh);
+    kiln_remesher remesher = begin_usual(mesh);
+    uint32_t done = run_compounds(&remesher, 23, kiln_test_rounds(60, 3000), &kiln_insertion_usual);
+    ck_assert_uint_gt(done, 5);
+    ck_assert_double_eq_tol(kiln_mesh_volume(mesh), volume, 1.1e-3 * volume);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(mesh, v) && mesh->vertex[v].flags & KILN_VERTEX_SURFACE)
+            ck_assert_double_eq_tol(kiln_v3_norm(mesh->u[v]), 1.0, 0.06);
+    kiln_remesher_end(&remesher);
+    ck_assert_int_eq(kiln_test_surface_of(mesh).euler, 2);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 /* Powers of two scale without rounding, so nothing may come out differently. */
 START_TEST(size_does_not_matter)
 {
@@ -251,6 +272,7 @@ Suite *kiln_test_suite(void)
     TCase *all = kiln_test_case(suite, "insert_compound");
     tcase_add_test(all, compounds_improve_or_leave_everything_as_it_was);
     tcase_add_test(all, compounds_with_metric_and_in_two_spaces);
+    tcase_add_test(all, compounds_keep_a_curved_surface);
     tcase_add_test(all, size_does_not_matter);
     tcase_add_test(all, where_only_insertion_helps);
     tcase_add_test(all, compounds_survive_running_out_of_memory);
