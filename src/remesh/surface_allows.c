@@ -16,12 +16,7 @@ static const double TURN_COSINE = 0.86602540378443865; /* 30 degrees from the be
 static const double VOLUME_BUDGET = 1e-3, TETS_BUDGET = 2 * 0.09;
 static const double SAME_AREA = 1e-9;
 
-/* Part of the band that samples may use, since between them the distance is somewhat larger; and
- * how many lie on an edge. */
-static double judged_part(const kiln_sheet_triangle *t)
-{
-    return t->bent ? 0.7 : 0.95;
-}
+/* How many samples lie on an edge. */
 static int parts_of(const kiln_sheet_triangle *t)
 {
     return t->bent ? 6 : 4;
@@ -140,18 +135,6 @@ static double cosine_to(const change *c, const facet *f, const kiln_foot *foot)
     return c->surface->triangles.data[foot->item].interface ? fabs(cosine) : cosine;
 }
 
-static bool in_band(const change *c, const kiln_foot *foot)
-{
-    return foot->item != KILN_BVH_NONE &&
-           foot->distance <= foot->band * judged_part(&c->surface->triangles.data[foot->item]);
-}
-
-static bool is_near(const change *c, const facet *f, double a, double b, double limit)
-{
-    kiln_foot foot = kiln_surface_foot(c->surface, point_of(f, a, b), f->normal, limit);
-    return in_band(c, &foot);
-}
-
 static bool has_edge(const facet *f, size_t count, uint32_t a, uint32_t b)
 {
     for (size_t i = 0; i < count; i++)
@@ -176,10 +159,11 @@ static unsigned edges_to_judge(const change *c, size_t j)
 }
 
 /* Points on a grid that is at most half as wide as the begin faces, one of which is given. */
-static bool near_begin(const change *c, size_t index, const kiln_sheet_triangle *under)
+static bool near_begin(const change *c, size_t index, uint32_t item)
 {
     enum { PARTS_MOST = 8 };
     const facet *f = &c->fresh[index];
+    const kiln_sheet_triangle *under = &c->surface->triangles.data[item];
     double longest = 0.0, limit = kiln_surface_band(c->surface, 2.0 * under->edge);
     for (int k = 0; k < 3; k++)
         longest = fmax(longest, kiln_v3_norm(kiln_v3_sub(f->p[(k + 1) % 3], f->p[k])));
@@ -190,7 +174,8 @@ static bool near_begin(const change *c, size_t index, const kiln_sheet_triangle 
             /* Corner 0 has weight 0 on edge 1, corner 1 on edge 2, corner 2 on edge 0. */
             bool skip = i + j == 0 || (i + j == parts && !(edges >> 1 & 1)) ||
                         (i == 0 && !(edges >> 2 & 1)) || (j == 0 && !(edges & 1));
-            if (!skip && !is_near(c, f, i / (double)parts, j / (double)parts, limit))
+            kiln_vec3 p = point_of(f, i / (double)parts, j / (double)parts);
+            if (!skip && !kiln_surface_near(c->surface, p, f->normal, limit, &item))
                 return false;
         }
     return true;
@@ -202,7 +187,9 @@ static bool stays_near(const change *c)
     double least = 1.0, before = 1.0;
     for (size_t j = 0; j < c->fresh_count; j++) {
         kiln_foot foot = foot_of(c, &c->fresh[j]);
-        if (!in_band(c, &foot) || !near_begin(c, j, &c->surface->triangles.data[foot.item]))
+        if (foot.item == KILN_BVH_NONE ||
+            foot.distance > c->surface->triangles.data[foot.item].allowed ||
+            !near_begin(c, j, foot.item))
             return false;
         least = fmin(least, cosine_to(c, &c->fresh[j], &foot));
     }
@@ -259,14 +246,14 @@ static bool visit_begin(void *user, uint32_t item)
     cover *search = user;
     const change *c = search->c;
     const kiln_sheet_triangle *t = &c->surface->triangles.data[item];
-    double band = judged_part(t) * kiln_surface_band(c->surface, t->edge), band2 = band * band;
+    double allowed2 = t->allowed * t->allowed;
     kiln_vec3 point[POINTS_ROOM];
     size_t count = points_of(c->surface, item, point);
     for (size_t k = 0; k < count && !search->lost; k++) {
         kiln_box at = {point[k], point[k]};
         search->lost = kiln_box_overlap(at, search->box) &&
-                       !any_within(c->fresh, c->fresh_count, point[k], band2) &&
-                       any_within(c->old, c->old_count, point[k], band2);
+                       !any_within(c->fresh, c->fresh_count, point[k], allowed2) &&
+                       any_within(c->old, c->old_count, point[k], allowed2);
     }
     return !search->lost;
 }

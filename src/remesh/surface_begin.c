@@ -11,7 +11,8 @@ static const double SAME_DIRECTION = 1e-9, LAST_PLACES = 16 * 2.220446049250313e
 static const double BAND_OF_SIZE = 1e-3, BAND_OF_EDGE = 0.05;
 static const double LIFT_OF_BAND =
     0.8; /* for the smooth surface; the rest is for the facets on it */
-static const double BENT_COSINE = 0.98480775301220806; /* 10 degrees */
+static const double BENT_PART = 0.7, SMOOTH_PART = 0.9; /* of the band, for samples */
+static const double BENT_COSINE = 0.98480775301220806;   /* 10 degrees */
 /* A begin face is over a point only if its normal is within 84 degrees of the asked one. */
 static const double SAME_SIDE = 0.1;
 
@@ -280,6 +281,18 @@ static kiln_status build_tree(kiln_context *context, const struct kiln_surface *
     return status;
 }
 
+static void find_near(struct kiln_surface *surface)
+{
+    for (size_t i = 0; i < surface->triangles.count; i++) {
+        kiln_sheet_triangle *t = &surface->triangles.data[i];
+        for (int k = 0; k < 3; k++)
+            for (uint32_t c = surface->start.data[t->v[k]]; c < surface->start.data[t->v[k] + 1];
+                 c++)
+                t->near =
+                    fmin(t->near, surface->triangles.data[surface->corner.data[c] / 3].allowed);
+    }
+}
+
 kiln_status kiln_surface_finish(const kiln_remesher *remesher, struct kiln_surface *surface,
                                 kiln_error *error)
 {
@@ -292,7 +305,10 @@ kiln_status kiln_surface_finish(const kiln_remesher *remesher, struct kiln_surfa
         t->flat = lies_flat(remesher, surface, t);
         for (int k = 0; k < 3; k++)
             t->bent = t->bent || kiln_v3_dot(t->corner_normal[k], t->normal) < BENT_COSINE;
+        t->allowed = (t->bent ? BENT_PART : SMOOTH_PART) * kiln_surface_band(surface, t->edge);
+        t->near = t->allowed;
     }
+    find_near(surface);
     finish_segments(remesher, surface);
     for (size_t i = 0; i < surface->triangles.count; i++)
         surface->reach += 0.1 * surface->triangles.data[i].edge / (double)surface->triangles.count;
@@ -313,6 +329,29 @@ static double triangle_distance2(void *user, uint32_t item, kiln_vec3 point)
     if ((t->interface ? fabs(side) : side) < SAME_SIDE)
         return INFINITY;
     return kiln_triangle_distance2(point, t->p);
+}
+
+bool kiln_surface_near(const struct kiln_surface *surface, kiln_vec3 p, kiln_vec3 normal,
+                       double limit, uint32_t *under)
+{
+    foot_query query = {surface, normal};
+    const kiln_sheet_triangle *hint = &surface->triangles.data[*under];
+    /* The band is judged by the nearest face; a short enough distance from any decides too. */
+    double near2 = surface->smooth ? -1.0 : hint->near * hint->near;
+    if (triangle_distance2(&query, *under, p) <= near2)
+        return true;
+    for (int k = 0; k < 3 && near2 > 0.0; k++)
+        for (uint32_t c = surface->start.data[hint->v[k]]; c < surface->start.data[hint->v[k] + 1];
+             c++)
+            if (triangle_distance2(&query, surface->corner.data[c] / 3, p) <= near2) {
+                *under = surface->corner.data[c] / 3;
+                return true;
+            }
+    kiln_foot foot = kiln_surface_foot(surface, p, normal, limit);
+    if (foot.item == KILN_BVH_NONE)
+        return false;
+    *under = foot.item;
+    return foot.distance <= surface->triangles.data[foot.item].allowed;
 }
 
 static double segment_distance2(void *user, uint32_t item, kiln_vec3 point)

@@ -20,6 +20,9 @@ typedef struct kiln_sheet_triangle {
     uint32_t part;
     uint32_t features; /* bit k: the edge from corner k to the next is one */
     double edge;       /* mean length */
+    double allowed;    /* distance that samples may have from it: most of the band, since between
+                          them it is somewhat larger */
+    double near;       /* least `allowed` of the triangles round it */
     double noise;      /* of the normal: what rounding may have made of it */
     bool interface;
     bool flat; /* part of a flat facet */
@@ -71,6 +74,11 @@ kiln_foot kiln_surface_foot(const struct kiln_surface *surface, kiln_vec3 p, kil
 /* The nearest begin feature that runs along `direction`, either way. */
 kiln_foot kiln_surface_curve_foot(const struct kiln_surface *surface, kiln_vec3 p,
                                   kiln_vec3 direction);
+
+/* Whether a point is as near to the begin surface as samples may be; *under is a begin face close
+ * by and becomes the one found, so that a row of points costs little. */
+bool kiln_surface_near(const struct kiln_surface *surface, kiln_vec3 p, kiln_vec3 normal,
+                       double limit, uint32_t *under);
 
 /* Within which the surface may change where its edges have that length. */
 double kiln_surface_band(const struct kiln_surface *surface, double edge);
