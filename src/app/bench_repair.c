@@ -1,6 +1,7 @@
-/* Dynamic repair is local: damaged parts of a good mesh are brought back to the goal, and what it
- * costs and changes goes with the damage, not with the mesh. Two regions, so that there is an
- * interface; damage of every kind, inside, at the surface and at the interface. */
+/* Dynamic repair is local (a row misses where a tet is left below the goal, or more than 12 have
+ * changed for each that was damaged): damaged parts of a good mesh are brought back to the goal,
+ * and what it costs and changes goes with the damage, not with the mesh. Two regions, so that there
+ * is an interface; damage of every kind, inside, at the surface and at the interface. */
 #include "app/bench.h"
 #include "app/bench_meshes.h"
 #include "base/clock.h"
@@ -112,7 +113,8 @@ void kiln_bench_repair(kiln_bench *bench)
                  "%zu tets, %zu bad, %.1f changed each, %.2f s + %.2f s begin, worst %.3f, left",
                  out.tets, out.damaged, (double)out.changed / (double)out.damaged, out.seconds,
                  out.begin_seconds, out.worst);
+        bool spread = out.changed > 12 * out.damaged;
         kiln_bench_report_checked(bench, name, (double)(out.damaged - out.left) / out.seconds,
-                                  "tets/s", 5000.0, 1, remark, (double)out.left, 0.0);
+                                  "tets/s", 5000.0, 1, remark, (double)out.left + spread, 0.0);
     }
 }

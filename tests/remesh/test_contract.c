@@ -419,6 +419,146 @@ static void attempt(pass *p, kiln_random *random, bool gain, outcome *tally)
     tally->met[kind] += proposal.has_place;
 }
 
+/* How many of a mesh's edges, faces and tets can be contracted, at a scale. */
+static void count_found(double scale, uint32_t found[KILN_OP_COUNT])
+{
+    pass p;
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_layered_box(context, 0.05, 3);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        mesh->u[v] = mesh->x[v] = kiln_v3_scale(mesh->u[v], scale);
+    begin(&p, context, mesh);
+    kiln_contraction_limits limits = kiln_contraction_improving();
+    memset(found, 0, KILN_OP_COUNT * sizeof *found);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        for (uint32_t a = 0; a < 4; a++)
+            for (uint32_t b = 0; b < 4; b++) {
+                kiln_arena_mark scratch = kiln_arena_set_mark(&p.r.workspace.arena);
+                kiln_proposal proposal;
+                uint32_t c = 0;
+                while (c == a || c == b)
+                    c++;
+                found[KILN_OP_TET_CONTRACTION] +=
+                    kiln_tet_contraction_propose(&p.r, &p.r.workspace, t, a, &limits, &proposal);
+                found[KILN_OP_EDGE_CONTRACTION] +=
+                    a != b && kiln_edge_contraction_propose(&p.r, &p.r.workspace, t, a, b, &limits,
+                                                            &proposal);
+                found[KILN_OP_FACE_CONTRACTION] +=
+                    a != b && kiln_face_contraction_propose(&p.r, &p.r.workspace, t, a, b, c,
+                                                            &limits, &proposal);
+                kiln_arena_release(&p.r.workspace.arena, scratch);
+            }
+    kiln_remesher_end(&p.r);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+
+START_TEST(every_scale)
+{
+    uint32_t here[KILN_OP_COUNT], there[KILN_OP_COUNT];
+    count_found(1.0, here);
+    for (int k = KILN_OP_EDGE_CONTRACTION; k <= KILN_OP_TET_CONTRACTION; k++)
+        ck_assert_uint_gt(here[k], 10);
+    for (int i = 0; i < 2; i++) {
+        count_found(i ? 0x1p-20 : 0x1p20, there);
+        for (int k = KILN_OP_EDGE_CONTRACTION; k <= KILN_OP_TET_CONTRACTION; k++)
+            ck_assert_uint_eq(here[k], there[k]);
+    }
+}
+END_TEST
+
+static double longest_at(const kiln_mesh *mesh, uint32_t vertex, const uint32_t *tets, size_t count)
+{
+    double longest = 0.0;
+    for (size_t i = 0; i < count; i++)
+        for (int k = 0; k < 4; k++) {
+            kiln_vec3 e = kiln_v3_sub(mesh->u[mesh->tet[tets[i]].v[k]], mesh->u[vertex]);
+            longest = fmax(longest, kiln_v3_norm(e));
+        }
+    return longest;
+}
+
+/* Size control: no edge beyond the limit, where there was none. */
+START_TEST(length_is_limited)
+{
+    pass p;
+    kiln_context *context = kiln_test_context(1);
+    begin(&p, context, kiln_test_random_mesh(context, 200, 6));
+    kiln_contraction_limits limits = {.worst = 0.01, .longest = 0.35};
+    int limited = 0, found = 0;
+    for (uint32_t t = 0; t < p.mesh->table[KILN_ON_TET].used; t++)
+        for (int e = 0; e < 6; e++) {
+            kiln_arena_mark scratch = kiln_arena_set_mark(&p.r.workspace.arena);
+            kiln_contraction_limits any = limits;
+            kiln_proposal proposal;
+            any.longest = INFINITY;
+            uint32_t a = kiln_edge_ends[e][0], b = kiln_edge_ends[e][1];
+            bool may =
+                kiln_edge_contraction_propose(&p.r, &p.r.workspace, t, a, b, &any, &proposal);
+            if (kiln_edge_contraction_propose(&p.r, &p.r.workspace, t, a, b, &limits, &proposal)) {
+                ck_assert(may);
+                found++;
+                double before = 0.0;
+                for (int k = 0; k < 2; k++) {
+                    uint32_t end = p.mesh->tet[t].v[k ? a : b];
+                    ck_assert_int_eq(kiln_star(p.mesh, end, &p.r.workspace.walker, NULL), KILN_OK);
+                    const kiln_u32_array *star = &p.r.workspace.walker.tets;
+                    before = fmax(before, longest_at(p.mesh, end, star->data, star->count));
+                }
+                uint32_t survivor = KILN_NONE;
+                if (!proposal.has_place)
+                    for (int k = 0; k < 2; k++) {
+                        uint32_t end = p.mesh->tet[t].v[k ? a : b];
+                        for (int i = 0; i < 4; i++)
+                            survivor = proposal.fresh[0].v[i] == end ? end : survivor;
+                    }
+                kiln_pass_mark mark = kiln_remesher_mark(&p.r);
+                ck_assert_int_eq(kiln_remesher_apply(&p.r, &proposal), KILN_ACCEPTED);
+                uint32_t merged = proposal.has_place ? p.r.vertex_made : survivor;
+                double after = longest_at(p.mesh, merged, p.r.changed.data, p.r.changed.count);
+                ck_assert_double_le(after, fmax(before, limits.longest));
+                kiln_remesher_undo(&p.r, &mark);
+            } else {
+                limited += may;
+            }
+            kiln_arena_release(&p.r.workspace.arena, scratch);
+        }
+    ck_assert_int_gt(found, 50);
+    ck_assert_int_gt(limited, 50);
+    end(&p);
+}
+END_TEST
+
+/* Without memory nothing is proposed, the workspace says so, and later it works again. */
+START_TEST(memory_runs_out)
+{
+    kiln_test_heap heap = {0};
+    kiln_context *context = kiln_test_context_on(&heap, 1);
+    pass p;
+    begin(&p, context, kiln_test_layered_box(context, 0.05, 3));
+    kiln_contraction_limits limits = kiln_contraction_improving();
+    uint32_t found[2] = {0, 0}, failed = 0;
+    for (int round = 0; round < 2; round++)
+        for (uint32_t t = 0; t < p.mesh->table[KILN_ON_TET].used; t++) {
+            kiln_workspace workspace;
+            kiln_workspace_init(&workspace, context);
+            /* From the next allocation on, or from the second. */
+            heap.fail_at = round == 0 ? heap.calls + 1 + t % 2 : 0;
+            kiln_proposal proposal;
+            found[round] += kiln_contraction_propose(&p.r, &workspace, t, &limits, &proposal);
+            failed += workspace.failed;
+            heap.fail_at = 0;
+            kiln_workspace_free(&workspace);
+        }
+    ck_assert_uint_gt(failed, 10);
+    ck_assert_uint_gt(found[1], 10);
+    ck_assert_uint_lt(found[0], found[1]);
+    kiln_test_audit(p.mesh);
+    end(&p);
+    ck_assert_int_eq(heap.live_bytes, 0);
+}
+END_TEST
+
 /* The first of the single contractions of a tet, in order. */
 static bool propose_first(pass *p, uint32_t t, const kiln_contraction_limits *limits,
                           kiln_proposal *out)
@@ -549,5 +689,8 @@ Suite *kiln_test_suite(void)
     tcase_add_test(more, cap_is_peeled);
     tcase_add_test(more, boxes_keep_their_shape);
     tcase_add_test(more, shared_stars_change_nothing);
+    tcase_add_test(more, every_scale);
+    tcase_add_test(more, length_is_limited);
+    tcase_add_test(more, memory_runs_out);
     return suite;
 }
