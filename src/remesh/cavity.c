@@ -138,8 +138,10 @@ static bool lies_in_facet(const growth *g, uint32_t tet, uint32_t f, const kiln_
     kiln_link link = mesh->tet[tet].n[f];
     if (g->facets == 0 || !kiln_link_is_surface(link) || mesh->info[tet].marks >> f & one_face)
         return false;
-    for (int i = 0; i < g->facets; i++)
-        if (mesh->face[link - KILN_LINK_SURFACE].tag == g->facet[i].tag &&
+    /* Faces with a twin are one side of a crack; the other side would have to change alike. */
+    const kiln_face *face = &mesh->face[link - KILN_LINK_SURFACE];
+    for (int i = 0; i < g->facets && face->twin == 0; i++)
+        if (face->tag == g->facet[i].tag &&
             in_plane(r, size, kiln_face_corner[f], g->facet[i].normal, g->limits->curved))
             return true;
     return false;
