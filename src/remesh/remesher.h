@@ -90,6 +90,10 @@ typedef struct kiln_remesh_options {
     kiln_space space; /* where quality counts */
     kiln_surface_mode surface;
     const struct kiln_sizing *sizing; /* NULL: no metric. Borrowed, of the mesh as it is now */
+    /* With a sizing field: tets are scored by their shape in the other space, not in the metric.
+     * For sizes by world length that is the metric F'F of each tet itself, and shows tets that the
+     * field, which is smooth over several, does not see collapse. */
+    bool scored_elsewhere;
     double edge_limit[2]; /* quality operators make no edge beyond these lengths in the metric
                              unless the old ones were; only with a sizing field */
 } kiln_remesh_options;

@@ -20,6 +20,11 @@ static const kiln_vec3 *place_in(const kiln_place *place, kiln_space space)
     return !place ? NULL : space == KILN_SPACE_WORLD ? &place->x : &place->u;
 }
 
+static kiln_space other_space(const kiln_remesher *remesher)
+{
+    return remesher->options.space == KILN_SPACE_WORLD ? KILN_SPACE_MATERIAL : KILN_SPACE_WORLD;
+}
+
 /* The tet in the mean metric of its corners. */
 static double score_in_metric(const kiln_remesher *remesher, const kiln_place *place,
                               const uint32_t v[4], const kiln_vec3 *const p[4])
@@ -39,12 +44,14 @@ static double score_in_metric(const kiln_remesher *remesher, const kiln_place *p
 double kiln_remesher_score(const kiln_remesher *remesher, const kiln_place *place,
                            const uint32_t v[4])
 {
-    const kiln_vec3 *points = kiln_remesher_points(remesher);
-    const kiln_vec3 *proposed = place_in(place, remesher->options.space);
+    bool elsewhere = remesher->options.sizing && remesher->options.scored_elsewhere;
+    kiln_space space = elsewhere ? other_space(remesher) : remesher->options.space;
+    const kiln_vec3 *points = kiln_mesh_positions(remesher->mesh, space);
+    const kiln_vec3 *proposed = place_in(place, space);
     const kiln_vec3 *p[4];
     for (int k = 0; k < 4; k++)
         p[k] = point_of(points, proposed, v[k]);
-    if (remesher->options.sizing)
+    if (remesher->options.sizing && !elsewhere)
         return score_in_metric(remesher, place, v, p);
     return kiln_tet_measure(remesher->options.measure, p[0], p[1], p[2], p[3]);
 }
@@ -66,8 +73,7 @@ bool kiln_remesher_valid_elsewhere(const kiln_remesher *remesher, const kiln_pla
 {
     if (remesher->one_space)
         return true;
-    kiln_space other =
-        remesher->options.space == KILN_SPACE_WORLD ? KILN_SPACE_MATERIAL : KILN_SPACE_WORLD;
+    kiln_space other = other_space(remesher);
     const kiln_vec3 *points = kiln_mesh_positions(remesher->mesh, other);
     const kiln_vec3 *proposed = place_in(place, other);
     return kiln_orient3d_sign(*point_of(points, proposed, v[0]), *point_of(points, proposed, v[1]),
