@@ -8,9 +8,10 @@
  * worse than the second figure: two vertices that close leave no room for good tets, and what they
  * leave behind is soon better. Measured on random points, balls, bars and animals. */
 static const double SHORT_EDGE = 0.67, THINNED_WORST = 0.46;
-/* A round of insertions that lifts the worst tet by less has stalled. */
-static const double GAIN_OF_ROUND = 0.01;
-enum { PATIENCE = 2 };
+/* A round of insertions that lifts the worst tet by less has stalled; so many may do so in a row,
+ * and fewer where the mesh is good already. */
+static const double GAIN_OF_ROUND = 0.01, GOOD_ALREADY = 0.65;
+enum { PATIENCE = 4, PATIENCE_IF_GOOD = 1 };
 
 /* Means of min(q, c) for several c tell whether the worst tets improve, the lower c the worse. */
 enum { MEANS = 7 };
@@ -137,6 +138,11 @@ static void thin(schedule *s)
     settle(s, INFINITY);
 }
 
+static uint32_t patience(const standing *now)
+{
+    return now->worst < GOOD_ALREADY ? PATIENCE : PATIENCE_IF_GOOD;
+}
+
 kiln_status kiln_improve_mesh(kiln_remesher *remesher, const kiln_improve_options *options,
                               kiln_improve_report *report, kiln_error *error)
 {
@@ -146,7 +152,7 @@ kiln_status kiln_improve_mesh(kiln_remesher *remesher, const kiln_improve_option
     thin(&s);
     standing before = stand(remesher);
     uint32_t stalled = 0;
-    while (stalled < PATIENCE && before.worst < options->goal && go_on(&s, "insert")) {
+    while (stalled < patience(&before) && before.worst < options->goal && go_on(&s, "insert")) {
         double target = fmin(before.worst + (stalled ? 0.2 : 0.1), fmax(0.7, before.worst + 0.017));
         s.round++;
         contract_all(&s, target);
