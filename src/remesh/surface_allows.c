@@ -225,14 +225,14 @@ static size_t points_of(const struct kiln_surface *surface, uint32_t item,
     const kiln_sheet_triangle *t = &surface->triangles.data[item];
     kiln_vec3 middle = kiln_v3_scale(kiln_v3_add(kiln_v3_add(t->p[0], t->p[1]), t->p[2]), 1 / 3.0);
     size_t count = 0;
-    int parts = surface->smooth ? 0 : parts_of(t) - 2;
+    const int parts = surface->smooth ? 0 : 4;
     for (uint32_t k = 0; k < 3; k++) {
         uint32_t next = (k + 1) % 3;
         for (int i = 1; i < parts && (t->v[k] < t->v[next] || t->features >> k & 1); i++)
             point[count++] = kiln_v3_lerp(t->p[k], t->p[next], i / (double)parts);
         if (surface->corner.data[surface->start.data[t->v[k]]] == 3 * item + k)
             point[count++] = t->p[k];
-        if (t->bent && !surface->smooth)
+        if (!surface->smooth)
             point[count++] = kiln_v3_lerp(middle, t->p[k], 0.5);
     }
     if (!surface->smooth)
@@ -246,7 +246,7 @@ static bool visit_begin(void *user, uint32_t item)
     cover *search = user;
     const change *c = search->c;
     const kiln_sheet_triangle *t = &c->surface->triangles.data[item];
-    double allowed2 = t->allowed * t->allowed;
+    double allowed2 = t->near * t->near; /* the point may be on a smaller face as well */
     kiln_vec3 point[POINTS_ROOM];
     size_t count = points_of(c->surface, item, point);
     for (size_t k = 0; k < count && !search->lost; k++) {

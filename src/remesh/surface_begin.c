@@ -11,8 +11,8 @@ static const double SAME_DIRECTION = 1e-9, LAST_PLACES = 16 * 2.220446049250313e
 static const double BAND_OF_SIZE = 1e-3, BAND_OF_EDGE = 0.05;
 static const double LIFT_OF_BAND =
     0.8; /* for the smooth surface; the rest is for the facets on it */
-static const double BENT_PART = 0.7, SMOOTH_PART = 0.9; /* of the band, for samples */
-static const double BENT_COSINE = 0.98480775301220806;   /* 10 degrees */
+static const double BENT_PART = 0.65, SMOOTH_PART = 0.88; /* of the band, for samples */
+static const double BENT_COSINE = 0.98480775301220806;    /* 10 degrees */
 /* A begin face is over a point only if its normal is within 84 degrees of the asked one. */
 static const double SAME_SIDE = 0.1;
 

@@ -221,7 +221,7 @@ START_TEST(a_tip_may_not_be_cut_off)
             }
             count++;
         }
-    const double inward[3] = {0.0, 0.02, 0.1};
+    const double inward[3] = {0.0, 0.01, 0.1};
     for (int i = 0; i < 3; i++) {
         kiln_place place = {.side = remesher.side.data[v]};
         place.u = place.x = kiln_v3_scale(mesh->u[v], 1 - inward[i]);
