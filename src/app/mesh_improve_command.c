@@ -324,6 +324,8 @@ static kiln_status improve_and_write(kiln_context *context, const kiln_arguments
                                        .after = &w->after,
                                        .seconds = kiln_wall_seconds(),
                                        .cpu = kiln_processor_seconds()};
+    /* Mending the input may have cost quality; the result is not to be worse than the input. */
+    how->improve.goal = fmax(how->improve.goal, fmin(w->before.q_min, 1.0));
     KILN_TRY(improve(w->mesh, how, &w->report, &w->adapted, error));
     comparison.seconds = kiln_wall_seconds() - comparison.seconds;
     comparison.cpu = kiln_processor_seconds() - comparison.cpu;
