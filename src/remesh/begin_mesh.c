@@ -17,6 +17,10 @@ enum {
 };
 
 #define LARGEST_WEIGHT 2.0 /* of a place outside that is fit for extrapolation */
+enum { TAMING = 24 };      /* tets looked at for one that is */
+#define FAR_HINT     2.0   /* lengths of the tet of a hint */
+#define FAR_OUTSIDE  0.5   /* lengths of the tet where the walk ended */
+#define NEAR_SURFACE 0.125 /* likewise: no other face is nearer but in a notch */
 
 /* Six times the volumes of the tets with the point in place of each corner; positive towards the
  * inside in a positive tet. `bound` limits their error. */
@@ -141,6 +145,24 @@ static double distance2_to(const kiln_begin_view *view, uint32_t tet, kiln_vec3 
     return closest.distance2;
 }
 
+static kiln_box box_of(const kiln_vec3 corner[4])
+{
+    kiln_box box = {corner[0], corner[0]};
+    for (int i = 1; i < 4; i++)
+        box = kiln_box_grow(box, corner[i]);
+    return box;
+}
+
+/* True when the point is farther from the tet than `lengths` of it. */
+static bool is_far(const kiln_begin_view *view, uint32_t tet, kiln_vec3 point, double lengths)
+{
+    kiln_vec3 corner[4];
+    kiln_begin_corners(view, kiln_begin_tet(view, tet), corner);
+    kiln_box box = box_of(corner);
+    double length2 = kiln_v3_norm2(kiln_v3_sub(box.high, box.low));
+    return kiln_closest_on_tet(point, corner).distance2 > lengths * lengths * length2;
+}
+
 /* Grows a set of tets from `start`, always at the one nearest to the point. */
 static uint32_t find_closest(const kiln_begin_view *view, kiln_vec3 point, uint32_t start,
                              uint32_t *visits)
@@ -150,8 +172,9 @@ static uint32_t find_closest(const kiln_begin_view *view, kiln_vec3 point, uint3
     int count = 1, best = 0, idle = 0;
     found[0] = (candidate){distance2_to(view, start, point, &feature), start, false};
     const kiln_tet *tet = kiln_begin_tet(view, start);
-    for (unsigned i = 0; i < 4; i++) /* straight below a surface face */
-        if (feature == (15u & ~(1u << i)) && kiln_link_is_surface(tet->n[i]))
+    for (unsigned i = 0; i < 4; i++) /* just below a surface face */
+        if (feature == (15u & ~(1u << i)) && kiln_link_is_surface(tet->n[i]) &&
+            !is_far(view, start, point, NEAR_SURFACE))
             return start;
     while (found[best].distance2 > 0.0 && idle < PATIENCE) {
         int next = -1;
@@ -186,32 +209,19 @@ static uint32_t find_closest(const kiln_begin_view *view, kiln_vec3 point, uint3
     return found[best].tet;
 }
 
-static kiln_box box_of(const kiln_vec3 corner[4])
-{
-    kiln_box box = {corner[0], corner[0]};
-    for (int i = 1; i < 4; i++)
-        box = kiln_box_grow(box, corner[i]);
-    return box;
-}
-
 static double box_distance2(kiln_box box, kiln_vec3 p)
 {
     kiln_vec3 nearest = kiln_v3_max(box.low, kiln_v3_min(box.high, p));
     return kiln_v3_norm2(kiln_v3_sub(p, nearest));
 }
 
-/* All tets of the part of `best`, for a point that is farther from it than it is long: the walk may
- * have ended at another limb of the body. */
+/* The nearest of all tets of the part of `best`. */
 static uint32_t scan_part(const kiln_begin_view *view, kiln_vec3 point, uint32_t best,
                           uint32_t *visits)
 {
     unsigned feature;
     double nearest = distance2_to(view, best, point, &feature);
     kiln_vec3 corner[4];
-    kiln_begin_corners(view, kiln_begin_tet(view, best), corner);
-    kiln_box box = box_of(corner);
-    if (nearest <= kiln_v3_norm2(kiln_v3_sub(box.high, box.low)))
-        return best;
     uint32_t part = kiln_begin_info(view, best)->part;
     for (uint32_t t = 0; t < view->tet.rows && nearest > 0.0; t++) {
         const kiln_tet *tet = kiln_begin_tet(view, t);
@@ -230,11 +240,15 @@ static uint32_t scan_part(const kiln_begin_view *view, kiln_vec3 point, uint32_t
     return best;
 }
 
-static void settle_outside(const kiln_begin_view *view, kiln_vec3 point, uint32_t tet,
-                           kiln_begin_place *place)
+/* From a hint nearby the walk ends where the point left the mesh. From a far one it may have ended
+ * at another limb of the body, which only a look at all tets tells. */
+static void settle_outside(const kiln_begin_view *view, kiln_vec3 point, uint32_t start,
+                           uint32_t tet, kiln_begin_place *place)
 {
     tet = find_closest(view, point, tet, &place->visits);
-    tet = scan_part(view, point, tet, &place->visits);
+    if (is_far(view, tet, point, FAR_OUTSIDE) ||
+        (is_far(view, start, point, FAR_HINT) && is_far(view, tet, point, 0x1p-20)))
+        tet = scan_part(view, point, tet, &place->visits);
     kiln_vec3 corner[4];
     kiln_begin_corners(view, kiln_begin_tet(view, tet), corner);
     volumes v = measure(corner, point);
@@ -254,7 +268,7 @@ static uint32_t find_start(const kiln_begin_view *view, uint32_t start)
 }
 
 /* The corner whose opposite face the point is farthest beyond, or least inside of, and its volume;
- * no branches, since they could not be predicted, and no indexed loads. */
+ * by a table, since branches could not be predicted. */
 KILN_INLINE unsigned least(const volumes *v, double *volume)
 {
     static const uint8_t corner[8] = {0, 0, 1, 1, 2, 3, 2, 3};
@@ -270,6 +284,7 @@ void kiln_begin_locate_in(const kiln_begin_view *view, kiln_vec3 point, uint32_t
     *place = (kiln_begin_place){.tet = KILN_NONE};
     if (tet == KILN_NONE)
         return;
+    start = tet;
     for (uint32_t step = 0; step < WALK_LIMIT + view->tet.rows; step++) {
         const kiln_tet *record = kiln_begin_tet(view, tet);
         kiln_vec3 corner[4];
@@ -298,7 +313,7 @@ void kiln_begin_locate_in(const kiln_begin_view *view, kiln_vec3 point, uint32_t
             break;
         tet = record->n[leave] / 4;
     }
-    settle_outside(view, point, tet, place);
+    settle_outside(view, point, start, tet, place);
 }
 
 void kiln_begin_locate(const kiln_mesh *mesh, kiln_space space, kiln_vec3 point, uint32_t start,
@@ -308,13 +323,53 @@ void kiln_begin_locate(const kiln_mesh *mesh, kiln_space space, kiln_vec3 point,
     kiln_begin_locate_in(&view, point, start, place);
 }
 
+static double largest_weight(const kiln_begin_place *place)
+{
+    double largest = 0.0;
+    for (int k = 0; k < 4; k++)
+        largest = larger(largest, fabs(place->weight[k]));
+    return largest;
+}
+
+/* The tets round `start` that share a face with one another, nearest first, up to TAMING. */
+static int tets_around(const kiln_begin_view *view, uint32_t start, uint32_t found[TAMING])
+{
+    int count = 1;
+    found[0] = start;
+    for (int next = 0; next < count; next++) {
+        const kiln_tet *tet = kiln_begin_tet(view, found[next]);
+        for (int f = 0; f < 4 && count < TAMING; f++) {
+            uint32_t other = kiln_link_is_surface(tet->n[f]) ? start : tet->n[f] / 4;
+            int k = 0;
+            while (k < count && found[k] != other)
+                k++;
+            if (k == count)
+                found[count++] = other;
+        }
+    }
+    return count;
+}
+
 void kiln_begin_tame(const kiln_begin_view *view, kiln_vec3 point, kiln_begin_place *place)
 {
-    bool wild = false;
-    for (int k = 0; k < 4; k++)
-        wild |= fabs(place->weight[k]) > LARGEST_WEIGHT;
-    if (!wild)
+    if (KILN_LIKELY(largest_weight(place) <= LARGEST_WEIGHT))
         return;
+    uint32_t around[TAMING];
+    int count = tets_around(view, place->tet, around);
+    kiln_begin_place best = *place;
+    for (int i = 1; i < count; i++) {
+        kiln_begin_place trial = *place;
+        kiln_vec3 corner[4];
+        kiln_begin_corners(view, kiln_begin_tet(view, around[i]), corner);
+        volumes v = measure(corner, point);
+        set_place(&trial, around[i], false, corner, point, &v);
+        if (v.bound <= 0x1p-24 * fabs(v.sum) && largest_weight(&trial) < largest_weight(&best))
+            best = trial;
+    }
+    if (largest_weight(&best) <= LARGEST_WEIGHT) {
+        *place = best;
+        return;
+    }
     kiln_vec3 corner[4];
     kiln_begin_corners(view, kiln_begin_tet(view, place->tet), corner);
     kiln_closest_point closest = kiln_closest_on_tet(point, corner);

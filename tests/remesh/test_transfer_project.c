@@ -96,6 +96,7 @@ START_TEST(projection_beats_interpolation_and_keeps_the_integral)
     kiln_context *context = kiln_test_context(1);
     kiln_mesh *mesh = box_with_waves(context);
     kiln_random random = kiln_random_start(21, 1);
+    int tried = 0;
     for (int pass = 0; pass < (int)kiln_test_rounds(4, 40); pass++) {
         set_waves(mesh);
         size_t old_count, fit_count, at_count;
@@ -104,7 +105,6 @@ START_TEST(projection_beats_interpolation_and_keeps_the_integral)
         rig_changes(mesh, &random, pass ? 12 : 100, 0.05);
         kiln_transfer_report report;
         rig_transfer(mesh, NULL, &report);
-        ck_assert_uint_gt(report.project_iterations, 3);
         ck_assert_uint_lt(report.project_iterations, 50);
         kiln_transfer_report_free(context, &report);
         kiln_archive_end(mesh);
@@ -112,12 +112,13 @@ START_TEST(projection_beats_interpolation_and_keeps_the_integral)
         old_tet *at = remember(mesh, "at", 0, &at_count);
         double by_fit = residual(old, old_count, fit, fit_count);
         double by_interpolation = residual(old, old_count, at, at_count);
-        ck_assert_double_gt(by_interpolation, 1e-9);
-        ck_assert_msg(by_fit < by_interpolation, "%g, by interpolation %g", by_fit,
+        bool nested = by_interpolation < 1e-9; /* splits alone: nothing to gain */
+        tried += !nested;
+        ck_assert_msg(nested || by_fit < by_interpolation, "%g, by interpolation %g", by_fit,
                       by_interpolation);
         double before = integral(old, old_count);
         ck_assert_double_eq_tol(integral(fit, fit_count), before, 1e-12 * fabs(before));
-        ck_assert_double_gt(fabs(integral(at, at_count) - before), 1e-8);
+        ck_assert(nested || fabs(integral(at, at_count) - before) > 1e-8);
         for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
             if (kiln_vertex_live(mesh, v))
                 ck_assert_double_eq_tol(rig_row(mesh, KILN_ON_VERTEX, "fit", v)[1],
@@ -126,6 +127,7 @@ START_TEST(projection_beats_interpolation_and_keeps_the_integral)
         free(fit);
         free(at);
     }
+    ck_assert_int_gt(tried, 2);
     kiln_mesh_destroy(mesh);
     kiln_context_destroy(context);
 }
