@@ -21,11 +21,9 @@ double kiln_surface_term(const kiln_remesher *remesher, const kiln_vertex_side *
                          kiln_vec3 *gradient);
 
 /* p put back on what the vertex lives on: exactly for planes and lines, onto the smooth surface or
- * curve of the begin for curved ones; a fixed vertex is where it was. */
-kiln_vec3 kiln_surface_settle(const kiln_remesher *remesher, const kiln_vertex_side *side,
-                              kiln_vec3 p);
-/* The same, and the side becomes that of the new place (axis, quadric, begin). To be used for every
- * place to which a vertex of a curved surface or feature is moved. */
+ * curve of the begin for curved ones; a fixed vertex is where it was. The side becomes that of the
+ * new place (axis, quadric, begin). To be used for every place a vertex of the surface is moved to.
+ */
 kiln_vec3 kiln_surface_rebase(const kiln_remesher *remesher, kiln_vertex_side *side, kiln_vec3 p);
 
 /* The place of a vertex made at `weight` of the vertices `corner` of a surface (or interface) face

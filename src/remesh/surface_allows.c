@@ -181,10 +181,25 @@ static bool near_begin(const change *c, size_t index, uint32_t item)
     return true;
 }
 
+/* The new vertex itself, which is no sample: all of the band is for it. The mean of its faces is no
+ * side to look from at a tip. */
+static bool place_in_band(const change *c)
+{
+    kiln_vec3 p = point_in(c->remesher, c->remesher->options.space, c->place, KILN_PROPOSED);
+    for (size_t j = 0; j < c->fresh_count; j++) {
+        kiln_foot foot = kiln_surface_foot(c->surface, p, c->fresh[j].normal, INFINITY);
+        if (foot.item != KILN_BVH_NONE && foot.distance <= foot.band)
+            return true;
+    }
+    return false;
+}
+
 /* Within the band; normals within 30 degrees of the begin surface, or no worse than they were. */
 static bool stays_near(const change *c)
 {
     double least = 1.0, before = 1.0;
+    if (c->place && !place_in_band(c))
+        return false;
     for (size_t j = 0; j < c->fresh_count; j++) {
         kiln_foot foot = foot_of(c, &c->fresh[j]);
         if (foot.item == KILN_BVH_NONE ||

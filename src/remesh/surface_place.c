@@ -86,13 +86,6 @@ kiln_vec3 kiln_surface_rebase(const kiln_remesher *remesher, kiln_vertex_side *s
     return foot.point;
 }
 
-kiln_vec3 kiln_surface_settle(const kiln_remesher *remesher, const kiln_vertex_side *side,
-                              kiln_vec3 p)
-{
-    kiln_vertex_side there = *side;
-    return kiln_surface_rebase(remesher, &there, p);
-}
-
 /* The unit normal of the sheet face of a tet, oriented like those of the begin. */
 static kiln_vec3 sheet_normal(const kiln_remesher *remesher, uint32_t tet, uint32_t face)
 {

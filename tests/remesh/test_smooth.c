@@ -392,6 +392,36 @@ START_TEST(stops_at_the_target)
 }
 END_TEST
 
+/* Without memory nothing is proposed, and the workspace says why. */
+START_TEST(out_of_memory_is_reported)
+{
+    for (uint64_t fail = 1;; fail++) {
+        kiln_test_heap heap = {0};
+        kiln_context *context = kiln_test_context_on(&heap, 1);
+        kiln_mesh *mesh = kiln_test_mesh(context, "box", "n=3");
+        kiln_test_jitter(mesh, 0.1, 5);
+        kiln_remesher remesher = begin(mesh, KILN_MEASURE_QUALITY, KILN_SURFACE_KEEP);
+        uint64_t hash = kiln_mesh_hash(mesh);
+        heap.fail_at = heap.calls + fail;
+        uint32_t found = 0;
+        for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+            kiln_smoothing s;
+            found += kiln_smoothing_propose(&remesher, &remesher.workspace, v, INFINITY, &s);
+        }
+        bool failed = remesher.workspace.failed;
+        ck_assert_uint_eq(kiln_mesh_hash(mesh), hash);
+        ck_assert(failed || found > 0);
+        kiln_remesher_end(&remesher);
+        kiln_mesh_destroy(mesh);
+        kiln_context_destroy(context);
+        ck_assert_int_eq(heap.live_bytes, 0);
+        if (!failed)
+            break;
+        ck_assert_uint_lt(fail, 20);
+    }
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("smooth");
@@ -405,5 +435,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tests, passes_improve_shaken_meshes);
     tcase_add_test(tests, both_spaces_stay_valid);
     tcase_add_test(tests, stops_at_the_target);
+    tcase_add_test(tests, out_of_memory_is_reported);
     return suite;
 }
