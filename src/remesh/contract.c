@@ -177,16 +177,19 @@ static bool try_going(trial *t, int e, kiln_proposal *out)
 {
     const kiln_contraction *c = t->c;
     kiln_near_star *star = t->star[e];
-    kiln_place place = kiln_contraction_place_of(c->remesher, t->end[1 - e]);
+    const uint32_t other = t->end[1 - e];
     double threshold = kiln_contraction_threshold(c, star->worst);
-    if (!kiln_near_star_above(c, star, &t->end[1 - e], 1, &place, threshold) ||
-        !term_allows(t, e, &place))
+    if (!kiln_near_star_may(c, star, &other, 1, kiln_remesher_points(c->remesher)[other],
+                            threshold))
+        return false;
+    kiln_place place = kiln_contraction_place_of(c->remesher, other);
+    if (!kiln_near_star_above(c, star, &other, 1, &place, threshold) || !term_allows(t, e, &place))
         return false;
     kiln_draft draft;
     if (!kiln_draft_start(c, &draft, KILN_OP_EDGE_CONTRACTION, star->count + t->ring_count,
                           star->count))
         return false;
-    draft.survivor = t->end[1 - e];
+    draft.survivor = other;
     draft.gone[draft.gone_count++] = t->end[e];
     draft.proposal.place = place;
     for (uint32_t i = 0; i < t->ring_count; i++)
@@ -219,28 +222,35 @@ static bool try_going(trial *t, int e, kiln_proposal *out)
     return true;
 }
 
+static double meeting_threshold(const trial *t)
+{
+    double a = t->star[0]->worst, b = t->star[1]->worst;
+    double threshold = kiln_contraction_threshold(t->c, a < b ? a : b);
+    return t->best > threshold ? t->best : threshold;
+}
+
 /* Both ends go to a new place. */
 static bool try_meeting(trial *t, const kiln_place *place, kiln_proposal *out)
 {
     const kiln_contraction *c = t->c;
-    double before = t->star[0]->worst < t->star[1]->worst ? t->star[0]->worst : t->star[1]->worst;
-    double threshold = kiln_contraction_threshold(c, before);
-    threshold = t->best > threshold ? t->best : threshold;
+    double threshold = meeting_threshold(t);
+    kiln_vec3 p = c->remesher->options.space == KILN_SPACE_WORLD ? place->x : place->u;
     for (int e = 0; e < 2; e++)
-        if (!kiln_near_star_above(c, t->star[e], &t->end[1 - e], 1, place, threshold) ||
+        if (!kiln_near_star_may(c, t->star[e], &t->end[1 - e], 1, p, threshold) ||
+            !kiln_near_star_above(c, t->star[e], &t->end[1 - e], 1, place, threshold) ||
             !term_allows(t, e, place))
             return false;
     kiln_draft draft;
     size_t room = (size_t)t->star[0]->count + t->star[1]->count;
     if (!kiln_draft_start(c, &draft, KILN_OP_EDGE_CONTRACTION, room, room))
         return false;
-    kiln_proposal *p = &draft.proposal;
-    p->place = *place;
-    p->parents = 2;
+    kiln_proposal *proposal = &draft.proposal;
+    proposal->place = *place;
+    proposal->parents = 2;
     for (int e = 0; e < 2; e++) {
         draft.gone[draft.gone_count++] = t->end[e];
-        p->parent[e] = t->end[e];
-        p->weight[e] = 0.5;
+        proposal->parent[e] = t->end[e];
+        proposal->weight[e] = 0.5;
         for (uint32_t i = 0; i < t->star[e]->count; i++)
             if (!in_ring(t, t->star[e]->tets[i]))
                 kiln_draft_move(c, &draft, t->star[e]->tets[i], t->end[e]);
@@ -267,6 +277,10 @@ static bool try_between(trial *t, kiln_proposal *out)
     }
     if (!have_star(t, 0) || !have_star(t, 1))
         return false;
+    double threshold = meeting_threshold(t);
+    for (int e = 0; e < 2; e++)
+        if (!kiln_near_star_may(t->c, t->star[e], &t->end[1 - e], 1, middle_of(t), threshold))
+            return false;
     place = kiln_contraction_place_inside(remesher, middle_of(t), t->end[0]);
     return try_meeting(t, &place, out);
 }
@@ -313,30 +327,56 @@ bool kiln_edge_contraction_propose(const kiln_remesher *remesher, kiln_workspace
     return kiln_contract_edge(&c, tet, corner_a, corner_b, out);
 }
 
-/* Any contraction of the tet, with the stars of its corners walked once. */
+/* The corner of a face nearest to the opposite edge: the one opposite the longest. */
+static uint32_t nearest_to_edge(const kiln_vec3 *const p[4], uint32_t face)
+{
+    uint32_t best = 0;
+    double longest = 0.0;
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint8_t *corner = kiln_face_corner[face];
+        double length2 =
+            kiln_v3_norm2(kiln_v3_sub(*p[corner[(i + 1) % 3]], *p[corner[(i + 2) % 3]]));
+        best = length2 > longest ? i : best;
+        longest = length2 > longest ? length2 : longest;
+    }
+    return best;
+}
+
+/* The corner nearest to the opposite face: the one opposite the largest. */
+static uint32_t nearest_to_face(const kiln_vec3 *const p[4])
+{
+    uint32_t best = 0;
+    double largest = 0.0;
+    for (uint32_t f = 0; f < 4; f++) {
+        const uint8_t *corner = kiln_face_corner[f];
+        kiln_vec3 ab = kiln_v3_sub(*p[corner[1]], *p[corner[0]]);
+        double area2 = kiln_v3_norm2(kiln_v3_cross(ab, kiln_v3_sub(*p[corner[2]], *p[corner[0]])));
+        best = area2 > largest ? f : best;
+        largest = area2 > largest ? area2 : largest;
+    }
+    return best;
+}
+
 static bool contract_any(const kiln_contraction *c, uint32_t tet, kiln_proposal *out)
 {
     uint64_t *attempts = c->workspace->attempts;
+    const kiln_vec3 *points = kiln_remesher_points(c->remesher), *p[4];
+    for (int k = 0; k < 4; k++)
+        p[k] = &points[c->remesher->mesh->tet[tet].v[k]];
     for (int e = 0; e < 6; e++) {
         attempts[KILN_OP_EDGE_CONTRACTION]++;
         if (kiln_contract_edge(c, tet, kiln_edge_ends[e][0], kiln_edge_ends[e][1], out))
             return true;
     }
-    for (int e = 0; e < 6; e++)
-        for (uint32_t k = 0; k < 4; k++) {
-            uint32_t a = kiln_edge_ends[e][0], b = kiln_edge_ends[e][1];
-            if (k == a || k == b)
-                continue;
-            attempts[KILN_OP_FACE_CONTRACTION]++;
-            if (kiln_contract_face(c, tet, a, b, k, out))
-                return true;
-        }
-    for (uint32_t d = 0; d < 4; d++) {
-        attempts[KILN_OP_TET_CONTRACTION]++;
-        if (kiln_contract_tet(c, tet, d, out))
+    for (uint32_t f = 0; f < 4; f++) {
+        const uint8_t *corner = kiln_face_corner[f];
+        uint32_t i = nearest_to_edge(p, f);
+        attempts[KILN_OP_FACE_CONTRACTION]++;
+        if (kiln_contract_face(c, tet, corner[(i + 1) % 3], corner[(i + 2) % 3], corner[i], out))
             return true;
     }
-    return false;
+    attempts[KILN_OP_TET_CONTRACTION]++;
+    return kiln_contract_tet(c, tet, nearest_to_face(p), out);
 }
 
 bool kiln_contraction_propose(const kiln_remesher *remesher, kiln_workspace *workspace,

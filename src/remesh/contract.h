@@ -33,8 +33,9 @@ bool kiln_tet_contraction_propose(const kiln_remesher *remesher, kiln_workspace 
                                   uint32_t tet, uint32_t corner_d,
                                   const kiln_contraction_limits *limits, kiln_proposal *out);
 
-/* The first that is found: an edge of the tet, else a corner onto an edge, else onto a face. Walks
- * the stars of the corners once for all, and counts attempts in the workspace. */
+/* The first that is found: an edge of the tet, else the corner of a face that is nearest to the
+ * opposite edge, else the corner nearest to the opposite face. Walks the stars of the corners once
+ * for all, and counts attempts in the workspace. */
 bool kiln_contraction_propose(const kiln_remesher *remesher, kiln_workspace *workspace,
                               uint32_t tet, const kiln_contraction_limits *limits,
                               kiln_proposal *out);

@@ -136,15 +136,16 @@ kiln_near_star *kiln_near_star_of(const kiln_contraction *c, uint32_t vertex, ui
     return room;
 }
 
-static bool recorded_above(const kiln_contraction *c, kiln_near_star *star, const uint32_t *apart,
-                           int aparts, kiln_vec3 p, double threshold)
+/* Whether those of the first tets of a prepared star that do not vanish score above a threshold. */
+static bool first_above(const kiln_contraction *c, const kiln_near_star *star, size_t tets,
+                        const uint32_t *apart, int aparts, kiln_vec3 x, double threshold)
 {
-    const double rounding = 1e-10;
     const kiln_mesh *mesh = c->remesher->mesh;
     uint32_t below[KILN_LONGEST_RING];
-    kiln_vec3 x = kiln_v3_scale(kiln_v3_sub(p, star->frame.origin), 1.0 / star->frame.unit);
-    kiln_star_values(&star->record, x);
-    size_t count = kiln_star_below(&star->record, threshold - rounding, below, KILN_LONGEST_RING);
+    kiln_star_record record = star->record;
+    record.tets = record.functions = tets;
+    kiln_star_values(&record, x);
+    size_t count = kiln_star_below(&record, threshold, below, KILN_LONGEST_RING);
     if (count > KILN_LONGEST_RING)
         return false; /* more than can vanish */
     for (size_t i = 0; i < count; i++)
@@ -153,13 +154,24 @@ static bool recorded_above(const kiln_contraction *c, kiln_near_star *star, cons
     return true;
 }
 
-bool kiln_near_star_above(const kiln_contraction *c, kiln_near_star *star, const uint32_t *apart,
-                          int aparts, const kiln_place *place, double threshold)
+bool kiln_near_star_may(const kiln_contraction *c, const kiln_near_star *star,
+                        const uint32_t *apart, int aparts, kiln_vec3 p, double threshold)
+{
+    if (!star->recorded)
+        return true;
+    kiln_vec3 x = kiln_v3_scale(kiln_v3_sub(p, star->frame.origin), 1.0 / star->frame.unit);
+    threshold -= 1e-10; /* rounding */
+    return (star->count <= KILN_STAR_LANES ||
+            first_above(c, star, KILN_STAR_LANES, apart, aparts, x, threshold)) &&
+           first_above(c, star, star->count, apart, aparts, x, threshold);
+}
+
+bool kiln_near_star_above(const kiln_contraction *c, const kiln_near_star *star,
+                          const uint32_t *apart, int aparts, const kiln_place *place,
+                          double threshold)
 {
     if (star->recorded)
-        return recorded_above(c, star, apart, aparts,
-                              c->remesher->options.space == KILN_SPACE_WORLD ? place->x : place->u,
-                              threshold);
+        return true;
     for (uint32_t i = 0; i < star->count; i++) {
         const kiln_tet *tet = &c->remesher->mesh->tet[star->tets[i]];
         uint32_t moved[4];

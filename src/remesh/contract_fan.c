@@ -112,12 +112,19 @@ static void draw(const squeeze *s, kiln_draft *draft)
     draft->proposal.vertex_flags |= KILN_VERTEX_FEATURE;
 }
 
+static double threshold_of(const squeeze *s)
+{
+    double threshold = kiln_contraction_threshold(s->c, s->before);
+    return s->best > threshold ? s->best : threshold;
+}
+
 /* The merged vertex at the place, which lies `toward` m from the corner. */
 static bool try_place(squeeze *s, const kiln_place *place, double toward, kiln_proposal *out)
 {
-    double threshold = kiln_contraction_threshold(s->c, s->before);
-    threshold = s->best > threshold ? s->best : threshold;
-    if (!kiln_near_star_above(s->c, s->star, s->side, s->sides, place, threshold) ||
+    double threshold = threshold_of(s);
+    kiln_vec3 at = s->c->remesher->options.space == KILN_SPACE_WORLD ? place->x : place->u;
+    if (!kiln_near_star_may(s->c, s->star, s->side, s->sides, at, threshold) ||
+        !kiln_near_star_above(s->c, s->star, s->side, s->sides, place, threshold) ||
         !base_above(s, place, threshold))
         return false;
     kiln_draft draft;
@@ -152,6 +159,8 @@ static bool try_inside(squeeze *s, kiln_proposal *out)
     bool found = false;
     for (double toward = 1.0; toward > 0.4; toward -= 0.5) {
         kiln_vec3 p = kiln_v3_lerp(corner, foot, toward);
+        if (!kiln_near_star_may(s->c, s->star, s->side, s->sides, p, threshold_of(s)))
+            continue;
         kiln_place place = kiln_contraction_place_inside(remesher, p, s->corner);
         found |= try_place(s, &place, toward, out);
     }

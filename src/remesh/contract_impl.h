@@ -48,9 +48,13 @@ KILN_INLINE bool kiln_tet_has_all(const kiln_tet *tet, const uint32_t *vertex, i
 }
 
 /* Whether the star's tets but those that have all of `apart` score above a threshold with their
- * vertex at the place; to rounding, for whatever passes is scored again. */
-bool kiln_near_star_above(const kiln_contraction *c, kiln_near_star *star, const uint32_t *apart,
-                          int aparts, const kiln_place *place, double threshold);
+ * vertex at a place. The first asks prepared stars only, to rounding, and lets others pass; it
+ * needs nothing but the position p in the scored space. The second asks those. */
+bool kiln_near_star_may(const kiln_contraction *c, const kiln_near_star *star,
+                        const uint32_t *apart, int aparts, kiln_vec3 p, double threshold);
+bool kiln_near_star_above(const kiln_contraction *c, const kiln_near_star *star,
+                          const uint32_t *apart, int aparts, const kiln_place *place,
+                          double threshold);
 
 /* Single contractions, as in contract.h. */
 bool kiln_contract_edge(const kiln_contraction *c, uint32_t tet, uint32_t corner_a,
