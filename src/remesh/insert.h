@@ -29,10 +29,10 @@ typedef struct kiln_insertion_effort {
     uint32_t depth;
     uint32_t repairs; /* of single tets after the insertion, at most */
     uint32_t spread;  /* tets that may be touched, each counted as often as it is */
-    uint32_t crowd;   /* given up if, with the vertex smoothed, more tets than these are no better
-                         than the reference ... */
-    double gate;      /* ... or one is below this part of it */
-    double margin;    /* tets are repaired until they are better than the reference by this */
+    double gate;      /* given up if, with the vertex smoothed, the tets lack more than this times
+                         their goal (see margin) in all */
+    double margin;    /* tets are repaired until they are better than the reference by this: their
+                         goal */
     bool everywhere;  /* all faces and edges are tried, not only the most promising */
 } kiln_insertion_effort;
 extern const kiln_insertion_effort kiln_insertion_usual, kiln_insertion_hard;
