@@ -1,7 +1,9 @@
-/* Delaunay tetrahedralisation: random, cospherical and clustered points. */
+/* Delaunay tetrahedralisation of random and cospherical points; the whole-domain remesh. */
 #include "app/bench.h"
+#include "app/validate_fixture.h"
 #include "base/random.h"
 #include "remesh/delaunay.h"
+#include "remesh/domain.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,8 +105,34 @@ static void time_cloud(kiln_bench *bench, size_t row, kiln_vec3 *points)
     kiln_delaunay_destroy(&delaunay);
 }
 
+static void time_remesh(kiln_bench *bench)
+{
+    const char *name = "whole-domain remesh, 50k tets";
+    kiln_domain_options options = kiln_domain_default_options();
+    kiln_domain_report report;
+    kiln_mesh *mesh, *made;
+    kiln_error error;
+    if (kiln_fixture_mesh(kiln_bench_context(bench), "ball", "h=0.076", 0.0, &mesh, &error) !=
+        KILN_OK) {
+        kiln_bench_report_failure(bench, name, error.message);
+        return;
+    }
+    double start = cpu_seconds();
+    kiln_status status = kiln_domain_remesh(mesh, &options, &made, &report, &error);
+    double seconds = cpu_seconds() - start;
+    kiln_mesh_destroy(mesh);
+    if (status != KILN_OK) {
+        kiln_bench_report_failure(bench, name, error.message);
+        return;
+    }
+    kiln_mesh_destroy(made);
+    kiln_bench_report_checked(bench, name, seconds, "s", 20.0, 0, "volume off by",
+                              fabs(report.volume_after / report.volume_before - 1.0), 0.005);
+}
+
 void kiln_bench_delaunay(kiln_bench *bench)
 {
+    time_remesh(bench);
     for (size_t row = 0; row < sizeof clouds / sizeof clouds[0]; row++) {
         kiln_vec3 *points = malloc(clouds[row].count * sizeof *points);
         if (points)
