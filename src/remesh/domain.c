@@ -23,7 +23,7 @@ static kiln_status make(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
     KILN_TRY(kiln_domain_conform(domain, error));
     kiln_domain_progress(domain, "choosing tets", 0.0);
     KILN_TRY(kiln_domain_extract(domain, error));
-    kiln_domain_peel(domain);
+    KILN_TRY(kiln_domain_peel(domain, error));
     KILN_TRY(kiln_domain_mend(domain, error));
     KILN_TRY(kiln_domain_match_volume(domain, error));
     kiln_domain_progress(domain, "building the mesh", 0.0);

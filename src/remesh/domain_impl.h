@@ -83,6 +83,8 @@ kiln_status kiln_domain_trace_curves(kiln_domain *domain, kiln_site_array *out, 
 kiln_status kiln_domain_place_sites(kiln_domain *domain, kiln_error *error);
 /* domain_lattice.c: those inside, appended. */
 kiln_status kiln_domain_fill_lattice(kiln_domain *domain, kiln_error *error);
+/* The triangulation of the sites, whose places are copied to points[]. */
+kiln_status kiln_domain_triangulate(kiln_domain *domain, kiln_vec3 *points, kiln_error *error);
 /* domain_relax.c: moves them; the triangulation is that of the result. */
 kiln_status kiln_domain_relax(kiln_domain *domain, kiln_error *error);
 /* domain_conform.c: more sites on interfaces that the triangulation does not respect. */
@@ -92,7 +94,7 @@ kiln_status kiln_domain_perturb(kiln_domain *domain, int rounds, kiln_error *err
 /* domain_extract.c: which tets belong to the new mesh, by overlap. */
 kiln_status kiln_domain_extract(kiln_domain *domain, kiln_error *error);
 /* domain_peel.c: poor tets off the surface. */
-void kiln_domain_peel(kiln_domain *domain);
+kiln_status kiln_domain_peel(kiln_domain *domain, kiln_error *error);
 /* domain_manifold.c: tets in and out until the surface is manifold, as far as that goes. */
 kiln_status kiln_domain_mend(kiln_domain *domain, kiln_error *error);
 /* domain_volume.c: bent surface sites outward or inward until the old volume is met. */

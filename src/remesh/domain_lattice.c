@@ -102,10 +102,8 @@ static kiln_status count_tets(kiln_domain *domain, double *count, kiln_error *er
     kiln_vec3 *x = kiln_resize(domain->context, NULL, 0, sites * sizeof *x);
     if (!x)
         return kiln_fail_memory(error, sites * sizeof *x);
-    for (size_t i = 0; i < sites; i++)
-        x[i] = domain->sites.data[i].x;
-    kiln_delaunay *delaunay = &domain->delaunay;
-    kiln_status status = kiln_delaunay_build(delaunay, domain->context, x, sites, error);
+    const kiln_delaunay *delaunay = &domain->delaunay;
+    kiln_status status = kiln_domain_triangulate(domain, x, error);
     *count = 0.0;
     for (size_t t = 0; t < delaunay->tets.count; t++) {
         const uint32_t *v = delaunay->tets.data[t].v;

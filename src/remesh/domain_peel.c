@@ -4,12 +4,14 @@
  * apart by which of their dihedral angles are small, and each kind goes only where that leaves no
  * fold behind. Differences from the paper: only tets below POOR are poor (by angles alone, good
  * tets of sharp bodies would be), a tet with a corner inside stays (its removal would be a dent),
- * and so does the last tet at a segment of a feature curve. */
+ * the last tet at a segment of a feature curve stays, and so does one without which the surface
+ * would not be manifold: mending that would cost good tets. */
 #include "remesh/domain_impl.h"
 
 #include "geom/tet_quality.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const double POOR = 0.2;
 static const double FLAT = 1e-6;
@@ -161,22 +163,84 @@ static bool is_poor(const kiln_domain *domain, uint32_t t, double cosine[6], dou
     return true;
 }
 
-void kiln_domain_peel(kiln_domain *domain)
+static void count_face(const kiln_domain *domain, uint32_t *open_at, uint32_t t, int face, int by)
 {
+    for (int k = 0; k < 4; k++)
+        if (k != face)
+            open_at[domain->delaunay.tets.data[t].v[k]] += (uint32_t)by;
+}
+
+/* Whether the edge of the two faces' other corners is inside: kept tets all round it. */
+static bool edge_is_inside(const kiln_domain *domain, uint32_t t, uint32_t a, uint32_t b)
+{
+    const kiln_tet *tets = domain->delaunay.tets.data;
+    uint32_t va = tets[t].v[a], vb = tets[t].v[b], at = t, out = 0;
+    while (out == a || out == b)
+        out++;
+    for (;;) {
+        kiln_link link = tets[at].n[out];
+        if (link == KILN_NONE || !domain->keep.data[link / 4])
+            return false;
+        if (link / 4 == t)
+            return true;
+        at = link / 4;
+        for (out = 0; out == link % 4 || tets[at].v[out] == va || tets[at].v[out] == vb;)
+            out++;
+    }
+}
+
+/* Taking the tet off must not make the surface meet itself: with one open face its corner inside
+ * comes to the surface, with two the edge between the other two faces does. */
+static bool leaves_manifold(const kiln_domain *domain, const uint32_t *open_at, uint32_t t)
+{
+    int open = 0, opposite = 0;
+    uint32_t corner[4] = {0}; /* those opposite open faces */
+    for (int i = 0; i < 4; i++)
+        if (open_face(domain, t, i))
+            corner[open++] = (uint32_t)(opposite = i);
+    if (open == 1)
+        return open_at[domain->delaunay.tets.data[t].v[opposite]] == 0;
+    return open == 2 ? edge_is_inside(domain, t, corner[0], corner[1]) : open == 3;
+}
+
+static void take_off(kiln_domain *domain, uint32_t *open_at, uint32_t t)
+{
+    for (int i = 0; i < 4; i++)
+        count_face(domain, open_at, t, i, open_face(domain, t, i) ? -1 : 1);
+    domain->keep.data[t] = 0;
+    domain->report.poor_removed++;
+}
+
+static bool goes(const kiln_domain *domain, const uint32_t *open_at, uint32_t t)
+{
+    double cosine[6], quality;
+    if (!domain->keep.data[t] || !is_poor(domain, t, cosine, &quality) ||
+        !leaves_manifold(domain, open_at, t))
+        return false;
+    return quality < FLAT ? flat_may_go(domain, t)
+                          : may_go(domain, t, cosine) && !holds_feature(domain, t);
+}
+
+kiln_status kiln_domain_peel(kiln_domain *domain, kiln_error *error)
+{
+    size_t bytes = domain->sites.count * sizeof(uint32_t);
+    uint32_t *open_at = kiln_resize(domain->context, NULL, 0, bytes); /* [site] open faces */
+    if (!open_at)
+        return kiln_fail_memory(error, bytes);
+    memset(open_at, 0, bytes);
     sort_segments(domain);
+    for (uint32_t t = 0; t < domain->delaunay.tets.count; t++)
+        for (int i = 0; i < 4; i++)
+            if (domain->keep.data[t] && open_face(domain, t, i))
+                count_face(domain, open_at, t, i, 1);
     for (bool again = true; again;) {
         again = false;
-        for (uint32_t t = 0; t < domain->delaunay.tets.count; t++) {
-            double cosine[6], quality;
-            if (!domain->keep.data[t] || !is_poor(domain, t, cosine, &quality))
-                continue;
-            bool goes = quality < FLAT ? flat_may_go(domain, t)
-                                       : may_go(domain, t, cosine) && !holds_feature(domain, t);
-            if (!goes)
-                continue;
-            domain->keep.data[t] = 0;
-            domain->report.poor_removed++;
-            again = true;
-        }
+        for (uint32_t t = 0; t < domain->delaunay.tets.count; t++)
+            if (goes(domain, open_at, t)) {
+                take_off(domain, open_at, t);
+                again = true;
+            }
     }
+    kiln_release(domain->context, open_at, bytes);
+    return KILN_OK;
 }

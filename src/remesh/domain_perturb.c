@@ -28,12 +28,9 @@ typedef struct perturber {
 static kiln_status triangulate(perturber *p, kiln_error *error)
 {
     kiln_domain *domain = p->domain;
-    for (size_t i = 0; i < domain->sites.count; i++) {
-        p->points[i] = domain->sites.data[i].x;
+    for (size_t i = 0; i < domain->sites.count; i++)
         p->trial[i].worst = 1.0;
-    }
-    KILN_TRY(kiln_delaunay_build(&domain->delaunay, domain->context, p->points, domain->sites.count,
-                                 error));
+    KILN_TRY(kiln_domain_triangulate(domain, p->points, error));
     for (size_t t = 0; t < domain->delaunay.tets.count; t++) {
         const uint32_t *v = domain->delaunay.tets.data[t].v;
         const kiln_vec3 *x = p->points;

@@ -29,12 +29,16 @@ typedef struct relaxer {
     bool among_inside;
 } relaxer;
 
-static kiln_status triangulate(kiln_domain *domain, kiln_vec3 *points, kiln_error *error)
+kiln_status kiln_domain_triangulate(kiln_domain *domain, kiln_vec3 *points, kiln_error *error)
 {
     for (size_t i = 0; i < domain->sites.count; i++)
         points[i] = domain->sites.data[i].x;
-    return kiln_delaunay_build(&domain->delaunay, domain->context, points, domain->sites.count,
-                               error);
+    kiln_status status =
+        kiln_delaunay_build(&domain->delaunay, domain->context, points, domain->sites.count, error);
+    if (status == KILN_ERR_INPUT)
+        return kiln_fail(error, status, "size", 0, -1,
+                         "too large: nothing of the domain is left at this size");
+    return status;
 }
 
 /* Relative to the first corner; false for a tet too flat to have one within reach. */
@@ -204,7 +208,7 @@ static kiln_status relax(relaxer *r, kiln_error *error)
     KILN_TRY(kiln_array_reserve(domain->context, &r->pulls, count, error));
     KILN_TRY(kiln_array_reserve(domain->context, &r->points, count, error));
     for (int round = 0; round < rounds; round++) {
-        KILN_TRY(triangulate(domain, r->points.data, error));
+        KILN_TRY(kiln_domain_triangulate(domain, r->points.data, error));
         for (size_t i = 0; i < count; i++)
             r->pulls.data[i] = (pull){{0, 0, 0}, 0.0};
         pull_inside(r);
@@ -213,7 +217,7 @@ static kiln_status relax(relaxer *r, kiln_error *error)
         move_sites(r);
         kiln_domain_progress(domain, "moving sites", (round + 1.0) / rounds);
     }
-    return triangulate(domain, r->points.data, error);
+    return kiln_domain_triangulate(domain, r->points.data, error);
 }
 
 kiln_status kiln_domain_relax(kiln_domain *domain, kiln_error *error)
