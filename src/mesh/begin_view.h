@@ -22,12 +22,17 @@ typedef struct kiln_begin_column {
 
 kiln_begin_column kiln_begin_column_of(const kiln_mesh *mesh, kiln_where where, size_t field);
 
-/* The row's value, aligned to 4 bytes only. */
-KILN_INLINE const void *kiln_begin_row(const kiln_begin_column *column, uint32_t row)
+/* The row's value, aligned to 4 bytes only; `stride` is the column's, where it is a constant. */
+KILN_INLINE const void *kiln_begin_fixed_row(const kiln_begin_column *column, uint32_t row,
+                                             size_t stride)
 {
     uint32_t first = column->first ? column->first[row] : 0;
     return first ? (const char *)(column->images + first - 1) + column->offset
-                 : column->live + (size_t)row * column->stride;
+                 : column->live + row * stride;
+}
+KILN_INLINE const void *kiln_begin_row(const kiln_begin_column *column, uint32_t row)
+{
+    return kiln_begin_fixed_row(column, row, column->stride);
 }
 
 /* What walks need: core columns by name. */
@@ -43,16 +48,17 @@ kiln_begin_view kiln_live_view_of(const kiln_mesh *mesh, kiln_space space);
 
 KILN_INLINE const kiln_tet *kiln_begin_tet(const kiln_begin_view *view, uint32_t tet)
 {
-    return kiln_begin_row(&view->tet, tet);
+    return kiln_begin_fixed_row(&view->tet, tet, sizeof(kiln_tet));
 }
 KILN_INLINE const kiln_tet_info *kiln_begin_info(const kiln_begin_view *view, uint32_t tet)
 {
-    return kiln_begin_row(&view->info, tet);
+    return kiln_begin_fixed_row(&view->info, tet, sizeof(kiln_tet_info));
 }
 KILN_INLINE kiln_vec3 kiln_begin_position(const kiln_begin_view *view, uint32_t vertex)
 {
     kiln_vec3 position;
-    memcpy(&position, kiln_begin_row(&view->position, vertex), sizeof position);
+    memcpy(&position, kiln_begin_fixed_row(&view->position, vertex, sizeof position),
+           sizeof position);
     return position;
 }
 KILN_INLINE void kiln_begin_corners(const kiln_begin_view *view, const kiln_tet *tet,

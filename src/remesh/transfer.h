@@ -3,9 +3,10 @@
  * At the end of a pass the archive still holds the mesh as it was. Tets that are as they were, and
  * vertices that did not move, keep their values bit for bit; the cost follows what changed. A new
  * or moved vertex takes its values from the old tet that held its place, extrapolated from the
- * closest one outside (kiln_begin_tame where that would magnify errors). A new tet gathers from the removed tets it overlaps, by exact clipping, only of its own region,
- * body and neighbourhood: changed tets that hang together through vertices. A new tet in the place
- * of an old one keeps all its values.
+ * closest one outside (kiln_begin_tame where that would magnify errors). A new tet gathers from the
+ * removed tets it overlaps, by exact clipping, only of its own region, body and neighbourhood:
+ * changed tets that hang together through vertices. A new tet in the place of an old one keeps all
+ * its values.
  *
  *   interpolate  vertex: linear in the old tet; tet: the old one that holds the centroid
  *   average      mean of the sources by overlap volume (vertex: linear)
