@@ -281,15 +281,20 @@ static kiln_status build_tree(kiln_context *context, const struct kiln_surface *
     return status;
 }
 
+/* Beyond a sharp edge another surface begins, with edges of its own. */
 static void find_near(struct kiln_surface *surface)
 {
+    const double sharp = 0.5;
     for (size_t i = 0; i < surface->triangles.count; i++) {
         kiln_sheet_triangle *t = &surface->triangles.data[i];
         for (int k = 0; k < 3; k++)
             for (uint32_t c = surface->start.data[t->v[k]]; c < surface->start.data[t->v[k] + 1];
-                 c++)
-                t->near =
-                    fmin(t->near, surface->triangles.data[surface->corner.data[c] / 3].allowed);
+                 c++) {
+                const kiln_sheet_triangle *other =
+                    &surface->triangles.data[surface->corner.data[c] / 3];
+                if (kiln_v3_dot(t->normal, other->normal) > sharp && other->allowed < t->near)
+                    t->near = other->allowed;
+            }
     }
 }
 

@@ -6,7 +6,7 @@
  * with their alpha 1/2). Corner normals are averaged over the sheet up to the next feature with the
  * weights that are exact on a sphere (Max 1999), and then s lies on it to second order; in a flat
  * facet s(q) = q. Curves likewise with tangents. How far s may leave the begin faces is limited to
- * four fifths of the band in which the surface may change. */
+ * three fifths of the band in which the surface may change. */
 #ifndef KILN_REMESH_SURFACE_BEGIN_H
 #define KILN_REMESH_SURFACE_BEGIN_H
 

@@ -61,7 +61,7 @@ double kiln_surface_term(const kiln_remesher *remesher, const kiln_vertex_side *
  * the same; the loop closes itself, since places so found are judged like others. */
 static double give_back(const kiln_remesher *remesher, const kiln_foot *foot)
 {
-    const double most = 0.25; /* of the band */
+    const double most = 0.1; /* of the band */
     const struct kiln_surface *surface = remesher->surface;
     const kiln_sheet_triangle *t = &surface->triangles.data[foot->item];
     if (t->interface || t->flat || remesher->options.space != KILN_SPACE_MATERIAL)
