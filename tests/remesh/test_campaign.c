@@ -12,6 +12,7 @@
 #include "support.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { FULL_AUDIT = 10000, PASS = 20000 };
 
@@ -257,6 +258,11 @@ static void run(campaign *c, uint64_t attempts)
             begin_pass(c);
         }
     }
+    uint64_t done = 0;
+    for (int k = 0; k < KILN_OP_COUNT; k++)
+        done += c->done[k];
+    printf("SOAK %llu attempts, %llu changes, %llu undone (hash equal each time)\n",
+           (unsigned long long)attempts, (unsigned long long)done, (unsigned long long)c->undone);
     for (int k = 0; k < KILN_OP_COUNT; k++)
         ck_assert_msg(c->attempts[k] > attempts / 1000 && c->done[k] > 0, "%s: %llu of %llu",
                       kiln_operator_name(k), (unsigned long long)c->done[k],
