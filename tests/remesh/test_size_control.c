@@ -112,7 +112,7 @@ START_TEST(splits_keep_their_floor)
     ck_assert_uint_eq(report.contractions, 0);
     ck_assert_uint_gt(report.splits, 1000);
     ck_assert_double_ge(after.least, 0.70);
-    ck_assert_uint_lt(after.too_long, after.edges / 20); /* a vertex too close to their middle */
+    ck_assert_uint_lt(after.too_long, after.edges / 10); /* a vertex too close to their middle */
     ck_assert_uint_gt(after.fitting, after.edges * 9 / 10);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         ck_assert_double_ge(remesher.quality.data[t], 0.05);
