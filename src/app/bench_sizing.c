@@ -3,6 +3,7 @@
 #include "app/bench.h"
 #include "app/validate_fixture.h"
 #include "base/random.h"
+#include "remesh/size_control_adapt.h"
 #include "remesh/sizing.h"
 
 #include <stdio.h>
@@ -194,6 +195,51 @@ static void intersections(void *user)
     kiln_bench_keep(sum);
 }
 
+/* A layer along z = 0.5 + 0.1 sin 2 pi x of a unit cube, 100 times thinner than wide. */
+static kiln_sym3 thin_layer(void *user, kiln_vec3 p)
+{
+    (void)user;
+    double k = 2 * KILN_PI, wide = 0.2;
+    kiln_vec3 n = {-0.1 * k * cos(k * p.x), 0, 1};
+    double thin = 0.01 * wide + 0.3 * fabs(p.z - 0.5 - 0.1 * sin(k * p.x)) / kiln_v3_norm(n);
+    n = kiln_v3_normalize(n);
+    kiln_mat3 q = kiln_m3_columns(n, kiln_v3(n.z, 0, -n.x), kiln_v3(0, 1, 0));
+    const double sizes[3] = {thin < wide ? thin : wide, wide, wide};
+    return kiln_metric_from_directions(&q, sizes);
+}
+
+static void report_adaption(kiln_bench *bench)
+{
+    static const char name[] = "edges within [0.6, 1.7], ratio 100, curved";
+    kiln_context *context = kiln_bench_context(bench);
+    kiln_mesh *mesh;
+    kiln_sizing *sizing = NULL;
+    kiln_adapt_report report;
+    char text[96];
+    if (kiln_fixture_mesh(context, "box", "nx=5 ny=5 nz=5", 0.0, &mesh, NULL) != KILN_OK) {
+        kiln_bench_report_failure(bench, name, "cannot make the mesh");
+        return;
+    }
+    kiln_status status = kiln_sizing_create(mesh, KILN_SPACE_MATERIAL, &sizing, NULL);
+    if (status == KILN_OK)
+        status = kiln_sizing_add_function(sizing, thin_layer, NULL, true, NULL);
+    if (status == KILN_OK)
+        status = kiln_sizing_finish(sizing, NULL, NULL);
+    if (status == KILN_OK)
+        status = kiln_size_adapt(mesh, sizing, NULL, &report, NULL);
+    if (status == KILN_OK) {
+        snprintf(text, sizeof text, "%zu tets, worst q %.3f, %u passes", report.improve.tets_after,
+                 report.improve.worst_after, report.passes);
+        kiln_bench_report(bench, name,
+                          100.0 * (double)report.edges.fitting / (double)report.edges.edges, "%",
+                          90, 1, text);
+    } else {
+        kiln_bench_report_failure(bench, name, "cannot reach it");
+    }
+    kiln_sizing_destroy(sizing);
+    kiln_mesh_destroy(mesh);
+}
+
 void kiln_bench_sizing(kiln_bench *bench)
 {
     fixture f = {.context = kiln_bench_context(bench), .capacity = 400000};
@@ -211,6 +257,7 @@ void kiln_bench_sizing(kiln_bench *bench)
         kiln_bench_report(bench, "intersection of two metrics", seconds / (double)f.count * 1e9,
                           "ns", 0, 0, "");
         report_making(bench, &f);
+        report_adaption(bench);
     }
     kiln_sizing_destroy(f.sizing);
     kiln_mesh_destroy(f.mesh);

@@ -30,3 +30,4 @@ KILN_VALIDATION_CASE(stretch, E8, "corotated cube: uniaxial, shear, quarter turn
 KILN_VALIDATION_CASE(motion, E9, "integrators on an oscillator and on the axial mode of a bar")
 KILN_VALIDATION_CASE(motion, E10, "momentum of a block that flies and spins")
 KILN_VALIDATION_CASE(stretch, E11, "Cook's membrane")
+KILN_VALIDATION_CASE(enright, M5, "Enright test on the mesh alone: a ball drawn out and back")

@@ -127,6 +127,29 @@ START_TEST(intersections)
 }
 END_TEST
 
+/* The other half of the reduction: no finer than either, and with the intersection it makes up the
+ * two: det(union) det(intersection) = det a det b. */
+START_TEST(unions)
+{
+    kiln_random r = kiln_random_start(11, 12);
+    for (uint64_t n = kiln_test_rounds(3000, 300000); n > 0; n--) {
+        kiln_sym3 a = random_metric(&r, -2, 0), b = random_metric(&r, -2, 0);
+        kiln_sym3 m = kiln_metric_unite(a, b), finer = kiln_metric_intersect(a, b);
+        for (int i = 0; i < 5; i++) {
+            kiln_vec3 e = random_vector(&r);
+            double l = kiln_metric_length(&m, e);
+            ck_assert_double_le(l, kiln_metric_length(&a, e) * (1 + 1e-9));
+            ck_assert_double_le(l, kiln_metric_length(&b, e) * (1 + 1e-9));
+        }
+        ck_assert_double_le(difference(m, kiln_metric_unite(b, a)), 1e-7);
+        double product = kiln_sym3_det(m) * kiln_sym3_det(finer);
+        double wanted = kiln_sym3_det(a) * kiln_sym3_det(b);
+        ck_assert_double_eq_tol(product / wanted, 1.0, 1e-6);
+        ck_assert_double_eq(difference(kiln_metric_unite(a, kiln_sym3_scale(a, 1.7)), a), 0.0);
+    }
+}
+END_TEST
+
 /* Stretched metrics stay so at any distance, and size grows by the length passed. */
 START_TEST(growing)
 {
@@ -186,6 +209,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, mean_lengths);
     tcase_add_test(all, bounding);
     tcase_add_test(all, intersections);
+    tcase_add_test(all, unions);
     tcase_add_test(all, growing);
     tcase_add_test(all, exponentials);
     tcase_add_test(all, means);

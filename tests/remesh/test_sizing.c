@@ -320,6 +320,34 @@ START_TEST(functions_asked_directly)
 }
 END_TEST
 
+/* Far from the mesh the field is held back to `factor` finer than the mesh; within reach it is the
+ * target. */
+START_TEST(approaching)
+{
+    kiln_context *context = kiln_test_context(2);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=4 ny=4 nz=4");
+    static const double sizes[3] = {0.01, 0.14, 0.5};
+    for (int i = 0; i < 3; i++) {
+        kiln_sizing *target = create(mesh), *step;
+        bool arrived;
+        uint32_t hint = 0;
+        ck_assert_int_eq(kiln_sizing_add_size(target, sizes[i], NULL), KILN_OK);
+        finish(target, 0);
+        ck_assert_int_eq(kiln_sizing_approach(target, mesh, 2.0, &step, &arrived, NULL), KILN_OK);
+        double h = size_along(kiln_sizing_at(step, kiln_v3(.5, .5, .5), &hint), kiln_v3(1, 0, 0));
+        ck_assert_int_eq(arrived, i > 0);
+        if (arrived)
+            ck_assert_double_eq_tol(h, sizes[i], 1e-12);
+        else /* half the edges of a cell, 0.25 to 0.43 */
+            ck_assert(h > 0.1 && h < 0.25);
+        kiln_sizing_destroy(step);
+        kiln_sizing_destroy(target);
+    }
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 static kiln_sizing *everything(kiln_mesh *mesh)
 {
     kiln_sizing *sizing;
@@ -400,6 +428,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, curvature_of_a_ball_and_a_cylinder);
     tcase_add_loop_test(all, gradation_keeps_anisotropy, 0, 3);
     tcase_add_test(all, functions_asked_directly);
+    tcase_add_test(all, approaching);
     tcase_add_test(all, the_same_bits_for_any_number_of_threads);
     tcase_add_test(all, out_of_memory);
     return suite;
