@@ -3,6 +3,7 @@
  * A curve is a chain of feature edges between corners, or a closed one. It is divided evenly in the
  * size asked for; a division moves to an old vertex near it where the curve bends there, because
  * a new chord across a bend would cut the shape off, a little more at each remesh. */
+#include "mesh/walk.h"
 #include "remesh/domain_impl.h"
 
 #include <stdlib.h>
@@ -12,10 +13,12 @@ static const double STRAIGHT = 0.99985; /* cosine of one degree */
 static const double ROUNDING = 0.1;     /* spacings up to 1.1 of the size are left whole */
 static const double OFF_OUTLINE = 0.1;  /* of the size: covered by another body */
 static const double SHORT = 0.4;        /* sizes: a curve between corners that are merged */
-enum { LEAST_IN_LOOP = 3, MOST_DIVISIONS = 1000000 };
+static const double WEAK = 0.34;        /* cosine of 70 degrees */
+enum { MOST_RING = 64, LEAST_IN_LOOP = 3, MOST_DIVISIONS = 1000000 };
 
 typedef struct feature_edge {
     uint32_t v[2];
+    uint32_t tet; /* one that has it */
 } feature_edge;
 
 typedef struct tracer {
@@ -50,10 +53,10 @@ static kiln_status collect_edges(tracer *t, kiln_error *error)
                 continue;
             uint32_t a = mesh->tet[tet].v[kiln_edge_ends[e][0]];
             uint32_t b = mesh->tet[tet].v[kiln_edge_ends[e][1]];
-            KILN_TRY(
-                kiln_array_push(t->domain->context, &t->edges, ((feature_edge){{a, b}}), error));
-            KILN_TRY(
-                kiln_array_push(t->domain->context, &t->edges, ((feature_edge){{b, a}}), error));
+            KILN_TRY(kiln_array_push(t->domain->context, &t->edges, ((feature_edge){{a, b}, tet}),
+                                     error));
+            KILN_TRY(kiln_array_push(t->domain->context, &t->edges, ((feature_edge){{b, a}, tet}),
+                                     error));
         }
     }
     if (t->edges.count)
@@ -111,7 +114,7 @@ static kiln_status follow(tracer *t, uint32_t edge, kiln_error *error)
     KILN_TRY(kiln_array_push(t->domain->context, &t->chain, t->edges.data[edge].v[0], error));
     for (;;) {
         uint32_t from = t->edges.data[edge].v[0], to = t->edges.data[edge].v[1];
-        const feature_edge back = {{to, from}};
+        const feature_edge back = {{to, from}, 0};
         const feature_edge *twin =
             bsearch(&back, t->edges.data, t->edges.count, sizeof *t->edges.data, compare_edges);
         t->used.data[edge] = t->used.data[twin - t->edges.data] = 1;
@@ -211,6 +214,44 @@ static uint32_t stand_in(const tracer *t, uint32_t v)
     return v;
 }
 
+static kiln_vec3 outward(const tracer *t, uint32_t tet, uint32_t face)
+{
+    kiln_piece piece = {.at = kiln_link_to(tet, face)};
+    for (int k = 0; k < 3; k++)
+        piece.p[k] = t->domain->x[t->domain->mesh->tet[tet].v[kiln_face_corner[face][k]]];
+    return kiln_piece_normal(&piece);
+}
+
+/* Whether the surface turns at the edge by so little that it may be there by chance: a coarse
+ * round tip. False for edges of interfaces and inside. */
+static bool is_weak(const tracer *t, uint32_t va, uint32_t vb)
+{
+    const kiln_mesh *mesh = t->domain->mesh;
+    const feature_edge key = {{va, vb}, 0};
+    const feature_edge *edge =
+        bsearch(&key, t->edges.data, t->edges.count, sizeof key, compare_edges);
+    const kiln_tet *tet = &mesh->tet[edge->tet];
+    uint32_t ring[MOST_RING];
+    kiln_ring shape = kiln_edge_ring(mesh, edge->tet, kiln_tet_corner(tet, va),
+                                     kiln_tet_corner(tet, vb), ring, MOST_RING);
+    if (shape.closed || shape.count > MOST_RING)
+        return false;
+    /* The first tet's face by which the fan begins has the edge and is not its exit. */
+    uint32_t entry = 0, first = ring[0] / 4, last = ring[shape.count - 1];
+    const uint32_t *v = mesh->tet[first].v;
+    while (entry == ring[0] % 4 || v[entry] == va || v[entry] == vb)
+        entry++;
+    return kiln_v3_dot(outward(t, first, entry), outward(t, last / 4, last % 4)) > WEAK;
+}
+
+static bool chain_is_weak(const tracer *t)
+{
+    for (size_t i = 1; i < t->chain.count; i++)
+        if (!is_weak(t, t->chain.data[i - 1], t->chain.data[i]))
+            return false;
+    return true;
+}
+
 /* Required ones first, then those where more features meet. */
 static uint32_t importance(const tracer *t, uint32_t v)
 {
@@ -218,14 +259,14 @@ static uint32_t importance(const tracer *t, uint32_t v)
     return required ? KILN_NONE : t->start.data[v + 1] - t->start.data[v];
 }
 
-/* Two corners that a curve much shorter than the size joins become one: at this size their edge
- * would only make bad tets. */
+/* Two corners that a weak curve much shorter than the size joins become one: at this size their
+ * edge would only make bad tets. */
 static kiln_status merge_ends(tracer *t, kiln_error *error)
 {
     KILN_TRY(measure(t, error));
     uint32_t a = stand_in(t, t->chain.data[0]);
     uint32_t b = stand_in(t, t->chain.data[t->chain.count - 1]);
-    if (a == b || t->at.data[t->chain.count - 1] > SHORT)
+    if (a == b || t->at.data[t->chain.count - 1] > SHORT || !chain_is_weak(t))
         return KILN_OK;
     double size, apart = kiln_v3_norm(kiln_v3_sub(t->domain->x[a], t->domain->x[b]));
     KILN_TRY(kiln_domain_size(t->domain, t->domain->x[a], &size, error));
