@@ -10,9 +10,7 @@
 
 #include <string.h>
 
-static const double GOOD_ENOUGH = 0.02; /* quality of tets put in */
-static const double FLAT = 1e-6;
-static const double COMING = 0.3; /* a bump costs less than a dent of the same volume */
+static const double GOOD_ENOUGH = 0.05; /* quality of tets put in */
 enum { MOST_FLIPS = 2, MOST_ROUNDS = 20, MOST_FAN = 512 };
 
 typedef struct mender {
@@ -37,13 +35,6 @@ static double quality_of(const kiln_domain *domain, uint32_t t)
     const uint32_t *v = domain->delaunay.tets.data[t].v;
     const kiln_site *s = domain->sites.data;
     return kiln_tet_quality(&s[v[0]].x, &s[v[1]].x, &s[v[2]].x, &s[v[3]].x);
-}
-
-/* One without volume may come in as well: it was left out by the rounding of its overlap. */
-static bool may_come(const kiln_domain *domain, uint32_t t)
-{
-    double quality = quality_of(domain, t);
-    return quality >= GOOD_ENOUGH || quality < FLAT;
 }
 
 static void flip(mender *m, uint32_t t)
@@ -137,7 +128,7 @@ static bool may_flip(const mender *m, uint32_t site, uint32_t number)
         if (m->class_of.data[t] != number)
             continue;
         bool comes = !m->domain->keep.data[t];
-        if (m->flips.data[t] >= MOST_FLIPS || (comes && !may_come(m->domain, t)))
+        if (m->flips.data[t] >= MOST_FLIPS || (comes && quality_of(m->domain, t) < GOOD_ENOUGH))
             return false;
     }
     return true;
@@ -258,9 +249,8 @@ static void mend_fan(mender *m, const fan *f)
         }
         /* A gap at either end of an open fan is the outside. */
         bool outside = !f->closed && !kind && (i == 0 || i + n == f->count);
-        double cost = kind ? volume : COMING * volume;
-        if (allowed && !outside && cost < best) {
-            best = cost;
+        if (allowed && !outside && volume < best) {
+            best = volume;
             best_from = i;
             best_count = n;
         }

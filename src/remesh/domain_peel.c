@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double POOR = 0.2;
+static const double POOR = 0.2, VERY_POOR = 0.1;
 static const double FLAT = 1e-6;
 static const double SMALL = 0.8; /* cosine of an angle that is small; minus it, large */
 
@@ -215,7 +215,7 @@ static bool goes(const kiln_domain *domain, const uint32_t *open_at, uint32_t t)
 {
     double cosine[6], quality;
     if (!domain->keep.data[t] || !is_poor(domain, t, cosine, &quality) ||
-        !leaves_manifold(domain, open_at, t))
+        (quality > VERY_POOR && !leaves_manifold(domain, open_at, t)))
         return false;
     return quality < FLAT ? flat_may_go(domain, t)
                           : may_go(domain, t, cosine) && !holds_feature(domain, t);
