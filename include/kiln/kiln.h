@@ -1,7 +1,7 @@
 /* Kiln: matter that bends, flows, melts, tears and shatters on one self-repairing tetrahedral mesh.
  *
- * The whole public C API; docs/library.md shows it in use. What there is now: contexts, meshes and
- * simulations of scenes.
+ * The whole public C API; docs/library.md shows it in use. What there is now: contexts, meshes
+ * and their improvement, simulations of scenes.
  *
  * Handles are opaque, nothing is global, the library never prints, exits or touches signals.
  * Lengths, times and masses are SI. Every fallible call returns a kiln_status; the optional
@@ -258,6 +258,53 @@ KILN_API kiln_status kiln_mesh_audit(const kiln_mesh *mesh, kiln_audit_report *r
 /* Over every bit of the mesh's state. Equal for two meshes made and changed in the same way on the
  * same kind of machine by the same version, whatever the threads; not for keeping in files. */
 KILN_API uint64_t kiln_mesh_hash(const kiln_mesh *mesh);
+
+/* How good a tet is; every measure is 0 for a flat tet, negative for an inverted one. */
+typedef enum kiln_measure {
+    KILN_MEASURE_QUALITY,      /* q, as kiln_mesh_copy_quality has it */
+    KILN_MEASURE_MIN_SINE,     /* least sine of the dihedral angles; 0.943 for the regular tet */
+    KILN_MEASURE_VOLUME_LENGTH /* 6 sqrt(2) V / l_rms^3; 1 for the regular tet */
+} kiln_measure;
+
+/* What may happen to the surface. Flat faces and sharp edges stay where they are in every mode. */
+typedef enum kiln_surface_mode {
+    KILN_SURFACE_KEEP,    /* flat faces and straight edges may be remeshed, curved ones stay */
+    KILN_SURFACE_QUADRIC, /* curved ones may be remeshed too, held by quadrics (DLR 4.3) */
+    KILN_SURFACE_SMOOTH   /* vertices are samples of a smooth surface and stay on it (SLI 6.1) */
+} kiln_surface_mode;
+
+typedef struct kiln_mesh_improve_options {
+    bool aggressive;           /* the whole mesh as high as it will go; otherwise (preset) tets
+                                  below the goal only, and no more than they need */
+    double goal;               /* in the measure, above 0 and below 1; 0.15 */
+    kiln_measure measure;      /* q */
+    kiln_surface_mode surface; /* quadric */
+    double size;               /* edge length wanted, m; 0 (preset): as the mesh has it */
+    /* Called now and then; false stops, with the mesh as good as it has become. May be NULL. */
+    bool (*progress)(void *user, size_t tets, double worst);
+    void *user;
+} kiln_mesh_improve_options;
+
+KILN_API kiln_mesh_improve_options kiln_mesh_improve_default_options(void);
+
+typedef struct kiln_mesh_improve_report {
+    size_t tets_before, tets_after;
+    size_t below_goal;                /* tets that are so afterwards */
+    double worst_before, worst_after; /* in the measure */
+    double mean_before, mean_after;
+    double hausdorff;     /* distance of the surfaces before and after, m */
+    double of_band;       /* its largest part of what is allowed: 0.1 % of the mesh's longest side
+                             or 5 % of the local edge, whichever is larger */
+    double volume_change; /* of the whole, as a part of it */
+    bool stopped;         /* by progress */
+} kiln_mesh_improve_report;
+
+/* Makes bad tets better by moving vertices, flipping, inserting and contracting (docs/improve.md).
+ * Regions, tags, features and what is between regions are kept, fields are carried over, no tet is
+ * ever inverted, and the worst tet gets no worse. Rows are numbered anew. `report` may be NULL.
+ * Bad options change nothing; KILN_ERR_MEMORY leaves a valid mesh, perhaps improved in part. */
+KILN_API kiln_status kiln_mesh_improve(kiln_mesh *mesh, const kiln_mesh_improve_options *options,
+                                       kiln_mesh_improve_report *report, kiln_error *error);
 
 /* A simulation: a scene (docs/scene.md) made into bodies on one mesh, and the state they are in. */
 typedef struct kiln_simulation kiln_simulation;

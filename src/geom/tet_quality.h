@@ -9,15 +9,10 @@
 #include "base/simd.h"
 #include "geom/sym3.h"
 #include "geom/vec3.h"
+#include "kiln/kiln.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-typedef enum kiln_measure {
-    KILN_MEASURE_QUALITY,       /* kiln_tet_quality */
-    KILN_MEASURE_MIN_SINE,      /* kiln_tet_min_sine */
-    KILN_MEASURE_VOLUME_LENGTH, /* kiln_tet_volume_length */
-} kiln_measure;
 
 /* q = 6 sqrt(2) V l_harm / l_rms^4 (DLR eq. 6), with the harmonic mean 6 / sum(1 / l) and the root
  * mean square of the six edge lengths; 1 for the regular tet. */
@@ -46,6 +41,7 @@ double kiln_tet_min_sine(const kiln_vec3 *a, const kiln_vec3 *b, const kiln_vec3
 void kiln_tet_dihedrals(const kiln_vec3 *a, const kiln_vec3 *b, const kiln_vec3 *c,
                         const kiln_vec3 *d, double angles[6]);
 
+/* kiln_tet_quality, kiln_tet_min_sine or kiln_tet_volume_length. */
 double kiln_tet_measure(kiln_measure measure, const kiln_vec3 *a, const kiln_vec3 *b,
                         const kiln_vec3 *c, const kiln_vec3 *d);
 

@@ -20,12 +20,6 @@
 #include "mesh/walk.h"
 #include "remesh/quadric.h"
 
-typedef enum kiln_surface_mode {
-    KILN_SURFACE_KEEP,    /* flat faces and straight edges may be remeshed, curved ones stay */
-    KILN_SURFACE_QUADRIC, /* curved ones may be remeshed too, held by quadrics (DLR 4.3) */
-    KILN_SURFACE_SMOOTH   /* vertices are samples of a smooth surface and stay on it (SLI 6.1) */
-} kiln_surface_mode;
-
 typedef enum kiln_freedom {
     KILN_FREE,       /* inside */
     KILN_ON_PLANE,   /* of a flat facet: axis is its normal */

@@ -1,0 +1,234 @@
+/* kiln_mesh_improve as a user of the library calls it. */
+#include "fixtures.h"
+#include "support.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static kiln_mesh *bad_box(kiln_context *context)
+{
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=4 ny=4 nz=4");
+    kiln_test_jitter(mesh, 0.11, 3);
+    return mesh;
+}
+
+static double worst_of(const kiln_mesh *mesh)
+{
+    double worst, mean;
+    kiln_mesh_quality(mesh, KILN_SPACE_MATERIAL, &worst, &mean);
+    return worst;
+}
+
+static kiln_mesh_improve_report improve(kiln_mesh *mesh, const kiln_mesh_improve_options *options)
+{
+    kiln_mesh_improve_report report;
+    kiln_error error;
+    char text[800];
+    ck_assert_msg(kiln_mesh_improve(mesh, options, &report, &error) == KILN_OK, "%s",
+                  kiln_error_format(&error, text, sizeof text));
+    kiln_test_audit(mesh);
+    ck_assert_uint_eq(report.tets_after, kiln_mesh_count(mesh, KILN_ON_TET));
+    return report;
+}
+
+START_TEST(goal_and_aggressive)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh_improve_options options = kiln_mesh_improve_default_options();
+    kiln_mesh *mesh = bad_box(context);
+    double before = worst_of(mesh);
+    ck_assert_double_lt(before, 0.3);
+    options.goal = 0.3;
+    kiln_mesh_improve_report goal = improve(mesh, &options);
+    ck_assert_double_eq_tol(goal.worst_before, before, 1e-14);
+    ck_assert_double_eq_tol(goal.worst_after, worst_of(mesh), 1e-14);
+    ck_assert_double_ge(goal.worst_after, 0.3);
+    ck_assert_uint_eq(goal.below_goal, 0);
+    ck_assert_double_lt(goal.of_band, 1e-9);
+    ck_assert_double_lt(fabs(goal.volume_change), 1e-12);
+
+    options.aggressive = true;
+    kiln_mesh_improve_report best = improve(mesh, &options);
+    ck_assert_double_gt(best.worst_after, goal.worst_after);
+    ck_assert_double_lt(best.of_band, 1e-9);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Each measure is the one that is raised, and reported. */
+START_TEST(measures)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh_improve_options options = kiln_mesh_improve_default_options();
+    double seen[3];
+    for (int m = 0; m < 3; m++) {
+        kiln_mesh *mesh = bad_box(context);
+        options.measure = (kiln_measure)m;
+        options.goal = 0.35;
+        kiln_mesh_improve_report report = improve(mesh, &options);
+        ck_assert_double_ge(report.worst_after, 0.35);
+        seen[m] = report.worst_before;
+        kiln_mesh_destroy(mesh);
+    }
+    ck_assert_double_ne(seen[0], seen[1]);
+    ck_assert_double_ne(seen[0], seen[2]);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* keep leaves the vertices of a curved surface where they are; quadric may move them, within the
+ * band. */
+START_TEST(surface_modes)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh_improve_options options = kiln_mesh_improve_default_options();
+    kiln_mesh_improve_report report[3];
+    options.aggressive = true;
+    for (int m = 0; m < 3; m++) {
+        kiln_mesh *mesh = kiln_test_mesh(context, "ball", "h=0.5");
+        kiln_test_jitter(mesh, 0.1, 5);
+        options.surface = (kiln_surface_mode)m;
+        report[m] = improve(mesh, &options);
+        ck_assert_double_gt(report[m].worst_after, report[m].worst_before);
+        ck_assert_double_le(report[m].of_band, 1.0);
+        kiln_mesh_destroy(mesh);
+    }
+    ck_assert_double_lt(report[KILN_SURFACE_KEEP].of_band, 1e-9);
+    ck_assert_double_gt(report[KILN_SURFACE_QUADRIC].hausdorff, 0.0);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* A size given makes the mesh as fine as asked for, fields, regions and tags come along. */
+START_TEST(size_fields_and_tags)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh_improve_options options = kiln_mesh_improve_default_options();
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=3 ny=3 nz=3");
+    size_t tets = kiln_mesh_count(mesh, KILN_ON_TET);
+    double x[64][3], f[64];
+    ck_assert_uint_eq(kiln_mesh_count(mesh, KILN_ON_VERTEX), 64);
+    kiln_mesh_copy_positions(mesh, KILN_SPACE_WORLD, x[0]);
+    for (int i = 0; i < 64; i++)
+        f[i] = 1 + 2 * x[i][0] - x[i][2];
+    ck_assert_int_eq(kiln_mesh_set_field(mesh, KILN_ON_VERTEX, "f", 1, f, NULL), KILN_OK);
+    options.size = 0.18;
+    for (int aggressive = 0; aggressive < 2; aggressive++) {
+        options.aggressive = aggressive;
+        kiln_mesh_improve_report report = improve(mesh, &options);
+        ck_assert_uint_gt(report.tets_after, 3 * tets);
+        ck_assert_uint_lt(report.tets_after, 20 * tets);
+        ck_assert_double_lt(report.of_band, 1e-9);
+    }
+    size_t count = kiln_mesh_count(mesh, KILN_ON_VERTEX);
+    size_t faces = kiln_mesh_count(mesh, KILN_ON_FACE);
+    double *p = malloc(count * 3 * sizeof *p), *g = malloc(count * sizeof *g);
+    int32_t *tag = malloc(faces * sizeof *tag), seen = 0;
+    kiln_mesh_copy_positions(mesh, KILN_SPACE_WORLD, p);
+    ck_assert_int_eq(kiln_mesh_get_field(mesh, KILN_ON_VERTEX, "f", g, NULL), KILN_OK);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_double_eq_tol(g[i], 1 + 2 * p[3 * i] - p[3 * i + 2], 1e-9);
+    kiln_mesh_copy_tags(mesh, KILN_ON_FACE, tag);
+    for (size_t i = 0; i < faces; i++)
+        seen |= 1 << tag[i];
+    ck_assert_int_eq(seen, 0x7e);
+    free(p);
+    free(g);
+    free(tag);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+static bool stop_at_once(void *user, size_t tets, double worst)
+{
+    ++*(int *)user;
+    ck_assert_uint_gt(tets, 0);
+    ck_assert_double_le(worst, 1.0);
+    return false;
+}
+
+START_TEST(stops_when_told)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh_improve_options options = kiln_mesh_improve_default_options();
+    kiln_mesh *mesh = bad_box(context);
+    int calls = 0;
+    options.aggressive = true;
+    options.progress = stop_at_once;
+    options.user = &calls;
+    kiln_mesh_improve_report report = improve(mesh, &options);
+    ck_assert(report.stopped);
+    ck_assert_int_gt(calls, 0);
+    ck_assert_double_ge(report.worst_after, report.worst_before);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(bad_options_change_nothing)
+{
+    static const struct {
+        kiln_mesh_improve_options options;
+        const char *place;
+    } cases[] = {{{.goal = 0.0}, "goal"},
+                 {{.goal = 1.0}, "goal"},
+                 {{.goal = NAN}, "goal"},
+                 {{.goal = 0.2, .size = -1.0}, "size"},
+                 {{.goal = 0.2, .size = INFINITY}, "size"},
+                 {{.goal = 0.2, .measure = (kiln_measure)3}, "measure or surface"},
+                 {{.goal = 0.2, .surface = (kiln_surface_mode)3}, "measure or surface"}};
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = bad_box(context);
+    uint64_t hash = kiln_mesh_hash(mesh);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kiln_error error;
+        ck_assert_int_eq(kiln_mesh_improve(mesh, &cases[i].options, NULL, &error), KILN_ERR_INPUT);
+        ck_assert_str_eq(error.place, cases[i].place);
+    }
+    ck_assert_uint_eq(kiln_mesh_hash(mesh), hash);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Wherever memory runs out the mesh stays valid, and nothing leaks. */
+START_TEST(out_of_memory)
+{
+    kiln_test_heap heap = {0};
+    kiln_context *context = kiln_test_context_on(&heap, 1);
+    kiln_mesh_improve_options options = kiln_mesh_improve_default_options();
+    kiln_mesh_improve_report report;
+    options.goal = 0.3;
+    kiln_status status = KILN_ERR_MEMORY;
+    uint64_t refused = 0;
+    for (uint64_t n = 1; status != KILN_OK; n += 1 + n / 16) {
+        kiln_mesh *mesh = bad_box(context);
+        heap.fail_at = heap.calls + n;
+        status = kiln_mesh_improve(mesh, &options, n % 2 ? &report : NULL, NULL);
+        heap.fail_at = 0;
+        kiln_test_audit(mesh);
+        ck_assert(status == KILN_OK || status == KILN_ERR_MEMORY);
+        refused += status != KILN_OK;
+        kiln_mesh_destroy(mesh);
+    }
+    ck_assert_uint_gt(refused, 10);
+    kiln_context_destroy(context);
+    ck_assert_int_eq(heap.live_blocks, 0);
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("mesh_improve");
+    TCase *all = kiln_test_case(suite, "mesh_improve");
+    tcase_add_test(all, goal_and_aggressive);
+    tcase_add_test(all, measures);
+    tcase_add_test(all, surface_modes);
+    tcase_add_test(all, size_fields_and_tags);
+    tcase_add_test(all, stops_when_told);
+    tcase_add_test(all, bad_options_change_nothing);
+    tcase_add_test(all, out_of_memory);
+    return suite;
+}
