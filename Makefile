@@ -61,6 +61,9 @@ validate: build ## measure what has a known answer against it; the table goes to
 bench: build ## time the kernels; the table goes to docs/performance.md
 	@build/kiln bench --write docs/performance.md
 
+peers: ## install the mesh programs that `kiln bench improve` runs beside Kiln
+	@tools/bootstrap tools/packages-peers
+
 fuzz: ## each reader's fuzzer for FUZZ_SECONDS (60), with clang
 	@tools/bootstrap tools/packages-fuzz
 	@mkdir -p build
@@ -77,4 +80,4 @@ format: bootstrap ## clang-format over all sources
 clean: ## remove what was built
 	@rm -rf build
 
-.PHONY: help bootstrap build demo asan test soak tsan validate bench fuzz install format clean
+.PHONY: help bootstrap build demo asan test soak tsan validate bench peers fuzz install format clean

@@ -95,6 +95,11 @@ double kiln_bench_time(kiln_bench *bench, void (*body)(void *user), void *user)
     return best;
 }
 
+void kiln_bench_calibrate(kiln_bench *bench)
+{
+    bench->reference = reference_time(bench);
+}
+
 /* Nanoseconds an item for a time ("ns", "us", ...) or a rate ("M tets/s", "k/s"); 0: neither. */
 static double nanoseconds_of(double value, const char *unit)
 {

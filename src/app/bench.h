@@ -14,6 +14,9 @@ kiln_context *kiln_bench_context(kiln_bench *bench);
 /* CPU seconds of body(user): minimum over at least 9 calls and at least 0.3 s in all. */
 double kiln_bench_time(kiln_bench *bench, void (*body)(void *user), void *user);
 
+/* For a suite with timing of its own: the reference loop is timed now, for the rows that follow. */
+void kiln_bench_calibrate(kiln_bench *bench);
+
 /* One row of the table. `bar` is the figure to reach (0: none), `higher_is_better` its sense; a
  * value that is not finite misses any bar, and none. `accuracy` is a short remark, "" for none. */
 void kiln_bench_report(kiln_bench *bench, const char *name, double value, const char *unit,

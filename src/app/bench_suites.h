@@ -21,3 +21,4 @@ KILN_BENCH_SUITE(remesh_flips, "edge and face removal: attempts on an irregular 
 KILN_BENCH_SUITE(remesh_insert, "insertion: splits, cavities, compound attempts")
 KILN_BENCH_SUITE(remesh_contract, "contractions: attempts on an irregular mesh")
 KILN_BENCH_SUITE(repair, "dynamic repair of damaged meshes: cost, locality")
+KILN_BENCH_SUITE(improve, "improvement of whole meshes beside Stellar, Mmg, Gmsh, Netgen")
