@@ -184,24 +184,47 @@ typedef struct input_repairs {
     kiln_mesh_report mesh;
 } input_repairs;
 
-static void print_repairs(const input_repairs *r, FILE *out)
+typedef struct repair_row {
+    const char *what;
+    size_t count;
+} repair_row;
+
+enum { REPAIR_ROWS = 10 };
+
+static void list_repairs(const input_repairs *r, repair_row rows[REPAIR_ROWS])
 {
-    const struct {
-        const char *what;
-        size_t count;
-    } rows[] = {{"points in no tet left out", r->mesh.points_unused},
-                {"triangles of no tet left out", r->mesh.triangles_unused},
-                {"tets turned to the orientation of their neighbours", r->lists.turned},
-                {"tets inverted or flat", r->lists.bad},
-                {"flat tets peeled off the surface", r->lists.peeled},
-                {"vertices moved to untangle them", r->lists.moved},
-                {"tets given twice or with a corner twice dropped", r->mesh.tets_dropped},
-                {"vertices copied where pieces only touched", r->mesh.vertices_split},
-                {"edges halved where pieces only touched", r->mesh.edges_split},
-                {"cuts between sheets that met in a vertex", r->mesh.tunnels}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    const repair_row all[REPAIR_ROWS] = {
+        {"points in no tet left out", r->mesh.points_unused},
+        {"triangles of no tet left out", r->mesh.triangles_unused},
+        {"tets turned to the orientation of their neighbours", r->lists.turned},
+        {"tets inverted or flat", r->lists.bad},
+        {"flat tets peeled off the surface", r->lists.peeled},
+        {"vertices moved to untangle them", r->lists.moved},
+        {"tets given twice or with a corner twice dropped", r->mesh.tets_dropped},
+        {"vertices copied where pieces only touched", r->mesh.vertices_split},
+        {"edges halved where pieces only touched", r->mesh.edges_split},
+        {"cuts between sheets that met in a vertex", r->mesh.tunnels}};
+    memcpy(rows, all, sizeof all);
+}
+
+static void print_repairs(const input_repairs *repairs, FILE *out)
+{
+    repair_row rows[REPAIR_ROWS];
+    list_repairs(repairs, rows);
+    for (int i = 0; i < REPAIR_ROWS; i++)
         if (rows[i].count)
             fprintf(out, "input: %zu %s\n", rows[i].count, rows[i].what);
+}
+
+static void print_repairs_json(const input_repairs *repairs, kiln_json *json)
+{
+    repair_row rows[REPAIR_ROWS];
+    list_repairs(repairs, rows);
+    kiln_json_object(json, "input");
+    for (int i = 0; i < REPAIR_ROWS; i++)
+        if (rows[i].count)
+            kiln_json_count(json, rows[i].what, rows[i].count);
+    kiln_json_end(json);
 }
 
 static void print_operators(const kiln_improve_report *report, FILE *out)
@@ -229,6 +252,7 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
     if (kiln_arguments_has(arguments, "json")) {
         kiln_json json = {.out = stdout};
         kiln_json_object(&json, NULL);
+        print_repairs_json(repairs, &json);
         kiln_mesh_table_json(comparison, &json);
         kiln_json_bool(&json, "stopped", report->stopped);
         kiln_json_count(&json, "below_goal", report->bad_after);
