@@ -1,7 +1,9 @@
 /* The Enright test on the mesh alone (validation.md M5, DLR figure 5): a ball is carried along by a
  * velocity field that draws it out into a thin curled sheet and, after half the time, back. The
  * material space keeps the ball; the mesh is remeshed there after every step, in the metric that
- * measures in world space, so that tets stay good in world space however far they are drawn out. */
+ * measures in world space, so that tets stay good there however far they are drawn out; across the
+ * sheet, which becomes thinner than any affordable edge, a bound on sizes in the material holds. A
+ * tet's score is its q in that metric times the part of its volume it has in world space. */
 #include "app/validate.h"
 #include "app/validate_fixture.h"
 #include "base/clock.h"
@@ -17,7 +19,10 @@
 
 enum { STEPS = 300 }; /* of 0.01 s; the paper does not tell its own */
 
-static const double period = 3.0, radius = 0.15, world_size = 0.065, goal = 0.2;
+static const double period = 3.0, radius = 0.15, goal = 0.2;
+/* Edges this long in world space; but none longer than the second in the material, or one tet would
+ * have to reach through the whole ball where it has become a sheet thinner than an edge. */
+static const double world_size = 0.055, material_size = 0.1;
 static const double least_q = 0.06; /* below it the run is over */
 static const kiln_vec3 centre = {0.35, 0.35, 0.35};
 
@@ -41,7 +46,7 @@ static kiln_vec3 advance(kiln_vec3 p, double t, double dt)
 typedef struct enright {
     kiln_mesh *mesh;
     kiln_embedded *surface; /* a finer sphere that hangs in the mesh */
-    double worst;           /* of the tets as they are in world space, over all steps */
+    double worst;           /* score over all steps: in the metric, and for volume in world space */
     double seconds;
     uint32_t most_tets;
     int steps; /* done */
@@ -115,6 +120,8 @@ static kiln_status run_pass(enright *e, kiln_remesher *remesher, kiln_error *err
     for (uint32_t v = 0; v < e->mesh->table[KILN_ON_VERTEX].used; v++)
         if (kiln_vertex_live(e->mesh, v) && e->mesh->vertex[v].flags & KILN_VERTEX_SURFACE)
             hold_vertex(remesher, v);
+    for (uint32_t t = 0; t < e->mesh->table[KILN_ON_TET].used; t++)
+        e->worst = fmin(e->worst, remesher->quality.data[t]);
     return kiln_embedded_rehang(e->surface, e->mesh, NULL, error);
 }
 
@@ -125,11 +132,12 @@ static kiln_status remesh(enright *e, kiln_error *error)
     KILN_TRY(kiln_sizing_create(e->mesh, KILN_SPACE_MATERIAL, &sizing, error));
     kiln_status status = kiln_sizing_add_world(sizing, world_size, error);
     if (status == KILN_OK)
-        status = kiln_sizing_finish(sizing, NULL, error);
+        status = kiln_sizing_finish(
+            sizing, &(kiln_sizing_limits){.bounds = {.h_max = material_size}}, error);
     if (status == KILN_OK) {
         kiln_remesh_options options = kiln_remesh_default_options();
         options.sizing = sizing;
-        options.scored_elsewhere = true; /* M = F'F of each tet itself */
+        options.volume_elsewhere = true; /* the field keeps volumes, so its tets should */
         options.edge_limit[0] = 0.0;
         options.edge_limit[1] = INFINITY;
         status = kiln_remesher_begin(e->mesh, &options, &remesher, error);
@@ -140,19 +148,6 @@ static kiln_status remesh(enright *e, kiln_error *error)
     }
     kiln_sizing_destroy(sizing);
     return status;
-}
-
-static double worst_in_world(const kiln_mesh *mesh)
-{
-    double worst = INFINITY;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        if (!kiln_tet_live(mesh, t))
-            continue;
-        const uint32_t *v = mesh->tet[t].v;
-        double q = kiln_tet_quality(&mesh->x[v[0]], &mesh->x[v[1]], &mesh->x[v[2]], &mesh->x[v[3]]);
-        worst = q < worst ? q : worst;
-    }
-    return worst;
 }
 
 static kiln_box world_box(const kiln_mesh *mesh)
@@ -170,8 +165,6 @@ static kiln_status step(enright *e, kiln_error *error)
     KILN_TRY(carry(e, e->steps * dt, dt, 6, error));
     KILN_TRY(remesh(e, error));
     e->seconds += kiln_wall_seconds() - start;
-    double worst = worst_in_world(e->mesh);
-    e->worst = worst < e->worst ? worst : e->worst;
     uint32_t tets = e->mesh->table[KILN_ON_TET].live;
     e->most_tets = tets > e->most_tets ? tets : e->most_tets;
     if (++e->steps == STEPS / 2)
@@ -201,7 +194,9 @@ static void report(kiln_validation *validation, const enright *e, double off)
     static const double low[3] = {.2110, .1959, .1960}, high[3] = {.8689, .7581, .7581};
     const double *box[2] = {&e->half_way.low.x, &e->half_way.high.x};
     kiln_validation_report(validation, period, e->steps * period / STEPS, 0,
-                           "time passed with every q in world space at least %g, s", least_q);
+                           "time passed with every q in the metric at least %g, s", least_q);
+    kiln_validation_report_between(validation, least_q, 1, e->worst,
+                                   "worst q in the metric, all steps");
     kiln_validation_report_between(validation, 0, 5000, e->most_tets, "most tets");
     kiln_validation_report_between(validation, 0, 2, e->seconds / e->steps, "seconds a step");
     if (e->steps < STEPS)

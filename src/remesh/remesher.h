@@ -84,10 +84,10 @@ typedef struct kiln_remesh_options {
     kiln_space space; /* where quality counts */
     kiln_surface_mode surface;
     const struct kiln_sizing *sizing; /* NULL: no metric. Borrowed, of the mesh as it is now */
-    /* With a sizing field: tets are scored by their shape in the other space, not in the metric.
-     * For sizes by world length that is the metric F'F of each tet itself, and shows tets that the
-     * field, which is smooth over several, does not see collapse. */
-    bool scored_elsewhere;
+    /* Scores are multiplied by the part of its volume that a tet has in the other space, where that
+     * is less than all. For matter that keeps its volume: it shows tets that collapse there while a
+     * metric, which is smooth over several, does not see them. */
+    bool volume_elsewhere;
     double edge_limit[2]; /* quality operators make no edge beyond these lengths in the metric
                              unless the old ones were; only with a sizing field */
 } kiln_remesh_options;

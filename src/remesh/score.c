@@ -41,25 +41,41 @@ static double score_in_metric(const kiln_remesher *remesher, const kiln_place *p
     return kiln_tet_measure(remesher->options.measure, &q[0], &q[1], &q[2], &q[3]);
 }
 
+/* How much of its volume a tet has lost in the space that is not scored; at most 1. */
+static double volume_kept_elsewhere(const kiln_remesher *remesher, const kiln_place *place,
+                                    const uint32_t v[4], const kiln_vec3 *const p[4])
+{
+    kiln_space other = other_space(remesher);
+    const kiln_vec3 *points = kiln_mesh_positions(remesher->mesh, other);
+    const kiln_vec3 *proposed = place_in(place, other), *q[4];
+    for (int k = 0; k < 4; k++)
+        q[k] = point_of(points, proposed, v[k]);
+    double here = kiln_tet_volume(*p[0], *p[1], *p[2], *p[3]);
+    double there = kiln_tet_volume(*q[0], *q[1], *q[2], *q[3]);
+    return here > 0.0 && there < here ? there / here : 1.0;
+}
+
 double kiln_remesher_score(const kiln_remesher *remesher, const kiln_place *place,
                            const uint32_t v[4])
 {
-    bool elsewhere = remesher->options.sizing && remesher->options.scored_elsewhere;
-    kiln_space space = elsewhere ? other_space(remesher) : remesher->options.space;
-    const kiln_vec3 *points = kiln_mesh_positions(remesher->mesh, space);
-    const kiln_vec3 *proposed = place_in(place, space);
+    const kiln_vec3 *points = kiln_remesher_points(remesher);
+    const kiln_vec3 *proposed = place_in(place, remesher->options.space);
     const kiln_vec3 *p[4];
     for (int k = 0; k < 4; k++)
         p[k] = point_of(points, proposed, v[k]);
-    if (remesher->options.sizing && !elsewhere)
-        return score_in_metric(remesher, place, v, p);
-    return kiln_tet_measure(remesher->options.measure, p[0], p[1], p[2], p[3]);
+    double score = remesher->options.sizing
+                       ? score_in_metric(remesher, place, v, p)
+                       : kiln_tet_measure(remesher->options.measure, p[0], p[1], p[2], p[3]);
+    if (remesher->options.volume_elsewhere && !remesher->one_space)
+        score *= volume_kept_elsewhere(remesher, place, v, p);
+    return score;
 }
 
 bool kiln_remesher_score_above(const kiln_remesher *remesher, const kiln_place *place,
                                const uint32_t v[4], double threshold)
 {
-    if (remesher->options.sizing || remesher->options.measure != KILN_MEASURE_QUALITY)
+    if (remesher->options.sizing || remesher->options.measure != KILN_MEASURE_QUALITY ||
+        remesher->options.volume_elsewhere)
         return kiln_remesher_score(remesher, place, v) > threshold;
     const kiln_vec3 *points = kiln_remesher_points(remesher);
     const kiln_vec3 *proposed = place_in(place, remesher->options.space);
