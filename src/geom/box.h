@@ -27,6 +27,13 @@ KILN_INLINE kiln_box kiln_box_grow(kiln_box box, kiln_vec3 p)
 {
     return (kiln_box){kiln_v3_min(box.low, p), kiln_v3_max(box.high, p)};
 }
+KILN_INLINE kiln_box kiln_box_of(const kiln_vec3 *points, int count)
+{
+    kiln_box box = {points[0], points[0]};
+    for (int i = 1; i < count; i++)
+        box = kiln_box_grow(box, points[i]);
+    return box;
+}
 KILN_INLINE kiln_box kiln_box_join(kiln_box a, kiln_box b)
 {
     return (kiln_box){kiln_v3_min(a.low, b.low), kiln_v3_max(a.high, b.high)};

@@ -150,6 +150,14 @@ uint64_t kiln_mesh_hash(const kiln_mesh *mesh)
     return kiln_hash_bytes(hash, &mesh->ledger, sizeof mesh->ledger);
 }
 
+bool kiln_mesh_spaces_agree(const kiln_mesh *mesh)
+{
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(mesh, v) && memcmp(&mesh->u[v], &mesh->x[v], sizeof *mesh->u) != 0)
+            return false;
+    return true;
+}
+
 size_t kiln_mesh_bytes(const kiln_mesh *mesh)
 {
     size_t bytes = sizeof *mesh + mesh->parts.capacity * sizeof *mesh->parts.data;

@@ -145,6 +145,9 @@ kiln_status kiln_mesh_reserve(kiln_mesh *mesh, size_t vertices, size_t tets, siz
                               kiln_error *error);
 void kiln_mesh_refresh(kiln_mesh *mesh); /* core pointers after a table has grown */
 
+/* Whether u and x are the same bits at every live vertex. */
+bool kiln_mesh_spaces_agree(const kiln_mesh *mesh);
+
 /* Bytes held by tables and parts. */
 size_t kiln_mesh_bytes(const kiln_mesh *mesh);
 
@@ -207,6 +210,27 @@ KILN_INLINE double kiln_mesh_tet_volume(const kiln_mesh *mesh, uint32_t tet)
 KILN_INLINE bool kiln_link_is_interface(const kiln_mesh *mesh, uint32_t tet, kiln_link link)
 {
     return !kiln_link_is_surface(link) && mesh->info[tet].region != mesh->info[link / 4].region;
+}
+/* Surface or interface: what remeshing keeps in shape. */
+KILN_INLINE bool kiln_link_is_wall(const kiln_mesh *mesh, uint32_t tet, kiln_link link)
+{
+    return kiln_link_is_surface(link) || mesh->info[tet].region != mesh->info[link / 4].region;
+}
+/* The same from one side only: an interface is seen from the tet of the lower region. */
+KILN_INLINE bool kiln_link_is_front(const kiln_mesh *mesh, uint32_t tet, kiln_link link)
+{
+    return kiln_link_is_surface(link) || mesh->info[tet].region < mesh->info[link / 4].region;
+}
+/* Marks that forbid an edge, or a face, to go by itself. */
+KILN_INLINE bool kiln_edge_is_marked(const kiln_mesh *mesh, uint32_t tet, uint32_t edge)
+{
+    return mesh->info[tet].marks >> edge &
+           (1u << KILN_MARK_FEATURE_EDGE | 1u << KILN_MARK_REQUIRED_EDGE);
+}
+KILN_INLINE bool kiln_face_is_marked(const kiln_mesh *mesh, uint32_t tet, uint32_t face)
+{
+    return mesh->info[tet].marks >> face &
+           (1u << KILN_MARK_REQUIRED_FACE | 1u << KILN_MARK_SPLIT_FACE);
 }
 
 #endif

@@ -145,20 +145,12 @@ static double distance2_to(const kiln_begin_view *view, uint32_t tet, kiln_vec3 
     return closest.distance2;
 }
 
-static kiln_box box_of(const kiln_vec3 corner[4])
-{
-    kiln_box box = {corner[0], corner[0]};
-    for (int i = 1; i < 4; i++)
-        box = kiln_box_grow(box, corner[i]);
-    return box;
-}
-
 /* True when the point is farther from the tet than `lengths` of it. */
 static bool is_far(const kiln_begin_view *view, uint32_t tet, kiln_vec3 point, double lengths)
 {
     kiln_vec3 corner[4];
     kiln_begin_corners(view, kiln_begin_tet(view, tet), corner);
-    kiln_box box = box_of(corner);
+    kiln_box box = kiln_box_of(corner, 4);
     double length2 = kiln_v3_norm2(kiln_v3_sub(box.high, box.low));
     return kiln_closest_on_tet(point, corner).distance2 > lengths * lengths * length2;
 }
@@ -229,7 +221,7 @@ static uint32_t scan_part(const kiln_begin_view *view, kiln_vec3 point, uint32_t
             continue;
         ++*visits;
         kiln_begin_corners(view, tet, corner);
-        if (box_distance2(box_of(corner), point) >= nearest)
+        if (box_distance2(kiln_box_of(corner, 4), point) >= nearest)
             continue;
         double distance2 = distance2_to(view, t, point, &feature);
         if (distance2 < nearest) {

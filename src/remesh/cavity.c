@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-static kiln_vec3 point_of(const kiln_remesher *remesher, const kiln_place *place)
-{
-    return remesher->options.space == KILN_SPACE_WORLD ? place->x : place->u;
-}
-
 bool kiln_dig_open(const kiln_remesher *remesher, const kiln_place *place, kiln_dig *dig)
 {
     const kiln_vec3 *points = kiln_remesher_points(remesher);
@@ -24,7 +19,7 @@ bool kiln_dig_open(const kiln_remesher *remesher, const kiln_place *place, kiln_
             kiln_vec3 p[4];
             memcpy(v, remesher->mesh->tet[node->tet].v, sizeof v);
             for (int c = 0; c < 4; c++)
-                p[c] = c == k ? point_of(remesher, place) : points[v[c]];
+                p[c] = c == k ? kiln_place_point(remesher, place) : points[v[c]];
             v[k] = KILN_PROPOSED;
             if (kiln_orient3d_sign(p[0], p[1], p[2], p[3]) <= 0 ||
                 !kiln_remesher_valid_elsewhere(remesher, place, v))
@@ -76,11 +71,10 @@ static bool may_swallow(const growth *g, uint32_t vertex, bool on_facet)
 static bool may_vanish(const growth *g, uint32_t tet, uint32_t turned, uint32_t split)
 {
     const kiln_mesh *mesh = g->remesher->mesh;
-    const uint32_t edges = mesh->info[tet].marks & KILN_MARKS_ON_EDGE, gone = turned | split;
-    for (uint32_t e = 0; e < 6 && edges; e++) {
+    const uint32_t gone = turned | split;
+    for (uint32_t e = 0; e < 6 && mesh->info[tet].marks & KILN_MARKS_ON_EDGE; e++) {
         uint32_t ends = 1u << kiln_edge_ends[e][0] | 1u << kiln_edge_ends[e][1];
-        bool marked = edges >> e & (1u << KILN_MARK_FEATURE_EDGE | 1u << KILN_MARK_REQUIRED_EDGE);
-        if (marked && (~gone & ~ends & 15) == 0)
+        if (kiln_edge_is_marked(mesh, tet, e) && (~gone & ~ends & 15) == 0)
             return false;
     }
     for (int k = 0; k < 4; k++)
@@ -134,9 +128,8 @@ static bool lies_in_facet(const growth *g, uint32_t tet, uint32_t f, const kiln_
                           const double size[4])
 {
     const kiln_mesh *mesh = g->remesher->mesh;
-    const uint32_t one_face = 1u << KILN_MARK_REQUIRED_FACE | 1u << KILN_MARK_SPLIT_FACE;
     kiln_link link = mesh->tet[tet].n[f];
-    if (g->facets == 0 || !kiln_link_is_surface(link) || mesh->info[tet].marks >> f & one_face)
+    if (g->facets == 0 || !kiln_link_is_surface(link) || kiln_face_is_marked(mesh, tet, f))
         return false;
     /* Faces with a twin are one side of a crack; the other side would have to change alike. */
     const kiln_face *face = &mesh->face[link - KILN_LINK_SURFACE];
@@ -200,11 +193,10 @@ static void reach(growth *g, uint32_t from, uint32_t face)
     const kiln_mesh *mesh = g->remesher->mesh;
     uint32_t here = g->dig->node[from].tet, depth = g->dig->node[from].depth + 1u;
     kiln_link link = mesh->tet[here].n[face];
-    if (kiln_link_is_surface(link) || kiln_link_is_interface(mesh, here, link))
+    if (kiln_link_is_wall(mesh, here, link))
         return;
-    uint32_t tet = link / 4, entry = link % 4, marks = mesh->info[tet].marks;
-    const uint32_t one_face = 1u << KILN_MARK_REQUIRED_FACE | 1u << KILN_MARK_SPLIT_FACE;
-    if (marks & KILN_MARK_LOCKED || marks >> entry & one_face)
+    uint32_t tet = link / 4, entry = link % 4;
+    if (mesh->info[tet].marks & KILN_MARK_LOCKED || kiln_face_is_marked(mesh, tet, entry))
         return;
     kiln_idset_slot *slot = kiln_idset_at(g->known, tet);
     if (slot->epoch != g->known->epoch) {
@@ -242,7 +234,7 @@ bool kiln_dig_grow(const kiln_remesher *remesher, kiln_workspace *workspace,
     growth g;
     g.remesher = remesher;
     g.place = place;
-    g.point = point_of(remesher, place);
+    g.point = kiln_place_point(remesher, place);
     g.known = &workspace->walker.seen;
     g.dig = dig;
     g.limits = limits;

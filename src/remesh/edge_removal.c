@@ -7,19 +7,18 @@
 
 /* Longer rings have given nothing; with a tet that bad every chance is taken. */
 enum { RING_USUAL = 12 };
-static const double really_bad = 0.15;
+static const double REALLY_BAD = 0.15;
 
 /* Locked tets, and marked faces at the edge, stay. */
 static bool takes_marked(const kiln_mesh *mesh, const kiln_removal_ring *ring)
 {
-    const uint32_t one_face = 1u << KILN_MARK_REQUIRED_FACE | 1u << KILN_MARK_SPLIT_FACE;
     for (uint32_t i = 0; i < ring->count; i++) {
         uint32_t marks = mesh->info[ring->tet[i]].marks;
         const uint32_t *v = mesh->tet[ring->tet[i]].v;
         if (marks & KILN_MARK_LOCKED)
             return true;
-        for (int f = 0; f < 4 && marks & KILN_MARKS_ON_FACE; f++)
-            if (v[f] != ring->a && v[f] != ring->b && (marks >> f) & one_face)
+        for (uint32_t f = 0; f < 4 && marks & KILN_MARKS_ON_FACE; f++)
+            if (v[f] != ring->a && v[f] != ring->b && kiln_face_is_marked(mesh, ring->tet[i], f))
                 return true;
     }
     return false;
@@ -52,7 +51,7 @@ static bool propose(const kiln_remesher *remesher, kiln_workspace *workspace,
     out->old = kiln_arena_array(&workspace->arena, uint32_t, ring->count);
     out->fresh = kiln_arena_array(&workspace->arena, kiln_new_tet, most);
     if (!out->old || !out->fresh)
-        return workspace->failed = true, false;
+        return kiln_workspace_fail(workspace);
     memcpy(out->old, ring->tet, ring->count * sizeof *out->old);
     for (uint32_t i = 0; i < count; i++)
         out->fresh_count += kiln_polygon_tets(&polygons[i], ring->tet + (polygons[i].v - ring->v),
@@ -89,12 +88,11 @@ bool kiln_edge_removal_propose(const kiln_remesher *remesher, kiln_workspace *wo
                                uint32_t tet, uint32_t corner_a, uint32_t corner_b,
                                kiln_proposal *out)
 {
-    const uint32_t one_edge = 1u << KILN_MARK_FEATURE_EDGE | 1u << KILN_MARK_REQUIRED_EDGE;
-    if ((remesher->mesh->info[tet].marks >> kiln_edge_of[corner_a][corner_b]) & one_edge)
+    if (kiln_edge_is_marked(remesher->mesh, tet, kiln_edge_of[corner_a][corner_b]))
         return false;
     kiln_removal_ring ring;
     if (!kiln_removal_ring_walk(remesher, tet, corner_a, corner_b, &ring) ||
-        (ring.count > RING_USUAL && ring.worst > really_bad))
+        (ring.count > RING_USUAL && ring.worst > REALLY_BAD))
         return false;
     kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
     bool made = choose(remesher, workspace, &ring, out);

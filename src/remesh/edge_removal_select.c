@@ -1,5 +1,4 @@
 #include "remesh/edge_removal_select.h"
-#include "remesh/metric.h"
 
 typedef struct edge_range {
     double shortest, longest;
@@ -7,12 +6,9 @@ typedef struct edge_range {
 
 static void count_edges(const kiln_remesher *remesher, const uint32_t v[4], edge_range *range)
 {
-    const kiln_vec3 *points = kiln_remesher_points(remesher);
-    const kiln_sym3 *metric = remesher->metric.data;
     for (int e = 0; e < 6; e++) {
-        uint32_t p = v[kiln_edge_ends[e][0]], q = v[kiln_edge_ends[e][1]];
-        double length =
-            kiln_metric_edge_length(&metric[p], &metric[q], kiln_v3_sub(points[q], points[p]));
+        double length = kiln_remesher_edge_length(remesher, NULL, v[kiln_edge_ends[e][0]],
+                                                  v[kiln_edge_ends[e][1]]);
         range->shortest = length < range->shortest ? length : range->shortest;
         range->longest = length > range->longest ? length : range->longest;
     }
@@ -35,7 +31,7 @@ bool kiln_proposal_score(const kiln_remesher *remesher, kiln_workspace *workspac
 {
     proposal->quality = kiln_arena_array(&workspace->arena, double, proposal->fresh_count);
     if (!proposal->quality)
-        return workspace->failed = true, false;
+        return kiln_workspace_fail(workspace);
     proposal->after = INFINITY;
     for (uint32_t i = 0; i < proposal->fresh_count; i++) {
         double quality = kiln_remesher_score(remesher, NULL, proposal->fresh[i].v);

@@ -1,9 +1,6 @@
 #include "remesh/edge_removal_surface.h"
 #include "remesh/surface.h"
 
-/* Of the volume taken out (DLR 4.4). */
-static const double most_volume_change = 0.09;
-
 static double volume_of(const kiln_remesher *remesher, uint32_t a, uint32_t b, uint32_t c,
                         uint32_t d)
 {
@@ -20,7 +17,7 @@ static bool volume_stays(const kiln_remesher *remesher, const kiln_removal_ring 
     for (uint32_t i = begin; i < begin + tets; i++)
         whole += volume_of(remesher, ring->a, ring->b, ring->v[i], ring->v[i + 1]);
     double change = volume_of(remesher, ring->a, ring->b, ring->v[begin], ring->v[begin + tets]);
-    return fabs(change) < most_volume_change * whole;
+    return fabs(change) < KILN_MOST_VOLUME_CHANGE * whole;
 }
 
 static uint32_t first_face(const kiln_mesh *mesh, const kiln_removal_ring *ring)
@@ -105,7 +102,7 @@ static bool edges_are_new(const kiln_remesher *remesher, kiln_workspace *workspa
             if (of_ring)
                 continue;
             if (kiln_edge_tets(mesh, p, q, &workspace->walker, NULL) != KILN_OK)
-                return workspace->failed = true, false;
+                return kiln_workspace_fail(workspace);
             if (workspace->walker.tets.count > 0)
                 return false;
         }
@@ -119,7 +116,7 @@ static bool declare_surface(const kiln_remesher *remesher, kiln_workspace *works
     const kiln_mesh *mesh = remesher->mesh;
     proposal->surface = kiln_arena_array(&workspace->arena, kiln_new_face, 2);
     if (!proposal->surface)
-        return workspace->failed = true, false;
+        return kiln_workspace_fail(workspace);
     proposal->surface_count = 2;
     proposal->flags = KILN_CAVITY_SURFACE;
     const uint32_t parent[2] = {first_face(mesh, ring), last_face(mesh, ring)};

@@ -82,19 +82,12 @@ static bool may_go(const face_set *set, uint32_t tet)
     return info->region == set->region && !(info->marks & KILN_MARK_LOCKED);
 }
 
-static bool face_marked(const kiln_mesh *mesh, uint32_t tet, uint32_t face)
-{
-    const uint32_t one_face = 1u << KILN_MARK_REQUIRED_FACE | 1u << KILN_MARK_SPLIT_FACE;
-    return (mesh->info[tet].marks >> face) & one_face;
-}
-
 /* The edge p-q goes with both faces at it. */
 static bool edge_marked(const kiln_mesh *mesh, uint32_t tet, uint32_t p, uint32_t q)
 {
-    const uint32_t one_edge = 1u << KILN_MARK_FEATURE_EDGE | 1u << KILN_MARK_REQUIRED_EDGE;
     const kiln_tet *at = &mesh->tet[tet];
-    uint32_t edge = kiln_edge_of[kiln_tet_corner(at, p)][kiln_tet_corner(at, q)];
-    return (mesh->info[tet].marks >> edge) & one_edge;
+    return kiln_edge_is_marked(mesh, tet,
+                               kiln_edge_of[kiln_tet_corner(at, p)][kiln_tet_corner(at, q)]);
 }
 
 /* The tets beyond side k of a face have the same far vertex v, and nothing forbids that they go. */
@@ -115,9 +108,9 @@ static bool is_sandwiched(const face_set *set, const set_face *face, int k, set_
     return *v == mesh->tet[out->high].v[above % 4] && may_go(set, out->low) &&
            may_go(set, out->high) &&
            !edge_marked(mesh, face->low, face->side[k].p, face->side[k].q) &&
-           !face_marked(mesh, face->low, low_corner) &&
-           !face_marked(mesh, face->high, high_corner) &&
-           !face_marked(mesh, out->low, kiln_tet_corner(&mesh->tet[out->low], set->a));
+           !kiln_face_is_marked(mesh, face->low, low_corner) &&
+           !kiln_face_is_marked(mesh, face->high, high_corner) &&
+           !kiln_face_is_marked(mesh, out->low, kiln_tet_corner(&mesh->tet[out->low], set->a));
 }
 
 /* Two sides at least of the face beyond must turn positive (the one it is reached through is
@@ -246,7 +239,7 @@ static bool propose(const face_set *set, kiln_workspace *workspace, kiln_proposa
     out->old = kiln_arena_array(&workspace->arena, uint32_t, out->old_count);
     out->fresh = kiln_arena_array(&workspace->arena, kiln_new_tet, out->fresh_count);
     if (!out->old || !out->fresh)
-        return workspace->failed = true, false;
+        return kiln_workspace_fail(workspace);
     memcpy(out->old, set->tet, out->old_count * sizeof *out->old);
     for (uint32_t i = 0; i < set->ring_count; i++) {
         uint32_t p = set->ring[i], q = set->ring[i + 1 == set->ring_count ? 0 : i + 1];
@@ -263,7 +256,7 @@ bool kiln_face_removal_propose(const kiln_remesher *remesher, kiln_workspace *wo
     const kiln_mesh *mesh = remesher->mesh;
     const uint32_t *v = mesh->tet[tet].v;
     kiln_link link = mesh->tet[tet].n[face];
-    if (kiln_link_is_surface(link) || face_marked(mesh, tet, face))
+    if (kiln_link_is_surface(link) || kiln_face_is_marked(mesh, tet, face))
         return false;
     face_set set;
     set.remesher = remesher;

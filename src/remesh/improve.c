@@ -81,40 +81,40 @@ kiln_status kiln_improve_report_end(const kiln_remesher *remesher,
     return remesher->workspace.failed ? kiln_fail_memory(error, 0) : KILN_OK;
 }
 
+static double worst_of(const kiln_remesher *remesher, const kiln_u32_array *set)
+{
+    return kiln_remesher_worst(remesher, set->data, set->count);
+}
+
 /* One topological pass, taken back when it brought in something worse (DLR 4.5). Returns how many
  * changes were kept. */
 static uint32_t flip_or_undo(kiln_remesher *remesher, kiln_u32_array *set,
                              const kiln_pass_limits *limits)
 {
-    double before = kiln_remesher_worst(remesher, set->data, set->count);
     kiln_arena *arena = &remesher->workspace.arena;
     kiln_arena_mark scratch = kiln_arena_set_mark(arena);
-    kiln_pass_mark mark = kiln_remesher_mark(remesher);
     size_t count = set->count;
-    uint32_t *kept = kiln_arena_array(arena, uint32_t, count);
-    if (mark.txn.depth == 0 || !kept) {
+    uint32_t *kept = kiln_arena_array(arena, uint32_t, count), changes = 0;
+    if (!kept) {
         remesher->workspace.failed = true;
-        if (mark.txn.depth > 0)
-            kiln_remesher_undo(remesher, &mark);
         return 0;
     }
-    memcpy(kept, set->data, count * sizeof *kept);
-    uint32_t changes = kiln_flip_pass(remesher, set, limits);
-    bool worse = kiln_remesher_worst(remesher, set->data, set->count) < before;
-    if (worse)
-        kiln_remesher_undo(remesher, &mark);
-    if (worse || kiln_remesher_keep(remesher, &mark) != KILN_ACCEPTED) {
-        memcpy(set->data, kept, count * sizeof *kept);
-        set->count = count;
-        changes = 0;
+    kiln_pass_mark mark = kiln_remesher_mark(remesher);
+    if (mark.txn.depth > 0) {
+        double before = worst_of(remesher, set);
+        memcpy(kept, set->data, count * sizeof *kept);
+        changes = kiln_flip_pass(remesher, set, limits);
+        bool worse = worst_of(remesher, set) < before;
+        if (worse)
+            kiln_remesher_undo(remesher, &mark);
+        if (worse || kiln_remesher_keep(remesher, &mark) != KILN_ACCEPTED) {
+            memcpy(set->data, kept, count * sizeof *kept);
+            set->count = count;
+            changes = 0;
+        }
     }
     kiln_arena_release(arena, scratch);
     return changes;
-}
-
-static double worst_of(const kiln_remesher *remesher, const kiln_u32_array *set)
-{
-    return kiln_remesher_worst(remesher, set->data, set->count);
 }
 
 static bool flips_reach(kiln_remesher *remesher, kiln_u32_array *set,
@@ -172,14 +172,6 @@ bool kiln_improve_tet(kiln_remesher *remesher, uint32_t tet, const kiln_improve_
     return reached;
 }
 
-static void find_bad(kiln_remesher *remesher, double goal, kiln_u32_array *bad)
-{
-    bad->count = 0;
-    for (uint32_t t = 0; t < remesher->mesh->table[KILN_ON_TET].used; t++)
-        if (remesher->quality.data[t] < goal)
-            kiln_set_add(remesher, bad, &t, 1);
-}
-
 /* Where a good part of the mesh is bad, repairs one by one would meet each other all the time and
  * contract what its neighbours need. Sweeps of the operators that keep the vertices come first,
  * while they halve what is left. */
@@ -192,9 +184,9 @@ static void sweep(kiln_remesher *remesher, double goal, kiln_u32_array *bad)
         if (before < (size_t)(MANY * remesher->mesh->table[KILN_ON_TET].live))
             break;
         kiln_flip_pass(remesher, bad, &limits);
-        find_bad(remesher, goal, bad);
+        kiln_set_below(remesher, bad, goal, 0);
         kiln_smooth_pass(remesher, bad, &limits);
-        find_bad(remesher, goal, bad);
+        kiln_set_below(remesher, bad, goal, 0);
     } while (2 * bad->count < before);
 }
 
@@ -204,7 +196,7 @@ kiln_status kiln_dynamic_improve(kiln_remesher *remesher, const kiln_improve_opt
     const kiln_mesh *mesh = remesher->mesh;
     kiln_u32_array bad = {0};
     kiln_improve_report_begin(remesher, options, report);
-    find_bad(remesher, options->goal, &bad);
+    kiln_set_below(remesher, &bad, options->goal, 0);
     sweep(remesher, options->goal, &bad);
     for (size_t i = 0; i < bad.count && !report->stopped; i++) {
         if (remesher->quality.data[bad.data[i]] < options->goal)

@@ -1,8 +1,8 @@
 /* Drivers: which tets are improved, in which order, and when it is enough.
  *
  * dynamic_improve repairs: it acts on tets below a goal and changes as little as it can (DLR
- * Listing 1). improve_mesh pushes the whole mesh as high as it will go. Both only improve: no tet
- * that was better than the goal becomes worse than it or than it was. */
+ * Listing 1). improve_mesh pushes the whole mesh as high as it will go. Both only improve: the
+ * sorted qualities of the mesh, worst first, are never less afterwards. */
 #ifndef KILN_REMESH_IMPROVE_H
 #define KILN_REMESH_IMPROVE_H
 
@@ -11,13 +11,14 @@
 typedef struct kiln_improve_progress {
     const char *stage;
     uint32_t round;
-    size_t tets, left; /* live tets; those below the goal or still to be looked at */
-    double worst, mean;
+    size_t tets, left; /* live tets; dynamic_improve: bad ones still to be looked at */
+    double worst,
+        mean; /* improve_mesh: now, the mean that of min(q, 0.7); else worst at the begin */
 } kiln_improve_progress;
 
 typedef struct kiln_improve_options {
     double goal;     /* of dynamic_improve; improve_mesh stops when all tets have it */
-    uint32_t rounds; /* of one tet's repair, or of the whole mesh without a gain */
+    uint32_t rounds; /* of one tet's repair in dynamic_improve */
     size_t spread;   /* a repair that has touched more tets gives up; 0: no limit */
     /* Called now and then; false stops the driver between two changes. May be NULL. */
     bool (*progress)(void *user, const kiln_improve_progress *progress);

@@ -53,14 +53,9 @@ typedef struct schedule {
     uint32_t flipped, smoothed, contracted, inserted; /* mesh clock when each was last done */
 } schedule;
 
-/* The tets below `target` that changed after `since`. */
 static kiln_u32_array *changed_since(schedule *s, uint32_t since, double target)
 {
-    const kiln_mesh *mesh = s->remesher->mesh;
-    s->set.count = 0;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        if (s->remesher->quality.data[t] < target && mesh->info[t].changed >= since)
-            kiln_set_add(s->remesher, &s->set, &t, 1);
+    kiln_set_below(s->remesher, &s->set, target, since);
     return &s->set;
 }
 

@@ -1,6 +1,5 @@
 #include "remesh/insert.h"
 #include "remesh/cavity.h"
-#include "remesh/metric.h"
 #include "remesh/surface.h"
 
 #include <string.h>
@@ -123,8 +122,7 @@ static void split_triangle(const kiln_tet *tet, int f, const split_site *site, s
     }
 }
 
-/* Whether a place off the straight middle leaves the shape of surfaces as they must be; the volume
- * may change by 9 % (DLR 4.4). */
+/* Whether a place off the straight middle leaves surfaces, and volume, as they must be. */
 static bool surface_allows(const kiln_remesher *remesher, kiln_workspace *workspace,
                            const kiln_dig *dig, const split_site *site, const kiln_place *place)
 {
@@ -153,7 +151,7 @@ static bool surface_allows(const kiln_remesher *remesher, kiln_workspace *worksp
         }
         before += kiln_mesh_tet_volume(mesh, seed->tet);
     }
-    return fabs(after - before) < 0.09 * before &&
+    return fabs(after - before) < KILN_MOST_VOLUME_CHANGE * before &&
            kiln_surface_allows(remesher, workspace, (const uint32_t(*)[3])old, s.old_count,
                                (const uint32_t(*)[3])fresh, s.fresh_count, place);
 }
@@ -166,8 +164,8 @@ static bool find_place(const kiln_remesher *remesher, kiln_workspace *workspace,
     kiln_vec3 straight = middle(remesher, site);
     if (site->bounded) {
         kiln_surface_place(remesher, tet, site->vertex, site->weight, site->count, place);
-        const kiln_vec3 *p = remesher->options.space == KILN_SPACE_WORLD ? &place->x : &place->u;
-        bool is_straight = memcmp(p, &straight, sizeof straight) == 0;
+        kiln_vec3 p = kiln_place_point(remesher, place);
+        bool is_straight = memcmp(&p, &straight, sizeof straight) == 0;
         if (kiln_dig_open(remesher, place, dig) &&
             (is_straight || surface_allows(remesher, workspace, dig, site, place)))
             return true;
@@ -292,8 +290,7 @@ static void write_node(const kiln_mesh *mesh, const kiln_dig *dig, const kiln_di
     }
 }
 
-/* Whether the surface may have the pieces instead of the faces; the volume may change by 9 % (DLR
- * 4.4). */
+/* Whether the surface may have the pieces instead of the faces. */
 static bool shape_stays(const kiln_remesher *remesher, kiln_workspace *workspace,
                         const split_face *faces, uint32_t count, const kiln_proposal *proposal)
 {
@@ -319,7 +316,7 @@ static bool shape_stays(const kiln_remesher *remesher, kiln_workspace *workspace
         }
         after += kiln_tet_volume(p[0], p[1], p[2], p[3]);
     }
-    return fabs(after - before) < 0.09 * before &&
+    return fabs(after - before) < KILN_MOST_VOLUME_CHANGE * before &&
            kiln_surface_allows(remesher, workspace, (const uint32_t(*)[3])old, old_count,
                                (const uint32_t(*)[3])fresh, proposal->surface_count,
                                &proposal->place);
@@ -342,10 +339,8 @@ static bool write_proposal(const kiln_remesher *remesher, kiln_workspace *worksp
     uint32_t split_faces = site->flags ? list_split_faces(remesher->mesh, dig, faces) : 0;
     if (split_faces > SPLIT_FACES)
         return false;
-    if (!reserve(workspace, dig, split_faces, out)) {
-        workspace->failed = true;
-        return false;
-    }
+    if (!reserve(workspace, dig, split_faces, out))
+        return kiln_workspace_fail(workspace);
     memcpy(out->parent, site->vertex, sizeof out->parent);
     memcpy(out->weight, site->weight, sizeof out->weight);
     for (uint32_t i = 0; i < dig->count; i++)
@@ -355,19 +350,6 @@ static bool write_proposal(const kiln_remesher *remesher, kiln_workspace *worksp
         return false;
     bool on_curved = place->side.freedom == KILN_ON_SURFACE && split_faces > (uint32_t)site->facets;
     return !on_curved || shape_stays(remesher, workspace, faces, split_faces, out);
-}
-
-/* In the metric, if there is one; the second vertex may be the proposed one. */
-static double edge_length(const kiln_remesher *remesher, const kiln_place *place, uint32_t a,
-                          uint32_t b)
-{
-    const kiln_vec3 *points = kiln_remesher_points(remesher);
-    kiln_vec3 p = remesher->options.space == KILN_SPACE_WORLD ? place->x : place->u;
-    kiln_vec3 e = kiln_v3_sub(b == KILN_PROPOSED ? p : points[b], points[a]);
-    const kiln_sym3 *metric = remesher->metric.data;
-    if (!remesher->options.sizing)
-        return kiln_v3_norm(e);
-    return kiln_metric_edge_length(&metric[a], b == KILN_PROPOSED ? &place->metric : &metric[b], e);
 }
 
 static bool lengths_fit(const kiln_remesher *remesher, const kiln_proposal *proposal,
@@ -381,7 +363,7 @@ static bool lengths_fit(const kiln_remesher *remesher, const kiln_proposal *prop
         for (uint32_t i = 0; i < 6 * proposal->old_count; i++) {
             const uint32_t *v = remesher->mesh->tet[proposal->old[i / 6]].v;
             const uint8_t *ends = kiln_edge_ends[i % 6];
-            double length = edge_length(remesher, place, v[ends[0]], v[ends[1]]);
+            double length = kiln_remesher_edge_length(remesher, place, v[ends[0]], v[ends[1]]);
             shortest = fmin(shortest, length);
             longest = fmax(longest, length);
         }
@@ -391,8 +373,9 @@ static bool lengths_fit(const kiln_remesher *remesher, const kiln_proposal *prop
         return true;
     for (uint32_t i = 0; i < 4 * proposal->fresh_count; i++) {
         uint32_t v = proposal->fresh[i / 4].v[i % 4];
-        double length =
-            v == KILN_PROPOSED ? shortest : edge_length(remesher, place, v, KILN_PROPOSED);
+        double length = v == KILN_PROPOSED
+                            ? shortest
+                            : kiln_remesher_edge_length(remesher, place, v, KILN_PROPOSED);
         if (length < shortest || length > longest)
             return false;
     }
@@ -417,10 +400,8 @@ static bool propose_best(const kiln_remesher *remesher, kiln_workspace *workspac
                          const split_site *site, const kiln_place *place,
                          const kiln_dig_limits *reach, kiln_dig *dig, kiln_proposal *out)
 {
-    if (!kiln_dig_grow(remesher, workspace, place, reach, dig)) {
-        workspace->failed = true;
-        return false;
-    }
+    if (!kiln_dig_grow(remesher, workspace, place, reach, dig))
+        return kiln_workspace_fail(workspace);
     kiln_dig_score(remesher, place, dig);
     kiln_dig_choose(dig);
     return write_proposal(remesher, workspace, dig, site, place, out);
@@ -431,10 +412,8 @@ static bool propose(const kiln_remesher *remesher, kiln_workspace *workspace, ui
                     kiln_proposal *out)
 {
     kiln_dig *dig = kiln_arena_array(&workspace->arena, kiln_dig, 1);
-    if (!dig) {
-        workspace->failed = true;
-        return false;
-    }
+    if (!dig)
+        return kiln_workspace_fail(workspace);
     split_site site = {.count = corners};
     for (int i = 0; i < corners; i++) {
         site.vertex[i] = remesher->mesh->tet[tet].v[corner[i]];

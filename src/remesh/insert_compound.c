@@ -18,7 +18,7 @@ const kiln_insertion_effort kiln_insertion_hard = {
     .depth = 7, .repairs = 64, .spread = 2000, .gate = 4.0, .margin = 0.03, .everywhere = true};
 
 /* A repair must take away this part of what its tet lacks. */
-#define LEAST_PROGRESS 0.1
+static const double LEAST_PROGRESS = 0.1;
 
 enum { BAD_ROOM = 64 };
 

@@ -91,8 +91,7 @@ static bool vertices_fit(kiln_idset *numbers, const kiln_mesh *mesh, const kiln_
 
 static bool is_wall(const kiln_mesh *mesh, uint32_t tet, uint32_t face)
 {
-    kiln_link link = mesh->tet[tet].n[face];
-    return kiln_link_is_surface(link) || kiln_link_is_interface(mesh, tet, link);
+    return kiln_link_is_wall(mesh, tet, mesh->tet[tet].n[face]);
 }
 
 /* No triangle may be in both links: neither a face with a tet of each end on its sides nor, in a

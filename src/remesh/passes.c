@@ -13,7 +13,10 @@
 enum {
     SMALL_SET = 256, /* up to here proposals are made one by one: neighbours would void them */
     BATCH = 1024,
-    GRAIN = 16
+    BATCHES = 64,    /* of vertices at least, so that few of one are neighbours ... */
+    SMALL_BATCH = 8, /* ... unless that leaves fewer in each: then one by one */
+    GRAIN = 16,
+    SMOOTH_GRAIN = 4 /* smoothing a vertex costs several removals */
 };
 
 void kiln_set_add(kiln_remesher *remesher, kiln_u32_array *set, const uint32_t *tets, size_t count)
@@ -43,6 +46,15 @@ void kiln_set_tidy(kiln_remesher *remesher, kiln_u32_array *set)
         set->data[kept++] = tet;
     }
     set->count = kept;
+}
+
+void kiln_set_below(kiln_remesher *remesher, kiln_u32_array *set, double target, uint32_t since)
+{
+    const kiln_mesh *mesh = remesher->mesh;
+    set->count = 0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (remesher->quality.data[t] < target && mesh->info[t].changed >= since)
+            kiln_set_add(remesher, set, &t, 1);
 }
 
 static void add_changed(kiln_remesher *remesher, kiln_u32_array *set)
@@ -133,12 +145,17 @@ static bool change_batched(kiln_remesher *remesher, const tet_batch *batch, size
     return done;
 }
 
+static void gather_failures(kiln_remesher *remesher)
+{
+    for (int w = 0; w < remesher->context->threads; w++)
+        remesher->workspace.failed |= remesher->workers[w].failed;
+}
+
 static void release_workers(kiln_remesher *remesher, kiln_arena_mark *mark)
 {
-    for (int w = 0; w < remesher->context->threads; w++) {
+    for (int w = 0; w < remesher->context->threads; w++)
         kiln_arena_release(&remesher->workers[w].arena, mark[w]);
-        remesher->workspace.failed |= remesher->workers[w].failed;
-    }
+    gather_failures(remesher);
 }
 
 static void mark_workers(const kiln_remesher *remesher, kiln_arena_mark *mark)
@@ -209,7 +226,8 @@ uint32_t kiln_flip_pass(kiln_remesher *remesher, kiln_u32_array *set,
     return run_pass(remesher, set, limits, propose_flip, NULL);
 }
 
-static const kiln_pass_limits no_limits = {INFINITY, INFINITY, -INFINITY};
+static const kiln_pass_limits no_limits = {
+    .target = INFINITY, .enough = INFINITY, .least = -INFINITY};
 
 bool kiln_flip_tet(kiln_remesher *remesher, uint32_t tet)
 {
@@ -258,7 +276,7 @@ static bool propose_thinning(const kiln_remesher *remesher, kiln_workspace *work
     kiln_contraction_limits limits = kiln_contraction_improving();
     limits.must_gain = false;
     limits.worst = pass->least;
-    int e = short_edge(remesher, tet, pass->enough);
+    int e = short_edge(remesher, tet, pass->ratio);
     if (e < 0)
         return false;
     workspace->attempts[KILN_OP_EDGE_CONTRACTION]++;
@@ -276,7 +294,7 @@ static void smooth_made(kiln_remesher *remesher, kiln_u32_array *set)
 
 uint32_t kiln_thin_pass(kiln_remesher *remesher, kiln_u32_array *set, double ratio, double least)
 {
-    const kiln_pass_limits limits = {.target = INFINITY, .enough = ratio, .least = least};
+    const kiln_pass_limits limits = {.target = INFINITY, .ratio = ratio, .least = least};
     return run_pass(remesher, set, &limits, propose_thinning, smooth_made);
 }
 
@@ -375,13 +393,14 @@ static uint32_t smooth_batches(kiln_remesher *remesher, kiln_u32_array *set, ver
     size_t rows = (batch->count + batch->stride - 1) / batch->stride;
     for (size_t row = 0; row < rows; row++) {
         batch->first = row * batch->stride;
-        kiln_parallel_for(remesher->context, batch->stride, 4, propose_vertices, batch);
+        kiln_parallel_for(remesher->context, batch->stride, SMOOTH_GRAIN, propose_vertices, batch);
         for (size_t i = 0; i < batch->stride; i++)
             if (move_batched(remesher, batch, i)) {
                 add_changed(remesher, set);
                 changes++;
             }
     }
+    gather_failures(remesher);
     return changes;
 }
 
@@ -393,8 +412,8 @@ uint32_t kiln_smooth_pass(kiln_remesher *remesher, kiln_u32_array *set,
     vertex_batch batch = {.remesher = remesher, .limits = limits};
     uint32_t changes = 0;
     batch.vertices = vertices_of(remesher, set, limits->target, &batch.count);
-    batch.stride = batch.count / 64 < BATCH ? batch.count / 64 : BATCH;
-    if (batch.stride >= 8) {
+    batch.stride = batch.count / BATCHES < BATCH ? batch.count / BATCHES : BATCH;
+    if (batch.stride >= SMALL_BATCH) {
         batch.smoothing = kiln_arena_array(arena, kiln_smoothing, batch.stride);
         batch.found = kiln_arena_array(arena, bool, batch.stride);
     }

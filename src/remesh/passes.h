@@ -1,6 +1,7 @@
 /* Passes over a set of tets: one kind of operator wherever it helps. A set is a list of tets; a
- * pass leaves in it those that live and adds those it made or reshaped. Every change makes the
- * sorted qualities of what it touches better, worst first, so passes only ever improve. */
+ * pass leaves in it those that live and adds those it made or reshaped. Every change but those of
+ * thinning makes the sorted qualities of what it touches better, worst first. Running out of memory
+ * is remembered in remesher->workspace.failed; what was changed till then stays. */
 #ifndef KILN_REMESH_PASSES_H
 #define KILN_REMESH_PASSES_H
 
@@ -13,6 +14,7 @@ typedef struct kiln_pass_limits {
     double target; /* tets that good are left alone */
     double enough; /* smoothing stops when the worst is that good (INFINITY: as good as it gets) */
     double least;  /* smoothing and contraction must leave nothing worse than this */
+    double ratio;  /* thinning: see kiln_thin_pass */
 } kiln_pass_limits;
 
 /* Edge and face removal on the tets below the target, and on what that makes, until nothing helps.
@@ -44,7 +46,8 @@ bool kiln_smooth_vertex(kiln_remesher *remesher, uint32_t vertex, double enough)
 
 /* Drops dead and repeated tets. */
 void kiln_set_tidy(kiln_remesher *remesher, kiln_u32_array *set);
-/* Appends; running out of memory is remembered in remesher->workspace.failed. */
 void kiln_set_add(kiln_remesher *remesher, kiln_u32_array *set, const uint32_t *tets, size_t count);
+/* The set becomes all tets below `target` that changed at `since` of the mesh clock or later. */
+void kiln_set_below(kiln_remesher *remesher, kiln_u32_array *set, double target, uint32_t since);
 
 #endif

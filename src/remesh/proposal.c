@@ -80,6 +80,22 @@ static kiln_verdict change(kiln_remesher *remesher, const kiln_proposal *proposa
     return verdict;
 }
 
+/* Keeps what was changed since the mark if it was accepted. */
+static kiln_verdict conclude(kiln_remesher *remesher, kiln_pass_mark *mark, kiln_verdict verdict)
+{
+    if (verdict == KILN_ACCEPTED) {
+        verdict = kiln_remesher_keep(remesher, mark);
+    } else {
+        remesher->workspace.failed |= verdict == KILN_REFUSED_MEMORY;
+        kiln_remesher_undo(remesher, mark);
+    }
+    if (verdict != KILN_ACCEPTED) {
+        remesher->changed.count = 0;
+        remesher->vertex_made = KILN_NONE;
+    }
+    return verdict;
+}
+
 kiln_verdict kiln_remesher_apply(kiln_remesher *remesher, const kiln_proposal *proposal)
 {
     remesher->changed.count = 0;
@@ -90,13 +106,7 @@ kiln_verdict kiln_remesher_apply(kiln_remesher *remesher, const kiln_proposal *p
     kiln_arena_mark scratch = kiln_arena_set_mark(&remesher->workspace.arena);
     kiln_verdict verdict = change(remesher, proposal, &mark.txn);
     kiln_arena_release(&remesher->workspace.arena, scratch);
-    if (verdict == KILN_ACCEPTED)
-        verdict = kiln_remesher_keep(remesher, &mark);
-    else
-        kiln_remesher_undo(remesher, &mark);
-    if (verdict != KILN_ACCEPTED)
-        remesher->changed.count = 0;
-    return verdict;
+    return conclude(remesher, &mark, verdict);
 }
 
 static kiln_verdict shift(kiln_remesher *remesher, uint32_t vertex, const kiln_place *place,
@@ -124,12 +134,9 @@ static kiln_verdict shift(kiln_remesher *remesher, uint32_t vertex, const kiln_p
 kiln_verdict kiln_remesher_move(kiln_remesher *remesher, uint32_t vertex, const kiln_place *place)
 {
     remesher->changed.count = 0;
+    remesher->vertex_made = KILN_NONE;
     kiln_pass_mark mark = kiln_remesher_mark(remesher);
     if (mark.txn.depth == 0)
         return KILN_REFUSED_MEMORY;
-    kiln_verdict verdict = shift(remesher, vertex, place, &mark.txn);
-    if (verdict == KILN_ACCEPTED)
-        return kiln_remesher_keep(remesher, &mark);
-    kiln_remesher_undo(remesher, &mark);
-    return verdict;
+    return conclude(remesher, &mark, shift(remesher, vertex, place, &mark.txn));
 }

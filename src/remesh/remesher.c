@@ -3,8 +3,6 @@
 #include "remesh/sizing.h"
 #include "remesh/surface.h"
 
-#include <string.h>
-
 const char *kiln_operator_name(kiln_operator kind)
 {
     static const char *const names[KILN_OP_COUNT] = {
@@ -34,14 +32,6 @@ void kiln_workspace_free(kiln_workspace *workspace)
 {
     kiln_walker_free(&workspace->walker);
     kiln_arena_destroy(&workspace->arena);
-}
-
-static bool spaces_agree(const kiln_mesh *mesh)
-{
-    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
-        if (kiln_vertex_live(mesh, v) && memcmp(&mesh->u[v], &mesh->x[v], sizeof *mesh->u) != 0)
-            return false;
-    return true;
 }
 
 static void score_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -105,7 +95,7 @@ kiln_status kiln_remesher_begin(kiln_mesh *mesh, const kiln_remesh_options *opti
     *out = (kiln_remesher){.context = mesh->context,
                            .mesh = mesh,
                            .options = *options,
-                           .one_space = spaces_agree(mesh),
+                           .one_space = kiln_mesh_spaces_agree(mesh),
                            .vertex_made = KILN_NONE};
     kiln_workspace_init(&out->workspace, mesh->context);
     KILN_TRY(kiln_archive_begin(mesh, error));
@@ -134,8 +124,10 @@ kiln_pass_mark kiln_remesher_mark(kiln_remesher *remesher)
 {
     if (kiln_txn_depth(remesher->mesh) == 0)
         remesher->quality_log.count = remesher->side_log.count = 0;
-    return (kiln_pass_mark){kiln_txn_begin(remesher->mesh), remesher->quality_log.count,
-                            remesher->side_log.count};
+    kiln_pass_mark mark = {kiln_txn_begin(remesher->mesh), remesher->quality_log.count,
+                           remesher->side_log.count};
+    remesher->workspace.failed |= mark.txn.depth == 0;
+    return mark;
 }
 
 static void undo_columns(kiln_remesher *remesher, const kiln_pass_mark *mark)
@@ -156,6 +148,7 @@ static void undo_columns(kiln_remesher *remesher, const kiln_pass_mark *mark)
 kiln_verdict kiln_remesher_keep(kiln_remesher *remesher, kiln_pass_mark *mark)
 {
     kiln_verdict verdict = kiln_txn_commit(&mark->txn);
+    remesher->workspace.failed |= verdict == KILN_REFUSED_MEMORY;
     if (verdict != KILN_ACCEPTED)
         kiln_remesher_undo(remesher, mark);
     return verdict;

@@ -71,9 +71,16 @@ const char *kiln_operator_name(kiln_operator kind);
 typedef struct kiln_workspace {
     kiln_walker walker;
     kiln_arena arena; /* released by the caller of a propose function */
-    bool failed;      /* out of memory; the proposal was not made */
+    bool failed;      /* out of memory; a proposal or change was not made. Never taken back */
     uint64_t attempts[KILN_OP_COUNT];
 } kiln_workspace;
+
+/* To be returned by a propose function that ran out of memory. */
+KILN_INLINE bool kiln_workspace_fail(kiln_workspace *workspace)
+{
+    workspace->failed = true;
+    return false;
+}
 
 typedef struct kiln_operator_count {
     uint64_t attempts, successes;
@@ -125,7 +132,7 @@ typedef struct kiln_remesher {
     side_log;
 
     kiln_u32_array changed;   /* tets made or reshaped by the last apply or move */
-    uint32_t vertex_made;     /* by the last apply, or KILN_NONE */
+    uint32_t vertex_made;     /* by the last apply or move, or KILN_NONE */
     kiln_workspace workspace; /* of the calling thread */
     kiln_workspace *workers;  /* [context->threads], for passes that propose in parallel */
     uint64_t successes[KILN_OP_COUNT];
@@ -144,7 +151,8 @@ kiln_operator_count kiln_remesher_count(const kiln_remesher *remesher, kiln_oper
 void kiln_workspace_init(kiln_workspace *workspace, kiln_context *context);
 void kiln_workspace_free(kiln_workspace *workspace);
 
-/* Transactions with the columns beside the mesh. They nest. */
+/* Transactions with the columns beside the mesh. They nest. Running out of memory is remembered in
+ * remesher->workspace.failed, here and in every change. */
 typedef struct kiln_pass_mark {
     kiln_txn txn;
     size_t qualities, sides; /* logged before it */
@@ -159,6 +167,12 @@ KILN_INLINE const kiln_vec3 *kiln_remesher_points(const kiln_remesher *remesher)
     return kiln_mesh_positions(remesher->mesh, remesher->options.space);
 }
 
+/* Position of a proposed place there. */
+KILN_INLINE kiln_vec3 kiln_place_point(const kiln_remesher *remesher, const kiln_place *place)
+{
+    return remesher->options.space == KILN_SPACE_WORLD ? place->x : place->u;
+}
+
 /* Completes a place from its position p in the scored space: the other space, the metric, the tet
  * of the begin-of-pass mesh. place->side.hint must hold a tet to start from. The rest of the side
  * is the caller's (kiln_surface_* for places on the surface, zero inside). */
@@ -170,9 +184,14 @@ double kiln_remesher_score(const kiln_remesher *remesher, const kiln_place *plac
 /* score > threshold, to the bit, but cheaper: most refusals cost no root. */
 bool kiln_remesher_score_above(const kiln_remesher *remesher, const kiln_place *place,
                                const uint32_t v[4], double threshold);
-/* Whether the tet would be positive in the space that is not scored; true in one_space. */
+/* Whether the tet would be positive in the other space than options.space; true in one_space. */
 bool kiln_remesher_valid_elsewhere(const kiln_remesher *remesher, const kiln_place *place,
                                    const uint32_t v[4]);
+
+/* Length of an edge where quality counts, in the metric if there is one; either end may be
+ * KILN_PROPOSED. The same to the bit from both ends. */
+double kiln_remesher_edge_length(const kiln_remesher *remesher, const kiln_place *place, uint32_t a,
+                                 uint32_t b);
 
 /* The columns beside the mesh get room for that many more rows. */
 kiln_status kiln_remesher_reserve(kiln_remesher *remesher, size_t vertices, size_t tets,

@@ -97,6 +97,18 @@ bool kiln_remesher_valid_elsewhere(const kiln_remesher *remesher, const kiln_pla
                               *point_of(points, proposed, v[3])) > 0;
 }
 
+double kiln_remesher_edge_length(const kiln_remesher *remesher, const kiln_place *place, uint32_t a,
+                                 uint32_t b)
+{
+    const kiln_vec3 *points = kiln_remesher_points(remesher);
+    const kiln_vec3 *proposed = place_in(place, remesher->options.space);
+    kiln_vec3 edge = kiln_v3_sub(*point_of(points, proposed, b), *point_of(points, proposed, a));
+    if (!remesher->options.sizing)
+        return kiln_v3_norm(edge);
+    return kiln_metric_edge_length(metric_of(remesher, place, a), metric_of(remesher, place, b),
+                                   edge);
+}
+
 void kiln_remesher_locate(const kiln_remesher *remesher, kiln_vec3 p, kiln_place *place)
 {
     place->u = place->x = p;

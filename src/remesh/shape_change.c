@@ -36,8 +36,7 @@ static kiln_status take(const kiln_mesh *mesh, const kiln_vec3 *points, kiln_mes
         for (uint32_t f = 0; f < 4; f++) {
             kiln_link link = tet->n[f];
             kiln_shape_triangle triangle = {.interface = !kiln_link_is_surface(link)};
-            if (triangle.interface && !(kiln_link_is_interface(mesh, t, link) &&
-                                        mesh->info[t].region < mesh->info[link / 4].region))
+            if (!kiln_link_is_front(mesh, t, link))
                 continue;
             for (int k = 0; k < 3; k++)
                 triangle.p[k] = points[tet->v[kiln_face_corner[f][k]]];
@@ -129,11 +128,8 @@ static kiln_status build_tree(kiln_context *context, comparison *c, kiln_error *
     boxes = {0};
     size_t count = c->to->triangles.count;
     KILN_TRY(kiln_array_reserve(context, &boxes, count + 1, error));
-    for (size_t i = 0; i < count; i++) {
-        boxes.data[i] = kiln_box_empty();
-        for (int k = 0; k < 3; k++)
-            boxes.data[i] = kiln_box_grow(boxes.data[i], c->to->triangles.data[i].p[k]);
-    }
+    for (size_t i = 0; i < count; i++)
+        boxes.data[i] = kiln_box_of(c->to->triangles.data[i].p, 3);
     kiln_status status = kiln_bvh_build(&c->tree, context, boxes.data, count, error);
     kiln_array_free(context, &boxes);
     return status;

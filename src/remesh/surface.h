@@ -7,6 +7,9 @@
 
 #include "remesh/remesher.h"
 
+/* Of the volume that a change of the surface takes out (DLR 4.4). */
+#define KILN_MOST_VOLUME_CHANGE 0.09
+
 /* Fills remesher->side (how vertices may move, quadrics) and keeps what later questions need. */
 kiln_status kiln_surface_create(kiln_remesher *remesher, kiln_error *error);
 void kiln_surface_destroy(kiln_remesher *remesher);

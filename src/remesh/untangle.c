@@ -406,7 +406,7 @@ kiln_status kiln_soup_untangle(kiln_soup *soup, kiln_untangle_report *report, ki
 {
     untangler u = {.soup = soup, .context = soup->context, .report = report};
     *report = (kiln_untangle_report){0};
-    if (kiln_soup_find_field(soup, KILN_ON_VERTEX, "u"))
+    if (kiln_soup_find_field(soup, KILN_ON_VERTEX, "u") || soup->tets.count > KILN_MAX_TETS)
         return KILN_OK;
     kiln_status status = kiln_array_reserve(u.context, &u.gone, soup->tets.count + 1, error);
     if (status == KILN_OK)

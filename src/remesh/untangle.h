@@ -16,9 +16,10 @@ typedef struct kiln_untangle_report {
 
 /* Gives neighbours one orientation and each connected part a positive volume, peels flat tets off
  * the surface, and moves vertices into the kernel of their star (Freitag and Plassmann's
- * untangling); the surface stays where it is. Tets that name a corner twice or
- * exist twice are passed over; so are meshes with material positions of
- * their own ("u"), whose world shape is data. A soup with nothing to mend is not changed. */
+ * untangling); the surface stays where it is. Tets that name a corner twice or exist twice are
+ * passed over; so are meshes with material positions of their own ("u"), whose world shape is data,
+ * and those beyond KILN_MAX_TETS, which cannot be built. A soup with nothing to mend is not
+ * changed. */
 kiln_status kiln_soup_untangle(kiln_soup *soup, kiln_untangle_report *report, kiln_error *error);
 
 #endif
