@@ -184,6 +184,49 @@ START_TEST(progress_can_stop_a_driver)
 }
 END_TEST
 
+/* Memory that runs out for good after `fail` more calls (0: never); returns the calls made. */
+static uint64_t improve_starved(uint64_t fail, kiln_status *status, uint64_t *hash)
+{
+    kiln_test_heap heap = {0};
+    kiln_context *context = kiln_test_context_on(&heap, 1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "n=4");
+    kiln_test_jitter(mesh, 0.1, 3);
+    kiln_remesh_options remesh = kiln_remesh_default_options();
+    kiln_improve_options options = {.goal = 0.5, .rounds = 10};
+    kiln_improve_report report;
+    kiln_remesher r;
+    ck_assert_int_eq(kiln_remesher_begin(mesh, &remesh, &r, NULL), KILN_OK);
+    uint64_t before = heap.calls;
+    heap.fail_at = fail ? before + fail : 0;
+    *status = kiln_improve_mesh(&r, &options, &report, NULL);
+    uint64_t calls = heap.calls - before;
+    heap.fail_at = 0;
+    *hash = kiln_mesh_hash(mesh);
+    kiln_remesher_end(&r);
+    kiln_test_audit(mesh);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+    ck_assert_int_eq(heap.live_bytes, 0);
+    return calls;
+}
+
+/* A change that is not made for want of memory is no refusal: the driver says so. */
+START_TEST(running_out_of_memory_is_reported_by_the_drivers)
+{
+    kiln_status status;
+    uint64_t whole, hash, calls = improve_starved(0, &status, &whole);
+    ck_assert_int_eq(status, KILN_OK);
+    ck_assert_uint_gt(calls, 40);
+    uint32_t failures = 0, points = (uint32_t)kiln_test_rounds(12, 200);
+    for (uint32_t i = 0; i < points; i++) {
+        improve_starved(1 + i * calls / points, &status, &hash);
+        ck_assert(status == KILN_ERR_MEMORY || hash == whole);
+        failures += status == KILN_ERR_MEMORY;
+    }
+    ck_assert_uint_gt(failures, points / 2);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("improve");
@@ -193,5 +236,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(drivers, threads_do_not_matter);
     tcase_add_test(drivers, units_do_not_matter);
     tcase_add_test(drivers, progress_can_stop_a_driver);
+    tcase_add_test(drivers, running_out_of_memory_is_reported_by_the_drivers);
     return suite;
 }
