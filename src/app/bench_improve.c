@@ -269,30 +269,29 @@ static double busy_wall(kiln_context *context)
     return best;
 }
 
-/* Wall time, since two threads are at work: what a loop of nothing but arithmetic gains beside it
- * says what the machine had to give. */
+/* Wall time, since two threads are at work, of runs in turn: what a loop of nothing but arithmetic
+ * gains beside them says what the machine had to give. */
 static void report_threads(kiln_bench *bench, const char *name, const kiln_soup *input,
-                           const kiln_mesh_improve_options *options, const outcome *one)
+                           const kiln_mesh_improve_options *options)
 {
-    kiln_context *context = kiln_bench_context(bench), *pair;
+    kiln_context *context[2] = {kiln_bench_context(bench), NULL};
     kiln_context_options own = kiln_context_default_options();
+    outcome o[2] = {{.cpu = INFINITY, .wall = INFINITY}, {.cpu = INFINITY, .wall = INFINITY}};
     kiln_error error;
-    outcome two;
     char text[160];
     own.threads = 2;
-    own.isa = kiln_isa_name(context->isa);
-    kiln_status status = kiln_context_create(&own, &pair, &error);
+    own.isa = kiln_isa_name(context[0]->isa);
+    kiln_status status = kiln_context_create(&own, &context[1], &error);
+    for (int run = 0; run < 6 && status == KILN_OK; run++)
+        status = improve_once(context[run % 2], input, options, false, &o[run % 2], &error);
     if (status == KILN_OK) {
-        status = improve(pair, input, options, false, &two, &error);
-        double loop = busy_wall(context) / busy_wall(pair);
-        snprintf(text, sizeof text, "a parallel loop gains %.2f; result differs", loop);
-        kiln_context_destroy(pair);
-    }
-    if (status != KILN_OK)
+        snprintf(text, sizeof text, "a parallel loop gains %.2f; result differs",
+                 busy_wall(context[0]) / busy_wall(context[1]));
+        kiln_bench_report_checked(bench, name, o[0].wall / o[1].wall, "x", 0, 1, text,
+                                  o[0].hash != o[1].hash, 0.0);
+    } else
         report_trouble(bench, name, &error);
-    else
-        kiln_bench_report_checked(bench, name, one->wall / two.wall, "x", 0, 1, text,
-                                  one->hash != two.hash, 0.0);
+    kiln_context_destroy(context[1]);
 }
 
 /* A peer's figures, and how much sooner Kiln has made the worst tet as good. */
@@ -345,7 +344,7 @@ static kiln_status run_case(kiln_bench *bench, const improve_case *c, const kiln
     report_aggressive(bench, c, input->tets.count, &o);
     if (c->threads) {
         snprintf(name, sizeof name, "%s, aggressive: gain of 2 threads", c->name);
-        report_threads(bench, name, input, &options, &o);
+        report_threads(bench, name, input, &options);
     }
     const kiln_peer *peer;
     for (size_t i = 0; c->file && (peer = kiln_peer_at(i)) != NULL; i++)
@@ -358,7 +357,7 @@ void kiln_bench_improve(kiln_bench *bench)
     static const improve_case cases[] = {
         {"random cube", "rand10k.mesh", NULL, &random_cube, true},
         {"ball", "sphere.mesh", NULL, &ball, false},
-        {"twisted bar", "bartwist.mesh", NULL, &twisted_bar, true},
+        {"twisted bar", "bartwist.mesh", NULL, &twisted_bar, false},
         {"animal", "spot.mesh", NULL, &animal, false},
         {"another random cube", NULL, make_cube, &random_cube, false},
         {"jittered ball", NULL, make_ball, &ball, false},
