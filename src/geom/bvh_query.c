@@ -56,7 +56,8 @@ static int sort_lanes(const double key[KILN_BVH_WIDTH], double limit, int lanes[
     return count;
 }
 
-/* Never above the squared distance to the true boxes; infinite for unused lanes. */
+/* Never above the squared distance to the true boxes; infinite for unused lanes, and no number for
+ * a point that is none: its lanes must not count as near, unused ones have no item. */
 static void lane_distances2(const kiln_bvh_group *g, const double p[3], double slack,
                             double key[KILN_BVH_WIDTH])
 {
@@ -66,7 +67,7 @@ static void lane_distances2(const kiln_bvh_group *g, const double p[3], double s
         for (int k = 0; k < KILN_BVH_WIDTH; k++) {
             double below = (double)g->low[j][k] - p[j], above = p[j] - (double)g->high[j][k];
             double d = (below > above ? below : above) - slack;
-            d = d > 0.0 ? d : 0.0;
+            d = d <= 0.0 ? 0.0 : d;
             key[k] += d * d;
         }
     for (int k = 0; k < KILN_BVH_WIDTH; k++)

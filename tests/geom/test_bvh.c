@@ -424,6 +424,13 @@ START_TEST(searches_without_success_end)
     uint32_t item = kiln_bvh_closest(&bvh, kiln_v3(2, 2, 2), INFINITY, unreachable, &calls, NULL);
     ck_assert_uint_eq(calls, 70);
     ck_assert_uint_eq(item, KILN_BVH_NONE);
+    const double nowhere[] = {NAN, INFINITY, -INFINITY};
+    for (int i = 0; i < 3; i++) {
+        kiln_vec3 p = kiln_v3(nowhere[i], nowhere[i], nowhere[i]);
+        item = kiln_bvh_closest(&bvh, p, INFINITY, unreachable, &calls, NULL);
+        ck_assert_uint_eq(item, KILN_BVH_NONE);
+    }
+    ck_assert_uint_eq(calls, 70);
     kiln_bvh_destroy(&bvh);
     kiln_context_destroy(context);
     free_scene(&s);
