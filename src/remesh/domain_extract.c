@@ -94,7 +94,7 @@ static void judge(kiln_domain *domain, size_t t)
     if (!domain->several_parts && decide_by_centre(domain, o.x, &holder)) {
         bool inside = holder != KILN_NONE;
         domain->keep.data[t] = inside;
-        domain->region.data[t] = inside ? domain->mesh->info[holder].region : 0;
+        domain->region.data[t] = inside ? domain->mesh->info[holder].region : KILN_NO_REGION;
         return;
     }
     kiln_bvh_query_box(&domain->tets, box, add_overlap, &o);
@@ -105,7 +105,7 @@ static void judge(kiln_domain *domain, size_t t)
         if (o.share[k].volume > o.share[best].volume)
             best = k;
     domain->keep.data[t] = filled >= 0.5 && o.regions > 0;
-    domain->region.data[t] = o.regions ? o.share[best].region : 0;
+    domain->region.data[t] = o.regions ? o.share[best].region : KILN_NO_REGION;
 }
 
 static void judge_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)

@@ -6,6 +6,8 @@
 #include "remesh/delaunay.h"
 #include "remesh/domain.h"
 
+#define KILN_NO_REGION INT32_MIN
+
 /* A triangle of the outline or of an interface between regions: a face of the old mesh, or a part
  * of one that another body covers the rest of. */
 typedef struct kiln_piece {
@@ -56,7 +58,7 @@ typedef struct kiln_domain {
     KILN_ARRAY_OF(uint8_t)
     keep;
     KILN_ARRAY_OF(int32_t)
-    region;
+    region; /* KILN_NO_REGION: no old tet in it */
     kiln_domain_report report;
 } kiln_domain;
 

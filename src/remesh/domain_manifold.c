@@ -37,10 +37,24 @@ static double quality_of(const kiln_domain *domain, uint32_t t)
     return kiln_tet_quality(&s[v[0]].x, &s[v[1]].x, &s[v[2]].x, &s[v[3]].x);
 }
 
+/* Of the old tet nearest to the centre: what is put in may be outside all of them. */
+static int32_t nearest_region(const kiln_domain *domain, uint32_t t)
+{
+    const uint32_t *v = domain->delaunay.tets.data[t].v;
+    const kiln_site *s = domain->sites.data;
+    kiln_vec3 sum =
+        kiln_v3_add(kiln_v3_add(s[v[0]].x, s[v[1]].x), kiln_v3_add(s[v[2]].x, s[v[3]].x));
+    kiln_vec3 point;
+    uint32_t item = kiln_domain_closest(domain, kiln_v3_scale(sum, 0.25), INFINITY, &point);
+    return item == KILN_BVH_NONE ? 0 : domain->mesh->info[domain->pieces.data[item].at / 4].region;
+}
+
 static void flip(mender *m, uint32_t t)
 {
     kiln_domain *domain = m->domain;
     domain->keep.data[t] = !domain->keep.data[t];
+    if (domain->keep.data[t] && domain->region.data[t] == KILN_NO_REGION)
+        domain->region.data[t] = nearest_region(domain, t);
     if (domain->keep.data[t])
         domain->report.filled++;
     else

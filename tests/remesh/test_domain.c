@@ -3,6 +3,7 @@
 #include "fixtures.h"
 #include "geom/tet_quality.h"
 #include "support.h"
+#include "topology/import.h"
 
 static kiln_mesh *remesh(const kiln_mesh *mesh, double size, kiln_domain_report *report)
 {
@@ -259,6 +260,36 @@ START_TEST(regions_keep_their_interface)
 }
 END_TEST
 
+/* A crumb of a box: tets are put in where none were. */
+START_TEST(tets_put_in_have_the_region_next_to_them)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_soup soup = kiln_test_soup(context, "box", "nx=4 ny=4 nz=4");
+    size_t kept = 0;
+    for (size_t t = 0; t < soup.tets.count; t++)
+        if (t % 7)
+            soup.tets.data[kept++] = soup.tets.data[t];
+    soup.tets.count = soup.tet_tags.count = kept;
+    soup.triangles.count = soup.triangle_tags.count = 0;
+    for (size_t t = 0; t < kept; t++)
+        soup.tet_tags.data[t] = 5;
+    kiln_mesh_options options = kiln_mesh_default_options();
+    kiln_mesh *mesh;
+    options.policy = KILN_MESH_REPAIR;
+    ck_assert_int_eq(kiln_mesh_import(context, &soup, "crumb", &options, &mesh, NULL, NULL),
+                     KILN_OK);
+    kiln_domain_report report;
+    kiln_mesh *out = remesh(mesh, 0.0, &report);
+    ck_assert_uint_gt(report.filled, 0);
+    for (uint32_t t = 0; t < out->table[KILN_ON_TET].used; t++)
+        ck_assert_int_eq(out->info[t].region, 5);
+    kiln_mesh_destroy(out);
+    kiln_mesh_destroy(mesh);
+    kiln_soup_free(&soup);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 static double graded(void *user, kiln_vec3 p)
 {
     (void)user;
@@ -377,6 +408,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tcase, the_other_space_follows);
     tcase_add_test(tcase, merged_bodies_have_no_common_material_space);
     tcase_add_test(tcase, regions_keep_their_interface);
+    tcase_add_test(tcase, tets_put_in_have_the_region_next_to_them);
     tcase_add_test(tcase, sizes_are_met);
     tcase_add_test(tcase, threads_and_scale_change_nothing);
     tcase_add_test(tcase, bad_sizes_are_refused);
