@@ -1,15 +1,13 @@
 #include "app/command.h"
 #include "app/mesh_command.h"
+#include "app/mesh_mend.h"
 #include "app/mesh_table.h"
 #include "base/clock.h"
 #include "io/format.h"
-#include "mesh/build.h"
 #include "mesh/reorder.h"
 #include "remesh/shape_change.h"
 #include "remesh/size_control_adapt.h"
 #include "remesh/transfer.h"
-#include "remesh/untangle.h"
-#include "topology/import.h"
 
 #include <string.h>
 
@@ -178,55 +176,6 @@ static kiln_status improve(kiln_mesh *mesh, improvement *how, kiln_improve_repor
     return kiln_mesh_compact(mesh, NULL, error);
 }
 
-/* What was done to the input before anything could be improved. */
-typedef struct input_repairs {
-    kiln_untangle_report lists;
-    kiln_mesh_report mesh;
-} input_repairs;
-
-typedef struct repair_row {
-    const char *what;
-    size_t count;
-} repair_row;
-
-enum { REPAIR_ROWS = 10 };
-
-static void list_repairs(const input_repairs *r, repair_row rows[REPAIR_ROWS])
-{
-    const repair_row all[REPAIR_ROWS] = {
-        {"points in no tet left out", r->mesh.points_unused},
-        {"triangles of no tet left out", r->mesh.triangles_unused},
-        {"tets turned to the orientation of their neighbours", r->lists.turned},
-        {"tets inverted or flat", r->lists.bad},
-        {"flat tets peeled off the surface", r->lists.peeled},
-        {"vertices moved to untangle them", r->lists.moved},
-        {"tets given twice or with a corner twice dropped", r->mesh.tets_dropped},
-        {"vertices copied where pieces only touched", r->mesh.vertices_split},
-        {"edges halved where pieces only touched", r->mesh.edges_split},
-        {"cuts between sheets that met in a vertex", r->mesh.tunnels}};
-    memcpy(rows, all, sizeof all);
-}
-
-static void print_repairs(const input_repairs *repairs, FILE *out)
-{
-    repair_row rows[REPAIR_ROWS];
-    list_repairs(repairs, rows);
-    for (int i = 0; i < REPAIR_ROWS; i++)
-        if (rows[i].count)
-            fprintf(out, "input: %zu %s\n", rows[i].count, rows[i].what);
-}
-
-static void print_repairs_json(const input_repairs *repairs, kiln_json *json)
-{
-    repair_row rows[REPAIR_ROWS];
-    list_repairs(repairs, rows);
-    kiln_json_object(json, "input");
-    for (int i = 0; i < REPAIR_ROWS; i++)
-        if (rows[i].count)
-            kiln_json_count(json, rows[i].what, rows[i].count);
-    kiln_json_end(json);
-}
-
 static void print_operators(const kiln_improve_report *report, FILE *out)
 {
     fprintf(out, "\n%-26s %14s %14s\n", "operator", "attempts", "successes");
@@ -246,13 +195,13 @@ static double fitting(const kiln_edge_survey *edges)
 
 static void print_report(const kiln_arguments *arguments, const kiln_mesh_comparison *comparison,
                          const kiln_improve_report *report, const kiln_adapt_report *adapted,
-                         const input_repairs *repairs)
+                         const kiln_input_repairs *repairs)
 {
     bool sized = adapted->passes > 0;
     if (kiln_arguments_has(arguments, "json")) {
         kiln_json json = {.out = stdout};
         kiln_json_object(&json, NULL);
-        print_repairs_json(repairs, &json);
+        kiln_input_repairs_json(repairs, &json);
         kiln_mesh_table_json(comparison, &json);
         kiln_json_bool(&json, "stopped", report->stopped);
         kiln_json_count(&json, "below_goal", report->bad_after);
@@ -273,7 +222,7 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
         kiln_json_end(&json);
         return;
     }
-    print_repairs(repairs, stdout);
+    kiln_input_repairs_print(repairs, stdout);
     kiln_mesh_table_print(comparison, stdout);
     print_operators(report, stdout);
     if (sized)
@@ -289,7 +238,7 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
 typedef struct work {
     kiln_soup input, output;
     kiln_survey before, after;
-    input_repairs repairs;
+    kiln_input_repairs repairs;
     kiln_improve_report report;
     kiln_adapt_report adapted;
     kiln_mesh_shape shape_before, shape_after;
@@ -327,14 +276,11 @@ static kiln_status read_metric(kiln_context *context, improvement *how, kiln_sou
 static kiln_status read_mesh(kiln_context *context, const char *path, improvement *how, work *w,
                              kiln_error *error)
 {
-    kiln_mesh_options options = kiln_mesh_default_options();
-    options.policy = KILN_MESH_REPAIR;
     KILN_TRY(kiln_soup_read(context, path, NULL, &w->input, error));
     KILN_TRY(kiln_survey_take(&w->input, &w->before, error));
     if (how->metric)
         KILN_TRY(read_metric(context, how, &w->input, error));
-    KILN_TRY(kiln_soup_untangle(&w->input, &w->repairs.lists, error));
-    return kiln_mesh_import(context, &w->input, path, &options, &w->mesh, &w->repairs.mesh, error);
+    return kiln_mesh_mend(&w->input, path, &w->mesh, &w->repairs, error);
 }
 
 static kiln_status improve_and_write(kiln_context *context, const kiln_arguments *arguments,

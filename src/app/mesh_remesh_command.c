@@ -1,11 +1,10 @@
 #include "app/hausdorff.h"
 #include "app/mesh_command.h"
+#include "app/mesh_mend.h"
 #include "app/mesh_table.h"
 #include "base/clock.h"
 #include "io/format.h"
-#include "mesh/build.h"
 #include "remesh/domain.h"
-#include "topology/import.h"
 
 static kiln_status read_options(const kiln_arguments *arguments, kiln_domain_options *out,
                                 kiln_error *error)
@@ -36,7 +35,7 @@ static void show_progress(void *user, const char *stage, double done)
 }
 
 static void print_report(const kiln_arguments *arguments, const kiln_mesh_comparison *comparison,
-                         const kiln_domain_report *report)
+                         const kiln_domain_report *report, const kiln_input_repairs *repairs)
 {
     const struct {
         const char *key, *what;
@@ -57,6 +56,7 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
     if (kiln_arguments_has(arguments, "json")) {
         kiln_json json = {.out = stdout};
         kiln_json_object(&json, NULL);
+        kiln_input_repairs_json(repairs, &json);
         kiln_mesh_table_json(comparison, &json);
         for (size_t i = 0; i < count; i++)
             kiln_json_count(&json, rows[i].key, rows[i].count);
@@ -64,6 +64,7 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
         kiln_json_end(&json);
         return;
     }
+    kiln_input_repairs_print(repairs, stdout);
     kiln_mesh_table_print(comparison, stdout);
     putchar('\n');
     for (size_t i = 0; i < count; i++) {
@@ -74,53 +75,61 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
         puts("\nmaterial positions could not be carried over: they are the world positions now");
 }
 
-static kiln_status compare(const kiln_arguments *arguments, const kiln_soup *input,
-                           const kiln_soup *output, kiln_mesh_comparison *comparison,
-                           const kiln_domain_report *report, kiln_error *error)
-{
+typedef struct work {
+    kiln_soup input, output;
     kiln_survey before, after;
-    KILN_TRY(kiln_soup_hausdorff(input, output, &comparison->hausdorff, error));
-    KILN_TRY(kiln_changed_tets(input, output, &comparison->changed, error));
-    KILN_TRY(kiln_survey_take(input, &before, error));
-    kiln_status status = kiln_survey_take(output, &after, error);
-    if (status == KILN_OK) {
-        comparison->before = &before;
-        comparison->after = &after;
-        comparison->volume_change = after.volume - before.volume;
-        print_report(arguments, comparison, report);
-        kiln_survey_free(&after);
-    }
-    kiln_survey_free(&before);
-    return status;
+    kiln_input_repairs repairs;
+    kiln_mesh_comparison comparison;
+    kiln_domain_report report;
+    kiln_mesh *mesh, *made;
+} work;
+
+static void free_work(work *w)
+{
+    kiln_soup_free(&w->input);
+    kiln_soup_free(&w->output);
+    kiln_survey_free(&w->before);
+    kiln_survey_free(&w->after);
+    kiln_mesh_destroy(w->mesh);
+    kiln_mesh_destroy(w->made);
 }
 
-static kiln_status remesh(kiln_context *context, const kiln_arguments *arguments,
-                          const kiln_soup *input, kiln_soup *output, kiln_mesh_comparison *times,
-                          kiln_domain_report *report, kiln_error *error)
+static kiln_status remesh(const kiln_arguments *arguments, work *w, kiln_error *error)
 {
     bool terminal = kiln_stream_is_terminal(stderr);
     kiln_domain_options how;
     KILN_TRY(read_options(arguments, &how, error));
     how.progress = show_progress;
     how.progress_user = &terminal;
-    kiln_mesh_options options = kiln_mesh_default_options();
-    options.policy = KILN_MESH_REPAIR;
-    kiln_mesh *mesh, *made;
-    KILN_TRY(
-        kiln_mesh_import(context, input, arguments->operands[0], &options, &mesh, NULL, error));
-    times->seconds = kiln_wall_seconds();
-    times->cpu = kiln_processor_seconds();
-    kiln_status status = kiln_domain_remesh(mesh, &how, &made, report, error);
-    times->seconds = kiln_wall_seconds() - times->seconds;
-    times->cpu = kiln_processor_seconds() - times->cpu;
+    double wall = kiln_wall_seconds(), cpu = kiln_processor_seconds();
+    kiln_status status = kiln_domain_remesh(w->mesh, &how, &w->made, &w->report, error);
+    w->comparison.seconds = kiln_wall_seconds() - wall;
+    w->comparison.cpu = kiln_processor_seconds() - cpu;
     if (terminal)
         fputs("\r\033[K", stderr);
-    kiln_mesh_destroy(mesh);
-    if (status == KILN_OK) {
-        status = kiln_mesh_to_soup(made, output, error);
-        kiln_mesh_destroy(made);
-    }
     return status;
+}
+
+static kiln_status remesh_and_write(kiln_context *context, const kiln_arguments *arguments,
+                                    const char *path, work *w, kiln_error *error)
+{
+    kiln_format_options encoding;
+    KILN_TRY(kiln_encoding_options(arguments, &encoding, error));
+    KILN_TRY(kiln_soup_read(context, arguments->operands[0], NULL, &w->input, error));
+    KILN_TRY(kiln_survey_take(&w->input, &w->before, error));
+    KILN_TRY(kiln_mesh_mend(&w->input, arguments->operands[0], &w->mesh, &w->repairs, error));
+    KILN_TRY(remesh(arguments, w, error));
+    KILN_TRY(kiln_mesh_to_soup(w->made, &w->output, error));
+    KILN_TRY(kiln_soup_write(context, path, &encoding, &w->output, error));
+    kiln_mesh_comparison *comparison = &w->comparison;
+    KILN_TRY(kiln_soup_hausdorff(&w->input, &w->output, &comparison->hausdorff, error));
+    KILN_TRY(kiln_changed_tets(&w->input, &w->output, &comparison->changed, error));
+    KILN_TRY(kiln_survey_take(&w->output, &w->after, error));
+    comparison->before = &w->before;
+    comparison->after = &w->after;
+    comparison->volume_change = w->after.volume - w->before.volume;
+    print_report(arguments, comparison, &w->report, &w->repairs);
+    return KILN_OK;
 }
 
 static kiln_status run_remesh(kiln_context *context, const kiln_arguments *arguments,
@@ -129,21 +138,11 @@ static kiln_status run_remesh(kiln_context *context, const kiln_arguments *argum
     const char *path = kiln_arguments_get(arguments, "output");
     if (!path)
         return kiln_fail(error, KILN_ERR_INPUT, "mesh remesh", 0, -1, "where to? Say -o new.mesh");
-    kiln_format_options encoding;
-    KILN_TRY(kiln_encoding_options(arguments, &encoding, error));
-    kiln_soup input, output;
-    kiln_soup_init(&input, context);
-    kiln_soup_init(&output, context);
-    kiln_mesh_comparison comparison = {.hausdorff = NAN};
-    kiln_domain_report report;
-    KILN_TRY(kiln_soup_read(context, arguments->operands[0], NULL, &input, error));
-    kiln_status status = remesh(context, arguments, &input, &output, &comparison, &report, error);
-    if (status == KILN_OK)
-        status = kiln_soup_write(context, path, &encoding, &output, error);
-    if (status == KILN_OK)
-        status = compare(arguments, &input, &output, &comparison, &report, error);
-    kiln_soup_free(&input);
-    kiln_soup_free(&output);
+    work w = {.before = {.context = context}, .after = {.context = context}};
+    kiln_soup_init(&w.input, context);
+    kiln_soup_init(&w.output, context);
+    kiln_status status = remesh_and_write(context, arguments, path, &w, error);
+    free_work(&w);
     return status;
 }
 

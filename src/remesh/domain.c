@@ -89,6 +89,7 @@ kiln_status kiln_domain_remesh(const kiln_mesh *mesh, const kiln_domain_options 
     if (!(options->size >= 0.0) || !isfinite(options->size))
         return kiln_fail(error, KILN_ERR_INPUT, "size", 0, -1, "must be positive, got %g",
                          options->size);
+    KILN_TRY(kiln_remesh_in_range(mesh, options->space, error));
     domain.x = kiln_mesh_positions(mesh, options->space);
     kiln_status status = remesh(&domain, out, error);
     if (status == KILN_OK && report)

@@ -42,8 +42,8 @@ typedef struct kiln_domain_report {
 
 /* The mesh is not changed. The new one has regions, tags, features and required vertices of the
  * old, positions in the other space by interpolation (VPF 4.3), and the fields of the old by their
- * rules. KILN_ERR_INPUT: a size is not positive, or nothing of the domain is left
- * at this size. `report` may be NULL. */
+ * rules. KILN_ERR_INPUT: a size is not positive, nothing of the domain is left at this size, or
+ * lengths are out of range (kiln_remesh_in_range). `report` may be NULL. */
 kiln_status kiln_domain_remesh(const kiln_mesh *mesh, const kiln_domain_options *options,
                                kiln_mesh **out, kiln_domain_report *report, kiln_error *error);
 

@@ -1,5 +1,6 @@
 #include "remesh/remesher.h"
 #include "base/parallel.h"
+#include "geom/box.h"
 #include "remesh/sizing.h"
 #include "remesh/surface.h"
 
@@ -89,6 +90,26 @@ static kiln_status begin_pass(kiln_remesher *remesher, kiln_error *error)
     return KILN_OK;
 }
 
+kiln_status kiln_remesh_in_range(const kiln_mesh *mesh, kiln_space space, kiln_error *error)
+{
+    static const double SMALLEST = 1e-50, LARGEST = 1e50;
+    const kiln_vec3 *x = kiln_mesh_positions(mesh, space);
+    kiln_box box = kiln_box_empty();
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(mesh, v))
+            box = kiln_box_grow(box, x[v]);
+    kiln_vec3 extent = kiln_v3_sub(box.high, box.low),
+              far = kiln_v3_max(kiln_v3_scale(box.low, -1.0), box.high);
+    double size = fmax(extent.x, fmax(extent.y, extent.z));
+    double reach = fmax(far.x, fmax(far.y, far.z));
+    if (mesh->table[KILN_ON_VERTEX].live == 0 || (size >= SMALLEST && reach <= LARGEST))
+        return KILN_OK;
+    return kiln_fail(error, KILN_ERR_INPUT, "the mesh", 0, -1,
+                     "is %g m large with coordinates up to %g m; must be at least %g m and at most "
+                     "%g m: change the unit",
+                     size, reach, SMALLEST, LARGEST);
+}
+
 kiln_status kiln_remesher_begin(kiln_mesh *mesh, const kiln_remesh_options *options,
                                 kiln_remesher *out, kiln_error *error)
 {
@@ -97,6 +118,7 @@ kiln_status kiln_remesher_begin(kiln_mesh *mesh, const kiln_remesh_options *opti
                            .options = *options,
                            .one_space = kiln_mesh_spaces_agree(mesh),
                            .vertex_made = KILN_NONE};
+    KILN_TRY(kiln_remesh_in_range(mesh, options->space, error));
     kiln_workspace_init(&out->workspace, mesh->context);
     KILN_TRY(kiln_archive_begin(mesh, error));
     kiln_status status = begin_pass(out, error);

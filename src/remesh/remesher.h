@@ -138,8 +138,12 @@ typedef struct kiln_remesher {
     uint64_t successes[KILN_OP_COUNT];
 } kiln_remesher;
 
+/* KILN_ERR_INPUT when the model is so large or so small that sixth powers of its lengths are no
+ * longer numbers. */
+kiln_status kiln_remesh_in_range(const kiln_mesh *mesh, kiln_space space, kiln_error *error);
+
 /* Begins a pass: opens the archive, classifies how vertices may move, scores every tet. Not inside
- * a transaction. The mesh keeps its archive until kiln_remesher_end. */
+ * a transaction. Refuses what kiln_remesh_in_range does. The mesh keeps its archive until kiln_remesher_end. */
 kiln_status kiln_remesher_begin(kiln_mesh *mesh, const kiln_remesh_options *options,
                                 kiln_remesher *out, kiln_error *error);
 /* Ends the pass; the archive goes (transfer comes before). Cannot fail. */

@@ -56,11 +56,61 @@ START_TEST(what_cannot_be_done_is_refused)
 }
 END_TEST
 
+static const char one_tet[] = "MeshVersionFormatted 2\nDimension 3\nVertices 5\n0 0 0 0\n1 0 0 0\n"
+                              "0 1 0 0\n0 0 1 0\n.5 .5 0 0\nTetrahedra ";
+
+/* A flat tet on the surface, one given twice and one with a corner twice. */
+START_TEST(bad_tets_are_mended_first)
+{
+    static const char *const commands[] = {"improve", "remesh"};
+    char text[512], command[96];
+    open_folder();
+    snprintf(text, sizeof text, "%s4\n1 5 3 4 1\n1 2 5 4 1\n1 2 5 4 1\n1 2 3 5 1\nEnd\n", one_tet);
+    write_file("bad.mesh", text);
+    for (int i = 0; i < 2; i++) {
+        snprintf(command, sizeof command, "mesh %s bad.mesh -o good.mesh", commands[i]);
+        ck_assert_msg(kiln(command) == 0, "%s: %s", command, err);
+        expect(out, "input: 1 tets given twice");
+        expect(out, "input: 1 flat tets peeled off the surface");
+        snprintf(command, sizeof command, "mesh %s bad.mesh -o good.mesh --json", commands[i]);
+        ck_assert_int_eq(kiln(command), 0);
+        expect(out, "\"flat tets peeled off the surface\": 1");
+        expect(out, "\"tets given twice or with a corner twice dropped\": 1");
+        ck_assert_int_eq(kiln("mesh info --json good.mesh"), 0);
+        expect(out, "\"inverted\": 0");
+    }
+    leave_folder();
+}
+END_TEST
+
+START_TEST(lengths_beyond_numbers_are_refused)
+{
+    static const char *const scales[] = {"e-100", "e-60", "e60", "e100", "e160"};
+    char text[512], command[96];
+    for (int i = 0; i < 5; i++) {
+        open_folder();
+        snprintf(text, sizeof text,
+                 "MeshVersionFormatted 2\nDimension 3\nVertices 4\n0 0 0 0\n1%s 0 0 0\n"
+                 "0 1%s 0 0\n0 0 1%s 0\nTetrahedra 1\n1 2 3 4 1\nEnd\n",
+                 scales[i], scales[i], scales[i]);
+        write_file("odd.mesh", text);
+        for (int j = 0; j < 2; j++) {
+            snprintf(command, sizeof command, "mesh %s odd.mesh -o new.mesh",
+                     j ? "remesh" : "improve --aggressive");
+            expect_refusal(command, "change the unit");
+        }
+        leave_folder();
+    }
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("mesh_remesh");
     TCase *tcase = kiln_test_case(suite, "mesh_remesh");
     tcase_add_test(tcase, a_table_and_an_object);
     tcase_add_test(tcase, what_cannot_be_done_is_refused);
+    tcase_add_test(tcase, bad_tets_are_mended_first);
+    tcase_add_test(tcase, lengths_beyond_numbers_are_refused);
     return suite;
 }
