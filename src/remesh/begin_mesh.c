@@ -16,11 +16,11 @@ enum {
     WALK_LIMIT = 400 /* steps before the walk counts as circling, plus one per tet */
 };
 
-#define LARGEST_WEIGHT 2.0 /* of a place outside that is fit for extrapolation */
-enum { TAMING = 24 };      /* tets looked at for one that is */
-#define FAR_HINT     2.0   /* lengths of the tet of a hint */
-#define FAR_OUTSIDE  0.5   /* lengths of the tet where the walk ended */
-#define NEAR_SURFACE 0.125 /* likewise: no other face is nearer but in a notch */
+static const double LARGEST_WEIGHT = 2.0; /* of a place outside that is fit for extrapolation */
+enum { TAMING = 24 };                     /* tets looked at for one that is */
+static const double FAR_HINT = 2.0;       /* lengths of the tet of a hint */
+static const double FAR_OUTSIDE = 0.5;    /* lengths of the tet where the walk ended */
+static const double NEAR_SURFACE = 0.125; /* likewise: no other face is nearer but in a notch */
 
 /* Six times the volumes of the tets with the point in place of each corner; positive towards the
  * inside in a positive tet. `bound` limits their error. */
@@ -371,25 +371,9 @@ void kiln_begin_tame(const kiln_begin_view *view, kiln_vec3 point, kiln_begin_pl
 kiln_vec3 kiln_begin_point(const kiln_mesh *mesh, kiln_space space, const kiln_begin_place *place)
 {
     kiln_begin_view view = kiln_begin_view_of(mesh, space);
-    double point[3];
-    kiln_begin_interpolate(&view, &view.position, 3, place, point);
-    return kiln_v3(point[0], point[1], point[2]);
-}
-
-void kiln_begin_interpolate(const kiln_begin_view *view, const kiln_begin_column *column,
-                            uint32_t components, const kiln_begin_place *place, double *value)
-{
-    const uint32_t *v = kiln_begin_tet(view, place->tet)->v;
-    const char *row[4];
+    const uint32_t *v = kiln_begin_tet(&view, place->tet)->v;
+    kiln_vec3 point = {0, 0, 0};
     for (int i = 0; i < 4; i++)
-        row[i] = kiln_begin_row(column, v[i]);
-    for (uint32_t c = 0; c < components; c++) {
-        double sum = 0.0;
-        for (int i = 0; i < 4; i++) {
-            double corner;
-            memcpy(&corner, row[i] + 8 * c, sizeof corner);
-            sum += place->weight[i] * corner;
-        }
-        value[c] = sum;
-    }
+        point = kiln_v3_madd(point, place->weight[i], kiln_begin_position(&view, v[i]));
+    return point;
 }

@@ -38,8 +38,4 @@ void kiln_begin_tame(const kiln_begin_view *view, kiln_vec3 point, kiln_begin_pl
 /* Position of a place in either space at the begin of the pass. */
 kiln_vec3 kiln_begin_point(const kiln_mesh *mesh, kiln_space space, const kiln_begin_place *place);
 
-/* Linear interpolation of a vertex field of doubles, [component]. */
-void kiln_begin_interpolate(const kiln_begin_view *view, const kiln_begin_column *column,
-                            uint32_t components, const kiln_begin_place *place, double *value);
-
 #endif

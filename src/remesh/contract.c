@@ -141,7 +141,7 @@ static bool term_allows(const trial *t, int e, const kiln_place *place)
 {
     const kiln_remesher *remesher = t->c->remesher;
     kiln_vec3 gradient;
-    kiln_vec3 p = remesher->options.space == KILN_SPACE_WORLD ? place->x : place->u;
+    kiln_vec3 p = kiln_place_point(remesher, place);
     return t->rank[e] == 0 || kiln_surface_term(remesher, &remesher->side.data[t->end[e]], p,
                                                 &gradient) >= t->c->limits->surface;
 }
@@ -166,8 +166,7 @@ static void keep_behind_walls(const trial *t, int e, kiln_draft *draft)
         const kiln_tet *tet = &mesh->tet[t->ring[i]];
         kiln_link beside = tet->n[kiln_tet_corner(tet, t->end[1 - e])];
         kiln_link behind = tet->n[kiln_tet_corner(tet, t->end[e])];
-        if (!kiln_link_is_surface(behind) &&
-            (kiln_link_is_surface(beside) || kiln_link_is_interface(mesh, t->ring[i], beside)))
+        if (!kiln_link_is_surface(behind) && kiln_link_is_wall(mesh, t->ring[i], beside))
             kiln_draft_keep(t->c, draft, behind / 4);
     }
 }
@@ -234,7 +233,7 @@ static bool try_meeting(trial *t, const kiln_place *place, kiln_proposal *out)
 {
     const kiln_contraction *c = t->c;
     double threshold = meeting_threshold(t);
-    kiln_vec3 p = c->remesher->options.space == KILN_SPACE_WORLD ? place->x : place->u;
+    kiln_vec3 p = kiln_place_point(c->remesher, place);
     for (int e = 0; e < 2; e++)
         if (!kiln_near_star_may(c, t->star[e], &t->end[1 - e], 1, p, threshold) ||
             !kiln_near_star_above(c, t->star[e], &t->end[1 - e], 1, place, threshold) ||
@@ -301,8 +300,8 @@ static bool try_all(trial *t, kiln_proposal *out)
     return found;
 }
 
-bool kiln_contract_edge(const kiln_contraction *c, uint32_t tet, uint32_t corner_a,
-                        uint32_t corner_b, kiln_proposal *out)
+static bool contract_edge(const kiln_contraction *c, uint32_t tet, uint32_t corner_a,
+                          uint32_t corner_b, kiln_proposal *out)
 {
     const uint32_t *v = c->remesher->mesh->tet[tet].v;
     trial t;
@@ -324,7 +323,7 @@ bool kiln_edge_contraction_propose(const kiln_remesher *remesher, kiln_workspace
                                    const kiln_contraction_limits *limits, kiln_proposal *out)
 {
     const kiln_contraction c = {.remesher = remesher, .workspace = workspace, .limits = limits};
-    return kiln_contract_edge(&c, tet, corner_a, corner_b, out);
+    return contract_edge(&c, tet, corner_a, corner_b, out);
 }
 
 /* The corner of a face nearest to the opposite edge: the one opposite the longest. */
@@ -365,7 +364,7 @@ static bool contract_any(const kiln_contraction *c, uint32_t tet, kiln_proposal 
         p[k] = &points[c->remesher->mesh->tet[tet].v[k]];
     for (int e = 0; e < 6; e++) {
         attempts[KILN_OP_EDGE_CONTRACTION]++;
-        if (kiln_contract_edge(c, tet, kiln_edge_ends[e][0], kiln_edge_ends[e][1], out))
+        if (contract_edge(c, tet, kiln_edge_ends[e][0], kiln_edge_ends[e][1], out))
             return true;
     }
     for (uint32_t f = 0; f < 4; f++) {

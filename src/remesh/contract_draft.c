@@ -58,8 +58,7 @@ bool kiln_draft_start(const kiln_contraction *c, kiln_draft *draft, kiln_operato
                           .survivor = KILN_NONE};
     if (draft->proposal.old && draft->proposal.fresh && draft->proposal.quality)
         return true;
-    c->workspace->failed = true;
-    return false;
+    return kiln_workspace_fail(c->workspace);
 }
 
 void kiln_draft_take(kiln_draft *draft, uint32_t tet)
@@ -135,19 +134,6 @@ static bool score_all(const kiln_contraction *c, kiln_draft *draft)
     return p->after > threshold || (!c->limits->must_gain && p->after >= threshold);
 }
 
-static double length_between(const kiln_remesher *remesher, const kiln_place *place, uint32_t a,
-                             uint32_t b)
-{
-    const kiln_vec3 *points = kiln_remesher_points(remesher);
-    bool world = remesher->options.space == KILN_SPACE_WORLD;
-    kiln_vec3 p = a != KILN_PROPOSED ? points[a] : world ? place->x : place->u;
-    kiln_vec3 edge = kiln_v3_sub(points[b], p);
-    if (!remesher->options.sizing)
-        return kiln_v3_norm(edge);
-    const kiln_sym3 *at_a = a == KILN_PROPOSED ? &place->metric : &remesher->metric.data[a];
-    return kiln_metric_edge_length(at_a, &remesher->metric.data[b], edge);
-}
-
 /* Do two vertices have one of the old tets in common? */
 static bool had_edge(const kiln_mesh *mesh, const kiln_proposal *p, uint32_t a, uint32_t b)
 {
@@ -177,14 +163,16 @@ static bool lengths_fit(const kiln_contraction *c, const kiln_draft *draft)
         for (uint32_t k = 0; k < 4 && corner < 4; k++) {
             if (k == corner)
                 continue;
-            double length = length_between(remesher, &p->place, KILN_PROPOSED, p->fresh[i].v[k]);
+            double length =
+                kiln_remesher_edge_length(remesher, &p->place, KILN_PROPOSED, p->fresh[i].v[k]);
             if (length >= shortest && length <= longest)
                 continue;
             bool was = false;
             for (int g = 0; g < draft->gone_count && !was; g++) {
                 if (!had_edge(remesher->mesh, p, draft->gone[g], p->fresh[i].v[k]))
                     continue;
-                double old = length_between(remesher, &p->place, draft->gone[g], p->fresh[i].v[k]);
+                double old = kiln_remesher_edge_length(remesher, &p->place, draft->gone[g],
+                                                       p->fresh[i].v[k]);
                 was = length > longest ? old >= length : old <= length;
             }
             if (!was)

@@ -122,7 +122,7 @@ static double threshold_of(const squeeze *s)
 static bool try_place(squeeze *s, const kiln_place *place, double toward, kiln_proposal *out)
 {
     double threshold = threshold_of(s);
-    kiln_vec3 at = s->c->remesher->options.space == KILN_SPACE_WORLD ? place->x : place->u;
+    kiln_vec3 at = kiln_place_point(s->c->remesher, place);
     if (!kiln_near_star_may(s->c, s->star, s->side, s->sides, at, threshold) ||
         !kiln_near_star_above(s->c, s->star, s->side, s->sides, place, threshold) ||
         !base_above(s, place, threshold))
@@ -173,7 +173,7 @@ static bool try_on_wall(squeeze *s, kiln_proposal *out)
     kiln_place place;
     kiln_surface_place(remesher, s->tet, s->side, s->weight, s->sides, &place);
     if (s->rank > 0) {
-        kiln_vec3 p = remesher->options.space == KILN_SPACE_WORLD ? place.x : place.u, gradient;
+        kiln_vec3 p = kiln_place_point(remesher, &place), gradient;
         if (kiln_surface_term(remesher, &remesher->side.data[s->corner], p, &gradient) <
             s->c->limits->surface)
             return false;
@@ -183,8 +183,7 @@ static bool try_on_wall(squeeze *s, kiln_proposal *out)
 
 static bool is_wall(const kiln_mesh *mesh, uint32_t tet, uint32_t face)
 {
-    kiln_link link = mesh->tet[tet].n[face];
-    return kiln_link_is_surface(link) || kiln_link_is_interface(mesh, tet, link);
+    return kiln_link_is_wall(mesh, tet, mesh->tet[tet].n[face]);
 }
 
 /* Notes what the edge's tets say of it: walls and features. False where a mark forbids a split. */
@@ -203,7 +202,7 @@ static bool look_at_edge(squeeze *s)
             if (f == a || f == b)
                 continue;
             s->wall |= is_wall(mesh, tet, f);
-            if ((marks >> (KILN_MARK_REQUIRED_FACE + f) | marks >> (KILN_MARK_SPLIT_FACE + f)) & 1)
+            if (kiln_face_is_marked(mesh, tet, f))
                 return false;
         }
     }
@@ -319,11 +318,8 @@ bool kiln_contract_tet(const kiln_contraction *c, uint32_t tet, uint32_t corner_
 {
     const kiln_mesh *mesh = c->remesher->mesh;
     squeeze s;
-    uint32_t marks = mesh->info[tet].marks;
     if (!start(&s, c, KILN_OP_TET_CONTRACTION, tet, corner_d) || s.rank > 0 ||
-        (marks >> (KILN_MARK_REQUIRED_FACE + corner_d) |
-         marks >> (KILN_MARK_SPLIT_FACE + corner_d)) &
-            1)
+        kiln_face_is_marked(mesh, tet, corner_d))
         return false;
     kiln_link link = mesh->tet[tet].n[corner_d];
     s.sides = 3;

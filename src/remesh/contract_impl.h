@@ -56,9 +56,7 @@ bool kiln_near_star_above(const kiln_contraction *c, const kiln_near_star *star,
                           const uint32_t *apart, int aparts, const kiln_place *place,
                           double threshold);
 
-/* Single contractions, as in contract.h. */
-bool kiln_contract_edge(const kiln_contraction *c, uint32_t tet, uint32_t corner_a,
-                        uint32_t corner_b, kiln_proposal *out);
+/* Single contractions, as in contract.h (contract_fan.c). */
 bool kiln_contract_face(const kiln_contraction *c, uint32_t tet, uint32_t corner_a,
                         uint32_t corner_b, uint32_t corner_c, kiln_proposal *out);
 bool kiln_contract_tet(const kiln_contraction *c, uint32_t tet, uint32_t corner_d,

@@ -63,10 +63,8 @@ static bool gather_many(const kiln_contraction *c, kiln_near_star *star)
     bool done = kiln_star(c->remesher->mesh, star->vertex, walker, NULL) == KILN_OK;
     size_t count = walker->tets.count;
     star->tets = done ? kiln_arena_array(&c->workspace->arena, uint32_t, count) : NULL;
-    if (!star->tets) {
-        c->workspace->failed = true;
-        return false;
-    }
+    if (!star->tets)
+        return kiln_workspace_fail(c->workspace);
     memcpy(star->tets, walker->tets.data, count * sizeof *star->tets);
     star->count = (uint32_t)count;
     return true;

@@ -76,10 +76,8 @@ bool kiln_rims_gather(const kiln_contraction *c, const kiln_near_star *star, kil
     /* Neighbours of a vertex are fewer than its tets by more than half, but not on the surface. */
     *out = (kiln_rims){
         .rim = kiln_arena_array(&c->workspace->arena, kiln_rim, 3 * (size_t)star->count)};
-    if (!out->rim) {
-        c->workspace->failed = true;
-        return false;
-    }
+    if (!out->rim)
+        return kiln_workspace_fail(c->workspace);
     for (uint32_t i = 0; i < star->count; i++)
         add_tet(c->remesher->mesh, star->tets[i], star->vertex, out);
     for (uint32_t i = 0; i < out->count; i++)
@@ -287,10 +285,8 @@ static bool shape_allows(const kiln_contraction *c, const wall_change *change)
     kiln_arena *arena = &c->workspace->arena;
     uint32_t(*gone)[3] = kiln_arena_alloc(arena, (change->gone_count + 1) * sizeof *gone);
     uint32_t(*come)[3] = kiln_arena_alloc(arena, (change->come_count + 1) * sizeof *come);
-    if (!gone || !come) {
-        c->workspace->failed = true;
-        return false;
-    }
+    if (!gone || !come)
+        return kiln_workspace_fail(c->workspace);
     const kiln_place *place = change->proposal->has_place ? &change->proposal->place : NULL;
     for (uint32_t i = 0; i < change->gone_count; i++) {
         const kiln_patch *patch = &change->gone[i].patch;
@@ -310,15 +306,14 @@ static bool shape_allows(const kiln_contraction *c, const wall_change *change)
     return true;
 }
 
-/* Change of the volume of every region, at most 9 % of what is replaced (DLR 4.4). */
+/* Change of the volume of every region, relative to what is replaced. */
 static bool volume_fits(const kiln_contraction *c, const kiln_draft *draft)
 {
     const kiln_remesher *remesher = c->remesher;
     const kiln_mesh *mesh = remesher->mesh;
     const kiln_proposal *p = &draft->proposal;
     const kiln_vec3 *points = kiln_remesher_points(remesher);
-    bool world = remesher->options.space == KILN_SPACE_WORLD;
-    kiln_vec3 merged = world ? p->place.x : p->place.u;
+    kiln_vec3 merged = kiln_place_point(remesher, &p->place);
     for (uint32_t i = 0; i < p->old_count; i++) {
         int32_t region = mesh->info[p->old[i]].region;
         double change = 0.0, all = 0.0;
@@ -339,7 +334,7 @@ static bool volume_fits(const kiln_contraction *c, const kiln_draft *draft)
                 q[k] = p->fresh[j].v[k] == KILN_PROPOSED ? merged : points[p->fresh[j].v[k]];
             change += kiln_tet_volume(q[0], q[1], q[2], q[3]);
         }
-        if (fabs(change) > 0.09 * all)
+        if (fabs(change) > KILN_MOST_VOLUME_CHANGE * all)
             return false;
     }
     return true;
@@ -356,10 +351,8 @@ bool kiln_draft_settle_walls(const kiln_contraction *c, kiln_draft *draft)
                           .gone = kiln_arena_array(arena, wall, faces),
                           .come = kiln_arena_array(arena, wall, faces)};
     p->surface = kiln_arena_array(arena, kiln_new_face, faces);
-    if (!entry || !change.gone || !change.come || !p->surface) {
-        c->workspace->failed = true;
-        return false;
-    }
+    if (!entry || !change.gone || !change.come || !p->surface)
+        return kiln_workspace_fail(c->workspace);
     for (uint32_t at = 0; at < 4 * p->old_count; at++)
         enter(&entry[at], change.mesh->tet[p->old[at / 4]].v, at, false);
     for (uint32_t at = 0; at < 4 * p->fresh_count; at++)

@@ -311,9 +311,7 @@ static kiln_status build_outline(kiln_domain *domain, kiln_error *error)
     boxes = {0};
     KILN_TRY(kiln_array_reserve(domain->context, &boxes, domain->pieces.count, error));
     for (size_t i = 0; i < domain->pieces.count; i++) {
-        boxes.data[i] = kiln_box_empty();
-        for (int k = 0; k < 3; k++)
-            boxes.data[i] = kiln_box_grow(boxes.data[i], domain->pieces.data[i].p[k]);
+        boxes.data[i] = kiln_box_of(domain->pieces.data[i].p, 3);
     }
     kiln_status status =
         kiln_bvh_build(&domain->outline, domain->context, boxes.data, domain->pieces.count, error);

@@ -137,14 +137,6 @@ static kiln_vec3 other_place(const kiln_domain *domain, const kiln_site *site,
     return place;
 }
 
-static bool spaces_agree(const kiln_mesh *mesh)
-{
-    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
-        if (kiln_vertex_live(mesh, v) && memcmp(&mesh->u[v], &mesh->x[v], sizeof mesh->u[v]) != 0)
-            return false;
-    return true;
-}
-
 static bool other_is_valid(const gatherer *g)
 {
     for (size_t t = 0; t < g->soup.tets.count; t++) {
@@ -164,7 +156,7 @@ static kiln_status gather_other(gatherer *g, kiln_error *error)
     kiln_domain *domain = g->domain;
     const kiln_mesh *mesh = domain->mesh;
     bool world = domain->options.space == KILN_SPACE_WORLD;
-    if (spaces_agree(mesh))
+    if (kiln_mesh_spaces_agree(mesh))
         return KILN_OK;
     KILN_TRY(kiln_array_reserve(domain->context, &g->other, g->soup.points.count, error));
     KILN_TRY(kiln_array_reserve(domain->context, &g->part, g->soup.points.count, error));

@@ -1,4 +1,6 @@
-/* Topological flips: each only chooses the tets that go and come. */
+/* The smallest replacements, without a judgement: each only chooses the tets that go and come.
+ * Remeshing uses edge and face removal, which contain them and judge; these are the plain moves
+ * with which the store, its fields and its undo are exercised, by tests, benches and validation. */
 #ifndef KILN_REMESH_FLIP_H
 #define KILN_REMESH_FLIP_H
 

@@ -156,7 +156,8 @@ static bool round_reaches(kiln_remesher *remesher, kiln_u32_array *set, double t
     return worst_of(remesher, set) >= goal;
 }
 
-bool kiln_improve_tet(kiln_remesher *remesher, uint32_t tet, const kiln_improve_options *options)
+/* One tet and what has to change with it (DLR Listing 1). */
+static void improve_tet(kiln_remesher *remesher, uint32_t tet, const kiln_improve_options *options)
 {
     kiln_u32_array set = {0};
     kiln_set_add(remesher, &set, &tet, 1);
@@ -169,7 +170,6 @@ bool kiln_improve_tet(kiln_remesher *remesher, uint32_t tet, const kiln_improve_
             break;
     }
     kiln_array_free(remesher->context, &set);
-    return reached;
 }
 
 /* Where a good part of the mesh is bad, repairs one by one would meet each other all the time and
@@ -200,7 +200,7 @@ kiln_status kiln_dynamic_improve(kiln_remesher *remesher, const kiln_improve_opt
     sweep(remesher, options->goal, &bad);
     for (size_t i = 0; i < bad.count && !report->stopped; i++) {
         if (remesher->quality.data[bad.data[i]] < options->goal)
-            kiln_improve_tet(remesher, bad.data[i], options);
+            improve_tet(remesher, bad.data[i], options);
         if (options->progress && i % 64 == 0) {
             kiln_improve_progress progress = {.stage = "repair",
                                               .tets = mesh->table[KILN_ON_TET].live,

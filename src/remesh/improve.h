@@ -50,7 +50,4 @@ kiln_status kiln_improve_report_end(const kiln_remesher *remesher,
                                     const kiln_improve_options *options,
                                     kiln_improve_report *report, kiln_error *error);
 
-/* One tet and what has to change with it. True when everything touched has reached the goal. */
-bool kiln_improve_tet(kiln_remesher *remesher, uint32_t tet, const kiln_improve_options *options);
-
 #endif

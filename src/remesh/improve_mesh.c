@@ -12,6 +12,14 @@ static const double SHORT_EDGE = 0.67, THINNED_WORST = 0.46;
  * and fewer where the mesh is good already. */
 static const double GAIN_OF_ROUND = 0.01, GOOD_ALREADY = 0.65;
 enum { PATIENCE = 4, PATIENCE_IF_GOOD = 1 };
+/* Insertions are tried in tets up to this much above the worst, farther after a stall. Where the
+ * worst is high already they are many and gain little, so that fewer are looked at. */
+static const double REACH = 0.1, REACH_IF_STALLED = 0.2, HIGH = 0.7, REACH_IF_HIGH = 0.017;
+/* What insertions leave is settled with its surroundings up to here at least. */
+static const double SETTLED = 0.5;
+/* Smoothing and flips take turns at most so often, while they gain that much. */
+enum { TURNS = 8 };
+static const double GAIN_OF_TURN = 1e-4;
 
 /* Means of min(q, c) for several c tell whether the worst tets improve, the lower c the worse. */
 enum { MEANS = 7 };
@@ -112,10 +120,10 @@ static uint32_t insert_worst(schedule *s, double target, const kiln_insertion_ef
 static void settle(schedule *s, double target)
 {
     standing before = stand(s->remesher), after;
-    for (int i = 0; i < 8 && go_on(s, "smooth, flip"); i++) {
+    for (int i = 0; i < TURNS && go_on(s, "smooth, flip"); i++) {
         uint32_t changes = smooth_all(s, target) + flip_all(s, target);
         after = stand(s->remesher);
-        if (changes == 0 || !gained(&before, &after, 1e-4))
+        if (changes == 0 || !gained(&before, &after, GAIN_OF_TURN))
             break;
         before = after;
     }
@@ -148,11 +156,12 @@ kiln_status kiln_improve_mesh(kiln_remesher *remesher, const kiln_improve_option
     standing before = stand(remesher);
     uint32_t stalled = 0;
     while (stalled < patience(&before) && before.worst < options->goal && go_on(&s, "insert")) {
-        double target = fmin(before.worst + (stalled ? 0.2 : 0.1), fmax(0.7, before.worst + 0.017));
+        double target = fmin(before.worst + (stalled ? REACH_IF_STALLED : REACH),
+                             fmax(HIGH, before.worst + REACH_IF_HIGH));
         s.round++;
         contract_all(&s, target);
         insert_worst(&s, target, stalled ? &kiln_insertion_hard : &kiln_insertion_usual);
-        settle(&s, fmax(target, 0.5));
+        settle(&s, fmax(target, SETTLED));
         standing after = stand(remesher);
         stalled = after.worst > before.worst + GAIN_OF_ROUND ? 0 : stalled + 1;
         before = after;

@@ -144,11 +144,3 @@ kiln_sym3 kiln_metric_exp(const kiln_sym3 *log_metric)
     kiln_sym3 m = kiln_sym3_madd(kiln_sym3_scale(b, c1), c2, b2);
     return kiln_sym3_scale(kiln_sym3_madd(m, c0, kiln_sym3_identity()), scale);
 }
-
-kiln_sym3 kiln_metric_mean4(const kiln_sym3 *a, const kiln_sym3 *b, const kiln_sym3 *c,
-                            const kiln_sym3 *d)
-{
-    kiln_sym3 sum = kiln_sym3_madd(kiln_sym3_madd(*a, 1.0, *b), 1.0, kiln_sym3_madd(*c, 1.0, *d));
-    sum = kiln_sym3_scale(sum, 0.25);
-    return kiln_metric_exp(&sum);
-}

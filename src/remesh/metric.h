@@ -82,8 +82,5 @@ KILN_INLINE kiln_sym3 kiln_metric_grow(const kiln_sym3 *m, kiln_vec3 e, double g
 /* exp of a log-metric, without eigenvalues: within 1e-12 of the largest eigenvalue for sizes that
  * differ by up to 1e6. */
 kiln_sym3 kiln_metric_exp(const kiln_sym3 *log_metric);
-/* exp of the mean of four log-metrics: the metric of a tet from those of its vertices. */
-kiln_sym3 kiln_metric_mean4(const kiln_sym3 *a, const kiln_sym3 *b, const kiln_sym3 *c,
-                            const kiln_sym3 *d);
 
 #endif

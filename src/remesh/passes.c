@@ -29,7 +29,8 @@ void kiln_set_add(kiln_remesher *remesher, kiln_u32_array *set, const uint32_t *
         set->data[set->count++] = tets[i];
 }
 
-void kiln_set_tidy(kiln_remesher *remesher, kiln_u32_array *set)
+/* Drops dead and repeated tets. */
+static void tidy(kiln_remesher *remesher, kiln_u32_array *set)
 {
     kiln_idset *seen = &remesher->workspace.walker.seen;
     if (kiln_idset_clear(remesher->context, seen, set->count, NULL) != KILN_OK) {
@@ -216,7 +217,7 @@ static uint32_t run_pass(kiln_remesher *remesher, kiln_u32_array *set,
     }
     remesher->workspace.failed |= !room;
     kiln_arena_release(arena, scratch);
-    kiln_set_tidy(remesher, set);
+    tidy(remesher, set);
     return changes;
 }
 
@@ -426,7 +427,7 @@ uint32_t kiln_smooth_pass(kiln_remesher *remesher, kiln_u32_array *set,
                 changes++;
             }
     kiln_arena_release(arena, scratch);
-    kiln_set_tidy(remesher, set);
+    tidy(remesher, set);
     return changes;
 }
 
@@ -467,6 +468,6 @@ uint32_t kiln_insert_pass(kiln_remesher *remesher, kiln_u32_array *set,
         changes += done;
     }
     kiln_arena_release(&remesher->workspace.arena, scratch);
-    kiln_set_tidy(remesher, set);
+    tidy(remesher, set);
     return changes;
 }

@@ -44,8 +44,6 @@ bool kiln_flip_tet(kiln_remesher *remesher, uint32_t tet);
 /* Moves a vertex, till the worst of its tets reaches `enough`; `changed` is its star. */
 bool kiln_smooth_vertex(kiln_remesher *remesher, uint32_t vertex, double enough);
 
-/* Drops dead and repeated tets. */
-void kiln_set_tidy(kiln_remesher *remesher, kiln_u32_array *set);
 void kiln_set_add(kiln_remesher *remesher, kiln_u32_array *set, const uint32_t *tets, size_t count);
 /* The set becomes all tets below `target` that changed at `since` of the mesh clock or later. */
 void kiln_set_below(kiln_remesher *remesher, kiln_u32_array *set, double target, uint32_t since);

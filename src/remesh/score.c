@@ -41,7 +41,7 @@ static double score_in_metric(const kiln_remesher *remesher, const kiln_place *p
     return kiln_tet_measure(remesher->options.measure, &q[0], &q[1], &q[2], &q[3]);
 }
 
-/* How much of its volume a tet has lost in the space that is not scored; at most 1. */
+/* The part of its volume that a tet has in the other space; at most 1. */
 static double volume_kept_elsewhere(const kiln_remesher *remesher, const kiln_place *place,
                                     const uint32_t v[4], const kiln_vec3 *const p[4])
 {

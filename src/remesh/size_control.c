@@ -24,7 +24,6 @@ typedef struct size_work {
     queue; /* sorted, or a heap while splitting */
     KILN_ARRAY_OF(uint8_t)
     born; /* [vertex] made in this call (S2) */
-    kiln_u32_array touched;
     kiln_status status;
     kiln_error *error;
 } size_work;
@@ -41,7 +40,9 @@ kiln_size_options kiln_size_default_options(void)
                                .surface = 0.15};
 }
 
-double kiln_size_edge_length(const kiln_remesher *remesher, uint32_t a, uint32_t b)
+/* The length of an edge in the metrics of its ends; where the field has functions that are asked
+ * directly, that of its two halves, so that what lies between the ends counts. */
+static double edge_length(const kiln_remesher *remesher, uint32_t a, uint32_t b)
 {
     const kiln_vec3 *p = kiln_remesher_points(remesher);
     const kiln_sym3 *metric = remesher->metric.data, *at_a = &metric[a], *at_b = &metric[b];
@@ -107,7 +108,7 @@ static kiln_status collect(size_work *w, double bound, double sense)
         const uint32_t *v = mesh->tet[t].v;
         for (int k = 0; k < 6; k++) {
             uint32_t a = v[kiln_edge_ends[k][0]], b = v[kiln_edge_ends[k][1]];
-            double key = sense * kiln_size_edge_length(w->remesher, a < b ? a : b, a < b ? b : a);
+            double key = sense * edge_length(w->remesher, a < b ? a : b, a < b ? b : a);
             if (key < sense * bound && !note(w, key, a, b, t))
                 return w->status;
         }
@@ -159,10 +160,15 @@ static double worst_of_stars(size_work *w, uint32_t a, uint32_t b)
 
 static bool apply(size_work *w, const kiln_proposal *proposal)
 {
-    kiln_verdict verdict = kiln_remesher_apply(w->remesher, proposal);
-    if (verdict == KILN_REFUSED_MEMORY)
+    return kiln_remesher_apply(w->remesher, proposal) == KILN_ACCEPTED;
+}
+
+/* False when memory has run out, here or in a proposal. */
+static bool goes_on(size_work *w)
+{
+    if (w->status == KILN_OK && w->remesher->workspace.failed)
         w->status = kiln_fail_memory(w->error, 0);
-    return verdict == KILN_ACCEPTED;
+    return w->status == KILN_OK;
 }
 
 static bool try_contraction(size_work *w, const queued_edge *edge, uint32_t tet)
@@ -190,12 +196,12 @@ static kiln_status contract_sweep(size_work *w, size_t *changes)
 {
     kiln_remesher *r = w->remesher;
     KILN_TRY(collect(w, w->options->shortest, 1.0));
-    for (size_t i = 0; i < w->queue.count && w->status == KILN_OK; i++) {
+    for (size_t i = 0; i < w->queue.count && goes_on(w); i++) {
         const queued_edge *edge = &w->queue.data[i];
         if (is_born(w, edge->a) || is_born(w, edge->b))
             continue;
         uint32_t tet = find_edge(w, edge);
-        if (tet == KILN_NONE || kiln_size_edge_length(r, edge->a, edge->b) >= w->options->shortest)
+        if (tet == KILN_NONE || edge_length(r, edge->a, edge->b) >= w->options->shortest)
             continue;
         kiln_arena_mark mark = kiln_arena_set_mark(&r->workspace.arena);
         w->report->contract_attempts++;
@@ -205,7 +211,7 @@ static kiln_status contract_sweep(size_work *w, size_t *changes)
         }
         kiln_arena_release(&r->workspace.arena, mark);
     }
-    return w->status;
+    return goes_on(w) ? KILN_OK : w->status;
 }
 
 static void sift_up(queued_edge *heap, size_t i)
@@ -241,18 +247,12 @@ static queued_edge pop(size_work *w)
 /* The shortest edge at the proposed vertex. */
 static double shortest_made(const kiln_remesher *r, const kiln_proposal *proposal)
 {
-    const kiln_vec3 *points = kiln_remesher_points(r);
-    kiln_vec3 p = r->options.space == KILN_SPACE_WORLD ? proposal->place.x : proposal->place.u;
     double least = INFINITY;
-    for (uint32_t i = 0; i < proposal->fresh_count; i++)
-        for (int k = 0; k < 4; k++) {
-            uint32_t v = proposal->fresh[i].v[k];
-            if (v == KILN_PROPOSED)
-                continue;
-            double l = kiln_metric_edge_length(&proposal->place.metric, &r->metric.data[v],
-                                               kiln_v3_sub(points[v], p));
-            least = l < least ? l : least;
-        }
+    for (uint32_t i = 0; i < 4 * proposal->fresh_count; i++) {
+        uint32_t v = proposal->fresh[i / 4].v[i % 4];
+        if (v != KILN_PROPOSED)
+            least = fmin(least, kiln_remesher_edge_length(r, &proposal->place, KILN_PROPOSED, v));
+    }
     return least;
 }
 
@@ -295,7 +295,7 @@ static void queue_made(size_work *w)
         const uint32_t *v = r->mesh->tet[t].v;
         for (int k = 0; k < 6; k++) {
             uint32_t a = v[kiln_edge_ends[k][0]], b = v[kiln_edge_ends[k][1]];
-            double length = kiln_size_edge_length(r, a < b ? a : b, a < b ? b : a);
+            double length = edge_length(r, a < b ? a : b, a < b ? b : a);
             if (length > w->options->longest && note(w, -length, a, b, t))
                 sift_up(w->queue.data, w->queue.count - 1);
         }
@@ -308,13 +308,13 @@ static kiln_status split_sweep(size_work *w, size_t *changes)
     kiln_remesher *r = w->remesher;
     queued_edge last = {.a = KILN_NONE, .b = KILN_NONE};
     KILN_TRY(collect(w, w->options->longest, -1.0)); /* in order: a heap */
-    while (w->queue.count > 0 && w->status == KILN_OK) {
+    while (w->queue.count > 0 && goes_on(w)) {
         queued_edge edge = pop(w);
         size_t tets = r->mesh->table[KILN_ON_TET].live;
         if (w->options->most_tets && tets >= w->options->most_tets)
             break;
         uint32_t tet = same_edge(&edge, &last) ? KILN_NONE : find_edge(w, &edge);
-        if (tet == KILN_NONE || kiln_size_edge_length(r, edge.a, edge.b) <= w->options->longest)
+        if (tet == KILN_NONE || edge_length(r, edge.a, edge.b) <= w->options->longest)
             continue;
         last = edge;
         kiln_arena_mark mark = kiln_arena_set_mark(&r->workspace.arena);
@@ -330,7 +330,7 @@ static kiln_status split_sweep(size_work *w, size_t *changes)
         }
         kiln_arena_release(&r->workspace.arena, mark);
     }
-    return w->status;
+    return goes_on(w) ? KILN_OK : w->status;
 }
 
 static kiln_status run_sweeps(size_work *w)
@@ -383,12 +383,11 @@ static bool is_lowest(const kiln_mesh *mesh, uint32_t tet, uint32_t a, uint32_t 
     return true;
 }
 
-kiln_status kiln_size_survey(const kiln_remesher *remesher, const kiln_size_options *options,
-                             kiln_edge_survey *survey, kiln_error *error)
+void kiln_size_survey(const kiln_remesher *remesher, const kiln_size_options *options,
+                      kiln_edge_survey *survey)
 {
     const kiln_mesh *mesh = remesher->mesh;
     double sum = 0.0;
-    (void)error;
     *survey = (kiln_edge_survey){.least = INFINITY};
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
         if (!kiln_tet_live(mesh, t))
@@ -397,7 +396,7 @@ kiln_status kiln_size_survey(const kiln_remesher *remesher, const kiln_size_opti
             uint32_t i = kiln_edge_ends[k][0], j = kiln_edge_ends[k][1];
             if (!is_lowest(mesh, t, i, j))
                 continue;
-            double l = kiln_size_edge_length(remesher, mesh->tet[t].v[i], mesh->tet[t].v[j]);
+            double l = edge_length(remesher, mesh->tet[t].v[i], mesh->tet[t].v[j]);
             survey->edges++;
             survey->too_long += l > options->longest;
             survey->too_short += l < options->shortest;
@@ -408,5 +407,4 @@ kiln_status kiln_size_survey(const kiln_remesher *remesher, const kiln_size_opti
         }
     }
     survey->mean = survey->edges ? exp(sum / (double)survey->edges) : 0.0;
-    return KILN_OK;
 }

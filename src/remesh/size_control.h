@@ -45,11 +45,7 @@ typedef struct kiln_size_report {
 kiln_status kiln_size_control(kiln_remesher *remesher, const kiln_size_options *options,
                               kiln_size_report *report, kiln_error *error);
 
-/* The length of an edge in the metrics of its ends; where the field has functions that are asked
- * directly, that of its two halves, so that what lies between the ends counts. */
-double kiln_size_edge_length(const kiln_remesher *remesher, uint32_t a, uint32_t b);
-
-kiln_status kiln_size_survey(const kiln_remesher *remesher, const kiln_size_options *options,
-                             kiln_edge_survey *survey, kiln_error *error);
+void kiln_size_survey(const kiln_remesher *remesher, const kiln_size_options *options,
+                      kiln_edge_survey *survey);
 
 #endif

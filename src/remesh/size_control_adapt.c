@@ -45,10 +45,10 @@ static bool has_fields(const kiln_mesh *mesh)
 static kiln_status close_pass(kiln_remesher *remesher, const kiln_adapt_options *options, bool last,
                               kiln_adapt_report *report, kiln_error *error)
 {
-    if (last)
+    if (last) {
         KILN_TRY(kiln_dynamic_improve(remesher, &options->improve, &report->improve, error));
-    if (last)
-        KILN_TRY(kiln_size_survey(remesher, &options->size, &report->edges, error));
+        kiln_size_survey(remesher, &options->size, &report->edges);
+    }
     return has_fields(remesher->mesh) ? kiln_transfer(remesher->mesh, NULL, NULL, error) : KILN_OK;
 }
 

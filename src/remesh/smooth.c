@@ -121,10 +121,7 @@ static bool surface_allows(const smoothing_job *job, const kiln_place *place)
         const kiln_tet *tet = &mesh->tet[job->tets[i]];
         for (uint32_t f = 0; f < 4; f++) {
             kiln_link link = tet->n[f];
-            bool sheet = kiln_link_is_surface(link) ||
-                         (kiln_link_is_interface(mesh, job->tets[i], link) &&
-                          mesh->info[job->tets[i]].region < mesh->info[link / 4].region);
-            if (!sheet || tet->v[f] == job->vertex)
+            if (!kiln_link_is_front(mesh, job->tets[i], link) || tet->v[f] == job->vertex)
                 continue;
             if (count == FACES_ROOM)
                 return false;
@@ -170,10 +167,8 @@ static bool climb_and_place(smoothing_job *job, const kiln_vertex_side *side, do
         kiln_arena_array(&job->workspace->arena, const kiln_vec3 *, 3 * room);
     void *memory =
         kiln_arena_alloc(&job->workspace->arena, kiln_star_record_bytes(measure, job->count));
-    if (!memory || !corner) {
-        job->workspace->failed = true;
-        return false;
-    }
+    if (!memory || !corner)
+        return kiln_workspace_fail(job->workspace);
     job->mapped = remesher->options.sizing != NULL;
     if (job->mapped)
         factor_metric(&remesher->metric.data[job->vertex], job->L);
@@ -202,10 +197,8 @@ bool kiln_smoothing_propose(const kiln_remesher *remesher, kiln_workspace *works
     bool curved = side->freedom == KILN_ON_SURFACE || side->freedom == KILN_ON_CURVE;
     if (side->freedom == KILN_FIXED)
         return false;
-    if (kiln_star(remesher->mesh, vertex, &workspace->walker, NULL) != KILN_OK) {
-        workspace->failed = true;
-        return false;
-    }
+    if (kiln_star(remesher->mesh, vertex, &workspace->walker, NULL) != KILN_OK)
+        return kiln_workspace_fail(workspace);
     /* The surface term of a vertex on its surface: nothing is gained beyond it (DLR 4.3). */
     if (curved && target > KILN_QUADRIC_ALPHA)
         target = KILN_QUADRIC_ALPHA;

@@ -14,9 +14,6 @@
 kiln_status kiln_surface_create(kiln_remesher *remesher, kiln_error *error);
 void kiln_surface_destroy(kiln_remesher *remesher);
 
-/* The part of a direction in which a vertex may move (normal taken out, or along the axis). */
-kiln_vec3 kiln_freedom_project(const kiln_vertex_side *side, kiln_vec3 direction);
-
 /* The surface term of a vertex at p, alpha - beta Q, with its gradient; INFINITY and zero where
  * the vertex has none (inside, on planes and lines, fixed). Q is that of the begin surface under p,
  * so sliding along it costs nothing. */
@@ -39,8 +36,8 @@ void kiln_surface_place(const kiln_remesher *remesher, uint32_t tet, const uint3
  * within the band, normals and folds within limits, volume within its budget (remesher-algorithms
  * section 9; DLR 4.4: normals turn by less than 8 degrees in a 2-2 flip). Both lists have the same
  * outline. Corners in outward order, KILN_PROPOSED for `place` (in `old` it stands for nothing:
- * name the vertex). Costs some microseconds on curved surfaces, so ask last. The 9 % of DLR 4.4 and
- * the feature and patch rules are judged elsewhere. */
+ * name the vertex). Costs some microseconds on curved surfaces, so ask last.
+ * KILN_MOST_VOLUME_CHANGE and the feature and patch rules are judged elsewhere. */
 bool kiln_surface_allows(const kiln_remesher *remesher, kiln_workspace *workspace,
                          const uint32_t (*old)[3], size_t old_count, const uint32_t (*fresh)[3],
                          size_t fresh_count, const kiln_place *place);

@@ -13,7 +13,7 @@ static const double FLIP_COSINE = 0.99026806874157036; /* 8 degrees, DLR 4.4 */
 static const double TURN_COSINE = 0.86602540378443865; /* 30 degrees from the begin surface */
 /* Signed change of a part's volume in a pass: of the volume, and (so that a mesh of a few tets can
  * change at all) of two mean tets, what DLR 4.4 allows a flip. */
-static const double VOLUME_BUDGET = 1e-3, TETS_BUDGET = 2 * 0.09;
+static const double VOLUME_BUDGET = 1e-3, TETS_BUDGET = 2 * KILN_MOST_VOLUME_CHANGE;
 static const double SAME_AREA = 1e-9;
 
 /* How many samples lie on an edge. */

@@ -9,8 +9,8 @@ static const double SAME_DIRECTION = 1e-9, LAST_PLACES = 16 * 2.220446049250313e
 /* DLR, and the issue: curved surfaces stay within the larger of these parts of the model's size
  * and of the local edge. */
 static const double BAND_OF_SIZE = 1e-3, BAND_OF_EDGE = 0.05;
-static const double LIFT_OF_BAND =
-    0.8; /* for the smooth surface; the rest is for the facets on it */
+/* For the smooth surface; the rest is for the facets on it. */
+static const double LIFT_OF_BAND = 0.8;
 static const double BENT_PART = 0.65, SMOOTH_PART = 0.88; /* of the band, for samples */
 static const double BENT_COSINE = 0.98480775301220806;    /* 10 degrees */
 /* A begin face is over a point only if its normal is within 84 degrees of the asked one. */
@@ -20,8 +20,7 @@ static bool is_sheet(const kiln_mesh *mesh, uint32_t tet, uint32_t face, bool *i
 {
     kiln_link link = mesh->tet[tet].n[face];
     *interface = !kiln_link_is_surface(link);
-    return !*interface || (kiln_link_is_interface(mesh, tet, link) &&
-                           mesh->info[tet].region < mesh->info[link / 4].region);
+    return kiln_link_is_front(mesh, tet, link);
 }
 
 /* Normal, twice the area long. */
@@ -272,9 +271,7 @@ static kiln_status build_tree(kiln_context *context, const struct kiln_surface *
     KILN_TRY(kiln_array_reserve(context, &boxes, count + 1, error));
     for (size_t i = 0; i < count; i++) {
         const kiln_vec3 *p = segments ? surface->segments.data[i].p : surface->triangles.data[i].p;
-        boxes.data[i] = kiln_box_empty();
-        for (int k = 0; k < (segments ? 2 : 3); k++)
-            boxes.data[i] = kiln_box_grow(boxes.data[i], p[k]);
+        boxes.data[i] = kiln_box_of(p, segments ? 2 : 3);
     }
     kiln_status status = kiln_bvh_build(tree, context, boxes.data, count, error);
     kiln_array_free(context, &boxes);

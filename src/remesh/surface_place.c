@@ -2,7 +2,8 @@
 #include "remesh/surface.h"
 #include "remesh/surface_begin.h"
 
-kiln_vec3 kiln_freedom_project(const kiln_vertex_side *side, kiln_vec3 direction)
+/* The part of a direction in which a vertex may move (normal taken out, or along the axis). */
+static kiln_vec3 project(const kiln_vertex_side *side, kiln_vec3 direction)
 {
     switch ((kiln_freedom)side->freedom) {
     case KILN_ON_PLANE:
@@ -76,7 +77,7 @@ kiln_vec3 kiln_surface_rebase(const kiln_remesher *remesher, kiln_vertex_side *s
     if (side->freedom == KILN_FREE)
         return p;
     if (!is_curved(side))
-        return kiln_v3_add(side->begin, kiln_freedom_project(side, kiln_v3_sub(p, side->begin)));
+        return kiln_v3_add(side->begin, project(side, kiln_v3_sub(p, side->begin)));
     kiln_foot foot = foot_of(remesher, side, p);
     if (foot.item == KILN_BVH_NONE)
         return side->begin;
@@ -119,8 +120,7 @@ static int edge_normals(const kiln_remesher *remesher, uint32_t tet, uint32_t va
             const kiln_tet *t = &mesh->tet[ring[i] / 4];
             bool exit = f == ring[i] % 4,
                  entry = i == 0 && !shape.closed && t->v[f] != va && t->v[f] != vb && !exit;
-            if ((exit || entry) && (kiln_link_is_surface(t->n[f]) ||
-                                    kiln_link_is_interface(mesh, ring[i] / 4, t->n[f])))
+            if ((exit || entry) && kiln_link_is_wall(mesh, ring[i] / 4, t->n[f]))
                 normal[count++] = sheet_normal(remesher, ring[i] / 4, f);
         }
     return count;

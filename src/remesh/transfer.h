@@ -17,7 +17,7 @@
  *   momentum     vertex: linear, then corrected so that sum m v is kept (transfer_momentum.c);
  *                tet: mean of the sources by the mass that comes from them
  *   spd-log      exponential of the mean of logarithms
- *   project      vertex: L2 projection of the old field (project.c); tet: average
+ *   project      vertex: L2 projection of the old field (transfer_project.c); tet: average
  *   inherit      bits that all sources have
  *   copy         value of the heaviest source
  *   direct, recompute, none: left as the operators made them

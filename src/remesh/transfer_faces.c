@@ -32,11 +32,8 @@ static kiln_status plant(kiln_context *context, skin *s, kiln_error *error)
     kiln_box *boxes = kiln_resize(context, NULL, 0, bytes);
     if (!boxes)
         return kiln_fail_memory(error, bytes);
-    for (size_t i = 0; i < count; i++) {
-        boxes[i] = (kiln_box){s->faces.data[i].corner[0], s->faces.data[i].corner[0]};
-        for (int k = 1; k < 3; k++)
-            boxes[i] = kiln_box_grow(boxes[i], s->faces.data[i].corner[k]);
-    }
+    for (size_t i = 0; i < count; i++)
+        boxes[i] = kiln_box_of(s->faces.data[i].corner, 3);
     kiln_status status = kiln_bvh_build(&s->tree, context, boxes, count, error);
     kiln_release(context, boxes, bytes);
     return status;

@@ -114,9 +114,6 @@ kiln_status kiln_transfer_collect_all(kiln_transfer_job *job, kiln_error *error)
 /* transfer_overlap.c: trees; then overlaps, covered, strays and heirs. */
 kiln_status kiln_transfer_plant_trees(kiln_transfer_job *job, kiln_error *error);
 kiln_status kiln_transfer_find_overlaps(kiln_transfer_job *job, kiln_error *error);
-/* The compatible source or target nearest to a point, or KILN_NONE. */
-uint32_t kiln_transfer_nearest(const kiln_transfer_job *job, bool among_targets,
-                               const kiln_transfer_tet *like, kiln_vec3 point);
 
 /* transfer_places.c: where vertices were. */
 kiln_status kiln_transfer_place_pass(kiln_transfer_job *job, kiln_error *error);
@@ -131,7 +128,7 @@ kiln_status kiln_transfer_faces(kiln_transfer_job *job, kiln_error *error);
 
 /* transfer_momentum.c: after tets and vertices. */
 kiln_status kiln_transfer_momentum(kiln_transfer_job *job, kiln_error *error);
-/* project.c: likewise. */
+/* transfer_project.c: likewise. */
 kiln_status kiln_transfer_project(kiln_transfer_job *job, kiln_error *error);
 /* Mass of a tet before and after, kg. */
 double kiln_transfer_source_mass(const kiln_transfer_job *job, const kiln_transfer_tet *source);

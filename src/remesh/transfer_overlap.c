@@ -14,7 +14,7 @@ enum { BATCH = 1 << 15, CLIP_GRAIN = 512 };
 
 /* Clipping leaves volumes of rounding size between neighbours, which are none. A real overlap this
  * small against both tets changes no mean by more. */
-#define DUST 1e-12
+static const double DUST = 1e-12;
 
 typedef struct clip_result {
     kiln_moments moments; /* volume 0: none */
@@ -36,14 +36,6 @@ typedef struct gathering {
     kiln_error *error;
 } gathering;
 
-static kiln_box box_of(const kiln_vec3 corner[4])
-{
-    kiln_box box = {corner[0], corner[0]};
-    for (int i = 1; i < 4; i++)
-        box = kiln_box_grow(box, corner[i]);
-    return box;
-}
-
 static kiln_status build_tree(kiln_context *context, const kiln_transfer_tet *tets, size_t count,
                               kiln_bvh *tree, kiln_error *error)
 {
@@ -51,7 +43,7 @@ static kiln_status build_tree(kiln_context *context, const kiln_transfer_tet *te
     if (!boxes)
         return kiln_fail_memory(error, (count + 1) * sizeof *boxes);
     for (size_t i = 0; i < count; i++)
-        boxes[i] = box_of(tets[i].corner);
+        boxes[i] = kiln_box_of(tets[i].corner, 4);
     kiln_status status = kiln_bvh_build(tree, context, boxes, count, error);
     kiln_release(context, boxes, (count + 1) * sizeof *boxes);
     return status;
@@ -216,8 +208,9 @@ static double distance2_to(void *user, uint32_t item, kiln_vec3 point)
     return kiln_closest_on_tet(point, tet->corner).distance2;
 }
 
-uint32_t kiln_transfer_nearest(const kiln_transfer_job *job, bool among_targets,
-                               const kiln_transfer_tet *like, kiln_vec3 point)
+/* The compatible source or target nearest to a point, or KILN_NONE. */
+static uint32_t nearest_tet(const kiln_transfer_job *job, bool among_targets,
+                            const kiln_transfer_tet *like, kiln_vec3 point)
 {
     nearest_search search = {among_targets ? job->targets.data : job->sources.data, like};
     uint32_t item = kiln_bvh_closest(among_targets ? &job->target_tree : &job->source_tree, point,
@@ -243,8 +236,7 @@ static kiln_status place_stray_targets(gathering *g)
         const kiln_transfer_tet *target = &job->targets.data[t];
         if (met[t])
             continue;
-        uint32_t source =
-            kiln_transfer_nearest(job, false, target, kiln_transfer_centroid(target->corner));
+        uint32_t source = nearest_tet(job, false, target, kiln_transfer_centroid(target->corner));
         if (source == KILN_NONE)
             continue;
         kiln_overlap overlap = {source, t, fmax(target->volume, DBL_MIN)};
@@ -286,8 +278,7 @@ static kiln_status place_stray_sources(kiln_transfer_job *job, kiln_error *error
         const kiln_transfer_tet *source = &job->sources.data[s];
         if (job->covered.data[s] > 0.0)
             continue;
-        uint32_t to =
-            kiln_transfer_nearest(job, true, source, kiln_transfer_centroid(source->corner));
+        uint32_t to = nearest_tet(job, true, source, kiln_transfer_centroid(source->corner));
         if (to != KILN_NONE) {
             kiln_bvh_pair stray = {s, to};
             KILN_TRY(kiln_array_push(job->context, &job->strays, stray, error));

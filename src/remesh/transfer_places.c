@@ -7,7 +7,7 @@
 
 /* A point counts as held by a tet from this distance on, relative to the tet; see kiln_begin_place.
  */
-#define HELD 0x1p-40
+static const double HELD = 0x1p-40;
 
 typedef struct placing {
     kiln_transfer_job *job;

@@ -210,9 +210,10 @@ kiln_status kiln_transfer_tets(kiln_transfer_job *job, kiln_error *error)
 {
     kiln_context *context = job->context;
     size_t count = job->overlaps.count, bytes = 2 * (count + 1) * sizeof(double);
-    double *volume = kiln_resize(context, NULL, 0, bytes), *mass = volume + count;
+    double *volume = kiln_resize(context, NULL, 0, bytes);
     if (!volume)
         return kiln_fail_memory(error, bytes);
+    double *mass = volume + count;
     for (size_t i = 0; i < count; i++) {
         const kiln_overlap *overlap = &job->overlaps.data[i];
         double covered = job->covered.data[overlap->source];

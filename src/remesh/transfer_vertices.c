@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* A corner of less weight is no parent: the point lies on the face opposite. */
-#define PARENT_WEIGHT 1e-9
+static const double PARENT_WEIGHT = 1e-9;
 
 bool kiln_transfer_is_linear(const kiln_field *field)
 {

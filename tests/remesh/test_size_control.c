@@ -30,7 +30,7 @@ static kiln_edge_survey survey(const kiln_remesher *remesher)
 {
     kiln_edge_survey s;
     kiln_size_options options = kiln_size_default_options();
-    ck_assert_int_eq(kiln_size_survey(remesher, &options, &s, NULL), KILN_OK);
+    kiln_size_survey(remesher, &options, &s);
     return s;
 }
 
@@ -297,6 +297,37 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
+/* Size control by itself: edges that were left as they are for want of memory are no success. */
+START_TEST(starved_size_control_says_so)
+{
+    uint64_t calls = 0, whole = 0;
+    for (uint64_t fail = 0, round = 0; round < kiln_test_rounds(12, 200); round++) {
+        kiln_test_heap heap = {0};
+        kiln_context *context = kiln_test_context_on(&heap, 1);
+        kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=3 ny=3 nz=3");
+        kiln_sizing *sizing = uniform(mesh, 0.2);
+        kiln_remesher remesher = begin(mesh, sizing);
+        uint64_t start = heap.calls;
+        heap.fail_at = fail ? start + fail : 0;
+        kiln_status status = kiln_size_control(&remesher, NULL, NULL, NULL);
+        heap.fail_at = 0;
+        if (!fail) {
+            ck_assert_int_eq(status, KILN_OK);
+            calls = heap.calls - start;
+            whole = kiln_mesh_hash(mesh);
+        }
+        ck_assert(status == KILN_ERR_MEMORY || kiln_mesh_hash(mesh) == whole);
+        kiln_remesher_end(&remesher);
+        kiln_test_audit(mesh);
+        kiln_sizing_destroy(sizing);
+        kiln_mesh_destroy(mesh);
+        kiln_context_destroy(context);
+        ck_assert_int_eq(heap.live_blocks, 0);
+        fail = 1 + round * (calls - 1) / kiln_test_rounds(12, 200);
+    }
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("size_control");
@@ -306,6 +337,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, splits_keep_their_floor);
     tcase_add_test(all, contractions_keep_their_ceiling);
     tcase_add_test(all, limits);
+    tcase_add_test(all, starved_size_control_says_so);
     tcase_add_test(all, a_curved_layer_is_reached);
     tcase_add_test(all, fields_come_along);
     tcase_add_test(all, the_same_bits_for_any_number_of_threads);

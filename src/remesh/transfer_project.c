@@ -23,7 +23,7 @@
 
 enum { MOST_ITERATIONS = 200 };
 /* Of the integral of the field's size over the changed tets. */
-#define RESIDUAL 1e-15
+static const double RESIDUAL = 1e-15;
 
 /* The vertices and tets within reach, in order of discovery. */
 typedef struct patch {
