@@ -193,6 +193,32 @@ START_TEST(bad_options_change_nothing)
 }
 END_TEST
 
+/* Wherever memory runs out the mesh stays valid, and nothing leaks. */
+START_TEST(out_of_memory)
+{
+    kiln_test_heap heap = {0};
+    kiln_context *context = kiln_test_context_on(&heap, 1);
+    kiln_mesh_improve_options options = kiln_mesh_improve_default_options();
+    kiln_mesh_improve_report report;
+    options.goal = 0.3;
+    kiln_status status = KILN_ERR_MEMORY;
+    uint64_t refused = 0;
+    for (uint64_t n = 1; status != KILN_OK; n += 1 + n / 16) {
+        kiln_mesh *mesh = bad_box(context);
+        heap.fail_at = heap.calls + n;
+        status = kiln_mesh_improve(mesh, &options, n % 2 ? &report : NULL, NULL);
+        heap.fail_at = 0;
+        kiln_test_audit(mesh);
+        ck_assert(status == KILN_OK || status == KILN_ERR_MEMORY);
+        refused += status != KILN_OK;
+        kiln_mesh_destroy(mesh);
+    }
+    ck_assert_uint_gt(refused, 10);
+    kiln_context_destroy(context);
+    ck_assert_int_eq(heap.live_blocks, 0);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("mesh_improve");
@@ -203,5 +229,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, size_fields_and_tags);
     tcase_add_test(all, stops_when_told);
     tcase_add_test(all, bad_options_change_nothing);
+    tcase_add_test(all, out_of_memory);
     return suite;
 }
