@@ -1,8 +1,6 @@
 #include "remesh/improve.h"
 #include "remesh/passes.h"
 
-#include <string.h>
-
 kiln_improve_options kiln_improve_default_options(void)
 {
     return (kiln_improve_options){.goal = 0.15, .rounds = 10, .spread = 2000};
@@ -10,6 +8,9 @@ kiln_improve_options kiln_improve_default_options(void)
 
 /* Part of the mesh that makes it worth sweeping. */
 static const double MANY = 0.02;
+/* Contraction is for tets with an edge that much shorter than the others. Where there is none it
+ * often helps, too, but a mesh with many bad tets would be eaten up. */
+static const double SHORT_EDGE = 0.5;
 
 /* A tet as it was at the begin of the pass, corners in place. */
 static bool as_it_was(const kiln_mesh *mesh, uint32_t tet)
@@ -102,13 +103,15 @@ static uint32_t flip_or_undo(kiln_remesher *remesher, kiln_u32_array *set,
     kiln_pass_mark mark = kiln_remesher_mark(remesher);
     if (mark.txn.depth > 0) {
         double before = worst_of(remesher, set);
-        memcpy(kept, set->data, count * sizeof *kept);
+        for (size_t i = 0; i < count; i++)
+            kept[i] = set->data[i];
         changes = kiln_flip_pass(remesher, set, limits);
         bool worse = worst_of(remesher, set) < before;
         if (worse)
             kiln_remesher_undo(remesher, &mark);
         if (worse || kiln_remesher_keep(remesher, &mark) != KILN_ACCEPTED) {
-            memcpy(set->data, kept, count * sizeof *kept);
+            for (size_t i = 0; i < count; i++)
+                set->data[i] = kept[i];
             set->count = count;
             changes = 0;
         }
@@ -129,7 +132,8 @@ static bool flips_reach(kiln_remesher *remesher, kiln_u32_array *set,
 /* Before anything else: one change that settles the matter by itself. */
 static bool single_change_reaches(kiln_remesher *remesher, kiln_u32_array *set, double goal)
 {
-    const kiln_pass_limits settling = {.target = goal, .enough = goal, .least = goal};
+    const kiln_pass_limits settling = {
+        .target = goal, .enough = goal, .least = goal, .short_edge = SHORT_EDGE};
     if (flips_reach(remesher, set, &settling, goal))
         return true;
     kiln_smooth_pass(remesher, set, &settling);
@@ -139,11 +143,18 @@ static bool single_change_reaches(kiln_remesher *remesher, kiln_u32_array *set, 
     return worst_of(remesher, set) >= goal;
 }
 
-/* DLR Listing 1. Contraction keeps to the bad tets, or it would eat up their neighbourhood. */
-static bool round_reaches(kiln_remesher *remesher, kiln_u32_array *set, double target, double goal)
+/* DLR Listing 1. Contraction keeps to the bad tets, or it would eat up their neighbourhood, and
+ * comes last. */
+static bool round_reaches(kiln_remesher *remesher, kiln_u32_array *set, uint32_t round, double goal)
 {
-    const kiln_pass_limits limits = {.target = target, .enough = goal, .least = -INFINITY};
-    const kiln_pass_limits bad = {.target = goal, .enough = goal, .least = -INFINITY};
+    /* The neighbours' turn comes when the bad tets alone have resisted, and then that of vertices
+     * that are not too close. */
+    const kiln_pass_limits limits = {
+        .target = round < 2 ? goal : INFINITY, .enough = goal, .least = -INFINITY};
+    const kiln_pass_limits bad = {.target = goal,
+                                  .enough = goal,
+                                  .least = -INFINITY,
+                                  .short_edge = round < 4 ? SHORT_EDGE : 0.0};
     if (flips_reach(remesher, set, &limits, goal))
         return true;
     kiln_insert_pass(remesher, set, &bad, &kiln_insertion_hard);
@@ -163,9 +174,7 @@ static void improve_tet(kiln_remesher *remesher, uint32_t tet, const kiln_improv
     kiln_set_add(remesher, &set, &tet, 1);
     bool reached = single_change_reaches(remesher, &set, options->goal);
     for (uint32_t round = 0; round < options->rounds && !reached; round++) {
-        /* The neighbours' turn comes when the bad tets alone have resisted. */
-        double target = round < 2 ? options->goal : INFINITY;
-        reached = round_reaches(remesher, &set, target, options->goal);
+        reached = round_reaches(remesher, &set, round, options->goal);
         if (options->spread && set.count > options->spread)
             break;
     }
@@ -174,7 +183,7 @@ static void improve_tet(kiln_remesher *remesher, uint32_t tet, const kiln_improv
 
 /* Where a good part of the mesh is bad, repairs one by one would meet each other all the time and
  * contract what its neighbours need. Sweeps of the operators that keep the vertices come first,
- * while they halve what is left. */
+ * while they take a tenth off what is left. */
 static void sweep(kiln_remesher *remesher, double goal, kiln_u32_array *bad)
 {
     const kiln_pass_limits limits = {.target = goal, .enough = goal, .least = -INFINITY};
@@ -187,7 +196,7 @@ static void sweep(kiln_remesher *remesher, double goal, kiln_u32_array *bad)
         kiln_set_below(remesher, bad, goal, 0);
         kiln_smooth_pass(remesher, bad, &limits);
         kiln_set_below(remesher, bad, goal, 0);
-    } while (2 * bad->count < before);
+    } while (10 * bad->count < 9 * before);
 }
 
 kiln_status kiln_dynamic_improve(kiln_remesher *remesher, const kiln_improve_options *options,

@@ -91,11 +91,60 @@ static bool propose_flip(const kiln_remesher *remesher, kiln_workspace *workspac
     return false;
 }
 
+/* The shortest edge of a tet, where it is much shorter than the others. */
+static int short_edge(const kiln_remesher *remesher, uint32_t tet, double ratio)
+{
+    const kiln_vec3 *p = kiln_remesher_points(remesher);
+    const uint32_t *v = remesher->mesh->tet[tet].v;
+    double length[6], sum = 0.0;
+    int shortest = 0;
+    for (int e = 0; e < 6; e++) {
+        length[e] =
+            kiln_v3_norm(kiln_v3_sub(p[v[kiln_edge_ends[e][0]]], p[v[kiln_edge_ends[e][1]]]));
+        sum += length[e];
+        shortest = length[e] < length[shortest] ? e : shortest;
+    }
+    return length[shortest] < ratio * (sum - length[shortest]) / 5.0 ? shortest : -1;
+}
+
+/* Mean distance of a vertex to the others of its tets. */
+static double mean_edge_at(const kiln_remesher *remesher, kiln_workspace *workspace,
+                           uint32_t vertex)
+{
+    const kiln_vec3 *p = kiln_remesher_points(remesher);
+    double sum = 0.0;
+    if (kiln_star(remesher->mesh, vertex, &workspace->walker, NULL) != KILN_OK) {
+        workspace->failed = true;
+        return 0.0;
+    }
+    const kiln_u32_array *star = &workspace->walker.tets;
+    for (size_t i = 0; i < star->count; i++)
+        for (int k = 0; k < 4; k++)
+            sum += kiln_v3_norm(kiln_v3_sub(p[remesher->mesh->tet[star->data[i]].v[k]], p[vertex]));
+    return sum / (3.0 * (double)star->count);
+}
+
+/* Whether the shortest edge of a tet is short among those round it, not only beside a long one. */
+static bool is_crowded(const kiln_remesher *remesher, kiln_workspace *workspace, uint32_t tet,
+                       double ratio)
+{
+    const kiln_vec3 *p = kiln_remesher_points(remesher);
+    int e = short_edge(remesher, tet, ratio);
+    if (e < 0)
+        return false;
+    const uint32_t *v = remesher->mesh->tet[tet].v;
+    uint32_t a = v[kiln_edge_ends[e][0]], b = v[kiln_edge_ends[e][1]];
+    double mean = fmin(mean_edge_at(remesher, workspace, a), mean_edge_at(remesher, workspace, b));
+    return kiln_v3_norm(kiln_v3_sub(p[a], p[b])) < ratio * mean;
+}
+
 static bool propose_contraction(const kiln_remesher *remesher, kiln_workspace *workspace,
                                 uint32_t tet, const kiln_pass_limits *pass, kiln_proposal *out)
 {
     kiln_contraction_limits limits = kiln_contraction_improving();
     limits.worst = pass->least;
+    if (pass->short_edge > 0.0 && !is_crowded(remesher, workspace, tet, pass->short_edge))
+        return false;
     return kiln_contraction_propose(remesher, workspace, tet, &limits, out);
 }
 
@@ -253,22 +302,6 @@ bool kiln_smooth_vertex(kiln_remesher *remesher, uint32_t vertex, double enough)
 {
     const kiln_pass_limits limits = {.enough = enough, .least = -INFINITY};
     return smooth(remesher, vertex, &limits);
-}
-
-/* The shortest edge of a tet, where it is much shorter than the others. */
-static int short_edge(const kiln_remesher *remesher, uint32_t tet, double ratio)
-{
-    const kiln_vec3 *p = kiln_remesher_points(remesher);
-    const uint32_t *v = remesher->mesh->tet[tet].v;
-    double length[6], sum = 0.0;
-    int shortest = 0;
-    for (int e = 0; e < 6; e++) {
-        length[e] =
-            kiln_v3_norm(kiln_v3_sub(p[v[kiln_edge_ends[e][0]]], p[v[kiln_edge_ends[e][1]]]));
-        sum += length[e];
-        shortest = length[e] < length[shortest] ? e : shortest;
-    }
-    return length[shortest] < ratio * (sum - length[shortest]) / 5.0 ? shortest : -1;
 }
 
 static bool propose_thinning(const kiln_remesher *remesher, kiln_workspace *workspace, uint32_t tet,

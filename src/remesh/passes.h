@@ -14,7 +14,9 @@ typedef struct kiln_pass_limits {
     double target; /* tets that good are left alone */
     double enough; /* smoothing stops when the worst is that good (INFINITY: as good as it gets) */
     double least;  /* smoothing and contraction must leave nothing worse than this */
-    double ratio;  /* thinning: see kiln_thin_pass */
+    double short_edge; /* contraction only of tets with an edge shorter than this part of those
+                          round it; 0: of any */
+    double ratio;      /* thinning: see kiln_thin_pass */
 } kiln_pass_limits;
 
 /* Edge and face removal on the tets below the target, and on what that makes, until nothing helps.
