@@ -118,7 +118,8 @@ typedef struct wall_change {
     const kiln_proposal *proposal;
     wall *gone, *come;
     uint32_t gone_count, come_count;
-    bool torn; /* a face on the outside of R that N does not have, or the other way round */
+    bool torn; /* a face on the outside of R that N does not have, or the other way round; or a
+                  face of a crack */
 } wall_change;
 
 static int compare_entries(const void *first, const void *second)
@@ -190,6 +191,8 @@ static void compare_face(wall_change *change, const face_entry *entry, uint32_t 
         }
         int32_t region = region_of(change, entry);
         uint32_t record = link - KILN_LINK_SURFACE;
+        /* A face with a twin is one side of a crack; the other side would have to change alike. */
+        change->torn |= mesh->face[record].twin != 0;
         before =
             wall_of(change, entry, (kiln_patch){region, region, mesh->face[record].tag}, record);
         was = true;

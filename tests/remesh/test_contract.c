@@ -688,6 +688,40 @@ START_TEST(boxes_keep_their_shape)
 }
 END_TEST
 
+/* One side of a crack must not lose faces that the other keeps. */
+START_TEST(crack_faces_stay)
+{
+    const kiln_contraction_limits limits = {.longest = INFINITY, .surface = 0.15};
+    for (int crack = 0; crack < 2; crack++) {
+        kiln_context *context = kiln_test_context(1);
+        kiln_mesh *mesh = kiln_test_mesh(context, "box", "n=4");
+        for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used && crack; f++)
+            mesh->face[f].twin = f + 1;
+        uint32_t faces = mesh->table[KILN_ON_FACE].live, changes = 0;
+        pass p;
+        begin(&p, context, mesh);
+        for (uint32_t i = 0; i < 6 * mesh->table[KILN_ON_TET].used; i++) {
+            const uint8_t *ends = kiln_edge_ends[i % 6];
+            kiln_proposal proposal;
+            kiln_arena_mark mark = kiln_arena_set_mark(&p.r.workspace.arena);
+            changes += kiln_tet_live(mesh, i / 6) &&
+                       kiln_edge_contraction_propose(&p.r, &p.r.workspace, i / 6, ends[0], ends[1],
+                                                     &limits, &proposal) &&
+                       kiln_remesher_apply(&p.r, &proposal) == KILN_ACCEPTED;
+            kiln_arena_release(&p.r.workspace.arena, mark);
+        }
+        ck_assert_uint_gt(changes, 0);
+        if (crack)
+            ck_assert_uint_eq(mesh->table[KILN_ON_FACE].live, faces);
+        else
+            ck_assert_uint_lt(mesh->table[KILN_ON_FACE].live, faces);
+        for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used && crack; f++)
+            ck_assert_uint_ne(mesh->face[f].twin, 0);
+        end(&p);
+    }
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("contract");
@@ -702,5 +736,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(more, every_scale);
     tcase_add_test(more, length_is_limited);
     tcase_add_test(more, memory_runs_out);
+    tcase_add_test(more, crack_faces_stay);
     return suite;
 }
