@@ -197,7 +197,7 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
                          const kiln_improve_report *report, const kiln_adapt_report *adapted,
                          const kiln_input_repairs *repairs)
 {
-    bool sized = adapted->passes > 0;
+    bool sized = adapted->edges.edges > 0;
     if (kiln_arguments_has(arguments, "json")) {
         kiln_json json = {.out = stdout};
         kiln_json_object(&json, NULL);

@@ -1,5 +1,6 @@
 #include "remesh/size_control_adapt.h"
 
+#include "geom/tet_quality.h"
 #include "remesh/passes.h"
 #include "remesh/transfer.h"
 
@@ -75,6 +76,37 @@ static kiln_status run_pass(kiln_mesh *mesh, const kiln_sizing *sizing,
     return status;
 }
 
+/* A mesh of regular tets of edge 1 in the metric has V sqrt(det M) / 0.1179 of them. One that
+ * cannot be numbered would be found out only after hours. */
+static kiln_status affordable(const kiln_mesh *mesh, const kiln_sizing *field, kiln_space space,
+                              kiln_error *error)
+{
+    static const double REGULAR = 0.11785113019775793;
+    const kiln_vec3 *x = kiln_mesh_positions(mesh, space);
+    double tets = 0.0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        const uint32_t *v = mesh->tet[t].v;
+        double density = 0.0;
+        for (int k = 0; k < 4; k++)
+            density += 0.25 * sqrt(kiln_sym3_det(kiln_sizing_at_vertex(field, v[k])));
+        tets += density * kiln_tet_volume(x[v[0]], x[v[1]], x[v[2]], x[v[3]]) / REGULAR;
+    }
+    return tets <= KILN_MAX_TETS ? KILN_OK
+                                 : kiln_fail(error, KILN_ERR_LIMIT, "size", 0, -1,
+                                             "too small: it would take about %.1e tets", tets);
+}
+
+/* Whether the caller wants the mesh as it has become. */
+static bool asked_to_stop(const kiln_mesh *mesh, const kiln_adapt_options *options, uint32_t pass)
+{
+    kiln_improve_progress progress = {
+        .stage = "sizes", .round = pass, .tets = mesh->table[KILN_ON_TET].live};
+    return options->improve.progress &&
+           !options->improve.progress(options->improve.user, &progress);
+}
+
 kiln_status kiln_size_adapt(kiln_mesh *mesh, const kiln_sizing *field,
                             const kiln_adapt_options *options, kiln_adapt_report *report,
                             kiln_error *error)
@@ -85,8 +117,13 @@ kiln_status kiln_size_adapt(kiln_mesh *mesh, const kiln_sizing *field,
     report = report ? report : &own;
     *report = (kiln_adapt_report){0};
     uint32_t in_field = 0;
+    KILN_TRY(affordable(mesh, field, options->remesh.space, error));
     for (bool last = false; !last;) {
         kiln_sizing *sizing;
+        if (asked_to_stop(mesh, options, report->passes)) {
+            report->improve.stopped = true;
+            break;
+        }
         last = ++report->passes >= options->passes;
         report->arrived = last;
         KILN_TRY(last ? kiln_sizing_carry(field, mesh, NULL, &sizing, error)

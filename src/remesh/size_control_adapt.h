@@ -29,6 +29,8 @@ typedef struct kiln_adapt_report {
 } kiln_adapt_report;
 
 /* Fields of the mesh come along (remesh/transfer.h). The field must be of the mesh as it is now.
+ * KILN_ERR_LIMIT, with the mesh untouched, when it asks for more tets than a mesh can have. Between
+ * passes options->improve.progress may stop it: improve.stopped, and no survey of edges.
  * `options` NULL: the defaults; `report` may be NULL. */
 kiln_status kiln_size_adapt(kiln_mesh *mesh, const kiln_sizing *field,
                             const kiln_adapt_options *options, kiln_adapt_report *report,

@@ -293,6 +293,7 @@ START_TEST(says_what_is_wrong)
                  {"mesh improve box.mesh -o x.mesh --surface soft",
                   "--surface: must be one of keep, quadric, smooth"},
                  {"mesh improve box.mesh -o x.mesh --agressive", "did you mean"},
+                 {"mesh improve box.mesh -o x.mesh --size 1e-9", "too small"},
                  {"mesh improve absent.mesh -o x.mesh", "absent.mesh: cannot open"},
                  {"mesh improve junk.mesh -o x.mesh", "junk.mesh:1: "},
                  {"mesh improve box.mesh -o absent/x.mesh", "absent/x.mesh"}};

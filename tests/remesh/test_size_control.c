@@ -328,6 +328,35 @@ START_TEST(starved_size_control_says_so)
 }
 END_TEST
 
+static bool two_passes(void *user, const kiln_improve_progress *progress)
+{
+    (void)progress;
+    return ++*(int *)user <= 2;
+}
+
+START_TEST(adapting_can_be_stopped)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "n=2");
+    kiln_sizing *sizing;
+    ck_assert_int_eq(kiln_sizing_create(mesh, KILN_SPACE_MATERIAL, &sizing, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_sizing_add_size(sizing, 0.01, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_sizing_finish(sizing, &(kiln_sizing_limits){0}, NULL), KILN_OK);
+    int calls = 0;
+    kiln_adapt_options options = kiln_adapt_default_options();
+    options.improve.progress = two_passes;
+    options.improve.user = &calls;
+    kiln_adapt_report report;
+    ck_assert_int_eq(kiln_size_adapt(mesh, sizing, &options, &report, NULL), KILN_OK);
+    ck_assert(report.improve.stopped);
+    ck_assert_uint_eq(report.passes, 2);
+    kiln_test_audit(mesh);
+    kiln_sizing_destroy(sizing);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("size_control");
@@ -342,5 +371,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, fields_come_along);
     tcase_add_test(all, the_same_bits_for_any_number_of_threads);
     tcase_add_test(all, out_of_memory);
+    tcase_add_test(all, adapting_can_be_stopped);
     return suite;
 }
