@@ -5,9 +5,10 @@
 
 static kiln_status take_shape(const kiln_soup *soup, kiln_mesh_shape *out, kiln_error *error)
 {
-    kiln_skin skin;
-    KILN_TRY(kiln_skin_collect(soup, NULL, &skin, error));
-    kiln_status status = kiln_array_reserve(soup->context, &out->triangles, skin.count + 1, error);
+    kiln_skin skin = {0};
+    kiln_status status = kiln_skin_collect(soup, NULL, &skin, error);
+    if (status == KILN_OK)
+        status = kiln_array_reserve(soup->context, &out->triangles, skin.count + 1, error);
     for (size_t i = 0; i < 3 * skin.count && status == KILN_OK; i++)
         out->triangles.data[i / 3].p[i % 3] = soup->points.data[skin.data[i / 3].v[i % 3]];
     for (size_t i = 0; i < skin.count && status == KILN_OK; i++)
