@@ -10,7 +10,7 @@
 static const double SHORT_EDGE = 0.67, THINNED_WORST = 0.46;
 /* A round of insertions that lifts the worst tet by less has stalled; so many may do so in a row,
  * and fewer where the mesh is good already. */
-static const double GAIN_OF_ROUND = 0.01, GOOD_ALREADY = 0.65;
+static const double GAIN_OF_ROUND = 0.01, GOOD_ALREADY = 0.68;
 enum { PATIENCE = 4, PATIENCE_IF_GOOD = 1 };
 /* Insertions are tried in tets up to this much above the worst, farther after a stall. Where the
  * worst is high already they are many and gain little, so that fewer are looked at. */
