@@ -8,6 +8,7 @@
 #include "remesh/shape_change.h"
 #include "remesh/size_control_adapt.h"
 #include "remesh/transfer.h"
+#include "topology/crossing.h"
 
 #include <string.h>
 
@@ -167,6 +168,24 @@ static kiln_status adapt_and_improve(kiln_mesh *mesh, improvement *how, kiln_imp
     return status;
 }
 
+/* A mesh that passes through itself is not what anyone wants to improve, unless they say so. */
+static kiln_status refuse_overlap(const kiln_mesh *mesh, kiln_space space, const char *path,
+                                  kiln_error *error)
+{
+    kiln_crossing crossing;
+    KILN_TRY(kiln_surface_find_crossing(mesh, space, &crossing, error));
+    if (crossing.pairs == 0)
+        return KILN_OK;
+    uint32_t a = mesh->face[crossing.face[0]].at / 4, b = mesh->face[crossing.face[1]].at / 4;
+    kiln_vec3 at = kiln_mesh_positions(mesh, space)[mesh->tet[a].v[0]];
+    return kiln_fail(
+        error, KILN_ERR_INPUT, path, 0, -1,
+        "tet %u and tet %u, near (%g, %g, %g): their surface faces pass through each "
+        "other (%zu such pairs), so the mesh overlaps itself; 'kiln mesh remesh' makes "
+        "one body of it, --allow-overlap improves it as it is",
+        a + 1, b + 1, at.x, at.y, at.z, crossing.pairs);
+}
+
 static kiln_status improve(kiln_mesh *mesh, improvement *how, kiln_improve_report *report,
                            kiln_adapt_report *adapted, kiln_error *error)
 {
@@ -289,6 +308,8 @@ static kiln_status improve_and_write(kiln_context *context, const kiln_arguments
     kiln_format_options encoding;
     KILN_TRY(kiln_encoding_options(arguments, &encoding, error));
     KILN_TRY(read_mesh(context, arguments->operands[0], how, w, error));
+    if (!kiln_arguments_has(arguments, "allow-overlap"))
+        KILN_TRY(refuse_overlap(w->mesh, how->remesh.space, arguments->operands[0], error));
     KILN_TRY(kiln_mesh_shape_take(w->mesh, how->remesh.space, &w->shape_before, error));
     kiln_mesh_comparison comparison = {.before = &w->before,
                                        .after = &w->after,
@@ -347,6 +368,7 @@ int kiln_command_mesh_improve(int argc, char **argv)
          "what to improve: q (default), sine (smallest dihedral sine), vl (V/l^3)"},
         {"surface", 0, "MODE",
          "keep: curved parts stay; quadric (default): they may be remeshed; smooth"},
+        {"allow-overlap", 0, NULL, "take a mesh whose surface passes through itself"},
         {"json", 0, NULL, "print one object, for scripts"},
         {"ascii", 0, NULL, "write text"},
         {"binary", 0, NULL, "write binary"},

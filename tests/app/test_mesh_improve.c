@@ -223,6 +223,8 @@ START_TEST(defects_are_repaired_or_named)
         {CORNER "\n-1 0 0 0\n0 -1 0 0\n0 0 -1 0", "1 2 3 4 1\n1 5 7 6 1",
          "input: 1 vertices copied where pieces only touched", false},
         {"0 0 0 0\n1 0 0 0\n0 1 0 0\n1 1 0 0", "1 2 3 4 1", "in.mesh: tet 1: ", true},
+        {CORNER "\n.1 .1 .1 0\n1.1 .1 .1 0\n.1 1.1 .1 0\n.1 .1 1.1 0", "1 2 3 4 1\n5 6 7 8 2",
+         "in.mesh: tet 1 and tet 2, near", true},
         {CORNER "\n0 0 -1 0\n0.2 0.2 2 0", "1 2 3 4 1\n1 3 2 5 1\n1 2 3 6 1",
          "in.mesh: tet 3: a face has at most two tets", true}};
     open_folder();

@@ -1,0 +1,18 @@
+/* Does the surface of a mesh pass through itself? */
+#ifndef KILN_TOPOLOGY_CROSSING_H
+#define KILN_TOPOLOGY_CROSSING_H
+
+#include "mesh/mesh.h"
+
+typedef struct kiln_crossing {
+    size_t pairs;     /* of surface faces that pass through each other, or lie on each other with
+                         matter behind both, by exact signs */
+    uint32_t face[2]; /* the first of them, records of the mesh */
+} kiln_crossing;
+
+/* Faces that merely touch, as those of two bodies side by side do, do not count; nor does what
+ * neighbours share. */
+kiln_status kiln_surface_find_crossing(const kiln_mesh *mesh, kiln_space space, kiln_crossing *out,
+                                       kiln_error *error);
+
+#endif
