@@ -210,7 +210,7 @@ kiln_status kiln_dynamic_improve(kiln_remesher *remesher, const kiln_improve_opt
     for (size_t i = 0; i < bad.count && !report->stopped; i++) {
         if (remesher->quality.data[bad.data[i]] < options->goal)
             improve_tet(remesher, bad.data[i], options);
-        if (options->progress && i % 64 == 0) {
+        if (options->progress) {
             kiln_improve_progress progress = {.stage = "repair",
                                               .tets = mesh->table[KILN_ON_TET].live,
                                               .left = bad.count - i,

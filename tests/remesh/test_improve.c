@@ -227,6 +227,36 @@ START_TEST(running_out_of_memory_is_reported_by_the_drivers)
 }
 END_TEST
 
+static bool twice(void *user, const kiln_improve_progress *progress)
+{
+    (void)progress;
+    return ++*(int *)user < 2;
+}
+
+/* One repair may take long: after each the caller is asked. */
+START_TEST(repairs_stop_after_the_tet_at_hand)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "n=2");
+    kiln_remesh_options how = kiln_remesh_default_options();
+    kiln_improve_options options = kiln_improve_default_options();
+    kiln_improve_report report;
+    kiln_remesher remesher;
+    int calls = 0;
+    options.goal = 0.99;
+    options.progress = twice;
+    options.user = &calls;
+    ck_assert_int_eq(kiln_remesher_begin(mesh, &how, &remesher, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_dynamic_improve(&remesher, &options, &report, NULL), KILN_OK);
+    ck_assert(report.stopped);
+    ck_assert_int_eq(calls, 2);
+    kiln_remesher_end(&remesher);
+    kiln_test_audit(mesh);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("improve");
@@ -237,5 +267,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(drivers, units_do_not_matter);
     tcase_add_test(drivers, progress_can_stop_a_driver);
     tcase_add_test(drivers, running_out_of_memory_is_reported_by_the_drivers);
+    tcase_add_test(drivers, repairs_stop_after_the_tet_at_hand);
     return suite;
 }
