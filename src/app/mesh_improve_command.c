@@ -250,6 +250,8 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
                "contractions;\n  worst quality in that metric %.4f\n",
                100.0 * fitting(&adapted->edges), adapted->splits, adapted->contractions,
                report->worst_after);
+    if (report->bad_after && !report->stopped && !kiln_arguments_has(arguments, "aggressive"))
+        printf("\n%zu tets are still below the goal\n", report->bad_after);
     if (report->stopped)
         puts("\nstopped early: the mesh is valid and as good as it had become");
 }

@@ -187,7 +187,7 @@ kiln_status kiln_sizing_add_values(kiln_sizing *sizing, const double *values, si
                                       : (kiln_sym3){a[0], a[2], a[5], a[4], a[3], a[1]};
         if (!positive_definite(&m))
             return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1,
-                             "the metric of vertex %u is not positive definite", v);
+                             "the metric of vertex %u is not positive definite", v + 1);
         kiln_sizing_combine(sizing, v, &m);
     }
     sizing->sources++;
