@@ -6,7 +6,8 @@ KILN_VALIDATION_CASE(geometry, clipping, "overlaps with a partition add up to th
 KILN_VALIDATION_CASE(mesh, boxes, "K(n) and KM(n): counts, volume, features")
 KILN_VALIDATION_CASE(mesh, solids, "volumes of ball, cylinder and torus, and how they converge")
 KILN_VALIDATION_CASE(operators, M1, "quality of known tets; every operator keeps the mesh")
-KILN_VALIDATION_CASE(improve, improve, "improvement: nothing worse, the shape kept, quality reached")
+KILN_VALIDATION_CASE(improve, improve,
+                     "improvement: nothing worse, the shape kept, quality reached")
 KILN_VALIDATION_CASE(transfer, M2, "volume, momentum and linear fields over a hundred remeshes")
 KILN_VALIDATION_CASE(transfer, M3, "stress of a turned block: offsets carried with their rotation")
 KILN_VALIDATION_CASE(transfer, M4, "a jump of plastic offsets after fifty local remeshes")

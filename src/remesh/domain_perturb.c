@@ -10,7 +10,8 @@
 #include "geom/tet_quality.h"
 
 static const double GOAL = 0.3;
-static const double GOAL_ON_SHEETS = 0.01; /* of tets without an inside site: the shape goes first */
+static const double GOAL_ON_SHEETS =
+    0.01;                                 /* of tets without an inside site: the shape goes first */
 static const double MOST_ON_SHEET = 0.12; /* of the size */
 static const double SAME_SHEET = 0.8;     /* cosine between its normal before and after */
 static const double LEAST_STEP = 0.04, MOST_STEP = 0.25; /* of the size */

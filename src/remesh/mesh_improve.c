@@ -16,8 +16,7 @@ static kiln_status check(const kiln_mesh_improve_options *options, kiln_error *e
 {
     if (!(options->goal > 0.0 && options->goal < 1.0))
         return kiln_fail(error, KILN_ERR_INPUT, "goal", 0, -1,
-                         "must be above 0 and below 1, got %g",
-                         options->goal);
+                         "must be above 0 and below 1, got %g", options->goal);
     if (!(options->size >= 0.0 && isfinite(options->size)))
         return kiln_fail(error, KILN_ERR_INPUT, "size", 0, -1,
                          "must be a length, or 0 for none, got %g", options->size);

@@ -143,7 +143,8 @@ typedef struct kiln_remesher {
 kiln_status kiln_remesh_in_range(const kiln_mesh *mesh, kiln_space space, kiln_error *error);
 
 /* Begins a pass: opens the archive, classifies how vertices may move, scores every tet. Not inside
- * a transaction. Refuses what kiln_remesh_in_range does. The mesh keeps its archive until kiln_remesher_end. */
+ * a transaction. Refuses what kiln_remesh_in_range does. The mesh keeps its archive until
+ * kiln_remesher_end. */
 kiln_status kiln_remesher_begin(kiln_mesh *mesh, const kiln_remesh_options *options,
                                 kiln_remesher *out, kiln_error *error);
 /* Ends the pass; the archive goes (transfer comes before). Cannot fail. */
