@@ -5,9 +5,8 @@
 #include "base/clock.h"
 #include "io/format.h"
 #include "mesh/reorder.h"
+#include "remesh/improve_sized.h"
 #include "remesh/shape_change.h"
-#include "remesh/size_control_adapt.h"
-#include "remesh/transfer.h"
 #include "topology/crossing.h"
 
 #include <string.h>
@@ -129,45 +128,6 @@ static kiln_status make_sizing(kiln_mesh *mesh, const improvement *how, kiln_siz
     return status;
 }
 
-/* One pass, in the metric of how->remesh if it has one. */
-static kiln_status improve_pass(kiln_mesh *mesh, const improvement *how,
-                                kiln_improve_report *report, kiln_error *error)
-{
-    kiln_remesher remesher;
-    KILN_TRY(kiln_remesher_begin(mesh, &how->remesh, &remesher, error));
-    kiln_status status = (how->aggressive ? kiln_improve_mesh : kiln_dynamic_improve)(
-        &remesher, &how->improve, report, error);
-    if (status == KILN_OK)
-        status = kiln_transfer(mesh, NULL, NULL, error);
-    kiln_remesher_end(&remesher);
-    return status;
-}
-
-/* First the sizes that were asked for, then the quality in their metric. */
-static kiln_status adapt_and_improve(kiln_mesh *mesh, improvement *how, kiln_improve_report *report,
-                                     kiln_adapt_report *adapted, kiln_error *error)
-{
-    kiln_sizing *field, *carried = NULL;
-    kiln_adapt_options options = kiln_adapt_default_options();
-    options.remesh = how->remesh;
-    options.improve = how->improve;
-    if (how->aggressive)
-        options.improve.goal = kiln_improve_default_options().goal;
-    KILN_TRY(make_sizing(mesh, how, &field, error));
-    kiln_status status = kiln_size_adapt(mesh, field, &options, adapted, error);
-    *report = adapted->improve;
-    if (status == KILN_OK && how->aggressive && !report->stopped) {
-        status = kiln_sizing_carry(field, mesh, NULL, &carried, error);
-        how->remesh.sizing = carried;
-        if (status == KILN_OK)
-            status = improve_pass(mesh, how, report, error);
-        how->remesh.sizing = NULL;
-        kiln_sizing_destroy(carried);
-    }
-    kiln_sizing_destroy(field);
-    return status;
-}
-
 /* A mesh that passes through itself is not what anyone wants to improve, unless they say so. */
 static kiln_status refuse_overlap(const kiln_mesh *mesh, kiln_space space, const char *path,
                                   kiln_error *error)
@@ -186,13 +146,16 @@ static kiln_status refuse_overlap(const kiln_mesh *mesh, kiln_space space, const
         a + 1, b + 1, at.x, at.y, at.z, crossing.pairs);
 }
 
-static kiln_status improve(kiln_mesh *mesh, improvement *how, kiln_improve_report *report,
+static kiln_status improve(kiln_mesh *mesh, const improvement *how, kiln_improve_report *report,
                            kiln_adapt_report *adapted, kiln_error *error)
 {
-    bool sized = how->size > 0.0 || how->metric;
-    KILN_TRY(sized ? adapt_and_improve(mesh, how, report, adapted, error)
-                   : improve_pass(mesh, how, report, error));
-    return kiln_mesh_compact(mesh, NULL, error);
+    const kiln_improve_request request = {how->remesh, how->improve, how->aggressive};
+    kiln_sizing *field = NULL;
+    if (how->size > 0.0 || how->metric)
+        KILN_TRY(make_sizing(mesh, how, &field, error));
+    kiln_status status = kiln_improve_sized(mesh, &request, field, report, adapted, error);
+    kiln_sizing_destroy(field);
+    return status == KILN_OK ? kiln_mesh_compact(mesh, NULL, error) : status;
 }
 
 static void print_operators(const kiln_improve_report *report, FILE *out)

@@ -1,8 +1,7 @@
 /* Improvement as a user of the library asks for it (kiln/kiln.h). */
 #include "mesh/reorder.h"
+#include "remesh/improve_sized.h"
 #include "remesh/shape_change.h"
-#include "remesh/size_control_adapt.h"
-#include "remesh/transfer.h"
 
 kiln_mesh_improve_options kiln_mesh_improve_default_options(void)
 {
@@ -28,8 +27,7 @@ static kiln_status check(const kiln_mesh_improve_options *options, kiln_error *e
 /* What the drivers are asked, and the caller to tell. */
 typedef struct request {
     const kiln_mesh_improve_options *wanted;
-    kiln_remesh_options remesh;
-    kiln_improve_options improve;
+    kiln_improve_request asked;
     bool stopped;
 } request;
 
@@ -39,59 +37,33 @@ static bool tell(void *user, const kiln_improve_progress *progress)
     return !wanted->progress || wanted->progress(wanted->user, progress->tets, progress->worst);
 }
 
-static kiln_status improve(kiln_mesh *mesh, request *r, const kiln_sizing *sizing,
-                           kiln_error *error)
-{
-    kiln_remesher remesher;
-    kiln_improve_report report = {0};
-    kiln_remesh_options remesh = r->remesh;
-    kiln_improve_options options = r->improve;
-    remesh.sizing = sizing;
-    if (r->wanted->aggressive)
-        options.goal = INFINITY;
-    KILN_TRY(kiln_remesher_begin(mesh, &remesh, &remesher, error));
-    kiln_status status = (r->wanted->aggressive ? kiln_improve_mesh : kiln_dynamic_improve)(
-        &remesher, &options, &report, error);
-    if (status == KILN_OK)
-        status = kiln_transfer(mesh, NULL, NULL, error);
-    kiln_remesher_end(&remesher);
-    r->stopped = report.stopped;
-    return status;
-}
-
-/* The mesh brought to the size, and repaired there; then the rest, which keeps to the size. */
-static kiln_status improve_to(kiln_mesh *mesh, request *r, const kiln_sizing *field,
+static kiln_status make_field(const kiln_mesh *mesh, const request *r, kiln_sizing **out,
                               kiln_error *error)
-{
-    kiln_adapt_options adapt = kiln_adapt_default_options();
-    kiln_adapt_report report;
-    adapt.remesh = r->remesh;
-    adapt.improve = r->improve;
-    KILN_TRY(kiln_size_adapt(mesh, field, &adapt, &report, error));
-    r->stopped = report.improve.stopped;
-    if (!r->wanted->aggressive || r->stopped)
-        return KILN_OK;
-    kiln_sizing *carried;
-    KILN_TRY(kiln_sizing_carry(field, mesh, NULL, &carried, error));
-    kiln_status status = improve(mesh, r, carried, error);
-    kiln_sizing_destroy(carried);
-    return status;
-}
-
-static kiln_status improve_sized(kiln_mesh *mesh, request *r, kiln_error *error)
 {
     const kiln_sizing_limits none = {0};
     kiln_sizing *field;
-    if (r->wanted->size == 0.0)
-        return improve(mesh, r, NULL, error);
-    KILN_TRY(kiln_sizing_create(mesh, r->remesh.space, &field, error));
+    KILN_TRY(kiln_sizing_create(mesh, r->asked.remesh.space, &field, error));
     kiln_status status = kiln_sizing_add_size(field, r->wanted->size, error);
     if (status == KILN_OK)
         status = kiln_sizing_finish(field, &none, error);
     if (status == KILN_OK)
-        status = improve_to(mesh, r, field, error);
-    kiln_sizing_destroy(field);
+        *out = field;
+    else
+        kiln_sizing_destroy(field);
     return status;
+}
+
+static kiln_status improve(kiln_mesh *mesh, request *r, kiln_error *error)
+{
+    kiln_sizing *field = NULL;
+    kiln_improve_report report;
+    kiln_adapt_report adapted;
+    if (r->wanted->size > 0.0)
+        KILN_TRY(make_field(mesh, r, &field, error));
+    kiln_status status = kiln_improve_sized(mesh, &r->asked, field, &report, &adapted, error);
+    kiln_sizing_destroy(field);
+    r->stopped = report.stopped;
+    return status == KILN_OK ? kiln_mesh_compact(mesh, NULL, error) : status;
 }
 
 typedef struct standing {
@@ -102,14 +74,15 @@ typedef struct standing {
 static standing take_standing(const kiln_mesh *mesh, const request *r)
 {
     standing s = {.worst = INFINITY};
-    const kiln_vec3 *p = kiln_mesh_positions(mesh, r->remesh.space);
+    const kiln_vec3 *p = kiln_mesh_positions(mesh, r->asked.remesh.space);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
         const uint32_t *v = mesh->tet[t].v;
         if (!kiln_tet_live(mesh, t))
             continue;
-        double score = kiln_tet_measure(r->remesh.measure, &p[v[0]], &p[v[1]], &p[v[2]], &p[v[3]]);
+        double score =
+            kiln_tet_measure(r->asked.remesh.measure, &p[v[0]], &p[v[1]], &p[v[2]], &p[v[3]]);
         s.tets++;
-        s.below += score < r->improve.goal;
+        s.below += score < r->asked.improve.goal;
         s.mean += score;
         s.worst = fmin(s.worst, score);
     }
@@ -122,10 +95,9 @@ static kiln_status improve_and_report(kiln_mesh *mesh, request *r, kiln_mesh_sha
 {
     kiln_shape_change change;
     const standing before = take_standing(mesh, r);
-    KILN_TRY(kiln_mesh_shape_take(mesh, r->remesh.space, &shape[0], error));
-    KILN_TRY(improve_sized(mesh, r, error));
-    KILN_TRY(kiln_mesh_compact(mesh, NULL, error));
-    KILN_TRY(kiln_mesh_shape_take(mesh, r->remesh.space, &shape[1], error));
+    KILN_TRY(kiln_mesh_shape_take(mesh, r->asked.remesh.space, &shape[0], error));
+    KILN_TRY(improve(mesh, r, error));
+    KILN_TRY(kiln_mesh_shape_take(mesh, r->asked.remesh.space, &shape[1], error));
     KILN_TRY(kiln_shape_compare(mesh->context, &shape[0], &shape[1], &change, error));
     const standing after = take_standing(mesh, r);
     *report = (kiln_mesh_improve_report){.tets_before = before.tets,
@@ -147,18 +119,17 @@ kiln_status kiln_mesh_improve(kiln_mesh *mesh, const kiln_mesh_improve_options *
 {
     const kiln_mesh_improve_options usual = kiln_mesh_improve_default_options();
     request r = {.wanted = options ? options : &usual,
-                 .remesh = kiln_remesh_default_options(),
-                 .improve = kiln_improve_default_options()};
+                 .asked = {.remesh = kiln_remesh_default_options(),
+                           .improve = kiln_improve_default_options()}};
     KILN_TRY(check(r.wanted, error));
-    r.remesh.measure = r.wanted->measure;
-    r.remesh.surface = r.wanted->surface;
-    r.improve.goal = r.wanted->goal;
-    r.improve.progress = tell;
-    r.improve.user = &r;
-    if (!report) {
-        KILN_TRY(improve_sized(mesh, &r, error));
-        return kiln_mesh_compact(mesh, NULL, error);
-    }
+    r.asked.remesh.measure = r.wanted->measure;
+    r.asked.remesh.surface = r.wanted->surface;
+    r.asked.improve.goal = r.wanted->goal;
+    r.asked.improve.progress = tell;
+    r.asked.improve.user = &r;
+    r.asked.whole = r.wanted->aggressive;
+    if (!report)
+        return improve(mesh, &r, error);
     kiln_mesh_shape shape[2] = {0};
     kiln_status status = improve_and_report(mesh, &r, shape, report, error);
     kiln_mesh_shape_free(mesh->context, &shape[0]);

@@ -1,0 +1,20 @@
+/* A mesh improved from begin to end of its passes: sizes first where there is a field of them, then
+ * quality, and the fields of the mesh carried over. */
+#ifndef KILN_REMESH_IMPROVE_SIZED_H
+#define KILN_REMESH_IMPROVE_SIZED_H
+
+#include "remesh/size_control_adapt.h"
+
+typedef struct kiln_improve_request {
+    kiln_remesh_options remesh; /* its sizing field is not looked at */
+    kiln_improve_options improve;
+    bool whole; /* the whole mesh as good as it gets; else tets below the goal only */
+} kiln_improve_request;
+
+/* `field` NULL: sizes stay as they are, and `adapted` all zero. The field must be of the mesh as it
+ * is now. */
+kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *request,
+                               const kiln_sizing *field, kiln_improve_report *report,
+                               kiln_adapt_report *adapted, kiln_error *error);
+
+#endif
