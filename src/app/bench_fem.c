@@ -84,8 +84,7 @@ static kiln_status use_model(fixture *f, const kiln_material_model *model, doubl
 {
     f->material = (kiln_material){.model = model, .density = 1000.0};
     kiln_lame_from_young(1e5, poisson, &f->material.mu, &f->material.lambda);
-    KILN_TRY(
-        kiln_elements_build(f->elements, f->mesh, &f->material, 1, f->material_of, NULL, NULL));
+    KILN_TRY(kiln_elements_build(f->elements, f->mesh, &f->material, 1, f->material_of, NULL));
     kiln_cliques cliques = f->term->cliques(f->term->self);
     KILN_TRY(kiln_bsr_set_pattern(&f->H, f->vertices, &cliques, 1, NULL));
     return f->term->attach(f->term->self, &f->H, NULL);

@@ -105,7 +105,7 @@ static kiln_status use_material(fixture *f, bool nodal, double beta, double visc
                        .nodal_pressure = nodal};
     KILN_TRY(kiln_material_model_find("neo-hookean", &m.model, NULL));
     kiln_lame_from_young(1e5, 0.45, &m.mu, &m.lambda);
-    KILN_TRY(kiln_elements_build(f->elements, f->mesh, &m, 1, f->material_of, NULL, NULL));
+    KILN_TRY(kiln_elements_build(f->elements, f->mesh, &m, 1, f->material_of, NULL));
     KILN_TRY(kiln_nodal_pressure_build(f->pressure, NULL));
     KILN_TRY(kiln_damping_build(f->damping, NULL, NULL));
     kiln_term *terms[2] = {kiln_elements_term(f->elements), kiln_nodal_pressure_term(f->pressure)};

@@ -16,13 +16,15 @@ typedef struct kiln_elements kiln_elements;
 kiln_status kiln_elements_create(kiln_context *context, kiln_elements **out, kiln_error *error);
 void kiln_elements_destroy(kiln_elements *elements); /* NULL allowed */
 
-/* `material_of` [tet slot] indexes materials, which are copied. `offset` [tet slot][9] is the
- * plastic offset Pi, row by row (NULL: I): F = Dw Dm^-1 Pi, rest volume V / det Pi. After a failure
- * there are no elements. */
+/* `material_of` [tet slot] indexes materials, which are copied. Rest shapes are those of the mesh's
+ * plastic offsets (offset.h), F = Dw Dm^-1 Pi, or where it has none those in the material. After a
+ * failure there are no elements. */
 kiln_status kiln_elements_build(kiln_elements *elements, const kiln_mesh *mesh,
                                 const kiln_material *materials, size_t material_count,
-                                const uint32_t *material_of, const double *offset,
-                                kiln_error *error);
+                                const uint32_t *material_of, kiln_error *error);
+/* Rest shapes and volumes anew, where offsets or material positions of the same tets have changed:
+ * the bits that a build gives, without its cost. After a failure there are no elements. */
+kiln_status kiln_elements_reform(kiln_elements *elements, const kiln_mesh *mesh, kiln_error *error);
 
 /* Lame parameters tet by tet [tet slot] instead of the material's, until the next build. Needs
  * memory the first time. */

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/parallel.h"
+#include "fem/offset.h"
 
 #include <string.h>
 
@@ -13,7 +14,7 @@ typedef struct build_job {
     kiln_elements *e;
     const kiln_mesh *mesh;
     const uint32_t *material_of;
-    const double *offset;
+    kiln_offsets offsets;
     size_t *next; /* [material] element number of the next tet */
 } build_job;
 
@@ -81,34 +82,46 @@ static void sort4(uint32_t v[4])
         }
 }
 
-/* The order of the vertices does not matter: Dm and Dw have the same one, F neither knows it. */
+/* Rest shape and volume of an element whose slot and vertices are known. The order of the vertices
+ * does not matter: Dm and Dw have the same one, F neither knows it. */
+static bool form(const kiln_mesh *mesh, const kiln_offsets *offsets, kiln_element_batch *batch,
+                 size_t lane, const uint32_t v[4])
+{
+    const kiln_vec3 *u = mesh->u;
+    uint32_t tet = batch->slot[lane];
+    kiln_mat3 Dm = kiln_m3_columns(kiln_v3_sub(u[v[1]], u[v[0]]), kiln_v3_sub(u[v[2]], u[v[0]]),
+                                   kiln_v3_sub(u[v[3]], u[v[0]]));
+    kiln_mat3 B = kiln_m3_inverse(Dm);
+    double volume = fabs(kiln_m3_det(Dm)) / 6.0;
+    if (offsets->shape) {
+        kiln_mat3 Pi = kiln_offset_map(&offsets->shape[tet], volume, offsets->rest_volume[tet]);
+        B = kiln_m3_mul(B, Pi);
+        volume = offsets->rest_volume[tet];
+    }
+    for (int k = 0; k < 9; k++)
+        batch->gradient[k][lane] = B.m[k / 3][k % 3];
+    batch->volume[lane] = volume;
+    return volume > 0.0 && isfinite(volume) && isfinite(kiln_m3_norm2(B));
+}
+
+static kiln_status no_volume(uint32_t tet, double volume, kiln_error *error)
+{
+    return kiln_fail(error, KILN_ERR_INPUT, "elements", 0, -1,
+                     "tet %u has the rest volume %g m^3; it must be positive and not so small that "
+                     "its shape is lost",
+                     (unsigned)tet, volume);
+}
+
 static kiln_status place_tet(build_job *job, uint32_t tet, kiln_error *error)
 {
-    const kiln_vec3 *u = job->mesh->u;
     size_t number = job->next[job->material_of[tet]]++, lane = number % LANES;
     kiln_element_batch *batch = &job->e->batches.data[number / LANES];
     uint32_t *v = job->e->vertex.data + 4 * number;
     memcpy(v, job->mesh->tet[tet].v, 4 * sizeof *v);
     sort4(v);
-    kiln_mat3 Dm = kiln_m3_columns(kiln_v3_sub(u[v[1]], u[v[0]]), kiln_v3_sub(u[v[2]], u[v[0]]),
-                                   kiln_v3_sub(u[v[3]], u[v[0]]));
-    kiln_mat3 B = kiln_m3_inverse(Dm);
-    double volume = fabs(kiln_m3_det(Dm)) / 6.0;
-    if (job->offset) {
-        kiln_mat3 Pi;
-        memcpy(Pi.m, job->offset + 9 * (size_t)tet, sizeof Pi.m);
-        B = kiln_m3_mul(B, Pi);
-        volume /= kiln_m3_det(Pi);
-    }
-    if (!(volume > 0.0) || !isfinite(volume) || !isfinite(kiln_m3_norm2(B)))
-        return kiln_fail(error, KILN_ERR_INPUT, "elements", 0, -1,
-                         "tet %u has the rest volume %g m^3; it must be positive and not so small "
-                         "that its shape is lost",
-                         (unsigned)tet, volume);
-    for (int k = 0; k < 9; k++)
-        batch->gradient[k][lane] = B.m[k / 3][k % 3];
-    batch->volume[lane] = volume;
     batch->slot[lane] = tet;
+    if (!form(job->mesh, &job->offsets, batch, lane, v))
+        return no_volume(tet, batch->volume[lane], error);
     return KILN_OK;
 }
 
@@ -230,8 +243,7 @@ static void forget(kiln_elements *e)
 
 kiln_status kiln_elements_build(kiln_elements *elements, const kiln_mesh *mesh,
                                 const kiln_material *materials, size_t material_count,
-                                const uint32_t *material_of, const double *offset,
-                                kiln_error *error)
+                                const uint32_t *material_of, kiln_error *error)
 {
     kiln_context *context = elements->context;
     forget(elements);
@@ -244,12 +256,57 @@ kiln_status kiln_elements_build(kiln_elements *elements, const kiln_mesh *mesh,
     if (!counts)
         return kiln_fail_memory(error, bytes);
     memset(counts, 0, bytes);
-    build_job job = {elements, mesh, material_of, offset, counts + material_count + 1};
+    build_job job = {elements, mesh, material_of, kiln_offsets_of(mesh),
+                     counts + material_count + 1};
     kiln_status status = fill_elements(&job, counts, error);
     kiln_release(context, counts, bytes);
     if (status != KILN_OK)
         forget(elements);
     return status;
+}
+
+typedef struct reform_job {
+    kiln_elements *e;
+    const kiln_mesh *mesh;
+    kiln_offsets offsets;
+} reform_job;
+
+/* The first slot without volume goes to partial[chunk], or -1. */
+static void reform_chunk(void *user, size_t index, size_t begin, size_t end, int worker)
+{
+    (void)begin, (void)end, (void)worker;
+    const reform_job *job = user;
+    const kiln_element_chunk *chunk = &job->e->chunks.data[index];
+    double *failed = &job->e->partial.data[index];
+    *failed = -1.0;
+    for (size_t b = chunk->batch; b < (size_t)chunk->batch + chunk->batches; b++) {
+        kiln_element_batch *batch = &job->e->batches.data[b];
+        for (size_t lane = 0; lane < LANES; lane++) {
+            if (batch->slot[lane] == KILN_NONE) {
+                for (int k = 0; k < 9; k++)
+                    batch->gradient[k][lane] = batch->gradient[k][0];
+            } else if (!form(job->mesh, &job->offsets, batch, lane,
+                             job->e->vertex.data + 4 * (LANES * b + lane)) &&
+                       *failed < 0.0) {
+                *failed = batch->slot[lane];
+            }
+        }
+    }
+}
+
+kiln_status kiln_elements_reform(kiln_elements *elements, const kiln_mesh *mesh, kiln_error *error)
+{
+    reform_job job = {elements, mesh, kiln_offsets_of(mesh)};
+    kiln_parallel_for(elements->context, elements->chunks.count, 1, reform_chunk, &job);
+    for (size_t c = 0; c < elements->chunks.count; c++)
+        if (elements->partial.data[c] >= 0.0) {
+            uint32_t tet = (uint32_t)elements->partial.data[c];
+            double volume =
+                job.offsets.shape ? job.offsets.rest_volume[tet] : kiln_mesh_tet_volume(mesh, tet);
+            forget(elements);
+            return no_volume(tet, volume, error);
+        }
+    return KILN_OK;
 }
 
 kiln_status kiln_elements_set_lame(kiln_elements *elements, const double *mu, const double *lambda,

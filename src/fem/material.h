@@ -62,6 +62,25 @@ const kiln_material_model *kiln_material_model_at(size_t row); /* NULL past the 
 kiln_status kiln_material_model_find(const char *name, const kiln_material_model **out,
                                      kiln_error *error);
 
+/* When matter yields and how it flows then (plasticity.h). The norm is of the principal stresses:
+ * of the first Piola-Kirchhoff stress (DLR and VPF, pressure included), or of the deviator of the
+ * Kirchhoff stress, which is sqrt(2/3) of the stress in a tension test. */
+typedef enum kiln_yield_norm { KILN_YIELD_FROBENIUS, KILN_YIELD_MISES } kiln_yield_norm;
+typedef enum kiln_hardening_law {
+    KILN_HARDENING_WORK,  /* threshold += hardening * gamma * s (DLR) */
+    KILN_HARDENING_STRESS /* threshold = yield + hardening * alpha, alpha' = s (VPF) */
+} kiln_hardening_law;
+
+typedef struct kiln_plastic {
+    bool flows;   /* false: elastic, whatever the rest says */
+    bool instant; /* gamma such that the yield surface is reached: radial return */
+    kiln_yield_norm norm;
+    kiln_hardening_law law;
+    double yield;     /* Pa in the norm; 0: creep */
+    double rate;      /* 1/s; not with `instant` */
+    double hardening; /* work: no unit; stress: 1/s. Negative: softening */
+} kiln_plastic;
+
 typedef struct kiln_material {
     const kiln_material_model *model;
     double mu, lambda;        /* Pa */
@@ -70,6 +89,7 @@ typedef struct kiln_material {
     double damping_stiffness; /* Rayleigh beta, s */
     double viscosity;         /* Pa s */
     bool nodal_pressure;      /* against locking */
+    kiln_plastic plastic;
 } kiln_material;
 
 KILN_INLINE void kiln_lame_from_young(double young, double poisson, double *mu, double *lambda)

@@ -28,6 +28,15 @@ void kiln_scene_init(kiln_scene *scene, kiln_context *context)
     scene->solid.newton.length = 0.0;
     scene->load_steps = 1;
     scene->pace = (kiln_pace_limits){.dt = 0.01, .dt_min = 0.01 / 1024.0, .patience = 8};
+    scene->remesh = (kiln_scene_remesh){.space = KILN_SPACE_MATERIAL,
+                                        .quality = 0.15,
+                                        .every = 1,
+                                        .gradation = 1.5,
+                                        .condition = 12.0,
+                                        .condition_change = 3.0,
+                                        .merge = 0.3};
+    scene->contact.stiffness = 1.0;
+    scene->velocity_until = INFINITY;
     scene->output.frame = 0.04;
     scene->output.fields = 1u << KILN_OUTPUT_MISES;
     scene->output.velocity = true;
@@ -44,6 +53,7 @@ void kiln_scene_free(kiln_scene *scene)
             kiln_array_free(context, &body->regions.data[k].where);
         kiln_array_free(context, &body->regions);
         kiln_soup_free(&body->mesh);
+        kiln_soup_free(&body->surface);
     }
     for (size_t i = 0; i < scene->holds.count; i++)
         kiln_array_free(context, &scene->holds.data[i].where);

@@ -70,6 +70,10 @@ typedef struct kiln_scene_material {
     kiln_material base;
     kiln_quantity young, poisson, density, viscosity;
     bool varies; /* young, poisson or viscosity is a function: evaluated tet by tet, each step */
+    /* In place of base.plastic's numbers where one of them is a function, likewise. Of their
+     * circumstances, `stress` is in the norm that yields. */
+    kiln_quantity yield, rate, hardening;
+    bool flow_varies;
 } kiln_scene_material;
 
 typedef struct kiln_scene_region {
@@ -90,6 +94,7 @@ typedef struct kiln_scene_body {
     kiln_vec3 spin;         /* rad/s about the body's centre of mass, added to velocity */
     kiln_quantity position; /* world position from material position; constant NaN: the same */
     bool tolerate_inverted; /* may start with inverted tets; no step is refused for having some */
+    kiln_soup surface; /* fine triangles that hang in the body, material coordinates; none: empty */
 } kiln_scene_body;
 
 /* How held vertices move. Places are relative to where the vertex was at `from`. */
@@ -142,12 +147,52 @@ typedef struct kiln_scene_obstacle {
     kiln_motion motion;
 } kiln_scene_obstacle;
 
+typedef enum kiln_remesh_method {
+    KILN_REMESH_NONE,
+    KILN_REMESH_LOCAL, /* repairs of bad tets, splits and contractions (DLR) */
+    KILN_REMESH_GLOBAL /* a new mesh for all when the old has become bad; bodies that touch merge
+                          (VPF) */
+} kiln_remesh_method;
+
+/* How the mesh follows. Sources of sizes that are not 0 are intersected. */
+typedef struct kiln_scene_remesh {
+    kiln_said said;
+    kiln_remesh_method method;
+    kiln_space space; /* the space that is meshed. World: u = x, all history is in the offsets;
+                         always with KILN_REMESH_GLOBAL */
+    double quality;   /* tets below are repaired: 0.15 */
+    int every;        /* steps between looks at the sizes: 1; repairs are made whenever needed */
+
+    double size;               /* edges in the material, m */
+    double deformation;        /* edges in the world, m (F'F / h^2) */
+    double strain;             /* kappa of DLR eq. 7, 1/m: finer where the deformation changes */
+    bool strain_printed;       /* the equation as printed */
+    double size_min, size_max; /* m; 0: none, of the start mesh's mean edge */
+    bool isotropic;            /* of a metric only the finest size counts */
+    double gradation;          /* ratio of sizes one edge apart: 1.5; 0: any */
+    double most_tets;          /* no splits beyond; 0: no limit */
+
+    double condition;        /* global: remesh when the worst basis matrix passes it: 12 */
+    double condition_change; /* or has become worse by this factor since the last time: 3 */
+    double merge; /* global: surfaces closer than this part of the size there become one: 0.3 */
+} kiln_scene_remesh;
+
+/* Bodies against each other and themselves, by repulsion and continuous detection (VPF 5). */
+typedef struct kiln_scene_contact {
+    kiln_said said;
+    bool bodies, self;
+    double thickness; /* m; 0: a tenth of the mean surface edge */
+    double stiffness; /* of the repulsion, relative to the bodies': 1 */
+    double friction;
+} kiln_scene_contact;
+
 typedef struct kiln_scene_output {
     double frame;      /* s between frames; 0: only first and last */
     double checkpoint; /* s of simulated time between checkpoints; 0: by wall clock, 60 s */
     uint32_t fields;   /* bit per kiln_element_output */
     bool velocity, material_position, reaction, contact; /* vertex fields */
     bool obstacles;                                      /* surfaces beside the frames */
+    bool plastic_strain, hardening;                      /* tet fields */
 } kiln_scene_output;
 
 typedef struct kiln_scene {
@@ -161,6 +206,7 @@ typedef struct kiln_scene {
     kiln_quantity gravity;
     kiln_quantity velocity_field; /* NULL function and zero constant: none. Moves every vertex */
     bool has_velocity_field;
+    double velocity_until; /* s, of the field; INFINITY: never released */
     KILN_ARRAY_OF(kiln_scene_material)
     materials;
     KILN_ARRAY_OF(kiln_scene_body)
@@ -171,6 +217,8 @@ typedef struct kiln_scene {
     loads;
     KILN_ARRAY_OF(kiln_scene_obstacle)
     obstacles;
+    kiln_scene_remesh remesh;
+    kiln_scene_contact contact;
     kiln_scene_output output;
 } kiln_scene;
 

@@ -116,6 +116,7 @@ static kiln_status make_solid(kiln_world *world, kiln_error *error)
 {
     const kiln_scene *scene = world->scene;
     KILN_TRY(make_density(world, error));
+    KILN_TRY(kiln_world_add_history(world, error));
     if (world->varies)
         KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_LAME, KILN_ON_TET, KILN_F64, 2,
                                      KILN_RULE_AVERAGE, error));
@@ -251,6 +252,8 @@ void kiln_world_destroy(kiln_world *world)
     kiln_array_free(context, &world->lambda);
     kiln_array_free(context, &world->mises);
     kiln_array_free(context, &world->viscosity);
+    kiln_array_free(context, &world->laws);
+    kiln_array_free(context, &world->norms);
     kiln_array_free(context, &world->quality);
     kiln_mesh_destroy(world->mesh);
     kiln_release(context, world, sizeof *world);
@@ -457,11 +460,14 @@ kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, b
     if (world->varies)
         kiln_world_keep_lame(world);
     world->report = sum;
+    kiln_evolution evolution;
+    KILN_TRY(kiln_world_evolve(world, state->clock.time - begin, &evolution, error));
     state->step = state->step > 0 ? state->step : 1;
     kiln_world_measure(world, stats);
     state->step++;
     stats->dt = state->clock.time - begin;
     stats->rejected = rejected;
+    stats->t_plastic = evolution.plastic_seconds;
     stats->t_step = kiln_wall_seconds() - started;
     return KILN_OK;
 }

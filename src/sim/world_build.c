@@ -341,6 +341,8 @@ kiln_status kiln_world_build_sets(kiln_world *world, kiln_error *error)
         return kiln_fail(error, KILN_ERR_INPUT, scene->file, 0, -1,
                          "a velocity field needs time steps: choose an integrator that is not "
                          "static");
+    if (scene->has_velocity_field)
+        KILN_TRY(add_event(world, scene->velocity_until, error));
     for (size_t i = 0; i < scene->holds.count; i++) {
         KILN_TRY(build_hold(world, i, error));
         KILN_TRY(add_event(world, scene->holds.data[i].from, error));

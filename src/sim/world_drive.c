@@ -491,17 +491,23 @@ static double strain_rate(const kiln_mesh *mesh, uint32_t tet, const kiln_vec3 *
     return sqrt(kiln_m3_norm2(rate));
 }
 
+kiln_circumstances kiln_world_circumstances(const kiln_world *world, uint32_t t, const kiln_vec3 *v)
+{
+    const kiln_mesh *mesh = world->mesh;
+    return (kiln_circumstances){.time = world->state.clock.time,
+                                .material = tet_centre(mesh, t, mesh->u),
+                                .world = tet_centre(mesh, t, mesh->x),
+                                .strain_rate = v ? strain_rate(mesh, t, v) : 0.0};
+}
+
 static kiln_status vary_tet(kiln_world *world, uint32_t t, double time, const kiln_vec3 *velocity,
                             uint32_t material, double lame[2], kiln_error *error)
 {
     const kiln_scene_material *scene = &world->scene->materials.data[material];
-    const kiln_mesh *mesh = world->mesh;
     double young, poisson;
-    kiln_circumstances at = {.time = time,
-                             .material = tet_centre(mesh, t, mesh->u),
-                             .world = tet_centre(mesh, t, mesh->x),
-                             .stress = world->mises.data[t],
-                             .strain_rate = velocity ? strain_rate(mesh, t, velocity) : 0.0};
+    kiln_circumstances at = kiln_world_circumstances(world, t, velocity);
+    at.time = time;
+    at.stress = world->mises.data[t];
     KILN_TRY(kiln_quantity_get(&scene->young, &at, &young, 1, error));
     KILN_TRY(kiln_quantity_get(&scene->poisson, &at, &poisson, 1, error));
     if (!(young > 0.0) || !(poisson > -1.0) || !(poisson < 0.5))
@@ -618,7 +624,7 @@ static kiln_status drive(void *self, kiln_solid *solid, double end, double load,
     if (load == 1.0)
         time = end;
     double share = world->first ? load : 1.0;
-    if (scene->has_velocity_field)
+    if (scene->has_velocity_field && acts(world, 0.0, scene->velocity_until, begin, end))
         return follow_field(world, begin, end, kiln_solid_constraints(solid), error);
     if (world->varies)
         KILN_TRY(vary_materials(world, time, error));

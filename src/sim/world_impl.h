@@ -2,6 +2,7 @@
 #ifndef KILN_SIM_WORLD_IMPL_H
 #define KILN_SIM_WORLD_IMPL_H
 
+#include "fem/plasticity.h"
 #include "sim/world.h"
 
 /* The vertices of a hold. A hold that begins later catches each vertex where it is then; those
@@ -31,8 +32,12 @@ struct kiln_world {
     bool first;        /* static: the step being tried is the first, loads grow from nothing */
     kiln_f64_array mu, lambda, mises; /* [tet slot], where `varies` */
     kiln_f64_array viscosity;         /* [tet slot], where it `flows` */
-    kiln_step_report report;          /* of the last step */
-    kiln_f64_array quality;           /* [tet slot] */
+    bool yields;                      /* some material does */
+    KILN_ARRAY_OF(kiln_plastic)
+    laws;                    /* [tet slot], where the parameters of flow are functions */
+    kiln_f64_array norms;    /* [tet slot] of stress, for them */
+    kiln_step_report report; /* of the last step */
+    kiln_f64_array quality;  /* [tet slot] */
 };
 
 /* Two times are the same moment when they differ by less: rounding must not make slivers of steps.
@@ -64,6 +69,23 @@ kiln_status kiln_world_vary_start(kiln_world *world, kiln_error *error);
 void kiln_world_keep_lame(kiln_world *world);
 kiln_status kiln_world_restore_lame(kiln_world *world, kiln_error *error);
 
+/* Where tet t is and what goes on in it, at the time of the clock; stress is left 0. `v` may be
+ * NULL. */
+kiln_circumstances kiln_world_circumstances(const kiln_world *world, uint32_t t,
+                                            const kiln_vec3 *v);
+
+/* world_evolve.c: what becomes of the matter after an accepted step of h seconds. */
+typedef struct kiln_evolution {
+    kiln_flow_report flow;
+    double plastic_seconds, size_seconds, remesh_seconds, transfer_seconds;
+} kiln_evolution;
+kiln_status kiln_world_add_history(kiln_world *world, kiln_error *error); /* fields for it */
+kiln_status kiln_world_evolve(kiln_world *world, double h, kiln_evolution *evolution,
+                              kiln_error *error);
+/* The mesh is that of the world: u = x, and all history is in the offsets. */
+bool kiln_world_in_world_space(const kiln_scene *scene);
+
+#define KILN_FIELD_MASS     "mass"
 #define KILN_FIELD_MATERIAL "material"
 #define KILN_FIELD_LAME     "lame"
 #define KILN_FIELD_DENSITY  "density"

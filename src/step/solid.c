@@ -171,12 +171,14 @@ static double bounding_diagonal(const kiln_mesh *mesh)
     return kiln_v3_norm(kiln_v3_sub(high, low));
 }
 
-/* Also checks that every live tet has a material that exists. */
+/* Also checks that every live tet has a material that exists. A field "mass" (kg, conserve) goes
+ * before volumes, which change when matter flows or is remeshed. */
 static kiln_status weigh_tets(const kiln_solid *solid, const uint32_t *material_of, double *mass,
                               kiln_error *error)
 {
     const kiln_mesh *mesh = solid->mesh;
     const kiln_field *density = kiln_mesh_field(mesh, KILN_ON_TET, "density");
+    const kiln_field *kept = kiln_mesh_field(mesh, KILN_ON_TET, "mass");
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
         mass[t] = 0.0;
         if (!kiln_tet_live(mesh, t))
@@ -185,9 +187,10 @@ static kiln_status weigh_tets(const kiln_solid *solid, const uint32_t *material_
             return kiln_fail(error, KILN_ERR_INPUT, "material", 0, -1,
                              "tet %u has material %u, there are %zu", t, material_of[t],
                              solid->materials.count);
-        mass[t] = kiln_mesh_tet_volume(mesh, t) *
-                  (density ? kiln_field_value(density, t, 0)
-                           : solid->materials.data[material_of[t]].density);
+        mass[t] = kept ? kiln_field_value(kept, t, 0)
+                       : kiln_mesh_tet_volume(mesh, t) *
+                             (density ? kiln_field_value(density, t, 0)
+                                      : solid->materials.data[material_of[t]].density);
     }
     return KILN_OK;
 }
@@ -201,7 +204,7 @@ static kiln_status build_bodies(kiln_solid *solid, double *mass, kiln_error *err
     KILN_TRY(weigh_tets(solid, material_of, mass, error));
     KILN_TRY(kiln_mass_build(solid->mass, mesh, solid->options.mass, mass, error));
     KILN_TRY(kiln_elements_build(solid->elements, mesh, solid->materials.data,
-                                 solid->materials.count, material_of, NULL, error));
+                                 solid->materials.count, material_of, error));
     KILN_TRY(kiln_nodal_pressure_build(solid->pressure, error));
     return kiln_damping_build(solid->damping, mass, error);
 }
@@ -240,6 +243,13 @@ kiln_status kiln_solid_rebuild(kiln_solid *solid, const kiln_material *materials
     KILN_TRY(kiln_constraints_reset(&solid->given, solid->rows, error));
     KILN_TRY(kiln_loads_reset(solid->loads, mesh, error));
     return kiln_touch_build(&solid->touch, mesh, solid->length, error);
+}
+
+kiln_status kiln_solid_reform(kiln_solid *solid, kiln_error *error)
+{
+    KILN_TRY(kiln_elements_reform(solid->elements, solid->mesh, error));
+    solid->length = bounding_diagonal(solid->mesh);
+    return kiln_nodal_pressure_build(solid->pressure, error);
 }
 
 void kiln_solid_set_viscosity(kiln_solid *solid, const double *viscosity)

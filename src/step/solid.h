@@ -6,7 +6,8 @@
  * "contact_with" (obstacle + 1) and "contact_load" (its normal force, N), from which friction
  * starts; plus the scalars in kiln_solid_clock. Who gives "a" or x_before and v_before at the start
  * sets clock.h_before too. The tet field "material" (u32, rule copy) indexes the materials; a tet
- * field "density" (kg/m^3), where there is one, takes the place of their densities.
+ * field "density" (kg/m^3), where there is one, takes the place of their densities, and a tet field
+ * "mass" (kg, rule conserve) that of both.
  *
  * A step: the driver sets what depends on time; obstacles find vertices that would enter and hold
  * them on their tangent plane with lagged Coulomb friction (projection mode, VPF 5 made implicit);
@@ -57,6 +58,8 @@ void kiln_solid_destroy(kiln_solid *solid); /* NULL allowed */
 /* After the mesh has changed, or materials have (NULL: as they are). */
 kiln_status kiln_solid_rebuild(kiln_solid *solid, const kiln_material *materials,
                                kiln_error *error);
+/* After plastic offsets or material positions have changed, and nothing else. */
+kiln_status kiln_solid_reform(kiln_solid *solid, kiln_error *error);
 void kiln_solid_forget(kiln_solid *solid); /* caches, as a resumed run has none */
 
 /* Viscosities [tet slot] in place of the materials', Pa s; borrowed. Takes effect with a rebuild;

@@ -40,7 +40,7 @@ static setting open_setting(const char *size, const kiln_material *materials, si
     OK(kiln_mass_create(s.context, &s.mass, NULL));
     OK(kiln_damping_create(s.context, s.elements, s.mass, &s.damping, NULL));
     kiln_damping_set_pressure(s.damping, s.pressure);
-    OK(kiln_elements_build(s.elements, s.mesh, materials, count, s.material_of, NULL, NULL));
+    OK(kiln_elements_build(s.elements, s.mesh, materials, count, s.material_of, NULL));
     OK(kiln_nodal_pressure_build(s.pressure, NULL));
     OK(kiln_mass_build(s.mass, s.mesh, kind, tet_mass, NULL));
     OK(kiln_damping_build(s.damping, tet_mass, NULL));
@@ -341,7 +341,7 @@ START_TEST(out_of_memory)
         kiln_mass *mass = NULL;
         kiln_damping *damping = NULL;
         OK(kiln_elements_create(context, &elements, NULL));
-        OK(kiln_elements_build(elements, mesh, &m, 1, material_of, NULL, NULL));
+        OK(kiln_elements_build(elements, mesh, &m, 1, material_of, NULL));
         OK(kiln_mass_create(context, &mass, NULL));
         OK(kiln_mass_build(mass, mesh, KILN_MASS_LUMPED, tet_mass, NULL));
         heap.fail_at = heap.calls + fail;

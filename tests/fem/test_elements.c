@@ -1,4 +1,5 @@
 #include "fem/elements_impl.h"
+#include "fem/offset.h"
 
 #include "base/parallel.h"
 #include "fixtures.h"
@@ -28,11 +29,11 @@ static kiln_material material_of(const kiln_material_model *model, double young,
     return m;
 }
 
-static void build(body *b, size_t materials, const double *offset)
+static void build(body *b, size_t materials)
 {
     kiln_error error = {0};
     ck_assert_msg(kiln_elements_build(b->elements, b->mesh, b->materials, materials, b->material_of,
-                                      offset, &error) == KILN_OK,
+                                      &error) == KILN_OK,
                   "%s", error.message);
 }
 
@@ -54,7 +55,7 @@ static body make_body(int threads, const char *shape, const char *settings, int 
         b.material_of[t] = only < 0 ? (t / 5) % MODELS : 0;
     ck_assert_int_eq(kiln_elements_create(b.context, &b.elements, NULL), KILN_OK);
     b.term = kiln_elements_term(b.elements);
-    build(&b, only < 0 ? MODELS : 1, NULL);
+    build(&b, only < 0 ? MODELS : 1);
     return b;
 }
 
@@ -273,7 +274,7 @@ START_TEST(batches_agree_with_own_lame_and_pressure)
     ck_assert_int_eq(kiln_elements_set_lame(b.elements, mu, lambda, NULL), KILN_OK);
     compare_with_reference(&b, "own Lame");
     b.materials[0].nodal_pressure = true;
-    build(&b, 1, NULL);
+    build(&b, 1);
     compare_with_reference(&b, "pressure");
     ck_assert_int_eq(kiln_elements_set_lame(b.elements, mu, lambda, NULL), KILN_OK);
     compare_with_reference(&b, "both");
@@ -510,32 +511,32 @@ START_TEST(offsets_move_the_rest_shape)
 {
     body b = make_body(1, "box", "nx=2 ny=2 nz=2", _i);
     uint32_t tets = b.mesh->table[KILN_ON_TET].used;
-    double *offset = malloc(9 * tets * sizeof *offset);
-    static const double Pi[9] = {0.8, 0.1, 0.0, 0.0, 1.1, 0.2, 0.1, 0.0, 0.9};
-    for (uint32_t t = 0; t < tets; t++)
-        memcpy(offset + 9 * t, Pi, sizeof Pi);
-    build(&b, 1, offset);
-    kiln_mat3 P, inverse;
-    memcpy(P.m, Pi, sizeof Pi);
-    inverse = kiln_m3_inverse(P);
+    const kiln_mat3 Pi = {{{0.8, 0.1, 0.05}, {0.1, 1.1, 0.2}, {0.05, 0.2, 0.9}}};
+    ck_assert_int_eq(kiln_offsets_add(b.mesh, NULL), KILN_OK);
+    kiln_offsets offsets = kiln_offsets_of(b.mesh);
+    for (uint32_t t = 0; t < tets; t++) {
+        offsets.shape[t] = kiln_sym3_from_mat3(kiln_m3_mul(Pi, Pi));
+        offsets.rest_volume[t] /= kiln_m3_det(Pi);
+    }
+    build(&b, 1);
     double volume = 0.0;
     for (size_t i = 0; i < kiln_elements_room(b.elements); i++)
         volume += kiln_elements_at(b.elements, i).volume;
-    ck_assert_double_le(fabs(volume * kiln_m3_det(P) / kiln_mesh_volume(b.mesh) - 1.0), 1e-13);
+    ck_assert_double_le(fabs(volume * kiln_m3_det(Pi) / kiln_mesh_volume(b.mesh) - 1.0), 1e-13);
     for (size_t v = 0; v < b.vertices; v++) {
         kiln_vec3 p = {b.x[3 * v], b.x[3 * v + 1], b.x[3 * v + 2]};
-        p = kiln_m3_apply(inverse, p);
+        p = kiln_m3_apply(kiln_m3_inverse(Pi), p);
         memcpy(b.x + 3 * v, &p, sizeof p);
     }
     ck_assert_double_le(b.term->value(b.term->self, b.x), 1e-25);
-    offset[9 * 3 + 4] = -1.0;
+    offsets.rest_volume[3] = -1.0;
     kiln_error error = {0};
-    ck_assert_int_eq(
-        kiln_elements_build(b.elements, b.mesh, b.materials, 1, b.material_of, offset, &error),
-        KILN_ERR_INPUT);
+    ck_assert_int_eq(kiln_elements_reform(b.elements, b.mesh, &error), KILN_ERR_INPUT);
     ck_assert_ptr_nonnull(strstr(error.message, "tet 3"));
     ck_assert_uint_eq(kiln_elements_count(b.elements), 0);
-    free(offset);
+    ck_assert_int_eq(kiln_elements_build(b.elements, b.mesh, b.materials, 1, b.material_of, &error),
+                     KILN_ERR_INPUT);
+    ck_assert_uint_eq(kiln_elements_count(b.elements), 0);
     free_body(&b);
 }
 END_TEST
@@ -563,7 +564,7 @@ START_TEST(outputs)
     kiln_elements_output(b.elements, b.x, KILN_OUTPUT_ENERGY, out);
     ck_assert_double_le(fabs(out[5] - 0.5 * 100.0 * 0.2 * 0.2), 1e-10);
     b.materials[0].nodal_pressure = true;
-    build(&b, 1, NULL);
+    build(&b, 1);
     kiln_elements_set_pressure(b.elements, fill_test_pressure, NULL, &b);
     kiln_elements_output(b.elements, b.x, KILN_OUTPUT_PRESSURE, out);
     kiln_element e = kiln_elements_at(b.elements, 5);
@@ -580,7 +581,7 @@ START_TEST(dilation_access)
 {
     body b = make_body(1, "box", "nx=2 ny=2 nz=2", _i);
     b.materials[0].nodal_pressure = true;
-    build(&b, 1, NULL);
+    build(&b, 1);
     deform(&b, 0.02, 7);
     size_t room = kiln_elements_room(b.elements), n = 3 * b.vertices;
     double *weight = malloc(room * sizeof *weight), *theta = calloc(room, sizeof *theta);
@@ -659,7 +660,7 @@ START_TEST(memory_failure_leaves_no_elements)
         heap.fail_at = fail_at;
         kiln_status status = kiln_elements_create(context, &elements, NULL);
         if (status == KILN_OK)
-            status = kiln_elements_build(elements, mesh, &material, 1, material_of_tet, NULL, NULL);
+            status = kiln_elements_build(elements, mesh, &material, 1, material_of_tet, NULL);
         if (status != KILN_OK && elements)
             ck_assert_uint_eq(kiln_elements_count(elements), 0);
         if (status == KILN_OK)
@@ -680,9 +681,8 @@ START_TEST(materials_are_checked)
     body b = make_body(1, "box", "nx=1 ny=1 nz=1", 0);
     kiln_error error = {0};
     b.material_of[2] = 5;
-    ck_assert_int_eq(
-        kiln_elements_build(b.elements, b.mesh, b.materials, 1, b.material_of, NULL, &error),
-        KILN_ERR_INPUT);
+    ck_assert_int_eq(kiln_elements_build(b.elements, b.mesh, b.materials, 1, b.material_of, &error),
+                     KILN_ERR_INPUT);
     ck_assert_ptr_nonnull(strstr(error.message, "material 5"));
     free_body(&b);
 }

@@ -34,8 +34,7 @@ static setting open_setting(const char *size, double noise)
 static void build(setting *s, const kiln_material *materials, size_t count)
 {
     ck_assert_int_eq(
-        kiln_elements_build(s->elements, s->mesh, materials, count, s->material_of, NULL, NULL),
-        KILN_OK);
+        kiln_elements_build(s->elements, s->mesh, materials, count, s->material_of, NULL), KILN_OK);
     ck_assert_int_eq(kiln_nodal_pressure_build(s->pressure, NULL), KILN_OK);
 }
 
@@ -295,7 +294,7 @@ START_TEST(out_of_memory)
         kiln_elements *elements = NULL;
         kiln_nodal_pressure *pressure = NULL;
         ck_assert_int_eq(kiln_elements_create(context, &elements, NULL), KILN_OK);
-        ck_assert_int_eq(kiln_elements_build(elements, s.mesh, &m, 1, s.material_of, NULL, NULL),
+        ck_assert_int_eq(kiln_elements_build(elements, s.mesh, &m, 1, s.material_of, NULL),
                          KILN_OK);
         heap.fail_at = heap.calls + fail;
         kiln_status status = kiln_nodal_pressure_create(context, elements, &pressure, NULL);

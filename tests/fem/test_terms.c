@@ -107,7 +107,7 @@ static void build_parts(stage *s, const kiln_material m[2])
     OK(kiln_damping_create(s->context, s->elements, s->mass, &s->damping, NULL));
     OK(kiln_loads_create(s->context, &s->loads, NULL));
     kiln_damping_set_pressure(s->damping, s->pressure);
-    OK(kiln_elements_build(s->elements, s->mesh, m, 2, material_of, NULL, NULL));
+    OK(kiln_elements_build(s->elements, s->mesh, m, 2, material_of, NULL));
     OK(kiln_nodal_pressure_build(s->pressure, NULL));
     OK(kiln_mass_build(s->mass, s->mesh, consistent ? KILN_MASS_CONSISTENT : KILN_MASS_LUMPED,
                        tet_mass, NULL));

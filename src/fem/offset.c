@@ -1,0 +1,123 @@
+#include "fem/offset.h"
+
+#include "base/parallel.h"
+#include "geom/predicates.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { GRAIN = 512 };
+
+static const kiln_sym3 identity = {1, 1, 1, 0, 0, 0};
+
+static bool is_identity(const kiln_sym3 *shape)
+{
+    return memcmp(shape, &identity, sizeof identity) == 0;
+}
+
+kiln_offsets kiln_offsets_of(const kiln_mesh *mesh)
+{
+    const kiln_field *shape = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_OFFSET);
+    const kiln_field *volume = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_REST_VOLUME);
+    if (!shape || !volume)
+        return (kiln_offsets){NULL, NULL};
+    return (kiln_offsets){(kiln_sym3 *)(void *)shape->data, (double *)(void *)volume->data};
+}
+
+kiln_status kiln_offsets_add(kiln_mesh *mesh, kiln_error *error)
+{
+    if (kiln_offsets_of(mesh).shape)
+        return KILN_OK;
+    KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_OFFSET, KILN_ON_TET, KILN_F64, 6,
+                                 KILN_RULE_SPD_LOG, error));
+    KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_REST_VOLUME, KILN_ON_TET, KILN_F64, 1,
+                                 KILN_RULE_CONSERVE, error));
+    kiln_offsets offsets = kiln_offsets_of(mesh);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t)) {
+            offsets.shape[t] = identity;
+            offsets.rest_volume[t] = kiln_mesh_tet_volume(mesh, t);
+        }
+    return KILN_OK;
+}
+
+kiln_mat3 kiln_offset_map(const kiln_sym3 *shape, double volume, double rest_volume)
+{
+    double size = volume == rest_volume ? 1.0 : cbrt(volume / rest_volume);
+    if (is_identity(shape))
+        return kiln_m3_scale(kiln_m3_identity(), size);
+    kiln_mat3 root = kiln_sym3_to_mat3(kiln_sym3_sqrt(*shape));
+    return kiln_m3_scale(root, size / cbrt(kiln_m3_det(root)));
+}
+
+static kiln_mat3 edges(const uint32_t v[4], const kiln_vec3 *p)
+{
+    return kiln_m3_columns(kiln_v3_sub(p[v[1]], p[v[0]]), kiln_v3_sub(p[v[2]], p[v[0]]),
+                           kiln_v3_sub(p[v[3]], p[v[0]]));
+}
+
+/* A G A', scaled to det 1 so that many steps neither grow nor shrink it. */
+static kiln_sym3 carried(const kiln_sym3 *shape, const kiln_mat3 *A)
+{
+    kiln_mat3 AG = kiln_m3_mul(*A, kiln_sym3_to_mat3(*shape));
+    kiln_sym3 moved = kiln_sym3_from_mat3(kiln_m3_mul(AG, kiln_m3_transpose(*A)));
+    return kiln_sym3_scale(moved, 1.0 / cbrt(kiln_sym3_det(moved)));
+}
+
+typedef struct follow_job {
+    kiln_mesh *mesh;
+    const kiln_vec3 *u;
+    kiln_offsets offsets;
+} follow_job;
+
+static bool moves(const follow_job *job, const uint32_t v[4])
+{
+    for (int k = 0; k < 4; k++)
+        if (memcmp(&job->mesh->u[v[k]], &job->u[v[k]], sizeof *job->u) != 0)
+            return true;
+    return false;
+}
+
+static void follow_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    const follow_job *job = user;
+    for (uint32_t t = (uint32_t)begin; t < end; t++) {
+        const uint32_t *v = job->mesh->tet[t].v;
+        if (!kiln_tet_live(job->mesh, t) || !moves(job, v))
+            continue;
+        kiln_mat3 A = kiln_m3_mul(edges(v, job->u), kiln_m3_inverse(edges(v, job->mesh->u)));
+        job->offsets.shape[t] = carried(&job->offsets.shape[t], &A);
+    }
+}
+
+kiln_status kiln_offsets_follow(kiln_mesh *mesh, const kiln_vec3 *u, kiln_error *error)
+{
+    follow_job job = {mesh, u, kiln_offsets_of(mesh)};
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        if (kiln_tet_live(mesh, t) && moves(&job, v) &&
+            kiln_orient3d_sign(u[v[0]], u[v[1]], u[v[2]], u[v[3]]) <= 0)
+            return kiln_fail(error, KILN_ERR_STATE, "offset", 0, -1,
+                             "tet %u would be inverted in the material", (unsigned)t);
+    }
+    kiln_parallel_for(mesh->context, mesh->table[KILN_ON_TET].used, GRAIN, follow_chunk, &job);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(mesh, v))
+            mesh->u[v] = u[v];
+    return KILN_OK;
+}
+
+void kiln_offsets_settle(kiln_mesh *mesh, double *gained)
+{
+    kiln_offsets offsets = kiln_offsets_of(mesh);
+    *gained = 0.0;
+    if (!offsets.shape)
+        return;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t) && is_identity(&offsets.shape[t])) {
+            double volume = kiln_mesh_tet_volume(mesh, t);
+            *gained += volume - offsets.rest_volume[t];
+            offsets.rest_volume[t] = volume;
+        }
+}
