@@ -164,6 +164,8 @@ static void travel_state(traveller *t, kiln_world_state *state)
     number(t, "/state/next_frame", &frame);
     number(t, "/state/next_checkpoint", &checkpoint);
     count(t, "/state/rejected", &state->rejected);
+    number(t, "/state/start_size", &state->start_size);
+    number(t, "/state/volume_gained", &state->volume_gained);
     if (t->writing || t->status != KILN_OK)
         return;
     state->pace.good = (int)(good < INT32_MAX ? good : INT32_MAX);

@@ -51,6 +51,8 @@ typedef struct kiln_strain_sizing {
     double accuracy; /* kappa, 1/m: larger is finer */
     double h_max;    /* m; size where there is no gradient */
     bool printed;
+    const double *gradient; /* [tet][9] in place of Dw Dm^-1, where matter has flowed; needed in
+                               world space; NULL: none */
 } kiln_strain_sizing;
 kiln_status kiln_sizing_add_strain(kiln_sizing *sizing, const kiln_strain_sizing *options,
                                    kiln_error *error);

@@ -1,6 +1,8 @@
 /* Sizes from the deformation of the mesh: length in world space, and the gradient of the strain. */
 #include "remesh/sizing_impl.h"
 
+#include <string.h>
+
 typedef struct deformation_job {
     const kiln_sizing *sizing;
     const kiln_sizing_stars *stars;
@@ -47,7 +49,10 @@ static void gradient_chunk(void *user, size_t chunk, size_t begin, size_t end, i
     for (uint32_t t = (uint32_t)begin; t < end; t++) {
         if (!kiln_sizing_live(job->sizing, t))
             continue;
-        job->gradient[t] = deformation_gradient(job->sizing->mesh, job->sizing->tet[t].v);
+        if (job->strain.gradient)
+            memcpy(job->gradient[t].m, job->strain.gradient + 9 * (size_t)t, sizeof(kiln_mat3));
+        else
+            job->gradient[t] = deformation_gradient(job->sizing->mesh, job->sizing->tet[t].v);
         job->inverse[t] = kiln_m3_inverse(job->gradient[t]);
     }
 }
@@ -154,7 +159,8 @@ kiln_status kiln_sizing_add_world(kiln_sizing *sizing, double h, kiln_error *err
 kiln_status kiln_sizing_add_strain(kiln_sizing *sizing, const kiln_strain_sizing *options,
                                    kiln_error *error)
 {
-    KILN_TRY(check_space(sizing, "the gradient of the strain", error));
+    if (!options->gradient)
+        KILN_TRY(check_space(sizing, "the gradient of the strain", error));
     KILN_TRY(kiln_sizing_check_size(options->accuracy, "accuracy", error));
     KILN_TRY(kiln_sizing_check_size(options->h_max, "largest size", error));
     kiln_sizing_stars stars;

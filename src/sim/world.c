@@ -254,6 +254,7 @@ void kiln_world_destroy(kiln_world *world)
     kiln_array_free(context, &world->viscosity);
     kiln_array_free(context, &world->laws);
     kiln_array_free(context, &world->norms);
+    kiln_array_free(context, &world->gradients);
     kiln_array_free(context, &world->quality);
     kiln_mesh_destroy(world->mesh);
     kiln_release(context, world, sizeof *world);
@@ -468,6 +469,9 @@ kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, b
     stats->dt = state->clock.time - begin;
     stats->rejected = rejected;
     stats->t_plastic = evolution.plastic_seconds;
+    stats->t_size = evolution.size_seconds;
+    stats->t_remesh = evolution.remesh_seconds;
+    stats->t_transfer = evolution.transfer_seconds;
     stats->t_step = kiln_wall_seconds() - started;
     return KILN_OK;
 }

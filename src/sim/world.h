@@ -25,6 +25,8 @@ typedef struct kiln_world_state {
     double next_frame;                /* s */
     double next_checkpoint;           /* s, when by simulated time */
     uint64_t rejected;                /* steps, so far */
+    double start_size;                /* m, mean edge of the mesh the scene made */
+    double volume_gained;             /* m^3 of rest volume by remeshing curved surfaces */
 } kiln_world_state;
 kiln_world_state *kiln_world_get_state(kiln_world *world);
 

@@ -51,6 +51,8 @@ kiln_status kiln_world_add_history(kiln_world *world, kiln_error *error)
         KILN_TRY(kiln_plastic_add_fields(world->mesh, error));
     if (kiln_world_in_world_space(scene))
         KILN_TRY(kiln_offsets_add(world->mesh, error));
+    if (scene->remesh.method == KILN_REMESH_LOCAL)
+        KILN_TRY(kiln_world_note_sizes(world, error));
     if (world->yields || scene->remesh.method != KILN_REMESH_NONE)
         return add_mass(world, error);
     return KILN_OK;
@@ -104,18 +106,26 @@ static kiln_status yield(kiln_world *world, double h, kiln_flow_report *report, 
                                varies ? world->laws.data : NULL, h, report, error);
 }
 
+/* Matter yields, and the material goes where it belongs then. */
+static kiln_status flow(kiln_world *world, double h, kiln_evolution *evolution, kiln_error *error)
+{
+    bool in_world = kiln_world_in_world_space(world->scene);
+    if (world->yields)
+        KILN_TRY(yield(world, h, &evolution->flow, error));
+    if (in_world)
+        KILN_TRY(kiln_offsets_follow(world->mesh, world->mesh->x, error));
+    return in_world || evolution->flow.flowed > 0 ? kiln_solid_reform(world->solid, error)
+                                                  : KILN_OK;
+}
+
 kiln_status kiln_world_evolve(kiln_world *world, double h, kiln_evolution *evolution,
                               kiln_error *error)
 {
     double started = kiln_wall_seconds();
     *evolution = (kiln_evolution){0};
-    if (world->yields)
-        KILN_TRY(yield(world, h, &evolution->flow, error));
-    if (kiln_world_in_world_space(world->scene))
-        KILN_TRY(kiln_offsets_follow(world->mesh, world->mesh->x, error));
-    else if (evolution->flow.flowed == 0)
-        return KILN_OK;
-    KILN_TRY(kiln_solid_reform(world->solid, error));
+    KILN_TRY(flow(world, h, evolution, error));
     evolution->plastic_seconds = kiln_wall_seconds() - started;
+    if (world->scene->remesh.method == KILN_REMESH_LOCAL)
+        return kiln_world_remesh_local(world, evolution, error);
     return KILN_OK;
 }

@@ -34,10 +34,11 @@ struct kiln_world {
     kiln_f64_array viscosity;         /* [tet slot], where it `flows` */
     bool yields;                      /* some material does */
     KILN_ARRAY_OF(kiln_plastic)
-    laws;                    /* [tet slot], where the parameters of flow are functions */
-    kiln_f64_array norms;    /* [tet slot] of stress, for them */
-    kiln_step_report report; /* of the last step */
-    kiln_f64_array quality;  /* [tet slot] */
+    laws;                     /* [tet slot], where the parameters of flow are functions */
+    kiln_f64_array norms;     /* [tet slot] of stress, for them */
+    kiln_f64_array gradients; /* [tet slot][9] F, for sizes */
+    kiln_step_report report;  /* of the last step */
+    kiln_f64_array quality;   /* [tet slot] */
 };
 
 /* Two times are the same moment when they differ by less: rounding must not make slivers of steps.
@@ -77,11 +78,20 @@ kiln_circumstances kiln_world_circumstances(const kiln_world *world, uint32_t t,
 /* world_evolve.c: what becomes of the matter after an accepted step of h seconds. */
 typedef struct kiln_evolution {
     kiln_flow_report flow;
+    size_t changed; /* tets of the step's mesh that remeshing took or reshaped */
+    double worst;   /* quality after it, where and how it was asked for; 0: not looked at */
     double plastic_seconds, size_seconds, remesh_seconds, transfer_seconds;
 } kiln_evolution;
 kiln_status kiln_world_add_history(kiln_world *world, kiln_error *error); /* fields for it */
 kiln_status kiln_world_evolve(kiln_world *world, double h, kiln_evolution *evolution,
                               kiln_error *error);
+/* world_remesh.c: local remeshing; the sizes of the start, which it needs. */
+kiln_status kiln_world_note_sizes(kiln_world *world, kiln_error *error);
+kiln_status kiln_world_remesh_local(kiln_world *world, kiln_evolution *evolution,
+                                    kiln_error *error);
+/* After any change of the mesh: rows close ranks, everything that is derived is built anew. */
+kiln_status kiln_world_mesh_changed(kiln_world *world, kiln_error *error);
+
 /* The mesh is that of the world: u = x, and all history is in the offsets. */
 bool kiln_world_in_world_space(const kiln_scene *scene);
 

@@ -1,0 +1,194 @@
+/* Local remeshing inside a run (DLR 4): sizes from what goes on, splits and contractions, repairs
+ * of bad tets, fields carried over. A step in which nothing had to change costs a look at the mesh.
+ */
+#include "base/clock.h"
+#include "geom/tet_quality.h"
+#include "mesh/reorder.h"
+#include "remesh/improve.h"
+#include "remesh/size_control.h"
+#include "remesh/sizing.h"
+#include "remesh/transfer.h"
+#include "sim/world_impl.h"
+
+#include <string.h>
+
+#define KILN_FIELD_START_SIZE "start_size"
+
+/* Mean length of the edges at each vertex of the start's mesh: without other word, matter is not
+ * meshed coarser than it began. */
+kiln_status kiln_world_note_sizes(kiln_world *world, kiln_error *error)
+{
+    kiln_mesh *mesh = world->mesh;
+    KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_START_SIZE, KILN_ON_VERTEX, KILN_F64, 1,
+                                 KILN_RULE_INTERPOLATE, error));
+    size_t rows = mesh->table[KILN_ON_VERTEX].used;
+    kiln_f64_array count = {0};
+    KILN_TRY(kiln_array_reserve(world->context, &count, rows, error));
+    memset(count.data, 0, rows * sizeof(double));
+    double *size =
+        (double *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE)->data;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        for (int k = 0; k < 6 && kiln_tet_live(mesh, t); k++) {
+            uint32_t a = mesh->tet[t].v[kiln_edge_ends[k][0]];
+            uint32_t b = mesh->tet[t].v[kiln_edge_ends[k][1]];
+            double length = kiln_v3_norm(kiln_v3_sub(mesh->u[a], mesh->u[b]));
+            size[a] += length, size[b] += length;
+            count.data[a]++, count.data[b]++;
+        }
+    double sum = 0.0;
+    for (size_t v = 0; v < rows; v++) {
+        size[v] /= count.data[v];
+        sum += size[v];
+    }
+    world->state.start_size = sum / (double)rows;
+    kiln_array_free(world->context, &count);
+    return KILN_OK;
+}
+
+static bool has_sizes(const kiln_scene_remesh *remesh)
+{
+    return remesh->size > 0.0 || remesh->deformation > 0.0 || remesh->strain > 0.0;
+}
+
+/* Deformation gradients with the plastic part taken out, for the gradient of the strain. */
+static kiln_status add_strain(kiln_world *world, kiln_sizing *sizing, kiln_error *error)
+{
+    const kiln_scene_remesh *remesh = &world->scene->remesh;
+    size_t tets = world->mesh->table[KILN_ON_TET].used;
+    kiln_strain_sizing strain = {.accuracy = remesh->strain,
+                                 .h_max = remesh->size_max > 0.0 ? remesh->size_max
+                                                                 : 4.0 * world->state.start_size,
+                                 .printed = remesh->strain_printed};
+    KILN_TRY(kiln_array_reserve(world->context, &world->gradients, 9 * tets, error));
+    kiln_elements_output(kiln_solid_elements(world->solid), &world->mesh->x[0].x, KILN_OUTPUT_F,
+                         world->gradients.data);
+    strain.gradient = world->gradients.data;
+    return kiln_sizing_add_strain(sizing, &strain, error);
+}
+
+static kiln_status add_sources(kiln_world *world, kiln_sizing *sizing, kiln_error *error)
+{
+    const kiln_scene_remesh *remesh = &world->scene->remesh;
+    const kiln_mesh *mesh = world->mesh;
+    bool in_world = kiln_world_in_world_space(world->scene);
+    if (remesh->size_max == 0.0) {
+        const kiln_field *start = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE);
+        KILN_TRY(kiln_sizing_add_values(sizing, (const double *)(const void *)start->data,
+                                        mesh->table[KILN_ON_VERTEX].used, 1, error));
+    }
+    if (remesh->size > 0.0)
+        KILN_TRY(kiln_sizing_add_size(sizing, remesh->size, error));
+    if (remesh->deformation > 0.0)
+        KILN_TRY(in_world ? kiln_sizing_add_size(sizing, remesh->deformation, error)
+                          : kiln_sizing_add_world(sizing, remesh->deformation, error));
+    if (remesh->strain > 0.0)
+        KILN_TRY(add_strain(world, sizing, error));
+    kiln_sizing_limits limits = {.bounds = {.h_min = remesh->size_min > 0.0
+                                                         ? remesh->size_min
+                                                         : 0.1 * world->state.start_size,
+                                            .h_max = remesh->size_max,
+                                            .ratio = remesh->isotropic ? 1.0 : 0.0},
+                                 .ratio = remesh->gradation};
+    return kiln_sizing_finish(sizing, &limits, error);
+}
+
+static kiln_status make_sizing(kiln_world *world, kiln_sizing **out, kiln_error *error)
+{
+    kiln_space space =
+        kiln_world_in_world_space(world->scene) ? KILN_SPACE_WORLD : KILN_SPACE_MATERIAL;
+    KILN_TRY(kiln_sizing_create(world->mesh, space, out, error));
+    kiln_status status = add_sources(world, *out, error);
+    if (status != KILN_OK)
+        kiln_sizing_destroy(*out);
+    return status;
+}
+
+/* Everything in the pass: sizes, quality, fields, surfaces. */
+static kiln_status run_pass(kiln_world *world, kiln_remesher *remesher, bool sized,
+                            kiln_evolution *evolution, kiln_error *error)
+{
+    const kiln_scene_remesh *settings = &world->scene->remesh;
+    kiln_size_options size = kiln_size_default_options();
+    kiln_improve_options improve = kiln_improve_default_options();
+    kiln_improve_report report;
+    double started = kiln_wall_seconds();
+    size.worst = 0.3;
+    size.most_tets = (size_t)settings->most_tets;
+    improve.goal = settings->quality;
+    improve.spread = 300;
+    if (sized)
+        KILN_TRY(kiln_size_control(remesher, &size, NULL, error));
+    KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
+    double improved = kiln_wall_seconds();
+    evolution->changed = report.changed;
+    evolution->worst = report.worst_after;
+    evolution->remesh_seconds += improved - started;
+    if (report.changed == 0)
+        return KILN_OK;
+    kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS};
+    KILN_TRY(kiln_transfer(world->mesh, &transfer, NULL, error));
+    evolution->transfer_seconds += kiln_wall_seconds() - improved;
+    return KILN_OK;
+}
+
+kiln_status kiln_world_mesh_changed(kiln_world *world, kiln_error *error)
+{
+    kiln_mesh *mesh = world->mesh;
+    double gained;
+    kiln_offsets_settle(mesh, &gained);
+    world->state.volume_gained += gained;
+    kiln_renumbering now = {0};
+    KILN_TRY(kiln_mesh_reorder(mesh, KILN_SPACE_MATERIAL, &now, error));
+    kiln_renumbering_free(world->context, &now);
+    size_t tets = mesh->table[KILN_ON_TET].used;
+    KILN_TRY(kiln_array_reserve(world->context, &world->quality, tets, error));
+    return kiln_world_renew(world, error);
+}
+
+/* Rows are compact. */
+static bool below(kiln_world *world, kiln_space space, double quality)
+{
+    const kiln_mesh *mesh = world->mesh;
+    size_t tets = mesh->table[KILN_ON_TET].used;
+    kiln_tet_quality_batch(mesh->context->isa, tets, NULL, mesh->tet[0].v, sizeof(kiln_tet),
+                           kiln_mesh_positions(mesh, space), world->quality.data);
+    for (size_t t = 0; t < tets; t++)
+        if (world->quality.data[t] < quality)
+            return true;
+    return false;
+}
+
+kiln_status kiln_world_remesh_local(kiln_world *world, kiln_evolution *evolution, kiln_error *error)
+{
+    const kiln_scene_remesh *settings = &world->scene->remesh;
+    kiln_remesh_options options = kiln_remesh_default_options();
+    bool in_world = kiln_world_in_world_space(world->scene), sized = has_sizes(settings);
+    options.space = in_world ? KILN_SPACE_WORLD : KILN_SPACE_MATERIAL;
+    if (sized ? world->state.step % (uint64_t)settings->every != 0
+              : !below(world, options.space, settings->quality))
+        return KILN_OK;
+    kiln_sizing *sizing = NULL;
+    kiln_remesher remesher;
+    double started = kiln_wall_seconds();
+    if (sized)
+        KILN_TRY(make_sizing(world, &sizing, error));
+    evolution->size_seconds += kiln_wall_seconds() - started;
+    started = kiln_wall_seconds();
+    options.sizing = sizing;
+    options.volume_elsewhere = !in_world;
+    options.edge_limit[0] = 0.0;
+    options.edge_limit[1] = INFINITY;
+    kiln_status status = kiln_remesher_begin(world->mesh, &options, &remesher, error);
+    evolution->remesh_seconds += kiln_wall_seconds() - started;
+    if (status == KILN_OK) {
+        status = run_pass(world, &remesher, sized, evolution, error);
+        kiln_remesher_end(&remesher);
+    }
+    kiln_sizing_destroy(sizing);
+    if (status != KILN_OK || evolution->changed == 0)
+        return status;
+    started = kiln_wall_seconds();
+    status = kiln_world_mesh_changed(world, error);
+    evolution->transfer_seconds += kiln_wall_seconds() - started;
+    return status;
+}
