@@ -8,6 +8,9 @@
 
 static const char *const load_names[] = {"force", "traction", "pressure", "body"};
 static const char *const load_items[] = {"vertices", "faces", "faces", "tets"};
+static const char *const norm_names[] = {"frobenius", "mises"};
+static const char *const law_names[] = {"work", "stress"};
+static const char *const method_names[] = {"none", "local", "global"};
 static const char *const motion_names[] = {"still", "translate", "rotate", "follow"};
 
 typedef struct checked {
@@ -95,8 +98,51 @@ static void print_bodies(const checked *c)
                material_name(s, body->material));
         for (size_t k = 0; k < body->regions.count; k++)
             printf(", %s", material_name(s, body->regions.data[k].material));
+        if (body->surface.triangles.count > 0)
+            printf("; carries a surface of %zu triangles", body->surface.triangles.count);
         putchar('\n');
     }
+}
+
+static void print_flow(const kiln_scene *s)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->materials.count; i++) {
+        const kiln_scene_material *m = &s->materials.data[i];
+        const kiln_plastic *p = &m->base.plastic;
+        if (!p->flows)
+            continue;
+        if (!any)
+            puts("plastic");
+        any = true;
+        printf("  %-16s %s norm, ", m->name, norm_names[p->norm]);
+        if (m->yield.evaluate)
+            printf("yields where a function says, flows ");
+        else
+            printf("yields at %g Pa, flows ", p->yield);
+        if (p->instant)
+            printf("at once");
+        else if (m->rate.evaluate)
+            printf("at a rate that is a function");
+        else
+            printf("at %g 1/s", p->rate);
+        if (m->hardening.evaluate || p->hardening != 0.0)
+            printf(", %s by %s", p->hardening < 0.0 ? "softens" : "hardens", law_names[p->law]);
+        putchar('\n');
+    }
+}
+
+static void print_evolution(const kiln_scene *s)
+{
+    const kiln_scene_remesh *r = &s->remesh;
+    if (r->method != KILN_REMESH_NONE)
+        printf("remesh\n  %s in %s space, quality %g, every %d step%s\n", method_names[r->method],
+               r->space == KILN_SPACE_WORLD ? "world" : "material", r->quality, r->every,
+               r->every == 1 ? "" : "s");
+    if (s->contact.bodies || s->contact.self)
+        printf("contact\n  %s%s%s, friction %g\n", s->contact.bodies ? "between bodies" : "",
+               s->contact.bodies && s->contact.self ? " and " : "",
+               s->contact.self ? "of bodies with themselves" : "", s->contact.friction);
 }
 
 static void print_obstacles(const kiln_scene *s)
@@ -139,6 +185,8 @@ static void print_text(const checked *c)
     const kiln_scene *s = c->scene;
     printf("%s: a scene without faults\n", s->name);
     print_bodies(c);
+    print_flow(s);
+    print_evolution(s);
     print_obstacles(s);
     print_holds_and_loads(c);
     printf("step\n  %s, dt %g s, not below %g s, %s mass, solver %s%s\n",
@@ -162,6 +210,7 @@ static void json_bodies(kiln_json *json, const checked *c)
         kiln_json_count(json, "vertices", body->mesh.points.count);
         kiln_json_count(json, "tets", body->mesh.tets.count);
         kiln_json_count(json, "regions", count_regions(c->mesh, (uint32_t)i));
+        kiln_json_count(json, "surface", body->surface.triangles.count);
         kiln_json_list(json, "materials");
         kiln_json_text(json, NULL, material_name(s, body->material));
         for (size_t k = 0; k < body->regions.count; k++)
@@ -169,6 +218,15 @@ static void json_bodies(kiln_json *json, const checked *c)
         kiln_json_end(json);
         kiln_json_end(json);
     }
+    kiln_json_end(json);
+}
+
+static void json_plastic(kiln_json *json, const kiln_scene *s)
+{
+    kiln_json_list(json, "plastic");
+    for (size_t i = 0; i < s->materials.count; i++)
+        if (s->materials.data[i].base.plastic.flows)
+            kiln_json_text(json, NULL, s->materials.data[i].name);
     kiln_json_end(json);
 }
 
@@ -238,7 +296,9 @@ static void print_json(const checked *c)
     kiln_json_number(&json, "dt_min", s->pace.dt_min);
     kiln_json_text(&json, "solver", s->solid.solver.backend);
     kiln_json_text(&json, "params", c->params);
+    kiln_json_text(&json, "remesh", method_names[s->remesh.method]);
     json_bodies(&json, c);
+    json_plastic(&json, s);
     json_obstacles(&json, s);
     json_holds_and_loads(&json, c);
     kiln_json_end(&json);

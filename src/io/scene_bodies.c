@@ -59,7 +59,7 @@ kiln_status kiln_scene_read_scale(scene_reader *r, void *field)
     return KILN_OK;
 }
 
-static void finish_material(scene_material_draft *draft)
+static kiln_status finish_material(scene_reader *r, scene_material_draft *draft)
 {
     kiln_scene_material *m = &draft->material;
     m->base.model = kiln_material_model_at((size_t)draft->model);
@@ -67,13 +67,15 @@ static void finish_material(scene_material_draft *draft)
     if (!m->varies)
         kiln_lame_from_young(m->young.constant[0], m->poisson.constant[0], &m->base.mu,
                              &m->base.lambda);
-    m->base.nodal_pressure =
-        draft->nodal_pressure == 1 ||
-        (draft->nodal_pressure == 0 && !m->poisson.evaluate && m->poisson.constant[0] > 0.45);
+    KILN_TRY(kiln_scene_finish_plastic(r, draft));
+    bool locks = (!m->poisson.evaluate && m->poisson.constant[0] > 0.45) ||
+                 (m->base.plastic.flows && m->base.plastic.norm == KILN_YIELD_MISES);
+    m->base.nodal_pressure = draft->nodal_pressure == 1 || (draft->nodal_pressure == 0 && locks);
     m->base.density = m->density.evaluate ? 0.0 : m->density.constant[0];
     m->base.viscosity = m->viscosity.evaluate ? 0.0 : m->viscosity.constant[0];
     if (!m->name[0])
         snprintf(m->name, sizeof m->name, "%.60s", m->base.model->name);
+    return KILN_OK;
 }
 
 kiln_status kiln_scene_read_material(scene_reader *r, void *field)
@@ -92,7 +94,7 @@ kiln_status kiln_scene_read_material(scene_reader *r, void *field)
     scene_material_draft draft;
     kiln_scene_object_material.start(&draft);
     KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_material, &draft));
-    finish_material(&draft);
+    KILN_TRY(finish_material(r, &draft));
     draft.material.said = kiln_scene_said(r);
     kiln_scene_leave(r, spot);
     *(uint32_t *)field = (uint32_t)r->scene->materials.count;
@@ -190,7 +192,7 @@ static kiln_status read_shape_param(scene_reader *r, const kiln_shape_param *par
     return KILN_OK;
 }
 
-static kiln_status read_generated(scene_reader *r, const kiln_shape *shape, kiln_soup *soup)
+kiln_status kiln_scene_read_generated(scene_reader *r, const kiln_shape *shape, kiln_soup *soup)
 {
     kiln_shape_values values;
     kiln_error inner = {0};
@@ -218,8 +220,16 @@ kiln_status kiln_scene_read_shape(scene_reader *r, void *field)
     int kind;
     KILN_TRY(kiln_scene_expect(r, SCENE_IS_SHAPE, &kind));
     const kiln_shape *shape = kiln_generator_at((size_t)kind);
-    KILN_TRY(shape ? read_generated(r, shape, field) : read_file_shape(r, field));
+    KILN_TRY(shape ? kiln_scene_read_generated(r, shape, field) : read_file_shape(r, field));
     kiln_scene_leave(r, spot);
+    return KILN_OK;
+}
+
+static kiln_status check_points(const scene_reader *r, const char *whose, const kiln_soup *soup)
+{
+    for (size_t i = 0; i < soup->points.count; i++)
+        if (!kiln_v3_finite(soup->points.data[i]))
+            return kiln_scene_fail(r, "%spoint %zu is not finite where it is placed", whose, i + 1);
     return KILN_OK;
 }
 
@@ -232,10 +242,8 @@ static kiln_status check_body(scene_reader *r, kiln_scene_body *body)
         if (strcmp(scene->bodies.data[i].name, body->name) == 0)
             return kiln_scene_fail_key(
                 r, "name", "must be different for each body, got \"%s\" twice", body->name);
-    for (size_t i = 0; i < body->mesh.points.count; i++)
-        if (!kiln_v3_finite(body->mesh.points.data[i]))
-            return kiln_scene_fail(r, "point %zu is not finite where it is placed", i + 1);
-    return KILN_OK;
+    KILN_TRY(check_points(r, "", &body->mesh));
+    return check_points(r, "the surface's ", &body->surface);
 }
 
 static kiln_status read_body(scene_reader *r, void *user)
@@ -247,6 +255,7 @@ static kiln_status read_body(scene_reader *r, void *user)
     kiln_scene_object_body.start(draft);
     KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_body, draft));
     kiln_scene_place_points(&draft->place, &draft->body.mesh);
+    kiln_scene_place_points(&draft->place, &draft->body.surface);
     draft->body.said = kiln_scene_said(r);
     KILN_TRY(check_body(r, &draft->body));
     KILN_TRY(kiln_array_push(r->box->context, &r->scene->bodies, draft->body, r->error));

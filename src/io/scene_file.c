@@ -67,6 +67,7 @@ kiln_status kiln_scene_read_fields(scene_reader *r, void *field)
     kiln_scene_output *output = &r->scene->output;
     output->fields = 0;
     output->velocity = output->material_position = output->reaction = output->contact = false;
+    output->plastic_strain = output->hardening = false;
     return kiln_scene_read_list(r, "names", read_field_name, output);
 }
 
@@ -232,6 +233,8 @@ static kiln_status finish(scene_reader *r)
         return kiln_scene_fail_key(r, "duration", "must be given: how long to simulate, in s");
     scene->has_velocity_field =
         scene->velocity_field.evaluate || v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0;
+    if (isfinite(scene->velocity_until) && !scene->has_velocity_field)
+        return kiln_scene_fail_key(r, "velocity_until", "there is no velocity_field to end");
     return KILN_OK;
 }
 

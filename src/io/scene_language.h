@@ -15,6 +15,9 @@
     X(SCENE_IS_BODY, "body")                                                                       \
     X(SCENE_IS_REGION, "region")                                                                   \
     X(SCENE_IS_HOLD, "hold")                                                                       \
+    X(SCENE_IS_PLASTIC, "plastic")                                                                 \
+    X(SCENE_IS_REMESH, "remesh")                                                                   \
+    X(SCENE_IS_CONTACT, "contact")                                                                 \
     X(SCENE_IS_SHAPE, "shape")                                                                     \
     X(SCENE_IS_SELECTION, "select")                                                                \
     X(SCENE_IS_MOTION, "motion")                                                                   \

@@ -182,6 +182,14 @@ kiln_status kiln_scene_check_keys(scene_reader *r, const char *object, const voi
     return kiln_scene_fail_key(r, key, "unknown key; %s has %s", object, count ? list : "no keys");
 }
 
+bool kiln_scene_is_given(const scene_reader *r, const char *key)
+{
+    lua_pushstring(r->L, key);
+    bool given = lua_rawget(r->L, -2) != LUA_TNIL;
+    lua_pop(r->L, 1);
+    return given;
+}
+
 kiln_status kiln_scene_check_list(scene_reader *r, const char *of, size_t *count)
 {
     lua_State *L = r->L;
@@ -430,6 +438,7 @@ void kiln_scene_reader_free(scene_reader *r)
         kiln_array_free(context, &body->regions.data[i].where);
     kiln_array_free(context, &body->regions);
     kiln_soup_free(&body->mesh);
+    kiln_soup_free(&body->surface);
     kiln_soup_free(&r->obstacle.obstacle.shape.surface);
     kiln_array_free(context, &r->hold.hold.where);
     kiln_soup_free(&r->surface);

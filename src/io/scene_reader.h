@@ -69,6 +69,8 @@ kiln_status kiln_scene_read_object(scene_reader *reader, const scene_object *obj
  */
 kiln_status kiln_scene_check_keys(scene_reader *reader, const char *object, const void *names,
                                   size_t count, size_t stride);
+/* Whether the table at the top has the key. */
+bool kiln_scene_is_given(const scene_reader *reader, const char *key);
 /* The table at the top is a list; its length. */
 kiln_status kiln_scene_check_list(scene_reader *reader, const char *of, size_t *count);
 /* Calls `read_item` with each item of the list at the top, on top of the stack. */
@@ -96,6 +98,10 @@ kiln_status kiln_scene_read_output(scene_reader *reader, void *field);
 kiln_status kiln_scene_read_fields(scene_reader *reader, void *field);
 kiln_status kiln_scene_read_material(scene_reader *reader, void *field); /* uint32_t */
 kiln_status kiln_scene_read_shape(scene_reader *reader, void *field);    /* kiln_soup */
+kiln_status kiln_scene_read_surface(scene_reader *reader, void *field);  /* kiln_soup */
+kiln_status kiln_scene_read_plastic(scene_reader *reader, void *field);  /* scene_plastic_draft */
+kiln_status kiln_scene_read_remesh(scene_reader *reader, void *field);
+kiln_status kiln_scene_read_contact(scene_reader *reader, void *field);
 kiln_status kiln_scene_read_regions(scene_reader *reader, void *field);
 kiln_status kiln_scene_read_turn(scene_reader *reader, void *field);          /* scene_turn */
 kiln_status kiln_scene_read_scale(scene_reader *reader, void *field);         /* kiln_vec3 */
@@ -112,6 +118,13 @@ kiln_mat3 kiln_scene_turn_matrix(const scene_turn *turn);
 void kiln_scene_place_points(const scene_place *place, kiln_soup *soup);
 /* A mesh file below the scene's folder. */
 kiln_status kiln_scene_read_mesh(scene_reader *reader, const char *path, kiln_soup *soup);
+/* The table at the top holds the parameters of a generated shape. */
+kiln_status kiln_scene_read_generated(scene_reader *reader, const kiln_shape *shape,
+                                      kiln_soup *soup);
+/* Of tets only their surface is left, of triangles those that are there. */
+kiln_status kiln_scene_keep_surface(const scene_reader *reader, kiln_soup *soup);
+/* Plasticity of a material, when its stiffness is known. */
+kiln_status kiln_scene_finish_plastic(scene_reader *reader, scene_material_draft *draft);
 
 /* kiln_quantity.evaluate of a scene_function. */
 kiln_status kiln_scene_function_evaluate(void *self, const kiln_circumstances *at, double *out,

@@ -1,4 +1,5 @@
-/* The rows of scene, step, output, bodies and materials; scene_schema_things.c has the rest. */
+/* The rows of scene, step, output, bodies and materials; scene_schema_evolve.c and
+ * scene_schema_things.c have the rest. */
 #include "io/scene_schema.h"
 
 #include "io/scene_reader.h"
@@ -53,10 +54,17 @@ static const scene_row scene_rows[] = {
     {"velocity_field", SCENE_FIELD, IN(kiln_scene, velocity_field), SCENE_ANY, "m/s", "none",
      .meaning = "moves every vertex by this, whatever the forces; excludes holds",
      .signature = SCENE_OF_TIME_AND_WORLD},
+    {"velocity_until", SCENE_NUMBER, IN(kiln_scene, velocity_until), SCENE_POSITIVE, "s", "never",
+     .meaning = "ends the velocity field at this time; from then on forces move the bodies"},
     {"step", SCENE_OTHER, .preset = "as below", .meaning = "how time goes on",
      .what = "table [step](#step)", .read = kiln_scene_read_step},
     {"output", SCENE_OTHER, .preset = "as below", .meaning = "what is written, and when",
      .what = "table [output](#output)", .read = kiln_scene_read_output},
+    {"remesh", SCENE_OTHER, .preset = "none", .meaning = "how the mesh follows what it carries",
+     .what = "table [remesh](#remesh), or only its `method`", .read = kiln_scene_read_remesh},
+    {"contact", SCENE_OTHER, .preset = "none",
+     .meaning = "bodies against each other and themselves", .what = "table [contact](#contact)",
+     .read = kiln_scene_read_contact},
     {"bodies", SCENE_OTHER, .preset = "", .meaning = "what moves; at least one",
      .what = "list of [body](#body)", .read = kiln_scene_read_bodies},
     {"obstacles", SCENE_OTHER, .preset = "none", .meaning = "rigid things that bodies run into",
@@ -161,6 +169,8 @@ static const struct {
     {"material", "material position u, m, by vertex"},
     {"reaction", "what holds the held vertices, N, by vertex"},
     {"contact", "what obstacles press with, N, by vertex"},
+    {"plastic_strain", "equivalent plastic strain, by tet"},
+    {"hardening", "what the hardening law has added up, Pa (work) or Pa s (stress), by tet"},
     {NULL, NULL},
 };
 
@@ -177,7 +187,7 @@ const char *kiln_scene_output_meaning(int row)
 void kiln_scene_output_ask(kiln_scene_output *output, int row)
 {
     bool *flag[] = {&output->velocity, &output->material_position, &output->reaction,
-                    &output->contact};
+                    &output->contact,  &output->plastic_strain,    &output->hardening};
     if (row < KILN_OUTPUT_COUNT)
         output->fields |= 1u << row;
     else
@@ -197,6 +207,7 @@ static void start_material(void *target)
                                                  .poisson = kiln_quantity_number(0.3),
                                                  .density = kiln_quantity_number(1000.0),
                                                  .viscosity = kiln_quantity_number(0.0)}};
+    kiln_scene_object_plastic.start(&draft->plastic);
     for (int i = 0; model_name(i); i++)
         if (strcmp(model_name(i), "stable-neo-hookean") == 0)
             draft->model = i;
@@ -221,11 +232,15 @@ static const scene_row material_rows[] = {
      SCENE_NOT_NEG, "s", NULL, .meaning = "Rayleigh damping by stiffness: takes out vibration"},
     {"viscosity", SCENE_AMOUNT, IN(scene_material_draft, material.viscosity), SCENE_NOT_NEG, "Pa s",
      NULL, .meaning = "shear viscosity", .signature = SCENE_OF_CIRCUMSTANCES},
+    {"plastic", SCENE_OTHER, IN(scene_material_draft, plastic), .preset = "none: elastic",
+     .meaning = "when it yields and how it flows then; with the linear model for small rotations "
+                "only",
+     .what = "table [plastic](#plastic)", .read = kiln_scene_read_plastic},
     {"nodal_pressure", SCENE_CHOICE, IN(scene_material_draft, nodal_pressure),
      .choices = nodal_pressure_name,
      .meaning =
-         "average the pressure around vertices, against locking when poisson nears 0.5; auto: "
-         "when it is above 0.45"},
+         "average the pressure around vertices, against locking when poisson nears 0.5 or flow "
+         "keeps volumes; auto: when it is above 0.45, or plastic in the norm mises"},
 };
 const scene_object kiln_scene_object_material = {
     "material", "What a body is made of. One material may be given to several bodies and regions.",
@@ -272,6 +287,10 @@ static const scene_row body_rows[] = {
      .what = "list of [region](#region)", .read = kiln_scene_read_regions},
     {"shape", SCENE_OTHER, IN(scene_body_draft, body.mesh), .preset = "", .meaning = "its tets",
      .what = "[shape](#shape)", .read = kiln_scene_read_shape},
+    {"surface", SCENE_OTHER, IN(scene_body_draft, body.surface), .preset = "none",
+     .meaning = "fine triangles that hang in the body and are written beside the frames: the "
+                "surface of a shape, or a file's, placed as the body is",
+     .what = "[shape](#shape)", .read = kiln_scene_read_surface},
 };
 const scene_object kiln_scene_object_body = {
     "body",
@@ -341,10 +360,11 @@ const scene_object kiln_scene_object_file = {
 const scene_object *kiln_scene_object_at(size_t row)
 {
     static const scene_object *const first[] = {
-        &kiln_scene_object_scene,  &kiln_scene_object_step,   &kiln_scene_object_newton,
-        &kiln_scene_object_solver, &kiln_scene_object_output, &kiln_scene_object_body,
-        &kiln_scene_object_turn,   &kiln_scene_object_region, &kiln_scene_object_material,
-        &kiln_scene_object_file,   &kiln_scene_object_hold};
+        &kiln_scene_object_scene,   &kiln_scene_object_step,     &kiln_scene_object_newton,
+        &kiln_scene_object_solver,  &kiln_scene_object_output,   &kiln_scene_object_remesh,
+        &kiln_scene_object_contact, &kiln_scene_object_body,     &kiln_scene_object_turn,
+        &kiln_scene_object_region,  &kiln_scene_object_material, &kiln_scene_object_plastic,
+        &kiln_scene_object_file,    &kiln_scene_object_hold};
     const size_t single = sizeof first / sizeof first[0];
     if (row < single)
         return first[row];

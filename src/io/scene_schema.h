@@ -94,7 +94,8 @@ const scene_object *kiln_scene_object_at(size_t row);
 extern const scene_object kiln_scene_object_scene, kiln_scene_object_step, kiln_scene_object_newton,
     kiln_scene_object_solver, kiln_scene_object_output, kiln_scene_object_material,
     kiln_scene_object_body, kiln_scene_object_region, kiln_scene_object_turn,
-    kiln_scene_object_hold, kiln_scene_object_file;
+    kiln_scene_object_hold, kiln_scene_object_file, kiln_scene_object_plastic,
+    kiln_scene_object_remesh, kiln_scene_object_contact;
 extern const scene_object kiln_scene_objects_select[KILN_SELECT_COUNT], kiln_scene_objects_motion[],
     kiln_scene_objects_load[], kiln_scene_objects_obstacle[KILN_OBSTACLE_COUNT];
 
@@ -114,8 +115,17 @@ typedef struct scene_place {
     scene_turn turn;
 } scene_place;
 
+typedef struct scene_plastic_draft {
+    kiln_plastic plastic;
+    int flow; /* by rate, instant */
+    kiln_quantity yield, rate, hardening;
+    double yield_stress, hardening_modulus; /* Pa; in place of yield and hardening */
+    bool by_modulus;
+} scene_plastic_draft;
+
 typedef struct scene_material_draft {
     kiln_scene_material material;
+    scene_plastic_draft plastic;
     int model;
     int nodal_pressure; /* auto, on, off */
 } scene_material_draft;

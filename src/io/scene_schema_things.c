@@ -184,8 +184,12 @@ static const scene_row torus_rows[] = {
     {"tube", SCENE_NUMBER, SHAPE(tube), SCENE_POSITIVE, "m", "", .meaning = "radius of the tube"},
     OBSTACLE_ROWS};
 static const scene_row mesh_rows[] = {
-    {"path", SCENE_PATH, IN(scene_obstacle_draft, file), .preset = "",
-     .meaning = "the file, from the scene's folder; of tets the surface is taken"},
+    {"path", SCENE_PATH, IN(scene_obstacle_draft, file), .preset = "none",
+     .meaning = "the file, from the scene's folder; of tets the surface is taken (this or "
+                "`shape`)"},
+    {"shape", SCENE_OTHER, SHAPE(surface), .preset = "none",
+     .meaning = "the surface of this shape, such as stairs from shape.polygon",
+     .what = "[shape](#shape)", .read = kiln_scene_read_surface},
     {"at", SCENE_VECTOR, IN(scene_obstacle_draft, place.at), SCENE_ANY, "m", NULL,
      .meaning = "where its origin goes"},
     {"turn", SCENE_OTHER, IN(scene_obstacle_draft, place.turn), .preset = "none",
@@ -209,7 +213,8 @@ const scene_object kiln_scene_objects_obstacle[KILN_OBSTACLE_COUNT] = {
     [KILN_OBSTACLE_BOX] = OBSTACLE("obstacle.box", "A box along the axes.", box_rows),
     [KILN_OBSTACLE_CONE] = OBSTACLE("obstacle.cone", "A cone.", cone_rows),
     [KILN_OBSTACLE_TORUS] = OBSTACLE("obstacle.torus", "A ring.", torus_rows),
-    [KILN_OBSTACLE_MESH] = OBSTACLE("obstacle.mesh", "A closed surface from a file.", mesh_rows),
+    [KILN_OBSTACLE_MESH] =
+        OBSTACLE("obstacle.mesh", "A closed surface from a file, or that of a shape.", mesh_rows),
 };
 
 static const char *space_name(int row)

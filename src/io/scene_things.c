@@ -253,6 +253,23 @@ static kiln_status check_obstacle(scene_reader *r, scene_obstacle_draft *draft)
     return KILN_OK;
 }
 
+static kiln_status finish_mesh(scene_reader *r, scene_obstacle_draft *draft)
+{
+    kiln_soup *surface = &draft->obstacle.shape.surface;
+    if ((draft->file != NULL) == (surface->triangles.count > 0))
+        return kiln_scene_fail(r, "must have either a path or a shape, got %s",
+                               draft->file ? "both" : "none");
+    if (draft->file) {
+        KILN_TRY(kiln_scene_read_mesh(r, draft->file, surface));
+        KILN_TRY(kiln_scene_keep_surface(r, surface));
+        if (surface->triangles.count == 0)
+            return kiln_scene_fail_key(
+                r, "path", "the file has neither tets nor triangles, got \"%.60s\"", draft->file);
+    }
+    kiln_scene_place_points(&draft->place, surface);
+    return KILN_OK;
+}
+
 static kiln_status read_obstacle(scene_reader *r, void *user)
 {
     (void)user;
@@ -266,13 +283,8 @@ static kiln_status read_obstacle(scene_reader *r, void *user)
     kiln_soup_init(&shape->surface, r->box->context);
     KILN_TRY(kiln_scene_read_object(r, object, draft));
     KILN_TRY(check_obstacle(r, draft));
-    if (draft->file) {
-        KILN_TRY(kiln_scene_read_mesh(r, draft->file, &shape->surface));
-        if (shape->surface.triangles.count == 0)
-            return kiln_scene_fail_key(r, "path", "the file has no triangles, got \"%.60s\"",
-                                       draft->file);
-        kiln_scene_place_points(&draft->place, &shape->surface);
-    }
+    if (kind == KILN_OBSTACLE_MESH)
+        KILN_TRY(finish_mesh(r, draft));
     draft->obstacle.said = kiln_scene_said(r);
     KILN_TRY(kiln_array_push(r->box->context, &r->scene->obstacles, draft->obstacle, r->error));
     object->start(draft);

@@ -84,7 +84,10 @@ static kiln_status try_material(const kiln_scene_material *material, const kiln_
     KILN_TRY(kiln_quantity_get(&material->young, at, out, 1, error));
     KILN_TRY(kiln_quantity_get(&material->poisson, at, out, 1, error));
     KILN_TRY(kiln_quantity_get(&material->density, at, out, 1, error));
-    return kiln_quantity_get(&material->viscosity, at, out, 1, error);
+    KILN_TRY(kiln_quantity_get(&material->viscosity, at, out, 1, error));
+    KILN_TRY(kiln_quantity_get(&material->yield, at, out, 1, error));
+    KILN_TRY(kiln_quantity_get(&material->rate, at, out, 1, error));
+    return kiln_quantity_get(&material->hardening, at, out, 1, error);
 }
 
 static kiln_circumstances inside(const kiln_scene *scene, int32_t body, double time)

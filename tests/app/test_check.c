@@ -65,10 +65,32 @@ START_TEST(speaks_json)
     expect(out, "\"steps\": 10");
     expect(out, "\"frames\": 3");
     expect(out,
-           "{\"name\": \"bar\", \"vertices\": 45, \"tets\": 96, \"regions\": 1, \"materials\": "
-           "[\"steel\"]}");
+           "{\"name\": \"bar\", \"vertices\": 45, \"tets\": 96, \"regions\": 1, \"surface\": 0, "
+           "\"materials\": [\"steel\"]}");
     expect(out, "\"vertices\": 9, \"components\": \"xyz\"");
     expect(out, "\"kind\": \"pressure\", \"body\": \"all bodies\", \"faces\": 8");
+}
+END_TEST
+
+START_TEST(lists_what_flows_and_is_remeshed)
+{
+    static const char *const sets =
+        "check bar.lua --set 'bodies[1].material.plastic={norm=\"mises\",yield=5,rate=2,"
+        "hardening=-1}' --set remesh=local --set contact={self=false,friction=0.5} --set "
+        "'bodies[1].surface=shape.box{n=1}'";
+    char json[600];
+    ck_assert_msg(kiln(sets) == 0, "%s", err);
+    expect(out, "carries a surface of 12 triangles");
+    expect(out,
+           "plastic\n  steel            mises norm, yields at 5 Pa, flows at 2 1/s, softens by "
+           "work\n");
+    expect(out, "remesh\n  local in material space, quality 0.15, every 1 step\n");
+    expect(out, "contact\n  between bodies, friction 0.5\n");
+    snprintf(json, sizeof json, "%s --json", sets);
+    ck_assert_msg(kiln(json) == 0, "%s", err);
+    expect(out, "\"remesh\": \"local\"");
+    expect(out, "\"plastic\": [\"steel\"]");
+    expect(out, "\"surface\": 12");
 }
 END_TEST
 
@@ -109,6 +131,7 @@ Suite *kiln_test_suite(void)
     tcase_add_checked_fixture(test_case, enter_folder, leave_folder);
     tcase_add_test(test_case, lists_what_would_run);
     tcase_add_test(test_case, speaks_json);
+    tcase_add_test(test_case, lists_what_flows_and_is_remeshed);
     tcase_add_test(test_case, refuses_with_code_2);
     tcase_add_test(test_case, writes_the_reference);
     return suite;

@@ -1,30 +1,7 @@
 /* Scenes that are right: every key arrives where it belongs, functions are called with what they
  * need, settings from outside, the same scene each time, and nothing is lost when memory fails. */
-#include "fixture.h"
-#include "io/scene.h"
 #include "io/scene_schema.h"
-
-#include <math.h>
-
-static kiln_scene_file *load(kiln_context *context, const char *text, const char *const *sets,
-                             size_t set_count)
-{
-    kiln_scene_options options = {
-        .text = text, .text_size = strlen(text), .sets = sets, .set_count = set_count};
-    kiln_scene_file *file = NULL;
-    kiln_error error = {0};
-    char said[900];
-    kiln_status status = kiln_scene_file_load(context, "dir/good.lua", &options, &file, &error);
-    ck_assert_msg(status == KILN_OK, "%s", kiln_error_format(&error, said, sizeof said));
-    return file;
-}
-
-static void assert_vector(kiln_vec3 v, double x, double y, double z)
-{
-    ck_assert_double_eq_tol(v.x, x, 1e-14);
-    ck_assert_double_eq_tol(v.y, y, 1e-14);
-    ck_assert_double_eq_tol(v.z, z, 1e-14);
-}
+#include "scene_texts.h"
 
 static void assert_same_settings(const kiln_scene *a, const kiln_scene *b)
 {
@@ -48,10 +25,6 @@ static void assert_same_settings(const kiln_scene *a, const kiln_scene *b)
               a->output.reaction == b->output.reaction && a->output.contact == b->output.contact &&
               a->output.obstacles == b->output.obstacles);
 }
-
-static const char minimal[] =
-    "return scene { duration = 2, bodies = { body { shape = shape.box { n = 1 }, material = "
-    "material { young = 1e5 } } } }";
 
 START_TEST(defaults)
 {
@@ -107,140 +80,6 @@ START_TEST(nearly_incompressible)
 }
 END_TEST
 
-/* Every key there is, with a value that is not its preset. */
-static const char everything[] =
-    "local rubber = material { name = 'rubber', model = 'neo-hookean', young = 2e5, poisson = "
-    "0.25,\n"
-    "  density = 900, damping_mass = 0.1, damping_stiffness = 0.2, viscosity = 0.3,\n"
-    "  nodal_pressure = 'on' }\n"
-    "local soft = material { young = function(c) return 1 + c.t + c.u.x + c.x.y + c.stress +\n"
-    "  c.strain_rate + c.temperature end, density = function(c) return 1 + c.u[1] end }\n"
-    "local T = {axis = {0, 0, 2}, angle = math.pi / 2}\n"
-    "return scene { name = 'all', duration = 3, gravity = function(t) return 0, 0, -t end,\n"
-    "  velocity_field = function(t, x) return {t, x.x, x.y} end,\n"
-    "  bodies = {\n"
-    "    body { name = 'bar', shape = shape.box { lx = 2, ly = 1, lz = 1, n = 2, pattern = 'bcc' "
-    "},\n"
-    "      material = rubber, at = {1, 2, 3}, turn = T, scale = {1, 2, 3},\n"
-    "      velocity = function(u) return u end, spin = {1, 2, 3},\n"
-    "      position = function(u) return 2 * u.x, u.y, u.z end, tolerate_inverted = true,\n"
-    "      regions = { region { tag = 3, material = soft },\n"
-    "        region { where = select.region { tag = 4 }, material = rubber } } },\n"
-    "    body { shape = shape.ball { radius = 0.5, h = 0.3 }, material = soft,\n"
-    "      turn = { axis = {1, 0, 0}, degrees = 180 }, scale = 2 },\n"
-    "  },\n"
-    "  obstacles = {\n"
-    "    obstacle.plane { name = 'floor', point = {0, 0, 1}, normal = {0, 1, 0}, friction = 0.5,\n"
-    "      inside_out = true, motion = motion.translate { shift = {1, 2, 3} } },\n"
-    "    obstacle.sphere { centre = {1, 1, 1}, radius = 2,\n"
-    "      motion = motion.rotate { angle = 3, axis = {1, 0, 0}, centre = {0, 1, 0},\n"
-    "        shift = function(t) return {t, t, t} end } },\n"
-    "    obstacle.cylinder { from = {0, 0, 0}, to = {0, 0, 1}, radius = 3 },\n"
-    "    obstacle.capsule { from = {0, 0, 0}, to = {0, 0, 1}, radius = 3 },\n"
-    "    obstacle.box { from = {0, 0, 0}, to = {1, 2, 3} },\n"
-    "    obstacle.cone { from = {0, 0, 0}, to = {1, 2, 3}, radius = 4 },\n"
-    "    obstacle.torus { centre = {1, 0, 0}, normal = {0, 1, 0}, radius = 4, tube = 1 },\n"
-    "    obstacle.mesh { path = 'PATH', at = {1, 0, 0}, turn = T, scale = 2 },\n"
-    "  },\n"
-    "  holds = {\n"
-    "    hold { name = 'grip', body = 'bar', components = 'xz', turn = T, from = 0.5, till = 1,\n"
-    "      where = select.box { from = {0, 0, 0}, to = {1, 1, 1}, reach = 'any', space = 'world' "
-    "},\n"
-    "      motion = motion.follow { place = function(t, u) return t + u.x, 0, 0 end } },\n"
-    "    hold { where = select.sphere { centre = {1, 0, 0}, radius = 2, reach = 'all' } |\n"
-    "        select.half_space { point = {1, 2, 3}, normal = {0, 0, 1} },\n"
-    "      motion = motion.follow { obstacle = 'obstacle3' } },\n"
-    "    hold { where = select.cylinder { from = {0, 0, 0}, to = {1, 0, 0}, radius = 1 } -\n"
-    "        select.nearest { to = {1, 1, 1}, count = 5, within = 2, space = 'world' },\n"
-    "      motion = motion.still {} },\n"
-    "    hold { where = ~select.surface { reach = 'any' } & select.interface() },\n"
-    "    hold { where = select.feature {} + select.corner {} },\n"
-    "    hold { where = select.required {} * select.part { number = 0 } },\n"
-    "    hold { where = -select.body { name = 'body2' } },\n"
-    "  },\n"
-    "  loads = {\n"
-    "    load.force { body = 'body2', amount = {1, 2, 3}, from = 1, till = 2 },\n"
-    "    load.traction { where = select.patch { tag = 2 }, amount = {1, 2, 3} },\n"
-    "    load.pressure { where = select.all {}, amount = function(t, u) return t * u.z end },\n"
-    "    load.body { amount = function(t, u) return u.z, t, 0 end },\n"
-    "  },\n"
-    "  step = { integrator = 'newmark', dt = 0.02, dt_min = 0.001, patience = 3, linearised = "
-    "true,\n"
-    "    mass = 'consistent', max_stretch = 2, max_acceleration = 100, friction_speed = 0.5,\n"
-    "    lags = 4, lag_tolerance = 0.125, load_steps = 7,\n"
-    "    newton = { tolerance = 1e-3, iterations = 11, line_search = false, length = 2 },\n"
-    "    solver = { backend = 'pcg-ic', tolerance = 1e-5, iterations = 99, memory = 1e9,\n"
-    "      blas_threads = 2 } },\n"
-    "  output = { frame = 0.5, checkpoint = 1, obstacles = false,\n"
-    "    fields = { 'deformation', 'stress', 'pressure', 'energy', 'reaction', 'contact' } },\n"
-    "}\n";
-
-/* With a surface for the obstacle, in a folder of its own. */
-typedef struct whole {
-    kiln_context *context;
-    folder dir;
-    char text[sizeof everything + 200];
-    kiln_scene_file *file;
-    const kiln_scene *scene;
-} whole;
-
-static void begin_whole(whole *w, kiln_context *context)
-{
-    w->context = context;
-    w->dir = make_folder();
-    char path[160];
-    kiln_soup soup;
-    kiln_soup_init(&soup, context);
-    static const kiln_vec3 points[] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    static const kiln_soup_triangle faces[] = {{{1, 2, 3}}, {{0, 3, 2}}, {{0, 1, 3}}, {{0, 2, 1}}};
-    for (int i = 0; i < 4; i++) {
-        ck_assert_int_eq(kiln_array_push(context, &soup.points, points[i], NULL), KILN_OK);
-        ck_assert_int_eq(kiln_array_push(context, &soup.triangles, faces[i], NULL), KILN_OK);
-    }
-    in_folder(&w->dir, "tet.off", path);
-    ck_assert_int_eq(kiln_soup_write(context, path, NULL, &soup, NULL), KILN_OK);
-    kiln_soup_free(&soup);
-    const char *gap = strstr(everything, "PATH");
-    snprintf(w->text, sizeof w->text, "%.*s%s%s", (int)(gap - everything), everything, path,
-             gap + 4);
-}
-
-static void end_whole(whole *w)
-{
-    kiln_scene_file_destroy(w->file);
-    remove_folder(&w->dir);
-}
-
-static void load_whole(whole *w)
-{
-    begin_whole(w, kiln_test_context(1));
-    w->file = load(w->context, w->text, NULL, 0);
-    w->scene = kiln_scene_file_scene(w->file);
-}
-
-static double number_at(const kiln_quantity *q, const kiln_circumstances *at)
-{
-    double out = NAN;
-    kiln_error error = {0};
-    ck_assert_msg(kiln_quantity_get(q, at, &out, 1, &error) == KILN_OK, "%s", error.message);
-    return out;
-}
-
-static kiln_vec3 vector_at(const kiln_quantity *q, const kiln_circumstances *at)
-{
-    double out[3];
-    kiln_error error = {0};
-    ck_assert_msg(kiln_quantity_get(q, at, out, 3, &error) == KILN_OK, "%s", error.message);
-    return kiln_v3(out[0], out[1], out[2]);
-}
-
-static const kiln_circumstances somewhere = {.time = 2,
-                                             .material = {3, 4, 5},
-                                             .world = {6, 7, 8},
-                                             .stress = 9,
-                                             .strain_rate = 10,
-                                             .temperature = 11};
-
 START_TEST(bodies_and_materials)
 {
     whole w;
@@ -250,7 +89,7 @@ START_TEST(bodies_and_materials)
     assert_vector(vector_at(&s->gravity, &somewhere), 0, 0, -2);
     ck_assert(s->has_velocity_field);
     assert_vector(vector_at(&s->velocity_field, &somewhere), 2, 6, 7);
-    ck_assert_uint_eq(s->materials.count, 2);
+    ck_assert_uint_eq(s->materials.count, 3);
     const kiln_scene_material *m = &s->materials.data[0];
     ck_assert_str_eq(m->name, "rubber");
     ck_assert_str_eq(m->base.model->name, "neo-hookean");
@@ -299,7 +138,7 @@ START_TEST(obstacles_and_motions)
     whole w;
     load_whole(&w);
     const kiln_scene *s = w.scene;
-    ck_assert_uint_eq(s->obstacles.count, KILN_OBSTACLE_COUNT);
+    ck_assert_uint_eq(s->obstacles.count, KILN_OBSTACLE_COUNT + 1);
     for (int i = 0; i < KILN_OBSTACLE_COUNT; i++)
         ck_assert_int_eq(s->obstacles.data[i].shape.kind, i);
     const kiln_scene_obstacle *o = s->obstacles.data;
@@ -320,6 +159,9 @@ START_TEST(obstacles_and_motions)
     assert_vector(o[4].shape.end, 1, 2, 3);
     ck_assert_uint_eq(o[7].shape.surface.triangles.count, 4);
     assert_vector(o[7].shape.surface.points.data[1], 1, 2, 0); /* (1, 0, 0) placed */
+    const kiln_soup *stairs = &o[8].shape.surface;
+    ck_assert(o[8].shape.kind == KILN_OBSTACLE_MESH && stairs->tets.count == 0);
+    ck_assert_uint_eq(stairs->points.count, stairs->triangles.count / 2 + 2); /* closed */
 
     const kiln_scene_hold *h = s->holds.data;
     ck_assert_str_eq(h[0].name, "grip");
@@ -400,6 +242,7 @@ START_TEST(loads_steps_and_output)
     ck_assert_uint_eq(out->fields, 1u << KILN_OUTPUT_F | 1u << KILN_OUTPUT_CAUCHY |
                                        1u << KILN_OUTPUT_PRESSURE | 1u << KILN_OUTPUT_ENERGY);
     ck_assert(!out->velocity && !out->material_position && out->reaction && out->contact);
+    ck_assert(out->plastic_strain && out->hardening);
     kiln_context *context = w.context;
     end_whole(&w);
     kiln_context_destroy(context);
