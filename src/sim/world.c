@@ -117,11 +117,13 @@ static kiln_status make_solid(kiln_world *world, kiln_error *error)
     const kiln_scene *scene = world->scene;
     KILN_TRY(make_density(world, error));
     KILN_TRY(kiln_world_add_history(world, error));
+    KILN_TRY(kiln_world_keep_start(world, error));
     if (world->varies)
         KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_LAME, KILN_ON_TET, KILN_F64, 2,
                                      KILN_RULE_AVERAGE, error));
     KILN_TRY(kiln_solid_create(world->mesh, &scene->solid, world->materials, scene->materials.count,
                                world->obstacles, scene->obstacles.count, &world->solid, error));
+    KILN_TRY(kiln_world_resize(world, error));
     KILN_TRY(kiln_world_set_motion(world, error));
     return world->varies ? kiln_world_vary_start(world, error) : KILN_OK;
 }
@@ -179,8 +181,6 @@ static kiln_status build(kiln_world *world, kiln_error *error)
     KILN_TRY(make_obstacles(world, error));
     KILN_TRY(kiln_world_check_holds(world, error));
     KILN_TRY(make_solid(world, error));
-    KILN_TRY(kiln_array_reserve(world->context, &world->quality,
-                                world->mesh->table[KILN_ON_TET].used, error));
     KILN_TRY(check_energy(world, error));
     if (world->scene->solid.integrator != KILN_STATIC)
         warn_of_bodies_inside(world);
@@ -235,14 +235,10 @@ void kiln_world_destroy(kiln_world *world)
     kiln_solid_destroy(world->solid);
     for (size_t i = 0; i < scene->obstacles.count && world->obstacles; i++)
         kiln_obstacle_destroy(world->obstacles[i]);
-    for (size_t i = 0; i < scene->holds.count && world->holds; i++) {
-        kiln_world_hold *hold = &world->holds[i];
-        if (hold->origin)
-            kiln_release(context, hold->origin, hold->vertices.count * sizeof(kiln_vec3));
-        kiln_array_free(context, &hold->vertices);
-    }
+    for (size_t i = 0; i < scene->holds.count && world->holds; i++)
+        kiln_array_free(context, &world->holds[i].vertices);
     for (size_t i = 0; i < scene->loads.count && world->loads; i++)
-        kiln_array_free(context, &world->loads[i]);
+        kiln_array_free(context, &world->loads[i].rows);
     free_rows(context, world->obstacles, scene->obstacles.count, sizeof *world->obstacles);
     free_rows(context, world->holds, scene->holds.count, sizeof *world->holds);
     free_rows(context, world->loads, scene->loads.count, sizeof *world->loads);
@@ -283,9 +279,10 @@ static bool same_columns(const kiln_mesh *a, const kiln_mesh *b)
     return true;
 }
 
-/* All but where things are and how they move. */
-static bool same_body(const kiln_mesh *a, const kiln_mesh *b)
+/* All but where things are and how they move. Where matter flows, its material moves too. */
+static bool same_body(const kiln_world *world, const kiln_mesh *b)
 {
+    const kiln_mesh *a = world->mesh;
     const size_t vertices = a->table[KILN_ON_VERTEX].used, tets = a->table[KILN_ON_TET].used;
     const size_t faces = a->table[KILN_ON_FACE].used;
     for (int where = 0; where < KILN_WHERE_COUNT; where++)
@@ -296,23 +293,47 @@ static bool same_body(const kiln_mesh *a, const kiln_mesh *b)
     for (size_t p = 0; p < a->parts.count; p++)
         if (a->parts.data[p].body != b->parts.data[p].body)
             return false;
-    return memcmp(a->u, b->u, vertices * sizeof *a->u) == 0 &&
+    return (world->yields || memcmp(a->u, b->u, vertices * sizeof *a->u) == 0) &&
            memcmp(a->vertex, b->vertex, vertices * sizeof *a->vertex) == 0 &&
            memcmp(a->tet, b->tet, tets * sizeof *a->tet) == 0 &&
            memcmp(a->info, b->info, tets * sizeof *a->info) == 0 &&
            memcmp(a->face, b->face, faces * sizeof *a->face) == 0;
 }
 
+/* A mesh that was changed in the run can be any of the scene's matter. */
+static bool fits_scene(const kiln_world *world, const kiln_mesh *mesh)
+{
+    const kiln_scene *scene = world->scene;
+    for (int where = 0; where < KILN_WHERE_COUNT; where++)
+        if (mesh->table[where].used == 0 || mesh->table[where].live != mesh->table[where].used)
+            return false;
+    for (size_t p = 0; p < mesh->parts.count; p++)
+        if (mesh->parts.data[p].body >= scene->bodies.count)
+            return false;
+    const uint32_t *material =
+        (const uint32_t *)kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_MATERIAL)->data;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (material[t] >= scene->materials.count)
+            return false;
+    return true;
+}
+
+static kiln_status check_mesh(const kiln_world *world, const kiln_mesh *mesh, kiln_error *error)
+{
+    if (!same_columns(world->mesh, mesh))
+        return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1,
+                         "its fields are not those this scene has; was it written by another "
+                         "version or another scene?");
+    bool fixed = world->scene->remesh.method == KILN_REMESH_NONE;
+    if (!fits_scene(world, mesh) || (fixed && !same_body(world, mesh)))
+        return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1,
+                         "its mesh is not one this scene makes; has a mesh file changed?");
+    return KILN_OK;
+}
+
 kiln_status kiln_world_replace_mesh(kiln_world *world, kiln_mesh *take_mesh, kiln_error *error)
 {
-    kiln_status status = KILN_OK;
-    if (!same_columns(world->mesh, take_mesh))
-        status = kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1,
-                           "its fields are not those this scene has; was it written by another "
-                           "version or another scene?");
-    else if (!same_body(world->mesh, take_mesh))
-        status = kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1,
-                           "its mesh is not the one this scene makes; has a mesh file changed?");
+    kiln_status status = check_mesh(world, take_mesh, error);
     if (status == KILN_OK) {
         /* The solid borrows the mesh by its address, so the contents change places. */
         kiln_mesh swap = *world->mesh;
@@ -320,7 +341,10 @@ kiln_status kiln_world_replace_mesh(kiln_world *world, kiln_mesh *take_mesh, kil
         *take_mesh = swap;
     }
     kiln_mesh_destroy(take_mesh);
-    return status == KILN_OK ? kiln_world_renew(world, error) : status;
+    KILN_TRY(status);
+    KILN_TRY(kiln_world_list_sets(world, error));
+    KILN_TRY(kiln_world_resize(world, error));
+    return kiln_world_renew(world, error);
 }
 
 static double next_event(const kiln_world *world, double time)

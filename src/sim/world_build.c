@@ -283,37 +283,31 @@ static kiln_status build_hold(kiln_world *world, size_t row, kiln_error *error)
     if (set->vertices.count == 0)
         return kiln_said_fail(world->scene, &hold->said, error, "selects no vertex");
     set->late = hold->from > 0.0;
-    if (set->late) {
-        snprintf(set->field, sizeof set->field, "hold%u", (unsigned)row + 1);
-        return kiln_mesh_add_field(world->mesh, set->field, KILN_ON_VERTEX, KILN_F64, 3,
-                                   KILN_RULE_INTERPOLATE, error);
-    }
-    size_t size = set->vertices.count * sizeof(kiln_vec3);
-    set->origin = kiln_resize(world->context, NULL, 0, size);
-    if (!set->origin)
-        return kiln_fail_memory(error, size);
-    for (size_t i = 0; i < set->vertices.count; i++)
-        set->origin[i] = world->mesh->x[set->vertices.data[i]];
+    if (set->late)
+        snprintf(set->origin, sizeof set->origin, "hold%u", (unsigned)row + 1);
+    else
+        snprintf(set->origin, sizeof set->origin, KILN_FIELD_ORIGIN);
+    if (kiln_mesh_field(world->mesh, KILN_ON_VERTEX, set->origin))
+        return KILN_OK;
+    KILN_TRY(kiln_mesh_add_field(world->mesh, set->origin, KILN_ON_VERTEX, KILN_F64, 3,
+                                 KILN_RULE_INTERPOLATE, error));
+    if (!set->late)
+        kiln_world_note_places(world, set->origin);
     return KILN_OK;
 }
 
 static kiln_status build_load(kiln_world *world, size_t row, kiln_error *error)
 {
-    static const struct {
-        kiln_where where;
-        const char *name;
-    } kinds[] = {[KILN_LOAD_FORCE] = {KILN_ON_VERTEX, "vertex"},
-                 [KILN_LOAD_TRACTION] = {KILN_ON_FACE, "surface face"},
-                 [KILN_LOAD_PRESSURE] = {KILN_ON_FACE, "surface face"},
-                 [KILN_LOAD_BODY] = {KILN_ON_TET, "tet"}};
+    static const char *const names[KILN_WHERE_COUNT] = {
+        [KILN_ON_VERTEX] = "vertex", [KILN_ON_FACE] = "surface face", [KILN_ON_TET] = "tet"};
     const kiln_scene_load *load = &world->scene->loads.data[row];
-    KILN_TRY(kiln_said_wrap(world->scene, &load->said,
-                            kiln_world_select(world, kinds[load->kind].where, load->body,
-                                              &load->where, &world->loads[row], error),
-                            error));
-    if (world->loads[row].count == 0)
-        return kiln_said_fail(world->scene, &load->said, error, "selects no %s",
-                              kinds[load->kind].name);
+    kiln_where where = kiln_load_where(load->kind);
+    KILN_TRY(kiln_said_wrap(
+        world->scene, &load->said,
+        kiln_world_select(world, where, load->body, &load->where, &world->loads[row].rows, error),
+        error));
+    if (world->loads[row].rows.count == 0)
+        return kiln_said_fail(world->scene, &load->said, error, "selects no %s", names[where]);
     return KILN_OK;
 }
 
@@ -353,7 +347,7 @@ kiln_status kiln_world_build_sets(kiln_world *world, kiln_error *error)
         KILN_TRY(add_event(world, scene->loads.data[i].from, error));
         KILN_TRY(add_event(world, scene->loads.data[i].until, error));
     }
-    return KILN_OK;
+    return kiln_world_write_sets(world, error);
 }
 
 /* Centres of mass of the bodies, for their spin. */

@@ -24,6 +24,37 @@ static kiln_status get_vector(const kiln_quantity *quantity, const kiln_circumst
     return KILN_OK;
 }
 
+static const kiln_vec3 *starts_of(const kiln_world *world)
+{
+    const kiln_field *start = kiln_mesh_field(world->mesh, KILN_ON_VERTEX, KILN_FIELD_START);
+    return start ? (const kiln_vec3 *)start->data : world->mesh->u;
+}
+
+static bool asks_for_place(const kiln_scene *scene)
+{
+    bool asks = scene->velocity_field.evaluate != NULL;
+    for (size_t i = 0; i < scene->materials.count; i++)
+        asks |= scene->materials.data[i].varies || scene->materials.data[i].flow_varies;
+    for (size_t i = 0; i < scene->holds.count; i++)
+        asks |= scene->holds.data[i].motion.place.evaluate != NULL;
+    for (size_t i = 0; i < scene->loads.count; i++)
+        asks |= scene->loads.data[i].amount.evaluate != NULL;
+    return asks;
+}
+
+kiln_status kiln_world_keep_start(kiln_world *world, kiln_error *error)
+{
+    kiln_mesh *mesh = world->mesh;
+    bool moves = world->yields || kiln_world_in_world_space(world->scene);
+    if (!moves || !asks_for_place(world->scene))
+        return KILN_OK;
+    KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_START, KILN_ON_VERTEX, KILN_F64, 3,
+                                 KILN_RULE_INTERPOLATE, error));
+    memcpy(kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_START)->data, mesh->u,
+           mesh->table[KILN_ON_VERTEX].used * sizeof *mesh->u);
+    return KILN_OK;
+}
+
 /* A rigid motion: x -> rotation (x - centre) + centre + shift. */
 typedef struct rigid {
     kiln_mat3 rotation;
@@ -270,7 +301,8 @@ static kiln_status hold_target(const kiln_world *world, const kiln_scene_hold *h
                                kiln_vec3 origin, kiln_vec3 *target, kiln_error *error)
 {
     if (frame->by_function) {
-        kiln_circumstances at = {.time = time, .material = world->mesh->u[vertex], .world = origin};
+        kiln_circumstances at = {
+            .time = time, .material = starts_of(world)[vertex], .world = origin};
         return get_vector(&hold->motion.place, &at, target, error);
     }
     if (hold->motion.kind == KILN_MOTION_FOLLOW)
@@ -304,17 +336,15 @@ static kiln_status set_hold(const kiln_world *world, size_t row, double time, do
 {
     const kiln_scene_hold *hold = &world->scene->holds.data[row];
     const kiln_world_hold *set = &world->holds[row];
-    const kiln_vec3 *caught =
-        set->late
-            ? (const kiln_vec3 *)kiln_mesh_field(world->mesh, KILN_ON_VERTEX, set->field)->data
-            : NULL;
+    const kiln_vec3 *origins =
+        (const kiln_vec3 *)kiln_mesh_field(world->mesh, KILN_ON_VERTEX, set->origin)->data;
     bool plain = !(kiln_m3_norm2(hold->axes) > 0.0);
     kiln_mat3 axes = axes_of(hold);
     hold_frame frame;
     KILN_TRY(hold_motion(world, hold, time, &frame, error));
     for (size_t i = 0; i < set->vertices.count; i++) {
         uint32_t v = set->vertices.data[i];
-        kiln_vec3 origin = set->late ? caught[v] : set->origin[i], target;
+        kiln_vec3 origin = origins[v], target;
         KILN_TRY(hold_target(world, hold, &frame, time, v, origin, &target, error));
         if (share != 1.0)
             target = kiln_v3_lerp(origin, target, share);
@@ -327,20 +357,21 @@ static kiln_status set_hold(const kiln_world *world, size_t row, double time, do
     return KILN_OK;
 }
 
+/* All vertices, not only those of the hold: new ones are interpolated from both. */
+void kiln_world_note_places(const kiln_world *world, const char *field)
+{
+    const kiln_mesh *mesh = world->mesh;
+    memcpy(kiln_mesh_field(mesh, KILN_ON_VERTEX, field)->data, mesh->x,
+           mesh->table[KILN_ON_VERTEX].used * sizeof *mesh->x);
+}
+
 kiln_status kiln_world_catch(kiln_world *world, kiln_error *error)
 {
-    (void)error;
-    kiln_mesh *mesh = world->mesh;
     double moment = kiln_world_moment(world), now = world->state.clock.time;
-    for (size_t i = 0; i < world->scene->holds.count; i++) {
-        const kiln_world_hold *set = &world->holds[i];
-        if (!set->late || fabs(now - world->scene->holds.data[i].from) > moment)
-            continue;
-        kiln_vec3 *caught = (kiln_vec3 *)kiln_mesh_field(mesh, KILN_ON_VERTEX, set->field)->data;
-        for (size_t k = 0; k < set->vertices.count; k++)
-            caught[set->vertices.data[k]] = mesh->x[set->vertices.data[k]];
-    }
-    return KILN_OK;
+    for (size_t i = 0; i < world->scene->holds.count; i++)
+        if (world->holds[i].late && fabs(now - world->scene->holds.data[i].from) <= moment)
+            kiln_world_note_places(world, world->holds[i].origin);
+    return kiln_world_release_sets(world, error);
 }
 
 /* Holds that act from the start, tried at times spread over the run. What begins later is compared
@@ -386,24 +417,27 @@ static kiln_vec3 tet_centre(const kiln_mesh *mesh, uint32_t tet, const kiln_vec3
     return kiln_v3_scale(sum, 0.25);
 }
 
-static kiln_status load_vertex(kiln_world *world, const kiln_scene_load *load, uint32_t vertex,
-                               double time, double share, kiln_loads *loads, kiln_error *error)
+static kiln_status load_vertex(const kiln_world *world, size_t row, uint32_t vertex, double time,
+                               double share, kiln_loads *loads, kiln_error *error)
 {
     const kiln_mesh *mesh = world->mesh;
-    kiln_circumstances at = {.time = time, .material = mesh->u[vertex], .world = mesh->x[vertex]};
+    const kiln_scene_load *load = &world->scene->loads.data[row];
+    kiln_circumstances at = {
+        .time = time, .material = starts_of(world)[vertex], .world = mesh->x[vertex]};
     kiln_vec3 amount;
     KILN_TRY(get_vector(&load->amount, &at, &amount, error));
     kiln_loads_add_force(loads, vertex, kiln_v3_scale(amount, share));
     return KILN_OK;
 }
 
-static kiln_status load_face(kiln_world *world, const kiln_scene_load *load, uint32_t face,
-                             double time, double share, kiln_loads *loads, kiln_error *error)
+static kiln_status load_face(const kiln_world *world, size_t row, uint32_t face, double time,
+                             double share, kiln_loads *loads, kiln_error *error)
 {
     const kiln_mesh *mesh = world->mesh;
+    const kiln_scene_load *load = &world->scene->loads.data[row];
     kiln_circumstances at = {.time = time};
     if (load->amount.evaluate) {
-        at.material = face_centre(mesh, face, mesh->u);
+        at.material = face_centre(mesh, face, starts_of(world));
         at.world = face_centre(mesh, face, mesh->x);
     }
     double amount[3];
@@ -417,38 +451,44 @@ static kiln_status load_face(kiln_world *world, const kiln_scene_load *load, uin
     return KILN_OK;
 }
 
-static kiln_status load_tet(kiln_world *world, const kiln_scene_load *load, uint32_t tet,
-                            double time, double share, kiln_loads *loads, kiln_error *error)
+static kiln_status load_tet(const kiln_world *world, size_t row, uint32_t tet, double time,
+                            double share, kiln_loads *loads, kiln_error *error)
 {
     const kiln_mesh *mesh = world->mesh;
+    const kiln_scene_load *load = &world->scene->loads.data[row];
+    const kiln_field *volume = kiln_mesh_field(mesh, KILN_ON_TET, world->loads[row].amount);
     kiln_circumstances at = {.time = time};
     if (load->amount.evaluate) {
-        at.material = tet_centre(mesh, tet, mesh->u);
+        at.material = tet_centre(mesh, tet, starts_of(world));
         at.world = tet_centre(mesh, tet, mesh->x);
     }
     kiln_vec3 amount;
     KILN_TRY(get_vector(&load->amount, &at, &amount, error));
-    kiln_vec3 force = kiln_v3_scale(amount, 0.25 * share * kiln_mesh_tet_volume(mesh, tet));
+    kiln_vec3 force = kiln_v3_scale(amount, 0.25 * share * kiln_field_value(volume, tet, 0));
     for (int k = 0; k < 4; k++)
         kiln_loads_add_force(loads, mesh->tet[tet].v[k], force);
     return KILN_OK;
 }
 
+/* The dead force of a traction is that of the start: where material faces have since changed, it is
+ * shared by their area of now, and its sum stays. */
 static kiln_status set_load(kiln_world *world, size_t row, double time, double share,
                             kiln_loads *loads, kiln_error *error)
 {
-    static kiln_status (*const act[])(kiln_world *, const kiln_scene_load *, uint32_t, double,
-                                      double, kiln_loads *,
+    static kiln_status (*const act[])(const kiln_world *, size_t, uint32_t, double, double,
+                                      kiln_loads *,
                                       kiln_error *) = {[KILN_LOAD_FORCE] = load_vertex,
                                                        [KILN_LOAD_TRACTION] = load_face,
                                                        [KILN_LOAD_PRESSURE] = load_face,
                                                        [KILN_LOAD_BODY] = load_tet};
-    const kiln_scene_load *load = &world->scene->loads.data[row];
-    const kiln_u32_array *rows = &world->loads[row];
-    if (load->kind == KILN_LOAD_FORCE)
+    kiln_load_kind kind = world->scene->loads.data[row].kind;
+    const kiln_u32_array *rows = &world->loads[row].rows;
+    if (kind == KILN_LOAD_FORCE)
         share /= (double)rows->count;
+    if (kind == KILN_LOAD_TRACTION)
+        share *= world->loads[row].area / kiln_world_load_area(world, row);
     for (size_t i = 0; i < rows->count; i++)
-        KILN_TRY(act[load->kind](world, load, rows->data[i], time, share, loads, error));
+        KILN_TRY(act[kind](world, row, rows->data[i], time, share, loads, error));
     return KILN_OK;
 }
 
@@ -457,6 +497,7 @@ static kiln_status follow_field(kiln_world *world, double begin, double end, kil
                                 kiln_error *error)
 {
     const kiln_mesh *mesh = world->mesh;
+    const kiln_vec3 *starts = starts_of(world);
     double h = end - begin;
     static const double ahead[4] = {0.0, 0.5, 0.5, 1.0}, weight[4] = {1, 2, 2, 1};
     for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
@@ -464,7 +505,7 @@ static kiln_status follow_field(kiln_world *world, double begin, double end, kil
             continue;
         kiln_vec3 sum = {0, 0, 0}, k = {0, 0, 0};
         for (int stage = 0; stage < 4; stage++) {
-            kiln_circumstances at = {.time = begin + ahead[stage] * h, .material = mesh->u[v]};
+            kiln_circumstances at = {.time = begin + ahead[stage] * h, .material = starts[v]};
             at.world = kiln_v3_madd(mesh->x[v], ahead[stage] * h, k);
             KILN_TRY(get_vector(&world->scene->velocity_field, &at, &k, error));
             sum = kiln_v3_madd(sum, weight[stage], k);
@@ -495,7 +536,7 @@ kiln_circumstances kiln_world_circumstances(const kiln_world *world, uint32_t t,
 {
     const kiln_mesh *mesh = world->mesh;
     return (kiln_circumstances){.time = world->state.clock.time,
-                                .material = tet_centre(mesh, t, mesh->u),
+                                .material = tet_centre(mesh, t, starts_of(world)),
                                 .world = tet_centre(mesh, t, mesh->x),
                                 .strain_rate = v ? strain_rate(mesh, t, v) : 0.0};
 }
@@ -552,24 +593,35 @@ static kiln_status vary_materials(kiln_world *world, double time, kiln_error *er
                                   world->lambda.data, error);
 }
 
-kiln_status kiln_world_vary_start(kiln_world *world, kiln_error *error)
+kiln_status kiln_world_resize(kiln_world *world, kiln_error *error)
 {
-    kiln_mesh *mesh = world->mesh;
-    size_t tets = mesh->table[KILN_ON_TET].used;
-    const uint32_t *material =
-        (const uint32_t *)kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_MATERIAL)->data;
+    size_t tets = world->mesh->table[KILN_ON_TET].used;
+    KILN_TRY(kiln_array_reserve(world->context, &world->quality, tets, error));
+    if (!world->varies)
+        return KILN_OK;
     KILN_TRY(kiln_array_reserve(world->context, &world->mu, tets, error));
     KILN_TRY(kiln_array_reserve(world->context, &world->lambda, tets, error));
     KILN_TRY(kiln_array_reserve(world->context, &world->mises, tets, error));
     memset(world->mises.data, 0, tets * sizeof(double));
-    if (world->flows) {
-        KILN_TRY(kiln_array_reserve(world->context, &world->viscosity, tets, error));
-        for (size_t t = 0; t < tets; t++)
-            world->viscosity.data[t] = world->materials[material[t]].viscosity;
-        kiln_solid_set_viscosity(world->solid, world->viscosity.data);
+    if (!world->flows)
+        return KILN_OK;
+    const uint32_t *material =
+        (const uint32_t *)kiln_mesh_field(world->mesh, KILN_ON_TET, KILN_FIELD_MATERIAL)->data;
+    KILN_TRY(kiln_array_reserve(world->context, &world->viscosity, tets, error));
+    for (size_t t = 0; t < tets; t++)
+        world->viscosity.data[t] = world->materials[material[t]].viscosity;
+    kiln_solid_set_viscosity(world->solid, world->viscosity.data);
+    return KILN_OK;
+}
+
+kiln_status kiln_world_vary_start(kiln_world *world, kiln_error *error)
+{
+    kiln_mesh *mesh = world->mesh;
+    const uint32_t *material =
+        (const uint32_t *)kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_MATERIAL)->data;
+    if (world->flows)
         KILN_TRY(kiln_solid_rebuild(world->solid, NULL, error));
-    }
-    for (size_t t = 0; t < tets; t++) {
+    for (size_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
         world->mu.data[t] = world->materials[material[t]].mu;
         world->lambda.data[t] = world->materials[material[t]].lambda;
     }

@@ -5,14 +5,19 @@
 #include "fem/plasticity.h"
 #include "sim/world.h"
 
-/* The vertices of a hold. A hold that begins later catches each vertex where it is then; those
- * places are a vertex field, because the future depends on them and checkpoints keep fields. */
+/* The vertices of a hold, and the vertex field with the places its ways begin at: those of the
+ * start, or for a hold that begins later those where it caught them. */
 typedef struct kiln_world_hold {
     kiln_u32_array vertices; /* ascending */
-    kiln_vec3 *origin;       /* [vertices.count], NULL: late */
-    char field[24];          /* of a late one */
+    char origin[24];
     bool late;
 } kiln_world_hold;
+
+typedef struct kiln_world_load {
+    kiln_u32_array rows; /* vertices, faces or tets, ascending */
+    char amount[24];     /* body: the tet field of m^3 of the start that it acts on */
+    double area;         /* traction: m^2 of the start that it acts on */
+} kiln_world_load;
 
 struct kiln_world {
     kiln_context *context;   /* borrowed */
@@ -21,7 +26,7 @@ struct kiln_world {
     kiln_solid *solid;
     kiln_obstacle **obstacles; /* [scene->obstacles.count] */
     kiln_world_hold *holds;    /* [scene->holds.count] */
-    kiln_u32_array *loads;     /* [scene->loads.count] vertices, faces or tets */
+    kiln_world_load *loads;    /* [scene->loads.count] */
     kiln_material *materials;  /* [scene->materials.count] */
     kiln_f64_array events;     /* times at which holds and loads begin and end, ascending */
     kiln_world_state state;
@@ -59,9 +64,27 @@ kiln_status kiln_world_set_motion(kiln_world *world, kiln_error *error); /* velo
 kiln_status kiln_world_select(const kiln_world *world, kiln_where where, int32_t body,
                               const kiln_picks *picks, kiln_u32_array *out, kiln_error *error);
 
+/* world_sets.c: holds and loads as fields of the mesh. Written once from the lists of the start,
+ * listed again from the mesh of a checkpoint, refreshed (marks where they are missing, then lists)
+ * after any change of the mesh. Those that end now are released. */
+kiln_status kiln_world_write_sets(kiln_world *world, kiln_error *error);
+kiln_status kiln_world_list_sets(kiln_world *world, kiln_error *error);
+kiln_status kiln_world_refresh_sets(kiln_world *world, kiln_error *error);
+kiln_status kiln_world_release_sets(kiln_world *world, kiln_error *error);
+kiln_where kiln_load_where(kiln_load_kind kind);                   /* what it acts on */
+double kiln_world_load_area(const kiln_world *world, size_t load); /* of its faces in u, m^2 */
+
 /* world_drive.c: what depends on time. */
 kiln_driver kiln_world_driver(kiln_world *world);
-kiln_status kiln_world_catch(kiln_world *world, kiln_error *error); /* holds that begin now */
+/* Holds that begin now catch their vertices, what ends now is released. */
+kiln_status kiln_world_catch(kiln_world *world, kiln_error *error);
+/* The field becomes where the vertices are now. */
+void kiln_world_note_places(const kiln_world *world, const char *field);
+/* Functions of the scene look at the u of the start. Where u moves later and there are such
+ * functions, it is kept as a vertex field. */
+kiln_status kiln_world_keep_start(kiln_world *world, kiln_error *error);
+/* Rows of everything [tet slot] after the mesh has changed; before the solid is rebuilt. */
+kiln_status kiln_world_resize(kiln_world *world, kiln_error *error);
 kiln_status kiln_world_check_holds(kiln_world *world, kiln_error *error);
 kiln_status kiln_world_set_poses(kiln_world *world, double time, double h, kiln_error *error);
 /* Stiffness that is a function is kept in a field: the stress that the next step's functions see
@@ -99,5 +122,7 @@ bool kiln_world_in_world_space(const kiln_scene *scene);
 #define KILN_FIELD_MATERIAL "material"
 #define KILN_FIELD_LAME     "lame"
 #define KILN_FIELD_DENSITY  "density"
+#define KILN_FIELD_ORIGIN   "origin"  /* x of the start, for holds */
+#define KILN_FIELD_START    "u_start" /* u of the start, for functions */
 
 #endif

@@ -160,7 +160,7 @@ size_t kiln_world_hold_size(const kiln_world *world, size_t hold)
 
 size_t kiln_world_load_size(const kiln_world *world, size_t load)
 {
-    return world->loads[load].count;
+    return world->loads[load].rows.count;
 }
 
 kiln_vec3 kiln_world_hold_force(const kiln_world *world, size_t hold)

@@ -140,8 +140,8 @@ kiln_status kiln_world_mesh_changed(kiln_world *world, kiln_error *error)
     kiln_renumbering now = {0};
     KILN_TRY(kiln_mesh_reorder(mesh, KILN_SPACE_MATERIAL, &now, error));
     kiln_renumbering_free(world->context, &now);
-    size_t tets = mesh->table[KILN_ON_TET].used;
-    KILN_TRY(kiln_array_reserve(world->context, &world->quality, tets, error));
+    KILN_TRY(kiln_world_refresh_sets(world, error));
+    KILN_TRY(kiln_world_resize(world, error));
     return kiln_world_renew(world, error);
 }
 

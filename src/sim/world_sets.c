@@ -1,0 +1,446 @@
+/* What the scene selects, carried through every change of the mesh.
+ *
+ * Holds and loads are sets; each has a bit, holds first. Bits are kept where operators and
+ * transfer carry them without loss:
+ *   faces     a surface patch, all of whose corners are in the set. Its rim is a feature, so that
+ *             patches keep their shape and nothing is handed on across it.
+ *   tets      a volume, likewise. Its faces inside the body are required: they stay as they are.
+ *   vertices  what is in neither: required.
+ * The vertices of a set are those of its faces and tets, and its own. Marks are only made where
+ * the scene remeshes. Body loads act by an amount (m^3 of the start) that remeshing conserves. */
+#include "mesh/build.h"
+#include "mesh/classify.h"
+#include "mesh/txn.h"
+#include "sim/world_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define KILN_FIELD_SETS "sets"
+
+static size_t set_count(const kiln_scene *scene)
+{
+    return scene->holds.count + scene->loads.count;
+}
+
+static size_t words_of(const kiln_scene *scene)
+{
+    return (set_count(scene) + 63) / 64;
+}
+
+static uint64_t *bits_on(const kiln_mesh *mesh, kiln_where where)
+{
+    return (uint64_t *)(void *)kiln_mesh_field(mesh, where, KILN_FIELD_SETS)->data;
+}
+
+static bool has_bit(const uint64_t *words, size_t set)
+{
+    return words[set / 64] >> set % 64 & 1;
+}
+
+static bool any_bit(const uint64_t *words, size_t count)
+{
+    for (size_t w = 0; w < count; w++)
+        if (words[w])
+            return true;
+    return false;
+}
+
+/* The list of a set, and what its rows are of. */
+static kiln_u32_array *list_of(kiln_world *world, size_t set)
+{
+    size_t holds = world->scene->holds.count;
+    return set < holds ? &world->holds[set].vertices : &world->loads[set - holds].rows;
+}
+
+static kiln_where where_of(const kiln_scene *scene, size_t set)
+{
+    if (set < scene->holds.count)
+        return KILN_ON_VERTEX;
+    return kiln_load_where(scene->loads.data[set - scene->holds.count].kind);
+}
+
+static double until_of(const kiln_scene *scene, size_t set)
+{
+    return set < scene->holds.count ? scene->holds.data[set].until
+                                    : scene->loads.data[set - scene->holds.count].until;
+}
+
+kiln_where kiln_load_where(kiln_load_kind kind)
+{
+    return kind == KILN_LOAD_FORCE  ? KILN_ON_VERTEX
+           : kind == KILN_LOAD_BODY ? KILN_ON_TET
+                                    : KILN_ON_FACE;
+}
+
+static double *amounts_of(const kiln_world *world, size_t load)
+{
+    const char *name = world->loads[load].amount;
+    return (double *)(void *)kiln_mesh_field(world->mesh, KILN_ON_TET, name)->data;
+}
+
+/* The corners of row `row` of faces or tets. */
+static int corners_of(const kiln_mesh *mesh, kiln_where where, uint32_t row, uint32_t v[4])
+{
+    if (where == KILN_ON_TET) {
+        memcpy(v, mesh->tet[row].v, sizeof mesh->tet[row].v);
+        return 4;
+    }
+    uint32_t at = mesh->face[row].at;
+    for (int k = 0; k < 3; k++)
+        v[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
+    return 3;
+}
+
+/* cover[vertex][word]: sets of the faces and tets that have the vertex. */
+static kiln_status cover_vertices(const kiln_world *world, uint64_t **cover, size_t *bytes,
+                                  kiln_error *error)
+{
+    const kiln_mesh *mesh = world->mesh;
+    size_t words = words_of(world->scene);
+    *bytes = mesh->table[KILN_ON_VERTEX].used * words * sizeof **cover;
+    *cover = kiln_resize(world->context, NULL, 0, *bytes);
+    if (!*cover)
+        return kiln_fail_memory(error, *bytes);
+    memset(*cover, 0, *bytes);
+    static const kiln_where wheres[] = {KILN_ON_FACE, KILN_ON_TET};
+    for (int i = 0; i < 2; i++) {
+        const uint64_t *bits = bits_on(mesh, wheres[i]);
+        for (uint32_t row = 0; row < mesh->table[wheres[i]].used; row++) {
+            const uint64_t *mine = bits + row * words;
+            uint32_t v[4];
+            if (!kiln_row_live(mesh, wheres[i], row) || !any_bit(mine, words))
+                continue;
+            int corners = corners_of(mesh, wheres[i], row, v);
+            for (int k = 0; k < corners; k++)
+                for (size_t w = 0; w < words; w++)
+                    (*cover)[v[k] * words + w] |= mine[w];
+        }
+    }
+    return KILN_OK;
+}
+
+static void set_bits(const kiln_mesh *mesh, kiln_where where, size_t words, size_t set,
+                     const kiln_u32_array *rows)
+{
+    uint64_t *bits = bits_on(mesh, where);
+    for (size_t i = 0; i < rows->count; i++)
+        bits[rows->data[i] * words + set / 64] |= (uint64_t)1 << set % 64;
+}
+
+/* Bits that all corners have. */
+static void gather_bits(const kiln_mesh *mesh, kiln_where where, size_t words)
+{
+    const uint64_t *vertex = bits_on(mesh, KILN_ON_VERTEX);
+    uint64_t *bits = bits_on(mesh, where);
+    for (uint32_t row = 0; row < mesh->table[where].used; row++) {
+        uint32_t v[4];
+        int corners = corners_of(mesh, where, row, v);
+        for (size_t w = 0; w < words; w++) {
+            uint64_t common = vertex[v[0] * words + w];
+            for (int k = 1; k < corners; k++)
+                common &= vertex[v[k] * words + w];
+            bits[row * words + w] = common;
+        }
+    }
+}
+
+static kiln_status write_amount(kiln_world *world, size_t load, kiln_error *error)
+{
+    kiln_world_load *set = &world->loads[load];
+    kiln_mesh *mesh = world->mesh;
+    snprintf(set->amount, sizeof set->amount, "load%u", (unsigned)load + 1);
+    KILN_TRY(kiln_mesh_add_field(mesh, set->amount, KILN_ON_TET, KILN_F64, 1, KILN_RULE_CONSERVE,
+                                 error));
+    double *amount = amounts_of(world, load);
+    for (size_t i = 0; i < set->rows.count; i++)
+        amount[set->rows.data[i]] = kiln_mesh_tet_volume(mesh, set->rows.data[i]);
+    return KILN_OK;
+}
+
+double kiln_world_load_area(const kiln_world *world, size_t load)
+{
+    const kiln_u32_array *rows = &world->loads[load].rows;
+    double sum = 0.0;
+    for (size_t i = 0; i < rows->count; i++) {
+        uint32_t v[4];
+        corners_of(world->mesh, KILN_ON_FACE, rows->data[i], v);
+        const kiln_vec3 *u = world->mesh->u;
+        sum += 0.5 * kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(u[v[1]], u[v[0]]),
+                                                kiln_v3_sub(u[v[2]], u[v[0]])));
+    }
+    return sum;
+}
+
+static kiln_status add_fields(kiln_world *world, kiln_error *error)
+{
+    static const kiln_rule rules[KILN_WHERE_COUNT] = {[KILN_ON_VERTEX] = KILN_RULE_INHERIT,
+                                                      [KILN_ON_TET] = KILN_RULE_COPY,
+                                                      [KILN_ON_FACE] = KILN_RULE_COPY};
+    for (int where = 0; where < KILN_WHERE_COUNT; where++)
+        KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_SETS, (kiln_where)where, KILN_U64,
+                                     (uint32_t)words_of(world->scene), rules[where], error));
+    for (size_t i = 0; i < world->scene->loads.count; i++) {
+        kiln_load_kind kind = world->scene->loads.data[i].kind;
+        if (kind == KILN_LOAD_BODY)
+            KILN_TRY(write_amount(world, i, error));
+        if (kind == KILN_LOAD_TRACTION)
+            world->loads[i].area = kiln_world_load_area(world, i);
+    }
+    return KILN_OK;
+}
+
+/* From lists to bits. */
+static kiln_status write_bits(kiln_world *world, kiln_error *error)
+{
+    const kiln_mesh *mesh = world->mesh;
+    size_t words = words_of(world->scene), sets = set_count(world->scene), bytes;
+    for (size_t s = 0; s < sets; s++)
+        if (where_of(world->scene, s) == KILN_ON_VERTEX)
+            set_bits(mesh, KILN_ON_VERTEX, words, s, list_of(world, s));
+    gather_bits(mesh, KILN_ON_TET, words);
+    gather_bits(mesh, KILN_ON_FACE, words);
+    for (size_t s = 0; s < sets; s++)
+        if (where_of(world->scene, s) == KILN_ON_FACE)
+            set_bits(mesh, KILN_ON_FACE, words, s, list_of(world, s));
+    uint64_t *cover, *vertex = bits_on(mesh, KILN_ON_VERTEX);
+    KILN_TRY(cover_vertices(world, &cover, &bytes, error));
+    for (size_t i = 0; i < mesh->table[KILN_ON_VERTEX].used * words; i++)
+        vertex[i] &= ~cover[i];
+    kiln_release(world->context, cover, bytes);
+    return KILN_OK;
+}
+
+static kiln_status list_rows(kiln_world *world, kiln_where where, const uint64_t *bits,
+                             kiln_error *error)
+{
+    const kiln_mesh *mesh = world->mesh;
+    size_t words = words_of(world->scene), sets = set_count(world->scene);
+    for (uint32_t row = 0; row < mesh->table[where].used; row++) {
+        const uint64_t *mine = bits + row * words;
+        if (!kiln_row_live(mesh, where, row) || !any_bit(mine, words))
+            continue;
+        for (size_t s = 0; s < sets; s++)
+            if (has_bit(mine, s) && where_of(world->scene, s) == where)
+                KILN_TRY(kiln_array_push(world->context, list_of(world, s), row, error));
+    }
+    return KILN_OK;
+}
+
+static kiln_status list_amounts(kiln_world *world, size_t load, kiln_error *error)
+{
+    const kiln_mesh *mesh = world->mesh;
+    const double *amount = amounts_of(world, load);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t) && amount[t] > 0.0)
+            KILN_TRY(kiln_array_push(world->context, &world->loads[load].rows, t, error));
+    return KILN_OK;
+}
+
+kiln_status kiln_world_list_sets(kiln_world *world, kiln_error *error)
+{
+    const kiln_mesh *mesh = world->mesh;
+    size_t words = words_of(world->scene), sets = set_count(world->scene), bytes;
+    if (sets == 0)
+        return KILN_OK;
+    for (size_t s = 0; s < sets; s++)
+        list_of(world, s)->count = 0;
+    uint64_t *cover;
+    const uint64_t *vertex = bits_on(mesh, KILN_ON_VERTEX);
+    KILN_TRY(cover_vertices(world, &cover, &bytes, error));
+    for (size_t i = 0; i < mesh->table[KILN_ON_VERTEX].used * words; i++)
+        cover[i] |= vertex[i];
+    kiln_status status = list_rows(world, KILN_ON_VERTEX, cover, error);
+    kiln_release(world->context, cover, bytes);
+    KILN_TRY(status);
+    KILN_TRY(list_rows(world, KILN_ON_FACE, bits_on(mesh, KILN_ON_FACE), error));
+    for (size_t i = 0; i < world->scene->loads.count; i++)
+        if (world->scene->loads.data[i].kind == KILN_LOAD_BODY)
+            KILN_TRY(list_amounts(world, i, error));
+    return KILN_OK;
+}
+
+/* The surface face beyond the edge of two vertices of one, in the fan of tets between them. */
+static uint32_t face_across(const kiln_mesh *mesh, uint32_t face, uint32_t a, uint32_t b)
+{
+    uint32_t tet = mesh->face[face].at / 4, entry = mesh->face[face].at % 4;
+    for (;;) {
+        const kiln_tet *record = &mesh->tet[tet];
+        uint32_t exit = 0;
+        while (exit == entry || record->v[exit] == a || record->v[exit] == b)
+            exit++;
+        kiln_link link = record->n[exit];
+        if (kiln_link_is_surface(link))
+            return link - KILN_LINK_SURFACE;
+        tet = link / 4;
+        entry = link % 4;
+    }
+}
+
+/* Bits of two rows that differ, but for one set (KILN_NONE: none). */
+static bool differ(const uint64_t *a, const uint64_t *b, size_t words, size_t but)
+{
+    for (size_t w = 0; w < words; w++) {
+        uint64_t mask = but / 64 == w ? ~((uint64_t)1 << but % 64) : ~(uint64_t)0;
+        if ((a[w] ^ b[w]) & mask)
+            return true;
+    }
+    return false;
+}
+
+/* What one marking has to know. */
+typedef struct marking {
+    kiln_txn txn;
+    size_t words;
+    size_t ended; /* the set whose marks go; KILN_NONE: all sets get theirs */
+    bool edges;   /* some feature came or went */
+} marking;
+
+/* Corners are found by classification, which only adds them. */
+static kiln_verdict mark_edge(marking *m, uint32_t tet, uint32_t a, uint32_t b, bool on)
+{
+    const kiln_mesh *mesh = m->txn.mesh;
+    const kiln_tet *record = &mesh->tet[tet];
+    uint32_t edge = kiln_edge_of[kiln_tet_corner(record, a)][kiln_tet_corner(record, b)];
+    if ((mesh->info[tet].marks >> (KILN_MARK_FEATURE_EDGE + edge) & 1) == on)
+        return KILN_ACCEPTED;
+    m->edges = true;
+    kiln_verdict verdict = kiln_txn_mark_edge(&m->txn, tet, edge, KILN_MARK_FEATURE_EDGE, on);
+    if (!on && verdict == KILN_ACCEPTED)
+        verdict = kiln_txn_set_vertex(&m->txn, a, 0, KILN_VERTEX_CORNER);
+    if (!on && verdict == KILN_ACCEPTED)
+        verdict = kiln_txn_set_vertex(&m->txn, b, 0, KILN_VERTEX_CORNER);
+    return verdict;
+}
+
+static kiln_verdict mark_face_rim(marking *m, uint32_t face)
+{
+    const kiln_mesh *mesh = m->txn.mesh;
+    const uint64_t *bits = bits_on(mesh, KILN_ON_FACE), *mine = bits + face * m->words;
+    uint32_t v[4];
+    corners_of(mesh, KILN_ON_FACE, face, v);
+    kiln_verdict verdict = KILN_ACCEPTED;
+    for (int k = 0; k < 3 && verdict == KILN_ACCEPTED; k++) {
+        uint32_t a = v[k], b = v[(k + 1) % 3];
+        const uint64_t *other = bits + face_across(mesh, face, a, b) * m->words;
+        bool rim = differ(mine, other, m->words, m->ended);
+        bool ends = m->ended != KILN_NONE && !rim && !has_bit(other, m->ended);
+        if (m->ended == KILN_NONE ? rim : ends)
+            verdict = mark_edge(m, mesh->face[face].at / 4, a, b, rim);
+    }
+    return verdict;
+}
+
+static kiln_verdict mark_tet_rim(marking *m, uint32_t tet)
+{
+    const kiln_mesh *mesh = m->txn.mesh;
+    const uint64_t *bits = bits_on(mesh, KILN_ON_TET), *mine = bits + tet * m->words;
+    kiln_verdict verdict = KILN_ACCEPTED;
+    for (uint32_t f = 0; f < 4 && verdict == KILN_ACCEPTED; f++) {
+        kiln_link link = mesh->tet[tet].n[f];
+        if (kiln_link_is_surface(link))
+            continue;
+        const uint64_t *other = bits + link / 4 * m->words;
+        bool rim = differ(mine, other, m->words, m->ended);
+        bool ends = m->ended != KILN_NONE && !rim && !has_bit(other, m->ended);
+        if (m->ended == KILN_NONE ? rim : ends)
+            verdict = kiln_txn_mark_face(&m->txn, tet, f, KILN_MARK_REQUIRED_FACE, rim);
+    }
+    return verdict;
+}
+
+static kiln_verdict mark_vertex(marking *m, uint32_t vertex)
+{
+    bool on = m->ended == KILN_NONE;
+    return kiln_txn_set_vertex(&m->txn, vertex, on ? KILN_VERTEX_REQUIRED : 0,
+                               on ? 0 : KILN_VERTEX_REQUIRED);
+}
+
+/* All rows with bits, or with the bit of the set that has ended. */
+static kiln_verdict mark_rows(marking *m)
+{
+    static kiln_verdict (*const mark[KILN_WHERE_COUNT])(marking *, uint32_t) = {
+        [KILN_ON_VERTEX] = mark_vertex,
+        [KILN_ON_TET] = mark_tet_rim,
+        [KILN_ON_FACE] = mark_face_rim};
+    const kiln_mesh *mesh = m->txn.mesh;
+    kiln_verdict verdict = KILN_ACCEPTED;
+    for (int where = 0; where < KILN_WHERE_COUNT; where++) {
+        const uint64_t *bits = bits_on(mesh, (kiln_where)where);
+        for (uint32_t row = 0; row < mesh->table[where].used && verdict == KILN_ACCEPTED; row++) {
+            const uint64_t *mine = bits + row * m->words;
+            if (kiln_row_live(mesh, (kiln_where)where, row) &&
+                (m->ended == KILN_NONE ? any_bit(mine, m->words) : has_bit(mine, m->ended)))
+                verdict = mark[where](m, row);
+        }
+    }
+    return verdict;
+}
+
+static kiln_status mark_sets(kiln_world *world, size_t ended, bool *features, kiln_error *error)
+{
+    marking m = {
+        .txn = kiln_txn_begin(world->mesh), .words = words_of(world->scene), .ended = ended};
+    if (m.txn.depth == 0 || kiln_txn_settle(&m.txn, mark_rows(&m)) != KILN_ACCEPTED)
+        return kiln_fail_memory(error, sizeof m);
+    *features |= m.edges;
+    return KILN_OK;
+}
+
+static kiln_status mark_all(kiln_world *world, bool features, kiln_error *error)
+{
+    KILN_TRY(mark_sets(world, KILN_NONE, &features, error));
+    return features
+               ? kiln_mesh_classify(world->mesh, kiln_build_default_options().feature_angle, error)
+               : KILN_OK;
+}
+
+static bool remeshes(const kiln_world *world)
+{
+    return world->scene->remesh.method != KILN_REMESH_NONE && set_count(world->scene) > 0;
+}
+
+kiln_status kiln_world_write_sets(kiln_world *world, kiln_error *error)
+{
+    if (set_count(world->scene) == 0)
+        return KILN_OK;
+    KILN_TRY(add_fields(world, error));
+    KILN_TRY(write_bits(world, error));
+    return remeshes(world) ? mark_all(world, false, error) : KILN_OK;
+}
+
+kiln_status kiln_world_refresh_sets(kiln_world *world, kiln_error *error)
+{
+    if (remeshes(world))
+        KILN_TRY(mark_all(world, false, error));
+    return kiln_world_list_sets(world, error);
+}
+
+static void clear_bit(const kiln_mesh *mesh, size_t words, size_t set)
+{
+    for (int where = 0; where < KILN_WHERE_COUNT; where++) {
+        uint64_t *bits = bits_on(mesh, (kiln_where)where);
+        for (uint32_t row = 0; row < mesh->table[where].used; row++)
+            bits[row * words + set / 64] &= ~((uint64_t)1 << set % 64);
+    }
+}
+
+/* Marks that a mesh file made on the same edges and vertices go too: nobody knows them apart. */
+kiln_status kiln_world_release_sets(kiln_world *world, kiln_error *error)
+{
+    double now = world->state.clock.time, moment = kiln_world_moment(world);
+    bool ended = false, features = false;
+    for (size_t s = 0; s < set_count(world->scene); s++) {
+        if (fabs(now - until_of(world->scene, s)) > moment)
+            continue;
+        ended = true;
+        if (remeshes(world))
+            KILN_TRY(mark_sets(world, s, &features, error));
+        clear_bit(world->mesh, words_of(world->scene), s);
+    }
+    if (!ended)
+        return KILN_OK;
+    if (remeshes(world))
+        KILN_TRY(mark_all(world, features, error));
+    return kiln_world_list_sets(world, error);
+}
