@@ -115,6 +115,39 @@ kiln_status kiln_embedded_renumber(kiln_embedded *e, const kiln_mesh *mesh,
     return KILN_OK;
 }
 
+/* A column of kiln_embedded_to_soup, or NULL when it is another. */
+static const double *saved_column(const kiln_soup *saved, const char *name, uint32_t components,
+                                  size_t vertices)
+{
+    const kiln_soup_field *field = kiln_soup_find_field(saved, KILN_ON_VERTEX, name);
+    bool fits = field && field->components == components &&
+                field->data.count == (size_t)components * vertices;
+    return fits ? field->data.data : NULL;
+}
+
+kiln_status kiln_embedded_restore(kiln_embedded *e, const kiln_mesh *mesh, const kiln_soup *saved,
+                                  kiln_error *error)
+{
+    const double *u = saved_column(saved, "u", 3, e->u.count);
+    const double *tet = saved_column(saved, "hung_in", 1, e->u.count);
+    const double *weight = saved_column(saved, "hung_weights", 4, e->u.count);
+    bool fits = u && tet && weight;
+    for (size_t i = 0; fits && i < e->u.count; i++)
+        fits = tet[i] >= 0.0 && tet[i] < mesh->table[KILN_ON_TET].used &&
+               kiln_tet_live(mesh, (uint32_t)tet[i]);
+    if (!fits)
+        return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1,
+                         "a surface does not fit the mesh it hung in");
+    KILN_TRY(kiln_embedded_cover_rows(e, mesh, error));
+    for (size_t t = 0; t < e->first.count; t++)
+        e->first.data[t] = KILN_NONE;
+    for (size_t i = 0; i < e->u.count; i++) {
+        memcpy(&e->u.data[i], u + 3 * i, sizeof(kiln_vec3));
+        kiln_embedded_hang(e, mesh, (uint32_t)i, (uint32_t)tet[i], weight + 4 * i);
+    }
+    return KILN_OK;
+}
+
 kiln_status kiln_embedded_to_soup(const kiln_embedded *e, const kiln_mesh *mesh, kiln_soup *soup,
                                   kiln_error *error)
 {

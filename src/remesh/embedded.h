@@ -57,6 +57,13 @@ kiln_status kiln_embedded_renumber(kiln_embedded *embedded, const kiln_mesh *mes
  * follow its tets. */
 void kiln_embedded_rebase(kiln_embedded *embedded, const kiln_mesh *mesh);
 
+/* The places that kiln_embedded_to_soup gave, into a surface with the same vertices in the same
+ * mesh: exactly where it hung. KILN_ERR_INPUT, with nothing changed, when the mesh has no such
+ * tets.
+ */
+kiln_status kiln_embedded_restore(kiln_embedded *embedded, const kiln_mesh *mesh,
+                                  const kiln_soup *saved, kiln_error *error);
+
 /* World positions as points, "u", "hung_in" and "hung_weights" as fields, triangles with tags. */
 kiln_status kiln_embedded_to_soup(const kiln_embedded *embedded, const kiln_mesh *mesh,
                                   kiln_soup *soup, kiln_error *error);

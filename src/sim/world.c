@@ -177,6 +177,7 @@ static kiln_status build(kiln_world *world, kiln_error *error)
 {
     KILN_TRY(make_materials(world, error));
     KILN_TRY(kiln_world_build_mesh(world, error));
+    KILN_TRY(kiln_world_hang(world, error));
     KILN_TRY(kiln_world_build_sets(world, error));
     KILN_TRY(make_obstacles(world, error));
     KILN_TRY(kiln_world_check_holds(world, error));
@@ -210,7 +211,9 @@ kiln_status kiln_world_create(const kiln_scene *scene, kiln_world **out, kiln_er
     world->holds = make_rows(context, scene->holds.count, sizeof *world->holds);
     world->loads = make_rows(context, scene->loads.count, sizeof *world->loads);
     world->materials = make_rows(context, scene->materials.count, sizeof *world->materials);
-    bool memory = world->obstacles && world->holds && world->loads && world->materials;
+    world->surfaces = make_rows(context, scene->bodies.count, sizeof *world->surfaces);
+    bool memory =
+        world->obstacles && world->holds && world->loads && world->materials && world->surfaces;
     kiln_status status = memory ? build(world, error) : kiln_fail_memory(error, sizeof *world);
     if (status != KILN_OK) {
         kiln_world_destroy(world);
@@ -239,6 +242,8 @@ void kiln_world_destroy(kiln_world *world)
         kiln_array_free(context, &world->holds[i].vertices);
     for (size_t i = 0; i < scene->loads.count && world->loads; i++)
         kiln_array_free(context, &world->loads[i].rows);
+    kiln_world_unhang(world);
+    free_rows(context, world->surfaces, scene->bodies.count, sizeof *world->surfaces);
     free_rows(context, world->obstacles, scene->obstacles.count, sizeof *world->obstacles);
     free_rows(context, world->holds, scene->holds.count, sizeof *world->holds);
     free_rows(context, world->loads, scene->loads.count, sizeof *world->loads);

@@ -129,6 +129,14 @@ const char *kiln_element_output_name(kiln_element_output what);
 /* Triangles of all obstacles where they are now, tag = number of the obstacle from 1. */
 kiln_status kiln_world_obstacle_surfaces(kiln_world *world, kiln_soup *soup, kiln_error *error);
 
+/* The fine surface that hangs in a body, where it is now: kiln_embedded_to_soup, with the tags of
+ * the scene's. Empty for a body without. `soup` is initialised here; empty on failure. */
+kiln_status kiln_world_surface(const kiln_world *world, size_t body, kiln_soup *soup,
+                               kiln_error *error);
+/* Hangs it as it was when that soup was taken of the same mesh. */
+kiln_status kiln_world_restore_surface(kiln_world *world, size_t body, const kiln_soup *soup,
+                                       kiln_error *error);
+
 /* How many vertices a hold holds; how many vertices, faces or tets a load acts on. */
 size_t kiln_world_hold_size(const kiln_world *world, size_t hold);
 size_t kiln_world_load_size(const kiln_world *world, size_t load);

@@ -3,6 +3,7 @@
 #define KILN_SIM_WORLD_IMPL_H
 
 #include "fem/plasticity.h"
+#include "remesh/embedded.h"
 #include "sim/world.h"
 
 /* The vertices of a hold, and the vertex field with the places its ways begin at: those of the
@@ -37,6 +38,7 @@ struct kiln_world {
     bool first;        /* static: the step being tried is the first, loads grow from nothing */
     kiln_f64_array mu, lambda, mises; /* [tet slot], where `varies` */
     kiln_f64_array viscosity;         /* [tet slot], where it `flows` */
+    kiln_embedded **surfaces;         /* [scene->bodies.count], NULL: the body has none */
     bool yields;                      /* some material does */
     KILN_ARRAY_OF(kiln_plastic)
     laws;                     /* [tet slot], where the parameters of flow are functions */
@@ -114,6 +116,18 @@ kiln_status kiln_world_remesh_local(kiln_world *world, kiln_evolution *evolution
                                     kiln_error *error);
 /* After any change of the mesh: rows close ranks, everything that is derived is built anew. */
 kiln_status kiln_world_mesh_changed(kiln_world *world, kiln_error *error);
+
+/* world_embedded.c: the fine surfaces that hang in bodies. Hung when the mesh is made; hung anew in
+ * a pass, before it ends; renumbered after rows closed ranks; rebased after `u` was set anew; moved
+ * to the mesh of the whole domain, where they stay where they are in the world. */
+kiln_status kiln_world_hang(kiln_world *world, kiln_error *error);
+void kiln_world_unhang(kiln_world *world);
+kiln_status kiln_world_rehang(kiln_world *world, kiln_error *error);
+kiln_status kiln_world_renumber_surfaces(kiln_world *world, const kiln_renumbering *now,
+                                         kiln_error *error);
+void kiln_world_rebase_surfaces(kiln_world *world);
+kiln_status kiln_world_move_surfaces(kiln_world *world, const kiln_mesh *from, const kiln_mesh *to,
+                                     kiln_error *error);
 
 /* The mesh is that of the world: u = x, and all history is in the offsets. */
 bool kiln_world_in_world_space(const kiln_scene *scene);
