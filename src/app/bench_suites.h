@@ -2,6 +2,7 @@
 KILN_BENCH_SUITE(linalg, "signed 3x3 SVD, symmetric 3x3 functions")
 KILN_BENCH_SUITE(fem, "element loops of every material")
 KILN_BENCH_SUITE(terms, "inertia, damping and nodal pressure")
+KILN_BENCH_SUITE(plastic, "plastic flow and new rest shapes")
 KILN_BENCH_SUITE(quality, "tet quality, scalar and batched")
 KILN_BENCH_SUITE(space, "tet overlap volumes, box tree, curve order")
 KILN_BENCH_SUITE(replace, "replace a cavity: commit, refuse, roll back")

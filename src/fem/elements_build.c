@@ -1,9 +1,8 @@
 /* From a mesh to batches, chunks and colours. */
-#include "fem/elements_impl.h"
-
-#include "base/assert.h"
 #include "base/parallel.h"
+#include "fem/elements_group.h"
 #include "fem/offset.h"
+#include "geom/svd3.h"
 
 #include <string.h>
 
@@ -14,7 +13,6 @@ typedef struct build_job {
     kiln_elements *e;
     const kiln_mesh *mesh;
     const uint32_t *material_of;
-    kiln_offsets offsets;
     size_t *next; /* [material] element number of the next tet */
 } build_job;
 
@@ -82,28 +80,6 @@ static void sort4(uint32_t v[4])
         }
 }
 
-/* Rest shape and volume of an element whose slot and vertices are known. The order of the vertices
- * does not matter: Dm and Dw have the same one, F neither knows it. */
-static bool form(const kiln_mesh *mesh, const kiln_offsets *offsets, kiln_element_batch *batch,
-                 size_t lane, const uint32_t v[4])
-{
-    const kiln_vec3 *u = mesh->u;
-    uint32_t tet = batch->slot[lane];
-    kiln_mat3 Dm = kiln_m3_columns(kiln_v3_sub(u[v[1]], u[v[0]]), kiln_v3_sub(u[v[2]], u[v[0]]),
-                                   kiln_v3_sub(u[v[3]], u[v[0]]));
-    kiln_mat3 B = kiln_m3_inverse(Dm);
-    double volume = fabs(kiln_m3_det(Dm)) / 6.0;
-    if (offsets->shape) {
-        kiln_mat3 Pi = kiln_offset_map(&offsets->shape[tet], volume, offsets->rest_volume[tet]);
-        B = kiln_m3_mul(B, Pi);
-        volume = offsets->rest_volume[tet];
-    }
-    for (int k = 0; k < 9; k++)
-        batch->gradient[k][lane] = B.m[k / 3][k % 3];
-    batch->volume[lane] = volume;
-    return volume > 0.0 && isfinite(volume) && isfinite(kiln_m3_norm2(B));
-}
-
 static kiln_status no_volume(uint32_t tet, double volume, kiln_error *error)
 {
     return kiln_fail(error, KILN_ERR_INPUT, "elements", 0, -1,
@@ -112,7 +88,7 @@ static kiln_status no_volume(uint32_t tet, double volume, kiln_error *error)
                      (unsigned)tet, volume);
 }
 
-static kiln_status place_tet(build_job *job, uint32_t tet, kiln_error *error)
+static void place_tet(build_job *job, uint32_t tet)
 {
     size_t number = job->next[job->material_of[tet]]++, lane = number % LANES;
     kiln_element_batch *batch = &job->e->batches.data[number / LANES];
@@ -120,9 +96,6 @@ static kiln_status place_tet(build_job *job, uint32_t tet, kiln_error *error)
     memcpy(v, job->mesh->tet[tet].v, 4 * sizeof *v);
     sort4(v);
     batch->slot[lane] = tet;
-    if (!form(job->mesh, &job->offsets, batch, lane, v))
-        return no_volume(tet, batch->volume[lane], error);
-    return KILN_OK;
 }
 
 static void pad_batch(kiln_elements *e, size_t number)
@@ -130,8 +103,6 @@ static void pad_batch(kiln_elements *e, size_t number)
     kiln_element_batch *batch = &e->batches.data[number / LANES];
     for (; number % LANES != 0; number++) {
         size_t lane = number % LANES;
-        for (int k = 0; k < 9; k++)
-            batch->gradient[k][lane] = batch->gradient[k][0];
         batch->volume[lane] = 0.0;
         batch->slot[lane] = KILN_NONE;
         memcpy(e->vertex.data + 4 * number, e->vertex.data + 4 * (number - lane),
@@ -217,6 +188,132 @@ static kiln_status make_colours(kiln_elements *e, kiln_error *error)
     return KILN_OK;
 }
 
+typedef struct form_job {
+    kiln_elements *e;
+    const kiln_mesh *mesh;
+    kiln_offsets offsets;
+} form_job;
+
+/* Eigenvalues and vectors of the shapes of a group, [component][element]: a positive matrix is its
+ * own singular value decomposition. */
+typedef struct shape_group {
+    double G[9][KILN_GROUP_SIZE], u[9][KILN_GROUP_SIZE], s[3][KILN_GROUP_SIZE],
+        v[9][KILN_GROUP_SIZE];
+    bool turned[KILN_GROUP_SIZE]; /* the shape is not I */
+} shape_group;
+
+/* Padding and tets with the shape I take I, which costs nothing: most of a body is often elastic.
+ */
+static void decompose_shapes(const form_job *job, size_t first, size_t batches, shape_group *g)
+{
+    static const double unit[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    size_t count = LANES * batches;
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t slot = job->e->batches.data[first + i / LANES].slot[i % LANES];
+        g->turned[i] = slot != KILN_NONE && !kiln_offset_is_identity(&job->offsets.shape[slot]);
+        kiln_mat3 G;
+        if (g->turned[i])
+            G = kiln_sym3_to_mat3(job->offsets.shape[slot]);
+        for (int k = 0; k < 9; k++)
+            g->G[k][i] = g->turned[i] ? G.m[k / 3][k % 3] : unit[k];
+        any |= g->turned[i];
+    }
+    if (any)
+        kiln_svd3_decompose_batch(job->e->context->isa, count, KILN_GROUP_SIZE, g->G[0], g->u[0],
+                                  g->s[0], g->v[0]);
+}
+
+/* Pi as kiln_offset_map gives it, to rounding: the roots of the eigenvalues, scaled so that their
+ * product is the ratio of the volumes. */
+static kiln_mat3 offset_of(const shape_group *g, size_t i, double volume, double rest_volume)
+{
+    double size = volume == rest_volume ? 1.0 : cbrt(volume / rest_volume), pi[3];
+    if (!g->turned[i])
+        return kiln_m3_scale(kiln_m3_identity(), size);
+    for (int k = 0; k < 3; k++)
+        pi[k] = sqrt(g->s[k][i]);
+    size /= cbrt(pi[0] * pi[1] * pi[2]);
+    kiln_mat3 Pi;
+    for (int r = 0; r < 3; r++)
+        for (int c = r; c < 3; c++) {
+            double sum = 0.0;
+            for (int k = 0; k < 3; k++)
+                sum += g->u[3 * r + k][i] * pi[k] * g->u[3 * c + k][i];
+            Pi.m[r][c] = Pi.m[c][r] = size * sum;
+        }
+    return Pi;
+}
+
+/* Rest shape and volume of an element whose slot and vertices are known. The order of the vertices
+ * does not matter: Dm and Dw have the same one, F neither knows it. */
+static bool form(const form_job *job, const shape_group *g, size_t i, size_t number)
+{
+    const kiln_vec3 *u = job->mesh->u;
+    const uint32_t *v = job->e->vertex.data + 4 * number;
+    kiln_element_batch *batch = &job->e->batches.data[number / LANES];
+    size_t lane = number % LANES;
+    uint32_t tet = batch->slot[lane];
+    kiln_mat3 B = kiln_m3_inverse(kiln_m3_columns(kiln_v3_sub(u[v[1]], u[v[0]]),
+                                                  kiln_v3_sub(u[v[2]], u[v[0]]),
+                                                  kiln_v3_sub(u[v[3]], u[v[0]])));
+    double volume = kiln_mesh_tet_volume(job->mesh, tet);
+    if (job->offsets.shape) {
+        double rest_volume = job->offsets.rest_volume[tet];
+        if (g->turned[i] || volume != rest_volume)
+            B = kiln_m3_mul(B, offset_of(g, i, volume, rest_volume));
+        volume = rest_volume;
+    }
+    for (int k = 0; k < 9; k++)
+        batch->gradient[k][lane] = B.m[k / 3][k % 3];
+    batch->volume[lane] = volume;
+    return volume > 0.0 && isfinite(volume) && isfinite(kiln_m3_norm2(B));
+}
+
+/* The first slot without volume goes to *failed. */
+static void form_group(const form_job *job, size_t first, size_t batches, double *failed)
+{
+    shape_group g;
+    if (job->offsets.shape)
+        decompose_shapes(job, first, batches, &g);
+    for (size_t i = 0; i < LANES * batches; i++) {
+        kiln_element_batch *batch = &job->e->batches.data[first + i / LANES];
+        size_t lane = i % LANES;
+        if (batch->slot[lane] == KILN_NONE)
+            for (int k = 0; k < 9; k++)
+                batch->gradient[k][lane] = batch->gradient[k][0];
+        else if (!form(job, &g, i, LANES * first + i) && *failed < 0.0)
+            *failed = batch->slot[lane];
+    }
+}
+
+static void form_chunk(void *user, size_t index, size_t begin, size_t end, int worker)
+{
+    (void)begin, (void)end, (void)worker;
+    const form_job *job = user;
+    const kiln_element_chunk *chunk = &job->e->chunks.data[index];
+    double *failed = &job->e->partial.data[index];
+    size_t last = (size_t)chunk->batch + chunk->batches;
+    *failed = -1.0;
+    for (size_t b = chunk->batch; b < last; b += KILN_GROUP_BATCHES)
+        form_group(job, b, last - b < KILN_GROUP_BATCHES ? last - b : KILN_GROUP_BATCHES, failed);
+}
+
+static kiln_status form_all(kiln_elements *e, const kiln_mesh *mesh, kiln_error *error)
+{
+    form_job job = {e, mesh, kiln_offsets_of(mesh)};
+    kiln_parallel_for(e->context, e->chunks.count, 1, form_chunk, &job);
+    uint32_t tet = KILN_NONE;
+    for (size_t c = 0; c < e->chunks.count; c++)
+        if (e->partial.data[c] >= 0.0 && (uint32_t)e->partial.data[c] < tet)
+            tet = (uint32_t)e->partial.data[c];
+    if (tet == KILN_NONE)
+        return KILN_OK;
+    double volume =
+        job.offsets.shape ? job.offsets.rest_volume[tet] : kiln_mesh_tet_volume(mesh, tet);
+    return no_volume(tet, volume, error);
+}
+
 static kiln_status fill_elements(build_job *job, size_t *tets, kiln_error *error)
 {
     const kiln_mesh *mesh = job->mesh;
@@ -224,10 +321,11 @@ static kiln_status fill_elements(build_job *job, size_t *tets, kiln_error *error
     KILN_TRY(make_room(job, tets, error));
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         if (kiln_tet_live(mesh, t))
-            KILN_TRY(place_tet(job, t, error));
+            place_tet(job, t);
     for (size_t m = 0; m < job->e->materials.count; m++)
         pad_batch(job->e, job->next[m]);
     make_chunks(job->e, tets);
+    KILN_TRY(form_all(job->e, mesh, error));
     return make_colours(job->e, error);
 }
 
@@ -256,8 +354,7 @@ kiln_status kiln_elements_build(kiln_elements *elements, const kiln_mesh *mesh,
     if (!counts)
         return kiln_fail_memory(error, bytes);
     memset(counts, 0, bytes);
-    build_job job = {elements, mesh, material_of, kiln_offsets_of(mesh),
-                     counts + material_count + 1};
+    build_job job = {elements, mesh, material_of, counts + material_count + 1};
     kiln_status status = fill_elements(&job, counts, error);
     kiln_release(context, counts, bytes);
     if (status != KILN_OK)
@@ -265,48 +362,12 @@ kiln_status kiln_elements_build(kiln_elements *elements, const kiln_mesh *mesh,
     return status;
 }
 
-typedef struct reform_job {
-    kiln_elements *e;
-    const kiln_mesh *mesh;
-    kiln_offsets offsets;
-} reform_job;
-
-/* The first slot without volume goes to partial[chunk], or -1. */
-static void reform_chunk(void *user, size_t index, size_t begin, size_t end, int worker)
-{
-    (void)begin, (void)end, (void)worker;
-    const reform_job *job = user;
-    const kiln_element_chunk *chunk = &job->e->chunks.data[index];
-    double *failed = &job->e->partial.data[index];
-    *failed = -1.0;
-    for (size_t b = chunk->batch; b < (size_t)chunk->batch + chunk->batches; b++) {
-        kiln_element_batch *batch = &job->e->batches.data[b];
-        for (size_t lane = 0; lane < LANES; lane++) {
-            if (batch->slot[lane] == KILN_NONE) {
-                for (int k = 0; k < 9; k++)
-                    batch->gradient[k][lane] = batch->gradient[k][0];
-            } else if (!form(job->mesh, &job->offsets, batch, lane,
-                             job->e->vertex.data + 4 * (LANES * b + lane)) &&
-                       *failed < 0.0) {
-                *failed = batch->slot[lane];
-            }
-        }
-    }
-}
-
 kiln_status kiln_elements_reform(kiln_elements *elements, const kiln_mesh *mesh, kiln_error *error)
 {
-    reform_job job = {elements, mesh, kiln_offsets_of(mesh)};
-    kiln_parallel_for(elements->context, elements->chunks.count, 1, reform_chunk, &job);
-    for (size_t c = 0; c < elements->chunks.count; c++)
-        if (elements->partial.data[c] >= 0.0) {
-            uint32_t tet = (uint32_t)elements->partial.data[c];
-            double volume =
-                job.offsets.shape ? job.offsets.rest_volume[tet] : kiln_mesh_tet_volume(mesh, tet);
-            forget(elements);
-            return no_volume(tet, volume, error);
-        }
-    return KILN_OK;
+    kiln_status status = form_all(elements, mesh, error);
+    if (status != KILN_OK)
+        forget(elements);
+    return status;
 }
 
 kiln_status kiln_elements_set_lame(kiln_elements *elements, const double *mu, const double *lambda,

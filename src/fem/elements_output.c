@@ -1,9 +1,7 @@
 /* Columns for frames. */
-#include "fem/elements_impl.h"
-
 #include "base/parallel.h"
+#include "fem/elements_group.h"
 #include "fem/principal.h"
-#include "geom/svd3.h"
 
 #include <string.h>
 
@@ -85,27 +83,16 @@ static void write_element(const output_job *job, const kiln_element *e, size_t n
     }
 }
 
-enum { GROUP = 64 }; /* elements decomposed at a time */
-
-/* Singular vectors and values of a group, [component][element]. */
-typedef struct output_group {
-    double F[9][GROUP], u[9][GROUP], s[3][GROUP], v[9][GROUP];
-} output_group;
-
 /* In the axes of U the Cauchy stress is diagonal, p_i s_i / J. */
 static void write_principal(const output_job *job, const kiln_material *material, size_t number,
-                            const output_group *g, size_t at)
+                            const kiln_element_group *g, size_t at)
 {
     const kiln_elements *elements = job->e;
     const kiln_material_model *model = material->model;
     const kiln_element_batch *batch = &elements->batches.data[number / LANES];
     size_t lane = number % LANES;
-    double mu = material->mu, lambda = material->lambda;
-    if (elements->lame.count > 0) {
-        const double *lame = elements->lame.data + 2 * LANES * (number / LANES);
-        mu = lame[lane];
-        lambda = lame[LANES + lane];
-    }
+    double mu, lambda;
+    kiln_elements_lame(elements, material, number, &mu, &lambda);
     double *out = job->out + job->components * batch->slot[lane];
     double s[3] = {g->s[0][at], g->s[1][at], g->s[2][at]}, t[3];
     bool nodal = material->nodal_pressure;
@@ -133,39 +120,12 @@ static void write_principal(const output_job *job, const kiln_material *material
         }
 }
 
-/* F = Dw B for the eight elements of a batch. */
-static void deform_batch(const output_job *job, size_t batch, output_group *g, size_t at)
-{
-    const kiln_element_batch *b = &job->e->batches.data[batch];
-    const uint32_t *vertex = job->e->vertex.data + 4 * LANES * batch;
-    double dw[9][LANES];
-    for (size_t i = 0; i < LANES; i++) {
-        const double *origin = job->x + 3 * (size_t)vertex[4 * i];
-        for (int a = 0; a < 3; a++) {
-            const double *corner = job->x + 3 * (size_t)vertex[4 * i + 1 + (size_t)a];
-            for (int r = 0; r < 3; r++)
-                dw[3 * r + a][i] = corner[r] - origin[r];
-        }
-    }
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++)
-            for (size_t i = 0; i < LANES; i++)
-                g->F[3 * r + c][at + i] = dw[3 * r][i] * b->gradient[c][i] +
-                                          dw[3 * r + 1][i] * b->gradient[3 + c][i] +
-                                          dw[3 * r + 2][i] * b->gradient[6 + c][i];
-}
-
 /* Stresses of some batches of one material that is a function of the singular values. */
 static void output_principal(const output_job *job, const kiln_material *material, size_t first,
                              size_t batches)
 {
-    output_group g;
-    if (batches < GROUP / LANES)
-        memset(g.F, 0, sizeof g.F);
-    for (size_t b = 0; b < batches; b++)
-        deform_batch(job, first + b, &g, LANES * b);
-    kiln_svd3_decompose_batch(job->e->context->isa, LANES * batches, GROUP, g.F[0], g.u[0], g.s[0],
-                              g.v[0]);
+    kiln_element_group g;
+    kiln_elements_decompose_group(job->e, job->x, first, batches, &g);
     for (size_t i = 0; i < LANES * batches; i++)
         if (job->e->batches.data[first + i / LANES].slot[i % LANES] != KILN_NONE)
             write_principal(job, material, LANES * first + i, &g, i);
@@ -180,8 +140,9 @@ static void output_chunk(void *user, size_t index, size_t begin, size_t end, int
     bool stress = job->what != KILN_OUTPUT_F && job->what != KILN_OUTPUT_ENERGY;
     size_t last = (size_t)chunk->batch + chunk->batches;
     for (size_t b = chunk->batch; stress && material->model->principal && b < last;
-         b += GROUP / LANES)
-        output_principal(job, material, b, last - b < GROUP / LANES ? last - b : GROUP / LANES);
+         b += KILN_GROUP_BATCHES)
+        output_principal(job, material, b,
+                         last - b < KILN_GROUP_BATCHES ? last - b : KILN_GROUP_BATCHES);
     if (stress && material->model->principal)
         return;
     for (size_t number = LANES * (size_t)chunk->batch; number < LANES * last; number++) {

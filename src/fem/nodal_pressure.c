@@ -96,6 +96,24 @@ static double tet_volume(const kiln_elements *e, size_t number)
     return e->batches.data[number / LANES].volume[number % LANES];
 }
 
+static void weigh_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    kiln_nodal_pressure *p = user;
+    const kiln_nodal_stars *stars = &p->stars;
+    for (size_t n = begin; n < end; n++) {
+        double weight = 0.0;
+        for (uint64_t i = stars->first.data[n]; i < stars->first.data[n + 1]; i++)
+            weight += tet_volume(p->elements, stars->tet.data[i] / 4);
+        p->nodes.data[n] = (node_state){.weight = weight};
+    }
+}
+
+void kiln_nodal_pressure_reform(kiln_nodal_pressure *pressure)
+{
+    kiln_parallel_for(pressure->context, pressure->stars.nodes, NODE_GRAIN, weigh_chunk, pressure);
+}
+
 kiln_status kiln_nodal_pressure_build(kiln_nodal_pressure *pressure, kiln_error *error)
 {
     kiln_context *context = pressure->context;
@@ -113,12 +131,7 @@ kiln_status kiln_nodal_pressure_build(kiln_nodal_pressure *pressure, kiln_error 
     KILN_TRY(kiln_array_reserve(context, &pressure->partial, kiln_chunk_count(nodes, NODE_GRAIN),
                                 error));
     stars->nodes = nodes;
-    for (size_t n = 0; n < nodes; n++) {
-        double weight = 0.0;
-        for (uint64_t i = stars->first.data[n]; i < stars->first.data[n + 1]; i++)
-            weight += tet_volume(pressure->elements, stars->tet.data[i] / 4);
-        pressure->nodes.data[n] = (node_state){.weight = weight};
-    }
+    kiln_nodal_pressure_reform(pressure);
     return KILN_OK;
 }
 

@@ -14,6 +14,8 @@ kiln_status kiln_nodal_pressure_create(kiln_context *context, kiln_elements *ele
 void kiln_nodal_pressure_destroy(kiln_nodal_pressure *pressure); /* NULL allowed */
 /* After kiln_elements_build. */
 kiln_status kiln_nodal_pressure_build(kiln_nodal_pressure *pressure, kiln_error *error);
+/* After kiln_elements_reform: volumes anew, the pattern stays. */
+void kiln_nodal_pressure_reform(kiln_nodal_pressure *pressure);
 bool kiln_nodal_pressure_is_used(const kiln_nodal_pressure *pressure); /* some tet wants it */
 kiln_term *kiln_nodal_pressure_term(kiln_nodal_pressure *pressure);
 size_t kiln_nodal_pressure_bytes(const kiln_nodal_pressure *pressure);

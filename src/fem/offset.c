@@ -3,17 +3,9 @@
 #include "base/parallel.h"
 #include "geom/predicates.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { GRAIN = 512 };
-
-static const kiln_sym3 identity = {1, 1, 1, 0, 0, 0};
-
-static bool is_identity(const kiln_sym3 *shape)
-{
-    return memcmp(shape, &identity, sizeof identity) == 0;
-}
 
 kiln_offsets kiln_offsets_of(const kiln_mesh *mesh)
 {
@@ -28,14 +20,15 @@ kiln_status kiln_offsets_add(kiln_mesh *mesh, kiln_error *error)
 {
     if (kiln_offsets_of(mesh).shape)
         return KILN_OK;
-    KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_OFFSET, KILN_ON_TET, KILN_F64, 6,
-                                 KILN_RULE_SPD_LOG, error));
+    if (!kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_OFFSET)) /* one may be left of a failure */
+        KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_OFFSET, KILN_ON_TET, KILN_F64, 6,
+                                     KILN_RULE_SPD_LOG, error));
     KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_REST_VOLUME, KILN_ON_TET, KILN_F64, 1,
                                  KILN_RULE_CONSERVE, error));
     kiln_offsets offsets = kiln_offsets_of(mesh);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         if (kiln_tet_live(mesh, t)) {
-            offsets.shape[t] = identity;
+            offsets.shape[t] = kiln_sym3_identity();
             offsets.rest_volume[t] = kiln_mesh_tet_volume(mesh, t);
         }
     return KILN_OK;
@@ -44,7 +37,7 @@ kiln_status kiln_offsets_add(kiln_mesh *mesh, kiln_error *error)
 kiln_mat3 kiln_offset_map(const kiln_sym3 *shape, double volume, double rest_volume)
 {
     double size = volume == rest_volume ? 1.0 : cbrt(volume / rest_volume);
-    if (is_identity(shape))
+    if (kiln_offset_is_identity(shape))
         return kiln_m3_scale(kiln_m3_identity(), size);
     kiln_mat3 root = kiln_sym3_to_mat3(kiln_sym3_sqrt(*shape));
     return kiln_m3_scale(root, size / cbrt(kiln_m3_det(root)));
@@ -56,12 +49,15 @@ static kiln_mat3 edges(const uint32_t v[4], const kiln_vec3 *p)
                            kiln_v3_sub(p[v[3]], p[v[0]]));
 }
 
-/* A G A', scaled to det 1 so that many steps neither grow nor shrink it. */
-static kiln_sym3 carried(const kiln_sym3 *shape, const kiln_mat3 *A)
+/* (I + E) G (I + E)'. As a change of G its rounding is in proportion to E: with A = I + E itself a
+ * sliver would lose digits each time it moves a little. */
+static kiln_sym3 carried(const kiln_sym3 *shape, const kiln_mat3 *E)
 {
-    kiln_mat3 AG = kiln_m3_mul(*A, kiln_sym3_to_mat3(*shape));
-    kiln_sym3 moved = kiln_sym3_from_mat3(kiln_m3_mul(AG, kiln_m3_transpose(*A)));
-    return kiln_sym3_scale(moved, 1.0 / cbrt(kiln_sym3_det(moved)));
+    kiln_mat3 G = kiln_sym3_to_mat3(*shape), EG = kiln_m3_mul(*E, G);
+    kiln_mat3 EGE = kiln_m3_mul(EG, kiln_m3_transpose(*E));
+    kiln_sym3 moved = kiln_sym3_madd(*shape, 2.0, kiln_sym3_from_mat3(EG));
+    moved = kiln_sym3_madd(moved, 1.0, kiln_sym3_from_mat3(EGE));
+    return kiln_offset_unit(moved);
 }
 
 typedef struct follow_job {
@@ -86,8 +82,10 @@ static void follow_chunk(void *user, size_t chunk, size_t begin, size_t end, int
         const uint32_t *v = job->mesh->tet[t].v;
         if (!kiln_tet_live(job->mesh, t) || !moves(job, v))
             continue;
-        kiln_mat3 A = kiln_m3_mul(edges(v, job->u), kiln_m3_inverse(edges(v, job->mesh->u)));
-        job->offsets.shape[t] = carried(&job->offsets.shape[t], &A);
+        kiln_mat3 Dm = edges(v, job->mesh->u);
+        kiln_mat3 moved = kiln_m3_add(edges(v, job->u), kiln_m3_scale(Dm, -1.0));
+        kiln_mat3 E = kiln_m3_mul(moved, kiln_m3_inverse(Dm));
+        job->offsets.shape[t] = carried(&job->offsets.shape[t], &E);
     }
 }
 
@@ -115,7 +113,7 @@ void kiln_offsets_settle(kiln_mesh *mesh, double *gained)
     if (!offsets.shape)
         return;
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        if (kiln_tet_live(mesh, t) && is_identity(&offsets.shape[t])) {
+        if (kiln_tet_live(mesh, t) && kiln_offset_is_identity(&offsets.shape[t])) {
             double volume = kiln_mesh_tet_volume(mesh, t);
             *gained += volume - offsets.rest_volume[t];
             offsets.rest_volume[t] = volume;

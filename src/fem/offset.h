@@ -4,13 +4,16 @@
  * rest frame is turned, so what is kept is G = Pi Pi', which lives in the space that is remeshed
  * and can be carried over by its logarithm (docs/decisions.md). Only the shape of G counts; the
  * size of Pi follows from the volumes, det Pi = V_material / V_rest, so nothing can drift. State is
- * tet fields of the mesh: "offset"       kiln_sym3, G up to a factor       spd-log "rest_volume"
- * m^3                               conserve A mesh without them has Pi = I everywhere. */
+ * two tet fields of the mesh: "offset", G up to a factor (rule spd-log), and "rest_volume", m^3
+ * (rule conserve). A mesh without them has Pi = I everywhere. */
 #ifndef KILN_FEM_OFFSET_H
 #define KILN_FEM_OFFSET_H
 
 #include "geom/sym3.h"
 #include "mesh/mesh.h"
+
+#include <math.h>
+#include <string.h>
 
 #define KILN_FIELD_OFFSET      "offset"
 #define KILN_FIELD_REST_VOLUME "rest_volume"
@@ -25,6 +28,19 @@ typedef struct kiln_offsets {
 kiln_status kiln_offsets_add(kiln_mesh *mesh, kiln_error *error);
 kiln_offsets kiln_offsets_of(const kiln_mesh *mesh);
 
+KILN_INLINE bool kiln_offset_is_identity(const kiln_sym3 *shape)
+{
+    const kiln_sym3 identity = kiln_sym3_identity();
+    return memcmp(shape, &identity, sizeof identity) == 0;
+}
+/* Scaled to det 1, so that many changes neither grow nor shrink it. */
+KILN_INLINE kiln_sym3 kiln_offset_unit(kiln_sym3 shape)
+{
+    double d = kiln_sym3_det(shape) - 1.0;
+    /* det^(-1/3) to a few digits is enough near 1: the factor does not matter. */
+    double scale = fabs(d) < 1e-4 ? 1.0 - d / 3.0 : 1.0 / cbrt(1.0 + d);
+    return kiln_sym3_scale(shape, scale);
+}
 /* The symmetric Pi of a tet; exactly I where the shape is I and the volumes are the same. */
 kiln_mat3 kiln_offset_map(const kiln_sym3 *shape, double volume, double rest_volume);
 

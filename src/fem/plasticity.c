@@ -1,12 +1,13 @@
 #include "fem/plasticity.h"
 
 #include "base/parallel.h"
-#include "fem/elements_impl.h"
+#include "fem/elements_group.h"
 #include "fem/principal.h"
-#include "geom/svd3.h"
 
 #include <math.h>
 #include <string.h>
+
+enum { LANES = KILN_ELEMENT_LANES };
 
 static kiln_status add_column(kiln_mesh *mesh, const char *name, kiln_error *error)
 {
@@ -22,103 +23,167 @@ kiln_status kiln_plastic_add_fields(kiln_mesh *mesh, kiln_error *error)
     return add_column(mesh, KILN_FIELD_PLASTIC_STRAIN, error);
 }
 
-/* Principal first Piola-Kirchhoff stresses. */
-static void principal_stress(const kiln_material *material, double mu, double lambda,
-                             double pressure, const double s[3], double p[3])
+/* Principal first Piola-Kirchhoff stresses p, and their derivatives a. */
+static void principal_stress(const kiln_matter *m, kiln_principal *f)
 {
-    const kiln_material_model *model = material->model;
-    kiln_principal f;
-    if (material->nodal_pressure)
-        lambda = model->shape_lambda * mu;
+    const kiln_material_model *model = m->material->model;
+    double lambda = m->material->nodal_pressure ? model->shape_lambda * m->mu : m->lambda;
     if (model->principal) {
-        model->principal(mu, lambda, pressure, s, &f);
-        memcpy(p, f.p, sizeof f.p);
+        model->principal(m->mu, lambda, m->pressure, m->s, f);
         return;
     }
-    double trace = s[0] + s[1] + s[2] - 3.0; /* linear, whose dilation is the trace */
-    for (int i = 0; i < 3; i++)
-        p[i] = 2.0 * mu * (s[i] - 1.0) + lambda * trace + pressure;
+    double trace = m->s[0] + m->s[1] + m->s[2] - 3.0; /* linear, whose dilation is the trace */
+    for (int i = 0; i < 3; i++) {
+        f->p[i] = 2.0 * m->mu * (m->s[i] - 1.0) + lambda * trace + m->pressure;
+        for (int j = 0; j < 3; j++)
+            f->a[i][j] = lambda + (i == j ? 2.0 * m->mu : 0.0);
+    }
 }
 
-double kiln_plastic_norm(const kiln_material *material, double mu, double lambda, double pressure,
-                         const double s[3])
+static double norm_of(const kiln_matter *m, const double p[3])
 {
-    double p[3];
-    principal_stress(material, mu, lambda, pressure, s, p);
-    if (material->plastic.norm == KILN_YIELD_FROBENIUS)
+    if (m->material->plastic.norm == KILN_YIELD_FROBENIUS)
         return sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
-    double a = p[0] * s[0], b = p[1] * s[1], c = p[2] * s[2];
+    double a = p[0] * m->s[0], b = p[1] * m->s[1], c = p[2] * m->s[2];
     return sqrt(((a - b) * (a - b) + (b - c) * (b - c) + (c - a) * (c - a)) / 3.0);
 }
 
-/* The stretches that are left when `gamma` of the isochoric part has become plastic. */
-static void left_over(const double s[3], double gamma, double out[3])
+double kiln_plastic_norm(const kiln_matter *matter)
 {
-    double size = cbrt(s[0] * s[1] * s[2]);
-    for (int i = 0; i < 3; i++)
-        out[i] = size * pow(s[i] / size, 1.0 - gamma);
+    kiln_principal f;
+    principal_stress(matter, &f);
+    return norm_of(matter, f.p);
 }
 
-/* Radial return: gamma with norm(gamma) = threshold(gamma), by the secant method kept inside a
- * bracket. The norm falls with gamma and the threshold moves in proportion, so there is one root;
- * when not even gamma = 1 reaches it (the pressure alone is too much) all of it flows. */
-static double return_to_surface(const kiln_material *material, const kiln_plastic *law, double mu,
-                                double lambda, double pressure, const double s[3], double norm,
-                                double threshold)
+/* d(norm^2 / 2) when the stretches change by ds. */
+static double norm_change(const kiln_matter *m, const kiln_principal *f, const double ds[3])
 {
-    double low = 0.0, high = 1.0, excess = norm - threshold, left[3];
-    double grows = law->law == KILN_HARDENING_WORK ? law->hardening * norm : 0.0;
-    double at_low = excess;
-    left_over(s, 1.0, left);
-    double at_high = kiln_plastic_norm(material, mu, lambda, pressure, left) - threshold - grows;
-    if (at_high >= 0.0)
-        return 1.0;
-    for (int i = 0; i < 60; i++) {
-        double gamma = (low * at_high - high * at_low) / (at_high - at_low);
-        if (!(gamma > low && gamma < high))
-            gamma = 0.5 * (low + high);
-        left_over(s, gamma, left);
-        double at =
-            kiln_plastic_norm(material, mu, lambda, pressure, left) - threshold - grows * gamma;
-        if (fabs(at) <= 1e-13 * norm || high - low < 1e-15)
-            return gamma;
-        if (at > 0.0) {
-            low = gamma, at_low = at, at_high *= 0.5; /* Illinois: no end stays for ever */
-        } else {
-            high = gamma, at_high = at, at_low *= 0.5;
-        }
-    }
-    return 0.5 * (low + high);
-}
-
-static double dev_log_norm(const double s[3])
-{
-    double size = cbrt(s[0] * s[1] * s[2]), sum = 0.0;
+    double dp[3], t[3], dt[3];
     for (int i = 0; i < 3; i++) {
-        double e = log(s[i] / size);
-        sum += e * e;
+        dp[i] = f->a[i][0] * ds[0] + f->a[i][1] * ds[1] + f->a[i][2] * ds[2];
+        t[i] = f->p[i] * m->s[i];
+        dt[i] = dp[i] * m->s[i] + f->p[i] * ds[i];
     }
-    return sqrt(sum);
+    if (m->material->plastic.norm == KILN_YIELD_FROBENIUS)
+        return f->p[0] * dp[0] + f->p[1] * dp[1] + f->p[2] * dp[2];
+    return ((t[0] - t[1]) * (dt[0] - dt[1]) + (t[1] - t[2]) * (dt[1] - dt[2]) +
+            (t[2] - t[0]) * (dt[2] - dt[0])) /
+           3.0;
 }
 
-kiln_flow kiln_plastic_flow(const kiln_material *material, const kiln_plastic *law, double mu,
-                            double lambda, double pressure, const double s[3], double h,
+/* ln of the isochoric part of the stretches, and the stretch in size. */
+static double isochoric_logs(const double s[3], double e[3])
+{
+    for (int i = 0; i < 3; i++)
+        e[i] = log(s[i]);
+    double mean = (e[0] + e[1] + e[2]) / 3.0;
+    for (int i = 0; i < 3; i++)
+        e[i] -= mean;
+    return exp(mean);
+}
+
+/* A trial state on its way back to the yield surface, which is threshold + grows * gamma. */
+typedef struct surface_return {
+    const kiln_matter *trial;
+    double size, e[3], threshold, grows;
+} surface_return;
+
+/* Norm over threshold when `gamma` of the isochoric part has become plastic, and its slope. */
+static double excess(const surface_return *r, double gamma, double *slope)
+{
+    kiln_matter left = *r->trial;
+    kiln_principal f;
+    double ds[3];
+    for (int i = 0; i < 3; i++) {
+        left.s[i] = r->size * exp((1.0 - gamma) * r->e[i]);
+        ds[i] = -left.s[i] * r->e[i];
+    }
+    principal_stress(&left, &f);
+    double norm = norm_of(&left, f.p);
+    *slope = norm_change(&left, &f, ds) / norm - r->grows;
+    return norm - r->threshold - r->grows * gamma;
+}
+
+/* gamma with norm(gamma) = threshold(gamma), by Newton's method inside a bracket from the guess
+ * that a norm linear in ln S would make exact. The norm falls with gamma and the threshold moves in
+ * proportion, so there is one root; when not even gamma = 1 reaches it (the pressure alone is too
+ * much, or softening leaves no threshold) all of it flows. Newton squares the error, so the last
+ * step need not be looked at. */
+static double return_to_surface(const surface_return *r, double norm)
+{
+    double low = 0.0, high = 1.0, slope, gamma = (norm - r->threshold) / (norm + r->grows);
+    bool reached = false; /* gamma = 1 goes below the surface */
+    for (int i = 0; i < 80 && high - low > 1e-15; i++) {
+        if (!(gamma > low && gamma < high)) {
+            if (!reached && excess(r, 1.0, &slope) >= 0.0)
+                return 1.0;
+            reached = true;
+            gamma = 0.5 * (low + high);
+        }
+        double at = excess(r, gamma, &slope);
+        if (fabs(at) <= 1e-8 * norm)
+            return gamma - at / slope;
+        *(at > 0.0 ? &low : &high) = gamma;
+        reached |= at < 0.0;
+        gamma -= at / slope;
+    }
+    return gamma;
+}
+
+kiln_flow kiln_plastic_flow(const kiln_matter *matter, const kiln_plastic *law, double h,
                             double hardening, double strain)
 {
-    kiln_flow flow = {0.0, hardening, strain};
-    double norm = kiln_plastic_norm(material, mu, lambda, pressure, s);
+    kiln_flow flow = {.hardening = hardening, .strain = strain};
     bool work = law->law == KILN_HARDENING_WORK;
-    double threshold = law->yield + (work ? hardening : law->hardening * hardening);
-    threshold = threshold > 0.0 ? threshold : 0.0;
-    if (norm > threshold && norm > 0.0) {
-        double gamma = law->instant ? return_to_surface(material, law, mu, lambda, pressure, s,
-                                                        norm, threshold)
-                                    : h * law->rate * (norm - threshold) / norm;
-        flow.gamma = gamma < 0.0 ? 0.0 : gamma > 1.0 ? 1.0 : gamma;
-        flow.strain += sqrt(2.0 / 3.0) * flow.gamma * dev_log_norm(s);
+    double norm = kiln_plastic_norm(matter), *e = flow.e;
+    double threshold = fmax(law->yield + (work ? hardening : law->hardening * hardening), 0.0);
+    if (norm > threshold) {
+        double size = isochoric_logs(matter->s, e), gamma = h * law->rate * (1 - threshold / norm);
+        if (law->instant) {
+            double grows = work ? law->hardening * norm : 0.0;
+            surface_return r = {matter, size, {e[0], e[1], e[2]}, threshold, grows};
+            gamma = return_to_surface(&r, norm);
+        }
+        flow.gamma = fmin(gamma, 1.0);
+        flow.strain += flow.gamma * sqrt(2.0 / 3.0 * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2]));
+        if (work)
+            flow.hardening = fmax(hardening + law->hardening * flow.gamma * norm, -law->yield);
     }
-    flow.hardening += work ? law->hardening * flow.gamma * norm : h * norm;
+    if (!work) /* also below the threshold (VPF) */
+        flow.hardening += h * norm;
     return flow;
+}
+
+static kiln_matter matter_at(const kiln_elements *elements, const kiln_material *material,
+                             size_t number, const kiln_element_group *g, size_t i)
+{
+    kiln_matter m = {.material = material, .s = {g->s[0][i], g->s[1][i], g->s[2][i]}};
+    kiln_elements_lame(elements, material, number, &m.mu, &m.lambda);
+    m.pressure = material->nodal_pressure ? elements->pressure.data[number] : 0.0;
+    return m;
+}
+
+/* Calls `visit` with the groups of a chunk whose material flows. */
+typedef void (*group_visit)(void *job, const kiln_material *material, size_t first, size_t count,
+                            const kiln_element_group *group, size_t chunk);
+
+static void visit_groups(const kiln_elements *elements, const double *x, size_t index,
+                         group_visit visit, void *job)
+{
+    const kiln_element_chunk *chunk = &elements->chunks.data[index];
+    const kiln_material *material = kiln_elements_material(elements, chunk->material);
+    size_t last = (size_t)chunk->batch + chunk->batches;
+    kiln_element_group group;
+    for (size_t b = chunk->batch; b < last && material->plastic.flows; b += KILN_GROUP_BATCHES) {
+        size_t batches = last - b < KILN_GROUP_BATCHES ? last - b : KILN_GROUP_BATCHES;
+        kiln_elements_decompose_group(elements, x, b, batches, &group);
+        visit(job, material, LANES * b, LANES * batches, &group, index);
+    }
+}
+
+static uint32_t slot_of(const kiln_elements *elements, size_t number)
+{
+    return elements->batches.data[number / LANES].slot[number % LANES];
 }
 
 typedef struct norms_job {
@@ -127,28 +192,24 @@ typedef struct norms_job {
     double *norm;
 } norms_job;
 
-static double element_pressure(const kiln_elements *elements, const kiln_material *material,
-                               size_t number)
+static void norms_group(void *user, const kiln_material *material, size_t first, size_t count,
+                        const kiln_element_group *g, size_t chunk)
 {
-    return material->nodal_pressure ? elements->pressure.data[number] : 0.0;
+    (void)chunk;
+    const norms_job *job = user;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t slot = slot_of(job->elements, first + i);
+        kiln_matter matter = matter_at(job->elements, material, first + i, g, i);
+        if (slot != KILN_NONE)
+            job->norm[slot] = kiln_plastic_norm(&matter);
+    }
 }
 
 static void norms_chunk(void *user, size_t index, size_t begin, size_t end, int worker)
 {
     (void)begin, (void)end, (void)worker;
     const norms_job *job = user;
-    const kiln_element_chunk *chunk = &job->elements->chunks.data[index];
-    const kiln_material *material = kiln_elements_material(job->elements, chunk->material);
-    size_t first = KILN_ELEMENT_LANES * (size_t)chunk->batch;
-    size_t last = first + KILN_ELEMENT_LANES * (size_t)chunk->batches;
-    for (size_t i = first; i < last && material->plastic.flows; i++) {
-        kiln_element e = kiln_elements_at(job->elements, i);
-        if (e.slot == KILN_NONE)
-            continue;
-        kiln_svd3 svd = kiln_svd3_decompose(kiln_element_deformation(&e, job->x));
-        job->norm[e.slot] = kiln_plastic_norm(material, e.mu, e.lambda,
-                                              element_pressure(job->elements, material, i), svd.s);
-    }
+    visit_groups(job->elements, job->x, index, norms_group, user);
 }
 
 void kiln_plastic_norms(const kiln_elements *elements, const double *x, double *norm)
@@ -174,57 +235,84 @@ static bool degenerate(const double s[3])
     return !(s[2] > 1e-6 * s[0]) || !isfinite(s[0]);
 }
 
-static void update_element(const update_job *job, const kiln_element *e, size_t number,
-                           kiln_flow_report *report)
+/* The stretches are one to what an SVD can tell: nothing but size, which does not flow. */
+static bool without_shape(const double s[3])
 {
-    const kiln_material *material = kiln_elements_material(job->elements, e->material);
-    const kiln_plastic *law = job->laws ? &job->laws[e->slot] : &material->plastic;
-    kiln_mat3 F = kiln_element_deformation(e, &job->mesh->x[0].x);
-    kiln_svd3 svd = kiln_svd3_decompose(F);
-    if (degenerate(svd.s)) {
+    return s[0] - s[2] <= 4e-15 * s[0];
+}
+
+/* Pi V, where Pi = Dm Dr^-1 is what the elements were formed with. */
+static kiln_mat3 turned_offset(const update_job *job, size_t number, const kiln_element_group *g,
+                               size_t i)
+{
+    const uint32_t *v = job->elements->vertex.data + 4 * number;
+    const kiln_vec3 *u = job->mesh->u;
+    const kiln_element_batch *batch = &job->elements->batches.data[number / LANES];
+    kiln_mat3 B, V;
+    for (int k = 0; k < 9; k++) {
+        B.m[k / 3][k % 3] = batch->gradient[k][number % LANES];
+        V.m[k / 3][k % 3] = g->v[k][i];
+    }
+    kiln_mat3 Dm = kiln_m3_columns(kiln_v3_sub(u[v[1]], u[v[0]]), kiln_v3_sub(u[v[2]], u[v[0]]),
+                                   kiln_v3_sub(u[v[3]], u[v[0]]));
+    return kiln_m3_mul(Dm, kiln_m3_mul(B, V));
+}
+
+/* G <- Pi V S*^(-2 gamma) V' Pi', written as G + Q (S*^(-2 gamma) - I) Q', Q = Pi V, so that
+ * rounding is in proportion to what flows. Pi Pi' is G times the square of Pi's size. */
+static void change_shape(kiln_sym3 *shape, const kiln_mat3 *Q, const kiln_flow *flow, double size)
+{
+    kiln_mat3 D;
+    for (int k = 0; k < 3; k++) {
+        double grow = expm1(-2.0 * flow->gamma * flow->e[k]);
+        for (int r = 0; r < 3; r++)
+            D.m[r][k] = Q->m[r][k] * grow;
+    }
+    kiln_sym3 more = kiln_sym3_from_mat3(kiln_m3_mul(D, kiln_m3_transpose(*Q)));
+    kiln_sym3 G = kiln_sym3_madd(*shape, 1.0 / (size * size), more);
+    *shape = kiln_offset_unit(G);
+}
+
+static void update_element(const update_job *job, const kiln_material *material, size_t number,
+                           const kiln_element_group *g, size_t i, kiln_flow_report *report)
+{
+    uint32_t slot = slot_of(job->elements, number);
+    const kiln_plastic *law = job->laws ? &job->laws[slot] : &material->plastic;
+    kiln_matter matter = matter_at(job->elements, material, number, g, i);
+    if (degenerate(matter.s)) {
         report->skipped++;
         return;
     }
-    double pressure = element_pressure(job->elements, material, number);
-    kiln_flow flow = kiln_plastic_flow(material, law, e->mu, e->lambda, pressure, svd.s, job->h,
-                                       job->hardening[e->slot], job->strain[e->slot]);
-    job->hardening[e->slot] = flow.hardening;
-    if (!(flow.gamma > 0.0))
+    kiln_flow flow =
+        kiln_plastic_flow(&matter, law, job->h, job->hardening[slot], job->strain[slot]);
+    job->hardening[slot] = flow.hardening;
+    if (!(flow.gamma > 0.0) || without_shape(matter.s))
         return;
-    job->strain[e->slot] = flow.strain;
+    job->strain[slot] = flow.strain;
     report->flowed++;
     report->greatest = fmax(report->greatest, flow.gamma);
-    /* Q = Pi V S*^-gamma: G = Q Q'. */
-    double size = cbrt(svd.s[0] * svd.s[1] * svd.s[2]), shrink[3];
-    for (int i = 0; i < 3; i++)
-        shrink[i] = pow(svd.s[i] / size, -flow.gamma);
-    kiln_sym3 *shape = &job->offsets.shape[e->slot];
-    double volume = kiln_mesh_tet_volume(job->mesh, e->slot);
-    kiln_mat3 Pi = kiln_offset_map(shape, volume, job->offsets.rest_volume[e->slot]);
-    kiln_mat3 Q = kiln_m3_mul(Pi, svd.v);
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++)
-            Q.m[r][c] *= shrink[c];
-    kiln_sym3 G = kiln_sym3_from_mat3(kiln_m3_mul(Q, kiln_m3_transpose(Q)));
-    *shape = kiln_sym3_scale(G, 1.0 / cbrt(kiln_sym3_det(G)));
+    kiln_mat3 Q = turned_offset(job, number, g, i);
+    double volume = kiln_mesh_tet_volume(job->mesh, slot);
+    double rest_volume = job->offsets.rest_volume[slot];
+    change_shape(&job->offsets.shape[slot], &Q, &flow,
+                 volume == rest_volume ? 1.0 : cbrt(volume / rest_volume));
+}
+
+static void update_group(void *user, const kiln_material *material, size_t first, size_t count,
+                         const kiln_element_group *g, size_t chunk)
+{
+    const update_job *job = user;
+    for (size_t i = 0; i < count; i++)
+        if (slot_of(job->elements, first + i) != KILN_NONE)
+            update_element(job, material, first + i, g, i, &job->reports[chunk]);
 }
 
 static void update_chunk(void *user, size_t index, size_t begin, size_t end, int worker)
 {
     (void)begin, (void)end, (void)worker;
     const update_job *job = user;
-    const kiln_element_chunk *chunk = &job->elements->chunks.data[index];
-    const kiln_material *material = kiln_elements_material(job->elements, chunk->material);
-    kiln_flow_report *report = &job->reports[index];
-    *report = (kiln_flow_report){0};
-    if (!material->plastic.flows)
-        return;
-    size_t first = KILN_ELEMENT_LANES * (size_t)chunk->batch;
-    for (size_t i = first; i < first + KILN_ELEMENT_LANES * (size_t)chunk->batches; i++) {
-        kiln_element e = kiln_elements_at(job->elements, i);
-        if (e.slot != KILN_NONE)
-            update_element(job, &e, i, report);
-    }
+    job->reports[index] = (kiln_flow_report){0};
+    visit_groups(job->elements, &job->mesh->x[0].x, index, update_group, user);
 }
 
 static double *column(const kiln_mesh *mesh, const char *name)

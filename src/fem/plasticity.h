@@ -1,10 +1,12 @@
 /* Plastic flow: a tet whose stress passes its threshold takes part of its strain for its rest shape
  * (DLR eq. 3, VPF eq. 8-12):
  *     Pi <- Pi V (S / det(S)^(1/3))^-gamma V',   gamma = clamp(h rate (s - threshold) / s, 0, 1)
- * with F = U S V' and s the norm of the stress. Rest volumes do not change. State beside the
- * offsets (offset.h) is tet fields of the mesh: "hardening"       what the law adds up: Pa (work:
- * the growth of the threshold) or Pa s (stress) "plastic_strain"  equivalent plastic strain, sum of
- * sqrt(2/3) |gamma dev ln S| both under the rule average. */
+ * with F = U S V' and s the norm of the stress. Rest volumes do not change.
+ *
+ * State beside the offsets (offset.h) is tet fields of the mesh under the rule average:
+ * "hardening", what the law adds up (work: the growth of the threshold, Pa, never below -yield;
+ * stress: Pa s), and "plastic_strain", the equivalent plastic strain, the sum of
+ * sqrt(2/3) gamma |dev ln S|. */
 #ifndef KILN_FEM_PLASTICITY_H
 #define KILN_FEM_PLASTICITY_H
 
@@ -17,33 +19,39 @@
 /* Adds the offsets and the fields above where they are missing. */
 kiln_status kiln_plastic_add_fields(kiln_mesh *mesh, kiln_error *error);
 
-/* The stress norm that yield is about, from the singular values of F. `pressure` is that of the
- * nodal form, 0 without. */
-double kiln_plastic_norm(const kiln_material *material, double mu, double lambda, double pressure,
-                         const double s[3]);
+/* Matter at one place. The law is isotropic: singular values of F are all it needs. */
+typedef struct kiln_matter {
+    const kiln_material *material;
+    double mu, lambda; /* Pa; lambda as the material has it, also with nodal pressure */
+    double pressure;   /* of the nodal form, Pa; 0 without */
+    double s[3];
+} kiln_matter;
+
+/* The stress norm that yield is about, Pa. */
+double kiln_plastic_norm(const kiln_matter *matter);
 
 /* The norms of all tets at x, [tet slot]; rows of tets that do not flow and of dead ones are not
  * touched. */
 void kiln_plastic_norms(const kiln_elements *elements, const double *x, double *norm);
 
-/* What flow is made of in one step of h seconds. Singular values only: the law is isotropic. */
+/* What becomes of it in a step of h seconds. */
 typedef struct kiln_flow {
     double gamma;             /* part of ln S that becomes plastic, 0 to 1 */
+    double e[3];              /* ln S without its mean; only where gamma > 0 */
     double hardening, strain; /* after the step */
 } kiln_flow;
-kiln_flow kiln_plastic_flow(const kiln_material *material, const kiln_plastic *law, double mu,
-                            double lambda, double pressure, const double s[3], double h,
+kiln_flow kiln_plastic_flow(const kiln_matter *matter, const kiln_plastic *law, double h,
                             double hardening, double strain);
 
 typedef struct kiln_flow_report {
-    size_t flowed;   /* tets that did */
+    size_t flowed;   /* tets whose rest shape changed */
     size_t skipped;  /* inverted or degenerate: left alone (VPF 5) */
     double greatest; /* gamma */
 } kiln_flow_report;
 
 /* After an accepted step of h seconds that ended at mesh->x. `laws` [tet slot] in place of the
  * materials', where parameters are functions; NULL: the materials'. Elements are not changed: call
- * kiln_elements_reform. */
+ * kiln_elements_reform; they must be as the mesh's offsets are. */
 kiln_status kiln_plastic_update(const kiln_elements *elements, kiln_mesh *mesh,
                                 const kiln_plastic *laws, double h, kiln_flow_report *report,
                                 kiln_error *error);

@@ -280,6 +280,20 @@ static kiln_status add_vertex_field(kiln_soup *soup, const char *name, const dou
     return KILN_OK;
 }
 
+/* Triangles are cells beside the tets; without a value of their own viewers would colour the
+ * surface with zero. */
+static kiln_status add_tets_to_faces(const kiln_world *world, kiln_soup *soup, const char *name,
+                                     uint32_t n, kiln_error *error)
+{
+    kiln_soup_field *field;
+    KILN_TRY(take_field(soup, name, KILN_ON_FACE, n, &field, error));
+    const double *tets = kiln_soup_find_field(soup, KILN_ON_TET, name)->data.data;
+    for (size_t f = 0; f < soup->triangles.count; f++)
+        memcpy(field->data.data + n * f, tets + n * (size_t)(world->mesh->face[f].at / 4),
+               n * sizeof(double));
+    return KILN_OK;
+}
+
 static kiln_status add_element_field(const kiln_world *world, kiln_soup *soup,
                                      kiln_element_output what, kiln_error *error)
 {
@@ -289,14 +303,19 @@ static kiln_status add_element_field(const kiln_world *world, kiln_soup *soup,
     KILN_TRY(take_field(soup, name, KILN_ON_TET, n, &field, error));
     kiln_elements_output(kiln_solid_elements(world->solid), &world->mesh->x[0].x, what,
                          field->data.data);
-    /* Triangles are cells beside the tets; without a value of their own viewers would colour the
-     * surface with zero. */
-    KILN_TRY(take_field(soup, name, KILN_ON_FACE, n, &field, error));
-    const double *tets = kiln_soup_find_field(soup, KILN_ON_TET, name)->data.data;
-    for (size_t f = 0; f < soup->triangles.count; f++)
-        memcpy(field->data.data + n * f, tets + n * (size_t)(world->mesh->face[f].at / 4),
-               n * sizeof(double));
-    return KILN_OK;
+    return add_tets_to_faces(world, soup, name, n, error);
+}
+
+/* A number per tet that the mesh keeps; zero where it keeps none. */
+static kiln_status add_kept_field(const kiln_world *world, kiln_soup *soup, const char *name,
+                                  kiln_error *error)
+{
+    const kiln_field *kept = kiln_mesh_field(world->mesh, KILN_ON_TET, name);
+    kiln_soup_field *field;
+    KILN_TRY(take_field(soup, name, KILN_ON_TET, 1, &field, error));
+    for (uint32_t t = 0; t < soup->tets.count; t++)
+        field->data.data[t] = kept ? kiln_field_value(kept, t, 0) : 0.0;
+    return add_tets_to_faces(world, soup, name, 1, error);
 }
 
 typedef struct finite_job {
@@ -349,6 +368,10 @@ static kiln_status fill_frame(kiln_world *world, kiln_soup *soup, kiln_error *er
     for (int k = 0; k < KILN_OUTPUT_COUNT; k++)
         if (output->fields >> k & 1)
             KILN_TRY(add_element_field(world, soup, (kiln_element_output)k, error));
+    if (output->plastic_strain)
+        KILN_TRY(add_kept_field(world, soup, KILN_FIELD_PLASTIC_STRAIN, error));
+    if (output->hardening)
+        KILN_TRY(add_kept_field(world, soup, KILN_FIELD_HARDENING, error));
     KILN_TRY(
         check_finite(soup, "position", &soup->points.data[0].x, 3 * soup->points.count, error));
     for (size_t i = 0; i < soup->fields.count; i++)

@@ -249,7 +249,8 @@ kiln_status kiln_solid_reform(kiln_solid *solid, kiln_error *error)
 {
     KILN_TRY(kiln_elements_reform(solid->elements, solid->mesh, error));
     solid->length = bounding_diagonal(solid->mesh);
-    return kiln_nodal_pressure_build(solid->pressure, error);
+    kiln_nodal_pressure_reform(solid->pressure);
+    return KILN_OK;
 }
 
 void kiln_solid_set_viscosity(kiln_solid *solid, const double *viscosity)
