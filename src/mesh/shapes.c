@@ -6,8 +6,9 @@
 #include <string.h>
 
 static const kiln_shape *const rows[] = {
-    &kiln_shape_box,  &kiln_shape_ball,  &kiln_shape_cylinder, &kiln_shape_cone,
-    &kiln_shape_bowl, &kiln_shape_torus, &kiln_shape_polygon,  &kiln_shape_text,
+    &kiln_shape_box,     &kiln_shape_ball, &kiln_shape_cylinder,
+    &kiln_shape_cone,    &kiln_shape_bowl, &kiln_shape_torus,
+    &kiln_shape_polygon, &kiln_shape_text, &kiln_shape_figure,
 };
 
 const kiln_shape *const *kiln_shapes(size_t *count)

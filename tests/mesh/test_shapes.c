@@ -178,7 +178,19 @@ static double text_distance(int32_t tag, kiln_vec3 p)
     return tag == 3 || p.z == (tag == 1 ? 0.0 : 0.25) ? 0 : 1;
 }
 
+static double figure_distance(int32_t tag, kiln_vec3 p)
+{
+    /* Two balls of radius 0.5 that overlap, and a bar of radius 0.2 through both. */
+    double a = 0.5 - hypot(hypot(p.x + 0.3, p.y), p.z), b = 0.5 - hypot(hypot(p.x - 0.3, p.y), p.z);
+    double bar = 0.2 - hypot(hypot(fmax(fabs(p.x) - 1.0, 0.0), p.y), p.z);
+    return tag == 1 ? fmax(fmax(a, b), bar) : NAN;
+}
+
 #define PI 3.14159265358979323846
+
+#define FIGURE "limbs=-0.3,0,0,0.5; 0.3,0,0,0.5; -1,0,0,0.2 1,0,0,0.2"
+/* The balls less the caps beyond the plane between them, and what of the bar sticks out. */
+#define FIGURE_VOLUME 1.027234
 
 static const struct {
     const char *name;
@@ -218,6 +230,8 @@ static const struct {
     {"torus", {"h=0.1"}, torus_distance, 0.4, 2 * PI *PI * 0.35 * 0.35, 0.03, 0},
     {"polygon", {"h=0.3"}, polygon_distance, 0.48, 1.42, 1e-12, 0},
     {"polygon", {"h=0.1"}, polygon_distance, 0.48, 1.42, 1e-12, 0},
+    {"figure", {FIGURE, "blend=0", "h=0.2"}, figure_distance, 0.15, FIGURE_VOLUME, 0.12, 2},
+    {"figure", {FIGURE, "blend=0", "h=0.1"}, figure_distance, 0.15, FIGURE_VOLUME, 0.03, 2},
     {"text", {"text=O-I", "h=0.1"}, text_distance, 0.25, (58 + 10 + 40) / 144.0 * 0.25, 1e-12, 4},
 };
 
@@ -373,6 +387,32 @@ START_TEST(random_polygons_are_filled)
 }
 END_TEST
 
+/* Limbs that flow into each other have no less volume, and a smoother surface where they meet. */
+START_TEST(limbs_flow_into_each_other)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_soup creased, blended;
+    const char *balls = "limbs=-0.4,0,0,0.5; 0.4,0,0,0.5";
+    make(context, "figure", (const char *[MOST]){balls, "blend=0", "h=0.08"}, &creased);
+    make(context, "figure", (const char *[MOST]){balls, "blend=0.3", "h=0.08"}, &blended);
+    double plain = check_solid(&creased, 0.15, balls).volume;
+    double smooth = check_solid(&blended, 0.15, balls).volume;
+    ck_assert_double_gt(smooth, 1.02 * plain);
+    double waist[2] = {0, 0}; /* in the plane x = 0: 0.3 with a crease, with a blend 0.375 wide */
+    for (int i = 0; i < 2; i++) {
+        const kiln_soup *soup = i ? &blended : &creased;
+        for (size_t p = 0; p < soup->points.count; p++)
+            if (fabs(soup->points.data[p].x) < 0.04)
+                waist[i] = fmax(waist[i], hypot(soup->points.data[p].y, soup->points.data[p].z));
+    }
+    ck_assert_double_lt(waist[0], 0.35);
+    ck_assert_double_gt(waist[1], 0.36);
+    kiln_soup_free(&creased);
+    kiln_soup_free(&blended);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 static const struct {
     const char *shape, *setting, *message;
 } refused[] = {
@@ -392,6 +432,11 @@ static const struct {
     {"text", "text=\303\251", "no letter for '\303\251'; there are"},
     {"text", "text= ", "there is no letter in ' '"},
     {"text", "h=1e-6", "at most 1e6 are made"},
+    {"figure", "h=1e-9", "this would make about"},
+    {"figure", "h=9", "all limbs are too thin for edges of 9"},
+    {"figure", "limbs=", "there is no limb in ''"},
+    {"figure", "limbs=0,0,0", "expected x,y,z,radius (numbers up to 1e9), found '0,0,0'"},
+    {"figure", "limbs=0,0,0,1; 1,1,1,-1", "found '1,1,1,-1'"},
     {"polygon", "points=0,0 1,0", "loop 1 has 2 corners, it needs 3"},
     {"polygon", "points=0,0 1,0 x", "expected x,y (two numbers up to 1e9), found 'x'"},
     {"polygon", "points=0,0 2,2 2,0 0,2", "meets the edge"},
@@ -475,6 +520,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, boxes_follow_the_definition);
     tcase_add_test(all, every_letter_can_be_drawn);
     tcase_add_test(all, random_polygons_are_filled);
+    tcase_add_test(all, limbs_flow_into_each_other);
     tcase_add_loop_test(all, bad_settings_are_refused, 0, sizeof refused / sizeof refused[0]);
     tcase_add_test(all, settings_are_given_once);
     tcase_add_test(all, unknown_shapes_are_refused);
