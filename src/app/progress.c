@@ -44,7 +44,9 @@ static void print_numbers(const kiln_progress *p)
     printf("step %.0f  t %.4g of %.4g s", s->step, s->time, p->until);
     if (isfinite(s->dt))
         printf("  dt %.3g", s->dt);
-    printf("  %.0f tets  q %.3f", s->tets, s->q_min);
+    printf("  %.0f tets", s->tets);
+    if (isfinite(s->q_min))
+        printf("  q %.3f", s->q_min);
     if (isfinite(s->newton))
         printf("  newton %.0f  linear %.0f", s->newton, s->linear);
     printf("  ETA %s", left);

@@ -490,17 +490,12 @@ kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, b
     if (world->varies)
         kiln_world_keep_lame(world);
     world->report = sum;
-    kiln_evolution evolution;
-    KILN_TRY(kiln_world_evolve(world, state->clock.time - begin, &evolution, error));
+    KILN_TRY(kiln_world_evolve(world, state->clock.time - begin, &world->evolution, error));
     state->step = state->step > 0 ? state->step : 1;
     kiln_world_measure(world, stats);
     state->step++;
     stats->dt = state->clock.time - begin;
     stats->rejected = rejected;
-    stats->t_plastic = evolution.plastic_seconds;
-    stats->t_size = evolution.size_seconds;
-    stats->t_remesh = evolution.remesh_seconds;
-    stats->t_transfer = evolution.transfer_seconds;
     stats->t_step = kiln_wall_seconds() - started;
     return KILN_OK;
 }

@@ -44,15 +44,21 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
 
 /* One row of stats.csv. NaN: does not apply (an empty cell). Order and names are fixed. Counts and
  * times of a step include its rejected tries.
- *   q_min q_mean          quality of the tets as they are in the world
- *   volume rest_volume    of the tets in the world, in the material, m^3
+ *   q_min                 worst quality in the space and by the sizes the mesher was asked for;
+ *                         without one in the world. Does not apply to steps in which sizes were not
+ *                         looked at
+ *   q_mean                mean quality in that space, whatever the sizes
+ *   q_material_min q_world_min   worst in the material, in the world, whatever the sizes
+ *   volume rest_volume    of the tets in the world, of their rest shapes, m^3
  *   px.. lx.. e_kinetic   momentum, angular momentum about the origin, energy; not in static solves
  *   e_elastic e_load      J; e_load is the potential -f.x of the dead loads
  *   newton linear         iterations
  *   t_*                   s of the wall clock; t_io is what was written since the row before
  *   rejected              tries taken back before this step
  *   contacts fx..         vertices that obstacles hold, total force of the obstacles, N
- *   rx..                  total force of what holds vertices, N */
+ *   rx..                  total force of what holds vertices, N
+ *   flowed changed        tets that flowed, that remeshing took or reshaped
+ *   relax                 Newton iterations of the material's relaxation */
 #define KILN_STATS_TABLE(X)                                                                        \
     X(step)                                                                                        \
     X(time)                                                                                        \
@@ -92,7 +98,12 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
     X(rz)                                                                                          \
     X(fx)                                                                                          \
     X(fy)                                                                                          \
-    X(fz)
+    X(fz)                                                                                          \
+    X(q_material_min)                                                                              \
+    X(q_world_min)                                                                                 \
+    X(flowed)                                                                                      \
+    X(changed)                                                                                     \
+    X(relax)
 
 typedef struct kiln_stats {
 #define KILN_STATS_MEMBER(name) double name;
@@ -116,8 +127,9 @@ const char *kiln_stats_name(size_t column);
 
 /* The mesh of this moment as a soup for a frame: world positions, regions, surface triangles with
  * their tags, and the fields the scene asks for: u, v, reaction, contact on vertices, the element
- * outputs on tets (and on triangles, from the tet behind). `soup` is initialised here; empty on
- * failure. A number that is not finite is an error: such a frame is never written. */
+ * outputs, plastic_strain and hardening on tets (and on triangles, from the tet behind). `soup` is
+ * initialised here; empty on failure. A number that is not finite is an error: such a frame is
+ * never written. */
 kiln_status kiln_world_frame(kiln_world *world, kiln_soup *soup, kiln_error *error);
 /* The same into the soup of the world's frame before (or an empty one), whose memory is used again:
  * a fifth of the time of a frame is new pages. */

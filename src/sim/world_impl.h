@@ -20,6 +20,15 @@ typedef struct kiln_world_load {
     double area;         /* traction: m^2 of the start that it acts on */
 } kiln_world_load;
 
+/* What became of the matter and its mesh after a step. */
+typedef struct kiln_evolution {
+    kiln_flow_report flow;
+    size_t changed; /* tets of the step's mesh that remeshing took or reshaped */
+    double worst;   /* quality after it, where and how it was asked for; 0: not looked at */
+    int relax;      /* Newton iterations of the relaxation */
+    double plastic_seconds, size_seconds, remesh_seconds, transfer_seconds;
+} kiln_evolution;
+
 struct kiln_world {
     kiln_context *context;   /* borrowed */
     const kiln_scene *scene; /* borrowed */
@@ -45,6 +54,7 @@ struct kiln_world {
     kiln_f64_array norms;     /* [tet slot] of stress, for them */
     kiln_f64_array gradients; /* [tet slot][9] F, for sizes */
     kiln_step_report report;  /* of the last step */
+    kiln_evolution evolution; /* likewise */
     kiln_f64_array quality;   /* [tet slot] */
 };
 
@@ -101,17 +111,12 @@ kiln_circumstances kiln_world_circumstances(const kiln_world *world, uint32_t t,
                                             const kiln_vec3 *v);
 
 /* world_evolve.c: what becomes of the matter after an accepted step of h seconds. */
-typedef struct kiln_evolution {
-    kiln_flow_report flow;
-    size_t changed; /* tets of the step's mesh that remeshing took or reshaped */
-    double worst;   /* quality after it, where and how it was asked for; 0: not looked at */
-    double plastic_seconds, size_seconds, remesh_seconds, transfer_seconds;
-} kiln_evolution;
 kiln_status kiln_world_add_history(kiln_world *world, kiln_error *error); /* fields for it */
 kiln_status kiln_world_evolve(kiln_world *world, double h, kiln_evolution *evolution,
                               kiln_error *error);
 /* world_remesh.c: local remeshing; the sizes of the start, which it needs. */
 kiln_status kiln_world_note_sizes(kiln_world *world, kiln_error *error);
+bool kiln_remesh_is_sized(const kiln_scene_remesh *remesh);
 kiln_status kiln_world_remesh_local(kiln_world *world, kiln_evolution *evolution,
                                     kiln_error *error);
 /* After any change of the mesh: rows close ranks, everything that is derived is built anew. */

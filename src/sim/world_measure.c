@@ -29,57 +29,88 @@ const char *kiln_element_output_name(kiln_element_output what)
 }
 
 /* Sums over tets, chunk by chunk so that threads do not matter. */
+typedef struct tet_sum {
+    double volume, rest_volume;
+    double quality[2], least[2]; /* [kiln_space] sum, worst */
+} tet_sum;
+
 typedef struct tet_sums {
     const kiln_world *world;
-    double *quality;
-    double (*chunk)[3]; /* volume, rest volume, quality */
-    double *least;
+    kiln_offsets offsets;
+    double *quality; /* [tet] scratch */
+    tet_sum *chunk;
 } tet_sums;
+
+static void sum_quality(const tet_sums *s, kiln_space space, size_t begin, size_t end, tet_sum *sum)
+{
+    const kiln_mesh *mesh = s->world->mesh;
+    kiln_tet_quality_batch(mesh->context->isa, end - begin, NULL, mesh->tet[begin].v,
+                           sizeof(kiln_tet), kiln_mesh_positions(mesh, space), s->quality + begin);
+    sum->quality[space] = 0.0;
+    sum->least[space] = INFINITY;
+    for (size_t t = begin; t < end; t++) {
+        sum->quality[space] += s->quality[t];
+        sum->least[space] = fmin(sum->least[space], s->quality[t]);
+    }
+}
 
 static void sum_tets(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)worker;
-    tet_sums *s = user;
+    const tet_sums *s = user;
     const kiln_mesh *mesh = s->world->mesh;
-    double volume = 0.0, rest = 0.0, quality = 0.0, least = INFINITY;
-    kiln_tet_quality_batch(mesh->context->isa, end - begin, NULL, mesh->tet[begin].v,
-                           sizeof(kiln_tet), mesh->x, s->quality + begin);
+    const double *rest = s->offsets.rest_volume;
+    tet_sum *sum = &s->chunk[chunk];
+    sum->volume = sum->rest_volume = 0.0;
     for (size_t t = begin; t < end; t++) {
         const uint32_t *v = mesh->tet[t].v;
-        volume += kiln_tet_volume(mesh->x[v[0]], mesh->x[v[1]], mesh->x[v[2]], mesh->x[v[3]]);
-        rest += kiln_mesh_tet_volume(mesh, (uint32_t)t);
-        quality += s->quality[t];
-        least = s->quality[t] < least ? s->quality[t] : least;
+        sum->volume += kiln_tet_volume(mesh->x[v[0]], mesh->x[v[1]], mesh->x[v[2]], mesh->x[v[3]]);
+        sum->rest_volume += rest ? rest[t] : kiln_mesh_tet_volume(mesh, (uint32_t)t);
     }
-    s->chunk[chunk][0] = volume;
-    s->chunk[chunk][1] = rest;
-    s->chunk[chunk][2] = quality;
-    s->least[chunk] = least;
+    sum_quality(s, KILN_SPACE_MATERIAL, begin, end, sum);
+    sum_quality(s, KILN_SPACE_WORLD, begin, end, sum);
+}
+
+/* What the mesher was asked for is known where it looked; elsewhere, when it goes by shape alone,
+ * that is the quality in its space. */
+static double asked_quality(const kiln_world *world, const double least[2])
+{
+    const kiln_scene_remesh *remesh = &world->scene->remesh;
+    bool local = remesh->method == KILN_REMESH_LOCAL;
+    if (world->evolution.worst != 0.0)
+        return world->evolution.worst;
+    if (local && kiln_remesh_is_sized(remesh) && world->state.step > 0)
+        return NAN;
+    return least[local ? remesh->space : KILN_SPACE_WORLD];
 }
 
 /* Rows are compact: nothing in a world frees any without closing ranks. */
 static void measure_tets(kiln_world *world, kiln_stats *stats)
 {
     uint32_t tets = world->mesh->table[KILN_ON_TET].used;
-    size_t chunks = kiln_chunk_count(tets, GRAIN);
-    size_t size = chunks * 4 * sizeof(double);
-    double *scratch = kiln_resize(world->context, NULL, 0, size);
-    if (!scratch)
-        return;
+    size_t chunks = kiln_chunk_count(tets, GRAIN), size = chunks * sizeof(tet_sum);
     tet_sums sums = {.world = world,
+                     .offsets = kiln_offsets_of(world->mesh),
                      .quality = world->quality.data,
-                     .chunk = (double(*)[3])scratch,
-                     .least = scratch + 3 * chunks};
+                     .chunk = kiln_resize(world->context, NULL, 0, size)};
+    if (!sums.chunk)
+        return;
     kiln_parallel_for(world->context, tets, GRAIN, sum_tets, &sums);
+    const kiln_scene_remesh *remesh = &world->scene->remesh;
+    kiln_space space = remesh->method == KILN_REMESH_LOCAL ? remesh->space : KILN_SPACE_WORLD;
+    double least[2] = {INFINITY, INFINITY};
     stats->volume = stats->rest_volume = stats->q_mean = 0.0;
-    stats->q_min = INFINITY;
     for (size_t c = 0; c < chunks; c++) {
-        stats->volume += sums.chunk[c][0];
-        stats->rest_volume += sums.chunk[c][1];
-        stats->q_mean += sums.chunk[c][2] / tets;
-        stats->q_min = sums.least[c] < stats->q_min ? sums.least[c] : stats->q_min;
+        stats->volume += sums.chunk[c].volume;
+        stats->rest_volume += sums.chunk[c].rest_volume;
+        stats->q_mean += sums.chunk[c].quality[space] / tets;
+        for (int k = 0; k < 2; k++)
+            least[k] = fmin(least[k], sums.chunk[c].least[k]);
     }
-    kiln_release(world->context, scratch, size);
+    stats->q_min = asked_quality(world, least);
+    stats->q_material_min = least[KILN_SPACE_MATERIAL];
+    stats->q_world_min = least[KILN_SPACE_WORLD];
+    kiln_release(world->context, sums.chunk, size);
 }
 
 static void measure_motion(const kiln_world *world, kiln_stats *stats)
@@ -135,6 +166,23 @@ static void measure_step(const kiln_world *world, kiln_stats *stats)
     }
 }
 
+static void measure_evolution(const kiln_world *world, kiln_stats *stats)
+{
+    const kiln_evolution *evolution = &world->evolution;
+    if (world->yields) {
+        stats->flowed = (double)evolution->flow.flowed;
+        stats->t_plastic = evolution->plastic_seconds;
+        if (!kiln_world_in_world_space(world->scene))
+            stats->relax = evolution->relax;
+    }
+    if (world->scene->remesh.method != KILN_REMESH_NONE) {
+        stats->changed = (double)evolution->changed;
+        stats->t_size = evolution->size_seconds;
+        stats->t_remesh = evolution->remesh_seconds;
+        stats->t_transfer = evolution->transfer_seconds;
+    }
+}
+
 void kiln_world_measure(kiln_world *world, kiln_stats *stats)
 {
     const kiln_mesh *mesh = world->mesh;
@@ -147,10 +195,12 @@ void kiln_world_measure(kiln_world *world, kiln_stats *stats)
     stats->tets = mesh->table[KILN_ON_TET].live;
     measure_tets(world, stats);
     measure_motion(world, stats);
-    if (world->state.step > 0)
+    if (world->state.step > 0) {
         measure_step(world, stats);
-    else
+        measure_evolution(world, stats);
+    } else {
         stats->e_elastic = kiln_solid_elastic_energy(world->solid, &mesh->x[0].x);
+    }
 }
 
 size_t kiln_world_hold_size(const kiln_world *world, size_t hold)

@@ -45,7 +45,7 @@ kiln_status kiln_world_note_sizes(kiln_world *world, kiln_error *error)
     return KILN_OK;
 }
 
-static bool has_sizes(const kiln_scene_remesh *remesh)
+bool kiln_remesh_is_sized(const kiln_scene_remesh *remesh)
 {
     return remesh->size > 0.0 || remesh->deformation > 0.0 || remesh->strain > 0.0;
 }
@@ -162,7 +162,7 @@ kiln_status kiln_world_remesh_local(kiln_world *world, kiln_evolution *evolution
 {
     const kiln_scene_remesh *settings = &world->scene->remesh;
     kiln_remesh_options options = kiln_remesh_default_options();
-    bool in_world = kiln_world_in_world_space(world->scene), sized = has_sizes(settings);
+    bool in_world = kiln_world_in_world_space(world->scene), sized = kiln_remesh_is_sized(settings);
     options.space = in_world ? KILN_SPACE_WORLD : KILN_SPACE_MATERIAL;
     if (sized ? world->state.step % (uint64_t)settings->every != 0
               : !below(world, options.space, settings->quality))
