@@ -1,4 +1,4 @@
-/* What depends on time: holds, loads, obstacles, stiffness that is a function. */
+/* What depends on time: holds, loads, obstacles. */
 #include "sim/world_impl.h"
 
 #include <string.h>
@@ -8,11 +8,14 @@ double kiln_world_moment(const kiln_world *world)
     return 1e-9 * world->scene->pace.dt;
 }
 
-/* Steps stop at every beginning and end, so a step lies inside an interval or outside it. */
+/* Steps stop at every beginning and end, so a step lies inside an interval or outside it. At the
+ * moment it ends, where a step of no length looks at the forces of the begin, nothing acts any
+ * more.
+ */
 static bool acts(const kiln_world *world, double from, double until, double begin, double end)
 {
     double moment = kiln_world_moment(world);
-    return from <= begin + moment && end <= until + moment;
+    return from <= begin + moment && end <= until + moment && begin < until - moment;
 }
 
 static kiln_status get_vector(const kiln_quantity *quantity, const kiln_circumstances *at,
@@ -365,12 +368,31 @@ void kiln_world_note_places(const kiln_world *world, const char *field)
            mesh->table[KILN_ON_VERTEX].used * sizeof *mesh->x);
 }
 
+/* What the velocity field leads keeps the field's own velocity, not the mean of the last step. What
+ * the forces do is another matter than what the field did, so the integrator starts anew. */
+static kiln_status release_field(kiln_world *world, kiln_error *error)
+{
+    kiln_mesh *mesh = world->mesh;
+    const kiln_vec3 *starts = starts_of(world);
+    kiln_vec3 *velocity = (kiln_vec3 *)kiln_mesh_field(mesh, KILN_ON_VERTEX, "v")->data;
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        kiln_circumstances at = {
+            .time = world->state.clock.time, .material = starts[v], .world = mesh->x[v]};
+        if (kiln_vertex_live(mesh, v))
+            KILN_TRY(get_vector(&world->scene->velocity_field, &at, &velocity[v], error));
+    }
+    world->state.clock.h_before = 0.0;
+    return KILN_OK;
+}
+
 kiln_status kiln_world_catch(kiln_world *world, kiln_error *error)
 {
     double moment = kiln_world_moment(world), now = world->state.clock.time;
     for (size_t i = 0; i < world->scene->holds.count; i++)
         if (world->holds[i].late && fabs(now - world->scene->holds.data[i].from) <= moment)
             kiln_world_note_places(world, world->holds[i].origin);
+    if (world->scene->has_velocity_field && fabs(now - world->scene->velocity_until) <= moment)
+        KILN_TRY(release_field(world, error));
     return kiln_world_release_sets(world, error);
 }
 
@@ -541,120 +563,6 @@ kiln_circumstances kiln_world_circumstances(const kiln_world *world, uint32_t t,
                                 .strain_rate = v ? strain_rate(mesh, t, v) : 0.0};
 }
 
-static kiln_status vary_tet(kiln_world *world, uint32_t t, double time, const kiln_vec3 *velocity,
-                            uint32_t material, double lame[2], kiln_error *error)
-{
-    const kiln_scene_material *scene = &world->scene->materials.data[material];
-    double young, poisson;
-    kiln_circumstances at = kiln_world_circumstances(world, t, velocity);
-    at.time = time;
-    at.stress = world->mises.data[t];
-    KILN_TRY(kiln_quantity_get(&scene->young, &at, &young, 1, error));
-    KILN_TRY(kiln_quantity_get(&scene->poisson, &at, &poisson, 1, error));
-    if (!(young > 0.0) || !(poisson > -1.0) || !(poisson < 0.5))
-        return kiln_said_fail(world->scene, &scene->said, error,
-                              "young must be positive and poisson between -1 and 0.5: got %g Pa "
-                              "and %g at %g s in the tet at (%g, %g, %g)",
-                              young, poisson, time, at.material.x, at.material.y, at.material.z);
-    kiln_lame_from_young(young, poisson, &lame[0], &lame[1]);
-    if (!scene->viscosity.evaluate)
-        return KILN_OK;
-    double *viscosity = &world->viscosity.data[t];
-    KILN_TRY(kiln_quantity_get(&scene->viscosity, &at, viscosity, 1, error));
-    if (!(*viscosity >= 0.0))
-        return kiln_said_fail(world->scene, &scene->said, error,
-                              "viscosity must be 0 or more: got %g Pa s at %g s in the tet at (%g, "
-                              "%g, %g)",
-                              *viscosity, time, at.material.x, at.material.y, at.material.z);
-    return KILN_OK;
-}
-
-/* Stiffness and viscosity tet by tet, from the state at the begin of the step. */
-static kiln_status vary_materials(kiln_world *world, double time, kiln_error *error)
-{
-    kiln_mesh *mesh = world->mesh;
-    const kiln_scene *scene = world->scene;
-    const uint32_t *material =
-        (const uint32_t *)kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_MATERIAL)->data;
-    const kiln_field *v = kiln_mesh_field(mesh, KILN_ON_VERTEX, "v");
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        uint32_t m = material[t];
-        if (!kiln_tet_live(mesh, t) || !scene->materials.data[m].varies)
-            continue;
-        double lame[2] = {0, 0};
-        KILN_TRY(kiln_said_wrap(
-            scene, &scene->materials.data[m].said,
-            vary_tet(world, t, time, v ? (const kiln_vec3 *)v->data : NULL, m, lame, error),
-            error));
-        world->mu.data[t] = lame[0];
-        world->lambda.data[t] = lame[1];
-    }
-    return kiln_elements_set_lame(kiln_solid_elements(world->solid), world->mu.data,
-                                  world->lambda.data, error);
-}
-
-kiln_status kiln_world_resize(kiln_world *world, kiln_error *error)
-{
-    size_t tets = world->mesh->table[KILN_ON_TET].used;
-    KILN_TRY(kiln_array_reserve(world->context, &world->quality, tets, error));
-    if (!world->varies)
-        return KILN_OK;
-    KILN_TRY(kiln_array_reserve(world->context, &world->mu, tets, error));
-    KILN_TRY(kiln_array_reserve(world->context, &world->lambda, tets, error));
-    KILN_TRY(kiln_array_reserve(world->context, &world->mises, tets, error));
-    memset(world->mises.data, 0, tets * sizeof(double));
-    if (!world->flows)
-        return KILN_OK;
-    const uint32_t *material =
-        (const uint32_t *)kiln_mesh_field(world->mesh, KILN_ON_TET, KILN_FIELD_MATERIAL)->data;
-    KILN_TRY(kiln_array_reserve(world->context, &world->viscosity, tets, error));
-    for (size_t t = 0; t < tets; t++)
-        world->viscosity.data[t] = world->materials[material[t]].viscosity;
-    kiln_solid_set_viscosity(world->solid, world->viscosity.data);
-    return KILN_OK;
-}
-
-kiln_status kiln_world_vary_start(kiln_world *world, kiln_error *error)
-{
-    kiln_mesh *mesh = world->mesh;
-    const uint32_t *material =
-        (const uint32_t *)kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_MATERIAL)->data;
-    if (world->flows)
-        KILN_TRY(kiln_solid_rebuild(world->solid, NULL, error));
-    for (size_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        world->mu.data[t] = world->materials[material[t]].mu;
-        world->lambda.data[t] = world->materials[material[t]].lambda;
-    }
-    KILN_TRY(vary_materials(world, 0.0, error));
-    kiln_world_keep_lame(world);
-    return KILN_OK;
-}
-
-static double (*lame_field(const kiln_world *world))[2]
-{
-    return (double(*)[2])kiln_mesh_field(world->mesh, KILN_ON_TET, KILN_FIELD_LAME)->data;
-}
-
-void kiln_world_keep_lame(kiln_world *world)
-{
-    double(*lame)[2] = lame_field(world);
-    for (uint32_t t = 0; t < world->mesh->table[KILN_ON_TET].used; t++) {
-        lame[t][0] = world->mu.data[t];
-        lame[t][1] = world->lambda.data[t];
-    }
-}
-
-kiln_status kiln_world_restore_lame(kiln_world *world, kiln_error *error)
-{
-    double(*lame)[2] = lame_field(world);
-    for (uint32_t t = 0; t < world->mesh->table[KILN_ON_TET].used; t++) {
-        world->mu.data[t] = lame[t][0];
-        world->lambda.data[t] = lame[t][1];
-    }
-    return kiln_elements_set_lame(kiln_solid_elements(world->solid), world->mu.data,
-                                  world->lambda.data, error);
-}
-
 static kiln_status set_gravity(kiln_world *world, double time, double share, kiln_error *error)
 {
     kiln_circumstances at = {.time = time};
@@ -679,7 +587,7 @@ static kiln_status drive(void *self, kiln_solid *solid, double end, double load,
     if (scene->has_velocity_field && acts(world, 0.0, scene->velocity_until, begin, end))
         return follow_field(world, begin, end, kiln_solid_constraints(solid), error);
     if (world->varies)
-        KILN_TRY(vary_materials(world, time, error));
+        KILN_TRY(kiln_world_vary(world, time, error));
     for (size_t i = 0; i < scene->holds.count; i++) {
         const kiln_scene_hold *hold = &scene->holds.data[i];
         if (acts(world, hold->from, hold->until, begin, end))

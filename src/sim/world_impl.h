@@ -95,20 +95,22 @@ void kiln_world_note_places(const kiln_world *world, const char *field);
 /* Functions of the scene look at the u of the start. Where u moves later and there are such
  * functions, it is kept as a vertex field. */
 kiln_status kiln_world_keep_start(kiln_world *world, kiln_error *error);
-/* Rows of everything [tet slot] after the mesh has changed; before the solid is rebuilt. */
-kiln_status kiln_world_resize(kiln_world *world, kiln_error *error);
 kiln_status kiln_world_check_holds(kiln_world *world, kiln_error *error);
 kiln_status kiln_world_set_poses(kiln_world *world, double time, double h, kiln_error *error);
-/* Stiffness that is a function is kept in a field: the stress that the next step's functions see
- * depends on it. Kept when a step is accepted, restored when none could be. */
-kiln_status kiln_world_vary_start(kiln_world *world, kiln_error *error);
-void kiln_world_keep_lame(kiln_world *world);
-kiln_status kiln_world_restore_lame(kiln_world *world, kiln_error *error);
-
 /* Where tet t is and what goes on in it, at the time of the clock; stress is left 0. `v` may be
  * NULL. */
 kiln_circumstances kiln_world_circumstances(const kiln_world *world, uint32_t t,
                                             const kiln_vec3 *v);
+
+/* world_vary.c: stiffness and viscosity that are functions. Stiffness is kept in a field: the
+ * stress that the next step's functions see depends on it. Kept when a step is accepted, restored
+ * when none could be. Resize: rows of everything [tet slot] after the mesh has changed; before the
+ * solid is rebuilt. */
+kiln_status kiln_world_resize(kiln_world *world, kiln_error *error);
+kiln_status kiln_world_vary_start(kiln_world *world, kiln_error *error);
+kiln_status kiln_world_vary(kiln_world *world, double time, kiln_error *error);
+void kiln_world_keep_lame(kiln_world *world);
+kiln_status kiln_world_restore_lame(kiln_world *world, kiln_error *error);
 
 /* world_evolve.c: what becomes of the matter after an accepted step of h seconds. */
 kiln_status kiln_world_add_history(kiln_world *world, kiln_error *error); /* fields for it */

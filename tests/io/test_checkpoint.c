@@ -236,7 +236,7 @@ START_TEST(meshes_that_change_are_kept)
 {
     static const int variants[] = {32, 32 | 16, 32 | 16 | 11, 32 | 16 | 6, 64 | 16 | 3, 64 | 4};
     for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++)
-        ck_assert_int_ge(run_twins(variants[i], 8), 6);
+        ck_assert_int_ge(run_twins(variants[i], 6), 5);
 }
 END_TEST
 
