@@ -166,6 +166,10 @@ static void travel_state(traveller *t, kiln_world_state *state)
     count(t, "/state/rejected", &state->rejected);
     number(t, "/state/start_size", &state->start_size);
     number(t, "/state/volume_gained", &state->volume_gained);
+    count(t, "/state/remeshes", &state->remeshes);
+    count(t, "/state/remesh_from", &state->remesh_from);
+    count(t, "/state/merge_from", &state->merge_from);
+    count(t, "/state/remesh_rest", &state->remesh_rest);
     if (t->writing || t->status != KILN_OK)
         return;
     state->pace.good = (int)(good < INT32_MAX ? good : INT32_MAX);

@@ -1,5 +1,6 @@
 #include "remesh/domain.h"
 
+#include "base/clock.h"
 #include "mesh/reorder.h"
 #include "remesh/domain_impl.h"
 #include "remesh/improve.h"
@@ -66,8 +67,11 @@ static kiln_status finish(kiln_domain *domain, kiln_mesh *mesh, kiln_error *erro
         KILN_TRY(repair(domain, mesh, error));
     domain->report.volume_after = volume_in(mesh, domain->options.space);
     kiln_domain_progress(domain, "carrying fields over", 0.0);
-    return kiln_transfer_between(domain->mesh, mesh, domain->options.space,
-                                 domain->options.transfer, NULL, error);
+    double started = kiln_wall_seconds();
+    KILN_TRY(kiln_transfer_between(domain->mesh, mesh, domain->options.space,
+                                   domain->options.transfer, NULL, error));
+    domain->report.transfer_seconds = kiln_wall_seconds() - started;
+    return KILN_OK;
 }
 
 static kiln_status remesh(kiln_domain *domain, kiln_mesh **out, kiln_error *error)

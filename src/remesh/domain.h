@@ -16,6 +16,9 @@ typedef struct kiln_domain_options {
     double size;      /* m, edges everywhere; 0: by `size_at`, or as long as the old ones there */
     double (*size_at)(void *user, kiln_vec3 p); /* m, positive; NULL: none */
     void *size_user;
+    double size_min, size_max; /* m, limits of sizes; 0: none */
+    double gap;  /* surfaces that face each other closer than this part of the size are joined by
+                    filling what is between; 0: only what overlaps or touches is */
     int rounds;  /* of site optimisation; 8 */
     double goal; /* tets below this quality are repaired by local operators at the end; 0.25 */
     const struct kiln_transfer_options *transfer; /* remesh/transfer.h; NULL: its presets */
@@ -36,6 +39,7 @@ typedef struct kiln_domain_report {
     size_t left_below_goal;
     double volume_before; /* of the domain, overlaps counted once, in the space of the remesh */
     double volume_after;
+    double transfer_seconds;
     bool material_reset; /* u (x) could not be interpolated without inverting a tet, or two bodies
                             became one: it is the same as x (u) now */
 } kiln_domain_report;

@@ -143,6 +143,10 @@ kiln_status kiln_domain_size(const kiln_domain *domain, kiln_vec3 p, double *siz
     *size = options->size > 0.0 ? options->size
             : options->size_at  ? options->size_at(options->size_user, p)
                                 : size_of_old(domain, p);
+    if (*size < options->size_min)
+        *size = options->size_min;
+    if (options->size_max > 0.0 && *size > options->size_max)
+        *size = options->size_max;
     if (!(*size > 0.0) || !isfinite(*size))
         return kiln_fail(error, KILN_ERR_INPUT, "size", 0, -1, "must be positive, got %g", *size);
     return KILN_OK;

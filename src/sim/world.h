@@ -27,6 +27,9 @@ typedef struct kiln_world_state {
     uint64_t rejected;                /* steps, so far */
     double start_size;                /* m, mean edge of the mesh the scene made */
     double volume_gained;             /* m^3 of rest volume by remeshing curved surfaces */
+    uint64_t remeshes;                /* whole-domain ones, so far */
+    uint64_t remesh_from, merge_from; /* steps before which none is looked for */
+    uint64_t remesh_rest;             /* steps that the last one was allowed to rest */
 } kiln_world_state;
 kiln_world_state *kiln_world_get_state(kiln_world *world);
 

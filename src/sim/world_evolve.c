@@ -53,6 +53,8 @@ kiln_status kiln_world_add_history(kiln_world *world, kiln_error *error)
         KILN_TRY(kiln_offsets_add(world->mesh, error));
     if (scene->remesh.method == KILN_REMESH_LOCAL)
         KILN_TRY(kiln_world_note_sizes(world, error));
+    if (scene->remesh.method == KILN_REMESH_GLOBAL)
+        KILN_TRY(kiln_world_add_domain_history(world, error));
     if (world->yields || scene->remesh.method != KILN_REMESH_NONE)
         return add_mass(world, error);
     return KILN_OK;
@@ -127,5 +129,7 @@ kiln_status kiln_world_evolve(kiln_world *world, double h, kiln_evolution *evolu
     evolution->plastic_seconds = kiln_wall_seconds() - started;
     if (world->scene->remesh.method == KILN_REMESH_LOCAL)
         return kiln_world_remesh_local(world, evolution, error);
+    if (world->scene->remesh.method == KILN_REMESH_GLOBAL)
+        return kiln_world_remesh_domain(world, evolution, error);
     return KILN_OK;
 }

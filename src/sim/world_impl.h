@@ -135,6 +135,11 @@ kiln_status kiln_world_renumber_surfaces(kiln_world *world, const kiln_renumberi
 void kiln_world_rebase_surfaces(kiln_world *world);
 kiln_status kiln_world_move_surfaces(kiln_world *world, const kiln_mesh *from, const kiln_mesh *to,
                                      kiln_error *error);
+/* world_domain.c: a new mesh for the parts that flow when theirs has become bad, or when they are
+ * to merge; the fields it needs. Where none can be had the old one stays, with a warning. */
+kiln_status kiln_world_add_domain_history(kiln_world *world, kiln_error *error);
+kiln_status kiln_world_remesh_domain(kiln_world *world, kiln_evolution *evolution,
+                                     kiln_error *error);
 
 /* The mesh is that of the world: u = x, and all history is in the offsets. */
 bool kiln_world_in_world_space(const kiln_scene *scene);

@@ -134,8 +134,10 @@ static kiln_status run_pass(kiln_world *world, kiln_remesher *remesher, bool siz
 kiln_status kiln_world_mesh_changed(kiln_world *world, kiln_error *error)
 {
     kiln_mesh *mesh = world->mesh;
-    double gained;
-    kiln_offsets_settle(mesh, &gained);
+    double gained = 0.0;
+    /* A whole-domain remesh keeps rest volumes to the last bit: bodies may have merged. */
+    if (world->scene->remesh.method == KILN_REMESH_LOCAL)
+        kiln_offsets_settle(mesh, &gained);
     world->state.volume_gained += gained;
     kiln_renumbering now = {0};
     KILN_TRY(kiln_mesh_reorder(mesh, KILN_SPACE_MATERIAL, &now, error));
