@@ -83,10 +83,11 @@ kiln_status kiln_transfer(kiln_mesh *mesh, const kiln_transfer_options *options,
 /* All of one mesh to another (whole-domain remesh, merging), overlaps and places in `space`.
  * Fields that `to` does not have are added to it; those it has must be of the same shape.
  * Bodies are not compared. Where sources overlap each other, extensive amounts add up and vertices
- * take the mean of two parts. Outside, vertices take the values of the nearest surface point (VPF
- * 4.3). A surface face takes from the nearest old one: amounts of conserve fields go from each old
- * face to its nearest new one. `from` is not changed; in a pass its begin counts. `to` must not be
- * in a pass. */
+ * take the mean of two parts. Amounts that are nowhere negative keep their density where a surface
+ * has moved a little; totals are kept in each part (transfer_amounts.c). Outside, vertices take the
+ * values of the nearest surface point (VPF 4.3). A surface face takes from the nearest old one:
+ * amounts of conserve fields go from each old face to its nearest new one. `from` is not changed;
+ * in a pass its begin counts. `to` must not be in a pass. */
 kiln_status kiln_transfer_between(const kiln_mesh *from, kiln_mesh *to, kiln_space space,
                                   const kiln_transfer_options *options,
                                   kiln_transfer_report *report, kiln_error *error);

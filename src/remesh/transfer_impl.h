@@ -125,6 +125,9 @@ void kiln_transfer_find_heirs(kiln_transfer_job *job);
 void kiln_transfer_vertices(kiln_transfer_job *job);
 kiln_status kiln_transfer_tets(kiln_transfer_job *job, kiln_error *error);
 kiln_status kiln_transfer_faces(kiln_transfer_job *job, kiln_error *error);
+/* transfer_amounts.c: the rule conserve for tets. */
+kiln_status kiln_transfer_amounts(const kiln_transfer_job *job, const kiln_transfer_field *field,
+                                  kiln_error *error);
 
 /* transfer_momentum.c: after tets and vertices. */
 kiln_status kiln_transfer_momentum(kiln_transfer_job *job, kiln_error *error);

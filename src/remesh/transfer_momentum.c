@@ -6,7 +6,11 @@
  * interpolation has right; here the part of an old tet that lies in a new one brings the momentum
  * of its own old velocities, exact for the linear field, so that the correction vanishes where the
  * field is linear. What of an old tet lies in no new one is shared among those it meets by volume,
- * as eq. 15 does. */
+ * as eq. 15 does.
+ *
+ * Between two meshes a new tet need not have just the mass of the shares it gets
+ * (transfer_amounts.c): it moves as fast as they did, and what that changes of the momentum of its
+ * part is given back as one velocity of the whole part. */
 #include "base/parallel.h"
 #include "mesh/journal.h"
 #include "remesh/transfer_impl.h"
@@ -89,6 +93,7 @@ typedef struct momentum_work {
     double *left;           /* [source] momentum that no target got yet */
     double *part;           /* [overlap] momentum that comes that way */
     double *missing;        /* [target] */
+    double *excess;         /* [target] momentum of the shares that its own mass does not carry */
 } momentum_work;
 
 static void find_velocities(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -138,22 +143,50 @@ static void find_missing(void *user, size_t chunk, size_t begin, size_t end, int
     const kiln_transfer_job *job = w->job;
     for (size_t t = begin; t < end; t++) {
         uint32_t tet = job->targets.data[t].tet;
-        double wanted = 0.0, mean = 0.0;
+        double wanted = 0.0, mean = 0.0, came = 0.0;
+        double mass = kiln_transfer_target_mass(job, tet);
         for (uint32_t i = job->first.data[t]; i < job->first.data[t + 1]; i++) {
             const kiln_overlap *o = &job->overlaps.data[i];
             double covered = job->covered.data[o->source];
             wanted += w->part[i];
-            wanted += covered > 0.0 ? w->left[o->source] * (o->volume / covered) : 0.0;
+            double share = covered > 0.0 ? o->volume / covered : 0.0;
+            wanted += share * w->left[o->source];
+            came += share * kiln_transfer_source_mass(job, &job->sources.data[o->source]);
         }
+        w->excess[t] = !job->pass && came > 0.0 ? wanted * (1.0 - mass / came) : 0.0;
         for (int k = 0; k < 4; k++)
             mean +=
                 0.25 *
                 ((const double *)kiln_transfer_row(w->field, job->to->tet[tet].v[k]))[w->component];
-        w->missing[t] = wanted - kiln_transfer_target_mass(job, tet) * mean;
+        w->missing[t] = wanted - w->excess[t] - mass * mean;
     }
 }
 
-static void gather_missing(momentum_work *w, affected *a)
+/* The excess of each part, to its tets by their mass. */
+static kiln_status return_excess(const momentum_work *w, kiln_error *error)
+{
+    const kiln_transfer_job *job = w->job;
+    size_t bytes = 2 * (job->to->parts.count + 1) * sizeof(double);
+    double *sum = kiln_resize(job->context, NULL, 0, bytes);
+    if (!sum)
+        return kiln_fail_memory(error, bytes);
+    memset(sum, 0, bytes);
+    for (size_t t = 0; t < job->targets.count; t++) {
+        uint32_t tet = job->targets.data[t].tet, part = job->to->info[tet].part;
+        sum[2 * part] += w->excess[t];
+        sum[2 * part + 1] += kiln_transfer_target_mass(job, tet);
+    }
+    for (size_t t = 0; t < job->targets.count; t++) {
+        uint32_t tet = job->targets.data[t].tet, part = job->to->info[tet].part;
+        if (sum[2 * part + 1] > 0.0)
+            w->missing[t] +=
+                sum[2 * part] * (kiln_transfer_target_mass(job, tet) / sum[2 * part + 1]);
+    }
+    kiln_release(job->context, sum, bytes);
+    return KILN_OK;
+}
+
+static kiln_status gather_missing(momentum_work *w, affected *a, kiln_error *error)
 {
     const kiln_transfer_job *job = w->job;
     uint32_t components = w->field->to->components;
@@ -163,7 +196,10 @@ static void gather_missing(momentum_work *w, affected *a)
         w->left[job->overlaps.data[i].source] -= w->part[i];
     kiln_parallel_for(job->context, job->targets.count, KILN_TRANSFER_GRAIN, find_missing, w);
     for (size_t i = 0; i < job->strays.count; i++)
-        w->missing[job->strays.data[i].b] += w->left[job->strays.data[i].a];
+        *(job->pass ? &w->missing[job->strays.data[i].b] : &w->excess[job->strays.data[i].b]) +=
+            w->left[job->strays.data[i].a];
+    if (!job->pass)
+        KILN_TRY(return_excess(w, error));
     for (size_t t = 0; t < job->targets.count; t++) {
         const uint32_t *v = job->to->tet[job->targets.data[t].tet].v;
         for (int k = 0; k < 4; k++) {
@@ -171,6 +207,7 @@ static void gather_missing(momentum_work *w, affected *a)
             a->change.data[(size_t)i * components + w->component] += 0.25 * w->missing[t];
         }
     }
+    return KILN_OK;
 }
 
 /* Logs the rows, then writes: velocities, or the impulse field. */
@@ -215,7 +252,7 @@ static kiln_status correct(kiln_transfer_job *job, momentum_work *w, affected *a
         memset(a->change.data, 0, size * sizeof(double));
         w->field = field;
         for (w->component = 0; w->component < field->to->components; w->component++)
-            gather_missing(w, a);
+            KILN_TRY(gather_missing(w, a, error));
         KILN_TRY(apply(job, field, a, error));
     }
     return KILN_OK;
@@ -226,7 +263,7 @@ kiln_status kiln_transfer_momentum(kiln_transfer_job *job, kiln_error *error)
     kiln_context *context = job->context;
     if (job->targets.count == 0)
         return KILN_OK;
-    size_t doubles = job->sources.count + job->overlaps.count + job->targets.count;
+    size_t doubles = job->sources.count + job->overlaps.count + 2 * job->targets.count;
     size_t bytes = job->sources.count * sizeof(linear_field) + doubles * sizeof(double);
     momentum_work w = {.job = job, .velocity = kiln_resize(context, NULL, 0, bytes)};
     if (!w.velocity)
@@ -234,6 +271,7 @@ kiln_status kiln_transfer_momentum(kiln_transfer_job *job, kiln_error *error)
     w.left = (double *)(w.velocity + job->sources.count);
     w.part = w.left + job->sources.count;
     w.missing = w.part + job->overlaps.count;
+    w.excess = w.missing + job->targets.count;
     affected a = {.context = context};
     kiln_status status = correct(job, &w, &a, error);
     kiln_array_free(context, &a.numbers.slots);

@@ -148,50 +148,6 @@ static void log_chunk(void *user, size_t chunk, size_t begin, size_t end, int wo
     }
 }
 
-static void add_amounts(const kiln_transfer_field *field, const char *amounts, double share,
-                        double *value)
-{
-    for (uint32_t c = 0; c < field->to->components; c++) {
-        double amount;
-        memcpy(&amount, amounts + 8 * c, sizeof amount);
-        value[c] += share * amount;
-    }
-}
-
-static void share_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
-{
-    (void)chunk;
-    (void)worker;
-    const tet_work *work = user;
-    const kiln_transfer_job *job = work->job;
-    for (size_t t = begin; t < end; t++) {
-        double *value = (double *)kiln_transfer_row(work->field, job->targets.data[t].tet);
-        memset(value, 0, work->field->to->stride);
-        for (uint32_t i = job->first.data[t]; i < job->first.data[t + 1]; i++) {
-            const kiln_overlap *overlap = &job->overlaps.data[i];
-            double covered = job->covered.data[overlap->source];
-            if (covered > 0.0)
-                add_amounts(work->field, old_row(work, overlap), overlap->volume / covered, value);
-        }
-    }
-}
-
-static void share_out(const tet_work *work)
-{
-    const kiln_transfer_job *job = work->job;
-    const kiln_transfer_field *field = work->field;
-    kiln_parallel_for(job->context, job->targets.count, KILN_TRANSFER_GRAIN, share_chunk,
-                      (void *)work);
-    for (size_t i = 0; i < job->strays.count; i++)
-        add_amounts(
-            field, kiln_begin_row(&field->from, job->sources.data[job->strays.data[i].a].tet), 1.0,
-            (double *)kiln_transfer_row(field, job->targets.data[job->strays.data[i].b].tet));
-    for (size_t i = 0; i < job->heirs.count; i++)
-        add_amounts(field,
-                    kiln_begin_row(&field->from, job->sources.data[job->heirs.data[i].a].tet), 1.0,
-                    (double *)kiln_transfer_row(field, job->heirs.data[i].b));
-}
-
 static kiln_status set_by_logarithms(tet_work *work, kiln_error *error)
 {
     const kiln_transfer_job *job = work->job;
@@ -229,7 +185,7 @@ kiln_status kiln_transfer_tets(kiln_transfer_job *job, kiln_error *error)
         kiln_rule rule = field->to->rule;
         tet_work work = {job, field, rule == KILN_RULE_MOMENTUM ? mass : volume, NULL, NULL};
         if (rule == KILN_RULE_CONSERVE && field->to->type == KILN_F64)
-            share_out(&work);
+            status = kiln_transfer_amounts(job, field, error);
         else if (rule == KILN_RULE_SPD_LOG)
             status = set_by_logarithms(&work, error);
         else

@@ -110,6 +110,33 @@ START_TEST(other_outlines_keep_totals)
 }
 END_TEST
 
+/* Where the surface moved a little, matter is not thinner or denser there, nor slower. */
+START_TEST(bent_surfaces_keep_density_and_velocity)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *from = kiln_test_mesh(context, "ball", "h=0.5");
+    kiln_mesh *to = kiln_test_mesh(context, "ball", "h=0.35");
+    set_fields(from);
+    for (uint32_t t = 0; t < from->table[KILN_ON_TET].used; t++)
+        *rig_row(from, KILN_ON_TET, "mass", t) = 3.0 * kiln_mesh_tet_volume(from, t);
+    for (uint32_t v = 0; v < from->table[KILN_ON_VERTEX].used; v++)
+        for (int c = 0; c < 3; c++)
+            rig_row(from, KILN_ON_VERTEX, "v", v)[c] = c + 1.0;
+    const kiln_transfer_options options = {.mass = "mass"};
+    between(from, to, KILN_SPACE_WORLD, &options, NULL);
+    double ratio = 3.0 * kiln_mesh_volume(from) / kiln_mesh_volume(to);
+    for (uint32_t t = 0; t < to->table[KILN_ON_TET].used; t++)
+        ck_assert_double_eq_tol(*rig_row(to, KILN_ON_TET, "mass", t) / kiln_mesh_tet_volume(to, t),
+                                ratio, 1e-12);
+    for (uint32_t v = 0; v < to->table[KILN_ON_VERTEX].used; v++)
+        for (int c = 0; c < 3; c++)
+            ck_assert_double_eq_tol(rig_row(to, KILN_ON_VERTEX, "v", v)[c], c + 1.0, 1e-11);
+    kiln_mesh_destroy(from);
+    kiln_mesh_destroy(to);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 /* Two cubes that overlap by a tenth become one box (SLI 8): amounts add up where they overlap. */
 START_TEST(merging_adds_what_overlaps)
 {
@@ -164,6 +191,7 @@ Suite *kiln_test_suite(void)
     TCase *cases = kiln_test_case(suite, "between");
     tcase_add_test(cases, a_whole_mesh_goes_over);
     tcase_add_loop_test(cases, other_outlines_keep_totals, 0, 2);
+    tcase_add_test(cases, bent_surfaces_keep_density_and_velocity);
     tcase_add_test(cases, merging_adds_what_overlaps);
     return suite;
 }

@@ -57,12 +57,12 @@ static double worst_quality(const kiln_mesh *mesh)
     return worst;
 }
 
-/* The block's top is drawn along x at a speed of 1.5 m/s. */
+/* The block's top is drawn along x at a speed of 3 m/s. */
 static kiln_status draw(void *self, const kiln_circumstances *at, double *out, int components,
                         kiln_error *error)
 {
     (void)self, (void)components, (void)error;
-    out[0] = 1.5 * at->time;
+    out[0] = 3.0 * at->time;
     out[1] = out[2] = 0.0;
     return KILN_OK;
 }
@@ -86,16 +86,16 @@ START_TEST(a_sheared_block_is_remeshed_and_keeps_its_matter)
     kiln_mesh *mesh = kiln_world_mesh(world);
     const kiln_world_state *state = kiln_world_get_state(world);
     double rest = total(mesh, KILN_FIELD_REST_VOLUME), mass = total(mesh, KILN_FIELD_MASS);
-    double energy = 0.0;
+    double energy = INFINITY;
     uint64_t remeshes = 0;
     for (int i = 0; i < 60; i++) {
         kiln_stats stats = scene_step(world, scene->duration);
         if (state->remeshes > remeshes) {
             ck_assert_double_ge(worst_quality(mesh), 0.15);
             kiln_test_audit(mesh);
-            printf("step %d remesh %llu e %g before %g q %g tets %u\n", i,
-                   (unsigned long long)state->remeshes, stats.e_elastic, energy,
-                   worst_quality(mesh), mesh->table[KILN_ON_TET].live);
+            /* Rest shapes are smeared a little, but nothing is wound up by it. */
+            ck_assert_double_lt(kiln_solid_elastic_energy(kiln_world_solid(world), &mesh->x[0].x),
+                                1.1 * energy);
         }
         remeshes = state->remeshes;
         energy = stats.e_elastic;
