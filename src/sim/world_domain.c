@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "geom/tet_quality.h"
 #include "mesh/divide.h"
+#include "mesh/reorder.h"
 #include "remesh/domain.h"
 #include "remesh/nearby.h"
 #include "remesh/transfer.h"
@@ -355,16 +356,21 @@ static void swap_meshes(kiln_mesh *a, kiln_mesh *b)
     *b = swap;
 }
 
-/* Takes the new mesh; on failure the old one is back and works. */
+/* Takes the new mesh; on failure the old one is back and works, or the state is KILN_ERR_STATE. */
 static kiln_status adopt(kiln_world *world, kiln_mesh *mesh, kiln_error *error)
 {
     kiln_error ignored;
+    KILN_TRY(kiln_mesh_reorder(mesh, KILN_SPACE_WORLD, NULL, error));
     swap_meshes(world->mesh, mesh);
     kiln_status status = kiln_world_mesh_changed(world, error);
-    if (status == KILN_OK)
-        return KILN_OK;
-    swap_meshes(world->mesh, mesh);
-    return kiln_world_renew(world, &ignored) == KILN_OK ? status : KILN_ERR_STATE;
+    if (status != KILN_OK) {
+        swap_meshes(world->mesh, mesh);
+        bool works = kiln_world_refresh_sets(world, &ignored) == KILN_OK &&
+                     kiln_world_renew(world, &ignored) == KILN_OK;
+        return works ? status : KILN_ERR_STATE;
+    }
+    status = kiln_world_move_surfaces(world, mesh, world->mesh, error);
+    return status == KILN_OK ? KILN_OK : KILN_ERR_STATE;
 }
 
 /* When to look again: at once after a remesh that helped, ever later after some that did not. */
