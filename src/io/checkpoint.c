@@ -263,6 +263,52 @@ static void travel_mesh(traveller *t, kiln_mesh *mesh)
     mesh->world_policy = (kiln_world_policy)policy;
 }
 
+static const struct {
+    const char *name;
+    uint32_t width;
+} surface_columns[] = {{"u", 3}, {"hung_in", 1}, {"hung_weights", 4}};
+enum { SURFACE_COLUMNS = sizeof surface_columns / sizeof surface_columns[0] };
+
+/* Room for as many vertices as the scene's surface has. */
+static kiln_status shape_surface(const traveller *t, size_t vertices, kiln_soup *soup)
+{
+    kiln_soup_field *field;
+    KILN_TRY(kiln_array_reserve(t->context, &soup->points, vertices, t->error));
+    soup->points.count = vertices;
+    for (int k = 0; k < SURFACE_COLUMNS; k++)
+        KILN_TRY(kiln_soup_add_field(soup, surface_columns[k].name, KILN_ON_VERTEX,
+                                     surface_columns[k].width, &field, t->error));
+    return KILN_OK;
+}
+
+static void travel_surface(traveller *t, kiln_world *world, size_t body)
+{
+    char name[PATH_SIZE];
+    kiln_soup soup;
+    kiln_soup_init(&soup, t->context);
+    size_t vertices = kiln_world_scene(world)->bodies.data[body].surface.points.count;
+    t->status = t->writing ? kiln_world_surface(world, body, &soup, t->error)
+                           : shape_surface(t, vertices, &soup);
+    for (int k = 0; k < SURFACE_COLUMNS && t->status == KILN_OK; k++) {
+        const kiln_soup_field *field =
+            kiln_soup_find_field(&soup, KILN_ON_VERTEX, surface_columns[k].name);
+        snprintf(name, sizeof name, "/surface/%zu/%s", body, surface_columns[k].name);
+        column(t, name, H5T_NATIVE_DOUBLE, vertices, surface_columns[k].width, field->data.data);
+    }
+    if (!t->writing && t->status == KILN_OK)
+        t->status = kiln_world_restore_surface(world, body, &soup, t->error);
+    kiln_soup_free(&soup);
+}
+
+/* Where the fine surfaces hang. */
+static void travel_surfaces(traveller *t, kiln_world *world)
+{
+    const kiln_scene *scene = kiln_world_scene(world);
+    for (size_t b = 0; b < scene->bodies.count; b++)
+        if (scene->bodies.data[b].surface.triangles.count > 0 && t->status == KILN_OK)
+            travel_surface(t, world, b);
+}
+
 /* M9 for what is written, so that no file ever holds a NaN. */
 static kiln_status check_finite(const kiln_mesh *mesh, const char *path, kiln_error *error)
 {
@@ -367,6 +413,7 @@ static kiln_status write_world(kiln_world *world, const kiln_checkpoint_scene *s
     column(&t, "/scene/sets", H5T_NATIVE_UINT8, scene->sets_size, 1, scene->sets);
     travel_state(&t, kiln_world_get_state(world));
     travel_mesh(&t, kiln_world_mesh(world));
+    travel_surfaces(&t, world);
     size_t size = 0;
     const char *image = t.status == KILN_OK ? look_at_image(t.file, &size) : NULL;
     if (image)
@@ -561,8 +608,9 @@ static kiln_status read_world(traveller *t, void *user)
     status = kiln_world_replace_mesh(world, mesh, &why);
     if (status != KILN_OK)
         return kiln_fail(t->error, status, t->path, 0, -1, "%s", why.message);
+    travel_surfaces(t, world);
     *kiln_world_get_state(world) = state;
-    return KILN_OK;
+    return t->status;
 }
 
 kiln_status kiln_checkpoint_read(const char *path, kiln_world *world, kiln_error *error)

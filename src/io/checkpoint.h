@@ -1,6 +1,7 @@
 /* Checkpoints: everything a run goes on from, in one HDF5 file, written aside, synced and renamed.
- * Inside: the mesh's tables column by column (compacted), parts, ledger, the world's state, the
- * scene's text and --set values, version. NaN or infinity in a column is refused. */
+ * Inside: the mesh's tables column by column (compacted), parts, ledger, the world's state, where
+ * fine surfaces hang, the scene's text and --set values, version. NaN or infinity in a column is
+ * refused. */
 #ifndef KILN_IO_CHECKPOINT_H
 #define KILN_IO_CHECKPOINT_H
 
@@ -27,7 +28,7 @@ kiln_status kiln_checkpoint_scene_load(kiln_context *context, const char *path,
 kiln_status kiln_checkpoint_write(kiln_world *world, const kiln_checkpoint_scene *scene,
                                   const char *path, kiln_error *error);
 /* The scene first (the world is created from it), then the state into that world. A file that is
- * truncated, of another version or not ours is refused. */
+ * truncated, of another version or not ours is refused; the world is not to be used then. */
 kiln_status kiln_checkpoint_read_scene(kiln_context *context, const char *path,
                                        kiln_checkpoint_scene *out, kiln_error *error);
 void kiln_checkpoint_scene_free(kiln_context *context, kiln_checkpoint_scene *scene);

@@ -26,6 +26,8 @@ typedef struct ply {
     element element[MOST_ELEMENTS];
     property property[MOST_PROPERTIES];
     kiln_u32_array corners;
+    bool has_material;
+    kiln_f64_array material; /* [point][3] */
 } ply;
 
 static bool read_type(kiln_text word, kiln_vtk_type *type)
@@ -201,10 +203,38 @@ static kiln_status add_face(ply *p, uint64_t row, double tag, kiln_error *error)
                               fabs(tag) < 2147483648.0 ? (int32_t)tag : 0, error);
 }
 
+/* u_x, u_y, u_z: a material position. */
+static bool is_material(kiln_text name)
+{
+    return name.size == 3 && name.data[0] == 'u' && name.data[1] == '_' && name.data[2] >= 'x' &&
+           name.data[2] <= 'z';
+}
+
+static bool has_material(const ply *p, const element *e)
+{
+    int found = 0;
+    for (int i = 0; i < e->properties; i++) {
+        const property *q = &p->property[e->first + i];
+        if (is_material(q->name) && !q->list)
+            found |= 1 << (q->name.data[2] - 'x');
+    }
+    return found == 7;
+}
+
+static kiln_status add_material(ply *p, const double u[3], kiln_error *error)
+{
+    for (int k = 0; k < 3; k++) {
+        if (!isfinite(u[k]))
+            return kiln_source_fail(p->source, error, "a material position is not finite");
+        KILN_TRY(kiln_array_push(p->soup->context, &p->material, u[k], error));
+    }
+    return KILN_OK;
+}
+
 static kiln_status read_row(ply *p, const element *e, uint64_t row, bool vertex, bool face,
                             kiln_error *error)
 {
-    double xyz[3] = {0, 0, 0}, tag = 0, value;
+    double xyz[3] = {0, 0, 0}, material[3] = {0, 0, 0}, tag = 0, value;
     bool listed = false;
     for (int i = 0; i < e->properties; i++) {
         const property *q = &p->property[e->first + i];
@@ -218,9 +248,13 @@ static kiln_status read_row(ply *p, const element *e, uint64_t row, bool vertex,
         KILN_TRY(read_number(p, q->type, "a property", &value, error));
         if (vertex && q->name.size == 1 && q->name.data[0] >= 'x' && q->name.data[0] <= 'z')
             xyz[q->name.data[0] - 'x'] = value;
+        if (vertex && is_material(q->name))
+            material[q->name.data[2] - 'x'] = value;
         if (face && kiln_text_is(q->name, "tag"))
             tag = value;
     }
+    if (vertex && p->has_material)
+        KILN_TRY(add_material(p, material, error));
     if (vertex)
         return add_vertex(p, xyz, error);
     return face && listed ? add_face(p, row, tag, error) : KILN_OK;
@@ -248,6 +282,7 @@ static kiln_status read_body(ply *p, kiln_error *error)
         if (vertex && any)
             return kiln_source_fail(p->source, error, "two elements called vertex");
         any |= vertex;
+        p->has_material |= vertex && has_material(p, e);
         if (vertex)
             KILN_TRY(
                 kiln_array_reserve(p->soup->context, &p->soup->points, (size_t)e->count, error));
@@ -260,9 +295,15 @@ static kiln_status read_body(ply *p, kiln_error *error)
 kiln_status kiln_ply_read(kiln_source *source, kiln_soup *soup, kiln_error *error)
 {
     ply p = {.source = source, .soup = soup};
+    kiln_soup_field *u = NULL;
     kiln_status status = read_header(&p, error);
     if (status == KILN_OK)
         status = read_body(&p, error);
+    if (status == KILN_OK && p.has_material)
+        status = kiln_soup_add_field(soup, "u", KILN_ON_VERTEX, 3, &u, error);
+    if (u && p.material.count)
+        memcpy(u->data.data, p.material.data, p.material.count * sizeof(double));
+    kiln_array_free(soup->context, &p.material);
     kiln_array_free(soup->context, &p.corners);
     return status;
 }
@@ -273,8 +314,16 @@ bool kiln_ply_sniff(kiln_text start)
            (start.data[3] == '\n' || start.data[3] == '\r');
 }
 
+/* Material positions [point][3]; NULL: none. */
+static const double *material_of(const kiln_soup *soup)
+{
+    const kiln_soup_field *u = kiln_soup_find_field(soup, KILN_ON_VERTEX, "u");
+    return u && u->components == 3 ? u->data.data : NULL;
+}
+
 static void put_text(kiln_sink *sink, const kiln_soup *soup)
 {
+    const double *u = material_of(soup);
     for (size_t i = 0; i < soup->points.count; i++) {
         kiln_vec3 p = soup->points.data[i];
         kiln_sink_double(sink, p.x);
@@ -282,6 +331,10 @@ static void put_text(kiln_sink *sink, const kiln_soup *soup)
         kiln_sink_double(sink, p.y);
         kiln_sink_char(sink, ' ');
         kiln_sink_double(sink, p.z);
+        for (int k = 0; u && k < 3; k++) {
+            kiln_sink_char(sink, ' ');
+            kiln_sink_double(sink, u[3 * i + (size_t)k]);
+        }
         kiln_sink_char(sink, '\n');
     }
     for (size_t i = 0; i < soup->triangles.count; i++) {
@@ -300,7 +353,13 @@ static void put_text(kiln_sink *sink, const kiln_soup *soup)
 
 static void put_binary(kiln_sink *sink, const kiln_soup *soup)
 {
-    kiln_sink_bytes(sink, soup->points.data, soup->points.count * sizeof *soup->points.data);
+    const double *u = material_of(soup);
+    for (size_t i = 0; u && i < soup->points.count; i++) {
+        kiln_sink_bytes(sink, &soup->points.data[i], sizeof soup->points.data[i]);
+        kiln_sink_bytes(sink, u + 3 * i, 3 * sizeof *u);
+    }
+    if (!u)
+        kiln_sink_bytes(sink, soup->points.data, soup->points.count * sizeof *soup->points.data);
     for (size_t i = 0; i < soup->triangles.count; i++) {
         kiln_sink_char(sink, 3);
         for (int k = 0; k < 3; k++)
@@ -314,15 +373,17 @@ static void put_surface(kiln_sink *sink, const kiln_soup *soup, kiln_encoding en
 {
     const uint16_t probe = 1;
     bool text = encoding == KILN_ENCODING_ASCII, little = *(const unsigned char *)&probe == 1;
-    kiln_sink_format(sink,
-                     "ply\nformat %s 1.0\ncomment kiln\nelement vertex %zu\nproperty double x\n"
-                     "property double y\nproperty double z\nelement face %zu\n"
-                     "property list uchar uint vertex_indices\n%send_header\n",
-                     text     ? "ascii"
-                     : little ? "binary_little_endian"
-                              : "binary_big_endian",
-                     soup->points.count, soup->triangles.count,
-                     soup->triangle_tags.count ? "property int tag\n" : "");
+    kiln_sink_format(
+        sink,
+        "ply\nformat %s 1.0\ncomment kiln\nelement vertex %zu\nproperty double x\n"
+        "property double y\nproperty double z\n%selement face %zu\n"
+        "property list uchar uint vertex_indices\n%send_header\n",
+        text     ? "ascii"
+        : little ? "binary_little_endian"
+                 : "binary_big_endian",
+        soup->points.count,
+        material_of(soup) ? "property double u_x\nproperty double u_y\nproperty double u_z\n" : "",
+        soup->triangles.count, soup->triangle_tags.count ? "property int tag\n" : "");
     if (text)
         put_text(sink, soup);
     else

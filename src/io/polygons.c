@@ -161,6 +161,21 @@ static void number_points(const kiln_soup *soup, uint32_t *number)
             number[i] = next++;
 }
 
+static kiln_status extract_material(const kiln_soup *soup, const uint32_t *number, kiln_soup *out,
+                                    kiln_error *error)
+{
+    const kiln_soup_field *u = kiln_soup_find_field(soup, KILN_ON_VERTEX, "u");
+    kiln_soup_field *made;
+    if (!u || u->components != 3)
+        return KILN_OK;
+    KILN_TRY(kiln_soup_add_field(out, "u", KILN_ON_VERTEX, 3, &made, error));
+    for (size_t i = 0; i < soup->points.count; i++)
+        if (number[i] != UINT32_MAX)
+            memcpy(made->data.data + 3 * (size_t)number[i], u->data.data + 3 * i,
+                   3 * sizeof(double));
+    return KILN_OK;
+}
+
 static kiln_status extract(const kiln_soup *soup, uint32_t *number, kiln_soup *out,
                            kiln_error *error)
 {
@@ -180,7 +195,7 @@ static kiln_status extract(const kiln_soup *soup, uint32_t *number, kiln_soup *o
     if (soup->triangle_tags.count)
         memcpy(out->triangle_tags.data, soup->triangle_tags.data,
                soup->triangle_tags.count * sizeof *out->triangle_tags.data);
-    return KILN_OK;
+    return extract_material(soup, number, out, error);
 }
 
 kiln_status kiln_surface_extract(const kiln_soup *soup, const char *path, kiln_soup *out,

@@ -24,8 +24,8 @@ kiln_status kiln_weld_point(kiln_weld *weld, kiln_vec3 p, uint32_t *index, kiln_
 void kiln_weld_free(kiln_weld *weld);
 
 /* What a surface file is to hold, in `out` (initialised here, freed by the caller on success): the
- * triangles with their tags, and the points; of a soup with tets only the points on triangles. An
- * error when there are no triangles. */
+ * triangles with their tags, and the points with their material positions ("u"); of a soup with
+ * tets only the points on triangles. An error when there are no triangles. */
 kiln_status kiln_surface_extract(const kiln_soup *soup, const char *path, kiln_soup *out,
                                  kiln_error *error);
 

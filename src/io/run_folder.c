@@ -6,6 +6,7 @@
 #include "io/source.h"
 #include "io/vtu.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -85,13 +86,23 @@ static bool is_aside(const char *name)
     return at && sscanf(at, ".kiln-%ld-%ld%n", &pid, &number, &used) == 2 && at[used] == 0;
 }
 
+static long long frame_number(const char *name)
+{
+    return numbered(name, "frame-", ".vtu");
+}
 static bool is_frame(const char *name)
 {
-    return numbered(name, "frame-", ".vtu") >= 0;
+    return frame_number(name) >= 0;
+}
+/* "obstacles-N.ply" or "BODY-N.ply". */
+static long long surface_number(const char *name)
+{
+    const char *dash = strrchr(name, '-');
+    return dash && dash > name ? numbered(dash, "-", ".ply") : -1;
 }
 static bool is_surface(const char *name)
 {
-    return numbered(name, "obstacles-", ".ply") >= 0;
+    return surface_number(name) >= 0;
 }
 static bool is_checkpoint(const char *name)
 {
@@ -439,15 +450,16 @@ static kiln_status write_pvd(const kiln_run_folder *folder, kiln_error *error)
 static kiln_status drop_frames(const kiln_run_folder *folder, uint64_t from, kiln_error *error)
 {
     static const struct {
-        const char *sub, *prefix, *suffix;
-    } kinds[] = {{"frames", "frame-", ".vtu"}, {"surface", "obstacles-", ".ply"}};
+        const char *sub;
+        long long (*number)(const char *name);
+    } kinds[] = {{"frames", frame_number}, {"surface", surface_number}};
     for (size_t k = 0; k < 2; k++) {
         char path[PATH_MAX], file[PATH_MAX];
         KILN_TRY(join(folder->path, kinds[k].sub, path, error));
         DIR *here = opendir(path);
         kiln_status status = KILN_OK;
         for (struct dirent *entry; here && status == KILN_OK && (entry = readdir(here));) {
-            long long number = numbered(entry->d_name, kinds[k].prefix, kinds[k].suffix);
+            long long number = kinds[k].number(entry->d_name);
             if (number < 0 || (uint64_t)number < from)
                 continue;
             status = join(path, entry->d_name, file, error);
@@ -488,34 +500,67 @@ kiln_status kiln_run_folder_resume(kiln_context *context, const char *path,
     return status;
 }
 
+/* The soup is freed. */
+static kiln_status write_surface(kiln_run_folder *folder, const char *stem, uint64_t number,
+                                 kiln_soup *soup, kiln_error *error)
+{
+    char path[PATH_MAX], name[NAME_SIZE];
+    kiln_format_options options = {"ply", KILN_ENCODING_BINARY};
+    kiln_status status = join(folder->path, "surface", path, error);
+    if (status == KILN_OK)
+        status = make_folder(path, error);
+    snprintf(name, sizeof name, "surface/%s-%06llu.ply", stem, (unsigned long long)number);
+    if (status == KILN_OK)
+        status = join(folder->path, name, path, error);
+    if (status == KILN_OK)
+        status = kiln_soup_write(folder->context, path, &options, soup, error);
+    kiln_soup_free(soup);
+    return status;
+}
+
+/* The body's name where it is one for a file too, and not that of the obstacles; the dot of the
+ * others keeps them apart. */
+static void name_surface(const kiln_scene *scene, size_t body, char stem[KILN_NAME_SIZE])
+{
+    const char *name = scene->bodies.data[body].name, *at = name;
+    while (isalnum((unsigned char)*at) || *at == '_' || *at == '-')
+        at++;
+    if (*at || strcmp(name, "obstacles") == 0)
+        snprintf(stem, KILN_NAME_SIZE, "body.%zu", body + 1);
+    else
+        snprintf(stem, KILN_NAME_SIZE, "%s", name);
+}
+
 static kiln_status write_surfaces(kiln_run_folder *folder, kiln_world *world, uint64_t number,
                                   kiln_error *error)
 {
-    char path[PATH_MAX], name[NAME_SIZE];
-    KILN_TRY(join(folder->path, "surface", path, error));
-    KILN_TRY(make_folder(path, error));
-    snprintf(name, sizeof name, "surface/obstacles-%06llu.ply", (unsigned long long)number);
-    KILN_TRY(join(folder->path, name, path, error));
+    const kiln_scene *scene = kiln_world_scene(world);
     kiln_soup soup;
-    KILN_TRY(kiln_world_obstacle_surfaces(world, &soup, error));
-    kiln_format_options options = {"ply", KILN_ENCODING_BINARY};
-    kiln_status status = kiln_soup_write(folder->context, path, &options, &soup, error);
-    kiln_soup_free(&soup);
-    return status;
+    if (scene->output.obstacles && scene->obstacles.count > 0) {
+        KILN_TRY(kiln_world_obstacle_surfaces(world, &soup, error));
+        KILN_TRY(write_surface(folder, "obstacles", number, &soup, error));
+    }
+    for (size_t b = 0; b < scene->bodies.count; b++) {
+        char stem[KILN_NAME_SIZE];
+        KILN_TRY(kiln_world_surface(world, b, &soup, error));
+        if (soup.triangles.count == 0)
+            continue;
+        name_surface(scene, b, stem);
+        KILN_TRY(write_surface(folder, stem, number, &soup, error));
+    }
+    return KILN_OK;
 }
 
 kiln_status kiln_run_folder_frame(kiln_run_folder *folder, kiln_world *world, kiln_error *error)
 {
     const kiln_world_state *state = kiln_world_get_state(world);
-    const kiln_scene *scene = kiln_world_scene(world);
     char path[PATH_MAX], name[NAME_SIZE];
     snprintf(name, sizeof name, "frames/frame-%06llu.vtu", (unsigned long long)state->frame);
     KILN_TRY(join(folder->path, name, path, error));
     KILN_TRY(kiln_array_reserve(folder->context, &folder->times, folder->times.count + 1, error));
     KILN_TRY(kiln_world_refill_frame(world, &folder->frame, error));
     KILN_TRY(kiln_vtu_write(folder->context, path, KILN_ENCODING_BINARY, &folder->frame, error));
-    if (scene->output.obstacles && scene->obstacles.count > 0)
-        KILN_TRY(write_surfaces(folder, world, state->frame, error));
+    KILN_TRY(write_surfaces(folder, world, state->frame, error));
     folder->times.data[folder->times.count++] = state->clock.time;
     kiln_status status = write_pvd(folder, error);
     if (status == KILN_OK)

@@ -4,6 +4,8 @@
  *     run.pvd               the frames with their times; ParaView opens it
  *     frames/frame-N.vtu    binary, compressed
  *     surface/obstacles-N.ply   beside the frames, if the scene asks for them
+ *     surface/BODY-N.ply    the fine surfaces that bodies carry (body.K where the name of body K is
+ *                           none for a file)
  *     stats.csv             one row per step, columns of KILN_STATS_TABLE; empty: does not apply
  *     checkpoint-N.h5       the last two
  *     log.txt

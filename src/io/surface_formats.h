@@ -17,8 +17,8 @@ kiln_status kiln_obj_read(kiln_source *source, kiln_soup *soup, kiln_error *erro
 kiln_status kiln_obj_write(kiln_context *context, const char *path, kiln_encoding encoding,
                            const kiln_soup *soup, kiln_error *error);
 
-/* Text and both binaries; unknown elements and properties are passed over. Doubles, and tags as the
- * face property "tag". */
+/* Text and both binaries; unknown elements and properties are passed over. Doubles, tags as the
+ * face property "tag", and material positions (the vertex field "u") as u_x, u_y, u_z. */
 kiln_status kiln_ply_read(kiln_source *source, kiln_soup *soup, kiln_error *error);
 kiln_status kiln_ply_write(kiln_context *context, const char *path, kiln_encoding encoding,
                            const kiln_soup *soup, kiln_error *error);

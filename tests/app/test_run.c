@@ -311,6 +311,59 @@ START_TEST(killed_at_any_moment_it_resumes_to_the_same_bits)
 }
 END_TEST
 
+#define WITH_SURFACE                                                                               \
+    " --set 'bodies[1].surface=shape.box{lx=1,ly=0.25,lz=0.25,n=3}' --set 'bodies[1].name=\"a "    \
+    "bar\"'"
+
+START_TEST(surfaces_are_written_beside_the_frames)
+{
+    enter_folder();
+    expect(0, "$K run bar.lua -o whole --quiet" WITH_SURFACE, "");
+    ck_assert_int_eq(files_in("whole/surface", ".ply"), 22);
+    expect(0, "ls whole/surface", "body.1-000010.ply");
+    expect(0,
+           "$K run bar.lua -o named --quiet --until 0.02 --set bodies[1].name=bar --set "
+           "'bodies[1].surface=shape.box{n=1}'",
+           "");
+    expect(0, "ls named/surface", "bar-000001.ply");
+    expect(0, "$K run bar.lua -o named --force --quiet --until 0.005", "");
+    ck_assert_int_eq(files_in("named/surface", ".ply"), 2); /* of the obstacles */
+
+    /* Stopped between frames, with surfaces of an ending that never was. */
+    expect(0, "$K run bar.lua -o broken --quiet --until 0.1" WITH_SURFACE, "");
+    write_file("broken/surface/body.1-000009.ply", "old");
+    expect(0, "$K run bar.lua -o broken --resume --quiet", "");
+    assert_same_results("whole", "broken");
+    assert_same_checkpoint("whole", "broken");
+
+    /* The fine corner of the bar is where the coarse one is. */
+    kiln_context *context = kiln_test_context(1);
+    kiln_soup fine, frame;
+    kiln_soup_init(&fine, context);
+    kiln_soup_init(&frame, context);
+    ck_assert_int_eq(kiln_soup_read(context, "whole/surface/body.1-000010.ply", NULL, &fine, NULL),
+                     KILN_OK);
+    ck_assert_int_eq(kiln_soup_read(context, "whole/frames/frame-000010.vtu", NULL, &frame, NULL),
+                     KILN_OK);
+    const double *u = kiln_soup_find_field(&fine, KILN_ON_VERTEX, "u")->data.data;
+    const double *w = kiln_soup_find_field(&frame, KILN_ON_VERTEX, "u")->data.data;
+    double moved = 0.0, off = 1.0;
+    for (size_t i = 0; i < fine.points.count; i++)
+        for (size_t k = 0; k < frame.points.count; k++)
+            if (memcmp(u + 3 * i, w + 3 * k, 3 * sizeof(double)) == 0 && u[3 * i] == 1.0) {
+                off = kiln_v3_norm(kiln_v3_sub(fine.points.data[i], frame.points.data[k]));
+                moved = fabs(fine.points.data[i].z - u[3 * i + 2]);
+                ck_assert_double_le(off, 1e-14);
+            }
+    ck_assert_double_le(off, 1e-14);
+    ck_assert_double_gt(moved, 0.01);
+    kiln_soup_free(&fine);
+    kiln_soup_free(&frame);
+    kiln_context_destroy(context);
+    leave_folder();
+}
+END_TEST
+
 /* Slow enough to be caught in the middle. */
 static void write_slow(void)
 {
@@ -523,6 +576,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, a_run_leaves_what_it_promises);
     tcase_add_test(all, threads_do_not_matter);
     tcase_add_test(all, killed_at_any_moment_it_resumes_to_the_same_bits);
+    tcase_add_test(all, surfaces_are_written_beside_the_frames);
     tcase_add_test(all, signals_finish_the_step_and_say_how_to_go_on);
     tcase_add_test(all, a_second_signal_ends_at_once);
     tcase_add_test(all, a_full_disk_leaves_the_last_checkpoint);

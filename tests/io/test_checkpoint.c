@@ -101,6 +101,50 @@ START_TEST(what_was_written_is_read_back)
 }
 END_TEST
 
+/* The ball that hangs in the bar reaches out of it: vertices outside come back as well. */
+START_TEST(surfaces_come_back_as_they_hung)
+{
+    begin(2);
+    char path[160];
+    in_folder(&scratch, "a.h5", path);
+    kiln_soup *ball = &scene.bodies.data[0].surface;
+    *ball = kiln_test_soup(context, "ball", "radius=0.2 h=0.1");
+    ball->tets.count = ball->tet_tags.count = 0;
+    kiln_world *world = scene_world(&scene), *twin = scene_world(&scene);
+    for (int i = 0; i < 3; i++)
+        scene_step(world, 0.05);
+    write_to(world, path);
+    kiln_error error = {0};
+    kiln_status status = kiln_checkpoint_read(path, twin, &error);
+    ck_assert_msg(status == KILN_OK, "%s: %s", error.place, error.message);
+    kiln_soup a, b;
+    ck_assert_int_eq(kiln_world_surface(world, 0, &a, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_world_surface(twin, 0, &b, NULL), KILN_OK);
+    ck_assert_uint_eq(a.points.count, ball->points.count);
+    ck_assert_mem_eq(a.points.data, b.points.data, a.points.count * sizeof *a.points.data);
+    for (size_t i = 0; i < a.fields.count; i++)
+        ck_assert_mem_eq(a.fields.data[i].data.data, b.fields.data[i].data.data,
+                         a.fields.data[i].data.count * sizeof(double));
+    kiln_soup_free(&a);
+    kiln_soup_free(&b);
+    kiln_world_destroy(twin);
+
+    /* A surface with other vertices than the scene's is refused. */
+    ball->points.count--;
+    kiln_soup_triangle last = ball->triangles.data[0];
+    for (size_t i = 0; i < ball->triangles.count; i++)
+        for (int k = 0; k < 3; k++)
+            if (ball->triangles.data[i].v[k] >= ball->points.count)
+                ball->triangles.data[i] = last;
+    twin = scene_world(&scene);
+    ck_assert_int_eq(kiln_checkpoint_read(path, twin, &error), KILN_ERR_INPUT);
+    ball->points.count++;
+    kiln_world_destroy(twin);
+    kiln_world_destroy(world);
+    end();
+}
+END_TEST
+
 START_TEST(the_same_state_is_the_same_bytes)
 {
     char *bytes[2];
@@ -374,6 +418,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("checkpoint");
     TCase *all = kiln_test_case(suite, "checkpoint");
     tcase_add_test(all, what_was_written_is_read_back);
+    tcase_add_test(all, surfaces_come_back_as_they_hung);
     tcase_add_test(all, the_same_state_is_the_same_bytes);
     tcase_add_test(all, every_kind_of_state_is_kept);
     tcase_add_test(all, matter_that_flows_is_kept);

@@ -81,6 +81,37 @@ START_TEST(surfaces_round_trip)
 }
 END_TEST
 
+START_TEST(ply_keeps_material_positions)
+{
+    kiln_context *context = kiln_test_context(1);
+    folder scratch = make_folder();
+    char path[160];
+    kiln_soup soup, back;
+    kiln_soup_field *u;
+    kiln_error error;
+    ball_surface(context, "h=0.3", &soup);
+    ck_assert_int_eq(kiln_soup_add_field(&soup, "u", KILN_ON_VERTEX, 3, &u, NULL), KILN_OK);
+    for (size_t i = 0; i < u->data.count; i++)
+        u->data.data[i] = 1.0 / (double)(i + 1);
+    in_folder(&scratch, "a.ply", path);
+    kiln_format_options options = {"ply", _i ? KILN_ENCODING_ASCII : KILN_ENCODING_BINARY};
+    ck_assert_int_eq(kiln_soup_write(context, path, &options, &soup, &error), KILN_OK);
+    kiln_soup_init(&back, context);
+    kiln_status status = kiln_soup_read(context, path, NULL, &back, &error);
+    ck_assert_msg(status == KILN_OK, "%s", error.message);
+    kiln_soup *a = &soup, *b = &back;
+    ASSERT_SAME_LIST(points);
+    ASSERT_SAME_LIST(triangles);
+    const kiln_soup_field *found = kiln_soup_find_field(&back, KILN_ON_VERTEX, "u");
+    ck_assert(found && found->components == 3);
+    ck_assert_mem_eq(found->data.data, u->data.data, u->data.count * sizeof(double));
+    kiln_soup_free(&soup);
+    kiln_soup_free(&back);
+    remove_folder(&scratch);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(surfaces_survive_hostile_files)
 {
     const struct form *form = &forms[_i];
@@ -264,6 +295,10 @@ static const bad_text bad_texts[] = {
     {"ply", PLY_HEAD("ascii", "1", "1") "0 0 0 0\n-3 0 0 0\n7\n", 0, "negative length"},
     {"ply", PLY_HEAD("ascii", "1", "1") "0 0 0 0\n4000000000 0 0 0\n7\n", 0, "announced"},
     {"ply", PLY_HEAD("ascii", "1", "1") "0 nan 0 0\n3 0 0 0 0\n7\n", 0, "finite"},
+    {"ply",
+     "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float u_x\nproperty "
+     "float u_y\nproperty float u_z\nend_header\n0 0 inf 0\n",
+     9, "finite"},
 };
 
 START_TEST(bad_texts_are_explained)
@@ -342,6 +377,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("surfaces");
     TCase *all = kiln_test_case(suite, "surfaces");
     tcase_add_loop_test(all, surfaces_round_trip, 0, FORMS);
+    tcase_add_loop_test(all, ply_keeps_material_positions, 0, 2);
     tcase_add_loop_test(all, solids_leave_their_inside_out, 0, FORMS);
     tcase_add_loop_test(all, surfaces_survive_hostile_files, 0, FORMS);
     tcase_add_loop_test(all, foreign_files_are_read, 0, sizeof foreign / sizeof foreign[0]);
