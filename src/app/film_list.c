@@ -147,6 +147,45 @@ static long number_of(const char *path, const char *ending)
     return at == end || end - at > 9 ? -1 : strtol(at, NULL, 10);
 }
 
+static bool is_obstacles(const char *name)
+{
+    return strncmp(name, "obstacles", 9) == 0;
+}
+
+static kiln_status add_surface(kiln_film_list *list, kiln_film_frame *frame, const char *folder,
+                               const char *name, kiln_error *error)
+{
+    kiln_film_surface *made = kiln_arena_alloc(&list->strings, sizeof *made);
+    if (!made)
+        return kiln_fail_memory(error, sizeof *made);
+    KILN_TRY(join(list, folder, (kiln_text){name, strlen(name)}, &made->path, error));
+    kiln_film_surface **at = &frame->surfaces;
+    while (*at && strcmp((*at)->path, made->path) < 0)
+        at = &(*at)->next;
+    made->next = *at;
+    *at = made;
+    return KILN_OK;
+}
+
+static kiln_status find_surfaces(const char *folder, kiln_film_list *out, kiln_error *error)
+{
+    char surface[1024];
+    snprintf(surface, sizeof surface, "%.1000s/surface", folder);
+    DIR *all = opendir(surface);
+    kiln_status status = KILN_OK;
+    for (struct dirent *one; status == KILN_OK && all && (one = readdir(all));) {
+        long number = is_obstacles(one->d_name) ? -1 : number_of(one->d_name, ".ply");
+        for (size_t i = 0; number >= 0 && status == KILN_OK && i < out->frames.count; i++) {
+            long frame = number_of(out->frames.data[i].path, ".vtu");
+            if (number == (frame < 0 ? (long)i : frame))
+                status = add_surface(out, &out->frames.data[i], surface, one->d_name, error);
+        }
+    }
+    if (all)
+        closedir(all);
+    return status;
+}
+
 static kiln_status find_obstacles(kiln_context *context, const char *folder, kiln_film_list *out,
                                   kiln_error *error)
 {
@@ -159,7 +198,7 @@ static kiln_status find_obstacles(kiln_context *context, const char *folder, kil
         best[i] = -2;
     for (struct dirent *one; status == KILN_OK && all && (one = readdir(all));) {
         size_t length = strlen(one->d_name);
-        bool named = strncmp(one->d_name, "obstacles", 9) == 0 && length > 4 &&
+        bool named = is_obstacles(one->d_name) && length > 4 &&
                      strcmp(one->d_name + length - 4, ".ply") == 0;
         long number = named ? number_of(one->d_name, ".ply") : -2;
         const char *path = NULL;
@@ -200,6 +239,8 @@ kiln_status kiln_film_list_read(kiln_context *context, const char *folder, kiln_
     }
     if (status == KILN_OK)
         status = find_obstacles(context, folder, out, error);
+    if (status == KILN_OK)
+        status = find_surfaces(folder, out, error);
     if (status != KILN_OK)
         kiln_film_list_free(out);
     return status;

@@ -6,10 +6,17 @@
 #include "base/arena.h"
 #include "base/array.h"
 
+/* The fine surface of a body at a frame, surface/BODY-NNNNNN.ply. */
+typedef struct kiln_film_surface {
+    const char *path;
+    struct kiln_film_surface *next; /* by name */
+} kiln_film_surface;
+
 typedef struct kiln_film_frame {
-    double time;           /* s */
-    const char *path;      /* of the .vtu */
-    const char *obstacles; /* surface beside it; NULL: none */
+    double time;                 /* s */
+    const char *path;            /* of the .vtu */
+    const char *obstacles;       /* surface beside it; NULL: none */
+    kiln_film_surface *surfaces; /* that bodies carry; NULL: none */
 } kiln_film_frame;
 
 typedef struct kiln_film_list {

@@ -42,15 +42,43 @@ static kiln_status tag_parts(kiln_soup *soup, kiln_error *error)
     return KILN_OK;
 }
 
+/* One region for each body that carries a surface. */
+static kiln_status read_surfaces(kiln_context *context, const kiln_film_frame *frame,
+                                 kiln_soup *soup, kiln_error *error)
+{
+    int32_t tag = 1;
+    if (!frame->surfaces)
+        return kiln_fail(error, KILN_ERR_INPUT, frame->path, 0, -1,
+                         "there are no fine surfaces beside this frame; do bodies of the scene "
+                         "have a 'surface'?");
+    for (const kiln_film_surface *at = frame->surfaces; at; at = at->next, tag++) {
+        size_t first = soup->triangles.count;
+        kiln_soup one;
+        kiln_soup_init(&one, context);
+        kiln_status status = kiln_soup_read(context, at->path, NULL, &one, error);
+        if (status == KILN_OK)
+            status = kiln_soup_append(soup, &one, 0, error);
+        kiln_soup_free(&one);
+        KILN_TRY(status);
+        size_t triangles = soup->triangles.count;
+        KILN_TRY(kiln_array_reserve(context, &soup->triangle_tags, triangles, error));
+        for (size_t i = first; i < triangles; i++)
+            soup->triangle_tags.data[i] = tag;
+        soup->triangle_tags.count = triangles;
+    }
+    return KILN_OK;
+}
+
 kiln_status kiln_film_frame_read(kiln_context *context, const kiln_film_frame *frame,
                                  const kiln_render_options *options, kiln_soup *soup,
                                  kiln_error *error)
 {
     const char *color = options->color;
     kiln_soup_init(soup, context);
-    KILN_TRY(kiln_soup_read(context, frame->path, NULL, soup, error));
-    kiln_status status = KILN_OK;
-    if (soup->tets.count == 0 && soup->triangles.count == 0)
+    kiln_status status = options->surfaces
+                             ? read_surfaces(context, frame, soup, error)
+                             : kiln_soup_read(context, frame->path, NULL, soup, error);
+    if (status == KILN_OK && soup->tets.count == 0 && soup->triangles.count == 0)
         status = kiln_fail(error, KILN_ERR_INPUT, frame->path, 0, -1, "there is nothing to show");
     if (status == KILN_OK)
         status = kiln_render_pick_field(soup, color, error);

@@ -172,7 +172,9 @@ kiln_status kiln_render_paint(const kiln_soup *soup, const kiln_render_options *
     const char *color = options->color;
     bool has_tets = soup->tets.count > 0;
     if (!color)
-        color = options->clip && has_tets ? "quality" : has_regions(soup) ? "region" : "none";
+        color = options->clip && has_tets                ? "quality"
+                : options->surfaces || has_regions(soup) ? "region"
+                                                         : "none";
     paint_all(mesh, KILN_PAINT_BASE);
     mesh->scale = (kiln_color_scale){.base = kiln_rgb_from_hex(clay)};
     kiln_status status = KILN_OK;

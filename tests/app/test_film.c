@@ -83,6 +83,33 @@ START_TEST(a_still_is_the_last_frame_unless_told)
 }
 END_TEST
 
+START_TEST(fine_surfaces_in_place_of_the_bodies)
+{
+    const char *render = "render run -o %s --size 96x64 --samples 1 --frame %s %s";
+    char arguments[200];
+    snprintf(arguments, sizeof arguments, render, "a.png", "6", "--surface");
+    ck_assert_int_eq(run_program(arguments), 2); /* there are none */
+    /* Of two bodies at the last frame, of one at the first. */
+    ck_assert_int_eq(run_shell("cd run/surface && cp obstacles-000006.ply rock-000006.ply && "
+                               "cp obstacles-000000.ply b-000006.ply && "
+                               "cp obstacles-000000.ply b-000000.ply"),
+                     0);
+    static const char *const rows[][3] = {{"a.png", "6", "--surface"},
+                                          {"b.png", "6", "--surface --color none"},
+                                          {"c.png", "6", ""},
+                                          {"d.png", "0", "--surface"}};
+    for (int i = 0; i < 4; i++) {
+        snprintf(arguments, sizeof arguments, render, rows[i][0], rows[i][1], rows[i][2]);
+        ck_assert_msg(run_program(arguments) == 0, "%s", arguments);
+    }
+    ck_assert_int_eq(run_shell("! cmp -s a.png b.png && ! cmp -s a.png c.png && "
+                               "! cmp -s a.png d.png"),
+                     0);
+    snprintf(arguments, sizeof arguments, render, "e.png", "3", "--surface");
+    ck_assert_int_eq(run_program(arguments), 2); /* none at this frame */
+}
+END_TEST
+
 START_TEST(every_option_shows)
 {
     const char *look[] = {"",
@@ -354,6 +381,7 @@ Suite *kiln_test_suite(void)
     tcase_add_checked_fixture(all, enter_folder, leave_folder);
     tcase_add_test(all, stills_share_the_films_camera);
     tcase_add_test(all, a_still_is_the_last_frame_unless_told);
+    tcase_add_test(all, fine_surfaces_in_place_of_the_bodies);
     tcase_add_test(all, every_option_shows);
     tcase_add_test(all, obstacles_are_drawn_and_the_ground_is_no_square);
     tcase_add_test(all, bodies_of_one_region_have_colors_of_their_own);
