@@ -101,7 +101,7 @@ static kiln_status add_site(tracer *t, kiln_vec3 x, kiln_site_kind kind, uint32_
     kiln_site site = {.x = x, .kind = kind, .vertex = vertex, .part = part, .pinned = true};
     KILN_TRY(kiln_domain_size(t->domain, x, &site.size, error));
     kiln_vec3 nearest;
-    if (t->domain->several_parts &&
+    if ((t->domain->several_parts || t->domain->skin.count > 0) &&
         kiln_domain_closest(t->domain, x, OFF_OUTLINE * site.size, &nearest) == KILN_BVH_NONE)
         return KILN_OK;
     *number = (uint32_t)t->out->count;

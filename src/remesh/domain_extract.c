@@ -82,6 +82,15 @@ static bool decide_by_centre(const kiln_domain *domain, const kiln_vec3 x[4], ui
     return true;
 }
 
+/* Of a tet that lies in a gap. */
+static int32_t region_at_centre(const kiln_domain *domain, const kiln_vec3 x[4])
+{
+    kiln_vec3 centre =
+        kiln_v3_scale(kiln_v3_add(kiln_v3_add(x[0], x[1]), kiln_v3_add(x[2], x[3])), 0.25);
+    uint32_t tet = kiln_domain_locate(domain, centre);
+    return tet == KILN_NONE ? KILN_NO_REGION : domain->mesh->info[tet].region;
+}
+
 static void judge(kiln_domain *domain, size_t t)
 {
     overlap o = {.domain = domain};
@@ -99,13 +108,17 @@ static void judge(kiln_domain *domain, size_t t)
     }
     kiln_bvh_query_box(&domain->tets, box, add_overlap, &o);
     double volume = kiln_tet_volume(o.x[0], o.x[1], o.x[2], o.x[3]);
-    double filled = o.several ? filled_fraction(domain, o.x, t) : o.volume / volume;
+    double filled = o.volume / volume;
+    if (o.several || (filled < 0.5 && domain->skin.count > 0))
+        filled = filled_fraction(domain, o.x, t);
+    if (filled >= 0.5 && o.regions == 0)
+        o.share[o.regions++].region = region_at_centre(domain, o.x);
     int best = 0;
     for (int k = 1; k < o.regions; k++)
         if (o.share[k].volume > o.share[best].volume)
             best = k;
-    domain->keep.data[t] = filled >= 0.5 && o.regions > 0;
     domain->region.data[t] = o.regions ? o.share[best].region : KILN_NO_REGION;
+    domain->keep.data[t] = filled >= 0.5 && domain->region.data[t] != KILN_NO_REGION;
 }
 
 static void judge_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -135,7 +148,8 @@ static bool add_double_cover(void *user, const kiln_bvh_pair *pairs, size_t coun
     return true;
 }
 
-/* All old tets less what two bodies cover both; three in one place are counted wrong. */
+/* All old tets and the gaps, less what two bodies cover both; three in one place are counted wrong.
+ */
 static double domain_volume(const kiln_domain *domain)
 {
     double volume = 0.0;
@@ -147,7 +161,7 @@ static double domain_volume(const kiln_domain *domain)
     double_cover twice = {domain, 0.0};
     if (domain->several_parts)
         kiln_bvh_visit_self_overlap(&domain->tets, add_double_cover, &twice);
-    return volume - twice.volume;
+    return volume - twice.volume + domain->gap_volume;
 }
 
 kiln_status kiln_domain_extract(kiln_domain *domain, kiln_error *error)

@@ -48,6 +48,14 @@ typedef struct kiln_domain {
     kiln_vec3 low, high;  /* box of the old mesh */
     bool several_parts;
 
+    /* Where gaps are filled: all surface faces, how wide the gaps in front of them may be. */
+    KILN_ARRAY_OF(kiln_piece)
+    skin;
+    kiln_f64_array width;
+    double widest;
+    kiln_bvh skin_tree;
+    double gap_volume;
+
     kiln_site_array sites;
     KILN_ARRAY_OF(kiln_soup_edge)
     segments;                /* of feature curves, between sites */
@@ -67,7 +75,9 @@ kiln_status kiln_domain_begin(kiln_domain *domain, kiln_error *error);
 void kiln_domain_end(kiln_domain *domain);
 /* Corners of an old tet, positive order whatever its orientation in this space. */
 void kiln_domain_tet(const kiln_domain *domain, uint32_t tet, kiln_vec3 out[4]);
-uint32_t kiln_domain_locate(const kiln_domain *domain, kiln_vec3 p); /* KILN_NONE: outside */
+/* The old tet that holds the point, in a gap one next to it; KILN_NONE: outside. */
+uint32_t kiln_domain_locate(const kiln_domain *domain, kiln_vec3 p);
+double kiln_domain_face_size(const kiln_domain *domain, uint32_t at); /* of an old face, m */
 /* The nearest piece within `limit`, KILN_BVH_NONE if there is none; *nearest is its point. */
 uint32_t kiln_domain_closest(const kiln_domain *domain, kiln_vec3 p, double limit,
                              kiln_vec3 *nearest);
@@ -79,6 +89,10 @@ kiln_status kiln_domain_size(const kiln_domain *domain, kiln_vec3 p, double *siz
 kiln_vec3 kiln_piece_normal(const kiln_piece *piece);
 void kiln_domain_progress(const kiln_domain *domain, const char *stage, double done);
 
+/* domain_gap.c: a tet next to the gap that a point outside the old mesh lies in, and how wide it
+ * is; KILN_NONE: in none. */
+uint32_t kiln_domain_gap_at(const kiln_domain *domain, kiln_vec3 p, double *width);
+kiln_status kiln_domain_find_skin(kiln_domain *domain, kiln_error *error);
 /* domain_curves.c: corners and sites along the feature curves, as candidates. */
 kiln_status kiln_domain_trace_curves(kiln_domain *domain, kiln_site_array *out, kiln_error *error);
 /* domain_sites.c: all sites. */

@@ -53,8 +53,9 @@ static bool hold(void *user, uint32_t item)
 uint32_t kiln_domain_locate(const kiln_domain *domain, kiln_vec3 p)
 {
     location l = {domain, p, KILN_NONE};
+    double width;
     kiln_bvh_query_box(&domain->tets, (kiln_box){p, p}, hold, &l);
-    return l.tet;
+    return l.tet == KILN_NONE ? kiln_domain_gap_at(domain, p, &width) : l.tet;
 }
 
 kiln_vec3 kiln_piece_normal(const kiln_piece *piece)
@@ -136,6 +137,21 @@ static double size_of_old(const kiln_domain *domain, kiln_vec3 p)
     return w[0] * local[v[0]] + w[1] * local[v[1]] + w[2] * local[v[2]] + w[3] * local[v[3]];
 }
 
+static double limited(const kiln_domain_options *options, double size)
+{
+    if (size < options->size_min)
+        return options->size_min;
+    return options->size_max > 0.0 && size > options->size_max ? options->size_max : size;
+}
+
+double kiln_domain_face_size(const kiln_domain *domain, uint32_t at)
+{
+    double size = 0.0;
+    for (int k = 0; k < 3; k++)
+        size += domain->local.data[domain->mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]]] / 3.0;
+    return limited(&domain->options, domain->options.size > 0.0 ? domain->options.size : size);
+}
+
 kiln_status kiln_domain_size(const kiln_domain *domain, kiln_vec3 p, double *size,
                              kiln_error *error)
 {
@@ -143,10 +159,7 @@ kiln_status kiln_domain_size(const kiln_domain *domain, kiln_vec3 p, double *siz
     *size = options->size > 0.0 ? options->size
             : options->size_at  ? options->size_at(options->size_user, p)
                                 : size_of_old(domain, p);
-    if (*size < options->size_min)
-        *size = options->size_min;
-    if (options->size_max > 0.0 && *size > options->size_max)
-        *size = options->size_max;
+    *size = limited(options, *size);
     if (!(*size > 0.0) || !isfinite(*size))
         return kiln_fail(error, KILN_ERR_INPUT, "size", 0, -1, "must be positive, got %g", *size);
     return KILN_OK;
@@ -233,6 +246,18 @@ static void calibrate_sizes(kiln_domain *domain)
         domain->local.data[v] *= scale;
 }
 
+/* Half of the gap in front of a piece belongs to it, if it is a gap that covers it. */
+static void book_gap(kiln_domain *domain, const kiln_piece *piece)
+{
+    kiln_vec3 cross =
+        kiln_v3_cross(kiln_v3_sub(piece->p[1], piece->p[0]), kiln_v3_sub(piece->p[2], piece->p[0]));
+    kiln_vec3 centre =
+        kiln_v3_scale(kiln_v3_add(kiln_v3_add(piece->p[0], piece->p[1]), piece->p[2]), 1.0 / 3.0);
+    double width;
+    if (kiln_domain_gap_at(domain, centre, &width) != KILN_NONE)
+        domain->gap_volume += 0.25 * kiln_v3_norm(cross) * width;
+}
+
 /* 0: free, 1: covered, 2: some of each. */
 static int covered(const kiln_domain *domain, const kiln_piece *piece, double longest)
 {
@@ -263,11 +288,13 @@ static kiln_status add_uncovered(kiln_domain *domain, const kiln_piece *piece, d
     double longest = longest_edge(piece);
     int cover = covered(domain, piece, longest);
     bool small = longest <= FINEST_PIECE * size || depth == DEEPEST_SPLIT;
-    bool split = !small && (cover == 2 || (domain->several_parts && longest > size));
+    bool may_be_covered = domain->several_parts || domain->skin.count > 0;
+    bool split = !small && (cover == 2 || (may_be_covered && longest > size));
     if (!split) {
-        if (cover == 1 || (cover == 2 && small))
-            return KILN_OK;
-        return kiln_array_push(domain->context, &domain->pieces, *piece, error);
+        if (cover == 0)
+            return kiln_array_push(domain->context, &domain->pieces, *piece, error);
+        book_gap(domain, piece);
+        return KILN_OK;
     }
     kiln_vec3 mid[3];
     for (int i = 0; i < 3; i++)
@@ -293,16 +320,11 @@ static kiln_status list_pieces(kiln_domain *domain, kiln_error *error)
             if (!surface && !(kiln_link_is_interface(mesh, t, link) && t < link / 4))
                 continue;
             kiln_piece piece = {.at = kiln_link_to(t, f)};
-            double size = 0.0;
-            for (int k = 0; k < 3; k++) {
-                uint32_t v = mesh->tet[t].v[kiln_face_corner[f][k]];
-                piece.p[k] = domain->x[v];
-                size += domain->local.data[v] / 3.0;
-            }
-            if (domain->options.size > 0.0)
-                size = domain->options.size;
+            for (int k = 0; k < 3; k++)
+                piece.p[k] = domain->x[mesh->tet[t].v[kiln_face_corner[f][k]]];
             if (surface)
-                KILN_TRY(add_uncovered(domain, &piece, size, 0, error));
+                KILN_TRY(add_uncovered(domain, &piece, kiln_domain_face_size(domain, piece.at), 0,
+                                       error));
             else
                 KILN_TRY(kiln_array_push(domain->context, &domain->pieces, piece, error));
         }
@@ -328,6 +350,7 @@ kiln_status kiln_domain_begin(kiln_domain *domain, kiln_error *error)
     KILN_TRY(list_tets(domain, error));
     KILN_TRY(measure_edges(domain, error));
     calibrate_sizes(domain);
+    KILN_TRY(kiln_domain_find_skin(domain, error));
     KILN_TRY(list_pieces(domain, error));
     if (domain->pieces.count == 0)
         return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1, "the mesh has no surface");
@@ -339,9 +362,12 @@ void kiln_domain_end(kiln_domain *domain)
     kiln_context *context = domain->context;
     kiln_bvh_destroy(&domain->tets);
     kiln_bvh_destroy(&domain->outline);
+    kiln_bvh_destroy(&domain->skin_tree);
     kiln_delaunay_destroy(&domain->delaunay);
     kiln_array_free(context, &domain->live);
     kiln_array_free(context, &domain->pieces);
+    kiln_array_free(context, &domain->skin);
+    kiln_array_free(context, &domain->width);
     kiln_array_free(context, &domain->local);
     kiln_array_free(context, &domain->sites);
     kiln_array_free(context, &domain->segments);

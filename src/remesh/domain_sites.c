@@ -12,8 +12,10 @@ static const double SPACING = 0.67; /* of the size: this densely, sites are 1 ap
 static const double FROM_CURVES = 0.72; /* of the size */
 static const double BETWEEN_BENT = 0.6; /* of the size, between old vertices that hold the shape */
 static const double OTHER_PART = 0.6;   /* of the size, to features of another body */
-static const double SAMPLES = 12.0;     /* for each square of the size */
-static const double FLAT = 1e-8;        /* 1 - |mean of unit normals|, half the angle squared */
+static const double FACING = -0.5;      /* cosine between normals: the two sides of a gap */
+static const double RIM = 1.5; /* gaps, between sites across one: its rim has them on one side */
+static const double SAMPLES = 12.0; /* for each square of the size */
+static const double FLAT = 1e-8;    /* 1 - |mean of unit normals|, half the angle squared */
 enum { MOST_SAMPLES = 1 << 16 };
 
 typedef struct thrower {
@@ -154,11 +156,15 @@ static bool block(void *user, uint32_t item)
     bool on_feature = it->kind != KILN_SITE_SHEET;
     if (on_feature && same_part)
         return true;
+    double facing = by->kind == KILN_SITE_SHEET ? kiln_v3_dot(by->normal, it->normal) : 1.0;
+    bool across = facing < FACING && w->domain->options.gap > 0.0 &&
+                  kiln_v3_dot(kiln_v3_sub(it->x, by->x), by->normal) > 0.0;
     /* The other side of something thin is another matter. */
-    if (same_part && by->kind == KILN_SITE_SHEET && kiln_v3_dot(by->normal, it->normal) <= 0.0)
+    if (same_part && !across && facing <= 0.0)
         return true;
     bool bent = by->kind == KILN_SITE_SHEET && it->pinned && same_part;
-    double reach = by->size * (on_feature                    ? OTHER_PART
+    double reach = by->size * (across                        ? RIM * w->domain->options.gap
+                               : on_feature                  ? OTHER_PART
                                : by->kind != KILN_SITE_SHEET ? FROM_CURVES
                                : bent                        ? BETWEEN_BENT
                                                              : SPACING);

@@ -362,15 +362,16 @@ static kiln_status adopt(kiln_world *world, kiln_mesh *mesh, kiln_error *error)
     kiln_error ignored;
     KILN_TRY(kiln_mesh_reorder(mesh, KILN_SPACE_WORLD, NULL, error));
     swap_meshes(world->mesh, mesh);
+    if (kiln_world_move_surfaces(world, mesh, world->mesh, error) != KILN_OK)
+        return KILN_ERR_STATE;
     kiln_status status = kiln_world_mesh_changed(world, error);
-    if (status != KILN_OK) {
-        swap_meshes(world->mesh, mesh);
-        bool works = kiln_world_refresh_sets(world, &ignored) == KILN_OK &&
-                     kiln_world_renew(world, &ignored) == KILN_OK;
-        return works ? status : KILN_ERR_STATE;
-    }
-    status = kiln_world_move_surfaces(world, mesh, world->mesh, error);
-    return status == KILN_OK ? KILN_OK : KILN_ERR_STATE;
+    if (status == KILN_OK)
+        return KILN_OK;
+    swap_meshes(world->mesh, mesh);
+    bool works = kiln_world_move_surfaces(world, mesh, world->mesh, &ignored) == KILN_OK &&
+                 kiln_world_refresh_sets(world, &ignored) == KILN_OK &&
+                 kiln_world_renew(world, &ignored) == KILN_OK;
+    return works ? status : KILN_ERR_STATE;
 }
 
 /* When to look again: at once after a remesh that helped, ever later after some that did not. */

@@ -109,10 +109,126 @@ START_TEST(a_sheared_block_is_remeshed_and_keeps_its_matter)
 }
 END_TEST
 
+/* A ball at x that flies along x. */
+static void ball(double x, double speed)
+{
+    kiln_scene_body *body = scene_body(scene, "ball", "h=0.5");
+    for (size_t i = 0; i < body->mesh.points.count; i++)
+        body->mesh.points.data[i].x += x;
+    body->velocity = kiln_quantity_vector(kiln_v3(speed, 0, 0));
+}
+
+static kiln_vec3 momentum(const kiln_stats *stats)
+{
+    return kiln_v3(stats->px, stats->py, stats->pz);
+}
+
+/* Two lumps of dough fly at each other and are one; a rubber ball that comes near stays itself. */
+START_TEST(dough_merges_and_rubber_does_not)
+{
+    begin(2);
+    dough();
+    ball(-1.1, 2.0);
+    ball(1.2, -1.0);
+    scene_material(scene, "corotated", 1e5, 0.4, 1000);
+    ball(-3.15, 2.0);
+    kiln_world *world = scene_world(scene);
+    kiln_mesh *mesh = kiln_world_mesh(world);
+    const kiln_world_state *state = kiln_world_get_state(world);
+    double rest = total(mesh, KILN_FIELD_REST_VOLUME), mass = total(mesh, KILN_FIELD_MASS);
+    uint32_t tets = mesh->parts.data[2].tets;
+    kiln_stats stats = scene_step(world, scene->duration);
+    kiln_vec3 before = momentum(&stats);
+    ck_assert_uint_eq(mesh->parts.count, 3);
+    for (int i = 0; i < 12 && state->remeshes == 0; i++)
+        stats = scene_step(world, scene->duration);
+    ck_assert_uint_eq(state->remeshes, 1);
+    ck_assert_uint_eq(mesh->parts.count, 2);
+    kiln_test_audit(mesh);
+    ck_assert_double_ge(worst_quality(mesh), 0.15);
+    ck_assert_double_lt(kiln_v3_norm(kiln_v3_sub(momentum(&stats), before)), 1e-8 * mass);
+    ck_assert_double_eq_tol(total(mesh, KILN_FIELD_REST_VOLUME), rest, 1e-12 * rest);
+    ck_assert_double_eq_tol(total(mesh, KILN_FIELD_MASS), mass, 1e-12 * mass);
+    uint32_t bodies[2] = {mesh->parts.data[0].body, mesh->parts.data[1].body};
+    ck_assert_uint_eq(bodies[0] + bodies[1], 2);
+    ck_assert_uint_eq(mesh->parts.data[bodies[0] == 2 ? 0 : 1].tets, tets);
+    double energy = stats.e_kinetic + stats.e_elastic;
+    for (int i = 0; i < 12; i++) {
+        stats = scene_step(world, scene->duration);
+        ck_assert_double_lt(stats.e_kinetic + stats.e_elastic, 1.01 * energy);
+    }
+    end(world);
+}
+END_TEST
+
+/* Two doughs of different kinds from files with the same tags are one part with two regions. */
+START_TEST(materials_keep_their_own_regions)
+{
+    begin(1);
+    dough();
+    ball(-1.02, 1.0);
+    dough();
+    ball(1.02, -1.0);
+    kiln_world *world = scene_world(scene);
+    kiln_mesh *mesh = kiln_world_mesh(world);
+    const kiln_world_state *state = kiln_world_get_state(world);
+    for (int i = 0; i < 5 && state->remeshes == 0; i++)
+        scene_step(world, scene->duration);
+    ck_assert_uint_eq(mesh->parts.count, 1);
+    const kiln_field *material = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_MATERIAL);
+    int32_t region[2] = {0, 0};
+    size_t count[2] = {0, 0};
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        int m = (int)kiln_field_value(material, t, 0);
+        if (count[m]++ == 0)
+            region[m] = mesh->info[t].region;
+        ck_assert_int_eq(mesh->info[t].region, region[m]);
+    }
+    ck_assert_int_ne(region[0], region[1]);
+    ck_assert_uint_gt(count[0], 100);
+    ck_assert_uint_gt(count[1], 100);
+    end(world);
+}
+END_TEST
+
+/* Without memory for a new mesh the run goes on with the old one. */
+START_TEST(a_remesh_without_memory_changes_nothing)
+{
+    size_t survived = 0;
+    for (uint64_t n = 1; n < 4000; n += 1 + n / 5) {
+        begin(1);
+        dough();
+        ball(-1.02, 0.0);
+        ball(1.02, 0.0);
+        kiln_world *world = scene_world(scene);
+        kiln_mesh *mesh = kiln_world_mesh(world);
+        kiln_evolution evolution = {0};
+        uint64_t hash = kiln_mesh_hash(mesh);
+        heap.fail_at = heap.calls + n;
+        kiln_status status = kiln_world_remesh_domain(world, &evolution, NULL);
+        heap.fail_at = 0;
+        bool merged = mesh->parts.count == 1;
+        if (status == KILN_OK && !merged) {
+            ck_assert_uint_eq(kiln_mesh_hash(mesh), hash);
+            survived++;
+        }
+        if (status == KILN_OK)
+            scene_step(world, scene->duration);
+        end(world);
+        if (merged)
+            break;
+    }
+    ck_assert_uint_gt(survived, 20);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("domain");
     TCase *cases = kiln_test_case(suite, "in a run");
     tcase_add_test(cases, a_sheared_block_is_remeshed_and_keeps_its_matter);
+    tcase_add_test(cases, dough_merges_and_rubber_does_not);
+    tcase_add_test(cases, materials_keep_their_own_regions);
+    tcase_add_test(cases, a_remesh_without_memory_changes_nothing);
     return suite;
 }

@@ -1,0 +1,179 @@
+/* Whole-domain remeshes that join what nearly touches, and the search for such places. */
+#include "fixtures.h"
+#include "geom/tet_quality.h"
+#include "remesh/domain.h"
+#include "remesh/nearby.h"
+#include "support.h"
+
+#include <math.h>
+
+static kiln_context *context;
+
+static kiln_mesh *build(kiln_soup *soup)
+{
+    kiln_mesh *mesh;
+    kiln_error error;
+    ck_assert_msg(kiln_mesh_build(context, soup, NULL, &mesh, NULL, &error) == KILN_OK, "%s",
+                  error.message);
+    kiln_soup_free(soup);
+    ck_assert_int_eq(kiln_mesh_add_field(mesh, "rest_volume", KILN_ON_TET, KILN_F64, 1,
+                                         KILN_RULE_CONSERVE, NULL),
+                     KILN_OK);
+    double *rest = (double *)(void *)kiln_mesh_field(mesh, KILN_ON_TET, "rest_volume")->data;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        rest[t] = kiln_mesh_tet_volume(mesh, t);
+    return mesh;
+}
+
+/* Two of a shape, the second shifted; its tets have another region when asked for. */
+static kiln_mesh *two_of(const char *shape, const char *settings, kiln_vec3 shift, int32_t region)
+{
+    kiln_soup a = kiln_test_soup(context, shape, settings);
+    kiln_soup b = kiln_test_soup(context, shape, settings);
+    for (size_t i = 0; i < b.points.count; i++)
+        b.points.data[i] = kiln_v3_add(b.points.data[i], shift);
+    for (size_t t = 0; t < b.tet_tags.count && region; t++)
+        b.tet_tags.data[t] = region;
+    ck_assert_int_eq(kiln_soup_append(&a, &b, 0, NULL), KILN_OK);
+    kiln_soup_free(&b);
+    return build(&a);
+}
+
+static kiln_mesh *remesh(const kiln_mesh *mesh, double gap, kiln_domain_report *report)
+{
+    kiln_domain_options options = kiln_domain_default_options();
+    kiln_error error;
+    kiln_mesh *out;
+    options.gap = gap;
+    ck_assert_msg(kiln_domain_remesh(mesh, &options, &out, report, &error) == KILN_OK, "%s",
+                  error.message);
+    kiln_test_audit(out);
+    return out;
+}
+
+static size_t near_pairs(const kiln_mesh *mesh, double gap)
+{
+    const uint8_t all[] = {1, 1, 1, 1};
+    kiln_bvh_pair_array pairs = {0};
+    ck_assert_int_eq(kiln_nearby_parts(mesh, KILN_SPACE_WORLD, gap, all, &pairs, NULL), KILN_OK);
+    size_t count = pairs.count;
+    kiln_array_free(context, &pairs);
+    return count;
+}
+
+static void check_good(const kiln_mesh *mesh, const kiln_mesh *old)
+{
+    double worst = 1.0, rest = 0.0;
+    const kiln_field *field = kiln_mesh_field(mesh, KILN_ON_TET, "rest_volume");
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        const kiln_vec3 *x = mesh->x;
+        double q = kiln_tet_quality(&x[v[0]], &x[v[1]], &x[v[2]], &x[v[3]]);
+        worst = fmin(worst, q);
+        rest += kiln_field_value(field, t, 0);
+    }
+    ck_assert_double_ge(worst, 0.15);
+    ck_assert_double_eq_tol(rest, kiln_mesh_volume(old), 1e-12 * rest);
+}
+
+/* Boxes: wide flat gaps; balls: a lens. Farther apart than the gap they stay two. */
+START_TEST(what_nearly_touches_becomes_one)
+{
+    const char *const shape[] = {"box", "ball"};
+    const char *const settings[] = {"nx=5 ny=5 nz=5", "h=0.3"};
+    const double length[] = {1.0, 2.0}, apart[] = {0.03, 0.12};
+    for (int k = 0; k < 4; k++) {
+        bool far = k & 1;
+        context = kiln_test_context(1);
+        kiln_mesh *mesh =
+            two_of(shape[k / 2], settings[k / 2], kiln_v3(length[k / 2] + apart[far], 0.0, 0.0), 0);
+        double volume = kiln_mesh_volume(mesh);
+        ck_assert_uint_eq(near_pairs(mesh, 0.3), !far);
+        kiln_domain_report report;
+        kiln_mesh *out = remesh(mesh, 0.3, &report);
+        ck_assert_uint_eq(out->parts.count, far ? 2 : 1);
+        ck_assert_uint_eq(kiln_test_surface_of(out).components, far ? 2 : 1);
+        ck_assert_int_eq(kiln_test_surface_of(out).euler, far ? 4 : 2);
+        ck_assert_double_ge(report.volume_before, volume * (1.0 - 1e-9));
+        ck_assert_double_le(report.volume_before, 1.03 * volume);
+        ck_assert_double_eq_tol(report.volume_after, report.volume_before, 0.005 * volume);
+        check_good(out, mesh);
+        kiln_mesh_destroy(out);
+        kiln_mesh_destroy(mesh);
+        kiln_context_destroy(context);
+    }
+}
+END_TEST
+
+/* A bar bent until its ends nearly meet becomes a ring. */
+START_TEST(the_ends_of_a_ring_grow_together)
+{
+    context = kiln_test_context(1);
+    kiln_soup soup = kiln_test_soup(context, "box", "lx=6 ly=1 lz=1 nx=24 ny=4 nz=4");
+    double turn = 2.0 * KILN_PI * (1.0 - 0.05 / 6.0) / 6.0;
+    for (size_t i = 0; i < soup.points.count; i++) {
+        kiln_vec3 *p = &soup.points.data[i];
+        double r = 6.0 / (2.0 * KILN_PI) + p->y - 0.5, angle = turn * p->x;
+        *p = kiln_v3(r * cos(angle), r * sin(angle), p->z);
+    }
+    kiln_mesh *mesh = build(&soup);
+    ck_assert_int_eq(kiln_test_surface_of(mesh).euler, 2);
+    ck_assert_uint_eq(near_pairs(mesh, 0.3), 1);
+    kiln_mesh *out = remesh(mesh, 0.3, NULL);
+    ck_assert_uint_eq(kiln_test_surface_of(out).components, 1);
+    ck_assert_int_eq(kiln_test_surface_of(out).euler, 0);
+    ck_assert_uint_eq(near_pairs(out, 0.3), 0);
+    check_good(out, mesh);
+    kiln_mesh_destroy(out);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Thin things and convex or blunt bodies are near nothing. */
+START_TEST(thin_and_single_bodies_are_left_alone)
+{
+    const char *const shape[] = {"box", "torus", "ball"};
+    const char *const settings[] = {"lx=1 ly=1 lz=0.02 nx=6 ny=6 nz=1", "", ""};
+    for (int k = 0; k < 3; k++) {
+        context = kiln_test_context(1);
+        kiln_mesh *mesh = kiln_test_mesh(context, shape[k], settings[k]);
+        ck_assert_uint_eq(near_pairs(mesh, 0.3), 0);
+        kiln_mesh_destroy(mesh);
+        kiln_context_destroy(context);
+    }
+}
+END_TEST
+
+START_TEST(regions_stay_their_own)
+{
+    context = kiln_test_context(1);
+    kiln_mesh *mesh = two_of("box", "nx=5 ny=5 nz=5", kiln_v3(1.03, 0, 0), 9);
+    kiln_mesh *out = remesh(mesh, 0.3, NULL);
+    double volume[2] = {0.0, 0.0}, rest[2] = {0.0, 0.0};
+    const kiln_field *field = kiln_mesh_field(out, KILN_ON_TET, "rest_volume");
+    for (uint32_t t = 0; t < out->table[KILN_ON_TET].used; t++) {
+        volume[out->info[t].region == 9] += kiln_mesh_tet_volume(out, t);
+        rest[out->info[t].region == 9] += kiln_field_value(field, t, 0);
+    }
+    ck_assert_uint_eq(out->parts.count, 1);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_double_eq_tol(rest[i], 1.0, 1e-12);
+        ck_assert_double_eq_tol(volume[i], 1.015, 0.1);
+    }
+    kiln_mesh_destroy(out);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("domain_gap");
+    TCase *cases = kiln_test_case(suite, "gap");
+    tcase_add_test(cases, what_nearly_touches_becomes_one);
+    tcase_add_test(cases, the_ends_of_a_ring_grow_together);
+    tcase_add_test(cases, thin_and_single_bodies_are_left_alone);
+    tcase_add_test(cases, regions_stay_their_own);
+    return suite;
+}
