@@ -246,6 +246,22 @@ kiln_status kiln_vertex_examine(const kiln_mesh *mesh, uint32_t vertex, kiln_wal
     return KILN_OK;
 }
 
+uint32_t kiln_surface_across(const kiln_mesh *mesh, uint32_t face, uint32_t a, uint32_t b)
+{
+    uint32_t tet = mesh->face[face].at / 4, entry = mesh->face[face].at % 4;
+    for (;;) {
+        const kiln_tet *record = &mesh->tet[tet];
+        uint32_t exit = 0;
+        while (exit == entry || record->v[exit] == a || record->v[exit] == b)
+            exit++;
+        kiln_link link = record->n[exit];
+        if (kiln_link_is_surface(link))
+            return link - KILN_LINK_SURFACE;
+        tet = link / 4;
+        entry = link % 4;
+    }
+}
+
 /* Visibility walk. In a mesh that is not Delaunay the walk may run in circles; starting each tet at
  * another face by a fixed pseudo-random sequence breaks them. */
 uint32_t kiln_locate(const kiln_mesh *mesh, kiln_vec3 u, uint32_t start, uint32_t *last,

@@ -38,6 +38,10 @@ typedef struct kiln_ring {
 kiln_ring kiln_edge_ring(const kiln_mesh *mesh, uint32_t tet, uint32_t corner_a, uint32_t corner_b,
                          uint32_t *tets, uint32_t room);
 
+/* The surface face beyond the edge of two vertices of a surface face, in the fan of tets between
+ * the two. */
+uint32_t kiln_surface_across(const kiln_mesh *mesh, uint32_t face, uint32_t a, uint32_t b);
+
 /* Classes of a star's tets when it may be crossed only through interior faces at the vertex that do
  * not carry KILN_MARK_SPLIT_FACE (when `respect_split`). class_of[i] for walker->tets.data[i],
  * numbered from 0 in order of the lowest tet. Returns the number of classes. */

@@ -83,6 +83,13 @@ kiln_status kiln_world_write_sets(kiln_world *world, kiln_error *error);
 kiln_status kiln_world_list_sets(kiln_world *world, kiln_error *error);
 kiln_status kiln_world_refresh_sets(kiln_world *world, kiln_error *error);
 kiln_status kiln_world_release_sets(kiln_world *world, kiln_error *error);
+/* [row][word], bit s of them: of set s, holds before loads. */
+uint64_t *kiln_world_bits(const kiln_mesh *mesh, kiln_where where);
+/* world_patches.c: bits of faces or tets from those of vertices. */
+kiln_status kiln_world_gather(const kiln_world *world, kiln_where where, size_t words,
+                              kiln_error *error);
+/* How many corners a face (3) or tet (4) has, and which. */
+int kiln_world_corners(const kiln_mesh *mesh, kiln_where where, uint32_t row, uint32_t v[4]);
 kiln_where kiln_load_where(kiln_load_kind kind);                   /* what it acts on */
 double kiln_world_load_area(const kiln_world *world, size_t load); /* of its faces in u, m^2 */
 
@@ -148,6 +155,7 @@ bool kiln_world_in_world_space(const kiln_scene *scene);
 #define KILN_FIELD_MATERIAL "material"
 #define KILN_FIELD_LAME     "lame"
 #define KILN_FIELD_DENSITY  "density"
+#define KILN_FIELD_SETS     "sets"
 #define KILN_FIELD_ORIGIN   "origin"  /* x of the start, for holds */
 #define KILN_FIELD_START    "u_start" /* u of the start, for functions */
 

@@ -2,21 +2,20 @@
  *
  * Holds and loads are sets; each has a bit, holds first. Bits are kept where operators and
  * transfer carry them without loss:
- *   faces     a surface patch, all of whose corners are in the set. Its rim is a feature, so that
- *             patches keep their shape and nothing is handed on across it.
- *   tets      a volume, likewise. Its faces inside the body are required: they stay as they are.
+ *   faces     a surface patch (world_patches.c). Its rim is a feature, so that patches keep their
+ *             shape and nothing is handed on across it.
+ *   tets      a volume. Its faces inside the body are required: they stay as they are.
  *   vertices  what is in neither: required.
  * The vertices of a set are those of its faces and tets, and its own. Marks are only made where
  * the scene remeshes. Body loads act by an amount (m^3 of the start) that remeshing conserves. */
 #include "mesh/build.h"
 #include "mesh/classify.h"
 #include "mesh/txn.h"
+#include "mesh/walk.h"
 #include "sim/world_impl.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define KILN_FIELD_SETS "sets"
 
 static size_t set_count(const kiln_scene *scene)
 {
@@ -28,7 +27,7 @@ static size_t words_of(const kiln_scene *scene)
     return (set_count(scene) + 63) / 64;
 }
 
-static uint64_t *bits_on(const kiln_mesh *mesh, kiln_where where)
+uint64_t *kiln_world_bits(const kiln_mesh *mesh, kiln_where where)
 {
     return (uint64_t *)(void *)kiln_mesh_field(mesh, where, KILN_FIELD_SETS)->data;
 }
@@ -79,19 +78,6 @@ static double *amounts_of(const kiln_world *world, size_t load)
     return (double *)(void *)kiln_mesh_field(world->mesh, KILN_ON_TET, name)->data;
 }
 
-/* The corners of row `row` of faces or tets. */
-static int corners_of(const kiln_mesh *mesh, kiln_where where, uint32_t row, uint32_t v[4])
-{
-    if (where == KILN_ON_TET) {
-        memcpy(v, mesh->tet[row].v, sizeof mesh->tet[row].v);
-        return 4;
-    }
-    uint32_t at = mesh->face[row].at;
-    for (int k = 0; k < 3; k++)
-        v[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
-    return 3;
-}
-
 /* cover[vertex][word]: sets of the faces and tets that have the vertex. */
 static kiln_status cover_vertices(const kiln_world *world, uint64_t **cover, size_t *bytes,
                                   kiln_error *error)
@@ -105,13 +91,13 @@ static kiln_status cover_vertices(const kiln_world *world, uint64_t **cover, siz
     memset(*cover, 0, *bytes);
     static const kiln_where wheres[] = {KILN_ON_FACE, KILN_ON_TET};
     for (int i = 0; i < 2; i++) {
-        const uint64_t *bits = bits_on(mesh, wheres[i]);
+        const uint64_t *bits = kiln_world_bits(mesh, wheres[i]);
         for (uint32_t row = 0; row < mesh->table[wheres[i]].used; row++) {
             const uint64_t *mine = bits + row * words;
             uint32_t v[4];
             if (!kiln_row_live(mesh, wheres[i], row) || !any_bit(mine, words))
                 continue;
-            int corners = corners_of(mesh, wheres[i], row, v);
+            int corners = kiln_world_corners(mesh, wheres[i], row, v);
             for (int k = 0; k < corners; k++)
                 for (size_t w = 0; w < words; w++)
                     (*cover)[v[k] * words + w] |= mine[w];
@@ -123,26 +109,9 @@ static kiln_status cover_vertices(const kiln_world *world, uint64_t **cover, siz
 static void set_bits(const kiln_mesh *mesh, kiln_where where, size_t words, size_t set,
                      const kiln_u32_array *rows)
 {
-    uint64_t *bits = bits_on(mesh, where);
+    uint64_t *bits = kiln_world_bits(mesh, where);
     for (size_t i = 0; i < rows->count; i++)
         bits[rows->data[i] * words + set / 64] |= (uint64_t)1 << set % 64;
-}
-
-/* Bits that all corners have. */
-static void gather_bits(const kiln_mesh *mesh, kiln_where where, size_t words)
-{
-    const uint64_t *vertex = bits_on(mesh, KILN_ON_VERTEX);
-    uint64_t *bits = bits_on(mesh, where);
-    for (uint32_t row = 0; row < mesh->table[where].used; row++) {
-        uint32_t v[4];
-        int corners = corners_of(mesh, where, row, v);
-        for (size_t w = 0; w < words; w++) {
-            uint64_t common = vertex[v[0] * words + w];
-            for (int k = 1; k < corners; k++)
-                common &= vertex[v[k] * words + w];
-            bits[row * words + w] = common;
-        }
-    }
 }
 
 static kiln_status write_amount(kiln_world *world, size_t load, kiln_error *error)
@@ -164,7 +133,7 @@ double kiln_world_load_area(const kiln_world *world, size_t load)
     double sum = 0.0;
     for (size_t i = 0; i < rows->count; i++) {
         uint32_t v[4];
-        corners_of(world->mesh, KILN_ON_FACE, rows->data[i], v);
+        kiln_world_corners(world->mesh, KILN_ON_FACE, rows->data[i], v);
         const kiln_vec3 *u = world->mesh->u;
         sum += 0.5 * kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(u[v[1]], u[v[0]]),
                                                 kiln_v3_sub(u[v[2]], u[v[0]])));
@@ -198,12 +167,12 @@ static kiln_status write_bits(kiln_world *world, kiln_error *error)
     for (size_t s = 0; s < sets; s++)
         if (where_of(world->scene, s) == KILN_ON_VERTEX)
             set_bits(mesh, KILN_ON_VERTEX, words, s, list_of(world, s));
-    gather_bits(mesh, KILN_ON_TET, words);
-    gather_bits(mesh, KILN_ON_FACE, words);
+    KILN_TRY(kiln_world_gather(world, KILN_ON_TET, words, error));
+    KILN_TRY(kiln_world_gather(world, KILN_ON_FACE, words, error));
     for (size_t s = 0; s < sets; s++)
         if (where_of(world->scene, s) == KILN_ON_FACE)
             set_bits(mesh, KILN_ON_FACE, words, s, list_of(world, s));
-    uint64_t *cover, *vertex = bits_on(mesh, KILN_ON_VERTEX);
+    uint64_t *cover, *vertex = kiln_world_bits(mesh, KILN_ON_VERTEX);
     KILN_TRY(cover_vertices(world, &cover, &bytes, error));
     for (size_t i = 0; i < mesh->table[KILN_ON_VERTEX].used * words; i++)
         vertex[i] &= ~cover[i];
@@ -246,35 +215,18 @@ kiln_status kiln_world_list_sets(kiln_world *world, kiln_error *error)
     for (size_t s = 0; s < sets; s++)
         list_of(world, s)->count = 0;
     uint64_t *cover;
-    const uint64_t *vertex = bits_on(mesh, KILN_ON_VERTEX);
+    const uint64_t *vertex = kiln_world_bits(mesh, KILN_ON_VERTEX);
     KILN_TRY(cover_vertices(world, &cover, &bytes, error));
     for (size_t i = 0; i < mesh->table[KILN_ON_VERTEX].used * words; i++)
         cover[i] |= vertex[i];
     kiln_status status = list_rows(world, KILN_ON_VERTEX, cover, error);
     kiln_release(world->context, cover, bytes);
     KILN_TRY(status);
-    KILN_TRY(list_rows(world, KILN_ON_FACE, bits_on(mesh, KILN_ON_FACE), error));
+    KILN_TRY(list_rows(world, KILN_ON_FACE, kiln_world_bits(mesh, KILN_ON_FACE), error));
     for (size_t i = 0; i < world->scene->loads.count; i++)
         if (world->scene->loads.data[i].kind == KILN_LOAD_BODY)
             KILN_TRY(list_amounts(world, i, error));
     return KILN_OK;
-}
-
-/* The surface face beyond the edge of two vertices of one, in the fan of tets between them. */
-static uint32_t face_across(const kiln_mesh *mesh, uint32_t face, uint32_t a, uint32_t b)
-{
-    uint32_t tet = mesh->face[face].at / 4, entry = mesh->face[face].at % 4;
-    for (;;) {
-        const kiln_tet *record = &mesh->tet[tet];
-        uint32_t exit = 0;
-        while (exit == entry || record->v[exit] == a || record->v[exit] == b)
-            exit++;
-        kiln_link link = record->n[exit];
-        if (kiln_link_is_surface(link))
-            return link - KILN_LINK_SURFACE;
-        tet = link / 4;
-        entry = link % 4;
-    }
 }
 
 /* Bits of two rows that differ, but for one set (KILN_NONE: none). */
@@ -316,13 +268,13 @@ static kiln_verdict mark_edge(marking *m, uint32_t tet, uint32_t a, uint32_t b, 
 static kiln_verdict mark_face_rim(marking *m, uint32_t face)
 {
     const kiln_mesh *mesh = m->txn.mesh;
-    const uint64_t *bits = bits_on(mesh, KILN_ON_FACE), *mine = bits + face * m->words;
+    const uint64_t *bits = kiln_world_bits(mesh, KILN_ON_FACE), *mine = bits + face * m->words;
     uint32_t v[4];
-    corners_of(mesh, KILN_ON_FACE, face, v);
+    kiln_world_corners(mesh, KILN_ON_FACE, face, v);
     kiln_verdict verdict = KILN_ACCEPTED;
     for (int k = 0; k < 3 && verdict == KILN_ACCEPTED; k++) {
         uint32_t a = v[k], b = v[(k + 1) % 3];
-        const uint64_t *other = bits + face_across(mesh, face, a, b) * m->words;
+        const uint64_t *other = bits + kiln_surface_across(mesh, face, a, b) * m->words;
         bool rim = differ(mine, other, m->words, m->ended);
         bool ends = m->ended != KILN_NONE && !rim && !has_bit(other, m->ended);
         if (m->ended == KILN_NONE ? rim : ends)
@@ -334,7 +286,7 @@ static kiln_verdict mark_face_rim(marking *m, uint32_t face)
 static kiln_verdict mark_tet_rim(marking *m, uint32_t tet)
 {
     const kiln_mesh *mesh = m->txn.mesh;
-    const uint64_t *bits = bits_on(mesh, KILN_ON_TET), *mine = bits + tet * m->words;
+    const uint64_t *bits = kiln_world_bits(mesh, KILN_ON_TET), *mine = bits + tet * m->words;
     kiln_verdict verdict = KILN_ACCEPTED;
     for (uint32_t f = 0; f < 4 && verdict == KILN_ACCEPTED; f++) {
         kiln_link link = mesh->tet[tet].n[f];
@@ -343,7 +295,8 @@ static kiln_verdict mark_tet_rim(marking *m, uint32_t tet)
         const uint64_t *other = bits + link / 4 * m->words;
         bool rim = differ(mine, other, m->words, m->ended);
         bool ends = m->ended != KILN_NONE && !rim && !has_bit(other, m->ended);
-        if (m->ended == KILN_NONE ? rim : ends)
+        bool marked = mesh->info[tet].marks >> (KILN_MARK_REQUIRED_FACE + f) & 1;
+        if (marked != rim && (m->ended == KILN_NONE ? rim : ends))
             verdict = kiln_txn_mark_face(&m->txn, tet, f, KILN_MARK_REQUIRED_FACE, rim);
     }
     return verdict;
@@ -352,6 +305,8 @@ static kiln_verdict mark_tet_rim(marking *m, uint32_t tet)
 static kiln_verdict mark_vertex(marking *m, uint32_t vertex)
 {
     bool on = m->ended == KILN_NONE;
+    if (on && m->txn.mesh->vertex[vertex].flags & KILN_VERTEX_REQUIRED)
+        return KILN_ACCEPTED;
     return kiln_txn_set_vertex(&m->txn, vertex, on ? KILN_VERTEX_REQUIRED : 0,
                                on ? 0 : KILN_VERTEX_REQUIRED);
 }
@@ -366,7 +321,7 @@ static kiln_verdict mark_rows(marking *m)
     const kiln_mesh *mesh = m->txn.mesh;
     kiln_verdict verdict = KILN_ACCEPTED;
     for (int where = 0; where < KILN_WHERE_COUNT; where++) {
-        const uint64_t *bits = bits_on(mesh, (kiln_where)where);
+        const uint64_t *bits = kiln_world_bits(mesh, (kiln_where)where);
         for (uint32_t row = 0; row < mesh->table[where].used && verdict == KILN_ACCEPTED; row++) {
             const uint64_t *mine = bits + row * m->words;
             if (kiln_row_live(mesh, (kiln_where)where, row) &&
@@ -419,7 +374,7 @@ kiln_status kiln_world_refresh_sets(kiln_world *world, kiln_error *error)
 static void clear_bit(const kiln_mesh *mesh, size_t words, size_t set)
 {
     for (int where = 0; where < KILN_WHERE_COUNT; where++) {
-        uint64_t *bits = bits_on(mesh, (kiln_where)where);
+        uint64_t *bits = kiln_world_bits(mesh, (kiln_where)where);
         for (uint32_t row = 0; row < mesh->table[where].used; row++)
             bits[row * words + set / 64] &= ~((uint64_t)1 << set % 64);
     }

@@ -138,6 +138,83 @@ START_TEST(a_held_volume_keeps_its_vertices)
 }
 END_TEST
 
+static kiln_picks scene_both(kiln_pick_kind kind, kiln_picks picks, kiln_pick other)
+{
+    kiln_pick both = {.kind = kind, .a = 0, .b = 1};
+    ck_assert_int_eq(kiln_array_push(context, &picks, other, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_array_push(context, &picks, both, NULL), KILN_OK);
+    return picks;
+}
+
+static bool on_two_sides(kiln_vec3 u)
+{
+    return at_left_end(u) || fabs(u.z - 0.25) < 1e-12;
+}
+
+static void look_at_sides(kiln_world *world)
+{
+    expect_hold(world, 0, on_two_sides);
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        ck_assert_uint_eq(mesh->info[t].marks & KILN_MARKS_ON_FACE, 0);
+}
+
+/* Tets in the edge between two held sides have all their corners held, and are not held: inside
+ * them there may be free vertices. */
+START_TEST(two_sides_are_no_volume)
+{
+    begin();
+    kiln_pick upper = {.selector = {.kind = KILN_SELECT_BOX,
+                                    .a = kiln_v3(-1, -1, 0.25 - eps),
+                                    .b = kiln_v3(2, 1, 1)}};
+    scene_hold(scene, scene_both(KILN_PICK_OR, scene_slab(scene, -eps, eps), upper), 7);
+    kiln_world *world = scene_world(scene);
+    uint32_t range[2];
+    look_at_sides(world);
+    go_through(world, 2, look_at_sides, range);
+    ck_assert_uint_gt(range[1], 2 * range[0]);
+    end(world);
+}
+END_TEST
+
+static double area_at_start;
+
+/* A cap of a ball, pressed on; its rim follows the edges of the start's mesh. */
+static void look_at_cap(kiln_world *world)
+{
+    ck_assert_double_eq_tol(kiln_world_load_area(world, 0), area_at_start, 0.01 * area_at_start);
+    const kiln_u32_array *held = &world->holds[0].vertices;
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    for (size_t i = 0; i < held->count; i++) {
+        kiln_vec3 u = mesh->u[held->data[i]];
+        ck_assert_msg(mesh->vertex[held->data[i]].flags & KILN_VERTEX_SURFACE, "at (%g, %g, %g)",
+                      u.x, u.y, u.z);
+        ck_assert_double_gt(u.x, 0.4);
+    }
+    ck_assert_uint_gt(held->count, 3);
+}
+
+START_TEST(caps_of_balls_stay_caps)
+{
+    begin();
+    kiln_soup_free(&scene->bodies.data[0].mesh);
+    scene->bodies.data[0].mesh = kiln_test_soup(context, "ball", "h=0.3");
+    kiln_pick surface = {.selector = {.kind = KILN_SELECT_SURFACE}};
+    scene_hold(scene, scene_both(KILN_PICK_AND, scene_slab(scene, 0.5, 2.0), surface), 7);
+    scene_load(scene, KILN_LOAD_PRESSURE, scene_slab(scene, 0.5, 2.0), kiln_v3(1e-9, 0, 0));
+    kiln_world *world = scene_world(scene);
+    area_at_start = kiln_world_load_area(world, 0);
+    ck_assert_double_gt(area_at_start, 1.0);
+    static const double sizes[] = {0.2, 0.5, 0.3, 0.7, 0.25, 0.5};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        scene->remesh.size = sizes[i];
+        scene_step(world, scene->duration);
+        look_at_cap(world);
+    }
+    end(world);
+}
+END_TEST
+
 static void look_at_edge(kiln_world *world)
 {
     expect_hold(world, 0, on_lower_edge);
@@ -460,6 +537,8 @@ Suite *kiln_test_suite(void)
     TCase *all = kiln_test_case(suite, "sets through remeshing");
     tcase_add_test(all, held_patches_keep_their_vertices);
     tcase_add_test(all, a_held_volume_keeps_its_vertices);
+    tcase_add_test(all, two_sides_are_no_volume);
+    tcase_add_test(all, caps_of_balls_stay_caps);
     tcase_add_test(all, a_held_line_keeps_its_vertices);
     tcase_add_test(all, loads_keep_their_sums);
     tcase_add_test(all, a_traction_is_that_of_the_start);
