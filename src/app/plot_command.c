@@ -118,7 +118,10 @@ static const struct default_panel {
     {"Volume / rest volume", "", "", .ratio = true},
     {"Mesh", "", "tets vertices", .from_zero = true},
     {"Quality", "", "q_min=worst q_mean=mean", .from_zero = true},
-    {"Iterations per step", "", "newton=Newton linear=linear rejected=rejected", .from_zero = true},
+    {"Tets that flowed or changed", "", "flowed=flowed changed=remeshed", .from_zero = true,
+     .unless_zero = true},
+    {"Iterations per step", "", "newton=Newton linear=linear relax=relaxation rejected=rejected",
+     .from_zero = true},
     {"Time step", "s", "dt", .from_zero = true},
     {"Time per step", "s",
      "t_assemble=assemble t_factor=factor t_solve=solve t_contact=contact t_plastic=plastic "

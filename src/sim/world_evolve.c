@@ -109,13 +109,20 @@ static kiln_status yield(kiln_world *world, double h, kiln_flow_report *report, 
 }
 
 /* Matter yields, and the material goes where it belongs then. */
+static kiln_status follow_world(kiln_world *world, kiln_error *error)
+{
+    KILN_TRY(kiln_offsets_follow(world->mesh, world->mesh->x, error));
+    kiln_world_rebase_surfaces(world);
+    return KILN_OK;
+}
+
 static kiln_status flow(kiln_world *world, double h, kiln_evolution *evolution, kiln_error *error)
 {
     bool in_world = kiln_world_in_world_space(world->scene);
     if (world->yields)
         KILN_TRY(yield(world, h, &evolution->flow, error));
     if (in_world)
-        KILN_TRY(kiln_offsets_follow(world->mesh, world->mesh->x, error));
+        KILN_TRY(follow_world(world, error));
     return in_world || evolution->flow.flowed > 0 ? kiln_solid_reform(world->solid, error)
                                                   : KILN_OK;
 }

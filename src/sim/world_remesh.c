@@ -127,6 +127,7 @@ static kiln_status run_pass(kiln_world *world, kiln_remesher *remesher, bool siz
         return KILN_OK;
     kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS};
     KILN_TRY(kiln_transfer(world->mesh, &transfer, NULL, error));
+    KILN_TRY(kiln_world_rehang(world, error));
     evolution->transfer_seconds += kiln_wall_seconds() - improved;
     return KILN_OK;
 }
@@ -135,13 +136,17 @@ kiln_status kiln_world_mesh_changed(kiln_world *world, kiln_error *error)
 {
     kiln_mesh *mesh = world->mesh;
     double gained = 0.0;
-    /* A whole-domain remesh keeps rest volumes to the last bit: bodies may have merged. */
-    if (world->scene->remesh.method == KILN_REMESH_LOCAL)
+    /* A whole-domain remesh keeps rest volumes to the last bit: bodies may have merged. Its
+     * surfaces hang in the old mesh yet. */
+    bool local = world->scene->remesh.method == KILN_REMESH_LOCAL;
+    if (local)
         kiln_offsets_settle(mesh, &gained);
     world->state.volume_gained += gained;
     kiln_renumbering now = {0};
     KILN_TRY(kiln_mesh_reorder(mesh, KILN_SPACE_MATERIAL, &now, error));
+    kiln_status status = local ? kiln_world_renumber_surfaces(world, &now, error) : KILN_OK;
     kiln_renumbering_free(world->context, &now);
+    KILN_TRY(status);
     KILN_TRY(kiln_world_refresh_sets(world, error));
     KILN_TRY(kiln_world_resize(world, error));
     return kiln_world_renew(world, error);

@@ -98,6 +98,46 @@ START_TEST(an_elastic_bar_refines_and_returns)
 }
 END_TEST
 
+/* Twisted with the body, unbent with it, its own positions untouched by all the remeshing. */
+START_TEST(a_surface_is_carried_through)
+{
+    begin(2);
+    kiln_soup *fine = &scene->bodies.data[0].surface;
+    *fine = kiln_test_soup(context, "box", "lx=4 ly=1 lz=1 n=6");
+    fine->tets.count = fine->tet_tags.count = 0;
+    kiln_world *world = scene_world(scene);
+    double changed = 0.0, twisted = 0.0;
+    while (kiln_world_get_state(world)->clock.time < scene->duration - 1e-9) {
+        changed += scene_step(world, scene->duration).changed;
+        kiln_soup now;
+        ck_assert_int_eq(kiln_world_surface(world, 0, &now, NULL), KILN_OK);
+        const double *u = kiln_soup_find_field(&now, KILN_ON_VERTEX, "u")->data.data;
+        ck_assert_mem_eq(u, fine->points.data, fine->points.count * sizeof *fine->points.data);
+        double worst = 0.0;
+        for (size_t i = 0; i < now.points.count; i++)
+            worst =
+                fmax(worst, kiln_v3_norm(kiln_v3_sub(now.points.data[i], fine->points.data[i])));
+        twisted = fmax(twisted, worst);
+        kiln_soup_free(&now);
+    }
+    ck_assert_double_gt(changed, 1000.0);
+    ck_assert_double_gt(twisted, 0.5);
+    kiln_soup now;
+    ck_assert_int_eq(kiln_world_surface(world, 0, &now, NULL), KILN_OK);
+    double worst = 0.0;
+    for (size_t i = 0; i < now.triangles.count; i++)
+        for (int k = 0; k < 3; k++) {
+            uint32_t a = now.triangles.data[i].v[k], b = now.triangles.data[i].v[(k + 1) % 3];
+            double length = kiln_v3_norm(kiln_v3_sub(now.points.data[a], now.points.data[b]));
+            double before = kiln_v3_norm(kiln_v3_sub(fine->points.data[a], fine->points.data[b]));
+            worst = fmax(worst, fabs(length / before - 1.0));
+        }
+    ck_assert_double_lt(worst, 0.01);
+    kiln_soup_free(&now);
+    end(world);
+}
+END_TEST
+
 START_TEST(threads_do_not_matter)
 {
     ck_assert_uint_eq(hash_after(1, 60), hash_after(3, 60));
@@ -135,6 +175,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("remesh");
     TCase *all = kiln_test_case(suite, "remesh in a run");
     tcase_add_test(all, an_elastic_bar_refines_and_returns);
+    tcase_add_test(all, a_surface_is_carried_through);
     tcase_add_test(all, threads_do_not_matter);
     tcase_add_test(all, in_world_space_history_is_in_the_offsets);
     return suite;
