@@ -263,6 +263,7 @@ void kiln_world_destroy(kiln_world *world)
 
 kiln_status kiln_world_renew(kiln_world *world, kiln_error *error)
 {
+    KILN_TRY(kiln_world_resize(world, error));
     kiln_solid_forget(world->solid);
     KILN_TRY(kiln_solid_rebuild(world->solid, NULL, error));
     return world->varies ? kiln_world_restore_lame(world, error) : KILN_OK;
@@ -313,7 +314,7 @@ static bool fits_scene(const kiln_world *world, const kiln_mesh *mesh)
         if (mesh->table[where].used == 0 || mesh->table[where].live != mesh->table[where].used)
             return false;
     for (size_t p = 0; p < mesh->parts.count; p++)
-        if (mesh->parts.data[p].body >= scene->bodies.count)
+        if (mesh->parts.data[p].tets > 0 && mesh->parts.data[p].body >= scene->bodies.count)
             return false;
     const uint32_t *material =
         (const uint32_t *)kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_MATERIAL)->data;
@@ -348,7 +349,6 @@ kiln_status kiln_world_replace_mesh(kiln_world *world, kiln_mesh *take_mesh, kil
     kiln_mesh_destroy(take_mesh);
     KILN_TRY(status);
     KILN_TRY(kiln_world_list_sets(world, error));
-    KILN_TRY(kiln_world_resize(world, error));
     return kiln_world_renew(world, error);
 }
 

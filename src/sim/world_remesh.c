@@ -148,7 +148,6 @@ kiln_status kiln_world_mesh_changed(kiln_world *world, kiln_error *error)
     kiln_renumbering_free(world->context, &now);
     KILN_TRY(status);
     KILN_TRY(kiln_world_refresh_sets(world, error));
-    KILN_TRY(kiln_world_resize(world, error));
     return kiln_world_renew(world, error);
 }
 

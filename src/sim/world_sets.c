@@ -364,11 +364,34 @@ kiln_status kiln_world_write_sets(kiln_world *world, kiln_error *error)
     return remeshes(world) ? mark_all(world, false, error) : KILN_OK;
 }
 
+/* A patch smaller than the new mesh can show: better said than left to be found out. */
+static void warn_of_losses(kiln_world *world, const uint32_t *before)
+{
+    size_t holds = world->scene->holds.count;
+    for (size_t s = 0; s < set_count(world->scene); s++)
+        if (before[s] > 0 && list_of(world, s)->count == 0)
+            kiln_log(world->context, KILN_LOG_WARNING,
+                     "at %.4g s remeshing left nothing of what %s %zu selects",
+                     world->state.clock.time, s < holds ? "hold" : "load",
+                     (s < holds ? s : s - holds) + 1);
+}
+
 kiln_status kiln_world_refresh_sets(kiln_world *world, kiln_error *error)
 {
-    if (remeshes(world))
-        KILN_TRY(mark_all(world, false, error));
-    return kiln_world_list_sets(world, error);
+    size_t sets = set_count(world->scene);
+    if (!remeshes(world))
+        return kiln_world_list_sets(world, error);
+    kiln_u32_array before = {0};
+    KILN_TRY(kiln_array_reserve(world->context, &before, sets, error));
+    for (size_t s = 0; s < sets; s++)
+        before.data[s] = (uint32_t)list_of(world, s)->count;
+    kiln_status status = mark_all(world, false, error);
+    if (status == KILN_OK)
+        status = kiln_world_list_sets(world, error);
+    if (status == KILN_OK)
+        warn_of_losses(world, before.data);
+    kiln_array_free(world->context, &before);
+    return status;
 }
 
 static void clear_bit(const kiln_mesh *mesh, size_t words, size_t set)

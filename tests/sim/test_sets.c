@@ -215,6 +215,34 @@ START_TEST(caps_of_balls_stay_caps)
 }
 END_TEST
 
+/* The same in a mesh that is made anew; its surface passes through the rims as through all
+ * features.
+ */
+START_TEST(a_new_mesh_has_the_same_patches)
+{
+    begin();
+    scene->materials.data[0].base.plastic = (kiln_plastic){.flows = true, .yield = 1e9, .rate = 1};
+    scene->remesh.method = KILN_REMESH_GLOBAL;
+    scene->remesh.size_max = 0.0;
+    scene->remesh.quality = 0.9; /* never good enough */
+    scene_hold(scene, scene_slab(scene, -eps, eps), 7);
+    scene_hold(scene, scene_box(scene, kiln_v3(1.0 / 3.0 - eps, -1, 0.25 - eps), kiln_v3(2, 1, 1)),
+               4);
+    scene_load(scene, KILN_LOAD_TRACTION, scene_slab(scene, 1.0 - eps, 2.0), kiln_v3(0, 0, 1e-9));
+    kiln_world *world = scene_world(scene);
+    for (int i = 0; i < 3; i++) {
+        scene->remesh.size = i % 2 ? 0.12 : 0.08;
+        uint32_t tets = kiln_world_mesh(world)->table[KILN_ON_TET].live;
+        kiln_world_get_state(world)->remesh_from = 0;
+        scene_step(world, scene->duration);
+        ck_assert_uint_ne(tets, kiln_world_mesh(world)->table[KILN_ON_TET].live);
+        look_at_patches(world);
+        ck_assert_double_eq_tol(kiln_world_load_area(world, 0), 0.0625, 1e-9);
+    }
+    end(world);
+}
+END_TEST
+
 static void look_at_edge(kiln_world *world)
 {
     expect_hold(world, 0, on_lower_edge);
@@ -539,6 +567,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, a_held_volume_keeps_its_vertices);
     tcase_add_test(all, two_sides_are_no_volume);
     tcase_add_test(all, caps_of_balls_stay_caps);
+    tcase_add_test(all, a_new_mesh_has_the_same_patches);
     tcase_add_test(all, a_held_line_keeps_its_vertices);
     tcase_add_test(all, loads_keep_their_sums);
     tcase_add_test(all, a_traction_is_that_of_the_start);
