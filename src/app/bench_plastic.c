@@ -78,7 +78,7 @@ static void run_update(void *user)
     memcpy(kiln_offsets_of(f->mesh).shape, f->start, f->tets * sizeof *f->start);
     memset(kiln_mesh_field(f->mesh, KILN_ON_TET, KILN_FIELD_HARDENING)->data, 0,
            f->tets * sizeof(double));
-    f->status = kiln_plastic_update(f->elements, f->mesh, NULL, 1e-3, &f->report, NULL);
+    f->status = kiln_plastic_update(f->elements, f->mesh, NULL, 1e-3, NULL, &f->report, NULL);
 }
 
 static void run_reform(void *user)

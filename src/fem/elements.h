@@ -39,6 +39,11 @@ kiln_term *kiln_elements_term(kiln_elements *elements);
 size_t kiln_elements_count(const kiln_elements *elements);
 size_t kiln_elements_bytes(const kiln_elements *elements);
 
+/* Largest step in (0, 1] along dx that inverts no tet, whatever its material: 0.9 of the way to the
+ * first flat one. Tets that are inverted at x do not count. */
+double kiln_elements_positive_step(const kiln_elements *elements, const double *x,
+                                   const double *dx);
+
 /* Live tets with det F <= 0 at x; the lowest such slot in *first (KILN_NONE: none). */
 size_t kiln_elements_inverted(const kiln_elements *elements, const double *x, uint32_t *first);
 

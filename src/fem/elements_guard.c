@@ -14,6 +14,7 @@ static const double safety = 0.9;
 typedef struct guard_job {
     const kiln_elements *e;
     const double *x, *y; /* y: the step, or the other place */
+    bool all;            /* tets, not only those with a barrier */
 } guard_job;
 
 static kiln_mat3 edges(const kiln_elements *e, size_t number, const double *x)
@@ -124,7 +125,7 @@ static void step_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
     const kiln_element_chunk *c = &job->e->chunks.data[chunk];
     double least = 1.0;
     size_t number = LANES * (size_t)c->batch, stop = number + LANES * (size_t)c->batches;
-    if (job->e->materials.data[c->material].model->barrier)
+    if (job->all || job->e->materials.data[c->material].model->barrier)
         for (; number < stop; number++) {
             double step = tet_step(job->e, number, job->x, job->y);
             least = step < least ? step : least;
@@ -132,15 +133,24 @@ static void step_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
     job->e->partial.data[chunk] = least;
 }
 
-double kiln_elements_max_step(void *self, const double *x, const double *dx)
+static double least_step(guard_job job)
 {
-    const kiln_elements *e = self;
-    guard_job job = {.e = e, .x = x, .y = dx};
+    const kiln_elements *e = job.e;
     double least = 1.0;
     kiln_parallel_for(e->context, e->chunks.count, 1, step_chunk, &job);
     for (size_t c = 0; c < e->chunks.count; c++)
         least = e->partial.data[c] < least ? e->partial.data[c] : least;
     return least;
+}
+
+double kiln_elements_max_step(void *self, const double *x, const double *dx)
+{
+    return least_step((guard_job){.e = self, .x = x, .y = dx});
+}
+
+double kiln_elements_positive_step(const kiln_elements *elements, const double *x, const double *dx)
+{
+    return least_step((guard_job){.e = elements, .x = x, .y = dx, .all = true});
 }
 
 static bool is_inverted(const kiln_elements *e, size_t number, const double *x)

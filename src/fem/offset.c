@@ -100,9 +100,7 @@ kiln_status kiln_offsets_follow(kiln_mesh *mesh, const kiln_vec3 *u, kiln_error 
                              "tet %u would be inverted in the material", (unsigned)t);
     }
     kiln_parallel_for(mesh->context, mesh->table[KILN_ON_TET].used, GRAIN, follow_chunk, &job);
-    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
-        if (kiln_vertex_live(mesh, v))
-            mesh->u[v] = u[v];
+    kiln_mesh_place(mesh, u);
     return KILN_OK;
 }
 

@@ -226,6 +226,7 @@ typedef struct update_job {
     double h;
     kiln_offsets offsets;
     double *hardening, *strain;
+    uint8_t *flowed;           /* [tet slot] or NULL */
     kiln_flow_report *reports; /* [chunk] */
 } update_job;
 
@@ -290,6 +291,8 @@ static void update_element(const update_job *job, const kiln_material *material,
         return;
     job->strain[slot] = flow.strain;
     report->flowed++;
+    if (job->flowed)
+        job->flowed[slot] = 1;
     report->greatest = fmax(report->greatest, flow.gamma);
     kiln_mat3 Q = turned_offset(job, number, g, i);
     double volume = kiln_mesh_tet_volume(job->mesh, slot);
@@ -321,8 +324,8 @@ static double *column(const kiln_mesh *mesh, const char *name)
 }
 
 kiln_status kiln_plastic_update(const kiln_elements *elements, kiln_mesh *mesh,
-                                const kiln_plastic *laws, double h, kiln_flow_report *report,
-                                kiln_error *error)
+                                const kiln_plastic *laws, double h, uint8_t *flowed,
+                                kiln_flow_report *report, kiln_error *error)
 {
     size_t chunks = elements->chunks.count, bytes = chunks * sizeof(kiln_flow_report) + 1;
     update_job job = {elements,
@@ -332,9 +335,12 @@ kiln_status kiln_plastic_update(const kiln_elements *elements, kiln_mesh *mesh,
                       kiln_offsets_of(mesh),
                       column(mesh, KILN_FIELD_HARDENING),
                       column(mesh, KILN_FIELD_PLASTIC_STRAIN),
+                      flowed,
                       kiln_resize(elements->context, NULL, 0, bytes)};
     if (!job.reports)
         return kiln_fail_memory(error, bytes);
+    if (flowed)
+        memset(flowed, 0, mesh->table[KILN_ON_TET].used);
     kiln_elements_fill_pressure(elements, &mesh->x[0].x);
     kiln_parallel_for(elements->context, chunks, 1, update_chunk, &job);
     *report = (kiln_flow_report){0};

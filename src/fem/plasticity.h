@@ -50,10 +50,11 @@ typedef struct kiln_flow_report {
 } kiln_flow_report;
 
 /* After an accepted step of h seconds that ended at mesh->x. `laws` [tet slot] in place of the
- * materials', where parameters are functions; NULL: the materials'. Elements are not changed: call
- * kiln_elements_reform; they must be as the mesh's offsets are. */
+ * materials', where parameters are functions; NULL: the materials'. `flowed` [tet slot] becomes 1
+ * where a tet did and 0 where none lives or it did not; NULL: nobody asks. Elements are not
+ * changed: call kiln_elements_reform; they must be as the mesh's offsets are. */
 kiln_status kiln_plastic_update(const kiln_elements *elements, kiln_mesh *mesh,
-                                const kiln_plastic *laws, double h, kiln_flow_report *report,
-                                kiln_error *error);
+                                const kiln_plastic *laws, double h, uint8_t *flowed,
+                                kiln_flow_report *report, kiln_error *error);
 
 #endif

@@ -1,4 +1,5 @@
 #include "mesh/mesh.h"
+#include "base/assert.h"
 #include "base/hash.h"
 #include "mesh/journal.h"
 #include "mesh/replace.h"
@@ -148,6 +149,22 @@ uint64_t kiln_mesh_hash(const kiln_mesh *mesh)
     }
     hash = kiln_hash_bytes(hash, mesh->parts.data, mesh->parts.count * sizeof *mesh->parts.data);
     return kiln_hash_bytes(hash, &mesh->ledger, sizeof mesh->ledger);
+}
+
+void kiln_mesh_place(kiln_mesh *mesh, const kiln_vec3 *u)
+{
+    KILN_ASSERT_OP(kiln_txn_depth(mesh), ==, 0);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(mesh, v))
+            mesh->u[v] = u[v];
+    mesh->revision++;
+    for (size_t p = 0; p < mesh->parts.count; p++) {
+        mesh->parts.data[p].volume = 0.0;
+        mesh->parts.data[p].stamp = mesh->revision;
+    }
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t))
+            mesh->parts.data[mesh->info[t].part].volume += kiln_mesh_tet_volume(mesh, t);
 }
 
 bool kiln_mesh_spaces_agree(const kiln_mesh *mesh)

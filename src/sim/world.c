@@ -235,6 +235,7 @@ void kiln_world_destroy(kiln_world *world)
         return;
     kiln_context *context = world->context;
     const kiln_scene *scene = world->scene;
+    kiln_relax_destroy(world->relax);
     kiln_solid_destroy(world->solid);
     for (size_t i = 0; i < scene->obstacles.count && world->obstacles; i++)
         kiln_obstacle_destroy(world->obstacles[i]);
@@ -255,6 +256,7 @@ void kiln_world_destroy(kiln_world *world)
     kiln_array_free(context, &world->viscosity);
     kiln_array_free(context, &world->laws);
     kiln_array_free(context, &world->norms);
+    kiln_array_free(context, &world->flowed);
     kiln_array_free(context, &world->gradients);
     kiln_array_free(context, &world->quality);
     kiln_mesh_destroy(world->mesh);

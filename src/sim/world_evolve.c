@@ -104,8 +104,28 @@ static kiln_status yield(kiln_world *world, double h, kiln_flow_report *report, 
     bool varies = flow_varies(world->scene);
     if (varies)
         KILN_TRY(vary_laws(world, error));
+    size_t tets = world->mesh->table[KILN_ON_TET].used;
+    KILN_TRY(kiln_array_reserve(world->context, &world->flowed, tets, error));
     return kiln_plastic_update(kiln_solid_elements(world->solid), world->mesh,
-                               varies ? world->laws.data : NULL, h, report, error);
+                               varies ? world->laws.data : NULL, h, world->flowed.data, report,
+                               error);
+}
+
+static kiln_status relax(kiln_world *world, kiln_relax_report *report, kiln_error *error)
+{
+    kiln_relax_options options = kiln_relax_default_options();
+    if (!world->relax)
+        KILN_TRY(kiln_relax_create(world->solid, &world->relax, error));
+    KILN_TRY(kiln_relax_run(world->relax, &options, world->flowed.data, report, error));
+    kiln_world_rebase_surfaces(world);
+    if (report->overlaps && !world->overlaps) {
+        world->overlaps = true;
+        kiln_log(world->context, KILN_LOG_WARNING,
+                 "at %.6g s the material of a body has flowed through itself: where it overlaps, "
+                 "remeshing and sizes are those of two bodies in one place",
+                 world->state.clock.time);
+    }
+    return KILN_OK;
 }
 
 /* Matter yields, and the material goes where it belongs then. */
@@ -123,8 +143,10 @@ static kiln_status flow(kiln_world *world, double h, kiln_evolution *evolution, 
         KILN_TRY(yield(world, h, &evolution->flow, error));
     if (in_world)
         KILN_TRY(follow_world(world, error));
-    return in_world || evolution->flow.flowed > 0 ? kiln_solid_reform(world->solid, error)
-                                                  : KILN_OK;
+    else if (evolution->flow.flowed == 0)
+        return KILN_OK;
+    KILN_TRY(kiln_solid_reform(world->solid, error));
+    return in_world ? KILN_OK : relax(world, &evolution->relax, error);
 }
 
 kiln_status kiln_world_evolve(kiln_world *world, double h, kiln_evolution *evolution,

@@ -5,6 +5,7 @@
 #include "fem/plasticity.h"
 #include "remesh/embedded.h"
 #include "sim/world.h"
+#include "step/relax.h"
 
 /* The vertices of a hold, and the vertex field with the places its ways begin at: those of the
  * start, or for a hold that begins later those where it caught them. */
@@ -25,7 +26,7 @@ typedef struct kiln_evolution {
     kiln_flow_report flow;
     size_t changed; /* tets of the step's mesh that remeshing took or reshaped */
     double worst;   /* quality after it, where and how it was asked for; 0: not looked at */
-    int relax;      /* Newton iterations of the relaxation */
+    kiln_relax_report relax; /* of the material, in material mode */
     double plastic_seconds, size_seconds, remesh_seconds, transfer_seconds;
 } kiln_evolution;
 
@@ -50,8 +51,12 @@ struct kiln_world {
     kiln_embedded **surfaces;         /* [scene->bodies.count], NULL: the body has none */
     bool yields;                      /* some material does */
     KILN_ARRAY_OF(kiln_plastic)
-    laws;                     /* [tet slot], where the parameters of flow are functions */
-    kiln_f64_array norms;     /* [tet slot] of stress, for them */
+    laws;                 /* [tet slot], where the parameters of flow are functions */
+    kiln_f64_array norms; /* [tet slot] of stress, for them */
+    KILN_ARRAY_OF(uint8_t)
+    flowed;                   /* [tet slot] not 0: in the last step */
+    kiln_relax *relax;        /* made when it is first needed */
+    bool overlaps;            /* the material was seen to overlap itself */
     kiln_f64_array gradients; /* [tet slot][9] F, for sizes */
     kiln_step_report report;  /* of the last step */
     kiln_evolution evolution; /* likewise */

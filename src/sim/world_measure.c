@@ -173,7 +173,7 @@ static void measure_evolution(const kiln_world *world, kiln_stats *stats)
         stats->flowed = (double)evolution->flow.flowed;
         stats->t_plastic = evolution->plastic_seconds;
         if (!kiln_world_in_world_space(world->scene))
-            stats->relax = evolution->relax;
+            stats->relax = evolution->relax.iterations;
     }
     if (world->scene->remesh.method != KILN_REMESH_NONE) {
         stats->changed = (double)evolution->changed;

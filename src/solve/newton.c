@@ -2,8 +2,9 @@
  *
  * N1 x is only ever moved to places where every term is defined (its value is finite), except when
  *    line_search is off.
- * N2 Converged means that a full step of at most tolerance * length was taken, or that the gradient
- *    is rounding: no larger than what rounding the coordinates does to it.
+ * N2 Converged means that a full step of at most tolerance * length (or of the asked part of the
+ *    first step) was taken, or that the gradient is rounding: no larger than what rounding the
+ *    coordinates does to it.
  * N3 Once the predicted fall of the objective is lost in its rounding, steps are judged by the
  * slope at their end (Hager and Zhang 2005, eq. 4.1, "approximate Wolfe"), not by values. N4 After
  * a full step a direct solver has its factor still at hand: solving with it for the new gradient
@@ -31,7 +32,7 @@ struct kiln_newton {
     kiln_context *context;
     kiln_solver *solver;
     kiln_bsr matrix;
-    uint64_t key; /* of rows and terms the matrix was made for */
+    uint64_t key[2]; /* of rows and terms the matrix is right for */
     bool keyed;
     size_t rows;
     double *vectors;                               /* [VECTORS][rows][3] */
@@ -162,21 +163,27 @@ static kiln_status size_vectors(kiln_newton *newton, size_t rows, kiln_error *er
     return KILN_OK;
 }
 
-/* Pattern and block numbers, when the terms or their cliques are others than before. */
+/* Terms that couple nothing have no part in it. */
+static uint64_t pattern_key(const problem *p)
+{
+    uint64_t key = p->constraints->rows;
+    for (size_t t = 0; t < p->term_count; t++)
+        if (p->terms[t]->cliques) {
+            key = kiln_hash_add(key, (uint64_t)(uintptr_t)p->terms[t]->self);
+            key = kiln_hash_add(key, p->terms[t]->revision);
+        }
+    return key;
+}
+
+/* Pattern and block numbers, when the cliques are others than before. Two lists of terms may take
+ * turns without cost as long as their patterns are the same (a damped step, its relaxation). */
 static kiln_status prepare_matrix(problem *p, kiln_error *error)
 {
     kiln_newton *newton = p->newton;
-    size_t rows = p->constraints->rows;
-    uint64_t key = kiln_hash_add(rows, p->term_count);
-    for (size_t t = 0; t < p->term_count; t++) {
-        const kiln_term *term = p->terms[t];
-        key = kiln_hash_add(key, (uint64_t)(uintptr_t)term->self);
-        key = kiln_hash_add(key, term->revision);
-        key = kiln_hash_add(key, term->cliques ? 1 : 0);
-        key = kiln_hash_bytes(key, term->name, strlen(term->name));
-    }
-    if (newton->keyed && newton->key == key)
+    uint64_t key = pattern_key(p), before = newton->matrix.pattern;
+    if (newton->keyed && (newton->key[0] == key || newton->key[1] == key))
         return KILN_OK;
+    bool keyed = newton->keyed;
     newton->keyed = false;
     size_t bytes = (p->term_count ? p->term_count : 1) * sizeof(kiln_cliques), sets = 0;
     kiln_cliques *cliques = kiln_resize(newton->context, NULL, 0, bytes);
@@ -185,13 +192,15 @@ static kiln_status prepare_matrix(problem *p, kiln_error *error)
     for (size_t t = 0; t < p->term_count; t++)
         if (p->terms[t]->cliques)
             cliques[sets++] = p->terms[t]->cliques(p->terms[t]->self);
-    kiln_status status = kiln_bsr_set_pattern(&newton->matrix, rows, cliques, sets, error);
+    kiln_status status =
+        kiln_bsr_set_pattern(&newton->matrix, p->constraints->rows, cliques, sets, error);
     kiln_release(newton->context, cliques, bytes);
     KILN_TRY(status);
     for (size_t t = 0; t < p->term_count; t++)
         if (p->terms[t]->attach)
             KILN_TRY(p->terms[t]->attach(p->terms[t]->self, &newton->matrix, error));
-    newton->key = key;
+    newton->key[1] = keyed && newton->matrix.pattern == before ? newton->key[0] : key;
+    newton->key[0] = key;
     newton->keyed = true;
     return KILN_OK;
 }
@@ -454,7 +463,8 @@ static double search(problem *p)
 }
 
 /* N4. True when that settles convergence; the step is taken then. */
-static kiln_status try_old_factor(problem *p, double last, bool *converged, kiln_error *error)
+static kiln_status try_old_factor(problem *p, double last, double limit, bool *converged,
+                                  kiln_error *error)
 {
     kiln_newton *newton = p->newton;
     *converged = false;
@@ -467,8 +477,7 @@ static kiln_status try_old_factor(problem *p, double last, bool *converged, kiln
     kiln_solve_outcome outcome;
     KILN_TRY(solve(p, newton->rhs, newton->dx, &outcome, error));
     double size = largest(newton->dx, p->count);
-    if (outcome != KILN_SOLVE_OK || size > 0.1 * last ||
-        size > p->options->tolerance * p->options->length)
+    if (outcome != KILN_SOLVE_OK || size > 0.1 * last || size > limit)
         return KILN_OK;
     for (size_t i = 0; i < p->count; i++)
         newton->trial[i] = p->x[i] + newton->dx[i];
@@ -518,6 +527,8 @@ static kiln_status iterate(problem *p, kiln_error *error)
         if (done)
             return KILN_OK;
         double size = largest(p->newton->dx, p->count), step = 1.0;
+        if (report->iterations == 1)
+            limit = fmax(limit, p->options->relative * size);
         if (search_line)
             step = search(p);
         else
@@ -534,7 +545,7 @@ static kiln_status iterate(problem *p, kiln_error *error)
         if (step == 1.0 && size <= fmax(limit, 4 * DBL_EPSILON * largest(p->x, p->count)))
             return KILN_OK;
         if (step == 1.0 && search_line) {
-            KILN_TRY(try_old_factor(p, size, &converged, error));
+            KILN_TRY(try_old_factor(p, size, limit, &converged, error));
             if (converged)
                 return KILN_OK;
         }

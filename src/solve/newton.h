@@ -16,6 +16,7 @@
 typedef struct kiln_newton_options {
     double tolerance;   /* converged when no coordinate moved by more than tolerance * length */
     double length;      /* size of the model, m */
+    double relative;    /* or when none moved by more than this part of the first step; 0: never */
     int max_iterations; /* 1 with line_search off: linearised */
     bool line_search;
 } kiln_newton_options;
