@@ -491,6 +491,7 @@ kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, b
         state->clock.time = stop;
     if (world->varies)
         kiln_world_keep_lame(world);
+    kiln_world_keep_forces(world);
     world->report = sum;
     KILN_TRY(kiln_world_evolve(world, state->clock.time - begin, &world->evolution, error));
     state->step = state->step > 0 ? state->step : 1;

@@ -55,6 +55,8 @@ kiln_status kiln_world_add_history(kiln_world *world, kiln_error *error)
         KILN_TRY(kiln_world_note_sizes(world, error));
     if (scene->remesh.method == KILN_REMESH_GLOBAL)
         KILN_TRY(kiln_world_add_domain_history(world, error));
+    if (scene->remesh.method != KILN_REMESH_NONE)
+        KILN_TRY(kiln_world_add_forces(world, error));
     if (world->yields || scene->remesh.method != KILN_REMESH_NONE)
         return add_mass(world, error);
     return KILN_OK;

@@ -136,6 +136,10 @@ kiln_status kiln_world_remesh_local(kiln_world *world, kiln_evolution *evolution
 /* After any change of the mesh: rows close ranks, everything that is derived is built anew. */
 kiln_status kiln_world_mesh_changed(kiln_world *world, kiln_error *error);
 
+/* world_measure.c: what holds and obstacles press with, kept for the rows and frames. */
+kiln_status kiln_world_add_forces(kiln_world *world, kiln_error *error);
+void kiln_world_keep_forces(kiln_world *world);
+
 /* world_embedded.c: the fine surfaces that hang in bodies. Hung when the mesh is made; hung anew in
  * a pass, before it ends; renumbered after rows closed ranks; rebased after `u` was set anew; moved
  * to the mesh of the whole domain, where they stay where they are in the world. */
@@ -159,6 +163,8 @@ bool kiln_world_in_world_space(const kiln_scene *scene);
 #define KILN_FIELD_MASS     "mass"
 #define KILN_FIELD_MATERIAL "material"
 #define KILN_FIELD_LAME     "lame"
+#define KILN_FIELD_REACTION "reaction"
+#define KILN_FIELD_CONTACT  "contact"
 #define KILN_FIELD_DENSITY  "density"
 #define KILN_FIELD_SETS     "sets"
 #define KILN_FIELD_ORIGIN   "origin"  /* x of the start, for holds */

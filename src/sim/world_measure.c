@@ -130,6 +130,45 @@ static void measure_motion(const kiln_world *world, kiln_stats *stats)
     stats->e_kinetic = sums.kinetic;
 }
 
+/* Forces are known of the mesh that the step was made with. Where it may change afterwards they go
+ * along as fields. */
+kiln_status kiln_world_add_forces(kiln_world *world, kiln_error *error)
+{
+    KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_REACTION, KILN_ON_VERTEX, KILN_F64, 3,
+                                 KILN_RULE_CONSERVE, error));
+    return kiln_mesh_add_field(world->mesh, KILN_FIELD_CONTACT, KILN_ON_VERTEX, KILN_F64, 3,
+                               KILN_RULE_CONSERVE, error);
+}
+
+static double *kept_force(const kiln_world *world, const char *name)
+{
+    kiln_field *field = kiln_mesh_field(world->mesh, KILN_ON_VERTEX, name);
+    return field ? (double *)(void *)field->data : NULL;
+}
+
+void kiln_world_keep_forces(kiln_world *world)
+{
+    size_t size = world->mesh->table[KILN_ON_VERTEX].used * sizeof(kiln_vec3);
+    double *reaction = kept_force(world, KILN_FIELD_REACTION);
+    double *contact = kept_force(world, KILN_FIELD_CONTACT);
+    if (reaction)
+        memcpy(reaction, kiln_solid_reaction(world->solid), size);
+    if (contact)
+        memcpy(contact, kiln_solid_contact(world->solid), size);
+}
+
+static const double *reaction_of(const kiln_world *world)
+{
+    const double *kept = kept_force(world, KILN_FIELD_REACTION);
+    return kept ? kept : kiln_solid_reaction(world->solid);
+}
+
+static const double *contact_of(const kiln_world *world)
+{
+    const double *kept = kept_force(world, KILN_FIELD_CONTACT);
+    return kept ? kept : kiln_solid_contact(world->solid);
+}
+
 static kiln_vec3 total(const double *force, size_t vertices)
 {
     kiln_vec3 sum = {0, 0, 0};
@@ -151,13 +190,13 @@ static void measure_step(const kiln_world *world, kiln_stats *stats)
     stats->t_solve = report->newton.solve_seconds;
     stats->rejected = 0.0;
     if (world->scene->holds.count > 0) {
-        kiln_vec3 r = total(kiln_solid_reaction(world->solid), vertices);
+        kiln_vec3 r = total(reaction_of(world), vertices);
         stats->rx = r.x;
         stats->ry = r.y;
         stats->rz = r.z;
     }
     if (world->scene->obstacles.count > 0) {
-        kiln_vec3 f = total(kiln_solid_contact(world->solid), vertices);
+        kiln_vec3 f = total(contact_of(world), vertices);
         stats->t_contact = report->contact_seconds;
         stats->contacts = report->contacts;
         stats->fx = f.x;
@@ -215,7 +254,7 @@ size_t kiln_world_load_size(const kiln_world *world, size_t load)
 
 kiln_vec3 kiln_world_hold_force(const kiln_world *world, size_t hold)
 {
-    const double *reaction = kiln_solid_reaction(world->solid);
+    const double *reaction = reaction_of(world);
     const kiln_u32_array *vertices = &world->holds[hold].vertices;
     kiln_vec3 sum = {0, 0, 0};
     for (size_t i = 0; reaction && i < vertices->count; i++) {
@@ -228,7 +267,7 @@ kiln_vec3 kiln_world_hold_force(const kiln_world *world, size_t hold)
 /* The step knows the force on a vertex, not whose it is: the obstacle nearest to it. */
 kiln_vec3 kiln_world_obstacle_force(const kiln_world *world, size_t obstacle)
 {
-    const double *contact = kiln_solid_contact(world->solid);
+    const double *contact = contact_of(world);
     const kiln_mesh *mesh = world->mesh;
     size_t obstacles = world->scene->obstacles.count;
     kiln_vec3 sum = {0, 0, 0};
@@ -410,11 +449,9 @@ static kiln_status fill_frame(kiln_world *world, kiln_soup *soup, kiln_error *er
     if (output->velocity && v)
         KILN_TRY(add_vertex_field(soup, "v", (const double *)v->data, error));
     if (output->reaction)
-        KILN_TRY(add_vertex_field(soup, "reaction",
-                                  stepped ? kiln_solid_reaction(world->solid) : NULL, error));
+        KILN_TRY(add_vertex_field(soup, "reaction", stepped ? reaction_of(world) : NULL, error));
     if (output->contact)
-        KILN_TRY(add_vertex_field(soup, "contact",
-                                  stepped ? kiln_solid_contact(world->solid) : NULL, error));
+        KILN_TRY(add_vertex_field(soup, "contact", stepped ? contact_of(world) : NULL, error));
     for (int k = 0; k < KILN_OUTPUT_COUNT; k++)
         if (output->fields >> k & 1)
             KILN_TRY(add_element_field(world, soup, (kiln_element_output)k, error));

@@ -167,6 +167,41 @@ START_TEST(sizes_are_part_of_the_quality_where_they_were_looked_at)
 }
 END_TEST
 
+/* A bar on a floor, remeshed while it is pressed: floor and hold carry it in every row. */
+START_TEST(forces_outlive_the_mesh_of_their_step)
+{
+    begin();
+    scene->remesh.method = KILN_REMESH_LOCAL;
+    scene->remesh.size = 0.1;
+    scene->output.reaction = scene->output.contact = true;
+    kiln_scene_obstacle floor = {
+        .shape = {.kind = KILN_OBSTACLE_PLANE, .point = {0, 0, -0.001}, .normal = {0, 0, 1}},
+        .motion = {.obstacle = -1}};
+    SCENE_PUSH(obstacles, floor);
+    kiln_world *world = scene_world(scene);
+    kiln_world_get_state(world)->step = 1;
+    for (int i = 0; i < 12; i++) {
+        kiln_stats stats = scene_step(world, 1.0);
+        kiln_soup soup;
+        ck_assert_int_eq(kiln_world_frame(world, &soup, NULL), KILN_OK);
+        const double *held = kiln_soup_find_field(&soup, KILN_ON_VERTEX, "reaction")->data.data;
+        const double *pressed = kiln_soup_find_field(&soup, KILN_ON_VERTEX, "contact")->data.data;
+        double rz = 0.0, fz = 0.0;
+        for (size_t v = 0; v < soup.points.count; v++) {
+            rz += held[3 * v + 2];
+            fz += pressed[3 * v + 2];
+        }
+        ck_assert_double_eq_tol(rz, stats.rz, 1e-9);
+        ck_assert_double_eq_tol(fz, stats.fz, 1e-9);
+        ck_assert_double_ne(stats.rz, 0.0);
+        ck_assert(i < 3 || stats.fz > 1.0);
+        ck_assert(i > 0 || stats.changed > 0.0);
+        kiln_soup_free(&soup);
+    }
+    end(world);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("measures");
@@ -176,5 +211,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, what_cannot_flow_has_none);
     tcase_add_test(all, quality_is_that_of_the_space_that_is_meshed);
     tcase_add_test(all, sizes_are_part_of_the_quality_where_they_were_looked_at);
+    tcase_add_test(all, forces_outlive_the_mesh_of_their_step);
     return suite;
 }
