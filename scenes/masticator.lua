@@ -13,7 +13,7 @@ local n = param("n", 3) -- tets across the bar
 local length, width = 6, 1
 local radius, gap = 0.25, 1.2 -- of the teeth; between neighbours of a jaw
 local period, bites = 4, param("bites", 2)
-local depth = 0.75 -- how far each jaw comes in
+local depth = param("depth", 0.55) -- how far each jaw comes in
 
 -- From 0 to 1 and back in every period, at rest at both ends.
 local function bite(t)
@@ -52,7 +52,7 @@ return scene {
             name = "bar",
             shape = shape.box { lx = length, ly = width, lz = width, n = n, pattern = "mirrored" },
             material = material {
-                model = "corotated",
+                model = param("model", "corotated"),
                 young = 1e5,
                 poisson = 0.3,
                 density = 1000,

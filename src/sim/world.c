@@ -112,6 +112,9 @@ static kiln_status make_density(kiln_world *world, kiln_error *error)
     return KILN_OK;
 }
 
+/* Steps in which vertices that remeshing made inside an obstacle are led out of it. */
+enum { RECOVER_STEPS = 4 };
+
 static kiln_status make_solid(kiln_world *world, kiln_error *error)
 {
     const kiln_scene *scene = world->scene;
@@ -121,7 +124,10 @@ static kiln_status make_solid(kiln_world *world, kiln_error *error)
     if (world->varies)
         KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_LAME, KILN_ON_TET, KILN_F64, 2,
                                      KILN_RULE_AVERAGE, error));
-    KILN_TRY(kiln_solid_create(world->mesh, &scene->solid, world->materials, scene->materials.count,
+    kiln_solid_options options = scene->solid;
+    if (scene->remesh.method != KILN_REMESH_NONE)
+        options.recover = RECOVER_STEPS * scene->pace.dt;
+    KILN_TRY(kiln_solid_create(world->mesh, &options, world->materials, scene->materials.count,
                                world->obstacles, scene->obstacles.count, &world->solid, error));
     KILN_TRY(kiln_world_resize(world, error));
     KILN_TRY(kiln_world_set_motion(world, error));

@@ -116,6 +116,7 @@ kiln_status kiln_solid_create(kiln_mesh *mesh, const kiln_solid_options *options
     }
     kiln_touch_init(&solid->touch, context, solid->obstacles.data, solid->obstacles.count);
     solid->touch.slip_speed = options->friction_speed;
+    solid->touch.recover = options->recover;
     solid->touch.linearised = options->linearised;
     if (status == KILN_OK)
         status = create_parts(solid, error);

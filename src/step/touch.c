@@ -54,6 +54,7 @@ void kiln_touch_free(kiln_touch *touch)
 {
     kiln_array_free(touch->context, &touch->surface);
     kiln_array_free(touch->context, &touch->flag);
+    kiln_array_free(touch->context, &touch->sunk);
     kiln_array_free(touch->context, &touch->contacts);
 }
 
@@ -67,6 +68,10 @@ kiln_status kiln_touch_build(kiln_touch *touch, const kiln_mesh *mesh, double le
     for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
         if (kiln_vertex_live(mesh, v) && mesh->vertex[v].flags & KILN_VERTEX_SURFACE)
             KILN_TRY(kiln_array_push(touch->context, &touch->surface, v, error));
+    size_t rows = mesh->table[KILN_ON_VERTEX].used;
+    KILN_TRY(kiln_array_reserve(touch->context, &touch->sunk, rows, error));
+    touch->sunk.count = rows;
+    memset(touch->sunk.data, 0, rows * sizeof(double));
     return kiln_array_reserve(touch->context, &touch->flag, touch->surface.count, error);
 }
 
@@ -81,6 +86,7 @@ size_t kiln_touch_count(const kiln_touch *touch)
 size_t kiln_touch_bytes(const kiln_touch *touch)
 {
     return touch->surface.capacity * sizeof(uint32_t) + touch->flag.capacity +
+           touch->sunk.capacity * sizeof(double) +
            touch->contacts.capacity * sizeof(kiln_touch_contact);
 }
 
@@ -149,6 +155,17 @@ static kiln_vec3 free_part(const kiln_constraints *given, uint32_t v, kiln_vec3 
 
 /* Finding contacts. */
 
+/* As kiln_obstacle_distance, of the obstacle as the vertex sees it: smaller by what it is still
+ * allowed to be inside. */
+static double distance(const kiln_touch *touch, uint32_t o, uint32_t v, kiln_vec3 x,
+                       kiln_vec3 *normal, kiln_vec3 *point)
+{
+    double sunk = touch->sunk.data[v];
+    double d = kiln_obstacle_distance(touch->obstacles[o], x, normal, point);
+    *point = kiln_v3_madd(*point, -sunk, *normal);
+    return d + sunk;
+}
+
 typedef struct search {
     kiln_touch *touch;
     const kiln_touch_start *start; /* NULL: after a pass */
@@ -159,13 +176,13 @@ typedef enum way_in { MISSED, FROM_SURFACE, FROM_OUTSIDE } way_in;
 
 /* Where a straight way enters the obstacle, by steps of the distance left. Grazing ways run out of
  * steps and count as missed; their ends are looked at in any case. */
-static way_in enter(const kiln_obstacle *obstacle, kiln_vec3 begin, kiln_vec3 way, double slack,
+static way_in enter(const kiln_touch *touch, uint32_t o, uint32_t v, kiln_vec3 begin, kiln_vec3 way,
                     kiln_vec3 *normal, kiln_vec3 *point)
 {
-    double length = kiln_v3_norm(way), gone = 0.0;
+    double length = kiln_v3_norm(way), gone = 0.0, slack = touch->slack;
     for (int i = 0; i < MOST_TRACES && gone < length; i++) {
         kiln_vec3 here = kiln_v3_madd(begin, gone / length, way);
-        double d = kiln_obstacle_distance(obstacle, here, normal, point);
+        double d = distance(touch, o, v, here, normal, point);
         if (d < -slack)
             return MISSED; /* began inside: the end decides */
         if (d <= slack)
@@ -193,7 +210,7 @@ static bool meets(const search *s, uint32_t v, uint32_t o, kiln_vec3 *normal, ki
      * obstacle's own motion puts it. */
     kiln_vec3 begin = kiln_v3_madd(x, touch->h, kiln_obstacle_velocity(obstacle, x));
     kiln_vec3 way = kiln_v3_sub(end, begin);
-    double d = kiln_obstacle_distance(obstacle, end, normal, point);
+    double d = distance(touch, o, v, end, normal, point);
     bool inside = d < -touch->slack;
     bool before = s->start && s->start->with && s->start->with[v] == o + 1;
     if (before && !inside && stays(touch, d, way))
@@ -203,7 +220,7 @@ static bool meets(const search *s, uint32_t v, uint32_t o, kiln_vec3 *normal, ki
     if (d > kiln_v3_norm(way))
         return false; /* a surface further from the end than the way is long was not met */
     kiln_vec3 entry_normal, entry;
-    way_in in = enter(obstacle, begin, way, touch->slack, &entry_normal, &entry);
+    way_in in = enter(touch, o, v, begin, way, &entry_normal, &entry);
     bool met = inside || in == FROM_OUTSIDE;
     if (met && in != MISSED && (!inside || kiln_v3_dot(entry_normal, *normal) < 0.5)) {
         *normal = entry_normal;
@@ -278,6 +295,28 @@ static kiln_status seek(kiln_touch *touch, const search *s, bool *found, kiln_er
     return KILN_OK;
 }
 
+/* Vertices that begin inside: remeshing made them on an edge across a round obstacle, or the scene
+ * put them there. A vertex is led out over `recover` seconds: the shorter the step, the shorter the
+ * way, so that a failed step can succeed when it is halved. */
+static void sunk_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    kiln_touch *touch = user;
+    double keep = 1.0 - touch->h / touch->recover;
+    for (size_t i = begin; i < end; i++) {
+        uint32_t v = touch->surface.data[i];
+        double deepest = -touch->slack;
+        for (uint32_t o = 0; o < touch->obstacle_count; o++) {
+            kiln_vec3 normal, point, x = at(touch->begin, v);
+            x = kiln_v3_madd(x, touch->h, kiln_obstacle_velocity(touch->obstacles[o], x));
+            deepest =
+                fmin(deepest, kiln_obstacle_distance(touch->obstacles[o], x, &normal, &point));
+        }
+        touch->sunk.data[v] = deepest < -touch->slack ? -deepest * keep : 0.0;
+    }
+}
+
 kiln_status kiln_touch_begin(kiln_touch *touch, const kiln_touch_start *start, kiln_error *error)
 {
     touch->contacts.count = 0;
@@ -286,6 +325,10 @@ kiln_status kiln_touch_begin(kiln_touch *touch, const kiln_touch_start *start, k
     touch->h = start->h;
     touch->origin = start->origin;
     touch->tau = start->tau;
+    if (touch->recover > 0.0)
+        memset(touch->sunk.data, 0, touch->sunk.count * sizeof(double));
+    if (touch->h > 0.0 && touch->h < touch->recover)
+        kiln_parallel_for(touch->context, touch->surface.count, GRAIN, sunk_chunk, touch);
     bool found = false;
     search s = {.touch = touch, .start = start};
     return seek(touch, &s, &found, error);
@@ -434,8 +477,7 @@ static bool renew_planes(kiln_touch *touch, const double *x)
         if (!c->active || c->share == 0.0 || c->renewed == MOST_RENEWALS)
             continue;
         kiln_vec3 normal, point;
-        double d = kiln_obstacle_distance(touch->obstacles[c->obstacle], at(x, c->vertex), &normal,
-                                          &point);
+        double d = distance(touch, c->obstacle, c->vertex, at(x, c->vertex), &normal, &point);
         if (fabs(d) <= limit)
             continue;
         kiln_vec3 way = kiln_v3_sub(at(x, c->vertex), at(touch->begin, c->vertex));
@@ -498,8 +540,8 @@ kiln_status kiln_touch_project(kiln_touch *touch, bool settled, double *x, kiln_
     for (size_t i = 0; i < touch->contacts.count; i++) {
         kiln_touch_contact *c = &touch->contacts.data[i];
         kiln_vec3 normal, point, place = at(x, c->vertex);
-        if (!c->active || kiln_obstacle_distance(touch->obstacles[c->obstacle], place, &normal,
-                                                 &point) >= -touch->slack)
+        if (!c->active ||
+            distance(touch, c->obstacle, c->vertex, place, &normal, &point) >= -touch->slack)
             continue;
         kiln_vec3 way = free_part(touch->given, c->vertex, normal);
         double share = kiln_v3_norm2(way), depth = kiln_v3_dot(normal, kiln_v3_sub(point, place));

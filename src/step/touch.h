@@ -42,6 +42,8 @@ typedef struct kiln_touch {
     /* Friction in proportion to the velocity, with the factor of the pass before. One linear solve
      * cannot find out whether a vertex sticks or slides: at the begin of a step all stick. */
     bool linearised;
+    double recover;         /* s in which vertices that begin inside are led out; 0: at once */
+    kiln_f64_array sunk;    /* [vertex slot] m, how far inside each may be at the end of the step */
     kiln_u32_array surface; /* vertices */
     KILN_ARRAY_OF(uint8_t)
     flag; /* [place in surface] */
