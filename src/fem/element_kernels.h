@@ -14,6 +14,8 @@ typedef struct kiln_element_span {
     bool shape;             /* W_shape: lambda = shape_lambda mu instead */
     double shape_lambda;    /* of the model */
     const double *pressure; /* [batch][8] for the Hessian; NULL: none */
+    const double *yield;    /* [batch][2][8] threshold and growth; NULL: elastic */
+    const kiln_material *material;
 } kiln_element_span;
 
 typedef struct kiln_element_kernels {

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "base/parallel.h"
+#include "fem/flow_potential.h"
 
 #include <string.h>
 
@@ -110,13 +111,18 @@ kiln_element_span kiln_elements_span(const kiln_elements *elements, size_t chunk
         .lame = e->lame.count ? e->lame.data + 2 * LANES * batch : NULL,
         .shape = material->nodal_pressure,
         .shape_lambda = material->model->shape_lambda,
-        .pressure = material->nodal_pressure ? e->pressure.data + LANES * batch : NULL};
+        .pressure = material->nodal_pressure ? e->pressure.data + LANES * batch : NULL,
+        .yield = e->yield.count ? e->yield.data + 2 * LANES * batch : NULL,
+        .material = material};
 }
 
 static const kiln_element_kernels *kernels_of(const kiln_elements *e, size_t chunk)
 {
-    const kiln_material_model *model = e->materials.data[e->chunks.data[chunk].material].model;
-    return model->kernels[e->context->isa];
+    KILN_ELEMENT_KERNELS(flow);
+    const kiln_material *material = &e->materials.data[e->chunks.data[chunk].material];
+    if (e->yield.count && kiln_flow_is_within(material))
+        return kernels[e->context->isa];
+    return material->model->kernels[e->context->isa];
 }
 
 static void energy_chunk(const loop_job *job, size_t chunk)

@@ -335,6 +335,7 @@ static void forget(kiln_elements *e)
     e->batches.count = e->vertex.count = e->chunks.count = e->colours.count = 0;
     e->materials.count = e->first.count = e->partial.count = e->pressure.count = 0;
     kiln_array_free(e->context, &e->lame);
+    e->yield.count = 0;
     e->pattern = 0;
     e->term.revision++;
 }
@@ -400,6 +401,7 @@ void kiln_elements_destroy(kiln_elements *elements)
     kiln_array_free(context, &elements->partial);
     kiln_array_free(context, &elements->lame);
     kiln_array_free(context, &elements->pressure);
+    kiln_array_free(context, &elements->yield);
     kiln_release(context, elements, sizeof *elements);
 }
 
@@ -416,5 +418,6 @@ size_t kiln_elements_bytes(const kiln_elements *elements)
            e->chunks.capacity * sizeof *e->chunks.data +
            (e->colours.capacity + e->first.capacity) * sizeof(size_t) +
            e->materials.capacity * sizeof *e->materials.data +
-           (e->partial.capacity + e->lame.capacity + e->pressure.capacity) * sizeof(double);
+           (e->partial.capacity + e->lame.capacity + e->pressure.capacity + e->yield.capacity) *
+               sizeof(double);
 }

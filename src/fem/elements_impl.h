@@ -61,6 +61,8 @@ struct kiln_elements {
     kiln_f64_array partial;  /* [chunk], of sums and minima */
     kiln_f64_array lame;     /* [batch][2][8] mu, lambda; only when set tet by tet */
     kiln_f64_array pressure; /* [element number]; only when some material has nodal pressure */
+    kiln_f64_array yield;    /* [batch][2][8] threshold and growth (flow_potential.h); empty: none
+                                flows inside a step */
     kiln_pressure_fill fill, fill_energy;
     void *fill_user;
     uint64_t pattern; /* the one `place` belongs to */

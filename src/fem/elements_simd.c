@@ -213,7 +213,8 @@ void KILN_SIMD(kiln_elements_decompose)(const kiln_element_span *span, size_t w,
     for (size_t b = 0; b < KILN_SVD3_BATCHES; b++) {
         kiln_elements_vd_load(span, w + b % h->count, &h->e[b]);
         kiln_elements_vd_deformation(&h->e[b], x, F[b]);
-        KILN_SIMD(kiln_elements_prefetch)(&h->e[b], H);
+        if (H)
+            KILN_SIMD(kiln_elements_prefetch)(&h->e[b], H);
     }
     kiln_svd3_vd_decompose(F, h->d);
 }

@@ -149,7 +149,7 @@ typedef struct kiln_hessian_vd {
 } kiln_hessian_vd;
 
 /* elements_simd.c: what all models share, apart so that it is compiled once. The model fills `f`
- * between the two calls. */
+ * between the two calls. H, which is only asked for its memory, may be NULL. */
 void KILN_SIMD(kiln_elements_decompose)(const kiln_element_span *span, size_t w, const double *x,
                                         const kiln_bsr *H, kiln_hessian_vd *h);
 void KILN_SIMD(kiln_elements_assemble)(kiln_hessian_vd *h, double scale, double *g, kiln_bsr *H);

@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 #include "fem/elements_group.h"
+#include "fem/flow_potential.h"
 #include "fem/principal.h"
 
 #include <math.h>
@@ -23,20 +24,20 @@ kiln_status kiln_plastic_add_fields(kiln_mesh *mesh, kiln_error *error)
     return add_column(mesh, KILN_FIELD_PLASTIC_STRAIN, error);
 }
 
-/* Principal first Piola-Kirchhoff stresses p, and their derivatives a. */
-static void principal_stress(const kiln_matter *m, kiln_principal *f)
+void kiln_plastic_stress(const kiln_matter *matter, kiln_principal *out)
 {
+    const kiln_matter *m = matter;
     const kiln_material_model *model = m->material->model;
     double lambda = m->material->nodal_pressure ? model->shape_lambda * m->mu : m->lambda;
     if (model->principal) {
-        model->principal(m->mu, lambda, m->pressure, m->s, f);
+        model->principal(m->mu, lambda, m->pressure, m->s, out);
         return;
     }
     double trace = m->s[0] + m->s[1] + m->s[2] - 3.0; /* linear, whose dilation is the trace */
     for (int i = 0; i < 3; i++) {
-        f->p[i] = 2.0 * m->mu * (m->s[i] - 1.0) + lambda * trace + m->pressure;
+        out->p[i] = 2.0 * m->mu * (m->s[i] - 1.0) + lambda * trace + m->pressure;
         for (int j = 0; j < 3; j++)
-            f->a[i][j] = lambda + (i == j ? 2.0 * m->mu : 0.0);
+            out->a[i][j] = lambda + (i == j ? 2.0 * m->mu : 0.0);
     }
 }
 
@@ -51,7 +52,7 @@ static double norm_of(const kiln_matter *m, const double p[3])
 double kiln_plastic_norm(const kiln_matter *matter)
 {
     kiln_principal f;
-    principal_stress(matter, &f);
+    kiln_plastic_stress(matter, &f);
     return norm_of(matter, f.p);
 }
 
@@ -98,7 +99,7 @@ static double excess(const surface_return *r, double gamma, double *slope)
         left.s[i] = r->size * exp((1.0 - gamma) * r->e[i]);
         ds[i] = -left.s[i] * r->e[i];
     }
-    principal_stress(&left, &f);
+    kiln_plastic_stress(&left, &f);
     double norm = norm_of(&left, f.p);
     *slope = norm_change(&left, &f, ds) / norm - r->grows;
     return norm - r->threshold - r->grows * gamma;
@@ -130,13 +131,19 @@ static double return_to_surface(const surface_return *r, double norm)
     return gamma;
 }
 
+static double threshold_of(const kiln_plastic *law, double hardening)
+{
+    bool work = law->law == KILN_HARDENING_WORK;
+    return fmax(law->yield + (work ? hardening : law->hardening * hardening), 0.0);
+}
+
 kiln_flow kiln_plastic_flow(const kiln_matter *matter, const kiln_plastic *law, double h,
                             double hardening, double strain)
 {
     kiln_flow flow = {.hardening = hardening, .strain = strain};
     bool work = law->law == KILN_HARDENING_WORK;
     double norm = kiln_plastic_norm(matter), *e = flow.e;
-    double threshold = fmax(law->yield + (work ? hardening : law->hardening * hardening), 0.0);
+    double threshold = threshold_of(law, hardening);
     if (norm > threshold) {
         double size = isochoric_logs(matter->s, e), gamma = h * law->rate * (1 - threshold / norm);
         if (law->instant) {
@@ -219,6 +226,40 @@ void kiln_plastic_norms(const kiln_elements *elements, const double *x, double *
     kiln_parallel_for(elements->context, elements->chunks.count, 1, norms_chunk, &job);
 }
 
+void kiln_plastic_end(kiln_elements *elements)
+{
+    elements->yield.count = 0;
+}
+
+kiln_status kiln_plastic_begin(kiln_elements *elements, const kiln_mesh *mesh, kiln_error *error)
+{
+    const kiln_field *hardening = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_HARDENING);
+    bool within = false;
+    for (size_t m = 0; m < elements->materials.count; m++)
+        within |= kiln_flow_is_within(&elements->materials.data[m]);
+    elements->yield.count = 0;
+    if (!within || !hardening)
+        return KILN_OK;
+    size_t room = kiln_elements_room(elements);
+    KILN_TRY(kiln_array_reserve(elements->context, &elements->yield, 2 * room, error));
+    elements->yield.count = 2 * room;
+    for (size_t c = 0; c < elements->chunks.count; c++) {
+        const kiln_element_chunk *chunk = &elements->chunks.data[c];
+        const kiln_material *material = kiln_elements_material(elements, chunk->material);
+        size_t first = LANES * (size_t)chunk->batch;
+        for (size_t i = first; i < first + LANES * (size_t)chunk->batches; i++) {
+            uint32_t slot = slot_of(elements, i);
+            slot = slot == KILN_NONE ? slot_of(elements, i - i % LANES) : slot;
+            const kiln_plastic *law = &material->plastic;
+            double mu, lambda, *at = elements->yield.data + 2 * LANES * (i / LANES) + i % LANES;
+            kiln_elements_lame(elements, material, i, &mu, &lambda);
+            at[0] = threshold_of(law, kiln_field_value(hardening, slot, 0));
+            at[LANES] = law->law == KILN_HARDENING_WORK ? 2.0 * mu * law->hardening : 0.0;
+        }
+    }
+    return KILN_OK;
+}
+
 typedef struct update_job {
     const kiln_elements *elements;
     kiln_mesh *mesh;
@@ -229,12 +270,6 @@ typedef struct update_job {
     uint8_t *flowed;           /* [tet slot] or NULL */
     kiln_flow_report *reports; /* [chunk] */
 } update_job;
-
-/* A flat or inverted tet has no reliable stress (VPF 5). */
-static bool degenerate(const double s[3])
-{
-    return !(s[2] > 1e-6 * s[0]) || !isfinite(s[0]);
-}
 
 /* The stretches are one to what an SVD can tell: nothing but size, which does not flow. */
 static bool without_shape(const double s[3])
@@ -280,7 +315,7 @@ static void update_element(const update_job *job, const kiln_material *material,
     uint32_t slot = slot_of(job->elements, number);
     const kiln_plastic *law = job->laws ? &job->laws[slot] : &material->plastic;
     kiln_matter matter = matter_at(job->elements, material, number, g, i);
-    if (degenerate(matter.s)) {
+    if (kiln_plastic_is_degenerate(matter.s)) {
         report->skipped++;
         return;
     }

@@ -27,6 +27,14 @@ typedef struct kiln_matter {
     double s[3];
 } kiln_matter;
 
+/* Too flat to have a reliable stress, or inverted: does not flow (VPF 5). */
+KILN_INLINE bool kiln_plastic_is_degenerate(const double s[3])
+{
+    return !(s[2] > 1e-6 * s[0]) || !isfinite(s[0]);
+}
+/* Principal first Piola-Kirchhoff stresses p and their derivatives a; all of *out for models that
+ * have a `principal`. */
+void kiln_plastic_stress(const kiln_matter *matter, struct kiln_principal *out);
 /* The stress norm that yield is about, Pa. */
 double kiln_plastic_norm(const kiln_matter *matter);
 
@@ -42,6 +50,11 @@ typedef struct kiln_flow {
 } kiln_flow;
 kiln_flow kiln_plastic_flow(const kiln_matter *matter, const kiln_plastic *law, double h,
                             double hardening, double strain);
+
+/* Before a step: the elements take the yield surfaces of this moment, for materials that flow
+ * inside a step (flow_potential.h), and are elastic again after its end. */
+kiln_status kiln_plastic_begin(kiln_elements *elements, const kiln_mesh *mesh, kiln_error *error);
+void kiln_plastic_end(kiln_elements *elements);
 
 typedef struct kiln_flow_report {
     size_t flowed;   /* tets whose rest shape changed */

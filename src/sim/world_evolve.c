@@ -148,6 +148,8 @@ static kiln_status flow(kiln_world *world, double h, kiln_evolution *evolution, 
     else if (evolution->flow.flowed == 0)
         return KILN_OK;
     KILN_TRY(kiln_solid_reform(world->solid, error));
+    /* The step counted what flow has taken since. */
+    world->report.e_elastic = kiln_solid_elastic_energy(world->solid, &world->mesh->x[0].x);
     return in_world ? KILN_OK : relax(world, &evolution->relax, error);
 }
 

@@ -1,6 +1,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/parallel.h"
+#include "fem/plasticity.h"
 #include "geom/predicates.h"
 #include "mesh/txn.h"
 #include "step/solid_impl.h"
@@ -603,7 +604,10 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
     if (integrator == KILN_NEWMARK && clock->h_before == 0.0)
         KILN_TRY(start_acceleration(&t, driver, clock->time, error));
     KILN_TRY(drive(solid, driver, clock->time + h, 1.0, error));
-    KILN_TRY(attempt(&t, error));
+    KILN_TRY(kiln_plastic_begin(solid->elements, solid->mesh, error));
+    kiln_status status = attempt(&t, error);
+    kiln_plastic_end(solid->elements);
+    KILN_TRY(status);
     if (report->outcome == KILN_STEP_DONE)
         *clock = (kiln_solid_clock){.time = clock->time + h, .h_before = h};
     return KILN_OK;
@@ -688,8 +692,11 @@ kiln_status kiln_solid_equilibrium(kiln_solid *solid, const kiln_driver *driver,
     *report = (kiln_step_report){.outcome = KILN_STEP_DONE, .element = KILN_NONE};
     snapshot saved = {.x = {0}};
     kiln_status status = save(solid, &saved, error);
+    if (status == KILN_OK)
+        status = kiln_plastic_begin(solid->elements, solid->mesh, error);
     if (status == KILN_OK) {
         status = increase_load(solid, driver, steps, clock->time, report, error);
+        kiln_plastic_end(solid->elements);
         if (status != KILN_OK || report->outcome != KILN_STEP_DONE)
             put_back(solid, &saved);
     }
