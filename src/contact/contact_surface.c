@@ -1,0 +1,197 @@
+#include "contact/contact_surface.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef KILN_ARRAY_OF(uint64_t)
+key_array; /* two slots, the first in the high half */
+
+static uint64_t key_of(uint32_t a, uint32_t b)
+{
+    return (uint64_t)a << 32 | b;
+}
+
+static int by_key(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static void sort_unique(key_array *keys)
+{
+    if (keys->count == 0)
+        return;
+    qsort(keys->data, keys->count, sizeof *keys->data, by_key);
+    size_t kept = 1;
+    for (size_t i = 1; i < keys->count; i++)
+        if (keys->data[i] != keys->data[kept - 1])
+            keys->data[kept++] = keys->data[i];
+    keys->count = kept;
+}
+
+static void clear(kiln_contact_surface *s)
+{
+    s->vertices.count = s->edges.count = s->faces.count = s->near.count = 0;
+    s->edge_area.count = s->near_start.count = 0;
+    s->mean_edge = 0.0;
+}
+
+static kiln_status list_vertices(kiln_contact_surface *s, const kiln_mesh *mesh, kiln_error *error)
+{
+    size_t slots = mesh->table[KILN_ON_VERTEX].used;
+    KILN_TRY(kiln_array_reserve(s->context, &s->area, slots, error));
+    KILN_TRY(kiln_array_reserve(s->context, &s->body, slots, error));
+    KILN_TRY(kiln_array_reserve(s->context, &s->part, slots, error));
+    for (uint32_t v = 0; v < slots; v++) {
+        s->area.data[v] = 0.0;
+        if (!kiln_vertex_live(mesh, v) || !(mesh->vertex[v].flags & KILN_VERTEX_SURFACE))
+            continue;
+        s->part.data[v] = mesh->info[mesh->vertex[v].tet].part;
+        s->body.data[v] = mesh->parts.data[s->part.data[v]].body;
+        KILN_TRY(kiln_array_push(s->context, &s->vertices, v, error));
+    }
+    return KILN_OK;
+}
+
+static kiln_status list_faces(kiln_contact_surface *s, const kiln_mesh *mesh, key_array *keys,
+                              kiln_error *error)
+{
+    size_t live = mesh->table[KILN_ON_FACE].live;
+    KILN_TRY(kiln_array_reserve(s->context, &s->faces, 3 * live, error));
+    KILN_TRY(kiln_array_reserve(s->context, keys, 3 * live, error));
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        if (!kiln_face_live(mesh, f))
+            continue;
+        uint32_t at = mesh->face[f].at, v[3];
+        for (int k = 0; k < 3; k++)
+            v[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
+        kiln_vec3 a = mesh->u[v[0]];
+        kiln_vec3 normal =
+            kiln_v3_cross(kiln_v3_sub(mesh->u[v[1]], a), kiln_v3_sub(mesh->u[v[2]], a));
+        for (int k = 0; k < 3; k++) {
+            uint32_t b = v[k], c = v[(k + 1) % 3];
+            s->faces.data[s->faces.count++] = b;
+            s->area.data[b] += kiln_v3_norm(normal) / 6.0;
+            keys->data[keys->count++] = b < c ? key_of(b, c) : key_of(c, b);
+        }
+    }
+    return KILN_OK;
+}
+
+static size_t find_edge(const key_array *keys, uint64_t key)
+{
+    const uint64_t *at = bsearch(&key, keys->data, keys->count, sizeof key, by_key);
+    return (size_t)(at - keys->data);
+}
+
+static kiln_status list_edges(kiln_contact_surface *s, const kiln_mesh *mesh, key_array *keys,
+                              kiln_error *error)
+{
+    sort_unique(keys);
+    KILN_TRY(kiln_array_reserve(s->context, &s->edges, 2 * keys->count, error));
+    KILN_TRY(kiln_array_reserve(s->context, &s->edge_area, keys->count, error));
+    double sum = 0.0;
+    for (size_t e = 0; e < keys->count; e++) {
+        uint32_t a = (uint32_t)(keys->data[e] >> 32), b = (uint32_t)keys->data[e];
+        s->edges.data[s->edges.count++] = a;
+        s->edges.data[s->edges.count++] = b;
+        s->edge_area.data[s->edge_area.count++] = 0.0;
+        sum += kiln_v3_norm(kiln_v3_sub(mesh->u[a], mesh->u[b]));
+    }
+    s->mean_edge = keys->count ? sum / (double)keys->count : 0.0;
+    for (size_t f = 0; f < s->faces.count; f += 3) {
+        const uint32_t *v = &s->faces.data[f];
+        kiln_vec3 a = mesh->u[v[0]];
+        double area = kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(mesh->u[v[1]], a),
+                                                 kiln_v3_sub(mesh->u[v[2]], a))) /
+                      6.0;
+        for (int k = 0; k < 3; k++) {
+            uint32_t b = v[k], c = v[(k + 1) % 3];
+            s->edge_area.data[find_edge(keys, b < c ? key_of(b, c) : key_of(c, b))] += area;
+        }
+    }
+    return KILN_OK;
+}
+
+static kiln_status list_near(kiln_contact_surface *s, const kiln_mesh *mesh, key_array *keys,
+                             kiln_error *error)
+{
+    size_t slots = mesh->table[KILN_ON_VERTEX].used;
+    keys->count = 0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        for (int e = 0; e < 6; e++) {
+            uint32_t a = mesh->tet[t].v[kiln_edge_ends[e][0]];
+            uint32_t b = mesh->tet[t].v[kiln_edge_ends[e][1]];
+            if (!(mesh->vertex[a].flags & mesh->vertex[b].flags & KILN_VERTEX_SURFACE))
+                continue;
+            KILN_TRY(kiln_array_push(s->context, keys, key_of(a, b), error));
+            KILN_TRY(kiln_array_push(s->context, keys, key_of(b, a), error));
+        }
+    }
+    sort_unique(keys);
+    KILN_TRY(kiln_array_reserve(s->context, &s->near, keys->count, error));
+    KILN_TRY(kiln_array_reserve(s->context, &s->near_start, slots + 1, error));
+    for (size_t v = 0; v <= slots; v++) {
+        s->near_start.data[s->near_start.count++] = (uint32_t)s->near.count;
+        while (s->near.count < keys->count && keys->data[s->near.count] >> 32 == v) {
+            s->near.data[s->near.count] = (uint32_t)keys->data[s->near.count];
+            s->near.count++;
+        }
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln_contact_surface_build(kiln_contact_surface *surface, const kiln_mesh *mesh,
+                                       kiln_error *error)
+{
+    surface->context = mesh->context;
+    clear(surface);
+    key_array keys = {0};
+    kiln_status status = list_vertices(surface, mesh, error);
+    if (status == KILN_OK)
+        status = list_faces(surface, mesh, &keys, error);
+    if (status == KILN_OK)
+        status = list_edges(surface, mesh, &keys, error);
+    if (status == KILN_OK)
+        status = list_near(surface, mesh, &keys, error);
+    kiln_array_free(mesh->context, &keys);
+    if (status != KILN_OK)
+        clear(surface);
+    return status;
+}
+
+void kiln_contact_surface_free(kiln_contact_surface *s)
+{
+    kiln_array_free(s->context, &s->vertices);
+    kiln_array_free(s->context, &s->edges);
+    kiln_array_free(s->context, &s->faces);
+    kiln_array_free(s->context, &s->area);
+    kiln_array_free(s->context, &s->edge_area);
+    kiln_array_free(s->context, &s->body);
+    kiln_array_free(s->context, &s->part);
+    kiln_array_free(s->context, &s->near);
+    kiln_array_free(s->context, &s->near_start);
+}
+
+bool kiln_contact_surface_near(const kiln_contact_surface *s, uint32_t a, uint32_t b)
+{
+    size_t low = s->near_start.data[a], end = s->near_start.data[a + 1], high = end;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->near.data[middle] < b)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && s->near.data[low] == b;
+}
+
+size_t kiln_contact_surface_bytes(const kiln_contact_surface *s)
+{
+    size_t numbers = s->vertices.capacity + s->edges.capacity + s->faces.capacity +
+                     s->body.capacity + s->part.capacity + s->near.capacity +
+                     s->near_start.capacity;
+    return numbers * sizeof(uint32_t) + (s->area.capacity + s->edge_area.capacity) * sizeof(double);
+}

@@ -1,0 +1,31 @@
+/* The surface of all bodies of a mesh as contact sees it: its vertices, edges and faces, what share
+ * of the area each stands for, and which of its vertices are neighbours in the mesh. */
+#ifndef KILN_CONTACT_CONTACT_SURFACE_H
+#define KILN_CONTACT_CONTACT_SURFACE_H
+
+#include "mesh/mesh.h"
+
+/* Zero-initialise. */
+typedef struct kiln_contact_surface {
+    kiln_context *context;
+    kiln_u32_array vertices;  /* slots, ascending */
+    kiln_u32_array edges;     /* [edge][2] slots, ascending */
+    kiln_u32_array faces;     /* [face][3] slots, outward */
+    kiln_f64_array area;      /* [vertex slot] a third of the faces at it in u, m^2 */
+    kiln_f64_array edge_area; /* [edge] likewise */
+    kiln_u32_array body;      /* [vertex slot], of surface vertices */
+    kiln_u32_array part;      /* likewise */
+    double mean_edge;         /* in u, m; 0: there is no surface */
+    /* [vertex slot]: surface vertices that an edge of a tet joins to it, ascending, in
+     * near.data[near_start.data[v]] to near.data[near_start.data[v + 1] - 1]. */
+    kiln_u32_array near, near_start;
+} kiln_contact_surface;
+
+/* After the mesh has changed. On failure the surface is empty. */
+kiln_status kiln_contact_surface_build(kiln_contact_surface *surface, const kiln_mesh *mesh,
+                                       kiln_error *error);
+void kiln_contact_surface_free(kiln_contact_surface *surface);
+bool kiln_contact_surface_near(const kiln_contact_surface *surface, uint32_t a, uint32_t b);
+size_t kiln_contact_surface_bytes(const kiln_contact_surface *surface);
+
+#endif

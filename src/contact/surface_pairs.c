@@ -1,0 +1,214 @@
+#include "contact/surface_pairs.h"
+
+#include "base/parallel.h"
+
+enum { GRAIN = 1024 };
+/* Of the distance in the material; the rest is room for the material to be compressed. */
+#define NEAR_SHARE 0.5
+/* Materials that overlap themselves have places that are no distance apart; those must repel. */
+#define LEAST_REACH 1e-3
+
+kiln_pair_distance kiln_surface_pair_distance(const kiln_surface_pair *pair, const kiln_vec3 *x)
+{
+    kiln_vec3 p[4], offset;
+    kiln_pair_distance out;
+    for (int k = 0; k < 4; k++)
+        p[k] = x[pair->v[k]];
+    if (pair->split == 1) {
+        kiln_closest_point at = kiln_closest_on_triangle(p[0], p + 1);
+        out = (kiln_pair_distance){.d = sqrt(at.distance2),
+                                   .weight = {1.0, -at.weight[0], -at.weight[1], -at.weight[2]}};
+        offset = at.offset;
+    } else {
+        kiln_closest_pair at = kiln_closest_edges(p, p + 2);
+        out = (kiln_pair_distance){
+            .d = sqrt(at.distance2),
+            .weight = {at.weight_a[0], at.weight_a[1], -at.weight_b[0], -at.weight_b[1]}};
+        offset = at.offset;
+    }
+    out.normal = out.d > 0.0 ? kiln_v3_scale(offset, 1.0 / out.d) : kiln_v3(0, 0, 0);
+    return out;
+}
+
+/* One search. */
+typedef struct search {
+    kiln_surface_pairs *pairs;
+    const kiln_contact_surface *surface;
+    const kiln_pair_rules *rules;
+    const kiln_box *boxes;
+    const kiln_vec3 *u, *x;
+    bool edges; /* what is searched now */
+} search;
+
+static kiln_box box_of(const search *s, const uint32_t *v, int count)
+{
+    kiln_box box = s->boxes[v[0]];
+    for (int k = 1; k < count; k++)
+        box = kiln_box_join(box, s->boxes[v[k]]);
+    kiln_vec3 half =
+        kiln_v3(0.5 * s->rules->thickness, 0.5 * s->rules->thickness, 0.5 * s->rules->thickness);
+    return (kiln_box){kiln_v3_sub(box.low, half), kiln_v3_add(box.high, half)};
+}
+
+static kiln_status grow_tree(const search *s, kiln_bvh *tree, const kiln_u32_array *vertices,
+                             int arity, int arity_of_tree, kiln_error *error)
+{
+    kiln_surface_pairs *p = s->pairs;
+    size_t count = vertices->count / (size_t)arity;
+    KILN_TRY(kiln_array_reserve(p->context, &p->boxes, count + 1, error));
+    for (size_t i = 0; i < count; i++)
+        p->boxes.data[i] = box_of(s, &vertices->data[i * (size_t)arity], arity);
+    KILN_TRY(kiln_bvh_build(tree, p->context, p->boxes.data, count, error));
+    if (arity == arity_of_tree)
+        return kiln_bvh_set_vertices(tree, vertices->data, arity, error);
+    KILN_TRY(kiln_array_reserve(p->context, &p->repeated, 3 * count + 1, error));
+    for (size_t i = 0; i < 3 * count; i++)
+        p->repeated.data[i] = vertices->data[i / 3];
+    return kiln_bvh_set_vertices(tree, p->repeated.data, 3, error);
+}
+
+static kiln_surface_pair pair_of(const search *s, size_t i)
+{
+    const kiln_contact_surface *surface = s->surface;
+    kiln_bvh_pair found = s->pairs->found.data[i];
+    kiln_surface_pair pair = {.split = s->edges ? 2 : 1, .reach = s->rules->thickness};
+    if (s->edges) {
+        for (size_t k = 0; k < 2; k++) {
+            pair.v[k] = surface->edges.data[2 * (size_t)found.a + k];
+            pair.v[k + 2] = surface->edges.data[2 * (size_t)found.b + k];
+        }
+        pair.area = 0.25 * (surface->edge_area.data[found.a] + surface->edge_area.data[found.b]);
+    } else {
+        pair.v[0] = surface->vertices.data[found.a];
+        for (size_t k = 0; k < 3; k++)
+            pair.v[k + 1] = surface->faces.data[3 * (size_t)found.b + k];
+        pair.area = 0.25 * surface->area.data[pair.v[0]];
+    }
+    return pair;
+}
+
+static bool is_wanted(const search *s, const kiln_surface_pair *pair)
+{
+    const kiln_pair_rules *rules = s->rules;
+    const uint32_t *body = s->surface->body.data;
+    if (!(body[pair->v[0]] == body[pair->v[3]] ? rules->self : rules->bodies))
+        return false;
+    if (!rules->held)
+        return true;
+    for (int k = 0; k < 4; k++)
+        if (rules->held[pair->v[k]] != 7)
+            return true;
+    return false;
+}
+
+/* How far a side's points can get from where they are, while its vertices stay in their boxes. */
+static double slack_of(const search *s, const uint32_t *v, uint32_t count)
+{
+    double most = 0.0;
+    for (uint32_t k = 0; k < count; k++) {
+        const kiln_box *box = &s->boxes[v[k]];
+        kiln_vec3 far =
+            kiln_v3_max(kiln_v3_sub(box->high, s->x[v[k]]), kiln_v3_sub(s->x[v[k]], box->low));
+        most = fmax(most, kiln_v3_norm2(far));
+    }
+    return sqrt(most);
+}
+
+static bool can_come_near(const search *s, const kiln_surface_pair *pair)
+{
+    double slack =
+        slack_of(s, pair->v, pair->split) + slack_of(s, pair->v + pair->split, 4 - pair->split);
+    return kiln_surface_pair_distance(pair, s->x).d <= pair->reach + slack;
+}
+
+static bool are_neighbours(const search *s, const kiln_surface_pair *pair)
+{
+    for (uint32_t i = 0; i < pair->split; i++)
+        for (uint32_t j = pair->split; j < 4; j++)
+            if (kiln_contact_surface_near(s->surface, pair->v[i], pair->v[j]))
+                return true;
+    return false;
+}
+
+static double reach_of(const search *s, const kiln_surface_pair *pair)
+{
+    const kiln_pair_rules *rules = s->rules;
+    const uint32_t *part = s->surface->part.data;
+    if (part[pair->v[0]] != part[pair->v[3]] ||
+        (!rules->material_tells && !are_neighbours(s, pair)))
+        return rules->thickness;
+    double apart = kiln_surface_pair_distance(pair, s->u).d;
+    return fmax(fmin(rules->thickness, NEAR_SHARE * apart), LEAST_REACH * rules->thickness);
+}
+
+static void judge_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    search *s = user;
+    for (size_t i = begin; i < end; i++) {
+        kiln_surface_pair pair = pair_of(s, i);
+        bool keep = is_wanted(s, &pair) && can_come_near(s, &pair);
+        if (keep) {
+            pair.reach = reach_of(s, &pair);
+            keep = pair.reach == s->rules->thickness || can_come_near(s, &pair);
+        }
+        s->pairs->keep.data[i] = keep;
+    }
+}
+
+/* Of what the trees found, what can indeed come near. */
+static kiln_status sift(search *s, kiln_error *error)
+{
+    kiln_surface_pairs *p = s->pairs;
+    KILN_TRY(kiln_array_reserve(p->context, &p->keep, p->found.count, error));
+    kiln_parallel_for(p->context, p->found.count, GRAIN, judge_chunk, s);
+    for (size_t i = 0; i < p->found.count; i++) {
+        if (!p->keep.data[i])
+            continue;
+        kiln_surface_pair pair = pair_of(s, i);
+        pair.reach = reach_of(s, &pair);
+        KILN_TRY(kiln_array_push(p->context, &p->pairs, pair, error));
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln_surface_pairs_find(kiln_surface_pairs *pairs, const kiln_contact_surface *surface,
+                                    const kiln_pair_rules *rules, const kiln_box *boxes,
+                                    const kiln_vec3 *u, const kiln_vec3 *x, kiln_error *error)
+{
+    search s = {pairs, surface, rules, boxes, u, x, false};
+    pairs->context = surface->context;
+    pairs->pairs.count = pairs->found.count = 0;
+    if (surface->faces.count == 0)
+        return KILN_OK;
+    KILN_TRY(grow_tree(&s, &pairs->vertex_tree, &surface->vertices, 1, 3, error));
+    KILN_TRY(grow_tree(&s, &pairs->face_tree, &surface->faces, 3, 3, error));
+    KILN_TRY(kiln_bvh_pair_overlap(&pairs->vertex_tree, &pairs->face_tree, &pairs->found, error));
+    KILN_TRY(sift(&s, error));
+    s.edges = true;
+    pairs->found.count = 0;
+    KILN_TRY(grow_tree(&s, &pairs->edge_tree, &surface->edges, 2, 2, error));
+    KILN_TRY(kiln_bvh_self_overlap(&pairs->edge_tree, &pairs->found, error));
+    return sift(&s, error);
+}
+
+void kiln_surface_pairs_free(kiln_surface_pairs *pairs)
+{
+    kiln_bvh_destroy(&pairs->vertex_tree);
+    kiln_bvh_destroy(&pairs->edge_tree);
+    kiln_bvh_destroy(&pairs->face_tree);
+    kiln_array_free(pairs->context, &pairs->boxes);
+    kiln_array_free(pairs->context, &pairs->found);
+    kiln_array_free(pairs->context, &pairs->repeated);
+    kiln_array_free(pairs->context, &pairs->keep);
+    kiln_array_free(pairs->context, &pairs->pairs);
+}
+
+size_t kiln_surface_pairs_bytes(const kiln_surface_pairs *pairs)
+{
+    return pairs->boxes.capacity * sizeof(kiln_box) +
+           pairs->found.capacity * sizeof(kiln_bvh_pair) +
+           pairs->repeated.capacity * sizeof(uint32_t) + pairs->keep.capacity +
+           pairs->pairs.capacity * sizeof(kiln_surface_pair);
+}

@@ -1,0 +1,63 @@
+/* Broad phase: the pairs of a vertex and a face, and of two edges, that may come near each other
+ * while every vertex stays in a box of its own.
+ *
+ * Pairs that share a vertex are left out. The rest of the same part of a body, when they are near
+ * in the material already, get a reach of half their distance there: neighbours do not repel each
+ * other because they are neighbours, yet cannot pass through each other. */
+#ifndef KILN_CONTACT_SURFACE_PAIRS_H
+#define KILN_CONTACT_SURFACE_PAIRS_H
+
+#include "contact/contact_surface.h"
+#include "geom/bvh.h"
+#include "geom/distance.h"
+
+typedef struct kiln_surface_pair {
+    uint32_t v[4];  /* vertex and face, or edge and edge */
+    uint32_t split; /* vertices of the first side: 1 or 2 */
+    double reach;   /* m, they repel below this distance */
+    double area;    /* m^2 that the pair stands for: vertex A / 4, edges (A + A') / 4 */
+} kiln_surface_pair;
+
+/* Closest points as they are at x [vertex slot][3]. */
+typedef struct kiln_pair_distance {
+    double d;
+    kiln_vec3 normal; /* from the second side's point to the first's; unit, zero where d is */
+    double weight[4]; /* of the vertices, negative on the second side: their sum is zero and
+                         grad d = weight[k] normal at v[k] */
+} kiln_pair_distance;
+
+kiln_pair_distance kiln_surface_pair_distance(const kiln_surface_pair *pair, const kiln_vec3 *x);
+
+typedef struct kiln_pair_rules {
+    bool bodies, self; /* bodies against each other, against themselves */
+    double thickness;  /* m */
+    /* Distances in the material say what is near in it. Otherwise (material follows the world) only
+     * neighbours in the mesh are. */
+    bool material_tells;
+    const uint8_t *held; /* [vertex slot] 7: moves by itself; pairs of such are left out */
+} kiln_pair_rules;
+
+/* Zero-initialise. Trees and lists, kept between searches. */
+typedef struct kiln_surface_pairs {
+    kiln_context *context;
+    kiln_bvh vertex_tree, edge_tree, face_tree;
+    KILN_ARRAY_OF(kiln_box)
+    boxes;
+    kiln_bvh_pair_array found;
+    kiln_u32_array repeated; /* vertices three times, so that the trees have one arity */
+    KILN_ARRAY_OF(uint8_t)
+    keep; /* [found] */
+    KILN_ARRAY_OF(kiln_surface_pair)
+    pairs; /* vertex and face first; in an order that depends on nothing but the input */
+} kiln_surface_pairs;
+
+/* All pairs that can come within their reach while each vertex is in its box (`boxes` [vertex
+ * slot], those of surface vertices are looked at). `u` and `x` are where they are in the material
+ * and now, x in the boxes. */
+kiln_status kiln_surface_pairs_find(kiln_surface_pairs *pairs, const kiln_contact_surface *surface,
+                                    const kiln_pair_rules *rules, const kiln_box *boxes,
+                                    const kiln_vec3 *u, const kiln_vec3 *x, kiln_error *error);
+void kiln_surface_pairs_free(kiln_surface_pairs *pairs);
+size_t kiln_surface_pairs_bytes(const kiln_surface_pairs *pairs);
+
+#endif
