@@ -11,7 +11,8 @@ kiln_solid_options kiln_solid_default_options(void)
                                 .newton = kiln_newton_default_options(),
                                 .solver = kiln_solver_default_options(),
                                 .lag_tolerance = 1e-8,
-                                .friction_speed = 1e-5};
+                                .friction_speed = 1e-5,
+                                .contact = {.stiffness = 1.0, .material_tells = true}};
 }
 
 const char *kiln_step_outcome_text(kiln_step_outcome outcome)
@@ -106,6 +107,7 @@ kiln_status kiln_solid_create(kiln_mesh *mesh, const kiln_solid_options *options
     *solid = (kiln_solid){.context = context, .mesh = mesh, .options = *options};
     kiln_constraints_init(&solid->given, context);
     kiln_constraints_init(&solid->active, context);
+    kiln_collide_init(&solid->collide, context, &options->contact, options->friction_speed);
     kiln_status status = kiln_array_reserve(context, &solid->materials, material_count, error);
     if (status == KILN_OK)
         status = kiln_array_reserve(context, &solid->obstacles, obstacle_count, error);
@@ -146,6 +148,7 @@ void kiln_solid_destroy(kiln_solid *solid)
     kiln_constraints_free(&solid->given);
     kiln_constraints_free(&solid->active);
     kiln_touch_free(&solid->touch);
+    kiln_collide_free(&solid->collide);
     kiln_array_free(context, &solid->x);
     kiln_array_free(context, &solid->centre);
     kiln_array_free(context, &solid->origin);
@@ -154,6 +157,7 @@ void kiln_solid_destroy(kiln_solid *solid)
     kiln_array_free(context, &solid->start_a);
     kiln_array_free(context, &solid->reaction);
     kiln_array_free(context, &solid->contact);
+    kiln_array_free(context, &solid->guess);
     kiln_array_free(context, &solid->materials);
     kiln_array_free(context, &solid->obstacles);
     kiln_release(context, solid, sizeof *solid);
@@ -210,6 +214,20 @@ static kiln_status build_bodies(kiln_solid *solid, double *mass, kiln_error *err
     return kiln_damping_build(solid->damping, mass, error);
 }
 
+/* `modulus` is room for [tet slot]. */
+static kiln_status build_collide(kiln_solid *solid, double *modulus, kiln_error *error)
+{
+    const kiln_mesh *mesh = solid->mesh;
+    const kiln_field *field = kiln_mesh_field(mesh, KILN_ON_TET, "material");
+    const uint32_t *material_of = (const uint32_t *)(const void *)field->data;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const kiln_material *m =
+            &solid->materials.data[kiln_tet_live(mesh, t) ? material_of[t] : 0];
+        modulus[t] = m->mu * (3.0 * m->lambda + 2.0 * m->mu) / (m->lambda + m->mu); /* Young's */
+    }
+    return kiln_collide_build(&solid->collide, mesh, modulus, error);
+}
+
 static kiln_status make_room(kiln_solid *s, kiln_error *error)
 {
     size_t size = 3 * s->rows;
@@ -223,6 +241,8 @@ static kiln_status make_room(kiln_solid *s, kiln_error *error)
     }
     KILN_TRY(kiln_array_reserve(s->context, &s->reaction, size, error));
     KILN_TRY(kiln_array_reserve(s->context, &s->contact, size, error));
+    if (kiln_collide_is_used(&s->collide))
+        KILN_TRY(kiln_array_reserve(s->context, &s->guess, size, error));
     memset(s->reaction.data, 0, size * sizeof(double));
     memset(s->contact.data, 0, size * sizeof(double));
     return KILN_OK;
@@ -239,6 +259,8 @@ kiln_status kiln_solid_rebuild(kiln_solid *solid, const kiln_material *materials
     kiln_f64_array mass = {0};
     KILN_TRY(kiln_array_reserve(solid->context, &mass, mesh->table[KILN_ON_TET].used, error));
     kiln_status status = build_bodies(solid, mass.data, error);
+    if (status == KILN_OK && kiln_collide_is_used(&solid->collide))
+        status = build_collide(solid, mass.data, error);
     kiln_array_free(solid->context, &mass);
     KILN_TRY(status);
     KILN_TRY(kiln_constraints_reset(&solid->given, solid->rows, error));
@@ -262,6 +284,7 @@ void kiln_solid_set_viscosity(kiln_solid *solid, const double *viscosity)
 void kiln_solid_forget(kiln_solid *solid)
 {
     kiln_newton_forget(solid->newton);
+    kiln_collide_forget(&solid->collide);
 }
 
 kiln_constraints *kiln_solid_constraints(kiln_solid *solid)
@@ -312,10 +335,11 @@ size_t kiln_solid_bytes(const kiln_solid *s)
 {
     size_t columns = s->x.capacity + s->centre.capacity + s->origin.capacity + s->rate.capacity +
                      s->rate2.capacity + s->start_a.capacity + s->reaction.capacity +
-                     s->contact.capacity;
+                     s->contact.capacity + s->guess.capacity;
     size_t constraints = s->given.rows + s->active.rows;
     return columns * sizeof(double) + constraints * (sizeof(kiln_vec3) + 1) +
            kiln_elements_bytes(s->elements) + kiln_nodal_pressure_bytes(s->pressure) +
            kiln_mass_bytes(s->mass) + kiln_damping_bytes(s->damping) + kiln_loads_bytes(s->loads) +
-           kiln_newton_bytes(s->newton) + kiln_touch_bytes(&s->touch) + sizeof *s;
+           kiln_newton_bytes(s->newton) + kiln_touch_bytes(&s->touch) +
+           kiln_collide_bytes(&s->collide) + sizeof *s;
 }

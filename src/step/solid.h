@@ -12,7 +12,9 @@
  * A step: the driver sets what depends on time; obstacles find vertices that would enter and hold
  * them on their tangent plane with lagged Coulomb friction (projection mode, VPF 5 made implicit);
  * Newton; checks (finite, not inverted, stretch, acceleration); velocities; leftovers projected. A
- * rejected step leaves the mesh as it was, bit for bit. */
+ * rejected step leaves the mesh as it was, bit for bit. With `contact` no surface passes through
+ * another on the way (collide.h); a linearised step then takes as many iterations as it needs
+ * while surfaces repel each other. */
 #ifndef KILN_STEP_SOLID_H
 #define KILN_STEP_SOLID_H
 
@@ -21,6 +23,7 @@
 #include "fem/loads.h"
 #include "fem/mass.h"
 #include "solve/newton.h"
+#include "step/collide.h"
 #include "step/integrator.h"
 
 typedef struct kiln_solid_options {
@@ -37,6 +40,7 @@ typedef struct kiln_solid_options {
     double recover;          /* s in which vertices that begin inside an obstacle are led out; 0: at
                                 once */
     double friction_speed;   /* below this tangential speed friction sticks smoothly, m/s */
+    kiln_contact_options contact; /* of bodies with each other and themselves */
 } kiln_solid_options;
 
 kiln_solid_options kiln_solid_default_options(void);
@@ -84,7 +88,8 @@ const kiln_solid_options *kiln_solid_settings(const kiln_solid *solid);
     X(KILN_STEP_NOT_FINITE, KILN_ON_VERTEX, "NaN or infinity in the result")                       \
     X(KILN_STEP_STRETCH, KILN_ON_TET, "a tet is stretched too much in one step")                   \
     X(KILN_STEP_ACCELERATION, KILN_ON_VERTEX, "a vertex is accelerated too much in one step")      \
-    X(KILN_STEP_ADRIFT, KILN_ON_VERTEX, "no equilibrium: a body drifts away")
+    X(KILN_STEP_ADRIFT, KILN_ON_VERTEX, "no equilibrium: a body drifts away")                      \
+    X(KILN_STEP_CROSSING, KILN_ON_VERTEX, "surfaces touch or would pass through each other")
 
 typedef enum kiln_step_outcome {
 #define KILN_STEP_OUTCOME_ENUM(name, where, text) name,
@@ -101,6 +106,7 @@ typedef struct kiln_step_report {
     kiln_newton_report newton; /* sums over all solves of the step */
     int lags, contacts;        /* renewals; vertices held by obstacles */
     double e_elastic;          /* J, at the end */
+    double e_contact;          /* of repulsion between surfaces, J, at the end */
     double work_loads;         /* potential -f.x of the loads, J */
     double contact_seconds;
 } kiln_step_report;
@@ -123,7 +129,7 @@ kiln_status kiln_solid_equilibrium(kiln_solid *solid, const kiln_driver *driver,
                                    kiln_error *error);
 
 /* Forces of the last step [vertex slot][3], N: what holds the held vertices (reaction) and what
- * obstacles press with (contact). Valid until the next step. */
+ * obstacles and other surfaces press with (contact). Valid until the next step. */
 const double *kiln_solid_reaction(const kiln_solid *solid);
 const double *kiln_solid_contact(const kiln_solid *solid);
 

@@ -1,4 +1,5 @@
-/* The inside of kiln_solid, shared by solid.c (what exists) and solid_step.c (what happens). */
+/* The inside of kiln_solid, shared by solid.c (what exists), solid_step.c (what happens) and
+ * solid_solve.c (how it is found). */
 #ifndef KILN_STEP_SOLID_IMPL_H
 #define KILN_STEP_SOLID_IMPL_H
 
@@ -24,6 +25,7 @@ struct kiln_solid {
     kiln_constraints given;  /* what the driver holds, and dead rows */
     kiln_constraints active; /* with the obstacles */
     kiln_touch touch;
+    kiln_collide collide;
     size_t rows;   /* vertex slots */
     double length; /* diagonal of the bounding box in u, m */
 
@@ -33,6 +35,7 @@ struct kiln_solid {
     kiln_f64_array rate2;   /* accelerations at the end, newmark only */
     kiln_f64_array start_a; /* newmark: acceleration at the first step's begin */
     kiln_f64_array reaction, contact;
+    kiln_f64_array guess; /* where velocities carry; with contact only */
 };
 
 KILN_INLINE double *kiln_solid_column(const kiln_solid *solid, const char *name)
@@ -46,5 +49,37 @@ KILN_INLINE uint32_t *kiln_solid_contact_with(const kiln_solid *solid)
     kiln_field *field = kiln_mesh_field(solid->mesh, KILN_ON_VERTEX, "contact_with");
     return (uint32_t *)(void *)field->data;
 }
+
+KILN_INLINE const double *kiln_solid_positions(const kiln_solid *solid)
+{
+    return &solid->mesh->x[0].x;
+}
+
+enum { KILN_MOST_TERMS = 8 };
+
+/* One try. Nothing of it reaches the mesh before accept. */
+typedef struct kiln_attempt {
+    kiln_solid *solid;
+    kiln_scheme scheme;
+    kiln_integrator integrator;
+    double h;
+    const double *history[KILN_HISTORY_COUNT]; /* [vertex slot][3] */
+    kiln_term *terms[KILN_MOST_TERMS];
+    size_t term_count;
+    kiln_step_report *report;
+    bool settled; /* the last pass left the contacts as they were */
+} kiln_attempt;
+
+/* solid_solve.c. */
+void kiln_attempt_list_terms(kiln_attempt *t);
+/* g = gradient of the terms from number `first` on. */
+void kiln_attempt_add_gradient(const kiln_attempt *t, size_t first, const double *x, double *g);
+double kiln_attempt_renew_lagged(const kiln_attempt *t, const double *x);
+/* Obstacles and pairs of surfaces for the step; the outcome says when surfaces touch already. */
+kiln_status kiln_attempt_begin(kiln_attempt *t, kiln_error *error);
+kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error);
+kiln_status kiln_attempt_solve(kiln_attempt *t, kiln_error *error);
+/* Leftovers in obstacles, and whether the way to the end is free. */
+kiln_status kiln_attempt_settle(kiln_attempt *t, kiln_error *error);
 
 #endif

@@ -1,5 +1,4 @@
 #include "base/assert.h"
-#include "base/clock.h"
 #include "base/parallel.h"
 #include "fem/plasticity.h"
 #include "geom/predicates.h"
@@ -10,34 +9,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum {
-    GRAIN = 2048,
-    MOST_TERMS = 8,
-    MOST_PASSES = 8, /* solves of a step while contacts change */
-    MOST_STATIC_LAGS = 30,
-};
-/* Normal forces that changed by more make another pass worth it, in a step with motion. */
-#define LOAD_TOLERANCE       0.05
-#define LINEARISED_TOLERANCE 0.01 /* where the speeds that friction knows change too */
-#define FARTHEST             1e6  /* lengths of the model that a load may move it, static */
-
-/* One try. Nothing of it reaches the mesh before accept. */
-typedef struct trial {
-    kiln_solid *solid;
-    kiln_scheme scheme;
-    kiln_integrator integrator;
-    double h;
-    const double *history[KILN_HISTORY_COUNT]; /* [vertex slot][3] */
-    kiln_term *terms[MOST_TERMS];
-    size_t term_count;
-    kiln_step_report *report;
-    bool settled; /* the last pass left the contacts as they were */
-} trial;
-
-static const double *positions(const kiln_solid *solid)
-{
-    return &solid->mesh->x[0].x;
-}
+enum { GRAIN = 2048 };
+#define FARTHEST 1e6 /* lengths of the model that a load may move it, static */
 
 /* Asking the driver. */
 
@@ -63,7 +36,7 @@ static kiln_status drive(kiln_solid *solid, const kiln_driver *driver, double ti
 /* Sums over the history. */
 
 typedef struct combination {
-    const trial *trial;
+    const kiln_attempt *trial;
     const double *weight;
     double *out;
 } combination;
@@ -81,177 +54,16 @@ static void combine_chunk(void *user, size_t chunk, size_t begin, size_t end, in
                 c->out[i] += c->weight[k] * c->trial->history[k][i];
 }
 
-static void combine(const trial *t, const double *weight, double *out)
+static void combine(const kiln_attempt *t, const double *weight, double *out)
 {
     combination c = {t, weight, out};
     kiln_parallel_for(t->solid->context, 3 * t->solid->rows, 3 * GRAIN, combine_chunk, &c);
 }
 
-/* Terms. */
-
-static void list_terms(trial *t)
-{
-    kiln_solid *s = t->solid;
-    t->term_count = 0;
-    if (t->scheme.scale > 0.0) {
-        kiln_term *inertia = kiln_mass_inertia(s->mass, s->centre.data);
-        inertia->weight = 1.0 / t->scheme.scale;
-        t->terms[t->term_count++] = inertia;
-    }
-    t->terms[t->term_count++] = kiln_elements_term(s->elements);
-    if (kiln_nodal_pressure_is_used(s->pressure))
-        t->terms[t->term_count++] = kiln_nodal_pressure_term(s->pressure);
-    if (t->scheme.scale > 0.0 && kiln_damping_is_used(s->damping))
-        t->terms[t->term_count++] = kiln_damping_term(s->damping);
-    t->terms[t->term_count++] = kiln_loads_term(s->loads);
-    if (kiln_touch_has_friction(&s->touch))
-        t->terms[t->term_count++] = &s->touch.friction;
-}
-
-static void add_gradient(const trial *t, size_t first, const double *x, double *g)
-{
-    memset(g, 0, 3 * t->solid->rows * sizeof *g);
-    for (size_t i = first; i < t->term_count; i++)
-        t->terms[i]->add(t->terms[i]->self, x, t->terms[i]->weight, g, NULL);
-}
-
-static double renew_lagged(const trial *t, const double *x)
-{
-    double change = 0.0;
-    for (size_t i = 0; i < t->term_count; i++)
-        if (t->terms[i]->lag)
-            change = fmax(change, t->terms[i]->lag(t->terms[i]->self, x));
-    return change;
-}
-
-/* Solving. */
-
-static void add_report(kiln_newton_report *sum, const kiln_newton_report *one)
-{
-    kiln_newton_report total = *one;
-    total.iterations += sum->iterations;
-    total.linear_iterations += sum->linear_iterations;
-    total.line_searches += sum->line_searches;
-    total.regularised += sum->regularised;
-    total.assemble_seconds += sum->assemble_seconds;
-    total.factor_seconds += sum->factor_seconds;
-    total.solve_seconds += sum->solve_seconds;
-    *sum = total;
-}
-
-static kiln_status minimise(trial *t, const kiln_constraints *constraints, kiln_error *error)
-{
-    kiln_solid *s = t->solid;
-    kiln_newton_options options = s->options.newton;
-    if (options.length == 0.0)
-        options.length = s->length;
-    if (s->options.linearised) {
-        options.max_iterations = 1;
-        options.line_search = false;
-    }
-    kiln_newton_report one = {0};
-    KILN_TRY(kiln_newton_minimise(s->newton, &options, t->terms, t->term_count, constraints,
-                                  s->x.data, &one, error));
-    add_report(&t->report->newton, &one);
-    if (!kiln_newton_succeeded(one.outcome))
-        t->report->outcome = KILN_STEP_NEWTON;
-    return KILN_OK;
-}
-
-/* held = gradient minus its free part: the force of the constraints. */
-static void find_reactions(trial *t, const kiln_constraints *constraints)
-{
-    kiln_solid *s = t->solid;
-    size_t size = 3 * s->rows;
-    add_gradient(t, 0, s->x.data, s->reaction.data);
-    memcpy(s->rate.data, s->reaction.data, size * sizeof(double));
-    kiln_constraints_project(constraints, s->rate.data);
-    for (size_t i = 0; i < size; i++)
-        s->reaction.data[i] -= s->rate.data[i];
-}
-
-static kiln_status solve_with_obstacles(trial *t, kiln_error *error)
-{
-    kiln_solid *s = t->solid;
-    bool moving = t->scheme.scale > 0.0;
-    int most = moving ? MOST_PASSES : MOST_STATIC_LAGS;
-    double tolerance = !moving                 ? s->options.lag_tolerance
-                       : s->options.linearised ? LINEARISED_TOLERANCE
-                                               : LOAD_TOLERANCE;
-    for (int pass = 0; pass < most; pass++) {
-        double began = kiln_wall_seconds(), change;
-        t->settled = false;
-        KILN_TRY(kiln_touch_constrain(&s->touch, &s->active, error));
-        t->report->contact_seconds += kiln_wall_seconds() - began;
-        if (s->options.linearised)
-            memcpy(s->x.data, positions(s), 3 * s->rows * sizeof(double));
-        KILN_TRY(minimise(t, &s->active, error));
-        if (t->report->outcome != KILN_STEP_DONE)
-            return KILN_OK;
-        find_reactions(t, &s->active);
-        began = kiln_wall_seconds();
-        bool changed;
-        KILN_TRY(kiln_touch_judge(&s->touch, s->x.data, s->reaction.data, s->contact.data, &change,
-                                  &changed, error));
-        t->report->contact_seconds += kiln_wall_seconds() - began;
-        t->settled = !changed;
-        if (!changed && change <= tolerance)
-            return KILN_OK;
-    }
-    return KILN_OK;
-}
-
-static kiln_status solve_once(trial *t, kiln_error *error)
-{
-    kiln_solid *s = t->solid;
-    if (s->touch.obstacle_count)
-        return solve_with_obstacles(t, error);
-    if (s->options.linearised)
-        memcpy(s->x.data, positions(s), 3 * s->rows * sizeof(double));
-    KILN_TRY(minimise(t, &s->given, error));
-    if (t->report->outcome == KILN_STEP_DONE)
-        find_reactions(t, &s->given);
-    return KILN_OK;
-}
-
-/* Where Newton starts: as far as the velocities carry, which saves an iteration of three in smooth
- * motion; where a tet would not survive that, at the begin. */
-static void guess(trial *t)
-{
-    kiln_solid *s = t->solid;
-    size_t size = 3 * s->rows;
-    const double *x = t->history[KILN_HISTORY_X], *v = t->history[KILN_HISTORY_V];
-    bool moving = t->scheme.scale > 0.0 && !s->options.linearised;
-    if (moving)
-        for (size_t i = 0; i < size; i++)
-            s->x.data[i] = x[i] + t->h * v[i];
-    uint32_t first;
-    if (!moving || kiln_elements_inverted(s->elements, s->x.data, &first) > 0)
-        memcpy(s->x.data, x, size * sizeof(double));
-}
-
-static kiln_status solve_trial(trial *t, kiln_error *error)
-{
-    kiln_solid *s = t->solid;
-    int most = s->options.max_lags;
-    if (most == 0)
-        most = t->scheme.scale > 0.0 ? 1 : MOST_STATIC_LAGS;
-    guess(t);
-    for (t->report->lags = 0; t->report->lags < most; t->report->lags++) {
-        double change = renew_lagged(t, s->x.data);
-        if (t->report->lags > 0 && change <= s->options.lag_tolerance)
-            break;
-        KILN_TRY(solve_once(t, error));
-        if (t->report->outcome != KILN_STEP_DONE)
-            break;
-    }
-    return KILN_OK;
-}
-
 /* Checks. */
 
 typedef struct inspection {
-    const trial *trial;
+    const kiln_attempt *trial;
     atomic_uint_least32_t worst; /* lowest slot that fails, KILN_NONE */
 } inspection;
 
@@ -297,7 +109,7 @@ static void acceleration_chunk(void *user, size_t chunk, size_t begin, size_t en
     (void)chunk;
     (void)worker;
     inspection *i = user;
-    const trial *t = i->trial;
+    const kiln_attempt *t = i->trial;
     double limit = t->solid->options.max_acceleration * t->h;
     const double *new = t->solid->rate.data, *old = t->history[KILN_HISTORY_V];
     for (size_t v = begin; v < end; v++) {
@@ -326,7 +138,7 @@ static void adrift_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     }
 }
 
-static bool passes(trial *t, kiln_step_outcome outcome, size_t count, kiln_chunk_body body)
+static bool passes(kiln_attempt *t, kiln_step_outcome outcome, size_t count, kiln_chunk_body body)
 {
     inspection i = {.trial = t};
     atomic_init(&i.worst, KILN_NONE);
@@ -339,7 +151,7 @@ static bool passes(trial *t, kiln_step_outcome outcome, size_t count, kiln_chunk
     return false;
 }
 
-static void check(trial *t)
+static void check(kiln_attempt *t)
 {
     kiln_solid *s = t->solid;
     const kiln_mesh *mesh = s->mesh;
@@ -355,7 +167,7 @@ static void check(trial *t)
         !passes(t, KILN_STEP_ACCELERATION, s->rows, acceleration_chunk))
         return;
     if (s->options.max_stretch > 0.0 &&
-        kiln_elements_stretch(s->elements, s->x.data, positions(s), &worst) >
+        kiln_elements_stretch(s->elements, s->x.data, kiln_solid_positions(s), &worst) >
             1.0 + s->options.max_stretch) {
         t->report->outcome = KILN_STEP_STRETCH;
         t->report->element = worst;
@@ -368,7 +180,7 @@ static void rates_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
 {
     (void)chunk;
     (void)worker;
-    const trial *t = user;
+    const kiln_attempt *t = user;
     kiln_solid *s = t->solid;
     double per_tau = t->scheme.scale > 0.0 ? 1.0 / t->scheme.tau : 0.0;
     const double *x = s->x.data;
@@ -390,7 +202,7 @@ static void backward_chunk(void *user, size_t chunk, size_t begin, size_t end, i
 {
     (void)chunk;
     (void)worker;
-    const trial *t = user;
+    const kiln_attempt *t = user;
     kiln_solid *s = t->solid;
     double per_h = 1.0 / t->h;
     const double *x_n = t->history[KILN_HISTORY_X], *v_n = t->history[KILN_HISTORY_V];
@@ -403,7 +215,7 @@ static void backward_chunk(void *user, size_t chunk, size_t begin, size_t end, i
 
 /* Newmark's velocity of a vertex that is led swings about the right one for ever, so along held
  * directions backward differences are taken instead. */
-static void find_rates(trial *t)
+static void find_rates(kiln_attempt *t)
 {
     kiln_solid *s = t->solid;
     size_t size = 3 * s->rows;
@@ -419,7 +231,7 @@ static void find_rates(trial *t)
 }
 
 /* The only place that writes to the mesh. */
-static void accept(trial *t)
+static void accept(kiln_attempt *t)
 {
     kiln_solid *s = t->solid;
     size_t bytes = 3 * s->rows * sizeof(double);
@@ -440,7 +252,7 @@ static void accept(trial *t)
     s->mesh->revision++;
 }
 
-static void sum_up(trial *t)
+static void sum_up(kiln_attempt *t)
 {
     kiln_solid *s = t->solid;
     kiln_term *loads = kiln_loads_term(s->loads);
@@ -449,29 +261,8 @@ static void sum_up(trial *t)
     t->report->work_loads = loads->value(loads->self, s->x.data);
 }
 
-static kiln_status begin_contact(trial *t, kiln_error *error)
-{
-    kiln_solid *s = t->solid;
-    if (s->touch.obstacle_count == 0)
-        return KILN_OK;
-    kiln_touch_start start = {
-        .given = &s->given,
-        .x = t->history[KILN_HISTORY_X],
-        .v = t->history[KILN_HISTORY_V],
-        .h = t->scheme.scale > 0.0 ? t->h : 0.0,
-        .origin = s->origin.data,
-        .tau = t->scheme.tau,
-        .with = kiln_solid_contact_with(s),
-        .load = kiln_solid_column(s, "contact_load"),
-    };
-    double began = kiln_wall_seconds();
-    KILN_TRY(kiln_touch_begin(&s->touch, &start, error));
-    t->report->contact_seconds += kiln_wall_seconds() - began;
-    return KILN_OK;
-}
-
 /* Everything between the driver's word and the verdict. */
-static kiln_status attempt(trial *t, kiln_error *error)
+static kiln_status attempt(kiln_attempt *t, kiln_error *error)
 {
     kiln_solid *s = t->solid;
     combine(t, t->scheme.origin, s->origin.data);
@@ -479,14 +270,16 @@ static kiln_status attempt(trial *t, kiln_error *error)
     if (t->scheme.scale > 0.0 && kiln_damping_is_used(s->damping))
         KILN_TRY(kiln_damping_begin(s->damping, t->history[KILN_HISTORY_X], s->origin.data,
                                     t->scheme.tau, error));
-    list_terms(t);
+    kiln_attempt_list_terms(t);
     memset(s->contact.data, 0, 3 * s->rows * sizeof(double));
-    KILN_TRY(begin_contact(t, error));
-    KILN_TRY(solve_trial(t, error));
+    KILN_TRY(kiln_attempt_begin(t, error));
+    if (t->report->outcome == KILN_STEP_DONE)
+        KILN_TRY(kiln_attempt_solve(t, error));
+    if (t->report->outcome == KILN_STEP_DONE)
+        KILN_TRY(kiln_attempt_settle(t, error));
+    t->report->contact_seconds += s->collide.seconds;
     if (t->report->outcome != KILN_STEP_DONE)
         return KILN_OK;
-    if (s->touch.obstacle_count)
-        KILN_TRY(kiln_touch_project(&s->touch, t->settled, s->x.data, error));
     find_rates(t);
     check(t);
     if (t->report->outcome == KILN_STEP_DONE) {
@@ -496,10 +289,10 @@ static kiln_status attempt(trial *t, kiln_error *error)
     return KILN_OK;
 }
 
-static void set_history(trial *t)
+static void set_history(kiln_attempt *t)
 {
     const kiln_solid *s = t->solid;
-    t->history[KILN_HISTORY_X] = positions(s);
+    t->history[KILN_HISTORY_X] = kiln_solid_positions(s);
     t->history[KILN_HISTORY_V] = kiln_solid_column(s, "v");
     if (t->integrator == KILN_NEWMARK)
         t->history[KILN_HISTORY_A] = kiln_solid_column(s, "a");
@@ -567,7 +360,7 @@ static kiln_status solve_for_acceleration(kiln_solid *s, double *a, kiln_error *
     return KILN_OK;
 }
 
-static kiln_status start_acceleration(trial *t, const kiln_driver *driver, double time,
+static kiln_status start_acceleration(kiln_attempt *t, const kiln_driver *driver, double time,
                                       kiln_error *error)
 {
     kiln_solid *s = t->solid;
@@ -579,9 +372,10 @@ static kiln_status start_acceleration(trial *t, const kiln_driver *driver, doubl
     if (kiln_damping_is_used(s->damping))
         KILN_TRY(kiln_damping_begin(s->damping, x, s->origin.data, 1.0, error));
     s->touch.contacts.count = 0; /* those of a try before */
-    list_terms(t);
-    renew_lagged(t, x);
-    add_gradient(t, 1, x, s->rate.data); /* without inertia, the first */
+    KILN_TRY(kiln_attempt_begin_surfaces(t, error));
+    kiln_attempt_list_terms(t);
+    kiln_attempt_renew_lagged(t, x);
+    kiln_attempt_add_gradient(t, 1, x, s->rate.data); /* without inertia, the first */
     KILN_TRY(solve_for_acceleration(s, s->start_a.data, error));
     kiln_touch_support(&s->touch, x, v, s->start_a.data);
     t->history[KILN_HISTORY_A] = s->start_a.data;
@@ -595,11 +389,11 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
     if (!(h > 0.0) || !isfinite(h))
         return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1, "a step of %g s", h);
     *report = (kiln_step_report){.outcome = KILN_STEP_DONE, .element = KILN_NONE};
-    trial t = {.solid = solid,
-               .scheme = kiln_integrator_scheme(integrator, h, clock->h_before),
-               .integrator = integrator,
-               .h = h,
-               .report = report};
+    kiln_attempt t = {.solid = solid,
+                      .scheme = kiln_integrator_scheme(integrator, h, clock->h_before),
+                      .integrator = integrator,
+                      .h = h,
+                      .report = report};
     set_history(&t);
     if (integrator == KILN_NEWMARK && clock->h_before == 0.0)
         KILN_TRY(start_acceleration(&t, driver, clock->time, error));
@@ -667,11 +461,11 @@ static kiln_status increase_load(kiln_solid *solid, const kiln_driver *driver, i
                                      .element = KILN_NONE,
                                      .newton = report->newton,
                                      .contact_seconds = report->contact_seconds};
-        trial t = {.solid = solid,
-                   .scheme = kiln_integrator_scheme(KILN_STATIC, 1.0, 0.0),
-                   .integrator = KILN_STATIC,
-                   .h = 1.0,
-                   .report = report};
+        kiln_attempt t = {.solid = solid,
+                          .scheme = kiln_integrator_scheme(KILN_STATIC, 1.0, 0.0),
+                          .integrator = KILN_STATIC,
+                          .h = 1.0,
+                          .report = report};
         set_history(&t);
         KILN_TRY(drive(solid, driver, time, next, error));
         KILN_TRY(attempt(&t, error));

@@ -637,8 +637,7 @@ void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load)
     }
 }
 
-/* Friction: mu N tau f(|v|), v the velocity along the plane relative to the obstacle. f' grows from
- * 0 to 1 up to the slip speed e as 2 y/e - (y/e)^2 (the smooth Coulomb law of Li et al. 2020). */
+/* Friction (slip.h): v is relative to the obstacle. */
 
 typedef struct slip {
     double weight; /* mu N, 0: none */
@@ -655,13 +654,10 @@ static slip slip_of(const kiln_touch *touch, const kiln_touch_contact *c, const 
     double e = touch->slip_speed;
     s.weight = kiln_obstacle_friction(touch->obstacles[c->obstacle]) * c->load;
     s.v = slip_velocity(touch, c, x);
-    double speed = kiln_v3_norm(s.v), y = (touch->linearised ? c->slip : speed) / e;
-    s.secant = y < 1.0 ? (2.0 - y) / e : 1.0 / (y * e);
-    if (touch->linearised) {
-        s.value = 0.5 * s.secant * speed * speed;
-    } else {
-        s.value = y < 1.0 ? e * (y * y - y * y * y / 3.0 + 1.0 / 3.0) : speed;
-    }
+    double speed = kiln_v3_norm(s.v);
+    kiln_slip law = kiln_slip_at(touch->linearised ? c->slip : speed, e);
+    s.secant = law.secant;
+    s.value = touch->linearised ? 0.5 * s.secant * speed * speed : law.value;
     return s;
 }
 
@@ -689,29 +685,11 @@ static void add_block(kiln_bsr *H, const kiln_touch_contact *c, double weight, k
                 weight * ((i == j) - n[i] * n[j] - 0.5 * (p[i] * q[j] + q[i] * p[j]));
 }
 
-/* The force is mu N w with w = v / r, r = |v| / f'. Its exact derivative (T - r' w d') / r,
- * d = v / |v|, is that of a kink and lets Newton jump to and fro between sticking and sliding. With
- * a w that follows r w = v by Newton's own linearisation, kept within the unit disc, it does not
- * (Chan, Golub and Mulet 1999, the same for total variation); near the solution both agree. */
 static void friction_hessian(const kiln_touch *touch, kiln_touch_contact *c, const slip *s,
                              double weight, kiln_bsr *H)
 {
-    double e = touch->slip_speed, speed = kiln_v3_norm(s->v), y = speed / e;
-    kiln_vec3 pull = kiln_v3_scale(s->v, s->secant);
-    if (c->radius > 0.0) {
-        kiln_vec3 change = kiln_v3_sub(s->v, c->slid);
-        double grown = c->growth * kiln_v3_dot(kiln_v3_normalize(c->slid), change);
-        pull = kiln_v3_scale(kiln_v3_madd(s->v, -grown, c->pull), 1.0 / c->radius);
-        double size = kiln_v3_norm(pull);
-        if (size > 1.0)
-            pull = kiln_v3_scale(pull, 1.0 / size);
-    }
-    c->pull = pull;
-    c->slid = s->v;
-    c->radius = 1.0 / s->secant;
-    c->growth = y < 1.0 ? 1.0 / ((2.0 - y) * (2.0 - y)) : 1.0; /* dr / d|v| */
-    add_block(H, c, weight * s->secant / touch->tau, kiln_v3_scale(pull, c->growth),
-              kiln_v3_normalize(s->v));
+    kiln_vec3 turn = kiln_slip_turn(&c->memory, s->v, s->secant, touch->slip_speed);
+    add_block(H, c, weight * s->secant / touch->tau, turn, kiln_v3_normalize(s->v));
 }
 
 static void friction_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)

@@ -16,6 +16,7 @@
 #include "mesh/mesh.h"
 #include "solve/constraints.h"
 #include "solve/term.h"
+#include "step/slip.h"
 
 typedef struct kiln_touch_contact {
     uint32_t vertex, obstacle;
@@ -25,9 +26,7 @@ typedef struct kiln_touch_contact {
     double load;             /* normal force as last known, N; not negative */
     double load_before;      /* what friction had in the pass that is judged */
     double slip;             /* linearised: speed along the plane as last known, m/s */
-    /* Of Newton's last matrix, see friction_hessian in touch.c; radius 0: there was none. */
-    kiln_vec3 pull, slid;
-    double radius, growth;
+    kiln_slip_memory memory;
     bool active;
     bool kept;   /* came back after it was let go: stays until the end of the step */
     int renewed; /* how often its plane was moved */

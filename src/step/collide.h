@@ -1,0 +1,121 @@
+/* Bodies against each other and against themselves within one step: repulsion as a term of the
+ * objective, continuous detection as the limit of every Newton step (VPF 5 after Bridson et al.
+ * 2002, made implicit as in Li et al. 2020).
+ *
+ * Invariants:
+ * C1 Within one solve the pairs are complete: every surface vertex has a box, no Newton step leaves
+ *    the boxes (max_step), and pairs outside the list cannot come within reach while it does not.
+ *    Who needs more room asks for a renewal.
+ * C2 Every point on the way from the begin of the step to its end is certified by detection with
+ *    the separation KEPT of the distance before; so an end without contact of surfaces follows from
+ *    a begin without.
+ * C3 So is the straight way from the begin to the end, with any separation: nothing gets behind
+ *    what it could not pass.
+ * C4 Everything is in the order of the pairs, which depends on the surface only.
+ *
+ * The energy of a pair becomes infinite with its distance, so what presses two surfaces together
+ * never has the last word over detection. A later barrier replaces kiln_repulsion_at and the
+ * weights; pairs, boxes and detection stay. */
+#ifndef KILN_STEP_COLLIDE_H
+#define KILN_STEP_COLLIDE_H
+
+#include "contact/surface_pairs.h"
+#include "solve/constraints.h"
+#include "solve/term.h"
+#include "step/slip.h"
+
+typedef struct kiln_contact_options {
+    bool bodies, self;   /* both false: none of this happens */
+    double thickness;    /* m; 0: a tenth of the mean surface edge when the solid is made */
+    double stiffness;    /* times Young's modulus: pressure scale of the repulsion */
+    double friction;     /* Coulomb's coefficient */
+    bool material_tells; /* surface_pairs.h; false when the material follows the world */
+} kiln_contact_options;
+
+/* What friction keeps of a pair during a solve. */
+typedef struct kiln_rub {
+    uint32_t v[4];
+    double weight[4]; /* kiln_pair_distance */
+    kiln_vec3 normal;
+    double load; /* N */
+    kiln_slip_memory memory;
+} kiln_rub;
+
+typedef struct kiln_collide {
+    kiln_context *context;
+    const kiln_mesh *mesh; /* borrowed */
+    kiln_contact_options options;
+    double thickness;  /* in use, m */
+    double slip_speed; /* m/s */
+    kiln_contact_surface surface;
+    kiln_surface_pairs found;
+    kiln_f64_array modulus; /* [vertex slot] Pa */
+    KILN_ARRAY_OF(kiln_box)
+    boxes; /* [vertex slot] */
+    KILN_ARRAY_OF(kiln_pair_distance)
+    distance; /* [pair] of the last evaluation */
+    KILN_ARRAY_OF(uint8_t)
+    coupled;                /* [pair] the matrix has its blocks */
+    kiln_f64_array scale;   /* [pair] stiffness * area, N/m^2 m^2 */
+    kiln_f64_array least;   /* [chunk] of a max_step */
+    kiln_u32_array cliques; /* [clique][4], ascending */
+    KILN_ARRAY_OF(kiln_rub)
+    rubs;
+    kiln_term repulsion, friction;
+    bool confined;  /* a max_step was limited by the boxes since the last renewal */
+    int renewals;   /* in this step */
+    double seconds; /* in this step, of searches, distances and detection */
+
+    /* Of this step; borrowed. */
+    const kiln_constraints *given;
+    const double *begin, *guess, *origin;
+    double tau;
+} kiln_collide;
+
+void kiln_collide_init(kiln_collide *collide, kiln_context *context,
+                       const kiln_contact_options *options, double slip_speed);
+void kiln_collide_free(kiln_collide *collide);
+KILN_INLINE bool kiln_collide_is_used(const kiln_collide *collide)
+{
+    return collide->options.bodies || collide->options.self;
+}
+
+/* After the mesh has changed. `modulus` [tet slot], Pa. */
+kiln_status kiln_collide_build(kiln_collide *collide, const kiln_mesh *mesh, const double *modulus,
+                               kiln_error *error);
+void kiln_collide_forget(kiln_collide *collide); /* what a resumed run does not have */
+
+typedef struct kiln_collide_start {
+    const kiln_constraints *given; /* what is held without obstacles */
+    const double *x;               /* begin of the step, [vertex slot][3] */
+    const double *guess;           /* where velocities carry */
+    const double *origin;          /* velocity at the end is (x - origin) / tau */
+    double tau;
+} kiln_collide_start;
+
+/* Pairs and friction for a step. */
+kiln_status kiln_collide_begin(kiln_collide *collide, const kiln_collide_start *start,
+                               kiln_error *error);
+/* The same around x, with twice the room of the time before; between solves. */
+kiln_status kiln_collide_renew(kiln_collide *collide, const double *x, kiln_error *error);
+/* Whether x is in the boxes, so that a solve may start there. */
+bool kiln_collide_has_room(const kiln_collide *collide, const double *x);
+
+/* Largest part of the way from x to `to` that detection allows; 1: all. */
+double kiln_collide_way(kiln_collide *collide, const double *x, const double *to, double *scratch);
+/* Whether the straight way from the begin of the step to x is free. Newton's own way is, but may
+ * lead round an obstacle that no velocity leads round. x must have room. */
+bool kiln_collide_is_straight(kiln_collide *collide, const double *x, double *scratch);
+/* Pairs within reach at x. */
+size_t kiln_collide_count(kiln_collide *collide, const double *x);
+/* By how much the normal forces at x differ from those friction has, relative to their sum. */
+double kiln_collide_change(kiln_collide *collide, const double *x);
+/* A vertex of a pair that is as good as in contact at x, KILN_NONE: there is none. */
+uint32_t kiln_collide_touching(kiln_collide *collide, const double *x);
+
+double kiln_collide_energy(kiln_collide *collide, const double *x); /* of repulsion, J */
+/* force -= gradient of repulsion and friction. */
+void kiln_collide_add_forces(kiln_collide *collide, const double *x, double *force);
+size_t kiln_collide_bytes(const kiln_collide *collide);
+
+#endif

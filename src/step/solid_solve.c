@@ -1,0 +1,323 @@
+/* Solving one try of a step: its terms, Newton, obstacles and other surfaces in the way. */
+#include "base/clock.h"
+#include "step/solid_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MOST_PASSES = 8, /* solves of a step while contacts change */
+    MOST_STATIC_LAGS = 30,
+    MOST_RENEWALS = 16, /* of the pairs of surfaces in one solve */
+    MOST_RUBS = 3,      /* of the forces that press them together */
+};
+/* Normal forces that changed by more make another pass worth it, in a step with motion. */
+#define LOAD_TOLERANCE       0.05
+#define LINEARISED_TOLERANCE 0.01 /* where the speeds that friction knows change too */
+
+/* Terms. */
+
+void kiln_attempt_list_terms(kiln_attempt *t)
+{
+    kiln_solid *s = t->solid;
+    t->term_count = 0;
+    if (t->scheme.scale > 0.0) {
+        kiln_term *inertia = kiln_mass_inertia(s->mass, s->centre.data);
+        inertia->weight = 1.0 / t->scheme.scale;
+        t->terms[t->term_count++] = inertia;
+    }
+    t->terms[t->term_count++] = kiln_elements_term(s->elements);
+    if (kiln_nodal_pressure_is_used(s->pressure))
+        t->terms[t->term_count++] = kiln_nodal_pressure_term(s->pressure);
+    if (t->scheme.scale > 0.0 && kiln_damping_is_used(s->damping))
+        t->terms[t->term_count++] = kiln_damping_term(s->damping);
+    t->terms[t->term_count++] = kiln_loads_term(s->loads);
+    if (kiln_touch_has_friction(&s->touch))
+        t->terms[t->term_count++] = &s->touch.friction;
+    if (kiln_collide_is_used(&s->collide)) {
+        t->terms[t->term_count++] = &s->collide.repulsion;
+        if (s->options.contact.friction > 0.0)
+            t->terms[t->term_count++] = &s->collide.friction;
+    }
+}
+
+void kiln_attempt_add_gradient(const kiln_attempt *t, size_t first, const double *x, double *g)
+{
+    memset(g, 0, 3 * t->solid->rows * sizeof *g);
+    for (size_t i = first; i < t->term_count; i++)
+        t->terms[i]->add(t->terms[i]->self, x, t->terms[i]->weight, g, NULL);
+}
+
+double kiln_attempt_renew_lagged(const kiln_attempt *t, const double *x)
+{
+    double change = 0.0;
+    for (size_t i = 0; i < t->term_count; i++)
+        if (t->terms[i]->lag)
+            change = fmax(change, t->terms[i]->lag(t->terms[i]->self, x));
+    return change;
+}
+
+/* Solving. */
+
+static void add_report(kiln_newton_report *sum, const kiln_newton_report *one)
+{
+    kiln_newton_report total = *one;
+    total.iterations += sum->iterations;
+    total.linear_iterations += sum->linear_iterations;
+    total.line_searches += sum->line_searches;
+    total.regularised += sum->regularised;
+    total.assemble_seconds += sum->assemble_seconds;
+    total.factor_seconds += sum->factor_seconds;
+    total.solve_seconds += sum->solve_seconds;
+    *sum = total;
+}
+
+static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constraints, bool linear,
+                              bool *succeeded, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    kiln_newton_options options = s->options.newton;
+    if (options.length == 0.0)
+        options.length = s->length;
+    if (linear) {
+        options.max_iterations = 1;
+        options.line_search = false;
+    } else if (s->options.linearised) { /* as exact as contact needs */
+        options.tolerance =
+            fmax(options.tolerance, LINEARISED_TOLERANCE * s->collide.thickness / options.length);
+    }
+    kiln_newton_report one = {0};
+    KILN_TRY(kiln_newton_minimise(s->newton, &options, t->terms, t->term_count, constraints,
+                                  s->x.data, &one, error));
+    add_report(&t->report->newton, &one);
+    *succeeded = kiln_newton_succeeded(one.outcome);
+    return KILN_OK;
+}
+
+/* One linear step, if nothing is in its way: no surface within reach of another at either end. */
+static kiln_status step_freely(kiln_attempt *t, const kiln_constraints *constraints, bool *stepped,
+                               kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    const double *begin = kiln_solid_positions(s);
+    *stepped = false;
+    if (kiln_collide_count(&s->collide, begin) > 0)
+        return KILN_OK;
+    KILN_TRY(run_newton(t, constraints, true, stepped, error));
+    if (*stepped && !kiln_collide_has_room(&s->collide, s->x.data))
+        KILN_TRY(kiln_collide_renew(&s->collide, s->x.data, error));
+    *stepped = *stepped && kiln_collide_way(&s->collide, begin, s->x.data, s->rate.data) >= 1.0 &&
+               kiln_collide_count(&s->collide, s->x.data) == 0;
+    if (!*stepped)
+        memcpy(s->x.data, begin, 3 * s->rows * sizeof(double));
+    return KILN_OK;
+}
+
+/* Newton among other surfaces: again with new pairs when it runs into the limits of the old ones,
+ * and when friction had normal forces that turn out to be others. */
+static kiln_status minimise_apart(kiln_attempt *t, const kiln_constraints *constraints,
+                                  kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    bool done = false;
+    if (s->options.linearised)
+        KILN_TRY(step_freely(t, constraints, &done, error));
+    if (!done && !kiln_collide_has_room(&s->collide, s->x.data))
+        KILN_TRY(kiln_collide_renew(&s->collide, s->x.data, error));
+    for (int pass = 0, rubs = 0; !done; pass++) {
+        bool succeeded;
+        KILN_TRY(run_newton(t, constraints, false, &succeeded, error));
+        if (succeeded) {
+            done = rubs++ == MOST_RUBS ||
+                   kiln_collide_change(&s->collide, s->x.data) <= LOAD_TOLERANCE;
+        } else if (!s->collide.confined || pass == MOST_RENEWALS) {
+            t->report->outcome = KILN_STEP_NEWTON;
+            return KILN_OK;
+        }
+        if (!done)
+            KILN_TRY(kiln_collide_renew(&s->collide, s->x.data, error));
+    }
+    return KILN_OK;
+}
+
+static kiln_status minimise(kiln_attempt *t, const kiln_constraints *constraints, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    if (kiln_collide_is_used(&s->collide))
+        return minimise_apart(t, constraints, error);
+    bool succeeded;
+    KILN_TRY(run_newton(t, constraints, s->options.linearised, &succeeded, error));
+    if (!succeeded)
+        t->report->outcome = KILN_STEP_NEWTON;
+    return KILN_OK;
+}
+
+/* held = gradient minus its free part: the force of the constraints. */
+static void find_reactions(kiln_attempt *t, const kiln_constraints *constraints)
+{
+    kiln_solid *s = t->solid;
+    size_t size = 3 * s->rows;
+    kiln_attempt_add_gradient(t, 0, s->x.data, s->reaction.data);
+    memcpy(s->rate.data, s->reaction.data, size * sizeof(double));
+    kiln_constraints_project(constraints, s->rate.data);
+    for (size_t i = 0; i < size; i++)
+        s->reaction.data[i] -= s->rate.data[i];
+}
+
+static kiln_status solve_with_obstacles(kiln_attempt *t, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    bool moving = t->scheme.scale > 0.0;
+    int most = moving ? MOST_PASSES : MOST_STATIC_LAGS;
+    double tolerance = !moving                 ? s->options.lag_tolerance
+                       : s->options.linearised ? LINEARISED_TOLERANCE
+                                               : LOAD_TOLERANCE;
+    for (int pass = 0; pass < most; pass++) {
+        double began = kiln_wall_seconds(), change;
+        t->settled = false;
+        KILN_TRY(kiln_touch_constrain(&s->touch, &s->active, error));
+        t->report->contact_seconds += kiln_wall_seconds() - began;
+        if (s->options.linearised)
+            memcpy(s->x.data, kiln_solid_positions(s), 3 * s->rows * sizeof(double));
+        KILN_TRY(minimise(t, &s->active, error));
+        if (t->report->outcome != KILN_STEP_DONE)
+            return KILN_OK;
+        find_reactions(t, &s->active);
+        began = kiln_wall_seconds();
+        bool changed;
+        KILN_TRY(kiln_touch_judge(&s->touch, s->x.data, s->reaction.data, s->contact.data, &change,
+                                  &changed, error));
+        t->report->contact_seconds += kiln_wall_seconds() - began;
+        t->settled = !changed;
+        if (!changed && change <= tolerance)
+            return KILN_OK;
+    }
+    return KILN_OK;
+}
+
+static kiln_status solve_once(kiln_attempt *t, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    if (s->touch.obstacle_count)
+        return solve_with_obstacles(t, error);
+    if (s->options.linearised)
+        memcpy(s->x.data, kiln_solid_positions(s), 3 * s->rows * sizeof(double));
+    KILN_TRY(minimise(t, &s->given, error));
+    if (t->report->outcome == KILN_STEP_DONE)
+        find_reactions(t, &s->given);
+    return KILN_OK;
+}
+
+/* Where Newton starts: as far as the velocities carry, which saves an iteration of three in smooth
+ * motion; where a tet would not survive that, at the begin. */
+static void guess(kiln_attempt *t)
+{
+    kiln_solid *s = t->solid;
+    size_t size = 3 * s->rows;
+    const double *x = t->history[KILN_HISTORY_X], *v = t->history[KILN_HISTORY_V];
+    bool moving = t->scheme.scale > 0.0 && !s->options.linearised;
+    double h = t->h;
+    if (moving && kiln_collide_is_used(&s->collide))
+        h *= kiln_collide_way(&s->collide, x, s->guess.data, s->rate.data);
+    if (moving)
+        for (size_t i = 0; i < size; i++)
+            s->x.data[i] = x[i] + h * v[i];
+    uint32_t first;
+    if (!moving || kiln_elements_inverted(s->elements, s->x.data, &first) > 0)
+        memcpy(s->x.data, x, size * sizeof(double));
+}
+
+kiln_status kiln_attempt_solve(kiln_attempt *t, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    int most = s->options.max_lags;
+    if (most == 0)
+        most = t->scheme.scale > 0.0 ? 1 : MOST_STATIC_LAGS;
+    guess(t);
+    for (t->report->lags = 0; t->report->lags < most; t->report->lags++) {
+        double change = kiln_attempt_renew_lagged(t, s->x.data);
+        if (t->report->lags > 0 && change <= s->options.lag_tolerance)
+            break;
+        KILN_TRY(solve_once(t, error));
+        if (t->report->outcome != KILN_STEP_DONE)
+            break;
+    }
+    return KILN_OK;
+}
+
+static kiln_status begin_contact(kiln_attempt *t, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    if (s->touch.obstacle_count == 0)
+        return KILN_OK;
+    kiln_touch_start start = {
+        .given = &s->given,
+        .x = t->history[KILN_HISTORY_X],
+        .v = t->history[KILN_HISTORY_V],
+        .h = t->scheme.scale > 0.0 ? t->h : 0.0,
+        .origin = s->origin.data,
+        .tau = t->scheme.tau,
+        .with = kiln_solid_contact_with(s),
+        .load = kiln_solid_column(s, "contact_load"),
+    };
+    double began = kiln_wall_seconds();
+    KILN_TRY(kiln_touch_begin(&s->touch, &start, error));
+    t->report->contact_seconds += kiln_wall_seconds() - began;
+    return KILN_OK;
+}
+
+/* Pairs of surfaces. Refuses to start from surfaces that touch. */
+kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    if (!kiln_collide_is_used(&s->collide))
+        return KILN_OK;
+    const double *x = t->history[KILN_HISTORY_X], *v = t->history[KILN_HISTORY_V];
+    double h = t->scheme.scale > 0.0 ? t->h : 0.0;
+    for (size_t i = 0; i < 3 * s->rows; i++)
+        s->guess.data[i] = x[i] + h * v[i];
+    kiln_collide_start start = {.given = &s->given,
+                                .x = x,
+                                .guess = s->guess.data,
+                                .origin = s->origin.data,
+                                .tau = t->scheme.tau};
+    KILN_TRY(kiln_collide_begin(&s->collide, &start, error));
+    uint32_t vertex = kiln_collide_touching(&s->collide, x);
+    if (vertex != KILN_NONE) {
+        t->report->outcome = KILN_STEP_CROSSING;
+        t->report->element = vertex;
+    }
+    return KILN_OK;
+}
+
+/* What is still inside obstacles is put on them; not through another surface. */
+kiln_status kiln_attempt_settle(kiln_attempt *t, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    bool among = kiln_collide_is_used(&s->collide);
+    if (among)
+        memcpy(s->guess.data, s->x.data, 3 * s->rows * sizeof(double));
+    if (s->touch.obstacle_count)
+        KILN_TRY(kiln_touch_project(&s->touch, t->settled, s->x.data, error));
+    if (!among)
+        return KILN_OK;
+    if (!kiln_collide_has_room(&s->collide, s->x.data))
+        KILN_TRY(kiln_collide_renew(&s->collide, s->x.data, error));
+    bool free = kiln_collide_way(&s->collide, s->guess.data, s->x.data, s->rate.data) >= 1.0 &&
+                kiln_collide_is_straight(&s->collide, s->x.data, s->rate.data);
+    uint32_t vertex = kiln_collide_touching(&s->collide, s->x.data);
+    if (!free || vertex != KILN_NONE) {
+        t->report->outcome = KILN_STEP_CROSSING;
+        t->report->element = vertex;
+        return KILN_OK;
+    }
+    kiln_collide_add_forces(&s->collide, s->x.data, s->contact.data);
+    t->report->e_contact = kiln_collide_energy(&s->collide, s->x.data);
+    return KILN_OK;
+}
+
+kiln_status kiln_attempt_begin(kiln_attempt *t, kiln_error *error)
+{
+    KILN_TRY(begin_contact(t, error));
+    return kiln_attempt_begin_surfaces(t, error);
+}
