@@ -137,7 +137,7 @@ static const scene_row contact_rows[] = {
     {"bodies", SCENE_FLAG, CONTACT(bodies), .meaning = "bodies keep out of each other"},
     {"self", SCENE_FLAG, CONTACT(self), .meaning = "and out of themselves"},
     {"thickness", SCENE_NUMBER, CONTACT(thickness), SCENE_NOT_NEG, "m", NULL,
-     .meaning = "surfaces closer than this repel; 0: a tenth of the mean surface edge"},
+     .meaning = "surfaces closer than this repel; 0: a tenth of the bodies' mean edge"},
     {"stiffness", SCENE_NUMBER, CONTACT(stiffness), SCENE_POSITIVE, NULL, NULL,
      .meaning = "of the repulsion, relative to the bodies'"},
     {"friction", SCENE_NUMBER, CONTACT(friction), SCENE_NOT_NEG, NULL, NULL,

@@ -181,7 +181,7 @@ typedef struct kiln_scene_remesh {
 typedef struct kiln_scene_contact {
     kiln_said said;
     bool bodies, self;
-    double thickness; /* m; 0: a tenth of the mean surface edge */
+    double thickness; /* m; 0: a tenth of the mean edge of the bodies' meshes */
     double stiffness; /* of the repulsion, relative to the bodies': 1 */
     double friction;
 } kiln_scene_contact;

@@ -128,6 +128,7 @@ static kiln_status make_solid(kiln_world *world, kiln_error *error)
     kiln_solid_options options = scene->solid;
     if (scene->remesh.method != KILN_REMESH_NONE)
         options.recover = RECOVER_STEPS * scene->pace.dt;
+    options.contact = kiln_world_contact_options(scene);
     KILN_TRY(kiln_solid_create(world->mesh, &options, world->materials, scene->materials.count,
                                world->obstacles, scene->obstacles.count, &world->solid, error));
     KILN_TRY(kiln_world_resize(world, error));
@@ -190,6 +191,7 @@ static kiln_status build(kiln_world *world, kiln_error *error)
     KILN_TRY(kiln_world_check_holds(world, error));
     KILN_TRY(make_solid(world, error));
     KILN_TRY(check_energy(world, error));
+    KILN_TRY(kiln_world_check_surfaces(world, error));
     if (world->scene->solid.integrator != KILN_STATIC)
         warn_of_bodies_inside(world);
     kiln_pace_init(&world->state.pace, &world->scene->pace);
@@ -382,6 +384,9 @@ static const char *advice(const kiln_step_report *report, bool moving)
         return "try a larger max_stretch or slower motion";
     case KILN_STEP_ACCELERATION:
         return "try a larger max_acceleration or a softer start";
+    case KILN_STEP_CROSSING:
+        return "do surfaces touch from the start? Leave a gap, or try slower motion or a larger "
+               "thickness";
     case KILN_STEP_ADRIFT:
         return "is every body held, or do its loads cancel?";
     default:

@@ -98,6 +98,11 @@ int kiln_world_corners(const kiln_mesh *mesh, kiln_where where, uint32_t row, ui
 kiln_where kiln_load_where(kiln_load_kind kind);                   /* what it acts on */
 double kiln_world_load_area(const kiln_world *world, size_t load); /* of its faces in u, m^2 */
 
+/* world_contact.c: bodies against each other. */
+kiln_contact_options kiln_world_contact_options(const kiln_scene *scene);
+kiln_status kiln_world_check_surfaces(const kiln_world *world,
+                                      kiln_error *error); /* at the start */
+
 /* world_drive.c: what depends on time. */
 kiln_driver kiln_world_driver(kiln_world *world);
 /* Holds that begin now catch their vertices, what ends now is released. */

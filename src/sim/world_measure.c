@@ -195,6 +195,10 @@ static void measure_step(const kiln_world *world, kiln_stats *stats)
         stats->ry = r.y;
         stats->rz = r.z;
     }
+    if (world->scene->contact.bodies || world->scene->contact.self) {
+        stats->e_contact = report->e_contact;
+        stats->t_contact = report->contact_seconds;
+    }
     if (world->scene->obstacles.count > 0) {
         kiln_vec3 f = total(contact_of(world), vertices);
         stats->t_contact = report->contact_seconds;

@@ -593,9 +593,3 @@ double kiln_collide_energy(kiln_collide *c, const double *x)
 {
     return repulsion_value(c, x);
 }
-
-void kiln_collide_add_forces(kiln_collide *c, const double *x, double *force)
-{
-    repulsion_add(c, x, -1.0, force, NULL);
-    friction_add(c, x, -1.0, force, NULL);
-}

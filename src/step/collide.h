@@ -114,8 +114,6 @@ double kiln_collide_change(kiln_collide *collide, const double *x);
 uint32_t kiln_collide_touching(kiln_collide *collide, const double *x);
 
 double kiln_collide_energy(kiln_collide *collide, const double *x); /* of repulsion, J */
-/* force -= gradient of repulsion and friction. */
-void kiln_collide_add_forces(kiln_collide *collide, const double *x, double *force);
 size_t kiln_collide_bytes(const kiln_collide *collide);
 
 #endif

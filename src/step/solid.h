@@ -129,7 +129,7 @@ kiln_status kiln_solid_equilibrium(kiln_solid *solid, const kiln_driver *driver,
                                    kiln_error *error);
 
 /* Forces of the last step [vertex slot][3], N: what holds the held vertices (reaction) and what
- * obstacles and other surfaces press with (contact). Valid until the next step. */
+ * obstacles press with (contact). Valid until the next step. */
 const double *kiln_solid_reaction(const kiln_solid *solid);
 const double *kiln_solid_contact(const kiln_solid *solid);
 

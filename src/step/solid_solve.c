@@ -311,7 +311,6 @@ kiln_status kiln_attempt_settle(kiln_attempt *t, kiln_error *error)
         t->report->element = vertex;
         return KILN_OK;
     }
-    kiln_collide_add_forces(&s->collide, s->x.data, s->contact.data);
     t->report->e_contact = kiln_collide_energy(&s->collide, s->x.data);
     return KILN_OK;
 }
