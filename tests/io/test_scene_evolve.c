@@ -1,4 +1,5 @@
 /* What scenes say about flow, remeshing and contact. */
+#include "fixtures.h"
 #include "scene_texts.h"
 
 START_TEST(flow)
@@ -96,6 +97,41 @@ START_TEST(yield_stress_is_that_of_a_tension_test)
 }
 END_TEST
 
+/* A file of tets alone: its surface is found, for bodies and for obstacles; loose points go. */
+START_TEST(surfaces_from_files)
+{
+    kiln_context *context = kiln_test_context(1);
+    folder dir = make_folder();
+    char path[160], said[900];
+    kiln_soup box = kiln_test_soup(context, "box", "n=3");
+    box.triangles.count = box.triangle_tags.count = 0;
+    ck_assert_int_eq(kiln_soup_write(context, in_folder(&dir, "b.mesh", path), NULL, &box, NULL),
+                     KILN_OK);
+    kiln_soup_free(&box);
+    FILE *out = fopen(in_folder(&dir, "files.lua", path), "w");
+    fputs("return scene { duration = 1, bodies = { body { shape = shape.box { n = 1 },\n"
+          "  surface = shape.file { path = 'b.mesh' }, at = {5, 0, 0},\n"
+          "  material = material { young = 1 } } },\n"
+          "  obstacles = { obstacle.mesh { path = 'b.mesh' } } }\n",
+          out);
+    fclose(out);
+    kiln_error error = {0};
+    kiln_scene_file *file = NULL;
+    kiln_status status = kiln_scene_file_load(context, path, NULL, &file, &error);
+    ck_assert_msg(status == KILN_OK, "%s", kiln_error_format(&error, said, sizeof said));
+    const kiln_scene *s = kiln_scene_file_scene(file);
+    const kiln_soup *both[] = {&s->bodies.data[0].surface, &s->obstacles.data[0].shape.surface};
+    for (int i = 0; i < 2; i++) {
+        ck_assert_uint_eq(both[i]->triangles.count, 6 * 9 * 2);
+        ck_assert_uint_eq(both[i]->points.count, 64 - 8);
+        ck_assert_double_ge(both[i]->points.data[0].x, i ? 0.0 : 5.0);
+    }
+    kiln_scene_file_destroy(file);
+    remove_folder(&dir);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("scenes that flow");
@@ -104,5 +140,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(reading, remeshing_and_contact);
     tcase_add_test(reading, short_forms);
     tcase_add_test(reading, yield_stress_is_that_of_a_tension_test);
+    tcase_add_test(reading, surfaces_from_files);
     return suite;
 }

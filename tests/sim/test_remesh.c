@@ -138,6 +138,48 @@ START_TEST(a_surface_is_carried_through)
 }
 END_TEST
 
+/* Its place in the material follows when that flows: hung anew in a remeshed tet, it does not leap
+ * in the world. */
+START_TEST(a_surface_is_carried_through_flow)
+{
+    begin(2);
+    scene->remesh.strain = 0.0;
+    scene->remesh.deformation = 0.35;
+    scene->materials.data[0].base.plastic =
+        (kiln_plastic){.flows = true, .yield = 1000.0, .rate = 10.0};
+    kiln_soup *fine = &scene->bodies.data[0].surface;
+    *fine = kiln_test_soup(context, "ball", "radius=0.3 h=0.2");
+    fine->tets.count = fine->tet_tags.count = 0;
+    for (size_t i = 0; i < fine->points.count; i++)
+        fine->points.data[i] = kiln_v3_add(fine->points.data[i], kiln_v3(2.0, 0.5, 0.5));
+    kiln_world *world = scene_world(scene);
+    double changed = 0.0, moved = 0.0, worst = 0.0;
+    while (kiln_world_get_state(world)->clock.time < 0.9) {
+        changed += scene_step(world, scene->duration).changed;
+        kiln_soup now;
+        ck_assert_int_eq(kiln_world_surface(world, 0, &now, NULL), KILN_OK);
+        const kiln_soup_field *u = kiln_soup_find_field(&now, KILN_ON_VERTEX, "u");
+        /* The field turns the section at x = 2 by half the angle; the bar is coarse beside it. */
+        double angle = KILN_PI * kiln_world_get_state(world)->clock.time;
+        for (size_t i = 0; i < now.points.count; i++) {
+            kiln_vec3 p = fine->points.data[i], x = now.points.data[i];
+            double turn = angle * p.x / 2.0, y = p.y - 0.5, z = p.z - 0.5;
+            kiln_vec3 there = kiln_v3(p.x, 0.5 + y * cos(turn) - z * sin(turn),
+                                      0.5 + y * sin(turn) + z * cos(turn));
+            worst = fmax(worst, kiln_v3_norm(kiln_v3_sub(x, there)));
+            kiln_vec3 place =
+                kiln_v3(u->data.data[3 * i], u->data.data[3 * i + 1], u->data.data[3 * i + 2]);
+            moved = fmax(moved, kiln_v3_norm(kiln_v3_sub(place, p)));
+        }
+        kiln_soup_free(&now);
+    }
+    ck_assert_double_gt(changed, 100.0);
+    ck_assert_double_gt(moved, 0.05);
+    ck_assert_double_lt(worst, 0.03);
+    end(world);
+}
+END_TEST
+
 START_TEST(threads_do_not_matter)
 {
     ck_assert_uint_eq(hash_after(1, 60), hash_after(3, 60));
@@ -176,6 +218,7 @@ Suite *kiln_test_suite(void)
     TCase *all = kiln_test_case(suite, "remesh in a run");
     tcase_add_test(all, an_elastic_bar_refines_and_returns);
     tcase_add_test(all, a_surface_is_carried_through);
+    tcase_add_test(all, a_surface_is_carried_through_flow);
     tcase_add_test(all, threads_do_not_matter);
     tcase_add_test(all, in_world_space_history_is_in_the_offsets);
     return suite;
