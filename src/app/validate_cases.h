@@ -32,3 +32,4 @@ KILN_VALIDATION_CASE(motion, E9, "integrators on an oscillator and on the axial 
 KILN_VALIDATION_CASE(motion, E10, "momentum of a block that flies and spins")
 KILN_VALIDATION_CASE(stretch, E11, "Cook's membrane")
 KILN_VALIDATION_CASE(enright, M5, "Enright test on the mesh alone: a ball drawn out and back")
+KILN_VALIDATION_CASE(springback, P4, "a bar bent past yield springs back by the right part")

@@ -6,6 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MOST_FLOWS = 100 }; /* of a static step */
+/* Static steps end when no tet has more than this part of its elastic strain beyond yield. */
+#define SETTLED 1e-3
+
 kiln_mesh *kiln_world_mesh(kiln_world *world)
 {
     return world->mesh;
@@ -448,7 +452,7 @@ static void add_try(kiln_step_report *sum, const kiln_step_report *one)
     sum->contact_seconds += contact;
 }
 
-static kiln_status try_step(kiln_world *world, double h, kiln_step_report *report,
+static kiln_status try_step(kiln_world *world, double h, int load_steps, kiln_step_report *report,
                             kiln_error *error)
 {
     kiln_driver driver = kiln_world_driver(world);
@@ -458,11 +462,36 @@ static kiln_status try_step(kiln_world *world, double h, kiln_step_report *repor
         return kiln_solid_step(world->solid, &driver, h, clock, report, error);
     kiln_solid_clock before = *clock;
     clock->time += h;
-    int steps = world->scene->load_steps > 1 ? world->scene->load_steps : 1;
-    kiln_status status = kiln_solid_equilibrium(world->solid, &driver, steps, clock, report, error);
+    load_steps = load_steps > 1 ? load_steps : 1;
+    kiln_status status =
+        kiln_solid_equilibrium(world->solid, &driver, load_steps, clock, report, error);
     if (status != KILN_OK || report->outcome != KILN_STEP_DONE)
         *clock = before;
     return status;
+}
+
+/* Matter flows. Equilibrium is another then, so a static step goes on: equilibrium, flow of what is
+ * still beyond its threshold (instant laws only: no time passes), until that is little. */
+static kiln_status flow(kiln_world *world, double h, kiln_error *error)
+{
+    kiln_evolution *evolution = &world->evolution;
+    *evolution = (kiln_evolution){0};
+    KILN_TRY(kiln_world_flow(world, h, evolution, error));
+    if (world->scene->solid.integrator != KILN_STATIC)
+        return KILN_OK;
+    kiln_evolution whole = *evolution;
+    for (int pass = 0; pass < MOST_FLOWS && evolution->flow.greatest > SETTLED; pass++) {
+        kiln_step_report again;
+        KILN_TRY(try_step(world, 0.0, 1, &again, error));
+        add_try(&world->report, &again);
+        if (again.outcome != KILN_STEP_DONE)
+            break;
+        evolution->flow = (kiln_flow_report){0};
+        KILN_TRY(kiln_world_flow(world, 0.0, evolution, error));
+    }
+    whole.plastic_seconds = evolution->plastic_seconds;
+    *evolution = whole;
+    return KILN_OK;
 }
 
 kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, bool *gave_up,
@@ -485,7 +514,7 @@ kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, b
     double h, rejected = 0.0;
     for (;;) {
         h = still ? stop - begin : kiln_pace_length(&state->pace, begin, stop);
-        KILN_TRY(try_step(world, h, &world->report, error));
+        KILN_TRY(try_step(world, h, world->scene->load_steps, &world->report, error));
         add_try(&sum, &world->report);
         if (world->report.outcome == KILN_STEP_DONE)
             break;
@@ -503,9 +532,15 @@ kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, b
         state->clock.time = stop;
     if (world->varies)
         kiln_world_keep_lame(world);
-    kiln_world_keep_forces(world);
     world->report = sum;
-    KILN_TRY(kiln_world_evolve(world, state->clock.time - begin, &world->evolution, error));
+    KILN_TRY(flow(world, state->clock.time - begin, error));
+    kiln_world_keep_forces(world);
+    if (world->report.outcome != KILN_STEP_DONE) {
+        diagnose(world, &world->report, h, diagnosis);
+        *gave_up = true;
+        return KILN_OK;
+    }
+    KILN_TRY(kiln_world_remesh(world, &world->evolution, error));
     state->step = state->step > 0 ? state->step : 1;
     kiln_world_measure(world, stats);
     state->step++;

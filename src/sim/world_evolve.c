@@ -130,7 +130,6 @@ static kiln_status relax(kiln_world *world, kiln_relax_report *report, kiln_erro
     return KILN_OK;
 }
 
-/* Matter yields, and the material goes where it belongs then. */
 static kiln_status follow_world(kiln_world *world, kiln_error *error)
 {
     KILN_TRY(kiln_offsets_follow(world->mesh, world->mesh->x, error));
@@ -138,28 +137,28 @@ static kiln_status follow_world(kiln_world *world, kiln_error *error)
     return KILN_OK;
 }
 
-static kiln_status flow(kiln_world *world, double h, kiln_evolution *evolution, kiln_error *error)
+kiln_status kiln_world_flow(kiln_world *world, double h, kiln_evolution *evolution,
+                            kiln_error *error)
 {
     bool in_world = kiln_world_in_world_space(world->scene);
+    double started = kiln_wall_seconds();
     if (world->yields)
         KILN_TRY(yield(world, h, &evolution->flow, error));
     if (in_world)
         KILN_TRY(follow_world(world, error));
-    else if (evolution->flow.flowed == 0)
-        return KILN_OK;
-    KILN_TRY(kiln_solid_reform(world->solid, error));
-    /* The step counted what flow has taken since. */
-    world->report.e_elastic = kiln_solid_elastic_energy(world->solid, &world->mesh->x[0].x);
-    return in_world ? KILN_OK : relax(world, &evolution->relax, error);
+    if (in_world || evolution->flow.flowed > 0) {
+        KILN_TRY(kiln_solid_reform(world->solid, error));
+        /* The step counted what flow has taken since. */
+        world->report.e_elastic = kiln_solid_elastic_energy(world->solid, &world->mesh->x[0].x);
+    }
+    if (!in_world && evolution->flow.flowed > 0)
+        KILN_TRY(relax(world, &evolution->relax, error));
+    evolution->plastic_seconds += kiln_wall_seconds() - started;
+    return KILN_OK;
 }
 
-kiln_status kiln_world_evolve(kiln_world *world, double h, kiln_evolution *evolution,
-                              kiln_error *error)
+kiln_status kiln_world_remesh(kiln_world *world, kiln_evolution *evolution, kiln_error *error)
 {
-    double started = kiln_wall_seconds();
-    *evolution = (kiln_evolution){0};
-    KILN_TRY(flow(world, h, evolution, error));
-    evolution->plastic_seconds = kiln_wall_seconds() - started;
     if (world->scene->remesh.method == KILN_REMESH_LOCAL)
         return kiln_world_remesh_local(world, evolution, error);
     if (world->scene->remesh.method == KILN_REMESH_GLOBAL)

@@ -129,10 +129,12 @@ kiln_status kiln_world_vary(kiln_world *world, double time, kiln_error *error);
 void kiln_world_keep_lame(kiln_world *world);
 kiln_status kiln_world_restore_lame(kiln_world *world, kiln_error *error);
 
-/* world_evolve.c: what becomes of the matter after an accepted step of h seconds. */
+/* world_evolve.c: what becomes of the matter after an accepted step of h seconds. It flows, and the
+ * material follows; then the mesh does. */
 kiln_status kiln_world_add_history(kiln_world *world, kiln_error *error); /* fields for it */
-kiln_status kiln_world_evolve(kiln_world *world, double h, kiln_evolution *evolution,
-                              kiln_error *error);
+kiln_status kiln_world_flow(kiln_world *world, double h, kiln_evolution *evolution,
+                            kiln_error *error);
+kiln_status kiln_world_remesh(kiln_world *world, kiln_evolution *evolution, kiln_error *error);
 /* world_remesh.c: local remeshing; the sizes of the start, which it needs. */
 kiln_status kiln_world_note_sizes(kiln_world *world, kiln_error *error);
 bool kiln_remesh_is_sized(const kiln_scene_remesh *remesh);

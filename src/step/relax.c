@@ -37,7 +37,7 @@ struct kiln_relax {
 
 kiln_relax_options kiln_relax_default_options(void)
 {
-    return (kiln_relax_options){.tolerance = 0.1, .max_iterations = 8};
+    return (kiln_relax_options){.tolerance = 0.1, .max_iterations = 1};
 }
 
 kiln_status kiln_relax_create(kiln_solid *solid, kiln_relax **out, kiln_error *error)
