@@ -46,7 +46,7 @@ static const scene_row plastic_rows[] = {
      .signature = SCENE_OF_CIRCUMSTANCES},
     {"law", SCENE_CHOICE, IN(scene_plastic_draft, plastic.law), .choices = law_name,
      .meaning = "of hardening. work: yield grows by `hardening` times the stress that flows away; "
-                "stress: by `hardening` times the stress, each second that it is beyond yield"},
+                "stress: by `hardening` times the stress, each second, also below yield"},
     {"hardening", SCENE_AMOUNT, IN(scene_plastic_draft, hardening), SCENE_ANY,
      "none (work), 1/s (stress)", NULL, .meaning = "negative: softens",
      .signature = SCENE_OF_CIRCUMSTANCES},
@@ -103,7 +103,7 @@ static const scene_row remesh_rows[] = {
     {"strain_printed", SCENE_FLAG, REMESH(strain_printed),
      .meaning = "`strain` by the equation as it is printed in the paper"},
     {"size_min", SCENE_NUMBER, REMESH(size_min), SCENE_NOT_NEG, "m", NULL,
-     .meaning = "no edge is asked to be shorter; 0: no limit"},
+     .meaning = "no edge is asked to be shorter; 0: a tenth of the mean edge of the start mesh"},
     {"size_max", SCENE_NUMBER, REMESH(size_max), SCENE_NOT_NEG, "m", NULL,
      .meaning = "nor longer; 0: as long as those of the start mesh"},
     {"isotropic", SCENE_FLAG, REMESH(isotropic),
