@@ -15,7 +15,11 @@ static const double GOAL_ON_SHEETS =
 static const double MOST_ON_SHEET = 0.12; /* of the size */
 static const double SAME_SHEET = 0.8;     /* cosine between its normal before and after */
 static const double LEAST_STEP = 0.04, MOST_STEP = 0.25; /* of the size */
-static const double CLEARANCE = 0.35;                    /* of the size, from sheets */
+static const double OUTSIDE = 3.0;                       /* sizes: no tet of the domain is longer */
+static const double BETTER = 0.97;    /* of the number of bad tets, or the round brought nothing */
+static const double CLEARANCE = 0.35; /* of the size, from sheets */
+
+enum { VAIN_ROUNDS = 4 }; /* one after the other: what is left cannot be had by moves */
 
 typedef struct trial {
     double worst; /* of the site's tets now */
@@ -29,6 +33,7 @@ typedef struct perturber {
     kiln_domain *domain;
     trial *trial; /* [site] */
     kiln_vec3 *points;
+    size_t bad; /* tets below GOAL */
 } perturber;
 
 /* Tets outside the domain do not count; one with an inside site is not outside. */
@@ -38,6 +43,12 @@ static bool is_inside(const perturber *p, const uint32_t v[4])
         if (p->domain->sites.data[v[i]].kind == KILN_SITE_INSIDE)
             return true;
     const kiln_vec3 *x = p->points;
+    for (int e = 0; e < 6; e++) {
+        uint32_t a = v[kiln_edge_ends[e][0]], b = v[kiln_edge_ends[e][1]];
+        double most = OUTSIDE * p->domain->sites.data[a].size;
+        if (kiln_v3_norm2(kiln_v3_sub(x[a], x[b])) > most * most)
+            return false;
+    }
     kiln_vec3 pair = kiln_v3_add(x[v[0]], x[v[1]]), other = kiln_v3_add(x[v[2]], x[v[3]]);
     return kiln_domain_locate(p->domain, kiln_v3_scale(kiln_v3_add(pair, other), 0.25)) !=
            KILN_NONE;
@@ -48,6 +59,7 @@ static kiln_status triangulate(perturber *p, kiln_error *error)
     kiln_domain *domain = p->domain;
     for (size_t i = 0; i < domain->sites.count; i++)
         p->trial[i].worst = 1.0;
+    p->bad = 0;
     KILN_TRY(kiln_domain_triangulate(domain, p->points, error));
     for (size_t t = 0; t < domain->delaunay.tets.count; t++) {
         const uint32_t *v = domain->delaunay.tets.data[t].v;
@@ -55,6 +67,7 @@ static kiln_status triangulate(perturber *p, kiln_error *error)
         double quality = kiln_tet_quality(&x[v[0]], &x[v[1]], &x[v[2]], &x[v[3]]);
         if (quality >= GOAL || !is_inside(p, v))
             continue;
+        p->bad++;
         for (int i = 0; i < 4; i++)
             if (quality < p->trial[v[i]].worst)
                 p->trial[v[i]].worst = quality;
@@ -149,12 +162,16 @@ static bool try_others(perturber *p, int round)
 static kiln_status perturb(perturber *p, int rounds, kiln_error *error)
 {
     KILN_TRY(triangulate(p, error));
-    for (int round = 0; round < rounds; round++) {
+    double least = (double)p->bad;
+    int vain = 0;
+    for (int round = 0; round < rounds && vain < VAIN_ROUNDS; round++) {
         if (!try_others(p, round))
             break;
         KILN_TRY(triangulate(p, error));
         if (take_back(p))
             KILN_TRY(triangulate(p, error));
+        vain = (double)p->bad < BETTER * least ? 0 : vain + 1;
+        least = (double)p->bad < least ? (double)p->bad : least;
         kiln_domain_progress(p->domain, "removing slivers", (round + 1.0) / rounds);
     }
     return KILN_OK;

@@ -2,7 +2,8 @@
  * that flow have come so near that they are to be one, the parts concerned get a new mesh.
  *
  * Rest shapes are all a tet knows of its past (u = x), so what does not flow keeps its basis
- * matrices for ever: parts that cannot yield are never touched, and keep their bits. */
+ * matrices for ever: parts that cannot yield are never touched, and keep their bits. In between,
+ * single tets that became bad in the world are repaired by local operators. */
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "geom/tet_quality.h"
@@ -25,9 +26,8 @@ enum { GRAIN = 1024, MERGE_REST = 8, LONGEST_REST = 64 };
 /* A remesh is worth its price when it brings the worst condition below this part of the limit. */
 static const double HELPED = 0.8;
 
-typedef enum cause { CAUSE_NONE, CAUSE_CONDITION, CAUSE_CHANGE, CAUSE_QUALITY, CAUSE_MERGE } cause;
-static const char *const cause_names[] = {"", "ill-conditioned", "changed much", "bad tets",
-                                          "merging"};
+typedef enum cause { CAUSE_NONE, CAUSE_CONDITION, CAUSE_CHANGE, CAUSE_MERGE } cause;
+static const char *const cause_names[] = {"", "ill-conditioned", "changed much", "merging"};
 
 typedef struct look {
     kiln_world *world;
@@ -135,30 +135,47 @@ static kiln_status part_regions(kiln_world *world, kiln_error *error)
     return status;
 }
 
+/* flows[part]: some of its matter does. */
+static void find_parts_that_flow(const kiln_world *world, uint8_t *flows)
+{
+    const kiln_mesh *mesh = world->mesh;
+    const uint32_t *material = column_u32(mesh, KILN_FIELD_MATERIAL);
+    memset(flows, 0, mesh->parts.count);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t))
+            flows[mesh->info[t].part] |=
+                world->scene->materials.data[material[t]].base.plastic.flows;
+}
+
+/* Repairs in the world would cost elastic matter its exact return. */
+static kiln_status lock_what_does_not_flow(kiln_world *world, kiln_error *error)
+{
+    kiln_mesh *mesh = world->mesh;
+    KILN_ARRAY_OF(uint8_t)
+    flows = {0};
+    KILN_TRY(kiln_array_reserve(world->context, &flows, mesh->parts.count, error));
+    find_parts_that_flow(world, flows.data);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (!flows.data[mesh->info[t].part])
+            mesh->info[t].marks |= KILN_MARK_LOCKED;
+    kiln_array_free(world->context, &flows);
+    return KILN_OK;
+}
+
 kiln_status kiln_world_add_domain_history(kiln_world *world, kiln_error *error)
 {
     kiln_mesh *mesh = world->mesh;
     KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_CONDITION, KILN_ON_TET, KILN_F64, 1,
-                                 KILN_RULE_RECOMPUTE, error));
+                                 KILN_RULE_AVERAGE, error));
     KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_BODY, KILN_ON_TET, KILN_U32, 1, KILN_RULE_COPY,
                                  error));
     uint32_t *body = column_u32(mesh, KILN_FIELD_BODY);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         body[t] = mesh->parts.data[mesh->info[t].part].body;
     KILN_TRY(part_regions(world, error));
+    KILN_TRY(lock_what_does_not_flow(world, error));
     measure(mesh, noted_condition(mesh));
     return KILN_OK;
-}
-
-static void find_parts_that_flow(look *l)
-{
-    const kiln_mesh *mesh = l->world->mesh;
-    const uint32_t *material = column_u32(mesh, KILN_FIELD_MATERIAL);
-    memset(l->flows.data, 0, mesh->parts.count);
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        if (kiln_tet_live(mesh, t))
-            l->flows.data[mesh->info[t].part] |=
-                l->world->scene->materials.data[material[t]].base.plastic.flows;
 }
 
 /* Why a tet asks for a new mesh. */
@@ -170,7 +187,7 @@ static cause judge(const look *l, uint32_t t)
         return CAUSE_CONDITION;
     if (condition > remesh->condition_change * noted_condition(l->world->mesh)[t])
         return CAUSE_CHANGE;
-    return l->world->quality.data[t] < remesh->quality ? CAUSE_QUALITY : CAUSE_NONE;
+    return CAUSE_NONE;
 }
 
 static void measure_all(look *l)
@@ -247,7 +264,7 @@ static kiln_status take_stock(look *l, kiln_error *error)
     size_t parts = mesh->parts.count;
     KILN_TRY(kiln_array_reserve(context, &l->condition, mesh->table[KILN_ON_TET].used, error));
     KILN_TRY(kiln_array_reserve(context, &l->flows, parts, error));
-    find_parts_that_flow(l);
+    find_parts_that_flow(l->world, l->flows.data);
     measure_all(l);
     return KILN_OK;
 }
@@ -378,13 +395,11 @@ static kiln_status adopt(kiln_world *world, kiln_mesh *mesh, kiln_error *error)
 static void rest(kiln_world *world, const look *before, const look *after)
 {
     kiln_world_state *state = &world->state;
-    const kiln_scene_remesh *remesh = &world->scene->remesh;
     state->remeshes++;
     state->merge_from = state->step + MERGE_REST;
     if (before->why == CAUSE_MERGE)
         return;
-    bool helped = after->worst_condition < HELPED * remesh->condition &&
-                  after->worst_quality > remesh->quality;
+    bool helped = after->worst_condition < HELPED * world->scene->remesh.condition;
     state->remesh_rest = helped                                  ? 1
                          : state->remesh_rest == 0               ? 2
                          : state->remesh_rest * 2 < LONGEST_REST ? state->remesh_rest * 2
@@ -440,25 +455,34 @@ static kiln_status remesh(const look *l, kiln_evolution *evolution, kiln_error *
     return status;
 }
 
-/* A mesh that cannot be had is no reason to end the run: the old one still works. */
+static kiln_status look_and_remesh(kiln_world *world, kiln_evolution *evolution, kiln_error *error)
+{
+    double started = kiln_wall_seconds();
+    look l = {.world = world};
+    kiln_status status = look_around(&l, error);
+    evolution->size_seconds += kiln_wall_seconds() - started;
+    if (status == KILN_OK && l.why != CAUSE_NONE)
+        status = remesh(&l, evolution, error);
+    free_look(&l);
+    return status;
+}
+
 kiln_status kiln_world_remesh_domain(kiln_world *world, kiln_evolution *evolution,
                                      kiln_error *error)
 {
-    double started = kiln_wall_seconds();
     kiln_error why = {0};
-    look l = {.world = world};
-    kiln_status status = look_around(&l, &why);
-    evolution->size_seconds += kiln_wall_seconds() - started;
-    if (status == KILN_OK && l.why != CAUSE_NONE)
-        status = remesh(&l, evolution, &why);
-    free_look(&l);
-    if (status == KILN_ERR_STATE && error)
-        *error = why;
-    if (status == KILN_OK || status == KILN_ERR_STATE)
+    kiln_status status = look_and_remesh(world, evolution, &why);
+    if (status == KILN_ERR_STATE) {
+        if (error)
+            *error = why;
         return status;
-    kiln_log(world->context, KILN_LOG_WARNING,
-             "the whole-domain remesh at %.4g s failed (%s); the mesh stays as it is",
-             world->state.clock.time, why.message);
-    world->state.remesh_from = world->state.merge_from = world->state.step + LONGEST_REST;
-    return KILN_OK;
+    }
+    /* A mesh that cannot be had is no reason to end the run: the old one still works. */
+    if (status != KILN_OK) {
+        kiln_log(world->context, KILN_LOG_WARNING,
+                 "the whole-domain remesh at %.4g s failed (%s); the mesh stays as it is",
+                 world->state.clock.time, why.message);
+        world->state.remesh_from = world->state.merge_from = world->state.step + LONGEST_REST;
+    }
+    return kiln_world_remesh_local(world, evolution, error);
 }

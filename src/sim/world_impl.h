@@ -135,7 +135,8 @@ kiln_status kiln_world_add_history(kiln_world *world, kiln_error *error); /* fie
 kiln_status kiln_world_flow(kiln_world *world, double h, kiln_evolution *evolution,
                             kiln_error *error);
 kiln_status kiln_world_remesh(kiln_world *world, kiln_evolution *evolution, kiln_error *error);
-/* world_remesh.c: local remeshing; the sizes of the start, which it needs. */
+/* world_remesh.c: local remeshing (repairs only where the method is global); the sizes of the
+ * start, which it needs. */
 kiln_status kiln_world_note_sizes(kiln_world *world, kiln_error *error);
 bool kiln_remesh_is_sized(const kiln_scene_remesh *remesh);
 kiln_status kiln_world_remesh_local(kiln_world *world, kiln_evolution *evolution,

@@ -136,15 +136,13 @@ kiln_status kiln_world_mesh_changed(kiln_world *world, kiln_error *error)
 {
     kiln_mesh *mesh = world->mesh;
     double gained = 0.0;
-    /* A whole-domain remesh keeps rest volumes to the last bit: bodies may have merged. Its
-     * surfaces hang in the old mesh yet. */
-    bool local = world->scene->remesh.method == KILN_REMESH_LOCAL;
-    if (local)
+    /* A whole-domain remesh keeps rest volumes to the last bit: bodies may have merged. */
+    if (world->scene->remesh.method == KILN_REMESH_LOCAL)
         kiln_offsets_settle(mesh, &gained);
     world->state.volume_gained += gained;
     kiln_renumbering now = {0};
     KILN_TRY(kiln_mesh_reorder(mesh, KILN_SPACE_MATERIAL, &now, error));
-    kiln_status status = local ? kiln_world_renumber_surfaces(world, &now, error) : KILN_OK;
+    kiln_status status = kiln_world_renumber_surfaces(world, &now, error);
     kiln_renumbering_free(world->context, &now);
     KILN_TRY(status);
     KILN_TRY(kiln_world_refresh_sets(world, error));
@@ -168,7 +166,8 @@ kiln_status kiln_world_remesh_local(kiln_world *world, kiln_evolution *evolution
 {
     const kiln_scene_remesh *settings = &world->scene->remesh;
     kiln_remesh_options options = kiln_remesh_default_options();
-    bool in_world = kiln_world_in_world_space(world->scene), sized = kiln_remesh_is_sized(settings);
+    bool in_world = kiln_world_in_world_space(world->scene);
+    bool sized = settings->method == KILN_REMESH_LOCAL && kiln_remesh_is_sized(settings);
     options.space = in_world ? KILN_SPACE_WORLD : KILN_SPACE_MATERIAL;
     if (sized ? world->state.step % (uint64_t)settings->every != 0
               : !below(world, options.space, settings->quality))
