@@ -17,6 +17,7 @@ KILN_BENCH_SUITE(solve, "linear systems: pattern, products, CHOLMOD, iterations"
 KILN_BENCH_SUITE(step, "the time step of a bar: cost beside the solve, memory, threads")
 KILN_BENCH_SUITE(remesh_smooth, "nonsmooth smoothing of vertices")
 KILN_BENCH_SUITE(sizing, "sizing fields: lookups, sources, gradation")
+KILN_BENCH_SUITE(look, "what a step pays for looking at its mesh: sizes, a pass that begins")
 KILN_BENCH_SUITE(transfer, "fields after a pass: lookups, overlaps, embedded surfaces")
 KILN_BENCH_SUITE(remesh_flips, "edge and face removal: attempts on an irregular mesh")
 KILN_BENCH_SUITE(remesh_insert, "insertion: splits, cavities, compound attempts")
