@@ -1,5 +1,7 @@
 #include "remesh/metric.h"
 
+#include "geom/svd3.h"
+
 kiln_sym3 kiln_metric_from_directions(const kiln_mat3 *directions, const double sizes[3])
 {
     double values[3];
@@ -8,23 +10,117 @@ kiln_sym3 kiln_metric_from_directions(const kiln_mat3 *directions, const double 
     return kiln_sym3_compose(values, directions);
 }
 
-kiln_sym3 kiln_metric_bound(kiln_sym3 m, const kiln_metric_bounds *bounds)
+/* False where nothing changes. s descends. */
+static bool bound_values(double s[3], const kiln_metric_bounds *bounds)
 {
-    if (!(bounds->h_min > 0.0 || bounds->h_max > 0.0 || bounds->ratio > 0.0))
-        return m;
-    kiln_eigen3 e = kiln_sym3_eigen(m);
     double most = bounds->h_min > 0.0 ? 1.0 / (bounds->h_min * bounds->h_min) : INFINITY;
     double least = bounds->h_max > 0.0 ? 1.0 / (bounds->h_max * bounds->h_max) : 0.0;
-    double finest = e.values[0] < most ? e.values[0] : most;
+    double finest = s[0] < most ? s[0] : most;
     if (bounds->ratio > 0.0 && finest / (bounds->ratio * bounds->ratio) > least)
         least = finest / (bounds->ratio * bounds->ratio);
-    if (e.values[0] <= most && e.values[2] >= least)
-        return m;
+    if (s[0] <= most && s[2] >= least)
+        return false;
     for (int i = 0; i < 3; i++) {
-        double s = e.values[i] > least ? e.values[i] : least;
-        e.values[i] = s < most ? s : most;
+        double value = s[i] > least ? s[i] : least;
+        s[i] = value < most ? value : most;
     }
-    return kiln_sym3_compose(e.values, &e.vectors);
+    return true;
+}
+
+static bool has_bounds(const kiln_metric_bounds *bounds)
+{
+    return bounds->h_min > 0.0 || bounds->h_max > 0.0 || bounds->ratio > 0.0;
+}
+
+kiln_sym3 kiln_metric_bound(kiln_sym3 m, const kiln_metric_bounds *bounds)
+{
+    if (!has_bounds(bounds))
+        return m;
+    kiln_eigen3 e = kiln_sym3_eigen(m);
+    return bound_values(e.values, bounds) ? kiln_sym3_compose(e.values, &e.vectors) : m;
+}
+
+/* The matrices of a batch that need their eigenvalues; in structure of arrays. */
+enum { BLOCK = 64 };
+typedef struct eigen_block {
+    size_t count;
+    kiln_sym3 *metric[BLOCK];
+    double a[9 * BLOCK], u[9 * BLOCK], s[3 * BLOCK], v[9 * BLOCK];
+} eigen_block;
+
+/* log A = top I + log(A / top), as kiln_sym3_log. */
+static kiln_sym3 log_of(const double s[3], const kiln_mat3 *vectors)
+{
+    double top = log(s[0]), below[3] = {0};
+    for (int i = 1; i < 3; i++) {
+        double part = s[i] / s[0];
+        below[i] = log(part > 0x1p-53 ? part : 0x1p-53);
+    }
+    return kiln_sym3_madd(kiln_sym3_compose(below, vectors), top, kiln_sym3_identity());
+}
+
+/* A metric is its own singular value decomposition, whose batch is five times as fast as
+ * eigenvalues one by one. */
+static void run_block(kiln_isa isa, const kiln_metric_bounds *bounds, bool logarithm,
+                      eigen_block *block)
+{
+    kiln_svd3_decompose_batch(isa, block->count, BLOCK, block->a, block->u, block->s, block->v);
+    for (size_t i = 0; i < block->count; i++) {
+        double s[3];
+        kiln_mat3 v;
+        for (int k = 0; k < 9; k++)
+            v.m[k / 3][k % 3] = block->v[k * BLOCK + i];
+        for (int k = 0; k < 3; k++)
+            s[k] = block->s[k * BLOCK + i];
+        bool bound = bound_values(s, bounds);
+        if (logarithm)
+            *block->metric[i] = log_of(s, &v);
+        else if (bound)
+            *block->metric[i] = kiln_sym3_compose(s, &v);
+    }
+    block->count = 0;
+}
+
+static void add_to_block(eigen_block *block, kiln_sym3 *metric)
+{
+    kiln_mat3 a = kiln_sym3_to_mat3(*metric);
+    for (int k = 0; k < 9; k++)
+        block->a[k * BLOCK + block->count] = a.m[k / 3][k % 3];
+    block->metric[block->count++] = metric;
+}
+
+static void run_batch(kiln_isa isa, size_t count, const kiln_metric_bounds *bounds, bool logarithm,
+                      kiln_sym3 *metrics)
+{
+    eigen_block block = {.count = 0};
+    for (size_t i = 0; i < count; i++) {
+        kiln_sym3 *m = &metrics[i];
+        if (!(m->xx + m->yy + m->zz > 0.0))
+            continue;
+        if (m->yz == 0.0 && m->xz == 0.0 && m->xy == 0.0 && m->xx == m->yy && m->xx == m->zz) {
+            double s[3] = {m->xx, m->xx, m->xx};
+            bound_values(s, bounds);
+            *m = kiln_sym3_scale(kiln_sym3_identity(), logarithm ? log(s[0]) : s[0]);
+            continue;
+        }
+        add_to_block(&block, m);
+        if (block.count == BLOCK)
+            run_block(isa, bounds, logarithm, &block);
+    }
+    run_block(isa, bounds, logarithm, &block);
+}
+
+void kiln_metric_bound_batch(kiln_isa isa, size_t count, const kiln_metric_bounds *bounds,
+                             kiln_sym3 *metrics)
+{
+    if (has_bounds(bounds))
+        run_batch(isa, count, bounds, false, metrics);
+}
+
+void kiln_metric_log_batch(kiln_isa isa, size_t count, const kiln_metric_bounds *bounds,
+                           kiln_sym3 *metrics)
+{
+    run_batch(isa, count, bounds, true, metrics);
 }
 
 /* l = {l00, l11, l22, l21, l20, l10} with a = LL'; false unless a is positive definite. */

@@ -5,6 +5,7 @@
 #ifndef KILN_REMESH_METRIC_H
 #define KILN_REMESH_METRIC_H
 
+#include "base/simd.h"
 #include "geom/sym3.h"
 
 #include <stdbool.h>
@@ -59,6 +60,12 @@ typedef struct kiln_metric_bounds {
     double ratio;
 } kiln_metric_bounds;
 kiln_sym3 kiln_metric_bound(kiln_sym3 m, const kiln_metric_bounds *bounds);
+/* The same in place for many, and the logarithms of what is bounded. A metric with no positive
+ * trace is none and stays as it is; one that is semidefinite has a logarithm within bounds only. */
+void kiln_metric_bound_batch(kiln_isa isa, size_t count, const kiln_metric_bounds *bounds,
+                             kiln_sym3 *metrics);
+void kiln_metric_log_batch(kiln_isa isa, size_t count, const kiln_metric_bounds *bounds,
+                           kiln_sym3 *metrics);
 
 /* At least as fine as both in every direction, by simultaneous reduction: with a = LL' and the
  * eigenvalues s of L^-1 b L^-T the result is L max(1, s) L'. Exactly a (or b) where that is the

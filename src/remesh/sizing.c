@@ -59,21 +59,23 @@ void kiln_sizing_destroy(kiln_sizing *sizing)
 {
     if (!sizing)
         return;
+    kiln_sizing_drop_stars(sizing);
     kiln_sizing_free(sizing, sizing->point, sizing->vertex_rows, sizeof *sizing->point);
     kiln_sizing_free(sizing, sizing->tet, sizing->tet_rows, sizeof *sizing->tet);
     kiln_sizing_free(sizing, sizing->metric, sizing->vertex_rows, sizeof *sizing->metric);
     kiln_release(sizing->context, sizing, sizeof *sizing);
 }
 
-kiln_status kiln_sizing_stars_create(const kiln_sizing *sizing, kiln_sizing_stars *stars,
-                                     kiln_error *error)
+kiln_status kiln_sizing_need_stars(kiln_sizing *sizing, kiln_error *error)
 {
     size_t rows = sizing->vertex_rows, links = 4 * (size_t)sizing->tet_rows;
-    *stars = (kiln_sizing_stars){.rows = rows + 2, .links = links};
+    kiln_sizing_stars *stars = &sizing->stars;
+    if (stars->first)
+        return KILN_OK;
     stars->first = kiln_sizing_alloc(sizing, rows + 2, sizeof *stars->first);
     stars->tets = kiln_sizing_alloc(sizing, links, sizeof *stars->tets);
     if (!stars->first || !stars->tets) {
-        kiln_sizing_stars_free(sizing, stars);
+        kiln_sizing_drop_stars(sizing);
         return kiln_fail_memory(error, links * sizeof *stars->tets);
     }
     /* Counts two places up, so that filling leaves the beginnings one place up where they belong.
@@ -82,18 +84,21 @@ kiln_status kiln_sizing_stars_create(const kiln_sizing *sizing, kiln_sizing_star
     for (uint32_t t = 0; t < sizing->tet_rows; t++)
         for (int k = 0; k < 4 && kiln_sizing_live(sizing, t); k++)
             next[sizing->tet[t].v[k] + 1]++;
-    for (size_t v = 0; v < rows; v++)
+    for (size_t v = 0; v < rows; v++) {
+        stars->largest = next[v + 1] > stars->largest ? next[v + 1] : stars->largest;
         next[v + 1] += next[v];
+    }
     for (uint32_t t = 0; t < sizing->tet_rows; t++)
         for (int k = 0; k < 4 && kiln_sizing_live(sizing, t); k++)
             stars->tets[next[sizing->tet[t].v[k]]++] = t;
     return KILN_OK;
 }
 
-void kiln_sizing_stars_free(const kiln_sizing *sizing, kiln_sizing_stars *stars)
+void kiln_sizing_drop_stars(kiln_sizing *sizing)
 {
-    kiln_sizing_free(sizing, stars->first, stars->rows, sizeof *stars->first);
-    kiln_sizing_free(sizing, stars->tets, stars->links, sizeof *stars->tets);
+    kiln_sizing_stars *stars = &sizing->stars;
+    kiln_sizing_free(sizing, stars->first, (size_t)sizing->vertex_rows + 2, sizeof *stars->first);
+    kiln_sizing_free(sizing, stars->tets, 4 * (size_t)sizing->tet_rows, sizeof *stars->tets);
     *stars = (kiln_sizing_stars){0};
 }
 
@@ -105,7 +110,6 @@ void kiln_sizing_combine(kiln_sizing *sizing, uint32_t vertex, const kiln_sym3 *
 
 typedef struct combine_job {
     kiln_sizing *sizing;
-    const kiln_sizing_stars *stars;
     const kiln_sym3 *log_metric; /* [tet] */
 } combine_job;
 
@@ -117,8 +121,8 @@ static void combine_chunk(void *user, size_t chunk, size_t begin, size_t end, in
     for (uint32_t v = (uint32_t)begin; v < end; v++) {
         kiln_sym3 sum = {0};
         double total = 0.0;
-        for (uint32_t i = job->stars->first[v]; i < job->stars->first[v + 1]; i++) {
-            uint32_t t = job->stars->tets[i];
+        for (uint32_t i = s->stars.first[v]; i < s->stars.first[v + 1]; i++) {
+            uint32_t t = s->stars.tets[i];
             const uint32_t *c = s->tet[t].v;
             double volume = fabs(
                 kiln_tet_volume(s->point[c[0]], s->point[c[1]], s->point[c[2]], s->point[c[3]]));
@@ -133,10 +137,9 @@ static void combine_chunk(void *user, size_t chunk, size_t begin, size_t end, in
     }
 }
 
-void kiln_sizing_combine_tets(kiln_sizing *sizing, const kiln_sizing_stars *stars,
-                              const kiln_sym3 *log_metric)
+void kiln_sizing_combine_tets(kiln_sizing *sizing, const kiln_sym3 *log_metric)
 {
-    combine_job job = {sizing, stars, log_metric};
+    combine_job job = {sizing, log_metric};
     kiln_parallel_for(sizing->context, sizing->vertex_rows, KILN_SIZING_GRAIN, combine_chunk, &job);
 }
 
@@ -235,18 +238,16 @@ static void bound_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
 {
     finish_job *job = user;
     (void)chunk, (void)worker;
-    for (size_t v = begin; v < end; v++)
-        if (job->sizing->metric[v].xx > 0.0)
-            job->sizing->metric[v] = kiln_metric_bound(job->sizing->metric[v], job->bounds);
+    kiln_metric_bound_batch(job->sizing->context->isa, end - begin, job->bounds,
+                            job->sizing->metric + begin);
 }
 
 static void log_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     finish_job *job = user;
     (void)chunk, (void)worker;
-    for (size_t v = begin; v < end; v++)
-        if (job->sizing->metric[v].xx > 0.0)
-            job->sizing->metric[v] = kiln_sym3_log(job->sizing->metric[v]);
+    kiln_metric_log_batch(job->sizing->context->isa, end - begin, &(kiln_metric_bounds){0},
+                          job->sizing->metric + begin);
 }
 
 /* Vertices without a size get h_max; a field that is the same at all vertices is told apart. */
@@ -287,6 +288,7 @@ kiln_status kiln_sizing_finish(kiln_sizing *sizing, const kiln_sizing_limits *li
     sizing->by_functions =
         sizing->directs > 0 && sizing->directs == sizing->sources && !(limits->ratio > 1.0);
     kiln_parallel_for(sizing->context, sizing->vertex_rows, KILN_SIZING_GRAIN, log_chunk, &job);
+    kiln_sizing_drop_stars(sizing);
     sizing->mesh = NULL;
     return KILN_OK;
 }

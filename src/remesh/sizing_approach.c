@@ -9,7 +9,6 @@
 typedef struct approach_job {
     const kiln_sizing *target;
     kiln_sizing *sizing;
-    const kiln_sizing_stars *stars;
     double factor2;
     kiln_sym3 *log_implied; /* [tet] */
     kiln_sym3 *wanted;      /* [vertex] of the target */
@@ -66,7 +65,7 @@ static kiln_status approach(approach_job *job, bool *arrived, kiln_error *error)
     if (!job->log_implied || !job->wanted || !job->far)
         return kiln_fail_memory(error, s->tet_rows * sizeof *job->log_implied);
     kiln_parallel_for(s->context, s->tet_rows, KILN_SIZING_GRAIN, implied_chunk, job);
-    kiln_sizing_combine_tets(s, job->stars, job->log_implied);
+    kiln_sizing_combine_tets(s, job->log_implied);
     kiln_parallel_for(s->context, s->vertex_rows, KILN_SIZING_GRAIN, limit_chunk, job);
     *arrived = true;
     for (uint32_t v = 0; v < s->vertex_rows; v++)
@@ -81,17 +80,15 @@ static kiln_status approach(approach_job *job, bool *arrived, kiln_error *error)
 kiln_status kiln_sizing_approach(const kiln_sizing *target, const kiln_mesh *mesh, double factor,
                                  kiln_sizing **out, bool *arrived, kiln_error *error)
 {
-    kiln_sizing_stars stars = {0};
     KILN_TRY(kiln_sizing_create(mesh, target->space, out, error));
     kiln_sizing *s = *out;
-    approach_job job = {.target = target, .sizing = s, .stars = &stars, .factor2 = factor * factor};
-    kiln_status status = kiln_sizing_stars_create(s, &stars, error);
+    approach_job job = {.target = target, .sizing = s, .factor2 = factor * factor};
+    kiln_status status = kiln_sizing_need_stars(s, error);
     if (status == KILN_OK)
         status = approach(&job, arrived, error);
     kiln_sizing_free(s, job.log_implied, s->tet_rows, sizeof *job.log_implied);
     kiln_sizing_free(s, job.wanted, s->vertex_rows, sizeof *job.wanted);
     kiln_sizing_free(s, job.far, s->vertex_rows, 1);
-    kiln_sizing_stars_free(s, &stars);
     if (status == KILN_OK)
         status = kiln_sizing_finish(s, &(kiln_sizing_limits){.bounds = target->bounds}, error);
     if (status != KILN_OK) {

@@ -8,14 +8,21 @@
 
 enum { KILN_SIZING_GRAIN = 512, KILN_SIZING_FUNCTIONS = 4 };
 
+/* Tets of each vertex: tets[first[v] .. first[v + 1]), ascending. */
+typedef struct kiln_sizing_stars {
+    uint32_t *first, *tets;
+    uint32_t largest; /* number of tets in the largest */
+} kiln_sizing_stars;
+
 struct kiln_sizing {
     kiln_context *context;
     const kiln_mesh *mesh; /* until finished */
     kiln_space space;
     uint32_t vertex_rows, tet_rows, first_tet;
-    kiln_vec3 *point;  /* [vertex] */
-    kiln_tet *tet;     /* [tet] */
-    kiln_sym3 *metric; /* [vertex]; all zero: none yet. Logarithms once finished */
+    kiln_vec3 *point;        /* [vertex] */
+    kiln_tet *tet;           /* [tet] */
+    kiln_sym3 *metric;       /* [vertex]; all zero: none yet. Logarithms once finished */
+    kiln_sizing_stars stars; /* once a source has needed them, until finished */
     struct {
         kiln_sizing_function function;
         void *user;
@@ -27,23 +34,17 @@ struct kiln_sizing {
     kiln_sym3 constant_metric;
 };
 
-/* Tets of each vertex: tets[first[v] .. first[v + 1]), ascending. */
-typedef struct kiln_sizing_stars {
-    uint32_t *first, *tets;
-    size_t rows, links;
-} kiln_sizing_stars;
-kiln_status kiln_sizing_stars_create(const kiln_sizing *sizing, kiln_sizing_stars *stars,
-                                     kiln_error *error);
-void kiln_sizing_stars_free(const kiln_sizing *sizing, kiln_sizing_stars *stars);
+/* Builds sizing->stars unless they are there. */
+kiln_status kiln_sizing_need_stars(kiln_sizing *sizing, kiln_error *error);
+void kiln_sizing_drop_stars(kiln_sizing *sizing);
 
 /* Takes over the functions of another field whose metrics it has at its vertices. */
 void kiln_sizing_adopt(kiln_sizing *sizing, const kiln_sizing *from);
 
 /* Intersects a metric with that of a vertex. */
 void kiln_sizing_combine(kiln_sizing *sizing, uint32_t vertex, const kiln_sym3 *metric);
-/* Every vertex gets the mean by volume of the logarithms of its tets. */
-void kiln_sizing_combine_tets(kiln_sizing *sizing, const kiln_sizing_stars *stars,
-                              const kiln_sym3 *log_metric);
+/* Every vertex gets the mean by volume of the logarithms of its tets; needs the stars. */
+void kiln_sizing_combine_tets(kiln_sizing *sizing, const kiln_sym3 *log_metric);
 
 /* Every metric at most `growth` coarser per unit of length than its neighbours allow; vertices
  * without one get what is allowed. */
@@ -53,6 +54,14 @@ KILN_INLINE bool kiln_sizing_live(const kiln_sizing *sizing, uint32_t tet)
 {
     return sizing->tet[tet].v[0] != KILN_NONE;
 }
+/* Dw Dm^-1 (DLR eq. 1 without the plastic offset), and F'F. */
+kiln_mat3 kiln_sizing_gradient(const kiln_mesh *mesh, const uint32_t v[4]);
+KILN_INLINE kiln_sym3 kiln_sizing_squared(const kiln_mat3 *f)
+{
+    return kiln_sym3_from_mat3(kiln_m3_mul(kiln_m3_transpose(*f), *f));
+}
+/* An error unless the field is in material space. */
+kiln_status kiln_sizing_check_space(const kiln_sizing *sizing, const char *what, kiln_error *error);
 /* An error unless h is positive and finite. */
 kiln_status kiln_sizing_check_size(double h, const char *what, kiln_error *error);
 
