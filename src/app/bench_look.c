@@ -53,7 +53,8 @@ static kiln_status add_sources(bar *b)
 {
     kiln_strain_sizing strain = {.accuracy = 8.0, .h_max = 4.0 * b->size};
     kiln_sizing_limits limits = {.bounds = {.h_min = 0.1 * b->size}, .ratio = 1.5};
-    KILN_TRY(kiln_sizing_create(b->mesh, KILN_SPACE_MATERIAL, &b->sizing, NULL));
+    KILN_TRY(b->sizing ? kiln_sizing_renew(b->sizing, b->mesh, KILN_SPACE_MATERIAL, NULL)
+                       : kiln_sizing_create(b->mesh, KILN_SPACE_MATERIAL, &b->sizing, NULL));
     KILN_TRY(kiln_sizing_add_values(b->sizing, b->start.data, b->mesh->table[KILN_ON_VERTEX].used,
                                     1, NULL));
     KILN_TRY(kiln_sizing_add_strain(b->sizing, &strain, NULL));
@@ -63,8 +64,6 @@ static kiln_status add_sources(bar *b)
 static void make_sizes(void *user)
 {
     bar *b = user;
-    kiln_sizing_destroy(b->sizing);
-    b->sizing = NULL;
     b->status = add_sources(b);
 }
 

@@ -90,14 +90,27 @@ KILN_INLINE kiln_vd kiln_vd_abs(kiln_vd a)
     return (kiln_vd)((kiln_vi)a & INT64_MAX);
 }
 
+/* a > b ? a : b, and with <: b where one is not a number. What the instructions do, too. */
 KILN_INLINE kiln_vd kiln_vd_max(kiln_vd a, kiln_vd b)
 {
+#if defined(KILN_SIMD_AVX512)
+    return (kiln_vd)_mm512_max_pd((__m512d)a, (__m512d)b);
+#elif defined(KILN_SIMD_AVX2)
+    return (kiln_vd)_mm256_max_pd((__m256d)a, (__m256d)b);
+#else
     return kiln_vd_select(a > b, a, b);
+#endif
 }
 
 KILN_INLINE kiln_vd kiln_vd_min(kiln_vd a, kiln_vd b)
 {
+#if defined(KILN_SIMD_AVX512)
+    return (kiln_vd)_mm512_min_pd((__m512d)a, (__m512d)b);
+#elif defined(KILN_SIMD_AVX2)
+    return (kiln_vd)_mm256_min_pd((__m256d)a, (__m256d)b);
+#else
     return kiln_vd_select(a < b, a, b);
+#endif
 }
 
 /* a with its sign turned where s is negative (or -0). */
@@ -145,6 +158,12 @@ KILN_INLINE kiln_vd kiln_vd_rsqrt(kiln_vd a)
     for (int i = 0; i < 2; i++)
         r = kiln_vd_fma(0.5 * r, kiln_vd_fnma(a * r, r, kiln_vd_set(1.0)), r);
     return r;
+}
+/* The same within 1e-8 of itself: one step. */
+KILN_INLINE kiln_vd kiln_vd_rsqrt_rough(kiln_vd a)
+{
+    kiln_vd r = (kiln_vd)_mm512_rsqrt14_pd((__m512d)a);
+    return kiln_vd_fma(0.5 * r, kiln_vd_fnma(a * r, r, kiln_vd_set(1.0)), r);
 }
 /* The 3-vectors at p[lane], transposed. Reads no more than their 24 bytes; hardware gathers are
  * slower than loads and shuffles. */
@@ -205,6 +224,10 @@ KILN_INLINE kiln_vd kiln_vd_rsqrt(kiln_vd a)
 {
     return 1.0 / kiln_vd_sqrt(a);
 }
+KILN_INLINE kiln_vd kiln_vd_rsqrt_rough(kiln_vd a)
+{
+    return kiln_vd_rsqrt(a);
+}
 KILN_INLINE void kiln_vd_load3(const double *const p[4], kiln_vd *x, kiln_vd *y, kiln_vd *z)
 {
     const __m256i three = _mm256_setr_epi64x(-1, -1, -1, 0);
@@ -256,6 +279,10 @@ KILN_INLINE kiln_vd kiln_vd_fnma(kiln_vd a, kiln_vd b, kiln_vd c)
 KILN_INLINE kiln_vd kiln_vd_rsqrt(kiln_vd a)
 {
     return 1.0 / kiln_vd_sqrt(a);
+}
+KILN_INLINE kiln_vd kiln_vd_rsqrt_rough(kiln_vd a)
+{
+    return kiln_vd_rsqrt(a);
 }
 KILN_INLINE void kiln_vd_load3(const double *const p[2], kiln_vd *x, kiln_vd *y, kiln_vd *z)
 {

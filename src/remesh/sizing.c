@@ -4,25 +4,19 @@
 
 #include <string.h>
 
-void *kiln_sizing_alloc(const kiln_sizing *sizing, size_t count, size_t size)
+void *kiln_sizing_cleared(kiln_sizing *sizing, size_t count, size_t size)
 {
-    void *block = kiln_resize(sizing->context, NULL, 0, count * size + 1);
+    void *block = kiln_arena_alloc(&sizing->arena, (count + 1) * size);
     if (block)
-        memset(block, 0, count * size + 1);
+        memset(block, 0, count * size);
     return block;
-}
-
-void kiln_sizing_free(const kiln_sizing *sizing, void *block, size_t count, size_t size)
-{
-    if (block)
-        kiln_release(sizing->context, block, count * size + 1);
 }
 
 static kiln_status copy_mesh(kiln_sizing *s, const kiln_mesh *mesh, kiln_error *error)
 {
-    s->point = kiln_sizing_alloc(s, s->vertex_rows, sizeof *s->point);
-    s->tet = kiln_sizing_alloc(s, s->tet_rows, sizeof *s->tet);
-    s->metric = kiln_sizing_alloc(s, s->vertex_rows, sizeof *s->metric);
+    s->point = kiln_sizing_room(s, kiln_vec3, s->vertex_rows);
+    s->tet = kiln_sizing_room(s, kiln_tet, s->tet_rows);
+    s->metric = kiln_sizing_zeros(s, kiln_sym3, s->vertex_rows);
     if (!s->point || !s->tet || !s->metric)
         return kiln_fail_memory(error, s->tet_rows * sizeof *s->tet);
     memcpy(s->point, kiln_mesh_positions(mesh, s->space), s->vertex_rows * sizeof *s->point);
@@ -42,12 +36,9 @@ kiln_status kiln_sizing_create(const kiln_mesh *mesh, kiln_space space, kiln_siz
     kiln_sizing *s = kiln_resize(mesh->context, NULL, 0, sizeof *s);
     if (!s)
         return kiln_fail_memory(error, sizeof *s);
-    *s = (kiln_sizing){.context = mesh->context,
-                       .mesh = mesh,
-                       .space = space,
-                       .vertex_rows = mesh->table[KILN_ON_VERTEX].used,
-                       .tet_rows = mesh->table[KILN_ON_TET].used};
-    kiln_status status = copy_mesh(s, mesh, error);
+    s->context = mesh->context;
+    kiln_arena_init(&s->arena, mesh->context);
+    kiln_status status = kiln_sizing_renew(s, mesh, space, error);
     if (status == KILN_OK)
         *out = s;
     else
@@ -55,14 +46,25 @@ kiln_status kiln_sizing_create(const kiln_mesh *mesh, kiln_space space, kiln_siz
     return status;
 }
 
+kiln_status kiln_sizing_renew(kiln_sizing *sizing, const kiln_mesh *mesh, kiln_space space,
+                              kiln_error *error)
+{
+    kiln_arena arena = sizing->arena;
+    kiln_arena_release(&arena, (kiln_arena_mark){0});
+    *sizing = (kiln_sizing){.context = mesh->context,
+                            .arena = arena,
+                            .mesh = mesh,
+                            .space = space,
+                            .vertex_rows = mesh->table[KILN_ON_VERTEX].used,
+                            .tet_rows = mesh->table[KILN_ON_TET].used};
+    return copy_mesh(sizing, mesh, error);
+}
+
 void kiln_sizing_destroy(kiln_sizing *sizing)
 {
     if (!sizing)
         return;
-    kiln_sizing_drop_stars(sizing);
-    kiln_sizing_free(sizing, sizing->point, sizing->vertex_rows, sizeof *sizing->point);
-    kiln_sizing_free(sizing, sizing->tet, sizing->tet_rows, sizeof *sizing->tet);
-    kiln_sizing_free(sizing, sizing->metric, sizing->vertex_rows, sizeof *sizing->metric);
+    kiln_arena_destroy(&sizing->arena);
     kiln_release(sizing->context, sizing, sizeof *sizing);
 }
 
@@ -72,12 +74,11 @@ kiln_status kiln_sizing_need_stars(kiln_sizing *sizing, kiln_error *error)
     kiln_sizing_stars *stars = &sizing->stars;
     if (stars->first)
         return KILN_OK;
-    stars->first = kiln_sizing_alloc(sizing, rows + 2, sizeof *stars->first);
-    stars->tets = kiln_sizing_alloc(sizing, links, sizeof *stars->tets);
-    if (!stars->first || !stars->tets) {
-        kiln_sizing_drop_stars(sizing);
+    uint32_t *first = kiln_sizing_zeros(sizing, uint32_t, rows + 2);
+    stars->tets = kiln_sizing_room(sizing, uint32_t, links);
+    if (!first || !stars->tets)
         return kiln_fail_memory(error, links * sizeof *stars->tets);
-    }
+    stars->first = first;
     /* Counts two places up, so that filling leaves the beginnings one place up where they belong.
      */
     uint32_t *next = stars->first + 1;
@@ -94,14 +95,6 @@ kiln_status kiln_sizing_need_stars(kiln_sizing *sizing, kiln_error *error)
     return KILN_OK;
 }
 
-void kiln_sizing_drop_stars(kiln_sizing *sizing)
-{
-    kiln_sizing_stars *stars = &sizing->stars;
-    kiln_sizing_free(sizing, stars->first, (size_t)sizing->vertex_rows + 2, sizeof *stars->first);
-    kiln_sizing_free(sizing, stars->tets, 4 * (size_t)sizing->tet_rows, sizeof *stars->tets);
-    *stars = (kiln_sizing_stars){0};
-}
-
 void kiln_sizing_combine(kiln_sizing *sizing, uint32_t vertex, const kiln_sym3 *metric)
 {
     kiln_sym3 *m = &sizing->metric[vertex];
@@ -110,6 +103,7 @@ void kiln_sizing_combine(kiln_sizing *sizing, uint32_t vertex, const kiln_sym3 *
 
 typedef struct combine_job {
     kiln_sizing *sizing;
+    const uint8_t *only;         /* [vertex] or NULL */
     const kiln_sym3 *log_metric; /* [tet] */
 } combine_job;
 
@@ -121,6 +115,8 @@ static void combine_chunk(void *user, size_t chunk, size_t begin, size_t end, in
     for (uint32_t v = (uint32_t)begin; v < end; v++) {
         kiln_sym3 sum = {0};
         double total = 0.0;
+        if (job->only && !job->only[v])
+            continue;
         for (uint32_t i = s->stars.first[v]; i < s->stars.first[v + 1]; i++) {
             uint32_t t = s->stars.tets[i];
             const uint32_t *c = s->tet[t].v;
@@ -137,9 +133,9 @@ static void combine_chunk(void *user, size_t chunk, size_t begin, size_t end, in
     }
 }
 
-void kiln_sizing_combine_tets(kiln_sizing *sizing, const kiln_sym3 *log_metric)
+void kiln_sizing_combine_tets(kiln_sizing *sizing, const uint8_t *only, const kiln_sym3 *log_metric)
 {
-    combine_job job = {sizing, log_metric};
+    combine_job job = {sizing, only, log_metric};
     kiln_parallel_for(sizing->context, sizing->vertex_rows, KILN_SIZING_GRAIN, combine_chunk, &job);
 }
 
@@ -288,7 +284,6 @@ kiln_status kiln_sizing_finish(kiln_sizing *sizing, const kiln_sizing_limits *li
     sizing->by_functions =
         sizing->directs > 0 && sizing->directs == sizing->sources && !(limits->ratio > 1.0);
     kiln_parallel_for(sizing->context, sizing->vertex_rows, KILN_SIZING_GRAIN, log_chunk, &job);
-    kiln_sizing_drop_stars(sizing);
     sizing->mesh = NULL;
     return KILN_OK;
 }

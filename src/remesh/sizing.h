@@ -25,6 +25,10 @@ typedef struct kiln_sizing kiln_sizing;
 kiln_status kiln_sizing_create(const kiln_mesh *mesh, kiln_space space, kiln_sizing **out,
                                kiln_error *error);
 void kiln_sizing_destroy(kiln_sizing *sizing); /* NULL: nothing */
+/* Begins another field in the memory of one: who makes a field every step need not ask for memory
+ * every step. Of whatever mesh; after an error it may be renewed again or destroyed. */
+kiln_status kiln_sizing_renew(kiln_sizing *sizing, const kiln_mesh *mesh, kiln_space space,
+                              kiln_error *error);
 
 /* Edges of h metres everywhere. */
 kiln_status kiln_sizing_add_size(kiln_sizing *sizing, double h, kiln_error *error);

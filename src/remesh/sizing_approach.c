@@ -59,13 +59,13 @@ static void limit_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
 static kiln_status approach(approach_job *job, bool *arrived, kiln_error *error)
 {
     kiln_sizing *s = job->sizing;
-    job->log_implied = kiln_sizing_alloc(s, s->tet_rows, sizeof *job->log_implied);
-    job->wanted = kiln_sizing_alloc(s, s->vertex_rows, sizeof *job->wanted);
-    job->far = kiln_sizing_alloc(s, s->vertex_rows, 1);
+    job->log_implied = kiln_sizing_room(s, kiln_sym3, s->tet_rows);
+    job->wanted = kiln_sizing_zeros(s, kiln_sym3, s->vertex_rows);
+    job->far = kiln_sizing_zeros(s, uint8_t, s->vertex_rows);
     if (!job->log_implied || !job->wanted || !job->far)
         return kiln_fail_memory(error, s->tet_rows * sizeof *job->log_implied);
     kiln_parallel_for(s->context, s->tet_rows, KILN_SIZING_GRAIN, implied_chunk, job);
-    kiln_sizing_combine_tets(s, job->log_implied);
+    kiln_sizing_combine_tets(s, NULL, job->log_implied);
     kiln_parallel_for(s->context, s->vertex_rows, KILN_SIZING_GRAIN, limit_chunk, job);
     *arrived = true;
     for (uint32_t v = 0; v < s->vertex_rows; v++)
@@ -84,11 +84,10 @@ kiln_status kiln_sizing_approach(const kiln_sizing *target, const kiln_mesh *mes
     kiln_sizing *s = *out;
     approach_job job = {.target = target, .sizing = s, .factor2 = factor * factor};
     kiln_status status = kiln_sizing_need_stars(s, error);
+    kiln_arena_mark mark = kiln_arena_set_mark(&s->arena);
     if (status == KILN_OK)
         status = approach(&job, arrived, error);
-    kiln_sizing_free(s, job.log_implied, s->tet_rows, sizeof *job.log_implied);
-    kiln_sizing_free(s, job.wanted, s->vertex_rows, sizeof *job.wanted);
-    kiln_sizing_free(s, job.far, s->vertex_rows, 1);
+    kiln_arena_release(&s->arena, mark);
     if (status == KILN_OK)
         status = kiln_sizing_finish(s, &(kiln_sizing_limits){.bounds = target->bounds}, error);
     if (status != KILN_OK) {

@@ -153,8 +153,9 @@ kiln_status kiln_sizing_add_curvature(kiln_sizing *sizing, const kiln_curvature_
     KILN_TRY(kiln_sizing_check_size(options->h_max, "largest size", error));
     size_t rows = sizing->vertex_rows;
     curvature_job job = {.sizing = sizing, .options = options};
-    job.own = kiln_sizing_alloc(sizing, rows, sizeof *job.own);
-    job.spread = kiln_sizing_alloc(sizing, rows, sizeof *job.spread);
+    kiln_arena_mark mark = kiln_arena_set_mark(&sizing->arena);
+    job.own = kiln_sizing_zeros(sizing, vertex_curvature, rows);
+    job.spread = kiln_sizing_zeros(sizing, vertex_curvature, rows);
     kiln_status status = KILN_OK;
     if (job.own && job.spread) {
         const kiln_mesh *mesh = sizing->mesh;
@@ -170,7 +171,6 @@ kiln_status kiln_sizing_add_curvature(kiln_sizing *sizing, const kiln_curvature_
     } else {
         status = kiln_fail_memory(error, rows * sizeof *job.own);
     }
-    kiln_sizing_free(sizing, job.own, rows, sizeof *job.own);
-    kiln_sizing_free(sizing, job.spread, rows, sizeof *job.spread);
+    kiln_arena_release(&sizing->arena, mark);
     return status;
 }

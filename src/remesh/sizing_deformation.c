@@ -23,6 +23,7 @@ static void world_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     deformation_job *job = user;
     (void)chunk, (void)worker;
     for (uint32_t t = (uint32_t)begin; t < end; t++) {
+        job->log_metric[t] = (kiln_sym3){0};
         if (!kiln_sizing_live(job->sizing, t))
             continue;
         kiln_mat3 f = kiln_sizing_gradient(job->sizing->mesh, job->sizing->tet[t].v);
@@ -46,15 +47,16 @@ kiln_status kiln_sizing_add_world(kiln_sizing *sizing, double h, kiln_error *err
     KILN_TRY(kiln_sizing_check_size(h, "world size", error));
     KILN_TRY(kiln_sizing_need_stars(sizing, error));
     deformation_job job = {.sizing = sizing, .scale = 1.0 / (h * h)};
-    job.log_metric = kiln_sizing_alloc(sizing, sizing->tet_rows, sizeof *job.log_metric);
+    kiln_arena_mark mark = kiln_arena_set_mark(&sizing->arena);
+    job.log_metric = kiln_sizing_room(sizing, kiln_sym3, sizing->tet_rows);
     kiln_status status = KILN_OK;
     if (job.log_metric) {
         kiln_parallel_for(sizing->context, sizing->tet_rows, KILN_SIZING_GRAIN, world_chunk, &job);
-        kiln_sizing_combine_tets(sizing, job.log_metric);
+        kiln_sizing_combine_tets(sizing, NULL, job.log_metric);
         sizing->sources++;
     } else {
         status = kiln_fail_memory(error, sizing->tet_rows * sizeof *job.log_metric);
     }
-    kiln_sizing_free(sizing, job.log_metric, sizing->tet_rows, sizeof *job.log_metric);
+    kiln_arena_release(&sizing->arena, mark);
     return status;
 }

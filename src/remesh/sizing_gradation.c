@@ -5,32 +5,41 @@
  * work is a few visits a vertex. */
 #include "remesh/sizing_impl.h"
 
+#include <string.h>
+
 enum { SWEEPS = 200 };
 
 typedef struct gradation {
     kiln_sizing *sizing;
     double growth;
-    const kiln_sizing_stars *stars;
-    uint32_t *neighbour; /* those of v from 3 * stars.first[v] on */
+    uint32_t *neighbour; /* lists, one after the other */
     uint32_t *degree;    /* [vertex] */
+    uint32_t *seen;      /* [thread][vertex] by which vertex it was met last */
     kiln_sym3 *next;     /* [vertex] */
     uint8_t *active, *changed;
 } gradation;
 
+/* Those of a vertex: three places for every tet of its star, and one that is written to in vain. */
+static uint32_t *neighbours(const gradation *g, size_t v)
+{
+    return g->neighbour + 3 * (size_t)g->sizing->stars.first[v] + v;
+}
+
 static void collect_neighbours(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     gradation *g = user;
-    (void)chunk, (void)worker;
+    const kiln_sizing *s = g->sizing;
+    uint32_t *seen = g->seen + (size_t)worker * s->vertex_rows;
+    (void)chunk;
     for (uint32_t v = (uint32_t)begin; v < end; v++) {
-        uint32_t *list = g->neighbour + 3 * (size_t)g->stars->first[v], count = 0;
-        for (uint32_t i = g->stars->first[v]; i < g->stars->first[v + 1]; i++) {
-            const uint32_t *c = g->sizing->tet[g->stars->tets[i]].v;
+        uint32_t *list = neighbours(g, v), count = 0;
+        seen[v] = v;
+        for (uint32_t i = s->stars.first[v]; i < s->stars.first[v + 1]; i++) {
+            const uint32_t *c = s->tet[s->stars.tets[i]].v;
             for (int k = 0; k < 4; k++) {
-                uint32_t j = 0;
-                while (j < count && list[j] != c[k])
-                    j++;
-                if (j == count && c[k] != v)
-                    list[count++] = c[k];
+                list[count] = c[k];
+                count += seen[c[k]] != v;
+                seen[c[k]] = v;
             }
         }
         g->degree[v] = count;
@@ -43,7 +52,7 @@ static void sweep_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     const kiln_sizing *s = g->sizing;
     (void)chunk, (void)worker;
     for (size_t v = begin; v < end; v++) {
-        const uint32_t *list = g->neighbour + 3 * (size_t)g->stars->first[v];
+        const uint32_t *list = neighbours(g, v);
         kiln_sym3 m = s->metric[v];
         g->changed[v] = 0;
         if (!g->active[v])
@@ -73,7 +82,7 @@ static bool advance(gradation *g)
     for (uint32_t v = 0; v < s->vertex_rows; v++) {
         if (!g->changed[v])
             continue;
-        const uint32_t *list = g->neighbour + 3 * (size_t)g->stars->first[v];
+        const uint32_t *list = neighbours(g, v);
         s->metric[v] = g->next[v];
         for (uint32_t i = 0; i < g->degree[v]; i++)
             g->active[list[i]] = 1;
@@ -82,52 +91,39 @@ static bool advance(gradation *g)
     return any;
 }
 
-/* Room for neighbours: three in every tet of a star. */
-static size_t links(const gradation *g)
-{
-    return 3 * 4 * (size_t)g->sizing->tet_rows;
-}
-
 static kiln_status allocate(gradation *g, kiln_error *error)
 {
-    const kiln_sizing *s = g->sizing;
-    KILN_TRY(kiln_sizing_need_stars(g->sizing, error));
-    g->neighbour = kiln_sizing_alloc(s, links(g), sizeof *g->neighbour);
-    g->degree = kiln_sizing_alloc(s, s->vertex_rows, sizeof *g->degree);
-    g->next = kiln_sizing_alloc(s, s->vertex_rows, sizeof *g->next);
-    g->active = kiln_sizing_alloc(s, s->vertex_rows, 1);
-    g->changed = kiln_sizing_alloc(s, s->vertex_rows, 1);
-    if (g->neighbour && g->degree && g->next && g->active && g->changed)
-        return KILN_OK;
-    return kiln_fail_memory(error, links(g) * sizeof *g->neighbour);
-}
-
-static void free_all(gradation *g)
-{
-    const kiln_sizing *s = g->sizing;
-    kiln_sizing_free(s, g->neighbour, links(g), sizeof *g->neighbour);
-    kiln_sizing_free(s, g->degree, s->vertex_rows, sizeof *g->degree);
-    kiln_sizing_free(s, g->next, s->vertex_rows, sizeof *g->next);
-    kiln_sizing_free(s, g->active, s->vertex_rows, 1);
-    kiln_sizing_free(s, g->changed, s->vertex_rows, 1);
+    kiln_sizing *s = g->sizing;
+    size_t rows = s->vertex_rows, lists = 3 * 4 * (size_t)s->tet_rows + rows;
+    g->neighbour = kiln_sizing_room(s, uint32_t, lists);
+    g->degree = kiln_sizing_room(s, uint32_t, rows);
+    g->seen = kiln_sizing_room(s, uint32_t, rows * (size_t)s->context->threads);
+    g->next = kiln_sizing_room(s, kiln_sym3, rows);
+    g->active = kiln_sizing_room(s, uint8_t, rows);
+    g->changed = kiln_sizing_room(s, uint8_t, rows);
+    if (!g->neighbour || !g->degree || !g->seen || !g->next || !g->active || !g->changed)
+        return kiln_fail_memory(error, lists * sizeof *g->neighbour);
+    memset(g->seen, 0xff, rows * (size_t)s->context->threads * sizeof *g->seen);
+    memset(g->active, 1, rows);
+    return KILN_OK;
 }
 
 kiln_status kiln_sizing_gradate(kiln_sizing *sizing, double growth, kiln_error *error)
 {
-    gradation g = {.sizing = sizing, .growth = growth, .stars = &sizing->stars};
+    gradation g = {.sizing = sizing, .growth = growth};
+    KILN_TRY(kiln_sizing_need_stars(sizing, error));
+    kiln_arena_mark mark = kiln_arena_set_mark(&sizing->arena);
     kiln_status status = allocate(&g, error);
     if (status == KILN_OK) {
         uint32_t rows = sizing->vertex_rows;
         kiln_context *context = sizing->context;
         kiln_parallel_for(context, rows, KILN_SIZING_GRAIN, collect_neighbours, &g);
-        for (uint32_t v = 0; v < rows; v++)
-            g.active[v] = 1;
         for (int sweep = 0; sweep < SWEEPS; sweep++) {
             kiln_parallel_for(context, rows, KILN_SIZING_GRAIN, sweep_chunk, &g);
             if (!advance(&g))
                 break;
         }
     }
-    free_all(&g);
+    kiln_arena_release(&sizing->arena, mark);
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef KILN_REMESH_SIZING_IMPL_H
 #define KILN_REMESH_SIZING_IMPL_H
 
+#include "base/arena.h"
 #include "base/array.h"
 #include "base/parallel.h"
 #include "remesh/sizing.h"
@@ -16,13 +17,14 @@ typedef struct kiln_sizing_stars {
 
 struct kiln_sizing {
     kiln_context *context;
+    kiln_arena arena;      /* everything below; what sources release waits for the next */
     const kiln_mesh *mesh; /* until finished */
     kiln_space space;
     uint32_t vertex_rows, tet_rows, first_tet;
     kiln_vec3 *point;        /* [vertex] */
     kiln_tet *tet;           /* [tet] */
     kiln_sym3 *metric;       /* [vertex]; all zero: none yet. Logarithms once finished */
-    kiln_sizing_stars stars; /* once a source has needed them, until finished */
+    kiln_sizing_stars stars; /* first is NULL until a source needs them */
     struct {
         kiln_sizing_function function;
         void *user;
@@ -34,17 +36,18 @@ struct kiln_sizing {
     kiln_sym3 constant_metric;
 };
 
-/* Builds sizing->stars unless they are there. */
+/* Builds sizing->stars unless they are there: before a mark is set. */
 kiln_status kiln_sizing_need_stars(kiln_sizing *sizing, kiln_error *error);
-void kiln_sizing_drop_stars(kiln_sizing *sizing);
 
 /* Takes over the functions of another field whose metrics it has at its vertices. */
 void kiln_sizing_adopt(kiln_sizing *sizing, const kiln_sizing *from);
 
 /* Intersects a metric with that of a vertex. */
 void kiln_sizing_combine(kiln_sizing *sizing, uint32_t vertex, const kiln_sym3 *metric);
-/* Every vertex gets the mean by volume of the logarithms of its tets; needs the stars. */
-void kiln_sizing_combine_tets(kiln_sizing *sizing, const kiln_sym3 *log_metric);
+/* Every vertex, or only those with a flag, gets the mean by volume of the logarithms of its tets;
+ * needs the stars. */
+void kiln_sizing_combine_tets(kiln_sizing *sizing, const uint8_t *only,
+                              const kiln_sym3 *log_metric);
 
 /* Every metric at most `growth` coarser per unit of length than its neighbours allow; vertices
  * without one get what is allowed. */
@@ -65,8 +68,9 @@ kiln_status kiln_sizing_check_space(const kiln_sizing *sizing, const char *what,
 /* An error unless h is positive and finite. */
 kiln_status kiln_sizing_check_size(double h, const char *what, kiln_error *error);
 
-/* Zero-filled array from the context; NULL when out of memory. */
-void *kiln_sizing_alloc(const kiln_sizing *sizing, size_t count, size_t size);
-void kiln_sizing_free(const kiln_sizing *sizing, void *block, size_t count, size_t size);
+/* Array from the arena, as it comes or filled with zeros; NULL when out of memory. */
+#define kiln_sizing_room(sizing, T, count)  kiln_arena_array(&(sizing)->arena, T, (count) + 1)
+#define kiln_sizing_zeros(sizing, T, count) ((T *)kiln_sizing_cleared((sizing), (count), sizeof(T)))
+void *kiln_sizing_cleared(kiln_sizing *sizing, size_t count, size_t size);
 
 #endif

@@ -16,6 +16,7 @@ enum {
 typedef struct star_table {
     size_t rows;
     double *column, *sum; /* [COLUMNS][rows], [SUMS][rows] */
+    double *pairs;        /* [step][4][LANES]: what is known of the pairs in work */
 } star_table;
 
 KILN_INLINE kiln_vd load(const star_table *table, int column, size_t row)
@@ -63,7 +64,8 @@ KILN_INLINE kiln_vd third_of_angle(kiln_vd r)
                                            -0.03258147098831722734,  0.02146796468045340748,
                                            -0.01336776866459343926,  0.006717273042947847925,
                                            -0.002244766676212251927, 0.0003568325768031244259};
-    kiln_vd half = kiln_vd_max(0.5 + 0.5 * r, kiln_vd_set(1e-30)), s = half * kiln_vd_rsqrt(half);
+    kiln_vd half = kiln_vd_max(0.5 + 0.5 * r, kiln_vd_set(1e-30)),
+            s = half * kiln_vd_rsqrt_rough(half);
     kiln_vd sum = kiln_vd_set(coefficient[9]);
     for (int k = 8; k >= 0; k--)
         sum = kiln_vd_fma(sum, s, kiln_vd_set(coefficient[k]));
@@ -93,27 +95,52 @@ KILN_INLINE kiln_vd det(kiln_vd e[3][3])
     return kiln_vd_fma(e[0][0], a, kiln_vd_fma(e[0][1], b, e[0][2] * c));
 }
 
-/* The larger of the largest eigenvalue 1 + e of C_s C_t^-1 and the inverse of the smallest, less 1.
- * Of the three e, with mean m and deviation p, the extreme ones are m + 2 p cos(angle) and
- * m - 2 p cos(other angle); the product of all eigenvalues gives the inverse of the smallest
- * without cancellation. */
-KILN_INLINE kiln_vd strain_between(const kiln_vd s[6], const kiln_vd t[6], const kiln_vd inverse[6],
-                                   kiln_vd inverse_product)
+/* The eigenvalues e of (C_s - C_t) C_t^-1 by their mean, the square of their deviation and the
+ * product of their distances from the mean; and the trace of C_t C_s^-1. */
+typedef struct invariants {
+    kiln_vd mean, p2, product, inverse_trace;
+} invariants;
+
+KILN_INLINE kiln_vd trace_of_product(const kiln_vd a[6], const kiln_vd b[6])
+{
+    kiln_vd on = kiln_vd_fma(a[0], b[0], kiln_vd_fma(a[1], b[1], a[2] * b[2]));
+    kiln_vd off = kiln_vd_fma(a[3], b[3], kiln_vd_fma(a[4], b[4], a[5] * b[5]));
+    return on + 2.0 * off;
+}
+
+KILN_INLINE invariants compare(const kiln_vd s[6], const kiln_vd s_inverse[6], const kiln_vd t[6],
+                               const kiln_vd t_inverse[6])
 {
     kiln_vd e[3][3];
-    relative_change(s, t, inverse, e);
+    relative_change(s, t, t_inverse, e);
     kiln_vd mean = (e[0][0] + e[1][1] + e[2][2]) * (1.0 / 3.0);
     for (int i = 0; i < 3; i++)
         e[i][i] -= mean;
     kiln_vd off = kiln_vd_fma(e[0][1], e[1][0], kiln_vd_fma(e[0][2], e[2][0], e[1][2] * e[2][1]));
     kiln_vd on = kiln_vd_fma(e[0][0], e[0][0], kiln_vd_fma(e[1][1], e[1][1], e[2][2] * e[2][2]));
-    kiln_vd p2 = kiln_vd_max((on + 2.0 * off) * (1.0 / 6.0), kiln_vd_set(1e-200));
-    kiln_vd over_p = kiln_vd_rsqrt(p2), p = p2 * over_p;
-    kiln_vd r = 0.5 * det(e) * over_p * over_p * over_p;
+    return (invariants){mean, (on + 2.0 * off) * (1.0 / 6.0), det(e),
+                        trace_of_product(t, s_inverse)};
+}
+
+/* The larger of the largest 1 + e and the inverse of the smallest, less 1. The extreme e are
+ * m + 2 p cos(angle) and m - 2 p cos(other angle). The inverse of the smallest comes from the
+ * product of all three, or, where they are so far apart that it would suffer from the rounding of
+ * the largest, as the larger root that the sum and product of the two other inverses have. */
+KILN_INLINE kiln_vd strain_of(const invariants *of, kiln_vd inverse_product)
+{
+    kiln_vd p2 = kiln_vd_max(of->p2, kiln_vd_set(1e-200));
+    kiln_vd over_p = kiln_vd_rsqrt_rough(p2), p = p2 * over_p;
+    kiln_vd r = 0.5 * of->product * over_p * over_p * over_p;
     r = kiln_vd_max(kiln_vd_min(r, kiln_vd_set(1.0)), kiln_vd_set(-1.0));
     kiln_vd above = 2.0 * p * third_of_angle(r), below = -2.0 * p * third_of_angle(-r);
-    kiln_vd most = mean + above, middle = mean - above - below;
-    return kiln_vd_max(most, (1.0 + most) * (1.0 + middle) * inverse_product - 1.0);
+    kiln_vd most = 1.0 + of->mean + above, middle = of->mean - above - below;
+    kiln_vd near = kiln_vd_fma(most * (1.0 + middle), inverse_product, kiln_vd_set(-1.0));
+    kiln_vd root = kiln_vd_rsqrt_rough(most),
+            sum = 0.5 * kiln_vd_fnma(root, root, of->inverse_trace);
+    kiln_vd square =
+        kiln_vd_max(kiln_vd_fms(sum, sum, most * inverse_product), kiln_vd_set(1e-200));
+    kiln_vd far = kiln_vd_fma(square, kiln_vd_rsqrt_rough(square), sum) - 1.0;
+    return kiln_vd_max(of->mean + above, kiln_vd_select(far < 0.5, near, far));
 }
 
 /* Do the two share a vertex below that of the star? Differences of whole numbers: exact, and their
@@ -126,73 +153,93 @@ KILN_INLINE kiln_vi met_before(const kiln_vd s[3], const kiln_vd t[3])
     return product == 0.0;
 }
 
-typedef struct pair_side {
-    kiln_vd c[6], centre[3], over_det, low[3];
-} pair_side;
-
-/* Rows i with rows j, where `valid`: adds to the sums of both; those of i are in registers. */
-KILN_INLINE void add_pairs(const star_table *table, const pair_side *s, size_t j, kiln_vi valid,
-                           double taken_off, kiln_vd sum[SUMS])
+/* Rows i with the rows i + k for k = 1 .. steps, in three loops: what one pair needs is a long
+ * chain of operations, and short loops overlap those of several. */
+static void compare_rows(const star_table *table, size_t i, size_t steps)
 {
-    kiln_vd t[6], inverse[6], low[3], d[3];
+    kiln_vd s[6], s_inverse[6];
     for (int k = 0; k < 6; k++) {
-        t[k] = load(table, OF_C + k, j);
-        inverse[k] = load(table, OF_INVERSE + k, j);
+        s[k] = load(table, OF_C + k, i);
+        s_inverse[k] = load(table, OF_INVERSE + k, i);
     }
-    for (int k = 0; k < 3; k++) {
-        low[k] = load(table, OF_LOW + k, j);
-        d[k] = load(table, OF_CENTRE + k, j) - s->centre[k];
-    }
-    kiln_vd strain = strain_between(s->c, t, inverse, load(table, OF_DET, j) * s->over_det);
-    kiln_vd square = 1.0 + strain;
-    kiln_vd change = square * kiln_vd_rsqrt(square) - taken_off;
-    kiln_vd over_l = kiln_vd_rsqrt(kiln_vd_fma(d[0], d[0], kiln_vd_fma(d[1], d[1], d[2] * d[2])));
-    kiln_vd weight = change * over_l * over_l * over_l, none = kiln_vd_set(0.0);
-    valid &= ~met_before(s->low, low);
-    weight = kiln_vd_select(valid & (strain < 1e12) & (weight > 0.0), weight, none);
-    kiln_vd x = weight * d[0], y = weight * d[1], z = weight * d[2];
-    const kiln_vd part[SUMS] = {x * d[0],
-                                y * d[1],
-                                z * d[2],
-                                y * d[2],
-                                x * d[2],
-                                x * d[1],
-                                kiln_vd_select(valid, kiln_vd_set(1.0), none)};
-    for (int k = 0; k < SUMS; k++) {
-        double *to = table->sum + (size_t)k * table->rows + j;
-        sum[k] += part[k];
-        kiln_vd_store(to, kiln_vd_load(to) + part[k]);
+    for (size_t step = 1; step <= steps; step++) {
+        kiln_vd t[6], inverse[6];
+        for (int k = 0; k < 6; k++) {
+            t[k] = load(table, OF_C + k, i + step);
+            inverse[k] = load(table, OF_INVERSE + k, i + step);
+        }
+        invariants of = compare(s, s_inverse, t, inverse);
+        memcpy(table->pairs + 4 * LANES * step, &of, sizeof of);
     }
 }
 
-/* Each pair of the star's tets is (i, i + k round the star) for one k up to half of it; in an even
- * star the last k meets every pair twice and takes the first half of the i. */
-static void add_all(star_table *table, uint32_t count, double taken_off)
+/* The invariants become the distortion less what is taken off. */
+static void distort_rows(const star_table *table, size_t i, size_t steps, double taken_off)
 {
-    kiln_vd lane;
+    kiln_vd over_det = load(table, OF_DET + 1, i);
+    for (size_t step = 1; step <= steps; step++) {
+        double *at = table->pairs + 4 * LANES * step;
+        invariants of;
+        memcpy(&of, at, sizeof of);
+        kiln_vd strain = strain_of(&of, load(table, OF_DET, i + step) * over_det);
+        kiln_vd square = 1.0 + strain, change = square * kiln_vd_rsqrt(square) - taken_off;
+        change = kiln_vd_select((strain < 1e12) & (change > 0.0), change, kiln_vd_set(0.0));
+        kiln_vd_store(at, change);
+    }
+}
+
+/* Adds to the sums of both rows; those of i are in registers. In an even star the last step meets
+ * every pair twice and takes the first half of the i. */
+static void add_rows(star_table *table, size_t i, size_t steps, size_t count)
+{
+    kiln_vd centre[3], low[3], sum[SUMS], row, none = kiln_vd_set(0.0), one = kiln_vd_set(1.0);
     for (int k = 0; k < LANES; k++)
-        lane[k] = k;
-    for (uint32_t i = 0; i < count; i += LANES) {
-        pair_side s;
-        kiln_vd sum[SUMS], row = lane + i;
-        for (int k = 0; k < 6; k++)
-            s.c[k] = load(table, OF_C + k, i);
+        row[k] = (double)(i + (size_t)k);
+    for (int k = 0; k < 3; k++) {
+        centre[k] = load(table, OF_CENTRE + k, i);
+        low[k] = load(table, OF_LOW + k, i);
+    }
+    for (int k = 0; k < SUMS; k++)
+        sum[k] = none;
+    for (size_t step = 1; step <= steps; step++) {
+        kiln_vd d[3], below[3], change = kiln_vd_load(table->pairs + 4 * LANES * step);
         for (int k = 0; k < 3; k++) {
-            s.centre[k] = load(table, OF_CENTRE + k, i);
-            s.low[k] = load(table, OF_LOW + k, i);
+            d[k] = load(table, OF_CENTRE + k, i + step) - centre[k];
+            below[k] = load(table, OF_LOW + k, i + step);
         }
-        s.over_det = load(table, OF_DET + 1, i);
-        for (int k = 0; k < SUMS; k++)
-            sum[k] = kiln_vd_set(0.0);
-        for (uint32_t k = 1; k <= count / 2; k++) {
-            uint32_t end = 2 * k == count ? k : count;
-            if (i < end)
-                add_pairs(table, &s, i + k, row < (double)end, taken_off, sum);
-        }
+        kiln_vd over_l =
+            kiln_vd_rsqrt_rough(kiln_vd_fma(d[0], d[0], kiln_vd_fma(d[1], d[1], d[2] * d[2])));
+        kiln_vi valid =
+            ~met_before(low, below) & (row < (double)(2 * step == count ? step : count));
+        kiln_vd weight = kiln_vd_select(valid, change * over_l * over_l * over_l, none);
+        kiln_vd x = weight * d[0], y = weight * d[1], z = weight * d[2];
+        const kiln_vd part[SUMS] = {x * d[0],
+                                    y * d[1],
+                                    z * d[2],
+                                    y * d[2],
+                                    x * d[2],
+                                    x * d[1],
+                                    kiln_vd_select(valid, one, none)};
         for (int k = 0; k < SUMS; k++) {
-            double *to = table->sum + (size_t)k * table->rows + i;
-            kiln_vd_store(to, kiln_vd_load(to) + sum[k]);
+            double *to = table->sum + (size_t)k * table->rows + i + step;
+            sum[k] += part[k];
+            kiln_vd_store(to, kiln_vd_load(to) + part[k]);
         }
+    }
+    for (int k = 0; k < SUMS; k++) {
+        double *to = table->sum + (size_t)k * table->rows + i;
+        kiln_vd_store(to, kiln_vd_load(to) + sum[k]);
+    }
+}
+
+/* Each pair of the star's tets is (i, i + step round the star) for one step up to half of it. */
+static void add_all(star_table *table, size_t count, double taken_off)
+{
+    for (size_t i = 0; i < count; i += LANES) {
+        size_t steps = count % 2 == 0 && i >= count / 2 ? count / 2 - 1 : count / 2;
+        compare_rows(table, i, steps);
+        distort_rows(table, i, steps, taken_off);
+        add_rows(table, i, steps, count);
     }
 }
 
@@ -202,6 +249,7 @@ void KILN_SIMD(kiln_strain_star)(const kiln_strain_tet *tets, const kiln_tet *re
 {
     size_t rows = ((size_t)count + count / 2 + 2 * LANES - 1) / LANES * LANES;
     star_table table = {.rows = rows, .column = scratch, .sum = scratch + COLUMNS * rows};
+    table.pairs = table.sum + SUMS * rows;
     fill(&table, tets, records, vertex, star, count);
     memset(table.sum, 0, SUMS * rows * sizeof *table.sum);
     add_all(&table, count, taken_off);
