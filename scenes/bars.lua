@@ -21,8 +21,8 @@ local function stuff(rate)
         model = "corotated",
         young = 1e5,
         poisson = 0.3,
-        density = 1000,
-        damping_mass = 4,
+        density = 100,
+        damping_stiffness = 0.02,
         plastic = rate and plastic { yield = 1.5e4, rate = rate } or nil,
     }
 end
@@ -43,7 +43,7 @@ return scene {
             at = { -width / 2, -width / 2, 0 },
             material = body_material,
             regions = case == "two" and {
-                region { where = select.half_space { point = { 0, 0, height / 2 }, normal = { 0, 0, 1 } },
+                region { where = select.half_space { point = { 0, 0, 5 / 9 * height }, normal = { 0, 0, 1 } },
                          material = elastic },
             } or nil,
         },
@@ -64,8 +64,8 @@ return scene {
     remesh = remesh {
         method = "local",
         space = case == "world" and "world" or "material",
-        deformation = param("deformation", 0.45),
-        strain = param("strain", 20),
+        deformation = param("deformation", plasticity[case] and 0.35 or 0.7),
+        strain = param("strain", 45),
         size_min = 0.1,
         quality = 0.15,
     },
