@@ -102,6 +102,9 @@ static const scene_row remesh_rows[] = {
      .meaning = "finer where the deformation changes from place to place; 0: no such wish"},
     {"strain_printed", SCENE_FLAG, REMESH(strain_printed),
      .meaning = "`strain` by the equation as it is printed in the paper"},
+    {"curvature", SCENE_NUMBER, REMESH(curvature), SCENE_WITHIN(0, 3), "rad", NULL,
+     .meaning = "finer where the surface is round: no edge along it turns by more than this; 0: no "
+                "such wish"},
     {"size_min", SCENE_NUMBER, REMESH(size_min), SCENE_NOT_NEG, "m", NULL,
      .meaning = "no edge is asked to be shorter; 0: a tenth of the mean edge of the start mesh"},
     {"size_max", SCENE_NUMBER, REMESH(size_max), SCENE_NOT_NEG, "m", NULL,

@@ -167,6 +167,7 @@ typedef struct kiln_scene_remesh {
     double deformation;        /* edges in the world, m (F'F / h^2) */
     double strain;             /* kappa of DLR eq. 7, 1/m: finer where the deformation changes */
     bool strain_printed;       /* the equation as printed */
+    double curvature;          /* radians by which an edge along the surface may turn */
     double size_min, size_max; /* m; 0: none, of the start mesh's mean edge */
     bool isotropic;            /* of a metric only the finest size counts */
     double gradation;          /* ratio of sizes one edge apart: 1.5; 0: any */

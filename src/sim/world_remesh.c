@@ -47,7 +47,18 @@ kiln_status kiln_world_note_sizes(kiln_world *world, kiln_error *error)
 
 bool kiln_remesh_is_sized(const kiln_scene_remesh *remesh)
 {
-    return remesh->size > 0.0 || remesh->deformation > 0.0 || remesh->strain > 0.0;
+    return remesh->size > 0.0 || remesh->deformation > 0.0 || remesh->strain > 0.0 ||
+           remesh->curvature > 0.0;
+}
+
+/* Where the scene is silent: a tenth of the start's edges, four times them. */
+static kiln_metric_bounds bounds_of(const kiln_world *world)
+{
+    const kiln_scene_remesh *remesh = &world->scene->remesh;
+    double start = world->state.start_size;
+    return (kiln_metric_bounds){.h_min = remesh->size_min > 0.0 ? remesh->size_min : 0.1 * start,
+                                .h_max = remesh->size_max > 0.0 ? remesh->size_max : 4.0 * start,
+                                .ratio = remesh->isotropic ? 1.0 : 0.0};
 }
 
 /* Deformation gradients with the plastic part taken out, for the gradient of the strain. */
@@ -56,8 +67,7 @@ static kiln_status add_strain(kiln_world *world, kiln_sizing *sizing, kiln_error
     const kiln_scene_remesh *remesh = &world->scene->remesh;
     size_t tets = world->mesh->table[KILN_ON_TET].used;
     kiln_strain_sizing strain = {.accuracy = remesh->strain,
-                                 .h_max = remesh->size_max > 0.0 ? remesh->size_max
-                                                                 : 4.0 * world->state.start_size,
+                                 .h_max = bounds_of(world).h_max,
                                  .printed = remesh->strain_printed};
     KILN_TRY(kiln_array_reserve(world->context, &world->gradients, 9 * tets, error));
     kiln_elements_output(kiln_solid_elements(world->solid), &world->mesh->x[0].x, KILN_OUTPUT_F,
@@ -71,6 +81,7 @@ static kiln_status add_sources(kiln_world *world, kiln_sizing *sizing, kiln_erro
     const kiln_scene_remesh *remesh = &world->scene->remesh;
     const kiln_mesh *mesh = world->mesh;
     bool in_world = kiln_world_in_world_space(world->scene);
+    kiln_metric_bounds bounds = bounds_of(world);
     if (remesh->size_max == 0.0) {
         const kiln_field *start = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE);
         KILN_TRY(kiln_sizing_add_values(sizing, (const double *)(const void *)start->data,
@@ -83,12 +94,10 @@ static kiln_status add_sources(kiln_world *world, kiln_sizing *sizing, kiln_erro
                           : kiln_sizing_add_world(sizing, remesh->deformation, error));
     if (remesh->strain > 0.0)
         KILN_TRY(add_strain(world, sizing, error));
-    kiln_sizing_limits limits = {.bounds = {.h_min = remesh->size_min > 0.0
-                                                         ? remesh->size_min
-                                                         : 0.1 * world->state.start_size,
-                                            .h_max = remesh->size_max,
-                                            .ratio = remesh->isotropic ? 1.0 : 0.0},
-                                 .ratio = remesh->gradation};
+    kiln_curvature_sizing round = {remesh->curvature, bounds.h_min, bounds.h_max, false};
+    if (remesh->curvature > 0.0)
+        KILN_TRY(kiln_sizing_add_curvature(sizing, &round, error));
+    kiln_sizing_limits limits = {bounds, remesh->gradation};
     return kiln_sizing_finish(sizing, &limits, error);
 }
 
