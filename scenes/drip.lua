@@ -11,7 +11,7 @@ local radius = 0.4
 
 return scene {
     name = "drip",
-    duration = param("duration", 4),
+    duration = param("duration", 1.8),
     gravity = { 0, 0, -9.81 },
     step = { integrator = "implicit-euler", dt = 0.01, linearised = true },
     output = { frame = 0.05, fields = { "mises", "material", "plastic_strain" } },
