@@ -23,7 +23,8 @@ typedef struct size_work {
     KILN_ARRAY_OF(queued_edge)
     queue; /* sorted, or a heap while splitting */
     KILN_ARRAY_OF(uint8_t)
-    born; /* [vertex] made in this call (S2) */
+    born;                  /* [vertex] made in this call (S2) */
+    kiln_u32_array failed; /* ends of edges that could not be changed; only with `wait` */
     kiln_status status;
     kiln_error *error;
 } size_work;
@@ -145,6 +146,45 @@ static void note_birth(size_work *w, uint32_t vertex)
     w->born.data[vertex] = 1;
 }
 
+static uint32_t *waits(const size_work *w)
+{
+    const char *name = w->options->wait;
+    kiln_field *field = name ? kiln_mesh_field(w->remesher->mesh, KILN_ON_VERTEX, name) : NULL;
+    return field ? (uint32_t *)(void *)field->data : NULL;
+}
+
+static bool is_waiting(const size_work *w, uint32_t a, uint32_t b)
+{
+    const uint32_t *wait = waits(w);
+    return wait && wait[a] > 0 && wait[b] > 0;
+}
+
+static void note_failure(size_work *w, const queued_edge *edge)
+{
+    if (!w->options->wait || w->status != KILN_OK)
+        return;
+    w->status = kiln_array_push(w->remesher->context, &w->failed, edge->a, w->error);
+    if (w->status == KILN_OK)
+        w->status = kiln_array_push(w->remesher->context, &w->failed, edge->b, w->error);
+}
+
+/* One call less to wait for those that do. */
+static void pass_time(size_work *w)
+{
+    uint32_t *wait = waits(w);
+    for (uint32_t v = 0; wait && v < w->remesher->mesh->table[KILN_ON_VERTEX].used; v++)
+        wait[v] -= wait[v] > 0;
+}
+
+static void begin_waiting(size_work *w)
+{
+    enum { CALLS = 8 };
+    uint32_t *wait = waits(w);
+    for (size_t i = 0; wait && i < w->failed.count; i++)
+        if (kiln_vertex_live(w->remesher->mesh, w->failed.data[i]))
+            wait[w->failed.data[i]] = CALLS;
+}
+
 /* Worst quality of the tets at either end. */
 static double worst_of_stars(size_work *w, uint32_t a, uint32_t b)
 {
@@ -198,7 +238,7 @@ static kiln_status contract_sweep(size_work *w, size_t *changes)
     KILN_TRY(collect(w, w->options->shortest, 1.0));
     for (size_t i = 0; i < w->queue.count && goes_on(w); i++) {
         const queued_edge *edge = &w->queue.data[i];
-        if (is_born(w, edge->a) || is_born(w, edge->b))
+        if (is_born(w, edge->a) || is_born(w, edge->b) || is_waiting(w, edge->a, edge->b))
             continue;
         uint32_t tet = find_edge(w, edge);
         if (tet == KILN_NONE || edge_length(r, edge->a, edge->b) >= w->options->shortest)
@@ -208,6 +248,8 @@ static kiln_status contract_sweep(size_work *w, size_t *changes)
         if (try_contraction(w, edge, tet)) {
             w->report->contractions++;
             ++*changes;
+        } else {
+            note_failure(w, edge);
         }
         kiln_arena_release(&r->workspace.arena, mark);
     }
@@ -313,6 +355,8 @@ static kiln_status split_sweep(size_work *w, size_t *changes)
         size_t tets = r->mesh->table[KILN_ON_TET].live;
         if (w->options->most_tets && tets >= w->options->most_tets)
             break;
+        if (is_waiting(w, edge.a, edge.b))
+            continue;
         uint32_t tet = same_edge(&edge, &last) ? KILN_NONE : find_edge(w, &edge);
         if (tet == KILN_NONE || edge_length(r, edge.a, edge.b) <= w->options->longest)
             continue;
@@ -327,6 +371,8 @@ static kiln_status split_sweep(size_work *w, size_t *changes)
             if (split)
                 note_birth(w, r->vertex_made);
             queue_made(w);
+        } else {
+            note_failure(w, &edge);
         }
         kiln_arena_release(&r->workspace.arena, mark);
     }
@@ -363,11 +409,14 @@ kiln_status kiln_size_control(kiln_remesher *remesher, const kiln_size_options *
     double usual_limit[2] = {remesher->options.edge_limit[0], remesher->options.edge_limit[1]};
     remesher->options.edge_limit[0] = w.options->split_floor; /* of edge removal, too */
     remesher->options.edge_limit[1] = w.options->longest;
+    pass_time(&w);
     kiln_status status = run_sweeps(&w);
+    begin_waiting(&w);
     memcpy(remesher->options.edge_limit, usual_limit, sizeof usual_limit);
     w.report->edges = edge_count(remesher->mesh);
     kiln_array_free(remesher->context, &w.queue);
     kiln_array_free(remesher->context, &w.born);
+    kiln_array_free(remesher->context, &w.failed);
     return status;
 }
 

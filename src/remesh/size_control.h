@@ -22,6 +22,10 @@ typedef struct kiln_size_options {
     double enough;   /* part of the edges that may stay outside the bounds: 0.01 */
     double surface;  /* contractions on the surface: alpha - beta Q at least this (DLR 4.4): 0.15 */
     size_t most_tets; /* no splits beyond this many; 0: no limit */
+    /* Vertex field of one uint32 (rule none): calls for which an edge that could not be changed is
+     * left alone, so that steps of a run do not try the same in vain. New vertices are at 0, and an
+     * edge waits only while both its ends do. NULL: none. */
+    const char *wait;
 } kiln_size_options;
 
 kiln_size_options kiln_size_default_options(void);

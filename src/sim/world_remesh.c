@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define KILN_FIELD_START_SIZE "start_size"
+#define KILN_FIELD_SIZE_WAIT  "size_wait"
 
 /* Mean length of the edges at each vertex of the start's mesh: without other word, matter is not
  * meshed coarser than it began. */
@@ -21,6 +22,8 @@ kiln_status kiln_world_note_sizes(kiln_world *world, kiln_error *error)
     kiln_mesh *mesh = world->mesh;
     KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_START_SIZE, KILN_ON_VERTEX, KILN_F64, 1,
                                  KILN_RULE_INTERPOLATE, error));
+    KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_SIZE_WAIT, KILN_ON_VERTEX, KILN_U32, 1,
+                                 KILN_RULE_NONE, error));
     size_t rows = mesh->table[KILN_ON_VERTEX].used;
     kiln_f64_array count = {0};
     KILN_TRY(kiln_array_reserve(world->context, &count, rows, error));
@@ -122,6 +125,7 @@ static kiln_status run_pass(kiln_world *world, kiln_remesher *remesher, bool siz
     kiln_improve_report report;
     double started = kiln_wall_seconds();
     size.worst = 0.3;
+    size.wait = KILN_FIELD_SIZE_WAIT;
     size.most_tets = (size_t)settings->most_tets;
     improve.goal = settings->quality;
     improve.spread = 300;
