@@ -38,8 +38,9 @@ kiln_world_state *kiln_world_get_state(kiln_world *world);
  * on with the same bits. */
 kiln_status kiln_world_renew(kiln_world *world, kiln_error *error);
 /* The mesh of a checkpoint in place of the one the scene made, which it must match: the same fields
- * (KILN_ERR_INPUT: another scene or version) and the same tets in the material (a mesh file has
- * changed). Then everything is renewed. */
+ * (KILN_ERR_INPUT: another scene or version) and, where the scene does not remesh, the same tets
+ * (a mesh file has changed); u too where nothing flows. A remeshed one is compact, and of the
+ * scene's bodies and materials. Then everything is renewed. */
 kiln_status kiln_world_replace_mesh(kiln_world *world, kiln_mesh *take_mesh, kiln_error *error);
 /* The solver back end of the last step; NULL before the first. */
 const char *kiln_world_backend(const kiln_world *world);
