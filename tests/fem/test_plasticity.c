@@ -73,7 +73,8 @@ static void place(setting *s, kiln_mat3 F, double wave)
 static kiln_flow_report update(setting *s, double h)
 {
     kiln_flow_report report;
-    ck_assert_int_eq(kiln_plastic_update(s->elements, s->mesh, NULL, h, &report, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_plastic_update(s->elements, s->mesh, NULL, h, NULL, &report, NULL),
+                     KILN_OK);
     return report;
 }
 
@@ -310,11 +311,16 @@ START_TEST(laws_of_single_tets)
         laws[t].yield = t % 2 ? 0.01 : 1e9;
     }
     kiln_flow_report report;
-    ck_assert_int_eq(kiln_plastic_update(s.elements, s.mesh, laws, 0.1, &report, NULL), KILN_OK);
+    uint8_t *flowed = malloc(s.tets);
+    memset(flowed, 7, s.tets);
+    ck_assert_int_eq(kiln_plastic_update(s.elements, s.mesh, laws, 0.1, flowed, &report, NULL),
+                     KILN_OK);
     ck_assert_uint_eq(report.flowed, s.tets / 2);
-    for (uint32_t t = 0; t < s.tets; t++)
+    for (uint32_t t = 0; t < s.tets; t++) {
         ck_assert_int_eq(kiln_offset_is_identity(&kiln_offsets_of(s.mesh).shape[t]), t % 2 == 0);
-    free(laws);
+        ck_assert_uint_eq(flowed[t], t % 2);
+    }
+    free(laws), free(flowed);
     close_setting(&s);
 }
 END_TEST
@@ -437,7 +443,7 @@ START_TEST(memory_may_fail)
     place(&s, kiln_m3_diagonal(1.2, 1.0, 0.9), 0.0);
     kiln_flow_report report;
     heap.fail_at = heap.calls + 1;
-    ck_assert_int_eq(kiln_plastic_update(s.elements, s.mesh, NULL, 0.1, &report, NULL),
+    ck_assert_int_eq(kiln_plastic_update(s.elements, s.mesh, NULL, 0.1, NULL, &report, NULL),
                      KILN_ERR_MEMORY);
     ck_assert(kiln_offset_is_identity(&kiln_offsets_of(s.mesh).shape[0]));
     heap.fail_at = 0;
