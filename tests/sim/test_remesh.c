@@ -72,58 +72,23 @@ static uint64_t hash_after(int threads, int steps)
     return hash;
 }
 
-/* Refined while it is twisted, coarse again when it is back; the box stays the box it was. */
-START_TEST(an_elastic_bar_refines_and_returns)
+/* The surface of a finer box hangs in the bar. */
+static void hang_box(void)
 {
-    begin(2);
-    kiln_world *world = scene_world(scene);
-    kiln_mesh *mesh = kiln_world_mesh(world);
-    uint32_t most = 0, start = mesh->table[KILN_ON_TET].live;
-    kiln_stats stats;
-    kiln_world_measure(world, &stats);
-    double volume = stats.rest_volume, energy = 0.0;
-    while (kiln_world_get_state(world)->clock.time < scene->duration - 1e-9) {
-        stats = scene_step(world, scene->duration);
-        most = mesh->table[KILN_ON_TET].live > most ? mesh->table[KILN_ON_TET].live : most;
-        energy = fmax(energy, stats.e_elastic);
-        kiln_test_audit(mesh);
-    }
-    ck_assert_uint_gt(most, 2 * start);
-    ck_assert_uint_lt(mesh->table[KILN_ON_TET].live, 2 * start);
-    ck_assert_double_le(off_planes(mesh), 4e-12);
-    ck_assert_double_le(fabs(stats.rest_volume / volume - 1.0), 1e-12);
-    ck_assert_double_lt(stats.e_elastic, 1e-3 * energy);
-    ck_assert_ptr_null(kiln_offsets_of(mesh).shape); /* nothing that could be artificial */
-    end(world);
-}
-END_TEST
-
-/* Twisted with the body, unbent with it, its own positions untouched by all the remeshing. */
-START_TEST(a_surface_is_carried_through)
-{
-    begin(2);
     kiln_soup *fine = &scene->bodies.data[0].surface;
     *fine = kiln_test_soup(context, "box", "lx=4 ly=1 lz=1 n=6");
     fine->tets.count = fine->tet_tags.count = 0;
-    kiln_world *world = scene_world(scene);
-    double changed = 0.0, twisted = 0.0;
-    while (kiln_world_get_state(world)->clock.time < scene->duration - 1e-9) {
-        changed += scene_step(world, scene->duration).changed;
-        kiln_soup now;
-        ck_assert_int_eq(kiln_world_surface(world, 0, &now, NULL), KILN_OK);
-        const double *u = kiln_soup_find_field(&now, KILN_ON_VERTEX, "u")->data.data;
-        ck_assert_mem_eq(u, fine->points.data, fine->points.count * sizeof *fine->points.data);
-        double worst = 0.0;
-        for (size_t i = 0; i < now.points.count; i++)
-            worst =
-                fmax(worst, kiln_v3_norm(kiln_v3_sub(now.points.data[i], fine->points.data[i])));
-        twisted = fmax(twisted, worst);
-        kiln_soup_free(&now);
-    }
-    ck_assert_double_gt(changed, 1000.0);
-    ck_assert_double_gt(twisted, 0.5);
+}
+
+/* Greatest relative change of an edge of the surface; its own positions are untouched by all the
+ * remeshing. */
+static double surface_strain(const kiln_world *world)
+{
+    const kiln_soup *fine = &scene->bodies.data[0].surface;
     kiln_soup now;
     ck_assert_int_eq(kiln_world_surface(world, 0, &now, NULL), KILN_OK);
+    const double *u = kiln_soup_find_field(&now, KILN_ON_VERTEX, "u")->data.data;
+    ck_assert_mem_eq(u, fine->points.data, fine->points.count * sizeof *fine->points.data);
     double worst = 0.0;
     for (size_t i = 0; i < now.triangles.count; i++)
         for (int k = 0; k < 3; k++) {
@@ -132,8 +97,36 @@ START_TEST(a_surface_is_carried_through)
             double before = kiln_v3_norm(kiln_v3_sub(fine->points.data[a], fine->points.data[b]));
             worst = fmax(worst, fabs(length / before - 1.0));
         }
-    ck_assert_double_lt(worst, 0.01);
     kiln_soup_free(&now);
+    return worst;
+}
+
+/* Refined while it is twisted, coarse again when it is back; the box stays the box it was. */
+START_TEST(an_elastic_bar_refines_and_returns)
+{
+    begin(2);
+    hang_box();
+    kiln_world *world = scene_world(scene);
+    kiln_mesh *mesh = kiln_world_mesh(world);
+    uint32_t most = 0, start = mesh->table[KILN_ON_TET].live;
+    kiln_stats stats;
+    kiln_world_measure(world, &stats);
+    double volume = stats.rest_volume, energy = 0.0, strain = 0.0;
+    while (kiln_world_get_state(world)->clock.time < scene->duration - 1e-9) {
+        stats = scene_step(world, scene->duration);
+        most = mesh->table[KILN_ON_TET].live > most ? mesh->table[KILN_ON_TET].live : most;
+        energy = fmax(energy, stats.e_elastic);
+        strain = fmax(strain, surface_strain(world));
+        kiln_test_audit(mesh);
+    }
+    ck_assert_uint_gt(most, 2 * start);
+    ck_assert_uint_lt(mesh->table[KILN_ON_TET].live, 2 * start);
+    ck_assert_double_le(off_planes(mesh), 4e-12);
+    ck_assert_double_le(fabs(stats.rest_volume / volume - 1.0), 1e-12);
+    ck_assert_double_lt(stats.e_elastic, 1e-3 * energy);
+    ck_assert_ptr_null(kiln_offsets_of(mesh).shape); /* nothing that could be artificial */
+    ck_assert_double_gt(strain, 0.1);                /* twisted with the body, unbent with it */
+    ck_assert_double_lt(surface_strain(world), 0.01);
     end(world);
 }
 END_TEST
@@ -154,7 +147,7 @@ START_TEST(a_surface_is_carried_through_flow)
         fine->points.data[i] = kiln_v3_add(fine->points.data[i], kiln_v3(2.0, 0.5, 0.5));
     kiln_world *world = scene_world(scene);
     double changed = 0.0, moved = 0.0, worst = 0.0;
-    while (kiln_world_get_state(world)->clock.time < 0.9) {
+    while (kiln_world_get_state(world)->clock.time < 0.6) {
         changed += scene_step(world, scene->duration).changed;
         kiln_soup now;
         ck_assert_int_eq(kiln_world_surface(world, 0, &now, NULL), KILN_OK);
@@ -174,7 +167,7 @@ START_TEST(a_surface_is_carried_through_flow)
         kiln_soup_free(&now);
     }
     ck_assert_double_gt(changed, 100.0);
-    ck_assert_double_gt(moved, 0.05);
+    ck_assert_double_gt(moved, 0.02);
     ck_assert_double_lt(worst, 0.03);
     end(world);
 }
@@ -217,7 +210,6 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("remesh");
     TCase *all = kiln_test_case(suite, "remesh in a run");
     tcase_add_test(all, an_elastic_bar_refines_and_returns);
-    tcase_add_test(all, a_surface_is_carried_through);
     tcase_add_test(all, a_surface_is_carried_through_flow);
     tcase_add_test(all, threads_do_not_matter);
     tcase_add_test(all, in_world_space_history_is_in_the_offsets);
