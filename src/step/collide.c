@@ -17,6 +17,8 @@ enum { GRAIN = 512 };
 #define EXPECTED 1.5
 /* Room of a vertex: thickness, and this part of its way. */
 #define ROOM 0.5
+/* Width of what is watched, in terms of the room of the vertex that has most. */
+#define WATCH 0.3
 /* Squared sine below which edges count less, down to LEAST_PARALLEL: where they are parallel their
  * distance has a kink. Vertices against faces repel there too. */
 #define PARALLEL       0.03
@@ -45,8 +47,14 @@ static const kiln_surface_pair *pair_at(const kiln_collide *c, size_t i)
 typedef struct evaluation {
     kiln_collide *collide;
     const kiln_vec3 *x, *dx;
-    double kept; /* of the distance at x, all along the way */
+    double kept;           /* of the distance at x, all along the way */
+    const uint32_t *items; /* pairs, NULL: all */
 } evaluation;
+
+static size_t item_of(const evaluation *e, size_t i)
+{
+    return e->items ? e->items[i] : i;
+}
 
 static bool boxes_apart(const kiln_surface_pair *pair, const kiln_vec3 *x, double by)
 {
@@ -65,20 +73,53 @@ static void distance_chunk(void *user, size_t chunk, size_t begin, size_t end, i
     (void)worker;
     const evaluation *e = user;
     for (size_t i = begin; i < end; i++) {
-        const kiln_surface_pair *pair = pair_at(e->collide, i);
-        kiln_pair_distance *out = &e->collide->distance.data[i];
-        if (boxes_apart(pair, e->x, EXPECTED * pair->reach))
-            out->d = INFINITY; /* far enough to be of no interest */
+        size_t item = item_of(e, i);
+        const kiln_surface_pair *pair = pair_at(e->collide, item);
+        double watched = EXPECTED * pair->reach + e->collide->watch;
+        kiln_pair_distance *out = &e->collide->distance.data[item];
+        if (boxes_apart(pair, e->x, watched))
+            out->d = INFINITY;
         else
             *out = kiln_surface_pair_distance(pair, e->x);
     }
 }
 
-static void measure(kiln_collide *c, const double *x)
+/* The farthest that a vertex of the surface is from where it was when all were measured. */
+static double drift(const kiln_collide *c, const double *x, const double *dx)
+{
+    double most = 0.0;
+    for (size_t i = 0; i < c->surface.vertices.count; i++) {
+        uint32_t v = c->surface.vertices.data[i];
+        kiln_vec3 way = kiln_v3_sub(points(x)[v], points(c->measured.data)[v]);
+        most = fmax(most, kiln_v3_norm2(dx ? kiln_v3_add(way, points(dx)[v]) : way));
+    }
+    return sqrt(most);
+}
+
+static void measure_all(kiln_collide *c, const double *x)
 {
     evaluation e = {.collide = c, .x = points(x)};
-    double began = kiln_wall_seconds();
     kiln_parallel_for(c->context, c->found.pairs.count, GRAIN, distance_chunk, &e);
+    c->watched.count = 0;
+    for (size_t i = 0; i < c->found.pairs.count; i++)
+        if (c->distance.data[i].d < EXPECTED * pair_at(c, i)->reach + c->watch)
+            c->watched.data[c->watched.count++] = (uint32_t)i;
+        else
+            c->distance.data[i].d = INFINITY;
+    memcpy(c->measured.data, x, 3 * c->given->rows * sizeof(double));
+}
+
+/* Distances of the pairs that are watched; all others are farther than EXPECTED of their reach, as
+ * long as no vertex has drifted by half the width of the watch. */
+static void measure(kiln_collide *c, const double *x)
+{
+    double began = kiln_wall_seconds();
+    if (2.0 * drift(c, x, NULL) > c->watch) {
+        measure_all(c, x);
+    } else {
+        evaluation e = {.collide = c, .x = points(x), .items = c->watched.data};
+        kiln_parallel_for(c->context, c->watched.count, GRAIN, distance_chunk, &e);
+    }
     c->seconds += kiln_wall_seconds() - began;
 }
 
@@ -93,6 +134,12 @@ static kiln_repulsion repulsion_of(const kiln_collide *c, size_t i)
     return kiln_repulsion_at(c->distance.data[i].d / pair_at(c, i)->reach);
 }
 
+/* N */
+static double load_of(const kiln_collide *c, size_t i)
+{
+    return acts(c, i) ? -c->scale.data[i] * repulsion_of(c, i).slope : 0.0;
+}
+
 /* The term. */
 
 static double repulsion_value(void *self, const double *x)
@@ -100,9 +147,11 @@ static double repulsion_value(void *self, const double *x)
     kiln_collide *c = self;
     double sum = 0.0;
     measure(c, x);
-    for (size_t i = 0; i < c->found.pairs.count; i++)
+    for (size_t k = 0; k < c->watched.count; k++) {
+        size_t i = c->watched.data[k];
         if (acts(c, i))
             sum += c->scale.data[i] * pair_at(c, i)->reach * repulsion_of(c, i).value;
+    }
     return sum;
 }
 
@@ -130,7 +179,8 @@ static void repulsion_add(void *self, const double *x, double scale, double *g, 
 {
     kiln_collide *c = self;
     measure(c, x);
-    for (size_t i = 0; i < c->found.pairs.count; i++) {
+    for (size_t w = 0; w < c->watched.count; w++) {
+        size_t i = c->watched.data[w];
         if (!acts(c, i))
             continue;
         const kiln_surface_pair *pair = pair_at(c, i);
@@ -186,16 +236,19 @@ static void way_chunk(void *user, size_t chunk, size_t begin, size_t end, int wo
     const evaluation *e = user;
     double best = 1.0;
     for (size_t i = begin; i < end && best > 0.0; i++)
-        best = way_of(e, pair_at(e->collide, i), best);
+        best = way_of(e, pair_at(e->collide, item_of(e, i)), best);
     e->collide->least.data[chunk] = best;
 }
 
 static double detect(kiln_collide *c, const double *x, const double *dx, double kept)
 {
     evaluation e = {.collide = c, .x = points(x), .dx = points(dx), .kept = kept};
-    size_t chunks = kiln_chunk_count(c->found.pairs.count, GRAIN);
     double began = kiln_wall_seconds();
-    kiln_parallel_for(c->context, c->found.pairs.count, GRAIN, way_chunk, &e);
+    bool few = 2.0 * fmax(drift(c, x, NULL), drift(c, x, dx)) <= c->watch;
+    size_t count = few ? c->watched.count : c->found.pairs.count;
+    e.items = few ? c->watched.data : NULL;
+    kiln_parallel_for(c->context, count, GRAIN, way_chunk, &e);
+    size_t chunks = kiln_chunk_count(count, GRAIN);
     double least = 1.0;
     for (size_t i = 0; i < chunks; i++)
         least = fmin(least, c->least.data[i]);
@@ -291,11 +344,12 @@ static kiln_status lag_friction(kiln_collide *c, kiln_error *error)
     c->rubs.count = 0;
     if (c->options.friction == 0.0)
         return KILN_OK;
-    for (size_t i = 0; i < c->found.pairs.count; i++) {
+    for (size_t w = 0; w < c->watched.count; w++) {
+        size_t i = c->watched.data[w];
         if (!acts(c, i))
             continue;
         const kiln_pair_distance *at = &c->distance.data[i];
-        kiln_rub rub = {.normal = at->normal, .load = -c->scale.data[i] * repulsion_of(c, i).slope};
+        kiln_rub rub = {.pair = (uint32_t)i, .normal = at->normal, .load = load_of(c, i)};
         memcpy(rub.v, pair_at(c, i)->v, sizeof rub.v);
         memcpy(rub.weight, at->weight, sizeof rub.weight);
         KILN_TRY(kiln_array_push(c->context, &c->rubs, rub, error));
@@ -308,15 +362,14 @@ double kiln_collide_change(kiln_collide *c, const double *x)
     if (c->options.friction == 0.0)
         return 0.0;
     double change = 0.0, sum = 0.0;
-    size_t next = 0; /* rubs are in the order of the pairs */
     measure(c, x);
-    for (size_t i = 0; i < c->found.pairs.count; i++) {
-        double load = acts(c, i) ? -c->scale.data[i] * repulsion_of(c, i).slope : 0.0, had = 0.0;
-        if (next < c->rubs.count &&
-            memcmp(c->rubs.data[next].v, pair_at(c, i)->v, sizeof c->rubs.data[next].v) == 0)
-            had = c->rubs.data[next++].load;
-        change += fabs(load - had);
-        sum += fmax(load, had);
+    for (size_t w = 0; w < c->watched.count; w++)
+        sum += load_of(c, c->watched.data[w]);
+    change = sum; /* of those that friction does not know */
+    for (size_t i = 0; i < c->rubs.count; i++) {
+        double load = load_of(c, c->rubs.data[i].pair);
+        change += fabs(load - c->rubs.data[i].load) - load;
+        sum += fmax(c->rubs.data[i].load - load, 0.0);
     }
     return sum > 0.0 ? change / sum : 0.0;
 }
@@ -356,6 +409,8 @@ void kiln_collide_free(kiln_collide *c)
     kiln_array_free(c->context, &c->boxes);
     kiln_array_free(c->context, &c->distance);
     kiln_array_free(c->context, &c->coupled);
+    kiln_array_free(c->context, &c->watched);
+    kiln_array_free(c->context, &c->measured);
     kiln_array_free(c->context, &c->scale);
     kiln_array_free(c->context, &c->least);
     kiln_array_free(c->context, &c->cliques);
@@ -365,10 +420,12 @@ void kiln_collide_free(kiln_collide *c)
 size_t kiln_collide_bytes(const kiln_collide *c)
 {
     return kiln_contact_surface_bytes(&c->surface) + kiln_surface_pairs_bytes(&c->found) +
-           (c->modulus.capacity + c->scale.capacity + c->least.capacity) * sizeof(double) +
+           (c->modulus.capacity + c->scale.capacity + c->least.capacity + c->measured.capacity) *
+               sizeof(double) +
            c->boxes.capacity * sizeof(kiln_box) +
            c->distance.capacity * sizeof(kiln_pair_distance) + c->coupled.capacity +
-           c->cliques.capacity * sizeof(uint32_t) + c->rubs.capacity * sizeof(kiln_rub);
+           (c->cliques.capacity + c->watched.capacity) * sizeof(uint32_t) +
+           c->rubs.capacity * sizeof(kiln_rub);
 }
 
 void kiln_collide_forget(kiln_collide *c)
@@ -401,14 +458,16 @@ kiln_status kiln_collide_build(kiln_collide *c, const kiln_mesh *mesh, const dou
                                kiln_error *error)
 {
     c->mesh = mesh;
-    c->found.pairs.count = c->rubs.count = 0;
+    c->found.pairs.count = c->watched.count = c->rubs.count = 0;
     kiln_collide_forget(c);
     if (!kiln_collide_is_used(c))
         return KILN_OK;
     KILN_TRY(kiln_contact_surface_build(&c->surface, mesh, error));
     if (c->thickness == 0.0)
         c->thickness = THICKNESS * c->surface.mean_edge;
-    KILN_TRY(kiln_array_reserve(c->context, &c->boxes, mesh->table[KILN_ON_VERTEX].used, error));
+    size_t slots = mesh->table[KILN_ON_VERTEX].used;
+    KILN_TRY(kiln_array_reserve(c->context, &c->boxes, slots, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->measured, 3 * slots, error));
     return spread_modulus(c, modulus, error);
 }
 
@@ -417,7 +476,7 @@ kiln_status kiln_collide_build(kiln_collide *c, const kiln_mesh *mesh, const dou
 static void place_boxes(kiln_collide *c, const double *x)
 {
     const kiln_constraints *given = c->given;
-    double room = ldexp(1.0, c->renewals);
+    double room = ldexp(1.0, c->renewals), longest = 0.0;
     for (size_t i = 0; i < c->surface.vertices.count; i++) {
         uint32_t v = c->surface.vertices.data[i];
         kiln_vec3 begin = points(c->begin)[v], guess = points(c->guess)[v];
@@ -425,10 +484,13 @@ static void place_boxes(kiln_collide *c, const double *x)
         box = kiln_box_grow(box, points(x)[v]);
         if (given->held[v] == 7 && kiln_v3_finite(given->target[v]))
             box = kiln_box_grow(box, given->target[v]);
-        double r = room * (c->thickness + ROOM * kiln_v3_norm(kiln_v3_sub(guess, begin)));
+        double way = kiln_v3_norm(kiln_v3_sub(guess, begin)),
+               r = room * (c->thickness + ROOM * way);
+        longest = fmax(longest, way);
         c->boxes.data[v] = (kiln_box){kiln_v3_sub(box.low, kiln_v3(r, r, r)),
                                       kiln_v3_add(box.high, kiln_v3(r, r, r))};
     }
+    c->watch = WATCH * (c->thickness + ROOM * longest);
 }
 
 static double side_modulus(const kiln_collide *c, const uint32_t *v, uint32_t count)
@@ -498,6 +560,7 @@ static kiln_status make_room(kiln_collide *c, kiln_error *error)
     size_t count = c->found.pairs.count;
     KILN_TRY(kiln_array_reserve(c->context, &c->distance, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->coupled, count, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->watched, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->scale, count, error));
     return kiln_array_reserve(c->context, &c->least, kiln_chunk_count(count, GRAIN), error);
 }
@@ -521,7 +584,7 @@ static kiln_status find_pairs(kiln_collide *c, const double *x, kiln_error *erro
                               side_modulus(c, pair->v + pair->split, 4 - pair->split));
         c->scale.data[i] = c->options.stiffness * modulus * pair->area * skewness(pair, points(x));
     }
-    measure(c, x);
+    measure_all(c, x);
     c->confined = false;
     KILN_TRY(couple(c, error));
     return lag_friction(c, error);
@@ -575,17 +638,19 @@ size_t kiln_collide_count(kiln_collide *c, const double *x)
 {
     size_t count = 0;
     measure(c, x);
-    for (size_t i = 0; i < c->found.pairs.count; i++)
-        count += acts(c, i);
+    for (size_t w = 0; w < c->watched.count; w++)
+        count += acts(c, c->watched.data[w]);
     return count;
 }
 
 uint32_t kiln_collide_touching(kiln_collide *c, const double *x)
 {
     measure(c, x);
-    for (size_t i = 0; i < c->found.pairs.count; i++)
+    for (size_t w = 0; w < c->watched.count; w++) {
+        size_t i = c->watched.data[w];
         if (!(c->distance.data[i].d > TOUCHING * pair_at(c, i)->reach))
             return pair_at(c, i)->v[0];
+    }
     return KILN_NONE;
 }
 

@@ -34,6 +34,7 @@ typedef struct kiln_contact_options {
 
 /* What friction keeps of a pair during a solve. */
 typedef struct kiln_rub {
+    uint32_t pair;
     uint32_t v[4];
     double weight[4]; /* kiln_pair_distance */
     kiln_vec3 normal;
@@ -53,7 +54,10 @@ typedef struct kiln_collide {
     KILN_ARRAY_OF(kiln_box)
     boxes; /* [vertex slot] */
     KILN_ARRAY_OF(kiln_pair_distance)
-    distance; /* [pair] of the last evaluation */
+    distance;                /* [pair] of the last evaluation; INFINITY: not watched */
+    kiln_u32_array watched;  /* pairs that may be near while nothing drifts by half of `watch` */
+    kiln_f64_array measured; /* [vertex slot][3] from where: all were measured there */
+    double watch;            /* m */
     KILN_ARRAY_OF(uint8_t)
     coupled;                /* [pair] the matrix has its blocks */
     kiln_f64_array scale;   /* [pair] stiffness * area, N/m^2 m^2 */
