@@ -1,8 +1,12 @@
 #include "base/assert.h"
+#include "contact/clearance.h"
 #include "step/solid_impl.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Of the thickness, after remeshing: what is nearer repels more than a step can bear. */
+#define CLEARANCE 1e-3
 
 kiln_solid_options kiln_solid_default_options(void)
 {
@@ -285,6 +289,17 @@ void kiln_solid_forget(kiln_solid *solid)
 {
     kiln_newton_forget(solid->newton);
     kiln_collide_forget(&solid->collide);
+}
+
+kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *clear,
+                                kiln_error *error)
+{
+    kiln_clearance found = {0};
+    if (kiln_collide_is_used(&solid->collide))
+        KILN_TRY(kiln_contact_clearance(solid->mesh, since, CLEARANCE * solid->collide.thickness,
+                                        &found, error));
+    *clear = found.pairs == 0;
+    return KILN_OK;
 }
 
 kiln_constraints *kiln_solid_constraints(kiln_solid *solid)

@@ -128,6 +128,12 @@ kiln_status kiln_solid_equilibrium(kiln_solid *solid, const kiln_driver *driver,
                                    kiln_solid_clock *clock, kiln_step_report *report,
                                    kiln_error *error);
 
+/* After remeshing, before the rebuild: whether faces made since the mesh's clock was `since`
+ * (contact/clearance.h) keep out of all others by a thousandth of the thickness. True without
+ * contact. */
+kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *clear,
+                                kiln_error *error);
+
 /* Forces of the last step [vertex slot][3], N: what holds the held vertices (reaction) and what
  * obstacles press with (contact). Valid until the next step. */
 const double *kiln_solid_reaction(const kiln_solid *solid);

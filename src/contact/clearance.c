@@ -1,0 +1,102 @@
+#include "contact/clearance.h"
+
+#include "geom/bvh.h"
+#include "geom/distance.h"
+#include "geom/triangle_overlap.h"
+
+typedef struct search {
+    const kiln_mesh *mesh;
+    kiln_u32_array faces; /* live records */
+    uint32_t since;
+    double gap;
+    kiln_clearance *out;
+} search;
+
+static void corners_of(const search *s, uint32_t face, uint32_t v[3], kiln_vec3 p[3])
+{
+    uint32_t at = s->mesh->face[face].at;
+    for (int k = 0; k < 3; k++) {
+        v[k] = s->mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
+        p[k] = s->mesh->x[v[k]];
+    }
+}
+
+static bool is_new(const search *s, uint32_t face)
+{
+    return s->since == KILN_SINCE_EVER ||
+           s->mesh->info[s->mesh->face[face].at / 4].changed > s->since;
+}
+
+static bool share_vertex(const uint32_t a[3], const uint32_t b[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (a[i] == b[0] || a[i] == b[1] || a[i] == b[2])
+            return true;
+    return false;
+}
+
+static bool are_clear(const search *s, uint32_t a, uint32_t b)
+{
+    uint32_t va[3], vb[3];
+    kiln_vec3 pa[3], pb[3];
+    corners_of(s, a, va, pa);
+    corners_of(s, b, vb, pb);
+    if (kiln_triangle_overlap_shared(pa, va, pb, vb) >= KILN_OVERLAP_CROSS)
+        return false;
+    return share_vertex(va, vb) || kiln_closest_triangles(pa, pb).distance2 > s->gap * s->gap;
+}
+
+static bool judge_pairs(void *user, const kiln_bvh_pair *pairs, size_t count)
+{
+    search *s = user;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t a = s->faces.data[pairs[i].a], b = s->faces.data[pairs[i].b];
+        if ((!is_new(s, a) && !is_new(s, b)) || are_clear(s, a, b))
+            continue;
+        if (s->out->pairs++ == 0) {
+            s->out->face[0] = a;
+            s->out->face[1] = b;
+        }
+    }
+    return true;
+}
+
+static kiln_status grow_tree(search *s, kiln_bvh *tree, kiln_error *error)
+{
+    const kiln_mesh *mesh = s->mesh;
+    size_t live = mesh->table[KILN_ON_FACE].live;
+    KILN_ARRAY_OF(kiln_box)
+    boxes = {0};
+    KILN_TRY(kiln_array_reserve(mesh->context, &s->faces, live + 1, error)); /* freed by caller */
+    KILN_TRY(kiln_array_reserve(mesh->context, &boxes, live + 1, error));
+    kiln_vec3 half = kiln_v3(0.5 * s->gap, 0.5 * s->gap, 0.5 * s->gap);
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        uint32_t v[3];
+        kiln_vec3 p[3];
+        if (!kiln_face_live(mesh, f))
+            continue;
+        corners_of(s, f, v, p);
+        kiln_box box = kiln_box_of(p, 3);
+        boxes.data[s->faces.count] =
+            (kiln_box){kiln_v3_sub(box.low, half), kiln_v3_add(box.high, half)};
+        s->faces.data[s->faces.count++] = f;
+    }
+    kiln_status status = kiln_bvh_build(tree, mesh->context, boxes.data, s->faces.count, error);
+    kiln_array_free(mesh->context, &boxes);
+    return status;
+}
+
+kiln_status kiln_contact_clearance(const kiln_mesh *mesh, uint32_t since, double gap,
+                                   kiln_clearance *out, kiln_error *error)
+{
+    search s = {.mesh = mesh, .since = since, .gap = gap, .out = out};
+    kiln_bvh tree = {0};
+    *out = (kiln_clearance){.face = {KILN_NONE, KILN_NONE}};
+    kiln_status status = grow_tree(&s, &tree, error);
+    if (status == KILN_OK) {
+        kiln_bvh_visit_self_overlap(&tree, judge_pairs, &s);
+        kiln_bvh_destroy(&tree);
+    }
+    kiln_array_free(mesh->context, &s.faces);
+    return status;
+}

@@ -1,0 +1,20 @@
+/* Do surfaces that were remeshed keep out of each other? Remeshing moves surfaces by what its
+ * tolerance allows; where two are close that can be too much. */
+#ifndef KILN_CONTACT_CLEARANCE_H
+#define KILN_CONTACT_CLEARANCE_H
+
+#include "mesh/mesh.h"
+
+#define KILN_SINCE_EVER UINT32_MAX
+
+typedef struct kiln_clearance {
+    size_t pairs;     /* of faces that cross, by exact signs, or are nearer than the gap */
+    uint32_t face[2]; /* the first of them, records of the mesh */
+} kiln_clearance;
+
+/* Faces in world space of tets made after the mesh's clock was `since` (KILN_SINCE_EVER: all)
+ * against all faces. `gap` (m, 0 allowed) is asked of faces without a common vertex. */
+kiln_status kiln_contact_clearance(const kiln_mesh *mesh, uint32_t since, double gap,
+                                   kiln_clearance *out, kiln_error *error);
+
+#endif

@@ -1,0 +1,197 @@
+/* The broad phase against all pairs, and the kernel of repulsion. */
+#include "contact/repulsion.h"
+#include "contact/surface_pairs.h"
+#include "fixtures.h"
+#include "support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Two bent boxes that come close, each vertex with a box of its own. */
+static kiln_mesh *tangle(kiln_context *context, kiln_box *boxes, size_t room, double size)
+{
+    kiln_soup all = kiln_test_soup(context, "box", "lx=1 ly=0.3 lz=0.3 nx=5 ny=2 nz=2");
+    kiln_soup other = kiln_test_soup(context, "box", "lx=0.3 ly=1 lz=0.3 nx=2 ny=5 nz=2");
+    for (size_t i = 0; i < other.points.count; i++)
+        other.points.data[i] = kiln_v3_add(other.points.data[i], kiln_v3(0.4, -0.3, 0.33));
+    ck_assert_int_eq(kiln_soup_append(&all, &other, 0, NULL), KILN_OK);
+    kiln_build_options options = kiln_build_default_options();
+    kiln_mesh *mesh = NULL;
+    ck_assert_int_eq(kiln_mesh_build(context, &all, &options, &mesh, NULL, NULL), KILN_OK);
+    kiln_soup_free(&all);
+    kiln_soup_free(&other);
+    kiln_random random = kiln_random_start(3, 0);
+    size_t used = mesh->table[KILN_ON_VERTEX].used;
+    ck_assert_uint_le(used, room);
+    for (uint32_t v = 0; v < used; v++) {
+        kiln_vec3 r = kiln_v3(kiln_random_unit(&random), kiln_random_unit(&random),
+                              kiln_random_unit(&random));
+        boxes[v] =
+            (kiln_box){kiln_v3_madd(mesh->x[v], -size, r), kiln_v3_madd(mesh->x[v], size, r)};
+    }
+    return mesh;
+}
+
+static bool lists(const kiln_surface_pairs *pairs, const kiln_surface_pair *wanted)
+{
+    for (size_t i = 0; i < pairs->pairs.count; i++)
+        if (pairs->pairs.data[i].split == wanted->split &&
+            memcmp(pairs->pairs.data[i].v, wanted->v, sizeof wanted->v) == 0)
+            return true;
+    return false;
+}
+
+static bool shares(const kiln_surface_pair *pair)
+{
+    for (uint32_t i = 0; i < pair->split; i++)
+        for (uint32_t j = pair->split; j < 4; j++)
+            if (pair->v[i] == pair->v[j])
+                return true;
+    return false;
+}
+
+/* For random places within the boxes, every pair within reach is listed. */
+START_TEST(test_complete)
+{
+    enum { ROOM = 400 };
+    kiln_context *context = kiln_test_context(2);
+    kiln_box boxes[ROOM];
+    kiln_vec3 x[ROOM];
+    kiln_mesh *mesh = tangle(context, boxes, ROOM, 0.03);
+    kiln_contact_surface surface = {0};
+    kiln_surface_pairs pairs = {0};
+    ck_assert_int_eq(kiln_contact_surface_build(&surface, mesh, NULL), KILN_OK);
+    kiln_pair_rules rules = {
+        .bodies = true, .self = _i == 0, .thickness = 0.05, .material_tells = true};
+    ck_assert_int_eq(
+        kiln_surface_pairs_find(&pairs, &surface, &rules, boxes, mesh->u, mesh->x, NULL), KILN_OK);
+    kiln_random random = kiln_random_start(4, 0);
+    size_t near = 0;
+    for (int round = 0; round < 3; round++) {
+        for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+            kiln_box b = boxes[v];
+            x[v] = kiln_v3(kiln_random_range(&random, b.low.x, b.high.x),
+                           kiln_random_range(&random, b.low.y, b.high.y),
+                           kiln_random_range(&random, b.low.z, b.high.z));
+        }
+        size_t vertices = surface.vertices.count, faces = surface.faces.count / 3;
+        size_t edges = surface.edges.count / 2;
+        for (size_t k = 0; k < vertices * faces + edges * edges; k++) {
+            kiln_surface_pair pair = {.split = k < vertices * faces ? 1 : 2};
+            if (pair.split == 1) {
+                pair.v[0] = surface.vertices.data[k / faces];
+                memcpy(pair.v + 1, &surface.faces.data[3 * (k % faces)], 3 * sizeof(uint32_t));
+            } else {
+                size_t a = (k - vertices * faces) / edges, b = (k - vertices * faces) % edges;
+                if (b <= a)
+                    continue;
+                memcpy(pair.v, &surface.edges.data[2 * a], 2 * sizeof(uint32_t));
+                memcpy(pair.v + 2, &surface.edges.data[2 * b], 2 * sizeof(uint32_t));
+            }
+            bool same = surface.body.data[pair.v[0]] == surface.body.data[pair.v[3]];
+            double reach = rules.thickness;
+            if (same)
+                reach = fmin(reach, 0.5 * kiln_surface_pair_distance(&pair, mesh->u).d);
+            if (shares(&pair) || (same && !rules.self) ||
+                kiln_surface_pair_distance(&pair, x).d >= reach)
+                continue;
+            near++;
+            ck_assert_msg(lists(&pairs, &pair), "%u %u %u %u", pair.v[0], pair.v[1], pair.v[2],
+                          pair.v[3]);
+        }
+    }
+    ck_assert_uint_gt(near, 20);
+    kiln_surface_pairs_free(&pairs);
+    kiln_contact_surface_free(&surface);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Thirds of the area, each once. */
+START_TEST(test_areas)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "lx=2 ly=1 lz=1 nx=4 ny=2 nz=2");
+    kiln_contact_surface surface = {0};
+    ck_assert_int_eq(kiln_contact_surface_build(&surface, mesh, NULL), KILN_OK);
+    double by_vertex = 0.0, by_edge = 0.0;
+    for (size_t i = 0; i < surface.vertices.count; i++)
+        by_vertex += surface.area.data[surface.vertices.data[i]];
+    for (size_t i = 0; i < surface.edge_area.count; i++)
+        by_edge += surface.edge_area.data[i];
+    ck_assert_double_eq_tol(by_vertex, 10.0, 1e-12);
+    ck_assert_double_eq_tol(by_edge, 10.0, 1e-12);
+    ck_assert_int_eq(
+        (int)(surface.vertices.count - surface.edges.count / 2 + surface.faces.count / 3), 2);
+    kiln_contact_surface_free(&surface);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(test_without_memory)
+{
+    enum { ROOM = 400 };
+    kiln_test_heap heap = {0};
+    kiln_context *context = kiln_test_context_on(&heap, 1);
+    kiln_box boxes[ROOM];
+    kiln_mesh *mesh = tangle(context, boxes, ROOM, 0.03);
+    kiln_pair_rules rules = {.bodies = true, .self = true, .thickness = 0.05};
+    int64_t live = heap.live_bytes;
+    for (uint64_t more = 1, failed = 1; failed; more += 1 + more / 4) {
+        kiln_contact_surface surface = {0};
+        kiln_surface_pairs pairs = {0};
+        heap.fail_at = heap.calls + more;
+        kiln_status status = kiln_contact_surface_build(&surface, mesh, NULL);
+        if (status == KILN_OK)
+            status =
+                kiln_surface_pairs_find(&pairs, &surface, &rules, boxes, mesh->u, mesh->x, NULL);
+        heap.fail_at = 0;
+        failed = status != KILN_OK;
+        kiln_surface_pairs_free(&pairs);
+        kiln_contact_surface_free(&surface);
+        ck_assert_int_eq(heap.live_bytes, live);
+    }
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Validation C2: the gap at which a pressure is carried; derivatives by differences. */
+START_TEST(test_repulsion)
+{
+    double low = 0.5, high = 1.0;
+    for (int i = 0; i < 60; i++) {
+        double middle = 0.5 * (low + high);
+        if (-kiln_repulsion_at(middle).slope > 9.81e-3)
+            low = middle;
+        else
+            high = middle;
+    }
+    ck_assert_double_eq_tol(low, 0.943906, 1e-6);
+    for (double s = 0.05; s < 1.1; s += 0.05) {
+        double h = 1e-5;
+        kiln_repulsion b = kiln_repulsion_at(s), l = kiln_repulsion_at(s - h),
+                       r = kiln_repulsion_at(s + h);
+        ck_assert_double_eq_tol((r.value - l.value) / (2 * h), b.slope, 1e-6 * (1 + 1 / s));
+        ck_assert_double_eq_tol((r.slope - l.slope) / (2 * h), b.curvature, 1e-4 / (s * s));
+        ck_assert_double_ge(b.curvature, 0.0);
+    }
+    ck_assert(isinf(kiln_repulsion_at(0.0).value));
+    ck_assert_double_eq(kiln_repulsion_at(1.0).value, 0.0);
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("pairs");
+    TCase *tc = kiln_test_case(suite, "pairs");
+    tcase_add_loop_test(tc, test_complete, 0, 2);
+    tcase_add_test(tc, test_areas);
+    tcase_add_test(tc, test_without_memory);
+    tcase_add_test(tc, test_repulsion);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
