@@ -1,9 +1,11 @@
 /* What a step of a run pays for looking at its mesh: sizes from the gradient of the strain as
- * sim/world_remesh.c asks for them, and a pass that begins. A bar of 3,000 tets and one of 32,000,
- * twisted by a turn, which has a gradient everywhere, and at rest, which has none. */
+ * sim/world_remesh.c asks for them, whether a pass is needed, and one that begins. A bar of 3,000
+ * tets and one of 32,000, twisted by a turn, which has a gradient everywhere, and at rest, which
+ * has none. */
 #include "app/bench.h"
 #include "app/validate_fixture.h"
 #include "remesh/improve.h"
+#include "remesh/needed.h"
 #include "remesh/size_control.h"
 #include "remesh/sizing.h"
 
@@ -87,6 +89,18 @@ static void begin_and_end(void *user)
         kiln_remesher_end(&remesher);
 }
 
+static void look(void *user)
+{
+    bar *b = user;
+    kiln_remesh_options options = pass_options(b);
+    kiln_size_options size = kiln_size_default_options();
+    bool needed;
+    double worst;
+    size.longest = INFINITY;
+    size.shortest = 0.0;
+    b->status = kiln_remesh_needed(b->mesh, &options, &size, 0.0, &needed, &worst, NULL);
+}
+
 /* A whole pass in which nothing is out of bounds: bounds as wide as can be. */
 static void idle_pass(void *user)
 {
@@ -130,6 +144,7 @@ void kiln_bench_look(kiln_bench *bench)
             report(bench, &b, "sizing strain", "resting", 0.5, make_sizes);
             twist(b.mesh, 1.0);
             report(bench, &b, "sizing strain", "twisted", 0.5, make_sizes);
+            report(bench, &b, "whether a pass is needed", "twisted", 0, look);
             report(bench, &b, "pass begin", "twisted", 0, begin_and_end);
             report(bench, &b, "pass without a change", "twisted", 0, idle_pass);
         } else {

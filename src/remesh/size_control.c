@@ -146,16 +146,23 @@ static void note_birth(size_work *w, uint32_t vertex)
     w->born.data[vertex] = 1;
 }
 
-static uint32_t *waits(const size_work *w)
+uint32_t *kiln_size_waits(const kiln_mesh *mesh, const kiln_size_options *options)
 {
-    const char *name = w->options->wait;
-    kiln_field *field = name ? kiln_mesh_field(w->remesher->mesh, KILN_ON_VERTEX, name) : NULL;
+    const char *name = options->wait;
+    kiln_field *field = name ? kiln_mesh_field(mesh, KILN_ON_VERTEX, name) : NULL;
     return field ? (uint32_t *)(void *)field->data : NULL;
+}
+
+void kiln_size_pass_time(kiln_mesh *mesh, const kiln_size_options *options)
+{
+    uint32_t *wait = kiln_size_waits(mesh, options);
+    for (uint32_t v = 0; wait && v < mesh->table[KILN_ON_VERTEX].used; v++)
+        wait[v] -= wait[v] > 0;
 }
 
 static bool is_waiting(const size_work *w, uint32_t a, uint32_t b)
 {
-    const uint32_t *wait = waits(w);
+    const uint32_t *wait = kiln_size_waits(w->remesher->mesh, w->options);
     return wait && wait[a] > 0 && wait[b] > 0;
 }
 
@@ -168,18 +175,10 @@ static void note_failure(size_work *w, const queued_edge *edge)
         w->status = kiln_array_push(w->remesher->context, &w->failed, edge->b, w->error);
 }
 
-/* One call less to wait for those that do. */
-static void pass_time(size_work *w)
-{
-    uint32_t *wait = waits(w);
-    for (uint32_t v = 0; wait && v < w->remesher->mesh->table[KILN_ON_VERTEX].used; v++)
-        wait[v] -= wait[v] > 0;
-}
-
 static void begin_waiting(size_work *w)
 {
     enum { CALLS = 8 };
-    uint32_t *wait = waits(w);
+    uint32_t *wait = kiln_size_waits(w->remesher->mesh, w->options);
     for (size_t i = 0; wait && i < w->failed.count; i++)
         if (kiln_vertex_live(w->remesher->mesh, w->failed.data[i]))
             wait[w->failed.data[i]] = CALLS;
@@ -409,7 +408,7 @@ kiln_status kiln_size_control(kiln_remesher *remesher, const kiln_size_options *
     double usual_limit[2] = {remesher->options.edge_limit[0], remesher->options.edge_limit[1]};
     remesher->options.edge_limit[0] = w.options->split_floor; /* of edge removal, too */
     remesher->options.edge_limit[1] = w.options->longest;
-    pass_time(&w);
+    kiln_size_pass_time(remesher->mesh, w.options);
     kiln_status status = run_sweeps(&w);
     begin_waiting(&w);
     memcpy(remesher->options.edge_limit, usual_limit, sizeof usual_limit);

@@ -29,6 +29,9 @@ typedef struct kiln_size_options {
 } kiln_size_options;
 
 kiln_size_options kiln_size_default_options(void);
+/* The field `wait`, or NULL; one call less to wait for every vertex that does. */
+uint32_t *kiln_size_waits(const kiln_mesh *mesh, const kiln_size_options *options);
+void kiln_size_pass_time(kiln_mesh *mesh, const kiln_size_options *options);
 
 /* Edges of the mesh in the metric, in classes of length. */
 typedef struct kiln_edge_survey {

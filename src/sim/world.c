@@ -271,6 +271,7 @@ void kiln_world_destroy(kiln_world *world)
     kiln_array_free(context, &world->norms);
     kiln_array_free(context, &world->flowed);
     kiln_array_free(context, &world->gradients);
+    kiln_sizing_destroy(world->sizing);
     kiln_array_free(context, &world->quality);
     kiln_mesh_destroy(world->mesh);
     kiln_release(context, world, sizeof *world);

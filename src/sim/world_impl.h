@@ -4,6 +4,7 @@
 
 #include "fem/plasticity.h"
 #include "remesh/embedded.h"
+#include "remesh/sizing.h"
 #include "sim/world.h"
 #include "step/relax.h"
 
@@ -58,6 +59,7 @@ struct kiln_world {
     kiln_relax *relax;        /* made when it is first needed */
     bool overlaps;            /* the material was seen to overlap itself */
     kiln_f64_array gradients; /* [tet slot][9] F, for sizes */
+    kiln_sizing *sizing;      /* of the last step that asked for one, for its memory */
     kiln_step_report report;  /* of the last step */
     kiln_evolution evolution; /* likewise */
     kiln_f64_array quality;   /* [tet slot] */

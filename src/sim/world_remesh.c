@@ -5,8 +5,8 @@
 #include "geom/tet_quality.h"
 #include "mesh/reorder.h"
 #include "remesh/improve.h"
+#include "remesh/needed.h"
 #include "remesh/size_control.h"
-#include "remesh/sizing.h"
 #include "remesh/transfer.h"
 #include "sim/world_impl.h"
 
@@ -104,15 +104,22 @@ static kiln_status add_sources(kiln_world *world, kiln_sizing *sizing, kiln_erro
     return kiln_sizing_finish(sizing, &limits, error);
 }
 
-static kiln_status make_sizing(kiln_world *world, kiln_sizing **out, kiln_error *error)
+static kiln_status make_sizing(kiln_world *world, kiln_error *error)
 {
     kiln_space space =
         kiln_world_in_world_space(world->scene) ? KILN_SPACE_WORLD : KILN_SPACE_MATERIAL;
-    KILN_TRY(kiln_sizing_create(world->mesh, space, out, error));
-    kiln_status status = add_sources(world, *out, error);
-    if (status != KILN_OK)
-        kiln_sizing_destroy(*out);
-    return status;
+    KILN_TRY(world->sizing ? kiln_sizing_renew(world->sizing, world->mesh, space, error)
+                           : kiln_sizing_create(world->mesh, space, &world->sizing, error));
+    return add_sources(world, world->sizing, error);
+}
+
+static kiln_size_options size_options(const kiln_scene_remesh *settings)
+{
+    kiln_size_options size = kiln_size_default_options();
+    size.worst = 0.3;
+    size.wait = KILN_FIELD_SIZE_WAIT;
+    size.most_tets = (size_t)settings->most_tets;
+    return size;
 }
 
 /* Everything in the pass: sizes, quality, fields, surfaces. */
@@ -120,13 +127,10 @@ static kiln_status run_pass(kiln_world *world, kiln_remesher *remesher, bool siz
                             kiln_evolution *evolution, kiln_error *error)
 {
     const kiln_scene_remesh *settings = &world->scene->remesh;
-    kiln_size_options size = kiln_size_default_options();
+    kiln_size_options size = size_options(settings);
     kiln_improve_options improve = kiln_improve_default_options();
     kiln_improve_report report;
     double started = kiln_wall_seconds();
-    size.worst = 0.3;
-    size.wait = KILN_FIELD_SIZE_WAIT;
-    size.most_tets = (size_t)settings->most_tets;
     improve.goal = settings->quality;
     improve.spread = 300;
     if (sized)
@@ -185,24 +189,29 @@ kiln_status kiln_world_remesh_local(kiln_world *world, kiln_evolution *evolution
     if (sized ? world->state.step % (uint64_t)settings->every != 0
               : !below(world, options.space, settings->quality))
         return KILN_OK;
-    kiln_sizing *sizing = NULL;
-    kiln_remesher remesher;
-    double started = kiln_wall_seconds();
-    if (sized)
-        KILN_TRY(make_sizing(world, &sizing, error));
-    evolution->size_seconds += kiln_wall_seconds() - started;
-    started = kiln_wall_seconds();
-    options.sizing = sizing;
     options.volume_elsewhere = !in_world;
     options.edge_limit[0] = 0.0;
     options.edge_limit[1] = INFINITY;
+    double started = kiln_wall_seconds();
+    bool needed = true;
+    if (sized) {
+        kiln_size_options size = size_options(settings);
+        KILN_TRY(make_sizing(world, error));
+        options.sizing = world->sizing;
+        KILN_TRY(kiln_remesh_needed(world->mesh, &options, &size, settings->quality, &needed,
+                                    &evolution->worst, error));
+    }
+    evolution->size_seconds += kiln_wall_seconds() - started;
+    if (!needed)
+        return KILN_OK;
+    started = kiln_wall_seconds();
+    kiln_remesher remesher;
     kiln_status status = kiln_remesher_begin(world->mesh, &options, &remesher, error);
     evolution->remesh_seconds += kiln_wall_seconds() - started;
     if (status == KILN_OK) {
         status = run_pass(world, &remesher, sized, evolution, error);
         kiln_remesher_end(&remesher);
     }
-    kiln_sizing_destroy(sizing);
     if (status != KILN_OK || evolution->changed == 0)
         return status;
     started = kiln_wall_seconds();

@@ -2,6 +2,7 @@
 
 #include "fixtures.h"
 #include "remesh/improve.h"
+#include "remesh/needed.h"
 #include "remesh/size_control_adapt.h"
 #include "remesh/sizing.h"
 #include "support.h"
@@ -49,6 +50,83 @@ static size_t call(kiln_mesh *mesh, double h, double goal)
     kiln_sizing_destroy(sizing);
     return size.splits + size.contractions + report.changed;
 }
+
+/* Asked before a pass, it says what the pass then finds: edges out of bounds, tets below the goal,
+ * or nothing and the worst score; on both sides of every bound. */
+START_TEST(whether_a_pass_is_needed)
+{
+    kiln_test_heap heap = {0};
+    kiln_context *context = kiln_test_context_on(&heap, 2);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=4 ny=4 nz=4");
+    kiln_test_jitter(mesh, 0.03, 11);
+    kiln_sizing *sizing;
+    uint32_t rows = mesh->table[KILN_ON_VERTEX].used, calm = 0;
+    double *sizes = malloc(rows * sizeof *sizes);
+    for (uint32_t v = 0; v < rows; v++) {
+        sizes[v] = 0.25 + 0.15 * mesh->u[v].x;
+        mesh->x[v].z *= 1.0 - 0.3 * mesh->u[v].x; /* less volume there */
+    }
+    ck_assert_int_eq(kiln_sizing_create(mesh, KILN_SPACE_MATERIAL, &sizing, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_sizing_add_values(sizing, sizes, rows, 1, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_sizing_finish(sizing, NULL, NULL), KILN_OK);
+    kiln_remesh_options options = kiln_remesh_default_options();
+    options.sizing = sizing;
+    options.volume_elsewhere = true;
+    kiln_remesher remesher;
+    ck_assert_int_eq(kiln_remesher_begin(mesh, &options, &remesher, NULL), KILN_OK);
+    kiln_edge_survey s = survey(&remesher);
+    double least = INFINITY;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        least = fmin(least, remesher.quality.data[t]);
+    kiln_remesher_end(&remesher);
+    for (int i = 0; i < 16; i++) {
+        kiln_size_options size = kiln_size_default_options();
+        bool short_ones = i & 1, long_ones = i & 2, bad = i & 4, full = i & 8, needed;
+        double worst, goal = least * (bad ? 1.0 + 1e-12 : 1.0);
+        size.shortest = s.least * (short_ones ? 1.0 + 1e-12 : 1.0);
+        size.longest = s.most * (long_ones ? 1.0 - 1e-12 : 1.0);
+        size.most_tets = full ? 10 : 0;
+        ck_assert_int_eq(kiln_remesh_needed(mesh, &options, &size, goal, &needed, &worst, NULL),
+                         KILN_OK);
+        ck_assert_int_eq(needed, short_ones || (long_ones && !full) || bad);
+        calm += !needed;
+        if (!needed)
+            ck_assert_double_eq(worst, least);
+        ck_assert_int_eq(kiln_remesh_needed(mesh, &options, NULL, goal, &needed, &worst, NULL),
+                         KILN_OK);
+        ck_assert_int_eq(needed, bad);
+    }
+    ck_assert_uint_eq(calm, 3);
+    ck_assert_int_eq(
+        kiln_mesh_add_field(mesh, "wait", KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_NONE, NULL),
+        KILN_OK);
+    uint32_t *wait = (uint32_t *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, "wait")->data;
+    for (uint32_t v = 0; v < rows; v++)
+        wait[v] = 3;
+    for (int i = 0; i < 4; i++) { /* too long edges, that have two more calls to wait after this */
+        kiln_size_options size = {.longest = 0.5 * s.most, .wait = "wait"};
+        bool needed;
+        double worst;
+        ck_assert_int_eq(kiln_remesh_needed(mesh, &options, &size, 0.0, &needed, &worst, NULL),
+                         KILN_OK);
+        ck_assert_int_eq(needed, i >= 2);
+    }
+    for (uint64_t i = 1; i <= 2; i++) {
+        bool needed;
+        double worst;
+        int64_t bytes = heap.live_bytes;
+        heap.fail_at = heap.calls + i;
+        ck_assert_int_eq(kiln_remesh_needed(mesh, &options, NULL, 0.1, &needed, &worst, NULL),
+                         KILN_ERR_MEMORY);
+        ck_assert_int_eq(heap.live_bytes, bytes);
+    }
+    heap.fail_at = 0;
+    kiln_sizing_destroy(sizing);
+    free(sizes);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
 
 /* Splits and contractions do not take turns: whatever the size asked for, at any scale. */
 START_TEST(calls_come_to_rest)
@@ -361,6 +439,7 @@ Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("size_control");
     TCase *all = kiln_test_case(suite, "size_control");
+    tcase_add_test(all, whether_a_pass_is_needed);
     tcase_add_loop_test(all, calls_come_to_rest, 0, 12);
     tcase_add_test(all, scale_does_not_matter);
     tcase_add_test(all, splits_keep_their_floor);

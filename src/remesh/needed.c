@@ -1,0 +1,111 @@
+#include "remesh/needed.h"
+
+#include "base/parallel.h"
+#include "remesh/sizing.h"
+
+enum { GRAIN = 512 };
+
+typedef struct look {
+    kiln_remesher pass; /* not begun: what scores and lengths need */
+    bool sized;
+    double shortest, longest, goal;
+    const uint32_t *wait; /* [vertex] or NULL */
+    kiln_f64_array worst; /* [chunk] -INFINITY: something is to be done */
+} look;
+
+static void metric_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    look *l = user;
+    (void)chunk, (void)worker;
+    for (uint32_t v = (uint32_t)begin; v < end; v++)
+        if (kiln_vertex_live(l->pass.mesh, v))
+            l->pass.metric.data[v] = kiln_sizing_at_vertex(l->pass.options.sizing, v);
+}
+
+/* The length of an edge is between those that it has in the metrics of its ends, and only where
+ * these are on both sides of a bound it has to be known. */
+static bool fits(const look *l, uint32_t a, uint32_t b)
+{
+    const kiln_vec3 *p = kiln_remesher_points(&l->pass);
+    const kiln_sym3 *metric = l->pass.metric.data;
+    kiln_vec3 e = kiln_v3_sub(p[b], p[a]);
+    double at_a = kiln_metric_length2(&metric[a], e), at_b = kiln_metric_length2(&metric[b], e);
+    double low = l->shortest * l->shortest, high = l->longest * l->longest;
+    if (at_a > low && at_b > low && at_a < high && at_b < high)
+        return true;
+    if (l->wait && l->wait[a] > 1 && l->wait[b] > 1) /* still in this call */
+        return true;
+    double length = kiln_metric_edge_length(&metric[a], &metric[b], e);
+    return length >= l->shortest && length <= l->longest;
+}
+
+static void tet_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    look *l = user;
+    const kiln_mesh *mesh = l->pass.mesh;
+    double worst = INFINITY;
+    (void)worker;
+    for (uint32_t t = (uint32_t)begin; t < end && worst > -INFINITY; t++) {
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        const uint32_t *v = mesh->tet[t].v;
+        double score = kiln_remesher_score(&l->pass, NULL, v);
+        bool fine = !(score < l->goal);
+        for (int k = 0; k < 6 && fine && l->sized; k++) {
+            uint32_t a = v[kiln_edge_ends[k][0]], b = v[kiln_edge_ends[k][1]];
+            fine = fits(l, a < b ? a : b, a < b ? b : a); /* the same bits from every tet */
+        }
+        worst = !fine ? -INFINITY : score < worst ? score : worst;
+    }
+    l->worst.data[chunk] = worst;
+}
+
+static kiln_status prepare(look *l, kiln_error *error)
+{
+    kiln_context *context = l->pass.context;
+    const kiln_table *table = l->pass.mesh->table;
+    size_t vertices = table[KILN_ON_VERTEX].used;
+    KILN_TRY(kiln_array_reserve(context, &l->worst,
+                                kiln_chunk_count(table[KILN_ON_TET].used, GRAIN), error));
+    if (!l->pass.options.sizing)
+        return KILN_OK;
+    KILN_TRY(kiln_array_reserve(context, &l->pass.metric, vertices, error));
+    kiln_parallel_for(context, vertices, GRAIN, metric_chunk, l);
+    return KILN_OK;
+}
+
+kiln_status kiln_remesh_needed(kiln_mesh *mesh, const kiln_remesh_options *options,
+                               const kiln_size_options *size, double goal, bool *needed,
+                               double *worst, kiln_error *error)
+{
+    *worst = 0.0;
+    *needed = size && options->sizing && kiln_sizing_is_direct(options->sizing);
+    if (*needed)
+        return KILN_OK;
+    look l = {.pass = {.context = mesh->context,
+                       .mesh = mesh,
+                       .options = *options,
+                       .one_space = kiln_mesh_spaces_agree(mesh)},
+              .sized = size && options->sizing,
+              .goal = goal};
+    uint32_t tets = mesh->table[KILN_ON_TET].used;
+    if (l.sized) {
+        bool full = size->most_tets && mesh->table[KILN_ON_TET].live >= size->most_tets;
+        l.shortest = size->shortest;
+        l.longest = full ? INFINITY : size->longest;
+        l.wait = kiln_size_waits(mesh, size);
+    }
+    kiln_status status = prepare(&l, error);
+    if (status == KILN_OK) {
+        *worst = INFINITY;
+        kiln_parallel_for(mesh->context, tets, GRAIN, tet_chunk, &l);
+        for (size_t i = 0; i < kiln_chunk_count(tets, GRAIN); i++)
+            *worst = l.worst.data[i] < *worst ? l.worst.data[i] : *worst;
+        *needed = *worst == -INFINITY;
+        if (l.sized && !*needed)
+            kiln_size_pass_time(mesh, size);
+    }
+    kiln_array_free(mesh->context, &l.worst);
+    kiln_array_free(mesh->context, &l.pass.metric);
+    return status;
+}
