@@ -70,7 +70,11 @@ static bool find_flow(flow_state *w, const kiln_matter *matter, const kiln_yield
         double next = w->q + gap / slope;
         evaluate(w, log_s, next > low && next < high ? next : 0.5 * (low + high));
     }
-    w->taken = 0.5 * (surface->threshold + limit) * w->q;
+    /* The threshold falls in proportion until it is zero. */
+    double until = limit > 0.0 || surface->growth >= 0.0
+                       ? w->q
+                       : fmin(w->q, -surface->threshold / surface->growth);
+    w->taken = 0.5 * (surface->threshold + limit) * until;
     return true;
 }
 

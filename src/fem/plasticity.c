@@ -151,7 +151,7 @@ kiln_flow kiln_plastic_flow(const kiln_matter *matter, const kiln_plastic *law, 
             surface_return r = {matter, size, {e[0], e[1], e[2]}, threshold, grows};
             gamma = return_to_surface(&r, norm);
         }
-        flow.gamma = fmin(gamma, 1.0);
+        flow.gamma = fmin(fmax(gamma, 0.0), 1.0);
         flow.strain += flow.gamma * sqrt(2.0 / 3.0 * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2]));
         if (work)
             flow.hardening = fmax(hardening + law->hardening * flow.gamma * norm, -law->yield);
