@@ -23,7 +23,7 @@ local function stuff(rate)
         poisson = 0.3,
         density = 100,
         damping_stiffness = 0.02,
-        plastic = rate and plastic { yield = 1.5e4, rate = rate } or nil,
+        plastic = rate and plastic { yield = param("yield", 1.5e4), rate = rate } or nil,
     }
 end
 

@@ -12,7 +12,7 @@ local case = param("case", "elastic")
 local n = param("n", 3) -- tets across the bar
 local length, width = 6, 1
 local radius, gap = 0.25, 1.2 -- of the teeth; between neighbours of a jaw
-local period, bites = 4, param("bites", 2)
+local period, bites = 4, param("bites", 1)
 local depth = param("depth", 0.55) -- how far each jaw comes in
 
 -- From 0 to 1 and back in every period, at rest at both ends.

@@ -25,3 +25,4 @@ KILN_BENCH_SUITE(remesh_insert, "insertion: splits, cavities, compound attempts"
 KILN_BENCH_SUITE(remesh_contract, "contractions: attempts on an irregular mesh")
 KILN_BENCH_SUITE(repair, "dynamic repair of damaged meshes: cost, locality")
 KILN_BENCH_SUITE(improve, "improvement of whole meshes beside Stellar, Mmg, Gmsh, Netgen")
+KILN_BENCH_SUITE(figures, "the figures of DLR against its Table 1: bars, masticator, drip, Enright")
