@@ -37,3 +37,5 @@ KILN_VALIDATION_CASE(plastic, P2, "creep of a cube under a constant force")
 KILN_VALIDATION_CASE(plastic, P3, "volume over ten thousand plastic updates")
 KILN_VALIDATION_CASE(springback, P4, "a bar bent past yield springs back by the right part")
 KILN_VALIDATION_CASE(taylor, P5, "Taylor bar: copper against a wall")
+KILN_VALIDATION_CASE(flow, flow10k,
+                     "ten thousand steps of flow and remeshing: nothing drifts or grows")

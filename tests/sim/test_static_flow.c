@@ -165,7 +165,7 @@ END_TEST
 
 Suite *kiln_test_suite(void)
 {
-    Suite *suite = suite_create("flow in a world");
+    Suite *suite = suite_create("drift and static flow");
     TCase *tc = kiln_test_case(suite, "flow");
     tcase_add_checked_fixture(tc, begin, end);
     tcase_add_test(tc, nothing_drifts_in_a_thousand_steps);
