@@ -22,10 +22,10 @@ typedef struct kneading {
 static kiln_vec3 place_kneaded(const void *user, kiln_vec3 u, double time)
 {
     (void)user;
-    double side = u.z < 1.0 ? -1.0 : 1.0, angle = side * 1.1 * sin(1.6 * time);
+    double side = u.z < 1.0 ? -1.0 : 1.0, angle = side * 0.8 * sin(1.6 * time);
     double x = u.x - 0.5, y = u.y - 0.5;
     return kiln_v3(0.5 + x * cos(angle) - y * sin(angle), 0.5 + x * sin(angle) + y * cos(angle),
-                   u.z + side * 0.15 * sin(0.7 * time));
+                   u.z + side * 0.1 * sin(0.7 * time));
 }
 
 /* Of memory that this process has in use; 0 where the system does not tell. */
