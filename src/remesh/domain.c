@@ -10,7 +10,8 @@ enum { SLIVER_ROUNDS = 30 };
 
 kiln_domain_options kiln_domain_default_options(void)
 {
-    return (kiln_domain_options){.space = KILN_SPACE_WORLD, .rounds = 8, .goal = 0.25};
+    return (kiln_domain_options){
+        .space = KILN_SPACE_WORLD, .feature_angle = 1.2, .rounds = 8, .goal = 0.25};
 }
 
 static kiln_status make(kiln_domain *domain, kiln_mesh **out, kiln_error *error)

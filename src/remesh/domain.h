@@ -11,15 +11,21 @@
 
 #include "mesh/mesh.h"
 
+/* New tets in a cube of the size: 10 in the lattice, fewer where a surface cuts it off. */
+#define KILN_DOMAIN_TETS_IN_CUBE 9.0
+
 typedef struct kiln_domain_options {
     kiln_space space; /* where the domain is taken, and where the new tets are good; world */
     double size;      /* m, edges everywhere; 0: by `size_at`, or as long as the old ones there */
     double (*size_at)(void *user, kiln_vec3 p); /* m, positive; NULL: none */
     void *size_user;
+    const char *size_field;    /* vertex field of the old mesh with sizes, m, in place of the old
+                                  edges; NULL: none */
     double size_min, size_max; /* m, limits of sizes; 0: none */
-    double gap;  /* surfaces that face each other closer than this part of the size are joined by
-                    filling what is between; 0: only what overlaps or touches is */
-    int rounds;  /* of site optimisation; 8 */
+    double gap; /* surfaces that face each other closer than this part of the size are joined by
+                   filling what is between; 0: only what overlaps or touches is */
+    double feature_angle; /* new edges that turn by more are features too, radians; 1.2 */
+    int rounds;           /* of site optimisation; 8 */
     double goal; /* tets below this quality are repaired by local operators at the end; 0.25 */
     const struct kiln_transfer_options *transfer; /* remesh/transfer.h; NULL: its presets */
     void (*progress)(void *user, const char *stage, double done); /* done: 0 to 1; may be NULL */

@@ -126,8 +126,8 @@ kiln_status kiln_domain_fill_lattice(kiln_domain *domain, kiln_error *error)
     size_t outer = domain->sites.count;
     double side = root_side(domain), wanted = (double)domain->live.count;
     const kiln_domain_options *options = &domain->options;
-    bool as_before = options->size == 0.0 && !options->size_at && options->size_min == 0.0 &&
-                     options->size_max == 0.0;
+    bool as_before = options->size == 0.0 && !options->size_at && !options->size_field &&
+                     options->size_min == 0.0 && options->size_max == 0.0;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         double tets = 0.0;
         domain->sites.count = outer;

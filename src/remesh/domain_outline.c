@@ -11,8 +11,6 @@
 static const double FINEST_PIECE = 0.125;
 /* How far outside a face one looks for a tet that covers it, as a fraction of its longest edge. */
 static const double PROBE = 1e-3;
-/* New tets in a cube of the size: 10 in the lattice, fewer where a surface cuts it off. */
-static const double TETS_IN_CUBE = 9.0;
 enum { SMOOTHING_PASSES = 1, DEEPEST_SPLIT = 12 };
 
 void kiln_domain_progress(const kiln_domain *domain, const char *stage, double done)
@@ -239,7 +237,8 @@ static void calibrate_sizes(kiln_domain *domain)
         kiln_vec3 x[4];
         kiln_domain_tet(domain, domain->live.data[i], x);
         double size = 0.25 * (local[v[0]] + local[v[1]] + local[v[2]] + local[v[3]]);
-        expected += TETS_IN_CUBE * kiln_tet_volume(x[0], x[1], x[2], x[3]) / (size * size * size);
+        expected += KILN_DOMAIN_TETS_IN_CUBE * kiln_tet_volume(x[0], x[1], x[2], x[3]) /
+                    (size * size * size);
     }
     double scale = cbrt(expected / (double)domain->live.count);
     for (size_t v = 0; v < domain->local.count; v++)
@@ -345,11 +344,31 @@ static kiln_status build_outline(kiln_domain *domain, kiln_error *error)
     return status;
 }
 
+static kiln_status take_sizes(kiln_domain *domain, const kiln_field *field, kiln_error *error)
+{
+    size_t used = domain->mesh->table[KILN_ON_VERTEX].used;
+    KILN_TRY(kiln_array_reserve(domain->context, &domain->local, used, error));
+    domain->local.count = used;
+    for (uint32_t v = 0; v < used; v++)
+        domain->local.data[v] = kiln_field_value(field, v, 0);
+    return KILN_OK;
+}
+
+static kiln_status find_sizes(kiln_domain *domain, kiln_error *error)
+{
+    const char *name = domain->options.size_field;
+    const kiln_field *field = name ? kiln_mesh_field(domain->mesh, KILN_ON_VERTEX, name) : NULL;
+    if (field)
+        return take_sizes(domain, field, error);
+    KILN_TRY(measure_edges(domain, error));
+    calibrate_sizes(domain);
+    return KILN_OK;
+}
+
 kiln_status kiln_domain_begin(kiln_domain *domain, kiln_error *error)
 {
     KILN_TRY(list_tets(domain, error));
-    KILN_TRY(measure_edges(domain, error));
-    calibrate_sizes(domain);
+    KILN_TRY(find_sizes(domain, error));
     KILN_TRY(kiln_domain_find_skin(domain, error));
     KILN_TRY(list_pieces(domain, error));
     if (domain->pieces.count == 0)

@@ -8,9 +8,6 @@
 
 #include <string.h>
 
-/* Features come from the old mesh; edges that turn by more than this are none only by accident. */
-static const double SHARP = 1.2;
-
 typedef struct gatherer {
     kiln_domain *domain;
     kiln_u32_array number; /* [site] point of the soup, or KILN_NONE */
@@ -188,7 +185,7 @@ static kiln_status gather(gatherer *g, kiln_mesh **out, kiln_error *error)
     kiln_mesh_options options = kiln_mesh_default_options();
     kiln_mesh_report report;
     options.policy = KILN_MESH_REPAIR;
-    options.feature_angle = SHARP;
+    options.feature_angle = g->domain->options.feature_angle;
     KILN_TRY(kiln_mesh_import(g->domain->context, &g->soup, NULL, &options, out, &report, error));
     g->domain->report.cuts = report.vertices_split + report.edges_split + report.tunnels;
     return KILN_OK;

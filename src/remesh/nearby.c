@@ -19,7 +19,8 @@ typedef struct search {
     kiln_vec3 *mean_normal; /* [vertex] sum of those at it, zero off the candidates' surface */
     double *size;           /* [vertex] mean length of the surface edges there */
     uint32_t *first, *at;   /* [vertex + 1] into the items at each vertex */
-    uint32_t *other;        /* [vertex] part that is near, KILN_NONE */
+    uint32_t *other;        /* [vertex] part that faces it, KILN_NONE */
+    uint32_t *close;        /* [vertex] another part that is close */
     kiln_bvh tree;
 } search;
 
@@ -49,7 +50,7 @@ static size_t block_size(const search *s)
 {
     size_t vertices = s->mesh->table[KILN_ON_VERTEX].used, items = s->faces.count;
     return (items + vertices) * sizeof(kiln_vec3) + vertices * sizeof(double) +
-           (2 * vertices + 3 * items + 2) * sizeof(uint32_t);
+           (3 * vertices + 3 * items + 2) * sizeof(uint32_t);
 }
 
 static void measure(search *s, kiln_box *boxes)
@@ -120,12 +121,23 @@ static double distance2_across(void *user, uint32_t item, kiln_vec3 p)
     return closest.distance2;
 }
 
+static double distance2_to_others(void *user, uint32_t item, kiln_vec3 p)
+{
+    const query *q = user;
+    if (part_of(q->s, item) == q->part)
+        return INFINITY;
+    uint32_t v[3];
+    corners(q->s, item, v);
+    kiln_vec3 triangle[3] = {q->s->x[v[0]], q->s->x[v[1]], q->s->x[v[2]]};
+    return kiln_triangle_distance2(p, triangle);
+}
+
 static void look_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk, (void)worker;
     search *s = user;
     for (uint32_t v = (uint32_t)begin; v < end; v++) {
-        s->other[v] = KILN_NONE;
+        s->other[v] = s->close[v] = KILN_NONE;
         if (s->first[v] == s->first[v + 1])
             continue;
         double limit = s->gap * s->size[v];
@@ -134,6 +146,9 @@ static void look_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
             kiln_bvh_closest(&s->tree, s->x[v], limit * limit, distance2_across, &q, NULL);
         if (item != KILN_BVH_NONE)
             s->other[v] = part_of(s, item);
+        item = kiln_bvh_closest(&s->tree, s->x[v], limit * limit, distance2_to_others, &q, NULL);
+        if (item != KILN_BVH_NONE)
+            s->close[v] = part_of(s, item);
     }
 }
 
@@ -145,12 +160,13 @@ static int compare_pairs(const void *a, const void *b)
     return p->b < q->b ? -1 : p->b > q->b;
 }
 
-static kiln_status list_pairs(const search *s, kiln_bvh_pair_array *pairs, kiln_error *error)
+static kiln_status list_pairs(const search *s, const uint32_t *other, kiln_bvh_pair_array *pairs,
+                              kiln_error *error)
 {
     for (uint32_t v = 0; v < s->mesh->table[KILN_ON_VERTEX].used; v++) {
-        if (s->other[v] == KILN_NONE)
+        if (other[v] == KILN_NONE)
             continue;
-        uint32_t a = part_of(s, s->at[s->first[v]]), b = s->other[v];
+        uint32_t a = part_of(s, s->at[s->first[v]]), b = other[v];
         kiln_bvh_pair pair = {a < b ? a : b, a < b ? b : a};
         KILN_TRY(kiln_array_push(s->mesh->context, pairs, pair, error));
     }
@@ -165,7 +181,7 @@ static kiln_status list_pairs(const search *s, kiln_bvh_pair_array *pairs, kiln_
     return KILN_OK;
 }
 
-static kiln_status look(search *s, kiln_bvh_pair_array *pairs, kiln_error *error)
+static kiln_status look(search *s, kiln_nearby *out, kiln_error *error)
 {
     kiln_context *context = s->mesh->context;
     size_t vertices = s->mesh->table[KILN_ON_VERTEX].used, items = s->faces.count;
@@ -177,17 +193,23 @@ static kiln_status look(search *s, kiln_bvh_pair_array *pairs, kiln_error *error
     kiln_array_free(context, &boxes);
     KILN_TRY(status);
     kiln_parallel_for(context, vertices, GRAIN, look_chunk, s);
-    return list_pairs(s, pairs, error);
+    KILN_TRY(list_pairs(s, s->other, &out->facing, error));
+    return list_pairs(s, s->close, &out->close, error);
 }
 
-kiln_status kiln_nearby_parts(const kiln_mesh *mesh, kiln_space space, double gap,
-                              const uint8_t *candidate, kiln_bvh_pair_array *pairs,
-                              kiln_error *error)
+void kiln_nearby_free(kiln_context *context, kiln_nearby *nearby)
+{
+    kiln_array_free(context, &nearby->facing);
+    kiln_array_free(context, &nearby->close);
+}
+
+kiln_status kiln_nearby_find(const kiln_mesh *mesh, kiln_space space, double gap,
+                             const uint8_t *candidate, kiln_nearby *out, kiln_error *error)
 {
     kiln_context *context = mesh->context;
     search s = {.mesh = mesh, .x = kiln_mesh_positions(mesh, space), .gap = gap};
     size_t vertices = mesh->table[KILN_ON_VERTEX].used;
-    pairs->count = 0;
+    out->facing.count = out->close.count = 0;
     kiln_status status = list_faces(&s, candidate, error);
     if (status == KILN_OK && s.faces.count > 0) {
         s.normal = kiln_resize(context, NULL, 0, block_size(&s));
@@ -197,8 +219,9 @@ kiln_status kiln_nearby_parts(const kiln_mesh *mesh, kiln_space space, double ga
             s.size = (double *)(void *)(s.mean_normal + vertices);
             s.first = (uint32_t *)(void *)(s.size + vertices);
             s.other = s.first + vertices + 1;
-            s.at = s.other + vertices;
-            status = look(&s, pairs, error);
+            s.close = s.other + vertices;
+            s.at = s.close + vertices;
+            status = look(&s, out, error);
             kiln_release(context, s.normal, block_size(&s));
         } else {
             status = kiln_fail_memory(error, block_size(&s));

@@ -7,10 +7,15 @@
 #include "geom/bvh.h"
 #include "mesh/mesh.h"
 
-/* Pairs of parts a <= b in ascending order, each once; a part with itself where it folds. Only
- * parts with candidate[part] set. `pairs` is overwritten. Rows need not be compact. */
-kiln_status kiln_nearby_parts(const kiln_mesh *mesh, kiln_space space, double gap,
-                              const uint8_t *candidate, kiln_bvh_pair_array *pairs,
-                              kiln_error *error);
+/* Pairs of parts in ascending order, each once. */
+typedef struct kiln_nearby {
+    kiln_bvh_pair_array facing; /* a <= b; a part with itself where it folds */
+    kiln_bvh_pair_array close;  /* a < b: so near, whatever their surfaces look at */
+} kiln_nearby;
+
+/* Only parts with candidate[part] set. `out` is overwritten. */
+kiln_status kiln_nearby_find(const kiln_mesh *mesh, kiln_space space, double gap,
+                             const uint8_t *candidate, kiln_nearby *out, kiln_error *error);
+void kiln_nearby_free(kiln_context *context, kiln_nearby *nearby);
 
 #endif

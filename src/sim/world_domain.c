@@ -7,12 +7,15 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "geom/tet_quality.h"
+#include "mesh/classify.h"
 #include "mesh/divide.h"
 #include "mesh/reorder.h"
+#include "mesh/walk.h"
 #include "remesh/domain.h"
 #include "remesh/nearby.h"
 #include "remesh/transfer.h"
 #include "sim/world_impl.h"
+#include "topology/crossing.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,7 +25,10 @@
 
 /* Steps without another look after a remesh that merged, and at most after one that did not help.
  */
-enum { GRAIN = 1024, MERGE_REST = 8, LONGEST_REST = 64 };
+enum { GRAIN = 1024, MERGE_REST = 8, FAILURE_REST = 16, LONGEST_REST = 64 };
+enum { MOST_RING = 64, MOST_PRUNED = 8 };
+/* Edges of bodies that flow are features no longer when they turn by less; radians. */
+static const double BLUNT = 0.52;
 /* A remesh is worth its price when it brings the worst condition below this part of the limit. */
 static const double HELPED = 0.8;
 
@@ -37,7 +43,7 @@ typedef struct look {
     kiln_u32_array group; /* [part] lowest part it hangs together with by being near */
     KILN_ARRAY_OF(uint8_t)
     due; /* [part] its group is remeshed */
-    kiln_bvh_pair_array pairs;
+    kiln_nearby nearby;
     cause why;
     double worst_condition, worst_quality;
 } look;
@@ -162,6 +168,31 @@ static kiln_status lock_what_does_not_flow(kiln_world *world, kiln_error *error)
     return KILN_OK;
 }
 
+/* Sizes that give each part as many tets as it has, at the vertices, where matter carries them
+ * along: sizes taken from the present edges again and again would wander off. */
+static kiln_status note_sizes(kiln_world *world, kiln_error *error)
+{
+    KILN_TRY(kiln_world_note_sizes(world, error));
+    const kiln_mesh *mesh = world->mesh;
+    double *size =
+        (double *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE)->data;
+    kiln_f64_array expected = {0};
+    KILN_TRY(kiln_array_reserve(world->context, &expected, mesh->parts.count, error));
+    memset(expected.data, 0, mesh->parts.count * sizeof(double));
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        double mean = 0.25 * (size[v[0]] + size[v[1]] + size[v[2]] + size[v[3]]);
+        expected.data[mesh->info[t].part] +=
+            KILN_DOMAIN_TETS_IN_CUBE * kiln_mesh_tet_volume(mesh, t) / (mean * mean * mean);
+    }
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        uint32_t part = mesh->info[mesh->vertex[v].tet].part;
+        size[v] *= cbrt(expected.data[part] / mesh->parts.data[part].tets);
+    }
+    kiln_array_free(world->context, &expected);
+    return KILN_OK;
+}
+
 kiln_status kiln_world_add_domain_history(kiln_world *world, kiln_error *error)
 {
     kiln_mesh *mesh = world->mesh;
@@ -174,6 +205,7 @@ kiln_status kiln_world_add_domain_history(kiln_world *world, kiln_error *error)
         body[t] = mesh->parts.data[mesh->info[t].part].body;
     KILN_TRY(part_regions(world, error));
     KILN_TRY(lock_what_does_not_flow(world, error));
+    KILN_TRY(note_sizes(world, error));
     measure(mesh, noted_condition(mesh));
     return KILN_OK;
 }
@@ -227,19 +259,28 @@ static uint32_t root(const look *l, uint32_t part)
     return part;
 }
 
-/* Parts that are near hang together; so does what is due with them. */
+static void join(const look *l, const kiln_bvh_pair_array *pairs)
+{
+    for (size_t i = 0; i < pairs->count; i++) {
+        uint32_t a = root(l, pairs->data[i].a), b = root(l, pairs->data[i].b);
+        l->group.data[a < b ? b : a] = a < b ? a : b;
+    }
+}
+
+/* Parts that face each other across a gap are due; those that are merely close are remeshed along,
+ * lest new surfaces come to lie across each other. */
 static kiln_status find_near_parts(look *l, bool ask, kiln_error *error)
 {
     const kiln_mesh *mesh = l->world->mesh;
-    KILN_TRY(kiln_nearby_parts(mesh, KILN_SPACE_WORLD, l->world->scene->remesh.merge, l->flows.data,
-                               &l->pairs, error));
-    if (l->pairs.count > 0 && ask && l->why == CAUSE_NONE)
+    KILN_TRY(kiln_nearby_find(mesh, KILN_SPACE_WORLD, l->world->scene->remesh.merge, l->flows.data,
+                              &l->nearby, error));
+    const kiln_bvh_pair_array *facing = &l->nearby.facing;
+    if (facing->count > 0 && ask && l->why == CAUSE_NONE)
         l->why = CAUSE_MERGE;
-    for (size_t i = 0; i < l->pairs.count; i++) {
-        uint32_t a = root(l, l->pairs.data[i].a), b = root(l, l->pairs.data[i].b);
-        l->group.data[a < b ? b : a] = a < b ? a : b;
-        l->due.data[l->pairs.data[i].a] |= ask;
-    }
+    for (size_t i = 0; i < facing->count; i++)
+        l->due.data[facing->data[i].a] |= ask;
+    join(l, facing);
+    join(l, &l->nearby.close);
     return KILN_OK;
 }
 
@@ -301,6 +342,100 @@ static void number_bodies(kiln_mesh *mesh)
     }
 }
 
+/* The rim of what is held or loaded, and of what has a tag of its own, stays. */
+static bool same_patch(const kiln_mesh *mesh, uint32_t f, uint32_t g)
+{
+    const kiln_field *sets = kiln_mesh_field(mesh, KILN_ON_FACE, KILN_FIELD_SETS);
+    return mesh->face[f].tag == mesh->face[g].tag &&
+           (!sets || memcmp(sets->data + (size_t)f * sets->stride,
+                            sets->data + (size_t)g * sets->stride, sets->stride) == 0);
+}
+
+static kiln_vec3 face_normal(const kiln_mesh *mesh, uint32_t f)
+{
+    const uint32_t at = mesh->face[f].at, *v = mesh->tet[at / 4].v;
+    const uint8_t *c = kiln_face_corner[at % 4];
+    kiln_vec3 a = mesh->x[v[c[0]]];
+    return kiln_v3_normalize(
+        kiln_v3_cross(kiln_v3_sub(mesh->x[v[c[1]]], a), kiln_v3_sub(mesh->x[v[c[2]]], a)));
+}
+
+/* An edge of a surface face, as seen from its tet. */
+typedef struct surface_edge {
+    uint32_t tet, corner[2], v[2], across; /* the face beyond it */
+    bool feature, fixed;                   /* a feature; one that stays whatever it looks like */
+} surface_edge;
+
+static surface_edge edge_of(const kiln_mesh *mesh, uint32_t f, int side)
+{
+    const uint8_t *c = kiln_face_corner[mesh->face[f].at % 4];
+    surface_edge e = {.tet = mesh->face[f].at / 4, .corner = {c[side], c[(side + 1) % 3]}};
+    for (int k = 0; k < 2; k++)
+        e.v[k] = mesh->tet[e.tet].v[e.corner[k]];
+    uint32_t edge = kiln_edge_of[e.corner[0]][e.corner[1]], marks = mesh->info[e.tet].marks;
+    e.feature = marks >> (KILN_MARK_FEATURE_EDGE + edge) & 1;
+    e.across = e.feature ? kiln_surface_across(mesh, f, e.v[0], e.v[1]) : KILN_NONE;
+    e.fixed = e.feature &&
+              ((marks >> (KILN_MARK_REQUIRED_EDGE + edge) & 1) || !same_patch(mesh, f, e.across));
+    return e;
+}
+
+static void unmark(kiln_mesh *mesh, const surface_edge *e)
+{
+    uint32_t ring[MOST_RING];
+    kiln_ring round = kiln_edge_ring(mesh, e->tet, e->corner[0], e->corner[1], ring, MOST_RING);
+    for (uint32_t k = 0; k < round.count && round.count <= MOST_RING; k++) {
+        uint32_t tet = ring[k] / 4;
+        uint32_t edge = kiln_edge_of[kiln_tet_corner(&mesh->tet[tet], e->v[0])]
+                                    [kiln_tet_corner(&mesh->tet[tet], e->v[1])];
+        mesh->info[tet].marks &= ~(1u << (KILN_MARK_FEATURE_EDGE + edge));
+    }
+}
+
+/* Features that end amid a surface are folds, not edges: taken off from their ends. */
+static void prune_features(kiln_mesh *mesh, uint8_t *degree)
+{
+    uint32_t faces = mesh->table[KILN_ON_FACE].used;
+    bool any = true;
+    for (int pass = 0; pass < MOST_PRUNED && any; pass++) {
+        any = false;
+        memset(degree, 0, mesh->table[KILN_ON_VERTEX].used);
+        for (uint32_t i = 0; i < 3 * faces; i++) {
+            surface_edge e = edge_of(mesh, i / 3, (int)(i % 3));
+            for (int k = 0; k < 2 && e.feature && i / 3 < e.across; k++)
+                degree[e.v[k]] += degree[e.v[k]] < UINT8_MAX;
+        }
+        for (uint32_t i = 0; i < 3 * faces; i++) {
+            surface_edge e = edge_of(mesh, i / 3, (int)(i % 3));
+            if (!e.feature || e.fixed || (degree[e.v[0]] > 1 && degree[e.v[1]] > 1))
+                continue;
+            unmark(mesh, &e);
+            any = true;
+        }
+    }
+}
+
+/* Flow rounds edges off: what was sharp once does not hold the mesh for ever. The folds it makes
+ * are no features: they come and go, and sites along them would crowd. */
+static kiln_status find_features(kiln_mesh *mesh, kiln_error *error)
+{
+    kiln_context *context = mesh->context;
+    KILN_ARRAY_OF(uint8_t)
+    degree = {0};
+    KILN_TRY(kiln_array_reserve(context, &degree, mesh->table[KILN_ON_VERTEX].used, error));
+    for (uint32_t i = 0; i < 3 * mesh->table[KILN_ON_FACE].used; i++) {
+        surface_edge e = edge_of(mesh, i / 3, (int)(i % 3));
+        if (e.feature && !e.fixed &&
+            kiln_v3_dot(face_normal(mesh, i / 3), face_normal(mesh, e.across)) > cos(BLUNT))
+            unmark(mesh, &e);
+    }
+    prune_features(mesh, degree.data);
+    kiln_array_free(context, &degree);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        mesh->vertex[v].flags &= ~(uint32_t)KILN_VERTEX_CORNER;
+    return kiln_mesh_classify(mesh, KILN_PI, error); /* flags only: nothing turns by more */
+}
+
 /* Sums over the groups that were remeshed. */
 typedef struct tally {
     size_t groups, parts, tets_before, tets_after;
@@ -315,25 +450,31 @@ static kiln_status remesh_group(const look *l, const uint8_t *take, kiln_mesh *w
     kiln_domain_options options = kiln_domain_default_options();
     kiln_domain_report report;
     options.size = remesh->size;
+    options.size_field = KILN_FIELD_START_SIZE;
     options.size_min = remesh->size_min;
     options.size_max = remesh->size_max;
     options.gap = remesh->merge;
+    options.feature_angle = KILN_PI;
     options.transfer = &transfer;
     kiln_mesh *old, *fresh;
     KILN_TRY(kiln_mesh_extract(l->world->mesh, take, &old, error));
-    kiln_status status = kiln_domain_remesh(old, &options, &fresh, &report, error);
+    kiln_status status = find_features(old, error);
+    if (status == KILN_OK)
+        status = kiln_domain_remesh(old, &options, &fresh, &report, error);
     sum->groups++;
     sum->parts += old->parts.count;
     sum->tets_before += old->table[KILN_ON_TET].live;
     kiln_mesh_destroy(old);
     KILN_TRY(status);
+    status = find_features(fresh, error);
     measure(fresh, noted_condition(fresh));
     number_bodies(fresh);
     sum->tets_after += fresh->table[KILN_ON_TET].live;
     sum->volume_before += report.volume_before;
     sum->volume_after += report.volume_after;
     sum->transfer_seconds += report.transfer_seconds;
-    status = kiln_mesh_append(whole, fresh, error);
+    if (status == KILN_OK)
+        status = kiln_mesh_append(whole, fresh, error);
     kiln_mesh_destroy(fresh);
     return status;
 }
@@ -391,6 +532,19 @@ static kiln_status adopt(kiln_world *world, kiln_mesh *mesh, kiln_error *error)
     return works ? status : KILN_ERR_STATE;
 }
 
+/* Contact keeps surfaces from passing through each other, if they do not to begin with. */
+static kiln_status check_crossing(const kiln_world *world, const kiln_mesh *mesh, kiln_error *error)
+{
+    const kiln_scene_contact *contact = &world->scene->contact;
+    kiln_crossing crossing = {0};
+    if (contact->bodies || contact->self)
+        KILN_TRY(kiln_surface_find_crossing(mesh, KILN_SPACE_WORLD, &crossing, error));
+    if (crossing.pairs > 0)
+        return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1,
+                         "%zu pairs of faces would pass through each other", crossing.pairs);
+    return KILN_OK;
+}
+
 /* When to look again: at once after a remesh that helped, ever later after some that did not. */
 static void rest(kiln_world *world, const look *before, const look *after)
 {
@@ -431,7 +585,7 @@ static void free_look(look *l)
     kiln_array_free(context, &l->flows);
     kiln_array_free(context, &l->due);
     kiln_array_free(context, &l->group);
-    kiln_array_free(context, &l->pairs);
+    kiln_nearby_free(context, &l->nearby);
 }
 
 static kiln_status remesh(const look *l, kiln_evolution *evolution, kiln_error *error)
@@ -442,7 +596,9 @@ static kiln_status remesh(const look *l, kiln_evolution *evolution, kiln_error *
     tally sum = {0};
     look after = {.world = world};
     KILN_TRY(make_mesh(l, &mesh, &sum, error));
-    kiln_status status = adopt(world, mesh, error);
+    kiln_status status = check_crossing(world, mesh, error);
+    if (status == KILN_OK)
+        status = adopt(world, mesh, error);
     kiln_mesh_destroy(mesh);
     if (status == KILN_OK)
         status = take_stock(&after, error);
@@ -482,7 +638,7 @@ kiln_status kiln_world_remesh_domain(kiln_world *world, kiln_evolution *evolutio
         kiln_log(world->context, KILN_LOG_WARNING,
                  "the whole-domain remesh at %.4g s failed (%s); the mesh stays as it is",
                  world->state.clock.time, why.message);
-        world->state.remesh_from = world->state.merge_from = world->state.step + LONGEST_REST;
+        world->state.remesh_from = world->state.merge_from = world->state.step + FAILURE_REST;
     }
     return kiln_world_remesh_local(world, evolution, error);
 }

@@ -170,14 +170,15 @@ kiln_status kiln_world_remesh_domain(kiln_world *world, kiln_evolution *evolutio
 /* The mesh is that of the world: u = x, and all history is in the offsets. */
 bool kiln_world_in_world_space(const kiln_scene *scene);
 
-#define KILN_FIELD_MASS     "mass"
-#define KILN_FIELD_MATERIAL "material"
-#define KILN_FIELD_LAME     "lame"
-#define KILN_FIELD_REACTION "reaction"
-#define KILN_FIELD_CONTACT  "contact"
-#define KILN_FIELD_DENSITY  "density"
-#define KILN_FIELD_SETS     "sets"
-#define KILN_FIELD_ORIGIN   "origin"  /* x of the start, for holds */
-#define KILN_FIELD_START    "u_start" /* u of the start, for functions */
+#define KILN_FIELD_MASS       "mass"
+#define KILN_FIELD_START_SIZE "start_size" /* mean edge of the start, by vertex, m */
+#define KILN_FIELD_MATERIAL   "material"
+#define KILN_FIELD_LAME       "lame"
+#define KILN_FIELD_REACTION   "reaction"
+#define KILN_FIELD_CONTACT    "contact"
+#define KILN_FIELD_DENSITY    "density"
+#define KILN_FIELD_SETS       "sets"
+#define KILN_FIELD_ORIGIN     "origin"  /* x of the start, for holds */
+#define KILN_FIELD_START      "u_start" /* u of the start, for functions */
 
 #endif

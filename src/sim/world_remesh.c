@@ -12,8 +12,7 @@
 
 #include <string.h>
 
-#define KILN_FIELD_START_SIZE "start_size"
-#define KILN_FIELD_SIZE_WAIT  "size_wait"
+#define KILN_FIELD_SIZE_WAIT "size_wait"
 
 /* Mean length of the edges at each vertex of the start's mesh: without other word, matter is not
  * meshed coarser than it began. */

@@ -54,10 +54,10 @@ static kiln_mesh *remesh(const kiln_mesh *mesh, double gap, kiln_domain_report *
 static size_t near_pairs(const kiln_mesh *mesh, double gap)
 {
     const uint8_t all[] = {1, 1, 1, 1};
-    kiln_bvh_pair_array pairs = {0};
-    ck_assert_int_eq(kiln_nearby_parts(mesh, KILN_SPACE_WORLD, gap, all, &pairs, NULL), KILN_OK);
-    size_t count = pairs.count;
-    kiln_array_free(context, &pairs);
+    kiln_nearby nearby = {0};
+    ck_assert_int_eq(kiln_nearby_find(mesh, KILN_SPACE_WORLD, gap, all, &nearby, NULL), KILN_OK);
+    size_t count = nearby.facing.count;
+    kiln_nearby_free(context, &nearby);
     return count;
 }
 
