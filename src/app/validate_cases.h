@@ -39,3 +39,4 @@ KILN_VALIDATION_CASE(springback, P4, "a bar bent past yield springs back by the 
 KILN_VALIDATION_CASE(taylor, P5, "Taylor bar: copper against a wall")
 KILN_VALIDATION_CASE(flow, flow10k,
                      "ten thousand steps of flow and remeshing: nothing drifts or grows")
+KILN_VALIDATION_CASE(collide, collide, "two bodies meet and part: momentum, distance, no crossing")
