@@ -46,7 +46,8 @@ static double clearance(const kiln_vec3 *p, const uint32_t v[4])
     for (int k = 0; k < 4; k++) {
         const uint8_t *c = kiln_face_corner[k];
         kiln_vec3 a = kiln_v3_sub(p[v[c[1]]], p[v[c[0]]]), b = kiln_v3_sub(p[v[c[2]]], p[v[c[0]]]);
-        widest = fmax(widest, kiln_v3_norm2(kiln_v3_cross(a, b)));
+        double area2 = kiln_v3_norm2(kiln_v3_cross(a, b));
+        widest = area2 > widest ? area2 : widest;
     }
     return 1.5 * fabs(kiln_tet_volume(p[v[0]], p[v[1]], p[v[2]], p[v[3]])) / sqrt(widest);
 }
@@ -85,6 +86,12 @@ static void describe_chunk(void *user, size_t chunk, size_t begin, size_t end, i
             job->tets[t] = describe(job, t);
 }
 
+/* What is not a number is larger than any. */
+static double larger(double a, double b)
+{
+    return a > b || isnan(a) ? a : b;
+}
+
 /* The eigenvalues of (C_s - C_t) C_t^-1 are below |C_s - C_t| tr C_t^-1, and sqrt(1 + e) - 1 is
  * below e / 2. */
 static void bound_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -103,8 +110,9 @@ static void bound_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
                 low[k] = t->c[k] < low[k] ? t->c[k] : low[k];
                 high[k] = t->c[k] > high[k] ? t->c[k] : high[k];
             }
-            trace = fmax(trace, t->inverse[0] + t->inverse[1] + t->inverse[2]);
-            distance = fmin(distance, t->clearance);
+            double own = t->inverse[0] + t->inverse[1] + t->inverse[2];
+            trace = larger(own, trace);
+            distance = t->clearance < distance ? t->clearance : distance;
         }
         for (int k = 0; k < 6; k++)
             spread += (k < 3 ? 1.0 : 2.0) * (high[k] - low[k]) * (high[k] - low[k]);
@@ -124,7 +132,7 @@ static void finest_chunk(void *user, size_t chunk, size_t begin, size_t end, int
         for (int k = 0; k < 4 && kiln_sizing_live(job->sizing, (uint32_t)t); k++) {
             const strain_bound *at = &job->bound[job->sizing->tet[t].v[k]];
             double ask = at->change / (at->distance + job->tets[t].clearance);
-            most = ask <= most ? most : ask; /* also where it is not a number */
+            most = larger(ask, most);
         }
         most *= job->options.accuracy;
         job->finest[t] = most <= least ? least : most;

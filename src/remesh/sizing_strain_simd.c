@@ -66,10 +66,13 @@ KILN_INLINE kiln_vd third_of_angle(kiln_vd r)
                                            -0.002244766676212251927, 0.0003568325768031244259};
     kiln_vd half = kiln_vd_max(0.5 + 0.5 * r, kiln_vd_set(1e-30)),
             s = half * kiln_vd_rsqrt_rough(half);
-    kiln_vd sum = kiln_vd_set(coefficient[9]);
-    for (int k = 8; k >= 0; k--)
-        sum = kiln_vd_fma(sum, s, kiln_vd_set(coefficient[k]));
-    return sum;
+    kiln_vd s2 = s * s, s4 = s2 * s2,
+            pair[5]; /* by pairs, which is a shorter chain than Horner's */
+    for (int k = 0; k < 5; k++)
+        pair[k] =
+            kiln_vd_fma(kiln_vd_set(coefficient[2 * k + 1]), s, kiln_vd_set(coefficient[2 * k]));
+    kiln_vd low = kiln_vd_fma(pair[1], s2, pair[0]), high = kiln_vd_fma(pair[3], s2, pair[2]);
+    return kiln_vd_fma(kiln_vd_fma(pair[4], s4, high), s4, low);
 }
 
 /* (C_s - C_t) C_t^-1 */
@@ -179,8 +182,8 @@ static void distort_rows(const star_table *table, size_t i, size_t steps, double
     kiln_vd over_det = load(table, OF_DET + 1, i);
     for (size_t step = 1; step <= steps; step++) {
         double *at = table->pairs + 4 * LANES * step;
-        invariants of;
-        memcpy(&of, at, sizeof of);
+        const invariants of = {kiln_vd_load(at), kiln_vd_load(at + LANES),
+                               kiln_vd_load(at + 2 * LANES), kiln_vd_load(at + 3 * LANES)};
         kiln_vd strain = strain_of(&of, load(table, OF_DET, i + step) * over_det);
         kiln_vd square = 1.0 + strain, change = square * kiln_vd_rsqrt(square) - taken_off;
         change = kiln_vd_select((strain < 1e12) & (change > 0.0), change, kiln_vd_set(0.0));
