@@ -41,6 +41,9 @@ typedef int32_t (*kiln_shape_patch)(void *user, const uint32_t v[3]);
 kiln_status kiln_shape_surface(kiln_soup *soup, kiln_shape_patch patch, void *user,
                                kiln_error *error);
 
+/* Patch 1 everywhere. */
+int32_t kiln_shape_one_patch(void *user, const uint32_t v[3]);
+
 /* The rows, one or more per shape_*.c. */
 extern const kiln_shape kiln_shape_box, kiln_shape_ball, kiln_shape_bowl, kiln_shape_cylinder,
     kiln_shape_cone, kiln_shape_torus, kiln_shape_polygon, kiln_shape_text, kiln_shape_figure;

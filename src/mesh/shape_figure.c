@@ -360,13 +360,6 @@ static kiln_status fill(figure *f, kiln_error *error)
     return KILN_OK;
 }
 
-static int32_t only_patch(void *user, const uint32_t v[3])
-{
-    (void)user;
-    (void)v;
-    return 1;
-}
-
 static kiln_status make_figure(figure *f, const char *limbs, double h, kiln_error *error)
 {
     KILN_TRY(read_limbs(f, limbs, error));
@@ -378,7 +371,7 @@ static kiln_status make_figure(figure *f, const char *limbs, double h, kiln_erro
     if (f->soup->tets.count == 0)
         return kiln_fail(error, KILN_ERR_INPUT, "h", 0, -1,
                          "all limbs are too thin for edges of %g", h);
-    return kiln_shape_surface(f->soup, only_patch, NULL, error);
+    return kiln_shape_surface(f->soup, kiln_shape_one_patch, NULL, error);
 }
 
 enum { FIGURE_LIMBS, FIGURE_BLEND, FIGURE_H };

@@ -165,13 +165,6 @@ static kiln_status fill_ball(lattice *l, kiln_error *error)
     return KILN_OK;
 }
 
-static int32_t only_patch(void *user, const uint32_t v[3])
-{
-    (void)user;
-    (void)v;
-    return 1;
-}
-
 enum { BALL_RADIUS, BALL_H };
 
 static kiln_status generate_ball(const kiln_shape_values *values, kiln_soup *soup,
@@ -188,7 +181,7 @@ static kiln_status generate_ball(const kiln_shape_values *values, kiln_soup *sou
         status = fill_ball(&l, error);
     lattice_free(&l);
     KILN_TRY(status);
-    return kiln_shape_surface(soup, only_patch, NULL, error);
+    return kiln_shape_surface(soup, kiln_shape_one_patch, NULL, error);
 }
 
 /* Triangles of the southern half; `n` is even, so a row of edges lies on the equator. */
