@@ -1,4 +1,5 @@
 #include "remesh/surface_begin.h"
+#include "remesh/sizing.h"
 #include "geom/distance.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@ static const double SAME_DIRECTION = 1e-9, LAST_PLACES = 16 * 2.220446049250313e
  * and of the local edge. */
 static const double BAND_OF_SIZE = 1e-3, BAND_OF_EDGE = 0.05;
 /* For the smooth surface; the rest is for the facets on it. */
+static const double MOST_COARSENING = 0.25; /* in one pass: edges four times as long */
 static const double LIFT_OF_BAND = 0.8;
 static const double BENT_PART = 0.65, SMOOTH_PART = 0.88; /* of the band, for samples */
 static const double BENT_COSINE = 0.98480775301220806;    /* 10 degrees */
@@ -295,6 +297,23 @@ static void find_near(struct kiln_surface *surface)
     }
 }
 
+/* By what factor longer edges are asked for than the triangle has, 1 where they are not: a surface
+ * that may become coarse again must be allowed the chords of edges that long. */
+static double coarser(const kiln_remesher *remesher, const kiln_sheet_triangle *t)
+{
+    const kiln_sizing *sizing = remesher->options.sizing;
+    double length = 0.0;
+    if (!sizing)
+        return 1.0;
+    for (int k = 0; k < 3; k++) {
+        uint32_t a = t->v[k], b = t->v[(k + 1) % 3];
+        kiln_sym3 at_a = kiln_sizing_at_vertex(sizing, a), at_b = kiln_sizing_at_vertex(sizing, b);
+        const kiln_vec3 *p = kiln_remesher_points(remesher);
+        length += kiln_metric_edge_length(&at_a, &at_b, kiln_v3_sub(p[b], p[a])) / 3.0;
+    }
+    return length < 1.0 ? 1.0 / fmax(length, MOST_COARSENING) : 1.0;
+}
+
 kiln_status kiln_surface_finish(const kiln_remesher *remesher, struct kiln_surface *surface,
                                 kiln_error *error)
 {
@@ -305,6 +324,7 @@ kiln_status kiln_surface_finish(const kiln_remesher *remesher, struct kiln_surfa
     for (size_t i = 0; i < surface->triangles.count; i++) {
         kiln_sheet_triangle *t = &surface->triangles.data[i];
         t->flat = lies_flat(remesher, surface, t);
+        t->edge *= coarser(remesher, t);
         for (int k = 0; k < 3; k++)
             t->bent = t->bent || kiln_v3_dot(t->corner_normal[k], t->normal) < BENT_COSINE;
         t->allowed = (t->bent ? BENT_PART : SMOOTH_PART) * kiln_surface_band(surface, t->edge);
