@@ -1,6 +1,7 @@
 -- A bar chewed between metal teeth (Wicke et al. 2010, figure 2).
 --
--- Two jaws of rounded teeth close on the bar, open, and close again; then the bar is left alone.
+-- Two jaws of round teeth, each tooth over a gap of the other jaw, close on the bar and open again;
+-- then the bar is left alone.
 --   elastic   (a) refined where the teeth bend it, coarse again when it is free
 --   coarse    (b) the same without remeshing: it cannot follow the teeth
 --   plastic   (c) keeps the marks of the teeth
@@ -9,11 +10,11 @@
 --   kiln render out/masticator -o masticator.mp4 --edges
 
 local case = param("case", "elastic")
-local n = param("n", 3) -- tets across the bar
-local length, width = 6, 1
-local radius, gap = 0.25, 1.2 -- of the teeth; between neighbours of a jaw
+local n = param("n", 2) -- tets across the bar
+local length, width, height = 8, 1, 0.6
+local radius, gap = 0.4, 2.4 -- of the teeth; between neighbours of a jaw
 local period, bites = 4, param("bites", 1)
-local depth = param("depth", 0.55) -- how far each jaw comes in
+local depth = param("depth", 0.7) -- how far each jaw comes in
 
 -- From 0 to 1 and back in every period, at rest at both ends.
 local function bite(t)
@@ -21,16 +22,16 @@ local function bite(t)
     return 0.5 - 0.5 * math.cos(2 * math.pi * t / period)
 end
 
-local function jaw(first, side)
+local function jaw(first, count, side)
     local teeth = {}
-    for i = 0, 3 do
+    for i = 0, count - 1 do
         local x = first + i * gap
-        local z = width / 2 + side * (width / 2 + radius + 0.05)
+        local z = height / 2 + side * (height / 2 + radius + 0.02)
         teeth[#teeth + 1] = obstacle.capsule {
             from = { x, -0.3 * width, z },
             to = { x, 1.3 * width, z },
             radius = radius,
-            friction = 0.3,
+            friction = param("friction", 0.2),
             motion = motion.translate { shift = function(t) return { 0, 0, -side * depth * bite(t) } end },
         }
     end
@@ -38,19 +39,25 @@ local function jaw(first, side)
 end
 
 local obstacles = {}
-for _, tooth in ipairs(jaw(1.2, 1)) do obstacles[#obstacles + 1] = tooth end
-for _, tooth in ipairs(jaw(0.6, -1)) do obstacles[#obstacles + 1] = tooth end
+for _, tooth in ipairs(jaw(length / 2 - gap, 3, 1)) do obstacles[#obstacles + 1] = tooth end
+for _, tooth in ipairs(jaw(length / 2 - gap / 2, 2, -1)) do obstacles[#obstacles + 1] = tooth end
 
 return scene {
     name = "masticator-" .. case,
-    duration = param("duration", bites * period + 3),
+    duration = param("duration", bites * period + 2),
     gravity = { 0, 0, 0 },
-    step = { integrator = "implicit-euler", dt = 0.02, newton = { tolerance = 1e-4 } },
+    step = {
+        integrator = "implicit-euler",
+        dt = 0.02,
+        friction_speed = param("slip", 1e-2),
+        linearised = param("linear", false),
+        newton = { tolerance = param("tol", 1e-4) },
+    },
     output = { frame = 0.1, fields = { "mises", "material" } },
     bodies = {
         body {
             name = "bar",
-            shape = shape.box { lx = length, ly = width, lz = width, n = n, pattern = "mirrored" },
+            shape = shape.box { lx = length, ly = width, lz = height, n = n, pattern = "mirrored" },
             material = material {
                 model = param("model", "corotated"),
                 young = 1e5,
@@ -66,6 +73,7 @@ return scene {
         method = case == "coarse" and "none" or "local",
         deformation = param("deformation", 0.6),
         strain = param("strain", 60),
-        size_min = param("size_min", 0.06),
+        size_min = param("size_min", 0.1),
+        quality = param("quality", 0.2),
     },
 }

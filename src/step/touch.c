@@ -198,6 +198,18 @@ static bool stays(const kiln_touch *touch, double d, kiln_vec3 way)
     return d <= touch->slack * (PLANE_SLACK / SLACK) + MOST_RISE * kiln_v3_norm(way);
 }
 
+/* A vertex that was pressed on the obstacle goes with it: its velocity, which knows nothing of that
+ * force, carries it off where the obstacle slows down. Its way along the obstacle counts. */
+static bool pressed_on(const search *s, uint32_t v, uint32_t o, kiln_vec3 begin, kiln_vec3 way)
+{
+    if (!(s->start->load[v] > 0.0))
+        return false;
+    kiln_vec3 normal, point;
+    distance(s->touch, o, v, begin, &normal, &point);
+    way = kiln_v3_madd(way, -kiln_v3_dot(way, normal), normal);
+    return stays(s->touch, distance(s->touch, o, v, kiln_v3_add(begin, way), &normal, &point), way);
+}
+
 /* Does the vertex meet the obstacle, and on which plane? That of the nearest surface, unless the
  * way in was another: near edges and deep inside the nearest may be a side it did not come from. */
 static bool meets(const search *s, uint32_t v, uint32_t o, kiln_vec3 *normal, kiln_vec3 *point)
@@ -213,7 +225,7 @@ static bool meets(const search *s, uint32_t v, uint32_t o, kiln_vec3 *normal, ki
     double d = distance(touch, o, v, end, normal, point);
     bool inside = d < -touch->slack;
     bool before = s->start && s->start->with && s->start->with[v] == o + 1;
-    if (before && !inside && stays(touch, d, way))
+    if (before && !inside && (stays(touch, d, way) || pressed_on(s, v, o, begin, way)))
         return true;
     if (s->start && touch->h == 0.0 && fabs(d) <= touch->slack)
         return true; /* static: what lies on it must not fall through before it is looked at */

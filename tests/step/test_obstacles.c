@@ -357,6 +357,39 @@ START_TEST(moving_obstacle)
 }
 END_TEST
 
+/* A press that comes to a stop: what it is pressed on is not lost and found again in every step,
+ * so one linear solve is enough for each. */
+static void press(rig *r, kiln_solid *solid, double time, double load)
+{
+    (void)solid;
+    (void)load;
+    double left = 1 - time / r->parameter;
+    kiln_pose pose = {.rotation = kiln_m3_identity(),
+                      .shift = {0, 0, 0.03 * (left * left - 1)},
+                      .linear = {0, 0, -0.06 * left / r->parameter}};
+    kiln_obstacle_set_pose(r->obstacles[1], &pose);
+}
+
+START_TEST(press_that_slows_down)
+{
+    rig r = block(0.0, kiln_v3(0, 0, 1), KILN_IMPLICIT_EULER);
+    add_obstacle(&r, plane(kiln_v3(0, 0, 0.1), kiln_v3(0, 0, -1)), 0.0);
+    r.gravity = kiln_v3(0, 0, 0);
+    r.set = press;
+    r.parameter = 0.4;
+    r.options.linearised = true;
+    rig_build(&r);
+    for (int k = 0; k < 40; k++) {
+        rig_step(&r, 0.01);
+        if (k < 8)
+            continue;
+        ck_assert_int_eq(r.report.contacts, 18);
+        ck_assert_int_eq(r.report.newton.iterations, 1);
+    }
+    rig_free(&r);
+}
+END_TEST
+
 /* A turntable takes the block along. */
 static void turn(rig *r, kiln_solid *solid, double time, double load)
 {
@@ -735,6 +768,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tests, c5_bar_impact);
     tcase_add_test(tests, every_shape);
     tcase_add_test(tests, moving_obstacle);
+    tcase_add_test(tests, press_that_slows_down);
     tcase_add_test(tests, turntable);
     tcase_add_test(tests, out_of_memory);
     tcase_add_test(tests, no_tunnelling);
