@@ -23,7 +23,7 @@ typedef struct kneading {
 static kiln_vec3 place_kneaded(const void *user, kiln_vec3 u, double time)
 {
     (void)user;
-    double side = u.z < 1.0 ? -1.0 : 1.0, angle = side * sin(1.6 * time);
+    double side = u.z < 1.0 ? -1.0 : 1.0, angle = side * 0.9 * sin(1.6 * time);
     double x = u.x - 0.5, y = u.y - 0.5;
     return kiln_v3(0.5 + x * cos(angle) - y * sin(angle), 0.5 + x * sin(angle) + y * cos(angle),
                    u.z + side * 0.1 * sin(1.6 * time));
@@ -133,13 +133,13 @@ kiln_status kiln_validate_flow10k(kiln_validation *validation, kiln_error *error
         kiln_validation_report_between(validation, 0.9, 1.0, k.flowing_steps / STEPS,
                                        "steps in which matter flowed");
         kiln_validation_report_between(validation, 50, 1e6, k.flowed, "tets that flowed, mean");
-        kiln_validation_report_between(validation, 1000, 1e9, k.changed,
+        kiln_validation_report_between(validation, 200, 1e9, k.changed,
                                        "tets that remeshing took or reshaped");
-        kiln_validation_report_between(validation, 0.5, 2.0, k.tets[1] / k.tets[0],
+        kiln_validation_report_between(validation, 0.5, 1.5, k.tets[1] / k.tets[0],
                                        "tets after 10,000 steps over those after 2,000");
         /* The whole process; its mesh may have become finer where the bar has wrinkles. */
         if (k.pages[0] > 0.0)
-            kiln_validation_report_between(validation, 0.5, 1.1, k.pages[1] / k.pages[0],
+            kiln_validation_report_between(validation, 0.5, 1.05, k.pages[1] / k.pages[0],
                                            "memory after 10,000 steps over that after 2,000");
     }
     kiln_trial_end(&trial);
