@@ -1,7 +1,7 @@
 -- A rabbit falls down a flight of stairs and softens where it hits (Bargteil et al. 2007, fig. 1).
 --
--- It is firm at first. Wherever a stair strikes it hard enough to yield, its yield falls: such parts
--- stay soft and droop, the others keep their shape.
+-- It is firm at first. Matter that yields loses strength with all the stress it bears from then on:
+-- ears and neck, which take the blows, lose most and droop.
 --
 --   kiln run scenes/stairs.lua -o out/stairs
 --   kiln render out/stairs -o stairs.mp4 --field plastic_strain --camera=-60,18
