@@ -67,6 +67,6 @@ return scene {
         deformation = param("deformation", plasticity[case] and 0.35 or 0.7),
         strain = param("strain", 45),
         size_min = 0.1,
-        quality = 0.15,
+        quality = 0.17,
     },
 }

@@ -115,7 +115,7 @@ static kiln_status make_sizing(kiln_world *world, kiln_error *error)
 static kiln_size_options size_options(const kiln_scene_remesh *settings)
 {
     kiln_size_options size = kiln_size_default_options();
-    size.worst = 0.3;
+    size.worst = settings->quality; /* coarser meshes are not better */
     size.wait = KILN_FIELD_SIZE_WAIT;
     size.most_tets = (size_t)settings->most_tets;
     return size;

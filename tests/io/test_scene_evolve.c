@@ -43,9 +43,9 @@ START_TEST(remeshing_and_contact)
     const kiln_scene_remesh *r = &w.scene->remesh;
     ck_assert(r->method == KILN_REMESH_GLOBAL && r->space == KILN_SPACE_WORLD &&
               r->quality == 0.2 && r->every == 3 && r->size == 0.5 && r->deformation == 0.25 &&
-              r->strain == 8 && r->strain_printed && r->size_min == 0.125 && r->size_max == 2 &&
-              r->isotropic && r->gradation == 1.25 && r->most_tets == 1e6 && r->condition == 9 &&
-              r->condition_change == 2 && r->merge == 0.5);
+              r->strain == 8 && r->strain_printed && r->curvature == 0.5 && r->size_min == 0.125 &&
+              r->size_max == 2 && r->isotropic && r->gradation == 1.25 && r->most_tets == 1e6 &&
+              r->condition == 9 && r->condition_change == 2 && r->merge == 0.5);
     ck_assert_str_eq(r->said.path, "remesh");
     const kiln_scene_contact *c = &w.scene->contact;
     ck_assert(c->bodies && !c->self && c->thickness == 0.01 && c->stiffness == 2 &&
