@@ -6,11 +6,13 @@
  *    first step) was taken, or that the gradient is rounding: no larger than what rounding the
  *    coordinates does to it.
  * N3 Once the predicted fall of the objective is lost in its rounding, steps are judged by the
- * slope at their end (Hager and Zhang 2005, eq. 4.1, "approximate Wolfe"), not by values. N4 After
- * a full step a direct solver has its factor still at hand: solving with it for the new gradient
- * costs little and gives the next step up to the change of the Hessian along the last one, which
- * the ratio of the two steps measures. When that settles N2, a whole assembly and factorisation is
- * saved (a quadratic objective takes one). */
+ *    slope at their end (Hager and Zhang 2005, eq. 4.1, "approximate Wolfe"), not by values. So is
+ *    a full step that settles N2: near a rest state whose energy is 0 values are what cancellation
+ *    inside the terms left, and their size does not tell how much that is.
+ * N4 After a full step a direct solver has its factor still at hand: solving with it for the new
+ *    gradient costs little and gives the next step up to the change of the Hessian along the last
+ *    one, which the ratio of the two steps measures. When that settles N2, a whole assembly and
+ *    factorisation is saved (a quadratic objective takes one). */
 #include "solve/newton.h"
 
 #include "base/clock.h"
@@ -431,8 +433,9 @@ static bool slope_is_fine(problem *p, double slope)
     return dot(g, p->newton->dx, p->count) <= 0.9 * fabs(slope);
 }
 
-/* Largest acceptable step in newton->trial; 0 when there is none. */
-static double search(problem *p)
+/* Largest acceptable step in newton->trial; 0 when there is none. A full step of at most `limit`
+ * would be the last one. */
+static double search(problem *p, double limit)
 {
     const double *dx = p->newton->dx;
     double *trial = p->newton->trial;
@@ -449,7 +452,8 @@ static double search(problem *p)
         double magnitude, value = objective(p, trial, &magnitude);
         bool good = p->moving ? isfinite(value)
                               : value < p->value && value <= p->value + 1e-4 * step * slope;
-        if (!good && hidden && value <= p->value + rounding)
+        bool last = step == 1.0 && size <= limit && isfinite(value);
+        if (!good && (last || (hidden && value <= p->value + rounding)))
             good = slope_is_fine(p, slope);
         if (good) {
             p->value = value;
@@ -530,7 +534,7 @@ static kiln_status iterate(problem *p, kiln_error *error)
         if (report->iterations == 1)
             limit = fmax(limit, p->options->relative * size);
         if (search_line)
-            step = search(p);
+            step = search(p, limit);
         else
             for (size_t i = 0; i < p->count; i++)
                 p->newton->trial[i] = p->x[i] + p->newton->dx[i];

@@ -463,6 +463,28 @@ START_TEST(an_objective_at_rounding_level_does_not_stop_it)
 }
 END_TEST
 
+/* Its size does not tell that its last digits are lost. */
+static double cancelled_value(const double *x)
+{
+    volatile double whole = 1e3 + barrier_value(x);
+    return whole - 1003.0;
+}
+
+START_TEST(a_value_lost_in_cancellation_does_not_stop_the_last_step)
+{
+    setting s = setting_of(1, 1);
+    toy t = {cancelled_value, barrier_gradient};
+    kiln_term term = toy_term(&t), *terms[] = {&term};
+    s.options.tolerance = 1e-6;
+    double x[3] = {1.0 + 1e-8, 1.0 - 2e-8, 1.0 + 3e-8};
+    minimise(&s, terms, 1, x);
+    ck_assert_int_eq(s.report.outcome, KILN_NEWTON_CONVERGED);
+    for (int c = 0; c < 3; c++)
+        ck_assert_double_eq_tol(x[c], 1.0, 1e-13);
+    drop(&s);
+}
+END_TEST
+
 START_TEST(bits_do_not_depend_on_threads)
 {
     double first[N];
@@ -544,6 +566,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, walls_are_not_passed);
     tcase_add_test(all, failures_have_their_names);
     tcase_add_test(all, an_objective_at_rounding_level_does_not_stop_it);
+    tcase_add_test(all, a_value_lost_in_cancellation_does_not_stop_the_last_step);
     tcase_add_test(all, bits_do_not_depend_on_threads);
     tcase_add_test(all, allocation_failures_are_reported);
     return suite;
