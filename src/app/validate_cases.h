@@ -32,6 +32,7 @@ KILN_VALIDATION_CASE(motion, E9, "integrators on an oscillator and on the axial 
 KILN_VALIDATION_CASE(motion, E10, "momentum of a block that flies and spins")
 KILN_VALIDATION_CASE(stretch, E11, "Cook's membrane")
 KILN_VALIDATION_CASE(enright, M5, "Enright test on the mesh alone: a ball drawn out and back")
+KILN_VALIDATION_CASE(enright, M5_run, "Enright test on an elastic ball: drawn out, back, let go")
 KILN_VALIDATION_CASE(plastic, P1, "stress relaxation of a cube that is held, three hardening laws")
 KILN_VALIDATION_CASE(plastic, P2, "creep of a cube under a constant force")
 KILN_VALIDATION_CASE(plastic, P3, "volume over ten thousand plastic updates")
