@@ -14,7 +14,8 @@ local n = param("n", 2) -- tets across the bar
 local length, width, height = 8, 1, 0.6
 local radius, gap = 0.4, 2.4 -- of the teeth; between neighbours of a jaw
 local period, bites = 4, param("bites", 1)
-local depth = param("depth", 0.7) -- how far each jaw comes in
+local clear = 0.2 -- between bar and open jaws
+local depth = param("depth", 0.88) -- how far each jaw comes in
 
 -- From 0 to 1 and back in every period, at rest at both ends.
 local function bite(t)
@@ -26,12 +27,12 @@ local function jaw(first, count, side)
     local teeth = {}
     for i = 0, count - 1 do
         local x = first + i * gap
-        local z = height / 2 + side * (height / 2 + radius + 0.02)
+        local z = height / 2 + side * (height / 2 + radius + clear)
         teeth[#teeth + 1] = obstacle.capsule {
             from = { x, -0.3 * width, z },
             to = { x, 1.3 * width, z },
             radius = radius,
-            friction = param("friction", 0.2),
+            friction = 0.2,
             motion = motion.translate { shift = function(t) return { 0, 0, -side * depth * bite(t) } end },
         }
     end
@@ -44,14 +45,13 @@ for _, tooth in ipairs(jaw(length / 2 - gap / 2, 2, -1)) do obstacles[#obstacles
 
 return scene {
     name = "masticator-" .. case,
-    duration = param("duration", bites * period + 2),
+    duration = param("duration", bites * period + 1.5),
     gravity = { 0, 0, 0 },
     step = {
         integrator = "implicit-euler",
         dt = 0.02,
-        friction_speed = param("slip", 1e-2),
-        linearised = param("linear", false),
-        newton = { tolerance = param("tol", 1e-4) },
+        friction_speed = 0.01, -- the teeth move at up to 0.7 m/s
+        newton = { tolerance = 1e-4 },
     },
     output = { frame = 0.1, fields = { "mises", "material" } },
     bodies = {
@@ -59,21 +59,21 @@ return scene {
             name = "bar",
             shape = shape.box { lx = length, ly = width, lz = height, n = n, pattern = "mirrored" },
             material = material {
-                model = param("model", "corotated"),
-                young = 1e5,
+                model = "corotated",
+                young = 2e6,
                 poisson = 0.3,
                 density = 1000,
-                damping_mass = 2,
-                plastic = case == "plastic" and plastic { yield = 8e3, rate = 2 } or nil,
+                damping_mass = 4,
+                plastic = case == "plastic" and plastic { yield = 1.6e5, rate = 2 } or nil,
             },
         },
     },
     obstacles = obstacles,
     remesh = remesh {
         method = case == "coarse" and "none" or "local",
-        deformation = param("deformation", 0.6),
-        strain = param("strain", 60),
-        size_min = param("size_min", 0.1),
-        quality = param("quality", 0.2),
+        deformation = 0.45,
+        strain = param("strain", 150),
+        size_min = 0.05,
+        quality = 0.2,
     },
 }
