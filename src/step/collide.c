@@ -278,10 +278,20 @@ static double confine(const kiln_collide *c, const double *x, const double *dx)
     return fmax(least, 0.0);
 }
 
+static bool is_inside(const kiln_collide *c, uint32_t v, kiln_vec3 at)
+{
+    return kiln_box_overlap((kiln_box){at, at}, c->boxes.data[v]);
+}
+
 static double repulsion_max_step(void *self, const double *x, const double *dx)
 {
     kiln_collide *c = self;
     double room = confine(c, x, dx);
+    for (size_t i = 0; i < c->surface.vertices.count && room < 1.0; i++) {
+        uint32_t v = c->surface.vertices.data[i];
+        if (!is_inside(c, v, kiln_v3_add(points(x)[v], points(dx)[v])))
+            c->tight.data[v] = true;
+    }
     if (room < 1.0)
         c->confined = true;
     if (room == 0.0)
@@ -407,6 +417,8 @@ void kiln_collide_free(kiln_collide *c)
     kiln_surface_pairs_free(&c->found);
     kiln_array_free(c->context, &c->modulus);
     kiln_array_free(c->context, &c->boxes);
+    kiln_array_free(c->context, &c->room);
+    kiln_array_free(c->context, &c->tight);
     kiln_array_free(c->context, &c->distance);
     kiln_array_free(c->context, &c->coupled);
     kiln_array_free(c->context, &c->watched);
@@ -420,11 +432,12 @@ void kiln_collide_free(kiln_collide *c)
 size_t kiln_collide_bytes(const kiln_collide *c)
 {
     return kiln_contact_surface_bytes(&c->surface) + kiln_surface_pairs_bytes(&c->found) +
-           (c->modulus.capacity + c->scale.capacity + c->least.capacity + c->measured.capacity) *
+           (c->modulus.capacity + c->scale.capacity + c->least.capacity + c->measured.capacity +
+            c->room.capacity) *
                sizeof(double) +
            c->boxes.capacity * sizeof(kiln_box) +
            c->distance.capacity * sizeof(kiln_pair_distance) + c->coupled.capacity +
-           (c->cliques.capacity + c->watched.capacity) * sizeof(uint32_t) +
+           c->tight.capacity + (c->cliques.capacity + c->watched.capacity) * sizeof(uint32_t) +
            c->rubs.capacity * sizeof(kiln_rub);
 }
 
@@ -467,6 +480,8 @@ kiln_status kiln_collide_build(kiln_collide *c, const kiln_mesh *mesh, const dou
         c->thickness = THICKNESS * c->surface.mean_edge;
     size_t slots = mesh->table[KILN_ON_VERTEX].used;
     KILN_TRY(kiln_array_reserve(c->context, &c->boxes, slots, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->room, slots, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->tight, slots, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->measured, 3 * slots, error));
     return spread_modulus(c, modulus, error);
 }
@@ -476,7 +491,7 @@ kiln_status kiln_collide_build(kiln_collide *c, const kiln_mesh *mesh, const dou
 static void place_boxes(kiln_collide *c, const double *x)
 {
     const kiln_constraints *given = c->given;
-    double room = ldexp(1.0, c->renewals), longest = 0.0;
+    double longest = 0.0;
     for (size_t i = 0; i < c->surface.vertices.count; i++) {
         uint32_t v = c->surface.vertices.data[i];
         kiln_vec3 begin = points(c->begin)[v], guess = points(c->guess)[v];
@@ -485,7 +500,7 @@ static void place_boxes(kiln_collide *c, const double *x)
         if (given->held[v] == 7 && kiln_v3_finite(given->target[v]))
             box = kiln_box_grow(box, given->target[v]);
         double way = kiln_v3_norm(kiln_v3_sub(guess, begin)),
-               r = room * (c->thickness + ROOM * way);
+               r = c->room.data[v] * (c->thickness + ROOM * way);
         longest = fmax(longest, way);
         c->boxes.data[v] = (kiln_box){kiln_v3_sub(box.low, kiln_v3(r, r, r)),
                                       kiln_v3_add(box.high, kiln_v3(r, r, r))};
@@ -577,7 +592,14 @@ static kiln_status find_pairs(kiln_collide *c, const double *x, kiln_error *erro
     KILN_TRY(kiln_surface_pairs_find(&c->found, &c->surface, &rules, c->boxes.data, c->mesh->u,
                                      points(x), error));
     c->seconds += kiln_wall_seconds() - began;
-    KILN_TRY(make_room(c, error));
+    c->confined = false;
+    memset(c->tight.data, 0, c->mesh->table[KILN_ON_VERTEX].used);
+    return make_room(c, error);
+}
+
+/* Makes the pairs ready for a solve from x on. */
+static kiln_status weigh_pairs(kiln_collide *c, const double *x, kiln_error *error)
+{
     for (size_t i = 0; i < c->found.pairs.count; i++) {
         const kiln_surface_pair *pair = pair_at(c, i);
         double modulus = fmin(side_modulus(c, pair->v, pair->split),
@@ -585,7 +607,6 @@ static kiln_status find_pairs(kiln_collide *c, const double *x, kiln_error *erro
         c->scale.data[i] = c->options.stiffness * modulus * pair->area * skewness(pair, points(x));
     }
     measure_all(c, x);
-    c->confined = false;
     KILN_TRY(couple(c, error));
     return lag_friction(c, error);
 }
@@ -597,23 +618,33 @@ kiln_status kiln_collide_begin(kiln_collide *c, const kiln_collide_start *start,
     c->guess = start->guess;
     c->origin = start->origin;
     c->tau = start->tau;
-    c->renewals = 0;
     c->seconds = 0.0;
-    return find_pairs(c, c->begin, error);
+    for (size_t v = 0; v < c->mesh->table[KILN_ON_VERTEX].used; v++)
+        c->room.data[v] = 1.0;
+    KILN_TRY(find_pairs(c, c->begin, error));
+    return weigh_pairs(c, c->begin, error);
 }
 
 kiln_status kiln_collide_renew(kiln_collide *c, const double *x, kiln_error *error)
 {
-    c->renewals++;
-    return find_pairs(c, x, error);
+    bool enough = !c->confined;
+    for (size_t i = 0; i < c->surface.vertices.count; i++) {
+        uint32_t v = c->surface.vertices.data[i];
+        if (c->tight.data[v] || !is_inside(c, v, points(x)[v])) {
+            c->room.data[v] *= 2.0;
+            enough = false;
+        }
+    }
+    if (!enough)
+        KILN_TRY(find_pairs(c, x, error));
+    return weigh_pairs(c, x, error);
 }
 
 bool kiln_collide_has_room(const kiln_collide *c, const double *x)
 {
     for (size_t i = 0; i < c->surface.vertices.count; i++) {
         uint32_t v = c->surface.vertices.data[i];
-        kiln_box at = {points(x)[v], points(x)[v]};
-        if (!kiln_box_overlap(at, c->boxes.data[v]))
+        if (!is_inside(c, v, points(x)[v]))
             return false;
     }
     return true;

@@ -52,7 +52,10 @@ typedef struct kiln_collide {
     kiln_surface_pairs found;
     kiln_f64_array modulus; /* [vertex slot] Pa */
     KILN_ARRAY_OF(kiln_box)
-    boxes; /* [vertex slot] */
+    boxes;               /* [vertex slot] */
+    kiln_f64_array room; /* [vertex slot] of its box, times what a step starts with */
+    KILN_ARRAY_OF(uint8_t)
+    tight; /* [vertex slot] Newton would have left its box */
     KILN_ARRAY_OF(kiln_pair_distance)
     distance;                /* [pair] of the last evaluation; INFINITY: not watched */
     kiln_u32_array watched;  /* pairs that may be near while nothing drifts by half of `watch` */
@@ -67,7 +70,6 @@ typedef struct kiln_collide {
     rubs;
     kiln_term repulsion, friction;
     bool confined;  /* a max_step was limited by the boxes since the last renewal */
-    int renewals;   /* in this step */
     double seconds; /* in this step, of searches, distances and detection */
 
     /* Of this step; borrowed. */
@@ -100,7 +102,8 @@ typedef struct kiln_collide_start {
 /* Pairs and friction for a step. */
 kiln_status kiln_collide_begin(kiln_collide *collide, const kiln_collide_start *start,
                                kiln_error *error);
-/* The same around x, with twice the room of the time before; between solves. */
+/* The same for a solve from x on: vertices that ran into the walls of their boxes get twice the
+ * room. Where none did the pairs stay, and only weights and friction are renewed. */
 kiln_status kiln_collide_renew(kiln_collide *collide, const double *x, kiln_error *error);
 /* Whether x is in the boxes, so that a solve may start there. */
 bool kiln_collide_has_room(const kiln_collide *collide, const double *x);

@@ -427,6 +427,47 @@ START_TEST(test_derivatives)
 }
 END_TEST
 
+/* Room is for those who run into their walls: another solve from the same place, as friction asks
+ * for, does not search again, and one vertex that wants far does not bring everybody's pairs. */
+START_TEST(test_room)
+{
+    const piece pieces[] = {{"box", CUBE, .place = {0, 0, 0}},
+                            {"box", CUBE, {0, 0, 1}, 0.4, {0.2, -0.1, 1.3}, {0, 0, 0}}};
+    rig r = collide_rig(1, pieces, 2, 1.0);
+    enum { ROWS = 54 };
+    double *x = &r.mesh->x[0].x, dx[3 * ROWS] = {0}, modulus[512];
+    ck_assert_uint_eq(r.mesh->table[KILN_ON_VERTEX].used, ROWS);
+    ck_assert_uint_le(r.mesh->table[KILN_ON_TET].used, 512);
+    for (int t = 0; t < 512; t++)
+        modulus[t] = 1.0;
+    kiln_collide c;
+    kiln_error error = {0};
+    kiln_constraints given;
+    kiln_constraints_init(&given, r.context);
+    rig_check(kiln_constraints_reset(&given, ROWS, &error), &error);
+    kiln_collide_init(&c, r.context, &r.options.contact, 1e-3);
+    rig_check(kiln_collide_build(&c, r.mesh, modulus, &error), &error);
+    kiln_collide_start start = {.given = &given, .x = x, .guess = x, .origin = x, .tau = 0.1};
+    rig_check(kiln_collide_begin(&c, &start, &error), &error);
+    size_t pairs = c.found.pairs.count;
+    for (int i = 0; i < 5; i++)
+        rig_check(kiln_collide_renew(&c, x, &error), &error);
+    ck_assert_uint_eq(c.found.pairs.count, pairs);
+
+    uint32_t v = c.surface.vertices.data[0];
+    kiln_box before = c.boxes.data[v], other = c.boxes.data[c.surface.vertices.data[1]];
+    dx[3 * (size_t)v] = -1.0; /* away from the other cube, or along its own side */
+    ck_assert_double_lt(c.repulsion.max_step(&c, x, dx), 1.0);
+    rig_check(kiln_collide_renew(&c, x, &error), &error);
+    ck_assert_double_eq_tol(c.boxes.data[v].high.x - c.boxes.data[v].low.x,
+                            2.0 * (before.high.x - before.low.x), 1e-12);
+    ck_assert_mem_eq(&c.boxes.data[c.surface.vertices.data[1]], &other, sizeof other);
+    kiln_collide_free(&c);
+    kiln_constraints_free(&given);
+    rig_free(&r);
+}
+END_TEST
+
 /* Whatever allocation fails: an error or a rejected step, nothing lost, nothing written. */
 START_TEST(test_without_memory)
 {
@@ -476,6 +517,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tc, test_threads);
     tcase_add_test(tc, test_touching_start);
     tcase_add_test(tc, test_derivatives);
+    tcase_add_test(tc, test_room);
     tcase_add_test(tc, test_without_memory);
     suite_add_tcase(suite, tc);
     return suite;
