@@ -127,7 +127,7 @@ kiln_status kiln_remesher_begin(kiln_mesh *mesh, const kiln_remesh_options *opti
     return status;
 }
 
-void kiln_remesher_end(kiln_remesher *remesher)
+static void free_remesher(kiln_remesher *remesher)
 {
     kiln_context *context = remesher->context;
     kiln_surface_destroy(remesher);
@@ -139,7 +139,18 @@ void kiln_remesher_end(kiln_remesher *remesher)
     kiln_array_free(context, &remesher->changed);
     kiln_workspace_free(&remesher->workspace);
     destroy_workers(remesher);
+}
+
+void kiln_remesher_end(kiln_remesher *remesher)
+{
+    free_remesher(remesher);
     kiln_archive_end(remesher->mesh);
+}
+
+void kiln_remesher_abandon(kiln_remesher *remesher)
+{
+    free_remesher(remesher);
+    kiln_archive_rollback(remesher->mesh);
 }
 
 kiln_pass_mark kiln_remesher_mark(kiln_remesher *remesher)

@@ -149,6 +149,8 @@ kiln_status kiln_remesher_begin(kiln_mesh *mesh, const kiln_remesh_options *opti
                                 kiln_remesher *out, kiln_error *error);
 /* Ends the pass; the archive goes (transfer comes before). Cannot fail. */
 void kiln_remesher_end(kiln_remesher *remesher);
+/* Ends it with the mesh as it was at the begin (kiln_archive_rollback). Cannot fail. */
+void kiln_remesher_abandon(kiln_remesher *remesher);
 
 /* Attempts and successes so far. */
 kiln_operator_count kiln_remesher_count(const kiln_remesher *remesher, kiln_operator kind);

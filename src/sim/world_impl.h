@@ -58,6 +58,7 @@ struct kiln_world {
     flowed;                   /* [tet slot] not 0: in the last step */
     kiln_relax *relax;        /* made when it is first needed */
     bool overlaps;            /* the material was seen to overlap itself */
+    bool crossed;             /* the last pass of local remeshing was undone: surfaces crossed */
     kiln_f64_array gradients; /* [tet slot][9] F, for sizes */
     kiln_sizing *sizing;      /* of the last step that asked for one, for its memory */
     kiln_step_report report;  /* of the last step */

@@ -121,8 +121,9 @@ static kiln_size_options size_options(const kiln_scene_remesh *settings)
     return size;
 }
 
-/* Everything in the pass: sizes, quality, fields, surfaces. */
-static kiln_status run_pass(kiln_world *world, kiln_remesher *remesher, bool sized,
+/* Everything in the pass: sizes, quality, fields, surfaces. Not clear: with contact surfaces would
+ * be in each other, and the pass is to be undone; fields and surfaces are untouched then. */
+static kiln_status run_pass(kiln_world *world, kiln_remesher *remesher, bool sized, bool *clear,
                             kiln_evolution *evolution, kiln_error *error)
 {
     const kiln_scene_remesh *settings = &world->scene->remesh;
@@ -130,16 +131,18 @@ static kiln_status run_pass(kiln_world *world, kiln_remesher *remesher, bool siz
     kiln_improve_options improve = kiln_improve_default_options();
     kiln_improve_report report;
     double started = kiln_wall_seconds();
+    uint32_t since = world->mesh->clock;
     improve.goal = settings->quality;
     improve.spread = 300;
     if (sized)
         KILN_TRY(kiln_size_control(remesher, &size, NULL, error));
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
+    KILN_TRY(kiln_solid_is_clear(world->solid, since, clear, error));
     double improved = kiln_wall_seconds();
-    evolution->changed = report.changed;
-    evolution->worst = report.worst_after;
+    evolution->changed = *clear ? report.changed : 0;
+    evolution->worst = *clear ? report.worst_after : report.worst_before;
     evolution->remesh_seconds += improved - started;
-    if (report.changed == 0)
+    if (evolution->changed == 0)
         return KILN_OK;
     kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS};
     KILN_TRY(kiln_transfer(world->mesh, &transfer, NULL, error));
@@ -178,6 +181,23 @@ static bool below(kiln_world *world, kiln_space space, double quality)
     return false;
 }
 
+/* One pass, undone where it is not clear. */
+static kiln_status remesh(kiln_world *world, const kiln_remesh_options *options, bool sized,
+                          bool *clear, kiln_evolution *evolution, kiln_error *error)
+{
+    kiln_remesher remesher;
+    double started = kiln_wall_seconds();
+    *clear = true;
+    KILN_TRY(kiln_remesher_begin(world->mesh, options, &remesher, error));
+    evolution->remesh_seconds += kiln_wall_seconds() - started;
+    kiln_status status = run_pass(world, &remesher, sized, clear, evolution, error);
+    if (*clear)
+        kiln_remesher_end(&remesher);
+    else
+        kiln_remesher_abandon(&remesher);
+    return status;
+}
+
 kiln_status kiln_world_remesh_local(kiln_world *world, kiln_evolution *evolution, kiln_error *error)
 {
     const kiln_scene_remesh *settings = &world->scene->remesh;
@@ -203,18 +223,23 @@ kiln_status kiln_world_remesh_local(kiln_world *world, kiln_evolution *evolution
     evolution->size_seconds += kiln_wall_seconds() - started;
     if (!needed)
         return KILN_OK;
+    bool clear;
+    KILN_TRY(remesh(world, &options, sized, &clear, evolution, error));
+    bool undone = !clear;
+    if (undone && !world->crossed)
+        kiln_log(
+            world->context, KILN_LOG_WARNING,
+            "at %.6g s remeshing would have made surfaces cross: it is undone, and tried again "
+            "in later steps",
+            world->state.clock.time);
+    if (undone && sized) /* bad tets cannot wait, and their repair moves less */
+        KILN_TRY(remesh(world, &options, false, &clear, evolution, error));
+    world->crossed = undone;
+    if (!undone && evolution->changed == 0)
+        return KILN_OK;
     started = kiln_wall_seconds();
-    kiln_remesher remesher;
-    kiln_status status = kiln_remesher_begin(world->mesh, &options, &remesher, error);
-    evolution->remesh_seconds += kiln_wall_seconds() - started;
-    if (status == KILN_OK) {
-        status = run_pass(world, &remesher, sized, evolution, error);
-        kiln_remesher_end(&remesher);
-    }
-    if (status != KILN_OK || evolution->changed == 0)
-        return status;
-    started = kiln_wall_seconds();
-    status = kiln_world_mesh_changed(world, error);
+    kiln_status status =
+        evolution->changed ? kiln_world_mesh_changed(world, error) : kiln_world_renew(world, error);
     evolution->transfer_seconds += kiln_wall_seconds() - started;
     return status;
 }

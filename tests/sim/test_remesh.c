@@ -1,6 +1,7 @@
 /* Remeshing inside a run. */
 #include "fem/offset.h"
 #include "scenes.h"
+#include "topology/crossing.h"
 
 #include <math.h>
 
@@ -205,6 +206,46 @@ START_TEST(in_world_space_history_is_in_the_offsets)
 }
 END_TEST
 
+/* A ball in a bowl it almost fills, and sizes that want both coarser: chords of the bowl would pass
+ * through the ball. Returns the pairs of faces that do, after some steps. */
+static size_t crossings_of_a_ball_in_a_bowl(bool contact, uint32_t *fewer)
+{
+    begin(1);
+    scene->velocity_until = 0.0;
+    scene->has_velocity_field = false;
+    kiln_soup_free(&scene->bodies.data[0].mesh);
+    scene->bodies.data[0].mesh = kiln_test_soup(context, "bowl", "radius=1 thickness=0.15 h=0.15");
+    scene_body(scene, "ball", "radius=0.835 h=0.2");
+    scene->remesh.strain = 0.0;
+    scene->remesh.size = scene->remesh.size_max = 0.6;
+    scene->contact.bodies = contact;
+    scene->contact.thickness = 0.005;
+    kiln_world *world = scene_world(scene);
+    kiln_mesh *mesh = kiln_world_mesh(world);
+    uint32_t before = mesh->table[KILN_ON_TET].live;
+    kiln_crossing crossing;
+    ck_assert_int_eq(kiln_surface_find_crossing(mesh, KILN_SPACE_WORLD, &crossing, NULL), KILN_OK);
+    ck_assert_uint_eq(crossing.pairs, 0);
+    for (int i = 0; i < 3; i++) {
+        scene_step(world, scene->duration);
+        kiln_test_audit(mesh);
+    }
+    *fewer = before - mesh->table[KILN_ON_TET].live;
+    ck_assert_int_eq(kiln_surface_find_crossing(mesh, KILN_SPACE_WORLD, &crossing, NULL), KILN_OK);
+    end(world);
+    return crossing.pairs;
+}
+
+START_TEST(a_pass_that_makes_surfaces_cross_is_undone)
+{
+    uint32_t fewer;
+    ck_assert_uint_gt(crossings_of_a_ball_in_a_bowl(false, &fewer), 0);
+    ck_assert_uint_gt(fewer, 0);
+    ck_assert_uint_eq(crossings_of_a_ball_in_a_bowl(true, &fewer), 0);
+    ck_assert_uint_eq(fewer, 0);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("remesh");
@@ -213,5 +254,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, a_surface_is_carried_through_flow);
     tcase_add_test(all, threads_do_not_matter);
     tcase_add_test(all, in_world_space_history_is_in_the_offsets);
+    tcase_add_test(all, a_pass_that_makes_surfaces_cross_is_undone);
     return suite;
 }
