@@ -327,8 +327,8 @@ static void report_return(kiln_validation *validation, const bar *b, const char 
                            "%s: let go, RMS distance to the box of the start, of L", name);
     kiln_validation_report(validation, 0, b->energy / b->most_energy, 1e-12,
                            "%s: let go, elastic energy, of the largest", name);
-    kiln_validation_report_between(validation, 0.15, 1, b->report.worst,
-                                   "%s: worst q of all steps; 0.15 is asked for", name);
+    kiln_validation_report_between(validation, 0.15, 1, b->report.worst, "%s: worst q of all steps",
+                                   name);
 }
 
 kiln_status kiln_validate_P6(kiln_validation *validation, kiln_error *error)
@@ -376,8 +376,7 @@ kiln_status kiln_validate_bars_flow(kiln_validation *validation, kiln_error *err
                                        "%s: twist that stays, degrees, more than the one before",
                                        cases[i] + strlen("case="));
         kiln_validation_report_between(validation, 0.15, 1, b.report.worst,
-                                       "%s: worst q of all steps; 0.15 is asked for",
-                                       cases[i] + strlen("case="));
+                                       "%s: worst q of all steps", cases[i] + strlen("case="));
         least = degrees(b.twist[0]);
     }
     return KILN_OK;
