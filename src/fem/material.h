@@ -79,7 +79,11 @@ typedef struct kiln_plastic {
     double yield;     /* Pa in the norm; 0: creep */
     double rate;      /* 1/s; not with `instant` */
     double hardening; /* work: no unit; stress: 1/s. Negative: softening */
-    bool varies;      /* the numbers are given tet by tet: flow waits for the end of a step */
+    /* Of an instant return after a step, the part of the way that is gone at once; 0: all. A static
+     * step solves again after it, and where the norm has pressure in it that falls, too: going all
+     * of the way would end below the surface for good. */
+    double approach;
+    bool varies; /* the numbers are given tet by tet: flow waits for the end of a step */
 } kiln_plastic;
 
 typedef struct kiln_material {

@@ -149,7 +149,7 @@ kiln_flow kiln_plastic_flow(const kiln_matter *matter, const kiln_plastic *law, 
         if (law->instant) {
             double grows = work ? law->hardening * norm : 0.0;
             surface_return r = {matter, size, {e[0], e[1], e[2]}, threshold, grows};
-            gamma = return_to_surface(&r, norm);
+            gamma = return_to_surface(&r, norm) * (law->approach > 0.0 ? law->approach : 1.0);
         }
         flow.gamma = fmin(fmax(gamma, 0.0), 1.0);
         flow.strain += flow.gamma * sqrt(2.0 / 3.0 * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2]));

@@ -48,6 +48,9 @@ static kiln_status make_materials(kiln_world *world, kiln_error *error)
         kiln_material *material = &world->materials[i];
         *material = row->base;
         material->plastic.varies = row->flow_varies;
+        if (scene->solid.integrator == KILN_STATIC &&
+            material->plastic.norm == KILN_YIELD_FROBENIUS)
+            material->plastic.approach = 0.5;
         kiln_circumstances start = {.time = 0.0};
         double young, poisson;
         if (!row->varies)

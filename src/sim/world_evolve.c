@@ -79,7 +79,7 @@ static kiln_status vary_laws(kiln_world *world, kiln_error *error)
             continue;
         const kiln_scene_material *row = &scene->materials.data[material[t]];
         kiln_plastic *law = &world->laws.data[t];
-        *law = row->base.plastic;
+        *law = world->materials[material[t]].plastic;
         if (!row->flow_varies)
             continue;
         kiln_circumstances at =
