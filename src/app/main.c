@@ -9,7 +9,7 @@ static const kiln_command commands[] = {
     {"demo", "run a built-in scene, make pictures and a film of it", kiln_command_demo},
     {"run", "run a scene; stop it, resume it", kiln_command_run},
     {"check", "validate a scene, list what it would run", kiln_command_check},
-    {"mesh", "work on mesh files: info, generate, fill, convert", kiln_command_mesh},
+    {"mesh", "work on mesh files: info, generate, fill, improve, remesh, refine, convert", kiln_command_mesh},
     {"render", "pictures of a mesh file, films of a run, without a display", kiln_command_render},
     {"plot", "the statistics of a run as SVG or PNG", kiln_command_plot},
     {"validate", "measure what has a known answer against it", kiln_command_validate},
