@@ -37,13 +37,12 @@ static void note(kiln_figure_report *sum, const kiln_stats *stats)
     sum->size += fmax(stats->t_size, 0.0);
     sum->remesh += fmax(stats->t_remesh, 0.0);
     sum->transfer += fmax(stats->t_transfer, 0.0);
-    sum->contact += fmax(stats->t_contact, 0.0);
 }
 
 static void take_means(kiln_figure_report *sum)
 {
-    double *times[] = {&sum->step,   &sum->solve,    &sum->plastic, &sum->size,
-                       &sum->remesh, &sum->transfer, &sum->contact};
+    double *times[] = {&sum->step, &sum->solve,  &sum->plastic,
+                       &sum->size, &sum->remesh, &sum->transfer};
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
         *times[i] /= (double)sum->steps;
 }
@@ -52,15 +51,14 @@ static kiln_status advance(const kiln_figure *figure, kiln_world *world, kiln_fi
                            kiln_error *error)
 {
     const kiln_scene *scene = kiln_world_scene(world);
-    double until = figure->until > 0.0 ? figure->until : scene->duration;
     kiln_stats stats;
     kiln_world_measure(world, &stats);
     *report =
         (kiln_figure_report){.tets_begin = stats.tets, .tets_most = stats.tets, .worst = INFINITY};
-    while (kiln_world_get_state(world)->clock.time < until - 1e-9 * scene->pace.dt) {
+    while (kiln_world_get_state(world)->clock.time < scene->duration - 1e-9 * scene->pace.dt) {
         bool gave_up;
         kiln_diagnosis diagnosis;
-        KILN_TRY(kiln_world_step(world, until, &stats, &gave_up, &diagnosis, error));
+        KILN_TRY(kiln_world_step(world, scene->duration, &stats, &gave_up, &diagnosis, error));
         if (gave_up)
             return kiln_fail(error, KILN_ERR_STATE, figure->scene, 0, -1, "%s", diagnosis.text);
         note(report, &stats);

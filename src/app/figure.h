@@ -8,7 +8,6 @@
 typedef struct kiln_figure {
     const char *scene;   /* one of those in the program, scenes/<name>.lua */
     const char *sets[4]; /* "name=value", NULL past the last */
-    double until;        /* s; 0: the scene's duration */
     /* After each step; NULL: none. */
     void (*look)(void *user, kiln_world *world, const kiln_stats *stats);
     void *user;
@@ -19,7 +18,7 @@ typedef struct kiln_figure_report {
     double worst; /* q over all steps, in the space and metric of the mesher */
     size_t steps;
     /* Mean over the steps, s: the whole, its parts. */
-    double step, solve, plastic, size, remesh, transfer, contact;
+    double step, solve, plastic, size, remesh, transfer;
 } kiln_figure_report;
 
 /* A run that gives up is an error with its diagnosis. `finish` (NULL: none) gets the world at the

@@ -39,8 +39,10 @@ kiln_term *kiln_elements_term(kiln_elements *elements);
 size_t kiln_elements_count(const kiln_elements *elements);
 size_t kiln_elements_bytes(const kiln_elements *elements);
 
-/* Largest step in (0, 1] along dx that inverts no tet, whatever its material: 0.9 of the way to the
- * first flat one. Tets that are inverted at x do not count. */
+/* Steps stop at this part of the way to the first flat tet. */
+#define KILN_FLAT_MARGIN 0.9
+/* Largest such step in (0, 1] along dx that inverts no tet, whatever its material. Tets that are
+ * inverted at x do not count. */
 double kiln_elements_positive_step(const kiln_elements *elements, const double *x,
                                    const double *dx);
 

@@ -8,9 +8,6 @@
 
 enum { LANES = KILN_ELEMENT_LANES };
 
-/* A step stops at this part of the way to the first flat tet. */
-static const double safety = 0.9;
-
 typedef struct guard_job {
     const kiln_elements *e;
     const double *x, *y; /* y: the step, or the other place */
@@ -105,7 +102,7 @@ static double first_root(const double c[4], double limit)
 /* Largest safe step of one tet. */
 static double tet_step(const kiln_elements *e, size_t number, const double *x, const double *dx)
 {
-    const double limit = 1.0 / safety;
+    const double limit = 1.0 / KILN_FLAT_MARGIN;
     kiln_mat3 D = edges(e, number, x), E = edges(e, number, dx);
     double c[4], sign = orientation(e, number);
     volume_cubic(&D, &E, c);
@@ -114,7 +111,7 @@ static double tet_step(const kiln_elements *e, size_t number, const double *x, c
     double fall = limit * (fabs(c[1]) + limit * (fabs(c[2]) + limit * fabs(c[3])));
     if (!(c[0] > 0.0) || c[0] > 1.0001 * fall)
         return 1.0;
-    double step = safety * first_root(c, limit);
+    double step = KILN_FLAT_MARGIN * first_root(c, limit);
     return step < 1.0 ? step : 1.0;
 }
 

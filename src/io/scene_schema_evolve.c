@@ -92,7 +92,8 @@ static const scene_row remesh_rows[] = {
     {"quality", SCENE_NUMBER, REMESH(quality), SCENE_BETWEEN(0, 1), NULL, NULL,
      .meaning = "tets below are repaired; 1 is the regular tet"},
     {"every", SCENE_WHOLE, REMESH(every), SCENE_WITHIN(1, 1000000), "steps", NULL,
-     .meaning = "between looks at the sizes; repairs are made whenever needed"},
+     .meaning = "between looks at the mesh where sizes are asked for; where none are, bad tets "
+                "are repaired in the step in which they become so"},
     {"size", SCENE_NUMBER, REMESH(size), SCENE_NOT_NEG, "m", NULL,
      .meaning = "length of edges in the material; 0: no such wish. Of several wishes for sizes, "
                 "the finest counts, direction by direction"},

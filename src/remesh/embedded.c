@@ -26,11 +26,6 @@ size_t kiln_embedded_triangles(const kiln_embedded *e)
     return e->triangles.count;
 }
 
-const kiln_soup_triangle *kiln_embedded_triangle(const kiln_embedded *e)
-{
-    return e->triangles.data;
-}
-
 const kiln_vec3 *kiln_embedded_material(const kiln_embedded *e)
 {
     return e->u.data;

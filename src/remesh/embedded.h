@@ -30,8 +30,7 @@ void kiln_embedded_destroy(kiln_embedded *embedded); /* NULL allowed */
 
 size_t kiln_embedded_vertices(const kiln_embedded *embedded);
 size_t kiln_embedded_triangles(const kiln_embedded *embedded);
-const kiln_soup_triangle *kiln_embedded_triangle(const kiln_embedded *embedded); /* [triangle] */
-const kiln_vec3 *kiln_embedded_material(const kiln_embedded *embedded);          /* [vertex], m */
+const kiln_vec3 *kiln_embedded_material(const kiln_embedded *embedded); /* [vertex], m */
 
 /* Where the mesh carries the vertices now, out[vertex]; parallel. The mesh must be the one the
  * surface hangs in, not changed since the last kiln_embedded_rehang. */

@@ -7,8 +7,8 @@
 
 /* *needed: an edge is out of the bounds of `size` (NULL: no size control), or a tet is below the
  * goal. If not, *worst is the least score, and for edges that wait this was one of the calls they
- * wait for. Fields with functions that lookups ask are not known
- * from the vertices: with those and size control a pass is always needed. */
+ * wait for. Fields with functions that lookups ask are not known from the vertices: with those and
+ * size control a pass is always needed. */
 kiln_status kiln_remesh_needed(kiln_mesh *mesh, const kiln_remesh_options *options,
                                const kiln_size_options *size, double goal, bool *needed,
                                double *worst, kiln_error *error);

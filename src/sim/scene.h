@@ -161,7 +161,8 @@ typedef struct kiln_scene_remesh {
     kiln_space space; /* the space that is meshed. World: u = x, all history is in the offsets;
                          always with KILN_REMESH_GLOBAL */
     double quality;   /* tets below are repaired: 0.15 */
-    int every;        /* steps between looks at the sizes: 1; repairs are made whenever needed */
+    int every; /* steps between looks where sizes are asked for: 1. Where none are, bad tets are
+                  repaired in the step they become so */
 
     double size;               /* edges in the material, m */
     double deformation;        /* edges in the world, m (F'F / h^2) */

@@ -56,7 +56,7 @@ static kiln_status make_materials(kiln_world *world, kiln_error *error)
         if (!row->varies)
             continue;
         world->varies = true;
-        world->flows |= row->viscosity.evaluate != NULL;
+        world->viscosity_varies |= row->viscosity.evaluate != NULL;
         KILN_TRY(kiln_quantity_get(&row->young, &start, &young, 1, error));
         KILN_TRY(kiln_quantity_get(&row->poisson, &start, &poisson, 1, error));
         kiln_lame_from_young(young, poisson, &material->mu, &material->lambda);

@@ -159,6 +159,5 @@ size_t kiln_world_load_size(const kiln_world *world, size_t load);
 
 /* Forces over all vertices of a hold or an obstacle since the last step, N. */
 kiln_vec3 kiln_world_hold_force(const kiln_world *world, size_t hold);
-kiln_vec3 kiln_world_obstacle_force(const kiln_world *world, size_t obstacle);
 
 #endif

@@ -42,13 +42,13 @@ struct kiln_world {
     kiln_material *materials;  /* [scene->materials.count] */
     kiln_f64_array events;     /* times at which holds and loads begin and end, ascending */
     kiln_world_state state;
-    double step_begin; /* of the step that is being tried, s */
-    double size;       /* diagonal of the start's bounding box, m */
-    bool varies;       /* some material's stiffness or viscosity is a function */
-    bool flows;        /* some material's viscosity is */
-    bool first;        /* static: the step being tried is the first, loads grow from nothing */
+    double step_begin;     /* of the step that is being tried, s */
+    double size;           /* diagonal of the start's bounding box, m */
+    bool varies;           /* some material's stiffness or viscosity is a function */
+    bool viscosity_varies; /* some material's viscosity is one */
+    bool first;            /* static: the step being tried is the first, loads grow from nothing */
     kiln_f64_array mu, lambda, mises; /* [tet slot], where `varies` */
-    kiln_f64_array viscosity;         /* [tet slot], where it `flows` */
+    kiln_f64_array viscosity;         /* [tet slot], where it varies */
     kiln_embedded **surfaces;         /* [scene->bodies.count], NULL: the body has none */
     bool yields;                      /* some material does */
     KILN_ARRAY_OF(kiln_plastic)

@@ -268,34 +268,6 @@ kiln_vec3 kiln_world_hold_force(const kiln_world *world, size_t hold)
     return sum;
 }
 
-/* The step knows the force on a vertex, not whose it is: the obstacle nearest to it. */
-kiln_vec3 kiln_world_obstacle_force(const kiln_world *world, size_t obstacle)
-{
-    const double *contact = contact_of(world);
-    const kiln_mesh *mesh = world->mesh;
-    size_t obstacles = world->scene->obstacles.count;
-    kiln_vec3 sum = {0, 0, 0};
-    for (uint32_t v = 0; contact && v < mesh->table[KILN_ON_VERTEX].used; v++) {
-        kiln_vec3 f = kiln_v3(contact[3 * v], contact[3 * v + 1], contact[3 * v + 2]);
-        if (!(kiln_v3_norm2(f) > 0.0))
-            continue;
-        size_t best = 0;
-        double best_distance = INFINITY;
-        for (size_t i = 0; i < obstacles; i++) {
-            kiln_vec3 normal, nearest;
-            double d =
-                fabs(kiln_obstacle_distance(world->obstacles[i], mesh->x[v], &normal, &nearest));
-            if (d < best_distance) {
-                best_distance = d;
-                best = i;
-            }
-        }
-        if (best == obstacle)
-            sum = kiln_v3_add(sum, f);
-    }
-    return sum;
-}
-
 typedef struct frame_job {
     const kiln_mesh *mesh;
     kiln_soup *soup;

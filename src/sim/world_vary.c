@@ -65,7 +65,7 @@ kiln_status kiln_world_resize(kiln_world *world, kiln_error *error)
     KILN_TRY(kiln_array_reserve(world->context, &world->lambda, tets, error));
     KILN_TRY(kiln_array_reserve(world->context, &world->mises, tets, error));
     memset(world->mises.data, 0, tets * sizeof(double));
-    if (!world->flows)
+    if (!world->viscosity_varies)
         return KILN_OK;
     const uint32_t *material =
         (const uint32_t *)kiln_mesh_field(world->mesh, KILN_ON_TET, KILN_FIELD_MATERIAL)->data;
@@ -81,7 +81,7 @@ kiln_status kiln_world_vary_start(kiln_world *world, kiln_error *error)
     kiln_mesh *mesh = world->mesh;
     const uint32_t *material =
         (const uint32_t *)kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_MATERIAL)->data;
-    if (world->flows)
+    if (world->viscosity_varies)
         KILN_TRY(kiln_solid_rebuild(world->solid, NULL, error));
     for (size_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
         world->mu.data[t] = world->materials[material[t]].mu;

@@ -491,7 +491,6 @@ static kiln_status try_old_factor(problem *p, double last, double limit, bool *c
         return KILN_OK;
     p->value = value;
     memcpy(p->x, newton->trial, p->count * sizeof(double));
-    p->report->last_move = size;
     *converged = true;
     return KILN_OK;
 }
@@ -506,7 +505,6 @@ static kiln_status take_linear_step(problem *p, kiln_error *error)
     for (size_t i = 0; i < p->count; i++)
         newton->trial[i] = p->x[i] + newton->dx[i];
     move_to(p, newton->trial, true);
-    p->report->last_move = largest(newton->dx, p->count);
     p->report->outcome = KILN_NEWTON_LINEARISED;
     return KILN_OK;
 }
@@ -544,7 +542,6 @@ static kiln_status iterate(problem *p, kiln_error *error)
             return KILN_OK;
         }
         move_to(p, p->newton->trial, step == 1.0);
-        report->last_move = step * size;
         report->outcome = KILN_NEWTON_CONVERGED;
         if (step == 1.0 && size <= fmax(limit, 4 * DBL_EPSILON * largest(p->x, p->count)))
             return KILN_OK;

@@ -1,6 +1,5 @@
 #include "step/relax.h"
 
-#include "base/clock.h"
 #include "fem/offset.h"
 #include "geom/sym3.h"
 #include "step/solid_impl.h"
@@ -14,6 +13,7 @@ enum { MOST_HALVINGS = 8 };
 /* The surface is searched for crossings when vertices have moved by this part of the model since
  * the last time. */
 #define LOOK_AGAIN 0.05
+#define HALF_WAY   0.5
 
 typedef struct part_frame {
     bool relaxes;
@@ -21,7 +21,9 @@ typedef struct part_frame {
     double reach[3]; /* how far apart */
     double mass;
     kiln_vec3 before, after; /* centres of mass */
-    kiln_mat3 moments, turn; /* second moments before; rotation to the relaxed place */
+    kiln_mat3 moments;       /* sum of (u - before) (u - before)', by mass */
+    kiln_mat3 mixed;         /* sum of (goal - after) (u - before)', likewise */
+    kiln_mat3 turn;          /* rotation to the relaxed place */
 } part_frame;
 
 struct kiln_relax {
@@ -69,7 +71,7 @@ static part_frame *part_of(const kiln_relax *relax, uint32_t vertex)
     return &relax->parts.data[mesh->info[mesh->vertex[vertex].tet].part];
 }
 
-/* The vertices that relax, one after the other; NULL where `vertex` does not. */
+/* The part of a vertex that relaxes, NULL of all others. */
 static part_frame *relaxing(const kiln_relax *relax, uint32_t vertex)
 {
     if (!kiln_vertex_live(relax->solid->mesh, vertex))
@@ -185,7 +187,8 @@ static kiln_status hold(kiln_relax *relax, kiln_error *error)
     return KILN_OK;
 }
 
-/* A term that only keeps every tet from being inverted: half of the way to the first flat one. */
+/* A term that only keeps every tet from being inverted: where one would be, or nearly, half of the
+ * way to the first flat one, so that what is left has a shape to be repaired. */
 static double nothing(void *self, const double *x)
 {
     (void)self, (void)x;
@@ -202,7 +205,7 @@ static double keep_positive(void *self, const double *x, const double *dx)
     if (step >= 1.0)
         return 1.0;
     relax->shortened = true;
-    return step * (0.5 / 0.9);
+    return step * (HALF_WAY / KILN_FLAT_MARGIN);
 }
 
 static kiln_status minimise(kiln_relax *relax, const kiln_relax_options *options,
@@ -259,12 +262,12 @@ static void find_turns(kiln_relax *relax)
         kiln_vec3 to = kiln_v3_sub(relax->goal.data[v], part->after);
         kiln_vec3 from = kiln_v3_sub(mesh->u[v], part->before);
         add_outer(&part->moments, from, from, mass[v] / part->mass);
-        add_outer(&part->turn, to, from, mass[v] / part->mass);
+        add_outer(&part->mixed, to, from, mass[v] / part->mass);
     }
     for (size_t p = 0; p < mesh->parts.count; p++) {
         part_frame *part = &relax->parts.data[p];
         if (part->relaxes) {
-            kiln_mat3 A = kiln_m3_mul(part->turn, kiln_m3_inverse(part->moments));
+            kiln_mat3 A = kiln_m3_mul(part->mixed, kiln_m3_inverse(part->moments));
             part->turn = kiln_polar3_decompose(A).rotation;
         }
     }
@@ -337,7 +340,6 @@ kiln_status kiln_relax_run(kiln_relax *relax, const kiln_relax_options *options,
                            const uint8_t *flowed, kiln_relax_report *report, kiln_error *error)
 {
     kiln_solid *s = relax->solid;
-    double started = kiln_wall_seconds();
     *report = (kiln_relax_report){0};
     relax->shortened = false;
     KILN_TRY(list_parts(relax, flowed, &report->parts, error));
@@ -354,7 +356,5 @@ kiln_status kiln_relax_run(kiln_relax *relax, const kiln_relax_options *options,
     KILN_TRY(kiln_solid_reform(s, error));
     report->energy_after = kiln_solid_elastic_energy(s, &s->mesh->u[0].x);
     report->shortened = relax->shortened;
-    KILN_TRY(look_for_overlap(relax, report, error));
-    report->seconds = kiln_wall_seconds() - started;
-    return KILN_OK;
+    return look_for_overlap(relax, report, error);
 }

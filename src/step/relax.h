@@ -27,7 +27,6 @@ typedef struct kiln_relax_report {
     double moved;                       /* the farthest, m */
     bool shortened; /* a tet would have been inverted: not all of the way was gone */
     bool overlaps;  /* the material surface crosses itself (DLR 4.6), seen now */
-    double seconds;
 } kiln_relax_report;
 
 typedef struct kiln_relax kiln_relax;

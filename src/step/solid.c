@@ -322,10 +322,6 @@ kiln_mesh *kiln_solid_mesh(kiln_solid *solid)
 {
     return solid->mesh;
 }
-const kiln_solid_options *kiln_solid_settings(const kiln_solid *solid)
-{
-    return &solid->options;
-}
 const double *kiln_solid_reaction(const kiln_solid *solid)
 {
     return solid->reaction.data;

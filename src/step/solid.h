@@ -78,7 +78,6 @@ kiln_loads *kiln_solid_loads(kiln_solid *solid);
 kiln_elements *kiln_solid_elements(kiln_solid *solid);
 kiln_mass *kiln_solid_mass(kiln_solid *solid);
 kiln_mesh *kiln_solid_mesh(kiln_solid *solid);
-const kiln_solid_options *kiln_solid_settings(const kiln_solid *solid);
 
 /* With what the report's `element` is a slot of. */
 #define KILN_STEP_OUTCOME_TABLE(X)                                                                 \
