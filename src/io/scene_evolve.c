@@ -74,13 +74,30 @@ kiln_status kiln_scene_finish_plastic(scene_reader *r, scene_material_draft *dra
 
 static kiln_status check_method(scene_reader *r, const kiln_scene_remesh *remesh)
 {
-    static const char *const global_keys[] = {"condition", "condition_change", "merge"};
+    static const struct {
+        const char *key;
+        kiln_remesh_method method;
+        const char *name;
+    } own[] = {
+        {"condition", KILN_REMESH_GLOBAL, "global"},
+        {"condition_change", KILN_REMESH_GLOBAL, "global"},
+        {"merge", KILN_REMESH_GLOBAL, "global"},
+        {"every", KILN_REMESH_LOCAL, "local"},
+        {"deformation", KILN_REMESH_LOCAL, "local"},
+        {"strain", KILN_REMESH_LOCAL, "local"},
+        {"strain_printed", KILN_REMESH_LOCAL, "local"},
+        {"curvature", KILN_REMESH_LOCAL, "local"},
+        {"isotropic", KILN_REMESH_LOCAL, "local"},
+        {"gradation", KILN_REMESH_LOCAL, "local"},
+        {"most_tets", KILN_REMESH_LOCAL, "local"},
+    };
     if (remesh->method == KILN_REMESH_GLOBAL && remesh->space == KILN_SPACE_MATERIAL &&
         kiln_scene_is_given(r, "space"))
         return kiln_scene_fail_key(r, "space", "the method \"global\" remeshes the world");
-    for (size_t i = 0; i < sizeof global_keys / sizeof global_keys[0]; i++)
-        if (remesh->method == KILN_REMESH_LOCAL && kiln_scene_is_given(r, global_keys[i]))
-            return kiln_scene_fail_key(r, global_keys[i], "is only for the method \"global\"");
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (remesh->method != KILN_REMESH_NONE && remesh->method != own[i].method &&
+            kiln_scene_is_given(r, own[i].key))
+            return kiln_scene_fail_key(r, own[i].key, "is only for the method \"%s\"", own[i].name);
     return KILN_OK;
 }
 

@@ -31,7 +31,8 @@ static const char minimal[] =
     "return scene { duration = 2, bodies = { body { shape = shape.box { n = 1 }, material = "
     "material { young = 1e5 } } } }";
 
-/* Every key there is, with a value that is not its preset. */
+/* Every key there is, with a value that is not its preset; the method of remeshing is a parameter,
+ * since each has keys of its own. */
 static const char everything[] =
     "local rubber = material { name = 'rubber', model = 'neo-hookean', young = 2e5, poisson = "
     "0.25,\n"
@@ -41,6 +42,8 @@ static const char everything[] =
     "  c.strain_rate + c.temperature end, density = function(c) return 1 + c.u[1] end,"
     "  plastic = plastic { norm = 'frobenius', flow = 'rate', law = 'stress', hardening = -0.25,"
     "    yield = function(c) return c.stress + c.t end, rate = function(c) return c.u.x end } }\n"
+    "local domain = remesh { method = 'global', space = 'world', quality = 0.2, size = 0.5, "
+    "condition = 9, condition_change = 2, merge = 0.5 } "
     "local T = {axis = {0, 0, 2}, angle = math.pi / 2}\n"
     "return scene { name = 'all', duration = 3, gravity = function(t) return 0, 0, -t end,\n"
     "  velocity_field = function(t, x) return {t, x.x, x.y} end, velocity_until = 1.5,\n"
@@ -103,12 +106,11 @@ static const char everything[] =
     "    newton = { tolerance = 1e-3, iterations = 11, line_search = false, length = 2 },\n"
     "    solver = { backend = 'pcg-ic', tolerance = 1e-5, iterations = 99, memory = 1e9,\n"
     "      blas_threads = 2 } },\n"
-    "  remesh = remesh { method = 'global', space = 'world', quality = 0.2, every = 3, size = "
-    "0.5,\n"
+    "  remesh = param('method', 'local') == 'global' and domain or remesh { method = 'local',\n"
+    "    space = 'world', quality = 0.2, every = 3, size = 0.5,\n"
     "    deformation = 0.25, strain = 8, strain_printed = true, curvature = 0.5,\n"
     "    size_min = 0.125, size_max = 2,\n"
-    "    isotropic = true, gradation = 1.25, most_tets = 1e6,\n"
-    "    condition = 9, condition_change = 2, merge = 0.5 },\n"
+    "    isotropic = true, gradation = 1.25, most_tets = 1e6 },\n"
     "  contact = contact { bodies = true, self = false, thickness = 0.01, stiffness = 2,\n"
     "    friction = 0.75 },\n"
     "  output = { frame = 0.5, checkpoint = 1, obstacles = false,\n"

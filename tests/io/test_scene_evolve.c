@@ -41,16 +41,31 @@ START_TEST(remeshing_and_contact)
     whole w;
     load_whole(&w);
     const kiln_scene_remesh *r = &w.scene->remesh;
-    ck_assert(r->method == KILN_REMESH_GLOBAL && r->space == KILN_SPACE_WORLD &&
-              r->quality == 0.2 && r->every == 3 && r->size == 0.5 && r->deformation == 0.25 &&
-              r->strain == 8 && r->strain_printed && r->curvature == 0.5 && r->size_min == 0.125 &&
-              r->size_max == 2 && r->isotropic && r->gradation == 1.25 && r->most_tets == 1e6 &&
-              r->condition == 9 && r->condition_change == 2 && r->merge == 0.5);
+    ck_assert(r->method == KILN_REMESH_LOCAL && r->space == KILN_SPACE_WORLD && r->quality == 0.2 &&
+              r->every == 3 && r->size == 0.5 && r->deformation == 0.25 && r->strain == 8 &&
+              r->strain_printed && r->curvature == 0.5 && r->size_min == 0.125 &&
+              r->size_max == 2 && r->isotropic && r->gradation == 1.25 && r->most_tets == 1e6);
     ck_assert_str_eq(r->said.path, "remesh");
     const kiln_scene_contact *c = &w.scene->contact;
     ck_assert(c->bodies && !c->self && c->thickness == 0.01 && c->stiffness == 2 &&
               c->friction == 0.75);
     ck_assert_double_eq(w.scene->velocity_until, 1.5);
+    kiln_context *context = w.context;
+    end_whole(&w);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(remeshing_of_the_whole)
+{
+    whole w;
+    const char *set = "method=global";
+    begin_whole(&w, kiln_test_context(1));
+    w.file = load(w.context, w.text, &set, 1);
+    const kiln_scene_remesh *r = &kiln_scene_file_scene(w.file)->remesh;
+    ck_assert(r->method == KILN_REMESH_GLOBAL && r->space == KILN_SPACE_WORLD &&
+              r->quality == 0.2 && r->size == 0.5 && r->condition == 9 &&
+              r->condition_change == 2 && r->merge == 0.5);
     kiln_context *context = w.context;
     end_whole(&w);
     kiln_context_destroy(context);
@@ -138,6 +153,7 @@ Suite *kiln_test_suite(void)
     TCase *reading = kiln_test_case(suite, "reading");
     tcase_add_test(reading, flow);
     tcase_add_test(reading, remeshing_and_contact);
+    tcase_add_test(reading, remeshing_of_the_whole);
     tcase_add_test(reading, short_forms);
     tcase_add_test(reading, yield_stress_is_that_of_a_tension_test);
     tcase_add_test(reading, surfaces_from_files);
