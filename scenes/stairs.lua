@@ -1,10 +1,10 @@
 -- A rabbit falls down a flight of stairs and softens where it hits (Bargteil et al. 2007, fig. 1).
 --
--- It is firm at first. Matter that yields loses strength with all the stress it bears from then on:
--- ears and neck, which take the blows, lose most and droop.
+-- It is firm at first. Where a blow makes it yield, flow takes its strength away (hardening < 0), until
+-- nothing is left of the threshold: these parts are soft from then on and droop, the others stay hard.
 --
 --   kiln run scenes/stairs.lua -o out/stairs
---   kiln render out/stairs -o stairs.mp4 --field plastic_strain --camera=-60,18
+--   kiln render out/stairs -o stairs.mp4 --field hardening --camera=-60,18
 
 local h = param("h", 0.016) -- m, edges
 local limbs = {
@@ -57,7 +57,7 @@ return scene {
                 young = 2e5,
                 poisson = 0.4,
                 density = 1000,
-                plastic = { yield = 8000, rate = 20, law = "stress", hardening = -40 },
+                plastic = { yield = 26000, rate = 40, law = "work", hardening = -3 },
             },
         },
     },
