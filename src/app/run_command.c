@@ -84,7 +84,9 @@ static kiln_status find_checkpoint(job *now, kiln_error *error)
     if (passed > 0)
         warn(now, "the newest checkpoint is damaged; going on from the one before");
     if (!now->checkpoint[0]) {
-        warn(now, "there is no checkpoint yet; the run starts from the beginning");
+        warn(now,
+             "there is no checkpoint yet; the run starts from the beginning, with the scene as "
+             "it is now and the --set of this command");
         return KILN_OK;
     }
     const char *sets[KILN_MAX_GIVEN];

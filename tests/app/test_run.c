@@ -417,7 +417,7 @@ START_TEST(a_second_signal_ends_at_once)
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
     ck_assert_int_eq(files_in("part", ".h5"), 0);
     ck_assert_int_eq(shell("sed -i 's/5e7/5/' slow.lua"), 0);
-    expect(0, "$K run slow.lua -o part --resume --until 0.01", "starts from the beginning");
+    expect(0, "$K run slow.lua -o part --resume --until 0.01", "the --set of this command");
     leave_folder();
 }
 END_TEST
