@@ -65,7 +65,7 @@ return scene {
         -- Steps are short against the time that sound takes through a lump: few iterations do.
         solver = { backend = "pcg-jacobi", tolerance = 1e-6 },
     },
-    remesh = remesh { method = "global" },
+    remesh = remesh { method = "global", quality = param("quality", 0.2) },
     output = { frame = 0.04, obstacles = false, fields = { "velocity", "plastic_strain" } },
     bodies = bodies,
     obstacles = {

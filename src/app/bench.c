@@ -8,6 +8,7 @@
 #include "geom/predicates.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -38,6 +39,28 @@ struct kiln_bench {
 kiln_context *kiln_bench_context(kiln_bench *bench)
 {
     return bench->context;
+}
+
+void kiln_bench_reset_peak(void)
+{
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+    if (file) {
+        fputs("5", file);
+        fclose(file);
+    }
+}
+
+double kiln_bench_peak_gigabytes(void)
+{
+    char line[256];
+    double kilobytes = NAN;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "VmHWM:", 6) == 0)
+            kilobytes = strtod(line + 6, NULL);
+    if (file)
+        fclose(file);
+    return kilobytes / 1048576.0;
 }
 
 void kiln_bench_keep(double value)

@@ -31,6 +31,11 @@ void kiln_bench_report_checked(kiln_bench *bench, const char *name, double value
 /* A row that could not be measured, which never passes. */
 void kiln_bench_report_failure(kiln_bench *bench, const char *name, const char *why);
 
+/* The most memory resident, GiB, since it was last reset to what there is now; where the kernel
+ * cannot reset it (Linux can: proc(5), clear_refs), that of the whole process, which is no less. */
+void kiln_bench_reset_peak(void);
+double kiln_bench_peak_gigabytes(void);
+
 /* Keeps the optimiser from dropping a result. */
 void kiln_bench_keep(double value);
 

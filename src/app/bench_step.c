@@ -13,7 +13,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Counts what a context holds; CHOLMOD's factor is not among it. */
@@ -256,35 +255,11 @@ static void bench_threads(kiln_bench *bench)
     free_bar(&b[1]);
 }
 
-/* The most memory resident since it was last reset to what there is now; where the kernel cannot
- * reset it (Linux can: proc(5), clear_refs), that of the whole process, which is no less. */
-static void reset_peak(void)
-{
-    FILE *file = fopen("/proc/self/clear_refs", "w");
-    if (file) {
-        fputs("5", file);
-        fclose(file);
-    }
-}
-
-static double peak_gigabytes(void)
-{
-    char line[256];
-    double kilobytes = NAN;
-    FILE *file = fopen("/proc/self/status", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (strncmp(line, "VmHWM:", 6) == 0)
-            kilobytes = strtod(line + 6, NULL);
-    if (file)
-        fclose(file);
-    return kilobytes / 1048576.0;
-}
-
 /* 4 x 1 x 1 with 35 cells a side: 1029000 tets. */
 static void bench_large(kiln_bench *bench)
 {
     bar b;
-    reset_peak();
+    kiln_bench_reset_peak();
     if (make_bar(&b, LARGE_CELLS, 2, "auto", true) == KILN_OK) {
         double seconds = once_step(&b);
         char text[128];
@@ -293,8 +268,8 @@ static void bench_large(kiln_bench *bench)
                  b.report.newton.linear_iterations, kiln_step_outcome_text(b.report.outcome));
         kiln_bench_report(bench, "one step of a million tets, wall clock",
                           stepped(&b) ? seconds : NAN, "s", 0.0, 0, text);
-        kiln_bench_report(bench, "its peak memory", stepped(&b) ? peak_gigabytes() : NAN, "GiB",
-                          24.0, 0, "of the process, from before its mesh is made");
+        kiln_bench_report(bench, "its peak memory", stepped(&b) ? kiln_bench_peak_gigabytes() : NAN,
+                          "GiB", 24.0, 0, "of the process, from before its mesh is made");
     } else
         kiln_bench_report_failure(bench, "one step of a million tets", "cannot make the bar");
     free_bar(&b);

@@ -7,20 +7,26 @@
 #include <stdio.h>
 #include <string.h>
 
+static kiln_status load_text(kiln_context *context, const kiln_figure *figure, const char *text,
+                             size_t size, kiln_scene_file **out, kiln_error *error)
+{
+    char path[80];
+    snprintf(path, sizeof path, "%s.lua", figure->scene);
+    kiln_scene_options options = {.sets = figure->sets, .text = text, .text_size = size};
+    while (options.set_count < 4 && figure->sets[options.set_count])
+        options.set_count++;
+    return kiln_scene_file_load(context, path, &options, out, error);
+}
+
 static kiln_status load(kiln_context *context, const kiln_figure *figure, kiln_scene_file **out,
                         kiln_error *error)
 {
+    if (figure->text)
+        return load_text(context, figure, figure->text, strlen(figure->text), out, error);
     for (size_t i = 0; i < kiln_builtin_scene_count; i++) {
         const kiln_builtin_scene *scene = &kiln_builtin_scenes[i];
-        if (strcmp(scene->name, figure->scene) != 0)
-            continue;
-        char path[80];
-        snprintf(path, sizeof path, "%s.lua", scene->name);
-        kiln_scene_options options = {
-            .sets = figure->sets, .text = (const char *)scene->text, .text_size = scene->size};
-        while (options.set_count < 4 && figure->sets[options.set_count])
-            options.set_count++;
-        return kiln_scene_file_load(context, path, &options, out, error);
+        if (strcmp(scene->name, figure->scene) == 0)
+            return load_text(context, figure, (const char *)scene->text, scene->size, out, error);
     }
     return kiln_fail(error, KILN_ERR_INPUT, figure->scene, 0, -1, "is no scene of this program");
 }

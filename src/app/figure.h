@@ -7,6 +7,7 @@
 
 typedef struct kiln_figure {
     const char *scene;   /* one of those in the program, scenes/<name>.lua */
+    const char *text;    /* Lua, in place of the program's; NULL: none */
     const char *sets[4]; /* "name=value", NULL past the last */
     /* After each step; NULL: none. */
     void (*look)(void *user, kiln_world *world, const kiln_stats *stats);

@@ -25,7 +25,7 @@
 
 /* Steps without another look after a remesh that merged, and at most after one that did not help.
  */
-enum { GRAIN = 1024, MERGE_REST = 8, FAILURE_REST = 16, LONGEST_REST = 64 };
+enum { GRAIN = 1024, MERGE_REST = 8, FAILURE_REST = 16, REFUSAL_REST = 4, LONGEST_REST = 64 };
 enum { MOST_RING = 64, MOST_PRUNED = 8 };
 /* Edges of bodies that flow are features no longer when they turn by less; radians. */
 static const double BLUNT = 0.52;
@@ -442,13 +442,24 @@ typedef struct tally {
     double volume_before, volume_after, transfer_seconds;
 } tally;
 
-static kiln_status remesh_group(const look *l, const uint8_t *take, kiln_mesh *whole, tally *sum,
-                                kiln_error *error)
+/* Rows are compact. */
+static double worst_in_world(const kiln_mesh *mesh)
 {
-    const kiln_scene_remesh *remesh = &l->world->scene->remesh;
+    double worst = 1.0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        worst = fmin(worst, kiln_tet_quality(&mesh->x[v[0]], &mesh->x[v[1]], &mesh->x[v[2]],
+                                             &mesh->x[v[3]]));
+    }
+    return worst;
+}
+
+/* NULL: its tets would be worse than what is asked for, and than the old ones. */
+static kiln_status find_good_mesh(const kiln_scene_remesh *remesh, const kiln_mesh *old,
+                                  kiln_mesh **out, kiln_domain_report *report, kiln_error *error)
+{
     const kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS};
     kiln_domain_options options = kiln_domain_default_options();
-    kiln_domain_report report;
     options.size = remesh->size;
     options.size_field = KILN_FIELD_START_SIZE;
     options.size_min = remesh->size_min;
@@ -456,25 +467,46 @@ static kiln_status remesh_group(const look *l, const uint8_t *take, kiln_mesh *w
     options.gap = remesh->merge;
     options.feature_angle = KILN_PI;
     options.transfer = &transfer;
-    kiln_mesh *old, *fresh;
-    KILN_TRY(kiln_mesh_extract(l->world->mesh, take, &old, error));
-    kiln_status status = find_features(old, error);
-    if (status == KILN_OK)
-        status = kiln_domain_remesh(old, &options, &fresh, &report, error);
-    sum->groups++;
-    sum->parts += old->parts.count;
-    sum->tets_before += old->table[KILN_ON_TET].live;
-    kiln_mesh_destroy(old);
-    KILN_TRY(status);
-    status = find_features(fresh, error);
+    KILN_TRY(kiln_domain_remesh(old, &options, out, report, error));
+    if (worst_in_world(*out) < fmin(remesh->quality, worst_in_world(old))) {
+        kiln_mesh_destroy(*out);
+        *out = NULL;
+    }
+    return KILN_OK;
+}
+
+/* The group's parts become `fresh`. */
+static kiln_status take_in(kiln_mesh *fresh, const kiln_domain_report *report, kiln_mesh *whole,
+                           tally *sum, kiln_error *error)
+{
+    KILN_TRY(find_features(fresh, error));
     measure(fresh, noted_condition(fresh));
     number_bodies(fresh);
     sum->tets_after += fresh->table[KILN_ON_TET].live;
-    sum->volume_before += report.volume_before;
-    sum->volume_after += report.volume_after;
-    sum->transfer_seconds += report.transfer_seconds;
+    sum->volume_before += report->volume_before;
+    sum->volume_after += report->volume_after;
+    sum->transfer_seconds += report->transfer_seconds;
+    return kiln_mesh_append(whole, fresh, error);
+}
+
+static kiln_status remesh_group(const look *l, const uint8_t *take, kiln_mesh *whole, tally *sum,
+                                kiln_error *error)
+{
+    kiln_domain_report report;
+    kiln_mesh *old, *fresh = NULL;
+    KILN_TRY(kiln_mesh_extract(l->world->mesh, take, &old, error));
+    kiln_status status = find_features(old, error);
     if (status == KILN_OK)
-        status = kiln_mesh_append(whole, fresh, error);
+        status = find_good_mesh(&l->world->scene->remesh, old, &fresh, &report, error);
+    if (status == KILN_OK && !fresh)
+        status = kiln_mesh_append(whole, old, error);
+    else if (status == KILN_OK) {
+        sum->groups++;
+        sum->parts += old->parts.count;
+        sum->tets_before += old->table[KILN_ON_TET].live;
+        status = take_in(fresh, &report, whole, sum, error);
+    }
+    kiln_mesh_destroy(old);
     kiln_mesh_destroy(fresh);
     return status;
 }
@@ -561,6 +593,15 @@ static void rest(kiln_world *world, const look *before, const look *after)
     state->remesh_from = state->step + state->remesh_rest;
 }
 
+/* No new mesh was good enough: matter is elsewhere some steps later. */
+static void refuse(kiln_world *world)
+{
+    world->state.remesh_from = world->state.merge_from = world->state.step + REFUSAL_REST;
+    kiln_log(world->context, KILN_LOG_INFO,
+             "a whole-domain remesh at %.4g s is put off: the new tets would be worse than the old",
+             world->state.clock.time);
+}
+
 static void report(const look *l, const look *after, const tally *sum, double seconds,
                    kiln_evolution *evolution)
 {
@@ -596,6 +637,12 @@ static kiln_status remesh(const look *l, kiln_evolution *evolution, kiln_error *
     tally sum = {0};
     look after = {.world = world};
     KILN_TRY(make_mesh(l, &mesh, &sum, error));
+    if (sum.groups == 0) {
+        kiln_mesh_destroy(mesh);
+        evolution->remesh_seconds += kiln_wall_seconds() - started;
+        refuse(world);
+        return KILN_OK;
+    }
     kiln_status status = check_crossing(world, mesh, error);
     if (status == KILN_OK)
         status = adopt(world, mesh, error);
