@@ -13,9 +13,9 @@ static const char scene[] =
     "    young = 3e4, poisson = 0.4, density = 1000, damping_stiffness = 0.002,\n"
     "    plastic = plastic { yield = 250, rate = 40 },\n"
     "}\n"
-    "local function lump(name, x, speed)\n"
+    "local function lump(name, x, speed, h)\n"
     "    return body {\n"
-    "        name = name, shape = shape.ball { radius = 0.1, h = 0.006 }, material = dough,\n"
+    "        name = name, shape = shape.ball { radius = 0.1, h = h }, material = dough,\n"
     "        at = { x, 0, 0.1005 }, velocity = { speed, 0, -0.5 },\n"
     "    }\n"
     "end\n"
@@ -24,36 +24,39 @@ static const char scene[] =
     "    gravity = { 0, 0, -9.81 },\n"
     "    step = {\n"
     "        dt = 0.004, friction_speed = 0.01, newton = { tolerance = 1e-5 },\n"
-    "        solver = { backend = 'pcg-jacobi', tolerance = 1e-6 },\n"
+    "        solver = { backend = 'pcg-jacobi', tolerance = 1e-3 },\n"
     "    },\n"
     "    remesh = remesh { method = 'global' },\n"
-    "    bodies = { lump('left', -0.105, 0.5), lump('right', 0.105, -0.5) },\n"
+    "    bodies = { lump('left', -0.105, 0.5, 0.006), lump('right', 0.105, -0.5, 0.0062) },\n"
     "    obstacles = { obstacle.box {\n"
     "        name = 'box', inside_out = true, friction = 0.5,\n"
     "        from = { -0.5, -0.5, 0 }, to = { 0.5, 0.5, 9 },\n"
     "    } },\n"
     "}\n";
 
-/* Processor time of both threads: the clock of two quiet cores shows no more, and a busy machine
- * does not change it. */
+/* Processor time of both threads, reading the scene in the first step's: the clock of two quiet
+ * cores shows no more, and a busy machine does not change it. */
 typedef struct times {
-    double before, plain, remesh; /* sums over steps without a remesh, with one */
+    double before, plain, remesh; /* sums over steps without a whole-domain remesh, with one */
     int plain_steps, remesh_steps;
+    uint64_t remeshes;
 } times;
 
 static void look(void *user, kiln_world *world, const kiln_stats *stats)
 {
     times *t = user;
-    (void)world;
+    (void)stats;
+    uint64_t remeshes = kiln_world_get_state(world)->remeshes;
     double now = kiln_processor_seconds(), seconds = now - t->before;
     t->before = now;
-    if (stats->t_transfer > 0.0) {
+    if (remeshes > t->remeshes) {
         t->remesh += seconds;
         t->remesh_steps++;
     } else {
         t->plain += seconds;
         t->plain_steps++;
     }
+    t->remeshes = remeshes;
 }
 
 static void report(kiln_bench *bench, const times *t, const kiln_figure_report *r)
