@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* In runs of scenes/merge.lua a remesh comes every 9 steps or so; here one in 6. */
+/* In runs of scenes/merge.lua a remesh comes every 12 steps or so; here one in 6. */
 static const char scene[] =
     "local dough = material {\n"
     "    young = 3e4, poisson = 0.4, density = 1000, damping_stiffness = 0.002,\n"
