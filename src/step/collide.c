@@ -426,6 +426,7 @@ void kiln_collide_free(kiln_collide *c)
     kiln_array_free(c->context, &c->scale);
     kiln_array_free(c->context, &c->least);
     kiln_array_free(c->context, &c->cliques);
+    kiln_array_free(c->context, &c->wanted);
     kiln_array_free(c->context, &c->rubs);
 }
 
@@ -437,7 +438,8 @@ size_t kiln_collide_bytes(const kiln_collide *c)
                sizeof(double) +
            c->boxes.capacity * sizeof(kiln_box) +
            c->distance.capacity * sizeof(kiln_pair_distance) + c->coupled.capacity +
-           c->tight.capacity + (c->cliques.capacity + c->watched.capacity) * sizeof(uint32_t) +
+           c->tight.capacity +
+           (c->cliques.capacity + c->wanted.capacity + c->watched.capacity) * sizeof(uint32_t) +
            c->rubs.capacity * sizeof(kiln_rub);
 }
 
@@ -543,9 +545,30 @@ static bool has_clique(const kiln_collide *c, const uint32_t v[4])
            bsearch(v, c->cliques.data, c->cliques.count / 4, 4 * sizeof *v, by_vertices);
 }
 
-/* The matrix keeps its pattern, and the solver its analysis, while the pairs that are expected to
- * act are among those it was made for and those not many more. */
-static kiln_status couple(kiln_collide *c, kiln_error *error)
+/* The pairs that are expected to act, in order. */
+static kiln_status list_cliques(kiln_collide *c, size_t expected, kiln_error *error)
+{
+    c->wanted.count = 0;
+    KILN_TRY(kiln_array_reserve(c->context, &c->wanted, 4 * expected, error));
+    for (size_t i = 0; i < c->found.pairs.count; i++)
+        for (int k = 0; c->coupled.data[i] && k < 4; k++)
+            c->wanted.data[c->wanted.count++] = pair_at(c, i)->v[k];
+    if (expected)
+        qsort(c->wanted.data, expected, 4 * sizeof *c->wanted.data, by_vertices);
+    return KILN_OK;
+}
+
+static bool is_same(const kiln_u32_array *a, const kiln_u32_array *b)
+{
+    return a->count == b->count &&
+           (a->count == 0 || memcmp(a->data, b->data, a->count * sizeof *a->data) == 0);
+}
+
+/* Within a step the matrix keeps its pattern, and the solver its analysis, while the pairs that are
+ * expected to act are among those it was made for and those not many more. A step begins with the
+ * pattern of its own pairs, since a run that is resumed knows no others; the analysis is kept when
+ * that is the pattern there was. */
+static kiln_status couple(kiln_collide *c, bool begins, kiln_error *error)
 {
     size_t expected = 0, known = 0;
     for (size_t i = 0; i < c->found.pairs.count; i++) {
@@ -555,15 +578,14 @@ static kiln_status couple(kiln_collide *c, kiln_error *error)
         expected += near;
         known += near && has_clique(c, pair->v);
     }
-    if (known < expected || c->cliques.count / 4 > 4 * expected + 64) {
-        c->cliques.count = 0;
-        KILN_TRY(kiln_array_reserve(c->context, &c->cliques, 4 * expected, error));
-        for (size_t i = 0; i < c->found.pairs.count; i++)
-            for (int k = 0; c->coupled.data[i] && k < 4; k++)
-                c->cliques.data[c->cliques.count++] = pair_at(c, i)->v[k];
-        if (expected)
-            qsort(c->cliques.data, expected, 4 * sizeof *c->cliques.data, by_vertices);
-        c->repulsion.revision++;
+    if (begins || known < expected || c->cliques.count / 4 > 4 * expected + 64) {
+        KILN_TRY(list_cliques(c, expected, error));
+        if (!is_same(&c->wanted, &c->cliques)) {
+            kiln_u32_array swap = c->cliques;
+            c->cliques = c->wanted;
+            c->wanted = swap;
+            c->repulsion.revision++;
+        }
     }
     for (size_t i = 0; i < c->found.pairs.count; i++)
         c->coupled.data[i] = c->coupled.data[i] || has_clique(c, pair_at(c, i)->v);
@@ -598,7 +620,7 @@ static kiln_status find_pairs(kiln_collide *c, const double *x, kiln_error *erro
 }
 
 /* Makes the pairs ready for a solve from x on. */
-static kiln_status weigh_pairs(kiln_collide *c, const double *x, kiln_error *error)
+static kiln_status weigh_pairs(kiln_collide *c, const double *x, bool begins, kiln_error *error)
 {
     for (size_t i = 0; i < c->found.pairs.count; i++) {
         const kiln_surface_pair *pair = pair_at(c, i);
@@ -607,7 +629,7 @@ static kiln_status weigh_pairs(kiln_collide *c, const double *x, kiln_error *err
         c->scale.data[i] = c->options.stiffness * modulus * pair->area * skewness(pair, points(x));
     }
     measure_all(c, x);
-    KILN_TRY(couple(c, error));
+    KILN_TRY(couple(c, begins, error));
     return lag_friction(c, error);
 }
 
@@ -622,7 +644,7 @@ kiln_status kiln_collide_begin(kiln_collide *c, const kiln_collide_start *start,
     for (size_t v = 0; v < c->mesh->table[KILN_ON_VERTEX].used; v++)
         c->room.data[v] = 1.0;
     KILN_TRY(find_pairs(c, c->begin, error));
-    return weigh_pairs(c, c->begin, error);
+    return weigh_pairs(c, c->begin, true, error);
 }
 
 kiln_status kiln_collide_renew(kiln_collide *c, const double *x, kiln_error *error)
@@ -637,7 +659,7 @@ kiln_status kiln_collide_renew(kiln_collide *c, const double *x, kiln_error *err
     }
     if (!enough)
         KILN_TRY(find_pairs(c, x, error));
-    return weigh_pairs(c, x, error);
+    return weigh_pairs(c, x, false, error);
 }
 
 bool kiln_collide_has_room(const kiln_collide *c, const double *x)

@@ -66,6 +66,7 @@ typedef struct kiln_collide {
     kiln_f64_array scale;   /* [pair] stiffness * area, N/m^2 m^2 */
     kiln_f64_array least;   /* [chunk] of a max_step */
     kiln_u32_array cliques; /* [clique][4], ascending */
+    kiln_u32_array wanted;  /* those to be, for comparison */
     KILN_ARRAY_OF(kiln_rub)
     rubs;
     kiln_term repulsion, friction;

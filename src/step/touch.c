@@ -58,10 +58,15 @@ void kiln_touch_free(kiln_touch *touch)
     kiln_array_free(touch->context, &touch->contacts);
 }
 
+void kiln_touch_measure(kiln_touch *touch, double length)
+{
+    touch->slack = SLACK * length;
+}
+
 kiln_status kiln_touch_build(kiln_touch *touch, const kiln_mesh *mesh, double length,
                              kiln_error *error)
 {
-    touch->slack = SLACK * length;
+    kiln_touch_measure(touch, length);
     touch->surface.count = touch->contacts.count = 0;
     if (touch->obstacle_count == 0)
         return KILN_OK;

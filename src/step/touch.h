@@ -62,6 +62,8 @@ void kiln_touch_free(kiln_touch *touch);
 /* After the mesh has changed. `length` is the size of the model. */
 kiln_status kiln_touch_build(kiln_touch *touch, const kiln_mesh *mesh, double length,
                              kiln_error *error);
+/* After the size of the model alone has changed. */
+void kiln_touch_measure(kiln_touch *touch, double length);
 
 typedef struct kiln_touch_start {
     const kiln_constraints *given; /* what is held without obstacles */
