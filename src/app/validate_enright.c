@@ -288,10 +288,7 @@ kiln_status kiln_validate_M5_run(kiln_validation *validation, kiln_error *error)
 {
     ball b = {.half_way = kiln_box_empty()};
     /* Finer than a picture needs: the sheet is curled, and its extent is that of chords. */
-    kiln_figure figure = {.scene = "enright",
-                          .sets = {"remesh.deformation=0.05", "remesh.quality=0.17"},
-                          .look = look,
-                          .user = &b};
+    kiln_figure figure = {.scene = "enright", .look = look, .user = &b};
     kiln_figure_report run;
     KILN_TRY(kiln_figure_run(kiln_validation_context(validation), &figure, &run, let_go, error));
     if (b.error.status != KILN_OK) {

@@ -128,7 +128,7 @@ START_TEST(dough_merges_and_rubber_does_not)
 {
     begin(2);
     dough();
-    ball(-1.1, 2.0);
+    ball(-1.2, 2.0);
     ball(1.2, -1.0);
     scene_material(scene, "corotated", 1e5, 0.4, 1000);
     ball(-3.15, 2.0);
@@ -140,9 +140,10 @@ START_TEST(dough_merges_and_rubber_does_not)
     kiln_stats stats = scene_step(world, scene->duration);
     kiln_vec3 before = momentum(&stats);
     ck_assert_uint_eq(mesh->parts.count, 3);
-    for (int i = 0; i < 12 && state->remeshes == 0; i++)
+    /* The first remesh may come when only a few faces are near enough, too few to bridge. */
+    for (int i = 0; i < 20 && mesh->parts.count == 3; i++)
         stats = scene_step(world, scene->duration);
-    ck_assert_uint_eq(state->remeshes, 1);
+    ck_assert_uint_le(state->remeshes, 2);
     ck_assert_uint_eq(mesh->parts.count, 2);
     kiln_test_audit(mesh);
     ck_assert_double_ge(worst_quality(mesh), 0.15);
