@@ -27,7 +27,7 @@ return scene {
     bodies = {
         body {
             name = "ball",
-            shape = shape.ball { radius = radius, h = 0.045 },
+            shape = shape.ball { radius = radius, h = 0.055 },
             at = centre,
             surface = shape.ball { radius = 0.99 * radius, h = 0.012 },
             material = material { young = 1e5, poisson = 0.3, density = 1000, damping_mass = 10 },
@@ -37,10 +37,10 @@ return scene {
     -- would have to reach through the whole ball where it is a sheet thinner than an edge.
     remesh = remesh {
         method = "local",
-        deformation = 0.05,
+        deformation = 0.068,
         size_max = 0.11,
         size_min = 1e-4,
         gradation = 0,
-        quality = 0.17,
+        quality = 0.15,
     },
 }

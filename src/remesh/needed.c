@@ -9,8 +9,8 @@ typedef struct look {
     kiln_remesher pass; /* not begun: what scores and lengths need */
     bool sized;
     double shortest, longest, goal;
-    const uint32_t *wait; /* [vertex] or NULL */
-    kiln_f64_array worst; /* [chunk] -INFINITY: something is to be done */
+    const kiln_size_wait *wait; /* [vertex] or NULL */
+    kiln_f64_array worst;       /* [chunk] -INFINITY: something is to be done */
 } look;
 
 static void metric_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -33,10 +33,11 @@ static bool fits(const look *l, uint32_t a, uint32_t b)
     double low = l->shortest * l->shortest, high = l->longest * l->longest;
     if (at_a > low && at_b > low && at_a < high && at_b < high)
         return true;
-    if (l->wait && l->wait[a] > 1 && l->wait[b] > 1) /* still in this call */
-        return true;
     double length = kiln_metric_edge_length(&metric[a], &metric[b], e);
-    return length >= l->shortest && length <= l->longest;
+    if (length >= l->shortest && length <= l->longest)
+        return true;
+    kiln_size_change change = length < l->shortest ? KILN_SIZE_CONTRACT : KILN_SIZE_SPLIT;
+    return l->wait && l->wait[a][change] > 1 && l->wait[b][change] > 1; /* still in this call */
 }
 
 static void tet_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)

@@ -23,8 +23,8 @@ typedef struct size_work {
     KILN_ARRAY_OF(queued_edge)
     queue; /* sorted, or a heap while splitting */
     KILN_ARRAY_OF(uint8_t)
-    born;                  /* [vertex] made in this call (S2) */
-    kiln_u32_array failed; /* ends of edges that could not be changed; only with `wait` */
+    born;                     /* [vertex] made in this call (S2) */
+    kiln_u32_array failed[2]; /* [kiln_size_change] ends of edges it failed for; with `wait` */
     kiln_status status;
     kiln_error *error;
 } size_work;
@@ -146,42 +146,45 @@ static void note_birth(size_work *w, uint32_t vertex)
     w->born.data[vertex] = 1;
 }
 
-uint32_t *kiln_size_waits(const kiln_mesh *mesh, const kiln_size_options *options)
+kiln_size_wait *kiln_size_waits(const kiln_mesh *mesh, const kiln_size_options *options)
 {
     const char *name = options->wait;
     kiln_field *field = name ? kiln_mesh_field(mesh, KILN_ON_VERTEX, name) : NULL;
-    return field ? (uint32_t *)(void *)field->data : NULL;
+    return field ? (kiln_size_wait *)(void *)field->data : NULL;
 }
 
 void kiln_size_pass_time(kiln_mesh *mesh, const kiln_size_options *options)
 {
-    uint32_t *wait = kiln_size_waits(mesh, options);
+    kiln_size_wait *wait = kiln_size_waits(mesh, options);
     for (uint32_t v = 0; wait && v < mesh->table[KILN_ON_VERTEX].used; v++)
-        wait[v] -= wait[v] > 0;
+        for (int change = 0; change < 2; change++)
+            wait[v][change] -= wait[v][change] > 0;
 }
 
-static bool is_waiting(const size_work *w, uint32_t a, uint32_t b)
+static bool is_waiting(const size_work *w, kiln_size_change change, uint32_t a, uint32_t b)
 {
-    const uint32_t *wait = kiln_size_waits(w->remesher->mesh, w->options);
-    return wait && wait[a] > 0 && wait[b] > 0;
+    const kiln_size_wait *wait = kiln_size_waits(w->remesher->mesh, w->options);
+    return wait && wait[a][change] > 0 && wait[b][change] > 0;
 }
 
-static void note_failure(size_work *w, const queued_edge *edge)
+static void note_failure(size_work *w, kiln_size_change change, const queued_edge *edge)
 {
+    kiln_u32_array *failed = &w->failed[change];
     if (!w->options->wait || w->status != KILN_OK)
         return;
-    w->status = kiln_array_push(w->remesher->context, &w->failed, edge->a, w->error);
+    w->status = kiln_array_push(w->remesher->context, failed, edge->a, w->error);
     if (w->status == KILN_OK)
-        w->status = kiln_array_push(w->remesher->context, &w->failed, edge->b, w->error);
+        w->status = kiln_array_push(w->remesher->context, failed, edge->b, w->error);
 }
 
-static void begin_waiting(size_work *w)
+static void begin_waiting(size_work *w, kiln_size_change change)
 {
     enum { CALLS = 8 };
-    uint32_t *wait = kiln_size_waits(w->remesher->mesh, w->options);
-    for (size_t i = 0; wait && i < w->failed.count; i++)
-        if (kiln_vertex_live(w->remesher->mesh, w->failed.data[i]))
-            wait[w->failed.data[i]] = CALLS;
+    kiln_size_wait *wait = kiln_size_waits(w->remesher->mesh, w->options);
+    const kiln_u32_array *failed = &w->failed[change];
+    for (size_t i = 0; wait && i < failed->count; i++)
+        if (kiln_vertex_live(w->remesher->mesh, failed->data[i]))
+            wait[failed->data[i]][change] = CALLS;
 }
 
 /* Worst quality of the tets at either end. */
@@ -237,7 +240,8 @@ static kiln_status contract_sweep(size_work *w, size_t *changes)
     KILN_TRY(collect(w, w->options->shortest, 1.0));
     for (size_t i = 0; i < w->queue.count && goes_on(w); i++) {
         const queued_edge *edge = &w->queue.data[i];
-        if (is_born(w, edge->a) || is_born(w, edge->b) || is_waiting(w, edge->a, edge->b))
+        if (is_born(w, edge->a) || is_born(w, edge->b) ||
+            is_waiting(w, KILN_SIZE_CONTRACT, edge->a, edge->b))
             continue;
         uint32_t tet = find_edge(w, edge);
         if (tet == KILN_NONE || edge_length(r, edge->a, edge->b) >= w->options->shortest)
@@ -248,7 +252,7 @@ static kiln_status contract_sweep(size_work *w, size_t *changes)
             w->report->contractions++;
             ++*changes;
         } else {
-            note_failure(w, edge);
+            note_failure(w, KILN_SIZE_CONTRACT, edge);
         }
         kiln_arena_release(&r->workspace.arena, mark);
     }
@@ -354,7 +358,7 @@ static kiln_status split_sweep(size_work *w, size_t *changes)
         size_t tets = r->mesh->table[KILN_ON_TET].live;
         if (w->options->most_tets && tets >= w->options->most_tets)
             break;
-        if (is_waiting(w, edge.a, edge.b))
+        if (is_waiting(w, KILN_SIZE_SPLIT, edge.a, edge.b))
             continue;
         uint32_t tet = same_edge(&edge, &last) ? KILN_NONE : find_edge(w, &edge);
         if (tet == KILN_NONE || edge_length(r, edge.a, edge.b) <= w->options->longest)
@@ -371,7 +375,7 @@ static kiln_status split_sweep(size_work *w, size_t *changes)
                 note_birth(w, r->vertex_made);
             queue_made(w);
         } else {
-            note_failure(w, &edge);
+            note_failure(w, KILN_SIZE_SPLIT, &edge);
         }
         kiln_arena_release(&r->workspace.arena, mark);
     }
@@ -410,12 +414,14 @@ kiln_status kiln_size_control(kiln_remesher *remesher, const kiln_size_options *
     remesher->options.edge_limit[1] = w.options->longest;
     kiln_size_pass_time(remesher->mesh, w.options);
     kiln_status status = run_sweeps(&w);
-    begin_waiting(&w);
+    begin_waiting(&w, KILN_SIZE_CONTRACT);
+    begin_waiting(&w, KILN_SIZE_SPLIT);
     memcpy(remesher->options.edge_limit, usual_limit, sizeof usual_limit);
     w.report->edges = edge_count(remesher->mesh);
     kiln_array_free(remesher->context, &w.queue);
     kiln_array_free(remesher->context, &w.born);
-    kiln_array_free(remesher->context, &w.failed);
+    kiln_array_free(remesher->context, &w.failed[0]);
+    kiln_array_free(remesher->context, &w.failed[1]);
     return status;
 }
 

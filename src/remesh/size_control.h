@@ -22,15 +22,17 @@ typedef struct kiln_size_options {
     double enough;   /* part of the edges that may stay outside the bounds: 0.01 */
     double surface;  /* contractions on the surface: alpha - beta Q at least this (DLR 4.4): 0.15 */
     size_t most_tets; /* no splits beyond this many; 0: no limit */
-    /* Vertex field of one uint32 (rule none): calls for which an edge that could not be changed is
-     * left alone, so that steps of a run do not try the same in vain. New vertices are at 0, and an
-     * edge waits only while both its ends do. NULL: none. */
+    /* Vertex field of two uint32 (rule none): calls for which an edge that could not be contracted,
+     * or split, is left alone, so that steps of a run do not try the same in vain. New vertices are
+     * at 0, and an edge waits only while both its ends do. NULL: none. */
     const char *wait;
 } kiln_size_options;
 
 kiln_size_options kiln_size_default_options(void);
 /* The field `wait`, or NULL; one call less to wait for every vertex that does. */
-uint32_t *kiln_size_waits(const kiln_mesh *mesh, const kiln_size_options *options);
+typedef enum kiln_size_change { KILN_SIZE_CONTRACT, KILN_SIZE_SPLIT } kiln_size_change;
+typedef uint32_t kiln_size_wait[2]; /* [kiln_size_change] */
+kiln_size_wait *kiln_size_waits(const kiln_mesh *mesh, const kiln_size_options *options);
 void kiln_size_pass_time(kiln_mesh *mesh, const kiln_size_options *options);
 
 /* Edges of the mesh in the metric, in classes of length. */

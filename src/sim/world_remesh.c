@@ -21,7 +21,7 @@ kiln_status kiln_world_note_sizes(kiln_world *world, kiln_error *error)
     kiln_mesh *mesh = world->mesh;
     KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_START_SIZE, KILN_ON_VERTEX, KILN_F64, 1,
                                  KILN_RULE_INTERPOLATE, error));
-    KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_SIZE_WAIT, KILN_ON_VERTEX, KILN_U32, 1,
+    KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_SIZE_WAIT, KILN_ON_VERTEX, KILN_U32, 2,
                                  KILN_RULE_NONE, error));
     size_t rows = mesh->table[KILN_ON_VERTEX].used;
     kiln_f64_array count = {0};

@@ -216,7 +216,7 @@ static void vary_scene(int variant)
     if (variant & (32 | 64)) {
         scene.remesh.method = KILN_REMESH_LOCAL;
         scene.remesh.space = variant & 64 ? KILN_SPACE_WORLD : KILN_SPACE_MATERIAL;
-        scene.remesh.quality = 0.4;
+        scene.remesh.quality = 0.2;
         scene.remesh.strain = 2.0;
         scene.remesh.size_max = 0.5;
     }
@@ -230,7 +230,7 @@ static void vary_scene(int variant)
     if (variant & 128) {
         scene.remesh.method = KILN_REMESH_GLOBAL;
         scene.remesh.condition = 1.5;
-        scene.remesh.quality = 0.4;
+        scene.remesh.quality = 0.2;
     }
     if (variant & 8) {
         scene.materials.data[0].base.damping_mass = 0.5;

@@ -98,11 +98,12 @@ START_TEST(whether_a_pass_is_needed)
     }
     ck_assert_uint_eq(calm, 3);
     ck_assert_int_eq(
-        kiln_mesh_add_field(mesh, "wait", KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_NONE, NULL),
+        kiln_mesh_add_field(mesh, "wait", KILN_ON_VERTEX, KILN_U32, 2, KILN_RULE_NONE, NULL),
         KILN_OK);
-    uint32_t *wait = (uint32_t *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, "wait")->data;
+    kiln_size_wait *wait =
+        (kiln_size_wait *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, "wait")->data;
     for (uint32_t v = 0; v < rows; v++)
-        wait[v] = 3;
+        wait[v][KILN_SIZE_SPLIT] = 3;
     for (int i = 0; i < 4; i++) { /* too long edges, that have two more calls to wait after this */
         kiln_size_options size = {.longest = 0.5 * s.most, .wait = "wait"};
         bool needed;
