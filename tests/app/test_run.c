@@ -369,7 +369,7 @@ static void write_slow(void)
 {
     char text[2000];
     snprintf(text, sizeof text,
-             "%.*s  gravity = function(t) local s = 0 for i = 1, 8e5 do s = s + i end "
+             "%.*s  gravity = function(t) local s = 0 for i = 1, 3e5 do s = s + i end "
              "return 0, 0, -9.81 end,\n%s",
              (int)(strstr(bar, "  name") - bar), bar,
              strstr(bar, "  name = 'bar', duration = 0.2,"));
