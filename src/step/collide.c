@@ -455,7 +455,7 @@ static kiln_status spread_modulus(kiln_collide *c, const double *modulus, kiln_e
     const kiln_mesh *mesh = c->mesh;
     size_t slots = mesh->table[KILN_ON_VERTEX].used;
     KILN_TRY(kiln_array_reserve(c->context, &c->modulus, slots, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->scale, slots, error)); /* counts, for now */
+    KILN_TRY(kiln_array_reserve(c->context, &c->scale, slots, error)); /* first their counts */
     memset(c->modulus.data, 0, slots * sizeof(double));
     memset(c->scale.data, 0, slots * sizeof(double));
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
