@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 #include "geom/predicates.h"
+#include "mesh/rewind.h"
 
 #include <string.h>
 
@@ -99,9 +100,10 @@ kiln_status kiln_offsets_follow(kiln_mesh *mesh, const kiln_vec3 *u, kiln_error 
             return kiln_fail(error, KILN_ERR_STATE, "offset", 0, -1,
                              "tet %u would be inverted in the material", (unsigned)t);
     }
+    if (job.offsets.shape)
+        KILN_TRY(kiln_rewind_save(mesh, KILN_ON_TET, KILN_FIELD_OFFSET, KILN_SAVE_COPY, error));
     kiln_parallel_for(mesh->context, mesh->table[KILN_ON_TET].used, GRAIN, follow_chunk, &job);
-    kiln_mesh_place(mesh, u);
-    return KILN_OK;
+    return kiln_mesh_place(mesh, u, error);
 }
 
 void kiln_offsets_settle(kiln_mesh *mesh, double *gained)

@@ -47,7 +47,8 @@ kiln_mat3 kiln_offset_map(const kiln_sym3 *shape, double volume, double rest_vol
 /* The material goes to other places (relaxation, or `u` = mesh->x where history is all in Pi) while
  * every rest shape stays: G <- A G A' with A = Dm' Dm^-1, so F F' is unchanged to rounding. Tets
  * that do not move keep their bits. KILN_ERR_STATE, with nothing changed, when a tet would not be
- * positive by the exact predicate. Not in a pass or transaction. */
+ * positive by the exact predicate. Not in a pass or transaction. Out of memory only inside a step
+ * (mesh/rewind.h), which is to be taken back then. */
 kiln_status kiln_offsets_follow(kiln_mesh *mesh, const kiln_vec3 *u, kiln_error *error);
 
 /* After a transfer. Tets whose sources all had Pi = I have it exactly: their rest volume is what

@@ -4,6 +4,7 @@
 #include "fem/elements_group.h"
 #include "fem/flow_potential.h"
 #include "fem/principal.h"
+#include "mesh/rewind.h"
 
 #include <math.h>
 #include <string.h>
@@ -358,10 +359,20 @@ static double *column(const kiln_mesh *mesh, const char *name)
     return (double *)(void *)kiln_mesh_field(mesh, KILN_ON_TET, name)->data;
 }
 
+static kiln_status save_fields(kiln_mesh *mesh, kiln_error *error)
+{
+    static const char *const names[] = {KILN_FIELD_OFFSET, KILN_FIELD_HARDENING,
+                                        KILN_FIELD_PLASTIC_STRAIN};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        KILN_TRY(kiln_rewind_save(mesh, KILN_ON_TET, names[i], KILN_SAVE_COPY, error));
+    return KILN_OK;
+}
+
 kiln_status kiln_plastic_update(const kiln_elements *elements, kiln_mesh *mesh,
                                 const kiln_plastic *laws, double h, uint8_t *flowed,
                                 kiln_flow_report *report, kiln_error *error)
 {
+    KILN_TRY(save_fields(mesh, error));
     size_t chunks = elements->chunks.count, bytes = chunks * sizeof(kiln_flow_report) + 1;
     update_job job = {elements,
                       mesh,

@@ -2,6 +2,7 @@
 #include "base/assert.h"
 #include "mesh/begin_view.h"
 #include "mesh/journal_impl.h"
+#include "mesh/rewind.h"
 #include "mesh/txn.h"
 
 #include <string.h>
@@ -27,6 +28,7 @@ kiln_status kiln_archive_begin(kiln_mesh *mesh, kiln_error *error)
             first->count = used;
         }
     }
+    KILN_TRY(kiln_rewind_reserve(mesh, error));
     KILN_TRY(kiln_array_reserve(mesh->context, &journal->archive_parts, mesh->parts.count, error));
     if (mesh->parts.count)
         memcpy(journal->archive_parts.data, mesh->parts.data,
@@ -37,39 +39,55 @@ kiln_status kiln_archive_begin(kiln_mesh *mesh, kiln_error *error)
     return KILN_OK;
 }
 
+void kiln_archive_drop(kiln_mesh *mesh)
+{
+    struct kiln_journal *journal = mesh->journal;
+    const kiln_log_buffer *log = &journal->archive;
+    for (size_t end = log->count; end > 0;) {
+        uint32_t where = log->data[end - 1], row = log->data[end - 2];
+        journal->archive_first[where].data[row] = 0;
+        end -= KILN_LOG_TRAILER + mesh->table[where].row_size / 4;
+    }
+    journal->archive.count = 0;
+    journal->archive_active = false;
+}
+
 void kiln_archive_end(kiln_mesh *mesh)
 {
     struct kiln_journal *journal = mesh->journal;
-    kiln_log_buffer *log = &journal->archive;
     KILN_ASSERT(journal->archive_active && journal->marks.count == 0);
-    while (log->count > 0) {
-        uint32_t where = log->data[log->count - 1], row = log->data[log->count - 2];
-        journal->archive_first[where].data[row] = 0;
-        log->count -= 2 + mesh->table[where].row_size / 4;
+    size_t length = journal->archive.count;
+    kiln_archive_drop(mesh);
+    journal->archive.count = length;
+    if (kiln_rewind_active(mesh) && length > 0)
+        kiln_rewind_keep_pass(mesh);
+    journal->archive.count = 0;
+}
+
+void kiln_archive_restore(kiln_mesh *mesh, const kiln_log_buffer *log)
+{
+    for (size_t end = log->count; end > 0;) {
+        uint32_t where = log->data[end - 1], row = log->data[end - 2];
+        end -= KILN_LOG_TRAILER + mesh->table[where].row_size / 4;
+        kiln_row_restore(mesh, (kiln_where)where, row, log->data + end);
+        if (where == KILN_ON_VERTEX) /* the image may be from inside a transaction */
+            mesh->vertex[row].flags &= ~(uint32_t)KILN_VERTEX_LISTED;
     }
-    journal->archive_active = false;
 }
 
 void kiln_archive_rollback(kiln_mesh *mesh)
 {
     struct kiln_journal *journal = mesh->journal;
-    kiln_log_buffer *log = &journal->archive;
     KILN_ASSERT(journal->archive_active && journal->marks.count == 0);
-    for (size_t end = log->count; end > 0;) {
-        uint32_t where = log->data[end - 1], row = log->data[end - 2];
-        end -= 2 + mesh->table[where].row_size / 4;
-        kiln_row_restore(mesh, (kiln_where)where, row, log->data + end);
-        if (where == KILN_ON_VERTEX) /* the image may be from inside a transaction */
-            mesh->vertex[row].flags &= ~(uint32_t)KILN_VERTEX_LISTED;
-    }
+    kiln_archive_restore(mesh, &journal->archive);
     if (journal->archive_parts.count)
         memcpy(mesh->parts.data, journal->archive_parts.data,
                journal->archive_parts.count * sizeof(kiln_part));
     kiln_mark mark = journal->archive_mark;
     mark.undo = journal->undo.count;
-    mark.archive = log->count;
+    mark.archive = journal->archive.count;
     kiln_journal_undo_to(mesh, &mark); /* counts, free lists, ledger */
-    kiln_archive_end(mesh);
+    kiln_archive_drop(mesh);
 }
 
 uint32_t kiln_archive_rows(const kiln_mesh *mesh, kiln_where where)

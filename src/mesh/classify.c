@@ -1,4 +1,5 @@
 #include "mesh/classify.h"
+#include "mesh/rewind.h"
 #include "mesh/walk.h"
 
 #include <string.h>
@@ -212,6 +213,8 @@ static kiln_status classify_all(classifier *c, kiln_error *error)
 
 kiln_status kiln_mesh_classify(kiln_mesh *mesh, double angle, kiln_error *error)
 {
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, ".vertex", KILN_SAVE_COPY, error));
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_TET, ".info", KILN_SAVE_COPY, error));
     uint32_t vertices = mesh->table[KILN_ON_VERTEX].used;
     const uint32_t derived = KILN_VERTEX_SURFACE | KILN_VERTEX_INTERFACE | KILN_VERTEX_FEATURE;
     for (uint32_t v = 0; v < vertices; v++)

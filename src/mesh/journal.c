@@ -1,6 +1,7 @@
 #include "mesh/journal_impl.h"
 #include "base/assert.h"
 #include "base/hash.h"
+#include "mesh/rewind.h"
 
 #include <string.h>
 
@@ -31,6 +32,7 @@ void kiln_journal_destroy(kiln_context *context, struct kiln_journal *journal)
     kiln_array_free(context, &journal->archive_parts);
     for (int where = 0; where < KILN_WHERE_COUNT; where++)
         kiln_array_free(context, &journal->archive_first[where]);
+    kiln_rewind_destroy(context, journal);
     kiln_release(context, journal, sizeof *journal);
 }
 
@@ -344,11 +346,41 @@ void kiln_journal_undo_to(kiln_mesh *mesh, const kiln_mark *mark)
     }
 }
 
+void kiln_journal_undo_committed(kiln_mesh *mesh, size_t length)
+{
+    kiln_log_buffer *log = &mesh->journal->undo;
+    while (log->count > length) {
+        uint32_t kind = log->data[log->count - 1], index = log->data[log->count - 2];
+        if (kind == KILN_LOG_STAR) {
+            log->count -= TRAILER;
+            log->count -= log->data[log->count - 1] + 1;
+        } else if (kind == KILN_LOG_STAR_NEW) {
+            log->count -= TRAILER;
+        } else {
+            undo_newest(mesh);
+            if (kind == KILN_LOG_ROW + KILN_ON_VERTEX ||
+                kind == KILN_LOG_WORD + KILN_WORD_VERTEX_FLAGS)
+                mesh->vertex[index].flags &= ~(uint32_t)KILN_VERTEX_LISTED;
+        }
+    }
+}
+
+/* The part of the log that outlives a commit: what a rewind may still have to undo, except inside a
+ * pass, whose archive does that. */
+static size_t kept_length(const kiln_mesh *mesh)
+{
+    const struct kiln_journal *journal = mesh->journal;
+    if (!kiln_rewind_active(mesh))
+        return 0;
+    return journal->archive_active ? journal->archive_mark.undo : journal->undo.count;
+}
+
 void kiln_journal_forget(kiln_mesh *mesh)
 {
     struct kiln_journal *journal = mesh->journal;
     while (journal->stars.count > 0)
         drop_newest_star(mesh, journal->stars.data[journal->stars.count - 1].vertex);
-    journal->undo.count = journal->added.count = 0;
+    journal->undo.count = kept_length(mesh);
+    journal->added.count = 0;
     journal->openings = journal->gluings = 0;
 }

@@ -56,11 +56,24 @@ struct kiln_journal {
     kiln_u32_array archive_first[KILN_WHERE_COUNT]; /* word offset + 1 of a row's image, 0: none */
     KILN_ARRAY_OF(kiln_part)
     archive_parts;
+
+    struct kiln_rewind *rewind; /* rewind.c; made by the first one */
 };
 
 kiln_mark kiln_journal_mark(const kiln_mesh *mesh);
 void kiln_journal_undo_to(kiln_mesh *mesh, const kiln_mark *mark);
-void kiln_journal_forget(kiln_mesh *mesh); /* log, stars and counts, at the outermost commit */
+/* Of transactions that are committed already: their star lists are gone. */
+void kiln_journal_undo_committed(kiln_mesh *mesh, size_t length);
+/* Rows of an archive back to their images, newest first. */
+void kiln_archive_restore(kiln_mesh *mesh, const kiln_log_buffer *log);
+void kiln_clock_restart(kiln_mesh *mesh); /* if it is late; not in a pass, transaction or step */
+/* Ends the pass without keeping anything of it. */
+void kiln_archive_drop(kiln_mesh *mesh);
+void kiln_rewind_destroy(kiln_context *context, struct kiln_journal *journal);
+/* So that a pass that ends can be kept. */
+kiln_status kiln_rewind_reserve(kiln_mesh *mesh, kiln_error *error);
+void kiln_rewind_keep_pass(kiln_mesh *mesh); /* takes the archive's log over */
+void kiln_journal_forget(kiln_mesh *mesh);   /* log, stars and counts, at the outermost commit */
 void kiln_row_restore(kiln_mesh *mesh, kiln_where where, uint32_t row, const uint32_t *image);
 void kiln_archive_touch(kiln_mesh *mesh, kiln_where where, uint32_t row);
 

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "mesh/journal.h"
 #include "mesh/replace.h"
+#include "mesh/rewind.h"
 #include "mesh/txn.h"
 
 #include <stdio.h>
@@ -101,9 +102,9 @@ kiln_status kiln_mesh_reserve(kiln_mesh *mesh, size_t vertices, size_t tets, siz
 kiln_status kiln_mesh_add_field(kiln_mesh *mesh, const char *name, kiln_where where, kiln_type type,
                                 uint32_t components, kiln_rule rule, kiln_error *error)
 {
-    if (kiln_txn_depth(mesh) > 0 || kiln_archive_active(mesh)) /* images have the rows' layout */
-        return kiln_fail(error, KILN_ERR_STATE, name, 0, -1,
-                         "fields cannot be added inside a transaction or pass");
+    if (kiln_txn_depth(mesh) > 0 || kiln_archive_active(mesh) || kiln_rewind_active(mesh))
+        return kiln_fail(error, KILN_ERR_STATE, name, 0, -1, /* images have the rows' layout */
+                         "fields cannot be added inside a transaction, pass or step");
     if (strlen(name) >= KILN_NAME_SIZE || !name[0])
         return kiln_fail(error, KILN_ERR_INPUT, name, 0, -1, "field names have 1 to %d characters",
                          KILN_NAME_SIZE - 1);
@@ -151,9 +152,13 @@ uint64_t kiln_mesh_hash(const kiln_mesh *mesh)
     return kiln_hash_bytes(hash, &mesh->ledger, sizeof mesh->ledger);
 }
 
-void kiln_mesh_place(kiln_mesh *mesh, const kiln_vec3 *u)
+kiln_status kiln_mesh_place(kiln_mesh *mesh, const kiln_vec3 *u, kiln_error *error)
 {
+    const kiln_table *vertices = &mesh->table[KILN_ON_VERTEX];
     KILN_ASSERT_OP(kiln_txn_depth(mesh), ==, 0);
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, ".u",
+                              vertices->live == vertices->used ? KILN_SAVE_ALL : KILN_SAVE_COPY,
+                              error));
     for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
         if (kiln_vertex_live(mesh, v))
             mesh->u[v] = u[v];
@@ -165,6 +170,7 @@ void kiln_mesh_place(kiln_mesh *mesh, const kiln_vec3 *u)
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         if (kiln_tet_live(mesh, t))
             mesh->parts.data[mesh->info[t].part].volume += kiln_mesh_tet_volume(mesh, t);
+    return KILN_OK;
 }
 
 bool kiln_mesh_spaces_agree(const kiln_mesh *mesh)

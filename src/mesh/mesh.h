@@ -148,8 +148,9 @@ void kiln_mesh_refresh(kiln_mesh *mesh); /* core pointers after a table has grow
 /* All material positions at once, [vertex slot]; `u` may be mesh->x. The caller answers for M3.
  * Volumes and stamps of the parts follow and the revision advances; tets do not count as made
  * anew, so what hangs in them by barycentric coordinates goes along. The ledger is left alone: it
- * is about matter that comes and goes. Not in a pass or transaction. */
-void kiln_mesh_place(kiln_mesh *mesh, const kiln_vec3 *u);
+ * is about matter that comes and goes. Not in a pass or transaction. Can only fail, with nothing
+ * changed, inside a step (rewind.h). */
+kiln_status kiln_mesh_place(kiln_mesh *mesh, const kiln_vec3 *u, kiln_error *error);
 
 /* Whether u and x are the same bits at every live vertex. */
 bool kiln_mesh_spaces_agree(const kiln_mesh *mesh);

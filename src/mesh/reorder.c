@@ -1,6 +1,7 @@
 #include "mesh/reorder.h"
 #include "base/parallel.h"
 #include "geom/curve_order.h"
+#include "mesh/rewind.h"
 #include "mesh/txn.h"
 
 #include <string.h>
@@ -221,6 +222,7 @@ static kiln_status renumber(reorderer *r, bool along_curve, kiln_space space, ki
     if (same)
         return KILN_OK;
     KILN_TRY(reserve_spare(r, error));
+    KILN_TRY(kiln_rewind_save_all(r->mesh, error));
 
     /* Nothing below can fail. */
     for (int where = 0; where < KILN_WHERE_COUNT; where++)

@@ -4,6 +4,7 @@
 #include "mesh/journal_impl.h"
 #include "mesh/parts.h"
 #include "mesh/replace_impl.h"
+#include "mesh/rewind.h"
 
 #include <string.h>
 
@@ -23,8 +24,10 @@ uint32_t kiln_txn_depth(const kiln_mesh *mesh)
 }
 
 /* Stamps only have to order changes, so between transactions the clock may start anew. */
-static void restart_clock(kiln_mesh *mesh)
+void kiln_clock_restart(kiln_mesh *mesh)
 {
+    if (mesh->clock <= 1u << 31)
+        return;
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         mesh->info[t].changed = 0;
     mesh->clock = 1;
@@ -33,9 +36,8 @@ static void restart_clock(kiln_mesh *mesh)
 kiln_txn kiln_txn_begin(kiln_mesh *mesh)
 {
     struct kiln_journal *journal = mesh->journal;
-    if (KILN_UNLIKELY(mesh->clock > 1u << 31) && journal->marks.count == 0 &&
-        !journal->archive_active)
-        restart_clock(mesh);
+    if (journal->marks.count == 0 && !journal->archive_active && !kiln_rewind_active(mesh))
+        kiln_clock_restart(mesh);
     kiln_mark mark = kiln_journal_mark(mesh);
     if (kiln_array_push(mesh->context, &journal->marks, mark, NULL) != KILN_OK)
         return (kiln_txn){mesh, 0};
@@ -83,7 +85,7 @@ kiln_verdict kiln_txn_commit(kiln_txn *txn)
         if (journal->openings + journal->gluings > 0 && kiln_parts_settle(mesh, NULL) != KILN_OK)
             return KILN_REFUSED_MEMORY;
         drop_unused_parts(mesh);
-        mesh->revision += journal->undo.count > 0;
+        mesh->revision += journal->undo.count > journal->marks.data[0].undo;
         kiln_journal_forget(mesh);
     }
     journal->marks.count--;

@@ -2,6 +2,7 @@
 #include "base/parallel.h"
 #include "fem/plasticity.h"
 #include "geom/predicates.h"
+#include "mesh/rewind.h"
 #include "mesh/txn.h"
 #include "step/solid_impl.h"
 
@@ -230,12 +231,33 @@ static void find_rates(kiln_attempt *t)
                         t->integrator == KILN_NEWMARK ? s->rate2.data : NULL, s->contact.data);
 }
 
+/* The columns that an accepted step rewrites, and when it has them. */
+static kiln_status save_columns(const kiln_attempt *t, kiln_error *error)
+{
+    const struct {
+        const char *name;
+        bool used;
+    } columns[] = {{".x", true},
+                   {"v", true},
+                   {"a", t->integrator == KILN_NEWMARK},
+                   {"x_before", t->integrator == KILN_BDF2},
+                   {"v_before", t->integrator == KILN_BDF2},
+                   {"contact_with", t->solid->touch.obstacle_count > 0},
+                   {"contact_load", t->solid->touch.obstacle_count > 0}};
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        if (columns[i].used)
+            KILN_TRY(kiln_rewind_save(t->solid->mesh, KILN_ON_VERTEX, columns[i].name,
+                                      KILN_SAVE_COPY, error));
+    return KILN_OK;
+}
+
 /* The only place that writes to the mesh. */
-static void accept(kiln_attempt *t)
+static kiln_status accept(kiln_attempt *t, kiln_error *error)
 {
     kiln_solid *s = t->solid;
     size_t bytes = 3 * s->rows * sizeof(double);
     KILN_ASSERT_OP(kiln_txn_depth(s->mesh), ==, 0);
+    KILN_TRY(save_columns(t, error));
     double *v = kiln_solid_column(s, "v");
     if (t->integrator == KILN_BDF2) {
         memcpy(kiln_solid_column(s, "x_before"), s->mesh->x, bytes);
@@ -250,6 +272,7 @@ static void accept(kiln_attempt *t)
                             kiln_solid_column(s, "contact_load"));
     }
     s->mesh->revision++;
+    return KILN_OK;
 }
 
 static void sum_up(kiln_attempt *t)
@@ -282,11 +305,10 @@ static kiln_status attempt(kiln_attempt *t, kiln_error *error)
         return KILN_OK;
     find_rates(t);
     check(t);
-    if (t->report->outcome == KILN_STEP_DONE) {
-        sum_up(t);
-        accept(t);
-    }
-    return KILN_OK;
+    if (t->report->outcome != KILN_STEP_DONE)
+        return KILN_OK;
+    sum_up(t);
+    return accept(t, error);
 }
 
 static void set_history(kiln_attempt *t)
