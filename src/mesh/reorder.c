@@ -261,3 +261,66 @@ kiln_status kiln_mesh_reorder(kiln_mesh *mesh, kiln_space space, kiln_renumberin
 {
     return run(mesh, true, space, renumbering, error);
 }
+
+/* Mean digits in Hilbert order, over boxes, balls, bowls and tori of 10k to 600k tets. */
+static const double CURVE_LINK_DIGITS = 4.2, CURVE_SPAN_DIGITS = 7.2;
+
+/* Whole numbers: sums are the same however the chunks fall to the workers. */
+typedef struct distances {
+    const kiln_mesh *mesh;
+    struct {
+        uint64_t link_digits, links, span_digits, tets;
+    } of[KILN_MAX_THREADS];
+} distances;
+
+static uint32_t digits(uint32_t distance)
+{
+    return distance ? 64 - (uint32_t)KILN_LEADING_ZEROS64((uint64_t)distance) : 0;
+}
+
+static void add_distances(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    distances *d = user;
+    uint64_t link_digits = 0, links = 0, span_digits = 0, tets = 0;
+    for (uint32_t t = (uint32_t)begin; t < end; t++) {
+        const kiln_tet *tet = &d->mesh->tet[t];
+        if (!kiln_tet_live(d->mesh, t))
+            continue;
+        uint32_t low = tet->v[0], high = tet->v[0];
+        for (int k = 0; k < 4; k++) {
+            low = tet->v[k] < low ? tet->v[k] : low;
+            high = tet->v[k] > high ? tet->v[k] : high;
+            if (kiln_link_is_surface(tet->n[k]))
+                continue;
+            uint32_t other = tet->n[k] / 4;
+            link_digits += digits(other > t ? other - t : t - other);
+            links++;
+        }
+        span_digits += digits(high - low);
+        tets++;
+    }
+    d->of[worker].link_digits += link_digits;
+    d->of[worker].links += links;
+    d->of[worker].span_digits += span_digits;
+    d->of[worker].tets += tets;
+}
+
+static double ratio(uint64_t sum, uint64_t count, double expected)
+{
+    return count ? (double)sum / ((double)count * expected) : 1.0;
+}
+
+double kiln_mesh_locality(const kiln_mesh *mesh)
+{
+    distances d = {.mesh = mesh};
+    kiln_parallel_for(mesh->context, mesh->table[KILN_ON_TET].used, GRAIN, add_distances, &d);
+    for (int w = 1; w < KILN_MAX_THREADS; w++) {
+        d.of[0].link_digits += d.of[w].link_digits;
+        d.of[0].links += d.of[w].links;
+        d.of[0].span_digits += d.of[w].span_digits;
+        d.of[0].tets += d.of[w].tets;
+    }
+    return 0.5 * (ratio(d.of[0].link_digits, d.of[0].links, CURVE_LINK_DIGITS) +
+                  ratio(d.of[0].span_digits, d.of[0].tets, CURVE_SPAN_DIGITS));
+}

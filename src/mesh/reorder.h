@@ -27,4 +27,18 @@ kiln_status kiln_mesh_compact(kiln_mesh *mesh, kiln_renumbering *renumbering, ki
 kiln_status kiln_mesh_reorder(kiln_mesh *mesh, kiln_space space, kiln_renumbering *renumbering,
                               kiln_error *error);
 
+/* How far apart in memory what belongs together is: about 1 after kiln_mesh_reorder, more as order
+ * decays, 2.5 to 3 for numbers drawn at random.
+ *
+ * The mean over links and over tets of the binary digits of the distance between linked tets and
+ * between a tet's vertices, each over what it is on the curve. Digits, because every cache that is
+ * missed costs about as much again. It grows in proportion to the rows that are out of place: a
+ * tenth of the tets thrown about adds about a quarter. Right after reordering it is 0.85 to 1.1 for
+ * tets about as long as wide, up to 2 where all are flat in one direction, which the curve does not
+ * know: compare it with what it was then.
+ *
+ * Reads every live tet once, in parallel; the same bits for any number of threads. 1 for an empty
+ * mesh. */
+double kiln_mesh_locality(const kiln_mesh *mesh);
+
 #endif

@@ -4,6 +4,7 @@
 #include "remesh/flip.h"
 #include "support.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -335,6 +336,65 @@ START_TEST(same_for_any_number_of_threads)
 }
 END_TEST
 
+/* A share of the tets swapped with others at random, before the mesh is built. */
+static kiln_mesh *thrown_about(kiln_context *context, double share)
+{
+    kiln_soup soup = kiln_test_soup(context, "ball", "h=0.1");
+    kiln_mesh *mesh, *sorted = NULL;
+    kiln_build_options options = kiln_build_default_options();
+    ck_assert_int_eq(kiln_mesh_build(context, &soup, &options, &sorted, NULL, NULL), KILN_OK);
+    kiln_soup_free(&soup);
+    ck_assert_int_eq(kiln_mesh_reorder(sorted, KILN_SPACE_MATERIAL, NULL, NULL), KILN_OK);
+    kiln_soup_init(&soup, context);
+    ck_assert_int_eq(kiln_mesh_to_soup(sorted, &soup, NULL), KILN_OK);
+    kiln_random random = kiln_random_start(5, 1);
+    uint32_t count = (uint32_t)soup.tets.count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t j = kiln_random_below(&random, count);
+        kiln_soup_tet swap = soup.tets.data[i];
+        if (kiln_random_below(&random, 1000) >= 500.0 * share)
+            continue;
+        soup.tets.data[i] = soup.tets.data[j];
+        soup.tets.data[j] = swap;
+    }
+    soup.triangles.count = soup.triangle_tags.count = 0;
+    ck_assert_int_eq(kiln_mesh_build(context, &soup, &options, &mesh, NULL, NULL), KILN_OK);
+    kiln_soup_free(&soup);
+    kiln_mesh_destroy(sorted);
+    return mesh;
+}
+
+START_TEST(locality_tells_how_much_is_out_of_place)
+{
+    double last = 0.0;
+    for (int tenths = 0; tenths <= 4; tenths++) {
+        double found[3];
+        for (int threads = 1; threads <= 3; threads++) {
+            kiln_context *context = kiln_test_context(threads);
+            kiln_mesh *mesh = thrown_about(context, tenths / 10.0);
+            found[threads - 1] = kiln_mesh_locality(mesh);
+            ck_assert_int_eq(kiln_mesh_reorder(mesh, KILN_SPACE_MATERIAL, NULL, NULL), KILN_OK);
+            ck_assert_double_lt(fabs(kiln_mesh_locality(mesh) - 1.0), 0.1);
+            kiln_mesh_destroy(mesh);
+            kiln_context_destroy(context);
+        }
+        ck_assert_mem_eq(&found[0], &found[1], sizeof found[0]);
+        ck_assert_mem_eq(&found[0], &found[2], sizeof found[0]);
+        if (tenths == 0)
+            ck_assert_double_lt(fabs(found[0] - 1.0), 0.1);
+        else
+            ck_assert_double_gt(found[0], last + 0.1);
+        last = found[0];
+    }
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *empty;
+    ck_assert_int_eq(kiln_mesh_create(context, &empty, NULL), KILN_OK);
+    ck_assert_double_eq(kiln_mesh_locality(empty), 1.0);
+    kiln_mesh_destroy(empty);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(all_or_nothing_without_memory)
 {
     kiln_test_heap heap = {0};
@@ -377,6 +437,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, parts_close_ranks_and_bodies_stay);
     tcase_add_test(all, not_inside_transactions_and_passes);
     tcase_add_test(all, same_for_any_number_of_threads);
+    tcase_add_test(all, locality_tells_how_much_is_out_of_place);
     tcase_add_test(all, all_or_nothing_without_memory);
     return suite;
 }
