@@ -110,52 +110,11 @@ static kiln_vec3 slip_velocity(const kiln_touch *touch, const kiln_touch_contact
     return along_plane(touch, c, kiln_v3_scale(way, 1.0 / touch->tau));
 }
 
-/* What is held already. */
-
-/* Orthonormal directions that are held at a vertex, and where along each. */
-typedef struct held_axes {
-    kiln_vec3 axis[3];
-    double place[3];
-    int count;
-} held_axes;
-
-static kiln_vec3 row_of(const kiln_mat3 *m, int i)
-{
-    return kiln_v3(m->m[i][0], m->m[i][1], m->m[i][2]);
-}
-
-static held_axes axes_given(const kiln_constraints *given, uint32_t v, const kiln_mat3 *frame)
-{
-    held_axes axes = {.count = 0};
-    for (int c = 0; c < 3; c++)
-        if (given->held[v] >> c & 1) {
-            axes.axis[axes.count] = row_of(frame, c);
-            axes.place[axes.count] = kiln_v3_dot(axes.axis[axes.count], given->target[v]);
-            axes.count++;
-        }
-    return axes;
-}
-
 /* The part of a direction in which the vertex may move, as far as what was given is concerned. */
 static kiln_vec3 free_part(const kiln_constraints *given, uint32_t v, kiln_vec3 direction)
 {
-    if (given->held[v] == 0)
-        return direction;
-    kiln_mat3 frame = kiln_m3_identity();
-    size_t low = 0, high = given->frames.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (given->frames.data[middle].row < v)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < given->frames.count && given->frames.data[low].row == v)
-        frame = given->frames.data[low].axes;
-    held_axes axes = axes_given(given, v, &frame);
-    for (int k = 0; k < axes.count; k++)
-        direction = kiln_v3_madd(direction, -kiln_v3_dot(direction, axes.axis[k]), axes.axis[k]);
-    return direction;
+    kiln_held held = kiln_constraints_held(given, v);
+    return kiln_held_free_part(&held, direction);
 }
 
 /* Finding contacts. */
@@ -354,58 +313,11 @@ kiln_status kiln_touch_begin(kiln_touch *touch, const kiln_touch_start *start, k
 /* Holding them. */
 
 /* Holds the contact's plane by one more direction, unless those held do already. */
-static void hold_plane(held_axes *axes, kiln_touch_contact *contact)
+static void hold_plane(kiln_held *held, kiln_touch_contact *contact)
 {
-    contact->share = 0.0;
-    contact->axis = kiln_v3(0, 0, 0);
-    if (axes->count == 3)
-        return;
-    kiln_vec3 e = contact->normal;
     double place = kiln_v3_dot(contact->normal, contact->point);
-    for (int k = 0; k < axes->count; k++) {
-        double along = kiln_v3_dot(contact->normal, axes->axis[k]);
-        e = kiln_v3_madd(e, -along, axes->axis[k]);
-        place -= along * axes->place[k];
-    }
-    double length = kiln_v3_norm(e);
-    if (length < INDEPENDENT)
-        return;
-    contact->axis = kiln_v3_scale(e, 1.0 / length);
-    contact->share = length;
-    axes->axis[axes->count] = contact->axis;
-    axes->place[axes->count++] = place / length;
-}
-
-/* Right-handed, the held directions first. */
-static kiln_mat3 complete(const held_axes *axes)
-{
-    kiln_vec3 a = axes->axis[0], b = axes->axis[1];
-    if (axes->count < 2) {
-        kiln_vec3 other = fabs(a.x) < 0.6 ? kiln_v3(1, 0, 0) : kiln_v3(0, 1, 0);
-        b = kiln_v3_normalize(kiln_v3_cross(a, other));
-    }
-    kiln_vec3 c = kiln_v3_cross(a, b);
-    return (kiln_mat3){{{a.x, a.y, a.z}, {b.x, b.y, b.z}, {c.x, c.y, c.z}}};
-}
-
-static void hold_vertex(kiln_touch *touch, kiln_constraints *active, uint32_t v,
-                        const kiln_mat3 *frame, size_t begin, size_t end,
-                        kiln_constraint_frame *out)
-{
-    held_axes axes = axes_given(touch->given, v, frame);
-    for (size_t i = begin; i < end; i++)
-        if (touch->contacts.data[i].active)
-            hold_plane(&axes, &touch->contacts.data[i]);
-    *out = (kiln_constraint_frame){.row = v, .axes = axes.count ? complete(&axes) : *frame};
-    kiln_vec3 target = {0, 0, 0};
-    for (int k = 0; k < axes.count; k++) {
-        kiln_vec3 axis = row_of(&out->axes, k);
-        /* The third is the cross product of the first two and may look the other way. */
-        double sign = kiln_v3_dot(axis, axes.axis[k]) < 0.0 ? -1.0 : 1.0;
-        target = kiln_v3_madd(target, sign * axes.place[k], axis);
-    }
-    active->held[v] = (uint8_t)((1 << axes.count) - 1);
-    active->target[v] = target;
+    contact->share = kiln_held_add(held, contact->normal, place, INDEPENDENT, NULL);
+    contact->axis = contact->share > 0.0 ? held->axis[held->count - 1] : kiln_v3(0, 0, 0);
 }
 
 static size_t group_end(const kiln_touch *touch, size_t begin)
@@ -426,18 +338,18 @@ kiln_status kiln_touch_constrain(kiln_touch *touch, kiln_constraints *active, ki
     KILN_TRY(kiln_array_reserve(touch->context, &active->frames,
                                 given->frames.count + touch->contacts.count, error));
     size_t next = 0; /* of the frames given; both lists ascend */
-    active->frames.count = 0;
     for (size_t begin = 0, end; begin < touch->contacts.count; begin = end) {
         end = group_end(touch, begin);
         uint32_t v = touch->contacts.data[begin].vertex;
         while (next < given->frames.count && given->frames.data[next].row < v)
             active->frames.data[active->frames.count++] = given->frames.data[next++];
-        kiln_mat3 frame = kiln_m3_identity();
         if (next < given->frames.count && given->frames.data[next].row == v)
-            frame = given->frames.data[next++].axes;
-        hold_vertex(touch, active, v, &frame, begin, end,
-                    &active->frames.data[active->frames.count]);
-        active->frames.count++;
+            next++; /* it gets another one */
+        kiln_held held = kiln_constraints_held(given, v);
+        for (size_t i = begin; i < end; i++)
+            if (touch->contacts.data[i].active)
+                hold_plane(&held, &touch->contacts.data[i]);
+        KILN_TRY(kiln_constraints_set_held(active, v, &held, error));
     }
     while (next < given->frames.count)
         active->frames.data[active->frames.count++] = given->frames.data[next++];
