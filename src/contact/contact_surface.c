@@ -33,7 +33,6 @@ static void clear(kiln_contact_surface *s)
 {
     s->vertices.count = s->edges.count = s->faces.count = s->near.count = 0;
     s->edge_area.count = s->near_start.count = 0;
-    s->mean_edge = 0.0;
 }
 
 static kiln_status list_vertices(kiln_contact_surface *s, const kiln_mesh *mesh, kiln_error *error)
@@ -90,15 +89,12 @@ static kiln_status list_edges(kiln_contact_surface *s, const kiln_mesh *mesh, ke
     sort_unique(keys);
     KILN_TRY(kiln_array_reserve(s->context, &s->edges, 2 * keys->count, error));
     KILN_TRY(kiln_array_reserve(s->context, &s->edge_area, keys->count, error));
-    double sum = 0.0;
     for (size_t e = 0; e < keys->count; e++) {
         uint32_t a = (uint32_t)(keys->data[e] >> 32), b = (uint32_t)keys->data[e];
         s->edges.data[s->edges.count++] = a;
         s->edges.data[s->edges.count++] = b;
         s->edge_area.data[s->edge_area.count++] = 0.0;
-        sum += kiln_v3_norm(kiln_v3_sub(mesh->u[a], mesh->u[b]));
     }
-    s->mean_edge = keys->count ? sum / (double)keys->count : 0.0;
     for (size_t f = 0; f < s->faces.count; f += 3) {
         const uint32_t *v = &s->faces.data[f];
         kiln_vec3 a = mesh->u[v[0]];

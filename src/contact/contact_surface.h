@@ -15,7 +15,6 @@ typedef struct kiln_contact_surface {
     kiln_f64_array edge_area; /* [edge] likewise */
     kiln_u32_array body;      /* [vertex slot], of surface vertices */
     kiln_u32_array part;      /* likewise */
-    double mean_edge;         /* in u, m; 0: there is no surface */
     /* [vertex slot]: surface vertices that an edge of a tet joins to it, ascending, in
      * near.data[near_start.data[v]] to near.data[near_start.data[v + 1] - 1]. */
     kiln_u32_array near, near_start;

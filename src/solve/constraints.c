@@ -2,9 +2,12 @@
 
 #include "base/parallel.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { ALL_HELD = 7, GRAIN = 4096 };
+/* Length of what is free of an axis below which it is held already. */
+#define INDEPENDENT 1e-6
 
 void kiln_constraints_init(kiln_constraints *constraints, kiln_context *context)
 {
@@ -45,19 +48,162 @@ kiln_status kiln_constraints_reset(kiln_constraints *constraints, size_t rows, k
     return KILN_OK;
 }
 
-/* Axes of the row, or NULL when they are x, y, z. */
-static const kiln_mat3 *frame_of(const kiln_constraints *constraints, uint32_t row)
+/* Where the frame of a row is or would be. */
+static size_t frame_place(const kiln_constraints *constraints, uint32_t row, bool *found)
 {
+    const kiln_constraint_frame *frames = constraints->frames.data;
     size_t low = 0, high = constraints->frames.count;
+    if (high && frames[high - 1].row < row)
+        low = high; /* rows that come in order */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (constraints->frames.data[middle].row < row)
+        if (frames[middle].row < row)
             low = middle + 1;
         else
             high = middle;
     }
-    bool found = low < constraints->frames.count && constraints->frames.data[low].row == row;
-    return found ? &constraints->frames.data[low].axes : NULL;
+    *found = low < constraints->frames.count && frames[low].row == row;
+    return low;
+}
+
+/* Axes of the row, or NULL when they are x, y, z. */
+static const kiln_mat3 *frame_of(const kiln_constraints *constraints, uint32_t row)
+{
+    bool found;
+    size_t place = frame_place(constraints, row, &found);
+    return found ? &constraints->frames.data[place].axes : NULL;
+}
+
+static kiln_status write_frame(kiln_constraints *c, uint32_t row, const kiln_mat3 *axes,
+                               kiln_error *error)
+{
+    bool found;
+    size_t place = frame_place(c, row, &found);
+    if (!found) {
+        kiln_constraint_frame none = {.row = row};
+        KILN_TRY(kiln_array_push(c->context, &c->frames, none, error));
+        memmove(c->frames.data + place + 1, c->frames.data + place,
+                (c->frames.count - 1 - place) * sizeof none);
+    }
+    c->frames.data[place] = (kiln_constraint_frame){row, *axes};
+    return KILN_OK;
+}
+
+static void drop_frame(kiln_constraints *c, uint32_t row)
+{
+    bool found;
+    size_t place = frame_place(c, row, &found);
+    if (!found)
+        return;
+    memmove(c->frames.data + place, c->frames.data + place + 1,
+            (c->frames.count - 1 - place) * sizeof *c->frames.data);
+    c->frames.count--;
+}
+
+static kiln_vec3 row_of(const kiln_mat3 *m, int i)
+{
+    return kiln_v3(m->m[i][0], m->m[i][1], m->m[i][2]);
+}
+
+kiln_held kiln_constraints_held(const kiln_constraints *constraints, uint32_t row)
+{
+    kiln_held held = {.count = 0};
+    if (!constraints->held[row])
+        return held;
+    const kiln_mat3 *frame = frame_of(constraints, row);
+    kiln_mat3 axes = frame ? *frame : kiln_m3_identity();
+    for (int c = 0; c < 3; c++)
+        if (constraints->held[row] >> c & 1) {
+            held.axis[held.count] = row_of(&axes, c);
+            held.place[held.count] = kiln_v3_dot(held.axis[held.count], constraints->target[row]);
+            held.count++;
+        }
+    return held;
+}
+
+/* Right-handed, the one or two directions that are held first. */
+static kiln_mat3 complete(const kiln_held *held)
+{
+    kiln_vec3 a = held->axis[0], b = held->axis[1];
+    if (held->count < 2) {
+        kiln_vec3 other = fabs(a.x) < 0.6 ? kiln_v3(1, 0, 0) : kiln_v3(0, 1, 0);
+        b = kiln_v3_normalize(kiln_v3_cross(a, other));
+    }
+    kiln_vec3 c = kiln_v3_cross(a, b);
+    return (kiln_mat3){{{a.x, a.y, a.z}, {b.x, b.y, b.z}, {c.x, c.y, c.z}}};
+}
+
+kiln_status kiln_constraints_set_held(kiln_constraints *constraints, uint32_t row,
+                                      const kiln_held *held, kiln_error *error)
+{
+    if (held->count == 0 || held->count == 3) {
+        drop_frame(constraints, row);
+    } else {
+        kiln_mat3 axes = complete(held);
+        KILN_TRY(write_frame(constraints, row, &axes, error));
+    }
+    kiln_vec3 target = {0, 0, 0};
+    for (int k = 0; k < held->count; k++)
+        target = kiln_v3_madd(target, held->place[k], held->axis[k]);
+    constraints->held[row] = (uint8_t)((1 << held->count) - 1);
+    constraints->target[row] = target;
+    return KILN_OK;
+}
+
+double kiln_held_add(kiln_held *held, kiln_vec3 axis, double place, double least, double *gap)
+{
+    for (int k = 0; k < held->count; k++) {
+        double along = kiln_v3_dot(axis, held->axis[k]);
+        axis = kiln_v3_madd(axis, -along, held->axis[k]);
+        place -= along * held->place[k];
+    }
+    double length = kiln_v3_norm(axis);
+    bool depends = held->count == 3 || length < least;
+    if (gap)
+        *gap = depends ? fabs(place) : 0.0;
+    if (depends)
+        return 0.0;
+    held->axis[held->count] = kiln_v3_scale(axis, 1.0 / length);
+    held->place[held->count++] = place / length;
+    return length;
+}
+
+kiln_vec3 kiln_held_free_part(const kiln_held *held, kiln_vec3 direction)
+{
+    for (int k = 0; k < held->count; k++)
+        direction = kiln_v3_madd(direction, -kiln_v3_dot(direction, held->axis[k]), held->axis[k]);
+    return direction;
+}
+
+/* In world axes a row that was free, or is sent as a whole where it goes as a whole already. */
+static bool hold_plainly(kiln_constraints *c, uint32_t row, const kiln_hold *hold, bool *agrees)
+{
+    uint8_t before = c->held[row];
+    bool whole = before == ALL_HELD && hold->components == ALL_HELD;
+    if (hold->axes || (before && !(whole && !frame_of(c, row))))
+        return false;
+    *agrees = !before || kiln_v3_norm(kiln_v3_sub(hold->target, c->target[row])) <= hold->tolerance;
+    c->held[row] = (uint8_t)hold->components;
+    c->target[row] = hold->target;
+    return true;
+}
+
+kiln_status kiln_constraints_hold(kiln_constraints *constraints, uint32_t row,
+                                  const kiln_hold *hold, bool *agrees, kiln_error *error)
+{
+    *agrees = true;
+    if (hold_plainly(constraints, row, hold, agrees))
+        return KILN_OK;
+    kiln_mat3 axes = hold->axes ? *hold->axes : kiln_m3_identity();
+    kiln_held held = kiln_constraints_held(constraints, row);
+    for (int k = 0; k < 3; k++)
+        if (hold->components >> k & 1) {
+            kiln_vec3 axis = row_of(&axes, k);
+            double gap;
+            kiln_held_add(&held, axis, kiln_v3_dot(axis, hold->target), INDEPENDENT, &gap);
+            *agrees = *agrees && gap <= hold->tolerance;
+        }
+    return kiln_constraints_set_held(constraints, row, &held, error);
 }
 
 /* Projector to the free directions of a row. */

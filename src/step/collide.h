@@ -26,27 +26,26 @@
 
 typedef struct kiln_contact_options {
     bool bodies, self;   /* both false: none of this happens */
-    double thickness;    /* m; 0: a tenth of the mean surface edge when the solid is made */
+    double thickness;    /* m, positive: surfaces nearer than this repel */
     double stiffness;    /* times Young's modulus: pressure scale of the repulsion */
     double friction;     /* Coulomb's coefficient */
     bool material_tells; /* surface_pairs.h; false when the material follows the world */
 } kiln_contact_options;
 
 /* What friction keeps of a pair during a solve. */
-typedef struct kiln_rub {
+typedef struct kiln_friction_contact {
     uint32_t pair;
     uint32_t v[4];
     double weight[4]; /* kiln_pair_distance */
     kiln_vec3 normal;
     double load; /* N */
     kiln_slip_memory memory;
-} kiln_rub;
+} kiln_friction_contact;
 
 typedef struct kiln_collide {
     kiln_context *context;
     const kiln_mesh *mesh; /* borrowed */
     kiln_contact_options options;
-    double thickness;  /* in use, m */
     double slip_speed; /* m/s */
     kiln_contact_surface surface;
     kiln_surface_pairs found;
@@ -67,8 +66,8 @@ typedef struct kiln_collide {
     kiln_f64_array least;   /* [chunk] of a max_step */
     kiln_u32_array cliques; /* [clique][4], ascending */
     kiln_u32_array wanted;  /* those to be, for comparison */
-    KILN_ARRAY_OF(kiln_rub)
-    rubs;
+    KILN_ARRAY_OF(kiln_friction_contact)
+    friction_contacts;
     kiln_term repulsion, friction;
     bool confined;  /* a max_step was limited by the boxes since the last renewal */
     double seconds; /* in this step, of searches, distances and detection */

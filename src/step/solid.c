@@ -299,8 +299,8 @@ kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *c
 {
     kiln_clearance found = {0};
     if (kiln_collide_is_used(&solid->collide))
-        KILN_TRY(kiln_contact_clearance(solid->mesh, since, CLEARANCE * solid->collide.thickness,
-                                        &found, error));
+        KILN_TRY(kiln_contact_clearance(
+            solid->mesh, since, CLEARANCE * solid->collide.options.thickness, &found, error));
     *clear = found.pairs == 0;
     return KILN_OK;
 }

@@ -9,7 +9,7 @@ enum {
     MOST_PASSES = 8, /* solves of a step while contacts change */
     MOST_STATIC_LAGS = 30,
     MOST_RENEWALS = 16, /* of the pairs of surfaces in one solve */
-    MOST_RUBS = 3,      /* of the forces that press them together */
+    MOST_LAGGED = 3,    /* of the forces that press them together */
 };
 /* Normal forces that changed by more make another pass worth it, in a step with motion. */
 #define LOAD_TOLERANCE       0.05
@@ -84,7 +84,8 @@ static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constrain
         options.line_search = false;
     } else if (s->options.linearised) { /* as exact as contact needs */
         options.tolerance =
-            fmax(options.tolerance, LINEARISED_TOLERANCE * s->collide.thickness / options.length);
+            fmax(options.tolerance,
+                 LINEARISED_TOLERANCE * s->collide.options.thickness / options.length);
     }
     kiln_newton_report one = {0};
     KILN_TRY(kiln_newton_minimise(s->newton, &options, t->terms, t->term_count, constraints,
@@ -124,11 +125,11 @@ static kiln_status minimise_apart(kiln_attempt *t, const kiln_constraints *const
         KILN_TRY(step_freely(t, constraints, &done, error));
     if (!done && !kiln_collide_has_room(&s->collide, s->x.data))
         KILN_TRY(kiln_collide_renew(&s->collide, s->x.data, error));
-    for (int pass = 0, rubs = 0; !done; pass++) {
+    for (int pass = 0, lagged = 0; !done; pass++) {
         bool succeeded;
         KILN_TRY(run_newton(t, constraints, false, &succeeded, error));
         if (succeeded) {
-            done = rubs++ == MOST_RUBS ||
+            done = lagged++ == MOST_LAGGED ||
                    kiln_collide_change(&s->collide, s->x.data) <= LOAD_TOLERANCE;
         } else if (!s->collide.confined || pass == MOST_RENEWALS) {
             t->report->outcome = KILN_STEP_NEWTON;

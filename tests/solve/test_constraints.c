@@ -132,6 +132,37 @@ START_TEST(held_rows_forget_what_they_had)
 }
 END_TEST
 
+static void check_meets(const kiln_constraints *constraints, uint32_t row, const kiln_hold *hold)
+{
+    kiln_held held = kiln_constraints_held(constraints, row);
+    kiln_mat3 axes = hold->axes ? *hold->axes : kiln_m3_identity();
+    kiln_vec3 reached = {0, 0, 0};
+    for (int k = 0; k < held.count; k++)
+        reached = kiln_v3_madd(reached, held.place[k], held.axis[k]);
+    for (int k = 0; k < 3; k++) {
+        if (!(hold->components >> k & 1))
+            continue;
+        kiln_vec3 axis = kiln_v3(axes.m[k][0], axes.m[k][1], axes.m[k][2]);
+        ck_assert_double_le(kiln_v3_norm(kiln_held_free_part(&held, axis)), 1e-6);
+        ck_assert_double_eq_tol(kiln_v3_dot(axis, reached), kiln_v3_dot(axis, hold->target), 1e-6);
+    }
+}
+
+/* Orthonormal; what was held in world axes, by one hold or as a whole, has no frame. */
+static void check_directions(const kiln_constraints *constraints, uint32_t row, int asked)
+{
+    kiln_held held = kiln_constraints_held(constraints, row);
+    for (int k = 0; k < held.count; k++)
+        for (int l = 0; l <= k; l++)
+            ck_assert_double_eq_tol(kiln_v3_dot(held.axis[k], held.axis[l]), k == l, 1e-9);
+    bool frame = false;
+    for (size_t i = 0; i < constraints->frames.count; i++)
+        frame |= constraints->frames.data[i].row == row;
+    if (asked < 2 || held.count == 3)
+        ck_assert(!frame);
+    ck_assert_int_eq(held.count == 0, asked == 0);
+}
+
 START_TEST(a_failed_allocation_keeps_the_rows)
 {
     kiln_test_heap heap = {0};
@@ -155,12 +186,82 @@ START_TEST(a_failed_allocation_keeps_the_rows)
 }
 END_TEST
 
+/* Holds in any axes come together as directions: what they ask for is met where it can be, in rows
+ * that come in any order, and what contradicts is told. */
+START_TEST(holds_come_together_as_directions)
+{
+    enum { ROWS = 20 };
+    kiln_context *context = kiln_test_context(1);
+    for (uint64_t round = 0; round < kiln_test_rounds(200, 20000); round++) {
+        kiln_random random = kiln_random_start(round, 0);
+        kiln_constraints constraints;
+        kiln_constraints_init(&constraints, context);
+        ck_assert_int_eq(kiln_constraints_reset(&constraints, ROWS, NULL), KILN_OK);
+        kiln_vec3 place[ROWS];
+        for (size_t row = 0; row < ROWS; row++)
+            place[row] = kiln_v3(kiln_random_unit(&random), kiln_random_unit(&random), 1.0);
+        int asked[ROWS] = {0}; /* 0: not, 1: by one hold in world axes */
+        for (int i = 0; i < 3 * ROWS; i++) {
+            uint32_t row = (uint32_t)kiln_random_below(&random, ROWS);
+            kiln_mat3 axes = random_axes(&random);
+            kiln_hold hold = {.components = (int)kiln_random_below(&random, 7) + 1,
+                              .axes = kiln_random_below(&random, 2) ? &axes : NULL,
+                              .target = place[row],
+                              .tolerance = 1e-9};
+            bool agrees;
+            ck_assert_int_eq(kiln_constraints_hold(&constraints, row, &hold, &agrees, NULL),
+                             KILN_OK);
+            ck_assert(agrees);
+            asked[row] += hold.axes ? 2 : 1;
+            check_meets(&constraints, row, &hold);
+        }
+        for (size_t i = 1; i < constraints.frames.count; i++)
+            ck_assert_uint_lt(constraints.frames.data[i - 1].row, constraints.frames.data[i].row);
+        for (uint32_t row = 0; row < ROWS; row++)
+            check_directions(&constraints, row, asked[row]);
+        kiln_constraints_free(&constraints);
+    }
+    kiln_context_destroy(context);
+}
+END_TEST
+
+START_TEST(holds_that_contradict_are_told)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_constraints constraints;
+    kiln_constraints_init(&constraints, context);
+    ck_assert_int_eq(kiln_constraints_reset(&constraints, 2, NULL), KILN_OK);
+    kiln_mat3 turned = kiln_m3_rotation(kiln_v3(0, 0, 1), 0.3);
+    kiln_hold whole = {.components = 7, .target = {1, 2, 3}, .tolerance = 1e-9};
+    kiln_hold other = whole, along = {.components = 4, .axes = &turned, .tolerance = 1e-9};
+    other.target.y += 1e-6;
+    along.target.z = 3.0;
+    bool agrees;
+    ck_assert_int_eq(kiln_constraints_hold(&constraints, 0, &whole, &agrees, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_constraints_hold(&constraints, 0, &whole, &agrees, NULL), KILN_OK);
+    ck_assert(agrees);
+    ck_assert_int_eq(kiln_constraints_hold(&constraints, 0, &other, &agrees, NULL), KILN_OK);
+    ck_assert(!agrees);
+    ck_assert_int_eq(kiln_constraints_hold(&constraints, 1, &along, &agrees, NULL), KILN_OK);
+    along.target = kiln_v3(7, 7, 3.0); /* only along the axis */
+    ck_assert_int_eq(kiln_constraints_hold(&constraints, 1, &along, &agrees, NULL), KILN_OK);
+    ck_assert(agrees);
+    along.target.z = 3.1;
+    ck_assert_int_eq(kiln_constraints_hold(&constraints, 1, &along, &agrees, NULL), KILN_OK);
+    ck_assert(!agrees);
+    kiln_constraints_free(&constraints);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("constraints");
     TCase *all = kiln_test_case(suite, "constraints");
     tcase_add_test(all, matrix_and_vectors_are_those_of_dense_algebra);
     tcase_add_test(all, held_rows_forget_what_they_had);
+    tcase_add_test(all, holds_come_together_as_directions);
+    tcase_add_test(all, holds_that_contradict_are_told);
     tcase_add_test(all, a_failed_allocation_keeps_the_rows);
     return suite;
 }

@@ -44,12 +44,27 @@ static void set_velocities(rig *r, const piece *pieces)
     }
 }
 
+static double mean_surface_edge(const kiln_mesh *mesh)
+{
+    kiln_contact_surface surface = {0};
+    ck_assert_int_eq(kiln_contact_surface_build(&surface, mesh, NULL), KILN_OK);
+    double sum = 0.0;
+    size_t edges = surface.edges.count / 2;
+    for (size_t e = 0; e < edges; e++) {
+        const uint32_t *v = &surface.edges.data[2 * e];
+        sum += kiln_v3_norm(kiln_v3_sub(mesh->u[v[0]], mesh->u[v[1]]));
+    }
+    kiln_contact_surface_free(&surface);
+    return sum / (double)edges;
+}
+
 static rig collide_rig(int threads, const piece *pieces, size_t count, double young)
 {
     kiln_context *context = kiln_test_context(threads);
     rig r = rig_of(context, put_together(context, pieces, count),
                    rig_material("stable-neo-hookean", young, 0.3, 1000), KILN_IMPLICIT_EULER);
     r.options.contact.bodies = r.options.contact.self = true;
+    r.options.contact.thickness = 0.1 * mean_surface_edge(r.mesh);
     return r;
 }
 
@@ -502,6 +517,20 @@ START_TEST(test_without_memory)
 }
 END_TEST
 
+START_TEST(test_thickness_is_asked_for)
+{
+    const piece pieces[] = {{"box", CUBE, .place = {0, 0, 0}}};
+    rig r = collide_rig(1, pieces, 1, 1e5);
+    r.options.contact.thickness = 0.0;
+    kiln_error error = {0};
+    ck_assert_int_eq(
+        kiln_solid_create(r.mesh, &r.options, &r.material, 1, NULL, 0, &r.solid, &error),
+        KILN_ERR_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.message, "positive"));
+    rig_free(&r);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("collide");
@@ -518,6 +547,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tc, test_touching_start);
     tcase_add_test(tc, test_derivatives);
     tcase_add_test(tc, test_room);
+    tcase_add_test(tc, test_thickness_is_asked_for);
     tcase_add_test(tc, test_without_memory);
     suite_add_tcase(suite, tc);
     return suite;

@@ -1,0 +1,99 @@
+/* Friction between bodies as a term (slip.h), with the normal forces of the solve before. */
+#include "step/collide_impl.h"
+
+#include <string.h>
+
+static kiln_vec3 velocity_of(const kiln_collide *c, const kiln_friction_contact *contact,
+                             const double *x)
+{
+    kiln_vec3 v = kiln_v3(0, 0, 0);
+    for (int k = 0; k < 4; k++) {
+        kiln_vec3 way = kiln_v3_sub(kiln_collide_points(x)[contact->v[k]],
+                                    kiln_collide_points(c->origin)[contact->v[k]]);
+        v = kiln_v3_madd(v, contact->weight[k] / c->tau, way);
+    }
+    return kiln_v3_madd(v, -kiln_v3_dot(v, contact->normal), contact->normal);
+}
+
+static double friction_value(void *self, const double *x)
+{
+    const kiln_collide *c = self;
+    double sum = 0.0;
+    for (size_t i = 0; i < c->friction_contacts.count; i++) {
+        const kiln_friction_contact *contact = &c->friction_contacts.data[i];
+        double speed = kiln_v3_norm(velocity_of(c, contact, x));
+        sum +=
+            c->options.friction * contact->load * c->tau * kiln_slip_at(speed, c->slip_speed).value;
+    }
+    return sum;
+}
+
+static void friction_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
+{
+    kiln_collide *c = self;
+    for (size_t i = 0; i < c->friction_contacts.count; i++) {
+        kiln_friction_contact *contact = &c->friction_contacts.data[i];
+        kiln_vec3 v = velocity_of(c, contact, x);
+        double secant = kiln_slip_at(kiln_v3_norm(v), c->slip_speed).secant;
+        double weight = scale * c->options.friction * contact->load * secant;
+        for (int k = 0; k < 4; k++)
+            kiln_collide_add_at(g, contact->v[k], weight * contact->weight[k], v);
+        if (!H)
+            continue;
+        kiln_vec3 turn = kiln_slip_turn(&contact->memory, v, secant, c->slip_speed);
+        kiln_vec3 along = kiln_v3_normalize(v);
+        const double n[3] = {contact->normal.x, contact->normal.y, contact->normal.z};
+        const double p[3] = {turn.x, turn.y, turn.z}, q[3] = {along.x, along.y, along.z};
+        double m[3][3];
+        for (int r = 0; r < 3; r++)
+            for (int s = 0; s < 3; s++)
+                m[r][s] =
+                    weight / c->tau * ((r == s) - n[r] * n[s] - 0.5 * (p[r] * q[s] + q[r] * p[s]));
+        kiln_collide_add_blocks(H, contact->v, contact->weight, (const double(*)[3])m, true);
+    }
+}
+
+kiln_term kiln_collide_friction_term(kiln_collide *c)
+{
+    return (kiln_term){.name = "friction between bodies",
+                       .self = c,
+                       .weight = 1.0,
+                       .value = friction_value,
+                       .add = friction_add};
+}
+
+kiln_status kiln_collide_lag_friction(kiln_collide *c, kiln_error *error)
+{
+    c->friction_contacts.count = 0;
+    if (c->options.friction == 0.0)
+        return KILN_OK;
+    for (size_t w = 0; w < c->watched.count; w++) {
+        size_t i = c->watched.data[w];
+        if (!kiln_collide_acts(c, i))
+            continue;
+        const kiln_pair_distance *at = &c->distance.data[i];
+        kiln_friction_contact contact = {
+            .pair = (uint32_t)i, .normal = at->normal, .load = kiln_collide_load(c, i)};
+        memcpy(contact.v, kiln_collide_pair(c, i)->v, sizeof contact.v);
+        memcpy(contact.weight, at->weight, sizeof contact.weight);
+        KILN_TRY(kiln_array_push(c->context, &c->friction_contacts, contact, error));
+    }
+    return KILN_OK;
+}
+
+double kiln_collide_change(kiln_collide *c, const double *x)
+{
+    if (c->options.friction == 0.0)
+        return 0.0;
+    double change = 0.0, sum = 0.0;
+    kiln_collide_measure(c, x);
+    for (size_t w = 0; w < c->watched.count; w++)
+        sum += kiln_collide_load(c, c->watched.data[w]);
+    change = sum; /* of those that friction does not know */
+    for (size_t i = 0; i < c->friction_contacts.count; i++) {
+        double load = kiln_collide_load(c, c->friction_contacts.data[i].pair);
+        change += fabs(load - c->friction_contacts.data[i].load) - load;
+        sum += fmax(c->friction_contacts.data[i].load - load, 0.0);
+    }
+    return sum > 0.0 ? change / sum : 0.0;
+}

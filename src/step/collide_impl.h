@@ -1,0 +1,58 @@
+/* The inside of kiln_collide, shared by collide.c (what exists), collide_pairs.c (what may meet),
+ * collide_distance.c (how near it is), collide_repulsion.c, collide_friction.c (the terms) and
+ * collide_detect.c (how far a way may go). */
+#ifndef KILN_STEP_COLLIDE_IMPL_H
+#define KILN_STEP_COLLIDE_IMPL_H
+
+#include "step/collide.h"
+
+enum { KILN_COLLIDE_GRAIN = 512 }; /* pairs per chunk */
+/* Of their reach: pairs nearer than this are expected to act in the solve that comes. */
+#define KILN_COLLIDE_EXPECTED 1.5
+
+KILN_INLINE const kiln_vec3 *kiln_collide_points(const double *x)
+{
+    return (const kiln_vec3 *)(const void *)x;
+}
+
+KILN_INLINE const kiln_surface_pair *kiln_collide_pair(const kiln_collide *collide, size_t i)
+{
+    return &collide->found.pairs.data[i];
+}
+
+KILN_INLINE bool kiln_collide_acts(const kiln_collide *collide, size_t i)
+{
+    return collide->distance.data[i].d < kiln_collide_pair(collide, i)->reach;
+}
+
+KILN_INLINE void kiln_collide_add_at(double *g, uint32_t v, double s, kiln_vec3 d)
+{
+    g[3 * (size_t)v] += s * d.x;
+    g[3 * (size_t)v + 1] += s * d.y;
+    g[3 * (size_t)v + 2] += s * d.z;
+}
+
+bool kiln_collide_is_inside(const kiln_collide *collide, uint32_t v, kiln_vec3 at); /* its box */
+
+/* The farthest that a vertex of the surface is from where it was when all were measured. */
+double kiln_collide_drift(const kiln_collide *collide, const double *x, const double *dx);
+/* Distances at x of all pairs; chooses those to watch. */
+void kiln_collide_measure_all(kiln_collide *collide, const double *x);
+/* Distances of the pairs that are watched; all others are farther than EXPECTED of their reach, as
+ * long as no vertex has drifted by half the width of the watch. */
+void kiln_collide_measure(kiln_collide *collide, const double *x);
+
+double kiln_collide_load(const kiln_collide *collide, size_t i); /* of a pair as measured, N */
+/* H += m (x) w w', m 3x3 by its upper half, over the pairs of four vertices. Without blocks for
+ * those the diagonal 4 w_k^2 m, which is no smaller. */
+void kiln_collide_add_blocks(kiln_bsr *H, const uint32_t v[4], const double w[4],
+                             const double m[3][3], bool coupled);
+/* The max_step of the terms: within the boxes, and as far as detection allows. */
+double kiln_collide_max_step(void *self, const double *x, const double *dx);
+/* Friction is about what presses now; distances must have been measured. */
+kiln_status kiln_collide_lag_friction(kiln_collide *collide, kiln_error *error);
+
+kiln_term kiln_collide_repulsion_term(kiln_collide *collide);
+kiln_term kiln_collide_friction_term(kiln_collide *collide);
+
+#endif

@@ -1,0 +1,92 @@
+/* Repulsion as a term of the objective. */
+#include "contact/repulsion.h"
+#include "step/collide_impl.h"
+
+/* Of pair i; multiplied by its reach, scale and 1 / reach these are J, N and N/m. */
+static kiln_repulsion repulsion_of(const kiln_collide *c, size_t i)
+{
+    return kiln_repulsion_at(c->distance.data[i].d / kiln_collide_pair(c, i)->reach);
+}
+
+double kiln_collide_load(const kiln_collide *c, size_t i)
+{
+    return kiln_collide_acts(c, i) ? -c->scale.data[i] * repulsion_of(c, i).slope : 0.0;
+}
+
+static double repulsion_value(void *self, const double *x)
+{
+    kiln_collide *c = self;
+    double sum = 0.0;
+    kiln_collide_measure(c, x);
+    for (size_t k = 0; k < c->watched.count; k++) {
+        size_t i = c->watched.data[k];
+        if (kiln_collide_acts(c, i))
+            sum += c->scale.data[i] * kiln_collide_pair(c, i)->reach * repulsion_of(c, i).value;
+    }
+    return sum;
+}
+
+void kiln_collide_add_blocks(kiln_bsr *H, const uint32_t v[4], const double w[4],
+                             const double m[3][3], bool coupled)
+{
+    double block[3][3];
+    for (int k = 0; k < 4; k++)
+        for (int l = k; l < 4; l++) {
+            double factor = coupled ? w[k] * w[l] : k == l ? 4.0 * w[k] * w[k] : 0.0;
+            if (factor == 0.0)
+                continue;
+            for (int r = 0; r < 3; r++)
+                for (int s = 0; s < 3; s++)
+                    block[r][s] = factor * m[r][s];
+            kiln_bsr_add(H, v[k], v[l], (const double(*)[3])block);
+        }
+}
+
+/* Of the Hessian only the part along the normal: what the turning of the normal adds is negative
+ * where the pair repels. */
+static void repulsion_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
+{
+    kiln_collide *c = self;
+    kiln_collide_measure(c, x);
+    for (size_t w = 0; w < c->watched.count; w++) {
+        size_t i = c->watched.data[w];
+        if (!kiln_collide_acts(c, i))
+            continue;
+        const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+        const kiln_pair_distance *at = &c->distance.data[i];
+        kiln_repulsion b = repulsion_of(c, i);
+        double slope = scale * c->scale.data[i] * b.slope;
+        for (int k = 0; k < 4; k++)
+            kiln_collide_add_at(g, pair->v[k], slope * at->weight[k], at->normal);
+        if (!H)
+            continue;
+        const double n[3] = {at->normal.x, at->normal.y, at->normal.z};
+        double curvature = scale * c->scale.data[i] * b.curvature / pair->reach, m[3][3];
+        for (int r = 0; r < 3; r++)
+            for (int s = 0; s < 3; s++)
+                m[r][s] = curvature * n[r] * n[s];
+        kiln_collide_add_blocks(H, pair->v, at->weight, (const double(*)[3])m, c->coupled.data[i]);
+    }
+}
+
+static kiln_cliques repulsion_cliques(void *self)
+{
+    const kiln_collide *c = self;
+    return (kiln_cliques){.count = c->cliques.count / 4, .size = 4, .row = c->cliques.data};
+}
+
+kiln_term kiln_collide_repulsion_term(kiln_collide *c)
+{
+    return (kiln_term){.name = "repulsion",
+                       .self = c,
+                       .weight = 1.0,
+                       .value = repulsion_value,
+                       .add = repulsion_add,
+                       .max_step = kiln_collide_max_step,
+                       .cliques = repulsion_cliques};
+}
+
+double kiln_collide_energy(kiln_collide *c, const double *x)
+{
+    return repulsion_value(c, x);
+}

@@ -1,0 +1,94 @@
+/* Positions, velocities and accelerations that end on obstacles and not in them. */
+#include "step/touch_impl.h"
+
+kiln_status kiln_touch_project(kiln_touch *touch, bool settled, double *x, kiln_error *error)
+{
+    bool found = false;
+    if (!settled)
+        KILN_TRY(kiln_touch_seek(touch, NULL, x, &found, error));
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        kiln_touch_contact *c = &touch->contacts.data[i];
+        kiln_vec3 normal, point, place = kiln_touch_at(x, c->vertex);
+        if (!c->active || kiln_touch_distance(touch, c->obstacle, c->vertex, place, &normal,
+                                              &point) >= -touch->slack)
+            continue;
+        kiln_vec3 way = kiln_touch_free_part(touch, c->vertex, normal);
+        double share = kiln_v3_norm2(way), depth = kiln_v3_dot(normal, kiln_v3_sub(point, place));
+        if (share < KILN_TOUCH_INDEPENDENT * KILN_TOUCH_INDEPENDENT)
+            continue;
+        if (touch->given->held[c->vertex]) /* to the plane, by the way that is left */
+            kiln_touch_put(x, c->vertex, kiln_v3_madd(place, depth / share, way));
+        else
+            kiln_touch_put(x, c->vertex, point);
+        c->normal = normal;
+        c->point = point;
+    }
+    return KILN_OK;
+}
+
+/* What the impact changes of a velocity; `way` is the free part of the normal. */
+static kiln_vec3 impact(const kiln_touch *touch, const kiln_touch_contact *c, kiln_vec3 way,
+                        kiln_vec3 old)
+{
+    const kiln_obstacle *obstacle = touch->obstacles[c->obstacle];
+    kiln_vec3 relative = kiln_v3_sub(old, kiln_obstacle_velocity(obstacle, c->point));
+    double into = -kiln_v3_dot(relative, c->normal), share = kiln_v3_norm2(way);
+    kiln_vec3 along = kiln_v3_madd(relative, into, c->normal);
+    double speed = kiln_v3_norm(along);
+    double loss = into > 0.0 ? kiln_obstacle_friction(obstacle) * into : 0.0;
+    double lost = speed > loss ? loss / speed : 1.0;
+    kiln_vec3 drag = kiln_touch_free_part(touch, c->vertex, kiln_v3_scale(along, -lost));
+    drag = kiln_v3_madd(drag, -kiln_v3_dot(drag, way) / share, way); /* stays in the plane */
+    return kiln_v3_madd(drag, into / share, way);
+}
+
+void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, double *v, double *a,
+                     double *contact)
+{
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        const kiln_touch_contact *c = &touch->contacts.data[i];
+        if (!c->active)
+            continue;
+        kiln_vec3 way = kiln_touch_free_part(touch, c->vertex, c->normal);
+        double share = kiln_v3_norm2(way);
+        if (share < KILN_TOUCH_INDEPENDENT * KILN_TOUCH_INDEPENDENT)
+            continue;
+        kiln_vec3 old = kiln_touch_at(v, c->vertex), change = impact(touch, c, way, old);
+        kiln_touch_put(v, c->vertex, kiln_v3_add(old, change));
+        kiln_vec3 force = kiln_v3_scale(change, mass[c->vertex] / h);
+        kiln_touch_put(contact, c->vertex, kiln_v3_add(kiln_touch_at(contact, c->vertex), force));
+        if (a) {
+            kiln_vec3 rate = kiln_touch_at(a, c->vertex);
+            kiln_touch_put(a, c->vertex,
+                           kiln_v3_madd(rate, -kiln_v3_dot(rate, c->normal) / share, way));
+        }
+    }
+}
+
+static void support(const kiln_touch *touch, const kiln_obstacle *obstacle, kiln_vec3 x,
+                    kiln_vec3 v, kiln_vec3 *a)
+{
+    kiln_vec3 normal, point;
+    double d = kiln_obstacle_distance(obstacle, x, &normal, &point);
+    double into = -kiln_v3_dot(*a, normal);
+    if (d > touch->slack || into <= 0.0)
+        return;
+    v = kiln_v3_sub(v, kiln_obstacle_velocity(obstacle, point));
+    v = kiln_v3_madd(v, -kiln_v3_dot(v, normal), normal);
+    double speed = kiln_v3_norm(v), y = speed / touch->slip_speed;
+    double per_speed = y < 1.0 ? (2.0 - y) / touch->slip_speed : 1.0 / speed;
+    *a = kiln_v3_madd(*a, into, normal);
+    *a = kiln_v3_madd(*a, -kiln_obstacle_friction(obstacle) * into * per_speed, v);
+}
+
+void kiln_touch_support(const kiln_touch *touch, const double *x, const double *v, double *a)
+{
+    for (size_t i = 0; i < touch->surface.count; i++)
+        for (size_t o = 0; o < touch->obstacle_count; o++) {
+            uint32_t vertex = touch->surface.data[i];
+            kiln_vec3 rate = kiln_touch_at(a, vertex);
+            support(touch, touch->obstacles[o], kiln_touch_at(x, vertex), kiln_touch_at(v, vertex),
+                    &rate);
+            kiln_touch_put(a, vertex, rate);
+        }
+}
