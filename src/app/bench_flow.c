@@ -46,7 +46,7 @@ static void look(void *user, kiln_world *world, const kiln_stats *stats)
 {
     times *t = user;
     (void)stats;
-    uint64_t remeshes = kiln_world_get_state(world)->remeshes;
+    uint64_t remeshes = kiln_world_remeshes(world);
     double now = kiln_processor_seconds(), seconds = now - t->before;
     t->before = now;
     if (remeshes > t->remeshes) {

@@ -52,13 +52,13 @@ static double rest_volume(const kiln_mesh *mesh)
     return sum;
 }
 
-static kiln_status look(kneading *k, const kiln_world_state *state, const kiln_mesh *mesh,
-                        double start, kiln_error *error)
+static kiln_status look(kneading *k, kiln_world *world, double start, kiln_error *error)
 {
+    const kiln_mesh *mesh = kiln_world_mesh(world);
     kiln_audit_report audit;
     KILN_TRY(kiln_mesh_audit(mesh, &audit, error));
     k->broken += audit.invariant != NULL;
-    double drift = fabs(rest_volume(mesh) - state->volume_gained - start) / start;
+    double drift = fabs(rest_volume(mesh) - kiln_world_volume_gained(world) - start) / start;
     k->drift = fmax(k->drift, drift);
     return KILN_OK;
 }
@@ -83,7 +83,7 @@ static kiln_status knead(kiln_trial *trial, kiln_world *world, kiln_error *error
         k->flowing_steps += stats.flowed > 0.0;
         k->changed += stats.changed;
         if (step % AUDIT == 0)
-            KILN_TRY(look(k, kiln_world_get_state(world), mesh, start, error));
+            KILN_TRY(look(k, world, start, error));
         if (step == WARM || step == STEPS) {
             k->pages[step == STEPS] = pages_in_use();
             k->tets[step == STEPS] = stats.tets;

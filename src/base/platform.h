@@ -44,4 +44,10 @@ KILN_INLINE void kiln_pause(void)
 #endif
 }
 
+/* Index of the lowest set bit; bits != 0. */
+KILN_INLINE int kiln_lowest_bit(unsigned bits)
+{
+    return __builtin_ctz(bits);
+}
+
 #endif

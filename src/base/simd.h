@@ -470,11 +470,6 @@ KILN_INLINE kiln_vi8 kiln_vi8_load(const uint32_t *p)
     return v;
 }
 
-/* Index of the lowest set bit; bits != 0. */
-KILN_INLINE int kiln_lowest_bit(unsigned bits)
-{
-    return __builtin_ctz(bits);
-}
 #endif
 
 /* Bit i where id[i] == wanted; at most one of the eight is. */

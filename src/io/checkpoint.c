@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { HEAD_SIZE = 512, FORMAT = 1, IMAGE_STEP = 1 << 20, PATH_SIZE = KILN_NAME_SIZE + 32 };
+enum { HEAD_SIZE = 512, FORMAT = 2, IMAGE_STEP = 1 << 20, PATH_SIZE = KILN_NAME_SIZE + 32 };
 
 static const char magic[16] = "kiln checkpoint";
 
@@ -164,12 +164,6 @@ static void travel_state(traveller *t, kiln_world_state *state)
     number(t, "/state/next_frame", &frame);
     number(t, "/state/next_checkpoint", &checkpoint);
     count(t, "/state/rejected", &state->rejected);
-    number(t, "/state/start_size", &state->start_size);
-    number(t, "/state/volume_gained", &state->volume_gained);
-    count(t, "/state/remeshes", &state->remeshes);
-    count(t, "/state/remesh_from", &state->remesh_from);
-    count(t, "/state/merge_from", &state->merge_from);
-    count(t, "/state/remesh_rest", &state->remesh_rest);
     if (t->writing || t->status != KILN_OK)
         return;
     state->pace.good = (int)(good < INT32_MAX ? good : INT32_MAX);
@@ -178,6 +172,21 @@ static void travel_state(traveller *t, kiln_world_state *state)
     if (!isfinite(state->clock.time) || !isfinite(state->clock.h_before) ||
         !(state->pace.dt > 0.0) || !isfinite(state->pace.dt))
         fail(t, KILN_ERR_INPUT, "bad number in", "/state");
+}
+
+/* Modules keep words of 64 bits. */
+static void travel_modules(traveller *t, kiln_world *world)
+{
+    char path[PATH_SIZE];
+    const char *name = "";
+    for (size_t row = 0; name; row++) {
+        size_t size;
+        void *state = kiln_world_module_state(world, row, &name, &size);
+        if (!state)
+            continue;
+        snprintf(path, sizeof path, "/module/%s", name);
+        column(t, path, H5T_NATIVE_UINT64, size / sizeof(uint64_t), 1, state);
+    }
 }
 
 static const char *const table_names[KILN_WHERE_COUNT] = {"vertex", "tet", "face"};
@@ -412,6 +421,7 @@ static kiln_status write_world(kiln_world *world, const kiln_checkpoint_scene *s
     column(&t, "/scene/text", H5T_NATIVE_UINT8, scene->text_size, 1, scene->text);
     column(&t, "/scene/sets", H5T_NATIVE_UINT8, scene->sets_size, 1, scene->sets);
     travel_state(&t, kiln_world_get_state(world));
+    travel_modules(&t, world);
     travel_mesh(&t, kiln_world_mesh(world));
     travel_surfaces(&t, world);
     size_t size = 0;
@@ -609,6 +619,7 @@ static kiln_status read_world(traveller *t, void *user)
     if (status != KILN_OK)
         return kiln_fail(t->error, status, t->path, 0, -1, "%s", why.message);
     travel_surfaces(t, world);
+    travel_modules(t, world);
     *kiln_world_get_state(world) = state;
     return t->status;
 }

@@ -21,16 +21,22 @@ kiln_row_moves;
 typedef struct kiln_changes {
     bool all; /* anything may be other (whole-domain remesh, reorder, resume): build anew; the lists
                  are empty */
-    uint32_t before[KILN_WHERE_COUNT]; /* rows in use then; now: table[].used */
-    /* Ascending. Tets: made, reshaped (a corner moved in u), or renumbered (their own row or a
-     * corner's). Vertices: made, moved, renumbered, or with a star that changed. Faces: made, or
-     * renumbered. */
+    const struct kiln_renumbering *renumbered; /* of all rows, by kiln_mesh_reorder; NULL: not */
+    uint32_t before[KILN_WHERE_COUNT];         /* rows in use then; now: table[].used */
+    /* Ascending. Tets: made, reshaped (a corner moved), renumbered (their own row or a corner's),
+     * or with another value in some field. Vertices: made, renumbered, or of such a tet, or of one
+     * that went. Faces: made, renumbered, or of such a tet. */
     kiln_u32_array rows[KILN_WHERE_COUNT];
     kiln_row_moves moved[KILN_WHERE_COUNT]; /* as close_ranks left them: ascending in both */
+    kiln_u32_array marks[KILN_WHERE_COUNT]; /* a bit per row, while they are found */
 } kiln_changes;
 
 /* Nothing has changed since the mesh is as it is now. Keeps the buffers; zeroed at first. */
 void kiln_changes_start(kiln_changes *changes, const kiln_mesh *mesh);
+/* What a pass has changed: while its archive is open, after the transfer of fields. */
+kiln_status kiln_changes_note_pass(kiln_changes *changes, const kiln_mesh *mesh, kiln_error *error);
+/* Once it is closed: rows close ranks, and the lists are made. */
+kiln_status kiln_changes_close(kiln_changes *changes, kiln_mesh *mesh, kiln_error *error);
 void kiln_changes_free(kiln_context *context, kiln_changes *changes);
 
 #endif

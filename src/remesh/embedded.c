@@ -11,6 +11,9 @@ void kiln_embedded_destroy(kiln_embedded *e)
     kiln_array_free(e->context, &e->u);
     kiln_array_free(e->context, &e->hangs);
     kiln_array_free(e->context, &e->first);
+    kiln_array_free(e->context, &e->saved.u);
+    kiln_array_free(e->context, &e->saved.hangs);
+    kiln_array_free(e->context, &e->saved.first);
     kiln_array_free(e->context, &e->triangles);
     kiln_array_free(e->context, &e->tags);
     kiln_release(e->context, e, sizeof *e);
@@ -108,6 +111,43 @@ kiln_status kiln_embedded_renumber(kiln_embedded *e, const kiln_mesh *mesh,
         kiln_embedded_hang(e, mesh, i, row->data[h->tet], h->weight);
     }
     return KILN_OK;
+}
+
+kiln_status kiln_embedded_follow_rows(kiln_embedded *e, const kiln_mesh *mesh,
+                                      const kiln_row_moves *moves, kiln_error *error)
+{
+    KILN_TRY(kiln_embedded_cover_rows(e, mesh, error));
+    for (size_t k = 0; k < moves->count; k++) {
+        kiln_row_move move = moves->data[k];
+        uint32_t first = move.from < e->first.count ? e->first.data[move.from] : KILN_NONE;
+        for (uint32_t i = first; i != KILN_NONE; i = e->hangs.data[i].next)
+            e->hangs.data[i].tet = move.to;
+        e->first.data[move.to] = first;
+    }
+    e->first.count = mesh->table[KILN_ON_TET].used;
+    return KILN_OK;
+}
+
+#define COPY(to, from)                                                                             \
+    (memcpy((to).data, (from).data, (from).count * sizeof *(from).data), (to).count = (from).count)
+
+kiln_status kiln_embedded_save(kiln_embedded *e, kiln_error *error)
+{
+    KILN_TRY(kiln_array_reserve(e->context, &e->saved.u, e->u.count + 1, error));
+    KILN_TRY(kiln_array_reserve(e->context, &e->saved.hangs, e->hangs.count + 1, error));
+    KILN_TRY(kiln_array_reserve(e->context, &e->saved.first, e->first.count + 1, error));
+    COPY(e->saved.u, e->u);
+    COPY(e->saved.hangs, e->hangs);
+    COPY(e->saved.first, e->first);
+    return KILN_OK;
+}
+
+/* The arrays have only grown since. */
+void kiln_embedded_take_back(kiln_embedded *e)
+{
+    COPY(e->u, e->saved.u);
+    COPY(e->hangs, e->saved.hangs);
+    COPY(e->first, e->saved.first);
 }
 
 /* A column of kiln_embedded_to_soup, or NULL when it is another. */

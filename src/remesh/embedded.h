@@ -8,6 +8,7 @@
 #ifndef KILN_REMESH_EMBEDDED_H
 #define KILN_REMESH_EMBEDDED_H
 
+#include "mesh/changes.h"
 #include "mesh/reorder.h"
 
 typedef struct kiln_embedded kiln_embedded;
@@ -51,6 +52,14 @@ kiln_status kiln_embedded_move(kiln_embedded *embedded, const kiln_mesh *from, c
 /* After kiln_mesh_reorder or a compaction. */
 kiln_status kiln_embedded_renumber(kiln_embedded *embedded, const kiln_mesh *mesh,
                                    const kiln_renumbering *now, kiln_error *error);
+
+/* After rows have closed ranks (mesh/close_ranks.h) behind a pass in which it was hung anew. */
+kiln_status kiln_embedded_follow_rows(kiln_embedded *embedded, const kiln_mesh *mesh,
+                                      const kiln_row_moves *moves, kiln_error *error);
+
+/* Keeps how it hangs now, for kiln_embedded_take_back, which cannot fail. */
+kiln_status kiln_embedded_save(kiln_embedded *embedded, kiln_error *error);
+void kiln_embedded_take_back(kiln_embedded *embedded);
 
 /* After the mesh's own material positions were set anew (liquids: u = x): those of the surface
  * follow its tets. */

@@ -21,6 +21,13 @@ struct kiln_embedded {
     KILN_ARRAY_OF(kiln_hang)
     hangs;
     kiln_u32_array first; /* [tet row] first vertex in it, or KILN_NONE; rows beyond: none */
+    struct {              /* u, hangs and first as they were when saved */
+        KILN_ARRAY_OF(kiln_vec3)
+        u;
+        KILN_ARRAY_OF(kiln_hang)
+        hangs;
+        kiln_u32_array first;
+    } saved;
     KILN_ARRAY_OF(kiln_soup_triangle)
     triangles;
     KILN_ARRAY_OF(int32_t)

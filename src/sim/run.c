@@ -125,7 +125,7 @@ static bool stop_is_asked(const runner *r)
 /* A static scene of no duration is one equilibrium. */
 static bool is_over(const runner *r)
 {
-    bool still = r->scene->solid.integrator == KILN_STATIC;
+    bool still = !kiln_integrator_moves(r->scene->solid.integrator);
     return r->state->clock.time >= r->until - r->moment && !(still && r->state->step <= 1);
 }
 

@@ -17,7 +17,8 @@ kiln_mesh *kiln_world_mesh(kiln_world *world);
 kiln_solid *kiln_world_solid(kiln_world *world);
 const kiln_scene *kiln_world_scene(const kiln_world *world);
 
-/* Everything beside mesh columns that the future depends on; plain data, checkpoints keep it. */
+/* What the future depends on beside mesh columns and the state of modules; plain data, checkpoints
+ * keep it. */
 typedef struct kiln_world_state {
     kiln_solid_clock clock;
     kiln_pace pace;
@@ -25,13 +26,15 @@ typedef struct kiln_world_state {
     double next_frame;                /* s */
     double next_checkpoint;           /* s, when by simulated time */
     uint64_t rejected;                /* steps, so far */
-    double start_size;                /* m, mean edge of the mesh the scene made */
-    double volume_gained;             /* m^3 of rest volume by remeshing curved surfaces */
-    uint64_t remeshes;                /* whole-domain ones, so far */
-    uint64_t remesh_from, merge_from; /* steps before which none is looked for */
-    uint64_t remesh_rest;             /* steps that the last one was allowed to rest */
 } kiln_world_state;
 kiln_world_state *kiln_world_get_state(kiln_world *world);
+/* The state of the module with that number, plain words that checkpoints keep too, with its name;
+ * NULL and size 0 where it has none. *name is NULL past the last module. */
+void *kiln_world_module_state(kiln_world *world, size_t row, const char **name, size_t *size);
+
+uint64_t kiln_world_remeshes(const kiln_world *world); /* of the whole domain, so far */
+/* m^3 of rest volume by remeshing curved surfaces locally. */
+double kiln_world_volume_gained(const kiln_world *world);
 
 /* The names of the columns a checkpoint must keep are those of the mesh. After a checkpoint was
  * written, and after one was read back, everything that is derived is built anew, so that both go

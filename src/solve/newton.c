@@ -76,6 +76,19 @@ kiln_newton_options kiln_newton_default_options(void)
         .tolerance = 1e-9, .length = 1.0, .max_iterations = 100, .line_search = true};
 }
 
+void kiln_newton_report_add(kiln_newton_report *sum, const kiln_newton_report *one)
+{
+    kiln_newton_report total = *one;
+    total.iterations += sum->iterations;
+    total.linear_iterations += sum->linear_iterations;
+    total.line_searches += sum->line_searches;
+    total.regularised += sum->regularised;
+    total.assemble_seconds += sum->assemble_seconds;
+    total.factor_seconds += sum->factor_seconds;
+    total.solve_seconds += sum->solve_seconds;
+    *sum = total;
+}
+
 kiln_status kiln_newton_create(kiln_context *context, const kiln_solver_options *solver,
                                kiln_newton **out, kiln_error *error)
 {

@@ -51,6 +51,9 @@ typedef struct kiln_newton_report {
     const char *backend, *reason; /* the solver's, and why it was chosen */
 } kiln_newton_report;
 
+/* The work of both solves; the rest is that of `one`, the later. */
+void kiln_newton_report_add(kiln_newton_report *sum, const kiln_newton_report *one);
+
 /* Matrix, solver and scratch, kept between solves so that pattern and analysis are reused. */
 typedef struct kiln_newton kiln_newton;
 

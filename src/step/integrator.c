@@ -58,6 +58,11 @@ const char *kiln_integrator_name(kiln_integrator integrator)
     return rows[integrator].name;
 }
 
+bool kiln_integrator_moves(kiln_integrator integrator)
+{
+    return kiln_integrator_scheme(integrator, 1.0, 0.0).scale > 0.0;
+}
+
 const char *kiln_integrator_help(kiln_integrator integrator)
 {
     return rows[integrator].help;

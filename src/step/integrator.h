@@ -25,6 +25,7 @@ typedef enum kiln_integrator {
 } kiln_integrator;
 
 const char *kiln_integrator_name(kiln_integrator integrator);
+bool kiln_integrator_moves(kiln_integrator integrator); /* has inertia; false: rest at each time */
 const char *kiln_integrator_help(kiln_integrator integrator);
 kiln_status kiln_integrator_find(const char *name, kiln_integrator *out, kiln_error *error);
 

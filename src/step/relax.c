@@ -33,7 +33,6 @@ struct kiln_relax {
     parts;
     KILN_ARRAY_OF(kiln_vec3)
     u, goal;        /* [vertex slot] */
-    double moved;   /* since the surface was last searched, m */
     bool shortened; /* in this run */
 };
 
@@ -315,12 +314,12 @@ static kiln_status go(kiln_relax *relax, kiln_relax_report *report, kiln_error *
     return KILN_OK;
 }
 
-static kiln_status look_for_overlap(kiln_relax *relax, kiln_relax_report *report, kiln_error *error)
+static kiln_status look_for_overlap(const kiln_relax *relax, double *moved,
+                                    kiln_relax_report *report, kiln_error *error)
 {
-    relax->moved += report->moved;
-    if (relax->moved < LOOK_AGAIN * relax->solid->length)
+    if (!moved || (*moved += report->moved) < LOOK_AGAIN * relax->solid->length)
         return KILN_OK;
-    relax->moved = 0.0;
+    *moved = 0.0;
     kiln_crossing crossing;
     KILN_TRY(kiln_surface_find_crossing(relax->solid->mesh, KILN_SPACE_MATERIAL, &crossing, error));
     report->overlaps = crossing.pairs > 0;
@@ -356,5 +355,5 @@ kiln_status kiln_relax_run(kiln_relax *relax, const kiln_relax_options *options,
     KILN_TRY(kiln_solid_reform(s, error));
     report->energy_after = kiln_solid_elastic_energy(s, &s->mesh->u[0].x);
     report->shortened = relax->shortened;
-    return look_for_overlap(relax, report, error);
+    return look_for_overlap(relax, options->moved, report, error);
 }

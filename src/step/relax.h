@@ -16,6 +16,8 @@ typedef struct kiln_relax_options {
     double tolerance; /* done when no vertex moves by more than this part of the first iteration's
                          farthest: what is left is left to the next step */
     int max_iterations;
+    double *moved; /* m that the material went since its surface was last searched for crossings:
+                      added to, and set back. The caller's, since it outlives steps taken back */
 } kiln_relax_options;
 
 kiln_relax_options kiln_relax_default_options(void);

@@ -19,26 +19,6 @@ kiln_solid_options kiln_solid_default_options(void)
                                 .contact = {.stiffness = 1.0, .material_tells = true}};
 }
 
-const char *kiln_step_outcome_text(kiln_step_outcome outcome)
-{
-    static const char *const text[] = {
-#define KILN_STEP_OUTCOME_ROW(name, where, text) text,
-        KILN_STEP_OUTCOME_TABLE(KILN_STEP_OUTCOME_ROW)
-#undef KILN_STEP_OUTCOME_ROW
-    };
-    return text[outcome];
-}
-
-kiln_where kiln_step_outcome_where(kiln_step_outcome outcome)
-{
-    static const kiln_where where[] = {
-#define KILN_STEP_OUTCOME_ROW(name, where, text) where,
-        KILN_STEP_OUTCOME_TABLE(KILN_STEP_OUTCOME_ROW)
-#undef KILN_STEP_OUTCOME_ROW
-    };
-    return where[outcome];
-}
-
 /* State columns. */
 
 static kiln_status add_column(kiln_mesh *mesh, kiln_where where, const char *name, kiln_type type,
@@ -164,6 +144,8 @@ void kiln_solid_destroy(kiln_solid *solid)
     kiln_array_free(context, &solid->guess);
     kiln_array_free(context, &solid->materials);
     kiln_array_free(context, &solid->obstacles);
+    kiln_array_free(context, &solid->more);
+    kiln_array_free(context, &solid->terms);
     kiln_release(context, solid, sizeof *solid);
 }
 
@@ -214,6 +196,8 @@ static kiln_status build_bodies(kiln_solid *solid, double *mass, kiln_error *err
     KILN_TRY(kiln_mass_build(solid->mass, mesh, solid->options.mass, mass, error));
     KILN_TRY(kiln_elements_build(solid->elements, mesh, solid->materials.data,
                                  solid->materials.count, material_of, error));
+    if (solid->mu)
+        KILN_TRY(kiln_elements_set_lame(solid->elements, solid->mu, solid->lambda, error));
     KILN_TRY(kiln_nodal_pressure_build(solid->pressure, error));
     return kiln_damping_build(solid->damping, mass, error);
 }
@@ -283,9 +267,27 @@ kiln_status kiln_solid_reform(kiln_solid *solid, kiln_error *error)
     return KILN_OK;
 }
 
+/* FIXME-UPDATE */
+kiln_status kiln_solid_update(kiln_solid *solid, const kiln_changes *changes, kiln_error *error)
+{
+    (void)changes;
+    return kiln_solid_rebuild(solid, NULL, error);
+}
+
+kiln_status kiln_solid_add_term(kiln_solid *solid, kiln_term *term, kiln_error *error)
+{
+    return kiln_array_push(solid->context, &solid->more, term, error);
+}
+
 void kiln_solid_set_viscosity(kiln_solid *solid, const double *viscosity)
 {
     kiln_damping_set_viscosity(solid->damping, viscosity);
+}
+
+void kiln_solid_set_lame(kiln_solid *solid, const double *mu, const double *lambda)
+{
+    solid->mu = mu;
+    solid->lambda = lambda;
 }
 
 void kiln_solid_forget(kiln_solid *solid)

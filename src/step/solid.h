@@ -25,6 +25,7 @@
 #include "solve/newton.h"
 #include "step/collide.h"
 #include "step/integrator.h"
+#include "step/stepper.h"
 
 typedef struct kiln_solid_options {
     kiln_integrator integrator;
@@ -61,7 +62,10 @@ kiln_status kiln_solid_create(kiln_mesh *mesh, const kiln_solid_options *options
                               kiln_obstacle *const *obstacles, size_t obstacle_count,
                               kiln_solid **out, kiln_error *error);
 void kiln_solid_destroy(kiln_solid *solid); /* NULL allowed */
-/* After the mesh has changed, or materials have (NULL: as they are). */
+/* After the mesh has changed: the bits that a rebuild gives, without its cost. After a failure the
+ * solid must be rebuilt. */
+kiln_status kiln_solid_update(kiln_solid *solid, const kiln_changes *changes, kiln_error *error);
+/* The same without knowing what changed; or materials have (NULL: as they are). */
 kiln_status kiln_solid_rebuild(kiln_solid *solid, const kiln_material *materials,
                                kiln_error *error);
 /* After plastic offsets or material positions have changed, and nothing else. */
@@ -71,6 +75,8 @@ void kiln_solid_forget(kiln_solid *solid); /* caches, as a resumed run has none 
 /* Viscosities [tet slot] in place of the materials', Pa s; borrowed. Takes effect with a rebuild;
  * drivers may change them. */
 void kiln_solid_set_viscosity(kiln_solid *solid, const double *viscosity);
+/* Likewise Lame parameters, Pa. */
+void kiln_solid_set_lame(kiln_solid *solid, const double *mu, const double *lambda);
 
 /* For drivers. */
 kiln_constraints *kiln_solid_constraints(kiln_solid *solid);
@@ -79,37 +85,6 @@ kiln_elements *kiln_solid_elements(kiln_solid *solid);
 kiln_mass *kiln_solid_mass(kiln_solid *solid);
 kiln_mesh *kiln_solid_mesh(kiln_solid *solid);
 
-/* With what the report's `element` is a slot of. */
-#define KILN_STEP_OUTCOME_TABLE(X)                                                                 \
-    X(KILN_STEP_DONE, KILN_ON_TET, "done")                                                         \
-    X(KILN_STEP_NEWTON, KILN_ON_TET, "Newton failed")                                              \
-    X(KILN_STEP_INVERTED, KILN_ON_TET, "a tet is inverted")                                        \
-    X(KILN_STEP_NOT_FINITE, KILN_ON_VERTEX, "NaN or infinity in the result")                       \
-    X(KILN_STEP_STRETCH, KILN_ON_TET, "a tet is stretched too much in one step")                   \
-    X(KILN_STEP_ACCELERATION, KILN_ON_VERTEX, "a vertex is accelerated too much in one step")      \
-    X(KILN_STEP_ADRIFT, KILN_ON_VERTEX, "no equilibrium: a body drifts away")                      \
-    X(KILN_STEP_CROSSING, KILN_ON_VERTEX, "surfaces touch or would pass through each other")
-
-typedef enum kiln_step_outcome {
-#define KILN_STEP_OUTCOME_ENUM(name, where, text) name,
-    KILN_STEP_OUTCOME_TABLE(KILN_STEP_OUTCOME_ENUM)
-#undef KILN_STEP_OUTCOME_ENUM
-} kiln_step_outcome;
-
-const char *kiln_step_outcome_text(kiln_step_outcome outcome);
-kiln_where kiln_step_outcome_where(kiln_step_outcome outcome);
-
-typedef struct kiln_step_report {
-    kiln_step_outcome outcome;
-    uint32_t element;          /* slot the outcome is about (see the table), KILN_NONE */
-    kiln_newton_report newton; /* sums over all solves of the step */
-    int lags, contacts;        /* renewals; vertices held by obstacles */
-    double e_elastic;          /* J, at the end */
-    double e_contact;          /* of repulsion between surfaces, J, at the end */
-    double work_loads;         /* potential -f.x of the loads, J */
-    double contact_seconds;
-} kiln_step_report;
-
 /* Scalars that belong to the state. Checkpoints keep them. */
 typedef struct kiln_solid_clock {
     double time;     /* s */
@@ -117,15 +92,27 @@ typedef struct kiln_solid_clock {
 } kiln_solid_clock;
 
 /* From clock->time to clock->time + h. Bad input of the driver (its functions) is an error;
- * numerical trouble is the report's outcome. */
+ * numerical trouble is the report's outcome. Neither leaves a trace but for lack of memory, where
+ * only a step that can be taken back (mesh/rewind.h) does. */
 kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double h,
                             kiln_solid_clock *clock, kiln_step_report *report, kiln_error *error);
 
 /* Equilibrium at clock->time by load stepping: from load 0 to 1 in at least `steps` increments,
  * halved where Newton fails, down to 1e-4 of the whole. */
 kiln_status kiln_solid_equilibrium(kiln_solid *solid, const kiln_driver *driver, int steps,
-                                   kiln_solid_clock *clock, kiln_step_report *report,
+                                   const kiln_solid_clock *clock, kiln_step_report *report,
                                    kiln_error *error);
+
+/* The solid's way through time, as a stepper. */
+typedef struct kiln_solid_course {
+    kiln_solid *solid;  /* borrowed */
+    kiln_driver driver; /* of each interval */
+    kiln_solid_clock *clock; /* borrowed */
+} kiln_solid_course;
+kiln_stepper kiln_solid_stepper(kiln_solid_course *course);
+
+/* One more part of the energy, after the solid's own and in the order they came; borrowed. */
+kiln_status kiln_solid_add_term(kiln_solid *solid, kiln_term *term, kiln_error *error);
 
 /* After remeshing, before the rebuild: whether faces made since the mesh's clock was `since`
  * (contact/clearance.h) keep out of all others by a thousandth of the thickness. True without

@@ -26,7 +26,10 @@ struct kiln_solid {
     kiln_constraints active; /* with the obstacles */
     kiln_touch touch;
     kiln_collide collide;
-    size_t rows;   /* vertex slots */
+    KILN_ARRAY_OF(kiln_term *)
+    more, terms;   /* those of others; all of the try there is */
+    const double *mu, *lambda; /* [tet slot] borrowed; NULL: the materials' */
+    size_t rows;               /* vertex slots */
     double length; /* diagonal of the bounding box in u, m */
 
     /* [vertex slot][3]. The mesh itself is written only when a step is accepted. */
@@ -55,8 +58,6 @@ KILN_INLINE const double *kiln_solid_positions(const kiln_solid *solid)
     return &solid->mesh->x[0].x;
 }
 
-enum { KILN_MOST_TERMS = 8 };
-
 /* One try. Nothing of it reaches the mesh before accept. */
 typedef struct kiln_attempt {
     kiln_solid *solid;
@@ -64,14 +65,12 @@ typedef struct kiln_attempt {
     kiln_integrator integrator;
     double h;
     const double *history[KILN_HISTORY_COUNT]; /* [vertex slot][3] */
-    kiln_term *terms[KILN_MOST_TERMS];
-    size_t term_count;
     kiln_step_report *report;
     bool settled; /* the last pass left the contacts as they were */
 } kiln_attempt;
 
 /* solid_solve.c. */
-void kiln_attempt_list_terms(kiln_attempt *t);
+kiln_status kiln_attempt_list_terms(kiln_attempt *t, kiln_error *error);
 /* g = gradient of the terms from number `first` on. */
 void kiln_attempt_add_gradient(const kiln_attempt *t, size_t first, const double *x, double *g);
 double kiln_attempt_renew_lagged(const kiln_attempt *t, const double *x);

@@ -17,60 +17,57 @@ enum {
 
 /* Terms. */
 
-void kiln_attempt_list_terms(kiln_attempt *t)
+enum { OWN_TERMS = 8 };
+
+kiln_status kiln_attempt_list_terms(kiln_attempt *t, kiln_error *error)
 {
     kiln_solid *s = t->solid;
-    t->term_count = 0;
+    KILN_TRY(kiln_array_reserve(s->context, &s->terms, OWN_TERMS + s->more.count, error));
+    kiln_term **terms = s->terms.data;
+    size_t count = 0;
     if (t->scheme.scale > 0.0) {
         kiln_term *inertia = kiln_mass_inertia(s->mass, s->centre.data);
         inertia->weight = 1.0 / t->scheme.scale;
-        t->terms[t->term_count++] = inertia;
+        terms[count++] = inertia;
     }
-    t->terms[t->term_count++] = kiln_elements_term(s->elements);
+    terms[count++] = kiln_elements_term(s->elements);
     if (kiln_nodal_pressure_is_used(s->pressure))
-        t->terms[t->term_count++] = kiln_nodal_pressure_term(s->pressure);
+        terms[count++] = kiln_nodal_pressure_term(s->pressure);
     if (t->scheme.scale > 0.0 && kiln_damping_is_used(s->damping))
-        t->terms[t->term_count++] = kiln_damping_term(s->damping);
-    t->terms[t->term_count++] = kiln_loads_term(s->loads);
+        terms[count++] = kiln_damping_term(s->damping);
+    terms[count++] = kiln_loads_term(s->loads);
     if (kiln_touch_has_friction(&s->touch))
-        t->terms[t->term_count++] = &s->touch.friction;
+        terms[count++] = &s->touch.friction;
     if (kiln_collide_is_used(&s->collide)) {
-        t->terms[t->term_count++] = &s->collide.repulsion;
+        terms[count++] = &s->collide.repulsion;
         if (s->options.contact.friction > 0.0)
-            t->terms[t->term_count++] = &s->collide.friction;
+            terms[count++] = &s->collide.friction;
     }
+    for (size_t i = 0; i < s->more.count; i++)
+        terms[count++] = s->more.data[i];
+    s->terms.count = count;
+    return KILN_OK;
 }
 
 void kiln_attempt_add_gradient(const kiln_attempt *t, size_t first, const double *x, double *g)
 {
     memset(g, 0, 3 * t->solid->rows * sizeof *g);
-    for (size_t i = first; i < t->term_count; i++)
-        t->terms[i]->add(t->terms[i]->self, x, t->terms[i]->weight, g, NULL);
+    kiln_term *const *terms = t->solid->terms.data;
+    for (size_t i = first; i < t->solid->terms.count; i++)
+        terms[i]->add(terms[i]->self, x, terms[i]->weight, g, NULL);
 }
 
 double kiln_attempt_renew_lagged(const kiln_attempt *t, const double *x)
 {
+    kiln_term *const *terms = t->solid->terms.data;
     double change = 0.0;
-    for (size_t i = 0; i < t->term_count; i++)
-        if (t->terms[i]->lag)
-            change = fmax(change, t->terms[i]->lag(t->terms[i]->self, x));
+    for (size_t i = 0; i < t->solid->terms.count; i++)
+        if (terms[i]->lag)
+            change = fmax(change, terms[i]->lag(terms[i]->self, x));
     return change;
 }
 
 /* Solving. */
-
-static void add_report(kiln_newton_report *sum, const kiln_newton_report *one)
-{
-    kiln_newton_report total = *one;
-    total.iterations += sum->iterations;
-    total.linear_iterations += sum->linear_iterations;
-    total.line_searches += sum->line_searches;
-    total.regularised += sum->regularised;
-    total.assemble_seconds += sum->assemble_seconds;
-    total.factor_seconds += sum->factor_seconds;
-    total.solve_seconds += sum->solve_seconds;
-    *sum = total;
-}
 
 static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constraints, bool linear,
                               bool *succeeded, kiln_error *error)
@@ -88,9 +85,9 @@ static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constrain
                  LINEARISED_TOLERANCE * s->collide.options.thickness / options.length);
     }
     kiln_newton_report one = {0};
-    KILN_TRY(kiln_newton_minimise(s->newton, &options, t->terms, t->term_count, constraints,
+    KILN_TRY(kiln_newton_minimise(s->newton, &options, s->terms.data, s->terms.count, constraints,
                                   s->x.data, &one, error));
-    add_report(&t->report->newton, &one);
+    kiln_newton_report_add(&t->report->newton, &one);
     *succeeded = kiln_newton_succeeded(one.outcome);
     return KILN_OK;
 }

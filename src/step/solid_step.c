@@ -234,20 +234,23 @@ static void find_rates(kiln_attempt *t)
 /* The columns that an accepted step rewrites, and when it has them. */
 static kiln_status save_columns(const kiln_attempt *t, kiln_error *error)
 {
+    bool newmark = t->integrator == KILN_NEWMARK, bdf2 = t->integrator == KILN_BDF2;
+    bool obstacles = t->solid->touch.obstacle_count > 0;
     const struct {
         const char *name;
         bool used;
-    } columns[] = {{".x", true},
-                   {"v", true},
-                   {"a", t->integrator == KILN_NEWMARK},
-                   {"x_before", t->integrator == KILN_BDF2},
-                   {"v_before", t->integrator == KILN_BDF2},
-                   {"contact_with", t->solid->touch.obstacle_count > 0},
-                   {"contact_load", t->solid->touch.obstacle_count > 0}};
+        kiln_save how;
+    } columns[] = {{".x", true, KILN_SAVE_ALL},
+                   {"v", true, KILN_SAVE_ALL},
+                   {"a", newmark, KILN_SAVE_ALL},
+                   {"x_before", bdf2, KILN_SAVE_ALL},
+                   {"v_before", bdf2, KILN_SAVE_ALL},
+                   {"contact_with", obstacles, KILN_SAVE_COPY},
+                   {"contact_load", obstacles, KILN_SAVE_COPY}};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         if (columns[i].used)
             KILN_TRY(kiln_rewind_save(t->solid->mesh, KILN_ON_VERTEX, columns[i].name,
-                                      KILN_SAVE_COPY, error));
+                                      columns[i].how, error));
     return KILN_OK;
 }
 
@@ -258,14 +261,13 @@ static kiln_status accept(kiln_attempt *t, kiln_error *error)
     size_t bytes = 3 * s->rows * sizeof(double);
     KILN_ASSERT_OP(kiln_txn_depth(s->mesh), ==, 0);
     KILN_TRY(save_columns(t, error));
-    double *v = kiln_solid_column(s, "v");
-    if (t->integrator == KILN_BDF2) {
-        memcpy(kiln_solid_column(s, "x_before"), s->mesh->x, bytes);
-        memcpy(kiln_solid_column(s, "v_before"), v, bytes);
+    if (t->integrator == KILN_BDF2) { /* where saving has put the old columns aside, from there */
+        memcpy(kiln_solid_column(s, "x_before"), t->history[KILN_HISTORY_X], bytes);
+        memcpy(kiln_solid_column(s, "v_before"), t->history[KILN_HISTORY_V], bytes);
     }
     if (t->integrator == KILN_NEWMARK)
         memcpy(kiln_solid_column(s, "a"), s->rate2.data, bytes);
-    memcpy(v, s->rate.data, bytes);
+    memcpy(kiln_solid_column(s, "v"), s->rate.data, bytes);
     memcpy(s->mesh->x, s->x.data, bytes);
     if (s->touch.obstacle_count) {
         kiln_touch_remember(&s->touch, kiln_solid_contact_with(s),
@@ -293,7 +295,7 @@ static kiln_status attempt(kiln_attempt *t, kiln_error *error)
     if (t->scheme.scale > 0.0 && kiln_damping_is_used(s->damping))
         KILN_TRY(kiln_damping_begin(s->damping, t->history[KILN_HISTORY_X], s->origin.data,
                                     t->scheme.tau, error));
-    kiln_attempt_list_terms(t);
+    KILN_TRY(kiln_attempt_list_terms(t, error));
     memset(s->contact.data, 0, 3 * s->rows * sizeof(double));
     KILN_TRY(kiln_attempt_begin(t, error));
     if (t->report->outcome == KILN_STEP_DONE)
@@ -395,7 +397,7 @@ static kiln_status start_acceleration(kiln_attempt *t, const kiln_driver *driver
         KILN_TRY(kiln_damping_begin(s->damping, x, s->origin.data, 1.0, error));
     s->touch.contacts.count = 0; /* those of a try before */
     KILN_TRY(kiln_attempt_begin_surfaces(t, error));
-    kiln_attempt_list_terms(t);
+    KILN_TRY(kiln_attempt_list_terms(t, error));
     kiln_attempt_renew_lagged(t, x);
     kiln_attempt_add_gradient(t, 1, x, s->rate.data); /* without inertia, the first */
     KILN_TRY(solve_for_acceleration(s, s->start_a.data, error));
@@ -431,47 +433,6 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
 
 /* Load stepping. */
 
-/* What increments write, to be put back when the whole load cannot be reached. */
-typedef struct snapshot {
-    kiln_f64_array x, v, load;
-    kiln_u32_array with;
-} snapshot;
-
-static void free_snapshot(kiln_context *context, snapshot *saved)
-{
-    kiln_array_free(context, &saved->x);
-    kiln_array_free(context, &saved->v);
-    kiln_array_free(context, &saved->load);
-    kiln_array_free(context, &saved->with);
-}
-
-static kiln_status save(const kiln_solid *solid, snapshot *saved, kiln_error *error)
-{
-    size_t rows = solid->rows;
-    KILN_TRY(kiln_array_reserve(solid->context, &saved->x, 3 * rows, error));
-    KILN_TRY(kiln_array_reserve(solid->context, &saved->v, 3 * rows, error));
-    memcpy(saved->x.data, solid->mesh->x, 3 * rows * sizeof(double));
-    memcpy(saved->v.data, kiln_solid_column(solid, "v"), 3 * rows * sizeof(double));
-    if (solid->touch.obstacle_count == 0)
-        return KILN_OK;
-    KILN_TRY(kiln_array_reserve(solid->context, &saved->load, rows, error));
-    KILN_TRY(kiln_array_reserve(solid->context, &saved->with, rows, error));
-    memcpy(saved->load.data, kiln_solid_column(solid, "contact_load"), rows * sizeof(double));
-    memcpy(saved->with.data, kiln_solid_contact_with(solid), rows * sizeof(uint32_t));
-    return KILN_OK;
-}
-
-static void put_back(kiln_solid *solid, const snapshot *saved)
-{
-    size_t rows = solid->rows;
-    memcpy(solid->mesh->x, saved->x.data, 3 * rows * sizeof(double));
-    memcpy(kiln_solid_column(solid, "v"), saved->v.data, 3 * rows * sizeof(double));
-    if (solid->touch.obstacle_count == 0)
-        return;
-    memcpy(kiln_solid_column(solid, "contact_load"), saved->load.data, rows * sizeof(double));
-    memcpy(kiln_solid_contact_with(solid), saved->with.data, rows * sizeof(uint32_t));
-}
-
 static kiln_status increase_load(kiln_solid *solid, const kiln_driver *driver, int steps,
                                  double time, kiln_step_report *report, kiln_error *error)
 {
@@ -501,21 +462,66 @@ static kiln_status increase_load(kiln_solid *solid, const kiln_driver *driver, i
     return KILN_OK;
 }
 
+static kiln_status find_equilibrium(kiln_solid *solid, const kiln_driver *driver, int steps,
+                                    double time, kiln_step_report *report, kiln_error *error)
+{
+    KILN_TRY(kiln_plastic_begin(solid->elements, solid->mesh, error));
+    kiln_status status = increase_load(solid, driver, steps, time, report, error);
+    kiln_plastic_end(solid->elements);
+    return status;
+}
+
+/* Increments are written to the mesh as they are found: a step of its own, unless the caller has
+ * begun one, takes them back when the whole load cannot be reached. */
 kiln_status kiln_solid_equilibrium(kiln_solid *solid, const kiln_driver *driver, int steps,
-                                   kiln_solid_clock *clock, kiln_step_report *report,
+                                   const kiln_solid_clock *clock, kiln_step_report *report,
                                    kiln_error *error)
 {
+    bool own = !kiln_rewind_active(solid->mesh);
     *report = (kiln_step_report){.outcome = KILN_STEP_DONE, .element = KILN_NONE};
-    snapshot saved = {.x = {0}};
-    kiln_status status = save(solid, &saved, error);
-    if (status == KILN_OK)
-        status = kiln_plastic_begin(solid->elements, solid->mesh, error);
-    if (status == KILN_OK) {
-        status = increase_load(solid, driver, steps, clock->time, report, error);
-        kiln_plastic_end(solid->elements);
-        if (status != KILN_OK || report->outcome != KILN_STEP_DONE)
-            put_back(solid, &saved);
-    }
-    free_snapshot(solid->context, &saved);
+    if (own)
+        KILN_TRY(kiln_rewind_begin(solid->mesh, error));
+    kiln_status status = find_equilibrium(solid, driver, steps, clock->time, report, error);
+    if (own && status == KILN_OK && report->outcome == KILN_STEP_DONE)
+        kiln_rewind_end(solid->mesh);
+    else if (own)
+        kiln_rewind_back(solid->mesh);
     return status;
+}
+
+/* As a stepper. */
+
+static kiln_status course_advance(void *self, const kiln_interval *interval,
+                                  kiln_step_report *report, kiln_error *error)
+{
+    const kiln_solid_course *c = self;
+    if (c->solid->options.integrator != KILN_STATIC)
+        return kiln_solid_step(c->solid, &c->driver, interval->end - interval->begin, c->clock,
+                               report, error);
+    c->clock->time = interval->end;
+    return kiln_solid_equilibrium(c->solid, &c->driver, interval->parts, c->clock, report, error);
+}
+
+static kiln_status course_changed(void *self, const kiln_changes *changes, kiln_error *error)
+{
+    const kiln_solid_course *c = self;
+    return changes->all ? kiln_solid_rebuild(c->solid, NULL, error)
+                        : kiln_solid_update(c->solid, changes, error);
+}
+
+static kiln_status course_renew(void *self, kiln_error *error)
+{
+    const kiln_solid_course *c = self;
+    kiln_solid_forget(c->solid);
+    return kiln_solid_rebuild(c->solid, NULL, error);
+}
+
+kiln_stepper kiln_solid_stepper(kiln_solid_course *course)
+{
+    return (kiln_stepper){.name = "solid",
+                          .self = course,
+                          .moves = kiln_integrator_moves(course->solid->options.integrator),
+                          .advance = course_advance,
+                          .mesh_changed = course_changed,
+                          .renew = course_renew};
 }

@@ -1,4 +1,4 @@
-/* Whole-domain remeshing inside a run (VPF 4): when flow has made basis matrices bad, or bodies
+/* The module of whole-domain remeshing (VPF 4): when flow has made basis matrices bad, or bodies
  * that flow have come so near that they are to be one, the parts concerned get a new mesh.
  *
  * Rest shapes are all a tet knows of its past (u = x), so what does not flow keeps its basis
@@ -6,15 +6,17 @@
  * single tets that became bad in the world are repaired by local operators. */
 #include "base/clock.h"
 #include "base/parallel.h"
+#include "fem/offset.h"
 #include "geom/tet_quality.h"
 #include "mesh/classify.h"
 #include "mesh/divide.h"
 #include "mesh/reorder.h"
+#include "mesh/rewind.h"
 #include "mesh/walk.h"
 #include "remesh/domain.h"
 #include "remesh/nearby.h"
 #include "remesh/transfer.h"
-#include "sim/world_impl.h"
+#include "sim/remeshing.h"
 #include "topology/crossing.h"
 
 #include <math.h>
@@ -26,7 +28,7 @@
 /* Steps without another look after a remesh that merged, and at most after one that did not help.
  */
 enum { GRAIN = 1024, MERGE_REST = 8, FAILURE_REST = 16, REFUSAL_REST = 4, LONGEST_REST = 64 };
-enum { MOST_RING = 64, MOST_PRUNED = 8 };
+enum { MOST_RING = 64, MOST_PRUNED = 8, BATCH = 512 };
 /* Edges of bodies that flow are features no longer when they turn by less; radians. */
 static const double BLUNT = 0.52;
 /* A remesh is worth its price when it brings the worst condition below this part of the limit. */
@@ -35,7 +37,21 @@ static const double HELPED = 0.8;
 typedef enum cause { CAUSE_NONE, CAUSE_CONDITION, CAUSE_CHANGE, CAUSE_MERGE } cause;
 static const char *const cause_names[] = {"", "ill-conditioned", "changed much", "merging"};
 
+typedef struct domain_state {
+    uint64_t remeshes;                /* so far */
+    uint64_t remesh_from, merge_from; /* steps before which none is looked for */
+    uint64_t remesh_rest;             /* steps that the last one was allowed to rest */
+} domain_state;
+
+typedef struct domain {
+    kiln_world *world;
+    const kiln_scene_remesh *settings;
+    domain_state state;
+    kiln_remesh_work work; /* of the last step */
+} domain;
+
 typedef struct look {
+    domain *domain;
     kiln_world *world;
     kiln_f64_array condition; /* [tet slot] now */
     KILN_ARRAY_OF(uint8_t)
@@ -72,7 +88,7 @@ typedef struct measuring {
     double *condition;
 } measuring;
 
-static void measure_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+static void condition_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk, (void)worker;
     const measuring *m = user;
@@ -81,10 +97,10 @@ static void measure_chunk(void *user, size_t chunk, size_t begin, size_t end, in
             m->condition[t] = basis_condition(m->mesh, &m->shape[t], t);
 }
 
-static void measure(const kiln_mesh *mesh, double *condition)
+static void find_conditions(const kiln_mesh *mesh, double *condition)
 {
     measuring m = {mesh, kiln_offsets_of(mesh).shape, condition};
-    kiln_parallel_for(mesh->context, mesh->table[KILN_ON_TET].used, GRAIN, measure_chunk, &m);
+    kiln_parallel_for(mesh->context, mesh->table[KILN_ON_TET].used, GRAIN, condition_chunk, &m);
 }
 
 static double *noted_condition(const kiln_mesh *mesh)
@@ -172,7 +188,8 @@ static kiln_status lock_what_does_not_flow(kiln_world *world, kiln_error *error)
  * along: sizes taken from the present edges again and again would wander off. */
 static kiln_status note_sizes(kiln_world *world, kiln_error *error)
 {
-    KILN_TRY(kiln_world_note_sizes(world, error));
+    double unused;
+    KILN_TRY(kiln_remesh_note_sizes(world, &unused, error));
     const kiln_mesh *mesh = world->mesh;
     double *size =
         (double *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE)->data;
@@ -193,7 +210,7 @@ static kiln_status note_sizes(kiln_world *world, kiln_error *error)
     return KILN_OK;
 }
 
-kiln_status kiln_world_add_domain_history(kiln_world *world, kiln_error *error)
+static kiln_status add_history(kiln_world *world, kiln_error *error)
 {
     kiln_mesh *mesh = world->mesh;
     KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_CONDITION, KILN_ON_TET, KILN_F64, 1,
@@ -206,14 +223,14 @@ kiln_status kiln_world_add_domain_history(kiln_world *world, kiln_error *error)
     KILN_TRY(part_regions(world, error));
     KILN_TRY(lock_what_does_not_flow(world, error));
     KILN_TRY(note_sizes(world, error));
-    measure(mesh, noted_condition(mesh));
+    find_conditions(mesh, noted_condition(mesh));
     return KILN_OK;
 }
 
 /* Why a tet asks for a new mesh. */
 static cause judge(const look *l, uint32_t t)
 {
-    const kiln_scene_remesh *remesh = &l->world->scene->remesh;
+    const kiln_scene_remesh *remesh = l->domain->settings;
     double condition = l->condition.data[t];
     if (condition > remesh->condition)
         return CAUSE_CONDITION;
@@ -225,16 +242,19 @@ static cause judge(const look *l, uint32_t t)
 static void measure_all(look *l)
 {
     const kiln_mesh *mesh = l->world->mesh;
-    measure(mesh, l->condition.data);
-    kiln_tet_quality_batch(mesh->context->isa, mesh->table[KILN_ON_TET].used, NULL, mesh->tet[0].v,
-                           sizeof(kiln_tet), mesh->x, l->world->quality.data);
+    find_conditions(mesh, l->condition.data);
+    double quality[BATCH];
     l->worst_condition = 1.0;
     l->worst_quality = 1.0;
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        uint32_t left = mesh->table[KILN_ON_TET].used - t;
+        if (t % BATCH == 0)
+            kiln_tet_quality_batch(mesh->context->isa, left < BATCH ? left : BATCH, NULL,
+                                   mesh->tet[t].v, sizeof(kiln_tet), mesh->x, quality);
         if (!l->flows.data[mesh->info[t].part])
             continue;
         l->worst_condition = fmax(l->worst_condition, l->condition.data[t]);
-        l->worst_quality = fmin(l->worst_quality, l->world->quality.data[t]);
+        l->worst_quality = fmin(l->worst_quality, quality[t % BATCH]);
     }
 }
 
@@ -272,7 +292,7 @@ static void join(const look *l, const kiln_bvh_pair_array *pairs)
 static kiln_status find_near_parts(look *l, bool ask, kiln_error *error)
 {
     const kiln_mesh *mesh = l->world->mesh;
-    KILN_TRY(kiln_nearby_find(mesh, KILN_SPACE_WORLD, l->world->scene->remesh.merge, l->flows.data,
+    KILN_TRY(kiln_nearby_find(mesh, KILN_SPACE_WORLD, l->domain->settings->merge, l->flows.data,
                               &l->nearby, error));
     const kiln_bvh_pair_array *facing = &l->nearby.facing;
     if (facing->count > 0 && ask && l->why == CAUSE_NONE)
@@ -313,18 +333,19 @@ static kiln_status take_stock(look *l, kiln_error *error)
 static kiln_status look_around(look *l, kiln_error *error)
 {
     kiln_world *world = l->world;
-    const kiln_world_state *state = &world->state;
+    const domain_state *state = &l->domain->state;
+    uint64_t step = world->state.step;
     size_t parts = world->mesh->parts.count;
-    bool may_merge = world->scene->remesh.merge > 0.0 && state->step >= state->merge_from;
+    bool may_merge = l->domain->settings->merge > 0.0 && step >= state->merge_from;
     KILN_TRY(take_stock(l, error));
     KILN_TRY(kiln_array_reserve(world->context, &l->due, parts, error));
     KILN_TRY(kiln_array_reserve(world->context, &l->group, parts, error));
     memset(l->due.data, 0, parts);
     for (uint32_t p = 0; p < parts; p++)
         l->group.data[p] = p;
-    if (state->step >= state->remesh_from)
+    if (step >= state->remesh_from)
         find_bad_parts(l);
-    if (may_merge || (l->why != CAUSE_NONE && world->scene->remesh.merge > 0.0))
+    if (may_merge || (l->why != CAUSE_NONE && l->domain->settings->merge > 0.0))
         KILN_TRY(find_near_parts(l, may_merge, error));
     spread(l);
     return KILN_OK;
@@ -480,7 +501,7 @@ static kiln_status take_in(kiln_mesh *fresh, const kiln_domain_report *report, k
                            tally *sum, kiln_error *error)
 {
     KILN_TRY(find_features(fresh, error));
-    measure(fresh, noted_condition(fresh));
+    find_conditions(fresh, noted_condition(fresh));
     number_bodies(fresh);
     sum->tets_after += fresh->table[KILN_ON_TET].live;
     sum->volume_before += report->volume_before;
@@ -497,7 +518,7 @@ static kiln_status remesh_group(const look *l, const uint8_t *take, kiln_mesh *w
     KILN_TRY(kiln_mesh_extract(l->world->mesh, take, &old, error));
     kiln_status status = find_features(old, error);
     if (status == KILN_OK)
-        status = find_good_mesh(&l->world->scene->remesh, old, &fresh, &report, error);
+        status = find_good_mesh(l->domain->settings, old, &fresh, &report, error);
     if (status == KILN_OK && !fresh)
         status = kiln_mesh_append(whole, old, error);
     else if (status == KILN_OK) {
@@ -538,36 +559,20 @@ static kiln_status make_mesh(const look *l, kiln_mesh **out, tally *sum, kiln_er
     return status;
 }
 
-/* The solid borrows the mesh by its address, so contents change places. */
-static void swap_meshes(kiln_mesh *a, kiln_mesh *b)
-{
-    kiln_mesh swap = *a;
-    *a = *b;
-    *b = swap;
-}
-
-/* Takes the new mesh; on failure the old one is back and works, or the state is KILN_ERR_STATE. */
+/* The new mesh takes the place of the world's. */
 static kiln_status adopt(kiln_world *world, kiln_mesh *mesh, kiln_error *error)
 {
-    kiln_error ignored;
+    const kiln_changes all = {.all = true};
     KILN_TRY(kiln_mesh_reorder(mesh, KILN_SPACE_WORLD, NULL, error));
-    swap_meshes(world->mesh, mesh);
-    if (kiln_world_move_surfaces(world, mesh, world->mesh, error) != KILN_OK)
-        return KILN_ERR_STATE;
-    kiln_status status = kiln_world_mesh_changed(world, error);
-    if (status == KILN_OK)
-        return KILN_OK;
-    swap_meshes(world->mesh, mesh);
-    bool works = kiln_world_move_surfaces(world, mesh, world->mesh, &ignored) == KILN_OK &&
-                 kiln_world_refresh_sets(world, &ignored) == KILN_OK &&
-                 kiln_world_renew(world, &ignored) == KILN_OK;
-    return works ? status : KILN_ERR_STATE;
+    KILN_TRY(kiln_world_carry(world, mesh, error));
+    KILN_TRY(kiln_mesh_exchange(world->mesh, mesh, error));
+    return kiln_world_changed(world, &all, error);
 }
 
 /* Contact keeps surfaces from passing through each other, if they do not to begin with. */
 static kiln_status check_crossing(const kiln_world *world, const kiln_mesh *mesh, kiln_error *error)
 {
-    const kiln_scene_contact *contact = &world->scene->contact;
+    const kiln_contact_options *contact = &world->options.contact;
     kiln_crossing crossing = {0};
     if (contact->bodies || contact->self)
         KILN_TRY(kiln_surface_find_crossing(mesh, KILN_SPACE_WORLD, &crossing, error));
@@ -578,42 +583,48 @@ static kiln_status check_crossing(const kiln_world *world, const kiln_mesh *mesh
 }
 
 /* When to look again: at once after a remesh that helped, ever later after some that did not. */
-static void rest(kiln_world *world, const look *before, const look *after)
+static void rest(const look *before, const look *after)
 {
-    kiln_world_state *state = &world->state;
+    domain_state *state = &before->domain->state;
+    uint64_t step = before->world->state.step;
     state->remeshes++;
-    state->merge_from = state->step + MERGE_REST;
+    state->merge_from = step + MERGE_REST;
     if (before->why == CAUSE_MERGE)
         return;
-    bool helped = after->worst_condition < HELPED * world->scene->remesh.condition;
+    bool helped = after->worst_condition < HELPED * before->domain->settings->condition;
     state->remesh_rest = helped                                  ? 1
                          : state->remesh_rest == 0               ? 2
                          : state->remesh_rest * 2 < LONGEST_REST ? state->remesh_rest * 2
                                                                  : LONGEST_REST;
-    state->remesh_from = state->step + state->remesh_rest;
+    state->remesh_from = step + state->remesh_rest;
+}
+
+static void wait(domain *d, uint64_t steps)
+{
+    d->state.remesh_from = d->state.merge_from = d->world->state.step + steps;
 }
 
 /* No new mesh was good enough: matter is elsewhere some steps later. */
-static void refuse(kiln_world *world)
+static void refuse(domain *d)
 {
-    world->state.remesh_from = world->state.merge_from = world->state.step + REFUSAL_REST;
-    kiln_log(world->context, KILN_LOG_INFO,
+    wait(d, REFUSAL_REST);
+    kiln_log(d->world->context, KILN_LOG_INFO,
              "a whole-domain remesh at %.4g s is put off: the new tets would be worse than the old",
-             world->state.clock.time);
+             d->world->state.clock.time);
 }
 
-static void report(const look *l, const look *after, const tally *sum, double seconds,
-                   kiln_evolution *evolution)
+static void report(const look *l, const look *after, const tally *sum, double seconds)
 {
     const kiln_world *world = l->world;
-    evolution->changed = sum->tets_before;
-    evolution->worst = after->worst_quality;
-    evolution->transfer_seconds += sum->transfer_seconds;
-    evolution->remesh_seconds += seconds - sum->transfer_seconds;
+    kiln_remesh_work *work = &l->domain->work;
+    work->changed = sum->tets_before;
+    work->worst = after->worst_quality;
+    work->transfer_seconds += sum->transfer_seconds;
+    work->remesh_seconds += seconds - sum->transfer_seconds;
     kiln_log(world->context, KILN_LOG_INFO,
              "whole-domain remesh %llu at %.4g s (%s): %zu parts, %zu tets become %zu, volume "
              "%+.3g %%, condition %.3g to %.3g, quality %.2f to %.2f, %.2f s",
-             (unsigned long long)world->state.remeshes, world->state.clock.time,
+             (unsigned long long)l->domain->state.remeshes, world->state.clock.time,
              cause_names[l->why], sum->parts, sum->tets_before, sum->tets_after,
              100.0 * (sum->volume_after / sum->volume_before - 1.0), l->worst_condition,
              after->worst_condition, l->worst_quality, after->worst_quality, seconds);
@@ -629,63 +640,119 @@ static void free_look(look *l)
     kiln_nearby_free(context, &l->nearby);
 }
 
-static kiln_status remesh(const look *l, kiln_evolution *evolution, kiln_error *error)
+/* Once the new mesh has been found to be one that can be had. */
+static kiln_status take(const look *l, kiln_mesh *mesh, const tally *sum, double started,
+                        kiln_error *error)
 {
-    kiln_world *world = l->world;
-    double started = kiln_wall_seconds();
-    kiln_mesh *mesh;
-    tally sum = {0};
-    look after = {.world = world};
-    KILN_TRY(make_mesh(l, &mesh, &sum, error));
-    if (sum.groups == 0) {
-        kiln_mesh_destroy(mesh);
-        evolution->remesh_seconds += kiln_wall_seconds() - started;
-        refuse(world);
-        return KILN_OK;
-    }
-    kiln_status status = check_crossing(world, mesh, error);
-    if (status == KILN_OK)
-        status = adopt(world, mesh, error);
-    kiln_mesh_destroy(mesh);
+    look after = {.domain = l->domain, .world = l->world};
+    kiln_status status = adopt(l->world, mesh, error);
     if (status == KILN_OK)
         status = take_stock(&after, error);
     if (status == KILN_OK) {
-        rest(world, l, &after);
-        world->state.clock.h_before = 0.0; /* places of the step before are not those of vertices */
-        report(l, &after, &sum, kiln_wall_seconds() - started, evolution);
+        rest(l, &after);
+        /* Places of the step before are not those of vertices. */
+        l->world->state.clock.h_before = 0.0;
+        report(l, &after, sum, kiln_wall_seconds() - started);
     }
     free_look(&after);
     return status;
 }
 
-static kiln_status look_and_remesh(kiln_world *world, kiln_evolution *evolution, kiln_error *error)
+/* A mesh that cannot be had is no reason to end the run: the old one still works. Lack of memory
+ * is one: the step is to be made again, as it would have been. */
+static kiln_status put_off(domain *d, kiln_status status, const kiln_error *why, kiln_error *error)
 {
+    if (status == KILN_ERR_MEMORY) {
+        if (error)
+            *error = *why;
+        return status;
+    }
+    kiln_log(d->world->context, KILN_LOG_WARNING,
+             "the whole-domain remesh at %.4g s failed (%s); the mesh stays as it is",
+             d->world->state.clock.time, why->message);
+    wait(d, FAILURE_REST);
+    return KILN_OK;
+}
+
+static kiln_status remesh(const look *l, kiln_error *error)
+{
+    domain *d = l->domain;
     double started = kiln_wall_seconds();
-    look l = {.world = world};
+    kiln_mesh *mesh = NULL;
+    tally sum = {0};
+    kiln_error why = {0};
+    kiln_status status = make_mesh(l, &mesh, &sum, &why);
+    if (status == KILN_OK && sum.groups > 0)
+        status = check_crossing(d->world, mesh, &why);
+    if (status != KILN_OK)
+        status = put_off(d, status, &why, error);
+    else if (sum.groups == 0)
+        refuse(d);
+    else
+        status = take(l, mesh, &sum, started, error);
+    kiln_mesh_destroy(mesh);
+    if (d->work.changed == 0)
+        d->work.remesh_seconds += kiln_wall_seconds() - started;
+    return status;
+}
+
+static kiln_status create(kiln_world *world, void **self, kiln_error *error)
+{
+    const kiln_scene_remesh *settings = &world->scene->remesh;
+    if (settings->method != KILN_REMESH_GLOBAL)
+        return KILN_OK;
+    domain *d = kiln_module_make(world, sizeof *d, self, error);
+    if (!d)
+        return KILN_ERR_MEMORY;
+    d->world = world;
+    d->settings = settings;
+    return add_history(world, error);
+}
+
+static void destroy(void *self)
+{
+    domain *d = self;
+    kiln_release(d->world->context, d, sizeof *d);
+}
+
+static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
+{
+    (void)moment;
+    domain *d = self;
+    double started = kiln_wall_seconds();
+    look l = {.domain = d, .world = d->world};
+    d->work = (kiln_remesh_work){0};
     kiln_status status = look_around(&l, error);
-    evolution->size_seconds += kiln_wall_seconds() - started;
+    d->work.size_seconds = kiln_wall_seconds() - started;
     if (status == KILN_OK && l.why != CAUSE_NONE)
-        status = remesh(&l, evolution, error);
+        status = remesh(&l, error);
     free_look(&l);
     return status;
 }
 
-kiln_status kiln_world_remesh_domain(kiln_world *world, kiln_evolution *evolution,
-                                     kiln_error *error)
+static void *state(void *self, size_t *size)
 {
-    kiln_error why = {0};
-    kiln_status status = look_and_remesh(world, evolution, &why);
-    if (status == KILN_ERR_STATE) {
-        if (error)
-            *error = why;
-        return status;
-    }
-    /* A mesh that cannot be had is no reason to end the run: the old one still works. */
-    if (status != KILN_OK) {
-        kiln_log(world->context, KILN_LOG_WARNING,
-                 "the whole-domain remesh at %.4g s failed (%s); the mesh stays as it is",
-                 world->state.clock.time, why.message);
-        world->state.remesh_from = world->state.merge_from = world->state.step + FAILURE_REST;
-    }
-    return kiln_world_remesh_local(world, evolution, error);
+    domain *d = self;
+    *size = sizeof d->state;
+    return &d->state;
+}
+
+static void measure(const void *self, kiln_stats *stats)
+{
+    const domain *d = self;
+    if (d->world->state.step > 0)
+        kiln_remesh_measure(&d->work, stats);
+}
+
+const kiln_module kiln_module_remesh_domain = {.name = "remesh_domain",
+                                               .create = create,
+                                               .destroy = destroy,
+                                               .after_step = after_step,
+                                               .state = state,
+                                               .measure = measure};
+
+uint64_t kiln_world_remeshes(const kiln_world *world)
+{
+    const domain *d = kiln_world_module(world, &kiln_module_remesh_domain);
+    return d ? d->state.remeshes : 0;
 }

@@ -7,7 +7,7 @@
  * corner lies inside the body; or if it hangs together with such ones; or if the whole smooth side,
  * or the whole body, is of the set. */
 #include "mesh/walk.h"
-#include "sim/world_impl.h"
+#include "sim/boundary.h"
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ typedef struct growth {
     kiln_u32_array open;  /* rows whose neighbours are to be looked at */
 } growth;
 
-int kiln_world_corners(const kiln_mesh *mesh, kiln_where where, uint32_t row, uint32_t v[4])
+int kiln_boundary_corners(const kiln_mesh *mesh, kiln_where where, uint32_t row, uint32_t v[4])
 {
     if (where == KILN_ON_TET) {
         memcpy(v, mesh->tet[row].v, sizeof mesh->tet[row].v);
@@ -58,7 +58,7 @@ static uint32_t sides_of(const growth *g)
 static bool has_inner_corner(const growth *g, uint32_t row)
 {
     uint32_t v[4], outer = g->where == KILN_ON_TET ? KILN_VERTEX_SURFACE : KILN_VERTEX_FEATURE;
-    int corners = kiln_world_corners(g->mesh, g->where, row, v);
+    int corners = kiln_boundary_corners(g->mesh, g->where, row, v);
     bool inner = false;
     for (int k = 0; k < corners; k++)
         inner |= !(g->mesh->vertex[v[k]].flags & outer);
@@ -69,7 +69,7 @@ static bool has_inner_corner(const growth *g, uint32_t row)
 static void gather_row(const growth *g, const uint64_t *vertex, uint32_t row)
 {
     uint32_t v[4];
-    int corners = kiln_world_corners(g->mesh, g->where, row, v);
+    int corners = kiln_boundary_corners(g->mesh, g->where, row, v);
     for (size_t w = 0; w < g->words; w++) {
         uint64_t common = vertex[v[0] * g->words + w];
         for (int k = 1; k < corners; k++)
@@ -135,7 +135,7 @@ static kiln_status grow(growth *g, kiln_error *error)
 static kiln_status find_patches(growth *g, kiln_error *error)
 {
     uint32_t rows = g->mesh->table[g->where].used;
-    const uint64_t *vertex = kiln_world_bits(g->mesh, KILN_ON_VERTEX);
+    const uint64_t *vertex = kiln_boundary_bits(g->mesh, KILN_ON_VERTEX);
     KILN_TRY(kiln_array_reserve(g->mesh->context, &g->group, rows, error));
     for (uint32_t row = 0; row < rows; row++) {
         gather_row(g, vertex, row);
@@ -149,24 +149,24 @@ static kiln_status find_patches(growth *g, kiln_error *error)
     return grow(g, error);
 }
 
-kiln_status kiln_world_gather(const kiln_world *world, kiln_where where, size_t words,
-                              kiln_error *error)
+kiln_status kiln_boundary_gather(const kiln_mesh *mesh, kiln_where where, size_t words,
+                                 kiln_error *error)
 {
-    size_t half = world->mesh->table[where].used * words, bytes = 2 * half * sizeof(uint64_t);
-    uint64_t *scratch = kiln_resize(world->context, NULL, 0, bytes);
+    size_t half = mesh->table[where].used * words, bytes = 2 * half * sizeof(uint64_t);
+    uint64_t *scratch = kiln_resize(mesh->context, NULL, 0, bytes);
     if (!scratch)
         return kiln_fail_memory(error, bytes);
-    growth g = {.mesh = world->mesh,
+    growth g = {.mesh = mesh,
                 .where = where,
                 .words = words,
-                .fits = kiln_world_bits(world->mesh, where),
+                .fits = kiln_boundary_bits(mesh, where),
                 .kept = scratch,
                 .whole = scratch + half};
     kiln_status status = find_patches(&g, error);
     if (status == KILN_OK)
         memcpy(g.fits, g.kept, half * sizeof(uint64_t));
-    kiln_release(world->context, scratch, bytes);
-    kiln_array_free(world->context, &g.group);
-    kiln_array_free(world->context, &g.open);
+    kiln_release(mesh->context, scratch, bytes);
+    kiln_array_free(mesh->context, &g.group);
+    kiln_array_free(mesh->context, &g.open);
     return status;
 }

@@ -2,7 +2,7 @@
  *
  * Holds and loads are sets; each has a bit, holds first. Bits are kept where operators and
  * transfer carry them without loss:
- *   faces     a surface patch (world_patches.c). Its rim is a feature, so that patches keep their
+ *   faces     a surface patch (patches.c). Its rim is a feature, so that patches keep their
  *             shape and nothing is handed on across it.
  *   tets      a volume. Its faces inside the body are required: they stay as they are.
  *   vertices  what is in neither: required.
@@ -12,8 +12,10 @@
 #include "mesh/classify.h"
 #include "mesh/txn.h"
 #include "mesh/walk.h"
-#include "sim/world_impl.h"
+#include "mesh/rewind.h"
+#include "sim/boundary.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +29,7 @@ static size_t words_of(const kiln_scene *scene)
     return (set_count(scene) + 63) / 64;
 }
 
-uint64_t *kiln_world_bits(const kiln_mesh *mesh, kiln_where where)
+uint64_t *kiln_boundary_bits(const kiln_mesh *mesh, kiln_where where)
 {
     return (uint64_t *)(void *)kiln_mesh_field(mesh, where, KILN_FIELD_SETS)->data;
 }
@@ -46,10 +48,10 @@ static bool any_bit(const uint64_t *words, size_t count)
 }
 
 /* The list of a set, and what its rows are of. */
-static kiln_u32_array *list_of(kiln_world *world, size_t set)
+static kiln_u32_array *list_of(kiln_boundary *b, size_t set)
 {
-    size_t holds = world->scene->holds.count;
-    return set < holds ? &world->holds[set].vertices : &world->loads[set - holds].rows;
+    size_t holds = b->world->scene->holds.count;
+    return set < holds ? &b->holds[set].vertices : &b->loads[set - holds].rows;
 }
 
 static kiln_where where_of(const kiln_scene *scene, size_t set)
@@ -65,39 +67,32 @@ static double until_of(const kiln_scene *scene, size_t set)
                                     : scene->loads.data[set - scene->holds.count].until;
 }
 
-kiln_where kiln_load_where(kiln_load_kind kind)
+static double *amounts_of(const kiln_boundary *b, size_t load)
 {
-    return kind == KILN_LOAD_FORCE  ? KILN_ON_VERTEX
-           : kind == KILN_LOAD_BODY ? KILN_ON_TET
-                                    : KILN_ON_FACE;
-}
-
-static double *amounts_of(const kiln_world *world, size_t load)
-{
-    const char *name = world->loads[load].amount;
-    return (double *)(void *)kiln_mesh_field(world->mesh, KILN_ON_TET, name)->data;
+    const char *name = b->loads[load].amount;
+    return (double *)(void *)kiln_mesh_field(b->world->mesh, KILN_ON_TET, name)->data;
 }
 
 /* cover[vertex][word]: sets of the faces and tets that have the vertex. */
-static kiln_status cover_vertices(const kiln_world *world, uint64_t **cover, size_t *bytes,
+static kiln_status cover_vertices(const kiln_boundary *b, uint64_t **cover, size_t *bytes,
                                   kiln_error *error)
 {
-    const kiln_mesh *mesh = world->mesh;
-    size_t words = words_of(world->scene);
+    const kiln_mesh *mesh = b->world->mesh;
+    size_t words = words_of(b->world->scene);
     *bytes = mesh->table[KILN_ON_VERTEX].used * words * sizeof **cover;
-    *cover = kiln_resize(world->context, NULL, 0, *bytes);
+    *cover = kiln_resize(b->world->context, NULL, 0, *bytes);
     if (!*cover)
         return kiln_fail_memory(error, *bytes);
     memset(*cover, 0, *bytes);
     static const kiln_where wheres[] = {KILN_ON_FACE, KILN_ON_TET};
     for (int i = 0; i < 2; i++) {
-        const uint64_t *bits = kiln_world_bits(mesh, wheres[i]);
+        const uint64_t *bits = kiln_boundary_bits(mesh, wheres[i]);
         for (uint32_t row = 0; row < mesh->table[wheres[i]].used; row++) {
             const uint64_t *mine = bits + row * words;
             uint32_t v[4];
             if (!kiln_row_live(mesh, wheres[i], row) || !any_bit(mine, words))
                 continue;
-            int corners = kiln_world_corners(mesh, wheres[i], row, v);
+            int corners = kiln_boundary_corners(mesh, wheres[i], row, v);
             for (int k = 0; k < corners; k++)
                 for (size_t w = 0; w < words; w++)
                     (*cover)[v[k] * words + w] |= mine[w];
@@ -109,123 +104,107 @@ static kiln_status cover_vertices(const kiln_world *world, uint64_t **cover, siz
 static void set_bits(const kiln_mesh *mesh, kiln_where where, size_t words, size_t set,
                      const kiln_u32_array *rows)
 {
-    uint64_t *bits = kiln_world_bits(mesh, where);
+    uint64_t *bits = kiln_boundary_bits(mesh, where);
     for (size_t i = 0; i < rows->count; i++)
         bits[rows->data[i] * words + set / 64] |= (uint64_t)1 << set % 64;
 }
 
-static kiln_status write_amount(kiln_world *world, size_t load, kiln_error *error)
+static kiln_status write_amount(kiln_boundary *b, size_t load, kiln_error *error)
 {
-    kiln_world_load *set = &world->loads[load];
-    kiln_mesh *mesh = world->mesh;
+    kiln_load_set *set = &b->loads[load];
+    kiln_mesh *mesh = b->world->mesh;
     snprintf(set->amount, sizeof set->amount, "load%u", (unsigned)load + 1);
     KILN_TRY(kiln_mesh_add_field(mesh, set->amount, KILN_ON_TET, KILN_F64, 1, KILN_RULE_CONSERVE,
                                  error));
-    double *amount = amounts_of(world, load);
+    double *amount = amounts_of(b, load);
     for (size_t i = 0; i < set->rows.count; i++)
         amount[set->rows.data[i]] = kiln_mesh_tet_volume(mesh, set->rows.data[i]);
     return KILN_OK;
 }
 
-double kiln_world_load_area(const kiln_world *world, size_t load)
-{
-    const kiln_u32_array *rows = &world->loads[load].rows;
-    double sum = 0.0;
-    for (size_t i = 0; i < rows->count; i++) {
-        uint32_t v[4];
-        kiln_world_corners(world->mesh, KILN_ON_FACE, rows->data[i], v);
-        const kiln_vec3 *u = world->mesh->u;
-        sum += 0.5 * kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(u[v[1]], u[v[0]]),
-                                                kiln_v3_sub(u[v[2]], u[v[0]])));
-    }
-    return sum;
-}
-
-static kiln_status add_fields(kiln_world *world, kiln_error *error)
+static kiln_status add_fields(kiln_boundary *b, kiln_error *error)
 {
     static const kiln_rule rules[KILN_WHERE_COUNT] = {[KILN_ON_VERTEX] = KILN_RULE_INHERIT,
                                                       [KILN_ON_TET] = KILN_RULE_COPY,
                                                       [KILN_ON_FACE] = KILN_RULE_COPY};
     for (int where = 0; where < KILN_WHERE_COUNT; where++)
-        KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_SETS, (kiln_where)where, KILN_U64,
-                                     (uint32_t)words_of(world->scene), rules[where], error));
-    for (size_t i = 0; i < world->scene->loads.count; i++) {
-        kiln_load_kind kind = world->scene->loads.data[i].kind;
+        KILN_TRY(kiln_mesh_add_field(b->world->mesh, KILN_FIELD_SETS, (kiln_where)where, KILN_U64,
+                                     (uint32_t)words_of(b->world->scene), rules[where], error));
+    for (size_t i = 0; i < b->world->scene->loads.count; i++) {
+        kiln_load_kind kind = b->world->scene->loads.data[i].kind;
         if (kind == KILN_LOAD_BODY)
-            KILN_TRY(write_amount(world, i, error));
+            KILN_TRY(write_amount(b, i, error));
         if (kind == KILN_LOAD_TRACTION)
-            world->loads[i].area = kiln_world_load_area(world, i);
+            b->loads[i].area = kiln_boundary_load_area(b, i);
     }
     return KILN_OK;
 }
 
 /* From lists to bits. */
-static kiln_status write_bits(kiln_world *world, kiln_error *error)
+static kiln_status write_bits(kiln_boundary *b, kiln_error *error)
 {
-    const kiln_mesh *mesh = world->mesh;
-    size_t words = words_of(world->scene), sets = set_count(world->scene), bytes;
+    const kiln_mesh *mesh = b->world->mesh;
+    size_t words = words_of(b->world->scene), sets = set_count(b->world->scene), bytes;
     for (size_t s = 0; s < sets; s++)
-        if (where_of(world->scene, s) == KILN_ON_VERTEX)
-            set_bits(mesh, KILN_ON_VERTEX, words, s, list_of(world, s));
-    KILN_TRY(kiln_world_gather(world, KILN_ON_TET, words, error));
-    KILN_TRY(kiln_world_gather(world, KILN_ON_FACE, words, error));
+        if (where_of(b->world->scene, s) == KILN_ON_VERTEX)
+            set_bits(mesh, KILN_ON_VERTEX, words, s, list_of(b, s));
+    KILN_TRY(kiln_boundary_gather(b->world->mesh, KILN_ON_TET, words, error));
+    KILN_TRY(kiln_boundary_gather(b->world->mesh, KILN_ON_FACE, words, error));
     for (size_t s = 0; s < sets; s++)
-        if (where_of(world->scene, s) == KILN_ON_FACE)
-            set_bits(mesh, KILN_ON_FACE, words, s, list_of(world, s));
-    uint64_t *cover, *vertex = kiln_world_bits(mesh, KILN_ON_VERTEX);
-    KILN_TRY(cover_vertices(world, &cover, &bytes, error));
+        if (where_of(b->world->scene, s) == KILN_ON_FACE)
+            set_bits(mesh, KILN_ON_FACE, words, s, list_of(b, s));
+    uint64_t *cover, *vertex = kiln_boundary_bits(mesh, KILN_ON_VERTEX);
+    KILN_TRY(cover_vertices(b, &cover, &bytes, error));
     for (size_t i = 0; i < mesh->table[KILN_ON_VERTEX].used * words; i++)
         vertex[i] &= ~cover[i];
-    kiln_release(world->context, cover, bytes);
+    kiln_release(b->world->context, cover, bytes);
     return KILN_OK;
 }
 
-static kiln_status list_rows(kiln_world *world, kiln_where where, const uint64_t *bits,
+static kiln_status list_rows(kiln_boundary *b, kiln_where where, const uint64_t *bits,
                              kiln_error *error)
 {
-    const kiln_mesh *mesh = world->mesh;
-    size_t words = words_of(world->scene), sets = set_count(world->scene);
+    const kiln_mesh *mesh = b->world->mesh;
+    size_t words = words_of(b->world->scene), sets = set_count(b->world->scene);
     for (uint32_t row = 0; row < mesh->table[where].used; row++) {
         const uint64_t *mine = bits + row * words;
         if (!kiln_row_live(mesh, where, row) || !any_bit(mine, words))
             continue;
         for (size_t s = 0; s < sets; s++)
-            if (has_bit(mine, s) && where_of(world->scene, s) == where)
-                KILN_TRY(kiln_array_push(world->context, list_of(world, s), row, error));
+            if (has_bit(mine, s) && where_of(b->world->scene, s) == where)
+                KILN_TRY(kiln_array_push(b->world->context, list_of(b, s), row, error));
     }
     return KILN_OK;
 }
 
-static kiln_status list_amounts(kiln_world *world, size_t load, kiln_error *error)
+static kiln_status list_amounts(kiln_boundary *b, size_t load, kiln_error *error)
 {
-    const kiln_mesh *mesh = world->mesh;
-    const double *amount = amounts_of(world, load);
+    const kiln_mesh *mesh = b->world->mesh;
+    const double *amount = amounts_of(b, load);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         if (kiln_tet_live(mesh, t) && amount[t] > 0.0)
-            KILN_TRY(kiln_array_push(world->context, &world->loads[load].rows, t, error));
+            KILN_TRY(kiln_array_push(b->world->context, &b->loads[load].rows, t, error));
     return KILN_OK;
 }
 
-kiln_status kiln_world_list_sets(kiln_world *world, kiln_error *error)
+static kiln_status list_sets(kiln_boundary *b, kiln_error *error)
 {
-    const kiln_mesh *mesh = world->mesh;
-    size_t words = words_of(world->scene), sets = set_count(world->scene), bytes;
-    if (sets == 0)
-        return KILN_OK;
+    const kiln_mesh *mesh = b->world->mesh;
+    size_t words = words_of(b->world->scene), sets = set_count(b->world->scene), bytes;
     for (size_t s = 0; s < sets; s++)
-        list_of(world, s)->count = 0;
+        list_of(b, s)->count = 0;
     uint64_t *cover;
-    const uint64_t *vertex = kiln_world_bits(mesh, KILN_ON_VERTEX);
-    KILN_TRY(cover_vertices(world, &cover, &bytes, error));
+    const uint64_t *vertex = kiln_boundary_bits(mesh, KILN_ON_VERTEX);
+    KILN_TRY(cover_vertices(b, &cover, &bytes, error));
     for (size_t i = 0; i < mesh->table[KILN_ON_VERTEX].used * words; i++)
         cover[i] |= vertex[i];
-    kiln_status status = list_rows(world, KILN_ON_VERTEX, cover, error);
-    kiln_release(world->context, cover, bytes);
+    kiln_status status = list_rows(b, KILN_ON_VERTEX, cover, error);
+    kiln_release(b->world->context, cover, bytes);
     KILN_TRY(status);
-    KILN_TRY(list_rows(world, KILN_ON_FACE, kiln_world_bits(mesh, KILN_ON_FACE), error));
-    for (size_t i = 0; i < world->scene->loads.count; i++)
-        if (world->scene->loads.data[i].kind == KILN_LOAD_BODY)
-            KILN_TRY(list_amounts(world, i, error));
+    KILN_TRY(list_rows(b, KILN_ON_FACE, kiln_boundary_bits(mesh, KILN_ON_FACE), error));
+    for (size_t i = 0; i < b->world->scene->loads.count; i++)
+        if (b->world->scene->loads.data[i].kind == KILN_LOAD_BODY)
+            KILN_TRY(list_amounts(b, i, error));
     return KILN_OK;
 }
 
@@ -268,9 +247,9 @@ static kiln_verdict mark_edge(marking *m, uint32_t tet, uint32_t a, uint32_t b, 
 static kiln_verdict mark_face_rim(marking *m, uint32_t face)
 {
     const kiln_mesh *mesh = m->txn.mesh;
-    const uint64_t *bits = kiln_world_bits(mesh, KILN_ON_FACE), *mine = bits + face * m->words;
+    const uint64_t *bits = kiln_boundary_bits(mesh, KILN_ON_FACE), *mine = bits + face * m->words;
     uint32_t v[4];
-    kiln_world_corners(mesh, KILN_ON_FACE, face, v);
+    kiln_boundary_corners(mesh, KILN_ON_FACE, face, v);
     kiln_verdict verdict = KILN_ACCEPTED;
     for (int k = 0; k < 3 && verdict == KILN_ACCEPTED; k++) {
         uint32_t a = v[k], b = v[(k + 1) % 3];
@@ -286,7 +265,7 @@ static kiln_verdict mark_face_rim(marking *m, uint32_t face)
 static kiln_verdict mark_tet_rim(marking *m, uint32_t tet)
 {
     const kiln_mesh *mesh = m->txn.mesh;
-    const uint64_t *bits = kiln_world_bits(mesh, KILN_ON_TET), *mine = bits + tet * m->words;
+    const uint64_t *bits = kiln_boundary_bits(mesh, KILN_ON_TET), *mine = bits + tet * m->words;
     kiln_verdict verdict = KILN_ACCEPTED;
     for (uint32_t f = 0; f < 4 && verdict == KILN_ACCEPTED; f++) {
         kiln_link link = mesh->tet[tet].n[f];
@@ -321,7 +300,7 @@ static kiln_verdict mark_rows(marking *m)
     const kiln_mesh *mesh = m->txn.mesh;
     kiln_verdict verdict = KILN_ACCEPTED;
     for (int where = 0; where < KILN_WHERE_COUNT; where++) {
-        const uint64_t *bits = kiln_world_bits(mesh, (kiln_where)where);
+        const uint64_t *bits = kiln_boundary_bits(mesh, (kiln_where)where);
         for (uint32_t row = 0; row < mesh->table[where].used && verdict == KILN_ACCEPTED; row++) {
             const uint64_t *mine = bits + row * m->words;
             if (kiln_row_live(mesh, (kiln_where)where, row) &&
@@ -332,93 +311,91 @@ static kiln_verdict mark_rows(marking *m)
     return verdict;
 }
 
-static kiln_status mark_sets(kiln_world *world, size_t ended, bool *features, kiln_error *error)
+static kiln_status mark_sets(kiln_boundary *b, size_t ended, bool *features, kiln_error *error)
 {
     marking m = {
-        .txn = kiln_txn_begin(world->mesh), .words = words_of(world->scene), .ended = ended};
+        .txn = kiln_txn_begin(b->world->mesh), .words = words_of(b->world->scene), .ended = ended};
     if (m.txn.depth == 0 || kiln_txn_settle(&m.txn, mark_rows(&m)) != KILN_ACCEPTED)
         return kiln_fail_memory(error, sizeof m);
     *features |= m.edges;
     return KILN_OK;
 }
 
-static kiln_status mark_all(kiln_world *world, bool features, kiln_error *error)
+static kiln_status mark_all(kiln_boundary *b, bool features, kiln_error *error)
 {
-    KILN_TRY(mark_sets(world, KILN_NONE, &features, error));
-    return features
-               ? kiln_mesh_classify(world->mesh, kiln_build_default_options().feature_angle, error)
-               : KILN_OK;
+    KILN_TRY(mark_sets(b, KILN_NONE, &features, error));
+    return features ? kiln_mesh_classify(b->world->mesh, kiln_build_default_options().feature_angle,
+                                         error)
+                    : KILN_OK;
 }
 
-static bool remeshes(const kiln_world *world)
+kiln_status kiln_boundary_write_sets(kiln_boundary *b, kiln_error *error)
 {
-    return world->scene->remesh.method != KILN_REMESH_NONE && set_count(world->scene) > 0;
-}
-
-kiln_status kiln_world_write_sets(kiln_world *world, kiln_error *error)
-{
-    if (set_count(world->scene) == 0)
-        return KILN_OK;
-    KILN_TRY(add_fields(world, error));
-    KILN_TRY(write_bits(world, error));
-    return remeshes(world) ? mark_all(world, false, error) : KILN_OK;
+    KILN_TRY(add_fields(b, error));
+    KILN_TRY(write_bits(b, error));
+    return b->world->remeshes ? mark_all(b, false, error) : KILN_OK;
 }
 
 /* A patch smaller than the new mesh can show: better said than left to be found out. */
-static void warn_of_losses(kiln_world *world, const uint32_t *before)
+static void warn_of_losses(kiln_boundary *b, const uint32_t *before)
 {
-    size_t holds = world->scene->holds.count;
-    for (size_t s = 0; s < set_count(world->scene); s++)
-        if (before[s] > 0 && list_of(world, s)->count == 0)
-            kiln_log(world->context, KILN_LOG_WARNING,
+    size_t holds = b->world->scene->holds.count;
+    for (size_t s = 0; s < set_count(b->world->scene); s++)
+        if (before[s] > 0 && list_of(b, s)->count == 0)
+            kiln_log(b->world->context, KILN_LOG_WARNING,
                      "at %.4g s remeshing left nothing of what %s %zu selects",
-                     world->state.clock.time, s < holds ? "hold" : "load",
+                     b->world->state.clock.time, s < holds ? "hold" : "load",
                      (s < holds ? s : s - holds) + 1);
 }
 
-kiln_status kiln_world_refresh_sets(kiln_world *world, kiln_error *error)
+kiln_status kiln_boundary_refresh_sets(kiln_boundary *b, const kiln_changes *changes,
+                                       kiln_error *error)
 {
-    size_t sets = set_count(world->scene);
-    if (!remeshes(world))
-        return kiln_world_list_sets(world, error);
+    (void)changes;
+    size_t sets = set_count(b->world->scene);
+    if (!b->world->remeshes)
+        return list_sets(b, error);
     kiln_u32_array before = {0};
-    KILN_TRY(kiln_array_reserve(world->context, &before, sets, error));
+    KILN_TRY(kiln_array_reserve(b->world->context, &before, sets, error));
     for (size_t s = 0; s < sets; s++)
-        before.data[s] = (uint32_t)list_of(world, s)->count;
-    kiln_status status = mark_all(world, false, error);
+        before.data[s] = (uint32_t)list_of(b, s)->count;
+    kiln_status status = mark_all(b, false, error);
     if (status == KILN_OK)
-        status = kiln_world_list_sets(world, error);
+        status = list_sets(b, error);
     if (status == KILN_OK)
-        warn_of_losses(world, before.data);
-    kiln_array_free(world->context, &before);
+        warn_of_losses(b, before.data);
+    kiln_array_free(b->world->context, &before);
     return status;
 }
 
-static void clear_bit(const kiln_mesh *mesh, size_t words, size_t set)
+static kiln_status clear_bit(kiln_mesh *mesh, size_t words, size_t set, kiln_error *error)
 {
     for (int where = 0; where < KILN_WHERE_COUNT; where++) {
-        uint64_t *bits = kiln_world_bits(mesh, (kiln_where)where);
+        KILN_TRY(kiln_rewind_save(mesh, (kiln_where)where, KILN_FIELD_SETS, KILN_SAVE_COPY, error));
+        uint64_t *bits = kiln_boundary_bits(mesh, (kiln_where)where);
         for (uint32_t row = 0; row < mesh->table[where].used; row++)
             bits[row * words + set / 64] &= ~((uint64_t)1 << set % 64);
     }
+    return KILN_OK;
 }
 
 /* Marks that a mesh file made on the same edges and vertices go too: nobody knows them apart. */
-kiln_status kiln_world_release_sets(kiln_world *world, kiln_error *error)
+kiln_status kiln_boundary_release_sets(kiln_boundary *b, double now, kiln_error *error)
 {
-    double now = world->state.clock.time, moment = kiln_world_moment(world);
-    bool ended = false, features = false;
+    const kiln_world *world = b->world;
+    bool features = false;
+    b->released = false;
     for (size_t s = 0; s < set_count(world->scene); s++) {
-        if (fabs(now - until_of(world->scene, s)) > moment)
+        if (fabs(now - until_of(world->scene, s)) > kiln_world_tolerance(world))
             continue;
-        ended = true;
-        if (remeshes(world))
-            KILN_TRY(mark_sets(world, s, &features, error));
-        clear_bit(world->mesh, words_of(world->scene), s);
+        b->released = true;
+        if (world->remeshes)
+            KILN_TRY(mark_sets(b, s, &features, error));
+        KILN_TRY(clear_bit(world->mesh, words_of(world->scene), s, error));
     }
-    if (!ended)
+    if (!b->released)
         return KILN_OK;
-    if (remeshes(world))
-        KILN_TRY(mark_all(world, features, error));
-    return kiln_world_list_sets(world, error);
+    if (world->remeshes)
+        KILN_TRY(mark_all(b, features, error));
+    return list_sets(b, error);
 }

@@ -1,4 +1,4 @@
-/* From the bodies of a scene to one mesh, and from its selections to rows. */
+/* From the bodies of a scene to one mesh that can be simulated. */
 #include "geom/predicates.h"
 #include "mesh/build.h"
 #include "mesh/classify.h"
@@ -6,6 +6,7 @@
 #include "sim/pick.h"
 #include "sim/world_impl.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -200,7 +201,7 @@ static kiln_status assign_materials(kiln_world *world, kiln_error *error)
 }
 
 /* Exact signs in the world, and how large the model is. */
-static kiln_status check_start(kiln_world *world, kiln_error *error)
+static kiln_status check_places(kiln_world *world, kiln_error *error)
 {
     const kiln_scene *scene = world->scene;
     kiln_mesh *mesh = world->mesh;
@@ -252,7 +253,7 @@ kiln_status kiln_world_build_mesh(kiln_world *world, kiln_error *error)
     number_bodies(world);
     /* Neighbours in space become neighbours in memory, whatever order the files had. */
     KILN_TRY(kiln_mesh_reorder(world->mesh, KILN_SPACE_MATERIAL, NULL, error));
-    KILN_TRY(check_start(world, error));
+    KILN_TRY(check_places(world, error));
     return assign_materials(world, error);
 }
 
@@ -272,91 +273,12 @@ kiln_status kiln_world_select(const kiln_world *world, kiln_where where, int32_t
     return status;
 }
 
-static kiln_status build_hold(kiln_world *world, size_t row, kiln_error *error)
-{
-    const kiln_scene_hold *hold = &world->scene->holds.data[row];
-    kiln_world_hold *set = &world->holds[row];
-    KILN_TRY(kiln_said_wrap(
-        world->scene, &hold->said,
-        kiln_world_select(world, KILN_ON_VERTEX, hold->body, &hold->where, &set->vertices, error),
-        error));
-    if (set->vertices.count == 0)
-        return kiln_said_fail(world->scene, &hold->said, error, "selects no vertex");
-    set->late = hold->from > 0.0;
-    if (set->late)
-        snprintf(set->origin, sizeof set->origin, "hold%u", (unsigned)row + 1);
-    else
-        snprintf(set->origin, sizeof set->origin, KILN_FIELD_ORIGIN);
-    if (kiln_mesh_field(world->mesh, KILN_ON_VERTEX, set->origin))
-        return KILN_OK;
-    KILN_TRY(kiln_mesh_add_field(world->mesh, set->origin, KILN_ON_VERTEX, KILN_F64, 3,
-                                 KILN_RULE_INTERPOLATE, error));
-    if (!set->late)
-        kiln_world_note_places(world, set->origin);
-    return KILN_OK;
-}
-
-static kiln_status build_load(kiln_world *world, size_t row, kiln_error *error)
-{
-    static const char *const names[KILN_WHERE_COUNT] = {
-        [KILN_ON_VERTEX] = "vertex", [KILN_ON_FACE] = "surface face", [KILN_ON_TET] = "tet"};
-    const kiln_scene_load *load = &world->scene->loads.data[row];
-    kiln_where where = kiln_load_where(load->kind);
-    KILN_TRY(kiln_said_wrap(
-        world->scene, &load->said,
-        kiln_world_select(world, where, load->body, &load->where, &world->loads[row].rows, error),
-        error));
-    if (world->loads[row].rows.count == 0)
-        return kiln_said_fail(world->scene, &load->said, error, "selects no %s", names[where]);
-    return KILN_OK;
-}
-
-static kiln_status add_event(kiln_world *world, double time, kiln_error *error)
-{
-    if (!(time > 0.0) || !isfinite(time))
-        return KILN_OK;
-    KILN_TRY(kiln_array_push(world->context, &world->events, time, error));
-    double *data = world->events.data;
-    for (size_t i = world->events.count - 1; i > 0 && data[i] < data[i - 1]; i--) {
-        double swap = data[i];
-        data[i] = data[i - 1];
-        data[i - 1] = swap;
-    }
-    return KILN_OK;
-}
-
-kiln_status kiln_world_build_sets(kiln_world *world, kiln_error *error)
-{
-    const kiln_scene *scene = world->scene;
-    if (scene->has_velocity_field && scene->holds.count > 0)
-        return kiln_said_fail(scene, &scene->holds.data[0].said, error,
-                              "a velocity field moves every vertex: nothing else can be held");
-    if (scene->has_velocity_field && scene->solid.integrator == KILN_STATIC)
-        return kiln_fail(error, KILN_ERR_INPUT, scene->file, 0, -1,
-                         "a velocity field needs time steps: choose an integrator that is not "
-                         "static");
-    if (scene->has_velocity_field)
-        KILN_TRY(add_event(world, scene->velocity_until, error));
-    for (size_t i = 0; i < scene->holds.count; i++) {
-        KILN_TRY(build_hold(world, i, error));
-        KILN_TRY(add_event(world, scene->holds.data[i].from, error));
-        KILN_TRY(add_event(world, scene->holds.data[i].until, error));
-    }
-    for (size_t i = 0; i < scene->loads.count; i++) {
-        KILN_TRY(build_load(world, i, error));
-        KILN_TRY(add_event(world, scene->loads.data[i].from, error));
-        KILN_TRY(add_event(world, scene->loads.data[i].until, error));
-    }
-    return kiln_world_write_sets(world, error);
-}
-
 /* Centres of mass of the bodies, for their spin. */
 static kiln_status body_centres(const kiln_world *world, kiln_vec3 *centre, kiln_error *error)
 {
     const kiln_mesh *mesh = world->mesh;
     size_t bodies = world->scene->bodies.count;
-    const uint32_t *material =
-        (const uint32_t *)kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_MATERIAL)->data;
+    const uint32_t *material = kiln_world_material_of(mesh);
     const kiln_field *density = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_DENSITY);
     kiln_f64_array mass = {0};
     KILN_TRY(kiln_array_reserve(world->context, &mass, bodies, error));
@@ -383,7 +305,7 @@ static kiln_status set_velocities(kiln_world *world, const kiln_vec3 *centre, ki
 {
     kiln_mesh *mesh = world->mesh;
     kiln_field *field = kiln_mesh_field(mesh, KILN_ON_VERTEX, "v");
-    if (world->scene->solid.integrator == KILN_STATIC) /* nothing moves */
+    if (!world->moves)
         return KILN_OK;
     kiln_vec3 *velocity = (kiln_vec3 *)field->data;
     for (uint32_t i = 0; i < mesh->table[KILN_ON_VERTEX].used; i++) {
@@ -409,4 +331,123 @@ kiln_status kiln_world_set_motion(kiln_world *world, kiln_error *error)
         status = set_velocities(world, centre, error);
     kiln_release(world->context, centre, size);
     return status;
+}
+
+/* An energy that is infinite at the start cannot be minimised from there. */
+static kiln_status check_energy(kiln_world *world, kiln_error *error)
+{
+    if (isfinite(kiln_solid_elastic_energy(world->solid, &world->mesh->x[0].x)))
+        return KILN_OK;
+    uint32_t first = KILN_NONE;
+    kiln_elements_inverted(kiln_solid_elements(world->solid), &world->mesh->x[0].x, &first);
+    kiln_vec3 at =
+        first == KILN_NONE ? kiln_v3(0, 0, 0) : world->mesh->x[world->mesh->tet[first].v[0]];
+    return kiln_fail(error, KILN_ERR_INPUT, world->scene->file, 0, -1,
+                     "the elastic energy is not finite at the start; look at the tet near (%g, %g, "
+                     "%g): its material cannot bear inversion",
+                     at.x, at.y, at.z);
+}
+
+/* A step takes a body out of an obstacle it starts in, however fast that is: rarely what was meant.
+ * Depths of less than a thousandth of the way across everything are taken for rounding. */
+static void warn_of_bodies_inside(const kiln_world *world)
+{
+    const kiln_mesh *mesh = world->mesh;
+    const kiln_scene *scene = world->scene;
+    for (size_t o = 0; o < scene->obstacles.count; o++) {
+        double deepest = 0.0;
+        kiln_vec3 normal, point, at = {0, 0, 0}, low = {INFINITY, INFINITY, INFINITY};
+        kiln_vec3 high = kiln_v3_scale(low, -1.0);
+        for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+            if (!kiln_vertex_live(mesh, v) || !(mesh->vertex[v].flags & KILN_VERTEX_SURFACE))
+                continue;
+            kiln_vec3 x = mesh->x[v];
+            low = kiln_v3(fmin(low.x, x.x), fmin(low.y, x.y), fmin(low.z, x.z));
+            high = kiln_v3(fmax(high.x, x.x), fmax(high.y, x.y), fmax(high.z, x.z));
+            double d = kiln_obstacle_distance(world->obstacles[o], x, &normal, &point);
+            if (d < deepest) {
+                deepest = d;
+                at = x;
+            }
+        }
+        if (-deepest > 1e-3 * kiln_v3_norm(kiln_v3_sub(high, low)))
+            kiln_log(world->context, KILN_LOG_WARNING,
+                     "a body starts %.3g m inside obstacle '%s', at (%.4g, %.4g, %.4g): it will be "
+                     "thrown out",
+                     -deepest, scene->obstacles.data[o].name, at.x, at.y, at.z);
+    }
+}
+
+kiln_status kiln_world_check_start(kiln_world *world, kiln_error *error)
+{
+    KILN_TRY(check_energy(world, error));
+    if (world->moves)
+        warn_of_bodies_inside(world);
+    return KILN_OK;
+}
+
+static bool same_columns(const kiln_mesh *a, const kiln_mesh *b)
+{
+    for (int where = 0; where < KILN_WHERE_COUNT; where++) {
+        const kiln_table *left = &a->table[where], *right = &b->table[where];
+        if (left->fields.count != right->fields.count)
+            return false;
+        for (size_t i = 0; i < left->fields.count; i++) {
+            const kiln_field *f = &left->fields.data[i], *g = &right->fields.data[i];
+            if (strcmp(f->name, g->name) != 0 || f->type != g->type || f->rule != g->rule ||
+                f->components != g->components || f->stride != g->stride)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* All but where things are and how they move. Where matter flows, its material moves too. */
+static bool same_body(const kiln_world *world, const kiln_mesh *b)
+{
+    const kiln_mesh *a = world->mesh;
+    const size_t vertices = a->table[KILN_ON_VERTEX].used, tets = a->table[KILN_ON_TET].used;
+    const size_t faces = a->table[KILN_ON_FACE].used;
+    for (int where = 0; where < KILN_WHERE_COUNT; where++)
+        if (a->table[where].used != b->table[where].used)
+            return false;
+    if (a->parts.count != b->parts.count)
+        return false;
+    for (size_t p = 0; p < a->parts.count; p++)
+        if (a->parts.data[p].body != b->parts.data[p].body)
+            return false;
+    return (world->flows || memcmp(a->u, b->u, vertices * sizeof *a->u) == 0) &&
+           memcmp(a->vertex, b->vertex, vertices * sizeof *a->vertex) == 0 &&
+           memcmp(a->tet, b->tet, tets * sizeof *a->tet) == 0 &&
+           memcmp(a->info, b->info, tets * sizeof *a->info) == 0 &&
+           memcmp(a->face, b->face, faces * sizeof *a->face) == 0;
+}
+
+/* A mesh that was changed in the run can be any of the scene's matter. */
+static bool fits_scene(const kiln_world *world, const kiln_mesh *mesh)
+{
+    const kiln_scene *scene = world->scene;
+    for (int where = 0; where < KILN_WHERE_COUNT; where++)
+        if (mesh->table[where].used == 0 || mesh->table[where].live != mesh->table[where].used)
+            return false;
+    for (size_t p = 0; p < mesh->parts.count; p++)
+        if (mesh->parts.data[p].tets > 0 && mesh->parts.data[p].body >= scene->bodies.count)
+            return false;
+    const uint32_t *material = kiln_world_material_of(mesh);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (material[t] >= scene->materials.count)
+            return false;
+    return true;
+}
+
+kiln_status kiln_world_check_mesh(const kiln_world *world, const kiln_mesh *mesh, kiln_error *error)
+{
+    if (!same_columns(world->mesh, mesh))
+        return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1,
+                         "its fields are not those this scene has; was it written by another "
+                         "version or another scene?");
+    if (!fits_scene(world, mesh) || (!world->remeshes && !same_body(world, mesh)))
+        return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1,
+                         "its mesh is not one this scene makes; has a mesh file changed?");
+    return KILN_OK;
 }

@@ -1,0 +1,68 @@
+/* Why a step could not be made, in words, with what to try. */
+#include "sim/world_impl.h"
+
+#include <stdio.h>
+
+/* What to try, by what failed. */
+static const char *advice(const kiln_step_report *report, bool moving)
+{
+    switch (report->outcome) {
+    case KILN_STEP_INVERTED:
+        return "try a finer mesh there, slower motion, a material that cannot be inverted "
+               "(neo-hookean), or tolerate_inverted";
+    case KILN_STEP_NOT_FINITE:
+        return "look for absurd parameters or forces";
+    case KILN_STEP_STRETCH:
+        return "try a larger max_stretch or slower motion";
+    case KILN_STEP_ACCELERATION:
+        return "try a larger max_acceleration or a softer start";
+    case KILN_STEP_CROSSING:
+        return "do surfaces touch from the start? Leave a gap, or try slower motion or a larger "
+               "thickness";
+    case KILN_STEP_UNSETTLED:
+        return "try smaller steps of the load, or hardening";
+    case KILN_STEP_ADRIFT:
+        return "is every body held, or do its loads cancel?";
+    default:
+        break;
+    }
+    switch (report->newton.outcome) {
+    case KILN_NEWTON_BLOCKED:
+        return "held vertices are sent where the body cannot follow: try slower motion, or other "
+               "holds";
+    case KILN_NEWTON_ITERATIONS:
+        return moving ? "try more Newton iterations or a looser tolerance"
+                      : "try more load_steps or Newton iterations; is every body held?";
+    case KILN_NEWTON_NOT_FINITE:
+        return "is a body crushed to nothing, or sent into an obstacle? Try slower motion";
+    case KILN_NEWTON_SOLVER:
+        return "is every body held, or has it mass (a static body that floats has no equilibrium)?";
+    default:
+        return "try a smaller dt_min, a finer mesh or a softer load";
+    }
+}
+
+void kiln_world_diagnose(const kiln_world *world, double tried, kiln_diagnosis *diagnosis)
+{
+    const kiln_step_report *report = &world->report;
+    const kiln_mesh *mesh = world->mesh;
+    char where[160] = "", newton[120] = "";
+    bool vertex = kiln_step_outcome_where(report->outcome) == KILN_ON_VERTEX;
+    if (report->element != KILN_NONE) {
+        uint32_t v = vertex ? report->element : mesh->tet[report->element].v[0];
+        uint32_t t = vertex ? mesh->vertex[v].tet : report->element;
+        kiln_vec3 p = mesh->x[v];
+        snprintf(where, sizeof where, " (%s %u of body '%.40s', near (%.4g, %.4g, %.4g))",
+                 vertex ? "vertex" : "tet", report->element,
+                 world->scene->bodies.data[mesh->parts.data[mesh->info[t].part].body].name, p.x,
+                 p.y, p.z);
+    }
+    if (report->outcome == KILN_STEP_NEWTON)
+        snprintf(newton, sizeof newton, ": %s", kiln_newton_outcome_text(report->newton.outcome));
+    char length[60] = "the load could not be applied in smaller parts";
+    if (world->moves)
+        snprintf(length, sizeof length, "a step of %.3g s, the shortest allowed, failed", tried);
+    snprintf(diagnosis->text, sizeof diagnosis->text, "gave up at %.6g s: %s: %s%s%s; %s",
+             world->state.clock.time, length, kiln_step_outcome_text(report->outcome), newton,
+             where, advice(report, world->moves));
+}

@@ -1,0 +1,212 @@
+/* The module of plastic flow: after a step matter that is beyond its threshold yields, and its
+ * material follows: it relaxes, or where the mesh is that of the world goes where the world is. */
+#include "base/clock.h"
+#include "fem/plasticity.h"
+#include "sim/world_impl.h"
+#include "step/relax.h"
+
+#include <math.h>
+
+enum { MOST_FLOWS = 100 }; /* of a static step */
+/* Static steps end when no tet has more than this part of its elastic strain beyond yield. */
+#define SETTLED 1e-3
+/* Part of the way that instant flow goes in static steps when its norm sees pressure too. */
+#define HALF_WAY 0.5
+
+typedef struct flow_state {
+    double moved;      /* m, the material since its surface was last searched for crossings */
+    uint64_t overlaps; /* it was seen to overlap itself */
+} flow_state;
+
+typedef struct flow {
+    kiln_world *world;
+    bool varies; /* parameters are functions */
+    KILN_ARRAY_OF(kiln_plastic)
+    laws;                 /* [tet slot], where they are */
+    kiln_f64_array norms; /* [tet slot] of stress, for them */
+    KILN_ARRAY_OF(uint8_t)
+    flowed;            /* [tet slot] not 0: in the last step */
+    kiln_relax *relax; /* made when it is first needed */
+    flow_state state;
+    kiln_flow_report report; /* of the last step, for statistics */
+    kiln_relax_report relaxed;
+    double seconds;
+} flow;
+
+static void plan(kiln_world *world)
+{
+    for (size_t i = 0; i < world->scene->materials.count; i++)
+        world->flows |= world->scene->materials.data[i].base.plastic.flows;
+}
+
+static kiln_status create(kiln_world *world, void **self, kiln_error *error)
+{
+    const kiln_scene *scene = world->scene;
+    if (!world->flows && world->space == KILN_SPACE_MATERIAL)
+        return KILN_OK;
+    flow *f = kiln_module_make(world, sizeof *f, self, error);
+    if (!f)
+        return KILN_ERR_MEMORY;
+    f->world = world;
+    for (size_t i = 0; i < scene->materials.count; i++) {
+        f->varies |= scene->materials.data[i].flow_varies;
+        kiln_plastic *law = &world->materials[i].plastic;
+        if (!world->moves && law->norm == KILN_YIELD_FROBENIUS)
+            law->approach = HALF_WAY;
+    }
+    return world->flows ? kiln_plastic_add_fields(world->mesh, error)
+                        : kiln_offsets_add(world->mesh, error);
+}
+
+static void destroy(void *self)
+{
+    flow *f = self;
+    kiln_context *context = f->world->context;
+    kiln_relax_destroy(f->relax);
+    kiln_array_free(context, &f->laws);
+    kiln_array_free(context, &f->norms);
+    kiln_array_free(context, &f->flowed);
+    kiln_release(context, f, sizeof *f);
+}
+
+static kiln_status ask_law(const flow *f, uint32_t t, const kiln_scene_material *row,
+                           kiln_plastic *law, kiln_error *error)
+{
+    kiln_circumstances at = kiln_world_circumstances(f->world, t);
+    at.stress = f->norms.data[t];
+    KILN_TRY(kiln_quantity_get(&row->yield, &at, &law->yield, 1, error));
+    KILN_TRY(kiln_quantity_get(&row->rate, &at, &law->rate, 1, error));
+    KILN_TRY(kiln_quantity_get(&row->hardening, &at, &law->hardening, 1, error));
+    if (!(law->yield >= 0.0) || !(law->rate >= 0.0))
+        return kiln_said_fail(f->world->scene, &row->said, error,
+                              "yield and rate must be 0 or more: got %g Pa and %g 1/s at %g s in "
+                              "the tet at (%g, %g, %g)",
+                              law->yield, law->rate, at.time, at.world.x, at.world.y, at.world.z);
+    return KILN_OK;
+}
+
+/* The laws of all tets where some are functions of what goes on in them. */
+static kiln_status vary_laws(flow *f, kiln_error *error)
+{
+    const kiln_world *world = f->world;
+    const kiln_mesh *mesh = world->mesh;
+    const uint32_t *material = kiln_world_material_of(mesh);
+    size_t tets = mesh->table[KILN_ON_TET].used;
+    KILN_TRY(kiln_array_reserve(world->context, &f->laws, tets, error));
+    KILN_TRY(kiln_array_reserve(world->context, &f->norms, tets, error));
+    kiln_plastic_norms(kiln_solid_elements(world->solid), &mesh->x[0].x, f->norms.data);
+    for (uint32_t t = 0; t < tets; t++) {
+        const kiln_scene_material *row = &world->scene->materials.data[material[t]];
+        f->laws.data[t] = world->materials[material[t]].plastic;
+        if (row->flow_varies)
+            KILN_TRY(kiln_said_wrap(world->scene, &row->said,
+                                    ask_law(f, t, row, &f->laws.data[t], error), error));
+    }
+    return KILN_OK;
+}
+
+static kiln_status yield(flow *f, double h, kiln_flow_report *report, kiln_error *error)
+{
+    const kiln_world *world = f->world;
+    if (f->varies)
+        KILN_TRY(vary_laws(f, error));
+    KILN_TRY(kiln_array_reserve(world->context, &f->flowed, world->mesh->table[KILN_ON_TET].used,
+                                error));
+    return kiln_plastic_update(kiln_solid_elements(world->solid), world->mesh,
+                               f->varies ? f->laws.data : NULL, h, f->flowed.data, report, error);
+}
+
+static kiln_status relax(flow *f, kiln_error *error)
+{
+    kiln_world *world = f->world;
+    kiln_relax_options options = kiln_relax_default_options();
+    options.moved = &f->state.moved;
+    if (!f->relax)
+        KILN_TRY(kiln_relax_create(world->solid, &f->relax, error));
+    KILN_TRY(kiln_relax_run(f->relax, &options, f->flowed.data, &f->relaxed, error));
+    KILN_TRY(kiln_world_material_moved(world, error));
+    if (f->relaxed.overlaps && !f->state.overlaps) {
+        f->state.overlaps = true;
+        kiln_log(world->context, KILN_LOG_WARNING,
+                 "at %.6g s the material of a body has flowed through itself: where it overlaps, "
+                 "remeshing and sizes are those of two bodies in one place",
+                 world->state.clock.time);
+    }
+    return KILN_OK;
+}
+
+/* One round of flow over h seconds. */
+static kiln_status pass(flow *f, double h, kiln_flow_report *report, kiln_error *error)
+{
+    kiln_world *world = f->world;
+    bool in_world = world->space == KILN_SPACE_WORLD;
+    if (world->flows)
+        KILN_TRY(yield(f, h, report, error));
+    if (in_world) {
+        KILN_TRY(kiln_offsets_follow(world->mesh, world->mesh->x, error));
+        KILN_TRY(kiln_world_material_moved(world, error));
+    }
+    if (in_world || report->flowed > 0) {
+        KILN_TRY(kiln_solid_reform(world->solid, error));
+        /* The step counted what flow has taken since. */
+        world->report.e_elastic = kiln_solid_elastic_energy(world->solid, &world->mesh->x[0].x);
+    }
+    return !in_world && report->flowed > 0 ? relax(f, error) : KILN_OK;
+}
+
+/* Equilibrium is another once matter has flowed, so a static step goes on: equilibrium, flow of
+ * what is still beyond its threshold (instant laws only: no time passes), until that is little. */
+static kiln_status settle(flow *f, kiln_error *error)
+{
+    kiln_step_report *step = &f->world->report;
+    kiln_flow_report again = f->report;
+    for (int round = 0; round < MOST_FLOWS && again.greatest > SETTLED; round++) {
+        KILN_TRY(kiln_world_settle(f->world, error));
+        if (step->outcome != KILN_STEP_DONE)
+            return KILN_OK;
+        again = (kiln_flow_report){0};
+        KILN_TRY(pass(f, 0.0, &again, error));
+    }
+    if (again.greatest > SETTLED)
+        step->outcome = KILN_STEP_UNSETTLED;
+    return KILN_OK;
+}
+
+static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
+{
+    flow *f = self;
+    double started = kiln_wall_seconds();
+    f->report = (kiln_flow_report){0};
+    f->relaxed = (kiln_relax_report){0};
+    KILN_TRY(pass(f, moment->end - moment->begin, &f->report, error));
+    if (!f->world->moves)
+        KILN_TRY(settle(f, error));
+    f->seconds = kiln_wall_seconds() - started;
+    return KILN_OK;
+}
+
+static void *state(void *self, size_t *size)
+{
+    flow *f = self;
+    *size = sizeof f->state;
+    return &f->state;
+}
+
+static void measure(const void *self, kiln_stats *stats)
+{
+    const flow *f = self;
+    if (!f->world->flows || f->world->state.step == 0)
+        return;
+    stats->flowed = (double)f->report.flowed;
+    stats->t_plastic = f->seconds;
+    if (f->world->space == KILN_SPACE_MATERIAL)
+        stats->relax = f->relaxed.iterations;
+}
+
+const kiln_module kiln_module_flow = {.name = "flow",
+                                      .plan = plan,
+                                      .create = create,
+                                      .destroy = destroy,
+                                      .after_step = after_step,
+                                      .state = state,
+                                      .measure = measure};

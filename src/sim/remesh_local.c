@@ -1,0 +1,369 @@
+/* The module of local remeshing (DLR 4): sizes from what goes on, splits and contractions, repairs
+ * of bad tets, fields carried over. A step in which nothing had to change costs a look at the mesh.
+ * With whole-domain remeshing only single bad tets are repaired in this way. */
+#include "base/clock.h"
+#include "fem/offset.h"
+#include "geom/tet_quality.h"
+#include "mesh/reorder.h"
+#include "mesh/rewind.h"
+#include "remesh/improve.h"
+#include "remesh/needed.h"
+#include "remesh/size_control.h"
+#include "remesh/sizing.h"
+#include "remesh/transfer.h"
+#include "sim/remeshing.h"
+
+#include <math.h>
+#include <string.h>
+
+#define KILN_FIELD_SIZE_WAIT "size_wait"
+
+/* Steps in which vertices that remeshing made inside an obstacle are led out of it. */
+enum { RECOVER_STEPS = 4, BATCH = 512 };
+/* Rows are put in Hilbert order again when their locality has become worse by this factor, which it
+ * does when about a tenth of them lie elsewhere. */
+#define DECAYED 1.25
+
+typedef struct local_state {
+    double start_size;    /* m, mean edge of the mesh the scene made */
+    double volume_gained; /* m^3 of rest volume by remeshing curved surfaces */
+    double locality;      /* of the rows when they were last put in order */
+    uint64_t crossed;     /* the last pass was undone: surfaces crossed */
+} local_state;
+
+typedef struct local {
+    kiln_world *world;
+    const kiln_scene_remesh *settings;
+    bool sized; /* sizes are asked for */
+    local_state state;
+    kiln_sizing *sizing;      /* of the last step that asked for one, for its memory */
+    kiln_f64_array gradients; /* [tet slot][9] F, for sizes */
+    kiln_changes changes;
+    kiln_remesh_work work; /* of the last step */
+} local;
+
+static void plan(kiln_world *world)
+{
+    const kiln_scene_remesh *settings = &world->scene->remesh;
+    if (settings->method == KILN_REMESH_NONE)
+        return;
+    world->remeshes = true;
+    world->options.recover = RECOVER_STEPS * world->scene->pace.dt;
+    if (settings->method == KILN_REMESH_GLOBAL || settings->space == KILN_SPACE_WORLD)
+        world->space = KILN_SPACE_WORLD;
+}
+
+static bool asks_for_sizes(const kiln_scene_remesh *remesh)
+{
+    return remesh->size > 0.0 || remesh->deformation > 0.0 || remesh->strain > 0.0 ||
+           remesh->curvature > 0.0;
+}
+
+static kiln_status create(kiln_world *world, void **self, kiln_error *error)
+{
+    if (!world->remeshes)
+        return KILN_OK;
+    local *l = kiln_module_make(world, sizeof *l, self, error);
+    if (!l)
+        return KILN_ERR_MEMORY;
+    l->world = world;
+    l->settings = &world->scene->remesh;
+    l->state.locality = kiln_mesh_locality(world->mesh);
+    if (l->settings->method == KILN_REMESH_GLOBAL)
+        return KILN_OK;
+    l->sized = asks_for_sizes(l->settings);
+    KILN_TRY(kiln_remesh_note_sizes(world, &l->state.start_size, error));
+    return kiln_mesh_add_field(world->mesh, KILN_FIELD_SIZE_WAIT, KILN_ON_VERTEX, KILN_U32, 2,
+                               KILN_RULE_NONE, error);
+}
+
+static void destroy(void *self)
+{
+    local *l = self;
+    kiln_context *context = l->world->context;
+    kiln_sizing_destroy(l->sizing);
+    kiln_array_free(context, &l->gradients);
+    kiln_changes_free(context, &l->changes);
+    kiln_release(context, l, sizeof *l);
+}
+
+/* Where the scene is silent: a tenth of the start's edges, four times them. */
+static kiln_metric_bounds bounds_of(const local *l)
+{
+    const kiln_scene_remesh *remesh = l->settings;
+    double start = l->state.start_size;
+    return (kiln_metric_bounds){.h_min = remesh->size_min > 0.0 ? remesh->size_min : 0.1 * start,
+                                .h_max = remesh->size_max > 0.0 ? remesh->size_max : 4.0 * start,
+                                .ratio = remesh->isotropic ? 1.0 : 0.0};
+}
+
+/* Deformation gradients with the plastic part taken out, for the gradient of the strain. */
+static kiln_status add_strain(local *l, kiln_sizing *sizing, kiln_error *error)
+{
+    const kiln_world *world = l->world;
+    const kiln_scene_remesh *remesh = l->settings;
+    size_t tets = world->mesh->table[KILN_ON_TET].used;
+    kiln_strain_sizing strain = {
+        .accuracy = remesh->strain, .h_max = bounds_of(l).h_max, .printed = remesh->strain_printed};
+    KILN_TRY(kiln_array_reserve(world->context, &l->gradients, 9 * tets, error));
+    kiln_elements_output(kiln_solid_elements(world->solid), &world->mesh->x[0].x, KILN_OUTPUT_F,
+                         l->gradients.data);
+    strain.gradient = l->gradients.data;
+    return kiln_sizing_add_strain(sizing, &strain, error);
+}
+
+static kiln_status add_sources(local *l, kiln_sizing *sizing, kiln_error *error)
+{
+    const kiln_scene_remesh *remesh = l->settings;
+    const kiln_mesh *mesh = l->world->mesh;
+    bool in_world = l->world->space == KILN_SPACE_WORLD;
+    kiln_metric_bounds bounds = bounds_of(l);
+    if (remesh->size_max == 0.0) {
+        const kiln_field *start = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE);
+        KILN_TRY(kiln_sizing_add_values(sizing, (const double *)(const void *)start->data,
+                                        mesh->table[KILN_ON_VERTEX].used, 1, error));
+    }
+    if (remesh->size > 0.0)
+        KILN_TRY(kiln_sizing_add_size(sizing, remesh->size, error));
+    if (remesh->deformation > 0.0)
+        KILN_TRY(in_world ? kiln_sizing_add_size(sizing, remesh->deformation, error)
+                          : kiln_sizing_add_world(sizing, remesh->deformation, error));
+    if (remesh->strain > 0.0)
+        KILN_TRY(add_strain(l, sizing, error));
+    kiln_curvature_sizing round = {remesh->curvature, bounds.h_min, bounds.h_max, false};
+    if (remesh->curvature > 0.0)
+        KILN_TRY(kiln_sizing_add_curvature(sizing, &round, error));
+    kiln_sizing_limits limits = {bounds, remesh->gradation};
+    return kiln_sizing_finish(sizing, &limits, error);
+}
+
+static kiln_status make_sizing(local *l, kiln_error *error)
+{
+    const kiln_world *world = l->world;
+    KILN_TRY(l->sizing ? kiln_sizing_renew(l->sizing, world->mesh, world->space, error)
+                       : kiln_sizing_create(world->mesh, world->space, &l->sizing, error));
+    return add_sources(l, l->sizing, error);
+}
+
+static kiln_size_options size_options(const kiln_scene_remesh *settings)
+{
+    kiln_size_options size = kiln_size_default_options();
+    size.worst = settings->quality; /* coarser meshes are not better */
+    size.wait = KILN_FIELD_SIZE_WAIT;
+    size.most_tets = (size_t)settings->most_tets;
+    return size;
+}
+
+/* Sizes and quality. Not clear: with contact surfaces would be in each other. */
+static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bool *clear,
+                               kiln_error *error)
+{
+    const kiln_world *world = l->world;
+    kiln_size_options size = size_options(l->settings);
+    kiln_improve_options improve = kiln_improve_default_options();
+    kiln_improve_report report;
+    uint32_t since = world->mesh->clock;
+    improve.goal = l->settings->quality;
+    improve.spread = 300;
+    if (sized)
+        KILN_TRY(kiln_size_control(remesher, &size, NULL, error));
+    KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
+    KILN_TRY(kiln_solid_is_clear(world->solid, since, clear, error));
+    l->work.changed = *clear ? report.changed : 0;
+    l->work.worst = *clear ? report.worst_after : report.worst_before;
+    return KILN_OK;
+}
+
+/* What the old mesh knew, over to the new one. */
+static kiln_status carry_over(local *l, kiln_error *error)
+{
+    kiln_world *world = l->world;
+    kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS};
+    KILN_TRY(kiln_transfer(world->mesh, &transfer, NULL, error));
+    KILN_TRY(kiln_world_carry(world, NULL, error));
+    return kiln_changes_note_pass(&l->changes, world->mesh, error);
+}
+
+static kiln_status run_pass(local *l, kiln_remesher *remesher, bool sized, bool *clear,
+                            kiln_error *error)
+{
+    double started = kiln_wall_seconds();
+    KILN_TRY(change_mesh(l, remesher, sized, clear, error));
+    double changed = kiln_wall_seconds();
+    if (l->work.changed > 0)
+        KILN_TRY(carry_over(l, error));
+    l->work.remesh_seconds += changed - started;
+    l->work.transfer_seconds += kiln_wall_seconds() - changed;
+    return KILN_OK;
+}
+
+/* One pass, undone where it fails or is not clear. */
+static kiln_status make_pass(local *l, const kiln_remesh_options *options, bool sized, bool *clear,
+                             kiln_error *error)
+{
+    kiln_remesher remesher;
+    double started = kiln_wall_seconds();
+    *clear = true;
+    kiln_changes_start(&l->changes, l->world->mesh);
+    KILN_TRY(kiln_remesher_begin(l->world->mesh, options, &remesher, error));
+    l->work.remesh_seconds += kiln_wall_seconds() - started;
+    kiln_status status = run_pass(l, &remesher, sized, clear, error);
+    if (status == KILN_OK && *clear)
+        kiln_remesher_end(&remesher);
+    else
+        kiln_remesher_abandon(&remesher);
+    return status;
+}
+
+/* A whole-domain remesh keeps rest volumes to the last bit: bodies may have merged. */
+static kiln_status settle_volumes(local *l, kiln_error *error)
+{
+    kiln_mesh *mesh = l->world->mesh;
+    double gained = 0.0;
+    if (l->settings->method != KILN_REMESH_LOCAL || !kiln_offsets_of(mesh).shape)
+        return KILN_OK;
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_TET, KILN_FIELD_REST_VOLUME, KILN_SAVE_COPY, error));
+    kiln_offsets_settle(mesh, &gained);
+    l->state.volume_gained += gained;
+    return KILN_OK;
+}
+
+static kiln_status put_in_order(local *l, kiln_error *error)
+{
+    kiln_world *world = l->world;
+    kiln_renumbering now = {0};
+    KILN_TRY(kiln_mesh_reorder(world->mesh, KILN_SPACE_MATERIAL, &now, error));
+    l->state.locality = kiln_mesh_locality(world->mesh);
+    const kiln_changes all = {.all = true, .renumbered = &now};
+    kiln_status status = kiln_world_changed(world, &all, error);
+    kiln_renumbering_free(world->context, &now);
+    return status;
+}
+
+/* Rows close ranks; where they have lost their order in space, which is seldom, they all get new
+ * numbers. */
+static kiln_status finish(local *l, kiln_error *error)
+{
+    kiln_world *world = l->world;
+    KILN_TRY(settle_volumes(l, error));
+    if (kiln_mesh_locality(world->mesh) > DECAYED * l->state.locality)
+        return put_in_order(l, error);
+    KILN_TRY(kiln_changes_close(&l->changes, world->mesh, error));
+    return kiln_world_changed(world, &l->changes, error);
+}
+
+static bool has_bad_tet(const local *l)
+{
+    const kiln_mesh *mesh = l->world->mesh;
+    uint32_t tets = mesh->table[KILN_ON_TET].used;
+    double quality[BATCH];
+    for (uint32_t t = 0; t < tets; t += BATCH) {
+        uint32_t count = tets - t < BATCH ? tets - t : BATCH;
+        kiln_tet_quality_batch(mesh->context->isa, count, NULL, mesh->tet[t].v, sizeof(kiln_tet),
+                               kiln_mesh_positions(mesh, l->world->space), quality);
+        for (uint32_t k = 0; k < count; k++)
+            if (quality[k] < l->settings->quality)
+                return true;
+    }
+    return false;
+}
+
+static kiln_status is_needed(local *l, kiln_remesh_options *options, bool *needed,
+                             kiln_error *error)
+{
+    if (!l->sized) {
+        *needed = has_bad_tet(l);
+        return KILN_OK;
+    }
+    *needed = false;
+    if (l->world->state.step % (uint64_t)l->settings->every != 0)
+        return KILN_OK;
+    kiln_size_options size = size_options(l->settings);
+    KILN_TRY(make_sizing(l, error));
+    options->sizing = l->sizing;
+    return kiln_remesh_needed(l->world->mesh, options, &size, l->settings->quality, needed,
+                              &l->work.worst, error);
+}
+
+static kiln_remesh_options pass_options(const local *l)
+{
+    kiln_remesh_options options = kiln_remesh_default_options();
+    options.space = l->world->space;
+    options.volume_elsewhere = l->world->space == KILN_SPACE_MATERIAL;
+    options.edge_limit[0] = 0.0;
+    options.edge_limit[1] = INFINITY;
+    return options;
+}
+
+static void warn_of_crossing(const local *l)
+{
+    if (!l->state.crossed)
+        kiln_log(l->world->context, KILN_LOG_WARNING,
+                 "at %.6g s remeshing would have made surfaces cross: it is undone, and tried "
+                 "again in later steps",
+                 l->world->state.clock.time);
+}
+
+static kiln_status remesh(local *l, const kiln_remesh_options *options, kiln_error *error)
+{
+    bool clear;
+    KILN_TRY(make_pass(l, options, l->sized, &clear, error));
+    bool undone = !clear;
+    if (undone)
+        warn_of_crossing(l);
+    if (undone && l->sized) /* bad tets cannot wait, and their repair moves less */
+        KILN_TRY(make_pass(l, options, false, &clear, error));
+    l->state.crossed = undone;
+    if (l->work.changed == 0)
+        return KILN_OK;
+    double started = kiln_wall_seconds();
+    KILN_TRY(finish(l, error));
+    l->work.transfer_seconds += kiln_wall_seconds() - started;
+    return KILN_OK;
+}
+
+static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
+{
+    (void)moment;
+    local *l = self;
+    kiln_remesh_options options = pass_options(l);
+    double started = kiln_wall_seconds();
+    bool needed;
+    l->work = (kiln_remesh_work){0};
+    KILN_TRY(is_needed(l, &options, &needed, error));
+    l->work.size_seconds = kiln_wall_seconds() - started;
+    return needed ? remesh(l, &options, error) : KILN_OK;
+}
+
+static void *state(void *self, size_t *size)
+{
+    local *l = self;
+    *size = sizeof l->state;
+    return &l->state;
+}
+
+/* What the mesher was asked for is known where it looked; elsewhere, when it goes by shape alone,
+ * that is the quality in its space. */
+static void measure(const void *self, kiln_stats *stats)
+{
+    const local *l = self;
+    if (l->world->state.step == 0)
+        return;
+    if (l->sized && l->work.worst == 0.0)
+        stats->q_min = NAN;
+    kiln_remesh_measure(&l->work, stats);
+}
+
+const kiln_module kiln_module_remesh_local = {.name = "remesh_local",
+                                              .plan = plan,
+                                              .create = create,
+                                              .destroy = destroy,
+                                              .after_step = after_step,
+                                              .state = state,
+                                              .measure = measure};
+
+double kiln_world_volume_gained(const kiln_world *world)
+{
+    const local *l = kiln_world_module(world, &kiln_module_remesh_local);
+    return l ? l->state.volume_gained : 0.0;
+}

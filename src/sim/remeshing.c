@@ -1,0 +1,48 @@
+#include "sim/remeshing.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Mean length of the edges at each vertex: without other word, matter is not meshed coarser than it
+ * began. */
+kiln_status kiln_remesh_note_sizes(kiln_world *world, double *mean, kiln_error *error)
+{
+    kiln_mesh *mesh = world->mesh;
+    KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_START_SIZE, KILN_ON_VERTEX, KILN_F64, 1,
+                                 KILN_RULE_INTERPOLATE, error));
+    size_t rows = mesh->table[KILN_ON_VERTEX].used;
+    kiln_f64_array count = {0};
+    KILN_TRY(kiln_array_reserve(world->context, &count, rows, error));
+    memset(count.data, 0, rows * sizeof(double));
+    double *size = kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_START_SIZE), sum = 0.0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        for (int k = 0; k < 6; k++) {
+            uint32_t a = mesh->tet[t].v[kiln_edge_ends[k][0]];
+            uint32_t b = mesh->tet[t].v[kiln_edge_ends[k][1]];
+            double length = kiln_v3_norm(kiln_v3_sub(mesh->u[a], mesh->u[b]));
+            size[a] += length, size[b] += length;
+            count.data[a]++, count.data[b]++;
+        }
+    for (size_t v = 0; v < rows; v++) {
+        size[v] /= count.data[v];
+        sum += size[v];
+    }
+    *mean = sum / (double)rows;
+    kiln_array_free(world->context, &count);
+    return KILN_OK;
+}
+
+static void add(double *sum, double more)
+{
+    *sum = isnan(*sum) ? more : *sum + more;
+}
+
+void kiln_remesh_measure(const kiln_remesh_work *work, kiln_stats *stats)
+{
+    if (work->worst != 0.0)
+        stats->q_min = work->worst;
+    add(&stats->changed, (double)work->changed);
+    add(&stats->t_size, work->size_seconds);
+    add(&stats->t_remesh, work->remesh_seconds);
+    add(&stats->t_transfer, work->transfer_seconds);
+}

@@ -1,0 +1,21 @@
+/* What the modules of remeshing share. */
+#ifndef KILN_SIM_REMESHING_H
+#define KILN_SIM_REMESHING_H
+
+#include "sim/world_impl.h"
+
+#define KILN_FIELD_START_SIZE "start_size" /* mean edge of the start, by vertex, m */
+
+/* The vertex field above, and its mean. */
+kiln_status kiln_remesh_note_sizes(kiln_world *world, double *mean, kiln_error *error);
+
+/* What remeshing did in a step. */
+typedef struct kiln_remesh_work {
+    size_t changed; /* tets of the step's mesh that it took or reshaped */
+    double worst;   /* quality after it, where and how it was asked for; 0: not looked at */
+    double size_seconds, remesh_seconds, transfer_seconds;
+} kiln_remesh_work;
+/* Added to the row. */
+void kiln_remesh_measure(const kiln_remesh_work *work, kiln_stats *stats);
+
+#endif

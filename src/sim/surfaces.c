@@ -1,0 +1,155 @@
+/* The module of the fine surfaces that hang in bodies: seen, never felt. */
+#include "remesh/embedded.h"
+#include "sim/world_impl.h"
+
+typedef struct surfaces {
+    kiln_world *world;
+    kiln_embedded **list; /* [scene->bodies.count], NULL: the body has none */
+    bool saved;           /* in this step, before they were hung anew */
+} surfaces;
+
+static kiln_status hang(const surfaces *s, kiln_error *error)
+{
+    const kiln_scene *scene = s->world->scene;
+    for (size_t i = 0; i < scene->bodies.count; i++) {
+        const kiln_scene_body *body = &scene->bodies.data[i];
+        if (body->surface.triangles.count == 0)
+            continue;
+        kiln_status status =
+            kiln_embedded_create(s->world->mesh, &body->surface, KILN_SPACE_MATERIAL, (uint32_t)i,
+                                 &s->list[i], NULL, error);
+        KILN_TRY(kiln_said_wrap(scene, &body->said, status, error));
+    }
+    return KILN_OK;
+}
+
+static kiln_status create(kiln_world *world, void **self, kiln_error *error)
+{
+    const kiln_scene *scene = world->scene;
+    size_t size = scene->bodies.count * sizeof(kiln_embedded *), triangles = 0;
+    for (size_t i = 0; i < scene->bodies.count; i++)
+        triangles += scene->bodies.data[i].surface.triangles.count;
+    if (triangles == 0)
+        return KILN_OK;
+    surfaces *s = kiln_module_make(world, sizeof *s, self, error);
+    if (!s)
+        return KILN_ERR_MEMORY;
+    s->world = world;
+    s->list = kiln_resize(world->context, NULL, 0, size);
+    if (!s->list)
+        return kiln_fail_memory(error, size);
+    for (size_t i = 0; i < scene->bodies.count; i++)
+        s->list[i] = NULL;
+    return hang(s, error);
+}
+
+static void destroy(void *self)
+{
+    surfaces *s = self;
+    size_t bodies = s->world->scene->bodies.count;
+    kiln_context *context = s->world->context;
+    for (size_t i = 0; i < bodies && s->list; i++)
+        kiln_embedded_destroy(s->list[i]);
+    if (s->list)
+        kiln_release(context, s->list, bodies * sizeof *s->list);
+    kiln_release(context, s, sizeof *s);
+}
+
+static kiln_status before_step(void *self, const kiln_moment *moment, kiln_error *error)
+{
+    (void)moment, (void)error;
+    ((surfaces *)self)->saved = false;
+    return KILN_OK;
+}
+
+/* Before the first change in a step. */
+static kiln_status save(surfaces *s, kiln_error *error)
+{
+    for (size_t i = 0; i < s->world->scene->bodies.count && !s->saved; i++)
+        if (s->list[i])
+            KILN_TRY(kiln_embedded_save(s->list[i], error));
+    s->saved = true;
+    return KILN_OK;
+}
+
+static void step_back(void *self)
+{
+    surfaces *s = self;
+    for (size_t i = 0; i < s->world->scene->bodies.count && s->saved; i++)
+        if (s->list[i])
+            kiln_embedded_take_back(s->list[i]);
+    s->saved = false;
+}
+
+static kiln_status material_moved(void *self, kiln_error *error)
+{
+    surfaces *s = self;
+    KILN_TRY(save(s, error));
+    for (size_t i = 0; i < s->world->scene->bodies.count; i++)
+        if (s->list[i])
+            kiln_embedded_rebase(s->list[i], s->world->mesh);
+    return KILN_OK;
+}
+
+/* In a pass they are hung anew where their tets changed; in another mesh they stay where they are
+ * in the world. */
+static kiln_status carry(void *self, const kiln_mesh *to, kiln_error *error)
+{
+    surfaces *s = self;
+    const kiln_mesh *mesh = s->world->mesh;
+    KILN_TRY(save(s, error));
+    for (size_t i = 0; i < s->world->scene->bodies.count; i++) {
+        kiln_embedded *e = s->list[i];
+        if (e)
+            KILN_TRY(to ? kiln_embedded_move(e, mesh, to, KILN_SPACE_WORLD, NULL, error)
+                        : kiln_embedded_rehang(e, mesh, NULL, error));
+    }
+    return KILN_OK;
+}
+
+static kiln_status mesh_changed(void *self, const kiln_changes *changes, kiln_error *error)
+{
+    surfaces *s = self;
+    const kiln_mesh *mesh = s->world->mesh;
+    for (size_t i = 0; i < s->world->scene->bodies.count; i++) {
+        kiln_embedded *e = s->list[i];
+        if (e && changes->renumbered)
+            KILN_TRY(kiln_embedded_renumber(e, mesh, changes->renumbered, error));
+        else if (e && !changes->all)
+            KILN_TRY(kiln_embedded_follow_rows(e, mesh, &changes->moved[KILN_ON_TET], error));
+    }
+    return KILN_OK;
+}
+
+const kiln_module kiln_module_surfaces = {.name = "surfaces",
+                                          .create = create,
+                                          .destroy = destroy,
+                                          .before_step = before_step,
+                                          .step_back = step_back,
+                                          .material_moved = material_moved,
+                                          .carry = carry,
+                                          .mesh_changed = mesh_changed};
+
+static kiln_embedded *surface_of(const kiln_world *world, size_t body)
+{
+    const surfaces *s = kiln_world_module(world, &kiln_module_surfaces);
+    return s ? s->list[body] : NULL;
+}
+
+kiln_status kiln_world_surface(const kiln_world *world, size_t body, kiln_soup *soup,
+                               kiln_error *error)
+{
+    kiln_soup_init(soup, world->context);
+    if (!surface_of(world, body))
+        return KILN_OK;
+    kiln_status status = kiln_embedded_to_soup(surface_of(world, body), world->mesh, soup, error);
+    if (status != KILN_OK)
+        kiln_soup_free(soup);
+    return status;
+}
+
+kiln_status kiln_world_restore_surface(kiln_world *world, size_t body, const kiln_soup *soup,
+                                       kiln_error *error)
+{
+    return kiln_embedded_restore(surface_of(world, body), world->mesh, soup, error);
+}

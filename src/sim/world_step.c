@@ -1,0 +1,132 @@
+/* A step is one transaction: begin, then commit or roll back; nothing in between is kept half. */
+#include "base/clock.h"
+#include "mesh/rewind.h"
+#include "sim/world_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+static kiln_status begin_step(kiln_world *world, kiln_error *error)
+{
+    const char *name;
+    size_t total = sizeof world->state, size;
+    for (size_t m = 0; kiln_module_at(m); m++, total += size)
+        kiln_world_module_state(world, m, &name, &size);
+    KILN_TRY(kiln_array_reserve(world->context, &world->kept, total, error));
+    char *to = world->kept.data;
+    memcpy(to, &world->state, sizeof world->state);
+    to += sizeof world->state;
+    for (size_t m = 0; kiln_module_at(m); m++, to += size) {
+        const void *state = kiln_world_module_state(world, m, &name, &size);
+        if (size)
+            memcpy(to, state, size);
+    }
+    return kiln_rewind_begin(world->mesh, error);
+}
+
+/* `derived`: what is derived may be of the state that is gone. */
+static void take_step_back(kiln_world *world, bool derived)
+{
+    const char *from = world->kept.data, *name;
+    size_t size;
+    kiln_rewind_back(world->mesh);
+    memcpy(&world->state, from, sizeof world->state);
+    from += sizeof world->state;
+    for (size_t m = 0; kiln_module_at(m); m++, from += size) {
+        void *state = kiln_world_module_state(world, m, &name, &size);
+        if (size)
+            memcpy(state, from, size);
+        if (world->self[m] && kiln_module_at(m)->step_back)
+            kiln_module_at(m)->step_back(world->self[m]);
+    }
+    world->stale |= derived;
+}
+
+/* Whatever happens in a step. */
+static kiln_status make_step(kiln_world *world, double stop, double h, bool *found,
+                             kiln_error *error)
+{
+    kiln_world_state *state = &world->state;
+    kiln_moment *moment = &world->moment;
+    double begin = state->clock.time;
+    *moment = (kiln_moment){begin, begin, !world->moves && state->step <= 1};
+    kiln_interval interval = {begin, begin + h, world->scene->load_steps};
+    KILN_EACH_MODULE(world, before_step, moment, error)
+    KILN_TRY(kiln_steppers_advance(world->steppers, world->stepper_count, &interval, &world->report,
+                                   error));
+    if (world->report.outcome != KILN_STEP_DONE)
+        return KILN_OK;
+    *found = true;
+    kiln_pace_accept(&state->pace, &world->scene->pace);
+    /* begin + (stop - begin) may miss it by a rounding. */
+    if (fabs(state->clock.time - stop) <= kiln_world_tolerance(world))
+        state->clock.time = stop;
+    moment->end = state->clock.time;
+    for (size_t m = 0; kiln_module_at(m) && world->report.outcome == KILN_STEP_DONE; m++)
+        if (world->self[m] && kiln_module_at(m)->after_step)
+            KILN_TRY(kiln_module_at(m)->after_step(world->self[m], moment, error));
+    return KILN_OK;
+}
+
+static kiln_status try_step(kiln_world *world, double stop, double h, kiln_error *error)
+{
+    bool found = false;
+    KILN_TRY(begin_step(world, error));
+    kiln_status status = make_step(world, stop, h, &found, error);
+    if (status == KILN_OK && world->report.outcome == KILN_STEP_DONE)
+        kiln_rewind_end(world->mesh);
+    else
+        take_step_back(world, found || status != KILN_OK);
+    return status;
+}
+
+static double next_event(const kiln_world *world, double time)
+{
+    for (size_t i = 0; i < world->events.count; i++)
+        if (world->events.data[i] > time + kiln_world_tolerance(world))
+            return world->events.data[i];
+    return INFINITY;
+}
+
+kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, bool *gave_up,
+                            kiln_diagnosis *diagnosis, kiln_error *error)
+{
+    kiln_world_state *state = &world->state;
+    double started = kiln_wall_seconds(), begin = state->clock.time, rejected = 0.0;
+    double event = next_event(world, begin);
+    kiln_step_report sum = {0};
+    stop = event < stop - kiln_world_tolerance(world) ? event : stop;
+    *gave_up = false;
+    for (;; rejected++) {
+        double h = world->moves ? kiln_pace_length(&state->pace, begin, stop) : stop - begin;
+        KILN_TRY(kiln_world_ready(world, error));
+        KILN_TRY(try_step(world, stop, h, error));
+        kiln_step_report_add(&sum, &world->report);
+        if (world->report.outcome == KILN_STEP_DONE)
+            break;
+        state->rejected++;
+        if (!world->moves || !kiln_pace_reject(&state->pace, &world->scene->pace, h)) {
+            kiln_world_diagnose(world, h, diagnosis);
+            *gave_up = true;
+            return KILN_OK;
+        }
+    }
+    world->report = sum;
+    state->step = state->step > 0 ? state->step : 1;
+    kiln_world_measure(world, stats);
+    state->step++;
+    stats->dt = state->clock.time - begin;
+    stats->rejected = rejected;
+    stats->t_step = kiln_wall_seconds() - started;
+    return KILN_OK;
+}
+
+kiln_status kiln_world_settle(kiln_world *world, kiln_error *error)
+{
+    kiln_interval interval = {world->moment.begin, world->moment.end, 1};
+    kiln_step_report again;
+    KILN_TRY(
+        kiln_steppers_advance(world->steppers, world->stepper_count, &interval, &again, error));
+    kiln_step_report_add(&world->report, &again);
+    return KILN_OK;
+}

@@ -1,0 +1,43 @@
+/* What came of a step: a numerical outcome, not an error. */
+#ifndef KILN_STEP_OUTCOME_H
+#define KILN_STEP_OUTCOME_H
+
+#include "mesh/mesh.h"
+#include "solve/newton.h"
+
+/* With what the report's `element` is a slot of. */
+#define KILN_STEP_OUTCOME_TABLE(X)                                                                 \
+    X(KILN_STEP_DONE, KILN_ON_TET, "done")                                                         \
+    X(KILN_STEP_NEWTON, KILN_ON_TET, "Newton failed")                                              \
+    X(KILN_STEP_INVERTED, KILN_ON_TET, "a tet is inverted")                                        \
+    X(KILN_STEP_NOT_FINITE, KILN_ON_VERTEX, "NaN or infinity in the result")                       \
+    X(KILN_STEP_STRETCH, KILN_ON_TET, "a tet is stretched too much in one step")                   \
+    X(KILN_STEP_ACCELERATION, KILN_ON_VERTEX, "a vertex is accelerated too much in one step")      \
+    X(KILN_STEP_ADRIFT, KILN_ON_VERTEX, "no equilibrium: a body drifts away")                      \
+    X(KILN_STEP_CROSSING, KILN_ON_VERTEX, "surfaces touch or would pass through each other")       \
+    X(KILN_STEP_UNSETTLED, KILN_ON_TET, "plastic flow does not come to rest")
+
+typedef enum kiln_step_outcome {
+#define KILN_STEP_OUTCOME_ENUM(name, where, text) name,
+    KILN_STEP_OUTCOME_TABLE(KILN_STEP_OUTCOME_ENUM)
+#undef KILN_STEP_OUTCOME_ENUM
+} kiln_step_outcome;
+
+const char *kiln_step_outcome_text(kiln_step_outcome outcome);
+kiln_where kiln_step_outcome_where(kiln_step_outcome outcome);
+
+typedef struct kiln_step_report {
+    kiln_step_outcome outcome;
+    uint32_t element;          /* slot the outcome is about (see the table), KILN_NONE */
+    kiln_newton_report newton; /* sums over all solves of the step */
+    int lags, contacts;        /* renewals; vertices held by obstacles */
+    double e_elastic;          /* J, at the end */
+    double e_contact;          /* of repulsion between surfaces, J, at the end */
+    double work_loads;         /* potential -f.x of the loads, J */
+    double contact_seconds;
+} kiln_step_report;
+
+/* The work of both; all else is that of `one`. */
+void kiln_step_report_add(kiln_step_report *sum, const kiln_step_report *one);
+
+#endif
