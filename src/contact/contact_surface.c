@@ -1,4 +1,4 @@
-#include "contact/contact_surface.h"
+#include "contact/contact_surface_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +29,20 @@ static void sort_unique(key_array *keys)
     keys->count = kept;
 }
 
-static void clear(kiln_contact_surface *s)
+void kiln_contact_surface_clear(kiln_contact_surface *s)
 {
     s->vertices.count = s->edges.count = s->faces.count = s->near.count = 0;
+    s->area.count = s->body.count = s->part.count = 0;
     s->edge_area.count = s->near_start.count = 0;
+}
+
+void kiln_contact_surface_tell_bodies(kiln_contact_surface *s, const kiln_mesh *mesh)
+{
+    for (size_t i = 0; i < s->vertices.count; i++) {
+        uint32_t v = s->vertices.data[i];
+        s->part.data[v] = mesh->info[mesh->vertex[v].tet].part;
+        s->body.data[v] = mesh->parts.data[s->part.data[v]].body;
+    }
 }
 
 static kiln_status list_vertices(kiln_contact_surface *s, const kiln_mesh *mesh, kiln_error *error)
@@ -41,14 +51,13 @@ static kiln_status list_vertices(kiln_contact_surface *s, const kiln_mesh *mesh,
     KILN_TRY(kiln_array_reserve(s->context, &s->area, slots, error));
     KILN_TRY(kiln_array_reserve(s->context, &s->body, slots, error));
     KILN_TRY(kiln_array_reserve(s->context, &s->part, slots, error));
-    for (uint32_t v = 0; v < slots; v++) {
+    s->area.count = s->body.count = s->part.count = slots;
+    for (size_t v = 0; v < slots; v++) {
         s->area.data[v] = 0.0;
-        if (!kiln_vertex_live(mesh, v) || !(mesh->vertex[v].flags & KILN_VERTEX_SURFACE))
-            continue;
-        s->part.data[v] = mesh->info[mesh->vertex[v].tet].part;
-        s->body.data[v] = mesh->parts.data[s->part.data[v]].body;
-        KILN_TRY(kiln_array_push(s->context, &s->vertices, v, error));
+        s->body.data[v] = s->part.data[v] = 0;
     }
+    KILN_TRY(kiln_surface_vertices_build(&s->vertices, mesh, error));
+    kiln_contact_surface_tell_bodies(s, mesh);
     return KILN_OK;
 }
 
@@ -61,18 +70,14 @@ static kiln_status list_faces(kiln_contact_surface *s, const kiln_mesh *mesh, ke
     for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
         if (!kiln_face_live(mesh, f))
             continue;
-        uint32_t at = mesh->face[f].at, v[3];
-        for (int k = 0; k < 3; k++)
-            v[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
-        kiln_vec3 a = mesh->u[v[0]];
-        kiln_vec3 normal =
-            kiln_v3_cross(kiln_v3_sub(mesh->u[v[1]], a), kiln_v3_sub(mesh->u[v[2]], a));
+        uint32_t *v = &s->faces.data[s->faces.count];
+        kiln_contact_surface_corners(mesh, f, v);
+        double share = kiln_contact_surface_share(mesh, v);
         for (int k = 0; k < 3; k++) {
-            uint32_t b = v[k], c = v[(k + 1) % 3];
-            s->faces.data[s->faces.count++] = b;
-            s->area.data[b] += kiln_v3_norm(normal) / 6.0;
-            keys->data[keys->count++] = b < c ? key_of(b, c) : key_of(c, b);
+            s->area.data[v[k]] += share;
+            keys->data[keys->count++] = kiln_contact_surface_edge_key(v[k], v[(k + 1) % 3]);
         }
+        s->faces.count += 3;
     }
     return KILN_OK;
 }
@@ -97,14 +102,11 @@ static kiln_status list_edges(kiln_contact_surface *s, const kiln_mesh *mesh, ke
     }
     for (size_t f = 0; f < s->faces.count; f += 3) {
         const uint32_t *v = &s->faces.data[f];
-        kiln_vec3 a = mesh->u[v[0]];
-        double area = kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(mesh->u[v[1]], a),
-                                                 kiln_v3_sub(mesh->u[v[2]], a))) /
-                      6.0;
-        for (int k = 0; k < 3; k++) {
-            uint32_t b = v[k], c = v[(k + 1) % 3];
-            s->edge_area.data[find_edge(keys, b < c ? key_of(b, c) : key_of(c, b))] += area;
-        }
+        double share = kiln_contact_surface_share(mesh, v);
+        for (int k = 0; k < 3; k++)
+            s->edge_area
+                .data[find_edge(keys, kiln_contact_surface_edge_key(v[k], v[(k + 1) % 3]))] +=
+                share;
     }
     return KILN_OK;
 }
@@ -143,7 +145,7 @@ kiln_status kiln_contact_surface_build(kiln_contact_surface *surface, const kiln
                                        kiln_error *error)
 {
     surface->context = mesh->context;
-    clear(surface);
+    kiln_contact_surface_clear(surface);
     key_array keys = {0};
     kiln_status status = list_vertices(surface, mesh, error);
     if (status == KILN_OK)
@@ -154,7 +156,7 @@ kiln_status kiln_contact_surface_build(kiln_contact_surface *surface, const kiln
         status = list_near(surface, mesh, &keys, error);
     kiln_array_free(mesh->context, &keys);
     if (status != KILN_OK)
-        clear(surface);
+        kiln_contact_surface_clear(surface);
     return status;
 }
 

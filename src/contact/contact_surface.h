@@ -3,7 +3,7 @@
 #ifndef KILN_CONTACT_CONTACT_SURFACE_H
 #define KILN_CONTACT_CONTACT_SURFACE_H
 
-#include "mesh/mesh.h"
+#include "mesh/changes.h"
 
 /* Zero-initialise. */
 typedef struct kiln_contact_surface {
@@ -13,16 +13,20 @@ typedef struct kiln_contact_surface {
     kiln_u32_array faces;     /* [face][3] slots, outward */
     kiln_f64_array area;      /* [vertex slot] a third of the faces at it in u, m^2 */
     kiln_f64_array edge_area; /* [edge] likewise */
-    kiln_u32_array body;      /* [vertex slot], of surface vertices */
+    kiln_u32_array body;      /* [vertex slot], of surface vertices; 0 elsewhere */
     kiln_u32_array part;      /* likewise */
     /* [vertex slot]: surface vertices that an edge of a tet joins to it, ascending, in
      * near.data[near_start.data[v]] to near.data[near_start.data[v + 1] - 1]. */
     kiln_u32_array near, near_start;
 } kiln_contact_surface;
 
-/* After the mesh has changed. On failure the surface is empty. */
+/* From the whole mesh. On failure the surface is empty. */
 kiln_status kiln_contact_surface_build(kiln_contact_surface *surface, const kiln_mesh *mesh,
                                        kiln_error *error);
+/* The same bits from what has changed since the surface was that of the mesh, at the cost of that
+ * and of one pass over the surface. On failure the surface is empty; an empty one is built. */
+kiln_status kiln_contact_surface_update(kiln_contact_surface *surface, const kiln_mesh *mesh,
+                                        const kiln_changes *changes, kiln_error *error);
 void kiln_contact_surface_free(kiln_contact_surface *surface);
 bool kiln_contact_surface_near(const kiln_contact_surface *surface, uint32_t a, uint32_t b);
 size_t kiln_contact_surface_bytes(const kiln_contact_surface *surface);
