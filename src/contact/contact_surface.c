@@ -33,7 +33,7 @@ void kiln_contact_surface_clear(kiln_contact_surface *s)
 {
     s->vertices.count = s->edges.count = s->faces.count = s->near.count = 0;
     s->area.count = s->body.count = s->part.count = 0;
-    s->edge_area.count = s->near_start.count = 0;
+    s->edge_area.count = s->near_start.count = s->renewed.count = 0;
 }
 
 void kiln_contact_surface_tell_bodies(kiln_contact_surface *s, const kiln_mesh *mesh)
@@ -171,6 +171,7 @@ void kiln_contact_surface_free(kiln_contact_surface *s)
     kiln_array_free(s->context, &s->part);
     kiln_array_free(s->context, &s->near);
     kiln_array_free(s->context, &s->near_start);
+    kiln_array_free(s->context, &s->renewed);
 }
 
 bool kiln_contact_surface_near(const kiln_contact_surface *s, uint32_t a, uint32_t b)
@@ -190,6 +191,6 @@ size_t kiln_contact_surface_bytes(const kiln_contact_surface *s)
 {
     size_t numbers = s->vertices.capacity + s->edges.capacity + s->faces.capacity +
                      s->body.capacity + s->part.capacity + s->near.capacity +
-                     s->near_start.capacity;
+                     s->near_start.capacity + s->renewed.capacity;
     return numbers * sizeof(uint32_t) + (s->area.capacity + s->edge_area.capacity) * sizeof(double);
 }

@@ -28,8 +28,7 @@ typedef struct renewal {
     const kiln_mesh *mesh;
     kiln_walker walker;
     KILN_ARRAY_OF(uint8_t)
-    mark;                    /* [vertex slot] looked at again */
-    kiln_u32_array vertices; /* those, ascending */
+    mark; /* [vertex slot] looked at again; surface->renewed lists them */
     /* Of the vertex in hand: */
     kiln_u32_array faces; /* records, ascending */
     KILN_ARRAY_OF(spoke)
@@ -37,7 +36,7 @@ typedef struct renewal {
     /* Of all of them: */
     KILN_ARRAY_OF(fresh_edge)
     edges;
-    kiln_u32_array near, near_end; /* near_end: [place in vertices] */
+    kiln_u32_array near, near_end; /* near_end: [place in renewed] */
 } renewal;
 
 static void mark_face(renewal *r, uint32_t f)
@@ -97,10 +96,12 @@ static kiln_status find_marked(renewal *r, const kiln_changes *changes, kiln_err
     KILN_TRY(mark_beside(r, error));
     for (size_t v = 0; v < slots; v++)
         count += r->mark.data[v];
-    KILN_TRY(kiln_array_reserve(context, &r->vertices, count, error));
-    for (uint32_t v = 0; r->vertices.count < count; v++)
+    kiln_u32_array *renewed = &r->surface->renewed;
+    renewed->count = 0;
+    KILN_TRY(kiln_array_reserve(context, renewed, count, error));
+    for (uint32_t v = 0; renewed->count < count; v++)
         if (r->mark.data[v])
-            r->vertices.data[r->vertices.count++] = v;
+            renewed->data[renewed->count++] = v;
     return KILN_OK;
 }
 
@@ -109,13 +110,13 @@ static kiln_status renew_rows(renewal *r, kiln_error *error)
 {
     kiln_contact_surface *s = r->surface;
     size_t slots = r->mark.count;
-    KILN_TRY(kiln_surface_vertices_update(&s->vertices, r->mesh, &r->vertices, error));
+    KILN_TRY(kiln_surface_vertices_update(&s->vertices, r->mesh, &r->surface->renewed, error));
     KILN_TRY(kiln_array_reserve(s->context, &s->area, slots, error));
     KILN_TRY(kiln_array_reserve(s->context, &s->body, slots, error));
     KILN_TRY(kiln_array_reserve(s->context, &s->part, slots, error));
     s->area.count = s->body.count = s->part.count = slots;
-    for (size_t i = 0; i < r->vertices.count; i++) {
-        uint32_t v = r->vertices.data[i];
+    for (size_t i = 0; i < r->surface->renewed.count; i++) {
+        uint32_t v = r->surface->renewed.data[i];
         s->area.data[v] = 0.0;
         s->body.data[v] = s->part.data[v] = 0;
     }
@@ -224,9 +225,9 @@ static kiln_status list_edges(renewal *r, uint32_t v, kiln_error *error)
 
 static kiln_status look_again(renewal *r, kiln_error *error)
 {
-    KILN_TRY(kiln_array_reserve(r->mesh->context, &r->near_end, r->vertices.count, error));
-    for (size_t i = 0; i < r->vertices.count; i++) {
-        uint32_t v = r->vertices.data[i];
+    KILN_TRY(kiln_array_reserve(r->mesh->context, &r->near_end, r->surface->renewed.count, error));
+    for (size_t i = 0; i < r->surface->renewed.count; i++) {
+        uint32_t v = r->surface->renewed.data[i];
         if (kiln_vertex_on_surface(r->mesh, v)) {
             KILN_TRY(walk_star(r, v, error));
             KILN_TRY(sum_faces(r, v, error));
@@ -311,8 +312,8 @@ static void keep_near(const kiln_contact_surface *s, kiln_u32_array *near, kiln_
 static void join_near(const renewal *r, kiln_u32_array *near, kiln_u32_array *start)
 {
     size_t row = 0, taken = 0;
-    for (size_t i = 0; i < r->vertices.count; i++) {
-        size_t v = r->vertices.data[i], count = r->near_end.data[i] - taken;
+    for (size_t i = 0; i < r->surface->renewed.count; i++) {
+        size_t v = r->surface->renewed.data[i], count = r->near_end.data[i] - taken;
         keep_near(r->surface, near, start, row, v);
         start->data[start->count++] = (uint32_t)near->count;
         if (count)
@@ -361,7 +362,6 @@ static void free_renewal(renewal *r)
     kiln_context *context = r->mesh->context;
     kiln_walker_free(&r->walker);
     kiln_array_free(context, &r->mark);
-    kiln_array_free(context, &r->vertices);
     kiln_array_free(context, &r->faces);
     kiln_array_free(context, &r->spokes);
     kiln_array_free(context, &r->edges);
@@ -372,7 +372,7 @@ static void free_renewal(renewal *r)
 kiln_status kiln_contact_surface_update(kiln_contact_surface *surface, const kiln_mesh *mesh,
                                         const kiln_changes *changes, kiln_error *error)
 {
-    if (changes->all || surface->near_start.count == 0)
+    if (!kiln_contact_surface_can_update(surface, changes))
         return kiln_contact_surface_build(surface, mesh, error);
     renewal r = {.surface = surface, .mesh = mesh};
     kiln_walker_init(&r.walker, mesh->context);
