@@ -52,10 +52,8 @@ static kiln_status list_vertices(kiln_contact_surface *s, const kiln_mesh *mesh,
     KILN_TRY(kiln_array_reserve(s->context, &s->body, slots, error));
     KILN_TRY(kiln_array_reserve(s->context, &s->part, slots, error));
     s->area.count = s->body.count = s->part.count = slots;
-    for (size_t v = 0; v < slots; v++) {
-        s->area.data[v] = 0.0;
+    for (size_t v = 0; v < slots; v++)
         s->body.data[v] = s->part.data[v] = 0;
-    }
     KILN_TRY(kiln_surface_vertices_build(&s->vertices, mesh, error));
     kiln_contact_surface_tell_bodies(s, mesh);
     return KILN_OK;
@@ -72,43 +70,54 @@ static kiln_status list_faces(kiln_contact_surface *s, const kiln_mesh *mesh, ke
             continue;
         uint32_t *v = &s->faces.data[s->faces.count];
         kiln_contact_surface_corners(mesh, f, v);
-        double share = kiln_contact_surface_share(mesh, v);
-        for (int k = 0; k < 3; k++) {
-            s->area.data[v[k]] += share;
+        for (int k = 0; k < 3; k++)
             keys->data[keys->count++] = kiln_contact_surface_edge_key(v[k], v[(k + 1) % 3]);
-        }
         s->faces.count += 3;
     }
     return KILN_OK;
 }
 
-static size_t find_edge(const key_array *keys, uint64_t key)
-{
-    const uint64_t *at = bsearch(&key, keys->data, keys->count, sizeof key, by_key);
-    return (size_t)(at - keys->data);
-}
-
-static kiln_status list_edges(kiln_contact_surface *s, const kiln_mesh *mesh, key_array *keys,
-                              kiln_error *error)
+static kiln_status list_edges(kiln_contact_surface *s, key_array *keys, kiln_error *error)
 {
     sort_unique(keys);
     KILN_TRY(kiln_array_reserve(s->context, &s->edges, 2 * keys->count, error));
     KILN_TRY(kiln_array_reserve(s->context, &s->edge_area, keys->count, error));
+    s->edge_area.count = keys->count;
     for (size_t e = 0; e < keys->count; e++) {
-        uint32_t a = (uint32_t)(keys->data[e] >> 32), b = (uint32_t)keys->data[e];
-        s->edges.data[s->edges.count++] = a;
-        s->edges.data[s->edges.count++] = b;
-        s->edge_area.data[s->edge_area.count++] = 0.0;
+        s->edges.data[s->edges.count++] = (uint32_t)(keys->data[e] >> 32);
+        s->edges.data[s->edges.count++] = (uint32_t)keys->data[e];
     }
+    return KILN_OK;
+}
+
+static int by_ends(const void *left, const void *right)
+{
+    const uint32_t *a = left, *b = right;
+    int first = (a[0] > b[0]) - (a[0] < b[0]);
+    return first ? first : (a[1] > b[1]) - (a[1] < b[1]);
+}
+
+static double *edge_area_of(kiln_contact_surface *s, uint32_t a, uint32_t b)
+{
+    const uint32_t ends[2] = {a < b ? a : b, a < b ? b : a};
+    const uint32_t *at = bsearch(ends, s->edges.data, s->edge_area.count, sizeof ends, by_ends);
+    return &s->edge_area.data[(at - s->edges.data) / 2];
+}
+
+void kiln_contact_surface_measure(kiln_contact_surface *s, const kiln_mesh *mesh)
+{
+    for (size_t v = 0; v < s->area.count; v++)
+        s->area.data[v] = 0.0;
+    for (size_t e = 0; e < s->edge_area.count; e++)
+        s->edge_area.data[e] = 0.0;
     for (size_t f = 0; f < s->faces.count; f += 3) {
         const uint32_t *v = &s->faces.data[f];
         double share = kiln_contact_surface_share(mesh, v);
-        for (int k = 0; k < 3; k++)
-            s->edge_area
-                .data[find_edge(keys, kiln_contact_surface_edge_key(v[k], v[(k + 1) % 3]))] +=
-                share;
+        for (int k = 0; k < 3; k++) {
+            s->area.data[v[k]] += share;
+            *edge_area_of(s, v[k], v[(k + 1) % 3]) += share;
+        }
     }
-    return KILN_OK;
 }
 
 static kiln_status list_near(kiln_contact_surface *s, const kiln_mesh *mesh, key_array *keys,
@@ -151,11 +160,13 @@ kiln_status kiln_contact_surface_build(kiln_contact_surface *surface, const kiln
     if (status == KILN_OK)
         status = list_faces(surface, mesh, &keys, error);
     if (status == KILN_OK)
-        status = list_edges(surface, mesh, &keys, error);
+        status = list_edges(surface, &keys, error);
     if (status == KILN_OK)
         status = list_near(surface, mesh, &keys, error);
     kiln_array_free(mesh->context, &keys);
-    if (status != KILN_OK)
+    if (status == KILN_OK)
+        kiln_contact_surface_measure(surface, mesh);
+    else
         kiln_contact_surface_clear(surface);
     return status;
 }

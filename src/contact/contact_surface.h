@@ -38,6 +38,8 @@ KILN_INLINE bool kiln_contact_surface_can_update(const kiln_contact_surface *sur
     return !changes->all &&
            surface->near_start.count == (size_t)changes->before[KILN_ON_VERTEX] + 1;
 }
+/* The areas again, after positions in the material alone have changed. */
+void kiln_contact_surface_measure(kiln_contact_surface *surface, const kiln_mesh *mesh);
 void kiln_contact_surface_free(kiln_contact_surface *surface);
 bool kiln_contact_surface_near(const kiln_contact_surface *surface, uint32_t a, uint32_t b);
 size_t kiln_contact_surface_bytes(const kiln_contact_surface *surface);

@@ -63,7 +63,7 @@ typedef struct kiln_collide {
     double watch;            /* m */
     KILN_ARRAY_OF(uint8_t)
     coupled;                /* [pair] the matrix has its blocks */
-    kiln_f64_array scale;   /* [pair] stiffness * area, N/m^2 m^2 */
+    kiln_f64_array scale;   /* [pair] stiffness times modulus times area, N */
     kiln_f64_array least;   /* [chunk] of a max_step */
     kiln_u32_array cliques; /* [clique][4], ascending */
     kiln_u32_array wanted;  /* those to be, for comparison */

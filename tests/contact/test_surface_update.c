@@ -95,6 +95,31 @@ START_TEST(updates_are_builds)
 }
 END_TEST
 
+/* As plastic flow does it: everything elsewhere, nothing else. */
+START_TEST(areas_follow_the_material)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = two_balls(context);
+    kiln_contact_surface kept = {0}, built = {0};
+    ck_assert_int_eq(kiln_contact_surface_build(&kept, mesh, NULL), KILN_OK);
+    double before = kept.area.data[kept.vertices.data[0]];
+    size_t vertices = mesh->table[KILN_ON_VERTEX].used;
+    kiln_vec3 *u = malloc(vertices * sizeof *u);
+    for (size_t v = 0; v < vertices; v++)
+        u[v] = kiln_v3(1.1 * mesh->u[v].x, mesh->u[v].y + 0.2 * mesh->u[v].x, 0.9 * mesh->u[v].z);
+    ck_assert_int_eq(kiln_mesh_place(mesh, u, NULL), KILN_OK);
+    kiln_contact_surface_measure(&kept, mesh);
+    ck_assert_int_eq(kiln_contact_surface_build(&built, mesh, NULL), KILN_OK);
+    check_same(&kept, &built);
+    ck_assert_double_ne(kept.area.data[kept.vertices.data[0]], before);
+    free(u);
+    kiln_contact_surface_free(&kept);
+    kiln_contact_surface_free(&built);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(without_memory_it_is_empty)
 {
     kiln_test_heap heap = {0};
@@ -136,6 +161,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("surface_update");
     TCase *all = kiln_test_case(suite, "surface_update");
     tcase_add_loop_test(all, updates_are_builds, 0, 2);
+    tcase_add_test(all, areas_follow_the_material);
     tcase_add_test(all, without_memory_it_is_empty);
     return suite;
 }
