@@ -1,4 +1,4 @@
-#include "contact/contact_surface.h"
+#include "contact/contact_surface_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +29,20 @@ static void sort_unique(key_array *keys)
     keys->count = kept;
 }
 
-static void clear(kiln_contact_surface *s)
+void kiln_contact_surface_clear(kiln_contact_surface *s)
 {
     s->vertices.count = s->edges.count = s->faces.count = s->near.count = 0;
-    s->edge_area.count = s->near_start.count = 0;
+    s->area.count = s->body.count = s->part.count = 0;
+    s->edge_area.count = s->near_start.count = s->renewed.count = 0;
+}
+
+void kiln_contact_surface_tell_bodies(kiln_contact_surface *s, const kiln_mesh *mesh)
+{
+    for (size_t i = 0; i < s->vertices.count; i++) {
+        uint32_t v = s->vertices.data[i];
+        s->part.data[v] = mesh->info[mesh->vertex[v].tet].part;
+        s->body.data[v] = mesh->parts.data[s->part.data[v]].body;
+    }
 }
 
 static kiln_status list_vertices(kiln_contact_surface *s, const kiln_mesh *mesh, kiln_error *error)
@@ -41,14 +51,11 @@ static kiln_status list_vertices(kiln_contact_surface *s, const kiln_mesh *mesh,
     KILN_TRY(kiln_array_reserve(s->context, &s->area, slots, error));
     KILN_TRY(kiln_array_reserve(s->context, &s->body, slots, error));
     KILN_TRY(kiln_array_reserve(s->context, &s->part, slots, error));
-    for (uint32_t v = 0; v < slots; v++) {
-        s->area.data[v] = 0.0;
-        if (!kiln_vertex_live(mesh, v) || !(mesh->vertex[v].flags & KILN_VERTEX_SURFACE))
-            continue;
-        s->part.data[v] = mesh->info[mesh->vertex[v].tet].part;
-        s->body.data[v] = mesh->parts.data[s->part.data[v]].body;
-        KILN_TRY(kiln_array_push(s->context, &s->vertices, v, error));
-    }
+    s->area.count = s->body.count = s->part.count = slots;
+    for (size_t v = 0; v < slots; v++)
+        s->body.data[v] = s->part.data[v] = 0;
+    KILN_TRY(kiln_surface_vertices_build(&s->vertices, mesh, error));
+    kiln_contact_surface_tell_bodies(s, mesh);
     return KILN_OK;
 }
 
@@ -61,52 +68,56 @@ static kiln_status list_faces(kiln_contact_surface *s, const kiln_mesh *mesh, ke
     for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
         if (!kiln_face_live(mesh, f))
             continue;
-        uint32_t at = mesh->face[f].at, v[3];
+        uint32_t *v = &s->faces.data[s->faces.count];
+        kiln_contact_surface_corners(mesh, f, v);
         for (int k = 0; k < 3; k++)
-            v[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
-        kiln_vec3 a = mesh->u[v[0]];
-        kiln_vec3 normal =
-            kiln_v3_cross(kiln_v3_sub(mesh->u[v[1]], a), kiln_v3_sub(mesh->u[v[2]], a));
-        for (int k = 0; k < 3; k++) {
-            uint32_t b = v[k], c = v[(k + 1) % 3];
-            s->faces.data[s->faces.count++] = b;
-            s->area.data[b] += kiln_v3_norm(normal) / 6.0;
-            keys->data[keys->count++] = b < c ? key_of(b, c) : key_of(c, b);
-        }
+            keys->data[keys->count++] = kiln_contact_surface_edge_key(v[k], v[(k + 1) % 3]);
+        s->faces.count += 3;
     }
     return KILN_OK;
 }
 
-static size_t find_edge(const key_array *keys, uint64_t key)
-{
-    const uint64_t *at = bsearch(&key, keys->data, keys->count, sizeof key, by_key);
-    return (size_t)(at - keys->data);
-}
-
-static kiln_status list_edges(kiln_contact_surface *s, const kiln_mesh *mesh, key_array *keys,
-                              kiln_error *error)
+static kiln_status list_edges(kiln_contact_surface *s, key_array *keys, kiln_error *error)
 {
     sort_unique(keys);
     KILN_TRY(kiln_array_reserve(s->context, &s->edges, 2 * keys->count, error));
     KILN_TRY(kiln_array_reserve(s->context, &s->edge_area, keys->count, error));
+    s->edge_area.count = keys->count;
     for (size_t e = 0; e < keys->count; e++) {
-        uint32_t a = (uint32_t)(keys->data[e] >> 32), b = (uint32_t)keys->data[e];
-        s->edges.data[s->edges.count++] = a;
-        s->edges.data[s->edges.count++] = b;
-        s->edge_area.data[s->edge_area.count++] = 0.0;
-    }
-    for (size_t f = 0; f < s->faces.count; f += 3) {
-        const uint32_t *v = &s->faces.data[f];
-        kiln_vec3 a = mesh->u[v[0]];
-        double area = kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(mesh->u[v[1]], a),
-                                                 kiln_v3_sub(mesh->u[v[2]], a))) /
-                      6.0;
-        for (int k = 0; k < 3; k++) {
-            uint32_t b = v[k], c = v[(k + 1) % 3];
-            s->edge_area.data[find_edge(keys, b < c ? key_of(b, c) : key_of(c, b))] += area;
-        }
+        s->edges.data[s->edges.count++] = (uint32_t)(keys->data[e] >> 32);
+        s->edges.data[s->edges.count++] = (uint32_t)keys->data[e];
     }
     return KILN_OK;
+}
+
+static int by_ends(const void *left, const void *right)
+{
+    const uint32_t *a = left, *b = right;
+    int first = (a[0] > b[0]) - (a[0] < b[0]);
+    return first ? first : (a[1] > b[1]) - (a[1] < b[1]);
+}
+
+static double *edge_area_of(kiln_contact_surface *s, uint32_t a, uint32_t b)
+{
+    const uint32_t ends[2] = {a < b ? a : b, a < b ? b : a};
+    const uint32_t *at = bsearch(ends, s->edges.data, s->edge_area.count, sizeof ends, by_ends);
+    return &s->edge_area.data[(at - s->edges.data) / 2];
+}
+
+void kiln_contact_surface_measure(kiln_contact_surface *s, const kiln_mesh *mesh)
+{
+    for (size_t v = 0; v < s->area.count; v++)
+        s->area.data[v] = 0.0;
+    for (size_t e = 0; e < s->edge_area.count; e++)
+        s->edge_area.data[e] = 0.0;
+    for (size_t f = 0; f < s->faces.count; f += 3) {
+        const uint32_t *v = &s->faces.data[f];
+        double share = kiln_contact_surface_share(mesh, v);
+        for (int k = 0; k < 3; k++) {
+            s->area.data[v[k]] += share;
+            *edge_area_of(s, v[k], v[(k + 1) % 3]) += share;
+        }
+    }
 }
 
 static kiln_status list_near(kiln_contact_surface *s, const kiln_mesh *mesh, key_array *keys,
@@ -143,18 +154,20 @@ kiln_status kiln_contact_surface_build(kiln_contact_surface *surface, const kiln
                                        kiln_error *error)
 {
     surface->context = mesh->context;
-    clear(surface);
+    kiln_contact_surface_clear(surface);
     key_array keys = {0};
     kiln_status status = list_vertices(surface, mesh, error);
     if (status == KILN_OK)
         status = list_faces(surface, mesh, &keys, error);
     if (status == KILN_OK)
-        status = list_edges(surface, mesh, &keys, error);
+        status = list_edges(surface, &keys, error);
     if (status == KILN_OK)
         status = list_near(surface, mesh, &keys, error);
     kiln_array_free(mesh->context, &keys);
-    if (status != KILN_OK)
-        clear(surface);
+    if (status == KILN_OK)
+        kiln_contact_surface_measure(surface, mesh);
+    else
+        kiln_contact_surface_clear(surface);
     return status;
 }
 
@@ -169,6 +182,7 @@ void kiln_contact_surface_free(kiln_contact_surface *s)
     kiln_array_free(s->context, &s->part);
     kiln_array_free(s->context, &s->near);
     kiln_array_free(s->context, &s->near_start);
+    kiln_array_free(s->context, &s->renewed);
 }
 
 bool kiln_contact_surface_near(const kiln_contact_surface *s, uint32_t a, uint32_t b)
@@ -188,6 +202,6 @@ size_t kiln_contact_surface_bytes(const kiln_contact_surface *s)
 {
     size_t numbers = s->vertices.capacity + s->edges.capacity + s->faces.capacity +
                      s->body.capacity + s->part.capacity + s->near.capacity +
-                     s->near_start.capacity;
+                     s->near_start.capacity + s->renewed.capacity;
     return numbers * sizeof(uint32_t) + (s->area.capacity + s->edge_area.capacity) * sizeof(double);
 }

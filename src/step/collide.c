@@ -1,6 +1,8 @@
+#include "contact/surface_vertices.h"
+#include "mesh/walk.h"
 #include "step/collide_impl.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 void kiln_collide_init(kiln_collide *collide, kiln_context *context,
                        const kiln_contact_options *options, double slip_speed)
@@ -54,42 +56,103 @@ void kiln_collide_forget(kiln_collide *c)
     c->repulsion.revision++;
 }
 
-/* Mean over the tets at each vertex. */
+/* The sums are in the order of the tets' rows. */
 static kiln_status spread_modulus(kiln_collide *c, const double *modulus, kiln_error *error)
 {
     const kiln_mesh *mesh = c->mesh;
     size_t slots = mesh->table[KILN_ON_VERTEX].used;
     KILN_TRY(kiln_array_reserve(c->context, &c->modulus, slots, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->scale, slots, error)); /* first their counts */
-    memset(c->modulus.data, 0, slots * sizeof(double));
-    memset(c->scale.data, 0, slots * sizeof(double));
+    for (size_t v = 0; v < slots; v++)
+        c->modulus.data[v] = c->scale.data[v] = 0.0;
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         for (int k = 0; kiln_tet_live(mesh, t) && k < 4; k++) {
             c->modulus.data[mesh->tet[t].v[k]] += modulus[t];
             c->scale.data[mesh->tet[t].v[k]] += 1.0;
         }
-    for (size_t v = 0; v < slots; v++)
-        if (c->scale.data[v] > 0.0)
-            c->modulus.data[v] /= c->scale.data[v];
+    for (uint32_t v = 0; v < slots; v++)
+        c->modulus.data[v] =
+            kiln_vertex_on_surface(mesh, v) ? c->modulus.data[v] / c->scale.data[v] : 0.0;
+    c->modulus.count = slots;
     return KILN_OK;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+static kiln_status mean_modulus(const kiln_collide *c, uint32_t v, const double *modulus,
+                                kiln_walker *walker, double *mean, kiln_error *error)
+{
+    double sum = 0.0;
+    KILN_TRY(kiln_star(c->mesh, v, walker, error));
+    qsort(walker->tets.data, walker->tets.count, sizeof *walker->tets.data, by_number);
+    for (size_t i = 0; i < walker->tets.count; i++)
+        sum += modulus[walker->tets.data[i]];
+    *mean = sum / (double)walker->tets.count;
+    return KILN_OK;
+}
+
+static kiln_status renew_modulus(kiln_collide *c, const double *modulus, kiln_error *error)
+{
+    size_t slots = c->mesh->table[KILN_ON_VERTEX].used;
+    const kiln_u32_array *renewed = &c->surface.renewed;
+    KILN_TRY(kiln_array_reserve(c->context, &c->modulus, slots, error));
+    kiln_walker walker;
+    kiln_walker_init(&walker, c->context);
+    kiln_status status = KILN_OK;
+    for (size_t i = 0; status == KILN_OK && i < renewed->count; i++) {
+        uint32_t v = renewed->data[i];
+        c->modulus.data[v] = 0.0;
+        if (kiln_vertex_on_surface(c->mesh, v))
+            status = mean_modulus(c, v, modulus, &walker, &c->modulus.data[v], error);
+    }
+    kiln_walker_free(&walker);
+    if (status == KILN_OK)
+        c->modulus.count = slots;
+    return status;
+}
+
+/* What a step has found, and room for the next. */
+static kiln_status start_anew(kiln_collide *c, kiln_error *error)
+{
+    size_t slots = c->mesh->table[KILN_ON_VERTEX].used;
+    c->found.pairs.count = c->watched.count = c->friction_contacts.count = 0;
+    kiln_collide_forget(c);
+    if (!kiln_collide_is_used(c))
+        return KILN_OK;
+    KILN_TRY(kiln_array_reserve(c->context, &c->boxes, slots, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->room, slots, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->tight, slots, error));
+    return kiln_array_reserve(c->context, &c->measured, 3 * slots, error);
 }
 
 kiln_status kiln_collide_build(kiln_collide *c, const kiln_mesh *mesh, const double *modulus,
                                kiln_error *error)
 {
     c->mesh = mesh;
-    c->found.pairs.count = c->watched.count = c->friction_contacts.count = 0;
-    kiln_collide_forget(c);
+    c->modulus.count = 0;
+    KILN_TRY(start_anew(c, error));
     if (!kiln_collide_is_used(c))
         return KILN_OK;
     KILN_TRY(kiln_contact_surface_build(&c->surface, mesh, error));
     if (c->surface.faces.count && !(c->options.thickness > 0.0))
         return kiln_fail(error, KILN_ERR_INPUT, "thickness", 0, -1, "must be positive, got %g m",
                          c->options.thickness);
-    size_t slots = mesh->table[KILN_ON_VERTEX].used;
-    KILN_TRY(kiln_array_reserve(c->context, &c->boxes, slots, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->room, slots, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->tight, slots, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->measured, 3 * slots, error));
     return spread_modulus(c, modulus, error);
+}
+
+kiln_status kiln_collide_update(kiln_collide *c, const kiln_mesh *mesh, const double *modulus,
+                                const kiln_changes *changes, kiln_error *error)
+{
+    if (!kiln_contact_surface_can_update(&c->surface, changes) ||
+        c->modulus.count != changes->before[KILN_ON_VERTEX])
+        return kiln_collide_build(c, mesh, modulus, error);
+    c->mesh = mesh;
+    c->modulus.count = 0;
+    KILN_TRY(start_anew(c, error));
+    KILN_TRY(kiln_contact_surface_update(&c->surface, mesh, changes, error));
+    return renew_modulus(c, modulus, error);
 }

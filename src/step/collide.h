@@ -49,7 +49,8 @@ typedef struct kiln_collide {
     double slip_speed; /* m/s */
     kiln_contact_surface surface;
     kiln_surface_pairs found;
-    kiln_f64_array modulus; /* [vertex slot] Pa */
+    kiln_f64_array modulus; /* [vertex slot] Pa, mean of the tets at a surface vertex, 0 elsewhere;
+                               count 0: not built */
     KILN_ARRAY_OF(kiln_box)
     boxes;               /* [vertex slot] */
     kiln_f64_array room; /* [vertex slot] of its box, times what a step starts with */
@@ -62,7 +63,7 @@ typedef struct kiln_collide {
     double watch;            /* m */
     KILN_ARRAY_OF(uint8_t)
     coupled;                /* [pair] the matrix has its blocks */
-    kiln_f64_array scale;   /* [pair] stiffness * area, N/m^2 m^2 */
+    kiln_f64_array scale;   /* [pair] stiffness times modulus times area, N */
     kiln_f64_array least;   /* [chunk] of a max_step */
     kiln_u32_array cliques; /* [clique][4], ascending */
     kiln_u32_array wanted;  /* those to be, for comparison */
@@ -86,9 +87,12 @@ KILN_INLINE bool kiln_collide_is_used(const kiln_collide *collide)
     return collide->options.bodies || collide->options.self;
 }
 
-/* After the mesh has changed. `modulus` [tet slot], Pa. */
+/* From the whole mesh. `modulus` [tet slot], Pa. */
 kiln_status kiln_collide_build(kiln_collide *collide, const kiln_mesh *mesh, const double *modulus,
                                kiln_error *error);
+/* The same bits from what has changed since; tets that have not must have the modulus they had. */
+kiln_status kiln_collide_update(kiln_collide *collide, const kiln_mesh *mesh, const double *modulus,
+                                const kiln_changes *changes, kiln_error *error);
 void kiln_collide_forget(kiln_collide *collide); /* what a resumed run does not have */
 
 typedef struct kiln_collide_start {

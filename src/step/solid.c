@@ -261,8 +261,8 @@ kiln_status kiln_solid_reform(kiln_solid *solid, kiln_error *error)
     KILN_TRY(kiln_elements_reform(solid->elements, solid->mesh, error));
     solid->length = bounding_diagonal(solid->mesh);
     kiln_touch_measure(&solid->touch, solid->length);
-    if (kiln_collide_is_used(&solid->collide)) /* areas */
-        KILN_TRY(kiln_contact_surface_build(&solid->collide.surface, solid->mesh, error));
+    if (kiln_collide_is_used(&solid->collide))
+        kiln_contact_surface_measure(&solid->collide.surface, solid->mesh);
     kiln_nodal_pressure_reform(solid->pressure);
     return KILN_OK;
 }

@@ -11,10 +11,10 @@
  *
  * A step: the driver sets what depends on time; obstacles find vertices that would enter and hold
  * them on their tangent plane with lagged Coulomb friction (projection mode, VPF 5 made implicit);
- * Newton; checks (finite, not inverted, stretch, acceleration); velocities; leftovers projected. A
- * rejected step leaves the mesh as it was, bit for bit. With `contact` no surface passes through
- * another on the way (collide.h); a linearised step then takes as many iterations as it needs
- * while surfaces repel each other. */
+ * Newton; leftovers projected; velocities; checks (finite, adrift, inverted, acceleration,
+ * stretch). A rejected step leaves the mesh as it was, bit for bit. With `contact` no surface
+ * passes through another on the way (collide.h); a linearised step then takes as many iterations as
+ * it needs while surfaces repel each other. */
 #ifndef KILN_STEP_SOLID_H
 #define KILN_STEP_SOLID_H
 
@@ -48,8 +48,9 @@ kiln_solid_options kiln_solid_default_options(void);
 
 typedef struct kiln_solid kiln_solid;
 
-/* What depends on time, asked for at the end of each step that is tried. `load` runs from 0 to 1 in
- * static solves and is 1 otherwise. Held vertices, loads and poses are reset before the call. */
+/* What depends on time, asked for at the end of each step that is tried; newmark's first step asks
+ * for its begin before. `load` runs from 0 to 1 in static solves and is 1 otherwise. Held vertices,
+ * loads and poses are reset before the call. */
 typedef struct kiln_driver {
     void *self;
     kiln_status (*set)(void *self, kiln_solid *solid, double time, double load, kiln_error *error);
@@ -88,7 +89,7 @@ kiln_mesh *kiln_solid_mesh(kiln_solid *solid);
 /* Scalars that belong to the state. Checkpoints keep them. */
 typedef struct kiln_solid_clock {
     double time;     /* s */
-    double h_before; /* length of the step before, 0: none (bdf2) */
+    double h_before; /* length of the step before, 0: none (bdf2 and newmark start anew) */
 } kiln_solid_clock;
 
 /* From clock->time to clock->time + h. Bad input of the driver (its functions) is an error;

@@ -32,7 +32,8 @@ struct kiln_solid {
     size_t rows;               /* vertex slots */
     double length; /* diagonal of the bounding box in u, m */
 
-    /* [vertex slot][3]. The mesh itself is written only when a step is accepted. */
+    /* [vertex slot][3]. The mesh itself is written only when a step, or an
+     * increment of a static load, is accepted. */
     kiln_f64_array x, centre, origin;
     kiln_f64_array rate;    /* gradient of the objective, then velocities at the end */
     kiln_f64_array rate2;   /* accelerations at the end, newmark only */

@@ -254,7 +254,7 @@ static kiln_status save_columns(const kiln_attempt *t, kiln_error *error)
     return KILN_OK;
 }
 
-/* The only place that writes to the mesh. */
+/* The only place where a try reaches the mesh; put_back takes increments of a load out again. */
 static kiln_status accept(kiln_attempt *t, kiln_error *error)
 {
     kiln_solid *s = t->solid;

@@ -1,3 +1,4 @@
+#include "contact/surface_vertices.h"
 #include "step/touch_impl.h"
 
 #include <string.h>
@@ -26,21 +27,37 @@ void kiln_touch_measure(kiln_touch *touch, double length)
     touch->slack = KILN_TOUCH_SLACK * length;
 }
 
+static kiln_status make_room(kiln_touch *touch, size_t rows, kiln_error *error)
+{
+    KILN_TRY(kiln_array_reserve(touch->context, &touch->flag, touch->surface.count, error));
+    KILN_TRY(kiln_array_reserve(touch->context, &touch->sunk, rows, error));
+    touch->sunk.count = rows;
+    if (rows)
+        memset(touch->sunk.data, 0, rows * sizeof(double));
+    return KILN_OK;
+}
+
 kiln_status kiln_touch_build(kiln_touch *touch, const kiln_mesh *mesh, double length,
                              kiln_error *error)
 {
     kiln_touch_measure(touch, length);
-    touch->surface.count = touch->contacts.count = 0;
+    touch->contacts.count = touch->sunk.count = 0;
     if (touch->obstacle_count == 0)
         return KILN_OK;
-    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
-        if (kiln_vertex_live(mesh, v) && mesh->vertex[v].flags & KILN_VERTEX_SURFACE)
-            KILN_TRY(kiln_array_push(touch->context, &touch->surface, v, error));
-    size_t rows = mesh->table[KILN_ON_VERTEX].used;
-    KILN_TRY(kiln_array_reserve(touch->context, &touch->sunk, rows, error));
-    touch->sunk.count = rows;
-    memset(touch->sunk.data, 0, rows * sizeof(double));
-    return kiln_array_reserve(touch->context, &touch->flag, touch->surface.count, error);
+    KILN_TRY(kiln_surface_vertices_build(&touch->surface, mesh, error));
+    return make_room(touch, mesh->table[KILN_ON_VERTEX].used, error);
+}
+
+kiln_status kiln_touch_update(kiln_touch *touch, const kiln_mesh *mesh, double length,
+                              const kiln_changes *changes, kiln_error *error)
+{
+    if (changes->all || touch->sunk.count != changes->before[KILN_ON_VERTEX])
+        return kiln_touch_build(touch, mesh, length, error);
+    kiln_touch_measure(touch, length);
+    touch->contacts.count = touch->sunk.count = 0;
+    KILN_TRY(
+        kiln_surface_vertices_update(&touch->surface, mesh, &changes->rows[KILN_ON_VERTEX], error));
+    return make_room(touch, mesh->table[KILN_ON_VERTEX].used, error);
 }
 
 size_t kiln_touch_count(const kiln_touch *touch)

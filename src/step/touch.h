@@ -13,7 +13,7 @@
 #define KILN_STEP_TOUCH_H
 
 #include "contact/obstacle.h"
-#include "mesh/mesh.h"
+#include "mesh/changes.h"
 #include "solve/constraints.h"
 #include "solve/term.h"
 #include "step/slip.h"
@@ -42,7 +42,8 @@ typedef struct kiln_touch {
      * cannot find out whether a vertex sticks or slides: at the begin of a step all stick. */
     bool linearised;
     double recover;         /* s in which vertices that begin inside are led out; 0: at once */
-    kiln_f64_array sunk;    /* [vertex slot] m, how far inside each may be at the end of the step */
+    kiln_f64_array sunk;    /* [vertex slot] m, how far inside each may be at the end of the step;
+                               count 0: not built */
     kiln_u32_array surface; /* vertices */
     KILN_ARRAY_OF(uint8_t)
     flag; /* [place in surface] */
@@ -59,9 +60,12 @@ typedef struct kiln_touch {
 void kiln_touch_init(kiln_touch *touch, kiln_context *context, kiln_obstacle *const *obstacles,
                      size_t obstacle_count);
 void kiln_touch_free(kiln_touch *touch);
-/* After the mesh has changed. `length` is the size of the model. */
+/* From the whole mesh. `length` is the size of the model. */
 kiln_status kiln_touch_build(kiln_touch *touch, const kiln_mesh *mesh, double length,
                              kiln_error *error);
+/* The same from what has changed since. */
+kiln_status kiln_touch_update(kiln_touch *touch, const kiln_mesh *mesh, double length,
+                              const kiln_changes *changes, kiln_error *error);
 /* After the size of the model alone has changed. */
 void kiln_touch_measure(kiln_touch *touch, double length);
 
