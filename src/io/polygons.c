@@ -230,3 +230,13 @@ kiln_status kiln_surface_write(kiln_context *context, const char *path, kiln_enc
     kiln_soup_free(&surface);
     return status;
 }
+
+void kiln_surface_put_triangle(kiln_sink *sink, const char *before, const uint32_t v[3],
+                               uint32_t first)
+{
+    kiln_sink_text(sink, before);
+    for (int k = 0; k < 3; k++) {
+        kiln_sink_char(sink, ' ');
+        kiln_sink_integer(sink, (int64_t)v[k] + first);
+    }
+}

@@ -185,6 +185,18 @@ kiln_status kiln_scene_read_shape(scene_reader *r, void *field)
     return KILN_OK;
 }
 
+kiln_status kiln_scene_name_thing(scene_reader *r, const char *what, char *name, const char *others,
+                                  size_t count, size_t stride)
+{
+    if (!name[0])
+        snprintf(name, KILN_NAME_SIZE, "%s%zu", what, count + 1);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(others + i * stride, name) == 0)
+            return kiln_scene_fail_key(r, "name", "must be different for each %s, got \"%s\" twice",
+                                       what, name);
+    return KILN_OK;
+}
+
 static kiln_status check_points(const scene_reader *r, const char *whose, const kiln_soup *soup)
 {
     for (size_t i = 0; i < soup->points.count; i++)
@@ -196,12 +208,9 @@ static kiln_status check_points(const scene_reader *r, const char *whose, const 
 static kiln_status check_body(scene_reader *r, kiln_scene_body *body)
 {
     kiln_scene *scene = r->scene;
-    if (!body->name[0])
-        snprintf(body->name, sizeof body->name, "body%zu", scene->bodies.count + 1);
-    for (size_t i = 0; i < scene->bodies.count; i++)
-        if (strcmp(scene->bodies.data[i].name, body->name) == 0)
-            return kiln_scene_fail_key(
-                r, "name", "must be different for each body, got \"%s\" twice", body->name);
+    KILN_TRY(kiln_scene_name_thing(r, "body", body->name,
+                                   scene->bodies.count ? scene->bodies.data->name : NULL,
+                                   scene->bodies.count, sizeof *scene->bodies.data));
     KILN_TRY(check_points(r, "", &body->mesh));
     return check_points(r, "the surface's ", &body->surface);
 }

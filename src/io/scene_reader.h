@@ -116,6 +116,10 @@ kiln_status kiln_scene_read_body_number(scene_reader *reader, void *field);   /*
 kiln_status kiln_scene_read_obstacle_name(scene_reader *reader, void *field); /* int32_t */
 kiln_status kiln_scene_read_motion(scene_reader *reader, void *field);        /* kiln_motion */
 
+/* Names a thing that has no name yet "body3", and refuses one that another of the `count` things
+ * has, which are structs of `stride` bytes with a name at `others`. */
+kiln_status kiln_scene_name_thing(scene_reader *reader, const char *what, char *name,
+                                  const char *others, size_t count, size_t stride);
 /* A rotation; the identity when nothing was given. */
 kiln_mat3 kiln_scene_turn_matrix(const scene_turn *turn);
 /* Scale, turn and shift the points of a soup. */

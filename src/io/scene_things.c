@@ -217,13 +217,9 @@ static kiln_status check_obstacle(scene_reader *r, scene_obstacle_draft *draft)
                                    s->radius, s->tube);
     if (obstacle->motion.kind == KILN_MOTION_FOLLOW && obstacle->motion.obstacle >= 0)
         return kiln_scene_fail_key(r, "motion", "an obstacle cannot follow an obstacle");
-    if (!obstacle->name[0])
-        snprintf(obstacle->name, sizeof obstacle->name, "obstacle%zu", scene->obstacles.count + 1);
-    for (size_t i = 0; i < scene->obstacles.count; i++)
-        if (strcmp(scene->obstacles.data[i].name, obstacle->name) == 0)
-            return kiln_scene_fail_key(
-                r, "name", "must be different for each obstacle, got \"%s\" twice", obstacle->name);
-    return KILN_OK;
+    return kiln_scene_name_thing(r, "obstacle", obstacle->name,
+                                 scene->obstacles.count ? scene->obstacles.data->name : NULL,
+                                 scene->obstacles.count, sizeof *scene->obstacles.data);
 }
 
 static kiln_status finish_mesh(scene_reader *r, scene_obstacle_draft *draft)
