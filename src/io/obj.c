@@ -100,15 +100,7 @@ static void put_surface(kiln_sink *sink, const kiln_soup *soup, kiln_encoding en
 {
     (void)encoding;
     kiln_sink_text(sink, "# kiln\n");
-    for (size_t i = 0; i < soup->points.count; i++) {
-        kiln_sink_text(sink, "v ");
-        kiln_sink_point(sink, soup->points.data[i]);
-        kiln_sink_char(sink, '\n');
-    }
-    for (size_t i = 0; i < soup->triangles.count; i++) {
-        kiln_surface_put_triangle(sink, "f", soup->triangles.data[i].v, 1);
-        kiln_sink_char(sink, '\n');
-    }
+    kiln_surface_put_lines(sink, soup, "v ", "f", 1);
 }
 
 kiln_status kiln_obj_write(kiln_context *context, const char *path, kiln_encoding encoding,

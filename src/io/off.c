@@ -93,14 +93,7 @@ static void put_surface(kiln_sink *sink, const kiln_soup *soup, kiln_encoding en
 {
     (void)encoding;
     kiln_sink_format(sink, "OFF\n%zu %zu 0\n", soup->points.count, soup->triangles.count);
-    for (size_t i = 0; i < soup->points.count; i++) {
-        kiln_sink_point(sink, soup->points.data[i]);
-        kiln_sink_char(sink, '\n');
-    }
-    for (size_t i = 0; i < soup->triangles.count; i++) {
-        kiln_surface_put_triangle(sink, "3", soup->triangles.data[i].v, 0);
-        kiln_sink_char(sink, '\n');
-    }
+    kiln_surface_put_lines(sink, soup, "", "3", 0);
 }
 
 kiln_status kiln_off_write(kiln_context *context, const char *path, kiln_encoding encoding,

@@ -37,5 +37,8 @@ kiln_status kiln_surface_write(kiln_context *context, const char *path, kiln_enc
 /* `before` and the numbers of the corners, of which the first point has `first`; no end of line. */
 void kiln_surface_put_triangle(kiln_sink *sink, const char *before, const uint32_t v[3],
                                uint32_t first);
+/* A line for each point, then one for each triangle. */
+void kiln_surface_put_lines(kiln_sink *sink, const kiln_soup *surface, const char *before_point,
+                            const char *before_triangle, uint32_t first);
 
 #endif

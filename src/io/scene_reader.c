@@ -1,5 +1,6 @@
 #include "io/scene_reader.h"
 
+#include "base/assert.h"
 #include "base/nearest_name.h"
 
 #include <lua5.4/lauxlib.h>
@@ -455,6 +456,7 @@ static kiln_status read_key(scene_reader *r, const kiln_schema_row *row, void *t
 static kiln_status read_rows(scene_reader *r, const kiln_schema *schema, void *target)
 {
     kiln_given given = {.schema = schema};
+    KILN_ASSERT_OP(schema->count, <=, 64);
     for (size_t i = 0; i < schema->count; i++) {
         const kiln_schema_row *row = &schema->rows[i];
         bool is_there = false;
