@@ -114,7 +114,7 @@ struct kiln_schema {
      * (kiln_fail_setting). NULL: nothing to do. */
     kiln_status (*finish)(void *settings, const kiln_given *given, kiln_error *error);
     bool has_said;     /* the struct begins with a kiln_said */
-    bool may_be_first; /* the value of the first row may stand in place of the table */
+    bool may_be_first; /* a text in place of the table is the value of the first row */
 };
 
 /* KILN_ERR_INPUT with the key as the error's place; NULL: the table as a whole is wrong. The reader
