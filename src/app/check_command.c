@@ -332,7 +332,7 @@ static kiln_status check(kiln_context *context, const kiln_arguments *arguments,
     const char *reference = kiln_arguments_get(arguments, "reference");
     const char *sets[KILN_MAX_GIVEN];
     if (reference)
-        KILN_TRY(kiln_scene_write_reference(context, reference, error));
+        KILN_TRY(kiln_scene_write_reference(context, NULL, reference, error));
     if (arguments->operand_count == 0)
         return reference ? KILN_OK
                          : kiln_fail(error, KILN_ERR_INPUT, "check", 0, -1,

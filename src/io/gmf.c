@@ -10,7 +10,7 @@ bool kiln_gmf_is_binary(kiln_text start)
     return first == cookie || KILN_BSWAP32(first) == cookie;
 }
 
-kiln_status kiln_gmf_begin(kiln_gmf_reader *reader, kiln_source *source, kiln_error *error)
+static kiln_status begin_binary(kiln_gmf_reader *reader, kiln_source *source, kiln_error *error)
 {
     *reader = (kiln_gmf_reader){.source = source};
     source->binary = true;
@@ -26,7 +26,7 @@ kiln_status kiln_gmf_begin(kiln_gmf_reader *reader, kiln_source *source, kiln_er
     return KILN_OK;
 }
 
-kiln_status kiln_gmf_next(kiln_gmf_reader *reader, int *code, kiln_error *error)
+static kiln_status next_section(kiln_gmf_reader *reader, int *code, kiln_error *error)
 {
     kiln_source *source = reader->source;
     if (!reader->next)
@@ -77,14 +77,7 @@ static kiln_status check_dimension(kiln_source *source, int64_t dimension, kiln_
                             (long long)dimension);
 }
 
-kiln_status kiln_gmf_dimension(kiln_gmf_reader *reader, kiln_error *error)
-{
-    uint32_t dimension;
-    KILN_TRY(kiln_source_u32(reader->source, "the dimension", &dimension, error));
-    return check_dimension(reader->source, dimension, error);
-}
-
-kiln_status kiln_gmf_text_begin(kiln_source *source, kiln_error *error)
+static kiln_status begin_text(kiln_source *source, kiln_error *error)
 {
     source->comment = '#';
     kiln_text word;
@@ -93,23 +86,56 @@ kiln_status kiln_gmf_text_begin(kiln_source *source, kiln_error *error)
     if (!kiln_text_is_nocase(word, "MeshVersionFormatted"))
         return kiln_source_fail(source, error,
                                 "expected 'MeshVersionFormatted', found '%.*s': no Medit file",
-                                word.size < 30 ? (int)word.size : 30, word.data);
+                                KILN_SHOWN(word));
     int64_t version;
     return kiln_source_integer(source, 1, 4, "the version", &version, error);
 }
 
-kiln_status kiln_gmf_text_dimension(kiln_source *source, kiln_error *error)
+static kiln_status read_text(kiln_source *source, const kiln_gmf_sections *sections,
+                             kiln_soup *soup, kiln_error *error)
 {
     int64_t dimension;
-    KILN_TRY(kiln_source_integer(source, 0, INT32_MAX, "the dimension", &dimension, error));
-    return check_dimension(source, dimension, error);
+    kiln_text word;
+    KILN_TRY(begin_text(source, error));
+    while (kiln_source_word(source, &word)) {
+        if (kiln_text_is_nocase(word, "End"))
+            return KILN_OK;
+        if (!kiln_text_is_nocase(word, "Dimension")) {
+            KILN_TRY(sections->text(source, word, soup, error));
+            continue;
+        }
+        KILN_TRY(kiln_source_integer(source, 0, INT32_MAX, "the dimension", &dimension, error));
+        KILN_TRY(check_dimension(source, dimension, error));
+    }
+    return kiln_source_fail(source, error, "the file stops without 'End', it may be cut short");
 }
 
-kiln_status kiln_gmf_text_end(kiln_source *source, bool end_seen, kiln_error *error)
+static kiln_status read_binary(kiln_source *source, const kiln_gmf_sections *sections,
+                               kiln_soup *soup, kiln_error *error)
 {
-    if (end_seen)
-        return KILN_OK;
-    return kiln_source_fail(source, error, "the file stops without 'End', it may be cut short");
+    kiln_gmf_reader reader;
+    uint32_t dimension;
+    int code;
+    KILN_TRY(begin_binary(&reader, source, error));
+    for (;;) {
+        KILN_TRY(next_section(&reader, &code, error));
+        if (code == KILN_GMF_END)
+            return KILN_OK;
+        if (code != KILN_GMF_DIMENSION) {
+            KILN_TRY(sections->binary(&reader, code, soup, error));
+            continue;
+        }
+        KILN_TRY(kiln_source_u32(source, "the dimension", &dimension, error));
+        KILN_TRY(check_dimension(source, dimension, error));
+    }
+}
+
+kiln_status kiln_gmf_read(kiln_source *source, const kiln_gmf_sections *sections, kiln_soup *soup,
+                          kiln_error *error)
+{
+    kiln_text all = {source->at, kiln_source_left(source)};
+    return kiln_gmf_is_binary(all) ? read_binary(source, sections, soup, error)
+                                   : read_text(source, sections, soup, error);
 }
 
 void kiln_gmf_write_integer(kiln_sink *sink, int version, int64_t value)

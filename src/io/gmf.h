@@ -6,6 +6,7 @@
 
 #include "io/sink.h"
 #include "io/source.h"
+#include "mesh/soup.h"
 
 enum {
     KILN_GMF_DIMENSION = 3,
@@ -38,13 +39,9 @@ typedef struct kiln_gmf_reader {
     const char *next; /* start of the next section; NULL: this is the last */
 } kiln_gmf_reader;
 
-kiln_status kiln_gmf_begin(kiln_gmf_reader *reader, kiln_source *source, kiln_error *error);
-/* Moves to the next section's data; *code is KILN_GMF_END after the last. */
-kiln_status kiln_gmf_next(kiln_gmf_reader *reader, int *code, kiln_error *error);
 /* The number of items at the start of a section. */
 kiln_status kiln_gmf_count(kiln_gmf_reader *reader, const char *what, uint64_t *count,
                            kiln_error *error);
-kiln_status kiln_gmf_dimension(kiln_gmf_reader *reader, kiln_error *error);
 
 KILN_INLINE size_t kiln_gmf_integer_size(int version)
 {
@@ -56,11 +53,16 @@ KILN_INLINE size_t kiln_gmf_real_size(int version)
     return version == 1 ? 4 : 8;
 }
 
-/* The first words of a text file: MeshVersionFormatted N, Dimension 3. */
-kiln_status kiln_gmf_text_begin(kiln_source *source, kiln_error *error);
-kiln_status kiln_gmf_text_dimension(kiln_source *source, kiln_error *error);
-/* A file cut between two sections looks complete but for its last word, so that is required. */
-kiln_status kiln_gmf_text_end(kiln_source *source, bool end_seen, kiln_error *error);
+/* What a file of either encoding is made of, for a format that lives in the container. */
+typedef struct kiln_gmf_sections {
+    kiln_status (*text)(kiln_source *source, kiln_text word, kiln_soup *soup, kiln_error *error);
+    kiln_status (*binary)(kiln_gmf_reader *reader, int code, kiln_soup *soup, kiln_error *error);
+} kiln_gmf_sections;
+
+/* Hands over each section but the dimension, which must be 3, and the end, which must be there: a
+ * file cut between two sections looks complete but for its last word. */
+kiln_status kiln_gmf_read(kiln_source *source, const kiln_gmf_sections *sections, kiln_soup *soup,
+                          kiln_error *error);
 
 /* Header with the dimension, and the head of a section with `data_size` bytes after its count. */
 void kiln_gmf_write_begin(kiln_sink *sink, int version);

@@ -67,6 +67,37 @@ kiln_status kiln_gmsh_claim(const kiln_gmsh_reader *reader, uint64_t count, size
                              what, error);
 }
 
+kiln_status kiln_gmsh_blocks(kiln_gmsh_reader *reader, const char *what, size_t numbers,
+                             size_t bytes, kiln_gmsh_read_block read, kiln_error *error)
+{
+    uint64_t blocks, total, unused;
+    KILN_TRY(kiln_gmsh_size(reader, "the number of blocks", &blocks, error));
+    KILN_TRY(kiln_gmsh_size(reader, "the number in all blocks", &total, error));
+    KILN_TRY(kiln_gmsh_size(reader, "the lowest number", &unused, error));
+    KILN_TRY(kiln_gmsh_size(reader, "the highest number", &unused, error));
+    KILN_TRY(kiln_gmsh_claim(reader, blocks, 4, 20, "blocks", error));
+    KILN_TRY(kiln_gmsh_claim(reader, total, numbers, bytes, what, error));
+    uint64_t left = total;
+    for (uint64_t i = 0; i < blocks; i++)
+        KILN_TRY(read(reader, &left, error));
+    if (left)
+        return kiln_source_fail(reader->source, error, "%llu %s announced, %llu are missing",
+                                (unsigned long long)total, what, (unsigned long long)left);
+    return KILN_OK;
+}
+
+kiln_status kiln_gmsh_block_count(kiln_gmsh_reader *reader, const char *what, uint64_t *left,
+                                  uint64_t *count, kiln_error *error)
+{
+    KILN_TRY(kiln_gmsh_size(reader, "the size of a block", count, error));
+    if (*count > *left)
+        return kiln_source_fail(reader->source, error,
+                                "a block of %llu %s where %llu are left to come",
+                                (unsigned long long)*count, what, (unsigned long long)*left);
+    *left -= *count;
+    return KILN_OK;
+}
+
 static kiln_status read_format(kiln_gmsh_reader *reader, kiln_error *error)
 {
     kiln_source *source = reader->source;
@@ -77,7 +108,7 @@ static kiln_status read_format(kiln_gmsh_reader *reader, kiln_error *error)
     reader->version4 = kiln_text_is(version, "4.1");
     if (!reader->version4 && !kiln_text_is(version, "2.2") && !kiln_text_is(version, "2"))
         return kiln_source_fail(source, error, "version %.*s; 2.2 and 4.1 can be read",
-                                version.size < 20 ? (int)version.size : 20, version.data);
+                                KILN_SHOWN(version));
     KILN_TRY(kiln_source_integer(source, 0, 1, "the file type", &binary, error));
     KILN_TRY(kiln_source_integer(source, 8, 8, "the data size", &size, error));
     KILN_TRY(kiln_gmsh_end_line(reader, error));

@@ -290,12 +290,7 @@ static kiln_status read_block_4(kiln_gmsh_reader *reader, uint64_t *left, kiln_e
     KILN_TRY(kiln_gmsh_int(reader, "an entity", &tag, error));
     KILN_TRY(kiln_gmsh_int(reader, "an element type", &type, error));
     KILN_TRY(set_type(reader, &now, type, error));
-    KILN_TRY(kiln_gmsh_size(reader, "the elements of a block", &now.count, error));
-    if (now.count > *left)
-        return kiln_source_fail(source, error,
-                                "a block of %llu elements where %llu are left to come",
-                                (unsigned long long)now.count, (unsigned long long)*left);
-    *left -= now.count;
+    KILN_TRY(kiln_gmsh_block_count(reader, "elements", left, &now.count, error));
     now.physical = physical_of(reader, dimension, tag);
     if (source->binary)
         return read_binary_block(reader, &now, error);
@@ -307,24 +302,6 @@ static kiln_status read_block_4(kiln_gmsh_reader *reader, uint64_t *left, kiln_e
     return KILN_OK;
 }
 
-static kiln_status read_elements_4(kiln_gmsh_reader *reader, kiln_error *error)
-{
-    uint64_t blocks, total, unused;
-    KILN_TRY(kiln_gmsh_size(reader, "the number of blocks", &blocks, error));
-    KILN_TRY(kiln_gmsh_size(reader, "the number of elements", &total, error));
-    KILN_TRY(kiln_gmsh_size(reader, "the lowest element", &unused, error));
-    KILN_TRY(kiln_gmsh_size(reader, "the highest element", &unused, error));
-    KILN_TRY(kiln_gmsh_claim(reader, blocks, 4, 20, "blocks of elements", error));
-    KILN_TRY(kiln_gmsh_claim(reader, total, 2, 16, "elements", error));
-    uint64_t left = total;
-    for (uint64_t i = 0; i < blocks; i++)
-        KILN_TRY(read_block_4(reader, &left, error));
-    if (left)
-        return kiln_source_fail(reader->source, error, "%llu elements announced, %llu are missing",
-                                (unsigned long long)total, (unsigned long long)left);
-    return KILN_OK;
-}
-
 kiln_status kiln_gmsh_read_elements(kiln_gmsh_reader *reader, kiln_error *error)
 {
     if (!reader->nodes_seen)
@@ -333,7 +310,7 @@ kiln_status kiln_gmsh_read_elements(kiln_gmsh_reader *reader, kiln_error *error)
         return kiln_source_fail(reader->source, error, "a second $Elements section");
     reader->elements_seen = true;
     if (reader->version4)
-        return read_elements_4(reader, error);
+        return kiln_gmsh_blocks(reader, "elements", 2, 16, read_block_4, error);
     uint64_t total;
     KILN_TRY(kiln_gmsh_line_count(reader, "elements", &total, error));
     KILN_TRY(kiln_gmsh_claim(reader, total, 4, 8, "elements", error));

@@ -90,17 +90,14 @@ static kiln_status read_node_block(kiln_gmsh_reader *reader, uint64_t *left, kil
 {
     int64_t dimension, tag, parametric;
     uint64_t count, id;
+    kiln_soup *soup = reader->soup;
+    KILN_TRY(kiln_array_reserve(soup->context, &soup->points, soup->points.count + *left, error));
     KILN_TRY(kiln_gmsh_int(reader, "an entity's dimension", &dimension, error));
     KILN_TRY(kiln_gmsh_int(reader, "an entity", &tag, error));
     KILN_TRY(kiln_gmsh_int(reader, "the parametric flag", &parametric, error));
-    KILN_TRY(kiln_gmsh_size(reader, "nodes of a block", &count, error));
     if (dimension < 0 || dimension > 3 || parametric < 0 || parametric > 1)
         return kiln_source_fail(reader->source, error, "no head of a block of nodes");
-    if (count > *left)
-        return kiln_source_fail(reader->source, error,
-                                "a block of %llu nodes where %llu are left to come",
-                                (unsigned long long)count, (unsigned long long)*left);
-    *left -= count;
+    KILN_TRY(kiln_gmsh_block_count(reader, "nodes", left, &count, error));
     int extra = parametric ? (int)dimension : 0;
     KILN_TRY(
         kiln_gmsh_claim(reader, count, 4 + (size_t)extra, 32 + 8 * (size_t)extra, "nodes", error));
@@ -123,31 +120,13 @@ static kiln_status read_node_block(kiln_gmsh_reader *reader, uint64_t *left, kil
     return KILN_OK;
 }
 
-static kiln_status read_nodes_4(kiln_gmsh_reader *reader, kiln_error *error)
-{
-    uint64_t blocks, total, unused;
-    KILN_TRY(kiln_gmsh_size(reader, "the number of blocks", &blocks, error));
-    KILN_TRY(kiln_gmsh_size(reader, "the number of nodes", &total, error));
-    KILN_TRY(kiln_gmsh_size(reader, "the lowest node", &unused, error));
-    KILN_TRY(kiln_gmsh_size(reader, "the highest node", &unused, error));
-    KILN_TRY(kiln_gmsh_claim(reader, blocks, 4, 20, "blocks of nodes", error));
-    KILN_TRY(kiln_gmsh_claim(reader, total, 4, 32, "nodes", error));
-    KILN_TRY(kiln_array_reserve(reader->source->context, &reader->soup->points, total, error));
-    uint64_t left = total;
-    for (uint64_t i = 0; i < blocks; i++)
-        KILN_TRY(read_node_block(reader, &left, error));
-    if (left)
-        return kiln_source_fail(reader->source, error, "%llu nodes announced, %llu are missing",
-                                (unsigned long long)total, (unsigned long long)left);
-    return KILN_OK;
-}
-
 kiln_status kiln_gmsh_read_nodes(kiln_gmsh_reader *reader, kiln_error *error)
 {
     if (reader->nodes_seen)
         return kiln_source_fail(reader->source, error, "a second $Nodes section");
     reader->nodes_seen = true;
-    KILN_TRY(reader->version4 ? read_nodes_4(reader, error) : read_nodes_2(reader, error));
+    KILN_TRY(reader->version4 ? kiln_gmsh_blocks(reader, "nodes", 4, 32, read_node_block, error)
+                              : read_nodes_2(reader, error));
     uint64_t twice;
     KILN_TRY(kiln_id_map_finish(&reader->nodes, reader->source->context, &twice, error));
     if (twice != UINT64_MAX)

@@ -42,6 +42,16 @@ kiln_status kiln_gmsh_end_line(kiln_gmsh_reader *reader, kiln_error *error);
 kiln_status kiln_gmsh_claim(const kiln_gmsh_reader *reader, uint64_t count, size_t numbers,
                             size_t bytes, const char *what, kiln_error *error);
 
+/* Nodes or elements of a 4.1 file, `what`: the head of their section, then `read` for each block,
+ * which claims what it has of what is `left`. Each takes `numbers` and `bytes` at least. */
+typedef kiln_status (*kiln_gmsh_read_block)(kiln_gmsh_reader *reader, uint64_t *left,
+                                            kiln_error *error);
+kiln_status kiln_gmsh_blocks(kiln_gmsh_reader *reader, const char *what, size_t numbers,
+                             size_t bytes, kiln_gmsh_read_block read, kiln_error *error);
+/* The number of items in a block. */
+kiln_status kiln_gmsh_block_count(kiln_gmsh_reader *reader, const char *what, uint64_t *left,
+                                  uint64_t *count, kiln_error *error);
+
 /* The sections, from behind the line with their name up to $End... */
 kiln_status kiln_gmsh_read_entities(kiln_gmsh_reader *reader, kiln_error *error);
 kiln_status kiln_gmsh_read_nodes(kiln_gmsh_reader *reader, kiln_error *error);

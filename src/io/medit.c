@@ -94,9 +94,7 @@ static kiln_status read_text_vertices(kiln_source *source, kiln_soup *soup, kiln
     KILN_TRY(read_text_count(source, "vertices", 8, &count, error));
     KILN_TRY(kiln_points_extend(soup, count, &points, &tags, error));
     for (size_t i = 0; i < count; i++) {
-        KILN_TRY(kiln_source_double(source, "a coordinate", &points[i].x, error));
-        KILN_TRY(kiln_source_double(source, "a coordinate", &points[i].y, error));
-        KILN_TRY(kiln_source_double(source, "a coordinate", &points[i].z, error));
+        KILN_TRY(kiln_source_point(source, &points[i], error));
         KILN_TRY(read_text_tag(source, &tags[i], error));
     }
     return KILN_OK;
@@ -139,8 +137,6 @@ static void skip_numbers(kiln_source *source)
 static kiln_status read_text_section(kiln_source *source, kiln_text word, kiln_soup *soup,
                                      kiln_error *error)
 {
-    if (kiln_text_is_nocase(word, "Dimension"))
-        return kiln_gmf_text_dimension(source, error);
     if (kiln_text_is_nocase(word, "Vertices"))
         return read_text_vertices(source, soup, error);
     for (int i = 0; i < SECTION_COUNT; i++)
@@ -158,22 +154,9 @@ static kiln_status read_text_section(kiln_source *source, kiln_text word, kiln_s
     char first = (char)(word.data[0] | 0x20);
     if (first < 'a' || first > 'z')
         return kiln_source_fail_at(source, word.data, error, "expected a keyword, found '%.*s'",
-                                   word.size < 30 ? (int)word.size : 30, word.data);
+                                   KILN_SHOWN(word));
     skip_numbers(source);
     return KILN_OK;
-}
-
-static kiln_status read_text(kiln_source *source, kiln_soup *soup, kiln_error *error)
-{
-    KILN_TRY(kiln_gmf_text_begin(source, error));
-    kiln_text word;
-    bool end_seen = false;
-    while (!end_seen && kiln_source_word(source, &word)) {
-        end_seen = kiln_text_is_nocase(word, "End");
-        if (!end_seen)
-            KILN_TRY(read_text_section(source, word, soup, error));
-    }
-    return kiln_gmf_text_end(source, end_seen, error);
 }
 
 /* Binary. */
@@ -259,8 +242,6 @@ static kiln_status read_binary_items(kiln_gmf_reader *reader, kiln_soup *soup, k
 static kiln_status read_binary_section(kiln_gmf_reader *reader, int code, kiln_soup *soup,
                                        kiln_error *error)
 {
-    if (code == KILN_GMF_DIMENSION)
-        return kiln_gmf_dimension(reader, error);
     if (code == KILN_GMF_VERTICES)
         return read_binary_vertices(reader, soup, error);
     if (code == KILN_GMF_TETRAHEDRA_P2)
@@ -278,24 +259,10 @@ static kiln_status read_binary_section(kiln_gmf_reader *reader, int code, kiln_s
     return KILN_OK;
 }
 
-static kiln_status read_binary(kiln_source *source, kiln_soup *soup, kiln_error *error)
-{
-    kiln_gmf_reader reader;
-    KILN_TRY(kiln_gmf_begin(&reader, source, error));
-    for (;;) {
-        int code;
-        KILN_TRY(kiln_gmf_next(&reader, &code, error));
-        if (code == KILN_GMF_END)
-            return KILN_OK;
-        KILN_TRY(read_binary_section(&reader, code, soup, error));
-    }
-}
-
 kiln_status kiln_medit_read(kiln_source *source, kiln_soup *soup, kiln_error *error)
 {
-    kiln_text all = {source->at, kiln_source_left(source)};
-    return kiln_gmf_is_binary(all) ? read_binary(source, soup, error)
-                                   : read_text(source, soup, error);
+    static const kiln_gmf_sections either = {read_text_section, read_binary_section};
+    return kiln_gmf_read(source, &either, soup, error);
 }
 
 /* Writing. */
@@ -304,12 +271,7 @@ static void write_text_vertices(kiln_sink *sink, const kiln_soup *soup)
 {
     kiln_sink_format(sink, "\nVertices\n%zu\n", soup->points.count);
     for (size_t i = 0; i < soup->points.count; i++) {
-        kiln_vec3 p = soup->points.data[i];
-        kiln_sink_double(sink, p.x);
-        kiln_sink_char(sink, ' ');
-        kiln_sink_double(sink, p.y);
-        kiln_sink_char(sink, ' ');
-        kiln_sink_double(sink, p.z);
+        kiln_sink_point(sink, soup->points.data[i]);
         kiln_sink_char(sink, ' ');
         kiln_sink_integer(sink, soup->point_tags.count ? soup->point_tags.data[i] : 0);
         kiln_sink_char(sink, '\n');

@@ -61,9 +61,7 @@ static kiln_status read_lines(kiln_source *source, kiln_soup *soup, kiln_u32_arr
     while (kiln_source_word(source, &word)) {
         if (kiln_text_is(word, "v")) {
             kiln_vec3 p;
-            KILN_TRY(kiln_source_double(source, "x of a vertex", &p.x, error));
-            KILN_TRY(kiln_source_double(source, "y of a vertex", &p.y, error));
-            KILN_TRY(kiln_source_double(source, "z of a vertex", &p.z, error));
+            KILN_TRY(kiln_source_point(source, &p, error));
             if (soup->points.count >= UINT32_MAX - 1)
                 return kiln_source_fail(source, error, "too many vertices");
             KILN_TRY(kiln_array_push(soup->context, &soup->points, p, error));
@@ -78,7 +76,7 @@ static kiln_status read_lines(kiln_source *source, kiln_soup *soup, kiln_u32_arr
             if (!known)
                 return kiln_source_fail_at(source, word.data, error,
                                            "'%.*s' is no statement of an OBJ file",
-                                           (int)(word.size < 30 ? word.size : 30), word.data);
+                                           KILN_SHOWN(word));
         }
         while (more_on_line(source))
             source->at++;
@@ -102,24 +100,7 @@ static void put_surface(kiln_sink *sink, const kiln_soup *soup, kiln_encoding en
 {
     (void)encoding;
     kiln_sink_text(sink, "# kiln\n");
-    for (size_t i = 0; i < soup->points.count; i++) {
-        kiln_vec3 p = soup->points.data[i];
-        kiln_sink_text(sink, "v ");
-        kiln_sink_double(sink, p.x);
-        kiln_sink_char(sink, ' ');
-        kiln_sink_double(sink, p.y);
-        kiln_sink_char(sink, ' ');
-        kiln_sink_double(sink, p.z);
-        kiln_sink_char(sink, '\n');
-    }
-    for (size_t i = 0; i < soup->triangles.count; i++) {
-        kiln_sink_char(sink, 'f');
-        for (int k = 0; k < 3; k++) {
-            kiln_sink_char(sink, ' ');
-            kiln_sink_integer(sink, (int64_t)soup->triangles.data[i].v[k] + 1);
-        }
-        kiln_sink_char(sink, '\n');
-    }
+    kiln_surface_put_lines(sink, soup, "v ", "f", 1);
 }
 
 kiln_status kiln_obj_write(kiln_context *context, const char *path, kiln_encoding encoding,

@@ -24,7 +24,7 @@ static kiln_status read_head(kiln_source *source, kiln_error *error)
             return KILN_OK;
         }
         return kiln_source_fail_at(source, word.data, error, "expected OFF, found '%.*s'",
-                                   (int)(word.size < 30 ? word.size : 30), word.data);
+                                   KILN_SHOWN(word));
     }
     const char *after = source->at;
     if (kiln_source_skip_blank(source) && kiln_source_word(source, &word) &&
@@ -71,9 +71,7 @@ kiln_status kiln_off_read(kiln_source *source, kiln_soup *soup, kiln_error *erro
     KILN_TRY(kiln_array_reserve(soup->context, &soup->points, (size_t)points, error));
     for (int64_t i = 0; i < points; i++) {
         kiln_vec3 p;
-        KILN_TRY(kiln_source_double(source, "x of a vertex", &p.x, error));
-        KILN_TRY(kiln_source_double(source, "y of a vertex", &p.y, error));
-        KILN_TRY(kiln_source_double(source, "z of a vertex", &p.z, error));
+        KILN_TRY(kiln_source_point(source, &p, error));
         soup->points.data[soup->points.count++] = p;
         kiln_source_line(source, &rest); /* normals, colours, texture */
     }
@@ -95,23 +93,7 @@ static void put_surface(kiln_sink *sink, const kiln_soup *soup, kiln_encoding en
 {
     (void)encoding;
     kiln_sink_format(sink, "OFF\n%zu %zu 0\n", soup->points.count, soup->triangles.count);
-    for (size_t i = 0; i < soup->points.count; i++) {
-        kiln_vec3 p = soup->points.data[i];
-        kiln_sink_double(sink, p.x);
-        kiln_sink_char(sink, ' ');
-        kiln_sink_double(sink, p.y);
-        kiln_sink_char(sink, ' ');
-        kiln_sink_double(sink, p.z);
-        kiln_sink_char(sink, '\n');
-    }
-    for (size_t i = 0; i < soup->triangles.count; i++) {
-        kiln_sink_char(sink, '3');
-        for (int k = 0; k < 3; k++) {
-            kiln_sink_char(sink, ' ');
-            kiln_sink_integer(sink, soup->triangles.data[i].v[k]);
-        }
-        kiln_sink_char(sink, '\n');
-    }
+    kiln_surface_put_lines(sink, soup, "", "3", 0);
 }
 
 kiln_status kiln_off_write(kiln_context *context, const char *path, kiln_encoding encoding,

@@ -77,8 +77,7 @@ static kiln_status read_property(ply *p, kiln_error *error)
         KILN_TRY(need_word(s, "a type", &word, error));
     }
     if (!read_type(word, &made->type))
-        return kiln_source_fail_at(s, word.data, error, "unknown type '%.*s'",
-                                   (int)(word.size < 30 ? word.size : 30), word.data);
+        return kiln_source_fail_at(s, word.data, error, "unknown type '%.*s'", KILN_SHOWN(word));
     KILN_TRY(need_word(s, "the name of a property", &made->name, error));
     p->properties++;
     p->element[p->elements - 1].properties++;
@@ -101,16 +100,14 @@ static kiln_status read_element(ply *p, kiln_error *error)
 
 static kiln_status read_format(ply *p, kiln_error *error)
 {
-    const uint16_t probe = 1;
-    bool little = *(const unsigned char *)&probe == 1;
     kiln_text word;
     KILN_TRY(need_word(p->source, "a format", &word, error));
     p->text = kiln_text_is(word, "ascii");
     bool low = kiln_text_is(word, "binary_little_endian");
     if (!p->text && !low && !kiln_text_is(word, "binary_big_endian"))
         return kiln_source_fail_at(p->source, word.data, error, "unknown format '%.*s'",
-                                   (int)(word.size < 30 ? word.size : 30), word.data);
-    p->source->swap = !p->text && low != little;
+                                   KILN_SHOWN(word));
+    p->source->swap = !p->text && low != kiln_is_little_endian();
     return KILN_OK;
 }
 
@@ -132,7 +129,7 @@ static kiln_status read_header(ply *p, kiln_error *error)
         } else if (!kiln_text_is(word, "comment") && !kiln_text_is(word, "obj_info") &&
                    !kiln_text_is(word, "end_header")) {
             return kiln_source_fail_at(s, word.data, error, "'%.*s' is not known in a PLY header",
-                                       (int)(word.size < 30 ? word.size : 30), word.data);
+                                       KILN_SHOWN(word));
         }
         bool end = kiln_text_is(word, "end_header");
         kiln_source_line(s, &rest);
@@ -325,12 +322,7 @@ static void put_text(kiln_sink *sink, const kiln_soup *soup)
 {
     const double *u = material_of(soup);
     for (size_t i = 0; i < soup->points.count; i++) {
-        kiln_vec3 p = soup->points.data[i];
-        kiln_sink_double(sink, p.x);
-        kiln_sink_char(sink, ' ');
-        kiln_sink_double(sink, p.y);
-        kiln_sink_char(sink, ' ');
-        kiln_sink_double(sink, p.z);
+        kiln_sink_point(sink, soup->points.data[i]);
         for (int k = 0; u && k < 3; k++) {
             kiln_sink_char(sink, ' ');
             kiln_sink_double(sink, u[3 * i + (size_t)k]);
@@ -338,11 +330,7 @@ static void put_text(kiln_sink *sink, const kiln_soup *soup)
         kiln_sink_char(sink, '\n');
     }
     for (size_t i = 0; i < soup->triangles.count; i++) {
-        kiln_sink_char(sink, '3');
-        for (int k = 0; k < 3; k++) {
-            kiln_sink_char(sink, ' ');
-            kiln_sink_integer(sink, soup->triangles.data[i].v[k]);
-        }
+        kiln_surface_put_triangle(sink, "3", soup->triangles.data[i].v, 0);
         if (soup->triangle_tags.count) {
             kiln_sink_char(sink, ' ');
             kiln_sink_integer(sink, soup->triangle_tags.data[i]);
@@ -371,8 +359,7 @@ static void put_binary(kiln_sink *sink, const kiln_soup *soup)
 
 static void put_surface(kiln_sink *sink, const kiln_soup *soup, kiln_encoding encoding)
 {
-    const uint16_t probe = 1;
-    bool text = encoding == KILN_ENCODING_ASCII, little = *(const unsigned char *)&probe == 1;
+    bool text = encoding == KILN_ENCODING_ASCII, little = kiln_is_little_endian();
     kiln_sink_format(
         sink,
         "ply\nformat %s 1.0\ncomment kiln\nelement vertex %zu\nproperty double x\n"

@@ -230,3 +230,27 @@ kiln_status kiln_surface_write(kiln_context *context, const char *path, kiln_enc
     kiln_soup_free(&surface);
     return status;
 }
+
+void kiln_surface_put_triangle(kiln_sink *sink, const char *before, const uint32_t v[3],
+                               uint32_t first)
+{
+    kiln_sink_text(sink, before);
+    for (int k = 0; k < 3; k++) {
+        kiln_sink_char(sink, ' ');
+        kiln_sink_integer(sink, (int64_t)v[k] + first);
+    }
+}
+
+void kiln_surface_put_lines(kiln_sink *sink, const kiln_soup *surface, const char *before_point,
+                            const char *before_triangle, uint32_t first)
+{
+    for (size_t i = 0; i < surface->points.count; i++) {
+        kiln_sink_text(sink, before_point);
+        kiln_sink_point(sink, surface->points.data[i]);
+        kiln_sink_char(sink, '\n');
+    }
+    for (size_t i = 0; i < surface->triangles.count; i++) {
+        kiln_surface_put_triangle(sink, before_triangle, surface->triangles.data[i].v, first);
+        kiln_sink_char(sink, '\n');
+    }
+}

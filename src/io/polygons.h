@@ -29,9 +29,16 @@ void kiln_weld_free(kiln_weld *weld);
 kiln_status kiln_surface_extract(const kiln_soup *soup, const char *path, kiln_soup *out,
                                  kiln_error *error);
 
-/* Extracts the surface, lets `put` write it, commits: all that the surface formats share. */
+/* Extracts the surface, lets `put` write it, commits. */
 typedef void (*kiln_surface_put)(kiln_sink *sink, const kiln_soup *surface, kiln_encoding encoding);
 kiln_status kiln_surface_write(kiln_context *context, const char *path, kiln_encoding encoding,
                                const kiln_soup *soup, kiln_surface_put put, kiln_error *error);
+
+/* `before` and the numbers of the corners, of which the first point has `first`; no end of line. */
+void kiln_surface_put_triangle(kiln_sink *sink, const char *before, const uint32_t v[3],
+                               uint32_t first);
+/* A line for each point, then one for each triangle. */
+void kiln_surface_put_lines(kiln_sink *sink, const kiln_soup *surface, const char *before_point,
+                            const char *before_triangle, uint32_t first);
 
 #endif

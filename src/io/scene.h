@@ -1,4 +1,4 @@
-/* Scenes in Lua 5.4: docs/scene.md is generated from the tables in scene_schema.c, which validate.
+/* Scenes in Lua 5.4: docs/scene.md is generated from the schemas that validate.
  *
  * The sandbox has no io, os, package, debug, load of bytecode; memory and instructions are limited,
  * when the scene is read and whenever a function of it is called during the run. */
@@ -14,6 +14,9 @@ typedef struct kiln_scene_options {
     uint64_t instructions; /* while reading; 0: 2e9. Functions: 1e8 a call. Both: 60 s of the CPU */
     const char *text; /* the scene's text instead of the file's (resumed runs); NULL: the file */
     size_t text_size;
+    /* Of a program that has modules of its own: schemas ended by NULL, in place of
+     * kiln_module_schemas; NULL: those. */
+    const kiln_schema *const *modules;
 } kiln_scene_options;
 
 /* The Lua state and the scene made from it; functions of the scene are valid as long as this. */
@@ -31,7 +34,8 @@ const char *kiln_scene_file_text(const kiln_scene_file *file, size_t *size);
 /* The names the scene called param() with, each followed by a space. */
 const char *kiln_scene_file_params(const kiln_scene_file *file);
 
-/* docs/scene.md, from the schema. */
-kiln_status kiln_scene_write_reference(kiln_context *context, const char *path, kiln_error *error);
+/* docs/scene.md, from the schemas; `modules` as in the options. */
+kiln_status kiln_scene_write_reference(kiln_context *context, const kiln_schema *const *modules,
+                                       const char *path, kiln_error *error);
 
 #endif

@@ -32,49 +32,16 @@ void kiln_scene_place_points(const scene_place *place, kiln_soup *soup)
     }
 }
 
-kiln_status kiln_scene_read_turn(scene_reader *r, void *field)
-{
-    scene_turn *turn = field;
-    if (lua_type(r->L, -1) != LUA_TTABLE || kiln_scene_mark_of(r->L, -1).family != SCENE_IS_PLAIN)
-        return kiln_scene_fail_value(r, "a table {axis = ..., degrees = ...}");
-    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_turn, turn));
-    if (isnan(turn->angle) == isnan(turn->degrees))
-        return kiln_scene_fail(r, "must have either an angle or degrees, got %s",
-                               isnan(turn->angle) ? "none" : "both");
-    if (!(kiln_v3_norm(turn->axis) > 0.0))
-        return kiln_scene_fail_key(r, "axis", "must have a length, got {0, 0, 0}");
-    return KILN_OK;
-}
-
 kiln_status kiln_scene_read_scale(scene_reader *r, void *field)
 {
-    static const scene_row rows[] = {
-        {.key = "scale", .type = SCENE_NUMBER, .bounds = SCENE_POSITIVE},
-        {.key = "scale", .type = SCENE_VECTOR, .bounds = SCENE_POSITIVE}};
+    static const kiln_schema_row rows[] = {
+        {.key = "scale", .type = KILN_VALUE_NUMBER, .bounds = KILN_POSITIVE},
+        {.key = "scale", .type = KILN_VALUE_VECTOR, .bounds = KILN_POSITIVE}};
     double all;
     if (lua_type(r->L, -1) == LUA_TTABLE)
         return kiln_scene_read_row(r, &rows[1], field);
     KILN_TRY(kiln_scene_read_row(r, &rows[0], &all));
     *(kiln_vec3 *)field = kiln_v3(all, all, all);
-    return KILN_OK;
-}
-
-static kiln_status finish_material(scene_reader *r, scene_material_draft *draft)
-{
-    kiln_scene_material *m = &draft->material;
-    m->base.model = kiln_material_model_at((size_t)draft->model);
-    m->varies = m->young.evaluate || m->poisson.evaluate || m->viscosity.evaluate;
-    if (!m->varies)
-        kiln_lame_from_young(m->young.constant[0], m->poisson.constant[0], &m->base.mu,
-                             &m->base.lambda);
-    KILN_TRY(kiln_scene_finish_plastic(r, draft));
-    bool locks = (!m->poisson.evaluate && m->poisson.constant[0] > 0.45) ||
-                 (m->base.plastic.flows && m->base.plastic.norm == KILN_YIELD_MISES);
-    m->base.nodal_pressure = draft->nodal_pressure == 1 || (draft->nodal_pressure == 0 && locks);
-    m->base.density = m->density.evaluate ? 0.0 : m->density.constant[0];
-    m->base.viscosity = m->viscosity.evaluate ? 0.0 : m->viscosity.constant[0];
-    if (!m->name[0])
-        snprintf(m->name, sizeof m->name, "%.60s", m->base.model->name);
     return KILN_OK;
 }
 
@@ -91,15 +58,13 @@ kiln_status kiln_scene_read_material(scene_reader *r, void *field)
             kiln_scene_leave(r, spot);
             return KILN_OK;
         }
-    scene_material_draft draft;
-    kiln_scene_object_material.start(&draft);
-    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_material, &draft));
-    KILN_TRY(finish_material(r, &draft));
-    draft.material.said = kiln_scene_said(r);
+    kiln_material_settings settings;
+    kiln_material_schema.start(&settings);
+    KILN_TRY(kiln_scene_read_object(r, &kiln_material_schema, &settings));
     kiln_scene_leave(r, spot);
     *(uint32_t *)field = (uint32_t)r->scene->materials.count;
     KILN_TRY(kiln_array_push(context, &r->materials, table, r->error));
-    return kiln_array_push(context, &r->scene->materials, draft.material, r->error);
+    return kiln_array_push(context, &r->scene->materials, settings.material, r->error);
 }
 
 static kiln_status read_region(scene_reader *r, void *user)
@@ -108,15 +73,10 @@ static kiln_status read_region(scene_reader *r, void *user)
     kiln_scene_region fresh;
     int kind;
     KILN_TRY(kiln_scene_expect(r, SCENE_IS_REGION, &kind));
-    kiln_scene_object_region.start(&fresh);
-    fresh.said = kiln_scene_said(r);
+    kiln_region_schema.start(&fresh);
     KILN_TRY(kiln_array_push(r->box->context, &body->regions, fresh, r->error));
     kiln_scene_region *region = &body->regions.data[body->regions.count - 1];
-    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_region, region));
-    if ((region->tag >= 0) == (region->where.count > 0))
-        return kiln_scene_fail(r, "must have either a tag or where, got %s",
-                               region->tag >= 0 ? "both" : "none");
-    return KILN_OK;
+    return kiln_scene_read_object(r, &kiln_region_schema, region);
 }
 
 kiln_status kiln_scene_read_regions(scene_reader *r, void *field)
@@ -138,8 +98,8 @@ static kiln_status read_file_shape(scene_reader *r, kiln_soup *soup)
 {
     scene_file_draft draft;
     kiln_error inner = {0};
-    kiln_scene_object_file.start(&draft);
-    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_file, &draft));
+    kiln_shape_file_schema.start(&draft);
+    KILN_TRY(kiln_scene_read_object(r, &kiln_shape_file_schema, &draft));
     KILN_TRY(kiln_scene_read_mesh(r, draft.path, soup));
     if (soup->tets.count > 0)
         return KILN_OK;
@@ -176,8 +136,8 @@ static kiln_status read_shape_choice(scene_reader *r, const kiln_shape_param *pa
 static kiln_status read_shape_param(scene_reader *r, const kiln_shape_param *param,
                                     kiln_shape_values *values, size_t at)
 {
-    scene_bounds bounds = {.low = param->low, .high = param->high};
-    scene_row row = {.type = SCENE_NUMBER, .bounds = bounds};
+    kiln_bounds bounds = {.low = param->low, .high = param->high};
+    kiln_schema_row row = {.type = KILN_VALUE_NUMBER, .bounds = bounds};
     if (param->kind == KILN_PARAM_CHOICE)
         return read_shape_choice(r, param, &values->number[at]);
     if (param->kind == KILN_PARAM_TEXT) {
@@ -225,6 +185,18 @@ kiln_status kiln_scene_read_shape(scene_reader *r, void *field)
     return KILN_OK;
 }
 
+kiln_status kiln_scene_name_thing(scene_reader *r, const char *what, char *name, const char *others,
+                                  size_t count, size_t stride)
+{
+    if (!name[0])
+        snprintf(name, KILN_NAME_SIZE, "%s%zu", what, count + 1);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(others + i * stride, name) == 0)
+            return kiln_scene_fail_key(r, "name", "must be different for each %s, got \"%s\" twice",
+                                       what, name);
+    return KILN_OK;
+}
+
 static kiln_status check_points(const scene_reader *r, const char *whose, const kiln_soup *soup)
 {
     for (size_t i = 0; i < soup->points.count; i++)
@@ -236,12 +208,9 @@ static kiln_status check_points(const scene_reader *r, const char *whose, const 
 static kiln_status check_body(scene_reader *r, kiln_scene_body *body)
 {
     kiln_scene *scene = r->scene;
-    if (!body->name[0])
-        snprintf(body->name, sizeof body->name, "body%zu", scene->bodies.count + 1);
-    for (size_t i = 0; i < scene->bodies.count; i++)
-        if (strcmp(scene->bodies.data[i].name, body->name) == 0)
-            return kiln_scene_fail_key(
-                r, "name", "must be different for each body, got \"%s\" twice", body->name);
+    KILN_TRY(kiln_scene_name_thing(r, "body", body->name,
+                                   scene->bodies.count ? scene->bodies.data->name : NULL,
+                                   scene->bodies.count, sizeof *scene->bodies.data));
     KILN_TRY(check_points(r, "", &body->mesh));
     return check_points(r, "the surface's ", &body->surface);
 }
@@ -252,14 +221,13 @@ static kiln_status read_body(scene_reader *r, void *user)
     int kind;
     scene_body_draft *draft = &r->body;
     KILN_TRY(kiln_scene_expect(r, SCENE_IS_BODY, &kind));
-    kiln_scene_object_body.start(draft);
-    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_body, draft));
+    kiln_body_schema.start(draft);
+    KILN_TRY(kiln_scene_read_object(r, &kiln_body_schema, draft));
     kiln_scene_place_points(&draft->place, &draft->body.mesh);
     kiln_scene_place_points(&draft->place, &draft->body.surface);
-    draft->body.said = kiln_scene_said(r);
     KILN_TRY(check_body(r, &draft->body));
     KILN_TRY(kiln_array_push(r->box->context, &r->scene->bodies, draft->body, r->error));
-    kiln_scene_object_body.start(draft);
+    kiln_body_schema.start(draft);
     return KILN_OK;
 }
 

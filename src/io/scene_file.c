@@ -12,7 +12,6 @@
 
 enum {
     TEXT_LIMIT = 16 << 20, /* bytes */
-    MOST_FRAMES = 1000000,
 };
 
 struct kiln_scene_file {
@@ -24,69 +23,6 @@ struct kiln_scene_file {
     scene_functions functions;
     char params[sizeof((scene_params *)NULL)->known];
 };
-
-kiln_status kiln_scene_read_newton(scene_reader *r, void *field)
-{
-    (void)field;
-    return kiln_scene_read_object(r, &kiln_scene_object_newton, r->scene);
-}
-
-kiln_status kiln_scene_read_solver(scene_reader *r, void *field)
-{
-    (void)field;
-    return kiln_scene_read_object(r, &kiln_scene_object_solver, r->scene);
-}
-
-kiln_status kiln_scene_read_step(scene_reader *r, void *field)
-{
-    (void)field;
-    kiln_pace_limits *pace = &r->scene->pace;
-    pace->dt_min = 0.0;
-    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_step, r->scene));
-    if (pace->dt_min == 0.0)
-        pace->dt_min = pace->dt / 1024.0;
-    if (pace->dt_min > pace->dt)
-        return kiln_scene_fail_key(r, "dt_min", "must not be longer than dt, %g s, got %g",
-                                   pace->dt, pace->dt_min);
-    if (r->scene->solid.integrator == KILN_STATIC && r->scene->duration == 0.0)
-        r->scene->duration = 1.0;
-    return KILN_OK;
-}
-
-static kiln_status read_field_name(scene_reader *r, void *user)
-{
-    int row;
-    KILN_TRY(kiln_scene_read_choice(r, kiln_scene_output_field, &row));
-    kiln_scene_output_ask(user, row);
-    return KILN_OK;
-}
-
-kiln_status kiln_scene_read_fields(scene_reader *r, void *field)
-{
-    (void)field;
-    kiln_scene_output *output = &r->scene->output;
-    output->fields = 0;
-    output->velocity = output->material_position = output->reaction = output->contact = false;
-    output->plastic_strain = output->hardening = false;
-    return kiln_scene_read_list(r, "names", read_field_name, output);
-}
-
-kiln_status kiln_scene_read_output(scene_reader *r, void *field)
-{
-    (void)field;
-    kiln_scene_output *output = &r->scene->output;
-    double preset = output->frame;
-    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_output, r->scene));
-    if (output->frame != preset && r->scene->duration > 0.0 && output->frame > r->scene->duration)
-        return kiln_scene_fail_key(r, "frame", "must not be longer than the duration, %g s, got %g",
-                                   r->scene->duration, output->frame);
-    if (output->frame != preset && output->frame > 0.0 &&
-        r->scene->duration / output->frame > MOST_FRAMES)
-        return kiln_scene_fail_key(
-            r, "frame", "must be 0 or at least a millionth of the duration, %g s, got %g",
-            r->scene->duration, output->frame);
-    return KILN_OK;
-}
 
 /* The next step of a path, ".name" or "[3]", as a key on the stack; false at what is no path. */
 static bool push_step(lua_State *L, const char **at, const char *end)
@@ -182,21 +118,21 @@ typedef struct reading {
     kiln_status status;
 } reading;
 
-static bool is_scene_key(const char *name, size_t size)
+static bool is_scene_key(const scene_sandbox *box, const char *name, size_t size)
 {
-    for (size_t i = 0; i < kiln_scene_object_scene.count; i++) {
-        const char *key = kiln_scene_object_scene.rows[i].key;
-        if (strlen(key) == size && memcmp(key, name, size) == 0)
+    const char *keys[SCENE_KEYS];
+    size_t count = kiln_scene_file_keys(box, keys);
+    for (size_t i = 0; i < count; i++)
+        if (strlen(keys[i]) == size && memcmp(keys[i], name, size) == 0)
             return true;
-    }
     return false;
 }
 
 /* A setting without a dot that is no key of scenes is for param(). */
-static bool is_param(const char *set)
+static bool is_param(const scene_sandbox *box, const char *set)
 {
     size_t size = strcspn(set, "=.[");
-    return set[size] == '=' && size > 0 && !is_scene_key(set, size);
+    return set[size] == '=' && size > 0 && !is_scene_key(box, set, size);
 }
 
 static kiln_status check_params(const scene_reader *r, const scene_params *params)
@@ -205,7 +141,7 @@ static kiln_status check_params(const scene_reader *r, const scene_params *param
         if (params->data[i].was_asked)
             continue;
         char known[sizeof params->known], name[64];
-        const char *names[128];
+        const char *names[100 + SCENE_KEYS];
         size_t count = 0;
         snprintf(name, sizeof name, "%.*s", (int)params->data[i].name_size, params->data[i].name);
         memcpy(known, params->known, sizeof known);
@@ -214,27 +150,13 @@ static kiln_status check_params(const scene_reader *r, const scene_params *param
             at += strcspn(at, " ");
             *at = 0;
         }
-        for (size_t k = 0; k < kiln_scene_object_scene.count; k++)
-            names[count++] = kiln_scene_object_scene.rows[k].key;
+        count += kiln_scene_file_keys(r->box, names + count);
         const char *nearest = kiln_nearest_name(name, names, count, sizeof names[0]);
         if (nearest)
             return set_fail(r, name, "the scene has no such key or param; did you mean '%s'?",
                             nearest);
         return set_fail(r, name, "the scene has no such key or param%s", "");
     }
-    return KILN_OK;
-}
-
-static kiln_status finish(scene_reader *r)
-{
-    kiln_scene *scene = r->scene;
-    const double *v = scene->velocity_field.constant;
-    if (scene->duration == 0.0)
-        return kiln_scene_fail_key(r, "duration", "must be given: how long to simulate, in s");
-    scene->has_velocity_field =
-        scene->velocity_field.evaluate || v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0;
-    if (isfinite(scene->velocity_until) && !scene->has_velocity_field)
-        return kiln_scene_fail_key(r, "velocity_until", "there is no velocity_field to end");
     return KILN_OK;
 }
 
@@ -249,11 +171,12 @@ static kiln_status read_all(reading *all)
     }
     KILN_TRY(kiln_scene_expect(r, SCENE_IS_SCENE, &kind));
     for (size_t i = 0; i < r->set_count; i++)
-        if (!is_param(r->sets[i]))
+        if (!is_param(r->box, r->sets[i]))
             KILN_TRY(apply_set(r, r->sets[i]));
     KILN_TRY(check_params(r, &all->params));
-    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_scene, r->scene));
-    return finish(r);
+    KILN_TRY(kiln_scene_read_scene(r));
+    kiln_error inner = {0};
+    return kiln_scene_refuse(r, kiln_scene_check(r->scene, &inner), &inner);
 }
 
 /* Arguments: reading, the scene's table. */
@@ -277,7 +200,7 @@ static kiln_status collect_params(reading *all, scene_param *room, size_t count,
             return kiln_fail(error, KILN_ERR_INPUT, "--set", 0, -1,
                              "must be one line, got '%.100s'", r->sets[i]);
         size_t size = strcspn(r->sets[i], "=");
-        if (is_param(r->sets[i]) && all->params.count < count)
+        if (is_param(r->box, r->sets[i]) && all->params.count < count)
             room[all->params.count++] = (scene_param){
                 .name = r->sets[i], .value = r->sets[i] + size + 1, .name_size = size};
     }
@@ -396,6 +319,7 @@ kiln_status kiln_scene_file_load(kiln_context *context, const char *path,
         status =
             kiln_scene_sandbox_open(&file->box, context, path,
                                     options->memory ? options->memory : (size_t)256 << 20, error);
+    file->box.modules = options->modules ? options->modules : kiln_module_schemas;
     if (status == KILN_OK)
         status = load(file, path, options, error);
     if (status != KILN_OK) {

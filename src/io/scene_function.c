@@ -39,21 +39,21 @@ static void push_circumstances(lua_State *L, const kiln_circumstances *at)
 }
 
 /* Returns how many. */
-static int push_arguments(lua_State *L, scene_signature signature, const kiln_circumstances *at)
+static int push_arguments(lua_State *L, kiln_signature signature, const kiln_circumstances *at)
 {
     switch (signature) {
-    case SCENE_OF_TIME:
+    case KILN_OF_TIME:
         lua_pushnumber(L, at->time);
         return 1;
-    case SCENE_OF_TIME_AND_PLACE:
+    case KILN_OF_TIME_AND_PLACE:
         lua_pushnumber(L, at->time);
         push_place(L, at->material);
         return 2;
-    case SCENE_OF_TIME_AND_WORLD:
+    case KILN_OF_TIME_AND_WORLD:
         lua_pushnumber(L, at->time);
         push_place(L, at->world);
         return 2;
-    case SCENE_OF_PLACE:
+    case KILN_OF_PLACE:
         push_place(L, at->material);
         return 1;
     default:
@@ -120,7 +120,7 @@ kiln_status kiln_scene_function_evaluate(void *self, const kiln_circumstances *a
 {
     const scene_function *function = self;
     scene_sandbox *box = function->box;
-    const scene_bounds *bounds = &function->row->bounds;
+    const kiln_bounds *bounds = &function->row->bounds;
     double result[3] = {0};
     evaluation e = {.function = function, .at = at, .out = result, .components = components};
     lua_pushcfunction(box->L, evaluate);
@@ -131,17 +131,18 @@ kiln_status kiln_scene_function_evaluate(void *self, const kiln_circumstances *a
                          "%s: the function must return %s, got %s", function->path,
                          components == 1 ? "a finite number" : "three finite numbers", e.found);
     for (int k = 0; k < components; k++)
-        if (!kiln_scene_bounds_hold(bounds, result[k])) {
+        if (!kiln_bounds_hold(bounds, result[k])) {
             char rule[64];
             return kiln_fail(error, KILN_ERR_INPUT, box->file, function->line, -1,
                              "%s: the function must return what is %s, got %.10g", function->path,
-                             kiln_scene_bounds_text(bounds, rule, sizeof rule), result[k]);
+                             kiln_bounds_text(bounds, rule, sizeof rule), result[k]);
         }
     memcpy(out, result, (size_t)components * sizeof *out);
     return KILN_OK;
 }
 
-kiln_status kiln_scene_make_function(scene_reader *r, const scene_row *row, kiln_quantity *out)
+kiln_status kiln_scene_make_function(scene_reader *r, const kiln_schema_row *row,
+                                     kiln_quantity *out)
 {
     kiln_context *context = r->box->context;
     lua_State *L = r->L;

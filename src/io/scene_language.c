@@ -72,8 +72,27 @@ scene_mark kiln_scene_mark_of(lua_State *L, int index)
     return mark;
 }
 
-const char *kiln_scene_mark_name(scene_mark mark)
+const kiln_schema *kiln_scene_worded(const scene_sandbox *box, int kind)
 {
+    static const kiln_schema *const own[] = {&kiln_plastic_schema, &kiln_remesh_schema,
+                                             &kiln_contact_schema};
+    const int count = sizeof own / sizeof own[0];
+    return kind < count ? own[kind] : box->modules[kind - count];
+}
+
+int kiln_scene_word_of(const scene_sandbox *box, const kiln_schema *schema)
+{
+    const kiln_schema *at;
+    for (int kind = 0; (at = kiln_scene_worded(box, kind)); kind++)
+        if (at == schema)
+            return kind;
+    return -1;
+}
+
+const char *kiln_scene_mark_name(const scene_sandbox *box, scene_mark mark)
+{
+    if (mark.family == SCENE_IS_TABLE)
+        return kiln_scene_worded(box, mark.kind)->name;
     return mark.family == SCENE_IS_SELECTION ? "selection" : kiln_scene_family_name(mark.family);
 }
 
@@ -113,7 +132,7 @@ static int construct(lua_State *L)
     scene_mark mark = kiln_scene_mark_of(L, 1);
     if (mark.family != SCENE_IS_PLAIN)
         return luaL_error(L, "%s takes a table: %s { ... }, got a %s", word, word,
-                          kiln_scene_mark_name(mark));
+                          kiln_scene_mark_name(kiln_scene_sandbox_of(L), mark));
     set_mark(L, pack(L, (scene_family)lua_tointeger(L, lua_upvalueindex(1)),
                      (int)lua_tointeger(L, lua_upvalueindex(2))));
     return 1;
@@ -295,9 +314,8 @@ static int get_param(lua_State *L)
 
 int kiln_scene_language_open(lua_State *L)
 {
-    static const scene_family single[] = {SCENE_IS_SCENE,  SCENE_IS_MATERIAL, SCENE_IS_BODY,
-                                          SCENE_IS_REGION, SCENE_IS_HOLD,     SCENE_IS_PLASTIC,
-                                          SCENE_IS_REMESH, SCENE_IS_CONTACT};
+    static const scene_family single[] = {SCENE_IS_SCENE, SCENE_IS_MATERIAL, SCENE_IS_BODY,
+                                          SCENE_IS_REGION, SCENE_IS_HOLD};
     static const scene_family many[] = {SCENE_IS_SHAPE, SCENE_IS_SELECTION, SCENE_IS_MOTION,
                                         SCENE_IS_LOAD, SCENE_IS_OBSTACLE};
     make_marks(L);
@@ -306,6 +324,11 @@ int kiln_scene_language_open(lua_State *L)
         const char *name = kiln_scene_family_name(single[i]);
         push_constructor(L, single[i], 0, name);
         lua_setglobal(L, name);
+    }
+    const kiln_schema *schema;
+    for (int i = 0; (schema = kiln_scene_worded(kiln_scene_sandbox_of(L), i)); i++) {
+        push_constructor(L, SCENE_IS_TABLE, i, schema->name);
+        lua_setglobal(L, schema->name);
     }
     for (size_t i = 0; i < sizeof many / sizeof many[0]; i++)
         make_members(L, many[i]);

@@ -15,9 +15,7 @@
     X(SCENE_IS_BODY, "body")                                                                       \
     X(SCENE_IS_REGION, "region")                                                                   \
     X(SCENE_IS_HOLD, "hold")                                                                       \
-    X(SCENE_IS_PLASTIC, "plastic")                                                                 \
-    X(SCENE_IS_REMESH, "remesh")                                                                   \
-    X(SCENE_IS_CONTACT, "contact")                                                                 \
+    X(SCENE_IS_TABLE, "table of settings")                                                         \
     X(SCENE_IS_SHAPE, "shape")                                                                     \
     X(SCENE_IS_SELECTION, "select")                                                                \
     X(SCENE_IS_MOTION, "motion")                                                                   \
@@ -45,8 +43,13 @@ typedef struct scene_mark {
 /* What a constructor made of the value; a plain table or anything else: SCENE_IS_PLAIN, line 0. */
 scene_mark kiln_scene_mark_of(lua_State *L, int index);
 
-/* "body", "shape.box", "a selection": for messages. */
-const char *kiln_scene_mark_name(scene_mark mark);
+/* "body", "shape", "selection", "remesh": for messages. */
+const char *kiln_scene_mark_name(const scene_sandbox *box, scene_mark mark);
+
+/* Settings whose tables have a word, `remesh { ... }`: the schema of a kind of SCENE_IS_TABLE, NULL
+ * past the last, and the other way round, -1: there is no word. */
+const kiln_schema *kiln_scene_worded(const scene_sandbox *box, int kind);
+int kiln_scene_word_of(const scene_sandbox *box, const kiln_schema *schema);
 
 /* The member of a family: its word in scenes, NULL past the last. Shapes end with `file`. */
 const char *kiln_scene_member_name(scene_family family, int kind);

@@ -1,5 +1,6 @@
 #include "io/scene_reader.h"
 
+#include "base/assert.h"
 #include "base/nearest_name.h"
 
 #include <lua5.4/lauxlib.h>
@@ -36,7 +37,7 @@ kiln_status kiln_scene_fail_value(const scene_reader *r, const char *rule)
     char found[64];
     scene_mark mark = kiln_scene_mark_of(r->L, -1);
     if (mark.family != SCENE_IS_PLAIN)
-        return kiln_scene_fail(r, "must be %s, got a %s", rule, kiln_scene_mark_name(mark));
+        return kiln_scene_fail(r, "must be %s, got a %s", rule, kiln_scene_mark_name(r->box, mark));
     return kiln_scene_fail(r, "must be %s, got %s", rule,
                            kiln_scene_describe(r->L, -1, found, sizeof found));
 }
@@ -225,38 +226,18 @@ kiln_status kiln_scene_read_list(scene_reader *r, const char *of,
     return KILN_OK;
 }
 
-bool kiln_scene_bounds_hold(const scene_bounds *bounds, double value)
-{
-    return (bounds->low_open ? value > bounds->low : value >= bounds->low) &&
-           (bounds->high_open ? value < bounds->high : value <= bounds->high);
-}
-
-const char *kiln_scene_bounds_text(const scene_bounds *b, char *buffer, size_t size)
-{
-    bool below = isfinite(b->low), above = isfinite(b->high);
-    if (below && above && b->low_open)
-        snprintf(buffer, size, "above %g and below %g", b->low, b->high);
-    else if (below && above)
-        snprintf(buffer, size, "from %.10g to %.10g", b->low, b->high);
-    else if (below && b->low == 0.0)
-        snprintf(buffer, size, b->low_open ? "positive" : "0 or more");
-    else
-        snprintf(buffer, size, "finite");
-    return buffer;
-}
-
-static kiln_status check_number(const scene_reader *r, const scene_bounds *bounds, double value)
+static kiln_status check_number(const scene_reader *r, const kiln_bounds *bounds, double value)
 {
     char rule[64], text[80];
     if (!isfinite(value))
         return kiln_scene_fail_value(r, "a finite number");
-    if (kiln_scene_bounds_hold(bounds, value))
+    if (kiln_bounds_hold(bounds, value))
         return KILN_OK;
-    snprintf(text, sizeof text, "%s", kiln_scene_bounds_text(bounds, rule, sizeof rule));
+    snprintf(text, sizeof text, "%s", kiln_bounds_text(bounds, rule, sizeof rule));
     return kiln_scene_fail_value(r, text);
 }
 
-kiln_status kiln_scene_read_number(scene_reader *r, const scene_bounds *bounds, double *out)
+kiln_status kiln_scene_read_number(scene_reader *r, const kiln_bounds *bounds, double *out)
 {
     if (lua_type(r->L, -1) != LUA_TNUMBER)
         return kiln_scene_fail_value(r, "a number");
@@ -264,7 +245,7 @@ kiln_status kiln_scene_read_number(scene_reader *r, const scene_bounds *bounds, 
     return check_number(r, bounds, *out);
 }
 
-static kiln_status read_whole(scene_reader *r, const scene_bounds *bounds, int64_t *out)
+static kiln_status read_whole(scene_reader *r, const kiln_bounds *bounds, int64_t *out)
 {
     double value;
     KILN_TRY(kiln_scene_read_number(r, bounds, &value));
@@ -274,7 +255,7 @@ static kiln_status read_whole(scene_reader *r, const scene_bounds *bounds, int64
     return KILN_OK;
 }
 
-static kiln_status read_vector(scene_reader *r, const scene_bounds *bounds, double out[3])
+static kiln_status read_vector(scene_reader *r, const kiln_bounds *bounds, double out[3])
 {
     static const char *const rule = "three numbers {x, y, z}";
     size_t count;
@@ -346,13 +327,13 @@ kiln_status kiln_scene_read_choice(scene_reader *r, const char *(*choices)(int),
     return kiln_scene_fail(r, "must be %s, got %s", list, found);
 }
 
-static kiln_status read_quantity(scene_reader *r, const scene_row *row, kiln_quantity *out)
+static kiln_status read_quantity(scene_reader *r, const kiln_schema_row *row, kiln_quantity *out)
 {
     kiln_quantity quantity = {.self = NULL};
     int type = lua_type(r->L, -1);
     if (type == LUA_TFUNCTION)
         return kiln_scene_make_function(r, row, out);
-    if (row->type == SCENE_AMOUNT) {
+    if (row->type == KILN_VALUE_AMOUNT) {
         if (type != LUA_TNUMBER)
             return kiln_scene_fail_value(r, "a number or a function");
         KILN_TRY(kiln_scene_read_number(r, &row->bounds, quantity.constant));
@@ -365,69 +346,222 @@ static kiln_status read_quantity(scene_reader *r, const scene_row *row, kiln_qua
     return KILN_OK;
 }
 
-kiln_status kiln_scene_read_row(scene_reader *r, const scene_row *row, void *field)
+typedef struct named {
+    const char *(*choices)(int);
+    uint32_t bits;
+} named;
+
+static kiln_status read_named(scene_reader *r, void *user)
+{
+    named *names = user;
+    int choice;
+    KILN_TRY(kiln_scene_read_choice(r, names->choices, &choice));
+    names->bits |= 1u << choice;
+    return KILN_OK;
+}
+
+static kiln_status read_names(scene_reader *r, const kiln_schema_row *row, uint32_t *out)
+{
+    named names = {.choices = row->choices};
+    KILN_TRY(kiln_scene_read_list(r, "names", read_named, &names));
+    *out = names.bits;
+    return KILN_OK;
+}
+
+kiln_status kiln_scene_read_row(scene_reader *r, const kiln_schema_row *row, void *field)
 {
     int64_t whole = 0;
     int choice = 0;
     double v[3];
     switch (row->type) {
-    case SCENE_NUMBER:
+    case KILN_VALUE_NUMBER:
         return kiln_scene_read_number(r, &row->bounds, field);
-    case SCENE_WHOLE:
+    case KILN_VALUE_WHOLE:
         KILN_TRY(read_whole(r, &row->bounds, &whole));
         *(int *)field = (int)whole;
         return KILN_OK;
-    case SCENE_LONG:
+    case KILN_VALUE_LONG:
         return read_whole(r, &row->bounds, field);
-    case SCENE_FLAG:
+    case KILN_VALUE_FLAG:
         if (lua_type(r->L, -1) != LUA_TBOOLEAN)
             return kiln_scene_fail_value(r, "true or false");
         *(bool *)field = lua_toboolean(r->L, -1);
         return KILN_OK;
-    case SCENE_NAME:
+    case KILN_VALUE_NAME:
         return read_name(r, field);
-    case SCENE_PATH:
+    case KILN_VALUE_PATH:
         return read_path(r, field);
-    case SCENE_CHOICE:
+    case KILN_VALUE_CHOICE:
         return kiln_scene_read_choice(r, row->choices, field);
-    case SCENE_WORD:
+    case KILN_VALUE_WORD:
         KILN_TRY(kiln_scene_read_choice(r, row->choices, &choice));
         *(const char **)field = row->choices(choice);
         return KILN_OK;
-    case SCENE_VECTOR:
+    case KILN_VALUE_VECTOR:
         KILN_TRY(read_vector(r, &row->bounds, v));
         *(kiln_vec3 *)field = kiln_v3(v[0], v[1], v[2]);
         return KILN_OK;
-    case SCENE_AMOUNT:
-    case SCENE_FIELD:
+    case KILN_VALUE_AMOUNT:
+    case KILN_VALUE_FIELD:
         return read_quantity(r, row, field);
+    case KILN_VALUE_NAMES:
+        return read_names(r, row, field);
+    case KILN_VALUE_SELECTION:
+        return kiln_scene_read_picks(r, field);
+    case KILN_VALUE_TABLE:
+        row->schema->start(field);
+        return kiln_scene_read_table(r, row->schema, row->what ? row->what : "a table", field);
     default:
         return row->read(r, field);
     }
 }
 
-kiln_status kiln_scene_read_object(scene_reader *r, const scene_object *object, void *target)
+/* What a schema's `finish` said, which knows the key only. */
+kiln_status kiln_scene_refuse(scene_reader *r, kiln_status status, const kiln_error *inner)
+{
+    if (status != KILN_ERR_INPUT)
+        return kiln_scene_wrap(r, status, inner);
+    if (inner->line > 0)
+        r->line = (int)inner->line;
+    if (inner->place[0])
+        return kiln_scene_fail_key(r, inner->place, "%s", inner->message);
+    return kiln_scene_fail(r, "%s", inner->message);
+}
+
+static kiln_status finish(scene_reader *r, const kiln_given *given, void *target)
+{
+    kiln_error inner = {0};
+    if (!given->schema->finish)
+        return KILN_OK;
+    return kiln_scene_refuse(r, given->schema->finish(target, given, &inner), &inner);
+}
+
+/* The value of the row's key in the table at the top; true when it is there. */
+static kiln_status read_key(scene_reader *r, const kiln_schema_row *row, void *target, bool *given)
 {
     lua_State *L = r->L;
-    if (lua_type(L, -1) != LUA_TTABLE)
-        return kiln_scene_fail_value(r, "a table");
-    luaL_checkstack(L, 10, "scene");
-    KILN_TRY(
-        kiln_scene_check_keys(r, object->name, object->rows, object->count, sizeof(scene_row)));
-    for (size_t i = 0; i < object->count; i++) {
-        const scene_row *row = &object->rows[i];
-        lua_pushstring(L, row->key);
-        if (lua_rawget(L, -2) == LUA_TNIL) {
-            if (row->preset && !row->preset[0])
-                return kiln_scene_fail_key(r, row->key, "must be given: %s", row->meaning);
-        } else {
-            scene_spot spot = kiln_scene_enter_key(r, row->key);
-            KILN_TRY(kiln_scene_read_row(r, row, (char *)target + row->offset));
-            kiln_scene_leave(r, spot);
-        }
-        lua_pop(L, 1);
+    lua_pushstring(L, row->key);
+    *given = lua_rawget(L, -2) != LUA_TNIL;
+    if (!*given && row->preset && !row->preset[0])
+        return kiln_scene_fail_key(r, row->key, "must be given: %s", row->meaning);
+    if (*given) {
+        scene_spot spot = kiln_scene_enter_key(r, row->key);
+        KILN_TRY(kiln_scene_read_row(r, row, (char *)target + row->offset));
+        kiln_scene_leave(r, spot);
     }
+    lua_pop(L, 1);
     return KILN_OK;
+}
+
+static kiln_status read_rows(scene_reader *r, const kiln_schema *schema, void *target)
+{
+    kiln_given given = {.schema = schema};
+    KILN_ASSERT_OP(schema->count, <=, 64);
+    for (size_t i = 0; i < schema->count; i++) {
+        const kiln_schema_row *row = &schema->rows[i];
+        bool is_there = false;
+        if (row->type == KILN_VALUE_PART)
+            KILN_TRY(read_rows(r, row->schema, (char *)target + row->offset));
+        else
+            KILN_TRY(read_key(r, row, target, &is_there));
+        given.rows |= (uint64_t)is_there << i;
+    }
+    return finish(r, &given, target);
+}
+
+static void note_said(const scene_reader *r, const kiln_schema *schema, void *target)
+{
+    if (schema->has_said)
+        *(kiln_said *)target = kiln_scene_said(r);
+}
+
+size_t kiln_scene_keys(const kiln_schema *schema, const char **keys, size_t count)
+{
+    for (size_t i = 0; i < schema->count && count < SCENE_KEYS; i++)
+        if (schema->rows[i].type == KILN_VALUE_PART)
+            count = kiln_scene_keys(schema->rows[i].schema, keys, count);
+        else
+            keys[count++] = schema->rows[i].key;
+    return count;
+}
+
+static kiln_status read_by_keys(scene_reader *r, const kiln_schema *schema, void *target,
+                                const char *const *keys, size_t count)
+{
+    luaL_checkstack(r->L, 10, "scene");
+    KILN_TRY(kiln_scene_check_keys(r, schema->name, keys, count, sizeof keys[0]));
+    note_said(r, schema, target);
+    return read_rows(r, schema, target);
+}
+
+kiln_status kiln_scene_read_object(scene_reader *r, const kiln_schema *schema, void *target)
+{
+    const char *keys[SCENE_KEYS];
+    return read_by_keys(r, schema, target, keys, kiln_scene_keys(schema, keys, 0));
+}
+
+/* The first row's value in place of the table. */
+static kiln_status read_first(scene_reader *r, const kiln_schema *schema, void *target)
+{
+    kiln_given given = {.schema = schema, .rows = 1};
+    note_said(r, schema, target);
+    KILN_TRY(kiln_scene_read_row(r, &schema->rows[0], (char *)target + schema->rows[0].offset));
+    return finish(r, &given, target);
+}
+
+kiln_status kiln_scene_read_table(scene_reader *r, const kiln_schema *schema, const char *rule,
+                                  void *target)
+{
+    scene_spot spot = {r->path_size, r->line};
+    int type = lua_type(r->L, -1);
+    if (schema->may_be_first && type == LUA_TSTRING)
+        return read_first(r, schema, target);
+    char words[96];
+    scene_mark mark = kiln_scene_mark_of(r->L, -1);
+    int kind = kiln_scene_word_of(r->box, schema);
+    snprintf(words, sizeof words, "a table %s { ... }", schema->name);
+    if (type != LUA_TTABLE ||
+        (mark.family != SCENE_IS_PLAIN && !(mark.family == SCENE_IS_TABLE && mark.kind == kind)))
+        return kiln_scene_fail_value(r, kind >= 0 ? words : rule);
+    if (mark.line > 0)
+        r->line = mark.line;
+    KILN_TRY(kiln_scene_read_object(r, schema, target));
+    kiln_scene_leave(r, spot);
+    return KILN_OK;
+}
+
+static kiln_status read_module(scene_reader *r, const kiln_schema *schema)
+{
+    void *settings;
+    lua_pushstring(r->L, schema->name);
+    if (lua_rawget(r->L, -2) != LUA_TNIL) {
+        scene_spot spot = kiln_scene_enter_key(r, schema->name);
+        KILN_TRY(kiln_scene_add_settings(r->scene, schema, &settings, r->error));
+        KILN_TRY(kiln_scene_read_table(r, schema, "a table", settings));
+        kiln_scene_leave(r, spot);
+    }
+    lua_pop(r->L, 1);
+    return KILN_OK;
+}
+
+/* Modules last, when bodies have names. */
+kiln_status kiln_scene_read_scene(scene_reader *r)
+{
+    const kiln_schema *const *modules = r->box->modules;
+    const char *keys[SCENE_KEYS];
+    size_t count = kiln_scene_file_keys(r->box, keys);
+    KILN_TRY(read_by_keys(r, &kiln_scene_file_schema, r->scene, keys, count));
+    for (size_t i = 0; modules[i]; i++)
+        KILN_TRY(read_module(r, modules[i]));
+    return KILN_OK;
+}
+
+size_t kiln_scene_file_keys(const scene_sandbox *box, const char **keys)
+{
+    size_t count = kiln_scene_keys(&kiln_scene_file_schema, keys, 0);
+    for (size_t i = 0; box->modules[i] && count < SCENE_KEYS; i++)
+        keys[count++] = box->modules[i]->name;
+    return count;
 }
 
 void kiln_scene_reader_free(scene_reader *r)

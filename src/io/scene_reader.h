@@ -13,7 +13,7 @@ typedef struct scene_function {
     scene_sandbox *box;
     int reference; /* in the registry */
     int line;      /* where it begins */
-    const scene_row *row;
+    const kiln_schema_row *row;
     char path[96];
 } scene_function;
 typedef KILN_ARRAY_OF(scene_function *)
@@ -50,6 +50,10 @@ kiln_status kiln_scene_fail_key(scene_reader *reader, const char *key, const cha
 kiln_status kiln_scene_wrap(const scene_reader *reader, kiln_status status,
                             const kiln_error *inner);
 
+/* An error of kiln_schema.finish, or of kiln_scene_check, gets the path and, if it has none, the
+ * line. */
+kiln_status kiln_scene_refuse(scene_reader *reader, kiln_status status, const kiln_error *inner);
+
 /* Path and line while something inside is read. */
 typedef struct scene_spot {
     size_t path_size;
@@ -63,8 +67,20 @@ kiln_said kiln_scene_said(const scene_reader *reader);
 /* The value at the top is a member of `family`, or (where the family has one kind) a plain table.
  * Takes its line. The caller leaves the spot. */
 kiln_status kiln_scene_expect(scene_reader *reader, scene_family family, int *kind);
-/* The table at the top, by the object's rows, into `target`, which the caller has started. */
-kiln_status kiln_scene_read_object(scene_reader *reader, const scene_object *object, void *target);
+/* The table at the top, by the schema's rows, into `target`, which the caller has started. */
+kiln_status kiln_scene_read_object(scene_reader *reader, const kiln_schema *schema, void *target);
+/* The same of a value that may be anything: what must stand there is a table in the schema's word,
+ * or `rule` when there is no such word. */
+kiln_status kiln_scene_read_table(scene_reader *reader, const kiln_schema *schema, const char *rule,
+                                  void *target);
+/* The scene's table at the top, with the settings of modules. */
+kiln_status kiln_scene_read_scene(scene_reader *reader);
+
+enum { SCENE_KEYS = 100 }; /* of a table at most */
+/* Appends the keys of a schema, those of its parts too, to `count` ones; the new count. */
+size_t kiln_scene_keys(const kiln_schema *schema, const char **keys, size_t count);
+/* Those of a scene, modules included. */
+size_t kiln_scene_file_keys(const scene_sandbox *box, const char **keys);
 /* Every key of the table at the top is one of `names` (rows of `stride` bytes that begin with one).
  */
 kiln_status kiln_scene_check_keys(scene_reader *reader, const char *object, const void *names,
@@ -78,32 +94,20 @@ kiln_status kiln_scene_read_list(scene_reader *reader, const char *of,
                                  kiln_status (*read_item)(scene_reader *, void *), void *user);
 
 /* The value at the top is a number within bounds. */
-kiln_status kiln_scene_read_number(scene_reader *reader, const scene_bounds *bounds, double *out);
+kiln_status kiln_scene_read_number(scene_reader *reader, const kiln_bounds *bounds, double *out);
 /* The value at the top is one of the choices; its position. */
 kiln_status kiln_scene_read_choice(scene_reader *reader, const char *(*choices)(int), int *out);
-kiln_status kiln_scene_read_row(scene_reader *reader, const scene_row *row, void *field);
-bool kiln_scene_bounds_hold(const scene_bounds *bounds, double value);
-/* "positive", "between 0 and 1": what a number must be. */
-const char *kiln_scene_bounds_text(const scene_bounds *bounds, char *buffer, size_t size);
+kiln_status kiln_scene_read_row(scene_reader *reader, const kiln_schema_row *row, void *field);
 
-/* Readers of rows (SCENE_OTHER). */
+/* Readers of rows (KILN_VALUE_OTHER). */
 kiln_status kiln_scene_read_bodies(scene_reader *reader, void *field);
 kiln_status kiln_scene_read_holds(scene_reader *reader, void *field);
 kiln_status kiln_scene_read_loads(scene_reader *reader, void *field);
 kiln_status kiln_scene_read_obstacles(scene_reader *reader, void *field);
-kiln_status kiln_scene_read_step(scene_reader *reader, void *field);
-kiln_status kiln_scene_read_newton(scene_reader *reader, void *field);
-kiln_status kiln_scene_read_solver(scene_reader *reader, void *field);
-kiln_status kiln_scene_read_output(scene_reader *reader, void *field);
-kiln_status kiln_scene_read_fields(scene_reader *reader, void *field);
 kiln_status kiln_scene_read_material(scene_reader *reader, void *field); /* uint32_t */
 kiln_status kiln_scene_read_shape(scene_reader *reader, void *field);    /* kiln_soup */
 kiln_status kiln_scene_read_surface(scene_reader *reader, void *field);  /* kiln_soup */
-kiln_status kiln_scene_read_plastic(scene_reader *reader, void *field);  /* scene_plastic_draft */
-kiln_status kiln_scene_read_remesh(scene_reader *reader, void *field);
-kiln_status kiln_scene_read_contact(scene_reader *reader, void *field);
 kiln_status kiln_scene_read_regions(scene_reader *reader, void *field);
-kiln_status kiln_scene_read_turn(scene_reader *reader, void *field);          /* scene_turn */
 kiln_status kiln_scene_read_scale(scene_reader *reader, void *field);         /* kiln_vec3 */
 kiln_status kiln_scene_read_picks(scene_reader *reader, void *field);         /* kiln_picks */
 kiln_status kiln_scene_read_components(scene_reader *reader, void *field);    /* uint8_t */
@@ -112,6 +116,10 @@ kiln_status kiln_scene_read_body_number(scene_reader *reader, void *field);   /*
 kiln_status kiln_scene_read_obstacle_name(scene_reader *reader, void *field); /* int32_t */
 kiln_status kiln_scene_read_motion(scene_reader *reader, void *field);        /* kiln_motion */
 
+/* Names a thing that has no name yet "body3", and refuses one that another of the `count` things
+ * has, which are structs of `stride` bytes with a name at `others`. */
+kiln_status kiln_scene_name_thing(scene_reader *reader, const char *what, char *name,
+                                  const char *others, size_t count, size_t stride);
 /* A rotation; the identity when nothing was given. */
 kiln_mat3 kiln_scene_turn_matrix(const scene_turn *turn);
 /* Scale, turn and shift the points of a soup. */
@@ -123,14 +131,11 @@ kiln_status kiln_scene_read_generated(scene_reader *reader, const kiln_shape *sh
                                       kiln_soup *soup);
 /* Of tets only their surface is left, of triangles those that are there. */
 kiln_status kiln_scene_keep_surface(const scene_reader *reader, kiln_soup *soup);
-/* Plasticity of a material, when its stiffness is known. */
-kiln_status kiln_scene_finish_plastic(scene_reader *reader, scene_material_draft *draft);
-
 /* kiln_quantity.evaluate of a scene_function. */
 kiln_status kiln_scene_function_evaluate(void *self, const kiln_circumstances *at, double *out,
                                          int components, kiln_error *error);
 /* The function at the top of the stack becomes a quantity. */
-kiln_status kiln_scene_make_function(scene_reader *reader, const scene_row *row,
+kiln_status kiln_scene_make_function(scene_reader *reader, const kiln_schema_row *row,
                                      kiln_quantity *out);
 
 void kiln_scene_reader_free(scene_reader *reader);

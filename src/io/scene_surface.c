@@ -35,7 +35,7 @@ kiln_status kiln_scene_keep_surface(const scene_reader *r, kiln_soup *soup)
 /* Of a file only its path counts: nothing is filled. */
 static kiln_status read_file(scene_reader *r, kiln_soup *soup)
 {
-    const scene_object *object = &kiln_scene_object_file;
+    const kiln_schema *object = &kiln_shape_file_schema;
     scene_file_draft draft;
     object->start(&draft);
     KILN_TRY(kiln_scene_read_object(r, object, &draft));

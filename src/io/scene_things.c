@@ -9,21 +9,6 @@
 
 enum { PICK_LIMIT = 10000, PICK_DEPTH = 100 };
 
-static kiln_status check_selector(scene_reader *r, const kiln_selector *s)
-{
-    kiln_vec3 d = kiln_v3_sub(s->b, s->a);
-    if (s->kind == KILN_SELECT_BOX && !(d.x >= 0.0 && d.y >= 0.0 && d.z >= 0.0))
-        return kiln_scene_fail(r,
-                               "from must not be beyond to in any direction, got {%g, %g, %g} and "
-                               "{%g, %g, %g}",
-                               s->a.x, s->a.y, s->a.z, s->b.x, s->b.y, s->b.z);
-    if (s->kind == KILN_SELECT_CYLINDER && !(kiln_v3_norm(d) > 0.0))
-        return kiln_scene_fail(r, "from and to must be different points");
-    if (s->kind == KILN_SELECT_HALF_SPACE && !(kiln_v3_norm(s->b) > 0.0))
-        return kiln_scene_fail_key(r, "normal", "must have a length, got {0, 0, 0}");
-    return KILN_OK;
-}
-
 static kiln_status read_pick(scene_reader *r, kiln_picks *picks, int depth);
 
 static kiln_status push_pick(scene_reader *r, kiln_picks *picks, kiln_pick pick)
@@ -67,11 +52,10 @@ static kiln_status read_pick(scene_reader *r, kiln_picks *picks, int depth)
         KILN_TRY(read_combination(r, picks, kind, depth));
     } else {
         kiln_pick pick = {.kind = KILN_PICK_SELECTOR};
-        const scene_object *object = &kiln_scene_objects_select[kind];
+        const kiln_schema *object = &kiln_select_schemas[kind];
         object->start(&pick.selector);
         pick.selector.kind = (kiln_select_kind)kind;
         KILN_TRY(kiln_scene_read_object(r, object, &pick.selector));
-        KILN_TRY(check_selector(r, &pick.selector));
         KILN_TRY(push_pick(r, picks, pick));
     }
     kiln_scene_leave(r, spot);
@@ -154,18 +138,9 @@ kiln_status kiln_scene_read_motion(scene_reader *r, void *field)
     scene_spot spot = {r->path_size, r->line};
     int kind;
     KILN_TRY(kiln_scene_expect(r, SCENE_IS_MOTION, &kind));
-    kiln_scene_objects_motion[kind].start(motion);
+    kiln_motion_schemas[kind].start(motion);
     motion->kind = (kiln_motion_kind)kind;
-    motion->place.constant[0] = NAN;
-    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_objects_motion[kind], motion));
-    if (kind == KILN_MOTION_ROTATE && !(kiln_v3_norm(motion->axis) > 0.0))
-        return kiln_scene_fail_key(r, "axis", "must have a length, got {0, 0, 0}");
-    bool has_place = motion->place.evaluate || isfinite(motion->place.constant[0]);
-    if (kind == KILN_MOTION_FOLLOW && has_place == (motion->obstacle >= 0))
-        return kiln_scene_fail(r, "must have either a place or an obstacle, got %s",
-                               has_place ? "both" : "none");
-    if (!has_place)
-        motion->place = kiln_quantity_number(0.0);
+    KILN_TRY(kiln_scene_read_object(r, &kiln_motion_schemas[kind], motion));
     kiln_scene_leave(r, spot);
     return KILN_OK;
 }
@@ -187,14 +162,13 @@ static kiln_status read_hold(scene_reader *r, void *user)
     scene_hold_draft *draft = &r->hold;
     kiln_scene_hold *hold = &draft->hold;
     KILN_TRY(kiln_scene_expect(r, SCENE_IS_HOLD, &kind));
-    kiln_scene_object_hold.start(draft);
-    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_object_hold, draft));
+    kiln_hold_schema.start(draft);
+    KILN_TRY(kiln_scene_read_object(r, &kiln_hold_schema, draft));
     KILN_TRY(check_times(r, hold->from, hold->until));
     if (isfinite(draft->turn.angle) || isfinite(draft->turn.degrees))
         hold->axes = kiln_m3_transpose(kiln_scene_turn_matrix(&draft->turn));
-    hold->said = kiln_scene_said(r);
     KILN_TRY(kiln_array_push(r->box->context, &r->scene->holds, *hold, r->error));
-    kiln_scene_object_hold.start(draft);
+    kiln_hold_schema.start(draft);
     return KILN_OK;
 }
 
@@ -210,12 +184,11 @@ static kiln_status read_load(scene_reader *r, void *user)
     int kind;
     kiln_scene_load fresh;
     KILN_TRY(kiln_scene_expect(r, SCENE_IS_LOAD, &kind));
-    kiln_scene_objects_load[kind].start(&fresh);
+    kiln_load_schemas[kind].start(&fresh);
     fresh.kind = (kiln_load_kind)kind;
-    fresh.said = kiln_scene_said(r);
     KILN_TRY(kiln_array_push(r->box->context, &r->scene->loads, fresh, r->error));
     kiln_scene_load *load = &r->scene->loads.data[r->scene->loads.count - 1];
-    KILN_TRY(kiln_scene_read_object(r, &kiln_scene_objects_load[kind], load));
+    KILN_TRY(kiln_scene_read_object(r, &kiln_load_schemas[kind], load));
     return check_times(r, load->from, load->until);
 }
 
@@ -244,13 +217,9 @@ static kiln_status check_obstacle(scene_reader *r, scene_obstacle_draft *draft)
                                    s->radius, s->tube);
     if (obstacle->motion.kind == KILN_MOTION_FOLLOW && obstacle->motion.obstacle >= 0)
         return kiln_scene_fail_key(r, "motion", "an obstacle cannot follow an obstacle");
-    if (!obstacle->name[0])
-        snprintf(obstacle->name, sizeof obstacle->name, "obstacle%zu", scene->obstacles.count + 1);
-    for (size_t i = 0; i < scene->obstacles.count; i++)
-        if (strcmp(scene->obstacles.data[i].name, obstacle->name) == 0)
-            return kiln_scene_fail_key(
-                r, "name", "must be different for each obstacle, got \"%s\" twice", obstacle->name);
-    return KILN_OK;
+    return kiln_scene_name_thing(r, "obstacle", obstacle->name,
+                                 scene->obstacles.count ? scene->obstacles.data->name : NULL,
+                                 scene->obstacles.count, sizeof *scene->obstacles.data);
 }
 
 static kiln_status finish_mesh(scene_reader *r, scene_obstacle_draft *draft)
@@ -277,7 +246,7 @@ static kiln_status read_obstacle(scene_reader *r, void *user)
     scene_obstacle_draft *draft = &r->obstacle;
     kiln_obstacle_shape *shape = &draft->obstacle.shape;
     KILN_TRY(kiln_scene_expect(r, SCENE_IS_OBSTACLE, &kind));
-    const scene_object *object = &kiln_scene_objects_obstacle[kind];
+    const kiln_schema *object = &kiln_obstacle_schemas[kind];
     object->start(draft);
     shape->kind = (kiln_obstacle_kind)kind;
     kiln_soup_init(&shape->surface, r->box->context);
@@ -285,7 +254,6 @@ static kiln_status read_obstacle(scene_reader *r, void *user)
     KILN_TRY(check_obstacle(r, draft));
     if (kind == KILN_OBSTACLE_MESH)
         KILN_TRY(finish_mesh(r, draft));
-    draft->obstacle.said = kiln_scene_said(r);
     KILN_TRY(kiln_array_push(r->box->context, &r->scene->obstacles, draft->obstacle, r->error));
     object->start(draft);
     return KILN_OK;

@@ -9,6 +9,7 @@
 #define KILN_IO_SINK_H
 
 #include "base/context.h"
+#include "geom/vec3.h"
 #include "io/decimal.h"
 
 #include <stdbool.h>
@@ -71,6 +72,16 @@ KILN_INLINE void kiln_sink_integer(kiln_sink *sink, int64_t value)
 {
     kiln_sink_make_room(sink, KILN_DECIMAL_SIZE);
     sink->used += kiln_decimal_print_i64(value, sink->buffer + sink->used);
+}
+
+/* "x y z" */
+KILN_INLINE void kiln_sink_point(kiln_sink *sink, kiln_vec3 p)
+{
+    kiln_sink_double(sink, p.x);
+    kiln_sink_char(sink, ' ');
+    kiln_sink_double(sink, p.y);
+    kiln_sink_char(sink, ' ');
+    kiln_sink_double(sink, p.z);
 }
 
 /* Binary, in this machine's byte order. */

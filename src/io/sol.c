@@ -73,8 +73,8 @@ static kiln_status add_type(kiln_source *source, kiln_soup *soup, const struct s
     return KILN_OK;
 }
 
-static kiln_status read_text_section(kiln_source *source, const struct section *section,
-                                     kiln_soup *soup, kiln_error *error)
+static kiln_status read_text_fields(kiln_source *source, const struct section *section,
+                                    kiln_soup *soup, kiln_error *error)
 {
     int64_t items, types, type;
     KILN_TRY(kiln_source_integer(source, 0, INT64_MAX, section->word, &items, error));
@@ -96,20 +96,13 @@ static kiln_status read_text_section(kiln_source *source, const struct section *
     return KILN_OK;
 }
 
-static kiln_status read_text(kiln_source *source, kiln_soup *soup, kiln_error *error)
+static kiln_status read_text_section(kiln_source *source, kiln_text word, kiln_soup *soup,
+                                     kiln_error *error)
 {
-    KILN_TRY(kiln_gmf_text_begin(source, error));
-    kiln_text word;
-    bool end_seen = false;
-    while (!end_seen && kiln_source_word(source, &word)) {
-        end_seen = kiln_text_is_nocase(word, "End");
-        if (kiln_text_is_nocase(word, "Dimension"))
-            KILN_TRY(kiln_gmf_text_dimension(source, error));
-        for (int i = 0; i < SECTION_COUNT; i++)
-            if (kiln_text_is_nocase(word, sections[i].word))
-                KILN_TRY(read_text_section(source, &sections[i], soup, error));
-    }
-    return kiln_gmf_text_end(source, end_seen, error);
+    for (int i = 0; i < SECTION_COUNT; i++)
+        if (kiln_text_is_nocase(word, sections[i].word))
+            return read_text_fields(source, &sections[i], soup, error);
+    return KILN_OK;
 }
 
 static kiln_status read_binary_values(kiln_gmf_reader *reader, const reading *now, kiln_soup *soup,
@@ -135,8 +128,8 @@ static kiln_status read_binary_values(kiln_gmf_reader *reader, const reading *no
     return KILN_OK;
 }
 
-static kiln_status read_binary_section(kiln_gmf_reader *reader, const struct section *section,
-                                       kiln_soup *soup, kiln_error *error)
+static kiln_status read_binary_fields(kiln_gmf_reader *reader, const struct section *section,
+                                      kiln_soup *soup, kiln_error *error)
 {
     kiln_source *source = reader->source;
     uint64_t items;
@@ -154,28 +147,19 @@ static kiln_status read_binary_section(kiln_gmf_reader *reader, const struct sec
     return read_binary_values(reader, &now, soup, error);
 }
 
-static kiln_status read_binary(kiln_source *source, kiln_soup *soup, kiln_error *error)
+static kiln_status read_binary_section(kiln_gmf_reader *reader, int code, kiln_soup *soup,
+                                       kiln_error *error)
 {
-    kiln_gmf_reader reader;
-    KILN_TRY(kiln_gmf_begin(&reader, source, error));
-    for (;;) {
-        int code;
-        KILN_TRY(kiln_gmf_next(&reader, &code, error));
-        if (code == KILN_GMF_END)
-            return KILN_OK;
-        if (code == KILN_GMF_DIMENSION)
-            KILN_TRY(kiln_gmf_dimension(&reader, error));
-        for (int i = 0; i < SECTION_COUNT; i++)
-            if (code == sections[i].code)
-                KILN_TRY(read_binary_section(&reader, &sections[i], soup, error));
-    }
+    for (int i = 0; i < SECTION_COUNT; i++)
+        if (code == sections[i].code)
+            return read_binary_fields(reader, &sections[i], soup, error);
+    return KILN_OK;
 }
 
 kiln_status kiln_sol_read(kiln_source *source, kiln_soup *soup, kiln_error *error)
 {
-    kiln_text all = {source->at, kiln_source_left(source)};
-    return kiln_gmf_is_binary(all) ? read_binary(source, soup, error)
-                                   : read_text(source, soup, error);
+    static const kiln_gmf_sections either = {read_text_section, read_binary_section};
+    return kiln_gmf_read(source, &either, soup, error);
 }
 
 /* The fields of a section that Medit can hold, in order. */

@@ -295,6 +295,13 @@ kiln_status kiln_source_double(kiln_source *source, const char *what, double *va
     return KILN_OK;
 }
 
+kiln_status kiln_source_point(kiln_source *source, kiln_vec3 *point, kiln_error *error)
+{
+    KILN_TRY(kiln_source_double(source, "x of a vertex", &point->x, error));
+    KILN_TRY(kiln_source_double(source, "y of a vertex", &point->y, error));
+    return kiln_source_double(source, "z of a vertex", &point->z, error);
+}
+
 kiln_status kiln_source_bytes(kiln_source *source, uint64_t size, const char *what,
                               const char **bytes, kiln_error *error)
 {

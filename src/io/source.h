@@ -7,6 +7,7 @@
 #define KILN_IO_SOURCE_H
 
 #include "base/context.h"
+#include "geom/vec3.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -67,6 +68,8 @@ kiln_status kiln_source_integer(kiln_source *source, int64_t low, int64_t high, 
                                 int64_t *value, kiln_error *error);
 kiln_status kiln_source_double(kiln_source *source, const char *what, double *value,
                                kiln_error *error);
+/* The three coordinates of a vertex. */
+kiln_status kiln_source_point(kiln_source *source, kiln_vec3 *point, kiln_error *error);
 
 KILN_INLINE bool kiln_text_is(kiln_text text, const char *word)
 {
@@ -75,7 +78,16 @@ KILN_INLINE bool kiln_text_is(kiln_text text, const char *word)
 /* Without regard to case; for ASCII. */
 bool kiln_text_is_nocase(kiln_text text, const char *word);
 
+/* A text as the two arguments of "%.*s", no longer than a message bears. */
+#define KILN_SHOWN(text) (int)((text).size < 40 ? (text).size : 40), (text).data
+
 /* Binary. */
+
+KILN_INLINE bool kiln_is_little_endian(void)
+{
+    const uint16_t probe = 1;
+    return *(const unsigned char *)&probe == 1;
+}
 
 /* The next `size` bytes, in place. */
 kiln_status kiln_source_bytes(kiln_source *source, uint64_t size, const char *what,

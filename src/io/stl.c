@@ -18,9 +18,7 @@ static bool is_binary(kiln_text start)
 {
     if (start.size < HEADER + 4)
         return false;
-    const uint16_t probe = 1;
-    bool swap = *(const unsigned char *)&probe == 0;
-    uint64_t count = kiln_load_u32(start.data + HEADER, swap);
+    uint64_t count = kiln_load_u32(start.data + HEADER, !kiln_is_little_endian());
     return start.size == HEADER + 4 + count * FACET;
 }
 
@@ -31,11 +29,10 @@ static bool is_text(kiln_text start)
 
 static kiln_status read_binary(kiln_source *source, kiln_weld *weld, kiln_error *error)
 {
-    const uint16_t probe = 1;
     const char *bytes;
     uint32_t count;
     source->binary = true;
-    source->swap = *(const unsigned char *)&probe == 0;
+    source->swap = !kiln_is_little_endian();
     KILN_TRY(kiln_source_bytes(source, HEADER, "the header", &bytes, error));
     KILN_TRY(kiln_source_u32(source, "the number of facets", &count, error));
     KILN_TRY(kiln_source_claim(source, count, FACET, "facets", error));
@@ -63,7 +60,7 @@ static kiln_status expect_word(kiln_source *source, const char *wanted, kiln_err
         return kiln_source_fail(source, error, "the file ends where '%s' was expected", wanted);
     if (!kiln_text_is_nocase(word, wanted))
         return kiln_source_fail_at(source, word.data, error, "expected '%s', found '%.*s'", wanted,
-                                   (int)(word.size < 30 ? word.size : 30), word.data);
+                                   KILN_SHOWN(word));
     return KILN_OK;
 }
 
@@ -82,9 +79,7 @@ static kiln_status read_facet(kiln_source *source, kiln_weld *weld, kiln_error *
     KILN_TRY(expect_word(source, "loop", error));
     for (int k = 0; k < 3; k++) {
         KILN_TRY(expect_word(source, "vertex", error));
-        KILN_TRY(kiln_source_double(source, "x of a vertex", &corner[k].x, error));
-        KILN_TRY(kiln_source_double(source, "y of a vertex", &corner[k].y, error));
-        KILN_TRY(kiln_source_double(source, "z of a vertex", &corner[k].z, error));
+        KILN_TRY(kiln_source_point(source, &corner[k], error));
     }
     KILN_TRY(expect_word(source, "endloop", error));
     KILN_TRY(expect_word(source, "endfacet", error));
@@ -108,7 +103,7 @@ static kiln_status read_text(kiln_source *source, kiln_weld *weld, kiln_error *e
         } else {
             return kiln_source_fail_at(source, word.data, error, "expected %s, found '%.*s'",
                                        inside ? "'facet' or 'endsolid'" : "'solid'",
-                                       (int)(word.size < 30 ? word.size : 30), word.data);
+                                       KILN_SHOWN(word));
         }
     }
     return inside ? kiln_source_fail(source, error, "the file ends before 'endsolid'") : KILN_OK;
@@ -145,11 +140,7 @@ static kiln_vec3 facet_normal(const kiln_soup *soup, const uint32_t *v)
 static void put_vector_text(kiln_sink *sink, const char *before, kiln_vec3 p)
 {
     kiln_sink_text(sink, before);
-    kiln_sink_double(sink, p.x);
-    kiln_sink_char(sink, ' ');
-    kiln_sink_double(sink, p.y);
-    kiln_sink_char(sink, ' ');
-    kiln_sink_double(sink, p.z);
+    kiln_sink_point(sink, p);
     kiln_sink_char(sink, '\n');
 }
 
@@ -177,8 +168,7 @@ static void put_float(kiln_sink *sink, double value, bool swap)
 
 static void put_binary(kiln_sink *sink, const kiln_soup *soup)
 {
-    const uint16_t probe = 1;
-    bool swap = *(const unsigned char *)&probe == 0;
+    bool swap = !kiln_is_little_endian();
     char header[HEADER] = "binary STL by kiln, metres";
     uint32_t count = (uint32_t)soup->triangles.count;
     kiln_sink_bytes(sink, header, sizeof header);

@@ -97,9 +97,7 @@ static kiln_status read_points(kiln_source *source, kiln_soup *soup, int64_t *ba
             KILN_TRY(kiln_source_integer(source, 0, 1, "the first point's number", base, error));
         else
             KILN_TRY(read_number(source, *base + (int64_t)i, error));
-        KILN_TRY(kiln_source_double(source, "a coordinate", &points[i].x, error));
-        KILN_TRY(kiln_source_double(source, "a coordinate", &points[i].y, error));
-        KILN_TRY(kiln_source_double(source, "a coordinate", &points[i].z, error));
+        KILN_TRY(kiln_source_point(source, &points[i], error));
         KILN_TRY(read_values(source, values, i, attributes, error));
         if (head[3])
             KILN_TRY(read_tag(source, &tags[i], error));

@@ -45,7 +45,7 @@ static kiln_status read_type(reader *r, kiln_vtk_type *type, kiln_error *error)
     }
     if (!kiln_text_is_nocase(word, "vtkidtype"))
         return kiln_source_fail_at(r->source, word.data, error, "unknown type '%.*s'",
-                                   (int)(word.size < 30 ? word.size : 30), word.data);
+                                   KILN_SHOWN(word));
     *type = KILN_VTK_I32; /* as which it is written */
     return KILN_OK;
 }
@@ -83,13 +83,12 @@ static kiln_status read_values(reader *r, kiln_vtk_type type, uint64_t count,
     *values = (kiln_vtk_values){0};
     if (r->text)
         return read_text_values(r, type, count, values, error);
-    const uint16_t probe = 1;
     kiln_text rest;
     kiln_source_line(r->source, &rest);
     size_t size = kiln_vtk_type_about(type).size;
     KILN_TRY(kiln_source_claim(r->source, count, size, "numbers", error));
-    *values = (kiln_vtk_values){
-        .type = type, .swap = *(const unsigned char *)&probe == 1, .count = (size_t)count};
+    *values =
+        (kiln_vtk_values){.type = type, .swap = kiln_is_little_endian(), .count = (size_t)count};
     return kiln_source_bytes(r->source, count * size, "binary data", &values->bytes, error);
 }
 
@@ -354,7 +353,7 @@ static kiln_status read_head(reader *r, kiln_error *error)
     if (!kiln_text_is_nocase(word, "UNSTRUCTURED_GRID"))
         return kiln_fail(error, KILN_ERR_UNSUPPORTED, s->name, 0, -1,
                          "the data set is '%.*s', only UNSTRUCTURED_GRID is read",
-                         (int)(word.size < 30 ? word.size : 30), word.data);
+                         KILN_SHOWN(word));
     return KILN_OK;
 }
 
@@ -388,7 +387,7 @@ static kiln_status read_section(reader *r, kiln_text word, kiln_error *error)
         if (kiln_text_is_nocase(word, attributes[i]))
             return read_attribute(r, word, error);
     return kiln_source_fail_at(r->source, word.data, error, "'%.*s' is not known here",
-                               (int)(word.size < 30 ? word.size : 30), word.data);
+                               KILN_SHOWN(word));
 }
 
 static kiln_status read_all(reader *r, kiln_error *error)

@@ -89,7 +89,7 @@ static kiln_status read_attribute(kiln_source *s, tag *t, kiln_error *error)
     kiln_source_skip_space(s);
     if (s->at == s->end || *s->at++ != '=')
         return kiln_source_fail_at(s, begin, error, "'%.*s': expected an attribute name=\"value\"",
-                                   (int)(name.size < 40 ? name.size : 40), name.data);
+                                   KILN_SHOWN(name));
     kiln_source_skip_space(s);
     char quote = s->at != s->end ? *s->at : 0;
     if (quote != '"' && quote != '\'')
@@ -163,8 +163,7 @@ static kiln_status count_attribute(const reader *r, const tag *t, const char *na
     for (size_t i = 0; i < text.size; i++) {
         if (text.data[i] < '0' || text.data[i] > '9' || x > (uint64_t)INT64_MAX / 10 - 1)
             return kiln_source_fail_at(r->source, text.data, error,
-                                       "%s must be a count, found '%.*s'", name,
-                                       (int)(text.size < 30 ? text.size : 30), text.data);
+                                       "%s must be a count, found '%.*s'", name, KILN_SHOWN(text));
         x = 10 * x + (uint64_t)(text.data[i] - '0');
     }
     *value = x;
@@ -179,7 +178,7 @@ static kiln_status open_file(reader *r, const tag *t, kiln_error *error)
     if (!kiln_text_is(type, "UnstructuredGrid"))
         return kiln_source_fail_at(s, t->place, error,
                                    "the file is '%.*s', only UnstructuredGrid is read",
-                                   (int)(type.size < 40 ? type.size : 40), type.data);
+                                   KILN_SHOWN(type));
     r->swap = kiln_text_is(order, "BigEndian");
     if (!r->swap && order.size && !kiln_text_is(order, "LittleEndian"))
         return kiln_source_fail_at(s, order.data, error, "unknown byte_order");
@@ -187,7 +186,7 @@ static kiln_status open_file(reader *r, const tag *t, kiln_error *error)
     if (r->compressed && !kiln_text_is(compressor, "vtkZLibDataCompressor"))
         return kiln_fail(error, KILN_ERR_UNSUPPORTED, s->name, 0, -1,
                          "compressed by %.*s; only vtkZLibDataCompressor is read",
-                         (int)(compressor.size < 60 ? compressor.size : 60), compressor.data);
+                         KILN_SHOWN(compressor));
     r->wide = kiln_text_is(header, "UInt64");
     if (!r->wide && header.size && !kiln_text_is(header, "UInt32"))
         return kiln_source_fail_at(s, header.data, error, "header_type must be UInt32 or UInt64");
@@ -227,7 +226,7 @@ static kiln_status add_array(reader *r, const tag *t, kiln_error *error)
         if (kiln_text_is(type, "String"))
             return KILN_OK; /* notes in FieldData */
         return kiln_source_fail_at(s, t->place, error, "unknown type '%.*s' of a DataArray",
-                                   (int)(type.size < 30 ? type.size : 30), type.data);
+                                   KILN_SHOWN(type));
     }
     if (kiln_text_is(format, "appended"))
         a.format = FORMAT_APPENDED;
@@ -390,8 +389,8 @@ static bool stream_header(const reader *r, stream *s, uint64_t *value)
 static kiln_status fail_array(const reader *r, const data_array *a, kiln_error *error,
                               const char *what)
 {
-    return kiln_source_fail_at(r->source, a->place, error, "array '%.*s': %s",
-                               (int)(a->name.size < 60 ? a->name.size : 60), a->name.data, what);
+    return kiln_source_fail_at(r->source, a->place, error, "array '%.*s': %s", KILN_SHOWN(a->name),
+                               what);
 }
 
 static kiln_status decode_text(reader *r, const data_array *a, uint64_t count,
@@ -416,7 +415,7 @@ static kiln_status decode_text(reader *r, const data_array *a, uint64_t count,
             const char *after = kiln_decimal_parse(s.at, s.end, &x);
             if (!after)
                 return kiln_source_fail(&s, error, "expected a number of array '%.*s'",
-                                        (int)(a->name.size < 60 ? a->name.size : 60), a->name.data);
+                                        KILN_SHOWN(a->name));
             s.at = after;
             memcpy(out, &x, sizeof x);
         }

@@ -581,8 +581,7 @@ static kiln_status put_file(writer *w, kiln_error *error)
 {
     kiln_sink *sink = &w->sink;
     const bool appended = w->layout.place <= KILN_VTU_APPENDED_BASE64;
-    const uint16_t probe = 1;
-    const char *order = *(const unsigned char *)&probe ? "LittleEndian" : "BigEndian";
+    const char *order = kiln_is_little_endian() ? "LittleEndian" : "BigEndian";
     if (appended)
         KILN_TRY(pack_appended(w, error));
     kiln_sink_text(sink, "<?xml version=\"1.0\"?>\n");

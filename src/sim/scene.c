@@ -1,47 +1,43 @@
 #include "sim/scene.h"
 
+#include "geom/box.h"
+#include "step/step_schema.h"
+
 #include <string.h>
-
-kiln_quantity kiln_quantity_number(double value)
-{
-    return (kiln_quantity){.constant = {value, 0.0, 0.0}};
-}
-
-kiln_quantity kiln_quantity_vector(kiln_vec3 value)
-{
-    return (kiln_quantity){.constant = {value.x, value.y, value.z}};
-}
-
-kiln_status kiln_quantity_get(const kiln_quantity *quantity, const kiln_circumstances *at,
-                              double *out, int components, kiln_error *error)
-{
-    if (quantity->evaluate)
-        return quantity->evaluate(quantity->self, at, out, components, error);
-    memcpy(out, quantity->constant, (size_t)components * sizeof *out);
-    return KILN_OK;
-}
 
 void kiln_scene_init(kiln_scene *scene, kiln_context *context)
 {
-    *scene = (kiln_scene){.context = context};
-    scene->solid = kiln_solid_default_options();
-    scene->solid.newton.length = 0.0;
-    scene->load_steps = 1;
-    scene->pace = (kiln_pace_limits){.dt = 0.01, .dt_min = 0.01 / 1024.0, .patience = 8};
-    scene->remesh = (kiln_scene_remesh){.space = KILN_SPACE_MATERIAL,
-                                        .quality = 0.15,
-                                        .every = 1,
-                                        .gradation = 1.5,
-                                        .condition = 12.0,
-                                        .condition_change = 3.0,
-                                        .merge = 0.3};
-    scene->contact.stiffness = 1.0;
-    scene->velocity_until = INFINITY;
-    scene->output.frame = 0.04;
-    scene->output.fields = 1u << KILN_OUTPUT_MISES;
-    scene->output.velocity = true;
-    scene->output.material_position = true;
-    scene->output.obstacles = true;
+    *scene = (kiln_scene){.context = context,
+                          .load_steps = 1,
+                          .velocity_until = INFINITY,
+                          .remesh = kiln_remesh_default_settings(),
+                          .contact = kiln_contact_default_settings(),
+                          .output = kiln_output_default_settings()};
+    kiln_solid_schema.start(&scene->solid);
+    kiln_pace_schema.start(&scene->pace);
+}
+
+/* What the struct owns by its schema. */
+static void free_settings(kiln_context *context, const kiln_schema *schema, void *settings)
+{
+    for (size_t i = 0; i < schema->count; i++) {
+        const kiln_schema_row *row = &schema->rows[i];
+        void *field = (char *)settings + row->offset;
+        if (row->type == KILN_VALUE_SELECTION)
+            kiln_array_free(context, (kiln_picks *)field);
+        else if (row->schema)
+            free_settings(context, row->schema, field);
+    }
+}
+
+static void free_blocks(kiln_scene *scene)
+{
+    for (size_t i = 0; i < scene->blocks.count; i++) {
+        kiln_scene_block *block = &scene->blocks.data[i];
+        free_settings(scene->context, block->schema, block->settings);
+        kiln_release(scene->context, block->settings, block->schema->size);
+    }
+    kiln_array_free(scene->context, &scene->blocks);
 }
 
 void kiln_scene_free(kiln_scene *scene)
@@ -66,6 +62,52 @@ void kiln_scene_free(kiln_scene *scene)
     kiln_array_free(context, &scene->holds);
     kiln_array_free(context, &scene->loads);
     kiln_array_free(context, &scene->obstacles);
+    free_blocks(scene);
+}
+
+const void *kiln_scene_settings(const kiln_scene *scene, const kiln_schema *schema)
+{
+    for (size_t i = 0; i < scene->blocks.count; i++)
+        if (scene->blocks.data[i].schema == schema)
+            return scene->blocks.data[i].settings;
+    return NULL;
+}
+
+kiln_status kiln_scene_add_settings(kiln_scene *scene, const kiln_schema *schema, void **out,
+                                    kiln_error *error)
+{
+    kiln_context *context = scene->context;
+    KILN_TRY(kiln_array_reserve(context, &scene->blocks, scene->blocks.count + 1, error));
+    void *settings = kiln_resize(context, NULL, 0, schema->size);
+    if (!settings)
+        return kiln_fail_memory(error, schema->size);
+    memset(settings, 0, schema->size);
+    schema->start(settings);
+    scene->blocks.data[scene->blocks.count++] = (kiln_scene_block){schema, settings};
+    *out = settings;
+    return KILN_OK;
+}
+
+/* The diagonal of the box around all bodies, in the material: they may begin elsewhere, but not
+ * in another order of size. */
+static double size_of_bodies(const kiln_scene *scene)
+{
+    kiln_box box = kiln_box_empty();
+    for (size_t i = 0; i < scene->bodies.count; i++) {
+        const kiln_soup *mesh = &scene->bodies.data[i].mesh;
+        for (size_t k = 0; k < mesh->points.count; k++)
+            box = kiln_box_grow(box, mesh->points.data[k]);
+    }
+    return kiln_v3_norm(kiln_v3_sub(box.high, box.low));
+}
+
+kiln_status kiln_scene_check(const kiln_scene *scene, kiln_error *error)
+{
+    double thickness = scene->contact.thickness, size = size_of_bodies(scene);
+    if (thickness > size)
+        return kiln_fail(error, KILN_ERR_INPUT, "contact.thickness", scene->contact.said.line, -1,
+                         "must not be above the size of all bodies, %g m, got %g", size, thickness);
+    return KILN_OK;
 }
 
 static kiln_status try_motion(const kiln_motion *motion, const kiln_circumstances *at,
@@ -90,6 +132,23 @@ static kiln_status try_material(const kiln_scene_material *material, const kiln_
     return kiln_quantity_get(&material->hardening, at, out, 1, error);
 }
 
+/* The functions of a struct, by its schema. */
+static kiln_status try_settings(const kiln_schema *schema, const void *settings,
+                                const kiln_circumstances *at, kiln_error *error)
+{
+    for (size_t i = 0; i < schema->count; i++) {
+        const kiln_schema_row *row = &schema->rows[i];
+        const void *field = (const char *)settings + row->offset;
+        double out[3];
+        if (row->type == KILN_VALUE_AMOUNT || row->type == KILN_VALUE_FIELD)
+            KILN_TRY(
+                kiln_quantity_get(field, at, out, row->type == KILN_VALUE_AMOUNT ? 1 : 3, error));
+        else if (row->schema)
+            KILN_TRY(try_settings(row->schema, field, at, error));
+    }
+    return KILN_OK;
+}
+
 static kiln_circumstances inside(const kiln_scene *scene, int32_t body, double time)
 {
     kiln_circumstances at = {.time = time};
@@ -105,6 +164,9 @@ static kiln_status try_at(const kiln_scene *scene, double time, kiln_error *erro
     double out[3];
     KILN_TRY(kiln_quantity_get(&scene->gravity, &at, out, 3, error));
     KILN_TRY(kiln_quantity_get(&scene->velocity_field, &at, out, 3, error));
+    for (size_t i = 0; i < scene->blocks.count; i++)
+        KILN_TRY(
+            try_settings(scene->blocks.data[i].schema, scene->blocks.data[i].settings, &at, error));
     for (size_t i = 0; i < scene->materials.count; i++)
         KILN_TRY(try_material(&scene->materials.data[i], &at, error));
     for (size_t i = 0; i < scene->obstacles.count; i++)

@@ -8,35 +8,13 @@
 #define KILN_SIM_SCENE_H
 
 #include "contact/obstacle.h"
-#include "fem/material.h"
 #include "mesh/select.h"
+#include "sim/contact_settings.h"
+#include "sim/material_settings.h"
+#include "sim/output_settings.h"
+#include "sim/remesh_settings.h"
 #include "step/pace.h"
 #include "step/solid.h"
-
-/* What a function may look at. Quantities that do not apply are 0. */
-typedef struct kiln_circumstances {
-    double time;        /* s */
-    kiln_vec3 material; /* u, m */
-    kiln_vec3 world;    /* x, m */
-    double stress;      /* von Mises, Pa */
-    double strain_rate; /* Frobenius norm of the rate of deformation, 1/s */
-    double temperature; /* K */
-} kiln_circumstances;
-
-/* A number, vector or matrix that is constant or a function. Functions are called on one thread, in
- * a fixed order. Results that are not finite numbers are errors that name the place in the scene.
- */
-typedef struct kiln_quantity {
-    double constant[3];
-    void *self; /* NULL together with `evaluate`: constant */
-    kiln_status (*evaluate)(void *self, const kiln_circumstances *at, double *out, int components,
-                            kiln_error *error);
-} kiln_quantity;
-
-kiln_quantity kiln_quantity_number(double value);
-kiln_quantity kiln_quantity_vector(kiln_vec3 value);
-kiln_status kiln_quantity_get(const kiln_quantity *quantity, const kiln_circumstances *at,
-                              double *out, int components, kiln_error *error);
 
 /* A selection: a tree in an array, root last. Points are looked at in material space at the start
  * of the run unless the selector says otherwise. */
@@ -54,27 +32,6 @@ typedef struct kiln_pick {
 } kiln_pick;
 typedef KILN_ARRAY_OF(kiln_pick)
 kiln_picks;
-
-/* Where in the scene text something was said, for messages that come later: "bodies[2].material",
- * file and line. */
-typedef struct kiln_said {
-    char path[96];
-    int line;
-} kiln_said;
-
-/* A material with parameters that may be functions; `base.mu` and `base.lambda` are used where
- * young and poisson are constant. */
-typedef struct kiln_scene_material {
-    kiln_said said;
-    char name[KILN_NAME_SIZE];
-    kiln_material base;
-    kiln_quantity young, poisson, density, viscosity;
-    bool varies; /* young, poisson or viscosity is a function: evaluated tet by tet, each step */
-    /* In place of base.plastic's numbers where one of them is a function, likewise. Of their
-     * circumstances, `stress` is in the norm that yields. */
-    kiln_quantity yield, rate, hardening;
-    bool flow_varies;
-} kiln_scene_material;
 
 typedef struct kiln_scene_region {
     kiln_said said;
@@ -147,56 +104,14 @@ typedef struct kiln_scene_obstacle {
     kiln_motion motion;
 } kiln_scene_obstacle;
 
-typedef enum kiln_remesh_method {
-    KILN_REMESH_NONE,
-    KILN_REMESH_LOCAL, /* repairs of bad tets, splits and contractions (DLR) */
-    KILN_REMESH_GLOBAL /* a new mesh for all when the old has become bad; bodies that touch merge
-                          (VPF) */
-} kiln_remesh_method;
+/* Settings of a module that the scene knows only by its schema. */
+typedef struct kiln_scene_block {
+    const kiln_schema *schema; /* borrowed */
+    void *settings;            /* schema->size bytes */
+} kiln_scene_block;
 
-/* How the mesh follows. Sources of sizes that are not 0 are intersected. */
-typedef struct kiln_scene_remesh {
-    kiln_said said;
-    kiln_remesh_method method;
-    kiln_space space; /* the space that is meshed. World: u = x, all history is in the offsets;
-                         always with KILN_REMESH_GLOBAL */
-    double quality;   /* tets below are repaired: 0.15 */
-    int every; /* steps between looks where sizes are asked for: 1. Where none are, bad tets are
-                  repaired in the step they become so */
-
-    double size;               /* edges in the material, m */
-    double deformation;        /* edges in the world, m (F'F / h^2) */
-    double strain;             /* kappa of DLR eq. 7, 1/m: finer where the deformation changes */
-    bool strain_printed;       /* the equation as printed */
-    double curvature;          /* radians by which an edge along the surface may turn */
-    double size_min, size_max; /* m; 0: none, of the start mesh's mean edge */
-    bool isotropic;            /* of a metric only the finest size counts */
-    double gradation;          /* ratio of sizes one edge apart: 1.5; 0: any */
-    double most_tets;          /* no splits beyond; 0: no limit */
-
-    double condition;        /* global: remesh when the worst basis matrix passes it: 12 */
-    double condition_change; /* or has become worse by this factor since the last time: 3 */
-    double merge; /* global: surfaces closer than this part of the size there become one: 0.3 */
-} kiln_scene_remesh;
-
-/* Bodies against each other and themselves, by repulsion and continuous detection (VPF 5). */
-typedef struct kiln_scene_contact {
-    kiln_said said;
-    bool bodies, self;
-    double thickness; /* m; 0: a tenth of the mean edge of the bodies' meshes */
-    double stiffness; /* of the repulsion, relative to the bodies': 1 */
-    double friction;
-} kiln_scene_contact;
-
-typedef struct kiln_scene_output {
-    double frame;      /* s between frames; 0: only first and last */
-    double checkpoint; /* s of simulated time between checkpoints; 0: by wall clock, 60 s */
-    uint32_t fields;   /* bit per kiln_element_output */
-    bool velocity, material_position, reaction, contact; /* vertex fields */
-    bool obstacles;                                      /* surfaces beside the frames */
-    bool plastic_strain, hardening;                      /* tet fields */
-} kiln_scene_output;
-
+/* Made of what its steppers and modules own, each with a schema beside it; scene_schema.c puts them
+ * together. */
 typedef struct kiln_scene {
     kiln_context *context; /* borrowed */
     char name[KILN_NAME_SIZE];
@@ -222,10 +137,24 @@ typedef struct kiln_scene {
     kiln_scene_remesh remesh;
     kiln_scene_contact contact;
     kiln_scene_output output;
+    KILN_ARRAY_OF(kiln_scene_block)
+    blocks; /* of modules that have no member here */
 } kiln_scene;
 
 void kiln_scene_init(kiln_scene *scene, kiln_context *context); /* defaults */
 void kiln_scene_free(kiln_scene *scene);
+
+/* Settings of a module, by its schema (sim/scene_schema.h): NULL when the scene does not speak of
+ * it. */
+const void *kiln_scene_settings(const kiln_scene *scene, const kiln_schema *schema);
+/* Adds them, with their presets, owned by the scene; there are none yet. What rows of the schema
+ * own (selections) belongs to the scene too. */
+kiln_status kiln_scene_add_settings(kiln_scene *scene, const kiln_schema *schema, void **out,
+                                    kiln_error *error);
+
+/* What is wrong between the parts of a complete scene. As kiln_schema.finish says it, the key from
+ * the scene on ("contact.thickness"), and the line where that is known. */
+kiln_status kiln_scene_check(const kiln_scene *scene, kiln_error *error);
 
 /* Calls every function of the scene at the begin, the middle and the end of its time, at a point of
  * the body it belongs to: what is wrong with them at once, and not after hours. */

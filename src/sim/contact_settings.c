@@ -1,0 +1,34 @@
+#include "sim/contact_settings.h"
+
+kiln_scene_contact kiln_contact_default_settings(void)
+{
+    return (kiln_scene_contact){.stiffness = 1.0};
+}
+
+/* A scene that says something about it wants it. */
+static void start(void *settings)
+{
+    kiln_scene_contact *contact = settings;
+    *contact = kiln_contact_default_settings();
+    contact->bodies = contact->self = true;
+}
+
+#define CONTACT(member) offsetof(kiln_scene_contact, member)
+static const kiln_schema_row contact_rows[] = {
+    {"bodies", KILN_VALUE_FLAG, CONTACT(bodies), .meaning = "bodies keep out of each other"},
+    {"self", KILN_VALUE_FLAG, CONTACT(self), .meaning = "and out of themselves"},
+    {"thickness", KILN_VALUE_NUMBER, CONTACT(thickness), KILN_NOT_NEGATIVE, "m", NULL,
+     .meaning = "surfaces closer than this repel; 0: a tenth of the bodies' mean edge"},
+    {"stiffness", KILN_VALUE_NUMBER, CONTACT(stiffness), KILN_POSITIVE, NULL, NULL,
+     .meaning = "of the repulsion, relative to the bodies'"},
+    {"friction", KILN_VALUE_NUMBER, CONTACT(friction), KILN_NOT_NEGATIVE, NULL, NULL,
+     .meaning = "Coulomb's coefficient"},
+};
+const kiln_schema kiln_contact_schema = {
+    .name = "contact",
+    .about = "Bodies against each other and themselves. Without it they pass through each other.",
+    KILN_SCHEMA_ROWS(contact_rows),
+    .size = sizeof(kiln_scene_contact),
+    .start = start,
+    .has_said = true,
+};

@@ -1,0 +1,212 @@
+#include "sim/material_settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *norm_name(int row)
+{
+    static const char *const names[] = {"frobenius", "mises", NULL};
+    return names[row];
+}
+
+static const char *flow_name(int row)
+{
+    static const char *const names[] = {"rate", "instant", NULL};
+    return names[row];
+}
+
+static const char *law_name(int row)
+{
+    static const char *const names[] = {"work", "stress", NULL};
+    return names[row];
+}
+
+static void start_plastic(void *settings)
+{
+    *(kiln_plastic_settings *)settings =
+        (kiln_plastic_settings){.yield = kiln_quantity_number(0.0)};
+}
+
+/* Of two keys that say the same in different words. */
+static kiln_status check_either(const kiln_given *given, const char *one, const char *other,
+                                kiln_error *error)
+{
+    if (kiln_is_given(given, one) && kiln_is_given(given, other))
+        return kiln_fail_setting(error, NULL, "must have either %s or %s, got both", one, other);
+    return KILN_OK;
+}
+
+static kiln_status check_plastic(const kiln_plastic_settings *p, const kiln_given *given,
+                                 kiln_error *error)
+{
+    KILN_TRY(check_either(given, "yield", "yield_stress", error));
+    KILN_TRY(check_either(given, "hardening", "hardening_modulus", error));
+    if (!kiln_is_given(given, "yield") && !kiln_is_given(given, "yield_stress"))
+        return kiln_fail_setting(error, NULL, "must have either yield or yield_stress, got none");
+    bool has_rate = kiln_is_given(given, "rate");
+    if (p->plastic.instant && has_rate)
+        return kiln_fail_setting(error, "rate", "flow \"instant\" has no rate");
+    if (!p->plastic.instant && !has_rate)
+        return kiln_fail_setting(error, "rate", "must be given with flow \"rate\", in 1/s");
+    bool is_metal = p->plastic.norm == KILN_YIELD_MISES && p->plastic.law == KILN_HARDENING_WORK;
+    if (p->by_modulus && !is_metal)
+        return kiln_fail_setting(error, "hardening_modulus",
+                                 "needs the norm \"mises\" and the law \"work\"");
+    return KILN_OK;
+}
+
+static kiln_status finish_plastic(void *settings, const kiln_given *given, kiln_error *error)
+{
+    kiln_plastic_settings *p = settings;
+    p->plastic.flows = true;
+    p->plastic.instant = p->flow == 1;
+    p->by_modulus = kiln_is_given(given, "hardening_modulus");
+    KILN_TRY(check_plastic(p, given, error));
+    if (kiln_is_given(given, "yield_stress"))
+        p->yield = kiln_quantity_number(p->plastic.norm == KILN_YIELD_MISES
+                                            ? sqrt(2.0 / 3.0) * p->yield_stress
+                                            : p->yield_stress);
+    return KILN_OK;
+}
+
+#define PLASTIC(member) offsetof(kiln_plastic_settings, member)
+static const kiln_schema_row plastic_rows[] = {
+    {"norm", KILN_VALUE_CHOICE, PLASTIC(plastic.norm), .choices = norm_name,
+     .meaning = "of the stress: frobenius of all of it, pressure included; mises of its deviator, "
+                "sqrt(2/3) of the stress in a tension test"},
+    {"yield", KILN_VALUE_AMOUNT, PLASTIC(yield), KILN_NOT_NEGATIVE, "Pa", "none",
+     .meaning = "flows where the norm passes this (this or `yield_stress`); 0: creeps",
+     .signature = KILN_OF_CIRCUMSTANCES},
+    {"yield_stress", KILN_VALUE_NUMBER, PLASTIC(yield_stress), KILN_NOT_NEGATIVE, "Pa", "none",
+     .meaning = "the stress at which it yields in a tension test, in place of `yield`"},
+    {"flow", KILN_VALUE_CHOICE, PLASTIC(flow), .choices = flow_name,
+     .meaning = "rate: as fast as `rate` says; instant: at once, back to the yield surface"},
+    {"rate", KILN_VALUE_AMOUNT, PLASTIC(rate), KILN_NOT_NEGATIVE, "1/s",
+     "must be given with flow rate",
+     .meaning = "in a second this part of the strain beyond yield becomes plastic",
+     .signature = KILN_OF_CIRCUMSTANCES},
+    {"law", KILN_VALUE_CHOICE, PLASTIC(plastic.law), .choices = law_name,
+     .meaning = "of hardening. work: yield grows by `hardening` times the stress that flows away; "
+                "stress: by `hardening` times the stress, each second, also below yield"},
+    {"hardening", KILN_VALUE_AMOUNT, PLASTIC(hardening), KILN_ANY_NUMBER,
+     "none (work), 1/s (stress)", NULL, .meaning = "negative: softens",
+     .signature = KILN_OF_CIRCUMSTANCES},
+    {"hardening_modulus", KILN_VALUE_NUMBER, PLASTIC(hardening_modulus), KILN_ANY_NUMBER, "Pa",
+     "none",
+     .meaning = "growth of the yield stress over equivalent plastic strain, in place of "
+                "`hardening`; with the norm mises, the law work and a constant stiffness"},
+};
+const kiln_schema kiln_plastic_schema = {
+    .name = "plastic",
+    .about = "When a material yields and how it flows then. Of `c`, the stress is in the norm that "
+             "yields. `plastic { norm = \"mises\", flow = \"instant\", yield_stress = 400e6, "
+             "hardening_modulus = 100e6 }` is a metal, `plastic { yield = 500, rate = 10 }` dough.",
+    KILN_SCHEMA_ROWS(plastic_rows),
+    .size = sizeof(kiln_plastic_settings),
+    .start = start_plastic,
+    .finish = finish_plastic,
+};
+
+static const char *model_name(int row)
+{
+    const kiln_material_model *model = kiln_material_model_at((size_t)row);
+    return model ? model->name : NULL;
+}
+
+static const char *nodal_pressure_name(int row)
+{
+    static const char *const names[] = {"auto", "on", "off"};
+    return row < 3 ? names[row] : NULL;
+}
+
+static void start_material(void *settings)
+{
+    kiln_material_settings *s = settings;
+    *s = (kiln_material_settings){.material = {.young = kiln_quantity_number(0.0),
+                                               .poisson = kiln_quantity_number(0.3),
+                                               .density = kiln_quantity_number(1000.0),
+                                               .viscosity = kiln_quantity_number(0.0)}};
+    start_plastic(&s->plastic);
+    for (int i = 0; model_name(i); i++)
+        if (strcmp(model_name(i), "stable-neo-hookean") == 0)
+            s->model = i;
+}
+
+static kiln_status take_plastic(kiln_scene_material *m, const kiln_plastic_settings *p,
+                                kiln_error *error)
+{
+    if (p->by_modulus && m->varies)
+        return kiln_fail_setting(error, "plastic",
+                                 "hardening_modulus needs young and poisson to be numbers");
+    m->yield = p->yield;
+    m->rate = p->rate;
+    /* Along the flow the norm falls by 2 mu |d dev ln S| = sqrt(6) mu d(strain), and the threshold
+     * is sqrt(2/3) of the yield stress. */
+    m->hardening = p->by_modulus ? kiln_quantity_number(p->hardening_modulus / (3.0 * m->base.mu))
+                                 : p->hardening;
+    m->flow_varies = m->yield.evaluate || m->rate.evaluate || m->hardening.evaluate;
+    m->base.plastic = p->plastic;
+    m->base.plastic.yield = m->yield.constant[0];
+    m->base.plastic.rate = m->rate.constant[0];
+    m->base.plastic.hardening = m->hardening.constant[0];
+    return KILN_OK;
+}
+
+static kiln_status finish_material(void *settings, const kiln_given *given, kiln_error *error)
+{
+    (void)given;
+    kiln_material_settings *s = settings;
+    kiln_scene_material *m = &s->material;
+    m->base.model = kiln_material_model_at((size_t)s->model);
+    m->varies = m->young.evaluate || m->poisson.evaluate || m->viscosity.evaluate;
+    if (!m->varies)
+        kiln_lame_from_young(m->young.constant[0], m->poisson.constant[0], &m->base.mu,
+                             &m->base.lambda);
+    KILN_TRY(take_plastic(m, &s->plastic, error));
+    bool locks = (!m->poisson.evaluate && m->poisson.constant[0] > 0.45) ||
+                 (m->base.plastic.flows && m->base.plastic.norm == KILN_YIELD_MISES);
+    m->base.nodal_pressure = s->nodal_pressure == 1 || (s->nodal_pressure == 0 && locks);
+    m->base.density = m->density.evaluate ? 0.0 : m->density.constant[0];
+    m->base.viscosity = m->viscosity.evaluate ? 0.0 : m->viscosity.constant[0];
+    if (!m->name[0])
+        snprintf(m->name, sizeof m->name, "%.60s", m->base.model->name);
+    return KILN_OK;
+}
+
+#define MATERIAL(member) offsetof(kiln_material_settings, member)
+static const kiln_schema_row material_rows[] = {
+    {"name", KILN_VALUE_NAME, MATERIAL(material.name), .preset = "the model's",
+     .meaning = "for messages and lists"},
+    {"model", KILN_VALUE_CHOICE, MATERIAL(model), .choices = model_name,
+     .meaning = "the elastic energy"},
+    {"young", KILN_VALUE_AMOUNT, MATERIAL(material.young), KILN_POSITIVE, "Pa", "",
+     .meaning = "Young's modulus", .signature = KILN_OF_CIRCUMSTANCES},
+    {"poisson", KILN_VALUE_AMOUNT, MATERIAL(material.poisson), KILN_BETWEEN(-1, 0.5), NULL, NULL,
+     .meaning = "Poisson's ratio; 0.5 would be incompressible", .signature = KILN_OF_CIRCUMSTANCES},
+    {"density", KILN_VALUE_AMOUNT, MATERIAL(material.density), KILN_POSITIVE, "kg/m^3", NULL,
+     .meaning = "mass per rest volume; a function is asked once, at the start",
+     .signature = KILN_OF_CIRCUMSTANCES},
+    {"damping_mass", KILN_VALUE_NUMBER, MATERIAL(material.base.damping_mass), KILN_NOT_NEGATIVE,
+     "1/s", NULL, .meaning = "Rayleigh damping by mass: slows everything down"},
+    {"damping_stiffness", KILN_VALUE_NUMBER, MATERIAL(material.base.damping_stiffness),
+     KILN_NOT_NEGATIVE, "s", NULL, .meaning = "Rayleigh damping by stiffness: takes out vibration"},
+    {"viscosity", KILN_VALUE_AMOUNT, MATERIAL(material.viscosity), KILN_NOT_NEGATIVE, "Pa s", NULL,
+     .meaning = "shear viscosity", .signature = KILN_OF_CIRCUMSTANCES},
+    {"plastic", KILN_VALUE_TABLE, MATERIAL(plastic), .schema = &kiln_plastic_schema,
+     .preset = "none: elastic",
+     .meaning = "when it yields and how it flows then; with the linear model for small rotations "
+                "only"},
+    {"nodal_pressure", KILN_VALUE_CHOICE, MATERIAL(nodal_pressure), .choices = nodal_pressure_name,
+     .meaning =
+         "average the pressure around vertices, against locking when poisson nears 0.5 or flow "
+         "keeps volumes; auto: when it is above 0.45, or plastic in the norm mises"},
+};
+const kiln_schema kiln_material_schema = {
+    .name = "material",
+    .about = "What a body is made of. One material may be given to several bodies and regions.",
+    KILN_SCHEMA_ROWS(material_rows),
+    .size = sizeof(kiln_material_settings),
+    .start = start_material,
+    .finish = finish_material,
+    .has_said = true,
+};

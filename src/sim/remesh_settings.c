@@ -1,0 +1,145 @@
+#include "sim/remesh_settings.h"
+
+kiln_scene_remesh kiln_remesh_default_settings(void)
+{
+    return (kiln_scene_remesh){.space = KILN_SPACE_MATERIAL,
+                               .quality = 0.15,
+                               .every = 1,
+                               .gradation = 1.5,
+                               .condition = 12.0,
+                               .condition_change = 3.0,
+                               .merge = 0.3};
+}
+
+/* A scene that says something about it wants it. */
+static void start(void *settings)
+{
+    kiln_scene_remesh *remesh = settings;
+    *remesh = kiln_remesh_default_settings();
+    remesh->method = KILN_REMESH_LOCAL;
+}
+
+static kiln_status check_method(const kiln_scene_remesh *remesh, const kiln_given *given,
+                                kiln_error *error)
+{
+    static const struct {
+        const char *key;
+        kiln_remesh_method method;
+        const char *name;
+    } own[] = {
+        {"condition", KILN_REMESH_GLOBAL, "global"},
+        {"condition_change", KILN_REMESH_GLOBAL, "global"},
+        {"merge", KILN_REMESH_GLOBAL, "global"},
+        {"every", KILN_REMESH_LOCAL, "local"},
+        {"deformation", KILN_REMESH_LOCAL, "local"},
+        {"strain", KILN_REMESH_LOCAL, "local"},
+        {"strain_printed", KILN_REMESH_LOCAL, "local"},
+        {"curvature", KILN_REMESH_LOCAL, "local"},
+        {"isotropic", KILN_REMESH_LOCAL, "local"},
+        {"gradation", KILN_REMESH_LOCAL, "local"},
+        {"most_tets", KILN_REMESH_LOCAL, "local"},
+    };
+    if (remesh->method == KILN_REMESH_GLOBAL && remesh->space == KILN_SPACE_MATERIAL &&
+        kiln_is_given(given, "space"))
+        return kiln_fail_setting(error, "space", "the method \"global\" remeshes the world");
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (remesh->method != KILN_REMESH_NONE && remesh->method != own[i].method &&
+            kiln_is_given(given, own[i].key))
+            return kiln_fail_setting(error, own[i].key, "is only for the method \"%s\"",
+                                     own[i].name);
+    return KILN_OK;
+}
+
+static kiln_status check_sizes(const kiln_scene_remesh *remesh, kiln_error *error)
+{
+    if (remesh->size_max > 0.0 && remesh->size_min > remesh->size_max)
+        return kiln_fail_setting(error, "size_min", "must not be above size_max, %g, got %g",
+                                 remesh->size_max, remesh->size_min);
+    if (remesh->strain_printed && remesh->strain == 0.0)
+        return kiln_fail_setting(error, "strain_printed", "needs strain");
+    if (remesh->gradation != 0.0 && !(remesh->gradation > 1.0))
+        return kiln_fail_setting(error, "gradation", "must be above 1, or 0, got %g",
+                                 remesh->gradation);
+    if (!(remesh->condition > 1.0))
+        return kiln_fail_setting(error, "condition", "must be above 1, got %g", remesh->condition);
+    if (!(remesh->condition_change > 1.0))
+        return kiln_fail_setting(error, "condition_change", "must be above 1, got %g",
+                                 remesh->condition_change);
+    return KILN_OK;
+}
+
+static kiln_status finish(void *settings, const kiln_given *given, kiln_error *error)
+{
+    kiln_scene_remesh *remesh = settings;
+    KILN_TRY(check_method(remesh, given, error));
+    KILN_TRY(check_sizes(remesh, error));
+    if (remesh->method == KILN_REMESH_GLOBAL)
+        remesh->space = KILN_SPACE_WORLD;
+    return KILN_OK;
+}
+
+static const char *method_name(int row)
+{
+    static const char *const names[] = {"none", "local", "global", NULL};
+    return names[row];
+}
+
+static const char *space_name(int row)
+{
+    static const char *const names[] = {"material", "world", NULL};
+    return names[row];
+}
+
+#define REMESH(member) offsetof(kiln_scene_remesh, member)
+static const kiln_schema_row remesh_rows[] = {
+    {"method", KILN_VALUE_CHOICE, REMESH(method), .choices = method_name,
+     .meaning = "local: bad tets are repaired, edges split and contracted; global: a new mesh for "
+                "all when the old one has become bad, and bodies that touch merge"},
+    {"space", KILN_VALUE_CHOICE, REMESH(space), .choices = space_name,
+     .meaning = "the mesh that is kept good. material: elastic deformation needs no remeshing and "
+                "returns exactly; world: always so with global"},
+    {"quality", KILN_VALUE_NUMBER, REMESH(quality), KILN_BETWEEN(0, 1), NULL, NULL,
+     .meaning = "tets below are repaired; 1 is the regular tet"},
+    {"every", KILN_VALUE_WHOLE, REMESH(every), KILN_WITHIN(1, 1000000), "steps", NULL,
+     .meaning = "between looks at the mesh where sizes are asked for; where none are, bad tets "
+                "are repaired in the step in which they become so"},
+    {"size", KILN_VALUE_NUMBER, REMESH(size), KILN_NOT_NEGATIVE, "m", NULL,
+     .meaning = "length of edges in the material; 0: no such wish. Of several wishes for sizes, "
+                "the finest counts, direction by direction"},
+    {"deformation", KILN_VALUE_NUMBER, REMESH(deformation), KILN_NOT_NEGATIVE, "m", NULL,
+     .meaning = "length of edges in the world, where they are stretched; 0: no such wish"},
+    {"strain", KILN_VALUE_NUMBER, REMESH(strain), KILN_NOT_NEGATIVE, "1/m", NULL,
+     .meaning = "finer where the deformation changes from place to place; 0: no such wish"},
+    {"strain_printed", KILN_VALUE_FLAG, REMESH(strain_printed),
+     .meaning = "`strain` by the equation as it is printed in the paper"},
+    {"curvature", KILN_VALUE_NUMBER, REMESH(curvature), KILN_WITHIN(0, 3), "rad", NULL,
+     .meaning = "finer where the surface is round: no edge along it turns by more than this; 0: no "
+                "such wish"},
+    {"size_min", KILN_VALUE_NUMBER, REMESH(size_min), KILN_NOT_NEGATIVE, "m", NULL,
+     .meaning = "no edge is asked to be shorter; 0: a tenth of the mean edge of the start mesh"},
+    {"size_max", KILN_VALUE_NUMBER, REMESH(size_max), KILN_NOT_NEGATIVE, "m", NULL,
+     .meaning = "nor longer; 0: as long as those of the start mesh"},
+    {"isotropic", KILN_VALUE_FLAG, REMESH(isotropic),
+     .meaning = "the finest size counts in every direction"},
+    {"gradation", KILN_VALUE_NUMBER, REMESH(gradation), KILN_NOT_NEGATIVE, NULL, NULL,
+     .meaning = "ratio of sizes one edge apart, above 1; 0: any"},
+    {"most_tets", KILN_VALUE_LONG, REMESH(most_tets), KILN_NOT_NEGATIVE, NULL, NULL,
+     .meaning = "no splits beyond this many; 0: no limit"},
+    {"condition", KILN_VALUE_NUMBER, REMESH(condition), KILN_POSITIVE, NULL, NULL,
+     .meaning = "global: remesh when the condition number of a tet's shape passes this, above 1"},
+    {"condition_change", KILN_VALUE_NUMBER, REMESH(condition_change), KILN_POSITIVE, NULL, NULL,
+     .meaning = "global: or has become worse by this factor since the last time, above 1"},
+    {"merge", KILN_VALUE_NUMBER, REMESH(merge), KILN_NOT_NEGATIVE, NULL, NULL,
+     .meaning = "global: surfaces closer than this part of the size there become one"},
+};
+const kiln_schema kiln_remesh_schema = {
+    .name = "remesh",
+    .about = "How the mesh follows what it carries. `remesh = \"local\"` is the same as `remesh = "
+             "remesh { method = \"local\" }`.",
+    KILN_SCHEMA_ROWS(remesh_rows),
+    .size = sizeof(kiln_scene_remesh),
+    .start = start,
+    .finish = finish,
+    .has_said = true,
+    .may_be_first = true,
+};

@@ -1,0 +1,43 @@
+/* How the mesh follows what it carries: the scene's `remesh`. */
+#ifndef KILN_SIM_REMESH_SETTINGS_H
+#define KILN_SIM_REMESH_SETTINGS_H
+
+#include "base/schema.h"
+#include "mesh/mesh.h"
+
+typedef enum kiln_remesh_method {
+    KILN_REMESH_NONE,
+    KILN_REMESH_LOCAL, /* repairs of bad tets, splits and contractions (DLR) */
+    KILN_REMESH_GLOBAL /* a new mesh for all when the old has become bad; bodies that touch merge
+                          (VPF) */
+} kiln_remesh_method;
+
+/* How the mesh follows. Sources of sizes that are not 0 are intersected. */
+typedef struct kiln_scene_remesh {
+    kiln_said said;
+    kiln_remesh_method method;
+    kiln_space space; /* the space that is meshed. World: u = x, all history is in the offsets;
+                         always with KILN_REMESH_GLOBAL */
+    double quality;   /* tets below are repaired: 0.15 */
+    int every; /* steps between looks where sizes are asked for: 1. Where none are, bad tets are
+                  repaired in the step they become so */
+
+    double size;               /* edges in the material, m */
+    double deformation;        /* edges in the world, m (F'F / h^2) */
+    double strain;             /* kappa of DLR eq. 7, 1/m: finer where the deformation changes */
+    bool strain_printed;       /* the equation as printed */
+    double curvature;          /* radians by which an edge along the surface may turn */
+    double size_min, size_max; /* m; 0: none, of the start mesh's mean edge */
+    bool isotropic;            /* of a metric only the finest size counts */
+    double gradation;          /* ratio of sizes one edge apart: 1.5; 0: any */
+    int64_t most_tets;         /* no splits beyond; 0: no limit */
+
+    double condition;        /* global: remesh when the worst basis matrix passes it: 12 */
+    double condition_change; /* or has become worse by this factor since the last time: 3 */
+    double merge; /* global: surfaces closer than this part of the size there become one: 0.3 */
+} kiln_scene_remesh;
+
+kiln_scene_remesh kiln_remesh_default_settings(void); /* KILN_REMESH_NONE */
+extern const kiln_schema kiln_remesh_schema;
+
+#endif
