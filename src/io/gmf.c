@@ -115,7 +115,7 @@ static kiln_status read_binary(kiln_source *source, const kiln_gmf_sections *sec
 {
     kiln_gmf_reader reader;
     uint32_t dimension;
-    int code;
+    int code = KILN_GMF_END;
     KILN_TRY(begin_binary(&reader, source, error));
     for (;;) {
         KILN_TRY(next_section(&reader, &code, error));

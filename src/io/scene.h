@@ -5,7 +5,7 @@
 #ifndef KILN_IO_SCENE_H
 #define KILN_IO_SCENE_H
 
-#include "sim/scene.h"
+#include "sim/module.h"
 
 typedef struct kiln_scene_options {
     const char *const *sets; /* "path=value", e.g. "bodies[1].material.young=2e5" */
@@ -14,9 +14,9 @@ typedef struct kiln_scene_options {
     uint64_t instructions; /* while reading; 0: 2e9. Functions: 1e8 a call. Both: 60 s of the CPU */
     const char *text; /* the scene's text instead of the file's (resumed runs); NULL: the file */
     size_t text_size;
-    /* Of a program that has modules of its own: schemas ended by NULL, in place of
-     * kiln_module_schemas; NULL: those. */
-    const kiln_schema *const *modules;
+    /* Of a program that has modules of its own: the list the world is to be made of, ended by NULL,
+     * borrowed as long as the scene; NULL: kiln_modules. */
+    const kiln_module *const *modules;
 } kiln_scene_options;
 
 /* The Lua state and the scene made from it; functions of the scene are valid as long as this. */
@@ -35,7 +35,7 @@ const char *kiln_scene_file_text(const kiln_scene_file *file, size_t *size);
 const char *kiln_scene_file_params(const kiln_scene_file *file);
 
 /* docs/scene.md, from the schemas; `modules` as in the options. */
-kiln_status kiln_scene_write_reference(kiln_context *context, const kiln_schema *const *modules,
+kiln_status kiln_scene_write_reference(kiln_context *context, const kiln_module *const *modules,
                                        const char *path, kiln_error *error);
 
 #endif

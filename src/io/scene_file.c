@@ -319,7 +319,8 @@ kiln_status kiln_scene_file_load(kiln_context *context, const char *path,
         status =
             kiln_scene_sandbox_open(&file->box, context, path,
                                     options->memory ? options->memory : (size_t)256 << 20, error);
-    file->box.modules = options->modules ? options->modules : kiln_module_schemas;
+    file->scene.modules = options->modules ? options->modules : kiln_modules;
+    kiln_module_schemas(file->scene.modules, file->box.modules);
     if (status == KILN_OK)
         status = load(file, path, options, error);
     if (status != KILN_OK) {

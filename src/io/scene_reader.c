@@ -247,7 +247,7 @@ kiln_status kiln_scene_read_number(scene_reader *r, const kiln_bounds *bounds, d
 
 static kiln_status read_whole(scene_reader *r, const kiln_bounds *bounds, int64_t *out)
 {
-    double value;
+    double value = 0.0;
     KILN_TRY(kiln_scene_read_number(r, bounds, &value));
     if (value != floor(value) || fabs(value) > 9e15)
         return kiln_scene_fail_value(r, "a whole number");

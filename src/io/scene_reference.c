@@ -337,20 +337,21 @@ static kiln_status write_appendix(kiln_sink *sink, const kiln_schema *object,
     return KILN_OK;
 }
 
-kiln_status kiln_scene_write_reference(kiln_context *context, const kiln_schema *const *modules,
+kiln_status kiln_scene_write_reference(kiln_context *context, const kiln_module *const *modules,
                                        const char *path, kiln_error *error)
 {
     kiln_sink sink;
-    modules = modules ? modules : kiln_module_schemas;
+    const kiln_schema *schemas[KILN_MODULE_ROOM + 1];
+    kiln_module_schemas(modules ? modules : kiln_modules, schemas);
     KILN_TRY(kiln_sink_open(&sink, context, path, error));
     kiln_sink_text(&sink, introduction);
     const kiln_schema *object;
     kiln_status status = KILN_OK;
     for (size_t i = 0; status == KILN_OK && (object = kiln_scene_schema_at(i)); i++) {
         write_family(&sink, object);
-        status = write_object(&sink, object, modules, error);
+        status = write_object(&sink, object, schemas, error);
         if (status == KILN_OK)
-            status = write_appendix(&sink, object, modules, error);
+            status = write_appendix(&sink, object, schemas, error);
     }
     if (status != KILN_OK) {
         kiln_sink_discard(&sink);

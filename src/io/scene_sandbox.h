@@ -13,7 +13,7 @@
 
 #include "base/context.h"
 #include "base/random.h"
-#include "base/schema.h"
+#include "sim/module.h"
 
 #include <lua5.4/lua.h>
 
@@ -28,10 +28,11 @@ typedef struct scene_sandbox {
     double seconds;         /* processor time of this call, 0: not yet measured */
     bool is_reading;        /* no: functions of a scene that runs */
     kiln_random random;
-    const kiln_schema *const *modules; /* tables of settings with words of their own; borrowed */
-    int line;                          /* where the last error was raised, 0: unknown */
-    bool heap_empty;                   /* the context's allocator failed */
-    bool over_limit;                   /* the sandbox refused memory */
+    const kiln_schema
+        *modules[KILN_MODULE_ROOM + 1]; /* tables of settings with words of their own */
+    int line;                           /* where the last error was raised, 0: unknown */
+    bool heap_empty;                    /* the context's allocator failed */
+    bool over_limit;                    /* the sandbox refused memory */
 } scene_sandbox;
 
 kiln_status kiln_scene_sandbox_open(scene_sandbox *box, kiln_context *context, const char *file,

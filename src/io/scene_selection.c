@@ -33,7 +33,7 @@ static kiln_status run(reading *all, kiln_error *error)
     lua_State *L = all->box.L;
     all->reader = (scene_reader){
         .box = &all->box, .L = L, .scene = &all->scene, .error = error, .folder = ""};
-    all->box.modules = kiln_module_schemas;
+    kiln_module_schemas(kiln_modules, all->box.modules);
     lua_pushcfunction(L, kiln_scene_language_open);
     lua_pushlightuserdata(L, &all->params);
     KILN_TRY(kiln_scene_sandbox_call(&all->box, 1, 0, UINT64_MAX, NULL, error));

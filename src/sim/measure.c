@@ -137,7 +137,7 @@ void kiln_world_measure(kiln_world *world, kiln_stats *stats)
         measure_step(world, stats);
     else
         stats->e_elastic = kiln_solid_elastic_energy(world->solid, &mesh->x[0].x);
-    for (size_t m = 0; kiln_module_at(m); m++)
-        if (world->self[m] && kiln_module_at(m)->measure)
-            kiln_module_at(m)->measure(world->self[m], stats);
+    for (size_t m = 0; world->modules[m]; m++)
+        if (world->self[m] && world->modules[m]->measure)
+            world->modules[m]->measure(world->self[m], stats);
 }

@@ -31,6 +31,9 @@ typedef struct kiln_drive {
 
 typedef struct kiln_module {
     const char *name;
+    /* Settings that are no member of kiln_scene: a key of scenes, kiln_scene_settings. NULL: none.
+     */
+    const kiln_schema *schema;
 
     /* Facts about the world that others have to know before they are made (world_impl.h). */
     void (*plan)(kiln_world *world);
@@ -64,9 +67,13 @@ typedef struct kiln_module {
     void (*measure)(const void *self, kiln_stats *stats);
 } kiln_module;
 
-/* By number; NULL past the last. */
-const kiln_module *kiln_module_at(size_t row);
-enum { KILN_MODULE_ROOM = 24 };
+/* Kiln's own, in the order in which they run, ended by NULL. A program may give a scene another
+ * list, with modules of its own among them (kiln_scene.modules). */
+extern const kiln_module *const kiln_modules[];
+enum { KILN_MODULE_ROOM = 24 }; /* of a list, NULL not counted */
+/* The schemas of those that have one, ended by NULL. */
+void kiln_module_schemas(const kiln_module *const *modules,
+                         const kiln_schema *out[KILN_MODULE_ROOM + 1]);
 
 /* What `create` made of the module in this world; NULL: not wanted. */
 void *kiln_world_module(const kiln_world *world, const kiln_module *module);

@@ -2,20 +2,25 @@
 
 #include <string.h>
 
-/* In the order in which they run. */
-static const kiln_module *const rows[] = {
-    &kiln_module_obstacles,     &kiln_module_velocity_field, &kiln_module_materials,
-    &kiln_module_boundary,      &kiln_module_gravity,        &kiln_module_contact,
-    &kiln_module_flow,          &kiln_module_forces,         &kiln_module_surfaces,
-    &kiln_module_remesh_domain, /* before the repairs of single tets */
-    &kiln_module_remesh_local,
+const kiln_module *const kiln_modules[] = {
+    &kiln_module_obstacles,    &kiln_module_velocity_field,
+    &kiln_module_materials,    &kiln_module_boundary,
+    &kiln_module_gravity,      &kiln_module_contact,
+    &kiln_module_flow,         &kiln_module_forces,
+    &kiln_module_surfaces,     &kiln_module_remesh_domain, /* before the repairs of single tets */
+    &kiln_module_remesh_local, NULL,
 };
-enum { ROWS = sizeof rows / sizeof rows[0] };
-_Static_assert((int)ROWS <= (int)KILN_MODULE_ROOM, "a world has room for every module");
+_Static_assert(sizeof kiln_modules / sizeof kiln_modules[0] <= KILN_MODULE_ROOM + 1,
+               "a world has room for every module");
 
-const kiln_module *kiln_module_at(size_t row)
+void kiln_module_schemas(const kiln_module *const *modules,
+                         const kiln_schema *out[KILN_MODULE_ROOM + 1])
 {
-    return row < ROWS ? rows[row] : NULL;
+    size_t count = 0;
+    for (size_t m = 0; modules[m]; m++)
+        if (modules[m]->schema)
+            out[count++] = modules[m]->schema;
+    out[count] = NULL;
 }
 
 void *kiln_module_make(kiln_world *world, size_t size, void **self, kiln_error *error)

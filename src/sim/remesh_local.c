@@ -34,7 +34,6 @@ typedef struct local_state {
 typedef struct local {
     kiln_world *world;
     const kiln_scene_remesh *settings;
-    bool sized; /* sizes are asked for */
     local_state state;
     kiln_sizing *sizing;      /* of the last step that asked for one, for its memory */
     kiln_f64_array gradients; /* [tet slot][9] F, for sizes */
@@ -53,10 +52,12 @@ static void plan(kiln_world *world)
         world->space = KILN_SPACE_WORLD;
 }
 
-static bool asks_for_sizes(const kiln_scene_remesh *remesh)
+/* Whole-domain remeshes have sizes of their own. */
+static bool is_sized(const local *l)
 {
-    return remesh->size > 0.0 || remesh->deformation > 0.0 || remesh->strain > 0.0 ||
-           remesh->curvature > 0.0;
+    const kiln_scene_remesh *said = l->settings;
+    return said->method == KILN_REMESH_LOCAL && (said->size > 0.0 || said->deformation > 0.0 ||
+                                                 said->strain > 0.0 || said->curvature > 0.0);
 }
 
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
@@ -71,7 +72,6 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     l->state.locality = kiln_mesh_locality(world->mesh);
     if (l->settings->method == KILN_REMESH_GLOBAL)
         return KILN_OK;
-    l->sized = asks_for_sizes(l->settings);
     KILN_TRY(kiln_remesh_note_sizes(world, &l->state.start_size, error));
     return kiln_mesh_add_field(world->mesh, KILN_FIELD_SIZE_WAIT, KILN_ON_VERTEX, KILN_U32, 2,
                                KILN_RULE_NONE, error);
@@ -271,7 +271,7 @@ static bool has_bad_tet(const local *l)
 static kiln_status is_needed(local *l, kiln_remesh_options *options, bool *needed,
                              kiln_error *error)
 {
-    if (!l->sized) {
+    if (!is_sized(l)) {
         *needed = has_bad_tet(l);
         return KILN_OK;
     }
@@ -307,11 +307,11 @@ static void warn_of_crossing(const local *l)
 static kiln_status remesh(local *l, const kiln_remesh_options *options, kiln_error *error)
 {
     bool clear;
-    KILN_TRY(make_pass(l, options, l->sized, &clear, error));
+    KILN_TRY(make_pass(l, options, is_sized(l), &clear, error));
     bool undone = !clear;
     if (undone)
         warn_of_crossing(l);
-    if (undone && l->sized) /* bad tets cannot wait, and their repair moves less */
+    if (undone && is_sized(l)) /* bad tets cannot wait, and their repair moves less */
         KILN_TRY(make_pass(l, options, false, &clear, error));
     l->state.crossed = undone;
     if (l->work.changed == 0)
@@ -349,7 +349,7 @@ static void measure(const void *self, kiln_stats *stats)
     const local *l = self;
     if (l->world->state.step == 0)
         return;
-    if (l->sized && l->work.worst == 0.0)
+    if (is_sized(l) && l->work.worst == 0.0)
         stats->q_min = NAN;
     kiln_remesh_measure(&l->work, stats);
 }

@@ -139,6 +139,8 @@ typedef struct kiln_scene {
     kiln_scene_output output;
     KILN_ARRAY_OF(kiln_scene_block)
     blocks; /* of modules that have no member here */
+    /* Those the world is made of (sim/module.h), ended by NULL; borrowed. NULL: Kiln's own. */
+    const struct kiln_module *const *modules;
 } kiln_scene;
 
 void kiln_scene_init(kiln_scene *scene, kiln_context *context); /* defaults */

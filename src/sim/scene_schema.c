@@ -93,5 +93,3 @@ const kiln_schema kiln_scene_schema = {
     .start = start_scene,
     .finish = finish_scene,
 };
-
-const kiln_schema *const kiln_module_schemas[] = {NULL};

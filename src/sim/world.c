@@ -34,8 +34,8 @@ const char *kiln_world_backend_reason(const kiln_world *world)
 
 void *kiln_world_module(const kiln_world *world, const kiln_module *module)
 {
-    for (size_t m = 0; kiln_module_at(m); m++)
-        if (kiln_module_at(m) == module)
+    for (size_t m = 0; world->modules[m]; m++)
+        if (world->modules[m] == module)
             return world->self[m];
     return NULL;
 }
@@ -68,12 +68,12 @@ static kiln_status build(kiln_world *world, kiln_error *error)
     const kiln_scene *scene = world->scene;
     world->options = scene->solid;
     world->moves = kiln_integrator_moves(scene->solid.integrator);
-    for (size_t m = 0; kiln_module_at(m); m++)
-        if (kiln_module_at(m)->plan)
-            kiln_module_at(m)->plan(world);
+    for (size_t m = 0; world->modules[m]; m++)
+        if (world->modules[m]->plan)
+            world->modules[m]->plan(world);
     KILN_TRY(kiln_world_build_mesh(world, error));
-    for (size_t m = 0; kiln_module_at(m); m++)
-        KILN_TRY(kiln_module_at(m)->create(world, &world->self[m], error));
+    for (size_t m = 0; world->modules[m]; m++)
+        KILN_TRY(world->modules[m]->create(world, &world->self[m], error));
     KILN_TRY(make_solid(world, error));
     KILN_TRY(kiln_world_set_motion(world, error));
     KILN_EACH_MODULE(world, start, error)
@@ -92,7 +92,9 @@ kiln_status kiln_world_create(const kiln_scene *scene, kiln_world **out, kiln_er
     kiln_world *world = kiln_resize(context, NULL, 0, sizeof *world);
     if (!world)
         return kiln_fail_memory(error, sizeof *world);
-    *world = (kiln_world){.context = context, .scene = scene};
+    *world = (kiln_world){.context = context,
+                          .scene = scene,
+                          .modules = scene->modules ? scene->modules : kiln_modules};
     world->materials = kiln_resize(context, NULL, 0, materials_size(scene));
     kiln_status status =
         world->materials ? build(world, error) : kiln_fail_memory(error, materials_size(scene));
@@ -111,7 +113,7 @@ void kiln_world_destroy(kiln_world *world)
     kiln_context *context = world->context;
     for (size_t m = KILN_MODULE_ROOM; m-- > 0;) /* some borrow the solid */
         if (world->self[m])
-            kiln_module_at(m)->destroy(world->self[m]);
+            world->modules[m]->destroy(world->self[m]);
     kiln_solid_destroy(world->solid);
     kiln_array_free(context, &world->events);
     kiln_array_free(context, &world->kept);
@@ -169,7 +171,7 @@ kiln_status kiln_world_replace_mesh(kiln_world *world, kiln_mesh *take_mesh, kil
 
 void *kiln_world_module_state(kiln_world *world, size_t row, const char **name, size_t *size)
 {
-    const kiln_module *module = kiln_module_at(row);
+    const kiln_module *module = world->modules[row];
     *name = module ? module->name : NULL;
     *size = 0;
     if (!module || !world->self[row] || !module->state)

@@ -16,8 +16,9 @@ struct kiln_world {
     kiln_solid_course course;
     kiln_stepper steppers[1];
     size_t stepper_count;
-    kiln_f64_array events; /* times that steps have to meet, ascending */
-    void *self[KILN_MODULE_ROOM];
+    kiln_f64_array events;             /* times that steps have to meet, ascending */
+    const kiln_module *const *modules; /* ended by NULL */
+    void *self[KILN_MODULE_ROOM];      /* of each, as `create` made it */
     KILN_ARRAY_OF(char)
     kept;        /* state of the modules at the begin of the step */
     bool stale;  /* a step was taken back: what is derived is to be built anew */
@@ -36,9 +37,9 @@ struct kiln_world {
 
 /* Calls a hook of every module that is there, in their order; returns at the first failure. */
 #define KILN_EACH_MODULE(world, hook, ...)                                                         \
-    for (size_t m_ = 0; kiln_module_at(m_); m_++)                                                  \
-        if ((world)->self[m_] && kiln_module_at(m_)->hook)                                         \
-            KILN_TRY(kiln_module_at(m_)->hook((world)->self[m_], __VA_ARGS__));
+    for (size_t m_ = 0; (world)->modules[m_]; m_++)                                                \
+        if ((world)->self[m_] && (world)->modules[m_]->hook)                                       \
+            KILN_TRY((world)->modules[m_]->hook((world)->self[m_], __VA_ARGS__));
 
 /* Zeroed memory for a module, which becomes *self at once, so that `destroy` frees what a failed
  * `create` leaves. NULL with the error filled. */

@@ -10,13 +10,13 @@ static kiln_status begin_step(kiln_world *world, kiln_error *error)
 {
     const char *name;
     size_t total = sizeof world->state, size;
-    for (size_t m = 0; kiln_module_at(m); m++, total += size)
+    for (size_t m = 0; world->modules[m]; m++, total += size)
         kiln_world_module_state(world, m, &name, &size);
     KILN_TRY(kiln_array_reserve(world->context, &world->kept, total, error));
     char *to = world->kept.data;
     memcpy(to, &world->state, sizeof world->state);
     to += sizeof world->state;
-    for (size_t m = 0; kiln_module_at(m); m++, to += size) {
+    for (size_t m = 0; world->modules[m]; m++, to += size) {
         const void *state = kiln_world_module_state(world, m, &name, &size);
         if (size)
             memcpy(to, state, size);
@@ -32,12 +32,12 @@ static void take_step_back(kiln_world *world, bool derived)
     kiln_rewind_back(world->mesh);
     memcpy(&world->state, from, sizeof world->state);
     from += sizeof world->state;
-    for (size_t m = 0; kiln_module_at(m); m++, from += size) {
+    for (size_t m = 0; world->modules[m]; m++, from += size) {
         void *state = kiln_world_module_state(world, m, &name, &size);
         if (size)
             memcpy(state, from, size);
-        if (world->self[m] && kiln_module_at(m)->step_back)
-            kiln_module_at(m)->step_back(world->self[m]);
+        if (world->self[m] && world->modules[m]->step_back)
+            world->modules[m]->step_back(world->self[m]);
     }
     world->stale |= derived;
 }
@@ -62,9 +62,9 @@ static kiln_status make_step(kiln_world *world, double stop, double h, bool *fou
     if (fabs(state->clock.time - stop) <= kiln_world_tolerance(world))
         state->clock.time = stop;
     moment->end = state->clock.time;
-    for (size_t m = 0; kiln_module_at(m) && world->report.outcome == KILN_STEP_DONE; m++)
-        if (world->self[m] && kiln_module_at(m)->after_step)
-            KILN_TRY(kiln_module_at(m)->after_step(world->self[m], moment, error));
+    for (size_t m = 0; world->modules[m] && world->report.outcome == KILN_STEP_DONE; m++)
+        if (world->self[m] && world->modules[m]->after_step)
+            KILN_TRY(world->modules[m]->after_step(world->self[m], moment, error));
     return KILN_OK;
 }
 

@@ -74,7 +74,8 @@ static const kiln_schema wind_schema = {
     .start = start_wind,
     .has_said = true,
 };
-static const kiln_schema *const modules[] = {&wind_schema, NULL};
+static const kiln_module wind_module = {.name = "wind", .schema = &wind_schema};
+static const kiln_module *const modules[] = {&wind_module, NULL};
 
 #define SCENE_WITH(keys)                                                                           \
     "local jelly = material { young = 1 }\n"                                                       \

@@ -98,7 +98,7 @@ START_TEST(flow_and_remeshes_keep_the_body)
         ck_assert_double_eq_tol(now.mass, start.mass, 1e-12 * start.mass);
         thinnest = fmin(thinnest, now.volume / start.volume);
         thickest = fmax(thickest, now.volume / start.volume);
-        if (state->remeshes > remeshes) {
+        if (kiln_world_remeshes(world) > remeshes) {
             worst = fmin(worst, now.quality);
             poor += now.quality < 0.15;
             most = mesh->table[KILN_ON_TET].live > most ? mesh->table[KILN_ON_TET].live : most;
@@ -107,7 +107,7 @@ START_TEST(flow_and_remeshes_keep_the_body)
         }
         if (remeshes < 3)
             bytes = heap.live_bytes;
-        remeshes = state->remeshes;
+        remeshes = kiln_world_remeshes(world);
     }
     if (wanted > 3)
         printf(

@@ -1,7 +1,7 @@
 /* What the scene selects lives through remeshing: holds and loads on meshes that refine and coarsen
  * under them. */
 #include "scenes.h"
-#include "sim/world_impl.h"
+#include "sim/boundary.h"
 
 #include <math.h>
 
@@ -54,11 +54,16 @@ static void go_through(kiln_world *world, int rounds, void (*look)(kiln_world *w
         }
 }
 
+static kiln_boundary *boundary_of(const kiln_world *world)
+{
+    return kiln_world_module(world, &kiln_module_boundary);
+}
+
 /* The hold has exactly the vertices that `inside` says, and knows where they began. */
 static void expect_hold(const kiln_world *world, size_t row, bool (*inside)(kiln_vec3 u))
 {
     const kiln_mesh *mesh = world->mesh;
-    const kiln_world_hold *hold = &world->holds[row];
+    const kiln_hold_set *hold = &boundary_of(world)->holds[row];
     const kiln_vec3 *origin =
         (const kiln_vec3 *)kiln_mesh_field(mesh, KILN_ON_VERTEX, hold->origin)->data;
     size_t found = 0;
@@ -182,8 +187,9 @@ static double area_at_start;
 /* A cap of a ball, pressed on; its rim follows the edges of the start's mesh. */
 static void look_at_cap(kiln_world *world)
 {
-    ck_assert_double_eq_tol(kiln_world_load_area(world, 0), area_at_start, 0.01 * area_at_start);
-    const kiln_u32_array *held = &world->holds[0].vertices;
+    ck_assert_double_eq_tol(kiln_boundary_load_area(boundary_of(world), 0), area_at_start,
+                            0.01 * area_at_start);
+    const kiln_u32_array *held = &boundary_of(world)->holds[0].vertices;
     const kiln_mesh *mesh = kiln_world_mesh(world);
     for (size_t i = 0; i < held->count; i++) {
         kiln_vec3 u = mesh->u[held->data[i]];
@@ -203,7 +209,7 @@ START_TEST(caps_of_balls_stay_caps)
     scene_hold(scene, scene_both(KILN_PICK_AND, scene_slab(scene, 0.5, 2.0), surface), 7);
     scene_load(scene, KILN_LOAD_PRESSURE, scene_slab(scene, 0.5, 2.0), kiln_v3(1e-9, 0, 0));
     kiln_world *world = scene_world(scene);
-    area_at_start = kiln_world_load_area(world, 0);
+    area_at_start = kiln_boundary_load_area(boundary_of(world), 0);
     ck_assert_double_gt(area_at_start, 1.0);
     static const double sizes[] = {0.2, 0.5, 0.3, 0.7, 0.25, 0.5};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -214,6 +220,18 @@ START_TEST(caps_of_balls_stay_caps)
     end(world);
 }
 END_TEST
+
+/* Whole-domain remeshing does not rest: the words its module keeps are zero. */
+static void look_again(kiln_world *world)
+{
+    const char *name = "";
+    for (size_t row = 0; name; row++) {
+        size_t size;
+        void *words = kiln_world_module_state(world, row, &name, &size);
+        if (name && strcmp(name, "remesh_domain") == 0)
+            memset(words, 0, size);
+    }
+}
 
 /* The same in a mesh that is made anew; its surface passes through the rims as through all
  * features.
@@ -234,11 +252,11 @@ START_TEST(a_new_mesh_has_the_same_patches)
     for (int i = 0; i < 3; i++) {
         scene->remesh.size = i % 2 ? 0.12 : 0.08;
         uint32_t tets = kiln_world_mesh(world)->table[KILN_ON_TET].live;
-        kiln_world_get_state(world)->remesh_from = 0;
+        look_again(world);
         scene_step(world, scene->duration);
         ck_assert_uint_ne(tets, kiln_world_mesh(world)->table[KILN_ON_TET].live);
         look_at_patches(world);
-        ck_assert_double_eq_tol(kiln_world_load_area(world, 0), 0.0625, 1e-9);
+        ck_assert_double_eq_tol(kiln_boundary_load_area(boundary_of(world), 0), 0.0625, 1e-9);
     }
     end(world);
 }
@@ -270,12 +288,13 @@ static kiln_vec3 total_force(kiln_world *world)
     kiln_solid *solid = kiln_world_solid(world);
     kiln_loads *loads = kiln_solid_loads(solid);
     kiln_mesh *mesh = kiln_world_mesh(world);
-    kiln_driver driver = kiln_world_driver(world);
+    kiln_driver driver = world->course.driver;
     uint32_t rows = mesh->table[KILN_ON_VERTEX].used;
-    world->step_begin = kiln_world_get_state(world)->clock.time;
+    world->moment.begin = kiln_world_get_state(world)->clock.time;
     ck_assert_int_eq(kiln_constraints_reset(kiln_solid_constraints(solid), rows, NULL), KILN_OK);
     ck_assert_int_eq(kiln_loads_reset(loads, mesh, NULL), KILN_OK);
-    ck_assert_int_eq(driver.set(driver.self, solid, world->step_begin + 0.01, 1.0, NULL), KILN_OK);
+    ck_assert_int_eq(driver.set(driver.self, solid, world->moment.begin + 0.01, 1.0, NULL),
+                     KILN_OK);
     kiln_term *term = kiln_loads_term(loads);
     term->lag(term->self, &mesh->x[0].x);
     const double *force = kiln_loads_force(loads);
@@ -320,8 +339,8 @@ START_TEST(loads_keep_their_sums)
         go_through(world, 1, look_at_load, range);
         ck_assert_uint_gt(range[1], 2 * range[0]);
         if (kind == KILN_LOAD_FORCE)
-            for (size_t i = 0; i < world->loads[0].rows.count; i++)
-                ck_assert(at_right_end(world->mesh->u[world->loads[0].rows.data[i]]));
+            for (size_t i = 0; i < boundary_of(world)->loads[0].rows.count; i++)
+                ck_assert(at_right_end(world->mesh->u[boundary_of(world)->loads[0].rows.data[i]]));
         end(world);
     }
 }
@@ -423,7 +442,7 @@ static void look_at_places(kiln_world *world)
     const kiln_vec3 *start =
         (const kiln_vec3 *)kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_START)->data;
     double time = kiln_world_get_state(world)->clock.time;
-    const kiln_u32_array *held = &world->holds[0].vertices;
+    const kiln_u32_array *held = &boundary_of(world)->holds[0].vertices;
     ck_assert_uint_gt(held->count, 3);
     double widest = 0.0;
     for (size_t i = 0; i < held->count; i++) {
@@ -470,11 +489,11 @@ START_TEST(late_holds_catch_what_remeshing_made)
     for (int i = 0; i < 20; i++) {
         scene->remesh.size = i % 2 ? 0.2 : 0.08;
         if (i == 10)
-            caught = mesh->x[world->holds[0].vertices.data[0]].x;
+            caught = mesh->x[boundary_of(world)->holds[0].vertices.data[0]].x;
         scene_step(world, 0.01 * (i + 1));
     }
     ck_assert_double_gt(caught, 1e-3);
-    const kiln_u32_array *held = &world->holds[0].vertices;
+    const kiln_u32_array *held = &boundary_of(world)->holds[0].vertices;
     ck_assert_uint_gt(held->count, 3);
     for (size_t i = 0; i < held->count; i++) {
         ck_assert(at_left_end(mesh->u[held->data[i]]));
@@ -496,7 +515,7 @@ START_TEST(there_may_be_many_sets)
         scene->remesh.size = i % 2 ? 0.1 : 0.3;
         scene_step(world, scene->duration);
         for (size_t h = 0; h < MANY; h++) {
-            const kiln_u32_array *held = &world->holds[h].vertices;
+            const kiln_u32_array *held = &boundary_of(world)->holds[h].vertices;
             ck_assert_uint_gt(held->count, 3);
             for (size_t k = 0; k < held->count; k++)
                 ck_assert_double_eq_tol(world->mesh->u[held->data[k]].x, (double)(h % 7) / 6.0,
@@ -547,7 +566,8 @@ START_TEST(memory_may_run_out)
     uint64_t hash = kiln_mesh_hash(kiln_world_mesh(world));
     for (uint64_t k = 1;; k++) {
         heap.fail_at = heap.calls + k;
-        kiln_status status = kiln_world_refresh_sets(world, NULL);
+        kiln_status status =
+            kiln_boundary_refresh_sets(boundary_of(world), &(kiln_changes){.all = true}, NULL);
         heap.fail_at = 0;
         ck_assert_uint_eq(kiln_mesh_hash(kiln_world_mesh(world)), hash);
         if (status == KILN_OK)

@@ -82,9 +82,10 @@ START_TEST(renumbered_it_stays_where_it_is)
     shear(mesh);
     kiln_renumbering now = {0};
     ck_assert_int_eq(kiln_mesh_reorder(mesh, KILN_SPACE_WORLD, &now, NULL), KILN_OK);
-    ck_assert_int_eq(kiln_world_renumber_surfaces(world, &now, NULL), KILN_OK);
+    const kiln_changes changes = {.all = true, .renumbered = &now};
+    ck_assert_int_eq(kiln_world_changed(world, &changes, NULL), KILN_OK);
     assert_sheared(world);
-    ck_assert_int_eq(kiln_world_rehang(world, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_world_carry(world, NULL, NULL), KILN_OK);
     assert_sheared(world);
     kiln_renumbering_free(context, &now);
     kiln_world_destroy(world);
@@ -100,7 +101,7 @@ START_TEST(rebased_its_material_is_the_mesh_s)
     kiln_mesh *mesh = kiln_world_mesh(world);
     shear(mesh);
     memcpy(mesh->u, mesh->x, mesh->table[KILN_ON_VERTEX].used * sizeof *mesh->u);
-    kiln_world_rebase_surfaces(world);
+    ck_assert_int_eq(kiln_world_material_moved(world, NULL), KILN_OK);
     kiln_soup soup = surface_of(world, 0);
     const double *u = kiln_soup_find_field(&soup, KILN_ON_VERTEX, "u")->data.data;
     ck_assert_mem_eq(u, soup.points.data, soup.points.count * sizeof *soup.points.data);
@@ -120,7 +121,7 @@ START_TEST(another_mesh_takes_it_over)
     kiln_mesh *other = kiln_test_mesh(context, "box", "lx=1 ly=0.25 lz=0.25 nx=4 ny=3 nz=1");
     shear(other);
     memcpy(other->u, other->x, other->table[KILN_ON_VERTEX].used * sizeof *other->u);
-    ck_assert_int_eq(kiln_world_move_surfaces(world, mesh, other, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_world_carry(world, other, NULL), KILN_OK);
     kiln_mesh *kept = world->mesh;
     world->mesh = other;
     assert_sheared(world);
