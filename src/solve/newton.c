@@ -5,10 +5,12 @@
  * N2 Converged means that a full step of at most tolerance * length (or of the asked part of the
  *    first step) was taken, or that the gradient is rounding: no larger than what rounding the
  *    coordinates does to it.
- * N3 Once the predicted fall of the objective is lost in its rounding, steps are judged by the
- *    slope at their end (Hager and Zhang 2005, eq. 4.1, "approximate Wolfe"), not by values. So is
- *    a full step that settles N2: near a rest state whose energy is 0 values are what cancellation
- *    inside the terms left, and their size does not tell how much that is.
+ * N3 Steps are judged by the sum of what they change in each term, stencil by stencil, never by a
+ *    difference of totals: what does not move must not drown what does. Once the predicted fall is
+ *    lost in the rounding of the terms, they are judged by the slope at their end (Hager and Zhang
+ *    2005, eq. 4.1, "approximate Wolfe"). So is a full step that settles N2: near a rest state
+ *    whose energy is 0 values are what cancellation inside the terms left, and their size does not
+ *    tell how much that is.
  * N4 After a full step a direct solver has its factor still at hand: solving with it for the new
  *    gradient costs little and gives the next step up to the change of the Hessian along the last
  *    one, which the ratio of the two steps measures. When that settles N2, a whole assembly and
@@ -39,6 +41,7 @@ struct kiln_newton {
     size_t rows;
     double *vectors;                               /* [VECTORS][rows][3] */
     double *g, *rhs, *dx, *gap, *trial, *diagonal; /* parts of it */
+    kiln_f64_array values;                         /* [2][term] */
 };
 
 /* One call of kiln_newton_minimise. */
@@ -50,8 +53,8 @@ typedef struct problem {
     const kiln_constraints *constraints;
     double *x;
     kiln_newton_report *report;
-    double value, magnitude; /* objective, and the sum of its terms' absolute values */
-    bool moving;             /* held unknowns are not at their targets */
+    double *value, *change; /* [term] weight * value at x, and by how much a step changes it */
+    bool moving;            /* held unknowns are not at their targets */
     bool all_held;
 } problem;
 
@@ -103,6 +106,7 @@ void kiln_newton_forget(kiln_newton *newton)
     kiln_solver_forget(newton->solver);
     kiln_bsr_free(&newton->matrix);
     kiln_release(newton->context, newton->vectors, vector_bytes(newton->rows));
+    kiln_array_free(newton->context, &newton->values);
     newton->vectors = NULL;
     newton->rows = 0;
     newton->keyed = false;
@@ -119,7 +123,8 @@ void kiln_newton_destroy(kiln_newton *newton)
 
 size_t kiln_newton_bytes(const kiln_newton *newton)
 {
-    return sizeof *newton + vector_bytes(newton->rows) + kiln_bsr_bytes(&newton->matrix);
+    return sizeof *newton + vector_bytes(newton->rows) + kiln_bsr_bytes(&newton->matrix) +
+           newton->values.capacity * sizeof(double);
 }
 
 static double largest(const double *v, size_t count)
@@ -207,18 +212,43 @@ static kiln_status prepare_matrix(problem *p, kiln_error *error)
     return KILN_OK;
 }
 
-/* INFINITY where a term is not defined. */
-static double objective(const problem *p, const double *x, double *magnitude)
+/* The terms' values at x; false where one is not defined. */
+static bool find_values(problem *p)
+{
+    for (size_t t = 0; t < p->term_count; t++) {
+        p->value[t] = p->terms[t]->weight * p->terms[t]->value(p->terms[t]->self, p->x);
+        if (!isfinite(p->value[t]))
+            return false;
+    }
+    return true;
+}
+
+/* By how much the objective changes from x to `to`, and by how much each term in p->change.
+ * INFINITY where one is not defined. */
+static double find_change(problem *p, const double *to)
 {
     double sum = 0.0;
-    *magnitude = 0.0;
     for (size_t t = 0; t < p->term_count; t++) {
-        double value = p->terms[t]->weight * p->terms[t]->value(p->terms[t]->self, x);
-        if (!isfinite(value))
+        p->change[t] = p->terms[t]->weight * kiln_term_delta(p->terms[t], p->x, to);
+        if (!isfinite(p->change[t]))
             return INFINITY;
-        sum += value;
-        *magnitude += fabs(value);
+        sum += p->change[t];
     }
+    return sum;
+}
+
+static void take_change(problem *p)
+{
+    for (size_t t = 0; t < p->term_count; t++)
+        p->value[t] += p->change[t];
+}
+
+/* Sum of the absolute values of the terms. */
+static double magnitude(const problem *p)
+{
+    double sum = 0.0;
+    for (size_t t = 0; t < p->term_count; t++)
+        sum += fabs(p->value[t]);
     return sum;
 }
 
@@ -442,22 +472,20 @@ static double search(problem *p, double limit)
     double slope = dot(p->newton->g, dx, p->count), step = feasible_step(p);
     /* Judged by the whole step: halving must not make a fall that fails to appear look like one
      * that rounding hides. */
-    double rounding = 1e-9 * p->magnitude;
+    double rounding = 1e-9 * magnitude(p);
     bool hidden = fabs(slope) * step <= 10 * rounding;
     double least = DBL_EPSILON * largest(p->x, p->count), size = largest(dx, p->count);
     for (int i = 0; i < MOST_HALVINGS && step > 0.0; i++, step *= 0.5) {
         p->report->line_searches++;
         for (size_t k = 0; k < p->count; k++)
             trial[k] = p->x[k] + step * dx[k];
-        double magnitude, value = objective(p, trial, &magnitude);
-        bool good = p->moving ? isfinite(value)
-                              : value < p->value && value <= p->value + 1e-4 * step * slope;
-        bool last = step == 1.0 && size <= limit && isfinite(value);
-        if (!good && (last || (hidden && value <= p->value + rounding)))
+        double change = find_change(p, trial);
+        bool good = p->moving ? isfinite(change) : change < 0.0 && change <= 1e-4 * step * slope;
+        bool last = step == 1.0 && size <= limit && isfinite(change);
+        if (!good && (last || (hidden && change <= rounding)))
             good = slope_is_fine(p, slope);
         if (good) {
-            p->value = value;
-            p->magnitude = magnitude;
+            take_change(p);
             return step;
         }
         if (step * size < least)
@@ -485,11 +513,9 @@ static kiln_status try_old_factor(problem *p, double last, double limit, bool *c
         return KILN_OK;
     for (size_t i = 0; i < p->count; i++)
         newton->trial[i] = p->x[i] + newton->dx[i];
-    double magnitude,
-        value = feasible_step(p) < 1.0 ? INFINITY : objective(p, newton->trial, &magnitude);
-    if (!isfinite(value))
+    if (feasible_step(p) < 1.0 || !isfinite(find_change(p, newton->trial)))
         return KILN_OK;
-    p->value = value;
+    take_change(p);
     memcpy(p->x, newton->trial, p->count * sizeof(double));
     *converged = true;
     return KILN_OK;
@@ -597,14 +623,15 @@ kiln_status kiln_newton_minimise(kiln_newton *newton, const kiln_newton_options 
     KILN_TRY(prepare_matrix(&p, error));
     if (!options->line_search && options->max_iterations == 1)
         return take_linear_step(&p, error);
-    if (options->line_search) {
-        p.value = objective(&p, x, &p.magnitude);
-        if (!isfinite(p.value)) {
-            report->outcome = KILN_NEWTON_BAD_START;
-            return KILN_OK;
-        }
+    KILN_TRY(kiln_array_reserve(newton->context, &newton->values, 2 * term_count, error));
+    p.value = newton->values.data;
+    p.change = newton->values.data + term_count;
+    if (options->line_search && !find_values(&p)) {
+        report->outcome = KILN_NEWTON_BAD_START;
+        return KILN_OK;
     }
     KILN_TRY(iterate(&p, error));
-    report->value = p.value;
+    for (size_t t = 0; t < term_count && options->line_search; t++)
+        report->value += p.value[t];
     return KILN_OK;
 }

@@ -45,7 +45,7 @@ bool kiln_newton_succeeded(kiln_newton_outcome outcome);
 typedef struct kiln_newton_report {
     kiln_newton_outcome outcome;
     int iterations, linear_iterations, line_searches, regularised;
-    double value;    /* objective at the end (not computed when linearised) */
+    double value;    /* objective at the end (0 without a line search) */
     double gradient; /* largest free component at the start of the last iteration */
     double assemble_seconds, factor_seconds, solve_seconds;
     const char *backend, *reason; /* the solver's, and why it was chosen */

@@ -12,6 +12,12 @@ typedef struct kiln_term {
 
     /* INFINITY where the term is not defined (an inverted tet of a material with a barrier). */
     double (*value)(void *self, const double *x);
+    /* value(x1) - value(x0), as a sum of differences stencil by stencil (tet, vertex, pair), so
+     * that a change is seen that is far below the rounding of either value. The term is defined at
+     * x0; INFINITY where it is not at x1. May keep what it found at x0 and x1: whoever changes what
+     * the value depends on without the term's functions asks for a value first. NULL: the
+     * difference of the values. */
+    double (*delta)(void *self, const double *x0, const double *x1);
     /* g += scale * gradient and, unless H is NULL, H += scale * (PSD part of the) Hessian. */
     void (*add)(void *self, const double *x, double scale, double *g, kiln_bsr *H);
     /* Largest step in (0, 1] along dx that stays where the term is defined; NULL: 1. */
@@ -26,5 +32,12 @@ typedef struct kiln_term {
     /* Before the first `add` with a matrix of that pattern: look up block numbers. NULL: none. */
     kiln_status (*attach)(void *self, const kiln_bsr *H, kiln_error *error);
 } kiln_term;
+
+/* Its delta, or the difference of its values. */
+KILN_INLINE double kiln_term_delta(const kiln_term *term, const double *x0, const double *x1)
+{
+    return term->delta ? term->delta(term->self, x0, x1)
+                       : term->value(term->self, x1) - term->value(term->self, x0);
+}
 
 #endif
