@@ -162,7 +162,7 @@ static double value(void *self, const double *x)
 
 static void delta_chunk(const loop_job *job, size_t chunk)
 {
-    double own[2][CHUNK_TETS], sum = 0.0;
+    double own[2][CHUNK_TETS], sum[LANES] = {0.0}, total = 0.0;
     const kiln_element_kernels *kernels = kernels_of(job->e, chunk);
     kiln_element_span span = kiln_elements_span(job->e, chunk);
     size_t first = LANES * (size_t)job->e->chunks.data[chunk].batch;
@@ -171,9 +171,12 @@ static void delta_chunk(const loop_job *job, size_t chunk)
     if (!job->before)
         kernels->energy(&span, job->from, before);
     kernels->energy(&span, job->x, after);
-    for (size_t i = 0; i < LANES * span.batches; i++)
-        sum += after[i] - before[i];
-    job->e->partial.data[chunk] = sum;
+    for (size_t b = 0; b < span.batches; b++)
+        for (size_t i = 0; i < LANES; i++)
+            sum[i] += after[LANES * b + i] - before[LANES * b + i];
+    for (size_t i = 0; i < LANES; i++)
+        total += sum[i];
+    job->e->partial.data[chunk] = total;
 }
 
 static double delta(void *self, const double *x0, const double *x1)
