@@ -1,5 +1,6 @@
 /* One term of the objective a step minimises: inertia, elasticity, damping, loads; later barrier,
- * friction, surface tension. x, g and dx are [vertex slot][3]. */
+ * friction, surface tension. x, g and dx are [row][n] (unknowns.h); for a whole solid rows are the
+ * vertex slots of its mesh and n is 3. */
 #ifndef KILN_SOLVE_TERM_H
 #define KILN_SOLVE_TERM_H
 
@@ -26,6 +27,10 @@ typedef struct kiln_term {
      * `revision` has changed. */
     kiln_cliques (*cliques)(void *self);
     uint64_t revision; /* changes with the cliques */
+    /* Before each assembly of a Newton solve, at its x: the term may change its stencils, and then
+     * its revision, as long as value and gradient at x stay what they were (pairs that come near
+     * before they act). Newton asks for the cliques again and goes on. NULL: never. */
+    kiln_status (*renew)(void *self, const double *x, kiln_error *error);
     /* Renews what is held constant during a Newton solve (follower loads, friction) at x. Returns
      * by how much the term's force changed, relative to the force; NULL: nothing is. */
     double (*lag)(void *self, const double *x);
