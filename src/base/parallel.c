@@ -10,7 +10,27 @@
  * (one per colour of the elements), and waking a thread takes as long as a small one of them. */
 enum { LOOKS = 1000 };
 
+/* Loops whose bodies the thread is inside of, innermost first; they live on its stack. A thread can
+ * be inside loops of several contexts, so it is looked for by context. */
+typedef struct loop_frame {
+    const kiln_context *context;
+    int worker;
+    const struct loop_frame *outer;
+} loop_frame;
+
+static _Thread_local const loop_frame *innermost;
+
+/* NULL: the thread is in no body of a loop of that context. */
+static const loop_frame *find_frame(const kiln_context *context)
+{
+    const loop_frame *frame = innermost;
+    while (frame && frame->context != context)
+        frame = frame->outer;
+    return frame;
+}
+
 struct kiln_thread_pool {
+    const kiln_context *context;
     pthread_t threads[KILN_MAX_THREADS];
     int count; /* workers, without the caller */
     pthread_mutex_t lock;
@@ -31,14 +51,27 @@ size_t kiln_chunk_count(size_t count, size_t grain)
 
 static void draw_chunks(struct kiln_thread_pool *pool, int worker)
 {
+    const loop_frame frame = {pool->context, worker, innermost};
+    innermost = &frame;
     for (;;) {
         size_t chunk = atomic_fetch_add(&pool->next, 1);
         if (chunk >= pool->chunks)
-            return;
+            break;
         size_t begin = chunk * pool->grain;
         size_t end = begin + pool->grain < pool->items ? begin + pool->grain : pool->items;
         pool->body(pool->user, chunk, begin, end, worker);
     }
+    innermost = frame.outer;
+}
+
+static void run_inline(const kiln_context *context, size_t count, size_t grain,
+                       kiln_chunk_body body, void *user, int worker)
+{
+    const loop_frame frame = {context, worker, innermost};
+    innermost = &frame;
+    for (size_t chunk = 0, begin = 0; begin < count; chunk++, begin += grain)
+        body(user, chunk, begin, count - begin > grain ? begin + grain : count, worker);
+    innermost = frame.outer;
 }
 
 static bool has_news(struct kiln_thread_pool *pool, unsigned seen)
@@ -95,6 +128,7 @@ static struct kiln_thread_pool *start_pool(kiln_context *context)
     if (!pool)
         return NULL;
     memset(pool, 0, sizeof *pool);
+    pool->context = context;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
     pthread_cond_init(&pool->done, NULL);
@@ -110,14 +144,18 @@ void kiln_parallel_for(kiln_context *context, size_t count, size_t grain, kiln_c
                        void *user)
 {
     size_t chunks = kiln_chunk_count(count, grain);
-    if (context->threads > 1 && chunks > 1 && !context->pool)
+    const loop_frame *frame = find_frame(context);
+    if (chunks == 0)
+        return;
+    if (frame || chunks == 1) {
+        run_inline(context, count, grain, body, user, frame ? frame->worker : 0);
+        return;
+    }
+    if (context->threads > 1 && !context->pool)
         context->pool = start_pool(context);
     struct kiln_thread_pool *pool = context->pool;
-    if (!pool || pool->count == 0 || chunks < 2) {
-        for (size_t chunk = 0; chunk < chunks; chunk++) {
-            size_t begin = chunk * grain;
-            body(user, chunk, begin, begin + grain < count ? begin + grain : count, 0);
-        }
+    if (!pool || pool->count == 0) {
+        run_inline(context, count, grain, body, user, 0);
         return;
     }
 

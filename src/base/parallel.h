@@ -15,8 +15,12 @@ typedef void (*kiln_chunk_body)(void *user, size_t chunk, size_t begin, size_t e
 /* Number of chunks of `grain` items that cover `count`. */
 size_t kiln_chunk_count(size_t count, size_t grain);
 
-/* Runs the body once per chunk, on up to context->threads threads. Not reentrant: a body must not
- * start another loop. Falls back to the calling thread when threads cannot be had. */
+/* Runs the body once per chunk, on up to context->threads threads; falls back to the calling
+ * thread when threads cannot be had. A loop that a body starts in the same context runs inline:
+ * chunk after chunk on the thread of that body and with its worker number, so scratch that is told
+ * apart by worker must not be shared by both loops. Loops inside loops so cost no threads and give
+ * the same bits as alone. A loop in another context is that context's own; as outside of loops, a
+ * context may be used by one thread at a time, besides the bodies of its loops. */
 void kiln_parallel_for(kiln_context *context, size_t count, size_t grain, kiln_chunk_body body,
                        void *user);
 

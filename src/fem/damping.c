@@ -34,6 +34,7 @@ struct kiln_damping {
 };
 
 static double value(void *self, const double *x);
+static double delta(void *self, const double *x0, const double *x1);
 static void add(void *self, const double *x, double scale, double *g, kiln_bsr *H);
 static kiln_cliques cliques(void *self);
 
@@ -52,6 +53,7 @@ kiln_status kiln_damping_create(kiln_context *context, kiln_elements *elements, 
                  .self = d,
                  .weight = 1.0,
                  .value = value,
+                 .delta = delta,
                  .add = add,
                  .cliques = cliques},
     };
@@ -243,7 +245,7 @@ static void scatter(const kiln_elements *e, size_t number, tet_blocks blocks, ki
 
 typedef struct damping_job {
     kiln_damping *d;
-    const double *x;
+    const double *x, *from; /* from: NULL, or where a difference is counted from */
     double *g;
     kiln_bsr *H;
     double scale;
@@ -299,18 +301,24 @@ kiln_status kiln_damping_begin(kiln_damping *damping, const double *x_n, const d
     return KILN_OK;
 }
 
+KILN_INLINE double motion_of(const damping_job *job, size_t i)
+{
+    double origin = job->d->origin[i], motion = job->x[i] - origin;
+    return job->from ? motion + (job->from[i] - origin) : motion;
+}
+
 static void motion_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk, (void)worker;
     const damping_job *job = user;
     for (size_t i = 3 * begin; i < 3 * end; i++)
-        job->d->motion.data[i] = job->x[i] - job->d->origin[i];
+        job->d->motion.data[i] = motion_of(job, i);
 }
 
-/* product = D (x - origin) */
-static void multiply(kiln_damping *d, const double *x)
+/* product = D (x - origin), or with `from` D (x - origin + from - origin) */
+static void multiply(kiln_damping *d, const double *x, const double *from)
 {
-    damping_job job = {.d = d, .x = x};
+    damping_job job = {.d = d, .x = x, .from = from};
     if (!d->matrix)
         return;
     kiln_parallel_for(d->context, d->rows, GRAIN, motion_chunk, &job);
@@ -324,25 +332,31 @@ static void value_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     const kiln_damping *d = job->d;
     double sum = 0.0;
     for (size_t i = 3 * begin; i < 3 * end; i++) {
-        double m = job->x[i] - d->origin[i];
+        double m = motion_of(job, i), way = job->from ? job->x[i] - job->from[i] : m;
         if (d->lumped)
-            sum += d->diagonal.data[i / 3] * m * m;
+            sum += d->diagonal.data[i / 3] * m * way;
         if (d->matrix)
-            sum += d->product.data[i] * m;
+            sum += d->product.data[i] * way;
     }
     d->partial.data[chunk] = sum;
 }
 
-static double value(void *self, const double *x)
+/* D is symmetric: the difference is (x1 - x0) D (x1 + x0 - 2 origin) / (2 tau), one product. */
+static double delta(void *self, const double *x0, const double *x1)
 {
     kiln_damping *d = self;
-    damping_job job = {.d = d, .x = x};
-    multiply(d, x);
+    damping_job job = {.d = d, .x = x1, .from = x0};
+    multiply(d, x1, x0);
     kiln_parallel_for(d->context, d->rows, GRAIN, value_chunk, &job);
     double sum = 0.0;
     for (size_t c = 0; c < kiln_chunk_count(d->rows, GRAIN); c++)
         sum += d->partial.data[c];
     return sum / (2.0 * d->tau);
+}
+
+static double value(void *self, const double *x)
+{
+    return delta(self, NULL, x);
 }
 
 /* Row of H += scale D; H has every column of D. */
@@ -395,7 +409,7 @@ static void add(void *self, const double *x, double scale, double *g, kiln_bsr *
 {
     kiln_damping *d = self;
     damping_job job = {.d = d, .x = x, .g = g, .H = H, .scale = scale / d->tau};
-    multiply(d, x);
+    multiply(d, x, NULL);
     kiln_parallel_for(d->context, d->rows, GRAIN, add_chunk, &job);
 }
 

@@ -19,8 +19,9 @@ typedef struct kiln_element_span {
 } kiln_element_span;
 
 typedef struct kiln_element_kernels {
-    /* INFINITY where a tet of a barrier material is inverted. */
-    double (*energy)(const kiln_element_span *span, const double *x);
+    /* INFINITY where a tet of a barrier material is inverted. `each` [batch][8]: of the tets, 0 for
+     * padding. */
+    double (*energy)(const kiln_element_span *span, const double *x, double *each);
     void (*gradient)(const kiln_element_span *span, const double *x, double scale, double *g);
     /* PSD Hessian into H and, unless it is NULL, the gradient into g. */
     void (*hessian)(const kiln_element_span *span, const double *x, double scale, double *g,

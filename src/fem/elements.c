@@ -67,9 +67,10 @@ kiln_mat3 kiln_element_deformation(const kiln_element *element, const double *x)
 /* Runs a body over the chunks: all at once, or colour by colour when it scatters. */
 typedef struct loop_job {
     const kiln_elements *e;
-    const double *x, *dx, *weight, *scale_of;
+    const double *x, *from, *dx, *weight, *scale_of;
     double scale;
     double *g, *theta;
+    double *before, *after; /* energies [element number] at `from` and x; NULL: not to be kept */
     kiln_bsr *H;
     void (*body)(const struct loop_job *job, size_t chunk);
     size_t first; /* chunk that number 0 of the loop stands for */
@@ -125,21 +126,68 @@ static const kiln_element_kernels *kernels_of(const kiln_elements *e, size_t chu
     return material->model->kernels[e->context->isa];
 }
 
+enum { CHUNK_TETS = LANES * KILN_CHUNK_BATCHES };
+
 static void energy_chunk(const loop_job *job, size_t chunk)
 {
+    double own[CHUNK_TETS];
     kiln_element_span span = kiln_elements_span(job->e, chunk);
-    job->e->partial.data[chunk] = kernels_of(job->e, chunk)->energy(&span, job->x);
+    size_t first = LANES * (size_t)job->e->chunks.data[chunk].batch;
+    job->e->partial.data[chunk] =
+        kernels_of(job->e, chunk)->energy(&span, job->x, job->after ? job->after + first : own);
 }
 
-static double value(void *self, const double *x)
+static double sum_partial(const kiln_elements *e)
 {
-    const kiln_elements *e = self;
-    loop_job job = {.e = e, .x = x, .body = energy_chunk};
-    run_all(&job);
     double sum = 0.0;
     for (size_t c = 0; c < e->chunks.count; c++)
         sum += e->partial.data[c];
     return sum;
+}
+
+static double *begin_values(kiln_elements *e, const double *x)
+{
+    return kiln_kept_values_begin(&e->kept, e->context, 3 * e->vertices, kiln_elements_room(e),
+                                  e->state, x);
+}
+
+static double value(void *self, const double *x)
+{
+    kiln_elements *e = self;
+    kiln_kept_values_forget(&e->kept);
+    loop_job job = {.e = e, .x = x, .body = energy_chunk, .after = begin_values(e, x)};
+    run_all(&job);
+    return sum_partial(e);
+}
+
+static void delta_chunk(const loop_job *job, size_t chunk)
+{
+    double own[2][CHUNK_TETS], sum[LANES] = {0.0}, total = 0.0;
+    const kiln_element_kernels *kernels = kernels_of(job->e, chunk);
+    kiln_element_span span = kiln_elements_span(job->e, chunk);
+    size_t first = LANES * (size_t)job->e->chunks.data[chunk].batch;
+    double *before = job->before ? job->before + first : own[0];
+    double *after = job->after ? job->after + first : own[1];
+    if (!job->before)
+        kernels->energy(&span, job->from, before);
+    kernels->energy(&span, job->x, after);
+    for (size_t b = 0; b < span.batches; b++)
+        for (size_t i = 0; i < LANES; i++)
+            sum[i] += after[LANES * b + i] - before[LANES * b + i];
+    for (size_t i = 0; i < LANES; i++)
+        total += sum[i];
+    job->e->partial.data[chunk] = total;
+}
+
+static double delta(void *self, const double *x0, const double *x1)
+{
+    kiln_elements *e = self;
+    loop_job job = {.e = e, .from = x0, .x = x1, .body = delta_chunk};
+    job.before =
+        kiln_kept_values_find(&e->kept, 3 * e->vertices, kiln_elements_room(e), e->state, x0);
+    job.after = begin_values(e, x1);
+    run_all(&job);
+    return sum_partial(e);
 }
 
 static void add_chunk(const loop_job *job, size_t chunk)
@@ -293,6 +341,7 @@ kiln_status kiln_elements_create(kiln_context *context, kiln_elements **out, kil
                           .self = e,
                           .weight = 1.0,
                           .value = value,
+                          .delta = delta,
                           .add = add,
                           .max_step = kiln_elements_max_step,
                           .cliques = cliques,

@@ -337,6 +337,7 @@ static void forget(kiln_elements *e)
     kiln_array_free(e->context, &e->lame);
     e->yield.count = 0;
     e->pattern = 0;
+    e->state++;
     e->term.revision++;
 }
 
@@ -365,6 +366,7 @@ kiln_status kiln_elements_build(kiln_elements *elements, const kiln_mesh *mesh,
 
 kiln_status kiln_elements_reform(kiln_elements *elements, const kiln_mesh *mesh, kiln_error *error)
 {
+    elements->state++;
     kiln_status status = form_all(elements, mesh, error);
     if (status != KILN_OK)
         forget(elements);
@@ -375,6 +377,7 @@ kiln_status kiln_elements_set_lame(kiln_elements *elements, const double *mu, co
                                    kiln_error *error)
 {
     size_t batches = elements->batches.count, numbers = 2 * LANES * batches;
+    elements->state++;
     KILN_TRY(kiln_array_reserve(elements->context, &elements->lame, numbers, error));
     elements->lame.count = numbers;
     for (size_t b = 0; b < batches; b++)
@@ -402,6 +405,7 @@ void kiln_elements_destroy(kiln_elements *elements)
     kiln_array_free(context, &elements->lame);
     kiln_array_free(context, &elements->pressure);
     kiln_array_free(context, &elements->yield);
+    kiln_kept_values_free(&elements->kept, context);
     kiln_release(context, elements, sizeof *elements);
 }
 
@@ -413,7 +417,8 @@ size_t kiln_elements_count(const kiln_elements *elements)
 size_t kiln_elements_bytes(const kiln_elements *elements)
 {
     const kiln_elements *e = elements;
-    return sizeof *e + e->batches.capacity * sizeof *e->batches.data +
+    return sizeof *e + kiln_kept_values_bytes(&e->kept) +
+           e->batches.capacity * sizeof *e->batches.data +
            e->vertex.capacity * sizeof *e->vertex.data +
            e->chunks.capacity * sizeof *e->chunks.data +
            (e->colours.capacity + e->first.capacity) * sizeof(size_t) +

@@ -24,6 +24,7 @@
 #define KILN_FEM_ELEMENTS_IMPL_H
 
 #include "fem/elements.h"
+#include "solve/kept_values.h"
 
 enum { KILN_ELEMENT_LANES = 8, KILN_CHUNK_BATCHES = 32 };
 
@@ -65,7 +66,9 @@ struct kiln_elements {
                                 flows inside a step */
     kiln_pressure_fill fill, fill_energy;
     void *fill_user;
-    uint64_t pattern; /* the one `place` belongs to */
+    uint64_t pattern;      /* the one `place` belongs to */
+    uint64_t state;        /* changes with all that energies depend on besides x */
+    kiln_kept_values kept; /* energies [element number] of the last two x */
 };
 
 /* Asks for the pressures at x, if a material has them; or for volumetric energies in their place,

@@ -12,7 +12,7 @@ KILN_INLINE size_t vectors_of(const kiln_element_span *span)
     return span->batches * KILN_VD_PER_BATCH;
 }
 
-static double energy_loop(const kiln_element_span *span, const double *x)
+static double energy_loop(const kiln_element_span *span, const double *x, double *each)
 {
     kiln_vd sum = {0};
     for (size_t w = 0; w < vectors_of(span); w++) {
@@ -21,7 +21,9 @@ static double energy_loop(const kiln_element_span *span, const double *x)
         kiln_elements_vd_load(span, w, &e);
         kiln_elements_vd_deformation(&e, x, F);
         energy_density(e.mu, e.lambda, F, &W);
-        sum += kiln_vd_select(e.volume > 0.0, e.volume * W, (kiln_vd){0});
+        W = kiln_vd_select(e.volume > 0.0, e.volume * W, (kiln_vd){0});
+        kiln_vd_store(each + w * KILN_VD_LANES, W);
+        sum += W;
     }
     double total = 0.0;
     for (int i = 0; i < KILN_VD_LANES; i++)

@@ -41,7 +41,7 @@ static void fill(const kiln_element_span *span, kiln_hessian_vd *h, size_t w, bo
         }
 }
 
-static double energy_loop(const kiln_element_span *span, const double *x)
+static double energy_loop(const kiln_element_span *span, const double *x, double *each)
 {
     double total = 0.0;
     for (size_t w = 0; w < vectors_of(span); w += KILN_SVD3_BATCHES) {
@@ -52,8 +52,9 @@ static double energy_loop(const kiln_element_span *span, const double *x)
                 kiln_yield_surface surface;
                 kiln_matter matter = matter_of(span, &h, b, w + b, lane, false, &surface);
                 double volume = h.e[b].volume[lane];
-                if (volume > 0.0)
-                    total += volume * kiln_flow_energy(&matter, &surface);
+                double energy = volume > 0.0 ? volume * kiln_flow_energy(&matter, &surface) : 0.0;
+                each[KILN_VD_LANES * (w + b) + (size_t)lane] = energy;
+                total += energy;
             }
     }
     return total;

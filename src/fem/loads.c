@@ -25,6 +25,7 @@ struct kiln_loads {
 enum { GRAIN = 4096 };
 
 static double loads_value(void *self, const double *x);
+static double loads_delta(void *self, const double *x0, const double *x1);
 static void loads_add(void *self, const double *x, double scale, double *g, kiln_bsr *H);
 static double loads_lag(void *self, const double *x);
 
@@ -39,6 +40,7 @@ kiln_status kiln_loads_create(kiln_context *context, kiln_loads **out, kiln_erro
                  .self = loads,
                  .weight = 1.0,
                  .value = loads_value,
+                 .delta = loads_delta,
                  .add = loads_add,
                  .lag = loads_lag},
     };
@@ -144,7 +146,7 @@ kiln_status kiln_loads_add_pressure(kiln_loads *loads, uint32_t face, double pre
 
 typedef struct loads_job {
     kiln_loads *loads;
-    const double *x;
+    const double *x, *from; /* from: NULL is zero */
     double *g;
     double scale;
 } loads_job;
@@ -156,18 +158,23 @@ static void value_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     const double *force = job->loads->force.data;
     double sum = 0.0;
     for (size_t i = 3 * begin; i < 3 * end; i++)
-        sum -= force[i] * job->x[i];
+        sum -= force[i] * (job->from ? job->x[i] - job->from[i] : job->x[i]);
     job->loads->partial.data[chunk] = sum;
 }
 
-static double loads_value(void *self, const double *x)
+static double loads_delta(void *self, const double *x0, const double *x1)
 {
-    loads_job job = {.loads = self, .x = x};
+    loads_job job = {.loads = self, .x = x1, .from = x0};
     kiln_parallel_for(job.loads->context, job.loads->rows, GRAIN, value_chunk, &job);
     double sum = 0.0;
     for (size_t i = 0; i < kiln_chunk_count(job.loads->rows, GRAIN); i++)
         sum += job.loads->partial.data[i];
     return sum;
+}
+
+static double loads_value(void *self, const double *x)
+{
+    return loads_delta(self, NULL, x);
 }
 
 static void add_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)

@@ -24,6 +24,7 @@ struct kiln_mass {
 enum { GRAIN = 2048, SUM_COUNT = 11 };
 
 static double inertia_value(void *self, const double *x);
+static double inertia_delta(void *self, const double *x0, const double *x1);
 static void inertia_add(void *self, const double *x, double scale, double *g, kiln_bsr *H);
 
 kiln_status kiln_mass_create(kiln_context *context, kiln_mass **out, kiln_error *error)
@@ -37,6 +38,7 @@ kiln_status kiln_mass_create(kiln_context *context, kiln_mass **out, kiln_error 
                     .self = mass,
                     .weight = 1.0,
                     .value = inertia_value,
+                    .delta = inertia_delta,
                     .add = inertia_add},
     };
     *out = mass;
@@ -208,40 +210,41 @@ KILN_INLINE kiln_vec3 row_of(const double *v, size_t row)
     return kiln_v3(v[3 * row], v[3 * row + 1], v[3 * row + 2]);
 }
 
-/* Row of M (v - origin); a NULL origin is zero. */
-KILN_INLINE kiln_vec3 row_product(const kiln_mass *mass, size_t row, const double *v,
-                                  const double *origin)
-{
-    kiln_vec3 sum = {0};
-    if (mass->kind == KILN_MASS_LUMPED) {
-        kiln_vec3 d = row_of(v, row);
-        if (origin)
-            d = kiln_v3_sub(d, row_of(origin, row));
-        return kiln_v3_scale(d, mass->lumped.data[row]);
-    }
-    for (uint64_t i = mass->start.data[row]; i < mass->start.data[row + 1]; i++) {
-        kiln_vec3 d = row_of(v, mass->column.data[i]);
-        if (origin)
-            d = kiln_v3_sub(d, row_of(origin, mass->column.data[i]));
-        sum = kiln_v3_madd(sum, mass->value.data[i], d);
-    }
-    return sum;
-}
-
 typedef struct mass_job {
     const kiln_mass *mass;
-    const double *x, *v;
+    const double *x, *to, *v;
     double *out;
     kiln_bsr *H;
     double scale;
 } mass_job;
+
+/* v - origin, a NULL origin is zero; or, unless `w` is NULL, v - origin + w - origin. */
+KILN_INLINE kiln_vec3 offset_of(size_t row, const double *v, const double *w, const double *origin)
+{
+    kiln_vec3 d = row_of(v, row);
+    if (origin)
+        d = kiln_v3_sub(d, row_of(origin, row));
+    return w ? kiln_v3_add(d, kiln_v3_sub(row_of(w, row), row_of(origin, row))) : d;
+}
+
+/* Row of M times that. */
+KILN_INLINE kiln_vec3 row_product(const kiln_mass *mass, size_t row, const double *v,
+                                  const double *w, const double *origin)
+{
+    kiln_vec3 sum = {0};
+    if (mass->kind == KILN_MASS_LUMPED)
+        return kiln_v3_scale(offset_of(row, v, w, origin), mass->lumped.data[row]);
+    for (uint64_t i = mass->start.data[row]; i < mass->start.data[row + 1]; i++)
+        sum = kiln_v3_madd(sum, mass->value.data[i], offset_of(mass->column.data[i], v, w, origin));
+    return sum;
+}
 
 static void multiply_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk, (void)worker;
     const mass_job *job = user;
     for (size_t row = begin; row < end; row++) {
-        kiln_vec3 p = row_product(job->mass, row, job->v, NULL);
+        kiln_vec3 p = row_product(job->mass, row, job->v, NULL, NULL);
         memcpy(job->out + 3 * row, &p, sizeof p);
     }
 }
@@ -259,20 +262,48 @@ static void value_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     double sum = 0.0;
     for (size_t row = begin; row < end; row++) {
         kiln_vec3 d = kiln_v3_sub(row_of(job->x, row), row_of(job->v, row));
-        sum += kiln_v3_dot(d, row_product(job->mass, row, job->x, job->v));
+        sum += kiln_v3_dot(d, row_product(job->mass, row, job->x, NULL, job->v));
     }
     job->mass->partial.data[chunk] = 0.5 * sum;
 }
 
-static double inertia_value(void *self, const double *x)
+static double sum_chunks(const mass_job *job, kiln_chunk_body body)
 {
-    kiln_mass *mass = self;
-    mass_job job = {.mass = mass, .x = x, .v = mass->centre};
-    kiln_parallel_for(mass->context, mass->rows, GRAIN, value_chunk, &job);
+    const kiln_mass *mass = job->mass;
+    kiln_parallel_for(mass->context, mass->rows, GRAIN, body, (void *)(uintptr_t)job);
     double sum = 0.0;
     for (size_t i = 0; i < kiln_chunk_count(mass->rows, GRAIN); i++)
         sum += mass->partial.data[i];
     return sum;
+}
+
+static double inertia_value(void *self, const double *x)
+{
+    const kiln_mass *mass = self;
+    mass_job job = {.mass = mass, .x = x, .v = mass->centre};
+    return sum_chunks(&job, value_chunk);
+}
+
+/* (x1 - x0) M (x0 - centre + x1 - centre) / 2: no difference of squares. */
+static void delta_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    const mass_job *job = user;
+    double sum = 0.0;
+    for (size_t row = begin; row < end; row++) {
+        kiln_vec3 way = kiln_v3_sub(row_of(job->to, row), row_of(job->x, row));
+        if (way.x == 0.0 && way.y == 0.0 && way.z == 0.0)
+            continue;
+        sum += kiln_v3_dot(way, row_product(job->mass, row, job->x, job->to, job->v));
+    }
+    job->mass->partial.data[chunk] = 0.5 * sum;
+}
+
+static double inertia_delta(void *self, const double *x0, const double *x1)
+{
+    const kiln_mass *mass = self;
+    mass_job job = {.mass = mass, .x = x0, .to = x1, .v = mass->centre};
+    return sum_chunks(&job, delta_chunk);
 }
 
 /* H's row holds every column of M's from the diagonal on, both ascending. */
@@ -302,7 +333,7 @@ static void add_chunk(void *user, size_t chunk, size_t begin, size_t end, int wo
     (void)chunk, (void)worker;
     const mass_job *job = user;
     for (size_t row = begin; row < end; row++) {
-        kiln_vec3 p = row_product(job->mass, row, job->x, job->v);
+        kiln_vec3 p = row_product(job->mass, row, job->x, NULL, job->v);
         job->out[3 * row] += job->scale * p.x;
         job->out[3 * row + 1] += job->scale * p.y;
         job->out[3 * row + 2] += job->scale * p.z;
@@ -332,7 +363,7 @@ static void motion_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     double m = 0.0, kinetic = 0.0;
     kiln_vec3 p = {0}, l = {0}, moment = {0};
     for (size_t row = begin; row < end; row++) {
-        kiln_vec3 mv = row_product(job->mass, row, job->v, NULL), at = row_of(job->x, row);
+        kiln_vec3 mv = row_product(job->mass, row, job->v, NULL, NULL), at = row_of(job->x, row);
         m += job->mass->lumped.data[row];
         kinetic += kiln_v3_dot(row_of(job->v, row), mv);
         p = kiln_v3_add(p, mv);

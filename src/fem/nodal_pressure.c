@@ -37,6 +37,7 @@ struct kiln_nodal_pressure {
     kiln_f64_array gradient; /* [element number][9] V_e dtheta_e of vertices 1 to 3 */
     kiln_f64_array sum;      /* [place in stars.row][3] G_a */
     kiln_f64_array partial;  /* [node chunk] */
+    kiln_kept_values kept;   /* energies [node] of the last two x */
     bool exact;
 };
 
@@ -47,9 +48,11 @@ typedef struct pressure_job {
     const double *scale_of; /* [material], or NULL: `scale` */
     double scale;
     kiln_bsr *H;
+    double *before, *after; /* [node] energies to compare with, and to be kept; NULL: none */
 } pressure_job;
 
 static double value(void *self, const double *x);
+static double delta(void *self, const double *x0, const double *x1);
 static void add(void *self, const double *x, double scale, double *g, kiln_bsr *H);
 static kiln_cliques cliques(void *self);
 static void fill(void *user, const double *x, double *pressure);
@@ -68,6 +71,7 @@ kiln_status kiln_nodal_pressure_create(kiln_context *context, kiln_elements *ele
                  .self = p,
                  .weight = 1.0,
                  .value = value,
+                 .delta = delta,
                  .add = add,
                  .cliques = cliques},
     };
@@ -88,6 +92,7 @@ void kiln_nodal_pressure_destroy(kiln_nodal_pressure *pressure)
     kiln_array_free(context, &pressure->gradient);
     kiln_array_free(context, &pressure->sum);
     kiln_array_free(context, &pressure->partial);
+    kiln_kept_values_free(&pressure->kept, context);
     kiln_release(context, pressure, sizeof *pressure);
 }
 
@@ -161,7 +166,8 @@ static kiln_cliques cliques(void *self)
 static void evaluate_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)worker;
-    kiln_nodal_pressure *p = ((pressure_job *)user)->p;
+    const pressure_job *job = user;
+    kiln_nodal_pressure *p = job->p;
     const kiln_elements *e = p->elements;
     double energy = 0.0;
     for (size_t n = begin; n < end; n++) {
@@ -185,26 +191,66 @@ static void evaluate_chunk(void *user, size_t chunk, size_t begin, size_t end, i
         node->energy = 0.25 * node->weight * u[0];
         node->slope = u[1];
         node->curvature = 0.25 / node->weight * u[2];
-        energy += node->energy;
+        energy += job->before ? node->energy - job->before[n] : node->energy;
+        if (job->after)
+            job->after[n] = node->energy;
     }
     p->partial.data[chunk] = energy;
+}
+
+static void evaluate_for(pressure_job *job, const double *x)
+{
+    kiln_nodal_pressure *p = job->p;
+    kiln_elements_dilation(p->elements, x, p->theta.data);
+    kiln_parallel_for(p->context, p->stars.nodes, NODE_GRAIN, evaluate_chunk, job);
 }
 
 static void evaluate(kiln_nodal_pressure *p, const double *x)
 {
     pressure_job job = {.p = p};
-    kiln_elements_dilation(p->elements, x, p->theta.data);
-    kiln_parallel_for(p->context, p->stars.nodes, NODE_GRAIN, evaluate_chunk, &job);
+    evaluate_for(&job, x);
+}
+
+static double sum_partial(const kiln_nodal_pressure *p)
+{
+    double sum = 0.0;
+    for (size_t c = 0; c < kiln_chunk_count(p->stars.nodes, NODE_GRAIN); c++)
+        sum += p->partial.data[c];
+    return sum;
+}
+
+static double *begin_values(kiln_nodal_pressure *p, const double *x)
+{
+    return kiln_kept_values_begin(&p->kept, p->context, 3 * p->elements->vertices, p->stars.nodes,
+                                  p->elements->state, x);
 }
 
 static double value(void *self, const double *x)
 {
     kiln_nodal_pressure *p = self;
-    evaluate(p, x);
-    double sum = 0.0;
-    for (size_t c = 0; c < kiln_chunk_count(p->stars.nodes, NODE_GRAIN); c++)
-        sum += p->partial.data[c];
-    return sum;
+    if (p->stars.nodes == 0)
+        return 0.0;
+    kiln_kept_values_forget(&p->kept);
+    pressure_job job = {.p = p, .after = begin_values(p, x)};
+    evaluate_for(&job, x);
+    return sum_partial(p);
+}
+
+static double delta(void *self, const double *x0, const double *x1)
+{
+    kiln_nodal_pressure *p = self;
+    if (p->stars.nodes == 0)
+        return 0.0;
+    double *before = kiln_kept_values_find(&p->kept, 3 * p->elements->vertices, p->stars.nodes,
+                                           p->elements->state, x0);
+    if (!before) {
+        before = p->sum.data; /* scratch of add, longer than the nodes are many */
+        pressure_job first = {.p = p, .after = before};
+        evaluate_for(&first, x0);
+    }
+    pressure_job job = {.p = p, .before = before, .after = begin_values(p, x1)};
+    evaluate_for(&job, x1);
+    return sum_partial(p);
 }
 
 static void mean_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -418,7 +464,8 @@ void kiln_nodal_pressure_add_scaled(kiln_nodal_pressure *pressure, const double 
 size_t kiln_nodal_pressure_bytes(const kiln_nodal_pressure *pressure)
 {
     const kiln_nodal_pressure *p = pressure;
-    return sizeof *p + kiln_nodal_stars_bytes(&p->stars) + p->nodes.capacity * sizeof(node_state) +
+    return sizeof *p + kiln_kept_values_bytes(&p->kept) + kiln_nodal_stars_bytes(&p->stars) +
+           p->nodes.capacity * sizeof(node_state) +
            (p->theta.capacity + p->gradient.capacity + p->sum.capacity + p->partial.capacity) *
                sizeof(double);
 }

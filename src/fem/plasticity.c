@@ -229,6 +229,7 @@ void kiln_plastic_norms(const kiln_elements *elements, const double *x, double *
 
 void kiln_plastic_end(kiln_elements *elements)
 {
+    elements->state++;
     elements->yield.count = 0;
 }
 
@@ -238,6 +239,7 @@ kiln_status kiln_plastic_begin(kiln_elements *elements, const kiln_mesh *mesh, k
     bool within = false;
     for (size_t m = 0; m < elements->materials.count; m++)
         within |= kiln_flow_is_within(&elements->materials.data[m]);
+    elements->state++;
     elements->yield.count = 0;
     if (!within || !hardening)
         return KILN_OK;

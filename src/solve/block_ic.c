@@ -3,6 +3,7 @@
 #include "base/parallel.h"
 #include "solve/row_order.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { TRANSPOSED = 1u << 31, LEAST_ROWS = 4096, MOST_SHIFTS = 24 };
@@ -24,18 +25,20 @@ void kiln_block_ic_free(kiln_block_ic *ic)
     kiln_release(context, ic->start, (ic->rows + 1) * sizeof(uint64_t));
     kiln_release(context, ic->column, ic->blocks * sizeof(uint32_t));
     kiln_release(context, ic->source, ic->blocks * sizeof(uint32_t));
-    kiln_release(context, ic->value, (9 * ic->blocks + 1) * sizeof(float));
-    kiln_release(context, ic->inverse, ic->rows * 9 * sizeof(double));
-    kiln_release(context, ic->work, ic->rows * 3 * sizeof(double));
-    kiln_release(context, ic->spilled, KILN_IC_PARTS * separator_count(ic) * 3 * sizeof(double));
+    kiln_release(context, ic->value, (ic->n * ic->n * ic->blocks + 1) * sizeof(float));
+    kiln_release(context, ic->inverse, ic->rows * ic->n * ic->n * sizeof(double));
+    kiln_release(context, ic->work, ic->rows * ic->n * sizeof(double));
+    kiln_release(context, ic->spilled,
+                 KILN_IC_PARTS * separator_count(ic) * ic->n * sizeof(double));
     kiln_block_ic_init(ic, context);
 }
 
 size_t kiln_block_ic_bytes(const kiln_block_ic *ic)
 {
-    return ic->rows * (sizeof(uint32_t) + sizeof(uint64_t) + 12 * sizeof(double)) +
-           ic->blocks * (2 * sizeof(uint32_t) + 9 * sizeof(float)) +
-           KILN_IC_PARTS * separator_count(ic) * 3 * sizeof(double);
+    size_t n = ic->n;
+    return ic->rows * (sizeof(uint32_t) + sizeof(uint64_t) + n * (n + 1) * sizeof(double)) +
+           ic->blocks * (2 * sizeof(uint32_t) + n * n * sizeof(float)) +
+           KILN_IC_PARTS * separator_count(ic) * n * sizeof(double);
 }
 
 /* Moves the separators behind the parts. `place` is scratch and on return the inverse of order. */
@@ -109,11 +112,11 @@ static void fill_pattern(kiln_block_ic *ic, const kiln_bsr *matrix, const uint32
 static kiln_status allocate(kiln_block_ic *ic, kiln_error *error)
 {
     kiln_context *context = ic->context;
-    size_t separators = separator_count(ic);
+    size_t separators = separator_count(ic), n = ic->n;
     ic->start = kiln_resize(context, NULL, 0, (ic->rows + 1) * sizeof(uint64_t));
-    ic->value = kiln_resize(context, NULL, 0, (9 * ic->blocks + 1) * sizeof(float));
-    ic->inverse = kiln_resize(context, NULL, 0, ic->rows * 9 * sizeof(double));
-    ic->work = kiln_resize(context, NULL, 0, ic->rows * 3 * sizeof(double));
+    ic->value = kiln_resize(context, NULL, 0, (n * n * ic->blocks + 1) * sizeof(float));
+    ic->inverse = kiln_resize(context, NULL, 0, ic->rows * n * n * sizeof(double));
+    ic->work = kiln_resize(context, NULL, 0, ic->rows * n * sizeof(double));
     bool good = ic->start && ic->value && ic->inverse && ic->work;
     if (ic->blocks) {
         ic->column = kiln_resize(context, NULL, 0, ic->blocks * sizeof(uint32_t));
@@ -121,7 +124,7 @@ static kiln_status allocate(kiln_block_ic *ic, kiln_error *error)
         good = good && ic->column && ic->source;
     }
     if (separators) {
-        size_t bytes = KILN_IC_PARTS * separators * 3 * sizeof(double);
+        size_t bytes = KILN_IC_PARTS * separators * n * sizeof(double);
         ic->spilled = kiln_resize(context, NULL, 0, bytes);
         good = good && ic->spilled;
     }
@@ -152,6 +155,7 @@ kiln_status kiln_block_ic_analyse(kiln_block_ic *ic, const kiln_bsr *matrix, kil
     size_t scratch_bytes = 2 * rows * sizeof(uint32_t);
     uint32_t *scratch = kiln_resize(context, NULL, 0, scratch_bytes);
     ic->order = kiln_resize(context, NULL, 0, rows * sizeof(uint32_t));
+    ic->n = matrix->block;
     ic->rows = ic->separators_begin = rows;
     ic->blocks = blocks;
     kiln_row_graph graph = {0};
@@ -164,7 +168,7 @@ kiln_status kiln_block_ic_analyse(kiln_block_ic *ic, const kiln_bsr *matrix, kil
     return status;
 }
 
-bool kiln_invert_positive3(const double a[9], double least, double inverse[9])
+static bool invert_three(const double *a, double least, double *inverse)
 {
     double d0 = a[0], l1 = a[3] / d0, l2 = a[6] / d0;
     double d1 = a[4] - l1 * a[3], m = a[7] - l2 * a[3], l3 = m / d1;
@@ -182,94 +186,149 @@ bool kiln_invert_positive3(const double a[9], double least, double inverse[9])
     return true;
 }
 
-/* Blocks in the order of the factor, with the diagonal apart. */
-static void load_blocks(const kiln_block_ic *ic, const kiln_bsr *matrix, double shift,
-                        double *diagonal, double *block)
+/* By the Cholesky factor L: the inverse is L^-T L^-1. */
+static bool invert_any(size_t n, const double *a, double least, double *inverse)
+{
+    enum { MOST = KILN_BSR_MOST };
+    double l[MOST][MOST] = {{0.0}}, m[MOST][MOST] = {{0.0}};
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double sum = a[n * i + j];
+            for (size_t k = 0; k < j; k++)
+                sum -= l[i][k] * l[j][k];
+            if (i == j && !(sum > least * a[n * i + i] && a[n * i + i] > 0.0))
+                return false;
+            l[i][j] = i == j ? sqrt(sum) : sum / l[j][j];
+        }
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = j; i < n; i++) {
+            double sum = i == j ? 1.0 : 0.0;
+            for (size_t k = j; k < i; k++)
+                sum -= l[i][k] * m[k][j];
+            m[i][j] = sum / l[i][i];
+        }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            inverse[n * i + j] = 0.0;
+            for (size_t k = i > j ? i : j; k < n; k++)
+                inverse[n * i + j] += m[k][i] * m[k][j];
+        }
+    return true;
+}
+
+bool kiln_invert_positive(size_t n, const double *a, double least, double *inverse)
+{
+    return n == 3 ? invert_three(a, least, inverse) : invert_any(n, a, least, inverse);
+}
+
+/* In the functions to `try_blocks` the size n of the blocks is a constant where they are inlined.
+ * Blocks in the order of the factor, with the diagonal apart. */
+KILN_INLINE void load_blocks(const kiln_block_ic *ic, const kiln_bsr *matrix, size_t n,
+                             double shift, double *diagonal, double *block)
 {
     for (size_t k = 0; k < ic->rows; k++) {
         uint32_t row = ic->order[k];
         size_t stride;
-        const double *at = kiln_bsr_at(matrix, row, matrix->start[row], &stride);
-        for (size_t r = 0; r < 3; r++)
-            for (size_t c = 0; c < 3; c++)
-                diagonal[9 * k + 3 * r + c] = at[r * stride + c] * (r == c ? 1.0 + shift : 1.0);
+        const double *at = kiln_bsr_place(matrix, (uint32_t)n, row, matrix->start[row], &stride);
+        for (size_t r = 0; r < n; r++)
+            for (size_t c = 0; c < n; c++)
+                diagonal[n * (n * k + r) + c] = at[r * stride + c] * (r == c ? 1.0 + shift : 1.0);
         for (uint64_t b = ic->start[k]; b < ic->start[k + 1]; b++) {
             bool turned = ic->source[b] & TRANSPOSED;
             uint32_t from = turned ? ic->order[ic->column[b]] : row;
-            at = kiln_bsr_at(matrix, from, ic->source[b] & ~TRANSPOSED, &stride);
-            for (size_t r = 0; r < 3; r++)
-                for (size_t c = 0; c < 3; c++)
-                    block[9 * b + 3 * r + c] = at[turned ? c * stride + r : r * stride + c];
+            at = kiln_bsr_place(matrix, (uint32_t)n, from, ic->source[b] & ~TRANSPOSED, &stride);
+            for (size_t r = 0; r < n; r++)
+                for (size_t c = 0; c < n; c++)
+                    block[n * (n * b + r) + c] = at[turned ? c * stride + r : r * stride + c];
         }
     }
 }
 
 /* out -= a' b */
-static void take_product(double *out, const double *a, const double *b)
+KILN_INLINE void take_product(size_t n, double *out, const double *a, const double *b)
 {
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++)
-            out[3 * r + c] -= a[r] * b[c] + a[3 + r] * b[3 + c] + a[6 + r] * b[6 + c];
+    for (size_t r = 0; r < n; r++)
+        for (size_t c = 0; c < n; c++) {
+            double sum = a[r] * b[c];
+            for (size_t k = 1; k < n; k++)
+                sum += a[n * k + r] * b[n * k + c];
+            out[n * r + c] -= sum;
+        }
 }
 
 /* A_ij -= U_ki' A_kj for the blocks i <= j of row k that the pattern has. */
-static void eliminate(const kiln_block_ic *ic, size_t k, double *diagonal, double *block)
+KILN_INLINE void eliminate(const kiln_block_ic *ic, size_t n, size_t k, double *diagonal,
+                           double *block)
 {
     uint64_t end = ic->start[k + 1];
     for (uint64_t p = ic->start[k]; p < end; p++) {
         size_t i = ic->column[p];
-        double u[9];
-        const double *inverse = ic->inverse + 9 * k, *a = block + 9 * p;
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < 3; c++)
-                u[3 * r + c] = inverse[3 * r] * a[c] + inverse[3 * r + 1] * a[3 + c] +
-                               inverse[3 * r + 2] * a[6 + c];
-        for (int e = 0; e < 9; e++)
-            ic->value[9 * p + e] = (float)u[e];
-        take_product(diagonal + 9 * i, u, a);
+        double u[KILN_BSR_MOST * KILN_BSR_MOST];
+        const double *inverse = ic->inverse + n * n * k, *a = block + n * n * p;
+        for (size_t r = 0; r < n; r++)
+            for (size_t c = 0; c < n; c++) {
+                double sum = inverse[n * r] * a[c];
+                for (size_t m = 1; m < n; m++)
+                    sum += inverse[n * r + m] * a[n * m + c];
+                u[n * r + c] = sum;
+            }
+        for (size_t e = 0; e < n * n; e++)
+            ic->value[n * n * p + e] = (float)u[e];
+        take_product(n, diagonal + n * n * i, u, a);
         uint64_t at = ic->start[i], last = ic->start[i + 1];
         for (uint64_t q = p + 1; q < end && at < last; q++) {
             while (at < last && ic->column[at] < ic->column[q])
                 at++;
             if (at < last && ic->column[at] == ic->column[q])
-                take_product(block + 9 * at, u, block + 9 * q);
+                take_product(n, block + n * n * at, u, block + n * n * q);
         }
     }
 }
 
 /* A pivot that has lost nearly all of its diagonal would make the rest of the factor blow up. */
-static bool pivot_is_sound(const kiln_bsr *matrix, uint32_t row, const double pivot[9])
+KILN_INLINE bool pivot_is_sound(const kiln_bsr *matrix, size_t n, uint32_t row, const double *pivot)
 {
     size_t stride;
-    const double *at = kiln_bsr_at(matrix, row, matrix->start[row], &stride);
-    for (size_t c = 0; c < 3; c++)
-        if (!(pivot[4 * c] > 1e-4 * at[c * stride + c]))
+    const double *at = kiln_bsr_place(matrix, (uint32_t)n, row, matrix->start[row], &stride);
+    for (size_t c = 0; c < n; c++)
+        if (!(pivot[(n + 1) * c] > 1e-4 * at[c * stride + c]))
             return false;
     return true;
 }
 
-static bool try_factor(kiln_block_ic *ic, const kiln_bsr *matrix, double *diagonal, double *block)
+KILN_INLINE bool try_blocks(kiln_block_ic *ic, const kiln_bsr *matrix, size_t n, double *diagonal,
+                            double *block)
 {
-    load_blocks(ic, matrix, ic->shift, diagonal, block);
+    load_blocks(ic, matrix, n, ic->shift, diagonal, block);
     for (size_t k = 0; k < ic->rows; k++) {
-        const double *pivot = diagonal + 9 * k;
-        if (!pivot_is_sound(matrix, ic->order[k], pivot) ||
-            !kiln_invert_positive3(pivot, 1e-10, ic->inverse + 9 * k))
+        const double *pivot = diagonal + n * n * k;
+        if (!pivot_is_sound(matrix, n, ic->order[k], pivot) ||
+            !kiln_invert_positive(n, pivot, 1e-10, ic->inverse + n * n * k))
             return false;
-        eliminate(ic, k, diagonal, block);
+        eliminate(ic, n, k, diagonal, block);
     }
     return true;
+}
+
+static bool try_factor(kiln_block_ic *ic, const kiln_bsr *matrix, double *diagonal)
+{
+    double *block = diagonal + ic->n * ic->n * ic->rows;
+    switch (ic->n) {
+    case 1:
+        return try_blocks(ic, matrix, 1, diagonal, block);
+    case 3:
+        return try_blocks(ic, matrix, 3, diagonal, block);
+    default:
+        return try_blocks(ic, matrix, 4, diagonal, block);
+    }
 }
 
 static bool has_positive_diagonal(const kiln_bsr *matrix)
 {
     for (uint32_t row = 0; row < matrix->rows; row++) {
-        double a[9], inverse[9];
-        size_t stride;
-        const double *at = kiln_bsr_at(matrix, row, matrix->start[row], &stride);
-        for (size_t e = 0; e < 9; e++)
-            a[e] = at[e / 3 * stride + e % 3];
-        if (!kiln_invert_positive3(a, 0.0, inverse))
+        double a[KILN_BSR_MOST * KILN_BSR_MOST], inverse[KILN_BSR_MOST * KILN_BSR_MOST];
+        kiln_bsr_diagonal(matrix, row, a);
+        if (!kiln_invert_positive(matrix->block, a, 0.0, inverse))
             return false;
     }
     return true;
@@ -281,15 +340,15 @@ kiln_status kiln_block_ic_factor(kiln_block_ic *ic, const kiln_bsr *matrix, bool
     *positive = has_positive_diagonal(matrix);
     if (!*positive || ic->rows == 0)
         return KILN_OK;
-    size_t bytes = 9 * (ic->rows + ic->blocks) * sizeof(double);
+    size_t bytes = ic->n * ic->n * (ic->rows + ic->blocks) * sizeof(double);
     double *diagonal = kiln_resize(ic->context, NULL, 0, bytes);
     if (!diagonal)
         return kiln_fail_memory(error, bytes);
     ic->shift = 0.0;
-    bool done = try_factor(ic, matrix, diagonal, diagonal + 9 * ic->rows);
+    bool done = try_factor(ic, matrix, diagonal);
     for (int i = 0; i < MOST_SHIFTS && !done; i++) {
         ic->shift = ic->shift > 0.0 ? 2.0 * ic->shift : 1e-3;
-        done = try_factor(ic, matrix, diagonal, diagonal + 9 * ic->rows);
+        done = try_factor(ic, matrix, diagonal);
     }
     *positive = done;
     kiln_release(ic->context, diagonal, bytes);
@@ -301,6 +360,13 @@ typedef struct sweep_job {
     const double *r;
     double *z;
 } sweep_job;
+
+/* As n is known to be small this is no call. */
+KILN_INLINE void copy_block(size_t n, double *to, const double *from)
+{
+    for (size_t c = 0; c < n; c++)
+        to[c] = from[c];
+}
 
 typedef void (*sweep_kernel)(const kiln_block_ic *, const kiln_ic_range[2], double *);
 static const sweep_kernel forward_kernels[] = KILN_SIMD_TABLE(kiln_block_ic_forward);
@@ -314,7 +380,7 @@ static void ranges_of(const kiln_block_ic *ic, size_t begin, size_t end, kiln_ic
     for (size_t part = begin; part < end; part++)
         pair[part - begin] =
             (kiln_ic_range){ic->part_begin[part], ic->part_begin[part + 1],
-                            separators ? ic->spilled + 3 * part * separators : NULL};
+                            separators ? ic->spilled + ic->n * part * separators : NULL};
 }
 
 static void forward_parts(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -323,13 +389,14 @@ static void forward_parts(void *user, size_t chunk, size_t begin, size_t end, in
     (void)worker;
     sweep_job *job = user;
     kiln_block_ic *ic = job->ic;
+    size_t n = ic->n;
     kiln_ic_range pair[2];
     ranges_of(ic, begin, end, pair);
     for (int i = 0; i < 2; i++) {
         if (pair[i].spilled)
-            memset(pair[i].spilled, 0, 3 * separator_count(ic) * sizeof(double));
+            memset(pair[i].spilled, 0, n * separator_count(ic) * sizeof(double));
         for (size_t k = pair[i].begin; k < pair[i].end; k++)
-            memcpy(ic->work + 3 * k, job->r + 3 * (size_t)ic->order[k], 3 * sizeof(double));
+            copy_block(n, ic->work + n * k, job->r + n * ic->order[k]);
     }
     forward_kernels[ic->context->isa](ic, pair, ic->work);
 }
@@ -337,21 +404,21 @@ static void forward_parts(void *user, size_t chunk, size_t begin, size_t end, in
 static void sweep_separators(sweep_job *job)
 {
     kiln_block_ic *ic = job->ic;
-    size_t separators = separator_count(ic);
+    size_t separators = separator_count(ic), n = ic->n;
     for (size_t s = 0; s < separators; s++) {
         size_t k = ic->separators_begin + s;
-        for (int c = 0; c < 3; c++) {
-            double sum = job->r[3 * (size_t)ic->order[k] + c];
+        for (size_t c = 0; c < n; c++) {
+            double sum = job->r[n * ic->order[k] + c];
             for (size_t part = 0; part < KILN_IC_PARTS; part++)
-                sum += ic->spilled[3 * (part * separators + s) + c];
-            ic->work[3 * k + c] = sum;
+                sum += ic->spilled[n * (part * separators + s) + c];
+            ic->work[n * k + c] = sum;
         }
     }
     const kiln_ic_range pair[2] = {{ic->separators_begin, ic->rows, NULL}, {0, 0, NULL}};
     forward_kernels[ic->context->isa](ic, pair, ic->work);
     backward_kernels[ic->context->isa](ic, pair, ic->work);
     for (size_t k = ic->separators_begin; k < ic->rows; k++)
-        memcpy(job->z + 3 * (size_t)ic->order[k], ic->work + 3 * k, 3 * sizeof(double));
+        copy_block(n, job->z + n * ic->order[k], ic->work + n * k);
 }
 
 static void backward_parts(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -360,12 +427,13 @@ static void backward_parts(void *user, size_t chunk, size_t begin, size_t end, i
     (void)worker;
     sweep_job *job = user;
     kiln_block_ic *ic = job->ic;
+    size_t n = ic->n;
     kiln_ic_range pair[2];
     ranges_of(ic, begin, end, pair);
     backward_kernels[ic->context->isa](ic, pair, ic->work);
     for (int i = 0; i < 2; i++)
         for (size_t k = pair[i].begin; k < pair[i].end; k++)
-            memcpy(job->z + 3 * (size_t)ic->order[k], ic->work + 3 * k, 3 * sizeof(double));
+            copy_block(n, job->z + n * ic->order[k], ic->work + n * k);
 }
 
 void kiln_block_ic_apply(kiln_block_ic *ic, const double *r, double *z)

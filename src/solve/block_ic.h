@@ -15,16 +15,17 @@ enum { KILN_IC_PARTS = 8 };
 
 typedef struct kiln_block_ic {
     kiln_context *context;
+    size_t n; /* size of a block */
     size_t rows, blocks, separators_begin;
     size_t part_begin[KILN_IC_PARTS + 1]; /* rows of the parts, without separators */
     uint32_t *order;                      /* [rows] row of the matrix at a place */
     uint64_t *start;                      /* [rows + 1] blocks behind the diagonal, by place */
     uint32_t *column;                     /* [blocks] places, ascending */
     uint32_t *source;                     /* [blocks] block of the matrix; top bit: transposed */
-    float *value;                         /* [blocks][3][3] and padding */
-    double *inverse;                      /* [rows][3][3] of D */
-    double *work;                         /* [rows][3], by place */
-    double *spilled;                      /* [KILN_IC_PARTS][separators][3] */
+    float *value;                         /* [blocks][n][n] and padding */
+    double *inverse;                      /* [rows][n][n] of D */
+    double *work;                         /* [rows][n], by place */
+    double *spilled;                      /* [KILN_IC_PARTS][separators][n] */
     double shift;                         /* multiple of the diagonal that was added */
 } kiln_block_ic;
 
@@ -54,8 +55,8 @@ KILN_SIMD_DECLARE(void, kiln_block_ic_forward, const kiln_block_ic *ic, const ki
 KILN_SIMD_DECLARE(void, kiln_block_ic_backward, const kiln_block_ic *ic,
                   const kiln_ic_range pair[2], double *y);
 
-/* Inverse of a symmetric 3x3 matrix; false when it is not positive definite: some pivot is below
- * `least` times the diagonal entry it comes from. */
-bool kiln_invert_positive3(const double a[9], double least, double inverse[9]);
+/* Inverse of a symmetric n x n matrix, n at most KILN_BSR_MOST; false when it is not positive
+ * definite: some pivot is below `least` times the diagonal entry it comes from. */
+bool kiln_invert_positive(size_t n, const double *a, double least, double *inverse);
 
 #endif

@@ -5,11 +5,18 @@
 #include "base/parallel.h"
 #include "solve/bsr_spill.h"
 
+#include <math.h>
 #include <string.h>
+
+void kiln_bsr_init_blocks(kiln_bsr *matrix, kiln_context *context, uint32_t block)
+{
+    KILN_ASSERT_OP(block, <=, KILN_BSR_MOST);
+    *matrix = (kiln_bsr){.context = context, .block = block};
+}
 
 void kiln_bsr_init(kiln_bsr *matrix, kiln_context *context)
 {
-    *matrix = (kiln_bsr){.context = context};
+    kiln_bsr_init_blocks(matrix, context, 3);
 }
 
 static size_t block_count(const kiln_bsr *matrix)
@@ -17,19 +24,27 @@ static size_t block_count(const kiln_bsr *matrix)
     return matrix->start ? (size_t)matrix->start[matrix->rows] : 0;
 }
 
-void kiln_bsr_free(kiln_bsr *matrix)
+static size_t value_bytes(const kiln_bsr *matrix, size_t blocks)
 {
-    size_t blocks = block_count(matrix);
-    kiln_bsr_spill_free(matrix->context, matrix->spill);
-    kiln_release(matrix->context, matrix->value, blocks * 9 * sizeof(double));
-    kiln_release(matrix->context, matrix->column, blocks * sizeof(uint32_t));
-    if (matrix->start)
-        kiln_release(matrix->context, matrix->start, (matrix->rows + 1) * sizeof(uint64_t));
-    kiln_bsr_init(matrix, matrix->context);
+    return blocks * matrix->block * matrix->block * sizeof(double);
 }
 
-/* Cliques of all sets numbered in one sequence, and for each row the cliques it is in: `place` has
- * for each membership where the clique's rows begin and end. */
+static void free_pattern(kiln_bsr *matrix)
+{
+    kiln_bsr_spill_free(matrix->context, matrix->spill);
+    kiln_release(matrix->context, matrix->column, block_count(matrix) * sizeof(uint32_t));
+    if (matrix->start)
+        kiln_release(matrix->context, matrix->start, (matrix->rows + 1) * sizeof(uint64_t));
+}
+
+void kiln_bsr_free(kiln_bsr *matrix)
+{
+    free_pattern(matrix);
+    kiln_release(matrix->context, matrix->value, value_bytes(matrix, matrix->room));
+    kiln_bsr_init_blocks(matrix, matrix->context, matrix->block);
+}
+
+/* For each row the cliques it is in: where their rows begin and end. */
 typedef struct membership {
     const uint32_t *begin, *end;
 } membership;
@@ -39,10 +54,17 @@ typedef struct pattern_job {
     size_t rows;
     uint64_t *first; /* [rows + 1] memberships of a row */
     membership *member;
-    uint32_t *mark;  /* [worker][row] the last row that has seen this one */
-    uint64_t *start; /* [rows + 1] */
+    uint32_t *mark;      /* [worker][row] the last row that has seen this one, see `stamp` */
+    const kiln_bsr *old; /* rows that are not wanted have its columns; NULL: all are wanted */
+    uint8_t *wanted;     /* [row] */
+    uint64_t *start;     /* [rows + 1] */
     uint32_t *column;
 } pattern_job;
+
+static bool is_wanted(const pattern_job *job, size_t row)
+{
+    return !job->old || job->wanted[row];
+}
 
 static membership clique_rows(const kiln_cliques *set, size_t clique)
 {
@@ -65,7 +87,7 @@ static kiln_status find_members(pattern_job *job, const kiln_cliques *sets, size
             for (const uint32_t *row = rows.begin; row < rows.end; row++)
                 if (*row != KILN_BSR_NO_ROW) {
                     KILN_ASSERT_OP(*row, <, job->rows);
-                    job->first[*row]++;
+                    job->first[*row] += is_wanted(job, *row);
                 }
         }
     uint64_t sum = 0;
@@ -84,7 +106,7 @@ static kiln_status find_members(pattern_job *job, const kiln_cliques *sets, size
         for (size_t c = 0; c < sets[s].count; c++) {
             membership rows = clique_rows(&sets[s], c);
             for (const uint32_t *row = rows.begin; row < rows.end; row++)
-                if (*row != KILN_BSR_NO_ROW)
+                if (*row != KILN_BSR_NO_ROW && is_wanted(job, *row))
                     job->member[job->first[*row]++] = rows;
         }
     memmove(job->first + 1, job->first, job->rows * sizeof(uint64_t));
@@ -92,16 +114,18 @@ static kiln_status find_members(pattern_job *job, const kiln_cliques *sets, size
     return KILN_OK;
 }
 
-/* Columns above `row` it is coupled with, each once, in the order they are met. NULL: counts. */
+/* Columns above `row` it is coupled with, each once, in the order they are met. NULL: counts. Both
+ * passes use the same marks, told apart by the stamp. */
 static size_t gather_columns(const pattern_job *job, uint32_t row, uint32_t *mark, uint32_t *out)
 {
     size_t count = 0;
+    uint32_t stamp = 2 * row + (out ? 1 : 0);
     for (uint64_t m = job->first[row]; m < job->first[row + 1]; m++)
         for (const uint32_t *at = job->member[m].begin; at < job->member[m].end; at++) {
             uint32_t other = *at;
-            if (other <= row || other == KILN_BSR_NO_ROW || mark[other] == row)
+            if (other <= row || other == KILN_BSR_NO_ROW || mark[other] == stamp)
                 continue;
-            mark[other] = row;
+            mark[other] = stamp;
             if (out)
                 out[count] = other;
             count++;
@@ -153,7 +177,8 @@ static void count_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     pattern_job *job = user;
     uint32_t *mark = job->mark + (size_t)worker * job->rows;
     for (size_t row = begin; row < end; row++)
-        job->start[row] = 1 + gather_columns(job, (uint32_t)row, mark, NULL);
+        job->start[row] = is_wanted(job, row) ? 1 + gather_columns(job, (uint32_t)row, mark, NULL)
+                                              : job->old->start[row + 1] - job->old->start[row];
 }
 
 static void fill_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -163,6 +188,11 @@ static void fill_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
     uint32_t *mark = job->mark + (size_t)worker * job->rows;
     for (size_t row = begin; row < end; row++) {
         uint32_t *out = job->column + job->start[row];
+        if (!is_wanted(job, row)) {
+            memcpy(out, job->old->column + job->old->start[row],
+                   (job->start[row + 1] - job->start[row]) * sizeof *out);
+            continue;
+        }
         *out = (uint32_t)row;
         kiln_bsr_sort_columns(out + 1, gather_columns(job, (uint32_t)row, mark, out + 1));
     }
@@ -171,6 +201,7 @@ static void fill_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
 static kiln_status build_pattern(pattern_job *job, const kiln_cliques *sets, size_t set_count,
                                  kiln_error *error)
 {
+    KILN_ASSERT_OP(job->rows, <, (size_t)1 << 31); /* for the stamps */
     KILN_TRY(find_members(job, sets, set_count, error));
     size_t mark_bytes = (size_t)job->context->threads * job->rows * sizeof(uint32_t);
     size_t start_bytes = (job->rows + 1) * sizeof(uint64_t);
@@ -192,7 +223,6 @@ static kiln_status build_pattern(pattern_job *job, const kiln_cliques *sets, siz
     job->column = kiln_resize(job->context, NULL, 0, sum * sizeof(uint32_t));
     if (!job->column)
         return kiln_fail_memory(error, sum * sizeof(uint32_t));
-    memset(job->mark, 0xFF, mark_bytes);
     kiln_parallel_for(job->context, job->rows, PATTERN_GRAIN, fill_chunk, job);
     return KILN_OK;
 }
@@ -206,9 +236,11 @@ static void drop_scratch(pattern_job *job)
     }
     kiln_release(job->context, job->mark,
                  (size_t)job->context->threads * job->rows * sizeof(uint32_t));
+    kiln_release(job->context, job->wanted, job->rows);
     job->first = NULL;
     job->member = NULL;
     job->mark = NULL;
+    job->wanted = NULL;
 }
 
 static bool same_pattern(const kiln_bsr *a, const kiln_bsr *b)
@@ -219,52 +251,106 @@ static bool same_pattern(const kiln_bsr *a, const kiln_bsr *b)
             memcmp(a->column, b->column, block_count(a) * sizeof *a->column) == 0);
 }
 
+/* Room for the values, with some to spare when there was too little, so that a pattern that changes
+ * a bit now and then does not move them each time. */
+static kiln_status make_room(kiln_bsr *matrix, size_t blocks, kiln_error *error)
+{
+    if (blocks <= matrix->room && blocks >= matrix->room / 2)
+        return KILN_OK;
+    size_t room = matrix->room ? blocks + blocks / 16 : blocks;
+    double *value = room ? kiln_resize(matrix->context, NULL, 0, value_bytes(matrix, room)) : NULL;
+    if (room && !value)
+        return kiln_fail_memory(error, value_bytes(matrix, room));
+    kiln_release(matrix->context, matrix->value, value_bytes(matrix, matrix->room));
+    matrix->value = value;
+    matrix->room = room;
+    return KILN_OK;
+}
+
+/* Takes over the pattern of `fresh`, which is empty then or, on failure, freed. */
 static kiln_status finish_pattern(kiln_bsr *matrix, kiln_bsr *fresh, kiln_error *error)
 {
     size_t blocks = block_count(fresh);
-    fresh->pattern = kiln_hash_bytes(fresh->rows, fresh->start, (fresh->rows + 1) * 8);
+    uint64_t seed = kiln_hash_add(fresh->block, fresh->rows);
+    fresh->pattern = kiln_hash_bytes(seed, fresh->start, (fresh->rows + 1) * 8);
     if (blocks)
         fresh->pattern = kiln_hash_bytes(fresh->pattern, fresh->column, blocks * 4);
+    kiln_status status = KILN_OK;
     if (same_pattern(matrix, fresh)) {
-        kiln_bsr_free(fresh);
-        kiln_bsr_clear(matrix);
+        free_pattern(fresh);
         return KILN_OK;
     }
-    KILN_TRY(kiln_bsr_spill_create(fresh, &fresh->spill, error));
-    if (blocks) {
-        fresh->value = kiln_resize(fresh->context, NULL, 0, blocks * 9 * sizeof(double));
-        if (!fresh->value)
-            return kiln_fail_memory(error, blocks * 9 * sizeof(double));
+    status = kiln_bsr_spill_create(fresh, &fresh->spill, error);
+    if (status == KILN_OK)
+        status = make_room(matrix, blocks, error);
+    if (status != KILN_OK) {
+        free_pattern(fresh);
+        return status;
     }
-    kiln_bsr_clear(fresh);
-    kiln_bsr_free(matrix);
+    fresh->value = matrix->value;
+    fresh->room = matrix->room;
+    free_pattern(matrix);
     *matrix = *fresh;
     return KILN_OK;
+}
+
+static kiln_status form_pattern(kiln_bsr *matrix, pattern_job *job, const kiln_cliques *cliques,
+                                size_t clique_sets, kiln_error *error)
+{
+    kiln_status status = build_pattern(job, cliques, clique_sets, error);
+    drop_scratch(job);
+    kiln_bsr fresh = {.context = matrix->context,
+                      .block = matrix->block,
+                      .rows = job->rows,
+                      .start = job->start,
+                      .column = job->column};
+    if (status == KILN_OK)
+        return finish_pattern(matrix, &fresh, error);
+    if (job->start)
+        kiln_release(job->context, job->start, (job->rows + 1) * sizeof(uint64_t));
+    return status;
 }
 
 kiln_status kiln_bsr_set_pattern(kiln_bsr *matrix, size_t rows, const kiln_cliques *cliques,
                                  size_t clique_sets, kiln_error *error)
 {
     pattern_job job = {.context = matrix->context, .rows = rows};
-    kiln_status status = build_pattern(&job, cliques, clique_sets, error);
-    drop_scratch(&job);
-    if (status != KILN_OK) {
-        if (job.start)
-            kiln_release(job.context, job.start, (rows + 1) * sizeof(uint64_t));
-        return status;
+    KILN_TRY(form_pattern(matrix, &job, cliques, clique_sets, error));
+    kiln_bsr_clear(matrix);
+    return KILN_OK;
+}
+
+kiln_status kiln_bsr_renew_pattern(kiln_bsr *matrix, size_t rows, const kiln_cliques *cliques,
+                                   size_t clique_sets, const uint32_t *changed,
+                                   size_t changed_count, kiln_error *error)
+{
+    pattern_job job = {.context = matrix->context, .rows = rows};
+    size_t kept = rows < matrix->rows ? rows : matrix->rows;
+    if (matrix->start && kept) {
+        job.wanted = kiln_resize(job.context, NULL, 0, rows);
+        if (!job.wanted)
+            return kiln_fail_memory(error, rows);
+        job.old = matrix;
+        memset(job.wanted, 0, kept);
+        memset(job.wanted + kept, 1, rows - kept);
+        for (size_t i = 0; i < changed_count; i++)
+            job.wanted[changed[i]] = 1;
     }
-    kiln_bsr fresh = {.context = matrix->context, .rows = rows, .start = job.start};
-    fresh.column = job.column;
-    status = finish_pattern(matrix, &fresh, error);
-    if (status != KILN_OK)
-        kiln_bsr_free(&fresh);
-    return status;
+    return form_pattern(matrix, &job, cliques, clique_sets, error);
+}
+
+static void clear_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    kiln_bsr *matrix = user;
+    memset(matrix->value + begin, 0, (end - begin) * sizeof(double));
 }
 
 void kiln_bsr_clear(kiln_bsr *matrix)
 {
-    if (matrix->value)
-        memset(matrix->value, 0, block_count(matrix) * 9 * sizeof(double));
+    enum { GRAIN = 1 << 16 };
+    size_t count = block_count(matrix) * matrix->block * matrix->block;
+    kiln_parallel_for(matrix->context, count, GRAIN, clear_chunk, matrix);
 }
 
 uint64_t kiln_bsr_find(const kiln_bsr *matrix, uint32_t i, uint32_t j)
@@ -281,22 +367,58 @@ uint64_t kiln_bsr_find(const kiln_bsr *matrix, uint32_t i, uint32_t j)
     return low;
 }
 
-void kiln_bsr_add(kiln_bsr *matrix, uint32_t i, uint32_t j, const double b[3][3])
+KILN_INLINE void add_block(kiln_bsr *matrix, uint32_t n, uint32_t i, uint32_t j, const double *b)
 {
     size_t stride;
     bool turned = i > j;
     uint32_t row = turned ? j : i;
-    double *at = kiln_bsr_at(matrix, row, kiln_bsr_find(matrix, row, turned ? i : j), &stride);
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++)
-            at[r * stride + c] += turned ? b[c][r] : b[r][c];
+    double *at =
+        kiln_bsr_place(matrix, n, row, kiln_bsr_find(matrix, row, turned ? i : j), &stride);
+    for (size_t r = 0; r < n; r++)
+        for (size_t c = 0; c < n; c++)
+            at[r * stride + c] += turned ? b[n * c + r] : b[n * r + c];
+}
+
+void kiln_bsr_add(kiln_bsr *matrix, uint32_t i, uint32_t j, const double b[3][3])
+{
+    add_block(matrix, 3, i, j, b[0]);
+}
+
+void kiln_bsr_add_block(kiln_bsr *matrix, uint32_t i, uint32_t j, const double *b)
+{
+    add_block(matrix, matrix->block, i, j, b);
+}
+
+void kiln_bsr_diagonal(const kiln_bsr *matrix, uint32_t row, double *out)
+{
+    size_t stride, n = matrix->block;
+    const double *at = kiln_bsr_place(matrix, matrix->block, row, matrix->start[row], &stride);
+    for (size_t r = 0; r < n; r++)
+        memcpy(out + n * r, at + r * stride, n * sizeof *out);
+}
+
+void kiln_bsr_row_sums(const kiln_bsr *matrix, double *sum)
+{
+    size_t n = matrix->block;
+    memset(sum, 0, n * matrix->rows * sizeof *sum);
+    for (uint32_t i = 0; i < matrix->rows; i++)
+        for (uint64_t b = matrix->start[i]; b < matrix->start[i + 1]; b++) {
+            size_t stride, j = matrix->column[b];
+            const double *at = kiln_bsr_place(matrix, matrix->block, i, b, &stride);
+            for (size_t r = 0; r < n; r++)
+                for (size_t c = 0; c < n; c++) {
+                    double size = fabs(at[r * stride + c]);
+                    sum[n * i + r] += size;
+                    if (i != j)
+                        sum[n * j + c] += size;
+                }
+        }
 }
 
 size_t kiln_bsr_bytes(const kiln_bsr *matrix)
 {
     if (!matrix->start)
         return 0;
-    return (matrix->rows + 1) * sizeof(uint64_t) +
-           block_count(matrix) * (sizeof(uint32_t) + 9 * sizeof(double)) +
-           kiln_bsr_spill_bytes(matrix->spill);
+    return (matrix->rows + 1) * sizeof(uint64_t) + block_count(matrix) * sizeof(uint32_t) +
+           value_bytes(matrix, matrix->room) + kiln_bsr_spill_bytes(matrix->spill);
 }

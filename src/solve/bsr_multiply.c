@@ -152,25 +152,32 @@ static void multiply_chunk(void *user, size_t chunk, size_t begin, size_t end, i
                                    double *) = KILN_SIMD_TABLE(kiln_bsr_multiply_chunk);
     multiply_job *job = user;
     kiln_bsr_spill *spill = job->matrix->spill;
+    size_t n = job->matrix->block;
     double *spilled = NULL;
     if (spill->slots) {
-        spilled = job->spilled + 3 * spill->first[chunk];
-        memset(spilled, 0, 3 * (spill->first[chunk + 1] - spill->first[chunk]) * sizeof(double));
+        spilled = job->spilled + n * spill->first[chunk];
+        memset(spilled, 0, n * (spill->first[chunk + 1] - spill->first[chunk]) * sizeof(double));
     }
     kernels[job->matrix->context->isa](job->matrix, begin, end, job->x, job->y, spilled);
 }
 
-static void collect_spilled(void *user, size_t chunk, size_t begin, size_t end, int worker)
+KILN_INLINE void collect_blocks(const multiply_job *job, size_t n, size_t chunk)
 {
-    (void)begin;
-    (void)end;
-    (void)worker;
-    multiply_job *job = user;
     const kiln_bsr_spill *spill = job->matrix->spill;
     for (uint64_t r = spill->incoming_first[chunk]; r < spill->incoming_first[chunk + 1]; r++)
         for (uint64_t s = spill->incoming[r].begin; s < spill->incoming[r].end; s++)
-            for (int c = 0; c < 3; c++)
-                job->y[3 * (size_t)spill->row[s] + c] += job->spilled[3 * s + c];
+            for (size_t c = 0; c < n; c++)
+                job->y[n * spill->row[s] + c] += job->spilled[n * s + c];
+}
+
+static void collect_spilled(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)begin, (void)end, (void)worker;
+    const multiply_job *job = user;
+    if (job->matrix->block == 3)
+        collect_blocks(job, 3, chunk);
+    else
+        collect_blocks(job, job->matrix->block, chunk);
 }
 
 void kiln_bsr_multiply_with(const kiln_bsr *matrix, const double *x, double *y, double *spilled)
@@ -184,7 +191,7 @@ void kiln_bsr_multiply_with(const kiln_bsr *matrix, const double *x, double *y, 
 
 kiln_status kiln_bsr_multiply(const kiln_bsr *matrix, const double *x, double *y, kiln_error *error)
 {
-    size_t bytes = matrix->spill ? matrix->spill->slots * 3 * sizeof(double) : 0;
+    size_t bytes = matrix->spill ? matrix->spill->slots * matrix->block * sizeof(double) : 0;
     double *spilled = bytes ? kiln_resize(matrix->context, NULL, 0, bytes) : NULL;
     if (bytes && !spilled)
         return kiln_fail_memory(error, bytes);

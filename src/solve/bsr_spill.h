@@ -30,7 +30,7 @@ size_t kiln_bsr_spill_bytes(const kiln_bsr_spill *spill);
 
 void kiln_bsr_sort_columns(uint32_t *column, size_t count); /* ascending */
 
-/* y = A x with `spilled` [slots][3] for scratch. */
+/* y = A x with `spilled` [slots][n] for scratch. */
 void kiln_bsr_multiply_with(const kiln_bsr *matrix, const double *x, double *y, double *spilled);
 
 /* y = A x in the rows [begin, end) as far as the chunk itself goes, and its spilled sums. */

@@ -1,5 +1,6 @@
 #include "solve/constraints.h"
 
+#include "base/assert.h"
 #include "base/parallel.h"
 
 #include <math.h>
@@ -9,40 +10,52 @@ enum { ALL_HELD = 7, GRAIN = 4096 };
 /* Length of what is free of an axis below which it is held already. */
 #define INDEPENDENT 1e-6
 
+void kiln_constraints_init_blocks(kiln_constraints *constraints, kiln_context *context,
+                                  uint32_t block)
+{
+    *constraints = (kiln_constraints){.context = context, .block = block};
+}
+
 void kiln_constraints_init(kiln_constraints *constraints, kiln_context *context)
 {
-    *constraints = (kiln_constraints){.context = context};
+    kiln_constraints_init_blocks(constraints, context, 3);
+}
+
+static size_t goal_bytes(const kiln_constraints *constraints, size_t rows)
+{
+    return rows * constraints->block * sizeof(double);
 }
 
 void kiln_constraints_free(kiln_constraints *constraints)
 {
     kiln_context *context = constraints->context;
     kiln_release(context, constraints->held, constraints->rows * sizeof(uint8_t));
-    kiln_release(context, constraints->target, constraints->rows * sizeof(kiln_vec3));
+    kiln_release(context, constraints->goal, goal_bytes(constraints, constraints->rows));
     kiln_array_free(context, &constraints->frames);
-    kiln_constraints_init(constraints, context);
+    kiln_constraints_init_blocks(constraints, context, constraints->block);
 }
 
 kiln_status kiln_constraints_reset(kiln_constraints *constraints, size_t rows, kiln_error *error)
 {
     kiln_context *context = constraints->context;
+    size_t bytes = goal_bytes(constraints, rows);
     if (rows != constraints->rows) {
         uint8_t *held = rows ? kiln_resize(context, NULL, 0, rows) : NULL;
-        kiln_vec3 *target = rows ? kiln_resize(context, NULL, 0, rows * sizeof *target) : NULL;
-        if (rows && (!held || !target)) {
+        double *goal = rows ? kiln_resize(context, NULL, 0, bytes) : NULL;
+        if (rows && (!held || !goal)) {
             kiln_release(context, held, rows);
-            kiln_release(context, target, rows * sizeof *target);
-            return kiln_fail_memory(error, rows * (1 + sizeof *target));
+            kiln_release(context, goal, bytes);
+            return kiln_fail_memory(error, rows + bytes);
         }
         kiln_release(context, constraints->held, constraints->rows);
-        kiln_release(context, constraints->target, constraints->rows * sizeof *target);
+        kiln_release(context, constraints->goal, goal_bytes(constraints, constraints->rows));
         constraints->held = held;
-        constraints->target = target;
+        constraints->goal = goal;
         constraints->rows = rows;
     }
     if (rows) {
         memset(constraints->held, 0, rows);
-        memset(constraints->target, 0, rows * sizeof *constraints->target);
+        memset(constraints->goal, 0, bytes);
     }
     constraints->frames.count = 0;
     return KILN_OK;
@@ -66,9 +79,10 @@ static size_t frame_place(const kiln_constraints *constraints, uint32_t row, boo
     return low;
 }
 
-/* Axes of the row, or NULL when they are x, y, z. */
-static const kiln_mat3 *frame_of(const kiln_constraints *constraints, uint32_t row)
+const kiln_mat3 *kiln_constraints_frame(const kiln_constraints *constraints, uint32_t row)
 {
+    if (constraints->frames.count == 0)
+        return NULL;
     bool found;
     size_t place = frame_place(constraints, row, &found);
     return found ? &constraints->frames.data[place].axes : NULL;
@@ -110,7 +124,7 @@ kiln_held kiln_constraints_held(const kiln_constraints *constraints, uint32_t ro
     kiln_held held = {.count = 0};
     if (!constraints->held[row])
         return held;
-    const kiln_mat3 *frame = frame_of(constraints, row);
+    const kiln_mat3 *frame = kiln_constraints_frame(constraints, row);
     kiln_mat3 axes = frame ? *frame : kiln_m3_identity();
     for (int c = 0; c < 3; c++)
         if (constraints->held[row] >> c & 1) {
@@ -180,7 +194,7 @@ static bool hold_plainly(kiln_constraints *c, uint32_t row, const kiln_hold *hol
 {
     uint8_t before = c->held[row];
     bool whole = before == ALL_HELD && hold->components == ALL_HELD;
-    if (hold->axes || (before && !(whole && !frame_of(c, row))))
+    if (hold->axes || (before && !(whole && !kiln_constraints_frame(c, row))))
         return false;
     *agrees = !before || kiln_v3_norm(kiln_v3_sub(hold->target, c->target[row])) <= hold->tolerance;
     c->held[row] = (uint8_t)hold->components;
@@ -210,7 +224,7 @@ kiln_status kiln_constraints_hold(kiln_constraints *constraints, uint32_t row,
 static void free_projector(const kiln_constraints *constraints, uint32_t row, double p[3][3])
 {
     uint8_t held = constraints->held[row];
-    const kiln_mat3 *axes = held ? frame_of(constraints, row) : NULL;
+    const kiln_mat3 *axes = held ? kiln_constraints_frame(constraints, row) : NULL;
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) {
             p[r][c] = 0.0;
@@ -223,56 +237,84 @@ static void free_projector(const kiln_constraints *constraints, uint32_t row, do
         }
 }
 
-void kiln_constraints_gap(const kiln_constraints *constraints, const double *x, double *gap)
+typedef struct row_job {
+    const kiln_constraints *constraints;
+    const double *x;
+    double *out; /* gap, or what is projected in place */
+    kiln_bsr *matrix;
+    double scale;
+} row_job;
+
+/* Along the axes of a frame. */
+static void turned_gap(const kiln_mat3 *axes, uint8_t held, const double way[3], double out[3])
 {
-    for (size_t row = 0; row < constraints->rows; row++) {
+    for (int a = 0; a < 3; a++) {
+        if (!(held >> a & 1))
+            continue;
+        const double *axis = axes->m[a];
+        double along = axis[0] * way[0] + axis[1] * way[1] + axis[2] * way[2];
+        for (int c = 0; c < 3; c++)
+            out[c] += along * axis[c];
+    }
+}
+
+static void gap_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    const row_job *job = user;
+    const kiln_constraints *constraints = job->constraints;
+    size_t n = constraints->block;
+    memset(job->out + n * begin, 0, n * (end - begin) * sizeof(double));
+    for (size_t row = begin; row < end; row++) {
         uint8_t held = constraints->held[row];
-        double *out = gap + 3 * row;
-        out[0] = out[1] = out[2] = 0.0;
         if (!held)
             continue;
-        const kiln_mat3 *axes = frame_of(constraints, (uint32_t)row);
-        const kiln_vec3 *t = &constraints->target[row];
-        double way[3] = {t->x - x[3 * row], t->y - x[3 * row + 1], t->z - x[3 * row + 2]};
-        for (int a = 0; a < 3; a++) {
-            if (!(held >> a & 1))
-                continue;
-            if (!axes) {
-                out[a] = way[a];
-                continue;
-            }
-            const double *axis = axes->m[a];
-            double along = axis[0] * way[0] + axis[1] * way[1] + axis[2] * way[2];
-            for (int c = 0; c < 3; c++)
-                out[c] += along * axis[c];
+        const kiln_mat3 *axes = kiln_constraints_frame(constraints, (uint32_t)row);
+        double *out = job->out + n * row, way[KILN_BSR_MOST];
+        for (size_t c = 0; c < n; c++)
+            way[c] = constraints->goal[n * row + c] - job->x[n * row + c];
+        if (axes)
+            turned_gap(axes, held, way, out);
+        for (size_t c = 0; c < n && !axes; c++)
+            out[c] = held >> c & 1 ? way[c] : 0.0;
+    }
+}
+
+void kiln_constraints_gap(const kiln_constraints *constraints, const double *x, double *gap)
+{
+    row_job job = {.constraints = constraints, .x = x, .out = gap};
+    kiln_parallel_for(constraints->context, constraints->rows, GRAIN, gap_chunk, &job);
+}
+
+static void project_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    const row_job *job = user;
+    const kiln_constraints *constraints = job->constraints;
+    size_t n = constraints->block;
+    for (size_t row = begin; row < end; row++) {
+        uint8_t held = constraints->held[row];
+        double *at = job->out + n * row, p[3][3];
+        if (!held)
+            continue;
+        if (!kiln_constraints_frame(constraints, (uint32_t)row)) {
+            for (size_t c = 0; c < n; c++)
+                at[c] = held >> c & 1 ? 0.0 : at[c];
+            continue;
         }
+        double from[3] = {at[0], at[1], at[2]};
+        free_projector(constraints, (uint32_t)row, p);
+        for (int r = 0; r < 3; r++)
+            at[r] =
+                held == ALL_HELD ? 0.0 : p[r][0] * from[0] + p[r][1] * from[1] + p[r][2] * from[2];
     }
 }
 
 void kiln_constraints_project(const kiln_constraints *constraints, double *g)
 {
-    for (size_t row = 0; row < constraints->rows; row++) {
-        uint8_t held = constraints->held[row];
-        if (!held)
-            continue;
-        double *at = g + 3 * row;
-        double from[3] = {at[0], at[1], at[2]}, p[3][3];
-        if (held == ALL_HELD || !frame_of(constraints, (uint32_t)row)) {
-            for (int c = 0; c < 3; c++)
-                at[c] = held >> c & 1 ? 0.0 : from[c];
-            continue;
-        }
-        free_projector(constraints, (uint32_t)row, p);
-        for (int r = 0; r < 3; r++)
-            at[r] = p[r][0] * from[0] + p[r][1] * from[1] + p[r][2] * from[2];
-    }
+    row_job job = {.constraints = constraints, .out = g};
+    kiln_parallel_for(constraints->context, constraints->rows, GRAIN, project_chunk, &job);
 }
-
-typedef struct apply_job {
-    const kiln_constraints *constraints;
-    kiln_bsr *matrix;
-    double scale;
-} apply_job;
 
 /* B <- P B Q, as products, so that a NaN in a held row does not stay. */
 static void project_block(double *at, size_t stride, const double p[3][3], const double q[3][3])
@@ -297,38 +339,51 @@ static void project_block(double *at, size_t stride, const double p[3][3], const
             at[r * stride + c] = whole[r][c];
 }
 
+/* Block (i, j), one of whose rows has a frame. */
+static void apply_turned(const row_job *job, uint32_t i, uint32_t j, double *at, size_t stride)
+{
+    double p[3][3], q[3][3];
+    free_projector(job->constraints, i, p);
+    free_projector(job->constraints, j, q);
+    project_block(at, stride, (const double(*)[3])p, (const double(*)[3])q);
+    for (int r = 0; r < 3 && i == j; r++)
+        for (int c = 0; c < 3; c++)
+            at[r * stride + c] += job->scale * ((r == c ? 1.0 : 0.0) - p[r][c]);
+}
+
+static void apply_straight(const row_job *job, uint32_t i, uint32_t j, double *at, size_t stride)
+{
+    uint8_t above = job->constraints->held[i], across = job->constraints->held[j];
+    size_t n = job->constraints->block;
+    for (size_t r = 0; r < n; r++)
+        for (size_t c = 0; c < n; c++)
+            if (above >> r & 1 || across >> c & 1)
+                at[r * stride + c] = i == j && r == c ? job->scale : 0.0;
+}
+
 static void apply_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
-    (void)chunk;
-    (void)worker;
-    apply_job *job = user;
+    (void)chunk, (void)worker;
+    const row_job *job = user;
     const kiln_constraints *constraints = job->constraints;
-    kiln_bsr *matrix = job->matrix;
-    for (size_t i = begin; i < end; i++) {
-        uint8_t held = constraints->held[i];
-        double p[3][3], q[3][3];
-        bool have_p = false;
+    const kiln_bsr *matrix = job->matrix;
+    for (uint32_t i = (uint32_t)begin; i < end; i++)
         for (uint64_t b = matrix->start[i]; b < matrix->start[i + 1]; b++) {
             uint32_t j = matrix->column[b];
-            if (!held && !constraints->held[j])
+            if (!constraints->held[i] && !constraints->held[j])
                 continue;
-            if (!have_p)
-                free_projector(constraints, (uint32_t)i, p);
-            have_p = true;
-            free_projector(constraints, j, q);
             size_t stride;
-            double *at = kiln_bsr_at(matrix, (uint32_t)i, b, &stride);
-            project_block(at, stride, (const double(*)[3])p, (const double(*)[3])q);
-            if (i == j)
-                for (int r = 0; r < 3; r++)
-                    for (int c = 0; c < 3; c++)
-                        at[r * stride + c] += job->scale * ((r == c ? 1.0 : 0.0) - p[r][c]);
+            double *at = kiln_bsr_place(matrix, constraints->block, i, b, &stride);
+            if (kiln_constraints_frame(constraints, i) || kiln_constraints_frame(constraints, j))
+                apply_turned(job, i, j, at, stride);
+            else
+                apply_straight(job, i, j, at, stride);
         }
-    }
 }
 
 void kiln_constraints_apply(const kiln_constraints *constraints, kiln_bsr *matrix, double scale)
 {
-    apply_job job = {constraints, matrix, scale};
+    KILN_ASSERT_OP(matrix->block, ==, constraints->block);
+    row_job job = {.constraints = constraints, .matrix = matrix, .scale = scale};
     kiln_parallel_for(matrix->context, matrix->rows, GRAIN, apply_chunk, &job);
 }

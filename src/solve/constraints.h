@@ -12,17 +12,26 @@ typedef struct kiln_constraint_frame {
 
 typedef struct kiln_constraints {
     kiln_context *context; /* borrowed */
+    uint32_t block;        /* components of a row, as in kiln_bsr */
     size_t rows;
-    uint8_t *held;     /* [row] bit c: component c (along axis c of the row's frame) is held */
-    kiln_vec3 *target; /* [row] place the held components go to; the others are not looked at */
+    uint8_t *held; /* [row] bit c: component c (along axis c of the row's frame) is held */
+    union {
+        kiln_vec3 *target; /* [row] place the held components go to; the others are not looked at */
+        double *goal;      /* [row][n] the same, for blocks of any size */
+    };
     KILN_ARRAY_OF(kiln_constraint_frame)
-    frames; /* rows with axes of their own, ascending; all others have x, y, z */
+    frames; /* of blocks of 3: rows with axes of their own, ascending; all others have x, y, z */
 } kiln_constraints;
 
-void kiln_constraints_init(kiln_constraints *constraints, kiln_context *context);
+void kiln_constraints_init(kiln_constraints *constraints, kiln_context *context); /* of 3 */
+void kiln_constraints_init_blocks(kiln_constraints *constraints, kiln_context *context,
+                                  uint32_t block);
 void kiln_constraints_free(kiln_constraints *constraints);
 /* Room for that many rows; nothing is held. */
 kiln_status kiln_constraints_reset(kiln_constraints *constraints, size_t rows, kiln_error *error);
+
+/* Axes of the row, or NULL when they are x, y, z. */
+const kiln_mat3 *kiln_constraints_frame(const kiln_constraints *constraints, uint32_t row);
 
 /* Directions in which one row is held, orthonormal, and the coordinate it goes to along each. */
 typedef struct kiln_held {
@@ -58,7 +67,7 @@ typedef struct kiln_hold {
 kiln_status kiln_constraints_hold(kiln_constraints *constraints, uint32_t row,
                                   const kiln_hold *hold, bool *agrees, kiln_error *error);
 
-/* Vector to the target in the held components, zero in the others: [row][3] in world axes. */
+/* Vector to the target in the held components, zero in the others: [row][n] in world axes. */
 void kiln_constraints_gap(const kiln_constraints *constraints, const double *x, double *gap);
 /* Part of `g` along free components; in place, world axes. */
 void kiln_constraints_project(const kiln_constraints *constraints, double *g);

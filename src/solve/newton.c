@@ -5,10 +5,12 @@
  * N2 Converged means that a full step of at most tolerance * length (or of the asked part of the
  *    first step) was taken, or that the gradient is rounding: no larger than what rounding the
  *    coordinates does to it.
- * N3 Once the predicted fall of the objective is lost in its rounding, steps are judged by the
- *    slope at their end (Hager and Zhang 2005, eq. 4.1, "approximate Wolfe"), not by values. So is
- *    a full step that settles N2: near a rest state whose energy is 0 values are what cancellation
- *    inside the terms left, and their size does not tell how much that is.
+ * N3 Steps are judged by the sum of what they change in each term, stencil by stencil, never by a
+ *    difference of totals: what does not move must not drown what does. Once the predicted fall is
+ *    lost in the rounding of the terms, they are judged by the slope at their end (Hager and Zhang
+ *    2005, eq. 4.1, "approximate Wolfe"). So is a full step that settles N2: near a rest state
+ *    whose energy is 0 values are what cancellation inside the terms left, and their size does not
+ *    tell how much that is.
  * N4 After a full step a direct solver has its factor still at hand: solving with it for the new
  *    gradient costs little and gives the next step up to the change of the Hessian along the last
  *    one, which the ratio of the two steps measures. When that settles N2, a whole assembly and
@@ -17,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "solve/vectors.h"
 
 #include <float.h>
 #include <math.h>
@@ -36,9 +39,10 @@ struct kiln_newton {
     kiln_bsr matrix;
     uint64_t key[2]; /* of rows and terms the matrix is right for */
     bool keyed;
-    size_t rows;
-    double *vectors;                               /* [VECTORS][rows][3] */
+    size_t count;                                  /* coordinates the vectors have room for */
+    double *vectors;                               /* [VECTORS][count] */
     double *g, *rhs, *dx, *gap, *trial, *diagonal; /* parts of it */
+    kiln_f64_array values;                         /* [2][term] */
 };
 
 /* One call of kiln_newton_minimise. */
@@ -50,8 +54,8 @@ typedef struct problem {
     const kiln_constraints *constraints;
     double *x;
     kiln_newton_report *report;
-    double value, magnitude; /* objective, and the sum of its terms' absolute values */
-    bool moving;             /* held unknowns are not at their targets */
+    double *value, *change; /* [term] weight * value at x, and by how much a step changes it */
+    bool moving;            /* held unknowns are not at their targets */
     bool all_held;
 } problem;
 
@@ -106,18 +110,19 @@ kiln_status kiln_newton_create(kiln_context *context, const kiln_solver_options 
     return KILN_OK;
 }
 
-static size_t vector_bytes(size_t rows)
+static size_t vector_bytes(size_t count)
 {
-    return VECTORS * 3 * rows * sizeof(double);
+    return VECTORS * count * sizeof(double);
 }
 
 void kiln_newton_forget(kiln_newton *newton)
 {
     kiln_solver_forget(newton->solver);
     kiln_bsr_free(&newton->matrix);
-    kiln_release(newton->context, newton->vectors, vector_bytes(newton->rows));
+    kiln_release(newton->context, newton->vectors, vector_bytes(newton->count));
+    kiln_array_free(newton->context, &newton->values);
     newton->vectors = NULL;
-    newton->rows = 0;
+    newton->count = 0;
     newton->keyed = false;
 }
 
@@ -132,49 +137,51 @@ void kiln_newton_destroy(kiln_newton *newton)
 
 size_t kiln_newton_bytes(const kiln_newton *newton)
 {
-    return sizeof *newton + vector_bytes(newton->rows) + kiln_bsr_bytes(&newton->matrix);
+    return sizeof *newton + vector_bytes(newton->count) + kiln_bsr_bytes(&newton->matrix) +
+           newton->values.capacity * sizeof(double);
 }
 
-static double largest(const double *v, size_t count)
+static double dot(const problem *p, const double *a, const double *b)
 {
-    double most = 0.0;
-    for (size_t i = 0; i < count; i++)
-        most = fabs(v[i]) > most ? fabs(v[i]) : most;
-    return most;
+    return kiln_vector_dot(p->newton->context, a, b, p->count);
 }
 
-static double dot(const double *a, const double *b, size_t count)
+/* trial = x + step dx */
+static void try_step(const problem *p, double step)
 {
-    double sum = 0.0;
-    for (size_t i = 0; i < count; i++)
-        sum += a[i] * b[i];
-    return sum;
+    kiln_newton *newton = p->newton;
+    kiln_vector_combine(newton->context, 1.0, p->x, step, newton->dx, newton->trial, p->count);
 }
 
-static bool is_finite(const double *v, size_t count)
+static double largest(const problem *p, const double *v)
 {
-    double sum = 0.0;
-    for (size_t i = 0; i < count; i++)
-        sum += v[i] - v[i];
-    return sum == 0.0;
+    return kiln_vector_largest(p->newton->context, v, p->count);
 }
 
-static kiln_status size_vectors(kiln_newton *newton, size_t rows, kiln_error *error)
+/* Vectors for the problem, and a matrix of blocks of its size. */
+static kiln_status make_room(problem *p, kiln_error *error)
 {
-    if (newton->rows != rows) {
-        double *fresh = rows ? kiln_resize(newton->context, NULL, 0, vector_bytes(rows)) : NULL;
-        if (rows && !fresh)
-            return kiln_fail_memory(error, vector_bytes(rows));
-        kiln_release(newton->context, newton->vectors, vector_bytes(newton->rows));
-        newton->vectors = fresh;
-        newton->rows = rows;
+    kiln_newton *newton = p->newton;
+    if (newton->matrix.block != p->constraints->block) {
+        kiln_bsr_free(&newton->matrix);
+        kiln_bsr_init_blocks(&newton->matrix, newton->context, p->constraints->block);
+        newton->keyed = false;
     }
-    if (rows == 0)
-        return KILN_OK;
+    if (newton->count != p->count) {
+        double *fresh = kiln_resize(newton->context, NULL, 0, vector_bytes(p->count));
+        if (!fresh)
+            return kiln_fail_memory(error, vector_bytes(p->count));
+        kiln_release(newton->context, newton->vectors, vector_bytes(newton->count));
+        newton->vectors = fresh;
+        newton->count = p->count;
+    }
     double **const parts[VECTORS] = {&newton->g,   &newton->rhs,   &newton->dx,
                                      &newton->gap, &newton->trial, &newton->diagonal};
     for (size_t i = 0; i < VECTORS; i++)
-        *parts[i] = newton->vectors + i * 3 * rows;
+        *parts[i] = newton->vectors + i * p->count;
+    KILN_TRY(kiln_array_reserve(newton->context, &newton->values, 2 * p->term_count, error));
+    p->value = newton->values.data;
+    p->change = newton->values.data + p->term_count;
     return KILN_OK;
 }
 
@@ -190,11 +197,15 @@ static uint64_t pattern_key(const problem *p)
     return key;
 }
 
-/* Pattern and block numbers, when the cliques are others than before. Two lists of terms may take
- * turns without cost as long as their patterns are the same (a damped step, its relaxation). */
+/* Pattern and block numbers, when the cliques are others than at the assembly before. Two lists of
+ * terms may take turns without cost as long as their patterns are the same (a damped step, its
+ * relaxation). */
 static kiln_status prepare_matrix(problem *p, kiln_error *error)
 {
     kiln_newton *newton = p->newton;
+    for (size_t t = 0; t < p->term_count; t++)
+        if (p->terms[t]->renew)
+            KILN_TRY(p->terms[t]->renew(p->terms[t]->self, p->x, error));
     uint64_t key = pattern_key(p), before = newton->matrix.pattern;
     if (newton->keyed && (newton->key[0] == key || newton->key[1] == key))
         return KILN_OK;
@@ -220,18 +231,43 @@ static kiln_status prepare_matrix(problem *p, kiln_error *error)
     return KILN_OK;
 }
 
-/* INFINITY where a term is not defined. */
-static double objective(const problem *p, const double *x, double *magnitude)
+/* The terms' values at x; false where one is not defined. */
+static bool find_values(problem *p)
+{
+    for (size_t t = 0; t < p->term_count; t++) {
+        p->value[t] = p->terms[t]->weight * p->terms[t]->value(p->terms[t]->self, p->x);
+        if (!isfinite(p->value[t]))
+            return false;
+    }
+    return true;
+}
+
+/* By how much the objective changes from x to `to`, and by how much each term in p->change.
+ * INFINITY where one is not defined. */
+static double find_change(problem *p, const double *to)
 {
     double sum = 0.0;
-    *magnitude = 0.0;
     for (size_t t = 0; t < p->term_count; t++) {
-        double value = p->terms[t]->weight * p->terms[t]->value(p->terms[t]->self, x);
-        if (!isfinite(value))
+        p->change[t] = p->terms[t]->weight * kiln_term_delta(p->terms[t], p->x, to);
+        if (!isfinite(p->change[t]))
             return INFINITY;
-        sum += value;
-        *magnitude += fabs(value);
+        sum += p->change[t];
     }
+    return sum;
+}
+
+static void take_change(problem *p)
+{
+    for (size_t t = 0; t < p->term_count; t++)
+        p->value[t] += p->change[t];
+}
+
+/* Sum of the absolute values of the terms. */
+static double magnitude(const problem *p)
+{
+    double sum = 0.0;
+    for (size_t t = 0; t < p->term_count; t++)
+        sum += fabs(p->value[t]);
     return sum;
 }
 
@@ -251,43 +287,40 @@ static void find_gap(problem *p)
 {
     double *gap = p->newton->gap;
     kiln_constraints_gap(p->constraints, p->x, gap);
-    p->moving = largest(gap, p->count) > 4 * DBL_EPSILON * largest(p->x, p->count);
+    p->moving = largest(p, gap) > 4 * DBL_EPSILON * largest(p, p->x);
     if (!p->moving)
         memset(gap, 0, p->count * sizeof *gap);
 }
 
-static double *diagonal_entry(const kiln_bsr *matrix, size_t row, int c)
+static double *diagonal_entry(const kiln_bsr *matrix, size_t i)
 {
-    uint64_t first = matrix->start[row];
-    size_t stride = 3 * (size_t)(matrix->start[row + 1] - first);
-    return matrix->value + 9 * first + c * stride + c;
+    size_t stride, row = i / matrix->block, c = i % matrix->block;
+    double *at = kiln_bsr_place(matrix, matrix->block, (uint32_t)row, matrix->start[row], &stride);
+    return at + c * stride + c;
 }
 
-static double mean_diagonal(const kiln_bsr *matrix)
+static double mean_diagonal(const problem *p)
 {
     double sum = 0.0;
-    for (size_t row = 0; row < matrix->rows; row++)
-        for (int c = 0; c < 3; c++)
-            sum += fabs(*diagonal_entry(matrix, row, c));
-    double mean = sum / (3.0 * (double)matrix->rows);
+    for (size_t i = 0; i < p->count; i++)
+        sum += fabs(*diagonal_entry(&p->newton->matrix, i));
+    double mean = sum / (double)p->count;
     return mean > 0.0 && isfinite(mean) ? mean : 1.0;
 }
 
 /* Keeps the diagonal, positive and away from zero, for multiples of it to be added. */
 static void keep_diagonal(kiln_newton *newton, double mean)
 {
-    for (size_t row = 0; row < newton->rows; row++)
-        for (int c = 0; c < 3; c++) {
-            double d = fabs(*diagonal_entry(&newton->matrix, row, c));
-            newton->diagonal[3 * row + c] = d > 1e-8 * mean ? d : 1e-8 * mean;
-        }
+    for (size_t i = 0; i < newton->count; i++) {
+        double d = fabs(*diagonal_entry(&newton->matrix, i));
+        newton->diagonal[i] = d > 1e-8 * mean ? d : 1e-8 * mean;
+    }
 }
 
 static void add_diagonal(kiln_newton *newton, double factor)
 {
-    for (size_t row = 0; row < newton->rows; row++)
-        for (int c = 0; c < 3; c++)
-            *diagonal_entry(&newton->matrix, row, c) += factor * newton->diagonal[3 * row + c];
+    for (size_t i = 0; i < newton->count; i++)
+        *diagonal_entry(&newton->matrix, i) += factor * newton->diagonal[i];
 }
 
 static kiln_status solve(problem *p, const double *rhs, double *dx, kiln_solve_outcome *outcome,
@@ -318,7 +351,7 @@ static kiln_status factor_and_solve(problem *p, kiln_solve_outcome *outcome, kil
 static kiln_status solve_regularised(problem *p, kiln_solve_outcome *outcome, kiln_error *error)
 {
     kiln_newton *newton = p->newton;
-    double mean = mean_diagonal(&newton->matrix), multiple = 0.0;
+    double mean = mean_diagonal(p), multiple = 0.0;
     kiln_constraints_apply(p->constraints, &newton->matrix, mean);
     KILN_TRY(factor_and_solve(p, outcome, error));
     for (int i = 0; i < MOST_REGULARISATIONS && *outcome == KILN_SOLVE_NOT_POSITIVE; i++) {
@@ -344,8 +377,10 @@ static kiln_status find_direction(problem *p, bool *done, kiln_error *error)
 {
     kiln_newton *newton = p->newton;
     *done = true;
+    if (!p->all_held)
+        KILN_TRY(prepare_matrix(p, error));
     assemble(p, p->x, newton->g, p->all_held ? NULL : &newton->matrix);
-    if (!is_finite(newton->g, p->count)) {
+    if (!kiln_vector_is_finite(newton->context, newton->g, p->count)) {
         p->report->outcome = KILN_NEWTON_NOT_FINITE;
         return KILN_OK;
     }
@@ -355,24 +390,25 @@ static kiln_status find_direction(problem *p, bool *done, kiln_error *error)
         kiln_constraints_project(p->constraints, newton->g);
         memset(newton->dx, 0, p->count * sizeof(double));
     } else {
+        /* -(g + K gap) */
+        memset(newton->rhs, 0, p->count * sizeof(double));
         if (p->moving)
             KILN_TRY(kiln_bsr_multiply(&newton->matrix, newton->gap, newton->rhs, error));
-        else
-            memset(newton->rhs, 0, p->count * sizeof(double));
-        for (size_t i = 0; i < p->count; i++)
-            newton->rhs[i] = -(newton->g[i] + newton->rhs[i]);
+        kiln_vector_combine(newton->context, -1.0, newton->g, -1.0, newton->rhs, newton->rhs,
+                            p->count);
         kiln_constraints_project(p->constraints, newton->g);
         kiln_constraints_project(p->constraints, newton->rhs);
         KILN_TRY(solve_regularised(p, &outcome, error));
     }
-    p->report->gradient = largest(newton->g, p->count);
+    p->report->gradient = largest(p, newton->g);
     p->report->iterations++;
     if (outcome != KILN_SOLVE_OK) {
         p->report->outcome = outcome_of(outcome);
         return KILN_OK;
     }
-    for (size_t i = 0; i < p->count; i++)
-        newton->dx[i] += newton->gap[i];
+    if (p->moving)
+        kiln_vector_combine(newton->context, 1.0, newton->dx, 1.0, newton->gap, newton->dx,
+                            p->count);
     *done = false;
     return KILN_OK;
 }
@@ -384,17 +420,15 @@ static void move_to(problem *p, const double *to, bool full)
     if (!full || !p->moving)
         return;
     const kiln_constraints *constraints = p->constraints;
-    size_t frame = 0;
+    size_t frame = 0, n = constraints->block;
     for (size_t row = 0; row < constraints->rows; row++) {
         if (frame < constraints->frames.count && constraints->frames.data[frame].row == row) {
             frame++;
             continue;
         }
-        const kiln_vec3 *t = &constraints->target[row];
-        const double target[3] = {t->x, t->y, t->z};
-        for (int c = 0; c < 3; c++)
+        for (size_t c = 0; c < n; c++)
             if (constraints->held[row] >> c & 1)
-                p->x[3 * row + c] = target[c];
+                p->x[n * row + c] = constraints->goal[n * row + c];
     }
 }
 
@@ -402,24 +436,12 @@ static void move_to(problem *p, const double *to, bool full)
 static bool gradient_is_rounding(problem *p)
 {
     kiln_newton *newton = p->newton;
-    const kiln_bsr *matrix = &newton->matrix;
     if (p->all_held)
         return true;
     assemble(p, p->x, newton->g, &newton->matrix);
     kiln_constraints_project(p->constraints, newton->g);
-    double *sum = newton->trial, level = 16 * DBL_EPSILON * largest(p->x, p->count);
-    memset(sum, 0, p->count * sizeof *sum);
-    for (size_t row = 0; row < matrix->rows; row++)
-        for (uint64_t b = matrix->start[row]; b < matrix->start[row + 1]; b++) {
-            size_t stride, j = matrix->column[b];
-            const double *at = kiln_bsr_at(matrix, (uint32_t)row, b, &stride);
-            for (int r = 0; r < 3; r++)
-                for (int c = 0; c < 3; c++) {
-                    sum[3 * row + r] += fabs(at[r * stride + c]);
-                    if (j != row)
-                        sum[3 * j + c] += fabs(at[r * stride + c]);
-                }
-        }
+    double *sum = newton->trial, level = 16 * DBL_EPSILON * largest(p, p->x);
+    kiln_bsr_row_sums(&newton->matrix, sum);
     for (size_t i = 0; i < p->count; i++)
         if (!(fabs(newton->g[i]) <= level * sum[i]))
             return false;
@@ -443,7 +465,7 @@ static bool slope_is_fine(problem *p, double slope)
     double *g = p->newton->rhs;
     assemble(p, p->newton->trial, g, NULL);
     kiln_constraints_project(p->constraints, g);
-    return dot(g, p->newton->dx, p->count) <= 0.9 * fabs(slope);
+    return dot(p, g, p->newton->dx) <= 0.9 * fabs(slope);
 }
 
 /* Largest acceptable step in newton->trial; 0 when there is none. A full step of at most `limit`
@@ -452,25 +474,22 @@ static double search(problem *p, double limit)
 {
     const double *dx = p->newton->dx;
     double *trial = p->newton->trial;
-    double slope = dot(p->newton->g, dx, p->count), step = feasible_step(p);
+    double slope = dot(p, p->newton->g, dx), step = feasible_step(p);
     /* Judged by the whole step: halving must not make a fall that fails to appear look like one
      * that rounding hides. */
-    double rounding = 1e-9 * p->magnitude;
+    double rounding = 1e-9 * magnitude(p);
     bool hidden = fabs(slope) * step <= 10 * rounding;
-    double least = DBL_EPSILON * largest(p->x, p->count), size = largest(dx, p->count);
+    double least = DBL_EPSILON * largest(p, p->x), size = largest(p, dx);
     for (int i = 0; i < MOST_HALVINGS && step > 0.0; i++, step *= 0.5) {
         p->report->line_searches++;
-        for (size_t k = 0; k < p->count; k++)
-            trial[k] = p->x[k] + step * dx[k];
-        double magnitude, value = objective(p, trial, &magnitude);
-        bool good = p->moving ? isfinite(value)
-                              : value < p->value && value <= p->value + 1e-4 * step * slope;
-        bool last = step == 1.0 && size <= limit && isfinite(value);
-        if (!good && (last || (hidden && value <= p->value + rounding)))
+        try_step(p, step);
+        double change = find_change(p, trial);
+        bool good = p->moving ? isfinite(change) : change < 0.0 && change <= 1e-4 * step * slope;
+        bool last = step == 1.0 && size <= limit && isfinite(change);
+        if (!good && (last || (hidden && change <= rounding)))
             good = slope_is_fine(p, slope);
         if (good) {
-            p->value = value;
-            p->magnitude = magnitude;
+            take_change(p);
             return step;
         }
         if (step * size < least)
@@ -489,20 +508,16 @@ static kiln_status try_old_factor(problem *p, double last, double limit, bool *c
         return KILN_OK;
     assemble(p, p->x, newton->g, NULL);
     kiln_constraints_project(p->constraints, newton->g);
-    for (size_t i = 0; i < p->count; i++)
-        newton->rhs[i] = -newton->g[i];
+    kiln_vector_combine(newton->context, -1.0, newton->g, 0.0, newton->g, newton->rhs, p->count);
     kiln_solve_outcome outcome;
     KILN_TRY(solve(p, newton->rhs, newton->dx, &outcome, error));
-    double size = largest(newton->dx, p->count);
+    double size = largest(p, newton->dx);
     if (outcome != KILN_SOLVE_OK || size > 0.1 * last || size > limit)
         return KILN_OK;
-    for (size_t i = 0; i < p->count; i++)
-        newton->trial[i] = p->x[i] + newton->dx[i];
-    double magnitude,
-        value = feasible_step(p) < 1.0 ? INFINITY : objective(p, newton->trial, &magnitude);
-    if (!isfinite(value))
+    try_step(p, 1.0);
+    if (feasible_step(p) < 1.0 || !isfinite(find_change(p, newton->trial)))
         return KILN_OK;
-    p->value = value;
+    take_change(p);
     memcpy(p->x, newton->trial, p->count * sizeof(double));
     *converged = true;
     return KILN_OK;
@@ -515,8 +530,7 @@ static kiln_status take_linear_step(problem *p, kiln_error *error)
     KILN_TRY(find_direction(p, &done, error));
     if (done)
         return KILN_OK;
-    for (size_t i = 0; i < p->count; i++)
-        newton->trial[i] = p->x[i] + newton->dx[i];
+    try_step(p, 1.0);
     move_to(p, newton->trial, true);
     p->report->outcome = KILN_NEWTON_LINEARISED;
     return KILN_OK;
@@ -541,14 +555,13 @@ static kiln_status iterate(problem *p, kiln_error *error)
         KILN_TRY(find_direction(p, &done, error));
         if (done)
             return KILN_OK;
-        double size = largest(p->newton->dx, p->count), step = 1.0;
+        double size = largest(p, p->newton->dx), step = 1.0;
         if (report->iterations == 1)
             limit = fmax(limit, p->options->relative * size);
         if (search_line)
             step = search(p, limit);
         else
-            for (size_t i = 0; i < p->count; i++)
-                p->newton->trial[i] = p->x[i] + p->newton->dx[i];
+            try_step(p, 1.0);
         blocked = p->moving && step < 0.01 ? blocked + 1 : 0;
         if (step == 0.0 || blocked == MOST_BLOCKED_STEPS) {
             report->outcome = outcome_without_step(p);
@@ -556,7 +569,7 @@ static kiln_status iterate(problem *p, kiln_error *error)
         }
         move_to(p, p->newton->trial, step == 1.0);
         report->outcome = KILN_NEWTON_CONVERGED;
-        if (step == 1.0 && size <= fmax(limit, 4 * DBL_EPSILON * largest(p->x, p->count)))
+        if (step == 1.0 && size <= fmax(limit, 4 * DBL_EPSILON * largest(p, p->x)))
             return KILN_OK;
         if (step == 1.0 && search_line) {
             KILN_TRY(try_old_factor(p, size, limit, &converged, error));
@@ -581,7 +594,7 @@ static kiln_status iterate(problem *p, kiln_error *error)
 static bool nothing_is_free(const kiln_constraints *constraints)
 {
     for (size_t row = 0; row < constraints->rows; row++)
-        if (constraints->held[row] != 7)
+        if (constraints->held[row] != (1 << constraints->block) - 1)
             return false;
     return true;
 }
@@ -595,7 +608,7 @@ kiln_status kiln_newton_minimise(kiln_newton *newton, const kiln_newton_options 
                  .options = options,
                  .terms = terms,
                  .term_count = term_count,
-                 .count = 3 * constraints->rows,
+                 .count = constraints->block * constraints->rows,
                  .constraints = constraints,
                  .x = x,
                  .report = report,
@@ -606,18 +619,15 @@ kiln_status kiln_newton_minimise(kiln_newton *newton, const kiln_newton_options 
         return KILN_OK;
     }
     kiln_solver_reconsider(newton->solver);
-    KILN_TRY(size_vectors(newton, constraints->rows, error));
-    KILN_TRY(prepare_matrix(&p, error));
+    KILN_TRY(make_room(&p, error));
     if (!options->line_search && options->max_iterations == 1)
         return take_linear_step(&p, error);
-    if (options->line_search) {
-        p.value = objective(&p, x, &p.magnitude);
-        if (!isfinite(p.value)) {
-            report->outcome = KILN_NEWTON_BAD_START;
-            return KILN_OK;
-        }
+    if (options->line_search && !find_values(&p)) {
+        report->outcome = KILN_NEWTON_BAD_START;
+        return KILN_OK;
     }
     KILN_TRY(iterate(&p, error));
-    report->value = p.value;
+    for (size_t t = 0; t < term_count && options->line_search; t++)
+        report->value += p.value[t];
     return KILN_OK;
 }

@@ -1,6 +1,7 @@
 /* Projected Newton: minimises a sum of terms over the free unknowns.
  *
- * Each iteration assembles gradient and PSD Hessian, solves for the direction (which also carries
+ * Each iteration lets the terms renew their stencils, assembles gradient and PSD Hessian (in a new
+ * pattern if a term's cliques changed), solves for the direction (which also carries
  * held unknowns towards their targets), limits it by the terms' max_step, and backtracks until the
  * objective falls enough (Armijo). While held unknowns are still on their way a feasible step is
  * taken without asking for descent, because moving them does work. A matrix that is not positive
@@ -45,7 +46,7 @@ bool kiln_newton_succeeded(kiln_newton_outcome outcome);
 typedef struct kiln_newton_report {
     kiln_newton_outcome outcome;
     int iterations, linear_iterations, line_searches, regularised;
-    double value;    /* objective at the end (not computed when linearised) */
+    double value;    /* objective at the end (0 without a line search) */
     double gradient; /* largest free component at the start of the last iteration */
     double assemble_seconds, factor_seconds, solve_seconds;
     const char *backend, *reason; /* the solver's, and why it was chosen */
@@ -63,8 +64,9 @@ void kiln_newton_destroy(kiln_newton *newton);       /* NULL allowed */
 void kiln_newton_forget(kiln_newton *newton);        /* as if just created */
 size_t kiln_newton_bytes(const kiln_newton *newton); /* without the factor */
 
-/* Moves x [rows][3] to the minimum. On an outcome that is no success x is where the iteration
- * stopped: callers keep their own copy. `terms` are borrowed for the call. */
+/* Moves x [rows][n], n the block of the constraints, to the minimum. On an outcome that is no
+ * success x is where the iteration stopped: callers keep their own copy. `terms` are borrowed for
+ * the call. */
 kiln_status kiln_newton_minimise(kiln_newton *newton, const kiln_newton_options *options,
                                  kiln_term *const *terms, size_t term_count,
                                  const kiln_constraints *constraints, double *x,

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "solve/blas.h"
 #include "solve/solver_backend.h"
+#include "solve/vectors.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -156,11 +157,17 @@ static double machine_memory(void)
     return bytes > 0.0 ? bytes : 4e9;
 }
 
+/* Of a product, in blocks of 3. */
+static double work_of(const kiln_bsr *matrix)
+{
+    return (double)matrix->start[matrix->rows] * matrix->block * matrix->block / 9.0;
+}
+
 static kiln_status iterate_because(kiln_solver *solver, const kiln_bsr *matrix, const char *reason,
                                    kiln_error *error)
 {
     kiln_solver_report *report = &solver->report;
-    double flops = report->factor_flops, blocks = (double)matrix->start[matrix->rows];
+    double flops = report->factor_flops, blocks = work_of(matrix);
     /* No more iterations than the factor would have cost, if there is that way out. */
     kiln_solver_options limited = solver->options;
     if (solver->direct_fits && flops / (solver->iteration_cost * blocks) < limited.max_iterations)
@@ -181,7 +188,7 @@ static kiln_status choose(kiln_solver *solver, const kiln_bsr *matrix, kiln_erro
     const kiln_solver_backend *direct = backends[0];
     double allowed =
         solver->options.memory ? (double)solver->options.memory : 0.5 * machine_memory();
-    double n = 3.0 * (double)matrix->rows, blocks = (double)matrix->start[matrix->rows];
+    double n = matrix->block * (double)matrix->rows, blocks = work_of(matrix);
     solver->direct_fits = false;
     /* In three dimensions nested dissection fills 15 to 30 n^(4/3) entries: no analysis is needed
      * to refuse what is far beyond the limit. */
@@ -224,21 +231,6 @@ static kiln_status analyse(kiln_solver *solver, const kiln_bsr *matrix, kiln_err
     return KILN_OK;
 }
 
-/* x - x is zero unless x is no number; sums vectorise, tests do not. */
-static bool is_finite(const double *value, size_t count)
-{
-    double sum[8] = {0.0};
-    size_t i = 0;
-    for (; i + 8 <= count; i += 8)
-        for (int k = 0; k < 8; k++)
-            sum[k] += value[i + k] - value[i + k];
-    for (; i < count; i++)
-        sum[0] += value[i] - value[i];
-    for (int k = 1; k < 8; k++)
-        sum[0] += sum[k];
-    return sum[0] == 0.0;
-}
-
 static kiln_status factor_with(kiln_solver *solver, const kiln_bsr *matrix,
                                kiln_solve_outcome *outcome, kiln_error *error)
 {
@@ -261,7 +253,8 @@ kiln_status kiln_solver_factor(kiln_solver *solver, const kiln_bsr *matrix,
         KILN_TRY(analyse(solver, matrix, error));
     /* LAPACK lets a NaN pass for a positive pivot. */
     *outcome = KILN_SOLVE_NOT_FINITE;
-    if (!is_finite(matrix->value, 9 * (size_t)matrix->start[matrix->rows]))
+    size_t entries = (size_t)matrix->start[matrix->rows] * matrix->block * matrix->block;
+    if (!kiln_vector_is_finite(solver->context, matrix->value, entries))
         return KILN_OK;
     kiln_status status = factor_with(solver, matrix, outcome, error);
     if (status == KILN_ERR_MEMORY && !solver->asked && solver->backend->direct) {
@@ -329,7 +322,7 @@ kiln_status kiln_solver_solve(kiln_solver *solver, const double *b, double *x,
         return kiln_fail(error, KILN_ERR_STATE, "solver", 0, -1,
                          "there is no factor to solve with");
     double begin = kiln_wall_seconds();
-    size_t n = 3 * solver->matrix->rows;
+    size_t n = solver->matrix->block * solver->matrix->rows;
     /* Should it be turned direct, b is needed once more. */
     double *kept = NULL;
     if (solver->direct_fits && x == b && n) {
@@ -351,7 +344,7 @@ kiln_status kiln_solver_solve(kiln_solver *solver, const double *b, double *x,
     kiln_release(solver->context, kept, n * sizeof *kept);
     KILN_TRY(status);
     solver->report.solve_seconds = kiln_wall_seconds() - begin;
-    if (*outcome == KILN_SOLVE_OK && !is_finite(x, n))
+    if (*outcome == KILN_SOLVE_OK && !kiln_vector_is_finite(solver->context, x, n))
         *outcome = KILN_SOLVE_NOT_FINITE;
     return KILN_OK;
 }

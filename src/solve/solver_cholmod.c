@@ -1,8 +1,8 @@
 /* CHOLMOD, supernodal, on the values of kiln_bsr in place.
  *
- * The ordering is METIS's nested dissection of the graph of blocks, which is a ninth of the scalar
- * graph and gives the same fill. CHOLMOD allocates with malloc: its interface has one allocator per
- * process. */
+ * The ordering is METIS's nested dissection of the graph of blocks, which for blocks of 3 is a
+ * ninth of the scalar graph and gives the same fill. CHOLMOD allocates with malloc: its interface
+ * has one allocator per process. */
 #include "solve/blas.h"
 #include "solve/solver_backend.h"
 
@@ -20,7 +20,7 @@ typedef struct cholmod_self {
     cholmod_sparse *matrix; /* scalar indices; the values are the caller's */
     cholmod_factor *factor;
     cholmod_dense *y, *e, *x; /* kept between solves */
-    size_t rows;
+    size_t unknowns;
 } cholmod_self;
 
 static kiln_status create(kiln_context *context, const kiln_solver_options *options, void **self,
@@ -55,7 +55,7 @@ static void forget(void *self)
     cholmod_l_free_dense(&s->y, &s->common);
     cholmod_l_free_dense(&s->e, &s->common);
     cholmod_l_free_dense(&s->x, &s->common);
-    s->rows = 0;
+    s->unknowns = 0;
 }
 
 static void destroy(void *self)
@@ -70,28 +70,24 @@ static kiln_status cholmod_failure(const cholmod_self *s, kiln_error *error)
 {
     if (s->common.status == CHOLMOD_OUT_OF_MEMORY || s->common.status == CHOLMOD_TOO_LARGE)
         return kiln_fail(error, KILN_ERR_MEMORY, NULL, 0, -1,
-                         "the factor of %zu unknowns does not fit in memory", 3 * s->rows);
+                         "the factor of %zu unknowns does not fit in memory", s->unknowns);
     return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1, "CHOLMOD failed with status %d",
                      s->common.status);
 }
 
-/* Read by columns, block row i is the columns 3i to 3i+2 of the lower triangle (and what is above
+/* Read by columns, block row i is the columns ni to ni+n-1 of the lower triangle (and what is above
  * the diagonal in the diagonal block, which CHOLMOD passes over). */
 static void fill_scalar_indices(cholmod_sparse *out, const kiln_bsr *matrix)
 {
-    index_t *p = out->p, *index = out->i;
-    for (size_t row = 0; row < matrix->rows; row++) {
-        uint64_t first = matrix->start[row], blocks = matrix->start[row + 1] - first;
-        for (uint64_t r = 0; r < 3; r++) {
-            index_t begin = (index_t)(9 * first + 3 * r * blocks);
-            p[3 * row + r] = begin;
-            for (uint64_t b = 0; b < blocks; b++)
-                for (int c = 0; c < 3; c++)
-                    index[begin + (index_t)(3 * b) + c] =
-                        3 * (index_t)matrix->column[first + b] + c;
+    index_t *p = out->p, *index = out->i, n = (index_t)matrix->block, at = 0;
+    for (size_t row = 0; row < matrix->rows; row++)
+        for (index_t r = 0; r < n; r++) {
+            *p++ = at;
+            for (uint64_t b = matrix->start[row]; b < matrix->start[row + 1]; b++)
+                for (index_t c = 0; c < n; c++)
+                    index[at++] = n * (index_t)matrix->column[b] + c;
         }
-    }
-    p[3 * matrix->rows] = (index_t)(9 * matrix->start[matrix->rows]);
+    *p = at;
 }
 
 /* Permutation of the scalars by nested dissection of the blocks. */
@@ -102,7 +98,8 @@ static index_t *order_blocks(cholmod_self *s, const kiln_bsr *matrix)
     cholmod_sparse *graph =
         cholmod_l_allocate_sparse(n, n, blocks, 1, 1, -1, CHOLMOD_PATTERN, common);
     index_t *order = cholmod_l_malloc(n, sizeof *order, common);
-    index_t *scalar = cholmod_l_malloc(3 * n, sizeof *scalar, common);
+    size_t size = matrix->block;
+    index_t *scalar = cholmod_l_malloc(size * n, sizeof *scalar, common);
     bool done = false;
     if (graph && order && scalar) {
         index_t *p = graph->p, *index = graph->i;
@@ -111,13 +108,13 @@ static index_t *order_blocks(cholmod_self *s, const kiln_bsr *matrix)
         for (size_t b = 0; b < blocks; b++)
             index[b] = (index_t)matrix->column[b];
         done = cholmod_l_metis(graph, NULL, 0, 1, order, common);
-        for (size_t k = 0; done && k < 3 * n; k++)
-            scalar[k] = 3 * order[k / 3] + (index_t)(k % 3);
+        for (size_t k = 0; done && k < size * n; k++)
+            scalar[k] = (index_t)size * order[k / size] + (index_t)(k % size);
     }
     cholmod_l_free_sparse(&graph, common);
     cholmod_l_free(n, sizeof *order, order, common);
     if (!done) {
-        cholmod_l_free(3 * n, sizeof *scalar, scalar, common);
+        cholmod_l_free(size * n, sizeof *scalar, scalar, common);
         return NULL;
     }
     return scalar;
@@ -128,8 +125,9 @@ static kiln_status analyse(void *self, const kiln_bsr *matrix, kiln_solver_repor
 {
     cholmod_self *s = self;
     forget(s);
-    s->rows = matrix->rows;
-    size_t n = 3 * matrix->rows, entries = 9 * (size_t)matrix->start[matrix->rows];
+    size_t n = matrix->block * matrix->rows;
+    size_t entries = (size_t)matrix->block * matrix->block * (size_t)matrix->start[matrix->rows];
+    s->unknowns = n;
     s->matrix = cholmod_l_allocate_sparse(n, n, entries, 1, 1, -1, CHOLMOD_PATTERN, &s->common);
     if (!s->matrix)
         return cholmod_failure(s, error);
@@ -176,7 +174,7 @@ static kiln_status solve(void *self, const kiln_bsr *matrix, const double *b, do
 {
     (void)report;
     cholmod_self *s = self;
-    size_t n = 3 * matrix->rows;
+    size_t n = matrix->block * matrix->rows;
     cholmod_dense right = {
         .nrow = n, .ncol = 1, .nzmax = n, .d = n, .xtype = CHOLMOD_REAL, .dtype = CHOLMOD_DOUBLE};
     /* CHOLMOD's interface has no const; it reads the right side only. */

@@ -91,17 +91,18 @@ static kiln_status mumps_failure(const mumps_self *s, kiln_error *error)
 static void fill_entries(mumps_self *s, const kiln_bsr *matrix, bool indices)
 {
     size_t at = 0;
+    uint32_t n = matrix->block;
     for (uint32_t i = 0; i < matrix->rows; i++)
         for (uint64_t b = matrix->start[i]; b < matrix->start[i + 1]; b++) {
             size_t stride;
             uint32_t j = matrix->column[b];
-            const double *block = kiln_bsr_at(matrix, i, b, &stride);
-            for (uint32_t r = 0; r < 3; r++)
-                for (uint32_t c = i == j ? r : 0; c < 3; c++, at++) {
+            const double *block = kiln_bsr_place(matrix, n, i, b, &stride);
+            for (uint32_t r = 0; r < n; r++)
+                for (uint32_t c = i == j ? r : 0; c < n; c++, at++) {
                     s->value[at] = block[r * stride + c];
                     if (indices) {
-                        s->row[at] = (MUMPS_INT)(3 * j + c + 1);
-                        s->column[at] = (MUMPS_INT)(3 * i + r + 1);
+                        s->row[at] = (MUMPS_INT)(n * j + c + 1);
+                        s->column[at] = (MUMPS_INT)(n * i + r + 1);
                     }
                 }
         }
@@ -112,9 +113,11 @@ static kiln_status analyse(void *self, const kiln_bsr *matrix, kiln_solver_repor
 {
     mumps_self *s = self;
     forget(s);
-    if (3 * matrix->rows >= INT32_MAX)
+    size_t n = matrix->block * matrix->rows;
+    if (n >= INT32_MAX)
         return kiln_fail(error, KILN_ERR_LIMIT, NULL, 0, -1, "too many unknowns for MUMPS");
-    s->entries = 9 * (size_t)matrix->start[matrix->rows] - 3 * matrix->rows;
+    s->entries = (size_t)matrix->block * matrix->block * (size_t)matrix->start[matrix->rows] -
+                 n * (matrix->block - 1) / 2;
     s->row = kiln_resize(s->context, NULL, 0, s->entries * sizeof *s->row);
     s->column = kiln_resize(s->context, NULL, 0, s->entries * sizeof *s->column);
     s->value = kiln_resize(s->context, NULL, 0, s->entries * sizeof *s->value);
@@ -132,7 +135,7 @@ static kiln_status analyse(void *self, const kiln_bsr *matrix, kiln_solver_repor
     CONTROL(s, 7) = PORD; /* Scotch, the other good one, gives another order each time */
     CONTROL(s, 13) = 1;   /* no parallel root, where negative pivots would be an error */
     CONTROL(s, 14) = 30;
-    s->id.n = (MUMPS_INT)(3 * matrix->rows);
+    s->id.n = (MUMPS_INT)n;
     s->id.nnz = (MUMPS_INT8)s->entries;
     s->id.irn = s->row;
     s->id.jcn = s->column;
@@ -171,7 +174,7 @@ static kiln_status solve(void *self, const kiln_bsr *matrix, const double *b, do
 {
     (void)report;
     mumps_self *s = self;
-    memmove(x, b, 3 * matrix->rows * sizeof *x);
+    memmove(x, b, matrix->block * matrix->rows * sizeof *x);
     s->id.rhs = x;
     s->id.nrhs = 1;
     s->id.lrhs = s->id.n;

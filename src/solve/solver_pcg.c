@@ -1,9 +1,10 @@
-/* Conjugate gradients on 3x3 blocks, preconditioned by an incomplete factor or by the diagonal
+/* Conjugate gradients on blocks, preconditioned by an incomplete factor or by the diagonal
  * blocks. Sums go in fixed chunks, so the bits do not depend on the number of threads. */
 #include "base/parallel.h"
 #include "solve/block_ic.h"
 #include "solve/bsr_spill.h"
 #include "solve/solver_backend.h"
+#include "solve/vectors.h"
 
 #include <float.h>
 #include <math.h>
@@ -17,11 +18,11 @@ typedef struct pcg {
     int max_iterations;
     bool jacobi;
     kiln_block_ic ic;
-    double *inverse; /* [rows][3][3] of the diagonal blocks (jacobi) */
-    double *vectors; /* [VECTORS][3 rows], then a partial sum per chunk, then spilled sums */
+    double *inverse; /* [rows][n][n] of the diagonal blocks (jacobi) */
+    double *vectors; /* [VECTORS][n rows], then a partial sum per chunk, then spilled sums */
     double *r, *z, *p, *q, *partial, *spilled;
-    size_t rows, chunks, slots;
-    double row_sum; /* largest, of absolute values: the norm of the matrix */
+    size_t n, rows, count, chunks, slots; /* n: the block's; count: n times rows */
+    double row_sum;                       /* largest, of absolute values: the norm of the matrix */
 } pcg;
 
 static kiln_status create(kiln_context *context, const kiln_solver_options *options, bool jacobi,
@@ -53,17 +54,17 @@ static kiln_status create_jacobi(kiln_context *context, const kiln_solver_option
 
 static size_t vector_bytes(const pcg *s)
 {
-    return (VECTORS * 3 * s->rows + s->chunks + 3 * s->slots) * sizeof(double);
+    return (VECTORS * s->count + s->chunks + s->n * s->slots) * sizeof(double);
 }
 
 static void forget(void *self)
 {
     pcg *s = self;
     kiln_release(s->context, s->vectors, vector_bytes(s));
-    kiln_release(s->context, s->inverse, 9 * s->rows * sizeof(double));
+    kiln_release(s->context, s->inverse, s->n * s->count * sizeof(double));
     kiln_block_ic_free(&s->ic);
     s->vectors = s->inverse = NULL;
-    s->rows = s->chunks = s->slots = 0;
+    s->rows = s->count = s->chunks = s->slots = 0;
 }
 
 static void destroy(void *self)
@@ -78,8 +79,10 @@ static kiln_status analyse(void *self, const kiln_bsr *matrix, kiln_solver_repor
 {
     pcg *s = self;
     forget(s);
+    s->n = matrix->block;
     s->rows = matrix->rows;
-    s->chunks = kiln_chunk_count(3 * s->rows, GRAIN);
+    s->count = s->n * s->rows;
+    s->chunks = kiln_chunk_count(s->count, GRAIN);
     s->slots = matrix->spill->slots;
     report->factor_entries = report->factor_flops = 0.0;
     report->bytes = 0;
@@ -90,41 +93,22 @@ static kiln_status analyse(void *self, const kiln_bsr *matrix, kiln_solver_repor
         return kiln_fail_memory(error, vector_bytes(s));
     double **const parts[] = {&s->r, &s->z, &s->p, &s->q, &s->partial};
     for (size_t i = 0; i <= VECTORS; i++)
-        *parts[i] = s->vectors + i * 3 * s->rows;
+        *parts[i] = s->vectors + i * s->count;
     s->spilled = s->partial + s->chunks;
     report->bytes = vector_bytes(s);
     if (!s->jacobi) {
         KILN_TRY(kiln_block_ic_analyse(&s->ic, matrix, error));
         report->bytes += kiln_block_ic_bytes(&s->ic);
-        report->factor_entries = 9.0 * (double)s->ic.blocks + 6.0 * (double)s->rows;
+        report->factor_entries =
+            (double)(s->n * s->n * s->ic.blocks) + 0.5 * (double)((s->n + 1) * s->count);
         return KILN_OK;
     }
-    s->inverse = kiln_resize(s->context, NULL, 0, 9 * s->rows * sizeof(double));
+    size_t bytes = s->n * s->count * sizeof(double);
+    s->inverse = kiln_resize(s->context, NULL, 0, bytes);
     if (!s->inverse)
-        return kiln_fail_memory(error, 9 * s->rows * sizeof(double));
-    report->bytes += 9 * s->rows * sizeof(double);
+        return kiln_fail_memory(error, bytes);
+    report->bytes += bytes;
     return KILN_OK;
-}
-
-/* For the level rounding brings the residual to. */
-static double largest_row_sum(const kiln_bsr *matrix, double *sum)
-{
-    double most = 0.0;
-    memset(sum, 0, 3 * matrix->rows * sizeof *sum);
-    for (uint32_t i = 0; i < matrix->rows; i++)
-        for (uint64_t b = matrix->start[i]; b < matrix->start[i + 1]; b++) {
-            size_t stride, j = matrix->column[b];
-            const double *at = kiln_bsr_at(matrix, i, b, &stride);
-            for (size_t r = 0; r < 3; r++)
-                for (size_t c = 0; c < 3; c++) {
-                    sum[3 * i + r] += fabs(at[r * stride + c]);
-                    if (i != j)
-                        sum[3 * j + c] += fabs(at[r * stride + c]);
-                }
-        }
-    for (size_t i = 0; i < 3 * matrix->rows; i++)
-        most = sum[i] > most ? sum[i] : most;
-    return most;
 }
 
 static kiln_status factor(void *self, const kiln_bsr *matrix, kiln_solver_report *report,
@@ -135,18 +119,17 @@ static kiln_status factor(void *self, const kiln_bsr *matrix, kiln_solver_report
     *outcome = KILN_SOLVE_OK;
     if (s->rows == 0)
         return KILN_OK;
-    s->row_sum = largest_row_sum(matrix, s->r);
+    kiln_bsr_row_sums(matrix, s->r);
+    s->row_sum = kiln_vector_largest(s->context, s->r,
+                                     s->count); /* for the level rounding brings the residual to */
     bool positive = true;
     if (!s->jacobi) {
         KILN_TRY(kiln_block_ic_factor(&s->ic, matrix, &positive, error));
     } else {
         for (uint32_t row = 0; row < s->rows && positive; row++) {
-            double a[9];
-            size_t stride;
-            const double *at = kiln_bsr_at(matrix, row, matrix->start[row], &stride);
-            for (size_t e = 0; e < 9; e++)
-                a[e] = at[e / 3 * stride + e % 3];
-            positive = kiln_invert_positive3(a, 0.0, s->inverse + 9 * row);
+            double a[KILN_BSR_MOST * KILN_BSR_MOST];
+            kiln_bsr_diagonal(matrix, row, a);
+            positive = kiln_invert_positive(s->n, a, 0.0, s->inverse + s->n * s->n * row);
         }
     }
     if (!positive)
@@ -221,10 +204,23 @@ static double run(vector_job *job, kiln_chunk_body body)
 {
     const pcg *s = job->s;
     double sum = 0.0;
-    kiln_parallel_for(s->context, 3 * s->rows, GRAIN, body, job);
+    kiln_parallel_for(s->context, s->count, GRAIN, body, job);
     for (size_t chunk = 0; chunk < s->chunks; chunk++)
         sum += s->partial[chunk];
     return sum;
+}
+
+/* GRAIN is a multiple of every n. */
+KILN_INLINE void scale_blocks(const pcg *s, size_t n, size_t begin, size_t end)
+{
+    for (size_t row = begin / n; row < end / n; row++)
+        for (size_t c = 0; c < n; c++) {
+            const double *m = s->inverse + n * (n * row + c), *r = s->r + n * row;
+            double sum = m[0] * r[0];
+            for (size_t k = 1; k < n; k++)
+                sum += m[k] * r[k];
+            s->z[n * row + c] = sum;
+        }
 }
 
 static void scale_by_blocks(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -232,17 +228,16 @@ static void scale_by_blocks(void *user, size_t chunk, size_t begin, size_t end, 
     (void)chunk;
     (void)worker;
     const pcg *s = ((vector_job *)user)->s;
-    for (size_t row = begin / 3; row < end / 3; row++) {
-        const double *m = s->inverse + 9 * row, *r = s->r + 3 * row;
-        for (int c = 0; c < 3; c++)
-            s->z[3 * row + c] = m[3 * c] * r[0] + m[3 * c + 1] * r[1] + m[3 * c + 2] * r[2];
-    }
+    if (s->n == 3)
+        scale_blocks(s, 3, begin, end);
+    else
+        scale_blocks(s, s->n, begin, end);
 }
 
 static double precondition(vector_job *job, pcg *s)
 {
     if (s->jacobi)
-        kiln_parallel_for(s->context, 3 * s->rows, GRAIN, scale_by_blocks, job);
+        kiln_parallel_for(s->context, s->count, GRAIN, scale_by_blocks, job);
     else
         kiln_block_ic_apply(&s->ic, s->r, s->z);
     return run(job, dot_rz);
@@ -251,13 +246,9 @@ static double precondition(vector_job *job, pcg *s)
 /* r = b - A x; returns its norm. */
 static double true_residual(pcg *s, const kiln_bsr *matrix, const double *b, const double *x)
 {
-    double sum = 0.0;
     kiln_bsr_multiply_with(matrix, x, s->r, s->spilled);
-    for (size_t i = 0; i < 3 * s->rows; i++) {
-        s->r[i] = b[i] - s->r[i];
-        sum += s->r[i] * s->r[i];
-    }
-    return sqrt(sum);
+    kiln_vector_combine(s->context, 1.0, b, -1.0, s->r, s->r, s->count);
+    return sqrt(kiln_vector_dot(s->context, s->r, s->r, s->count));
 }
 
 /* Iterates from the residual in r until its norm is below `wanted`. */
@@ -266,7 +257,7 @@ static kiln_solve_outcome iterate(pcg *s, const kiln_bsr *matrix, double *x, dou
 {
     vector_job job = {.s = s, .x = x};
     double rz = precondition(&job, s);
-    memcpy(s->p, s->z, 3 * s->rows * sizeof(double));
+    memcpy(s->p, s->z, s->count * sizeof(double));
     while (*iterations < s->max_iterations) {
         (*iterations)++;
         kiln_bsr_multiply_with(matrix, s->p, s->q, s->spilled);
@@ -281,17 +272,9 @@ static kiln_solve_outcome iterate(pcg *s, const kiln_bsr *matrix, double *x, dou
         double before = rz;
         rz = precondition(&job, s);
         job.factor = rz / before;
-        kiln_parallel_for(s->context, 3 * s->rows, GRAIN, turn, &job);
+        kiln_parallel_for(s->context, s->count, GRAIN, turn, &job);
     }
     return KILN_SOLVE_STALLED;
-}
-
-static double largest(const double *v, size_t count)
-{
-    double most = 0.0;
-    for (size_t i = 0; i < count; i++)
-        most = fabs(v[i]) > most ? fabs(v[i]) : most;
-    return most;
 }
 
 /* The residual that is carried along drifts from the true one: when it is small enough, the true
@@ -300,7 +283,7 @@ static kiln_status solve(void *self, const kiln_bsr *matrix, const double *b, do
                          kiln_solver_report *report, kiln_solve_outcome *outcome, kiln_error *error)
 {
     pcg *s = self;
-    size_t n = 3 * s->rows;
+    size_t n = s->count;
     report->iterations = 0;
     report->residual = 0.0;
     *outcome = KILN_SOLVE_OK;
@@ -317,7 +300,8 @@ static kiln_status solve(void *self, const kiln_bsr *matrix, const double *b, do
         *outcome = iterate(s, matrix, x, s->tolerance * size, &report->iterations);
         double before = residual;
         residual = true_residual(s, matrix, copy, x);
-        double rounding = 8 * DBL_EPSILON * s->row_sum * largest(x, n) * sqrt((double)n);
+        double rounding =
+            8 * DBL_EPSILON * s->row_sum * kiln_vector_largest(s->context, x, n) * sqrt((double)n);
         if (residual <= s->tolerance * size || residual <= rounding)
             *outcome = KILN_SOLVE_OK;
         else if (*outcome == KILN_SOLVE_OK)
@@ -335,7 +319,7 @@ static kiln_status solve(void *self, const kiln_bsr *matrix, const double *b, do
 
 const kiln_solver_backend kiln_solver_pcg_ic = {
     .name = "pcg-ic",
-    .help = "conjugate gradients, incomplete Cholesky of 3x3 blocks",
+    .help = "conjugate gradients, incomplete Cholesky of blocks",
     .create = create_ic,
     .destroy = destroy,
     .analyse = analyse,

@@ -1,5 +1,6 @@
 /* One term of the objective a step minimises: inertia, elasticity, damping, loads; later barrier,
- * friction, surface tension. x, g and dx are [vertex slot][3]. */
+ * friction, surface tension. x, g and dx are [row][n] (unknowns.h); for a whole solid rows are the
+ * vertex slots of its mesh and n is 3. */
 #ifndef KILN_SOLVE_TERM_H
 #define KILN_SOLVE_TERM_H
 
@@ -12,6 +13,12 @@ typedef struct kiln_term {
 
     /* INFINITY where the term is not defined (an inverted tet of a material with a barrier). */
     double (*value)(void *self, const double *x);
+    /* value(x1) - value(x0), as a sum of differences stencil by stencil (tet, vertex, pair), so
+     * that a change is seen that is far below the rounding of either value. The term is defined at
+     * x0; INFINITY where it is not at x1. May keep what it found at x0 and x1: whoever changes what
+     * the value depends on without the term's functions asks for a value first. NULL: the
+     * difference of the values. */
+    double (*delta)(void *self, const double *x0, const double *x1);
     /* g += scale * gradient and, unless H is NULL, H += scale * (PSD part of the) Hessian. */
     void (*add)(void *self, const double *x, double scale, double *g, kiln_bsr *H);
     /* Largest step in (0, 1] along dx that stays where the term is defined; NULL: 1. */
@@ -20,11 +27,22 @@ typedef struct kiln_term {
      * `revision` has changed. */
     kiln_cliques (*cliques)(void *self);
     uint64_t revision; /* changes with the cliques */
+    /* Before each assembly of a Newton solve, at its x: the term may change its stencils, and then
+     * its revision, as long as value and gradient at x stay what they were (pairs that come near
+     * before they act). Newton asks for the cliques again and goes on. NULL: never. */
+    kiln_status (*renew)(void *self, const double *x, kiln_error *error);
     /* Renews what is held constant during a Newton solve (follower loads, friction) at x. Returns
      * by how much the term's force changed, relative to the force; NULL: nothing is. */
     double (*lag)(void *self, const double *x);
     /* Before the first `add` with a matrix of that pattern: look up block numbers. NULL: none. */
     kiln_status (*attach)(void *self, const kiln_bsr *H, kiln_error *error);
 } kiln_term;
+
+/* Its delta, or the difference of its values. */
+KILN_INLINE double kiln_term_delta(const kiln_term *term, const double *x0, const double *x1)
+{
+    return term->delta ? term->delta(term->self, x0, x1)
+                       : term->value(term->self, x1) - term->value(term->self, x0);
+}
 
 #endif

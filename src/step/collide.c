@@ -27,6 +27,7 @@ void kiln_collide_free(kiln_collide *c)
     kiln_array_free(c->context, &c->room);
     kiln_array_free(c->context, &c->tight);
     kiln_array_free(c->context, &c->distance);
+    kiln_kept_values_free(&c->kept, c->context);
     kiln_array_free(c->context, &c->coupled);
     kiln_array_free(c->context, &c->watched);
     kiln_array_free(c->context, &c->measured);
@@ -43,7 +44,7 @@ size_t kiln_collide_bytes(const kiln_collide *c)
            (c->modulus.capacity + c->scale.capacity + c->least.capacity + c->measured.capacity +
             c->room.capacity) *
                sizeof(double) +
-           c->boxes.capacity * sizeof(kiln_box) +
+           c->boxes.capacity * sizeof(kiln_box) + kiln_kept_values_bytes(&c->kept) +
            c->distance.capacity * sizeof(kiln_pair_distance) + c->coupled.capacity +
            c->tight.capacity +
            (c->cliques.capacity + c->wanted.capacity + c->watched.capacity) * sizeof(uint32_t) +

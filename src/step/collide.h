@@ -20,6 +20,7 @@
 #define KILN_STEP_COLLIDE_H
 
 #include "contact/surface_pairs.h"
+#include "solve/kept_values.h"
 #include "solve/constraints.h"
 #include "solve/term.h"
 #include "step/slip.h"
@@ -70,8 +71,10 @@ typedef struct kiln_collide {
     KILN_ARRAY_OF(kiln_friction_contact)
     friction_contacts;
     kiln_term repulsion, friction;
-    bool confined;  /* a max_step was limited by the boxes since the last renewal */
-    double seconds; /* in this step, of searches, distances and detection */
+    kiln_kept_values kept; /* energies [pair] of the last two x */
+    uint64_t state;        /* changes with the pairs and their scale */
+    bool confined;         /* a max_step was limited by the boxes since the last renewal */
+    double seconds;        /* in this step, of searches, distances and detection */
 
     /* Of this step; borrowed. */
     const kiln_constraints *given;

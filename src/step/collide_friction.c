@@ -15,15 +15,31 @@ static kiln_vec3 velocity_of(const kiln_collide *c, const kiln_friction_contact 
     return kiln_v3_madd(v, -kiln_v3_dot(v, contact->normal), contact->normal);
 }
 
+static double slip_value(const kiln_collide *c, const kiln_friction_contact *contact,
+                         const double *x)
+{
+    return kiln_slip_at(kiln_v3_norm(velocity_of(c, contact, x)), c->slip_speed).value;
+}
+
 static double friction_value(void *self, const double *x)
 {
     const kiln_collide *c = self;
     double sum = 0.0;
     for (size_t i = 0; i < c->friction_contacts.count; i++) {
         const kiln_friction_contact *contact = &c->friction_contacts.data[i];
-        double speed = kiln_v3_norm(velocity_of(c, contact, x));
-        sum +=
-            c->options.friction * contact->load * c->tau * kiln_slip_at(speed, c->slip_speed).value;
+        sum += c->options.friction * contact->load * c->tau * slip_value(c, contact, x);
+    }
+    return sum;
+}
+
+static double friction_delta(void *self, const double *x0, const double *x1)
+{
+    const kiln_collide *c = self;
+    double sum = 0.0;
+    for (size_t i = 0; i < c->friction_contacts.count; i++) {
+        const kiln_friction_contact *contact = &c->friction_contacts.data[i];
+        sum += c->options.friction * contact->load * c->tau *
+               (slip_value(c, contact, x1) - slip_value(c, contact, x0));
     }
     return sum;
 }
@@ -59,6 +75,7 @@ kiln_term kiln_collide_friction_term(kiln_collide *c)
                        .self = c,
                        .weight = 1.0,
                        .value = friction_value,
+                       .delta = friction_delta,
                        .add = friction_add};
 }
 

@@ -58,6 +58,7 @@ static kiln_status make_room(kiln_collide *c, kiln_error *error)
     KILN_TRY(kiln_array_reserve(c->context, &c->coupled, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->watched, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->scale, count, error));
+    KILN_TRY(kiln_kept_values_reserve(&c->kept, c->context, 3 * c->given->rows, count, error));
     return kiln_array_reserve(c->context, &c->least, kiln_chunk_count(count, KILN_COLLIDE_GRAIN),
                               error);
 }
@@ -164,6 +165,7 @@ static kiln_status couple(kiln_collide *c, bool begins, kiln_error *error)
 /* Makes the pairs ready for a solve from x on. */
 static kiln_status weigh_pairs(kiln_collide *c, const double *x, bool begins, kiln_error *error)
 {
+    c->state++;
     for (size_t i = 0; i < c->found.pairs.count; i++) {
         const kiln_surface_pair *pair = kiln_collide_pair(c, i);
         double modulus = fmin(side_modulus(c, pair->v, pair->split),

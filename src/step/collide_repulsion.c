@@ -2,6 +2,8 @@
 #include "contact/repulsion.h"
 #include "step/collide_impl.h"
 
+#include <string.h>
+
 /* Of pair i; multiplied by its reach, scale and 1 / reach these are J, N and N/m. */
 static kiln_repulsion repulsion_of(const kiln_collide *c, size_t i)
 {
@@ -13,16 +15,49 @@ double kiln_collide_load(const kiln_collide *c, size_t i)
     return kiln_collide_acts(c, i) ? -c->scale.data[i] * repulsion_of(c, i).slope : 0.0;
 }
 
+/* The energies of all pairs at x, J, in the room that was reserved when the pairs were found. */
+static const double *measure_energies(kiln_collide *c, const double *x)
+{
+    size_t pairs = c->found.pairs.count;
+    double *energy =
+        kiln_kept_values_begin(&c->kept, c->context, 3 * c->given->rows, pairs, c->state, x);
+    kiln_collide_measure(c, x);
+    memset(energy, 0, pairs * sizeof *energy);
+    for (size_t k = 0; k < c->watched.count; k++) {
+        size_t i = c->watched.data[k];
+        if (kiln_collide_acts(c, i))
+            energy[i] =
+                c->scale.data[i] * kiln_collide_pair(c, i)->reach * repulsion_of(c, i).value;
+    }
+    return energy;
+}
+
 static double repulsion_value(void *self, const double *x)
 {
     kiln_collide *c = self;
     double sum = 0.0;
-    kiln_collide_measure(c, x);
-    for (size_t k = 0; k < c->watched.count; k++) {
-        size_t i = c->watched.data[k];
-        if (kiln_collide_acts(c, i))
-            sum += c->scale.data[i] * kiln_collide_pair(c, i)->reach * repulsion_of(c, i).value;
-    }
+    if (c->found.pairs.count == 0)
+        return 0.0;
+    kiln_kept_values_forget(&c->kept);
+    const double *energy = measure_energies(c, x);
+    for (size_t i = 0; i < c->found.pairs.count; i++)
+        sum += energy[i];
+    return sum;
+}
+
+static double repulsion_delta(void *self, const double *x0, const double *x1)
+{
+    kiln_collide *c = self;
+    size_t pairs = c->found.pairs.count;
+    double sum = 0.0;
+    if (pairs == 0)
+        return 0.0;
+    const double *before = kiln_kept_values_find(&c->kept, 3 * c->given->rows, pairs, c->state, x0);
+    if (!before)
+        before = measure_energies(c, x0);
+    const double *after = measure_energies(c, x1);
+    for (size_t i = 0; i < pairs; i++)
+        sum += after[i] - before[i];
     return sum;
 }
 
@@ -81,6 +116,7 @@ kiln_term kiln_collide_repulsion_term(kiln_collide *c)
                        .self = c,
                        .weight = 1.0,
                        .value = repulsion_value,
+                       .delta = repulsion_delta,
                        .add = repulsion_add,
                        .max_step = kiln_collide_max_step,
                        .cliques = repulsion_cliques};

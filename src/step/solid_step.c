@@ -350,6 +350,15 @@ static double dead_value(void *self, const double *x)
     return sum;
 }
 
+static double dead_delta(void *self, const double *x0, const double *x1)
+{
+    const dead_force *f = self;
+    double sum = 0.0;
+    for (size_t i = 0; i < f->size; i++)
+        sum += f->gradient[i] * (x1[i] - x0[i]);
+    return sum;
+}
+
 static void dead_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
 {
     (void)x;
@@ -367,6 +376,7 @@ static kiln_status solve_for_acceleration(kiln_solid *s, double *a, kiln_error *
                       .self = &force,
                       .weight = 1.0,
                       .value = dead_value,
+                      .delta = dead_delta,
                       .add = dead_add,
                       .cliques = s->options.mass == KILN_MASS_CONSISTENT ? dead_cliques : NULL,
                       .revision = force.elements->revision};

@@ -48,6 +48,18 @@ static double friction_value(void *self, const double *x)
     return sum;
 }
 
+static double friction_delta(void *self, const double *x0, const double *x1)
+{
+    const kiln_touch *touch = self;
+    double sum = 0.0;
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        sliding before = sliding_of(touch, &touch->contacts.data[i], x0);
+        sliding after = sliding_of(touch, &touch->contacts.data[i], x1);
+        sum += after.weight * touch->tau * (after.value - before.value);
+    }
+    return sum;
+}
+
 static void add_block(kiln_bsr *H, const kiln_touch_contact *c, double weight, kiln_vec3 a,
                       kiln_vec3 b)
 {
@@ -92,6 +104,7 @@ kiln_term kiln_touch_friction_term(kiln_touch *touch)
                        .self = touch,
                        .weight = 1.0,
                        .value = friction_value,
+                       .delta = friction_delta,
                        .add = friction_add};
 }
 

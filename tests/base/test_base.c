@@ -111,6 +111,115 @@ START_TEST(loop_visits_each_item_once)
 }
 END_TEST
 
+enum { OUTER = 64, INNER = 1000, INNER_GRAIN = 7 };
+
+/* What a nest of loops saw: the inner ones sum into scratch told apart by worker. */
+typedef struct nest {
+    kiln_context *context, *other; /* `other`, if any, is looped over between the two */
+    int outer_worker[OUTER];
+    double sum[OUTER];
+    bool inline_everywhere[OUTER];
+    size_t item; /* of the outer loop, for the inner bodies */
+    struct nest *whole;
+} nest;
+
+static void add_reciprocals(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    nest *inner = user, *whole = inner->whole;
+    size_t item = inner->item;
+    if (worker != whole->outer_worker[item] || begin != chunk * INNER_GRAIN)
+        whole->inline_everywhere[item] = false;
+    for (size_t i = begin; i < end; i++)
+        whole->sum[item] += 1.0 / (double)(i + item + 1);
+}
+
+static void loop_again(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)begin, (void)end, (void)worker;
+    nest *inner = user;
+    kiln_parallel_for(inner->context, INNER, INNER_GRAIN, add_reciprocals, inner);
+}
+
+static void start_inner_loops(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    nest *whole = user;
+    for (size_t i = begin; i < end; i++) {
+        nest inner = {.context = whole->context, .item = i, .whole = whole};
+        whole->outer_worker[i] = worker;
+        whole->inline_everywhere[i] = true;
+        /* One chunk, so the body runs on this thread: the loop in it must find its way back. */
+        if (whole->other)
+            kiln_parallel_for(whole->other, 1, 1, loop_again, &inner);
+        else
+            loop_again(&inner, 0, 0, 1, worker);
+    }
+}
+
+static void check_nest(int threads, size_t grain, bool with_other, double reference[OUTER])
+{
+    nest n = {.context = kiln_test_context(threads)};
+    n.other = with_other ? kiln_test_context(2) : NULL;
+    kiln_parallel_for(n.context, OUTER, grain, start_inner_loops, &n);
+    if (threads == 1 && !with_other)
+        memcpy(reference, n.sum, sizeof n.sum);
+    for (int i = 0; i < OUTER; i++)
+        ck_assert_msg(n.inline_everywhere[i], "item %d on %d threads", i, threads);
+    ck_assert_int_eq(memcmp(n.sum, reference, sizeof n.sum), 0);
+    /* And the context is as good as before. */
+    static unsigned char seen[10000];
+    memset(seen, 0, sizeof seen);
+    kiln_parallel_for(n.context, sizeof seen, 7, count_items, seen);
+    for (size_t i = 0; i < sizeof seen; i++)
+        ck_assert_int_eq(seen[i], 1);
+    kiln_context_destroy(n.other);
+    kiln_context_destroy(n.context);
+}
+
+START_TEST(loops_inside_loops_run_inline)
+{
+    double reference[OUTER];
+    for (int threads = 1; threads <= 4; threads++)
+        for (size_t grain = 1; grain <= OUTER; grain *= 8)
+            check_nest(threads, grain, false, reference);
+    /* A whole loop in one chunk is a loop as well; another context in between changes nothing. */
+    for (int threads = 1; threads <= 3; threads++)
+        check_nest(threads, 3, true, reference);
+}
+END_TEST
+
+typedef struct handover {
+    kiln_context *inner;
+    unsigned char *seen;
+    size_t count;
+    atomic_flag busy;
+} handover;
+
+/* One body of context A at a time uses context B: that loop is B's own. */
+static void loop_elsewhere(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)begin, (void)end, (void)worker;
+    handover *h = user;
+    while (atomic_flag_test_and_set(&h->busy))
+        kiln_pause();
+    kiln_parallel_for(h->inner, h->count, 13, count_items, h->seen);
+    atomic_flag_clear(&h->busy);
+}
+
+START_TEST(a_body_may_loop_in_another_context)
+{
+    static unsigned char seen[5000];
+    kiln_context *outer = kiln_test_context(3);
+    handover h = {.inner = kiln_test_context(3), .seen = seen, .count = sizeof seen};
+    atomic_flag_clear(&h.busy);
+    kiln_parallel_for(outer, 50, 1, loop_elsewhere, &h);
+    for (size_t i = 0; i < sizeof seen; i++)
+        ck_assert_int_eq(seen[i], 50);
+    kiln_context_destroy(h.inner);
+    kiln_context_destroy(outer);
+}
+END_TEST
+
 START_TEST(random_numbers_are_uniform_and_repeatable)
 {
     kiln_random a = kiln_random_start(1, 0), b = kiln_random_start(1, 1);
@@ -159,6 +268,8 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, array_grows_and_survives_failure);
     tcase_add_test(all, sums_do_not_depend_on_threads);
     tcase_add_test(all, loop_visits_each_item_once);
+    tcase_add_test(all, loops_inside_loops_run_inline);
+    tcase_add_test(all, a_body_may_loop_in_another_context);
     tcase_add_test(all, random_numbers_are_uniform_and_repeatable);
     tcase_add_test(all, bad_options_are_refused);
     return suite;

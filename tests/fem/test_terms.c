@@ -40,8 +40,12 @@ static const char *const kind_names[KINDS] = {"elastic",
                                               "dead loads",
                                               "following pressure"};
 
+/* Of one part of a body that has two, in units of the other's. */
+static const double heavy_factor = 1e13;
+
 typedef struct stage {
     kind kind;
+    bool heavy; /* what lies beyond x = 0.4 is heavy_factor times as stiff, heavy, loaded */
     char name[64];
     kiln_context *context;
     kiln_mesh *mesh;
@@ -89,6 +93,8 @@ static void set_materials(const stage *s, const kiln_material_model *model, kiln
         if (s->kind == VISCOSITY || s->kind == RAYLEIGH_AND_VISCOSITY)
             m[i].viscosity = 0.7 - 0.3 * i;
     }
+    double factor = s->heavy ? heavy_factor : 1;
+    m[1].mu *= factor, m[1].lambda *= factor, m[1].density *= factor, m[1].viscosity *= factor;
 }
 
 static void build_parts(stage *s, const kiln_material m[2])
@@ -97,6 +103,11 @@ static void build_parts(stage *s, const kiln_material m[2])
     double *tet_mass = doubles(tets);
     for (uint32_t t = 0; t < tets; t++) {
         material_of[t] = t % 5 == 2 || t > 2 * tets / 3;
+        if (s->heavy) {
+            material_of[t] = 0;
+            for (int k = 0; k < 4; k++)
+                material_of[t] |= s->mesh->u[s->mesh->tet[t].v[k]].x > 0.4;
+        }
         tet_mass[t] = m[material_of[t]].density * kiln_mesh_tet_volume(s->mesh, t);
     }
     bool consistent = s->kind == INERTIA_CONSISTENT || s->kind == ALPHA_CONSISTENT ||
@@ -119,8 +130,11 @@ static void build_parts(stage *s, const kiln_material m[2])
 
 static void set_loads(stage *s)
 {
-    for (uint32_t v = 0; v < s->rows; v++)
-        kiln_loads_add_force(s->loads, v, kiln_v3(0.1 * v, sin(v), 1.0 / (v + 1)));
+    for (uint32_t v = 0; v < s->rows; v++) {
+        double factor = s->heavy && s->mesh->u[v].x > 0.4 ? heavy_factor : 1;
+        kiln_vec3 force = kiln_v3(0.1 * v, sin(v), 1.0 / (v + 1));
+        kiln_loads_add_force(s->loads, v, kiln_v3_scale(force, factor));
+    }
     if (s->kind == FOLLOWING_PRESSURE)
         for (uint32_t f = 0; f < s->mesh->table[KILN_ON_FACE].used; f += 2)
             OK(kiln_loads_add_pressure(s->loads, f, 1.0 + 0.01 * f, NULL));
@@ -174,11 +188,12 @@ static void deform(const stage *s, double *x, double noise, uint64_t seed)
     }
 }
 
-static stage open_stage(int row, int threads, const char *settings, double noise)
+static stage open_stage_with(int row, int threads, const char *settings, double noise, bool heavy)
 {
     int per_model = 5 * MODELS;
     stage s = {.kind = row < per_model ? (kind)(row / MODELS)
-                                       : (kind)(INERTIA_LUMPED + row - per_model)};
+                                       : (kind)(INERTIA_LUMPED + row - per_model),
+               .heavy = heavy};
     const kiln_material_model *model =
         kiln_material_model_at(row < per_model ? (size_t)(row % MODELS) : 3);
     ck_assert_ptr_nonnull(model);
@@ -209,6 +224,11 @@ static stage open_stage(int row, int threads, const char *settings, double noise
         if (s.term[i]->attach)
             OK(s.term[i]->attach(s.term[i]->self, &s.H, NULL));
     return s;
+}
+
+static stage open_stage(int row, int threads, const char *settings, double noise)
+{
+    return open_stage_with(row, threads, settings, noise, false);
 }
 
 static void close_stage(stage *s)
@@ -371,6 +391,94 @@ START_TEST(derivatives)
 }
 END_TEST
 
+static double delta(const stage *s, const double *x0, const double *x1)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->terms; i++) {
+        ck_assert_ptr_nonnull(s->term[i]->delta);
+        sum += kiln_term_delta(s->term[i], x0, x1);
+    }
+    return sum;
+}
+
+/* One vertex of the light part moves by little: the values' difference is rounding of the heavy
+ * part, yet the sum of differences has the work of the mean force, right but for dx^3. */
+START_TEST(small_changes_are_seen)
+{
+    stage s = open_stage_with(_i, 2, "nx=8 ny=4 nz=4", 0.02, true);
+    double *to = doubles(s.size), *g = doubles(s.size), *after = doubles(s.size);
+    const double dx[3] = {3e-6, -2e-6, 1e-6};
+    size_t v = 0;
+    for (size_t i = 0; i < s.rows; i++)
+        if (s.mesh->u[i].x < s.mesh->u[v].x)
+            v = i;
+    memcpy(to, s.x, s.size * sizeof *to);
+    for (int c = 0; c < 3; c++)
+        to[3 * v + (size_t)c] += dx[c];
+    gradient(&s, s.x, 1, g, NULL);
+    gradient(&s, to, 1, after, NULL);
+    double expected = 0;
+    for (size_t i = 3 * v; i < 3 * v + 3; i++)
+        expected += 0.5 * (g[i] + after[i]) * (to[i] - s.x[i]);
+    ck_assert_msg(fabs(value(&s, s.x)) * 2.2e-16 > fabs(expected), "%s: not small", s.name);
+    ck_assert_msg(fabs(delta(&s, s.x, to) - expected) <= 1e-6 * fabs(expected),
+                  "%s: %.12g, expected %.12g", s.name, delta(&s, s.x, to), expected);
+    ck_assert_msg(fabs(delta(&s, to, s.x) + expected) <= 1e-6 * fabs(expected), "%s", s.name);
+    free(to), free(g), free(after);
+    close_stage(&s);
+}
+END_TEST
+
+/* What is kept from one call to the next changes no bit, and is not kept too long. */
+START_TEST(deltas_are_differences_of_values)
+{
+    stage s = open_stage(_i, 2, "nx=5 ny=4 nz=4", 0.03),
+          t = open_stage(_i, 1, "nx=5 ny=4 nz=4", 0.03);
+    double before = value(&s, s.x), after = value(&s, s.before);
+    double direct = delta(&t, s.x, s.before); /* nothing was asked for before */
+    ck_assert_msg(fabs(direct - (after - before)) <= 1e-12 * (fabs(before) + fabs(after)), "%s",
+                  s.name);
+    for (int round = 0; round < 3; round++) {
+        double there = delta(&s, s.x, s.before), back = delta(&s, s.before, s.x);
+        ck_assert_msg(there == direct && back == -direct, "%s: %.17g %.17g %.17g", s.name, there,
+                      back, direct);
+        delta(&s, s.x, s.origin);
+        ck_assert_double_eq(delta(&s, s.x, s.before), direct);
+    }
+    ck_assert_double_eq(delta(&s, s.x, s.x), 0.0);
+    if (s.kind == ELASTIC || s.kind == SPLIT) {
+        uint32_t tets = s.mesh->table[KILN_ON_TET].used;
+        double *mu = doubles(tets), *lambda = doubles(tets);
+        for (uint32_t i = 0; i < tets; i++)
+            mu[i] = 1.0 + i % 3, lambda[i] = 2.0;
+        OK(kiln_elements_set_lame(s.elements, mu, lambda, NULL));
+        OK(kiln_elements_set_lame(t.elements, mu, lambda, NULL));
+        double other = delta(&s, s.x, s.before);
+        ck_assert(other != direct);
+        ck_assert_double_eq(other, delta(&t, s.x, s.before));
+        free(mu), free(lambda);
+    }
+    close_stage(&t);
+    close_stage(&s);
+}
+END_TEST
+
+/* An inverted tet of a material with a barrier. */
+START_TEST(deltas_are_infinite_outside)
+{
+    stage s = open_stage(_i, 1, "nx=2 ny=2 nz=1", 0.05);
+    double *to = doubles(s.size);
+    memcpy(to, s.x, s.size * sizeof *to);
+    to[0] += 10.0;
+    double there = value(&s, to), change = delta(&s, s.x, to);
+    ck_assert_msg(isinf(there) ? change == INFINITY : isfinite(change), "%s: %g %g", s.name, there,
+                  change);
+    ck_assert(isfinite(delta(&s, s.x, s.before)));
+    free(to);
+    close_stage(&s);
+}
+END_TEST
+
 static void move_rigidly(const stage *s, const double *x, bool turned, double *out)
 {
     double c = turned ? cos(0.7) : 1, n = turned ? sin(0.7) : 0;
@@ -437,6 +545,9 @@ Suite *kiln_test_suite(void)
     TCase *all = kiln_test_case(suite, "terms");
     tcase_add_loop_test(all, derivatives, 0, ROWS);
     tcase_add_loop_test(all, rigid_motions, 0, 3 * MODELS);
+    tcase_add_loop_test(all, small_changes_are_seen, 0, ROWS);
+    tcase_add_loop_test(all, deltas_are_differences_of_values, 0, ROWS);
+    tcase_add_loop_test(all, deltas_are_infinite_outside, 0, 5 * MODELS);
     tcase_add_loop_test(all, same_bits_on_any_threads, 0, ROWS);
     return suite;
 }

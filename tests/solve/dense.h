@@ -11,16 +11,16 @@
 
 static inline double *dense_of(const kiln_bsr *matrix)
 {
-    size_t n = 3 * matrix->rows;
+    size_t size = matrix->block, n = size * matrix->rows;
     double *a = calloc(n * n, sizeof *a);
     for (uint32_t i = 0; i < matrix->rows; i++)
         for (uint64_t b = matrix->start[i]; b < matrix->start[i + 1]; b++) {
             size_t stride, j = matrix->column[b];
-            const double *at = kiln_bsr_at(matrix, i, b, &stride);
-            for (size_t r = 0; r < 3; r++)
-                for (size_t c = 0; c < 3; c++) {
-                    a[(3 * i + r) * n + 3 * j + c] = at[r * stride + c];
-                    a[(3 * j + c) * n + 3 * i + r] = at[r * stride + c];
+            const double *at = kiln_bsr_place(matrix, matrix->block, i, b, &stride);
+            for (size_t r = 0; r < size; r++)
+                for (size_t c = 0; c < size; c++) {
+                    a[(size * i + r) * n + size * j + c] = at[r * stride + c];
+                    a[(size * j + c) * n + size * i + r] = at[r * stride + c];
                 }
         }
     return a;

@@ -78,7 +78,7 @@ static void multiply_back(const kiln_block_ic *ic, const double *z, double *r)
     double *w = calloc(3 * ic->rows, sizeof *w), *v = calloc(3 * ic->rows, sizeof *v);
     for (size_t k = 0; k < ic->rows; k++) {
         double d[9];
-        ck_assert(kiln_invert_positive3(ic->inverse + 9 * k, 0.0, d));
+        ck_assert(kiln_invert_positive(3, ic->inverse + 9 * k, 0.0, d));
         for (int c = 0; c < 3; c++)
             w[3 * k + c] = z[3 * ic->order[k] + c];
         for (uint64_t b = ic->start[k]; b < ic->start[k + 1]; b++)
@@ -234,7 +234,7 @@ START_TEST(positive_blocks_are_inverted)
                 a[e] += f[3 * k + e / 3] * f[3 * k + e % 3];
             a[e] += e % 4 == 0 ? 0.1 : 0.0;
         }
-        ck_assert(kiln_invert_positive3(a, 0.0, inverse));
+        ck_assert(kiln_invert_positive(3, a, 0.0, inverse));
         for (int e = 0; e < 9; e++) {
             double sum = 0.0;
             for (int k = 0; k < 3; k++)
@@ -242,7 +242,7 @@ START_TEST(positive_blocks_are_inverted)
             ck_assert_double_eq_tol(sum, e % 4 == 0 ? 1.0 : 0.0, 1e-13);
         }
         a[round % 3 * 4] = -0.01;
-        ck_assert(!kiln_invert_positive3(a, 0.0, inverse));
+        ck_assert(!kiln_invert_positive(3, a, 0.0, inverse));
     }
 }
 END_TEST

@@ -75,6 +75,66 @@ START_TEST(pattern_is_every_pair_of_every_clique)
 }
 END_TEST
 
+/* Rows of the cliques, without padding, to be formed again: `changed` gets those of clique c. */
+static void mark_rows(const uint32_t *clique, bool *changed)
+{
+    for (int k = 0; k < 4; k++)
+        if (clique[k] != KILN_BSR_NO_ROW)
+            changed[clique[k]] = true;
+}
+
+/* Some cliques are exchanged and rows added or taken away at the end: renewing the rows concerned
+ * gives what forming all of it gives. */
+START_TEST(renewed_rows_give_the_whole_pattern)
+{
+    for (uint64_t round = 0; round < kiln_test_rounds(60, 3000); round++) {
+        kiln_context *context = kiln_test_context(1 + (int)(round % 3));
+        kiln_random random = kiln_random_start(round, 9);
+        uint32_t before = 30 + kiln_random_below(&random, 3000);
+        uint32_t after = before - 20 + kiln_random_below(&random, 40);
+        uint32_t least = before < after ? before : after;
+        size_t count = 2 * before;
+        uint32_t *tets = random_cliques(&random, before, count, 4, 9);
+        kiln_cliques set = {.count = count, .size = 4, .row = tets};
+        kiln_bsr a, b;
+        kiln_bsr_init(&a, context), kiln_bsr_init(&b, context);
+        ck_assert_int_eq(kiln_bsr_set_pattern(&a, before, &set, 1, NULL), KILN_OK);
+        bool *marked = calloc(before + after, sizeof *marked);
+        for (size_t c = 0; c < count; c++) {
+            bool gone = kiln_random_below(&random, 50) == 0;
+            for (int k = 0; k < 4; k++)
+                gone = gone || tets[4 * c + (size_t)k] >= after;
+            if (!gone)
+                continue;
+            mark_rows(tets + 4 * c, marked);
+            for (int k = 0; k < 4; k++)
+                tets[4 * c + (size_t)k] = kiln_random_below(&random, after);
+            mark_rows(tets + 4 * c, marked);
+        }
+        uint32_t *changed = malloc(after * sizeof *changed), changes = 0;
+        for (uint32_t row = 0; row < least; row++)
+            if (marked[row])
+                changed[changes++] = row;
+        ck_assert_int_eq(kiln_bsr_renew_pattern(&a, after, &set, 1, changed, changes, NULL),
+                         KILN_OK);
+        ck_assert_int_eq(kiln_bsr_set_pattern(&b, after, &set, 1, NULL), KILN_OK);
+        ck_assert_uint_eq(a.pattern, b.pattern);
+        ck_assert_mem_eq(a.start, b.start, (after + 1) * sizeof *a.start);
+        ck_assert_mem_eq(a.column, b.column, a.start[after] * sizeof *a.column);
+        kiln_bsr_clear(&a);
+        fill_positive(&a, &random, tets, count, 4, 0.5);
+        double *x = random_vector(&random, 3 * after), *y = calloc(6 * after, sizeof *y);
+        memcpy(b.value, a.value, 9 * a.start[after] * sizeof *a.value);
+        ck_assert_int_eq(kiln_bsr_multiply(&a, x, y, NULL), KILN_OK);
+        ck_assert_int_eq(kiln_bsr_multiply(&b, x, y + 3 * after, NULL), KILN_OK);
+        ck_assert_mem_eq(y, y + 3 * after, 3 * after * sizeof *y);
+        kiln_bsr_free(&a), kiln_bsr_free(&b);
+        free(marked), free(changed), free(tets), free(x), free(y);
+        kiln_context_destroy(context);
+    }
+}
+END_TEST
+
 START_TEST(a_matrix_may_be_empty)
 {
     kiln_context *context = kiln_test_context(2);
@@ -248,6 +308,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("bsr");
     TCase *all = kiln_test_case(suite, "bsr");
     tcase_add_test(all, pattern_is_every_pair_of_every_clique);
+    tcase_add_test(all, renewed_rows_give_the_whole_pattern);
     tcase_add_test(all, a_matrix_may_be_empty);
     tcase_add_test(all, product_is_that_of_the_dense_matrix);
     tcase_add_test(all, product_has_the_same_bits_for_any_number_of_threads);

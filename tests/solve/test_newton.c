@@ -485,6 +485,144 @@ START_TEST(a_value_lost_in_cancellation_does_not_stop_the_last_step)
 }
 END_TEST
 
+/* Bumpers: rows 2i and 2i + 1 push each other apart along x below a distance of 1. Pairs are
+ * listed once they are nearer than 1.5, and those not listed may come to 1.25 in one step, as
+ * contact does it. */
+enum { BUMPERS = ROWS / 2 };
+
+typedef struct bumpers {
+    uint32_t row[2 * BUMPERS];
+    size_t count;
+    bool all; /* listed from the beginning */
+    kiln_term *term;
+    int renewed, changes;
+} bumpers;
+
+static double overlap(const double *x, uint32_t row)
+{
+    double distance = x[3 * (row + 1)] - x[3 * row];
+    return distance < 1.0 ? 1.0 - distance : 0.0;
+}
+
+static double bumpers_value(void *self, const double *x)
+{
+    const bumpers *b = self;
+    double sum = 0.0;
+    for (size_t i = 0; i < b->count; i++)
+        sum += 50.0 * pow(overlap(x, b->row[2 * i]), 2.0);
+    return sum;
+}
+
+static void bumpers_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
+{
+    const bumpers *b = self;
+    for (size_t i = 0; i < b->count; i++) {
+        uint32_t row = b->row[2 * i];
+        double by = overlap(x, row);
+        g[3 * row] += scale * 100.0 * by;
+        g[3 * (row + 1)] -= scale * 100.0 * by;
+        if (!H || by == 0.0)
+            continue;
+        const double own[3][3] = {{scale * 100.0}}, other[3][3] = {{-scale * 100.0}};
+        kiln_bsr_add(H, row, row, own);
+        kiln_bsr_add(H, row + 1, row + 1, own);
+        kiln_bsr_add(H, row, row + 1, other);
+    }
+}
+
+static double bumpers_max_step(void *self, const double *x, const double *dx)
+{
+    const bumpers *b = self;
+    double least = 1.0;
+    for (uint32_t row = 0, i = 0; row < ROWS; row += 2) {
+        if (i < b->count && b->row[2 * i] == row) {
+            i++;
+            continue;
+        }
+        double room = x[3 * (row + 1)] - x[3 * row] - 1.25, way = dx[3 * row] - dx[3 * (row + 1)];
+        least = way > room ? fmin(least, room / way) : least;
+    }
+    return least;
+}
+
+static kiln_cliques bumpers_cliques(void *self)
+{
+    const bumpers *b = self;
+    return (kiln_cliques){.count = b->count, .size = 2, .row = b->row};
+}
+
+static kiln_status bumpers_renew(void *self, const double *x, kiln_error *error)
+{
+    (void)error;
+    bumpers *b = self;
+    size_t before = b->count;
+    b->count = 0;
+    b->renewed++;
+    for (uint32_t row = 0; row < ROWS; row += 2)
+        if (b->all || x[3 * (row + 1)] - x[3 * row] < 1.5) {
+            b->row[2 * b->count] = row;
+            b->row[2 * b->count++ + 1] = row + 1;
+        }
+    if (b->count != before) {
+        b->term->revision++;
+        b->changes++;
+    }
+    return KILN_OK;
+}
+
+/* The listed pairs grow on the way; where it ends is where it ends with all listed throughout. */
+static void press_bumpers(bool all, int threads, double *x, bumpers *b, kiln_newton_report *report)
+{
+    setting s = setting_of(ROWS, threads);
+    kiln_random random = kiln_random_start(3, 1);
+    double *center = random_vector(&random, N);
+    quadratic q;
+    kiln_term pull = quadratic_term(&q, s.context, &random, center);
+    kiln_term push = {.name = "bumpers",
+                      .self = b,
+                      .weight = 1.0,
+                      .value = bumpers_value,
+                      .add = bumpers_add,
+                      .max_step = bumpers_max_step,
+                      .cliques = bumpers_cliques,
+                      .renew = bumpers_renew};
+    *b = (bumpers){.all = all, .term = &push};
+    kiln_term *terms[] = {&pull, &push};
+    for (size_t i = 0; i < N; i++)
+        x[i] = i % 6 == 3 ? 4.0 + 0.1 * (double)i : 0.0; /* far apart */
+    s.options.tolerance = 1e-12;
+    minimise(&s, terms, 2, x);
+    *report = s.report;
+    ck_assert_int_eq(s.report.outcome, KILN_NEWTON_CONVERGED);
+    /* With none listed at the begin that pattern is one more. */
+    ck_assert_int_eq(q.asked, b->changes + !all);
+    drop_quadratic(&q);
+    free(center);
+    drop(&s);
+}
+
+START_TEST(a_term_may_change_its_cliques_in_a_solve)
+{
+    double some[N], every[N], again[N];
+    bumpers b;
+    kiln_newton_report report;
+    press_bumpers(true, 1, every, &b, &report);
+    ck_assert_int_eq(b.changes, 1);
+    press_bumpers(false, 1, some, &b, &report);
+    ck_assert_int_ge(b.changes, 2);
+    ck_assert_int_ge(b.renewed, 3);
+    ck_assert_int_eq(report.iterations, b.renewed);
+    double apart = 0.0;
+    for (size_t i = 0; i < N; i++) {
+        ck_assert_double_eq_tol(some[i], every[i], 1e-9);
+        apart = i % 6 == 0 ? fmax(apart, overlap(some, (uint32_t)(i / 3))) : apart;
+    }
+    ck_assert_double_gt(apart, 0.0); /* pairs act that were not listed at the start */
+    press_bumpers(false, 3, again, &b, &report);
+    ck_assert_mem_eq(some, again, sizeof some);
+}
+END_TEST
+
 START_TEST(bits_do_not_depend_on_threads)
 {
     double first[N];
@@ -567,6 +705,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, failures_have_their_names);
     tcase_add_test(all, an_objective_at_rounding_level_does_not_stop_it);
     tcase_add_test(all, a_value_lost_in_cancellation_does_not_stop_the_last_step);
+    tcase_add_test(all, a_term_may_change_its_cliques_in_a_solve);
     tcase_add_test(all, bits_do_not_depend_on_threads);
     tcase_add_test(all, allocation_failures_are_reported);
     return suite;

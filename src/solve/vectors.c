@@ -1,0 +1,116 @@
+#include "solve/vectors.h"
+
+#include "base/parallel.h"
+
+#include <math.h>
+
+/* At most this many chunks, so that their results fit on the stack. */
+enum { CHUNKS = 256, LEAST_GRAIN = 4096, SIDE = 8 };
+
+typedef struct vector_job {
+    const double *a, *b;
+    double p, q;
+    double *out;
+    double partial[CHUNKS];
+} vector_job;
+
+static size_t run(kiln_context *context, vector_job *job, size_t count, kiln_chunk_body body)
+{
+    size_t grain = (count + CHUNKS - 1) / CHUNKS;
+    grain = grain > LEAST_GRAIN ? grain : LEAST_GRAIN;
+    kiln_parallel_for(context, count, grain, body, job);
+    return kiln_chunk_count(count, grain);
+}
+
+static void dot_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    vector_job *job = user;
+    const double *a = job->a, *b = job->b;
+    double sum[SIDE] = {0.0}; /* one alone waits for each addition */
+    size_t i = begin;
+    for (; i + SIDE <= end; i += SIDE)
+        for (size_t k = 0; k < SIDE; k++)
+            sum[k] += a[i + k] * b[i + k];
+    for (; i < end; i++)
+        sum[0] += a[i] * b[i];
+    job->partial[chunk] =
+        ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+double kiln_vector_dot(kiln_context *context, const double *a, const double *b, size_t count)
+{
+    vector_job job = {.a = a, .b = b};
+    double sum = 0.0;
+    size_t chunks = run(context, &job, count, dot_chunk);
+    for (size_t i = 0; i < chunks; i++)
+        sum += job.partial[i];
+    return sum;
+}
+
+static void largest_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    vector_job *job = user;
+    double most[SIDE] = {0.0};
+    for (size_t i = begin; i < end; i++) {
+        double size = fabs(job->a[i]);
+        most[i % SIDE] = size > most[i % SIDE] ? size : most[i % SIDE];
+    }
+    for (size_t k = 1; k < SIDE; k++)
+        most[0] = most[k] > most[0] ? most[k] : most[0];
+    job->partial[chunk] = most[0];
+}
+
+double kiln_vector_largest(kiln_context *context, const double *v, size_t count)
+{
+    vector_job job = {.a = v};
+    double most = 0.0;
+    size_t chunks = run(context, &job, count, largest_chunk);
+    for (size_t i = 0; i < chunks; i++)
+        most = job.partial[i] > most ? job.partial[i] : most;
+    return most;
+}
+
+/* x - x is zero unless x is no number; sums vectorise, tests do not. */
+static void finite_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    vector_job *job = user;
+    const double *a = job->a;
+    double sum[SIDE] = {0.0};
+    size_t i = begin;
+    for (; i + SIDE <= end; i += SIDE)
+        for (size_t k = 0; k < SIDE; k++)
+            sum[k] += a[i + k] - a[i + k];
+    for (; i < end; i++)
+        sum[0] += a[i] - a[i];
+    for (size_t k = 1; k < SIDE; k++)
+        sum[0] += sum[k];
+    job->partial[chunk] = sum[0];
+}
+
+bool kiln_vector_is_finite(kiln_context *context, const double *v, size_t count)
+{
+    vector_job job = {.a = v};
+    size_t chunks = run(context, &job, count, finite_chunk);
+    for (size_t i = 0; i < chunks; i++)
+        if (job.partial[i] != 0.0)
+            return false;
+    return true;
+}
+
+static void combine_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    const vector_job *job = user;
+    for (size_t i = begin; i < end; i++)
+        job->out[i] = job->p * job->a[i] + job->q * job->b[i];
+}
+
+void kiln_vector_combine(kiln_context *context, double p, const double *a, double q,
+                         const double *b, double *out, size_t count)
+{
+    vector_job job = {.a = a, .b = b, .p = p, .q = q, .out = out};
+    run(context, &job, count, combine_chunk);
+}
