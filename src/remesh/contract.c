@@ -8,8 +8,7 @@
 
 kiln_contraction_limits kiln_contraction_improving(void)
 {
-    return (kiln_contraction_limits){
-        .worst = 0.0, .must_gain = true, .longest = INFINITY, .surface = 0.15};
+    return (kiln_contraction_limits){.surface = 0.15};
 }
 
 /* An edge on trial. Index 0 stands for end a, 1 for end b. */
@@ -177,7 +176,7 @@ static bool try_going(trial *t, int e, kiln_proposal *out)
     const kiln_contraction *c = t->c;
     kiln_near_star *star = t->star[e];
     const uint32_t other = t->end[1 - e];
-    double threshold = kiln_contraction_threshold(c, star->worst);
+    double threshold = kiln_judge_floor(&c->remesher->judge, star->worst);
     if (!kiln_near_star_may(c, star, &other, 1, kiln_remesher_points(c->remesher)[other],
                             threshold))
         return false;
@@ -189,7 +188,7 @@ static bool try_going(trial *t, int e, kiln_proposal *out)
                           star->count))
         return false;
     draft.survivor = other;
-    draft.gone[draft.gone_count++] = t->end[e];
+    draft.proposal.gone[draft.proposal.gone_count++] = t->end[e];
     draft.proposal.place = place;
     for (uint32_t i = 0; i < t->ring_count; i++)
         kiln_draft_take(&draft, t->ring[i]);
@@ -224,7 +223,7 @@ static bool try_going(trial *t, int e, kiln_proposal *out)
 static double meeting_threshold(const trial *t)
 {
     double a = t->star[0]->worst, b = t->star[1]->worst;
-    double threshold = kiln_contraction_threshold(t->c, a < b ? a : b);
+    double threshold = kiln_judge_floor(&t->c->remesher->judge, a < b ? a : b);
     return t->best > threshold ? t->best : threshold;
 }
 
@@ -247,7 +246,7 @@ static bool try_meeting(trial *t, const kiln_place *place, kiln_proposal *out)
     proposal->place = *place;
     proposal->parents = 2;
     for (int e = 0; e < 2; e++) {
-        draft.gone[draft.gone_count++] = t->end[e];
+        proposal->gone[proposal->gone_count++] = t->end[e];
         proposal->parent[e] = t->end[e];
         proposal->weight[e] = 0.5;
         for (uint32_t i = 0; i < t->star[e]->count; i++)

@@ -102,7 +102,7 @@ static void draw(const squeeze *s, kiln_draft *draft)
             kiln_draft_add(draft, part, s->base[i]);
         }
     }
-    draft->gone[draft->gone_count++] = s->corner;
+    draft->proposal.gone[draft->proposal.gone_count++] = s->corner;
     draft->walls = s->wall || s->rank > 0;
     if (!s->feature)
         return;
@@ -114,7 +114,7 @@ static void draw(const squeeze *s, kiln_draft *draft)
 
 static double threshold_of(const squeeze *s)
 {
-    double threshold = kiln_contraction_threshold(s->c, s->before);
+    double threshold = kiln_judge_floor(&s->c->remesher->judge, s->before);
     return s->best > threshold ? s->best : threshold;
 }
 

@@ -221,12 +221,12 @@ static bool gains(face_set *set, uint32_t low, uint32_t high, const uint32_t cor
     for (uint32_t i = 0; i < set->faces; i++)
         worst = least(worst,
                       least(old_score(set, set->face[i].low), old_score(set, set->face[i].high)));
-    set->floor = kiln_gain_floor(worst);
+    set->floor = kiln_removal_floor(set->remesher, worst);
     if (!ends_are_good(set))
         return false;
     set->chosen = set->ring_count = 0;
     face_gain all = best_with(set, 0, 3);
-    return all.fresh > kiln_gain_floor(all.old);
+    return all.fresh > kiln_removal_floor(set->remesher, all.old);
 }
 
 static bool propose(const face_set *set, kiln_workspace *workspace, kiln_proposal *out)
@@ -247,7 +247,7 @@ static bool propose(const face_set *set, kiln_workspace *workspace, kiln_proposa
             (kiln_new_tet){{set->a, set->b, p, q}, out->old[i % out->old_count], KILN_NONE, 0};
     }
     out->before = kiln_remesher_worst(remesher, out->old, out->old_count);
-    return kiln_proposal_score(remesher, workspace, out);
+    return kiln_proposal_score(remesher, workspace, out) && kiln_judge_may(remesher, out);
 }
 
 bool kiln_face_removal_propose(const kiln_remesher *remesher, kiln_workspace *workspace,

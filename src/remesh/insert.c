@@ -352,36 +352,6 @@ static bool write_proposal(const kiln_remesher *remesher, kiln_workspace *worksp
     return !on_curved || shape_stays(remesher, workspace, faces, split_faces, out);
 }
 
-static bool lengths_fit(const kiln_remesher *remesher, const kiln_proposal *proposal,
-                        const kiln_insertion_limits *limits)
-{
-    const kiln_place *place = &proposal->place;
-    double shortest = limits->shortest, longest = INFINITY;
-    if (limits->keep_lengths && remesher->options.sizing) {
-        shortest = remesher->options.edge_limit[0];
-        longest = remesher->options.edge_limit[1];
-        for (uint32_t i = 0; i < 6 * proposal->old_count; i++) {
-            const uint32_t *v = remesher->mesh->tet[proposal->old[i / 6]].v;
-            const uint8_t *ends = kiln_edge_ends[i % 6];
-            double length = kiln_remesher_edge_length(remesher, place, v[ends[0]], v[ends[1]]);
-            shortest = fmin(shortest, length);
-            longest = fmax(longest, length);
-        }
-        shortest = fmax(shortest, limits->shortest);
-    }
-    if (shortest <= 0.0 && longest == INFINITY)
-        return true;
-    for (uint32_t i = 0; i < 4 * proposal->fresh_count; i++) {
-        uint32_t v = proposal->fresh[i / 4].v[i % 4];
-        double length = v == KILN_PROPOSED
-                            ? shortest
-                            : kiln_remesher_edge_length(remesher, place, v, KILN_PROPOSED);
-        if (length < shortest || length > longest)
-            return false;
-    }
-    return true;
-}
-
 /* On the surface, or on a straight feature between flat facets, the cavity may go on along it. */
 static void allow_facets(const split_site *site, const kiln_place *place, kiln_dig_limits *limits)
 {
@@ -433,7 +403,8 @@ static bool propose(const kiln_remesher *remesher, kiln_workspace *workspace, ui
         found = kiln_dig_open(remesher, &place, dig) &&
                 propose_best(remesher, workspace, &site, &place, &reach, dig, out);
     }
-    return found && out->after >= limits->worst && lengths_fit(remesher, out, limits);
+    out->kind = limits->depth > 0 ? KILN_OP_INSERTION : KILN_OP_SPLIT;
+    return found && kiln_judge_figures(remesher, out) && kiln_judge_may(remesher, out);
 }
 
 bool kiln_insertion_propose(const kiln_remesher *remesher, kiln_workspace *workspace, uint32_t tet,
@@ -450,8 +421,6 @@ bool kiln_insertion_propose(const kiln_remesher *remesher, kiln_workspace *works
 bool kiln_split_propose(const kiln_remesher *remesher, kiln_workspace *workspace, uint32_t tet,
                         const uint32_t *corner, int corners, kiln_proposal *out)
 {
-    const kiln_insertion_limits bare = {.worst = -INFINITY};
-    bool found = kiln_insertion_propose(remesher, workspace, tet, corner, corners, &bare, out);
-    out->kind = KILN_OP_SPLIT;
-    return found;
+    const kiln_insertion_limits bare = {0};
+    return kiln_insertion_propose(remesher, workspace, tet, corner, corners, &bare, out);
 }

@@ -141,8 +141,7 @@ static bool is_crowded(const kiln_remesher *remesher, kiln_workspace *workspace,
 static bool propose_contraction(const kiln_remesher *remesher, kiln_workspace *workspace,
                                 uint32_t tet, const kiln_pass_limits *pass, kiln_proposal *out)
 {
-    kiln_contraction_limits limits = kiln_contraction_improving();
-    limits.worst = pass->least;
+    const kiln_contraction_limits limits = kiln_contraction_improving();
     if (pass->short_edge > 0.0 && !is_crowded(remesher, workspace, tet, pass->short_edge))
         return false;
     return kiln_contraction_propose(remesher, workspace, tet, &limits, out);
@@ -288,9 +287,8 @@ static bool smooth(kiln_remesher *remesher, uint32_t vertex, const kiln_pass_lim
 {
     kiln_smoothing smoothing;
     kiln_arena_mark scratch = kiln_arena_set_mark(&remesher->workspace.arena);
-    bool done = kiln_smoothing_propose(remesher, &remesher->workspace, vertex, limits->enough,
-                                       &smoothing) &&
-                smoothing.after >= limits->least;
+    bool done =
+        kiln_smoothing_propose(remesher, &remesher->workspace, vertex, limits->enough, &smoothing);
     kiln_arena_release(&remesher->workspace.arena, scratch);
     done = done && kiln_remesher_move(remesher, vertex, &smoothing.place) == KILN_ACCEPTED;
     remesher->workspace.attempts[KILN_OP_SMOOTHING]++;
@@ -307,9 +305,7 @@ bool kiln_smooth_vertex(kiln_remesher *remesher, uint32_t vertex, double enough)
 static bool propose_thinning(const kiln_remesher *remesher, kiln_workspace *workspace, uint32_t tet,
                              const kiln_pass_limits *pass, kiln_proposal *out)
 {
-    kiln_contraction_limits limits = kiln_contraction_improving();
-    limits.must_gain = false;
-    limits.worst = pass->least;
+    const kiln_contraction_limits limits = kiln_contraction_improving();
     int e = short_edge(remesher, tet, pass->ratio);
     if (e < 0)
         return false;
@@ -318,24 +314,45 @@ static bool propose_thinning(const kiln_remesher *remesher, kiln_workspace *work
                                          kiln_edge_ends[e][1], &limits, out);
 }
 
-/* What a contraction has left round its vertex is put right by smoothing it (DLR Listing 1). */
+/* What a contraction has left round its vertex is put right by smoothing it (DLR Listing 1), as far
+ * as that gains whatever the contraction was for. */
 static void smooth_made(kiln_remesher *remesher, kiln_u32_array *set)
 {
+    const kiln_judge office = remesher->judge;
     uint32_t vertex = remesher->vertex_made;
+    remesher->judge = kiln_remesher_judge(remesher);
     if (vertex != KILN_NONE && smooth(remesher, vertex, &no_limits))
         add_changed(remesher, set);
+    remesher->judge = office;
+}
+
+/* The judge in office asks for no less than `least`. Returns what it was, to be put back. */
+static kiln_judge raise_least(kiln_remesher *remesher, double least)
+{
+    kiln_judge office = remesher->judge;
+    remesher->judge.least = fmax(office.least, least);
+    return office;
 }
 
 uint32_t kiln_thin_pass(kiln_remesher *remesher, kiln_u32_array *set, double ratio, double least)
 {
-    const kiln_pass_limits limits = {.target = INFINITY, .ratio = ratio, .least = least};
-    return run_pass(remesher, set, &limits, propose_thinning, smooth_made);
+    const kiln_pass_limits limits = {.target = INFINITY, .ratio = ratio};
+    const kiln_judge office = raise_least(remesher, least);
+    remesher->judge.gain = -INFINITY;
+    remesher->judge.edge[0] = 0.0;
+    remesher->judge.edge[1] = INFINITY;
+    uint32_t changes = run_pass(remesher, set, &limits, propose_thinning, smooth_made);
+    remesher->judge = office;
+    return changes;
 }
 
 uint32_t kiln_contract_pass(kiln_remesher *remesher, kiln_u32_array *set,
                             const kiln_pass_limits *limits)
 {
-    return run_pass(remesher, set, limits, propose_contraction, smooth_made);
+    const kiln_judge office = raise_least(remesher, limits->least);
+    uint32_t changes = run_pass(remesher, set, limits, propose_contraction, smooth_made);
+    remesher->judge = office;
+    return changes;
 }
 
 /* The movable vertices of the set's tets below `target`, each once, in memory of the arena. */
@@ -390,8 +407,7 @@ static void propose_vertices(void *user, size_t chunk, size_t begin, size_t end,
         kiln_arena_mark scratch = kiln_arena_set_mark(&workspace->arena);
         batch->found[i] = vertex != KILN_NONE &&
                           kiln_smoothing_propose(batch->remesher, workspace, vertex,
-                                                 batch->limits->enough, &batch->smoothing[i]) &&
-                          batch->smoothing[i].after >= batch->limits->least;
+                                                 batch->limits->enough, &batch->smoothing[i]);
         workspace->attempts[KILN_OP_SMOOTHING] += vertex != KILN_NONE;
         kiln_arena_release(&workspace->arena, scratch);
     }
@@ -444,6 +460,7 @@ uint32_t kiln_smooth_pass(kiln_remesher *remesher, kiln_u32_array *set,
     kiln_arena *arena = &remesher->workspace.arena;
     kiln_arena_mark scratch = kiln_arena_set_mark(arena);
     vertex_batch batch = {.remesher = remesher, .limits = limits};
+    const kiln_judge office = raise_least(remesher, limits->least);
     uint32_t changes = 0;
     batch.vertices = vertices_of(remesher, set, limits->target, &batch.count);
     batch.stride = batch.count / BATCHES < BATCH ? batch.count / BATCHES : BATCH;
@@ -459,6 +476,7 @@ uint32_t kiln_smooth_pass(kiln_remesher *remesher, kiln_u32_array *set,
                 add_changed(remesher, set);
                 changes++;
             }
+    remesher->judge = office;
     kiln_arena_release(arena, scratch);
     tidy(remesher, set);
     return changes;

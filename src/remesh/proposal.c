@@ -80,9 +80,22 @@ static kiln_verdict change(kiln_remesher *remesher, const kiln_proposal *proposa
     return verdict;
 }
 
-/* Keeps what was changed since the mark if it was accepted. */
-static kiln_verdict conclude(kiln_remesher *remesher, kiln_pass_mark *mark, kiln_verdict verdict)
+static bool is_kept(kiln_remesher *remesher, const kiln_pass_mark *mark, kiln_operator kind,
+                    uint32_t vertex)
 {
+    const kiln_change change = {.kind = kind,
+                                .vertex = vertex,
+                                .before = remesher->quality_log.data + mark->qualities,
+                                .before_count = remesher->quality_log.count - mark->qualities};
+    return kiln_judge_keeps(remesher, &change);
+}
+
+/* Keeps what was changed since the mark if it was accepted, by the judge as well. */
+static kiln_verdict conclude(kiln_remesher *remesher, kiln_pass_mark *mark, kiln_operator kind,
+                             uint32_t vertex, kiln_verdict verdict)
+{
+    if (verdict == KILN_ACCEPTED && !is_kept(remesher, mark, kind, vertex))
+        verdict = KILN_REFUSED_JUDGED;
     if (verdict == KILN_ACCEPTED) {
         verdict = kiln_remesher_keep(remesher, mark);
     } else {
@@ -106,7 +119,7 @@ kiln_verdict kiln_remesher_apply(kiln_remesher *remesher, const kiln_proposal *p
     kiln_arena_mark scratch = kiln_arena_set_mark(&remesher->workspace.arena);
     kiln_verdict verdict = change(remesher, proposal, &mark.txn);
     kiln_arena_release(&remesher->workspace.arena, scratch);
-    return conclude(remesher, &mark, verdict);
+    return conclude(remesher, &mark, proposal->kind, remesher->vertex_made, verdict);
 }
 
 static kiln_verdict shift(kiln_remesher *remesher, uint32_t vertex, const kiln_place *place,
@@ -138,5 +151,6 @@ kiln_verdict kiln_remesher_move(kiln_remesher *remesher, uint32_t vertex, const 
     kiln_pass_mark mark = kiln_remesher_mark(remesher);
     if (mark.txn.depth == 0)
         return KILN_REFUSED_MEMORY;
-    return conclude(remesher, &mark, shift(remesher, vertex, place, &mark.txn));
+    return conclude(remesher, &mark, KILN_OP_SMOOTHING, vertex,
+                    shift(remesher, vertex, place, &mark.txn));
 }

@@ -75,6 +75,12 @@ kiln_operator_count kiln_remesher_count(const kiln_remesher *remesher, kiln_oper
     return count;
 }
 
+kiln_judge kiln_remesher_judge(const kiln_remesher *remesher)
+{
+    const kiln_judge *judge = remesher->options.judge;
+    return judge ? *judge : kiln_judge_quality(&remesher->options);
+}
+
 static kiln_status begin_pass(kiln_remesher *remesher, kiln_error *error)
 {
     kiln_mesh *mesh = remesher->mesh;
@@ -118,6 +124,7 @@ kiln_status kiln_remesher_begin(kiln_mesh *mesh, const kiln_remesh_options *opti
                            .options = *options,
                            .one_space = kiln_mesh_spaces_agree(mesh),
                            .vertex_made = KILN_NONE};
+    out->judge = kiln_remesher_judge(out);
     KILN_TRY(kiln_remesh_in_range(mesh, options->space, error));
     kiln_workspace_init(&out->workspace, mesh->context);
     KILN_TRY(kiln_archive_begin(mesh, error));
@@ -201,6 +208,8 @@ kiln_status kiln_remesher_reserve(kiln_remesher *remesher, size_t vertices, size
     size_t tet_rows = table[KILN_ON_TET].used + tets;
     size_t vertex_rows = table[KILN_ON_VERTEX].used + vertices;
     KILN_TRY(kiln_array_reserve(context, &remesher->quality, tet_rows, error));
+    while (remesher->quality.count < tet_rows)
+        remesher->quality.data[remesher->quality.count++] = INFINITY;
     KILN_TRY(kiln_array_reserve(context, &remesher->side, vertex_rows, error));
     if (remesher->options.sizing)
         KILN_TRY(kiln_array_reserve(context, &remesher->metric, vertex_rows, error));

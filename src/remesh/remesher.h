@@ -5,7 +5,7 @@
  * each with a workspace of its own. kiln_remesher_apply is the one place where a proposal becomes a
  * replacement; it also keeps the columns that live beside the mesh for the length of the pass:
  *
- *   R1  quality[t] is the score of live tet t at its present place, INFINITY for a dead row
+ *   R1  quality[t] is the score of live tet t at its present place, INFINITY for any other row
  *   R2  side[v] describes the begin-of-pass surround of live vertex v: how it may move, its quadric
  *   R3  both are set back bit by bit when the transaction they were changed in is rolled back
  *
@@ -18,6 +18,7 @@
 #include "geom/tet_quality.h"
 #include "mesh/replace.h"
 #include "mesh/walk.h"
+#include "remesh/judge.h"
 #include "remesh/quadric.h"
 
 typedef enum kiln_freedom {
@@ -95,8 +96,9 @@ typedef struct kiln_remesh_options {
      * is less than all. For matter that keeps its volume: it shows tets that collapse there while a
      * metric, which is smooth over several, does not see them. */
     bool volume_elsewhere;
-    double edge_limit[2]; /* quality operators make no edge beyond these lengths in the metric
-                             unless the old ones were; only with a sizing field */
+    double edge_limit[2]; /* quality makes no edge beyond these lengths in the metric unless the old
+                             ones were; only with a sizing field */
+    const kiln_judge *judge; /* who says what is worth making. NULL: quality. Borrowed */
 } kiln_remesh_options;
 
 kiln_remesh_options kiln_remesh_default_options(void);
@@ -115,7 +117,8 @@ typedef struct kiln_remesher {
     kiln_context *context;
     kiln_mesh *mesh;
     kiln_remesh_options options;
-    bool one_space; /* u and x are the same bits everywhere */
+    kiln_judge judge; /* in office: that of the options, with the figures of the pass under way */
+    bool one_space;   /* u and x are the same bits everywhere */
 
     /* Beside the mesh's columns; capacity follows the tables. */
     kiln_f64_array quality; /* [tet] */
@@ -151,6 +154,9 @@ kiln_status kiln_remesher_begin(kiln_mesh *mesh, const kiln_remesh_options *opti
 void kiln_remesher_end(kiln_remesher *remesher);
 /* Ends it with the mesh as it was at the begin (kiln_archive_rollback). Cannot fail. */
 void kiln_remesher_abandon(kiln_remesher *remesher);
+
+/* The judge of the options, or quality with theirs. */
+kiln_judge kiln_remesher_judge(const kiln_remesher *remesher);
 
 /* Attempts and successes so far. */
 kiln_operator_count kiln_remesher_count(const kiln_remesher *remesher, kiln_operator kind);
