@@ -4,6 +4,7 @@
  * Removing a free vertex needs no topological test: its star is filled again from the other end,
  * and where all new tets are positive that is a filling. */
 #include "remesh/contract_impl.h"
+#include "remesh/space.h"
 #include "remesh/surface.h"
 
 kiln_contraction_limits kiln_contraction_improving(void)
@@ -65,7 +66,7 @@ static bool in_ring(const trial *t, uint32_t tet)
 
 static kiln_vec3 middle_of(const trial *t)
 {
-    const kiln_vec3 *points = kiln_remesher_points(t->c->remesher);
+    const kiln_vec3 *points = kiln_points_of_edge(t->c->remesher, t->end[0], t->end[1]);
     return kiln_v3_lerp(points[t->end[0]], points[t->end[1]], 0.5);
 }
 
@@ -271,7 +272,10 @@ static bool try_between(trial *t, kiln_proposal *out)
     if (t->rank[0] > 0) {
         const double half[2] = {0.5, 0.5};
         kiln_surface_place(remesher, t->tet, t->end, half, 2, &place);
-        return try_meeting(t, &place, out);
+        /* Unmarked tets of an end would be left behind. */
+        bool apart = place.side.world && !(kiln_vertex_in_world(remesher, t->end[0]) &&
+                                           kiln_vertex_in_world(remesher, t->end[1]));
+        return !apart && try_meeting(t, &place, out);
     }
     if (!have_star(t, 0) || !have_star(t, 1))
         return false;
@@ -358,7 +362,7 @@ static uint32_t nearest_to_face(const kiln_vec3 *const p[4])
 static bool contract_any(const kiln_contraction *c, uint32_t tet, kiln_proposal *out)
 {
     uint64_t *attempts = c->workspace->attempts;
-    const kiln_vec3 *points = kiln_remesher_points(c->remesher), *p[4];
+    const kiln_vec3 *points = kiln_points_of_tet(c->remesher, tet), *p[4];
     for (int k = 0; k < 4; k++)
         p[k] = &points[c->remesher->mesh->tet[tet].v[k]];
     for (int e = 0; e < 6; e++) {

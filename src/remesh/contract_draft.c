@@ -1,11 +1,14 @@
 #include "remesh/contract_impl.h"
 #include "remesh/metric.h"
+#include "remesh/space.h"
 
 #include <string.h>
 
 kiln_place kiln_contraction_place_of(const kiln_remesher *remesher, uint32_t vertex)
 {
-    kiln_place place = {.u = remesher->mesh->u[vertex], .x = remesher->mesh->x[vertex]};
+    kiln_place place = {.u = remesher->mesh->u[vertex],
+                        .x = remesher->mesh->x[vertex],
+                        .side.world = kiln_vertex_in_world(remesher, vertex)};
     if (remesher->options.sizing)
         place.metric = remesher->metric.data[vertex];
     return place;
@@ -13,7 +16,9 @@ kiln_place kiln_contraction_place_of(const kiln_remesher *remesher, uint32_t ver
 
 kiln_place kiln_contraction_place_inside(const kiln_remesher *remesher, kiln_vec3 p, uint32_t near)
 {
-    kiln_place place = {.side = {.begin = p, .hint = remesher->side.data[near].hint}};
+    kiln_place place = {.side = {.begin = p,
+                                 .hint = remesher->side.data[near].hint,
+                                 .world = kiln_vertex_in_world(remesher, near)}};
     kiln_remesher_locate(remesher, p, &place);
     return place;
 }
@@ -118,10 +123,11 @@ static bool score_all(const kiln_contraction *c, kiln_draft *draft)
     kiln_proposal *p = &draft->proposal;
     p->before = kiln_remesher_worst(c->remesher, p->old, p->old_count - draft->kept);
     for (uint32_t i = 0; i < p->fresh_count; i++) {
-        p->quality[i] = kiln_remesher_score(c->remesher, &p->place, p->fresh[i].v);
+        kiln_space space = kiln_remesher_space(c->remesher, p->fresh[i].parent);
+        p->quality[i] = kiln_remesher_score_in(c->remesher, space, &p->place, p->fresh[i].v);
         if (i < p->fresh_count - draft->kept)
             p->after = p->quality[i] < p->after ? p->quality[i] : p->after;
-        if (!kiln_remesher_valid_elsewhere(c->remesher, &p->place, p->fresh[i].v))
+        if (!kiln_remesher_valid_elsewhere(c->remesher, space, &p->place, p->fresh[i].v))
             return false;
     }
     return kiln_judge_figures(c->remesher, p);

@@ -64,7 +64,7 @@ bool kiln_contract_tet(const kiln_contraction *c, uint32_t tet, uint32_t corner_
 
 /* Place of an existing vertex; without side. */
 kiln_place kiln_contraction_place_of(const kiln_remesher *remesher, uint32_t vertex);
-/* A place inside, at p of the scored space, near the vertex. */
+/* A place inside, at p of the space in which the vertex near it is looked at. */
 kiln_place kiln_contraction_place_inside(const kiln_remesher *remesher, kiln_vec3 p, uint32_t near);
 
 /* Neither on surface, interface or feature nor required: may go anywhere, or vanish. */
@@ -100,7 +100,7 @@ bool kiln_rim_is_curve(const kiln_rim *rim);
 
 typedef struct kiln_draft {
     kiln_proposal proposal;
-    uint32_t survivor; /* vertex that keeps its place, or KILN_NONE: the proposal's place */
+    uint32_t survivor;   /* vertex that keeps its place, or KILN_NONE: the proposal's place */
     uint32_t far_end[2]; /* feature edges to these are handed on */
     int far_ends;
     uint32_t kept; /* at the end of both lists: tets that come back as they were */

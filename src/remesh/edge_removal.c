@@ -72,6 +72,7 @@ static bool choose(const kiln_remesher *remesher, kiln_workspace *workspace,
     for (uint32_t i = 0; i < outline.sectors; i++) {
         polygons[i].a = ring->a;
         polygons[i].b = ring->b;
+        polygons[i].space = kiln_remesher_space(remesher, ring->tet[outline.begin[i]]);
         polygons[i].v = ring->v + outline.begin[i];
         polygons[i].count = outline.count[i];
         if (kiln_polygon_triangulate(remesher, &polygons[i], floor) == -INFINITY)

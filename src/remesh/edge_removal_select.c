@@ -8,7 +8,9 @@ bool kiln_proposal_score(const kiln_remesher *remesher, kiln_workspace *workspac
         return kiln_workspace_fail(workspace);
     proposal->after = INFINITY;
     for (uint32_t i = 0; i < proposal->fresh_count; i++) {
-        double quality = kiln_remesher_score(remesher, NULL, proposal->fresh[i].v);
+        const kiln_new_tet *fresh = &proposal->fresh[i];
+        kiln_space space = kiln_remesher_space(remesher, fresh->parent);
+        double quality = kiln_remesher_score_in(remesher, space, NULL, fresh->v);
         proposal->quality[i] = quality;
         proposal->after = quality < proposal->after ? quality : proposal->after;
     }

@@ -1,5 +1,6 @@
 #include "remesh/insert.h"
 #include "remesh/cavity.h"
+#include "remesh/space.h"
 #include "remesh/surface.h"
 
 #include <string.h>
@@ -12,6 +13,7 @@ typedef struct split_site {
     uint32_t flags;    /* KILN_CAVITY_*: what the split changes besides tets */
     bool bounded;      /* on the surface, an interface or a feature */
     bool feature;      /* a feature edge */
+    bool world;        /* in tets that count in x only (remesh/space.h) */
     uint32_t facet[2]; /* surface faces in which it lies */
     int facets;
 } split_site;
@@ -96,7 +98,7 @@ static bool inspect(const kiln_mesh *mesh, const kiln_dig *dig, split_site *site
 
 static kiln_vec3 middle(const kiln_remesher *remesher, const split_site *site)
 {
-    const kiln_vec3 *points = kiln_remesher_points(remesher);
+    const kiln_vec3 *points = site->world ? remesher->mesh->x : kiln_remesher_points(remesher);
     kiln_vec3 p = kiln_v3(0, 0, 0);
     for (int i = 0; i < site->count; i++)
         p = kiln_v3_madd(p, site->weight[i], points[site->vertex[i]]);
@@ -174,7 +176,8 @@ static bool find_place(const kiln_remesher *remesher, kiln_workspace *workspace,
     } else {
         *place = (kiln_place){.side = {.begin = straight,
                                        .hint = remesher->side.data[site->vertex[0]].hint,
-                                       .freedom = KILN_FREE}};
+                                       .freedom = KILN_FREE,
+                                       .world = site->world}};
     }
     kiln_remesher_locate(remesher, straight, place);
     return kiln_dig_open(remesher, place, dig);
@@ -389,6 +392,7 @@ static bool propose(const kiln_remesher *remesher, kiln_workspace *workspace, ui
         site.vertex[i] = remesher->mesh->tet[tet].v[corner[i]];
         site.weight[i] = 1.0 / corners;
     }
+    site.world = kiln_site_in_world(remesher, tet, site.vertex, corners);
     kiln_place place;
     if (!gather_seeds(remesher->mesh, tet, corner, &site, dig) ||
         !inspect(remesher->mesh, dig, &site) ||

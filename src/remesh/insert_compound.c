@@ -6,6 +6,7 @@
  * score before, or INFINITY, and its score now is in the column. */
 #include "remesh/insert.h"
 #include "remesh/passes.h"
+#include "remesh/space.h"
 
 /* Measured on random Delaunay meshes that flips and smoothing no longer improve. Cavities five
  * tets deep succeed half again as often as those of three and leave fewer tets; the gate loses 3 %
@@ -240,9 +241,10 @@ bool kiln_insertion_compound_at(kiln_remesher *remesher, uint32_t tet, const uin
 }
 
 /* Edges of the tet, longest first. */
-static void rank_edges(const kiln_remesher *remesher, const uint32_t v[4], uint8_t rank[6])
+static void rank_edges(const kiln_remesher *remesher, uint32_t tet, uint8_t rank[6])
 {
-    const kiln_vec3 *points = kiln_remesher_points(remesher);
+    const kiln_vec3 *points = kiln_points_of_tet(remesher, tet);
+    const uint32_t *v = remesher->mesh->tet[tet].v;
     double length[6];
     for (uint8_t e = 0; e < 6; e++) {
         kiln_vec3 d = kiln_v3_sub(points[v[kiln_edge_ends[e][0]]], points[v[kiln_edge_ends[e][1]]]);
@@ -277,7 +279,7 @@ bool kiln_insertion_compound(kiln_remesher *remesher, uint32_t tet,
 {
     const uint32_t whole[4] = {0, 1, 2, 3};
     uint8_t rank[6];
-    rank_edges(remesher, remesher->mesh->tet[tet].v, rank);
+    rank_edges(remesher, tet, rank);
     bool done = in_edge(remesher, tet, rank[5], effort) ||
                 in_edge(remesher, tet, rank[0], effort) ||
                 kiln_insertion_compound_at(remesher, tet, whole, 4, effort) ||

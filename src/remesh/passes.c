@@ -7,6 +7,7 @@
 #include "remesh/edge_removal.h"
 #include "remesh/face_removal.h"
 #include "remesh/smooth.h"
+#include "remesh/space.h"
 
 #include <stdlib.h>
 
@@ -94,7 +95,7 @@ static bool propose_flip(const kiln_remesher *remesher, kiln_workspace *workspac
 /* The shortest edge of a tet, where it is much shorter than the others. */
 static int short_edge(const kiln_remesher *remesher, uint32_t tet, double ratio)
 {
-    const kiln_vec3 *p = kiln_remesher_points(remesher);
+    const kiln_vec3 *p = kiln_points_of_tet(remesher, tet);
     const uint32_t *v = remesher->mesh->tet[tet].v;
     double length[6], sum = 0.0;
     int shortest = 0;
@@ -111,7 +112,7 @@ static int short_edge(const kiln_remesher *remesher, uint32_t tet, double ratio)
 static double mean_edge_at(const kiln_remesher *remesher, kiln_workspace *workspace,
                            uint32_t vertex)
 {
-    const kiln_vec3 *p = kiln_remesher_points(remesher);
+    const kiln_vec3 *p = kiln_points_of_vertex(remesher, vertex);
     double sum = 0.0;
     if (kiln_star(remesher->mesh, vertex, &workspace->walker, NULL) != KILN_OK) {
         workspace->failed = true;
@@ -128,7 +129,7 @@ static double mean_edge_at(const kiln_remesher *remesher, kiln_workspace *worksp
 static bool is_crowded(const kiln_remesher *remesher, kiln_workspace *workspace, uint32_t tet,
                        double ratio)
 {
-    const kiln_vec3 *p = kiln_remesher_points(remesher);
+    const kiln_vec3 *p = kiln_points_of_tet(remesher, tet);
     int e = short_edge(remesher, tet, ratio);
     if (e < 0)
         return false;

@@ -39,8 +39,7 @@ static kiln_verdict make_vertex(kiln_remesher *remesher, const kiln_proposal *pr
     return KILN_ACCEPTED;
 }
 
-static void note_tets(kiln_remesher *remesher, const kiln_proposal *proposal,
-                      const kiln_new_tet *fresh)
+static void note_tets(kiln_remesher *remesher, const kiln_proposal *proposal)
 {
     kiln_u32_array *changed = &remesher->changed;
     for (uint32_t i = 0; i < proposal->old_count; i++)
@@ -49,7 +48,7 @@ static void note_tets(kiln_remesher *remesher, const kiln_proposal *proposal,
         kiln_remesher_set_quality(remesher, changed->data[i],
                                   proposal->quality
                                       ? proposal->quality[i]
-                                      : kiln_remesher_score(remesher, NULL, fresh[i].v));
+                                      : kiln_remesher_score_tet(remesher, changed->data[i]));
 }
 
 static kiln_verdict change(kiln_remesher *remesher, const kiln_proposal *proposal, kiln_txn *txn)
@@ -74,7 +73,7 @@ static kiln_verdict change(kiln_remesher *remesher, const kiln_proposal *proposa
     if (verdict != KILN_ACCEPTED)
         return verdict;
     remesher->changed.count = proposal->fresh_count;
-    note_tets(remesher, proposal, fresh);
+    note_tets(remesher, proposal);
     if (proposal->has_place && proposal->vertex_flags)
         verdict = kiln_txn_set_vertex(txn, remesher->vertex_made, proposal->vertex_flags, 0);
     return verdict;
@@ -137,8 +136,7 @@ static kiln_verdict shift(kiln_remesher *remesher, uint32_t vertex, const kiln_p
     for (size_t i = 0; i < walker->tets.count; i++) {
         uint32_t tet = walker->tets.data[i];
         remesher->changed.data[i] = tet;
-        kiln_remesher_set_quality(remesher, tet,
-                                  kiln_remesher_score(remesher, NULL, mesh->tet[tet].v));
+        kiln_remesher_set_quality(remesher, tet, kiln_remesher_score_tet(remesher, tet));
     }
     remesher->changed.count = walker->tets.count;
     return KILN_ACCEPTED;

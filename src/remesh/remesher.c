@@ -2,6 +2,7 @@
 #include "base/parallel.h"
 #include "geom/box.h"
 #include "remesh/sizing.h"
+#include "remesh/space.h"
 #include "remesh/surface.h"
 
 const char *kiln_operator_name(kiln_operator kind)
@@ -43,7 +44,7 @@ static void score_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     (void)worker;
     for (size_t t = begin; t < end; t++)
         remesher->quality.data[t] = kiln_tet_live(mesh, (uint32_t)t)
-                                        ? kiln_remesher_score(remesher, NULL, mesh->tet[t].v)
+                                        ? kiln_remesher_score_tet(remesher, (uint32_t)t)
                                         : INFINITY;
 }
 
@@ -88,6 +89,8 @@ static kiln_status begin_pass(kiln_remesher *remesher, kiln_error *error)
     KILN_TRY(create_workers(remesher, error));
     KILN_TRY(kiln_remesher_reserve(remesher, 0, 0, error));
     KILN_TRY(kiln_surface_create(remesher, error));
+    if (remesher->mixed)
+        kiln_space_classify(remesher);
     for (uint32_t v = 0; remesher->options.sizing && v < mesh->table[KILN_ON_VERTEX].used; v++)
         if (kiln_vertex_live(mesh, v))
             remesher->metric.data[v] = kiln_sizing_at_vertex(remesher->options.sizing, v);
@@ -125,7 +128,10 @@ kiln_status kiln_remesher_begin(kiln_mesh *mesh, const kiln_remesh_options *opti
                            .one_space = kiln_mesh_spaces_agree(mesh),
                            .vertex_made = KILN_NONE};
     out->judge = kiln_remesher_judge(out);
-    KILN_TRY(kiln_remesh_in_range(mesh, options->space, error));
+    KILN_TRY(kiln_space_find(out, error));
+    KILN_TRY(kiln_remesh_in_range(mesh, out->options.space, error));
+    if (out->mixed)
+        KILN_TRY(kiln_remesh_in_range(mesh, KILN_SPACE_WORLD, error));
     kiln_workspace_init(&out->workspace, mesh->context);
     KILN_TRY(kiln_archive_begin(mesh, error));
     kiln_status status = begin_pass(out, error);

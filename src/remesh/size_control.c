@@ -5,6 +5,7 @@
 #include "remesh/insert.h"
 #include "remesh/passes.h"
 #include "remesh/sizing.h"
+#include "remesh/space.h"
 
 #include <stdlib.h>
 
@@ -44,7 +45,7 @@ kiln_size_options kiln_size_default_options(void)
  * directly, that of its two halves, so that what lies between the ends counts. */
 static double edge_length(const kiln_remesher *remesher, uint32_t a, uint32_t b)
 {
-    const kiln_vec3 *p = kiln_remesher_points(remesher);
+    const kiln_vec3 *p = kiln_points_of_edge(remesher, a, b);
     const kiln_sym3 *metric = remesher->metric.data, *at_a = &metric[a], *at_b = &metric[b];
     kiln_vec3 e = kiln_v3_sub(p[b], p[a]);
     double length = kiln_metric_edge_length(at_a, at_b, e);

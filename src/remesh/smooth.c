@@ -1,6 +1,7 @@
 #include "remesh/smooth.h"
 #include "remesh/proposal.h"
 #include "remesh/smooth_climb.h"
+#include "remesh/space.h"
 #include "remesh/surface.h"
 
 /* Stars of a vertex of the surface have few faces; those of more are left alone. */
@@ -72,7 +73,7 @@ static kiln_star_freedom freedom_of(const smoothing_job *job, const kiln_vertex_
 static void list_corners(const smoothing_job *job, const kiln_vec3 **corner)
 {
     const kiln_mesh *mesh = job->remesher->mesh;
-    const kiln_vec3 *points = kiln_remesher_points(job->remesher);
+    const kiln_vec3 *points = kiln_points_of_vertex(job->remesher, job->vertex);
     for (size_t i = 0; i < job->count; i++) {
         const kiln_tet *tet = &mesh->tet[job->tets[i]];
         const uint8_t *c = kiln_face_corner[kiln_tet_corner(tet, job->vertex)];
@@ -104,8 +105,9 @@ static double worst_at(const smoothing_job *job, const kiln_place *place)
         const kiln_tet *tet = &remesher->mesh->tet[job->tets[i]];
         uint32_t v[4] = {tet->v[0], tet->v[1], tet->v[2], tet->v[3]};
         v[kiln_tet_corner(tet, job->vertex)] = KILN_PROPOSED;
-        double score = kiln_remesher_score(remesher, place, v);
-        if (!(score > job->floor) || !kiln_remesher_valid_elsewhere(remesher, place, v))
+        kiln_space space = kiln_remesher_space(remesher, job->tets[i]);
+        double score = kiln_remesher_score_in(remesher, space, place, v);
+        if (!(score > job->floor) || !kiln_remesher_valid_elsewhere(remesher, space, place, v))
             return -INFINITY;
         worst = score < worst ? score : worst;
     }
@@ -198,7 +200,8 @@ static bool climb_and_place(smoothing_job *job, const kiln_vertex_side *side, do
     kiln_vec3 moved = kiln_v3(0, 0, 0);
     double worst = kiln_star_climb(&star, &freedom, target, &moved);
     out->rounds = star.rounds;
-    if (!job->mapped && !(worst > job->floor))
+    /* What the climb saw is not what counts where tets have spaces of their own. */
+    if (!job->mapped && !job->remesher->mixed && !(worst > job->floor))
         return false;
     if (moved.x == 0.0 && moved.y == 0.0 && moved.z == 0.0)
         return false;
@@ -229,7 +232,7 @@ bool kiln_smoothing_propose(const kiln_remesher *remesher, kiln_workspace *works
                          .vertex = vertex,
                          .tets = star->data,
                          .count = star->count,
-                         .at = kiln_remesher_points(remesher)[vertex],
+                         .at = kiln_points_of_vertex(remesher, vertex)[vertex],
                          .floor = kiln_judge_floor(&remesher->judge, out->before)};
     kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
     bool found = climb_and_place(&job, side, target, out);
