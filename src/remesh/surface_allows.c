@@ -124,11 +124,21 @@ static kiln_vec3 point_of(const facet *f, double a, double b)
     return kiln_v3_madd(kiln_v3_madd(p, a, f->p[1]), b, f->p[2]);
 }
 
+/* A begin face near a triangle, if one of its vertices had any. */
+static uint32_t begin_at(const change *c, const facet *f)
+{
+    uint32_t item = KILN_BVH_NONE;
+    for (int k = 0; k < 3 && item == KILN_BVH_NONE; k++)
+        item = kiln_surface_face_at(c->surface, f->v[k]);
+    return item;
+}
+
 /* The begin surface under the middle of a triangle. */
 static kiln_foot foot_of(const change *c, const facet *f)
 {
     double limit = kiln_surface_band(c->surface, 20.0 * sqrt(f->area));
-    return kiln_surface_foot(c->surface, point_of(f, 1 / 3.0, 1 / 3.0), f->normal, limit);
+    return kiln_surface_foot(c->surface, point_of(f, 1 / 3.0, 1 / 3.0), f->normal, limit,
+                             begin_at(c, f));
 }
 
 static double cosine_to(const change *c, const facet *f, const kiln_foot *foot)
@@ -191,7 +201,8 @@ static bool place_in_band(const change *c)
 {
     kiln_vec3 p = point_in(c->remesher, c->remesher->options.space, c->place, KILN_PROPOSED);
     for (size_t j = 0; j < c->fresh_count; j++) {
-        kiln_foot foot = kiln_surface_foot(c->surface, p, c->fresh[j].normal, INFINITY);
+        kiln_foot foot = kiln_surface_foot(c->surface, p, c->fresh[j].normal, INFINITY,
+                                           begin_at(c, &c->fresh[j]));
         if (foot.item != KILN_BVH_NONE && foot.distance <= foot.band)
             return true;
     }

@@ -25,7 +25,7 @@ static kiln_foot foot_of(const kiln_remesher *remesher, const kiln_vertex_side *
 {
     return side->freedom == KILN_ON_CURVE
                ? kiln_surface_curve_foot(remesher->surface, p, side->axis)
-               : kiln_surface_foot(remesher->surface, p, side->axis, INFINITY);
+               : kiln_surface_foot(remesher->surface, p, side->axis, INFINITY, KILN_BVH_NONE);
 }
 
 static bool is_curved(const kiln_vertex_side *side)
@@ -135,7 +135,7 @@ static void place_on_sheet(const kiln_remesher *remesher, const kiln_vec3 *norma
     kiln_vec3 sum = kiln_v3(0, 0, 0);
     for (int i = 0; i < count; i++)
         sum = kiln_v3_add(sum, normal[i]);
-    kiln_foot foot = kiln_surface_foot(surface, p, kiln_v3_normalize(sum), INFINITY);
+    kiln_foot foot = kiln_surface_foot(surface, p, kiln_v3_normalize(sum), INFINITY, KILN_BVH_NONE);
     if (foot.item == KILN_BVH_NONE)
         return;
     const kiln_sheet_triangle *t = &surface->triangles.data[foot.item];
