@@ -144,6 +144,7 @@ void kiln_bench_remesh_insert(kiln_bench *bench)
         return;
     }
     settle(&f);
+    f.remesher.judge.gain = -INFINITY; /* cavities as they are before any repair */
     bench_proposals(bench, &f);
     uint64_t before = kiln_mesh_hash(f.mesh);
     double time = kiln_bench_time(bench, attempt_all, &f);

@@ -19,6 +19,7 @@
     X(KILN_REFUSED_REQUIRED, "a required entity would be lost or moved")                           \
     X(KILN_REFUSED_LOCKED, "a tet is locked")                                                      \
     X(KILN_REFUSED_NON_MANIFOLD, "the result is not manifold")                                     \
+    X(KILN_REFUSED_JUDGED, "it is not worth while")                                                \
     X(KILN_REFUSED_MEMORY, "out of memory")
 
 typedef enum kiln_verdict {

@@ -22,7 +22,7 @@ bool kiln_dig_open(const kiln_remesher *remesher, const kiln_place *place, kiln_
                 p[c] = c == k ? kiln_place_point(remesher, place) : points[v[c]];
             v[k] = KILN_PROPOSED;
             if (kiln_orient3d_sign(p[0], p[1], p[2], p[3]) <= 0 ||
-                !kiln_remesher_valid_elsewhere(remesher, place, v))
+                !kiln_remesher_valid_elsewhere(remesher, remesher->options.space, place, v))
                 return false;
         }
     }
@@ -166,7 +166,8 @@ static uint32_t turned_away(const growth *g, uint32_t tet, uint32_t entry, uint3
         if (lies_in_facet(g, tet, k, r, size))
             *split |= 1u << k;
         else if (!(product > 0x1p-49 * (size[c[0]] * size[c[1]] * size[c[2]])) ||
-                 !kiln_remesher_valid_elsewhere(g->remesher, g->place, fresh))
+                 !kiln_remesher_valid_elsewhere(g->remesher, g->remesher->options.space, g->place,
+                                                fresh))
             turned |= 1u << k;
     }
     return turned;
@@ -264,7 +265,8 @@ void kiln_dig_score(const kiln_remesher *remesher, const kiln_place *place, kiln
                 continue;
             memcpy(v, remesher->mesh->tet[node->tet].v, sizeof v);
             v[k] = KILN_PROPOSED;
-            node->weight[k] = kiln_remesher_score(remesher, place, v);
+            node->weight[k] = kiln_remesher_score_in(
+                remesher, kiln_remesher_space(remesher, node->tet), place, v);
         }
     }
 }

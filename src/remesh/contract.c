@@ -4,12 +4,12 @@
  * Removing a free vertex needs no topological test: its star is filled again from the other end,
  * and where all new tets are positive that is a filling. */
 #include "remesh/contract_impl.h"
+#include "remesh/space.h"
 #include "remesh/surface.h"
 
 kiln_contraction_limits kiln_contraction_improving(void)
 {
-    return (kiln_contraction_limits){
-        .worst = 0.0, .must_gain = true, .longest = INFINITY, .surface = 0.15};
+    return (kiln_contraction_limits){.surface = 0.15};
 }
 
 /* An edge on trial. Index 0 stands for end a, 1 for end b. */
@@ -66,7 +66,7 @@ static bool in_ring(const trial *t, uint32_t tet)
 
 static kiln_vec3 middle_of(const trial *t)
 {
-    const kiln_vec3 *points = kiln_remesher_points(t->c->remesher);
+    const kiln_vec3 *points = kiln_points_of_edge(t->c->remesher, t->end[0], t->end[1]);
     return kiln_v3_lerp(points[t->end[0]], points[t->end[1]], 0.5);
 }
 
@@ -177,7 +177,7 @@ static bool try_going(trial *t, int e, kiln_proposal *out)
     const kiln_contraction *c = t->c;
     kiln_near_star *star = t->star[e];
     const uint32_t other = t->end[1 - e];
-    double threshold = kiln_contraction_threshold(c, star->worst);
+    double threshold = kiln_judge_floor(&c->remesher->judge, star->worst);
     if (!kiln_near_star_may(c, star, &other, 1, kiln_remesher_points(c->remesher)[other],
                             threshold))
         return false;
@@ -189,7 +189,7 @@ static bool try_going(trial *t, int e, kiln_proposal *out)
                           star->count))
         return false;
     draft.survivor = other;
-    draft.gone[draft.gone_count++] = t->end[e];
+    draft.proposal.gone[draft.proposal.gone_count++] = t->end[e];
     draft.proposal.place = place;
     for (uint32_t i = 0; i < t->ring_count; i++)
         kiln_draft_take(&draft, t->ring[i]);
@@ -224,7 +224,7 @@ static bool try_going(trial *t, int e, kiln_proposal *out)
 static double meeting_threshold(const trial *t)
 {
     double a = t->star[0]->worst, b = t->star[1]->worst;
-    double threshold = kiln_contraction_threshold(t->c, a < b ? a : b);
+    double threshold = kiln_judge_floor(&t->c->remesher->judge, a < b ? a : b);
     return t->best > threshold ? t->best : threshold;
 }
 
@@ -247,7 +247,7 @@ static bool try_meeting(trial *t, const kiln_place *place, kiln_proposal *out)
     proposal->place = *place;
     proposal->parents = 2;
     for (int e = 0; e < 2; e++) {
-        draft.gone[draft.gone_count++] = t->end[e];
+        proposal->gone[proposal->gone_count++] = t->end[e];
         proposal->parent[e] = t->end[e];
         proposal->weight[e] = 0.5;
         for (uint32_t i = 0; i < t->star[e]->count; i++)
@@ -272,7 +272,10 @@ static bool try_between(trial *t, kiln_proposal *out)
     if (t->rank[0] > 0) {
         const double half[2] = {0.5, 0.5};
         kiln_surface_place(remesher, t->tet, t->end, half, 2, &place);
-        return try_meeting(t, &place, out);
+        /* Unmarked tets of an end would be left behind. */
+        bool apart = place.side.world && !(kiln_vertex_in_world(remesher, t->end[0]) &&
+                                           kiln_vertex_in_world(remesher, t->end[1]));
+        return !apart && try_meeting(t, &place, out);
     }
     if (!have_star(t, 0) || !have_star(t, 1))
         return false;
@@ -359,7 +362,7 @@ static uint32_t nearest_to_face(const kiln_vec3 *const p[4])
 static bool contract_any(const kiln_contraction *c, uint32_t tet, kiln_proposal *out)
 {
     uint64_t *attempts = c->workspace->attempts;
-    const kiln_vec3 *points = kiln_remesher_points(c->remesher), *p[4];
+    const kiln_vec3 *points = kiln_points_of_tet(c->remesher, tet), *p[4];
     for (int k = 0; k < 4; k++)
         p[k] = &points[c->remesher->mesh->tet[tet].v[k]];
     for (int e = 0; e < 6; e++) {

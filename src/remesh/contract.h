@@ -5,15 +5,11 @@
 #include "remesh/proposal.h"
 
 typedef struct kiln_contraction_limits {
-    double worst;   /* of the new tets: at least this ... */
-    bool must_gain; /* ... and better than the worst old one by KILN_LEAST_GAIN */
-    double longest; /* no new edge beyond this in the metric (INFINITY: any); an edge that was
-                       as long before does not count */
     double surface; /* a surface end may go to the other's place if alpha - beta Q there is at
                        least this (DLR 4.4) */
 } kiln_contraction_limits;
 
-kiln_contraction_limits kiln_contraction_improving(void); /* must gain; surface 0.15 */
+kiln_contraction_limits kiln_contraction_improving(void); /* surface 0.15 */
 
 /* The edge of two corners of a tet: the less free end survives, at its place, or (where both may
  * move) at the other's, between, or where smoothing puts it; the best is proposed. */

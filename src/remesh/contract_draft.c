@@ -1,17 +1,14 @@
 #include "remesh/contract_impl.h"
 #include "remesh/metric.h"
+#include "remesh/space.h"
 
 #include <string.h>
 
-double kiln_contraction_threshold(const kiln_contraction *c, double before)
-{
-    double gain = before + KILN_LEAST_GAIN;
-    return c->limits->must_gain && gain > c->limits->worst ? gain : c->limits->worst;
-}
-
 kiln_place kiln_contraction_place_of(const kiln_remesher *remesher, uint32_t vertex)
 {
-    kiln_place place = {.u = remesher->mesh->u[vertex], .x = remesher->mesh->x[vertex]};
+    kiln_place place = {.u = remesher->mesh->u[vertex],
+                        .x = remesher->mesh->x[vertex],
+                        .side.world = kiln_vertex_in_world(remesher, vertex)};
     if (remesher->options.sizing)
         place.metric = remesher->metric.data[vertex];
     return place;
@@ -19,7 +16,9 @@ kiln_place kiln_contraction_place_of(const kiln_remesher *remesher, uint32_t ver
 
 kiln_place kiln_contraction_place_inside(const kiln_remesher *remesher, kiln_vec3 p, uint32_t near)
 {
-    kiln_place place = {.side = {.begin = p, .hint = remesher->side.data[near].hint}};
+    kiln_place place = {.side = {.begin = p,
+                                 .hint = remesher->side.data[near].hint,
+                                 .world = kiln_vertex_in_world(remesher, near)}};
     kiln_remesher_locate(remesher, p, &place);
     return place;
 }
@@ -124,62 +123,14 @@ static bool score_all(const kiln_contraction *c, kiln_draft *draft)
     kiln_proposal *p = &draft->proposal;
     p->before = kiln_remesher_worst(c->remesher, p->old, p->old_count - draft->kept);
     for (uint32_t i = 0; i < p->fresh_count; i++) {
-        p->quality[i] = kiln_remesher_score(c->remesher, &p->place, p->fresh[i].v);
+        kiln_space space = kiln_remesher_space(c->remesher, p->fresh[i].parent);
+        p->quality[i] = kiln_remesher_score_in(c->remesher, space, &p->place, p->fresh[i].v);
         if (i < p->fresh_count - draft->kept)
             p->after = p->quality[i] < p->after ? p->quality[i] : p->after;
-        if (!kiln_remesher_valid_elsewhere(c->remesher, &p->place, p->fresh[i].v))
+        if (!kiln_remesher_valid_elsewhere(c->remesher, space, &p->place, p->fresh[i].v))
             return false;
     }
-    double threshold = kiln_contraction_threshold(c, p->before);
-    return p->after > threshold || (!c->limits->must_gain && p->after >= threshold);
-}
-
-/* Do two vertices have one of the old tets in common? */
-static bool had_edge(const kiln_mesh *mesh, const kiln_proposal *p, uint32_t a, uint32_t b)
-{
-    for (uint32_t i = 0; i < p->old_count; i++)
-        if (kiln_tet_corner(&mesh->tet[p->old[i]], a) < 4 &&
-            kiln_tet_corner(&mesh->tet[p->old[i]], b) < 4)
-            return true;
-    return false;
-}
-
-/* No edge of the merged vertex beyond the limits, unless an edge of a vertex that goes was as far
- * beyond. */
-static bool lengths_fit(const kiln_contraction *c, const kiln_draft *draft)
-{
-    const kiln_remesher *remesher = c->remesher;
-    const kiln_proposal *p = &draft->proposal;
-    double shortest = 0.0, longest = c->limits->longest;
-    if (remesher->options.sizing && c->limits->must_gain) {
-        const double *limit = remesher->options.edge_limit;
-        shortest = limit[0];
-        longest = limit[1] < longest ? limit[1] : longest;
-    }
-    if (shortest == 0.0 && longest == INFINITY)
-        return true;
-    for (uint32_t i = 0; i < p->fresh_count; i++) {
-        uint32_t corner = proposed_corner(&p->fresh[i]);
-        for (uint32_t k = 0; k < 4 && corner < 4; k++) {
-            if (k == corner)
-                continue;
-            double length =
-                kiln_remesher_edge_length(remesher, &p->place, KILN_PROPOSED, p->fresh[i].v[k]);
-            if (length >= shortest && length <= longest)
-                continue;
-            bool was = false;
-            for (int g = 0; g < draft->gone_count && !was; g++) {
-                if (!had_edge(remesher->mesh, p, draft->gone[g], p->fresh[i].v[k]))
-                    continue;
-                double old = kiln_remesher_edge_length(remesher, &p->place, draft->gone[g],
-                                                       p->fresh[i].v[k]);
-                was = length > longest ? old >= length : old <= length;
-            }
-            if (!was)
-                return false;
-        }
-    }
-    return true;
+    return kiln_judge_figures(c->remesher, p);
 }
 
 /* Locked tets stay, and so do required edges and faces of vertices that go. Their feature edges may
@@ -196,8 +147,8 @@ static bool marks_fit(const kiln_contraction *c, const kiln_draft *draft)
         return true;
     for (uint32_t i = 0; i < draft->proposal.old_count; i++) {
         uint32_t tet = draft->proposal.old[i], marks = mesh->info[tet].marks;
-        for (int g = 0; g < draft->gone_count; g++) {
-            uint32_t corner = kiln_tet_corner(&mesh->tet[tet], draft->gone[g]);
+        for (uint32_t g = 0; g < draft->proposal.gone_count; g++) {
+            uint32_t corner = kiln_tet_corner(&mesh->tet[tet], draft->proposal.gone[g]);
             for (uint32_t k = 0; k < 4 && corner < 4; k++) {
                 if (k == corner)
                     continue;
@@ -228,11 +179,12 @@ static void hand_on_features(kiln_draft *draft)
 
 bool kiln_draft_finish(const kiln_contraction *c, kiln_draft *draft, kiln_proposal *out)
 {
-    if (!score_all(c, draft) || !lengths_fit(c, draft) || !marks_fit(c, draft))
+    if (!score_all(c, draft) || !marks_fit(c, draft))
         return false;
     hand_on_features(draft);
     name_survivor(draft);
-    if (draft->walls && !kiln_draft_settle_walls(c, draft))
+    if ((draft->walls && !kiln_draft_settle_walls(c, draft)) ||
+        !kiln_judge_may(c->remesher, &draft->proposal))
         return false;
     *out = draft->proposal;
     return true;

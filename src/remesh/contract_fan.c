@@ -5,6 +5,7 @@
  *   face   ring of n tets round ab: n more tets, less 4 (2 where abc is on the surface)
  *   tet    one more tet; one less where abc is on the surface: the cap is peeled off */
 #include "remesh/contract_impl.h"
+#include "remesh/space.h"
 #include "remesh/surface.h"
 
 #include <string.h>
@@ -32,7 +33,7 @@ typedef struct squeeze {
 
 static kiln_vec3 point_of(const squeeze *s, uint32_t vertex)
 {
-    return kiln_remesher_points(s->c->remesher)[vertex];
+    return kiln_points_of_vertex(s->c->remesher, s->corner)[vertex];
 }
 
 /* Weights of the point of the edge or face nearest to the corner, kept off its rim, where another
@@ -75,10 +76,11 @@ static bool base_above(const squeeze *s, const kiln_place *place, double thresho
     for (uint32_t i = s->lost; i < s->base_count; i++)
         for (int e = 0; e < s->sides; e++) {
             const uint32_t *v = mesh->tet[s->base[i]].v;
+            const kiln_space space = kiln_remesher_space(s->c->remesher, s->base[i]);
             uint32_t part[4];
             for (int k = 0; k < 4; k++)
                 part[k] = v[k] == s->side[e] ? KILN_PROPOSED : v[k];
-            if (!kiln_remesher_score_above(s->c->remesher, place, part, threshold))
+            if (!kiln_remesher_score_above(s->c->remesher, space, place, part, threshold))
                 return false;
         }
     return true;
@@ -102,7 +104,7 @@ static void draw(const squeeze *s, kiln_draft *draft)
             kiln_draft_add(draft, part, s->base[i]);
         }
     }
-    draft->gone[draft->gone_count++] = s->corner;
+    draft->proposal.gone[draft->proposal.gone_count++] = s->corner;
     draft->walls = s->wall || s->rank > 0;
     if (!s->feature)
         return;
@@ -114,7 +116,7 @@ static void draw(const squeeze *s, kiln_draft *draft)
 
 static double threshold_of(const squeeze *s)
 {
-    double threshold = kiln_contraction_threshold(s->c, s->before);
+    double threshold = kiln_judge_floor(&s->c->remesher->judge, s->before);
     return s->best > threshold ? s->best : threshold;
 }
 
@@ -172,6 +174,8 @@ static bool try_on_wall(squeeze *s, kiln_proposal *out)
     const kiln_remesher *remesher = s->c->remesher;
     kiln_place place;
     kiln_surface_place(remesher, s->tet, s->side, s->weight, s->sides, &place);
+    if (place.side.world && !kiln_vertex_in_world(remesher, s->corner))
+        return false; /* the corner's unmarked tets would be left behind */
     if (s->rank > 0) {
         kiln_vec3 p = kiln_place_point(remesher, &place), gradient;
         if (kiln_surface_term(remesher, &remesher->side.data[s->corner], p, &gradient) <

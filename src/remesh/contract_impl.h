@@ -62,12 +62,9 @@ bool kiln_contract_face(const kiln_contraction *c, uint32_t tet, uint32_t corner
 bool kiln_contract_tet(const kiln_contraction *c, uint32_t tet, uint32_t corner_d,
                        kiln_proposal *out);
 
-/* What scores must beat: limits->worst, and `before` where there must be a gain. */
-double kiln_contraction_threshold(const kiln_contraction *c, double before);
-
 /* Place of an existing vertex; without side. */
 kiln_place kiln_contraction_place_of(const kiln_remesher *remesher, uint32_t vertex);
-/* A place inside, at p of the scored space, near the vertex. */
+/* A place inside, at p of the space in which the vertex near it is looked at. */
 kiln_place kiln_contraction_place_inside(const kiln_remesher *remesher, kiln_vec3 p, uint32_t near);
 
 /* Neither on surface, interface or feature nor required: may go anywhere, or vanish. */
@@ -103,9 +100,7 @@ bool kiln_rim_is_curve(const kiln_rim *rim);
 
 typedef struct kiln_draft {
     kiln_proposal proposal;
-    uint32_t survivor; /* vertex that keeps its place, or KILN_NONE: the proposal's place */
-    uint32_t gone[2];  /* vertices that become the survivor or the new one */
-    int gone_count;
+    uint32_t survivor;   /* vertex that keeps its place, or KILN_NONE: the proposal's place */
     uint32_t far_end[2]; /* feature edges to these are handed on */
     int far_ends;
     uint32_t kept; /* at the end of both lists: tets that come back as they were */

@@ -96,8 +96,8 @@ static void record_star(const kiln_contraction *c, kiln_near_star *star)
     const kiln_vec3 *corner[3 * (KILN_USUAL_STAR + KILN_STAR_LANES)];
     kiln_measure measure = remesher->options.measure;
     star->recorded = false;
-    if (!c->several || remesher->options.sizing || measure == KILN_MEASURE_MIN_SINE ||
-        star->count > KILN_USUAL_STAR)
+    if (!c->several || remesher->mixed || remesher->options.sizing ||
+        measure == KILN_MEASURE_MIN_SINE || star->count > KILN_USUAL_STAR)
         return;
     void *memory =
         kiln_arena_alloc(&c->workspace->arena, kiln_star_record_bytes(measure, star->count));
@@ -178,7 +178,8 @@ bool kiln_near_star_above(const kiln_contraction *c, const kiln_near_star *star,
             continue;
         for (int k = 0; k < 4; k++)
             moved[k] = tet->v[k] == star->vertex ? KILN_PROPOSED : tet->v[k];
-        if (!kiln_remesher_score_above(c->remesher, place, moved, threshold))
+        if (!kiln_remesher_score_above(c->remesher, kiln_remesher_space(c->remesher, star->tets[i]),
+                                       place, moved, threshold))
             return false;
     }
     return true;

@@ -68,10 +68,11 @@ static bool choose(const kiln_remesher *remesher, kiln_workspace *workspace,
     if (!kiln_removal_outline_find(remesher, ring, &outline))
         return false;
     kiln_polygon polygons[2];
-    double floor = kiln_gain_floor(selection_worst(remesher, ring));
+    double floor = kiln_removal_floor(remesher, selection_worst(remesher, ring));
     for (uint32_t i = 0; i < outline.sectors; i++) {
         polygons[i].a = ring->a;
         polygons[i].b = ring->b;
+        polygons[i].space = kiln_remesher_space(remesher, ring->tet[outline.begin[i]]);
         polygons[i].v = ring->v + outline.begin[i];
         polygons[i].count = outline.count[i];
         if (kiln_polygon_triangulate(remesher, &polygons[i], floor) == -INFINITY)
@@ -80,8 +81,9 @@ static bool choose(const kiln_remesher *remesher, kiln_workspace *workspace,
     if (takes_marked(mesh, ring) ||
         !propose(remesher, workspace, ring, polygons, outline.sectors, out))
         return false;
-    return outline.kind == KILN_OUTLINE_INSIDE ||
-           kiln_removal_outline_change(remesher, workspace, ring, &outline, out);
+    return (outline.kind == KILN_OUTLINE_INSIDE ||
+            kiln_removal_outline_change(remesher, workspace, ring, &outline, out)) &&
+           kiln_judge_may(remesher, out);
 }
 
 bool kiln_edge_removal_propose(const kiln_remesher *remesher, kiln_workspace *workspace,

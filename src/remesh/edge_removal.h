@@ -6,8 +6,7 @@
 
 /* The edge of two corners of a tet. Interior edges (m tets become 2m - 4), edges of the surface (m
  * become 2m - 2, 2-2 among them, where kiln_surface_allows it), edges of an interface (both sectors
- * with the same new diagonal). Rings of more than 16 are left alone. False unless the worst new tet
- * is better than the worst old one by KILN_LEAST_GAIN. */
+ * with the same new diagonal). Rings of more than 16 are left alone. */
 bool kiln_edge_removal_propose(const kiln_remesher *remesher, kiln_workspace *workspace,
                                uint32_t tet, uint32_t corner_a, uint32_t corner_b,
                                kiln_proposal *out);

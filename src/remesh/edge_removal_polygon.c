@@ -2,13 +2,13 @@
 #include "remesh/edge_removal_ears.h"
 #include "remesh/edge_removal_select.h"
 
-static double tet_score(const kiln_remesher *remesher, uint32_t apex, uint32_t p, uint32_t q,
-                        uint32_t r, double floor)
+static double tet_score(const kiln_remesher *remesher, kiln_space space, const uint32_t v[4],
+                        double floor)
 {
-    const uint32_t v[4] = {apex, p, q, r};
     double score =
-        kiln_remesher_score(remesher, NULL, v) * kiln_selection_factor(remesher->mesh, v);
-    return score > floor && kiln_remesher_valid_elsewhere(remesher, NULL, v) ? score : -INFINITY;
+        kiln_remesher_score_in(remesher, space, NULL, v) * kiln_selection_factor(remesher->mesh, v);
+    return score > floor && kiln_remesher_valid_elsewhere(remesher, space, NULL, v) ? score
+                                                                                    : -INFINITY;
 }
 
 /* The worse tet of a triangle, or -INFINITY where it is not above `floor`. */
@@ -16,10 +16,12 @@ static double triangle_score(const kiln_remesher *remesher, const kiln_polygon *
                              uint32_t k, uint32_t j, double floor)
 {
     const uint32_t *v = polygon->v;
-    double low = tet_score(remesher, polygon->a, v[i], v[k], v[j], floor);
+    const uint32_t below[4] = {polygon->a, v[i], v[k], v[j]};
+    const uint32_t above[4] = {polygon->b, v[i], v[j], v[k]};
+    double low = tet_score(remesher, polygon->space, below, floor);
     if (!(low > floor))
         return -INFINITY;
-    double high = tet_score(remesher, polygon->b, v[i], v[j], v[k], floor);
+    double high = tet_score(remesher, polygon->space, above, floor);
     return high < low ? high : low;
 }
 
@@ -40,7 +42,7 @@ static uint32_t promising_ears(const kiln_remesher *remesher, const kiln_polygon
 {
     static uint32_t (*const table[])(const kiln_ear_points *, uint32_t, kiln_vec3, kiln_vec3,
                                      double) = KILN_SIMD_TABLE(kiln_ears_above);
-    const kiln_vec3 *points = kiln_remesher_points(remesher);
+    const kiln_vec3 *points = kiln_mesh_positions(remesher->mesh, polygon->space);
     bool plain = !remesher->options.sizing && remesher->options.measure == KILN_MEASURE_QUALITY;
     uint32_t n = polygon->count;
     kiln_ear_points ring;

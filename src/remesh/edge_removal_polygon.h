@@ -10,6 +10,7 @@ enum { KILN_POLYGON_MOST = KILN_RING_MOST + 1 };
 typedef struct kiln_polygon {
     uint32_t a, b;
     uint32_t count;
+    kiln_space space;                                  /* where its tets are scored */
     const uint32_t *v;                                 /* in the order of a ring */
     uint8_t cut[KILN_POLYGON_MOST][KILN_POLYGON_MOST]; /* third corner of the triangle on the side
                                                           i, j, i + 2 <= j */

@@ -19,16 +19,16 @@ KILN_INLINE double kiln_selection_factor(const kiln_mesh *mesh, const uint32_t v
                ? KILN_BOUND_FACTOR
                : 1.0;
 }
-/* What must be exceeded to gain on `worst`. Never below KILN_LEAST_GAIN, so that the sign of what
+/* What new tets must exceed for the judge. Never below KILN_LEAST_GAIN, so that the sign of what
  * exceeds it is beyond rounding. */
-KILN_INLINE double kiln_gain_floor(double worst)
+KILN_INLINE double kiln_removal_floor(const kiln_remesher *remesher, double worst)
 {
-    return (worst > 0.0 ? worst : 0.0) + KILN_LEAST_GAIN;
+    double floor = kiln_judge_floor(&remesher->judge, worst);
+    return floor > KILN_LEAST_GAIN ? floor : KILN_LEAST_GAIN;
 }
 
-/* Scores the new tets of a proposal that is complete but for `quality` and `after`; false unless
- * the worst is above the floor of `before` and, with a sizing field, edges stay within limits; or
- * without memory. */
+/* Scores the new tets of a proposal that is complete but for `quality` and `after`; false where the
+ * judge's figures refuse it, or without memory. */
 bool kiln_proposal_score(const kiln_remesher *remesher, kiln_workspace *workspace,
                          kiln_proposal *proposal);
 

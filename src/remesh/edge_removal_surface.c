@@ -1,10 +1,9 @@
 #include "remesh/edge_removal_surface.h"
+#include "remesh/space.h"
 #include "remesh/surface.h"
 
-static double volume_of(const kiln_remesher *remesher, uint32_t a, uint32_t b, uint32_t c,
-                        uint32_t d)
+static double volume_of(const kiln_vec3 *points, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
-    const kiln_vec3 *points = kiln_remesher_points(remesher);
     return kiln_tet_volume(points[a], points[b], points[c], points[d]);
 }
 
@@ -13,10 +12,11 @@ static double volume_of(const kiln_remesher *remesher, uint32_t a, uint32_t b, u
 static bool volume_stays(const kiln_remesher *remesher, const kiln_removal_ring *ring,
                          uint32_t begin, uint32_t tets)
 {
+    const kiln_vec3 *points = kiln_points_of_tet(remesher, ring->tet[begin]);
     double whole = 0.0;
     for (uint32_t i = begin; i < begin + tets; i++)
-        whole += volume_of(remesher, ring->a, ring->b, ring->v[i], ring->v[i + 1]);
-    double change = volume_of(remesher, ring->a, ring->b, ring->v[begin], ring->v[begin + tets]);
+        whole += volume_of(points, ring->a, ring->b, ring->v[i], ring->v[i + 1]);
+    double change = volume_of(points, ring->a, ring->b, ring->v[begin], ring->v[begin + tets]);
     return fabs(change) < KILN_MOST_VOLUME_CHANGE * whole;
 }
 

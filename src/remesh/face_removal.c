@@ -29,7 +29,8 @@ typedef struct face_set {
     uint32_t a, b;
     bool bound; /* both apexes are on surface or interface */
     int32_t region;
-    double floor; /* what comes must be above this, whichever faces are chosen */
+    kiln_space space; /* where its tets are scored */
+    double floor;     /* what comes must be above this, whichever faces are chosen */
     uint32_t faces;
     set_face face[FACES_MOST + 1]; /* the last is never taken */
     uint32_t chosen, ring_count;
@@ -69,10 +70,10 @@ static double fresh_score(const face_set *set, const face_side *side)
 {
     const kiln_remesher *remesher = set->remesher;
     const uint32_t v[4] = {set->a, set->b, side->p, side->q};
-    if (!side->positive || !kiln_remesher_score_above(remesher, NULL, v, set->floor) ||
-        !kiln_remesher_valid_elsewhere(remesher, NULL, v))
+    if (!side->positive || !kiln_remesher_score_above(remesher, set->space, NULL, v, set->floor) ||
+        !kiln_remesher_valid_elsewhere(remesher, set->space, NULL, v))
         return -INFINITY;
-    double score = kiln_remesher_score(remesher, NULL, v);
+    double score = kiln_remesher_score_in(remesher, set->space, NULL, v);
     return set->bound ? score * kiln_selection_factor(remesher->mesh, v) : score;
 }
 
@@ -190,7 +191,7 @@ static bool ends_are_good(const face_set *set)
     for (int k = 0; k < 3; k++) {
         const uint32_t v[4] = {set->a, set->b, first->side[k].p, first->side[k].q};
         if (first->side[k].next == 0 &&
-            !kiln_remesher_score_above(set->remesher, NULL, v, set->floor))
+            !kiln_remesher_score_above(set->remesher, set->space, NULL, v, set->floor))
             return false;
     }
     return true;
@@ -221,12 +222,12 @@ static bool gains(face_set *set, uint32_t low, uint32_t high, const uint32_t cor
     for (uint32_t i = 0; i < set->faces; i++)
         worst = least(worst,
                       least(old_score(set, set->face[i].low), old_score(set, set->face[i].high)));
-    set->floor = kiln_gain_floor(worst);
+    set->floor = kiln_removal_floor(set->remesher, worst);
     if (!ends_are_good(set))
         return false;
     set->chosen = set->ring_count = 0;
     face_gain all = best_with(set, 0, 3);
-    return all.fresh > kiln_gain_floor(all.old);
+    return all.fresh > kiln_removal_floor(set->remesher, all.old);
 }
 
 static bool propose(const face_set *set, kiln_workspace *workspace, kiln_proposal *out)
@@ -247,7 +248,7 @@ static bool propose(const face_set *set, kiln_workspace *workspace, kiln_proposa
             (kiln_new_tet){{set->a, set->b, p, q}, out->old[i % out->old_count], KILN_NONE, 0};
     }
     out->before = kiln_remesher_worst(remesher, out->old, out->old_count);
-    return kiln_proposal_score(remesher, workspace, out);
+    return kiln_proposal_score(remesher, workspace, out) && kiln_judge_may(remesher, out);
 }
 
 bool kiln_face_removal_propose(const kiln_remesher *remesher, kiln_workspace *workspace,
@@ -263,6 +264,7 @@ bool kiln_face_removal_propose(const kiln_remesher *remesher, kiln_workspace *wo
     set.a = v[face];
     set.b = mesh->tet[link / 4].v[link % 4];
     set.region = mesh->info[tet].region;
+    set.space = kiln_remesher_space(remesher, tet);
     if (!may_go(&set, tet) || !may_go(&set, link / 4))
         return false;
     set.bound = kiln_vertex_bound(mesh, set.a) && kiln_vertex_bound(mesh, set.b);

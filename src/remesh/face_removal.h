@@ -5,8 +5,7 @@
 
 #include "remesh/proposal.h"
 
-/* The face opposite a corner of a tet, in the interior of a region. False unless the worst new tet
- * is better than the worst old one by KILN_LEAST_GAIN. */
+/* The face opposite a corner of a tet, in the interior of a region. */
 bool kiln_face_removal_propose(const kiln_remesher *remesher, kiln_workspace *workspace,
                                uint32_t tet, uint32_t face, kiln_proposal *out);
 

@@ -120,65 +120,107 @@ static uint32_t flip_or_undo(kiln_remesher *remesher, kiln_u32_array *set,
     return changes;
 }
 
-static bool flips_reach(kiln_remesher *remesher, kiln_u32_array *set,
-                        const kiln_pass_limits *limits, double goal)
+typedef enum pass_kind { FLIPS, INSERTIONS, MOVES, CONTRACTIONS, PASS_KINDS } pass_kind;
+
+/* One tet and what has to change with it. */
+typedef struct repair {
+    kiln_remesher *remesher;
+    kiln_u32_array set;
+    double goal;
+    uint32_t changes; /* so far */
+    /* What changes nothing once does so again as long as nothing else has changed: a pass with the
+     * limits of its last vain run, at the same count of changes, is not worth repeating. */
+    struct {
+        bool tried;
+        uint32_t changes;
+        kiln_pass_limits limits;
+    } vain[PASS_KINDS];
+} repair;
+
+static bool same_limits(const kiln_pass_limits *a, const kiln_pass_limits *b)
 {
-    while (flip_or_undo(remesher, set, limits) > 0)
-        if (worst_of(remesher, set) >= goal)
+    return a->target == b->target && a->enough == b->enough && a->least == b->least &&
+           a->short_edge == b->short_edge;
+}
+
+static uint32_t run_pass(repair *r, pass_kind kind, const kiln_pass_limits *limits)
+{
+    switch (kind) {
+    case FLIPS:
+        return flip_or_undo(r->remesher, &r->set, limits);
+    case INSERTIONS:
+        return kiln_insert_pass(r->remesher, &r->set, limits, &kiln_insertion_hard);
+    case MOVES:
+        return kiln_smooth_pass(r->remesher, &r->set, limits);
+    default:
+        return kiln_contract_pass(r->remesher, &r->set, limits);
+    }
+}
+
+/* Flips are repeated while they help. */
+static bool reaches(repair *r, pass_kind kind, const kiln_pass_limits *limits)
+{
+    uint32_t made;
+    do {
+        if (r->vain[kind].tried && r->vain[kind].changes == r->changes &&
+            same_limits(&r->vain[kind].limits, limits))
+            return false;
+        made = run_pass(r, kind, limits);
+        r->changes += made;
+        if (made == 0) {
+            r->vain[kind].tried = true;
+            r->vain[kind].changes = r->changes;
+            r->vain[kind].limits = *limits;
+        }
+        if (worst_of(r->remesher, &r->set) >= r->goal)
             return true;
-    return worst_of(remesher, set) >= goal;
+    } while (kind == FLIPS && made > 0);
+    return false;
+}
+
+/* Flips look at the target alone. */
+static kiln_pass_limits flips_below(double target)
+{
+    return (kiln_pass_limits){.target = target};
 }
 
 /* Before anything else: one change that settles the matter by itself. */
-static bool single_change_reaches(kiln_remesher *remesher, kiln_u32_array *set, double goal)
+static bool single_change_reaches(repair *r)
 {
+    const kiln_pass_limits flips = flips_below(r->goal);
     const kiln_pass_limits settling = {
-        .target = goal, .enough = goal, .least = goal, .short_edge = SHORT_EDGE};
-    if (flips_reach(remesher, set, &settling, goal))
-        return true;
-    kiln_smooth_pass(remesher, set, &settling);
-    if (worst_of(remesher, set) >= goal)
-        return true;
-    kiln_contract_pass(remesher, set, &settling);
-    return worst_of(remesher, set) >= goal;
+        .target = r->goal, .enough = r->goal, .least = r->goal, .short_edge = SHORT_EDGE};
+    return reaches(r, FLIPS, &flips) || reaches(r, MOVES, &settling) ||
+           reaches(r, CONTRACTIONS, &settling);
 }
 
 /* DLR Listing 1. Contraction keeps to the bad tets, or it would eat up their neighbourhood, and
  * comes last. */
-static bool round_reaches(kiln_remesher *remesher, kiln_u32_array *set, uint32_t round, double goal)
+static bool round_reaches(repair *r, uint32_t round)
 {
     /* The neighbours' turn comes when the bad tets alone have resisted, and then that of vertices
      * that are not too close. */
-    const kiln_pass_limits limits = {
-        .target = round < 2 ? goal : INFINITY, .enough = goal, .least = -INFINITY};
-    const kiln_pass_limits bad = {.target = goal,
-                                  .enough = goal,
-                                  .least = -INFINITY,
-                                  .short_edge = round < 4 ? SHORT_EDGE : 0.0};
-    if (flips_reach(remesher, set, &limits, goal))
-        return true;
-    kiln_insert_pass(remesher, set, &bad, &kiln_insertion_hard);
-    if (worst_of(remesher, set) >= goal)
-        return true;
-    kiln_smooth_pass(remesher, set, &limits);
-    if (worst_of(remesher, set) >= goal)
-        return true;
-    kiln_contract_pass(remesher, set, &bad);
-    return worst_of(remesher, set) >= goal;
+    const double target = round < 2 ? r->goal : INFINITY;
+    const kiln_pass_limits flips = flips_below(target);
+    const kiln_pass_limits moves = {.target = target, .enough = r->goal, .least = -INFINITY};
+    const kiln_pass_limits bad = {.target = r->goal};
+    const kiln_pass_limits crowded = {
+        .target = r->goal, .least = -INFINITY, .short_edge = round < 4 ? SHORT_EDGE : 0.0};
+    return reaches(r, FLIPS, &flips) || reaches(r, INSERTIONS, &bad) || reaches(r, MOVES, &moves) ||
+           reaches(r, CONTRACTIONS, &crowded);
 }
 
-/* One tet and what has to change with it (DLR Listing 1). */
 static void improve_tet(kiln_remesher *remesher, uint32_t tet, const kiln_improve_options *options)
 {
-    kiln_u32_array set = {0};
-    kiln_set_add(remesher, &set, &tet, 1);
-    bool reached = single_change_reaches(remesher, &set, options->goal);
+    repair r = {.remesher = remesher, .goal = options->goal};
+    kiln_set_add(remesher, &r.set, &tet, 1);
+    bool reached = single_change_reaches(&r);
     for (uint32_t round = 0; round < options->rounds && !reached; round++) {
-        reached = round_reaches(remesher, &set, round, options->goal);
-        if (options->spread && set.count > options->spread)
+        reached = round_reaches(&r, round);
+        if (options->spread && r.set.count > options->spread)
             break;
     }
-    kiln_array_free(remesher->context, &set);
+    kiln_array_free(remesher->context, &r.set);
 }
 
 /* Where a good part of the mesh is bad, repairs one by one would meet each other all the time and

@@ -1,5 +1,6 @@
 #include "remesh/insert.h"
 #include "remesh/cavity.h"
+#include "remesh/space.h"
 #include "remesh/surface.h"
 
 #include <string.h>
@@ -12,6 +13,7 @@ typedef struct split_site {
     uint32_t flags;    /* KILN_CAVITY_*: what the split changes besides tets */
     bool bounded;      /* on the surface, an interface or a feature */
     bool feature;      /* a feature edge */
+    bool world;        /* in tets that count in x only (remesh/space.h) */
     uint32_t facet[2]; /* surface faces in which it lies */
     int facets;
 } split_site;
@@ -96,7 +98,7 @@ static bool inspect(const kiln_mesh *mesh, const kiln_dig *dig, split_site *site
 
 static kiln_vec3 middle(const kiln_remesher *remesher, const split_site *site)
 {
-    const kiln_vec3 *points = kiln_remesher_points(remesher);
+    const kiln_vec3 *points = site->world ? remesher->mesh->x : kiln_remesher_points(remesher);
     kiln_vec3 p = kiln_v3(0, 0, 0);
     for (int i = 0; i < site->count; i++)
         p = kiln_v3_madd(p, site->weight[i], points[site->vertex[i]]);
@@ -174,7 +176,8 @@ static bool find_place(const kiln_remesher *remesher, kiln_workspace *workspace,
     } else {
         *place = (kiln_place){.side = {.begin = straight,
                                        .hint = remesher->side.data[site->vertex[0]].hint,
-                                       .freedom = KILN_FREE}};
+                                       .freedom = KILN_FREE,
+                                       .world = site->world}};
     }
     kiln_remesher_locate(remesher, straight, place);
     return kiln_dig_open(remesher, place, dig);
@@ -352,36 +355,6 @@ static bool write_proposal(const kiln_remesher *remesher, kiln_workspace *worksp
     return !on_curved || shape_stays(remesher, workspace, faces, split_faces, out);
 }
 
-static bool lengths_fit(const kiln_remesher *remesher, const kiln_proposal *proposal,
-                        const kiln_insertion_limits *limits)
-{
-    const kiln_place *place = &proposal->place;
-    double shortest = limits->shortest, longest = INFINITY;
-    if (limits->keep_lengths && remesher->options.sizing) {
-        shortest = remesher->options.edge_limit[0];
-        longest = remesher->options.edge_limit[1];
-        for (uint32_t i = 0; i < 6 * proposal->old_count; i++) {
-            const uint32_t *v = remesher->mesh->tet[proposal->old[i / 6]].v;
-            const uint8_t *ends = kiln_edge_ends[i % 6];
-            double length = kiln_remesher_edge_length(remesher, place, v[ends[0]], v[ends[1]]);
-            shortest = fmin(shortest, length);
-            longest = fmax(longest, length);
-        }
-        shortest = fmax(shortest, limits->shortest);
-    }
-    if (shortest <= 0.0 && longest == INFINITY)
-        return true;
-    for (uint32_t i = 0; i < 4 * proposal->fresh_count; i++) {
-        uint32_t v = proposal->fresh[i / 4].v[i % 4];
-        double length = v == KILN_PROPOSED
-                            ? shortest
-                            : kiln_remesher_edge_length(remesher, place, v, KILN_PROPOSED);
-        if (length < shortest || length > longest)
-            return false;
-    }
-    return true;
-}
-
 /* On the surface, or on a straight feature between flat facets, the cavity may go on along it. */
 static void allow_facets(const split_site *site, const kiln_place *place, kiln_dig_limits *limits)
 {
@@ -419,6 +392,7 @@ static bool propose(const kiln_remesher *remesher, kiln_workspace *workspace, ui
         site.vertex[i] = remesher->mesh->tet[tet].v[corner[i]];
         site.weight[i] = 1.0 / corners;
     }
+    site.world = kiln_site_in_world(remesher, tet, site.vertex, corners);
     kiln_place place;
     if (!gather_seeds(remesher->mesh, tet, corner, &site, dig) ||
         !inspect(remesher->mesh, dig, &site) ||
@@ -433,7 +407,8 @@ static bool propose(const kiln_remesher *remesher, kiln_workspace *workspace, ui
         found = kiln_dig_open(remesher, &place, dig) &&
                 propose_best(remesher, workspace, &site, &place, &reach, dig, out);
     }
-    return found && out->after >= limits->worst && lengths_fit(remesher, out, limits);
+    out->kind = limits->depth > 0 ? KILN_OP_INSERTION : KILN_OP_SPLIT;
+    return found && kiln_judge_figures(remesher, out) && kiln_judge_may(remesher, out);
 }
 
 bool kiln_insertion_propose(const kiln_remesher *remesher, kiln_workspace *workspace, uint32_t tet,
@@ -450,8 +425,6 @@ bool kiln_insertion_propose(const kiln_remesher *remesher, kiln_workspace *works
 bool kiln_split_propose(const kiln_remesher *remesher, kiln_workspace *workspace, uint32_t tet,
                         const uint32_t *corner, int corners, kiln_proposal *out)
 {
-    const kiln_insertion_limits bare = {.worst = -INFINITY};
-    bool found = kiln_insertion_propose(remesher, workspace, tet, corner, corners, &bare, out);
-    out->kind = KILN_OP_SPLIT;
-    return found;
+    const kiln_insertion_limits bare = {0};
+    return kiln_insertion_propose(remesher, workspace, tet, corner, corners, &bare, out);
 }

@@ -5,17 +5,13 @@
 #include "remesh/proposal.h"
 
 typedef struct kiln_insertion_limits {
-    uint32_t depth;    /* of the cavity from the tets that must go */
-    bool may_swallow;  /* vertices inside the cavity may go */
-    double worst;      /* new tets at least this good */
-    double shortest;   /* no new edge below this in the metric (0: any) */
-    bool keep_lengths; /* with a sizing field: no new edge beyond options.edge_limit nor beyond
-                          what goes */
+    uint32_t depth;   /* of the cavity from the tets that must go */
+    bool may_swallow; /* vertices inside the cavity may go */
 } kiln_insertion_limits;
 
 /* A vertex in the middle of 2, 3 or 4 corners of a tet (an edge, a face, the tet; on surface,
  * interface or feature where the corners are), and the cavity round it whose sorted qualities are
- * best. before/after are filled and not judged beyond `limits`. */
+ * best. */
 bool kiln_insertion_propose(const kiln_remesher *remesher, kiln_workspace *workspace, uint32_t tet,
                             const uint32_t *corner, int corners,
                             const kiln_insertion_limits *limits, kiln_proposal *out);

@@ -6,8 +6,7 @@
  * score before, or INFINITY, and its score now is in the column. */
 #include "remesh/insert.h"
 #include "remesh/passes.h"
-
-#include <stdlib.h>
+#include "remesh/space.h"
 
 /* Measured on random Delaunay meshes that flips and smoothing no longer improve. Cavities five
  * tets deep succeed half again as often as those of three and leave fewer tets; the gate loses 3 %
@@ -26,18 +25,12 @@ typedef struct trial {
     kiln_remesher *remesher;
     const kiln_insertion_effort *effort;
     kiln_pass_mark mark;
-    uint32_t rows;          /* of tets at the mark */
+    kiln_judge judge;       /* in office before; asked whether the whole is kept */
     double reference, goal; /* the worst that went; that and the margin */
     uint32_t bad[BAD_ROOM]; /* tets not above the goal that were made or made worse */
     uint32_t bad_count;
     bool crowded; /* there were more */
 } trial;
-
-/* The score that an entry of the log holds. Rows new since the mark held none. */
-static double score_before(const trial *t, const kiln_quality_entry *entry)
-{
-    return entry->tet < t->rows ? entry->quality : INFINITY;
-}
 
 /* After a change: what it made bad. Outside tets that were bad before are no worse for it. */
 static void note_bad(trial *t, size_t logged)
@@ -45,7 +38,7 @@ static void note_bad(trial *t, size_t logged)
     const kiln_remesher *remesher = t->remesher;
     for (size_t i = logged; i < remesher->quality_log.count; i++) {
         const kiln_quality_entry *entry = &remesher->quality_log.data[i];
-        if (remesher->quality.data[entry->tet] > t->goal || score_before(t, entry) <= t->goal)
+        if (remesher->quality.data[entry->tet] > t->goal || entry->quality <= t->goal)
             continue;
         uint32_t k = 0;
         while (k < t->bad_count && t->bad[k] != entry->tet)
@@ -134,12 +127,6 @@ static bool put_right(trial *t)
     return !t->crowded && now.below == 0;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double *p = a, *q = b;
-    return (*p > *q) - (*p < *q);
-}
-
 /* Whether the sorted scores of what was touched have become better, worst first. `changed` becomes
  * the live tets touched. */
 static bool is_better(trial *t)
@@ -147,7 +134,7 @@ static bool is_better(trial *t)
     kiln_remesher *remesher = t->remesher;
     kiln_arena *arena = &remesher->workspace.arena;
     kiln_idset *seen = &remesher->workspace.walker.seen;
-    size_t most = touched(t), count = 0, k = 0;
+    size_t most = touched(t), count = 0;
     double *before = kiln_arena_array(arena, double, most);
     double *after = kiln_arena_array(arena, double, most);
     remesher->changed.count = 0;
@@ -163,16 +150,26 @@ static bool is_better(trial *t)
         if (slot->epoch == seen->epoch)
             continue;
         kiln_idset_add(seen, slot, entry->tet, 0);
-        before[count] = score_before(t, entry);
+        before[count] = entry->quality;
         after[count++] = remesher->quality.data[entry->tet];
         if (kiln_tet_live(remesher->mesh, entry->tet))
             remesher->changed.data[remesher->changed.count++] = entry->tet;
     }
-    qsort(before, count, sizeof *before, ascending);
-    qsort(after, count, sizeof *after, ascending);
-    while (k < count && before[k] == after[k])
-        k++;
-    return k < count && after[k] > before[k] + KILN_LEAST_GAIN;
+    return kiln_judge_prefers(&t->judge, before, after, count);
+}
+
+/* What the judge in office before says of it all. */
+static bool is_kept(trial *t, uint32_t vertex)
+{
+    kiln_remesher *remesher = t->remesher;
+    const kiln_change change = {.kind = KILN_OP_INSERTION,
+                                .compound = true,
+                                .vertex =
+                                    kiln_vertex_live(remesher->mesh, vertex) ? vertex : KILN_NONE,
+                                .before = remesher->quality_log.data + t->mark.qualities,
+                                .before_count = touched(t)};
+    remesher->judge = t->judge;
+    return kiln_judge_keeps(remesher, &change);
 }
 
 /* Everything from the proposal on, inside the mark. */
@@ -192,31 +189,51 @@ static bool carry_through(trial *t, const kiln_proposal *proposal)
     kiln_arena_mark scratch = kiln_arena_set_mark(&remesher->workspace.arena);
     bool better = is_better(t);
     kiln_arena_release(&remesher->workspace.arena, scratch);
-    return better;
+    return better && is_kept(t, vertex);
+}
+
+/* The insertion itself need gain nothing: that is for the whole to do. */
+static bool propose(kiln_remesher *remesher, uint32_t tet, const uint32_t *corner, int corners,
+                    const kiln_insertion_effort *effort, kiln_proposal *out)
+{
+    const kiln_insertion_limits limits = {.depth = effort->depth, .may_swallow = true};
+    const kiln_judge office = remesher->judge;
+    remesher->judge.gain = -INFINITY;
+    remesher->judge.least = 0.0;
+    bool found =
+        kiln_insertion_propose(remesher, &remesher->workspace, tet, corner, corners, &limits, out);
+    remesher->judge = office;
+    return found;
+}
+
+/* In a transaction; the judge is not asked whether it keeps the parts. */
+static bool insert(kiln_remesher *remesher, const kiln_proposal *proposal,
+                   const kiln_insertion_effort *effort)
+{
+    trial t = {.remesher = remesher,
+               .effort = effort,
+               .mark = kiln_remesher_mark(remesher),
+               .judge = remesher->judge,
+               .reference = proposal->before,
+               .goal = proposal->before + effort->margin};
+    if (t.mark.txn.depth == 0)
+        return false;
+    remesher->judge.keeps = NULL;
+    bool done = carry_through(&t, proposal);
+    remesher->judge = t.judge;
+    if (done)
+        return kiln_remesher_keep(remesher, &t.mark) == KILN_ACCEPTED;
+    kiln_remesher_undo(remesher, &t.mark);
+    return false;
 }
 
 bool kiln_insertion_compound_at(kiln_remesher *remesher, uint32_t tet, const uint32_t *corner,
                                 int corners, const kiln_insertion_effort *effort)
 {
-    const kiln_insertion_limits limits = {
-        .depth = effort->depth, .may_swallow = true, .keep_lengths = true};
     kiln_proposal proposal;
     kiln_arena_mark scratch = kiln_arena_set_mark(&remesher->workspace.arena);
-    bool done = false;
-    if (kiln_insertion_propose(remesher, &remesher->workspace, tet, corner, corners, &limits,
-                               &proposal)) {
-        trial t = {.remesher = remesher,
-                   .effort = effort,
-                   .mark = kiln_remesher_mark(remesher),
-                   .rows = remesher->mesh->table[KILN_ON_TET].used,
-                   .reference = proposal.before,
-                   .goal = proposal.before + effort->margin};
-        done = t.mark.txn.depth > 0 && carry_through(&t, &proposal);
-        if (done)
-            done = kiln_remesher_keep(remesher, &t.mark) == KILN_ACCEPTED;
-        else if (t.mark.txn.depth > 0)
-            kiln_remesher_undo(remesher, &t.mark);
-    }
+    bool done = propose(remesher, tet, corner, corners, effort, &proposal) &&
+                insert(remesher, &proposal, effort);
     if (!done)
         remesher->changed.count = 0;
     kiln_arena_release(&remesher->workspace.arena, scratch);
@@ -224,9 +241,10 @@ bool kiln_insertion_compound_at(kiln_remesher *remesher, uint32_t tet, const uin
 }
 
 /* Edges of the tet, longest first. */
-static void rank_edges(const kiln_remesher *remesher, const uint32_t v[4], uint8_t rank[6])
+static void rank_edges(const kiln_remesher *remesher, uint32_t tet, uint8_t rank[6])
 {
-    const kiln_vec3 *points = kiln_remesher_points(remesher);
+    const kiln_vec3 *points = kiln_points_of_tet(remesher, tet);
+    const uint32_t *v = remesher->mesh->tet[tet].v;
     double length[6];
     for (uint8_t e = 0; e < 6; e++) {
         kiln_vec3 d = kiln_v3_sub(points[v[kiln_edge_ends[e][0]]], points[v[kiln_edge_ends[e][1]]]);
@@ -261,7 +279,7 @@ bool kiln_insertion_compound(kiln_remesher *remesher, uint32_t tet,
 {
     const uint32_t whole[4] = {0, 1, 2, 3};
     uint8_t rank[6];
-    rank_edges(remesher, remesher->mesh->tet[tet].v, rank);
+    rank_edges(remesher, tet, rank);
     bool done = in_edge(remesher, tet, rank[5], effort) ||
                 in_edge(remesher, tet, rank[0], effort) ||
                 kiln_insertion_compound_at(remesher, tet, whole, 4, effort) ||

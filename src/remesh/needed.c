@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 #include "remesh/sizing.h"
+#include "remesh/space.h"
 
 enum { GRAIN = 512 };
 
@@ -26,7 +27,7 @@ static void metric_chunk(void *user, size_t chunk, size_t begin, size_t end, int
  * these are on both sides of a bound it has to be known. */
 static bool fits(const look *l, uint32_t a, uint32_t b)
 {
-    const kiln_vec3 *p = kiln_remesher_points(&l->pass);
+    const kiln_vec3 *p = kiln_points_of_edge(&l->pass, a, b);
     const kiln_sym3 *metric = l->pass.metric.data;
     kiln_vec3 e = kiln_v3_sub(p[b], p[a]);
     double at_a = kiln_metric_length2(&metric[a], e), at_b = kiln_metric_length2(&metric[b], e);
@@ -50,7 +51,7 @@ static void tet_chunk(void *user, size_t chunk, size_t begin, size_t end, int wo
         if (!kiln_tet_live(mesh, t))
             continue;
         const uint32_t *v = mesh->tet[t].v;
-        double score = kiln_remesher_score(&l->pass, NULL, v);
+        double score = kiln_remesher_score_tet(&l->pass, t);
         bool fine = !(score < l->goal);
         for (int k = 0; k < 6 && fine && l->sized; k++) {
             uint32_t a = v[kiln_edge_ends[k][0]], b = v[kiln_edge_ends[k][1]];
@@ -68,6 +69,11 @@ static kiln_status prepare(look *l, kiln_error *error)
     size_t vertices = table[KILN_ON_VERTEX].used;
     KILN_TRY(kiln_array_reserve(context, &l->worst,
                                 kiln_chunk_count(table[KILN_ON_TET].used, GRAIN), error));
+    KILN_TRY(kiln_space_find(&l->pass, error));
+    if (l->pass.mixed) {
+        KILN_TRY(kiln_array_reserve(context, &l->pass.side, vertices, error));
+        kiln_space_classify(&l->pass);
+    }
     if (!l->pass.options.sizing)
         return KILN_OK;
     KILN_TRY(kiln_array_reserve(context, &l->pass.metric, vertices, error));
@@ -108,5 +114,6 @@ kiln_status kiln_remesh_needed(kiln_mesh *mesh, const kiln_remesh_options *optio
     }
     kiln_array_free(mesh->context, &l.worst);
     kiln_array_free(mesh->context, &l.pass.metric);
+    kiln_array_free(mesh->context, &l.pass.side);
     return status;
 }

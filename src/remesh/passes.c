@@ -7,6 +7,7 @@
 #include "remesh/edge_removal.h"
 #include "remesh/face_removal.h"
 #include "remesh/smooth.h"
+#include "remesh/space.h"
 
 #include <stdlib.h>
 
@@ -94,7 +95,7 @@ static bool propose_flip(const kiln_remesher *remesher, kiln_workspace *workspac
 /* The shortest edge of a tet, where it is much shorter than the others. */
 static int short_edge(const kiln_remesher *remesher, uint32_t tet, double ratio)
 {
-    const kiln_vec3 *p = kiln_remesher_points(remesher);
+    const kiln_vec3 *p = kiln_points_of_tet(remesher, tet);
     const uint32_t *v = remesher->mesh->tet[tet].v;
     double length[6], sum = 0.0;
     int shortest = 0;
@@ -111,7 +112,7 @@ static int short_edge(const kiln_remesher *remesher, uint32_t tet, double ratio)
 static double mean_edge_at(const kiln_remesher *remesher, kiln_workspace *workspace,
                            uint32_t vertex)
 {
-    const kiln_vec3 *p = kiln_remesher_points(remesher);
+    const kiln_vec3 *p = kiln_points_of_vertex(remesher, vertex);
     double sum = 0.0;
     if (kiln_star(remesher->mesh, vertex, &workspace->walker, NULL) != KILN_OK) {
         workspace->failed = true;
@@ -128,7 +129,7 @@ static double mean_edge_at(const kiln_remesher *remesher, kiln_workspace *worksp
 static bool is_crowded(const kiln_remesher *remesher, kiln_workspace *workspace, uint32_t tet,
                        double ratio)
 {
-    const kiln_vec3 *p = kiln_remesher_points(remesher);
+    const kiln_vec3 *p = kiln_points_of_tet(remesher, tet);
     int e = short_edge(remesher, tet, ratio);
     if (e < 0)
         return false;
@@ -141,8 +142,7 @@ static bool is_crowded(const kiln_remesher *remesher, kiln_workspace *workspace,
 static bool propose_contraction(const kiln_remesher *remesher, kiln_workspace *workspace,
                                 uint32_t tet, const kiln_pass_limits *pass, kiln_proposal *out)
 {
-    kiln_contraction_limits limits = kiln_contraction_improving();
-    limits.worst = pass->least;
+    const kiln_contraction_limits limits = kiln_contraction_improving();
     if (pass->short_edge > 0.0 && !is_crowded(remesher, workspace, tet, pass->short_edge))
         return false;
     return kiln_contraction_propose(remesher, workspace, tet, &limits, out);
@@ -288,9 +288,8 @@ static bool smooth(kiln_remesher *remesher, uint32_t vertex, const kiln_pass_lim
 {
     kiln_smoothing smoothing;
     kiln_arena_mark scratch = kiln_arena_set_mark(&remesher->workspace.arena);
-    bool done = kiln_smoothing_propose(remesher, &remesher->workspace, vertex, limits->enough,
-                                       &smoothing) &&
-                smoothing.after >= limits->least;
+    bool done =
+        kiln_smoothing_propose(remesher, &remesher->workspace, vertex, limits->enough, &smoothing);
     kiln_arena_release(&remesher->workspace.arena, scratch);
     done = done && kiln_remesher_move(remesher, vertex, &smoothing.place) == KILN_ACCEPTED;
     remesher->workspace.attempts[KILN_OP_SMOOTHING]++;
@@ -307,9 +306,7 @@ bool kiln_smooth_vertex(kiln_remesher *remesher, uint32_t vertex, double enough)
 static bool propose_thinning(const kiln_remesher *remesher, kiln_workspace *workspace, uint32_t tet,
                              const kiln_pass_limits *pass, kiln_proposal *out)
 {
-    kiln_contraction_limits limits = kiln_contraction_improving();
-    limits.must_gain = false;
-    limits.worst = pass->least;
+    const kiln_contraction_limits limits = kiln_contraction_improving();
     int e = short_edge(remesher, tet, pass->ratio);
     if (e < 0)
         return false;
@@ -318,24 +315,45 @@ static bool propose_thinning(const kiln_remesher *remesher, kiln_workspace *work
                                          kiln_edge_ends[e][1], &limits, out);
 }
 
-/* What a contraction has left round its vertex is put right by smoothing it (DLR Listing 1). */
+/* What a contraction has left round its vertex is put right by smoothing it (DLR Listing 1), as far
+ * as that gains whatever the contraction was for. */
 static void smooth_made(kiln_remesher *remesher, kiln_u32_array *set)
 {
+    const kiln_judge office = remesher->judge;
     uint32_t vertex = remesher->vertex_made;
+    remesher->judge = kiln_remesher_judge(remesher);
     if (vertex != KILN_NONE && smooth(remesher, vertex, &no_limits))
         add_changed(remesher, set);
+    remesher->judge = office;
+}
+
+/* The judge in office asks for no less than `least`. Returns what it was, to be put back. */
+static kiln_judge raise_least(kiln_remesher *remesher, double least)
+{
+    kiln_judge office = remesher->judge;
+    remesher->judge.least = fmax(office.least, least);
+    return office;
 }
 
 uint32_t kiln_thin_pass(kiln_remesher *remesher, kiln_u32_array *set, double ratio, double least)
 {
-    const kiln_pass_limits limits = {.target = INFINITY, .ratio = ratio, .least = least};
-    return run_pass(remesher, set, &limits, propose_thinning, smooth_made);
+    const kiln_pass_limits limits = {.target = INFINITY, .ratio = ratio};
+    const kiln_judge office = raise_least(remesher, least);
+    remesher->judge.gain = -INFINITY;
+    remesher->judge.edge[0] = 0.0;
+    remesher->judge.edge[1] = INFINITY;
+    uint32_t changes = run_pass(remesher, set, &limits, propose_thinning, smooth_made);
+    remesher->judge = office;
+    return changes;
 }
 
 uint32_t kiln_contract_pass(kiln_remesher *remesher, kiln_u32_array *set,
                             const kiln_pass_limits *limits)
 {
-    return run_pass(remesher, set, limits, propose_contraction, smooth_made);
+    const kiln_judge office = raise_least(remesher, limits->least);
+    uint32_t changes = run_pass(remesher, set, limits, propose_contraction, smooth_made);
+    remesher->judge = office;
+    return changes;
 }
 
 /* The movable vertices of the set's tets below `target`, each once, in memory of the arena. */
@@ -390,8 +408,7 @@ static void propose_vertices(void *user, size_t chunk, size_t begin, size_t end,
         kiln_arena_mark scratch = kiln_arena_set_mark(&workspace->arena);
         batch->found[i] = vertex != KILN_NONE &&
                           kiln_smoothing_propose(batch->remesher, workspace, vertex,
-                                                 batch->limits->enough, &batch->smoothing[i]) &&
-                          batch->smoothing[i].after >= batch->limits->least;
+                                                 batch->limits->enough, &batch->smoothing[i]);
         workspace->attempts[KILN_OP_SMOOTHING] += vertex != KILN_NONE;
         kiln_arena_release(&workspace->arena, scratch);
     }
@@ -444,6 +461,7 @@ uint32_t kiln_smooth_pass(kiln_remesher *remesher, kiln_u32_array *set,
     kiln_arena *arena = &remesher->workspace.arena;
     kiln_arena_mark scratch = kiln_arena_set_mark(arena);
     vertex_batch batch = {.remesher = remesher, .limits = limits};
+    const kiln_judge office = raise_least(remesher, limits->least);
     uint32_t changes = 0;
     batch.vertices = vertices_of(remesher, set, limits->target, &batch.count);
     batch.stride = batch.count / BATCHES < BATCH ? batch.count / BATCHES : BATCH;
@@ -459,6 +477,7 @@ uint32_t kiln_smooth_pass(kiln_remesher *remesher, kiln_u32_array *set,
                 add_changed(remesher, set);
                 changes++;
             }
+    remesher->judge = office;
     kiln_arena_release(arena, scratch);
     tidy(remesher, set);
     return changes;

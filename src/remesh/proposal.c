@@ -39,8 +39,7 @@ static kiln_verdict make_vertex(kiln_remesher *remesher, const kiln_proposal *pr
     return KILN_ACCEPTED;
 }
 
-static void note_tets(kiln_remesher *remesher, const kiln_proposal *proposal,
-                      const kiln_new_tet *fresh)
+static void note_tets(kiln_remesher *remesher, const kiln_proposal *proposal)
 {
     kiln_u32_array *changed = &remesher->changed;
     for (uint32_t i = 0; i < proposal->old_count; i++)
@@ -49,7 +48,7 @@ static void note_tets(kiln_remesher *remesher, const kiln_proposal *proposal,
         kiln_remesher_set_quality(remesher, changed->data[i],
                                   proposal->quality
                                       ? proposal->quality[i]
-                                      : kiln_remesher_score(remesher, NULL, fresh[i].v));
+                                      : kiln_remesher_score_tet(remesher, changed->data[i]));
 }
 
 static kiln_verdict change(kiln_remesher *remesher, const kiln_proposal *proposal, kiln_txn *txn)
@@ -74,15 +73,28 @@ static kiln_verdict change(kiln_remesher *remesher, const kiln_proposal *proposa
     if (verdict != KILN_ACCEPTED)
         return verdict;
     remesher->changed.count = proposal->fresh_count;
-    note_tets(remesher, proposal, fresh);
+    note_tets(remesher, proposal);
     if (proposal->has_place && proposal->vertex_flags)
         verdict = kiln_txn_set_vertex(txn, remesher->vertex_made, proposal->vertex_flags, 0);
     return verdict;
 }
 
-/* Keeps what was changed since the mark if it was accepted. */
-static kiln_verdict conclude(kiln_remesher *remesher, kiln_pass_mark *mark, kiln_verdict verdict)
+static bool is_kept(kiln_remesher *remesher, const kiln_pass_mark *mark, kiln_operator kind,
+                    uint32_t vertex)
 {
+    const kiln_change change = {.kind = kind,
+                                .vertex = vertex,
+                                .before = remesher->quality_log.data + mark->qualities,
+                                .before_count = remesher->quality_log.count - mark->qualities};
+    return kiln_judge_keeps(remesher, &change);
+}
+
+/* Keeps what was changed since the mark if it was accepted, by the judge as well. */
+static kiln_verdict conclude(kiln_remesher *remesher, kiln_pass_mark *mark, kiln_operator kind,
+                             uint32_t vertex, kiln_verdict verdict)
+{
+    if (verdict == KILN_ACCEPTED && !is_kept(remesher, mark, kind, vertex))
+        verdict = KILN_REFUSED_JUDGED;
     if (verdict == KILN_ACCEPTED) {
         verdict = kiln_remesher_keep(remesher, mark);
     } else {
@@ -106,7 +118,7 @@ kiln_verdict kiln_remesher_apply(kiln_remesher *remesher, const kiln_proposal *p
     kiln_arena_mark scratch = kiln_arena_set_mark(&remesher->workspace.arena);
     kiln_verdict verdict = change(remesher, proposal, &mark.txn);
     kiln_arena_release(&remesher->workspace.arena, scratch);
-    return conclude(remesher, &mark, verdict);
+    return conclude(remesher, &mark, proposal->kind, remesher->vertex_made, verdict);
 }
 
 static kiln_verdict shift(kiln_remesher *remesher, uint32_t vertex, const kiln_place *place,
@@ -124,8 +136,7 @@ static kiln_verdict shift(kiln_remesher *remesher, uint32_t vertex, const kiln_p
     for (size_t i = 0; i < walker->tets.count; i++) {
         uint32_t tet = walker->tets.data[i];
         remesher->changed.data[i] = tet;
-        kiln_remesher_set_quality(remesher, tet,
-                                  kiln_remesher_score(remesher, NULL, mesh->tet[tet].v));
+        kiln_remesher_set_quality(remesher, tet, kiln_remesher_score_tet(remesher, tet));
     }
     remesher->changed.count = walker->tets.count;
     return KILN_ACCEPTED;
@@ -138,5 +149,6 @@ kiln_verdict kiln_remesher_move(kiln_remesher *remesher, uint32_t vertex, const 
     kiln_pass_mark mark = kiln_remesher_mark(remesher);
     if (mark.txn.depth == 0)
         return KILN_REFUSED_MEMORY;
-    return conclude(remesher, &mark, shift(remesher, vertex, place, &mark.txn));
+    return conclude(remesher, &mark, KILN_OP_SMOOTHING, vertex,
+                    shift(remesher, vertex, place, &mark.txn));
 }

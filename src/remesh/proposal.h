@@ -2,16 +2,13 @@
  *
  * Every operator is a function
  *     bool kiln_X_propose(const kiln_remesher *, kiln_workspace *, site, ..., kiln_proposal *out)
- * that reads only, returns false where it has nothing better than what is there, and whose proposal
- * stays applicable until one of the tets in `old` changes. */
+ * that reads only, returns false where it has nothing that is legal and that the judge in office
+ * would have made (remesh/judge.h), and whose proposal stays applicable until one of the tets in
+ * `old` changes. */
 #ifndef KILN_REMESH_PROPOSAL_H
 #define KILN_REMESH_PROPOSAL_H
 
 #include "remesh/remesher.h"
-
-/* What an operator must gain to be worth a change: scores are of order one, and ties must not be
- * traded for ever. */
-#define KILN_LEAST_GAIN 1e-6
 
 typedef struct kiln_proposal {
     kiln_operator kind;
@@ -28,6 +25,10 @@ typedef struct kiln_proposal {
 
     bool has_place; /* the new vertex, its fields combined from these */
     kiln_place place;
+    uint32_t moved;   /* KILN_OP_SMOOTHING: the vertex that goes to the place; `old` is its star and
+                         nothing is fresh */
+    uint32_t gone[2]; /* contractions: vertices that become the one at the place */
+    uint32_t gone_count;
     uint32_t parent[4];
     double weight[4];
     int parents;
@@ -35,11 +36,23 @@ typedef struct kiln_proposal {
         vertex_flags; /* KILN_VERTEX_FEATURE ... to set on it besides what the mesh finds out */
 } kiln_proposal;
 
+/* A change that was made, in a transaction that is still open. What lives of it now is in
+ * remesher->changed. */
+typedef struct kiln_change {
+    kiln_operator kind;
+    bool compound;   /* several changes, this kind first */
+    uint32_t vertex; /* made or moved, or KILN_NONE */
+    /* The tets touched, with their scores before, INFINITY of rows that were not live; a tet's
+     * first entry counts. Borrowed from the log. */
+    const kiln_quality_entry *before;
+    size_t before_count;
+} kiln_change;
+
 /* Whether all tets of `old` are as they were when the proposal was made. */
 bool kiln_proposal_fresh(const kiln_remesher *remesher, const kiln_proposal *proposal);
 
 /* Makes the change in a transaction of its own (nested in the open one, if any). remesher->changed
- * becomes the new tets. Quality is not judged again. */
+ * becomes the new tets. Figures are not judged again; whether the judge keeps it is asked. */
 kiln_verdict kiln_remesher_apply(kiln_remesher *remesher, const kiln_proposal *proposal);
 
 #endif

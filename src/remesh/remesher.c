@@ -2,6 +2,7 @@
 #include "base/parallel.h"
 #include "geom/box.h"
 #include "remesh/sizing.h"
+#include "remesh/space.h"
 #include "remesh/surface.h"
 
 const char *kiln_operator_name(kiln_operator kind)
@@ -43,7 +44,7 @@ static void score_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     (void)worker;
     for (size_t t = begin; t < end; t++)
         remesher->quality.data[t] = kiln_tet_live(mesh, (uint32_t)t)
-                                        ? kiln_remesher_score(remesher, NULL, mesh->tet[t].v)
+                                        ? kiln_remesher_score_tet(remesher, (uint32_t)t)
                                         : INFINITY;
 }
 
@@ -75,6 +76,12 @@ kiln_operator_count kiln_remesher_count(const kiln_remesher *remesher, kiln_oper
     return count;
 }
 
+kiln_judge kiln_remesher_judge(const kiln_remesher *remesher)
+{
+    const kiln_judge *judge = remesher->options.judge;
+    return judge ? *judge : kiln_judge_quality(&remesher->options);
+}
+
 static kiln_status begin_pass(kiln_remesher *remesher, kiln_error *error)
 {
     kiln_mesh *mesh = remesher->mesh;
@@ -82,6 +89,8 @@ static kiln_status begin_pass(kiln_remesher *remesher, kiln_error *error)
     KILN_TRY(create_workers(remesher, error));
     KILN_TRY(kiln_remesher_reserve(remesher, 0, 0, error));
     KILN_TRY(kiln_surface_create(remesher, error));
+    if (remesher->mixed)
+        kiln_space_classify(remesher);
     for (uint32_t v = 0; remesher->options.sizing && v < mesh->table[KILN_ON_VERTEX].used; v++)
         if (kiln_vertex_live(mesh, v))
             remesher->metric.data[v] = kiln_sizing_at_vertex(remesher->options.sizing, v);
@@ -118,7 +127,11 @@ kiln_status kiln_remesher_begin(kiln_mesh *mesh, const kiln_remesh_options *opti
                            .options = *options,
                            .one_space = kiln_mesh_spaces_agree(mesh),
                            .vertex_made = KILN_NONE};
-    KILN_TRY(kiln_remesh_in_range(mesh, options->space, error));
+    out->judge = kiln_remesher_judge(out);
+    KILN_TRY(kiln_space_find(out, error));
+    KILN_TRY(kiln_remesh_in_range(mesh, out->options.space, error));
+    if (out->mixed)
+        KILN_TRY(kiln_remesh_in_range(mesh, KILN_SPACE_WORLD, error));
     kiln_workspace_init(&out->workspace, mesh->context);
     KILN_TRY(kiln_archive_begin(mesh, error));
     kiln_status status = begin_pass(out, error);
@@ -201,6 +214,8 @@ kiln_status kiln_remesher_reserve(kiln_remesher *remesher, size_t vertices, size
     size_t tet_rows = table[KILN_ON_TET].used + tets;
     size_t vertex_rows = table[KILN_ON_VERTEX].used + vertices;
     KILN_TRY(kiln_array_reserve(context, &remesher->quality, tet_rows, error));
+    while (remesher->quality.count < tet_rows)
+        remesher->quality.data[remesher->quality.count++] = INFINITY;
     KILN_TRY(kiln_array_reserve(context, &remesher->side, vertex_rows, error));
     if (remesher->options.sizing)
         KILN_TRY(kiln_array_reserve(context, &remesher->metric, vertex_rows, error));

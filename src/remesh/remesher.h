@@ -5,12 +5,13 @@
  * each with a workspace of its own. kiln_remesher_apply is the one place where a proposal becomes a
  * replacement; it also keeps the columns that live beside the mesh for the length of the pass:
  *
- *   R1  quality[t] is the score of live tet t at its present place, INFINITY for a dead row
+ *   R1  quality[t] is the score of live tet t at its present place, INFINITY for any other row
  *   R2  side[v] describes the begin-of-pass surround of live vertex v: how it may move, its quadric
  *   R3  both are set back bit by bit when the transaction they were changed in is rolled back
  *
- * Scores are taken in one space (material by default); positions in the other follow by
- * interpolation in the mesh as it was at the begin of the pass. */
+ * Scores are taken in one space (material by default; tets with KILN_MARK_WORLD in x, see
+ * remesh/space.h); positions in the other follow by interpolation in the mesh as it was at the
+ * begin of the pass. */
 #ifndef KILN_REMESH_REMESHER_H
 #define KILN_REMESH_REMESHER_H
 
@@ -18,6 +19,7 @@
 #include "geom/tet_quality.h"
 #include "mesh/replace.h"
 #include "mesh/walk.h"
+#include "remesh/judge.h"
 #include "remesh/quadric.h"
 
 typedef enum kiln_freedom {
@@ -35,6 +37,7 @@ typedef struct kiln_vertex_side {
     kiln_vec3 axis;
     uint32_t hint; /* a begin-of-pass tet near it */
     uint32_t freedom;
+    uint32_t world; /* all its tets count in x; only in mixed passes */
 } kiln_vertex_side;
 
 /* A place proposed for a vertex, in both spaces, with what is known about it. */
@@ -88,15 +91,16 @@ typedef struct kiln_operator_count {
 
 typedef struct kiln_remesh_options {
     kiln_measure measure;
-    kiln_space space; /* where quality counts */
+    kiln_space space; /* where quality counts, of tets without KILN_MARK_WORLD */
     kiln_surface_mode surface;
     const struct kiln_sizing *sizing; /* NULL: no metric. Borrowed, of the mesh as it is now */
     /* Scores are multiplied by the part of its volume that a tet has in the other space, where that
      * is less than all. For matter that keeps its volume: it shows tets that collapse there while a
      * metric, which is smooth over several, does not see them. */
     bool volume_elsewhere;
-    double edge_limit[2]; /* quality operators make no edge beyond these lengths in the metric
-                             unless the old ones were; only with a sizing field */
+    double edge_limit[2]; /* quality makes no edge beyond these lengths in the metric unless the old
+                             ones were; only with a sizing field */
+    const kiln_judge *judge; /* who says what is worth making. NULL: quality. Borrowed */
 } kiln_remesh_options;
 
 kiln_remesh_options kiln_remesh_default_options(void);
@@ -115,7 +119,9 @@ typedef struct kiln_remesher {
     kiln_context *context;
     kiln_mesh *mesh;
     kiln_remesh_options options;
-    bool one_space; /* u and x are the same bits everywhere */
+    kiln_judge judge; /* in office: that of the options, with the figures of the pass under way */
+    bool one_space;   /* u and x are the same bits everywhere */
+    bool mixed;       /* some tets count in options.space, some in x (remesh/space.h) */
 
     /* Beside the mesh's columns; capacity follows the tables. */
     kiln_f64_array quality; /* [tet] */
@@ -152,6 +158,9 @@ void kiln_remesher_end(kiln_remesher *remesher);
 /* Ends it with the mesh as it was at the begin (kiln_archive_rollback). Cannot fail. */
 void kiln_remesher_abandon(kiln_remesher *remesher);
 
+/* The judge of the options, or quality with theirs. */
+kiln_judge kiln_remesher_judge(const kiln_remesher *remesher);
+
 /* Attempts and successes so far. */
 kiln_operator_count kiln_remesher_count(const kiln_remesher *remesher, kiln_operator kind);
 
@@ -168,7 +177,15 @@ kiln_pass_mark kiln_remesher_mark(kiln_remesher *remesher); /* txn.depth 0: out 
 kiln_verdict kiln_remesher_keep(kiln_remesher *remesher, kiln_pass_mark *mark); /* or undo */
 void kiln_remesher_undo(kiln_remesher *remesher, kiln_pass_mark *mark);
 
-/* Position in the space where quality counts. */
+/* Where the quality of a live tet, and of one that takes its place, counts. */
+KILN_INLINE kiln_space kiln_remesher_space(const kiln_remesher *remesher, uint32_t tet)
+{
+    return remesher->mixed && remesher->mesh->info[tet].marks & KILN_MARK_WORLD
+               ? KILN_SPACE_WORLD
+               : remesher->options.space;
+}
+
+/* Position in the space of the options. */
 KILN_INLINE const kiln_vec3 *kiln_remesher_points(const kiln_remesher *remesher)
 {
     return kiln_mesh_positions(remesher->mesh, remesher->options.space);
@@ -180,20 +197,33 @@ KILN_INLINE kiln_vec3 kiln_place_point(const kiln_remesher *remesher, const kiln
     return remesher->options.space == KILN_SPACE_WORLD ? place->x : place->u;
 }
 
-/* Completes a place from its position p in the scored space: the other space, the metric, the tet
- * of the begin-of-pass mesh. place->side.hint must hold a tet to start from. The rest of the side
- * is the caller's (kiln_surface_* for places on the surface, zero inside). */
+/* Completes a place from its position p in the space of the options: the other space, the metric,
+ * the tet of the begin-of-pass mesh. With side.world p is its position in both. place->side.hint
+ * must hold a tet to start from. The rest of the side is the caller's (kiln_surface_* for places on
+ * the surface, zero inside). */
 void kiln_remesher_locate(const kiln_remesher *remesher, kiln_vec3 p, kiln_place *place);
 
 /* The score of a tet by its corners; one may be KILN_PROPOSED, standing for `place`. */
-double kiln_remesher_score(const kiln_remesher *remesher, const kiln_place *place,
-                           const uint32_t v[4]);
+double kiln_remesher_score_in(const kiln_remesher *remesher, kiln_space space,
+                              const kiln_place *place, const uint32_t v[4]);
 /* score > threshold, to the bit, but cheaper: most refusals cost no root. */
-bool kiln_remesher_score_above(const kiln_remesher *remesher, const kiln_place *place,
-                               const uint32_t v[4], double threshold);
-/* Whether the tet would be positive in the other space than options.space; true in one_space. */
-bool kiln_remesher_valid_elsewhere(const kiln_remesher *remesher, const kiln_place *place,
-                                   const uint32_t v[4]);
+bool kiln_remesher_score_above(const kiln_remesher *remesher, kiln_space space,
+                               const kiln_place *place, const uint32_t v[4], double threshold);
+/* Whether the tet would be positive in the other space; true in one_space. */
+bool kiln_remesher_valid_elsewhere(const kiln_remesher *remesher, kiln_space space,
+                                   const kiln_place *place, const uint32_t v[4]);
+/* The score in the space of the options. */
+KILN_INLINE double kiln_remesher_score(const kiln_remesher *remesher, const kiln_place *place,
+                                       const uint32_t v[4])
+{
+    return kiln_remesher_score_in(remesher, remesher->options.space, place, v);
+}
+/* The score of a live tet. */
+KILN_INLINE double kiln_remesher_score_tet(const kiln_remesher *remesher, uint32_t tet)
+{
+    return kiln_remesher_score_in(remesher, kiln_remesher_space(remesher, tet), NULL,
+                                  remesher->mesh->tet[tet].v);
+}
 
 /* Length of an edge where quality counts, in the metric if there is one; either end may be
  * KILN_PROPOSED. The same to the bit from both ends. */

@@ -3,6 +3,7 @@
 #include "remesh/begin_mesh.h"
 #include "remesh/remesher.h"
 #include "remesh/sizing.h"
+#include "remesh/space.h"
 
 static const kiln_vec3 *point_of(const kiln_vec3 *points, const kiln_vec3 *proposed, uint32_t v)
 {
@@ -20,9 +21,9 @@ static const kiln_vec3 *place_in(const kiln_place *place, kiln_space space)
     return !place ? NULL : space == KILN_SPACE_WORLD ? &place->x : &place->u;
 }
 
-static kiln_space other_space(const kiln_remesher *remesher)
+static kiln_space other_space(kiln_space space)
 {
-    return remesher->options.space == KILN_SPACE_WORLD ? KILN_SPACE_MATERIAL : KILN_SPACE_WORLD;
+    return space == KILN_SPACE_WORLD ? KILN_SPACE_MATERIAL : KILN_SPACE_WORLD;
 }
 
 /* The tet in the mean metric of its corners. */
@@ -45,7 +46,7 @@ static double score_in_metric(const kiln_remesher *remesher, const kiln_place *p
 static double volume_kept_elsewhere(const kiln_remesher *remesher, const kiln_place *place,
                                     const uint32_t v[4], const kiln_vec3 *const p[4])
 {
-    kiln_space other = other_space(remesher);
+    kiln_space other = other_space(remesher->options.space);
     const kiln_vec3 *points = kiln_mesh_positions(remesher->mesh, other);
     const kiln_vec3 *proposed = place_in(place, other), *q[4];
     for (int k = 0; k < 4; k++)
@@ -55,41 +56,48 @@ static double volume_kept_elsewhere(const kiln_remesher *remesher, const kiln_pl
     return here > 0.0 && there < here ? there / here : 1.0;
 }
 
-double kiln_remesher_score(const kiln_remesher *remesher, const kiln_place *place,
-                           const uint32_t v[4])
+/* What counts in x beside others is liquid, and has no volume but that. */
+static bool counts_elsewhere(const kiln_remesher *remesher, kiln_space space)
 {
-    const kiln_vec3 *points = kiln_remesher_points(remesher);
-    const kiln_vec3 *proposed = place_in(place, remesher->options.space);
+    return remesher->options.volume_elsewhere && !remesher->one_space &&
+           space == remesher->options.space;
+}
+
+double kiln_remesher_score_in(const kiln_remesher *remesher, kiln_space space,
+                              const kiln_place *place, const uint32_t v[4])
+{
+    const kiln_vec3 *points = kiln_mesh_positions(remesher->mesh, space);
+    const kiln_vec3 *proposed = place_in(place, space);
     const kiln_vec3 *p[4];
     for (int k = 0; k < 4; k++)
         p[k] = point_of(points, proposed, v[k]);
     double score = remesher->options.sizing
                        ? score_in_metric(remesher, place, v, p)
                        : kiln_tet_measure(remesher->options.measure, p[0], p[1], p[2], p[3]);
-    if (remesher->options.volume_elsewhere && !remesher->one_space)
+    if (counts_elsewhere(remesher, space))
         score *= volume_kept_elsewhere(remesher, place, v, p);
     return score;
 }
 
-bool kiln_remesher_score_above(const kiln_remesher *remesher, const kiln_place *place,
-                               const uint32_t v[4], double threshold)
+bool kiln_remesher_score_above(const kiln_remesher *remesher, kiln_space space,
+                               const kiln_place *place, const uint32_t v[4], double threshold)
 {
     if (remesher->options.sizing || remesher->options.measure != KILN_MEASURE_QUALITY ||
-        remesher->options.volume_elsewhere)
-        return kiln_remesher_score(remesher, place, v) > threshold;
-    const kiln_vec3 *points = kiln_remesher_points(remesher);
-    const kiln_vec3 *proposed = place_in(place, remesher->options.space);
+        counts_elsewhere(remesher, space))
+        return kiln_remesher_score_in(remesher, space, place, v) > threshold;
+    const kiln_vec3 *points = kiln_mesh_positions(remesher->mesh, space);
+    const kiln_vec3 *proposed = place_in(place, space);
     return kiln_tet_quality_above(
         point_of(points, proposed, v[0]), point_of(points, proposed, v[1]),
         point_of(points, proposed, v[2]), point_of(points, proposed, v[3]), threshold);
 }
 
-bool kiln_remesher_valid_elsewhere(const kiln_remesher *remesher, const kiln_place *place,
-                                   const uint32_t v[4])
+bool kiln_remesher_valid_elsewhere(const kiln_remesher *remesher, kiln_space space,
+                                   const kiln_place *place, const uint32_t v[4])
 {
     if (remesher->one_space)
         return true;
-    kiln_space other = other_space(remesher);
+    kiln_space other = other_space(space);
     const kiln_vec3 *points = kiln_mesh_positions(remesher->mesh, other);
     const kiln_vec3 *proposed = place_in(place, other);
     return kiln_orient3d_sign(*point_of(points, proposed, v[0]), *point_of(points, proposed, v[1]),
@@ -97,11 +105,23 @@ bool kiln_remesher_valid_elsewhere(const kiln_remesher *remesher, const kiln_pla
                               *point_of(points, proposed, v[3])) > 0;
 }
 
+/* An edge of a vertex that is looked at in x is, too. */
+static kiln_space edge_space(const kiln_remesher *remesher, const kiln_place *place, uint32_t a,
+                             uint32_t b)
+{
+    const uint32_t end[2] = {a, b};
+    for (int i = 0; i < 2 && remesher->mixed; i++)
+        if (end[i] == KILN_PROPOSED ? place->side.world : remesher->side.data[end[i]].world)
+            return KILN_SPACE_WORLD;
+    return remesher->options.space;
+}
+
 double kiln_remesher_edge_length(const kiln_remesher *remesher, const kiln_place *place, uint32_t a,
                                  uint32_t b)
 {
-    const kiln_vec3 *points = kiln_remesher_points(remesher);
-    const kiln_vec3 *proposed = place_in(place, remesher->options.space);
+    kiln_space space = edge_space(remesher, place, a, b);
+    const kiln_vec3 *points = kiln_mesh_positions(remesher->mesh, space);
+    const kiln_vec3 *proposed = place_in(place, space);
     kiln_vec3 edge = kiln_v3_sub(*point_of(points, proposed, b), *point_of(points, proposed, a));
     if (!remesher->options.sizing)
         return kiln_v3_norm(edge);
@@ -112,7 +132,7 @@ double kiln_remesher_edge_length(const kiln_remesher *remesher, const kiln_place
 void kiln_remesher_locate(const kiln_remesher *remesher, kiln_vec3 p, kiln_place *place)
 {
     place->u = place->x = p;
-    if (!remesher->one_space) {
+    if (!remesher->one_space && !(remesher->mixed && place->side.world)) {
         bool world = remesher->options.space == KILN_SPACE_WORLD;
         kiln_begin_place where;
         kiln_begin_locate(remesher->mesh, remesher->options.space, p, place->side.hint, &where);

@@ -5,9 +5,9 @@
 #include "remesh/insert.h"
 #include "remesh/passes.h"
 #include "remesh/sizing.h"
+#include "remesh/space.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* An edge to be split or contracted: shortest first, or longest first by the negative length. */
 typedef struct queued_edge {
@@ -45,7 +45,7 @@ kiln_size_options kiln_size_default_options(void)
  * directly, that of its two halves, so that what lies between the ends counts. */
 static double edge_length(const kiln_remesher *remesher, uint32_t a, uint32_t b)
 {
-    const kiln_vec3 *p = kiln_remesher_points(remesher);
+    const kiln_vec3 *p = kiln_points_of_edge(remesher, a, b);
     const kiln_sym3 *metric = remesher->metric.data, *at_a = &metric[a], *at_b = &metric[b];
     kiln_vec3 e = kiln_v3_sub(p[b], p[a]);
     double length = kiln_metric_edge_length(at_a, at_b, e);
@@ -213,21 +213,32 @@ static bool goes_on(size_work *w)
     return w->status == KILN_OK;
 }
 
+/* The judge in office with the figures of a size change: no gain, but nothing at or below `worst`.
+ */
+static void instruct(size_work *w, double worst, double shortest, double longest)
+{
+    kiln_judge *judge = &w->remesher->judge;
+    judge->gain = -INFINITY;
+    judge->least = worst;
+    judge->edge[0] = shortest;
+    judge->edge[1] = longest;
+    judge->strict = shortest > 0.0;
+}
+
 static bool try_contraction(size_work *w, const queued_edge *edge, uint32_t tet)
 {
     kiln_remesher *r = w->remesher;
     const kiln_tet *record = &r->mesh->tet[tet];
-    kiln_contraction_limits limits = {.worst = w->options->worst,
-                                      .longest = w->options->contract_ceiling,
-                                      .surface = w->options->surface};
+    const kiln_contraction_limits limits = {.surface = w->options->surface};
     kiln_proposal proposal;
     uint32_t a = kiln_tet_corner(record, edge->a), b = kiln_tet_corner(record, edge->b);
+    instruct(w, w->options->worst, 0.0, w->options->contract_ceiling);
     bool found = kiln_edge_contraction_propose(r, &r->workspace, tet, a, b, &limits, &proposal);
     if (!found && !r->workspace.failed) {
         double worst = worst_of_stars(w, edge->a, edge->b);
-        if (worst >= limits.worst || w->status != KILN_OK)
+        if (worst >= w->options->worst || w->status != KILN_OK)
             return false;
-        limits.worst = worst > 0.0 ? worst : 0.0;
+        r->judge.least = worst > 0.0 ? worst : 0.0;
         found = kiln_edge_contraction_propose(r, &r->workspace, tet, a, b, &limits, &proposal);
     }
     return found && apply(w, &proposal);
@@ -289,24 +300,15 @@ static queued_edge pop(size_work *w)
     }
 }
 
-/* The shortest edge at the proposed vertex. */
-static double shortest_made(const kiln_remesher *r, const kiln_proposal *proposal)
-{
-    double least = INFINITY;
-    for (uint32_t i = 0; i < 4 * proposal->fresh_count; i++) {
-        uint32_t v = proposal->fresh[i / 4].v[i % 4];
-        if (v != KILN_PROPOSED)
-            least = fmin(least, kiln_remesher_edge_length(r, &proposal->place, KILN_PROPOSED, v));
-    }
-    return least;
-}
-
 /* A long edge whose middle is too close to another vertex is better taken out, where that makes the
  * tets better. */
 static bool try_removal(size_work *w, uint32_t tet, const uint32_t corner[2])
 {
     kiln_remesher *r = w->remesher;
     kiln_proposal proposal;
+    r->judge = kiln_remesher_judge(r);
+    r->judge.edge[0] = w->options->split_floor;
+    r->judge.edge[1] = w->options->longest;
     return kiln_edge_removal_propose(r, &r->workspace, tet, corner[0], corner[1], &proposal) &&
            apply(w, &proposal);
 }
@@ -318,17 +320,16 @@ static bool try_split(size_work *w, const queued_edge *edge, uint32_t tet)
 {
     kiln_remesher *r = w->remesher;
     const kiln_tet *record = &r->mesh->tet[tet];
-    uint32_t corner[2] = {kiln_tet_corner(record, edge->a), kiln_tet_corner(record, edge->b)};
+    const uint32_t corner[2] = {kiln_tet_corner(record, edge->a), kiln_tet_corner(record, edge->b)};
+    const kiln_insertion_limits limits = {.depth = 3};
     kiln_proposal bare, best;
-    if (!kiln_split_propose(r, &r->workspace, tet, corner, 2, &bare) ||
-        shortest_made(r, &bare) < w->options->split_floor)
+    instruct(w, -INFINITY, w->options->split_floor, INFINITY);
+    if (!kiln_split_propose(r, &r->workspace, tet, corner, 2, &bare))
         return try_removal(w, tet, corner);
-    double worst = bare.before < w->options->worst ? bare.before : w->options->worst;
-    kiln_insertion_limits limits = {
-        .depth = 3, .worst = worst, .shortest = w->options->split_floor};
+    r->judge.least = bare.before < w->options->worst ? bare.before : w->options->worst;
     if (kiln_insertion_propose(r, &r->workspace, tet, corner, 2, &limits, &best) && apply(w, &best))
         return true;
-    return w->status == KILN_OK && bare.after >= worst && apply(w, &bare);
+    return w->status == KILN_OK && kiln_judge_figures(r, &bare) && apply(w, &bare);
 }
 
 /* Queues the long edges of the tets just made. */
@@ -409,14 +410,12 @@ kiln_status kiln_size_control(kiln_remesher *remesher, const kiln_size_options *
     *w.report = (kiln_size_report){0};
     if (!remesher->options.sizing)
         return kiln_fail(error, KILN_ERR_STATE, NULL, 0, -1, "size control needs a sizing field");
-    double usual_limit[2] = {remesher->options.edge_limit[0], remesher->options.edge_limit[1]};
-    remesher->options.edge_limit[0] = w.options->split_floor; /* of edge removal, too */
-    remesher->options.edge_limit[1] = w.options->longest;
+    const kiln_judge office = remesher->judge;
     kiln_size_pass_time(remesher->mesh, w.options);
     kiln_status status = run_sweeps(&w);
     begin_waiting(&w, KILN_SIZE_CONTRACT);
     begin_waiting(&w, KILN_SIZE_SPLIT);
-    memcpy(remesher->options.edge_limit, usual_limit, sizeof usual_limit);
+    remesher->judge = office;
     w.report->edges = edge_count(remesher->mesh);
     kiln_array_free(remesher->context, &w.queue);
     kiln_array_free(remesher->context, &w.born);

@@ -1,6 +1,7 @@
 #include "remesh/smooth.h"
 #include "remesh/proposal.h"
 #include "remesh/smooth_climb.h"
+#include "remesh/space.h"
 #include "remesh/surface.h"
 
 /* Stars of a vertex of the surface have few faces; those of more are left alone. */
@@ -10,10 +11,11 @@ typedef struct smoothing_job {
     const kiln_remesher *remesher;
     kiln_workspace *workspace;
     uint32_t vertex;
-    const uint32_t *tets;
+    uint32_t *tets;
     size_t count;
     kiln_vec3 at; /* where the vertex is */
     double scale; /* about the mean edge */
+    double floor; /* what the judge must have of the worst */
     bool mapped;  /* by L', the metric at the vertex being L L' */
     double L[6];  /* xx, yx, zx, yy, zy, zz */
 } smoothing_job;
@@ -71,7 +73,7 @@ static kiln_star_freedom freedom_of(const smoothing_job *job, const kiln_vertex_
 static void list_corners(const smoothing_job *job, const kiln_vec3 **corner)
 {
     const kiln_mesh *mesh = job->remesher->mesh;
-    const kiln_vec3 *points = kiln_remesher_points(job->remesher);
+    const kiln_vec3 *points = kiln_points_of_vertex(job->remesher, job->vertex);
     for (size_t i = 0; i < job->count; i++) {
         const kiln_tet *tet = &mesh->tet[job->tets[i]];
         const uint8_t *c = kiln_face_corner[kiln_tet_corner(tet, job->vertex)];
@@ -94,8 +96,8 @@ static double edge_at(const smoothing_job *job, const kiln_vec3 *const *corner)
 }
 
 /* The worst of the star with the vertex at the place; -INFINITY if a tet is inverted in the other
- * space or one is not above `least`. */
-static double judge_star(const smoothing_job *job, const kiln_place *place, double least)
+ * space or one is not above the floor. */
+static double worst_at(const smoothing_job *job, const kiln_place *place)
 {
     const kiln_remesher *remesher = job->remesher;
     double worst = INFINITY;
@@ -103,8 +105,9 @@ static double judge_star(const smoothing_job *job, const kiln_place *place, doub
         const kiln_tet *tet = &remesher->mesh->tet[job->tets[i]];
         uint32_t v[4] = {tet->v[0], tet->v[1], tet->v[2], tet->v[3]};
         v[kiln_tet_corner(tet, job->vertex)] = KILN_PROPOSED;
-        double score = kiln_remesher_score(remesher, place, v);
-        if (!(score > least) || !kiln_remesher_valid_elsewhere(remesher, place, v))
+        kiln_space space = kiln_remesher_space(remesher, job->tets[i]);
+        double score = kiln_remesher_score_in(remesher, space, place, v);
+        if (!(score > job->floor) || !kiln_remesher_valid_elsewhere(remesher, space, place, v))
             return -INFINITY;
         worst = score < worst ? score : worst;
     }
@@ -136,6 +139,22 @@ static bool surface_allows(const smoothing_job *job, const kiln_place *place)
            kiln_surface_allows(job->remesher, job->workspace, old, count, fresh, count, place);
 }
 
+static bool judge_may(const smoothing_job *job, const kiln_smoothing *found)
+{
+    if (!job->remesher->judge.may)
+        return true;
+    const kiln_proposal proposal = {.kind = KILN_OP_SMOOTHING,
+                                    .old = job->tets,
+                                    .old_count = (uint32_t)job->count,
+                                    .before = found->before,
+                                    .after = found->after,
+                                    .stamp = found->stamp,
+                                    .has_place = true,
+                                    .place = found->place,
+                                    .moved = job->vertex};
+    return kiln_judge_may(job->remesher, &proposal);
+}
+
 /* The place a displacement leads to: all of it, or as much as is legal and gains. */
 static bool find_place(const smoothing_job *job, const kiln_vertex_side *side,
                        kiln_vec3 displacement, double promised, kiln_smoothing *out)
@@ -147,10 +166,9 @@ static bool find_place(const smoothing_job *job, const kiln_vertex_side *side,
         out->place = (kiln_place){.side = *side};
         p = kiln_surface_rebase(job->remesher, &out->place.side, p);
         kiln_remesher_locate(job->remesher, p, &out->place);
-        out->after = plain && i == 0 ? promised
-                                     : judge_star(job, &out->place, out->before + KILN_LEAST_GAIN);
-        if (out->after > out->before &&
-            (side->freedom == KILN_FREE || surface_allows(job, &out->place)))
+        out->after = plain && i == 0 ? promised : worst_at(job, &out->place);
+        if (out->after > job->floor &&
+            (side->freedom == KILN_FREE || surface_allows(job, &out->place)) && judge_may(job, out))
             return true;
         displacement = kiln_v3_scale(displacement, 0.5);
     }
@@ -182,7 +200,8 @@ static bool climb_and_place(smoothing_job *job, const kiln_vertex_side *side, do
     kiln_vec3 moved = kiln_v3(0, 0, 0);
     double worst = kiln_star_climb(&star, &freedom, target, &moved);
     out->rounds = star.rounds;
-    if (!job->mapped && worst < out->before + KILN_LEAST_GAIN)
+    /* What the climb saw is not what counts where tets have spaces of their own. */
+    if (!job->mapped && !job->remesher->mixed && !(worst > job->floor))
         return false;
     if (moved.x == 0.0 && moved.y == 0.0 && moved.z == 0.0)
         return false;
@@ -213,7 +232,8 @@ bool kiln_smoothing_propose(const kiln_remesher *remesher, kiln_workspace *works
                          .vertex = vertex,
                          .tets = star->data,
                          .count = star->count,
-                         .at = kiln_remesher_points(remesher)[vertex]};
+                         .at = kiln_points_of_vertex(remesher, vertex)[vertex],
+                         .floor = kiln_judge_floor(&remesher->judge, out->before)};
     kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
     bool found = climb_and_place(&job, side, target, out);
     kiln_arena_release(&workspace->arena, mark);

@@ -12,8 +12,9 @@ typedef struct kiln_smoothing {
     uint32_t rounds;      /* of climbing it took; set also where nothing is found */
 } kiln_smoothing;
 
-/* Stops as soon as the worst reaches `target` (INFINITY: as far as it goes). False without a gain
- * of KILN_LEAST_GAIN. The place keeps every tet of the star positive in both spaces. */
+/* Stops as soon as the worst reaches `target` (INFINITY: as far as it goes). False where the
+ * judge in office would not have it. The place keeps every tet of the star positive in both spaces.
+ */
 bool kiln_smoothing_propose(const kiln_remesher *remesher, kiln_workspace *workspace,
                             uint32_t vertex, double target, kiln_smoothing *out);
 

@@ -26,6 +26,7 @@ typedef struct facet {
     const uint32_t *v;
     kiln_vec3 p[3], normal;
     double area; /* twice */
+    kiln_box box;
 } facet;
 
 typedef struct change {
@@ -47,8 +48,11 @@ static kiln_vec3 point_in(const kiln_remesher *remesher, kiln_space space, const
 static facet facet_of(const kiln_remesher *remesher, const kiln_place *place, const uint32_t v[3])
 {
     facet f = {.v = v};
-    for (int k = 0; k < 3; k++)
+    f.box = kiln_box_empty();
+    for (int k = 0; k < 3; k++) {
         f.p[k] = point_in(remesher, remesher->options.space, place, v[k]);
+        f.box = kiln_box_grow(f.box, f.p[k]);
+    }
     kiln_vec3 n = kiln_v3_cross(kiln_v3_sub(f.p[1], f.p[0]), kiln_v3_sub(f.p[2], f.p[0]));
     f.area = kiln_v3_norm(n);
     f.normal = kiln_v3_normalize(n);
@@ -120,11 +124,21 @@ static kiln_vec3 point_of(const facet *f, double a, double b)
     return kiln_v3_madd(kiln_v3_madd(p, a, f->p[1]), b, f->p[2]);
 }
 
+/* A begin face near a triangle, if one of its vertices had any. */
+static uint32_t begin_at(const change *c, const facet *f)
+{
+    uint32_t item = KILN_BVH_NONE;
+    for (int k = 0; k < 3 && item == KILN_BVH_NONE; k++)
+        item = kiln_surface_face_at(c->surface, f->v[k]);
+    return item;
+}
+
 /* The begin surface under the middle of a triangle. */
 static kiln_foot foot_of(const change *c, const facet *f)
 {
     double limit = kiln_surface_band(c->surface, 20.0 * sqrt(f->area));
-    return kiln_surface_foot(c->surface, point_of(f, 1 / 3.0, 1 / 3.0), f->normal, limit);
+    return kiln_surface_foot(c->surface, point_of(f, 1 / 3.0, 1 / 3.0), f->normal, limit,
+                             begin_at(c, f));
 }
 
 static double cosine_to(const change *c, const facet *f, const kiln_foot *foot)
@@ -187,7 +201,8 @@ static bool place_in_band(const change *c)
 {
     kiln_vec3 p = point_in(c->remesher, c->remesher->options.space, c->place, KILN_PROPOSED);
     for (size_t j = 0; j < c->fresh_count; j++) {
-        kiln_foot foot = kiln_surface_foot(c->surface, p, c->fresh[j].normal, INFINITY);
+        kiln_foot foot = kiln_surface_foot(c->surface, p, c->fresh[j].normal, INFINITY,
+                                           begin_at(c, &c->fresh[j]));
         if (foot.item != KILN_BVH_NONE && foot.distance <= foot.band)
             return true;
     }
@@ -215,17 +230,25 @@ static bool stays_near(const change *c)
     return least >= TURN_COSINE || least >= before;
 }
 
-static bool any_within(const facet *f, size_t count, kiln_vec3 p, double distance2)
+/* A box settles most questions, and the triangle that the point before was near most of the rest:
+ * it is asked first, and *last becomes the one found. */
+static bool any_within(const facet *f, size_t count, kiln_vec3 p, double distance, size_t *last)
 {
-    for (size_t i = 0; i < count; i++)
-        if (kiln_triangle_distance2(p, f[i].p) <= distance2)
+    const kiln_vec3 reach = kiln_v3(distance, distance, distance);
+    const kiln_box around = {kiln_v3_sub(p, reach), kiln_v3_add(p, reach)};
+    for (size_t i = 0, at = *last; i < count; i++, at = at + 1 < count ? at + 1 : 0)
+        if (kiln_box_overlap(around, f[at].box) &&
+            kiln_triangle_distance2(p, f[at].p) <= distance * distance) {
+            *last = at;
             return true;
+        }
     return false;
 }
 
 typedef struct cover {
     const change *c;
     kiln_box box;
+    size_t last_fresh, last_old; /* near the point asked for before */
     bool lost;
 } cover;
 
@@ -261,14 +284,15 @@ static bool visit_begin(void *user, uint32_t item)
     cover *search = user;
     const change *c = search->c;
     const kiln_sheet_triangle *t = &c->surface->triangles.data[item];
-    double allowed2 = t->near * t->near; /* the point may be on a smaller face as well */
+    double allowed = t->near; /* the point may be on a smaller face as well */
     kiln_vec3 point[POINTS_ROOM];
     size_t count = points_of(c->surface, item, point);
     for (size_t k = 0; k < count && !search->lost; k++) {
         kiln_box at = {point[k], point[k]};
-        search->lost = kiln_box_overlap(at, search->box) &&
-                       !any_within(c->fresh, c->fresh_count, point[k], allowed2) &&
-                       any_within(c->old, c->old_count, point[k], allowed2);
+        search->lost =
+            kiln_box_overlap(at, search->box) &&
+            !any_within(c->fresh, c->fresh_count, point[k], allowed, &search->last_fresh) &&
+            any_within(c->old, c->old_count, point[k], allowed, &search->last_old);
     }
     return !search->lost;
 }
@@ -284,7 +308,7 @@ static bool uncovers_begin(const change *c)
             margin = fmax(margin, kiln_surface_band(c->surface, edge));
         }
     kiln_vec3 grow = kiln_v3(margin, margin, margin);
-    cover search = {c, {kiln_v3_sub(box.low, grow), kiln_v3_add(box.high, grow)}, false};
+    cover search = {.c = c, .box = {kiln_v3_sub(box.low, grow), kiln_v3_add(box.high, grow)}};
     kiln_bvh_query_box(&c->surface->triangle_tree, search.box, visit_begin, &search);
     return search.lost;
 }

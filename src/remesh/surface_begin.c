@@ -124,6 +124,7 @@ static kiln_status list_corners(const kiln_remesher *remesher, struct kiln_surfa
     KILN_TRY(kiln_array_reserve(remesher->context, &surface->start, vertices + 2, error));
     KILN_TRY(kiln_array_reserve(remesher->context, &surface->corner, corners + 1, error));
     uint32_t *start = surface->start.data;
+    surface->vertices = (uint32_t)vertices;
     memset(start, 0, (vertices + 2) * sizeof *start);
     for (size_t i = 0; i < corners; i++)
         start[surface->triangles.data[i / 3].v[i % 3] + 2]++;
@@ -369,7 +370,7 @@ bool kiln_surface_near(const struct kiln_surface *surface, kiln_vec3 p, kiln_vec
                 *under = surface->corner.data[c] / 3;
                 return true;
             }
-    kiln_foot foot = kiln_surface_foot(surface, p, normal, limit);
+    kiln_foot foot = kiln_surface_foot(surface, p, normal, limit, *under);
     if (foot.item == KILN_BVH_NONE)
         return false;
     *under = foot.item;
@@ -399,21 +400,31 @@ static kiln_vec3 shortened(kiln_vec3 v, double most)
 
 /* Points asked about are nearly always close to the surface, and a short reach spares most of the
  * tree. */
-static uint32_t closest(const kiln_bvh *tree, kiln_vec3 p, double reach, double limit,
+static uint32_t closest(const kiln_bvh *tree, kiln_vec3 p, double reach, double limit2,
                         kiln_bvh_distance2 distance2, void *user)
 {
-    double first = limit < reach ? limit : reach;
-    uint32_t item = kiln_bvh_closest(tree, p, first * first, distance2, user, NULL);
-    return item != KILN_BVH_NONE || limit <= reach
+    double reach2 = reach * reach, first2 = limit2 < reach2 ? limit2 : reach2;
+    uint32_t item = kiln_bvh_closest(tree, p, first2, distance2, user, NULL);
+    return item != KILN_BVH_NONE || limit2 <= reach2
                ? item
-               : kiln_bvh_closest(tree, p, limit * limit, distance2, user, NULL);
+               : kiln_bvh_closest(tree, p, limit2, distance2, user, NULL);
+}
+
+uint32_t kiln_surface_face_at(const struct kiln_surface *surface, uint32_t vertex)
+{
+    const uint32_t *start = surface->start.data;
+    return vertex < surface->vertices && start[vertex] < start[vertex + 1]
+               ? surface->corner.data[start[vertex]] / 3
+               : KILN_BVH_NONE;
 }
 
 kiln_foot kiln_surface_foot(const struct kiln_surface *surface, kiln_vec3 p, kiln_vec3 normal,
-                            double limit)
+                            double limit, uint32_t hint)
 {
     foot_query query = {surface, normal};
-    kiln_foot foot = {.item = closest(&surface->triangle_tree, p, surface->reach, limit,
+    double there2 = hint == KILN_BVH_NONE ? INFINITY : triangle_distance2(&query, hint, p);
+    double limit2 = there2 < limit * limit ? there2 : limit * limit;
+    kiln_foot foot = {.item = closest(&surface->triangle_tree, p, surface->reach, limit2,
                                       triangle_distance2, &query)};
     if (foot.item == KILN_BVH_NONE)
         return foot;

@@ -43,6 +43,7 @@ struct kiln_surface {
     segments;
     kiln_bvh triangle_tree, segment_tree;
     kiln_u32_array start, corner; /* triangles at a vertex: corner[start[v] ..] = 3 triangle + k */
+    uint32_t vertices;            /* rows at the begin */
     kiln_f64_array area;          /* [part] of its surface */
     kiln_f64_array volume;        /* [part] */
     bool smooth;                  /* the band is round the smooth surface, not the begin faces */
@@ -68,9 +69,12 @@ kiln_status kiln_surface_finish(const kiln_remesher *remesher, struct kiln_surfa
                                 kiln_error *error);
 
 /* The nearest begin face that looks the way of `normal` (interfaces either way), if there is one
- * within `limit`: a narrow one is much cheaper. */
+ * within `limit`. `hint` is a begin face, best one close by, or KILN_BVH_NONE: none farther is
+ * looked at, which is much cheaper. */
 kiln_foot kiln_surface_foot(const struct kiln_surface *surface, kiln_vec3 p, kiln_vec3 normal,
-                            double limit);
+                            double limit, uint32_t hint);
+/* A begin face at a vertex, KILN_BVH_NONE where it had none. */
+uint32_t kiln_surface_face_at(const struct kiln_surface *surface, uint32_t vertex);
 /* The nearest begin feature that runs along `direction`, either way. */
 kiln_foot kiln_surface_curve_foot(const struct kiln_surface *surface, kiln_vec3 p,
                                   kiln_vec3 direction);

@@ -1,6 +1,7 @@
 /* Places on the surface: where a vertex may be, and what is known about it there. */
 #include "remesh/surface.h"
 #include "remesh/surface_begin.h"
+#include "remesh/space.h"
 
 /* The part of a direction in which a vertex may move (normal taken out, or along the axis). */
 static kiln_vec3 project(const kiln_vertex_side *side, kiln_vec3 direction)
@@ -24,7 +25,7 @@ static kiln_foot foot_of(const kiln_remesher *remesher, const kiln_vertex_side *
 {
     return side->freedom == KILN_ON_CURVE
                ? kiln_surface_curve_foot(remesher->surface, p, side->axis)
-               : kiln_surface_foot(remesher->surface, p, side->axis, INFINITY);
+               : kiln_surface_foot(remesher->surface, p, side->axis, INFINITY, KILN_BVH_NONE);
 }
 
 static bool is_curved(const kiln_vertex_side *side)
@@ -134,7 +135,7 @@ static void place_on_sheet(const kiln_remesher *remesher, const kiln_vec3 *norma
     kiln_vec3 sum = kiln_v3(0, 0, 0);
     for (int i = 0; i < count; i++)
         sum = kiln_v3_add(sum, normal[i]);
-    kiln_foot foot = kiln_surface_foot(surface, p, kiln_v3_normalize(sum), INFINITY);
+    kiln_foot foot = kiln_surface_foot(surface, p, kiln_v3_normalize(sum), INFINITY, KILN_BVH_NONE);
     if (foot.item == KILN_BVH_NONE)
         return;
     const kiln_sheet_triangle *t = &surface->triangles.data[foot.item];
@@ -171,12 +172,15 @@ void kiln_surface_place(const kiln_remesher *remesher, uint32_t tet, const uint3
                         const double *weight, int count, kiln_place *place)
 {
     const kiln_mesh *mesh = remesher->mesh;
-    const kiln_vec3 *points = kiln_remesher_points(remesher);
+    const bool world = kiln_site_in_world(remesher, tet, corner, count);
+    const kiln_vec3 *points = world ? mesh->x : kiln_remesher_points(remesher);
     kiln_vec3 p = kiln_v3(0, 0, 0), normal[NORMALS_ROOM];
     for (int i = 0; i < count; i++)
         p = kiln_v3_madd(p, weight[i], points[corner[i]]);
-    *place = (kiln_place){
-        .side = {.begin = p, .hint = remesher->side.data[corner[0]].hint, .freedom = KILN_FIXED}};
+    *place = (kiln_place){.side = {.begin = p,
+                                   .hint = remesher->side.data[corner[0]].hint,
+                                   .freedom = KILN_FIXED,
+                                   .world = world}};
     place->side.quadric.origin = p;
     const kiln_tet *t = &mesh->tet[tet];
     uint32_t a = kiln_tet_corner(t, corner[0]), b = kiln_tet_corner(t, corner[1]);

@@ -159,12 +159,19 @@ static bool propose(campaign *c, kiln_operator kind, uint32_t t, kiln_proposal *
         order[i] = order[j];
         order[j] = swap;
     }
-    kiln_contraction_limits limits = kiln_contraction_improving();
-    limits.must_gain = kiln_random_below(&c->random, 2);
-    limits.worst = 0.01;
-    const kiln_insertion_limits insertion = {
-        .depth = 2, .may_swallow = kiln_random_below(&c->random, 2), .worst = 0.01};
+    const kiln_contraction_limits limits = kiln_contraction_improving();
+    bool gain = kiln_random_below(&c->random, 2);
+    const kiln_insertion_limits insertion = {.depth = 2,
+                                             .may_swallow = kiln_random_below(&c->random, 2)};
     int corners = 2 + (int)kiln_random_below(&c->random, 3);
+    r->judge = kiln_remesher_judge(r);
+    if (kind != KILN_OP_EDGE_REMOVAL && kind != KILN_OP_FACE_REMOVAL) {
+        bool bare = kind == KILN_OP_SPLIT, may_lose = bare || kind == KILN_OP_INSERTION || !gain;
+        r->judge.gain = may_lose ? -INFINITY : KILN_LEAST_GAIN;
+        r->judge.least = bare ? -INFINITY : 0.01;
+        r->judge.edge[0] = 0.0;
+        r->judge.edge[1] = INFINITY;
+    }
     switch (kind) {
     case KILN_OP_EDGE_REMOVAL:
         return kiln_edge_removal_propose(r, workspace, t, order[0], order[1], out);
@@ -187,6 +194,7 @@ static bool propose(campaign *c, kiln_operator kind, uint32_t t, kiln_proposal *
 static kiln_verdict smooth(campaign *c, uint32_t vertex)
 {
     kiln_smoothing smoothing;
+    c->r.judge = kiln_remesher_judge(&c->r);
     if (!kiln_smoothing_propose(&c->r, &c->r.workspace, vertex, INFINITY, &smoothing))
         return KILN_REFUSED_DECLARATION;
     return kiln_remesher_move(&c->r, vertex, &smoothing.place);

@@ -23,6 +23,14 @@ static void begin(pass *p, kiln_context *context, kiln_mesh *mesh)
     ck_assert_int_eq(kiln_remesher_begin(mesh, &options, &p->r, NULL), KILN_OK);
 }
 
+/* Whether contractions must gain, and what they must leave. */
+static void judge_by(kiln_remesher *r, bool gain, double least)
+{
+    r->judge = kiln_remesher_judge(r);
+    r->judge.gain = gain ? KILN_LEAST_GAIN : -INFINITY;
+    r->judge.least = least;
+}
+
 static void end(pass *p)
 {
     kiln_remesher_end(&p->r);
@@ -80,8 +88,7 @@ START_TEST(random_edges_inside)
     const int64_t euler = euler_of(mesh);
     ck_assert_int_eq(euler, 1);
     kiln_random random = kiln_random_start(4, 0);
-    kiln_contraction_limits gaining = kiln_contraction_improving();
-    kiln_contraction_limits any = {.worst = 0.0, .longest = INFINITY, .surface = 0.15};
+    const kiln_contraction_limits limits = kiln_contraction_improving();
     int done[2] = {0, 0}, met = 0;
     for (int i = 0; i < 6000; i++) {
         uint32_t t = kiln_random_below(&random, mesh->table[KILN_ON_TET].used);
@@ -92,8 +99,8 @@ START_TEST(random_edges_inside)
         kiln_proposal proposal;
         kiln_arena_mark scratch = kiln_arena_set_mark(&p.r.workspace.arena);
         uint32_t ring = kiln_edge_ring(mesh, t, a, b, NULL, 0).count;
-        if (!kiln_edge_contraction_propose(&p.r, &p.r.workspace, t, a, b, gain ? &gaining : &any,
-                                           &proposal))
+        judge_by(&p.r, gain, 0.0);
+        if (!kiln_edge_contraction_propose(&p.r, &p.r.workspace, t, a, b, &limits, &proposal))
             continue;
         double before = kiln_remesher_worst(&p.r, proposal.old, proposal.old_count);
         ck_assert_double_eq(before, proposal.before);
@@ -282,7 +289,7 @@ END_TEST
 /* Test 11: what must be refused whatever the quality. */
 START_TEST(refusals)
 {
-    kiln_contraction_limits any = {.worst = -INFINITY, .longest = INFINITY, .surface = -INFINITY};
+    const kiln_contraction_limits any = {.surface = -INFINITY};
     kiln_proposal proposal;
     pass p;
     /* A single tet, with a fixed and with a free surface. */
@@ -290,6 +297,7 @@ START_TEST(refusals)
     const kiln_vec3 corner[5] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {.2, .2, 1}, {.3, .3, -1}};
     const kiln_soup_tet one = {{0, 1, 2, 3}};
     begin(&p, context, kiln_test_mesh_of(context, 4, corner, 1, &one, NULL, KILN_BUILD_STRICT));
+    judge_by(&p.r, false, -INFINITY);
     for (uint32_t v = 0; v < 4; v++) {
         p.mesh->vertex[v].flags &= ~(uint32_t)KILN_VERTEX_CORNER;
         p.r.side.data[v].freedom = KILN_ON_SURFACE;
@@ -316,6 +324,7 @@ START_TEST(refusals)
     mesh = kiln_test_mesh(context, "box", "nx=6 ny=6 nz=1 lz=0.2");
     kiln_test_jitter(mesh, 0.02, 1);
     begin(&p, context, mesh);
+    judge_by(&p.r, false, -INFINITY);
     int through = 0, along = 0;
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         for (int e = 0; e < 6; e++) {
@@ -379,9 +388,8 @@ static void attempt(pass *p, kiln_random *random, bool gain, outcome *tally)
     while (c == a || c == b);
     if (!kiln_tet_live(mesh, t))
         return;
-    kiln_contraction_limits limits = kiln_contraction_improving();
-    limits.must_gain = gain;
-    limits.worst = 1e-4;
+    const kiln_contraction_limits limits = kiln_contraction_improving();
+    judge_by(&p->r, gain, 1e-4);
     kiln_proposal proposal;
     int kind = (int)kiln_random_below(random, 3);
     kiln_ring ring = kiln_edge_ring(mesh, t, a, b, NULL, 0);
@@ -484,17 +492,18 @@ START_TEST(length_is_limited)
     pass p;
     kiln_context *context = kiln_test_context(1);
     begin(&p, context, kiln_test_random_mesh(context, 200, 6));
-    kiln_contraction_limits limits = {.worst = 0.01, .longest = 0.35};
+    const kiln_contraction_limits limits = {0};
+    const double longest = 0.35;
     int limited = 0, found = 0;
     for (uint32_t t = 0; t < p.mesh->table[KILN_ON_TET].used; t++)
         for (int e = 0; e < 6; e++) {
             kiln_arena_mark scratch = kiln_arena_set_mark(&p.r.workspace.arena);
-            kiln_contraction_limits any = limits;
             kiln_proposal proposal;
-            any.longest = INFINITY;
+            judge_by(&p.r, false, 0.01);
             uint32_t a = kiln_edge_ends[e][0], b = kiln_edge_ends[e][1];
             bool may =
-                kiln_edge_contraction_propose(&p.r, &p.r.workspace, t, a, b, &any, &proposal);
+                kiln_edge_contraction_propose(&p.r, &p.r.workspace, t, a, b, &limits, &proposal);
+            p.r.judge.edge[1] = longest;
             if (kiln_edge_contraction_propose(&p.r, &p.r.workspace, t, a, b, &limits, &proposal)) {
                 ck_assert(may);
                 found++;
@@ -516,7 +525,7 @@ START_TEST(length_is_limited)
                 ck_assert_int_eq(kiln_remesher_apply(&p.r, &proposal), KILN_ACCEPTED);
                 uint32_t merged = proposal.has_place ? p.r.vertex_made : survivor;
                 double after = longest_at(p.mesh, merged, p.r.changed.data, p.r.changed.count);
-                ck_assert_double_le(after, fmax(before, limits.longest));
+                ck_assert_double_le(after, fmax(before, longest));
                 kiln_remesher_undo(&p.r, &mark);
             } else {
                 limited += may;
@@ -602,7 +611,7 @@ START_TEST(shared_stars_change_nothing)
     uint32_t found[KILN_OP_COUNT] = {0}, none = 0;
     for (int high = 0; high < 2; high++)
         for (uint32_t t = 0; t < p.mesh->table[KILN_ON_TET].used; t++) {
-            limits.worst = high ? 0.2 : 0.0;
+            judge_by(&p.r, true, high ? 0.2 : 0.0);
             kiln_arena_mark scratch = kiln_arena_set_mark(&p.r.workspace.arena);
             kiln_proposal all;
             bool edges, done = kiln_contraction_propose(&p.r, &p.r.workspace, t, &limits, &all);
@@ -640,6 +649,7 @@ static void add_flat_tets(pass *p, kiln_random *random)
     }
     kiln_proposal proposal;
     const uint32_t corner[4] = {0, 1, 2, 3};
+    judge_by(&p->r, false, -INFINITY);
     if (!kiln_split_propose(&p->r, &p->r.workspace, t, corner, 4, &proposal))
         return;
     proposal.place.u = u;
@@ -691,7 +701,7 @@ END_TEST
 /* One side of a crack must not lose faces that the other keeps. */
 START_TEST(crack_faces_stay)
 {
-    const kiln_contraction_limits limits = {.longest = INFINITY, .surface = 0.15};
+    const kiln_contraction_limits limits = kiln_contraction_improving();
     for (int crack = 0; crack < 2; crack++) {
         kiln_context *context = kiln_test_context(1);
         kiln_mesh *mesh = kiln_test_mesh(context, "box", "n=4");
@@ -700,6 +710,7 @@ START_TEST(crack_faces_stay)
         uint32_t faces = mesh->table[KILN_ON_FACE].live, changes = 0;
         pass p;
         begin(&p, context, mesh);
+        judge_by(&p.r, false, 0.0);
         for (uint32_t i = 0; i < 6 * mesh->table[KILN_ON_TET].used; i++) {
             const uint8_t *ends = kiln_edge_ends[i % 6];
             kiln_proposal proposal;

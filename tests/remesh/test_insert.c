@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const kiln_insertion_limits deep = {.depth = 3, .may_swallow = true, .worst = 0.0};
+static const kiln_insertion_limits deep = {.depth = 3, .may_swallow = true};
 
 /* Corners of the edge of two vertices in some tet that has both. */
 static uint32_t find_edge(const kiln_mesh *mesh, uint32_t a, uint32_t b, uint32_t corner[2])
@@ -169,6 +169,7 @@ static bool attempt(kiln_remesher *remesher, kiln_random *random, bool bare,
 {
     kiln_mesh *mesh = remesher->mesh;
     uint32_t tet, corner[4] = {0, 1, 2, 3};
+    remesher->judge.gain = -INFINITY;
     bool at_surface = kiln_random_below(random, 3) == 0, wanted;
     do {
         tet = kiln_random_below(random, mesh->table[KILN_ON_TET].used);
@@ -333,7 +334,9 @@ START_TEST(with_a_metric)
     options.sizing = sizing;
     kiln_remesher remesher = begin(mesh, &options);
     /* The first edges are at most 2 long in it and the second half of them 1. */
-    kiln_insertion_limits limits = {.depth = 3, .shortest = 0.4};
+    const kiln_insertion_limits limits = {.depth = 3};
+    remesher.judge.edge[0] = 0.4;
+    remesher.judge.strict = true;
     campaign c = run(&remesher, 7, kiln_test_rounds(300, 5000), &limits);
     ck_assert_uint_gt(c.done[2] + c.done[3] + c.done[4], 30);
     ck_assert_uint_eq(c.swallowed, 0);
@@ -365,13 +368,14 @@ START_TEST(lengths_stay_within_limits)
         options.edge_limit[0] = 0.6;
         kiln_remesher remesher = begin(mesh, &options);
         kiln_workspace *work = &remesher.workspace;
-        kiln_insertion_limits limits = {.keep_lengths = true};
+        const kiln_insertion_limits limits = {0};
+        remesher.judge.gain = -INFINITY;
         ck_assert(!kiln_insertion_propose(&remesher, work, tet, corner, 2, &limits, &proposal));
         /* In the coarse metric edges of a quarter were there: halves of those are too short. */
-        remesher.options.edge_limit[0] = i == 0 ? 0.49 : 0.12;
+        remesher.judge.edge[0] = i == 0 ? 0.49 : 0.12;
         ck_assert(kiln_insertion_propose(&remesher, work, tet, corner, 2, &limits, &proposal));
-        remesher.options.edge_limit[0] = 0.1;
-        remesher.options.edge_limit[1] = 0.01;
+        remesher.judge.edge[0] = 0.1;
+        remesher.judge.edge[1] = 0.01;
         ck_assert(kiln_insertion_propose(&remesher, work, tet, corner, 2, &limits, &proposal));
         kiln_remesher_end(&remesher);
         kiln_sizing_destroy(sizing);
@@ -443,6 +447,7 @@ START_TEST(what_is_required_or_locked_stays)
     ck_assert_uint_ne(tet, KILN_NONE);
     kiln_remesher remesher = begin_usual(mesh);
     kiln_workspace *work = &remesher.workspace;
+    remesher.judge.gain = -INFINITY;
     ck_assert(kiln_split_propose(&remesher, work, tet, corner, 2, &proposal));
     kiln_txn txn = kiln_txn_begin(mesh);
     kiln_txn_mark_edge(&txn, tet, kiln_edge_of[corner[0]][corner[1]], KILN_MARK_REQUIRED_EDGE,

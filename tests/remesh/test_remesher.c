@@ -101,7 +101,7 @@ START_TEST(a_proposed_vertex_is_made)
     kiln_remesher_locate(&r, p, &proposal.place);
     ck_assert_double_eq_tol(proposal.place.x.x, 3.0 * p.x + 1.0, 1e-14);
     double expected = kiln_remesher_score(&r, &proposal.place, fresh[2].v);
-    ck_assert(kiln_remesher_valid_elsewhere(&r, &proposal.place, fresh[2].v));
+    ck_assert(kiln_remesher_valid_elsewhere(&r, r.options.space, &proposal.place, fresh[2].v));
     ck_assert_int_eq(kiln_remesher_apply(&r, &proposal), KILN_ACCEPTED);
     ck_assert_uint_eq(r.vertex_made, 5);
     ck_assert_double_eq(r.quality.data[r.changed.data[2]], expected);
