@@ -1,4 +1,5 @@
 #include "mesh/classify.h"
+#include "mesh/journal_impl.h"
 #include "mesh/rewind.h"
 #include "mesh/walk.h"
 
@@ -15,8 +16,24 @@ typedef struct classifier {
     kiln_mesh *mesh;
     double cosine;
     feature_ends *ends; /* [vertex] */
+    uint32_t *flags;    /* [vertex] to be */
     kiln_u32_array ring;
 } classifier;
+
+static kiln_status write_word(kiln_mesh *mesh, kiln_word word, uint32_t index, uint32_t value,
+                              kiln_error *error)
+{
+    uint32_t *address = kiln_word_address(mesh, word, index);
+    if (*address == value)
+        return KILN_OK;
+    if (mesh->journal->marks.count == 0) {
+        *address = value;
+        return KILN_OK;
+    }
+    KILN_TRY(kiln_journal_reserve(mesh, 0, 0, 0, 1, error));
+    kiln_journal_set(mesh, word, index, value);
+    return KILN_OK;
+}
 
 static kiln_vec3 face_normal(const kiln_mesh *mesh, uint32_t at)
 {
@@ -97,7 +114,7 @@ static void note_end(classifier *c, uint32_t vertex, uint32_t other)
     if (ends->count < 2)
         ends->end[ends->count] = other;
     ends->count++;
-    c->mesh->vertex[vertex].flags |= KILN_VERTEX_FEATURE;
+    c->flags[vertex] |= KILN_VERTEX_FEATURE;
 }
 
 /* Classifies the edge if `at` is the lowest special face round it, so that each edge is done once.
@@ -134,7 +151,8 @@ static kiln_status classify_edge(classifier *c, uint32_t at, int side, kiln_erro
     for (uint32_t i = 0; i < shape.count; i++) {
         const kiln_tet *record = &mesh->tet[ring[i] / 4];
         uint32_t local = kiln_edge_of[kiln_tet_corner(record, va)][kiln_tet_corner(record, vb)];
-        mesh->info[ring[i] / 4].marks |= 1u << (KILN_MARK_FEATURE_EDGE + local);
+        uint32_t marks = mesh->info[ring[i] / 4].marks | 1u << (KILN_MARK_FEATURE_EDGE + local);
+        KILN_TRY(write_word(mesh, KILN_WORD_TET_MARKS, ring[i] / 4, marks, error));
     }
     note_end(c, va, vb);
     note_end(c, vb, va);
@@ -175,7 +193,7 @@ static void mark_corners(classifier *c)
             corner = kiln_v3_dot(in, out) < c->cosine;
         }
         if (corner)
-            mesh->vertex[v].flags |= KILN_VERTEX_CORNER;
+            c->flags[v] |= KILN_VERTEX_CORNER;
     }
 }
 
@@ -195,7 +213,7 @@ static kiln_status classify_all(classifier *c, kiln_error *error)
             if (!flag)
                 continue;
             for (int k = 0; k < 3; k++)
-                mesh->vertex[mesh->tet[t].v[kiln_face_corner[f][k]]].flags |= flag;
+                c->flags[mesh->tet[t].v[kiln_face_corner[f][k]]] |= flag;
             for (int side = 0; side < 3; side++)
                 KILN_TRY(classify_edge(c, kiln_link_to(t, f), side, error));
         }
@@ -208,6 +226,8 @@ static kiln_status classify_all(classifier *c, kiln_error *error)
                 KILN_TRY(note_inside_edge(c, t, e, error));
     }
     mark_corners(c);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        KILN_TRY(write_word(mesh, KILN_WORD_VERTEX_FLAGS, v, c->flags[v], error));
     return KILN_OK;
 }
 
@@ -217,15 +237,15 @@ kiln_status kiln_mesh_classify(kiln_mesh *mesh, double angle, kiln_error *error)
     KILN_TRY(kiln_rewind_save(mesh, KILN_ON_TET, ".info", KILN_SAVE_COPY, error));
     uint32_t vertices = mesh->table[KILN_ON_VERTEX].used;
     const uint32_t derived = KILN_VERTEX_SURFACE | KILN_VERTEX_INTERFACE | KILN_VERTEX_FEATURE;
-    for (uint32_t v = 0; v < vertices; v++)
-        if (kiln_vertex_live(mesh, v))
-            mesh->vertex[v].flags &= ~derived;
     classifier c = {.mesh = mesh, .cosine = cos(angle)};
-    size_t bytes = ((size_t)vertices + 1) * sizeof *c.ends;
+    size_t bytes = ((size_t)vertices + 1) * (sizeof *c.ends + sizeof *c.flags);
     c.ends = kiln_resize(mesh->context, NULL, 0, bytes);
     if (!c.ends)
         return kiln_fail_memory(error, bytes);
     memset(c.ends, 0, bytes);
+    c.flags = (uint32_t *)(c.ends + vertices + 1);
+    for (uint32_t v = 0; v < vertices; v++)
+        c.flags[v] = mesh->vertex[v].flags & ~(kiln_vertex_live(mesh, v) ? derived : 0);
     kiln_status status = kiln_array_reserve(mesh->context, &c.ring, RING_ROOM, error);
     if (status == KILN_OK)
         status = classify_all(&c, error);

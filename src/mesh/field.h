@@ -39,6 +39,8 @@ typedef enum kiln_type { KILN_F64, KILN_U32, KILN_I32, KILN_U64, KILN_TYPE_COUNT
 
 size_t kiln_type_size(kiln_type type);
 
+enum { KILN_FIELD_COMPONENTS = 256 }; /* at most */
+
 typedef struct kiln_field {
     char name[KILN_NAME_SIZE];
     kiln_type type;

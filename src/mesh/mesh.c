@@ -110,8 +110,9 @@ kiln_status kiln_mesh_add_field(kiln_mesh *mesh, const char *name, kiln_where wh
                          KILN_NAME_SIZE - 1);
     if (kiln_mesh_field(mesh, where, name))
         return kiln_fail(error, KILN_ERR_INPUT, name, 0, -1, "there is such a field already");
-    if (components == 0 || components > 256)
-        return kiln_fail(error, KILN_ERR_INPUT, name, 0, -1, "fields have 1 to 256 components");
+    if (components == 0 || components > KILN_FIELD_COMPONENTS)
+        return kiln_fail(error, KILN_ERR_INPUT, name, 0, -1, "fields have 1 to %d components",
+                         KILN_FIELD_COMPONENTS);
     if (rule == KILN_RULE_SPD_LOG && (type != KILN_F64 || components != 6))
         return kiln_fail(error, KILN_ERR_INPUT, name, 0, -1,
                          "the rule spd-log is for 6 doubles, a kiln_sym3");

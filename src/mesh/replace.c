@@ -30,6 +30,12 @@ void kiln_scratch_destroy(kiln_context *context, struct kiln_scratch *scratch)
     kiln_array_free(context, &scratch->vertices);
     kiln_array_free(context, &scratch->old_set.slots);
     kiln_array_free(context, &scratch->vertex_set.slots);
+    kiln_corner_lists *const lists[] = {&scratch->old_at, &scratch->fresh_at};
+    for (int i = 0; i < 2; i++) {
+        kiln_array_free(context, &lists[i]->vertex.slots);
+        kiln_array_free(context, &lists[i]->start);
+        kiln_array_free(context, &lists[i]->tets);
+    }
     kiln_array_free(context, &scratch->volumes);
     kiln_release(context, scratch, sizeof *scratch);
 }
@@ -61,6 +67,7 @@ static kiln_status reserve(kiln_mesh *mesh, const kiln_cavity *cavity)
     }
     if (old > KILN_FEW_TETS)
         KILN_TRY(kiln_idset_clear(context, &scratch->old_set, old, NULL));
+    KILN_TRY(kiln_cavity_reserve_lists(context, cavity, scratch));
     KILN_TRY(kiln_array_reserve(context, &scratch->volumes, old + fresh, NULL));
     KILN_TRY(kiln_array_reserve(context, &mesh->parts, mesh->parts.count + fresh, NULL));
     if (KILN_UNLIKELY(mesh->table[KILN_ON_TET].used + fresh > mesh->table[KILN_ON_TET].capacity ||
@@ -81,7 +88,7 @@ kiln_verdict kiln_replace(kiln_txn *txn, const kiln_cavity *cavity, uint32_t *ma
     if (verdict != KILN_ACCEPTED)
         return verdict;
     bool general = scratch->outline_changes || scratch->spans_regions || kiln_star_count(mesh) > 0;
-    verdict = kiln_cavity_check_vanishing(mesh, cavity, general);
+    verdict = kiln_cavity_check_vanishing(mesh, cavity, scratch, general);
     if (verdict != KILN_ACCEPTED)
         return verdict;
     if (general && kiln_cavity_list_stars(mesh, cavity, scratch) != KILN_OK)

@@ -4,6 +4,17 @@
 
 #include <string.h>
 
+/* Does a new tet take the number of the i-th of R by naming it? */
+static bool is_named(const kiln_cavity *cavity, const struct kiln_scratch *scratch, uint32_t i)
+{
+    if (KILN_UNLIKELY(cavity->old_count > KILN_FEW_TETS))
+        return (kiln_idset_at(&scratch->old_set, cavity->old[i])->value & KILN_SLOT_NAMED) != 0;
+    for (uint32_t j = 0; j < cavity->fresh_count; j++)
+        if (cavity->fresh[j].slot == cavity->old[i])
+            return true;
+    return false;
+}
+
 /* New tets take the slots they name, then R's others in order, then free ones, then new ones. What
  * is left of R goes to the free list. Every row is logged once, R's first. */
 static void give_slots(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_scratch *scratch)
@@ -22,10 +33,9 @@ static void give_slots(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_s
             continue;
         uint32_t slot = KILN_NONE;
         while (slot == KILN_NONE && next_old < cavity->old_count) {
-            slot = cavity->old[next_old++];
-            for (uint32_t j = 0; named && j < cavity->fresh_count; j++)
-                if (cavity->fresh[j].slot == slot)
-                    slot = KILN_NONE;
+            if (!named || !is_named(cavity, scratch, next_old))
+                slot = cavity->old[next_old];
+            next_old++;
         }
         if (slot == KILN_NONE && table->free != KILN_NONE) {
             slot = table->free;
@@ -38,10 +48,7 @@ static void give_slots(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_s
     }
     for (; next_old < cavity->old_count; next_old++) {
         uint32_t slot = cavity->old[next_old];
-        bool taken = false;
-        for (uint32_t j = 0; named && j < cavity->fresh_count; j++)
-            taken |= cavity->fresh[j].slot == slot;
-        if (taken)
+        if (named && is_named(cavity, scratch, next_old))
             continue;
         mesh->tet[slot].v[0] = KILN_NONE;
         mesh->tet[slot].v[1] = table->free;
@@ -85,6 +92,21 @@ static uint32_t make_face(kiln_mesh *mesh, uint32_t at, int32_t tag, uint32_t pa
     return face;
 }
 
+/* The entry of a surface face that goes and nobody has taken over yet, else NULL. */
+static kiln_match *find_going(const kiln_mesh *mesh, const kiln_cavity *cavity,
+                              const struct kiln_scratch *scratch, uint32_t face)
+{
+    uint32_t at = mesh->face[face].at, key[3];
+    uint32_t index = kiln_cavity_old_index(scratch, cavity, at / 4);
+    if (index == cavity->old_count)
+        return NULL;
+    kiln_face_key(kiln_old_tet(mesh, scratch, index)->v, at % 4, key);
+    kiln_match *match = kiln_match_of(scratch, key);
+    bool goes = match && match->old_at != KILN_NONE && match->fresh[0] == KILN_NONE &&
+                match->outside == KILN_LINK_SURFACE + face && match->declared == KILN_DECLARED_NOT;
+    return goes ? match : NULL;
+}
+
 /* Surface records of R that N does not have: handed to the first new face that names them as
  * parent, else freed, after all new faces have copied their fields. */
 static void settle_surface(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_scratch *scratch)
@@ -92,19 +114,11 @@ static void settle_surface(kiln_mesh *mesh, const kiln_cavity *cavity, struct ki
     for (uint32_t i = 0; i < cavity->surface_count; i++) {
         const kiln_new_face *face = &cavity->surface[i];
         uint32_t at = kiln_link_to(scratch->number.data[face->tet], face->face);
-        bool first = face->parent != KILN_NONE;
-        for (uint32_t j = 0; j < i && first; j++)
-            first = cavity->surface[j].parent != face->parent;
-        uint32_t record = KILN_NONE;
-        for (size_t k = 0; k < scratch->order.count && first && record == KILN_NONE; k++) {
-            kiln_match *match = &scratch->table.data[scratch->order.data[k]];
-            if (match->old_at != KILN_NONE && match->fresh[0] == KILN_NONE &&
-                match->outside == KILN_LINK_SURFACE + face->parent) {
-                record = face->parent;
-                match->declared = KILN_DECLARED_SURFACE; /* not to be freed */
-            }
-        }
-        if (record != KILN_NONE) {
+        kiln_match *goes =
+            face->parent == KILN_NONE ? NULL : find_going(mesh, cavity, scratch, face->parent);
+        uint32_t record = face->parent;
+        if (goes) {
+            goes->declared = KILN_DECLARED_SURFACE; /* not to be freed, nor taken over again */
             kiln_journal_row(mesh, KILN_ON_FACE, record);
             mesh->face[record] = (kiln_face){at, face->tag, face->twin, mesh->face[record].stamp};
         } else {
@@ -179,9 +193,9 @@ static kiln_tet_info inherited_info(kiln_mesh *mesh, const kiln_cavity *cavity,
                                     const struct kiln_scratch *scratch, uint32_t parent,
                                     uint32_t *made)
 {
-    for (uint32_t j = 0; j < cavity->old_count; j++)
-        if (cavity->old[j] == parent)
-            return kiln_old_info(mesh, scratch, j);
+    uint32_t index = kiln_cavity_old_index(scratch, cavity, parent);
+    if (index < cavity->old_count)
+        return kiln_old_info(mesh, scratch, index);
     kiln_tet_info info = {0};
     if (parent != KILN_NONE)
         info = mesh->info[parent];
@@ -236,17 +250,6 @@ static void free_vertex(kiln_mesh *mesh, uint32_t vertex)
     table->live--;
 }
 
-/* The new tet that has the vertex, or KILN_NONE. */
-static uint32_t fresh_with(const kiln_cavity *cavity, const struct kiln_scratch *scratch,
-                           uint32_t vertex)
-{
-    for (uint32_t i = 0; i < cavity->fresh_count; i++)
-        for (int k = 0; k < 4; k++)
-            if (cavity->fresh[i].v[k] == vertex)
-                return scratch->number.data[i];
-    return KILN_NONE;
-}
-
 /* Vertices anchored in R get another tet: one of N, or of their list. A vertex that no tet has any
  * more is freed; in a matched cavity that is one that N lacks, for its star was all of R. */
 static void settle_anchors(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_scratch *scratch)
@@ -256,7 +259,8 @@ static void settle_anchors(kiln_mesh *mesh, const kiln_cavity *cavity, struct ki
             uint32_t vertex = kiln_old_tet(mesh, scratch, i)->v[k];
             if (KILN_LIKELY(mesh->vertex[vertex].tet != cavity->old[i]))
                 continue;
-            uint32_t anchor = fresh_with(cavity, scratch, vertex);
+            uint32_t with = kiln_cavity_fresh_with(cavity, scratch, vertex);
+            uint32_t anchor = with == KILN_NONE ? KILN_NONE : scratch->number.data[with];
             if (anchor == KILN_NONE && kiln_star_listed(mesh, vertex) &&
                 kiln_star_list(mesh, vertex)->count > 0)
                 anchor = kiln_star_list(mesh, vertex)->data[0];

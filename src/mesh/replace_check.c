@@ -94,10 +94,7 @@ static void start_match(struct kiln_scratch *scratch, kiln_match *match, uint32_
 static kiln_match *find_match(struct kiln_scratch *scratch, const uint32_t key[3], uint32_t *slot)
 {
     uint32_t mask = scratch->mask;
-    uint64_t hash =
-        key[0] * 0x9e3779b97f4a7c15u + key[1] * 0xc2b2ae3d27d4eb4fu + key[2] * 0x165667b19e3779f9u;
-    uint32_t at = (uint32_t)(hash >> 40) & mask;
-    for (;; at = (at + 1) & mask) {
+    for (uint32_t at = kiln_match_start(scratch, key);; at = (at + 1) & mask) {
         kiln_match *match = &scratch->table.data[at];
         if (match->epoch != scratch->epoch) {
             memcpy(match->corner, key, sizeof match->corner);
@@ -256,9 +253,10 @@ static kiln_verdict match_all(const kiln_mesh *mesh, const kiln_cavity *cavity,
     bool declared = cavity->surface_count + cavity->opened_count + cavity->glued_count > 0;
     bool too_many = declared || cavity->old_count == 0 ||
                     cavity->old_count + cavity->fresh_count > KILN_FEW_TETS;
+    scratch->hashed = too_many;
     if (!too_many) {
-        kiln_verdict verdict = match_few(mesh, cavity, scratch, &too_many);
-        if (!too_many)
+        kiln_verdict verdict = match_few(mesh, cavity, scratch, &scratch->hashed);
+        if (!scratch->hashed)
             return verdict;
         empty_table(scratch);
     }
@@ -362,8 +360,20 @@ static kiln_verdict check_declared(const kiln_cavity *cavity, const struct kiln_
     return KILN_ACCEPTED;
 }
 
-static bool old_has_edge(const kiln_mesh *mesh, const kiln_cavity *cavity, uint32_t a, uint32_t b)
+static bool old_has_edge(const kiln_mesh *mesh, const kiln_cavity *cavity,
+                         const struct kiln_scratch *scratch, uint32_t a, uint32_t b)
 {
+    if (KILN_UNLIKELY(scratch->many)) {
+        uint32_t count, other;
+        const uint32_t *tets = kiln_corner_list(&scratch->old_at, a, &count);
+        const uint32_t *others = kiln_corner_list(&scratch->old_at, b, &other);
+        bool shorter = other < count;
+        for (uint32_t i = 0; i < (shorter ? other : count); i++)
+            if (kiln_tet_corner(&mesh->tet[cavity->old[shorter ? others[i] : tets[i]]],
+                                shorter ? a : b) < 4)
+                return true;
+        return false;
+    }
     for (uint32_t i = 0; i < cavity->old_count; i++) {
         const kiln_tet *tet = &mesh->tet[cavity->old[i]];
         if (kiln_tet_corner(tet, a) < 4 && kiln_tet_corner(tet, b) < 4)
@@ -384,7 +394,7 @@ static kiln_verdict check_new_edges(kiln_mesh *mesh, const kiln_cavity *cavity)
             uint32_t b = cavity->fresh[i].v[kiln_edge_ends[e][1]];
             if (KILN_LIKELY(
                     !(mesh->vertex[a].flags & mesh->vertex[b].flags & KILN_VERTEX_SURFACE)) ||
-                old_has_edge(mesh, cavity, a, b))
+                old_has_edge(mesh, cavity, mesh->scratch, a, b))
                 continue;
             if (kiln_edge_tets(mesh, a, b, walker, NULL) != KILN_OK)
                 return KILN_REFUSED_MEMORY;
@@ -394,9 +404,25 @@ static kiln_verdict check_new_edges(kiln_mesh *mesh, const kiln_cavity *cavity)
     return KILN_ACCEPTED;
 }
 
+/* Is the slot named before the i-th new tet? In a small R no more than a few can be. */
+static bool is_named(const kiln_cavity *cavity, struct kiln_scratch *scratch, uint32_t i)
+{
+    uint32_t slot = cavity->fresh[i].slot;
+    if (KILN_UNLIKELY(cavity->old_count > KILN_FEW_TETS)) {
+        kiln_idset_slot *entry = kiln_idset_at(&scratch->old_set, slot);
+        bool named = (entry->value & KILN_SLOT_NAMED) != 0;
+        entry->value |= KILN_SLOT_NAMED;
+        return named;
+    }
+    for (uint32_t j = 0; j < i; j++)
+        if (cavity->fresh[j].slot == slot)
+            return true;
+    return false;
+}
+
 /* Slots named must be R's, each once. */
 static kiln_verdict check_slots(const kiln_mesh *mesh, const kiln_cavity *cavity,
-                                const struct kiln_scratch *scratch)
+                                struct kiln_scratch *scratch)
 {
     for (uint32_t i = 0; i < cavity->fresh_count; i++) {
         uint32_t slot = cavity->fresh[i].slot, parent = cavity->fresh[i].parent;
@@ -407,16 +433,44 @@ static kiln_verdict check_slots(const kiln_mesh *mesh, const kiln_cavity *cavity
             continue;
         if (!kiln_cavity_has_old(scratch, cavity, slot))
             return KILN_REFUSED_DECLARATION;
-        for (uint32_t j = 0; j < i; j++)
-            if (cavity->fresh[j].slot == slot)
-                return KILN_REFUSED_REPEATED;
+        if (is_named(cavity, scratch, i))
+            return KILN_REFUSED_REPEATED;
     }
+    return KILN_ACCEPTED;
+}
+
+/* How many of R have the vertex; 0 where another than the i-th is the first, which has told. */
+static uint32_t count_leaving(const kiln_mesh *mesh, const kiln_cavity *cavity,
+                              const struct kiln_scratch *scratch, uint32_t vertex, uint32_t i)
+{
+    uint32_t leaving = 0;
+    if (KILN_UNLIKELY(scratch->many)) {
+        const uint32_t *tets = kiln_corner_list(&scratch->old_at, vertex, &leaving);
+        return tets[0] == i ? leaving : 0;
+    }
+    for (uint32_t j = 0; j < cavity->old_count; j++)
+        leaving += kiln_tet_corner(&mesh->tet[cavity->old[j]], vertex) < 4;
+    return leaving;
+}
+
+/* Does the vertex, a corner of the i-th of R, keep a tet? */
+static kiln_verdict check_stays(const kiln_mesh *mesh, const kiln_cavity *cavity,
+                                const struct kiln_scratch *scratch, bool general, uint32_t vertex,
+                                uint32_t i, bool *stays)
+{
+    *stays = kiln_cavity_fresh_with(cavity, scratch, vertex) != KILN_NONE;
+    if (*stays || !general)
+        return KILN_ACCEPTED;
+    uint32_t leaving = count_leaving(mesh, cavity, scratch, vertex, i);
+    if (leaving > 0 && kiln_star(mesh, vertex, &mesh->scratch->walker, NULL) != KILN_OK)
+        return KILN_REFUSED_MEMORY;
+    *stays = leaving == 0 || leaving < mesh->scratch->walker.tets.count;
     return KILN_ACCEPTED;
 }
 
 /* A required vertex or corner may not lose its last tet. */
 kiln_verdict kiln_cavity_check_vanishing(const kiln_mesh *mesh, const kiln_cavity *cavity,
-                                         bool general)
+                                         const struct kiln_scratch *scratch, bool general)
 {
     uint32_t any = 0;
     for (uint32_t i = 0; i < cavity->old_count; i++)
@@ -429,18 +483,10 @@ kiln_verdict kiln_cavity_check_vanishing(const kiln_mesh *mesh, const kiln_cavit
             uint32_t vertex = mesh->tet[cavity->old[i]].v[k], flags = mesh->vertex[vertex].flags;
             if (!(flags & (KILN_VERTEX_REQUIRED | KILN_VERTEX_CORNER)))
                 continue;
-            bool stays = false;
-            for (uint32_t j = 0; j < cavity->fresh_count && !stays; j++)
-                for (int c = 0; c < 4; c++)
-                    stays |= cavity->fresh[j].v[c] == vertex;
-            if (!stays && general) {
-                uint32_t leaving = 0;
-                for (uint32_t j = 0; j < cavity->old_count; j++)
-                    leaving += kiln_tet_corner(&mesh->tet[cavity->old[j]], vertex) < 4;
-                if (kiln_star(mesh, vertex, &mesh->scratch->walker, NULL) != KILN_OK)
-                    return KILN_REFUSED_MEMORY;
-                stays = leaving < mesh->scratch->walker.tets.count;
-            }
+            bool stays;
+            kiln_verdict verdict = check_stays(mesh, cavity, scratch, general, vertex, i, &stays);
+            if (verdict != KILN_ACCEPTED)
+                return verdict;
             if (stays)
                 continue;
             if (flags & KILN_VERTEX_REQUIRED)
@@ -476,6 +522,8 @@ kiln_verdict kiln_cavity_check(kiln_mesh *mesh, const kiln_cavity *cavity,
 {
     REFUSE_UNLESS_ACCEPTED(check_old(mesh, cavity, scratch));
     REFUSE_UNLESS_ACCEPTED(check_fresh(mesh, cavity, scratch));
+    if (KILN_UNLIKELY(scratch->many))
+        kiln_cavity_fill_lists(mesh, cavity, scratch);
     REFUSE_UNLESS_ACCEPTED(check_slots(mesh, cavity, scratch));
     REFUSE_UNLESS_ACCEPTED(match_all(mesh, cavity, scratch));
     REFUSE_UNLESS_ACCEPTED(read_declarations(mesh, cavity, scratch));

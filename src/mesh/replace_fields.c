@@ -6,69 +6,79 @@
 #include <float.h>
 #include <string.h>
 
-/* Index of a tet in R, or old_count. */
-static uint32_t old_index(const kiln_cavity *cavity, uint32_t tet)
-{
-    uint32_t i = 0;
-    while (i < cavity->old_count && cavity->old[i] != tet)
-        i++;
-    return i;
-}
-
 /* A parent's value: from R's images in the log, or from the live column. */
 static const char *parent_value(const kiln_mesh *mesh, const kiln_cavity *cavity,
                                 const struct kiln_scratch *scratch, const kiln_field *field,
                                 size_t offset, uint32_t parent)
 {
-    uint32_t index = old_index(cavity, parent);
+    uint32_t index = kiln_cavity_old_index(scratch, cavity, parent);
     if (index < cavity->old_count)
         return (const char *)kiln_old_image(mesh, scratch, index) + offset;
     return field->data + (size_t)parent * field->stride;
 }
 
+static double amount_of(const char *image, uint32_t component)
+{
+    double amount;
+    memcpy(&amount, image + 8 * component, sizeof amount);
+    return amount;
+}
+
 static void add_share(kiln_field *field, uint32_t tet, const char *image, double part)
 {
     double *value = (double *)(field->data + (size_t)tet * field->stride);
-    for (uint32_t c = 0; c < field->components; c++) {
-        double amount;
-        memcpy(&amount, image + 8 * c, sizeof amount);
-        value[c] += part * amount;
-    }
+    for (uint32_t c = 0; c < field->components; c++)
+        value[c] += part * amount_of(image, c);
 }
 
-/* Extensive values: to the heir where one is named; else each parent's amount is shared among its
- * children by volume, and what tets without children held is shared among all by volume. */
-static void share_out(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_scratch *scratch,
-                      kiln_field *field, size_t offset)
+/* volume[fresh], children[old] volume of its children; returns the sum over N. */
+static double measure(const kiln_mesh *mesh, const kiln_cavity *cavity,
+                      const struct kiln_scratch *scratch, double *volume, double *children)
 {
-    double *volume = scratch->volumes.data;          /* [fresh] */
-    double *children = volume + cavity->fresh_count; /* [old] volume of its children */
-    const uint32_t *number = scratch->number.data;
     double total = 0.0;
     for (uint32_t j = 0; j < cavity->old_count; j++)
         children[j] = 0.0;
     for (uint32_t i = 0; i < cavity->fresh_count; i++) {
         /* A tet that is positive by the exact predicate may round to no volume. */
-        volume[i] = fmax(kiln_mesh_tet_volume(mesh, number[i]), DBL_MIN);
-        uint32_t j = old_index(cavity, cavity->fresh[i].parent);
+        volume[i] = fmax(kiln_mesh_tet_volume(mesh, scratch->number.data[i]), DBL_MIN);
+        uint32_t j = kiln_cavity_old_index(scratch, cavity, cavity->fresh[i].parent);
         if (j < cavity->old_count)
             children[j] += volume[i];
         total += volume[i];
     }
+    return total;
+}
+
+/* Extensive values: to the heir where one is named; else each parent's amount is shared among its
+ * children by volume, and what tets without children held is pooled and shared among all. */
+static void share_out(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_scratch *scratch,
+                      kiln_field *field, size_t offset)
+{
+    double *volume = scratch->volumes.data, *children = volume + cavity->fresh_count;
+    double pool[KILN_FIELD_COMPONENTS];
+    bool pooled = false;
+    const uint32_t *number = scratch->number.data;
+    memset(pool, 0, field->stride);
+    double total = measure(mesh, cavity, scratch, volume, children);
     for (uint32_t i = 0; i < cavity->fresh_count; i++)
         memset(field->data + (size_t)number[i] * field->stride, 0, field->stride);
     for (uint32_t j = 0; j < cavity->old_count; j++) {
         const char *image = (const char *)kiln_old_image(mesh, scratch, j) + offset;
         if (cavity->heir && cavity->heir[j] != KILN_NONE) {
             add_share(field, number[cavity->heir[j]], image, 1.0);
-            continue;
+        } else if (children[j] == 0.0) {
+            pooled = true;
+            for (uint32_t c = 0; c < field->components; c++)
+                pool[c] += amount_of(image, c);
         }
-        for (uint32_t i = 0; i < cavity->fresh_count; i++) {
-            uint32_t parent = old_index(cavity, cavity->fresh[i].parent);
-            if (children[j] == 0.0 || parent == j)
-                add_share(field, number[i], image,
-                          volume[i] / (children[j] > 0.0 ? children[j] : total));
-        }
+    }
+    for (uint32_t i = 0; i < cavity->fresh_count; i++) {
+        uint32_t j = kiln_cavity_old_index(scratch, cavity, cavity->fresh[i].parent);
+        if (j < cavity->old_count && !(cavity->heir && cavity->heir[j] != KILN_NONE))
+            add_share(field, number[i], (const char *)kiln_old_image(mesh, scratch, j) + offset,
+                      volume[i] / children[j]);
+        if (pooled)
+            add_share(field, number[i], (const char *)pool, volume[i] / total);
     }
 }
 

@@ -23,6 +23,13 @@ typedef struct kiln_match {
     uint32_t declaration; /* index into its list */
 } kiln_match;
 
+/* Which tets of R, or of N, have a vertex: indices into the set, ascending. */
+typedef struct kiln_corner_lists {
+    kiln_idset vertex;    /* its place in `start` */
+    kiln_u32_array start; /* [place], and the end of the last */
+    kiln_u32_array tets;
+} kiln_corner_lists;
+
 struct kiln_scratch {
     kiln_walker walker;
     KILN_ARRAY_OF(kiln_match)
@@ -33,16 +40,22 @@ struct kiln_scratch {
     kiln_u32_array number;     /* [fresh] tet it becomes */
     kiln_u32_array marks;      /* [fresh] settled marks */
     kiln_u32_array vertices;   /* of R and N, distinct, in the general path */
-    kiln_idset old_set;        /* R, when it is large */
+    kiln_idset old_set;        /* R, when it is not small: index, and whether its slot is named */
     kiln_idset vertex_set;
     kiln_f64_array volumes;
     size_t image_start; /* R's row images in the undo log */
     uint32_t unmatched; /* outside faces of R or N without a counterpart */
     bool surface_pairs; /* some new tet has two vertices on the surface */
     bool outline_changes, spans_regions;
+    bool hashed; /* the table is keyed by corners, not by bits */
+    bool many;   /* the lists are filled */
+    kiln_corner_lists old_at, fresh_at;
 };
 
-enum { KILN_FEW_TETS = 8 }; /* up to here R is searched, beyond it there is a set */
+/* Up to here R is searched, beyond it there is a set; R and N together are searched up to here,
+ * beyond it there are lists of what is at a vertex. */
+enum { KILN_FEW_TETS = 8, KILN_MANY_TETS = 64 };
+#define KILN_SLOT_NAMED (1u << 31)
 
 KILN_INLINE bool kiln_cavity_has_old(const struct kiln_scratch *scratch, const kiln_cavity *cavity,
                                      uint32_t tet)
@@ -55,12 +68,38 @@ KILN_INLINE bool kiln_cavity_has_old(const struct kiln_scratch *scratch, const k
     return found;
 }
 
+/* Index of a tet in R, or old_count. */
+KILN_INLINE uint32_t kiln_cavity_old_index(const struct kiln_scratch *scratch,
+                                           const kiln_cavity *cavity, uint32_t tet)
+{
+    if (KILN_UNLIKELY(cavity->old_count > KILN_FEW_TETS)) {
+        const kiln_idset_slot *slot = kiln_idset_at(&scratch->old_set, tet);
+        return slot->epoch == scratch->old_set.epoch ? slot->value & ~KILN_SLOT_NAMED
+                                                     : cavity->old_count;
+    }
+    uint32_t i = 0;
+    while (i < cavity->old_count && cavity->old[i] != tet)
+        i++;
+    return i;
+}
+
+/* Room for the lists, then the lists (replace_lists.c). */
+kiln_status kiln_cavity_reserve_lists(kiln_context *context, const kiln_cavity *cavity,
+                                      struct kiln_scratch *scratch);
+void kiln_cavity_fill_lists(const kiln_mesh *mesh, const kiln_cavity *cavity,
+                            struct kiln_scratch *scratch);
+/* The tets at a vertex, only where scratch->many. */
+const uint32_t *kiln_corner_list(const kiln_corner_lists *lists, uint32_t vertex, uint32_t *count);
+/* The first tet of N that has the vertex, KILN_NONE when none has. */
+uint32_t kiln_cavity_fresh_with(const kiln_cavity *cavity, const struct kiln_scratch *scratch,
+                                uint32_t vertex);
+
 /* All that can be refused before stars are looked at (replace_check.c); fills the scratch. */
 kiln_verdict kiln_cavity_check(kiln_mesh *mesh, const kiln_cavity *cavity,
                                struct kiln_scratch *scratch);
 /* Whether a required vertex or a corner would lose its last tet. */
 kiln_verdict kiln_cavity_check_vanishing(const kiln_mesh *mesh, const kiln_cavity *cavity,
-                                         bool general);
+                                         const struct kiln_scratch *scratch, bool general);
 
 /* Writes the cavity (replace_apply.c). */
 void kiln_cavity_apply(kiln_mesh *mesh, const kiln_cavity *cavity, struct kiln_scratch *scratch,
@@ -101,6 +140,25 @@ KILN_INLINE uint8_t kiln_face_key(const uint32_t *v, uint32_t face, uint32_t key
     key[2] = high_ab > c ? high_ab : c;
     key[1] = a ^ b ^ c ^ key[0] ^ key[2];
     return (uint8_t)(1 ^ (ab ^ ac ^ bc));
+}
+
+KILN_INLINE uint32_t kiln_match_start(const struct kiln_scratch *scratch, const uint32_t key[3])
+{
+    uint64_t hash =
+        key[0] * 0x9e3779b97f4a7c15u + key[1] * 0xc2b2ae3d27d4eb4fu + key[2] * 0x165667b19e3779f9u;
+    return (uint32_t)(hash >> 40) & scratch->mask;
+}
+
+/* The entry of a face, NULL when there is none; only where scratch->hashed. */
+KILN_INLINE kiln_match *kiln_match_of(const struct kiln_scratch *scratch, const uint32_t key[3])
+{
+    for (uint32_t at = kiln_match_start(scratch, key);; at = (at + 1) & scratch->mask) {
+        kiln_match *match = &scratch->table.data[at];
+        if (match->epoch != scratch->epoch)
+            return NULL;
+        if (match->corner[0] == key[0] && match->corner[1] == key[1] && match->corner[2] == key[2])
+            return match;
+    }
 }
 
 /* R's rows as they were logged, R's first entries of this replacement. */

@@ -9,12 +9,18 @@ static int32_t fresh_region(const kiln_mesh *mesh, const kiln_new_tet *fresh)
 }
 
 /* The two new tets that share the face of old tet `t`, if there are. */
-static bool survives_inside(const kiln_mesh *mesh, const kiln_cavity *cavity, uint32_t t,
-                            uint32_t f)
+static bool survives_inside(const kiln_mesh *mesh, const kiln_cavity *cavity,
+                            const struct kiln_scratch *scratch, uint32_t t, uint32_t f)
 {
     uint32_t key[3], other[3], found = 0;
     int32_t region[2] = {0, 0};
     kiln_face_key(mesh->tet[t].v, f, key);
+    if (scratch->hashed) {
+        const kiln_match *match = kiln_match_of(scratch, key);
+        return match && match->fresh[1] != KILN_NONE &&
+               fresh_region(mesh, &cavity->fresh[match->fresh[0] / 4]) !=
+                   fresh_region(mesh, &cavity->fresh[match->fresh[1] / 4]);
+    }
     for (uint32_t i = 0; i < cavity->fresh_count; i++)
         for (uint32_t g = 0; g < 4; g++) {
             kiln_face_key(cavity->fresh[i].v, g, other);
@@ -43,11 +49,25 @@ kiln_verdict kiln_cavity_check_regions(const kiln_mesh *mesh, const kiln_cavity 
             kiln_link link = mesh->tet[t].n[f];
             if (kiln_link_is_interface(mesh, t, link) &&
                 kiln_cavity_has_old(scratch, cavity, link / 4) &&
-                !survives_inside(mesh, cavity, t, f))
+                !survives_inside(mesh, cavity, scratch, t, f))
                 return KILN_REFUSED_REGION;
         }
     }
     return KILN_ACCEPTED;
+}
+
+static bool hand_to_tet(const kiln_cavity *cavity, struct kiln_scratch *scratch, uint32_t i,
+                        uint32_t a, uint32_t b, uint32_t marks)
+{
+    uint32_t ca = 4, cb = 4;
+    for (uint32_t k = 0; k < 4; k++) {
+        ca = cavity->fresh[i].v[k] == a ? k : ca;
+        cb = cavity->fresh[i].v[k] == b ? k : cb;
+    }
+    if (ca == 4 || cb == 4)
+        return false;
+    scratch->marks.data[i] |= marks << kiln_edge_of[ca][cb];
+    return true;
 }
 
 /* Hands the marks of edge a-b to every new tet that has it; false when none does. */
@@ -55,17 +75,17 @@ static bool hand_on_edge(const kiln_cavity *cavity, struct kiln_scratch *scratch
                          uint32_t b, uint32_t marks)
 {
     bool found = false;
-    for (uint32_t i = 0; i < cavity->fresh_count; i++) {
-        uint32_t ca = 4, cb = 4;
-        for (uint32_t k = 0; k < 4; k++) {
-            ca = cavity->fresh[i].v[k] == a ? k : ca;
-            cb = cavity->fresh[i].v[k] == b ? k : cb;
-        }
-        if (ca == 4 || cb == 4)
-            continue;
-        found = true;
-        scratch->marks.data[i] |= marks << kiln_edge_of[ca][cb];
+    if (KILN_UNLIKELY(scratch->many)) {
+        uint32_t count, other;
+        const uint32_t *tets = kiln_corner_list(&scratch->fresh_at, a, &count);
+        const uint32_t *others = kiln_corner_list(&scratch->fresh_at, b, &other);
+        bool shorter = other < count;
+        for (uint32_t i = 0; i < (shorter ? other : count); i++)
+            found |= hand_to_tet(cavity, scratch, shorter ? others[i] : tets[i], a, b, marks);
+        return found;
     }
+    for (uint32_t i = 0; i < cavity->fresh_count; i++)
+        found |= hand_to_tet(cavity, scratch, i, a, b, marks);
     return found;
 }
 
@@ -74,6 +94,14 @@ static bool hand_on_face(const kiln_cavity *cavity, struct kiln_scratch *scratch
 {
     bool found = false;
     uint32_t other[3];
+    if (scratch->hashed) {
+        const kiln_match *match = kiln_match_of(scratch, key);
+        for (int side = 0; side < 2 && match && match->fresh[side] != KILN_NONE; side++) {
+            found = true;
+            scratch->marks.data[match->fresh[side] / 4] |= marks << match->fresh[side] % 4;
+        }
+        return found;
+    }
     for (uint32_t i = 0; i < cavity->fresh_count; i++)
         for (uint32_t f = 0; f < 4; f++) {
             kiln_face_key(cavity->fresh[i].v, f, other);

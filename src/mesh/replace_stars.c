@@ -41,7 +41,10 @@ kiln_status kiln_cavity_list_stars(kiln_mesh *mesh, const kiln_cavity *cavity,
     size_t words = 0;
     for (size_t i = 0; i < scratch->vertices.count; i++) {
         uint32_t vertex = scratch->vertices.data[i];
-        KILN_TRY(kiln_star_reserve(mesh, vertex, cavity->fresh_count, NULL));
+        uint32_t more = cavity->fresh_count;
+        if (scratch->many)
+            kiln_corner_list(&scratch->fresh_at, vertex, &more);
+        KILN_TRY(kiln_star_reserve(mesh, vertex, more, NULL));
         words += kiln_star_list(mesh, vertex)->count + 4;
     }
     /* The lists' images come on top of what `reserve` asked for. */

@@ -13,6 +13,7 @@ void kiln_cavity_list_free(kiln_cavity_list *list)
 {
     kiln_walker_free(&list->walker);
     kiln_array_free(list->context, &list->old);
+    kiln_array_free(list->context, &list->old_set.slots);
     kiln_array_free(list->context, &list->heir);
     kiln_array_free(list->context, &list->made);
     kiln_array_free(list->context, &list->fresh);
@@ -27,6 +28,17 @@ void kiln_cavity_list_free(kiln_cavity_list *list)
 void kiln_cavity_list_old(kiln_cavity_list *list, uint32_t tet)
 {
     PUSH(old, tet);
+}
+
+kiln_status kiln_cavity_list_index(kiln_cavity_list *list)
+{
+    KILN_TRY(kiln_idset_clear(list->context, &list->old_set, list->old.count, NULL));
+    for (size_t i = 0; i < list->old.count; i++) {
+        kiln_idset_slot *slot = kiln_idset_at(&list->old_set, list->old.data[i]);
+        if (slot->epoch != list->old_set.epoch)
+            kiln_idset_add(&list->old_set, slot, list->old.data[i], (uint32_t)i);
+    }
+    return KILN_OK;
 }
 
 void kiln_cavity_list_heir(kiln_cavity_list *list, uint32_t fresh)
@@ -79,20 +91,19 @@ static int compare_faces(const void *a, const void *b)
     return left->at < right->at ? -1 : left->at > right->at;
 }
 
-static bool is_declared(const kiln_cavity_list *list, uint32_t at)
+/* declared[index*4+face] of the new tets. */
+static void find_declared(const kiln_cavity_list *list, uint8_t *declared)
 {
+    memset(declared, 0, 4 * list->fresh.count);
     for (size_t i = 0; i < list->surface.count; i++)
-        if (list->surface.data[i].tet * 4 + list->surface.data[i].face == at)
-            return true;
+        declared[list->surface.data[i].tet * 4 + list->surface.data[i].face] = 1;
     for (size_t i = 0; i < list->glued.count; i++)
-        if (list->glued.data[i].tet * 4 + list->glued.data[i].face == at)
-            return true;
-    return false;
+        declared[list->glued.data[i].tet * 4 + list->glued.data[i].face] = 1;
 }
 
 void kiln_cavity_list_close(kiln_cavity_list *list, int32_t tag)
 {
-    size_t count = 4 * list->fresh.count, size = (count + 1) * sizeof(named_face);
+    size_t count = 4 * list->fresh.count, size = (count + 1) * (sizeof(named_face) + 1);
     named_face *faces = kiln_resize(list->context, NULL, 0, size);
     if (!faces) {
         list->failed = true;
@@ -110,12 +121,13 @@ void kiln_cavity_list_close(kiln_cavity_list *list, int32_t tag)
         }
     }
     qsort(faces, count, sizeof *faces, compare_faces);
-    size_t declared = list->surface.count + list->glued.count;
+    uint8_t *declared = (uint8_t *)(faces + count + 1);
+    find_declared(list, declared);
     for (size_t i = 0, j; i < count; i = j) {
         for (j = i + 1; j < count; j++)
             if (memcmp(faces[j].corner, faces[i].corner, sizeof faces[i].corner) != 0)
                 break;
-        if (j == i + 1 && !(declared && is_declared(list, faces[i].at)))
+        if (j == i + 1 && !declared[faces[i].at])
             kiln_cavity_list_surface(list, (kiln_new_face){.tet = faces[i].at / 4,
                                                            .face = faces[i].at % 4,
                                                            .tag = tag,

@@ -10,6 +10,7 @@ typedef struct kiln_cavity_list {
     kiln_context *context;
     kiln_walker walker;
     kiln_u32_array old, heir, made;
+    kiln_idset old_set; /* of the old tets, once indexed */
     KILN_ARRAY_OF(kiln_new_tet)
     fresh;
     KILN_ARRAY_OF(kiln_new_face)
@@ -25,7 +26,8 @@ void kiln_cavity_list_init(kiln_cavity_list *list, kiln_context *context);
 void kiln_cavity_list_free(kiln_cavity_list *list);
 
 void kiln_cavity_list_old(kiln_cavity_list *list, uint32_t tet);
-void kiln_cavity_list_heir(kiln_cavity_list *list, uint32_t fresh);      /* of old tets, in order */
+kiln_status kiln_cavity_list_index(kiln_cavity_list *list);         /* all old tets into old_set */
+void kiln_cavity_list_heir(kiln_cavity_list *list, uint32_t fresh); /* of old tets, in order */
 uint32_t kiln_cavity_list_new(kiln_cavity_list *list, kiln_new_tet tet); /* its index */
 void kiln_cavity_list_surface(kiln_cavity_list *list, kiln_new_face face);
 /* Face f of new tet `index` goes on being that surface face. */

@@ -72,6 +72,8 @@ static kiln_verdict declare_faces(kiln_cavity_list *list, kiln_txn *txn, uint32_
                                   int32_t tag)
 {
     kiln_mesh *mesh = txn->mesh;
+    if (kiln_cavity_list_index(list) != KILN_OK)
+        return KILN_REFUSED_MEMORY;
     for (uint32_t i = 0; i < list->old.count; i++) {
         uint32_t tet = list->old.data[i];
         for (uint32_t f = 0; f < 4; f++) {
@@ -82,10 +84,7 @@ static kiln_verdict declare_faces(kiln_cavity_list *list, kiln_txn *txn, uint32_
                 kiln_cavity_list_keep(list, mesh, i, f, link - KILN_LINK_SURFACE);
                 continue;
             }
-            bool inside = false;
-            for (size_t j = 0; j < list->old.count && !inside; j++)
-                inside = list->old.data[j] == link / 4;
-            if (inside)
+            if (kiln_idset_has(&list->old_set, link / 4))
                 continue;
             uint32_t twin = mesh->next_twin++;
             const uint32_t split = 1u << KILN_MARK_SPLIT_FACE;

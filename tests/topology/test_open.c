@@ -9,7 +9,9 @@
 #include "topology/split.h"
 #include "topology/weld.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static uint32_t live(const kiln_mesh *mesh, kiln_where where)
 {
@@ -497,6 +499,97 @@ START_TEST(splits_are_taken_back)
 }
 END_TEST
 
+/* Faces here and there, all of whose corners stay where they are: each opens to a lens. CPU
+ * seconds; the hash of the result goes to *hash. */
+static double open_scattered(int cells, size_t *count)
+{
+    kiln_context *context = kiln_test_context(1);
+    char settings[64];
+    snprintf(settings, sizeof settings, "nx=%d ny=%d nz=%d", cells, cells, cells);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", settings);
+    kiln_u32_array faces = {0};
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t += 8)
+        if (!kiln_link_is_surface(mesh->tet[t].n[t / 8 % 4]))
+            ck_assert_int_eq(kiln_array_push(context, &faces, kiln_link_to(t, t / 8 % 4), NULL),
+                             KILN_OK);
+    *count = faces.count;
+    kiln_open_report report;
+    uint64_t before = kiln_mesh_hash(mesh);
+    kiln_txn txn = kiln_txn_begin(mesh);
+    clock_t begin = clock();
+    ck_assert_int_eq(kiln_open_faces(&txn, faces.data, faces.count, 7, &report), KILN_ACCEPTED);
+    double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    ck_assert_uint_gt(report.edges_split + report.faces_split, faces.count / 8);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        ck_assert_uint_eq(mesh->info[t].marks & 0xFu << KILN_MARK_SPLIT_FACE, 0);
+    kiln_txn_rollback(&txn);
+    ck_assert_uint_eq(kiln_mesh_hash(mesh), before);
+    kiln_array_free(context, &faces);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+    return seconds;
+}
+
+START_TEST(many_faces_open_at_a_price_in_proportion)
+{
+    size_t few, many;
+    double short_time = open_scattered(15, &few);
+    double long_time = open_scattered(24, &many);
+    ck_assert_uint_gt(many, 9000);
+    double ratio = (double)many / (double)few;
+    ck_assert_msg(long_time < 2.5 * ratio * short_time, "%zu faces in %.3f s, %zu in %.3f s", few,
+                  short_time, many, long_time);
+}
+END_TEST
+
+/* Rows, twins and conserved amounts are written by hand: all of it comes back, from a transaction
+ * and from a pass. */
+START_TEST(copies_and_welds_roll_back)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=4 ny=4 nz=4");
+    ck_assert_int_eq(
+        kiln_mesh_add_field(mesh, "mass", KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_CONSERVE, NULL),
+        KILN_OK);
+    ck_assert_int_eq(
+        kiln_mesh_add_field(mesh, "heat", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, NULL),
+        KILN_OK);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        ((double *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, "mass")->data)[2 * v] = 1.0 + v;
+        ((double *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, "heat")->data)[v] = 0.1 * v;
+    }
+    uint64_t hash = kiln_mesh_hash(mesh);
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass)
+            ck_assert_int_eq(kiln_archive_begin(mesh, NULL), KILN_OK);
+        uint32_t face = find_face(mesh, 1), copy;
+        kiln_txn txn = kiln_txn_begin(mesh);
+        uint32_t tet = face / 4, vertex = mesh->tet[tet].v[kiln_face_corner[face % 4][0]];
+        ck_assert_int_eq(kiln_vertex_duplicate(&txn, vertex, &tet, 1, 5, &copy), KILN_ACCEPTED);
+        ck_assert_uint_ne(kiln_mesh_hash(mesh), hash);
+        ck_assert_int_eq(kiln_vertex_weld(&txn, vertex, copy), KILN_ACCEPTED);
+        uint32_t glued = 0;
+        for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++)
+            for (uint32_t g = 0; g < f; g++)
+                if (kiln_face_live(mesh, f) && kiln_face_live(mesh, g) && mesh->face[f].twin &&
+                    mesh->face[f].twin == mesh->face[g].twin) {
+                    ck_assert_int_eq(kiln_face_glue(&txn, f, g), KILN_ACCEPTED);
+                    glued++;
+                }
+        ck_assert_uint_gt(glued, 0);
+        if (pass) {
+            ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
+            kiln_archive_rollback(mesh);
+        } else {
+            kiln_txn_rollback(&txn);
+        }
+        ck_assert_uint_eq(kiln_mesh_hash(mesh), hash);
+    }
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("open");
@@ -511,5 +604,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, voids_that_touch_get_a_tunnel);
     tcase_add_test(all, bridge_joins_two_bodies);
     tcase_add_test(all, splits_are_taken_back);
+    tcase_add_test(all, many_faces_open_at_a_price_in_proportion);
+    tcase_add_test(all, copies_and_welds_roll_back);
     return suite;
 }
