@@ -151,12 +151,13 @@ static bool is_slower(const compared_row *row)
            kiln_against_ratio(&row->repeats[HERE], &row->repeats[THERE], &noise) > 1.0 + noise;
 }
 
-/* Who goes first changes with every round. */
+/* Who goes first changes with every round; the other begins, as it may have no such suite. */
 static kiln_status run_rounds(contest *c, kiln_error *error)
 {
-    for (int round = 0; round < c->against->rounds && !c->missing; round++)
-        for (int turn = 0; turn < SIDES; turn++)
-            KILN_TRY(measure_once(c, (round + turn) % SIDES, error));
+    for (int turn = 0; turn < SIDES * c->against->rounds && !c->missing; turn++) {
+        bool odd_round = turn / SIDES % 2;
+        KILN_TRY(measure_once(c, turn % SIDES == odd_round ? THERE : HERE, error));
+    }
     return KILN_OK;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef struct suite_row {
     const char *name, *what;
@@ -245,11 +246,15 @@ static kiln_status run_against(kiln_context *context, const bool *chosen,
                             .rounds = 5};
     KILN_TRY(
         kiln_arguments_integer(arguments, "rounds", 1, KILN_MOST_ROUNDS, &against.rounds, error));
+    if (access(against.other, X_OK) != 0)
+        return kiln_fail(error, KILN_ERR_INPUT, against.other, 0, -1, "is no program to run");
     kiln_report_begin(&report, context, &kiln_against_words);
     kiln_status status = KILN_OK;
     for (int i = 0; i < SUITES && status == KILN_OK; i++)
         if (chosen[i])
             status = kiln_against_suite(&against, suites[i].name, suites[i].what, &report, error);
+    if (status == KILN_OK && report.rows.count == 0)
+        status = kiln_fail(error, KILN_ERR_INPUT, against.other, 0, -1, "has none of these rows");
     if (status == KILN_OK)
         status = kiln_report_publish(&report, arguments, error);
     kiln_report_end(&report);

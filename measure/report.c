@@ -50,7 +50,7 @@ void kiln_report_sum_up(const kiln_report *report, char *text, size_t size)
              report->words->missed, c.open);
 }
 
-/* The command line but for what every command has (threads, instruction set). */
+/* The command line but for what changes no page: threads, instruction set, objects to stdout. */
 static void command_line(const kiln_arguments *arguments, char *text, size_t size)
 {
     const kiln_usage *usage = arguments->usage;
@@ -59,7 +59,7 @@ static void command_line(const kiln_arguments *arguments, char *text, size_t siz
         used += (size_t)snprintf(text + used, size - used, " %s", arguments->operands[k]);
     for (int i = 0; i < usage->own_count && used < size; i++) {
         const char *value = kiln_arguments_get(arguments, usage->own[i].name);
-        if (value)
+        if (value && strcmp(usage->own[i].name, "json") != 0)
             used += (size_t)snprintf(text + used, size - used, " --%s%s%s", usage->own[i].name,
                                      value[0] ? " " : "", value);
     }
