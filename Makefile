@@ -75,7 +75,7 @@ install: build ## program, libraries, header, pkg-config file below DESTDIR and 
 	@DESTDIR="$(DESTDIR)" cmake --install build/$(release)
 
 format: bootstrap ## clang-format over all sources
-	@find src include tests fuzz examples -name '*.[ch]' -print0 | xargs -0 clang-format -i
+	@find src include measure validation bench tests fuzz examples -name '*.[ch]' -print0 | xargs -0 clang-format -i
 
 clean: ## remove what was built
 	@rm -rf build

@@ -1,5 +1,5 @@
 #include "app/command.h"
-#include "app/json.h"
+#include "io/json.h"
 #include "io/scene.h"
 #include "sim/world.h"
 
@@ -284,7 +284,7 @@ static void json_holds_and_loads(kiln_json *json, const checked *c)
 static void print_json(const checked *c)
 {
     const kiln_scene *s = c->scene;
-    kiln_json json = {.out = stdout};
+    kiln_json json = kiln_json_to_stream(stdout);
     kiln_json_object(&json, NULL);
     kiln_json_text(&json, "name", s->name);
     kiln_json_text(&json, "file", s->file);

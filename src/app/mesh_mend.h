@@ -2,7 +2,7 @@
 #ifndef KILN_APP_MESH_MEND_H
 #define KILN_APP_MESH_MEND_H
 
-#include "app/json.h"
+#include "io/json.h"
 #include "mesh/build.h"
 #include "remesh/untangle.h"
 

@@ -199,7 +199,7 @@ static kiln_status print(const job *j, kiln_error *error)
     if (status == KILN_OK)
         figures.volume_change = after.volume - before.volume;
     if (status == KILN_OK && kiln_arguments_has(j->arguments, "json")) {
-        kiln_json json = {.out = stdout};
+        kiln_json json = kiln_json_to_stream(stdout);
         kiln_json_object(&json, NULL);
         kiln_json_text(&json, "input", j->input);
         kiln_json_text(&json, "output", j->output);

@@ -54,7 +54,7 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
                 {"left_below_goal", "tets below the goal, left", report->left_below_goal}};
     size_t count = sizeof rows / sizeof rows[0];
     if (kiln_arguments_has(arguments, "json")) {
-        kiln_json json = {.out = stdout};
+        kiln_json json = kiln_json_to_stream(stdout);
         kiln_json_object(&json, NULL);
         kiln_input_repairs_json(repairs, &json);
         kiln_mesh_table_json(comparison, &json);

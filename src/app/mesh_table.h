@@ -2,8 +2,8 @@
 #ifndef KILN_APP_MESH_TABLE_H
 #define KILN_APP_MESH_TABLE_H
 
-#include "app/json.h"
 #include "app/survey.h"
+#include "io/json.h"
 
 /* Tets of `before` whose four corners (coordinates, bit by bit) are no tet of `after`. */
 kiln_status kiln_changed_tets(const kiln_soup *before, const kiln_soup *after, size_t *changed,

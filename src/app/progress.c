@@ -1,6 +1,7 @@
 #include "app/progress.h"
 
 #include "base/clock.h"
+#include "io/json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -68,18 +69,22 @@ static void print_line(kiln_progress *p, double in_step)
     fflush(stdout);
 }
 
+/* One object a line, so that scripts can read while the run goes on. */
+static kiln_json begin_event(const char *event)
+{
+    kiln_json json = kiln_json_line_to_stream(stdout);
+    kiln_json_object(&json, NULL);
+    kiln_json_text(&json, "event", event);
+    return json;
+}
+
 static void print_json(const kiln_stats *stats)
 {
-    /* One object a line, so that scripts can read while the run goes on. */
-    printf("{\"event\": \"step\"");
-#define JSON_CELL(name)                                                                            \
-    if (isfinite(stats->name))                                                                     \
-        printf(", \"" #name "\": %.17g", stats->name);                                             \
-    else                                                                                           \
-        printf(", \"" #name "\": null");
+    kiln_json json = begin_event("step");
+#define JSON_CELL(name) kiln_json_number(&json, #name, stats->name);
     KILN_STATS_TABLE(JSON_CELL)
 #undef JSON_CELL
-    printf("}\n");
+    kiln_json_end(&json);
     fflush(stdout);
 }
 
@@ -93,8 +98,10 @@ static void beat(kiln_progress *p)
     if (p->kind == KILN_PROGRESS_PLAIN)
         print_line(p, in_step);
     if (p->kind == KILN_PROGRESS_JSON) {
-        printf("{\"event\": \"heartbeat\", \"step\": %.0f, \"seconds\": %.1f}\n",
-               p->has_stats ? p->stats.step + 1 : 1, in_step);
+        kiln_json json = begin_event("heartbeat");
+        kiln_json_number(&json, "step", p->has_stats ? p->stats.step + 1 : 1);
+        kiln_json_number(&json, "seconds", in_step);
+        kiln_json_end(&json);
         p->shown = now;
         fflush(stdout);
     }
@@ -170,15 +177,9 @@ void kiln_progress_say(kiln_progress *progress, const char *event, const char *k
 {
     pthread_mutex_lock(&progress->lock);
     if (progress->kind == KILN_PROGRESS_JSON) {
-        printf("{\"event\": \"%s\", \"%s\": \"", event, key);
-        for (const char *at = text; *at; at++)
-            if (*at == '"' || *at == '\\')
-                printf("\\%c", *at);
-            else if ((unsigned char)*at < 32)
-                printf("\\u%04x", (unsigned)*at);
-            else
-                putchar(*at);
-        printf("\"}\n");
+        kiln_json json = begin_event(event);
+        kiln_json_text(&json, key, text);
+        kiln_json_end(&json);
     } else if (progress->kind != KILN_PROGRESS_QUIET && !json_only) {
         finish_line(progress);
         printf("%s\n", text);

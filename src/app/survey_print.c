@@ -1,7 +1,7 @@
 #include "app/survey.h"
 
-#include "app/json.h"
 #include "app/mesh_table.h"
+#include "io/json.h"
 
 #include <string.h>
 
@@ -183,7 +183,7 @@ static void json_point(kiln_json *json, const char *key, kiln_vec3 p)
 
 void kiln_survey_print_json(const kiln_survey *s, const char *name, FILE *out)
 {
-    kiln_json json = {.out = out};
+    kiln_json json = kiln_json_to_stream(out);
     kiln_json_object(&json, NULL);
     kiln_json_text(&json, "file", name);
     kiln_json_count(&json, "vertices", s->vertices);

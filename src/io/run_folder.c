@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "io/format.h"
+#include "io/json.h"
 #include "io/sink.h"
 #include "io/source.h"
 #include "io/vtu.h"
@@ -605,40 +606,17 @@ void kiln_run_folder_log(kiln_run_folder *folder, const char *text)
         return;
 }
 
-static void put_json_text(kiln_sink *sink, const char *text, size_t size)
+static void put_sets(kiln_json *json, const kiln_checkpoint_scene *scene)
 {
-    kiln_sink_char(sink, '"');
-    for (size_t i = 0; i < size; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c == '"' || c == '\\')
-            kiln_sink_format(sink, "\\%c", c);
-        else if (c < 32)
-            kiln_sink_format(sink, "\\u%04x", c);
-        else
-            kiln_sink_char(sink, (char)c);
-    }
-    kiln_sink_char(sink, '"');
-}
-
-static void put_json(kiln_sink *sink, const char *key, const char *text)
-{
-    kiln_sink_format(sink, "  \"%s\": ", key);
-    put_json_text(sink, text, strlen(text));
-    kiln_sink_text(sink, ",\n");
-}
-
-static void put_sets(kiln_sink *sink, const kiln_checkpoint_scene *scene)
-{
-    kiln_sink_text(sink, "  \"sets\": [");
+    kiln_json_list(json, "sets");
     for (size_t at = 0; at < scene->sets_size;) {
         const char *line = scene->sets + at;
         const char *end = memchr(line, '\n', scene->sets_size - at);
         size_t length = end ? (size_t)(end - line) : scene->sets_size - at;
-        kiln_sink_text(sink, at ? ", " : "");
-        put_json_text(sink, line, length);
+        kiln_json_text_part(json, NULL, line, length);
         at += length + 1;
     }
-    kiln_sink_text(sink, "],\n");
+    kiln_json_end(json);
 }
 
 /* What the kernel calls the processor; empty where it does not say. */
@@ -658,20 +636,32 @@ static void processor_name(char *name, size_t size)
         fclose(file);
 }
 
-static void put_machine(kiln_sink *sink, const kiln_context *context)
+static void put_machine(kiln_json *json, const kiln_context *context)
 {
     struct utsname system;
     char name[256], text[512] = "";
     if (uname(&system) == 0)
         snprintf(text, sizeof text, "%.80s %.80s %.80s", system.sysname, system.release,
                  system.machine);
-    put_json(sink, "system", text);
+    kiln_json_text(json, "system", text);
     processor_name(name, sizeof name);
-    put_json(sink, "processor", name);
-    put_json(sink, "instructions", kiln_isa_name(context->isa));
-    put_json(sink, "compiler", KILN_COMPILER);
-    kiln_sink_format(sink, "  \"threads\": %d,\n  \"seed\": %llu,\n", context->threads,
-                     (unsigned long long)context->seed);
+    kiln_json_text(json, "processor", name);
+    kiln_json_text(json, "instructions", kiln_isa_name(context->isa));
+    kiln_json_text(json, "compiler", KILN_COMPILER);
+    kiln_json_integer(json, "threads", context->threads);
+    kiln_json_count(json, "seed", context->seed);
+}
+
+static void put_solver(kiln_json *json, kiln_world *world)
+{
+    const kiln_solid_options *solid = &kiln_world_scene(world)->solid;
+    const char *backend = kiln_world_backend(world), *reason = kiln_world_backend_reason(world);
+    kiln_json_text(json, "integrator", kiln_integrator_name(solid->integrator));
+    kiln_json_text(json, "solver", solid->solver.backend ? solid->solver.backend : "auto");
+    kiln_json_text(json, "solver_used", backend ? backend : "");
+    kiln_json_text(json, "solver_reason", reason ? reason : "");
+    kiln_json_integer(json, "blas_threads",
+                      solid->solver.blas_threads > 0 ? solid->solver.blas_threads : 1);
 }
 
 kiln_status kiln_run_folder_describe(kiln_run_folder *folder, kiln_world *world, const char *status,
@@ -679,33 +669,26 @@ kiln_status kiln_run_folder_describe(kiln_run_folder *folder, kiln_world *world,
 {
     const kiln_run_about *about = folder->about;
     const kiln_world_state *state = kiln_world_get_state(world);
-    const kiln_solid_options *solid = &kiln_world_scene(world)->solid;
-    const char *backend = kiln_world_backend(world), *reason = kiln_world_backend_reason(world);
     char path[PATH_MAX], hash[32];
     KILN_TRY(join(folder->path, "run.json", path, error));
     kiln_sink sink;
     KILN_TRY(kiln_sink_open(&sink, folder->context, path, error));
-    kiln_sink_text(&sink, "{\n");
-    put_json(&sink, "scene", about->name);
-    put_json(&sink, "file", about->file);
+    kiln_json json = kiln_json_to_sink(&sink);
+    kiln_json_object(&json, NULL);
+    kiln_json_text(&json, "scene", about->name);
+    kiln_json_text(&json, "file", about->file);
     snprintf(hash, sizeof hash, "%016llx",
              (unsigned long long)kiln_hash_bytes(0, about->scene.text, about->scene.text_size));
-    put_json(&sink, "text_hash", hash);
-    put_sets(&sink, &about->scene);
-    put_json(&sink, "version", kiln_version());
-    put_machine(&sink, folder->context);
-    put_json(&sink, "integrator", kiln_integrator_name(solid->integrator));
-    put_json(&sink, "solver", solid->solver.backend ? solid->solver.backend : "auto");
-    put_json(&sink, "solver_used", backend ? backend : "");
-    put_json(&sink, "solver_reason", reason ? reason : "");
-    kiln_sink_format(&sink, "  \"blas_threads\": %d,\n",
-                     solid->solver.blas_threads > 0 ? solid->solver.blas_threads : 1);
-    put_json(&sink, "status", status);
-    kiln_sink_text(&sink, "  \"time\": ");
-    kiln_sink_double(&sink, state->clock.time);
-    kiln_sink_format(&sink, ",\n  \"steps\": %llu,\n  \"frames\": %llu\n}\n",
-                     (unsigned long long)(state->step > 0 ? state->step - 1 : 0),
-                     (unsigned long long)state->frame);
+    kiln_json_text(&json, "text_hash", hash);
+    put_sets(&json, &about->scene);
+    kiln_json_text(&json, "version", kiln_version());
+    put_machine(&json, folder->context);
+    put_solver(&json, world);
+    kiln_json_text(&json, "status", status);
+    kiln_json_number(&json, "time", state->clock.time);
+    kiln_json_count(&json, "steps", state->step > 0 ? state->step - 1 : 0);
+    kiln_json_count(&json, "frames", state->frame);
+    kiln_json_end(&json);
     return kiln_sink_commit(&sink, error);
 }
 

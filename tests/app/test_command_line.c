@@ -369,7 +369,8 @@ END_TEST
 
 START_TEST(bench_prints_figures_and_a_page)
 {
-    ck_assert_int_eq(kiln("bench predicates --json --write page.md"), 0);
+    /* 1 where the sanitizers make a row miss its bar. */
+    ck_assert_int_le(kiln("bench predicates --json --write page.md"), 1);
     check_json(out);
     ck_assert_double_gt(json_value("value"), 0.0);
     ck_assert_double_gt(json_value("baseline"), 0.0);
@@ -389,11 +390,11 @@ START_TEST(bench_that_cannot_measure_fails)
     snprintf(command, sizeof command, "ulimit -f 8; '%s' bench store >table.txt 2>/dev/null",
              KILN_PROGRAM);
     int status = system(command);
-    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %d", status);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 1, "status %d", status);
     char table[TEXT];
     slurp("table.txt", table);
     ck_assert_msg(strstr(table, "MISSED") != NULL, "%s", table);
-    ck_assert_msg(strstr(table, "1 figures, 1 missed their bar") != NULL, "%s", table);
+    ck_assert_msg(strstr(table, "1 figures: 0 ok, 1 missed their bar") != NULL, "%s", table);
 }
 END_TEST
 

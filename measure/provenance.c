@@ -1,0 +1,38 @@
+#include "measure/provenance.h"
+
+#include <string.h>
+
+static void print_machine(const kiln_context *context, FILE *out)
+{
+    char line[256], model[200] = "unknown";
+    FILE *info = fopen("/proc/cpuinfo", "r");
+    while (info && fgets(line, sizeof line, info)) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) == 0 && colon) {
+            snprintf(model, sizeof model, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+            break;
+        }
+    }
+    if (info)
+        fclose(info);
+    fprintf(out, "- machine: %s, %s instructions\n- compiler: %s\n", model,
+            kiln_isa_name(context->isa), KILN_COMPILER);
+}
+
+static void print_commit(FILE *out)
+{
+    char commit[64] = "";
+    FILE *git = popen("git rev-parse --short=12 HEAD 2>/dev/null", "r");
+    if (git) {
+        if (fgets(commit, sizeof commit, git))
+            commit[strcspn(commit, "\n")] = 0;
+        pclose(git);
+    }
+    fprintf(out, "- version: %s, commit %s\n", kiln_version(), commit[0] ? commit : "unknown");
+}
+
+void kiln_provenance_print(const kiln_context *context, FILE *out)
+{
+    print_machine(context, out);
+    print_commit(out);
+}

@@ -1,0 +1,62 @@
+/* One row per case: area, name, part in `--quick`, what it looks at. The function
+ * kiln_validate_<name> is in <area>.c. QUICK cases take seconds, BRIEF ones have a version that
+ * does, SLOW ones have no part in it; every area has a case that is not SLOW. */
+KILN_VALIDATION_CASE(geometry, predicates, QUICK,
+                     "exact signs on coplanar and cospherical lattice points")
+KILN_VALIDATION_CASE(geometry, matrices, QUICK,
+                     "signed SVD, eigenvalues, logarithm, polar decomposition")
+KILN_VALIDATION_CASE(geometry, clipping, QUICK, "overlaps with a partition add up to the whole")
+KILN_VALIDATION_CASE(mesh, boxes, QUICK, "K(n) and KM(n): counts, volume, features")
+KILN_VALIDATION_CASE(mesh, solids, QUICK,
+                     "volumes of ball, cylinder and torus, and how they converge")
+KILN_VALIDATION_CASE(operators, M1, QUICK, "quality of known tets; every operator keeps the mesh")
+KILN_VALIDATION_CASE(improve, improve, QUICK,
+                     "improvement: nothing worse, the shape kept, quality reached")
+KILN_VALIDATION_CASE(transfer, M2, QUICK,
+                     "volume, momentum and linear fields over a hundred remeshes")
+KILN_VALIDATION_CASE(transfer, M3, QUICK,
+                     "stress of a turned block: offsets carried with their rotation")
+KILN_VALIDATION_CASE(transfer, M4, QUICK, "a jump of plastic offsets after fifty local remeshes")
+KILN_VALIDATION_CASE(project, M6, QUICK, "L2 projection: integrals, residuals, no inversion")
+KILN_VALIDATION_CASE(refine, F3, QUICK,
+                     "reversible refinement: counts, angles, and back bit for bit")
+KILN_VALIDATION_CASE(domain, domain, SLOW, "whole-domain remesh: time, volume, quality, surface")
+KILN_VALIDATION_CASE(domain, domain_again, SLOW, "75 whole-domain remeshes in a row")
+KILN_VALIDATION_CASE(domain, merge, QUICK, "M2: two cubes that overlap become one")
+KILN_VALIDATION_CASE(determinism, threads, QUICK, "one thread or several: the same bits")
+KILN_VALIDATION_CASE(determinism, rollback, QUICK, "a change taken back leaves the same bits")
+KILN_VALIDATION_CASE(determinism, renumbering, QUICK,
+                     "compaction and reordering change numbers only")
+KILN_VALIDATION_CASE(files, files, QUICK, "write and read back: the same bits")
+KILN_VALIDATION_CASE(statics, E1, QUICK,
+                     "patch tests: every model reproduces a uniform deformation")
+KILN_VALIDATION_CASE(statics, E2, QUICK,
+                     "cantilever: the discrete answer to 1e-5, and its convergence")
+KILN_VALIDATION_CASE(motion, E3, QUICK, "first bending frequency, lumped and consistent mass")
+KILN_VALIDATION_CASE(statics, E4, SLOW, "elastica: a beam bent far by a dead load")
+KILN_VALIDATION_CASE(statics, E5, QUICK, "torsion of a square bar with free warping")
+KILN_VALIDATION_CASE(statics, E6, QUICK, "manufactured solution: orders of convergence")
+KILN_VALIDATION_CASE(stretch, E7, QUICK, "neo-Hookean cube: uniaxial, equibiaxial, shear")
+KILN_VALIDATION_CASE(stretch, E8, QUICK, "corotated cube: uniaxial, shear, quarter turn")
+KILN_VALIDATION_CASE(motion, E9, QUICK,
+                     "integrators on an oscillator and on the axial mode of a bar")
+KILN_VALIDATION_CASE(motion, E10, QUICK, "momentum of a block that flies and spins")
+KILN_VALIDATION_CASE(stretch, E11, QUICK, "Cook's membrane")
+KILN_VALIDATION_CASE(enright, M5, BRIEF,
+                     "Enright test on the mesh alone: a ball drawn out and back")
+KILN_VALIDATION_CASE(enright, M5_run, SLOW,
+                     "Enright test on an elastic ball: drawn out, back, let go")
+KILN_VALIDATION_CASE(plastic, P1, QUICK,
+                     "stress relaxation of a cube that is held, three hardening laws")
+KILN_VALIDATION_CASE(plastic, P2, QUICK, "creep of a cube under a constant force")
+KILN_VALIDATION_CASE(plastic, P3, QUICK, "volume over ten thousand plastic updates")
+KILN_VALIDATION_CASE(springback, P4, BRIEF, "a bar bent past yield springs back by the right part")
+KILN_VALIDATION_CASE(taylor, P5, BRIEF, "Taylor bar: copper against a wall")
+KILN_VALIDATION_CASE(bars, P6, SLOW, "a bar twisted by a turn, remeshed, let go: nothing is lost")
+KILN_VALIDATION_CASE(bars, bar_world, QUICK, "the same bar meshed in the world: much is")
+KILN_VALIDATION_CASE(bars, bars_flow, SLOW, "bars that flow: the more they do the more twist stays")
+KILN_VALIDATION_CASE(bars, bar_two, QUICK, "a bar half elastic, half plastic")
+KILN_VALIDATION_CASE(flow, flow10k, BRIEF,
+                     "ten thousand steps of flow and remeshing: nothing drifts or grows")
+KILN_VALIDATION_CASE(collide, collide, BRIEF,
+                     "two bodies meet and part: momentum, distance, no crossing")
