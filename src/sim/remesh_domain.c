@@ -8,16 +8,16 @@
 #include "base/parallel.h"
 #include "fem/offset.h"
 #include "geom/tet_quality.h"
-#include "mesh/classify.h"
 #include "mesh/divide.h"
 #include "mesh/reorder.h"
 #include "mesh/rewind.h"
-#include "mesh/walk.h"
 #include "remesh/domain.h"
 #include "remesh/nearby.h"
 #include "remesh/transfer.h"
 #include "sim/remeshing.h"
+#include "topology/assign.h"
 #include "topology/crossing.h"
+#include "topology/features.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,7 +28,7 @@
 /* Steps without another look after a remesh that merged, and at most after one that did not help.
  */
 enum { GRAIN = 1024, MERGE_REST = 8, FAILURE_REST = 16, REFUSAL_REST = 4, LONGEST_REST = 64 };
-enum { MOST_RING = 64, MOST_PRUNED = 8, BATCH = 512 };
+enum { BATCH = 512 };
 /* Edges of bodies that flow are features no longer when they turn by less; radians. */
 static const double BLUNT = 0.52;
 /* A remesh is worth its price when it brings the worst condition below this part of the limit. */
@@ -113,50 +113,6 @@ static uint32_t *column_u32(const kiln_mesh *mesh, const char *name)
     return (uint32_t *)(void *)kiln_mesh_field(mesh, KILN_ON_TET, name)->data;
 }
 
-typedef struct region_of {
-    int32_t was, now;
-    uint32_t material;
-} region_of;
-typedef KILN_ARRAY_OF(region_of)
-region_table;
-
-/* The number for tets of a region that have this material: the first one keeps it. */
-static kiln_status find_region(kiln_context *context, region_table *known, int32_t was,
-                               uint32_t material, int32_t *highest, int32_t *now, kiln_error *error)
-{
-    bool taken = false;
-    for (size_t i = 0; i < known->count; i++) {
-        if (known->data[i].was != was)
-            continue;
-        taken = true;
-        *now = known->data[i].now;
-        if (known->data[i].material == material)
-            return KILN_OK;
-    }
-    *now = taken ? ++*highest : was;
-    region_of row = {was, *now, material};
-    return kiln_array_push(context, known, row, error);
-}
-
-/* Bodies that merge may have files with the same tags but other materials: regions are to keep
- * those apart. */
-static kiln_status part_regions(kiln_world *world, kiln_error *error)
-{
-    kiln_mesh *mesh = world->mesh;
-    const uint32_t *material = column_u32(mesh, KILN_FIELD_MATERIAL);
-    uint32_t tets = mesh->table[KILN_ON_TET].used;
-    region_table known = {0};
-    int32_t highest = 0;
-    for (uint32_t t = 0; t < tets; t++)
-        highest = mesh->info[t].region > highest ? mesh->info[t].region : highest;
-    kiln_status status = KILN_OK;
-    for (uint32_t t = 0; t < tets && status == KILN_OK; t++)
-        status = find_region(world->context, &known, mesh->info[t].region, material[t], &highest,
-                             &mesh->info[t].region, error);
-    kiln_array_free(world->context, &known);
-    return status;
-}
-
 /* flows[part]: some of its matter does. */
 static void find_parts_that_flow(const kiln_world *world, uint8_t *flows)
 {
@@ -169,19 +125,26 @@ static void find_parts_that_flow(const kiln_world *world, uint8_t *flows)
                 world->scene->materials.data[material[t]].base.plastic.flows;
 }
 
-/* Repairs in the world would cost elastic matter its exact return. */
-static kiln_status lock_what_does_not_flow(kiln_world *world, kiln_error *error)
+/* Bodies that merge may have files with the same tags but other materials: regions are to keep
+ * those apart. Repairs in the world would cost elastic matter its exact return. */
+static kiln_verdict mark_matter(kiln_txn *txn, const uint8_t *flows)
+{
+    kiln_verdict verdict = kiln_regions_divide(txn, column_u32(txn->mesh, KILN_FIELD_MATERIAL));
+    return verdict == KILN_ACCEPTED ? kiln_parts_lock(txn, flows) : verdict;
+}
+
+static kiln_status prepare(kiln_world *world, kiln_error *error)
 {
     kiln_mesh *mesh = world->mesh;
     KILN_ARRAY_OF(uint8_t)
     flows = {0};
     KILN_TRY(kiln_array_reserve(world->context, &flows, mesh->parts.count, error));
     find_parts_that_flow(world, flows.data);
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        if (!flows.data[mesh->info[t].part])
-            mesh->info[t].marks |= KILN_MARK_LOCKED;
+    kiln_txn txn = kiln_txn_begin(mesh);
+    kiln_verdict verdict =
+        txn.depth ? kiln_txn_settle(&txn, mark_matter(&txn, flows.data)) : KILN_REFUSED_MEMORY;
     kiln_array_free(world->context, &flows);
-    return KILN_OK;
+    return verdict == KILN_ACCEPTED ? KILN_OK : kiln_fail_memory(error, sizeof flows);
 }
 
 /* Sizes that give each part as many tets as it has, at the vertices, where matter carries them
@@ -220,8 +183,7 @@ static kiln_status add_history(kiln_world *world, kiln_error *error)
     uint32_t *body = column_u32(mesh, KILN_FIELD_BODY);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         body[t] = mesh->parts.data[mesh->info[t].part].body;
-    KILN_TRY(part_regions(world, error));
-    KILN_TRY(lock_what_does_not_flow(world, error));
+    KILN_TRY(prepare(world, error));
     KILN_TRY(note_sizes(world, error));
     find_conditions(mesh, noted_condition(mesh));
     return KILN_OK;
@@ -351,110 +313,29 @@ static kiln_status look_around(look *l, kiln_error *error)
     return KILN_OK;
 }
 
-/* A part made of several belongs to the first of their bodies. */
-static void number_bodies(kiln_mesh *mesh)
-{
-    const uint32_t *body = column_u32(mesh, KILN_FIELD_BODY);
-    for (size_t p = 0; p < mesh->parts.count; p++)
-        mesh->parts.data[p].body = KILN_NONE;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        kiln_part *part = &mesh->parts.data[mesh->info[t].part];
-        part->body = body[t] < part->body ? body[t] : part->body;
-    }
-}
-
 /* The rim of what is held or loaded, and of what has a tag of its own, stays. */
-static bool same_patch(const kiln_mesh *mesh, uint32_t f, uint32_t g)
+static bool same_patch(const kiln_mesh *mesh, uint32_t f, uint32_t g, void *user)
 {
+    (void)user;
     const kiln_field *sets = kiln_mesh_field(mesh, KILN_ON_FACE, KILN_FIELD_SETS);
     return mesh->face[f].tag == mesh->face[g].tag &&
            (!sets || memcmp(sets->data + (size_t)f * sets->stride,
                             sets->data + (size_t)g * sets->stride, sets->stride) == 0);
 }
 
-static kiln_vec3 face_normal(const kiln_mesh *mesh, uint32_t f)
+/* Of a mesh that is not the world's yet. `fresh`: a part made of several belongs to the first of
+ * their bodies. */
+static kiln_status find_features(kiln_mesh *mesh, bool fresh, kiln_error *error)
 {
-    const uint32_t at = mesh->face[f].at, *v = mesh->tet[at / 4].v;
-    const uint8_t *c = kiln_face_corner[at % 4];
-    kiln_vec3 a = mesh->x[v[c[0]]];
-    return kiln_v3_normalize(
-        kiln_v3_cross(kiln_v3_sub(mesh->x[v[c[1]]], a), kiln_v3_sub(mesh->x[v[c[2]]], a)));
-}
-
-/* An edge of a surface face, as seen from its tet. */
-typedef struct surface_edge {
-    uint32_t tet, corner[2], v[2], across; /* the face beyond it */
-    bool feature, fixed;                   /* a feature; one that stays whatever it looks like */
-} surface_edge;
-
-static surface_edge edge_of(const kiln_mesh *mesh, uint32_t f, int side)
-{
-    const uint8_t *c = kiln_face_corner[mesh->face[f].at % 4];
-    surface_edge e = {.tet = mesh->face[f].at / 4, .corner = {c[side], c[(side + 1) % 3]}};
-    for (int k = 0; k < 2; k++)
-        e.v[k] = mesh->tet[e.tet].v[e.corner[k]];
-    uint32_t edge = kiln_edge_of[e.corner[0]][e.corner[1]], marks = mesh->info[e.tet].marks;
-    e.feature = marks >> (KILN_MARK_FEATURE_EDGE + edge) & 1;
-    e.across = e.feature ? kiln_surface_across(mesh, f, e.v[0], e.v[1]) : KILN_NONE;
-    e.fixed = e.feature &&
-              ((marks >> (KILN_MARK_REQUIRED_EDGE + edge) & 1) || !same_patch(mesh, f, e.across));
-    return e;
-}
-
-static void unmark(kiln_mesh *mesh, const surface_edge *e)
-{
-    uint32_t ring[MOST_RING];
-    kiln_ring round = kiln_edge_ring(mesh, e->tet, e->corner[0], e->corner[1], ring, MOST_RING);
-    for (uint32_t k = 0; k < round.count && round.count <= MOST_RING; k++) {
-        uint32_t tet = ring[k] / 4;
-        uint32_t edge = kiln_edge_of[kiln_tet_corner(&mesh->tet[tet], e->v[0])]
-                                    [kiln_tet_corner(&mesh->tet[tet], e->v[1])];
-        mesh->info[tet].marks &= ~(1u << (KILN_MARK_FEATURE_EDGE + edge));
-    }
-}
-
-/* Features that end amid a surface are folds, not edges: taken off from their ends. */
-static void prune_features(kiln_mesh *mesh, uint8_t *degree)
-{
-    uint32_t faces = mesh->table[KILN_ON_FACE].used;
-    bool any = true;
-    for (int pass = 0; pass < MOST_PRUNED && any; pass++) {
-        any = false;
-        memset(degree, 0, mesh->table[KILN_ON_VERTEX].used);
-        for (uint32_t i = 0; i < 3 * faces; i++) {
-            surface_edge e = edge_of(mesh, i / 3, (int)(i % 3));
-            for (int k = 0; k < 2 && e.feature && i / 3 < e.across; k++)
-                degree[e.v[k]] += degree[e.v[k]] < UINT8_MAX;
-        }
-        for (uint32_t i = 0; i < 3 * faces; i++) {
-            surface_edge e = edge_of(mesh, i / 3, (int)(i % 3));
-            if (!e.feature || e.fixed || (degree[e.v[0]] > 1 && degree[e.v[1]] > 1))
-                continue;
-            unmark(mesh, &e);
-            any = true;
-        }
-    }
-}
-
-/* Flow rounds edges off: what was sharp once does not hold the mesh for ever. The folds it makes
- * are no features: they come and go, and sites along them would crowd. */
-static kiln_status find_features(kiln_mesh *mesh, kiln_error *error)
-{
-    kiln_context *context = mesh->context;
-    KILN_ARRAY_OF(uint8_t)
-    degree = {0};
-    KILN_TRY(kiln_array_reserve(context, &degree, mesh->table[KILN_ON_VERTEX].used, error));
-    for (uint32_t i = 0; i < 3 * mesh->table[KILN_ON_FACE].used; i++) {
-        surface_edge e = edge_of(mesh, i / 3, (int)(i % 3));
-        if (e.feature && !e.fixed &&
-            kiln_v3_dot(face_normal(mesh, i / 3), face_normal(mesh, e.across)) > cos(BLUNT))
-            unmark(mesh, &e);
-    }
-    prune_features(mesh, degree.data);
-    kiln_array_free(context, &degree);
-    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
-        mesh->vertex[v].flags &= ~(uint32_t)KILN_VERTEX_CORNER;
-    return kiln_mesh_classify(mesh, KILN_PI, error); /* flags only: nothing turns by more */
+    kiln_txn txn = kiln_txn_begin(mesh);
+    kiln_verdict verdict = txn.depth ? KILN_ACCEPTED : KILN_REFUSED_MEMORY;
+    if (verdict == KILN_ACCEPTED)
+        verdict = kiln_features_forget(&txn, KILN_SPACE_WORLD, BLUNT, same_patch, NULL);
+    if (verdict == KILN_ACCEPTED && fresh)
+        verdict = kiln_parts_join_bodies(&txn, column_u32(mesh, KILN_FIELD_BODY));
+    if (txn.depth)
+        verdict = kiln_txn_settle(&txn, verdict);
+    return verdict == KILN_ACCEPTED ? KILN_OK : kiln_fail_memory(error, sizeof txn);
 }
 
 /* Sums over the groups that were remeshed. */
@@ -500,9 +381,8 @@ static kiln_status find_good_mesh(const kiln_scene_remesh *remesh, const kiln_me
 static kiln_status take_in(kiln_mesh *fresh, const kiln_domain_report *report, kiln_mesh *whole,
                            tally *sum, kiln_error *error)
 {
-    KILN_TRY(find_features(fresh, error));
+    KILN_TRY(find_features(fresh, true, error));
     find_conditions(fresh, noted_condition(fresh));
-    number_bodies(fresh);
     sum->tets_after += fresh->table[KILN_ON_TET].live;
     sum->volume_before += report->volume_before;
     sum->volume_after += report->volume_after;
@@ -516,7 +396,7 @@ static kiln_status remesh_group(const look *l, const uint8_t *take, kiln_mesh *w
     kiln_domain_report report;
     kiln_mesh *old, *fresh = NULL;
     KILN_TRY(kiln_mesh_extract(l->world->mesh, take, &old, error));
-    kiln_status status = find_features(old, error);
+    kiln_status status = find_features(old, false, error);
     if (status == KILN_OK)
         status = find_good_mesh(l->domain->settings, old, &fresh, &report, error);
     if (status == KILN_OK && !fresh)
