@@ -67,7 +67,9 @@ static kiln_status reserve(kiln_mesh *mesh, const kiln_cavity *cavity)
     }
     if (old > KILN_FEW_TETS)
         KILN_TRY(kiln_idset_clear(context, &scratch->old_set, old, NULL));
-    KILN_TRY(kiln_cavity_reserve_lists(context, cavity, scratch));
+    scratch->many = old + fresh > KILN_MANY_TETS;
+    if (KILN_UNLIKELY(scratch->many))
+        KILN_TRY(kiln_cavity_reserve_lists(context, cavity, scratch));
     KILN_TRY(kiln_array_reserve(context, &scratch->volumes, old + fresh, NULL));
     KILN_TRY(kiln_array_reserve(context, &mesh->parts, mesh->parts.count + fresh, NULL));
     if (KILN_UNLIKELY(mesh->table[KILN_ON_TET].used + fresh > mesh->table[KILN_ON_TET].capacity ||

@@ -83,16 +83,29 @@ KILN_INLINE uint32_t kiln_cavity_old_index(const struct kiln_scratch *scratch,
     return i;
 }
 
-/* Room for the lists, then the lists (replace_lists.c). */
+/* Room for the lists where scratch->many, then the lists (replace_lists.c). */
 kiln_status kiln_cavity_reserve_lists(kiln_context *context, const kiln_cavity *cavity,
                                       struct kiln_scratch *scratch);
 void kiln_cavity_fill_lists(const kiln_mesh *mesh, const kiln_cavity *cavity,
                             struct kiln_scratch *scratch);
 /* The tets at a vertex, only where scratch->many. */
 const uint32_t *kiln_corner_list(const kiln_corner_lists *lists, uint32_t vertex, uint32_t *count);
+
 /* The first tet of N that has the vertex, KILN_NONE when none has. */
-uint32_t kiln_cavity_fresh_with(const kiln_cavity *cavity, const struct kiln_scratch *scratch,
-                                uint32_t vertex);
+KILN_INLINE uint32_t kiln_cavity_fresh_with(const kiln_cavity *cavity,
+                                            const struct kiln_scratch *scratch, uint32_t vertex)
+{
+    if (KILN_UNLIKELY(scratch->many)) {
+        uint32_t count;
+        const uint32_t *tets = kiln_corner_list(&scratch->fresh_at, vertex, &count);
+        return count ? tets[0] : KILN_NONE;
+    }
+    for (uint32_t i = 0; i < cavity->fresh_count; i++)
+        for (int k = 0; k < 4; k++)
+            if (cavity->fresh[i].v[k] == vertex)
+                return i;
+    return KILN_NONE;
+}
 
 /* All that can be refused before stars are looked at (replace_check.c); fills the scratch. */
 kiln_verdict kiln_cavity_check(kiln_mesh *mesh, const kiln_cavity *cavity,

@@ -11,9 +11,6 @@ static kiln_status reserve_list(kiln_context *context, kiln_corner_lists *lists,
 kiln_status kiln_cavity_reserve_lists(kiln_context *context, const kiln_cavity *cavity,
                                       struct kiln_scratch *scratch)
 {
-    scratch->many = (size_t)cavity->old_count + cavity->fresh_count > KILN_MANY_TETS;
-    if (KILN_LIKELY(!scratch->many))
-        return KILN_OK;
     KILN_TRY(reserve_list(context, &scratch->old_at, cavity->old_count));
     return reserve_list(context, &scratch->fresh_at, cavity->fresh_count);
 }
@@ -64,19 +61,4 @@ const uint32_t *kiln_corner_list(const kiln_corner_lists *lists, uint32_t vertex
         return lists->tets.data;
     *count = lists->start.data[slot->value + 1] - lists->start.data[slot->value];
     return lists->tets.data + lists->start.data[slot->value];
-}
-
-uint32_t kiln_cavity_fresh_with(const kiln_cavity *cavity, const struct kiln_scratch *scratch,
-                                uint32_t vertex)
-{
-    if (KILN_UNLIKELY(scratch->many)) {
-        uint32_t count;
-        const uint32_t *tets = kiln_corner_list(&scratch->fresh_at, vertex, &count);
-        return count ? tets[0] : KILN_NONE;
-    }
-    for (uint32_t i = 0; i < cavity->fresh_count; i++)
-        for (int k = 0; k < 4; k++)
-            if (cavity->fresh[i].v[k] == vertex)
-                return i;
-    return KILN_NONE;
 }
