@@ -84,10 +84,4 @@ typedef double (*kiln_bvh_distance2)(void *user, uint32_t item, kiln_vec3 point)
 uint32_t kiln_bvh_closest(const kiln_bvh *bvh, kiln_vec3 point, double limit2,
                           kiln_bvh_distance2 distance2, void *user, double *best2);
 
-/* Calls `hit` for items whose boxes the ray start + t direction, 0 <= t <= t_max, may meet, nearer
- * boxes first. `hit` returns the new t_max (a negative value ends the search). */
-typedef double (*kiln_bvh_hit)(void *user, uint32_t item, double t_max);
-void kiln_bvh_ray(const kiln_bvh *bvh, kiln_vec3 start, kiln_vec3 direction, double t_max,
-                  kiln_bvh_hit hit, void *user);
-
 #endif

@@ -1,4 +1,4 @@
-/* Searches of one box, point or ray through the tree. */
+/* Searches of one box or point through the tree. */
 #include "geom/bvh.h"
 
 typedef struct waiting_group {
@@ -108,62 +108,4 @@ uint32_t kiln_bvh_closest(const kiln_bvh *bvh, kiln_vec3 point, double limit2,
     if (best2 && best != KILN_BVH_NONE)
         *best2 = limit2;
     return best;
-}
-
-/* Where the ray enters each box, 0 if it starts inside, infinite if it misses. The boxes are
- * widened by the rounding of their own and of the slab test. */
-static void lane_entries(const kiln_bvh_group *g, const double start[3], const double inverse[3],
-                         double slack, double t_max, double key[KILN_BVH_WIDTH])
-{
-    double enter[KILN_BVH_WIDTH], leave[KILN_BVH_WIDTH];
-    for (int k = 0; k < KILN_BVH_WIDTH; k++) {
-        enter[k] = 0.0;
-        leave[k] = t_max;
-    }
-    for (int j = 0; j < 3; j++)
-        for (int k = 0; k < KILN_BVH_WIDTH; k++) {
-            double low = (double)g->low[j][k] - slack - start[j];
-            double high = (double)g->high[j][k] + slack - start[j];
-            double a = low * inverse[j], b = high * inverse[j];
-            if (isinf(inverse[j])) { /* parallel to the slab: inside for all t or for none */
-                a = low <= 0.0 ? -INFINITY : INFINITY;
-                b = high >= 0.0 ? INFINITY : -INFINITY;
-            } else if (inverse[j] < 0.0) {
-                double c = a;
-                a = b;
-                b = c;
-            }
-            enter[k] = a > enter[k] ? a : enter[k];
-            leave[k] = b < leave[k] ? b : leave[k];
-        }
-    for (int k = 0; k < KILN_BVH_WIDTH; k++)
-        key[k] = enter[k] * (1.0 - 0x1p-50) <= leave[k] * (1.0 + 0x1p-50) ? enter[k] : INFINITY;
-}
-
-void kiln_bvh_ray(const kiln_bvh *bvh, kiln_vec3 start, kiln_vec3 direction, double t_max,
-                  kiln_bvh_hit hit, void *user)
-{
-    const double s[3] = {start.x - bvh->origin.x, start.y - bvh->origin.y, start.z - bvh->origin.z};
-    const double inverse[3] = {1.0 / direction.x, 1.0 / direction.y, 1.0 / direction.z};
-    double slack = bvh->slack + 0x1p-50 * (fabs(s[0]) + fabs(s[1]) + fabs(s[2]));
-    waiting_group stack[STACK] = {{0, bvh->levels - 1, 0.0}};
-    int waiting = bvh->count > 0;
-    while (waiting > 0 && t_max >= 0.0) {
-        waiting_group at = stack[--waiting];
-        if (at.key > t_max)
-            continue;
-        double key[KILN_BVH_WIDTH];
-        int lanes[KILN_BVH_WIDTH];
-        lane_entries(&bvh->level[at.level][at.group], s, inverse, slack, t_max, key);
-        int count = sort_lanes(key, t_max, lanes);
-        size_t first = at.group * KILN_BVH_WIDTH;
-        if (at.level > 0) {
-            for (int i = count - 1; i >= 0; i--)
-                stack[waiting++] =
-                    (waiting_group){first + (size_t)lanes[i], at.level - 1, key[lanes[i]]};
-            continue;
-        }
-        for (int i = 0; i < count && key[lanes[i]] <= t_max && t_max >= 0.0; i++)
-            t_max = hit(user, bvh->item[first + (size_t)lanes[i]], t_max);
-    }
 }

@@ -51,14 +51,6 @@ kiln_sym3 kiln_sym3_compose(const double values[3], const kiln_mat3 *vectors)
     return (kiln_sym3){r[0], r[1], r[2], r[3], r[4], r[5]};
 }
 
-kiln_sym3 kiln_sym3_map(kiln_sym3 a, double (*f)(double value, void *user), void *user)
-{
-    kiln_eigen3 e = kiln_sym3_eigen(a);
-    for (int i = 0; i < 3; i++)
-        e.values[i] = f(e.values[i], user);
-    return kiln_sym3_compose(e.values, &e.vectors);
-}
-
 /* v'Av / v'v for column k, in extended precision: for an eigenvector good to eps it is the
  * eigenvalue to the last bit. */
 static double rayleigh(const kiln_mat3 *a, const kiln_mat3 *vectors, int k)
@@ -111,14 +103,6 @@ kiln_sym3 kiln_sym3_log(kiln_sym3 a)
     double top = log(e.values[0]);
     double below[3] = {0.0, log(e.values[1] / e.values[0]), log(e.values[2] / e.values[0])};
     return kiln_sym3_madd(kiln_sym3_compose(below, &e.vectors), top, kiln_sym3_identity());
-}
-
-kiln_sym3 kiln_sym3_inverse_sqrt(kiln_sym3 a)
-{
-    kiln_eigen3 e = eigen_positive(a);
-    for (int i = 0; i < 3; i++)
-        e.values[i] = 1.0 / sqrt(e.values[i]);
-    return kiln_sym3_compose(e.values, &e.vectors);
 }
 
 kiln_polar3 kiln_polar3_decompose(kiln_mat3 a)

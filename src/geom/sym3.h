@@ -60,9 +60,6 @@ kiln_eigen3 kiln_sym3_eigen(kiln_sym3 a);
 /* V diag(values) V' for orthogonal V. */
 kiln_sym3 kiln_sym3_compose(const double values[3], const kiln_mat3 *vectors);
 
-/* f on the eigenvalues. */
-kiln_sym3 kiln_sym3_map(kiln_sym3 a, double (*f)(double value, void *user), void *user);
-
 /* Any finite symmetric A; overflows where exp of its largest eigenvalue does. */
 kiln_sym3 kiln_sym3_exp(kiln_sym3 a);
 /* A positive semidefinite: eigenvalues that rounding made negative count as zero. */
@@ -70,7 +67,6 @@ kiln_sym3 kiln_sym3_sqrt(kiln_sym3 a);
 /* A positive definite. Eigenvalues below 2^-53 of the largest are beyond what a double matrix
  * tells and count as that, so the result is finite for every A with a positive eigenvalue. */
 kiln_sym3 kiln_sym3_log(kiln_sym3 a);
-kiln_sym3 kiln_sym3_inverse_sqrt(kiln_sym3 a);
 
 /* A = rotation * right = left * rotation, det(rotation) = +1 also where det A <= 0: then one
  * eigenvalue of the stretches is negative (or zero). */

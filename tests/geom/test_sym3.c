@@ -104,24 +104,17 @@ static kiln_sym3 random_positive(kiln_random *r)
 START_TEST(functions_of_positive_matrices)
 {
     kiln_random r = kiln_random_start(21, 0);
-    double root = 0.0, round_trip = 0.0, inverse = 0.0;
+    double root = 0.0, round_trip = 0.0;
     for (uint64_t n = kiln_test_rounds(100000, 10000000); n > 0; n--) {
         kiln_sym3 s = random_positive(&r);
         kiln_mat3 a = kiln_sym3_to_mat3(s), b = kiln_sym3_to_mat3(kiln_sym3_sqrt(s));
         root = fmax(root, distance(kiln_m3_mul(b, b), a));
         kiln_sym3 back = kiln_sym3_exp(kiln_sym3_log(s));
         round_trip = fmax(round_trip, distance(kiln_sym3_to_mat3(back), a));
-        /* A^-1/2 has the condition of A^1/2: judge sqrt(A) A^-1/2 = I by it */
-        kiln_eigen3 e = kiln_sym3_eigen(s);
-        kiln_mat3 c = kiln_sym3_to_mat3(kiln_sym3_inverse_sqrt(s));
-        double off = distance(kiln_m3_mul(b, c), kiln_m3_identity());
-        inverse = fmax(inverse, off / sqrt(e.values[0] / e.values[2]));
     }
-    printf("sqrt^2 %.2e, exp(log) %.2e, A^1/2 A^-1/2 over its condition %.2e\n", root, round_trip,
-           inverse);
+    printf("sqrt^2 %.2e, exp(log) %.2e\n", root, round_trip);
     ck_assert_double_le(root, 4e-15);
     ck_assert_double_le(round_trip, 1e-14);
-    ck_assert_double_le(inverse, 4e-15);
 }
 END_TEST
 
@@ -153,26 +146,8 @@ START_TEST(singular_matrices_stay_finite)
         kiln_sym3 s = with_values(&r, 1.0, n % 2 ? 0.5 : 0.0, 0.0);
         kiln_mat3 a = kiln_sym3_to_mat3(s), b = kiln_sym3_to_mat3(kiln_sym3_sqrt(s));
         ck_assert_double_le(distance(kiln_m3_mul(b, b), a), 4e-15);
-        kiln_sym3 l = kiln_sym3_log(s), i = kiln_sym3_inverse_sqrt(s);
+        kiln_sym3 l = kiln_sym3_log(s);
         ck_assert(isfinite(l.xx + l.yy + l.zz + l.yz + l.xz + l.xy));
-        ck_assert(isfinite(i.xx + i.yy + i.zz + i.yz + i.xz + i.xy));
-    }
-}
-END_TEST
-
-static double squared(double value, void *user)
-{
-    (void)user;
-    return value * value;
-}
-
-START_TEST(map_applies_to_eigenvalues)
-{
-    kiln_random r = kiln_random_start(23, 0);
-    for (int n = 0; n < 10000; n++) {
-        kiln_mat3 a = kiln_sym3_to_mat3(random_symmetric(&r, 0));
-        kiln_mat3 b = kiln_sym3_to_mat3(kiln_sym3_map(kiln_sym3_from_mat3(a), squared, NULL));
-        ck_assert_double_le(distance(b, kiln_m3_mul(a, a)), 1e-14);
     }
 }
 END_TEST
@@ -224,7 +199,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(test_case, functions_of_positive_matrices);
     tcase_add_test(test_case, functions_of_known_matrices);
     tcase_add_test(test_case, singular_matrices_stay_finite);
-    tcase_add_test(test_case, map_applies_to_eigenvalues);
     tcase_add_loop_test(test_case, polar_rotation_and_stretch, 0, KILN_TEST_MATRIX_KINDS);
     tcase_add_test(test_case, polar_of_known_matrices);
     return suite;
