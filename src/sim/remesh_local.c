@@ -279,6 +279,8 @@ static kiln_status is_needed(local *l, kiln_remesh_options *options, bool *neede
     if (l->world->state.step % (uint64_t)l->settings->every != 0)
         return KILN_OK;
     kiln_size_options size = size_options(l->settings);
+    KILN_TRY(kiln_rewind_save(l->world->mesh, KILN_ON_VERTEX, KILN_FIELD_SIZE_WAIT, KILN_SAVE_COPY,
+                              error));
     KILN_TRY(make_sizing(l, error));
     options->sizing = l->sizing;
     return kiln_remesh_needed(l->world->mesh, options, &size, l->settings->quality, needed,

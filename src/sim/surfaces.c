@@ -5,7 +5,7 @@
 typedef struct surfaces {
     kiln_world *world;
     kiln_embedded **list; /* [scene->bodies.count], NULL: the body has none */
-    bool saved;           /* in this step, before they were hung anew */
+    uint64_t saved;       /* in which try, before they were hung anew */
 } surfaces;
 
 static kiln_status hang(const surfaces *s, kiln_error *error)
@@ -55,30 +55,24 @@ static void destroy(void *self)
     kiln_release(context, s, sizeof *s);
 }
 
-static kiln_status before_step(void *self, const kiln_moment *moment, kiln_error *error)
-{
-    (void)moment, (void)error;
-    ((surfaces *)self)->saved = false;
-    return KILN_OK;
-}
-
 /* Before the first change in a step. */
 static kiln_status save(surfaces *s, kiln_error *error)
 {
-    for (size_t i = 0; i < s->world->scene->bodies.count && !s->saved; i++)
+    if (s->saved == s->world->tries)
+        return KILN_OK;
+    for (size_t i = 0; i < s->world->scene->bodies.count; i++)
         if (s->list[i])
             KILN_TRY(kiln_embedded_save(s->list[i], error));
-    s->saved = true;
+    s->saved = s->world->tries;
     return KILN_OK;
 }
 
 static void step_back(void *self)
 {
     surfaces *s = self;
-    for (size_t i = 0; i < s->world->scene->bodies.count && s->saved; i++)
+    for (size_t i = 0; i < s->world->scene->bodies.count && s->saved == s->world->tries; i++)
         if (s->list[i])
             kiln_embedded_take_back(s->list[i]);
-    s->saved = false;
 }
 
 static kiln_status material_moved(void *self, kiln_error *error)
@@ -124,7 +118,6 @@ static kiln_status mesh_changed(void *self, const kiln_changes *changes, kiln_er
 const kiln_module kiln_module_surfaces = {.name = "surfaces",
                                           .create = create,
                                           .destroy = destroy,
-                                          .before_step = before_step,
                                           .step_back = step_back,
                                           .material_moved = material_moved,
                                           .carry = carry,

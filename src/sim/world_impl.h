@@ -20,9 +20,10 @@ struct kiln_world {
     const kiln_module *const *modules; /* ended by NULL */
     void *self[KILN_MODULE_ROOM];      /* of each, as `create` made it */
     KILN_ARRAY_OF(char)
-    kept;        /* state of the modules at the begin of the step */
-    bool stale;  /* a step was taken back: what is derived is to be built anew */
-    double size; /* diagonal of the start's bounding box, m */
+    kept;           /* state of the modules at the begin of the step */
+    uint64_t tries; /* of steps, so far */
+    bool stale;     /* a step was taken back: what is derived is to be built anew */
+    double size;    /* diagonal of the start's bounding box, m */
 
     /* Facts that `plan` states. */
     kiln_solid_options options; /* of the solid */

@@ -21,7 +21,9 @@ static kiln_status begin_step(kiln_world *world, kiln_error *error)
         if (size)
             memcpy(to, state, size);
     }
-    return kiln_rewind_begin(world->mesh, error);
+    KILN_TRY(kiln_rewind_begin(world->mesh, error));
+    world->tries++;
+    return KILN_OK;
 }
 
 /* `derived`: what is derived may be of the state that is gone. */
