@@ -30,7 +30,7 @@ static void dot_chunk(void *user, size_t chunk, size_t begin, size_t end, int wo
     double sum[SIDE] = {0.0}; /* one alone waits for each addition */
     size_t i = begin;
     for (; i + SIDE <= end; i += SIDE)
-        for (size_t k = 0; k < SIDE; k++)
+        for (int k = 0; k < SIDE; k++)
             sum[k] += a[i + k] * b[i + k];
     for (; i < end; i++)
         sum[0] += a[i] * b[i];
@@ -52,11 +52,16 @@ static void largest_chunk(void *user, size_t chunk, size_t begin, size_t end, in
 {
     (void)worker;
     vector_job *job = user;
+    const double *a = job->a;
     double most[SIDE] = {0.0};
-    for (size_t i = begin; i < end; i++) {
-        double size = fabs(job->a[i]);
-        most[i % SIDE] = size > most[i % SIDE] ? size : most[i % SIDE];
-    }
+    size_t i = begin;
+    for (; i + SIDE <= end; i += SIDE)
+        for (int k = 0; k < SIDE; k++) {
+            double size = fabs(a[i + k]);
+            most[k] = size > most[k] ? size : most[k];
+        }
+    for (; i < end; i++)
+        most[0] = fabs(a[i]) > most[0] ? fabs(a[i]) : most[0];
     for (size_t k = 1; k < SIDE; k++)
         most[0] = most[k] > most[0] ? most[k] : most[0];
     job->partial[chunk] = most[0];
@@ -81,7 +86,7 @@ static void finite_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     double sum[SIDE] = {0.0};
     size_t i = begin;
     for (; i + SIDE <= end; i += SIDE)
-        for (size_t k = 0; k < SIDE; k++)
+        for (int k = 0; k < SIDE; k++)
             sum[k] += a[i + k] - a[i + k];
     for (; i < end; i++)
         sum[0] += a[i] - a[i];

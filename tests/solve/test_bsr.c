@@ -87,7 +87,7 @@ static void mark_rows(const uint32_t *clique, bool *changed)
  * gives what forming all of it gives. */
 START_TEST(renewed_rows_give_the_whole_pattern)
 {
-    for (uint64_t round = 0; round < kiln_test_rounds(60, 3000); round++) {
+    for (uint64_t round = 0; round < kiln_test_rounds(15, 1500); round++) {
         kiln_context *context = kiln_test_context(1 + (int)(round % 3));
         kiln_random random = kiln_random_start(round, 9);
         uint32_t before = 30 + kiln_random_below(&random, 3000);

@@ -97,14 +97,14 @@ END_TEST
 START_TEST(large_blocks_have_the_same_bits_on_any_threads)
 {
     const uint32_t n = _i ? 4 : 1;
-    enum { ROWS = 9000 };
+    enum { ROWS = 5000 };
     double *x[3], residual = 0.0;
     for (int threads = 1; threads <= 3; threads++) {
         kiln_context *context = kiln_test_context(threads);
         kiln_random random = kiln_random_start(8, n);
         kiln_bsr matrix;
         kiln_bsr_init_blocks(&matrix, context, n);
-        fill_blocks(&matrix, &random, ROWS, 20000);
+        fill_blocks(&matrix, &random, ROWS, 11000);
         double *b = random_vector(&random, n * ROWS), *back = calloc(n * ROWS, sizeof *back);
         x[threads - 1] = calloc(n * ROWS, sizeof **x);
         solve_with(context, "pcg-ic", &matrix, b, x[threads - 1]);
