@@ -269,8 +269,8 @@ static void list_renewed(const kiln_bsr *before, kiln_bsr *fresh)
     for (size_t row = 0; row < both; row++)
         count += !same_row(before, fresh, row);
     count += fresh->rows - both;
-    if (count == 0 ||
-        !(fresh->renewed = kiln_resize(fresh->context, NULL, 0, count * sizeof(uint32_t))))
+    fresh->renewed = count ? kiln_resize(fresh->context, NULL, 0, count * sizeof(uint32_t)) : NULL;
+    if (count && !fresh->renewed)
         return;
     for (size_t row = 0; row < fresh->rows; row++)
         if (row >= both || !same_row(before, fresh, row))
