@@ -183,9 +183,9 @@ static accuracy check(fixture *f)
         memset(g, 0, n * sizeof *g);
         for (size_t i = 0; i < kiln_elements_room(f->elements); i++) {
             kiln_element e = kiln_elements_at(f->elements, i);
-            kiln_mat3 F = kiln_element_deformation(&e, f->x), P;
             if (e.slot == KILN_NONE)
                 continue;
+            kiln_mat3 F = kiln_element_deformation(&e, f->x), P;
             W += e.volume * f->material.model->energy(e.mu, e.lambda, &F);
             kiln_material_stress(f->material.model, e.mu, e.lambda, &F, &P);
             kiln_material_hessian(f->material.model, e.mu, e.lambda, 0.0, &F, true, h);

@@ -21,6 +21,7 @@
 #define KILN_BSWAP32(x)         __builtin_bswap32(x)
 #define KILN_BSWAP64(x)         __builtin_bswap64(x)
 #define KILN_LEADING_ZEROS64(x) __builtin_clzll(x) /* x is not zero */
+#define KILN_TRAILING_ZEROS(x)  __builtin_ctz(x)   /* likewise, 32 bits */
 
 /* Product of two 64-bit words and its carries. */
 __extension__ typedef unsigned __int128 kiln_u128;

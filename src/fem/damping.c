@@ -116,7 +116,7 @@ static bool survey(kiln_damping *d, bool *drag)
     d->viscosity = d->viscosity_of != NULL;
     for (size_t m = 0; m < e->materials.count; m++) {
         const kiln_material *material = &e->materials.data[m];
-        if (e->first.data[m] == e->first.data[m + 1])
+        if (e->tets_of.data[m] == 0)
             continue;
         inertia |= material->damping_mass > 0.0;
         d->stiffness |= material->damping_stiffness > 0.0;
@@ -136,17 +136,17 @@ static void sum_drag(kiln_damping *d, const double *tet_mass)
     const kiln_elements *e = d->elements;
     if (d->diagonal.data)
         memset(d->diagonal.data, 0, d->rows * sizeof(double));
-    for (size_t m = 0; m < e->materials.count; m++)
-        for (size_t n = LANES * e->first.data[m]; n < LANES * e->first.data[m + 1]; n++) {
-            uint32_t slot = e->batches.data[n / LANES].slot[n % LANES];
-            double alpha = slot == KILN_NONE ? 0.0 : e->materials.data[m].damping_mass;
-            double drag = alpha > 0.0 ? alpha * tet_mass[slot] : 0.0;
-            if (d->drag.data)
-                d->drag.data[n] = drag;
-            else
-                for (size_t k = 0; k < 4; k++)
-                    d->diagonal.data[e->vertex.data[4 * n + k]] += 0.25 * drag;
-        }
+    for (size_t n = 0; n < kiln_elements_room(e); n++) {
+        uint32_t slot = e->batches.data[n / LANES].slot[n % LANES];
+        double drag = 0.0;
+        if (slot != KILN_NONE)
+            drag = e->materials.data[e->material_of.data[n / LANES]].damping_mass * tet_mass[slot];
+        if (d->drag.data)
+            d->drag.data[n] = drag;
+        else
+            for (size_t k = 0; k < 4 && slot != KILN_NONE; k++)
+                d->diagonal.data[e->vertex.data[4 * n + k]] += 0.25 * drag;
+    }
 }
 
 static kiln_status make_matrix(kiln_damping *d, bool volumetric, kiln_error *error)
@@ -174,8 +174,10 @@ kiln_status kiln_damping_build(kiln_damping *damping, const double *tet_mass, ki
     KILN_TRY(kiln_array_reserve(d->context, &d->partial, kiln_chunk_count(d->rows, GRAIN), error));
     bool drag, volumetric = survey(d, &drag), matrix = d->matrix, lumped = d->lumped;
     d->lumped = d->matrix = false; /* until all of it is there */
-    kiln_array_free(d->context, &d->diagonal);
-    kiln_array_free(d->context, &d->drag);
+    if (!lumped)
+        kiln_array_free(d->context, &d->diagonal);
+    if (!drag)
+        kiln_array_free(d->context, &d->drag);
     if (lumped)
         KILN_TRY(kiln_array_reserve(d->context, &d->diagonal, d->rows, error));
     if (drag)
@@ -286,8 +288,7 @@ kiln_status kiln_damping_begin(kiln_damping *damping, const double *x_n, const d
         return KILN_OK;
     kiln_elements *e = d->elements;
     kiln_bsr_clear(&d->D);
-    if (e->pattern != d->D.pattern)
-        KILN_TRY(e->term.attach(e, &d->D, error));
+    KILN_TRY(kiln_elements_attach(e, &d->D, error));
     if (d->stiffness) {
         kiln_elements_add_scaled(e, x_n, d->beta.data, NULL, &d->D);
         if (d->pressure)

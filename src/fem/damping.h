@@ -19,8 +19,9 @@ void kiln_damping_set_pressure(kiln_damping *damping, kiln_nodal_pressure *press
 /* Viscosities [tet slot] in place of the materials', Pa s; borrowed, NULL: none. Before a build;
  * what they are may change until each begin. */
 void kiln_damping_set_viscosity(kiln_damping *damping, const double *viscosity);
-/* After the elements, the mass and the nodal pressure were built. `tet_mass` as the mass got it
- * (density may differ from tet to tet within a material); NULL: no material has damping_mass. */
+/* After the elements, the mass and the nodal pressure were built or updated. `tet_mass` as the mass
+ * got it (density may differ from tet to tet within a material); NULL: no material has
+ * damping_mass. */
 kiln_status kiln_damping_build(kiln_damping *damping, const double *tet_mass, kiln_error *error);
 bool kiln_damping_is_used(const kiln_damping *damping);
 

@@ -43,10 +43,8 @@ static kiln_element element_at(const kiln_elements *elements, size_t number, uin
 
 kiln_element kiln_elements_at(const kiln_elements *elements, size_t number)
 {
-    uint32_t material = 0;
-    while (elements->first.data[material + 1] <= number / LANES)
-        material++;
-    return element_at(elements, number, material);
+    uint32_t material = elements->material_of.data[number / LANES];
+    return element_at(elements, number, material == KILN_NONE ? 0 : material);
 }
 
 kiln_mat3 kiln_element_deformation(const kiln_element *element, const double *x)
@@ -220,13 +218,11 @@ void kiln_elements_fill_energy(const kiln_elements *elements, const double *x)
     ask(elements, elements->fill_energy, x);
 }
 
-static kiln_status attach(void *self, const kiln_bsr *H, kiln_error *error);
-
 static void run_add(loop_job *job, kiln_elements *e)
 {
     /* The matrix of a step and that of damping may take turns. */
-    if (job->H && job->H->pattern != e->pattern)
-        (void)attach(e, job->H, NULL);
+    if (job->H)
+        (void)kiln_elements_attach(e, job->H, NULL);
     if (job->H)
         kiln_elements_fill_pressure(e, job->x);
     run_colours(job);
@@ -304,32 +300,6 @@ static kiln_cliques cliques(void *self)
     return (kiln_cliques){.count = e->vertex.count / 4, .size = 4, .row = e->vertex.data};
 }
 
-static void attach_chunk(const loop_job *job, size_t chunk)
-{
-    static const int ends[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
-    const kiln_element_chunk *c = &job->e->chunks.data[chunk];
-    size_t number = LANES * (size_t)c->batch, end = number + LANES * (size_t)c->batches;
-    for (; number < end; number++) {
-        const uint32_t *v = job->e->vertex.data + 4 * number;
-        kiln_element_batch *batch = &job->e->batches.data[number / LANES];
-        for (int k = 0; k < 6; k++) {
-            uint32_t row = v[ends[k][0]];
-            uint64_t block = kiln_bsr_find(job->H, row, v[ends[k][1]]);
-            batch->place[k][number % LANES] = (uint32_t)(block - job->H->start[row]);
-        }
-    }
-}
-
-static kiln_status attach(void *self, const kiln_bsr *H, kiln_error *error)
-{
-    (void)error;
-    kiln_elements *e = self;
-    loop_job job = {.e = e, .H = (kiln_bsr *)(uintptr_t)H, .body = attach_chunk};
-    run_all(&job);
-    e->pattern = H->pattern;
-    return KILN_OK;
-}
-
 kiln_status kiln_elements_create(kiln_context *context, kiln_elements **out, kiln_error *error)
 {
     kiln_elements *e = kiln_resize(context, NULL, 0, sizeof *e);
@@ -345,7 +315,7 @@ kiln_status kiln_elements_create(kiln_context *context, kiln_elements **out, kil
                           .add = add,
                           .max_step = kiln_elements_max_step,
                           .cliques = cliques,
-                          .attach = attach};
+                          .attach = kiln_elements_attach};
     *out = e;
     return KILN_OK;
 }

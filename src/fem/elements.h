@@ -3,12 +3,12 @@
  * The elements are a snapshot of the mesh: the live tets, grouped by material model, in structure
  * of arrays by eight, in chunks of which those of one colour share no vertex. Chunks and colours
  * depend on the mesh only, so scattering forces and blocks colour by colour gives the same bits for
- * any number of threads without buffers. Rebuild when the mesh changes. */
+ * any number of threads without buffers. Update when the mesh changes. */
 #ifndef KILN_FEM_ELEMENTS_H
 #define KILN_FEM_ELEMENTS_H
 
 #include "fem/material.h"
-#include "mesh/mesh.h"
+#include "mesh/changes.h"
 #include "solve/term.h"
 
 typedef struct kiln_elements kiln_elements;
@@ -22,12 +22,19 @@ void kiln_elements_destroy(kiln_elements *elements); /* NULL allowed */
 kiln_status kiln_elements_build(kiln_elements *elements, const kiln_mesh *mesh,
                                 const kiln_material *materials, size_t material_count,
                                 const uint32_t *material_of, kiln_error *error);
+/* The bits that a build from the mesh as it is now gives, with the materials of the last one, at
+ * the cost of what has changed. `changes` are those since the elements were built or updated; a tet
+ * whose offset or material is another counts as changed. Parameters tet by tet are gone, as after a
+ * build. After a failure there are no elements. */
+kiln_status kiln_elements_update(kiln_elements *elements, const kiln_mesh *mesh,
+                                 const uint32_t *material_of, const kiln_changes *changes,
+                                 kiln_error *error);
 /* Rest shapes and volumes anew, where offsets or material positions of the same tets have changed:
  * the bits that a build gives, without its cost. After a failure there are no elements. */
 kiln_status kiln_elements_reform(kiln_elements *elements, const kiln_mesh *mesh, kiln_error *error);
 
-/* Lame parameters tet by tet [tet slot] instead of the material's, until the next build. Needs
- * memory the first time. */
+/* Lame parameters tet by tet [tet slot] instead of the material's, until the next build or
+ * update. Needs memory the first time. */
 kiln_status kiln_elements_set_lame(kiln_elements *elements, const double *mu, const double *lambda,
                                    kiln_error *error);
 

@@ -156,16 +156,35 @@ static bool is_inverted(const kiln_elements *e, size_t number, const double *x)
     return !(kiln_m3_det(D) * orientation(e, number) > 0.0);
 }
 
+/* The number of inverted tets of a chunk and the first slot of them, as doubles, to `partial`. */
+static void inverted_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)begin, (void)end, (void)worker;
+    const guard_job *job = user;
+    const kiln_element_chunk *c = &job->e->chunks.data[chunk];
+    size_t number = LANES * (size_t)c->batch, stop = number + LANES * (size_t)c->batches;
+    double count = 0.0, first = KILN_NONE;
+    for (; number < stop; number++) {
+        uint32_t slot = job->e->batches.data[number / LANES].slot[number % LANES];
+        if (slot == KILN_NONE || !is_inverted(job->e, number, job->x))
+            continue;
+        count += 1.0;
+        first = slot < first ? slot : first;
+    }
+    job->e->partial.data[2 * chunk] = count;
+    job->e->partial.data[2 * chunk + 1] = first;
+}
+
 size_t kiln_elements_inverted(const kiln_elements *elements, const double *x, uint32_t *first)
 {
+    guard_job job = {.e = elements, .x = x};
     size_t count = 0;
+    kiln_parallel_for(elements->context, elements->chunks.count, 1, inverted_chunk, &job);
     *first = KILN_NONE;
-    for (size_t number = 0; number < kiln_elements_room(elements); number++) {
-        uint32_t slot = elements->batches.data[number / LANES].slot[number % LANES];
-        if (slot == KILN_NONE || !is_inverted(elements, number, x))
-            continue;
-        count++;
-        *first = slot < *first ? slot : *first;
+    for (size_t c = 0; c < elements->chunks.count; c++) {
+        const double *partial = elements->partial.data + 2 * c;
+        count += (size_t)partial[0];
+        *first = partial[1] < *first ? (uint32_t)partial[1] : *first;
     }
     return count;
 }

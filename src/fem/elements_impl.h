@@ -1,12 +1,17 @@
 /* Inside of the elements, for the terms that are built on them (nodal pressure, damping) and for
  * their kernels.
  *
- * Layout. Live tets are sorted by material and, within one, by slot; they fill batches of eight and
- * the batches fill chunks, each of one material. Element e is lane e % 8 of batch e / 8; numbers of
- * padding lanes (kiln_elements_room counts them in) have slot KILN_NONE, volume zero and the
- * geometry of another tet of their batch. Vertices of an element are sorted ascending, so that a
- * block (a, b), a <= b, lies in row vertex[a]; padding has those of the other tet. Chunks are
- * sorted by colour: those of one colour share no vertex, so that they may scatter at the same time.
+ * Layout. Tet slots are cut into windows of 256, and each window has the same number of batches of
+ * eight lanes. In its window a live tet is sorted by material and then by slot; each material
+ * begins a batch, and its batches in the window are a chunk. So where a tet goes depends on its
+ * window only, and a change of the mesh moves nothing beyond. (Sorting all tets by material,
+ * without windows, has less padding, but one tet more moves half of them.) Element e is lane e % 8
+ * of batch e / 8; numbers of padding lanes (kiln_elements_room counts them in) have slot KILN_NONE,
+ * volume zero and the geometry of the first tet of their batch. Batches that a window does not need
+ * are in no chunk: all slots KILN_NONE, vertices KILN_NONE. Vertices of an element are sorted
+ * ascending, so that a block (a, b), a <= b, lies in row vertex[a]; padding has those of the other
+ * tet. Chunks are sorted by colour: those of one colour share no vertex, so that they may scatter
+ * at the same time.
  *
  * For nodal pressure. The elements of a material with `nodal_pressure` evaluate W_shape. What its
  * term needs:
@@ -26,7 +31,11 @@
 #include "fem/elements.h"
 #include "solve/kept_values.h"
 
-enum { KILN_ELEMENT_LANES = 8, KILN_CHUNK_BATCHES = 32 };
+enum {
+    KILN_ELEMENT_LANES = 8,
+    KILN_CHUNK_BATCHES = 32, /* at most */
+    KILN_WINDOW_TETS = KILN_CHUNK_BATCHES * KILN_ELEMENT_LANES
+};
 
 typedef struct kiln_element_batch {
     double gradient[9]
@@ -55,11 +64,19 @@ struct kiln_elements {
     chunks;
     KILN_ARRAY_OF(size_t)
     colours; /* first chunk of each colour, and the end */
-    KILN_ARRAY_OF(size_t)
-    first; /* first batch of each material, and the end */
     KILN_ARRAY_OF(kiln_material)
     materials;
-    kiln_f64_array partial;  /* [chunk], of sums and minima */
+    KILN_ARRAY_OF(size_t)
+    tets_of;                    /* [material] live tets */
+    kiln_u32_array material_of; /* [batch]; KILN_NONE: in no chunk */
+    kiln_u32_array number_of;   /* [tet slot] element number; KILN_NONE: dead */
+    kiln_u32_array mention;     /* [batch] bit 4 * lane + corner: the first in its chunk that names
+                                   its vertex */
+    KILN_ARRAY_OF(uint8_t)
+    stale; /* [batch] bit of a lane: `place` has not been looked up since it came */
+    bool any_stale;
+    kiln_u32_array touched;  /* numbers whose tet the last update formed or moved */
+    kiln_f64_array partial;  /* [chunk][2], of sums and minima */
     kiln_f64_array lame;     /* [batch][2][8] mu, lambda; only when set tet by tet */
     kiln_f64_array pressure; /* [element number]; only when some material has nodal pressure */
     kiln_f64_array yield;    /* [batch][2][8] threshold and growth (flow_potential.h); empty: none
@@ -77,6 +94,15 @@ void kiln_elements_fill_pressure(const kiln_elements *elements, const double *x)
 void kiln_elements_fill_energy(const kiln_elements *elements, const double *x);
 /* The term's max_step: keeps the tets of barrier materials from inverting. */
 double kiln_elements_max_step(void *self, const double *x, const double *dx);
+
+/* The term's attach: looks up block places, those that are not as they were for this matrix. Cannot
+ * fail. */
+kiln_status kiln_elements_attach(void *self, const kiln_bsr *H, kiln_error *error);
+
+/* After an update: `affected` [vertex] becomes 1 where the tets at a vertex, or their numbers, are
+ * others than before it, else 0. */
+void kiln_elements_mark_affected(const kiln_elements *elements, const kiln_changes *changes,
+                                 uint8_t *affected);
 
 /* One element, by value. */
 typedef struct kiln_element {

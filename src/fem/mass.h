@@ -2,7 +2,7 @@
 #ifndef KILN_FEM_MASS_H
 #define KILN_FEM_MASS_H
 
-#include "mesh/mesh.h"
+#include "mesh/changes.h"
 #include "solve/term.h"
 
 typedef enum kiln_mass_kind { KILN_MASS_LUMPED, KILN_MASS_CONSISTENT } kiln_mass_kind;
@@ -14,6 +14,10 @@ void kiln_mass_destroy(kiln_mass *mass); /* NULL allowed */
 /* `tet_mass` [tet slot], kg. */
 kiln_status kiln_mass_build(kiln_mass *mass, const kiln_mesh *mesh, kiln_mass_kind kind,
                             const double *tet_mass, kiln_error *error);
+/* The bits of a build of the same kind, where only the changed tets have other masses. After a
+ * failure there is no mass. */
+kiln_status kiln_mass_update(kiln_mass *mass, const kiln_mesh *mesh, const double *tet_mass,
+                             const kiln_changes *changes, kiln_error *error);
 
 kiln_mass_kind kiln_mass_kind_of(const kiln_mass *mass); /* of the last build */
 const double *kiln_mass_lumped(const kiln_mass *mass);   /* [vertex slot], for either kind, kg */

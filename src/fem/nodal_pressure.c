@@ -101,12 +101,20 @@ static double tet_volume(const kiln_elements *e, size_t number)
     return e->batches.data[number / LANES].volume[number % LANES];
 }
 
+typedef struct weigh_job {
+    kiln_nodal_pressure *p;
+    const uint8_t *affected; /* [vertex], NULL: all */
+} weigh_job;
+
 static void weigh_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk, (void)worker;
-    kiln_nodal_pressure *p = user;
+    const weigh_job *job = user;
+    kiln_nodal_pressure *p = job->p;
     const kiln_nodal_stars *stars = &p->stars;
     for (size_t n = begin; n < end; n++) {
+        if (job->affected && !job->affected[n / stars->material.count])
+            continue;
         double weight = 0.0;
         for (uint64_t i = stars->first.data[n]; i < stars->first.data[n + 1]; i++)
             weight += tet_volume(p->elements, stars->tet.data[i] / 4);
@@ -114,30 +122,63 @@ static void weigh_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     }
 }
 
+static void weigh(kiln_nodal_pressure *p, const uint8_t *affected)
+{
+    weigh_job job = {p, affected};
+    kiln_parallel_for(p->context, p->stars.nodes, NODE_GRAIN, weigh_chunk, &job);
+}
+
 void kiln_nodal_pressure_reform(kiln_nodal_pressure *pressure)
 {
-    kiln_parallel_for(pressure->context, pressure->stars.nodes, NODE_GRAIN, weigh_chunk, pressure);
+    weigh(pressure, NULL);
+}
+
+static kiln_status make_room(kiln_nodal_pressure *p, size_t nodes, kiln_error *error)
+{
+    size_t room = kiln_elements_room(p->elements), sums = 3 * p->stars.row.count;
+    sums = sums > nodes ? sums : nodes; /* also scratch for a number of each node */
+    KILN_TRY(kiln_array_reserve(p->context, &p->nodes, nodes, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->theta, room, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->gradient, 9 * room, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->sum, sums, error));
+    return kiln_array_reserve(p->context, &p->partial, kiln_chunk_count(nodes, NODE_GRAIN), error);
+}
+
+/* NULL: all is affected. */
+static kiln_status renew(kiln_nodal_pressure *p, const uint8_t *affected, kiln_error *error)
+{
+    p->term.revision++;
+    KILN_TRY(kiln_nodal_stars_update(&p->stars, p->elements, affected, error));
+    if (p->stars.nodes == 0)
+        return KILN_OK;
+    kiln_status status = make_room(p, p->stars.nodes, error);
+    if (status != KILN_OK)
+        kiln_nodal_stars_free(&p->stars, p->context); /* not in use unless all of it is there */
+    else
+        weigh(p, affected);
+    return status;
 }
 
 kiln_status kiln_nodal_pressure_build(kiln_nodal_pressure *pressure, kiln_error *error)
 {
-    kiln_context *context = pressure->context;
-    kiln_nodal_stars *stars = &pressure->stars;
-    pressure->term.revision++;
-    KILN_TRY(kiln_nodal_stars_build(stars, pressure->elements, error));
-    if (stars->nodes == 0)
-        return KILN_OK;
-    size_t room = kiln_elements_room(pressure->elements), nodes = stars->nodes;
-    stars->nodes = 0; /* not in use until all of it is there */
-    KILN_TRY(kiln_array_reserve(context, &pressure->nodes, nodes, error));
-    KILN_TRY(kiln_array_reserve(context, &pressure->theta, room, error));
-    KILN_TRY(kiln_array_reserve(context, &pressure->gradient, 9 * room, error));
-    KILN_TRY(kiln_array_reserve(context, &pressure->sum, 3 * stars->row.count, error));
-    KILN_TRY(kiln_array_reserve(context, &pressure->partial, kiln_chunk_count(nodes, NODE_GRAIN),
-                                error));
-    stars->nodes = nodes;
-    kiln_nodal_pressure_reform(pressure);
-    return KILN_OK;
+    return renew(pressure, NULL, error);
+}
+
+kiln_status kiln_nodal_pressure_update(kiln_nodal_pressure *pressure, const kiln_changes *changes,
+                                       kiln_error *error)
+{
+    kiln_elements *e = pressure->elements;
+    if (changes->all || !kiln_nodal_stars_can_stay(&pressure->stars, e))
+        return kiln_nodal_pressure_build(pressure, error);
+    uint8_t *affected = kiln_resize(e->context, NULL, 0, e->vertices + 1);
+    if (!affected) {
+        kiln_nodal_stars_free(&pressure->stars, e->context);
+        return kiln_fail_memory(error, e->vertices + 1);
+    }
+    kiln_elements_mark_affected(e, changes, affected);
+    kiln_status status = renew(pressure, affected, error);
+    kiln_release(e->context, affected, e->vertices + 1);
+    return status;
 }
 
 bool kiln_nodal_pressure_is_used(const kiln_nodal_pressure *pressure)
@@ -172,7 +213,9 @@ static void evaluate_chunk(void *user, size_t chunk, size_t begin, size_t end, i
     double energy = 0.0;
     for (size_t n = begin; n < end; n++) {
         node_state *node = &p->nodes.data[n];
-        const kiln_material *material = &e->materials.data[p->stars.material.data[n]];
+        if (p->stars.first.data[n] == p->stars.first.data[n + 1])
+            continue; /* no tet of this material is there: all zero */
+        const kiln_material *material = &e->materials.data[kiln_nodal_material(&p->stars, n)];
         double theta = 0.0, mu = 0.0, lambda = 0.0, u[3];
         for (uint64_t i = p->stars.first.data[n]; i < p->stars.first.data[n + 1]; i++) {
             size_t tet = p->stars.tet.data[i] / 4;
@@ -253,17 +296,24 @@ static double delta(void *self, const double *x0, const double *x1)
     return sum_partial(p);
 }
 
+/* Of a corner of an element whose material has that rank. */
+KILN_INLINE const node_state *node_at(const kiln_nodal_pressure *p, size_t number, size_t corner,
+                                      uint32_t rank)
+{
+    uint32_t vertex = p->elements->vertex.data[4 * number + corner];
+    return &p->nodes.data[kiln_nodal_node(&p->stars, vertex, rank)];
+}
+
 static void mean_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk, (void)worker;
     const pressure_job *job = user;
     const kiln_nodal_pressure *p = job->p;
     for (size_t i = begin; i < end; i++) {
-        const uint32_t *node = p->stars.node_of.data + 4 * i;
+        uint32_t rank = kiln_nodal_rank(&p->stars, p->elements, i);
         double sum = 0.0;
-        if (node[0] != KILN_NONE)
-            for (int k = 0; k < 4; k++)
-                sum += p->nodes.data[node[k]].slope;
+        for (size_t k = 0; k < 4 && rank != KILN_NONE; k++)
+            sum += node_at(p, i, k, rank)->slope;
         job->out[i] = 0.25 * sum;
     }
 }
@@ -291,9 +341,9 @@ static void energy_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     const pressure_job *job = user;
     const kiln_nodal_pressure *p = job->p;
     for (size_t i = begin; i < end; i++) {
-        const uint32_t *at = p->stars.node_of.data + 4 * i;
-        for (int k = 0; k < 4 && at[0] != KILN_NONE; k++)
-            job->out[i] += p->nodes.data[at[k]].energy / p->nodes.data[at[k]].weight;
+        uint32_t rank = kiln_nodal_rank(&p->stars, p->elements, i);
+        for (size_t k = 0; k < 4 && rank != KILN_NONE; k++)
+            job->out[i] += node_at(p, i, k, rank)->energy / node_at(p, i, k, rank)->weight;
     }
 }
 
@@ -315,7 +365,7 @@ static void gradient_chunk(void *user, size_t chunk, size_t begin, size_t end, i
     const pressure_job *job = user;
     kiln_nodal_pressure *p = job->p;
     for (size_t i = begin; i < end; i++) {
-        if (p->stars.node_of.data[4 * i] == KILN_NONE)
+        if (kiln_nodal_rank(&p->stars, p->elements, i) == KILN_NONE)
             continue;
         kiln_vec3 d[4];
         kiln_elements_dilation_gradient(p->elements, i, job->x, d);
@@ -364,7 +414,7 @@ static size_t find_in(const uint32_t *row, size_t count, uint32_t vertex)
 }
 
 /* Row `row` of c G G': both lists of columns ascend and H's has all of the star's. */
-static void add_rank_one(const kiln_nodal_pressure *p, kiln_bsr *H, uint32_t row, uint32_t node,
+static void add_rank_one(const kiln_nodal_pressure *p, kiln_bsr *H, uint32_t row, size_t node,
                          double c)
 {
     const kiln_nodal_stars *stars = &p->stars;
@@ -393,22 +443,24 @@ static void row_chunk(void *user, size_t chunk, size_t begin, size_t end, int wo
     (void)chunk, (void)worker;
     const pressure_job *job = user;
     const kiln_nodal_pressure *p = job->p;
-    for (size_t row = begin; row < end; row++)
-        for (uint64_t i = p->stars.inverse_first.data[row];
-             i < p->stars.inverse_first.data[row + 1]; i++) {
-            uint32_t node = p->stars.inverse.data[i];
-            double scale = job->scale_of ? job->scale_of[p->stars.material.data[node]] : job->scale;
+    size_t ranks = p->stars.material.count;
+    for (size_t own = begin * ranks; own < end * ranks; own++) {
+        uint32_t row = (uint32_t)(own / ranks), rank = (uint32_t)(own % ranks);
+        double scale = job->scale_of ? job->scale_of[p->stars.material.data[rank]] : job->scale;
+        for (uint64_t i = p->stars.start.data[own]; i < p->stars.start.data[own + 1]; i++) {
+            size_t node = kiln_nodal_node(&p->stars, p->stars.row.data[i], rank);
             double c = scale * p->nodes.data[node].curvature;
             if (c > 0.0 || (p->exact && c != 0.0))
-                add_rank_one(p, job->H, (uint32_t)row, node, c);
+                add_rank_one(p, job->H, row, node, c);
         }
+    }
 }
 
 /* sum_e V_e p_e d2theta_e, as it is: blocks b_a[j] h[ij][kl] b_b[l]. */
 static void add_exact(kiln_nodal_pressure *p, const double *x, double scale, kiln_bsr *H)
 {
     for (size_t n = 0; n < kiln_elements_room(p->elements); n++) {
-        if (p->stars.node_of.data[4 * n] == KILN_NONE)
+        if (kiln_nodal_rank(&p->stars, p->elements, n) == KILN_NONE)
             continue;
         kiln_element e = kiln_elements_at(p->elements, n);
         const kiln_material_model *model = p->elements->materials.data[e.material].model;

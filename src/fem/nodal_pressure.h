@@ -14,6 +14,10 @@ kiln_status kiln_nodal_pressure_create(kiln_context *context, kiln_elements *ele
 void kiln_nodal_pressure_destroy(kiln_nodal_pressure *pressure); /* NULL allowed */
 /* After kiln_elements_build. */
 kiln_status kiln_nodal_pressure_build(kiln_nodal_pressure *pressure, kiln_error *error);
+/* After kiln_elements_update, with the same changes: the bits of a build. After a failure the term
+ * is not in use. */
+kiln_status kiln_nodal_pressure_update(kiln_nodal_pressure *pressure, const kiln_changes *changes,
+                                       kiln_error *error);
 /* After kiln_elements_reform: volumes anew, the pattern stays. */
 void kiln_nodal_pressure_reform(kiln_nodal_pressure *pressure);
 bool kiln_nodal_pressure_is_used(const kiln_nodal_pressure *pressure); /* some tet wants it */

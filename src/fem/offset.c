@@ -106,16 +106,30 @@ kiln_status kiln_offsets_follow(kiln_mesh *mesh, const kiln_vec3 *u, kiln_error 
     return kiln_mesh_place(mesh, u, error);
 }
 
+static double settle(const kiln_mesh *mesh, const kiln_offsets *offsets, uint32_t tet)
+{
+    if (!kiln_tet_live(mesh, tet) || !kiln_offset_is_identity(&offsets->shape[tet]))
+        return 0.0;
+    double volume = kiln_mesh_tet_volume(mesh, tet), gained = volume - offsets->rest_volume[tet];
+    offsets->rest_volume[tet] = volume;
+    return gained;
+}
+
 void kiln_offsets_settle(kiln_mesh *mesh, double *gained)
 {
     kiln_offsets offsets = kiln_offsets_of(mesh);
     *gained = 0.0;
-    if (!offsets.shape)
-        return;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        if (kiln_tet_live(mesh, t) && kiln_offset_is_identity(&offsets.shape[t])) {
-            double volume = kiln_mesh_tet_volume(mesh, t);
-            *gained += volume - offsets.rest_volume[t];
-            offsets.rest_volume[t] = volume;
-        }
+    for (uint32_t t = 0; offsets.shape && t < mesh->table[KILN_ON_TET].used; t++)
+        *gained += settle(mesh, &offsets, t);
+}
+
+void kiln_offsets_settle_changed(kiln_mesh *mesh, const kiln_changes *changes, double *gained)
+{
+    kiln_offsets offsets = kiln_offsets_of(mesh);
+    const kiln_u32_array *rows = &changes->rows[KILN_ON_TET];
+    *gained = 0.0;
+    if (changes->all)
+        kiln_offsets_settle(mesh, gained);
+    for (size_t i = 0; offsets.shape && i < rows->count; i++)
+        *gained += settle(mesh, &offsets, rows->data[i]);
 }

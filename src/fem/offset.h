@@ -10,7 +10,7 @@
 #define KILN_FEM_OFFSET_H
 
 #include "geom/sym3.h"
-#include "mesh/mesh.h"
+#include "mesh/changes.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,5 +55,7 @@ kiln_status kiln_offsets_follow(kiln_mesh *mesh, const kiln_vec3 *u, kiln_error 
  * they have in the material. The difference to what the transfer gave them (surfaces that are not
  * flat lose or gain a little) is booked in *gained, m^3. */
 void kiln_offsets_settle(kiln_mesh *mesh, double *gained);
+/* The same at the cost of the changed tets, where the others were settled before: same bits. */
+void kiln_offsets_settle_changed(kiln_mesh *mesh, const kiln_changes *changes, double *gained);
 
 #endif

@@ -33,6 +33,7 @@ static void free_pattern(kiln_bsr *matrix)
 {
     kiln_bsr_spill_free(matrix->context, matrix->spill);
     kiln_release(matrix->context, matrix->column, block_count(matrix) * sizeof(uint32_t));
+    kiln_release(matrix->context, matrix->renewed, matrix->renewed_count * sizeof(uint32_t));
     if (matrix->start)
         kiln_release(matrix->context, matrix->start, (matrix->rows + 1) * sizeof(uint64_t));
 }
@@ -251,6 +252,32 @@ static bool same_pattern(const kiln_bsr *a, const kiln_bsr *b)
             memcmp(a->column, b->column, block_count(a) * sizeof *a->column) == 0);
 }
 
+static bool same_row(const kiln_bsr *a, const kiln_bsr *b, size_t row)
+{
+    uint64_t length = a->start[row + 1] - a->start[row];
+    return b->start[row + 1] - b->start[row] == length &&
+           memcmp(a->column + a->start[row], b->column + b->start[row],
+                  length * sizeof *a->column) == 0;
+}
+
+/* Without memory nobody knows, and places are looked up anew. */
+static void list_renewed(const kiln_bsr *before, kiln_bsr *fresh)
+{
+    size_t count = 0, both = before->rows < fresh->rows ? before->rows : fresh->rows;
+    if (!before->start)
+        return;
+    for (size_t row = 0; row < both; row++)
+        count += !same_row(before, fresh, row);
+    count += fresh->rows - both;
+    fresh->renewed = count ? kiln_resize(fresh->context, NULL, 0, count * sizeof(uint32_t)) : NULL;
+    if (count && !fresh->renewed)
+        return;
+    for (size_t row = 0; row < fresh->rows; row++)
+        if (row >= both || !same_row(before, fresh, row))
+            fresh->renewed[fresh->renewed_count++] = (uint32_t)row;
+    fresh->renewed_from = before->pattern;
+}
+
 /* Room for the values, with some to spare when there was too little, so that a pattern that changes
  * a bit now and then does not move them each time. */
 static kiln_status make_room(kiln_bsr *matrix, size_t blocks, kiln_error *error)
@@ -287,6 +314,7 @@ static kiln_status finish_pattern(kiln_bsr *matrix, kiln_bsr *fresh, kiln_error 
         free_pattern(fresh);
         return status;
     }
+    list_renewed(matrix, fresh);
     fresh->value = matrix->value;
     fresh->room = matrix->room;
     free_pattern(matrix);
@@ -419,6 +447,7 @@ size_t kiln_bsr_bytes(const kiln_bsr *matrix)
 {
     if (!matrix->start)
         return 0;
-    return (matrix->rows + 1) * sizeof(uint64_t) + block_count(matrix) * sizeof(uint32_t) +
+    return (matrix->rows + 1) * sizeof(uint64_t) +
+           (block_count(matrix) + matrix->renewed_count) * sizeof(uint32_t) +
            value_bytes(matrix, matrix->room) + kiln_bsr_spill_bytes(matrix->spill);
 }

@@ -37,6 +37,12 @@ typedef struct kiln_bsr {
     size_t room;           /* blocks that `value` could hold */
     uint64_t pattern;      /* hash of n, rows, start and column; what an analysis is valid for */
     struct kiln_bsr_spill *spill; /* what multiply needs of the pattern */
+    /* Against the pattern before it, whose hash is `renewed_from` (0: not known): the rows that
+     * have other columns than they had, ascending, with those that had none. Places in the other
+     * rows are still right. */
+    uint64_t renewed_from;
+    uint32_t *renewed;
+    size_t renewed_count;
 } kiln_bsr;
 
 enum { KILN_BSR_MOST = 4 }; /* largest block */

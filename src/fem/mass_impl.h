@@ -1,0 +1,25 @@
+/* Inside of the mass: how it is made, and how it is used. */
+#ifndef KILN_FEM_MASS_IMPL_H
+#define KILN_FEM_MASS_IMPL_H
+
+#include "fem/mass.h"
+
+enum { KILN_MASS_GRAIN = 2048, KILN_MASS_SUMS = 11 }; /* vertices of a chunk; sums of each */
+
+/* The consistent matrix is kept as scalars in compressed rows, both triangles, columns ascending:
+ * a row of M v is then one gather, and the upper part of a row merges with a row of a kiln_bsr. */
+struct kiln_mass {
+    kiln_context *context;
+    kiln_mass_kind kind;
+    size_t rows;
+    kiln_f64_array lumped;  /* [vertex slot] */
+    kiln_f64_array partial; /* [chunk] of the sums */
+    KILN_ARRAY_OF(uint64_t)
+    start;                 /* [rows + 1], consistent only, as the two below */
+    kiln_u32_array column; /* [entry] */
+    kiln_f64_array value;  /* [entry] */
+    const double *centre;
+    kiln_term inertia;
+};
+
+#endif
