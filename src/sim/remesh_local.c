@@ -216,14 +216,17 @@ static kiln_status make_pass(local *l, const kiln_remesh_options *options, bool 
 }
 
 /* A whole-domain remesh keeps rest volumes to the last bit: bodies may have merged. */
-static kiln_status settle_volumes(local *l, kiln_error *error)
+static kiln_status settle_volumes(local *l, bool ordered, kiln_error *error)
 {
     kiln_mesh *mesh = l->world->mesh;
     double gained = 0.0;
     if (l->settings->method != KILN_REMESH_LOCAL || !kiln_offsets_of(mesh).shape)
         return KILN_OK;
     KILN_TRY(kiln_rewind_save(mesh, KILN_ON_TET, KILN_FIELD_REST_VOLUME, KILN_SAVE_COPY, error));
-    kiln_offsets_settle(mesh, &gained);
+    if (ordered)
+        kiln_offsets_settle(mesh, &gained);
+    else
+        kiln_offsets_settle_changed(mesh, &l->changes, &gained);
     l->state.volume_gained += gained;
     return KILN_OK;
 }
@@ -234,8 +237,10 @@ static kiln_status put_in_order(local *l, kiln_error *error)
     kiln_renumbering now = {0};
     KILN_TRY(kiln_mesh_reorder(world->mesh, KILN_SPACE_MATERIAL, &now, error));
     l->state.locality = kiln_mesh_locality(world->mesh);
+    kiln_status status = settle_volumes(l, true, error);
     const kiln_changes all = {.all = true, .renumbered = &now};
-    kiln_status status = kiln_world_changed(world, &all, error);
+    if (status == KILN_OK)
+        status = kiln_world_changed(world, &all, error);
     kiln_renumbering_free(world->context, &now);
     return status;
 }
@@ -245,10 +250,10 @@ static kiln_status put_in_order(local *l, kiln_error *error)
 static kiln_status finish(local *l, kiln_error *error)
 {
     kiln_world *world = l->world;
-    KILN_TRY(settle_volumes(l, error));
     if (kiln_mesh_locality(world->mesh) > DECAYED * l->state.locality)
         return put_in_order(l, error);
     KILN_TRY(kiln_changes_close(&l->changes, world->mesh, error));
+    KILN_TRY(settle_volumes(l, false, error));
     return kiln_world_changed(world, &l->changes, error);
 }
 

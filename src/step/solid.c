@@ -144,6 +144,8 @@ void kiln_solid_destroy(kiln_solid *solid)
     kiln_array_free(context, &solid->guess);
     kiln_array_free(context, &solid->materials);
     kiln_array_free(context, &solid->obstacles);
+    kiln_array_free(context, &solid->tet_mass);
+    kiln_array_free(context, &solid->modulus);
     kiln_array_free(context, &solid->more);
     kiln_array_free(context, &solid->terms);
     kiln_release(context, solid, sizeof *solid);
@@ -162,58 +164,85 @@ static double bounding_diagonal(const kiln_mesh *mesh)
     return kiln_v3_norm(kiln_v3_sub(high, low));
 }
 
-/* Also checks that every live tet has a material that exists. A field "mass" (kg, conserve) goes
- * before volumes, which change when matter flows or is remeshed. */
-static kiln_status weigh_tets(const kiln_solid *solid, const uint32_t *material_of, double *mass,
-                              kiln_error *error)
+static const uint32_t *materials_of(const kiln_solid *solid)
+{
+    const kiln_field *field = kiln_mesh_field(solid->mesh, KILN_ON_TET, "material");
+    return (const uint32_t *)(const void *)field->data;
+}
+
+/* Also checks that a live tet has a material that exists. A field "mass" (kg, conserve) goes before
+ * volumes, which change when matter flows or is remeshed. */
+static kiln_status weigh_tet(const kiln_solid *solid, const uint32_t *material_of, uint32_t t,
+                             kiln_error *error)
 {
     const kiln_mesh *mesh = solid->mesh;
-    const kiln_field *density = kiln_mesh_field(mesh, KILN_ON_TET, "density");
-    const kiln_field *kept = kiln_mesh_field(mesh, KILN_ON_TET, "mass");
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        mass[t] = 0.0;
-        if (!kiln_tet_live(mesh, t))
-            continue;
-        if (material_of[t] >= solid->materials.count)
-            return kiln_fail(error, KILN_ERR_INPUT, "material", 0, -1,
-                             "tet %u has material %u, there are %zu", t, material_of[t],
-                             solid->materials.count);
-        mass[t] = kept ? kiln_field_value(kept, t, 0)
-                       : kiln_mesh_tet_volume(mesh, t) *
-                             (density ? kiln_field_value(density, t, 0)
-                                      : solid->materials.data[material_of[t]].density);
-    }
+    const double *density = solid->fields.density, *kept = solid->fields.mass;
+    solid->tet_mass.data[t] = 0.0;
+    if (!kiln_tet_live(mesh, t))
+        return KILN_OK;
+    if (material_of[t] >= solid->materials.count)
+        return kiln_fail(error, KILN_ERR_INPUT, "material", 0, -1,
+                         "tet %u has material %u, there are %zu", t, material_of[t],
+                         solid->materials.count);
+    const kiln_material *m = &solid->materials.data[material_of[t]];
+    solid->tet_mass.data[t] =
+        kept ? kept[t] : kiln_mesh_tet_volume(mesh, t) * (density ? density[t] : m->density);
+    if (kiln_collide_is_used(&solid->collide)) /* Young's */
+        solid->modulus.data[t] = m->mu * (3.0 * m->lambda + 2.0 * m->mu) / (m->lambda + m->mu);
     return KILN_OK;
 }
 
-/* All that depends on materials. `mass` is room for [tet slot]. */
-static kiln_status build_bodies(kiln_solid *solid, double *mass, kiln_error *error)
+static const double *tet_column(const kiln_solid *solid, const char *name)
 {
-    const kiln_mesh *mesh = solid->mesh;
-    const kiln_field *field = kiln_mesh_field(mesh, KILN_ON_TET, "material");
-    const uint32_t *material_of = (const uint32_t *)(const void *)field->data;
-    KILN_TRY(weigh_tets(solid, material_of, mass, error));
-    KILN_TRY(kiln_mass_build(solid->mass, mesh, solid->options.mass, mass, error));
-    KILN_TRY(kiln_elements_build(solid->elements, mesh, solid->materials.data,
-                                 solid->materials.count, material_of, error));
-    if (solid->mu)
-        KILN_TRY(kiln_elements_set_lame(solid->elements, solid->mu, solid->lambda, error));
-    KILN_TRY(kiln_nodal_pressure_build(solid->pressure, error));
-    return kiln_damping_build(solid->damping, mass, error);
+    const kiln_field *field = kiln_mesh_field(solid->mesh, KILN_ON_TET, name);
+    return field ? (const double *)(const void *)field->data : NULL;
 }
 
-/* `modulus` is room for [tet slot]. */
-static kiln_status build_collide(kiln_solid *solid, double *modulus, kiln_error *error)
+/* Masses and moduli of all tets, or of those that changed. */
+static kiln_status weigh_tets(kiln_solid *solid, const kiln_changes *changes, kiln_error *error)
 {
-    const kiln_mesh *mesh = solid->mesh;
-    const kiln_field *field = kiln_mesh_field(mesh, KILN_ON_TET, "material");
-    const uint32_t *material_of = (const uint32_t *)(const void *)field->data;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        const kiln_material *m =
-            &solid->materials.data[kiln_tet_live(mesh, t) ? material_of[t] : 0];
-        modulus[t] = m->mu * (3.0 * m->lambda + 2.0 * m->mu) / (m->lambda + m->mu); /* Young's */
-    }
-    return kiln_collide_build(&solid->collide, mesh, modulus, error);
+    const uint32_t *material_of = materials_of(solid);
+    uint32_t tets = solid->mesh->table[KILN_ON_TET].used;
+    KILN_TRY(kiln_array_reserve(solid->context, &solid->tet_mass, tets, error));
+    if (kiln_collide_is_used(&solid->collide))
+        KILN_TRY(kiln_array_reserve(solid->context, &solid->modulus, tets, error));
+    solid->fields.density = tet_column(solid, "density");
+    solid->fields.mass = tet_column(solid, "mass");
+    for (uint32_t t = 0; t < tets && !changes; t++)
+        KILN_TRY(weigh_tet(solid, material_of, t, error));
+    for (size_t i = 0; changes && i < changes->rows[KILN_ON_TET].count; i++)
+        KILN_TRY(weigh_tet(solid, material_of, changes->rows[KILN_ON_TET].data[i], error));
+    return KILN_OK;
+}
+
+/* All that depends on materials. */
+static kiln_status build_bodies(kiln_solid *s, kiln_error *error)
+{
+    KILN_TRY(weigh_tets(s, NULL, error));
+    KILN_TRY(kiln_mass_build(s->mass, s->mesh, s->options.mass, s->tet_mass.data, error));
+    KILN_TRY(kiln_elements_build(s->elements, s->mesh, s->materials.data, s->materials.count,
+                                 materials_of(s), error));
+    if (s->mu)
+        KILN_TRY(kiln_elements_set_lame(s->elements, s->mu, s->lambda, error));
+    KILN_TRY(kiln_nodal_pressure_build(s->pressure, error));
+    KILN_TRY(kiln_damping_build(s->damping, s->tet_mass.data, error));
+    if (kiln_collide_is_used(&s->collide))
+        KILN_TRY(kiln_collide_build(&s->collide, s->mesh, s->modulus.data, error));
+    return kiln_touch_build(&s->touch, s->mesh, s->length, error);
+}
+
+static kiln_status update_bodies(kiln_solid *s, const kiln_changes *changes, kiln_error *error)
+{
+    KILN_TRY(weigh_tets(s, changes, error));
+    KILN_TRY(kiln_mass_update(s->mass, s->mesh, s->tet_mass.data, changes, error));
+    KILN_TRY(kiln_elements_update(s->elements, s->mesh, materials_of(s), changes, error));
+    if (s->mu)
+        KILN_TRY(kiln_elements_set_lame(s->elements, s->mu, s->lambda, error));
+    KILN_TRY(kiln_nodal_pressure_update(s->pressure, changes, error));
+    KILN_TRY(kiln_damping_build(s->damping, s->tet_mass.data, error));
+    if (kiln_collide_is_used(&s->collide))
+        KILN_TRY(kiln_collide_update(&s->collide, s->mesh, s->modulus.data, changes, error));
+    return kiln_touch_update(&s->touch, s->mesh, s->length, changes, error);
 }
 
 static kiln_status make_room(kiln_solid *s, kiln_error *error)
@@ -236,24 +265,27 @@ static kiln_status make_room(kiln_solid *s, kiln_error *error)
     return KILN_OK;
 }
 
+static kiln_status make_ready(kiln_solid *solid, kiln_error *error)
+{
+    solid->rows = solid->mesh->table[KILN_ON_VERTEX].used;
+    solid->length = bounding_diagonal(solid->mesh);
+    KILN_TRY(make_room(solid, error));
+    KILN_TRY(kiln_constraints_reset(&solid->given, solid->rows, error));
+    return kiln_loads_reset(solid->loads, solid->mesh, error);
+}
+
 kiln_status kiln_solid_rebuild(kiln_solid *solid, const kiln_material *materials, kiln_error *error)
 {
-    const kiln_mesh *mesh = solid->mesh;
     if (materials)
         memcpy(solid->materials.data, materials, solid->materials.count * sizeof *materials);
-    solid->rows = mesh->table[KILN_ON_VERTEX].used;
-    solid->length = bounding_diagonal(mesh);
-    KILN_TRY(make_room(solid, error));
-    kiln_f64_array mass = {0};
-    KILN_TRY(kiln_array_reserve(solid->context, &mass, mesh->table[KILN_ON_TET].used, error));
-    kiln_status status = build_bodies(solid, mass.data, error);
-    if (status == KILN_OK && kiln_collide_is_used(&solid->collide))
-        status = build_collide(solid, mass.data, error);
-    kiln_array_free(solid->context, &mass);
-    KILN_TRY(status);
-    KILN_TRY(kiln_constraints_reset(&solid->given, solid->rows, error));
-    KILN_TRY(kiln_loads_reset(solid->loads, mesh, error));
-    return kiln_touch_build(&solid->touch, mesh, solid->length, error);
+    KILN_TRY(make_ready(solid, error));
+    return build_bodies(solid, error);
+}
+
+kiln_status kiln_solid_update(kiln_solid *solid, const kiln_changes *changes, kiln_error *error)
+{
+    KILN_TRY(make_ready(solid, error));
+    return changes->all ? build_bodies(solid, error) : update_bodies(solid, changes, error);
 }
 
 kiln_status kiln_solid_reform(kiln_solid *solid, kiln_error *error)
@@ -265,13 +297,6 @@ kiln_status kiln_solid_reform(kiln_solid *solid, kiln_error *error)
         kiln_contact_surface_measure(&solid->collide.surface, solid->mesh);
     kiln_nodal_pressure_reform(solid->pressure);
     return KILN_OK;
-}
-
-/* FIXME-UPDATE */
-kiln_status kiln_solid_update(kiln_solid *solid, const kiln_changes *changes, kiln_error *error)
-{
-    (void)changes;
-    return kiln_solid_rebuild(solid, NULL, error);
 }
 
 kiln_status kiln_solid_add_term(kiln_solid *solid, kiln_term *term, kiln_error *error)
@@ -351,7 +376,8 @@ size_t kiln_solid_bytes(const kiln_solid *s)
 {
     size_t columns = s->x.capacity + s->centre.capacity + s->origin.capacity + s->rate.capacity +
                      s->rate2.capacity + s->start_a.capacity + s->reaction.capacity +
-                     s->contact.capacity + s->guess.capacity;
+                     s->contact.capacity + s->guess.capacity + s->tet_mass.capacity +
+                     s->modulus.capacity;
     size_t constraints = s->given.rows + s->active.rows;
     return columns * sizeof(double) + constraints * (sizeof(kiln_vec3) + 1) +
            kiln_elements_bytes(s->elements) + kiln_nodal_pressure_bytes(s->pressure) +

@@ -106,8 +106,8 @@ kiln_status kiln_solid_equilibrium(kiln_solid *solid, const kiln_driver *driver,
 
 /* The solid's way through time, as a stepper. */
 typedef struct kiln_solid_course {
-    kiln_solid *solid;  /* borrowed */
-    kiln_driver driver; /* of each interval */
+    kiln_solid *solid;       /* borrowed */
+    kiln_driver driver;      /* of each interval */
     kiln_solid_clock *clock; /* borrowed */
 } kiln_solid_course;
 kiln_stepper kiln_solid_stepper(kiln_solid_course *course);

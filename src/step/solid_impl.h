@@ -27,10 +27,14 @@ struct kiln_solid {
     kiln_touch touch;
     kiln_collide collide;
     KILN_ARRAY_OF(kiln_term *)
-    more, terms;   /* those of others; all of the try there is */
+    more, terms;               /* those of others; all of the try there is */
     const double *mu, *lambda; /* [tet slot] borrowed; NULL: the materials' */
-    size_t rows;               /* vertex slots */
-    double length; /* diagonal of the bounding box in u, m */
+    struct {
+        const double *density, *mass; /* tet fields while tets are weighed; NULL: none */
+    } fields;
+    kiln_f64_array tet_mass, modulus; /* [tet slot] kg; Pa, with contact only */
+    size_t rows;                      /* vertex slots */
+    double length;                    /* diagonal of the bounding box in u, m */
 
     /* [vertex slot][3]. The mesh itself is written only when a step, or an
      * increment of a static load, is accepted. */

@@ -515,8 +515,7 @@ static kiln_status course_advance(void *self, const kiln_interval *interval,
 static kiln_status course_changed(void *self, const kiln_changes *changes, kiln_error *error)
 {
     const kiln_solid_course *c = self;
-    return changes->all ? kiln_solid_rebuild(c->solid, NULL, error)
-                        : kiln_solid_update(c->solid, changes, error);
+    return kiln_solid_update(c->solid, changes, error);
 }
 
 static kiln_status course_renew(void *self, kiln_error *error)
