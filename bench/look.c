@@ -1,5 +1,5 @@
 /* What a step of a run pays for looking at its mesh: sizes from the gradient of the strain as
- * sim/world_remesh.c asks for them, whether a pass is needed, and one that begins. A bar of 3,000
+ * sim/remesh_local.c asks for them, whether a pass is needed, and one that begins. A bar of 3,000
  * tets and one of 32,000, twisted by a turn, which has a gradient everywhere, and at rest, which
  * has none. */
 #include "bench/bench.h"

@@ -78,10 +78,12 @@ static void note_touched(kiln_changes *c, const kiln_mesh *mesh, kiln_where wher
             mark(c, where, row);
         return;
     }
-    if (live && differs(mesh, row))
+    if (live && !differs(mesh, row))
+        return;
+    if (live)
         mark_tet(c, mesh, row);
-    const kiln_tet *was = kiln_archive_tet(mesh, row);
-    for (int k = 0; k < 4 && !live && was->v[0] != KILN_NONE; k++)
+    const kiln_tet *was = kiln_archive_tet(mesh, row); /* a row may have got another tet */
+    for (int k = 0; k < 4 && was->v[0] != KILN_NONE; k++)
         if (kiln_vertex_live(mesh, was->v[k]))
             mark(c, KILN_ON_VERTEX, was->v[k]);
 }

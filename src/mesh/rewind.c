@@ -96,6 +96,12 @@ static void close_entries(kiln_mesh *mesh)
         entry *e = &rewind->entries.data[i];
         if (e->kind == ENTRY_COLUMN)
             rewind->spare.data[rewind->spare.count++] = e->saved;
+        if (mesh->journal->archive.capacity < e->log.capacity) { /* for the next pass */
+            kiln_log_buffer swap = mesh->journal->archive;
+            mesh->journal->archive = e->log;
+            e->log = swap;
+            mesh->journal->archive.count = 0;
+        }
         kiln_array_free(mesh->context, &e->log);
         kiln_mesh_destroy(e->mesh);
     }

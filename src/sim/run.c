@@ -144,8 +144,7 @@ static kiln_status advance(runner *r, kiln_run_end *end, kiln_diagnosis *diagnos
         kiln_stats stats;
         bool gave_up;
         kiln_status status = kiln_world_step(r->world, stop, &stats, &gave_up, diagnosis, error);
-        if (status == KILN_ERR_INPUT &&
-            r->moved) /* a function of the scene; what is done is kept */
+        if (status != KILN_OK && r->moved) /* the last step that was made is kept */
             write_checkpoint(r, NULL);
         KILN_TRY(status);
         r->moved = true;

@@ -39,6 +39,8 @@ struct kiln_newton {
     kiln_bsr matrix;
     uint64_t key[2]; /* of rows and terms the matrix is right for */
     bool keyed;
+    enum { EXPECTS_ANY, EXPECTS_CHANGED, EXPECTS_UNKNOWN } expects;
+    kiln_u32_array changed;                        /* rows whose cliques will be others */
     size_t count;                                  /* coordinates the vectors have room for */
     double *vectors;                               /* [VECTORS][count] */
     double *g, *rhs, *dx, *gap, *trial, *diagonal; /* parts of it */
@@ -121,9 +123,26 @@ void kiln_newton_forget(kiln_newton *newton)
     kiln_bsr_free(&newton->matrix);
     kiln_release(newton->context, newton->vectors, vector_bytes(newton->count));
     kiln_array_free(newton->context, &newton->values);
+    kiln_array_free(newton->context, &newton->changed);
     newton->vectors = NULL;
     newton->count = 0;
     newton->keyed = false;
+    newton->expects = EXPECTS_ANY;
+}
+
+kiln_status kiln_newton_expect_changes(kiln_newton *newton, const uint32_t *rows, size_t count,
+                                       kiln_error *error)
+{
+    if (newton->expects != EXPECTS_ANY || !newton->keyed) {
+        newton->expects = EXPECTS_UNKNOWN;
+        return KILN_OK;
+    }
+    newton->expects = EXPECTS_UNKNOWN;
+    KILN_TRY(kiln_array_reserve(newton->context, &newton->changed, count + 1, error));
+    memcpy(newton->changed.data, rows, count * sizeof *rows);
+    newton->changed.count = count;
+    newton->expects = EXPECTS_CHANGED;
+    return KILN_OK;
 }
 
 void kiln_newton_destroy(kiln_newton *newton)
@@ -218,8 +237,12 @@ static kiln_status prepare_matrix(problem *p, kiln_error *error)
     for (size_t t = 0; t < p->term_count; t++)
         if (p->terms[t]->cliques)
             cliques[sets++] = p->terms[t]->cliques(p->terms[t]->self);
+    bool local = keyed && newton->expects == EXPECTS_CHANGED;
+    newton->expects = EXPECTS_ANY;
     kiln_status status =
-        kiln_bsr_set_pattern(&newton->matrix, p->constraints->rows, cliques, sets, error);
+        local ? kiln_bsr_renew_pattern(&newton->matrix, p->constraints->rows, cliques, sets,
+                                       newton->changed.data, newton->changed.count, error)
+              : kiln_bsr_set_pattern(&newton->matrix, p->constraints->rows, cliques, sets, error);
     kiln_release(newton->context, cliques, bytes);
     KILN_TRY(status);
     for (size_t t = 0; t < p->term_count; t++)

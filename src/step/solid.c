@@ -242,6 +242,10 @@ static kiln_status update_bodies(kiln_solid *s, const kiln_changes *changes, kil
     KILN_TRY(kiln_damping_build(s->damping, s->tet_mass.data, error));
     if (kiln_collide_is_used(&s->collide))
         KILN_TRY(kiln_collide_update(&s->collide, s->mesh, s->modulus.data, changes, error));
+    else if (!kiln_nodal_pressure_is_used(s->pressure) && s->more.count == 0)
+        /* Elements alone couple vertices. */
+        KILN_TRY(kiln_newton_expect_changes(s->newton, changes->rows[KILN_ON_VERTEX].data,
+                                            changes->rows[KILN_ON_VERTEX].count, error));
     return kiln_touch_update(&s->touch, s->mesh, s->length, changes, error);
 }
 

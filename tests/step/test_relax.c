@@ -8,6 +8,7 @@ typedef struct bench {
     rig r;
     kiln_relax *relax;
     kiln_relax_report report;
+    double moved; /* since the surface was last searched */
     uint8_t *flowed;
 } bench;
 
@@ -42,6 +43,7 @@ static void run(bench *b, double tolerance)
 {
     kiln_error error = {0};
     kiln_relax_options options = kiln_relax_default_options();
+    options.moved = &b->moved;
     options.tolerance = tolerance;
     options.max_iterations = 40;
     rig_check(kiln_solid_reform(b->r.solid, &error), &error);

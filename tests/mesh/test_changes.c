@@ -1,0 +1,78 @@
+/* The lists that a pass leaves name every row that a comparison finds to be another. */
+#include "mesh/changes.h"
+#include "mesh_diff.h"
+
+static bool listed(const kiln_u32_array *rows, uint32_t row)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->data[i] == row)
+            return true;
+    return false;
+}
+
+static void pass(kiln_mesh *mesh, kiln_random *random, kiln_changes *changes, bool holes)
+{
+    kiln_changes_start(changes, mesh);
+    ck_assert_int_eq(kiln_archive_begin(mesh, NULL), KILN_OK);
+    for (int i = 0; i < 12; i++) {
+        kiln_txn txn = kiln_txn_begin(mesh);
+        kiln_txn_settle(&txn, kiln_test_change(&txn, random, 0.03, holes));
+    }
+    ck_assert_int_eq(kiln_changes_note_pass(changes, mesh, NULL), KILN_OK);
+    kiln_archive_end(mesh);
+    ck_assert_int_eq(kiln_changes_close(changes, mesh, NULL), KILN_OK);
+}
+
+START_TEST(test_passes)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=5 ny=4 nz=4");
+    kiln_random random = kiln_random_start(4, 0);
+    kiln_changes changes = {0}, found = {0};
+    kiln_test_jitter(mesh, 0.02, 3);
+    for (uint64_t round = 0; round < kiln_test_rounds(60, 2000); round++) {
+        mesh_note before = mesh_note_take(mesh);
+        pass(mesh, &random, &changes, round % 3 == 0);
+        mesh_diff(&before, mesh, &random, 0, &found);
+        for (int where = 0; where < KILN_WHERE_COUNT; where++) {
+            ck_assert_uint_eq(changes.before[where], found.before[where]);
+            for (size_t i = 0; i < found.rows[where].count; i++)
+                ck_assert_msg(listed(&changes.rows[where], found.rows[where].data[i]),
+                              "table %d: row %u is not listed", where, found.rows[where].data[i]);
+            for (size_t i = 1; i < changes.rows[where].count; i++)
+                ck_assert_uint_lt(changes.rows[where].data[i - 1], changes.rows[where].data[i]);
+        }
+        kiln_test_audit(mesh);
+        mesh_note_free(&before);
+    }
+    kiln_changes_free(context, &changes);
+    kiln_changes_free(context, &found);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Local: far from what a pass touched nothing is listed. */
+START_TEST(test_locality)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "n=12");
+    kiln_random random = kiln_random_start(4, 0);
+    kiln_changes changes = {0};
+    pass(mesh, &random, &changes, false);
+    ck_assert_uint_gt(changes.rows[KILN_ON_TET].count, 0);
+    ck_assert_uint_lt(changes.rows[KILN_ON_TET].count, mesh->table[KILN_ON_TET].used / 10);
+    kiln_changes_free(context, &changes);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("changes");
+    TCase *tests = kiln_test_case(suite, "of a pass");
+    tcase_add_test(tests, test_passes);
+    tcase_add_test(tests, test_locality);
+    return suite;
+}
