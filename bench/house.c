@@ -96,18 +96,22 @@ static kiln_status change_mesh(house *h, kiln_error *error)
 static kiln_status update(house *h, kiln_error *error)
 {
     kiln_mesh *mesh = h->world->mesh;
-    double locality = kiln_mesh_locality(mesh);
-    kiln_bench_keep(locality);
     KILN_TRY(kiln_changes_close(&h->changes, mesh, error));
     KILN_TRY(kiln_world_changed(h->world, &h->changes, error));
     return prepare(h, true, error);
 }
 
+/* As after every pass before: rows in Hilbert order, and everything derived from them. */
 static kiln_status rebuild(house *h, kiln_error *error)
 {
-    KILN_TRY(kiln_world_renew(h->world, error));
+    kiln_world *world = h->world;
+    kiln_renumbering now = {0};
+    KILN_TRY(kiln_mesh_reorder(world->mesh, KILN_SPACE_MATERIAL, &now, error));
+    const kiln_changes all = {.all = true, .renumbered = &now};
+    kiln_status status = kiln_world_changed(world, &all, error);
+    kiln_renumbering_free(world->context, &now);
     kiln_bsr_free(&h->matrix);
-    return prepare(h, false, error);
+    return status == KILN_OK ? prepare(h, false, error) : status;
 }
 
 static kiln_status run_round(house *h, kiln_error *error)

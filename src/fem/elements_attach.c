@@ -112,8 +112,8 @@ static uint8_t *mark_renewed(const kiln_bsr *H, kiln_context *context)
     uint8_t *renewed = kiln_resize(context, NULL, 0, H->rows);
     if (renewed)
         memset(renewed, 0, H->rows);
-    for (size_t i = 0; renewed && i < H->renewed_count; i++)
-        renewed[H->renewed[i]] = 1;
+    for (size_t i = 0; renewed && i < H->renewed.count; i++)
+        renewed[H->renewed.data[i]] = 1;
     return renewed;
 }
 

@@ -23,11 +23,14 @@ enum { RECOVER_STEPS = 4, BATCH = 512 };
 /* Rows are put in Hilbert order again when their locality has become worse by this factor, which it
  * does when about a tenth of them lie elsewhere. */
 #define DECAYED 1.25
+/* Until this part of them has come or moved since it was last measured, it cannot have. */
+#define DISPLACED 0.05
 
 typedef struct local_state {
     double start_size;    /* m, mean edge of the mesh the scene made */
     double volume_gained; /* m^3 of rest volume by remeshing curved surfaces */
     double locality;      /* of the rows when they were last put in order */
+    double displaced;     /* rows that came or moved since it was last measured, part of all */
     uint64_t crossed;     /* the last pass was undone: surfaces crossed */
 } local_state;
 
@@ -245,12 +248,22 @@ static kiln_status put_in_order(local *l, kiln_error *error)
     return status;
 }
 
+static bool has_decayed(local *l)
+{
+    const kiln_mesh *mesh = l->world->mesh;
+    l->state.displaced += (double)l->work.changed / mesh->table[KILN_ON_TET].live;
+    if (l->state.displaced < DISPLACED)
+        return false;
+    l->state.displaced = 0.0;
+    return kiln_mesh_locality(mesh) > DECAYED * l->state.locality;
+}
+
 /* Rows close ranks; where they have lost their order in space, which is seldom, they all get new
  * numbers. */
 static kiln_status finish(local *l, kiln_error *error)
 {
     kiln_world *world = l->world;
-    if (kiln_mesh_locality(world->mesh) > DECAYED * l->state.locality)
+    if (has_decayed(l))
         return put_in_order(l, error);
     KILN_TRY(kiln_changes_close(&l->changes, world->mesh, error));
     KILN_TRY(settle_volumes(l, false, error));

@@ -41,10 +41,10 @@ static bool has_bit(const uint64_t *words, size_t set)
 
 static bool any_bit(const uint64_t *words, size_t count)
 {
-    for (size_t w = 0; w < count; w++)
-        if (words[w])
-            return true;
-    return false;
+    uint64_t any = words[0];
+    for (size_t w = 1; w < count; w++)
+        any |= words[w];
+    return any != 0;
 }
 
 /* The list of a set, and what its rows are of. */
@@ -90,7 +90,7 @@ static kiln_status cover_vertices(const kiln_boundary *b, uint64_t **cover, size
         for (uint32_t row = 0; row < mesh->table[wheres[i]].used; row++) {
             const uint64_t *mine = bits + row * words;
             uint32_t v[4];
-            if (!kiln_row_live(mesh, wheres[i], row) || !any_bit(mine, words))
+            if (!any_bit(mine, words) || !kiln_row_live(mesh, wheres[i], row))
                 continue;
             int corners = kiln_boundary_corners(mesh, wheres[i], row, v);
             for (int k = 0; k < corners; k++)
@@ -168,7 +168,7 @@ static kiln_status list_rows(kiln_boundary *b, kiln_where where, const uint64_t 
     size_t words = words_of(b->world->scene), sets = set_count(b->world->scene);
     for (uint32_t row = 0; row < mesh->table[where].used; row++) {
         const uint64_t *mine = bits + row * words;
-        if (!kiln_row_live(mesh, where, row) || !any_bit(mine, words))
+        if (!any_bit(mine, words) || !kiln_row_live(mesh, where, row))
             continue;
         for (size_t s = 0; s < sets; s++)
             if (has_bit(mine, s) && where_of(b->world->scene, s) == where)
@@ -290,40 +290,50 @@ static kiln_verdict mark_vertex(marking *m, uint32_t vertex)
                                on ? 0 : KILN_VERTEX_REQUIRED);
 }
 
-/* All rows with bits, or with the bit of the set that has ended. */
-static kiln_verdict mark_rows(marking *m)
+static kiln_verdict mark_row(marking *m, kiln_where where, uint32_t row)
 {
     static kiln_verdict (*const mark[KILN_WHERE_COUNT])(marking *, uint32_t) = {
         [KILN_ON_VERTEX] = mark_vertex,
         [KILN_ON_TET] = mark_tet_rim,
         [KILN_ON_FACE] = mark_face_rim};
     const kiln_mesh *mesh = m->txn.mesh;
+    const uint64_t *mine = kiln_boundary_bits(mesh, where) + row * m->words;
+    if (m->ended == KILN_NONE ? !any_bit(mine, m->words) : !has_bit(mine, m->ended))
+        return KILN_ACCEPTED;
+    return kiln_row_live(mesh, where, row) ? mark[where](m, row) : KILN_ACCEPTED;
+}
+
+/* Of the rows that changed, or of all (NULL), those with bits, or with the bit of the set that has
+ * ended. What a mark depends on is in the row and its neighbours across, of which one is new where
+ * it is to be set. */
+static kiln_verdict mark_rows(marking *m, const kiln_changes *changes)
+{
+    const kiln_mesh *mesh = m->txn.mesh;
     kiln_verdict verdict = KILN_ACCEPTED;
     for (int where = 0; where < KILN_WHERE_COUNT; where++) {
-        const uint64_t *bits = kiln_boundary_bits(mesh, (kiln_where)where);
-        for (uint32_t row = 0; row < mesh->table[where].used && verdict == KILN_ACCEPTED; row++) {
-            const uint64_t *mine = bits + row * m->words;
-            if (kiln_row_live(mesh, (kiln_where)where, row) &&
-                (m->ended == KILN_NONE ? any_bit(mine, m->words) : has_bit(mine, m->ended)))
-                verdict = mark[where](m, row);
-        }
+        const kiln_u32_array *rows = changes ? &changes->rows[where] : NULL;
+        size_t count = rows ? rows->count : mesh->table[where].used;
+        for (size_t i = 0; i < count && verdict == KILN_ACCEPTED; i++)
+            verdict = mark_row(m, (kiln_where)where, rows ? rows->data[i] : (uint32_t)i);
     }
     return verdict;
 }
 
-static kiln_status mark_sets(kiln_boundary *b, size_t ended, bool *features, kiln_error *error)
+static kiln_status mark_sets(kiln_boundary *b, size_t ended, const kiln_changes *changes,
+                             bool *features, kiln_error *error)
 {
     marking m = {
         .txn = kiln_txn_begin(b->world->mesh), .words = words_of(b->world->scene), .ended = ended};
-    if (m.txn.depth == 0 || kiln_txn_settle(&m.txn, mark_rows(&m)) != KILN_ACCEPTED)
+    if (m.txn.depth == 0 || kiln_txn_settle(&m.txn, mark_rows(&m, changes)) != KILN_ACCEPTED)
         return kiln_fail_memory(error, sizeof m);
     *features |= m.edges;
     return KILN_OK;
 }
 
-static kiln_status mark_all(kiln_boundary *b, bool features, kiln_error *error)
+static kiln_status mark_all(kiln_boundary *b, const kiln_changes *changes, bool features,
+                            kiln_error *error)
 {
-    KILN_TRY(mark_sets(b, KILN_NONE, &features, error));
+    KILN_TRY(mark_sets(b, KILN_NONE, changes, &features, error));
     return features ? kiln_mesh_classify(b->world->mesh, kiln_build_default_options().feature_angle,
                                          error)
                     : KILN_OK;
@@ -333,7 +343,7 @@ kiln_status kiln_boundary_write_sets(kiln_boundary *b, kiln_error *error)
 {
     KILN_TRY(add_fields(b, error));
     KILN_TRY(write_bits(b, error));
-    return b->world->remeshes ? mark_all(b, false, error) : KILN_OK;
+    return b->world->remeshes ? mark_all(b, NULL, false, error) : KILN_OK;
 }
 
 /* A patch smaller than the new mesh can show: better said than left to be found out. */
@@ -351,7 +361,6 @@ static void warn_of_losses(kiln_boundary *b, const uint32_t *before)
 kiln_status kiln_boundary_refresh_sets(kiln_boundary *b, const kiln_changes *changes,
                                        kiln_error *error)
 {
-    (void)changes;
     size_t sets = set_count(b->world->scene);
     if (!b->world->remeshes)
         return list_sets(b, error);
@@ -359,7 +368,7 @@ kiln_status kiln_boundary_refresh_sets(kiln_boundary *b, const kiln_changes *cha
     KILN_TRY(kiln_array_reserve(b->world->context, &before, sets, error));
     for (size_t s = 0; s < sets; s++)
         before.data[s] = (uint32_t)list_of(b, s)->count;
-    kiln_status status = mark_all(b, false, error);
+    kiln_status status = mark_all(b, changes->all ? NULL : changes, false, error);
     if (status == KILN_OK)
         status = list_sets(b, error);
     if (status == KILN_OK)
@@ -390,12 +399,12 @@ kiln_status kiln_boundary_release_sets(kiln_boundary *b, double now, kiln_error 
             continue;
         b->released = true;
         if (world->remeshes)
-            KILN_TRY(mark_sets(b, s, &features, error));
+            KILN_TRY(mark_sets(b, s, NULL, &features, error));
         KILN_TRY(clear_bit(world->mesh, words_of(world->scene), s, error));
     }
     if (!b->released)
         return KILN_OK;
     if (world->remeshes)
-        KILN_TRY(mark_all(b, features, error));
+        KILN_TRY(mark_all(b, NULL, features, error));
     return list_sets(b, error);
 }

@@ -33,7 +33,7 @@ static void free_pattern(kiln_bsr *matrix)
 {
     kiln_bsr_spill_free(matrix->context, matrix->spill);
     kiln_release(matrix->context, matrix->column, block_count(matrix) * sizeof(uint32_t));
-    kiln_release(matrix->context, matrix->renewed, matrix->renewed_count * sizeof(uint32_t));
+    kiln_array_free(matrix->context, &matrix->renewed);
     if (matrix->start)
         kiln_release(matrix->context, matrix->start, (matrix->rows + 1) * sizeof(uint64_t));
 }
@@ -55,10 +55,11 @@ typedef struct pattern_job {
     size_t rows;
     uint64_t *first; /* [rows + 1] memberships of a row */
     membership *member;
-    uint32_t *mark;      /* [worker][row] the last row that has seen this one, see `stamp` */
-    const kiln_bsr *old; /* rows that are not wanted have its columns; NULL: all are wanted */
-    uint8_t *wanted;     /* [row] */
-    uint64_t *start;     /* [rows + 1] */
+    uint32_t *mark;        /* [worker][row] the last row that has seen this one, see `stamp` */
+    const kiln_bsr *old;   /* rows that are not wanted have its columns; NULL: all are wanted */
+    uint8_t *wanted;       /* [row] */
+    kiln_u32_array chosen; /* [clique][4] those with a row that is wanted */
+    uint64_t *start;       /* [rows + 1] */
     uint32_t *column;
 } pattern_job;
 
@@ -74,42 +75,84 @@ static membership clique_rows(const kiln_cliques *set, size_t clique)
     return (membership){set->row + clique * set->size, set->row + (clique + 1) * set->size};
 }
 
-/* A row named twice in one clique is harmless. */
-static kiln_status find_members(pattern_job *job, const kiln_cliques *sets, size_t set_count,
-                                kiln_error *error)
+/* Calls `note` for each row that is wanted and each clique it is in. A row named twice in one
+ * clique is harmless. */
+static void visit_members(pattern_job *job, const kiln_cliques *sets, size_t set_count,
+                          void (*note)(pattern_job *job, uint32_t row, membership rows))
 {
-    job->first = kiln_resize(job->context, NULL, 0, (job->rows + 1) * sizeof(uint64_t));
-    if (!job->first)
-        return kiln_fail_memory(error, (job->rows + 1) * sizeof(uint64_t));
-    memset(job->first, 0, (job->rows + 1) * sizeof(uint64_t));
     for (size_t s = 0; s < set_count; s++)
         for (size_t c = 0; c < sets[s].count; c++) {
             membership rows = clique_rows(&sets[s], c);
             for (const uint32_t *row = rows.begin; row < rows.end; row++)
-                if (*row != KILN_BSR_NO_ROW) {
+                if (*row != KILN_BSR_NO_ROW && is_wanted(job, *row)) {
                     KILN_ASSERT_OP(*row, <, job->rows);
-                    job->first[*row] += is_wanted(job, *row);
+                    note(job, *row, rows);
                 }
         }
+}
+
+static void count_member(pattern_job *job, uint32_t row, membership rows)
+{
+    (void)rows;
+    job->first[row]++;
+}
+
+/* Filling moves each row's begin to its end, which is the next row's begin. */
+static void fill_member(pattern_job *job, uint32_t row, membership rows)
+{
+    job->member[job->first[row]++] = rows;
+}
+
+static uint64_t sum_up(uint64_t *count, size_t rows)
+{
     uint64_t sum = 0;
-    for (size_t row = 0; row <= job->rows; row++) {
-        uint64_t here = row < job->rows ? job->first[row] : 0;
-        job->first[row] = sum;
+    for (size_t row = 0; row <= rows; row++) {
+        uint64_t here = row < rows ? count[row] : 0;
+        count[row] = sum;
         sum += here;
     }
+    return sum;
+}
+
+/* Cliques of four, most of which have no row that is wanted: those that have, as cliques of their
+ * own, so that the mesh is looked through once. */
+static kiln_status choose_cliques(pattern_job *job, kiln_cliques *set, kiln_error *error)
+{
+    const uint8_t *wanted = job->wanted;
+    for (size_t c = 0; c < set->count; c++) {
+        const uint32_t *v = set->row + 4 * c;
+        if (v[0] == KILN_BSR_NO_ROW || !(wanted[v[0]] | wanted[v[1]] | wanted[v[2]] | wanted[v[3]]))
+            continue;
+        KILN_TRY(kiln_array_reserve(job->context, &job->chosen, job->chosen.count + 4, error));
+        memcpy(job->chosen.data + job->chosen.count, v, 4 * sizeof *v);
+        job->chosen.count += 4;
+    }
+    set->count = job->chosen.count / 4;
+    set->row = job->chosen.data;
+    return KILN_OK;
+}
+
+static kiln_status find_members(pattern_job *job, const kiln_cliques *sets, size_t set_count,
+                                kiln_error *error)
+{
+    kiln_cliques few;
+    if (job->old && set_count == 1 && !sets->start && sets->size == 4) {
+        few = *sets;
+        KILN_TRY(choose_cliques(job, &few, error));
+        sets = &few;
+    }
+    job->first = kiln_resize(job->context, NULL, 0, (job->rows + 1) * sizeof(uint64_t));
+    if (!job->first)
+        return kiln_fail_memory(error, (job->rows + 1) * sizeof(uint64_t));
+    memset(job->first, 0, (job->rows + 1) * sizeof(uint64_t));
+    visit_members(job, sets, set_count, count_member);
+    uint64_t sum = sum_up(job->first, job->rows);
     if (sum == 0)
         return KILN_OK;
     job->member = kiln_resize(job->context, NULL, 0, sum * sizeof(membership));
     if (!job->member)
         return kiln_fail_memory(error, sum * sizeof(membership));
-    /* Filling moves each row's begin to its end, which is the next row's begin. */
-    for (size_t s = 0; s < set_count; s++)
-        for (size_t c = 0; c < sets[s].count; c++) {
-            membership rows = clique_rows(&sets[s], c);
-            for (const uint32_t *row = rows.begin; row < rows.end; row++)
-                if (*row != KILN_BSR_NO_ROW && is_wanted(job, *row))
-                    job->member[job->first[*row]++] = rows;
-        }
+    visit_members(job, sets, set_count, fill_member);
     memmove(job->first + 1, job->first, job->rows * sizeof(uint64_t));
     job->first[0] = 0;
     return KILN_OK;
@@ -182,20 +225,31 @@ static void count_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
                                               : job->old->start[row + 1] - job->old->start[row];
 }
 
+/* Rows that keep their columns, copied in runs. Returns the row after them. */
+static size_t copy_rows(const pattern_job *job, size_t begin, size_t end)
+{
+    size_t after = begin;
+    while (after < end && !is_wanted(job, after))
+        after++;
+    memcpy(job->column + job->start[begin], job->old->column + job->old->start[begin],
+           (job->start[after] - job->start[begin]) * sizeof *job->column);
+    return after;
+}
+
 static void fill_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk;
     pattern_job *job = user;
     uint32_t *mark = job->mark + (size_t)worker * job->rows;
-    for (size_t row = begin; row < end; row++) {
-        uint32_t *out = job->column + job->start[row];
+    for (size_t row = begin; row < end;) {
         if (!is_wanted(job, row)) {
-            memcpy(out, job->old->column + job->old->start[row],
-                   (job->start[row + 1] - job->start[row]) * sizeof *out);
+            row = copy_rows(job, row, end);
             continue;
         }
+        uint32_t *out = job->column + job->start[row];
         *out = (uint32_t)row;
         kiln_bsr_sort_columns(out + 1, gather_columns(job, (uint32_t)row, mark, out + 1));
+        row++;
     }
 }
 
@@ -213,12 +267,7 @@ static kiln_status build_pattern(pattern_job *job, const kiln_cliques *sets, siz
     if (mark_bytes)
         memset(job->mark, 0xFF, mark_bytes);
     kiln_parallel_for(job->context, job->rows, PATTERN_GRAIN, count_chunk, job);
-    uint64_t sum = 0;
-    for (size_t row = 0; row <= job->rows; row++) {
-        uint64_t here = row < job->rows ? job->start[row] : 0;
-        job->start[row] = sum;
-        sum += here;
-    }
+    uint64_t sum = sum_up(job->start, job->rows);
     if (sum == 0)
         return KILN_OK;
     job->column = kiln_resize(job->context, NULL, 0, sum * sizeof(uint32_t));
@@ -237,11 +286,10 @@ static void drop_scratch(pattern_job *job)
     }
     kiln_release(job->context, job->mark,
                  (size_t)job->context->threads * job->rows * sizeof(uint32_t));
-    kiln_release(job->context, job->wanted, job->rows);
+    kiln_array_free(job->context, &job->chosen);
     job->first = NULL;
     job->member = NULL;
     job->mark = NULL;
-    job->wanted = NULL;
 }
 
 static bool same_pattern(const kiln_bsr *a, const kiln_bsr *b)
@@ -261,20 +309,21 @@ static bool same_row(const kiln_bsr *a, const kiln_bsr *b, size_t row)
 }
 
 /* Without memory nobody knows, and places are looked up anew. */
-static void list_renewed(const kiln_bsr *before, kiln_bsr *fresh)
+static void list_renewed(const kiln_bsr *before, const uint8_t *wanted, kiln_bsr *fresh)
 {
-    size_t count = 0, both = before->rows < fresh->rows ? before->rows : fresh->rows;
+    size_t both = before->rows < fresh->rows ? before->rows : fresh->rows;
+    kiln_u32_array rows = {0};
     if (!before->start)
         return;
-    for (size_t row = 0; row < both; row++)
-        count += !same_row(before, fresh, row);
-    count += fresh->rows - both;
-    fresh->renewed = count ? kiln_resize(fresh->context, NULL, 0, count * sizeof(uint32_t)) : NULL;
-    if (count && !fresh->renewed)
-        return;
-    for (size_t row = 0; row < fresh->rows; row++)
-        if (row >= both || !same_row(before, fresh, row))
-            fresh->renewed[fresh->renewed_count++] = (uint32_t)row;
+    for (size_t row = 0; row < fresh->rows; row++) {
+        if (row < both && ((wanted && !wanted[row]) || same_row(before, fresh, row)))
+            continue;
+        if (kiln_array_push(fresh->context, &rows, (uint32_t)row, NULL) != KILN_OK) {
+            kiln_array_free(fresh->context, &rows);
+            return;
+        }
+    }
+    fresh->renewed = rows;
     fresh->renewed_from = before->pattern;
 }
 
@@ -295,7 +344,8 @@ static kiln_status make_room(kiln_bsr *matrix, size_t blocks, kiln_error *error)
 }
 
 /* Takes over the pattern of `fresh`, which is empty then or, on failure, freed. */
-static kiln_status finish_pattern(kiln_bsr *matrix, kiln_bsr *fresh, kiln_error *error)
+static kiln_status finish_pattern(kiln_bsr *matrix, kiln_bsr *fresh, const uint8_t *wanted,
+                                  kiln_error *error)
 {
     size_t blocks = block_count(fresh);
     uint64_t seed = kiln_hash_add(fresh->block, fresh->rows);
@@ -314,7 +364,7 @@ static kiln_status finish_pattern(kiln_bsr *matrix, kiln_bsr *fresh, kiln_error 
         free_pattern(fresh);
         return status;
     }
-    list_renewed(matrix, fresh);
+    list_renewed(matrix, wanted, fresh);
     fresh->value = matrix->value;
     fresh->room = matrix->room;
     free_pattern(matrix);
@@ -333,9 +383,10 @@ static kiln_status form_pattern(kiln_bsr *matrix, pattern_job *job, const kiln_c
                       .start = job->start,
                       .column = job->column};
     if (status == KILN_OK)
-        return finish_pattern(matrix, &fresh, error);
-    if (job->start)
+        status = finish_pattern(matrix, &fresh, job->old ? job->wanted : NULL, error);
+    else if (job->start)
         kiln_release(job->context, job->start, (job->rows + 1) * sizeof(uint64_t));
+    kiln_release(job->context, job->wanted, job->wanted ? job->rows : 0);
     return status;
 }
 
@@ -448,6 +499,6 @@ size_t kiln_bsr_bytes(const kiln_bsr *matrix)
     if (!matrix->start)
         return 0;
     return (matrix->rows + 1) * sizeof(uint64_t) +
-           (block_count(matrix) + matrix->renewed_count) * sizeof(uint32_t) +
+           (block_count(matrix) + matrix->renewed.capacity) * sizeof(uint32_t) +
            value_bytes(matrix, matrix->room) + kiln_bsr_spill_bytes(matrix->spill);
 }

@@ -41,8 +41,7 @@ typedef struct kiln_bsr {
      * have other columns than they had, ascending, with those that had none. Places in the other
      * rows are still right. */
     uint64_t renewed_from;
-    uint32_t *renewed;
-    size_t renewed_count;
+    kiln_u32_array renewed;
 } kiln_bsr;
 
 enum { KILN_BSR_MOST = 4 }; /* largest block */

@@ -158,8 +158,10 @@ static double bounding_diagonal(const kiln_mesh *mesh)
         if (!kiln_vertex_live(mesh, v))
             continue;
         kiln_vec3 u = mesh->u[v];
-        low = kiln_v3(fmin(low.x, u.x), fmin(low.y, u.y), fmin(low.z, u.z));
-        high = kiln_v3(fmax(high.x, u.x), fmax(high.y, u.y), fmax(high.z, u.z));
+        low = kiln_v3(u.x < low.x ? u.x : low.x, u.y < low.y ? u.y : low.y,
+                      u.z < low.z ? u.z : low.z);
+        high = kiln_v3(u.x > high.x ? u.x : high.x, u.y > high.y ? u.y : high.y,
+                       u.z > high.z ? u.z : high.z);
     }
     return kiln_v3_norm(kiln_v3_sub(high, low));
 }

@@ -507,9 +507,9 @@ START_TEST(places_outside_renewed_rows_are_left_alone)
         *place = was[n] ? *place : 12345;
     }
     make_matrix(&s, &s.kept);
-    ck_assert_uint_gt(s.kept.H.renewed_count, 0);
-    for (size_t i = 0; i < s.kept.H.renewed_count; i++)
-        renewed[s.kept.H.renewed[i]] = 1;
+    ck_assert_uint_gt(s.kept.H.renewed.count, 0);
+    for (size_t i = 0; i < s.kept.H.renewed.count; i++)
+        renewed[s.kept.H.renewed.data[i]] = 1;
     for (uint32_t t = 0; t < s.mesh->table[KILN_ON_TET].used; t++) {
         size_t n = e->number_of.data[t];
         const uint32_t *v = e->vertex.data + 4 * n;
