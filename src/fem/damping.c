@@ -161,6 +161,7 @@ static kiln_status make_matrix(kiln_damping *d, bool volumetric, kiln_error *err
     KILN_TRY(kiln_bsr_set_pattern(&d->D, d->rows, sets, count, error));
     KILN_TRY(kiln_array_reserve(d->context, &d->motion, 3 * d->rows, error));
     KILN_TRY(kiln_array_reserve(d->context, &d->product, 3 * d->rows, error));
+    KILN_TRY(kiln_bsr_spill_make(&d->D, error));
     return kiln_array_reserve(d->context, &d->spilled, 3 * d->D.spill->slots, error);
 }
 

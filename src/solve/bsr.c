@@ -357,9 +357,13 @@ static kiln_status finish_pattern(kiln_bsr *matrix, kiln_bsr *fresh, const uint8
         free_pattern(fresh);
         return KILN_OK;
     }
-    status = kiln_bsr_spill_create(fresh, &fresh->spill, error);
-    if (status == KILN_OK)
+    fresh->spill = kiln_resize(fresh->context, NULL, 0, sizeof *fresh->spill);
+    if (fresh->spill) {
+        *fresh->spill = (kiln_bsr_spill){0};
         status = make_room(matrix, blocks, error);
+    } else {
+        status = kiln_fail_memory(error, sizeof *fresh->spill);
+    }
     if (status != KILN_OK) {
         free_pattern(fresh);
         return status;

@@ -99,36 +99,38 @@ static kiln_status make_spill(spill_maker *maker, kiln_error *error)
     return KILN_OK;
 }
 
-kiln_status kiln_bsr_spill_create(const kiln_bsr *matrix, kiln_bsr_spill **out, kiln_error *error)
+static void empty_spill(kiln_context *context, kiln_bsr_spill *spill)
+{
+    kiln_release(context, spill->first, (spill->chunks + 1) * sizeof(uint64_t));
+    kiln_release(context, spill->incoming_first, (spill->chunks + 1) * sizeof(uint64_t));
+    kiln_release(context, spill->slot, spill->blocks * sizeof(uint32_t));
+    kiln_release(context, spill->row, spill->slots * sizeof(uint32_t));
+    kiln_release(context, spill->incoming, spill->ranges * sizeof(kiln_spill_range));
+    *spill = (kiln_bsr_spill){0};
+}
+
+kiln_status kiln_bsr_spill_make(const kiln_bsr *matrix, kiln_error *error)
 {
     kiln_context *context = matrix->context;
-    spill_maker maker = {.matrix = matrix};
-    maker.spill = kiln_resize(context, NULL, 0, sizeof *maker.spill);
-    if (!maker.spill)
-        return kiln_fail_memory(error, sizeof *maker.spill);
-    *maker.spill = (kiln_bsr_spill){0};
+    if (!matrix->spill || matrix->spill->first)
+        return KILN_OK;
+    spill_maker maker = {.matrix = matrix, .spill = matrix->spill};
     kiln_status status = make_spill(&maker, error);
     kiln_release(context, maker.met, matrix->rows * sizeof(uint32_t));
     kiln_release(context, maker.slot_of, matrix->rows * sizeof(uint32_t));
     kiln_array_free(context, &maker.rows);
     kiln_array_free(context, &maker.ranges);
-    if (status != KILN_OK) {
-        kiln_bsr_spill_free(context, maker.spill);
-        return status;
-    }
-    *out = maker.spill;
-    return KILN_OK;
+    if (status != KILN_OK)
+        empty_spill(context, matrix->spill);
+    return status;
 }
 
 void kiln_bsr_spill_free(kiln_context *context, kiln_bsr_spill *spill)
 {
     if (!spill)
         return;
-    kiln_release(context, spill->first, (spill->chunks + 1) * sizeof(uint64_t));
-    kiln_release(context, spill->incoming_first, (spill->chunks + 1) * sizeof(uint64_t));
-    kiln_release(context, spill->slot, spill->blocks * sizeof(uint32_t));
-    kiln_release(context, spill->row, spill->slots * sizeof(uint32_t));
-    kiln_release(context, spill->incoming, spill->ranges * sizeof(kiln_spill_range));
+    if (spill->first)
+        empty_spill(context, spill);
     kiln_release(context, spill, sizeof *spill);
 }
 
@@ -191,6 +193,7 @@ void kiln_bsr_multiply_with(const kiln_bsr *matrix, const double *x, double *y, 
 
 kiln_status kiln_bsr_multiply(const kiln_bsr *matrix, const double *x, double *y, kiln_error *error)
 {
+    KILN_TRY(kiln_bsr_spill_make(matrix, error));
     size_t bytes = matrix->spill ? matrix->spill->slots * matrix->block * sizeof(double) : 0;
     double *spilled = bytes ? kiln_resize(matrix->context, NULL, 0, bytes) : NULL;
     if (bytes && !spilled)

@@ -24,13 +24,14 @@ typedef struct kiln_bsr_spill {
     kiln_spill_range *incoming; /* [ranges] by the chunk they go to, then by `from` */
 } kiln_bsr_spill;
 
-kiln_status kiln_bsr_spill_create(const kiln_bsr *matrix, kiln_bsr_spill **out, kiln_error *error);
+/* A pattern comes with an empty one, which the first product fills: factors need none. */
+kiln_status kiln_bsr_spill_make(const kiln_bsr *matrix, kiln_error *error);
 void kiln_bsr_spill_free(kiln_context *context, kiln_bsr_spill *spill); /* NULL allowed */
 size_t kiln_bsr_spill_bytes(const kiln_bsr_spill *spill);
 
 void kiln_bsr_sort_columns(uint32_t *column, size_t count); /* ascending */
 
-/* y = A x with `spilled` [slots][n] for scratch. */
+/* y = A x with `spilled` [slots][n] for scratch; after kiln_bsr_spill_make. */
 void kiln_bsr_multiply_with(const kiln_bsr *matrix, const double *x, double *y, double *spilled);
 
 /* y = A x in the rows [begin, end) as far as the chunk itself goes, and its spilled sums. */

@@ -83,6 +83,7 @@ static kiln_status analyse(void *self, const kiln_bsr *matrix, kiln_solver_repor
     s->rows = matrix->rows;
     s->count = s->n * s->rows;
     s->chunks = kiln_chunk_count(s->count, GRAIN);
+    KILN_TRY(kiln_bsr_spill_make(matrix, error));
     s->slots = matrix->spill->slots;
     report->factor_entries = report->factor_flops = 0.0;
     report->bytes = 0;
