@@ -358,12 +358,53 @@ static void warn_of_losses(kiln_boundary *b, const uint32_t *before)
                      (s < holds ? s : s - holds) + 1);
 }
 
+/* Two ascending lists have a row in common, or the first one has a row that is gone. */
+static bool meet(const kiln_u32_array *list, const kiln_u32_array *rows, uint32_t used)
+{
+    if (list->count > 0 && list->data[list->count - 1] >= used)
+        return true;
+    for (size_t i = 0, k = 0; i < list->count && k < rows->count;) {
+        if (list->data[i] == rows->data[k])
+            return true;
+        if (list->data[i] < rows->data[k])
+            i++;
+        else
+            k++;
+    }
+    return false;
+}
+
+/* Whether a row that changed is, or was, of some set; amounts are looked at in any case. */
+static bool concern(kiln_boundary *b, const kiln_changes *changes)
+{
+    const kiln_mesh *mesh = b->world->mesh;
+    const kiln_scene *scene = b->world->scene;
+    size_t words = words_of(scene);
+    for (size_t i = 0; i < scene->loads.count; i++)
+        if (scene->loads.data[i].kind == KILN_LOAD_BODY)
+            return true;
+    for (int where = 0; where < KILN_WHERE_COUNT; where++) {
+        const uint64_t *bits = kiln_boundary_bits(mesh, (kiln_where)where);
+        for (size_t i = 0; i < changes->rows[where].count; i++)
+            if (any_bit(bits + changes->rows[where].data[i] * words, words))
+                return true;
+    }
+    for (size_t s = 0; s < set_count(scene); s++) {
+        kiln_where where = where_of(scene, s);
+        if (meet(list_of(b, s), &changes->rows[where], mesh->table[where].used))
+            return true;
+    }
+    return false;
+}
+
 kiln_status kiln_boundary_refresh_sets(kiln_boundary *b, const kiln_changes *changes,
                                        kiln_error *error)
 {
     size_t sets = set_count(b->world->scene);
     if (!b->world->remeshes)
         return list_sets(b, error);
+    if (!changes->all && !concern(b, changes))
+        return KILN_OK;
     kiln_u32_array before = {0};
     KILN_TRY(kiln_array_reserve(b->world->context, &before, sets, error));
     for (size_t s = 0; s < sets; s++)
