@@ -152,7 +152,7 @@ kiln_status kiln_changes_close(kiln_changes *c, kiln_mesh *mesh, kiln_error *err
     kiln_verdict verdict = txn.depth ? kiln_txn_settle(&txn, kiln_txn_close_ranks(&txn, c->moved))
                                      : KILN_REFUSED_MEMORY;
     if (verdict != KILN_ACCEPTED)
-        return kiln_fail_memory(error, 0);
+        return kiln_txn_fail(verdict, error);
     KILN_TRY(mark_moved(c, mesh, error));
     for (int where = 0; where < KILN_WHERE_COUNT; where++)
         KILN_TRY(list(c, mesh, (kiln_where)where, error));

@@ -30,6 +30,10 @@ typedef enum kiln_verdict {
 } kiln_verdict;
 
 const char *kiln_verdict_reason(kiln_verdict verdict);
+/* The error of a caller for whom a refusal is one: out of memory, or KILN_ERR_STATE with the
+ * reason.
+ */
+kiln_status kiln_txn_fail(kiln_verdict verdict, kiln_error *error);
 
 typedef struct kiln_txn {
     kiln_mesh *mesh;

@@ -144,7 +144,7 @@ static kiln_status prepare(kiln_world *world, kiln_error *error)
     kiln_verdict verdict =
         txn.depth ? kiln_txn_settle(&txn, mark_matter(&txn, flows.data)) : KILN_REFUSED_MEMORY;
     kiln_array_free(world->context, &flows);
-    return verdict == KILN_ACCEPTED ? KILN_OK : kiln_fail_memory(error, sizeof flows);
+    return verdict == KILN_ACCEPTED ? KILN_OK : kiln_txn_fail(verdict, error);
 }
 
 /* Sizes that give each part as many tets as it has, at the vertices, where matter carries them
@@ -335,7 +335,7 @@ static kiln_status find_features(kiln_mesh *mesh, bool fresh, kiln_error *error)
         verdict = kiln_parts_join_bodies(&txn, column_u32(mesh, KILN_FIELD_BODY));
     if (txn.depth)
         verdict = kiln_txn_settle(&txn, verdict);
-    return verdict == KILN_ACCEPTED ? KILN_OK : kiln_fail_memory(error, sizeof txn);
+    return verdict == KILN_ACCEPTED ? KILN_OK : kiln_txn_fail(verdict, error);
 }
 
 /* Sums over the groups that were remeshed. */

@@ -324,8 +324,10 @@ static kiln_status mark_sets(kiln_boundary *b, size_t ended, const kiln_changes 
 {
     marking m = {
         .txn = kiln_txn_begin(b->world->mesh), .words = words_of(b->world->scene), .ended = ended};
-    if (m.txn.depth == 0 || kiln_txn_settle(&m.txn, mark_rows(&m, changes)) != KILN_ACCEPTED)
-        return kiln_fail_memory(error, sizeof m);
+    kiln_verdict verdict =
+        m.txn.depth ? kiln_txn_settle(&m.txn, mark_rows(&m, changes)) : KILN_REFUSED_MEMORY;
+    if (verdict != KILN_ACCEPTED)
+        return kiln_txn_fail(verdict, error);
     *features |= m.edges;
     return KILN_OK;
 }

@@ -281,6 +281,8 @@ START_TEST(test_memory)
 {
     undisturbed u = run_undisturbed((kind)_i);
     ck_assert_uint_gt(u.changed, 0);
+    printf("SOAK kind %d: %llu allocations, %llu calls in the step\n", _i,
+           (unsigned long long)u.allocations, (unsigned long long)u.calls);
     disturb_all((kind)_i, &u, true, kiln_test_rounds(1 + u.allocations / 40, 1));
 }
 END_TEST
