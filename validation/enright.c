@@ -27,7 +27,7 @@ enum { STEPS = 300 }; /* of 0.01 s; the paper does not tell its own */
 static const double period = 3.0, radius = 0.15, goal = 0.2;
 /* Edges this long in world space; but none longer than the second in the material, or one tet would
  * have to reach through the whole ball where it has become a sheet thinner than an edge. */
-static const double world_size = 0.055, material_size = 0.1;
+static const double world_size = 0.054, material_size = 0.1;
 static const double least_q = 0.06; /* below it the run is over */
 static const kiln_vec3 centre = {0.35, 0.35, 0.35};
 

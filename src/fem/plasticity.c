@@ -327,6 +327,9 @@ static void update_element(const update_job *job, const kiln_material *material,
     job->hardening[slot] = flow.hardening;
     if (!(flow.gamma > 0.0) || without_shape(matter.s))
         return;
+    double added = flow.strain - job->strain[slot];
+    report->strain = fmax(report->strain, added);
+    report->elastic = fmax(report->elastic, added / flow.gamma);
     job->strain[slot] = flow.strain;
     report->flowed++;
     if (job->flowed)
@@ -396,6 +399,8 @@ kiln_status kiln_plastic_update(const kiln_elements *elements, kiln_mesh *mesh,
         report->flowed += job.reports[c].flowed;
         report->skipped += job.reports[c].skipped;
         report->greatest = fmax(report->greatest, job.reports[c].greatest);
+        report->strain = fmax(report->strain, job.reports[c].strain);
+        report->elastic = fmax(report->elastic, job.reports[c].elastic);
     }
     kiln_release(elements->context, job.reports, bytes);
     return KILN_OK;

@@ -60,6 +60,8 @@ typedef struct kiln_flow_report {
     size_t flowed;   /* tets whose rest shape changed */
     size_t skipped;  /* inverted or degenerate: left alone (VPF 5) */
     double greatest; /* gamma */
+    double strain;   /* largest equivalent plastic strain that was added */
+    double elastic;  /* largest equivalent elastic strain of those that flowed, before */
 } kiln_flow_report;
 
 /* After an accepted step of h seconds that ended at mesh->x. `laws` [tet slot] in place of the
