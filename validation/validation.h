@@ -1,4 +1,4 @@
-/* Validation: each case computes figures whose right answer is known (design/validation.md) and
+/* Validation: each case computes figures whose right answer is known and
  * reports them with that answer and the tolerance. The figures come from coordinates and indices by
  * the case's own arithmetic, not from what the code under examination says about itself. */
 #ifndef KILN_VALIDATION_H

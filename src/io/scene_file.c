@@ -307,6 +307,8 @@ kiln_status kiln_scene_file_load(kiln_context *context, const char *path,
 {
     static const kiln_scene_options presets = {0};
     options = options ? options : &presets;
+    if (options->modules)
+        KILN_TRY(kiln_modules_check(options->modules, error));
     kiln_scene_file *file = kiln_resize(context, NULL, 0, sizeof *file);
     if (!file)
         return kiln_fail_memory(error, sizeof *file);

@@ -39,7 +39,7 @@ typedef struct kiln_shape {
     kiln_status (*generate)(const kiln_shape_values *values, kiln_soup *soup, kiln_error *error);
 } kiln_shape;
 
-/* The shapes of this layer (io/generate.h has those that need other programs as well). */
+/* The shapes there are. */
 const kiln_shape *const *kiln_shapes(size_t *count);
 
 /* Settings are "name=value"; what is not set keeps its preset. An unknown name is answered with the

@@ -65,7 +65,6 @@ static void destroy(void *self)
         kiln_array_free(context, &b->loads[i].rows);
     kiln_release(context, b->holds, b->holds ? scene->holds.count * sizeof *b->holds + 1 : 0);
     kiln_release(context, b->loads, b->loads ? scene->loads.count * sizeof *b->loads + 1 : 0);
-    kiln_release(context, b, sizeof *b);
 }
 
 static kiln_status before_step(void *self, const kiln_moment *moment, kiln_error *error)

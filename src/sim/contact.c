@@ -63,12 +63,6 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     return check_surfaces(world, error);
 }
 
-static void destroy(void *self)
-{
-    contact *c = self;
-    kiln_release(c->world->context, c, sizeof *c);
-}
-
 static void measure(const void *self, kiln_stats *stats)
 {
     const kiln_world *world = ((const contact *)self)->world;
@@ -78,5 +72,4 @@ static void measure(const void *self, kiln_stats *stats)
     stats->t_contact = world->report.contact_seconds;
 }
 
-const kiln_module kiln_module_contact = {
-    .name = "contact", .create = create, .destroy = destroy, .measure = measure};
+const kiln_module kiln_module_contact = {.name = "contact", .create = create, .measure = measure};

@@ -7,10 +7,10 @@
 
 #include <math.h>
 
-enum { MOST_FLOWS = 2000 }; /* of a static step */
-/* Static steps end when no tet flows by more than this part of the largest strain that flows. Not of
- * its own: where the norm sees pressure that flow cannot take away, what is left of the shape would
- * go on flowing, to the last digit, for hundreds of rounds. */
+enum { MOST_FLOWS = 1000 }; /* of a static step */
+/* Static steps end when no tet flows by more than this part of the largest strain that flows. Not
+ * of its own: where the norm sees pressure that flow cannot take away, what is left of the shape
+ * would go on flowing, to the last digit, for hundreds of rounds. */
 #define SETTLED 1e-3
 /* Part of the way that instant flow goes in static steps when its norm sees pressure too. */
 #define HALF_WAY 0.5
@@ -68,7 +68,6 @@ static void destroy(void *self)
     kiln_array_free(context, &f->laws);
     kiln_array_free(context, &f->norms);
     kiln_array_free(context, &f->flowed);
-    kiln_release(context, f, sizeof *f);
 }
 
 static kiln_status ask_law(const flow *f, uint32_t t, const kiln_scene_material *row,

@@ -1,7 +1,5 @@
-/* The module that keeps the forces of a step.
- *
- * What holds and obstacles press with is known of the mesh that the step was made with. Where that
- * may change afterwards, it goes along as fields. */
+/* The module that keeps the forces of a step: what holds and obstacles press with, as fields, since
+ * the mesh that it was made with may change afterwards, and the next try may fail. */
 #include "mesh/rewind.h"
 #include "sim/world_impl.h"
 
@@ -21,16 +19,10 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     if (!f)
         return KILN_ERR_MEMORY;
     f->world = world;
-    for (int i = 0; i < 2 && world->remeshes; i++)
+    for (int i = 0; i < 2; i++)
         KILN_TRY(kiln_mesh_add_field(world->mesh, names[i], KILN_ON_VERTEX, KILN_F64, 3,
                                      KILN_RULE_CONSERVE, error));
     return KILN_OK;
-}
-
-static void destroy(void *self)
-{
-    forces *f = self;
-    kiln_release(f->world->context, f, sizeof *f);
 }
 
 static kiln_status keep(kiln_world *world, const char *name, const double *force, kiln_error *error)
@@ -45,22 +37,18 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
 {
     (void)moment;
     kiln_world *world = ((forces *)self)->world;
-    if (!world->remeshes)
-        return KILN_OK;
     KILN_TRY(keep(world, KILN_FIELD_REACTION, kiln_solid_reaction(world->solid), error));
     return keep(world, KILN_FIELD_CONTACT, kiln_solid_contact(world->solid), error);
 }
 
 const double *kiln_world_reaction(const kiln_world *world)
 {
-    const double *kept = kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_REACTION);
-    return kept ? kept : kiln_solid_reaction(world->solid);
+    return kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_REACTION);
 }
 
 const double *kiln_world_contact(const kiln_world *world)
 {
-    const double *kept = kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_CONTACT);
-    return kept ? kept : kiln_solid_contact(world->solid);
+    return kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_CONTACT);
 }
 
 static kiln_vec3 total(const double *force, size_t vertices)
@@ -95,6 +83,6 @@ static void measure(const void *self, kiln_stats *stats)
 
 const kiln_module kiln_module_forces = {.name = "forces",
                                         .create = create,
-                                        .destroy = destroy,
+
                                         .after_step = after_step,
                                         .measure = measure};

@@ -19,12 +19,6 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     return KILN_OK;
 }
 
-static void destroy(void *self)
-{
-    gravity *g = self;
-    kiln_release(g->world->context, g, sizeof *g);
-}
-
 static kiln_status drive(void *self, const kiln_drive *drive, kiln_error *error)
 {
     const gravity *g = self;
@@ -37,5 +31,4 @@ static kiln_status drive(void *self, const kiln_drive *drive, kiln_error *error)
     return KILN_OK;
 }
 
-const kiln_module kiln_module_gravity = {
-    .name = "gravity", .create = create, .destroy = destroy, .drive = drive};
+const kiln_module kiln_module_gravity = {.name = "gravity", .create = create, .drive = drive};

@@ -134,7 +134,6 @@ static void destroy(void *self)
     kiln_array_free(context, &m->lambda);
     kiln_array_free(context, &m->mises);
     kiln_array_free(context, &m->viscosity);
-    kiln_release(context, m, sizeof *m);
 }
 
 static double (*lame_of(const materials *m))[2]

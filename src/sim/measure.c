@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { GRAIN = 16384, BATCH = 512 };
+enum { GRAIN = 16384, BATCH = 512, CHUNKS = 64 };
 
 const char *kiln_stats_name(size_t column)
 {
@@ -68,13 +68,11 @@ static void sum_tets(void *user, size_t chunk, size_t begin, size_t end, int wor
 static void measure_tets(kiln_world *world, kiln_stats *stats)
 {
     uint32_t tets = world->mesh->table[KILN_ON_TET].used;
-    size_t chunks = kiln_chunk_count(tets, GRAIN), size = chunks * sizeof(tet_sum);
-    tet_sums sums = {.world = world,
-                     .offsets = kiln_offsets_of(world->mesh),
-                     .chunk = kiln_resize(world->context, NULL, 0, size)};
-    if (!sums.chunk)
-        return;
-    kiln_parallel_for(world->context, tets, GRAIN, sum_tets, &sums);
+    size_t grain = tets / CHUNKS < GRAIN ? GRAIN : tets / CHUNKS + 1;
+    size_t chunks = kiln_chunk_count(tets, grain);
+    tet_sum part[CHUNKS];
+    tet_sums sums = {.world = world, .offsets = kiln_offsets_of(world->mesh), .chunk = part};
+    kiln_parallel_for(world->context, tets, grain, sum_tets, &sums);
     kiln_space space = world->remeshes ? world->space : KILN_SPACE_WORLD;
     double least[2] = {INFINITY, INFINITY};
     stats->volume = stats->rest_volume = stats->q_mean = 0.0;
@@ -88,7 +86,6 @@ static void measure_tets(kiln_world *world, kiln_stats *stats)
     stats->q_min = least[space];
     stats->q_material_min = least[KILN_SPACE_MATERIAL];
     stats->q_world_min = least[KILN_SPACE_WORLD];
-    kiln_release(world->context, sums.chunk, size);
 }
 
 static void measure_motion(const kiln_world *world, kiln_stats *stats)

@@ -42,7 +42,7 @@ typedef struct kiln_module {
     kiln_status (*create)(kiln_world *world, void **self, kiln_error *error);
     /* Once the solid exists. */
     kiln_status (*start)(void *self, kiln_error *error);
-    void (*destroy)(void *self);
+    void (*destroy)(void *self); /* what it owns; not `self`, which kiln_module_make gave */
 
     /* At the begin of each try, at the end of one that was found, and for what lies between. A step
      * may still be given up after it was found: by an error, or by world->report.outcome. */
@@ -71,6 +71,8 @@ typedef struct kiln_module {
  * list, with modules of its own among them (kiln_scene.modules). */
 extern const kiln_module *const kiln_modules[];
 enum { KILN_MODULE_ROOM = 24 }; /* of a list, NULL not counted */
+/* KILN_ERR_INPUT where a list is longer than that. */
+kiln_status kiln_modules_check(const kiln_module *const *modules, kiln_error *error);
 /* The schemas of those that have one, ended by NULL. */
 void kiln_module_schemas(const kiln_module *const *modules,
                          const kiln_schema *out[KILN_MODULE_ROOM + 1]);

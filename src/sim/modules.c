@@ -13,6 +13,18 @@ const kiln_module *const kiln_modules[] = {
 _Static_assert(sizeof kiln_modules / sizeof kiln_modules[0] <= KILN_MODULE_ROOM + 1,
                "a world has room for every module");
 
+kiln_status kiln_modules_check(const kiln_module *const *modules, kiln_error *error)
+{
+    size_t count = 0;
+    while (modules[count])
+        count++;
+    if (count > KILN_MODULE_ROOM)
+        return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1,
+                         "%zu modules are more than a world has room for, %d", count,
+                         KILN_MODULE_ROOM);
+    return KILN_OK;
+}
+
 void kiln_module_schemas(const kiln_module *const *modules,
                          const kiln_schema *out[KILN_MODULE_ROOM + 1])
 {
@@ -26,9 +38,10 @@ void kiln_module_schemas(const kiln_module *const *modules,
 void *kiln_module_make(kiln_world *world, size_t size, void **self, kiln_error *error)
 {
     *self = kiln_resize(world->context, NULL, 0, size);
-    if (*self)
-        memset(*self, 0, size);
-    else
+    if (!*self) {
         kiln_fail_memory(error, size);
-    return *self;
+        return NULL;
+    }
+    world->self_size[self - world->self] = size;
+    return memset(*self, 0, size);
 }

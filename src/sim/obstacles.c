@@ -3,10 +3,13 @@
 #include "sim/world_impl.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct obstacles {
     kiln_world *world;
     kiln_obstacle **list; /* [scene->obstacles.count] */
+    KILN_ARRAY_OF(kiln_pose)
+    now, before; /* likewise: where they are, and were before the step that is tried */
 } obstacles;
 
 /* Velocities are those that carry the obstacle from where it was `h` ago to where it is. */
@@ -30,7 +33,7 @@ static kiln_status obstacle_pose(const kiln_scene_obstacle *obstacle, double tim
     return KILN_OK;
 }
 
-static kiln_status set_poses(const obstacles *o, double time, double h, kiln_error *error)
+static kiln_status set_poses(obstacles *o, double time, double h, kiln_error *error)
 {
     const kiln_scene *scene = o->world->scene;
     for (size_t i = 0; i < scene->obstacles.count; i++) {
@@ -39,6 +42,7 @@ static kiln_status set_poses(const obstacles *o, double time, double h, kiln_err
         KILN_TRY(kiln_said_wrap(scene, &obstacle->said,
                                 obstacle_pose(obstacle, time, h, &pose, error), error));
         kiln_obstacle_set_pose(o->list[i], &pose);
+        o->now.data[i] = pose;
     }
     return KILN_OK;
 }
@@ -73,6 +77,8 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         return kiln_fail_memory(error, size);
     for (size_t i = 0; i < count; i++)
         o->list[i] = NULL;
+    KILN_TRY(kiln_array_reserve(world->context, &o->now, count, error));
+    KILN_TRY(kiln_array_reserve(world->context, &o->before, count, error));
     for (size_t i = 0; i < count; i++)
         KILN_TRY(make_one(o, i, error));
     world->obstacles = o->list;
@@ -89,7 +95,8 @@ static void destroy(void *self)
         kiln_obstacle_destroy(o->list[i]);
     if (o->list)
         kiln_release(context, o->list, count * sizeof *o->list);
-    kiln_release(context, o, sizeof *o);
+    kiln_array_free(context, &o->now);
+    kiln_array_free(context, &o->before);
 }
 
 static kiln_status drive(void *self, const kiln_drive *drive, kiln_error *error)
@@ -97,8 +104,29 @@ static kiln_status drive(void *self, const kiln_drive *drive, kiln_error *error)
     return set_poses(self, drive->time, drive->time - drive->begin, error);
 }
 
-const kiln_module kiln_module_obstacles = {
-    .name = "obstacles", .create = create, .destroy = destroy, .drive = drive};
+static kiln_status before_step(void *self, const kiln_moment *moment, kiln_error *error)
+{
+    (void)moment, (void)error;
+    obstacles *o = self;
+    memcpy(o->before.data, o->now.data, o->world->obstacle_count * sizeof *o->now.data);
+    return KILN_OK;
+}
+
+static void step_back(void *self)
+{
+    obstacles *o = self;
+    for (size_t i = 0; i < o->world->obstacle_count; i++) {
+        o->now.data[i] = o->before.data[i];
+        kiln_obstacle_set_pose(o->list[i], &o->now.data[i]);
+    }
+}
+
+const kiln_module kiln_module_obstacles = {.name = "obstacles",
+                                           .create = create,
+                                           .destroy = destroy,
+                                           .before_step = before_step,
+                                           .drive = drive,
+                                           .step_back = step_back};
 
 static kiln_status outline_all(kiln_world *world, kiln_soup *soup, kiln_error *error)
 {

@@ -576,6 +576,14 @@ static kiln_status remesh(const look *l, kiln_error *error)
     return status;
 }
 
+static void plan(kiln_world *world)
+{
+    if (world->scene->remesh.method != KILN_REMESH_GLOBAL)
+        return;
+    world->remeshes = true;
+    world->space = KILN_SPACE_WORLD;
+}
+
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 {
     const kiln_scene_remesh *settings = &world->scene->remesh;
@@ -587,12 +595,6 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     d->world = world;
     d->settings = settings;
     return add_history(world, error);
-}
-
-static void destroy(void *self)
-{
-    domain *d = self;
-    kiln_release(d->world->context, d, sizeof *d);
 }
 
 static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
@@ -625,8 +627,9 @@ static void measure(const void *self, kiln_stats *stats)
 }
 
 const kiln_module kiln_module_remesh_domain = {.name = "remesh_domain",
+                                               .plan = plan,
                                                .create = create,
-                                               .destroy = destroy,
+
                                                .after_step = after_step,
                                                .state = state,
                                                .measure = measure};

@@ -22,7 +22,7 @@
 enum { RECOVER_STEPS = 4, BATCH = 512 };
 /* Rows are put in Hilbert order again when their locality has become worse by this factor, which it
  * does when about a tenth of them lie elsewhere. */
-#define DECAYED 1.25
+#define DECAYED 1.1
 /* Until this part of them has come or moved since it was last measured, it cannot have. */
 #define DISPLACED 0.05
 
@@ -51,7 +51,7 @@ static void plan(kiln_world *world)
         return;
     world->remeshes = true;
     world->options.recover = RECOVER_STEPS * world->scene->pace.dt;
-    if (settings->method == KILN_REMESH_GLOBAL || settings->space == KILN_SPACE_WORLD)
+    if (settings->space == KILN_SPACE_WORLD)
         world->space = KILN_SPACE_WORLD;
 }
 
@@ -87,7 +87,6 @@ static void destroy(void *self)
     kiln_sizing_destroy(l->sizing);
     kiln_array_free(context, &l->gradients);
     kiln_changes_free(context, &l->changes);
-    kiln_release(context, l, sizeof *l);
 }
 
 /* Where the scene is silent: a tenth of the start's edges, four times them. */

@@ -53,7 +53,7 @@ static kiln_status finish_scene(void *settings, const kiln_given *given, kiln_er
 {
     kiln_scene *scene = settings;
     const double *v = scene->velocity_field.constant;
-    if (!kiln_is_given(given, "duration") && scene->solid.integrator == KILN_STATIC)
+    if (!kiln_is_given(given, "duration") && !kiln_integrator_moves(scene->solid.integrator))
         scene->duration = 1.0;
     else if (!kiln_is_given(given, "duration"))
         return kiln_fail_setting(error, "duration", "must be given: how long to simulate, in s");

@@ -52,7 +52,6 @@ static void destroy(void *self)
         kiln_embedded_destroy(s->list[i]);
     if (s->list)
         kiln_release(context, s->list, bodies * sizeof *s->list);
-    kiln_release(context, s, sizeof *s);
 }
 
 /* Before the first change in a step. */

@@ -33,12 +33,6 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     return kiln_world_add_event(world, scene->velocity_until, error);
 }
 
-static void destroy(void *self)
-{
-    velocity_field *f = self;
-    kiln_release(f->world->context, f, sizeof *f);
-}
-
 /* What the field leads keeps the field's own velocity, not the mean of the last step. What the
  * forces do is another matter than what the field did, so the integrator starts anew. */
 static kiln_status release(kiln_world *world, kiln_error *error)
@@ -97,6 +91,6 @@ static kiln_status drive(void *self, const kiln_drive *drive, kiln_error *error)
 const kiln_module kiln_module_velocity_field = {.name = "velocity_field",
                                                 .plan = plan,
                                                 .create = create,
-                                                .destroy = destroy,
+
                                                 .before_step = before_step,
                                                 .drive = drive};

@@ -53,14 +53,24 @@ static kiln_status drive(void *self, kiln_solid *solid, double end, double load,
     return KILN_OK;
 }
 
+kiln_status kiln_world_add_stepper(kiln_world *world, const kiln_stepper *stepper,
+                                   kiln_error *error)
+{
+    if (world->stepper_count == KILN_STEPPER_ROOM)
+        return kiln_fail(error, KILN_ERR_LIMIT, NULL, 0, -1, "more than %d steppers",
+                         KILN_STEPPER_ROOM);
+    world->steppers[world->stepper_count++] = *stepper;
+    return KILN_OK;
+}
+
 static kiln_status make_solid(kiln_world *world, kiln_error *error)
 {
     KILN_TRY(kiln_solid_create(world->mesh, &world->options, world->materials,
                                world->scene->materials.count, world->obstacles,
                                world->obstacle_count, &world->solid, error));
     world->course = (kiln_solid_course){world->solid, {world, drive}, &world->state.clock};
-    world->steppers[world->stepper_count++] = kiln_solid_stepper(&world->course);
-    return KILN_OK;
+    kiln_stepper stepper = kiln_solid_stepper(&world->course);
+    return kiln_world_add_stepper(world, &stepper, error);
 }
 
 static kiln_status build(kiln_world *world, kiln_error *error)
@@ -89,6 +99,7 @@ static size_t materials_size(const kiln_scene *scene)
 kiln_status kiln_world_create(const kiln_scene *scene, kiln_world **out, kiln_error *error)
 {
     kiln_context *context = scene->context;
+    KILN_TRY(kiln_modules_check(scene->modules ? scene->modules : kiln_modules, error));
     kiln_world *world = kiln_resize(context, NULL, 0, sizeof *world);
     if (!world)
         return kiln_fail_memory(error, sizeof *world);
@@ -112,8 +123,11 @@ void kiln_world_destroy(kiln_world *world)
         return;
     kiln_context *context = world->context;
     for (size_t m = KILN_MODULE_ROOM; m-- > 0;) /* some borrow the solid */
-        if (world->self[m])
-            world->modules[m]->destroy(world->self[m]);
+        if (world->self[m]) {
+            if (world->modules[m]->destroy)
+                world->modules[m]->destroy(world->self[m]);
+            kiln_release(context, world->self[m], world->self_size[m]);
+        }
     kiln_solid_destroy(world->solid);
     kiln_array_free(context, &world->events);
     kiln_array_free(context, &world->kept);
@@ -127,7 +141,8 @@ kiln_status kiln_world_changed(kiln_world *world, const kiln_changes *changes, k
 {
     KILN_EACH_MODULE(world, mesh_changed, changes, error)
     for (size_t i = 0; i < world->stepper_count; i++)
-        KILN_TRY(world->steppers[i].mesh_changed(world->steppers[i].self, changes, error));
+        if (world->steppers[i].mesh_changed)
+            KILN_TRY(world->steppers[i].mesh_changed(world->steppers[i].self, changes, error));
     return KILN_OK;
 }
 
@@ -149,7 +164,8 @@ kiln_status kiln_world_renew(kiln_world *world, kiln_error *error)
     world->stale = true;
     KILN_EACH_MODULE(world, mesh_changed, &all, error)
     for (size_t i = 0; i < world->stepper_count; i++)
-        KILN_TRY(world->steppers[i].renew(world->steppers[i].self, error));
+        if (world->steppers[i].renew)
+            KILN_TRY(world->steppers[i].renew(world->steppers[i].self, error));
     world->stale = false;
     return KILN_OK;
 }

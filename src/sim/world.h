@@ -119,8 +119,9 @@ typedef struct kiln_stats {
 } kiln_stats;
 
 /* One accepted step, never past `stop`: tries, takes back and halves as often as it needs. When dt
- * falls below its minimum *gave_up is set with a diagnosis of what failed where, and the state is
- * that of the last accepted step. */
+ * falls below its minimum *gave_up is set with a diagnosis of what failed where. Then, and after an
+ * error (a function of the scene, memory), mesh, clock and modules are those of the last accepted
+ * step, bit for bit: the step may be made again, and what is written then is that state. */
 typedef struct kiln_diagnosis {
     char text[512];
 } kiln_diagnosis;
@@ -160,7 +161,7 @@ kiln_status kiln_world_restore_surface(kiln_world *world, size_t body, const kil
 size_t kiln_world_hold_size(const kiln_world *world, size_t hold);
 size_t kiln_world_load_size(const kiln_world *world, size_t load);
 
-/* Forces over all vertices of a hold or an obstacle since the last step, N. */
+/* Force over all vertices of a hold in the last step that was made, N. */
 kiln_vec3 kiln_world_hold_force(const kiln_world *world, size_t hold);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "sim/module.h"
 
+enum { KILN_STEPPER_ROOM = 4 };
+
 struct kiln_world {
     kiln_context *context;   /* borrowed */
     const kiln_scene *scene; /* borrowed */
@@ -14,18 +16,19 @@ struct kiln_world {
     kiln_step_report report; /* of the last step */
     kiln_solid *solid;
     kiln_solid_course course;
-    kiln_stepper steppers[1];
+    kiln_stepper steppers[KILN_STEPPER_ROOM];
     size_t stepper_count;
     kiln_f64_array events;             /* times that steps have to meet, ascending */
     const kiln_module *const *modules; /* ended by NULL */
     void *self[KILN_MODULE_ROOM];      /* of each, as `create` made it */
+    size_t self_size[KILN_MODULE_ROOM];
     KILN_ARRAY_OF(char)
     kept;           /* state of the modules at the begin of the step */
     uint64_t tries; /* of steps, so far */
     bool stale;     /* a step was taken back: what is derived is to be built anew */
     double size;    /* diagonal of the start's bounding box, m */
 
-    /* Facts that `plan` states. */
+    /* Facts that `plan` states, and `create` of contact and obstacles. */
     kiln_solid_options options; /* of the solid */
     kiln_obstacle **obstacles;  /* of the module; obstacle_count */
     size_t obstacle_count;
@@ -43,7 +46,7 @@ struct kiln_world {
             KILN_TRY((world)->modules[m_]->hook((world)->self[m_], __VA_ARGS__));
 
 /* Zeroed memory for a module, which becomes *self at once, so that `destroy` frees what a failed
- * `create` leaves. NULL with the error filled. */
+ * `create` leaves; the world frees the memory itself. NULL with the error filled. */
 void *kiln_module_make(kiln_world *world, size_t size, void **self, kiln_error *error);
 
 /* Two times are the same moment when they differ by less: rounding must not make slivers of steps.
@@ -60,6 +63,10 @@ const kiln_vec3 *kiln_world_starts(const kiln_world *world);
 /* Where tet t is and what goes on in it, at the time of the clock; stress is left 0. */
 kiln_circumstances kiln_world_circumstances(const kiln_world *world, uint32_t t);
 kiln_vec3 kiln_tet_centre(const kiln_mesh *mesh, uint32_t tet, const kiln_vec3 *positions);
+
+/* One more kind of matter, after those there are; for `start`. */
+kiln_status kiln_world_add_stepper(kiln_world *world, const kiln_stepper *stepper,
+                                   kiln_error *error);
 
 /* After the mesh has changed, inside a step: modules, then steppers. */
 kiln_status kiln_world_changed(kiln_world *world, const kiln_changes *changes, kiln_error *error);

@@ -90,28 +90,45 @@ static double next_event(const kiln_world *world, double time)
     return INFINITY;
 }
 
+/* Tries of a step, ever shorter, until one is made or none is left; *rejected counts those taken
+ * back. */
+static kiln_status make_some_step(kiln_world *world, double stop, kiln_step_report *sum,
+                                  double *rejected, bool *gave_up, kiln_diagnosis *diagnosis,
+                                  kiln_error *error)
+{
+    kiln_world_state *state = &world->state;
+    double begin = state->clock.time;
+    for (;; ++*rejected) {
+        double h = world->moves ? kiln_pace_length(&state->pace, begin, stop) : stop - begin;
+        KILN_TRY(kiln_world_ready(world, error));
+        KILN_TRY(try_step(world, stop, h, error));
+        kiln_step_report_add(sum, &world->report);
+        if (world->report.outcome == KILN_STEP_DONE)
+            return KILN_OK;
+        state->rejected++;
+        *gave_up = !world->moves || !kiln_pace_reject(&state->pace, &world->scene->pace, h);
+        if (*gave_up) {
+            kiln_world_diagnose(world, h, diagnosis);
+            return KILN_OK;
+        }
+    }
+}
+
 kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, bool *gave_up,
                             kiln_diagnosis *diagnosis, kiln_error *error)
 {
     kiln_world_state *state = &world->state;
+    const kiln_world_state before = *state;
     double started = kiln_wall_seconds(), begin = state->clock.time, rejected = 0.0;
     double event = next_event(world, begin);
     kiln_step_report sum = {0};
     stop = event < stop - kiln_world_tolerance(world) ? event : stop;
     *gave_up = false;
-    for (;; rejected++) {
-        double h = world->moves ? kiln_pace_length(&state->pace, begin, stop) : stop - begin;
-        KILN_TRY(kiln_world_ready(world, error));
-        KILN_TRY(try_step(world, stop, h, error));
-        kiln_step_report_add(&sum, &world->report);
-        if (world->report.outcome == KILN_STEP_DONE)
-            break;
-        state->rejected++;
-        if (!world->moves || !kiln_pace_reject(&state->pace, &world->scene->pace, h)) {
-            kiln_world_diagnose(world, h, diagnosis);
-            *gave_up = true;
-            return KILN_OK;
-        }
+    kiln_status status = make_some_step(world, stop, &sum, &rejected, gave_up, diagnosis, error);
+    if (status != KILN_OK || *gave_up) { /* as if nothing had been tried */
+        *state = before;
+        kiln_world_ready(world, NULL); /* or later, if there is no memory for it now */
+        return status;
     }
     world->report = sum;
     state->step = state->step > 0 ? state->step : 1;

@@ -118,10 +118,12 @@ static uint64_t sum_up(uint64_t *count, size_t rows)
  * own, so that the mesh is looked through once. */
 static kiln_status choose_cliques(pattern_job *job, kiln_cliques *set, kiln_error *error)
 {
-    const uint8_t *wanted = job->wanted;
     for (size_t c = 0; c < set->count; c++) {
         const uint32_t *v = set->row + 4 * c;
-        if (v[0] == KILN_BSR_NO_ROW || !(wanted[v[0]] | wanted[v[1]] | wanted[v[2]] | wanted[v[3]]))
+        bool wanted = false;
+        for (int k = 0; k < 4; k++)
+            wanted |= v[k] < job->rows && job->wanted[v[k]]; /* padding is beyond */
+        if (!wanted)
             continue;
         KILN_TRY(kiln_array_reserve(job->context, &job->chosen, job->chosen.count + 4, error));
         memcpy(job->chosen.data + job->chosen.count, v, 4 * sizeof *v);

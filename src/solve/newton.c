@@ -39,10 +39,11 @@ struct kiln_newton {
     kiln_bsr matrix;
     uint64_t key[2]; /* of rows and terms the matrix is right for */
     bool keyed;
-    enum { EXPECTS_ANY, EXPECTS_CHANGED, EXPECTS_UNKNOWN } expects;
-    kiln_u32_array changed;                        /* rows whose cliques will be others */
-    size_t count;                                  /* coordinates the vectors have room for */
-    double *vectors;                               /* [VECTORS][count] */
+    enum { EXPECTS_NOTHING, EXPECTS_ROWS, EXPECTS_ANYTHING } expects;
+    uint64_t coupling;      /* key of the terms of the last assembly that couple rows */
+    kiln_u32_array changed; /* rows whose cliques will be others */
+    size_t count;           /* coordinates the vectors have room for */
+    double *vectors;        /* [VECTORS][count] */
     double *g, *rhs, *dx, *gap, *trial, *diagonal; /* parts of it */
     kiln_f64_array values;                         /* [2][term] */
 };
@@ -127,21 +128,21 @@ void kiln_newton_forget(kiln_newton *newton)
     newton->vectors = NULL;
     newton->count = 0;
     newton->keyed = false;
-    newton->expects = EXPECTS_ANY;
+    newton->expects = EXPECTS_NOTHING;
 }
 
 kiln_status kiln_newton_expect_changes(kiln_newton *newton, const uint32_t *rows, size_t count,
                                        kiln_error *error)
 {
-    if (newton->expects != EXPECTS_ANY || !newton->keyed) {
-        newton->expects = EXPECTS_UNKNOWN;
+    if (newton->expects != EXPECTS_NOTHING || !newton->keyed || !rows) {
+        newton->expects = EXPECTS_ANYTHING;
         return KILN_OK;
     }
-    newton->expects = EXPECTS_UNKNOWN;
+    newton->expects = EXPECTS_ANYTHING;
     KILN_TRY(kiln_array_reserve(newton->context, &newton->changed, count + 1, error));
     memcpy(newton->changed.data, rows, count * sizeof *rows);
     newton->changed.count = count;
-    newton->expects = EXPECTS_CHANGED;
+    newton->expects = EXPECTS_ROWS;
     return KILN_OK;
 }
 
@@ -205,15 +206,17 @@ static kiln_status make_room(problem *p, kiln_error *error)
 }
 
 /* Terms that couple nothing have no part in it. */
-static uint64_t pattern_key(const problem *p)
+/* Of the terms that couple rows: who they are, and in *key what they couple. */
+static uint64_t pattern_key(const problem *p, uint64_t *key)
 {
-    uint64_t key = p->constraints->rows;
+    uint64_t who = 0;
+    *key = p->constraints->rows;
     for (size_t t = 0; t < p->term_count; t++)
         if (p->terms[t]->cliques) {
-            key = kiln_hash_add(key, (uint64_t)(uintptr_t)p->terms[t]->self);
-            key = kiln_hash_add(key, p->terms[t]->revision);
+            who = kiln_hash_add(who, (uint64_t)(uintptr_t)p->terms[t]->self);
+            *key = kiln_hash_add(kiln_hash_add(*key, who), p->terms[t]->revision);
         }
-    return key;
+    return who;
 }
 
 /* Pattern and block numbers, when the cliques are others than at the assembly before. Two lists of
@@ -225,7 +228,7 @@ static kiln_status prepare_matrix(problem *p, kiln_error *error)
     for (size_t t = 0; t < p->term_count; t++)
         if (p->terms[t]->renew)
             KILN_TRY(p->terms[t]->renew(p->terms[t]->self, p->x, error));
-    uint64_t key = pattern_key(p), before = newton->matrix.pattern;
+    uint64_t key, who = pattern_key(p, &key), before = newton->matrix.pattern;
     if (newton->keyed && (newton->key[0] == key || newton->key[1] == key))
         return KILN_OK;
     bool keyed = newton->keyed;
@@ -237,8 +240,8 @@ static kiln_status prepare_matrix(problem *p, kiln_error *error)
     for (size_t t = 0; t < p->term_count; t++)
         if (p->terms[t]->cliques)
             cliques[sets++] = p->terms[t]->cliques(p->terms[t]->self);
-    bool local = keyed && newton->expects == EXPECTS_CHANGED;
-    newton->expects = EXPECTS_ANY;
+    bool local = keyed && newton->expects == EXPECTS_ROWS && newton->coupling == who;
+    newton->expects = EXPECTS_NOTHING;
     kiln_status status =
         local ? kiln_bsr_renew_pattern(&newton->matrix, p->constraints->rows, cliques, sets,
                                        newton->changed.data, newton->changed.count, error)
@@ -250,6 +253,7 @@ static kiln_status prepare_matrix(problem *p, kiln_error *error)
             KILN_TRY(p->terms[t]->attach(p->terms[t]->self, &newton->matrix, error));
     newton->key[1] = keyed && newton->matrix.pattern == before ? newton->key[0] : key;
     newton->key[0] = key;
+    newton->coupling = who;
     newton->keyed = true;
     return KILN_OK;
 }

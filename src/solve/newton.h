@@ -62,9 +62,10 @@ kiln_status kiln_newton_create(kiln_context *context, const kiln_solver_options 
                                kiln_newton **out, kiln_error *error);
 void kiln_newton_destroy(kiln_newton *newton); /* NULL allowed */
 void kiln_newton_forget(kiln_newton *newton);  /* as if just created */
-/* The cliques of the next assembly differ from those of the last in these rows only, ascending, by
- * the numbers they have then, and in rows past the old number of them: the pattern is then found at
- * their cost. Said once between two assemblies; a second time nothing is known any more. */
+/* The cliques of the next assembly, if it is of the same terms, differ from those of the last in
+ * these rows only, ascending, by the numbers they have then, and in rows past the old number of
+ * them: the pattern is then found at their cost. Said once between two assemblies; a second time,
+ * or with NULL, nothing is known any more. */
 kiln_status kiln_newton_expect_changes(kiln_newton *newton, const uint32_t *rows, size_t count,
                                        kiln_error *error);
 size_t kiln_newton_bytes(const kiln_newton *newton); /* without the factor */

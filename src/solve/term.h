@@ -1,6 +1,6 @@
-/* One term of the objective a step minimises: inertia, elasticity, damping, loads; later barrier,
- * friction, surface tension. x, g and dx are [row][n] (unknowns.h); for a whole solid rows are the
- * vertex slots of its mesh and n is 3. */
+/* One term of the objective a step minimises: inertia, elasticity, damping, loads, friction,
+ * repulsion; later surface tension. x, g and dx are [row][n] (unknowns.h); for a whole solid rows
+ * are the vertex slots of its mesh and n is 3. */
 #ifndef KILN_SOLVE_TERM_H
 #define KILN_SOLVE_TERM_H
 

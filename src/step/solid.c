@@ -220,6 +220,7 @@ static kiln_status weigh_tets(kiln_solid *solid, const kiln_changes *changes, ki
 /* All that depends on materials. */
 static kiln_status build_bodies(kiln_solid *s, kiln_error *error)
 {
+    KILN_TRY(kiln_newton_expect_changes(s->newton, NULL, 0, error));
     KILN_TRY(weigh_tets(s, NULL, error));
     KILN_TRY(kiln_mass_build(s->mass, s->mesh, s->options.mass, s->tet_mass.data, error));
     KILN_TRY(kiln_elements_build(s->elements, s->mesh, s->materials.data, s->materials.count,

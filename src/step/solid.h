@@ -1,5 +1,5 @@
 /* A step of the solid bodies of a mesh: state, the terms of its energy, boundary conditions,
- * obstacles, Newton, and taking a failed step back.
+ * obstacles, Newton.
  *
  * State is vertex fields of the mesh, so it goes through remeshing and checkpoints: "v" (m/s, rule
  * momentum), "a" (m/s^2) for newmark, "x_before", "v_before" for bdf2, and with obstacles

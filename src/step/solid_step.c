@@ -254,7 +254,7 @@ static kiln_status save_columns(const kiln_attempt *t, kiln_error *error)
     return KILN_OK;
 }
 
-/* The only place where a try reaches the mesh; put_back takes increments of a load out again. */
+/* The only place where a try reaches the mesh. */
 static kiln_status accept(kiln_attempt *t, kiln_error *error)
 {
     kiln_solid *s = t->solid;
@@ -527,9 +527,7 @@ static kiln_status course_renew(void *self, kiln_error *error)
 
 kiln_stepper kiln_solid_stepper(kiln_solid_course *course)
 {
-    return (kiln_stepper){.name = "solid",
-                          .self = course,
-                          .moves = kiln_integrator_moves(course->solid->options.integrator),
+    return (kiln_stepper){.self = course,
                           .advance = course_advance,
                           .mesh_changed = course_changed,
                           .renew = course_renew};

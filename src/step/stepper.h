@@ -21,20 +21,19 @@ typedef struct kiln_interval {
 } kiln_interval;
 
 typedef struct kiln_stepper {
-    const char *name;
     void *self; /* borrowed */
-    bool moves; /* false: each step ends at rest, and its length does not matter */
     /* Bad input of the scene (its functions) is an error, numerical trouble the report's outcome.
      */
     kiln_status (*advance)(void *self, const kiln_interval *interval, kiln_step_report *report,
                            kiln_error *error);
-    /* Derived data after the mesh has changed: the bits that building it anew would give. */
+    /* NULL: none. Derived data after the mesh has changed: the bits that building it anew would
+     * give. */
     kiln_status (*mesh_changed)(void *self, const kiln_changes *changes, kiln_error *error);
     /* The same without knowing what changed, and without caches, as a resumed run has none. */
     kiln_status (*renew)(void *self, kiln_error *error);
 } kiln_stepper;
 
-/* All of them, with the sums of their work. */
+/* All of them. The report has the sums of their work; the rest of it is that of the last. */
 kiln_status kiln_steppers_advance(const kiln_stepper *steppers, size_t count,
                                   const kiln_interval *interval, kiln_step_report *report,
                                   kiln_error *error);

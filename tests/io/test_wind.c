@@ -125,6 +125,94 @@ START_TEST(test_messages)
 }
 END_TEST
 
+/* A term of a module's own: a constant pull at every vertex, N. */
+static double pull_value(void *self, const double *x)
+{
+    const kiln_world *world = self;
+    double sum = 0.0;
+    for (uint32_t v = 0; v < world->mesh->table[KILN_ON_VERTEX].used; v++)
+        sum -= 2.0 * x[3 * v + 1];
+    return sum;
+}
+static void pull_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
+{
+    (void)x, (void)H;
+    const kiln_world *world = self;
+    for (uint32_t v = 0; v < world->mesh->table[KILN_ON_VERTEX].used; v++)
+        g[3 * v + 1] -= 2.0 * scale;
+}
+
+/* And a kind of matter that bears only short steps. */
+static int asked;
+static kiln_status hurry(void *self, const kiln_interval *interval, kiln_step_report *report,
+                         kiln_error *error)
+{
+    (void)self, (void)error;
+    asked++;
+    report->outcome = interval->end - interval->begin > 0.003 ? KILN_STEP_NEWTON : KILN_STEP_DONE;
+    return KILN_OK;
+}
+
+typedef struct guest {
+    kiln_world *world;
+    kiln_term pull;
+} guest;
+
+static kiln_status guest_create(kiln_world *world, void **self, kiln_error *error)
+{
+    guest *g = kiln_module_make(world, sizeof *g, self, error);
+    if (!g)
+        return KILN_ERR_MEMORY;
+    g->world = world;
+    g->pull = (kiln_term){
+        .name = "pull", .self = world, .weight = 1.0, .value = pull_value, .add = pull_add};
+    return KILN_OK;
+}
+static kiln_status guest_start(void *self, kiln_error *error)
+{
+    guest *g = self;
+    const kiln_stepper stepper = {.self = g, .advance = hurry};
+    KILN_TRY(kiln_solid_add_term(g->world->solid, &g->pull, error));
+    return kiln_world_add_stepper(g->world, &stepper, error);
+}
+static const kiln_module guest_module = {
+    .name = "guest", .create = guest_create, .start = guest_start};
+
+START_TEST(test_guest)
+{
+    static const kiln_module *const list[] = {&kiln_module_materials, &guest_module,
+                                              &kiln_module_forces, NULL};
+    const char *text = WINDY("");
+    kiln_error error = {0};
+    kiln_scene_options options = {.text = text, .text_size = strlen(text), .modules = list};
+    context = kiln_test_context(1);
+    ck_assert_msg(kiln_scene_file_load(context, "guest.lua", &options, &file, &error) == KILN_OK,
+                  "%s", error.message);
+    kiln_world *world = scene_world(kiln_scene_file_scene(file));
+    asked = 0;
+    kiln_stats stats = scene_step(world, 1.0);
+    ck_assert_double_eq(stats.dt, 0.0025); /* halved twice, for all */
+    ck_assert_double_eq(stats.rejected, 2.0);
+    ck_assert_int_eq(asked, 3);
+    ck_assert_double_eq_tol(stats.py, 2.0 * 27 * 0.0025, 1e-9);
+    end(world);
+}
+END_TEST
+
+START_TEST(test_too_many)
+{
+    const kiln_module *list[KILN_MODULE_ROOM + 2] = {0};
+    for (int i = 0; i <= KILN_MODULE_ROOM; i++)
+        list[i] = &wind_module;
+    const char *text = WINDY("");
+    kiln_scene_options options = {.text = text, .text_size = strlen(text), .modules = list};
+    context = kiln_test_context(1);
+    ck_assert_int_eq(kiln_scene_file_load(context, "many.lua", &options, &file, NULL),
+                     KILN_ERR_INPUT);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("a module from outside");
@@ -134,5 +222,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tests, test_failure);
     tcase_add_test(tests, test_checkpoint);
     tcase_add_test(tests, test_messages);
+    tcase_add_test(tests, test_guest);
+    tcase_add_test(tests, test_too_many);
     return suite;
 }

@@ -52,12 +52,6 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     return KILN_OK;
 }
 
-static void destroy(void *self)
-{
-    wind *w = self;
-    kiln_release(w->world->context, w, sizeof *w);
-}
-
 /* Dynamic pressure of the air that meets the face, along its normal. */
 static kiln_status blow(wind *w, const kiln_drive *drive, uint32_t face, kiln_error *error)
 {
@@ -116,7 +110,6 @@ static void *state(void *self, size_t *size)
 static const kiln_module wind_module = {.name = "wind",
                                         .schema = &wind_schema,
                                         .create = create,
-                                        .destroy = destroy,
                                         .drive = drive,
                                         .after_step = after_step,
                                         .state = state};

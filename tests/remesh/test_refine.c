@@ -1,4 +1,4 @@
-/* The counts are those of the design (fracture-algorithms.md section 1). */
+/* The counts of the five-state refinement, worked out by hand. */
 #include "refined.h"
 #include "remesh/refine_file.h"
 

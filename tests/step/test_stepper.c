@@ -31,7 +31,7 @@ static kiln_status run(toy *toys, size_t count, kiln_step_report *report)
     kiln_stepper steppers[3];
     const kiln_interval interval = {1.0, 1.5, 1};
     for (size_t i = 0; i < count; i++)
-        steppers[i] = (kiln_stepper){.name = "toy", .self = &toys[i], .advance = advance};
+        steppers[i] = (kiln_stepper){.self = &toys[i], .advance = advance};
     return kiln_steppers_advance(steppers, count, &interval, report, NULL);
 }
 
