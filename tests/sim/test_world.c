@@ -573,6 +573,47 @@ static kiln_status leap(void *self, const kiln_circumstances *at, double *out, i
 }
 
 /* A vertex, not a tet of that number; here there are more vertices than tets. */
+/* A blow from 0.02 s on. */
+static kiln_status blow(void *self, const kiln_circumstances *at, double *out, int components,
+                        kiln_error *error)
+{
+    (void)self, (void)components, (void)error;
+    out[0] = out[1] = 0.0;
+    out[2] = at->time > 0.02 ? -1e9 : -1.0;
+    return KILN_OK;
+}
+
+/* What a step that could not be made leaves: forces, pace and counts of the one before it. */
+START_TEST(giving_up_leaves_the_last_step)
+{
+    begin();
+    scene->solid.max_acceleration = 1e4;
+    scene->pace.dt_min = 0.002;
+    scene_load(scene, KILN_LOAD_FORCE, scene_slab(scene, 0.9, 2), kiln_v3(0, 0, 0))->amount =
+        (kiln_quantity){.evaluate = blow, .self = scene};
+    kiln_world *world = scene_world(scene);
+    scene_step(world, 0.01);
+    scene_step(world, 0.02);
+    kiln_vec3 force = kiln_world_hold_force(world, 0);
+    kiln_world_state before = *kiln_world_get_state(world);
+    const kiln_world_state *state = kiln_world_get_state(world);
+    uint64_t hash = kiln_mesh_hash(kiln_world_mesh(world));
+    kiln_stats stats;
+    bool gave_up = false;
+    kiln_diagnosis diagnosis;
+    ck_assert_int_eq(kiln_world_step(world, 0.1, &stats, &gave_up, &diagnosis, NULL), KILN_OK);
+    ck_assert(gave_up);
+    kiln_vec3 after = kiln_world_hold_force(world, 0);
+    ck_assert_mem_eq(&after, &force, sizeof force);
+    ck_assert_double_gt(kiln_v3_norm(force), 0.0);
+    ck_assert_double_eq(state->pace.dt, before.pace.dt);
+    ck_assert_uint_eq(state->rejected, before.rejected);
+    ck_assert_uint_eq(kiln_mesh_hash(kiln_world_mesh(world)), hash);
+    kiln_world_destroy(world);
+    end();
+}
+END_TEST
+
 START_TEST(giving_up_names_the_vertex_that_is_not_finite)
 {
     begin();
@@ -713,6 +754,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("world");
     TCase *all = kiln_test_case(suite, "world");
     tcase_add_test(all, bodies_become_one_mesh);
+    tcase_add_test(all, giving_up_leaves_the_last_step);
     tcase_add_test(all, regions_by_tag_and_by_selection);
     tcase_add_test(all, selections_are_trees);
     tcase_add_test(all, bad_scenes_are_refused_with_their_place);

@@ -135,6 +135,25 @@ START_TEST(renewed_rows_give_the_whole_pattern)
 }
 END_TEST
 
+/* Padding may stand anywhere in a clique. */
+START_TEST(padding_is_no_row)
+{
+    kiln_context *context = kiln_test_context(1);
+    const uint32_t none = KILN_BSR_NO_ROW, rows[] = {0, 1, 2, 3, 2, none, 4, 3, none, 0, 4, none};
+    const kiln_cliques set = {.count = 3, .size = 4, .row = rows};
+    const uint32_t changed[] = {4};
+    kiln_bsr a, b;
+    kiln_bsr_init(&a, context), kiln_bsr_init(&b, context);
+    ck_assert_int_eq(kiln_bsr_set_pattern(&a, 5, &set, 1, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_bsr_set_pattern(&b, 5, &set, 1, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_bsr_renew_pattern(&a, 5, &set, 1, changed, 1, NULL), KILN_OK);
+    ck_assert_uint_eq(a.pattern, b.pattern);
+    ck_assert_uint_eq(a.start[5], 5 + 6 + 2 + 1);
+    kiln_bsr_free(&a), kiln_bsr_free(&b);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(a_matrix_may_be_empty)
 {
     kiln_context *context = kiln_test_context(2);
@@ -309,6 +328,7 @@ Suite *kiln_test_suite(void)
     TCase *all = kiln_test_case(suite, "bsr");
     tcase_add_test(all, pattern_is_every_pair_of_every_clique);
     tcase_add_test(all, renewed_rows_give_the_whole_pattern);
+    tcase_add_test(all, padding_is_no_row);
     tcase_add_test(all, a_matrix_may_be_empty);
     tcase_add_test(all, product_is_that_of_the_dense_matrix);
     tcase_add_test(all, product_has_the_same_bits_for_any_number_of_threads);
