@@ -11,6 +11,7 @@ static int complain(const kiln_error *error)
     kiln_error_format(error, text, sizeof text);
     bool placed = error->place[0] != 0;
     /* Without a place the format already begins with the program's name. */
+    fflush(stdout); /* not into the middle of it where both go to one file */
     fprintf(stderr, "%s%s\n", placed ? "kiln: " : "", text);
     bool ours = error->status == KILN_ERR_MEMORY || error->status == KILN_ERR_STATE;
     return ours ? KILN_EXIT_FAILED : KILN_EXIT_USAGE;
