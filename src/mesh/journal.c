@@ -290,7 +290,7 @@ static void drop_newest_star(kiln_mesh *mesh, uint32_t vertex)
     mesh->vertex[vertex].flags &= ~(uint32_t)KILN_VERTEX_LISTED;
 }
 
-static void undo_newest(kiln_mesh *mesh)
+KILN_INLINE void undo_newest(kiln_mesh *mesh)
 {
     kiln_log_buffer *log = &mesh->journal->undo;
     uint32_t kind = log->data[log->count - 1], index = log->data[log->count - 2];

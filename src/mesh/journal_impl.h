@@ -66,6 +66,7 @@ void kiln_journal_undo_to(kiln_mesh *mesh, const kiln_mark *mark);
 void kiln_journal_undo_committed(kiln_mesh *mesh, size_t length);
 /* Rows of an archive back to their images, newest first. */
 void kiln_archive_restore(kiln_mesh *mesh, const kiln_log_buffer *log);
+#define KILN_CLOCK_LATE (1u << 31)
 void kiln_clock_restart(kiln_mesh *mesh); /* if it is late; not in a pass, transaction or step */
 /* Ends the pass without keeping anything of it. */
 void kiln_archive_drop(kiln_mesh *mesh);

@@ -32,7 +32,7 @@ uint32_t kiln_txn_depth(const kiln_mesh *mesh)
 /* Stamps only have to order changes, so between transactions the clock may start anew. */
 void kiln_clock_restart(kiln_mesh *mesh)
 {
-    if (mesh->clock <= 1u << 31)
+    if (mesh->clock <= KILN_CLOCK_LATE)
         return;
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         mesh->info[t].changed = 0;
@@ -42,7 +42,8 @@ void kiln_clock_restart(kiln_mesh *mesh)
 kiln_txn kiln_txn_begin(kiln_mesh *mesh)
 {
     struct kiln_journal *journal = mesh->journal;
-    if (journal->marks.count == 0 && !journal->archive_active && !kiln_rewind_active(mesh))
+    if (KILN_UNLIKELY(mesh->clock > KILN_CLOCK_LATE) && journal->marks.count == 0 &&
+        !journal->archive_active && !kiln_rewind_active(mesh))
         kiln_clock_restart(mesh);
     kiln_mark mark = kiln_journal_mark(mesh);
     if (kiln_array_push(mesh->context, &journal->marks, mark, NULL) != KILN_OK)
