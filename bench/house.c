@@ -5,7 +5,6 @@
 #include "bench/bench.h"
 #include "io/scene.h"
 #include "measure/change.h"
-#include "mesh/reorder.h"
 #include "mesh/rewind.h"
 #include "remesh/transfer.h"
 #include "sim/world_impl.h"
@@ -105,17 +104,12 @@ static kiln_status update(house *h, kiln_error *error)
     return prepare(h, true, error);
 }
 
-/* As after every pass before: rows in Hilbert order, and everything derived from them. */
+/* Everything derived; rows stay in the order they have, which a pass does not pay for either. */
 static kiln_status rebuild(house *h, kiln_error *error)
 {
-    kiln_world *world = h->world;
-    kiln_renumbering now = {0};
-    KILN_TRY(kiln_mesh_reorder(world->mesh, KILN_SPACE_MATERIAL, &now, error));
-    const kiln_changes all = {.all = true, .renumbered = &now};
-    kiln_status status = kiln_world_changed(world, &all, error);
-    kiln_renumbering_free(world->context, &now);
+    KILN_TRY(kiln_world_renew(h->world, error));
     kiln_bsr_free(&h->matrix);
-    return status == KILN_OK ? prepare(h, false, error) : status;
+    return prepare(h, false, error);
 }
 
 static kiln_status run_round(house *h, kiln_error *error)
