@@ -61,10 +61,11 @@ static void destroy(kiln_context *context, house *h)
 /* What Newton does before its first assembly after a change. */
 static kiln_status prepare(house *h, bool renew, kiln_error *error)
 {
-    kiln_term *term = kiln_elements_term(kiln_solid_elements(h->world->solid));
-    kiln_cliques cliques = term->cliques(term->self);
+    kiln_elements *elements = kiln_solid_elements(h->world->solid);
+    kiln_term *term = kiln_elements_term(elements);
+    kiln_cliques cliques = renew ? kiln_elements_cliques_around(elements) : term->cliques(elements);
     size_t rows = h->world->mesh->table[KILN_ON_VERTEX].used;
-    const kiln_u32_array *changed = &h->changes.rows[KILN_ON_VERTEX];
+    const kiln_u32_array *changed = &h->changes.retied_vertices;
     KILN_TRY(renew ? kiln_bsr_renew_pattern(&h->matrix, rows, &cliques, 1, changed->data,
                                             changed->count, error)
                    : kiln_bsr_set_pattern(&h->matrix, rows, &cliques, 1, error));

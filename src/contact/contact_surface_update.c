@@ -61,6 +61,20 @@ static void mark_changes(renewal *r, const kiln_changes *changes)
     }
 }
 
+/* The first marked vertex from v on, or the number of vertices; eight at a time, few are marked. */
+static uint32_t next_marked(const renewal *r, uint32_t v)
+{
+    const uint8_t *mark = r->mark.data;
+    uint32_t slots = (uint32_t)r->mark.count;
+    while (v < slots && !mark[v]) {
+        uint64_t eight = 0;
+        if (v + 8 <= slots)
+            memcpy(&eight, mark + v, sizeof eight);
+        v += v + 8 <= slots && eight == 0 ? 8 : 1;
+    }
+    return v;
+}
+
 /* All that an unmarked vertex knows of others is which of them are on the surface. A row that is
  * another vertex now may be taken for one that changed sides: its neighbours are marked anyway. */
 static kiln_status mark_beside(renewal *r, kiln_error *error)
@@ -68,9 +82,7 @@ static kiln_status mark_beside(renewal *r, kiln_error *error)
     const kiln_mesh *mesh = r->mesh;
     const kiln_u32_array *old = &r->surface->vertices;
     size_t next = 0;
-    for (uint32_t v = 0; v < r->mark.count; v++) {
-        if (!r->mark.data[v])
-            continue;
+    for (uint32_t v = next_marked(r, 0); v < r->mark.count; v = next_marked(r, v + 1)) {
         while (next < old->count && old->data[next] < v)
             next++;
         bool was = next < old->count && old->data[next] == v;
@@ -87,21 +99,17 @@ static kiln_status mark_beside(renewal *r, kiln_error *error)
 static kiln_status find_marked(renewal *r, const kiln_changes *changes, kiln_error *error)
 {
     kiln_context *context = r->mesh->context;
-    size_t slots = r->mesh->table[KILN_ON_VERTEX].used, count = 0;
+    size_t slots = r->mesh->table[KILN_ON_VERTEX].used;
     KILN_TRY(kiln_array_reserve(context, &r->mark, slots, error));
     r->mark.count = slots;
     if (slots)
         memset(r->mark.data, 0, slots);
     mark_changes(r, changes);
     KILN_TRY(mark_beside(r, error));
-    for (size_t v = 0; v < slots; v++)
-        count += r->mark.data[v];
     kiln_u32_array *renewed = &r->surface->renewed;
     renewed->count = 0;
-    KILN_TRY(kiln_array_reserve(context, renewed, count, error));
-    for (uint32_t v = 0; renewed->count < count; v++)
-        if (r->mark.data[v])
-            renewed->data[renewed->count++] = v;
+    for (uint32_t v = next_marked(r, 0); v < slots; v = next_marked(r, v + 1))
+        KILN_TRY(kiln_array_push(context, renewed, v, error));
     return KILN_OK;
 }
 
@@ -300,8 +308,11 @@ static void keep_near(const kiln_contact_surface *s, kiln_u32_array *near, kiln_
     KILN_ASSERT_OP(end, <, s->near_start.count);
     size_t first = s->near_start.data[begin], count = s->near_start.data[end] - first;
     uint32_t shift = (uint32_t)(near->count - first); /* may wrap */
+    const uint32_t *from = s->near_start.data;
+    uint32_t *to = start->data;
     for (size_t v = begin; v < end; v++)
-        start->data[start->count++] = s->near_start.data[v] + shift;
+        to[v] = from[v] + shift;
+    start->count = end;
     if (count)
         memcpy(near->data + near->count, s->near.data + first, count * sizeof *near->data);
     near->count += count;

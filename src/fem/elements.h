@@ -29,6 +29,9 @@ kiln_status kiln_elements_build(kiln_elements *elements, const kiln_mesh *mesh,
 kiln_status kiln_elements_update(kiln_elements *elements, const kiln_mesh *mesh,
                                  const uint32_t *material_of, const kiln_changes *changes,
                                  kiln_error *error);
+/* After an update: the elements with a vertex that is tied anew (changes->retied_vertices), as
+ * cliques. Borrowed, until the next update or build. */
+kiln_cliques kiln_elements_cliques_around(const kiln_elements *elements);
 /* Rest shapes and volumes anew, where offsets or material positions of the same tets have changed:
  * the bits that a build gives, without its cost. After a failure there are no elements. */
 kiln_status kiln_elements_reform(kiln_elements *elements, const kiln_mesh *mesh, kiln_error *error);

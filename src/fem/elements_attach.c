@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { LANES = KILN_ELEMENT_LANES, LONG_ROW = 96 };
+enum { LANES = KILN_ELEMENT_LANES, LONG_ROW = 96, WAITING_GRAIN = 64 };
 
 typedef struct attach_job {
     kiln_elements *e;
@@ -106,6 +106,34 @@ static void attach_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     }
 }
 
+/* Only what the last update has left. */
+static void attach_waiting(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    const attach_job *job = user;
+    kiln_elements *e = job->e;
+    for (size_t i = begin; i < end; i++) {
+        size_t batch = e->waiting.data[i];
+        for (size_t lane = 0; lane < LANES; lane++)
+            if (e->stale.data[batch] >> lane & 1)
+                attach_lane(job, batch, lane, 7);
+        e->stale.data[batch] = 0;
+    }
+}
+
+/* Every row that is another has only elements that are stale. Both lists ascend. */
+static bool covers(const kiln_elements *e, const kiln_bsr *H)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < H->renewed.count; i++) {
+        while (next < e->retied.count && e->retied.data[next] < H->renewed.data[i])
+            next++;
+        if (next == e->retied.count || e->retied.data[next] != H->renewed.data[i])
+            return false;
+    }
+    return true;
+}
+
 /* Without memory for the marks everything is looked up, with the same result. */
 static uint8_t *mark_renewed(const kiln_bsr *H, kiln_context *context)
 {
@@ -125,15 +153,18 @@ kiln_status kiln_elements_attach(void *self, const kiln_bsr *H, kiln_error *erro
     uint8_t *renewed = NULL;
     if (e->pattern == H->pattern && !e->any_stale)
         return KILN_OK;
-    if (e->pattern != H->pattern) {
-        if (e->pattern != 0 && e->pattern == H->renewed_from)
+    bool same = e->pattern == H->pattern, next = e->pattern != 0 && e->pattern == H->renewed_from;
+    if (e->waiting_known && (same || (next && covers(e, H)))) {
+        kiln_parallel_for(e->context, e->waiting.count, WAITING_GRAIN, attach_waiting, &job);
+    } else {
+        if (!same && next)
             renewed = mark_renewed(H, e->context);
         job.renewed = renewed;
-        job.all = !renewed;
+        job.all = !same && !renewed;
+        kiln_parallel_for(e->context, e->chunks.count, 1, attach_chunk, &job);
     }
-    kiln_parallel_for(e->context, e->chunks.count, 1, attach_chunk, &job);
     kiln_release(e->context, renewed, H->rows);
     e->pattern = H->pattern;
-    e->any_stale = false;
+    e->any_stale = e->waiting_known = false;
     return KILN_OK;
 }

@@ -61,13 +61,15 @@ void kiln_elements_forget(kiln_elements *elements)
     kiln_elements *e = elements;
     e->count = 0;
     e->batches.count = e->vertex.count = e->chunks.count = e->colours.count = 0;
+    e->named.count = e->named_first.count = 0;
     e->material_of.count = e->mention.count = e->stale.count = e->number_of.count = 0;
     e->materials.count = e->tets_of.count = e->partial.count = e->pressure.count = 0;
     e->touched.count = 0;
     kiln_array_free(e->context, &e->lame);
     e->yield.count = 0;
     e->pattern = 0;
-    e->any_stale = false;
+    e->any_stale = e->waiting_known = false;
+    e->waiting.count = e->retied.count = e->around.count = 0;
     e->state++;
     e->term.revision++;
 }
@@ -142,8 +144,13 @@ void kiln_elements_destroy(kiln_elements *elements)
     kiln_array_free(context, &elements->material_of);
     kiln_array_free(context, &elements->number_of);
     kiln_array_free(context, &elements->mention);
+    kiln_array_free(context, &elements->named);
+    kiln_array_free(context, &elements->named_first);
     kiln_array_free(context, &elements->stale);
     kiln_array_free(context, &elements->touched);
+    kiln_array_free(context, &elements->waiting);
+    kiln_array_free(context, &elements->retied);
+    kiln_array_free(context, &elements->around);
     kiln_array_free(context, &elements->partial);
     kiln_array_free(context, &elements->lame);
     kiln_array_free(context, &elements->pressure);
@@ -163,7 +170,8 @@ size_t kiln_elements_bytes(const kiln_elements *elements)
     return sizeof *e + kiln_kept_values_bytes(&e->kept) +
            e->batches.capacity * sizeof *e->batches.data +
            (e->vertex.capacity + e->material_of.capacity + e->number_of.capacity +
-            e->mention.capacity + e->touched.capacity) *
+            e->mention.capacity + e->touched.capacity + e->waiting.capacity + e->retied.capacity +
+            e->around.capacity + e->named.capacity + e->named_first.capacity) *
                sizeof(uint32_t) +
            e->stale.capacity + e->chunks.capacity * sizeof *e->chunks.data +
            (e->colours.capacity + e->tets_of.capacity) * sizeof(size_t) +

@@ -1,6 +1,6 @@
-/* Chunks and their colours. Which vertices a chunk has is kept as marks (`mention`), so that the
+/* Chunks and their colours. Which vertices a chunk has is kept (`mention`, `named`), so that the
  * greedy choice, which goes over all chunks, looks at each vertex of a chunk once and not at each
- * corner: a fifth of the work, and the marks are renewed only where vertices have changed. */
+ * corner: a fifth of the work, and the lists are renewed only where vertices have changed. */
 #include "base/parallel.h"
 #include "fem/elements_layout.h"
 
@@ -52,6 +52,57 @@ static void mention_window(void *user, size_t window, size_t begin, size_t end, 
     }
 }
 
+static uint32_t count_named(const kiln_elements *e, size_t begin, size_t end)
+{
+    uint32_t count = 0;
+    for (size_t b = begin; b < end; b++)
+        for (uint32_t bits = e->mention.data[b]; bits; bits &= bits - 1)
+            count++;
+    return count;
+}
+
+static void list_window(const kiln_elements *e, size_t window, uint32_t *out)
+{
+    size_t room = kiln_window_batches(e);
+    for (size_t b = window * room; b < (window + 1) * room; b++)
+        for (uint32_t bits = e->mention.data[b]; bits; bits &= bits - 1)
+            *out++ = e->vertex.data[4 * LANES * b + KILN_TRAILING_ZEROS(bits)];
+}
+
+/* Lists of the windows that were not touched as they are. */
+static kiln_status list_named(kiln_elements *e, const uint8_t *touched, kiln_error *error)
+{
+    size_t room = kiln_window_batches(e), windows = e->batches.count / room;
+    kiln_u32_array named = {0}, first = {0};
+    KILN_TRY(kiln_array_reserve(e->context, &first, windows + 1, error));
+    first.data[0] = 0;
+    for (size_t w = 0; w < windows; w++)
+        first.data[w + 1] =
+            first.data[w] + (touched && !touched[w]
+                                 ? e->named_first.data[w + 1] - e->named_first.data[w]
+                                 : count_named(e, w * room, (w + 1) * room));
+    first.count = windows + 1;
+    named.count = first.data[windows];
+    kiln_status status = kiln_array_reserve(e->context, &named, named.count, error);
+    if (status != KILN_OK) {
+        kiln_array_free(e->context, &first);
+        return status;
+    }
+    for (size_t w = 0; w < windows; w++) {
+        uint32_t *out = named.data + first.data[w];
+        if (!touched || touched[w])
+            list_window(e, w, out);
+        else if (first.data[w + 1] > first.data[w])
+            memcpy(out, e->named.data + e->named_first.data[w],
+                   (first.data[w + 1] - first.data[w]) * sizeof *out);
+    }
+    kiln_array_free(e->context, &e->named);
+    kiln_array_free(e->context, &e->named_first);
+    e->named = named;
+    e->named_first = first;
+    return KILN_OK;
+}
+
 static kiln_status make_chunks(kiln_elements *e, kiln_error *error)
 {
     size_t room = kiln_window_batches(e);
@@ -82,37 +133,36 @@ static size_t choose_colour(uint64_t seen, const size_t used[MASK_COLOURS], size
     return best < MASK_COLOURS ? best : (*colours)++;
 }
 
-/* The vertices of a chunk, each once. */
-static size_t list_vertices(const kiln_elements *e, const kiln_element_chunk *chunk,
-                            uint32_t out[4 * KILN_WINDOW_TETS])
+/* How many vertices a chunk has: those of its window, mostly. */
+static size_t named_by(const kiln_elements *e, const kiln_element_chunk *chunk)
 {
-    size_t count = 0;
-    for (size_t b = chunk->batch; b < (size_t)chunk->batch + chunk->batches; b++) {
-        const uint32_t *v = e->vertex.data + 4 * LANES * b;
-        for (uint32_t bits = e->mention.data[b]; bits; bits &= bits - 1)
-            out[count++] = v[KILN_TRAILING_ZEROS(bits)];
-    }
-    return count;
+    size_t room = kiln_window_batches(e), window = chunk->batch / room;
+    size_t begin = chunk->batch, end = begin + chunk->batches;
+    if (begin == window * room && (end == begin + room || e->material_of.data[end] == KILN_NONE))
+        return e->named_first.data[window + 1] - e->named_first.data[window];
+    return count_named(e, begin, end);
 }
 
+/* Chunks come in the order of their batches. */
 static void choose_colours(const kiln_elements *e, uint64_t *seen_by, uint32_t *colour_of,
                            size_t *colours)
 {
     size_t used[MASK_COLOURS] = {0};
+    const uint32_t *vertex = e->named.data;
     *colours = 0;
     for (size_t c = 0; c < e->chunks.count; c++) {
-        uint32_t vertex[4 * KILN_WINDOW_TETS];
-        size_t count = list_vertices(e, &e->chunks.data[c], vertex);
+        size_t count = named_by(e, &e->chunks.data[c]);
         uint64_t seen = 0;
         for (size_t i = 0; i < count; i++)
             seen |= seen_by[vertex[i]];
         size_t colour = choose_colour(seen, used, colours);
         colour_of[c] = (uint32_t)colour;
-        if (colour >= MASK_COLOURS)
-            continue;
-        used[colour]++;
-        for (size_t i = 0; i < count; i++)
-            seen_by[vertex[i]] |= UINT64_C(1) << colour;
+        if (colour < MASK_COLOURS) {
+            used[colour]++;
+            for (size_t i = 0; i < count; i++)
+                seen_by[vertex[i]] |= UINT64_C(1) << colour;
+        }
+        vertex += count;
     }
 }
 
@@ -132,18 +182,21 @@ static void sort_chunks(kiln_elements *e, const uint32_t *colour_of, size_t colo
 }
 
 /* `scratch` is zero: [vertices] seen_by, or seen of the workers. */
-static void colour_with(kiln_elements *e, const uint8_t *touched, char *scratch, size_t bytes)
+static kiln_status colour_with(kiln_elements *e, const uint8_t *touched, char *scratch,
+                               size_t bytes, kiln_error *error)
 {
     size_t chunks = e->chunks.count, colours;
     mention_job job = {e, touched, (uint32_t *)(void *)scratch};
     kiln_parallel_for(e->context, e->batches.count / kiln_window_batches(e), 1, mention_window,
                       &job);
+    KILN_TRY(list_named(e, touched, error));
     memset(scratch, 0, bytes);
     uint64_t *seen_by = (uint64_t *)(void *)scratch;
     kiln_element_chunk *sorted = (kiln_element_chunk *)(void *)(seen_by + e->vertices);
     uint32_t *colour_of = (uint32_t *)(void *)(sorted + chunks);
     choose_colours(e, seen_by, colour_of, &colours);
     sort_chunks(e, colour_of, colours, sorted);
+    return KILN_OK;
 }
 
 kiln_status kiln_elements_colour(kiln_elements *elements, const uint8_t *window_touched,
@@ -159,7 +212,7 @@ kiln_status kiln_elements_colour(kiln_elements *elements, const uint8_t *window_
     if (!scratch)
         return kiln_fail_memory(error, bytes);
     memset(scratch, 0, bytes);
-    colour_with(e, window_touched, scratch, bytes);
+    kiln_status status = colour_with(e, window_touched, scratch, bytes, error);
     kiln_release(e->context, scratch, bytes);
-    return KILN_OK;
+    return status;
 }

@@ -72,9 +72,17 @@ struct kiln_elements {
     kiln_u32_array number_of;   /* [tet slot] element number; KILN_NONE: dead */
     kiln_u32_array mention;     /* [batch] bit 4 * lane + corner: the first in its chunk that names
                                    its vertex */
+    kiln_u32_array named;       /* the vertices mentioned, batch by batch */
+    kiln_u32_array named_first; /* [window], and the end */
     KILN_ARRAY_OF(uint8_t)
-    stale; /* [batch] bit of a lane: `place` has not been looked up since it came */
+    stale; /* [batch] bit of a lane: `place` has not been looked up since it came, or since the
+              rows of its vertices may be others */
     bool any_stale;
+    /* Of one update since `place` was looked up: batches with stale lanes, and the vertices,
+     * ascending, all of whose elements are. */
+    kiln_u32_array waiting, retied;
+    bool waiting_known;
+    kiln_u32_array around;   /* [clique][4] those of `retied` in the last update */
     kiln_u32_array touched;  /* numbers whose tet the last update formed or moved */
     kiln_f64_array partial;  /* [chunk][2], of sums and minima */
     kiln_f64_array lame;     /* [batch][2][8] mu, lambda; only when set tet by tet */

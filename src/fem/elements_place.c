@@ -122,6 +122,5 @@ void kiln_elements_pad(kiln_elements *elements, size_t batch)
         for (int k = 0; k < 9; k++)
             b->gradient[k][lane] = b->gradient[k][0];
         memcpy(vertex + 4 * lane, vertex, 4 * sizeof *vertex);
-        elements->stale.data[batch] |= (uint8_t)(1u << lane);
     }
 }

@@ -18,11 +18,11 @@ typedef struct update_job {
     const uint32_t *material_of;
     const uint32_t *rows; /* the changed tets */
     size_t count;
+    const kiln_changes *changes;
     size_t before;             /* slots then */
     uint8_t *window;           /* [windows now] */
     size_t *tets;              /* [material] scratch */
     kiln_element_batch *aside; /* [batches of a window] as they were */
-    uint8_t *stale;            /* likewise */
 } update_job;
 
 static uint32_t material_before(const update_job *job, uint32_t tet)
@@ -46,6 +46,9 @@ static kiln_status survey(update_job *job, kiln_error *error)
 {
     kiln_elements *e = job->e;
     size_t used = job->mesh->table[KILN_ON_TET].used;
+    const kiln_u32_array *retied = &job->changes->retied_tets;
+    for (size_t i = 0; i < retied->count; i++)
+        job->window[retied->data[i] / KILN_WINDOW_TETS] |= WINDOW_TOUCHED;
     for (size_t i = 0; i < job->count; i++) {
         uint32_t t = job->rows[i], then = material_before(job, t), now = KILN_NONE;
         KILN_ASSERT_OP(t, <, used);
@@ -56,12 +59,26 @@ static kiln_status survey(update_job *job, kiln_error *error)
             e->count++;
         }
         count_out(job, then);
-        job->window[t / KILN_WINDOW_TETS] |= then == now ? WINDOW_TOUCHED : WINDOW_SHUFFLED;
+        job->window[t / KILN_WINDOW_TETS] |= then == now ? 0 : WINDOW_SHUFFLED;
     }
     for (size_t t = used; t < job->before; t++)
         count_out(job, material_before(job, (uint32_t)t));
     if (used < job->before && used % KILN_WINDOW_TETS != 0)
         job->window[used / KILN_WINDOW_TETS] |= WINDOW_SHUFFLED;
+    return KILN_OK;
+}
+
+/* Empty lanes go with the first. */
+static kiln_status mark_stale(update_job *job, uint32_t number, kiln_error *error)
+{
+    kiln_elements *e = job->e;
+    const kiln_element_batch *batch = &e->batches.data[number / LANES];
+    uint8_t *stale = &e->stale.data[number / LANES];
+    if (*stale == 0)
+        KILN_TRY(kiln_array_push(e->context, &e->waiting, number / LANES, error));
+    *stale |= (uint8_t)(1u << number % LANES);
+    for (size_t lane = LANES; number % LANES == 0 && lane-- > 1 && batch->slot[lane] == KILN_NONE;)
+        *stale |= (uint8_t)(1u << lane);
     return KILN_OK;
 }
 
@@ -74,11 +91,6 @@ static void carry_over(update_job *job, size_t window, uint32_t from, uint32_t t
     for (int k = 0; k < 9; k++)
         b->gradient[k][to % LANES] = a->gradient[k][lane];
     b->volume[to % LANES] = a->volume[lane];
-    for (int k = 0; k < 6; k++)
-        b->place[k][to % LANES] = a->place[k][lane];
-    uint8_t bit = (uint8_t)(1u << to % LANES), was = job->stale[batch] >> lane & 1;
-    uint8_t *stale = &e->stale.data[to / LANES];
-    *stale = (uint8_t)(was ? *stale | bit : *stale & ~bit);
 }
 
 /* A window anew. `row`: its first changed tet, `end`: that of the next windows. */
@@ -92,11 +104,13 @@ static kiln_status shuffle(update_job *job, size_t window, const uint32_t *row, 
     uint32_t then[KILN_WINDOW_TETS];
     for (size_t t = first; t < last; t++)
         then[t - first] = t < job->before ? e->number_of.data[t] : KILN_NONE;
-    if (first < job->before) { /* else there is nothing to keep */
+    if (first < job->before) /* else there is nothing to keep */
         memcpy(job->aside, e->batches.data + window * room, room * sizeof *job->aside);
-        memcpy(job->stale, e->stale.data + window * room, room);
-    }
     kiln_elements_place_window(e, job->mesh, job->material_of, window, job->tets);
+    memset(e->stale.data + window * room, 0, room);
+    for (size_t t = first; t < last; t++)
+        if (e->number_of.data[t] != KILN_NONE)
+            KILN_TRY(mark_stale(job, e->number_of.data[t], error));
     for (size_t t = first; t < last; t++) {
         uint32_t now = e->number_of.data[t];
         if (row < end && *row == t) {
@@ -127,11 +141,32 @@ static kiln_status place(update_job *job, kiln_error *error)
     KILN_TRY(kiln_array_reserve(e->context, &e->touched, e->touched.count + job->count, error));
     for (size_t i = 0; i < job->count; i++) {
         uint32_t number = e->number_of.data[job->rows[i]];
-        if (number == KILN_NONE)
-            continue;
-        kiln_elements_set_vertices(e, job->mesh, job->rows[i]);
-        e->stale.data[number / LANES] |= (uint8_t)(1u << number % LANES);
-        e->touched.data[e->touched.count++] = number;
+        if (number != KILN_NONE)
+            e->touched.data[e->touched.count++] = number;
+    }
+    const kiln_u32_array *retied = &job->changes->retied_tets;
+    for (size_t i = 0; i < retied->count; i++)
+        if (e->number_of.data[retied->data[i]] != KILN_NONE)
+            kiln_elements_set_vertices(e, job->mesh, retied->data[i]);
+    return KILN_OK;
+}
+
+/* Where a vertex is tied anew, its row of a matrix is another, and places in it are. */
+static kiln_status mark_retied(update_job *job, kiln_error *error)
+{
+    kiln_elements *e = job->e;
+    const kiln_u32_array *retied = &job->changes->retied_vertices;
+    const kiln_u32_array *around = &job->changes->around_retied;
+    KILN_TRY(kiln_array_reserve(e->context, &e->retied, retied->count, error));
+    KILN_TRY(kiln_array_reserve(e->context, &e->around, 4 * around->count, error));
+    if (retied->count)
+        memcpy(e->retied.data, retied->data, retied->count * sizeof *retied->data);
+    e->retied.count = retied->count;
+    e->around.count = 4 * around->count;
+    for (size_t i = 0; i < around->count; i++) {
+        uint32_t number = e->number_of.data[around->data[i]];
+        memcpy(e->around.data + 4 * i, e->vertex.data + 4 * (size_t)number, 4 * sizeof(uint32_t));
+        KILN_TRY(mark_stale(job, number, error));
     }
     return KILN_OK;
 }
@@ -155,6 +190,7 @@ static kiln_status update(update_job *job, kiln_error *error)
     KILN_TRY(survey(job, error));
     KILN_TRY(kiln_elements_make_room(e, job->mesh->table[KILN_ON_TET].used, error));
     KILN_TRY(place(job, error));
+    KILN_TRY(mark_retied(job, error));
     KILN_TRY(kiln_elements_form(e, job->mesh, job->rows, job->count, error));
     pad(job);
     return kiln_elements_colour(e, job->window, error);
@@ -166,14 +202,13 @@ static kiln_status update_with_scratch(update_job *job, kiln_error *error)
     kiln_elements *e = job->e;
     size_t room = kiln_window_batches(e);
     size_t windows = kiln_windows_of(job->mesh->table[KILN_ON_TET].used);
-    size_t bytes = room * (sizeof *job->aside + sizeof *job->stale) +
-                   (e->materials.count + 1) * sizeof *job->tets + windows;
+    size_t bytes =
+        room * sizeof *job->aside + (e->materials.count + 1) * sizeof *job->tets + windows;
     job->aside = kiln_resize(e->context, NULL, 0, bytes);
     if (!job->aside)
         return kiln_fail_memory(error, bytes);
     job->tets = (size_t *)(void *)(job->aside + room);
-    job->stale = (uint8_t *)(job->tets + e->materials.count + 1);
-    job->window = job->stale + room;
+    job->window = (uint8_t *)(job->tets + e->materials.count + 1);
     memset(job->window, 0, windows);
     kiln_status status = update(job, error);
     kiln_release(e->context, job->aside, bytes);
@@ -194,9 +229,12 @@ kiln_status kiln_elements_update(kiln_elements *elements, const kiln_mesh *mesh,
                       .material_of = material_of,
                       .rows = rows->data,
                       .count = rows->count,
+                      .changes = changes,
                       .before = changes->before[KILN_ON_TET]};
     KILN_ASSERT_OP(job.before, ==, e->number_of.count);
     e->touched.count = e->lame.count = e->yield.count = 0;
+    e->waiting_known = !e->any_stale;
+    e->waiting.count = 0;
     e->any_stale = true;
     e->state++;
     e->term.revision++;
@@ -204,6 +242,12 @@ kiln_status kiln_elements_update(kiln_elements *elements, const kiln_mesh *mesh,
     if (status != KILN_OK)
         kiln_elements_forget(e);
     return status;
+}
+
+kiln_cliques kiln_elements_cliques_around(const kiln_elements *elements)
+{
+    const kiln_u32_array *around = &elements->around;
+    return (kiln_cliques){.count = around->count / 4, .size = 4, .row = around->data};
 }
 
 void kiln_elements_mark_affected(const kiln_elements *elements, const kiln_changes *changes,

@@ -10,7 +10,8 @@ typedef struct renewal {
     kiln_mass *mass;
     const kiln_mesh *mesh;
     const double *tet_mass;
-    const uint8_t *affected; /* [vertex], NULL: all */
+    const uint8_t *affected;      /* [vertex], NULL: all */
+    const kiln_u32_array *around; /* tets at affected vertices, ascending; NULL: all */
 } renewal;
 
 static bool is_affected(const renewal *r, size_t vertex)
@@ -18,18 +19,16 @@ static bool is_affected(const renewal *r, size_t vertex)
     return !r->affected || r->affected[vertex];
 }
 
-/* In most tets of an update no vertex is: one branch that is foreseen. */
-static bool is_any_affected(const renewal *r, uint32_t tet)
+/* The tets that matter, one after the other. */
+static size_t tet_count(const renewal *r)
 {
-    const uint32_t *v = r->mesh->tet[tet].v;
-    if (v[0] == KILN_NONE)
-        return false;
-    return !r->affected ||
-           r->affected[v[0]] | r->affected[v[1]] | r->affected[v[2]] | r->affected[v[3]];
+    return r->around ? r->around->count : r->mesh->table[KILN_ON_TET].used;
 }
 
-/* Past this part of the vertices, summing all costs less than telling which. */
-enum { FEW = 16 };
+static uint32_t tet_at(const renewal *r, size_t i)
+{
+    return r->around ? r->around->data[i] : (uint32_t)i;
+}
 
 static void sum_all(const renewal *r)
 {
@@ -42,26 +41,20 @@ static void sum_all(const renewal *r)
             lumped[mesh->tet[t].v[k]] += 0.25 * r->tet_mass[t];
 }
 
-static void sum_lumped(const renewal *r)
+static void sum_affected(const renewal *r)
 {
-    const kiln_mesh *mesh = r->mesh;
-    size_t affected = 0;
-    for (size_t v = 0; v < r->mass->rows; v++)
-        affected += is_affected(r, v);
-    if (FEW * affected > r->mass->rows) {
-        sum_all(r);
-        return;
-    }
+    const kiln_tet *tet = r->mesh->tet;
+    const uint8_t *affected = r->affected;
+    const uint32_t *around = r->around->data;
     double *lumped = r->mass->lumped.data;
     for (size_t v = 0; v < r->mass->rows; v++)
-        lumped[v] = is_affected(r, v) ? 0.0 : lumped[v];
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        const uint32_t *v = mesh->tet[t].v;
-        if (!is_any_affected(r, t))
-            continue;
+        lumped[v] = affected[v] ? 0.0 : lumped[v];
+    for (size_t i = 0, count = r->around->count; i < count; i++) {
+        const uint32_t *v = tet[around[i]].v;
+        double share = 0.25 * r->tet_mass[around[i]];
         for (int k = 0; k < 4; k++)
-            if (is_affected(r, v[k]))
-                lumped[v[k]] += 0.25 * r->tet_mass[t];
+            if (affected[v[k]])
+                lumped[v[k]] += share;
     }
 }
 
@@ -84,10 +77,10 @@ static void count_stars(const renewal *r, star_lists *stars)
 {
     const kiln_mesh *mesh = r->mesh;
     memset(stars->first, 0, (stars->rows + 2) * sizeof(uint32_t));
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        for (int k = 0; k < 4 && is_any_affected(r, t); k++)
-            if (is_affected(r, mesh->tet[t].v[k]))
-                stars->first[mesh->tet[t].v[k] + 2]++;
+    for (size_t i = 0; i < tet_count(r); i++)
+        for (int k = 0; k < 4 && kiln_tet_live(mesh, tet_at(r, i)); k++)
+            if (is_affected(r, mesh->tet[tet_at(r, i)].v[k]))
+                stars->first[mesh->tet[tet_at(r, i)].v[k] + 2]++;
     for (size_t v = 2; v <= stars->rows + 1; v++)
         stars->first[v] += stars->first[v - 1];
 }
@@ -95,10 +88,10 @@ static void count_stars(const renewal *r, star_lists *stars)
 static void fill_stars(const renewal *r, star_lists *stars)
 {
     const kiln_mesh *mesh = r->mesh;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        for (int k = 0; k < 4 && is_any_affected(r, t); k++)
-            if (is_affected(r, mesh->tet[t].v[k]))
-                stars->at[stars->first[mesh->tet[t].v[k] + 1]++] = t;
+    for (size_t i = 0; i < tet_count(r); i++)
+        for (int k = 0; k < 4 && kiln_tet_live(mesh, tet_at(r, i)); k++)
+            if (is_affected(r, mesh->tet[tet_at(r, i)].v[k]))
+                stars->at[stars->first[mesh->tet[tet_at(r, i)].v[k] + 1]++] = tet_at(r, i);
 }
 
 static kiln_status list_stars(const renewal *r, star_lists *stars, kiln_error *error)
@@ -235,7 +228,10 @@ static kiln_status renew(const renewal *r, kiln_error *error)
     KILN_TRY(kiln_array_reserve(mass->context, &mass->lumped, rows, error));
     KILN_TRY(kiln_array_reserve(mass->context, &mass->partial, sums, error));
     mass->rows = rows;
-    sum_lumped(r);
+    if (r->affected)
+        sum_affected(r);
+    else
+        sum_all(r);
     kiln_status status = mass->kind == KILN_MASS_LUMPED ? KILN_OK : renew_consistent(r, error);
     if (status != KILN_OK)
         mass->rows = 0;
@@ -246,23 +242,7 @@ kiln_status kiln_mass_build(kiln_mass *mass, const kiln_mesh *mesh, kiln_mass_ki
                             const double *tet_mass, kiln_error *error)
 {
     mass->kind = kind;
-    return renew(&(renewal){mass, mesh, tet_mass, NULL}, error);
-}
-
-/* Vertices whose tets, or their numbers or masses, are others. */
-static void mark_affected(const kiln_mesh *mesh, const kiln_changes *changes, uint8_t *affected)
-{
-    const kiln_u32_array *vertices = &changes->rows[KILN_ON_VERTEX];
-    const kiln_u32_array *tets = &changes->rows[KILN_ON_TET];
-    size_t rows = mesh->table[KILN_ON_VERTEX].used;
-    memset(affected, 0, rows);
-    for (size_t v = changes->before[KILN_ON_VERTEX]; v < rows; v++)
-        affected[v] = 1;
-    for (size_t i = 0; i < vertices->count; i++)
-        affected[vertices->data[i]] = 1;
-    for (size_t i = 0; i < tets->count; i++)
-        for (int k = 0; k < 4 && kiln_tet_live(mesh, tets->data[i]); k++)
-            affected[mesh->tet[tets->data[i]].v[k]] = 1;
+    return renew(&(renewal){mass, mesh, tet_mass, NULL, NULL}, error);
 }
 
 kiln_status kiln_mass_update(kiln_mass *mass, const kiln_mesh *mesh, const double *tet_mass,
@@ -276,8 +256,11 @@ kiln_status kiln_mass_update(kiln_mass *mass, const kiln_mesh *mesh, const doubl
         mass->rows = 0;
         return kiln_fail_memory(error, bytes);
     }
-    mark_affected(mesh, changes, affected);
-    kiln_status status = renew(&(renewal){mass, mesh, tet_mass, affected}, error);
+    memset(affected, 0, bytes);
+    for (size_t i = 0; i < changes->rows[KILN_ON_VERTEX].count; i++)
+        affected[changes->rows[KILN_ON_VERTEX].data[i]] = 1;
+    renewal r = {mass, mesh, tet_mass, affected, &changes->around};
+    kiln_status status = renew(&r, error);
     kiln_release(mass->context, affected, bytes);
     return status;
 }

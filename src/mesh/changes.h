@@ -27,8 +27,14 @@ typedef struct kiln_changes {
      * or with another value in some field. Vertices: made, renumbered, or of such a tet, or of one
      * that went. Faces: made, renumbered, or of such a tet. */
     kiln_u32_array rows[KILN_WHERE_COUNT];
+    /* Of those, the ones with other names around: tets with another corner; vertices of such a tet,
+     * or of one that went. A vertex that only moves leaves its tets tied as they were. */
+    kiln_u32_array retied_tets, retied_vertices;
+    /* The tets at all vertices of `rows`, and of them those at a vertex that is tied anew. */
+    kiln_u32_array around, around_retied;
     kiln_row_moves moved[KILN_WHERE_COUNT]; /* as close_ranks left them: ascending in both */
-    kiln_u32_array marks[KILN_WHERE_COUNT]; /* a bit per row, while they are found */
+    /* A bit per row, while they are found. */
+    kiln_u32_array marks[KILN_WHERE_COUNT], tet_ties, vertex_ties, met, met_retied;
 } kiln_changes;
 
 /* Nothing has changed since the mesh is as it is now. Keeps the buffers; zeroed at first. */

@@ -23,6 +23,7 @@ typedef struct kiln_boundary {
     kiln_world *world;
     kiln_hold_set *holds; /* [scene->holds.count] */
     kiln_load_set *loads; /* [scene->loads.count] */
+    bool volumes;         /* some tet is in a set */
     bool released;        /* some set has ended with this step */
 } kiln_boundary;
 

@@ -13,92 +13,21 @@
 #include "mesh/txn.h"
 #include "mesh/walk.h"
 #include "mesh/rewind.h"
-#include "sim/boundary.h"
+#include "sim/sets.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static size_t set_count(const kiln_scene *scene)
-{
-    return scene->holds.count + scene->loads.count;
-}
-
-static size_t words_of(const kiln_scene *scene)
-{
-    return (set_count(scene) + 63) / 64;
-}
 
 uint64_t *kiln_boundary_bits(const kiln_mesh *mesh, kiln_where where)
 {
     return (uint64_t *)(void *)kiln_mesh_field(mesh, where, KILN_FIELD_SETS)->data;
 }
 
-static bool has_bit(const uint64_t *words, size_t set)
-{
-    return words[set / 64] >> set % 64 & 1;
-}
-
-static bool any_bit(const uint64_t *words, size_t count)
-{
-    uint64_t any = words[0];
-    for (size_t w = 1; w < count; w++)
-        any |= words[w];
-    return any != 0;
-}
-
-/* The list of a set, and what its rows are of. */
-static kiln_u32_array *list_of(kiln_boundary *b, size_t set)
-{
-    size_t holds = b->world->scene->holds.count;
-    return set < holds ? &b->holds[set].vertices : &b->loads[set - holds].rows;
-}
-
-static kiln_where where_of(const kiln_scene *scene, size_t set)
-{
-    if (set < scene->holds.count)
-        return KILN_ON_VERTEX;
-    return kiln_load_where(scene->loads.data[set - scene->holds.count].kind);
-}
-
 static double until_of(const kiln_scene *scene, size_t set)
 {
     return set < scene->holds.count ? scene->holds.data[set].until
                                     : scene->loads.data[set - scene->holds.count].until;
-}
-
-static double *amounts_of(const kiln_boundary *b, size_t load)
-{
-    const char *name = b->loads[load].amount;
-    return (double *)(void *)kiln_mesh_field(b->world->mesh, KILN_ON_TET, name)->data;
-}
-
-/* cover[vertex][word]: sets of the faces and tets that have the vertex. */
-static kiln_status cover_vertices(const kiln_boundary *b, uint64_t **cover, size_t *bytes,
-                                  kiln_error *error)
-{
-    const kiln_mesh *mesh = b->world->mesh;
-    size_t words = words_of(b->world->scene);
-    *bytes = mesh->table[KILN_ON_VERTEX].used * words * sizeof **cover;
-    *cover = kiln_resize(b->world->context, NULL, 0, *bytes);
-    if (!*cover)
-        return kiln_fail_memory(error, *bytes);
-    memset(*cover, 0, *bytes);
-    static const kiln_where wheres[] = {KILN_ON_FACE, KILN_ON_TET};
-    for (int i = 0; i < 2; i++) {
-        const uint64_t *bits = kiln_boundary_bits(mesh, wheres[i]);
-        for (uint32_t row = 0; row < mesh->table[wheres[i]].used; row++) {
-            const uint64_t *mine = bits + row * words;
-            uint32_t v[4];
-            if (!any_bit(mine, words) || !kiln_row_live(mesh, wheres[i], row))
-                continue;
-            int corners = kiln_boundary_corners(mesh, wheres[i], row, v);
-            for (int k = 0; k < corners; k++)
-                for (size_t w = 0; w < words; w++)
-                    (*cover)[v[k] * words + w] |= mine[w];
-        }
-    }
-    return KILN_OK;
 }
 
 static void set_bits(const kiln_mesh *mesh, kiln_where where, size_t words, size_t set,
@@ -116,7 +45,7 @@ static kiln_status write_amount(kiln_boundary *b, size_t load, kiln_error *error
     snprintf(set->amount, sizeof set->amount, "load%u", (unsigned)load + 1);
     KILN_TRY(kiln_mesh_add_field(mesh, set->amount, KILN_ON_TET, KILN_F64, 1, KILN_RULE_CONSERVE,
                                  error));
-    double *amount = amounts_of(b, load);
+    double *amount = kiln_set_amounts(b, load);
     for (size_t i = 0; i < set->rows.count; i++)
         amount[set->rows.data[i]] = kiln_mesh_tet_volume(mesh, set->rows.data[i]);
     return KILN_OK;
@@ -129,7 +58,7 @@ static kiln_status add_fields(kiln_boundary *b, kiln_error *error)
                                                       [KILN_ON_FACE] = KILN_RULE_COPY};
     for (int where = 0; where < KILN_WHERE_COUNT; where++)
         KILN_TRY(kiln_mesh_add_field(b->world->mesh, KILN_FIELD_SETS, (kiln_where)where, KILN_U64,
-                                     (uint32_t)words_of(b->world->scene), rules[where], error));
+                                     (uint32_t)kiln_set_words(b->world->scene), rules[where], error));
     for (size_t i = 0; i < b->world->scene->loads.count; i++) {
         kiln_load_kind kind = b->world->scene->loads.data[i].kind;
         if (kind == KILN_LOAD_BODY)
@@ -144,67 +73,20 @@ static kiln_status add_fields(kiln_boundary *b, kiln_error *error)
 static kiln_status write_bits(kiln_boundary *b, kiln_error *error)
 {
     const kiln_mesh *mesh = b->world->mesh;
-    size_t words = words_of(b->world->scene), sets = set_count(b->world->scene), bytes;
+    size_t words = kiln_set_words(b->world->scene), sets = kiln_set_count(b->world->scene), bytes;
     for (size_t s = 0; s < sets; s++)
-        if (where_of(b->world->scene, s) == KILN_ON_VERTEX)
-            set_bits(mesh, KILN_ON_VERTEX, words, s, list_of(b, s));
+        if (kiln_set_where(b->world->scene, s) == KILN_ON_VERTEX)
+            set_bits(mesh, KILN_ON_VERTEX, words, s, kiln_set_list(b, s));
     KILN_TRY(kiln_boundary_gather(b->world->mesh, KILN_ON_TET, words, error));
     KILN_TRY(kiln_boundary_gather(b->world->mesh, KILN_ON_FACE, words, error));
     for (size_t s = 0; s < sets; s++)
-        if (where_of(b->world->scene, s) == KILN_ON_FACE)
-            set_bits(mesh, KILN_ON_FACE, words, s, list_of(b, s));
+        if (kiln_set_where(b->world->scene, s) == KILN_ON_FACE)
+            set_bits(mesh, KILN_ON_FACE, words, s, kiln_set_list(b, s));
     uint64_t *cover, *vertex = kiln_boundary_bits(mesh, KILN_ON_VERTEX);
-    KILN_TRY(cover_vertices(b, &cover, &bytes, error));
+    KILN_TRY(kiln_set_cover(b, &cover, &bytes, error));
     for (size_t i = 0; i < mesh->table[KILN_ON_VERTEX].used * words; i++)
         vertex[i] &= ~cover[i];
     kiln_release(b->world->context, cover, bytes);
-    return KILN_OK;
-}
-
-static kiln_status list_rows(kiln_boundary *b, kiln_where where, const uint64_t *bits,
-                             kiln_error *error)
-{
-    const kiln_mesh *mesh = b->world->mesh;
-    size_t words = words_of(b->world->scene), sets = set_count(b->world->scene);
-    for (uint32_t row = 0; row < mesh->table[where].used; row++) {
-        const uint64_t *mine = bits + row * words;
-        if (!any_bit(mine, words) || !kiln_row_live(mesh, where, row))
-            continue;
-        for (size_t s = 0; s < sets; s++)
-            if (has_bit(mine, s) && where_of(b->world->scene, s) == where)
-                KILN_TRY(kiln_array_push(b->world->context, list_of(b, s), row, error));
-    }
-    return KILN_OK;
-}
-
-static kiln_status list_amounts(kiln_boundary *b, size_t load, kiln_error *error)
-{
-    const kiln_mesh *mesh = b->world->mesh;
-    const double *amount = amounts_of(b, load);
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        if (kiln_tet_live(mesh, t) && amount[t] > 0.0)
-            KILN_TRY(kiln_array_push(b->world->context, &b->loads[load].rows, t, error));
-    return KILN_OK;
-}
-
-static kiln_status list_sets(kiln_boundary *b, kiln_error *error)
-{
-    const kiln_mesh *mesh = b->world->mesh;
-    size_t words = words_of(b->world->scene), sets = set_count(b->world->scene), bytes;
-    for (size_t s = 0; s < sets; s++)
-        list_of(b, s)->count = 0;
-    uint64_t *cover;
-    const uint64_t *vertex = kiln_boundary_bits(mesh, KILN_ON_VERTEX);
-    KILN_TRY(cover_vertices(b, &cover, &bytes, error));
-    for (size_t i = 0; i < mesh->table[KILN_ON_VERTEX].used * words; i++)
-        cover[i] |= vertex[i];
-    kiln_status status = list_rows(b, KILN_ON_VERTEX, cover, error);
-    kiln_release(b->world->context, cover, bytes);
-    KILN_TRY(status);
-    KILN_TRY(list_rows(b, KILN_ON_FACE, kiln_boundary_bits(mesh, KILN_ON_FACE), error));
-    for (size_t i = 0; i < b->world->scene->loads.count; i++)
-        if (b->world->scene->loads.data[i].kind == KILN_LOAD_BODY)
-            KILN_TRY(list_amounts(b, i, error));
     return KILN_OK;
 }
 
@@ -222,6 +104,7 @@ static bool differ(const uint64_t *a, const uint64_t *b, size_t words, size_t bu
 /* What one marking has to know. */
 typedef struct marking {
     kiln_txn txn;
+    const uint64_t *bits[KILN_WHERE_COUNT];
     size_t words;
     size_t ended; /* the set whose marks go; KILN_NONE: all sets get theirs */
     bool edges;   /* some feature came or went */
@@ -247,7 +130,7 @@ static kiln_verdict mark_edge(marking *m, uint32_t tet, uint32_t a, uint32_t b, 
 static kiln_verdict mark_face_rim(marking *m, uint32_t face)
 {
     const kiln_mesh *mesh = m->txn.mesh;
-    const uint64_t *bits = kiln_boundary_bits(mesh, KILN_ON_FACE), *mine = bits + face * m->words;
+    const uint64_t *bits = m->bits[KILN_ON_FACE], *mine = bits + face * m->words;
     uint32_t v[4];
     kiln_boundary_corners(mesh, KILN_ON_FACE, face, v);
     kiln_verdict verdict = KILN_ACCEPTED;
@@ -255,7 +138,7 @@ static kiln_verdict mark_face_rim(marking *m, uint32_t face)
         uint32_t a = v[k], b = v[(k + 1) % 3];
         const uint64_t *other = bits + kiln_surface_across(mesh, face, a, b) * m->words;
         bool rim = differ(mine, other, m->words, m->ended);
-        bool ends = m->ended != KILN_NONE && !rim && !has_bit(other, m->ended);
+        bool ends = m->ended != KILN_NONE && !rim && !kiln_set_has(other, m->ended);
         if (m->ended == KILN_NONE ? rim : ends)
             verdict = mark_edge(m, mesh->face[face].at / 4, a, b, rim);
     }
@@ -265,7 +148,7 @@ static kiln_verdict mark_face_rim(marking *m, uint32_t face)
 static kiln_verdict mark_tet_rim(marking *m, uint32_t tet)
 {
     const kiln_mesh *mesh = m->txn.mesh;
-    const uint64_t *bits = kiln_boundary_bits(mesh, KILN_ON_TET), *mine = bits + tet * m->words;
+    const uint64_t *bits = m->bits[KILN_ON_TET], *mine = bits + tet * m->words;
     kiln_verdict verdict = KILN_ACCEPTED;
     for (uint32_t f = 0; f < 4 && verdict == KILN_ACCEPTED; f++) {
         kiln_link link = mesh->tet[tet].n[f];
@@ -273,7 +156,7 @@ static kiln_verdict mark_tet_rim(marking *m, uint32_t tet)
             continue;
         const uint64_t *other = bits + link / 4 * m->words;
         bool rim = differ(mine, other, m->words, m->ended);
-        bool ends = m->ended != KILN_NONE && !rim && !has_bit(other, m->ended);
+        bool ends = m->ended != KILN_NONE && !rim && !kiln_set_has(other, m->ended);
         bool marked = mesh->info[tet].marks >> (KILN_MARK_REQUIRED_FACE + f) & 1;
         if (marked != rim && (m->ended == KILN_NONE ? rim : ends))
             verdict = kiln_txn_mark_face(&m->txn, tet, f, KILN_MARK_REQUIRED_FACE, rim);
@@ -297,8 +180,8 @@ static kiln_verdict mark_row(marking *m, kiln_where where, uint32_t row)
         [KILN_ON_TET] = mark_tet_rim,
         [KILN_ON_FACE] = mark_face_rim};
     const kiln_mesh *mesh = m->txn.mesh;
-    const uint64_t *mine = kiln_boundary_bits(mesh, where) + row * m->words;
-    if (m->ended == KILN_NONE ? !any_bit(mine, m->words) : !has_bit(mine, m->ended))
+    const uint64_t *mine = m->bits[where] + row * m->words;
+    if (m->ended == KILN_NONE ? !kiln_set_any(mine, m->words) : !kiln_set_has(mine, m->ended))
         return KILN_ACCEPTED;
     return kiln_row_live(mesh, where, row) ? mark[where](m, row) : KILN_ACCEPTED;
 }
@@ -323,7 +206,9 @@ static kiln_status mark_sets(kiln_boundary *b, size_t ended, const kiln_changes 
                              bool *features, kiln_error *error)
 {
     marking m = {
-        .txn = kiln_txn_begin(b->world->mesh), .words = words_of(b->world->scene), .ended = ended};
+        .txn = kiln_txn_begin(b->world->mesh), .words = kiln_set_words(b->world->scene), .ended = ended};
+    for (int where = 0; where < KILN_WHERE_COUNT; where++)
+        m.bits[where] = kiln_boundary_bits(b->world->mesh, (kiln_where)where);
     kiln_verdict verdict =
         m.txn.depth ? kiln_txn_settle(&m.txn, mark_rows(&m, changes)) : KILN_REFUSED_MEMORY;
     if (verdict != KILN_ACCEPTED)
@@ -352,68 +237,27 @@ kiln_status kiln_boundary_write_sets(kiln_boundary *b, kiln_error *error)
 static void warn_of_losses(kiln_boundary *b, const uint32_t *before)
 {
     size_t holds = b->world->scene->holds.count;
-    for (size_t s = 0; s < set_count(b->world->scene); s++)
-        if (before[s] > 0 && list_of(b, s)->count == 0)
+    for (size_t s = 0; s < kiln_set_count(b->world->scene); s++)
+        if (before[s] > 0 && kiln_set_list(b, s)->count == 0)
             kiln_log(b->world->context, KILN_LOG_WARNING,
                      "at %.4g s remeshing left nothing of what %s %zu selects",
                      b->world->state.clock.time, s < holds ? "hold" : "load",
                      (s < holds ? s : s - holds) + 1);
 }
 
-/* Two ascending lists have a row in common, or the first one has a row that is gone. */
-static bool meet(const kiln_u32_array *list, const kiln_u32_array *rows, uint32_t used)
-{
-    if (list->count > 0 && list->data[list->count - 1] >= used)
-        return true;
-    for (size_t i = 0, k = 0; i < list->count && k < rows->count;) {
-        if (list->data[i] == rows->data[k])
-            return true;
-        if (list->data[i] < rows->data[k])
-            i++;
-        else
-            k++;
-    }
-    return false;
-}
-
-/* Whether a row that changed is, or was, of some set; amounts are looked at in any case. */
-static bool concern(kiln_boundary *b, const kiln_changes *changes)
-{
-    const kiln_mesh *mesh = b->world->mesh;
-    const kiln_scene *scene = b->world->scene;
-    size_t words = words_of(scene);
-    for (size_t i = 0; i < scene->loads.count; i++)
-        if (scene->loads.data[i].kind == KILN_LOAD_BODY)
-            return true;
-    for (int where = 0; where < KILN_WHERE_COUNT; where++) {
-        const uint64_t *bits = kiln_boundary_bits(mesh, (kiln_where)where);
-        for (size_t i = 0; i < changes->rows[where].count; i++)
-            if (any_bit(bits + changes->rows[where].data[i] * words, words))
-                return true;
-    }
-    for (size_t s = 0; s < set_count(scene); s++) {
-        kiln_where where = where_of(scene, s);
-        if (meet(list_of(b, s), &changes->rows[where], mesh->table[where].used))
-            return true;
-    }
-    return false;
-}
-
 kiln_status kiln_boundary_refresh_sets(kiln_boundary *b, const kiln_changes *changes,
                                        kiln_error *error)
 {
-    size_t sets = set_count(b->world->scene);
+    size_t sets = kiln_set_count(b->world->scene);
     if (!b->world->remeshes)
-        return list_sets(b, error);
-    if (!changes->all && !concern(b, changes))
-        return KILN_OK;
+        return kiln_set_list_all(b, error);
     kiln_u32_array before = {0};
     KILN_TRY(kiln_array_reserve(b->world->context, &before, sets, error));
     for (size_t s = 0; s < sets; s++)
-        before.data[s] = (uint32_t)list_of(b, s)->count;
+        before.data[s] = (uint32_t)kiln_set_list(b, s)->count;
     kiln_status status = mark_all(b, changes->all ? NULL : changes, false, error);
     if (status == KILN_OK)
-        status = list_sets(b, error);
+        status = changes->all ? kiln_set_list_all(b, error) : kiln_set_follow(b, changes, error);
     if (status == KILN_OK)
         warn_of_losses(b, before.data);
     kiln_array_free(b->world->context, &before);
@@ -437,17 +281,17 @@ kiln_status kiln_boundary_release_sets(kiln_boundary *b, double now, kiln_error 
     const kiln_world *world = b->world;
     bool features = false;
     b->released = false;
-    for (size_t s = 0; s < set_count(world->scene); s++) {
+    for (size_t s = 0; s < kiln_set_count(world->scene); s++) {
         if (fabs(now - until_of(world->scene, s)) > kiln_world_tolerance(world))
             continue;
         b->released = true;
         if (world->remeshes)
             KILN_TRY(mark_sets(b, s, NULL, &features, error));
-        KILN_TRY(clear_bit(world->mesh, words_of(world->scene), s, error));
+        KILN_TRY(clear_bit(world->mesh, kiln_set_words(world->scene), s, error));
     }
     if (!b->released)
         return KILN_OK;
     if (world->remeshes)
         KILN_TRY(mark_all(b, NULL, features, error));
-    return list_sets(b, error);
+    return kiln_set_list_all(b, error);
 }

@@ -35,7 +35,7 @@ typedef struct kiln_bsr {
     uint32_t *column;      /* [blocks] */
     double *value;         /* [n^2 blocks], see above */
     size_t room;           /* blocks that `value` could hold */
-    uint64_t pattern;      /* hash of n, rows, start and column; what an analysis is valid for */
+    uint64_t pattern;      /* hash of n, rows and columns; what an analysis is valid for */
     struct kiln_bsr_spill *spill; /* what multiply needs of the pattern */
     /* Against the pattern before it, whose hash is `renewed_from` (0: not known): the rows that
      * have other columns than they had, ascending, with those that had none. Places in the other
@@ -57,9 +57,9 @@ kiln_status kiln_bsr_set_pattern(kiln_bsr *matrix, size_t rows, const kiln_cliqu
                                  size_t clique_sets, kiln_error *error);
 /* The same after a change that was local: `changed` are, ascending, the rows whose cliques are not
  * those of the pattern there is, by the numbers of their rows; of the rows from the old number of
- * rows on all are. Other rows keep their blocks, and with them the places of blocks in their row.
- * The result is that of set_pattern bit for bit, but the values are not defined until they are
- * cleared. */
+ * rows on all are. Of the cliques only those with such a row are needed. Other rows keep their
+ * blocks, and with them the places of blocks in their row. The result is that of set_pattern with
+ * all cliques, bit for bit, but the values are not defined until they are cleared. */
 kiln_status kiln_bsr_renew_pattern(kiln_bsr *matrix, size_t rows, const kiln_cliques *cliques,
                                    size_t clique_sets, const uint32_t *changed,
                                    size_t changed_count, kiln_error *error);

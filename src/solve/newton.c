@@ -42,6 +42,7 @@ struct kiln_newton {
     enum { EXPECTS_NOTHING, EXPECTS_ROWS, EXPECTS_ANYTHING } expects;
     uint64_t coupling;      /* key of the terms of the last assembly that couple rows */
     kiln_u32_array changed; /* rows whose cliques will be others */
+    kiln_cliques around;    /* all that these rows will be in */
     size_t count;           /* coordinates the vectors have room for */
     double *vectors;        /* [VECTORS][count] */
     double *g, *rhs, *dx, *gap, *trial, *diagonal; /* parts of it */
@@ -132,16 +133,18 @@ void kiln_newton_forget(kiln_newton *newton)
 }
 
 kiln_status kiln_newton_expect_changes(kiln_newton *newton, const uint32_t *rows, size_t count,
-                                       kiln_error *error)
+                                       const kiln_cliques *around, kiln_error *error)
 {
-    if (newton->expects != EXPECTS_NOTHING || !newton->keyed || !rows) {
+    if (newton->expects != EXPECTS_NOTHING || !newton->keyed || !around) {
         newton->expects = EXPECTS_ANYTHING;
         return KILN_OK;
     }
     newton->expects = EXPECTS_ANYTHING;
     KILN_TRY(kiln_array_reserve(newton->context, &newton->changed, count + 1, error));
-    memcpy(newton->changed.data, rows, count * sizeof *rows);
+    if (count)
+        memcpy(newton->changed.data, rows, count * sizeof *rows);
     newton->changed.count = count;
+    newton->around = *around;
     newton->expects = EXPECTS_ROWS;
     return KILN_OK;
 }
@@ -243,7 +246,7 @@ static kiln_status prepare_matrix(problem *p, kiln_error *error)
     bool local = keyed && newton->expects == EXPECTS_ROWS && newton->coupling == who;
     newton->expects = EXPECTS_NOTHING;
     kiln_status status =
-        local ? kiln_bsr_renew_pattern(&newton->matrix, p->constraints->rows, cliques, sets,
+        local ? kiln_bsr_renew_pattern(&newton->matrix, p->constraints->rows, &newton->around, 1,
                                        newton->changed.data, newton->changed.count, error)
               : kiln_bsr_set_pattern(&newton->matrix, p->constraints->rows, cliques, sets, error);
     kiln_release(newton->context, cliques, bytes);

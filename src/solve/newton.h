@@ -64,10 +64,11 @@ void kiln_newton_destroy(kiln_newton *newton); /* NULL allowed */
 void kiln_newton_forget(kiln_newton *newton);  /* as if just created */
 /* The cliques of the next assembly, if it is of the same terms, differ from those of the last in
  * these rows only, ascending, by the numbers they have then, and in rows past the old number of
- * them: the pattern is then found at their cost. Said once between two assemblies; a second time,
- * or with NULL, nothing is known any more. */
+ * them; `around`, which must last until then, are all cliques with such a row. So the pattern is
+ * found at their cost. Said once between two assemblies; a second time, or with NULL for the
+ * cliques, nothing is known any more. */
 kiln_status kiln_newton_expect_changes(kiln_newton *newton, const uint32_t *rows, size_t count,
-                                       kiln_error *error);
+                                       const kiln_cliques *around, kiln_error *error);
 size_t kiln_newton_bytes(const kiln_newton *newton); /* without the factor */
 
 /* Moves x [rows][n], n the block of the constraints, to the minimum. On an outcome that is no

@@ -220,7 +220,7 @@ static kiln_status weigh_tets(kiln_solid *solid, const kiln_changes *changes, ki
 /* All that depends on materials. */
 static kiln_status build_bodies(kiln_solid *s, kiln_error *error)
 {
-    KILN_TRY(kiln_newton_expect_changes(s->newton, NULL, 0, error));
+    KILN_TRY(kiln_newton_expect_changes(s->newton, NULL, 0, NULL, error));
     KILN_TRY(weigh_tets(s, NULL, error));
     KILN_TRY(kiln_mass_build(s->mass, s->mesh, s->options.mass, s->tet_mass.data, error));
     KILN_TRY(kiln_elements_build(s->elements, s->mesh, s->materials.data, s->materials.count,
@@ -245,10 +245,12 @@ static kiln_status update_bodies(kiln_solid *s, const kiln_changes *changes, kil
     KILN_TRY(kiln_damping_build(s->damping, s->tet_mass.data, error));
     if (kiln_collide_is_used(&s->collide))
         KILN_TRY(kiln_collide_update(&s->collide, s->mesh, s->modulus.data, changes, error));
-    else if (!kiln_nodal_pressure_is_used(s->pressure) && s->more.count == 0)
+    else if (!kiln_nodal_pressure_is_used(s->pressure) && s->more.count == 0) {
         /* Elements alone couple vertices. */
-        KILN_TRY(kiln_newton_expect_changes(s->newton, changes->rows[KILN_ON_VERTEX].data,
-                                            changes->rows[KILN_ON_VERTEX].count, error));
+        kiln_cliques around = kiln_elements_cliques_around(s->elements);
+        KILN_TRY(kiln_newton_expect_changes(s->newton, changes->retied_vertices.data,
+                                            changes->retied_vertices.count, &around, error));
+    }
     return kiln_touch_update(&s->touch, s->mesh, s->length, changes, error);
 }
 
@@ -276,9 +278,7 @@ static kiln_status make_ready(kiln_solid *solid, kiln_error *error)
 {
     solid->rows = solid->mesh->table[KILN_ON_VERTEX].used;
     solid->length = bounding_diagonal(solid->mesh);
-    KILN_TRY(make_room(solid, error));
-    KILN_TRY(kiln_constraints_reset(&solid->given, solid->rows, error));
-    return kiln_loads_reset(solid->loads, solid->mesh, error);
+    return make_room(solid, error); /* constraints and loads are reset when the driver is asked */
 }
 
 kiln_status kiln_solid_rebuild(kiln_solid *solid, const kiln_material *materials, kiln_error *error)

@@ -10,6 +10,29 @@ static bool listed(const kiln_u32_array *rows, uint32_t row)
     return false;
 }
 
+static void expect_all(const kiln_u32_array *rows, const kiln_u32_array *wanted, const char *what)
+{
+    for (size_t i = 0; i < wanted->count; i++)
+        ck_assert_msg(listed(rows, wanted->data[i]), "%s %u is not listed", what, wanted->data[i]);
+    for (size_t i = 1; i < rows->count; i++)
+        ck_assert_uint_lt(rows->data[i - 1], rows->data[i]);
+}
+
+/* Exactly the tets at vertices that are listed. */
+static void expect_around(const kiln_mesh *mesh, const kiln_u32_array *vertices,
+                          const kiln_u32_array *around)
+{
+    size_t next = 0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        bool near = false;
+        for (int k = 0; k < 4; k++)
+            near = near || listed(vertices, mesh->tet[t].v[k]);
+        if (near)
+            ck_assert_uint_eq(around->data[next++], t);
+    }
+    ck_assert_uint_eq(around->count, next);
+}
+
 static void pass(kiln_mesh *mesh, kiln_random *random, kiln_changes *changes, bool holes)
 {
     kiln_changes_start(changes, mesh);
@@ -42,6 +65,10 @@ START_TEST(test_passes)
             for (size_t i = 1; i < changes.rows[where].count; i++)
                 ck_assert_uint_lt(changes.rows[where].data[i - 1], changes.rows[where].data[i]);
         }
+        expect_all(&changes.retied_tets, &found.retied_tets, "retied tet");
+        expect_all(&changes.retied_vertices, &found.retied_vertices, "retied vertex");
+        expect_around(mesh, &changes.rows[KILN_ON_VERTEX], &changes.around);
+        expect_around(mesh, &changes.retied_vertices, &changes.around_retied);
         kiln_test_audit(mesh);
         mesh_note_free(&before);
     }
@@ -68,11 +95,40 @@ START_TEST(test_locality)
 }
 END_TEST
 
+/* A vertex that moves reshapes its tets and ties nothing anew. */
+START_TEST(test_moves_tie_nothing)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "n=4");
+    kiln_changes changes = {0};
+    kiln_changes_start(&changes, mesh);
+    ck_assert_int_eq(kiln_archive_begin(mesh, NULL), KILN_OK);
+    uint32_t vertex = 0;
+    while (mesh->vertex[vertex].flags & KILN_VERTEX_SURFACE)
+        vertex++;
+    kiln_vec3 step = {0.01, 0.01, 0.01};
+    kiln_txn txn = kiln_txn_begin(mesh);
+    ck_assert_int_eq(
+        kiln_txn_settle(&txn, kiln_txn_move_vertex(&txn, vertex, kiln_v3_add(mesh->u[vertex], step),
+                                                   kiln_v3_add(mesh->x[vertex], step))),
+        KILN_ACCEPTED);
+    ck_assert_int_eq(kiln_changes_note_pass(&changes, mesh, NULL), KILN_OK);
+    kiln_archive_end(mesh);
+    ck_assert_int_eq(kiln_changes_close(&changes, mesh, NULL), KILN_OK);
+    ck_assert_uint_eq(changes.retied_tets.count, 0);
+    ck_assert_uint_eq(changes.retied_vertices.count, 0);
+    kiln_changes_free(context, &changes);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("changes");
     TCase *tests = kiln_test_case(suite, "of a pass");
     tcase_add_test(tests, test_passes);
     tcase_add_test(tests, test_locality);
+    tcase_add_test(tests, test_moves_tie_nothing);
     return suite;
 }

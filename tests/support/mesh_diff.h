@@ -79,6 +79,59 @@ static inline bool mesh_note_differs(const mesh_note *a, const mesh_note *b, kil
     return false;
 }
 
+static inline void mesh_list(const kiln_mesh *mesh, const uint8_t *marked, uint32_t rows,
+                             kiln_u32_array *list)
+{
+    list->count = 0;
+    for (uint32_t row = 0; row < rows; row++)
+        if (marked[row])
+            ck_assert_int_eq(kiln_array_push(mesh->context, list, row, NULL), KILN_OK);
+}
+
+static inline void mesh_list_around(const kiln_mesh *mesh, const uint8_t *vertex, uint8_t *tet,
+                                    kiln_u32_array *list)
+{
+    uint32_t tets = mesh->table[KILN_ON_TET].used;
+    memset(tet, 0, tets);
+    for (uint32_t t = 0; t < tets; t++)
+        for (int k = 0; k < 4 && kiln_tet_live(mesh, t); k++)
+            tet[t] |= vertex[mesh->tet[t].v[k]];
+    mesh_list(mesh, tet, tets, list);
+}
+
+/* What follows from the rows and from the corners of the tets then, `stride` bytes apart. */
+static inline void mesh_tie(kiln_changes *changes, const kiln_mesh *mesh, const void *corners,
+                            size_t stride)
+{
+    uint32_t vertices = mesh->table[KILN_ON_VERTEX].used, tets = mesh->table[KILN_ON_TET].used;
+    uint32_t before = changes->before[KILN_ON_TET], most = tets > before ? tets : before;
+    uint8_t *tet = calloc(most + 1, 1), *vertex = calloc(vertices + 1, 1);
+    for (uint32_t t = 0; t < most; t++) {
+        const uint32_t *then = (const uint32_t *)(const void *)((const char *)corners + t * stride);
+        const uint32_t *now = mesh->tet[t].v;
+        bool was = t < before && then[0] != KILN_NONE, is = t < tets && kiln_tet_live(mesh, t);
+        if (!was && !is)
+            continue;
+        if (was && is && memcmp(then, now, 4 * sizeof *now) == 0)
+            continue;
+        tet[t] = 1;
+        for (int k = 0; k < 4; k++) {
+            if (was && then[k] < vertices && kiln_vertex_live(mesh, then[k]))
+                vertex[then[k]] = 1;
+            if (is)
+                vertex[now[k]] = 1;
+        }
+    }
+    mesh_list(mesh, tet, tets, &changes->retied_tets);
+    mesh_list(mesh, vertex, vertices, &changes->retied_vertices);
+    mesh_list_around(mesh, vertex, tet, &changes->around_retied);
+    memset(vertex, 0, vertices);
+    for (size_t i = 0; i < changes->rows[KILN_ON_VERTEX].count; i++)
+        vertex[changes->rows[KILN_ON_VERTEX].data[i]] = 1;
+    mesh_list_around(mesh, vertex, tet, &changes->around);
+    free(tet), free(vertex);
+}
+
 /* One row in `spare` others is listed for nothing; 0: none. */
 static inline void mesh_diff(const mesh_note *before, const kiln_mesh *mesh, kiln_random *random,
                              uint32_t spare, kiln_changes *changes)
@@ -93,6 +146,7 @@ static inline void mesh_diff(const mesh_note *before, const kiln_mesh *mesh, kil
                 ck_assert_int_eq(kiln_array_push(mesh->context, &changes->rows[where], row, NULL),
                                  KILN_OK);
     }
+    mesh_tie(changes, mesh, before->tet, sizeof *before->tet);
     mesh_note_free(&now);
 }
 
