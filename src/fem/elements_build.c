@@ -93,7 +93,11 @@ kiln_status kiln_elements_build(kiln_elements *elements, const kiln_mesh *mesh,
 kiln_status kiln_elements_reform(kiln_elements *elements, const kiln_mesh *mesh, kiln_error *error)
 {
     elements->state++;
-    kiln_status status = form_all(elements, mesh, error);
+    kiln_status status = kiln_elements_form(elements, mesh, NULL, elements->number_of.count, error);
+    for (size_t c = 0; c < elements->chunks.count && status == KILN_OK; c++) {
+        const kiln_element_chunk *chunk = &elements->chunks.data[c];
+        kiln_elements_pad(elements, chunk->batch + chunk->batches - 1);
+    }
     if (status != KILN_OK)
         kiln_elements_forget(elements);
     return status;
