@@ -153,7 +153,8 @@ static double value(void *self, const double *x)
 {
     kiln_elements *e = self;
     kiln_kept_values_forget(&e->kept);
-    loop_job job = {.e = e, .x = x, .body = energy_chunk, .after = begin_values(e, x)};
+    loop_job job = {
+        .e = e, .x = x, .body = energy_chunk, .after = e->differs ? begin_values(e, x) : NULL};
     run_all(&job);
     return sum_partial(e);
 }
@@ -181,6 +182,7 @@ static double delta(void *self, const double *x0, const double *x1)
 {
     kiln_elements *e = self;
     loop_job job = {.e = e, .from = x0, .x = x1, .body = delta_chunk};
+    e->differs = true;
     job.before =
         kiln_kept_values_find(&e->kept, 3 * e->vertices, kiln_elements_room(e), e->state, x0);
     job.after = begin_values(e, x1);

@@ -94,6 +94,7 @@ struct kiln_elements {
     uint64_t pattern;      /* the one `place` belongs to */
     uint64_t state;        /* changes with all that energies depend on besides x */
     kiln_kept_values kept; /* energies [element number] of the last two x */
+    bool differs;          /* somebody asks for differences of them; else none are kept */
 };
 
 /* Asks for the pressures at x, if a material has them; or for volumetric energies in their place,
