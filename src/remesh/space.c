@@ -17,12 +17,21 @@ static bool meets_its_like(const kiln_mesh *mesh, uint32_t tet)
     return true;
 }
 
+/* Dead rows may be taken for it: then the live ones are counted. */
+static bool may_be_marked(const kiln_mesh *mesh)
+{
+    uint32_t marks = 0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        marks |= mesh->info[t].marks;
+    return marks & KILN_MARK_WORLD;
+}
+
 kiln_status kiln_space_find(kiln_remesher *remesher, kiln_error *error)
 {
     const kiln_mesh *mesh = remesher->mesh;
     uint32_t marked = 0, live = mesh->table[KILN_ON_TET].live;
     remesher->mixed = false;
-    if (remesher->one_space || remesher->options.space == KILN_SPACE_WORLD)
+    if (remesher->one_space || remesher->options.space == KILN_SPACE_WORLD || !may_be_marked(mesh))
         return KILN_OK;
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         marked += kiln_tet_live(mesh, t) && is_marked(mesh, t);
