@@ -126,9 +126,12 @@ static kiln_status measure_once(contest *c, int side, kiln_error *error)
 {
     char log[KILN_SCRATCH_PATH];
     const char *program = side == HERE ? "/proc/self/exe" : c->against->other;
-    const char *isa = c->against->isa;
-    const char *const arguments[] = {program, "bench", c->suite, "--json", isa ? "--isa" : NULL,
-                                     isa,     NULL};
+    const char *arguments[9] = {program, "bench", c->suite, "--json"};
+    size_t count = 4;
+    if (c->against->isa)
+        arguments[count++] = "--isa", arguments[count++] = c->against->isa;
+    if (c->against->threads)
+        arguments[count++] = "--threads", arguments[count++] = c->against->threads;
     text_array text = {0};
     kiln_scratch_file(&c->scratch, "rows.json", log);
     kiln_status ran = kiln_process_run(c->context, arguments, log, 0.0, "kiln", error);

@@ -10,9 +10,9 @@
 enum { KILN_MOST_ROUNDS = 32 };
 
 typedef struct kiln_against {
-    const char *other; /* path of the other program */
-    const char *isa;   /* given to both; NULL: what each finds best */
-    int rounds;        /* of each, at most KILN_MOST_ROUNDS; as many again to confirm a slow row */
+    const char *other;         /* path of the other program */
+    const char *isa, *threads; /* given to both; NULL: what each finds best */
+    int rounds; /* of each, at most KILN_MOST_ROUNDS; as many again to confirm a slow row */
 } kiln_against;
 
 /* How the figures of a comparison are shown. */

@@ -243,6 +243,7 @@ static kiln_status run_against(kiln_context *context, const bool *chosen,
     kiln_report report;
     kiln_against against = {.other = kiln_arguments_get(arguments, "against"),
                             .isa = kiln_arguments_get(arguments, "isa"),
+                            .threads = kiln_arguments_get(arguments, "threads"),
                             .rounds = 5};
     KILN_TRY(
         kiln_arguments_integer(arguments, "rounds", 1, KILN_MOST_ROUNDS, &against.rounds, error));
