@@ -678,19 +678,34 @@ static kiln_status read_time(traveller *t, void *user)
     return t->status;
 }
 
-static kiln_status compare(const char *path, const kiln_scene *before, kiln_world *world,
-                           kiln_error *error)
+/* The world of the old scene as it began. What it has to say was said when that run began. */
+static kiln_status make_before(kiln_context *context, const char *scene,
+                               kiln_checkpoint_scene *before, kiln_scene_file **file,
+                               kiln_world **world, kiln_error *error)
 {
-    kiln_context *context = kiln_world_mesh(world)->context;
     kiln_log_callback log = context->log;
-    kiln_world *old;
+    context->log = NULL;
+    kiln_status status = kiln_checkpoint_scene_load(context, scene, before, file, error);
+    if (status == KILN_OK)
+        status = kiln_world_create(kiln_scene_file_scene(*file), world, error);
+    context->log = log;
+    return status;
+}
+
+static kiln_status compare(const char *path, const char *scene, kiln_checkpoint_scene *before,
+                           const kiln_world *world, kiln_scene_file **file, kiln_error *error)
+{
+    kiln_context *context = kiln_world_scene(world)->context;
+    kiln_world *old = NULL;
+    kiln_error inner = {0};
     double time = 0.0;
     KILN_TRY(with_file(context, path, false, read_time, &time, error));
-    context->log = NULL; /* it has been said when that run began */
-    kiln_status status = kiln_world_create(before, &old, error);
-    context->log = log;
-    KILN_TRY(status);
-    status = kiln_world_check_change(old, world, time, error);
+    kiln_status status = make_before(context, scene, before, file, &old, &inner);
+    if (status == KILN_OK)
+        status = kiln_world_check_change(old, world, time, error);
+    else
+        kiln_fail(error, status, path, 0, -1, "the scene it was written with cannot be made: %s",
+                  inner.message);
     kiln_world_destroy(old);
     return status;
 }
@@ -699,9 +714,8 @@ kiln_status kiln_checkpoint_read_changed(const char *path, kiln_checkpoint_scene
                                          const char *scene, kiln_world *world, kiln_error *error)
 {
     kiln_context *context = kiln_world_mesh(world)->context;
-    kiln_scene_file *file;
-    KILN_TRY(kiln_checkpoint_scene_load(context, scene, before, &file, error));
-    kiln_status status = compare(path, kiln_scene_file_scene(file), world, error);
+    kiln_scene_file *file = NULL;
+    kiln_status status = compare(path, scene, before, world, &file, error);
     if (status == KILN_OK)
         status = with_file(context, path, true, read_world, world, error);
     if (status == KILN_OK)
