@@ -17,7 +17,11 @@ release   := release$(flavour)
 sanitized := asan$(flavour)
 extra      = $(if $(filter cholmod,$(SOLVER)),,tools/packages-$(SOLVER))
 
-configure = cmake -S . -B build/$(1) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
+# A tree that was moved or copied after its build: CMake would refuse the folder it finds.
+stay      = if [ -e build/$(1) ] && ! [ "$$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' \
+            build/$(1)/CMakeCache.txt 2>/dev/null)" -ef . ]; then \
+            echo "build/$(1) was made at another place: it is made anew"; rm -rf build/$(1); fi
+configure = $(call stay,$(1)); cmake -S . -B build/$(1) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
             -DKILN_SOLVER=$(SOLVER) \
             $(if $(SHARED_DATA),-DKILN_SHARED_DATA=$(abspath $(SHARED_DATA))) $(2) >build/$(1).log \
             || { cat build/$(1).log; exit 1; }

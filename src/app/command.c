@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int complain(const kiln_error *error)
+int kiln_complain(const kiln_error *error)
 {
     char text[1024];
     kiln_error_format(error, text, sizeof text);
@@ -24,14 +24,14 @@ static int run_frame(const kiln_usage *usage, int argc, char **argv, kiln_comman
     kiln_error error = {0};
     kiln_arguments arguments;
     if (kiln_arguments_parse(usage, argc, argv, &arguments, &error) != KILN_OK)
-        return complain(&error);
+        return kiln_complain(&error);
     if (kiln_arguments_has(&arguments, "help")) {
         kiln_usage_print(usage, stdout);
         return KILN_EXIT_FINE;
     }
     kiln_context *context;
     if (kiln_arguments_context(&arguments, &context, &error) != KILN_OK)
-        return complain(&error);
+        return kiln_complain(&error);
     kiln_interrupt interrupt = {.patient = patient != NULL};
     kiln_interrupt_begin(&interrupt, context);
     int code = KILN_EXIT_FINE;
@@ -39,7 +39,7 @@ static int run_frame(const kiln_usage *usage, int argc, char **argv, kiln_comman
                                  : body(context, &arguments, &error);
     kiln_interrupt_end(&interrupt);
     kiln_context_destroy(context);
-    int complaint = status == KILN_OK ? KILN_EXIT_FINE : complain(&error);
+    int complaint = status == KILN_OK ? KILN_EXIT_FINE : kiln_complain(&error);
     return code ? code : complaint;
 }
 

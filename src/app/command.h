@@ -28,6 +28,9 @@ int kiln_command_demo(int argc, char **argv);
 int kiln_command_dispatch(const char *parent, const kiln_command *rows, size_t count, int argc,
                           char **argv);
 
+/* Prints an error, after all that was printed before it; the exit code it stands for. */
+int kiln_complain(const kiln_error *error);
+
 /* Whether a person is likely to be looking. */
 bool kiln_stream_is_terminal(FILE *stream);
 

@@ -17,6 +17,38 @@ bool kiln_film_is_folder(const char *path)
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
+/* The folder that 'kiln run' makes of a scene of that name, here or beside it. */
+static bool find_run(const char *path, char run[1100])
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    size_t stem = dot && dot > name ? (size_t)(dot - path) : strlen(path);
+    snprintf(run, 1100, "%.*s.run", stem < 1000 ? (int)stem : 1000, path);
+    if (kiln_film_is_folder(run))
+        return true;
+    snprintf(run, 1100, "%.*s.run", stem < 1000 ? (int)(stem - (size_t)(name - path)) : 0, name);
+    return kiln_film_is_folder(run);
+}
+
+kiln_status kiln_film_check_operand(const char *path, kiln_error *error)
+{
+    struct stat about;
+    char run[1100];
+    size_t length = strlen(path);
+    bool scene = length > 4 && strcmp(path + length - 4, ".lua") == 0;
+    bool missing = stat(path, &about) != 0;
+    if (!missing && !scene)
+        return KILN_OK;
+    const char *what = missing ? "there is no such file or folder" : "is a scene, not a run";
+    if (find_run(path, run))
+        return kiln_fail(error, KILN_ERR_INPUT, path, 0, -1, "%s; did you mean '%.380s'?", what,
+                         run);
+    return kiln_fail(error, KILN_ERR_INPUT, path, 0, -1,
+                     "%s; give the folder that 'kiln run SCENE.lua' has written (SCENE.run, or "
+                     "what -o named), or a file",
+                     what);
+}
+
 static kiln_status join(kiln_film_list *list, const char *folder, kiln_text name, const char **out,
                         kiln_error *error)
 {
@@ -229,8 +261,10 @@ kiln_status kiln_film_list_read(kiln_context *context, const char *folder, kiln_
     kiln_status status = join(out, folder, (kiln_text){"run.pvd", 7}, &path, error);
     struct stat about;
     if (status == KILN_OK && stat(path, &about) != 0)
-        status = kiln_fail(error, KILN_ERR_INPUT, folder, 0, -1,
-                           "is no folder of a run: there is no run.pvd in it");
+        status = kiln_fail(
+            error, KILN_ERR_INPUT, folder, 0, -1,
+            "is no folder of a run: there is no run.pvd in it; give the folder that 'kiln "
+            "run SCENE.lua' has written (SCENE.run, or what -o named)");
     if (status == KILN_OK)
         status = kiln_source_open(&source, context, path, error);
     if (status == KILN_OK) {

@@ -28,6 +28,10 @@ typedef struct kiln_film_list {
 /* Whether `path` is a folder. */
 bool kiln_film_is_folder(const char *path);
 
+/* KILN_ERR_INPUT where `path` is neither file nor folder, or a scene that has not run: what to give
+ * instead. */
+kiln_status kiln_film_check_operand(const char *path, kiln_error *error);
+
 /* Refuses a folder without run.pvd, and one that lists nothing. Obstacles are the files
  * surface/obstacles*.ply: the one with the frame's number at its end, or else the one with the
  * largest number before it, or else the one without a number. */

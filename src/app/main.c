@@ -1,5 +1,6 @@
 #define _XOPEN_SOURCE 700 /* SIGXFSZ */
 #include "app/command.h"
+#include "app/shell_words.h"
 #include "solve/solver.h"
 
 #include <signal.h>
@@ -52,6 +53,7 @@ int main(int argc, char **argv)
     int code;
     /* A limit on file sizes is an error to report, not a reason to die with a file half written. */
     signal(SIGXFSZ, SIG_IGN);
+    kiln_shell_set_program(argv[0]);
     if (argc > 1 && strcmp(argv[1], "--version") == 0)
         code = print_version(argc - 2, argv + 2);
     else

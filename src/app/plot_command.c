@@ -345,6 +345,7 @@ static kiln_status run_plot(kiln_context *context, const kiln_arguments *argumen
 {
     const char *from = arguments->operands[0], *output = kiln_arguments_get(arguments, "output");
     char csv[1100], path[1100];
+    KILN_TRY(kiln_film_check_operand(from, error));
     bool folder = kiln_film_is_folder(from);
     size_t length = strlen(from);
     const char *gap = length > 0 && from[length - 1] == '/' ? "" : "/";

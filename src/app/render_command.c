@@ -286,6 +286,7 @@ static kiln_status render_run(kiln_context *context, const kiln_arguments *argum
 static kiln_status run_render(kiln_context *context, const kiln_arguments *arguments,
                               kiln_error *error)
 {
+    KILN_TRY(kiln_film_check_operand(arguments->operands[0], error));
     if (kiln_film_is_folder(arguments->operands[0]))
         return render_run(context, arguments, error);
     return render_mesh(context, arguments, error);

@@ -1,5 +1,6 @@
 #include "app/command.h"
 #include "app/progress.h"
+#include "app/shell_words.h"
 #include "io/run_folder.h"
 #include "io/source.h"
 
@@ -15,8 +16,10 @@ typedef struct job {
     const kiln_arguments *arguments;
     const atomic_bool *asked;
     char folder_path[PATH_MAX];
-    char checkpoint[PATH_MAX];  /* to go on from; empty: a new run */
-    kiln_checkpoint_scene kept; /* text and settings of the checkpoint, or of the new run */
+    char checkpoint[PATH_MAX];    /* to go on from; empty: a new run */
+    kiln_checkpoint_scene kept;   /* text and settings that run */
+    kiln_checkpoint_scene before; /* those of the checkpoint, if they are others; else empty */
+    bool lost;                    /* there are checkpoints, and none can be read */
     kiln_scene_file *file;
     kiln_scene scene; /* the file's, with what the command line changes */
     kiln_world *world;
@@ -69,7 +72,7 @@ static void compare_text(job *now)
     kiln_source_close(&source);
     if (!same)
         warn(now, "the scene's file has changed since; the run goes on with the text it was "
-                  "started with");
+                  "started with (--changed: with the file as it is now)");
 }
 
 static kiln_status find_checkpoint(job *now, kiln_error *error)
@@ -79,8 +82,10 @@ static kiln_status find_checkpoint(job *now, kiln_error *error)
         return kiln_fail(error, KILN_ERR_INPUT, now->folder_path, 0, -1,
                          "there is no run to resume here");
     int passed;
-    KILN_TRY(kiln_run_folder_find(now->context, now->folder_path, now->checkpoint,
-                                  sizeof now->checkpoint, &passed, error));
+    kiln_status status = kiln_run_folder_find(now->context, now->folder_path, now->checkpoint,
+                                              sizeof now->checkpoint, &passed, error);
+    now->lost = passed > 0 && status != KILN_OK && status != KILN_ERR_MEMORY;
+    KILN_TRY(status);
     if (passed > 0)
         warn(now, "the newest checkpoint is damaged; going on from the one before");
     if (!now->checkpoint[0]) {
@@ -89,23 +94,41 @@ static kiln_status find_checkpoint(job *now, kiln_error *error)
              "it is now and the --set of this command");
         return KILN_OK;
     }
-    const char *sets[KILN_MAX_GIVEN];
-    if (kiln_arguments_all(now->arguments, "set", sets) > 0)
-        return usage_error(now, error,
-                           "--set cannot change a run that goes on: it keeps the settings it was "
-                           "started with (a new run: --force)");
-    KILN_TRY(kiln_checkpoint_read_scene(now->context, now->checkpoint, &now->kept, error));
-    compare_text(now);
+    return kiln_checkpoint_read_scene(now->context, now->checkpoint, &now->kept, error);
+}
+
+static bool same_scene(const kiln_checkpoint_scene *a, const kiln_checkpoint_scene *b)
+{
+    return a->text_size == b->text_size && a->sets_size == b->sets_size &&
+           memcmp(a->text, b->text, a->text_size) == 0 &&
+           memcmp(a->sets, b->sets, a->sets_size) == 0;
+}
+
+/* The scene a run goes on with: as it was, unless changes are asked for. */
+static kiln_status load_kept(job *now, const char *const *sets, size_t count, kiln_error *error)
+{
+    const char *path = now->arguments->operands[0];
+    bool reread = kiln_arguments_has(now->arguments, "changed");
+    if (!reread)
+        compare_text(now);
+    if (!reread && count == 0)
+        return kiln_checkpoint_scene_load(now->context, path, &now->kept, &now->file, error);
+    now->before = now->kept;
+    now->kept = (kiln_checkpoint_scene){0};
+    KILN_TRY(kiln_checkpoint_scene_change(now->context, path, &now->before, reread, sets, count,
+                                          &now->file, &now->kept, error));
+    if (same_scene(&now->before, &now->kept))
+        kiln_checkpoint_scene_free(now->context, &now->before);
     return KILN_OK;
 }
 
 static kiln_status load_scene(job *now, kiln_error *error)
 {
     const char *sets[KILN_MAX_GIVEN], *path = now->arguments->operands[0];
-    if (now->checkpoint[0])
-        return kiln_checkpoint_scene_load(now->context, path, &now->kept, &now->file, error);
     kiln_scene_options options = {.sets = sets,
                                   .set_count = kiln_arguments_all(now->arguments, "set", sets)};
+    if (now->checkpoint[0])
+        return load_kept(now, sets, options.set_count, error);
     KILN_TRY(kiln_scene_file_load(now->context, path, &options, &now->file, error));
     return kiln_checkpoint_scene_keep(now->context, now->file, sets, options.set_count, &now->kept,
                                       error);
@@ -127,27 +150,62 @@ static kiln_status apply_options(job *now, kiln_error *error)
     return KILN_OK;
 }
 
-/* The folder comes last: a scene that cannot run leaves none behind. */
+static kiln_status read_state(job *now, kiln_error *error)
+{
+    if (!now->checkpoint[0])
+        return KILN_OK;
+    return now->before.text
+               ? kiln_checkpoint_read_changed(now->checkpoint, &now->before,
+                                              now->arguments->operands[0], now->world, error)
+               : kiln_checkpoint_read(now->checkpoint, now->world, error);
+}
+
+/* The text of before stays in the folder; the settings of before in the log. */
+static kiln_status note_change(job *now, kiln_error *error)
+{
+    const kiln_world_state *state = kiln_world_get_state(now->world);
+    char name[64], text[1000];
+    KILN_TRY(kiln_run_folder_keep_scene(now->folder, &now->before, name, sizeof name, error));
+    snprintf(text, sizeof text,
+             "changed at %.6g s, after step %llu: from here on the run is of the scene as it is "
+             "now; until then it was of %s",
+             state->clock.time, (unsigned long long)(state->step > 0 ? state->step - 1 : 0), name);
+    warn(now, text);
+    for (const char *at = now->before.sets; *at; at += strcspn(at, "\n") + 1) {
+        snprintf(text, sizeof text, "until then with --set %.*s", (int)strcspn(at, "\n"), at);
+        kiln_run_folder_log(now->folder, text);
+    }
+    return KILN_OK;
+}
+
+static kiln_status go_on(job *now, kiln_error *error)
+{
+    KILN_TRY(kiln_run_folder_resume(now->context, now->folder_path,
+                                    kiln_world_get_state(now->world), &now->about, &now->folder,
+                                    error));
+    return now->before.text ? note_change(now, error) : KILN_OK;
+}
+
+/* The folder comes last: a scene that cannot run leaves none behind, or as it was. */
 static kiln_status prepare(job *now, kiln_error *error)
 {
     bool resume = kiln_arguments_has(now->arguments, "resume");
     bool force = kiln_arguments_has(now->arguments, "force");
     if (resume && force)
         return usage_error(now, error, "--resume and --force exclude each other");
+    if (!resume && kiln_arguments_has(now->arguments, "changed"))
+        return usage_error(now, error, "--changed is for runs that go on: with --resume");
     KILN_TRY(choose_folder(now, error));
     if (resume)
         KILN_TRY(find_checkpoint(now, error));
     KILN_TRY(load_scene(now, error));
     KILN_TRY(apply_options(now, error));
     KILN_TRY(kiln_world_create(&now->scene, &now->world, error));
-    if (now->checkpoint[0])
-        KILN_TRY(kiln_checkpoint_read(now->checkpoint, now->world, error));
+    KILN_TRY(read_state(now, error));
     now->about = (kiln_run_about){
         .file = now->arguments->operands[0], .name = now->scene.name, .scene = now->kept};
     if (now->checkpoint[0])
-        return kiln_run_folder_resume(now->context, now->folder_path,
-                                      kiln_world_get_state(now->world), &now->about, &now->folder,
-                                      error);
+        return go_on(now, error);
     return kiln_run_folder_create(now->context, now->folder_path, force || resume, &now->about,
                                   &now->folder, error);
 }
@@ -207,6 +265,23 @@ static void on_log(void *user, kiln_log_level level, const char *message)
         fprintf(stderr, "kiln: %s\n", message);
 }
 
+/* How to go on: a command, and for people (not scripts) when. `mend`: it would fail again as it is.
+ * To be freed; NULL: no memory. */
+static char *way_on(const job *now, bool mend, bool for_people)
+{
+    const char *lead =
+        mend ? "mend the scene; then, to go on from the last good step: " : "to go on: ";
+    return kiln_shell_run(now->arguments, now->folder_path, for_people ? lead : "",
+                          mend ? "--resume --changed" : "--resume");
+}
+
+static void say_text(job *now, const char *event, const char *key, char *take_text)
+{
+    if (take_text)
+        kiln_progress_say(&now->progress, event, key, take_text, false);
+    free(take_text);
+}
+
 static void say_end(job *now, kiln_run_end end, const kiln_diagnosis *diagnosis)
 {
     static const char *const status[] = {"done", "stopped", "gave up"};
@@ -231,17 +306,13 @@ static void say_end(job *now, kiln_run_end end, const kiln_diagnosis *diagnosis)
         kiln_progress_say(&now->progress, "diagnosis", "text", diagnosis->text, true);
         fprintf(stderr, "kiln: %s\n", diagnosis->text);
     }
-    if (end != KILN_RUN_DONE) {
-        snprintf(text, sizeof text, "to go on: kiln run '%.600s' -o '%.600s' --resume",
-                 now->arguments->operands[0], now->folder_path);
-        kiln_progress_say(&now->progress, "resume", "command", text, false);
-    }
-    snprintf(text, sizeof text,
-             "results in %.500s\n  kiln render '%.200s' -o film.mp4\n  kiln plot '%.200s'\n"
-             "  paraview '%.200s/run.pvd'",
-             now->folder_path, now->folder_path, now->folder_path, now->folder_path);
-    kiln_progress_say(&now->progress, "results", "folder",
-                      now->progress.kind == KILN_PROGRESS_JSON ? now->folder_path : text, false);
+    bool for_people = now->progress.kind != KILN_PROGRESS_JSON;
+    if (end != KILN_RUN_DONE)
+        say_text(now, "resume", "command", way_on(now, end == KILN_RUN_GAVE_UP, for_people));
+    if (for_people)
+        say_text(now, "results", "folder", kiln_shell_results(now->folder_path));
+    else
+        kiln_progress_say(&now->progress, "results", "folder", now->folder_path, false);
 }
 
 static kiln_progress_kind progress_kind(const kiln_arguments *arguments)
@@ -284,7 +355,8 @@ static kiln_status go(job *now, int *code, kiln_error *error)
                               .checkpoint = on_checkpoint,
                               .progress = on_progress,
                               .stop = on_stop,
-                              .audit = kiln_arguments_has(now->arguments, "audit")};
+                              .audit = kiln_arguments_has(now->arguments, "audit"),
+                              .changed = now->before.text != NULL};
     kiln_run_end end = KILN_RUN_DONE;
     kiln_diagnosis diagnosis = {{0}};
     static const char *const status_text[] = {"done", "stopped", "gave up"};
@@ -300,21 +372,41 @@ static kiln_status go(job *now, int *code, kiln_error *error)
     return status;
 }
 
-/* What can still be done after the run has failed, beside its message. */
+/* Why the run has failed, and what can still be done. Ends the progress. */
 static void say_failure(job *now, const kiln_error *error)
 {
     char text[1100], found[PATH_MAX];
     int passed;
     kiln_error_format(error, text, sizeof text);
     kiln_run_folder_log(now->folder, text);
+    kiln_run_folder_describe(now->folder, now->world, "failed", NULL);
     bool kept = kiln_run_folder_find(now->context, now->folder_path, found, sizeof found, &passed,
                                      NULL) == KILN_OK &&
                 found[0];
-    if (kept)
-        fprintf(stderr,
-                "kiln: the last checkpoint is whole; to go on: kiln run '%s' -o '%s' "
-                "--resume\n",
-                now->arguments->operands[0], now->folder_path);
+    bool mend = error->status == KILN_ERR_INPUT;
+    bool for_scripts = now->progress.kind == KILN_PROGRESS_JSON;
+    kiln_progress_say(&now->progress, "end", "status", "failed", true);
+    if (kept && for_scripts)
+        say_text(now, "resume", "command", way_on(now, mend, false));
+    kiln_progress_end(&now->progress);
+    kiln_complain(error);
+    char *way = kept ? way_on(now, mend, true) : NULL;
+    if (way)
+        fprintf(stderr, "kiln: %s\n", way);
+    free(way);
+}
+
+/* No checkpoint is left to go on from. */
+static void say_lost(const job *now)
+{
+    char *command = kiln_shell_run(now->arguments, now->folder_path, "", "--force");
+    fprintf(stderr,
+            "kiln: no checkpoint of this run can be read, so it cannot go on; its %zu frames, "
+            "stats.csv and log.txt are still there (-o chooses another folder and keeps them)\n",
+            kiln_run_folder_frames(now->folder_path));
+    if (command)
+        fprintf(stderr, "kiln: to begin anew, with the --set that run.json lists: %s\n", command);
+    free(command);
 }
 
 static kiln_status run_scene(kiln_context *context, const kiln_arguments *arguments,
@@ -330,25 +422,43 @@ static kiln_status run_scene(kiln_context *context, const kiln_arguments *argume
         kiln_progress_begin(&now.progress, progress_kind(arguments),
                             kiln_world_get_state(now.world)->clock.time, now.until);
         status = go(&now, code, error);
-        kiln_progress_end(&now.progress);
         if (status != KILN_OK)
             say_failure(&now, error);
+        else
+            kiln_progress_end(&now.progress);
+        status = KILN_OK; /* all is said */
+    } else if (now.lost) {
+        *code = kiln_complain(error);
+        say_lost(&now);
+        status = KILN_OK;
     }
     context->log = NULL;
     kiln_run_folder_close(now.folder);
     kiln_world_destroy(now.world);
     kiln_checkpoint_scene_free(context, &now.kept);
+    kiln_checkpoint_scene_free(context, &now.before);
     kiln_scene_file_destroy(now.file);
     return status;
 }
 
 static void print_details(FILE *out)
 {
-    fputs("The folder gets run.pvd and frames/*.vtu (ParaView), stats.csv, run.json, log.txt and\n"
-          "the last two checkpoints. Ctrl-C or SIGTERM finishes the step and writes a checkpoint;\n"
-          "a second one ends at once, and the last checkpoint stays valid. Exit codes: 0 the end\n"
-          "was reached, 1 the run failed or was stopped, 2 wrong usage or a bad scene.\n",
-          out);
+    fputs(
+        "The folder gets run.pvd and frames/*.vtu (ParaView), stats.csv, run.json, log.txt and\n"
+        "the last two checkpoints. Ctrl-C or SIGTERM finishes the step and writes a checkpoint;\n"
+        "a second one ends at once, and the last checkpoint stays valid. Exit codes: 0 the end\n"
+        "was reached, 1 the run failed or was stopped, 2 wrong usage or a bad scene.\n\n"
+        "--resume goes on with the text and the --set that the run was started with; with\n"
+        "--changed, with the scene's file as it is now. --set is added to those of before; an\n"
+        "empty one (--set path=) takes one of before away. In a run that goes on\n"
+        "  stay        bodies: number, order, names, shapes, places, regions, mass, and the\n"
+        "              velocities they began with; holds, loads, obstacles: number, order, names;\n"
+        "              what holds and loads select, the shapes of obstacles, what has begun or\n"
+        "              ended; plastic and remesh (method, space) once they are there\n"
+        "  may change  all the rest: duration, step, integrator, solver, output, gravity,\n"
+        "              numbers and functions of materials, motions, amounts, times that lie\n"
+        "              ahead, friction, contact, sizes and quality of remeshing\n",
+        out);
 }
 
 int kiln_command_run(int argc, char **argv)
@@ -356,6 +466,7 @@ int kiln_command_run(int argc, char **argv)
     static const kiln_option options[] = {
         {"output", 'o', "DIR", "folder for the results (default: the scene's name with .run)"},
         {"resume", 0, NULL, "go on from the last checkpoint in the folder, to the same bits"},
+        {"changed", 0, NULL, "with --resume: with the scene's file as it is now, see below"},
         {"force", 0, NULL, "replace the run that is in the folder"},
         {"until", 0, "TIME", "end at this time in seconds (default: the scene's duration)"},
         {"set", 0, "PATH=VALUE", "change a value of the scene; may be given several times"},
@@ -365,10 +476,12 @@ int kiln_command_run(int argc, char **argv)
         {"json", 0, NULL, "one JSON object a line: every step, frame and checkpoint"}};
     static const kiln_usage usage = {
         .command = "run",
-        .synopsis = "SCENE.lua [-o DIR] [--resume | --force] [--until TIME] [--set path=value]...",
+        .synopsis = "SCENE.lua [-o DIR] [--resume [--changed] | --force] [--until TIME] "
+                    "[--set path=value]...",
         .what = "Runs a scene.",
         .example = "  kiln run jelly.lua\n  kiln run jelly.lua -o soft --set "
-                   "'bodies[1].material.young=2e4'\n  kiln run jelly.lua --resume --until 10\n",
+                   "'bodies[1].material.young=2e4'\n  kiln run jelly.lua --resume --until 10\n"
+                   "  kiln run jelly.lua --resume --changed\n",
         .own = options,
         .own_count = sizeof options / sizeof options[0],
         .least_operands = 1,

@@ -115,6 +115,9 @@ struct kiln_schema {
     kiln_status (*finish)(void *settings, const kiln_given *given, kiln_error *error);
     bool has_said;     /* the struct begins with a kiln_said */
     bool may_be_first; /* a text in place of the table is the value of the first row */
+    /* What `false` in place of the table means; `true` is a table without keys. NULL: neither may
+     * stand there. */
+    void (*off)(void *settings);
 };
 
 /* KILN_ERR_INPUT with the key as the error's place; NULL: the table as a whole is wrong. The reader

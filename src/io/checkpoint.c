@@ -8,6 +8,7 @@
 #include "io/sink.h"
 #include "io/source.h"
 #include "mesh/audit.h"
+#include "sim/change.h"
 
 #include <hdf5/serial/hdf5.h>
 #include <pthread.h>
@@ -29,6 +30,7 @@ typedef struct traveller {
     kiln_context *context;
     hid_t file;
     bool writing;
+    bool changed;     /* reading for another scene: what is not in the file is left as it is */
     const char *path; /* for messages */
     kiln_status status;
     kiln_error *error;
@@ -127,10 +129,15 @@ static void read_array(traveller *t, const char *name, hid_t type, size_t rows, 
         H5Dclose(set);
 }
 
+static bool is_there(const traveller *t, const char *name)
+{
+    return H5Lexists(t->file, name, H5P_DEFAULT) > 0;
+}
+
 static void column(traveller *t, const char *name, hid_t type, size_t rows, size_t width,
                    void *data)
 {
-    if (t->status != KILN_OK)
+    if (t->status != KILN_OK || (t->changed && !is_there(t, name)))
         return;
     if (t->writing)
         write_array(t, name, type, rows, width, data);
@@ -468,7 +475,7 @@ static kiln_status check_head(kiln_source *source, kiln_error *error)
 }
 
 /* Calls `body` with the file open. */
-static kiln_status with_file(kiln_context *context, const char *path,
+static kiln_status with_file(kiln_context *context, const char *path, bool changed,
                              kiln_status (*body)(traveller *t, void *user), void *user,
                              kiln_error *error)
 {
@@ -477,7 +484,7 @@ static kiln_status with_file(kiln_context *context, const char *path,
     kiln_status status = check_head(&source, error);
     if (status == KILN_OK) {
         silence before = library_enter();
-        traveller t = {.context = context, .path = path, .error = error};
+        traveller t = {.context = context, .changed = changed, .path = path, .error = error};
         t.file = open_image(source.at, kiln_source_left(&source));
         if (t.file < 0)
             status = kiln_fail(error, KILN_ERR_INPUT, path, 0, -1, "cannot be opened by HDF5");
@@ -517,7 +524,7 @@ kiln_status kiln_checkpoint_read_scene(kiln_context *context, const char *path,
                                        kiln_checkpoint_scene *out, kiln_error *error)
 {
     kiln_checkpoint_scene scene = {0};
-    kiln_status status = with_file(context, path, read_scene, &scene, error);
+    kiln_status status = with_file(context, path, false, read_scene, &scene, error);
     if (status == KILN_OK)
         *out = scene;
     else
@@ -593,11 +600,47 @@ static kiln_status check_mesh(const traveller *t, kiln_mesh *mesh)
     return report.invariant ? broken(t, report.message) : KILN_OK;
 }
 
+/* Whether nothing but values has changed since the start: rows are those of `start`. */
+static bool same_rows(const kiln_mesh *start, const kiln_mesh *mesh)
+{
+    for (int where = 0; where < KILN_WHERE_COUNT; where++)
+        if (start->table[where].used != mesh->table[where].used)
+            return false;
+    return memcmp(start->u, mesh->u, mesh->table[KILN_ON_VERTEX].used * sizeof *mesh->u) == 0 &&
+           memcmp(start->tet, mesh->tet, mesh->table[KILN_ON_TET].used * sizeof *mesh->tet) == 0;
+}
+
+/* Columns that the scene of the file did not have begin as in the mesh of the start. */
+static kiln_status fill_lacking(const traveller *t, const kiln_mesh *start, kiln_mesh *mesh)
+{
+    char name[PATH_SIZE];
+    bool same = same_rows(start, mesh);
+    for (int where = 0; where < KILN_WHERE_COUNT; where++)
+        for (size_t i = 0; i < mesh->table[where].fields.count; i++) {
+            kiln_field *field = &mesh->table[where].fields.data[i];
+            const kiln_field *first = &start->table[where].fields.data[i];
+            column_name(where, field, name);
+            if (is_there(t, name))
+                continue;
+            if (!same && !kiln_change_may_be_zero(field->name))
+                return kiln_fail(t->error, KILN_ERR_INPUT, t->path, 0, -1,
+                                 "the changed scene needs what the run has not kept ('%s') since "
+                                 "its matter flows or its mesh changes: plastic, remesh and "
+                                 "functions of the place must be there from the start",
+                                 field->name);
+            if (same && mesh->table[where].used > 0)
+                memcpy(field->data, first->data, mesh->table[where].used * (size_t)field->stride);
+        }
+    return KILN_OK;
+}
+
 static kiln_status read_mesh(traveller *t, kiln_world *world, kiln_mesh *mesh)
 {
     KILN_TRY(shape_mesh(t, kiln_world_mesh(world), mesh));
     travel_mesh(t, mesh);
     KILN_TRY(t->status);
+    if (t->changed)
+        KILN_TRY(fill_lacking(t, kiln_world_mesh(world), mesh));
     return check_mesh(t, mesh);
 }
 
@@ -626,5 +669,57 @@ static kiln_status read_world(traveller *t, void *user)
 
 kiln_status kiln_checkpoint_read(const char *path, kiln_world *world, kiln_error *error)
 {
-    return with_file(kiln_world_mesh(world)->context, path, read_world, world, error);
+    return with_file(kiln_world_mesh(world)->context, path, false, read_world, world, error);
+}
+
+static kiln_status read_time(traveller *t, void *user)
+{
+    number(t, "/state/time", user);
+    return t->status;
+}
+
+/* The world of the old scene as it began. What it has to say was said when that run began. */
+static kiln_status make_before(kiln_context *context, const char *scene,
+                               kiln_checkpoint_scene *before, kiln_scene_file **file,
+                               kiln_world **world, kiln_error *error)
+{
+    kiln_log_callback log = context->log;
+    context->log = NULL;
+    kiln_status status = kiln_checkpoint_scene_load(context, scene, before, file, error);
+    if (status == KILN_OK)
+        status = kiln_world_create(kiln_scene_file_scene(*file), world, error);
+    context->log = log;
+    return status;
+}
+
+static kiln_status compare(const char *path, const char *scene, kiln_checkpoint_scene *before,
+                           const kiln_world *world, kiln_scene_file **file, kiln_error *error)
+{
+    kiln_context *context = kiln_world_scene(world)->context;
+    kiln_world *old = NULL;
+    kiln_error inner = {0};
+    double time = 0.0;
+    KILN_TRY(with_file(context, path, false, read_time, &time, error));
+    kiln_status status = make_before(context, scene, before, file, &old, &inner);
+    if (status == KILN_OK)
+        status = kiln_world_check_change(old, world, time, error);
+    else
+        kiln_fail(error, status, path, 0, -1, "the scene it was written with cannot be made: %s",
+                  inner.message);
+    kiln_world_destroy(old);
+    return status;
+}
+
+kiln_status kiln_checkpoint_read_changed(const char *path, kiln_checkpoint_scene *before,
+                                         const char *scene, kiln_world *world, kiln_error *error)
+{
+    kiln_context *context = kiln_world_mesh(world)->context;
+    kiln_scene_file *file = NULL;
+    kiln_status status = compare(path, scene, before, world, &file, error);
+    if (status == KILN_OK)
+        status = with_file(context, path, true, read_world, world, error);
+    if (status == KILN_OK)
+        status = kiln_world_take_change(world, kiln_scene_file_scene(file), error);
+    kiln_scene_file_destroy(file);
+    return status;
 }

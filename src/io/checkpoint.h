@@ -34,4 +34,18 @@ kiln_status kiln_checkpoint_read_scene(kiln_context *context, const char *path,
 void kiln_checkpoint_scene_free(kiln_context *context, kiln_checkpoint_scene *scene);
 kiln_status kiln_checkpoint_read(const char *path, kiln_world *world, kiln_error *error);
 
+/* The run goes on with another scene (sim/change.h), which `world` was created from; `before` is
+ * the scene the checkpoint keeps, `scene` the path for the files it names. Refused with the place
+ * in the new scene where that may not be. */
+kiln_status kiln_checkpoint_read_changed(const char *path, kiln_checkpoint_scene *before,
+                                         const char *scene, kiln_world *world, kiln_error *error);
+/* Reads the scene of `kept` with changes: the text of the file as it is now, if `reread`, the kept
+ * settings but for those of the same path as one of `sets`, then these; "path=" only takes a kept
+ * one away. *out is what to keep from now on. */
+kiln_status kiln_checkpoint_scene_change(kiln_context *context, const char *path,
+                                         kiln_checkpoint_scene *kept, bool reread,
+                                         const char *const *sets, size_t set_count,
+                                         kiln_scene_file **file, kiln_checkpoint_scene *out,
+                                         kiln_error *error);
+
 #endif

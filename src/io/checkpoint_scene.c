@@ -55,11 +55,12 @@ static void join_lines(kiln_checkpoint_scene *scene)
             scene->sets[i] = '\n';
 }
 
+enum { MOST_SETS = 1024 };
+
 kiln_status kiln_checkpoint_scene_load(kiln_context *context, const char *path,
                                        kiln_checkpoint_scene *scene, kiln_scene_file **out,
                                        kiln_error *error)
 {
-    enum { MOST_SETS = 1024 };
     const char *sets[MOST_SETS];
     kiln_scene_options options = {.sets = sets,
                                   .set_count = cut_lines(scene, sets, MOST_SETS),
@@ -72,5 +73,65 @@ kiln_status kiln_checkpoint_scene_load(kiln_context *context, const char *path,
                         options.set_count, MOST_SETS)
             : kiln_scene_file_load(context, path, &options, out, error);
     join_lines(scene);
+    return status;
+}
+
+/* Whether the two set the same. */
+static bool same_path(const char *a, const char *b)
+{
+    size_t size = strcspn(a, "=");
+    return size == strcspn(b, "=") && memcmp(a, b, size) == 0;
+}
+
+static bool is_replaced(const char *set, const char *const *sets, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (same_path(set, sets[i]))
+            return true;
+    return false;
+}
+
+/* `list` has `count` kept ones in a room of MOST_SETS; returns how many settings there are, even
+ * past the room. */
+static size_t merge_sets(const char **list, size_t count, const char *const *sets, size_t set_count)
+{
+    const char *kept[MOST_SETS];
+    size_t left = 0;
+    memcpy(kept, list, count * sizeof *kept);
+    for (size_t i = 0; i < count; i++)
+        if (!is_replaced(kept[i], sets, set_count))
+            list[left++] = kept[i];
+    for (size_t i = 0; i < set_count; i++) {
+        const char *value = strchr(sets[i], '=');
+        if (value && !value[1] && is_replaced(sets[i], kept, count))
+            continue;
+        if (left < MOST_SETS)
+            list[left] = sets[i];
+        left++;
+    }
+    return left;
+}
+
+kiln_status kiln_checkpoint_scene_change(kiln_context *context, const char *path,
+                                         kiln_checkpoint_scene *kept, bool reread,
+                                         const char *const *sets, size_t set_count,
+                                         kiln_scene_file **file, kiln_checkpoint_scene *out,
+                                         kiln_error *error)
+{
+    const char *list[MOST_SETS];
+    size_t count = cut_lines(kept, list, MOST_SETS);
+    if (count <= MOST_SETS)
+        count = merge_sets(list, count, sets, set_count);
+    kiln_scene_options options = {.sets = list,
+                                  .set_count = count,
+                                  .text = reread ? NULL : kept->text,
+                                  .text_size = kept->text_size};
+    kiln_status status =
+        count > MOST_SETS ? kiln_fail(error, KILN_ERR_LIMIT, path, 0, -1,
+                                      "more than %d settings, those of before included", MOST_SETS)
+                          : kiln_scene_file_load(context, path, &options, file, error);
+    if (status == KILN_OK)
+        status = kiln_checkpoint_scene_keep(context, *file, list, count, out, error);
+    join_lines(kept);
     return status;
 }

@@ -115,7 +115,7 @@ static bool is_top(const char *name)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
-    return is_checkpoint(name);
+    return is_checkpoint(name) || numbered(name, "scene-", ".lua") >= 0;
 }
 
 /* Where files of a run may be, and which they are. */
@@ -372,6 +372,12 @@ kiln_status kiln_run_folder_find(kiln_context *context, const char *path, char *
     if (status != KILN_OK)
         checkpoint[0] = 0;
     return status;
+}
+
+size_t kiln_run_folder_frames(const char *path)
+{
+    size_t count = 0;
+    return sweep(path, "frames", is_frame, false, &count, NULL) == KILN_OK ? count : 0;
 }
 
 /* Cuts stats.csv after the rows of the steps before `step`. */
@@ -689,6 +695,22 @@ kiln_status kiln_run_folder_describe(kiln_run_folder *folder, kiln_world *world,
     kiln_json_count(&json, "steps", state->step > 0 ? state->step - 1 : 0);
     kiln_json_count(&json, "frames", state->frame);
     kiln_json_end(&json);
+    return kiln_sink_commit(&sink, error);
+}
+
+kiln_status kiln_run_folder_keep_scene(kiln_run_folder *folder, const kiln_checkpoint_scene *scene,
+                                       char *name, size_t size, kiln_error *error)
+{
+    char path[PATH_MAX];
+    for (int number = 1;; number++) {
+        snprintf(name, size, "scene-%d.lua", number);
+        KILN_TRY(join(folder->path, name, path, error));
+        if (access(path, F_OK) != 0)
+            break;
+    }
+    kiln_sink sink;
+    KILN_TRY(kiln_sink_open(&sink, folder->context, path, error));
+    kiln_sink_bytes(&sink, scene->text, scene->text_size);
     return kiln_sink_commit(&sink, error);
 }
 

@@ -8,6 +8,7 @@
  *                           none for a file)
  *     stats.csv             one row per step, columns of KILN_STATS_TABLE; empty: does not apply
  *     checkpoint-N.h5       the last two
+ *     scene-N.lua           the scene until its N-th change in a run that was resumed with another
  *     log.txt
  *
  * Every file but stats.csv and log.txt appears whole or not at all; those two grow by whole lines.
@@ -37,6 +38,8 @@ kiln_status kiln_run_folder_create(kiln_context *context, const char *path, bool
  * that were passed over. */
 kiln_status kiln_run_folder_find(kiln_context *context, const char *path, char *checkpoint,
                                  size_t size, int *passed, kiln_error *error);
+/* How many frames there are, by their names. */
+size_t kiln_run_folder_frames(const char *path);
 /* Goes on from `state`: later rows and frames are forgotten, half-written files removed. */
 kiln_status kiln_run_folder_resume(kiln_context *context, const char *path,
                                    const kiln_world_state *state, const kiln_run_about *about,
@@ -56,6 +59,11 @@ void kiln_run_folder_log(kiln_run_folder *folder, const char *text);
 /* run.json once more, with how the run is doing: "running", "done", "stopped", "gave up". */
 kiln_status kiln_run_folder_describe(kiln_run_folder *folder, kiln_world *world, const char *status,
                                      kiln_error *error);
+
+/* The text of a scene that the run goes on without, in a file of its own; its name goes to `name`.
+ */
+kiln_status kiln_run_folder_keep_scene(kiln_run_folder *folder, const kiln_checkpoint_scene *scene,
+                                       char *name, size_t size, kiln_error *error);
 
 /* Paths relative to the folder of what was written last; "" before. */
 const char *kiln_run_folder_last_frame(const kiln_run_folder *folder);

@@ -152,6 +152,13 @@ static kiln_status check_params(const scene_reader *r, const scene_params *param
         }
         count += kiln_scene_file_keys(r->box, names + count);
         const char *nearest = kiln_nearest_name(name, names, count, sizeof names[0]);
+        const kiln_schema_row *inside = kiln_scene_find_inside(&kiln_scene_file_schema, name);
+        if (inside) {
+            char place[160];
+            snprintf(place, sizeof place, "%.64s.%.64s", inside->key, name);
+            return set_fail(r, name, "the scene has no such key or param; did you mean '%s'?",
+                            place);
+        }
         if (nearest)
             return set_fail(r, name, "the scene has no such key or param; did you mean '%s'?",
                             nearest);

@@ -196,7 +196,12 @@ kiln_status kiln_scene_check_list(scene_reader *r, const char *of, size_t *count
     lua_State *L = r->L;
     char rule[96];
     snprintf(rule, sizeof rule, "a list of %s", of);
-    if (lua_type(L, -1) != LUA_TTABLE || kiln_scene_mark_of(L, -1).family != SCENE_IS_PLAIN)
+    scene_mark mark = kiln_scene_mark_of(L, -1);
+    if (lua_type(L, -1) == LUA_TTABLE && mark.family != SCENE_IS_PLAIN)
+        return kiln_scene_fail(r, "must be %s, got one %s; a list of one is { %s { ... } }", rule,
+                               kiln_scene_mark_name(r->box, mark),
+                               kiln_scene_mark_name(r->box, mark));
+    if (lua_type(L, -1) != LUA_TTABLE)
         return kiln_scene_fail_value(r, rule);
     *count = lua_rawlen(L, -1);
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
@@ -410,7 +415,7 @@ kiln_status kiln_scene_read_row(scene_reader *r, const kiln_schema_row *row, voi
         return kiln_scene_read_picks(r, field);
     case KILN_VALUE_TABLE:
         row->schema->start(field);
-        return kiln_scene_read_table(r, row->schema, row->what ? row->what : "a table", field);
+        return kiln_scene_read_table(r, row->schema, row->what, field);
     default:
         return row->read(r, field);
     }
@@ -485,10 +490,46 @@ size_t kiln_scene_keys(const kiln_schema *schema, const char **keys, size_t coun
     return count;
 }
 
+const kiln_schema_row *kiln_scene_find_inside(const kiln_schema *schema, const char *key)
+{
+    const char *keys[SCENE_KEYS];
+    for (size_t i = 0; i < schema->count; i++) {
+        const kiln_schema_row *row = &schema->rows[i], *found = NULL;
+        if (row->type == KILN_VALUE_PART)
+            found = kiln_scene_find_inside(row->schema, key);
+        else if (row->type == KILN_VALUE_TABLE &&
+                 is_name(key, keys, kiln_scene_keys(row->schema, keys, 0), sizeof keys[0]))
+            found = row;
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+/* Keys that are right, but one table too far out: dt for step.dt. */
+static kiln_status check_depth(scene_reader *r, const kiln_schema *schema, const char *const *keys,
+                               size_t count)
+{
+    lua_State *L = r->L;
+    const char *found = NULL;
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
+        if (key && !is_name(key, keys, count, sizeof keys[0]) &&
+            kiln_scene_find_inside(schema, key) && (!found || strcmp(key, found) < 0))
+            found = key;
+    }
+    if (!found)
+        return KILN_OK;
+    const kiln_schema_row *row = kiln_scene_find_inside(schema, found);
+    return kiln_scene_fail_key(r, found, "belongs in %s: %s = { %s = ... }", row->key, row->key,
+                               found);
+}
+
 static kiln_status read_by_keys(scene_reader *r, const kiln_schema *schema, void *target,
                                 const char *const *keys, size_t count)
 {
     luaL_checkstack(r->L, 10, "scene");
+    KILN_TRY(check_depth(r, schema, keys, count));
     KILN_TRY(kiln_scene_check_keys(r, schema->name, keys, count, sizeof keys[0]));
     note_said(r, schema, target);
     return read_rows(r, schema, target);
@@ -509,6 +550,18 @@ static kiln_status read_first(scene_reader *r, const kiln_schema *schema, void *
     return finish(r, &given, target);
 }
 
+/* The table without keys, or as if nothing had been said. */
+static kiln_status read_switch(scene_reader *r, const kiln_schema *schema, void *target)
+{
+    kiln_given given = {.schema = schema};
+    if (!lua_toboolean(r->L, -1)) {
+        schema->off(target);
+        return KILN_OK;
+    }
+    note_said(r, schema, target);
+    return finish(r, &given, target);
+}
+
 kiln_status kiln_scene_read_table(scene_reader *r, const kiln_schema *schema, const char *rule,
                                   void *target)
 {
@@ -516,13 +569,18 @@ kiln_status kiln_scene_read_table(scene_reader *r, const kiln_schema *schema, co
     int type = lua_type(r->L, -1);
     if (schema->may_be_first && type == LUA_TSTRING)
         return read_first(r, schema, target);
-    char words[96];
+    if (schema->off && type == LUA_TBOOLEAN)
+        return read_switch(r, schema, target);
+    char words[120];
+    const char *keys[SCENE_KEYS];
     scene_mark mark = kiln_scene_mark_of(r->L, -1);
     int kind = kiln_scene_word_of(r->box, schema);
-    snprintf(words, sizeof words, "a table %s { ... }", schema->name);
+    snprintf(words, sizeof words, "%sa table %s%s{ %s = ..., ... }",
+             schema->off ? "true, false or " : "", kind >= 0 ? schema->name : "",
+             kind >= 0 ? " " : "", kiln_scene_keys(schema, keys, 0) ? keys[0] : "...");
     if (type != LUA_TTABLE ||
         (mark.family != SCENE_IS_PLAIN && !(mark.family == SCENE_IS_TABLE && mark.kind == kind)))
-        return kiln_scene_fail_value(r, kind >= 0 ? words : rule);
+        return kiln_scene_fail_value(r, kind >= 0 || !rule ? words : rule);
     if (mark.line > 0)
         r->line = mark.line;
     KILN_TRY(kiln_scene_read_object(r, schema, target));
@@ -537,7 +595,7 @@ static kiln_status read_module(scene_reader *r, const kiln_schema *schema)
     if (lua_rawget(r->L, -2) != LUA_TNIL) {
         scene_spot spot = kiln_scene_enter_key(r, schema->name);
         KILN_TRY(kiln_scene_add_settings(r->scene, schema, &settings, r->error));
-        KILN_TRY(kiln_scene_read_table(r, schema, "a table", settings));
+        KILN_TRY(kiln_scene_read_table(r, schema, NULL, settings));
         kiln_scene_leave(r, spot);
     }
     lua_pop(r->L, 1);

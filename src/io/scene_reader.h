@@ -69,8 +69,8 @@ kiln_said kiln_scene_said(const scene_reader *reader);
 kiln_status kiln_scene_expect(scene_reader *reader, scene_family family, int *kind);
 /* The table at the top, by the schema's rows, into `target`, which the caller has started. */
 kiln_status kiln_scene_read_object(scene_reader *reader, const kiln_schema *schema, void *target);
-/* The same of a value that may be anything: what must stand there is a table in the schema's word,
- * or `rule` when there is no such word. */
+/* The same of a value that may be anything: what must stand there is a table in the schema's word;
+ * where there is no such word, `rule` (NULL: a table). */
 kiln_status kiln_scene_read_table(scene_reader *reader, const kiln_schema *schema, const char *rule,
                                   void *target);
 /* The scene's table at the top, with the settings of modules. */
@@ -79,6 +79,8 @@ kiln_status kiln_scene_read_scene(scene_reader *reader);
 enum { SCENE_KEYS = 100 }; /* of a table at most */
 /* Appends the keys of a schema, those of its parts too, to `count` ones; the new count. */
 size_t kiln_scene_keys(const kiln_schema *schema, const char **keys, size_t count);
+/* The row of the schema, or of its parts, whose table has the key; NULL: none. */
+const kiln_schema_row *kiln_scene_find_inside(const kiln_schema *schema, const char *key);
 /* Those of a scene, modules included. */
 size_t kiln_scene_file_keys(const scene_sandbox *box, const char **keys);
 /* Every key of the table at the top is one of `names` (rows of `stride` bytes that begin with one).

@@ -143,6 +143,8 @@ static void write_link(kiln_sink *sink, const kiln_schema *schema)
     kiln_sink_text(sink, ")");
     if (schema->may_be_first)
         kiln_sink_format(sink, ", or only its `%s`", schema->rows[0].key);
+    if (schema->off)
+        kiln_sink_text(sink, ", or a boolean");
 }
 
 static void write_type(kiln_sink *sink, const kiln_schema_row *row)

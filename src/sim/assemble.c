@@ -200,11 +200,36 @@ static kiln_status assign_materials(kiln_world *world, kiln_error *error)
     return status;
 }
 
-/* Exact signs in the world, and how large the model is. */
-static kiln_status check_places(kiln_world *world, kiln_error *error)
+/* Exact signs in the world, but for bodies that may be inverted. */
+static kiln_status check_signs(kiln_world *world, kiln_error *error)
 {
     const kiln_scene *scene = world->scene;
     kiln_mesh *mesh = world->mesh;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        if (kiln_orient3d_sign(mesh->x[v[0]], mesh->x[v[1]], mesh->x[v[2]], mesh->x[v[3]]) > 0)
+            continue;
+        const kiln_scene_body *body = &scene->bodies.data[body_of(mesh, t)];
+        if (!body->tolerate_inverted)
+            return kiln_said_fail(scene, &body->said, error,
+                                  "%s an inverted or flat tet at (%g, %g, %g): mend the "
+                                  "start positions, or say tolerate_inverted if the material can "
+                                  "bear it",
+                                  world->state.step > 0 ? "has" : "starts with", mesh->x[v[0]].x,
+                                  mesh->x[v[0]].y, mesh->x[v[0]].z);
+    }
+    mesh->world_policy = KILN_WORLD_REJECT;
+    for (size_t b = 0; b < scene->bodies.count; b++)
+        if (scene->bodies.data[b].tolerate_inverted)
+            mesh->world_policy = KILN_WORLD_TOLERATE;
+    return KILN_OK;
+}
+
+/* How large the model is, and whether it can be. */
+static kiln_status check_places(kiln_world *world, kiln_error *error)
+{
+    const kiln_scene *scene = world->scene;
+    const kiln_mesh *mesh = world->mesh;
     kiln_vec3 low = mesh->x[0], high = mesh->x[0];
     for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
         kiln_vec3 p = mesh->x[v];
@@ -215,22 +240,7 @@ static kiln_status check_places(kiln_world *world, kiln_error *error)
         high = kiln_v3(fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z));
     }
     world->size = kiln_v3_norm(kiln_v3_sub(high, low));
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        const uint32_t *v = mesh->tet[t].v;
-        if (kiln_orient3d_sign(mesh->x[v[0]], mesh->x[v[1]], mesh->x[v[2]], mesh->x[v[3]]) > 0)
-            continue;
-        const kiln_scene_body *body = &scene->bodies.data[body_of(mesh, t)];
-        if (!body->tolerate_inverted)
-            return kiln_said_fail(scene, &body->said, error,
-                                  "starts with an inverted or flat tet at (%g, %g, %g): mend the "
-                                  "start positions, or say tolerate_inverted if the material can "
-                                  "bear it",
-                                  mesh->x[v[0]].x, mesh->x[v[0]].y, mesh->x[v[0]].z);
-    }
-    for (size_t b = 0; b < scene->bodies.count; b++)
-        if (scene->bodies.data[b].tolerate_inverted)
-            mesh->world_policy = KILN_WORLD_TOLERATE;
-    return KILN_OK;
+    return check_signs(world, error);
 }
 
 kiln_status kiln_world_build_mesh(kiln_world *world, kiln_error *error)
@@ -301,6 +311,31 @@ static kiln_status body_centres(const kiln_world *world, kiln_vec3 *centre, kiln
     return KILN_OK;
 }
 
+/* Sizes of everything that a step may carry a body at the start: what is faster is a mistake. */
+#define FARTHEST 1e6
+
+static double speed_of(kiln_vec3 v)
+{
+    return hypot(hypot(v.x, v.y), v.z); /* its square may be beyond all numbers */
+}
+
+static kiln_status check_speed(const kiln_world *world, const kiln_scene_body *body, kiln_vec3 way,
+                               kiln_vec3 turn, kiln_error *error)
+{
+    double dt = world->scene->pace.dt, speed = speed_of(kiln_v3_add(way, turn));
+    if (speed * dt <= FARTHEST * world->size)
+        return KILN_OK;
+    kiln_said said = body->said;
+    size_t length = strlen(said.path);
+    snprintf(said.path + length, sizeof said.path - length, ".%s",
+             speed_of(turn) > speed_of(way) ? "spin" : "velocity");
+    return kiln_said_fail(
+        world->scene, &said, error,
+        "body '%s' is too fast with %g m/s: in a step of %g s it may go at most a "
+        "million times the size of all bodies, which is %g m",
+        body->name, speed, dt, world->size);
+}
+
 static kiln_status set_velocities(kiln_world *world, const kiln_vec3 *centre, kiln_error *error)
 {
     kiln_mesh *mesh = world->mesh;
@@ -314,8 +349,10 @@ static kiln_status set_velocities(kiln_world *world, const kiln_vec3 *centre, ki
         kiln_circumstances at = {.material = mesh->u[i], .world = mesh->x[i]};
         double out[3];
         KILN_TRY(kiln_quantity_get(&body->velocity, &at, out, 3, error));
-        velocity[i] = kiln_v3_add(kiln_v3(out[0], out[1], out[2]),
-                                  kiln_v3_cross(body->spin, kiln_v3_sub(mesh->x[i], centre[b])));
+        kiln_vec3 way = kiln_v3(out[0], out[1], out[2]);
+        kiln_vec3 turn = kiln_v3_cross(body->spin, kiln_v3_sub(mesh->x[i], centre[b]));
+        KILN_TRY(check_speed(world, body, way, turn, error));
+        velocity[i] = kiln_v3_add(way, turn);
     }
     return KILN_OK;
 }
@@ -343,47 +380,88 @@ static kiln_status check_energy(kiln_world *world, kiln_error *error)
     kiln_vec3 at =
         first == KILN_NONE ? kiln_v3(0, 0, 0) : world->mesh->x[world->mesh->tet[first].v[0]];
     return kiln_fail(error, KILN_ERR_INPUT, world->scene->file, 0, -1,
-                     "the elastic energy is not finite at the start; look at the tet near (%g, %g, "
+                     "the elastic energy is not finite at %s; look at the tet near (%g, %g, "
                      "%g): its material cannot bear inversion",
-                     at.x, at.y, at.z);
+                     world->state.step > 0 ? "this moment" : "the start", at.x, at.y, at.z);
+}
+
+typedef struct depths {
+    double least, most; /* of the vertices on the surface of a body inside an obstacle, m */
+    kiln_vec3 deepest;
+} depths;
+
+static void find_depths(const kiln_world *world, size_t obstacle, depths *of_body)
+{
+    const kiln_mesh *mesh = world->mesh;
+    for (size_t b = 0; b < world->scene->bodies.count; b++)
+        of_body[b] = (depths){.least = INFINITY, .most = -INFINITY};
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        if (!kiln_vertex_live(mesh, v) || !(mesh->vertex[v].flags & KILN_VERTEX_SURFACE))
+            continue;
+        kiln_vec3 normal, point;
+        depths *d = &of_body[body_of(mesh, mesh->vertex[v].tet)];
+        double depth =
+            -kiln_obstacle_distance(world->obstacles[obstacle], mesh->x[v], &normal, &point);
+        d->least = fmin(d->least, depth);
+        if (depth > d->most) {
+            d->most = depth;
+            d->deepest = mesh->x[v];
+        }
+    }
 }
 
 /* A step takes a body out of an obstacle it starts in, however fast that is: rarely what was meant.
- * Depths of less than a thousandth of the way across everything are taken for rounding. */
-static void warn_of_bodies_inside(const kiln_world *world)
+ * One that lies inside as a whole would be pressed flat against the obstacle's surface. Depths of
+ * less than a thousandth of the way across everything are taken for rounding. */
+static kiln_status judge_depths(const kiln_world *world, size_t obstacle, const depths *of_body,
+                                kiln_error *error)
 {
-    const kiln_mesh *mesh = world->mesh;
     const kiln_scene *scene = world->scene;
-    for (size_t o = 0; o < scene->obstacles.count; o++) {
-        double deepest = 0.0;
-        kiln_vec3 normal, point, at = {0, 0, 0}, low = {INFINITY, INFINITY, INFINITY};
-        kiln_vec3 high = kiln_v3_scale(low, -1.0);
-        for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
-            if (!kiln_vertex_live(mesh, v) || !(mesh->vertex[v].flags & KILN_VERTEX_SURFACE))
-                continue;
-            kiln_vec3 x = mesh->x[v];
-            low = kiln_v3(fmin(low.x, x.x), fmin(low.y, x.y), fmin(low.z, x.z));
-            high = kiln_v3(fmax(high.x, x.x), fmax(high.y, x.y), fmax(high.z, x.z));
-            double d = kiln_obstacle_distance(world->obstacles[o], x, &normal, &point);
-            if (d < deepest) {
-                deepest = d;
-                at = x;
-            }
-        }
-        if (-deepest > 1e-3 * kiln_v3_norm(kiln_v3_sub(high, low)))
-            kiln_log(world->context, KILN_LOG_WARNING,
-                     "a body starts %.3g m inside obstacle '%s', at (%.4g, %.4g, %.4g): it will be "
-                     "thrown out",
-                     -deepest, scene->obstacles.data[o].name, at.x, at.y, at.z);
+    const kiln_scene_obstacle *said = &scene->obstacles.data[obstacle];
+    for (size_t b = 0; b < scene->bodies.count; b++) {
+        const kiln_scene_body *body = &scene->bodies.data[b];
+        const depths *d = &of_body[b];
+        if (!(d->most > 1e-3 * world->size))
+            continue;
+        if (d->least > 0.0 && !scene->has_velocity_field)
+            return kiln_said_fail(scene, &body->said, error,
+                                  "body '%s' lies wholly inside obstacle '%s' (%s) at the start, "
+                                  "at (%.4g, %.4g, %.4g) by %.3g m: obstacles keep bodies out, "
+                                  "so one of the two must be elsewhere",
+                                  body->name, said->name, said->said.path, d->deepest.x,
+                                  d->deepest.y, d->deepest.z, d->most);
+        kiln_log(world->context, KILN_LOG_WARNING,
+                 "body '%s' starts %.3g m inside obstacle '%s', at (%.4g, %.4g, %.4g): it will be "
+                 "thrown out",
+                 body->name, d->most, said->name, d->deepest.x, d->deepest.y, d->deepest.z);
     }
+    return KILN_OK;
+}
+
+static kiln_status check_obstacles(const kiln_world *world, kiln_error *error)
+{
+    KILN_ARRAY_OF(depths)
+    of_body = {0};
+    KILN_TRY(kiln_array_reserve(world->context, &of_body, world->scene->bodies.count, error));
+    kiln_status status = KILN_OK;
+    for (size_t o = 0; o < world->obstacle_count && status == KILN_OK; o++) {
+        find_depths(world, o, of_body.data);
+        status = judge_depths(world, o, of_body.data, error);
+    }
+    kiln_array_free(world->context, &of_body);
+    return status;
 }
 
 kiln_status kiln_world_check_start(kiln_world *world, kiln_error *error)
 {
     KILN_TRY(check_energy(world, error));
-    if (world->moves)
-        warn_of_bodies_inside(world);
-    return KILN_OK;
+    return world->moves ? check_obstacles(world, error) : KILN_OK;
+}
+
+kiln_status kiln_world_check_now(kiln_world *world, kiln_error *error)
+{
+    KILN_TRY(check_signs(world, error));
+    return check_energy(world, error);
 }
 
 static bool same_columns(const kiln_mesh *a, const kiln_mesh *b)

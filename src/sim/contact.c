@@ -36,8 +36,7 @@ static void set_options(kiln_world *world)
                                .material_tells = world->space == KILN_SPACE_MATERIAL};
 }
 
-/* Repulsion keeps surfaces on the side where they are. */
-static kiln_status check_surfaces(const kiln_world *world, kiln_error *error)
+kiln_status kiln_world_check_surfaces(const kiln_world *world, kiln_error *error)
 {
     const kiln_mesh *mesh = world->mesh;
     kiln_crossing crossing;
@@ -46,9 +45,10 @@ static kiln_status check_surfaces(const kiln_world *world, kiln_error *error)
         return KILN_OK;
     kiln_vec3 at = mesh->x[mesh->tet[mesh->face[crossing.face[0]].at / 4].v[0]];
     return kiln_said_fail(world->scene, &world->scene->contact.said, error,
-                          "surfaces pass through each other at the start, %zu pairs of faces, one "
-                          "of them near (%g, %g, %g); leave a gap",
-                          crossing.pairs, at.x, at.y, at.z);
+                          "surfaces pass through each other at %s, %zu pairs of faces, one of them "
+                          "near (%g, %g, %g); leave a gap",
+                          world->state.step > 0 ? "this moment" : "the start", crossing.pairs, at.x,
+                          at.y, at.z);
 }
 
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
@@ -60,7 +60,7 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         return KILN_ERR_MEMORY;
     c->world = world;
     set_options(world);
-    return check_surfaces(world, error);
+    return kiln_world_check_surfaces(world, error);
 }
 
 static void measure(const void *self, kiln_stats *stats)

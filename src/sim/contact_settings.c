@@ -13,6 +13,11 @@ static void start(void *settings)
     contact->bodies = contact->self = true;
 }
 
+static void off(void *settings)
+{
+    *(kiln_scene_contact *)settings = kiln_contact_default_settings();
+}
+
 #define CONTACT(member) offsetof(kiln_scene_contact, member)
 static const kiln_schema_row contact_rows[] = {
     {"bodies", KILN_VALUE_FLAG, CONTACT(bodies), .meaning = "bodies keep out of each other"},
@@ -26,9 +31,11 @@ static const kiln_schema_row contact_rows[] = {
 };
 const kiln_schema kiln_contact_schema = {
     .name = "contact",
-    .about = "Bodies against each other and themselves. Without it they pass through each other.",
+    .about = "Bodies against each other and themselves. Without it they pass through each other. "
+             "`contact = true` is the same as `contact {}`, `contact = false` as no word about it.",
     KILN_SCHEMA_ROWS(contact_rows),
     .size = sizeof(kiln_scene_contact),
     .start = start,
     .has_said = true,
+    .off = off,
 };

@@ -105,6 +105,7 @@ const kiln_schema kiln_plastic_schema = {
     .size = sizeof(kiln_plastic_settings),
     .start = start_plastic,
     .finish = finish_plastic,
+    .off = start_plastic,
 };
 
 static const char *model_name(int row)

@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#define KILN_FIELD_LAME "lame"
-
 typedef struct materials {
     kiln_world *world;
     bool varies;                      /* some material's stiffness or viscosity is a function */
@@ -202,12 +200,16 @@ static kiln_status make_room(materials *m, kiln_error *error)
     return KILN_OK;
 }
 
+/* Where the material is no function, or was none so far (0, sim/change.h), its numbers count. */
 static void restore_lame(const materials *m)
 {
     double(*lame)[2] = lame_of(m);
+    const uint32_t *material = kiln_world_material_of(m->world->mesh);
     for (uint32_t t = 0; t < m->world->mesh->table[KILN_ON_TET].used; t++) {
-        m->mu.data[t] = lame[t][0];
-        m->lambda.data[t] = lame[t][1];
+        const kiln_material *own = &m->world->materials[material[t]];
+        bool asked = m->world->scene->materials.data[material[t]].varies && lame[t][0] != 0.0;
+        m->mu.data[t] = asked ? lame[t][0] : own->mu;
+        m->lambda.data[t] = asked ? lame[t][1] : own->lambda;
     }
 }
 

@@ -19,6 +19,11 @@ static void start(void *settings)
     remesh->method = KILN_REMESH_LOCAL;
 }
 
+static void off(void *settings)
+{
+    *(kiln_scene_remesh *)settings = kiln_remesh_default_settings();
+}
+
 static kiln_status check_method(const kiln_scene_remesh *remesh, const kiln_given *given,
                                 kiln_error *error)
 {
@@ -135,11 +140,12 @@ static const kiln_schema_row remesh_rows[] = {
 const kiln_schema kiln_remesh_schema = {
     .name = "remesh",
     .about = "How the mesh follows what it carries. `remesh = \"local\"` is the same as `remesh = "
-             "remesh { method = \"local\" }`.",
+             "remesh { method = \"local\" }`; `true` is that too, `false` is `\"none\"`.",
     KILN_SCHEMA_ROWS(remesh_rows),
     .size = sizeof(kiln_scene_remesh),
     .start = start,
     .finish = finish,
     .has_said = true,
     .may_be_first = true,
+    .off = off,
 };

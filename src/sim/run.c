@@ -92,7 +92,8 @@ static kiln_status audit(const runner *r, kiln_error *error)
                      (unsigned long long)r->state->step - 1, report.invariant, report.message);
 }
 
-/* The row and the frame of the start, unless this run was resumed. */
+/* The row and the frame of the start, unless this run was resumed: then the next frame and the next
+ * checkpoint are those of the scene as it is now, which for the same scene are those it had. */
 static kiln_status begin(runner *r, kiln_error *error)
 {
     if (r->state->step == 0) {
@@ -103,8 +104,11 @@ static kiln_status begin(runner *r, kiln_error *error)
         r->state->step = 1;
         KILN_TRY(write_frame(r, error));
         r->state->next_checkpoint = next_multiple(r, r->scene->output.checkpoint);
+        return KILN_OK;
     }
-    return KILN_OK;
+    r->state->next_frame = next_multiple(r, r->scene->output.frame);
+    r->state->next_checkpoint = next_multiple(r, r->scene->output.checkpoint);
+    return r->output->changed ? write_checkpoint(r, error) : KILN_OK;
 }
 
 static kiln_status after_step(runner *r, kiln_stats *stats, kiln_error *error)

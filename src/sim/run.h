@@ -15,6 +15,9 @@ typedef struct kiln_run_output {
     /* Asked between steps; true: finish with a checkpoint (Ctrl-C). */
     bool (*stop)(void *self);
     bool audit; /* mesh audit after each step */
+    /* The scene is another than that of the last checkpoint: one is written before anything else.
+     */
+    bool changed;
 } kiln_run_output;
 
 typedef enum kiln_run_end {

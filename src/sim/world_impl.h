@@ -88,7 +88,9 @@ kiln_status kiln_said_wrap(const kiln_scene *scene, const kiln_said *said, kiln_
 /* assemble.c: one mesh from the bodies of the scene. */
 kiln_status kiln_world_build_mesh(kiln_world *world, kiln_error *error);
 kiln_status kiln_world_check_start(kiln_world *world,
-                                   kiln_error *error);                   /* once there is a solid */
+                                   kiln_error *error); /* once there is a solid */
+/* What is checked at the start, of the bodies as they are now in a run whose scene has changed. */
+kiln_status kiln_world_check_now(kiln_world *world, kiln_error *error);
 kiln_status kiln_world_set_motion(kiln_world *world, kiln_error *error); /* velocities */
 kiln_status kiln_world_select(const kiln_world *world, kiln_where where, int32_t body,
                               const kiln_picks *picks, kiln_u32_array *out, kiln_error *error);
@@ -96,6 +98,9 @@ kiln_status kiln_world_select(const kiln_world *world, kiln_where where, int32_t
  * nothing remeshes the same tets. */
 kiln_status kiln_world_check_mesh(const kiln_world *world, const kiln_mesh *mesh,
                                   kiln_error *error);
+
+/* contact.c: repulsion keeps surfaces on the side where they are, so they must not cross. */
+kiln_status kiln_world_check_surfaces(const kiln_world *world, kiln_error *error);
 
 /* forces.c: of the last step, [vertex slot][3], N. */
 const double *kiln_world_reaction(const kiln_world *world);
@@ -117,6 +122,7 @@ KILN_INLINE const uint32_t *kiln_world_material_of(const kiln_mesh *mesh) /* [te
 #define KILN_FIELD_MASS     "mass"
 #define KILN_FIELD_MATERIAL "material"
 #define KILN_FIELD_DENSITY  "density"
+#define KILN_FIELD_LAME     "lame"
 #define KILN_FIELD_SETS     "sets"
 #define KILN_FIELD_START    "u_start" /* u of the start, for functions */
 

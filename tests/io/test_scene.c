@@ -421,6 +421,34 @@ START_TEST(the_same_scene_each_time)
 }
 END_TEST
 
+START_TEST(booleans_in_place_of_tables)
+{
+    static const char *const on[] = {"contact=true", "remesh=true"};
+    static const char *const off[] = {"contact=false", "remesh=false",
+                                      "bodies[1].material.plastic=false"};
+    const char *text =
+        "return scene { duration = 1, contact = { self = false, thickness = 0.01 }, remesh = "
+        "'global', bodies = { body { shape = shape.box { n = 1 }, material = material { young = "
+        "1e5, plastic = { yield = 1, rate = 1 } } } } }";
+    kiln_context *context = kiln_test_context(1);
+    kiln_scene_file *file = load(context, text, on, 2);
+    const kiln_scene *s = kiln_scene_file_scene(file);
+    ck_assert(s->contact.bodies && s->contact.self);
+    ck_assert_double_eq(s->contact.thickness, kiln_contact_default_settings().thickness);
+    ck_assert_int_eq(s->contact.said.line, 1);
+    ck_assert_int_eq(s->remesh.method, KILN_REMESH_LOCAL);
+    ck_assert(s->materials.data[0].base.plastic.flows);
+    kiln_scene_file_destroy(file);
+    file = load(context, text, off, 3);
+    s = kiln_scene_file_scene(file);
+    ck_assert(!s->contact.bodies && !s->contact.self);
+    ck_assert_int_eq(s->remesh.method, KILN_REMESH_NONE);
+    ck_assert(!s->materials.data[0].base.plastic.flows);
+    kiln_scene_file_destroy(file);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(static_scenes_need_no_duration)
 {
     const char *text = "return scene { step = { integrator = 'static' }, bodies = { body { shape = "
@@ -556,6 +584,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(reading, material_positions_are_placed_too);
     tcase_add_test(reading, allocations_may_fail);
     TCase *outside = kiln_test_case(suite, "outside");
+    tcase_add_test(outside, booleans_in_place_of_tables);
     tcase_add_test(outside, the_reference_is_current);
     tcase_add_test(outside, settings);
     tcase_add_test(outside, params);

@@ -148,10 +148,11 @@ static const struct {
     const char *message;
 } bad[] = {
     {SCENE_WITH("wind = wind {}"), NULL, 3, "wind.velocity: must be given: of the air"},
-    {SCENE_WITH("wind = 5"), NULL, 2, "wind: must be a table wind { ... }, got 5"},
-    {SCENE_WITH("wind = contact {}"), NULL, 2, "wind: must be a table wind { ... }, got a contact"},
+    {SCENE_WITH("wind = 5"), NULL, 2, "wind: must be a table wind { velocity = ..., ... }, got 5"},
+    {SCENE_WITH("wind = contact {}"), NULL, 2,
+     "wind: must be a table wind { velocity = ..., ... }, got a contact"},
     {SCENE_WITH("contact = wind {}"), NULL, 2,
-     "contact: must be a table contact { ... }, got a wind"},
+     "contact: must be true, false or a table contact { bodies = ..., ... }, got a wind"},
     {SCENE_WITH("wnd = wind {}"), NULL, 2, "wnd: unknown key; did you mean 'wind'?"},
     {SCENE_WITH("\n\nwind = wind { velocity = {0, 0, 1},\ndrg = 1 }"), NULL, 5,
      "wind.drg: unknown key; did you mean 'drag'?"},
@@ -160,7 +161,7 @@ static const struct {
     {SCENE_WITH("wind = { velocity = {0, 0, 1}, lull = { from = 3, till = 2 } }"), NULL, 2,
      "wind.lull.till: must be after from, got 2"},
     {SCENE_WITH("wind = { velocity = {0, 0, 1}, lull = body {} }"), NULL, 2,
-     "wind.lull: must be a table, got a body"},
+     "wind.lull: must be a table { from = ..., ... }, got a body"},
     {SCENE_WITH("wind = { velocity = {0, 0, 1}, where = select.body { name = 'cub' } }"), NULL, 3,
      "wind.where.name: there is no body \"cub\"; did you mean 'cube'?"},
     {SCENE_WITH("wind = { velocity = {0, 0, 1} }"), "wind.drag=-1", 2,
