@@ -48,9 +48,9 @@ kiln_solid_options kiln_solid_default_options(void);
 
 typedef struct kiln_solid kiln_solid;
 
-/* What depends on time, asked for at the end of each step that is tried; newmark's first step asks
- * for its begin before. `load` runs from 0 to 1 in static solves and is 1 otherwise. Held vertices,
- * loads and poses are reset before the call. */
+/* What depends on time, asked for at the end of each step that is tried; before that newmark's
+ * first step asks for its begin, and bdf2's for the end of its first stage. `load` runs from 0 to 1
+ * in static solves and is 1 otherwise. Held vertices, loads and poses are reset before the call. */
 typedef struct kiln_driver {
     void *self;
     kiln_status (*set)(void *self, kiln_solid *solid, double time, double load, kiln_error *error);
