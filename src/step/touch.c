@@ -39,8 +39,10 @@ static kiln_status make_room(kiln_touch *touch, size_t rows, kiln_error *error)
     KILN_TRY(kiln_array_reserve(touch->context, &touch->kept, rows, error));
     KILN_TRY(kiln_array_reserve(touch->context, &touch->held, rows, error));
     touch->sunk.count = rows;
-    if (rows)
+    if (rows) {
         memset(touch->sunk.data, 0, rows * sizeof(double));
+        memset(touch->kept.data, 0, rows * sizeof(double));
+    }
     return KILN_OK;
 }
 
@@ -81,8 +83,7 @@ void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load, 
         uint32_t v = touch->surface.data[i];
         with[v] = 0;
         load[v] = 0.0;
-        if (touch->h > 0.0)
-            kept[v] = touch->kept.data[v];
+        kept[v] = touch->kept.data[v];
     }
     for (size_t i = 0; i < touch->contacts.count; i++) {
         const kiln_touch_contact *c = &touch->contacts.data[i];

@@ -130,6 +130,7 @@ kiln_status kiln_touch_cut(kiln_touch *touch, const double *x, const double *v, 
 typedef struct kiln_touch_end {
     const kiln_mesh *mesh;
     const double *mass, *x, *centre;
+    const double *begin_a; /* newmark's; NULL: none */
     double scale;
     double *v, *contact;
 } kiln_touch_end;

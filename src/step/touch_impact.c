@@ -27,14 +27,15 @@ kiln_status kiln_touch_project(kiln_touch *touch, bool settled, double *x, kiln_
 }
 
 kiln_vec3 kiln_touch_impact(const kiln_touch *touch, const kiln_touch_contact *c, kiln_vec3 way,
-                            kiln_vec3 old, double change)
+                            kiln_vec3 old, double change, double pressed)
 {
     double share = kiln_v3_norm2(way);
     kiln_vec3 along = kiln_touch_along_plane(touch, c, old);
     double speed = kiln_v3_norm(along);
-    double loss =
-        change > 0.0 ? kiln_obstacle_friction(touch->obstacles[c->obstacle]) * change : 0.0;
-    double lost = speed > loss ? loss / speed : 1.0;
+    double loss = kiln_obstacle_friction(touch->obstacles[c->obstacle]) * pressed;
+    if (loss < 0.0 && speed <= touch->slip_speed)
+        loss = 0.0; /* it sticks: friction was not all used */
+    double lost = loss == 0.0 ? 0.0 : speed > loss ? loss / speed : 1.0;
     kiln_vec3 drag = kiln_touch_free_part(touch, c->vertex, kiln_v3_scale(along, -lost));
     drag = kiln_v3_madd(drag, -kiln_v3_dot(drag, way) / share, way); /* stays in the plane */
     return kiln_v3_madd(drag, change / share, way);
@@ -59,7 +60,9 @@ void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, doub
         if (share < KILN_TOUCH_INDEPENDENT * KILN_TOUCH_INDEPENDENT)
             continue;
         kiln_vec3 old = kiln_touch_at(v, c->vertex);
-        kiln_vec3 change = kiln_touch_impact(touch, c, way, old, into(touch, c, old));
+        /* Where the solve has pressed too much, with friction of it, some of both is taken back. */
+        double slower = into(touch, c, old), solved = touch->tau * c->load / mass[c->vertex];
+        kiln_vec3 change = kiln_touch_impact(touch, c, way, old, slower, fmax(slower, -solved));
         kiln_touch_put(v, c->vertex, kiln_v3_add(old, change));
         kiln_vec3 force = kiln_v3_scale(change, mass[c->vertex] / h);
         kiln_touch_put(contact, c->vertex, kiln_v3_add(kiln_touch_at(contact, c->vertex), force));

@@ -53,10 +53,11 @@ KILN_INLINE bool kiln_touch_is_new(const kiln_touch *touch, const kiln_touch_con
     return contact->active && touch->with[contact->vertex] != contact->obstacle + 1;
 }
 
-/* What an impact changes of a velocity: the part along the normal by `change`, with its friction.
- * `way` is the free part of the normal. */
+/* What an impact changes of a velocity: the part along the normal by `change`, and by friction of
+ * `pressed` (m/s, of the normal force times its duration over the mass; less than 0: friction that
+ * was too much is taken back). `way` is the free part of the normal. */
 kiln_vec3 kiln_touch_impact(const kiln_touch *touch, const kiln_touch_contact *contact,
-                            kiln_vec3 way, kiln_vec3 old, double change);
+                            kiln_vec3 way, kiln_vec3 old, double change, double pressed);
 /* Notes a past. */
 kiln_status kiln_touch_recall(kiln_touch *touch, uint32_t vertex, kiln_vec3 x, kiln_vec3 v,
                               kiln_error *error);

@@ -45,6 +45,8 @@ static double taken(const kiln_touch *touch, const kiln_touch_contact *c, const 
     kiln_vec3 rate =
         kiln_v3_sub(kiln_touch_at(end->x, c->vertex), kiln_touch_at(end->centre, c->vertex));
     double others = kiln_v3_dot(c->normal, rate) / end->scale - c->load / end->mass[c->vertex];
+    if (end->begin_a) /* forces of both ends do the work */
+        others = 0.5 * (others + kiln_v3_dot(c->normal, kiln_touch_at(end->begin_a, c->vertex)));
     double work = others * rise(touch, c, end); /* J/kg */
     return speed < 0.0 ? fmax(0.0, speed * speed + 2.0 * fmin(0.0, work)) : 0.0;
 }
@@ -105,7 +107,7 @@ static kiln_status push(kiln_touch *touch, const kiln_touch_end *end, uint32_t v
     double to = fmin(sqrt(speed * speed + give), fastest(parting(touch, &c, about), sqrt(give)));
     if (to <= speed)
         return KILN_OK;
-    kiln_vec3 change = kiln_touch_impact(touch, &c, way, old, to - speed);
+    kiln_vec3 change = kiln_touch_impact(touch, &c, way, old, to - speed, to - speed);
     kiln_touch_put(end->v, v, kiln_v3_add(old, change));
     kiln_vec3 force = kiln_v3_scale(change, end->mass[v] / touch->h);
     kiln_touch_put(end->contact, v, kiln_v3_add(kiln_touch_at(end->contact, v), force));
