@@ -60,3 +60,5 @@ KILN_VALIDATION_CASE(flow, flow10k, BRIEF,
                      "ten thousand steps of flow and remeshing: nothing drifts or grows")
 KILN_VALIDATION_CASE(collide, collide, BRIEF,
                      "two bodies meet and part: momentum, distance, no crossing")
+KILN_VALIDATION_CASE(impact, impact, QUICK,
+                     "a block bounces without friction: its energy, turned and rescaled")

@@ -85,7 +85,7 @@ static kiln_status drive(void *self, const kiln_drive *drive, kiln_error *error)
     const kiln_world *world = ((velocity_field *)self)->world;
     if (!kiln_world_acts(world, 0.0, world->scene->velocity_until, drive->begin, drive->end))
         return KILN_OK;
-    return follow(world, drive->begin, drive->end, kiln_solid_constraints(drive->solid), error);
+    return follow(world, drive->begin, drive->time, kiln_solid_constraints(drive->solid), error);
 }
 
 const kiln_module kiln_module_velocity_field = {.name = "velocity_field",

@@ -20,12 +20,28 @@ static kiln_scheme newmark(double h, double h_before)
                          .centre = {[X] = 1, [V] = h, [A] = h * h / 4}};
 }
 
+#define ROOT_2     1.41421356237309504880
+#define STAGE_PART (1 - 1 / ROOT_2) /* Alexander 1977, SIAM J. Numer. Anal. 14(6), s = 2 */
+
+/* v = v_n + h ((1 - g) a_1 + g a), where the stage gave g h a_1 = v_1 - v_n, g the part; x alike.
+ */
+static kiln_scheme after_stage(double h)
+{
+    const double begin = -ROOT_2, stage = 1 + ROOT_2; /* (1 - g) / g */
+    double tau = STAGE_PART * h;
+    return (kiln_scheme){
+        .tau = tau,
+        .scale = tau * tau,
+        .origin = {[X] = begin, [XM] = stage},
+        .centre = {[X] = begin, [V] = tau * begin, [XM] = stage, [VM] = tau * stage}};
+}
+
 /* With w = h / h_m:  x - (1 + w)^2/(1 + 2w) x_n + w^2/(1 + 2w) x_m = tau v,
  * tau = h (1 + w)/(1 + 2w), and the same for v and a. */
 static kiln_scheme bdf2(double h, double h_before)
 {
     if (!(h_before > 0.0))
-        return euler(h, h_before);
+        return after_stage(h);
     double w = h / h_before, tau = h * (1 + w) / (1 + 2 * w);
     double now = (1 + w) * (1 + w) / (1 + 2 * w), before = -w * w / (1 + 2 * w);
     return (kiln_scheme){
@@ -82,4 +98,9 @@ kiln_status kiln_integrator_find(const char *name, kiln_integrator *out, kiln_er
 kiln_scheme kiln_integrator_scheme(kiln_integrator integrator, double h, double h_before)
 {
     return rows[integrator].scheme(h, h_before);
+}
+
+double kiln_integrator_stage(kiln_integrator integrator, double h, double h_before)
+{
+    return integrator == KILN_BDF2 && !(h_before > 0.0) ? STAGE_PART * h : 0.0;
 }

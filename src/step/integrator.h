@@ -6,8 +6,11 @@
  *   newmark         centre x_n + h v_n + h^2/4 a_n,        scale h^2/4   (beta 1/4, gamma 1/2)
  *   bdf2            centre (4 x_n - x_m)/3 + 2h/9 (4 v_n - v_m), scale 4 h^2/9 (erratum 8)
  *   static          no inertia
- * bdf2 with a step h after one of h_m uses the variable-step coefficients; its first step is
- * implicit Euler unless x_m, v_m were given. One row each in integrator.c. */
+ * bdf2 with a step h after one of h_m uses the variable-step coefficients. Its first step, unless
+ * x_m, v_m were given, has two stages (Alexander's SDIRK of second order, which damps as bdf2
+ * does): an implicit Euler step of (1 - sqrt(1/2)) h, whose end is x_m, v_m for the second, origin
+ * (1 + sqrt 2) x_m - sqrt 2 x_n, the same for v, tau (1 - sqrt(1/2)) h. One row each in
+ * integrator.c. */
 #ifndef KILN_STEP_INTEGRATOR_H
 #define KILN_STEP_INTEGRATOR_H
 
@@ -34,7 +37,7 @@ enum {
     KILN_HISTORY_X,        /* x_n */
     KILN_HISTORY_V,        /* v_n */
     KILN_HISTORY_A,        /* a_n */
-    KILN_HISTORY_X_BEFORE, /* x_m */
+    KILN_HISTORY_X_BEFORE, /* x_m; after a stage its end */
     KILN_HISTORY_V_BEFORE, /* v_m */
     KILN_HISTORY_COUNT
 };
@@ -47,5 +50,7 @@ typedef struct kiln_scheme {
 
 /* For a step of length h after one of h_before (0: there was none). */
 kiln_scheme kiln_integrator_scheme(kiln_integrator integrator, double h, double h_before);
+/* Such a step begins with a stage of this length, by implicit Euler; 0: with none. */
+double kiln_integrator_stage(kiln_integrator integrator, double h, double h_before);
 
 #endif

@@ -51,6 +51,7 @@ static kiln_status add_columns(kiln_solid *solid, kiln_error *error)
         {"v_before", KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_MOMENTUM, .bdf2 = true},
         {"contact_with", KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_COPY, .obstacles = true},
         {"contact_load", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .obstacles = true},
+        {"contact_kept", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .obstacles = true},
     };
     kiln_integrator integrator = solid->options.integrator;
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
@@ -139,6 +140,8 @@ void kiln_solid_destroy(kiln_solid *solid)
     kiln_array_free(context, &solid->rate);
     kiln_array_free(context, &solid->rate2);
     kiln_array_free(context, &solid->start_a);
+    kiln_array_free(context, &solid->stage_x);
+    kiln_array_free(context, &solid->stage_v);
     kiln_array_free(context, &solid->reaction);
     kiln_array_free(context, &solid->contact);
     kiln_array_free(context, &solid->guess);
@@ -265,6 +268,10 @@ static kiln_status make_room(kiln_solid *s, kiln_error *error)
         KILN_TRY(kiln_array_reserve(s->context, &s->rate2, size, error));
         KILN_TRY(kiln_array_reserve(s->context, &s->start_a, size, error));
     }
+    if (s->options.integrator == KILN_BDF2) {
+        KILN_TRY(kiln_array_reserve(s->context, &s->stage_x, size, error));
+        KILN_TRY(kiln_array_reserve(s->context, &s->stage_v, size, error));
+    }
     KILN_TRY(kiln_array_reserve(s->context, &s->reaction, size, error));
     KILN_TRY(kiln_array_reserve(s->context, &s->contact, size, error));
     if (kiln_collide_is_used(&s->collide))
@@ -382,9 +389,9 @@ double kiln_solid_elastic_energy(kiln_solid *solid, const double *x)
 size_t kiln_solid_bytes(const kiln_solid *s)
 {
     size_t columns = s->x.capacity + s->centre.capacity + s->origin.capacity + s->rate.capacity +
-                     s->rate2.capacity + s->start_a.capacity + s->reaction.capacity +
-                     s->contact.capacity + s->guess.capacity + s->tet_mass.capacity +
-                     s->modulus.capacity;
+                     s->rate2.capacity + s->start_a.capacity + s->stage_x.capacity +
+                     s->stage_v.capacity + s->reaction.capacity + s->contact.capacity +
+                     s->guess.capacity + s->tet_mass.capacity + s->modulus.capacity;
     size_t constraints = s->given.rows + s->active.rows;
     return columns * sizeof(double) + constraints * (sizeof(kiln_vec3) + 1) +
            kiln_elements_bytes(s->elements) + kiln_nodal_pressure_bytes(s->pressure) +

@@ -3,11 +3,11 @@
  *
  * State is vertex fields of the mesh, so it goes through remeshing and checkpoints: "v" (m/s, rule
  * momentum), "a" (m/s^2) for newmark, "x_before", "v_before" for bdf2, and with obstacles
- * "contact_with" (obstacle + 1) and "contact_load" (its normal force, N), from which friction
- * starts; plus the scalars in kiln_solid_clock. Who gives "a" or x_before and v_before at the start
- * sets clock.h_before too. The tet field "material" (u32, rule copy) indexes the materials; a tet
- * field "density" (kg/m^3), where there is one, takes the place of their densities, and a tet field
- * "mass" (kg, rule conserve) that of both.
+ * "contact_with" (obstacle + 1), "contact_load" (its normal force, N), from which friction starts,
+ * and "contact_kept" (m/s, touch_return.c); plus the scalars in kiln_solid_clock. Who gives "a" or
+ * x_before and v_before at the start sets clock.h_before too. The tet field "material" (u32, rule
+ * copy) indexes the materials; a tet field "density" (kg/m^3), where there is one, takes the place
+ * of their densities, and a tet field "mass" (kg, rule conserve) that of both.
  *
  * A step: the driver sets what depends on time; obstacles find vertices that would enter and hold
  * them on their tangent plane with lagged Coulomb friction (projection mode, VPF 5 made implicit);
@@ -48,9 +48,9 @@ kiln_solid_options kiln_solid_default_options(void);
 
 typedef struct kiln_solid kiln_solid;
 
-/* What depends on time, asked for at the end of each step that is tried; newmark's first step asks
- * for its begin before. `load` runs from 0 to 1 in static solves and is 1 otherwise. Held vertices,
- * loads and poses are reset before the call. */
+/* What depends on time, asked for at the end of each step that is tried; before that newmark's
+ * first step asks for its begin, and bdf2's for the end of its first stage. `load` runs from 0 to 1
+ * in static solves and is 1 otherwise. Held vertices, loads and poses are reset before the call. */
 typedef struct kiln_driver {
     void *self;
     kiln_status (*set)(void *self, kiln_solid *solid, double time, double load, kiln_error *error);

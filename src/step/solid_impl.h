@@ -39,9 +39,10 @@ struct kiln_solid {
     /* [vertex slot][3]. The mesh itself is written only when a step, or an
      * increment of a static load, is accepted. */
     kiln_f64_array x, centre, origin;
-    kiln_f64_array rate;    /* gradient of the objective, then velocities at the end */
-    kiln_f64_array rate2;   /* accelerations at the end, newmark only */
-    kiln_f64_array start_a; /* newmark: acceleration at the first step's begin */
+    kiln_f64_array rate;             /* gradient of the objective, then velocities at the end */
+    kiln_f64_array rate2;            /* accelerations at the end, newmark only */
+    kiln_f64_array start_a;          /* newmark: acceleration at the first step's begin */
+    kiln_f64_array stage_x, stage_v; /* bdf2: end of the first step's first stage */
     kiln_f64_array reaction, contact;
     kiln_f64_array guess; /* where velocities carry; with contact only */
 };

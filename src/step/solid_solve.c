@@ -257,6 +257,7 @@ static kiln_status begin_contact(kiln_attempt *t, kiln_error *error)
         .tau = t->scheme.tau,
         .with = kiln_solid_contact_with(s),
         .load = kiln_solid_column(s, "contact_load"),
+        .kept = kiln_solid_column(s, "contact_kept"),
     };
     double began = kiln_wall_seconds();
     KILN_TRY(kiln_touch_begin(&s->touch, &start, error));

@@ -61,6 +61,26 @@ static void combine(const kiln_attempt *t, const double *weight, double *out)
     kiln_parallel_for(t->solid->context, 3 * t->solid->rows, 3 * GRAIN, combine_chunk, &c);
 }
 
+/* The same for vertices that an impact in the first stage has cut off from the begin. */
+static void combine_cut(const kiln_attempt *t, const kiln_scheme *scheme)
+{
+    kiln_solid *s = t->solid;
+    for (size_t i = 0; i < s->touch.pasts.count; i++) {
+        const kiln_touch_past *p = &s->touch.pasts.data[i];
+        const double x[3] = {p->x.x, p->x.y, p->x.z}, v[3] = {p->v.x, p->v.y, p->v.z};
+        for (size_t c = 0, row = 3 * (size_t)p->vertex; c < 3; c++, row++) {
+            double x_m = t->history[KILN_HISTORY_X_BEFORE][row];
+            double v_m = t->history[KILN_HISTORY_V_BEFORE][row];
+            s->origin.data[row] =
+                scheme->origin[KILN_HISTORY_X] * x[c] + scheme->origin[KILN_HISTORY_X_BEFORE] * x_m;
+            s->centre.data[row] = scheme->centre[KILN_HISTORY_X] * x[c] +
+                                  scheme->centre[KILN_HISTORY_V] * v[c] +
+                                  scheme->centre[KILN_HISTORY_X_BEFORE] * x_m +
+                                  scheme->centre[KILN_HISTORY_V_BEFORE] * v_m;
+        }
+    }
+}
+
 /* Checks. */
 
 typedef struct inspection {
@@ -246,12 +266,24 @@ static kiln_status save_columns(const kiln_attempt *t, kiln_error *error)
                    {"x_before", bdf2, KILN_SAVE_ALL},
                    {"v_before", bdf2, KILN_SAVE_ALL},
                    {"contact_with", obstacles, KILN_SAVE_COPY},
-                   {"contact_load", obstacles, KILN_SAVE_COPY}};
+                   {"contact_load", obstacles, KILN_SAVE_COPY},
+                   {"contact_kept", obstacles, KILN_SAVE_COPY}};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         if (columns[i].used)
             KILN_TRY(kiln_rewind_save(t->solid->mesh, KILN_ON_VERTEX, columns[i].name,
                                       columns[i].how, error));
     return KILN_OK;
+}
+
+static void put_pasts(const kiln_solid *s)
+{
+    kiln_vec3 *x = (kiln_vec3 *)(void *)kiln_solid_column(s, "x_before");
+    kiln_vec3 *v = (kiln_vec3 *)(void *)kiln_solid_column(s, "v_before");
+    for (size_t i = 0; i < s->touch.pasts.count; i++) {
+        const kiln_touch_past *past = &s->touch.pasts.data[i];
+        x[past->vertex] = past->x;
+        v[past->vertex] = past->v;
+    }
 }
 
 /* The only place where a try reaches the mesh. */
@@ -264,6 +296,7 @@ static kiln_status accept(kiln_attempt *t, kiln_error *error)
     if (t->integrator == KILN_BDF2) { /* where saving has put the old columns aside, from there */
         memcpy(kiln_solid_column(s, "x_before"), t->history[KILN_HISTORY_X], bytes);
         memcpy(kiln_solid_column(s, "v_before"), t->history[KILN_HISTORY_V], bytes);
+        put_pasts(s);
     }
     if (t->integrator == KILN_NEWMARK)
         memcpy(kiln_solid_column(s, "a"), s->rate2.data, bytes);
@@ -271,7 +304,8 @@ static kiln_status accept(kiln_attempt *t, kiln_error *error)
     memcpy(s->mesh->x, s->x.data, bytes);
     if (s->touch.obstacle_count) {
         kiln_touch_remember(&s->touch, kiln_solid_contact_with(s),
-                            kiln_solid_column(s, "contact_load"));
+                            kiln_solid_column(s, "contact_load"),
+                            kiln_solid_column(s, "contact_kept"));
     }
     s->mesh->revision++;
     return KILN_OK;
@@ -286,12 +320,20 @@ static void sum_up(kiln_attempt *t)
     t->report->work_loads = loads->value(loads->self, s->x.data);
 }
 
-/* Everything between the driver's word and the verdict. */
-static kiln_status attempt(kiln_attempt *t, kiln_error *error)
+/* Do impacts stop vertices alone? A consistent mass stops and speeds up what is about them too. */
+static bool returns(const kiln_attempt *t)
+{
+    const kiln_solid *s = t->solid;
+    return s->touch.obstacle_count && t->scheme.scale > 0.0 && s->options.mass == KILN_MASS_LUMPED;
+}
+
+/* Places at the end, and the velocities there. */
+static kiln_status move(kiln_attempt *t, kiln_error *error)
 {
     kiln_solid *s = t->solid;
     combine(t, t->scheme.origin, s->origin.data);
     combine(t, t->scheme.centre, s->centre.data);
+    combine_cut(t, &t->scheme);
     if (t->scheme.scale > 0.0 && kiln_damping_is_used(s->damping))
         KILN_TRY(kiln_damping_begin(s->damping, t->history[KILN_HISTORY_X], s->origin.data,
                                     t->scheme.tau, error));
@@ -306,11 +348,46 @@ static kiln_status attempt(kiln_attempt *t, kiln_error *error)
     if (t->report->outcome != KILN_STEP_DONE)
         return KILN_OK;
     find_rates(t);
-    check(t);
+    return returns(t) ? kiln_touch_cut(&s->touch, s->x.data, s->rate.data, error) : KILN_OK;
+}
+
+static kiln_status give_back(kiln_attempt *t, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    kiln_touch_end end = {.mesh = s->mesh,
+                          .mass = kiln_mass_lumped(s->mass),
+                          .x = s->x.data,
+                          .centre = s->centre.data,
+                          .begin_a = t->history[KILN_HISTORY_A],
+                          .scale = t->scheme.scale,
+                          .v = s->rate.data,
+                          .contact = s->contact.data};
+    return returns(t) ? kiln_touch_return(&s->touch, &end, error) : KILN_OK;
+}
+
+/* Everything between the driver's word and the verdict. */
+static kiln_status attempt(kiln_attempt *t, kiln_error *error)
+{
+    KILN_TRY(move(t, error));
+    if (t->report->outcome == KILN_STEP_DONE)
+        KILN_TRY(give_back(t, error));
+    if (t->report->outcome == KILN_STEP_DONE)
+        check(t);
     if (t->report->outcome != KILN_STEP_DONE)
         return KILN_OK;
     sum_up(t);
     return accept(t, error);
+}
+
+/* What a first step of two stages begins with; the end decides whether the step is a good one. */
+static kiln_status first_stage(kiln_attempt *t, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    size_t bytes = 3 * s->rows * sizeof(double);
+    KILN_TRY(move(t, error));
+    memcpy(s->stage_x.data, s->x.data, bytes);
+    memcpy(s->stage_v.data, s->rate.data, bytes);
+    return KILN_OK;
 }
 
 static void set_history(kiln_attempt *t)
@@ -416,6 +493,42 @@ static kiln_status start_acceleration(kiln_attempt *t, const kiln_driver *driver
     return KILN_OK;
 }
 
+/* `what` with all that depends on time as it is then. */
+static kiln_status try_until(kiln_attempt *t, const kiln_driver *driver, double time,
+                             kiln_status (*what)(kiln_attempt *t, kiln_error *error),
+                             kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    KILN_TRY(drive(s, driver, time, 1.0, error));
+    KILN_TRY(kiln_plastic_begin(s->elements, s->mesh, error));
+    kiln_status status = what(t, error);
+    kiln_plastic_end(s->elements);
+    return status;
+}
+
+static kiln_status take_stage(kiln_attempt *t, const kiln_driver *driver, double time, double h,
+                              kiln_error *error)
+{
+    kiln_attempt stage = *t;
+    stage.scheme = kiln_integrator_scheme(KILN_IMPLICIT_EULER, h, 0.0);
+    stage.h = h;
+    t->history[KILN_HISTORY_X_BEFORE] = t->solid->stage_x.data;
+    t->history[KILN_HISTORY_V_BEFORE] = t->solid->stage_v.data;
+    return try_until(&stage, driver, time + h, first_stage, error);
+}
+
+/* A consistent mass makes an impact speed up the matter about it, and stages would make more of
+ * that: with obstacles it starts with implicit Euler. */
+static double choose_start(kiln_attempt *t, double h_before)
+{
+    const kiln_solid *s = t->solid;
+    double stage = kiln_integrator_stage(t->integrator, t->h, h_before);
+    if (stage == 0.0 || s->touch.obstacle_count == 0 || s->options.mass == KILN_MASS_LUMPED)
+        return stage;
+    t->scheme = kiln_integrator_scheme(KILN_IMPLICIT_EULER, t->h, 0.0);
+    return 0.0;
+}
+
 kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double h,
                             kiln_solid_clock *clock, kiln_step_report *report, kiln_error *error)
 {
@@ -429,13 +542,14 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
                       .h = h,
                       .report = report};
     set_history(&t);
+    solid->touch.pasts.count = 0;
     if (integrator == KILN_NEWMARK && clock->h_before == 0.0)
         KILN_TRY(start_acceleration(&t, driver, clock->time, error));
-    KILN_TRY(drive(solid, driver, clock->time + h, 1.0, error));
-    KILN_TRY(kiln_plastic_begin(solid->elements, solid->mesh, error));
-    kiln_status status = attempt(&t, error);
-    kiln_plastic_end(solid->elements);
-    KILN_TRY(status);
+    double stage = choose_start(&t, clock->h_before);
+    if (stage > 0.0)
+        KILN_TRY(take_stage(&t, driver, clock->time, stage, error));
+    if (report->outcome == KILN_STEP_DONE)
+        KILN_TRY(try_until(&t, driver, clock->time + h, attempt, error));
     if (report->outcome == KILN_STEP_DONE)
         *clock = (kiln_solid_clock){.time = clock->time + h, .h_before = h};
     return KILN_OK;

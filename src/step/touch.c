@@ -11,6 +11,7 @@ void kiln_touch_init(kiln_touch *touch, kiln_context *context, kiln_obstacle *co
         .obstacles = obstacles,
         .obstacle_count = obstacle_count,
     };
+    kiln_walker_init(&touch->walker, context);
     touch->friction = kiln_touch_friction_term(touch);
 }
 
@@ -19,6 +20,10 @@ void kiln_touch_free(kiln_touch *touch)
     kiln_array_free(touch->context, &touch->surface);
     kiln_array_free(touch->context, &touch->flag);
     kiln_array_free(touch->context, &touch->sunk);
+    kiln_array_free(touch->context, &touch->kept);
+    kiln_array_free(touch->context, &touch->held);
+    kiln_array_free(touch->context, &touch->pasts);
+    kiln_walker_free(&touch->walker);
     kiln_array_free(touch->context, &touch->contacts);
 }
 
@@ -31,9 +36,13 @@ static kiln_status make_room(kiln_touch *touch, size_t rows, kiln_error *error)
 {
     KILN_TRY(kiln_array_reserve(touch->context, &touch->flag, touch->surface.count, error));
     KILN_TRY(kiln_array_reserve(touch->context, &touch->sunk, rows, error));
+    KILN_TRY(kiln_array_reserve(touch->context, &touch->kept, rows, error));
+    KILN_TRY(kiln_array_reserve(touch->context, &touch->held, rows, error));
     touch->sunk.count = rows;
-    if (rows)
+    if (rows) {
         memset(touch->sunk.data, 0, rows * sizeof(double));
+        memset(touch->kept.data, 0, rows * sizeof(double));
+    }
     return KILN_OK;
 }
 
@@ -68,11 +77,13 @@ size_t kiln_touch_count(const kiln_touch *touch)
     return count;
 }
 
-void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load)
+void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load, double *kept)
 {
     for (size_t i = 0; i < touch->surface.count; i++) {
-        with[touch->surface.data[i]] = 0;
-        load[touch->surface.data[i]] = 0.0;
+        uint32_t v = touch->surface.data[i];
+        with[v] = 0;
+        load[v] = 0.0;
+        kept[v] = touch->kept.data[v];
     }
     for (size_t i = 0; i < touch->contacts.count; i++) {
         const kiln_touch_contact *c = &touch->contacts.data[i];
@@ -86,6 +97,7 @@ void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load)
 size_t kiln_touch_bytes(const kiln_touch *touch)
 {
     return touch->surface.capacity * sizeof(uint32_t) + touch->flag.capacity +
-           touch->sunk.capacity * sizeof(double) +
-           touch->contacts.capacity * sizeof(kiln_touch_contact);
+           touch->held.capacity + (touch->sunk.capacity + touch->kept.capacity) * sizeof(double) +
+           touch->contacts.capacity * sizeof(kiln_touch_contact) +
+           touch->pasts.capacity * sizeof(kiln_touch_past);
 }

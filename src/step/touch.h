@@ -14,6 +14,7 @@
 
 #include "contact/obstacle.h"
 #include "mesh/changes.h"
+#include "mesh/walk.h"
 #include "solve/constraints.h"
 #include "solve/term.h"
 #include "step/slip.h"
@@ -32,6 +33,13 @@ typedef struct kiln_touch_contact {
     int renewed; /* how often its plane was moved */
 } kiln_touch_contact;
 
+/* Where a vertex was at the begin of the step, and how fast, as steps to come are to see it: an
+ * impact has cut it off from its past. */
+typedef struct kiln_touch_past {
+    uint32_t vertex;
+    kiln_vec3 x, v;
+} kiln_touch_past;
+
 typedef struct kiln_touch {
     kiln_context *context;
     kiln_obstacle *const *obstacles; /* borrowed */
@@ -44,17 +52,25 @@ typedef struct kiln_touch {
     double recover;         /* s in which vertices that begin inside are led out; 0: at once */
     kiln_f64_array sunk;    /* [vertex slot] m, how far inside each may be at the end of the step;
                                count 0: not built */
+    kiln_f64_array kept;    /* [vertex slot] m/s, at the end of the step */
     kiln_u32_array surface; /* vertices */
     KILN_ARRAY_OF(uint8_t)
     flag; /* [place in surface] */
+    KILN_ARRAY_OF(uint8_t)
+    held; /* [vertex slot] by a contact, at the end */
+    KILN_ARRAY_OF(kiln_touch_past)
+    pasts; /* of the step so far; the last of a vertex counts */
+    kiln_walker walker;
     KILN_ARRAY_OF(kiln_touch_contact)
     contacts;
     kiln_term friction;
 
     /* Of this step; borrowed. */
     const kiln_constraints *given;
-    const double *begin, *origin;
+    const double *begin, *begin_v, *origin;
     double h, tau;
+    const uint32_t *with;
+    const double *load, *kept_before;
 } kiln_touch;
 
 void kiln_touch_init(kiln_touch *touch, kiln_context *context, kiln_obstacle *const *obstacles,
@@ -77,6 +93,7 @@ typedef struct kiln_touch_start {
     double tau;
     const uint32_t *with; /* [vertex slot] obstacle + 1 touched at the end of the step before */
     const double *load;   /* [vertex slot] its normal force, N */
+    const double *kept;   /* [vertex slot] speed of which it took the energy, m/s */
 } kiln_touch_start;
 
 /* Contacts to begin the first pass with: those of the step before and vertices whose velocity
@@ -104,12 +121,29 @@ kiln_status kiln_touch_project(kiln_touch *touch, bool settled, double *x, kiln_
 void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, double *v, double *a,
                      double *contact);
 
+/* Notes the pasts of vertices that were free at the begin and now touch: a straight way that ends
+ * as they do, x and v. Without that, integrators that look back (bdf2) carry on with an impact for
+ * some steps. */
+kiln_status kiln_touch_cut(kiln_touch *touch, const double *x, const double *v, kiln_error *error);
+
+/* [vertex slot] or [vertex slot][3]; accelerations at the end are (x - centre) / scale. */
+typedef struct kiln_touch_end {
+    const kiln_mesh *mesh;
+    const double *mass, *x, *centre;
+    const double *begin_a; /* newmark's; NULL: none */
+    double scale;
+    double *v, *contact;
+} kiln_touch_end;
+/* What impacts take is kept for the vertex, and given back to velocities of vertices that leave
+ * (touch_return.c). Adds what that takes to `contact`. */
+kiln_status kiln_touch_return(kiln_touch *touch, const kiln_touch_end *end, kiln_error *error);
+
 /* Accelerations at the begin of a run: vertices that lie on an obstacle do not accelerate into it,
  * and are slowed down by friction where they slide. */
 void kiln_touch_support(const kiln_touch *touch, const double *x, const double *v, double *a);
 
 /* For the next step. */
-void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load);
+void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load, double *kept);
 /* Some obstacle has; asked for once a step, because the list of terms decides about the matrix. */
 bool kiln_touch_has_friction(const kiln_touch *touch);
 size_t kiln_touch_count(const kiln_touch *touch);

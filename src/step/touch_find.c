@@ -204,6 +204,10 @@ kiln_status kiln_touch_begin(kiln_touch *touch, const kiln_touch_start *start, k
     touch->contacts.count = 0;
     touch->given = start->given;
     touch->begin = start->x;
+    touch->begin_v = start->v;
+    touch->with = start->with;
+    touch->load = start->load;
+    touch->kept_before = start->kept;
     touch->h = start->h;
     touch->origin = start->origin;
     touch->tau = start->tau;

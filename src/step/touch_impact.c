@@ -26,20 +26,26 @@ kiln_status kiln_touch_project(kiln_touch *touch, bool settled, double *x, kiln_
     return KILN_OK;
 }
 
-/* What the impact changes of a velocity; `way` is the free part of the normal. */
-static kiln_vec3 impact(const kiln_touch *touch, const kiln_touch_contact *c, kiln_vec3 way,
-                        kiln_vec3 old)
+kiln_vec3 kiln_touch_impact(const kiln_touch *touch, const kiln_touch_contact *c, kiln_vec3 way,
+                            kiln_vec3 old, double change, double pressed)
 {
-    const kiln_obstacle *obstacle = touch->obstacles[c->obstacle];
-    kiln_vec3 relative = kiln_v3_sub(old, kiln_obstacle_velocity(obstacle, c->point));
-    double into = -kiln_v3_dot(relative, c->normal), share = kiln_v3_norm2(way);
-    kiln_vec3 along = kiln_v3_madd(relative, into, c->normal);
+    double share = kiln_v3_norm2(way);
+    kiln_vec3 along = kiln_touch_along_plane(touch, c, old);
     double speed = kiln_v3_norm(along);
-    double loss = into > 0.0 ? kiln_obstacle_friction(obstacle) * into : 0.0;
-    double lost = speed > loss ? loss / speed : 1.0;
+    double loss = kiln_obstacle_friction(touch->obstacles[c->obstacle]) * pressed;
+    if (loss < 0.0 && speed <= touch->slip_speed)
+        loss = 0.0; /* it sticks: friction was not all used */
+    double lost = loss == 0.0 ? 0.0 : speed > loss ? loss / speed : 1.0;
     kiln_vec3 drag = kiln_touch_free_part(touch, c->vertex, kiln_v3_scale(along, -lost));
     drag = kiln_v3_madd(drag, -kiln_v3_dot(drag, way) / share, way); /* stays in the plane */
-    return kiln_v3_madd(drag, into / share, way);
+    return kiln_v3_madd(drag, change / share, way);
+}
+
+/* How fast it goes into the obstacle. */
+static double into(const kiln_touch *touch, const kiln_touch_contact *c, kiln_vec3 v)
+{
+    v = kiln_v3_sub(v, kiln_obstacle_velocity(touch->obstacles[c->obstacle], c->point));
+    return -kiln_v3_dot(v, c->normal);
 }
 
 void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, double *v, double *a,
@@ -53,7 +59,10 @@ void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, doub
         double share = kiln_v3_norm2(way);
         if (share < KILN_TOUCH_INDEPENDENT * KILN_TOUCH_INDEPENDENT)
             continue;
-        kiln_vec3 old = kiln_touch_at(v, c->vertex), change = impact(touch, c, way, old);
+        kiln_vec3 old = kiln_touch_at(v, c->vertex);
+        /* Where the solve has pressed too much, with friction of it, some of both is taken back. */
+        double slower = into(touch, c, old), solved = touch->tau * c->load / mass[c->vertex];
+        kiln_vec3 change = kiln_touch_impact(touch, c, way, old, slower, fmax(slower, -solved));
         kiln_touch_put(v, c->vertex, kiln_v3_add(old, change));
         kiln_vec3 force = kiln_v3_scale(change, mass[c->vertex] / h);
         kiln_touch_put(contact, c->vertex, kiln_v3_add(kiln_touch_at(contact, c->vertex), force));
@@ -63,6 +72,25 @@ void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, doub
                            kiln_v3_madd(rate, -kiln_v3_dot(rate, c->normal) / share, way));
         }
     }
+}
+
+kiln_status kiln_touch_recall(kiln_touch *touch, uint32_t vertex, kiln_vec3 x, kiln_vec3 v,
+                              kiln_error *error)
+{
+    kiln_touch_past past = {vertex, x, v};
+    return kiln_array_push(touch->context, &touch->pasts, past, error);
+}
+
+kiln_status kiln_touch_cut(kiln_touch *touch, const double *x, const double *v, kiln_error *error)
+{
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        const kiln_touch_contact *c = &touch->contacts.data[i];
+        kiln_vec3 end = kiln_touch_at(x, c->vertex), rate = kiln_touch_at(v, c->vertex);
+        if (kiln_touch_is_new(touch, c))
+            KILN_TRY(kiln_touch_recall(touch, c->vertex, kiln_v3_madd(end, -touch->h, rate), rate,
+                                       error));
+    }
+    return KILN_OK;
 }
 
 static void support(const kiln_touch *touch, const kiln_obstacle *obstacle, kiln_vec3 x,

@@ -48,6 +48,20 @@ bool kiln_touch_stays(const kiln_touch *touch, double d, kiln_vec3 way);
 kiln_status kiln_touch_seek(kiln_touch *touch, const kiln_touch_start *start, const double *x,
                             bool *found, kiln_error *error);
 
+KILN_INLINE bool kiln_touch_is_new(const kiln_touch *touch, const kiln_touch_contact *contact)
+{
+    return contact->active && touch->with[contact->vertex] != contact->obstacle + 1;
+}
+
+/* What an impact changes of a velocity: the part along the normal by `change`, and by friction of
+ * `pressed` (m/s, of the normal force times its duration over the mass; less than 0: friction that
+ * was too much is taken back). `way` is the free part of the normal. */
+kiln_vec3 kiln_touch_impact(const kiln_touch *touch, const kiln_touch_contact *contact,
+                            kiln_vec3 way, kiln_vec3 old, double change, double pressed);
+/* Notes a past. */
+kiln_status kiln_touch_recall(kiln_touch *touch, uint32_t vertex, kiln_vec3 x, kiln_vec3 v,
+                              kiln_error *error);
+
 /* What of a velocity is along the contact's plane, relative to the obstacle. */
 kiln_vec3 kiln_touch_along_plane(const kiln_touch *touch, const kiln_touch_contact *contact,
                                  kiln_vec3 v);

@@ -96,8 +96,92 @@ START_TEST(e9_energy_of_implicit_euler)
 }
 END_TEST
 
+/* Without a history: the first step is as good as those after it, and so is a new start later. */
+static swing run_from_nothing(kiln_integrator integrator, int steps, int forget)
+{
+    rig r = oscillator(integrator);
+    for (int i = 0; i < steps; i++) {
+        if (forget && i % forget == 0)
+            r.clock.h_before = 0.0;
+        rig_step(&r, 1.0 / steps);
+    }
+    swing result = swing_to(&r, 1.0);
+    rig_free(&r);
+    return result;
+}
+
+static double first_step_error(double h, double damping)
+{
+    rig r = oscillator(KILN_BDF2);
+    r.material.damping_mass = damping;
+    rig_check(kiln_solid_rebuild(r.solid, &r.material, NULL), NULL);
+    rig_step(&r, h);
+    double w0 = 2.0 * PI, w = sqrt(w0 * w0 - damping * damping / 4), d = damping / 2;
+    double x = exp(-d * h) * (cos(w * h) + d / w * sin(w * h));
+    double v = -exp(-d * h) * w0 * w0 / w * sin(w * h);
+    double dx = r.mesh->x[3].x - x, dv = (rig_v(&r)[3].x - v) / w0;
+    rig_free(&r);
+    return sqrt(dx * dx + dv * dv);
+}
+
+START_TEST(bdf2_starts_at_second_order)
+{
+    for (int damped = 0; damped < 2; damped++) { /* one step errs by h^3 */
+        double d = damped ? 3.0 : 0.0;
+        ck_assert_double_eq_tol(log2(first_step_error(0.004, d) / first_step_error(0.002, d)), 3.0,
+                                0.05);
+    }
+    swing exact = run_oscillator(KILN_BDF2, 50), own = run_from_nothing(KILN_BDF2, 50, 0);
+    ck_assert_double_eq_tol(own.energy, exact.energy, 1e-3); /* was 0.971 of 0.994 */
+    ck_assert_double_le(own.error, 1.05 * exact.error);
+    for (int forget = 0; forget <= 10; forget += 5) {
+        double coarse = run_from_nothing(KILN_BDF2, 100, forget).error;
+        double fine = run_from_nothing(KILN_BDF2, 200, forget).error;
+        ck_assert_double_eq_tol(log2(coarse / fine), 2.0, 0.05);
+        ck_assert_double_le(coarse, 1.05 * run_oscillator(KILN_BDF2, 100).error);
+    }
+}
+END_TEST
+
+/* Far stiffer than the step resolves: the start damps, as bdf2 itself does. */
+START_TEST(bdf2_starts_stiff)
+{
+    rig r = oscillator(KILN_BDF2);
+    rig_step(&r, 100.0);
+    ck_assert_double_le(fabs(r.mesh->x[3].x), 1e-3);
+    ck_assert_double_le(fabs(rig_v(&r)[3].x), 1e-2 * 2.0 * PI);
+    rig_free(&r);
+}
+END_TEST
+
+/* What leads a vertex leads it through both stages of the first step: even motion at once, other
+ * motion from the second step on. */
+static void lead_apex(rig *r, kiln_solid *solid, double time, double load)
+{
+    hold_base(r, solid, time, load);
+    kiln_constraints *held = kiln_solid_constraints(solid);
+    held->held[3] = 7;
+    held->target[3] = kiln_v3(0.5 * r->parameter * time * time + 0.1 * time, 0, 1);
+}
+
+START_TEST(bdf2_starts_led)
+{
+    for (int rate = 0; rate < 2; rate++) {
+        rig r = oscillator(KILN_BDF2);
+        r.set = lead_apex;
+        r.parameter = rate;
+        r.mesh->x[3].x = 0.0;
+        rig_step(&r, 0.1);
+        ck_assert_double_eq_tol(rig_v(&r)[3].x, 0.1 + 0.1 * rate, rate ? 0.04 : 1e-14);
+        rig_step(&r, 0.05);
+        ck_assert_double_eq_tol(rig_v(&r)[3].x, 0.1 + 0.15 * rate, 1e-14);
+        rig_free(&r);
+    }
+}
+END_TEST
+
 /* Steps that change by up to 1.5 from one to the next, all scaled together: still second order,
- * also from the implicit Euler step that starts it. */
+ * also without a history to start from. */
 static double run_unequal(int steps)
 {
     rig r = oscillator(KILN_BDF2);
@@ -135,25 +219,13 @@ START_TEST(bdf2_with_unequal_steps)
 }
 END_TEST
 
-/* Free fall of a block, n steps: closed form of implicit Euler, exact for newmark, recursion for
- * bdf2. Both kinds of mass. */
+/* Free fall of a block, n steps: closed form of implicit Euler, exact for newmark and bdf2. Both
+ * kinds of mass. */
 START_TEST(free_fall)
 {
     const double g = 9.81, h = 0.01;
     const int steps = 100;
-    double x = 0, v = 0, x_m = 0, v_m = 0;
-    for (int i = 0; i < steps; i++) {
-        double x1, v1;
-        if (i == 0) {
-            v1 = v - g * h;
-            x1 = x + h * v1;
-        } else {
-            v1 = (4 * v - v_m) / 3 - 2 * h / 3 * g;
-            x1 = (4 * x - x_m) / 3 + 2 * h / 3 * v1;
-        }
-        x_m = x, v_m = v, x = x1, v = v1;
-    }
-    const double expected[] = {-g * h * h * steps * (steps + 1) / 2, -g / 2, x};
+    const double expected[] = {-g * h * h * steps * (steps + 1) / 2, -g / 2, -g / 2};
     for (int kind = 0; kind < 2; kind++)
         for (int integrator = 0; integrator < KILN_STATIC; integrator++) {
             kiln_context *context = kiln_test_context(1);
@@ -260,6 +332,9 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tests, names);
     tcase_add_test(tests, e9_oscillator);
     tcase_add_test(tests, e9_energy_of_implicit_euler);
+    tcase_add_test(tests, bdf2_starts_at_second_order);
+    tcase_add_test(tests, bdf2_starts_stiff);
+    tcase_add_test(tests, bdf2_starts_led);
     tcase_add_test(tests, bdf2_with_unequal_steps);
     tcase_add_test(tests, free_fall);
     tcase_add_test(tests, e10_momentum);

@@ -392,9 +392,11 @@ START_TEST(damped_flight)
         double v = 2, v_m = 2;
         for (int k = 0; k < 20; k++) {
             rig_step(&r, h);
-            double next = i == KILN_NEWMARK         ? v * (1 - alpha * h / 2) / (1 + alpha * h / 2)
-                          : i == KILN_BDF2 && k > 0 ? (4 * v - v_m) / 3 / (1 + 2 * h / 3 * alpha)
-                                                    : v / (1 + alpha * h);
+            double stage = 1 + (1 - sqrt(0.5)) * h * alpha; /* of bdf2's first step */
+            double next = i == KILN_NEWMARK ? v * (1 - alpha * h / 2) / (1 + alpha * h / 2)
+                          : i != KILN_BDF2  ? v / (1 + alpha * h)
+                          : k > 0           ? (4 * v - v_m) / 3 / (1 + 2 * h / 3 * alpha)
+                                            : ((1 + sqrt(2)) * v / stage - sqrt(2) * v) / stage;
             v_m = v, v = next;
         }
         ck_assert_double_eq_tol(rig_v(&r)[5].x, v, 1e-9);
