@@ -7,13 +7,15 @@
  * where I has become less. So masses are changed, least in the sense of sum dm^2 / m, until mass,
  * first and second moments (of matter spread evenly in each tet) are the old ones: m becomes
  * m (1 + a + b.y + y.C y), y averaged over the tet, with ten numbers that solve a small system. A
- * group of few tets takes the tets around it along; where even those cannot do it, the inertia is
- * let go before the centre. */
+ * group of few tets takes the tets around it along; where no density may change as much as that
+ * takes, the inertia comes as near as it can. */
 #include "mesh/journal.h"
 #include "remesh/transfer_impl.h"
 
 enum { MOMENTS = 10, FIRST = 4 };
 static const double NOTHING = 1e-13; /* of mass times size to the degree: rounding */
+/* How much of its mass a tet may gain or lose: where that spares others a change, and at all. */
+static const double LITTLE = 0.02, MUCH = 0.2;
 static const double SINGULAR = 1e-9; /* pivot against its diagonal */
 
 typedef struct balance {
@@ -125,6 +127,7 @@ typedef struct attempt {
     const uint32_t *tets;
     size_t count;
     int order;   /* how many of the moments */
+    bool all;    /* or none */
     double most; /* part of its mass that a tet may gain or lose */
 } attempt;
 
@@ -170,16 +173,37 @@ static kiln_status change_masses(balance *b, uint32_t g, const attempt *a, const
     return KILN_OK;
 }
 
+/* The right side with this part of the second moments. */
+static void find_multiplier(double G[MOMENTS][MOMENTS], int order, const double *missing,
+                            double part, double *multiplier)
+{
+    double right[MOMENTS];
+    for (int k = 0; k < order; k++)
+        right[k] = (k < FIRST ? 1.0 : part) * missing[k];
+    solve(G, order, right, multiplier);
+}
+
+/* As much of the second moments as `most` allows, to a sixteenth; false: not even the first. */
+static bool find_change(const balance *b, uint32_t g, const attempt *a, double G[MOMENTS][MOMENTS],
+                        double *multiplier)
+{
+    const kiln_transfer_group *group = &b->job->groups.data[g];
+    if (!factor(G, a->order))
+        return false;
+    for (int sixteenths = 16; sixteenths >= (a->all ? 16 : 0); sixteenths--) {
+        find_multiplier(G, a->order, b->missing[g], sixteenths / 16.0, multiplier);
+        if (is_small(b, group, a, multiplier))
+            return true;
+    }
+    return false;
+}
+
 /* Twice, the second time for what rounding left of the first. */
 static kiln_status try(balance *b, uint32_t g, const attempt *a, bool *done, kiln_error *error)
 {
-    const kiln_transfer_group *group = &b->job->groups.data[g];
     double G[MOMENTS][MOMENTS], multiplier[MOMENTS];
-    set_up(b, group, a, G);
-    *done = factor(G, a->order);
-    if (*done)
-        solve(G, a->order, b->missing[g], multiplier);
-    *done = *done && is_small(b, group, a, multiplier);
+    set_up(b, &b->job->groups.data[g], a, G);
+    *done = find_change(b, g, a, G, multiplier);
     if (!*done)
         return KILN_OK;
     KILN_TRY(kiln_journal_reserve(b->job->to, 0, a->count, 0, 0, error));
@@ -187,7 +211,7 @@ static kiln_status try(balance *b, uint32_t g, const attempt *a, bool *done, kil
         kiln_journal_row(b->job->to, KILN_ON_TET, a->tets[t]);
     kiln_transfer_refresh(b->job);
     KILN_TRY(change_masses(b, g, a, multiplier, error));
-    solve(G, a->order, b->missing[g], multiplier);
+    find_multiplier(G, a->order, b->missing[g], 0.0, multiplier);
     return change_masses(b, g, a, multiplier, error);
 }
 
@@ -204,14 +228,14 @@ static kiln_status settle(balance *b, uint32_t g, kiln_error *error)
     const kiln_transfer_group *group = &b->job->groups.data[g];
     bool done = is_balanced(b, g);
     if (!done) {
-        attempt own = {&b->job->member.data[group->first], group->count, MOMENTS, 0.02};
+        attempt own = {&b->job->member.data[group->first], group->count, MOMENTS, true, LITTLE};
         KILN_TRY(try(b, g, &own, &done, error));
     }
     if (done)
         return KILN_OK;
     KILN_TRY(kiln_transfer_set_of_group(b->job, g, &b->set, error));
-    const attempt around[] = {{b->set.tets.data, b->set.tets.count, MOMENTS, 0.3},
-                              {b->set.tets.data, b->set.tets.count, FIRST, 0.5}};
+    const attempt around[] = {{b->set.tets.data, b->set.tets.count, MOMENTS, false, MUCH},
+                              {b->set.tets.data, b->set.tets.count, FIRST, true, MUCH}};
     for (int i = 0; i < 2 && !done; i++)
         KILN_TRY(try(b, g, &around[i], &done, error));
     b->job->report->unbalanced += !done;

@@ -196,9 +196,11 @@ kiln_status kiln_transfer_balance(kiln_transfer_job *job, kiln_error *error);
 /* transfer_momentum.c: after the balance and vertices. */
 kiln_status kiln_transfer_momentum(kiln_transfer_job *job, kiln_error *error);
 /* transfer_motion.c: `change` [index][component] kg m/s is put into a field of velocities, and then
- * what is left to make up for in each group. Indices are those of `number`, by vertex. */
+ * what is left to make up for in each group; into `impulse` instead unless that is NULL. Indices
+ * are those of `number`, by vertex. */
 kiln_status kiln_transfer_motion(kiln_transfer_job *job, const kiln_transfer_field *field,
-                                 const kiln_idset *number, const double *change, kiln_error *error);
+                                 const kiln_field *impulse, const kiln_idset *number,
+                                 const double *change, kiln_error *error);
 /* transfer_project.c: likewise. */
 kiln_status kiln_transfer_project(kiln_transfer_job *job, kiln_error *error);
 /* Mass of a tet before and after, kg. */

@@ -12,7 +12,6 @@
  * transfer_balance.c): it moves as fast as they did. What that changes of the momentum, and what is
  * missing of the angular momentum, is made up for last (transfer_motion.c). */
 #include "base/parallel.h"
-#include "mesh/journal.h"
 #include "remesh/transfer_impl.h"
 
 #include <string.h>
@@ -199,21 +198,6 @@ static kiln_status find_impulse(const kiln_transfer_job *job, const kiln_transfe
     return KILN_OK;
 }
 
-static kiln_status add_impulse(kiln_transfer_job *job, kiln_field *impulse, const affected *a,
-                               kiln_error *error)
-{
-    KILN_TRY(kiln_journal_reserve(job->to, a->rows.count, 0, 0, 0, error));
-    for (size_t i = 0; i < a->rows.count; i++) {
-        uint32_t row = a->rows.data[i];
-        kiln_journal_row(job->to, KILN_ON_VERTEX, row);
-        double *value = (double *)(void *)(impulse->data + (size_t)row * impulse->stride);
-        for (uint32_t c = 0; c < impulse->components; c++)
-            value[c] += a->change.data[i * impulse->components + c];
-    }
-    kiln_transfer_refresh(job);
-    return KILN_OK;
-}
-
 static kiln_status correct(kiln_transfer_job *job, momentum_work *w, affected *a, kiln_error *error)
 {
     KILN_TRY(number_corners(job, a, error));
@@ -229,8 +213,7 @@ static kiln_status correct(kiln_transfer_job *job, momentum_work *w, affected *a
             gather_missing(w, a);
         kiln_field *impulse;
         KILN_TRY(find_impulse(job, field, &impulse, error));
-        KILN_TRY(impulse ? add_impulse(job, impulse, a, error)
-                         : kiln_transfer_motion(job, field, &a->numbers, a->change.data, error));
+        KILN_TRY(kiln_transfer_motion(job, field, impulse, &a->numbers, a->change.data, error));
     }
     return KILN_OK;
 }

@@ -26,7 +26,8 @@ typedef struct sums {
 typedef struct motion {
     kiln_transfer_job *job;
     const kiln_transfer_field *field;
-    uint32_t base, width; /* the components that are looked at, at most three */
+    const kiln_field *impulse; /* gets the corrections in place of the field; NULL: none does */
+    uint32_t base, width;      /* the components that are looked at, at most three */
     const kiln_idset *number;
     const double *change;
     sums *missing;   /* [group] */
@@ -77,10 +78,14 @@ static kiln_vec3 velocity_of(const motion *m, uint32_t vertex)
     return components_of(m, kiln_transfer_row(m->field, vertex));
 }
 
-static void add_velocity(const motion *m, uint32_t vertex, double factor, kiln_vec3 change)
+/* To a vertex of the set, or as an impulse for the next step. */
+static void add_velocity(const motion *m, size_t index, double factor, kiln_vec3 change)
 {
-    double *v = (double *)(void *)kiln_transfer_row(m->field, vertex) + m->base;
+    const kiln_field *to = m->impulse ? m->impulse : m->field->to;
+    char *row = to->data + (size_t)m->set.vertices.data[index] * to->stride;
+    double *v = (double *)(void *)row + m->base;
     const double step[3] = {change.x, change.y, change.z};
+    factor *= m->impulse ? m->set.weights.data[index].mass : 1.0;
     for (uint32_t c = 0; c < m->width; c++)
         v[c] += factor * step[c];
 }
@@ -196,7 +201,7 @@ static void add_change(const motion *m, sums *missing)
             continue;
         const double *change = m->change + (size_t)slot->value * m->field->to->components;
         kiln_vec3 step = kiln_v3_scale(components_of(m, change), 1.0 / weight->mass);
-        add_velocity(m, m->set.vertices.data[i], 1.0, step);
+        add_velocity(m, i, 1.0, step);
         missing->momentum = kiln_v3_madd(missing->momentum, -weight->mass, step);
         missing->angular = kiln_v3_sub(missing->angular, kiln_v3_cross(weight->moment, step));
     }
@@ -215,8 +220,7 @@ static void add_rigid(const motion *m, sums *missing)
     if (l.turns && is_velocity(m))
         turn = kiln_m3_apply(l.inverse, missing->angular);
     for (size_t i = 0; i < set->vertices.count; i++)
-        add_velocity(m, set->vertices.data[i], 1.0,
-                     kiln_v3_add(step, kiln_v3_cross(turn, arm(m, &l, i))));
+        add_velocity(m, i, 1.0, kiln_v3_add(step, kiln_v3_cross(turn, arm(m, &l, i))));
 }
 
 /* Sets of neighbouring groups share tets: one after the other. */
@@ -292,7 +296,7 @@ static kiln_status calm(motion *m, double *surplus, kiln_error *error)
     double part = root > 0.0 ? 2.0 * *surplus / (linear + sqrt(root)) : linear / square;
     part = part < 1.0 ? part : 1.0;
     for (size_t i = 0; i < m->set.vertices.count; i++)
-        add_velocity(m, m->set.vertices.data[i], -part, m->rest.data[i]);
+        add_velocity(m, i, -part, m->rest.data[i]);
     *surplus -= part * linear - 0.5 * part * part * square;
     return KILN_OK;
 }
@@ -318,18 +322,19 @@ static kiln_status correct_all(motion *m, kiln_error *error)
     find_missing(m);
     for (uint32_t g = 0; g < m->job->groups.count; g++)
         KILN_TRY(correct(m, g, error));
-    return is_velocity(m) ? limit_energy(m, error) : KILN_OK;
+    return is_velocity(m) && !m->impulse ? limit_energy(m, error) : KILN_OK;
 }
 
 kiln_status kiln_transfer_motion(kiln_transfer_job *job, const kiln_transfer_field *field,
-                                 const kiln_idset *number, const double *change, kiln_error *error)
+                                 const kiln_field *impulse, const kiln_idset *number,
+                                 const double *change, kiln_error *error)
 {
     kiln_context *context = job->context;
     size_t groups = job->groups.count, parts = job->to->parts.count;
     size_t bytes = groups * sizeof(sums) + 2 * parts * sizeof(double);
     if (groups == 0)
         return KILN_OK;
-    motion m = {.job = job, .field = field, .number = number, .change = change};
+    motion m = {job, field, impulse, .number = number, .change = change};
     m.missing = kiln_resize(context, NULL, 0, bytes);
     if (!m.missing)
         return kiln_fail_memory(error, bytes);
