@@ -135,9 +135,13 @@ static int compare_change(kiln_world *world, kiln_world *twin, int most, bool ap
     kiln_vec3 at[MOST_BODIES];
     sums was[MOST_BODIES], is[MOST_BODIES];
     double dt = scene->pace.dt;
+    uint32_t tets = kiln_world_mesh(twin)->table[KILN_ON_TET].live;
+    /* Every world looks at its mesh in the first step. */
+    kiln_world_get_state(world)->step = kiln_world_get_state(twin)->step = 1;
     for (int step = 1; step <= most; step++) {
         kiln_stats stats = scene_step(world, step * dt);
-        scene_step(twin, step * dt);
+        kiln_stats kept = scene_step(twin, step * dt);
+        ck_assert(!(kept.changed > 0.0) && kept.tets == tets);
         if (!(stats.changed > 0.0))
             continue;
         centres(twin, apart, at);
@@ -226,7 +230,7 @@ START_TEST(a_block_refined_in_flight)
     static const kiln_integrator integrators[] = {KILN_NEWMARK, KILN_BDF2, KILN_IMPLICIT_EULER};
     const layout *l = &layouts[_i % 5];
     begin(1 + _i % 2);
-    spinning_blocks(l, "lx=0.6 ly=0.6 lz=0.4 nx=3 ny=3 nz=3", 0.09);
+    spinning_blocks(l, "lx=0.6 ly=0.6 lz=0.4 nx=3 ny=3 nz=3", 0.1);
     scene->solid.integrator = integrators[_i / 5];
     scene->remesh.every = 8;
     kiln_world *world = scene_world(scene), *twin = twin_that_stays();
@@ -260,7 +264,7 @@ START_TEST(the_next_step_goes_on)
 {
     static const kiln_integrator integrators[] = {KILN_NEWMARK, KILN_BDF2, KILN_IMPLICIT_EULER};
     begin(1);
-    spinning_blocks(&layouts[0], "lx=0.6 ly=0.6 lz=0.4 nx=3 ny=3 nz=3", 0.09);
+    spinning_blocks(&layouts[0], "lx=0.6 ly=0.6 lz=0.4 nx=3 ny=3 nz=3", 0.1);
     scene->solid.integrator = integrators[_i];
     scene->remesh.every = 8;
     kiln_world *world = scene_world(scene), *twin = twin_that_stays();
@@ -341,7 +345,7 @@ START_TEST(balls_that_merge)
     kiln_world *twin = scene_world(scene);
     scene->remesh.merge = 0.3;
     kiln_world *world = scene_world(scene);
-    compare_change(world, twin, 40, false, (bounds){l->exact, 0.5});
+    compare_change(world, twin, 40, false, (bounds){l->exact, 0.95});
     ck_assert_uint_eq(kiln_world_mesh(world)->parts.count, 1);
     free_worlds(world, twin);
     end();
