@@ -39,8 +39,9 @@ typedef struct kiln_merged_body {
 typedef struct kiln_transfer_options {
     /* Tet field of doubles: kg of each tet (conserve), or kg/m^3. Momentum and projection weigh
      * with it. NULL or absent: density 1. `mass` goes before `density`. Its centre and inertia in
-     * the world are kept with it (transfer_balance.c). */
-    const char *mass, *density;
+     * the world are kept with it (transfer_balance.c), by changes of up to a fifth of the masses in
+     * the field `even` (conserve; NULL or absent: of what they are, and changes may add up). */
+    const char *mass, *density, *even;
     /* Where the correction of the momentum field `velocity` goes: to the vertex field `impulse` of
      * three doubles (kg m/s, added to what is there), a force for the next step to apply (SLI
      * eq. 16). NULL or absent: velocities are corrected at once. */

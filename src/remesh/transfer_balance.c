@@ -8,7 +8,8 @@
  * first and second moments (of matter spread evenly in each tet) are the old ones: m becomes
  * m (1 + a + b.y + y.C y), y averaged over the tet, with ten numbers that solve a small system. A
  * group of few tets takes the tets around it along; where no density may change as much as that
- * takes, the inertia comes as near as it can. */
+ * takes, the inertia comes as near as it can. With options.even what is changed are the masses
+ * without any such change so far: else many small ones would add up. */
 #include "mesh/journal.h"
 #include "remesh/transfer_impl.h"
 
@@ -19,6 +20,7 @@ static const double LITTLE = 0.02, MUCH = 0.2;
 static const double SINGULAR = 1e-9; /* pivot against its diagonal */
 
 typedef struct balance {
+    const kiln_transfer_field *even; /* masses that nothing was changed of; NULL: none are kept */
     kiln_transfer_job *job;
     kiln_transfer_set set;
     double (*missing)[MOMENTS]; /* [group], in sizes of the group */
@@ -45,6 +47,16 @@ static void average(const kiln_vec3 r[4], double size, double q[MOMENTS])
                 square += y[k][a] * y[k][b];
             q[at++] = 0.05 * square;
         }
+}
+
+static double *mass_of(const balance *b, uint32_t tet)
+{
+    return (double *)(void *)kiln_transfer_row(b->job->mass, tet);
+}
+
+static double even_mass(const balance *b, uint32_t tet)
+{
+    return b->even ? *(const double *)(void *)kiln_transfer_row(b->even, tet) : *mass_of(b, tet);
 }
 
 static void average_new(const balance *b, const kiln_transfer_group *group, uint32_t tet,
@@ -131,13 +143,16 @@ typedef struct attempt {
     double most; /* part of its mass that a tet may gain or lose */
 } attempt;
 
+/* The system, and what even masses would be short of. */
 static void set_up(const balance *b, const kiln_transfer_group *group, const attempt *a,
-                   double G[MOMENTS][MOMENTS])
+                   double G[MOMENTS][MOMENTS], double missing[MOMENTS])
 {
     memset(G, 0, MOMENTS * sizeof *G);
     for (size_t t = 0; t < a->count; t++) {
-        double q[MOMENTS], mass = kiln_transfer_target_mass(b->job, a->tets[t]);
+        double q[MOMENTS], mass = even_mass(b, a->tets[t]);
         average_new(b, group, a->tets[t], q);
+        for (int k = 0; k < MOMENTS; k++)
+            missing[k] += (*mass_of(b, a->tets[t]) - mass) * q[k];
         for (int i = 0; i < a->order; i++)
             for (int j = 0; j <= i; j++)
                 G[i][j] += mass * q[i] * q[j];
@@ -156,15 +171,16 @@ static bool is_small(const balance *b, const kiln_transfer_group *group, const a
     return true;
 }
 
-static kiln_status change_masses(balance *b, uint32_t g, const attempt *a, const double *multiplier,
-                                 kiln_error *error)
+/* `anew`: from even masses; else from what they are. */
+static kiln_status change_masses(balance *b, uint32_t g, const attempt *a, bool anew,
+                                 const double *multiplier, kiln_error *error)
 {
     kiln_transfer_job *job = b->job;
     for (size_t t = 0; t < a->count; t++) {
         double q[MOMENTS];
-        double *mass = (double *)(void *)kiln_transfer_row(job->mass, a->tets[t]), old = *mass;
+        double *mass = mass_of(b, a->tets[t]), old = *mass, even = even_mass(b, a->tets[t]);
         average_new(b, &job->groups.data[g], a->tets[t], q);
-        *mass += old * change_of(q, multiplier, a->order);
+        *mass = (anew ? even : old) + even * change_of(q, multiplier, a->order);
         kiln_transfer_gain gain = {a->tets[t], g, *mass - old};
         KILN_TRY(kiln_array_push(job->context, &job->gains, gain, error));
         for (int k = 0; k < MOMENTS; k++)
@@ -185,13 +201,13 @@ static void find_multiplier(double G[MOMENTS][MOMENTS], int order, const double 
 
 /* As much of the second moments as `most` allows, to a sixteenth; false: not even the first. */
 static bool find_change(const balance *b, uint32_t g, const attempt *a, double G[MOMENTS][MOMENTS],
-                        double *multiplier)
+                        const double *missing, double *multiplier)
 {
     const kiln_transfer_group *group = &b->job->groups.data[g];
     if (!factor(G, a->order))
         return false;
     for (int sixteenths = 16; sixteenths >= (a->all ? 16 : 0); sixteenths--) {
-        find_multiplier(G, a->order, b->missing[g], sixteenths / 16.0, multiplier);
+        find_multiplier(G, a->order, missing, sixteenths / 16.0, multiplier);
         if (is_small(b, group, a, multiplier))
             return true;
     }
@@ -201,18 +217,19 @@ static bool find_change(const balance *b, uint32_t g, const attempt *a, double G
 /* Twice, the second time for what rounding left of the first. */
 static kiln_status try(balance *b, uint32_t g, const attempt *a, bool *done, kiln_error *error)
 {
-    double G[MOMENTS][MOMENTS], multiplier[MOMENTS];
-    set_up(b, &b->job->groups.data[g], a, G);
-    *done = find_change(b, g, a, G, multiplier);
+    double G[MOMENTS][MOMENTS], missing[MOMENTS], multiplier[MOMENTS];
+    memcpy(missing, b->missing[g], sizeof missing);
+    set_up(b, &b->job->groups.data[g], a, G, missing);
+    *done = find_change(b, g, a, G, missing, multiplier);
     if (!*done)
         return KILN_OK;
     KILN_TRY(kiln_journal_reserve(b->job->to, 0, a->count, 0, 0, error));
     for (size_t t = 0; t < a->count; t++)
         kiln_journal_row(b->job->to, KILN_ON_TET, a->tets[t]);
     kiln_transfer_refresh(b->job);
-    KILN_TRY(change_masses(b, g, a, multiplier, error));
+    KILN_TRY(change_masses(b, g, a, true, multiplier, error));
     find_multiplier(G, a->order, b->missing[g], 0.0, multiplier);
-    return change_masses(b, g, a, multiplier, error);
+    return change_masses(b, g, a, false, multiplier, error);
 }
 
 static bool is_balanced(const balance *b, uint32_t g)
@@ -242,13 +259,24 @@ static kiln_status settle(balance *b, uint32_t g, kiln_error *error)
     return KILN_OK;
 }
 
+static const kiln_transfer_field *even_field(const kiln_transfer_job *job)
+{
+    for (size_t i = 0; job->options.even && i < job->fields[KILN_ON_TET].count; i++) {
+        const kiln_transfer_field *field = &job->fields[KILN_ON_TET].data[i];
+        if (field->to->type == KILN_F64 && strcmp(field->to->name, job->options.even) == 0)
+            return field;
+    }
+    return NULL;
+}
+
 kiln_status kiln_transfer_balance(kiln_transfer_job *job, kiln_error *error)
 {
     kiln_context *context = job->context;
     size_t groups = job->groups.count, bytes = groups * (MOMENTS + 1) * sizeof(double);
     if (!job->mass || job->mass->to->rule != KILN_RULE_CONSERVE || groups == 0)
         return KILN_OK;
-    balance b = {.job = job, .missing = kiln_resize(context, NULL, 0, bytes)};
+    balance b = {
+        .job = job, .even = even_field(job), .missing = kiln_resize(context, NULL, 0, bytes)};
     if (!b.missing)
         return kiln_fail_memory(error, bytes);
     memset(b.missing, 0, bytes);
