@@ -293,6 +293,8 @@ START_TEST(the_next_step_goes_on)
         ck_assert_double_le(off(own[i].momentum, before[i].momentum),
                             1e-10 * size_of(before[i].momentum));
         ck_assert_double_le(off(own[i].angular, before[i].angular), 2 * lost + 1e-5 * scale);
+        double mass = (double)before[i].mass, size = sqrt((double)before[i].inertia / mass);
+        ck_assert_double_le(off(own[i].first, other[i].first), 1e-6 * mass * size);
     }
     free_worlds(world, twin);
     end();
