@@ -17,6 +17,8 @@ KILN_VALIDATION_CASE(transfer, M2, QUICK,
 KILN_VALIDATION_CASE(transfer, M3, QUICK,
                      "stress of a turned block: offsets carried with their rotation")
 KILN_VALIDATION_CASE(transfer, M4, QUICK, "a jump of plastic offsets after fifty local remeshes")
+KILN_VALIDATION_CASE(inflight, inflight, QUICK,
+                     "meshes that change in flight: momentum, angular momentum, centre, energy")
 KILN_VALIDATION_CASE(project, M6, QUICK, "L2 projection: integrals, residuals, no inversion")
 KILN_VALIDATION_CASE(refine, F3, QUICK,
                      "reversible refinement: counts, angles, and back bit for bit")

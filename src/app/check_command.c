@@ -180,6 +180,14 @@ static void print_holds_and_loads(const checked *c)
     }
 }
 
+static const char *mass_of(const kiln_scene *s)
+{
+    bool changes = s->remesh.method != KILN_REMESH_NONE;
+    bool lumped =
+        s->solid.mass == KILN_MASS_LUMPED || (s->solid.mass == KILN_MASS_AUTO && !changes);
+    return lumped ? "lumped" : "consistent";
+}
+
 static void print_text(const checked *c)
 {
     const kiln_scene *s = c->scene;
@@ -190,9 +198,8 @@ static void print_text(const checked *c)
     print_obstacles(s);
     print_holds_and_loads(c);
     printf("step\n  %s, dt %g s, not below %g s, %s mass, solver %s%s\n",
-           kiln_integrator_name(s->solid.integrator), s->pace.dt, s->pace.dt_min,
-           s->solid.mass == KILN_MASS_LUMPED ? "lumped" : "consistent", s->solid.solver.backend,
-           s->solid.linearised ? ", linearised" : "");
+           kiln_integrator_name(s->solid.integrator), s->pace.dt, s->pace.dt_min, mass_of(s),
+           s->solid.solver.backend, s->solid.linearised ? ", linearised" : "");
     if (c->params[0])
         printf("params for --set\n  %s\n", c->params);
     printf("run\n  %g s in about %.0f steps, %.0f frames\n", s->duration, count_steps(s),

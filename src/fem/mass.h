@@ -5,7 +5,13 @@
 #include "mesh/changes.h"
 #include "solve/term.h"
 
-typedef enum kiln_mass_kind { KILN_MASS_LUMPED, KILN_MASS_CONSISTENT } kiln_mass_kind;
+/* Consistent is the only one that treats the corners of a tet alike and has its inertia: a body
+ * weighs and turns the same on every mesh of it. AUTO is for options: who makes a mass chooses. */
+typedef enum kiln_mass_kind {
+    KILN_MASS_LUMPED,
+    KILN_MASS_CONSISTENT,
+    KILN_MASS_AUTO
+} kiln_mass_kind;
 
 typedef struct kiln_mass kiln_mass;
 

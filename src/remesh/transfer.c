@@ -30,6 +30,7 @@ kiln_vec3 kiln_transfer_gradient(const kiln_vec3 corner[4], const double value[4
 void kiln_transfer_refresh(kiln_transfer_job *job)
 {
     job->view = kiln_begin_view_of(job->from, job->space);
+    job->world = kiln_begin_view_of(job->from, KILN_SPACE_WORLD);
     for (int where = 0; where < KILN_WHERE_COUNT; where++)
         for (size_t i = 0; i < job->fields[where].count; i++) {
             kiln_transfer_field *field = &job->fields[where].data[i];
@@ -185,8 +186,11 @@ static kiln_status carry(kiln_transfer_job *job, kiln_error *error)
     if (amounts)
         kiln_transfer_find_heirs(job);
     KILN_TRY(log_rows(job, error));
-    if (overlaps)
+    if (overlaps) {
         KILN_TRY(kiln_transfer_tets(job, error));
+        KILN_TRY(kiln_transfer_find_groups(job, error));
+        KILN_TRY(kiln_transfer_balance(job, error));
+    }
     kiln_transfer_vertices(job);
     if (!job->pass)
         KILN_TRY(kiln_transfer_faces(job, error));
@@ -212,6 +216,10 @@ static void free_job(kiln_transfer_job *job)
     kiln_array_free(context, &job->heirs);
     kiln_array_free(context, &job->vertices);
     kiln_array_free(context, &job->gone);
+    kiln_array_free(context, &job->groups);
+    kiln_array_free(context, &job->group_of);
+    kiln_array_free(context, &job->member);
+    kiln_array_free(context, &job->gains);
     for (int where = 0; where < KILN_WHERE_COUNT; where++)
         kiln_array_free(context, &job->fields[where]);
 }

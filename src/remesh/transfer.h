@@ -14,8 +14,10 @@
  *                nearest target, a target without overlap takes part in the nearest source by its
  *                volume. Vertex: a vertex that went or moved gives its amount to the corners of the
  *                new tet that holds its old place, by their weights.
- *   momentum     vertex: linear, then corrected so that sum m v is kept (transfer_momentum.c);
- *                tet: mean of the sources by the mass that comes from them
+ *   momentum     vertex: linear, then corrected so that of each group of changed tets that hang
+ *                together, and so of each part, sum m v is kept and, for three components, sum x x
+ *                m v in the world, and no part has more energy (transfer_momentum.c, _motion.c; m
+ *                the consistent mass); tet: mean of the sources by the mass that comes from them
  *   spd-log      exponential of the mean of logarithms
  *   project      vertex: L2 projection of the old field (transfer_project.c); tet: average
  *   inherit      bits that all sources have
@@ -36,8 +38,10 @@ typedef struct kiln_merged_body {
 
 typedef struct kiln_transfer_options {
     /* Tet field of doubles: kg of each tet (conserve), or kg/m^3. Momentum and projection weigh
-     * with it. NULL or absent: density 1. `mass` goes before `density`. */
-    const char *mass, *density;
+     * with it. NULL or absent: density 1. `mass` goes before `density`. Its centre and inertia in
+     * the world are kept with it (transfer_balance.c), by changes of up to a fifth of the masses in
+     * the field `even` (conserve; NULL or absent: of what they are, and changes may add up). */
+    const char *mass, *density, *even;
     /* Where the correction of the momentum field `velocity` goes: to the vertex field `impulse` of
      * three doubles (kg m/s, added to what is there), a force for the next step to apply (SLI
      * eq. 16). NULL or absent: velocities are corrected at once. */
@@ -67,6 +71,7 @@ typedef struct kiln_transfer_report {
     size_t stray_sources;    /* gave to the nearest target */
     size_t stray_targets;    /* took part in the nearest source */
     size_t lost_sources;     /* no target: their amounts left the mesh */
+    size_t unbalanced;       /* groups whose centre of mass could not be kept */
     uint32_t project_iterations;
     size_t held; /* vertices that keep interpolated positions, so that no tet is inverted */
     KILN_ARRAY_OF(kiln_region_change)

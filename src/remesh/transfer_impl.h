@@ -43,6 +43,38 @@ typedef struct kiln_vertex_gone {
     double weight[4];
 } kiln_vertex_gone;
 
+/* Changed tets among which the totals of their matter are kept: those of a part that hang together
+ * in a pass, or a part of another mesh. */
+typedef struct kiln_transfer_group {
+    uint32_t part;         /* of `to` */
+    uint32_t next;         /* with the same cluster and another part, or KILN_NONE */
+    uint32_t first, count; /* into `member` */
+    kiln_vec3 at;          /* in the middle of it, world, m: moments are about it */
+    double size;           /* of it about there, m */
+} kiln_transfer_group;
+
+/* Matter that a group has brought to a tet, kg. */
+typedef struct kiln_transfer_gain {
+    uint32_t tet, group;
+    double mass;
+} kiln_transfer_gain;
+
+/* Of a vertex i: sum_j M_ij, and sum_j M_ij (x_j - at), with the consistent mass matrix M. */
+typedef struct kiln_vertex_weight {
+    double mass;
+    kiln_vec3 moment;
+} kiln_vertex_weight;
+
+/* Some vertices and all tets at them. Zeroed at first. */
+typedef struct kiln_transfer_set {
+    kiln_u32_array tets, vertices;
+    kiln_idset number; /* vertex -> index */
+    KILN_ARRAY_OF(kiln_vertex_weight)
+    weights; /* [index] */
+    kiln_vec3 at;
+    kiln_walker walker;
+} kiln_transfer_set;
+
 /* A field of the target and the column it comes from. */
 typedef struct kiln_transfer_field {
     kiln_field *to;
@@ -58,7 +90,8 @@ typedef struct kiln_transfer_job {
     kiln_space space;
     kiln_transfer_options options;
     kiln_transfer_report *report;
-    kiln_begin_view view; /* of `from` */
+    kiln_begin_view view;  /* of `from` */
+    kiln_begin_view world; /* the same with places in the world */
 
     KILN_ARRAY_OF(kiln_transfer_tet)
     sources, targets;
@@ -79,6 +112,12 @@ typedef struct kiln_transfer_job {
     vertices;
     KILN_ARRAY_OF(kiln_vertex_gone)
     gone;
+    KILN_ARRAY_OF(kiln_transfer_group)
+    groups;
+    kiln_u32_array group_of; /* [target], then [heir] */
+    kiln_u32_array member;   /* tets by group */
+    KILN_ARRAY_OF(kiln_transfer_gain)
+    gains; /* of targets and heirs, then those of the balance */
     KILN_ARRAY_OF(kiln_transfer_field)
     fields[KILN_WHERE_COUNT];
     const kiln_transfer_field *mass, *density; /* of the tets; NULL: not given */
@@ -129,8 +168,39 @@ kiln_status kiln_transfer_faces(kiln_transfer_job *job, kiln_error *error);
 kiln_status kiln_transfer_amounts(const kiln_transfer_job *job, const kiln_transfer_field *field,
                                   kiln_error *error);
 
-/* transfer_momentum.c: after tets and vertices. */
+/* transfer_groups.c: after tets. */
+kiln_status kiln_transfer_find_groups(kiln_transfer_job *job, kiln_error *error);
+/* What part of a source's matter went to which group. */
+typedef void (*kiln_transfer_taker)(void *user, uint32_t source, uint32_t group, double share);
+void kiln_transfer_each_share(kiln_transfer_job *job, kiln_transfer_taker take, void *user);
+/* World positions of a source, then; of a tet, now; relative to `from`. */
+void kiln_transfer_old_corners(const kiln_transfer_job *job, uint32_t source, kiln_vec3 from,
+                               kiln_vec3 r[4]);
+void kiln_transfer_new_corners(const kiln_transfer_job *job, uint32_t tet, kiln_vec3 from,
+                               kiln_vec3 r[4]);
+/* The corners of a group's tets; or all of the part it is of. */
+kiln_status kiln_transfer_set_of_group(const kiln_transfer_job *job, uint32_t group,
+                                       kiln_transfer_set *set, kiln_error *error);
+kiln_status kiln_transfer_set_of_part(const kiln_transfer_job *job, uint32_t group,
+                                      kiln_transfer_set *set, kiln_error *error);
+void kiln_transfer_set_free(kiln_context *context, kiln_transfer_set *set);
+KILN_INLINE uint32_t kiln_transfer_set_index(const kiln_transfer_set *set, uint32_t vertex)
+{
+    const kiln_idset_slot *slot = kiln_idset_at(&set->number, vertex);
+    return slot->epoch == set->number.epoch ? slot->value : KILN_NONE;
+}
+
+/* transfer_balance.c: after groups. */
+kiln_status kiln_transfer_balance(kiln_transfer_job *job, kiln_error *error);
+
+/* transfer_momentum.c: after the balance and vertices. */
 kiln_status kiln_transfer_momentum(kiln_transfer_job *job, kiln_error *error);
+/* transfer_motion.c: `change` [index][component] kg m/s is put into a field of velocities, and then
+ * what is left to make up for in each group; into `impulse` instead unless that is NULL. Indices
+ * are those of `number`, by vertex. */
+kiln_status kiln_transfer_motion(kiln_transfer_job *job, const kiln_transfer_field *field,
+                                 const kiln_field *impulse, const kiln_idset *number,
+                                 const double *change, kiln_error *error);
 /* transfer_project.c: likewise. */
 kiln_status kiln_transfer_project(kiln_transfer_job *job, kiln_error *error);
 /* Mass of a tet before and after, kg. */

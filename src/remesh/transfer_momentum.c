@@ -8,11 +8,10 @@
  * field is linear. What of an old tet lies in no new one is shared among those it meets by volume,
  * as eq. 15 does.
  *
- * Between two meshes a new tet need not have just the mass of the shares it gets
- * (transfer_amounts.c): it moves as fast as they did, and what that changes of the momentum of its
- * part is given back as one velocity of the whole part. */
+ * A new tet need not have just the mass of the shares it gets (transfer_amounts.c,
+ * transfer_balance.c): it moves as fast as they did. What that changes of the momentum, and what is
+ * missing of the angular momentum, is made up for last (transfer_motion.c). */
 #include "base/parallel.h"
-#include "mesh/journal.h"
 #include "remesh/transfer_impl.h"
 
 #include <string.h>
@@ -42,7 +41,6 @@ typedef struct affected {
     kiln_context *context;
     kiln_idset numbers; /* vertex row -> index */
     kiln_u32_array rows;
-    kiln_f64_array mass;   /* [index] kg */
     kiln_f64_array change; /* [index][component] missing momentum */
 } affected;
 
@@ -62,23 +60,6 @@ static kiln_status number_corners(const kiln_transfer_job *job, affected *a, kil
     return KILN_OK;
 }
 
-/* A quarter of each tet at a vertex, changed or not. */
-static kiln_status weigh_corners(const kiln_transfer_job *job, affected *a, kiln_error *error)
-{
-    kiln_walker walker;
-    kiln_walker_init(&walker, a->context);
-    kiln_status status = kiln_array_reserve(a->context, &a->mass, a->rows.count, error);
-    for (size_t i = 0; i < a->rows.count && status == KILN_OK; i++) {
-        status = kiln_star(job->to, a->rows.data[i], &walker, error);
-        double mass = 0.0;
-        for (size_t k = 0; status == KILN_OK && k < walker.tets.count; k++)
-            mass += 0.25 * kiln_transfer_target_mass(job, walker.tets.data[k]);
-        a->mass.data[i] = mass;
-    }
-    kiln_walker_free(&walker);
-    return status;
-}
-
 /* One component of the old velocity on a source. */
 typedef struct linear_field {
     double at_corner, mean;
@@ -93,7 +74,8 @@ typedef struct momentum_work {
     double *left;           /* [source] momentum that no target got yet */
     double *part;           /* [overlap] momentum that comes that way */
     double *missing;        /* [target] */
-    double *excess;         /* [target] momentum of the shares that its own mass does not carry */
+    double *stray;          /* [target] momentum of sources without overlap */
+    double *stray_mass;     /* [target] */
 } momentum_work;
 
 static void find_velocities(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -135,6 +117,22 @@ static void find_parts(void *user, size_t chunk, size_t begin, size_t end, int w
     }
 }
 
+/* Mean velocity of what came into a target; false: nothing did. */
+static bool find_speed(const momentum_work *w, size_t t, double *speed)
+{
+    const kiln_transfer_job *job = w->job;
+    double momentum = w->stray[t], mass = w->stray_mass[t];
+    for (uint32_t i = job->first.data[t]; i < job->first.data[t + 1]; i++) {
+        const kiln_overlap *o = &job->overlaps.data[i];
+        double covered = job->covered.data[o->source];
+        double share = covered > 0.0 ? o->volume / covered : 0.0;
+        momentum += w->part[i] + share * w->left[o->source];
+        mass += share * kiln_transfer_source_mass(job, &job->sources.data[o->source]);
+    }
+    *speed = mass > 0.0 ? momentum / mass : 0.0;
+    return mass > 0.0;
+}
+
 static void find_missing(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk;
@@ -143,50 +141,29 @@ static void find_missing(void *user, size_t chunk, size_t begin, size_t end, int
     const kiln_transfer_job *job = w->job;
     for (size_t t = begin; t < end; t++) {
         uint32_t tet = job->targets.data[t].tet;
-        double wanted = 0.0, mean = 0.0, came = 0.0;
-        double mass = kiln_transfer_target_mass(job, tet);
-        for (uint32_t i = job->first.data[t]; i < job->first.data[t + 1]; i++) {
-            const kiln_overlap *o = &job->overlaps.data[i];
-            double covered = job->covered.data[o->source];
-            wanted += w->part[i];
-            double share = covered > 0.0 ? o->volume / covered : 0.0;
-            wanted += share * w->left[o->source];
-            came += share * kiln_transfer_source_mass(job, &job->sources.data[o->source]);
-        }
-        w->excess[t] = !job->pass && came > 0.0 ? wanted * (1.0 - mass / came) : 0.0;
+        double mean = 0.0, speed;
+        bool known = find_speed(w, t, &speed);
         for (int k = 0; k < 4; k++)
             mean +=
                 0.25 *
                 ((const double *)kiln_transfer_row(w->field, job->to->tet[tet].v[k]))[w->component];
-        w->missing[t] = wanted - w->excess[t] - mass * mean;
+        w->missing[t] = known ? kiln_transfer_target_mass(job, tet) * (speed - mean) : 0.0;
     }
 }
 
-/* The excess of each part, to its tets by their mass. */
-static kiln_status return_excess(const momentum_work *w, kiln_error *error)
+static void find_strays(const momentum_work *w)
 {
     const kiln_transfer_job *job = w->job;
-    size_t bytes = 2 * (job->to->parts.count + 1) * sizeof(double);
-    double *sum = kiln_resize(job->context, NULL, 0, bytes);
-    if (!sum)
-        return kiln_fail_memory(error, bytes);
-    memset(sum, 0, bytes);
-    for (size_t t = 0; t < job->targets.count; t++) {
-        uint32_t tet = job->targets.data[t].tet, part = job->to->info[tet].part;
-        sum[2 * part] += w->excess[t];
-        sum[2 * part + 1] += kiln_transfer_target_mass(job, tet);
+    for (size_t t = 0; t < job->targets.count; t++)
+        w->stray[t] = w->stray_mass[t] = 0.0;
+    for (size_t i = 0; i < job->strays.count; i++) {
+        const kiln_bvh_pair *stray = &job->strays.data[i];
+        w->stray[stray->b] += w->left[stray->a];
+        w->stray_mass[stray->b] += kiln_transfer_source_mass(job, &job->sources.data[stray->a]);
     }
-    for (size_t t = 0; t < job->targets.count; t++) {
-        uint32_t tet = job->targets.data[t].tet, part = job->to->info[tet].part;
-        if (sum[2 * part + 1] > 0.0)
-            w->missing[t] +=
-                sum[2 * part] * (kiln_transfer_target_mass(job, tet) / sum[2 * part + 1]);
-    }
-    kiln_release(job->context, sum, bytes);
-    return KILN_OK;
 }
 
-static kiln_status gather_missing(momentum_work *w, affected *a, kiln_error *error)
+static void gather_missing(momentum_work *w, affected *a)
 {
     const kiln_transfer_job *job = w->job;
     uint32_t components = w->field->to->components;
@@ -194,12 +171,8 @@ static kiln_status gather_missing(momentum_work *w, affected *a, kiln_error *err
     kiln_parallel_for(job->context, job->overlaps.count, 4 * KILN_TRANSFER_GRAIN, find_parts, w);
     for (size_t i = 0; i < job->overlaps.count; i++)
         w->left[job->overlaps.data[i].source] -= w->part[i];
+    find_strays(w);
     kiln_parallel_for(job->context, job->targets.count, KILN_TRANSFER_GRAIN, find_missing, w);
-    for (size_t i = 0; i < job->strays.count; i++)
-        *(job->pass ? &w->missing[job->strays.data[i].b] : &w->excess[job->strays.data[i].b]) +=
-            w->left[job->strays.data[i].a];
-    if (!job->pass)
-        KILN_TRY(return_excess(w, error));
     for (size_t t = 0; t < job->targets.count; t++) {
         const uint32_t *v = job->to->tet[job->targets.data[t].tet].v;
         for (int k = 0; k < 4; k++) {
@@ -207,42 +180,27 @@ static kiln_status gather_missing(momentum_work *w, affected *a, kiln_error *err
             a->change.data[(size_t)i * components + w->component] += 0.25 * w->missing[t];
         }
     }
-    return KILN_OK;
 }
 
-/* Logs the rows, then writes: velocities, or the impulse field. */
-static kiln_status apply(kiln_transfer_job *job, const kiln_transfer_field *field,
-                         const affected *a, kiln_error *error)
+/* The field that gets the correction in place of velocities, or NULL. */
+static kiln_status find_impulse(const kiln_transfer_job *job, const kiln_transfer_field *field,
+                                kiln_field **impulse, kiln_error *error)
 {
-    kiln_mesh *mesh = job->to;
-    uint32_t components = field->to->components;
-    kiln_field *impulse = NULL;
+    *impulse = NULL;
     if (job->options.velocity && job->options.impulse &&
         strcmp(field->to->name, job->options.velocity) == 0)
-        impulse = kiln_mesh_field(mesh, KILN_ON_VERTEX, job->options.impulse);
-    if (impulse && (impulse->type != KILN_F64 || impulse->components != components))
-        return kiln_fail(error, KILN_ERR_INPUT, impulse->name, 0, -1,
-                         "the impulse field must have %u doubles like '%s'", components,
+        *impulse = kiln_mesh_field(job->to, KILN_ON_VERTEX, job->options.impulse);
+    if (*impulse &&
+        ((*impulse)->type != KILN_F64 || (*impulse)->components != field->to->components))
+        return kiln_fail(error, KILN_ERR_INPUT, (*impulse)->name, 0, -1,
+                         "the impulse field must have %u doubles like '%s'", field->to->components,
                          field->to->name);
-    KILN_TRY(kiln_journal_reserve(mesh, a->rows.count, 0, 0, 0, error));
-    for (size_t i = 0; i < a->rows.count; i++) {
-        uint32_t row = a->rows.data[i];
-        if (a->mass.data[i] <= 0.0 && !impulse)
-            continue;
-        kiln_journal_row(mesh, KILN_ON_VERTEX, row);
-        double *value = (double *)((impulse ? impulse : field->to)->data +
-                                   (size_t)row * (impulse ? impulse : field->to)->stride);
-        for (uint32_t c = 0; c < components; c++)
-            value[c] += a->change.data[i * components + c] / (impulse ? 1.0 : a->mass.data[i]);
-    }
-    kiln_transfer_refresh(job);
     return KILN_OK;
 }
 
 static kiln_status correct(kiln_transfer_job *job, momentum_work *w, affected *a, kiln_error *error)
 {
     KILN_TRY(number_corners(job, a, error));
-    KILN_TRY(weigh_corners(job, a, error));
     for (size_t f = 0; f < job->fields[KILN_ON_VERTEX].count; f++) {
         const kiln_transfer_field *field = &job->fields[KILN_ON_VERTEX].data[f];
         if (field->to->rule != KILN_RULE_MOMENTUM || field->to->type != KILN_F64)
@@ -252,8 +210,10 @@ static kiln_status correct(kiln_transfer_job *job, momentum_work *w, affected *a
         memset(a->change.data, 0, size * sizeof(double));
         w->field = field;
         for (w->component = 0; w->component < field->to->components; w->component++)
-            KILN_TRY(gather_missing(w, a, error));
-        KILN_TRY(apply(job, field, a, error));
+            gather_missing(w, a);
+        kiln_field *impulse;
+        KILN_TRY(find_impulse(job, field, &impulse, error));
+        KILN_TRY(kiln_transfer_motion(job, field, impulse, &a->numbers, a->change.data, error));
     }
     return KILN_OK;
 }
@@ -263,7 +223,7 @@ kiln_status kiln_transfer_momentum(kiln_transfer_job *job, kiln_error *error)
     kiln_context *context = job->context;
     if (job->targets.count == 0)
         return KILN_OK;
-    size_t doubles = job->sources.count + job->overlaps.count + 2 * job->targets.count;
+    size_t doubles = job->sources.count + job->overlaps.count + 3 * job->targets.count;
     size_t bytes = job->sources.count * sizeof(linear_field) + doubles * sizeof(double);
     momentum_work w = {.job = job, .velocity = kiln_resize(context, NULL, 0, bytes)};
     if (!w.velocity)
@@ -271,12 +231,12 @@ kiln_status kiln_transfer_momentum(kiln_transfer_job *job, kiln_error *error)
     w.left = (double *)(w.velocity + job->sources.count);
     w.part = w.left + job->sources.count;
     w.missing = w.part + job->overlaps.count;
-    w.excess = w.missing + job->targets.count;
+    w.stray = w.missing + job->targets.count;
+    w.stray_mass = w.stray + job->targets.count;
     affected a = {.context = context};
     kiln_status status = correct(job, &w, &a, error);
     kiln_array_free(context, &a.numbers.slots);
     kiln_array_free(context, &a.rows);
-    kiln_array_free(context, &a.mass);
     kiln_array_free(context, &a.change);
     kiln_release(context, w.velocity, bytes);
     return status;

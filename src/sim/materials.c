@@ -91,6 +91,13 @@ static kiln_status add_mass(kiln_world *world, kiln_error *error)
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         mass[t] = kiln_mesh_tet_volume(mesh, t) *
                   (density ? density[t] : world->materials[material[t]].density);
+    if (!world->remeshes)
+        return KILN_OK;
+    KILN_TRY(kiln_mesh_add_field(mesh, KILN_FIELD_EVEN, KILN_ON_TET, KILN_F64, 1,
+                                 KILN_RULE_CONSERVE, error));
+    memcpy(kiln_world_column(world, KILN_ON_TET, KILN_FIELD_EVEN),
+           kiln_world_column(world, KILN_ON_TET, KILN_FIELD_MASS),
+           mesh->table[KILN_ON_TET].used * sizeof(double));
     return KILN_OK;
 }
 

@@ -360,7 +360,7 @@ static double worst_in_world(const kiln_mesh *mesh)
 static kiln_status find_good_mesh(const kiln_scene_remesh *remesh, const kiln_mesh *old,
                                   kiln_mesh **out, kiln_domain_report *report, kiln_error *error)
 {
-    const kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS};
+    const kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS, .even = KILN_FIELD_EVEN};
     kiln_domain_options options = kiln_domain_default_options();
     options.size = remesh->size;
     options.size_field = KILN_FIELD_START_SIZE;

@@ -180,7 +180,7 @@ static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bo
 static kiln_status carry_over(local *l, kiln_error *error)
 {
     kiln_world *world = l->world;
-    kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS};
+    kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS, .even = KILN_FIELD_EVEN};
     KILN_TRY(kiln_transfer(world->mesh, &transfer, NULL, error));
     KILN_TRY(kiln_world_carry(world, NULL, error));
     return kiln_changes_note_pass(&l->changes, world->mesh, error);

@@ -120,6 +120,7 @@ KILN_INLINE const uint32_t *kiln_world_material_of(const kiln_mesh *mesh) /* [te
 }
 
 #define KILN_FIELD_MASS     "mass"
+#define KILN_FIELD_EVEN     "mass_even" /* kg by shares alone; transfers change `mass` besides */
 #define KILN_FIELD_MATERIAL "material"
 #define KILN_FIELD_DENSITY  "density"
 #define KILN_FIELD_LAME     "lame"

@@ -11,7 +11,7 @@
 kiln_solid_options kiln_solid_default_options(void)
 {
     return (kiln_solid_options){.integrator = KILN_IMPLICIT_EULER,
-                                .mass = KILN_MASS_LUMPED,
+                                .mass = KILN_MASS_AUTO,
                                 .newton = kiln_newton_default_options(),
                                 .solver = kiln_solver_default_options(),
                                 .lag_tolerance = 1e-8,
@@ -90,6 +90,8 @@ kiln_status kiln_solid_create(kiln_mesh *mesh, const kiln_solid_options *options
     if (!solid)
         return kiln_fail_memory(error, sizeof *solid);
     *solid = (kiln_solid){.context = context, .mesh = mesh, .options = *options};
+    if (options->mass == KILN_MASS_AUTO) /* of a mesh that stays as it is */
+        solid->options.mass = KILN_MASS_LUMPED;
     kiln_constraints_init(&solid->given, context);
     kiln_constraints_init(&solid->active, context);
     kiln_collide_init(&solid->collide, context, &options->contact, options->friction_speed);

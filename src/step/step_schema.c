@@ -111,7 +111,7 @@ static const char *integrator_name(int row)
 
 static const char *mass_name(int row)
 {
-    static const char *const names[] = {"lumped", "consistent", NULL};
+    static const char *const names[] = {"lumped", "consistent", "auto", NULL};
     return names[row];
 }
 
@@ -122,7 +122,9 @@ static const kiln_schema_row solid_rows[] = {
                 "rest at each time"},
     {"linearised", KILN_VALUE_FLAG, SOLID(linearised),
      .meaning = "one linear solve a step, without looking for the minimum: fast, less exact"},
-    {"mass", KILN_VALUE_CHOICE, SOLID(mass), .choices = mass_name, .meaning = "mass matrix"},
+    {"mass", KILN_VALUE_CHOICE, SOLID(mass), .choices = mass_name,
+     .meaning = "mass matrix; consistent keeps a body's inertia when its mesh changes, lumped does "
+                "not. auto: consistent with remeshing, else lumped"},
     {"max_stretch", KILN_VALUE_NUMBER, SOLID(max_stretch), KILN_NOT_NEGATIVE, NULL, NULL,
      .meaning = "a step that changes a stretch of a tet by more than this part (0.2: a fifth) is "
                 "taken back; 0: never"},

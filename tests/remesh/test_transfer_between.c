@@ -110,24 +110,29 @@ START_TEST(other_outlines_keep_totals)
 }
 END_TEST
 
-/* Where the surface moved a little, matter is not thinner or denser there, nor slower. */
+/* Where the surface moved a little, matter is not thinner or denser there, nor slower. Only masses
+ * give way, so that the inertia stays, by no more than a fifth. */
 START_TEST(bent_surfaces_keep_density_and_velocity)
 {
     kiln_context *context = kiln_test_context(1);
     kiln_mesh *from = kiln_test_mesh(context, "ball", "h=0.5");
     kiln_mesh *to = kiln_test_mesh(context, "ball", "h=0.35");
     set_fields(from);
+    rig_field(from, KILN_ON_TET, "rest", KILN_F64, 1, KILN_RULE_CONSERVE);
     for (uint32_t t = 0; t < from->table[KILN_ON_TET].used; t++)
-        *rig_row(from, KILN_ON_TET, "mass", t) = 3.0 * kiln_mesh_tet_volume(from, t);
+        *rig_row(from, KILN_ON_TET, "mass", t) = *rig_row(from, KILN_ON_TET, "rest", t) =
+            3.0 * kiln_mesh_tet_volume(from, t);
     for (uint32_t v = 0; v < from->table[KILN_ON_VERTEX].used; v++)
         for (int c = 0; c < 3; c++)
             rig_row(from, KILN_ON_VERTEX, "v", v)[c] = c + 1.0;
     const kiln_transfer_options options = {.mass = "mass"};
     between(from, to, KILN_SPACE_WORLD, &options, NULL);
     double ratio = 3.0 * kiln_mesh_volume(from) / kiln_mesh_volume(to);
-    for (uint32_t t = 0; t < to->table[KILN_ON_TET].used; t++)
-        ck_assert_double_eq_tol(*rig_row(to, KILN_ON_TET, "mass", t) / kiln_mesh_tet_volume(to, t),
-                                ratio, 1e-12);
+    for (uint32_t t = 0; t < to->table[KILN_ON_TET].used; t++) {
+        double volume = kiln_mesh_tet_volume(to, t);
+        ck_assert_double_eq_tol(*rig_row(to, KILN_ON_TET, "rest", t) / volume, ratio, 1e-12);
+        ck_assert_double_eq_tol(*rig_row(to, KILN_ON_TET, "mass", t) / volume, ratio, 0.21 * ratio);
+    }
     for (uint32_t v = 0; v < to->table[KILN_ON_VERTEX].used; v++)
         for (int c = 0; c < 3; c++)
             ck_assert_double_eq_tol(rig_row(to, KILN_ON_VERTEX, "v", v)[c], c + 1.0, 1e-11);

@@ -113,10 +113,98 @@ START_TEST(fields_survive_the_remesher)
 }
 END_TEST
 
+/* Sums over the consistent mass, about the origin of the world. */
+typedef struct motion_sums {
+    long double mass, first[3], momentum[3], angular[3], energy;
+} motion_sums;
+
+static motion_sums motion_of(const kiln_mesh *mesh)
+{
+    motion_sums s = {0};
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        long double m = *rig_row(mesh, KILN_ON_TET, "mass", t), x[5][3] = {{0}}, v[5][3] = {{0}};
+        for (int k = 0; k < 12; k++) {
+            uint32_t vertex = mesh->tet[t].v[k / 3];
+            x[k / 3][k % 3] = (&mesh->x[vertex].x)[k % 3];
+            v[k / 3][k % 3] = rig_row(mesh, KILN_ON_VERTEX, "v", vertex)[k % 3];
+            x[4][k % 3] += x[k / 3][k % 3];
+            v[4][k % 3] += v[k / 3][k % 3];
+        }
+        s.mass += m;
+        for (int c = 0; c < 3; c++) {
+            int a = (c + 1) % 3, b = (c + 2) % 3;
+            s.first[c] += m / 4 * x[4][c];
+            s.momentum[c] += m / 4 * v[4][c];
+            for (int k = 0; k < 5; k++) {
+                s.angular[c] += m / 20 * (x[k][a] * v[k][b] - x[k][b] * v[k][a]);
+                s.energy += m / 40 * v[k][c] * v[k][c];
+            }
+        }
+    }
+    return s;
+}
+
+/* A body that is bent, of matter that is denser here than there, and moves in every way. */
+static void set_in_motion(kiln_mesh *mesh, double speed)
+{
+    set_fields(mesh);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        kiln_vec3 u = mesh->u[v];
+        mesh->x[v] = kiln_v3_add(u, kiln_v3(0.1 * sin(3 * u.y), 0.15 * u.x * u.z, 0.1 * u.x * u.x));
+        double *w = rig_row(mesh, KILN_ON_VERTEX, "v", v);
+        w[0] += speed;
+        w[1] += cos(7 * u.z);
+    }
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        *rig_row(mesh, KILN_ON_TET, "mass", t) *= 1.5 + sin(2 * rig_centroid(mesh, t).y);
+}
+
+static void nothing_is_lost(const motion_sums *was, const motion_sums *is)
+{
+    double mass = (double)was->mass, speed = sqrt(2 * (double)(was->energy / was->mass));
+    ck_assert_double_eq_tol((double)is->mass, mass, 1e-12 * mass);
+    for (int c = 0; c < 3; c++) {
+        ck_assert_double_eq_tol((double)is->first[c], (double)was->first[c], 1e-12 * mass);
+        ck_assert_double_eq_tol((double)is->momentum[c], (double)was->momentum[c],
+                                1e-12 * mass * speed);
+        ck_assert_double_eq_tol((double)is->angular[c], (double)was->angular[c],
+                                1e-12 * mass * speed);
+    }
+    ck_assert_double_le((double)is->energy, (double)was->energy * (1 + 1e-13));
+}
+
+/* Pass after pass, at rest on the whole and fast, where any error of the centre would show. */
+START_TEST(motion_survives_passes)
+{
+    static const char *const shape[][2] = {
+        {"box", "nx=4 ny=4 nz=4"}, {"ball", "h=0.35"}, {"torus", "h=0.2"}};
+    kiln_context *context = kiln_test_context(1 + _i % 2);
+    kiln_mesh *mesh = kiln_test_mesh(context, shape[_i / 2][0], shape[_i / 2][1]);
+    set_in_motion(mesh, _i % 2 ? 1000 : 0);
+    kiln_random random = kiln_random_start(43, (uint64_t)_i);
+    for (int round = 0; round < (int)kiln_test_rounds(4, 20); round++) {
+        motion_sums before = motion_of(mesh);
+        kiln_transfer_report report;
+        spoil(mesh, &random, 0.03, 20 << 2 * (round % 4));
+        rig_transfer(mesh, &(kiln_transfer_options){.mass = "mass"}, &report);
+        ck_assert_uint_eq(report.unbalanced, 0);
+        kiln_transfer_report_free(context, &report);
+        kiln_archive_end(mesh);
+        motion_sums after = motion_of(mesh);
+        nothing_is_lost(&before, &after);
+    }
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("transfer_remesh");
     TCase *cases = kiln_test_case(suite, "remesh");
     tcase_add_loop_test(cases, fields_survive_the_remesher, 0, 3);
+    tcase_add_loop_test(cases, motion_survives_passes, 0, 6);
     return suite;
 }
