@@ -180,14 +180,6 @@ static void print_holds_and_loads(const checked *c)
     }
 }
 
-static const char *mass_of(const kiln_scene *s)
-{
-    bool changes = s->remesh.method != KILN_REMESH_NONE;
-    bool lumped =
-        s->solid.mass == KILN_MASS_LUMPED || (s->solid.mass == KILN_MASS_AUTO && !changes);
-    return lumped ? "lumped" : "consistent";
-}
-
 static void print_text(const checked *c)
 {
     const kiln_scene *s = c->scene;
@@ -198,7 +190,8 @@ static void print_text(const checked *c)
     print_obstacles(s);
     print_holds_and_loads(c);
     printf("step\n  %s, dt %g s, not below %g s, %s mass, solver %s%s\n",
-           kiln_integrator_name(s->solid.integrator), s->pace.dt, s->pace.dt_min, mass_of(s),
+           kiln_integrator_name(s->solid.integrator), s->pace.dt, s->pace.dt_min,
+           kiln_scene_mass(s) == KILN_MASS_LUMPED ? "lumped" : "consistent",
            s->solid.solver.backend, s->solid.linearised ? ", linearised" : "");
     if (c->params[0])
         printf("params for --set\n  %s\n", c->params);

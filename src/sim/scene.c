@@ -196,3 +196,12 @@ kiln_status kiln_scene_try(const kiln_scene *scene, kiln_error *error)
         KILN_TRY(try_at(scene, 0.5 * k * scene->duration, error));
     return KILN_OK;
 }
+
+kiln_mass_kind kiln_scene_mass(const kiln_scene *scene)
+{
+    if (scene->solid.mass != KILN_MASS_AUTO)
+        return scene->solid.mass;
+    bool gains = scene->solid.integrator == KILN_NEWMARK && scene->obstacles.count > 0;
+    return scene->remesh.method == KILN_REMESH_NONE || gains ? KILN_MASS_LUMPED
+                                                             : KILN_MASS_CONSISTENT;
+}

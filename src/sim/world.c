@@ -81,8 +81,7 @@ static kiln_status build(kiln_world *world, kiln_error *error)
     for (size_t m = 0; world->modules[m]; m++)
         if (world->modules[m]->plan)
             world->modules[m]->plan(world);
-    if (world->options.mass == KILN_MASS_AUTO)
-        world->options.mass = world->remeshes ? KILN_MASS_CONSISTENT : KILN_MASS_LUMPED;
+    world->options.mass = kiln_scene_mass(scene);
     KILN_TRY(kiln_world_build_mesh(world, error));
     for (size_t m = 0; world->modules[m]; m++)
         KILN_TRY(world->modules[m]->create(world, &world->self[m], error));
