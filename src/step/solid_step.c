@@ -280,10 +280,9 @@ static kiln_status accept(kiln_attempt *t, kiln_error *error)
 static void sum_up(kiln_attempt *t)
 {
     kiln_solid *s = t->solid;
-    kiln_term *loads = kiln_loads_term(s->loads);
     t->report->contacts = (int)kiln_touch_count(&s->touch);
     t->report->e_elastic = kiln_solid_elastic_energy(s, s->x.data);
-    t->report->work_loads = loads->value(loads->self, s->x.data);
+    t->report->work_loads = kiln_loads_potential(s->loads, s->x.data);
 }
 
 /* `origin`: the weights of the history in the integrator's formula for velocities. */
