@@ -1,13 +1,13 @@
 #include "fem/loads.h"
 
 #include "base/parallel.h"
+#include "solve/fixed_point.h"
 
 #include <string.h>
 
 typedef struct pressed_face {
     uint32_t v[3]; /* outward */
     double pressure;
-    kiln_vec3 at[3]; /* where it was lagged */
 } pressed_face;
 
 struct kiln_loads {
@@ -20,6 +20,10 @@ struct kiln_loads {
     kiln_f64_array partial; /* [chunk] of the sums */
     KILN_ARRAY_OF(pressed_face)
     pressed;
+    KILN_ARRAY_OF(kiln_vec3)
+    at, now;                /* [pressed face][3] corners: where they were lagged, and scratch */
+    kiln_fixed_point point; /* the search for `at` */
+    bool searching;         /* it has begun since the last face was added */
     kiln_term term;
 };
 
@@ -59,6 +63,9 @@ void kiln_loads_destroy(kiln_loads *loads)
     kiln_array_free(context, &loads->model);
     kiln_array_free(context, &loads->partial);
     kiln_array_free(context, &loads->pressed);
+    kiln_array_free(context, &loads->at);
+    kiln_array_free(context, &loads->now);
+    kiln_fixed_point_free(&loads->point, context);
     kiln_release(context, loads, sizeof *loads);
 }
 
@@ -73,6 +80,7 @@ kiln_status kiln_loads_reset(kiln_loads *loads, const kiln_mesh *mesh, kiln_erro
     loads->mesh = mesh;
     loads->rows = rows;
     loads->pressed.count = 0;
+    loads->searching = false;
     memset(loads->dead.data, 0, 3 * rows * sizeof(double));
     memset(loads->force.data, 0, 3 * rows * sizeof(double));
     return KILN_OK;
@@ -143,9 +151,15 @@ kiln_status kiln_loads_add_pressure(kiln_loads *loads, uint32_t face, double pre
 {
     pressed_face pressed = {.pressure = pressure};
     face_vertices(loads->mesh, face, pressed.v);
-    places(&pressed, &loads->mesh->x[0].x, pressed.at);
-    KILN_TRY(kiln_array_reserve(loads->context, &loads->model, 3 * loads->rows, error));
-    KILN_TRY(kiln_array_push(loads->context, &loads->pressed, pressed, error));
+    kiln_context *context = loads->context;
+    size_t corners = 3 * loads->pressed.count;
+    KILN_TRY(kiln_array_reserve(context, &loads->model, 3 * loads->rows, error));
+    KILN_TRY(kiln_array_reserve(context, &loads->at, corners + 3, error));
+    KILN_TRY(kiln_array_reserve(context, &loads->now, corners + 3, error));
+    KILN_TRY(kiln_fixed_point_begin(&loads->point, context, 3 * (corners + 3), error));
+    KILN_TRY(kiln_array_push(context, &loads->pressed, pressed, error));
+    loads->searching = false;
+    places(&pressed, &loads->mesh->x[0].x, loads->at.data + corners);
     press(loads->force.data, &pressed, &loads->mesh->x[0].x);
     return KILN_OK;
 }
@@ -159,14 +173,15 @@ typedef struct swept_face {
     kiln_vec3 s, f[2], N;
 } swept_face;
 
-static swept_face sweep(const pressed_face *face, const double *x)
+/* at: [3] where its corners were lagged, here and below. */
+static swept_face sweep(const pressed_face *face, const kiln_vec3 *at, const double *x)
 {
     kiln_vec3 p[3], d[3];
     places(face, x, p);
     for (int k = 0; k < 3; k++)
-        d[k] = kiln_v3_sub(p[k], face->at[k]);
-    kiln_vec3 e1 = kiln_v3_sub(face->at[1], face->at[0]);
-    kiln_vec3 e2 = kiln_v3_sub(face->at[2], face->at[0]);
+        d[k] = kiln_v3_sub(p[k], at[k]);
+    kiln_vec3 e1 = kiln_v3_sub(at[1], at[0]);
+    kiln_vec3 e2 = kiln_v3_sub(at[2], at[0]);
     swept_face out = {.s = kiln_v3_add(d[0], kiln_v3_add(d[1], d[2])),
                       .f = {kiln_v3_sub(d[1], d[0]), kiln_v3_sub(d[2], d[0])}};
     kiln_vec3 first = kiln_v3_add(kiln_v3_cross(e1, out.f[1]), kiln_v3_cross(out.f[0], e2));
@@ -177,21 +192,21 @@ static swept_face sweep(const pressed_face *face, const double *x)
 }
 
 /* e/4 + f/6 of both edges: N changes by u x df2 - w x df1. */
-static void edge_arms(const pressed_face *face, const swept_face *now, kiln_vec3 *u, kiln_vec3 *w)
+static void edge_arms(const kiln_vec3 *at, const swept_face *now, kiln_vec3 *u, kiln_vec3 *w)
 {
     kiln_vec3 arm[2];
     for (int k = 0; k < 2; k++) {
-        kiln_vec3 e = kiln_v3_sub(face->at[k + 1], face->at[0]);
+        kiln_vec3 e = kiln_v3_sub(at[k + 1], at[0]);
         arm[k] = kiln_v3_add(kiln_v3_scale(e, 0.25), kiln_v3_scale(now->f[k], 1.0 / 6.0));
     }
     *u = arm[0], *w = arm[1];
 }
 
-static void add_face_gradient(const pressed_face *face, const swept_face *now, double scale,
-                              double *g)
+static void add_face_gradient(const pressed_face *face, const kiln_vec3 *at, const swept_face *now,
+                              double scale, double *g)
 {
     kiln_vec3 u, w;
-    edge_arms(face, now, &u, &w);
+    edge_arms(at, now, &u, &w);
     kiln_vec3 g1 = kiln_v3_cross(w, now->s), g2 = kiln_v3_cross(now->s, u);
     kiln_vec3 g0 = kiln_v3_scale(kiln_v3_add(g1, g2), -1.0);
     const kiln_vec3 part[3] = {g0, g1, g2};
@@ -214,11 +229,11 @@ static void add_cross(kiln_bsr *H, uint32_t i, uint32_t j, double factor, kiln_v
 }
 
 /* Diagonal blocks are zero. */
-static void add_face_hessian(const pressed_face *face, const swept_face *now, double scale,
-                             kiln_bsr *H)
+static void add_face_hessian(const pressed_face *face, const kiln_vec3 *at, const swept_face *now,
+                             double scale, kiln_bsr *H)
 {
     kiln_vec3 u, w, s = kiln_v3_scale(now->s, 1.0 / 6.0);
-    edge_arms(face, now, &u, &w);
+    edge_arms(at, now, &u, &w);
     double factor = scale * face->pressure / 3.0;
     const uint32_t *v = face->v;
     kiln_vec3 z01 = kiln_v3_sub(kiln_v3_sub(u, kiln_v3_scale(w, 2.0)), s);
@@ -230,9 +245,10 @@ static void add_face_hessian(const pressed_face *face, const swept_face *now, do
 }
 
 /* s1.N1 - s0.N0 from differences: with the mean of both and `by` from x0 to x1. */
-static double swept_between(const pressed_face *face, const double *x0, const double *x1)
+static double swept_between(const pressed_face *face, const kiln_vec3 *at, const double *x0,
+                            const double *x1)
 {
-    swept_face from = sweep(face, x0), to = sweep(face, x1);
+    swept_face from = sweep(face, at, x0), to = sweep(face, at, x1);
     kiln_vec3 p[3], q[3], by[3];
     places(face, x0, p);
     places(face, x1, q);
@@ -242,7 +258,7 @@ static double swept_between(const pressed_face *face, const double *x0, const do
     swept_face mean = {.f = {kiln_v3_scale(kiln_v3_add(from.f[0], to.f[0]), 0.5),
                              kiln_v3_scale(kiln_v3_add(from.f[1], to.f[1]), 0.5)}};
     kiln_vec3 u, w;
-    edge_arms(face, &mean, &u, &w);
+    edge_arms(at, &mean, &u, &w);
     kiln_vec3 dN = kiln_v3_sub(kiln_v3_cross(u, kiln_v3_sub(by[2], by[0])),
                                kiln_v3_cross(w, kiln_v3_sub(by[1], by[0])));
     return 0.5 * (kiln_v3_dot(ds, kiln_v3_add(from.N, to.N)) +
@@ -285,7 +301,7 @@ static double loads_delta(void *self, const double *x0, const double *x1)
     double sum = 0.0;
     for (size_t i = 0; i < loads->pressed.count; i++) {
         const pressed_face *face = &loads->pressed.data[i];
-        sum += face->pressure / 3.0 * swept_between(face, x0, x1);
+        sum += face->pressure / 3.0 * swept_between(face, loads->at.data + 3 * i, x0, x1);
     }
     return sum + dead_work(loads, x0, x1);
 }
@@ -295,7 +311,7 @@ static double loads_value(void *self, const double *x)
     kiln_loads *loads = self;
     double sum = 0.0;
     for (size_t i = 0; i < loads->pressed.count; i++) {
-        swept_face now = sweep(&loads->pressed.data[i], x);
+        swept_face now = sweep(&loads->pressed.data[i], loads->at.data + 3 * i, x);
         sum += loads->pressed.data[i].pressure / 3.0 * kiln_v3_dot(now.s, now.N);
     }
     return sum + dead_work(loads, NULL, x);
@@ -330,11 +346,23 @@ static void loads_add(void *self, const double *x, double scale, double *g, kiln
     kiln_parallel_for(loads->context, loads->rows, GRAIN, add_chunk, &job);
     for (size_t i = 0; i < loads->pressed.count; i++) {
         const pressed_face *face = &loads->pressed.data[i];
-        swept_face now = sweep(face, x);
-        add_face_gradient(face, &now, scale, g);
+        const kiln_vec3 *at = loads->at.data + 3 * i;
+        swept_face now = sweep(face, at, x);
+        add_face_gradient(face, at, &now, scale, g);
         if (H)
-            add_face_hessian(face, &now, scale, H);
+            add_face_hessian(face, at, &now, scale, H);
     }
+}
+
+/* Where faces are lagged next: at x, or where a search expects that they will stay. */
+static void look_on(kiln_loads *loads, const double *x)
+{
+    kiln_vec3 *to = loads->searching ? loads->now.data : loads->at.data;
+    for (size_t i = 0; i < loads->pressed.count; i++)
+        places(&loads->pressed.data[i], x, to + 3 * i);
+    if (loads->searching)
+        kiln_fixed_point_next(&loads->point, &to->x, &loads->at.data->x);
+    loads->searching = true;
 }
 
 /* The force that follows at x, against the one that the potential has had there. */
@@ -347,10 +375,9 @@ static double loads_lag(void *self, const double *x)
     memset(model, 0, 3 * loads->rows * sizeof(double));
     loads_add(loads, x, -1.0, model, NULL);
     memcpy(force, loads->dead.data, 3 * loads->rows * sizeof(double));
-    for (size_t i = 0; i < loads->pressed.count; i++) {
+    for (size_t i = 0; i < loads->pressed.count; i++)
         press(force, &loads->pressed.data[i], x);
-        places(&loads->pressed.data[i], x, loads->pressed.data[i].at);
-    }
+    look_on(loads, x);
     for (size_t i = 0; i < 3 * loads->rows; i++) {
         change += (force[i] - model[i]) * (force[i] - model[i]);
         size += force[i] * force[i];
@@ -372,7 +399,8 @@ size_t kiln_loads_bytes(const kiln_loads *loads)
 {
     return sizeof *loads +
            (loads->dead.capacity + loads->force.capacity + loads->model.capacity +
-            loads->partial.capacity) *
+            loads->point.past.capacity + loads->partial.capacity) *
                sizeof(double) +
-           loads->pressed.capacity * sizeof(pressed_face);
+           loads->pressed.capacity * sizeof(pressed_face) +
+           (loads->at.capacity + loads->now.capacity) * sizeof(kiln_vec3);
 }

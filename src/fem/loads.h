@@ -31,7 +31,7 @@ void kiln_loads_add_traction(kiln_loads *loads, uint32_t face, kiln_vec3 tractio
 kiln_status kiln_loads_add_pressure(kiln_loads *loads, uint32_t face, double pressure,
                                     kiln_error *error);
 kiln_term *kiln_loads_term(kiln_loads *loads);
-const double *kiln_loads_force(const kiln_loads *loads); /* [vertex slot][3] as last lagged, N */
+const double *kiln_loads_force(const kiln_loads *loads); /* [vertex slot][3] where last lagged, N */
 /* -f.x of the dead forces and p V of the pressure, J: V of the cones over the faces from a vertex
  * of theirs, the volume enclosed where they are closed. */
 double kiln_loads_potential(kiln_loads *loads, const double *x);
