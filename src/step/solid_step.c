@@ -285,7 +285,8 @@ static void sum_up(kiln_attempt *t)
     t->report->work_loads = kiln_loads_potential(s->loads, s->x.data);
 }
 
-/* `origin`: the weights of the history in the integrator's formula for velocities. */
+/* `origin`: the weights of the history in the integrator's formula for velocities; those of places
+ * sum to 1, and a_n and v_m have none. */
 static void begin_damping(const kiln_attempt *t, const double *origin, double tau)
 {
     kiln_damping_start start = {.x_n = t->history[KILN_HISTORY_X],
