@@ -1,36 +1,36 @@
-/* D is a sparse matrix, assembled once at the begin of a step; value and gradient then cost one
- * product with it. Only Rayleigh's alpha with lumped mass needs no matrix: it is a number per
- * vertex. The matrix has a pattern of its own (the tets, and the stars of the nodal pressure where
- * that is damped), which any matrix of a Newton solve contains. */
+/* The dampers of the tets are made at the begin of a step (damping_impl.h), chunk by chunk of the
+ * elements; nothing is assembled before Newton asks.
+ *
+ * Nodal pressure. Its part of K is sum_a c_a G_a G_a', G_a the derivative of the sum of V theta
+ * over the tets at node a (nodal_pressure.c). Here V dtheta is V t : (E - E_n - past), t = dtheta /
+ * dE at x_n: r_a sums it, and c_a r_a^2 / (2 tau) is the potential of the node. */
 #include "fem/damping.h"
 
 #include "base/parallel.h"
-#include "fem/elements_impl.h"
-#include "solve/bsr_spill.h"
+#include "fem/damping_impl.h"
+#include "fem/elements_guard.h"
 
 #include <string.h>
 
-enum { LANES = KILN_ELEMENT_LANES, GRAIN = 1024 };
+enum { LANES = KILN_ELEMENT_LANES };
 
 struct kiln_damping {
     kiln_context *context;
-    kiln_elements *elements; /* borrowed, as are the three below */
-    kiln_mass *mass;
+    kiln_elements *elements;       /* borrowed, as are those below */
     kiln_nodal_pressure *pressure; /* NULL: none */
     const double *viscosity_of;    /* [tet slot], NULL: the materials' */
-    const double *origin;
+    kiln_mass *drag;               /* alpha times mass; own */
+    kiln_damping_start start;
     kiln_term term;
-    double tau;
-    size_t rows;
-    bool stiffness, viscosity, lumped, matrix; /* what there is of each kind */
-    kiln_bsr D;
-    kiln_f64_array diagonal; /* [vertex slot] alpha times lumped mass */
-    kiln_f64_array drag;     /* [element number] alpha times mass, where the mass is consistent */
-    kiln_f64_array beta;     /* [material] */
-    kiln_f64_array motion;   /* [vertex slot][3] x - origin; with the matrix, as the two below */
-    kiln_f64_array product;  /* [vertex slot][3] D (x - origin) */
-    kiln_f64_array spilled;
-    kiln_f64_array partial; /* [chunk] */
+    bool strain, volumetric, mass; /* what there is of each kind */
+    KILN_ARRAY_OF(kiln_damper)
+    dampers;                  /* [batch] */
+    kiln_f64_array weight;    /* [tet slot] alpha times mass */
+    kiln_f64_array beta;      /* [material] */
+    kiln_f64_array partial;   /* [chunk] */
+    kiln_f64_array tet[2];    /* [element number] V dtheta, or pressure; volumetric only */
+    kiln_f64_array node[2];   /* [node] r_a; with it, as the one below */
+    kiln_f64_array curvature; /* [node] c_a */
 };
 
 static double value(void *self, const double *x);
@@ -38,8 +38,14 @@ static double delta(void *self, const double *x0, const double *x1);
 static void add(void *self, const double *x, double scale, double *g, kiln_bsr *H);
 static kiln_cliques cliques(void *self);
 
-kiln_status kiln_damping_create(kiln_context *context, kiln_elements *elements, kiln_mass *mass,
-                                kiln_damping **out, kiln_error *error)
+static kiln_status attach(void *self, const kiln_bsr *H, kiln_error *error)
+{
+    kiln_damping *d = self;
+    return kiln_elements_attach(d->elements, H, error);
+}
+
+kiln_status kiln_damping_create(kiln_context *context, kiln_elements *elements, kiln_damping **out,
+                                kiln_error *error)
 {
     kiln_damping *d = kiln_resize(context, NULL, 0, sizeof *d);
     if (!d)
@@ -47,17 +53,21 @@ kiln_status kiln_damping_create(kiln_context *context, kiln_elements *elements, 
     *d = (kiln_damping){
         .context = context,
         .elements = elements,
-        .mass = mass,
-        .tau = 1.0,
+        .start = {.tau = 1.0},
         .term = {.name = "damping",
                  .self = d,
                  .weight = 1.0,
                  .value = value,
                  .delta = delta,
                  .add = add,
-                 .cliques = cliques},
+                 .cliques = cliques,
+                 .attach = attach},
     };
-    kiln_bsr_init(&d->D, context);
+    kiln_status status = kiln_mass_create(context, &d->drag, error);
+    if (status != KILN_OK) {
+        kiln_damping_destroy(d);
+        return status;
+    }
     *out = d;
     return KILN_OK;
 }
@@ -67,14 +77,16 @@ void kiln_damping_destroy(kiln_damping *damping)
     if (!damping)
         return;
     kiln_context *context = damping->context;
-    kiln_bsr_free(&damping->D);
-    kiln_array_free(context, &damping->diagonal);
-    kiln_array_free(context, &damping->drag);
+    kiln_mass_destroy(damping->drag);
+    kiln_array_free(context, &damping->dampers);
+    kiln_array_free(context, &damping->weight);
     kiln_array_free(context, &damping->beta);
-    kiln_array_free(context, &damping->motion);
-    kiln_array_free(context, &damping->product);
-    kiln_array_free(context, &damping->spilled);
     kiln_array_free(context, &damping->partial);
+    for (int i = 0; i < 2; i++) {
+        kiln_array_free(context, &damping->tet[i]);
+        kiln_array_free(context, &damping->node[i]);
+    }
+    kiln_array_free(context, &damping->curvature);
     kiln_release(context, damping, sizeof *damping);
 }
 
@@ -90,7 +102,7 @@ void kiln_damping_set_viscosity(kiln_damping *damping, const double *viscosity)
 
 bool kiln_damping_is_used(const kiln_damping *damping)
 {
-    return damping->lumped || damping->matrix;
+    return damping->strain || damping->mass;
 }
 
 kiln_term *kiln_damping_term(kiln_damping *damping)
@@ -98,262 +110,224 @@ kiln_term *kiln_damping_term(kiln_damping *damping)
     return &damping->term;
 }
 
+/* Nodal pressure couples more, and says so itself in every solve that has it. */
 static kiln_cliques cliques(void *self)
 {
     kiln_damping *d = self;
-    if (!d->matrix)
+    if (!d->strain && !(d->mass && kiln_mass_kind_of(d->drag) == KILN_MASS_CONSISTENT))
         return (kiln_cliques){0};
     kiln_term *elastic = kiln_elements_term(d->elements);
     return elastic->cliques(elastic->self);
 }
 
-/* Sets what there is to damp. True if a nodal pressure is among it. */
-static bool survey(kiln_damping *d, bool *drag)
+/* What there is to damp. */
+static void survey(const kiln_damping *d, bool *strain, bool *volumetric, bool *mass)
 {
     const kiln_elements *e = d->elements;
-    bool inertia = false, volumetric = false;
-    d->stiffness = false;
-    d->viscosity = d->viscosity_of != NULL;
+    *strain = d->viscosity_of != NULL;
+    *volumetric = *mass = false;
     for (size_t m = 0; m < e->materials.count; m++) {
         const kiln_material *material = &e->materials.data[m];
+        d->beta.data[m] = material->damping_stiffness;
         if (e->tets_of.data[m] == 0)
             continue;
-        inertia |= material->damping_mass > 0.0;
-        d->stiffness |= material->damping_stiffness > 0.0;
-        d->viscosity |= material->viscosity > 0.0;
-        volumetric |= material->damping_stiffness > 0.0 && material->nodal_pressure;
-        d->beta.data[m] = material->damping_stiffness;
+        bool stiff = material->damping_stiffness > 0.0;
+        *strain |= stiff || material->viscosity > 0.0;
+        *volumetric |= stiff && material->nodal_pressure && d->pressure;
+        *mass |= material->damping_mass > 0.0;
     }
-    d->lumped = inertia && kiln_mass_kind_of(d->mass) == KILN_MASS_LUMPED;
-    *drag = inertia && !d->lumped;
-    d->matrix = d->stiffness || d->viscosity || *drag;
-    return volumetric && d->pressure;
 }
 
-/* Alpha times mass, of the vertices or of the elements. */
-static void sum_drag(kiln_damping *d, const double *tet_mass)
+static kiln_status build_drag(kiln_damping *d, const kiln_mesh *mesh, kiln_mass_kind kind,
+                              const double *tet_mass, kiln_error *error)
 {
     const kiln_elements *e = d->elements;
-    if (d->diagonal.data)
-        memset(d->diagonal.data, 0, d->rows * sizeof(double));
+    uint32_t tets = mesh->table[KILN_ON_TET].used;
+    KILN_TRY(kiln_array_reserve(d->context, &d->weight, tets, error));
+    memset(d->weight.data, 0, tets * sizeof(double));
     for (size_t n = 0; n < kiln_elements_room(e); n++) {
         uint32_t slot = e->batches.data[n / LANES].slot[n % LANES];
-        double drag = 0.0;
         if (slot != KILN_NONE)
-            drag = e->materials.data[e->material_of.data[n / LANES]].damping_mass * tet_mass[slot];
-        if (d->drag.data)
-            d->drag.data[n] = drag;
-        else
-            for (size_t k = 0; k < 4 && slot != KILN_NONE; k++)
-                d->diagonal.data[e->vertex.data[4 * n + k]] += 0.25 * drag;
+            d->weight.data[slot] =
+                e->materials.data[e->material_of.data[n / LANES]].damping_mass * tet_mass[slot];
     }
+    return kiln_mass_build(d->drag, mesh, kind, d->weight.data, error);
 }
 
-static kiln_status make_matrix(kiln_damping *d, bool volumetric, kiln_error *error)
+static kiln_status make_room(kiln_damping *d, bool strain, bool volumetric, kiln_error *error)
 {
-    kiln_term *terms[2] = {kiln_elements_term(d->elements),
-                           volumetric ? kiln_nodal_pressure_term(d->pressure) : NULL};
-    kiln_cliques sets[2];
-    size_t count = 0;
-    for (int i = 0; i < 2; i++)
-        if (terms[i])
-            sets[count++] = terms[i]->cliques(terms[i]->self);
-    KILN_TRY(kiln_bsr_set_pattern(&d->D, d->rows, sets, count, error));
-    KILN_TRY(kiln_array_reserve(d->context, &d->motion, 3 * d->rows, error));
-    KILN_TRY(kiln_array_reserve(d->context, &d->product, 3 * d->rows, error));
-    KILN_TRY(kiln_bsr_spill_make(&d->D, error));
-    return kiln_array_reserve(d->context, &d->spilled, 3 * d->D.spill->slots, error);
+    const kiln_elements *e = d->elements;
+    if (strain) {
+        KILN_TRY(kiln_array_reserve(d->context, &d->dampers, e->batches.count, error));
+        KILN_TRY(kiln_array_reserve(d->context, &d->partial, e->chunks.count, error));
+    } else
+        kiln_array_free(d->context, &d->dampers);
+    if (!volumetric)
+        return KILN_OK;
+    size_t room = kiln_elements_room(e), nodes = kiln_nodal_pressure_nodes(d->pressure);
+    for (int i = 0; i < 2; i++) {
+        KILN_TRY(kiln_array_reserve(d->context, &d->tet[i], room, error));
+        KILN_TRY(kiln_array_reserve(d->context, &d->node[i], nodes, error));
+        memset(d->tet[i].data, 0, room * sizeof(double)); /* of those that are not damped */
+    }
+    return kiln_array_reserve(d->context, &d->curvature, nodes, error);
 }
 
-kiln_status kiln_damping_build(kiln_damping *damping, const double *tet_mass, kiln_error *error)
+kiln_status kiln_damping_build(kiln_damping *damping, const kiln_mesh *mesh, kiln_mass_kind kind,
+                               const double *tet_mass, kiln_error *error)
 {
     kiln_damping *d = damping;
-    d->lumped = d->matrix = false;
+    bool strain, volumetric, mass;
+    d->strain = d->volumetric = d->mass = false; /* until all of it is there */
     d->term.revision++;
-    d->rows = d->elements->vertices;
     KILN_TRY(kiln_array_reserve(d->context, &d->beta, d->elements->materials.count, error));
-    KILN_TRY(kiln_array_reserve(d->context, &d->partial, kiln_chunk_count(d->rows, GRAIN), error));
-    bool drag, volumetric = survey(d, &drag), matrix = d->matrix, lumped = d->lumped;
-    d->lumped = d->matrix = false; /* until all of it is there */
-    if (!lumped)
-        kiln_array_free(d->context, &d->diagonal);
-    if (!drag)
-        kiln_array_free(d->context, &d->drag);
-    if (lumped)
-        KILN_TRY(kiln_array_reserve(d->context, &d->diagonal, d->rows, error));
-    if (drag)
-        KILN_TRY(kiln_array_reserve(d->context, &d->drag, kiln_elements_room(d->elements), error));
-    if (lumped || drag)
-        sum_drag(d, tet_mass);
-    if (matrix)
-        KILN_TRY(make_matrix(d, volumetric, error));
-    else
-        kiln_bsr_free(&d->D);
-    d->lumped = lumped;
-    d->matrix = matrix;
+    survey(d, &strain, &volumetric, &mass);
+    KILN_TRY(make_room(d, strain, volumetric, error));
+    if (mass)
+        KILN_TRY(build_drag(d, mesh, kind, tet_mass, error));
+    d->strain = strain;
+    d->volumetric = volumetric;
+    d->mass = mass;
     return KILN_OK;
 }
 
-/* Blocks of one tet, those with a <= b; the others are their transposes. */
-typedef double tet_blocks[4][4][3][3];
-
-/* D_ab = eta v ((g_a . g_b) I + g_b g_a' - 2/3 g_a g_b'), g the gradients of the shape functions in
- * space and v the volume there: the force of the stress 2 eta dev(sym grad velocity) is sigma g_a
- * v. A tet that is flat at x_n has no gradients; it is left out. */
-static void add_viscous(const kiln_element *e, double viscosity, const double *x, tet_blocks out)
-{
-    kiln_mat3 F = kiln_element_deformation(e, x);
-    double J = kiln_m3_det(F), size = sqrt(kiln_m3_norm2(F));
-    if (!(fabs(J) > 1e-9 * size * size * size))
-        return;
-    kiln_mat3 pull = kiln_m3_transpose(kiln_m3_inverse(F));
-    double g[4][3], factor = viscosity * fabs(J) * e->volume;
-    for (int a = 0; a < 4; a++) {
-        kiln_vec3 v = kiln_m3_apply(pull, e->gradient[a]);
-        g[a][0] = v.x, g[a][1] = v.y, g[a][2] = v.z;
-    }
-    for (int a = 0; a < 4; a++)
-        for (int b = a; b < 4; b++) {
-            double dot = g[a][0] * g[b][0] + g[a][1] * g[b][1] + g[a][2] * g[b][2];
-            for (int i = 0; i < 3; i++)
-                for (int k = 0; k < 3; k++)
-                    out[a][b][i][k] += factor * ((i == k ? dot : 0.0) + g[b][i] * g[a][k] -
-                                                 2.0 / 3.0 * g[a][i] * g[b][k]);
-        }
-}
-
-static void add_inertial(double alpha_mass, tet_blocks out)
-{
-    for (int a = 0; a < 4; a++)
-        for (int b = a; b < 4; b++)
-            for (int i = 0; i < 3; i++)
-                out[a][b][i][i] += alpha_mass * (a == b ? 0.1 : 0.05);
-}
-
-static void scatter(const kiln_elements *e, size_t number, tet_blocks blocks, kiln_bsr *D)
-{
-    static const uint8_t pair[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {0, 0, 0, 5}, {0}};
-    const kiln_element_batch *batch = &e->batches.data[number / LANES];
-    const uint32_t *v = e->vertex.data + 4 * number;
-    for (int a = 0; a < 4; a++)
-        for (int b = a; b < 4; b++) {
-            uint64_t place = a == b ? 0 : batch->place[pair[a][b]][number % LANES];
-            size_t stride;
-            double *at = kiln_bsr_at(D, v[a], D->start[v[a]] + place, &stride);
-            for (size_t i = 0; i < 3; i++)
-                for (size_t k = 0; k < 3; k++)
-                    at[i * stride + k] += blocks[a][b][i][k];
-        }
-}
-
+/* Loops over the chunks of damped tets. */
 typedef struct damping_job {
     kiln_damping *d;
-    const double *x, *from; /* from: NULL, or where a difference is counted from */
+    const double *x, *from;
     double *g;
     kiln_bsr *H;
     double scale;
-    size_t first; /* chunk of elements that number 0 of the loop stands for */
+    void (*body)(const struct damping_job *job, size_t chunk);
+    size_t first; /* chunk that number 0 of the loop stands for */
 } damping_job;
 
-static void tets_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+static const kiln_material *material_of(const kiln_damping *d, size_t chunk)
+{
+    return &d->elements->materials.data[d->elements->chunks.data[chunk].material];
+}
+
+static void run_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)begin, (void)end, (void)worker;
     const damping_job *job = user;
-    kiln_elements *e = job->d->elements;
-    const kiln_element_chunk *c = &e->chunks.data[job->first + chunk];
-    const kiln_material *material = &e->materials.data[c->material];
-    const double *drag = job->d->drag.data, *viscosity_of = job->d->viscosity_of;
-    if (!viscosity_of && material->viscosity == 0.0 && !(drag && material->damping_mass > 0.0))
-        return;
-    for (size_t n = LANES * (size_t)c->batch; n < LANES * (size_t)(c->batch + c->batches); n++) {
-        kiln_element element = kiln_elements_at(e, n);
-        if (element.slot == KILN_NONE)
-            continue;
-        tet_blocks blocks = {{{{0}}}};
-        double viscosity = viscosity_of ? viscosity_of[element.slot] : material->viscosity;
-        if (viscosity > 0.0)
-            add_viscous(&element, viscosity, job->x, blocks);
-        if (drag)
-            add_inertial(drag[n], blocks);
-        scatter(e, n, blocks, &job->d->D);
+    const kiln_material *material = material_of(job->d, job->first + chunk);
+    if (job->d->viscosity_of || material->damping_stiffness > 0.0 || material->viscosity > 0.0)
+        job->body(job, job->first + chunk);
+}
+
+static void run_all(damping_job *job)
+{
+    kiln_parallel_for(job->d->context, job->d->elements->chunks.count, 1, run_chunk, job);
+}
+
+static void run_colours(damping_job *job)
+{
+    const kiln_elements *e = job->d->elements;
+    for (size_t c = 0; c + 1 < e->colours.count; c++) {
+        job->first = e->colours.data[c];
+        kiln_parallel_for(job->d->context, e->colours.data[c + 1] - job->first, 1, run_chunk, job);
     }
 }
 
-kiln_status kiln_damping_begin(kiln_damping *damping, const double *x_n, const double *origin,
-                               double tau, kiln_error *error)
+/* Those of a chunk whose volumetric part is nodal: where the element columns of it begin. */
+static double *nodal_column(const kiln_damping *d, size_t chunk, double *column, size_t width)
+{
+    bool nodal = d->volumetric && material_of(d, chunk)->nodal_pressure;
+    return nodal ? column + width * LANES * (size_t)d->elements->chunks.data[chunk].batch : NULL;
+}
+
+static kiln_damper_span span_of(const kiln_damping *d, size_t chunk)
+{
+    const kiln_elements *e = d->elements;
+    size_t batch = e->chunks.data[chunk].batch;
+    return (kiln_damper_span){.damper = d->dampers.data + batch,
+                              .batch = e->batches.data + batch,
+                              .vertex = e->vertex.data + 4 * LANES * batch,
+                              .batches = e->chunks.data[chunk].batches,
+                              .x_n = d->start.x_n,
+                              .pressure = nodal_column(d, chunk, d->tet[0].data, 1)};
+}
+
+static void begin_chunk(const damping_job *job, size_t chunk)
+{
+    static void (*const set_past[])(const kiln_damper_past *, const uint32_t *, size_t,
+                                    kiln_damper *) = KILN_SIMD_TABLE(kiln_damper_set_past);
+    kiln_damping *d = job->d;
+    const kiln_material *material = material_of(d, chunk);
+    kiln_element_span span = kiln_elements_span(d->elements, chunk);
+    kiln_damper *out = d->dampers.data + d->elements->chunks.data[chunk].batch;
+    kiln_damper_rates rates = {.stiffness = material->damping_stiffness,
+                               .viscosity = material->viscosity,
+                               .viscosity_of = d->viscosity_of,
+                               .per_tau = 1.0 / d->start.tau};
+    kiln_damper_past past = {.x_n = d->start.x_n,
+                             .before = d->start.before,
+                             .v = d->start.v_n,
+                             .before_weight = d->start.before_weight,
+                             .rate_weight = d->start.rate_weight};
+    kiln_isa isa = d->context->isa;
+    material->model->kernels[isa]->dampers(&span, d->start.x_n, &rates, out);
+    set_past[isa](&past, span.vertex, span.batches, out);
+}
+
+void kiln_damping_begin(kiln_damping *damping, const kiln_damping_start *start)
 {
     kiln_damping *d = damping;
-    d->origin = origin;
-    d->tau = tau;
-    if (!d->matrix)
-        return KILN_OK;
-    kiln_elements *e = d->elements;
-    kiln_bsr_clear(&d->D);
-    KILN_TRY(kiln_elements_attach(e, &d->D, error));
-    if (d->stiffness) {
-        kiln_elements_add_scaled(e, x_n, d->beta.data, NULL, &d->D);
-        if (d->pressure)
-            kiln_nodal_pressure_add_scaled(d->pressure, x_n, d->beta.data, &d->D);
-    }
-    damping_job job = {.d = d, .x = x_n};
-    for (size_t c = 0; c + 1 < e->colours.count; c++) {
-        job.first = e->colours.data[c];
-        kiln_parallel_for(d->context, e->colours.data[c + 1] - job.first, 1, tets_chunk, &job);
-    }
-    return KILN_OK;
-}
-
-KILN_INLINE double motion_of(const damping_job *job, size_t i)
-{
-    double origin = job->d->origin[i], motion = job->x[i] - origin;
-    return job->from ? motion + (job->from[i] - origin) : motion;
-}
-
-static void motion_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
-{
-    (void)chunk, (void)worker;
-    const damping_job *job = user;
-    for (size_t i = 3 * begin; i < 3 * end; i++)
-        job->d->motion.data[i] = motion_of(job, i);
-}
-
-/* product = D (x - origin), or with `from` D (x - origin + from - origin) */
-static void multiply(kiln_damping *d, const double *x, const double *from)
-{
-    damping_job job = {.d = d, .x = x, .from = from};
-    if (!d->matrix)
+    d->start = *start;
+    if (!d->strain)
         return;
-    kiln_parallel_for(d->context, d->rows, GRAIN, motion_chunk, &job);
-    kiln_bsr_multiply_with(&d->D, d->motion.data, d->product.data, d->spilled.data);
+    kiln_elements_fill_pressure(d->elements, start->x_n);
+    damping_job job = {.d = d, .body = begin_chunk};
+    run_all(&job);
+    if (d->volumetric)
+        kiln_nodal_pressure_curvatures(d->pressure, start->x_n, d->beta.data, d->curvature.data);
 }
 
-static void value_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+/* The potential: the tets', then the nodes'. */
+
+static void energy_chunk(const damping_job *job, size_t chunk)
 {
-    (void)worker;
-    const damping_job *job = user;
-    const kiln_damping *d = job->d;
-    double sum = 0.0;
-    for (size_t i = 3 * begin; i < 3 * end; i++) {
-        double m = motion_of(job, i), way = job->from ? job->x[i] - job->from[i] : m;
-        if (d->lumped)
-            sum += d->diagonal.data[i / 3] * m * way;
-        if (d->matrix)
-            sum += d->product.data[i] * way;
-    }
-    d->partial.data[chunk] = sum;
+    static double (*const energy[])(const kiln_damper_span *, const double *, const double *,
+                                    double *, double *) = KILN_SIMD_TABLE(kiln_damper_energy);
+    kiln_damping *d = job->d;
+    kiln_damper_span span = span_of(d, chunk);
+    d->partial.data[chunk] =
+        energy[d->context->isa](&span, job->from, job->x, nodal_column(d, chunk, d->tet[0].data, 1),
+                                nodal_column(d, chunk, d->tet[1].data, 1));
 }
 
-/* D is symmetric: the difference is (x1 - x0) D (x1 + x0 - 2 origin) / (2 tau), one product. */
+static double node_energy(kiln_damping *d)
+{
+    double sum = 0.0;
+    for (int i = 0; i < 2; i++)
+        kiln_nodal_pressure_gather(d->pressure, d->tet[i].data, d->node[i].data);
+    for (size_t n = 0; n < kiln_nodal_pressure_nodes(d->pressure); n++)
+        sum += d->curvature.data[n] * d->node[0].data[n] * d->node[1].data[n];
+    return sum / (2.0 * d->start.tau);
+}
+
+static double strain_energy(kiln_damping *d, const double *from, const double *x)
+{
+    double sum = 0.0;
+    damping_job job = {.d = d, .x = x, .from = from, .body = energy_chunk};
+    memset(d->partial.data, 0, d->elements->chunks.count * sizeof(double));
+    run_all(&job);
+    for (size_t c = 0; c < d->elements->chunks.count; c++)
+        sum += d->partial.data[c];
+    return d->volumetric ? sum + node_energy(d) : sum;
+}
+
 static double delta(void *self, const double *x0, const double *x1)
 {
     kiln_damping *d = self;
-    damping_job job = {.d = d, .x = x1, .from = x0};
-    multiply(d, x1, x0);
-    kiln_parallel_for(d->context, d->rows, GRAIN, value_chunk, &job);
-    double sum = 0.0;
-    for (size_t c = 0; c < kiln_chunk_count(d->rows, GRAIN); c++)
-        sum += d->partial.data[c];
-    return sum / (2.0 * d->tau);
+    double sum = d->strain ? strain_energy(d, x0, x1) : 0.0;
+    if (d->mass) {
+        kiln_term *drag = kiln_mass_inertia(d->drag, d->start.origin);
+        double way = x0 ? drag->delta(drag->self, x0, x1) : drag->value(drag->self, x1);
+        sum += way / d->start.tau;
+    }
+    return sum;
 }
 
 static double value(void *self, const double *x)
@@ -361,65 +335,59 @@ static double value(void *self, const double *x)
     return delta(self, NULL, x);
 }
 
-/* Row of H += scale D; H has every column of D. */
-static void add_row(const kiln_bsr *D, double scale, size_t row, kiln_bsr *H)
+/* The pressures of the nodes at x, spread over the elements. */
+static void find_pressures(kiln_damping *d, const double *x)
 {
-    size_t from_stride = 3 * (size_t)(D->start[row + 1] - D->start[row]);
-    size_t to_stride = 3 * (size_t)(H->start[row + 1] - H->start[row]);
-    const double *from = D->value + 9 * D->start[row];
-    double *to = H->value + 9 * H->start[row];
-    if (from_stride == to_stride) {
-        for (size_t i = 0; i < 3 * from_stride; i++)
-            to[i] += scale * from[i];
-        return;
-    }
-    const uint32_t *column = H->column + H->start[row];
-    for (size_t b = 0, at = 0; b < from_stride / 3; b++) {
-        while (column[at] != D->column[D->start[row] + b])
-            at++;
-        for (size_t i = 0; i < 3; i++)
-            for (size_t k = 0; k < 3; k++)
-                to[i * to_stride + 3 * at + k] += scale * from[i * from_stride + 3 * b + k];
-    }
+    damping_job job = {.d = d, .x = x, .body = energy_chunk};
+    run_all(&job);
+    kiln_nodal_pressure_gather(d->pressure, d->tet[0].data, d->node[0].data);
+    for (size_t n = 0; n < kiln_nodal_pressure_nodes(d->pressure); n++)
+        d->node[0].data[n] *= d->curvature.data[n] / d->start.tau;
+    kiln_nodal_pressure_spread(d->pressure, d->node[0].data, d->tet[0].data);
 }
 
-static void add_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+static void add_chunk(const damping_job *job, size_t chunk)
 {
-    (void)chunk, (void)worker;
-    const damping_job *job = user;
-    const kiln_damping *d = job->d;
-    for (size_t row = begin; row < end; row++) {
-        double lumped = d->lumped ? d->diagonal.data[row] : 0.0;
-        for (size_t i = 3 * row; i < 3 * row + 3; i++) {
-            if (d->lumped)
-                job->g[i] += job->scale * lumped * (job->x[i] - d->origin[i]);
-            if (d->matrix)
-                job->g[i] += job->scale * d->product.data[i];
-        }
-        if (!job->H)
-            continue;
-        size_t stride;
-        double *diagonal = kiln_bsr_at(job->H, (uint32_t)row, job->H->start[row], &stride);
-        for (size_t k = 0; k < 3; k++)
-            diagonal[k * stride + k] += job->scale * lumped;
-        if (d->matrix)
-            add_row(&d->D, job->scale, row, job->H);
-    }
+    static void (*const act[])(const kiln_damper_span *, const double *, double, double *,
+                               kiln_bsr *, double *) = KILN_SIMD_TABLE(kiln_damper_add);
+    kiln_damping *d = job->d;
+    kiln_damper_span span = span_of(d, chunk);
+    double *gradient = NULL;
+    if (d->volumetric && job->H)
+        gradient = nodal_column(d, chunk, kiln_nodal_pressure_scratch(d->pressure), 9);
+    act[d->context->isa](&span, job->x, job->scale, job->g, job->H, gradient);
+}
+
+static void add_strain(kiln_damping *d, const double *x, double scale, double *g, kiln_bsr *H)
+{
+    damping_job job = {.d = d, .x = x, .scale = scale, .g = g, .H = H, .body = add_chunk};
+    if (H)
+        (void)kiln_elements_attach(d->elements, H, NULL); /* matrices may take turns */
+    if (d->volumetric)
+        find_pressures(d, x);
+    run_colours(&job);
+    if (d->volumetric && H)
+        kiln_nodal_pressure_add_outer(d->pressure, d->curvature.data, scale / d->start.tau, H);
 }
 
 static void add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
 {
     kiln_damping *d = self;
-    damping_job job = {.d = d, .x = x, .g = g, .H = H, .scale = scale / d->tau};
-    multiply(d, x, NULL);
-    kiln_parallel_for(d->context, d->rows, GRAIN, add_chunk, &job);
+    if (d->strain)
+        add_strain(d, x, scale, g, H);
+    if (d->mass) {
+        kiln_term *drag = kiln_mass_inertia(d->drag, d->start.origin);
+        drag->add(drag->self, x, scale / d->start.tau, g, H);
+    }
 }
 
 size_t kiln_damping_bytes(const kiln_damping *damping)
 {
     const kiln_damping *d = damping;
-    return sizeof *d + kiln_bsr_bytes(&d->D) +
-           (d->diagonal.capacity + d->drag.capacity + d->beta.capacity + d->motion.capacity +
-            d->product.capacity + d->spilled.capacity + d->partial.capacity) *
-               sizeof(double);
+    size_t numbers =
+        d->weight.capacity + d->beta.capacity + d->partial.capacity + d->curvature.capacity;
+    for (int i = 0; i < 2; i++)
+        numbers += d->tet[i].capacity + d->node[i].capacity;
+    return sizeof *d + kiln_mass_bytes(d->drag) + d->dampers.capacity * sizeof(kiln_damper) +
+           numbers * sizeof(double);
 }

@@ -1,8 +1,14 @@
-/* Damping as terms. An integrator's velocity at the end of the step is v(x) = (x - origin) / tau,
- * so a force -D v has the potential (x - origin)' D (x - origin) / (2 tau). D is held through the
- * step: Rayleigh D = alpha M + beta K(x_n) with alpha, beta of each tet's material (K the PSD
- * Hessian), viscosity D(x_n) such that the Cauchy stress is 2 eta dev(sym grad v). One matrix is
- * kept, none if there is only alpha and the mass is lumped. */
+/* Damping as terms that do not see rigid motion. An integrator's velocity at the end of the step is
+ * a difference formula, v(x) = (x - origin) / tau. Stiffness (Rayleigh's beta) and viscosity resist
+ * the same formula applied to Green strains, tet by tet:
+ *     rate = (E(x) - E(x_n) - past) / tau,
+ * and have the potential V tau / 2 rate : C : rate. C is held through the step, from the shape at
+ * x_n: the tangent of the material without what resists rotation (at rest and for small strains
+ * beta K exactly, K the PSD Hessian, nodal pressure included), and for viscosity such that the
+ * Cauchy stress is 2 eta dev of the rate of deformation. A body that turns by any angle in a step
+ * has no rate. Rayleigh's alpha resists motion itself: (x - origin)' alpha M (x - origin) / (2
+ * tau).
+ */
 #ifndef KILN_FEM_DAMPING_H
 #define KILN_FEM_DAMPING_H
 
@@ -11,8 +17,8 @@
 
 typedef struct kiln_damping kiln_damping;
 
-kiln_status kiln_damping_create(kiln_context *context, kiln_elements *elements, kiln_mass *mass,
-                                kiln_damping **out, kiln_error *error);
+kiln_status kiln_damping_create(kiln_context *context, kiln_elements *elements, kiln_damping **out,
+                                kiln_error *error);
 void kiln_damping_destroy(kiln_damping *damping); /* NULL allowed */
 /* The nodal pressure whose Hessian belongs to K; borrowed, NULL: none. Before a build. */
 void kiln_damping_set_pressure(kiln_damping *damping, kiln_nodal_pressure *pressure);
@@ -22,12 +28,18 @@ void kiln_damping_set_viscosity(kiln_damping *damping, const double *viscosity);
 /* After the elements, the mass and the nodal pressure were built or updated. `tet_mass` as the mass
  * got it (density may differ from tet to tet within a material); NULL: no material has
  * damping_mass. */
-kiln_status kiln_damping_build(kiln_damping *damping, const double *tet_mass, kiln_error *error);
+kiln_status kiln_damping_build(kiln_damping *damping, const kiln_mesh *mesh, kiln_mass_kind kind,
+                               const double *tet_mass, kiln_error *error);
 bool kiln_damping_is_used(const kiln_damping *damping);
 
-/* Begin of a step at x_n. `origin` is borrowed until the next begin. */
-kiln_status kiln_damping_begin(kiln_damping *damping, const double *x_n, const double *origin,
-                               double tau, kiln_error *error);
+/* The integrator's formula: tau v = x - origin, and origin = x_n + before_weight (before - x_n) +
+ * rate_weight v_n. Vectors [vertex slot][3], borrowed until the next begin; those of weight 0 may
+ * be NULL. */
+typedef struct kiln_damping_start {
+    const double *x_n, *before, *v_n, *origin;
+    double before_weight, rate_weight, tau;
+} kiln_damping_start;
+void kiln_damping_begin(kiln_damping *damping, const kiln_damping_start *start);
 kiln_term *kiln_damping_term(kiln_damping *damping);
 size_t kiln_damping_bytes(const kiln_damping *damping);
 

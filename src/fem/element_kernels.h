@@ -4,6 +4,9 @@
 
 #include "fem/elements_impl.h"
 
+struct kiln_damper;
+struct kiln_damper_rates;
+
 /* The batches of one chunk. */
 typedef struct kiln_element_span {
     const kiln_element_batch *batch; /* [batches] */
@@ -26,6 +29,9 @@ typedef struct kiln_element_kernels {
     /* PSD Hessian into H and, unless it is NULL, the gradient into g. */
     void (*hessian)(const kiln_element_span *span, const double *x, double scale, double *g,
                     kiln_bsr *H);
+    /* Dampers [batch] at x, all but their past; NULL: those of the material without flow. */
+    void (*dampers)(const kiln_element_span *span, const double *x,
+                    const struct kiln_damper_rates *rates, struct kiln_damper *out);
 } kiln_element_kernels;
 
 /* Declares the three sets of a model and the table that its row names. */

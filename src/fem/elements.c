@@ -65,7 +65,7 @@ kiln_mat3 kiln_element_deformation(const kiln_element *element, const double *x)
 /* Runs a body over the chunks: all at once, or colour by colour when it scatters. */
 typedef struct loop_job {
     const kiln_elements *e;
-    const double *x, *from, *dx, *weight, *scale_of;
+    const double *x, *from, *dx, *weight;
     double scale;
     double *g, *theta;
     double *before, *after; /* energies [element number] at `from` and x; NULL: not to be kept */
@@ -194,11 +194,10 @@ static void add_chunk(const loop_job *job, size_t chunk)
 {
     const kiln_element_kernels *kernels = kernels_of(job->e, chunk);
     kiln_element_span span = kiln_elements_span(job->e, chunk);
-    double scale = job->scale_of ? job->scale_of[job->e->chunks.data[chunk].material] : job->scale;
     if (job->H)
-        kernels->hessian(&span, job->x, scale, job->g, job->H);
+        kernels->hessian(&span, job->x, job->scale, job->g, job->H);
     else
-        kernels->gradient(&span, job->x, scale, job->g);
+        kernels->gradient(&span, job->x, job->scale, job->g);
 }
 
 static void ask(const kiln_elements *elements, kiln_pressure_fill fill, const double *x)
@@ -220,27 +219,14 @@ void kiln_elements_fill_energy(const kiln_elements *elements, const double *x)
     ask(elements, elements->fill_energy, x);
 }
 
-static void run_add(loop_job *job, kiln_elements *e)
-{
-    /* The matrix of a step and that of damping may take turns. */
-    if (job->H)
-        (void)kiln_elements_attach(e, job->H, NULL);
-    if (job->H)
-        kiln_elements_fill_pressure(e, job->x);
-    run_colours(job);
-}
-
 static void add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
 {
     loop_job job = {.e = self, .x = x, .scale = scale, .g = g, .H = H, .body = add_chunk};
-    run_add(&job, self);
-}
-
-void kiln_elements_add_scaled(kiln_elements *elements, const double *x, const double *scale_of,
-                              double *g, kiln_bsr *H)
-{
-    loop_job job = {.e = elements, .x = x, .scale_of = scale_of, .g = g, .H = H, .body = add_chunk};
-    run_add(&job, elements);
+    if (H) { /* matrices may take turns */
+        (void)kiln_elements_attach(self, H, NULL);
+        kiln_elements_fill_pressure(self, x);
+    }
+    run_colours(&job);
 }
 
 void kiln_elements_set_pressure(kiln_elements *elements, kiln_pressure_fill fill,

@@ -23,8 +23,7 @@
  *     together: `fill` is asked for p_e whenever Hessian or output is wanted at an x. The gradient
  *     and the value of the element term stay those of W_shape alone.
  *
- * For damping: kiln_elements_add_scaled assembles Hessians with a factor for each material, and
- * kiln_elements_at gives the geometry of one element. */
+ * For damping: each model's kernels make dampers (damping_impl.h) from what is here. */
 #ifndef KILN_FEM_ELEMENTS_IMPL_H
 #define KILN_FEM_ELEMENTS_IMPL_H
 
@@ -139,10 +138,5 @@ void kiln_elements_dilation_gradient(const kiln_elements *elements, size_t numbe
  * for `energy`, whose sum over the elements times their volumes is the energy of the other term. */
 void kiln_elements_set_pressure(kiln_elements *elements, kiln_pressure_fill fill,
                                 kiln_pressure_fill energy, void *user);
-
-/* As the term's add, with the factor scale_of[material] for each element; g may be NULL when only
- * the Hessian is wanted, and H when only the gradient is. */
-void kiln_elements_add_scaled(kiln_elements *elements, const double *x, const double *scale_of,
-                              double *g, kiln_bsr *H);
 
 #endif

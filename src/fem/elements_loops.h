@@ -5,6 +5,7 @@
  *     principal(mu, lambda, pressure, s, *kiln_principal_vd)
  *     KILN_MODEL_IS_LINEAR                             1: U = V = I, the Hessian is as it is
  * One copy per model, so that the densities are inlined into them. */
+#include "fem/damping_impl.h"
 #include "fem/elements_vd.h"
 
 KILN_INLINE size_t vectors_of(const kiln_element_span *span)
@@ -88,7 +89,21 @@ static void hessian_loop(const kiln_element_span *span, const double *x, double 
 }
 #endif
 
+static void dampers_loop(const kiln_element_span *span, const double *x,
+                         const kiln_damper_rates *rates, kiln_damper *out)
+{
+    for (size_t w = 0; w < vectors_of(span); w += KILN_SVD3_BATCHES) {
+        kiln_hessian_vd h;
+        KILN_SIMD(kiln_elements_decompose)(span, w, x, NULL, &h);
+        for (size_t b = 0; b < KILN_SVD3_BATCHES && rates->stiffness > 0.0; b++)
+            principal(h.e[b].mu, h.e[b].lambda, pressure_of(span, w + b % h.count), h.d[b].s,
+                      &h.f[b]);
+        KILN_SIMD(kiln_damper_form)(&h, rates, span->material->model->dilation, w, out);
+    }
+}
+
 #define KILN_KERNELS_(name) KILN_SIMD(kiln_kernels_##name)
 #define KILN_KERNELS(name)  KILN_KERNELS_(name)
 extern const kiln_element_kernels KILN_KERNELS(KILN_MODEL);
-const kiln_element_kernels KILN_KERNELS(KILN_MODEL) = {energy_loop, gradient_loop, hessian_loop};
+const kiln_element_kernels KILN_KERNELS(KILN_MODEL) = {energy_loop, gradient_loop, hessian_loop,
+                                                       dampers_loop};

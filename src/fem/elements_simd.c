@@ -1,5 +1,5 @@
 /* From singular values to blocks in the matrix: the part of the Hessian that all models share. */
-#include "fem/elements_vd.h"
+#include "fem/elements_blocks_vd.h"
 
 enum { SWEEPS = 5 };
 
@@ -55,7 +55,7 @@ static void clamp(kiln_principal_vd f[KILN_SVD3_BATCHES], const kiln_vi bad[KILN
     }
 }
 
-KILN_INLINE void project(kiln_principal_vd f[KILN_SVD3_BATCHES])
+void KILN_SIMD(kiln_elements_project)(kiln_principal_vd f[KILN_SVD3_BATCHES])
 {
     kiln_vi bad[KILN_SVD3_BATCHES], any = {0};
     for (int b = 0; b < KILN_SVD3_BATCHES; b++) {
@@ -68,105 +68,6 @@ KILN_INLINE void project(kiln_principal_vd f[KILN_SVD3_BATCHES])
     }
     if (kiln_vi_bits(any))
         clamp(f, bad);
-}
-
-/* In singular space: K[i][k] = sum_jl ca[j] H[ij][kl] cb[l]. */
-KILN_INLINE void block(const kiln_principal_vd *f, const kiln_vd same[3], const kiln_vd other[3],
-                       const kiln_vd ca[3], const kiln_vd cb[3], kiln_vd K[3][3])
-{
-    kiln_vd w[3] = {ca[0] * cb[0], ca[1] * cb[1], ca[2] * cb[2]};
-    for (int i = 0; i < 3; i++) {
-        int j = (i + 1) % 3, k = (i + 2) % 3;
-        K[i][i] = kiln_svd3_dot(f->a[i], w[i], same[k], w[j], same[j], w[k]);
-        K[j][k] = kiln_vd_fma(f->o[i] * ca[j], cb[k], other[i] * ca[k] * cb[j]);
-        K[k][j] = kiln_vd_fma(f->o[i] * ca[k], cb[j], other[i] * ca[j] * cb[k]);
-    }
-}
-
-/* Where the rows of the vertices begin, and how long they are. */
-typedef struct rows_vd {
-    double *row[4][KILN_VD_LANES];
-    size_t stride[4][KILN_VD_LANES];
-} rows_vd;
-
-KILN_INLINE void find_rows(const kiln_elements_vd *e, const kiln_bsr *H, rows_vd *rows)
-{
-    for (size_t i = 0; i < KILN_VD_LANES; i++)
-        for (size_t a = 0; a < 4; a++) {
-            const uint64_t *start = H->start + e->vertex[4 * i + a];
-            rows->row[a][i] = H->value + 9 * start[0];
-            rows->stride[a][i] = 3 * (size_t)(start[1] - start[0]);
-        }
-}
-
-/* place: of the block in its row; NULL: the diagonal block, which is the first. */
-KILN_INLINE void add_block(const rows_vd *rows, int a, const uint32_t *place, kiln_vd K[3][3])
-{
-    double *at[KILN_VD_LANES];
-    for (size_t i = 0; i < KILN_VD_LANES; i++)
-        at[i] = rows->row[a][i] + (place ? 3 * (size_t)place[i] : 0);
-    for (int r = 0; r < 3; r++) {
-        kiln_vd_add3(at, K[r][0], K[r][1], K[r][2]);
-        for (size_t i = 0; i < KILN_VD_LANES; i++)
-            at[i] += rows->stride[a][i];
-    }
-}
-
-/* All ten blocks from those between vertices 1 to 3: rows of the element matrix sum to zero. */
-KILN_INLINE void add_blocks(const kiln_elements_vd *e, kiln_vd K[6][3][3], kiln_bsr *H)
-{
-    /* K: blocks 11, 22, 33, 12, 13, 23; `place` has 01 02 03 12 13 23. */
-    rows_vd rows;
-    kiln_vd first[4][3][3];
-    find_rows(e, H, &rows);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            first[1][i][j] = -(K[0][i][j] + K[3][j][i] + K[4][j][i]);
-            first[2][i][j] = -(K[3][i][j] + K[1][i][j] + K[5][j][i]);
-            first[3][i][j] = -(K[4][i][j] + K[5][i][j] + K[2][i][j]);
-        }
-    for (int i = 0; i < 3; i++)
-        for (int j = i; j < 3; j++)
-            first[0][i][j] = first[0][j][i] = -(first[1][i][j] + first[2][i][j] + first[3][i][j]);
-    add_block(&rows, 0, NULL, first[0]);
-    for (int b = 1; b < 4; b++) {
-        add_block(&rows, 0, e->batch->place[b - 1] + e->lane, first[b]);
-        add_block(&rows, b, NULL, K[b - 1]);
-    }
-    add_block(&rows, 1, e->batch->place[3] + e->lane, K[3]);
-    add_block(&rows, 1, e->batch->place[4] + e->lane, K[4]);
-    add_block(&rows, 2, e->batch->place[5] + e->lane, K[5]);
-}
-
-/* The six blocks in world axes, U K U', times factor. c[a] = V' b_{a+1}. U NULL: I. */
-KILN_INLINE void make_blocks(kiln_principal_vd *f, kiln_vd factor, kiln_vd U[3][3], kiln_vd c[3][3],
-                             kiln_vd K[6][3][3])
-{
-    static const int pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
-    kiln_vd same[3], other[3];
-    for (int i = 0; i < 3; i++) {
-        same[i] = 0.5 * factor * (f->plus[i] + f->minus[i]);
-        other[i] = 0.5 * factor * (f->minus[i] - f->plus[i]);
-        f->a[i] *= factor;
-        f->o[i] *= factor;
-    }
-    for (int k = 0; k < 6; k++) {
-        kiln_vd local[3][3], half[3][3];
-        if (!U) {
-            block(f, same, other, c[pair[k][0]], c[pair[k][1]], K[k]);
-            continue;
-        }
-        block(f, same, other, c[pair[k][0]], c[pair[k][1]], local);
-        kiln_vd_multiply(U, local, half);
-        if (k >= 3) {
-            kiln_vd_multiply_transposed(half, U, K[k]);
-            continue;
-        }
-        for (int i = 0; i < 3; i++)
-            for (int j = i; j < 3; j++)
-                K[k][i][j] = K[k][j][i] =
-                    kiln_svd3_dot(half[i][0], U[j][0], half[i][1], U[j][1], half[i][2], U[j][2]);
-    }
 }
 
 void KILN_SIMD(kiln_elements_polar_by_svd)(kiln_vd F[3][3], const kiln_vi *where, kiln_vd R[3][3])
@@ -221,7 +122,7 @@ void KILN_SIMD(kiln_elements_decompose)(const kiln_element_span *span, size_t w,
 
 void KILN_SIMD(kiln_elements_assemble)(kiln_hessian_vd *h, double scale, double *g, kiln_bsr *H)
 {
-    project(h->f);
+    KILN_SIMD(kiln_elements_project)(h->f);
     for (size_t b = 0; b < h->count; b++) {
         kiln_elements_vd *e = &h->e[b];
         kiln_svd3_vd *d = &h->d[b];
@@ -235,14 +136,14 @@ void KILN_SIMD(kiln_elements_assemble)(kiln_hessian_vd *h, double scale, double 
             kiln_elements_vd_scatter(e, P, g);
         }
         kiln_vd_multiply(e->B, d->v, c);
-        make_blocks(&h->f[b], factor, d->u, c, K);
-        add_blocks(e, K, H);
+        kiln_elements_vd_make_blocks(&h->f[b], factor, d->u, c, K);
+        kiln_elements_vd_add_blocks(e, K, H);
     }
 }
 
 void KILN_SIMD(kiln_elements_assemble_linear)(kiln_hessian_vd *h, double scale, kiln_bsr *H)
 {
     kiln_vd K[6][3][3];
-    make_blocks(&h->f[0], scale * h->e[0].volume, NULL, h->e[0].B, K);
-    add_blocks(&h->e[0], K, H);
+    kiln_elements_vd_make_blocks(&h->f[0], scale * h->e[0].volume, NULL, h->e[0].B, K);
+    kiln_elements_vd_add_blocks(&h->e[0], K, H);
 }

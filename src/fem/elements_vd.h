@@ -153,6 +153,12 @@ typedef struct kiln_hessian_vd {
 void KILN_SIMD(kiln_elements_decompose)(const kiln_element_span *span, size_t w, const double *x,
                                         const kiln_bsr *H, kiln_hessian_vd *h);
 void KILN_SIMD(kiln_elements_assemble)(kiln_hessian_vd *h, double scale, double *g, kiln_bsr *H);
+/* The PSD part of both, each 3x3 block and each number by itself. */
+void KILN_SIMD(kiln_elements_project)(kiln_principal_vd f[KILN_SVD3_BATCHES]);
+/* damping_simd.c: the dampers of these vectors, w the first (the model fills `f` if they have
+ * stiffness). */
+void KILN_SIMD(kiln_damper_form)(kiln_hessian_vd *h, const struct kiln_damper_rates *rates,
+                                 kiln_dilation dilation, size_t w, struct kiln_damper *out);
 /* Only the first vector, U = V = I, no projection, no gradient. */
 void KILN_SIMD(kiln_elements_assemble_linear)(kiln_hessian_vd *h, double scale, kiln_bsr *H);
 /* Asks for the blocks that the vector will add to; the others do it themselves. */

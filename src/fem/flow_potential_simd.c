@@ -93,5 +93,5 @@ static void hessian_loop(const kiln_element_span *span, const double *x, double 
 }
 
 extern const kiln_element_kernels KILN_SIMD(kiln_kernels_flow);
-const kiln_element_kernels KILN_SIMD(kiln_kernels_flow) = {energy_loop, gradient_loop,
-                                                           hessian_loop};
+const kiln_element_kernels KILN_SIMD(kiln_kernels_flow) = {energy_loop, gradient_loop, hessian_loop,
+                                                           NULL};

@@ -1,6 +1,7 @@
 #include "fem/loads.h"
 
 #include "base/parallel.h"
+#include "solve/fixed_point.h"
 
 #include <string.h>
 
@@ -15,10 +16,14 @@ struct kiln_loads {
     size_t rows;
     kiln_f64_array dead;    /* [vertex slot][3] what does not follow the surface */
     kiln_f64_array force;   /* [vertex slot][3] all, pressure as last lagged */
-    kiln_f64_array before;  /* [vertex slot][3] scratch of lag, only with pressure */
+    kiln_f64_array model;   /* [vertex slot][3] scratch of lag, only with pressure */
     kiln_f64_array partial; /* [chunk] of the sums */
     KILN_ARRAY_OF(pressed_face)
     pressed;
+    KILN_ARRAY_OF(kiln_vec3)
+    at, now;                /* [pressed face][3] corners: where they were lagged, and scratch */
+    kiln_fixed_point point; /* the search for `at` */
+    bool searching;         /* it has begun since the last face was added */
     kiln_term term;
 };
 
@@ -55,9 +60,12 @@ void kiln_loads_destroy(kiln_loads *loads)
     kiln_context *context = loads->context;
     kiln_array_free(context, &loads->dead);
     kiln_array_free(context, &loads->force);
-    kiln_array_free(context, &loads->before);
+    kiln_array_free(context, &loads->model);
     kiln_array_free(context, &loads->partial);
     kiln_array_free(context, &loads->pressed);
+    kiln_array_free(context, &loads->at);
+    kiln_array_free(context, &loads->now);
+    kiln_fixed_point_free(&loads->point, context);
     kiln_release(context, loads, sizeof *loads);
 }
 
@@ -72,6 +80,7 @@ kiln_status kiln_loads_reset(kiln_loads *loads, const kiln_mesh *mesh, kiln_erro
     loads->mesh = mesh;
     loads->rows = rows;
     loads->pressed.count = 0;
+    loads->searching = false;
     memset(loads->dead.data, 0, 3 * rows * sizeof(double));
     memset(loads->force.data, 0, 3 * rows * sizeof(double));
     return KILN_OK;
@@ -121,13 +130,17 @@ void kiln_loads_add_traction(kiln_loads *loads, uint32_t face, kiln_vec3 tractio
         kiln_loads_add_force(loads, v[k], kiln_v3_scale(traction, area / 3.0));
 }
 
-/* A third of -p n A to each vertex: the gradient of -p V, V the volume enclosed by a closed surface
- * of such faces, so the work of a small motion is -p dV exactly. */
+static void places(const pressed_face *face, const double *x, kiln_vec3 p[3])
+{
+    for (int k = 0; k < 3; k++)
+        memcpy(&p[k], x + 3 * (size_t)face->v[k], sizeof p[k]);
+}
+
+/* A third of -p n A to each vertex, so the work of a small motion is -p dV exactly. */
 static void press(double *force, const pressed_face *face, const double *x)
 {
     kiln_vec3 p[3];
-    for (int k = 0; k < 3; k++)
-        memcpy(&p[k], x + 3 * (size_t)face->v[k], sizeof p[k]);
+    places(face, x, p);
     kiln_vec3 area = area_vector(p[0], p[1], p[2]);
     for (int k = 0; k < 3; k++)
         add_to(force + 3 * (size_t)face->v[k], -face->pressure / 3.0, area);
@@ -138,10 +151,118 @@ kiln_status kiln_loads_add_pressure(kiln_loads *loads, uint32_t face, double pre
 {
     pressed_face pressed = {.pressure = pressure};
     face_vertices(loads->mesh, face, pressed.v);
-    KILN_TRY(kiln_array_reserve(loads->context, &loads->before, 3 * loads->rows, error));
-    KILN_TRY(kiln_array_push(loads->context, &loads->pressed, pressed, error));
+    kiln_context *context = loads->context;
+    size_t corners = 3 * loads->pressed.count;
+    KILN_TRY(kiln_array_reserve(context, &loads->model, 3 * loads->rows, error));
+    KILN_TRY(kiln_array_reserve(context, &loads->at, corners + 3, error));
+    KILN_TRY(kiln_array_reserve(context, &loads->now, corners + 3, error));
+    KILN_TRY(kiln_fixed_point_begin(&loads->point, context, 3 * (corners + 3), error));
+    KILN_TRY(kiln_array_push(context, &loads->pressed, pressed, error));
+    loads->searching = false;
+    places(&pressed, &loads->mesh->x[0].x, loads->at.data + corners);
     press(loads->force.data, &pressed, &loads->mesh->x[0].x);
     return KILN_OK;
+}
+
+/* A face on its way: with d the motion of its corners since it was lagged, s = d0 + d1 + d2, e the
+ * edges 01 and 02 there and f by how much they differ now, the edges at the part t of the way are e
+ * + t f, and the mean of the area vector over the way is
+ *     N = e1 x e2 / 2 + (e1 x f2 + f1 x e2) / 4 + f1 x f2 / 6.
+ * The face has swept s.N / 3. */
+typedef struct swept_face {
+    kiln_vec3 s, f[2], N;
+} swept_face;
+
+/* at: [3] where its corners were lagged, here and below. */
+static swept_face sweep(const pressed_face *face, const kiln_vec3 *at, const double *x)
+{
+    kiln_vec3 p[3], d[3];
+    places(face, x, p);
+    for (int k = 0; k < 3; k++)
+        d[k] = kiln_v3_sub(p[k], at[k]);
+    kiln_vec3 e1 = kiln_v3_sub(at[1], at[0]);
+    kiln_vec3 e2 = kiln_v3_sub(at[2], at[0]);
+    swept_face out = {.s = kiln_v3_add(d[0], kiln_v3_add(d[1], d[2])),
+                      .f = {kiln_v3_sub(d[1], d[0]), kiln_v3_sub(d[2], d[0])}};
+    kiln_vec3 first = kiln_v3_add(kiln_v3_cross(e1, out.f[1]), kiln_v3_cross(out.f[0], e2));
+    out.N = kiln_v3_scale(kiln_v3_cross(e1, e2), 0.5);
+    out.N = kiln_v3_add(out.N, kiln_v3_scale(first, 0.25));
+    out.N = kiln_v3_add(out.N, kiln_v3_scale(kiln_v3_cross(out.f[0], out.f[1]), 1.0 / 6.0));
+    return out;
+}
+
+/* e/4 + f/6 of both edges: N changes by u x df2 - w x df1. */
+static void edge_arms(const kiln_vec3 *at, const swept_face *now, kiln_vec3 *u, kiln_vec3 *w)
+{
+    kiln_vec3 arm[2];
+    for (int k = 0; k < 2; k++) {
+        kiln_vec3 e = kiln_v3_sub(at[k + 1], at[0]);
+        arm[k] = kiln_v3_add(kiln_v3_scale(e, 0.25), kiln_v3_scale(now->f[k], 1.0 / 6.0));
+    }
+    *u = arm[0], *w = arm[1];
+}
+
+static void add_face_gradient(const pressed_face *face, const kiln_vec3 *at, const swept_face *now,
+                              double scale, double *g)
+{
+    kiln_vec3 u, w;
+    edge_arms(at, now, &u, &w);
+    kiln_vec3 g1 = kiln_v3_cross(w, now->s), g2 = kiln_v3_cross(now->s, u);
+    kiln_vec3 g0 = kiln_v3_scale(kiln_v3_add(g1, g2), -1.0);
+    const kiln_vec3 part[3] = {g0, g1, g2};
+    for (int k = 0; k < 3; k++)
+        add_to(g + 3 * (size_t)face->v[k], scale * face->pressure / 3.0,
+               kiln_v3_add(now->N, part[k]));
+}
+
+/* Block of vertices i, j += factor * (z x). */
+static void add_cross(kiln_bsr *H, uint32_t i, uint32_t j, double factor, kiln_vec3 z)
+{
+    if (i > j) { /* the transpose */
+        uint32_t k = i;
+        i = j, j = k;
+        factor = -factor;
+    }
+    double a = factor * z.x, b = factor * z.y, c = factor * z.z;
+    double block[3][3] = {{0, -c, b}, {c, 0, -a}, {-b, a, 0}};
+    kiln_bsr_add(H, i, j, block);
+}
+
+/* Diagonal blocks are zero. */
+static void add_face_hessian(const pressed_face *face, const kiln_vec3 *at, const swept_face *now,
+                             double scale, kiln_bsr *H)
+{
+    kiln_vec3 u, w, s = kiln_v3_scale(now->s, 1.0 / 6.0);
+    edge_arms(at, now, &u, &w);
+    double factor = scale * face->pressure / 3.0;
+    const uint32_t *v = face->v;
+    kiln_vec3 z01 = kiln_v3_sub(kiln_v3_sub(u, kiln_v3_scale(w, 2.0)), s);
+    kiln_vec3 z02 = kiln_v3_add(kiln_v3_sub(kiln_v3_scale(u, 2.0), w), s);
+    kiln_vec3 z12 = kiln_v3_sub(kiln_v3_add(u, w), s);
+    add_cross(H, v[0], v[1], factor, z01);
+    add_cross(H, v[0], v[2], factor, z02);
+    add_cross(H, v[1], v[2], factor, z12);
+}
+
+/* s1.N1 - s0.N0 from differences: with the mean of both and `by` from x0 to x1. */
+static double swept_between(const pressed_face *face, const kiln_vec3 *at, const double *x0,
+                            const double *x1)
+{
+    swept_face from = sweep(face, at, x0), to = sweep(face, at, x1);
+    kiln_vec3 p[3], q[3], by[3];
+    places(face, x0, p);
+    places(face, x1, q);
+    for (int k = 0; k < 3; k++)
+        by[k] = kiln_v3_sub(q[k], p[k]);
+    kiln_vec3 ds = kiln_v3_add(by[0], kiln_v3_add(by[1], by[2]));
+    swept_face mean = {.f = {kiln_v3_scale(kiln_v3_add(from.f[0], to.f[0]), 0.5),
+                             kiln_v3_scale(kiln_v3_add(from.f[1], to.f[1]), 0.5)}};
+    kiln_vec3 u, w;
+    edge_arms(at, &mean, &u, &w);
+    kiln_vec3 dN = kiln_v3_sub(kiln_v3_cross(u, kiln_v3_sub(by[2], by[0])),
+                               kiln_v3_cross(w, kiln_v3_sub(by[1], by[0])));
+    return 0.5 * (kiln_v3_dot(ds, kiln_v3_add(from.N, to.N)) +
+                  kiln_v3_dot(kiln_v3_add(from.s, to.s), dN));
 }
 
 typedef struct loads_job {
@@ -155,26 +276,59 @@ static void value_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
 {
     (void)worker;
     const loads_job *job = user;
-    const double *force = job->loads->force.data;
+    const double *dead = job->loads->dead.data;
     double sum = 0.0;
     for (size_t i = 3 * begin; i < 3 * end; i++)
-        sum -= force[i] * (job->from ? job->x[i] - job->from[i] : job->x[i]);
+        sum -= dead[i] * (job->from ? job->x[i] - job->from[i] : job->x[i]);
     job->loads->partial.data[chunk] = sum;
 }
 
+static double dead_work(kiln_loads *loads, const double *from, const double *x)
+{
+    loads_job job = {.loads = loads, .x = x, .from = from};
+    kiln_parallel_for(loads->context, loads->rows, GRAIN, value_chunk, &job);
+    double sum = 0.0;
+    for (size_t i = 0; i < kiln_chunk_count(loads->rows, GRAIN); i++)
+        sum += loads->partial.data[i];
+    return sum;
+}
+
+/* Pressed faces are taken in their order on one thread, here and below: they are few beside the
+ * tets. */
 static double loads_delta(void *self, const double *x0, const double *x1)
 {
-    loads_job job = {.loads = self, .x = x1, .from = x0};
-    kiln_parallel_for(job.loads->context, job.loads->rows, GRAIN, value_chunk, &job);
+    kiln_loads *loads = self;
     double sum = 0.0;
-    for (size_t i = 0; i < kiln_chunk_count(job.loads->rows, GRAIN); i++)
-        sum += job.loads->partial.data[i];
-    return sum;
+    for (size_t i = 0; i < loads->pressed.count; i++) {
+        const pressed_face *face = &loads->pressed.data[i];
+        sum += face->pressure / 3.0 * swept_between(face, loads->at.data + 3 * i, x0, x1);
+    }
+    return sum + dead_work(loads, x0, x1);
 }
 
 static double loads_value(void *self, const double *x)
 {
-    return loads_delta(self, NULL, x);
+    kiln_loads *loads = self;
+    double sum = 0.0;
+    for (size_t i = 0; i < loads->pressed.count; i++) {
+        swept_face now = sweep(&loads->pressed.data[i], loads->at.data + 3 * i, x);
+        sum += loads->pressed.data[i].pressure / 3.0 * kiln_v3_dot(now.s, now.N);
+    }
+    return sum + dead_work(loads, NULL, x);
+}
+
+double kiln_loads_potential(kiln_loads *loads, const double *x)
+{
+    double sum = 0.0;
+    kiln_vec3 p[3], tip;
+    for (size_t i = 0; i < loads->pressed.count; i++) {
+        places(&loads->pressed.data[i], x, p);
+        if (i == 0)
+            tip = p[0];
+        kiln_vec3 area = area_vector(p[0], p[1], p[2]);
+        sum += loads->pressed.data[i].pressure / 3.0 * kiln_v3_dot(area, kiln_v3_sub(p[0], tip));
+    }
+    return sum + dead_work(loads, NULL, x);
 }
 
 static void add_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -182,29 +336,50 @@ static void add_chunk(void *user, size_t chunk, size_t begin, size_t end, int wo
     (void)chunk, (void)worker;
     const loads_job *job = user;
     for (size_t i = 3 * begin; i < 3 * end; i++)
-        job->g[i] -= job->scale * job->loads->force.data[i];
+        job->g[i] -= job->scale * job->loads->dead.data[i];
 }
 
 static void loads_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
 {
-    (void)x, (void)H;
-    loads_job job = {.loads = self, .g = g, .scale = scale};
-    kiln_parallel_for(job.loads->context, job.loads->rows, GRAIN, add_chunk, &job);
+    kiln_loads *loads = self;
+    loads_job job = {.loads = loads, .g = g, .scale = scale};
+    kiln_parallel_for(loads->context, loads->rows, GRAIN, add_chunk, &job);
+    for (size_t i = 0; i < loads->pressed.count; i++) {
+        const pressed_face *face = &loads->pressed.data[i];
+        const kiln_vec3 *at = loads->at.data + 3 * i;
+        swept_face now = sweep(face, at, x);
+        add_face_gradient(face, at, &now, scale, g);
+        if (H)
+            add_face_hessian(face, at, &now, scale, H);
+    }
 }
 
-/* One pass over the pressed faces in their order, on one thread: they are few beside the tets. */
+/* Where faces are lagged next: at x, or where a search expects that they will stay. */
+static void look_on(kiln_loads *loads, const double *x)
+{
+    kiln_vec3 *to = loads->searching ? loads->now.data : loads->at.data;
+    for (size_t i = 0; i < loads->pressed.count; i++)
+        places(&loads->pressed.data[i], x, to + 3 * i);
+    if (loads->searching)
+        kiln_fixed_point_next(&loads->point, &to->x, &loads->at.data->x);
+    loads->searching = true;
+}
+
+/* The force that follows at x, against the one that the potential has had there. */
 static double loads_lag(void *self, const double *x)
 {
     kiln_loads *loads = self;
     if (loads->pressed.count == 0)
         return 0.0;
-    double *force = loads->force.data, *before = loads->before.data, change = 0.0, size = 0.0;
-    memcpy(before, force, 3 * loads->rows * sizeof(double));
+    double *force = loads->force.data, *model = loads->model.data, change = 0.0, size = 0.0;
+    memset(model, 0, 3 * loads->rows * sizeof(double));
+    loads_add(loads, x, -1.0, model, NULL);
     memcpy(force, loads->dead.data, 3 * loads->rows * sizeof(double));
     for (size_t i = 0; i < loads->pressed.count; i++)
         press(force, &loads->pressed.data[i], x);
+    look_on(loads, x);
     for (size_t i = 0; i < 3 * loads->rows; i++) {
-        change += (force[i] - before[i]) * (force[i] - before[i]);
+        change += (force[i] - model[i]) * (force[i] - model[i]);
         size += force[i] * force[i];
     }
     return change > 0.0 ? sqrt(change / size) : 0.0;
@@ -223,8 +398,9 @@ const double *kiln_loads_force(const kiln_loads *loads)
 size_t kiln_loads_bytes(const kiln_loads *loads)
 {
     return sizeof *loads +
-           (loads->dead.capacity + loads->force.capacity + loads->before.capacity +
-            loads->partial.capacity) *
+           (loads->dead.capacity + loads->force.capacity + loads->model.capacity +
+            loads->point.past.capacity + loads->partial.capacity) *
                sizeof(double) +
-           loads->pressed.capacity * sizeof(pressed_face);
+           loads->pressed.capacity * sizeof(pressed_face) +
+           (loads->at.capacity + loads->now.capacity) * sizeof(kiln_vec3);
 }

@@ -1,5 +1,14 @@
-/* External forces as one term: dead forces have the potential -f.x; pressure follows the surface
- * and is held through a Newton solve (the term's `lag` renews it). */
+/* External forces as one term. Dead forces have the potential -f.x. Pressure follows the surface:
+ * its potential is the work p times the volume that the faces sweep on the straight way from the
+ * places they had when the term was last lagged. On a closed surface under one pressure, or one
+ * whose rim is held, that is p V itself and nothing is left to lag. On any other force and the
+ * symmetric part of its stiffness are right where it was lagged; the rest of the stiffness is not
+ * symmetric, has no potential, and is what `lag` renews: at the place where that changes nothing
+ * the force is the one that follows.
+ *
+ * The Hessian is as it is, not PSD: what each face has of it cancels along shared edges, and where
+ * parts were projected it would not. It couples the vertices of faces, which the elements do, too:
+ * the term has no cliques of its own, and adds to no matrix without theirs. */
 #ifndef KILN_FEM_LOADS_H
 #define KILN_FEM_LOADS_H
 
@@ -22,7 +31,10 @@ void kiln_loads_add_traction(kiln_loads *loads, uint32_t face, kiln_vec3 tractio
 kiln_status kiln_loads_add_pressure(kiln_loads *loads, uint32_t face, double pressure,
                                     kiln_error *error);
 kiln_term *kiln_loads_term(kiln_loads *loads);
-const double *kiln_loads_force(const kiln_loads *loads); /* [vertex slot][3] as last lagged, N */
+const double *kiln_loads_force(const kiln_loads *loads); /* [vertex slot][3] where last lagged, N */
+/* -f.x of the dead forces and p V of the pressure, J: V of the cones over the faces from a vertex
+ * of theirs, the volume enclosed where they are closed. */
+double kiln_loads_potential(kiln_loads *loads, const double *x);
 size_t kiln_loads_bytes(const kiln_loads *loads);
 
 #endif

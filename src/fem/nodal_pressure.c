@@ -45,7 +45,8 @@ typedef struct pressure_job {
     kiln_nodal_pressure *p;
     const double *x;
     double *out;
-    const double *scale_of; /* [material], or NULL: `scale` */
+    const double *scale_of; /* [material] */
+    const double *of;       /* [node] or [element number] */
     double scale;
     kiln_bsr *H;
     double *before, *after; /* [node] energies to compare with, and to be kept; NULL: none */
@@ -446,10 +447,9 @@ static void row_chunk(void *user, size_t chunk, size_t begin, size_t end, int wo
     size_t ranks = p->stars.material.count;
     for (size_t own = begin * ranks; own < end * ranks; own++) {
         uint32_t row = (uint32_t)(own / ranks), rank = (uint32_t)(own % ranks);
-        double scale = job->scale_of ? job->scale_of[p->stars.material.data[rank]] : job->scale;
         for (uint64_t i = p->stars.start.data[own]; i < p->stars.start.data[own + 1]; i++) {
             size_t node = kiln_nodal_node(&p->stars, p->stars.row.data[i], rank);
-            double c = scale * p->nodes.data[node].curvature;
+            double c = job->scale * (job->of ? job->of[node] : p->nodes.data[node].curvature);
             if (c > 0.0 || (p->exact && c != 0.0))
                 add_rank_one(p, job->H, row, node, c);
         }
@@ -479,14 +479,20 @@ static void add_exact(kiln_nodal_pressure *p, const double *x, double scale, kil
     }
 }
 
-/* At the x of the last evaluation. */
-static void add_curvature(kiln_nodal_pressure *p, const double *x, double scale,
-                          const double *scale_of, kiln_bsr *H)
+/* sum_a c_a G_a G_a' of the gradients there are. */
+static void add_outer(pressure_job *job)
 {
-    pressure_job job = {.p = p, .x = x, .scale = scale, .scale_of = scale_of, .H = H};
+    const kiln_nodal_pressure *p = job->p;
+    kiln_parallel_for(p->context, p->stars.nodes, NODE_GRAIN, sum_chunk, job);
+    kiln_parallel_for(p->context, p->stars.vertices, ROW_GRAIN, row_chunk, job);
+}
+
+/* At the x of the last evaluation. */
+static void add_curvature(kiln_nodal_pressure *p, const double *x, double scale, kiln_bsr *H)
+{
+    pressure_job job = {.p = p, .x = x, .scale = scale, .H = H};
     kiln_parallel_for(p->context, kiln_elements_room(p->elements), TET_GRAIN, gradient_chunk, &job);
-    kiln_parallel_for(p->context, p->stars.nodes, NODE_GRAIN, sum_chunk, &job);
-    kiln_parallel_for(p->context, p->stars.vertices, ROW_GRAIN, row_chunk, &job);
+    add_outer(&job);
 }
 
 static void add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
@@ -499,18 +505,79 @@ static void add(void *self, const double *x, double scale, double *g, kiln_bsr *
     kiln_elements_add_dilation(p->elements, x, p->theta.data, scale, g);
     if (!H)
         return;
-    add_curvature(p, x, scale, NULL, H);
+    add_curvature(p, x, scale, H);
     if (p->exact)
         add_exact(p, x, scale, H);
 }
 
-void kiln_nodal_pressure_add_scaled(kiln_nodal_pressure *pressure, const double *x,
-                                    const double *scale_of, kiln_bsr *H)
+/* For damping. */
+
+size_t kiln_nodal_pressure_nodes(const kiln_nodal_pressure *pressure)
 {
-    if (pressure->stars.nodes == 0)
-        return;
+    return pressure->stars.nodes;
+}
+
+double *kiln_nodal_pressure_scratch(kiln_nodal_pressure *pressure)
+{
+    return pressure->gradient.data;
+}
+
+void kiln_nodal_pressure_curvatures(kiln_nodal_pressure *pressure, const double *x,
+                                    const double *scale_of, double *out)
+{
     evaluate(pressure, x);
-    add_curvature(pressure, x, 0.0, scale_of, H);
+    for (size_t n = 0; n < pressure->stars.nodes; n++) {
+        double c = pressure->nodes.data[n].curvature;
+        out[n] = c > 0.0 ? scale_of[kiln_nodal_material(&pressure->stars, n)] * c : 0.0;
+    }
+}
+
+static void gather_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    const pressure_job *job = user;
+    const kiln_nodal_stars *stars = &job->p->stars;
+    for (size_t n = begin; n < end; n++) {
+        double sum = 0.0;
+        for (uint64_t i = stars->first.data[n]; i < stars->first.data[n + 1]; i++)
+            sum += job->of[stars->tet.data[i] / 4];
+        job->out[n] = sum;
+    }
+}
+
+void kiln_nodal_pressure_gather(kiln_nodal_pressure *pressure, const double *of_element,
+                                double *out)
+{
+    pressure_job job = {.p = pressure, .of = of_element, .out = out};
+    kiln_parallel_for(pressure->context, pressure->stars.nodes, NODE_GRAIN, gather_chunk, &job);
+}
+
+static void spread_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    const pressure_job *job = user;
+    const kiln_nodal_pressure *p = job->p;
+    for (size_t i = begin; i < end; i++) {
+        uint32_t rank = kiln_nodal_rank(&p->stars, p->elements, i);
+        double sum = 0.0;
+        for (size_t k = 0; k < 4 && rank != KILN_NONE; k++)
+            sum += job->of[kiln_nodal_node(&p->stars, p->elements->vertex.data[4 * i + k], rank)];
+        job->out[i] = sum;
+    }
+}
+
+void kiln_nodal_pressure_spread(kiln_nodal_pressure *pressure, const double *of_node, double *out)
+{
+    pressure_job job = {.p = pressure, .of = of_node, .out = out};
+    kiln_parallel_for(pressure->context, kiln_elements_room(pressure->elements), TET_GRAIN,
+                      spread_chunk, &job);
+}
+
+void kiln_nodal_pressure_add_outer(kiln_nodal_pressure *pressure, const double *factor,
+                                   double scale, kiln_bsr *H)
+{
+    pressure_job job = {.p = pressure, .of = factor, .scale = scale, .H = H};
+    add_outer(&job);
 }
 
 size_t kiln_nodal_pressure_bytes(const kiln_nodal_pressure *pressure)

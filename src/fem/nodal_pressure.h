@@ -27,9 +27,19 @@ size_t kiln_nodal_pressure_bytes(const kiln_nodal_pressure *pressure);
  * elements see no pressure. */
 void kiln_nodal_pressure_set_exact(kiln_nodal_pressure *pressure, bool exact);
 
-/* H += the part of the PSD Hessian that is not in the element blocks, with the factor
- * scale_of[material]; for damping. */
-void kiln_nodal_pressure_add_scaled(kiln_nodal_pressure *pressure, const double *x,
-                                    const double *scale_of, kiln_bsr *H);
+/* For damping. Nodes are numbered by the pressure; elements by the elements. */
+size_t kiln_nodal_pressure_nodes(const kiln_nodal_pressure *pressure);
+/* `out` [node]: U'' / (4 W_a) at x where it is positive, times scale_of[material]. */
+void kiln_nodal_pressure_curvatures(kiln_nodal_pressure *pressure, const double *x,
+                                    const double *scale_of, double *out);
+/* Sums over the tets at each node, and over the nodes of each element. */
+void kiln_nodal_pressure_gather(kiln_nodal_pressure *pressure, const double *of_element,
+                                double *out);
+void kiln_nodal_pressure_spread(kiln_nodal_pressure *pressure, const double *of_node, double *out);
+/* H += scale sum_a factor[a] G_a G_a', G_a the sum of `gradient` [element number][9] over its tets,
+ * those of an element's vertices 1 to 3. The scratch is for it. */
+double *kiln_nodal_pressure_scratch(kiln_nodal_pressure *pressure);
+void kiln_nodal_pressure_add_outer(kiln_nodal_pressure *pressure, const double *factor,
+                                   double scale, kiln_bsr *H);
 
 #endif

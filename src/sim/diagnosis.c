@@ -21,6 +21,8 @@ static const char *advice(const kiln_step_report *report, bool moving)
                "thickness";
     case KILN_STEP_UNSETTLED:
         return "try smaller steps of the load, or hardening";
+    case KILN_STEP_FOLLOWING:
+        return "is the pressure more than the body can bear? Try smaller steps, or more lags";
     case KILN_STEP_ADRIFT:
         return "is every body held, or do its loads cancel?";
     default:

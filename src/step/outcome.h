@@ -15,7 +15,8 @@
     X(KILN_STEP_ACCELERATION, KILN_ON_VERTEX, "a vertex is accelerated too much in one step")      \
     X(KILN_STEP_ADRIFT, KILN_ON_VERTEX, "no equilibrium: a body drifts away")                      \
     X(KILN_STEP_CROSSING, KILN_ON_VERTEX, "surfaces touch or would pass through each other")       \
-    X(KILN_STEP_UNSETTLED, KILN_ON_TET, "plastic flow does not come to rest")
+    X(KILN_STEP_UNSETTLED, KILN_ON_TET, "plastic flow does not come to rest")                      \
+    X(KILN_STEP_FOLLOWING, KILN_ON_VERTEX, "forces that follow the surface do not settle")
 
 typedef enum kiln_step_outcome {
 #define KILN_STEP_OUTCOME_ENUM(name, where, text) name,
@@ -30,10 +31,10 @@ typedef struct kiln_step_report {
     kiln_step_outcome outcome;
     uint32_t element;          /* slot the outcome is about (see the table), KILN_NONE */
     kiln_newton_report newton; /* sums over all solves of the step */
-    int lags, contacts;        /* renewals; vertices held by obstacles */
+    int lags, contacts;        /* solves until forces settled; vertices held by obstacles */
     double e_elastic;          /* J, at the end */
     double e_contact;          /* of repulsion between surfaces, J, at the end */
-    double work_loads;         /* potential -f.x of the loads, J */
+    double work_loads;         /* potential of the loads (fem/loads.h), J */
     double contact_seconds;
 } kiln_step_report;
 

@@ -72,7 +72,7 @@ static kiln_status create_parts(kiln_solid *s, kiln_error *error)
     KILN_TRY(kiln_elements_create(s->context, &s->elements, error));
     KILN_TRY(kiln_mass_create(s->context, &s->mass, error));
     KILN_TRY(kiln_nodal_pressure_create(s->context, s->elements, &s->pressure, error));
-    KILN_TRY(kiln_damping_create(s->context, s->elements, s->mass, &s->damping, error));
+    KILN_TRY(kiln_damping_create(s->context, s->elements, &s->damping, error));
     kiln_damping_set_pressure(s->damping, s->pressure);
     KILN_TRY(kiln_loads_create(s->context, &s->loads, error));
     return kiln_newton_create(s->context, &s->options.solver, &s->newton, error);
@@ -233,7 +233,7 @@ static kiln_status build_bodies(kiln_solid *s, kiln_error *error)
     if (s->mu)
         KILN_TRY(kiln_elements_set_lame(s->elements, s->mu, s->lambda, error));
     KILN_TRY(kiln_nodal_pressure_build(s->pressure, error));
-    KILN_TRY(kiln_damping_build(s->damping, s->tet_mass.data, error));
+    KILN_TRY(kiln_damping_build(s->damping, s->mesh, s->options.mass, s->tet_mass.data, error));
     if (kiln_collide_is_used(&s->collide))
         KILN_TRY(kiln_collide_build(&s->collide, s->mesh, s->modulus.data, error));
     return kiln_touch_build(&s->touch, s->mesh, s->length, error);
@@ -247,7 +247,7 @@ static kiln_status update_bodies(kiln_solid *s, const kiln_changes *changes, kil
     if (s->mu)
         KILN_TRY(kiln_elements_set_lame(s->elements, s->mu, s->lambda, error));
     KILN_TRY(kiln_nodal_pressure_update(s->pressure, changes, error));
-    KILN_TRY(kiln_damping_build(s->damping, s->tet_mass.data, error));
+    KILN_TRY(kiln_damping_build(s->damping, s->mesh, s->options.mass, s->tet_mass.data, error));
     if (kiln_collide_is_used(&s->collide))
         KILN_TRY(kiln_collide_update(&s->collide, s->mesh, s->modulus.data, changes, error));
     else if (!kiln_nodal_pressure_is_used(s->pressure) && s->more.count == 0) {

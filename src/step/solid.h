@@ -33,8 +33,8 @@ typedef struct kiln_solid_options {
     kiln_mass_kind mass;
     kiln_newton_options newton; /* length 0: the diagonal of the mesh's bounding box */
     kiln_solver_options solver;
-    int max_lags;         /* renewals of lagged forces per step; 0: 1, static 30 */
-    double lag_tolerance; /* static: stop renewing below this relative change */
+    int max_lags;         /* solves of a step while forces that follow change; 0: 30 */
+    double lag_tolerance; /* by which part of themselves they may; 1e-6 or more with motion */
     double max_stretch;   /* reject when a stretch of a tet changes by a larger part (0.2: from 1 to
                              1.2) in a step; 0: never */
     double max_acceleration; /* reject when a vertex's velocity changes by more, m/s^2; 0: never */

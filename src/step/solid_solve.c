@@ -7,13 +7,15 @@
 
 enum {
     MOST_PASSES = 8, /* solves of a step while contacts change */
-    MOST_STATIC_LAGS = 30,
+    MOST_STATIC_PASSES = 30,
+    MOST_LAGS = 30,     /* solves of a step while forces that follow change */
     MOST_RENEWALS = 16, /* of the pairs of surfaces in one solve */
     MOST_LAGGED = 3,    /* of the forces that press them together */
 };
 /* Normal forces that changed by more make another pass worth it, in a step with motion. */
 #define LOAD_TOLERANCE       0.05
 #define LINEARISED_TOLERANCE 0.01 /* where the speeds that friction knows change too */
+#define MOVING_LAG_TOLERANCE 1e-6 /* far below the error of a step with motion */
 
 /* Terms. */
 
@@ -166,7 +168,7 @@ static kiln_status solve_with_obstacles(kiln_attempt *t, kiln_error *error)
 {
     kiln_solid *s = t->solid;
     bool moving = t->scheme.scale > 0.0;
-    int most = moving ? MOST_PASSES : MOST_STATIC_LAGS;
+    int most = moving ? MOST_PASSES : MOST_STATIC_PASSES;
     double tolerance = !moving                 ? s->options.lag_tolerance
                        : s->options.linearised ? LINEARISED_TOLERANCE
                                                : LOAD_TOLERANCE;
@@ -225,22 +227,27 @@ static void guess(kiln_attempt *t)
         memcpy(s->x.data, x, size * sizeof(double));
 }
 
+/* Again with what is held through a solve (forces that follow) as it is at the end of the last one,
+ * until that changes nothing more. */
 kiln_status kiln_attempt_solve(kiln_attempt *t, kiln_error *error)
 {
     kiln_solid *s = t->solid;
-    int most = s->options.max_lags;
-    if (most == 0)
-        most = t->scheme.scale > 0.0 ? 1 : MOST_STATIC_LAGS;
+    int most = s->options.max_lags ? s->options.max_lags : MOST_LAGS;
+    double tolerance = s->options.lag_tolerance;
+    if (t->scheme.scale > 0.0)
+        tolerance = fmax(tolerance, MOVING_LAG_TOLERANCE);
     guess(t);
-    for (t->report->lags = 0; t->report->lags < most; t->report->lags++) {
-        double change = kiln_attempt_renew_lagged(t, s->x.data);
-        if (t->report->lags > 0 && change <= s->options.lag_tolerance)
-            break;
+    kiln_attempt_renew_lagged(t, s->x.data);
+    for (t->report->lags = 1;; t->report->lags++) {
         KILN_TRY(solve_once(t, error));
-        if (t->report->outcome != KILN_STEP_DONE)
-            break;
+        if (t->report->outcome != KILN_STEP_DONE || s->options.linearised ||
+            kiln_attempt_renew_lagged(t, s->x.data) <= tolerance)
+            return KILN_OK;
+        if (t->report->lags == most) {
+            t->report->outcome = KILN_STEP_FOLLOWING;
+            return KILN_OK;
+        }
     }
-    return KILN_OK;
 }
 
 static kiln_status begin_contact(kiln_attempt *t, kiln_error *error)

@@ -314,10 +314,24 @@ static kiln_status accept(kiln_attempt *t, kiln_error *error)
 static void sum_up(kiln_attempt *t)
 {
     kiln_solid *s = t->solid;
-    kiln_term *loads = kiln_loads_term(s->loads);
     t->report->contacts = (int)kiln_touch_count(&s->touch);
     t->report->e_elastic = kiln_solid_elastic_energy(s, s->x.data);
-    t->report->work_loads = loads->value(loads->self, s->x.data);
+    t->report->work_loads = kiln_loads_potential(s->loads, s->x.data);
+}
+
+/* `origin`: the weights of the history in the integrator's formula for velocities; those of places
+ * sum to 1, and a_n and v_m have none. */
+static void begin_damping(const kiln_attempt *t, const double *origin, double tau)
+{
+    kiln_damping_start start = {.x_n = t->history[KILN_HISTORY_X],
+                                .before = t->history[KILN_HISTORY_X_BEFORE],
+                                .v_n = t->history[KILN_HISTORY_V],
+                                .origin = t->solid->origin.data,
+                                .before_weight = origin[KILN_HISTORY_X_BEFORE],
+                                .rate_weight = origin[KILN_HISTORY_V],
+                                .tau = tau};
+    if (kiln_damping_is_used(t->solid->damping))
+        kiln_damping_begin(t->solid->damping, &start);
 }
 
 /* Do impacts stop vertices alone? A consistent mass stops and speeds up what is about them too. */
@@ -334,9 +348,8 @@ static kiln_status move(kiln_attempt *t, kiln_error *error)
     combine(t, t->scheme.origin, s->origin.data);
     combine(t, t->scheme.centre, s->centre.data);
     combine_cut(t, &t->scheme);
-    if (t->scheme.scale > 0.0 && kiln_damping_is_used(s->damping))
-        KILN_TRY(kiln_damping_begin(s->damping, t->history[KILN_HISTORY_X], s->origin.data,
-                                    t->scheme.tau, error));
+    if (t->scheme.scale > 0.0)
+        begin_damping(t, t->scheme.origin, t->scheme.tau);
     KILN_TRY(kiln_attempt_list_terms(t, error));
     memset(s->contact.data, 0, 3 * s->rows * sizeof(double));
     KILN_TRY(kiln_attempt_begin(t, error));
@@ -480,8 +493,8 @@ static kiln_status start_acceleration(kiln_attempt *t, const kiln_driver *driver
     const double *x = t->history[KILN_HISTORY_X], *v = t->history[KILN_HISTORY_V];
     for (size_t i = 0; i < 3 * s->rows; i++)
         s->origin.data[i] = x[i] - v[i];
-    if (kiln_damping_is_used(s->damping))
-        KILN_TRY(kiln_damping_begin(s->damping, x, s->origin.data, 1.0, error));
+    const double origin[KILN_HISTORY_COUNT] = {[KILN_HISTORY_X] = 1, [KILN_HISTORY_V] = -1};
+    begin_damping(t, origin, 1.0);
     s->touch.contacts.count = 0; /* those of a try before */
     KILN_TRY(kiln_attempt_begin_surfaces(t, error));
     KILN_TRY(kiln_attempt_list_terms(t, error));

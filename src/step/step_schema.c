@@ -134,9 +134,12 @@ static const kiln_schema_row solid_rows[] = {
     {"friction_speed", KILN_VALUE_NUMBER, SOLID(friction_speed), KILN_POSITIVE, "m/s", NULL,
      .meaning = "slower than this, friction sticks smoothly"},
     {"lags", KILN_VALUE_WHOLE, SOLID(max_lags), KILN_WITHIN(0, 10000), NULL, NULL,
-     .meaning = "renewals of friction and other lagged forces in a step; 0: 1, static 30"},
+     .meaning =
+         "solves of a step, at most, while forces that follow a surface change by it; 0: 30"},
     {"lag_tolerance", KILN_VALUE_NUMBER, SOLID(lag_tolerance), KILN_NOT_NEGATIVE, NULL, NULL,
-     .meaning = "static: no more renewals when they change less than this, relatively"},
+     .meaning =
+         "they have settled when they change less than this, relatively; with motion 1e-6 is "
+         "enough"},
     {"newton", KILN_VALUE_TABLE, SOLID(newton), .schema = &kiln_newton_schema, .preset = "as below",
      .meaning = "the search for the minimum"},
     {"solver", KILN_VALUE_TABLE, SOLID(solver), .schema = &kiln_solver_schema, .preset = "as below",

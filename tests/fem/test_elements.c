@@ -615,35 +615,6 @@ START_TEST(dilation_access)
 }
 END_TEST
 
-START_TEST(scale_by_material)
-{
-    body b = make_body(1, "box", "nx=2 ny=2 nz=2", -1);
-    deform(&b, 0.01, 3);
-    size_t n = 3 * b.vertices;
-    double scale[MODELS], *g = calloc(n, sizeof *g), *sum = calloc(n, sizeof *sum);
-    kiln_bsr H = matrix_of(&b), S = matrix_of(&b);
-    for (int i = 0; i < MODELS; i++)
-        scale[i] = 0.5;
-    kiln_elements_add_scaled(b.elements, b.x, scale, g, &H);
-    for (int only = 0; only < MODELS; only++) {
-        for (int i = 0; i < MODELS; i++)
-            scale[i] = i == only ? 0.5 : 0.0;
-        kiln_elements_add_scaled(b.elements, b.x, scale, NULL, &S);
-        kiln_elements_add_scaled(b.elements, b.x, scale, sum, NULL);
-    }
-    size_t entries = 9 * (size_t)H.start[H.rows];
-    ck_assert_double_le(distance(n, g, sum), 1e-12);
-    ck_assert_double_le(distance(entries, H.value, S.value), 1e-11);
-    memset(sum, 0, n * sizeof *sum);
-    b.term->add(b.term->self, b.x, 0.5, sum, NULL);
-    ck_assert_double_le(distance(n, g, sum), 1e-12);
-    free(g), free(sum);
-    kiln_bsr_free(&H);
-    kiln_bsr_free(&S);
-    free_body(&b);
-}
-END_TEST
-
 START_TEST(memory_failure_leaves_no_elements)
 {
     bool finished = false;
@@ -706,7 +677,6 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(c, offsets_move_the_rest_shape, 0, MODELS);
     tcase_add_test(c, outputs);
     tcase_add_loop_test(c, dilation_access, 0, MODELS);
-    tcase_add_test(c, scale_by_material);
     tcase_add_test(c, memory_failure_leaves_no_elements);
     tcase_add_test(c, materials_are_checked);
     return suite;

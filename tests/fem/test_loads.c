@@ -124,10 +124,15 @@ START_TEST(pressure_follows_a_closed_surface)
         ck_assert_int_eq(kiln_loads_add_pressure(s.loads, f, pressure, NULL), KILN_OK);
     kiln_term *term = kiln_loads_term(s.loads);
     kiln_random random = kiln_random_start(8, 1);
+    double before = volume_at(s.mesh, s.x), begin = kiln_loads_potential(s.loads, s.x);
+    ck_assert_double_eq_tol(begin, pressure * before, 1e-12 * begin);
+    ck_assert_double_eq(term->value(term->self, s.x), 0.0);
     for (size_t i = 0; i < 3 * s.rows; i++)
         s.x[i] += kiln_random_range(&random, -0.05, 0.05);
-    ck_assert_double_gt(term->lag(term->self, s.x), 1e-3);
-    ck_assert_double_eq(term->lag(term->self, s.x), 0.0);
+    double rise = pressure * (volume_at(s.mesh, s.x) - before);
+    ck_assert_double_eq_tol(term->value(term->self, s.x), rise, 1e-10 * begin);
+    ck_assert_double_le(term->lag(term->self, s.x), 1e-13); /* there is nothing to lag */
+    ck_assert_double_le(term->lag(term->self, s.x), 1e-13);
     ck_assert_double_le(kiln_v3_norm(total(&s)), 1e-10 * pressure);
     const double *force = kiln_loads_force(s.loads);
     kiln_vec3 torque = {0};

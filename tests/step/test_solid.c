@@ -133,7 +133,6 @@ START_TEST(static_pressure)
     kiln_driver driver = rig_driver(&r);
     rig_check(kiln_solid_equilibrium(r.solid, &driver, 3, &r.clock, &r.report, &error), &error);
     ck_assert_int_eq(r.report.outcome, KILN_STEP_DONE);
-    ck_assert_int_gt(r.report.lags, 1);
     double s = r.mesh->x[26].x, J = s * s * s;
     double stress = (r.material.mu * (s * s - 1) + r.material.lambda * log(J)) / J;
     ck_assert_double_eq_tol(stress, -5e4, 1e-6 * 5e4);
