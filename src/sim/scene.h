@@ -158,6 +158,10 @@ kiln_status kiln_scene_add_settings(kiln_scene *scene, const kiln_schema *schema
  * the scene on ("contact.thickness"), and the line where that is known. */
 kiln_status kiln_scene_check(const kiln_scene *scene, kiln_error *error);
 
+/* Times of the scene closer than this are the same, s: far below a step and what is between two
+ * frames, but not below what the clock can tell apart. */
+double kiln_scene_moment(const kiln_scene *scene);
+
 /* Calls every function of the scene at the begin, the middle and the end of its time, at a point of
  * the body it belongs to: what is wrong with them at once, and not after hours. */
 kiln_status kiln_scene_try(const kiln_scene *scene, kiln_error *error);
