@@ -9,7 +9,9 @@
  *
  * Ownership: who creates, loads or generates something destroys it, meshes before their context.
  * What is passed in is read during the call and never kept; what comes out as a plain pointer is
- * borrowed and says until when. Options may be NULL: the defaults.
+ * borrowed and says until when. Options, reports and errors may be NULL: the defaults, not wanted.
+ * Any other pointer that is NULL is KILN_ERR_INPUT with its name; functions without a status then
+ * do nothing and return 0, NULL or "".
  *
  * Threads: a context and everything made from it are used by one thread at a time; different
  * contexts know nothing of each other. The library runs loops on threads of its own (see
@@ -69,6 +71,9 @@ typedef struct kiln_allocator {
     void *user;
 } kiln_allocator;
 
+/* Warnings: what the caller may not have meant (parts of a mesh left out or mended, a hold that
+ * holds nothing, a goal that is missed, a step given up). Info: what is loaded, steps that were
+ * tried again, new meshes, and what a scene prints. On the thread that called. */
 typedef enum kiln_log_level { KILN_LOG_DEBUG, KILN_LOG_INFO, KILN_LOG_WARNING } kiln_log_level;
 typedef void (*kiln_log_callback)(void *user, kiln_log_level level, const char *message);
 
@@ -326,7 +331,8 @@ KILN_API kiln_status kiln_simulation_resume(kiln_context *context, const char *s
                                             kiln_error *error);
 KILN_API void kiln_simulation_destroy(kiln_simulation *simulation); /* NULL is fine */
 
-/* One step, no farther than `until` (s). A step that fails is taken back and tried shorter; when
+/* One step, no farther than `until` (s), which is finite and not before the time that is reached;
+ * nothing is done when it is that time. A step that fails is taken back and tried shorter; when
  * the scene's shortest has failed too, KILN_ERR_STATE says what and where, and the state is that of
  * the last good step. */
 KILN_API kiln_status kiln_simulation_step(kiln_simulation *simulation, double until,

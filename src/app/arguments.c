@@ -1,6 +1,7 @@
 #include "app/arguments.h"
 
 #include "base/parallel.h"
+#include "base/schema.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -166,6 +167,9 @@ kiln_status kiln_numbers_parse(const char *text, int count, double *values, cons
                              count == 1 ? "expected %d number, got '%s'"
                                         : "expected %d numbers separated by commas, got '%s'",
                              count, text);
+        if (fabs(values[i]) > KILN_LARGEST)
+            return kiln_fail(error, KILN_ERR_INPUT, place, 0, -1,
+                             "must be at most %g in size, got '%s'", KILN_LARGEST, text);
         at = end + 1;
     }
     return KILN_OK;

@@ -4,6 +4,7 @@
 #include "sim/world.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const load_names[] = {"force", "traction", "pressure", "body"};
@@ -18,6 +19,7 @@ typedef struct checked {
     const kiln_world *world;
     const kiln_mesh *mesh;
     const char *params;
+    const uint32_t *regions; /* [body] */
 } checked;
 
 /* Steps of the wanted length, cut where frames are due. */
@@ -37,23 +39,31 @@ static double count_frames(const kiln_scene *scene)
 }
 
 /* Different regions among the tets of a body; counting stops at many. */
-static size_t count_regions(const kiln_mesh *mesh, uint32_t body)
+static int by_value(const void *a, const void *b)
 {
-    enum { MANY = 1000 };
-    int32_t found[MANY];
-    size_t count = 0;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        const kiln_tet_info *info = &mesh->info[t];
-        if (!kiln_row_live(mesh, KILN_ON_TET, t) ||
-            (uint32_t)mesh->parts.data[info->part].body != body)
-            continue;
-        size_t i = 0;
-        while (i < count && found[i] != info->region)
-            i++;
-        if (i == count && count < MANY)
-            found[count++] = info->region;
-    }
-    return count;
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* regions[body] counts those of its tets: all tets by body and region, in order. */
+static kiln_status count_regions(const kiln_scene *scene, const kiln_mesh *mesh,
+                                 kiln_u32_array *regions, kiln_error *error)
+{
+    KILN_ARRAY_OF(uint64_t)
+    found = {0};
+    size_t bodies = scene->bodies.count;
+    KILN_TRY(kiln_array_reserve(scene->context, regions, bodies, error));
+    memset(regions->data, 0, bodies * sizeof *regions->data);
+    KILN_TRY(kiln_array_reserve(scene->context, &found, mesh->table[KILN_ON_TET].live, error));
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_row_live(mesh, KILN_ON_TET, t))
+            found.data[found.count++] = (uint64_t)mesh->parts.data[mesh->info[t].part].body << 32 |
+                                        (uint32_t)mesh->info[t].region;
+    qsort(found.data, found.count, sizeof *found.data, by_value);
+    for (size_t i = 0; i < found.count; i++)
+        regions->data[found.data[i] >> 32] += i == 0 || found.data[i] != found.data[i - 1];
+    kiln_array_free(scene->context, &found);
+    return KILN_OK;
 }
 
 static const char *material_name(const kiln_scene *scene, uint32_t material)
@@ -92,7 +102,7 @@ static void print_bodies(const checked *c)
     puts("bodies");
     for (size_t i = 0; i < s->bodies.count; i++) {
         const kiln_scene_body *body = &s->bodies.data[i];
-        size_t regions = count_regions(c->mesh, (uint32_t)i);
+        size_t regions = c->regions[i];
         printf("  %-16s %zu vertices, %zu tets, %zu region%s: %s", body->name,
                body->mesh.points.count, body->mesh.tets.count, regions, regions == 1 ? "" : "s",
                material_name(s, body->material));
@@ -209,7 +219,7 @@ static void json_bodies(kiln_json *json, const checked *c)
         kiln_json_text(json, "name", body->name);
         kiln_json_count(json, "vertices", body->mesh.points.count);
         kiln_json_count(json, "tets", body->mesh.tets.count);
-        kiln_json_count(json, "regions", count_regions(c->mesh, (uint32_t)i));
+        kiln_json_count(json, "regions", c->regions[i]);
         kiln_json_count(json, "surface", body->surface.triangles.count);
         kiln_json_list(json, "materials");
         kiln_json_text(json, NULL, material_name(s, body->material));
@@ -308,15 +318,18 @@ static kiln_status check_scene(const kiln_scene_file *file, bool json, kiln_erro
 {
     const kiln_scene *scene = kiln_scene_file_scene(file);
     kiln_world *world;
+    kiln_u32_array regions = {0};
     KILN_TRY(kiln_scene_try(scene, error));
     KILN_TRY(kiln_world_create(scene, &world, error));
-    checked c = {scene, world, kiln_world_mesh(world), kiln_scene_file_params(file)};
-    if (json)
+    kiln_status status = count_regions(scene, kiln_world_mesh(world), &regions, error);
+    checked c = {scene, world, kiln_world_mesh(world), kiln_scene_file_params(file), regions.data};
+    if (status == KILN_OK && json)
         print_json(&c);
-    else
+    else if (status == KILN_OK)
         print_text(&c);
+    kiln_array_free(scene->context, &regions);
     kiln_world_destroy(world);
-    return KILN_OK;
+    return status;
 }
 
 /* What the scene prints. */

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 static const kiln_command commands[] = {
     {"demo", "run a built-in scene, make pictures and a film of it", kiln_command_demo},
@@ -48,6 +49,17 @@ static int print_version(int argc, char **argv)
     return kiln_command_frame(&usage, argc, argv, print_details);
 }
 
+/* Without what libraries do at the end: OpenBLAS waits for its workers then, and one that cannot
+ * have its memory never comes. The search for leaks is done then too, so sanitized builds wait. */
+static int end(int code)
+{
+#ifndef KILN_SANITIZED
+    fflush(NULL);
+    _exit(code);
+#endif
+    return code;
+}
+
 int main(int argc, char **argv)
 {
     int code;
@@ -61,7 +73,7 @@ int main(int argc, char **argv)
                                      argv + 1);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "kiln: standard output: cannot be written\n");
-        return code == KILN_EXIT_FINE ? KILN_EXIT_FAILED : code;
+        return end(code == KILN_EXIT_FINE ? KILN_EXIT_FAILED : code);
     }
-    return code;
+    return end(code);
 }

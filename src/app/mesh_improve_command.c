@@ -267,6 +267,19 @@ static kiln_status read_mesh(kiln_context *context, const char *path, improvemen
     return kiln_mesh_mend(&w->input, path, &w->mesh, &w->repairs, error);
 }
 
+/* Each pass keeps to the band of the surface it began with; those of a new size are several. */
+static bool stays_in_band(const kiln_mesh_comparison *comparison)
+{
+    if (comparison->of_band <= 1.0)
+        return true;
+    fflush(stdout);
+    fprintf(stderr,
+            "kiln: the surface moved by %.3g times its band, %.3g m; nearer to the old size, or "
+            "--surface keep, it stays\n",
+            comparison->of_band, comparison->hausdorff);
+    return false;
+}
+
 static kiln_status improve_and_write(kiln_context *context, const kiln_arguments *arguments,
                                      improvement *how, work *w, int *code, kiln_error *error)
 {
@@ -297,7 +310,8 @@ static kiln_status improve_and_write(kiln_context *context, const kiln_arguments
     KILN_TRY(kiln_survey_take(&w->output, &w->after, error));
     KILN_TRY(kiln_changed_tets(&w->input, &w->output, &comparison.changed, error));
     print_report(arguments, &comparison, &w->report, &w->adapted, &w->repairs);
-    *code = w->report.stopped ? KILN_EXIT_FAILED : KILN_EXIT_FINE;
+    bool kept = stays_in_band(&comparison);
+    *code = w->report.stopped || !kept ? KILN_EXIT_FAILED : KILN_EXIT_FINE;
     return KILN_OK;
 }
 

@@ -222,12 +222,6 @@ static kiln_status on_frame(void *self, kiln_world *world, kiln_error *error)
 static kiln_status on_stats(void *self, const kiln_stats *stats, kiln_error *error)
 {
     job *now = self;
-    if (stats->rejected > 0.0) {
-        char text[160];
-        snprintf(text, sizeof text, "step %.0f at %.6g s: %.0f tries rejected, dt %.3g s",
-                 stats->step, stats->time, stats->rejected, stats->dt);
-        kiln_run_folder_log(now->folder, text);
-    }
     return kiln_run_folder_stats(now->folder, stats, error);
 }
 

@@ -37,6 +37,7 @@ static int core_count(void)
 kiln_status kiln_context_create(const kiln_context_options *options, kiln_context **out,
                                 kiln_error *error)
 {
+    KILN_TRY(kiln_need(out, "out", error));
     kiln_context_options used = options ? *options : kiln_context_default_options();
     if (!used.allocator.resize)
         used.allocator = (kiln_allocator){resize_with_malloc, NULL};

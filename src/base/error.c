@@ -39,8 +39,27 @@ kiln_status kiln_fail_memory(kiln_error *error, size_t bytes)
                      bytes);
 }
 
+kiln_status kiln_need(const void *pointer, const char *name, kiln_error *error)
+{
+    return pointer ? KILN_OK
+                   : kiln_fail(error, KILN_ERR_INPUT, name, 0, -1, "must be given, got NULL");
+}
+
+kiln_status kiln_need_texts(const char *const *texts, size_t count, const char *name,
+                            kiln_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        KILN_TRY(kiln_need(texts ? texts[i] : NULL, name, error));
+    return KILN_OK;
+}
+
 const char *kiln_error_format(const kiln_error *error, char *buffer, size_t size)
 {
+    if (!buffer || size == 0)
+        return "";
+    buffer[0] = 0;
+    if (!error)
+        return buffer;
     const char *place = error->place[0] ? error->place : "kiln";
     if (error->line > 0)
         snprintf(buffer, size, "%s:%lld: %s", place, error->line, error->message);

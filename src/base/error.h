@@ -19,6 +19,12 @@
 kiln_status kiln_fail(kiln_error *error, kiln_status status, const char *place, long long line,
                       long long byte, const char *format, ...) KILN_PRINTF(6, 7);
 
+/* KILN_ERR_INPUT when a pointer that a caller of the library must give is NULL. */
+kiln_status kiln_need(const void *pointer, const char *name, kiln_error *error);
+/* The same for `count` texts, the list and each of them. */
+kiln_status kiln_need_texts(const char *const *texts, size_t count, const char *name,
+                            kiln_error *error);
+
 /* Shorthand for KILN_ERR_MEMORY. */
 kiln_status kiln_fail_memory(kiln_error *error, size_t bytes);
 

@@ -4,10 +4,25 @@
 #include <stdio.h>
 #include <string.h>
 
-bool kiln_bounds_hold(const kiln_bounds *bounds, double value)
+static bool is_within(const kiln_bounds *bounds, double value)
 {
     return (bounds->low_open ? value > bounds->low : value >= bounds->low) &&
            (bounds->high_open ? value < bounds->high : value <= bounds->high);
+}
+
+static bool is_tiny(const kiln_bounds *bounds, double value)
+{
+    return bounds->low == 0.0 && value > 0.0 && value < KILN_SMALLEST;
+}
+
+bool kiln_bounds_hold(const kiln_bounds *bounds, double value)
+{
+    return is_within(bounds, value) && fabs(value) <= KILN_LARGEST && !is_tiny(bounds, value);
+}
+
+bool kiln_bounds_vanishes(const kiln_bounds *bounds, double value)
+{
+    return is_tiny(bounds, value) && !bounds->low_open;
 }
 
 const char *kiln_bounds_text(const kiln_bounds *b, char *buffer, size_t size)
@@ -21,6 +36,17 @@ const char *kiln_bounds_text(const kiln_bounds *b, char *buffer, size_t size)
         snprintf(buffer, size, b->low_open ? "positive" : "0 or more");
     else
         snprintf(buffer, size, "finite");
+    return buffer;
+}
+
+const char *kiln_bounds_broken(const kiln_bounds *b, double value, char *buffer, size_t size)
+{
+    if (!is_within(b, value))
+        return kiln_bounds_text(b, buffer, size);
+    if (is_tiny(b, value))
+        snprintf(buffer, size, "%sat least %g", b->low_open ? "" : "0 or ", KILN_SMALLEST);
+    else
+        snprintf(buffer, size, "at most %g in size", KILN_LARGEST);
     return buffer;
 }
 

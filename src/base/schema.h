@@ -33,7 +33,13 @@ typedef enum kiln_value_type {
     KILN_VALUE_OTHER      /* what `read` makes of it */
 } kiln_value_type;
 
-/* Limits of every number in the value. */
+/* Sizes a number of a scene may have: squares and volumes of such lengths, times their stiffness,
+ * are still doubles with all their digits, and the lengths themselves are floats. */
+#define KILN_LARGEST  1e30
+#define KILN_SMALLEST 1e-30
+
+/* Limits of every number in the value. Whatever they are, no number is larger than KILN_LARGEST;
+ * one that may not be negative is 0 or at least KILN_SMALLEST. */
 typedef struct kiln_bounds {
     double low, high;
     bool low_open, high_open; /* the limit itself is outside */
@@ -63,6 +69,10 @@ typedef struct kiln_bounds {
 bool kiln_bounds_hold(const kiln_bounds *bounds, double value);
 /* "positive", "from 0 to 1": what a number must be. Returns `buffer`. */
 const char *kiln_bounds_text(const kiln_bounds *bounds, char *buffer, size_t size);
+/* The same for a value that does not hold: the rule it breaks. */
+const char *kiln_bounds_broken(const kiln_bounds *bounds, double value, char *buffer, size_t size);
+/* Whether only its size is wrong: what is smaller than KILN_SMALLEST and may be 0. */
+bool kiln_bounds_vanishes(const kiln_bounds *bounds, double value);
 
 /* What a function is called with: t in s; u, x the material and world place; c all that is known.
  */

@@ -12,11 +12,13 @@ KILN_INLINE size_t kiln_windows_of(size_t slots)
 {
     return (slots + KILN_WINDOW_TETS - 1) / KILN_WINDOW_TETS;
 }
-/* Batches of a window: every material may leave up to seven lanes of its last batch empty. */
+/* Batches of a window: every material may leave up to seven lanes of its last batch empty, and no
+ * batch is without a tet. */
 KILN_INLINE size_t kiln_window_batches(const kiln_elements *elements)
 {
-    return KILN_CHUNK_BATCHES +
-           (KILN_ELEMENT_LANES - 1) * elements->materials.count / KILN_ELEMENT_LANES;
+    size_t batches = KILN_CHUNK_BATCHES +
+                     (KILN_ELEMENT_LANES - 1) * elements->materials.count / KILN_ELEMENT_LANES;
+    return batches < KILN_WINDOW_TETS ? batches : KILN_WINDOW_TETS;
 }
 
 /* KILN_ERR_INPUT when a live tet has no material. */

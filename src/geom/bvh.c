@@ -121,8 +121,27 @@ static kiln_status fit_frame(build_job *job, kiln_error *error)
     kiln_vec3 size = kiln_v3_sub(all.high, all.low);
     double largest = size.x > size.y ? size.x : size.y;
     bvh->origin = all.low;
-    bvh->slack = 0x1p-23 * (largest > size.z ? largest : size.z);
+    largest = largest > size.z ? largest : size.z;
+    bvh->slack = largest <= FLT_MAX ? 0x1p-23 * largest : INFINITY;
     return KILN_OK;
+}
+
+static void empty_lane(kiln_bvh_group *group, int k)
+{
+    for (int j = 0; j < 3; j++) {
+        group->low[j][k] = INFINITY;
+        group->high[j][k] = -INFINITY;
+    }
+}
+
+static void fill_lane(kiln_bvh_group *group, int k, kiln_box b, kiln_vec3 origin)
+{
+    group->low[0][k] = kiln_bvh_coordinate(b.low.x - origin.x);
+    group->low[1][k] = kiln_bvh_coordinate(b.low.y - origin.y);
+    group->low[2][k] = kiln_bvh_coordinate(b.low.z - origin.z);
+    group->high[0][k] = kiln_bvh_coordinate(b.high.x - origin.x);
+    group->high[1][k] = kiln_bvh_coordinate(b.high.y - origin.y);
+    group->high[2][k] = kiln_bvh_coordinate(b.high.z - origin.z);
 }
 
 static void fill_leaves(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -131,21 +150,14 @@ static void fill_leaves(void *user, size_t chunk, size_t begin, size_t end, int 
     (void)worker;
     build_job *job = user;
     kiln_bvh *bvh = job->bvh;
-    for (size_t g = begin; g < end; g++) {
-        kiln_bvh_group *group = &bvh->level[0][g];
+    for (size_t g = begin; g < end; g++)
         for (int k = 0; k < KILN_BVH_WIDTH; k++) {
             uint32_t item = bvh->item[g * KILN_BVH_WIDTH + (size_t)k];
-            kiln_box b = kiln_box_empty();
-            if (item != KILN_BVH_NONE)
-                b = job->boxes[item];
-            group->low[0][k] = (float)(b.low.x - bvh->origin.x);
-            group->low[1][k] = (float)(b.low.y - bvh->origin.y);
-            group->low[2][k] = (float)(b.low.z - bvh->origin.z);
-            group->high[0][k] = (float)(b.high.x - bvh->origin.x);
-            group->high[1][k] = (float)(b.high.y - bvh->origin.y);
-            group->high[2][k] = (float)(b.high.z - bvh->origin.z);
+            if (item == KILN_BVH_NONE)
+                empty_lane(&bvh->level[0][g], k);
+            else
+                fill_lane(&bvh->level[0][g], k, job->boxes[item], bvh->origin);
         }
-    }
 }
 
 static float lowest(const float v[8])

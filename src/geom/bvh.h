@@ -4,18 +4,21 @@
  * time, and so on: the tree has no pointers, its build is a sort, and a refit is one sweep. Boxes
  * are kept in float relative to the low corner of the whole set. Rounding is monotone and
  * comparisons are closed, so no overlap is ever missed; boxes apart by less than 2^-22 of the
- * distance to that corner may be reported. Results are in a fixed order, the same for any number of
- * threads and any instruction set. */
+ * distance to that corner may be reported. Coordinates beyond what a float holds stop at its largest
+ * number: unused lanes are infinite, and nothing else ever is, so that no search can take one for an
+ * item. Results are in a fixed order, the same for any number of threads and any instruction set. */
 #ifndef KILN_GEOM_BVH_H
 #define KILN_GEOM_BVH_H
 
 #include "base/array.h"
 #include "geom/box.h"
 
+#include <float.h>
+
 enum { KILN_BVH_WIDTH = 8, KILN_BVH_LEVELS = 12, KILN_BVH_ARITY = 4 };
 #define KILN_BVH_NONE UINT32_MAX
 
-/* Eight boxes; unused lanes are empty (low > high). */
+/* Eight boxes; unused lanes are empty (low infinite, high minus infinite). */
 typedef struct kiln_bvh_group {
     float low[3][KILN_BVH_WIDTH], high[3][KILN_BVH_WIDTH];
 } kiln_bvh_group;
@@ -32,8 +35,14 @@ typedef struct kiln_bvh {
     uint32_t *vertex; /* [group][arity][8], NULL without adjacency */
     int arity;
     kiln_vec3 origin;
-    double slack; /* bound on the error of a float coordinate */
+    double slack; /* bound on the error of a float coordinate; infinite when some had to stop */
 } kiln_bvh;
+
+/* The float for a coordinate of the tree or of a query; monotone, never infinite. */
+KILN_INLINE float kiln_bvh_coordinate(double x)
+{
+    return x > FLT_MAX ? FLT_MAX : x < -FLT_MAX ? -FLT_MAX : (float)x;
+}
 
 /* `boxes` are read, not kept. May be called again on the same tree. KILN_ERR_INPUT names the first
  * box that is not finite or has low > high; zero-size boxes are fine. On failure the tree is

@@ -13,10 +13,12 @@ void kiln_bvh_query_box(const kiln_bvh *bvh, kiln_box box, kiln_bvh_visit visit,
     if (bvh->count == 0)
         return;
     /* The same rounding as the tree's own boxes had: monotone, so nothing is missed. */
-    const float low[3] = {(float)(box.low.x - bvh->origin.x), (float)(box.low.y - bvh->origin.y),
-                          (float)(box.low.z - bvh->origin.z)};
-    const float high[3] = {(float)(box.high.x - bvh->origin.x), (float)(box.high.y - bvh->origin.y),
-                           (float)(box.high.z - bvh->origin.z)};
+    const float low[3] = {kiln_bvh_coordinate(box.low.x - bvh->origin.x),
+                          kiln_bvh_coordinate(box.low.y - bvh->origin.y),
+                          kiln_bvh_coordinate(box.low.z - bvh->origin.z)};
+    const float high[3] = {kiln_bvh_coordinate(box.high.x - bvh->origin.x),
+                           kiln_bvh_coordinate(box.high.y - bvh->origin.y),
+                           kiln_bvh_coordinate(box.high.z - bvh->origin.z)};
     waiting_group stack[STACK] = {{0, bvh->levels - 1, 0.0}};
     int waiting = 1;
     while (waiting > 0) {

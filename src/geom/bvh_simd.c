@@ -129,6 +129,17 @@ static void search(const query *q, const kiln_bvh *bvh, kiln_bvh_output *out)
     }
 }
 
+/* Outward where the frames are too far apart for numbers at all (inf - inf). */
+static float lower_bound(double x)
+{
+    return x >= -FLT_MAX ? kiln_bvh_coordinate(x) : -FLT_MAX;
+}
+
+static float upper_bound(double x)
+{
+    return x <= FLT_MAX ? kiln_bvh_coordinate(x) : FLT_MAX;
+}
+
 /* Boxes of `a` in the frame of `b`, outward by the rounding of both. */
 static void change_frame(const kiln_bvh_group *from, const kiln_bvh *a, const kiln_bvh *b,
                          kiln_bvh_group *to)
@@ -141,8 +152,8 @@ static void change_frame(const kiln_bvh_group *from, const kiln_bvh *a, const ki
             double low = from->low[j][k] + shift[j], high = from->high[j][k] + shift[j];
             double far = slack + 0x1p-22 * (fabs(low) > fabs(high) ? fabs(low) : fabs(high));
             bool used = from->low[j][k] <= from->high[j][k];
-            to->low[j][k] = used ? (float)(low - far) : INFINITY;
-            to->high[j][k] = used ? (float)(high + far) : -INFINITY;
+            to->low[j][k] = used ? lower_bound(low - far) : INFINITY;
+            to->high[j][k] = used ? upper_bound(high + far) : -INFINITY;
         }
 }
 

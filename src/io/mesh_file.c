@@ -23,8 +23,12 @@ kiln_status kiln_mesh_load(kiln_context *context, const char *path,
                            const kiln_mesh_options *options, kiln_mesh **out,
                            kiln_mesh_report *report, kiln_error *error)
 {
+    KILN_TRY(kiln_need(context, "context", error));
+    KILN_TRY(kiln_need(path, "path", error));
+    KILN_TRY(kiln_need(out, "out", error));
     kiln_mesh_options chosen = options ? *options : kiln_mesh_default_options();
     const kiln_format_options format = {.format = chosen.format};
+    kiln_mesh_report done;
     kiln_soup soup, filled;
     kiln_soup_init(&soup, context);
     kiln_soup_init(&filled, context);
@@ -33,16 +37,24 @@ kiln_status kiln_mesh_load(kiln_context *context, const char *path,
     kiln_status status = surface ? fill(&soup, path, &chosen, &filled, error) : KILN_OK;
     if (status == KILN_OK)
         status =
-            kiln_mesh_import(context, surface ? &filled : &soup, path, &chosen, out, report, error);
+            kiln_mesh_import(context, surface ? &filled : &soup, path, &chosen, out, &done, error);
     kiln_soup_free(&soup);
     kiln_soup_free(&filled);
-    return status;
+    KILN_TRY(status);
+    kiln_mesh_report_log(context, path, &done);
+    if (report)
+        *report = done;
+    return KILN_OK;
 }
 
 kiln_status kiln_mesh_generate(kiln_context *context, const char *shape, size_t setting_count,
                                const char *const *settings, kiln_mesh **out, kiln_error *error)
 {
     const kiln_shape *row;
+    KILN_TRY(kiln_need(context, "context", error));
+    KILN_TRY(kiln_need(shape, "shape", error));
+    KILN_TRY(kiln_need_texts(settings, setting_count, "settings", error));
+    KILN_TRY(kiln_need(out, "out", error));
     KILN_TRY(kiln_generator_find(shape, &row, error));
     kiln_soup soup;
     kiln_soup_init(&soup, context);
@@ -56,6 +68,8 @@ kiln_status kiln_mesh_save(const kiln_mesh *mesh, const char *path,
                            const kiln_format_options *options, kiln_error *error)
 {
     kiln_soup soup;
+    KILN_TRY(kiln_need(mesh, "mesh", error));
+    KILN_TRY(kiln_need(path, "path", error));
     KILN_TRY(kiln_mesh_to_soup(mesh, &soup, error));
     kiln_status status = kiln_soup_write(mesh->context, path, options, &soup, error);
     kiln_soup_free(&soup);

@@ -408,32 +408,52 @@ static kiln_status cut_stats(kiln_run_folder *folder, uint64_t step, kiln_error 
     return KILN_OK;
 }
 
-/* Times of the first `count` frames, from our own run.pvd. */
+/* Time and number of the frame in a line of our own run.pvd; false: it names none. */
+static bool read_frame_row(kiln_text line, double *time, uint64_t *number)
+{
+    char row[160];
+    unsigned long long found;
+    snprintf(row, sizeof row, "%.*s", (int)(line.size < 150 ? line.size : 150), line.data);
+    if (sscanf(row, " <DataSet timestep=\"%lf\" file=\"frames/frame-%llu.vtu\"", time, &found) != 2)
+        return false;
+    *number = found;
+    return true;
+}
+
+/* A frame that someone has removed is listed no more; one that is there must be. */
+static kiln_status drop_missing(kiln_run_folder *folder, const char *list, kiln_error *error)
+{
+    for (size_t i = 0; i < folder->times.count; i++) {
+        char name[40], path[PATH_MAX];
+        snprintf(name, sizeof name, "frames/frame-%06zu.vtu", i);
+        KILN_TRY(join(folder->path, name, path, error));
+        bool exists = access(path, F_OK) == 0;
+        if (exists && isnan(folder->times.data[i]))
+            return kiln_fail(error, KILN_ERR_INPUT, list, 0, -1,
+                             "does not name %s, which is there; it was changed since", name);
+        if (!exists)
+            folder->times.data[i] = NAN;
+    }
+    return KILN_OK;
+}
+
+/* Times of the first `count` frames, from our own run.pvd; NaN: there is none any more. */
 static kiln_status read_times(kiln_run_folder *folder, uint64_t count, kiln_error *error)
 {
-    static const char mark[] = "<DataSet timestep=\"";
     char path[PATH_MAX];
     KILN_TRY(join(folder->path, "run.pvd", path, error));
+    KILN_TRY(kiln_array_reserve(folder->context, &folder->times, count, error));
+    for (folder->times.count = 0; folder->times.count < count;)
+        folder->times.data[folder->times.count++] = NAN;
     kiln_source source;
     KILN_TRY(kiln_source_open(&source, folder->context, path, error));
-    kiln_status status = KILN_OK;
     kiln_text line;
-    while (status == KILN_OK && folder->times.count < count && kiln_source_line(&source, &line)) {
-        const char *at = line.data, *end = line.data + line.size;
-        while (at < end && *at == ' ')
-            at++;
-        if ((size_t)(end - at) <= sizeof mark || memcmp(at, mark, sizeof mark - 1) != 0)
-            continue;
-        status = kiln_array_push(folder->context, &folder->times,
-                                 strtod(at + sizeof mark - 1, NULL), error);
-    }
-    if (status == KILN_OK && folder->times.count < count)
-        status = kiln_fail(error, KILN_ERR_INPUT, path, 0, -1,
-                           "names %zu of the %llu frames before the checkpoint; it was changed "
-                           "since",
-                           folder->times.count, (unsigned long long)count);
+    double time;
+    for (uint64_t number; kiln_source_line(&source, &line);)
+        if (read_frame_row(line, &time, &number) && number < count)
+            folder->times.data[number] = time;
     kiln_source_close(&source);
-    return status;
+    return drop_missing(folder, path, error);
 }
 
 static kiln_status write_pvd(const kiln_run_folder *folder, kiln_error *error)
@@ -445,6 +465,8 @@ static kiln_status write_pvd(const kiln_run_folder *folder, kiln_error *error)
     kiln_sink_text(&sink, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" "
                           "byte_order=\"LittleEndian\">\n <Collection>\n");
     for (size_t i = 0; i < folder->times.count; i++) {
+        if (isnan(folder->times.data[i]))
+            continue;
         kiln_sink_text(&sink, "  <DataSet timestep=\"");
         kiln_sink_double(&sink, folder->times.data[i]);
         kiln_sink_format(&sink, "\" file=\"frames/frame-%06zu.vtu\"/>\n", i);

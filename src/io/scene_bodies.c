@@ -1,4 +1,5 @@
 /* Bodies, their shapes, regions and materials. */
+#include "base/hash.h"
 #include "io/format.h"
 #include "io/scene_reader.h"
 
@@ -45,26 +46,42 @@ kiln_status kiln_scene_read_scale(scene_reader *r, void *field)
     return KILN_OK;
 }
 
+/* Which material the table at the top has become; `number` below 0: asked, otherwise kept. In a
+ * table of Lua's, since a scene may have as many materials as bodies. */
+static lua_Integer number_of_material(scene_reader *r, lua_Integer number)
+{
+    lua_State *L = r->L;
+    luaL_checkstack(L, 5, "materials");
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, "kiln.materials");
+    lua_pushvalue(L, -2);
+    if (number >= 0) {
+        lua_pushinteger(L, number);
+        lua_rawset(L, -3);
+    } else {
+        number = lua_rawget(L, -2) == LUA_TNUMBER ? lua_tointeger(L, -1) : -1;
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    return number;
+}
+
 kiln_status kiln_scene_read_material(scene_reader *r, void *field)
 {
-    kiln_context *context = r->box->context;
     int kind;
     scene_spot spot = {r->path_size, r->line};
     KILN_TRY(kiln_scene_expect(r, SCENE_IS_MATERIAL, &kind));
-    const void *table = lua_topointer(r->L, -1);
-    for (size_t i = 0; i < r->materials.count; i++)
-        if (r->materials.data[i] == table) {
-            *(uint32_t *)field = (uint32_t)i;
-            kiln_scene_leave(r, spot);
-            return KILN_OK;
-        }
-    kiln_material_settings settings;
-    kiln_material_schema.start(&settings);
-    KILN_TRY(kiln_scene_read_object(r, &kiln_material_schema, &settings));
+    lua_Integer known = number_of_material(r, -1);
+    *(uint32_t *)field = (uint32_t)(known >= 0 ? (size_t)known : r->scene->materials.count);
+    if (known < 0) {
+        kiln_material_settings settings;
+        kiln_material_schema.start(&settings);
+        KILN_TRY(kiln_scene_read_object(r, &kiln_material_schema, &settings));
+        number_of_material(r, (lua_Integer)r->scene->materials.count);
+        KILN_TRY(
+            kiln_array_push(r->box->context, &r->scene->materials, settings.material, r->error));
+    }
     kiln_scene_leave(r, spot);
-    *(uint32_t *)field = (uint32_t)r->scene->materials.count;
-    KILN_TRY(kiln_array_push(context, &r->materials, table, r->error));
-    return kiln_array_push(context, &r->scene->materials, settings.material, r->error);
+    return KILN_OK;
 }
 
 static kiln_status read_region(scene_reader *r, void *user)
@@ -185,23 +202,53 @@ kiln_status kiln_scene_read_shape(scene_reader *r, void *field)
     return KILN_OK;
 }
 
+/* Where the name is in the table, or a free place for it. */
+static uint32_t *find_name(scene_reader *r, const char *name, const char *others, size_t stride)
+{
+    size_t mask = r->names.count - 1, at = kiln_hash_bytes(0, name, strlen(name)) & mask;
+    while (r->names.data[at] && strcmp(others + (r->names.data[at] - 1) * stride, name) != 0)
+        at = (at + 1) & mask;
+    return &r->names.data[at];
+}
+
+/* Room for one more name than `count`, with those in it: a power of two, at least twice as many. */
+static kiln_status fit_names(scene_reader *r, const char *others, size_t count, size_t stride)
+{
+    size_t room = 64;
+    if (r->named == count && 2 * (count + 1) <= r->names.count)
+        return KILN_OK;
+    while (room < 4 * (count + 1))
+        room *= 2;
+    KILN_TRY(kiln_array_reserve(r->box->context, &r->names, room, r->error));
+    memset(r->names.data, 0, room * sizeof *r->names.data);
+    r->names.count = room;
+    for (size_t i = 0; i < count; i++)
+        *find_name(r, others + i * stride, others, stride) = (uint32_t)i + 1;
+    r->named = count;
+    return KILN_OK;
+}
+
 kiln_status kiln_scene_name_thing(scene_reader *r, const char *what, char *name, const char *others,
                                   size_t count, size_t stride)
 {
     if (!name[0])
         snprintf(name, KILN_NAME_SIZE, "%s%zu", what, count + 1);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(others + i * stride, name) == 0)
-            return kiln_scene_fail_key(r, "name", "must be different for each %s, got \"%s\" twice",
-                                       what, name);
+    KILN_TRY(fit_names(r, others, count, stride));
+    uint32_t *place = find_name(r, name, others, stride);
+    if (*place)
+        return kiln_scene_fail_key(r, "name", "must be different for each %s, got \"%s\" twice",
+                                   what, name);
+    *place = (uint32_t)count + 1;
+    r->named = count + 1;
     return KILN_OK;
 }
 
 static kiln_status check_points(const scene_reader *r, const char *whose, const kiln_soup *soup)
 {
     for (size_t i = 0; i < soup->points.count; i++)
-        if (!kiln_v3_finite(soup->points.data[i]))
-            return kiln_scene_fail(r, "%spoint %zu is not finite where it is placed", whose, i + 1);
+        if (!(kiln_v3_norm(soup->points.data[i]) <= KILN_LARGEST))
+            return kiln_scene_fail(r, "%spoint %zu must be at most %g m from 0 where it is placed",
+                                   whose, i + 1, KILN_LARGEST);
     return KILN_OK;
 }
 

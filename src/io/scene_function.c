@@ -130,13 +130,16 @@ kiln_status kiln_scene_function_evaluate(void *self, const kiln_circumstances *a
         return kiln_fail(error, KILN_ERR_INPUT, box->file, function->line, -1,
                          "%s: the function must return %s, got %s", function->path,
                          components == 1 ? "a finite number" : "three finite numbers", e.found);
-    for (int k = 0; k < components; k++)
+    for (int k = 0; k < components; k++) {
+        if (kiln_bounds_vanishes(bounds, result[k])) /* what fades away may do so */
+            result[k] = 0.0;
         if (!kiln_bounds_hold(bounds, result[k])) {
             char rule[64];
             return kiln_fail(error, KILN_ERR_INPUT, box->file, function->line, -1,
                              "%s: the function must return what is %s, got %.10g", function->path,
-                             kiln_bounds_text(bounds, rule, sizeof rule), result[k]);
+                             kiln_bounds_broken(bounds, result[k], rule, sizeof rule), result[k]);
         }
+    }
     memcpy(out, result, (size_t)components * sizeof *out);
     return KILN_OK;
 }

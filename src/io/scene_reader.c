@@ -238,7 +238,7 @@ static kiln_status check_number(const scene_reader *r, const kiln_bounds *bounds
         return kiln_scene_fail_value(r, "a finite number");
     if (kiln_bounds_hold(bounds, value))
         return KILN_OK;
-    snprintf(text, sizeof text, "%s", kiln_bounds_text(bounds, rule, sizeof rule));
+    snprintf(text, sizeof text, "%s", kiln_bounds_broken(bounds, value, rule, sizeof rule));
     return kiln_scene_fail_value(r, text);
 }
 
@@ -634,5 +634,5 @@ void kiln_scene_reader_free(scene_reader *r)
     kiln_soup_free(&r->obstacle.obstacle.shape.surface);
     kiln_array_free(context, &r->hold.hold.where);
     kiln_soup_free(&r->surface);
-    kiln_array_free(context, &r->materials);
+    kiln_array_free(context, &r->names);
 }

@@ -31,12 +31,12 @@ typedef struct scene_reader {
     const char *const *sets;
     size_t set_count;
     scene_functions *functions; /* the file's */
-    KILN_ARRAY_OF(const void *)
-    materials; /* tables, beside scene->materials */
     scene_body_draft body;
     scene_obstacle_draft obstacle;
     scene_hold_draft hold;
-    kiln_soup surface; /* being filled */
+    kiln_soup surface;    /* being filled */
+    kiln_u32_array names; /* of the list being read, hashed: position from 1, 0: free */
+    size_t named;         /* of that list */
 } scene_reader;
 
 /* "path: message" at the line; always KILN_ERR_INPUT. */

@@ -20,14 +20,21 @@ void kiln_source_from_memory(kiln_source *source, kiln_context *context, const c
         .context = context, .name = name, .begin = begin, .at = begin, .end = begin + size};
 }
 
-/* Everything a descriptor gives until its end. */
-static kiln_status copy_stream(kiln_source *source, int file, kiln_error *error)
+/* Files without a size (/proc) are made up as they are read, and need not end. */
+enum { MOST_WITHOUT_SIZE = 1 << 28 };
+
+/* Everything a descriptor gives until its end, if that comes before `most` bytes. */
+static kiln_status copy_stream(kiln_source *source, int file, size_t most, kiln_error *error)
 {
     KILN_ARRAY_OF(char)
     bytes = {0};
     kiln_context *context = source->context;
     for (;;) {
-        kiln_status status = kiln_array_reserve(context, &bytes, bytes.count + 65536, error);
+        kiln_status status =
+            bytes.count <= most
+                ? kiln_array_reserve(context, &bytes, bytes.count + 65536, error)
+                : kiln_fail(error, KILN_ERR_LIMIT, source->name, 0, -1,
+                            "gives more than the %zu bytes it may have", most);
         ssize_t got = status == KILN_OK
                           ? read(file, bytes.data + bytes.count, bytes.capacity - bytes.count)
                           : -1;
@@ -59,14 +66,18 @@ static kiln_status map_or_copy(kiln_source *source, int file, kiln_error *error)
                          strerror(errno));
     if (S_ISDIR(info.st_mode))
         return kiln_fail(error, KILN_ERR_IO, source->name, 0, -1, "is a folder, not a file");
-    if (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode)) /* /dev/zero never ends */
-        return kiln_fail(error, KILN_ERR_IO, source->name, 0, -1, "is a device, not a file");
-    if (!S_ISREG(info.st_mode) || info.st_size == 0)
-        return copy_stream(source, file, error);
+    /* /dev/zero never ends, a pipe may never begin. */
+    if (!S_ISREG(info.st_mode))
+        return kiln_fail(error, KILN_ERR_IO, source->name, 0, -1, "is a %s, not a file",
+                         S_ISFIFO(info.st_mode)   ? "pipe"
+                         : S_ISSOCK(info.st_mode) ? "socket"
+                                                  : "device");
+    if (info.st_size == 0)
+        return copy_stream(source, file, MOST_WITHOUT_SIZE, error);
     size_t size = (size_t)info.st_size;
     void *block = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
     if (block == MAP_FAILED)
-        return copy_stream(source, file, error);
+        return copy_stream(source, file, size, error);
     posix_madvise(block, size, POSIX_MADV_SEQUENTIAL);
     source->block = block;
     source->mapped_size = size;
@@ -80,7 +91,8 @@ kiln_status kiln_source_open(kiln_source *source, kiln_context *context, const c
 {
     kiln_source_from_memory(source, context, path, NULL, 0);
     source->in_file = true;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    /* Opening a pipe would wait for its writer. */
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return kiln_fail(error, KILN_ERR_IO, path, 0, -1, "cannot open: %s", strerror(errno));
     kiln_status status = map_or_copy(source, file, error);

@@ -280,6 +280,8 @@ kiln_status kiln_mesh_audit_tet(const kiln_mesh *mesh, uint32_t tet, kiln_walker
 
 kiln_status kiln_mesh_audit(const kiln_mesh *mesh, kiln_audit_report *report, kiln_error *error)
 {
+    KILN_TRY(kiln_need(mesh, "mesh", error));
+    KILN_TRY(kiln_need(report, "report", error));
     report->invariant = NULL;
     report->message[0] = '\0';
     uint32_t live = 0;

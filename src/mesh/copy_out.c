@@ -7,13 +7,21 @@
 
 enum { BATCH = 256 };
 
+/* Those that return no status are asked of nothing, and of what there is none of, in vain. */
+static bool has_rows(const kiln_mesh *mesh, kiln_where where)
+{
+    return mesh && (unsigned)where < KILN_WHERE_COUNT;
+}
+
 size_t kiln_mesh_count(const kiln_mesh *mesh, kiln_where where)
 {
-    return mesh->table[where].live;
+    return has_rows(mesh, where) ? mesh->table[where].live : 0;
 }
 
 void kiln_mesh_copy_positions(const kiln_mesh *mesh, kiln_space space, double *positions)
 {
+    if (!mesh || !positions)
+        return;
     const kiln_vec3 *from = kiln_mesh_positions(mesh, space);
     for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
         if (kiln_vertex_live(mesh, v)) {
@@ -49,6 +57,8 @@ static void release_ranks(const kiln_mesh *mesh, uint32_t *rank)
 kiln_status kiln_mesh_copy_tets(const kiln_mesh *mesh, uint32_t *tets, kiln_error *error)
 {
     uint32_t *rank;
+    KILN_TRY(kiln_need(mesh, "mesh", error));
+    KILN_TRY(kiln_need(tets, "tets", error));
     KILN_TRY(vertex_ranks(mesh, &rank, error));
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         for (int k = 0; k < 4 && kiln_tet_live(mesh, t); k++) {
@@ -62,6 +72,8 @@ kiln_status kiln_mesh_copy_tets(const kiln_mesh *mesh, uint32_t *tets, kiln_erro
 kiln_status kiln_mesh_copy_triangles(const kiln_mesh *mesh, uint32_t *triangles, kiln_error *error)
 {
     uint32_t *rank;
+    KILN_TRY(kiln_need(mesh, "mesh", error));
+    KILN_TRY(kiln_need(triangles, "triangles", error));
     KILN_TRY(vertex_ranks(mesh, &rank, error));
     for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++)
         for (int k = 0; k < 3 && kiln_face_live(mesh, f); k++) {
@@ -75,6 +87,8 @@ kiln_status kiln_mesh_copy_triangles(const kiln_mesh *mesh, uint32_t *triangles,
 
 void kiln_mesh_copy_tags(const kiln_mesh *mesh, kiln_where where, int32_t *tags)
 {
+    if (!has_rows(mesh, where) || !tags)
+        return;
     for (uint32_t row = 0; row < mesh->table[where].used; row++)
         if (kiln_row_live(mesh, where, row))
             *tags++ = where == KILN_ON_VERTEX ? mesh->vertex[row].tag
@@ -98,6 +112,8 @@ static size_t next_qualities(const kiln_mesh *mesh, kiln_space space, uint32_t *
 
 void kiln_mesh_copy_quality(const kiln_mesh *mesh, kiln_space space, double *quality)
 {
+    if (!mesh || !quality)
+        return;
     double batch[BATCH];
     uint32_t row = 0;
     for (size_t count; (count = next_qualities(mesh, space, &row, batch)) > 0; quality += count)
@@ -108,6 +124,8 @@ void kiln_mesh_quality(const kiln_mesh *mesh, kiln_space space, double *min, dou
 {
     double batch[BATCH], least = 1.0, sum = 0.0;
     uint32_t row = 0;
+    if (!mesh || !min || !mean)
+        return;
     for (size_t count; (count = next_qualities(mesh, space, &row, batch)) > 0;)
         for (size_t i = 0; i < count; i++) {
             least = batch[i] < least ? batch[i] : least;

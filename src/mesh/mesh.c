@@ -139,6 +139,8 @@ kiln_field *kiln_mesh_field(const kiln_mesh *mesh, kiln_where where, const char 
 
 uint64_t kiln_mesh_hash(const kiln_mesh *mesh)
 {
+    if (!mesh)
+        return 0;
     uint64_t hash = mesh->next_twin;
     for (int where = 0; where < KILN_WHERE_COUNT; where++) {
         const kiln_table *table = &mesh->table[where];
@@ -193,7 +195,7 @@ size_t kiln_mesh_bytes(const kiln_mesh *mesh)
 double kiln_mesh_volume(const kiln_mesh *mesh)
 {
     double volume = 0.0;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+    for (uint32_t t = 0; mesh && t < mesh->table[KILN_ON_TET].used; t++)
         if (kiln_tet_live(mesh, t))
             volume += kiln_mesh_tet_volume(mesh, t);
     return volume;

@@ -7,12 +7,16 @@
 
 static kiln_field *find(const kiln_mesh *mesh, kiln_where where, const char *name)
 {
+    if (!mesh || !name || (unsigned)where >= KILN_WHERE_COUNT)
+        return NULL;
     kiln_field *field = kiln_mesh_field(mesh, where, name);
     return field && !field->core ? field : NULL;
 }
 
 const char *kiln_mesh_field_name(const kiln_mesh *mesh, kiln_where where, size_t index)
 {
+    if (!mesh || (unsigned)where >= KILN_WHERE_COUNT)
+        return NULL;
     const kiln_table *table = &mesh->table[where];
     for (size_t i = 0; i < table->fields.count; i++)
         if (!table->fields.data[i].core && index-- == 0)
@@ -26,9 +30,21 @@ uint32_t kiln_mesh_field_components(const kiln_mesh *mesh, kiln_where where, con
     return field ? field->components : 0;
 }
 
+static kiln_status check_given(const kiln_mesh *mesh, kiln_where where, const char *name,
+                               const double *values, kiln_error *error)
+{
+    KILN_TRY(kiln_need(mesh, "mesh", error));
+    KILN_TRY(kiln_need(name, "name", error));
+    KILN_TRY(kiln_need(values, "values", error));
+    if ((unsigned)where >= KILN_WHERE_COUNT)
+        return kiln_fail(error, KILN_ERR_INPUT, "where", 0, -1, "there is no place %d", (int)where);
+    return KILN_OK;
+}
+
 kiln_status kiln_mesh_get_field(const kiln_mesh *mesh, kiln_where where, const char *name,
                                 double *values, kiln_error *error)
 {
+    KILN_TRY(check_given(mesh, where, name, values, error));
     const kiln_field *field = find(mesh, where, name);
     if (!field)
         return kiln_fail(error, KILN_ERR_INPUT, name, 0, -1, "there is no such field");
@@ -60,6 +76,7 @@ static kiln_status check_new_values(const kiln_mesh *mesh, kiln_where where, con
 kiln_status kiln_mesh_set_field(kiln_mesh *mesh, kiln_where where, const char *name,
                                 uint32_t components, const double *values, kiln_error *error)
 {
+    KILN_TRY(check_given(mesh, where, name, values, error));
     if (kiln_txn_depth(mesh) > 0 || kiln_archive_active(mesh)) /* the writes are not logged */
         return kiln_fail(error, KILN_ERR_STATE, name, 0, -1,
                          "fields cannot be set inside a transaction or pass");

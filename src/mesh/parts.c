@@ -343,7 +343,7 @@ void kiln_body_assign(kiln_mesh *mesh, uint32_t part, uint32_t body)
 uint32_t kiln_part_count(const kiln_mesh *mesh)
 {
     uint32_t count = 0;
-    for (size_t i = 0; i < mesh->parts.count; i++)
+    for (size_t i = 0; mesh && i < mesh->parts.count; i++)
         count += mesh->parts.data[i].tets > 0;
     return count;
 }

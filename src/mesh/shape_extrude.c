@@ -233,10 +233,17 @@ static kiln_status add_glyph(kiln_soup *soup, const kiln_glyph *glyph, double x,
     return KILN_OK;
 }
 
+/* Letters are made one by one, a thousand tets each as they are preset: a bound for the same
+ * reason as above. */
+enum { MOST_LETTERS = 1000 };
+
 static kiln_status generate_text(const kiln_shape_values *values, kiln_soup *soup,
                                  kiln_error *error)
 {
     const char *text = values->text[TEXT_TEXT];
+    if (strlen(text) > MOST_LETTERS)
+        return kiln_fail(error, KILN_ERR_LIMIT, "text", 0, -1,
+                         "has %zu letters, at most %d are made", strlen(text), MOST_LETTERS);
     double unit = values->number[TEXT_HEIGHT] / KILN_FONT_HEIGHT, x = 0.0;
     outline o = {.context = soup->context};
     kiln_status status = KILN_OK;
@@ -261,7 +268,8 @@ static kiln_status generate_text(const kiln_shape_values *values, kiln_soup *sou
     }
     outline_free(&o);
     if (status == KILN_OK && soup->tets.count == 0)
-        return kiln_fail(error, KILN_ERR_INPUT, "text", 0, -1, "there is no letter in '%s'", text);
+        return kiln_fail(error, KILN_ERR_INPUT, "text", 0, -1, "there is no letter in '%.60s'",
+                         text);
     return status;
 }
 

@@ -100,6 +100,10 @@ static kiln_status improve_and_report(kiln_mesh *mesh, request *r, kiln_mesh_sha
     KILN_TRY(kiln_mesh_shape_take(mesh, r->asked.remesh.space, &shape[1], error));
     KILN_TRY(kiln_shape_compare(mesh->context, &shape[0], &shape[1], &change, error));
     const standing after = take_standing(mesh, r);
+    if (change.of_band > 1.0)
+        kiln_log(mesh->context, KILN_LOG_WARNING,
+                 "the surface moved by %.3g times its band, %.3g m", change.of_band,
+                 change.hausdorff);
     *report = (kiln_mesh_improve_report){.tets_before = before.tets,
                                          .tets_after = after.tets,
                                          .below_goal = after.below,
@@ -117,6 +121,7 @@ static kiln_status improve_and_report(kiln_mesh *mesh, request *r, kiln_mesh_sha
 kiln_status kiln_mesh_improve(kiln_mesh *mesh, const kiln_mesh_improve_options *options,
                               kiln_mesh_improve_report *report, kiln_error *error)
 {
+    KILN_TRY(kiln_need(mesh, "mesh", error));
     const kiln_mesh_improve_options usual = kiln_mesh_improve_default_options();
     request r = {.wanted = options ? options : &usual,
                  .asked = {.remesh = kiln_remesh_default_options(),

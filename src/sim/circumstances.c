@@ -5,7 +5,7 @@
 
 double kiln_world_tolerance(const kiln_world *world)
 {
-    return 1e-9 * world->scene->pace.dt;
+    return kiln_scene_moment(world->scene);
 }
 
 /* At the moment it ends, where a step of no length looks at the forces of the begin, nothing acts

@@ -1,6 +1,7 @@
 /* The module of contact of bodies with each other and themselves: what the step has to know. */
 #include "sim/world_impl.h"
 #include "topology/crossing.h"
+#include "topology/immersed.h"
 
 typedef struct contact {
     kiln_world *world;
@@ -36,19 +37,60 @@ static void set_options(kiln_world *world)
                                .material_tells = world->space == KILN_SPACE_MATERIAL};
 }
 
-kiln_status kiln_world_check_surfaces(const kiln_world *world, kiln_error *error)
+static const char *moment(const kiln_world *world)
+{
+    return world->state.step > 0 ? "this moment" : "the start";
+}
+
+static const char *body_name(const kiln_world *world, uint32_t tet)
 {
     const kiln_mesh *mesh = world->mesh;
-    kiln_crossing crossing;
-    KILN_TRY(kiln_surface_find_crossing(mesh, KILN_SPACE_WORLD, &crossing, error));
-    if (crossing.pairs == 0)
+    return world->scene->bodies.data[mesh->parts.data[mesh->info[tet].part].body].name;
+}
+
+/* Nor does it know of matter that is in one place twice: surfaces need not cross for that. */
+static kiln_status check_volumes(const kiln_world *world, kiln_error *error)
+{
+    const kiln_mesh *mesh = world->mesh;
+    kiln_immersed immersed;
+    KILN_TRY(kiln_parts_find_immersed(mesh, KILN_SPACE_WORLD, &immersed, error));
+    if (!immersed.found)
         return KILN_OK;
-    kiln_vec3 at = mesh->x[mesh->tet[mesh->face[crossing.face[0]].at / 4].v[0]];
+    kiln_vec3 at = mesh->x[mesh->tet[immersed.tet[0]].v[0]];
+    return kiln_said_fail(
+        world->scene, &world->scene->contact.said, error,
+        "body '%s' is inside body '%s' at %s, near (%g, %g, %g); bodies that keep "
+        "out of each other must begin so",
+        body_name(world, immersed.tet[0]), body_name(world, immersed.tet[1]), moment(world), at.x,
+        at.y, at.z);
+}
+
+static kiln_status fail_at_faces(const kiln_world *world, const char *what, size_t pairs,
+                                 const uint32_t face[2], kiln_error *error)
+{
+    const kiln_mesh *mesh = world->mesh;
+    uint32_t tet[2] = {mesh->face[face[0]].at / 4, mesh->face[face[1]].at / 4};
+    kiln_vec3 at = mesh->x[mesh->tet[tet[0]].v[0]];
     return kiln_said_fail(world->scene, &world->scene->contact.said, error,
-                          "surfaces pass through each other at %s, %zu pairs of faces, one of them "
-                          "near (%g, %g, %g); leave a gap",
-                          world->state.step > 0 ? "this moment" : "the start", crossing.pairs, at.x,
-                          at.y, at.z);
+                          "surfaces %s each other at %s, %zu pairs of faces, one of them of bodies "
+                          "'%s' and '%s' near (%g, %g, %g); leave a gap",
+                          what, moment(world), pairs, body_name(world, tet[0]),
+                          body_name(world, tet[1]), at.x, at.y, at.z);
+}
+
+/* Repulsion keeps surfaces on the side where they are, and has no side for those that touch. */
+kiln_status kiln_world_check_surfaces(const kiln_world *world, kiln_error *error)
+{
+    kiln_crossing crossing;
+    KILN_TRY(kiln_surface_find_crossing(world->mesh, KILN_SPACE_WORLD, &crossing, error));
+    if (crossing.pairs > 0)
+        return fail_at_faces(world, "pass through", crossing.pairs, crossing.face, error);
+    if (!world->scene->contact.bodies)
+        return KILN_OK;
+    KILN_TRY(check_volumes(world, error));
+    if (crossing.touching > 0)
+        return fail_at_faces(world, "touch", crossing.touching, crossing.touching_face, error);
+    return KILN_OK;
 }
 
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)

@@ -60,7 +60,11 @@ static kiln_status make_one(const obstacles *o, size_t row, kiln_error *error)
         status =
             kiln_obstacle_create(o->world->context, &shape, said->friction, &o->list[row], error);
     kiln_soup_free(&shape.surface);
-    return kiln_said_wrap(scene, &said->said, status, error);
+    if (status != KILN_ERR_INPUT || !error)
+        return status;
+    const kiln_error inner = *error; /* whose place is of the shape, not of the scene */
+    return kiln_said_fail(scene, &said->said, error, "%.60s%s%.300s", inner.place,
+                          inner.place[0] ? ": " : "", inner.message);
 }
 
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)

@@ -19,16 +19,17 @@ typedef struct runner {
     bool moved;        /* something was done that is not in the last checkpoint */
 } runner;
 
-/* The first multiple of the interval that is still to come. */
+/* The first multiple of the interval that is still to come; the next moment where they are closer
+ * than the clock can tell. The quotient is rounded, so its neighbours are looked at too. */
 static double next_multiple(const runner *r, double interval)
 {
     if (!(interval > 0.0))
         return INFINITY;
-    double n = floor(r->state->clock.time / interval);
-    double next = n * interval;
-    while (next <= r->state->clock.time + r->moment)
-        next = ++n * interval;
-    return next;
+    double now = r->state->clock.time + r->moment, n = floor(now / interval);
+    for (int i = -1; i <= 1; i++)
+        if ((n + i) * interval > now)
+            return (n + i) * interval;
+    return now;
 }
 
 static kiln_status write_frame(runner *r, kiln_error *error)
@@ -184,7 +185,7 @@ kiln_status kiln_run(kiln_world *world, double until, const kiln_run_output *out
                 .scene = scene,
                 .output = output,
                 .until = until,
-                .moment = 1e-9 * scene->pace.dt,
+                .moment = kiln_scene_moment(scene),
                 .last_frame = NAN,
                 .checkpoint = kiln_wall_seconds()};
     KILN_TRY(begin(&r, error));

@@ -3,6 +3,7 @@
 #include "geom/box.h"
 #include "step/step_schema.h"
 
+#include <float.h>
 #include <string.h>
 
 void kiln_scene_init(kiln_scene *scene, kiln_context *context)
@@ -88,26 +89,35 @@ kiln_status kiln_scene_add_settings(kiln_scene *scene, const kiln_schema *schema
     return KILN_OK;
 }
 
-/* The diagonal of the box around all bodies, in the material: they may begin elsewhere, but not
- * in another order of size. */
-static double size_of_bodies(const kiln_scene *scene)
+/* The diagonal of the box around a body, in the material: it may begin elsewhere, but not in
+ * another order of size. */
+static double size_of_body(const kiln_scene_body *body)
 {
     kiln_box box = kiln_box_empty();
-    for (size_t i = 0; i < scene->bodies.count; i++) {
-        const kiln_soup *mesh = &scene->bodies.data[i].mesh;
-        for (size_t k = 0; k < mesh->points.count; k++)
-            box = kiln_box_grow(box, mesh->points.data[k]);
-    }
+    for (size_t k = 0; k < body->mesh.points.count; k++)
+        box = kiln_box_grow(box, body->mesh.points.data[k]);
     return kiln_v3_norm(kiln_v3_sub(box.high, box.low));
 }
 
 kiln_status kiln_scene_check(const kiln_scene *scene, kiln_error *error)
 {
-    double thickness = scene->contact.thickness, size = size_of_bodies(scene);
-    if (thickness > size)
-        return kiln_fail(error, KILN_ERR_INPUT, "contact.thickness", scene->contact.said.line, -1,
-                         "must not be above the size of all bodies, %g m, got %g", size, thickness);
+    double thickness = scene->contact.thickness;
+    for (size_t i = 0; i < scene->bodies.count && thickness > 0.0; i++) {
+        double size = size_of_body(&scene->bodies.data[i]);
+        if (thickness > size)
+            return kiln_fail(error, KILN_ERR_INPUT, "contact.thickness", scene->contact.said.line,
+                             -1, "must not be above the size of body '%s', %g m, got %g",
+                             scene->bodies.data[i].name, size, thickness);
+    }
     return KILN_OK;
+}
+
+double kiln_scene_moment(const kiln_scene *scene)
+{
+    double shortest = fmin(scene->pace.dt, scene->duration);
+    if (scene->output.frame > 0.0)
+        shortest = fmin(shortest, scene->output.frame);
+    return fmax(1e-9 * shortest, 4.0 * DBL_EPSILON * scene->duration);
 }
 
 static kiln_status try_motion(const kiln_motion *motion, const kiln_circumstances *at,

@@ -162,6 +162,10 @@ kiln_status kiln_scene_check(const kiln_scene *scene, kiln_error *error);
  * does not depend on the mesh; but with that Newmark gains energy in impacts on obstacles. */
 kiln_mass_kind kiln_scene_mass(const kiln_scene *scene);
 
+/* Times of the scene closer than this are the same, s: far below a step and what is between two
+ * frames, but not below what the clock can tell apart. */
+double kiln_scene_moment(const kiln_scene *scene);
+
 /* Calls every function of the scene at the begin, the middle and the end of its time, at a point of
  * the body it belongs to: what is wrong with them at once, and not after hours. */
 kiln_status kiln_scene_try(const kiln_scene *scene, kiln_error *error);

@@ -3,6 +3,9 @@
 #include "step/step_schema.h"
 
 enum { MOST_FRAMES = 1000000 };
+/* Parts of the duration; the clock tells 2e-16 of it apart. */
+#define SHORTEST_STEP 1e-11
+#define SHORTEST_TRY  1e-15
 
 #define SCENE(member) offsetof(kiln_scene, member)
 
@@ -36,9 +39,9 @@ static void start_scene(void *settings)
 static kiln_status check_frames(const kiln_scene *scene, kiln_error *error)
 {
     double frame = scene->output.frame, duration = scene->duration;
-    if (frame == kiln_output_default_settings().frame || frame == 0.0)
+    if (frame == 0.0)
         return KILN_OK;
-    if (frame > duration)
+    if (frame > duration && frame != kiln_output_default_settings().frame)
         return kiln_fail_setting(error, "output.frame",
                                  "must not be longer than the duration, %g s, got %g", duration,
                                  frame);
@@ -46,6 +49,24 @@ static kiln_status check_frames(const kiln_scene *scene, kiln_error *error)
         return kiln_fail_setting(error, "output.frame",
                                  "must be 0 or at least a millionth of the duration, %g s, got %g",
                                  duration, frame);
+    return KILN_OK;
+}
+
+/* Steps that the clock can count: a time plus its step must be another time. */
+static kiln_status check_steps(const kiln_scene *scene, kiln_error *error)
+{
+    const kiln_pace_limits *pace = &scene->pace;
+    double duration = scene->duration;
+    if (!kiln_integrator_moves(scene->solid.integrator))
+        return KILN_OK;
+    if (pace->dt < SHORTEST_STEP * duration)
+        return kiln_fail_setting(error, "step.dt",
+                                 "must be at least %g of the duration, %g s, got %g", SHORTEST_STEP,
+                                 duration, pace->dt);
+    if (pace->dt_min < SHORTEST_TRY * duration)
+        return kiln_fail_setting(error, "step.dt_min",
+                                 "must be at least %g of the duration, %g s, got %g", SHORTEST_TRY,
+                                 duration, pace->dt_min);
     return KILN_OK;
 }
 
@@ -61,6 +82,7 @@ static kiln_status finish_scene(void *settings, const kiln_given *given, kiln_er
         scene->velocity_field.evaluate || v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0;
     if (isfinite(scene->velocity_until) && !scene->has_velocity_field)
         return kiln_fail_setting(error, "velocity_until", "there is no velocity_field to end");
+    KILN_TRY(check_steps(scene, error));
     return check_frames(scene, error);
 }
 

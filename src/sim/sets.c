@@ -58,7 +58,8 @@ static kiln_status add_fields(kiln_boundary *b, kiln_error *error)
                                                       [KILN_ON_FACE] = KILN_RULE_COPY};
     for (int where = 0; where < KILN_WHERE_COUNT; where++)
         KILN_TRY(kiln_mesh_add_field(b->world->mesh, KILN_FIELD_SETS, (kiln_where)where, KILN_U64,
-                                     (uint32_t)kiln_set_words(b->world->scene), rules[where], error));
+                                     (uint32_t)kiln_set_words(b->world->scene), rules[where],
+                                     error));
     for (size_t i = 0; i < b->world->scene->loads.count; i++) {
         kiln_load_kind kind = b->world->scene->loads.data[i].kind;
         if (kind == KILN_LOAD_BODY)
@@ -205,8 +206,9 @@ static kiln_verdict mark_rows(marking *m, const kiln_changes *changes)
 static kiln_status mark_sets(kiln_boundary *b, size_t ended, const kiln_changes *changes,
                              bool *features, kiln_error *error)
 {
-    marking m = {
-        .txn = kiln_txn_begin(b->world->mesh), .words = kiln_set_words(b->world->scene), .ended = ended};
+    marking m = {.txn = kiln_txn_begin(b->world->mesh),
+                 .words = kiln_set_words(b->world->scene),
+                 .ended = ended};
     for (int where = 0; where < KILN_WHERE_COUNT; where++)
         m.bits[where] = kiln_boundary_bits(b->world->mesh, (kiln_where)where);
     kiln_verdict verdict =

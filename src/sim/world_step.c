@@ -137,6 +137,10 @@ kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, b
     stats->dt = state->clock.time - begin;
     stats->rejected = rejected;
     stats->t_step = kiln_wall_seconds() - started;
+    if (rejected > 0.0)
+        kiln_log(world->context, KILN_LOG_INFO,
+                 "step %.0f at %.6g s: %.0f tries rejected, dt %.3g s", stats->step, stats->time,
+                 rejected, stats->dt);
     return KILN_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <openblas-pthread/cblas.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,26 @@ const kiln_blas_state *kiln_blas_prepare(void)
 {
     pthread_once(&once, prepare);
     return &state;
+}
+
+/* What OpenBLAS asks for (0.3.21: 128 MiB and a page), and some for the pages that tell of it. */
+#define WORK_BUFFER ((size_t)132 << 20)
+
+kiln_status kiln_blas_reserve(kiln_error *error)
+{
+    static atomic_bool has_buffer;
+    kiln_blas_prepare();
+    if (atomic_load(&has_buffer))
+        return KILN_OK;
+    /* Looked at, or the compiler leaves out the pair. */
+    char *volatile room = malloc(WORK_BUFFER);
+    if (!room)
+        return kiln_fail_memory(error, WORK_BUFFER);
+    free(room);
+    double one = 1.0;
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, 1, 1, 1.0, &one, 1, 0.0, &one, 1);
+    atomic_store(&has_buffer, true);
+    return KILN_OK;
 }
 
 void kiln_blas_set_threads(int threads)

@@ -6,6 +6,8 @@
 #ifndef KILN_SOLVE_BLAS_H
 #define KILN_SOLVE_BLAS_H
 
+#include "base/error.h"
+
 #include <stdbool.h>
 
 typedef struct kiln_blas_state {
@@ -16,6 +18,10 @@ typedef struct kiln_blas_state {
 
 /* Once per process, from any thread; later calls return the same. */
 const kiln_blas_state *kiln_blas_prepare(void);
+
+/* Prepares, and has OpenBLAS take its work buffer, which it keeps: at a call that cannot have one
+ * it asks for it for ever. KILN_ERR_MEMORY: there is no room for it. */
+kiln_status kiln_blas_reserve(kiln_error *error);
 
 /* Threads of the BLAS calls to come (of the whole process). */
 void kiln_blas_set_threads(int threads);

@@ -26,7 +26,7 @@ typedef struct cholmod_self {
 static kiln_status create(kiln_context *context, const kiln_solver_options *options, void **self,
                           kiln_error *error)
 {
-    kiln_blas_prepare();
+    KILN_TRY(kiln_blas_reserve(error));
     cholmod_self *s = kiln_resize(context, NULL, 0, sizeof *s);
     if (!s)
         return kiln_fail_memory(error, sizeof *s);

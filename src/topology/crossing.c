@@ -31,6 +31,19 @@ static bool is_overlap(kiln_overlap how, const kiln_vec3 pa[3], const kiln_vec3 
            (how == KILN_OVERLAP_COPLANAR && kiln_v3_dot(normal_of(pa), normal_of(pb)) > 0.0);
 }
 
+static uint32_t part_of(const kiln_mesh *mesh, uint32_t face)
+{
+    return mesh->info[mesh->face[face].at / 4].part;
+}
+
+static void count_pair(uint32_t a, uint32_t b, size_t *count, uint32_t first[2])
+{
+    if ((*count)++ > 0)
+        return;
+    first[0] = a;
+    first[1] = b;
+}
+
 static bool judge_pairs(void *user, const kiln_bvh_pair *pairs, size_t count)
 {
     search *s = user;
@@ -39,12 +52,11 @@ static bool judge_pairs(void *user, const kiln_bvh_pair *pairs, size_t count)
         kiln_vec3 pa[3], pb[3];
         corners_of(s, a, va, pa);
         corners_of(s, b, vb, pb);
-        if (!is_overlap(kiln_triangle_overlap_shared(pa, va, pb, vb), pa, pb))
-            continue;
-        if (s->out->pairs++ == 0) {
-            s->out->face[0] = a;
-            s->out->face[1] = b;
-        }
+        kiln_overlap how = kiln_triangle_overlap_shared(pa, va, pb, vb);
+        if (is_overlap(how, pa, pb))
+            count_pair(a, b, &s->out->pairs, s->out->face);
+        else if (how != KILN_OVERLAP_DISJOINT && part_of(s->mesh, a) != part_of(s->mesh, b))
+            count_pair(a, b, &s->out->touching, s->out->touching_face);
     }
     return true;
 }
@@ -80,7 +92,7 @@ kiln_status kiln_surface_find_crossing(const kiln_mesh *mesh, kiln_space space, 
 {
     search s = {.mesh = mesh, .points = kiln_mesh_positions(mesh, space), .out = out};
     kiln_bvh tree = {0};
-    *out = (kiln_crossing){.face = {KILN_NONE, KILN_NONE}};
+    *out = (kiln_crossing){.face = {KILN_NONE, KILN_NONE}, .touching_face = {KILN_NONE, KILN_NONE}};
     kiln_status status = collect(&s, &tree, error);
     if (status == KILN_OK) {
         kiln_bvh_visit_self_overlap(&tree, judge_pairs, &s);

@@ -8,10 +8,12 @@ typedef struct kiln_crossing {
     size_t pairs;     /* of surface faces that pass through each other, or lie on each other with
                          matter behind both, by exact signs */
     uint32_t face[2]; /* the first of them, records of the mesh */
+    size_t touching;  /* pairs of two parts that have points in common, and no more than that */
+    uint32_t touching_face[2];
 } kiln_crossing;
 
-/* Faces that merely touch, as those of two bodies side by side do, do not count; nor does what
- * neighbours share. */
+/* Faces that merely touch, as those of two bodies side by side do, do not cross; what neighbours
+ * share does not count at all. */
 kiln_status kiln_surface_find_crossing(const kiln_mesh *mesh, kiln_space space, kiln_crossing *out,
                                        kiln_error *error);
 

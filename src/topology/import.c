@@ -54,6 +54,24 @@ static kiln_mesh_report summary(const kiln_build_report *build, const kiln_repai
                               .tunnels = repair->tunnels};
 }
 
+void kiln_mesh_report_log(kiln_context *context, const char *place, const kiln_mesh_report *r)
+{
+    const struct {
+        size_t count;
+        const char *what;
+    } rows[] = {{r->points_unused, "points in no tet left out"},
+                {r->triangles_unused, "triangles that are no face left out"},
+                {r->triangles_inside, "triangles between tets left out"},
+                {r->tets_turned, "tets turned"},
+                {r->tets_dropped, "tets dropped"},
+                {r->vertices_split, "vertices split"},
+                {r->edges_split, "edges split"},
+                {r->tunnels, "tunnels cut"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].count > 0)
+            kiln_log(context, KILN_LOG_WARNING, "%s: %zu %s", place, rows[i].count, rows[i].what);
+}
+
 kiln_status kiln_mesh_import(kiln_context *context, const kiln_soup *soup, const char *place,
                              const kiln_mesh_options *options, kiln_mesh **out,
                              kiln_mesh_report *report, kiln_error *error)
@@ -104,20 +122,40 @@ static kiln_status copy_arrays(const kiln_mesh_arrays *arrays, kiln_soup *soup, 
     return KILN_OK;
 }
 
+static kiln_status check_arrays(const kiln_mesh_arrays *arrays, kiln_error *error)
+{
+    KILN_TRY(kiln_need(arrays, "arrays", error));
+    if (arrays->point_count > 0)
+        KILN_TRY(kiln_need(arrays->points, "points", error));
+    if (arrays->tet_count > 0)
+        KILN_TRY(kiln_need(arrays->tets, "tets", error));
+    if (arrays->triangle_count > 0)
+        KILN_TRY(kiln_need(arrays->triangles, "triangles", error));
+    return KILN_OK;
+}
+
 kiln_status kiln_mesh_from_arrays(kiln_context *context, const kiln_mesh_arrays *arrays,
                                   const kiln_mesh_options *options, kiln_mesh **out,
                                   kiln_mesh_report *report, kiln_error *error)
 {
+    KILN_TRY(kiln_need(context, "context", error));
+    KILN_TRY(kiln_need(out, "out", error));
+    KILN_TRY(check_arrays(arrays, error));
     if (arrays->point_count >= KILN_NONE || arrays->tet_count > KILN_MAX_TETS ||
         arrays->triangle_count >= KILN_MAX_FACES)
         return kiln_fail(error, KILN_ERR_LIMIT, NULL, 0, -1,
                          "at most %u points, %u tets and %u triangles", KILN_NONE - 1,
                          KILN_MAX_TETS, KILN_MAX_FACES - 1);
+    kiln_mesh_report done;
     kiln_soup soup;
     kiln_soup_init(&soup, context);
     kiln_status status = copy_arrays(arrays, &soup, error);
     if (status == KILN_OK)
-        status = kiln_mesh_import(context, &soup, NULL, options, out, report, error);
+        status = kiln_mesh_import(context, &soup, NULL, options, out, &done, error);
     kiln_soup_free(&soup);
-    return status;
+    KILN_TRY(status);
+    kiln_mesh_report_log(context, "mesh", &done);
+    if (report)
+        *report = done;
+    return KILN_OK;
 }

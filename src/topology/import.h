@@ -11,4 +11,7 @@ kiln_status kiln_mesh_import(kiln_context *context, const kiln_soup *soup, const
                              const kiln_mesh_options *options, kiln_mesh **out,
                              kiln_mesh_report *report, kiln_error *error);
 
+/* A warning for each thing that was done to the input. */
+void kiln_mesh_report_log(kiln_context *context, const char *place, const kiln_mesh_report *report);
+
 #endif

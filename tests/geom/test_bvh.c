@@ -388,6 +388,65 @@ START_TEST(searches_without_success_end)
 }
 END_TEST
 
+/* Sizes no float can hold: 70 boxes leave unused lanes on both levels, which must not count as
+ * items on any instruction set; no true pair is missed, no query enters what is not there. */
+static bool count_item(void *user, uint32_t item)
+{
+    ck_assert_uint_lt(item, 70);
+    ++*(size_t *)user;
+    return true;
+}
+
+static void search_huge(kiln_context *context, const scene *s, double shift)
+{
+    kiln_bvh bvh = {0}, far = {0};
+    kiln_bvh_pair_array pairs = {0};
+    kiln_box moved[70];
+    for (size_t i = 0; i < s->count; i++) {
+        kiln_vec3 by = {shift, 0, 0};
+        moved[i] = (kiln_box){kiln_v3_add(s->boxes[i].low, by), kiln_v3_add(s->boxes[i].high, by)};
+    }
+    ck_assert_int_eq(kiln_bvh_build(&bvh, context, s->boxes, s->count, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_bvh_build(&far, context, moved, s->count, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_bvh_self_overlap(&bvh, &pairs, NULL), KILN_OK);
+    check_pairs(s, s, &pairs, false, 1e307);
+    pairs.count = 0;
+    scene other = {s->count, moved, s->vertices};
+    ck_assert_int_eq(kiln_bvh_pair_overlap(&bvh, &far, &pairs, NULL), KILN_OK);
+    check_pairs(s, &other, &pairs, false, INFINITY);
+    size_t items = 0, near = 0;
+    kiln_box all = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
+    kiln_bvh_query_box(&bvh, all, count_item, &items);
+    ck_assert_uint_eq(items, 70);
+    kiln_bvh_closest(&bvh, s->boxes[5].low, INFINITY, unreachable, &near, NULL);
+    ck_assert_uint_eq(near, 70);
+    kiln_array_free(context, &pairs);
+    kiln_bvh_destroy(&bvh);
+    kiln_bvh_destroy(&far);
+}
+
+START_TEST(boxes_beyond_float_are_searched)
+{
+    static const char *const isas[] = {"scalar", "avx2", "avx512"};
+    const double sizes[] = {1e38, 1e39, 1e60, 1e150};
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 4; k++) {
+            kiln_context *context = context_with(2, isas[i]);
+            if (!context)
+                continue;
+            scene s = make_scene(SOUP, 70, 17);
+            for (size_t b = 0; b < s.count; b += 1 + b % 3) {
+                s.boxes[b].low = kiln_v3_scale(s.boxes[b].low, -sizes[k]);
+                s.boxes[b].high = kiln_v3_scale(s.boxes[b].high, sizes[k]);
+            }
+            search_huge(context, &s, sizes[k]);
+            search_huge(context, &s, 1e300);
+            free_scene(&s);
+            kiln_context_destroy(context);
+        }
+}
+END_TEST
+
 START_TEST(refit_follows_the_items)
 {
     scene s = make_scene(SURFACE, 1000, 13), t = make_scene(SURFACE, 1000, 14);
@@ -485,6 +544,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, box_queries_match_brute_force);
     tcase_add_test(all, closest_matches_brute_force);
     tcase_add_test(all, searches_without_success_end);
+    tcase_add_test(all, boxes_beyond_float_are_searched);
     tcase_add_test(all, refit_follows_the_items);
     tcase_add_test(all, bad_and_empty_input);
     tcase_add_test(all, failing_allocations_leave_nothing);

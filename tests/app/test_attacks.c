@@ -1,0 +1,339 @@
+/* The program against scenes and files that are meant to crash it, hang it or eat the machine: each
+ * must end in time, with a message. */
+#define _XOPEN_SOURCE 700 /* mkfifo */
+#include "program.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+/* Two boxes, one above the other, with contact, a hold and an obstacle. */
+static const char two[] =
+    "local m = material { young = 1e5 }\n"
+    "return scene { duration = 0.02, step = { dt = 0.01 }, contact = { thickness = 0.02 },\n"
+    " gravity = {0, 0, -9.81}, output = { frame = 0.01 },\n"
+    " bodies = { body { name = 'low', shape = shape.box { n = 2 }, material = m },\n"
+    "            body { name = 'high', shape = shape.box { n = 2 }, material = m,\n"
+    "                   at = {0, 0, 1.5} } },\n"
+    " holds = { hold { body = 'low', where = select.half_space { point = {0, 0, 0.01},\n"
+    "   normal = {0, 0, -1} }, motion = motion.translate { shift = {0, 0, 0} } } } }\n";
+
+enum { SECONDS = 60, KILLED = 137 };
+
+/* Exit code of the program when it ends in time; its words are in .out and .err. */
+static int run_limited(const char *arguments)
+{
+    char command[2048];
+    snprintf(command, sizeof command, "timeout -s KILL %d '%s' %s >.out 2>.err", SECONDS,
+             KILN_PROGRAM, arguments);
+    int code = run_shell(command);
+    ck_assert_msg(code != KILLED && code != 124, "kiln %s did not end", arguments);
+    ck_assert_msg(code >= 0 && code <= 2, "kiln %s: exit %d", arguments, code);
+    ck_assert_msg(run_shell("grep -q Sanitizer .err") != 0, "kiln %s", arguments);
+    return code;
+}
+
+static void check_said(const char *text)
+{
+    char said[4000];
+    read_file(".err", said, sizeof said);
+    ck_assert_msg(strstr(said, text) != NULL, "no '%s' in: %s", text, said);
+}
+
+static void try_row(const char *command, const char *set, int code, const char *message)
+{
+    char arguments[600];
+    snprintf(arguments, sizeof arguments, "%s two.lua %s --set '%s'", command,
+             strcmp(command, "run") == 0 ? "-q --force --threads 1" : "", set);
+    int got = run_limited(arguments);
+    ck_assert_msg(got == code, "kiln %s: exit %d", arguments, got);
+    if (message)
+        check_said(message);
+}
+
+/* Numbers no float can hold, and those that one can. */
+START_TEST(huge_numbers_are_refused_or_fail)
+{
+    open_folder();
+    write_file("two.lua", two);
+    try_row("run", "contact.thickness=1e39", 2, "contact.thickness: must be at most 1e+30");
+    try_row("run", "bodies[1].velocity={0,0,1e42}", 2, "bodies[1].velocity[3]: must be at most");
+    try_row("run", "holds[1].motion.shift={0,0,1e50}", 2, "holds[1].motion.shift[3]: must be at");
+    try_row("run", "bodies[2].velocity={0,0,1e29}", 1, "gave up");
+    try_row("run", "holds[1].motion.shift={0,0,1e29}", 1, "gave up");
+    try_row("run", "bodies[2].at={0,0,1e31}", 2, "bodies[2].at[3]: must be at most");
+    try_row("run", "bodies[2].scale=1e-300", 2, "bodies[2].scale: must be at least 1e-30");
+    leave_folder();
+}
+END_TEST
+
+/* A thickness beyond a body is named, and with the body; two bodies far apart are no larger. */
+START_TEST(a_thickness_is_within_the_bodies)
+{
+    open_folder();
+    write_file("two.lua", two);
+    try_row("check", "contact.thickness=100", 2,
+            "contact.thickness: must not be above the size of body 'low', 1.73205 m, got 100");
+    write_file("far.lua", "local m = material { young = 1e5 }\n"
+                          "return scene { duration = 1, contact = { thickness = 50 }, bodies = {\n"
+                          " body { shape = shape.box { n = 1 }, material = m },\n"
+                          " body { shape = shape.box { n = 1 }, material = m,\n"
+                          "        at = {1000, 0, 0} } } }\n");
+    ck_assert_int_eq(run_limited("run far.lua -q"), 2);
+    check_said("contact.thickness: must not be above the size of body 'body1'");
+    leave_folder();
+}
+END_TEST
+
+/* Times that cannot be counted, and increments that vanish. */
+START_TEST(times_end)
+{
+    open_folder();
+    write_file("two.lua", two);
+    static const char *const fine[] = {"output.checkpoint=1e-18",
+                                       "output.checkpoint=1e-30",
+                                       "output.checkpoint=1e30",
+                                       "step.dt=1e20",
+                                       "step.dt=1e30",
+                                       "step.patience=1"};
+    for (size_t i = 0; i < sizeof fine / sizeof fine[0]; i++)
+        try_row("run", fine[i], 0, NULL);
+    try_row("run", "step.dt=1e300", 2, "step.dt: must be at most 1e+30");
+    try_row("run", "step.dt=1e-300", 2, "step.dt: must be at least 1e-30");
+    try_row("run", "step.dt=1e-20", 2, "step.dt: must be at least 1e-11 of the duration");
+    try_row("run", "step.dt_min=1e-29", 2, "step.dt_min: must be at least 1e-15 of the duration");
+    try_row("run", "duration=1e300", 2, "duration: must be at most 1e+30");
+    try_row("run", "duration=1e20", 2, "step.dt: must be at least 1e-11 of the duration, 1e+20 s");
+    try_row("run", "output.frame=1e-18", 2, "output.frame: must be 0 or at least a millionth");
+    try_row("run", "output.frame=1e20", 2, "output.frame: must not be longer than the duration");
+    ck_assert_int_eq(run_limited("run two.lua -q --force --until 1e300"), 2);
+    check_said("--until: must be at most 1e+30");
+    ck_assert_int_eq(run_limited("run two.lua -q --force --until nan"), 2);
+    leave_folder();
+}
+END_TEST
+
+/* SIGTERM ends a run between two steps, whatever its times are. */
+START_TEST(signals_are_heard)
+{
+    open_folder();
+    write_file("two.lua", two);
+    static const char *const sets[] = {"output.checkpoint=1e-18", "step.dt=1e-8"};
+    for (size_t i = 0; i < 2; i++) {
+        char command[600];
+        snprintf(command, sizeof command,
+                 "'%s' run two.lua -q --force --until 1e6 --set %s 2>.err & pid=$!; "
+                 "for i in $(seq 100); do test -e two.run/stats.csv && break; sleep 0.1; done; "
+                 "kill -TERM $pid; (sleep %d; kill -KILL $pid) 2>/dev/null & guard=$!; "
+                 "wait $pid; code=$?; kill $guard; exit $code",
+                 KILN_PROGRAM, sets[i], SECONDS);
+        ck_assert_int_eq(run_shell(command), 1);
+        ck_assert_int_eq(run_shell("rm -r two.run"), 0);
+    }
+    leave_folder();
+}
+END_TEST
+
+START_TEST(what_is_no_file_is_not_read)
+{
+    open_folder();
+    ck_assert_int_eq(mkfifo("pipe.mesh", 0600), 0);
+    ck_assert_int_eq(mkdir("folder.mesh", 0700), 0);
+    ck_assert_int_eq(symlink("/dev/zero", "zero.mesh"), 0);
+    ck_assert_int_eq(symlink("/dev/urandom", "random.stl"), 0);
+    ck_assert_int_eq(symlink("loop.mesh", "loop.mesh"), 0);
+    static const char *const names[] = {"pipe.mesh", "folder.mesh", "zero.mesh", "random.stl",
+                                        "loop.mesh"};
+    static const char *const said[] = {"is a pipe, not a file", "is a folder, not a file",
+                                       "is a device, not a file", "is a device, not a file",
+                                       "cannot open"};
+    char text[400];
+    for (size_t i = 0; i < 5; i++) {
+        snprintf(text, sizeof text, "mesh info %s", names[i]);
+        ck_assert_int_eq(run_limited(text), 2);
+        check_said(said[i]);
+        snprintf(text, sizeof text, "run %s", names[i]);
+        ck_assert_int_eq(run_limited(text), 2);
+        snprintf(text, sizeof text,
+                 "return scene { duration = 1, bodies = { body { shape = shape.file { path = "
+                 "'%s' }, material = material { young = 1 } } } }",
+                 names[i]);
+        write_file("a.lua", text);
+        ck_assert_int_eq(run_limited("check a.lua"), 2);
+        check_said(said[i]);
+    }
+    leave_folder();
+}
+END_TEST
+
+/* Where memory ends the program does too; OpenBLAS would ask for ever. Sanitizers need room of
+ * their own, so this is for the plain build. */
+START_TEST(no_memory_is_an_end)
+{
+    const char *program = KILN_SOURCE_DIR "/build/kiln";
+    if (access(program, X_OK) != 0) {
+        printf("SKIP no_memory_is_an_end: there is no build/kiln\n");
+        return;
+    }
+    open_folder();
+    write_file("two.lua", two);
+    static const int kilobytes[] = {150000, 200000, 250000};
+    static const char *const commands[] = {"run two.lua -q --force", "check two.lua", "--version"};
+    for (int i = 0; i < 9; i++) {
+        char command[600];
+        snprintf(command, sizeof command, "ulimit -v %d; timeout -s KILL 20 '%s' %s >.out 2>.err",
+                 kilobytes[i / 3], program, commands[i % 3]);
+        int code = run_shell(command);
+        ck_assert_msg(code <= 2, "%s: exit %d", command, code);
+        if (i % 3 == 0 && code == 1)
+            check_said("out of memory");
+    }
+    leave_folder();
+}
+END_TEST
+
+/* Processor time of all that was run so far: the wall's depends on who else is there. */
+static double seconds_used(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_CHILDREN, &used);
+    return (double)used.ru_utime.tv_sec + 1e-6 * (double)used.ru_utime.tv_usec;
+}
+
+/* Long lists cost what their length says, and letters are counted before they are made. */
+START_TEST(much_is_bounded)
+{
+    open_folder();
+    write_file("text.lua", "return scene { duration = 1, bodies = { body { shape = shape.text {\n"
+                           "  text = ('K'):rep(1e5) }, material = material { young = 1 } } } }\n");
+    ck_assert_int_eq(run_limited("check text.lua"), 2);
+    check_said("bodies[1].shape: text: has 100000 letters, at most 1000 are made");
+    double took[2];
+    for (int i = 0; i < 2; i++) {
+        char text[700];
+        snprintf(text, sizeof text,
+                 "local list = {}\n"
+                 "for i = 1, %d do list[i] = body { shape = shape.box { n = 1 }, at = {2 * i, 0, "
+                 "0},\n  material = material { young = 1 } } end\n"
+                 "return scene { duration = 1, bodies = list }\n",
+                 i ? 6000 : 1500);
+        write_file("many.lua", text);
+        double begin = seconds_used();
+        ck_assert_int_eq(run_limited("check many.lua"), 0);
+        took[i] = seconds_used() - begin;
+    }
+    ck_assert_msg(took[1] < 8.0 * took[0] + 0.5, "1500 bodies %.2f s, 6000 %.2f s", took[0],
+                  took[1]);
+    leave_folder();
+}
+END_TEST
+
+/* A body in another, in its hole, on its grid, at its side, and in one piece of it. */
+START_TEST(bodies_begin_apart)
+{
+    open_folder();
+    write_file("two.lua",
+               "local m = material { young = 1e5 }\n"
+               "return scene { duration = 0.01, step = { dt = 0.01 }, contact = {}, bodies = {\n"
+               " body { name = 'outer', shape = shape.box { n = 2 }, material = m },\n"
+               " body { name = 'inner', shape = shape.box { n = 2 }, material = m,\n"
+               "        at = {0.3, 0.3, 0.3}, scale = 0.2 } } }\n");
+    static const struct {
+        const char *set;
+        int code;
+        const char *message;
+    } rows[] = {
+        {"bodies[2].name=\"inner\"", 2, "body 'inner' is inside body 'outer'"},
+        {"bodies[2].turn={axis={1,2,3},degrees=30}", 2, "body 'inner' is inside body 'outer'"},
+        {"bodies[1].at={1e4,0,0}", 0, NULL},
+        {"bodies[2].scale=1", 2, "surfaces pass through each other"},
+        {"bodies[2]=body{name=\"inner\",material=material{young=1},shape=shape.box{n=2},"
+         "at={0.5,0.5,0.5}}",
+         2, "is inside body"},
+        {"bodies[2]=body{name=\"inner\",material=material{young=1},shape=shape.box{n=2},"
+         "at={0.5,0.5,0}}",
+         2, "bodies 'outer' and 'inner'"},
+        {"bodies[2]=body{name=\"inner\",material=material{young=1},shape=shape.box{n=2},"
+         "at={0.5,0,0}}",
+         2, "bodies 'outer' and 'inner'"},
+        {"bodies[2]=body{name=\"inner\",material=material{young=1},shape=shape.box{n=2},"
+         "at={1,0,0}}",
+         2, "surfaces touch each other"},
+        {"bodies[2]=body{name=\"inner\",material=material{young=1},shape=shape.box{n=2},"
+         "at={1,1,1}}",
+         2, "surfaces touch each other"},
+        {"bodies[2].at={1.1,0,0}", 0, NULL},
+        /* In the hole of a frame, and in its bar. */
+        {"bodies[1].shape=shape.polygon{points=\"0,0 1,0 1,1 0,1; 0.2,0.2 0.8,0.2 0.8,0.8 "
+         "0.2,0.8\","
+         "depth=1}",
+         0, NULL},
+        {"bodies[1].shape=shape.polygon{points=\"0,0 1,0 1,1 0,1; 0.6,0.6 0.8,0.6 0.8,0.8 "
+         "0.6,0.8\","
+         "depth=1}",
+         2, "body 'inner' is inside body 'outer'"},
+        {"contact={bodies=false}", 0, NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        try_row("check", rows[i].set, rows[i].code, rows[i].message);
+        try_row("run", rows[i].set, rows[i].code, rows[i].message);
+    }
+    leave_folder();
+}
+END_TEST
+
+/* Frames that someone has removed are listed no more when the run goes on, and the run after it
+ * goes on too. */
+START_TEST(removed_frames_are_not_listed)
+{
+    open_folder();
+    write_file("two.lua", two);
+    ck_assert_int_eq(run_limited("run two.lua -q --set duration=0.06 --until 0.03"), 0);
+    ck_assert_int_eq(run_shell("rm two.run/frames/frame-000001.vtu"), 0);
+    ck_assert_int_eq(run_limited("run two.lua -q --resume --until 0.04"), 0);
+    ck_assert_int_eq(run_limited("run two.lua -q --resume --until 0.06"), 0);
+    char list[4000];
+    read_file("two.run/run.pvd", list, sizeof list);
+    ck_assert_ptr_null(strstr(list, "frame-000001.vtu"));
+    for (int i = 0; i <= 6; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "frame-%06d.vtu", i);
+        ck_assert_msg((strstr(list, name) != NULL) == (i != 1), "%s in %s", name, list);
+    }
+    /* A list that lost a frame which is there is still refused. */
+    ck_assert_int_eq(run_shell("sed -i /frame-000002/d two.run/run.pvd"), 0);
+    ck_assert_int_eq(run_limited("run two.lua -q --resume --until 0.07"), 2);
+    check_said("does not name frames/frame-000002.vtu");
+    leave_folder();
+}
+END_TEST
+
+/* A surface that left its band is said to have, and the exit code tells; one that did not is fine.
+ */
+START_TEST(a_surface_out_of_its_band_is_told)
+{
+    open_folder();
+    ck_assert_int_eq(run_limited("mesh generate ball h=0.3 -o a.mesh"), 0);
+    ck_assert_int_eq(run_limited("mesh improve a.mesh -o b.mesh"), 0);
+    ck_assert_int_eq(run_limited("mesh improve a.mesh -o b.mesh --size 2"), 1);
+    check_said("times its band");
+    leave_folder();
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("attacks");
+    TCase *all = kiln_test_case(suite, "all");
+    tcase_set_timeout(all, 900);
+    tcase_add_test(all, huge_numbers_are_refused_or_fail);
+    tcase_add_test(all, a_thickness_is_within_the_bodies);
+    tcase_add_test(all, times_end);
+    tcase_add_test(all, signals_are_heard);
+    tcase_add_test(all, what_is_no_file_is_not_read);
+    tcase_add_test(all, no_memory_is_an_end);
+    tcase_add_test(all, much_is_bounded);
+    tcase_add_test(all, bodies_begin_apart);
+    tcase_add_test(all, removed_frames_are_not_listed);
+    tcase_add_test(all, a_surface_out_of_its_band_is_told);
+    return suite;
+}
