@@ -33,6 +33,9 @@ enum { RECOVER_STEPS = 4 };
  * each of the start. */
 static const double FOLLOW_LONGEST = 2.0, FOLLOW_SHORTEST = 0.4, FOLLOW_RATE = 3.0,
                     FOLLOW_FINEST = 3.0, FOLLOW_TETS = 4.0;
+/* Tets that distort by flow are repaired before they are worse than what was asked for: later
+ * there is less that helps. */
+static const double FOLLOW_AHEAD = 1.2;
 /* Attempts of a pass (kiln_remesher_effort), and of it for each tet. */
 enum { EFFORT = 30000, EFFORT_A_TET = 300 };
 /* Looks that find the goal missed, one after the other, before it is said. */
@@ -205,7 +208,7 @@ static kiln_status make_sizing(local *l, kiln_error *error)
 static kiln_improve_options improve_options(const local *l)
 {
     kiln_improve_options improve = kiln_improve_default_options();
-    improve.goal = l->settings->quality;
+    improve.goal = (l->settings->follow ? FOLLOW_AHEAD : 1.0) * l->settings->quality;
     improve.spread = 300;
     improve.effort = EFFORT + EFFORT_A_TET * (uint64_t)l->world->mesh->table[KILN_ON_TET].live;
     improve.vain = KILN_FIELD_REPAIR_VAIN;
@@ -221,8 +224,6 @@ static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bo
     kiln_improve_options improve = improve_options(l);
     kiln_improve_report report;
     uint32_t since = world->mesh->clock;
-    KILN_TRY(
-        kiln_rewind_save(world->mesh, KILN_ON_TET, KILN_FIELD_REPAIR_VAIN, KILN_SAVE_COPY, error));
     if (sized)
         KILN_TRY(kiln_size_control(remesher, &size, NULL, error));
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
@@ -364,6 +365,8 @@ static void warn_of_crossing(const local *l)
 static kiln_status remesh(local *l, const kiln_remesh_options *options, kiln_error *error)
 {
     bool clear;
+    KILN_TRY(kiln_rewind_save(l->world->mesh, KILN_ON_TET, KILN_FIELD_REPAIR_VAIN, KILN_SAVE_COPY,
+                              error));
     KILN_TRY(make_pass(l, options, is_sized(l), &clear, error));
     bool undone = !clear;
     if (undone)

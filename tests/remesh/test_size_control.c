@@ -109,7 +109,8 @@ START_TEST(whether_a_pass_is_needed)
         kiln_size_options size = {.longest = 0.5 * s.most, .wait = "wait"};
         bool needed;
         double worst;
-        ck_assert_int_eq(kiln_remesh_needed(mesh, &options, &size, &(kiln_improve_options){0}, &needed, &worst, NULL),
+        ck_assert_int_eq(kiln_remesh_needed(mesh, &options, &size, &(kiln_improve_options){0},
+                                            &needed, &worst, NULL),
                          KILN_OK);
         ck_assert_int_eq(needed, i >= 2);
     }
@@ -118,7 +119,9 @@ START_TEST(whether_a_pass_is_needed)
         double worst;
         int64_t bytes = heap.live_bytes;
         heap.fail_at = heap.calls + i;
-        ck_assert_int_eq(kiln_remesh_needed(mesh, &options, NULL, &(kiln_improve_options){.goal = 0.1}, &needed, &worst, NULL),
+        ck_assert_int_eq(kiln_remesh_needed(mesh, &options, NULL,
+                                            &(kiln_improve_options){.goal = 0.1}, &needed, &worst,
+                                            NULL),
                          KILN_ERR_MEMORY);
         ck_assert_int_eq(heap.live_bytes, bytes);
     }
