@@ -32,7 +32,7 @@ enum { RECOVER_STEPS = 4 };
  * moves; how much finer with plastic strain, at most; and without other word this many tets for
  * each of the start. */
 static const double FOLLOW_LONGEST = 2.0, FOLLOW_SHORTEST = 0.4, FOLLOW_RATE = 3.0,
-                    FOLLOW_FINEST = 3.0, FOLLOW_TETS = 4.0;
+                    FOLLOW_FINEST = 3.0, FOLLOW_TETS = 3.0;
 /* Tets that distort by flow are repaired before they are worse than what was asked for: later
  * there is less that helps. */
 static const double FOLLOW_AHEAD = 1.2;
@@ -51,6 +51,8 @@ typedef struct local_state {
     double missed_since;  /* s; the goal was missed by all looks from then on, */
     uint64_t missed;      /* which were this many */
     uint64_t missed_said; /* and that was told */
+    uint64_t missed_ever; /* looks that found it missed */
+    double missed_worst;  /* and the worst of them found this */
 } local_state;
 
 typedef struct local {
@@ -392,6 +394,7 @@ static void watch_goal(local *l)
         s->missed = 0;
         return;
     }
+    s->missed_worst = s->missed_ever++ ? fmin(s->missed_worst, l->work.worst) : l->work.worst;
     if (s->missed++ == 0)
         s->missed_since = l->world->state.clock.time;
     if (s->missed < MISSED_LONG || s->missed_said)
@@ -451,4 +454,12 @@ double kiln_world_volume_gained(const kiln_world *world)
 {
     const local *l = kiln_world_module(world, &kiln_module_remesh_local);
     return l ? l->state.volume_gained : 0.0;
+}
+
+kiln_goal_missed kiln_world_goal_missed(const kiln_world *world)
+{
+    const local *l = kiln_world_module(world, &kiln_module_remesh_local);
+    if (!l || !l->state.missed_said)
+        return (kiln_goal_missed){0};
+    return (kiln_goal_missed){l->state.missed_ever, l->state.missed_worst, l->settings->quality};
 }
