@@ -29,10 +29,10 @@ enum { RECOVER_STEPS = 4 };
 #define DISPLACED 0.05
 /* Where sizes follow the matter by themselves: an edge is out of place when it is that much longer
  * or shorter than what is asked for, so that a mesh of whatever shapes is let be until matter
- * moves; how much finer with plastic strain, at most; and without other word this many tets for
- * each of the start. */
+ * moves; how much finer with plastic strain, at most; and without other word this many more
+ * tets for each of the start, but no more than so many: fine meshes need it less. */
 static const double FOLLOW_LONGEST = 2.0, FOLLOW_SHORTEST = 0.4, FOLLOW_RATE = 3.0,
-                    FOLLOW_FINEST = 3.0, FOLLOW_TETS = 3.0;
+                    FOLLOW_FINEST = 3.0, FOLLOW_MORE = 2.0, FOLLOW_AT_MOST = 3000.0;
 /* Tets that distort by flow are repaired before they are worse than what was asked for: later
  * there is less that helps. */
 static const double FOLLOW_AHEAD = 1.2;
@@ -141,7 +141,8 @@ static size_t most_tets(const local *l)
 {
     if (l->settings->most_tets > 0)
         return (size_t)l->settings->most_tets;
-    return l->settings->follow ? (size_t)(FOLLOW_TETS * l->state.start_tets) : 0;
+    double start = l->state.start_tets;
+    return l->settings->follow ? (size_t)(start + fmin(FOLLOW_MORE * start, FOLLOW_AT_MOST)) : 0;
 }
 
 static kiln_size_options size_options(const local *l)

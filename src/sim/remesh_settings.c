@@ -138,8 +138,8 @@ static const kiln_schema_row remesh_rows[] = {
     {"gradation", KILN_VALUE_NUMBER, REMESH(gradation), KILN_NOT_NEGATIVE, NULL, NULL,
      .meaning = "ratio of sizes one edge apart, above 1; 0: any"},
     {"most_tets", KILN_VALUE_LONG, REMESH(most_tets), KILN_NOT_NEGATIVE, NULL, NULL,
-     .meaning =
-         "no splits beyond this many; 0: no limit, with `follow` 3 times those of the start"},
+     .meaning = "no splits beyond this many; 0: no limit, with `follow` 3 times those of the start "
+                "or 3000 more, whichever is less"},
     {"condition", KILN_VALUE_NUMBER, REMESH(condition), KILN_POSITIVE, NULL, NULL,
      .meaning = "global: remesh when the condition number of a tet's shape passes this, above 1"},
     {"condition_change", KILN_VALUE_NUMBER, REMESH(condition_change), KILN_POSITIVE, NULL, NULL,

@@ -32,7 +32,8 @@ typedef struct kiln_scene_remesh {
     double size_min, size_max; /* m; 0: none, of the start mesh's mean edge */
     bool isotropic;            /* of a metric only the finest size counts */
     double gradation;          /* ratio of sizes one edge apart: 1.5; 0: any */
-    int64_t most_tets;         /* no splits beyond; 0: no limit, with `follow` 3 times the start */
+    int64_t most_tets; /* no splits beyond; 0: no limit, with `follow` 3 times the start, or 3000
+                          more */
 
     double condition;        /* global: remesh when the worst basis matrix passes it: 12 */
     double condition_change; /* or has become worse by this factor since the last time: 3 */
