@@ -81,14 +81,14 @@ START_TEST(short_forms)
         kiln_space space;
         bool follow;
     } cases[] = {{"remesh=local", KILN_REMESH_LOCAL, KILN_SPACE_MATERIAL, true},
-                 {"remesh=global", KILN_REMESH_GLOBAL, KILN_SPACE_WORLD},
-                 {"remesh=none", KILN_REMESH_NONE, KILN_SPACE_MATERIAL},
+                 {"remesh=global", KILN_REMESH_GLOBAL, KILN_SPACE_WORLD, false},
+                 {"remesh=none", KILN_REMESH_NONE, KILN_SPACE_MATERIAL, false},
                  {"remesh={}", KILN_REMESH_LOCAL, KILN_SPACE_MATERIAL, true},
                  {"remesh={space='world'}", KILN_REMESH_LOCAL, KILN_SPACE_WORLD, true},
-                 {"remesh={follow=false}", KILN_REMESH_LOCAL, KILN_SPACE_MATERIAL},
-                 {"remesh={size=1}", KILN_REMESH_LOCAL, KILN_SPACE_MATERIAL},
+                 {"remesh={follow=false}", KILN_REMESH_LOCAL, KILN_SPACE_MATERIAL, false},
+                 {"remesh={size=1}", KILN_REMESH_LOCAL, KILN_SPACE_MATERIAL, false},
                  {"remesh={size=1,follow=true}", KILN_REMESH_LOCAL, KILN_SPACE_MATERIAL, true},
-                 {"contact={}", KILN_REMESH_NONE, KILN_SPACE_MATERIAL}};
+                 {"contact={}", KILN_REMESH_NONE, KILN_SPACE_MATERIAL, false}};
     kiln_context *context = kiln_test_context(1);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         kiln_scene_file *file = load(context, minimal, &cases[i].set, 1);
