@@ -22,7 +22,7 @@ return scene {
         solver = { backend = "pcg-ic", tolerance = 1e-5 },
     },
     output = { frame = 0.02, fields = { "mises", "velocity", "plastic_strain" } },
-    remesh = remesh { method = "local", space = "world" },
+    remesh = remesh { method = "local", space = "world", follow = false },
     bodies = {
         body {
             name = "ball",

@@ -26,7 +26,7 @@ return scene {
         solver = { backend = "pcg-ic", tolerance = 1e-5 },
     },
     output = { frame = 0.016, fields = { "mises", "velocity", "plastic_strain" } },
-    remesh = "local",
+    remesh = { follow = false }, -- fine as it is: only repairs
     contact = { friction = 0.5 },
     bodies = {
         body {

@@ -35,7 +35,7 @@ return scene {
         solver = { backend = "pcg-ic", tolerance = 1e-5 },
     },
     output = { frame = 0.016, fields = { "mises", "velocity", "plastic_strain", "hardening" } },
-    remesh = "local",
+    remesh = { follow = false }, -- fine as it is: only repairs
     contact = { bodies = false, friction = 0.3 },
     bodies = {
         body {

@@ -276,6 +276,19 @@ static void say_text(job *now, const char *event, const char *key, char *take_te
     free(take_text);
 }
 
+static void say_missed_goal(job *now)
+{
+    kiln_goal_missed missed = kiln_world_goal_missed(now->world);
+    char text[200];
+    if (missed.steps == 0)
+        return;
+    snprintf(text, sizeof text,
+             "%llu steps ended with tets below remesh.quality = %g, the worst at %.3g",
+             (unsigned long long)missed.steps, missed.goal, missed.worst);
+    kiln_run_folder_log(now->folder, text);
+    kiln_progress_say(&now->progress, "quality", "text", text, false);
+}
+
 static void say_end(job *now, kiln_run_end end, const kiln_diagnosis *diagnosis)
 {
     static const char *const status[] = {"done", "stopped", "gave up"};
@@ -295,6 +308,7 @@ static void say_end(job *now, kiln_run_end end, const kiln_diagnosis *diagnosis)
     }
     kiln_progress_say(&now->progress, "end", "status",
                       now->progress.kind == KILN_PROGRESS_JSON ? status[end] : text, false);
+    say_missed_goal(now);
     if (end == KILN_RUN_GAVE_UP) {
         kiln_run_folder_log(now->folder, diagnosis->text);
         kiln_progress_say(&now->progress, "diagnosis", "text", diagnosis->text, true);

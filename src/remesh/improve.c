@@ -1,5 +1,6 @@
 #include "remesh/improve.h"
 #include "remesh/passes.h"
+#include "remesh/vain.h"
 
 kiln_improve_options kiln_improve_default_options(void)
 {
@@ -162,8 +163,9 @@ static bool reaches(repair *r, pass_kind kind, const kiln_pass_limits *limits)
 {
     uint32_t made;
     do {
-        if (r->vain[kind].tried && r->vain[kind].changes == r->changes &&
-            same_limits(&r->vain[kind].limits, limits))
+        if (kiln_remesher_is_spent(r->remesher) ||
+            (r->vain[kind].tried && r->vain[kind].changes == r->changes &&
+             same_limits(&r->vain[kind].limits, limits)))
             return false;
         made = run_pass(r, kind, limits);
         r->changes += made;
@@ -223,43 +225,99 @@ static void improve_tet(kiln_remesher *remesher, uint32_t tet, const kiln_improv
     kiln_array_free(remesher->context, &r.set);
 }
 
+/* The tets below the goal that are not hopeless. */
+static void find_bad(kiln_remesher *remesher, const kiln_improve_options *options,
+                     kiln_u32_array *bad)
+{
+    const kiln_vain *vain = kiln_vain_of(remesher->mesh, options->vain);
+    size_t kept = 0;
+    kiln_set_below(remesher, bad, options->goal, 0);
+    for (size_t i = 0; vain && i < bad->count; i++) {
+        uint32_t t = bad->data[i];
+        if (!kiln_vain_is_hopeless(remesher->mesh, vain, t, remesher->quality.data[t]))
+            bad->data[kept++] = t;
+    }
+    bad->count = vain ? kept : bad->count;
+}
+
 /* Where a good part of the mesh is bad, repairs one by one would meet each other all the time and
  * contract what its neighbours need. Sweeps of the operators that keep the vertices come first,
  * while they take a tenth off what is left. */
-static void sweep(kiln_remesher *remesher, double goal, kiln_u32_array *bad)
+static void sweep(kiln_remesher *remesher, const kiln_improve_options *options, kiln_u32_array *bad)
 {
+    const double goal = options->goal;
     const kiln_pass_limits limits = {.target = goal, .enough = goal, .least = -INFINITY};
     size_t before;
     do {
         before = bad->count;
-        if (before < (size_t)(MANY * remesher->mesh->table[KILN_ON_TET].live))
+        if (before < (size_t)(MANY * remesher->mesh->table[KILN_ON_TET].live) ||
+            kiln_remesher_is_spent(remesher))
             break;
         kiln_flip_pass(remesher, bad, &limits);
-        kiln_set_below(remesher, bad, goal, 0);
+        find_bad(remesher, options, bad);
         kiln_smooth_pass(remesher, bad, &limits);
-        kiln_set_below(remesher, bad, goal, 0);
+        find_bad(remesher, options, bad);
     } while (10 * bad->count < 9 * before);
+}
+
+/* Repairs one by one, worst first where the effort is limited. Returns how many it came to. */
+static size_t repair_each(kiln_remesher *remesher, const kiln_improve_options *options,
+                          kiln_u32_array *bad, kiln_improve_report *report)
+{
+    size_t i;
+    if (options->effort)
+        kiln_set_rank(remesher, bad);
+    for (i = 0; i < bad->count && !report->stopped && !kiln_remesher_is_spent(remesher); i++) {
+        if (remesher->quality.data[bad->data[i]] < options->goal)
+            improve_tet(remesher, bad->data[i], options);
+        if (options->progress) {
+            kiln_improve_progress progress = {.stage = "repair",
+                                              .tets = remesher->mesh->table[KILN_ON_TET].live,
+                                              .left = bad->count - i,
+                                              .worst = report->worst_before};
+            report->stopped = !options->progress(options->user, &progress);
+        }
+    }
+    return i;
+}
+
+static void note_set(const kiln_remesher *remesher, double goal, const uint32_t *tets, size_t count,
+                     kiln_vain *vain)
+{
+    for (size_t i = 0; i < count; i++)
+        if (remesher->quality.data[tets[i]] < goal)
+            vain[tets[i]] = (kiln_vain){remesher->quality.data[tets[i]], remesher->mesh->clock};
+}
+
+/* What is bad still has been tried: as of now, so that repairs do not call for each other by what
+ * they change. Where the effort ended it, that is true of what it came to and what it made. */
+static void note_vain(kiln_remesher *remesher, const kiln_improve_options *options,
+                      kiln_u32_array *bad, size_t tried, uint32_t since)
+{
+    kiln_vain *vain = kiln_vain_of(remesher->mesh, options->vain);
+    if (!vain)
+        return;
+    if (!kiln_remesher_is_spent(remesher)) {
+        find_bad(remesher, options, bad);
+        tried = bad->count;
+    }
+    note_set(remesher, options->goal, bad->data, tried, vain);
+    kiln_set_below(remesher, bad, options->goal, since);
+    note_set(remesher, options->goal, bad->data, bad->count, vain);
 }
 
 kiln_status kiln_dynamic_improve(kiln_remesher *remesher, const kiln_improve_options *options,
                                  kiln_improve_report *report, kiln_error *error)
 {
-    const kiln_mesh *mesh = remesher->mesh;
     kiln_u32_array bad = {0};
+    const uint32_t since = remesher->mesh->clock + 1;
     kiln_improve_report_begin(remesher, options, report);
-    kiln_set_below(remesher, &bad, options->goal, 0);
-    sweep(remesher, options->goal, &bad);
-    for (size_t i = 0; i < bad.count && !report->stopped; i++) {
-        if (remesher->quality.data[bad.data[i]] < options->goal)
-            improve_tet(remesher, bad.data[i], options);
-        if (options->progress) {
-            kiln_improve_progress progress = {.stage = "repair",
-                                              .tets = mesh->table[KILN_ON_TET].live,
-                                              .left = bad.count - i,
-                                              .worst = report->worst_before};
-            report->stopped = !options->progress(options->user, &progress);
-        }
-    }
+    remesher->effort_end = options->effort ? kiln_remesher_effort(remesher) + options->effort : 0;
+    find_bad(remesher, options, &bad);
+    sweep(remesher, options, &bad);
+    size_t tried = repair_each(remesher, options, &bad, report);
+    note_vain(remesher, options, &bad, tried, since);
+    remesher->effort_end = 0;
     kiln_array_free(remesher->context, &bad);
     return kiln_improve_report_end(remesher, options, report, error);
 }

@@ -20,6 +20,12 @@ typedef struct kiln_improve_options {
     double goal;     /* of dynamic_improve; improve_mesh stops when all tets have it */
     uint32_t rounds; /* of one tet's repair in dynamic_improve */
     size_t spread;   /* a repair that has touched more tets gives up; 0: no limit */
+    /* Of dynamic_improve in the steps of a run. Attempts of operators, weighed by what they cost,
+     * after which no further tet is tried, worst tets first; 0: no limit. */
+    uint64_t effort;
+    /* Tet field (remesh/vain.h): tets that it says are hopeless are left alone, those that stay bad
+     * are noted in it. NULL: none. */
+    const char *vain;
     /* Called now and then; false stops the driver between two changes. May be NULL. */
     bool (*progress)(void *user, const kiln_improve_progress *progress);
     void *user;

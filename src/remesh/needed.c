@@ -3,6 +3,7 @@
 #include "base/parallel.h"
 #include "remesh/sizing.h"
 #include "remesh/space.h"
+#include "remesh/vain.h"
 
 enum { GRAIN = 512 };
 
@@ -11,6 +12,7 @@ typedef struct look {
     bool sized;
     double shortest, longest, goal;
     const kiln_size_wait *wait; /* [vertex] or NULL */
+    const kiln_vain *vain;      /* [tet] or NULL */
     kiln_f64_array worst;       /* [chunk] -INFINITY: something is to be done */
 } look;
 
@@ -52,7 +54,7 @@ static void tet_chunk(void *user, size_t chunk, size_t begin, size_t end, int wo
             continue;
         const uint32_t *v = mesh->tet[t].v;
         double score = kiln_remesher_score_tet(&l->pass, t);
-        bool fine = !(score < l->goal);
+        bool fine = !(score < l->goal) || kiln_vain_is_hopeless(mesh, l->vain, t, score);
         for (int k = 0; k < 6 && fine && l->sized; k++) {
             uint32_t a = v[kiln_edge_ends[k][0]], b = v[kiln_edge_ends[k][1]];
             fine = fits(l, a < b ? a : b, a < b ? b : a); /* the same bits from every tet */
@@ -82,8 +84,8 @@ static kiln_status prepare(look *l, kiln_error *error)
 }
 
 kiln_status kiln_remesh_needed(kiln_mesh *mesh, const kiln_remesh_options *options,
-                               const kiln_size_options *size, double goal, bool *needed,
-                               double *worst, kiln_error *error)
+                               const kiln_size_options *size, const kiln_improve_options *improve,
+                               bool *needed, double *worst, kiln_error *error)
 {
     *worst = 0.0;
     *needed = size && options->sizing && kiln_sizing_is_direct(options->sizing);
@@ -94,7 +96,8 @@ kiln_status kiln_remesh_needed(kiln_mesh *mesh, const kiln_remesh_options *optio
                        .options = *options,
                        .one_space = kiln_mesh_spaces_agree(mesh)},
               .sized = size && options->sizing,
-              .goal = goal};
+              .goal = improve->goal,
+              .vain = kiln_vain_of(mesh, improve->vain)};
     uint32_t tets = mesh->table[KILN_ON_TET].used;
     if (l.sized) {
         bool full = size->most_tets && mesh->table[KILN_ON_TET].live >= size->most_tets;

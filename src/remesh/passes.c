@@ -495,20 +495,40 @@ static int by_quality(const void *a, const void *b)
                                     : (p->tet > q->tet) - (p->tet < q->tet);
 }
 
+/* The tets of a set below the target, worst first, in memory of the arena. */
+static ranked_tet *rank(kiln_remesher *remesher, const kiln_u32_array *set, double target,
+                        size_t *count)
+{
+    ranked_tet *ranked = kiln_arena_array(&remesher->workspace.arena, ranked_tet, set->count);
+    remesher->workspace.failed |= !ranked;
+    *count = 0;
+    for (size_t i = 0; ranked && i < set->count; i++)
+        if (worth_trying(remesher, set->data[i], target))
+            ranked[(*count)++] = (ranked_tet){remesher->quality.data[set->data[i]], set->data[i]};
+    if (*count > 0)
+        qsort(ranked, *count, sizeof *ranked, by_quality);
+    return ranked;
+}
+
+void kiln_set_rank(kiln_remesher *remesher, kiln_u32_array *set)
+{
+    size_t count;
+    kiln_arena_mark scratch = kiln_arena_set_mark(&remesher->workspace.arena);
+    const ranked_tet *ranked = rank(remesher, set, INFINITY, &count);
+    set->count = ranked ? count : set->count;
+    for (size_t i = 0; i < count; i++)
+        set->data[i] = ranked[i].tet;
+    kiln_arena_release(&remesher->workspace.arena, scratch);
+}
+
 uint32_t kiln_insert_pass(kiln_remesher *remesher, kiln_u32_array *set,
                           const kiln_pass_limits *limits, const kiln_insertion_effort *effort)
 {
     uint32_t changes = 0;
-    size_t count = 0;
+    size_t count;
     kiln_arena_mark scratch = kiln_arena_set_mark(&remesher->workspace.arena);
-    ranked_tet *ranked = kiln_arena_array(&remesher->workspace.arena, ranked_tet, set->count);
-    remesher->workspace.failed |= !ranked;
-    for (size_t i = 0; ranked && i < set->count; i++)
-        if (worth_trying(remesher, set->data[i], limits->target))
-            ranked[count++] = (ranked_tet){remesher->quality.data[set->data[i]], set->data[i]};
-    if (count > 0)
-        qsort(ranked, count, sizeof *ranked, by_quality);
-    for (size_t i = 0; i < count; i++) {
+    const ranked_tet *ranked = rank(remesher, set, limits->target, &count);
+    for (size_t i = 0; i < count && !kiln_remesher_is_spent(remesher); i++) {
         /* A tet that changed meanwhile was dealt with by the insertion that changed it. */
         if (remesher->quality.data[ranked[i].tet] != ranked[i].quality)
             continue;

@@ -49,5 +49,7 @@ bool kiln_smooth_vertex(kiln_remesher *remesher, uint32_t vertex, double enough)
 void kiln_set_add(kiln_remesher *remesher, kiln_u32_array *set, const uint32_t *tets, size_t count);
 /* The set becomes all tets below `target` that changed at `since` of the mesh clock or later. */
 void kiln_set_below(kiln_remesher *remesher, kiln_u32_array *set, double target, uint32_t since);
+/* Worst first; locked tets are left out. */
+void kiln_set_rank(kiln_remesher *remesher, kiln_u32_array *set);
 
 #endif

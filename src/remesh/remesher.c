@@ -76,6 +76,25 @@ kiln_operator_count kiln_remesher_count(const kiln_remesher *remesher, kiln_oper
     return count;
 }
 
+uint64_t kiln_remesher_effort(const kiln_remesher *remesher)
+{
+    static const uint64_t price[KILN_OP_COUNT] = {
+        [KILN_OP_SMOOTHING] = 10,       [KILN_OP_EDGE_REMOVAL] = 1,
+        [KILN_OP_FACE_REMOVAL] = 1,     [KILN_OP_INSERTION] = 100,
+        [KILN_OP_EDGE_CONTRACTION] = 2, [KILN_OP_FACE_CONTRACTION] = 2,
+        [KILN_OP_TET_CONTRACTION] = 2,  [KILN_OP_SPLIT] = 10,
+    };
+    uint64_t sum = 0;
+    for (int k = 0; k < KILN_OP_COUNT; k++)
+        sum += price[k] * kiln_remesher_count(remesher, (kiln_operator)k).attempts;
+    return sum;
+}
+
+bool kiln_remesher_is_spent(const kiln_remesher *remesher)
+{
+    return remesher->effort_end && kiln_remesher_effort(remesher) >= remesher->effort_end;
+}
+
 kiln_judge kiln_remesher_judge(const kiln_remesher *remesher)
 {
     const kiln_judge *judge = remesher->options.judge;

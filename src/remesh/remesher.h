@@ -142,6 +142,7 @@ typedef struct kiln_remesher {
     kiln_workspace workspace; /* of the calling thread */
     kiln_workspace *workers;  /* [context->threads], for passes that propose in parallel */
     uint64_t successes[KILN_OP_COUNT];
+    uint64_t effort_end; /* kiln_remesher_effort at which repairs give up; 0: never */
 } kiln_remesher;
 
 /* KILN_ERR_INPUT when the model is so large or so small that sixth powers of its lengths are no
@@ -163,6 +164,10 @@ kiln_judge kiln_remesher_judge(const kiln_remesher *remesher);
 
 /* Attempts and successes so far. */
 kiln_operator_count kiln_remesher_count(const kiln_remesher *remesher, kiln_operator kind);
+/* All attempts so far in those of edge removal, about a microsecond each. Does not depend on the
+ * number of threads. */
+uint64_t kiln_remesher_effort(const kiln_remesher *remesher);
+bool kiln_remesher_is_spent(const kiln_remesher *remesher); /* effort_end is reached */
 
 void kiln_workspace_init(kiln_workspace *workspace, kiln_context *context);
 void kiln_workspace_free(kiln_workspace *workspace);

@@ -300,9 +300,38 @@ static queued_edge pop(size_work *w)
     }
 }
 
+/* Is an edge of a proposal one of the tets that go? */
+static bool was_there(const kiln_mesh *mesh, const kiln_proposal *p, uint32_t a, uint32_t b)
+{
+    for (uint32_t i = 0; i < p->old_count; i++)
+        if (kiln_tet_corner(&mesh->tet[p->old[i]], a) < 4 &&
+            kiln_tet_corner(&mesh->tet[p->old[i]], b) < 4)
+            return true;
+    return false;
+}
+
+/* Whether all edges that a proposal makes fit, or are much shorter than the one it takes out. A
+ * diagonal that is exchanged for another of the same length is no gain: in a run what the exchange
+ * does to the forces would soon make the old one look better, and so on for ever. */
+static bool shortens(const size_work *w, const kiln_proposal *p, double length)
+{
+    static const double MUCH = 0.9;
+    const kiln_remesher *r = w->remesher;
+    double bound = fmax(MUCH * length, w->options->longest);
+    for (uint32_t i = 0; i < p->fresh_count; i++)
+        for (int k = 0; k < 6; k++) {
+            const uint32_t *v = p->fresh[i].v;
+            uint32_t a = v[kiln_edge_ends[k][0]], b = v[kiln_edge_ends[k][1]];
+            if (kiln_remesher_edge_length(r, NULL, a, b) > bound && !was_there(r->mesh, p, a, b))
+                return false;
+        }
+    return true;
+}
+
 /* A long edge whose middle is too close to another vertex is better taken out, where that makes the
- * tets better. */
-static bool try_removal(size_work *w, uint32_t tet, const uint32_t corner[2])
+ * tets better and what comes in its place is shorter. */
+static bool try_removal(size_work *w, const queued_edge *edge, uint32_t tet,
+                        const uint32_t corner[2])
 {
     kiln_remesher *r = w->remesher;
     kiln_proposal proposal;
@@ -310,7 +339,7 @@ static bool try_removal(size_work *w, uint32_t tet, const uint32_t corner[2])
     r->judge.edge[0] = w->options->split_floor;
     r->judge.edge[1] = w->options->longest;
     return kiln_edge_removal_propose(r, &r->workspace, tet, corner[0], corner[1], &proposal) &&
-           apply(w, &proposal);
+           shortens(w, &proposal, edge_length(r, edge->a, edge->b)) && apply(w, &proposal);
 }
 
 /* With a cavity chosen by quality, where that fails the bare split. Every cavity joins the new
@@ -325,7 +354,7 @@ static bool try_split(size_work *w, const queued_edge *edge, uint32_t tet)
     kiln_proposal bare, best;
     instruct(w, -INFINITY, w->options->split_floor, INFINITY);
     if (!kiln_split_propose(r, &r->workspace, tet, corner, 2, &bare))
-        return try_removal(w, tet, corner);
+        return try_removal(w, edge, tet, corner);
     r->judge.least = bare.before < w->options->worst ? bare.before : w->options->worst;
     if (kiln_insertion_propose(r, &r->workspace, tet, corner, 2, &limits, &best) && apply(w, &best))
         return true;

@@ -48,6 +48,22 @@ kiln_status kiln_sizing_add_function(kiln_sizing *sizing, kiln_sizing_function f
 /* Edges of h metres in world space, F'F / h^2: for a field in material space. */
 kiln_status kiln_sizing_add_world(kiln_sizing *sizing, double h, kiln_error *error);
 
+/* Edges as long in the world as they were at the start, and finer where matter has flowed: F'F
+ * finer(e)^2 / h^2 with the equivalent plastic strain e. In world space without F. */
+typedef struct kiln_stretch_sizing {
+    const double *start;  /* [vertex] h, m */
+    const double *flowed; /* [tet] e; NULL: nothing has */
+    double rate, most;    /* finer(e) = 1 + rate e, at most this */
+} kiln_stretch_sizing;
+kiln_status kiln_sizing_add_stretch(kiln_sizing *sizing, const kiln_stretch_sizing *options,
+                                    kiln_error *error);
+
+/* After all sources: where they ask for more than about this many tets, sizes become coarser by one
+ * factor, but nowhere coarser than `coarsest` [vertex], m. `edge`: the length in the metric that
+ * edges will have in the mean, 1 where size control keeps to its usual bounds. */
+kiln_status kiln_sizing_fit(kiln_sizing *sizing, const double *coarsest, double edge, double tets,
+                            kiln_error *error);
+
 /* Finer where the deformation changes from tet to tet (DLR eq. 7). As printed that is no gradient,
  * since the norms are 1 where nothing changes; it is kept as `printed`. The default takes 1 off
  * them, so that a uniform deformation asks for h_max. */

@@ -3,8 +3,9 @@
 
 typedef struct deformation_job {
     const kiln_sizing *sizing;
-    double scale;
-    kiln_sym3 *log_metric; /* [tet] */
+    double scale;                       /* of F'F, where there is no ... */
+    const kiln_stretch_sizing *stretch; /* NULL: none */
+    kiln_sym3 *log_metric;              /* [tet] */
 } deformation_job;
 
 static kiln_mat3 edges(const kiln_vec3 *p, const uint32_t v[4])
@@ -18,6 +19,16 @@ kiln_mat3 kiln_sizing_gradient(const kiln_mesh *mesh, const uint32_t v[4])
     return kiln_m3_mul(edges(mesh->x, v), kiln_m3_inverse(edges(mesh->u, v)));
 }
 
+static double stretch_scale(const kiln_stretch_sizing *stretch, const kiln_tet *tet, uint32_t t)
+{
+    const double *start = stretch->start;
+    const uint32_t *v = tet->v;
+    double h = 0.25 * ((start[v[0]] + start[v[1]]) + (start[v[2]] + start[v[3]]));
+    double strain = stretch->flowed ? stretch->flowed[t] : 0.0;
+    double finer = fmin(1.0 + stretch->rate * strain, stretch->most);
+    return finer * finer / (h * h);
+}
+
 static void world_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     deformation_job *job = user;
@@ -26,8 +37,12 @@ static void world_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
         job->log_metric[t] = (kiln_sym3){0};
         if (!kiln_sizing_live(job->sizing, t))
             continue;
-        kiln_mat3 f = kiln_sizing_gradient(job->sizing->mesh, job->sizing->tet[t].v);
-        job->log_metric[t] = kiln_sym3_scale(kiln_sizing_squared(&f), job->scale);
+        const kiln_tet *tet = &job->sizing->tet[t];
+        double scale = job->stretch ? stretch_scale(job->stretch, tet, t) : job->scale;
+        kiln_mat3 f = job->sizing->space == KILN_SPACE_MATERIAL
+                          ? kiln_sizing_gradient(job->sizing->mesh, tet->v)
+                          : kiln_m3_identity();
+        job->log_metric[t] = kiln_sym3_scale(kiln_sizing_squared(&f), scale);
     }
     kiln_metric_log_batch(job->sizing->context->isa, end - begin, &(kiln_metric_bounds){0},
                           job->log_metric + begin);
@@ -41,22 +56,33 @@ kiln_status kiln_sizing_check_space(const kiln_sizing *sizing, const char *what,
                      "%s is for sizing fields in material space", what);
 }
 
+static kiln_status add_lengths(kiln_sizing *sizing, deformation_job *job, kiln_error *error)
+{
+    KILN_TRY(kiln_sizing_need_stars(sizing, error));
+    kiln_arena_mark mark = kiln_arena_set_mark(&sizing->arena);
+    job->sizing = sizing;
+    job->log_metric = kiln_sizing_room(sizing, kiln_sym3, sizing->tet_rows);
+    kiln_status status = KILN_OK;
+    if (job->log_metric) {
+        kiln_parallel_for(sizing->context, sizing->tet_rows, KILN_SIZING_GRAIN, world_chunk, job);
+        kiln_sizing_combine_tets(sizing, NULL, job->log_metric);
+        sizing->sources++;
+    } else {
+        status = kiln_fail_memory(error, sizing->tet_rows * sizeof *job->log_metric);
+    }
+    kiln_arena_release(&sizing->arena, mark);
+    return status;
+}
+
 kiln_status kiln_sizing_add_world(kiln_sizing *sizing, double h, kiln_error *error)
 {
     KILN_TRY(kiln_sizing_check_space(sizing, "world length", error));
     KILN_TRY(kiln_sizing_check_size(h, "world size", error));
-    KILN_TRY(kiln_sizing_need_stars(sizing, error));
-    deformation_job job = {.sizing = sizing, .scale = 1.0 / (h * h)};
-    kiln_arena_mark mark = kiln_arena_set_mark(&sizing->arena);
-    job.log_metric = kiln_sizing_room(sizing, kiln_sym3, sizing->tet_rows);
-    kiln_status status = KILN_OK;
-    if (job.log_metric) {
-        kiln_parallel_for(sizing->context, sizing->tet_rows, KILN_SIZING_GRAIN, world_chunk, &job);
-        kiln_sizing_combine_tets(sizing, NULL, job.log_metric);
-        sizing->sources++;
-    } else {
-        status = kiln_fail_memory(error, sizing->tet_rows * sizeof *job.log_metric);
-    }
-    kiln_arena_release(&sizing->arena, mark);
-    return status;
+    return add_lengths(sizing, &(deformation_job){.scale = 1.0 / (h * h)}, error);
+}
+
+kiln_status kiln_sizing_add_stretch(kiln_sizing *sizing, const kiln_stretch_sizing *options,
+                                    kiln_error *error)
+{
+    return add_lengths(sizing, &(deformation_job){.stretch = options}, error);
 }

@@ -3,7 +3,7 @@
  * With whole-domain remeshing only single bad tets are repaired in this way. */
 #include "base/clock.h"
 #include "fem/offset.h"
-#include "geom/tet_quality.h"
+#include "fem/plasticity.h"
 #include "mesh/reorder.h"
 #include "mesh/rewind.h"
 #include "remesh/improve.h"
@@ -11,27 +11,48 @@
 #include "remesh/size_control.h"
 #include "remesh/sizing.h"
 #include "remesh/transfer.h"
+#include "remesh/vain.h"
 #include "sim/remeshing.h"
 
 #include <math.h>
 #include <string.h>
 
-#define KILN_FIELD_SIZE_WAIT "size_wait"
+#define KILN_FIELD_SIZE_WAIT   "size_wait"
+#define KILN_FIELD_REPAIR_VAIN "repair_vain"
 
 /* Steps in which vertices that remeshing made inside an obstacle are led out of it. */
-enum { RECOVER_STEPS = 4, BATCH = 512 };
+enum { RECOVER_STEPS = 4 };
 /* Rows are put in Hilbert order again when their locality has become worse by this factor, which it
  * does when about a tenth of them lie elsewhere. */
 #define DECAYED 1.1
 /* Until this part of them has come or moved since it was last measured, it cannot have. */
 #define DISPLACED 0.05
+/* Where sizes follow the matter by themselves: an edge is out of place when it is that much longer
+ * or shorter than what is asked for, so that a mesh of whatever shapes is let be until matter
+ * moves; how much finer with plastic strain, at most; and without other word this many more
+ * tets for each of the start, but no more than so many: fine meshes need it less. */
+static const double FOLLOW_LONGEST = 2.0, FOLLOW_SHORTEST = 0.4, FOLLOW_RATE = 3.0,
+                    FOLLOW_FINEST = 3.0, FOLLOW_MORE = 2.0, FOLLOW_AT_MOST = 3000.0;
+/* Tets that distort by flow are repaired before they are worse than what was asked for: later
+ * there is less that helps. */
+static const double FOLLOW_AHEAD = 1.2;
+/* Attempts of a pass (kiln_remesher_effort), and of it for each tet. */
+enum { EFFORT = 30000, EFFORT_A_TET = 300 };
+/* Looks that find the goal missed, one after the other, before it is said. */
+enum { MISSED_LONG = 20 };
 
 typedef struct local_state {
     double start_size;    /* m, mean edge of the mesh the scene made */
+    double start_tets;    /* how many it had */
     double volume_gained; /* m^3 of rest volume by remeshing curved surfaces */
     double locality;      /* of the rows when they were last put in order */
     double displaced;     /* rows that came or moved since it was last measured, part of all */
     uint64_t crossed;     /* the last pass was undone: surfaces crossed */
+    double missed_since;  /* s; the goal was missed by all looks from then on, */
+    uint64_t missed;      /* which were this many */
+    uint64_t missed_said; /* and that was told */
+    uint64_t missed_ever; /* looks that found it missed */
+    double missed_worst;  /* and the worst of them found this */
 } local_state;
 
 typedef struct local {
@@ -59,8 +80,7 @@ static void plan(kiln_world *world)
 static bool is_sized(const local *l)
 {
     const kiln_scene_remesh *said = l->settings;
-    return said->method == KILN_REMESH_LOCAL && (said->size > 0.0 || said->deformation > 0.0 ||
-                                                 said->strain > 0.0 || said->curvature > 0.0);
+    return said->method == KILN_REMESH_LOCAL && (said->follow || kiln_remesh_has_wishes(said));
 }
 
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
@@ -73,6 +93,8 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     l->world = world;
     l->settings = &world->scene->remesh;
     l->state.locality = kiln_mesh_locality(world->mesh);
+    l->state.start_tets = world->mesh->table[KILN_ON_TET].live;
+    KILN_TRY(kiln_vain_add(world->mesh, KILN_FIELD_REPAIR_VAIN, error));
     if (l->settings->method == KILN_REMESH_GLOBAL)
         return KILN_OK;
     KILN_TRY(kiln_remesh_note_sizes(world, &l->state.start_size, error));
@@ -114,6 +136,43 @@ static kiln_status add_strain(local *l, kiln_sizing *sizing, kiln_error *error)
     return kiln_sizing_add_strain(sizing, &strain, error);
 }
 
+/* The number of tets to keep to; 0: none. */
+static size_t most_tets(const local *l)
+{
+    if (l->settings->most_tets > 0)
+        return (size_t)l->settings->most_tets;
+    double start = l->state.start_tets;
+    return l->settings->follow ? (size_t)(start + fmin(FOLLOW_MORE * start, FOLLOW_AT_MOST)) : 0;
+}
+
+static kiln_size_options size_options(const local *l)
+{
+    kiln_size_options size = kiln_size_default_options();
+    size.worst = l->settings->quality; /* coarser meshes are not better */
+    size.wait = KILN_FIELD_SIZE_WAIT;
+    size.most_tets = most_tets(l);
+    if (!kiln_remesh_has_wishes(l->settings)) {
+        size.longest = FOLLOW_LONGEST;
+        size.shortest = FOLLOW_SHORTEST;
+    }
+    return size;
+}
+
+static kiln_status add_stretch(const local *l, kiln_sizing *sizing, kiln_error *error)
+{
+    const kiln_mesh *mesh = l->world->mesh;
+    const kiln_field *start = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE);
+    const kiln_field *flowed = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_PLASTIC_STRAIN);
+    const kiln_stretch_sizing stretch = {
+        .start = (const double *)(const void *)start->data,
+        .flowed = flowed ? (const double *)(const void *)flowed->data : NULL,
+        .rate = FOLLOW_RATE,
+        .most = FOLLOW_FINEST};
+    const double edge = size_options(l).longest / kiln_size_default_options().longest;
+    KILN_TRY(kiln_sizing_add_stretch(sizing, &stretch, error));
+    return kiln_sizing_fit(sizing, stretch.start, edge, (double)most_tets(l), error);
+}
+
 static kiln_status add_sources(local *l, kiln_sizing *sizing, kiln_error *error)
 {
     const kiln_scene_remesh *remesh = l->settings;
@@ -135,6 +194,8 @@ static kiln_status add_sources(local *l, kiln_sizing *sizing, kiln_error *error)
     kiln_curvature_sizing round = {remesh->curvature, bounds.h_min, bounds.h_max, false};
     if (remesh->curvature > 0.0)
         KILN_TRY(kiln_sizing_add_curvature(sizing, &round, error));
+    if (remesh->follow)
+        KILN_TRY(add_stretch(l, sizing, error));
     kiln_sizing_limits limits = {bounds, remesh->gradation};
     return kiln_sizing_finish(sizing, &limits, error);
 }
@@ -147,13 +208,14 @@ static kiln_status make_sizing(local *l, kiln_error *error)
     return add_sources(l, l->sizing, error);
 }
 
-static kiln_size_options size_options(const kiln_scene_remesh *settings)
+static kiln_improve_options improve_options(const local *l)
 {
-    kiln_size_options size = kiln_size_default_options();
-    size.worst = settings->quality; /* coarser meshes are not better */
-    size.wait = KILN_FIELD_SIZE_WAIT;
-    size.most_tets = (size_t)settings->most_tets;
-    return size;
+    kiln_improve_options improve = kiln_improve_default_options();
+    improve.goal = (l->settings->follow ? FOLLOW_AHEAD : 1.0) * l->settings->quality;
+    improve.spread = 300;
+    improve.effort = EFFORT + EFFORT_A_TET * (uint64_t)l->world->mesh->table[KILN_ON_TET].live;
+    improve.vain = KILN_FIELD_REPAIR_VAIN;
+    return improve;
 }
 
 /* Sizes and quality. Not clear: with contact surfaces would be in each other. */
@@ -161,12 +223,10 @@ static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bo
                                kiln_error *error)
 {
     const kiln_world *world = l->world;
-    kiln_size_options size = size_options(l->settings);
-    kiln_improve_options improve = kiln_improve_default_options();
+    kiln_size_options size = size_options(l);
+    kiln_improve_options improve = improve_options(l);
     kiln_improve_report report;
     uint32_t since = world->mesh->clock;
-    improve.goal = l->settings->quality;
-    improve.spread = 300;
     if (sized)
         KILN_TRY(kiln_size_control(remesher, &size, NULL, error));
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
@@ -269,39 +329,21 @@ static kiln_status finish(local *l, kiln_error *error)
     return kiln_world_changed(world, &l->changes, error);
 }
 
-static bool has_bad_tet(const local *l)
-{
-    const kiln_mesh *mesh = l->world->mesh;
-    uint32_t tets = mesh->table[KILN_ON_TET].used;
-    double quality[BATCH];
-    for (uint32_t t = 0; t < tets; t += BATCH) {
-        uint32_t count = tets - t < BATCH ? tets - t : BATCH;
-        kiln_tet_quality_batch(mesh->context->isa, count, NULL, mesh->tet[t].v, sizeof(kiln_tet),
-                               kiln_mesh_positions(mesh, l->world->space), quality);
-        for (uint32_t k = 0; k < count; k++)
-            if (quality[k] < l->settings->quality)
-                return true;
-    }
-    return false;
-}
-
 static kiln_status is_needed(local *l, kiln_remesh_options *options, bool *needed,
                              kiln_error *error)
 {
-    if (!is_sized(l)) {
-        *needed = has_bad_tet(l);
-        return KILN_OK;
-    }
+    kiln_mesh *mesh = l->world->mesh;
+    kiln_size_options size = size_options(l);
+    kiln_improve_options improve = improve_options(l);
     *needed = false;
+    if (!is_sized(l))
+        return kiln_remesh_needed(mesh, options, NULL, &improve, needed, &l->work.worst, error);
     if (l->world->state.step % (uint64_t)l->settings->every != 0)
         return KILN_OK;
-    kiln_size_options size = size_options(l->settings);
-    KILN_TRY(kiln_rewind_save(l->world->mesh, KILN_ON_VERTEX, KILN_FIELD_SIZE_WAIT, KILN_SAVE_COPY,
-                              error));
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_SIZE_WAIT, KILN_SAVE_COPY, error));
     KILN_TRY(make_sizing(l, error));
     options->sizing = l->sizing;
-    return kiln_remesh_needed(l->world->mesh, options, &size, l->settings->quality, needed,
-                              &l->work.worst, error);
+    return kiln_remesh_needed(mesh, options, &size, &improve, needed, &l->work.worst, error);
 }
 
 static kiln_remesh_options pass_options(const local *l)
@@ -326,6 +368,8 @@ static void warn_of_crossing(const local *l)
 static kiln_status remesh(local *l, const kiln_remesh_options *options, kiln_error *error)
 {
     bool clear;
+    KILN_TRY(kiln_rewind_save(l->world->mesh, KILN_ON_TET, KILN_FIELD_REPAIR_VAIN, KILN_SAVE_COPY,
+                              error));
     KILN_TRY(make_pass(l, options, is_sized(l), &clear, error));
     bool undone = !clear;
     if (undone)
@@ -341,6 +385,29 @@ static kiln_status remesh(local *l, const kiln_remesh_options *options, kiln_err
     return KILN_OK;
 }
 
+/* A goal that is missed for long is said once. */
+static void watch_goal(local *l)
+{
+    local_state *s = &l->state;
+    if (l->work.worst == 0.0) /* nobody looked */
+        return;
+    if (l->work.worst >= l->settings->quality) {
+        s->missed = 0;
+        return;
+    }
+    s->missed_worst = s->missed_ever++ ? fmin(s->missed_worst, l->work.worst) : l->work.worst;
+    if (s->missed++ == 0)
+        s->missed_since = l->world->state.clock.time;
+    if (s->missed < MISSED_LONG || s->missed_said)
+        return;
+    s->missed_said = 1;
+    kiln_log(l->world->context, KILN_LOG_WARNING,
+             "since %.6g s tets are worse than remesh.quality = %g asks for, and repairs do not "
+             "help: now the worst has %.3g. They are tried again as matter moves on; finer sizes "
+             "or a lower quality may be within reach",
+             s->missed_since, l->settings->quality, l->work.worst);
+}
+
 static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
 {
     (void)moment;
@@ -351,7 +418,10 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     l->work = (kiln_remesh_work){0};
     KILN_TRY(is_needed(l, &options, &needed, error));
     l->work.size_seconds = kiln_wall_seconds() - started;
-    return needed ? remesh(l, &options, error) : KILN_OK;
+    if (needed)
+        KILN_TRY(remesh(l, &options, error));
+    watch_goal(l);
+    return KILN_OK;
 }
 
 static void *state(void *self, size_t *size)
@@ -385,4 +455,12 @@ double kiln_world_volume_gained(const kiln_world *world)
 {
     const local *l = kiln_world_module(world, &kiln_module_remesh_local);
     return l ? l->state.volume_gained : 0.0;
+}
+
+kiln_goal_missed kiln_world_goal_missed(const kiln_world *world)
+{
+    const local *l = kiln_world_module(world, &kiln_module_remesh_local);
+    if (!l || !l->state.missed_said)
+        return (kiln_goal_missed){0};
+    return (kiln_goal_missed){l->state.missed_ever, l->state.missed_worst, l->settings->quality};
 }

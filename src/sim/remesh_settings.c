@@ -17,6 +17,13 @@ static void start(void *settings)
     kiln_scene_remesh *remesh = settings;
     *remesh = kiln_remesh_default_settings();
     remesh->method = KILN_REMESH_LOCAL;
+    remesh->follow = true;
+}
+
+bool kiln_remesh_has_wishes(const kiln_scene_remesh *remesh)
+{
+    return remesh->size > 0.0 || remesh->deformation > 0.0 || remesh->strain > 0.0 ||
+           remesh->curvature > 0.0;
 }
 
 static void off(void *settings)
@@ -36,6 +43,7 @@ static kiln_status check_method(const kiln_scene_remesh *remesh, const kiln_give
         {"condition_change", KILN_REMESH_GLOBAL, "global"},
         {"merge", KILN_REMESH_GLOBAL, "global"},
         {"every", KILN_REMESH_LOCAL, "local"},
+        {"follow", KILN_REMESH_LOCAL, "local"},
         {"deformation", KILN_REMESH_LOCAL, "local"},
         {"strain", KILN_REMESH_LOCAL, "local"},
         {"strain_printed", KILN_REMESH_LOCAL, "local"},
@@ -80,6 +88,9 @@ static kiln_status finish(void *settings, const kiln_given *given, kiln_error *e
     KILN_TRY(check_sizes(remesh, error));
     if (remesh->method == KILN_REMESH_GLOBAL)
         remesh->space = KILN_SPACE_WORLD;
+    if (remesh->method != KILN_REMESH_LOCAL ||
+        (kiln_remesh_has_wishes(remesh) && !kiln_is_given(given, "follow")))
+        remesh->follow = false;
     return KILN_OK;
 }
 
@@ -108,6 +119,9 @@ static const kiln_schema_row remesh_rows[] = {
     {"every", KILN_VALUE_WHOLE, REMESH(every), KILN_WITHIN(1, 1000000), "steps", NULL,
      .meaning = "between looks at the mesh where sizes are asked for; where none are, bad tets "
                 "are repaired in the step in which they become so"},
+    {"follow", KILN_VALUE_FLAG, REMESH(follow),
+     .meaning = "sizes follow the matter: as in the start mesh, finer where it is stretched or has "
+                "flowed. Only where no wish below is given, unless it is said"},
     {"size", KILN_VALUE_NUMBER, REMESH(size), KILN_NOT_NEGATIVE, "m", NULL,
      .meaning = "length of edges in the material; 0: no such wish. Of several wishes for sizes, "
                 "the finest counts, direction by direction"},
@@ -129,7 +143,8 @@ static const kiln_schema_row remesh_rows[] = {
     {"gradation", KILN_VALUE_NUMBER, REMESH(gradation), KILN_NOT_NEGATIVE, NULL, NULL,
      .meaning = "ratio of sizes one edge apart, above 1; 0: any"},
     {"most_tets", KILN_VALUE_LONG, REMESH(most_tets), KILN_NOT_NEGATIVE, NULL, NULL,
-     .meaning = "no splits beyond this many; 0: no limit"},
+     .meaning = "no splits beyond this many; 0: no limit, with `follow` 3 times those of the start "
+                "or 3000 more, whichever is less"},
     {"condition", KILN_VALUE_NUMBER, REMESH(condition), KILN_POSITIVE, NULL, NULL,
      .meaning = "global: remesh when the condition number of a tet's shape passes this, above 1"},
     {"condition_change", KILN_VALUE_NUMBER, REMESH(condition_change), KILN_POSITIVE, NULL, NULL,

@@ -22,7 +22,9 @@ typedef struct kiln_scene_remesh {
     int every; /* steps between looks where sizes are asked for: 1. Where none are, bad tets are
                   repaired in the step they become so */
 
-    double size;               /* edges in the material, m */
+    bool follow; /* as in the start mesh, finer where matter stretches or has flowed; where it is
+                    the only wish, within wide limits */
+    double size; /* edges in the material, m */
     double deformation;        /* edges in the world, m (F'F / h^2) */
     double strain;             /* kappa of DLR eq. 7, 1/m: finer where the deformation changes */
     bool strain_printed;       /* the equation as printed */
@@ -30,7 +32,8 @@ typedef struct kiln_scene_remesh {
     double size_min, size_max; /* m; 0: none, of the start mesh's mean edge */
     bool isotropic;            /* of a metric only the finest size counts */
     double gradation;          /* ratio of sizes one edge apart: 1.5; 0: any */
-    int64_t most_tets;         /* no splits beyond; 0: no limit */
+    int64_t most_tets; /* no splits beyond; 0: no limit, with `follow` 3 times the start, or 3000
+                          more */
 
     double condition;        /* global: remesh when the worst basis matrix passes it: 12 */
     double condition_change; /* or has become worse by this factor since the last time: 3 */
@@ -38,6 +41,8 @@ typedef struct kiln_scene_remesh {
 } kiln_scene_remesh;
 
 kiln_scene_remesh kiln_remesh_default_settings(void); /* KILN_REMESH_NONE */
+/* Does it ask for sizes other than those of `follow`? */
+bool kiln_remesh_has_wishes(const kiln_scene_remesh *remesh);
 extern const kiln_schema kiln_remesh_schema;
 
 #endif

@@ -79,17 +79,22 @@ START_TEST(short_forms)
         const char *set;
         kiln_remesh_method method;
         kiln_space space;
-    } cases[] = {{"remesh=local", KILN_REMESH_LOCAL, KILN_SPACE_MATERIAL},
-                 {"remesh=global", KILN_REMESH_GLOBAL, KILN_SPACE_WORLD},
-                 {"remesh=none", KILN_REMESH_NONE, KILN_SPACE_MATERIAL},
-                 {"remesh={}", KILN_REMESH_LOCAL, KILN_SPACE_MATERIAL},
-                 {"remesh={space='world'}", KILN_REMESH_LOCAL, KILN_SPACE_WORLD},
-                 {"contact={}", KILN_REMESH_NONE, KILN_SPACE_MATERIAL}};
+        bool follow;
+    } cases[] = {{"remesh=local", KILN_REMESH_LOCAL, KILN_SPACE_MATERIAL, true},
+                 {"remesh=global", KILN_REMESH_GLOBAL, KILN_SPACE_WORLD, false},
+                 {"remesh=none", KILN_REMESH_NONE, KILN_SPACE_MATERIAL, false},
+                 {"remesh={}", KILN_REMESH_LOCAL, KILN_SPACE_MATERIAL, true},
+                 {"remesh={space='world'}", KILN_REMESH_LOCAL, KILN_SPACE_WORLD, true},
+                 {"remesh={follow=false}", KILN_REMESH_LOCAL, KILN_SPACE_MATERIAL, false},
+                 {"remesh={size=1}", KILN_REMESH_LOCAL, KILN_SPACE_MATERIAL, false},
+                 {"remesh={size=1,follow=true}", KILN_REMESH_LOCAL, KILN_SPACE_MATERIAL, true},
+                 {"contact={}", KILN_REMESH_NONE, KILN_SPACE_MATERIAL, false}};
     kiln_context *context = kiln_test_context(1);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         kiln_scene_file *file = load(context, minimal, &cases[i].set, 1);
         const kiln_scene *s = kiln_scene_file_scene(file);
         ck_assert(s->remesh.method == cases[i].method && s->remesh.space == cases[i].space);
+        ck_assert_int_eq(s->remesh.follow, cases[i].follow);
         bool touches = strncmp(cases[i].set, "contact", 7) == 0;
         ck_assert(s->contact.bodies == touches && s->contact.self == touches);
         kiln_scene_file_destroy(file);

@@ -2,6 +2,7 @@
 #include "fixtures.h"
 #include "mesh/reorder.h"
 #include "remesh/improve.h"
+#include "remesh/vain.h"
 #include "support.h"
 
 #include <stdlib.h>
@@ -257,6 +258,55 @@ START_TEST(repairs_stop_after_the_tet_at_hand)
 }
 END_TEST
 
+/* One pass over the mesh; the effort it took. */
+static uint64_t effort_of_pass(kiln_mesh *mesh, const kiln_improve_options *options)
+{
+    kiln_remesh_options how = kiln_remesh_default_options();
+    kiln_improve_report report;
+    kiln_remesher remesher;
+    ck_assert_int_eq(kiln_remesher_begin(mesh, &how, &remesher, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_dynamic_improve(&remesher, options, &report, NULL), KILN_OK);
+    ck_assert_uint_gt(report.bad_after, 0);
+    uint64_t effort = kiln_remesher_effort(&remesher);
+    kiln_remesher_end(&remesher);
+    kiln_test_audit(mesh);
+    return effort;
+}
+
+/* A goal out of reach: tried once within the effort allowed, then left alone until something round
+ * a tet changes or it has become worse. */
+START_TEST(hopeless_tets_are_left_alone)
+{
+    enum { ALLOWED = 20000, ONE_MORE = 10000 };
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "n=3");
+    kiln_improve_options options = kiln_improve_default_options();
+    options.goal = 0.99;
+    options.spread = 300;
+    options.effort = ALLOWED;
+    options.vain = "vain";
+    ck_assert_int_eq(kiln_vain_add(mesh, "vain", NULL), KILN_OK);
+    int passes = 0;
+    for (uint64_t effort = 1; effort > 0; passes++) {
+        effort = effort_of_pass(mesh, &options);
+        ck_assert_uint_le(effort, ALLOWED + ONE_MORE);
+        ck_assert_int_lt(passes, 200);
+    }
+    ck_assert_int_ge(passes, 2);
+    uint64_t hash = kiln_mesh_hash(mesh);
+    ck_assert_uint_eq(effort_of_pass(mesh, &options), 0);
+    ck_assert_uint_eq(kiln_mesh_hash(mesh), hash);
+    uint32_t moved = mesh->tet[0].v[0];
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) /* squeezed where no one looks */
+        for (int k = 0; k < 4; k++)
+            if (kiln_tet_live(mesh, t) && mesh->tet[t].v[k] == moved)
+                kiln_vain_of(mesh, "vain")[t].score *= 1.2;
+    ck_assert_uint_gt(effort_of_pass(mesh, &options), 0);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("improve");
@@ -268,5 +318,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(drivers, progress_can_stop_a_driver);
     tcase_add_test(drivers, running_out_of_memory_is_reported_by_the_drivers);
     tcase_add_test(drivers, repairs_stop_after_the_tet_at_hand);
+    tcase_add_test(drivers, hopeless_tets_are_left_alone);
     return suite;
 }

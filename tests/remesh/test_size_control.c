@@ -82,17 +82,18 @@ START_TEST(whether_a_pass_is_needed)
     for (int i = 0; i < 16; i++) {
         kiln_size_options size = kiln_size_default_options();
         bool short_ones = i & 1, long_ones = i & 2, bad = i & 4, full = i & 8, needed;
-        double worst, goal = least * (bad ? 1.0 + 1e-12 : 1.0);
+        double worst;
+        kiln_improve_options improve = {.goal = least * (bad ? 1.0 + 1e-12 : 1.0)};
         size.shortest = s.least * (short_ones ? 1.0 + 1e-12 : 1.0);
         size.longest = s.most * (long_ones ? 1.0 - 1e-12 : 1.0);
         size.most_tets = full ? 10 : 0;
-        ck_assert_int_eq(kiln_remesh_needed(mesh, &options, &size, goal, &needed, &worst, NULL),
+        ck_assert_int_eq(kiln_remesh_needed(mesh, &options, &size, &improve, &needed, &worst, NULL),
                          KILN_OK);
         ck_assert_int_eq(needed, short_ones || (long_ones && !full) || bad);
         calm += !needed;
         if (!needed)
             ck_assert_double_eq(worst, least);
-        ck_assert_int_eq(kiln_remesh_needed(mesh, &options, NULL, goal, &needed, &worst, NULL),
+        ck_assert_int_eq(kiln_remesh_needed(mesh, &options, NULL, &improve, &needed, &worst, NULL),
                          KILN_OK);
         ck_assert_int_eq(needed, bad);
     }
@@ -108,7 +109,8 @@ START_TEST(whether_a_pass_is_needed)
         kiln_size_options size = {.longest = 0.5 * s.most, .wait = "wait"};
         bool needed;
         double worst;
-        ck_assert_int_eq(kiln_remesh_needed(mesh, &options, &size, 0.0, &needed, &worst, NULL),
+        ck_assert_int_eq(kiln_remesh_needed(mesh, &options, &size, &(kiln_improve_options){0},
+                                            &needed, &worst, NULL),
                          KILN_OK);
         ck_assert_int_eq(needed, i >= 2);
     }
@@ -117,7 +119,9 @@ START_TEST(whether_a_pass_is_needed)
         double worst;
         int64_t bytes = heap.live_bytes;
         heap.fail_at = heap.calls + i;
-        ck_assert_int_eq(kiln_remesh_needed(mesh, &options, NULL, 0.1, &needed, &worst, NULL),
+        ck_assert_int_eq(kiln_remesh_needed(mesh, &options, NULL,
+                                            &(kiln_improve_options){.goal = 0.1}, &needed, &worst,
+                                            NULL),
                          KILN_ERR_MEMORY);
         ck_assert_int_eq(heap.live_bytes, bytes);
     }

@@ -171,7 +171,9 @@ START_TEST(need_is_seen_in_each_space)
     double both[2], worst;
     bool needed;
     worst_of_both(mesh, both);
-    ck_assert_int_eq(kiln_remesh_needed(mesh, &options, NULL, 0.0, &needed, &worst, NULL), KILN_OK);
+    ck_assert_int_eq(
+        kiln_remesh_needed(mesh, &options, NULL, &(kiln_improve_options){0}, &needed, &worst, NULL),
+        KILN_OK);
     ck_assert(!needed);
     ck_assert_double_eq(worst, fmin(both[0], both[1]));
     kiln_mesh_destroy(mesh);

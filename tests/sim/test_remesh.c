@@ -246,6 +246,121 @@ START_TEST(a_pass_that_makes_surfaces_cross_is_undone)
 }
 END_TEST
 
+/* A damped cantilever; `unit` is the length of what is a metre here. */
+static kiln_world *cantilever(double size, double unit, double turned)
+{
+    begin(1);
+    kiln_soup *mesh = &scene->bodies.data[0].mesh;
+    kiln_soup_free(mesh);
+    *mesh = kiln_test_soup(context, "box", "lx=1 ly=0.2 lz=0.2 n=2 nx=10");
+    double c = cos(turned), s = sin(turned);
+    for (size_t i = 0; i < mesh->points.count; i++) {
+        kiln_vec3 p = kiln_v3_scale(mesh->points.data[i], unit);
+        mesh->points.data[i] = kiln_v3(c * p.x - s * p.z, p.y, s * p.x + c * p.z);
+    }
+    scene->velocity_until = 0.0;
+    scene->has_velocity_field = false;
+    scene->materials.data[0].base.density = 1000 / unit;
+    scene->materials.data[0].density = kiln_quantity_number(1000 / unit);
+    kiln_lame_from_young(1e6 * unit, 0.3, &scene->materials.data[0].base.mu,
+                         &scene->materials.data[0].base.lambda);
+    scene->materials.data[0].young = kiln_quantity_number(1e6 * unit);
+    scene->gravity = kiln_quantity_vector(
+        kiln_v3_scale(kiln_v3(9.81 * s, 0, -9.81 * c), unit)); /* across the beam */
+    scene->remesh.strain = 0.0;
+    scene->remesh.size_min = 0.0;
+    scene->remesh.size = size * unit;
+    double reach = 1e-4 * unit;
+    kiln_pick pick = {.selector = {.kind = KILN_SELECT_HALF_SPACE,
+                                   .a = kiln_v3(c * reach, 0, s * reach),
+                                   .b = kiln_v3(-c, 0, -s)}};
+    kiln_picks picks = {0};
+    ck_assert_int_eq(kiln_array_push(context, &picks, pick, NULL), KILN_OK);
+    scene_hold(scene, picks, 7);
+    return scene_world(scene);
+}
+
+/* Once the beam hangs still nothing is changed any more: an edge too long to fit and too short to
+ * be split is not exchanged for another of its length. */
+START_TEST(a_mesh_at_rest_stays_as_it_is)
+{
+    static const struct {
+        double size, unit, turned;
+    } cases[] = {{0.09, 1, 0}, {0.09, 1e-3, 0.7}, {0.09, 1e3, 2.5}, {0.07, 1, 0.3}, {0.12, 1, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        kiln_world *world = cantilever(cases[i].size, cases[i].unit, cases[i].turned);
+        scene->duration = 100.0;
+        double changed = 0.0, late = 0.0;
+        for (int step = 0; step < 120; step++) {
+            kiln_stats stats = scene_step(world, scene->duration);
+            changed += stats.changed;
+            late += step >= 60 ? stats.changed : 0.0;
+        }
+        ck_assert_double_gt(changed, 0.0);
+        ck_assert_msg(late == 0.0, "size %g, unit %g: %g tets changed late", cases[i].size,
+                      cases[i].unit, late);
+        end(world);
+    }
+}
+END_TEST
+
+static void count_warnings(void *user, kiln_log_level level, const char *message)
+{
+    *(int *)user += level == KILN_LOG_WARNING && strstr(message, "remesh.quality = 0.97") != NULL;
+}
+
+/* A goal out of reach is said once, after a while, and its price is paid once. */
+START_TEST(a_goal_missed_for_long_is_said_once)
+{
+    int said = 0;
+    begin(1);
+    scene->remesh.strain = 0.0;
+    scene->remesh.quality = 0.97;
+    scene->velocity_until = 0.0;
+    scene->has_velocity_field = false;
+    context->log = count_warnings;
+    context->log_user = &said;
+    kiln_world *world = scene_world(scene);
+    double late = 0.0;
+    for (int step = 0; step < 60; step++) {
+        kiln_stats stats = scene_step(world, 100.0);
+        late += step >= 40 ? stats.changed : 0.0;
+        ck_assert_int_eq(said, step >= 19);
+        ck_assert_double_lt(stats.q_min, 0.97);
+    }
+    ck_assert_double_eq(late, 0.0);
+    end(world);
+}
+END_TEST
+
+/* Without wishes sizes follow: nothing happens to a bar that is let be, one that is twisted far
+ * gets more tets, no more than allowed. */
+START_TEST(sizes_follow_by_themselves)
+{
+    for (int moves = 0; moves < 2; moves++) {
+        begin(1);
+        scene->remesh.strain = 0.0;
+        scene->remesh.follow = true;
+        scene->has_velocity_field = moves;
+        scene->velocity_until = moves ? 2.5 : 0.0;
+        kiln_world *world = scene_world(scene);
+        const kiln_table *tets = &kiln_world_mesh(world)->table[KILN_ON_TET];
+        uint32_t start = tets->live, most = start;
+        for (int step = 0; step < (moves ? 125 : 5); step++) {
+            scene_step(world, 100.0);
+            most = tets->live > most ? tets->live : most;
+        }
+        if (moves) {
+            ck_assert_uint_gt(most, start);
+            ck_assert_uint_le(most, 4 * start);
+        } else {
+            ck_assert_uint_eq(most, start);
+        }
+        end(world);
+    }
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("remesh");
@@ -255,5 +370,8 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, threads_do_not_matter);
     tcase_add_test(all, in_world_space_history_is_in_the_offsets);
     tcase_add_test(all, a_pass_that_makes_surfaces_cross_is_undone);
+    tcase_add_test(all, a_mesh_at_rest_stays_as_it_is);
+    tcase_add_test(all, a_goal_missed_for_long_is_said_once);
+    tcase_add_test(all, sizes_follow_by_themselves);
     return suite;
 }
