@@ -62,8 +62,9 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
  *   newton linear         iterations
  *   t_*                   s of the wall clock; t_io is what was written since the row before
  *   rejected              tries taken back before this step
- *   contacts fx..         vertices that obstacles hold, total force of the obstacles, N
- *   rx..                  total force of what holds vertices, N
+ *   contacts fx..         vertices that obstacles hold, total force of the obstacles, N: the mean
+ *                         over the step, as of each in probes.csv
+ *   rx..                  total force of the holds, likewise
  *   flowed changed        tets that flowed, that remeshing took or reshaped
  *   relax                 Newton iterations of the material's relaxation */
 #define KILN_STATS_TABLE(X)                                                                        \
@@ -161,7 +162,15 @@ kiln_status kiln_world_restore_surface(kiln_world *world, size_t body, const kil
 size_t kiln_world_hold_size(const kiln_world *world, size_t hold);
 size_t kiln_world_load_size(const kiln_world *world, size_t load);
 
-/* Force over all vertices of a hold in the last step that was made, N. */
-kiln_vec3 kiln_world_hold_force(const kiln_world *world, size_t hold);
+/* What an obstacle or a hold did to the bodies in the last step that was made: the mean over the
+ * step, so that force times its length is what it gave to their momentum. False, and NaN, when it
+ * did not act in that step. */
+typedef struct kiln_wrench {
+    kiln_vec3 place;  /* m: the point that it turns about, or its middle; moves with it */
+    kiln_vec3 force;  /* N */
+    kiln_vec3 torque; /* N m, about `place` */
+} kiln_wrench;
+bool kiln_world_obstacle_wrench(const kiln_world *world, size_t obstacle, kiln_wrench *out);
+bool kiln_world_hold_wrench(const kiln_world *world, size_t hold, kiln_wrench *out);
 
 #endif

@@ -43,7 +43,10 @@ struct kiln_solid {
     kiln_f64_array rate2;   /* accelerations at the end, newmark only */
     kiln_f64_array start_a; /* newmark: acceleration at the first step's begin */
     kiln_f64_array reaction, contact;
-    kiln_f64_array guess; /* where velocities carry; with contact only */
+    kiln_f64_array start_force; /* newmark: of what is held at the first step's begin, N */
+    kiln_f64_array hit, kick;   /* newmark: by which what is held changed rates, N */
+    kiln_push_rule rule;        /* of the last step */
+    kiln_f64_array guess;       /* where velocities carry; with contact only */
 };
 
 KILN_INLINE double *kiln_solid_column(const kiln_solid *solid, const char *name)

@@ -257,6 +257,8 @@ static kiln_status begin_contact(kiln_attempt *t, kiln_error *error)
         .tau = t->scheme.tau,
         .with = kiln_solid_contact_with(s),
         .load = kiln_solid_column(s, "contact_load"),
+        .mass = kiln_mass_lumped(s->mass),
+        .per_scale = t->scheme.scale > 0.0 ? 1.0 / t->scheme.scale : 0.0,
     };
     double began = kiln_wall_seconds();
     KILN_TRY(kiln_touch_begin(&s->touch, &start, error));

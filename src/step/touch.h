@@ -16,6 +16,7 @@
 #include "mesh/changes.h"
 #include "solve/constraints.h"
 #include "solve/term.h"
+#include "step/push.h"
 #include "step/slip.h"
 
 typedef struct kiln_touch_contact {
@@ -30,6 +31,11 @@ typedef struct kiln_touch_contact {
     bool active;
     bool kept;   /* came back after it was let go: stays until the end of the step */
     int renewed; /* how often its plane was moved */
+
+    /* What the obstacle did to the vertex. */
+    kiln_vec3 force;   /* N, at the end of the step: normal, friction, leftovers put out */
+    kiln_vec3 impulse; /* N s, by which its velocity was changed at once */
+    kiln_vec3 kick;    /* N, by which its acceleration was changed, times its mass */
 } kiln_touch_contact;
 
 typedef struct kiln_touch {
@@ -53,8 +59,8 @@ typedef struct kiln_touch {
 
     /* Of this step; borrowed. */
     const kiln_constraints *given;
-    const double *begin, *origin;
-    double h, tau;
+    const double *begin, *origin, *mass;
+    double h, tau, per_scale;
 } kiln_touch;
 
 void kiln_touch_init(kiln_touch *touch, kiln_context *context, kiln_obstacle *const *obstacles,
@@ -77,6 +83,8 @@ typedef struct kiln_touch_start {
     double tau;
     const uint32_t *with; /* [vertex slot] obstacle + 1 touched at the end of the step before */
     const double *load;   /* [vertex slot] its normal force, N */
+    const double *mass;   /* [vertex slot] kg */
+    double per_scale;     /* 1/s^2, of inertia; 0: none */
 } kiln_touch_start;
 
 /* Contacts to begin the first pass with: those of the step before and vertices whose velocity
@@ -101,12 +109,16 @@ kiln_status kiln_touch_project(kiln_touch *touch, bool settled, double *x, kiln_
 /* Velocities at the end: no motion through obstacles, the change is an inelastic impact with
  * Coulomb friction (Irving et al. 2004), in the directions that nothing given holds. Adds what that
  * takes to `contact`. `a` may be NULL. */
-void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, double *v, double *a,
-                     double *contact);
+void kiln_touch_stop(kiln_touch *touch, double *v, double *a, double *contact);
 
 /* Accelerations at the begin of a run: vertices that lie on an obstacle do not accelerate into it,
  * and are slowed down by friction where they slide. */
 void kiln_touch_support(const kiln_touch *touch, const double *x, const double *v, double *a);
+
+/* What an obstacle gives to the momentum of the bodies (step/push.h), and to their angular momentum
+ * about a point; vertices at x. */
+void kiln_touch_push(const kiln_touch *touch, uint32_t obstacle, const double *x, kiln_vec3 about,
+                     kiln_push *force, kiln_push *torque);
 
 /* For the next step. */
 void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load);

@@ -16,10 +16,12 @@ kiln_status kiln_touch_project(kiln_touch *touch, bool settled, double *x, kiln_
         double share = kiln_v3_norm2(way), depth = kiln_v3_dot(normal, kiln_v3_sub(point, place));
         if (share < KILN_TOUCH_INDEPENDENT * KILN_TOUCH_INDEPENDENT)
             continue;
+        kiln_vec3 to = point;
         if (touch->given->held[c->vertex]) /* to the plane, by the way that is left */
-            kiln_touch_put(x, c->vertex, kiln_v3_madd(place, depth / share, way));
-        else
-            kiln_touch_put(x, c->vertex, point);
+            to = kiln_v3_madd(place, depth / share, way);
+        kiln_touch_put(x, c->vertex, to);
+        c->force = kiln_v3_madd(c->force, touch->mass[c->vertex] * touch->per_scale,
+                                kiln_v3_sub(to, place));
         c->normal = normal;
         c->point = point;
     }
@@ -42,11 +44,10 @@ static kiln_vec3 impact(const kiln_touch *touch, const kiln_touch_contact *c, ki
     return kiln_v3_madd(drag, into / share, way);
 }
 
-void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, double *v, double *a,
-                     double *contact)
+void kiln_touch_stop(kiln_touch *touch, double *v, double *a, double *contact)
 {
     for (size_t i = 0; i < touch->contacts.count; i++) {
-        const kiln_touch_contact *c = &touch->contacts.data[i];
+        kiln_touch_contact *c = &touch->contacts.data[i];
         if (!c->active)
             continue;
         kiln_vec3 way = kiln_touch_free_part(touch, c->vertex, c->normal);
@@ -55,13 +56,35 @@ void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, doub
             continue;
         kiln_vec3 old = kiln_touch_at(v, c->vertex), change = impact(touch, c, way, old);
         kiln_touch_put(v, c->vertex, kiln_v3_add(old, change));
-        kiln_vec3 force = kiln_v3_scale(change, mass[c->vertex] / h);
+        double mass = touch->mass[c->vertex];
+        kiln_vec3 force = kiln_v3_scale(change, mass / touch->h);
+        c->impulse = kiln_v3_scale(change, mass);
         kiln_touch_put(contact, c->vertex, kiln_v3_add(kiln_touch_at(contact, c->vertex), force));
         if (a) {
             kiln_vec3 rate = kiln_touch_at(a, c->vertex);
-            kiln_touch_put(a, c->vertex,
-                           kiln_v3_madd(rate, -kiln_v3_dot(rate, c->normal) / share, way));
+            kiln_vec3 slower = kiln_v3_scale(way, -kiln_v3_dot(rate, c->normal) / share);
+            kiln_touch_put(a, c->vertex, kiln_v3_add(rate, slower));
+            c->kick = kiln_v3_scale(slower, mass);
         }
+    }
+}
+
+void kiln_touch_push(const kiln_touch *touch, uint32_t obstacle, const double *x, kiln_vec3 about,
+                     kiln_push *force, kiln_push *torque)
+{
+    *force = *torque = (kiln_push){.hit = {0, 0, 0}};
+    double per_h = touch->h > 0.0 ? 1.0 / touch->h : 0.0;
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        const kiln_touch_contact *c = &touch->contacts.data[i];
+        if (c->obstacle != obstacle)
+            continue;
+        kiln_push push = {.end = c->force,
+                          .hit = kiln_v3_scale(c->impulse, per_h),
+                          .left = kiln_v3_add(c->force, c->kick),
+                          .before = c->force}; /* as good as known */
+        kiln_push turn = kiln_push_torque(kiln_v3_sub(kiln_touch_at(x, c->vertex), about), &push);
+        kiln_push_add(force, &push);
+        kiln_push_add(torque, &turn);
     }
 }
 
