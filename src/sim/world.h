@@ -131,6 +131,12 @@ kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, b
 /* The statistics of the state as it is, for the row of step 0. */
 void kiln_world_measure(kiln_world *world, kiln_stats *stats);
 
+/* The row of probes.csv, beside step and time: what obstacles and holds do, where bodies and points
+ * are. How many numbers, their names, and those of the state as it is; NaN: does not apply. */
+size_t kiln_world_probe_count(const kiln_world *world);
+const char *kiln_world_probe_name(const kiln_world *world, size_t column);
+kiln_status kiln_world_probe(kiln_world *world, double *out, kiln_error *error);
+
 /* Column names by number; NULL past the last. */
 const char *kiln_stats_name(size_t column);
 
