@@ -29,6 +29,9 @@ typedef struct table {
 } table;
 enum { STATS, PROBES, TABLE_COUNT };
 
+typedef KILN_ARRAY_OF(long long)
+number_list;
+
 struct kiln_run_folder {
     kiln_context *context; /* borrowed */
     const kiln_run_about *about;
@@ -38,9 +41,11 @@ struct kiln_run_folder {
     bool probes_named; /* the columns of probes.csv are those of the world */
     kiln_f64_array probes;
     KILN_ARRAY_OF(char)
-    row;                  /* being written */
-    kiln_f64_array times; /* of the frames */
-    kiln_soup frame;      /* the last one; its memory serves the next */
+    row;                        /* being written */
+    kiln_f64_array times;       /* of the frames */
+    kiln_soup frame;            /* the last one; its memory serves the next */
+    kiln_soup obstacles;        /* as they were written last */
+    number_list obstacle_files; /* frames that they were written with, ascending */
     char last_frame[NAME_SIZE], last_checkpoint[NAME_SIZE];
 };
 
@@ -107,19 +112,28 @@ static bool is_frame(const char *name)
 {
     return frame_number(name) >= 0;
 }
-/* "obstacles-N.ply" or "BODY-N.ply". */
+static long long obstacles_number(const char *name)
+{
+    return numbered(name, "obstacles-", ".vtu");
+}
+/* That, or "BODY-N.ply" (and "obstacles-N.ply" of earlier versions). */
 static long long surface_number(const char *name)
 {
     const char *dash = strrchr(name, '-');
-    return dash && dash > name ? numbered(dash, "-", ".ply") : -1;
+    long long number = dash && dash > name ? numbered(dash, "-", ".ply") : -1;
+    return number >= 0 ? number : obstacles_number(name);
 }
 static bool is_surface(const char *name)
 {
     return surface_number(name) >= 0;
 }
+static long long checkpoint_number(const char *name)
+{
+    return numbered(name, "checkpoint-", ".h5");
+}
 static bool is_checkpoint(const char *name)
 {
-    return numbered(name, "checkpoint-", ".h5") >= 0;
+    return checkpoint_number(name) >= 0;
 }
 static bool is_top(const char *name)
 {
@@ -366,6 +380,7 @@ static kiln_status allocate(kiln_context *context, const char *path, const kiln_
     folder->tables[STATS] = (table){.name = "stats.csv", .file = -1};
     folder->tables[PROBES] = (table){.name = "probes.csv", .file = -1};
     kiln_soup_init(&folder->frame, context);
+    kiln_soup_init(&folder->obstacles, context);
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
         length--;
@@ -390,7 +405,9 @@ void kiln_run_folder_close(kiln_run_folder *folder)
     kiln_array_free(folder->context, &folder->times);
     kiln_array_free(folder->context, &folder->probes);
     kiln_array_free(folder->context, &folder->row);
+    kiln_array_free(folder->context, &folder->obstacle_files);
     kiln_soup_free(&folder->frame);
+    kiln_soup_free(&folder->obstacles);
     kiln_release(folder->context, folder, sizeof *folder);
 }
 
@@ -443,19 +460,17 @@ static int by_number_down(const void *a, const void *b)
     return left > right ? -1 : left < right;
 }
 
-typedef KILN_ARRAY_OF(long long)
-number_list;
-
-/* Numbers of the checkpoints there are, newest first. */
-static kiln_status list_checkpoints(kiln_context *context, const char *path, number_list *found,
-                                    kiln_error *error)
+/* Numbers of the files that have one, the highest first. */
+static kiln_status list_numbers(kiln_context *context, const char *path,
+                                long long (*number_of)(const char *name), number_list *found,
+                                kiln_error *error)
 {
     DIR *here = opendir(path);
     if (!here)
         return fail(path, "cannot be looked into", errno, error);
     kiln_status status = KILN_OK;
     for (struct dirent *entry; status == KILN_OK && (entry = readdir(here));) {
-        long long number = numbered(entry->d_name, "checkpoint-", ".h5");
+        long long number = number_of(entry->d_name);
         if (number >= 0)
             status = kiln_array_push(context, found, number, error);
     }
@@ -471,7 +486,7 @@ kiln_status kiln_run_folder_find(kiln_context *context, const char *path, char *
     number_list numbers = {0};
     checkpoint[0] = 0;
     *passed = 0;
-    kiln_status status = list_checkpoints(context, path, &numbers, error);
+    kiln_status status = list_numbers(context, path, checkpoint_number, &numbers, error);
     for (size_t i = 0; i < numbers.count && status != KILN_ERR_MEMORY; i++) {
         kiln_checkpoint_scene scene;
         int length = snprintf(checkpoint, size, "%s/checkpoint-%06lld.h5", path, numbers.data[i]);
@@ -563,6 +578,15 @@ static kiln_status cut_probes(kiln_run_folder *folder, uint64_t step, kiln_error
     return cut_file(folder, t, error);
 }
 
+static bool is_of_obstacles(const char *at, const char *end)
+{
+    static const char part[] = " part=\"1\"";
+    for (; (size_t)(end - at) >= sizeof part; at++)
+        if (memcmp(at, part, sizeof part - 1) == 0)
+            return true;
+    return false;
+}
+
 /* Times of the first `count` frames, from our own run.pvd. */
 static kiln_status read_times(kiln_run_folder *folder, uint64_t count, kiln_error *error)
 {
@@ -577,7 +601,8 @@ static kiln_status read_times(kiln_run_folder *folder, uint64_t count, kiln_erro
         const char *at = line.data, *end = line.data + line.size;
         while (at < end && *at == ' ')
             at++;
-        if ((size_t)(end - at) <= sizeof mark || memcmp(at, mark, sizeof mark - 1) != 0)
+        if ((size_t)(end - at) <= sizeof mark || memcmp(at, mark, sizeof mark - 1) != 0 ||
+            is_of_obstacles(at, end))
             continue;
         status = kiln_array_push(folder->context, &folder->times,
                                  strtod(at + sizeof mark - 1, NULL), error);
@@ -591,8 +616,19 @@ static kiln_status read_times(kiln_run_folder *folder, uint64_t count, kiln_erro
     return status;
 }
 
+#define OBSTACLES_FILE "surface/obstacles-%06llu.vtu"
+
+static void put_dataset(kiln_sink *sink, double time, int part, const char *name, const char *file)
+{
+    kiln_sink_text(sink, "  <DataSet timestep=\"");
+    kiln_sink_double(sink, time);
+    kiln_sink_format(sink, "\" part=\"%d\" name=\"%s\" file=\"%s\"/>\n", part, name, file);
+}
+
+/* With each frame the obstacles as they were written last. */
 static kiln_status write_pvd(const kiln_run_folder *folder, kiln_error *error)
 {
+    size_t next = 0; /* file of obstacles that is later than the frame */
     char path[PATH_MAX];
     KILN_TRY(join(folder->path, "run.pvd", path, error));
     kiln_sink sink;
@@ -600,9 +636,17 @@ static kiln_status write_pvd(const kiln_run_folder *folder, kiln_error *error)
     kiln_sink_text(&sink, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" "
                           "byte_order=\"LittleEndian\">\n <Collection>\n");
     for (size_t i = 0; i < folder->times.count; i++) {
-        kiln_sink_text(&sink, "  <DataSet timestep=\"");
-        kiln_sink_double(&sink, folder->times.data[i]);
-        kiln_sink_format(&sink, "\" file=\"frames/frame-%06zu.vtu\"/>\n", i);
+        char file[NAME_SIZE];
+        snprintf(file, sizeof file, "frames/frame-%06zu.vtu", i);
+        put_dataset(&sink, folder->times.data[i], 0, "bodies", file);
+        while (next < folder->obstacle_files.count &&
+               folder->obstacle_files.data[next] <= (long long)i)
+            next++;
+        if (next == 0)
+            continue;
+        snprintf(file, sizeof file, OBSTACLES_FILE,
+                 (unsigned long long)folder->obstacle_files.data[next - 1]);
+        put_dataset(&sink, folder->times.data[i], 1, "obstacles", file);
     }
     kiln_sink_text(&sink, " </Collection>\n</VTKFile>\n");
     return kiln_sink_commit(&sink, error);
@@ -635,6 +679,28 @@ static kiln_status drop_frames(const kiln_run_folder *folder, uint64_t from, kil
     return KILN_OK;
 }
 
+/* The files of obstacles that are there, and what the last of them holds. */
+static kiln_status find_obstacles(kiln_run_folder *folder, kiln_error *error)
+{
+    char path[PATH_MAX], name[NAME_SIZE];
+    number_list *files = &folder->obstacle_files;
+    struct stat info;
+    KILN_TRY(join(folder->path, "surface", path, error));
+    if (stat(path, &info) != 0)
+        return KILN_OK;
+    KILN_TRY(list_numbers(folder->context, path, obstacles_number, files, error));
+    for (size_t i = 0; i < files->count / 2; i++) {
+        long long number = files->data[i];
+        files->data[i] = files->data[files->count - 1 - i];
+        files->data[files->count - 1 - i] = number;
+    }
+    if (files->count == 0)
+        return KILN_OK;
+    snprintf(name, sizeof name, OBSTACLES_FILE, (unsigned long long)files->data[files->count - 1]);
+    KILN_TRY(join(folder->path, name, path, error));
+    return kiln_soup_read(folder->context, path, NULL, &folder->obstacles, error);
+}
+
 static kiln_status begin_again(kiln_run_folder *folder, const kiln_world_state *state,
                                kiln_error *error)
 {
@@ -645,8 +711,9 @@ static kiln_status begin_again(kiln_run_folder *folder, const kiln_world_state *
     KILN_TRY(cut_probes(folder, state->step, error));
     KILN_TRY(make_places(folder, error));
     KILN_TRY(open_tables(folder, 0, error));
-    KILN_TRY(write_pvd(folder, error));
-    return drop_frames(folder, state->frame, error);
+    KILN_TRY(drop_frames(folder, state->frame, error));
+    KILN_TRY(find_obstacles(folder, error));
+    return write_pvd(folder, error);
 }
 
 kiln_status kiln_run_folder_resume(kiln_context *context, const char *path,
@@ -661,6 +728,33 @@ kiln_status kiln_run_folder_resume(kiln_context *context, const char *path,
     else
         kiln_run_folder_close(folder);
     return status;
+}
+
+static bool same_surface(const kiln_soup *a, const kiln_soup *b)
+{
+    return a->points.count == b->points.count && a->triangles.count == b->triangles.count &&
+           memcmp(a->points.data, b->points.data, a->points.count * sizeof *a->points.data) == 0 &&
+           memcmp(a->triangles.data, b->triangles.data,
+                  a->triangles.count * sizeof *a->triangles.data) == 0;
+}
+
+/* Those that are where they were are not written again. What is written is taken from the soup. */
+static kiln_status write_obstacles(kiln_run_folder *folder, uint64_t number, kiln_soup *soup,
+                                   kiln_error *error)
+{
+    char path[PATH_MAX], name[NAME_SIZE];
+    if (folder->obstacle_files.count > 0 && same_surface(soup, &folder->obstacles))
+        return KILN_OK;
+    KILN_TRY(join(folder->path, "surface", path, error));
+    KILN_TRY(make_folder(path, error));
+    snprintf(name, sizeof name, OBSTACLES_FILE, (unsigned long long)number);
+    KILN_TRY(join(folder->path, name, path, error));
+    KILN_TRY(kiln_vtu_write(folder->context, path, KILN_ENCODING_BINARY, soup, error));
+    KILN_TRY(kiln_array_push(folder->context, &folder->obstacle_files, (long long)number, error));
+    kiln_soup_free(&folder->obstacles);
+    folder->obstacles = *soup;
+    kiln_soup_init(soup, folder->context);
+    return KILN_OK;
 }
 
 /* The soup is freed. */
@@ -701,7 +795,9 @@ static kiln_status write_surfaces(kiln_run_folder *folder, kiln_world *world, ui
     kiln_soup soup;
     if (scene->output.obstacles && scene->obstacles.count > 0) {
         KILN_TRY(kiln_world_obstacle_surfaces(world, &soup, error));
-        KILN_TRY(write_surface(folder, "obstacles", number, &soup, error));
+        kiln_status status = write_obstacles(folder, number, &soup, error);
+        kiln_soup_free(&soup);
+        KILN_TRY(status);
     }
     for (size_t b = 0; b < scene->bodies.count; b++) {
         char stem[KILN_NAME_SIZE];
@@ -829,6 +925,19 @@ static void put_solver(kiln_json *json, kiln_world *world)
                       solid->solver.blas_threads > 0 ? solid->solver.blas_threads : 1);
 }
 
+/* What the numbers 1, 2, ... in frames ("body") and in surface/obstacles ("region") stand for. */
+static void put_names(kiln_json *json, const kiln_scene *scene)
+{
+    kiln_json_list(json, "bodies");
+    for (size_t i = 0; i < scene->bodies.count; i++)
+        kiln_json_text(json, NULL, scene->bodies.data[i].name);
+    kiln_json_end(json);
+    kiln_json_list(json, "obstacles");
+    for (size_t i = 0; i < scene->obstacles.count; i++)
+        kiln_json_text(json, NULL, scene->obstacles.data[i].name);
+    kiln_json_end(json);
+}
+
 kiln_status kiln_run_folder_describe(kiln_run_folder *folder, kiln_world *world, const char *status,
                                      kiln_error *error)
 {
@@ -849,6 +958,7 @@ kiln_status kiln_run_folder_describe(kiln_run_folder *folder, kiln_world *world,
     kiln_json_text(&json, "version", kiln_version());
     put_machine(&json, folder->context);
     put_solver(&json, world);
+    put_names(&json, kiln_world_scene(world));
     kiln_json_text(&json, "status", status);
     kiln_json_number(&json, "time", state->clock.time);
     kiln_json_count(&json, "steps", state->step > 0 ? state->step - 1 : 0);

@@ -1,9 +1,10 @@
 /* The folder of a run:
  *
  *     run.json              what ran: scene, settings, version, machine, how it ended
- *     run.pvd               the frames with their times; ParaView opens it
+ *     run.pvd               the frames with their times, and the obstacles; ParaView opens it
  *     frames/frame-N.vtu    binary, compressed
- *     surface/obstacles-N.ply   beside the frames, if the scene asks for them
+ *     surface/obstacles-N.vtu   beside the frames, if the scene asks for them; when none is where
+ *                           it was
  *     surface/BODY-N.ply    the fine surfaces that bodies carry (body.K where the name of body K is
  *                           none for a file)
  *     stats.csv             one row per step, columns of KILN_STATS_TABLE; empty: does not apply

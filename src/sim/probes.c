@@ -272,6 +272,12 @@ static kiln_status make_points(probes *p, kiln_error *error)
 
 /* The module. */
 
+/* Frames with displacements look at the start for as long as the run lasts. */
+static void plan(kiln_world *world)
+{
+    world->asks_for_place |= world->scene->output.displacement;
+}
+
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 {
     probes *p = kiln_module_make(world, sizeof *p, self, error);
@@ -353,6 +359,7 @@ static void *state(void *self, size_t *size)
 }
 
 const kiln_module kiln_module_probes = {.name = "probes",
+                                        .plan = plan,
                                         .create = create,
                                         .destroy = destroy,
                                         .before_step = before_step,

@@ -141,8 +141,9 @@ kiln_status kiln_world_probe(kiln_world *world, double *out, kiln_error *error);
 const char *kiln_stats_name(size_t column);
 
 /* The mesh of this moment as a soup for a frame: world positions, regions, surface triangles with
- * their tags, and the fields the scene asks for: u, v, reaction, contact on vertices, the element
- * outputs, plastic_strain and hardening on tets (and on triangles, from the tet behind). `soup` is
+ * their tags if the scene wants them, the body of each tet (from 1), and the fields the scene asks
+ * for: u, v, reaction, contact, displacement on vertices, the element outputs, quality,
+ * plastic_strain and hardening on tets (and on triangles, from the tet behind). `soup` is
  * initialised here; empty on failure. A number that is not finite is an error: such a frame is
  * never written. */
 kiln_status kiln_world_frame(kiln_world *world, kiln_soup *soup, kiln_error *error);
