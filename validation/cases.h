@@ -42,6 +42,8 @@ KILN_VALIDATION_CASE(motion, E9, QUICK,
                      "integrators on an oscillator and on the axial mode of a bar")
 KILN_VALIDATION_CASE(motion, E10, QUICK, "momentum of a block that flies and spins")
 KILN_VALIDATION_CASE(stretch, E11, QUICK, "Cook's membrane")
+KILN_VALIDATION_CASE(reactions, reactions, QUICK,
+                     "forces and torques of obstacles and holds: weight, moment, momentum")
 KILN_VALIDATION_CASE(enright, M5, BRIEF,
                      "Enright test on the mesh alone: a ball drawn out and back")
 KILN_VALIDATION_CASE(enright, M5_run, SLOW,
