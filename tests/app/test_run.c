@@ -337,7 +337,7 @@ START_TEST(probes_are_written_beside_the_statistics)
     /* A run of a version that did not write it goes on. */
     expect(0,
            "$K run bar.lua -o old --quiet --until 0.1" PRESS " && rm old/probes.csv && "
-           "$K run bar.lua -o old --resume --quiet --until 0.15 && "
+           "$K run bar.lua -o old --resume --quiet --until 0.16 && "
            "$K run bar.lua -o old --resume --quiet",
            "");
     expect(0, "tail -20 whole/probes.csv >a; tail -20 old/probes.csv | cmp - a && echo same",

@@ -186,6 +186,48 @@ START_TEST(points_go_through_remeshing)
 }
 END_TEST
 
+/* Two lumps that become one: the first has it all, the second no numbers of its own; a point of the
+ * second goes on where it was. */
+START_TEST(bodies_that_merge_have_the_numbers_of_the_first)
+{
+    begin();
+    scene->materials.data[0].base.plastic =
+        (kiln_plastic){.flows = true, .yield = 1e3, .rate = 20.0};
+    scene->pace.dt = 0.02;
+    scene->remesh.method = KILN_REMESH_GLOBAL;
+    for (int i = 0; i < 2; i++) {
+        kiln_scene_body *ball = scene_body(scene, "ball", "h=0.5");
+        shift_body(ball, kiln_v3(i ? 1.2 : -1.2, 0, 0));
+        ball->velocity = kiln_quantity_vector(kiln_v3(i ? -1.0 : 2.0, 0, 0));
+    }
+    add_probe("core", 1, kiln_v3(1.2, 0, 0));
+    add_probe("", 0, whole);
+    add_probe("", 1, whole);
+    kiln_world *world = scene_world(scene);
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    kiln_vec3 place = vector(world, "core.place");
+    double volume = value(world, "body1.volume") + value(world, "body2.volume");
+    for (int i = 0; i < 30 && mesh->parts.count == 2; i++) {
+        ck_assert(!isnan(value(world, "body2.centre.x")));
+        scene_step(world, scene->duration);
+        kiln_vec3 now = vector(world, "core.place");
+        ck_assert_double_lt(kiln_v3_norm(kiln_v3_sub(now, place)), 0.03 + 1e-3);
+        place = now;
+    }
+    ck_assert_uint_eq(mesh->parts.count, 1);
+    ck_assert(isnan(value(world, "body2.centre.x")) && isnan(value(world, "body2.volume")));
+    ck_assert_double_eq_tol(value(world, "body1.volume"), volume, 0.1 * volume);
+    ck_assert_double_gt(value(world, "body1.high.x"), 1.5);
+    kiln_soup frame;
+    ck_assert_int_eq(kiln_world_frame(world, &frame, NULL), KILN_OK);
+    const double *body = kiln_soup_find_field(&frame, KILN_ON_TET, "body")->data.data;
+    for (size_t t = 0; t < frame.tets.count; t++)
+        ck_assert_double_eq(body[t], 1.0);
+    kiln_soup_free(&frame);
+    end(world);
+}
+END_TEST
+
 /* A step that is taken back leaves points, and what holds did, as they were. */
 START_TEST(a_step_that_is_taken_back_leaves_no_trace)
 {
@@ -230,6 +272,7 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(all, bodies_add_up, 0, 2);
     tcase_add_test(all, columns_have_names_of_their_own);
     tcase_add_loop_test(all, points_go_through_remeshing, 0, 2);
+    tcase_add_test(all, bodies_that_merge_have_the_numbers_of_the_first);
     tcase_add_test(all, a_step_that_is_taken_back_leaves_no_trace);
     return suite;
 }
