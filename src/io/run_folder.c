@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "io/format.h"
 #include "io/json.h"
+#include "io/run_tables.h"
 #include "io/sink.h"
 #include "io/source.h"
 #include "io/vtu.h"
@@ -19,15 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NAME_SIZE = 96, CELL_SIZE = 32, KEPT_CHECKPOINTS = 2 };
-
-/* A file that grows by rows, the first of which names its columns. */
-typedef struct table {
-    const char *name;
-    int file;   /* -1: closed */
-    off_t size; /* of whole rows */
-} table;
-enum { STATS, PROBES, TABLE_COUNT };
+enum { NAME_SIZE = 96, KEPT_CHECKPOINTS = 2 };
 
 typedef KILN_ARRAY_OF(long long)
 number_list;
@@ -37,11 +30,7 @@ struct kiln_run_folder {
     const kiln_run_about *about;
     char path[PATH_MAX];
     int log; /* file; -1: closed */
-    table tables[TABLE_COUNT];
-    bool probes_named; /* the columns of probes.csv are those of the world */
-    kiln_f64_array probes;
-    KILN_ARRAY_OF(char)
-    row;                        /* being written */
+    kiln_run_tables tables;
     kiln_f64_array times;       /* of the frames */
     kiln_soup frame;            /* the last one; its memory serves the next */
     kiln_soup obstacles;        /* as they were written last */
@@ -207,166 +196,6 @@ static kiln_status open_log(kiln_run_folder *folder, kiln_error *error)
     return KILN_OK;
 }
 
-static kiln_status open_tables(kiln_run_folder *folder, int flags, kiln_error *error)
-{
-    for (int i = 0; i < TABLE_COUNT; i++) {
-        table *t = &folder->tables[i];
-        char path[PATH_MAX];
-        KILN_TRY(join(folder->path, t->name, path, error));
-        t->file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | flags, 0666);
-        if (t->file < 0)
-            return fail(path, "cannot write", errno, error);
-    }
-    return KILN_OK;
-}
-
-/* One row by one write; a row that does not fit on the disk is taken back. */
-static kiln_status put_row(const kiln_run_folder *folder, table *t, kiln_error *error)
-{
-    size_t done = 0, size = folder->row.count;
-    while (done < size) {
-        ssize_t now = write(t->file, folder->row.data + done, size - done);
-        if (now < 0 && errno == EINTR)
-            continue;
-        if (now <= 0) {
-            int code = now < 0 ? errno : ENOSPC;
-            char path[PATH_MAX];
-            if (ftruncate(t->file, t->size) != 0)
-                code = errno;
-            KILN_TRY(join(folder->path, t->name, path, error));
-            return fail(path, "cannot write", code, error);
-        }
-        done += (size_t)now;
-    }
-    t->size += (off_t)size;
-    return KILN_OK;
-}
-
-/* Room for that many cells in an empty row. */
-static kiln_status begin_row(kiln_run_folder *folder, size_t cells, size_t cell_size,
-                             kiln_error *error)
-{
-    folder->row.count = 0;
-    return kiln_array_reserve(folder->context, &folder->row, cells * (cell_size + 1) + 1, error);
-}
-
-static void put_name(kiln_run_folder *folder, const char *name)
-{
-    if (folder->row.count)
-        folder->row.data[folder->row.count++] = ',';
-    memcpy(folder->row.data + folder->row.count, name, strlen(name));
-    folder->row.count += strlen(name);
-}
-
-/* Nothing for what is no number: it does not apply. */
-static void put_cell(kiln_run_folder *folder, double value)
-{
-    if (folder->row.count)
-        folder->row.data[folder->row.count++] = ',';
-    if (isfinite(value))
-        folder->row.count += kiln_decimal_print(value, folder->row.data + folder->row.count);
-}
-
-static kiln_status end_row(kiln_run_folder *folder, int which, kiln_error *error)
-{
-    folder->row.data[folder->row.count++] = '\n';
-    return put_row(folder, &folder->tables[which], error);
-}
-
-static kiln_status put_stats_header(kiln_run_folder *folder, kiln_error *error)
-{
-    size_t count = sizeof(kiln_stats) / sizeof(double);
-    const char *name;
-    KILN_TRY(begin_row(folder, count, CELL_SIZE, error));
-    for (size_t i = 0; (name = kiln_stats_name(i)); i++)
-        put_name(folder, name);
-    return end_row(folder, STATS, error);
-}
-
-kiln_status kiln_run_folder_stats(kiln_run_folder *folder, const kiln_stats *stats,
-                                  kiln_error *error)
-{
-    KILN_TRY(begin_row(folder, sizeof *stats / sizeof(double), CELL_SIZE, error));
-#define STATS_CELL(name) put_cell(folder, stats->name);
-    KILN_STATS_TABLE(STATS_CELL)
-#undef STATS_CELL
-    return end_row(folder, STATS, error);
-}
-
-/* The columns of probes.csv, in the row. */
-static kiln_status name_probes(kiln_run_folder *folder, const kiln_world *world, kiln_error *error)
-{
-    size_t count = kiln_world_probe_count(world), longest = CELL_SIZE;
-    for (size_t i = 0; i < count; i++)
-        if (strlen(kiln_world_probe_name(world, i)) > longest)
-            longest = strlen(kiln_world_probe_name(world, i));
-    KILN_TRY(begin_row(folder, count + 2, longest, error));
-    put_name(folder, "step");
-    put_name(folder, "time");
-    for (size_t i = 0; i < count; i++)
-        put_name(folder, kiln_world_probe_name(world, i));
-    folder->row.data[folder->row.count++] = '\n';
-    return KILN_OK;
-}
-
-/* Of a run that goes on with other columns the rows so far are put by, as probes-1.csv. */
-static kiln_status put_probes_by(kiln_run_folder *folder, kiln_error *error)
-{
-    char path[PATH_MAX], other[PATH_MAX], name[NAME_SIZE];
-    table *t = &folder->tables[PROBES];
-    struct stat info;
-    int number = 0;
-    KILN_TRY(join(folder->path, t->name, path, error));
-    do {
-        snprintf(name, sizeof name, "probes-%d.csv", ++number);
-        KILN_TRY(join(folder->path, name, other, error));
-    } while (stat(other, &info) == 0);
-    if (rename(path, other) != 0)
-        return fail(path, "cannot be renamed", errno, error);
-    close(t->file);
-    t->size = 0;
-    t->file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_TRUNC, 0666);
-    return t->file >= 0 ? KILN_OK : fail(path, "cannot write", errno, error);
-}
-
-/* The first row that this process writes: below a header that fits. */
-static kiln_status begin_probes(kiln_run_folder *folder, const kiln_world *world, kiln_error *error)
-{
-    char path[PATH_MAX];
-    table *t = &folder->tables[PROBES];
-    KILN_TRY(name_probes(folder, world, error));
-    if (t->size > 0) {
-        kiln_source source;
-        KILN_TRY(join(folder->path, t->name, path, error));
-        KILN_TRY(kiln_source_open(&source, folder->context, path, error));
-        bool same = (size_t)(source.end - source.begin) >= folder->row.count &&
-                    memcmp(source.begin, folder->row.data, folder->row.count) == 0;
-        kiln_source_close(&source);
-        if (!same)
-            KILN_TRY(put_probes_by(folder, error));
-    }
-    if (t->size == 0)
-        KILN_TRY(put_row(folder, t, error));
-    folder->probes_named = true;
-    return KILN_OK;
-}
-
-kiln_status kiln_run_folder_probes(kiln_run_folder *folder, kiln_world *world,
-                                   const kiln_stats *stats, kiln_error *error)
-{
-    size_t count = kiln_world_probe_count(world);
-    if (!folder->probes_named)
-        KILN_TRY(begin_probes(folder, world, error));
-    KILN_TRY(kiln_array_reserve(folder->context, &folder->probes, count, error));
-    KILN_TRY(kiln_world_probe(world, folder->probes.data, error));
-    KILN_TRY(begin_row(folder, count + 2, CELL_SIZE, error));
-    put_cell(folder, stats->step);
-    put_cell(folder, stats->time);
-    for (size_t i = 0; i < count; i++)
-        put_cell(folder, folder->probes.data[i]);
-    return end_row(folder, PROBES, error);
-}
-
 static kiln_status allocate(kiln_context *context, const char *path, const kiln_run_about *about,
                             kiln_run_folder **out, kiln_error *error)
 {
@@ -377,8 +206,7 @@ static kiln_status allocate(kiln_context *context, const char *path, const kiln_
     folder->context = context;
     folder->about = about;
     folder->log = -1;
-    folder->tables[STATS] = (table){.name = "stats.csv", .file = -1};
-    folder->tables[PROBES] = (table){.name = "probes.csv", .file = -1};
+    kiln_run_tables_init(&folder->tables, context);
     kiln_soup_init(&folder->frame, context);
     kiln_soup_init(&folder->obstacles, context);
     size_t length = strlen(path);
@@ -397,14 +225,10 @@ void kiln_run_folder_close(kiln_run_folder *folder)
 {
     if (!folder)
         return;
-    for (int i = 0; i < TABLE_COUNT; i++)
-        if (folder->tables[i].file >= 0)
-            close(folder->tables[i].file);
+    kiln_run_tables_close(&folder->tables);
     if (folder->log >= 0)
         close(folder->log);
     kiln_array_free(folder->context, &folder->times);
-    kiln_array_free(folder->context, &folder->probes);
-    kiln_array_free(folder->context, &folder->row);
     kiln_array_free(folder->context, &folder->obstacle_files);
     kiln_soup_free(&folder->frame);
     kiln_soup_free(&folder->obstacles);
@@ -436,8 +260,19 @@ static kiln_status begin_new(kiln_run_folder *folder, bool force, kiln_error *er
     KILN_TRY(sweep_all(folder->path, true, &found, error));
     KILN_TRY(sweep_asides(folder->path, error));
     KILN_TRY(make_places(folder, error));
-    KILN_TRY(open_tables(folder, O_TRUNC, error));
-    return put_stats_header(folder, error);
+    return kiln_run_tables_create(&folder->tables, folder->path, error);
+}
+
+kiln_status kiln_run_folder_stats(kiln_run_folder *folder, const kiln_stats *stats,
+                                  kiln_error *error)
+{
+    return kiln_run_tables_stats(&folder->tables, stats, error);
+}
+
+kiln_status kiln_run_folder_probes(kiln_run_folder *folder, kiln_world *world,
+                                   const kiln_stats *stats, kiln_error *error)
+{
+    return kiln_run_tables_probes(&folder->tables, world, stats, error);
 }
 
 kiln_status kiln_run_folder_create(kiln_context *context, const char *path, bool force,
@@ -506,76 +341,6 @@ kiln_status kiln_run_folder_find(kiln_context *context, const char *path, char *
     if (status != KILN_OK)
         checkpoint[0] = 0;
     return status;
-}
-
-/* Cuts a table after the rows of the steps before `step`; how many those are, and the step of the
- * last, -1 without any. */
-static kiln_status cut_table(kiln_run_folder *folder, table *t, uint64_t step, uint64_t *rows,
-                             double *last, kiln_error *error)
-{
-    char path[PATH_MAX];
-    KILN_TRY(join(folder->path, t->name, path, error));
-    kiln_source source;
-    KILN_TRY(kiln_source_open(&source, folder->context, path, error));
-    const char *at = source.begin;
-    *rows = 0;
-    *last = -1.0;
-    for (bool first = true; at < source.end; first = false) {
-        const char *end = memchr(at, '\n', (size_t)(source.end - at));
-        double number = end && !first ? strtod(at, NULL) : 0.0;
-        if (!end || (!first && number >= (double)step))
-            break;
-        *rows += !first;
-        *last = first ? -1.0 : number;
-        at = end + 1;
-    }
-    t->size = (off_t)(at - source.begin);
-    kiln_source_close(&source);
-    return KILN_OK;
-}
-
-static kiln_status cut_file(const kiln_run_folder *folder, const table *t, kiln_error *error)
-{
-    char path[PATH_MAX];
-    KILN_TRY(join(folder->path, t->name, path, error));
-    return truncate(path, t->size) == 0 ? KILN_OK : fail(path, "cannot be cut", errno, error);
-}
-
-static kiln_status cut_stats(kiln_run_folder *folder, uint64_t step, kiln_error *error)
-{
-    uint64_t rows;
-    double last;
-    char path[PATH_MAX];
-    table *t = &folder->tables[STATS];
-    KILN_TRY(cut_table(folder, t, step, &rows, &last, error));
-    KILN_TRY(join(folder->path, t->name, path, error));
-    if (rows != step)
-        return kiln_fail(error, KILN_ERR_INPUT, path, 0, -1,
-                         "has %llu rows for the %llu steps before the checkpoint; it was changed "
-                         "since",
-                         (unsigned long long)rows, (unsigned long long)step);
-    return cut_file(folder, t, error);
-}
-
-/* It may begin late: a run of a kiln that did not write it, or one that went on with other columns.
- */
-static kiln_status cut_probes(kiln_run_folder *folder, uint64_t step, kiln_error *error)
-{
-    uint64_t rows;
-    double last;
-    struct stat info;
-    char path[PATH_MAX];
-    table *t = &folder->tables[PROBES];
-    KILN_TRY(join(folder->path, t->name, path, error));
-    if (stat(path, &info) != 0 || info.st_size == 0)
-        return KILN_OK;
-    KILN_TRY(cut_table(folder, t, step, &rows, &last, error));
-    if (rows > 0 && last != (double)step - 1.0)
-        return kiln_fail(error, KILN_ERR_INPUT, path, 0, -1,
-                         "ends with step %g, the checkpoint comes after step %llu; it was changed "
-                         "since (without it the run goes on, and writes it from here)",
-                         last, (unsigned long long)step - 1);
-    return cut_file(folder, t, error);
 }
 
 static bool is_of_obstacles(const char *at, const char *end)
@@ -707,10 +472,8 @@ static kiln_status begin_again(kiln_run_folder *folder, const kiln_world_state *
     KILN_TRY(open_log(folder, error));
     KILN_TRY(sweep_asides(folder->path, error));
     KILN_TRY(read_times(folder, state->frame, error));
-    KILN_TRY(cut_stats(folder, state->step, error));
-    KILN_TRY(cut_probes(folder, state->step, error));
+    KILN_TRY(kiln_run_tables_resume(&folder->tables, folder->path, state->step, error));
     KILN_TRY(make_places(folder, error));
-    KILN_TRY(open_tables(folder, 0, error));
     KILN_TRY(drop_frames(folder, state->frame, error));
     KILN_TRY(find_obstacles(folder, error));
     return write_pvd(folder, error);
@@ -836,12 +599,7 @@ kiln_status kiln_run_folder_checkpoint(kiln_run_folder *folder, kiln_world *worl
     unsigned long long number = kiln_world_get_state(world)->checkpoint - 1;
     char path[PATH_MAX], name[NAME_SIZE];
     kiln_soup_free(&folder->frame); /* not both at a time */
-    for (int i = 0; i < TABLE_COUNT; i++)
-        if (fsync(folder->tables[i].file) != 0) {
-            int code = errno;
-            KILN_TRY(join(folder->path, folder->tables[i].name, path, error));
-            return fail(path, "cannot write", code, error);
-        }
+    KILN_TRY(kiln_run_tables_sync(&folder->tables, error));
     snprintf(name, sizeof name, "checkpoint-%06llu.h5", number);
     KILN_TRY(join(folder->path, name, path, error));
     KILN_TRY(kiln_checkpoint_write(world, &folder->about->scene, path, error));

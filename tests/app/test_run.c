@@ -347,7 +347,7 @@ START_TEST(probes_are_written_beside_the_statistics)
            "$K run bar.lua -o cut --quiet --until 0.1" PRESS
            " && head -5 cut/probes.csv >a && mv a cut/probes.csv && echo cut",
            "cut");
-    expect(1, "$K run bar.lua -o cut --resume --quiet", "probes.csv: ends with step 3");
+    expect(2, "$K run bar.lua -o cut --resume --quiet", "probes.csv: ends with step 3");
     leave_folder();
 }
 END_TEST
