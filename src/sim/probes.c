@@ -483,8 +483,12 @@ static double *put_point(const kiln_world *world, const hung *point, double *out
 {
     const kiln_mesh *mesh = world->mesh;
     const kiln_vec3 *v = (const kiln_vec3 *)(void *)kiln_world_column(world, KILN_ON_VERTEX, "v");
-    const uint32_t *corner = mesh->tet[(uint32_t)point->tet].v;
     kiln_vec3 place = {0, 0, 0}, velocity = {0, 0, 0};
+    if (!(point->tet >= 0.0 && point->tet < mesh->table[KILN_ON_TET].used)) {
+        place = kiln_v3(NAN, NAN, NAN); /* of a bad checkpoint; the next step refuses it */
+        return put(put(out, place), place);
+    }
+    const uint32_t *corner = mesh->tet[(uint32_t)point->tet].v;
     for (int i = 0; i < 4; i++) {
         place = kiln_v3_madd(place, point->weight[i], mesh->x[corner[i]]);
         if (v)
