@@ -32,7 +32,7 @@ static void start_hold(void *target)
 
 static const kiln_schema_row hold_rows[] = {
     {"name", KILN_VALUE_NAME, offsetof(scene_hold_draft, hold.name), .preset = "none",
-     .meaning = "for messages and lists"},
+     .meaning = "for messages, lists and the columns of probes.csv"},
     BODY_ROW(scene_hold_draft, hold.body),
     WHERE_ROW(scene_hold_draft, hold.where, "the vertices"),
     {"components", KILN_VALUE_OTHER, offsetof(scene_hold_draft, hold.components),

@@ -342,6 +342,20 @@ START_TEST(probes_are_written_beside_the_statistics)
            "");
     expect(0, "tail -20 whole/probes.csv >a; tail -20 old/probes.csv | cmp - a && echo same",
            "same");
+    /* Other columns than those of the file begin another. */
+    expect(0,
+           "$K run bar.lua -o other --quiet --until 0.1" PRESS " && sed -i '1s/punch/plane/g' "
+           "other/probes.csv && $K run bar.lua -o other --resume --quiet",
+           "");
+    expect(0, "wc -l <other/probes-1.csv", "22");
+    expect(0,
+           "head -1 whole/probes.csv >a; tail -20 whole/probes.csv >>a; cmp a other/probes.csv "
+           "&& echo same",
+           "same");
+    expect(0,
+           "$K run bar.lua -o other --force --quiet --until 0.01; test ! -e other/probes-1.csv "
+           "&& echo gone",
+           "gone");
     /* One that lacks rows does not. */
     expect(0,
            "$K run bar.lua -o cut --quiet --until 0.1" PRESS
