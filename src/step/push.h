@@ -19,7 +19,7 @@ typedef struct kiln_push {
     kiln_vec3 end;    /* at the end of the step */
     kiln_vec3 hit;    /* what changed velocities at once, divided by h */
     kiln_vec3 left;   /* newmark: what `end` is to the next step, once accelerations were mended */
-    kiln_vec3 before; /* newmark's first step: at its begin */
+    kiln_vec3 before; /* first step: at its begin, or as good as known */
 } kiln_push;
 
 /* How the step weighs. */

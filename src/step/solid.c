@@ -394,6 +394,7 @@ static kiln_vec3 row_of(const kiln_f64_array *column, uint32_t vertex)
 kiln_push kiln_solid_held_push(const kiln_solid *solid, uint32_t vertex)
 {
     kiln_push push = {.end = row_of(&solid->reaction, vertex)};
+    push.before = push.end; /* as good as known */
     if (solid->rule.by_left) {
         push.hit = row_of(&solid->hit, vertex);
         push.left = kiln_v3_add(push.end, row_of(&solid->kick, vertex));

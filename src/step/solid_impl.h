@@ -74,6 +74,7 @@ typedef struct kiln_attempt {
     double h;
     const double *history[KILN_HISTORY_COUNT]; /* [vertex slot][3] */
     kiln_step_report *report;
+    bool first;   /* no step before it is remembered */
     bool settled; /* the last pass left the contacts as they were */
 } kiln_attempt;
 

@@ -301,8 +301,7 @@ static kiln_push_rule push_rule(const kiln_attempt *t)
     if (t->scheme.scale == 0.0)
         return (kiln_push_rule){.share = 1.0};
     return (kiln_push_rule){.share = t->scheme.scale / (t->scheme.tau * t->h),
-                            .first = t->history[KILN_HISTORY_A] == t->solid->start_a.data &&
-                                     t->integrator == KILN_NEWMARK,
+                            .first = t->first,
                             .by_left = t->integrator == KILN_NEWMARK};
 }
 
@@ -451,6 +450,7 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
                       .scheme = kiln_integrator_scheme(integrator, h, clock->h_before),
                       .integrator = integrator,
                       .h = h,
+                      .first = clock->h_before == 0.0,
                       .report = report};
     set_history(&t);
     if (integrator == KILN_NEWMARK && clock->h_before == 0.0)
