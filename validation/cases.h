@@ -46,6 +46,8 @@ KILN_VALIDATION_CASE(motion, E10, QUICK, "momentum of a block that flies and spi
 KILN_VALIDATION_CASE(stretch, E11, QUICK, "Cook's membrane")
 KILN_VALIDATION_CASE(follow, E12, QUICK, "a damped block keeps turning as an undamped one does")
 KILN_VALIDATION_CASE(follow, E13, QUICK, "pressure that follows: a free block, a beam bent far")
+KILN_VALIDATION_CASE(reactions, reactions, QUICK,
+                     "forces and torques of obstacles and holds: weight, moment, momentum")
 KILN_VALIDATION_CASE(enright, M5, BRIEF,
                      "Enright test on the mesh alone: a ball drawn out and back")
 KILN_VALIDATION_CASE(enright, M5_run, SLOW,

@@ -124,6 +124,9 @@ static kiln_status take_dataset(kiln_source *source, const char *tag, const attr
 {
     const kiln_text *time = find_attribute(list, count, "timestep");
     const kiln_text *file = find_attribute(list, count, "file");
+    const kiln_text *part = find_attribute(list, count, "part");
+    if (part && !kiln_text_is(*part, "0"))
+        return KILN_OK; /* obstacles, which are found beside the frames */
     if (!time || !file || file->size == 0)
         return kiln_source_fail_at(source, tag, error, "a DataSet needs timestep and file");
     char number[64], *end;
@@ -230,9 +233,10 @@ static kiln_status find_obstacles(kiln_context *context, const char *folder, kil
         best[i] = -2;
     for (struct dirent *one; status == KILN_OK && all && (one = readdir(all));) {
         size_t length = strlen(one->d_name);
-        bool named = is_obstacles(one->d_name) && length > 4 &&
-                     strcmp(one->d_name + length - 4, ".ply") == 0;
-        long number = named ? number_of(one->d_name, ".ply") : -2;
+        const char *ending = length > 4 ? one->d_name + length - 4 : "";
+        bool named = is_obstacles(one->d_name) &&
+                     (strcmp(ending, ".vtu") == 0 || strcmp(ending, ".ply") == 0);
+        long number = named ? number_of(one->d_name, ending) : -2;
         const char *path = NULL;
         for (size_t i = 0; named && status == KILN_OK && i < out->frames.count; i++) {
             long frame = number_of(out->frames.data[i].path, ".vtu");

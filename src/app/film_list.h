@@ -33,8 +33,8 @@ bool kiln_film_is_folder(const char *path);
 kiln_status kiln_film_check_operand(const char *path, kiln_error *error);
 
 /* Refuses a folder without run.pvd, and one that lists nothing. Obstacles are the files
- * surface/obstacles*.ply: the one with the frame's number at its end, or else the one with the
- * largest number before it, or else the one without a number. */
+ * surface/obstacles*.vtu (or .ply): the one with the frame's number at its end, or else the one
+ * with the largest number before it, or else the one without a number. */
 kiln_status kiln_film_list_read(kiln_context *context, const char *folder, kiln_film_list *out,
                                 kiln_error *error);
 void kiln_film_list_free(kiln_film_list *list);

@@ -42,6 +42,43 @@ static kiln_status tag_parts(kiln_soup *soup, kiln_error *error)
     return KILN_OK;
 }
 
+/* The body of each tet; NULL in frames of earlier versions, and in other files. */
+static const kiln_soup_field *bodies_of(const kiln_soup *soup)
+{
+    const kiln_soup_field *field = kiln_soup_find_field(soup, KILN_ON_TET, "body");
+    return field && field->components == 1 ? field : NULL;
+}
+
+static bool has_bodies(const kiln_soup *soup)
+{
+    const kiln_soup_field *body = bodies_of(soup);
+    for (size_t t = 1; body && t < soup->tets.count; t++)
+        if (body->data.data[t] != body->data.data[0])
+            return true;
+    return false;
+}
+
+static kiln_status tag_bodies(kiln_soup *soup, kiln_error *error)
+{
+    const double *body = bodies_of(soup)->data.data;
+    KILN_TRY(kiln_array_reserve(soup->context, &soup->tet_tags, soup->tets.count, error));
+    soup->tet_tags.count = soup->tets.count;
+    for (size_t t = 0; t < soup->tets.count; t++)
+        soup->tet_tags.data[t] = (int32_t)body[t];
+    return KILN_OK;
+}
+
+/* What is coloured where no colour is asked for: bodies when the run begins with several, so that
+ * each keeps its colour, and of those that merge the first one's is left; else regions; else
+ * connected parts, where the frame does not know bodies. */
+static kiln_status choose_tags(kiln_soup *soup, const kiln_render_options *options,
+                               kiln_error *error)
+{
+    if (bodies_of(soup) && (options->by_body || has_bodies(soup)))
+        return tag_bodies(soup, error);
+    return bodies_of(soup) || has_regions(soup) ? KILN_OK : tag_parts(soup, error);
+}
+
 /* One region for each body that carries a surface. */
 static kiln_status read_surfaces(kiln_context *context, const kiln_film_frame *frame,
                                  kiln_soup *soup, kiln_error *error)
@@ -84,8 +121,8 @@ kiln_status kiln_film_frame_read(kiln_context *context, const kiln_film_frame *f
         status = kiln_render_pick_field(soup, color, error);
     if (status == KILN_OK && options->smooth)
         status = kiln_render_smooth_field(soup, color, error);
-    if (status == KILN_OK && !color && !has_regions(soup))
-        status = tag_parts(soup, error);
+    if (status == KILN_OK && !color && soup->tets.count > 0)
+        status = choose_tags(soup, options, error);
     if (status != KILN_OK)
         kiln_soup_free(soup);
     return status;
@@ -245,6 +282,22 @@ static kiln_status look_through(survey *s, const kiln_film_list *list,
     return KILN_OK;
 }
 
+/* The first frame of the run, whichever are shown, says whether bodies are told apart. */
+static kiln_status begins_with_bodies(kiln_context *context, const kiln_film_list *list,
+                                      const kiln_render_options *options, bool *out,
+                                      kiln_error *error)
+{
+    *out = false;
+    if (options->color || options->surfaces)
+        return KILN_OK;
+    kiln_soup soup;
+    kiln_soup_init(&soup, context);
+    kiln_status status = kiln_soup_read(context, list->frames.data[0].path, NULL, &soup, error);
+    *out = status == KILN_OK && has_bodies(&soup);
+    kiln_soup_free(&soup);
+    return status;
+}
+
 kiln_status kiln_film_stage_set(kiln_context *context, const kiln_film_list *list,
                                 const kiln_film_selection *shown, kiln_render_options *options,
                                 kiln_film_stage *out, kiln_error *error)
@@ -267,7 +320,9 @@ kiln_status kiln_film_stage_set(kiln_context *context, const kiln_film_list *lis
                 .fit = kiln_camera_fit_begin(options->azimuth, options->elevation,
                                              options->width - legend, options->height),
                 .values_per_frame = each < LEAST_PER_FRAME ? LEAST_PER_FRAME : each};
-    kiln_status status = look_through(&s, list, shown, options, error);
+    kiln_status status = begins_with_bodies(context, list, options, &options->by_body, error);
+    if (status == KILN_OK)
+        status = look_through(&s, list, shown, options, error);
     kiln_array_free(context, &s.values);
     if (status != KILN_OK)
         kiln_film_stage_free(out);

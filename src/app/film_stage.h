@@ -20,8 +20,9 @@ typedef struct kiln_film_stage {
 } kiln_film_stage;
 
 /* Reads a frame (or the fine surfaces beside it, each a region) and prepares it to be coloured as
- * the options say (render_field.h). Without a colour connected parts are tagged as regions when
- * there is only one region. */
+ * the options say (render_field.h). Without a colour bodies are tagged as regions when there
+ * are several in the frame or in the run's first (options->by_body); in frames that do not know
+ * bodies connected parts are, when there is only one region. */
 kiln_status kiln_film_frame_read(kiln_context *context, const kiln_film_frame *frame,
                                  const kiln_render_options *options, kiln_soup *soup,
                                  kiln_error *error);

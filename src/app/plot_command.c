@@ -6,16 +6,36 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { MOST_PANELS = 32 };
+enum { MOST_PANELS = 32, NAME_SIZE = 128 };
 
 static const unsigned palette[] = {0xc2573a, 0x2f6f9f, 0x5b8c4a, 0x8d6a9f, 0xd79b2c, 0x3aa39a,
                                    0x8a6a4a, 0xb0567a, 0x6d7780, 0x9fb04c, 0x4c5fa8, 0xc7b299};
 static const unsigned dark = 0x2b2f36;
 
+/* What the columns of probes.csv measure, by what follows the name of a thing. */
+static const char *unit_of_part(const char *part)
+{
+    static const struct {
+        const char *part, *unit;
+    } rows[] = {{".place", "m"},      {".centre", "m"},   {".low", "m"},      {".high", "m"},
+                {".velocity", "m/s"}, {".force", "N"},    {".torque", "N m"}, {".volume", "m^3"},
+                {".e_kinetic", "J"},  {".e_elastic", "J"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        size_t length = strlen(rows[i].part);
+        if (strncmp(part, rows[i].part, length) == 0 && (part[length] == 0 || part[length] == '.'))
+            return rows[i].unit;
+    }
+    return "";
+}
+
 /* What the columns of stats.csv measure, by the beginning of their names. */
 static const char *unit_of(const char *column)
 {
+    const char *dot = strchr(column, '.');
+    if (dot)
+        return unit_of_part(dot);
     static const struct {
         const char *start, *unit;
     } rows[] = {{"time", "s"}, {"dt", "s"},       {"t_", "s"},
@@ -202,33 +222,50 @@ static kiln_status find_column(const plot *p, const char *name, const char *plac
                      p->table.names[p->table.columns > 2 ? 2 : 0]);
 }
 
+static kiln_status add_column(plot *p, kiln_plot_panel *panel, const char *name, kiln_error *error)
+{
+    const double *values;
+    KILN_TRY(find_column(p, name, "columns", &values, error));
+    if (panel->count == KILN_PLOT_MAX_SERIES)
+        return kiln_fail(error, KILN_ERR_LIMIT, "columns", 0, -1, "at most %d in one diagram",
+                         (int)KILN_PLOT_MAX_SERIES);
+    const char *kept = NULL;
+    KILN_TRY(keep(p, name, &kept, error));
+    if (panel->count == 0)
+        panel->title = kept;
+    panel->unit = panel->count == 0 || strcmp(panel->unit, unit_of(kept)) == 0 ? unit_of(kept) : "";
+    add_series(panel, kept, values, palette[panel->count]);
+    return KILN_OK;
+}
+
+/* A column, or "punch.force": the three that end in .x, .y and .z. */
+static kiln_status add_named(plot *p, kiln_plot_panel *panel, const char *name, kiln_error *error)
+{
+    char part[NAME_SIZE + 2];
+    snprintf(part, sizeof part, "%.*s.x", NAME_SIZE - 1, name);
+    if (kiln_plot_table_find(&p->table, name) || !kiln_plot_table_find(&p->table, part))
+        return add_column(p, panel, name, error);
+    for (char axis = 'x'; axis <= 'z'; axis++) {
+        part[strlen(part) - 1] = axis;
+        KILN_TRY(add_column(p, panel, part, error));
+    }
+    return KILN_OK;
+}
+
 /* "a,b+c": a panel of a, and one of b and c. */
 static kiln_status add_asked(plot *p, const char *text, kiln_error *error)
 {
     kiln_plot_panel panel = {0};
-    for (const char *at = text;;) {
+    for (const char *at = text;; at++) {
         size_t length = strcspn(at, ",+");
-        char name[64];
-        snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), at);
-        const double *values;
-        KILN_TRY(find_column(p, name, "--columns", &values, error));
-        if (panel.count == KILN_PLOT_MAX_SERIES)
-            return kiln_fail(error, KILN_ERR_LIMIT, "--columns", 0, -1, "at most %d in one diagram",
-                             (int)KILN_PLOT_MAX_SERIES);
-        const char *kept = NULL;
-        KILN_TRY(keep(p, name, &kept, error));
-        if (panel.count == 0)
-            panel.title = kept;
-        panel.unit =
-            panel.count == 0 || strcmp(panel.unit, unit_of(kept)) == 0 ? unit_of(kept) : "";
-        add_series(&panel, kept, values, palette[panel.count]);
+        char name[NAME_SIZE];
+        snprintf(name, sizeof name, "%.*s", (int)(length < NAME_SIZE ? length : NAME_SIZE - 1), at);
+        KILN_TRY(add_named(p, &panel, name, error));
         at += length;
-        if (*at == '+') {
-            at++;
+        if (*at == '+')
             continue;
-        }
         if (p->count == MOST_PANELS)
-            return kiln_fail(error, KILN_ERR_LIMIT, "--columns", 0, -1, "at most %d diagrams",
+            return kiln_fail(error, KILN_ERR_LIMIT, "columns", 0, -1, "at most %d diagrams",
                              (int)MOST_PANELS);
         if (panel.count > 1)
             panel.title = "";
@@ -236,7 +273,14 @@ static kiln_status add_asked(plot *p, const char *text, kiln_error *error)
         panel = (kiln_plot_panel){0};
         if (*at == 0)
             return KILN_OK;
-        at++;
+    }
+}
+
+static void list_columns(const plot *p)
+{
+    for (size_t i = 0; i < p->table.columns; i++) {
+        const char *unit = unit_of(p->table.names[i]);
+        printf("%s%s%s\n", p->table.names[i], unit[0] ? "  " : "", unit);
     }
 }
 
@@ -327,9 +371,12 @@ static kiln_status make_plot(kiln_context *context, const kiln_arguments *argume
 {
     const char *asked = kiln_arguments_get(arguments, "columns");
     KILN_TRY(choose_across(p, kiln_arguments_get(arguments, "x"), error));
+    bool any = asked || arguments->operand_count > 1;
     if (asked)
         KILN_TRY(add_asked(p, asked, error));
-    for (size_t i = 0; !asked && i < sizeof default_panels / sizeof default_panels[0]; i++)
+    for (int i = 1; i < arguments->operand_count; i++)
+        KILN_TRY(add_asked(p, arguments->operands[i], error));
+    for (size_t i = 0; !any && i < sizeof default_panels / sizeof default_panels[0]; i++)
         KILN_TRY(add_default(p, &default_panels[i], error));
     if (p->count == 0)
         return kiln_fail(error, KILN_ERR_INPUT, arguments->operands[0], 0, -1,
@@ -338,6 +385,18 @@ static kiln_status make_plot(kiln_context *context, const kiln_arguments *argume
                                    : write_svg(context, p, path, error));
     printf("%s: %zu steps\n", path, p->table.rows);
     return KILN_OK;
+}
+
+/* Beside stats.csv; runs of earlier versions have none. */
+static kiln_status add_probes(kiln_context *context, plot *p, const char *path, kiln_error *error)
+{
+    kiln_plot_table probes;
+    if (access(path, F_OK) != 0)
+        return KILN_OK;
+    KILN_TRY(kiln_plot_table_read(context, path, &probes, error));
+    kiln_status status = kiln_plot_table_join(&p->table, &probes, "step", error);
+    kiln_plot_table_free(&probes);
+    return status;
 }
 
 static kiln_status run_plot(kiln_context *context, const kiln_arguments *arguments,
@@ -362,7 +421,13 @@ static kiln_status run_plot(kiln_context *context, const kiln_arguments *argumen
     memset(p, 0, sizeof *p);
     kiln_status status = kiln_plot_table_read(context, csv, &p->table, error);
     if (status == KILN_OK) {
-        status = make_plot(context, arguments, p, path, error);
+        snprintf(csv, sizeof csv, "%.1000s%sprobes.csv", from, gap);
+        if (folder)
+            status = add_probes(context, p, csv, error);
+        if (status == KILN_OK && kiln_arguments_has(arguments, "list"))
+            list_columns(p);
+        else if (status == KILN_OK)
+            status = make_plot(context, arguments, p, path, error);
         kiln_plot_table_free(&p->table);
     }
     kiln_release(context, p, sizeof *p);
@@ -373,18 +438,24 @@ int kiln_command_plot(int argc, char **argv)
 {
     static const kiln_option options[] = {
         {"output", 'o', "FILE", "an .svg or .png file (default: plot.svg in the run's folder)"},
-        {"columns", 'c', "NAMES", "columns of stats.csv: a,b for two diagrams, a+b in one diagram"},
+        {"columns", 'c', "NAMES",
+         "columns of stats.csv and probes.csv: a,b for two diagrams, a+b in one diagram"},
+        {"list", 0, NULL, "prints the names of the columns and their units instead"},
         {"x", 0, "NAME", "column along the horizontal axis (default: time)"}};
     static const kiln_usage usage = {
         .command = "plot",
-        .synopsis = "RUN|FILE.csv [-o FILE.svg|FILE.png] [--columns a,b+c] [--x NAME]",
-        .what = "Draws the statistics of a run: energies, momentum, volume, mesh, iterations, "
-                "times.",
+        .synopsis = "RUN|FILE.csv [COLUMN...] [-o FILE.svg|FILE.png] [--columns a,b+c] [--x NAME]",
+        .what =
+            "Draws the statistics of a run: energies, momentum, volume, mesh, iterations, "
+            "times;\nor what obstacles, holds, bodies and points did (probes.csv). 'punch.force' "
+            "stands for\npunch.force.x, .y and .z in one diagram.",
         .example = "  kiln plot out/bounce\n"
+                   "  kiln plot out/bounce --list\n"
+                   "  kiln plot out/press punch.force punch.place.z+block.centre.z\n"
                    "  kiln plot out/bounce -o energy.png --columns e_kinetic+e_elastic,dt\n",
         .own = options,
         .own_count = sizeof options / sizeof options[0],
         .least_operands = 1,
-        .most_operands = 1};
+        .most_operands = MOST_PANELS + 1};
     return kiln_command_frame(&usage, argc, argv, run_plot);
 }

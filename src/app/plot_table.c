@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_COLUMNS = 256, CELL_SIZE = 64 };
+enum { MOST_COLUMNS = 4096, CELL_SIZE = 64 };
 
 static kiln_text trim(kiln_text text)
 {
@@ -145,6 +145,46 @@ kiln_status kiln_plot_table_read(kiln_context *context, const char *path, kiln_p
     if (status != KILN_OK)
         kiln_arena_destroy(&out->arena);
     return status;
+}
+
+static kiln_status join_column(kiln_plot_table *table, const kiln_plot_table *other, size_t column,
+                               const double *key, const double *other_key, kiln_error *error)
+{
+    size_t size = strlen(other->names[column]) + 1, from = 0;
+    char *name = kiln_arena_alloc(&table->arena, size);
+    double *values = kiln_arena_array(&table->arena, double, table->rows);
+    if (!name || !values)
+        return kiln_fail_memory(error, table->rows * sizeof *values);
+    memcpy(name, other->names[column], size);
+    for (size_t r = 0; r < table->rows; r++) {
+        while (from < other->rows && other_key[from] < key[r])
+            from++;
+        bool both = from < other->rows && other_key[from] == key[r];
+        values[r] = both ? other->values[column][from] : NAN;
+    }
+    table->names[table->columns] = name;
+    table->values[table->columns++] = values;
+    return KILN_OK;
+}
+
+kiln_status kiln_plot_table_join(kiln_plot_table *table, const kiln_plot_table *other,
+                                 const char *key, kiln_error *error)
+{
+    const double *here = kiln_plot_table_find(table, key),
+                 *there = kiln_plot_table_find(other, key);
+    size_t room = table->columns + other->columns;
+    const char **names = kiln_arena_alloc(&table->arena, room * sizeof *names);
+    const double **values = kiln_arena_alloc(&table->arena, room * sizeof *values);
+    if (!names || !values)
+        return kiln_fail_memory(error, room * sizeof *values);
+    memcpy(names, table->names, table->columns * sizeof *names);
+    memcpy(values, table->values, table->columns * sizeof *values);
+    table->names = names;
+    table->values = values;
+    for (size_t c = 0; here && there && c < other->columns; c++)
+        if (!kiln_plot_table_find(table, other->names[c]))
+            KILN_TRY(join_column(table, other, c, here, there, error));
+    return KILN_OK;
 }
 
 void kiln_plot_table_free(kiln_plot_table *table)

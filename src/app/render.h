@@ -29,6 +29,7 @@ typedef struct kiln_render_options {
     bool clip;             /* keep tets whose centroid has n.c <= d ... */
     kiln_vec3 clip_normal; /* ... with this n, not zero ... */
     double clip_offset;    /* ... and this d, n not normalised */
+    bool by_body; /* no colour asked for: bodies have theirs, in a run that begins with several */
     const char *color; /* "quality", "region", "none" or a field's name; NULL: quality when clipped,
                           region when there are several, else none */
     bool range;        /* the scale goes ... */

@@ -166,15 +166,21 @@ static bool has_regions(const kiln_soup *soup)
     return false;
 }
 
+/* In a film a frame with one kind has the colour that this kind has in the others. */
+static bool tells_apart(const kiln_render_options *options)
+{
+    return options->stage && options->stage->tag_count > 1;
+}
+
 kiln_status kiln_render_paint(const kiln_soup *soup, const kiln_render_options *options,
                               const kiln_skin *faces, kiln_render_mesh *mesh, kiln_error *error)
 {
     const char *color = options->color;
     bool has_tets = soup->tets.count > 0;
     if (!color)
-        color = options->clip && has_tets                ? "quality"
-                : options->surfaces || has_regions(soup) ? "region"
-                                                         : "none";
+        color = options->clip && has_tets                                        ? "quality"
+                : options->surfaces || has_regions(soup) || tells_apart(options) ? "region"
+                                                                                 : "none";
     paint_all(mesh, KILN_PAINT_BASE);
     mesh->scale = (kiln_color_scale){.base = kiln_rgb_from_hex(clay)};
     kiln_status status = KILN_OK;

@@ -225,6 +225,12 @@ static kiln_status on_stats(void *self, const kiln_stats *stats, kiln_error *err
     return kiln_run_folder_stats(now->folder, stats, error);
 }
 
+static kiln_status on_probes(void *self, kiln_world *world, const kiln_stats *stats,
+                             kiln_error *error)
+{
+    return kiln_run_folder_probes(((job *)self)->folder, world, stats, error);
+}
+
 static kiln_status on_checkpoint(void *self, kiln_world *world, kiln_error *error)
 {
     job *now = self;
@@ -360,6 +366,7 @@ static kiln_status go(job *now, int *code, kiln_error *error)
     kiln_run_output output = {.self = now,
                               .frame = on_frame,
                               .stats = on_stats,
+                              .probes = on_probes,
                               .checkpoint = on_checkpoint,
                               .progress = on_progress,
                               .stop = on_stop,

@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { HEAD_SIZE = 512, FORMAT = 2, IMAGE_STEP = 1 << 20, PATH_SIZE = KILN_NAME_SIZE + 32 };
+enum { HEAD_SIZE = 512, FORMAT = 3, IMAGE_STEP = 1 << 20, PATH_SIZE = KILN_NAME_SIZE + 32 };
 
 static const char magic[16] = "kiln checkpoint";
 

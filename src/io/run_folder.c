@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "io/format.h"
 #include "io/json.h"
+#include "io/run_tables.h"
 #include "io/sink.h"
 #include "io/source.h"
 #include "io/vtu.h"
@@ -19,16 +20,21 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NAME_SIZE = 96, ROW_SIZE = 2048, KEPT_CHECKPOINTS = 2 };
+enum { NAME_SIZE = 96, KEPT_CHECKPOINTS = 2 };
+
+typedef KILN_ARRAY_OF(long long)
+number_list;
 
 struct kiln_run_folder {
     kiln_context *context; /* borrowed */
     const kiln_run_about *about;
     char path[PATH_MAX];
-    int log, stats;       /* files; -1: closed */
-    off_t stats_size;     /* whole rows */
-    kiln_f64_array times; /* of the frames */
-    kiln_soup frame;      /* the last one; its memory serves the next */
+    int log; /* file; -1: closed */
+    kiln_run_tables tables;
+    kiln_f64_array times;       /* of the frames */
+    kiln_soup frame;            /* the last one; its memory serves the next */
+    kiln_soup obstacles;        /* as they were written last */
+    number_list obstacle_files; /* frames that they were written with, ascending */
     char last_frame[NAME_SIZE], last_checkpoint[NAME_SIZE];
 };
 
@@ -95,27 +101,37 @@ static bool is_frame(const char *name)
 {
     return frame_number(name) >= 0;
 }
-/* "obstacles-N.ply" or "BODY-N.ply". */
+static long long obstacles_number(const char *name)
+{
+    return numbered(name, "obstacles-", ".vtu");
+}
+/* That, or "BODY-N.ply" (and "obstacles-N.ply" of earlier versions). */
 static long long surface_number(const char *name)
 {
     const char *dash = strrchr(name, '-');
-    return dash && dash > name ? numbered(dash, "-", ".ply") : -1;
+    long long number = dash && dash > name ? numbered(dash, "-", ".ply") : -1;
+    return number >= 0 ? number : obstacles_number(name);
 }
 static bool is_surface(const char *name)
 {
     return surface_number(name) >= 0;
 }
+static long long checkpoint_number(const char *name)
+{
+    return numbered(name, "checkpoint-", ".h5");
+}
 static bool is_checkpoint(const char *name)
 {
-    return numbered(name, "checkpoint-", ".h5") >= 0;
+    return checkpoint_number(name) >= 0;
 }
 static bool is_top(const char *name)
 {
-    static const char *const names[] = {"run.json", "run.pvd", "stats.csv"};
+    static const char *const names[] = {"run.json", "run.pvd", "stats.csv", "probes.csv"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
-    return is_checkpoint(name) || numbered(name, "scene-", ".lua") >= 0;
+    return is_checkpoint(name) || numbered(name, "scene-", ".lua") >= 0 ||
+           numbered(name, "probes-", ".csv") >= 0;
 }
 
 /* Where files of a run may be, and which they are. */
@@ -181,64 +197,6 @@ static kiln_status open_log(kiln_run_folder *folder, kiln_error *error)
     return KILN_OK;
 }
 
-static kiln_status open_stats(kiln_run_folder *folder, int flags, kiln_error *error)
-{
-    char path[PATH_MAX];
-    KILN_TRY(join(folder->path, "stats.csv", path, error));
-    folder->stats = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | flags, 0666);
-    return folder->stats >= 0 ? KILN_OK : fail(path, "cannot write", errno, error);
-}
-
-/* One row by one write; a row that does not fit on the disk is taken back. */
-static kiln_status put_row(kiln_run_folder *folder, const char *text, size_t size,
-                           kiln_error *error)
-{
-    size_t done = 0;
-    while (done < size) {
-        ssize_t now = write(folder->stats, text + done, size - done);
-        if (now < 0 && errno == EINTR)
-            continue;
-        if (now <= 0) {
-            int code = now < 0 ? errno : ENOSPC;
-            char path[PATH_MAX];
-            if (ftruncate(folder->stats, folder->stats_size) != 0)
-                code = errno;
-            KILN_TRY(join(folder->path, "stats.csv", path, error));
-            return fail(path, "cannot write", code, error);
-        }
-        done += (size_t)now;
-    }
-    folder->stats_size += (off_t)size;
-    return KILN_OK;
-}
-
-static kiln_status put_header(kiln_run_folder *folder, kiln_error *error)
-{
-    char row[ROW_SIZE];
-    size_t used = 0;
-    const char *name;
-    for (size_t i = 0; (name = kiln_stats_name(i)); i++)
-        used += (size_t)snprintf(row + used, sizeof row - used, "%s%s", i ? "," : "", name);
-    row[used++] = '\n';
-    return put_row(folder, row, used, error);
-}
-
-kiln_status kiln_run_folder_stats(kiln_run_folder *folder, const kiln_stats *stats,
-                                  kiln_error *error)
-{
-    char row[ROW_SIZE];
-    size_t used = 0;
-#define STATS_CELL(name)                                                                           \
-    if (used > 0)                                                                                  \
-        row[used++] = ',';                                                                         \
-    if (isfinite(stats->name))                                                                     \
-        used += kiln_decimal_print(stats->name, row + used);
-    KILN_STATS_TABLE(STATS_CELL)
-#undef STATS_CELL
-    row[used++] = '\n';
-    return put_row(folder, row, used, error);
-}
-
 static kiln_status allocate(kiln_context *context, const char *path, const kiln_run_about *about,
                             kiln_run_folder **out, kiln_error *error)
 {
@@ -248,8 +206,10 @@ static kiln_status allocate(kiln_context *context, const char *path, const kiln_
     memset(folder, 0, sizeof *folder);
     folder->context = context;
     folder->about = about;
-    folder->log = folder->stats = -1;
+    folder->log = -1;
+    kiln_run_tables_init(&folder->tables, context);
     kiln_soup_init(&folder->frame, context);
+    kiln_soup_init(&folder->obstacles, context);
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
         length--;
@@ -266,12 +226,13 @@ void kiln_run_folder_close(kiln_run_folder *folder)
 {
     if (!folder)
         return;
-    if (folder->stats >= 0)
-        close(folder->stats);
+    kiln_run_tables_close(&folder->tables);
     if (folder->log >= 0)
         close(folder->log);
     kiln_array_free(folder->context, &folder->times);
+    kiln_array_free(folder->context, &folder->obstacle_files);
     kiln_soup_free(&folder->frame);
+    kiln_soup_free(&folder->obstacles);
     kiln_release(folder->context, folder, sizeof *folder);
 }
 
@@ -300,8 +261,19 @@ static kiln_status begin_new(kiln_run_folder *folder, bool force, kiln_error *er
     KILN_TRY(sweep_all(folder->path, true, &found, error));
     KILN_TRY(sweep_asides(folder->path, error));
     KILN_TRY(make_places(folder, error));
-    KILN_TRY(open_stats(folder, O_TRUNC, error));
-    return put_header(folder, error);
+    return kiln_run_tables_create(&folder->tables, folder->path, error);
+}
+
+kiln_status kiln_run_folder_stats(kiln_run_folder *folder, const kiln_stats *stats,
+                                  kiln_error *error)
+{
+    return kiln_run_tables_stats(&folder->tables, stats, error);
+}
+
+kiln_status kiln_run_folder_probes(kiln_run_folder *folder, kiln_world *world,
+                                   const kiln_stats *stats, kiln_error *error)
+{
+    return kiln_run_tables_probes(&folder->tables, world, stats, error);
 }
 
 kiln_status kiln_run_folder_create(kiln_context *context, const char *path, bool force,
@@ -324,19 +296,17 @@ static int by_number_down(const void *a, const void *b)
     return left > right ? -1 : left < right;
 }
 
-typedef KILN_ARRAY_OF(long long)
-number_list;
-
-/* Numbers of the checkpoints there are, newest first. */
-static kiln_status list_checkpoints(kiln_context *context, const char *path, number_list *found,
-                                    kiln_error *error)
+/* Numbers of the files that have one, the highest first. */
+static kiln_status list_numbers(kiln_context *context, const char *path,
+                                long long (*number_of)(const char *name), number_list *found,
+                                kiln_error *error)
 {
     DIR *here = opendir(path);
     if (!here)
         return fail(path, "cannot be looked into", errno, error);
     kiln_status status = KILN_OK;
     for (struct dirent *entry; status == KILN_OK && (entry = readdir(here));) {
-        long long number = numbered(entry->d_name, "checkpoint-", ".h5");
+        long long number = number_of(entry->d_name);
         if (number >= 0)
             status = kiln_array_push(context, found, number, error);
     }
@@ -352,7 +322,7 @@ kiln_status kiln_run_folder_find(kiln_context *context, const char *path, char *
     number_list numbers = {0};
     checkpoint[0] = 0;
     *passed = 0;
-    kiln_status status = list_checkpoints(context, path, &numbers, error);
+    kiln_status status = list_numbers(context, path, checkpoint_number, &numbers, error);
     for (size_t i = 0; i < numbers.count && status != KILN_ERR_MEMORY; i++) {
         kiln_checkpoint_scene scene;
         int length = snprintf(checkpoint, size, "%s/checkpoint-%06lld.h5", path, numbers.data[i]);
@@ -380,41 +350,16 @@ size_t kiln_run_folder_frames(const char *path)
     return sweep(path, "frames", is_frame, false, &count, NULL) == KILN_OK ? count : 0;
 }
 
-/* Cuts stats.csv after the rows of the steps before `step`. */
-static kiln_status cut_stats(kiln_run_folder *folder, uint64_t step, kiln_error *error)
-{
-    char path[PATH_MAX];
-    KILN_TRY(join(folder->path, "stats.csv", path, error));
-    kiln_source source;
-    KILN_TRY(kiln_source_open(&source, folder->context, path, error));
-    const char *at = source.begin;
-    uint64_t rows = 0;
-    for (bool first = true; at < source.end; first = false) {
-        const char *end = memchr(at, '\n', (size_t)(source.end - at));
-        if (!end || (!first && strtod(at, NULL) >= (double)step))
-            break;
-        rows += !first;
-        at = end + 1;
-    }
-    folder->stats_size = (off_t)(at - source.begin);
-    kiln_source_close(&source);
-    if (rows != step)
-        return kiln_fail(error, KILN_ERR_INPUT, path, 0, -1,
-                         "has %llu rows for the %llu steps before the checkpoint; it was changed "
-                         "since",
-                         (unsigned long long)rows, (unsigned long long)step);
-    if (truncate(path, folder->stats_size) != 0)
-        return fail(path, "cannot be cut", errno, error);
-    return KILN_OK;
-}
-
 /* Time and number of the frame in a line of our own run.pvd; false: it names none. */
 static bool read_frame_row(kiln_text line, double *time, uint64_t *number)
 {
-    char row[160];
+    static const char file[] = "file=\"frames/frame-";
+    char row[200];
     unsigned long long found;
-    snprintf(row, sizeof row, "%.*s", (int)(line.size < 150 ? line.size : 150), line.data);
-    if (sscanf(row, " <DataSet timestep=\"%lf\" file=\"frames/frame-%llu.vtu\"", time, &found) != 2)
+    snprintf(row, sizeof row, "%.*s", (int)(line.size < 190 ? line.size : 190), line.data);
+    const char *at = strstr(row, file);
+    if (!at || sscanf(row, " <DataSet timestep=\"%lf\"", time) != 1 ||
+        sscanf(at + sizeof file - 1, "%llu.vtu\"", &found) != 1)
         return false;
     *number = found;
     return true;
@@ -456,8 +401,19 @@ static kiln_status read_times(kiln_run_folder *folder, uint64_t count, kiln_erro
     return drop_missing(folder, path, error);
 }
 
+#define OBSTACLES_FILE "surface/obstacles-%06llu.vtu"
+
+static void put_dataset(kiln_sink *sink, double time, int part, const char *name, const char *file)
+{
+    kiln_sink_text(sink, "  <DataSet timestep=\"");
+    kiln_sink_double(sink, time);
+    kiln_sink_format(sink, "\" part=\"%d\" name=\"%s\" file=\"%s\"/>\n", part, name, file);
+}
+
+/* With each frame the obstacles as they were written last. */
 static kiln_status write_pvd(const kiln_run_folder *folder, kiln_error *error)
 {
+    size_t next = 0; /* file of obstacles that is later than the frame */
     char path[PATH_MAX];
     KILN_TRY(join(folder->path, "run.pvd", path, error));
     kiln_sink sink;
@@ -465,11 +421,19 @@ static kiln_status write_pvd(const kiln_run_folder *folder, kiln_error *error)
     kiln_sink_text(&sink, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" "
                           "byte_order=\"LittleEndian\">\n <Collection>\n");
     for (size_t i = 0; i < folder->times.count; i++) {
+        char file[NAME_SIZE];
         if (isnan(folder->times.data[i]))
             continue;
-        kiln_sink_text(&sink, "  <DataSet timestep=\"");
-        kiln_sink_double(&sink, folder->times.data[i]);
-        kiln_sink_format(&sink, "\" file=\"frames/frame-%06zu.vtu\"/>\n", i);
+        snprintf(file, sizeof file, "frames/frame-%06zu.vtu", i);
+        put_dataset(&sink, folder->times.data[i], 0, "bodies", file);
+        while (next < folder->obstacle_files.count &&
+               folder->obstacle_files.data[next] <= (long long)i)
+            next++;
+        if (next == 0)
+            continue;
+        snprintf(file, sizeof file, OBSTACLES_FILE,
+                 (unsigned long long)folder->obstacle_files.data[next - 1]);
+        put_dataset(&sink, folder->times.data[i], 1, "obstacles", file);
     }
     kiln_sink_text(&sink, " </Collection>\n</VTKFile>\n");
     return kiln_sink_commit(&sink, error);
@@ -502,17 +466,39 @@ static kiln_status drop_frames(const kiln_run_folder *folder, uint64_t from, kil
     return KILN_OK;
 }
 
+/* The files of obstacles that are there, and what the last of them holds. */
+static kiln_status find_obstacles(kiln_run_folder *folder, kiln_error *error)
+{
+    char path[PATH_MAX], name[NAME_SIZE];
+    number_list *files = &folder->obstacle_files;
+    struct stat info;
+    KILN_TRY(join(folder->path, "surface", path, error));
+    if (stat(path, &info) != 0)
+        return KILN_OK;
+    KILN_TRY(list_numbers(folder->context, path, obstacles_number, files, error));
+    for (size_t i = 0; i < files->count / 2; i++) {
+        long long number = files->data[i];
+        files->data[i] = files->data[files->count - 1 - i];
+        files->data[files->count - 1 - i] = number;
+    }
+    if (files->count == 0)
+        return KILN_OK;
+    snprintf(name, sizeof name, OBSTACLES_FILE, (unsigned long long)files->data[files->count - 1]);
+    KILN_TRY(join(folder->path, name, path, error));
+    return kiln_soup_read(folder->context, path, NULL, &folder->obstacles, error);
+}
+
 static kiln_status begin_again(kiln_run_folder *folder, const kiln_world_state *state,
                                kiln_error *error)
 {
     KILN_TRY(open_log(folder, error));
     KILN_TRY(sweep_asides(folder->path, error));
     KILN_TRY(read_times(folder, state->frame, error));
-    KILN_TRY(cut_stats(folder, state->step, error));
+    KILN_TRY(kiln_run_tables_resume(&folder->tables, folder->path, state->step, error));
     KILN_TRY(make_places(folder, error));
-    KILN_TRY(open_stats(folder, 0, error));
-    KILN_TRY(write_pvd(folder, error));
-    return drop_frames(folder, state->frame, error);
+    KILN_TRY(drop_frames(folder, state->frame, error));
+    KILN_TRY(find_obstacles(folder, error));
+    return write_pvd(folder, error);
 }
 
 kiln_status kiln_run_folder_resume(kiln_context *context, const char *path,
@@ -527,6 +513,33 @@ kiln_status kiln_run_folder_resume(kiln_context *context, const char *path,
     else
         kiln_run_folder_close(folder);
     return status;
+}
+
+static bool same_surface(const kiln_soup *a, const kiln_soup *b)
+{
+    return a->points.count == b->points.count && a->triangles.count == b->triangles.count &&
+           memcmp(a->points.data, b->points.data, a->points.count * sizeof *a->points.data) == 0 &&
+           memcmp(a->triangles.data, b->triangles.data,
+                  a->triangles.count * sizeof *a->triangles.data) == 0;
+}
+
+/* Those that are where they were are not written again. What is written is taken from the soup. */
+static kiln_status write_obstacles(kiln_run_folder *folder, uint64_t number, kiln_soup *soup,
+                                   kiln_error *error)
+{
+    char path[PATH_MAX], name[NAME_SIZE];
+    if (folder->obstacle_files.count > 0 && same_surface(soup, &folder->obstacles))
+        return KILN_OK;
+    KILN_TRY(join(folder->path, "surface", path, error));
+    KILN_TRY(make_folder(path, error));
+    snprintf(name, sizeof name, OBSTACLES_FILE, (unsigned long long)number);
+    KILN_TRY(join(folder->path, name, path, error));
+    KILN_TRY(kiln_vtu_write(folder->context, path, KILN_ENCODING_BINARY, soup, error));
+    KILN_TRY(kiln_array_push(folder->context, &folder->obstacle_files, (long long)number, error));
+    kiln_soup_free(&folder->obstacles);
+    folder->obstacles = *soup;
+    kiln_soup_init(soup, folder->context);
+    return KILN_OK;
 }
 
 /* The soup is freed. */
@@ -567,7 +580,9 @@ static kiln_status write_surfaces(kiln_run_folder *folder, kiln_world *world, ui
     kiln_soup soup;
     if (scene->output.obstacles && scene->obstacles.count > 0) {
         KILN_TRY(kiln_world_obstacle_surfaces(world, &soup, error));
-        KILN_TRY(write_surface(folder, "obstacles", number, &soup, error));
+        kiln_status status = write_obstacles(folder, number, &soup, error);
+        kiln_soup_free(&soup);
+        KILN_TRY(status);
     }
     for (size_t b = 0; b < scene->bodies.count; b++) {
         char stem[KILN_NAME_SIZE];
@@ -606,9 +621,7 @@ kiln_status kiln_run_folder_checkpoint(kiln_run_folder *folder, kiln_world *worl
     unsigned long long number = kiln_world_get_state(world)->checkpoint - 1;
     char path[PATH_MAX], name[NAME_SIZE];
     kiln_soup_free(&folder->frame); /* not both at a time */
-    KILN_TRY(join(folder->path, "stats.csv", path, error));
-    if (fsync(folder->stats) != 0)
-        return fail(path, "cannot write", errno, error);
+    KILN_TRY(kiln_run_tables_sync(&folder->tables, error));
     snprintf(name, sizeof name, "checkpoint-%06llu.h5", number);
     KILN_TRY(join(folder->path, name, path, error));
     KILN_TRY(kiln_checkpoint_write(world, &folder->about->scene, path, error));
@@ -692,6 +705,19 @@ static void put_solver(kiln_json *json, kiln_world *world)
                       solid->solver.blas_threads > 0 ? solid->solver.blas_threads : 1);
 }
 
+/* What the numbers 1, 2, ... in frames ("body") and in surface/obstacles ("region") stand for. */
+static void put_names(kiln_json *json, const kiln_scene *scene)
+{
+    kiln_json_list(json, "bodies");
+    for (size_t i = 0; i < scene->bodies.count; i++)
+        kiln_json_text(json, NULL, scene->bodies.data[i].name);
+    kiln_json_end(json);
+    kiln_json_list(json, "obstacles");
+    for (size_t i = 0; i < scene->obstacles.count; i++)
+        kiln_json_text(json, NULL, scene->obstacles.data[i].name);
+    kiln_json_end(json);
+}
+
 kiln_status kiln_run_folder_describe(kiln_run_folder *folder, kiln_world *world, const char *status,
                                      kiln_error *error)
 {
@@ -712,6 +738,7 @@ kiln_status kiln_run_folder_describe(kiln_run_folder *folder, kiln_world *world,
     kiln_json_text(&json, "version", kiln_version());
     put_machine(&json, folder->context);
     put_solver(&json, world);
+    put_names(&json, kiln_world_scene(world));
     kiln_json_text(&json, "status", status);
     kiln_json_number(&json, "time", state->clock.time);
     kiln_json_count(&json, "steps", state->step > 0 ? state->step - 1 : 0);

@@ -1,17 +1,20 @@
 /* The folder of a run:
  *
  *     run.json              what ran: scene, settings, version, machine, how it ended
- *     run.pvd               the frames with their times; ParaView opens it
+ *     run.pvd               the frames with their times, and the obstacles; ParaView opens it
  *     frames/frame-N.vtu    binary, compressed
- *     surface/obstacles-N.ply   beside the frames, if the scene asks for them
+ *     surface/obstacles-N.vtu   beside the frames, if the scene asks for them; when none is where
+ *                           it was
  *     surface/BODY-N.ply    the fine surfaces that bodies carry (body.K where the name of body K is
  *                           none for a file)
  *     stats.csv             one row per step, columns of KILN_STATS_TABLE; empty: does not apply
+ *     probes.csv            likewise, those of kiln_world_probe after step and time
+ *     probes-N.csv          rows of before the scene was changed so that it has other columns
  *     checkpoint-N.h5       the last two
  *     scene-N.lua           the scene until its N-th change in a run that was resumed with another
  *     log.txt
  *
- * Every file but stats.csv and log.txt appears whole or not at all; those two grow by whole lines.
+ * Every file but the tables and log.txt appears whole or not at all; those grow by whole lines.
  * A checkpoint is written when everything before it is on the disk, so a run that was killed at any
  * moment goes on from its last one; what was written after it is written again, the same. */
 #ifndef KILN_IO_RUN_FOLDER_H
@@ -51,6 +54,8 @@ void kiln_run_folder_close(kiln_run_folder *folder); /* NULL allowed */
 kiln_status kiln_run_folder_frame(kiln_run_folder *folder, kiln_world *world, kiln_error *error);
 kiln_status kiln_run_folder_stats(kiln_run_folder *folder, const kiln_stats *stats,
                                   kiln_error *error);
+kiln_status kiln_run_folder_probes(kiln_run_folder *folder, kiln_world *world,
+                                   const kiln_stats *stats, kiln_error *error);
 kiln_status kiln_run_folder_checkpoint(kiln_run_folder *folder, kiln_world *world,
                                        kiln_error *error);
 

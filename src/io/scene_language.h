@@ -15,6 +15,7 @@
     X(SCENE_IS_BODY, "body")                                                                       \
     X(SCENE_IS_REGION, "region")                                                                   \
     X(SCENE_IS_HOLD, "hold")                                                                       \
+    X(SCENE_IS_PROBE, "probe")                                                                     \
     X(SCENE_IS_TABLE, "table of settings")                                                         \
     X(SCENE_IS_SHAPE, "shape")                                                                     \
     X(SCENE_IS_SELECTION, "select")                                                                \

@@ -105,6 +105,7 @@ kiln_status kiln_scene_read_row(scene_reader *reader, const kiln_schema_row *row
 kiln_status kiln_scene_read_bodies(scene_reader *reader, void *field);
 kiln_status kiln_scene_read_holds(scene_reader *reader, void *field);
 kiln_status kiln_scene_read_loads(scene_reader *reader, void *field);
+kiln_status kiln_scene_read_probes(scene_reader *reader, void *field);
 kiln_status kiln_scene_read_obstacles(scene_reader *reader, void *field);
 kiln_status kiln_scene_read_material(scene_reader *reader, void *field); /* uint32_t */
 kiln_status kiln_scene_read_shape(scene_reader *reader, void *field);    /* kiln_soup */

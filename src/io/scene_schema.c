@@ -20,6 +20,9 @@ static const kiln_schema_row scene_rows[] = {
      .what = "list of [hold](#hold)", .read = kiln_scene_read_holds},
     {"loads", KILN_VALUE_OTHER, .preset = "none", .meaning = "forces from outside",
      .what = "list of [load](#load)", .read = kiln_scene_read_loads},
+    {"probes", KILN_VALUE_OTHER, .preset = "every body, up to 16",
+     .meaning = "bodies and points that probes.csv follows, beside obstacles and holds",
+     .what = "list of [probe](#probe)", .read = kiln_scene_read_probes},
 };
 const kiln_schema kiln_scene_file_schema = {
     .name = "scene",
@@ -188,7 +191,7 @@ const kiln_schema *kiln_scene_schema_at(size_t row)
         &kiln_scene_file_schema, &kiln_step_schema,   &kiln_newton_schema,   &kiln_solver_schema,
         &kiln_output_schema,     &kiln_remesh_schema, &kiln_contact_schema,  &kiln_body_schema,
         &kiln_turn_schema,       &kiln_region_schema, &kiln_material_schema, &kiln_plastic_schema,
-        &kiln_shape_file_schema, &kiln_hold_schema};
+        &kiln_shape_file_schema, &kiln_hold_schema,   &kiln_probe_schema};
     const size_t single = sizeof first / sizeof first[0];
     if (row < single)
         return first[row];

@@ -32,7 +32,7 @@ static void start_hold(void *target)
 
 static const kiln_schema_row hold_rows[] = {
     {"name", KILN_VALUE_NAME, offsetof(scene_hold_draft, hold.name), .preset = "none",
-     .meaning = "for messages and lists"},
+     .meaning = "for messages, lists and the columns of probes.csv"},
     BODY_ROW(scene_hold_draft, hold.body),
     WHERE_ROW(scene_hold_draft, hold.where, "the vertices"),
     {"components", KILN_VALUE_OTHER, offsetof(scene_hold_draft, hold.components),
@@ -54,6 +54,38 @@ const kiln_schema kiln_hold_schema = {
     KILN_SCHEMA_ROWS(hold_rows),
     .size = sizeof(scene_hold_draft),
     .start = start_hold,
+    .has_said = true,
+};
+
+static void start_probe(void *target)
+{
+    *(kiln_scene_probe *)target = (kiln_scene_probe){.body = -1, .point = {NAN, NAN, NAN}};
+}
+
+static kiln_status finish_probe(void *settings, const kiln_given *given, kiln_error *error)
+{
+    (void)settings;
+    if (kiln_is_given(given, "body") || kiln_is_given(given, "point"))
+        return KILN_OK;
+    return kiln_fail_setting(error, NULL, "must have a body or a point, got none");
+}
+
+static const kiln_schema_row probe_rows[] = {
+    {"name", KILN_VALUE_NAME, offsetof(kiln_scene_probe, name),
+     .preset = "the body's; point1, point2, ...", .meaning = "what its columns begin with"},
+    BODY_ROW(kiln_scene_probe, body),
+    {"point", KILN_VALUE_VECTOR, offsetof(kiln_scene_probe, point), KILN_ANY_NUMBER, "m", "none",
+     .meaning = "place in the material: the nearest point of the body (of any, without one) is "
+                "followed; without it the body as a whole is"},
+};
+const kiln_schema kiln_probe_schema = {
+    .name = "probe",
+    .about = "What a row of probes.csv says in every step: a body's centre, extent, volume and "
+             "energies, or where a point is and how fast. See results.md.",
+    KILN_SCHEMA_ROWS(probe_rows),
+    .size = sizeof(kiln_scene_probe),
+    .start = start_probe,
+    .finish = finish_probe,
     .has_said = true,
 };
 

@@ -178,6 +178,23 @@ kiln_status kiln_scene_read_holds(scene_reader *r, void *field)
     return kiln_scene_read_list(r, "holds", read_hold, NULL);
 }
 
+static kiln_status read_probe(scene_reader *r, void *user)
+{
+    (void)user;
+    int kind;
+    kiln_scene_probe probe;
+    KILN_TRY(kiln_scene_expect(r, SCENE_IS_PROBE, &kind));
+    kiln_probe_schema.start(&probe);
+    KILN_TRY(kiln_scene_read_object(r, &kiln_probe_schema, &probe));
+    return kiln_array_push(r->box->context, &r->scene->probes, probe, r->error);
+}
+
+kiln_status kiln_scene_read_probes(scene_reader *r, void *field)
+{
+    (void)field;
+    return kiln_scene_read_list(r, "probes", read_probe, NULL);
+}
+
 static kiln_status read_load(scene_reader *r, void *user)
 {
     (void)user;

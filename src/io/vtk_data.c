@@ -257,6 +257,14 @@ static bool means_tags(kiln_text name, const kiln_vtk_values *values, uint32_t c
             kiln_text_is(name, "gmsh:physical"));
 }
 
+/* As our writer tells tags of triangles and edges from those of tets, which come before. */
+static bool means_patches(kiln_text name, const kiln_vtk_values *values, uint32_t components,
+                          kiln_where only)
+{
+    return components == 1 && kiln_vtk_type_is_integer(values->type) && only == KILN_ON_FACE &&
+           kiln_text_is(name, "patch");
+}
+
 /* Tags in 32 bits; what does not fit is cut off like a conversion in C would. */
 static int32_t tag_at(const kiln_vtk_values *values, size_t i)
 {
@@ -293,16 +301,17 @@ kiln_status kiln_vtk_add_point_data(kiln_soup *soup, kiln_text name, const kiln_
 
 static kiln_status add_cell_tags(const kiln_vtk_cells *cells, kiln_soup *soup,
                                  const kiln_vtk_values *values, const kiln_vtk_piece *piece,
-                                 kiln_error *error)
+                                 bool patches, kiln_error *error)
 {
-    FILL_TAGS(soup, &soup->tet_tags, soup->tets.count);
+    if (!patches)
+        FILL_TAGS(soup, &soup->tet_tags, soup->tets.count);
     FILL_TAGS(soup, &soup->triangle_tags, soup->triangles.count);
     FILL_TAGS(soup, &soup->edge_tags, soup->edges.count);
     int32_t *tags[3] = {soup->tet_tags.data, soup->triangle_tags.data, soup->edge_tags.data};
     size_t at[3] = {piece->base[0], piece->base[1], piece->base[2]};
     for (size_t i = 0; i < piece->cell_count; i++) {
         int kind = cells->kinds.data[piece->cell_base + i];
-        if (kind != KILN_VTK_IGNORED)
+        if (kind != KILN_VTK_IGNORED && !(patches && kind == 0))
             tags[kind][at[kind]++] = tag_at(values, i);
     }
     return KILN_OK;
@@ -313,7 +322,9 @@ kiln_status kiln_vtk_add_cell_data(const kiln_vtk_cells *cells, kiln_soup *soup,
                                    const kiln_vtk_piece *piece, kiln_where only, kiln_error *error)
 {
     if (means_tags(name, values, components))
-        return add_cell_tags(cells, soup, values, piece, error);
+        return add_cell_tags(cells, soup, values, piece, false, error);
+    if (means_patches(name, values, components, only))
+        return add_cell_tags(cells, soup, values, piece, true, error);
     static const kiln_where places[2] = {KILN_ON_TET, KILN_ON_FACE};
     for (int kind = 0; kind < 2; kind++) {
         kiln_where where = places[kind];

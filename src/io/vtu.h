@@ -1,6 +1,8 @@
-/* VTK XML unstructured grids (.vtu). Tets, triangles and edges are cells in that order, tags are
- * the integer array "region", fields are arrays of their names; arrays that belong to tets or to
- * triangles only say so in an attribute KilnWhere, which VTK passes over. Marks are FieldData. */
+/* VTK XML unstructured grids (.vtu). Tets, triangles and edges are cells in that order, tags of
+ * tets are the integer array "region", those of triangles and edges "patch" (files without it, such
+ * as surfaces and older ones: "region" too), fields are arrays of their names; arrays that belong
+ * to tets or to triangles only say so in an attribute KilnWhere, which VTK passes over. Marks are
+ * FieldData. */
 #ifndef KILN_IO_VTU_H
 #define KILN_IO_VTU_H
 

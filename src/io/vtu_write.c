@@ -234,22 +234,41 @@ static kiln_status add_cell_field(writer *w, const kiln_soup_field *tets,
     return add_array(w, a, error);
 }
 
+/* "region": tags of the tets, and of the tets behind triangles. "patch": those of triangles and
+ * edges. A mesh without tets has one kind of tags: "region". */
+static kiln_status add_cell_tags(writer *w, kiln_error *error)
+{
+    const kiln_soup *soup = w->soup;
+    const segment tets = {tags_or_null(soup->tet_tags.data, soup->tet_tags.count),
+                          soup->tets.count};
+    const segment faces = {tags_or_null(soup->triangle_tags.data, soup->triangle_tags.count),
+                           soup->triangles.count};
+    const segment edges = {tags_or_null(soup->edge_tags.data, soup->edge_tags.count),
+                           soup->edges.count};
+    const segment behind = {tags_or_null(soup->triangle_regions.data, soup->triangle_regions.count),
+                            soup->triangles.count};
+    array a = {.name = "region", .type = KILN_VTK_I32, .components = 1, .strategy = Z_RLE};
+    bool surface = soup->tets.count == 0, tagged = faces.memory || edges.memory;
+    if (tets.memory || (surface && tagged)) {
+        a.segments[0] = tets;
+        a.segments[1] = surface ? faces : behind;
+        a.segments[2] = surface ? edges : (segment){NULL, edges.count};
+        KILN_TRY(add_array(w, a, error));
+    }
+    if (surface || !tagged)
+        return KILN_OK;
+    a.name = "patch";
+    a.where = "faces";
+    a.segments[0] = (segment){NULL, tets.count};
+    a.segments[1] = faces;
+    a.segments[2] = edges;
+    return add_array(w, a, error);
+}
+
 static kiln_status add_cell_data(writer *w, kiln_error *error)
 {
     const kiln_soup *soup = w->soup;
-    if (soup->tet_tags.count || soup->triangle_tags.count || soup->edge_tags.count) {
-        array a = {
-            .name = "region",
-            .type = KILN_VTK_I32,
-            .components = 1,
-            .strategy = Z_RLE,
-            .segments = {
-                {tags_or_null(soup->tet_tags.data, soup->tet_tags.count), soup->tets.count},
-                {tags_or_null(soup->triangle_tags.data, soup->triangle_tags.count),
-                 soup->triangles.count},
-                {tags_or_null(soup->edge_tags.data, soup->edge_tags.count), soup->edges.count}}};
-        KILN_TRY(add_array(w, a, error));
-    }
+    KILN_TRY(add_cell_tags(w, error));
     for (size_t i = 0; i < soup->fields.count; i++) {
         const kiln_soup_field *field = &soup->fields.data[i], *other;
         if (field->where == KILN_ON_TET) {
@@ -538,6 +557,24 @@ static void put_numbers(writer *w, const array *a)
     }
 }
 
+/* What the numbers of a tensor are called: frames have these two. */
+static void put_component_names(kiln_sink *sink, const array *a)
+{
+    static const struct {
+        const char *name, *const parts[10];
+    } rows[] = {{"stress", {"xx", "yy", "zz", "xy", "yz", "xz"}},
+                {"deformation", {"xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz"}}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint32_t count = 0;
+        while (rows[i].parts[count])
+            count++;
+        if (strcmp(a->name, rows[i].name) != 0 || a->components != count)
+            continue;
+        for (uint32_t k = 0; k < count; k++)
+            kiln_sink_format(sink, " ComponentName%u=\"%s\"", k, rows[i].parts[k]);
+    }
+}
+
 static kiln_status put_array(writer *w, const array *a, bool tuples, kiln_error *error)
 {
     static const char *const formats[] = {"appended", "appended", "binary", "ascii"};
@@ -546,6 +583,7 @@ static kiln_status put_array(writer *w, const array *a, bool tuples, kiln_error 
     put_escaped(sink, a->name);
     kiln_sink_format(sink, "\" NumberOfComponents=\"%u\" format=\"%s\"", a->components,
                      formats[w->layout.place]);
+    put_component_names(sink, a);
     if (tuples)
         kiln_sink_format(sink, " NumberOfTuples=\"%zu\"", a->count);
     if (a->where)

@@ -21,6 +21,7 @@ void kiln_soup_free(kiln_soup *soup)
     kiln_array_free(context, &soup->point_tags);
     kiln_array_free(context, &soup->tet_tags);
     kiln_array_free(context, &soup->triangle_tags);
+    kiln_array_free(context, &soup->triangle_regions);
     kiln_array_free(context, &soup->edge_tags);
     kiln_array_free(context, &soup->corners);
     kiln_array_free(context, &soup->required_points);

@@ -45,6 +45,8 @@ typedef struct kiln_soup {
     KILN_ARRAY_OF(int32_t)
     triangle_tags;
     KILN_ARRAY_OF(int32_t)
+    triangle_regions; /* of the tets behind, for viewers of frames; written, never read */
+    KILN_ARRAY_OF(int32_t)
     edge_tags;
     /* Marks: lists of item numbers, in file order. */
     kiln_u32_array corners;         /* points */

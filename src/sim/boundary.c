@@ -114,15 +114,3 @@ size_t kiln_world_load_size(const kiln_world *world, size_t load)
 {
     return boundary_of(world)->loads[load].rows.count;
 }
-
-kiln_vec3 kiln_world_hold_force(const kiln_world *world, size_t hold)
-{
-    const double *reaction = kiln_world_reaction(world);
-    const kiln_u32_array *vertices = &boundary_of(world)->holds[hold].vertices;
-    kiln_vec3 sum = {0, 0, 0};
-    for (size_t i = 0; reaction && i < vertices->count; i++) {
-        const double *f = reaction + 3 * (size_t)vertices->data[i];
-        sum = kiln_v3_add(sum, kiln_v3(f[0], f[1], f[2]));
-    }
-    return sum;
-}

@@ -48,6 +48,17 @@ kiln_status kiln_boundary_make_hold(kiln_boundary *b, size_t row, kiln_error *er
 /* Those that begin at `now` catch their vertices. */
 kiln_status kiln_boundary_catch(kiln_boundary *b, double now, kiln_error *error);
 kiln_status kiln_boundary_hold(const kiln_boundary *b, const kiln_drive *drive, kiln_error *error);
+/* What a hold does in a step, with torques about `place`: the point that it turns about, or the
+ * middle of its vertices' box. */
+typedef struct kiln_hold_push {
+    bool acts;
+    kiln_vec3 place;
+    kiln_push force, torque;
+} kiln_hold_push;
+/* out[hold], after the step was found. A direction of a vertex that several hold is the first
+ * one's. */
+kiln_status kiln_boundary_push(const kiln_boundary *b, const kiln_moment *moment,
+                               kiln_hold_push *out, kiln_error *error);
 /* Contradictions that can be seen at the start. */
 kiln_status kiln_boundary_check_holds(const kiln_boundary *b, kiln_error *error);
 

@@ -1,6 +1,7 @@
 /* What is seen of a world: frames. */
 #include "base/parallel.h"
 #include "fem/plasticity.h"
+#include "geom/tet_quality.h"
 #include "sim/world_impl.h"
 
 #include <stdatomic.h>
@@ -45,23 +46,30 @@ static void copy_triangles(void *user, size_t chunk, size_t begin, size_t end, i
             job->soup->triangles.data[f].v[k] =
                 job->mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
         job->soup->triangle_tags.data[f] = job->mesh->face[f].tag;
+        job->soup->triangle_regions.data[f] = job->mesh->info[at / 4].region;
     }
+}
+
+static size_t face_count(const kiln_world *world)
+{
+    return world->scene->output.triangles ? world->mesh->table[KILN_ON_FACE].used : 0;
 }
 
 static kiln_status add_geometry(const kiln_world *world, kiln_soup *soup, kiln_error *error)
 {
     const kiln_mesh *mesh = world->mesh;
     size_t vertices = mesh->table[KILN_ON_VERTEX].used, tets = mesh->table[KILN_ON_TET].used;
-    size_t faces = mesh->table[KILN_ON_FACE].used;
+    size_t faces = face_count(world);
     KILN_TRY(kiln_array_reserve(soup->context, &soup->points, vertices, error));
     KILN_TRY(kiln_array_reserve(soup->context, &soup->tets, tets, error));
     KILN_TRY(kiln_array_reserve(soup->context, &soup->tet_tags, tets, error));
     KILN_TRY(kiln_array_reserve(soup->context, &soup->triangles, faces, error));
     KILN_TRY(kiln_array_reserve(soup->context, &soup->triangle_tags, faces, error));
+    KILN_TRY(kiln_array_reserve(soup->context, &soup->triangle_regions, faces, error));
     memcpy(soup->points.data, mesh->x, vertices * sizeof(kiln_vec3));
     soup->points.count = vertices;
     soup->tets.count = soup->tet_tags.count = tets;
-    soup->triangles.count = soup->triangle_tags.count = faces;
+    soup->triangles.count = soup->triangle_tags.count = soup->triangle_regions.count = faces;
     frame_job job = {mesh, soup};
     kiln_parallel_for(soup->context, tets, GRAIN, copy_tets, &job);
     kiln_parallel_for(soup->context, faces, GRAIN, copy_triangles, &job);
@@ -101,6 +109,8 @@ static kiln_status add_tets_to_faces(const kiln_world *world, kiln_soup *soup, c
                                      uint32_t n, kiln_error *error)
 {
     kiln_soup_field *field;
+    if (soup->triangles.count == 0)
+        return KILN_OK;
     KILN_TRY(take_field(soup, name, KILN_ON_FACE, n, &field, error));
     const double *tets = kiln_soup_find_field(soup, KILN_ON_TET, name)->data.data;
     for (size_t f = 0; f < soup->triangles.count; f++)
@@ -131,6 +141,40 @@ static kiln_status add_kept_field(const kiln_world *world, kiln_soup *soup, cons
     for (uint32_t t = 0; t < soup->tets.count; t++)
         field->data.data[t] = kept ? kiln_field_value(kept, t, 0) : 0.0;
     return add_tets_to_faces(world, soup, name, 1, error);
+}
+
+/* Whose a tet is: the number of its body in the scene, from 1. */
+static kiln_status add_bodies(const kiln_world *world, kiln_soup *soup, kiln_error *error)
+{
+    const kiln_mesh *mesh = world->mesh;
+    kiln_soup_field *field;
+    KILN_TRY(take_field(soup, "body", KILN_ON_TET, 1, &field, error));
+    for (size_t t = 0; t < soup->tets.count; t++)
+        field->data.data[t] = mesh->parts.data[mesh->info[t].part].body + 1.0;
+    return add_tets_to_faces(world, soup, "body", 1, error);
+}
+
+static kiln_status add_quality(const kiln_world *world, kiln_soup *soup, kiln_error *error)
+{
+    const kiln_mesh *mesh = world->mesh;
+    kiln_soup_field *field;
+    KILN_TRY(take_field(soup, "quality", KILN_ON_TET, 1, &field, error));
+    kiln_tet_quality_batch(mesh->context->isa, soup->tets.count, NULL, mesh->tet[0].v,
+                           sizeof(kiln_tet), mesh->x, field->data.data);
+    return add_tets_to_faces(world, soup, "quality", 1, error);
+}
+
+/* From the material of the start: u itself follows what flows. */
+static kiln_status add_displacement(const kiln_world *world, kiln_soup *soup, kiln_error *error)
+{
+    const kiln_vec3 *start = kiln_world_starts(world);
+    kiln_soup_field *field;
+    KILN_TRY(take_field(soup, "displacement", KILN_ON_VERTEX, 3, &field, error));
+    for (size_t v = 0; v < soup->points.count; v++) {
+        kiln_vec3 way = kiln_v3_sub(world->mesh->x[v], start[v]);
+        memcpy(field->data.data + 3 * v, &way, sizeof way);
+    }
+    return KILN_OK;
 }
 
 typedef struct finite_job {
@@ -180,6 +224,11 @@ static kiln_status fill_frame(kiln_world *world, kiln_soup *soup, kiln_error *er
     if (output->contact)
         KILN_TRY(
             add_vertex_field(soup, "contact", stepped ? kiln_world_contact(world) : NULL, error));
+    if (output->displacement)
+        KILN_TRY(add_displacement(world, soup, error));
+    KILN_TRY(add_bodies(world, soup, error));
+    if (output->quality)
+        KILN_TRY(add_quality(world, soup, error));
     for (int k = 0; k < KILN_OUTPUT_COUNT; k++)
         if (output->fields >> k & 1)
             KILN_TRY(add_element_field(world, soup, (kiln_element_output)k, error));
@@ -205,8 +254,7 @@ kiln_status kiln_world_refill_frame(kiln_world *world, kiln_soup *soup, kiln_err
 {
     const kiln_table *table = world->mesh->table;
     if (soup->points.count != table[KILN_ON_VERTEX].used ||
-        soup->tets.count != table[KILN_ON_TET].used ||
-        soup->triangles.count != table[KILN_ON_FACE].used)
+        soup->tets.count != table[KILN_ON_TET].used || soup->triangles.count != face_count(world))
         kiln_soup_free(soup);
     kiln_status status = kiln_world_ready(world, error);
     if (status == KILN_OK)

@@ -1,4 +1,5 @@
 /* Vertices that are held or led. */
+#include "geom/box.h"
 #include "mesh/rewind.h"
 #include "sim/boundary.h"
 #include "sim/motion.h"
@@ -146,6 +147,124 @@ kiln_status kiln_boundary_hold(const kiln_boundary *b, const kiln_drive *drive, 
             KILN_TRY(kiln_said_wrap(scene, &hold->said,
                                     set_hold(b, i, drive->time, drive->share, c, error), error));
     }
+    return KILN_OK;
+}
+
+/* A direction of a vertex and who holds it: as kiln_constraints_hold finds them. */
+typedef struct grip {
+    size_t hold;
+    kiln_vec3 direction, axis; /* axis: its part free of those before */
+    double share;              /* direction . axis */
+} grip;
+
+enum { GRIPS = 3 };
+#define INDEPENDENT 1e-6 /* a direction that is free by less is held already */
+
+static void add_grips(const kiln_scene_hold *hold, size_t row, kiln_held *held, grip *grips)
+{
+    kiln_mat3 axes = kiln_m3_norm2(hold->axes) > 0.0 ? hold->axes : kiln_m3_identity();
+    for (int k = 0; k < 3; k++) {
+        kiln_vec3 direction = kiln_v3(axes.m[k][0], axes.m[k][1], axes.m[k][2]);
+        int at = held->count;
+        if (!(hold->components >> k & 1))
+            continue;
+        double share = kiln_held_add(held, direction, 0.0, INDEPENDENT, NULL);
+        if (share > 0.0)
+            grips[at] = (grip){row, direction, held->axis[at], share};
+    }
+}
+
+/* The part of the grip: the last one alone has a part along its axis, so they are taken off from
+ * the last to the first. */
+static kiln_vec3 take_off(kiln_vec3 *force, const grip *g)
+{
+    kiln_vec3 part = kiln_v3_scale(g->direction, kiln_v3_dot(*force, g->axis) / g->share);
+    *force = kiln_v3_sub(*force, part);
+    return part;
+}
+
+static void share_out(const grip *grips, int count, kiln_vec3 x, kiln_push push,
+                      kiln_hold_push *out)
+{
+    for (int g = count - 1; g >= 0; g--) {
+        kiln_hold_push *hold = &out[grips[g].hold];
+        kiln_push force = {.end = take_off(&push.end, &grips[g]),
+                           .hit = take_off(&push.hit, &grips[g]),
+                           .left = take_off(&push.left, &grips[g]),
+                           .before = take_off(&push.before, &grips[g])};
+        kiln_push torque = kiln_push_torque(kiln_v3_sub(x, hold->place), &force);
+        kiln_push_add(&hold->force, &force);
+        kiln_push_add(&hold->torque, &torque);
+    }
+}
+
+static kiln_status place_hold(const kiln_boundary *b, size_t row, double time, kiln_vec3 *out,
+                              kiln_error *error)
+{
+    const kiln_world *world = b->world;
+    const kiln_scene_hold *hold = &world->scene->holds.data[row];
+    const kiln_u32_array *set = &b->holds[row].vertices;
+    kiln_box box = kiln_box_empty();
+    for (size_t i = 0; i < set->count; i++)
+        box = kiln_box_grow(box, world->mesh->x[set->data[i]]);
+    *out = kiln_v3_lerp(box.low, box.high, 0.5);
+    if (hold->motion.kind != KILN_MOTION_ROTATE)
+        return KILN_OK;
+    hold_frame frame;
+    KILN_TRY(kiln_said_wrap(world->scene, &hold->said,
+                            hold_motion(world, hold, time, &frame, error), error));
+    *out = kiln_v3_add(frame.move.centre, frame.move.shift);
+    return KILN_OK;
+}
+
+/* The vertex of a hold, KILN_NONE past the last. */
+static uint32_t vertex_at(const kiln_boundary *b, size_t hold, size_t at)
+{
+    const kiln_u32_array *set = &b->holds[hold].vertices;
+    return at < set->count ? set->data[at] : KILN_NONE;
+}
+
+/* The lists ascend: goes through all of them at once. */
+static void share_all(const kiln_boundary *b, size_t *at, kiln_hold_push *out)
+{
+    const kiln_scene *scene = b->world->scene;
+    for (;;) {
+        uint32_t v = KILN_NONE;
+        for (size_t i = 0; i < scene->holds.count; i++)
+            if (out[i].acts && vertex_at(b, i, at[i]) < v)
+                v = vertex_at(b, i, at[i]);
+        if (v == KILN_NONE)
+            return;
+        grip grips[GRIPS];
+        kiln_held held = {.count = 0};
+        for (size_t i = 0; i < scene->holds.count; i++)
+            if (out[i].acts && vertex_at(b, i, at[i]) == v) {
+                add_grips(&scene->holds.data[i], i, &held, grips);
+                at[i]++;
+            }
+        share_out(grips, held.count, b->world->mesh->x[v], kiln_solid_held_push(b->world->solid, v),
+                  out);
+    }
+}
+
+kiln_status kiln_boundary_push(const kiln_boundary *b, const kiln_moment *moment,
+                               kiln_hold_push *out, kiln_error *error)
+{
+    const kiln_scene *scene = b->world->scene;
+    size_t size = scene->holds.count * sizeof(size_t);
+    for (size_t i = 0; i < scene->holds.count; i++) {
+        const kiln_scene_hold *hold = &scene->holds.data[i];
+        out[i] = (kiln_hold_push){
+            .acts = kiln_world_acts(b->world, hold->from, hold->until, moment->begin, moment->end)};
+        if (out[i].acts)
+            KILN_TRY(place_hold(b, i, moment->end, &out[i].place, error));
+    }
+    size_t *at = kiln_resize(b->world->context, NULL, 0, size + 1);
+    if (!at)
+        return kiln_fail_memory(error, size);
+    memset(at, 0, size);
+    share_all(b, at, out);
+    kiln_release(b->world->context, at, size + 1);
     return KILN_OK;
 }
 

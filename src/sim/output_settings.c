@@ -6,7 +6,8 @@ kiln_scene_output kiln_output_default_settings(void)
                                .fields = 1u << KILN_OUTPUT_MISES,
                                .velocity = true,
                                .material_position = true,
-                               .obstacles = true};
+                               .obstacles = true,
+                               .triangles = true};
 }
 
 static void start(void *settings)
@@ -29,6 +30,8 @@ static const struct {
     {"contact", "what obstacles press with, N, by vertex"},
     {"plastic_strain", "equivalent plastic strain, by tet"},
     {"hardening", "what the hardening law has added up, Pa (work) or Pa s (stress), by tet"},
+    {"displacement", "world position minus material position of the start, m, by vertex"},
+    {"quality", "of the tet in the world, 1 for a regular one, by tet"},
     {NULL, NULL},
 };
 
@@ -47,8 +50,10 @@ static kiln_status finish(void *settings, const kiln_given *given, kiln_error *e
 {
     (void)error;
     kiln_scene_output *output = settings;
-    bool *flag[] = {&output->velocity, &output->material_position, &output->reaction,
-                    &output->contact,  &output->plastic_strain,    &output->hardening};
+    bool *flag[] = {&output->velocity,       &output->material_position,
+                    &output->reaction,       &output->contact,
+                    &output->plastic_strain, &output->hardening,
+                    &output->displacement,   &output->quality};
     if (!kiln_is_given(given, "fields"))
         return KILN_OK;
     for (size_t i = 0; i < sizeof flag / sizeof flag[0]; i++)
@@ -68,6 +73,8 @@ static const kiln_schema_row output_rows[] = {
      .meaning = "columns of the frames, see below"},
     {"obstacles", KILN_VALUE_FLAG, offsetof(kiln_scene_output, obstacles),
      .meaning = "obstacles as surfaces beside the frames"},
+    {"triangles", KILN_VALUE_FLAG, offsetof(kiln_scene_output, triangles),
+     .meaning = "surface triangles as cells of the frames, after the tets"},
 };
 const kiln_schema kiln_output_schema = {
     .name = "output",

@@ -11,6 +11,9 @@ typedef struct kiln_scene_output {
     uint32_t fields;   /* bit per kiln_element_output */
     bool velocity, material_position, reaction, contact; /* vertex fields */
     bool obstacles;                                      /* surfaces beside the frames */
+    bool triangles;                                      /* of the surface, beside the tets */
+    bool displacement;                                   /* vertex field */
+    bool quality;                                        /* tet field */
     bool plastic_strain, hardening;                      /* tet fields */
 } kiln_scene_output;
 

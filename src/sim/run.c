@@ -51,6 +51,8 @@ static kiln_status write_row(runner *r, kiln_stats *stats, kiln_error *error)
     double started = kiln_wall_seconds();
     if (r->output->stats)
         KILN_TRY(r->output->stats(r->output->self, stats, error));
+    if (r->output->probes)
+        KILN_TRY(r->output->probes(r->output->self, r->world, stats, error));
     r->io += kiln_wall_seconds() - started;
     if (r->output->progress)
         r->output->progress(r->output->self, r->world, stats);

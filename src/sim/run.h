@@ -9,6 +9,9 @@ typedef struct kiln_run_output {
     void *self;
     kiln_status (*frame)(void *self, kiln_world *world, kiln_error *error);
     kiln_status (*stats)(void *self, const kiln_stats *stats, kiln_error *error);
+    /* Of probes.csv, beside the row of statistics. */
+    kiln_status (*probes)(void *self, kiln_world *world, const kiln_stats *stats,
+                          kiln_error *error);
     kiln_status (*checkpoint)(void *self, kiln_world *world, kiln_error *error);
     /* After each step's row. */
     void (*progress)(void *self, const kiln_world *world, const kiln_stats *stats);

@@ -63,6 +63,7 @@ void kiln_scene_free(kiln_scene *scene)
     kiln_array_free(context, &scene->holds);
     kiln_array_free(context, &scene->loads);
     kiln_array_free(context, &scene->obstacles);
+    kiln_array_free(context, &scene->probes);
     free_blocks(scene);
 }
 

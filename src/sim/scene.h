@@ -104,6 +104,14 @@ typedef struct kiln_scene_obstacle {
     kiln_motion motion;
 } kiln_scene_obstacle;
 
+/* What is looked at in every step: a body as a whole, or a point of the material. */
+typedef struct kiln_scene_probe {
+    kiln_said said;
+    char name[KILN_NAME_SIZE]; /* "": by its body, or its number */
+    int32_t body;              /* -1: of any body; points only */
+    kiln_vec3 point;           /* material place, m; NaN: the body as a whole */
+} kiln_scene_probe;
+
 /* Settings of a module that the scene knows only by its schema. */
 typedef struct kiln_scene_block {
     const kiln_schema *schema; /* borrowed */
@@ -134,6 +142,8 @@ typedef struct kiln_scene {
     loads;
     KILN_ARRAY_OF(kiln_scene_obstacle)
     obstacles;
+    KILN_ARRAY_OF(kiln_scene_probe)
+    probes;
     kiln_scene_remesh remesh;
     kiln_scene_contact contact;
     kiln_scene_output output;

@@ -69,8 +69,9 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
  *   newton linear         iterations
  *   t_*                   s of the wall clock; t_io is what was written since the row before
  *   rejected              tries taken back before this step
- *   contacts fx..         vertices that obstacles hold, total force of the obstacles, N
- *   rx..                  total force of what holds vertices, N
+ *   contacts fx..         vertices that obstacles hold, total force of the obstacles, N: the mean
+ *                         over the step, as of each in probes.csv
+ *   rx..                  total force of the holds, likewise
  *   flowed changed        tets that flowed, that remeshing took or reshaped
  *   relax                 Newton iterations of the material's relaxation */
 #define KILN_STATS_TABLE(X)                                                                        \
@@ -137,12 +138,19 @@ kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, b
 /* The statistics of the state as it is, for the row of step 0. */
 void kiln_world_measure(kiln_world *world, kiln_stats *stats);
 
+/* The row of probes.csv, beside step and time: what obstacles and holds do, where bodies and points
+ * are. How many numbers, their names, and those of the state as it is; NaN: does not apply. */
+size_t kiln_world_probe_count(const kiln_world *world);
+const char *kiln_world_probe_name(const kiln_world *world, size_t column);
+kiln_status kiln_world_probe(kiln_world *world, double *out, kiln_error *error);
+
 /* Column names by number; NULL past the last. */
 const char *kiln_stats_name(size_t column);
 
 /* The mesh of this moment as a soup for a frame: world positions, regions, surface triangles with
- * their tags, and the fields the scene asks for: u, v, reaction, contact on vertices, the element
- * outputs, plastic_strain and hardening on tets (and on triangles, from the tet behind). `soup` is
+ * their tags if the scene wants them, the body of each tet (from 1), and the fields the scene asks
+ * for: u, v, reaction, contact, displacement on vertices, the element outputs, quality,
+ * plastic_strain and hardening on tets (and on triangles, from the tet behind). `soup` is
  * initialised here; empty on failure. A number that is not finite is an error: such a frame is
  * never written. */
 kiln_status kiln_world_frame(kiln_world *world, kiln_soup *soup, kiln_error *error);
@@ -168,7 +176,15 @@ kiln_status kiln_world_restore_surface(kiln_world *world, size_t body, const kil
 size_t kiln_world_hold_size(const kiln_world *world, size_t hold);
 size_t kiln_world_load_size(const kiln_world *world, size_t load);
 
-/* Force over all vertices of a hold in the last step that was made, N. */
-kiln_vec3 kiln_world_hold_force(const kiln_world *world, size_t hold);
+/* What an obstacle or a hold did to the bodies in the last step that was made: the mean over the
+ * step, so that force times its length is what it gave to their momentum. False, and NaN, when it
+ * did not act in that step. */
+typedef struct kiln_wrench {
+    kiln_vec3 place;  /* m: the point that it turns about, or its middle; moves with it */
+    kiln_vec3 force;  /* N */
+    kiln_vec3 torque; /* N m, about `place` */
+} kiln_wrench;
+bool kiln_world_obstacle_wrench(const kiln_world *world, size_t obstacle, kiln_wrench *out);
+bool kiln_world_hold_wrench(const kiln_world *world, size_t hold, kiln_wrench *out);
 
 #endif

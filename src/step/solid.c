@@ -146,6 +146,9 @@ void kiln_solid_destroy(kiln_solid *solid)
     kiln_array_free(context, &solid->stage_v);
     kiln_array_free(context, &solid->reaction);
     kiln_array_free(context, &solid->contact);
+    kiln_array_free(context, &solid->start_force);
+    kiln_array_free(context, &solid->hit);
+    kiln_array_free(context, &solid->kick);
     kiln_array_free(context, &solid->guess);
     kiln_array_free(context, &solid->materials);
     kiln_array_free(context, &solid->obstacles);
@@ -269,6 +272,9 @@ static kiln_status make_room(kiln_solid *s, kiln_error *error)
     if (s->options.integrator == KILN_NEWMARK) {
         KILN_TRY(kiln_array_reserve(s->context, &s->rate2, size, error));
         KILN_TRY(kiln_array_reserve(s->context, &s->start_a, size, error));
+        KILN_TRY(kiln_array_reserve(s->context, &s->start_force, size, error));
+        KILN_TRY(kiln_array_reserve(s->context, &s->hit, size, error));
+        KILN_TRY(kiln_array_reserve(s->context, &s->kick, size, error));
     }
     if (s->options.integrator == KILN_BDF2) {
         KILN_TRY(kiln_array_reserve(s->context, &s->stage_x, size, error));
@@ -377,6 +383,35 @@ const double *kiln_solid_contact(const kiln_solid *solid)
     return solid->contact.data;
 }
 
+kiln_push_rule kiln_solid_push_rule(const kiln_solid *solid)
+{
+    return solid->rule;
+}
+
+void kiln_solid_obstacle_push(const kiln_solid *solid, uint32_t obstacle, kiln_vec3 about,
+                              kiln_push *force, kiln_push *torque)
+{
+    kiln_touch_push(&solid->touch, obstacle, solid->x.data, about, force, torque);
+}
+
+static kiln_vec3 row_of(const kiln_f64_array *column, uint32_t vertex)
+{
+    const double *row = column->data + 3 * (size_t)vertex;
+    return kiln_v3(row[0], row[1], row[2]);
+}
+
+kiln_push kiln_solid_held_push(const kiln_solid *solid, uint32_t vertex)
+{
+    kiln_push push = {.end = row_of(&solid->reaction, vertex)};
+    push.before = push.end; /* as good as known */
+    if (solid->rule.by_left) {
+        push.hit = row_of(&solid->hit, vertex);
+        push.left = kiln_v3_add(push.end, row_of(&solid->kick, vertex));
+        push.before = row_of(&solid->start_force, vertex);
+    }
+    return push;
+}
+
 double kiln_solid_elastic_energy(kiln_solid *solid, const double *x)
 {
     kiln_term *elastic = kiln_elements_term(solid->elements);
@@ -393,6 +428,7 @@ size_t kiln_solid_bytes(const kiln_solid *s)
     size_t columns = s->x.capacity + s->centre.capacity + s->origin.capacity + s->rate.capacity +
                      s->rate2.capacity + s->start_a.capacity + s->stage_x.capacity +
                      s->stage_v.capacity + s->reaction.capacity + s->contact.capacity +
+                     s->start_force.capacity + s->hit.capacity + s->kick.capacity +
                      s->guess.capacity + s->tet_mass.capacity + s->modulus.capacity;
     size_t constraints = s->given.rows + s->active.rows;
     return columns * sizeof(double) + constraints * (sizeof(kiln_vec3) + 1) +

@@ -25,6 +25,7 @@
 #include "solve/newton.h"
 #include "step/collide.h"
 #include "step/integrator.h"
+#include "step/push.h"
 #include "step/stepper.h"
 
 typedef struct kiln_solid_options {
@@ -125,6 +126,13 @@ kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *c
  * obstacles press with (contact). Valid until the next step. */
 const double *kiln_solid_reaction(const kiln_solid *solid);
 const double *kiln_solid_contact(const kiln_solid *solid);
+
+/* What gave the bodies momentum in the last step: an obstacle (force and torque about a point), and
+ * what holds a vertex; how the step weighs them. Valid as those above. */
+kiln_push_rule kiln_solid_push_rule(const kiln_solid *solid);
+void kiln_solid_obstacle_push(const kiln_solid *solid, uint32_t obstacle, kiln_vec3 about,
+                              kiln_push *force, kiln_push *torque);
+kiln_push kiln_solid_held_push(const kiln_solid *solid, uint32_t vertex);
 
 /* With the volumetric part of the nodal pressure, J. */
 double kiln_solid_elastic_energy(kiln_solid *solid, const double *x);

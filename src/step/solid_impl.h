@@ -44,7 +44,10 @@ struct kiln_solid {
     kiln_f64_array start_a;          /* newmark: acceleration at the first step's begin */
     kiln_f64_array stage_x, stage_v; /* bdf2: end of the first step's first stage */
     kiln_f64_array reaction, contact;
-    kiln_f64_array guess; /* where velocities carry; with contact only */
+    kiln_f64_array start_force; /* newmark: of what is held at the first step's begin, N */
+    kiln_f64_array hit, kick;   /* newmark: by which what is held changed rates, N */
+    kiln_push_rule rule;        /* of the last step */
+    kiln_f64_array guess;       /* where velocities carry; with contact only */
 };
 
 KILN_INLINE double *kiln_solid_column(const kiln_solid *solid, const char *name)
@@ -72,6 +75,7 @@ typedef struct kiln_attempt {
     double h;
     const double *history[KILN_HISTORY_COUNT]; /* [vertex slot][3] */
     kiln_step_report *report;
+    bool first;   /* no step before it is remembered */
     bool settled; /* the last pass left the contacts as they were */
 } kiln_attempt;
 

@@ -265,6 +265,8 @@ static kiln_status begin_contact(kiln_attempt *t, kiln_error *error)
         .with = kiln_solid_contact_with(s),
         .load = kiln_solid_column(s, "contact_load"),
         .kept = kiln_solid_column(s, "contact_kept"),
+        .mass = kiln_mass_lumped(s->mass),
+        .per_scale = t->scheme.scale > 0.0 ? 1.0 / t->scheme.scale : 0.0,
     };
     double began = kiln_wall_seconds();
     KILN_TRY(kiln_touch_begin(&s->touch, &start, error));

@@ -234,6 +234,16 @@ static void backward_chunk(void *user, size_t chunk, size_t begin, size_t end, i
     }
 }
 
+/* Only what is free of a rate; `taken` is the force that took the rest, times `per_h`. */
+static void project_rate(kiln_solid *s, double *rate, double per_h, double *taken)
+{
+    const double *mass = kiln_mass_lumped(s->mass);
+    memcpy(taken, rate, 3 * s->rows * sizeof *taken);
+    kiln_constraints_project(&s->given, rate);
+    for (size_t i = 0; i < 3 * s->rows; i++)
+        taken[i] = mass[i / 3] * per_h * (rate[i] - taken[i]);
+}
+
 /* Newmark's velocity of a vertex that is led swings about the right one for ever, so along held
  * directions backward differences are taken instead. */
 static void find_rates(kiln_attempt *t)
@@ -242,12 +252,12 @@ static void find_rates(kiln_attempt *t)
     size_t size = 3 * s->rows;
     kiln_parallel_for(s->context, size, 3 * GRAIN, rates_chunk, t);
     if (t->integrator == KILN_NEWMARK) {
-        kiln_constraints_project(&s->given, s->rate.data);
-        kiln_constraints_project(&s->given, s->rate2.data);
+        project_rate(s, s->rate.data, 1.0 / t->h, s->hit.data);
+        project_rate(s, s->rate2.data, 1.0, s->kick.data);
         kiln_parallel_for(s->context, size, 3 * GRAIN, backward_chunk, t);
     }
     if (s->touch.obstacle_count && t->scheme.scale > 0.0)
-        kiln_touch_stop(&s->touch, kiln_mass_lumped(s->mass), t->h, s->rate.data,
+        kiln_touch_stop(&s->touch, s->rate.data,
                         t->integrator == KILN_NEWMARK ? s->rate2.data : NULL, s->contact.data);
 }
 
@@ -341,6 +351,15 @@ static bool returns(const kiln_attempt *t)
     return s->touch.obstacle_count && t->scheme.scale > 0.0 && s->options.mass == KILN_MASS_LUMPED;
 }
 
+static kiln_push_rule push_rule(const kiln_attempt *t)
+{
+    if (t->scheme.scale == 0.0)
+        return (kiln_push_rule){.share = 1.0};
+    return (kiln_push_rule){.share = t->scheme.scale / (t->scheme.tau * t->h),
+                            .first = t->first,
+                            .by_left = t->integrator == KILN_NEWMARK};
+}
+
 /* Places at the end, and the velocities there. */
 static kiln_status move(kiln_attempt *t, kiln_error *error)
 {
@@ -360,6 +379,7 @@ static kiln_status move(kiln_attempt *t, kiln_error *error)
     t->report->contact_seconds += s->collide.seconds;
     if (t->report->outcome != KILN_STEP_DONE)
         return KILN_OK;
+    s->rule = push_rule(t);
     find_rates(t);
     return returns(t) ? kiln_touch_cut(&s->touch, s->x.data, s->rate.data, error) : KILN_OK;
 }
@@ -501,6 +521,9 @@ static kiln_status start_acceleration(kiln_attempt *t, const kiln_driver *driver
     kiln_attempt_renew_lagged(t, x);
     kiln_attempt_add_gradient(t, 1, x, s->rate.data); /* without inertia, the first */
     KILN_TRY(solve_for_acceleration(s, s->start_a.data, error));
+    kiln_mass_multiply(s->mass, s->start_a.data, s->start_force.data);
+    for (size_t i = 0; i < 3 * s->rows; i++)
+        s->start_force.data[i] += s->rate.data[i];
     kiln_touch_support(&s->touch, x, v, s->start_a.data);
     t->history[KILN_HISTORY_A] = s->start_a.data;
     return KILN_OK;
@@ -553,6 +576,7 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
                       .scheme = kiln_integrator_scheme(integrator, h, clock->h_before),
                       .integrator = integrator,
                       .h = h,
+                      .first = clock->h_before == 0.0,
                       .report = report};
     set_history(&t);
     solid->touch.pasts.count = 0;

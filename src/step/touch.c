@@ -23,6 +23,7 @@ void kiln_touch_free(kiln_touch *touch)
     kiln_array_free(touch->context, &touch->kept);
     kiln_array_free(touch->context, &touch->held);
     kiln_array_free(touch->context, &touch->pasts);
+    kiln_array_free(touch->context, &touch->gifts);
     kiln_walker_free(&touch->walker);
     kiln_array_free(touch->context, &touch->contacts);
 }
@@ -99,5 +100,6 @@ size_t kiln_touch_bytes(const kiln_touch *touch)
     return touch->surface.capacity * sizeof(uint32_t) + touch->flag.capacity +
            touch->held.capacity + (touch->sunk.capacity + touch->kept.capacity) * sizeof(double) +
            touch->contacts.capacity * sizeof(kiln_touch_contact) +
-           touch->pasts.capacity * sizeof(kiln_touch_past);
+           touch->pasts.capacity * sizeof(kiln_touch_past) +
+           touch->gifts.capacity * sizeof(kiln_touch_gift);
 }

@@ -17,6 +17,7 @@
 #include "mesh/walk.h"
 #include "solve/constraints.h"
 #include "solve/term.h"
+#include "step/push.h"
 #include "step/slip.h"
 
 typedef struct kiln_touch_contact {
@@ -31,6 +32,12 @@ typedef struct kiln_touch_contact {
     bool active;
     bool kept;   /* came back after it was let go: stays until the end of the step */
     int renewed; /* how often its plane was moved */
+
+    /* What the obstacle did to the vertex. */
+    kiln_vec3 force;   /* N, at the end of the step: normal, friction, leftovers put out */
+    kiln_vec3 impulse; /* N s, by which its velocity was changed at once */
+    kiln_vec3 kick;    /* N, by which its acceleration was changed, times its mass */
+    kiln_vec3 cut;     /* N, see kiln_push */
 } kiln_touch_contact;
 
 /* Where a vertex was at the begin of the step, and how fast, as steps to come are to see it: an
@@ -39,6 +46,12 @@ typedef struct kiln_touch_past {
     uint32_t vertex;
     kiln_vec3 x, v;
 } kiln_touch_past;
+
+/* What an obstacle gave to a vertex that left it. */
+typedef struct kiln_touch_gift {
+    uint32_t vertex, obstacle;
+    kiln_vec3 impulse; /* N s */
+} kiln_touch_gift;
 
 typedef struct kiln_touch {
     kiln_context *context;
@@ -60,6 +73,8 @@ typedef struct kiln_touch {
     held; /* [vertex slot] by a contact, at the end */
     KILN_ARRAY_OF(kiln_touch_past)
     pasts; /* of the step so far; the last of a vertex counts */
+    KILN_ARRAY_OF(kiln_touch_gift)
+    gifts; /* of the step */
     kiln_walker walker;
     KILN_ARRAY_OF(kiln_touch_contact)
     contacts;
@@ -67,8 +82,8 @@ typedef struct kiln_touch {
 
     /* Of this step; borrowed. */
     const kiln_constraints *given;
-    const double *begin, *begin_v, *origin;
-    double h, tau;
+    const double *begin, *begin_v, *origin, *mass;
+    double h, tau, per_scale;
     const uint32_t *with;
     const double *load, *kept_before;
 } kiln_touch;
@@ -94,6 +109,8 @@ typedef struct kiln_touch_start {
     const uint32_t *with; /* [vertex slot] obstacle + 1 touched at the end of the step before */
     const double *load;   /* [vertex slot] its normal force, N */
     const double *kept;   /* [vertex slot] speed of which it took the energy, m/s */
+    const double *mass;   /* [vertex slot] kg */
+    double per_scale;     /* 1/s^2, of inertia; 0: none */
 } kiln_touch_start;
 
 /* Contacts to begin the first pass with: those of the step before and vertices whose velocity
@@ -118,8 +135,7 @@ kiln_status kiln_touch_project(kiln_touch *touch, bool settled, double *x, kiln_
 /* Velocities at the end: no motion through obstacles, the change is an inelastic impact with
  * Coulomb friction (Irving et al. 2004), in the directions that nothing given holds. Adds what that
  * takes to `contact`. `a` may be NULL. */
-void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, double *v, double *a,
-                     double *contact);
+void kiln_touch_stop(kiln_touch *touch, double *v, double *a, double *contact);
 
 /* Notes the pasts of vertices that were free at the begin and now touch: a straight way that ends
  * as they do, x and v. Without that, integrators that look back (bdf2) carry on with an impact for
@@ -141,6 +157,11 @@ kiln_status kiln_touch_return(kiln_touch *touch, const kiln_touch_end *end, kiln
 /* Accelerations at the begin of a run: vertices that lie on an obstacle do not accelerate into it,
  * and are slowed down by friction where they slide. */
 void kiln_touch_support(const kiln_touch *touch, const double *x, const double *v, double *a);
+
+/* What an obstacle gives to the momentum of the bodies (step/push.h), and to their angular momentum
+ * about a point; vertices at x. */
+void kiln_touch_push(const kiln_touch *touch, uint32_t obstacle, const double *x, kiln_vec3 about,
+                     kiln_push *force, kiln_push *torque);
 
 /* For the next step. */
 void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load, double *kept);

@@ -148,6 +148,7 @@ static kiln_status add_contact(const search *s, size_t known, kiln_touch_contact
                               : kiln_touch_slip_velocity(touch, &new, s->x));
     if (old) {
         new.kept = true;
+        new.force = old->force; /* of the pass that let it go */
         *old = new;
         return KILN_OK;
     }
@@ -201,7 +202,7 @@ static void sunk_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
 
 kiln_status kiln_touch_begin(kiln_touch *touch, const kiln_touch_start *start, kiln_error *error)
 {
-    touch->contacts.count = 0;
+    touch->contacts.count = touch->gifts.count = 0;
     touch->given = start->given;
     touch->begin = start->x;
     touch->begin_v = start->v;
@@ -211,6 +212,8 @@ kiln_status kiln_touch_begin(kiln_touch *touch, const kiln_touch_start *start, k
     touch->h = start->h;
     touch->origin = start->origin;
     touch->tau = start->tau;
+    touch->mass = start->mass;
+    touch->per_scale = start->per_scale;
     if (touch->recover > 0.0)
         memset(touch->sunk.data, 0, touch->sunk.count * sizeof(double));
     if (touch->h > 0.0 && touch->h < touch->recover)

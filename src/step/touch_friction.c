@@ -37,6 +37,13 @@ static sliding sliding_of(const kiln_touch *touch, const kiln_touch_contact *c, 
     return s;
 }
 
+kiln_vec3 kiln_touch_friction_force(const kiln_touch *touch, const kiln_touch_contact *c,
+                                    const double *x)
+{
+    sliding s = sliding_of(touch, c, x);
+    return s.weight == 0.0 ? kiln_v3(0, 0, 0) : kiln_v3_scale(s.v, -s.weight * s.secant);
+}
+
 static double friction_value(void *self, const double *x)
 {
     const kiln_touch *touch = self;

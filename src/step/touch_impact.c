@@ -16,10 +16,12 @@ kiln_status kiln_touch_project(kiln_touch *touch, bool settled, double *x, kiln_
         double share = kiln_v3_norm2(way), depth = kiln_v3_dot(normal, kiln_v3_sub(point, place));
         if (share < KILN_TOUCH_INDEPENDENT * KILN_TOUCH_INDEPENDENT)
             continue;
+        kiln_vec3 to = point;
         if (touch->given->held[c->vertex]) /* to the plane, by the way that is left */
-            kiln_touch_put(x, c->vertex, kiln_v3_madd(place, depth / share, way));
-        else
-            kiln_touch_put(x, c->vertex, point);
+            to = kiln_v3_madd(place, depth / share, way);
+        kiln_touch_put(x, c->vertex, to);
+        c->force = kiln_v3_madd(c->force, touch->mass[c->vertex] * touch->per_scale,
+                                kiln_v3_sub(to, place));
         c->normal = normal;
         c->point = point;
     }
@@ -48,11 +50,10 @@ static double into(const kiln_touch *touch, const kiln_touch_contact *c, kiln_ve
     return -kiln_v3_dot(v, c->normal);
 }
 
-void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, double *v, double *a,
-                     double *contact)
+void kiln_touch_stop(kiln_touch *touch, double *v, double *a, double *contact)
 {
     for (size_t i = 0; i < touch->contacts.count; i++) {
-        const kiln_touch_contact *c = &touch->contacts.data[i];
+        kiln_touch_contact *c = &touch->contacts.data[i];
         if (!c->active)
             continue;
         kiln_vec3 way = kiln_touch_free_part(touch, c->vertex, c->normal);
@@ -61,15 +62,18 @@ void kiln_touch_stop(const kiln_touch *touch, const double *mass, double h, doub
             continue;
         kiln_vec3 old = kiln_touch_at(v, c->vertex);
         /* Where the solve has pressed too much, with friction of it, some of both is taken back. */
-        double slower = into(touch, c, old), solved = touch->tau * c->load / mass[c->vertex];
+        double slower = into(touch, c, old), solved = touch->tau * c->load / touch->mass[c->vertex];
         kiln_vec3 change = kiln_touch_impact(touch, c, way, old, slower, fmax(slower, -solved));
         kiln_touch_put(v, c->vertex, kiln_v3_add(old, change));
-        kiln_vec3 force = kiln_v3_scale(change, mass[c->vertex] / h);
+        double mass = touch->mass[c->vertex];
+        kiln_vec3 force = kiln_v3_scale(change, mass / touch->h);
+        c->impulse = kiln_v3_scale(change, mass);
         kiln_touch_put(contact, c->vertex, kiln_v3_add(kiln_touch_at(contact, c->vertex), force));
         if (a) {
             kiln_vec3 rate = kiln_touch_at(a, c->vertex);
-            kiln_touch_put(a, c->vertex,
-                           kiln_v3_madd(rate, -kiln_v3_dot(rate, c->normal) / share, way));
+            kiln_vec3 less = kiln_v3_scale(way, -kiln_v3_dot(rate, c->normal) / share);
+            kiln_touch_put(a, c->vertex, kiln_v3_add(rate, less));
+            c->kick = kiln_v3_scale(less, mass);
         }
     }
 }
@@ -84,13 +88,48 @@ kiln_status kiln_touch_recall(kiln_touch *touch, uint32_t vertex, kiln_vec3 x, k
 kiln_status kiln_touch_cut(kiln_touch *touch, const double *x, const double *v, kiln_error *error)
 {
     for (size_t i = 0; i < touch->contacts.count; i++) {
-        const kiln_touch_contact *c = &touch->contacts.data[i];
+        kiln_touch_contact *c = &touch->contacts.data[i];
         kiln_vec3 end = kiln_touch_at(x, c->vertex), rate = kiln_touch_at(v, c->vertex);
-        if (kiln_touch_is_new(touch, c))
-            KILN_TRY(kiln_touch_recall(touch, c->vertex, kiln_v3_madd(end, -touch->h, rate), rate,
-                                       error));
+        if (!kiln_touch_is_new(touch, c))
+            continue;
+        c->cut = kiln_v3_scale(kiln_v3_sub(kiln_touch_at(touch->begin_v, c->vertex), rate),
+                               touch->mass[c->vertex] / touch->h);
+        KILN_TRY(
+            kiln_touch_recall(touch, c->vertex, kiln_v3_madd(end, -touch->h, rate), rate, error));
     }
     return KILN_OK;
+}
+
+static void add_push(const kiln_push *push, kiln_vec3 arm, kiln_push *force, kiln_push *torque)
+{
+    kiln_push turn = kiln_push_torque(arm, push);
+    kiln_push_add(force, push);
+    kiln_push_add(torque, &turn);
+}
+
+void kiln_touch_push(const kiln_touch *touch, uint32_t obstacle, const double *x, kiln_vec3 about,
+                     kiln_push *force, kiln_push *torque)
+{
+    *force = *torque = (kiln_push){.hit = {0, 0, 0}};
+    double per_h = touch->h > 0.0 ? 1.0 / touch->h : 0.0;
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        const kiln_touch_contact *c = &touch->contacts.data[i];
+        if (c->obstacle != obstacle)
+            continue;
+        kiln_push push = {.end = c->force,
+                          .hit = kiln_v3_scale(c->impulse, per_h),
+                          .left = kiln_v3_add(c->force, c->kick),
+                          .cut = c->cut,
+                          .before = c->force}; /* as good as known */
+        add_push(&push, kiln_v3_sub(kiln_touch_at(x, c->vertex), about), force, torque);
+    }
+    for (size_t i = 0; i < touch->gifts.count; i++) {
+        const kiln_touch_gift *gift = &touch->gifts.data[i];
+        kiln_vec3 hit = kiln_v3_scale(gift->impulse, per_h);
+        kiln_push push = {.hit = hit, .cut = kiln_v3_scale(hit, -1.0)};
+        if (gift->obstacle == obstacle)
+            add_push(&push, kiln_v3_sub(kiln_touch_at(x, gift->vertex), about), force, torque);
+    }
 }
 
 static void support(const kiln_touch *touch, const kiln_obstacle *obstacle, kiln_vec3 x,

@@ -68,6 +68,9 @@ kiln_vec3 kiln_touch_along_plane(const kiln_touch *touch, const kiln_touch_conta
 /* That of the velocity at the end of the step, with the vertices at x. */
 kiln_vec3 kiln_touch_slip_velocity(const kiln_touch *touch, const kiln_touch_contact *contact,
                                    const double *x);
+/* What friction does to the vertex, N. */
+kiln_vec3 kiln_touch_friction_force(const kiln_touch *touch, const kiln_touch_contact *contact,
+                                    const double *x);
 /* By how much what friction depends on has changed in a pass that ended at x, relative to it. */
 double kiln_touch_renew_friction(kiln_touch *touch, const double *x);
 kiln_term kiln_touch_friction_term(kiln_touch *touch);

@@ -67,6 +67,7 @@ static void share_out(kiln_touch *touch, double *held, double *contact)
         kiln_touch_put(held, c->vertex, kiln_v3_sub(force, normal_force));
         kiln_touch_put(contact, c->vertex,
                        kiln_v3_add(kiln_touch_at(contact, c->vertex), normal_force));
+        c->force = kiln_v3_add(c->force, normal_force);
         c->load = load; /* may be negative until the release below */
     }
 }
@@ -123,9 +124,13 @@ kiln_status kiln_touch_judge(kiln_touch *touch, const double *x, double *held, d
                              double *change, bool *changed, kiln_error *error)
 {
     memset(contact, 0, 3 * touch->given->rows * sizeof *contact);
-    touch->friction.add(touch, x, -1.0, contact, NULL); /* with the loads this pass had */
-    for (size_t i = 0; i < touch->contacts.count; i++)
-        touch->contacts.data[i].load_before = touch->contacts.data[i].load;
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        kiln_touch_contact *c = &touch->contacts.data[i];
+        c->load_before = c->load; /* what friction had in this pass */
+        c->force = kiln_touch_friction_force(touch, c, x);
+        kiln_touch_put(contact, c->vertex,
+                       kiln_v3_add(kiln_touch_at(contact, c->vertex), c->force));
+    }
     share_out(touch, held, contact);
     *changed = release(touch);
     *change = kiln_touch_renew_friction(touch, x);

@@ -111,6 +111,8 @@ static kiln_status push(kiln_touch *touch, const kiln_touch_end *end, uint32_t v
     kiln_touch_put(end->v, v, kiln_v3_add(old, change));
     kiln_vec3 force = kiln_v3_scale(change, end->mass[v] / touch->h);
     kiln_touch_put(end->contact, v, kiln_v3_add(kiln_touch_at(end->contact, v), force));
+    kiln_touch_gift gift = {v, c.obstacle, kiln_v3_scale(change, end->mass[v])};
+    KILN_TRY(kiln_array_push(touch->context, &touch->gifts, gift, error));
     return kiln_touch_recall(touch, v,
                              kiln_v3_madd(kiln_touch_at(touch->begin, v), -touch->h, change),
                              kiln_v3_add(kiln_touch_at(touch->begin_v, v), change), error);

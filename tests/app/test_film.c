@@ -195,6 +195,76 @@ START_TEST(bodies_of_one_region_have_colors_of_their_own)
 }
 END_TEST
 
+/* Two blocks, the left one body 1. The points of the first in the file come first; `merged`: both
+ * are body 1. */
+static void write_blocks(kiln_context *context, const char *path, bool right_first, bool merged)
+{
+    kiln_error error = {0};
+    kiln_soup both;
+    kiln_soup_init(&both, context);
+    for (int i = 0; i < 2; i++) {
+        kiln_soup one = kiln_test_soup(context, "box", "n=1");
+        bool right = (i == 0) == right_first;
+        for (size_t k = 0; k < one.points.count; k++)
+            one.points.data[k].y += right ? 1.5 : 0.0;
+        ck_assert_int_eq(kiln_soup_append(&both, &one, 0, &error), KILN_OK);
+        kiln_soup_free(&one);
+    }
+    kiln_soup_field *body;
+    ck_assert_int_eq(kiln_soup_add_field(&both, "body", KILN_ON_TET, 1, &body, &error), KILN_OK);
+    for (size_t t = 0; t < both.tets.count; t++)
+        body->data.data[t] = !merged && both.points.data[both.tets.data[t].v[0]].y > 1.2 ? 2 : 1;
+    ck_assert_int_eq(kiln_soup_write(context, path, NULL, &both, &error), KILN_OK);
+    kiln_soup_free(&both);
+}
+
+/* Pixels of the two colours in a half of the picture. */
+static void count_half(const char *path, bool right, int *clay, int *blue)
+{
+    picture p = load(path);
+    *clay = *blue = 0;
+    for (int y = 0; y < p.height; y++)
+        for (int x = 0; x < p.width / 2; x++) {
+            const uint8_t *c = p.rgb + 3 * (y * p.width + x + (right ? p.width / 2 : 0));
+            *clay += c[0] > c[2] + 50;
+            *blue += c[2] > c[0] + 30;
+        }
+    free(p.rgb);
+}
+
+/* Whatever the order of the rows, which remeshing changes; of two that merge the first one's
+ * colour is left. */
+START_TEST(a_body_keeps_its_color)
+{
+    kiln_context *context = kiln_test_context(1);
+    ck_assert_int_eq(run_shell("mkdir -p blocks/frames"), 0);
+    write_blocks(context, "blocks/frames/000000.vtu", false, false);
+    write_blocks(context, "blocks/frames/000001.vtu", true, false);
+    write_blocks(context, "blocks/frames/000002.vtu", true, true);
+    kiln_context_destroy(context);
+    write_file("blocks/run.pvd", "<VTKFile type=\"Collection\"><Collection>\n"
+                                 "<DataSet timestep=\"0\" part=\"0\" file=\"frames/000000.vtu\"/>\n"
+                                 "<DataSet timestep=\"0\" part=\"1\" file=\"surface/none.vtu\"/>\n"
+                                 "<DataSet timestep=\"1\" part=\"0\" file=\"frames/000001.vtu\"/>\n"
+                                 "<DataSet timestep=\"2\" part=\"0\" file=\"frames/000002.vtu\"/>\n"
+                                 "</Collection></VTKFile>\n");
+    const char *view = "render blocks -o b/ --size 96x64 --samples 1 --camera 0,20";
+    ck_assert_int_eq(run_program(view), 0);
+    int clay, blue;
+    for (int frame = 0; frame < 3; frame++)
+        for (int right = 0; right < 2; right++) {
+            char path[40];
+            snprintf(path, sizeof path, "b/%06d.png", frame);
+            count_half(path, right, &clay, &blue);
+            bool first = !right || frame == 2;
+            ck_assert_msg(first ? clay > 100 && blue < 20 : blue > 100 && clay < 20,
+                          "frame %d, right %d: %d of clay, %d blue", frame, right, clay, blue);
+        }
+    /* The last frame alone has the colours of the film. */
+    ck_assert_int_eq(run_program("render blocks -o c.png --frame 2 --size 96x64 --samples 1"), 0);
+}
+END_TEST
+
 /* Where nothing moves the pictures of a film must not change, though the square that stands for the
  * plane is another one in each frame. */
 START_TEST(a_slope_stands_still)
@@ -385,6 +455,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, every_option_shows);
     tcase_add_test(all, obstacles_are_drawn_and_the_ground_is_no_square);
     tcase_add_test(all, bodies_of_one_region_have_colors_of_their_own);
+    tcase_add_test(all, a_body_keeps_its_color);
     tcase_add_test(all, a_slope_stands_still);
     tcase_add_test(all, a_film_plays);
     tcase_add_test(all, threads_do_not_change_a_film);

@@ -38,6 +38,28 @@ START_TEST(the_usual_diagrams_are_there)
 }
 END_TEST
 
+/* Columns of both files, each row with the step it belongs to; a vector by its name. */
+START_TEST(columns_of_probes_are_found)
+{
+    write_file("run/stats.csv", "step,time,dt\n0,0,\n1,0.5,0.5\n2,1,0.5\n3,1.5,0.5\n");
+    write_file("run/probes.csv", "step,time,punch.force.x,punch.force.y,punch.force.z,tip.place.z\n"
+                                 "1,0.5,0,0,10,1\n2,1,0,0,20,2\n");
+    ck_assert_int_eq(run_program("plot run punch.force dt+tip.place.z -o p.svg"), 0);
+    ck_assert_int_eq(run_shell("grep -q -F 'punch.force.z' p.svg && grep -q -F '>N<' p.svg"), 0);
+    ck_assert_int_eq(run_shell("grep -q -F 'tip.place.z' p.svg"), 0);
+    ck_assert_int_eq(run_program("plot run -o q.svg --columns tip.place.z"), 0);
+    ck_assert_int_eq(run_shell("grep -q -F '(m)' q.svg"), 0);
+    ck_assert_int_eq(run_shell("\"" KILN_PROGRAM "\" plot run --list >list && test "
+                               "$(wc -l <list) = 7 && grep -q '^punch.force.y  N$' list"),
+                     0);
+    ck_assert_int_ne(run_program("plot run punch.forc"), 0);
+    /* Of 2 points at steps 1 and 2 a curve of two points: rows without a value are no zeros. */
+    ck_assert_int_eq(run_shell("test $(grep 'stroke-width=\"1.6\"' q.svg | head -1 | grep -o , | "
+                               "wc -l) = 2"),
+                     0);
+}
+END_TEST
+
 /* The curve of y = 2 x on its own axes must pass through the places of the ticks. */
 START_TEST(curves_meet_their_axes)
 {
@@ -185,6 +207,7 @@ Suite *kiln_test_suite(void)
     TCase *all = kiln_test_case(suite, "plot");
     tcase_add_checked_fixture(all, enter_folder, leave_folder);
     tcase_add_test(all, the_usual_diagrams_are_there);
+    tcase_add_test(all, columns_of_probes_are_found);
     tcase_add_test(all, curves_meet_their_axes);
     tcase_add_test(all, a_png_is_drawn);
     tcase_add_test(all, long_runs_stay_small_files);

@@ -115,14 +115,14 @@ static void assert_same_stats(const char *a, const char *b)
     ck_assert_msg(strcmp(left, right) == 0, "the rows of %s and %s differ", a, b);
 }
 
-/* Frames, surfaces and run.pvd byte by byte, rows but for times. */
+/* Frames, surfaces, run.pvd and probes byte by byte, rows but for times. */
 static void assert_same_results(const char *a, const char *b)
 {
     char command[512];
     snprintf(command, sizeof command,
              "diff -r %s/frames %s/frames && diff -r %s/surface %s/surface && "
-             "cmp %s/run.pvd %s/run.pvd",
-             a, b, a, b, a, b);
+             "cmp %s/run.pvd %s/run.pvd && cmp %s/probes.csv %s/probes.csv",
+             a, b, a, b, a, b, a, b);
     ck_assert_msg(shell(command) == 0, "%s%s", out, err);
     assert_same_stats(a, b);
 }
@@ -192,7 +192,7 @@ START_TEST(a_run_leaves_what_it_promises)
     expect(0, "$K run bar.lua --audit", "kiln render");
     ck_assert_msg(strstr(out, "bar.run/run.pvd") != NULL, "%s", out);
     ck_assert_int_eq(files_in("bar.run/frames", ".vtu"), 11);
-    ck_assert_int_eq(files_in("bar.run/surface", ".ply"), 11);
+    ck_assert_int_eq(files_in("bar.run/surface", ".vtu"), 11);
     ck_assert_int_eq(files_in("bar.run", ".h5"), 2);
     static char text[TEXT];
     slurp("bar.run/run.pvd", text);
@@ -311,6 +311,89 @@ START_TEST(killed_at_any_moment_it_resumes_to_the_same_bits)
 }
 END_TEST
 
+#define PRESS                                                                                      \
+    " --set 'obstacles[1].name=\"punch\"' --set 'holds[1].name=\"clamp\"'"                         \
+    " --set 'probes={probe{point={1,0,0},name=\"tip\"},probe{body=\"body1\"}}'"
+
+/* A row a step, whatever is stopped and resumed; other columns after a change begin another file.
+ */
+START_TEST(probes_are_written_beside_the_statistics)
+{
+    enter_folder();
+    expect(0, "$K run bar.lua -o whole --quiet" PRESS, "");
+    expect(0, "head -1 whole/probes.csv",
+           "step,time,punch.place.x,punch.place.y,punch.place.z,punch.force.x,punch.force.y,"
+           "punch.force.z,punch.torque.x,punch.torque.y,punch.torque.z,clamp.place.x,");
+    expect(0, "head -1 whole/probes.csv", ",body1.e_elastic,tip.place.x,");
+    expect(0,
+           "test $(wc -l <whole/probes.csv) = $(wc -l <whole/stats.csv) && cut -d, -f1,2 "
+           "whole/stats.csv >a && cut -d, -f1,2 whole/probes.csv | cmp - a && echo same",
+           "same");
+    expect(0, "$K run bar.lua -o broken --quiet --until 0.1" PRESS, "");
+    expect(0, "echo 99,0.5,half >>broken/probes.csv; $K run bar.lua -o broken --resume --quiet",
+           "");
+    expect(0, "cmp whole/probes.csv broken/probes.csv && echo same", "same");
+
+    /* A run of a version that did not write it goes on. */
+    expect(0,
+           "$K run bar.lua -o old --quiet --until 0.1" PRESS " && rm old/probes.csv && "
+           "$K run bar.lua -o old --resume --quiet --until 0.16 && "
+           "$K run bar.lua -o old --resume --quiet",
+           "");
+    expect(0, "tail -20 whole/probes.csv >a; tail -20 old/probes.csv | cmp - a && echo same",
+           "same");
+    /* Other columns than those of the file begin another. */
+    expect(0,
+           "$K run bar.lua -o other --quiet --until 0.1" PRESS " && sed -i '1s/punch/plane/g' "
+           "other/probes.csv && $K run bar.lua -o other --resume --quiet",
+           "");
+    expect(0, "wc -l <other/probes-1.csv", "22");
+    expect(0,
+           "head -1 whole/probes.csv >a; tail -20 whole/probes.csv >>a; cmp a other/probes.csv "
+           "&& echo same",
+           "same");
+    expect(0,
+           "$K run bar.lua -o other --force --quiet --until 0.01; test ! -e other/probes-1.csv "
+           "&& echo gone",
+           "gone");
+    /* One that lacks rows does not. */
+    expect(0,
+           "$K run bar.lua -o cut --quiet --until 0.1" PRESS
+           " && head -5 cut/probes.csv >a && mv a cut/probes.csv && echo cut",
+           "cut");
+    expect(2, "$K run bar.lua -o cut --resume --quiet", "probes.csv: ends with step 3");
+    leave_folder();
+}
+END_TEST
+
+/* What stands is written once; what moves with each frame; both are listed at every time. */
+START_TEST(obstacles_are_in_the_collection)
+{
+    enter_folder();
+    expect(0,
+           "$K run bar.lua -o still --quiet --set "
+           "'obstacles[1]=obstacle.sphere{radius=0.1,centre={1,0,-0.3}}'",
+           "");
+    ck_assert_int_eq(files_in("still/surface", ".vtu"), 1);
+    expect(0,
+           "grep -c 'part=\"1\" name=\"obstacles\" file=\"surface/obstacles-000000.vtu\"' "
+           "still/run.pvd",
+           "11");
+    expect(0,
+           "$K run bar.lua -o moving --quiet --until 0.1 --set "
+           "'obstacles[1]=obstacle.sphere{radius=0.1,centre={1,0,-0.3},motion=motion.translate{"
+           "shift=function(t) return {0,0,-t} end}}'",
+           "");
+    ck_assert_int_eq(files_in("moving/surface", ".vtu"), 6);
+    expect(0, "$K run bar.lua -o moving --resume --quiet", "");
+    expect(0, "grep -c 'part=\"0\" name=\"bodies\" file=\"frames/' moving/run.pvd", "11");
+    expect(0, "grep -c obstacles-000010.vtu moving/run.pvd", "1");
+    expect(0, "grep -A1 bodies still/run.json", "body1");
+    expect(0, "$K render moving -o film/ --size 32x24 --samples 1 && ls film | wc -l", "11");
+    leave_folder();
+}
+END_TEST
+
 #define WITH_SURFACE                                                                               \
     " --set 'bodies[1].surface=shape.box{lx=1,ly=0.25,lz=0.25,n=3}' --set 'bodies[1].name=\"a "    \
     "bar\"'"
@@ -319,7 +402,8 @@ START_TEST(surfaces_are_written_beside_the_frames)
 {
     enter_folder();
     expect(0, "$K run bar.lua -o whole --quiet" WITH_SURFACE, "");
-    ck_assert_int_eq(files_in("whole/surface", ".ply"), 22);
+    ck_assert_int_eq(files_in("whole/surface", ".ply"), 11);
+    ck_assert_int_eq(files_in("whole/surface", ".vtu"), 11); /* of the plane, cut out anew */
     expect(0, "ls whole/surface", "body.1-000010.ply");
     expect(0,
            "$K run bar.lua -o named --quiet --until 0.02 --set bodies[1].name=bar --set "
@@ -327,7 +411,8 @@ START_TEST(surfaces_are_written_beside_the_frames)
            "");
     expect(0, "ls named/surface", "bar-000001.ply");
     expect(0, "$K run bar.lua -o named --force --quiet --until 0.005", "");
-    ck_assert_int_eq(files_in("named/surface", ".ply"), 2); /* of the obstacles */
+    ck_assert_int_eq(files_in("named/surface", ".ply"), 0);
+    ck_assert_int_eq(files_in("named/surface", ".vtu"), 2); /* of the obstacles */
 
     /* Stopped between frames, with surfaces of an ending that never was. */
     expect(0, "$K run bar.lua -o broken --quiet --until 0.1" WITH_SURFACE, "");
@@ -580,6 +665,8 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, a_run_leaves_what_it_promises);
     tcase_add_test(all, threads_do_not_matter);
     tcase_add_test(all, killed_at_any_moment_it_resumes_to_the_same_bits);
+    tcase_add_test(all, probes_are_written_beside_the_statistics);
+    tcase_add_test(all, obstacles_are_in_the_collection);
     tcase_add_test(all, surfaces_are_written_beside_the_frames);
     tcase_add_test(all, signals_finish_the_step_and_say_how_to_go_on);
     tcase_add_test(all, a_second_signal_ends_at_once);

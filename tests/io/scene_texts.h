@@ -93,6 +93,8 @@ static const char everything[] =
     "    hold { where = select.required {} * select.part { number = 0 } },\n"
     "    hold { where = -select.body { name = 'body2' } },\n"
     "  },\n"
+    "  probes = { probe { name = 'middle', body = 'bar', point = {1, 2, 3} },\n"
+    "             { body = 'bar' } },\n"
     "  loads = {\n"
     "    load.force { body = 'body2', amount = {1, 2, 3}, from = 1, till = 2 },\n"
     "    load.traction { where = select.patch { tag = 2 }, amount = {1, 2, 3} },\n"
@@ -113,9 +115,9 @@ static const char everything[] =
     "    isotropic = true, gradation = 1.25, most_tets = 1e6 },\n"
     "  contact = contact { bodies = true, self = false, thickness = 0.01, stiffness = 2,\n"
     "    friction = 0.75 },\n"
-    "  output = { frame = 0.5, checkpoint = 1, obstacles = false,\n"
+    "  output = { frame = 0.5, checkpoint = 1, obstacles = false, triangles = false,\n"
     "    fields = { 'deformation', 'stress', 'pressure', 'energy', 'reaction', 'contact',\n"
-    "      'plastic_strain', 'hardening' } },\n"
+    "      'plastic_strain', 'hardening', 'displacement', 'quality' } },\n"
     "}\n";
 
 /* With a surface for the obstacle, in a folder of its own. */

@@ -163,6 +163,12 @@ START_TEST(obstacles_and_motions)
     ck_assert(o[8].shape.kind == KILN_OBSTACLE_MESH && stairs->tets.count == 0);
     ck_assert_uint_eq(stairs->points.count, stairs->triangles.count / 2 + 2); /* closed */
 
+    ck_assert_uint_eq(s->probes.count, 2);
+    const kiln_scene_probe *p = s->probes.data;
+    ck_assert(p[0].body == 0 && p[1].body == 0 && isnan(p[1].point.x));
+    ck_assert_str_eq(p[0].name, "middle");
+    assert_vector(p[0].point, 1, 2, 3);
+
     const kiln_scene_hold *h = s->holds.data;
     ck_assert_str_eq(h[0].name, "grip");
     ck_assert(h[0].body == 0 && h[0].components == 5 && h[0].from == 0.5 && h[0].until == 1.0);
@@ -238,11 +244,11 @@ START_TEST(loads_steps_and_output)
     ck_assert(o->solver.tolerance == 1e-5 && o->solver.max_iterations == 99 &&
               o->solver.memory == 1000000000 && o->solver.blas_threads == 2);
     const kiln_scene_output *out = &s->output;
-    ck_assert(out->frame == 0.5 && out->checkpoint == 1 && !out->obstacles);
+    ck_assert(out->frame == 0.5 && out->checkpoint == 1 && !out->obstacles && !out->triangles);
     ck_assert_uint_eq(out->fields, 1u << KILN_OUTPUT_F | 1u << KILN_OUTPUT_CAUCHY |
                                        1u << KILN_OUTPUT_PRESSURE | 1u << KILN_OUTPUT_ENERGY);
     ck_assert(!out->velocity && !out->material_position && out->reaction && out->contact);
-    ck_assert(out->plastic_strain && out->hardening);
+    ck_assert(out->plastic_strain && out->hardening && out->displacement && out->quality);
     kiln_context *context = w.context;
     end_whole(&w);
     kiln_context_destroy(context);

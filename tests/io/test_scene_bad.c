@@ -21,6 +21,7 @@
 #define SHAPE_OF(text)                                                                             \
     "return scene { duration = 1, bodies = { body { shape = " text ", material = " M " } } }"
 #define HOLD(text)     WITH("holds = { hold { " text " } }")
+#define PROBE(text)    WITH("probes = { probe { " text " } }")
 #define LOAD(text)     WITH("loads = { " text " }")
 #define OBSTACLE(text) WITH("obstacles = { " text " }")
 #define RUN(text)      text "\n" WITH("")
@@ -256,6 +257,12 @@ static const bad rows[] = {
      "bodies[1].turn.axis: must have a length, got {0, 0, 0}"},
     {SHAPE_OF("shape.box { n = -1 }"), 1, "bodies[1].shape.n: must be from 1 to "},
     {SHAPE_OF("shape.bowl { radius = 1, thickness = 0.95 }"), 1, "bodies[1].shape: "},
+    {PROBE("name = 'tip'"), 1, "probes[1]: must have a body or a point, got none"},
+    {PROBE("body = 'bodi1'"), 1,
+     "probes[1].body: there is no body \"bodi1\"; did you mean 'body1'?"},
+    {PROBE("point = {0, 0}"), 1, "probes[1].point: must be"},
+    {PROBE("points = {0, 0, 0}"), 1, "probes[1].points: unknown key; did you mean 'point'?"},
+    {WITH("output = { triangles = 1 }"), 1, "output.triangles: must be"},
     {HOLD("from = 2"), 1, "holds[1].from: must be before the end of the scene, 1 s, got 2"},
     {HOLD("from = 0.5, till = 0.5"), 1, "holds[1].till: must be after from, got 0.5 and 0.5"},
     {HOLD("components = 'xx'"), 1,

@@ -1,6 +1,9 @@
+#include "fixtures.h"
 #include "hostile.h"
 #include "io/vtu.h"
 #include "mesh/shapes.h"
+
+#include <unistd.h>
 
 static void fill_fixture(kiln_soup *soup, kiln_context *context)
 {
@@ -190,6 +193,50 @@ static void put_big_f32(char *out, float value)
     memcpy(&bits, &value, 4);
     put_big(out, bits, 4);
 }
+
+/* Tags of tets and of triangles in arrays of their own; names of the stress; an array "patch" that
+ * is someone else's stays a field, and "region" alone is for all, as before. */
+START_TEST(vtu_tells_patches_from_regions)
+{
+    kiln_context *context = kiln_test_context(1);
+    char path[300], text[6000];
+    kiln_soup soup = kiln_test_soup(context, "box", "n=1"), back;
+    kiln_soup_field *stress;
+    ck_assert_int_eq(kiln_soup_add_field(&soup, "stress", KILN_ON_TET, 6, &stress, NULL), KILN_OK);
+    snprintf(path, sizeof path, "/tmp/kiln-patch-%ld.vtu", (long)getpid());
+    ck_assert_int_eq(kiln_vtu_write(context, path, KILN_ENCODING_BINARY, &soup, NULL), KILN_OK);
+    FILE *file = fopen(path, "rb");
+    size_t size = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[size] = 0;
+    ck_assert_ptr_nonnull(strstr(text, "Name=\"patch\""));
+    ck_assert_ptr_nonnull(strstr(text, "ComponentName0=\"xx\" ComponentName1=\"yy\" "
+                                       "ComponentName2=\"zz\" ComponentName3=\"xy\" "
+                                       "ComponentName4=\"yz\" ComponentName5=\"xz\""));
+    kiln_soup_init(&back, context);
+    ck_assert_int_eq(kiln_soup_read(context, path, NULL, &back, NULL), KILN_OK);
+    ck_assert_uint_eq(back.triangle_tags.count, soup.triangles.count);
+    for (size_t i = 0; i < soup.triangles.count; i++)
+        ck_assert_int_eq(back.triangle_tags.data[i], soup.triangle_tags.data[i]);
+    for (size_t i = 0; i < soup.tets.count; i++)
+        ck_assert_int_eq(back.tet_tags.data[i], soup.tet_tags.data[i]);
+    ck_assert_ptr_null(kiln_soup_find_field(&back, KILN_ON_FACE, "patch"));
+    kiln_soup_free(&back);
+    kiln_soup_free(&soup);
+    unlink(path);
+
+    static const char others[] = HEAD "<UnstructuredGrid>" PIECE("4", "2")
+        POINTS4 CELLS("0 1 2 3  0 1 2", "4 7",
+                      "10 5") "<CellData><DataArray type=\"Int32\" Name=\"patch\">3 4</DataArray>"
+                              "<DataArray type=\"Int32\" Name=\"region\">5 6</DataArray></CellData>"
+                              "</Piece>" TAIL;
+    read_text(context, "vtu", others, sizeof others - 1, &back);
+    ck_assert_int_eq(back.triangle_tags.data[0], 6);
+    ck_assert_double_eq(kiln_soup_find_field(&back, KILN_ON_TET, "patch")->data.data[0], 3.0);
+    kiln_soup_free(&back);
+    kiln_context_destroy(context);
+}
+END_TEST
 
 START_TEST(vtu_large_end_first)
 {
@@ -574,6 +621,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, vtu_special_soups_round_trip);
     tcase_add_test(all, vtu_bytes_do_not_depend_on_threads);
     tcase_add_test(all, vtu_from_others);
+    tcase_add_test(all, vtu_tells_patches_from_regions);
     tcase_add_test(all, vtu_large_end_first);
     tcase_add_loop_test(all, bad_texts_are_explained, 0, sizeof bad_texts / sizeof bad_texts[0]);
     tcase_add_test(all, vtu_block_lists_that_lie);

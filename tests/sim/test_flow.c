@@ -159,7 +159,7 @@ START_TEST(metal_flows_inside_a_step)
         scene.pace.dt = scene.duration;
         kiln_world *world = scene_world(&scene);
         kiln_stats stats = scene_step(world, scene.duration);
-        force[plastic] = fabs(kiln_world_hold_force(world, 1).x);
+        force[plastic] = fabs(hold_force(world, 1).x);
         elastic[plastic] = stats.e_elastic;
         kiln_world_destroy(world);
         kiln_scene_free(&scene);

@@ -127,4 +127,12 @@ KILN_UNUSED static kiln_stats scene_step(kiln_world *world, double stop)
     return stats;
 }
 
+/* Force of a hold in the last step, N. */
+KILN_INLINE kiln_vec3 hold_force(const kiln_world *world, size_t hold)
+{
+    kiln_wrench wrench;
+    kiln_world_hold_wrench(world, hold, &wrench);
+    return wrench.force;
+}
+
 #endif
