@@ -98,7 +98,8 @@ static void look(void *user)
     double worst;
     size.longest = INFINITY;
     size.shortest = 0.0;
-    b->status = kiln_remesh_needed(b->mesh, &options, &size, &(kiln_improve_options){0}, &needed, &worst, NULL);
+    b->status = kiln_remesh_needed(b->mesh, &options, &size, &(kiln_improve_options){0}, &needed,
+                                   &worst, NULL);
 }
 
 /* A whole pass in which nothing is out of bounds: bounds as wide as can be. */

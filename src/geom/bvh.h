@@ -4,9 +4,10 @@
  * time, and so on: the tree has no pointers, its build is a sort, and a refit is one sweep. Boxes
  * are kept in float relative to the low corner of the whole set. Rounding is monotone and
  * comparisons are closed, so no overlap is ever missed; boxes apart by less than 2^-22 of the
- * distance to that corner may be reported. Coordinates beyond what a float holds stop at its largest
- * number: unused lanes are infinite, and nothing else ever is, so that no search can take one for an
- * item. Results are in a fixed order, the same for any number of threads and any instruction set. */
+ * distance to that corner may be reported. Coordinates beyond what a float holds stop at its
+ * largest number: unused lanes are infinite, and nothing else ever is, so that no search can take
+ * one for an item. Results are in a fixed order, the same for any number of threads and any
+ * instruction set. */
 #ifndef KILN_GEOM_BVH_H
 #define KILN_GEOM_BVH_H
 

@@ -30,11 +30,10 @@ static kiln_status copy_stream(kiln_source *source, int file, size_t most, kiln_
     bytes = {0};
     kiln_context *context = source->context;
     for (;;) {
-        kiln_status status =
-            bytes.count <= most
-                ? kiln_array_reserve(context, &bytes, bytes.count + 65536, error)
-                : kiln_fail(error, KILN_ERR_LIMIT, source->name, 0, -1,
-                            "gives more than the %zu bytes it may have", most);
+        kiln_status status = bytes.count <= most
+                                 ? kiln_array_reserve(context, &bytes, bytes.count + 65536, error)
+                                 : kiln_fail(error, KILN_ERR_LIMIT, source->name, 0, -1,
+                                             "gives more than the %zu bytes it may have", most);
         ssize_t got = status == KILN_OK
                           ? read(file, bytes.data + bytes.count, bytes.capacity - bytes.count)
                           : -1;

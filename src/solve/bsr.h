@@ -28,14 +28,14 @@ typedef struct kiln_cliques {
 } kiln_cliques;
 
 typedef struct kiln_bsr {
-    kiln_context *context; /* borrowed */
-    uint32_t block;        /* n: 1, 3 or 4 */
-    size_t rows;           /* block rows */
-    uint64_t *start;       /* [rows + 1] first block of a row */
-    uint32_t *column;      /* [blocks] */
-    double *value;         /* [n^2 blocks], see above */
-    size_t room;           /* blocks that `value` could hold */
-    uint64_t pattern;      /* hash of n, rows and columns; what an analysis is valid for */
+    kiln_context *context;        /* borrowed */
+    uint32_t block;               /* n: 1, 3 or 4 */
+    size_t rows;                  /* block rows */
+    uint64_t *start;              /* [rows + 1] first block of a row */
+    uint32_t *column;             /* [blocks] */
+    double *value;                /* [n^2 blocks], see above */
+    size_t room;                  /* blocks that `value` could hold */
+    uint64_t pattern;             /* hash of n, rows and columns; what an analysis is valid for */
     struct kiln_bsr_spill *spill; /* what multiply needs of the pattern */
     /* Against the pattern before it, whose hash is `renewed_from` (0: not known): the rows that
      * have other columns than they had, ascending, with those that had none. Places in the other
