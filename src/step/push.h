@@ -29,6 +29,7 @@ typedef struct kiln_push_rule {
     double share; /* of `end` */
     bool first;   /* nothing is kept yet: `before` */
     bool by_left; /* newmark */
+    bool staged;  /* a first step of two stages: `before` is that of the first */
 } kiln_push_rule;
 
 KILN_INLINE kiln_push kiln_push_torque(kiln_vec3 arm, const kiln_push *force)

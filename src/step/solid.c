@@ -279,6 +279,7 @@ static kiln_status make_room(kiln_solid *s, kiln_error *error)
     if (s->options.integrator == KILN_BDF2) {
         KILN_TRY(kiln_array_reserve(s->context, &s->stage_x, size, error));
         KILN_TRY(kiln_array_reserve(s->context, &s->stage_v, size, error));
+        KILN_TRY(kiln_array_reserve(s->context, &s->start_force, size, error));
     }
     KILN_TRY(kiln_array_reserve(s->context, &s->reaction, size, error));
     KILN_TRY(kiln_array_reserve(s->context, &s->contact, size, error));
@@ -407,8 +408,9 @@ kiln_push kiln_solid_held_push(const kiln_solid *solid, uint32_t vertex)
     if (solid->rule.by_left) {
         push.hit = row_of(&solid->hit, vertex);
         push.left = kiln_v3_add(push.end, row_of(&solid->kick, vertex));
-        push.before = row_of(&solid->start_force, vertex);
     }
+    if (solid->rule.by_left || solid->rule.staged)
+        push.before = row_of(&solid->start_force, vertex);
     return push;
 }
 

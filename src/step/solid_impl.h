@@ -44,7 +44,8 @@ struct kiln_solid {
     kiln_f64_array start_a;          /* newmark: acceleration at the first step's begin */
     kiln_f64_array stage_x, stage_v; /* bdf2: end of the first step's first stage */
     kiln_f64_array reaction, contact;
-    kiln_f64_array start_force; /* newmark: of what is held at the first step's begin, N */
+    kiln_f64_array start_force; /* of what is held, N, in the first step: newmark's at its begin,
+                                   bdf2's in the first stage */
     kiln_f64_array hit, kick;   /* newmark: by which what is held changed rates, N */
     kiln_push_rule rule;        /* of the last step */
     kiln_f64_array guess;       /* where velocities carry; with contact only */

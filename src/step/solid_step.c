@@ -357,7 +357,8 @@ static kiln_push_rule push_rule(const kiln_attempt *t)
         return (kiln_push_rule){.share = 1.0};
     return (kiln_push_rule){.share = t->scheme.scale / (t->scheme.tau * t->h),
                             .first = t->first,
-                            .by_left = t->integrator == KILN_NEWMARK};
+                            .by_left = t->integrator == KILN_NEWMARK,
+                            .staged = t->solid->touch.staged};
 }
 
 /* Places at the end, and the velocities there. */
@@ -420,7 +421,8 @@ static kiln_status first_stage(kiln_attempt *t, kiln_error *error)
     KILN_TRY(move(t, error));
     memcpy(s->stage_x.data, s->x.data, bytes);
     memcpy(s->stage_v.data, s->rate.data, bytes);
-    return KILN_OK;
+    memcpy(s->start_force.data, s->reaction.data, bytes);
+    return kiln_touch_end_stage(&s->touch, s->rate.data, error);
 }
 
 static void set_history(kiln_attempt *t)
@@ -580,6 +582,7 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
                       .report = report};
     set_history(&t);
     solid->touch.pasts.count = 0;
+    solid->touch.staged = false;
     if (integrator == KILN_NEWMARK && clock->h_before == 0.0)
         KILN_TRY(start_acceleration(&t, driver, clock->time, error));
     double stage = choose_start(&t, clock->h_before);

@@ -24,6 +24,7 @@ void kiln_touch_free(kiln_touch *touch)
     kiln_array_free(touch->context, &touch->held);
     kiln_array_free(touch->context, &touch->pasts);
     kiln_array_free(touch->context, &touch->gifts);
+    kiln_array_free(touch->context, &touch->stage);
     kiln_walker_free(&touch->walker);
     kiln_array_free(touch->context, &touch->contacts);
 }
@@ -101,5 +102,6 @@ size_t kiln_touch_bytes(const kiln_touch *touch)
            touch->held.capacity + (touch->sunk.capacity + touch->kept.capacity) * sizeof(double) +
            touch->contacts.capacity * sizeof(kiln_touch_contact) +
            touch->pasts.capacity * sizeof(kiln_touch_past) +
-           touch->gifts.capacity * sizeof(kiln_touch_gift);
+           touch->gifts.capacity * sizeof(kiln_touch_gift) +
+           touch->stage.capacity * sizeof(kiln_touch_push_at);
 }

@@ -53,6 +53,11 @@ typedef struct kiln_touch_gift {
     kiln_vec3 impulse; /* N s */
 } kiln_touch_gift;
 
+typedef struct kiln_touch_push_at {
+    uint32_t vertex, obstacle;
+    kiln_vec3 force; /* N */
+} kiln_touch_push_at;
+
 typedef struct kiln_touch {
     kiln_context *context;
     kiln_obstacle *const *obstacles; /* borrowed */
@@ -74,7 +79,10 @@ typedef struct kiln_touch {
     KILN_ARRAY_OF(kiln_touch_past)
     pasts; /* of the step so far; the last of a vertex counts */
     KILN_ARRAY_OF(kiln_touch_gift)
-    gifts; /* of the step */
+    gifts;       /* of the step */
+    bool staged; /* the step has had a first stage: */
+    KILN_ARRAY_OF(kiln_touch_push_at)
+    stage; /* what obstacles did there */
     kiln_walker walker;
     KILN_ARRAY_OF(kiln_touch_contact)
     contacts;
@@ -141,6 +149,9 @@ void kiln_touch_stop(kiln_touch *touch, double *v, double *a, double *contact);
  * as they do, x and v. Without that, integrators that look back (bdf2) carry on with an impact for
  * some steps. */
 kiln_status kiln_touch_cut(kiln_touch *touch, const double *x, const double *v, kiln_error *error);
+
+/* Ends the first stage of a step of two, with the velocities it led to: notes the forces. */
+kiln_status kiln_touch_end_stage(kiln_touch *touch, const double *v, kiln_error *error);
 
 /* [vertex slot] or [vertex slot][3]; accelerations at the end are (x - centre) / scale. */
 typedef struct kiln_touch_end {

@@ -100,6 +100,27 @@ kiln_status kiln_touch_cut(kiln_touch *touch, const double *x, const double *v, 
     return KILN_OK;
 }
 
+/* The second stage takes (1 - g) F of the first, F = m (v - v_n) / (g h), where h is that of the
+ * step and g its part; of a vertex that an impact has cut off from the begin g F, and what that
+ * differs by from the first is the obstacle's doing. g is Alexander's. */
+kiln_status kiln_touch_end_stage(kiln_touch *touch, const double *v, kiln_error *error)
+{
+    const double g = 1.0 - sqrt(0.5), more = g / (1.0 - g) - 1.0;
+    touch->staged = true;
+    touch->stage.count = 0;
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        const kiln_touch_contact *c = &touch->contacts.data[i];
+        kiln_touch_push_at push = {c->vertex, c->obstacle,
+                                   kiln_v3_madd(c->force, 1.0 / touch->h, c->impulse)};
+        kiln_vec3 gain =
+            kiln_v3_sub(kiln_touch_at(v, c->vertex), kiln_touch_at(touch->begin_v, c->vertex));
+        if (kiln_touch_is_new(touch, c))
+            push.force = kiln_v3_madd(push.force, more * touch->mass[c->vertex] / touch->h, gain);
+        KILN_TRY(kiln_array_push(touch->context, &touch->stage, push, error));
+    }
+    return KILN_OK;
+}
+
 static void add_push(const kiln_push *push, kiln_vec3 arm, kiln_push *force, kiln_push *torque)
 {
     kiln_push turn = kiln_push_torque(arm, push);
@@ -119,9 +140,16 @@ void kiln_touch_push(const kiln_touch *touch, uint32_t obstacle, const double *x
         kiln_push push = {.end = c->force,
                           .hit = kiln_v3_scale(c->impulse, per_h),
                           .left = kiln_v3_add(c->force, c->kick),
-                          .cut = c->cut,
-                          .before = c->force}; /* as good as known */
+                          .cut = c->cut};
+        if (!touch->staged)
+            push.before = c->force; /* as good as known */
         add_push(&push, kiln_v3_sub(kiln_touch_at(x, c->vertex), about), force, torque);
+    }
+    for (size_t i = 0; i < touch->stage.count && touch->staged; i++) {
+        const kiln_touch_push_at *at = &touch->stage.data[i];
+        kiln_push push = {.before = at->force};
+        if (at->obstacle == obstacle)
+            add_push(&push, kiln_v3_sub(kiln_touch_at(x, at->vertex), about), force, torque);
     }
     for (size_t i = 0; i < touch->gifts.count; i++) {
         const kiln_touch_gift *gift = &touch->gifts.data[i];

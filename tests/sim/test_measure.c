@@ -131,7 +131,8 @@ START_TEST(quality_is_that_of_the_space_that_is_meshed)
     for (int i = 0; i < 7; i++)
         stats = scene_step(world, 1.0);
     ck_assert_double_lt(stats.q_world_min, 0.7 * stats.q_material_min);
-    ck_assert_double_eq(stats.q_min, stats.q_material_min);
+    /* Times the part of the volume that is left in the world. */
+    ck_assert_double_eq_tol(stats.q_min, stats.q_material_min, 1e-4);
     ck_assert_double_ge(stats.q_mean, stats.q_min);
     ck_assert_double_eq(stats.changed, 0.0);
     end(world);

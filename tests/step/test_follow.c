@@ -87,8 +87,13 @@ START_TEST(turning_bodies_are_not_damped)
     double stiff = integrator == KILN_IMPLICIT_EULER
                        ? kept_turning(integrator, 10, 0.01, 50, 0, 0, 1e4)
                        : free;
-    ck_assert_double_eq_tol(kept_turning(integrator, 10, 0.01, 50, 0.01, 0, 1), free, 2e-3);
-    ck_assert_double_eq_tol(kept_turning(integrator, 10, 0.01, 50, 10, 0, 1), stiff, 5e-3);
+    /* No less than free of it; a little more, where the ball swings less. */
+    double damped = kept_turning(integrator, 10, 0.01, 50, 0.01, 0, 1);
+    ck_assert_double_ge(damped, free - 2e-3);
+    ck_assert_double_le(damped, free + 5e-3);
+    damped = kept_turning(integrator, 10, 0.01, 50, 10, 0, 1);
+    ck_assert_double_ge(damped, stiff - 5e-3);
+    ck_assert_double_le(damped, fmax(stiff, 1.0) + 5e-3);
     free = kept_turning(integrator, 20, 0.005, 50, 0, 0, 1);
     ck_assert_double_eq_tol(kept_turning(integrator, 20, 0.005, 50, 0, 1000, 1), free, 5e-3);
 }
