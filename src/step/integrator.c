@@ -20,15 +20,14 @@ static kiln_scheme newmark(double h, double h_before)
                          .centre = {[X] = 1, [V] = h, [A] = h * h / 4}};
 }
 
-#define ROOT_2     1.41421356237309504880
-#define STAGE_PART (1 - 1 / ROOT_2) /* Alexander 1977, SIAM J. Numer. Anal. 14(6), s = 2 */
+#define ROOT_2 1.41421356237309504880
 
 /* v = v_n + h ((1 - g) a_1 + g a), where the stage gave g h a_1 = v_1 - v_n, g the part; x alike.
  */
 static kiln_scheme after_stage(double h)
 {
     const double begin = -ROOT_2, stage = 1 + ROOT_2; /* (1 - g) / g */
-    double tau = STAGE_PART * h;
+    double tau = KILN_STAGE_PART * h;
     return (kiln_scheme){
         .tau = tau,
         .scale = tau * tau,
@@ -102,5 +101,5 @@ kiln_scheme kiln_integrator_scheme(kiln_integrator integrator, double h, double 
 
 double kiln_integrator_stage(kiln_integrator integrator, double h, double h_before)
 {
-    return integrator == KILN_BDF2 && !(h_before > 0.0) ? STAGE_PART * h : 0.0;
+    return integrator == KILN_BDF2 && !(h_before > 0.0) ? KILN_STAGE_PART * h : 0.0;
 }

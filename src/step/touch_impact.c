@@ -1,4 +1,5 @@
 /* Positions, velocities and accelerations that end on obstacles and not in them. */
+#include "step/integrator.h"
 #include "step/touch_impl.h"
 
 kiln_status kiln_touch_project(kiln_touch *touch, bool settled, double *x, kiln_error *error)
@@ -102,10 +103,10 @@ kiln_status kiln_touch_cut(kiln_touch *touch, const double *x, const double *v, 
 
 /* The second stage takes (1 - g) F of the first, F = m (v - v_n) / (g h), where h is that of the
  * step and g its part; of a vertex that an impact has cut off from the begin g F, and what that
- * differs by from the first is the obstacle's doing. g is Alexander's. */
+ * differs by from the first is the obstacle's doing. */
 kiln_status kiln_touch_end_stage(kiln_touch *touch, const double *v, kiln_error *error)
 {
-    const double g = 1.0 - sqrt(0.5), more = g / (1.0 - g) - 1.0;
+    const double g = KILN_STAGE_PART, more = g / (1.0 - g) - 1.0;
     touch->staged = true;
     touch->stage.count = 0;
     for (size_t i = 0; i < touch->contacts.count; i++) {
