@@ -78,6 +78,7 @@ static kiln_status change_mesh(house *h, kiln_error *error)
     kiln_mesh *mesh = h->world->mesh;
     const kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS};
     uint32_t tets = mesh->table[KILN_ON_TET].used, since = mesh->clock;
+    h->changes.weight = KILN_FIELD_MASS;
     kiln_changes_start(&h->changes, mesh);
     KILN_TRY(kiln_archive_begin(mesh, error));
     const kiln_change_limits limits = {.move = 0.1 / 26,
@@ -122,8 +123,8 @@ static kiln_status run_round(house *h, kiln_error *error)
     KILN_TRY(update(h, error));
     h->update = fmin(h->update, kiln_processor_seconds() - started);
     kiln_rewind_end(h->world->mesh);
-    h->changed =
-        (double)h->changes.rows[KILN_ON_TET].count / h->world->mesh->table[KILN_ON_TET].used;
+    h->changed = (double)(h->changes.rows[KILN_ON_TET].count + h->changes.reweighed.count) /
+                 h->world->mesh->table[KILN_ON_TET].used;
     started = kiln_processor_seconds();
     KILN_TRY(rebuild(h, error));
     h->rebuild = fmin(h->rebuild, kiln_processor_seconds() - started);

@@ -34,7 +34,7 @@ void kiln_mass_destroy(kiln_mass *mass)
     kiln_context *context = mass->context;
     kiln_array_free(context, &mass->lumped);
     kiln_array_free(context, &mass->partial);
-    kiln_array_free(context, &mass->start);
+    kiln_array_free(context, &mass->row);
     kiln_array_free(context, &mass->column);
     kiln_array_free(context, &mass->value);
     kiln_release(context, mass, sizeof *mass);
@@ -79,7 +79,7 @@ KILN_INLINE kiln_vec3 row_product(const kiln_mass *mass, size_t row, const doubl
     kiln_vec3 sum = {0};
     if (mass->kind == KILN_MASS_LUMPED)
         return kiln_v3_scale(offset_of(row, v, w, origin), mass->lumped.data[row]);
-    for (uint64_t i = mass->start.data[row]; i < mass->start.data[row + 1]; i++)
+    for (uint32_t i = mass->row.data[row].begin; i < mass->row.data[row].end; i++)
         sum = kiln_v3_madd(sum, mass->value.data[i], offset_of(mass->column.data[i], v, w, origin));
     return sum;
 }
@@ -162,7 +162,7 @@ static void add_blocks(const kiln_mass *mass, size_t row, double scale, kiln_bsr
             at[k * stride + k] += scale * mass->lumped.data[row];
         return;
     }
-    for (uint64_t i = mass->start.data[row]; i < mass->start.data[row + 1]; i++) {
+    for (uint32_t i = mass->row.data[row].begin; i < mass->row.data[row].end; i++) {
         if (mass->column.data[i] < row)
             continue;
         while (H->column[block] < mass->column.data[i])
@@ -243,5 +243,5 @@ size_t kiln_mass_bytes(const kiln_mass *mass)
     return sizeof *mass +
            (mass->lumped.capacity + mass->partial.capacity + mass->value.capacity) *
                sizeof(double) +
-           mass->start.capacity * sizeof(uint64_t) + mass->column.capacity * sizeof(uint32_t);
+           mass->row.capacity * sizeof(kiln_mass_row) + mass->column.capacity * sizeof(uint32_t);
 }

@@ -6,233 +6,250 @@
 
 #include <string.h>
 
+static const double WASTE = 0.5; /* entries of rows that moved, of those in use: then built anew */
+
+typedef struct weighed_tet {
+    uint32_t v[4];
+    double mass; /* kg */
+} weighed_tet;
+
 typedef struct renewal {
     kiln_mass *mass;
     const kiln_mesh *mesh;
-    const double *tet_mass;
-    const uint8_t *affected;      /* [vertex], NULL: all */
-    const kiln_u32_array *around; /* tets at affected vertices, ascending; NULL: all */
+    KILN_ARRAY_OF(weighed_tet)
+    tets;                     /* at the affected vertices, ascending */
+    uint32_t *number;         /* [vertex] of the affected, others KILN_NONE */
+    kiln_u32_array vertices;  /* [number] */
+    kiln_u32_array first, at; /* tets at each, ascending: at[first[n]] to at[first[n + 1] - 1] */
+    uint32_t *place;          /* [vertex] scratch: where a column is in the row being made */
 } renewal;
 
-static bool is_affected(const renewal *r, size_t vertex)
+static size_t scratch_bytes(const renewal *r)
 {
-    return !r->affected || r->affected[vertex];
+    return (2 * r->mass->rows + 1) * sizeof(uint32_t);
 }
 
-/* The tets that matter, one after the other. */
-static size_t tet_count(const renewal *r)
+static kiln_status begin(renewal *r, kiln_error *error)
 {
-    return r->around ? r->around->count : r->mesh->table[KILN_ON_TET].used;
-}
-
-static uint32_t tet_at(const renewal *r, size_t i)
-{
-    return r->around ? r->around->data[i] : (uint32_t)i;
-}
-
-static void sum_all(const renewal *r)
-{
-    const kiln_mesh *mesh = r->mesh;
-    double *lumped = r->mass->lumped.data;
-    if (r->mass->rows > 0)
-        memset(lumped, 0, r->mass->rows * sizeof *lumped);
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        for (int k = 0; k < 4 && kiln_tet_live(mesh, t); k++)
-            lumped[mesh->tet[t].v[k]] += 0.25 * r->tet_mass[t];
-}
-
-static void sum_affected(const renewal *r)
-{
-    const kiln_tet *tet = r->mesh->tet;
-    const uint8_t *affected = r->affected;
-    const uint32_t *around = r->around->data;
-    double *lumped = r->mass->lumped.data;
-    for (size_t v = 0; v < r->mass->rows; v++)
-        lumped[v] = affected[v] ? 0.0 : lumped[v];
-    for (size_t i = 0, count = r->around->count; i < count; i++) {
-        const uint32_t *v = tet[around[i]].v;
-        double share = 0.25 * r->tet_mass[around[i]];
-        for (int k = 0; k < 4; k++)
-            if (affected[v[k]])
-                lumped[v[k]] += share;
-    }
-}
-
-/* Tets at each affected vertex, ascending: at[first[v]] to at[first[v + 1] - 1]. */
-typedef struct star_lists {
-    uint32_t *first, *at;
-    uint32_t *place; /* [rows] scratch: where a column is in the row being made */
-    size_t rows, entries;
-} star_lists;
-
-static void free_stars(kiln_context *context, star_lists *stars)
-{
-    kiln_release(context, stars->first, (stars->rows + 2) * sizeof(uint32_t));
-    kiln_release(context, stars->at, stars->entries * sizeof(uint32_t));
-    kiln_release(context, stars->place, stars->rows * sizeof(uint32_t));
-}
-
-/* Counts two places ahead: after the fill, one place ahead is where the next list begins. */
-static void count_stars(const renewal *r, star_lists *stars)
-{
-    const kiln_mesh *mesh = r->mesh;
-    memset(stars->first, 0, (stars->rows + 2) * sizeof(uint32_t));
-    for (size_t i = 0; i < tet_count(r); i++)
-        for (int k = 0; k < 4 && kiln_tet_live(mesh, tet_at(r, i)); k++)
-            if (is_affected(r, mesh->tet[tet_at(r, i)].v[k]))
-                stars->first[mesh->tet[tet_at(r, i)].v[k] + 2]++;
-    for (size_t v = 2; v <= stars->rows + 1; v++)
-        stars->first[v] += stars->first[v - 1];
-}
-
-static void fill_stars(const renewal *r, star_lists *stars)
-{
-    const kiln_mesh *mesh = r->mesh;
-    for (size_t i = 0; i < tet_count(r); i++)
-        for (int k = 0; k < 4 && kiln_tet_live(mesh, tet_at(r, i)); k++)
-            if (is_affected(r, mesh->tet[tet_at(r, i)].v[k]))
-                stars->at[stars->first[mesh->tet[tet_at(r, i)].v[k] + 1]++] = tet_at(r, i);
-}
-
-static kiln_status list_stars(const renewal *r, star_lists *stars, kiln_error *error)
-{
-    kiln_context *context = r->mass->context;
-    size_t rows = r->mass->rows;
-    stars->rows = rows;
-    stars->first = kiln_resize(context, NULL, 0, (rows + 2) * sizeof(uint32_t));
-    stars->place = kiln_resize(context, NULL, 0, rows * sizeof(uint32_t));
-    if (!stars->first || (rows && !stars->place))
-        return kiln_fail_memory(error, 2 * rows * sizeof(uint32_t));
-    count_stars(r, stars);
-    stars->entries = stars->first[rows + 1];
-    stars->at = kiln_resize(context, NULL, 0, stars->entries * sizeof(uint32_t));
-    if (stars->entries && !stars->at)
-        return kiln_fail_memory(error, stars->entries * sizeof(uint32_t));
-    fill_stars(r, stars);
-    if (rows)
-        memset(stars->place, 0, rows * sizeof(uint32_t));
+    r->number = kiln_resize(r->mass->context, NULL, 0, scratch_bytes(r));
+    if (!r->number)
+        return kiln_fail_memory(error, scratch_bytes(r));
+    memset(r->number, 0xff, r->mass->rows * sizeof(uint32_t));
+    r->place = r->number + r->mass->rows;
+    memset(r->place, 0, r->mass->rows * sizeof(uint32_t));
     return KILN_OK;
 }
 
-/* Columns of row v behind those there are, unsorted. */
-static void find_columns(kiln_mass *out, const kiln_mesh *mesh, star_lists *stars, uint32_t v)
+static void end(renewal *r)
 {
-    size_t begin = out->column.count;
-    for (uint32_t i = stars->first[v]; i < stars->first[v + 1]; i++)
+    kiln_context *context = r->mass->context;
+    kiln_release(context, r->number, scratch_bytes(r));
+    kiln_array_free(context, &r->tets);
+    kiln_array_free(context, &r->vertices);
+    kiln_array_free(context, &r->first);
+    kiln_array_free(context, &r->at);
+}
+
+static kiln_status affect(renewal *r, uint32_t vertex, kiln_error *error)
+{
+    if (r->number[vertex] != KILN_NONE)
+        return KILN_OK;
+    r->number[vertex] = (uint32_t)r->vertices.count;
+    return kiln_array_push(r->mass->context, &r->vertices, vertex, error);
+}
+
+static kiln_status affect_all(renewal *r, kiln_error *error)
+{
+    KILN_TRY(kiln_array_reserve(r->mass->context, &r->vertices, r->mass->rows, error));
+    for (uint32_t v = 0; v < r->mass->rows; v++)
+        r->number[v] = r->vertices.data[v] = v;
+    r->vertices.count = r->mass->rows;
+    return KILN_OK;
+}
+
+static kiln_status affect_changed(renewal *r, const kiln_changes *changes, kiln_error *error)
+{
+    const kiln_u32_array *rows = &changes->rows[KILN_ON_VERTEX], *tets = &changes->reweighed;
+    KILN_TRY(kiln_array_reserve(r->mass->context, &r->vertices, rows->count, error));
+    for (size_t i = 0; i < rows->count; i++)
+        KILN_TRY(affect(r, rows->data[i], error));
+    for (size_t i = 0; i < 4 * tets->count; i++)
+        KILN_TRY(affect(r, r->mesh->tet[tets->data[i / 4]].v[i % 4], error));
+    return KILN_OK;
+}
+
+/* `around` NULL: all there are. Side by side, for they are looked at more than once, and counted
+ * two places ahead: after the fill, one place ahead is where the next list begins. */
+static kiln_status gather_tets(renewal *r, const double *tet_mass, const kiln_u32_array *around,
+                               kiln_error *error)
+{
+    const kiln_mesh *mesh = r->mesh;
+    size_t count = around ? around->count : mesh->table[KILN_ON_TET].used, gathered = 0;
+    KILN_TRY(kiln_array_reserve(r->mass->context, &r->tets, count, error));
+    for (size_t i = 0; i < count; i++) {
+        uint32_t t = around ? around->data[i] : (uint32_t)i;
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        weighed_tet *tet = &r->tets.data[gathered++];
+        memcpy(tet->v, mesh->tet[t].v, sizeof tet->v);
+        tet->mass = tet_mass[t];
+        for (int k = 0; k < 4; k++)
+            r->first.data[r->number[tet->v[k]] + 2]++;
+    }
+    r->tets.count = gathered;
+    return KILN_OK;
+}
+
+static void fill_stars(renewal *r)
+{
+    uint32_t *first = r->first.data, *at = r->at.data;
+    const uint32_t *number = r->number;
+    for (size_t i = 0; i < r->tets.count; i++)
+        for (size_t k = 0; k < 4; k++)
+            at[first[number[r->tets.data[i].v[k]] + 1]++] = (uint32_t)(4 * i + k);
+}
+
+/* Vertices that are not affected get a last list, all together: asking would take longer. */
+static kiln_status list_stars(renewal *r, const double *tet_mass, const kiln_u32_array *around,
+                              kiln_error *error)
+{
+    kiln_context *context = r->mass->context;
+    uint32_t others = (uint32_t)r->vertices.count;
+    for (size_t v = 0; v < r->mass->rows; v++)
+        r->number[v] = r->number[v] < others ? r->number[v] : others;
+    r->first.count = r->vertices.count + 3;
+    KILN_TRY(kiln_array_reserve(context, &r->first, r->first.count, error));
+    memset(r->first.data, 0, r->first.count * sizeof(uint32_t));
+    KILN_TRY(gather_tets(r, tet_mass, around, error));
+    KILN_TRY(kiln_array_reserve(context, &r->at, 4 * r->tets.count, error));
+    for (size_t n = 2; n < r->first.count; n++)
+        r->first.data[n] += r->first.data[n - 1];
+    fill_stars(r);
+    return KILN_OK;
+}
+
+static void sum_lumped(const renewal *r)
+{
+    for (size_t n = 0; n < r->vertices.count; n++) {
+        double sum = 0.0;
+        for (uint32_t i = r->first.data[n]; i < r->first.data[n + 1]; i++)
+            sum += 0.25 * r->tets.data[r->at.data[i] / 4].mass;
+        r->mass->lumped.data[r->vertices.data[n]] = sum;
+    }
+}
+
+/* A row behind those there are, of columns that are not yet sorted. */
+static void find_columns(const renewal *r, size_t n, kiln_mass_row *row)
+{
+    kiln_mass *mass = r->mass;
+    size_t begin = mass->column.count;
+    for (uint32_t i = r->first.data[n]; i < r->first.data[n + 1]; i++)
         for (int k = 0; k < 4; k++) {
-            uint32_t w = mesh->tet[stars->at[i]].v[k];
+            uint32_t w = r->tets.data[r->at.data[i] / 4].v[k];
             /* `place` is stale unless it lies in this row and says w there. */
-            uint32_t at = stars->place[w];
-            if (at >= begin && at < out->column.count && out->column.data[at] == w)
+            uint32_t at = r->place[w];
+            if (at >= begin && at < mass->column.count && mass->column.data[at] == w)
                 continue;
-            stars->place[w] = (uint32_t)out->column.count;
-            out->column.data[out->column.count++] = w;
+            r->place[w] = (uint32_t)mass->column.count;
+            mass->column.data[mass->column.count++] = w;
         }
+    *row = (kiln_mass_row){(uint32_t)begin, (uint32_t)mass->column.count};
+    mass->value.count = mass->column.count;
 }
 
 /* Integral of rho N_i N_j over a tet: m/10 on the diagonal, m/20 off it. */
-static void fill_row(const renewal *r, kiln_mass *out, const star_lists *stars, uint32_t v)
+static void fill_row(const renewal *r, size_t n)
 {
-    for (uint32_t i = stars->first[v]; i < stars->first[v + 1]; i++) {
-        uint32_t t = stars->at[i];
-        for (int k = 0; k < 4; k++) {
-            uint32_t w = r->mesh->tet[t].v[k];
-            out->value.data[stars->place[w]] += r->tet_mass[t] * (w == v ? 0.1 : 0.05);
-        }
+    const kiln_mass_row *row = &r->mass->row.data[r->vertices.data[n]];
+    uint32_t *place = r->place, *column = r->mass->column.data;
+    double *value = r->mass->value.data;
+    for (uint32_t i = row->begin; i < row->end; i++) {
+        place[column[i]] = i;
+        value[i] = 0.0;
     }
-}
-
-static void make_row(const renewal *r, kiln_mass *out, star_lists *stars, uint32_t v)
-{
-    size_t begin = out->column.count;
-    find_columns(out, r->mesh, stars, v);
-    kiln_bsr_sort_columns(out->column.data + begin, out->column.count - begin);
-    for (size_t i = begin; i < out->column.count; i++) {
-        stars->place[out->column.data[i]] = (uint32_t)i;
-        out->value.data[i] = 0.0;
+    for (uint32_t i = r->first.data[n]; i < r->first.data[n + 1]; i++) {
+        const weighed_tet *tet = &r->tets.data[r->at.data[i] / 4];
+        for (uint32_t k = 1; k < 4; k++)
+            value[place[tet->v[(r->at.data[i] + k) % 4]]] += 0.05 * tet->mass;
     }
-    fill_row(r, out, stars, v);
+    uint32_t vertex = r->vertices.data[n];
+    if (row->begin < row->end)
+        value[place[vertex]] = 0.4 * r->mass->lumped.data[vertex];
 }
 
-/* Rows v to end - 1 as they were. */
-static void copy_rows(const kiln_mass *from, kiln_mass *out, uint32_t v, uint32_t end)
+static kiln_status reserve_entries(kiln_mass *mass, size_t count, kiln_error *error)
 {
-    uint64_t begin = from->start.data[v], at = out->column.count;
-    size_t count = from->start.data[end] - begin;
-    memcpy(out->column.data + at, from->column.data + begin, count * sizeof(uint32_t));
-    memcpy(out->value.data + at, from->value.data + begin, count * sizeof(double));
-    for (; v < end; v++)
-        out->start.data[v] = from->start.data[v] - begin + at;
-    out->column.count += count;
+    KILN_TRY(kiln_array_reserve(mass->context, &mass->column, mass->column.count + count, error));
+    return kiln_array_reserve(mass->context, &mass->value, mass->column.count + count, error);
 }
 
-static kiln_status reserve_entries(kiln_mass *out, kiln_context *context, size_t count,
-                                   kiln_error *error)
+/* With columns found anew, too. */
+static kiln_status make_row(const renewal *r, size_t n, kiln_error *error)
 {
-    KILN_TRY(kiln_array_reserve(context, &out->column, out->column.count + count, error));
-    return kiln_array_reserve(context, &out->value, out->column.count + count, error);
-}
-
-/* Into `out`, of which only the rows are used. */
-static kiln_status make_rows(const renewal *r, kiln_mass *out, star_lists *stars, kiln_error *error)
-{
-    const kiln_mass *mass = r->mass;
-    KILN_TRY(kiln_array_reserve(mass->context, &out->start, mass->rows + 1, error));
-    KILN_TRY(reserve_entries(out, mass->context,
-                             stars->entries + (r->affected ? mass->column.count : 0), error));
-    for (uint32_t v = 0, end; v < mass->rows; v = end) {
-        for (end = v; end < mass->rows && !is_affected(r, end);)
-            end++;
-        bool again = end == v;
-        size_t most = again ? 4 * (stars->first[v + 1] - stars->first[v])
-                            : mass->start.data[end] - mass->start.data[v];
-        KILN_TRY(reserve_entries(out, mass->context, most, error));
-        out->start.data[v] = out->column.count;
-        if (again)
-            make_row(r, out, stars, end++);
-        else
-            copy_rows(mass, out, v, end);
-    }
-    out->start.data[mass->rows] = out->value.count = out->column.count;
+    kiln_mass *mass = r->mass;
+    kiln_mass_row *row = &mass->row.data[r->vertices.data[n]];
+    KILN_TRY(reserve_entries(mass, 4 * (r->first.data[n + 1] - r->first.data[n]), error));
+    find_columns(r, n, row);
+    kiln_bsr_sort_columns(mass->column.data + row->begin, row->end - row->begin);
     return KILN_OK;
 }
 
-static void take_rows(kiln_mass *mass, const kiln_mass *from)
+/* The rows of vertices that are tied anew go to the end. */
+static kiln_status renew_rows(const renewal *r, const kiln_changes *changes, kiln_error *error)
 {
-    kiln_array_free(mass->context, &mass->start);
-    kiln_array_free(mass->context, &mass->column);
-    kiln_array_free(mass->context, &mass->value);
-    mass->start = from->start;
-    mass->column = from->column;
-    mass->value = from->value;
+    const kiln_u32_array *retied = &changes->retied_vertices;
+    for (size_t i = 0; i < retied->count; i++)
+        KILN_TRY(make_row(r, r->number[retied->data[i]], error));
+    for (size_t n = 0; n < r->vertices.count; n++)
+        fill_row(r, n);
+    return KILN_OK;
 }
 
-static kiln_status renew_consistent(const renewal *r, kiln_error *error)
-{
-    kiln_mass now = {.context = r->mass->context};
-    star_lists stars = {0};
-    kiln_status status = list_stars(r, &stars, error);
-    if (status == KILN_OK)
-        status = make_rows(r, &now, &stars, error);
-    free_stars(now.context, &stars);
-    take_rows(status == KILN_OK ? r->mass : &now, status == KILN_OK ? &now : &(kiln_mass){0});
-    return status;
-}
-
-static kiln_status renew(const renewal *r, kiln_error *error)
+static kiln_status make_rows(const renewal *r, kiln_error *error)
 {
     kiln_mass *mass = r->mass;
-    size_t rows = r->mesh->table[KILN_ON_VERTEX].used;
+    mass->column.count = mass->value.count = 0;
+    for (size_t n = 0; n < r->vertices.count; n++) {
+        KILN_TRY(make_row(r, n, error));
+        fill_row(r, n);
+    }
+    mass->compact = mass->column.count;
+    return KILN_OK;
+}
+
+static kiln_status make_room(kiln_mass *mass, size_t rows, kiln_error *error)
+{
     size_t sums = kiln_chunk_count(rows, KILN_MASS_GRAIN) * KILN_MASS_SUMS;
-    mass->rows = 0; /* until all of it is there */
     KILN_TRY(kiln_array_reserve(mass->context, &mass->lumped, rows, error));
     KILN_TRY(kiln_array_reserve(mass->context, &mass->partial, sums, error));
+    if (mass->kind == KILN_MASS_CONSISTENT)
+        KILN_TRY(kiln_array_reserve(mass->context, &mass->row, rows, error));
     mass->rows = rows;
-    if (r->affected)
-        sum_affected(r);
-    else
-        sum_all(r);
-    kiln_status status = mass->kind == KILN_MASS_LUMPED ? KILN_OK : renew_consistent(r, error);
+    return KILN_OK;
+}
+
+static kiln_status renew(renewal *r, const double *tet_mass, const kiln_changes *changes,
+                         kiln_error *error)
+{
+    KILN_TRY(begin(r, error));
+    KILN_TRY(changes ? affect_changed(r, changes, error) : affect_all(r, error));
+    KILN_TRY(list_stars(r, tet_mass, changes ? &changes->around : NULL, error));
+    sum_lumped(r);
+    if (r->mass->kind == KILN_MASS_LUMPED)
+        return KILN_OK;
+    return changes ? renew_rows(r, changes, error) : make_rows(r, error);
+}
+
+/* NULL: all of it. */
+static kiln_status build(kiln_mass *mass, const kiln_mesh *mesh, const double *tet_mass,
+                         const kiln_changes *changes, kiln_error *error)
+{
+    renewal r = {.mass = mass, .mesh = mesh};
+    kiln_status status = make_room(mass, mesh->table[KILN_ON_VERTEX].used, error);
+    if (status == KILN_OK) {
+        status = renew(&r, tet_mass, changes, error);
+        end(&r);
+    }
     if (status != KILN_OK)
         mass->rows = 0;
     return status;
@@ -242,25 +259,13 @@ kiln_status kiln_mass_build(kiln_mass *mass, const kiln_mesh *mesh, kiln_mass_ki
                             const double *tet_mass, kiln_error *error)
 {
     mass->kind = kind;
-    return renew(&(renewal){mass, mesh, tet_mass, NULL, NULL}, error);
+    return build(mass, mesh, tet_mass, NULL, error);
 }
 
 kiln_status kiln_mass_update(kiln_mass *mass, const kiln_mesh *mesh, const double *tet_mass,
                              const kiln_changes *changes, kiln_error *error)
 {
-    if (changes->all || mass->rows == 0)
-        return kiln_mass_build(mass, mesh, mass->kind, tet_mass, error);
-    size_t bytes = mesh->table[KILN_ON_VERTEX].used + 1;
-    uint8_t *affected = kiln_resize(mass->context, NULL, 0, bytes);
-    if (!affected) {
-        mass->rows = 0;
-        return kiln_fail_memory(error, bytes);
-    }
-    memset(affected, 0, bytes);
-    for (size_t i = 0; i < changes->rows[KILN_ON_VERTEX].count; i++)
-        affected[changes->rows[KILN_ON_VERTEX].data[i]] = 1;
-    renewal r = {mass, mesh, tet_mass, affected, &changes->around};
-    kiln_status status = renew(&r, error);
-    kiln_release(mass->context, affected, bytes);
-    return status;
+    bool all = changes->all || mass->rows == 0 ||
+               (double)mass->column.count > (1.0 + WASTE) * (double)mass->compact;
+    return build(mass, mesh, tet_mass, all ? NULL : changes, error);
 }

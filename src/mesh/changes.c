@@ -17,6 +17,7 @@ void kiln_changes_start(kiln_changes *changes, const kiln_mesh *mesh)
     }
     changes->retied_tets.count = changes->retied_vertices.count = 0;
     changes->tet_ties.count = changes->vertex_ties.count = 0;
+    changes->reweighed.count = changes->weights.count = 0;
     changes->around.count = changes->around_retied.count = 0;
     changes->met.count = changes->met_retied.count = 0;
 }
@@ -32,6 +33,8 @@ void kiln_changes_free(kiln_context *context, kiln_changes *changes)
     kiln_array_free(context, &changes->retied_vertices);
     kiln_array_free(context, &changes->tet_ties);
     kiln_array_free(context, &changes->vertex_ties);
+    kiln_array_free(context, &changes->reweighed);
+    kiln_array_free(context, &changes->weights);
     kiln_array_free(context, &changes->around);
     kiln_array_free(context, &changes->around_retied);
     kiln_array_free(context, &changes->met);
@@ -56,6 +59,7 @@ static kiln_status cover(kiln_changes *c, const kiln_mesh *mesh, kiln_error *err
     for (int where = 0; where < KILN_WHERE_COUNT; where++)
         KILN_TRY(cover_rows(context, &c->marks[where], table[where].used, error));
     KILN_TRY(cover_rows(context, &c->tet_ties, table[KILN_ON_TET].used, error));
+    KILN_TRY(cover_rows(context, &c->weights, table[KILN_ON_TET].used, error));
     return cover_rows(context, &c->vertex_ties, table[KILN_ON_VERTEX].used, error);
 }
 
@@ -99,17 +103,26 @@ static bool has_other_corners(const kiln_mesh *mesh, uint32_t t)
     return memcmp(was->v, mesh->tet[t].v, sizeof was->v) != 0;
 }
 
+static bool is_other(const kiln_mesh *mesh, size_t field, uint32_t t)
+{
+    kiln_begin_column column = kiln_begin_column_of(mesh, KILN_ON_TET, field);
+    return memcmp(kiln_begin_row(&column, t), column.live + (size_t)t * column.stride,
+                  column.stride) != 0;
+}
+
 /* Links alone do not count: whoever follows them has no business outside the mesh. */
-static bool has_other_values(const kiln_mesh *mesh, uint32_t t)
+static void note_values(kiln_changes *c, const kiln_mesh *mesh, uint32_t t)
 {
     const kiln_table *table = &mesh->table[KILN_ON_TET];
     for (size_t i = 1; i < table->fields.count; i++) {
-        kiln_begin_column column = kiln_begin_column_of(mesh, KILN_ON_TET, i);
-        if (memcmp(kiln_begin_row(&column, t), column.live + (size_t)t * column.stride,
-                   column.stride) != 0)
-            return true;
+        if (!is_other(mesh, i, t))
+            continue;
+        if (!c->weight || strcmp(table->fields.data[i].name, c->weight) != 0) {
+            mark_tet(c, mesh, t);
+            return;
+        }
+        set_bit(&c->weights, t);
     }
-    return false;
 }
 
 static void note_touched(kiln_changes *c, const kiln_mesh *mesh, kiln_where where, uint32_t row)
@@ -121,8 +134,7 @@ static void note_touched(kiln_changes *c, const kiln_mesh *mesh, kiln_where wher
         return;
     }
     if (live && !has_other_corners(mesh, row)) {
-        if (has_other_values(mesh, row))
-            mark_tet(c, mesh, row);
+        note_values(c, mesh, row);
         return;
     }
     if (live)
@@ -191,6 +203,14 @@ static kiln_status list(kiln_context *context, kiln_u32_array *marks, uint32_t u
     return KILN_OK;
 }
 
+/* Those that are not among the changed. */
+static kiln_status list_reweighed(kiln_changes *c, const kiln_mesh *mesh, kiln_error *error)
+{
+    for (size_t w = 0; w < c->weights.count; w++)
+        c->weights.data[w] &= ~c->marks[KILN_ON_TET].data[w];
+    return list(mesh->context, &c->weights, mesh->table[KILN_ON_TET].used, &c->reweighed, error);
+}
+
 /* If `wanted` is 1. There must be room for it. Nobody could foresee the branches: none. */
 KILN_INLINE void meet(kiln_changes *c, const kiln_mesh *mesh, uint32_t tet, uint32_t wanted)
 {
@@ -202,16 +222,23 @@ KILN_INLINE void meet(kiln_changes *c, const kiln_mesh *mesh, uint32_t tet, uint
 }
 
 /* Stars are connected through faces that have the vertex: from the anchors of all marked vertices
- * across every face with one. */
+ * across every face with one. The list of those of reweighed tets is nobody's: marked here. */
 static kiln_status find_around(kiln_changes *c, const kiln_mesh *mesh, kiln_error *error)
 {
     const kiln_u32_array *vertices = &c->rows[KILN_ON_VERTEX], *marked = &c->marks[KILN_ON_VERTEX];
+    const kiln_u32_array *reweighed = &c->reweighed;
     uint32_t tets = mesh->table[KILN_ON_TET].used;
     KILN_TRY(cover_rows(mesh->context, &c->met, tets, error));
     KILN_TRY(cover_rows(mesh->context, &c->met_retied, tets, error));
-    KILN_TRY(kiln_array_reserve(mesh->context, &c->around, vertices->count + 1, error));
+    KILN_TRY(kiln_array_reserve(mesh->context, &c->around, vertices->count + reweighed->count + 1,
+                                error));
     for (size_t i = 0; i < vertices->count; i++)
         meet(c, mesh, mesh->vertex[vertices->data[i]].tet, 1);
+    for (size_t i = 0; i < reweighed->count; i++) {
+        meet(c, mesh, reweighed->data[i], 1);
+        for (int k = 0; k < 4; k++)
+            mark(c, KILN_ON_VERTEX, mesh->tet[reweighed->data[i]].v[k]);
+    }
     for (size_t i = 0; i < c->around.count; i++) {
         const kiln_tet *tet = &mesh->tet[c->around.data[i]];
         uint32_t corners = 0, retied = 0;
@@ -238,13 +265,15 @@ static kiln_status list_all(kiln_changes *c, const kiln_mesh *mesh, kiln_error *
     KILN_TRY(list(context, &c->tet_ties, table[KILN_ON_TET].used, &c->retied_tets, error));
     KILN_TRY(
         list(context, &c->vertex_ties, table[KILN_ON_VERTEX].used, &c->retied_vertices, error));
+    KILN_TRY(list_reweighed(c, mesh, error));
     KILN_TRY(find_around(c, mesh, error));
     c->around.count = 0; /* once more, ascending */
     KILN_TRY(list(context, &c->met, table[KILN_ON_TET].used, &c->around, error));
     KILN_TRY(list(context, &c->met_retied, table[KILN_ON_TET].used, &c->around_retied, error));
     for (int where = 0; where < KILN_WHERE_COUNT; where++)
         c->marks[where].count = 0;
-    c->tet_ties.count = c->vertex_ties.count = c->met.count = c->met_retied.count = 0;
+    c->tet_ties.count = c->vertex_ties.count = c->weights.count = 0;
+    c->met.count = c->met_retied.count = 0;
     return KILN_OK;
 }
 

@@ -30,11 +30,15 @@ typedef struct kiln_changes {
     /* Of those, the ones with other names around: tets with another corner; vertices of such a tet,
      * or of one that went. A vertex that only moves leaves its tets tied as they were. */
     kiln_u32_array retied_tets, retied_vertices;
-    /* The tets at all vertices of `rows`, and of them those at a vertex that is tied anew. */
+    /* Ascending: tets of which nothing but the column `weight` is other. They are not in `rows`. */
+    kiln_u32_array reweighed;
+    const char *weight; /* set before the start, NULL: no column is told apart */
+    /* The tets at all vertices of `rows` and of tets reweighed, and of them those at a vertex that
+     * is tied anew. */
     kiln_u32_array around, around_retied;
     kiln_row_moves moved[KILN_WHERE_COUNT]; /* as close_ranks left them: ascending in both */
     /* A bit per row, while they are found. */
-    kiln_u32_array marks[KILN_WHERE_COUNT], tet_ties, vertex_ties, met, met_retied;
+    kiln_u32_array marks[KILN_WHERE_COUNT], tet_ties, vertex_ties, weights, met, met_retied;
 } kiln_changes;
 
 /* Nothing has changed since the mesh is as it is now. Keeps the buffers; zeroed at first. */

@@ -13,8 +13,8 @@
 #include "mesh/journal.h"
 #include "remesh/transfer_impl.h"
 
-enum { MOMENTS = 10, FIRST = 4 };
-static const double NOTHING = 1e-13; /* of mass times size to the degree: rounding */
+enum { MOMENTS = 10, FIRST = 4, FEW = 64 }; /* a few tets: those next to them may do */
+static const double NOTHING = 1e-13;        /* of mass times size to the degree: rounding */
 /* How much of its mass a tet may gain or lose: where that spares others a change, and at all. */
 static const double LITTLE = 0.02, MUCH = 0.2;
 static const double SINGULAR = 1e-9; /* pivot against its diagonal */
@@ -247,6 +247,11 @@ static kiln_status settle(balance *b, uint32_t g, kiln_error *error)
     if (!done) {
         attempt own = {&b->job->member.data[group->first], group->count, MOMENTS, true, LITTLE};
         KILN_TRY(try(b, g, &own, &done, error));
+    }
+    if (!done && b->job->pass && group->count <= FEW) {
+        KILN_TRY(kiln_transfer_tets_near(b->job, g, 2 * MOMENTS, &b->set.tets, error));
+        attempt near = {b->set.tets.data, b->set.tets.count, MOMENTS, true, LITTLE};
+        KILN_TRY(try(b, g, &near, &done, error));
     }
     if (done)
         return KILN_OK;

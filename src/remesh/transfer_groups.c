@@ -175,6 +175,34 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static bool is_in(const kiln_u32_array *tets, uint32_t tet)
+{
+    for (size_t i = 0; i < tets->count; i++)
+        if (tets->data[i] == tet)
+            return true;
+    return false;
+}
+
+kiln_status kiln_transfer_tets_near(const kiln_transfer_job *job, uint32_t group, size_t least,
+                                    kiln_u32_array *tets, kiln_error *error)
+{
+    const kiln_transfer_group *of = &job->groups.data[group];
+    tets->count = 0;
+    for (uint32_t i = 0; i < of->count; i++)
+        KILN_TRY(kiln_array_push(job->context, tets, job->member.data[of->first + i], error));
+    size_t looked = 0, layer;
+    do {
+        for (layer = tets->count; looked < layer; looked++)
+            for (int k = 0; k < 4; k++) {
+                uint32_t link = job->to->tet[tets->data[looked]].n[k];
+                if (!kiln_link_is_surface(link) && !is_in(tets, link / 4))
+                    KILN_TRY(kiln_array_push(job->context, tets, link / 4, error));
+            }
+    } while (tets->count > layer && tets->count < least);
+    qsort(tets->data, tets->count, sizeof(uint32_t), ascending);
+    return KILN_OK;
+}
+
 /* Every tet at one of the vertices: the order of a walk is no property of the mesh. */
 static kiln_status add_stars(const kiln_transfer_job *job, kiln_transfer_set *set,
                              kiln_error *error)

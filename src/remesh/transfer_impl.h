@@ -178,6 +178,10 @@ void kiln_transfer_old_corners(const kiln_transfer_job *job, uint32_t source, ki
                                kiln_vec3 r[4]);
 void kiln_transfer_new_corners(const kiln_transfer_job *job, uint32_t tet, kiln_vec3 from,
                                kiln_vec3 r[4]);
+/* A small group's tets and a layer more across their faces, or as many as make them so many;
+ * ascending. */
+kiln_status kiln_transfer_tets_near(const kiln_transfer_job *job, uint32_t group, size_t least,
+                                    kiln_u32_array *tets, kiln_error *error);
 /* The corners of a group's tets; or all of the part it is of. */
 kiln_status kiln_transfer_set_of_group(const kiln_transfer_job *job, uint32_t group,
                                        kiln_transfer_set *set, kiln_error *error);

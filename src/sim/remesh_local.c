@@ -266,6 +266,7 @@ static kiln_status make_pass(local *l, const kiln_remesh_options *options, bool 
     kiln_remesher remesher;
     double started = kiln_wall_seconds();
     *clear = true;
+    l->changes.weight = KILN_FIELD_MASS;
     kiln_changes_start(&l->changes, l->world->mesh);
     KILN_TRY(kiln_remesher_begin(l->world->mesh, options, &remesher, error));
     l->work.remesh_seconds += kiln_wall_seconds() - started;

@@ -222,6 +222,8 @@ static kiln_status weigh_tets(kiln_solid *solid, const kiln_changes *changes, ki
         KILN_TRY(weigh_tet(solid, material_of, t, error));
     for (size_t i = 0; changes && i < changes->rows[KILN_ON_TET].count; i++)
         KILN_TRY(weigh_tet(solid, material_of, changes->rows[KILN_ON_TET].data[i], error));
+    for (size_t i = 0; changes && i < changes->reweighed.count; i++)
+        KILN_TRY(weigh_tet(solid, material_of, changes->reweighed.data[i], error));
     return KILN_OK;
 }
 

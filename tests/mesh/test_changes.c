@@ -1,5 +1,6 @@
 /* The lists that a pass leaves name every row that a comparison finds to be another. */
 #include "mesh/changes.h"
+#include "mesh/journal.h"
 #include "mesh_diff.h"
 
 static bool listed(const kiln_u32_array *rows, uint32_t row)
@@ -123,6 +124,54 @@ START_TEST(test_moves_tie_nothing)
 }
 END_TEST
 
+/* In a pass, in one column of some tets. */
+static void write_value(kiln_mesh *mesh, const char *name, const uint32_t *tets, size_t count)
+{
+    kiln_txn txn = kiln_txn_begin(mesh);
+    ck_assert_int_eq(kiln_journal_reserve(mesh, 0, count, 0, 0, NULL), KILN_OK);
+    for (size_t i = 0; i < count; i++) {
+        kiln_journal_row(mesh, KILN_ON_TET, tets[i]);
+        double *column = (void *)kiln_mesh_field(mesh, KILN_ON_TET, name)->data;
+        column[tets[i]] += 1.0;
+    }
+    ck_assert_int_eq(kiln_txn_commit(&txn), KILN_ACCEPTED);
+}
+
+/* Tets that only weigh another amount stand apart, with all that lies around them. */
+START_TEST(test_weight_stands_apart)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "n=4");
+    kiln_changes changes = {.weight = "mass"};
+    kiln_u32_array corners = {0};
+    const uint32_t heavier[] = {7, 120, 121}, hotter[] = {121, 300}, any[] = {7, 120, 121, 300};
+    const char *const names[] = {"mass", "heat"};
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(
+            kiln_mesh_add_field(mesh, names[i], KILN_ON_TET, KILN_F64, 1, KILN_RULE_CONSERVE, NULL),
+            KILN_OK);
+    kiln_changes_start(&changes, mesh);
+    ck_assert_int_eq(kiln_archive_begin(mesh, NULL), KILN_OK);
+    write_value(mesh, "mass", heavier, 3);
+    write_value(mesh, "heat", hotter, 2);
+    ck_assert_int_eq(kiln_changes_note_pass(&changes, mesh, NULL), KILN_OK);
+    kiln_archive_end(mesh);
+    ck_assert_int_eq(kiln_changes_close(&changes, mesh, NULL), KILN_OK);
+    ck_assert_uint_eq(changes.reweighed.count, 2);
+    ck_assert_mem_eq(changes.reweighed.data, heavier, 2 * sizeof *heavier);
+    ck_assert_uint_eq(changes.rows[KILN_ON_TET].count, 2);
+    ck_assert_mem_eq(changes.rows[KILN_ON_TET].data, hotter, sizeof hotter);
+    for (size_t i = 0; i < 16; i++)
+        ck_assert_int_eq(kiln_array_push(context, &corners, mesh->tet[any[i / 4]].v[i % 4], NULL),
+                         KILN_OK);
+    expect_around(mesh, &corners, &changes.around);
+    kiln_array_free(context, &corners);
+    kiln_changes_free(context, &changes);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("changes");
@@ -130,5 +179,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tests, test_passes);
     tcase_add_test(tests, test_locality);
     tcase_add_test(tests, test_moves_tie_nothing);
+    tcase_add_test(tests, test_weight_stands_apart);
     return suite;
 }
