@@ -8,6 +8,7 @@
 #include "mesh/rewind.h"
 #include "remesh/improve.h"
 #include "remesh/needed.h"
+#include "remesh/reshaped.h"
 #include "remesh/size_control.h"
 #include "remesh/sizing.h"
 #include "remesh/transfer.h"
@@ -19,6 +20,7 @@
 
 #define KILN_FIELD_SIZE_WAIT   "size_wait"
 #define KILN_FIELD_REPAIR_VAIN "repair_vain"
+#define KILN_FIELD_LOOKED_AT   "looked_at"
 
 /* Steps in which vertices that remeshing made inside an obstacle are led out of it. */
 enum { RECOVER_STEPS = 4 };
@@ -36,6 +38,9 @@ static const double FOLLOW_LONGEST = 2.0, FOLLOW_SHORTEST = 0.4, FOLLOW_RATE = 3
 /* Tets that distort by flow are repaired before they are worse than what was asked for: later
  * there is less that helps. */
 static const double FOLLOW_AHEAD = 1.2;
+/* And they are looked at when some tet has changed its shape by this part since they last were: ten
+ * times that is far from what puts an edge out of place. */
+static const double FOLLOW_RESHAPED = 0.03;
 /* Attempts of a pass (kiln_remesher_effort), and of it for each tet. */
 enum { EFFORT = 30000, EFFORT_A_TET = 300 };
 /* Looks that find the goal missed, one after the other, before it is said. */
@@ -53,6 +58,7 @@ typedef struct local_state {
     uint64_t missed_said; /* and that was told */
     uint64_t missed_ever; /* looks that found it missed */
     double missed_worst;  /* and the worst of them found this */
+    double last_worst;    /* what the last look found, or what came of it; 0: nobody looked */
 } local_state;
 
 typedef struct local {
@@ -98,6 +104,9 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     if (l->settings->method == KILN_REMESH_GLOBAL)
         return KILN_OK;
     KILN_TRY(kiln_remesh_note_sizes(world, &l->state.start_size, error));
+    if (l->settings->follow)
+        KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_LOOKED_AT, KILN_ON_VERTEX, KILN_F64, 3,
+                                     KILN_RULE_NONE, error));
     return kiln_mesh_add_field(world->mesh, KILN_FIELD_SIZE_WAIT, KILN_ON_VERTEX, KILN_U32, 2,
                                KILN_RULE_NONE, error);
 }
@@ -330,6 +339,29 @@ static kiln_status finish(local *l, kiln_error *error)
     return kiln_world_changed(world, &l->changes, error);
 }
 
+/* Sizes that follow the matter and nothing else need no look while it keeps its shape. */
+static bool rests(const local *l)
+{
+    const kiln_mesh *mesh = l->world->mesh;
+    if (!l->settings->follow || kiln_remesh_has_wishes(l->settings) || l->state.last_worst == 0.0)
+        return false;
+    const kiln_field *then = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_LOOKED_AT);
+    return !kiln_reshaped(mesh, (const kiln_vec3 *)(const void *)then->data, FOLLOW_RESHAPED);
+}
+
+/* After a look, and what came of it. */
+static kiln_status note_look(local *l, kiln_error *error)
+{
+    kiln_mesh *mesh = l->world->mesh;
+    l->state.last_worst = l->work.worst;
+    if (!l->settings->follow)
+        return KILN_OK;
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_LOOKED_AT, KILN_SAVE_ALL, error));
+    kiln_field *then = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_LOOKED_AT);
+    memcpy(then->data, mesh->x, mesh->table[KILN_ON_VERTEX].used * sizeof *mesh->x);
+    return KILN_OK;
+}
+
 static kiln_status is_needed(local *l, kiln_remesh_options *options, bool *needed,
                              kiln_error *error)
 {
@@ -409,20 +441,30 @@ static void watch_goal(local *l)
              s->missed_since, l->settings->quality, l->work.worst);
 }
 
+static kiln_status look_and_remesh(local *l, kiln_error *error)
+{
+    kiln_remesh_options options = pass_options(l);
+    double started = kiln_wall_seconds();
+    bool needed = false, resting = rests(l);
+    if (!resting)
+        KILN_TRY(is_needed(l, &options, &needed, error));
+    l->work.size_seconds = kiln_wall_seconds() - started;
+    if (resting) {
+        l->work.worst = l->state.last_worst;
+        return KILN_OK;
+    }
+    if (needed)
+        KILN_TRY(remesh(l, &options, error));
+    watch_goal(l);
+    return l->work.worst == 0.0 ? KILN_OK : note_look(l, error);
+}
+
 static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
 {
     (void)moment;
     local *l = self;
-    kiln_remesh_options options = pass_options(l);
-    double started = kiln_wall_seconds();
-    bool needed;
     l->work = (kiln_remesh_work){0};
-    KILN_TRY(is_needed(l, &options, &needed, error));
-    l->work.size_seconds = kiln_wall_seconds() - started;
-    if (needed)
-        KILN_TRY(remesh(l, &options, error));
-    watch_goal(l);
-    return KILN_OK;
+    return look_and_remesh(l, error);
 }
 
 static void *state(void *self, size_t *size)

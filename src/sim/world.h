@@ -60,7 +60,7 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
  * times of a step include its rejected tries.
  *   q_min                 worst quality in the space and by the sizes the mesher was asked for;
  *                         without one in the world. Does not apply to steps in which sizes were not
- *                         looked at
+ *                         looked at; where they follow the matter: as of its last change of shape
  *   q_mean                mean quality in that space, whatever the sizes
  *   q_material_min q_world_min   worst in the material, in the world, whatever the sizes
  *   volume rest_volume    of the tets in the world, of their rest shapes, m^3
