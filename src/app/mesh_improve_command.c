@@ -267,7 +267,7 @@ static kiln_status read_mesh(kiln_context *context, const char *path, improvemen
     return kiln_mesh_mend(&w->input, path, &w->mesh, &w->repairs, error);
 }
 
-/* Each pass keeps to the band of the surface it began with; those of a new size are several. */
+/* A guard: what changes the surface keeps to its band by samples, and so does this, by others. */
 static bool stays_in_band(const kiln_mesh_comparison *comparison)
 {
     if (comparison->of_band <= 1.0)
@@ -275,7 +275,7 @@ static bool stays_in_band(const kiln_mesh_comparison *comparison)
     fflush(stdout);
     fprintf(stderr,
             "kiln: the surface moved by %.3g times its band, %.3g m; nearer to the old size, or "
-            "--surface keep, it stays\n",
+            "with --surface keep, it stays\n",
             comparison->of_band, comparison->hausdorff);
     return false;
 }

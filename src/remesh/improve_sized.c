@@ -1,4 +1,5 @@
 #include "remesh/improve_sized.h"
+#include "remesh/surface.h"
 #include "remesh/transfer.h"
 
 /* One pass, in the metric of `sizing` if there is one. */
@@ -21,16 +22,13 @@ static kiln_status improve_once(kiln_mesh *mesh, const kiln_improve_request *req
     return status;
 }
 
-kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *request,
-                               const kiln_sizing *field, kiln_improve_report *report,
-                               kiln_adapt_report *adapted, kiln_error *error)
+/* Sizes, then the whole mesh if that is asked for. */
+static kiln_status adapt_and_improve(kiln_mesh *mesh, const kiln_improve_request *request,
+                                     const kiln_sizing *field, kiln_improve_report *report,
+                                     kiln_adapt_report *adapted, kiln_error *error)
 {
     kiln_adapt_options adapt = kiln_adapt_default_options();
     kiln_sizing *carried;
-    *report = (kiln_improve_report){0};
-    *adapted = (kiln_adapt_report){0};
-    if (!field)
-        return improve_once(mesh, request, NULL, report, error);
     adapt.remesh = request->remesh;
     adapt.improve = request->improve;
     if (request->whole) /* what comes afterwards goes beyond any goal */
@@ -42,5 +40,22 @@ kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *requ
     KILN_TRY(kiln_sizing_carry(field, mesh, NULL, &carried, error));
     kiln_status status = improve_once(mesh, request, carried, report, error);
     kiln_sizing_destroy(carried);
+    return status;
+}
+
+kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *request,
+                               const kiln_sizing *field, kiln_improve_report *report,
+                               kiln_adapt_report *adapted, kiln_error *error)
+{
+    struct kiln_surface *first;
+    kiln_improve_request held = *request;
+    *report = (kiln_improve_report){0};
+    *adapted = (kiln_adapt_report){0};
+    if (!field)
+        return improve_once(mesh, request, NULL, report, error);
+    KILN_TRY(kiln_surface_freeze(mesh, &request->remesh, &first, error));
+    held.remesh.held = first;
+    kiln_status status = adapt_and_improve(mesh, &held, field, report, adapted, error);
+    kiln_surface_release(mesh->context, first);
     return status;
 }

@@ -14,6 +14,13 @@
 kiln_status kiln_surface_create(kiln_remesher *remesher, kiln_error *error);
 void kiln_surface_destroy(kiln_remesher *remesher);
 
+/* The surface of the mesh as it is now, for several passes to be held to
+ * (kiln_remesh_options.held): its band is that of the edges it has, whatever sizes are asked for.
+ */
+kiln_status kiln_surface_freeze(kiln_mesh *mesh, const kiln_remesh_options *options,
+                                struct kiln_surface **out, kiln_error *error);
+void kiln_surface_release(kiln_context *context, struct kiln_surface *surface); /* NULL is fine */
+
 /* The surface term of a vertex at p, alpha - beta Q, with its gradient; INFINITY and zero where
  * the vertex has none (inside, on planes and lines, fixed). Q is that of the begin surface under p,
  * so sliding along it costs nothing. */
