@@ -153,7 +153,7 @@ static kiln_mesh *elsewhere(kiln_context *context, const char *shape, const char
         kiln_vec3 p = kiln_m3_apply(turn, soup.points.data[i]);
         soup.points.data[i] = kiln_v3_scale(kiln_v3_add(p, shift), scale);
     }
-    ck_assert_int_eq(kiln_mesh_build(&soup, NULL, &mesh, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_mesh_build(context, &soup, NULL, &mesh, NULL, NULL), KILN_OK);
     kiln_soup_free(&soup);
     return mesh;
 }
