@@ -1,6 +1,24 @@
 #include "remesh/improve_sized.h"
+
+#include "geom/box.h"
 #include "remesh/surface.h"
 #include "remesh/transfer.h"
+
+kiln_status kiln_improve_finish_sizing(const kiln_mesh *mesh, kiln_space space, kiln_sizing *field,
+                                       kiln_error *error)
+{
+    const kiln_sizing_limits limits = {.ratio = 1.5};
+    const kiln_vec3 *points = kiln_mesh_positions(mesh, space);
+    kiln_box box = kiln_box_empty();
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(mesh, v))
+            box = kiln_box_grow(box, points[v]);
+    kiln_vec3 side = kiln_v3_sub(box.high, box.low);
+    double size = fmax(side.x, fmax(side.y, side.z));
+    const kiln_chord_sizing chords = {KILN_BAND_OF_SIZE * size, KILN_BAND_OF_EDGE, size};
+    KILN_TRY(kiln_sizing_add_chords(field, &chords, error));
+    return kiln_sizing_finish(field, &limits, error);
+}
 
 /* One pass, in the metric of `sizing` if there is one. */
 static kiln_status improve_once(kiln_mesh *mesh, const kiln_improve_request *request,

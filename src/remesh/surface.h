@@ -7,6 +7,11 @@
 
 #include "remesh/remesher.h"
 
+/* Curved surfaces stay within the larger of these parts of the model's size and of the local edge
+ * (DLR, and the issue). */
+#define KILN_BAND_OF_SIZE 1e-3
+#define KILN_BAND_OF_EDGE 0.05
+
 /* Of the volume that a change of the surface takes out (DLR 4.4). */
 #define KILN_MOST_VOLUME_CHANGE 0.09
 

@@ -187,6 +187,22 @@ START_TEST(sizes_keep_to_the_band)
 }
 END_TEST
 
+/* Where the band allows no longer edges, none are asked for: nothing is spoilt on the way there. */
+START_TEST(sizes_out_of_reach_cost_no_quality)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh_improve_options options = kiln_mesh_improve_default_options();
+    kiln_mesh *mesh = elsewhere(context, "cylinder", "h=0.2", 1, 0);
+    options.goal = 0.5;
+    options.size = 0.9;
+    kiln_mesh_improve_report report = improve(mesh, &options);
+    ck_assert_uint_lt(report.tets_after, 0.7 * report.tets_before);
+    ck_assert_double_ge(report.worst_after, 0.5);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 static bool stop_at_once(void *user, size_t tets, double worst)
 {
     ++*(int *)user;
@@ -274,6 +290,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, surface_modes);
     tcase_add_test(all, size_fields_and_tags);
     tcase_add_test(all, sizes_keep_to_the_band);
+    tcase_add_test(all, sizes_out_of_reach_cost_no_quality);
     tcase_add_test(all, stops_when_told);
     tcase_add_test(all, bad_options_change_nothing);
     tcase_add_test(all, out_of_memory);
