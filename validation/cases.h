@@ -46,6 +46,7 @@ KILN_VALIDATION_CASE(motion, E10, QUICK, "momentum of a block that flies and spi
 KILN_VALIDATION_CASE(stretch, E11, QUICK, "Cook's membrane")
 KILN_VALIDATION_CASE(follow, E12, QUICK, "a damped block keeps turning as an undamped one does")
 KILN_VALIDATION_CASE(follow, E13, QUICK, "pressure that follows: a free block, a beam bent far")
+KILN_VALIDATION_CASE(follow, E14, QUICK, "pressure in a hollow sphere: small and large strain")
 KILN_VALIDATION_CASE(reactions, reactions, QUICK,
                      "forces and torques of obstacles and holds: weight, moment, momentum")
 KILN_VALIDATION_CASE(enright, M5, BRIEF,

@@ -120,7 +120,8 @@ static kiln_status make_sizing(kiln_mesh *mesh, const improvement *how, kiln_siz
     kiln_status status = how->metric ? add_file(mesh, how->field, sizing, error)
                                      : kiln_sizing_add_size(sizing, how->size, error);
     if (status == KILN_OK)
-        status = kiln_sizing_finish(sizing, &(kiln_sizing_limits){0}, error);
+        status = how->metric ? kiln_sizing_finish(sizing, &(kiln_sizing_limits){0}, error)
+                             : kiln_improve_finish_sizing(mesh, how->remesh.space, sizing, error);
     if (status == KILN_OK)
         *out = sizing;
     else
@@ -208,9 +209,9 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
     kiln_mesh_table_print(comparison, stdout);
     print_operators(report, stdout);
     if (sized)
-        printf("\nsizes: %.1f %% of the edges within 0.6 and 1.7 of what was asked for; %zu "
-               "splits, %zu "
-               "contractions;\n  worst quality in that metric %.4f\n",
+        printf("\nsizes: %.1f %% of the edges within 0.6 and 1.7 of what was asked for and the "
+               "surface's band allows;\n  %zu splits, %zu contractions; worst quality in that "
+               "metric %.4f\n",
                100.0 * fitting(&adapted->edges), adapted->splits, adapted->contractions,
                report->worst_after);
     if (report->bad_after && !report->stopped && !kiln_arguments_has(arguments, "aggressive"))
@@ -267,7 +268,7 @@ static kiln_status read_mesh(kiln_context *context, const char *path, improvemen
     return kiln_mesh_mend(&w->input, path, &w->mesh, &w->repairs, error);
 }
 
-/* Each pass keeps to the band of the surface it began with; those of a new size are several. */
+/* A guard: what changes the surface keeps to its band by samples, and so does this, by others. */
 static bool stays_in_band(const kiln_mesh_comparison *comparison)
 {
     if (comparison->of_band <= 1.0)
@@ -275,7 +276,7 @@ static bool stays_in_band(const kiln_mesh_comparison *comparison)
     fflush(stdout);
     fprintf(stderr,
             "kiln: the surface moved by %.3g times its band, %.3g m; nearer to the old size, or "
-            "--surface keep, it stays\n",
+            "with --surface keep, it stays\n",
             comparison->of_band, comparison->hausdorff);
     return false;
 }

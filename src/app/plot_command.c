@@ -55,6 +55,7 @@ typedef struct plot {
     size_t count;
     const char *x_title;
     const double *across;
+    bool rises; /* across, from row to row */
 } plot;
 
 static bool is_zero(const kiln_plot_table *table, const kiln_plot_panel *panel)
@@ -288,11 +289,18 @@ static kiln_status choose_across(plot *p, const char *asked, kiln_error *error)
 {
     p->x_title = asked ? asked : kiln_plot_table_find(&p->table, "time") ? "time" : "step";
     KILN_TRY(find_column(p, p->x_title, "--x", &p->across, error));
-    for (size_t i = 0; i < p->table.rows; i++)
-        if (isnan(p->across[i]) || (i > 0 && p->across[i] < p->across[i - 1]))
-            return kiln_fail(error, KILN_ERR_INPUT, "--x", 0, -1,
-                             "column '%s' does not rise from row to row (row %zu)", p->x_title,
-                             i + 1);
+    size_t row = 0, numbers = 0;
+    for (size_t i = 0; i < p->table.rows; i++) {
+        if (row == 0 && (isnan(p->across[i]) || (i > 0 && p->across[i] < p->across[i - 1])))
+            row = i + 1;
+        numbers += !isnan(p->across[i]);
+    }
+    p->rises = row == 0;
+    if (numbers == 0)
+        return kiln_fail(error, KILN_ERR_INPUT, "--x", 0, -1, "column '%s' is empty", p->x_title);
+    if (!p->rises && !asked)
+        return kiln_fail(error, KILN_ERR_INPUT, "--x", 0, -1,
+                         "column '%s' does not rise from row to row (row %zu)", p->x_title, row);
     return KILN_OK;
 }
 
@@ -317,9 +325,13 @@ static kiln_status draw(plot *p, const kiln_plot_canvas *canvas, kiln_error *err
                                  .width = panel_width,
                                  .height = panel_height,
                                  .x_title = p->x_title,
+                                 .x_unit = unit_of(p->x_title),
                                  .across = p->across,
+                                 .rises = p->rises,
                                  .rows = p->table.rows};
-        KILN_TRY(kiln_plot_panel_draw(canvas, &p->panels[i], &frame, &p->table.arena, error));
+        kiln_plot_panel panel = p->panels[i];
+        panel.stacked = panel.stacked && p->rises; /* areas that go back would cover each other */
+        KILN_TRY(kiln_plot_panel_draw(canvas, &panel, &frame, &p->table.arena, error));
     }
     return KILN_OK;
 }

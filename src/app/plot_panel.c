@@ -174,13 +174,31 @@ static size_t thin(const kiln_plot_frame *frame, const double *values, const axi
     return count;
 }
 
+/* The same where the curve may go back and forth: rows that the eye can tell from the one before.
+ */
+static size_t thin_path(const kiln_plot_frame *frame, const double *values, const axis *x,
+                        const axis *y, uint32_t *rows)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < frame->rows; i++) {
+        size_t last = count ? rows[count - 1] : 0;
+        double dx = place(x, frame->across[i]) - place(x, frame->across[last]);
+        double dy = place(y, values[i]) - place(y, values[last]);
+        if (count == 0 || !(fabs(dx) < 0.5 && fabs(dy) < 0.5)) /* gaps are kept */
+            rows[count++] = (uint32_t)i;
+    }
+    return count;
+}
+
 static void draw_curve(const kiln_plot_canvas *canvas, const kiln_plot_frame *frame,
                        const kiln_plot_series *series, const axis *x, const axis *y, uint32_t *rows,
                        kiln_plot_point *points)
 {
-    size_t shown = thin(frame, series->values, x, rows), count = 0;
+    size_t shown = frame->rises ? thin(frame, series->values, x, rows)
+                                : thin_path(frame, series->values, x, y, rows);
+    size_t count = 0;
     for (size_t i = 0; i <= shown; i++) {
-        bool gap = i == shown || isnan(series->values[rows[i]]);
+        bool gap = i == shown || isnan(series->values[rows[i]]) || isnan(frame->across[rows[i]]);
         if (!gap) {
             points[count++] = (kiln_plot_point){place(x, frame->across[rows[i]]),
                                                 place(y, series->values[rows[i]])};
@@ -244,6 +262,16 @@ static axis value_axis(const kiln_plot_panel *panel, const kiln_plot_frame *fram
     return make_axis(low, high, 5, panel->unit, true);
 }
 
+static axis across_axis(const kiln_plot_frame *frame)
+{
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (size_t i = 0; i < frame->rows; i++) {
+        low = fmin(low, frame->across[i]);
+        high = fmax(high, frame->across[i]);
+    }
+    return make_axis(low, high, 7, frame->x_unit, false);
+}
+
 kiln_status kiln_plot_panel_draw(const kiln_plot_canvas *canvas, const kiln_plot_panel *panel,
                                  const kiln_plot_frame *frame, kiln_arena *scratch,
                                  kiln_error *error)
@@ -253,10 +281,7 @@ kiln_status kiln_plot_panel_draw(const kiln_plot_canvas *canvas, const kiln_plot
     kiln_plot_point *points = kiln_arena_array(scratch, kiln_plot_point, 2 * (frame->rows + 2));
     if (!rows || !points)
         return kiln_fail_memory(error, 2 * (frame->rows + 2) * sizeof *points);
-    axis y = value_axis(panel, frame);
-    bool in_seconds = strncmp(frame->x_title, "time", 4) == 0;
-    axis x = make_axis(frame->across[0], frame->across[frame->rows - 1], 7, in_seconds ? "s" : "",
-                       false);
+    axis y = value_axis(panel, frame), x = across_axis(frame);
     x.from = frame->x + left_room;
     x.to = frame->x + frame->width - right_room;
     y.from = frame->y + frame->height - bottom_room;

@@ -22,9 +22,10 @@ typedef struct kiln_plot_panel {
 } kiln_plot_panel;
 
 typedef struct kiln_plot_frame {
-    double x, y, width, height; /* of the whole panel */
-    const char *x_title;
-    const double *across; /* [row] ascending */
+    double x, y, width, height;   /* of the whole panel */
+    const char *x_title, *x_unit; /* unit "": a plain number */
+    const double *across;         /* [row]; NaN: a gap */
+    bool rises;                   /* from row to row, as it must where areas are stacked */
     size_t rows;
 } kiln_plot_frame;
 

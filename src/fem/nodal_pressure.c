@@ -47,6 +47,7 @@ typedef struct pressure_job {
     double *out;
     const double *scale_of; /* [material] */
     const double *of;       /* [node] or [element number] */
+    size_t stride;          /* of `of` by node, where it is part of a struct */
     double scale;
     kiln_bsr *H;
     double *before, *after; /* [node] energies to compare with, and to be kept; NULL: none */
@@ -305,25 +306,38 @@ KILN_INLINE const node_state *node_at(const kiln_nodal_pressure *p, size_t numbe
     return &p->nodes.data[kiln_nodal_node(&p->stars, vertex, rank)];
 }
 
-static void mean_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+/* Of every element the sum over its nodes of a value, times the scale. */
+static void gather_nodes_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk, (void)worker;
     const pressure_job *job = user;
     const kiln_nodal_pressure *p = job->p;
     for (size_t i = begin; i < end; i++) {
         uint32_t rank = kiln_nodal_rank(&p->stars, p->elements, i);
+        const uint32_t *vertex = &p->elements->vertex.data[4 * i];
         double sum = 0.0;
         for (size_t k = 0; k < 4 && rank != KILN_NONE; k++)
-            sum += node_at(p, i, k, rank)->slope;
-        job->out[i] = 0.25 * sum;
+            sum += job->of[job->stride * kiln_nodal_node(&p->stars, vertex[k], rank)];
+        job->out[i] = job->scale * sum;
     }
+}
+
+static void gather_nodes(pressure_job *job)
+{
+    kiln_nodal_pressure *p = job->p;
+    kiln_parallel_for(p->context, kiln_elements_room(p->elements), TET_GRAIN, gather_nodes_chunk,
+                      job);
 }
 
 /* p_e of every element at the x of the last evaluation. */
 static void mean_slopes(kiln_nodal_pressure *p, double *out)
 {
-    pressure_job job = {.p = p, .out = out};
-    kiln_parallel_for(p->context, kiln_elements_room(p->elements), TET_GRAIN, mean_chunk, &job);
+    pressure_job job = {.p = p,
+                        .of = &p->nodes.data->slope,
+                        .stride = sizeof(node_state) / sizeof(double),
+                        .scale = 0.25,
+                        .out = out};
+    gather_nodes(&job);
 }
 
 /* For the element blocks and the output. An exact Hessian is all here, so those get none. */
@@ -552,25 +566,10 @@ void kiln_nodal_pressure_gather(kiln_nodal_pressure *pressure, const double *of_
     kiln_parallel_for(pressure->context, pressure->stars.nodes, NODE_GRAIN, gather_chunk, &job);
 }
 
-static void spread_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
-{
-    (void)chunk, (void)worker;
-    const pressure_job *job = user;
-    const kiln_nodal_pressure *p = job->p;
-    for (size_t i = begin; i < end; i++) {
-        uint32_t rank = kiln_nodal_rank(&p->stars, p->elements, i);
-        double sum = 0.0;
-        for (size_t k = 0; k < 4 && rank != KILN_NONE; k++)
-            sum += job->of[kiln_nodal_node(&p->stars, p->elements->vertex.data[4 * i + k], rank)];
-        job->out[i] = sum;
-    }
-}
-
 void kiln_nodal_pressure_spread(kiln_nodal_pressure *pressure, const double *of_node, double *out)
 {
-    pressure_job job = {.p = pressure, .of = of_node, .out = out};
-    kiln_parallel_for(pressure->context, kiln_elements_room(pressure->elements), TET_GRAIN,
-                      spread_chunk, &job);
+    pressure_job job = {.p = pressure, .of = of_node, .stride = 1, .scale = 1.0, .out = out};
+    gather_nodes(&job);
 }
 
 void kiln_nodal_pressure_add_outer(kiln_nodal_pressure *pressure, const double *factor,

@@ -1,5 +1,24 @@
 #include "remesh/improve_sized.h"
+
+#include "geom/box.h"
+#include "remesh/surface.h"
 #include "remesh/transfer.h"
+
+kiln_status kiln_improve_finish_sizing(const kiln_mesh *mesh, kiln_space space, kiln_sizing *field,
+                                       kiln_error *error)
+{
+    const kiln_sizing_limits limits = {.ratio = 1.5};
+    const kiln_vec3 *points = kiln_mesh_positions(mesh, space);
+    kiln_box box = kiln_box_empty();
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(mesh, v))
+            box = kiln_box_grow(box, points[v]);
+    kiln_vec3 side = kiln_v3_sub(box.high, box.low);
+    double size = fmax(side.x, fmax(side.y, side.z));
+    const kiln_chord_sizing chords = {KILN_BAND_OF_SIZE * size, KILN_BAND_OF_EDGE, size};
+    KILN_TRY(kiln_sizing_add_chords(field, &chords, error));
+    return kiln_sizing_finish(field, &limits, error);
+}
 
 /* One pass, in the metric of `sizing` if there is one. */
 static kiln_status improve_once(kiln_mesh *mesh, const kiln_improve_request *request,
@@ -21,16 +40,13 @@ static kiln_status improve_once(kiln_mesh *mesh, const kiln_improve_request *req
     return status;
 }
 
-kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *request,
-                               const kiln_sizing *field, kiln_improve_report *report,
-                               kiln_adapt_report *adapted, kiln_error *error)
+/* Sizes, then the whole mesh if that is asked for. */
+static kiln_status adapt_and_improve(kiln_mesh *mesh, const kiln_improve_request *request,
+                                     const kiln_sizing *field, kiln_improve_report *report,
+                                     kiln_adapt_report *adapted, kiln_error *error)
 {
     kiln_adapt_options adapt = kiln_adapt_default_options();
     kiln_sizing *carried;
-    *report = (kiln_improve_report){0};
-    *adapted = (kiln_adapt_report){0};
-    if (!field)
-        return improve_once(mesh, request, NULL, report, error);
     adapt.remesh = request->remesh;
     adapt.improve = request->improve;
     if (request->whole) /* what comes afterwards goes beyond any goal */
@@ -42,5 +58,22 @@ kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *requ
     KILN_TRY(kiln_sizing_carry(field, mesh, NULL, &carried, error));
     kiln_status status = improve_once(mesh, request, carried, report, error);
     kiln_sizing_destroy(carried);
+    return status;
+}
+
+kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *request,
+                               const kiln_sizing *field, kiln_improve_report *report,
+                               kiln_adapt_report *adapted, kiln_error *error)
+{
+    struct kiln_surface *first;
+    kiln_improve_request held = *request;
+    *report = (kiln_improve_report){0};
+    *adapted = (kiln_adapt_report){0};
+    if (!field)
+        return improve_once(mesh, request, NULL, report, error);
+    KILN_TRY(kiln_surface_freeze(mesh, &request->remesh, &first, error));
+    held.remesh.held = first;
+    kiln_status status = adapt_and_improve(mesh, &held, field, report, adapted, error);
+    kiln_surface_release(mesh->context, first);
     return status;
 }

@@ -11,6 +11,11 @@ typedef struct kiln_improve_request {
     bool whole; /* the whole mesh as good as it gets; else tets below the goal only */
 } kiln_improve_request;
 
+/* Finishes a field of what is wanted: on curved surfaces no longer edges than their band allows,
+ * and a slow change of size away from there. */
+kiln_status kiln_improve_finish_sizing(const kiln_mesh *mesh, kiln_space space, kiln_sizing *field,
+                                       kiln_error *error);
+
 /* `field` NULL: sizes stay as they are, and `adapted` all zero. The field must be of the mesh as it
  * is now. */
 kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *request,

@@ -40,12 +40,11 @@ static bool tell(void *user, const kiln_improve_progress *progress)
 static kiln_status make_field(const kiln_mesh *mesh, const request *r, kiln_sizing **out,
                               kiln_error *error)
 {
-    const kiln_sizing_limits none = {0};
     kiln_sizing *field;
     KILN_TRY(kiln_sizing_create(mesh, r->asked.remesh.space, &field, error));
     kiln_status status = kiln_sizing_add_size(field, r->wanted->size, error);
     if (status == KILN_OK)
-        status = kiln_sizing_finish(field, &none, error);
+        status = kiln_improve_finish_sizing(mesh, r->asked.remesh.space, field, error);
     if (status == KILN_OK)
         *out = field;
     else

@@ -2,6 +2,7 @@
 #include "base/parallel.h"
 #include "geom/bvh.h"
 #include "geom/distance.h"
+#include "remesh/surface.h"
 
 #include <stdlib.h>
 
@@ -107,7 +108,7 @@ static void compare_triangle(comparison *c, size_t chunk, const kiln_shape_trian
             double distance = item == KILN_BVH_NONE ? INFINITY : sqrt(d2);
             const kiln_shape_triangle *before =
                 c->reverse || item == KILN_BVH_NONE ? t : &c->to->triangles.data[item];
-            double band = fmax(1e-3 * c->size, 0.05 * mean_edge(before));
+            double band = fmax(KILN_BAND_OF_SIZE * c->size, KILN_BAND_OF_EDGE * mean_edge(before));
             c->distance[chunk] = fmax(c->distance[chunk], distance);
             c->of_band[chunk] = fmax(c->of_band[chunk], distance / band);
         }

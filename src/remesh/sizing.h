@@ -87,6 +87,16 @@ typedef struct kiln_curvature_sizing {
 kiln_status kiln_sizing_add_curvature(kiln_sizing *sizing, const kiln_curvature_sizing *options,
                                       kiln_error *error);
 
+/* Edges along the surface whose chords stay within `least`, or that part of the local edge, of what
+ * bends there; nowhere shorter than the mesh has them. */
+typedef struct kiln_chord_sizing {
+    double least;   /* m */
+    double of_edge; /* part */
+    double h_max;   /* m */
+} kiln_chord_sizing;
+kiln_status kiln_sizing_add_chords(kiln_sizing *sizing, const kiln_chord_sizing *options,
+                                   kiln_error *error);
+
 /* 0: no such limit. The ratio is that of sizes one edge apart, above 1 (1.3 is usual). */
 typedef struct kiln_sizing_limits {
     kiln_metric_bounds bounds;

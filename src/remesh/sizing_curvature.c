@@ -9,12 +9,14 @@ typedef struct vertex_curvature {
     kiln_sym3 tensor; /* times area */
     kiln_vec3 normal; /* times area */
     double area;
+    double edges, length; /* of the surface at it, and theirs; twice */
 } vertex_curvature;
 
 typedef struct curvature_job {
     kiln_sizing *sizing;
     const kiln_curvature_sizing *options;
-    vertex_curvature *own, *spread; /* [vertex] */
+    const kiln_chord_sizing *chords; /* in place of the options' */
+    vertex_curvature *own, *spread;  /* [vertex] */
 } curvature_job;
 
 static kiln_vec3 area_vector(const kiln_sizing *s, const uint32_t c[3])
@@ -78,6 +80,11 @@ static void add_face(curvature_job *job, uint32_t at)
         v->area += kiln_v3_norm(area) / 3.0;
         v->normal = kiln_v3_madd(v->normal, 1.0 / 3.0, area);
         uint32_t a = c[k], b = c[(k + 1) % 3];
+        double length = kiln_v3_norm(kiln_v3_sub(job->sizing->point[b], job->sizing->point[a]));
+        for (int end = 0; end < 2; end++) {
+            job->own[end ? a : b].edges++;
+            job->own[end ? a : b].length += length;
+        }
         const uint8_t *corner = kiln_face_corner[at % 4];
         uint32_t edge = kiln_edge_of[corner[k]][corner[(k + 1) % 3]];
         bool feature = mesh->info[at / 4].marks >> (KILN_MARK_FEATURE_EDGE + edge) & 1;
@@ -110,27 +117,49 @@ static double size_for(const kiln_curvature_sizing *o, double curvature)
     return h < o->h_max ? h : o->h_max;
 }
 
-static kiln_sym3 vertex_metric(const kiln_curvature_sizing *o, const vertex_curvature *v)
+/* The directions, the normal's place among them, and how strongly the surface bends along each. */
+typedef struct bending {
+    kiln_mat3 directions;
+    int normal;
+    double curvature[3]; /* along the normal: the larger of the two */
+} bending;
+
+static bending bending_of(const vertex_curvature *v)
 {
     kiln_eigen3 e = kiln_sym3_eigen(kiln_sym3_scale(v->tensor, 1.0 / v->area));
     kiln_vec3 n = kiln_v3_normalize(v->normal);
-    int normal = 0;
-    double along[3], most = 0.0;
+    bending b = {.directions = e.vectors};
+    double along[3];
     for (int i = 0; i < 3; i++)
         along[i] =
             fabs(n.x * e.vectors.m[0][i] + n.y * e.vectors.m[1][i] + n.z * e.vectors.m[2][i]);
     for (int i = 1; i < 3; i++)
-        normal = along[i] > along[normal] ? i : normal;
-    int p = (normal + 1) % 3, q = (normal + 2) % 3;
-    double kp = fabs(e.values[q]), kq = fabs(e.values[p]); /* exchanged */
-    most = kp > kq ? kp : kq;
+        b.normal = along[i] > along[b.normal] ? i : b.normal;
+    int p = (b.normal + 1) % 3, q = (b.normal + 2) % 3;
+    b.curvature[p] = fabs(e.values[q]), b.curvature[q] = fabs(e.values[p]); /* exchanged */
+    b.curvature[b.normal] = fmax(b.curvature[p], b.curvature[q]);
+    return b;
+}
+
+static kiln_sym3 vertex_metric(const kiln_curvature_sizing *o, const vertex_curvature *v)
+{
+    bending b = bending_of(v);
     if (!o->stretched)
-        return kiln_metric_from_size(size_for(o, most));
+        return kiln_metric_from_size(size_for(o, b.curvature[b.normal]));
     double sizes[3];
-    sizes[normal] = size_for(o, most);
-    sizes[p] = size_for(o, kp);
-    sizes[q] = size_for(o, kq);
-    return kiln_metric_from_directions(&e.vectors, sizes);
+    for (int i = 0; i < 3; i++)
+        sizes[i] = size_for(o, b.curvature[i]);
+    return kiln_metric_from_directions(&b.directions, sizes);
+}
+
+/* The middle of a regular triangle of edge h is h^2 k / 6 inside the arc, and those of now are
+ * that of their edge. Edges become up to 1.4 times as long as they are asked to be: what then
+ * leaves the band is refused, one by one. */
+static double chord_size(const kiln_chord_sizing *o, const vertex_curvature *v, double edge)
+{
+    bending b = bending_of(v);
+    double sag = fmax(o->least, o->of_edge * edge);
+    return sqrt(edge * edge + 6.0 * sag / fmax(b.curvature[b.normal], 1e-300));
 }
 
 static void metric_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -140,9 +169,39 @@ static void metric_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     for (uint32_t v = (uint32_t)begin; v < end; v++) {
         if (!(job->spread[v].area > 0.0))
             continue;
-        kiln_sym3 m = vertex_metric(job->options, &job->spread[v]);
+        const vertex_curvature *own = &job->own[v], *at = &job->spread[v];
+        double h = job->chords ? chord_size(job->chords, at, own->length / own->edges) : 0.0;
+        if (job->chords && h >= job->chords->h_max) /* flat: no word, not even one of rounding */
+            continue;
+        kiln_sym3 m = job->chords ? kiln_metric_from_size(h) : vertex_metric(job->options, at);
         kiln_sizing_combine(job->sizing, v, &m);
     }
+}
+
+static kiln_status add_bent(curvature_job *job, kiln_error *error)
+{
+    kiln_sizing *sizing = job->sizing;
+    size_t rows = sizing->vertex_rows;
+    kiln_arena_mark mark = kiln_arena_set_mark(&sizing->arena);
+    job->own = kiln_sizing_zeros(sizing, vertex_curvature, rows);
+    job->spread = kiln_sizing_zeros(sizing, vertex_curvature, rows);
+    kiln_status status = KILN_OK;
+    if (job->own && job->spread) {
+        const kiln_mesh *mesh = sizing->mesh;
+        uint32_t faces = mesh->table[KILN_ON_FACE].used;
+        for (uint32_t f = 0; f < faces; f++)
+            if (kiln_face_live(mesh, f))
+                add_face(job, mesh->face[f].at);
+        for (uint32_t f = 0; f < faces; f++)
+            if (kiln_face_live(mesh, f))
+                spread_face(job, mesh->face[f].at);
+        kiln_parallel_for(sizing->context, rows, KILN_SIZING_GRAIN, metric_chunk, job);
+        sizing->sources++;
+    } else {
+        status = kiln_fail_memory(error, rows * sizeof *job->own);
+    }
+    kiln_arena_release(&sizing->arena, mark);
+    return status;
 }
 
 kiln_status kiln_sizing_add_curvature(kiln_sizing *sizing, const kiln_curvature_sizing *options,
@@ -151,26 +210,12 @@ kiln_status kiln_sizing_add_curvature(kiln_sizing *sizing, const kiln_curvature_
     KILN_TRY(kiln_sizing_check_size(options->turn, "turn", error));
     KILN_TRY(kiln_sizing_check_size(options->h_min, "smallest size", error));
     KILN_TRY(kiln_sizing_check_size(options->h_max, "largest size", error));
-    size_t rows = sizing->vertex_rows;
-    curvature_job job = {.sizing = sizing, .options = options};
-    kiln_arena_mark mark = kiln_arena_set_mark(&sizing->arena);
-    job.own = kiln_sizing_zeros(sizing, vertex_curvature, rows);
-    job.spread = kiln_sizing_zeros(sizing, vertex_curvature, rows);
-    kiln_status status = KILN_OK;
-    if (job.own && job.spread) {
-        const kiln_mesh *mesh = sizing->mesh;
-        uint32_t faces = mesh->table[KILN_ON_FACE].used;
-        for (uint32_t f = 0; f < faces; f++)
-            if (kiln_face_live(mesh, f))
-                add_face(&job, mesh->face[f].at);
-        for (uint32_t f = 0; f < faces; f++)
-            if (kiln_face_live(mesh, f))
-                spread_face(&job, mesh->face[f].at);
-        kiln_parallel_for(sizing->context, rows, KILN_SIZING_GRAIN, metric_chunk, &job);
-        sizing->sources++;
-    } else {
-        status = kiln_fail_memory(error, rows * sizeof *job.own);
-    }
-    kiln_arena_release(&sizing->arena, mark);
-    return status;
+    return add_bent(&(curvature_job){.sizing = sizing, .options = options}, error);
+}
+
+kiln_status kiln_sizing_add_chords(kiln_sizing *sizing, const kiln_chord_sizing *options,
+                                   kiln_error *error)
+{
+    KILN_TRY(kiln_sizing_check_size(options->h_max, "largest size", error));
+    return add_bent(&(curvature_job){.sizing = sizing, .chords = options}, error);
 }

@@ -230,19 +230,38 @@ kiln_status kiln_surface_create(kiln_remesher *remesher, kiln_error *error)
     return create(remesher, error);
 }
 
-void kiln_surface_destroy(kiln_remesher *remesher)
+void kiln_surface_release(kiln_context *context, struct kiln_surface *surface)
 {
-    struct kiln_surface *surface = remesher->surface;
     if (!surface)
         return;
-    kiln_array_free(remesher->context, &surface->triangles);
-    kiln_array_free(remesher->context, &surface->segments);
-    kiln_array_free(remesher->context, &surface->start);
-    kiln_array_free(remesher->context, &surface->corner);
-    kiln_array_free(remesher->context, &surface->volume);
-    kiln_array_free(remesher->context, &surface->area);
+    kiln_array_free(context, &surface->triangles);
+    kiln_array_free(context, &surface->segments);
+    kiln_array_free(context, &surface->start);
+    kiln_array_free(context, &surface->corner);
+    kiln_array_free(context, &surface->volume);
+    kiln_array_free(context, &surface->area);
     kiln_bvh_destroy(&surface->triangle_tree);
     kiln_bvh_destroy(&surface->segment_tree);
-    kiln_release(remesher->context, surface, sizeof *surface);
+    kiln_release(context, surface, sizeof *surface);
+}
+
+void kiln_surface_destroy(kiln_remesher *remesher)
+{
+    kiln_surface_release(remesher->context, remesher->surface);
     remesher->surface = NULL;
+}
+
+/* That of a pass which changes nothing. */
+kiln_status kiln_surface_freeze(kiln_mesh *mesh, const kiln_remesh_options *options,
+                                struct kiln_surface **out, kiln_error *error)
+{
+    kiln_remesher remesher;
+    kiln_remesh_options plain = *options;
+    plain.sizing = NULL;
+    KILN_TRY(kiln_remesher_begin(mesh, &plain, &remesher, error));
+    *out = remesher.surface;
+    (*out)->smooth = false;
+    remesher.surface = NULL;
+    kiln_remesher_end(&remesher);
+    return KILN_OK;
 }

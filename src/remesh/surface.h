@@ -7,12 +7,24 @@
 
 #include "remesh/remesher.h"
 
+/* Curved surfaces stay within the larger of these parts of the model's size and of the local edge
+ * (DLR, and the issue). */
+#define KILN_BAND_OF_SIZE 1e-3
+#define KILN_BAND_OF_EDGE 0.05
+
 /* Of the volume that a change of the surface takes out (DLR 4.4). */
 #define KILN_MOST_VOLUME_CHANGE 0.09
 
 /* Fills remesher->side (how vertices may move, quadrics) and keeps what later questions need. */
 kiln_status kiln_surface_create(kiln_remesher *remesher, kiln_error *error);
 void kiln_surface_destroy(kiln_remesher *remesher);
+
+/* The surface of the mesh as it is now, for several passes to be held to
+ * (kiln_remesh_options.held): its band is that of the edges it has, whatever sizes are asked for.
+ */
+kiln_status kiln_surface_freeze(kiln_mesh *mesh, const kiln_remesh_options *options,
+                                struct kiln_surface **out, kiln_error *error);
+void kiln_surface_release(kiln_context *context, struct kiln_surface *surface); /* NULL is fine */
 
 /* The surface term of a vertex at p, alpha - beta Q, with its gradient; INFINITY and zero where
  * the vertex has none (inside, on planes and lines, fixed). Q is that of the begin surface under p,

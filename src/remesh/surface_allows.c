@@ -209,10 +209,10 @@ static bool place_in_band(const change *c)
     return false;
 }
 
-/* Within the band; normals within 30 degrees of the begin surface, or no worse than they were. */
-static bool stays_near(const change *c)
+/* The new triangles are in the band; *least becomes the cosine by which one turns farthest. */
+static bool stays_near(const change *c, double *least)
 {
-    double least = 1.0, before = 1.0;
+    *least = 1.0;
     if (c->place && !place_in_band(c))
         return false;
     for (size_t j = 0; j < c->fresh_count; j++) {
@@ -221,8 +221,15 @@ static bool stays_near(const change *c)
             foot.distance > c->surface->triangles.data[foot.item].allowed ||
             !near_begin(c, j, foot.item))
             return false;
-        least = fmin(least, cosine_to(c, &c->fresh[j], &foot));
+        *least = fmin(*least, cosine_to(c, &c->fresh[j], &foot));
     }
+    return true;
+}
+
+/* Normals are within 30 degrees of the begin surface, or no worse than they were. */
+static bool stays_even(const change *c, double least)
+{
+    double before = 1.0;
     for (size_t i = 0; i < c->old_count && least < TURN_COSINE; i++) {
         kiln_foot foot = foot_of(c, &c->old[i]);
         before = fmin(before, cosine_to(c, &c->old[i], &foot));
@@ -313,6 +320,15 @@ static bool uncovers_begin(const change *c)
     return search.lost;
 }
 
+/* Both ways in the band of the surface that several passes are held to, if there is one. */
+static bool stays_held(const change *c)
+{
+    change first = *c;
+    double least;
+    first.surface = c->remesher->options.held;
+    return !first.surface || (stays_near(&first, &least) && !uncovers_begin(&first));
+}
+
 static double volume_under(const change *c, const facet *f, size_t count, kiln_vec3 origin)
 {
     double sum = 0.0;
@@ -355,7 +371,9 @@ static bool judge(const change *c)
     double edge = sharpest(c->fresh, c->fresh_count);
     if (edge < fold && edge < sharpest(c->old, c->old_count))
         return false;
-    return !exceeds_budget(c) && stays_near(c) && !uncovers_begin(c);
+    double least;
+    return !exceeds_budget(c) && stays_near(c, &least) && stays_even(c, least) &&
+           !uncovers_begin(c) && stays_held(c);
 }
 
 bool kiln_surface_allows(const kiln_remesher *remesher, kiln_workspace *workspace,

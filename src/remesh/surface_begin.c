@@ -1,4 +1,5 @@
 #include "remesh/surface_begin.h"
+#include "remesh/surface.h"
 #include "remesh/sizing.h"
 #include "geom/distance.h"
 
@@ -7,9 +8,6 @@
 
 /* What counts as rounding: sine of an angle, and units in the last place of a coordinate. */
 static const double SAME_DIRECTION = 1e-9, LAST_PLACES = 16 * 2.220446049250313e-16;
-/* DLR, and the issue: curved surfaces stay within the larger of these parts of the model's size
- * and of the local edge. */
-static const double BAND_OF_SIZE = 1e-3, BAND_OF_EDGE = 0.05;
 /* For the smooth surface; the rest is for the facets on it. */
 static const double MOST_COARSENING = 0.25; /* in one pass: edges four times as long */
 static const double LIFT_OF_BAND = 0.8;
@@ -388,7 +386,7 @@ static double segment_distance2(void *user, uint32_t item, kiln_vec3 point)
 
 double kiln_surface_band(const struct kiln_surface *surface, double edge)
 {
-    double of_size = BAND_OF_SIZE * surface->size, of_edge = BAND_OF_EDGE * edge;
+    double of_size = KILN_BAND_OF_SIZE * surface->size, of_edge = KILN_BAND_OF_EDGE * edge;
     return of_size > of_edge ? of_size : of_edge;
 }
 

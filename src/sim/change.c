@@ -1,5 +1,6 @@
 #include "sim/change.h"
 
+#include "sim/motion.h"
 #include "sim/sets.h"
 
 #include <math.h>
@@ -263,6 +264,46 @@ bool kiln_change_may_be_zero(const char *field)
     return false;
 }
 
+/* How far an obstacle is from where it was with the old motion at that time, where the matter is. A
+ * function that fails is no place to jump from: it may be what was mended. */
+static double jump_of(const kiln_scene_obstacle *old, const kiln_scene_obstacle *now, double time,
+                      const kiln_box *matter)
+{
+    kiln_rigid was, is;
+    double most = 0.0;
+    if (kiln_motion_of_obstacle(old, time, &was, NULL) != KILN_OK ||
+        kiln_motion_of_obstacle(now, time, &is, NULL) != KILN_OK)
+        return 0.0;
+    for (int k = 0; k < 8; k++) {
+        kiln_vec3 p =
+            kiln_v3(k & 1 ? matter->low.x : matter->high.x, k & 2 ? matter->low.y : matter->high.y,
+                    k & 4 ? matter->low.z : matter->high.z);
+        kiln_vec3 to = kiln_rigid_apply(&is, kiln_rigid_undo(&was, p));
+        most = fmax(most, kiln_v3_norm(kiln_v3_sub(to, p)));
+    }
+    return most;
+}
+
+/* Shorter steps do not shorten a jump, so a step that fails by it is said to before it does. */
+static void tell_jumps(const kiln_world *after, const kiln_scene *before)
+{
+    const double least = 1e-6; /* of the matter's size */
+    const kiln_mesh *mesh = after->mesh;
+    const double time = after->state.clock.time;
+    kiln_box box = kiln_box_of(mesh->x, mesh->table[KILN_ON_VERTEX].used);
+    double size = kiln_v3_norm(kiln_v3_sub(box.high, box.low));
+    for (size_t i = 0; i < after->scene->obstacles.count; i++) {
+        const kiln_scene_obstacle *now = &after->scene->obstacles.data[i];
+        double jump = jump_of(&before->obstacles.data[i], now, time, &box);
+        if (jump > least * size)
+            kiln_log(after->context, KILN_LOG_WARNING,
+                     "%s:%d: %s: its new motion has it %.3g m from where it was at %.6g s, and it "
+                     "jumps there in the first step; should that fail, let the motion begin where "
+                     "the old one was",
+                     after->scene->file, now->said.line, now->said.path, jump, time);
+    }
+}
+
 kiln_status kiln_world_take_change(kiln_world *after, const kiln_scene *before, kiln_error *error)
 {
     const kiln_scene *is = after->scene;
@@ -273,6 +314,7 @@ kiln_status kiln_world_take_change(kiln_world *after, const kiln_scene *before, 
     if (before->solid.integrator != is->solid.integrator)
         state->clock.h_before = 0.0;
     KILN_TRY(kiln_world_check_now(after, error));
+    tell_jumps(after, before);
     bool more = (is->contact.bodies && !before->contact.bodies) ||
                 (is->contact.self && !before->contact.self);
     return more ? kiln_world_check_surfaces(after, error) : KILN_OK;

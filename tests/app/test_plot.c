@@ -96,6 +96,43 @@ START_TEST(curves_meet_their_axes)
 }
 END_TEST
 
+/* There and back again: every row is on the curve, in order, and the axis spans them all. */
+START_TEST(curves_over_any_column)
+{
+    write_file("a.csv", "time,way,force\n0,0,0\n1,4,2\n2,2,4\n3,,4\n4,-4,1\n5,0,0\n");
+    ck_assert_int_eq(run_program("plot a.csv -o a.svg --columns force --x way"), 0);
+    double x[3], y[3], rest[2][2];
+    FILE *file = fopen("a.svg", "r");
+    ck_assert_ptr_nonnull(file);
+    char line[4096];
+    int curves = 0;
+    while (fgets(line, sizeof line, file)) {
+        if (!strstr(line, "stroke-width=\"1.6\""))
+            continue;
+        if (curves++ == 0)
+            ck_assert_int_eq(sscanf(line, "<polyline points=\"%lf,%lf %lf,%lf %lf,%lf\"", &x[0],
+                                    &y[0], &x[1], &y[1], &x[2], &y[2]),
+                             6);
+        else
+            ck_assert_int_eq(sscanf(line, "<polyline points=\"%lf,%lf %lf,%lf\"", &rest[0][0],
+                                    &rest[0][1], &rest[1][0], &rest[1][1]),
+                             4);
+    }
+    fclose(file);
+    ck_assert_int_eq(curves, 2); /* the empty cell is a gap */
+    double unit = (x[1] - x[0]) / 4.0;
+    ck_assert_double_gt(unit, 10.0);
+    ck_assert_double_eq_tol(x[2], x[0] + 2 * unit, 0.1);
+    ck_assert_double_eq_tol(rest[0][0], x[0] - 4 * unit, 0.1);
+    ck_assert_double_eq_tol(y[0] - y[2], 2 * (y[0] - y[1]), 0.1);
+    /* What is stacked over time is curves over another column. */
+    ck_assert_int_eq(run_program("plot run -o b.svg --x e_kinetic"), 0);
+    write_file("b.csv", "time,way\n0,\n1,\n");
+    ck_assert_int_eq(run_program("plot b.csv -o b.svg --columns time --x way"), 2);
+    ck_assert_int_eq(run_shell("grep -q \"'way' is empty\" .err"), 0);
+}
+END_TEST
+
 START_TEST(a_png_is_drawn)
 {
     ck_assert_int_eq(run_program("plot run -o a.png"), 0);
@@ -209,6 +246,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, the_usual_diagrams_are_there);
     tcase_add_test(all, columns_of_probes_are_found);
     tcase_add_test(all, curves_meet_their_axes);
+    tcase_add_test(all, curves_over_any_column);
     tcase_add_test(all, a_png_is_drawn);
     tcase_add_test(all, long_runs_stay_small_files);
     tcase_add_test(all, hard_values_are_drawn);

@@ -241,6 +241,25 @@ START_TEST(rest_and_motion_take_turns)
 }
 END_TEST
 
+/* Shorter steps do not help against a jump, so it is told. */
+START_TEST(an_obstacle_that_jumps_is_told)
+{
+    open_folder();
+    write_scene("bar.lua", mended);
+    expect(0, "$K run bar.lua -o first --until 0.03 -q", "");
+    expect(0,
+           "rm -rf part; cp -r first part; $K run bar.lua -o part --resume --until 0.04 --set "
+           "'obstacles[1].motion=motion.translate{shift=function(t) return {0,0,-0.1*t} end}'",
+           "has it 0.003 m from where it was at 0.03 s");
+    expect(0,
+           "rm -rf part; cp -r first part; $K run bar.lua -o part --resume --until 0.04 --set "
+           "'obstacles[1].motion=motion.translate{shift=function(t) return {0,0,0.03-t} end}'",
+           "changed at");
+    ck_assert_msg(!strstr(err, "from where it was"), "%s", err);
+    leave_folder();
+}
+END_TEST
+
 /* Where matter has flowed, and the mesh has changed. */
 START_TEST(what_flows_and_remeshes_stays_so)
 {
@@ -416,6 +435,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, a_mended_function_goes_on_from_where_it_failed);
     tcase_add_test(all, a_change_is_kept_from_its_first_moment);
     tcase_add_test(all, what_may_change);
+    tcase_add_test(all, an_obstacle_that_jumps_is_told);
     tcase_add_test(all, what_may_not_change);
     tcase_add_test(all, rest_and_motion_take_turns);
     tcase_add_test(all, what_flows_and_remeshes_stays_so);

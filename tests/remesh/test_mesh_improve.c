@@ -141,6 +141,68 @@ START_TEST(size_fields_and_tags)
 }
 END_TEST
 
+/* A mesh of a shape, turned, scaled and moved away. */
+static kiln_mesh *elsewhere(kiln_context *context, const char *shape, const char *settings,
+                            double scale, double away)
+{
+    kiln_soup soup = kiln_test_soup(context, shape, settings);
+    kiln_mat3 turn = kiln_m3_rotation(kiln_v3(1, 2, 3), 0.7);
+    kiln_vec3 shift = kiln_v3(away, -2 * away, away / 3);
+    kiln_mesh *mesh;
+    for (size_t i = 0; i < soup.points.count; i++) {
+        kiln_vec3 p = kiln_m3_apply(turn, soup.points.data[i]);
+        soup.points.data[i] = kiln_v3_scale(kiln_v3_add(p, shift), scale);
+    }
+    ck_assert_int_eq(kiln_mesh_build(context, &soup, NULL, &mesh, NULL, NULL), KILN_OK);
+    kiln_soup_free(&soup);
+    return mesh;
+}
+
+/* Sizes take several passes, which together keep to the band of the surface they were given. */
+START_TEST(sizes_keep_to_the_band)
+{
+    static const struct {
+        const char *shape, *settings;
+        double size;
+    } shapes[] = {{"ball", "h=0.4", 1.2},
+                  {"cylinder", "h=0.2", 0.6},
+                  {"cone", "h=0.15", 0.4},
+                  {"bowl", "h=0.15", 0.4}};
+    static const double scale[] = {1, 1e-3, 1e3}, away[] = {0, 0, 50};
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh_improve_options options = kiln_mesh_improve_default_options();
+    for (int i = 0; i < 12; i++) {
+        const double unit = scale[i % 3];
+        kiln_mesh *mesh =
+            elsewhere(context, shapes[i / 3].shape, shapes[i / 3].settings, unit, away[i % 3]);
+        options.size = shapes[i / 3].size * unit;
+        options.aggressive = i % 3 == 1;
+        kiln_mesh_improve_report report = improve(mesh, &options);
+        ck_assert_uint_lt(report.tets_after, report.tets_before);
+        ck_assert_msg(report.of_band <= 1.0, "%s, unit %g: %g bands", shapes[i / 3].shape, unit,
+                      report.of_band);
+        kiln_mesh_destroy(mesh);
+    }
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Where the band allows no longer edges, none are asked for: nothing is spoilt on the way there. */
+START_TEST(sizes_out_of_reach_cost_no_quality)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh_improve_options options = kiln_mesh_improve_default_options();
+    kiln_mesh *mesh = elsewhere(context, "cylinder", "h=0.2", 1, 0);
+    options.goal = 0.5;
+    options.size = 0.9;
+    kiln_mesh_improve_report report = improve(mesh, &options);
+    ck_assert_uint_lt(report.tets_after, 0.7 * report.tets_before);
+    ck_assert_double_ge(report.worst_after, 0.5);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 static bool stop_at_once(void *user, size_t tets, double worst)
 {
     ++*(int *)user;
@@ -227,6 +289,8 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, measures);
     tcase_add_test(all, surface_modes);
     tcase_add_test(all, size_fields_and_tags);
+    tcase_add_test(all, sizes_keep_to_the_band);
+    tcase_add_test(all, sizes_out_of_reach_cost_no_quality);
     tcase_add_test(all, stops_when_told);
     tcase_add_test(all, bad_options_change_nothing);
     tcase_add_test(all, out_of_memory);

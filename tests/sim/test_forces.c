@@ -3,18 +3,12 @@
 
 #include <math.h>
 
-static kiln_context *context;
 static kiln_test_heap heap;
 static kiln_scene scene_here, *const scene = &scene_here;
 
 static void begin(kiln_integrator integrator)
 {
-    heap = (kiln_test_heap){0};
-    context = kiln_test_context_on(&heap, 1);
-    kiln_scene_init(scene, context);
-    snprintf(scene->file, sizeof scene->file, "forces.lua");
-    scene->duration = 1.0;
-    scene->pace = (kiln_pace_limits){.dt = 0.01, .dt_min = 1e-6, .patience = 4};
+    scene_open(scene, "forces.lua", &heap);
     scene->solid.integrator = integrator;
     scene->solid.newton.tolerance = 1e-12;
     scene->gravity = kiln_quantity_vector(kiln_v3(0, 0, -9.81));
@@ -23,10 +17,7 @@ static void begin(kiln_integrator integrator)
 
 static void end(kiln_world *world)
 {
-    kiln_world_destroy(world);
-    kiln_scene_free(scene);
-    kiln_context_destroy(context);
-    ck_assert_int_eq(heap.live_blocks, 0);
+    scene_close(scene, world, &heap);
 }
 
 static kiln_scene_obstacle *add_plane(kiln_vec3 point, kiln_vec3 normal, double friction)

@@ -3,27 +3,18 @@
 
 #include <math.h>
 
-static kiln_context *context;
 static kiln_test_heap heap;
 static kiln_scene scene_here, *const scene = &scene_here;
 
 static void begin(void)
 {
-    heap = (kiln_test_heap){0};
-    context = kiln_test_context_on(&heap, 1);
-    kiln_scene_init(scene, context);
-    snprintf(scene->file, sizeof scene->file, "probes.lua");
-    scene->duration = 1.0;
-    scene->pace = (kiln_pace_limits){.dt = 0.01, .dt_min = 1e-6, .patience = 4};
+    scene_open(scene, "probes.lua", &heap);
     scene_material(scene, "neo-hookean", 1e5, 0.3, 1000);
 }
 
 static void end(kiln_world *world)
 {
-    kiln_world_destroy(world);
-    kiln_scene_free(scene);
-    kiln_context_destroy(context);
-    ck_assert_int_eq(heap.live_blocks, 0);
+    scene_close(scene, world, &heap);
 }
 
 static void add_probe(const char *name, int32_t body, kiln_vec3 point)

@@ -19,6 +19,26 @@ KILN_UNUSED static kiln_said kiln_scene_said(const char *path, int line)
     return said;
 }
 
+/* An empty scene of a second on a heap that is watched, in steps of 10 ms. */
+KILN_UNUSED static void scene_open(kiln_scene *scene, const char *file, kiln_test_heap *heap)
+{
+    *heap = (kiln_test_heap){0};
+    kiln_scene_init(scene, kiln_test_context_on(heap, 1));
+    snprintf(scene->file, sizeof scene->file, "%s", file);
+    scene->duration = 1.0;
+    scene->pace = (kiln_pace_limits){.dt = 0.01, .dt_min = 1e-6, .patience = 4};
+}
+
+/* Nothing of it or of its world is left on the heap. */
+KILN_UNUSED static void scene_close(kiln_scene *scene, kiln_world *world, kiln_test_heap *heap)
+{
+    kiln_context *context = scene->context;
+    kiln_world_destroy(world);
+    kiln_scene_free(scene);
+    kiln_context_destroy(context);
+    ck_assert_int_eq(heap->live_blocks, 0);
+}
+
 KILN_UNUSED static void scene_material(kiln_scene *scene, const char *model, double young,
                                        double poisson, double density)
 {
