@@ -218,13 +218,13 @@ kiln_status kiln_validate_inflight(kiln_validation *validation, kiln_error *erro
 {
     static const flight flights[] = {{.name = "block refined",
                                       .prepare = refine,
-                                      .least_tets = 4,
+                                      .least_tets = 6,
                                       .most_tets = 10,
                                       .least_energy = 0.97},
                                      {.name = "block coarsened",
                                       .prepare = coarsen,
                                       .least_tets = 0.1,
-                                      .most_tets = 0.4,
+                                      .most_tets = 0.25,
                                       .least_energy = 0.97},
                                      {.name = "bar remeshed whole",
                                       .prepare = renew,
@@ -235,7 +235,7 @@ kiln_status kiln_validate_inflight(kiln_validation *validation, kiln_error *erro
                                       .prepare = merge,
                                       .least_tets = 0.8,
                                       .most_tets = 1.25,
-                                      .least_energy = 0.95}};
+                                      .least_energy = 0.97}};
     for (size_t v = 0; kiln_view_at(v); v++)
         for (size_t i = 0; i < sizeof flights / sizeof flights[0]; i++) {
             flight f = flights[i];
