@@ -1,6 +1,5 @@
 /* The whole-domain remesh: a large body once, a body again and again, two bodies into one (M2). */
 #include "app/hausdorff.h"
-#include "base/clock.h"
 #include "geom/tet_quality.h"
 #include "measure/fixture.h"
 #include "mesh/build.h"

@@ -15,7 +15,8 @@
  *
  * Threads: a context and everything made from it are used by one thread at a time; different
  * contexts know nothing of each other. The library runs loops on threads of its own (see
- * kiln_context_options.threads) with the same bits for any number of them, on one instruction set. */
+ * kiln_context_options.threads) with the same bits for any number of them, on one instruction set.
+ */
 #ifndef KILN_KILN_H
 #define KILN_KILN_H
 
