@@ -72,7 +72,7 @@ static void report(kiln_bench *bench, const times *t, const kiln_figure_report *
     kiln_bench_report(bench, "viscoplastic, 200k tets: processor seconds a step, 2 threads",
                       fair ? (t->plain + t->remesh) / (double)r->steps : NAN, "s", 8, 0, remark);
     kiln_bench_report(bench, "viscoplastic, 200k tets: peak memory",
-                      fair ? kiln_bench_peak_gigabytes() : NAN, "GiB", 8, 0,
+                      fair ? kiln_bench_peak_gigabytes() : NAN, "GiB", 2, 0,
                       "of the process, from before its scene is read");
     kiln_bench_report(bench, "viscoplastic, 200k tets: worst quality", r->worst, "q", 0.15, 1, "");
 }

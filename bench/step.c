@@ -269,7 +269,7 @@ static void bench_large(kiln_bench *bench)
         kiln_bench_report(bench, "one step of a million tets, wall clock",
                           stepped(&b) ? seconds : NAN, "s", 0.0, 0, text);
         kiln_bench_report(bench, "its peak memory", stepped(&b) ? kiln_bench_peak_gigabytes() : NAN,
-                          "GiB", 24.0, 0, "of the process, from before its mesh is made");
+                          "GiB", 1.5, 0, "of the process, from before its mesh is made");
     } else
         kiln_bench_report_failure(bench, "one step of a million tets", "cannot make the bar");
     free_bar(&b);

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-static void print_machine(const kiln_context *context, FILE *out)
+void kiln_provenance_machine(const kiln_context *context, char *text, size_t size)
 {
-    char line[256], model[200] = "unknown";
+    char line[256], model[200] = "unknown processor";
     FILE *info = fopen("/proc/cpuinfo", "r");
     while (info && fgets(line, sizeof line, info)) {
         const char *colon = strchr(line, ':');
@@ -15,8 +15,8 @@ static void print_machine(const kiln_context *context, FILE *out)
     }
     if (info)
         fclose(info);
-    fprintf(out, "- machine: %s, %s instructions\n- compiler: %s\n", model,
-            kiln_isa_name(context->isa), KILN_COMPILER);
+    snprintf(text, size, "%s, %s instructions, %d thread%s", model, kiln_isa_name(context->isa),
+             context->threads, context->threads == 1 ? "" : "s");
 }
 
 static void print_commit(FILE *out)
@@ -33,6 +33,8 @@ static void print_commit(FILE *out)
 
 void kiln_provenance_print(const kiln_context *context, FILE *out)
 {
-    print_machine(context, out);
+    char machine[KILN_MACHINE_TEXT];
+    kiln_provenance_machine(context, machine, sizeof machine);
+    fprintf(out, "- machine: %s\n- compiler: %s\n", machine, KILN_COMPILER);
     print_commit(out);
 }

@@ -50,13 +50,16 @@ void kiln_report_sum_up(const kiln_report *report, char *text, size_t size)
              report->words->missed, c.open);
 }
 
-/* The command line but for what changes no page: threads, instruction set, objects to stdout. */
+/* The command line but for what changes no figure: threads, objects to stdout. */
 static void command_line(const kiln_arguments *arguments, char *text, size_t size)
 {
     const kiln_usage *usage = arguments->usage;
     size_t used = (size_t)snprintf(text, size, "kiln %s", usage->command);
     for (int k = 0; k < arguments->operand_count && used < size; k++)
         used += (size_t)snprintf(text + used, size - used, " %s", arguments->operands[k]);
+    const char *isa = kiln_arguments_get(arguments, "isa");
+    if (isa && used < size)
+        used += (size_t)snprintf(text + used, size - used, " --isa %s", isa);
     for (int i = 0; i < usage->own_count && used < size; i++) {
         const char *value = kiln_arguments_get(arguments, usage->own[i].name);
         if (value && strcmp(usage->own[i].name, "json") != 0)

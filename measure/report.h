@@ -1,5 +1,6 @@
 /* The figures of a run of benches or of validation, with a verdict where there is something to
- * judge by: as a table on the terminal, as JSON, as a Markdown page. A figure without a verdict is
+ * judge by: as a table on the terminal, as JSON, as a Markdown page, each with the instruction set
+ * and the number of threads that made them. A figure without a verdict is
  * neither passed nor failed, and is counted apart. */
 #ifndef KILN_MEASURE_REPORT_H
 #define KILN_MEASURE_REPORT_H

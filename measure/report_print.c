@@ -80,8 +80,10 @@ void kiln_report_print_table(const kiln_report *report, FILE *out)
 {
     const kiln_report_rows *rows = &report->rows;
     layout l = lay_out(report);
-    char cells[COLUMNS][CELL], text[160];
+    char cells[COLUMNS][CELL], text[KILN_MACHINE_TEXT];
     const char *line[COLUMNS];
+    kiln_provenance_machine(report->context, text, sizeof text);
+    fprintf(out, "%s\n\n", text);
     for (int c = 0; c < COLUMNS; c++)
         line[c] = cells[c];
     for (size_t i = 0; i < rows->count; i++) {
@@ -126,6 +128,8 @@ static void put_row(kiln_json *json, const kiln_report *report, const kiln_repor
         kiln_json_text(json, words->remark, row->remark);
     }
     put_limits(json, &row->bound);
+    kiln_json_text(json, "instructions", kiln_isa_name(report->context->isa));
+    kiln_json_number(json, "threads", report->context->threads);
     if (verdict == KILN_ROW_OPEN)
         kiln_json_null(json, "pass");
     else

@@ -24,10 +24,10 @@ typedef struct kneading {
 static kiln_vec3 place_kneaded(const void *user, kiln_vec3 u, double time)
 {
     (void)user;
-    double side = u.z < 1.0 ? -1.0 : 1.0, angle = side * 0.9 * sin(1.6 * time);
+    double side = u.z < 1.0 ? -1.0 : 1.0, angle = side * 1.1 * sin(1.6 * time);
     double x = u.x - 0.5, y = u.y - 0.5;
     return kiln_v3(0.5 + x * cos(angle) - y * sin(angle), 0.5 + x * sin(angle) + y * cos(angle),
-                   u.z + side * 0.1 * sin(1.6 * time));
+                   u.z + side * 0.15 * sin(0.7 * time));
 }
 
 /* Of memory that this process has in use; 0 where the system does not tell. */
@@ -114,21 +114,19 @@ static kiln_status prepare(kiln_trial *trial, kiln_trial_map *map, kiln_error *e
     trial->scene.pace.patience = 4;
     trial->scene.duration = ((kneading *)trial->user)->steps * trial->scene.pace.dt;
     trial->scene.remesh.method = KILN_REMESH_LOCAL;
-    trial->scene.remesh.quality = 0.3;
+    trial->scene.remesh.quality = 0.25;
     trial->scene.remesh.size = kiln_trial_number(trial, 0.45, 1, 0, 0);
     return kiln_trial_build(trial, knead, error);
 }
 
-/* Of the whole process. The bar wrinkles in the long run and its mesh becomes finer: memory may
- * grow with it, not by itself. */
+/* Of the whole process. */
 static void report_growth(kiln_validation *validation, const kneading *k)
 {
     double finer = k->tets[1] / k->tets[0];
     kiln_validation_report(validation, finer, kiln_between(0.5, 1.5),
                            "tets after 10,000 steps over those after 2,000");
     if (k->pages[0] > 0.0)
-        kiln_validation_report(validation, k->pages[1] / k->pages[0],
-                               kiln_at_most(fmax(1.05, finer)),
+        kiln_validation_report(validation, k->pages[1] / k->pages[0], kiln_at_most(1.05),
                                "memory after 10,000 steps over that after 2,000");
 }
 
@@ -140,8 +138,9 @@ static void report(kiln_validation *validation, const kneading *k)
                            "audits that found an inverted tet or other damage");
     kiln_validation_report(validation, k->flowing_steps / k->steps, kiln_at_least(0.9),
                            "steps in which matter flowed");
-    kiln_validation_report(validation, k->flowed, kiln_at_least(50), "tets that flowed, mean");
-    kiln_validation_report(validation, k->changed, kiln_at_least(200.0 * k->steps / STEPS),
+    /* Half of what was measured: kneaded less, nothing would be shown. */
+    kiln_validation_report(validation, k->flowed, kiln_at_least(150), "tets that flowed, mean");
+    kiln_validation_report(validation, k->changed, kiln_at_least(k->steps > WARM ? 12000 : 90),
                            "tets that remeshing took or reshaped");
     if (k->steps > WARM)
         report_growth(validation, k);

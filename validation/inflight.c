@@ -244,13 +244,13 @@ kiln_status kiln_validate_inflight(kiln_validation *validation, kiln_error *erro
 {
     static const flight flights[] = {{.name = "block refined",
                                       .prepare = refine,
-                                      .least_tets = 4,
+                                      .least_tets = 6,
                                       .most_tets = 10,
                                       .least_energy = 0.97},
                                      {.name = "block coarsened",
                                       .prepare = coarsen,
                                       .least_tets = 0.1,
-                                      .most_tets = 0.4,
+                                      .most_tets = 0.25,
                                       .least_energy = 0.97},
                                      {.name = "bar remeshed whole",
                                       .prepare = renew,
@@ -261,7 +261,7 @@ kiln_status kiln_validate_inflight(kiln_validation *validation, kiln_error *erro
                                       .prepare = merge,
                                       .least_tets = 0.8,
                                       .most_tets = 1.25,
-                                      .least_energy = 0.95}};
+                                      .least_energy = 0.97}};
     static const way ways[] = {{"bdf2", 0, KILN_BDF2, 1},
                                {"implicit-euler", 0, KILN_IMPLICIT_EULER, 1},
                                {"half the step", 0, KILN_NEWMARK, 0.5},

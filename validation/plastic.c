@@ -200,10 +200,9 @@ static kiln_status relaxation_in(kiln_validation *validation, const kiln_view *v
             kiln_validation_report(validation, a, kiln_near(printed[l][k], 6e-6),
                                    "%s: a at %g s as printed", name, times[k]);
     }
-    kiln_validation_report(validation, at_time(&h, 1.0)->hardening,
-                           kiln_near(y[1], 5e-4 * fmax(y[1], 1.0)), "%s, %s: hardening at 1 s",
-                           name, view->name);
-    if (view == kiln_view_at(0))
+    kiln_validation_report(validation, at_time(&h, 1.0)->hardening, kiln_near_relative(y[1], 5e-4),
+                           "%s, %s: hardening at 1 s", name, view->name);
+    if (view == kiln_view_at(0) && printed[l][4] > 0.0)
         kiln_validation_report(validation, y[1], kiln_near(printed[l][4], 0.06),
                                "%s: hardening at 1 s as printed", name);
     return KILN_OK;

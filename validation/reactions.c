@@ -121,7 +121,7 @@ static kiln_status balance(kiln_validation *validation, const kiln_view *view,
         status = kiln_trial_build(&trial, step_and_look, error);
     if (status == KILN_OK)
         kiln_validation_report(
-            validation, w.gap / (density * gravity * size.x * size.y * size.z), kiln_at_most(1e-6),
+            validation, w.gap / (density * gravity * size.x * size.y * size.z), kiln_at_most(1e-7),
             "%s, %s: force of a plane + weight - gain of momentum, parts of the weight",
             kiln_integrator_name(integrator), view->name);
     kiln_trial_end(&trial);
@@ -150,11 +150,11 @@ static kiln_status rest(kiln_validation *validation, const kiln_view *view,
         kiln_vec3 weight = {0, 0, density * gravity * size.x * size.y * size.z};
         double off = kiln_v3_norm(kiln_v3_sub(w.last.force, weight)) / weight.z;
         double turn = kiln_v3_norm(kiln_v3_add(w.last.torque, w.moment));
-        kiln_validation_report(validation, off, kiln_at_most(1e-6),
+        kiln_validation_report(validation, off, kiln_at_most(1e-9),
                                "%s, %s: force of a %s under a block at rest, off by parts of the "
                                "weight",
                                name, view->name, what);
-        kiln_validation_report(validation, turn / kiln_v3_norm(w.moment), kiln_at_most(1e-5),
+        kiln_validation_report(validation, turn / kiln_v3_norm(w.moment), kiln_at_most(1e-9),
                                "%s, %s: its torque, off by parts of the moment of weight", name,
                                view->name);
     }

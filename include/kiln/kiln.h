@@ -15,7 +15,8 @@
  *
  * Threads: a context and everything made from it are used by one thread at a time; different
  * contexts know nothing of each other. The library runs loops on threads of its own (see
- * kiln_context_options.threads) with the same bits for any number of them. */
+ * kiln_context_options.threads) with the same bits for any number of them, on one instruction set.
+ */
 #ifndef KILN_KILN_H
 #define KILN_KILN_H
 
@@ -323,7 +324,8 @@ typedef struct kiln_simulation_options {
 KILN_API kiln_status kiln_simulation_load(kiln_context *context, const char *scene,
                                           const kiln_simulation_options *options,
                                           kiln_simulation **out, kiln_error *error);
-/* Goes on from a checkpoint, to the same bits as a run that was never interrupted. The scene's text
+/* Goes on from a checkpoint, to the same bits as a run that was never interrupted, on
+ * one instruction set. The scene's text
  * and settings are those the checkpoint keeps; `scene` is where its file was, for messages and for
  * the files it names. */
 KILN_API kiln_status kiln_simulation_resume(kiln_context *context, const char *scene,

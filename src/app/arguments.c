@@ -9,7 +9,8 @@
 
 static const kiln_option common_options[] = {
     {"threads", 0, "N", "threads to use (default: one per core); results do not depend on it"},
-    {"isa", 0, "NAME", "instruction set: scalar, avx2 or avx512 (default: the best there is)"},
+    {"isa", 0, "NAME",
+     "instruction set: scalar, avx2 or avx512 (default: the best there is); bits differ"},
     {"help", 'h', NULL, "this text"},
 };
 enum { COMMON_COUNT = sizeof common_options / sizeof common_options[0] };

@@ -480,12 +480,14 @@ int kiln_command_run(int argc, char **argv)
 {
     static const kiln_option options[] = {
         {"output", 'o', "DIR", "folder for the results (default: the scene's name with .run)"},
-        {"resume", 0, NULL, "go on from the last checkpoint in the folder, to the same bits"},
+        {"resume", 0, NULL,
+         "go on from the last checkpoint in the folder, to the same bits on one --isa"},
         {"changed", 0, NULL, "with --resume: with the scene's file as it is now, see below"},
         {"force", 0, NULL, "replace the run that is in the folder"},
         {"until", 0, "TIME", "end at this time in seconds (default: the scene's duration)"},
         {"set", 0, "PATH=VALUE", "change a value of the scene; may be given several times"},
-        {"blas-threads", 0, "N", "threads inside the solver (default: 1, the same bits always)"},
+        {"blas-threads", 0, "N",
+         "threads inside the solver (default: 1, the same bits for any --threads)"},
         {"audit", 0, NULL, "check the whole mesh after each step"},
         {"quiet", 'q', NULL, "print errors only"},
         {"json", 0, NULL, "one JSON object a line: every step, frame and checkpoint"}};

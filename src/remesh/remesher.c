@@ -1,6 +1,7 @@
 #include "remesh/remesher.h"
 #include "base/parallel.h"
 #include "geom/box.h"
+#include "remesh/bend.h"
 #include "remesh/sizing.h"
 #include "remesh/space.h"
 #include "remesh/surface.h"
@@ -110,6 +111,9 @@ static kiln_status begin_pass(kiln_remesher *remesher, kiln_error *error)
     KILN_TRY(kiln_surface_create(remesher, error));
     if (remesher->mixed)
         kiln_space_classify(remesher);
+    if (remesher->options.bend_elsewhere && !remesher->one_space && !remesher->mixed &&
+        remesher->options.space == KILN_SPACE_MATERIAL)
+        KILN_TRY(kiln_bend_create(remesher, error));
     for (uint32_t v = 0; remesher->options.sizing && v < mesh->table[KILN_ON_VERTEX].used; v++)
         if (kiln_vertex_live(mesh, v))
             remesher->metric.data[v] = kiln_sizing_at_vertex(remesher->options.sizing, v);
@@ -166,6 +170,7 @@ static void free_remesher(kiln_remesher *remesher)
     kiln_array_free(context, &remesher->quality);
     kiln_array_free(context, &remesher->side);
     kiln_array_free(context, &remesher->metric);
+    kiln_array_free(context, &remesher->gradient);
     kiln_array_free(context, &remesher->quality_log);
     kiln_array_free(context, &remesher->side_log);
     kiln_array_free(context, &remesher->changed);

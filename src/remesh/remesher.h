@@ -98,6 +98,9 @@ typedef struct kiln_remesh_options {
      * is less than all. For matter that keeps its volume: it shows tets that collapse there while a
      * metric, which is smooth over several, does not see them. */
     bool volume_elsewhere;
+    /* Where the pass puts a vertex in the material, it is put in the world on the curve of what is
+     * around (remesh/bend.h), not on the chord. Only where quality counts in the material alone. */
+    bool bend_elsewhere;
     double edge_limit[2]; /* quality makes no edge beyond these lengths in the metric unless the old
                              ones were; only with a sizing field */
     const kiln_judge *judge; /* who says what is worth making. NULL: quality. Borrowed */
@@ -131,7 +134,9 @@ typedef struct kiln_remesher {
     KILN_ARRAY_OF(kiln_vertex_side)
     side; /* [vertex] */
     KILN_ARRAY_OF(kiln_sym3)
-    metric;                       /* [vertex]; only with a sizing field */
+    metric; /* [vertex]; only with a sizing field */
+    KILN_ARRAY_OF(kiln_mat3)
+    gradient;                     /* [vertex at the begin], of x by u; empty: nothing is bent */
     struct kiln_surface *surface; /* the begin-of-pass surface (remesh/surface.h) */
 
     /* Old contents of the columns above, newest last. */

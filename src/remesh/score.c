@@ -1,6 +1,7 @@
 /* Scores of tets, and what is known about a proposed place. */
 #include "geom/predicates.h"
 #include "remesh/begin_mesh.h"
+#include "remesh/bend.h"
 #include "remesh/remesher.h"
 #include "remesh/sizing.h"
 #include "remesh/space.h"
@@ -138,6 +139,8 @@ void kiln_remesher_locate(const kiln_remesher *remesher, kiln_vec3 p, kiln_place
         kiln_begin_locate(remesher->mesh, remesher->options.space, p, place->side.hint, &where);
         if (world)
             place->u = kiln_begin_point(remesher->mesh, KILN_SPACE_MATERIAL, &where);
+        else if (remesher->gradient.count > 0)
+            place->x = kiln_bend_point(remesher, p, &where);
         else
             place->x = kiln_begin_point(remesher->mesh, KILN_SPACE_WORLD, &where);
         place->side.hint = where.tet;

@@ -69,6 +69,7 @@ typedef struct local {
     kiln_f64_array gradients; /* [tet slot][9] F, for sizes */
     kiln_changes changes;
     kiln_remesh_work work; /* of the last step */
+    bool led;              /* a velocity field leads the matter in this step */
 } local;
 
 static void plan(kiln_world *world)
@@ -384,6 +385,7 @@ static kiln_remesh_options pass_options(const local *l)
     kiln_remesh_options options = kiln_remesh_default_options();
     options.space = l->world->space;
     options.volume_elsewhere = l->world->space == KILN_SPACE_MATERIAL;
+    options.bend_elsewhere = l->led;
     options.edge_limit[0] = 0.0;
     options.edge_limit[1] = INFINITY;
     return options;
@@ -459,11 +461,20 @@ static kiln_status look_and_remesh(local *l, kiln_error *error)
     return l->work.worst == 0.0 ? KILN_OK : note_look(l, error);
 }
 
+/* Forces bring matter to its place, wherever its vertices are put; what a field leads stays off by
+ * what they were put off. */
+static bool is_led(const kiln_world *world, const kiln_moment *moment)
+{
+    const kiln_scene *scene = world->scene;
+    return scene->has_velocity_field &&
+           kiln_world_acts(world, 0.0, scene->velocity_until, moment->begin, moment->end);
+}
+
 static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
 {
-    (void)moment;
     local *l = self;
     l->work = (kiln_remesh_work){0};
+    l->led = is_led(l->world, moment);
     return look_and_remesh(l, error);
 }
 

@@ -441,6 +441,12 @@ START_TEST(validate_runs_what_is_named)
     ck_assert_ptr_nonnull(strstr(out, "solids:"));
     ck_assert_ptr_nonnull(strstr(out, "predicates:"));
     ck_assert_ptr_null(strstr(out, "M1:"));
+    ck_assert_int_eq(kiln("validate boxes --isa scalar --threads 2 --write page.md"), 0);
+    ck_assert_ptr_nonnull(strstr(out, ", scalar instructions, 2 threads\n"));
+    char page[TEXT];
+    slurp("page.md", page);
+    ck_assert_ptr_nonnull(strstr(page, "`kiln validate boxes --isa scalar --write page.md`"));
+    ck_assert_ptr_nonnull(strstr(page, ", scalar instructions, 2 threads\n"));
     expect_refusal("validate boxs", "did you mean 'boxes'?");
     expect_refusal("validate geometri", "did you mean 'geometry'?");
     expect_refusal("validate zzzzzzzz", "'kiln validate --help' lists them");

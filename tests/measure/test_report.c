@@ -158,6 +158,38 @@ START_TEST(every_shape_shows_the_verdicts)
 }
 END_TEST
 
+/* Bits differ between instruction sets: no figure without the name of its own. */
+START_TEST(every_shape_names_the_instructions)
+{
+    kiln_context *context = kiln_test_context(3);
+    for (kiln_isa isa = KILN_ISA_SCALAR; isa <= kiln_isa_best(); isa++) {
+        kiln_report report;
+        kiln_error error;
+        char path[] = "/tmp/kiln-test-page-XXXXXX", page[4096], wanted[64], key[64];
+        context->isa = isa;
+        snprintf(wanted, sizeof wanted, ", %s instructions, 3 threads\n", kiln_isa_name(isa));
+        snprintf(key, sizeof key, "\"instructions\": \"%s\"", kiln_isa_name(isa));
+        fill(&report, context);
+        char *json = printed(&report, kiln_report_print_json);
+        char *table = printed(&report, kiln_report_print_table);
+        ck_assert_int_eq(occurrences(json, key), 7);
+        ck_assert_int_eq(occurrences(json, "\"threads\": 3"), 7);
+        ck_assert_int_eq(occurrences(table, wanted), 1);
+        close(mkstemp(path));
+        ck_assert_int_eq(kiln_report_write_page(&report, "kiln validate", path, &error), KILN_OK);
+        FILE *file = fopen(path, "r");
+        page[fread(page, 1, sizeof page - 1, file)] = 0;
+        fclose(file);
+        unlink(path);
+        ck_assert_int_eq(occurrences(page, wanted), 1);
+        free(json);
+        free(table);
+        kiln_report_end(&report);
+    }
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(a_page_is_a_table_whatever_the_names)
 {
     kiln_context *context = kiln_test_context(1);
@@ -190,6 +222,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, bounds_have_words);
     tcase_add_test(all, no_verdict_is_not_passed);
     tcase_add_test(all, every_shape_shows_the_verdicts);
+    tcase_add_test(all, every_shape_names_the_instructions);
     tcase_add_test(all, a_page_is_a_table_whatever_the_names);
     return suite;
 }
