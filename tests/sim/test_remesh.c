@@ -440,7 +440,7 @@ static void twist_clay(double unit)
 }
 
 /* A square bar becomes a screw. A mesh that is refined too late, or has no tets left when its
- * ridges stretch, makes a row of spikes of it: valleys of 75 degrees. */
+ * ridges stretch, makes a row of spikes of it: valleys of 68 degrees. */
 START_TEST(clay_that_is_twisted_stays_smooth)
 {
     for (double unit = 1.0; unit > 0.01; unit *= 0.02) {
