@@ -36,6 +36,9 @@ enum {
 
 /* N4: at most this part of the step before, so that what is left is no more than the last one. */
 static const double SHRINKS = 0.5;
+/* Farther from the solution than this part of the length, where another path may lead to another
+ * minimum, only the last step is taken with it, a tenth of the one before. */
+static const double NEAR = 1e-2, LAST_SHRINKS = 0.1;
 
 struct kiln_newton {
     kiln_context *context;
@@ -566,9 +569,10 @@ static kiln_status try_old_factor(problem *p, double last, double limit, bool *c
     if (p->all_held || !kiln_solver_last(p->newton->solver)->direct)
         return KILN_OK;
     while (!*converged) {
-        double size;
+        bool near = last <= NEAR * p->options->length;
+        double size, most = near ? SHRINKS * last : fmin(LAST_SHRINKS * last, limit);
         KILN_TRY(find_old_step(p, &size, error));
-        if (!(size <= SHRINKS * last) || !take_old_step(p))
+        if (!(size <= most) || !take_old_step(p))
             return KILN_OK;
         last = size;
         *converged = size <= limit;

@@ -350,7 +350,7 @@ START_TEST(a_factor_is_used_while_it_helps)
     toy t = {bowl_value, stiff_bowl};
     kiln_term term = toy_term(&t), *terms[] = {&term};
     s.options.tolerance = 1e-9;
-    double x[3] = {3.0, -1.0, 2.0};
+    double x[3] = {3e-3, -1e-3, 2e-3};
     minimise(&s, terms, 1, x);
     ck_assert_int_eq(s.report.outcome, KILN_NEWTON_CONVERGED);
     ck_assert_int_eq(s.report.iterations, 1);
