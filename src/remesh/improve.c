@@ -39,11 +39,11 @@ static size_t count_changed(const kiln_mesh *mesh)
 }
 
 typedef struct summary {
-    size_t tets, bad;
+    size_t tets, bad, below;
     double worst, mean;
 } summary;
 
-static summary summarise(const kiln_remesher *remesher, double goal)
+static summary summarise(const kiln_remesher *remesher, const kiln_improve_options *options)
 {
     const kiln_mesh *mesh = remesher->mesh;
     summary s = {.tets = mesh->table[KILN_ON_TET].live, .worst = INFINITY};
@@ -53,7 +53,8 @@ static summary summarise(const kiln_remesher *remesher, double goal)
             continue;
         double q = remesher->quality.data[t];
         s.worst = q < s.worst ? q : s.worst;
-        s.bad += q < goal;
+        s.bad += q < options->goal;
+        s.below += q < options->asked;
         sum += q;
     }
     s.mean = s.tets ? sum / (double)s.tets : 0.0;
@@ -63,20 +64,24 @@ static summary summarise(const kiln_remesher *remesher, double goal)
 void kiln_improve_report_begin(const kiln_remesher *remesher, const kiln_improve_options *options,
                                kiln_improve_report *report)
 {
-    summary s = summarise(remesher, options->goal);
-    *report = (kiln_improve_report){
-        .tets_before = s.tets, .worst_before = s.worst, .mean_before = s.mean, .bad_before = s.bad};
+    summary s = summarise(remesher, options);
+    *report = (kiln_improve_report){.tets_before = s.tets,
+                                    .worst_before = s.worst,
+                                    .mean_before = s.mean,
+                                    .bad_before = s.bad,
+                                    .short_before = s.below};
 }
 
 kiln_status kiln_improve_report_end(const kiln_remesher *remesher,
                                     const kiln_improve_options *options,
                                     kiln_improve_report *report, kiln_error *error)
 {
-    summary s = summarise(remesher, options->goal);
+    summary s = summarise(remesher, options);
     report->tets_after = s.tets;
     report->worst_after = s.worst;
     report->mean_after = s.mean;
     report->bad_after = s.bad;
+    report->short_after = s.below;
     report->changed = count_changed(remesher->mesh);
     for (int k = 0; k < KILN_OP_COUNT; k++)
         report->count[k] = kiln_remesher_count(remesher, (kiln_operator)k);

@@ -18,6 +18,7 @@ typedef struct kiln_improve_progress {
 
 typedef struct kiln_improve_options {
     double goal;     /* of dynamic_improve; improve_mesh stops when all tets have it */
+    double asked;    /* what the caller promised, where the goal is above it; for the report */
     uint32_t rounds; /* of one tet's repair in dynamic_improve */
     size_t spread;   /* a repair that has touched more tets gives up; 0: no limit */
     /* Of dynamic_improve in the steps of a run. Attempts of operators, weighed by what they cost,
@@ -37,8 +38,9 @@ typedef struct kiln_improve_report {
     size_t tets_before, tets_after;
     double worst_before, worst_after; /* in the remesher's measure, space and metric */
     double mean_before, mean_after;
-    size_t bad_before, bad_after; /* tets below the goal */
-    size_t changed;               /* tets of the begin that are no longer there as they were */
+    size_t bad_before, bad_after;     /* tets below the goal */
+    size_t short_before, short_after; /* and below what was asked for */
+    size_t changed;                   /* tets of the begin that are no longer there as they were */
     kiln_operator_count count[KILN_OP_COUNT];
     bool stopped; /* by progress */
 } kiln_improve_report;

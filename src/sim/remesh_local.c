@@ -32,9 +32,14 @@ enum { RECOVER_STEPS = 4 };
 /* Where sizes follow the matter by themselves: an edge is out of place when it is that much longer
  * or shorter than what is asked for, so that a mesh of whatever shapes is let be until matter
  * moves; how much finer with plastic strain, at most; and without other word this many more
- * tets for each of the start, but no more than so many: fine meshes need it less. */
-static const double FOLLOW_LONGEST = 2.0, FOLLOW_SHORTEST = 0.4, FOLLOW_RATE = 3.0,
-                    FOLLOW_FINEST = 3.0, FOLLOW_MORE = 2.0, FOLLOW_AT_MOST = 3000.0;
+ * tets for each of the start, but no more than so many: fine meshes need it less. Finer early: a
+ * vertex that comes while the surface is still flat goes where the matter goes, one that comes
+ * later halves a chord. But sizes are fitted to a part of the tets that may come: the rest is for
+ * edges that become long later. A mesh that has spent all of them stretches, and its ridges become
+ * rows of spikes. */
+static const double FOLLOW_LONGEST = 2.0, FOLLOW_SHORTEST = 0.4, FOLLOW_RATE = 6.0,
+                    FOLLOW_FINEST = 3.0, FOLLOW_MORE = 5.0, FOLLOW_AT_MOST = 4500.0,
+                    FOLLOW_SPENT = 0.5;
 /* Tets that distort by flow are repaired before they are worse than what was asked for: later
  * there is less that helps. */
 static const double FOLLOW_AHEAD = 1.2;
@@ -56,6 +61,7 @@ typedef struct local_state {
     double missed_since;  /* s; the goal was missed by all looks from then on, */
     uint64_t missed;      /* which were this many */
     uint64_t missed_said; /* and that was told */
+    uint64_t missed_tets; /* tets that missed it after the last pass */
     uint64_t missed_ever; /* looks that found it missed */
     double missed_worst;  /* and the worst of them found this */
     double last_worst;    /* what the last look found, or what came of it; 0: nobody looked */
@@ -155,6 +161,13 @@ static size_t most_tets(const local *l)
     return l->settings->follow ? (size_t)(start + fmin(FOLLOW_MORE * start, FOLLOW_AT_MOST)) : 0;
 }
 
+/* Of these, the number that sizes are fitted to. */
+static double fitted_tets(const local *l)
+{
+    double start = l->state.start_tets, most = (double)most_tets(l);
+    return most > start ? start + FOLLOW_SPENT * (most - start) : most;
+}
+
 static kiln_size_options size_options(const local *l)
 {
     kiln_size_options size = kiln_size_default_options();
@@ -180,7 +193,7 @@ static kiln_status add_stretch(const local *l, kiln_sizing *sizing, kiln_error *
         .most = FOLLOW_FINEST};
     const double edge = size_options(l).longest / kiln_size_default_options().longest;
     KILN_TRY(kiln_sizing_add_stretch(sizing, &stretch, error));
-    return kiln_sizing_fit(sizing, stretch.start, edge, (double)most_tets(l), error);
+    return kiln_sizing_fit(sizing, stretch.start, edge, fitted_tets(l), error);
 }
 
 static kiln_status add_sources(local *l, kiln_sizing *sizing, kiln_error *error)
@@ -222,6 +235,7 @@ static kiln_improve_options improve_options(const local *l)
 {
     kiln_improve_options improve = kiln_improve_default_options();
     improve.goal = (l->settings->follow ? FOLLOW_AHEAD : 1.0) * l->settings->quality;
+    improve.asked = l->settings->quality;
     improve.spread = 300;
     improve.effort = EFFORT + EFFORT_A_TET * (uint64_t)l->world->mesh->table[KILN_ON_TET].live;
     improve.vain = KILN_FIELD_REPAIR_VAIN;
@@ -243,6 +257,7 @@ static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bo
     KILN_TRY(kiln_solid_is_clear(world->solid, since, clear, error));
     l->work.changed = *clear ? report.changed : 0;
     l->work.worst = *clear ? report.worst_after : report.worst_before;
+    l->state.missed_tets = *clear ? report.short_after : report.short_before;
     return KILN_OK;
 }
 
@@ -438,9 +453,10 @@ static void watch_goal(local *l)
     s->missed_said = 1;
     kiln_log(l->world->context, KILN_LOG_WARNING,
              "since %.6g s tets are worse than remesh.quality = %g asks for, and repairs do not "
-             "help: now the worst has %.3g. They are tried again as matter moves on; finer sizes "
-             "or a lower quality may be within reach",
-             s->missed_since, l->settings->quality, l->work.worst);
+             "help: now %llu of %u are, the worst has %.3g. They are tried again as matter moves "
+             "on; finer sizes or a lower quality may be within reach",
+             s->missed_since, l->settings->quality, (unsigned long long)s->missed_tets,
+             l->world->mesh->table[KILN_ON_TET].live, l->work.worst);
 }
 
 static kiln_status look_and_remesh(local *l, kiln_error *error)

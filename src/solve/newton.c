@@ -13,8 +13,9 @@
  *    tell how much that is.
  * N4 After a full step a direct solver has its factor still at hand: solving with it for the new
  *    gradient costs little and gives the next step up to the change of the Hessian along the last
- *    one, which the ratio of the two steps measures. When that settles N2, a whole assembly and
- *    factorisation is saved (a quadratic objective takes one). */
+ *    one, which the ratio of the two steps measures. As long as these steps shrink they are taken
+ *    (a quadratic objective takes one); when that settles N2, assemblies and factorisations are
+ *    saved. Where the Hessian had to be made positive Newton converges no faster with a new one. */
 #include "solve/newton.h"
 
 #include "base/clock.h"
@@ -32,6 +33,12 @@ enum {
     MOST_BLOCKED_STEPS = 5, /* of less than a hundredth, while held vertices are on their way */
     STAGNATION = 4 /* iterations in which the step did not shrink before N2's second half */
 };
+
+/* N4: at most this part of the step before, so that what is left is no more than the last one. */
+static const double SHRINKS = 0.5;
+/* Farther from the solution than this part of the length, where another path may lead to another
+ * minimum, only the last step is taken with it, a tenth of the one before. */
+static const double NEAR = 1e-2, LAST_SHRINKS = 0.1;
 
 struct kiln_newton {
     kiln_context *context;
@@ -528,28 +535,48 @@ static double search(problem *p, double limit)
     return 0.0;
 }
 
-/* N4. True when that settles convergence; the step is taken then. */
-static kiln_status try_old_factor(problem *p, double last, double limit, bool *converged,
-                                  kiln_error *error)
+/* The step that the factor at hand gives for the gradient at x, and its size; INFINITY: none. */
+static kiln_status find_old_step(problem *p, double *size, kiln_error *error)
 {
     kiln_newton *newton = p->newton;
-    *converged = false;
-    if (p->all_held || !kiln_solver_last(newton->solver)->direct)
-        return KILN_OK;
+    kiln_solve_outcome outcome;
     assemble(p, p->x, newton->g, NULL);
     kiln_constraints_project(p->constraints, newton->g);
     kiln_vector_combine(newton->context, -1.0, newton->g, 0.0, newton->g, newton->rhs, p->count);
-    kiln_solve_outcome outcome;
     KILN_TRY(solve(p, newton->rhs, newton->dx, &outcome, error));
-    double size = largest(p, newton->dx);
-    if (outcome != KILN_SOLVE_OK || size > 0.1 * last || size > limit)
-        return KILN_OK;
+    *size = outcome == KILN_SOLVE_OK ? largest(p, newton->dx) : INFINITY;
+    return KILN_OK;
+}
+
+/* Takes newton->dx whole where every term allows it and the objective does not rise by more than
+ * rounding. */
+static bool take_old_step(problem *p)
+{
+    double rounding = 1e-9 * magnitude(p);
     try_step(p, 1.0);
-    if (feasible_step(p) < 1.0 || !isfinite(find_change(p, newton->trial)))
-        return KILN_OK;
+    if (feasible_step(p) < 1.0 || !(find_change(p, p->newton->trial) <= rounding))
+        return false;
     take_change(p);
-    memcpy(p->x, newton->trial, p->count * sizeof(double));
-    *converged = true;
+    memcpy(p->x, p->newton->trial, p->count * sizeof(double));
+    return true;
+}
+
+/* N4. True when that settles convergence; `last` is the size of the step that was taken before. */
+static kiln_status try_old_factor(problem *p, double last, double limit, bool *converged,
+                                  kiln_error *error)
+{
+    *converged = false;
+    if (p->all_held || !kiln_solver_last(p->newton->solver)->direct)
+        return KILN_OK;
+    while (!*converged) {
+        bool near = last <= NEAR * p->options->length;
+        double size, most = near ? SHRINKS * last : fmin(LAST_SHRINKS * last, limit);
+        KILN_TRY(find_old_step(p, &size, error));
+        if (!(size <= most) || !take_old_step(p))
+            return KILN_OK;
+        last = size;
+        *converged = size <= limit;
+    }
     return KILN_OK;
 }
 

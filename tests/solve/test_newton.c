@@ -329,6 +329,37 @@ START_TEST(a_curved_valley_is_followed)
 }
 END_TEST
 
+/* A Hessian that is larger than the true one, as those made positive are: whatever is done, steps
+ * shrink to a third of the one before, and a new matrix does not help. */
+static double bowl_value(const double *x)
+{
+    return 0.5 * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+}
+
+static void stiff_bowl(const double *x, double *g, double h[3][3])
+{
+    for (int c = 0; c < 3; c++) {
+        g[c] = x[c];
+        h[c][c] = 1.5;
+    }
+}
+
+START_TEST(a_factor_is_used_while_it_helps)
+{
+    setting s = setting_of(1, 1);
+    toy t = {bowl_value, stiff_bowl};
+    kiln_term term = toy_term(&t), *terms[] = {&term};
+    s.options.tolerance = 1e-9;
+    double x[3] = {3e-3, -1e-3, 2e-3};
+    minimise(&s, terms, 1, x);
+    ck_assert_int_eq(s.report.outcome, KILN_NEWTON_CONVERGED);
+    ck_assert_int_eq(s.report.iterations, 1);
+    for (int c = 0; c < 3; c++)
+        ck_assert_double_eq_tol(x[c], 0.0, 1e-9);
+    drop(&s);
+}
+END_TEST
+
 /* x - ln x in each coordinate, with the minimum at 1 and a wall at 0. */
 static double barrier_value(const double *x)
 {
@@ -701,6 +732,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, held_unknowns_go_to_their_targets);
     tcase_add_test(all, when_all_is_held_it_is_only_moved);
     tcase_add_test(all, a_curved_valley_is_followed);
+    tcase_add_test(all, a_factor_is_used_while_it_helps);
     tcase_add_test(all, walls_are_not_passed);
     tcase_add_test(all, failures_have_their_names);
     tcase_add_test(all, an_objective_at_rounding_level_does_not_stop_it);
