@@ -21,6 +21,10 @@ static const char *advice(const kiln_step_report *report, bool moving)
                "thickness";
     case KILN_STEP_UNSETTLED:
         return "try smaller steps of the load, or hardening";
+    case KILN_STEP_LIMIT:
+        return "beyond its limit load it moves on: try less load, hardening, holds that lead it, "
+               "or "
+               "an integrator with time";
     case KILN_STEP_ADRIFT:
         return "is every body held, or do its loads cancel?";
     default:

@@ -15,7 +15,8 @@
     X(KILN_STEP_ACCELERATION, KILN_ON_VERTEX, "a vertex is accelerated too much in one step")      \
     X(KILN_STEP_ADRIFT, KILN_ON_VERTEX, "no equilibrium: a body drifts away")                      \
     X(KILN_STEP_CROSSING, KILN_ON_VERTEX, "surfaces touch or would pass through each other")       \
-    X(KILN_STEP_UNSETTLED, KILN_ON_TET, "plastic flow does not come to rest")
+    X(KILN_STEP_UNSETTLED, KILN_ON_TET, "plastic flow does not come to rest")                      \
+    X(KILN_STEP_LIMIT, KILN_ON_TET, "no equilibrium: matter that flows does not bear this load")
 
 typedef enum kiln_step_outcome {
 #define KILN_STEP_OUTCOME_ENUM(name, where, text) name,
