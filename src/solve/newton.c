@@ -14,7 +14,10 @@
  * N4 After a full step a direct solver has its factor still at hand: solving with it for the new
  *    gradient costs little and gives the next step up to the change of the Hessian along the last
  *    one, which the ratio of the two steps measures. When that settles N2, a whole assembly and
- *    factorisation is saved (a quadratic objective takes one). */
+ *    factorisation is saved (a quadratic objective takes one).
+ * N5 Where terms ask for it the Hessian is first tried as it is. When it is positive definite the
+ *    direction is Newton's own; when not, the PSD parts take its place. (Near a limit load the
+ *    projected one is so much too stiff that steps shrink by a fifth each: 100 instead of 7.) */
 #include "solve/newton.h"
 
 #include "base/clock.h"
@@ -378,13 +381,25 @@ static kiln_status factor_and_solve(problem *p, kiln_solve_outcome *outcome, kil
     return status;
 }
 
-static kiln_status solve_regularised(problem *p, kiln_solve_outcome *outcome, kiln_error *error)
+/* N5. `exact` or not from now on; whether a term asks for it. */
+static bool set_exact(const problem *p, bool exact)
+{
+    bool wanted = false;
+    for (size_t t = 0; t < p->term_count; t++)
+        if (p->terms[t]->set_exact)
+            wanted |= p->terms[t]->set_exact(p->terms[t]->self, exact);
+    return wanted;
+}
+
+static kiln_status solve_regularised(problem *p, bool exact, kiln_solve_outcome *outcome,
+                                     kiln_error *error)
 {
     kiln_newton *newton = p->newton;
     double mean = mean_diagonal(p), multiple = 0.0;
     kiln_constraints_apply(p->constraints, &newton->matrix, mean);
     KILN_TRY(factor_and_solve(p, outcome, error));
-    for (int i = 0; i < MOST_REGULARISATIONS && *outcome == KILN_SOLVE_NOT_POSITIVE; i++) {
+    int most = exact ? 0 : MOST_REGULARISATIONS;
+    for (int i = 0; i < most && *outcome == KILN_SOLVE_NOT_POSITIVE; i++) {
         if (i == 0)
             keep_diagonal(newton, mean);
         p->report->regularised++;
@@ -401,6 +416,22 @@ static kiln_newton_outcome outcome_of(kiln_solve_outcome outcome)
     return outcome == KILN_SOLVE_NOT_FINITE ? KILN_NEWTON_NOT_FINITE : KILN_NEWTON_SOLVER;
 }
 
+/* dx of the free components from what is assembled; newton->g becomes its free part. An exact
+ * matrix is not regularised. */
+static kiln_status solve_assembled(problem *p, bool exact, kiln_solve_outcome *outcome,
+                                   kiln_error *error)
+{
+    kiln_newton *newton = p->newton;
+    /* -(g + K gap) */
+    memset(newton->rhs, 0, p->count * sizeof(double));
+    if (p->moving)
+        KILN_TRY(kiln_bsr_multiply(&newton->matrix, newton->gap, newton->rhs, error));
+    kiln_vector_combine(newton->context, -1.0, newton->g, -1.0, newton->rhs, newton->rhs, p->count);
+    kiln_constraints_project(p->constraints, newton->g);
+    kiln_constraints_project(p->constraints, newton->rhs);
+    return solve_regularised(p, exact, outcome, error);
+}
+
 /* Newton's direction in newton->dx: K_ff dx_f = -g_f - K_fD dx_D, dx_D the way to the targets. On
  * return newton->g is the gradient along free components; `done` when there is no direction. */
 static kiln_status find_direction(problem *p, bool *done, kiln_error *error)
@@ -409,7 +440,10 @@ static kiln_status find_direction(problem *p, bool *done, kiln_error *error)
     *done = true;
     if (!p->all_held)
         KILN_TRY(prepare_matrix(p, error));
+    bool exact = !p->all_held && set_exact(p, true);
     assemble(p, p->x, newton->g, p->all_held ? NULL : &newton->matrix);
+    if (exact)
+        set_exact(p, false);
     if (!kiln_vector_is_finite(newton->context, newton->g, p->count)) {
         p->report->outcome = KILN_NEWTON_NOT_FINITE;
         return KILN_OK;
@@ -420,15 +454,11 @@ static kiln_status find_direction(problem *p, bool *done, kiln_error *error)
         kiln_constraints_project(p->constraints, newton->g);
         memset(newton->dx, 0, p->count * sizeof(double));
     } else {
-        /* -(g + K gap) */
-        memset(newton->rhs, 0, p->count * sizeof(double));
-        if (p->moving)
-            KILN_TRY(kiln_bsr_multiply(&newton->matrix, newton->gap, newton->rhs, error));
-        kiln_vector_combine(newton->context, -1.0, newton->g, -1.0, newton->rhs, newton->rhs,
-                            p->count);
-        kiln_constraints_project(p->constraints, newton->g);
-        kiln_constraints_project(p->constraints, newton->rhs);
-        KILN_TRY(solve_regularised(p, &outcome, error));
+        KILN_TRY(solve_assembled(p, exact, &outcome, error));
+        if (exact && outcome == KILN_SOLVE_NOT_POSITIVE) {
+            assemble(p, p->x, newton->g, &newton->matrix);
+            KILN_TRY(solve_assembled(p, false, &outcome, error));
+        }
     }
     p->report->gradient = largest(p, newton->g);
     p->report->iterations++;

@@ -1,5 +1,6 @@
 /* Solving one try of a step: its terms, Newton, obstacles and other surfaces in the way. */
 #include "base/clock.h"
+#include "fem/yield_surfaces.h"
 #include "step/solid_impl.h"
 
 #include <math.h>
@@ -8,7 +9,10 @@
 enum {
     MOST_PASSES = 8, /* solves of a step while contacts change */
     MOST_STATIC_PASSES = 30,
-    MOST_LAGS = 30,     /* solves of a step while forces that follow change */
+    MOST_LAGS = 30, /* solves of a step while forces that follow change */
+    /* In static steps while matter flows: where there is an equilibrium half of them find it, and
+     * beyond a limit load all that there are would be spent. */
+    MOST_FLOW_ITERATIONS = 40,
     MOST_RENEWALS = 16, /* of the pairs of surfaces in one solve */
     MOST_LAGGED = 3,    /* of the forces that press them together */
 };
@@ -78,6 +82,10 @@ static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constrain
     kiln_newton_options options = s->options.newton;
     if (options.length == 0.0)
         options.length = s->length;
+    if (t->integrator == KILN_STATIC && kiln_yield_surfaces_are_used(s->elements))
+        options.max_iterations = options.max_iterations < MOST_FLOW_ITERATIONS
+                                     ? options.max_iterations
+                                     : MOST_FLOW_ITERATIONS;
     if (linear) {
         options.max_iterations = 1;
         options.line_search = false;
