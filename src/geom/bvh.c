@@ -126,22 +126,23 @@ static kiln_status fit_frame(build_job *job, kiln_error *error)
     return KILN_OK;
 }
 
-static void empty_lane(kiln_bvh_group *group, int k)
-{
-    for (int j = 0; j < 3; j++) {
-        group->low[j][k] = INFINITY;
-        group->high[j][k] = -INFINITY;
-    }
-}
-
 static void fill_lane(kiln_bvh_group *group, int k, kiln_box b, kiln_vec3 origin)
 {
-    group->low[0][k] = kiln_bvh_coordinate(b.low.x - origin.x);
-    group->low[1][k] = kiln_bvh_coordinate(b.low.y - origin.y);
-    group->low[2][k] = kiln_bvh_coordinate(b.low.z - origin.z);
-    group->high[0][k] = kiln_bvh_coordinate(b.high.x - origin.x);
-    group->high[1][k] = kiln_bvh_coordinate(b.high.y - origin.y);
-    group->high[2][k] = kiln_bvh_coordinate(b.high.z - origin.z);
+    group->low[0][k] = (float)(b.low.x - origin.x);
+    group->low[1][k] = (float)(b.low.y - origin.y);
+    group->low[2][k] = (float)(b.low.z - origin.z);
+    group->high[0][k] = (float)(b.high.x - origin.x);
+    group->high[1][k] = (float)(b.high.y - origin.y);
+    group->high[2][k] = (float)(b.high.z - origin.z);
+}
+
+/* Where boxes reach beyond what a float holds. */
+static void stop_lane(kiln_bvh_group *group, int k)
+{
+    for (int j = 0; j < 3; j++) {
+        group->low[j][k] = kiln_bvh_coordinate(group->low[j][k]);
+        group->high[j][k] = kiln_bvh_coordinate(group->high[j][k]);
+    }
 }
 
 static void fill_leaves(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -150,14 +151,19 @@ static void fill_leaves(void *user, size_t chunk, size_t begin, size_t end, int 
     (void)worker;
     build_job *job = user;
     kiln_bvh *bvh = job->bvh;
-    for (size_t g = begin; g < end; g++)
+    bool large = bvh->slack == INFINITY;
+    for (size_t g = begin; g < end; g++) {
+        kiln_bvh_group *group = &bvh->level[0][g];
         for (int k = 0; k < KILN_BVH_WIDTH; k++) {
             uint32_t item = bvh->item[g * KILN_BVH_WIDTH + (size_t)k];
-            if (item == KILN_BVH_NONE)
-                empty_lane(&bvh->level[0][g], k);
-            else
-                fill_lane(&bvh->level[0][g], k, job->boxes[item], bvh->origin);
+            kiln_box b = kiln_box_empty();
+            if (item != KILN_BVH_NONE)
+                b = job->boxes[item];
+            fill_lane(group, k, b, bvh->origin);
+            if (large && item != KILN_BVH_NONE)
+                stop_lane(group, k);
         }
+    }
 }
 
 static float lowest(const float v[8])

@@ -10,6 +10,7 @@ enum { GRAIN = 512 };
 typedef struct look {
     kiln_remesher pass; /* not begun: what scores and lengths need */
     bool sized;
+    const kiln_vec3 *points; /* where all edges are measured; NULL: each in its space */
     double shortest, longest, goal;
     const kiln_size_wait *wait; /* [vertex] or NULL */
     const kiln_vain *vain;      /* [tet] or NULL */
@@ -29,7 +30,7 @@ static void metric_chunk(void *user, size_t chunk, size_t begin, size_t end, int
  * these are on both sides of a bound it has to be known. */
 static bool fits(const look *l, uint32_t a, uint32_t b)
 {
-    const kiln_vec3 *p = kiln_points_of_edge(&l->pass, a, b);
+    const kiln_vec3 *p = l->points ? l->points : kiln_points_of_edge(&l->pass, a, b);
     const kiln_sym3 *metric = l->pass.metric.data;
     kiln_vec3 e = kiln_v3_sub(p[b], p[a]);
     double at_a = kiln_metric_length2(&metric[a], e), at_b = kiln_metric_length2(&metric[b], e);
@@ -76,6 +77,7 @@ static kiln_status prepare(look *l, kiln_error *error)
         KILN_TRY(kiln_array_reserve(context, &l->pass.side, vertices, error));
         kiln_space_classify(&l->pass);
     }
+    l->points = l->pass.mixed ? NULL : kiln_remesher_points(&l->pass);
     if (!l->pass.options.sizing)
         return KILN_OK;
     KILN_TRY(kiln_array_reserve(context, &l->pass.metric, vertices, error));

@@ -219,6 +219,7 @@ static void free_job(kiln_transfer_job *job)
     kiln_array_free(context, &job->groups);
     kiln_array_free(context, &job->group_of);
     kiln_array_free(context, &job->member);
+    kiln_array_free(context, &job->shares);
     kiln_array_free(context, &job->gains);
     for (int where = 0; where < KILN_WHERE_COUNT; where++)
         kiln_array_free(context, &job->fields[where]);

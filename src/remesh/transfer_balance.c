@@ -67,25 +67,26 @@ static void average_new(const balance *b, const kiln_transfer_group *group, uint
     average(r, group->size, q);
 }
 
-static void take_old(void *user, uint32_t source, uint32_t group, double share)
+static void take_old(balance *b, const kiln_transfer_share *share)
 {
-    balance *b = user;
-    const kiln_transfer_group *of = &b->job->groups.data[group];
+    const kiln_transfer_group *of = &b->job->groups.data[share->group];
     double q[MOMENTS], mass;
     kiln_vec3 r[4];
-    kiln_transfer_old_corners(b->job, source, of->at, r);
+    kiln_transfer_old_corners(b->job, share->source, of->at, r);
     average(r, of->size, q);
-    mass = share * kiln_transfer_source_mass(b->job, &b->job->sources.data[source]);
-    b->mass[group] += mass;
+    mass = share->part * kiln_transfer_source_mass(b->job, &b->job->sources.data[share->source]);
+    b->mass[share->group] += mass;
     for (int k = 0; k < MOMENTS; k++)
-        b->missing[group][k] += mass * q[k];
+        b->missing[share->group][k] += mass * q[k];
 }
 
 /* Before any of it is changed: sets overlap. */
 static void find_missing(balance *b)
 {
     kiln_transfer_job *job = b->job;
-    kiln_transfer_each_share(job, take_old, b);
+    for (size_t i = 0; i < job->shares.count; i++)
+        if (job->shares.data[i].group != KILN_NONE)
+            take_old(b, &job->shares.data[i]);
     for (size_t i = 0; i < job->gains.count; i++) {
         const kiln_transfer_gain *gain = &job->gains.data[i];
         double q[MOMENTS];

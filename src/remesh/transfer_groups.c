@@ -95,6 +95,46 @@ static void find_middle(const kiln_transfer_job *job, kiln_transfer_group *group
     group->size = sqrt(square / corners);
 }
 
+static kiln_status add_share(kiln_transfer_job *job, uint32_t source, uint32_t group, double part,
+                             kiln_error *error)
+{
+    kiln_transfer_share *share = &job->shares.data[source];
+    if (share->group == KILN_NONE)
+        share->group = group;
+    while (share->group != group && share->next != KILN_NONE)
+        share = &job->shares.data[share->next];
+    if (share->group == group) {
+        share->part += part;
+        return KILN_OK;
+    }
+    share->next = (uint32_t)job->shares.count;
+    return kiln_array_push(job->context, &job->shares,
+                           ((kiln_transfer_share){source, group, part, KILN_NONE}), error);
+}
+
+/* Tets overlap with many others, nearly always of one group. */
+static kiln_status find_shares(kiln_transfer_job *job, kiln_error *error)
+{
+    KILN_TRY(kiln_array_reserve(job->context, &job->shares, job->sources.count, error));
+    for (uint32_t i = 0; i < job->sources.count; i++)
+        job->shares.data[i] = (kiln_transfer_share){i, KILN_NONE, 0.0, KILN_NONE};
+    job->shares.count = job->sources.count;
+    for (size_t i = 0; i < job->overlaps.count; i++) {
+        const kiln_overlap *o = &job->overlaps.data[i];
+        double covered = job->covered.data[o->source];
+        if (covered > 0.0)
+            KILN_TRY(add_share(job, o->source, job->group_of.data[o->target], o->volume / covered,
+                               error));
+    }
+    for (size_t i = 0; i < job->strays.count; i++)
+        KILN_TRY(add_share(job, job->strays.data[i].a, job->group_of.data[job->strays.data[i].b],
+                           1.0, error));
+    for (size_t i = 0; i < job->heirs.count; i++)
+        KILN_TRY(add_share(job, job->heirs.data[i].a, job->group_of.data[job->targets.count + i],
+                           1.0, error));
+    return KILN_OK;
+}
+
 kiln_status kiln_transfer_find_groups(kiln_transfer_job *job, kiln_error *error)
 {
     kiln_idset first = {0};
@@ -102,6 +142,8 @@ kiln_status kiln_transfer_find_groups(kiln_transfer_job *job, kiln_error *error)
     kiln_array_free(job->context, &first.slots);
     if (status == KILN_OK)
         status = list_members(job, error);
+    if (status == KILN_OK)
+        status = find_shares(job, error);
     for (size_t g = 0; status == KILN_OK && g < job->groups.count; g++)
         find_middle(job, &job->groups.data[g]);
     return status;
@@ -122,20 +164,6 @@ void kiln_transfer_new_corners(const kiln_transfer_job *job, uint32_t tet, kiln_
         r[k] = kiln_v3_sub(job->to->x[job->to->tet[tet].v[k]], from);
 }
 
-void kiln_transfer_each_share(kiln_transfer_job *job, kiln_transfer_taker take, void *user)
-{
-    for (size_t i = 0; i < job->overlaps.count; i++) {
-        const kiln_overlap *o = &job->overlaps.data[i];
-        double covered = job->covered.data[o->source];
-        if (covered > 0.0)
-            take(user, o->source, job->group_of.data[o->target], o->volume / covered);
-    }
-    for (size_t i = 0; i < job->strays.count; i++)
-        take(user, job->strays.data[i].a, job->group_of.data[job->strays.data[i].b], 1.0);
-    for (size_t i = 0; i < job->heirs.count; i++)
-        take(user, job->heirs.data[i].a, job->group_of.data[job->targets.count + i], 1.0);
-}
-
 /* Sets. */
 
 void kiln_transfer_set_free(kiln_context *context, kiln_transfer_set *set)
@@ -143,6 +171,7 @@ void kiln_transfer_set_free(kiln_context *context, kiln_transfer_set *set)
     kiln_array_free(context, &set->tets);
     kiln_array_free(context, &set->vertices);
     kiln_array_free(context, &set->number.slots);
+    kiln_array_free(context, &set->seen.slots);
     kiln_array_free(context, &set->weights);
     if (set->walker.context)
         kiln_walker_free(&set->walker);
@@ -203,22 +232,31 @@ kiln_status kiln_transfer_tets_near(const kiln_transfer_job *job, uint32_t group
     return KILN_OK;
 }
 
+static kiln_status add_tet(kiln_context *context, kiln_transfer_set *set, uint32_t tet,
+                           kiln_error *error)
+{
+    kiln_idset_slot *slot = kiln_idset_at(&set->seen, tet);
+    if (slot->epoch == set->seen.epoch)
+        return KILN_OK;
+    kiln_idset_add(&set->seen, slot, tet, 0);
+    KILN_TRY(kiln_array_push(context, &set->tets, tet, error));
+    return 2 * (size_t)set->seen.members >= set->seen.slots.count
+               ? kiln_idset_grow(context, &set->seen, error)
+               : KILN_OK;
+}
+
 /* Every tet at one of the vertices: the order of a walk is no property of the mesh. */
 static kiln_status add_stars(const kiln_transfer_job *job, kiln_transfer_set *set,
                              kiln_error *error)
 {
+    KILN_TRY(kiln_idset_clear(job->context, &set->seen, 64, error));
     for (size_t i = 0; i < set->vertices.count; i++) {
         KILN_TRY(kiln_star(job->to, set->vertices.data[i], &set->walker, error));
         for (size_t k = 0; k < set->walker.tets.count; k++)
-            KILN_TRY(kiln_array_push(job->context, &set->tets, set->walker.tets.data[k], error));
+            KILN_TRY(add_tet(job->context, set, set->walker.tets.data[k], error));
     }
     if (set->tets.count)
         qsort(set->tets.data, set->tets.count, sizeof(uint32_t), ascending);
-    size_t kept = 0;
-    for (size_t i = 0; i < set->tets.count; i++)
-        if (i == 0 || set->tets.data[i] != set->tets.data[i - 1])
-            set->tets.data[kept++] = set->tets.data[i];
-    set->tets.count = kept;
     return KILN_OK;
 }
 

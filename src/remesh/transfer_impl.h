@@ -59,6 +59,13 @@ typedef struct kiln_transfer_gain {
     double mass;
 } kiln_transfer_gain;
 
+/* What part of a source's matter went to a group. */
+typedef struct kiln_transfer_share {
+    uint32_t source, group;
+    double part;
+    uint32_t next; /* of the same source and another group, or KILN_NONE */
+} kiln_transfer_share;
+
 /* Of a vertex i: sum_j M_ij, and sum_j M_ij (x_j - at), with the consistent mass matrix M. */
 typedef struct kiln_vertex_weight {
     double mass;
@@ -69,6 +76,7 @@ typedef struct kiln_vertex_weight {
 typedef struct kiln_transfer_set {
     kiln_u32_array tets, vertices;
     kiln_idset number; /* vertex -> index */
+    kiln_idset seen;   /* tets, while they are found */
     KILN_ARRAY_OF(kiln_vertex_weight)
     weights; /* [index] */
     kiln_vec3 at;
@@ -116,6 +124,8 @@ typedef struct kiln_transfer_job {
     groups;
     kiln_u32_array group_of; /* [target], then [heir] */
     kiln_u32_array member;   /* tets by group */
+    KILN_ARRAY_OF(kiln_transfer_share)
+    shares; /* the first of each source, then others */
     KILN_ARRAY_OF(kiln_transfer_gain)
     gains; /* of targets and heirs, then those of the balance */
     KILN_ARRAY_OF(kiln_transfer_field)
@@ -170,9 +180,6 @@ kiln_status kiln_transfer_amounts(const kiln_transfer_job *job, const kiln_trans
 
 /* transfer_groups.c: after tets. */
 kiln_status kiln_transfer_find_groups(kiln_transfer_job *job, kiln_error *error);
-/* What part of a source's matter went to which group. */
-typedef void (*kiln_transfer_taker)(void *user, uint32_t source, uint32_t group, double share);
-void kiln_transfer_each_share(kiln_transfer_job *job, kiln_transfer_taker take, void *user);
 /* World positions of a source, then; of a tet, now; relative to `from`. */
 void kiln_transfer_old_corners(const kiln_transfer_job *job, uint32_t source, kiln_vec3 from,
                                kiln_vec3 r[4]);

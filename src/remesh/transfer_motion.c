@@ -97,25 +97,27 @@ static void new_velocities(const motion *m, uint32_t tet, kiln_vec3 v[4])
 }
 
 /* Before: what went. */
-static void take_old(void *user, uint32_t source, uint32_t group, double share)
+static void take_old(const motion *m, const kiln_transfer_share *share)
 {
-    const motion *m = user;
-    const kiln_transfer_tet *tet = &m->job->sources.data[source];
+    const kiln_transfer_tet *tet = &m->job->sources.data[share->source];
+    const kiln_transfer_group *group = &m->job->groups.data[share->group];
     const uint32_t *corner = kiln_begin_tet(&m->job->view, tet->tet)->v;
     kiln_vec3 r[4], v[4];
-    kiln_transfer_old_corners(m->job, source, m->job->groups.data[group].at, r);
+    kiln_transfer_old_corners(m->job, share->source, group->at, r);
     for (int k = 0; k < 4; k++)
         v[k] = components_of(m, kiln_begin_row(&m->field->from, corner[k]));
     sums s = sums_of(r, v, kiln_transfer_source_mass(m->job, tet));
-    add_sums(&m->missing[group], share, &s);
-    m->energy[m->job->groups.data[group].part] += share * s.energy;
+    add_sums(&m->missing[share->group], share->part, &s);
+    m->energy[group->part] += share->part * s.energy;
 }
 
 /* After, with interpolated velocities: what came, and what the balance moved. */
 static void find_missing(motion *m)
 {
     kiln_transfer_job *job = m->job;
-    kiln_transfer_each_share(job, take_old, m);
+    for (size_t i = 0; i < job->shares.count; i++)
+        if (job->shares.data[i].group != KILN_NONE)
+            take_old(m, &job->shares.data[i]);
     for (size_t i = 0; i < job->gains.count; i++) {
         const kiln_transfer_gain *gain = &job->gains.data[i];
         kiln_vec3 r[4], v[4];
