@@ -230,7 +230,7 @@ static ratio_job job_at(kiln_elements *e, const double *x)
 double kiln_yield_surfaces_lag(void *elements, const double *x)
 {
     kiln_elements *e = elements;
-    if (!e->flowing || e->ratio.count == 0)
+    if (!kiln_yield_surfaces_follow(e))
         return 0.0;
     ratio_job job = job_at(e, x);
     find_ratios(&job);
@@ -300,6 +300,11 @@ kiln_status kiln_yield_surfaces_begin(kiln_elements *elements, const kiln_mesh *
 bool kiln_yield_surfaces_are_used(const kiln_elements *elements)
 {
     return elements->flowing;
+}
+
+bool kiln_yield_surfaces_follow(const kiln_elements *elements)
+{
+    return elements->flowing && elements->ratio.count > 0;
 }
 
 void kiln_yield_surfaces_end(kiln_elements *elements)

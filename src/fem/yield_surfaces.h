@@ -22,7 +22,9 @@ kiln_status kiln_yield_surfaces_begin(kiln_elements *elements, const kiln_mesh *
                                       kiln_error *error);
 void kiln_yield_surfaces_end(kiln_elements *elements);
 
-bool kiln_yield_surfaces_are_used(const kiln_elements *elements); /* in the step being made */
+/* In the step being made: whether there are any, and whether some are lagged. */
+bool kiln_yield_surfaces_are_used(const kiln_elements *elements);
+bool kiln_yield_surfaces_follow(const kiln_elements *elements);
 
 /* The `lag` of the elements: ratios as they are at x. Returns by how much they change where matter
  * flows, relatively; 0, and nothing changes, when that is too little to count. */

@@ -520,7 +520,7 @@ static kiln_status start_acceleration(kiln_attempt *t, const kiln_driver *driver
     s->touch.contacts.count = 0; /* those of a try before */
     KILN_TRY(kiln_attempt_begin_surfaces(t, error));
     KILN_TRY(kiln_attempt_list_terms(t, error));
-    kiln_attempt_renew_lagged(t, x);
+    kiln_attempt_renew_lagged(t, x, NULL);
     kiln_attempt_add_gradient(t, 1, x, s->rate.data); /* without inertia, the first */
     KILN_TRY(solve_for_acceleration(s, s->start_a.data, error));
     kiln_mass_multiply(s->mass, s->start_a.data, s->start_force.data);
