@@ -13,10 +13,6 @@ enum { LANES = KILN_ELEMENT_LANES };
 /* Of matter without stress, which is this part of its threshold: that of a tension test. */
 #define LITTLE      1e-6
 #define FIRST_RATIO 0.81649658092772603
-/* A ratio that is found at x is a function of the one that was held. Where stresses grow in
- * proportion it is constant, where pressure is given its slope nears 1 as that takes up the norm.
- * The slope is estimated from the last two solves, up to 1 - ratio^2 and this. */
-#define MOST_SLOPE 0.95
 /* However large the pressure, this part of the threshold is left to the deviator: with none at all
  * it would stay so when the pressure falls. */
 #define LEAST_RATIO 1e-3
@@ -59,17 +55,11 @@ typedef struct kiln_left_stress {
     double flows; /* 1 or 0 */
 } left_stress;
 
-/* The ratio of a tet from solve to solve. */
-typedef struct kiln_ratio_course {
-    double held, change; /* in the last but one; by how much it was another at its end; 0: none */
-    double now;          /* at x */
-} ratio_course;
-
 typedef struct ratio_job {
     kiln_elements *e;
     const double *x;
     left_stress *left;    /* [element number] */
-    ratio_course *course; /* [element number] */
+    double *now;          /* [element number] ratios at x */
     double *volume, *sum; /* [vertex] */
 } ratio_job;
 
@@ -147,8 +137,9 @@ static void find_ratio(ratio_job *job, size_t number)
         p += 0.25 * job->sum[v[k]] / job->volume[v[k]];
     double whole = left->a + 2.0 * p * left->b + p * p * left->c;
     double limit = LITTLE * surface_at(job->e, number)[0];
-    job->course[number].now =
-        whole > limit * limit ? fmax(sqrt(left->deviator / whole), LEAST_RATIO) : FIRST_RATIO;
+    job->now[number] = whole > limit * limit
+                           ? fmin(fmax(sqrt(left->deviator / whole), LEAST_RATIO), 1.0)
+                           : FIRST_RATIO;
 }
 
 /* The ratios at x; not yet those of the elements. */
@@ -183,7 +174,7 @@ static double find_change(const ratio_job *job)
         if (!is_counted(e, i))
             continue;
         double threshold = surface_at(e, i)[0], held = e->ratio.data[i];
-        double other = threshold * job->course[i].now / held;
+        double other = threshold * job->now[i] / held;
         double volume = e->batches.data[i / LANES].volume[i % LANES];
         if (job->left[i].flows == 0.0 && job->left[i].deviator <= other * other)
             continue;
@@ -193,27 +184,14 @@ static double find_change(const ratio_job *job)
     return all > 0.0 ? sqrt(changes / all) : 0.0;
 }
 
-/* By the secant through the last two, if there are. */
-static double next_ratio(ratio_course *course, double held)
-{
-    double change = course->now - held, way = held - course->held;
-    double slope =
-        course->change != 0.0 && way != 0.0 ? 1.0 + (change - course->change) / way : 0.0;
-    slope = fmin(fmax(slope, 0.0), fmin(1.0 - held * held, MOST_SLOPE));
-    course->held = held;
-    course->change = change;
-    return fmin(fmax(held + change / (1.0 - slope), LEAST_RATIO), 1.0);
-}
-
 static void take_ratios(const ratio_job *job)
 {
     kiln_elements *e = job->e;
     for (size_t i = 0; i < kiln_elements_room(e); i++) {
         if (!is_counted(e, i))
             continue;
-        double held = e->ratio.data[i], next = next_ratio(&job->course[i], held);
-        surface_at(e, i)[0] *= next / held;
-        e->ratio.data[i] = next;
+        surface_at(e, i)[0] *= job->now[i] / e->ratio.data[i];
+        e->ratio.data[i] = job->now[i];
     }
     e->state++;
 }
@@ -222,9 +200,8 @@ static ratio_job job_at(kiln_elements *e, const double *x)
 {
     size_t room = kiln_elements_room(e);
     left_stress *left = (left_stress *)(void *)e->ratio_scratch.data;
-    ratio_course *course = (ratio_course *)(void *)(left + room);
-    double *volume = (double *)(void *)(course + room);
-    return (ratio_job){e, x, left, course, volume, volume + e->vertices};
+    double *now = (double *)(void *)(left + room), *volume = now + room;
+    return (ratio_job){e, x, left, now, volume, volume + e->vertices};
 }
 
 double kiln_yield_surfaces_lag(void *elements, const double *x)
@@ -263,7 +240,7 @@ static void fill_surfaces(kiln_elements *e, const kiln_field *hardening)
 
 static kiln_status begin_ratios(kiln_elements *e, const kiln_mesh *mesh, kiln_error *error)
 {
-    size_t room = kiln_elements_room(e), each = sizeof(left_stress) + sizeof(ratio_course);
+    size_t room = kiln_elements_room(e), each = sizeof(left_stress) + sizeof(double);
     size_t scratch = room * (each / sizeof(double)) + 2 * e->vertices;
     KILN_TRY(kiln_array_reserve(e->context, &e->ratio, room, error));
     KILN_TRY(kiln_array_reserve(e->context, &e->ratio_scratch, scratch, error));
@@ -271,10 +248,8 @@ static kiln_status begin_ratios(kiln_elements *e, const kiln_mesh *mesh, kiln_er
     for (size_t i = 0; i < room; i++)
         e->ratio.data[i] = 1.0;
     ratio_job job = job_at(e, &mesh->x[0].x);
-    memset(job.course, 0, room * sizeof *job.course);
     find_ratios(&job);
     take_ratios(&job);
-    memset(job.course, 0, room * sizeof *job.course);
     return KILN_OK;
 }
 

@@ -563,6 +563,16 @@ static double search(problem *p, double limit, int most)
     return 0.0;
 }
 
+static void renew_lagged(problem *p)
+{
+    double change = 0.0;
+    for (size_t t = 0; t < p->term_count; t++)
+        if (p->terms[t]->lag)
+            change = fmax(change, p->terms[t]->lag(p->terms[t]->self, p->x));
+    if (change > 0.0)
+        (void)find_values(p); /* x is where they are defined */
+}
+
 /* The step from x that the factor at hand gives, into newton->dx. */
 static kiln_status solve_again(problem *p, kiln_solve_outcome *outcome, kiln_error *error)
 {
@@ -599,6 +609,8 @@ static kiln_status use_old_factor(problem *p, double last, double step, double l
         return KILN_OK;
     for (int i = 0; i < most || (i == most && step == 1.0); i++) {
         kiln_solve_outcome outcome;
+        if (p->options->renew_lagged && i < most)
+            renew_lagged(p);
         KILN_TRY(solve_again(p, &outcome, error));
         if (outcome != KILN_SOLVE_OK)
             return KILN_OK;

@@ -21,6 +21,9 @@ typedef struct kiln_newton_options {
     /* Of one iteration, steps with the same factor after Newton's own, at most (newton.c, N6); 0:
      * none. Worth it where the way is long and curved and a factor is dear. */
     int corrections;
+    /* Before each of them what is held through a solve (term.h, lag) is renewed, for solves that
+     * are made again until it has settled. */
+    bool renew_lagged;
     int max_iterations; /* 1 with line_search off: linearised */
     bool line_search;
 } kiln_newton_options;

@@ -95,8 +95,10 @@ static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constrain
                                      : MOST_FLOW_ITERATIONS;
         options.corrections = FLOW_CORRECTIONS;
     }
-    if (t->rough)
+    if (t->rough) {
         options.relative = ROUGH_PART;
+        options.renew_lagged = true;
+    }
     if (linear) {
         options.max_iterations = 1;
         options.line_search = false;
