@@ -2,9 +2,9 @@
  * (flow_potential.h).
  *
  * In the norm frobenius, s^2 = |P|^2 with pressure in it, the surface of the deviator is
- * threshold * ratio, ratio = |dev tau| / |P| where the stress is; that is held during a solve and
- * renewed after it (term.h, lag). In a stress that grows in proportion the ratio does not change,
- * so static steps settle in a few solves; steps in time take the ratio of where they begin.
+ * threshold * ratio, ratio = |dev tau| / |P| where the stress is; that is held while steps are
+ * found and renewed between them and after a solve (term.h, lag), until it has settled. In a stress
+ * that grows in proportion the ratio does not change.
  *
  * Its pressure is that of the neighbourhood: averaged at the vertices over the tets of the material
  * (by volume), then over the vertices of the tet. A P1 tet that flows cannot keep its volume as its

@@ -266,6 +266,29 @@ START_TEST(limit_loads_are_approached_in_few_iterations)
 }
 END_TEST
 
+/* The ratios of the norm frobenius are sums over neighbours: the same on any number of threads. */
+START_TEST(lagged_surfaces_are_the_same_on_any_threads)
+{
+    uint64_t hash[2];
+    for (int i = 0; i < 2; i++) {
+        kiln_context *context = kiln_test_context(i == 0 ? 1 : 3);
+        kiln_scene scene;
+        kiln_plastic law = {.instant = true, .norm = KILN_YIELD_FROBENIUS, .yield = 100};
+        start(&scene, context, law)->base.nodal_pressure = true;
+        scene.solid.integrator = _i == 0 ? KILN_STATIC : KILN_BDF2;
+        kiln_world *world = scene_world(&scene);
+        for (int k = 0; k < 3; k++)
+            scene_step(world, scene.duration);
+        ck_assert_double_gt(mean_strain(world), 0.01);
+        hash[i] = kiln_mesh_hash(kiln_world_mesh(world));
+        kiln_world_destroy(world);
+        kiln_scene_free(&scene);
+        kiln_context_destroy(context);
+    }
+    ck_assert_uint_eq(hash[0], hash[1]);
+}
+END_TEST
+
 /* With hardening of either kind, or softening: as few. */
 START_TEST(hardening_takes_few_iterations)
 {
@@ -292,6 +315,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(c, a_function_below_zero_is_an_error);
     tcase_add_test(c, metal_flows_inside_a_step);
     tcase_add_loop_test(c, limit_loads_are_approached_in_few_iterations, 0, 8);
+    tcase_add_loop_test(c, lagged_surfaces_are_the_same_on_any_threads, 0, 2);
     tcase_add_loop_test(c, hardening_takes_few_iterations, 0, 4);
     return suite;
 }
