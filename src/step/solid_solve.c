@@ -97,6 +97,7 @@ static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constrain
     }
     if (t->rough) {
         options.relative = ROUGH_PART;
+        options.corrections = FLOW_CORRECTIONS;
         options.renew_lagged = true;
     }
     if (linear) {
