@@ -92,25 +92,47 @@ static void look(kiln_trial *trial)
     b->frames++;
 }
 
-/* The ends are led until the bend is whole; then the middle is caught where it is, so that the bar
- * does not float. */
+/* A section that turns by `angle` about y: only along its normal, so that it may grow narrower as
+ * the bar's sides do. Held in all directions the ends would not be in uniaxial stress, and in a
+ * norm that counts pressure they yield first. */
+static kiln_status turn_end(kiln_trial *trial, int patch, int step, kiln_trial_map *map,
+                            kiln_error *error)
+{
+    double angle = bend * (step + 1) / STEPS * (patch == 1 ? -0.5 : 0.5) * length;
+    kiln_mat3 axes = {{{cos(angle), 0, sin(angle)}, {0, 1, 0}, {-sin(angle), 0, cos(angle)}}};
+    kiln_picks where;
+    KILN_TRY(kiln_trial_pick_patch(trial, patch, &where, error));
+    KILN_TRY(kiln_trial_hold(trial, &where, 1, map, error));
+    kiln_scene_hold *hold = &trial->scene.holds.data[trial->scene.holds.count - 1];
+    hold->axes = kiln_m3_mul(axes, hold->axes);
+    hold->from = kiln_trial_number(trial, (double)step / STEPS, 0, 0, 1);
+    hold->until = kiln_trial_number(trial, (step + 1.0) / STEPS, 0, 0, 1);
+    return KILN_OK;
+}
+
+/* The ends are led until the bend is whole. The middle is held where it is, so that the bar does
+ * not float: while it is bent in the directions that its ends leave free, then in all. */
 static kiln_status hold_bar(kiln_trial *trial, kiln_trial_map *map, kiln_error *error)
 {
     static const struct {
         kiln_vec3 at;
         int components;
-    } pins[] = {{{0.5, 0.05, 0.05}, 7}, {{0.5, 0.05, 0.1}, 3}, {{0.5, 0.1, 0.05}, 1}};
-    double whole = kiln_trial_number(trial, 1.0, 0, 0, 1);
+        bool always;
+    } pins[] = {{{0.5, 0.05, 0.05}, 6, true},
+                {{0.5, 0.05, 0.1}, 2, true},
+                {{0.5, 0.05, 0.05}, 1, false},
+                {{0.5, 0.05, 0.1}, 1, false},
+                {{0.5, 0.1, 0.05}, 1, false}};
     kiln_picks where;
-    for (int patch = 1; patch <= 2; patch++) {
-        KILN_TRY(kiln_trial_pick_patch(trial, patch, &where, error));
-        KILN_TRY(kiln_trial_hold(trial, &where, 7, map, error));
-        trial->scene.holds.data[trial->scene.holds.count - 1].until = whole;
-    }
-    for (int i = 0; i < 3; i++) {
+    for (int step = 0; step < STEPS; step++)
+        for (int patch = 1; patch <= 2; patch++)
+            KILN_TRY(turn_end(trial, patch, step, map, error));
+    for (size_t i = 0; i < sizeof pins / sizeof pins[0]; i++) {
         KILN_TRY(kiln_trial_pick_ball(trial, pins[i].at, 1e-3, &where, error));
         KILN_TRY(kiln_trial_hold(trial, &where, pins[i].components, NULL, error));
-        trial->scene.holds.data[trial->scene.holds.count - 1].from = whole;
+        if (!pins[i].always)
+            trial->scene.holds.data[trial->scene.holds.count - 1].from =
+                kiln_trial_number(trial, 1.0, 0, 0, 1);
     }
     return KILN_OK;
 }

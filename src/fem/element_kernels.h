@@ -19,6 +19,7 @@ typedef struct kiln_element_span {
     const double *pressure; /* [batch][8] for the Hessian; NULL: none */
     const double *yield;    /* [batch][2][8] threshold and growth; NULL: elastic */
     const kiln_material *material;
+    bool exact; /* the Hessian as it is, not its PSD part */
 } kiln_element_span;
 
 typedef struct kiln_element_kernels {
@@ -26,7 +27,7 @@ typedef struct kiln_element_kernels {
      * padding. */
     double (*energy)(const kiln_element_span *span, const double *x, double *each);
     void (*gradient)(const kiln_element_span *span, const double *x, double scale, double *g);
-    /* PSD Hessian into H and, unless it is NULL, the gradient into g. */
+    /* PSD Hessian (or exact) into H and, unless it is NULL, the gradient into g. */
     void (*hessian)(const kiln_element_span *span, const double *x, double scale, double *g,
                     kiln_bsr *H);
     /* Dampers [batch] at x, all but their past; NULL: those of the material without flow. */

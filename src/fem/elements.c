@@ -2,7 +2,7 @@
 
 #include "base/assert.h"
 #include "base/parallel.h"
-#include "fem/flow_potential.h"
+#include "fem/yield_surfaces.h"
 
 #include <string.h>
 
@@ -111,15 +111,17 @@ kiln_element_span kiln_elements_span(const kiln_elements *elements, size_t chunk
         .shape = material->nodal_pressure,
         .shape_lambda = material->model->shape_lambda,
         .pressure = material->nodal_pressure ? e->pressure.data + LANES * batch : NULL,
-        .yield = e->yield.count ? e->yield.data + 2 * LANES * batch : NULL,
-        .material = material};
+        .yield = e->flowing ? e->yield.data + 2 * LANES * batch : NULL,
+        .material = material,
+        .exact = e->exact};
 }
 
 static const kiln_element_kernels *kernels_of(const kiln_elements *e, size_t chunk)
 {
     KILN_ELEMENT_KERNELS(flow);
     const kiln_material *material = &e->materials.data[e->chunks.data[chunk].material];
-    if (e->yield.count && kiln_flow_is_within(material))
+    bool flows = e->flowing && kiln_flow_is_within(material);
+    if (flows || (material->nodal_pressure && kiln_flow_dilation(material) == KILN_DILATION_CHANGE))
         return kernels[e->context->isa];
     return material->model->kernels[e->context->isa];
 }
@@ -246,7 +248,7 @@ static void dilation_chunk(const loop_job *job, size_t chunk)
         KILN_SIMD_TABLE(kiln_elements_add_dilation_span);
     const kiln_elements *e = job->e;
     const kiln_material *material = &e->materials.data[e->chunks.data[chunk].material];
-    kiln_dilation dilation = material->model->dilation;
+    kiln_dilation dilation = kiln_flow_dilation(material);
     size_t number = LANES * (size_t)e->chunks.data[chunk].batch;
     if (!material->nodal_pressure)
         return;
@@ -277,9 +279,18 @@ void kiln_elements_dilation_gradient(const kiln_elements *elements, size_t numbe
 {
     kiln_element e = kiln_elements_at(elements, number);
     kiln_mat3 F = kiln_element_deformation(&e, x), D;
-    kiln_dilation_gradient(elements->materials.data[e.material].model->dilation, &F, &D);
+    kiln_dilation_gradient(kiln_flow_dilation(&elements->materials.data[e.material]), &F, &D);
     for (int a = 0; a < 4; a++)
         gradient[a] = kiln_m3_apply(D, e.gradient[a]);
+}
+
+/* Asked for while matter flows: on its yield surface it has little stiffness but what stress and
+ * turning give it, and projecting that makes Newton's steps ten times too short. */
+static bool set_exact(void *self, bool exact)
+{
+    kiln_elements *e = self;
+    e->exact = exact && e->flowing;
+    return e->flowing;
 }
 
 static kiln_cliques cliques(void *self)
@@ -301,6 +312,8 @@ kiln_status kiln_elements_create(kiln_context *context, kiln_elements **out, kil
                           .value = value,
                           .delta = delta,
                           .add = add,
+                          .set_exact = set_exact,
+                          .lag = kiln_yield_surfaces_lag,
                           .max_step = kiln_elements_max_step,
                           .cliques = cliques,
                           .attach = kiln_elements_attach};

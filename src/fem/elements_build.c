@@ -66,7 +66,7 @@ void kiln_elements_forget(kiln_elements *elements)
     e->materials.count = e->tets_of.count = e->partial.count = e->pressure.count = 0;
     e->touched.count = 0;
     kiln_array_free(e->context, &e->lame);
-    e->yield.count = 0;
+    e->yield.count = e->ratio.count = 0;
     e->pattern = 0;
     e->any_stale = e->waiting_known = false;
     e->waiting.count = e->retied.count = e->around.count = 0;
@@ -159,6 +159,8 @@ void kiln_elements_destroy(kiln_elements *elements)
     kiln_array_free(context, &elements->lame);
     kiln_array_free(context, &elements->pressure);
     kiln_array_free(context, &elements->yield);
+    kiln_array_free(context, &elements->ratio);
+    kiln_array_free(context, &elements->ratio_scratch);
     kiln_kept_values_free(&elements->kept, context);
     kiln_release(context, elements, sizeof *elements);
 }
@@ -180,6 +182,7 @@ size_t kiln_elements_bytes(const kiln_elements *elements)
            e->stale.capacity + e->chunks.capacity * sizeof *e->chunks.data +
            (e->colours.capacity + e->tets_of.capacity) * sizeof(size_t) +
            e->materials.capacity * sizeof *e->materials.data +
-           (e->partial.capacity + e->lame.capacity + e->pressure.capacity + e->yield.capacity) *
+           (e->partial.capacity + e->lame.capacity + e->pressure.capacity + e->yield.capacity +
+            e->ratio.capacity + e->ratio_scratch.capacity) *
                sizeof(double);
 }

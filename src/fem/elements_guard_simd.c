@@ -41,8 +41,9 @@ KILN_INLINE void dilation_of(kiln_dilation dilation, kiln_vd F[3][3], kiln_vd *t
     } else {
         kiln_vd C[3][3];
         kiln_vd_cofactors(F, C);
-        if (dilation == KILN_DILATION_VOLUME) {
-            *theta = kiln_svd3_dot(F[0][0], C[0][0], F[0][1], C[0][1], F[0][2], C[0][2]);
+        if (dilation != KILN_DILATION_STRETCH) {
+            *theta = kiln_svd3_dot(F[0][0], C[0][0], F[0][1], C[0][1], F[0][2], C[0][2]) -
+                     (dilation == KILN_DILATION_CHANGE ? 1.0 : 0.0);
             memcpy(D, C, sizeof C);
         } else {
             kiln_vd_polar(F, C, D);

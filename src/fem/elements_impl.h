@@ -86,8 +86,13 @@ struct kiln_elements {
     kiln_f64_array partial;  /* [chunk][2], of sums and minima */
     kiln_f64_array lame;     /* [batch][2][8] mu, lambda; only when set tet by tet */
     kiln_f64_array pressure; /* [element number]; only when some material has nodal pressure */
-    kiln_f64_array yield;    /* [batch][2][8] threshold and growth (flow_potential.h); empty: none
-                                flows inside a step */
+    kiln_f64_array yield;    /* [batch][2][8] threshold and growth (flow_potential.h) of the step
+                                that is made, if `flowing`, or was, if `yield_state` is `state` */
+    kiln_f64_array ratio;    /* [element number] of the norm frobenius (yield_surfaces.h) */
+    kiln_f64_array ratio_scratch;
+    bool flowing; /* a step is being made in which matter flows */
+    uint64_t yield_state;
+    bool exact; /* Hessians as they are (term.h) */
     kiln_pressure_fill fill, fill_energy;
     void *fill_user;
     uint64_t pattern;      /* the one `place` belongs to */

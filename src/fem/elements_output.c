@@ -1,6 +1,7 @@
 /* Columns for frames. */
 #include "base/parallel.h"
 #include "fem/elements_group.h"
+#include "fem/flow_potential.h"
 #include "fem/principal.h"
 
 #include <string.h>
@@ -30,7 +31,7 @@ static kiln_mat3 cauchy(const kiln_elements *elements, const kiln_element *e, si
     kiln_mat3 P, D;
     if (material->nodal_pressure) {
         kiln_material_stress(material->model, e->mu, material->model->shape_lambda * e->mu, F, &P);
-        kiln_dilation_gradient(material->model->dilation, F, &D);
+        kiln_dilation_gradient(kiln_flow_dilation(material), F, &D);
         P = kiln_m3_add(P, kiln_m3_scale(D, elements->pressure.data[number]));
     } else {
         kiln_material_stress(material->model, e->mu, e->lambda, F, &P);

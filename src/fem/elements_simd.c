@@ -117,12 +117,14 @@ void KILN_SIMD(kiln_elements_decompose)(const kiln_element_span *span, size_t w,
         if (H)
             KILN_SIMD(kiln_elements_prefetch)(&h->e[b], H);
     }
+    h->exact = span->exact;
     kiln_svd3_vd_decompose(F, h->d);
 }
 
 void KILN_SIMD(kiln_elements_assemble)(kiln_hessian_vd *h, double scale, double *g, kiln_bsr *H)
 {
-    KILN_SIMD(kiln_elements_project)(h->f);
+    if (!h->exact)
+        KILN_SIMD(kiln_elements_project)(h->f);
     for (size_t b = 0; b < h->count; b++) {
         kiln_elements_vd *e = &h->e[b];
         kiln_svd3_vd *d = &h->d[b];

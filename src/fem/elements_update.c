@@ -232,7 +232,7 @@ kiln_status kiln_elements_update(kiln_elements *elements, const kiln_mesh *mesh,
                       .changes = changes,
                       .before = changes->before[KILN_ON_TET]};
     KILN_ASSERT_OP(job.before, ==, e->number_of.count);
-    e->touched.count = e->lame.count = e->yield.count = 0;
+    e->touched.count = e->lame.count = e->yield.count = e->ratio.count = 0;
     e->waiting_known = !e->any_stale;
     e->waiting.count = 0;
     e->any_stale = true;

@@ -146,6 +146,7 @@ typedef struct kiln_hessian_vd {
     kiln_svd3_vd d[KILN_SVD3_BATCHES];
     kiln_principal_vd f[KILN_SVD3_BATCHES];
     size_t count; /* 1 at the end of an odd span: then both are the same */
+    bool exact;   /* no projection */
 } kiln_hessian_vd;
 
 /* elements_simd.c: what all models share, apart so that it is compiled once. The model fills `f`

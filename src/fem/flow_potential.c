@@ -1,81 +1,163 @@
+/* With tau the principal Kirchhoff stresses, K = d tau / d ln S and D = I - 11'/3, the minimum has
+ *     r(d) = D tau(l - d) - y n = 0,    q = |d|, n = d / q, y = threshold + growth q (or 0)
+ * with the derivative -B, B = D K D + y / q (D - n n') + y' n n', and there
+ *     g = tau,    H = K - K D B^-1 D K. */
 #include "fem/flow_potential.h"
+
+#include <string.h>
+
+enum { MOST_ROUNDS = 40, MOST_HALVINGS = 12 };
 
 bool kiln_flow_is_within(const kiln_material *material)
 {
     const kiln_plastic *law = &material->plastic;
-    return law->flows && law->instant && !law->varies && law->norm == KILN_YIELD_MISES &&
-           material->model->principal &&
-           (!material->nodal_pressure || material->model->dilation == KILN_DILATION_VOLUME);
+    return law->flows && law->instant && !law->varies && material->model->principal;
 }
 
-/* Where the minimum is. tau = p s are the principal Kirchhoff stresses there. */
+kiln_dilation kiln_flow_dilation(const kiln_material *material)
+{
+    kiln_dilation own = material->model->dilation;
+    return own != KILN_DILATION_VOLUME && kiln_flow_is_within(material) ? KILN_DILATION_CHANGE
+                                                                        : own;
+}
+
+/* Where the minimum is looked for. */
 typedef struct flow_state {
-    kiln_matter left; /* with the stretches that remain */
-    kiln_principal f; /* at them */
-    double n[3], e;   /* e = |e| */
-    double q, taken;  /* strain that flows; J per volume it takes */
-    double tau[3];
-    double t;         /* tau . n */
-    double K[3][3];   /* d tau_i / d ln s_j */
-    double stiffness; /* n' K n */
+    kiln_matter left; /* with the stretches that remain, and without pressure, which stays */
+    double l[3], d[3];
+    double tau[3], K[3][3]; /* at them */
+    double q, y, slope;
+    double r[3], residual; /* |r| */
 } flow_state;
 
-static void evaluate(flow_state *w, const double log_s[3], double q)
+static double length_of(const double v[3])
 {
-    w->q = q;
-    for (int i = 0; i < 3; i++)
-        w->left.s[i] = exp(log_s[i] - q * w->n[i]);
-    kiln_plastic_stress(&w->left, &w->f);
-    w->t = w->stiffness = 0.0;
-    for (int i = 0; i < 3; i++) {
-        w->tau[i] = w->f.p[i] * w->left.s[i];
-        w->t += w->tau[i] * w->n[i];
-    }
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            w->K[i][j] = w->left.s[i] * w->f.a[i][j] * w->left.s[j] + (i == j ? w->tau[i] : 0.0);
-            w->stiffness += w->n[i] * w->K[i][j] * w->n[j];
-        }
+    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-/* Newton inside a bracket for t(q) = threshold + growth q, not below zero (softening). At q = |e|
- * there is no deviator left, so there is a root. False: nothing flows, and w is as far as it needs
- * to be known then. */
+static void remove_mean(const double v[3], double out[3])
+{
+    double mean = (v[0] + v[1] + v[2]) / 3.0;
+    for (int i = 0; i < 3; i++)
+        out[i] = v[i] - mean;
+}
+
+static void evaluate(flow_state *w, const kiln_yield_surface *surface)
+{
+    kiln_principal f;
+    for (int i = 0; i < 3; i++)
+        w->left.s[i] = exp(w->l[i] - w->d[i]);
+    kiln_plastic_stress(&w->left, &f);
+    for (int i = 0; i < 3; i++)
+        w->tau[i] = f.p[i] * w->left.s[i];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            w->K[i][j] = w->left.s[i] * f.a[i][j] * w->left.s[j] + (i == j ? w->tau[i] : 0.0);
+    w->q = length_of(w->d);
+    w->y = surface->threshold + surface->growth * w->q;
+    w->slope = w->y > 0.0 ? surface->growth : 0.0;
+    w->y = w->y > 0.0 ? w->y : 0.0;
+    remove_mean(w->tau, w->r);
+    for (int i = 0; i < 3 && w->q > 0.0; i++)
+        w->r[i] -= w->y / w->q * w->d[i];
+    w->residual = length_of(w->r);
+}
+
+/* D B^-1 D. In the plane without a mean, where B is a 2x2 matrix in the axes n and m. */
+static void invert(const flow_state *w, double out[3][3])
+{
+    double n[3], m[3], kn[3], nn = w->slope, nm = 0.0, mm = w->y / w->q;
+    for (int i = 0; i < 3; i++)
+        n[i] = w->d[i] / w->q;
+    for (int i = 0; i < 3; i++) /* n x 1 / sqrt(3) */
+        m[i] = (n[(i + 1) % 3] - n[(i + 2) % 3]) / sqrt(3.0);
+    for (int i = 0; i < 3; i++) {
+        kn[i] = w->K[i][0] * n[0] + w->K[i][1] * n[1] + w->K[i][2] * n[2];
+        nn += n[i] * kn[i];
+        nm += m[i] * kn[i];
+        mm += m[i] * (w->K[i][0] * m[0] + w->K[i][1] * m[1] + w->K[i][2] * m[2]);
+    }
+    double over = 1.0 / (nn * mm - nm * nm);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            out[i][j] =
+                over * (mm * n[i] * n[j] + nn * m[i] * m[j] - nm * (n[i] * m[j] + m[i] * n[j]));
+}
+
+/* One step of Newton's method, shortened until the residual falls. False: it does not. */
+static bool improve(flow_state *w, const kiln_yield_surface *surface)
+{
+    flow_state from = *w;
+    double B[3][3], way[3], part = 1.0;
+    invert(w, B);
+    for (int i = 0; i < 3; i++)
+        way[i] = B[i][0] * w->r[0] + B[i][1] * w->r[1] + B[i][2] * w->r[2];
+    for (int k = 0; k < MOST_HALVINGS; k++, part *= 0.5) {
+        for (int i = 0; i < 3; i++)
+            w->d[i] = from.d[i] + part * way[i];
+        evaluate(w, surface);
+        if (w->q > 0.0 && w->residual < from.residual)
+            return true;
+    }
+    *w = from;
+    return false;
+}
+
+/* Along the deviator of l, as far as an energy quadratic in l would go: what is left is a small
+ * strain, where every model is nearly so, however large the trial is. */
+static void guess(flow_state *w, const double e[3], double norm, const kiln_yield_surface *surface)
+{
+    double size = length_of(e), stiff = 2.0 * w->left.mu;
+    double part = (norm - surface->threshold) / fmax(norm + surface->growth * size, 1e-3 * norm);
+    double linear =
+        (stiff * size - surface->threshold) / fmax(stiff + surface->growth, 1e-3 * stiff);
+    part = fmin(fmax(part, linear / size), 1.0);
+    for (int i = 0; i < 3; i++)
+        w->d[i] = part * e[i];
+    evaluate(w, surface);
+}
+
+/* False: nothing flows, and w says nothing. */
 static bool find_flow(flow_state *w, const kiln_matter *matter, const kiln_yield_surface *surface)
 {
-    const double *s = matter->s;
-    if (kiln_plastic_is_degenerate(s))
+    double e[3], dev[3];
+    if (kiln_plastic_is_degenerate(matter->s))
         return false;
-    double log_s[3] = {log(s[0]), log(s[1]), log(s[2])};
-    double mean = (log_s[0] + log_s[1] + log_s[2]) / 3.0;
-    w->e = sqrt((log_s[0] - mean) * (log_s[0] - mean) + (log_s[1] - mean) * (log_s[1] - mean) +
-                (log_s[2] - mean) * (log_s[2] - mean));
-    if (!(w->e > 1e-14))
-        return false;
+    *w = (flow_state){.left = *matter};
+    w->left.pressure = 0.0;
     for (int i = 0; i < 3; i++)
-        w->n[i] = (log_s[i] - mean) / w->e;
-    w->left = *matter;
-    evaluate(w, log_s, 0.0);
-    if (!(w->t > surface->threshold))
+        w->l[i] = log(matter->s[i]);
+    remove_mean(w->l, e);
+    if (!(length_of(e) > 1e-14))
         return false;
-    double low = 0.0, high = w->e, scale = 1e-13 * w->t, limit = 0.0;
-    for (int i = 0; i < 60; i++) {
-        limit = surface->threshold + surface->growth * w->q;
-        double slope = w->stiffness + (limit > 0.0 ? surface->growth : 0.0);
-        limit = limit > 0.0 ? limit : 0.0;
-        double gap = w->t - limit;
-        if (fabs(gap) <= scale || high - low <= 1e-15 * w->e)
-            break;
-        *(gap > 0.0 ? &low : &high) = w->q;
-        double next = w->q + gap / slope;
-        evaluate(w, log_s, next > low && next < high ? next : 0.5 * (low + high));
-    }
-    /* The threshold falls in proportion until it is zero. */
-    double until = limit > 0.0 || surface->growth >= 0.0
+    evaluate(w, surface);
+    remove_mean(w->tau, dev);
+    double norm = length_of(dev);
+    if (!(norm > surface->threshold))
+        return false;
+    double enough = 1e-13 * norm + 2e-15 * (2.0 * matter->mu + fabs(matter->lambda));
+    guess(w, e, norm, surface);
+    for (int i = 0; i < MOST_ROUNDS && w->residual > enough && improve(w, surface); i++)
+        ;
+    return true;
+}
+
+bool kiln_flow_return(const kiln_matter *matter, const kiln_yield_surface *surface, double d[3])
+{
+    flow_state w;
+    bool flows = find_flow(&w, matter, surface);
+    for (int i = 0; i < 3; i++)
+        d[i] = flows ? w.d[i] : 0.0;
+    return flows;
+}
+
+/* Work of the threshold, which falls in proportion until it is zero. */
+static double taken(const flow_state *w, const kiln_yield_surface *surface)
+{
+    double until = w->y > 0.0 || surface->growth >= 0.0
                        ? w->q
                        : fmin(w->q, -surface->threshold / surface->growth);
-    w->taken = 0.5 * (surface->threshold + limit) * until;
-    return true;
+    return 0.5 * (surface->threshold + w->y) * until;
 }
 
 double kiln_flow_energy(const kiln_matter *matter, const kiln_yield_surface *surface)
@@ -83,57 +165,44 @@ double kiln_flow_energy(const kiln_matter *matter, const kiln_yield_surface *sur
     const kiln_material *material = matter->material;
     double lambda =
         material->nodal_pressure ? material->model->shape_lambda * matter->mu : matter->lambda;
-    flow_state w = {.q = 0.0};
+    flow_state w;
     bool flows = find_flow(&w, matter, surface);
     const double *s = flows ? w.left.s : matter->s;
     kiln_mat3 F = kiln_m3_diagonal(s[0], s[1], s[2]);
-    return material->model->energy(matter->mu, lambda, &F) + (flows ? w.taken : 0.0);
+    return material->model->energy(matter->mu, lambda, &F) + (flows ? taken(&w, surface) : 0.0);
 }
 
-/* First and second derivatives g and H in ln S, exact. With gamma = q / |e|, P = I - 11'/3 - nn',
- * M = I - gamma P and r = P tau: ln S of what remains changes by M d(ln S) - n dq, so
- *     g = M tau,
- *     H = M K M - w w' / (n'Kn + growth) + gamma / |e| (r n' + n r' + t P),  w = M K n + r / |e|.
- */
-static void logarithmic_derivatives(const flow_state *f, double growth, double g[3], double H[3][3])
+/* H in ln S, into w->K; with n'Bn = 0 (no threshold and no stiffness) there is none. */
+static void condense(flow_state *w)
 {
-    double gamma = f->q / f->e, r[3], w[3], P[3][3], M[3][3], MK[3][3];
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            P[i][j] = (i == j ? 1.0 : 0.0) - 1.0 / 3.0 - f->n[i] * f->n[j];
-            M[i][j] = (i == j ? 1.0 : 0.0) - gamma * P[i][j];
-        }
-    for (int i = 0; i < 3; i++) {
-        r[i] = P[i][0] * f->tau[0] + P[i][1] * f->tau[1] + P[i][2] * f->tau[2];
-        g[i] = f->tau[i] - gamma * r[i];
-        for (int j = 0; j < 3; j++)
-            MK[i][j] = M[i][0] * f->K[0][j] + M[i][1] * f->K[1][j] + M[i][2] * f->K[2][j];
-    }
-    for (int i = 0; i < 3; i++)
-        w[i] = MK[i][0] * f->n[0] + MK[i][1] * f->n[1] + MK[i][2] * f->n[2] + r[i] / f->e;
+    double B[3][3], KB[3][3], H[3][3];
+    invert(w, B);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            H[i][j] = MK[i][0] * M[0][j] + MK[i][1] * M[1][j] + MK[i][2] * M[2][j] -
-                      w[i] * w[j] / (f->stiffness + growth) +
-                      gamma / f->e * (r[i] * f->n[j] + f->n[i] * r[j] + f->t * P[i][j]);
+            KB[i][j] = w->K[i][0] * B[0][j] + w->K[i][1] * B[1][j] + w->K[i][2] * B[2][j];
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++)
+            H[i][j] = H[j][i] =
+                w->K[i][j] - KB[i][0] * w->K[0][j] - KB[i][1] * w->K[1][j] - KB[i][2] * w->K[2][j];
+    memcpy(w->K, H, sizeof H);
 }
 
 void kiln_flow_principal(const kiln_matter *matter, const kiln_yield_surface *surface,
                          kiln_principal *out)
 {
     const double *s = matter->s;
-    double g[3], H[3][3];
-    flow_state w = {.q = 0.0};
+    flow_state w;
     if (!find_flow(&w, matter, surface)) {
         kiln_plastic_stress(matter, out);
         return;
     }
-    bool grows = surface->threshold + surface->growth * w.q > 0.0;
-    logarithmic_derivatives(&w, grows ? surface->growth : 0.0, g, H);
+    condense(&w);
+    double pressure = matter->pressure * s[0] * s[1] * s[2]; /* of p J */
     for (int i = 0; i < 3; i++) {
-        out->p[i] = g[i] / s[i];
+        out->p[i] = (w.tau[i] + pressure) / s[i];
         for (int j = 0; j < 3; j++)
-            out->a[i][j] = (H[i][j] - (i == j ? g[i] : 0.0)) / (s[i] * s[j]);
+            out->a[i][j] = (w.K[i][j] + pressure) / (s[i] * s[j]);
+        out->a[i][i] -= out->p[i] / s[i];
     }
     for (int i = 0; i < 3; i++) {
         int j = (i + 1) % 3, k = (i + 2) % 3;

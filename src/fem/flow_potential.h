@@ -1,29 +1,46 @@
-/* Instant von Mises flow inside a step. Flow after the step alone is a split: while a step is
- * solved matter is elastic, and where a step strains it by more than its yield strain, stresses
- * overshoot and bodies come out too stiff (Taylor bar: 25 mm instead of 21). So the step itself
- * sees the energy that is left when matter has flowed (incremental potential: Ortiz and Stainier
- * 1999), in the logarithms of the stretches ln S = mean + e, n = e / |e|:
- *     Psi*(S) = min over q in [0, |e|] of Psi(exp(ln S - q n)) + int_0^q threshold + growth q' dq'.
- * The minimum is the return along e that kiln_plastic_flow makes afterwards, q = gamma |e|, but for
- * the angle between e and the deviator of the stress, which is of the order of the elastic strain.
- */
+/* Instant flow inside a step. Flow after the step alone is a split: while a step is solved matter
+ * is elastic, and where a step strains it by more than its yield strain, stresses overshoot and
+ * bodies come out too stiff (Taylor bar: 25 mm instead of 21). So the step itself sees the energy
+ * that is left when matter has flowed (incremental potential: Ortiz and Stainier 1999), in the
+ * logarithms of the stretches l = ln S:
+ *     Psi*(l) = min over d, tr d = 0, of Psi(l - d) + int_0^|d| threshold + growth q dq.
+ * At the minimum the deviator of the Kirchhoff stress lies along d and has the size of the
+ * threshold: von Mises. The derivative of Psi* in l is the stress that is left, so when the step
+ * is over and d is written into the rest shape (plasticity.h), its equilibrium stays what it was.
+ * Flow along the deviator of l, as the papers have it, differs by the angle between strain and
+ * stress and would leave forces of that order, which near a limit load move bodies far.
+ *
+ * The norm frobenius has no such potential, since pressure counts and does not flow. While a step
+ * is solved its surface is that of von Mises with the threshold times `ratio`, the deviator over
+ * the whole norm where the last solve ended (plasticity.c), and with its pressure that of the
+ * neighbourhood. */
 #ifndef KILN_FEM_FLOW_POTENTIAL_H
 #define KILN_FEM_FLOW_POTENTIAL_H
 
 #include "fem/plasticity.h"
 #include "fem/principal.h"
 
-/* In the norm, Pa: at the begin of the step, and per logarithmic strain. */
+/* Of the deviator, Pa: at the begin of the step, and per logarithmic strain. */
 typedef struct kiln_yield_surface {
     double threshold, growth;
 } kiln_yield_surface;
 
-/* True where a step sees the flow of this material: instant, mises, with numbers that are known
- * before, and with a pressure (of the nodal form) that flow leaves alone. */
+/* Of a law whose hardening is `hardening` so far, of the norm as a whole. */
+kiln_yield_surface kiln_plastic_surface(const kiln_plastic *law, double mu, double hardening);
+
+/* True where a step sees the flow of this material: instant, and with numbers that are known
+ * before. Not linear, whose strain does not add up in logarithms. */
 bool kiln_flow_is_within(const kiln_material *material);
 
-/* J per rest volume, with what flow takes; and its derivatives in the stretches. A flat or inverted
- * tet does not flow. */
+/* What nodal pressure is a function of, J or J - 1 where the material flows within: flow keeps J,
+ * but not the traces that other models have. */
+kiln_dilation kiln_flow_dilation(const kiln_material *material);
+
+/* What of ln S becomes plastic; false: nothing. A flat or inverted tet does not flow. */
+bool kiln_flow_return(const kiln_matter *matter, const kiln_yield_surface *surface, double d[3]);
+
+/* J per rest volume, with what flow takes and without pressure; and its derivatives in the
+ * stretches, with it. */
 double kiln_flow_energy(const kiln_matter *matter, const kiln_yield_surface *surface);
 void kiln_flow_principal(const kiln_matter *matter, const kiln_yield_surface *surface,
                          kiln_principal *out);

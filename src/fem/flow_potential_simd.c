@@ -12,9 +12,11 @@ KILN_INLINE kiln_matter matter_of(const kiln_element_span *span, const kiln_hess
                                   size_t w, int lane, bool pressed, kiln_yield_surface *surface)
 {
     size_t at = (size_t)lane + KILN_VD_LANES * w;
-    const double *yield =
-        span->yield + 2 * KILN_ELEMENT_LANES * (at / KILN_ELEMENT_LANES) + at % KILN_ELEMENT_LANES;
-    *surface = (kiln_yield_surface){yield[0], yield[KILN_ELEMENT_LANES]};
+    size_t place = 2 * KILN_ELEMENT_LANES * (at / KILN_ELEMENT_LANES) + at % KILN_ELEMENT_LANES;
+    *surface = (kiln_yield_surface){INFINITY, 0.0}; /* between steps */
+    if (span->yield)
+        *surface =
+            (kiln_yield_surface){span->yield[place], span->yield[place + KILN_ELEMENT_LANES]};
     return (kiln_matter){.material = span->material,
                          .mu = h->e[b].mu[lane],
                          .lambda = h->e[b].lambda[lane],

@@ -20,7 +20,8 @@ typedef enum kiln_dilation {
     KILN_DILATION_TRACE,   /* tr F - 3: linear */
     KILN_DILATION_STRETCH, /* tr S - 3: corotated */
     KILN_DILATION_VOLUME,  /* J: fixed-corotated and the neo-Hookeans */
-    KILN_DILATION_GREEN    /* tr (F'F - I) / 2: stvk */
+    KILN_DILATION_GREEN,   /* tr (F'F - I) / 2: stvk */
+    KILN_DILATION_CHANGE   /* J - 1: of no model, but of matter that flows (flow_potential.h) */
 } kiln_dilation;
 
 typedef struct kiln_material_model {
@@ -79,11 +80,7 @@ typedef struct kiln_plastic {
     double yield;     /* Pa in the norm; 0: creep */
     double rate;      /* 1/s; not with `instant` */
     double hardening; /* work: no unit; stress: 1/s. Negative: softening */
-    /* Of an instant return after a step, the part of the way that is gone at once; 0: all. A static
-     * step solves again after it, and where the norm has pressure in it that falls, too: going all
-     * of the way would end below the surface for good. */
-    double approach;
-    bool varies; /* the numbers are given tet by tet: flow waits for the end of a step */
+    bool varies;      /* the numbers are given tet by tet: flow waits for the end of a step */
 } kiln_plastic;
 
 typedef struct kiln_material {

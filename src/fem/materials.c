@@ -49,6 +49,8 @@ double kiln_dilation_value(kiln_dilation dilation, const kiln_mat3 *F)
         return kiln_m3_det(*F);
     case KILN_DILATION_GREEN:
         return 0.5 * (kiln_m3_norm2(*F) - 3.0);
+    case KILN_DILATION_CHANGE:
+        return kiln_m3_det(*F) - 1.0;
     }
     return 0.0;
 }
@@ -76,6 +78,7 @@ void kiln_dilation_gradient(kiln_dilation dilation, const kiln_mat3 *F, kiln_mat
         return;
     }
     case KILN_DILATION_VOLUME:
+    case KILN_DILATION_CHANGE:
         *gradient = cofactors(F);
         return;
     case KILN_DILATION_GREEN:

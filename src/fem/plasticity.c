@@ -2,8 +2,7 @@
 
 #include "base/parallel.h"
 #include "fem/elements_group.h"
-#include "fem/flow_potential.h"
-#include "fem/principal.h"
+#include "fem/yield_surfaces.h"
 #include "mesh/rewind.h"
 
 #include <math.h>
@@ -25,13 +24,29 @@ kiln_status kiln_plastic_add_fields(kiln_mesh *mesh, kiln_error *error)
     return add_column(mesh, KILN_FIELD_PLASTIC_STRAIN, error);
 }
 
+/* Of pressure * J. */
+static void add_volume(double pressure, const double s[3], kiln_principal *out)
+{
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        out->p[i] += pressure * s[j] * s[k];
+        out->a[j][k] += pressure * s[i];
+        out->a[k][j] += pressure * s[i];
+        out->minus[i] -= pressure * s[i];
+        out->plus[i] += pressure * s[i];
+    }
+}
+
 void kiln_plastic_stress(const kiln_matter *matter, kiln_principal *out)
 {
     const kiln_matter *m = matter;
     const kiln_material_model *model = m->material->model;
     double lambda = m->material->nodal_pressure ? model->shape_lambda * m->mu : m->lambda;
+    bool volume = kiln_flow_dilation(m->material) == KILN_DILATION_CHANGE;
     if (model->principal) {
-        model->principal(m->mu, lambda, m->pressure, m->s, out);
+        model->principal(m->mu, lambda, volume ? 0.0 : m->pressure, m->s, out);
+        if (volume && m->pressure != 0.0)
+            add_volume(m->pressure, m->s, out);
         return;
     }
     double trace = m->s[0] + m->s[1] + m->s[2] - 3.0; /* linear, whose dilation is the trace */
@@ -71,6 +86,11 @@ static double norm_change(const kiln_matter *m, const kiln_principal *f, const d
     return ((t[0] - t[1]) * (dt[0] - dt[1]) + (t[1] - t[2]) * (dt[1] - dt[2]) +
             (t[2] - t[0]) * (dt[2] - dt[0])) /
            3.0;
+}
+
+static double length_of(const double v[3])
+{
+    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
 /* ln of the isochoric part of the stretches, and the stretch in size. */
@@ -138,22 +158,31 @@ static double threshold_of(const kiln_plastic *law, double hardening)
     return fmax(law->yield + (work ? hardening : law->hardening * hardening), 0.0);
 }
 
+/* DLR's kappa gamma s is 2 mu kappa q at small strain. */
+kiln_yield_surface kiln_plastic_surface(const kiln_plastic *law, double mu, double hardening)
+{
+    bool work = law->law == KILN_HARDENING_WORK;
+    return (kiln_yield_surface){threshold_of(law, hardening), work ? 2.0 * mu * law->hardening : 0};
+}
+
 kiln_flow kiln_plastic_flow(const kiln_matter *matter, const kiln_plastic *law, double h,
                             double hardening, double strain)
 {
     kiln_flow flow = {.hardening = hardening, .strain = strain};
     bool work = law->law == KILN_HARDENING_WORK;
-    double norm = kiln_plastic_norm(matter), *e = flow.e;
+    double norm = kiln_plastic_norm(matter), e[3];
     double threshold = threshold_of(law, hardening);
     if (norm > threshold) {
         double size = isochoric_logs(matter->s, e), gamma = h * law->rate * (1 - threshold / norm);
         if (law->instant) {
             double grows = work ? law->hardening * norm : 0.0;
             surface_return r = {matter, size, {e[0], e[1], e[2]}, threshold, grows};
-            gamma = return_to_surface(&r, norm) * (law->approach > 0.0 ? law->approach : 1.0);
+            gamma = return_to_surface(&r, norm);
         }
         flow.gamma = fmin(fmax(gamma, 0.0), 1.0);
-        flow.strain += flow.gamma * sqrt(2.0 / 3.0 * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2]));
+        for (int i = 0; i < 3; i++)
+            flow.d[i] = flow.gamma * e[i];
+        flow.strain += flow.gamma * sqrt(2.0 / 3.0) * length_of(e);
         if (work)
             flow.hardening = fmax(hardening + law->hardening * flow.gamma * norm, -law->yield);
     }
@@ -162,8 +191,8 @@ kiln_flow kiln_plastic_flow(const kiln_matter *matter, const kiln_plastic *law, 
     return flow;
 }
 
-static kiln_matter matter_at(const kiln_elements *elements, const kiln_material *material,
-                             size_t number, const kiln_element_group *g, size_t i)
+kiln_matter kiln_plastic_matter(const kiln_elements *elements, const kiln_material *material,
+                                size_t number, const kiln_element_group *g, size_t i)
 {
     kiln_matter m = {.material = material, .s = {g->s[0][i], g->s[1][i], g->s[2][i]}};
     kiln_elements_lame(elements, material, number, &m.mu, &m.lambda);
@@ -207,7 +236,7 @@ static void norms_group(void *user, const kiln_material *material, size_t first,
     const norms_job *job = user;
     for (size_t i = 0; i < count; i++) {
         uint32_t slot = slot_of(job->elements, first + i);
-        kiln_matter matter = matter_at(job->elements, material, first + i, g, i);
+        kiln_matter matter = kiln_plastic_matter(job->elements, material, first + i, g, i);
         if (slot != KILN_NONE)
             job->norm[slot] = kiln_plastic_norm(&matter);
     }
@@ -225,42 +254,6 @@ void kiln_plastic_norms(const kiln_elements *elements, const double *x, double *
     norms_job job = {elements, x, norm};
     kiln_elements_fill_pressure(elements, x);
     kiln_parallel_for(elements->context, elements->chunks.count, 1, norms_chunk, &job);
-}
-
-void kiln_plastic_end(kiln_elements *elements)
-{
-    elements->state++;
-    elements->yield.count = 0;
-}
-
-kiln_status kiln_plastic_begin(kiln_elements *elements, const kiln_mesh *mesh, kiln_error *error)
-{
-    const kiln_field *hardening = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_HARDENING);
-    bool within = false;
-    for (size_t m = 0; m < elements->materials.count; m++)
-        within |= kiln_flow_is_within(&elements->materials.data[m]);
-    elements->state++;
-    elements->yield.count = 0;
-    if (!within || !hardening)
-        return KILN_OK;
-    size_t room = kiln_elements_room(elements);
-    KILN_TRY(kiln_array_reserve(elements->context, &elements->yield, 2 * room, error));
-    elements->yield.count = 2 * room;
-    for (size_t c = 0; c < elements->chunks.count; c++) {
-        const kiln_element_chunk *chunk = &elements->chunks.data[c];
-        const kiln_material *material = kiln_elements_material(elements, chunk->material);
-        size_t first = LANES * (size_t)chunk->batch;
-        for (size_t i = first; i < first + LANES * (size_t)chunk->batches; i++) {
-            uint32_t slot = slot_of(elements, i);
-            slot = slot == KILN_NONE ? slot_of(elements, i - i % LANES) : slot;
-            const kiln_plastic *law = &material->plastic;
-            double mu, lambda, *at = elements->yield.data + 2 * LANES * (i / LANES) + i % LANES;
-            kiln_elements_lame(elements, material, i, &mu, &lambda);
-            at[0] = threshold_of(law, kiln_field_value(hardening, slot, 0));
-            at[LANES] = law->law == KILN_HARDENING_WORK ? 2.0 * mu * law->hardening : 0.0;
-        }
-    }
-    return KILN_OK;
 }
 
 typedef struct update_job {
@@ -303,7 +296,7 @@ static void change_shape(kiln_sym3 *shape, const kiln_mat3 *Q, const kiln_flow *
 {
     kiln_mat3 D;
     for (int k = 0; k < 3; k++) {
-        double grow = expm1(-2.0 * flow->gamma * flow->e[k]);
+        double grow = expm1(-2.0 * flow->d[k]);
         for (int r = 0; r < 3; r++)
             D.m[r][k] = Q->m[r][k] * grow;
     }
@@ -312,18 +305,48 @@ static void change_shape(kiln_sym3 *shape, const kiln_mat3 *Q, const kiln_flow *
     *shape = kiln_offset_unit(G);
 }
 
+/* What the step has let flow, or would have if there was none. */
+static kiln_flow flow_within(const update_job *job, const kiln_matter *matter, size_t number,
+                             const kiln_plastic *law, uint32_t slot)
+{
+    bool work = law->law == KILN_HARDENING_WORK;
+    kiln_flow flow = {.hardening = job->hardening[slot], .strain = job->strain[slot]};
+    kiln_yield_surface surface = kiln_plastic_surface(law, matter->mu, flow.hardening);
+    double ratio = 1.0, e[3];
+    if (!kiln_yield_surface_of(job->elements, number, &surface, &ratio) &&
+        law->norm == KILN_YIELD_FROBENIUS)
+        return kiln_plastic_flow(matter, law, job->h, flow.hardening, flow.strain);
+    kiln_matter left = *matter;
+    isochoric_logs(matter->s, e);
+    if (kiln_flow_return(matter, &surface, flow.d)) {
+        double q = length_of(flow.d);
+        flow.gamma = fmin(q / length_of(e), 1.0);
+        flow.strain += sqrt(2.0 / 3.0) * q;
+        if (work)
+            flow.hardening =
+                fmax(flow.hardening + 2.0 * matter->mu * law->hardening * q / ratio, -law->yield);
+        for (int i = 0; i < 3; i++)
+            left.s[i] *= exp(-flow.d[i]);
+    }
+    if (!work)
+        flow.hardening += job->h * kiln_plastic_norm(&left);
+    return flow;
+}
+
 static void update_element(const update_job *job, const kiln_material *material, size_t number,
                            const kiln_element_group *g, size_t i, kiln_flow_report *report)
 {
     uint32_t slot = slot_of(job->elements, number);
     const kiln_plastic *law = job->laws ? &job->laws[slot] : &material->plastic;
-    kiln_matter matter = matter_at(job->elements, material, number, g, i);
+    kiln_matter matter = kiln_plastic_matter(job->elements, material, number, g, i);
     if (kiln_plastic_is_degenerate(matter.s)) {
         report->skipped++;
         return;
     }
     kiln_flow flow =
-        kiln_plastic_flow(&matter, law, job->h, job->hardening[slot], job->strain[slot]);
+        kiln_flow_is_within(material)
+            ? flow_within(job, &matter, number, law, slot)
+            : kiln_plastic_flow(&matter, law, job->h, job->hardening[slot], job->strain[slot]);
     job->hardening[slot] = flow.hardening;
     if (!(flow.gamma > 0.0) || without_shape(matter.s))
         return;

@@ -35,6 +35,10 @@ KILN_INLINE bool kiln_plastic_is_degenerate(const double s[3])
 /* Principal first Piola-Kirchhoff stresses p and their derivatives a; all of *out for models that
  * have a `principal`. */
 void kiln_plastic_stress(const kiln_matter *matter, struct kiln_principal *out);
+/* Element `number`, which is `i` of a decomposed group. */
+struct kiln_element_group;
+kiln_matter kiln_plastic_matter(const kiln_elements *elements, const kiln_material *material,
+                                size_t number, const struct kiln_element_group *group, size_t i);
 /* The stress norm that yield is about, Pa. */
 double kiln_plastic_norm(const kiln_matter *matter);
 
@@ -45,16 +49,11 @@ void kiln_plastic_norms(const kiln_elements *elements, const double *x, double *
 /* What becomes of it in a step of h seconds. */
 typedef struct kiln_flow {
     double gamma;             /* part of ln S that becomes plastic, 0 to 1 */
-    double e[3];              /* ln S without its mean; only where gamma > 0 */
+    double d[3];              /* of ln S, what becomes plastic; only where gamma > 0 */
     double hardening, strain; /* after the step */
 } kiln_flow;
 kiln_flow kiln_plastic_flow(const kiln_matter *matter, const kiln_plastic *law, double h,
                             double hardening, double strain);
-
-/* Before a step: the elements take the yield surfaces of this moment, for materials that flow
- * inside a step (flow_potential.h), and are elastic again after its end. */
-kiln_status kiln_plastic_begin(kiln_elements *elements, const kiln_mesh *mesh, kiln_error *error);
-void kiln_plastic_end(kiln_elements *elements);
 
 typedef struct kiln_flow_report {
     size_t flowed;   /* tets whose rest shape changed */
@@ -65,7 +64,8 @@ typedef struct kiln_flow_report {
 } kiln_flow_report;
 
 /* After an accepted step of h seconds that ended at mesh->x. `laws` [tet slot] in place of the
- * materials', where parameters are functions; NULL: the materials'. `flowed` [tet slot] becomes 1
+ * materials', where parameters are functions; NULL: the materials'. What the step has let flow
+ * (yield_surfaces.h) is taken from there. `flowed` [tet slot] becomes 1
  * where a tet did and 0 where none lives or it did not; NULL: nobody asks. Elements are not
  * changed: call kiln_elements_reform; they must be as the mesh's offsets are. */
 kiln_status kiln_plastic_update(const kiln_elements *elements, kiln_mesh *mesh,

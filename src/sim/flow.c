@@ -1,7 +1,7 @@
 /* The module of plastic flow: after a step matter that is beyond its threshold yields, and its
  * material follows: it relaxes, or where the mesh is that of the world goes where the world is. */
 #include "base/clock.h"
-#include "fem/plasticity.h"
+#include "fem/flow_potential.h"
 #include "sim/world_impl.h"
 #include "step/relax.h"
 
@@ -12,8 +12,6 @@ enum { MOST_FLOWS = 1000 }; /* of a static step */
  * of its own: where the norm sees pressure that flow cannot take away, what is left of the shape
  * would go on flowing, to the last digit, for hundreds of rounds. */
 #define SETTLED 1e-3
-/* Part of the way that instant flow goes in static steps when its norm sees pressure too. */
-#define HALF_WAY 0.5
 
 typedef struct flow_state {
     double moved;      /* m, the material since its surface was last searched for crossings */
@@ -23,6 +21,7 @@ typedef struct flow_state {
 typedef struct flow {
     kiln_world *world;
     bool varies; /* parameters are functions */
+    bool after;  /* some flow is not solved inside the step (flow_potential.h) */
     KILN_ARRAY_OF(kiln_plastic)
     laws;                 /* [tet slot], where they are */
     kiln_f64_array norms; /* [tet slot] of stress, for them */
@@ -52,9 +51,7 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     f->world = world;
     for (size_t i = 0; i < scene->materials.count; i++) {
         f->varies |= scene->materials.data[i].flow_varies;
-        kiln_plastic *law = &world->materials[i].plastic;
-        if (!world->moves && law->norm == KILN_YIELD_FROBENIUS)
-            law->approach = HALF_WAY;
+        f->after |= world->materials[i].plastic.flows && !kiln_flow_is_within(&world->materials[i]);
     }
     return world->flows ? kiln_plastic_add_fields(world->mesh, error)
                         : kiln_offsets_add(world->mesh, error);
@@ -182,7 +179,7 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     f->report = (kiln_flow_report){0};
     f->relaxed = (kiln_relax_report){0};
     KILN_TRY(pass(f, moment->end - moment->begin, &f->report, error));
-    if (!f->world->moves)
+    if (!f->world->moves && f->after)
         KILN_TRY(settle(f, error));
     f->seconds = kiln_wall_seconds() - started;
     return KILN_OK;

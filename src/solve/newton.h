@@ -15,9 +15,15 @@
 #include "solve/term.h"
 
 typedef struct kiln_newton_options {
-    double tolerance;   /* converged when no coordinate moved by more than tolerance * length */
-    double length;      /* size of the model, m */
-    double relative;    /* or when none moved by more than this part of the first step; 0: never */
+    double tolerance; /* converged when no coordinate moved by more than tolerance * length */
+    double length;    /* size of the model, m */
+    double relative;  /* or when none moved by more than this part of the first step; 0: never */
+    /* Of one iteration, steps with the same factor after Newton's own, at most (newton.c, N6); 0:
+     * none. Worth it where the way is long and curved and a factor is dear. */
+    int corrections;
+    /* Before each of them what is held through a solve (term.h, lag) is renewed, for solves that
+     * are made again until it has settled. */
+    bool renew_lagged;
     int max_iterations; /* 1 with line_search off: linearised */
     bool line_search;
 } kiln_newton_options;

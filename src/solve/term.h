@@ -21,6 +21,10 @@ typedef struct kiln_term {
     double (*delta)(void *self, const double *x0, const double *x1);
     /* g += scale * gradient and, unless H is NULL, H += scale * (PSD part of the) Hessian. */
     void (*add)(void *self, const double *x, double scale, double *g, kiln_bsr *H);
+    /* From now on `add` gives the Hessian as it is, or its PSD part again (as at first). Returns
+     * whether that is asked for: where the two differ and the true one is worth a try, because
+     * what the projection adds would be most of the stiffness (matter that flows). NULL: never. */
+    bool (*set_exact)(void *self, bool exact);
     /* Largest step in (0, 1] along dx that stays where the term is defined; NULL: 1. */
     double (*max_step)(void *self, const double *x, const double *dx);
     /* The cliques its Hessian couples; NULL: diagonal blocks only. May be asked again whenever

@@ -16,7 +16,8 @@
     X(KILN_STEP_ADRIFT, KILN_ON_VERTEX, "no equilibrium: a body drifts away")                      \
     X(KILN_STEP_CROSSING, KILN_ON_VERTEX, "surfaces touch or would pass through each other")       \
     X(KILN_STEP_UNSETTLED, KILN_ON_TET, "plastic flow does not come to rest")                      \
-    X(KILN_STEP_FOLLOWING, KILN_ON_VERTEX, "forces that follow the surface do not settle")
+    X(KILN_STEP_FOLLOWING, KILN_ON_VERTEX, "forces that follow the surface do not settle")         \
+    X(KILN_STEP_LIMIT, KILN_ON_TET, "no equilibrium: matter that flows does not bear this load")
 
 typedef enum kiln_step_outcome {
 #define KILN_STEP_OUTCOME_ENUM(name, where, text) name,

@@ -78,13 +78,16 @@ typedef struct kiln_attempt {
     kiln_step_report *report;
     bool first;   /* no step before it is remembered */
     bool settled; /* the last pass left the contacts as they were */
+    bool rough;   /* what is lagged will be another: a solve need not be exact */
 } kiln_attempt;
 
 /* solid_solve.c. */
 kiln_status kiln_attempt_list_terms(kiln_attempt *t, kiln_error *error);
 /* g = gradient of the terms from number `first` on. */
 void kiln_attempt_add_gradient(const kiln_attempt *t, size_t first, const double *x, double *g);
-double kiln_attempt_renew_lagged(const kiln_attempt *t, const double *x);
+/* By how much that changed what is lagged, and the term of the largest change (NULL: nobody asks).
+ */
+double kiln_attempt_renew_lagged(const kiln_attempt *t, const double *x, const kiln_term **worst);
 /* Obstacles and pairs of surfaces for the step; the outcome says when surfaces touch already. */
 kiln_status kiln_attempt_begin(kiln_attempt *t, kiln_error *error);
 kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error);

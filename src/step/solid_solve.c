@@ -1,5 +1,6 @@
 /* Solving one try of a step: its terms, Newton, obstacles and other surfaces in the way. */
 #include "base/clock.h"
+#include "fem/yield_surfaces.h"
 #include "step/solid_impl.h"
 
 #include <math.h>
@@ -8,14 +9,21 @@
 enum {
     MOST_PASSES = 8, /* solves of a step while contacts change */
     MOST_STATIC_PASSES = 30,
-    MOST_LAGS = 30,     /* solves of a step while forces that follow change */
-    MOST_RENEWALS = 16, /* of the pairs of surfaces in one solve */
-    MOST_LAGGED = 3,    /* of the forces that press them together */
+    MOST_LAGS = 30, /* solves of a step while forces that follow change */
+    /* In static steps while matter flows: where there is an equilibrium half of them find it, and
+     * beyond a limit load all that there are would be spent. */
+    MOST_FLOW_ITERATIONS = 30,
+    FLOW_CORRECTIONS = 5, /* in them: matter that flows goes far */
+    MOST_RENEWALS = 16,   /* of the pairs of surfaces in one solve */
+    MOST_LAGGED = 3,      /* of the forces that press them together */
 };
 /* Normal forces that changed by more make another pass worth it, in a step with motion. */
 #define LOAD_TOLERANCE       0.05
 #define LINEARISED_TOLERANCE 0.01 /* where the speeds that friction knows change too */
 #define MOVING_LAG_TOLERANCE 1e-6 /* far below the error of a step with motion */
+/* Of its first step, where a solve ends while the surfaces of flow are about to change: their
+ * ratios follow the stresses, which are known long before the last digits of x. */
+#define ROUGH_PART 0.1
 
 /* Terms. */
 
@@ -59,14 +67,17 @@ void kiln_attempt_add_gradient(const kiln_attempt *t, size_t first, const double
         terms[i]->add(terms[i]->self, x, terms[i]->weight, g, NULL);
 }
 
-double kiln_attempt_renew_lagged(const kiln_attempt *t, const double *x)
+double kiln_attempt_renew_lagged(const kiln_attempt *t, const double *x, const kiln_term **worst)
 {
     kiln_term *const *terms = t->solid->terms.data;
-    double change = 0.0;
-    for (size_t i = 0; i < t->solid->terms.count; i++)
-        if (terms[i]->lag)
-            change = fmax(change, terms[i]->lag(terms[i]->self, x));
-    return change;
+    double most = 0.0;
+    for (size_t i = 0; i < t->solid->terms.count; i++) {
+        double change = terms[i]->lag ? terms[i]->lag(terms[i]->self, x) : 0.0;
+        if (worst && change > most)
+            *worst = terms[i];
+        most = fmax(most, change);
+    }
+    return most;
 }
 
 /* Solving. */
@@ -78,6 +89,17 @@ static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constrain
     kiln_newton_options options = s->options.newton;
     if (options.length == 0.0)
         options.length = s->length;
+    if (t->integrator == KILN_STATIC && kiln_yield_surfaces_are_used(s->elements)) {
+        options.max_iterations = options.max_iterations < MOST_FLOW_ITERATIONS
+                                     ? options.max_iterations
+                                     : MOST_FLOW_ITERATIONS;
+        options.corrections = FLOW_CORRECTIONS;
+    }
+    if (t->rough) {
+        options.relative = ROUGH_PART;
+        options.corrections = FLOW_CORRECTIONS;
+        options.renew_lagged = true;
+    }
     if (linear) {
         options.max_iterations = 1;
         options.line_search = false;
@@ -227,8 +249,8 @@ static void guess(kiln_attempt *t)
         memcpy(s->x.data, x, size * sizeof(double));
 }
 
-/* Again with what is held through a solve (forces that follow) as it is at the end of the last one,
- * until that changes nothing more. */
+/* Again with what is held through a solve (forces that follow, surfaces of flow) as it is at the
+ * end of the last one, until that changes nothing more. */
 kiln_status kiln_attempt_solve(kiln_attempt *t, kiln_error *error)
 {
     kiln_solid *s = t->solid;
@@ -237,14 +259,20 @@ kiln_status kiln_attempt_solve(kiln_attempt *t, kiln_error *error)
     if (t->scheme.scale > 0.0)
         tolerance = fmax(tolerance, MOVING_LAG_TOLERANCE);
     guess(t);
-    kiln_attempt_renew_lagged(t, s->x.data);
+    kiln_attempt_renew_lagged(t, s->x.data, NULL);
+    t->rough = kiln_yield_surfaces_follow(s->elements);
     for (t->report->lags = 1;; t->report->lags++) {
+        const kiln_term *worst = NULL;
         KILN_TRY(solve_once(t, error));
-        if (t->report->outcome != KILN_STEP_DONE || s->options.linearised ||
-            kiln_attempt_renew_lagged(t, s->x.data) <= tolerance)
+        if (t->report->outcome != KILN_STEP_DONE || s->options.linearised)
             return KILN_OK;
-        if (t->report->lags == most) {
-            t->report->outcome = KILN_STEP_FOLLOWING;
+        if (kiln_attempt_renew_lagged(t, s->x.data, &worst) <= tolerance) {
+            if (!t->rough)
+                return KILN_OK;
+            t->rough = false;
+        } else if (t->report->lags >= most) {
+            t->report->outcome = worst == kiln_elements_term(s->elements) ? KILN_STEP_UNSETTLED
+                                                                          : KILN_STEP_FOLLOWING;
             return KILN_OK;
         }
     }

@@ -1,6 +1,6 @@
 #include "base/assert.h"
 #include "base/parallel.h"
-#include "fem/plasticity.h"
+#include "fem/yield_surfaces.h"
 #include "geom/predicates.h"
 #include "mesh/rewind.h"
 #include "mesh/txn.h"
@@ -520,7 +520,7 @@ static kiln_status start_acceleration(kiln_attempt *t, const kiln_driver *driver
     s->touch.contacts.count = 0; /* those of a try before */
     KILN_TRY(kiln_attempt_begin_surfaces(t, error));
     KILN_TRY(kiln_attempt_list_terms(t, error));
-    kiln_attempt_renew_lagged(t, x);
+    kiln_attempt_renew_lagged(t, x, NULL);
     kiln_attempt_add_gradient(t, 1, x, s->rate.data); /* without inertia, the first */
     KILN_TRY(solve_for_acceleration(s, s->start_a.data, error));
     kiln_mass_multiply(s->mass, s->start_a.data, s->start_force.data);
@@ -538,9 +538,9 @@ static kiln_status try_until(kiln_attempt *t, const kiln_driver *driver, double 
 {
     kiln_solid *s = t->solid;
     KILN_TRY(drive(s, driver, time, 1.0, error));
-    KILN_TRY(kiln_plastic_begin(s->elements, s->mesh, error));
+    KILN_TRY(kiln_yield_surfaces_begin(s->elements, s->mesh, error));
     kiln_status status = what(t, error);
-    kiln_plastic_end(s->elements);
+    kiln_yield_surfaces_end(s->elements);
     return status;
 }
 
@@ -597,10 +597,16 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
 
 /* Load stepping. */
 
+/* Of an increment, below which a load that matter that flows does not bear is not divided: nearer
+ * than this to a limit load nothing is known any better. */
+#define FLOW_LEAST_PART (1.0 / 32.0)
+
 static kiln_status increase_load(kiln_solid *solid, const kiln_driver *driver, int steps,
                                  double time, kiln_step_report *report, kiln_error *error)
 {
     double wanted = 1.0 / (steps > 0 ? steps : 1), increment = wanted, load = 0.0;
+    bool flows = kiln_yield_surfaces_are_used(solid->elements);
+    double least = flows ? FLOW_LEAST_PART * wanted : 1e-4;
     while (load < 1.0) {
         /* The last increment ends at 1 exactly, without a sliver before it. */
         double next = load + increment > 1.0 - 0.5e-4 ? 1.0 : load + increment;
@@ -619,7 +625,9 @@ static kiln_status increase_load(kiln_solid *solid, const kiln_driver *driver, i
         if (report->outcome == KILN_STEP_DONE) {
             load = next;
             increment = fmin(wanted, 2.0 * increment);
-        } else if (report->outcome == KILN_STEP_ADRIFT || (increment *= 0.5) < 1e-4) {
+        } else if (report->outcome == KILN_STEP_ADRIFT || (increment *= 0.5) < least) {
+            if (flows && report->outcome == KILN_STEP_NEWTON)
+                report->outcome = KILN_STEP_LIMIT;
             return KILN_OK; /* what nothing holds drifts under any part of the load */
         }
     }
@@ -629,9 +637,9 @@ static kiln_status increase_load(kiln_solid *solid, const kiln_driver *driver, i
 static kiln_status find_equilibrium(kiln_solid *solid, const kiln_driver *driver, int steps,
                                     double time, kiln_step_report *report, kiln_error *error)
 {
-    KILN_TRY(kiln_plastic_begin(solid->elements, solid->mesh, error));
+    KILN_TRY(kiln_yield_surfaces_begin(solid->elements, solid->mesh, error));
     kiln_status status = increase_load(solid, driver, steps, time, report, error);
-    kiln_plastic_end(solid->elements);
+    kiln_yield_surfaces_end(solid->elements);
     return status;
 }
 
