@@ -27,6 +27,7 @@ struct kiln_mass {
     size_t compact;        /* entries when it was built */
     const double *centre;
     kiln_term inertia;
+    kiln_f64_array left, scaled, way, along; /* [vertex slot][3], of kiln_mass_follow */
 };
 
 #endif
