@@ -51,9 +51,6 @@ typedef struct kiln_scheme {
 /* The first stage's part of a step of two (Alexander 1977, SIAM J. Numer. Anal. 14(6), s = 2): 1
  * less the root of a half. */
 #define KILN_STAGE_PART (1.0 - 0.70710678118654752440)
-/* Of a mean force of the first stage, what the second sees less of it where the begin is made to
- * look like the stage's end. */
-#define KILN_STAGE_CUT (1.0 - KILN_STAGE_PART / (1.0 - KILN_STAGE_PART))
 /* For a step of length h after one of h_before (0: there was none). */
 kiln_scheme kiln_integrator_scheme(kiln_integrator integrator, double h, double h_before);
 /* Such a step begins with a stage of this length, by implicit Euler; 0: with none. */

@@ -52,6 +52,7 @@ static kiln_status add_columns(kiln_solid *solid, kiln_error *error)
         {"contact_with", KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_COPY, .obstacles = true},
         {"contact_load", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .obstacles = true},
         {"contact_kept", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .obstacles = true},
+        {"contact_push", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .obstacles = true},
     };
     kiln_integrator integrator = solid->options.integrator;
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
@@ -107,6 +108,7 @@ kiln_status kiln_solid_create(kiln_mesh *mesh, const kiln_solid_options *options
     solid->touch.slip_speed = options->friction_speed;
     solid->touch.recover = options->recover;
     solid->touch.linearised = options->linearised;
+    solid->touch.by_left = options->integrator == KILN_NEWMARK;
     solid->touch.looks_back = options->integrator == KILN_BDF2;
     if (status == KILN_OK)
         status = create_parts(solid, error);

@@ -263,6 +263,7 @@ kiln_touch_start kiln_attempt_touch_start(const kiln_attempt *t)
         .with = kiln_solid_contact_with(s),
         .load = kiln_solid_column(s, "contact_load"),
         .kept = kiln_solid_column(s, "contact_kept"),
+        .push = kiln_solid_column(s, "contact_push"),
         .matter = s->mass,
         .holds = {s->hit.data, s->kick.data, s->cut.data},
         .per_scale = t->scheme.scale > 0.0 ? 1.0 / t->scheme.scale : 0.0,

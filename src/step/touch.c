@@ -89,12 +89,13 @@ size_t kiln_touch_count(const kiln_touch *touch)
     return count;
 }
 
-void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load, double *kept)
+void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load, double *kept,
+                         double *push)
 {
     for (size_t i = 0; i < touch->surface.count; i++) {
         uint32_t v = touch->surface.data[i];
         with[v] = 0;
-        load[v] = 0.0;
+        load[v] = push[v] = 0.0;
         kept[v] = touch->kept.data[v];
     }
     for (size_t i = 0; i < touch->contacts.count; i++) {
@@ -103,6 +104,7 @@ void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load, 
             continue;
         with[c->vertex] = c->obstacle + 1;
         load[c->vertex] = c->load;
+        push[c->vertex] = c->seen;
     }
 }
 

@@ -38,9 +38,11 @@ typedef struct kiln_touch_contact {
 
     /* Of a vertex that left (touch_return.c); not active. */
     bool leaving;
-    double budget;   /* energy that may be given, J */
-    double speed;    /* away from the obstacle, m/s: without a push, */
-    double to, most; /* with it, and at most */
+    double budget;  /* energy to be given, J; less than 0: taken back */
+    double carried; /* N s, what the step before still did to it in this one */
+    double speed;   /* away from the obstacle, m/s: without a push, */
+    double to;      /* with it, */
+    double least, most;
 
     /* What the obstacle did to the vertex. */
     kiln_vec3 force;   /* N, at the end of the step: normal, friction, leftovers put out */
@@ -48,6 +50,7 @@ typedef struct kiln_touch_contact {
     kiln_vec3 kick;    /* N, by which accelerations were */
     kiln_vec3 cut;     /* N, see kiln_push */
     kiln_vec3 rub;     /* N s, friction of `part` */
+    double seen;       /* N, what the next step sees of it along the normal */
 } kiln_touch_contact;
 
 typedef struct kiln_touch_push_at {
@@ -83,6 +86,7 @@ typedef struct kiln_touch {
      * if `is_cut`. */
     kiln_f64_array past_x, past_v;
     bool looks_back, is_cut;
+    bool by_left; /* newmark: a step sees the force that the one before has left (kiln_push) */
     kiln_f64_array change, impulse; /* [vertex slot][3], of kiln_mass_follow */
     kiln_constraints planes;        /* what is held while matter follows */
     bool staged;                    /* the step has had a first stage: */
@@ -100,7 +104,7 @@ typedef struct kiln_touch {
     kiln_touch_holds holds;
     double h, tau, per_scale;
     const uint32_t *with;
-    const double *load, *kept_before;
+    const double *load, *kept_before, *push_before;
 } kiln_touch;
 
 void kiln_touch_init(kiln_touch *touch, kiln_context *context, kiln_obstacle *const *obstacles,
@@ -124,6 +128,7 @@ typedef struct kiln_touch_start {
     const uint32_t *with; /* [vertex slot] obstacle + 1 touched at the end of the step before */
     const double *load;   /* [vertex slot] its normal force, N */
     const double *kept;   /* [vertex slot] speed of which it took the energy, m/s */
+    const double *push;   /* [vertex slot] what this step still sees of its push, N */
     kiln_mass *matter;
     kiln_touch_holds holds;
     double per_scale; /* 1/s^2, of inertia; 0: none */
@@ -178,7 +183,8 @@ void kiln_touch_push(const kiln_touch *touch, uint32_t obstacle, const double *x
                      kiln_push *force, kiln_push *torque);
 
 /* For the next step. */
-void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load, double *kept);
+void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load, double *kept,
+                         double *push);
 /* Some obstacle has; asked for once a step, because the list of terms decides about the matrix. */
 bool kiln_touch_has_friction(const kiln_touch *touch);
 size_t kiln_touch_count(const kiln_touch *touch);

@@ -215,6 +215,7 @@ void kiln_touch_adopt(kiln_touch *touch, const kiln_touch_start *start)
     touch->with = start->with;
     touch->load = start->load;
     touch->kept_before = start->kept;
+    touch->push_before = start->push;
     touch->h = start->h;
     touch->origin = start->origin;
     touch->tau = start->tau;

@@ -56,17 +56,18 @@ static void want_rest(kiln_touch *touch, const double *rate, bool relative)
     }
 }
 
-/* F2, of a vertex that was free at the begin, in two parts: from the velocity of the begin to that
- * of the solve, v, and from there to rest by what is still to come (`part` is added in the end). */
+/* F2, of vertices that were free at the begin, in two parts: from the velocity of the begin to that
+ * of the solve, v, and from there to rest (note_stop). */
 static void note_loss(kiln_touch *touch, const double *v)
 {
-    double solved = touch->tau * touch->per_scale; /* 1/s; of a force, to the end's velocity */
+    double time = touch->h * kiln_touch_share_of_end(touch);
     for (size_t i = 0; i < touch->contacts.count; i++) {
         kiln_touch_contact *c = &touch->contacts.data[i];
         double before = kiln_touch_into(touch, c, kiln_touch_at(touch->begin_v, c->vertex));
-        double now = kiln_touch_into(touch, c, kiln_touch_at(v, c->vertex));
-        c->speed = now;
-        c->lost = kiln_touch_is_new(touch, c) ? 0.5 * c->load / solved * (before + now) : 0.0;
+        c->speed = kiln_touch_into(touch, c, kiln_touch_at(v, c->vertex));
+        c->lost = 0.0;
+        if (kiln_touch_is_new(touch, c))
+            c->lost = 0.5 * time * c->load * (before + c->speed);
     }
 }
 
@@ -171,7 +172,6 @@ kiln_status kiln_touch_end_stage(kiln_touch *touch, kiln_error *error)
         const kiln_touch_contact *c = &touch->contacts.data[i];
         kiln_touch_push_at push = {c->vertex, c->obstacle,
                                    kiln_v3_madd(c->force, 1.0 / touch->h, c->impulse)};
-        push.force = kiln_v3_madd(push.force, KILN_STAGE_CUT, c->cut);
         KILN_TRY(kiln_array_push(touch->context, &touch->stage, push, error));
     }
     return KILN_OK;

@@ -30,6 +30,13 @@ KILN_INLINE double kiln_touch_plane_slack(const kiln_touch *touch)
     return touch->slack * (KILN_TOUCH_PLANE_SLACK / KILN_TOUCH_SLACK);
 }
 
+/* Of a step's mean force, that at its end (kiln_push_rule); the rest is what the step before
+ * left. */
+KILN_INLINE double kiln_touch_share_of_end(const kiln_touch *touch)
+{
+    return 1.0 / (touch->per_scale * touch->tau * touch->h);
+}
+
 /* The part of a direction in which the vertex may move, as far as what was given is concerned. */
 KILN_INLINE kiln_vec3 kiln_touch_free_part(const kiln_touch *touch, uint32_t v, kiln_vec3 direction)
 {

@@ -10,6 +10,9 @@
  *
  * R1. Only vertices without contact at both ends of the step count as matter about others, so the
  *     order in which vertices leave does not matter.
+ * What newmark and bdf2 see of the force of the step before goes on when the vertex has left: that
+ * is part of what it gets, and where it is more, some is taken back.
+ *
  * R2. Those that leave in a step are given no more than they have kept, in sum. */
 #include "step/touch_impl.h"
 
@@ -50,16 +53,15 @@ static kiln_status look_about(kiln_touch *touch, const kiln_mesh *mesh, const do
     return KILN_OK;
 }
 
-/* Newmark's force at the begin of the way was that of the contact, not zero: the energy that this
- * gave is not given again. */
+/* What the step before still did to a vertex in this one (newmark, bdf2) gave it energy, which is
+ * not given again. */
 static double left_to_give(const kiln_touch *touch, const kiln_touch_contact *c, const double *x)
 {
     double kept = touch->kept.data[c->vertex];
     kiln_vec3 way =
         kiln_v3_sub(kiln_touch_at(x, c->vertex), kiln_touch_at(touch->begin, c->vertex));
-    double rise = -touch->h * kiln_touch_into(touch, c, kiln_v3_scale(way, 1.0 / touch->h));
-    double work = touch->load[c->vertex] * rise;
-    return 0.5 * (touch->mass[c->vertex] * kept * kept - fmax(0.0, work));
+    double risen = -kiln_touch_into(touch, c, kiln_v3_scale(way, 1.0 / touch->h));
+    return 0.5 * touch->mass[c->vertex] * kept * kept - fmax(0.0, c->carried * risen);
 }
 
 /* About equal to the speed of the matter about where that is far less than what is kept, and what
@@ -69,30 +71,60 @@ static double fastest(double about, double kept)
     return about > 0.0 ? about * (1.0 + 2.0 * about / kept) : 0.0;
 }
 
-/* What a vertex that has left may get; a contact again for the while. */
+/* Limits of its speed: what the matter about it has; no more is taken back than was carried on. */
+static kiln_status limit(kiln_touch *touch, const kiln_mesh *mesh, const double *velocity,
+                         kiln_touch_contact *c, kiln_error *error)
+{
+    kiln_vec3 about;
+    double mass = touch->mass[c->vertex];
+    c->most = c->speed;
+    c->least = c->speed;
+    if (touch->by_left)
+        c->least = fmax(fmin(0.0, c->speed), c->speed - fmax(0.0, c->carried) / mass);
+    if (c->budget <= 0.0 || c->speed < 0.0)
+        return KILN_OK;
+    KILN_TRY(look_about(touch, mesh, velocity, c->vertex, &about, error));
+    double kept = sqrt(2.0 * c->budget / mass);
+    c->most = fmax(c->speed, fastest(-kiln_touch_into(touch, c, about), kept));
+    return KILN_OK;
+}
+
+/* What a vertex that has left gets; a contact again for the while. */
 static kiln_status let_leave(kiln_touch *touch, const kiln_mesh *mesh, const double *x,
                              const double *velocity, uint32_t v, size_t known, kiln_error *error)
 {
-    kiln_touch_contact c = {.vertex = v, .obstacle = touch->with[v] - 1, .leaving = true};
-    kiln_vec3 about;
+    kiln_touch_contact c = {
+        .vertex = v, .obstacle = touch->with[v] - 1, .active = true, .leaving = true};
     kiln_obstacle_distance(touch->obstacles[c.obstacle], kiln_touch_at(x, v), &c.normal, &c.point);
+    if (kiln_v3_norm2(kiln_touch_free_part(touch, v, c.normal)) < 1.0 - 1e-9)
+        return KILN_OK;
     c.speed = -kiln_touch_into(touch, &c, kiln_touch_at(velocity, v));
+    c.carried = (1.0 - kiln_touch_share_of_end(touch)) * touch->h * touch->push_before[v];
     c.budget = left_to_give(touch, &c, x);
-    kiln_vec3 way = kiln_touch_free_part(touch, v, c.normal);
-    if (c.speed < 0.0 || c.budget <= 0.0 || kiln_v3_norm2(way) < 1.0 - 1e-9)
-        return KILN_OK;
-    KILN_TRY(look_about(touch, mesh, velocity, v, &about, error));
-    double kept = sqrt(2.0 * c.budget / touch->mass[v]);
-    c.most = fastest(-kiln_touch_into(touch, &c, about), kept);
-    if (c.most <= c.speed)
-        return KILN_OK;
+    KILN_TRY(limit(touch, mesh, velocity, &c, error));
     kiln_touch_contact *old = kiln_touch_find(touch, known, v, c.obstacle);
-    c.active = true;
     if (!old)
         return kiln_array_push(touch->context, &touch->contacts, c, error);
     c.force = old->force; /* of the pass that let it go */
     *old = c;
     return KILN_OK;
+}
+
+static double speed_with(const kiln_touch_contact *c, double mass)
+{
+    double square = c->speed * c->speed + 2.0 * c->budget / mass;
+    return fmax(c->least, fmin(sqrt(fmax(0.0, square)), c->most));
+}
+
+static void want_speeds(kiln_touch *touch, double part)
+{
+    kiln_touch_begin_change(touch);
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        const kiln_touch_contact *c = &touch->contacts.data[i];
+        if (c->leaving)
+            kiln_touch_add(touch->change.data, c->vertex,
+                           kiln_v3_scale(c->normal, part * (c->to - c->speed)));
+    }
 }
 
 /* Speeds at which they would have what is theirs, if each had as much mass as it had in the try
@@ -101,20 +133,13 @@ static void wish(kiln_touch *touch, bool first)
 {
     for (size_t i = 0; i < touch->contacts.count; i++) {
         kiln_touch_contact *c = &touch->contacts.data[i];
-        if (!c->leaving)
-            continue;
         double mass = touch->mass[c->vertex];
-        if (!first && c->part > 0.0 && c->to > c->speed)
+        if (!first && c->part * (c->to - c->speed) > 0.0)
             mass = c->part / (c->to - c->speed);
-        c->to = fmin(sqrt(c->speed * c->speed + 2.0 * c->budget / mass), c->most);
-    }
-    kiln_touch_begin_change(touch);
-    for (size_t i = 0; i < touch->contacts.count; i++) {
-        const kiln_touch_contact *c = &touch->contacts.data[i];
         if (c->leaving)
-            kiln_touch_add(touch->change.data, c->vertex,
-                           kiln_v3_scale(c->normal, c->to - c->speed));
+            c->to = speed_with(c, mass);
     }
+    want_speeds(touch, 1.0);
 }
 
 /* Has everyone what is his? */
@@ -122,9 +147,9 @@ static bool is_fair(const kiln_touch *touch)
 {
     for (size_t i = 0; i < touch->contacts.count; i++) {
         const kiln_touch_contact *c = &touch->contacts.data[i];
-        double energy = 0.5 * c->part * (c->speed + c->to);
-        if (c->leaving && (energy > (1.0 + CLOSE_ENOUGH) * c->budget ||
-                           (c->to < c->most && energy < (1.0 - CLOSE_ENOUGH) * c->budget)))
+        double off = 0.5 * c->part * (c->speed + c->to) - c->budget;
+        bool limited = off < 0.0 ? c->to >= c->most : c->to <= c->least;
+        if (c->leaving && !limited && fabs(off) > CLOSE_ENOUGH * fabs(c->budget))
             return false;
     }
     return true;
@@ -142,7 +167,7 @@ static double affordable(const kiln_touch *touch)
         square += 0.5 * c->part * (c->to - c->speed);
         budget += c->budget;
     }
-    if (linear + square <= budget || square <= 0.0)
+    if (linear + square <= budget || square <= 0.0 || budget <= 0.0)
         return 1.0;
     return 2.0 * budget / (linear + sqrt(linear * linear + 4.0 * square * budget));
 }
@@ -154,14 +179,7 @@ static kiln_status find_push(kiln_touch *touch, kiln_error *error)
         wish(touch, k == 0);
         KILN_TRY(kiln_touch_follow(touch, error));
     }
-    double part = affordable(touch);
-    kiln_touch_begin_change(touch);
-    for (size_t i = 0; i < touch->contacts.count; i++) {
-        const kiln_touch_contact *c = &touch->contacts.data[i];
-        if (c->leaving)
-            kiln_touch_add(touch->change.data, c->vertex,
-                           kiln_v3_scale(c->normal, part * (c->to - c->speed)));
-    }
+    want_speeds(touch, affordable(touch));
     return KILN_OK;
 }
 
@@ -191,23 +209,50 @@ static void note_kept(kiln_touch *touch)
     }
 }
 
-kiln_status kiln_touch_return(kiln_touch *touch, const kiln_mesh *mesh, const double *x, double *v,
-                              double *contact, kiln_error *error)
+/* What the next step sees of what an obstacle did, along the normal (kiln_push_mean). */
+static void note_seen(kiln_touch *touch)
 {
-    note_kept(touch);
+    double share = kiln_touch_share_of_end(touch);
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        kiln_touch_contact *c = &touch->contacts.data[i];
+        bool known = touch->with[c->vertex] == c->obstacle + 1;
+        kiln_vec3 mean = kiln_v3_madd(kiln_v3_scale(c->force, share), 1.0 / touch->h, c->impulse);
+        c->seen = kiln_v3_dot(c->normal, kiln_v3_add(mean, c->cut));
+        if (known)
+            c->seen += (1.0 - share) * touch->push_before[c->vertex];
+        if (touch->by_left)
+            c->seen = kiln_v3_dot(c->normal, kiln_v3_add(c->force, c->kick));
+    }
+}
+
+static kiln_status find_leaving(kiln_touch *touch, const kiln_mesh *mesh, const double *x,
+                                const double *v, bool *any, kiln_error *error)
+{
     size_t known = touch->contacts.count;
-    bool any = false;
+    *any = false;
     for (size_t i = 0; i < touch->surface.count; i++) {
         uint32_t vertex = touch->surface.data[i];
-        if (touch->held.data[vertex] || !(touch->kept.data[vertex] > 0.0))
+        if (touch->held.data[vertex])
             continue;
         if (touch->with[vertex] != 0)
             KILN_TRY(let_leave(touch, mesh, x, v, vertex, known, error));
         touch->kept.data[vertex] = 0.0; /* what it could not use is lost */
     }
     for (size_t i = 0; i < touch->contacts.count; i++)
-        any |= touch->contacts.data[i].leaving;
+        *any |= touch->contacts.data[i].leaving;
     if (touch->contacts.count > known)
         kiln_touch_sort(touch);
-    return any ? push(touch, v, contact, error) : KILN_OK;
+    return KILN_OK;
+}
+
+kiln_status kiln_touch_return(kiln_touch *touch, const kiln_mesh *mesh, const double *x, double *v,
+                              double *contact, kiln_error *error)
+{
+    bool any;
+    note_kept(touch);
+    KILN_TRY(find_leaving(touch, mesh, x, v, &any, error));
+    if (any)
+        KILN_TRY(push(touch, v, contact, error));
+    note_seen(touch);
+    return KILN_OK;
 }
