@@ -37,6 +37,7 @@ void kiln_mass_destroy(kiln_mass *mass)
     kiln_array_free(context, &mass->row);
     kiln_array_free(context, &mass->column);
     kiln_array_free(context, &mass->value);
+    kiln_array_free(context, &mass->inverse);
     kiln_array_free(context, &mass->left);
     kiln_array_free(context, &mass->scaled);
     kiln_array_free(context, &mass->way);
@@ -246,8 +247,8 @@ size_t kiln_mass_bytes(const kiln_mass *mass)
 {
     return sizeof *mass +
            (mass->lumped.capacity + mass->partial.capacity + mass->value.capacity +
-            mass->left.capacity + mass->scaled.capacity + mass->way.capacity +
-            mass->along.capacity) *
+            mass->inverse.capacity + mass->left.capacity + mass->scaled.capacity +
+            mass->way.capacity + mass->along.capacity) *
                sizeof(double) +
            mass->row.capacity * sizeof(kiln_mass_row) + mass->column.capacity * sizeof(uint32_t);
 }
