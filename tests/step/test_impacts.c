@@ -144,20 +144,20 @@ START_TEST(impact_with_consistent_mass)
     i.posture = cases[_i].posture;
     i.slant = cases[_i].slant;
     i.young = cases[_i].young;
+    i.integrator = KILN_NEWMARK;
     for (int halved = 0; halved < 2; halved++) {
-        i.h = 5e-4 / (1 << halved);
+        i.h = 1e-3 / (1 << halved);
         i.turn = halved ? 2.1 : 0.0;
-        i.integrator = KILN_NEWMARK;
         rebound newmark = run_impact(&i, 1);
         ck_assert_double_ge(newmark.end, cases[_i].newmark);
         ck_assert_double_le(newmark.most, 1.0002);
-        i.integrator = KILN_BDF2;
-        rebound bdf2 = run_impact(&i, 1);
-        ck_assert_double_ge(bdf2.end, cases[_i].bdf2);
-        ck_assert_double_le(bdf2.most, 1.0002);
-        i.integrator = KILN_IMPLICIT_EULER;
-        ck_assert_double_le(run_impact(&i, 1).most, 1.0);
     }
+    i.integrator = KILN_BDF2;
+    rebound bdf2 = run_impact(&i, 1);
+    ck_assert_double_ge(bdf2.end, cases[_i].bdf2);
+    ck_assert_double_le(bdf2.most, 1.0002);
+    i.integrator = KILN_IMPLICIT_EULER;
+    ck_assert_double_le(run_impact(&i, 1).most, 1.0);
 }
 END_TEST
 
@@ -168,13 +168,13 @@ START_TEST(impact_gives_momentum)
     impact i = _i & 1 ? flat : squeezed;
     i.mass = _i & 2 ? KILN_MASS_CONSISTENT : KILN_MASS_LUMPED;
     i.integrator = (kiln_integrator)(_i / 4);
-    i.h = 1e-3; /* the first step meets the plane */
+    i.h = 2e-3; /* the first step meets the plane */
     i.posture = kiln_m3_rotation(kiln_v3(0.8, 0.6, 0), 0.2);
     i.slant = 0.7;
     rig r = impact_rig(&i, 1);
     kiln_vec3 kept = {0, 0, 0};
     kiln_motion_sums before = rig_sums(&r);
-    for (int k = 0; k < 110; k++) {
+    for (int k = 0; k < 55; k++) {
         rig_step(&r, i.h);
         kiln_motion_sums now = rig_sums(&r);
         kiln_push force, torque;
@@ -259,13 +259,13 @@ START_TEST(rest_after_impact)
     drop.speed = 0.3;
     rig r = impact_rig(&drop, 1);
     r.material.damping_stiffness = 2e-3;
-    r.material.damping_mass = 10.0;
+    r.material.damping_mass = 25.0;
     kiln_solid_destroy(r.solid);
     rig_build(&r);
     r.gravity = kiln_v3(0, 0, -G);
-    for (int k = 0; k < 500; k++) {
-        rig_step(&r, 1e-3);
-        if (k >= 400)
+    for (int k = 0; k < 150; k++) {
+        rig_step(&r, 2e-3);
+        if (k >= 120)
             ck_assert_int_eq(r.report.contacts, 16);
     }
     kiln_motion_sums sums = rig_sums(&r);
