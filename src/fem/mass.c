@@ -37,6 +37,11 @@ void kiln_mass_destroy(kiln_mass *mass)
     kiln_array_free(context, &mass->row);
     kiln_array_free(context, &mass->column);
     kiln_array_free(context, &mass->value);
+    kiln_array_free(context, &mass->inverse);
+    kiln_array_free(context, &mass->left);
+    kiln_array_free(context, &mass->scaled);
+    kiln_array_free(context, &mass->way);
+    kiln_array_free(context, &mass->along);
     kiln_release(context, mass, sizeof *mass);
 }
 
@@ -241,7 +246,9 @@ kiln_motion_sums kiln_mass_sums(const kiln_mass *mass, const double *x, const do
 size_t kiln_mass_bytes(const kiln_mass *mass)
 {
     return sizeof *mass +
-           (mass->lumped.capacity + mass->partial.capacity + mass->value.capacity) *
+           (mass->lumped.capacity + mass->partial.capacity + mass->value.capacity +
+            mass->inverse.capacity + mass->left.capacity + mass->scaled.capacity +
+            mass->way.capacity + mass->along.capacity) *
                sizeof(double) +
            mass->row.capacity * sizeof(kiln_mass_row) + mass->column.capacity * sizeof(uint32_t);
 }

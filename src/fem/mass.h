@@ -3,6 +3,7 @@
 #define KILN_FEM_MASS_H
 
 #include "mesh/changes.h"
+#include "solve/constraints.h"
 #include "solve/term.h"
 
 /* Consistent is the only one that treats the corners of a tet alike and has its inertia: a body
@@ -29,6 +30,13 @@ kiln_mass_kind kiln_mass_kind_of(const kiln_mass *mass); /* of the last build */
 const double *kiln_mass_lumped(const kiln_mass *mass);   /* [vertex slot], for either kind, kg */
 /* out = M v, [vertex slot][3]; parallel, same bits for any number of threads. */
 void kiln_mass_multiply(const kiln_mass *mass, const double *v, double *out);
+
+double kiln_mass_diagonal(const kiln_mass *mass, uint32_t row); /* kg */
+/* How matter follows when some of it is moved at once. `change` [vertex slot][3] (m/s) has what the
+ * held components change by, zero in the others; those are set so that M change is `impulse` (N s)
+ * there. Returns M change in `impulse`: in the held components it is what moved them. */
+kiln_status kiln_mass_follow(kiln_mass *mass, const kiln_constraints *held, double *change,
+                             double *impulse, kiln_error *error);
 
 /* 1/2 (x - centre)' M (x - centre): the step sets `centre` and the term's weight. Borrowed. */
 kiln_term *kiln_mass_inertia(kiln_mass *mass, const double *centre);

@@ -27,6 +27,9 @@ struct kiln_mass {
     size_t compact;        /* entries when it was built */
     const double *centre;
     kiln_term inertia;
+    /* Of kiln_mass_follow. */
+    kiln_f64_array inverse;                  /* [vertex slot] of the diagonal */
+    kiln_f64_array left, scaled, way, along; /* [vertex slot][3] */
 };
 
 #endif

@@ -256,8 +256,13 @@ kiln_status kiln_world_check_change(const kiln_world *before, const kiln_world *
 bool kiln_change_may_be_zero(const char *field)
 {
     /* State of integrators that begin anew, no contact so far, no stiffness asked for so far. */
-    static const char *const names[] = {
-        "a", "x_before", "v_before", "contact_with", "contact_load", KILN_FIELD_LAME};
+    static const char *const names[] = {"a",
+                                        "x_before",
+                                        "v_before",
+                                        "contact_with",
+                                        "contact_load",
+                                        "contact_kept",
+                                        KILN_FIELD_LAME};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(field, names[i]) == 0)
             return true;

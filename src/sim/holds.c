@@ -191,6 +191,7 @@ static void share_out(const grip *grips, int count, kiln_vec3 x, kiln_push push,
         kiln_push force = {.end = take_off(&push.end, &grips[g]),
                            .hit = take_off(&push.hit, &grips[g]),
                            .left = take_off(&push.left, &grips[g]),
+                           .cut = take_off(&push.cut, &grips[g]),
                            .before = take_off(&push.before, &grips[g])};
         kiln_push torque = kiln_push_torque(kiln_v3_sub(x, hold->place), &force);
         kiln_push_add(&hold->force, &force);

@@ -212,7 +212,5 @@ kiln_mass_kind kiln_scene_mass(const kiln_scene *scene)
 {
     if (scene->solid.mass != KILN_MASS_AUTO)
         return scene->solid.mass;
-    bool gains = scene->solid.integrator == KILN_NEWMARK && scene->obstacles.count > 0;
-    return scene->remesh.method == KILN_REMESH_NONE || gains ? KILN_MASS_LUMPED
-                                                             : KILN_MASS_CONSISTENT;
+    return scene->remesh.method == KILN_REMESH_NONE ? KILN_MASS_LUMPED : KILN_MASS_CONSISTENT;
 }

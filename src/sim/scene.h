@@ -169,7 +169,7 @@ kiln_status kiln_scene_add_settings(kiln_scene *scene, const kiln_schema *schema
 kiln_status kiln_scene_check(const kiln_scene *scene, kiln_error *error);
 
 /* The mass matrix the scene means. Where the mesh changes it is the consistent one, whose inertia
- * does not depend on the mesh; but with that Newmark gains energy in impacts on obstacles. */
+ * does not depend on the mesh. */
 kiln_mass_kind kiln_scene_mass(const kiln_scene *scene);
 
 /* Times of the scene closer than this are the same, s: far below a step and what is between two

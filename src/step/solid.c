@@ -52,6 +52,7 @@ static kiln_status add_columns(kiln_solid *solid, kiln_error *error)
         {"contact_with", KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_COPY, .obstacles = true},
         {"contact_load", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .obstacles = true},
         {"contact_kept", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .obstacles = true},
+        {"contact_push", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .obstacles = true},
     };
     kiln_integrator integrator = solid->options.integrator;
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
@@ -107,6 +108,8 @@ kiln_status kiln_solid_create(kiln_mesh *mesh, const kiln_solid_options *options
     solid->touch.slip_speed = options->friction_speed;
     solid->touch.recover = options->recover;
     solid->touch.linearised = options->linearised;
+    solid->touch.by_left = options->integrator == KILN_NEWMARK;
+    solid->touch.looks_back = options->integrator == KILN_BDF2;
     if (status == KILN_OK)
         status = create_parts(solid, error);
     if (status == KILN_OK)
@@ -149,6 +152,7 @@ void kiln_solid_destroy(kiln_solid *solid)
     kiln_array_free(context, &solid->start_force);
     kiln_array_free(context, &solid->hit);
     kiln_array_free(context, &solid->kick);
+    kiln_array_free(context, &solid->cut);
     kiln_array_free(context, &solid->guess);
     kiln_array_free(context, &solid->materials);
     kiln_array_free(context, &solid->obstacles);
@@ -275,13 +279,15 @@ static kiln_status make_room(kiln_solid *s, kiln_error *error)
         KILN_TRY(kiln_array_reserve(s->context, &s->rate2, size, error));
         KILN_TRY(kiln_array_reserve(s->context, &s->start_a, size, error));
         KILN_TRY(kiln_array_reserve(s->context, &s->start_force, size, error));
-        KILN_TRY(kiln_array_reserve(s->context, &s->hit, size, error));
         KILN_TRY(kiln_array_reserve(s->context, &s->kick, size, error));
     }
+    if (s->options.integrator == KILN_NEWMARK || s->obstacles.count > 0)
+        KILN_TRY(kiln_array_reserve(s->context, &s->hit, size, error));
     if (s->options.integrator == KILN_BDF2) {
         KILN_TRY(kiln_array_reserve(s->context, &s->stage_x, size, error));
         KILN_TRY(kiln_array_reserve(s->context, &s->stage_v, size, error));
         KILN_TRY(kiln_array_reserve(s->context, &s->start_force, size, error));
+        KILN_TRY(kiln_array_reserve(s->context, &s->cut, size, error));
     }
     KILN_TRY(kiln_array_reserve(s->context, &s->reaction, size, error));
     KILN_TRY(kiln_array_reserve(s->context, &s->contact, size, error));
@@ -407,10 +413,12 @@ kiln_push kiln_solid_held_push(const kiln_solid *solid, uint32_t vertex)
 {
     kiln_push push = {.end = row_of(&solid->reaction, vertex)};
     push.before = push.end; /* as good as known */
-    if (solid->rule.by_left) {
+    if (solid->hit.data)
         push.hit = row_of(&solid->hit, vertex);
+    if (solid->rule.by_left)
         push.left = kiln_v3_add(push.end, row_of(&solid->kick, vertex));
-    }
+    if (solid->cut.data)
+        push.cut = row_of(&solid->cut, vertex);
     if (solid->rule.by_left || solid->rule.staged)
         push.before = row_of(&solid->start_force, vertex);
     return push;
@@ -433,7 +441,8 @@ size_t kiln_solid_bytes(const kiln_solid *s)
                      s->rate2.capacity + s->start_a.capacity + s->stage_x.capacity +
                      s->stage_v.capacity + s->reaction.capacity + s->contact.capacity +
                      s->start_force.capacity + s->hit.capacity + s->kick.capacity +
-                     s->guess.capacity + s->tet_mass.capacity + s->modulus.capacity;
+                     s->cut.capacity + s->guess.capacity + s->tet_mass.capacity +
+                     s->modulus.capacity;
     size_t constraints = s->given.rows + s->active.rows;
     return columns * sizeof(double) + constraints * (sizeof(kiln_vec3) + 1) +
            kiln_elements_bytes(s->elements) + kiln_nodal_pressure_bytes(s->pressure) +

@@ -44,11 +44,12 @@ struct kiln_solid {
     kiln_f64_array start_a;          /* newmark: acceleration at the first step's begin */
     kiln_f64_array stage_x, stage_v; /* bdf2: end of the first step's first stage */
     kiln_f64_array reaction, contact;
-    kiln_f64_array start_force; /* of what is held, N, in the first step: newmark's at its begin,
-                                   bdf2's in the first stage */
-    kiln_f64_array hit, kick;   /* newmark: by which what is held changed rates, N */
-    kiln_push_rule rule;        /* of the last step */
-    kiln_f64_array guess;       /* where velocities carry; with contact only */
+    kiln_f64_array start_force;    /* of what is held, N, in the first step: newmark's at its begin,
+                                      bdf2's in the first stage */
+    kiln_f64_array hit, kick, cut; /* of what is held, N (kiln_push): newmark and with obstacles;
+                                      newmark; bdf2 with obstacles */
+    kiln_push_rule rule;           /* of the last step */
+    kiln_f64_array guess;          /* where velocities carry; with contact only */
 };
 
 KILN_INLINE double *kiln_solid_column(const kiln_solid *solid, const char *name)
@@ -88,6 +89,7 @@ void kiln_attempt_add_gradient(const kiln_attempt *t, size_t first, const double
 /* By how much that changed what is lagged, and the term of the largest change (NULL: nobody asks).
  */
 double kiln_attempt_renew_lagged(const kiln_attempt *t, const double *x, const kiln_term **worst);
+kiln_touch_start kiln_attempt_touch_start(const kiln_attempt *t); /* with obstacles */
 /* Obstacles and pairs of surfaces for the step; the outcome says when surfaces touch already. */
 kiln_status kiln_attempt_begin(kiln_attempt *t, kiln_error *error);
 kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error);

@@ -278,12 +278,10 @@ kiln_status kiln_attempt_solve(kiln_attempt *t, kiln_error *error)
     }
 }
 
-static kiln_status begin_contact(kiln_attempt *t, kiln_error *error)
+kiln_touch_start kiln_attempt_touch_start(const kiln_attempt *t)
 {
-    kiln_solid *s = t->solid;
-    if (s->touch.obstacle_count == 0)
-        return KILN_OK;
-    kiln_touch_start start = {
+    const kiln_solid *s = t->solid;
+    return (kiln_touch_start){
         .given = &s->given,
         .x = t->history[KILN_HISTORY_X],
         .v = t->history[KILN_HISTORY_V],
@@ -293,9 +291,19 @@ static kiln_status begin_contact(kiln_attempt *t, kiln_error *error)
         .with = kiln_solid_contact_with(s),
         .load = kiln_solid_column(s, "contact_load"),
         .kept = kiln_solid_column(s, "contact_kept"),
-        .mass = kiln_mass_lumped(s->mass),
+        .push = kiln_solid_column(s, "contact_push"),
+        .matter = s->mass,
+        .holds = {s->hit.data, s->kick.data, s->cut.data},
         .per_scale = t->scheme.scale > 0.0 ? 1.0 / t->scheme.scale : 0.0,
     };
+}
+
+static kiln_status begin_contact(kiln_attempt *t, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    if (s->touch.obstacle_count == 0)
+        return KILN_OK;
+    kiln_touch_start start = kiln_attempt_touch_start(t);
     double began = kiln_wall_seconds();
     KILN_TRY(kiln_touch_begin(&s->touch, &start, error));
     t->report->contact_seconds += kiln_wall_seconds() - began;

@@ -61,26 +61,6 @@ static void combine(const kiln_attempt *t, const double *weight, double *out)
     kiln_parallel_for(t->solid->context, 3 * t->solid->rows, 3 * GRAIN, combine_chunk, &c);
 }
 
-/* The same for vertices that an impact in the first stage has cut off from the begin. */
-static void combine_cut(const kiln_attempt *t, const kiln_scheme *scheme)
-{
-    kiln_solid *s = t->solid;
-    for (size_t i = 0; i < s->touch.pasts.count; i++) {
-        const kiln_touch_past *p = &s->touch.pasts.data[i];
-        const double x[3] = {p->x.x, p->x.y, p->x.z}, v[3] = {p->v.x, p->v.y, p->v.z};
-        for (size_t c = 0, row = 3 * (size_t)p->vertex; c < 3; c++, row++) {
-            double x_m = t->history[KILN_HISTORY_X_BEFORE][row];
-            double v_m = t->history[KILN_HISTORY_V_BEFORE][row];
-            s->origin.data[row] =
-                scheme->origin[KILN_HISTORY_X] * x[c] + scheme->origin[KILN_HISTORY_X_BEFORE] * x_m;
-            s->centre.data[row] = scheme->centre[KILN_HISTORY_X] * x[c] +
-                                  scheme->centre[KILN_HISTORY_V] * v[c] +
-                                  scheme->centre[KILN_HISTORY_X_BEFORE] * x_m +
-                                  scheme->centre[KILN_HISTORY_V_BEFORE] * v_m;
-        }
-    }
-}
-
 /* Checks. */
 
 typedef struct inspection {
@@ -246,7 +226,7 @@ static void project_rate(kiln_solid *s, double *rate, double per_h, double *take
 
 /* Newmark's velocity of a vertex that is led swings about the right one for ever, so along held
  * directions backward differences are taken instead. */
-static void find_rates(kiln_attempt *t)
+static kiln_status find_rates(kiln_attempt *t, kiln_error *error)
 {
     kiln_solid *s = t->solid;
     size_t size = 3 * s->rows;
@@ -256,9 +236,11 @@ static void find_rates(kiln_attempt *t)
         project_rate(s, s->rate2.data, 1.0, s->kick.data);
         kiln_parallel_for(s->context, size, 3 * GRAIN, backward_chunk, t);
     }
-    if (s->touch.obstacle_count && t->scheme.scale > 0.0)
-        kiln_touch_stop(&s->touch, s->rate.data,
-                        t->integrator == KILN_NEWMARK ? s->rate2.data : NULL, s->contact.data);
+    if (!s->touch.obstacle_count || t->scheme.scale == 0.0)
+        return KILN_OK;
+    return kiln_touch_stop(&s->touch, s->rate.data,
+                           t->integrator == KILN_NEWMARK ? s->rate2.data : NULL, s->contact.data,
+                           error);
 }
 
 /* The columns that an accepted step rewrites, and when it has them. */
@@ -277,23 +259,13 @@ static kiln_status save_columns(const kiln_attempt *t, kiln_error *error)
                    {"v_before", bdf2, KILN_SAVE_ALL},
                    {"contact_with", obstacles, KILN_SAVE_COPY},
                    {"contact_load", obstacles, KILN_SAVE_COPY},
-                   {"contact_kept", obstacles, KILN_SAVE_COPY}};
+                   {"contact_kept", obstacles, KILN_SAVE_COPY},
+                   {"contact_push", obstacles, KILN_SAVE_COPY}};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         if (columns[i].used)
             KILN_TRY(kiln_rewind_save(t->solid->mesh, KILN_ON_VERTEX, columns[i].name,
                                       columns[i].how, error));
     return KILN_OK;
-}
-
-static void put_pasts(const kiln_solid *s)
-{
-    kiln_vec3 *x = (kiln_vec3 *)(void *)kiln_solid_column(s, "x_before");
-    kiln_vec3 *v = (kiln_vec3 *)(void *)kiln_solid_column(s, "v_before");
-    for (size_t i = 0; i < s->touch.pasts.count; i++) {
-        const kiln_touch_past *past = &s->touch.pasts.data[i];
-        x[past->vertex] = past->x;
-        v[past->vertex] = past->v;
-    }
 }
 
 /* The only place where a try reaches the mesh. */
@@ -304,18 +276,19 @@ static kiln_status accept(kiln_attempt *t, kiln_error *error)
     KILN_ASSERT_OP(kiln_txn_depth(s->mesh), ==, 0);
     KILN_TRY(save_columns(t, error));
     if (t->integrator == KILN_BDF2) { /* where saving has put the old columns aside, from there */
-        memcpy(kiln_solid_column(s, "x_before"), t->history[KILN_HISTORY_X], bytes);
-        memcpy(kiln_solid_column(s, "v_before"), t->history[KILN_HISTORY_V], bytes);
-        put_pasts(s);
+        const double *x = t->history[KILN_HISTORY_X], *v = t->history[KILN_HISTORY_V];
+        bool cut = s->touch.is_cut;
+        memcpy(kiln_solid_column(s, "x_before"), cut ? s->touch.past_x.data : x, bytes);
+        memcpy(kiln_solid_column(s, "v_before"), cut ? s->touch.past_v.data : v, bytes);
     }
     if (t->integrator == KILN_NEWMARK)
         memcpy(kiln_solid_column(s, "a"), s->rate2.data, bytes);
     memcpy(kiln_solid_column(s, "v"), s->rate.data, bytes);
     memcpy(s->mesh->x, s->x.data, bytes);
     if (s->touch.obstacle_count) {
-        kiln_touch_remember(&s->touch, kiln_solid_contact_with(s),
-                            kiln_solid_column(s, "contact_load"),
-                            kiln_solid_column(s, "contact_kept"));
+        kiln_touch_remember(
+            &s->touch, kiln_solid_contact_with(s), kiln_solid_column(s, "contact_load"),
+            kiln_solid_column(s, "contact_kept"), kiln_solid_column(s, "contact_push"));
     }
     s->mesh->revision++;
     return KILN_OK;
@@ -344,11 +317,9 @@ static void begin_damping(const kiln_attempt *t, const double *origin, double ta
         kiln_damping_begin(t->solid->damping, &start);
 }
 
-/* Do impacts stop vertices alone? A consistent mass stops and speeds up what is about them too. */
-static bool returns(const kiln_attempt *t)
+static bool meets_obstacles(const kiln_attempt *t)
 {
-    const kiln_solid *s = t->solid;
-    return s->touch.obstacle_count && t->scheme.scale > 0.0 && s->options.mass == KILN_MASS_LUMPED;
+    return t->solid->touch.obstacle_count && t->scheme.scale > 0.0;
 }
 
 static kiln_push_rule push_rule(const kiln_attempt *t)
@@ -361,17 +332,24 @@ static kiln_push_rule push_rule(const kiln_attempt *t)
                             .staged = t->solid->touch.staged};
 }
 
+static void forget_forces(kiln_solid *s)
+{
+    kiln_f64_array *forces[] = {&s->contact, &s->hit, &s->kick, &s->cut};
+    for (size_t i = 0; i < sizeof forces / sizeof forces[0]; i++)
+        if (forces[i]->data)
+            memset(forces[i]->data, 0, 3 * s->rows * sizeof(double));
+}
+
 /* Places at the end, and the velocities there. */
 static kiln_status move(kiln_attempt *t, kiln_error *error)
 {
     kiln_solid *s = t->solid;
     combine(t, t->scheme.origin, s->origin.data);
     combine(t, t->scheme.centre, s->centre.data);
-    combine_cut(t, &t->scheme);
     if (t->scheme.scale > 0.0)
         begin_damping(t, t->scheme.origin, t->scheme.tau);
     KILN_TRY(kiln_attempt_list_terms(t, error));
-    memset(s->contact.data, 0, 3 * s->rows * sizeof(double));
+    forget_forces(s);
     KILN_TRY(kiln_attempt_begin(t, error));
     if (t->report->outcome == KILN_STEP_DONE)
         KILN_TRY(kiln_attempt_solve(t, error));
@@ -381,22 +359,16 @@ static kiln_status move(kiln_attempt *t, kiln_error *error)
     if (t->report->outcome != KILN_STEP_DONE)
         return KILN_OK;
     s->rule = push_rule(t);
-    find_rates(t);
-    return returns(t) ? kiln_touch_cut(&s->touch, s->x.data, s->rate.data, error) : KILN_OK;
+    KILN_TRY(find_rates(t, error));
+    return meets_obstacles(t) ? kiln_touch_cut(&s->touch, s->x.data, s->rate.data, error) : KILN_OK;
 }
 
 static kiln_status give_back(kiln_attempt *t, kiln_error *error)
 {
     kiln_solid *s = t->solid;
-    kiln_touch_end end = {.mesh = s->mesh,
-                          .mass = kiln_mass_lumped(s->mass),
-                          .x = s->x.data,
-                          .centre = s->centre.data,
-                          .begin_a = t->history[KILN_HISTORY_A],
-                          .scale = t->scheme.scale,
-                          .v = s->rate.data,
-                          .contact = s->contact.data};
-    return returns(t) ? kiln_touch_return(&s->touch, &end, error) : KILN_OK;
+    return meets_obstacles(t) ? kiln_touch_return(&s->touch, s->mesh, s->x.data, s->rate.data,
+                                                  s->contact.data, error)
+                              : KILN_OK;
 }
 
 /* Everything between the driver's word and the verdict. */
@@ -422,7 +394,9 @@ static kiln_status first_stage(kiln_attempt *t, kiln_error *error)
     memcpy(s->stage_x.data, s->x.data, bytes);
     memcpy(s->stage_v.data, s->rate.data, bytes);
     memcpy(s->start_force.data, s->reaction.data, bytes);
-    return kiln_touch_end_stage(&s->touch, s->rate.data, error);
+    for (size_t i = 0; i < 3 * s->rows && s->touch.obstacle_count; i++)
+        s->start_force.data[i] += s->hit.data[i];
+    return kiln_touch_end_stage(&s->touch, error);
 }
 
 static void set_history(kiln_attempt *t)
@@ -526,9 +500,12 @@ static kiln_status start_acceleration(kiln_attempt *t, const kiln_driver *driver
     kiln_mass_multiply(s->mass, s->start_a.data, s->start_force.data);
     for (size_t i = 0; i < 3 * s->rows; i++)
         s->start_force.data[i] += s->rate.data[i];
-    kiln_touch_support(&s->touch, x, v, s->start_a.data);
     t->history[KILN_HISTORY_A] = s->start_a.data;
-    return KILN_OK;
+    if (s->touch.obstacle_count == 0)
+        return KILN_OK;
+    kiln_touch_start start = kiln_attempt_touch_start(t);
+    start.holds.kick = s->start_force.data;
+    return kiln_touch_support(&s->touch, &start, s->start_a.data, error);
 }
 
 /* `what` with all that depends on time as it is then. */
@@ -555,16 +532,13 @@ static kiln_status take_stage(kiln_attempt *t, const kiln_driver *driver, double
     return try_until(&stage, driver, time + h, first_stage, error);
 }
 
-/* A consistent mass makes an impact speed up the matter about it, and stages would make more of
- * that: with obstacles it starts with implicit Euler. */
-static double choose_start(kiln_attempt *t, double h_before)
+/* The first stage has met an obstacle. Two stages see the blow at once, bdf2 sees a push as much
+ * too late when it ends as when it begins: the sum would gain energy. */
+static void start_with_euler(kiln_attempt *t)
 {
-    const kiln_solid *s = t->solid;
-    double stage = kiln_integrator_stage(t->integrator, t->h, h_before);
-    if (stage == 0.0 || s->touch.obstacle_count == 0 || s->options.mass == KILN_MASS_LUMPED)
-        return stage;
     t->scheme = kiln_integrator_scheme(KILN_IMPLICIT_EULER, t->h, 0.0);
-    return 0.0;
+    t->solid->touch.is_cut = t->solid->touch.staged = false;
+    set_history(t);
 }
 
 kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double h,
@@ -581,13 +555,15 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
                       .first = clock->h_before == 0.0,
                       .report = report};
     set_history(&t);
-    solid->touch.pasts.count = 0;
+    solid->touch.is_cut = false;
     solid->touch.staged = false;
     if (integrator == KILN_NEWMARK && clock->h_before == 0.0)
         KILN_TRY(start_acceleration(&t, driver, clock->time, error));
-    double stage = choose_start(&t, clock->h_before);
+    double stage = kiln_integrator_stage(integrator, h, clock->h_before);
     if (stage > 0.0)
         KILN_TRY(take_stage(&t, driver, clock->time, stage, error));
+    if (stage > 0.0 && solid->touch.is_cut)
+        start_with_euler(&t);
     if (report->outcome == KILN_STEP_DONE)
         KILN_TRY(try_until(&t, driver, clock->time + h, attempt, error));
     if (report->outcome == KILN_STEP_DONE)

@@ -124,8 +124,7 @@ static const kiln_schema_row solid_rows[] = {
      .meaning = "one linear solve a step, without looking for the minimum: fast, less exact"},
     {"mass", KILN_VALUE_CHOICE, SOLID(mass), .choices = mass_name,
      .meaning = "mass matrix; consistent keeps a body's inertia when its mesh changes, lumped does "
-                "not, but impacts on obstacles need it. auto: consistent with remeshing (but for "
-                "newmark with obstacles), else lumped"},
+                "not. auto: consistent with remeshing, else lumped"},
     {"max_stretch", KILN_VALUE_NUMBER, SOLID(max_stretch), KILN_NOT_NEGATIVE, NULL, NULL,
      .meaning = "a step that changes a stretch of a tet by more than this part (0.2: a fifth) is "
                 "taken back; 0: never"},

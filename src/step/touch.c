@@ -12,6 +12,7 @@ void kiln_touch_init(kiln_touch *touch, kiln_context *context, kiln_obstacle *co
         .obstacle_count = obstacle_count,
     };
     kiln_walker_init(&touch->walker, context);
+    kiln_constraints_init(&touch->planes, context);
     touch->friction = kiln_touch_friction_term(touch);
 }
 
@@ -22,8 +23,11 @@ void kiln_touch_free(kiln_touch *touch)
     kiln_array_free(touch->context, &touch->sunk);
     kiln_array_free(touch->context, &touch->kept);
     kiln_array_free(touch->context, &touch->held);
-    kiln_array_free(touch->context, &touch->pasts);
-    kiln_array_free(touch->context, &touch->gifts);
+    kiln_array_free(touch->context, &touch->past_x);
+    kiln_array_free(touch->context, &touch->past_v);
+    kiln_array_free(touch->context, &touch->change);
+    kiln_array_free(touch->context, &touch->impulse);
+    kiln_constraints_free(&touch->planes);
     kiln_array_free(touch->context, &touch->stage);
     kiln_walker_free(&touch->walker);
     kiln_array_free(touch->context, &touch->contacts);
@@ -40,6 +44,12 @@ static kiln_status make_room(kiln_touch *touch, size_t rows, kiln_error *error)
     KILN_TRY(kiln_array_reserve(touch->context, &touch->sunk, rows, error));
     KILN_TRY(kiln_array_reserve(touch->context, &touch->kept, rows, error));
     KILN_TRY(kiln_array_reserve(touch->context, &touch->held, rows, error));
+    KILN_TRY(kiln_array_reserve(touch->context, &touch->change, 3 * rows, error));
+    KILN_TRY(kiln_array_reserve(touch->context, &touch->impulse, 3 * rows, error));
+    if (touch->looks_back) {
+        KILN_TRY(kiln_array_reserve(touch->context, &touch->past_x, 3 * rows, error));
+        KILN_TRY(kiln_array_reserve(touch->context, &touch->past_v, 3 * rows, error));
+    }
     touch->sunk.count = rows;
     if (rows) {
         memset(touch->sunk.data, 0, rows * sizeof(double));
@@ -79,12 +89,13 @@ size_t kiln_touch_count(const kiln_touch *touch)
     return count;
 }
 
-void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load, double *kept)
+void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load, double *kept,
+                         double *push)
 {
     for (size_t i = 0; i < touch->surface.count; i++) {
         uint32_t v = touch->surface.data[i];
         with[v] = 0;
-        load[v] = 0.0;
+        load[v] = push[v] = 0.0;
         kept[v] = touch->kept.data[v];
     }
     for (size_t i = 0; i < touch->contacts.count; i++) {
@@ -93,15 +104,17 @@ void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load, 
             continue;
         with[c->vertex] = c->obstacle + 1;
         load[c->vertex] = c->load;
+        push[c->vertex] = c->seen;
     }
 }
 
 size_t kiln_touch_bytes(const kiln_touch *touch)
 {
+    size_t columns = touch->sunk.capacity + touch->kept.capacity + touch->past_x.capacity +
+                     touch->past_v.capacity + touch->change.capacity + touch->impulse.capacity;
     return touch->surface.capacity * sizeof(uint32_t) + touch->flag.capacity +
-           touch->held.capacity + (touch->sunk.capacity + touch->kept.capacity) * sizeof(double) +
+           touch->held.capacity + columns * sizeof(double) +
+           touch->planes.rows * (sizeof(kiln_vec3) + 1) +
            touch->contacts.capacity * sizeof(kiln_touch_contact) +
-           touch->pasts.capacity * sizeof(kiln_touch_past) +
-           touch->gifts.capacity * sizeof(kiln_touch_gift) +
            touch->stage.capacity * sizeof(kiln_touch_push_at);
 }

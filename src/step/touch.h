@@ -13,6 +13,7 @@
 #define KILN_STEP_TOUCH_H
 
 #include "contact/obstacle.h"
+#include "fem/mass.h"
 #include "mesh/changes.h"
 #include "mesh/walk.h"
 #include "solve/constraints.h"
@@ -32,31 +33,35 @@ typedef struct kiln_touch_contact {
     bool active;
     bool kept;   /* came back after it was let go: stays until the end of the step */
     int renewed; /* how often its plane was moved */
+    double part; /* of what acts on the vertex at once: along the normal, N s */
+    double lost; /* energy that meeting the obstacle took, J */
+
+    /* Of a vertex that left (touch_return.c); not active. */
+    bool leaving;
+    double budget;  /* energy to be given, J; less than 0: taken back */
+    double carried; /* N s, what the step before still did to it in this one */
+    double speed;   /* away from the obstacle, m/s: without a push, */
+    double to;      /* with it, */
+    double least, most;
 
     /* What the obstacle did to the vertex. */
     kiln_vec3 force;   /* N, at the end of the step: normal, friction, leftovers put out */
-    kiln_vec3 impulse; /* N s, by which its velocity was changed at once */
-    kiln_vec3 kick;    /* N, by which its acceleration was changed, times its mass */
+    kiln_vec3 impulse; /* N s, by which velocities were changed at once */
+    kiln_vec3 kick;    /* N, by which accelerations were */
     kiln_vec3 cut;     /* N, see kiln_push */
+    kiln_vec3 rub;     /* N s, friction of `part` */
+    double seen;       /* N, what the next step sees of it along the normal */
 } kiln_touch_contact;
-
-/* Where a vertex was at the begin of the step, and how fast, as steps to come are to see it: an
- * impact has cut it off from its past. */
-typedef struct kiln_touch_past {
-    uint32_t vertex;
-    kiln_vec3 x, v;
-} kiln_touch_past;
-
-/* What an obstacle gave to a vertex that left it. */
-typedef struct kiln_touch_gift {
-    uint32_t vertex, obstacle;
-    kiln_vec3 impulse; /* N s */
-} kiln_touch_gift;
 
 typedef struct kiln_touch_push_at {
     uint32_t vertex, obstacle;
     kiln_vec3 force; /* N */
 } kiln_touch_push_at;
+
+/* [vertex slot][3], N: what obstacles make of the forces that hold (kiln_push). Added to. */
+typedef struct kiln_touch_holds {
+    double *hit, *kick, *cut; /* kick: newmark only, cut: bdf2 only; otherwise NULL */
+} kiln_touch_holds;
 
 typedef struct kiln_touch {
     kiln_context *context;
@@ -76,11 +81,15 @@ typedef struct kiln_touch {
     flag; /* [place in surface] */
     KILN_ARRAY_OF(uint8_t)
     held; /* [vertex slot] by a contact, at the end */
-    KILN_ARRAY_OF(kiln_touch_past)
-    pasts; /* of the step so far; the last of a vertex counts */
-    KILN_ARRAY_OF(kiln_touch_gift)
-    gifts;       /* of the step */
-    bool staged; /* the step has had a first stage: */
+    /* [vertex slot][3]. Where vertices were at the begin of the step, and how fast, as steps to
+     * come are to see it: impacts have cut them off from their past. With `looks_back` only, and
+     * if `is_cut`. */
+    kiln_f64_array past_x, past_v;
+    bool looks_back, is_cut;
+    bool by_left; /* newmark: a step sees the force that the one before has left (kiln_push) */
+    kiln_f64_array change, impulse; /* [vertex slot][3], of kiln_mass_follow */
+    kiln_constraints planes;        /* what is held while matter follows */
+    bool staged;                    /* the step has had a first stage: */
     KILN_ARRAY_OF(kiln_touch_push_at)
     stage; /* what obstacles did there */
     kiln_walker walker;
@@ -91,9 +100,11 @@ typedef struct kiln_touch {
     /* Of this step; borrowed. */
     const kiln_constraints *given;
     const double *begin, *begin_v, *origin, *mass;
+    kiln_mass *matter;
+    kiln_touch_holds holds;
     double h, tau, per_scale;
     const uint32_t *with;
-    const double *load, *kept_before;
+    const double *load, *kept_before, *push_before;
 } kiln_touch;
 
 void kiln_touch_init(kiln_touch *touch, kiln_context *context, kiln_obstacle *const *obstacles,
@@ -117,8 +128,10 @@ typedef struct kiln_touch_start {
     const uint32_t *with; /* [vertex slot] obstacle + 1 touched at the end of the step before */
     const double *load;   /* [vertex slot] its normal force, N */
     const double *kept;   /* [vertex slot] speed of which it took the energy, m/s */
-    const double *mass;   /* [vertex slot] kg */
-    double per_scale;     /* 1/s^2, of inertia; 0: none */
+    const double *push;   /* [vertex slot] what this step still sees of its push, N */
+    kiln_mass *matter;
+    kiln_touch_holds holds;
+    double per_scale; /* 1/s^2, of inertia; 0: none */
 } kiln_touch_start;
 
 /* Contacts to begin the first pass with: those of the step before and vertices whose velocity
@@ -141,33 +154,28 @@ kiln_status kiln_touch_judge(kiln_touch *touch, const double *x, double *held, d
 kiln_status kiln_touch_project(kiln_touch *touch, bool settled, double *x, kiln_error *error);
 
 /* Velocities at the end: no motion through obstacles, the change is an inelastic impact with
- * Coulomb friction (Irving et al. 2004), in the directions that nothing given holds. Adds what that
- * takes to `contact`. `a` may be NULL. */
-void kiln_touch_stop(kiln_touch *touch, double *v, double *a, double *contact);
+ * Coulomb friction (Irving et al. 2004), in the directions that nothing given holds; matter follows
+ * as its mass makes it (kiln_mass_follow). Adds what that takes to `contact`. `a` may be NULL. */
+kiln_status kiln_touch_stop(kiln_touch *touch, double *v, double *a, double *contact,
+                            kiln_error *error);
 
-/* Notes the pasts of vertices that were free at the begin and now touch: a straight way that ends
- * as they do, x and v. Without that, integrators that look back (bdf2) carry on with an impact for
- * some steps. */
+/* Sets the pasts of vertices that were free at the begin and now touch: a straight way that ends
+ * as they do, x and v, and others follow. Without that, integrators that look back (bdf2) carry on
+ * with an impact for some steps. */
 kiln_status kiln_touch_cut(kiln_touch *touch, const double *x, const double *v, kiln_error *error);
 
-/* Ends the first stage of a step of two, with the velocities it led to: notes the forces. */
-kiln_status kiln_touch_end_stage(kiln_touch *touch, const double *v, kiln_error *error);
+/* Ends the first stage of a step of two: notes the forces. */
+kiln_status kiln_touch_end_stage(kiln_touch *touch, kiln_error *error);
 
-/* [vertex slot] or [vertex slot][3]; accelerations at the end are (x - centre) / scale. */
-typedef struct kiln_touch_end {
-    const kiln_mesh *mesh;
-    const double *mass, *x, *centre;
-    const double *begin_a; /* newmark's; NULL: none */
-    double scale;
-    double *v, *contact;
-} kiln_touch_end;
 /* What impacts take is kept for the vertex, and given back to velocities of vertices that leave
  * (touch_return.c). Adds what that takes to `contact`. */
-kiln_status kiln_touch_return(kiln_touch *touch, const kiln_touch_end *end, kiln_error *error);
+kiln_status kiln_touch_return(kiln_touch *touch, const kiln_mesh *mesh, const double *x, double *v,
+                              double *contact, kiln_error *error);
 
 /* Accelerations at the begin of a run: vertices that lie on an obstacle do not accelerate into it,
- * and are slowed down by friction where they slide. */
-void kiln_touch_support(const kiln_touch *touch, const double *x, const double *v, double *a);
+ * and are slowed down by friction where they slide. Adds to `kick` of what holds. */
+kiln_status kiln_touch_support(kiln_touch *touch, const kiln_touch_start *start, double *a,
+                               kiln_error *error);
 
 /* What an obstacle gives to the momentum of the bodies (step/push.h), and to their angular momentum
  * about a point; vertices at x. */
@@ -175,7 +183,8 @@ void kiln_touch_push(const kiln_touch *touch, uint32_t obstacle, const double *x
                      kiln_push *force, kiln_push *torque);
 
 /* For the next step. */
-void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load, double *kept);
+void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load, double *kept,
+                         double *push);
 /* Some obstacle has; asked for once a step, because the list of terms decides about the matrix. */
 bool kiln_touch_has_friction(const kiln_touch *touch);
 size_t kiln_touch_count(const kiln_touch *touch);

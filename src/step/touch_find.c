@@ -124,10 +124,15 @@ static int by_place(const void *left, const void *right)
     return (a->obstacle > b->obstacle) - (a->obstacle < b->obstacle);
 }
 
-static kiln_touch_contact *find(kiln_touch *touch, size_t count, uint32_t v, uint32_t o)
+kiln_touch_contact *kiln_touch_find(kiln_touch *touch, size_t count, uint32_t v, uint32_t o)
 {
     kiln_touch_contact key = {.vertex = v, .obstacle = o};
     return count ? bsearch(&key, touch->contacts.data, count, sizeof key, by_place) : NULL;
+}
+
+void kiln_touch_sort(kiln_touch *touch)
+{
+    qsort(touch->contacts.data, touch->contacts.count, sizeof *touch->contacts.data, by_place);
 }
 
 /* The contact of a vertex with an obstacle that it meets. Among the first `known` there may be one
@@ -139,7 +144,7 @@ static kiln_status add_contact(const search *s, size_t known, kiln_touch_contact
     uint32_t v = new.vertex, o = new.obstacle;
     if (kiln_v3_norm(kiln_touch_free_part(touch, v, new.normal)) < KILN_TOUCH_INDEPENDENT)
         return KILN_OK; /* no obstacle stops what is led */
-    kiln_touch_contact *old = find(touch, known, v, o);
+    kiln_touch_contact *old = kiln_touch_find(touch, known, v, o);
     if (old && old->active)
         return KILN_OK; /* its plane is looked after elsewhere */
     *found = true;
@@ -174,7 +179,7 @@ kiln_status kiln_touch_seek(kiln_touch *touch, const kiln_touch_start *start, co
         }
     }
     if (touch->contacts.count > known)
-        qsort(touch->contacts.data, touch->contacts.count, sizeof *touch->contacts.data, by_place);
+        kiln_touch_sort(touch);
     return KILN_OK;
 }
 
@@ -200,20 +205,29 @@ static void sunk_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
     }
 }
 
-kiln_status kiln_touch_begin(kiln_touch *touch, const kiln_touch_start *start, kiln_error *error)
+void kiln_touch_adopt(kiln_touch *touch, const kiln_touch_start *start)
 {
-    touch->contacts.count = touch->gifts.count = 0;
+    touch->contacts.count = 0;
+    touch->is_cut = false;
     touch->given = start->given;
     touch->begin = start->x;
     touch->begin_v = start->v;
     touch->with = start->with;
     touch->load = start->load;
     touch->kept_before = start->kept;
+    touch->push_before = start->push;
     touch->h = start->h;
     touch->origin = start->origin;
     touch->tau = start->tau;
-    touch->mass = start->mass;
+    touch->matter = start->matter;
+    touch->mass = kiln_mass_lumped(start->matter);
+    touch->holds = start->holds;
     touch->per_scale = start->per_scale;
+}
+
+kiln_status kiln_touch_begin(kiln_touch *touch, const kiln_touch_start *start, kiln_error *error)
+{
+    kiln_touch_adopt(touch, start);
     if (touch->recover > 0.0)
         memset(touch->sunk.data, 0, touch->sunk.count * sizeof(double));
     if (touch->h > 0.0 && touch->h < touch->recover)

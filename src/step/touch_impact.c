@@ -1,6 +1,11 @@
 /* Positions, velocities and accelerations that end on obstacles and not in them. */
+#include "solve/vectors.h"
 #include "step/integrator.h"
 #include "step/touch_impl.h"
+
+#include <string.h>
+
+enum { MOST_SUPPORTS = 8 /* solves for what supports at the begin of a run */ };
 
 kiln_status kiln_touch_project(kiln_touch *touch, bool settled, double *x, kiln_error *error)
 {
@@ -29,94 +34,144 @@ kiln_status kiln_touch_project(kiln_touch *touch, bool settled, double *x, kiln_
     return KILN_OK;
 }
 
-kiln_vec3 kiln_touch_impact(const kiln_touch *touch, const kiln_touch_contact *c, kiln_vec3 way,
-                            kiln_vec3 old, double change, double pressed)
-{
-    double share = kiln_v3_norm2(way);
-    kiln_vec3 along = kiln_touch_along_plane(touch, c, old);
-    double speed = kiln_v3_norm(along);
-    double loss = kiln_obstacle_friction(touch->obstacles[c->obstacle]) * pressed;
-    if (loss < 0.0 && speed <= touch->slip_speed)
-        loss = 0.0; /* it sticks: friction was not all used */
-    double lost = loss == 0.0 ? 0.0 : speed > loss ? loss / speed : 1.0;
-    kiln_vec3 drag = kiln_touch_free_part(touch, c->vertex, kiln_v3_scale(along, -lost));
-    drag = kiln_v3_madd(drag, -kiln_v3_dot(drag, way) / share, way); /* stays in the plane */
-    return kiln_v3_madd(drag, change / share, way);
-}
-
-/* How fast it goes into the obstacle. */
-static double into(const kiln_touch *touch, const kiln_touch_contact *c, kiln_vec3 v)
+double kiln_touch_into(const kiln_touch *touch, const kiln_touch_contact *c, kiln_vec3 v)
 {
     v = kiln_v3_sub(v, kiln_obstacle_velocity(touch->obstacles[c->obstacle], c->point));
     return -kiln_v3_dot(v, c->normal);
 }
 
-void kiln_touch_stop(kiln_touch *touch, double *v, double *a, double *contact)
+/* Contacts are to lose what of the rate is along their normals, relative to the obstacle's if it is
+ * a velocity. */
+static void want_rest(kiln_touch *touch, const double *rate, bool relative)
 {
+    kiln_touch_begin_change(touch);
     for (size_t i = 0; i < touch->contacts.count; i++) {
-        kiln_touch_contact *c = &touch->contacts.data[i];
-        if (!c->active)
+        const kiln_touch_contact *c = &touch->contacts.data[i];
+        if (!c->active || c->share == 0.0)
             continue;
-        kiln_vec3 way = kiln_touch_free_part(touch, c->vertex, c->normal);
-        double share = kiln_v3_norm2(way);
-        if (share < KILN_TOUCH_INDEPENDENT * KILN_TOUCH_INDEPENDENT)
-            continue;
-        kiln_vec3 old = kiln_touch_at(v, c->vertex);
-        /* Where the solve has pressed too much, with friction of it, some of both is taken back. */
-        double slower = into(touch, c, old), solved = touch->tau * c->load / touch->mass[c->vertex];
-        kiln_vec3 change = kiln_touch_impact(touch, c, way, old, slower, fmax(slower, -solved));
-        kiln_touch_put(v, c->vertex, kiln_v3_add(old, change));
-        double mass = touch->mass[c->vertex];
-        kiln_vec3 force = kiln_v3_scale(change, mass / touch->h);
-        c->impulse = kiln_v3_scale(change, mass);
-        kiln_touch_put(contact, c->vertex, kiln_v3_add(kiln_touch_at(contact, c->vertex), force));
-        if (a) {
-            kiln_vec3 rate = kiln_touch_at(a, c->vertex);
-            kiln_vec3 less = kiln_v3_scale(way, -kiln_v3_dot(rate, c->normal) / share);
-            kiln_touch_put(a, c->vertex, kiln_v3_add(rate, less));
-            c->kick = kiln_v3_scale(less, mass);
-        }
+        kiln_vec3 now = kiln_v3_add(kiln_touch_at(rate, c->vertex),
+                                    kiln_touch_at(touch->change.data, c->vertex));
+        double into = relative ? kiln_touch_into(touch, c, now) : -kiln_v3_dot(now, c->normal);
+        kiln_touch_add(touch->change.data, c->vertex, kiln_v3_scale(c->axis, into / c->share));
     }
 }
 
-kiln_status kiln_touch_recall(kiln_touch *touch, uint32_t vertex, kiln_vec3 x, kiln_vec3 v,
-                              kiln_error *error)
+/* F2, of vertices that were free at the begin, in two parts: from the velocity of the begin to that
+ * of the solve, v, and from there to rest (note_stop). */
+static void note_loss(kiln_touch *touch, const double *v)
 {
-    kiln_touch_past past = {vertex, x, v};
-    return kiln_array_push(touch->context, &touch->pasts, past, error);
+    double time = touch->h * kiln_touch_share_of_end(touch);
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        kiln_touch_contact *c = &touch->contacts.data[i];
+        double before = kiln_touch_into(touch, c, kiln_touch_at(touch->begin_v, c->vertex));
+        c->speed = kiln_touch_into(touch, c, kiln_touch_at(v, c->vertex));
+        c->lost = 0.0;
+        if (kiln_touch_is_new(touch, c))
+            c->lost = 0.5 * time * c->load * (before + c->speed);
+    }
 }
 
-kiln_status kiln_touch_cut(kiln_touch *touch, const double *x, const double *v, kiln_error *error)
+static void note_stop(kiln_touch *touch)
 {
     for (size_t i = 0; i < touch->contacts.count; i++) {
         kiln_touch_contact *c = &touch->contacts.data[i];
-        kiln_vec3 end = kiln_touch_at(x, c->vertex), rate = kiln_touch_at(v, c->vertex);
-        if (!kiln_touch_is_new(touch, c))
-            continue;
-        c->cut = kiln_v3_scale(kiln_v3_sub(kiln_touch_at(touch->begin_v, c->vertex), rate),
-                               touch->mass[c->vertex] / touch->h);
-        KILN_TRY(
-            kiln_touch_recall(touch, c->vertex, kiln_v3_madd(end, -touch->h, rate), rate, error));
+        if (kiln_touch_is_new(touch, c))
+            c->lost += 0.5 * kiln_v3_dot(c->impulse, c->normal) * c->speed;
+    }
+}
+
+kiln_status kiln_touch_stop(kiln_touch *touch, double *v, double *a, double *contact,
+                            kiln_error *error)
+{
+    if (kiln_touch_count(touch) == 0)
+        return KILN_OK;
+    KILN_TRY(kiln_touch_hold(touch, error));
+    note_loss(touch, v);
+    want_rest(touch, v, true);
+    KILN_TRY(kiln_touch_hit(touch, false, v, contact, error));
+    note_stop(touch);
+    if (!a)
+        return KILN_OK;
+    want_rest(touch, a, false);
+    KILN_TRY(kiln_touch_follow(touch, error));
+    kiln_vector_combine(touch->context, 1.0, a, 1.0, touch->change.data, a, 3 * touch->given->rows);
+    kiln_touch_add_rest(touch, 1.0, touch->holds.kick);
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        kiln_touch_contact *c = &touch->contacts.data[i];
+        c->kick = kiln_v3_scale(c->normal, c->part);
     }
     return KILN_OK;
 }
 
-/* The second stage takes (1 - g) F of the first, F = m (v - v_n) / (g h), where h is that of the
- * step and g its part; of a vertex that an impact has cut off from the begin g F, and what that
- * differs by from the first is the obstacle's doing. */
-kiln_status kiln_touch_end_stage(kiln_touch *touch, const double *v, kiln_error *error)
+/* What has just met an obstacle is held in all directions and gets the velocity of the end, as if
+ * nothing else had acted on it in the step. Is there any? */
+static kiln_status want_new(kiln_touch *touch, const double *v, bool *any, kiln_error *error)
 {
-    const double g = KILN_STAGE_PART, more = g / (1.0 - g) - 1.0;
+    const kiln_held whole = {3, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {0, 0, 0}};
+    *any = false;
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        uint32_t vertex = touch->contacts.data[i].vertex;
+        if (!kiln_touch_is_new(touch, &touch->contacts.data[i]))
+            continue;
+        *any = true;
+        KILN_TRY(kiln_constraints_set_held(&touch->planes, vertex, &whole, error));
+        kiln_touch_put(
+            touch->change.data, vertex,
+            kiln_v3_sub(kiln_touch_at(v, vertex), kiln_touch_at(touch->begin_v, vertex)));
+    }
+    return KILN_OK;
+}
+
+/* A vertex that meets two obstacles at once: the first has it. */
+static void note_cut(kiln_touch *touch, const double *x, const double *v)
+{
+    double *impulse = touch->impulse.data, per_h = 1.0 / touch->h;
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        kiln_touch_contact *c = &touch->contacts.data[i];
+        if (!kiln_touch_is_new(touch, c))
+            continue;
+        kiln_vec3 rate = kiln_touch_at(v, c->vertex);
+        c->cut = kiln_v3_scale(kiln_touch_at(impulse, c->vertex), -per_h);
+        kiln_touch_put(impulse, c->vertex, kiln_v3(0, 0, 0));
+        kiln_touch_put(touch->past_x.data, c->vertex,
+                       kiln_v3_madd(kiln_touch_at(x, c->vertex), -touch->h, rate));
+        kiln_touch_put(touch->past_v.data, c->vertex, rate);
+    }
+    kiln_touch_share(touch, impulse); /* others that follow, but for their planes */
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        kiln_touch_contact *c = &touch->contacts.data[i];
+        c->cut = kiln_v3_madd(c->cut, -per_h * c->part, c->normal);
+    }
+    kiln_touch_add_rest(touch, -per_h, touch->holds.cut);
+}
+
+kiln_status kiln_touch_cut(kiln_touch *touch, const double *x, const double *v, kiln_error *error)
+{
+    bool any;
+    touch->is_cut = false;
+    if (!touch->looks_back)
+        return KILN_OK;
+    kiln_touch_begin_change(touch);
+    KILN_TRY(kiln_touch_hold(touch, error));
+    KILN_TRY(want_new(touch, v, &any, error));
+    if (!any)
+        return KILN_OK;
+    KILN_TRY(kiln_mass_follow(touch->matter, &touch->planes, touch->change.data,
+                              touch->impulse.data, error));
+    kiln_touch_begin_past(touch);
+    kiln_touch_shift_past(touch);
+    note_cut(touch, x, v);
+    return KILN_OK;
+}
+
+kiln_status kiln_touch_end_stage(kiln_touch *touch, kiln_error *error)
+{
     touch->staged = true;
     touch->stage.count = 0;
     for (size_t i = 0; i < touch->contacts.count; i++) {
         const kiln_touch_contact *c = &touch->contacts.data[i];
         kiln_touch_push_at push = {c->vertex, c->obstacle,
                                    kiln_v3_madd(c->force, 1.0 / touch->h, c->impulse)};
-        kiln_vec3 gain =
-            kiln_v3_sub(kiln_touch_at(v, c->vertex), kiln_touch_at(touch->begin_v, c->vertex));
-        if (kiln_touch_is_new(touch, c))
-            push.force = kiln_v3_madd(push.force, more * touch->mass[c->vertex] / touch->h, gain);
         KILN_TRY(kiln_array_push(touch->context, &touch->stage, push, error));
     }
     return KILN_OK;
@@ -152,39 +207,87 @@ void kiln_touch_push(const kiln_touch *touch, uint32_t obstacle, const double *x
         if (at->obstacle == obstacle)
             add_push(&push, kiln_v3_sub(kiln_touch_at(x, at->vertex), about), force, torque);
     }
-    for (size_t i = 0; i < touch->gifts.count; i++) {
-        const kiln_touch_gift *gift = &touch->gifts.data[i];
-        kiln_vec3 hit = kiln_v3_scale(gift->impulse, per_h);
-        kiln_push push = {.hit = hit, .cut = kiln_v3_scale(hit, -1.0)};
-        if (gift->obstacle == obstacle)
-            add_push(&push, kiln_v3_sub(kiln_touch_at(x, gift->vertex), about), force, torque);
+}
+
+/* Vertices on an obstacle that accelerate into it. */
+static kiln_status find_pressed(kiln_touch *touch, const double *a, kiln_error *error)
+{
+    for (size_t i = 0; i < touch->surface.count; i++)
+        for (uint32_t o = 0; o < touch->obstacle_count; o++) {
+            kiln_touch_contact c = {.vertex = touch->surface.data[i], .obstacle = o};
+            double d = kiln_obstacle_distance(
+                touch->obstacles[o], kiln_touch_at(touch->begin, c.vertex), &c.normal, &c.point);
+            c.active = true;
+            if (d <= touch->slack && kiln_v3_dot(kiln_touch_at(a, c.vertex), c.normal) < 0.0)
+                KILN_TRY(kiln_array_push(touch->context, &touch->contacts, c, error));
+        }
+    return KILN_OK;
+}
+
+/* Friction of what supports, as that of the solve. */
+static void rub_supported(kiln_touch *touch)
+{
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        kiln_touch_contact *c = &touch->contacts.data[i];
+        double friction = kiln_obstacle_friction(touch->obstacles[c->obstacle]);
+        kiln_vec3 v = kiln_touch_along_plane(touch, c, kiln_touch_at(touch->begin_v, c->vertex));
+        double per_speed = kiln_slip_at(kiln_v3_norm(v), touch->slip_speed).secant;
+        if (c->active)
+            c->rub = kiln_touch_free_part(touch, c->vertex,
+                                          kiln_v3_scale(v, -friction * c->part * per_speed));
     }
 }
 
-static void support(const kiln_touch *touch, const kiln_obstacle *obstacle, kiln_vec3 x,
-                    kiln_vec3 v, kiln_vec3 *a)
+/* Lets go of those that pull: matter that follows may be pushed off. */
+static bool let_go(kiln_touch *touch)
 {
-    kiln_vec3 normal, point;
-    double d = kiln_obstacle_distance(obstacle, x, &normal, &point);
-    double into = -kiln_v3_dot(*a, normal);
-    if (d > touch->slack || into <= 0.0)
-        return;
-    v = kiln_v3_sub(v, kiln_obstacle_velocity(obstacle, point));
-    v = kiln_v3_madd(v, -kiln_v3_dot(v, normal), normal);
-    double speed = kiln_v3_norm(v), y = speed / touch->slip_speed;
-    double per_speed = y < 1.0 ? (2.0 - y) / touch->slip_speed : 1.0 / speed;
-    *a = kiln_v3_madd(*a, into, normal);
-    *a = kiln_v3_madd(*a, -kiln_obstacle_friction(obstacle) * into * per_speed, v);
+    bool any = false;
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        kiln_touch_contact *c = &touch->contacts.data[i];
+        any |= c->active && c->part < 0.0;
+        c->active &= c->part >= 0.0;
+    }
+    return any;
 }
 
-void kiln_touch_support(const kiln_touch *touch, const double *x, const double *v, double *a)
+static kiln_status find_support(kiln_touch *touch, const double *a, kiln_error *error)
 {
-    for (size_t i = 0; i < touch->surface.count; i++)
-        for (size_t o = 0; o < touch->obstacle_count; o++) {
-            uint32_t vertex = touch->surface.data[i];
-            kiln_vec3 rate = kiln_touch_at(a, vertex);
-            support(touch, touch->obstacles[o], kiln_touch_at(x, vertex), kiln_touch_at(v, vertex),
-                    &rate);
-            kiln_touch_put(a, vertex, rate);
-        }
+    KILN_TRY(find_pressed(touch, a, error));
+    for (int pass = 0; pass == 0 || (pass < MOST_SUPPORTS && let_go(touch)); pass++) {
+        KILN_TRY(kiln_touch_hold(touch, error));
+        want_rest(touch, a, false);
+        KILN_TRY(kiln_touch_follow(touch, error));
+    }
+    return KILN_OK;
+}
+
+/* Forces at the begin are noted as those of a first stage. */
+static kiln_status add_support(kiln_touch *touch, double *a, kiln_error *error)
+{
+    kiln_vector_combine(touch->context, 1.0, a, 1.0, touch->change.data, a, 3 * touch->given->rows);
+    kiln_touch_add_rest(touch, 1.0, touch->holds.kick);
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        const kiln_touch_contact *c = &touch->contacts.data[i];
+        kiln_touch_push_at push = {c->vertex, c->obstacle,
+                                   kiln_v3_madd(c->rub, c->part, c->normal)};
+        KILN_TRY(kiln_array_push(touch->context, &touch->stage, push, error));
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln_touch_support(kiln_touch *touch, const kiln_touch_start *start, double *a,
+                               kiln_error *error)
+{
+    kiln_touch_adopt(touch, start);
+    touch->staged = true;
+    touch->stage.count = 0;
+    KILN_TRY(find_support(touch, a, error));
+    KILN_TRY(add_support(touch, a, error));
+    rub_supported(touch);
+    memset(touch->change.data, 0, 3 * touch->given->rows * sizeof(double));
+    memset(touch->impulse.data, 0, 3 * touch->given->rows * sizeof(double));
+    KILN_TRY(kiln_touch_follow(touch, error));
+    KILN_TRY(add_support(touch, a, error));
+    touch->contacts.count = 0;
+    return KILN_OK;
 }

@@ -1,6 +1,6 @@
 /* The inside of kiln_touch, shared by touch.c (what exists), touch_find.c (who meets an obstacle),
- * touch_planes.c (holding and letting go), touch_friction.c and touch_impact.c (the end of a step).
- */
+ * touch_planes.c (holding and letting go), touch_friction.c, touch_follow.c (what changes at once),
+ * touch_impact.c and touch_return.c (the end of a step). */
 #ifndef KILN_STEP_TOUCH_IMPL_H
 #define KILN_STEP_TOUCH_IMPL_H
 
@@ -30,6 +30,13 @@ KILN_INLINE double kiln_touch_plane_slack(const kiln_touch *touch)
     return touch->slack * (KILN_TOUCH_PLANE_SLACK / KILN_TOUCH_SLACK);
 }
 
+/* Of a step's mean force, that at its end (kiln_push_rule); the rest is what the step before
+ * left. */
+KILN_INLINE double kiln_touch_share_of_end(const kiln_touch *touch)
+{
+    return 1.0 / (touch->per_scale * touch->tau * touch->h);
+}
+
 /* The part of a direction in which the vertex may move, as far as what was given is concerned. */
 KILN_INLINE kiln_vec3 kiln_touch_free_part(const kiln_touch *touch, uint32_t v, kiln_vec3 direction)
 {
@@ -53,14 +60,39 @@ KILN_INLINE bool kiln_touch_is_new(const kiln_touch *touch, const kiln_touch_con
     return contact->active && touch->with[contact->vertex] != contact->obstacle + 1;
 }
 
-/* What an impact changes of a velocity: the part along the normal by `change`, and by friction of
- * `pressed` (m/s, of the normal force times its duration over the mass; less than 0: friction that
- * was too much is taken back). `way` is the free part of the normal. */
-kiln_vec3 kiln_touch_impact(const kiln_touch *touch, const kiln_touch_contact *contact,
-                            kiln_vec3 way, kiln_vec3 old, double change, double pressed);
-/* Notes a past. */
-kiln_status kiln_touch_recall(kiln_touch *touch, uint32_t vertex, kiln_vec3 x, kiln_vec3 v,
-                              kiln_error *error);
+KILN_INLINE void kiln_touch_add(double *x, uint32_t v, kiln_vec3 p)
+{
+    kiln_touch_put(x, v, kiln_v3_add(kiln_touch_at(x, v), p));
+}
+
+/* What obstacles change at once, and how matter follows (touch_follow.c): hold the contacts, begin,
+ * say in touch->change what they change by, follow. */
+kiln_status kiln_touch_hold(kiln_touch *touch, kiln_error *error);
+void kiln_touch_begin_change(kiln_touch *touch);
+/* Completes touch->change, with `rub` of the contacts; `part` of each is what that takes besides,
+ * and what is given takes the rest, which is left in touch->impulse. */
+kiln_status kiln_touch_follow(kiln_touch *touch, kiln_error *error);
+/* Adds that rest, times `scale`. */
+void kiln_touch_add_rest(const kiln_touch *touch, double scale, double *given);
+/* Velocities change: those of active contacts as touch->change says, all others follow; friction of
+ * what that takes, less what the solve has pressed too much. Adds up impulses. `forget`: steps to
+ * come are not to see it. */
+kiln_status kiln_touch_hit(kiln_touch *touch, bool forget, double *v, double *contact,
+                           kiln_error *error);
+/* What is held at vertices, shared out to `part` of the contacts; the rest stays. */
+void kiln_touch_share(kiln_touch *touch, double *held);
+/* How fast it goes into the obstacle. */
+double kiln_touch_into(const kiln_touch *touch, const kiln_touch_contact *contact, kiln_vec3 v);
+
+/* Of the step, from what it starts with. */
+void kiln_touch_adopt(kiln_touch *touch, const kiln_touch_start *start);
+kiln_touch_contact *kiln_touch_find(kiln_touch *touch, size_t count, uint32_t v, uint32_t o);
+void kiln_touch_sort(kiln_touch *touch);
+
+/* Pasts are those of the begin; then steps to come see the begin as if touch->change had been
+ * there. */
+void kiln_touch_begin_past(kiln_touch *touch);
+void kiln_touch_shift_past(kiln_touch *touch);
 
 /* What of a velocity is along the contact's plane, relative to the obstacle. */
 kiln_vec3 kiln_touch_along_plane(const kiln_touch *touch, const kiln_touch_contact *contact,

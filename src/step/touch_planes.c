@@ -50,25 +50,31 @@ kiln_status kiln_touch_constrain(kiln_touch *touch, kiln_constraints *active, ki
     return KILN_OK;
 }
 
-/* The force at a vertex is the sum of those of its held directions; the last contact alone has a
- * part along its own axis, so they are found from the last to the first. What remains is the
- * force of what was given. */
-static void share_out(kiln_touch *touch, double *held, double *contact)
+/* What acts on a vertex is the sum of what its held directions do; the last contact alone has a
+ * part along its own axis, so they are found from the last to the first. What remains is the doing
+ * of what was given. */
+void kiln_touch_share(kiln_touch *touch, double *held)
 {
     for (size_t i = touch->contacts.count; i-- > 0;) {
         kiln_touch_contact *c = &touch->contacts.data[i];
-        if (!c->active || c->share == 0.0) {
-            c->load = 0.0;
+        c->part = 0.0;
+        if (!c->active || c->share == 0.0)
             continue;
-        }
-        kiln_vec3 force = kiln_touch_at(held, c->vertex);
-        double load = kiln_v3_dot(force, c->axis) / c->share;
-        kiln_vec3 normal_force = kiln_v3_scale(c->normal, load);
-        kiln_touch_put(held, c->vertex, kiln_v3_sub(force, normal_force));
-        kiln_touch_put(contact, c->vertex,
-                       kiln_v3_add(kiln_touch_at(contact, c->vertex), normal_force));
+        kiln_vec3 all = kiln_touch_at(held, c->vertex);
+        c->part = kiln_v3_dot(all, c->axis) / c->share;
+        kiln_touch_put(held, c->vertex, kiln_v3_madd(all, -c->part, c->normal));
+    }
+}
+
+static void share_out(kiln_touch *touch, double *held, double *contact)
+{
+    kiln_touch_share(touch, held);
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        kiln_touch_contact *c = &touch->contacts.data[i];
+        kiln_vec3 normal_force = kiln_v3_scale(c->normal, c->part);
+        kiln_touch_add(contact, c->vertex, normal_force);
         c->force = kiln_v3_add(c->force, normal_force);
-        c->load = load; /* may be negative until the release below */
+        c->load = c->part; /* may be negative until the release below */
     }
 }
 

@@ -2,6 +2,7 @@
 #include "fixtures.h"
 #include "support.h"
 
+#include <math.h>
 #include <string.h>
 
 static const double density = 7.0;
@@ -200,6 +201,57 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
+/* Held components change as they are told, impulses are at them and at what is pushed, and nobody
+ * else moves with a lumped mass. */
+static void check_follow(setting *s, kiln_constraints *held, kiln_mass_kind kind)
+{
+    size_t size = 3 * s->rows;
+    double *change = calloc(size, sizeof(double)), *impulse = calloc(size, sizeof(double)),
+           *wanted = calloc(size, sizeof(double)), *rest = calloc(size, sizeof(double));
+    memcpy(wanted, s->v, size * sizeof(double));
+    kiln_constraints_project(held, wanted);
+    for (size_t i = 0; i < size; i++)
+        change[i] = s->v[i] - wanted[i]; /* the held part */
+    memcpy(wanted, change, size * sizeof(double));
+    impulse[3 * 7] = 2.5; /* free */
+    ck_assert_int_eq(kiln_mass_follow(s->mass, held, change, impulse, NULL), KILN_OK);
+    kiln_mass_multiply(s->mass, change, rest);
+    for (size_t i = 0; i < size; i++)
+        ck_assert_double_eq(rest[i], impulse[i]);
+    rest[3 * 7] -= 2.5;
+    kiln_constraints_project(held, rest);
+    double moved = 0.0;
+    for (size_t i = 0; i < size; i++) {
+        ck_assert_double_le(fabs(rest[i]), 1e-12);
+        moved += fabs(change[i] - wanted[i]);
+        rest[i] = change[i] - wanted[i];
+    }
+    if (kind == KILN_MASS_LUMPED)
+        ck_assert_double_eq_tol(moved, 2.5 / kiln_mass_lumped(s->mass)[7], 1e-12 * moved);
+    kiln_constraints_project(held, rest); /* only what is free has followed */
+    for (size_t i = 0; i < size; i++)
+        moved -= fabs(rest[i]);
+    ck_assert_double_le(fabs(moved), 1e-10);
+    free(change), free(impulse), free(wanted), free(rest);
+}
+
+START_TEST(matter_follows)
+{
+    setting s = open_setting(1, "nx=3 ny=2 nz=4", (kiln_mass_kind)_i);
+    kiln_constraints held;
+    kiln_constraints_init(&held, s.context);
+    ck_assert_int_eq(kiln_constraints_reset(&held, s.rows, NULL), KILN_OK);
+    const kiln_held slanted = {1, {{0.6, 0, 0.8}}, {0}};
+    ck_assert_int_eq(kiln_constraints_set_held(&held, 2, &slanted, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_constraints_set_held(&held, 5, &slanted, NULL), KILN_OK);
+    held.held[11] = 7;
+    held.held[12] = 2;
+    check_follow(&s, &held, (kiln_mass_kind)_i);
+    kiln_constraints_free(&held);
+    close_setting(&s);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("mass");
@@ -210,5 +262,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, dead_rows_have_no_mass);
     tcase_add_test(all, same_bits_on_any_threads);
     tcase_add_test(all, out_of_memory);
+    tcase_add_loop_test(all, matter_follows, 0, 2);
     return suite;
 }

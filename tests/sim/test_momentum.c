@@ -245,6 +245,11 @@ START_TEST(a_block_refined_in_flight)
     spinning_blocks(l, "lx=0.6 ly=0.6 lz=0.4 nx=3 ny=3 nz=3", 0.1);
     scene->solid.integrator = integrators[_i / 5];
     scene->remesh.every = 8;
+    kiln_scene_obstacle floor = {.shape = {.kind = KILN_OBSTACLE_PLANE,
+                                           .point = {0, 0, -1e6 * l->scale},
+                                           .normal = {0, 0, 1}},
+                                 .motion = {.obstacle = -1}}; /* far below: nobody gets there */
+    SCENE_PUSH(obstacles, floor);
     kiln_world *world = scene_world(scene), *twin = twin_that_stays();
     ck_assert_uint_eq(kiln_world_mesh(world)->table[KILN_ON_TET].live, 2 * 162);
     compare_change(world, twin, 9, true, (bounds){l->exact, 0.97});

@@ -27,6 +27,10 @@ typedef struct impact {
     double turn, size;
     kiln_integrator integrator;
     bool resumed; /* with a new solid for each step */
+    kiln_mass_kind mass;
+    kiln_mat3 posture; /* of the body on its plane; zero: as it is */
+    double slant;      /* speed along the plane, of that to it */
+    double young;      /* Pa; 0: 2e5 */
 } impact;
 
 typedef struct rebound {
@@ -38,9 +42,15 @@ static rig impact_rig(const impact *i, int threads)
 {
     kiln_context *context = kiln_test_context(threads);
     kiln_mesh *mesh = kiln_test_mesh(context, i->shape, i->arguments);
-    rig r = rig_of(context, mesh, rig_material("neo-hookean", 2e5, 0.3, 1000), i->integrator);
+    rig r = rig_of(context, mesh,
+                   rig_material("neo-hookean", i->young > 0.0 ? i->young : 2e5, 0.3, 1000),
+                   i->integrator);
+    r.options.mass = i->mass;
     kiln_mat3 turn = kiln_m3_rotation(kiln_v3(0.6, 0.8, 0), i->turn);
-    kiln_vec3 up = kiln_m3_apply(turn, kiln_v3(0, 0, 1));
+    kiln_vec3 up = kiln_m3_apply(turn, kiln_v3(0, 0, 1)),
+              along = kiln_m3_apply(turn, kiln_v3(1, 0, 0));
+    if (kiln_m3_norm2(i->posture) > 0.0)
+        turn = kiln_m3_mul(turn, i->posture);
     double low = INFINITY;
     for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
         mesh->u[v] = mesh->x[v] = kiln_v3_scale(kiln_m3_apply(turn, mesh->u[v]), i->size);
@@ -49,7 +59,7 @@ static rig impact_rig(const impact *i, int threads)
     add_plane(&r, kiln_v3_scale(up, low - 2e-4 * i->size), up, 0.0);
     rig_build(&r);
     for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
-        rig_v(&r)[v] = kiln_v3_scale(up, -i->speed);
+        rig_v(&r)[v] = kiln_v3_scale(kiln_v3_madd(up, -i->slant, along), -i->speed);
     return r;
 }
 
@@ -110,6 +120,76 @@ START_TEST(impact_returns_energy)
 }
 END_TEST
 
+/* The consistent mass moves what is about a vertex that is stopped; that comes back too. On a face,
+ * an edge, a corner, askew, at a slant, stiff and soft; and never more. */
+START_TEST(impact_with_consistent_mass)
+{
+    const kiln_mat3 edge = kiln_m3_rotation(kiln_v3(1, 0, 0), 0.785398163),
+                    corner = kiln_m3_rotation(kiln_v3(0.787, 0.617, 0), 1.0),
+                    askew = kiln_m3_rotation(kiln_v3(0.8, 0.6, 0), 0.21);
+    const struct {
+        impact what;
+        kiln_mat3 posture;
+        double slant, young, newmark, bdf2; /* of the energy, at least */
+    } cases[] = {{flat, kiln_m3_identity(), 0, 2e5, 0.97, 0.95},
+                 {flat, edge, 0, 2e5, 0.999, 0.99},
+                 {flat, corner, 0, 2e5, 0.999, 0.99},
+                 {flat, askew, 0, 2e5, 0.99, 0.97},
+                 {flat, askew, 1.5, 2e5, 0.99, 0.97},
+                 {squeezed, kiln_m3_identity(), 0, 2e5, 0.999, 0.98},
+                 {squeezed, kiln_m3_identity(), 0, 5e6, 0.999, 0.96},
+                 {squeezed, kiln_m3_identity(), 0, 6e4, 0.995, 0.98}};
+    impact i = cases[_i].what;
+    i.mass = KILN_MASS_CONSISTENT;
+    i.posture = cases[_i].posture;
+    i.slant = cases[_i].slant;
+    i.young = cases[_i].young;
+    i.integrator = KILN_NEWMARK;
+    for (int halved = 0; halved < 2; halved++) {
+        i.h = 1e-3 / (1 << halved);
+        i.turn = halved ? 2.1 : 0.0;
+        rebound newmark = run_impact(&i, 1);
+        ck_assert_double_ge(newmark.end, cases[_i].newmark);
+        ck_assert_double_le(newmark.most, 1.0002);
+    }
+    i.integrator = KILN_BDF2;
+    rebound bdf2 = run_impact(&i, 1);
+    ck_assert_double_ge(bdf2.end, cases[_i].bdf2);
+    ck_assert_double_le(bdf2.most, 1.0002);
+    i.integrator = KILN_IMPLICIT_EULER;
+    ck_assert_double_le(run_impact(&i, 1).most, 1.0);
+}
+END_TEST
+
+/* In every step the obstacle gives what momentum gains, in the first one too; what the mass matrix
+ * moves about the contacts is its doing, nobody else's. */
+START_TEST(impact_gives_momentum)
+{
+    impact i = _i & 1 ? flat : squeezed;
+    i.mass = _i & 2 ? KILN_MASS_CONSISTENT : KILN_MASS_LUMPED;
+    i.integrator = (kiln_integrator)(_i / 4);
+    i.h = 2e-3; /* the first step meets the plane */
+    i.posture = kiln_m3_rotation(kiln_v3(0.8, 0.6, 0), 0.2);
+    i.slant = 0.7;
+    rig r = impact_rig(&i, 1);
+    kiln_vec3 kept = {0, 0, 0};
+    kiln_motion_sums before = rig_sums(&r);
+    for (int k = 0; k < 55; k++) {
+        rig_step(&r, i.h);
+        kiln_motion_sums now = rig_sums(&r);
+        kiln_push force, torque;
+        kiln_push_rule rule = kiln_solid_push_rule(r.solid);
+        kiln_solid_obstacle_push(r.solid, 0, now.centre, &force, &torque);
+        kiln_vec3 gave = kiln_v3_scale(kiln_push_mean(&rule, &force, &kept), i.h);
+        kiln_vec3 off = kiln_v3_sub(kiln_v3_sub(now.momentum, before.momentum), gave);
+        ck_assert_double_le(kiln_v3_norm(off), 1e-8 * now.mass * i.speed);
+        before = now;
+    }
+    ck_assert_int_eq(r.report.contacts, 0);
+    rig_free(&r);
+}
+END_TEST
+
 START_TEST(impact_in_any_frame)
 {
     rebound plain = run_impact(&flat, 1);
@@ -122,6 +202,9 @@ START_TEST(impact_in_any_frame)
         ck_assert_double_le(other.most, 1.0005);
     }
     ck_assert_uint_eq(run_impact(&flat, 2).hash, plain.hash);
+    impact consistent = flat;
+    consistent.mass = KILN_MASS_CONSISTENT;
+    ck_assert_uint_eq(run_impact(&consistent, 2).hash, run_impact(&consistent, 1).hash);
 }
 END_TEST
 
@@ -131,6 +214,7 @@ START_TEST(impact_resumed)
         impact whole = flat;
         whole.h = 2e-3;
         whole.integrator = (kiln_integrator)i;
+        whole.mass = i == KILN_BDF2 ? KILN_MASS_CONSISTENT : KILN_MASS_LUMPED;
         impact parts = whole;
         parts.resumed = true;
         ck_assert_uint_eq(run_impact(&whole, 1).hash, run_impact(&parts, 1).hash);
@@ -141,9 +225,10 @@ END_TEST
 /* Bounce after bounce: none ends with more energy than it began with. */
 START_TEST(bounces_lose_energy)
 {
-    for (int i = KILN_NEWMARK; i <= KILN_BDF2; i++) {
+    for (int i = 0; i < 4; i++) {
         impact drop = squeezed;
-        drop.integrator = (kiln_integrator)i;
+        drop.integrator = i & 1 ? KILN_NEWMARK : KILN_BDF2;
+        drop.mass = i & 2 ? KILN_MASS_CONSISTENT : KILN_MASS_LUMPED;
         rig r = impact_rig(&drop, 1);
         r.gravity = kiln_v3(0, 0, -10 * G);
         double flight = INFINITY;
@@ -162,6 +247,30 @@ START_TEST(bounces_lose_energy)
         ck_assert_int_ge(bounces, 3);
         rig_free(&r);
     }
+}
+END_TEST
+
+/* What comes to rest stays: no vertex leaves any more, and nothing is thrown up. */
+START_TEST(rest_after_impact)
+{
+    impact drop = flat;
+    drop.mass = _i & 1 ? KILN_MASS_CONSISTENT : KILN_MASS_LUMPED;
+    drop.integrator = (kiln_integrator)(_i / 2);
+    drop.speed = 0.3;
+    rig r = impact_rig(&drop, 1);
+    r.material.damping_stiffness = 2e-3;
+    r.material.damping_mass = 25.0;
+    kiln_solid_destroy(r.solid);
+    rig_build(&r);
+    r.gravity = kiln_v3(0, 0, -G);
+    for (int k = 0; k < 150; k++) {
+        rig_step(&r, 2e-3);
+        if (k >= 120)
+            ck_assert_int_eq(r.report.contacts, 16);
+    }
+    kiln_motion_sums sums = rig_sums(&r);
+    ck_assert_double_le(sqrt(2.0 * sums.kinetic / sums.mass), 2e-3);
+    rig_free(&r);
 }
 END_TEST
 
@@ -233,6 +342,9 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("impacts");
     TCase *tests = kiln_test_case(suite, "impacts");
     tcase_add_test(tests, impact_returns_energy);
+    tcase_add_loop_test(tests, impact_with_consistent_mass, 0, 8);
+    tcase_add_loop_test(tests, impact_gives_momentum, 0, 12);
+    tcase_add_loop_test(tests, rest_after_impact, 0, 6);
     tcase_add_test(tests, impact_in_any_frame);
     tcase_add_test(tests, impact_resumed);
     tcase_add_test(tests, bounces_lose_energy);
