@@ -2,11 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
 /* How long the clean-up may take before the program ends without it. */
 enum { PATIENCE_MS = 3000 };
+/* And how long what was asked to end may go on with the step it is in. */
+enum { STEP_MS = 2000 };
 
 static const int ending[KILN_ENDING_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 
@@ -38,6 +41,8 @@ static void *watch(void *argument)
     unsigned char number = wait_for_signal();
     if (number != 0 && interrupt->patient) {
         atomic_store(&interrupt->asked, true);
+        if (!poll(&(struct pollfd){.fd = wake[0], .events = POLLIN}, 1, STEP_MS))
+            kiln_context_abandon(interrupt->context);
         number = wait_for_signal();
     }
     if (number == 0)

@@ -15,7 +15,7 @@ typedef struct kiln_interrupt {
     struct sigaction before[KILN_ENDING_SIGNALS];
     pthread_t watcher;
     bool watching;
-    bool patient;      /* set before begin: the first signal only asks */
+    bool patient;      /* set before begin: the first signal only asks, and abandons a long step */
     atomic_bool asked; /* a patient one has had its first signal */
 } kiln_interrupt;
 

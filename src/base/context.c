@@ -81,6 +81,23 @@ bool kiln_context_is_stopping(const kiln_context *context)
     return atomic_load(&context->stopping);
 }
 
+void kiln_context_abandon(kiln_context *context)
+{
+    atomic_store(&context->abandoned, true);
+}
+
+bool kiln_context_is_abandoned(const kiln_context *context)
+{
+    return atomic_load_explicit(&context->abandoned, memory_order_relaxed);
+}
+
+kiln_status kiln_may_go_on(const kiln_context *context, kiln_error *error)
+{
+    if (!kiln_context_is_abandoned(context))
+        return KILN_OK;
+    return kiln_fail(error, KILN_ERR_STATE, NULL, 0, -1, "abandoned before its end");
+}
+
 bool kiln_guard_begin(kiln_context *context)
 {
     /* Counted first: either the one who stops sees the guard, or the guard sees the stop. */

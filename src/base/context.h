@@ -16,7 +16,7 @@ struct kiln_context {
     kiln_isa isa; /* instruction set of the batched kernels */
     uint64_t seed;
     struct kiln_thread_pool *pool; /* created by the first parallel loop that needs it */
-    atomic_bool stopping;
+    atomic_bool stopping, abandoned;
     atomic_int guards;
 };
 
@@ -30,6 +30,12 @@ bool kiln_context_is_stopping(const kiln_context *context);
 bool kiln_guard_begin(kiln_context *context);
 void kiln_guard_end(kiln_context *context);
 bool kiln_is_guarded(const kiln_context *context);
+
+/* What is being computed need not be finished: from any thread. Loops that can be long ask
+ * kiln_may_go_on, and KILN_ERR_STATE leads out of them; a step is then taken back. */
+void kiln_context_abandon(kiln_context *context);
+bool kiln_context_is_abandoned(const kiln_context *context);
+kiln_status kiln_may_go_on(const kiln_context *context, kiln_error *error);
 
 /* realloc through the context's allocator. Returns NULL on failure, the old block stays. */
 void *kiln_resize(kiln_context *context, void *block, size_t old_size, size_t new_size);

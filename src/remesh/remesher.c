@@ -93,7 +93,8 @@ uint64_t kiln_remesher_effort(const kiln_remesher *remesher)
 
 bool kiln_remesher_is_spent(const kiln_remesher *remesher)
 {
-    return remesher->effort_end && kiln_remesher_effort(remesher) >= remesher->effort_end;
+    return kiln_context_is_abandoned(remesher->context) ||
+           (remesher->effort_end && kiln_remesher_effort(remesher) >= remesher->effort_end);
 }
 
 kiln_judge kiln_remesher_judge(const kiln_remesher *remesher)

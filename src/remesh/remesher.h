@@ -175,7 +175,8 @@ kiln_operator_count kiln_remesher_count(const kiln_remesher *remesher, kiln_oper
 /* All attempts so far in those of edge removal, about a microsecond each. Does not depend on the
  * number of threads. */
 uint64_t kiln_remesher_effort(const kiln_remesher *remesher);
-bool kiln_remesher_is_spent(const kiln_remesher *remesher); /* effort_end is reached */
+bool kiln_remesher_is_spent(
+    const kiln_remesher *remesher); /* effort_end is reached, or nobody waits */
 
 void kiln_workspace_init(kiln_workspace *workspace, kiln_context *context);
 void kiln_workspace_free(kiln_workspace *workspace);

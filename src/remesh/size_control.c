@@ -205,9 +205,11 @@ static bool apply(size_work *w, const kiln_proposal *proposal)
     return kiln_remesher_apply(w->remesher, proposal) == KILN_ACCEPTED;
 }
 
-/* False when memory has run out, here or in a proposal. */
+/* False when memory has run out, here or in a proposal, or nobody waits for it any more. */
 static bool goes_on(size_work *w)
 {
+    if (w->status == KILN_OK)
+        w->status = kiln_may_go_on(w->remesher->context, w->error);
     if (w->status == KILN_OK && w->remesher->workspace.failed)
         w->status = kiln_fail_memory(w->error, 0);
     return w->status == KILN_OK;

@@ -254,6 +254,7 @@ static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bo
     if (sized)
         KILN_TRY(kiln_size_control(remesher, &size, NULL, error));
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
+    KILN_TRY(kiln_may_go_on(world->context, error));
     KILN_TRY(kiln_solid_is_clear(world->solid, since, clear, error));
     l->work.changed = *clear ? report.changed : 0;
     l->work.worst = *clear ? report.worst_after : report.worst_before;

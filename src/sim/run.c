@@ -151,6 +151,10 @@ static kiln_status advance(runner *r, kiln_run_end *end, kiln_diagnosis *diagnos
         kiln_stats stats;
         bool gave_up;
         kiln_status status = kiln_world_step(r->world, stop, &stats, &gave_up, diagnosis, error);
+        if (status != KILN_OK && kiln_context_is_abandoned(kiln_world_mesh(r->world)->context)) {
+            *end = KILN_RUN_STOPPED; /* at the step before */
+            return KILN_OK;
+        }
         if (status != KILN_OK && r->moved) /* the last step that was made is kept */
             write_checkpoint(r, NULL);
         KILN_TRY(status);

@@ -685,6 +685,7 @@ static kiln_status iterate(problem *p, kiln_error *error)
     bool search_line = p->options->line_search;
     while (report->iterations < p->options->max_iterations) {
         bool done, converged;
+        KILN_TRY(kiln_may_go_on(p->newton->context, error));
         KILN_TRY(find_direction(p, &done, error));
         if (done)
             return KILN_OK;
