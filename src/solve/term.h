@@ -21,6 +21,9 @@ typedef struct kiln_term {
     double (*delta)(void *self, const double *x0, const double *x1);
     /* g += scale * gradient and, unless H is NULL, H += scale * (PSD part of the) Hessian. */
     void (*add)(void *self, const double *x, double scale, double *g, kiln_bsr *H);
+    /* out += scale * (derivative of the gradient at x - the symmetric part that `add` gives) v, for
+     * forces that have no potential; NULL: nothing is left. */
+    void (*add_rest)(void *self, const double *x, double scale, const double *v, double *out);
     /* Largest step in (0, 1] along dx that stays where the term is defined; NULL: 1. */
     double (*max_step)(void *self, const double *x, const double *dx);
     /* The cliques its Hessian couples; NULL: diagonal blocks only. May be asked again whenever
@@ -28,8 +31,8 @@ typedef struct kiln_term {
     kiln_cliques (*cliques)(void *self);
     uint64_t revision; /* changes with the cliques */
     /* Before each assembly of a Newton solve, at its x: the term may change its stencils, and then
-     * its revision, as long as value and gradient at x stay what they were (pairs that come near
-     * before they act). Newton asks for the cliques again and goes on. NULL: never. */
+     * its revision (pairs that come near before they act), or the place where a force that has no
+     * potential is looked at. Newton asks for the cliques again and goes on. NULL: never. */
     kiln_status (*renew)(void *self, const double *x, kiln_error *error);
     /* Renews what is held constant during a Newton solve (follower loads, friction) at x. Returns
      * by how much the term's force changed, relative to the force; NULL: nothing is. */
