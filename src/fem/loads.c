@@ -1,7 +1,6 @@
 #include "fem/loads.h"
 
 #include "base/parallel.h"
-#include "solve/fixed_point.h"
 
 #include <string.h>
 
@@ -21,9 +20,8 @@ struct kiln_loads {
     KILN_ARRAY_OF(pressed_face)
     pressed;
     KILN_ARRAY_OF(kiln_vec3)
-    at, now;                /* [pressed face][3] corners: where they were lagged, and scratch */
-    kiln_fixed_point point; /* the search for `at` */
-    bool searching;         /* it has begun since the last face was added */
+    at;                /* [pressed face][3] corners where they were lagged */
+    bool exact, added; /* the Hessian of pressure is, and was in the last `add`, part of it */
     kiln_term term;
 };
 
@@ -33,6 +31,9 @@ static double loads_value(void *self, const double *x);
 static double loads_delta(void *self, const double *x0, const double *x1);
 static void loads_add(void *self, const double *x, double scale, double *g, kiln_bsr *H);
 static double loads_lag(void *self, const double *x);
+static kiln_status loads_renew(void *self, const double *x, kiln_error *error);
+static bool loads_set_exact(void *self, bool exact);
+static void loads_add_rest(void *self, const double *x, double scale, const double *v, double *out);
 
 kiln_status kiln_loads_create(kiln_context *context, kiln_loads **out, kiln_error *error)
 {
@@ -47,6 +48,9 @@ kiln_status kiln_loads_create(kiln_context *context, kiln_loads **out, kiln_erro
                  .value = loads_value,
                  .delta = loads_delta,
                  .add = loads_add,
+                 .set_exact = loads_set_exact,
+                 .add_rest = loads_add_rest,
+                 .renew = loads_renew,
                  .lag = loads_lag},
     };
     *out = loads;
@@ -64,8 +68,6 @@ void kiln_loads_destroy(kiln_loads *loads)
     kiln_array_free(context, &loads->partial);
     kiln_array_free(context, &loads->pressed);
     kiln_array_free(context, &loads->at);
-    kiln_array_free(context, &loads->now);
-    kiln_fixed_point_free(&loads->point, context);
     kiln_release(context, loads, sizeof *loads);
 }
 
@@ -80,7 +82,6 @@ kiln_status kiln_loads_reset(kiln_loads *loads, const kiln_mesh *mesh, kiln_erro
     loads->mesh = mesh;
     loads->rows = rows;
     loads->pressed.count = 0;
-    loads->searching = false;
     memset(loads->dead.data, 0, 3 * rows * sizeof(double));
     memset(loads->force.data, 0, 3 * rows * sizeof(double));
     return KILN_OK;
@@ -155,10 +156,7 @@ kiln_status kiln_loads_add_pressure(kiln_loads *loads, uint32_t face, double pre
     size_t corners = 3 * loads->pressed.count;
     KILN_TRY(kiln_array_reserve(context, &loads->model, 3 * loads->rows, error));
     KILN_TRY(kiln_array_reserve(context, &loads->at, corners + 3, error));
-    KILN_TRY(kiln_array_reserve(context, &loads->now, corners + 3, error));
-    KILN_TRY(kiln_fixed_point_begin(&loads->point, context, 3 * (corners + 3), error));
     KILN_TRY(kiln_array_push(context, &loads->pressed, pressed, error));
-    loads->searching = false;
     places(&pressed, &loads->mesh->x[0].x, loads->at.data + corners);
     press(loads->force.data, &pressed, &loads->mesh->x[0].x);
     return KILN_OK;
@@ -228,20 +226,25 @@ static void add_cross(kiln_bsr *H, uint32_t i, uint32_t j, double factor, kiln_v
     kiln_bsr_add(H, i, j, block);
 }
 
-/* Diagonal blocks are zero. */
-static void add_face_hessian(const pressed_face *face, const kiln_vec3 *at, const swept_face *now,
-                             double scale, kiln_bsr *H)
+/* Blocks 01, 02 and 12 are these vectors' cross products; the diagonal ones are zero. */
+static void hessian_arms(const kiln_vec3 *at, const swept_face *now, kiln_vec3 z[3])
 {
     kiln_vec3 u, w, s = kiln_v3_scale(now->s, 1.0 / 6.0);
     edge_arms(at, now, &u, &w);
+    z[0] = kiln_v3_sub(kiln_v3_sub(u, kiln_v3_scale(w, 2.0)), s);
+    z[1] = kiln_v3_add(kiln_v3_sub(kiln_v3_scale(u, 2.0), w), s);
+    z[2] = kiln_v3_sub(kiln_v3_add(u, w), s);
+}
+
+static void add_face_hessian(const pressed_face *face, const kiln_vec3 *at, const swept_face *now,
+                             double scale, kiln_bsr *H)
+{
+    kiln_vec3 z[3];
+    hessian_arms(at, now, z);
     double factor = scale * face->pressure / 3.0;
-    const uint32_t *v = face->v;
-    kiln_vec3 z01 = kiln_v3_sub(kiln_v3_sub(u, kiln_v3_scale(w, 2.0)), s);
-    kiln_vec3 z02 = kiln_v3_add(kiln_v3_sub(kiln_v3_scale(u, 2.0), w), s);
-    kiln_vec3 z12 = kiln_v3_sub(kiln_v3_add(u, w), s);
-    add_cross(H, v[0], v[1], factor, z01);
-    add_cross(H, v[0], v[2], factor, z02);
-    add_cross(H, v[1], v[2], factor, z12);
+    add_cross(H, face->v[0], face->v[1], factor, z[0]);
+    add_cross(H, face->v[0], face->v[2], factor, z[1]);
+    add_cross(H, face->v[1], face->v[2], factor, z[2]);
 }
 
 /* s1.N1 - s0.N0 from differences: with the mean of both and `by` from x0 to x1. */
@@ -344,25 +347,63 @@ static void loads_add(void *self, const double *x, double scale, double *g, kiln
     kiln_loads *loads = self;
     loads_job job = {.loads = loads, .g = g, .scale = scale};
     kiln_parallel_for(loads->context, loads->rows, GRAIN, add_chunk, &job);
+    if (H)
+        loads->added = loads->exact;
     for (size_t i = 0; i < loads->pressed.count; i++) {
         const pressed_face *face = &loads->pressed.data[i];
         const kiln_vec3 *at = loads->at.data + 3 * i;
         swept_face now = sweep(face, at, x);
         add_face_gradient(face, at, &now, scale, g);
-        if (H)
+        if (H && loads->exact)
             add_face_hessian(face, at, &now, scale, H);
     }
 }
 
-/* Where faces are lagged next: at x, or where a search expects that they will stay. */
-static void look_on(kiln_loads *loads, const double *x)
+static void lag_at(kiln_loads *loads, const double *x)
 {
-    kiln_vec3 *to = loads->searching ? loads->now.data : loads->at.data;
     for (size_t i = 0; i < loads->pressed.count; i++)
-        places(&loads->pressed.data[i], x, to + 3 * i);
-    if (loads->searching)
-        kiln_fixed_point_next(&loads->point, &to->x, &loads->at.data->x);
-    loads->searching = true;
+        places(&loads->pressed.data[i], x, loads->at.data + 3 * i);
+}
+
+static kiln_status loads_renew(void *self, const double *x, kiln_error *error)
+{
+    (void)error;
+    lag_at(self, x);
+    return KILN_OK;
+}
+
+/* All of it or nothing: faces that were projected each would not cancel along shared edges. */
+static bool loads_set_exact(void *self, bool exact)
+{
+    kiln_loads *loads = self;
+    loads->exact = exact;
+    return loads->pressed.count > 0;
+}
+
+/* The derivative of the force that follows is the same for all three corners, p/3 dA; the Hessian
+ * of a face has v_i += z_ij x v_j. */
+static void loads_add_rest(void *self, const double *x, double scale, const double *v, double *out)
+{
+    const kiln_loads *loads = self;
+    for (size_t i = 0; i < loads->pressed.count; i++) {
+        const pressed_face *face = &loads->pressed.data[i];
+        double factor = scale * face->pressure / 3.0;
+        swept_face now = sweep(face, loads->at.data + 3 * i, x);
+        kiln_vec3 p[3], d[3], z[3];
+        places(face, x, p);
+        places(face, v, d);
+        hessian_arms(loads->at.data + 3 * i, &now, z);
+        kiln_vec3 a = kiln_v3_cross(kiln_v3_sub(d[1], d[0]), kiln_v3_sub(p[2], p[0]));
+        kiln_vec3 b = kiln_v3_cross(kiln_v3_sub(p[1], p[0]), kiln_v3_sub(d[2], d[0]));
+        kiln_vec3 area = kiln_v3_scale(kiln_v3_add(a, b), 0.5);
+        const kiln_vec3 symmetric[3] = {
+            kiln_v3_add(kiln_v3_cross(z[0], d[1]), kiln_v3_cross(z[1], d[2])),
+            kiln_v3_sub(kiln_v3_cross(z[2], d[2]), kiln_v3_cross(z[0], d[0])),
+            kiln_v3_scale(kiln_v3_add(kiln_v3_cross(z[1], d[0]), kiln_v3_cross(z[2], d[1])), -1.0)};
+        for (int k = 0; k < 3; k++)
+            add_to(out + 3 * (size_t)face->v[k], factor,
+                   loads->added ? kiln_v3_sub(area, symmetric[k]) : area);
+    }
 }
 
 /* The force that follows at x, against the one that the potential has had there. */
@@ -377,7 +418,7 @@ static double loads_lag(void *self, const double *x)
     memcpy(force, loads->dead.data, 3 * loads->rows * sizeof(double));
     for (size_t i = 0; i < loads->pressed.count; i++)
         press(force, &loads->pressed.data[i], x);
-    look_on(loads, x);
+    lag_at(loads, x);
     for (size_t i = 0; i < 3 * loads->rows; i++) {
         change += (force[i] - model[i]) * (force[i] - model[i]);
         size += force[i] * force[i];
@@ -399,8 +440,7 @@ size_t kiln_loads_bytes(const kiln_loads *loads)
 {
     return sizeof *loads +
            (loads->dead.capacity + loads->force.capacity + loads->model.capacity +
-            loads->point.past.capacity + loads->partial.capacity) *
+            loads->partial.capacity) *
                sizeof(double) +
-           loads->pressed.capacity * sizeof(pressed_face) +
-           (loads->at.capacity + loads->now.capacity) * sizeof(kiln_vec3);
+           loads->pressed.capacity * sizeof(pressed_face) + loads->at.capacity * sizeof(kiln_vec3);
 }

@@ -1,14 +1,14 @@
 /* External forces as one term. Dead forces have the potential -f.x. Pressure follows the surface:
  * its potential is the work p times the volume that the faces sweep on the straight way from the
  * places they had when the term was last lagged. On a closed surface under one pressure, or one
- * whose rim is held, that is p V itself and nothing is left to lag. On any other force and the
- * symmetric part of its stiffness are right where it was lagged; the rest of the stiffness is not
- * symmetric, has no potential, and is what `lag` renews: at the place where that changes nothing
- * the force is the one that follows.
+ * whose rim is held, that is p V itself and nothing is left. On any other force and the symmetric
+ * part of its stiffness are right where it was lagged, so every iteration of Newton lags it anew
+ * (`renew`) and solves with the rest of the stiffness, which is not symmetric (`add_rest`). `lag`
+ * tells whether the force at the end is the one that follows.
  *
- * The Hessian is as it is, not PSD: what each face has of it cancels along shared edges, and where
- * parts were projected it would not. It couples the vertices of faces, which the elements do, too:
- * the term has no cliques of its own, and adds to no matrix without theirs. */
+ * The Hessian is as it is or none, never a PSD part: what each face has of it cancels along shared
+ * edges, and where parts were projected it would not. It couples the vertices of faces, which the
+ * elements do, too: the term has no cliques of its own, and adds to no matrix without theirs. */
 #ifndef KILN_FEM_LOADS_H
 #define KILN_FEM_LOADS_H
 

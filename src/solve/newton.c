@@ -22,11 +22,16 @@
  * N6 Asked for corrections, an iteration goes on with its factor while the objective falls. Where
  *    matter turns or flows far, the straight step ends off the curved way, in directions that are
  *    much stiffer than the way itself; those the old factor knows well enough (a notched bar at
- *    its limit load: 8 iterations instead of 18, a beam that turns by 60 degrees 10 of 26). */
+ *    its limit load: 8 iterations instead of 18, a beam that turns by 60 degrees 10 of 26).
+ * N7 Where a force has no potential, its derivative has a part that is not symmetric. The objective
+ *    is then that of this iteration (term.renew), whose Hessian is the symmetric part, and the
+ *    direction solves with both: along it the objective falls all the same, since the other part
+ *    does no work on it. */
 #include "solve/newton.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "solve/gcr.h"
 #include "solve/vectors.h"
 
 #include <float.h>
@@ -48,6 +53,8 @@ static const double SHRINKS = 0.5;
  * minimum, only the last step is taken with it, a tenth of the one before. */
 static const double NEAR = 1e-2, LAST_SHRINKS = 0.1;
 
+#define REST_TOLERANCE 1e-6 /* of the right side, for what N7 solves */
+
 struct kiln_newton {
     kiln_context *context;
     kiln_solver *solver;
@@ -62,6 +69,7 @@ struct kiln_newton {
     double *vectors;        /* [VECTORS][count] */
     double *g, *rhs, *dx, *gap, *trial, *diagonal; /* parts of it */
     kiln_f64_array values;                         /* [2][term] */
+    kiln_gcr gcr;                                  /* where a term has more than a potential */
 };
 
 /* One call of kiln_newton_minimise. */
@@ -141,6 +149,7 @@ void kiln_newton_forget(kiln_newton *newton)
     kiln_release(newton->context, newton->vectors, vector_bytes(newton->count));
     kiln_array_free(newton->context, &newton->values);
     kiln_array_free(newton->context, &newton->changed);
+    kiln_gcr_free(&newton->gcr, newton->context);
     newton->vectors = NULL;
     newton->count = 0;
     newton->keyed = false;
@@ -176,7 +185,7 @@ void kiln_newton_destroy(kiln_newton *newton)
 size_t kiln_newton_bytes(const kiln_newton *newton)
 {
     return sizeof *newton + vector_bytes(newton->count) + kiln_bsr_bytes(&newton->matrix) +
-           newton->values.capacity * sizeof(double);
+           (newton->values.capacity + newton->gcr.room.capacity) * sizeof(double);
 }
 
 static double dot(const problem *p, const double *a, const double *b)
@@ -368,14 +377,52 @@ static void add_diagonal(kiln_newton *newton, double factor)
         *diagonal_entry(&newton->matrix, i) += factor * newton->diagonal[i];
 }
 
-static kiln_status solve(problem *p, const double *rhs, double *dx, kiln_solve_outcome *outcome,
-                         kiln_error *error)
+static kiln_status solve_symmetric(problem *p, const double *rhs, double *dx,
+                                   kiln_solve_outcome *outcome, kiln_error *error)
 {
     double begin = kiln_wall_seconds();
     kiln_status status = kiln_solver_solve(p->newton->solver, rhs, dx, outcome, error);
     p->report->solve_seconds += kiln_wall_seconds() - begin;
     p->report->linear_iterations += kiln_solver_last(p->newton->solver)->iterations;
     return status;
+}
+
+static kiln_status solve_again(void *user, const double *r, double *z, bool *solved,
+                               kiln_error *error)
+{
+    kiln_solve_outcome outcome;
+    KILN_TRY(solve_symmetric(user, r, z, &outcome, error));
+    *solved = outcome == KILN_SOLVE_OK;
+    return KILN_OK;
+}
+
+static void add_rest(void *user, const double *v, double *out)
+{
+    const problem *p = user;
+    for (size_t t = 0; t < p->term_count; t++)
+        if (p->terms[t]->add_rest)
+            p->terms[t]->add_rest(p->terms[t]->self, p->x, p->terms[t]->weight, v, out);
+    kiln_constraints_project(p->constraints, out);
+}
+
+static bool has_rest(const problem *p)
+{
+    for (size_t t = 0; t < p->term_count; t++)
+        if (p->terms[t]->add_rest)
+            return true;
+    return false;
+}
+
+/* N7 */
+static kiln_status solve(problem *p, const double *rhs, double *dx, kiln_solve_outcome *outcome,
+                         kiln_error *error)
+{
+    KILN_TRY(solve_symmetric(p, rhs, dx, outcome, error));
+    if (*outcome != KILN_SOLVE_OK || !has_rest(p))
+        return KILN_OK;
+    const kiln_gcr_system system = {p, solve_again, add_rest};
+    return kiln_gcr_improve(&p->newton->gcr, p->newton->context, &system, REST_TOLERANCE, rhs, dx,
+                            p->count, error);
 }
 
 /* One attempt; an iterative solver may find only while solving that the matrix is not positive. */
@@ -575,6 +622,9 @@ static kiln_status find_old_step(problem *p, double *size, kiln_error *error)
 {
     kiln_newton *newton = p->newton;
     kiln_solve_outcome outcome;
+    for (size_t t = 0; t < p->term_count; t++)
+        if (p->terms[t]->add_rest && p->terms[t]->renew)
+            KILN_TRY(p->terms[t]->renew(p->terms[t]->self, p->x, error));
     assemble(p, p->x, newton->g, NULL);
     kiln_constraints_project(p->constraints, newton->g);
     kiln_vector_combine(newton->context, -1.0, newton->g, 0.0, newton->g, newton->rhs, p->count);

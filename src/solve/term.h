@@ -25,6 +25,9 @@ typedef struct kiln_term {
      * whether that is asked for: where the two differ and the true one is worth a try, because
      * what the projection adds would be most of the stiffness (matter that flows). NULL: never. */
     bool (*set_exact)(void *self, bool exact);
+    /* out += scale * (derivative of the gradient at x, less what the last `add` gave of it) v, for
+     * forces that have no potential; NULL: nothing is left. */
+    void (*add_rest)(void *self, const double *x, double scale, const double *v, double *out);
     /* Largest step in (0, 1] along dx that stays where the term is defined; NULL: 1. */
     double (*max_step)(void *self, const double *x, const double *dx);
     /* The cliques its Hessian couples; NULL: diagonal blocks only. May be asked again whenever
@@ -32,8 +35,8 @@ typedef struct kiln_term {
     kiln_cliques (*cliques)(void *self);
     uint64_t revision; /* changes with the cliques */
     /* Before each assembly of a Newton solve, at its x: the term may change its stencils, and then
-     * its revision, as long as value and gradient at x stay what they were (pairs that come near
-     * before they act). Newton asks for the cliques again and goes on. NULL: never. */
+     * its revision (pairs that come near before they act), or the place where a force that has no
+     * potential is looked at. Newton asks for the cliques again and goes on. NULL: never. */
     kiln_status (*renew)(void *self, const double *x, kiln_error *error);
     /* Renews what is held constant during a Newton solve (follower loads, friction) at x. Returns
      * by how much the term's force changed, relative to the force; NULL: nothing is. */

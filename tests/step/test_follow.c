@@ -227,7 +227,7 @@ START_TEST(half_a_ball_is_driven)
         kiln_vec3 gained = kiln_v3_sub(rig_sums(&r).momentum, before);
         kiln_vec3 error = kiln_v3_sub(kiln_v3_scale(gained, 1 / h), force);
         ck_assert_double_le(kiln_v3_norm(error), 1e-5 * kiln_v3_norm(force));
-        ck_assert_int_gt(r.report.lags, 1);
+        ck_assert_int_le(r.report.lags, 2); /* Newton has followed it */
     }
     rig_free(&r);
 }
@@ -321,12 +321,50 @@ START_TEST(beam_under_pressure)
 }
 END_TEST
 
+static void press_end(rig *r, kiln_solid *solid, double time, double load)
+{
+    (void)time;
+    rig_clamp(solid, 1e-9);
+    const kiln_mesh *mesh = r->mesh;
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        uint32_t at = mesh->face[f].at;
+        double low = INFINITY;
+        for (int k = 0; k < 3; k++)
+            low = fmin(low, mesh->u[mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]]].x);
+        if (low > 0.6 - 1e-9)
+            OK(kiln_loads_add_pressure(kiln_solid_loads(solid), f, load * r->parameter, NULL));
+    }
+}
+
+/* The force of an open patch has no potential, and its derivative a part that is not symmetric.
+ * Without Poisson's effect mu (s - 1/s) = -p. Lagged between solves a press of E/10 took 160
+ * iterations, and a pull of E/5 found no end. */
+START_TEST(block_with_an_open_patch)
+{
+    static const double parts[] = {0.01, 0.1, 0.3, -0.1, -0.15, -0.2, -0.3};
+    kiln_context *context = kiln_test_context(2);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "lx=0.6 ly=0.3 lz=0.3 nx=6 ny=3 nz=3");
+    rig r = rig_of(context, mesh, rig_material("neo-hookean", young, 0, 1000), KILN_STATIC);
+    r.set = press_end;
+    r.parameter = parts[_i] * young;
+    rig_build(&r);
+    equilibrium(&r, 1);
+    ck_assert_int_eq(r.report.outcome, KILN_STEP_DONE);
+    ck_assert_int_le(r.report.newton.iterations, 8);
+    double q = -parts[_i] / 0.5, stretch = 0.5 * q + sqrt(0.25 * q * q + 1.0); /* mu is E/2 */
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        ck_assert_double_eq_tol(mesh->x[v].x, stretch * mesh->u[v].x, 1e-6);
+    rig_free(&r);
+}
+END_TEST
+
 /* Forces that may not be renewed often enough are no result. */
 START_TEST(unsettled_is_not_done)
 {
     rig r = beam(100);
     kiln_solid_destroy(r.solid);
     r.options.max_lags = 1;
+    r.options.lag_tolerance = 0.0;
     rig_build(&r);
     uint64_t before = kiln_mesh_hash(r.mesh);
     equilibrium(&r, 1);
@@ -346,6 +384,7 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(all, small_ball_under_sudden_pressure, 0, 2);
     tcase_add_test(all, half_a_ball_is_driven);
     tcase_add_test(all, beam_under_pressure);
+    tcase_add_loop_test(all, block_with_an_open_patch, 0, 7);
     tcase_add_test(all, unsettled_is_not_done);
     return suite;
 }
