@@ -285,7 +285,8 @@ typedef struct kiln_mesh_improve_options {
     double goal;               /* in the measure, above 0 and below 1; 0.15 */
     kiln_measure measure;      /* q */
     kiln_surface_mode surface; /* quadric */
-    double size;               /* edge length wanted, m; 0 (preset): as the mesh has it */
+    double size;               /* edge length wanted, 1e-30 to 1e30 m; 0 (preset): as the mesh has
+                                  it */
     /* Called now and then; false stops, with the mesh as good as it has become. May be NULL. */
     bool (*progress)(void *user, size_t tets, double worst);
     void *user;
@@ -334,7 +335,9 @@ KILN_API kiln_status kiln_simulation_resume(kiln_context *context, const char *s
 KILN_API void kiln_simulation_destroy(kiln_simulation *simulation); /* NULL is fine */
 
 /* One step, no farther than `until` (s), which is finite and not before the time that is reached;
- * nothing is done when it is that time. A step that fails is taken back and tried shorter; when
+ * nothing is done when it is that time. When it is later by less than a step resolves (1e-9 of the
+ * shortest of dt, frame interval and duration) only the clock goes there, so `while (time < until)`
+ * ends. A step that fails is taken back and tried shorter; when
  * the scene's shortest has failed too, KILN_ERR_STATE says what and where, and the state is that of
  * the last good step. */
 KILN_API kiln_status kiln_simulation_step(kiln_simulation *simulation, double until,

@@ -132,7 +132,8 @@ static kiln_status unknown(const kiln_soup *soup, const char *asked, kiln_error 
     if (find_shaped(soup, "u", 3) != SIZE_MAX)
         names[count++] = "displacement";
     for (size_t i = 0; i < soup->fields.count && count < sizeof names / sizeof names[0]; i++)
-        names[count++] = soup->fields.data[i].name;
+        if (find_field(soup, soup->fields.data[i].name) == i) /* those of vertices and tets once */
+            names[count++] = soup->fields.data[i].name;
     char list[300] = "";
     size_t length = 0;
     for (size_t i = 0; i < count && length < sizeof list - 1; i++)
@@ -140,9 +141,10 @@ static kiln_status unknown(const kiln_soup *soup, const char *asked, kiln_error 
             (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
     const char *nearest = kiln_nearest_name(asked, names, count, sizeof names[0]);
     if (nearest)
-        return kiln_fail(error, KILN_ERR_INPUT, "--color", 0, -1,
+        return kiln_fail(error, KILN_ERR_INPUT, KILN_COLOR_OPTION, 0, -1,
                          "'%s' is none of: %s; did you mean '%s'?", asked, list, nearest);
-    return kiln_fail(error, KILN_ERR_INPUT, "--color", 0, -1, "'%s' is none of: %s", asked, list);
+    return kiln_fail(error, KILN_ERR_INPUT, KILN_COLOR_OPTION, 0, -1, "'%s' is none of: %s", asked,
+                     list);
 }
 
 static kiln_status pick_component(kiln_soup *soup, const char *asked, kiln_error *error)

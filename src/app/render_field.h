@@ -4,6 +4,9 @@
 
 #include "mesh/soup.h"
 
+/* What messages call the option: it has two names. */
+#define KILN_COLOR_OPTION "--color or --field"
+
 /* Prepares `soup` so that kiln_render can colour by `asked` (NULL, "quality", "region" and "none"
  * need nothing): a field of numbers or vectors (their length) stays, symmetric tensors become their
  * Frobenius norm, stresses their von Mises value. Made from others when no field has the name:

@@ -1,5 +1,6 @@
 #include "app/render_paint.h"
 
+#include "app/render_field.h"
 #include "geom/tet_quality.h"
 
 #include <stdio.h>
@@ -117,7 +118,7 @@ static kiln_status paint_field(const kiln_soup_field *field, const kiln_skin *fa
         }
     }
     if (!(low <= high))
-        return kiln_fail(error, KILN_ERR_INPUT, "--color", 0, -1,
+        return kiln_fail(error, KILN_ERR_INPUT, KILN_COLOR_OPTION, 0, -1,
                          "field '%s' has no finite value on what is shown", field->name);
     if (options->range) {
         low = options->low;
@@ -155,7 +156,8 @@ static kiln_status find_field(const kiln_soup *soup, const char *name, const kil
     for (size_t i = 0; i < soup->fields.count && length < sizeof list - 1; i++)
         length += (size_t)snprintf(list + length, sizeof list - length, ", %s",
                                    soup->fields.data[i].name);
-    return kiln_fail(error, KILN_ERR_INPUT, "--color", 0, -1, "'%s' is none of: %s", name, list);
+    return kiln_fail(error, KILN_ERR_INPUT, KILN_COLOR_OPTION, 0, -1, "'%s' is none of: %s", name,
+                     list);
 }
 
 static bool has_regions(const kiln_soup *soup)
@@ -191,7 +193,7 @@ kiln_status kiln_render_paint(const kiln_soup *soup, const kiln_render_options *
     if (strcmp(color, "none") == 0)
         return KILN_OK;
     if (strcmp(color, "quality") == 0 && !has_tets)
-        return kiln_fail(error, KILN_ERR_INPUT, "--color", 0, -1,
+        return kiln_fail(error, KILN_ERR_INPUT, KILN_COLOR_OPTION, 0, -1,
                          "a surface without tets has no quality to show");
     if (strcmp(color, "quality") == 0) {
         paint_quality(soup, faces, options, mesh);

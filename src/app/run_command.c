@@ -178,6 +178,19 @@ static kiln_status note_change(job *now, kiln_error *error)
     return KILN_OK;
 }
 
+/* Nothing goes back: an end before the time that is reached is not one that was meant. */
+static kiln_status check_end(const job *now, kiln_error *error)
+{
+    double time = kiln_world_get_state(now->world)->clock.time;
+    if (now->until >= time - kiln_scene_moment(&now->scene))
+        return KILN_OK;
+    return kiln_fail(error, KILN_ERR_INPUT, now->folder_path, 0, -1,
+                     "the run is at %.6g s, past the end that is asked for, %.6g s (%s); it does "
+                     "not go back",
+                     time, now->until,
+                     kiln_arguments_has(now->arguments, "until") ? "--until" : "duration");
+}
+
 static kiln_status go_on(job *now, kiln_error *error)
 {
     KILN_TRY(kiln_run_folder_resume(now->context, now->folder_path,
@@ -204,8 +217,10 @@ static kiln_status prepare(job *now, kiln_error *error)
     KILN_TRY(read_state(now, error));
     now->about = (kiln_run_about){
         .file = now->arguments->operands[0], .name = now->scene.name, .scene = now->kept};
-    if (now->checkpoint[0])
+    if (now->checkpoint[0]) {
+        KILN_TRY(check_end(now, error));
         return go_on(now, error);
+    }
     return kiln_run_folder_create(now->context, now->folder_path, force || resume, &now->about,
                                   &now->folder, error);
 }
@@ -265,14 +280,40 @@ static void on_log(void *user, kiln_log_level level, const char *message)
         fprintf(stderr, "kiln: %s\n", message);
 }
 
-/* How to go on: a command, and for people (not scripts) when. `mend`: it would fail again as it is.
- * To be freed; NULL: no memory. */
-static char *way_on(const job *now, bool mend, bool for_people)
+/* Why a run does not go on as it is. */
+typedef enum need { NEED_NOTHING, NEED_MENDING, NEED_MEMORY } need;
+
+/* What was given by --set is not mended in the file: which, and how to change it. */
+static void say_sets(const job *now, char *text, size_t size)
 {
-    const char *lead =
-        mend ? "mend the scene; then, to go on from the last good step: " : "to go on: ";
+    const char *gap = " (what --set gave stays in force: to change it add ";
+    size_t used = 0;
+    text[0] = 0;
+    for (const char *at = now->kept.sets; at && *at && used < size; gap = ", ") {
+        used += (size_t)snprintf(text + used, size - used, "%s--set %.*s=...", gap,
+                                 (int)strcspn(at, "=\n"), at);
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+    if (used && used < size)
+        snprintf(text + used, size - used, ")");
+}
+
+/* How to go on: a command, and for people (not scripts) when. To be freed; NULL: no memory. */
+static char *way_on(const job *now, need what, bool for_people)
+{
+    char lead[700] = "to go on: ", sets[500];
+    if (what == NEED_MENDING) {
+        say_sets(now, sets, sizeof sets);
+        snprintf(lead, sizeof lead,
+                 "mend the scene%s; then, to go on from the last good step: ", sets);
+    }
+    if (what == NEED_MEMORY)
+        snprintf(lead, sizeof lead,
+                 "it will want that memory again: where there is more of it, or with a scene that "
+                 "takes less and --changed, to go on: ");
     return kiln_shell_run(now->arguments, now->folder_path, for_people ? lead : "",
-                          mend ? "--resume --changed" : "--resume");
+                          what == NEED_MENDING ? "--resume --changed" : "--resume");
 }
 
 static void say_text(job *now, const char *event, const char *key, char *take_text)
@@ -322,7 +363,8 @@ static void say_end(job *now, kiln_run_end end, const kiln_diagnosis *diagnosis)
     }
     bool for_people = now->progress.kind != KILN_PROGRESS_JSON;
     if (end != KILN_RUN_DONE)
-        say_text(now, "resume", "command", way_on(now, end == KILN_RUN_GAVE_UP, for_people));
+        say_text(now, "resume", "command",
+                 way_on(now, end == KILN_RUN_GAVE_UP ? NEED_MENDING : NEED_NOTHING, for_people));
     if (for_people)
         say_text(now, "results", "folder", kiln_shell_results(now->folder_path));
     else
@@ -398,14 +440,16 @@ static void say_failure(job *now, const kiln_error *error)
     bool kept = kiln_run_folder_find(now->context, now->folder_path, found, sizeof found, &passed,
                                      NULL) == KILN_OK &&
                 found[0];
-    bool mend = error->status == KILN_ERR_INPUT;
+    need what = error->status == KILN_ERR_INPUT    ? NEED_MENDING
+                : error->status == KILN_ERR_MEMORY ? NEED_MEMORY
+                                                   : NEED_NOTHING;
     bool for_scripts = now->progress.kind == KILN_PROGRESS_JSON;
     kiln_progress_say(&now->progress, "end", "status", "failed", true);
     if (kept && for_scripts)
-        say_text(now, "resume", "command", way_on(now, mend, false));
+        say_text(now, "resume", "command", way_on(now, what, false));
     kiln_progress_end(&now->progress);
     kiln_complain(error);
-    char *way = kept ? way_on(now, mend, true) : NULL;
+    char *way = kept ? way_on(now, what, true) : NULL;
     if (way)
         fprintf(stderr, "kiln: %s\n", way);
     free(way);
@@ -462,7 +506,8 @@ static void print_details(FILE *out)
         "The folder gets run.pvd and frames/*.vtu (ParaView), stats.csv, run.json, log.txt and\n"
         "the last two checkpoints. Ctrl-C or SIGTERM finishes the step and writes a checkpoint;\n"
         "a second one ends at once, and the last checkpoint stays valid. Exit codes: 0 the end\n"
-        "was reached, 1 the run failed or was stopped, 2 wrong usage or a bad scene.\n\n"
+        "was reached, 1 the run failed or was stopped, 2 wrong usage or a bad scene (also: an end\n"
+        "before the time that a resumed run has reached).\n\n"
         "--resume goes on with the text and the --set that the run was started with; with\n"
         "--changed, with the scene's file as it is now. --set is added to those of before; an\n"
         "empty one (--set path=) takes one of before away. In a run that goes on\n"

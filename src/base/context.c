@@ -1,5 +1,6 @@
 #include "base/context.h"
 #include "base/parallel.h"
+#include "base/tame.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -138,5 +139,6 @@ void kiln_log(kiln_context *context, kiln_log_level level, const char *format, .
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    kiln_text_tame(message);
     context->log(context->log_user, level, message);
 }

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/tame.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -67,5 +68,6 @@ const char *kiln_error_format(const kiln_error *error, char *buffer, size_t size
         snprintf(buffer, size, "%s: byte %lld: %s", place, error->byte, error->message);
     else
         snprintf(buffer, size, "%s: %s", place, error->message);
+    kiln_text_tame(buffer);
     return buffer;
 }

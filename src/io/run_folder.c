@@ -375,7 +375,9 @@ static kiln_status drop_missing(kiln_run_folder *folder, const char *list, kiln_
         bool exists = access(path, F_OK) == 0;
         if (exists && isnan(folder->times.data[i]))
             return kiln_fail(error, KILN_ERR_INPUT, list, 0, -1,
-                             "does not name %s, which is there; it was changed since", name);
+                             "does not name %s, which is there; it was changed since (without "
+                             "such frames the run goes on, and lists those from here)",
+                             name);
         if (!exists)
             folder->times.data[i] = NAN;
     }
@@ -390,6 +392,9 @@ static kiln_status read_times(kiln_run_folder *folder, uint64_t count, kiln_erro
     KILN_TRY(kiln_array_reserve(folder->context, &folder->times, count, error));
     for (folder->times.count = 0; folder->times.count < count;)
         folder->times.data[folder->times.count++] = NAN;
+    struct stat info;
+    if (stat(path, &info) != 0 && errno == ENOENT)
+        return drop_missing(folder, path, error);
     kiln_source source;
     KILN_TRY(kiln_source_open(&source, folder->context, path, error));
     kiln_text line;
@@ -614,6 +619,22 @@ kiln_status kiln_run_folder_frame(kiln_run_folder *folder, kiln_world *world, ki
     return status;
 }
 
+/* All up to number `last`: a killed run may have left more than the one before those kept. One that
+ * cannot be removed does no harm. */
+static void drop_checkpoints(const kiln_run_folder *folder, long long last)
+{
+    char file[PATH_MAX];
+    DIR *here = opendir(folder->path);
+    for (struct dirent *entry; here && (entry = readdir(here));) {
+        long long number = checkpoint_number(entry->d_name);
+        if (number >= 0 && number <= last &&
+            join(folder->path, entry->d_name, file, NULL) == KILN_OK)
+            unlink(file);
+    }
+    if (here)
+        closedir(here);
+}
+
 /* The state names the next checkpoint, so this one is the number before. */
 kiln_status kiln_run_folder_checkpoint(kiln_run_folder *folder, kiln_world *world,
                                        kiln_error *error)
@@ -626,11 +647,7 @@ kiln_status kiln_run_folder_checkpoint(kiln_run_folder *folder, kiln_world *worl
     KILN_TRY(join(folder->path, name, path, error));
     KILN_TRY(kiln_checkpoint_write(world, &folder->about->scene, path, error));
     memcpy(folder->last_checkpoint, name, sizeof name);
-    if (number >= KEPT_CHECKPOINTS) {
-        snprintf(name, sizeof name, "checkpoint-%06llu.h5", number - KEPT_CHECKPOINTS);
-        KILN_TRY(join(folder->path, name, path, error));
-        unlink(path);
-    }
+    drop_checkpoints(folder, (long long)number - KEPT_CHECKPOINTS);
     return KILN_OK;
 }
 

@@ -102,17 +102,22 @@ static kiln_status end_row(kiln_run_tables *tables, kiln_run_table *t, kiln_erro
     return put_row(tables, t, error);
 }
 
-kiln_status kiln_run_tables_create(kiln_run_tables *tables, const char *folder, kiln_error *error)
+static kiln_status name_stats(kiln_run_tables *tables, kiln_error *error)
 {
     const char *name;
-    KILN_TRY(name_table(&tables->stats, folder, "stats.csv", error));
-    KILN_TRY(name_table(&tables->probes, folder, "probes.csv", error));
-    KILN_TRY(open_table(&tables->stats, O_TRUNC, error));
-    KILN_TRY(open_table(&tables->probes, O_TRUNC, error));
     KILN_TRY(begin_row(tables, sizeof(kiln_stats) / sizeof(double), CELL_SIZE, error));
     for (size_t i = 0; (name = kiln_stats_name(i)); i++)
         put_name(tables, name);
     return end_row(tables, &tables->stats, error);
+}
+
+kiln_status kiln_run_tables_create(kiln_run_tables *tables, const char *folder, kiln_error *error)
+{
+    KILN_TRY(name_table(&tables->stats, folder, "stats.csv", error));
+    KILN_TRY(name_table(&tables->probes, folder, "probes.csv", error));
+    KILN_TRY(open_table(&tables->stats, O_TRUNC, error));
+    KILN_TRY(open_table(&tables->probes, O_TRUNC, error));
+    return name_stats(tables, error);
 }
 
 kiln_status kiln_run_tables_stats(kiln_run_tables *tables, const kiln_stats *stats,
@@ -197,21 +202,23 @@ kiln_status kiln_run_tables_probes(kiln_run_tables *tables, kiln_world *world,
 
 /* Going on. */
 
-/* How many rows there are of the steps before `step`, and the step of the last, -1 without any. */
+/* How many rows there are of the steps before `step`, and the steps of the first and the last, -1
+ * without any. */
 static kiln_status count_rows(const kiln_run_tables *tables, kiln_run_table *t, uint64_t step,
-                              uint64_t *rows, double *last, kiln_error *error)
+                              uint64_t *rows, double *begin, double *last, kiln_error *error)
 {
     kiln_source source;
     KILN_TRY(kiln_source_open(&source, tables->context, t->path, error));
     const char *at = source.begin;
     *rows = 0;
-    *last = -1.0;
+    *begin = *last = -1.0;
     for (bool first = true; at < source.end; first = false) {
         const char *end = memchr(at, '\n', (size_t)(source.end - at));
         double number = end && !first ? strtod(at, NULL) : -1.0;
         if (!end || number >= (double)step)
             break;
         *rows += !first;
+        *begin = *rows == 1 ? number : *begin;
         *last = number;
         at = end + 1;
     }
@@ -227,29 +234,40 @@ static kiln_status cut(kiln_run_table *t, kiln_error *error)
     return open_table(t, 0, error);
 }
 
+static bool is_missing(const kiln_run_table *t)
+{
+    struct stat info;
+    return stat(t->path, &info) != 0 || info.st_size == 0;
+}
+
 static kiln_status resume_stats(kiln_run_tables *tables, uint64_t step, kiln_error *error)
 {
     uint64_t rows;
-    double last;
+    double begin, last;
     kiln_run_table *t = &tables->stats;
-    KILN_TRY(count_rows(tables, t, step, &rows, &last, error));
-    if (rows != step)
+    if (is_missing(t)) { /* the steps before are lost; the run is not */
+        KILN_TRY(open_table(t, 0, error));
+        return name_stats(tables, error);
+    }
+    KILN_TRY(count_rows(tables, t, step, &rows, &begin, &last, error));
+    if (rows > 0 && (last != (double)step - 1.0 || (double)rows != last - begin + 1.0))
         return kiln_fail(error, KILN_ERR_INPUT, t->path, 0, -1,
-                         "has %llu rows for the %llu steps before the checkpoint; it was changed "
-                         "since",
-                         (unsigned long long)rows, (unsigned long long)step);
-    return cut(t, error);
+                         "has %llu rows, of steps %g to %g, the checkpoint comes after step %llu; "
+                         "it was changed since (without it the run goes on, and writes it from "
+                         "here)",
+                         (unsigned long long)rows, begin, last, (unsigned long long)step - 1);
+    KILN_TRY(cut(t, error));
+    return t->size == 0 ? name_stats(tables, error) : KILN_OK;
 }
 
 static kiln_status resume_probes(kiln_run_tables *tables, uint64_t step, kiln_error *error)
 {
     uint64_t rows;
-    double last;
-    struct stat info;
+    double begin, last;
     kiln_run_table *t = &tables->probes;
-    if (stat(t->path, &info) != 0 || info.st_size == 0)
+    if (is_missing(t))
         return open_table(t, 0, error);
-    KILN_TRY(count_rows(tables, t, step, &rows, &last, error));
+    KILN_TRY(count_rows(tables, t, step, &rows, &begin, &last, error));
     if (rows > 0 && last != (double)step - 1.0)
         return kiln_fail(error, KILN_ERR_INPUT, t->path, 0, -1,
                          "ends with step %g, the checkpoint comes after step %llu; it was changed "

@@ -10,8 +10,9 @@
 typedef struct kiln_scene_options {
     const char *const *sets; /* "path=value", e.g. "bodies[1].material.young=2e5" */
     size_t set_count;
-    size_t memory;         /* bytes the Lua state may take; 0: 256 MiB */
-    uint64_t instructions; /* while reading; 0: 2e9. Functions: 1e8 a call. Both: 60 s of the CPU */
+    size_t memory; /* bytes the Lua state may take; 0: 256 MiB */
+    uint64_t
+        instructions; /* while reading; 0: 1e8, as a call of a function. Both: 60 s of the CPU */
     const char *text; /* the scene's text instead of the file's (resumed runs); NULL: the file */
     size_t text_size;
     /* Of a program that has modules of its own: the list the world is to be made of, ended by NULL,

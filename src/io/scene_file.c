@@ -271,7 +271,7 @@ static kiln_status load(kiln_scene_file *file, const char *path, const kiln_scen
         status = collect_params(all, params, options->set_count, error);
         if (status == KILN_OK)
             status = run_and_read(
-                file, all, options->instructions ? options->instructions : 2000000000u, error);
+                file, all, options->instructions ? options->instructions : 100000000u, error);
         kiln_scene_reader_free(&all->reader);
         memcpy(file->params, all->params.known, sizeof file->params);
     }

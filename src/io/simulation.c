@@ -96,12 +96,13 @@ kiln_status kiln_simulation_resume(kiln_context *context, const char *scene, con
     return KILN_OK;
 }
 
-/* The end of a static scene of no duration is its begin. */
-static kiln_status check_until(const kiln_simulation *simulation, double until, bool *reached,
+/* The end of a static scene of no duration is its begin. A time too close for a step is reached:
+ * whoever steps until the clock is there must arrive. */
+static kiln_status check_until(kiln_simulation *simulation, double until, bool *reached,
                                kiln_error *error)
 {
     const kiln_scene *scene = kiln_world_scene(simulation->world);
-    const kiln_world_state *state = kiln_world_get_state(simulation->world);
+    kiln_world_state *state = kiln_world_get_state(simulation->world);
     double left = until - state->clock.time, moment = kiln_scene_moment(scene);
     if (!(fabs(until) <= KILN_LARGEST) || left < -moment)
         return kiln_fail(error, KILN_ERR_INPUT, "until", 0, -1,
@@ -109,6 +110,8 @@ static kiln_status check_until(const kiln_simulation *simulation, double until, 
                          KILN_LARGEST, until);
     bool first = !kiln_integrator_moves(scene->solid.integrator) && state->step <= 1;
     *reached = left <= moment && !first;
+    if (*reached && left > 0.0)
+        state->clock.time = until;
     return KILN_OK;
 }
 

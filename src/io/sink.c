@@ -8,9 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { BUFFER_SIZE = 1 << 18, ROOM = 4096, ASIDE_EXTRA = 48, ASIDE_TRIES = 1000, ASIDE_NAME = 200 };
+enum {
+    BUFFER_SIZE = 1 << 18,
+    ROOM = 4096,
+    ASIDE_EXTRA = 48,
+    ASIDE_TRIES = 1000,
+    ASIDE_NAME = 200,
+    PIPE_TRIES = 100
+};
 
 static kiln_status fail(const kiln_sink *sink, const char *what, int code, kiln_error *error)
 {
@@ -43,16 +51,33 @@ static int open_aside(kiln_sink *sink, mode_t mode)
     return sink->file >= 0 ? 0 : errno;
 }
 
+/* Pipes and devices are written as they are. To open a pipe waits for a reader, who may never come:
+ * one that is just being started has a second. */
+static kiln_status open_direct(kiln_sink *sink, kiln_error *error)
+{
+    const struct timespec while_ = {.tv_nsec = 10000000};
+    for (int i = 0; i < PIPE_TRIES && !kiln_context_is_stopping(sink->context); i++) {
+        sink->file = open(sink->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+        if (sink->file >= 0 || errno != ENXIO)
+            break;
+        nanosleep(&while_, NULL);
+    }
+    if (sink->file < 0 && errno == ENXIO)
+        return kiln_fail(error, KILN_ERR_IO, sink->path, 0, -1,
+                         "cannot write: is a pipe that nobody reads");
+    if (sink->file < 0 || fcntl(sink->file, F_SETFL, 0) != 0)
+        return fail(sink, "cannot write", errno, error);
+    return KILN_OK;
+}
+
 static kiln_status open_target(kiln_sink *sink, kiln_error *error)
 {
     struct stat info;
     bool exists = stat(sink->path, &info) == 0;
     if (exists && S_ISDIR(info.st_mode))
         return fail(sink, "cannot write", EISDIR, error);
-    if (exists && !S_ISREG(info.st_mode)) {
-        sink->file = open(sink->path, O_WRONLY | O_CLOEXEC);
-        return sink->file >= 0 ? KILN_OK : fail(sink, "cannot write", errno, error);
-    }
+    if (exists && !S_ISREG(info.st_mode))
+        return open_direct(sink, error);
     /* Renaming over a read-only file would succeed; it was made read-only for a reason. */
     if (exists && access(sink->path, W_OK) != 0)
         return fail(sink, "cannot write", errno, error);

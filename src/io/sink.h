@@ -1,7 +1,7 @@
 /* An output file that appears whole or not at all: written under another name in the same folder,
  * synced, then renamed. Until then whatever had the name stays as it was; on failure the aside file
  * is removed. A target that exists and is not a regular file (a pipe, /dev/stdout) is written
- * directly; a link is followed.
+ * directly, a pipe only if somebody reads it within a second; a link is followed.
  *
  * The put calls remember the first failure and do nothing after it, so writers check once, at
  * kiln_sink_commit. */

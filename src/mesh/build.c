@@ -1,5 +1,6 @@
 #include "mesh/build.h"
 #include "base/parallel.h"
+#include "base/schema.h"
 #include "geom/predicates.h"
 #include "mesh/adjacency.h"
 #include "mesh/classify.h"
@@ -497,6 +498,17 @@ static kiln_status check_finite(const builder *b, kiln_error *error)
     return KILN_OK;
 }
 
+/* Of what is farther, volumes and qualities are no numbers. */
+static kiln_status check_places(const builder *b, const kiln_vec3 *at, kiln_error *error)
+{
+    for (size_t i = 0; i < b->soup->points.count; i++)
+        if (!(kiln_v3_norm(at[i]) <= KILN_LARGEST))
+            return kiln_fail(error, KILN_ERR_INPUT, b->options.place, 0, -1,
+                             "point %zu must be at most %g m from 0, is at (%g, %g, %g)", i + 1,
+                             KILN_LARGEST, at[i].x, at[i].y, at[i].z);
+    return KILN_OK;
+}
+
 static kiln_status build(builder *b, kiln_error *error)
 {
     kiln_mesh *mesh = b->mesh;
@@ -505,6 +517,8 @@ static kiln_status build(builder *b, kiln_error *error)
     const kiln_soup_field *material = kiln_soup_find_field(b->soup, KILN_ON_VERTEX, "u");
     b->u = material && material->components == 3 ? (const kiln_vec3 *)material->data.data
                                                  : b->soup->points.data;
+    KILN_TRY(check_places(b, b->soup->points.data, error));
+    KILN_TRY(check_places(b, b->u, error));
     KILN_TRY(declare_fields(b, error));
     KILN_TRY(examine_tets(b, error));
     if (b->soup->tets.count == b->report->count[KILN_DEFECT_REPEATED_CORNER])

@@ -65,6 +65,10 @@ static kiln_status check_new_values(const kiln_mesh *mesh, kiln_where where, con
                          field->components, components);
     if (field && field->type != KILN_F64)
         return kiln_fail(error, KILN_ERR_UNSUPPORTED, name, 0, -1, "the field is not of doubles");
+    if (components < 1 || components > KILN_FIELD_COMPONENTS)
+        return kiln_fail(error, KILN_ERR_INPUT, name, 0, -1,
+                         "a field has 1 to %d components, not %u", (int)KILN_FIELD_COMPONENTS,
+                         components);
     size_t count = (size_t)mesh->table[where].live * components;
     for (size_t i = 0; i < count; i++)
         if (!isfinite(values[i]))

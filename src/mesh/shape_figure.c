@@ -42,6 +42,9 @@ typedef struct figure {
     size_t cuts;
 } figure;
 
+/* Every node looks at all balls: a bound keeps a slip of the pen from taking hours. */
+enum { MOST_BALLS = 1000 };
+
 /* Limbs apart by semicolons, each a chain of x,y,z,radius. */
 static kiln_status read_limbs(figure *f, const char *text, kiln_error *error)
 {
@@ -67,6 +70,9 @@ static kiln_status read_limbs(figure *f, const char *text, kiln_error *error)
         if (!good || !(number[3] > 0.0))
             return kiln_fail(error, KILN_ERR_INPUT, "limbs", 0, (long long)(from - text),
                              "expected x,y,z,radius (numbers up to 1e9), found '%.40s'", from);
+        if (f->joints.count == MOST_BALLS)
+            return kiln_fail(error, KILN_ERR_LIMIT, "limbs", 0, -1,
+                             "has more than %d balls, the most that are made", MOST_BALLS);
         joint j = {{number[0], number[1], number[2]}, number[3], first};
         KILN_TRY(kiln_array_push(f->soup->context, &f->joints, j, error));
         first = 0;

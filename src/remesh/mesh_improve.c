@@ -1,4 +1,5 @@
 /* Improvement as a user of the library asks for it (kiln/kiln.h). */
+#include "base/schema.h"
 #include "mesh/reorder.h"
 #include "remesh/improve_sized.h"
 #include "remesh/shape_change.h"
@@ -16,9 +17,10 @@ static kiln_status check(const kiln_mesh_improve_options *options, kiln_error *e
     if (!(options->goal > 0.0 && options->goal < 1.0))
         return kiln_fail(error, KILN_ERR_INPUT, "goal", 0, -1,
                          "must be above 0 and below 1, got %g", options->goal);
-    if (!(options->size >= 0.0 && isfinite(options->size)))
+    if (options->size != 0.0 && !(options->size >= KILN_SMALLEST && options->size <= KILN_LARGEST))
         return kiln_fail(error, KILN_ERR_INPUT, "size", 0, -1,
-                         "must be a length, or 0 for none, got %g", options->size);
+                         "must be a length from %g to %g m, or 0 for none, got %g", KILN_SMALLEST,
+                         KILN_LARGEST, options->size);
     if (options->measure > KILN_MEASURE_VOLUME_LENGTH || options->surface > KILN_SURFACE_SMOOTH)
         return kiln_fail(error, KILN_ERR_INPUT, "measure or surface", 0, -1, "there is no such");
     return KILN_OK;

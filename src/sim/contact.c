@@ -1,4 +1,5 @@
 /* The module of contact of bodies with each other and themselves: what the step has to know. */
+#include "geom/distance.h"
 #include "sim/world_impl.h"
 #include "topology/crossing.h"
 #include "topology/immersed.h"
@@ -65,12 +66,26 @@ static kiln_status check_volumes(const kiln_world *world, kiln_error *error)
         at.y, at.z);
 }
 
+/* Where two faces are closest: on each other, if they touch. */
+static kiln_vec3 meeting(const kiln_mesh *mesh, const uint32_t face[2])
+{
+    kiln_vec3 p[2][3], at = {0, 0, 0};
+    for (int i = 0; i < 6; i++) {
+        uint32_t place = mesh->face[face[i / 3]].at;
+        p[i / 3][i % 3] = mesh->x[mesh->tet[place / 4].v[kiln_face_corner[place % 4][i % 3]]];
+    }
+    kiln_closest_pair closest = kiln_closest_triangles(p[0], p[1]);
+    for (int i = 0; i < 3; i++)
+        at = kiln_v3_madd(at, closest.weight_a[i], p[0][i]);
+    return at;
+}
+
 static kiln_status fail_at_faces(const kiln_world *world, const char *what, size_t pairs,
                                  const uint32_t face[2], kiln_error *error)
 {
     const kiln_mesh *mesh = world->mesh;
     uint32_t tet[2] = {mesh->face[face[0]].at / 4, mesh->face[face[1]].at / 4};
-    kiln_vec3 at = mesh->x[mesh->tet[tet[0]].v[0]];
+    kiln_vec3 at = meeting(mesh, face);
     return kiln_said_fail(world->scene, &world->scene->contact.said, error,
                           "surfaces %s each other at %s, %zu pairs of faces, one of them of bodies "
                           "'%s' and '%s' near (%g, %g, %g); leave a gap",

@@ -3,9 +3,18 @@
 
 #include <stdio.h>
 
-/* What to try, by what failed. */
-static const char *advice(const kiln_step_report *report, bool moving)
+/* Without holds it is an obstacle that keeps vertices where they must not be. */
+static const char *newton_text(const kiln_world *world, kiln_newton_outcome outcome)
 {
+    return outcome == KILN_NEWTON_BLOCKED && world->scene->holds.count == 0
+               ? "vertices that an obstacle holds cannot stay on it without inverting a tet"
+               : kiln_newton_outcome_text(outcome);
+}
+
+/* What to try, by what failed. */
+static const char *advice(const kiln_world *world)
+{
+    const kiln_step_report *report = &world->report;
     switch (report->outcome) {
     case KILN_STEP_INVERTED:
         return "try a finer mesh there, slower motion, a material that cannot be inverted "
@@ -33,11 +42,14 @@ static const char *advice(const kiln_step_report *report, bool moving)
     }
     switch (report->newton.outcome) {
     case KILN_NEWTON_BLOCKED:
-        return "held vertices are sent where the body cannot follow: try slower motion, or other "
-               "holds";
+        return world->scene->holds.count == 0
+                   ? "the body cannot bear what presses it on the obstacle: try a stiffer or "
+                     "lighter material, slower motion, or a finer mesh there"
+                   : "held vertices are sent where the body cannot follow: try slower motion, or "
+                     "other holds";
     case KILN_NEWTON_ITERATIONS:
-        return moving ? "try more Newton iterations or a looser tolerance"
-                      : "try more load_steps or Newton iterations; is every body held?";
+        return world->moves ? "try more Newton iterations or a looser tolerance"
+                            : "try more load_steps or Newton iterations; is every body held?";
     case KILN_NEWTON_NOT_FINITE:
         return "is a body crushed to nothing, or sent into an obstacle? Try slower motion";
     case KILN_NEWTON_SOLVER:
@@ -63,11 +75,11 @@ void kiln_world_diagnose(const kiln_world *world, double tried, kiln_diagnosis *
                  p.y, p.z);
     }
     if (report->outcome == KILN_STEP_NEWTON)
-        snprintf(newton, sizeof newton, ": %s", kiln_newton_outcome_text(report->newton.outcome));
+        snprintf(newton, sizeof newton, ": %s", newton_text(world, report->newton.outcome));
     char length[60] = "the load could not be applied in smaller parts";
     if (world->moves)
         snprintf(length, sizeof length, "a step of %.3g s, the shortest allowed, failed", tried);
     snprintf(diagnosis->text, sizeof diagnosis->text, "gave up at %.6g s: %s: %s%s%s; %s",
              world->state.clock.time, length, kiln_step_outcome_text(report->outcome), newton,
-             where, advice(report, world->moves));
+             where, advice(world));
 }

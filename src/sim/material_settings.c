@@ -179,7 +179,8 @@ static const kiln_schema_row material_rows[] = {
     {"name", KILN_VALUE_NAME, MATERIAL(material.name), .preset = "the model's",
      .meaning = "for messages and lists"},
     {"model", KILN_VALUE_CHOICE, MATERIAL(model), .choices = model_name,
-     .meaning = "the elastic energy"},
+     .meaning = "the elastic energy; linear is for small rotations, larger ones swell it and its "
+                "damping and viscosity brake them"},
     {"young", KILN_VALUE_AMOUNT, MATERIAL(material.young), KILN_POSITIVE, "Pa", "",
      .meaning = "Young's modulus", .signature = KILN_OF_CIRCUMSTANCES},
     {"poisson", KILN_VALUE_AMOUNT, MATERIAL(material.poisson), KILN_BETWEEN(-1, 0.5), NULL, NULL,
@@ -190,7 +191,9 @@ static const kiln_schema_row material_rows[] = {
     {"damping_mass", KILN_VALUE_NUMBER, MATERIAL(material.base.damping_mass), KILN_NOT_NEGATIVE,
      "1/s", NULL, .meaning = "Rayleigh damping by mass: slows everything down"},
     {"damping_stiffness", KILN_VALUE_NUMBER, MATERIAL(material.base.damping_stiffness),
-     KILN_NOT_NEGATIVE, "s", NULL, .meaning = "Rayleigh damping by stiffness: takes out vibration"},
+     KILN_NOT_NEGATIVE, "s", NULL,
+     .meaning = "Rayleigh damping by stiffness: takes out vibration; at finite strain of "
+                "first order in dt with every integrator, as viscosity is"},
     {"viscosity", KILN_VALUE_AMOUNT, MATERIAL(material.viscosity), KILN_NOT_NEGATIVE, "Pa s", NULL,
      .meaning = "shear viscosity", .signature = KILN_OF_CIRCUMSTANCES},
     {"plastic", KILN_VALUE_TABLE, MATERIAL(plastic), .schema = &kiln_plastic_schema,

@@ -118,6 +118,23 @@ static void measure_step(const kiln_world *world, kiln_stats *stats)
     stats->rejected = 0.0;
 }
 
+/* Potential of the loads before the first step, which has not asked for them yet; a static solve
+ * begins without any. The step resets what is set here. */
+static double load_of_start(kiln_world *world)
+{
+    const kiln_driver *driver = &world->course.driver;
+    kiln_loads *loads = kiln_solid_loads(world->solid);
+    kiln_constraints *held = kiln_solid_constraints(world->solid);
+    kiln_mesh *mesh = world->mesh;
+    if (!world->moves)
+        return 0.0;
+    bool set =
+        kiln_loads_reset(loads, mesh, NULL) == KILN_OK &&
+        kiln_constraints_reset(held, mesh->table[KILN_ON_VERTEX].used, NULL) == KILN_OK &&
+        driver->set(driver->self, world->solid, world->state.clock.time, 1.0, NULL) == KILN_OK;
+    return set ? kiln_loads_potential(loads, &mesh->x[0].x) : NAN;
+}
+
 void kiln_world_measure(kiln_world *world, kiln_stats *stats)
 {
     const kiln_mesh *mesh = world->mesh;
@@ -130,10 +147,12 @@ void kiln_world_measure(kiln_world *world, kiln_stats *stats)
     stats->tets = mesh->table[KILN_ON_TET].live;
     measure_tets(world, stats);
     measure_motion(world, stats);
-    if (world->state.step > 0)
+    if (world->state.step > 0) {
         measure_step(world, stats);
-    else
+    } else {
         stats->e_elastic = kiln_solid_elastic_energy(world->solid, &mesh->x[0].x);
+        stats->e_load = load_of_start(world);
+    }
     for (size_t m = 0; world->modules[m]; m++)
         if (world->self[m] && world->modules[m]->measure)
             world->modules[m]->measure(world->self[m], stats);

@@ -70,6 +70,15 @@ static kiln_status check_steps(const kiln_scene *scene, kiln_error *error)
     return KILN_OK;
 }
 
+/* Frames and the end cut what is longer: a step that is to be halved ten times starts there. */
+static double longest_step(const kiln_scene *scene)
+{
+    double frame = scene->output.frame > 0.0
+                       ? fmax(scene->output.frame, scene->duration / MOST_FRAMES)
+                       : INFINITY;
+    return fmin(fmin(scene->pace.dt, scene->duration), frame);
+}
+
 static kiln_status finish_scene(void *settings, const kiln_given *given, kiln_error *error)
 {
     kiln_scene *scene = settings;
@@ -82,6 +91,8 @@ static kiln_status finish_scene(void *settings, const kiln_given *given, kiln_er
         scene->velocity_field.evaluate || v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0;
     if (isfinite(scene->velocity_until) && !scene->has_velocity_field)
         return kiln_fail_setting(error, "velocity_until", "there is no velocity_field to end");
+    if (scene->pace.dt_min == 0.0 || !kiln_is_given(given, "step"))
+        scene->pace.dt_min = longest_step(scene) / 1024.0;
     KILN_TRY(check_steps(scene, error));
     return check_frames(scene, error);
 }

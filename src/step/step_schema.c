@@ -13,7 +13,7 @@ static kiln_status finish_pace(void *settings, const kiln_given *given, kiln_err
 {
     kiln_pace_limits *pace = settings;
     if (!kiln_is_given(given, "dt_min"))
-        pace->dt_min = pace->dt / 1024.0;
+        pace->dt_min = 0.0; /* whoever knows how steps are cut says it */
     if (pace->dt_min > pace->dt)
         return kiln_fail_setting(error, "dt_min", "must not be longer than dt, %g s, got %g",
                                  pace->dt, pace->dt_min);
@@ -24,8 +24,10 @@ static kiln_status finish_pace(void *settings, const kiln_given *given, kiln_err
 static const kiln_schema_row pace_rows[] = {
     {"dt", KILN_VALUE_NUMBER, PACE(dt), KILN_POSITIVE, "s", NULL,
      .meaning = "length of a step; halved while steps fail, then doubled back"},
-    {"dt_min", KILN_VALUE_NUMBER, PACE(dt_min), KILN_POSITIVE, "s", "dt / 1024",
-     .meaning = "a step of this length that fails ends the run"},
+    {"dt_min", KILN_VALUE_NUMBER, PACE(dt_min), KILN_POSITIVE, "s", "1/1024 of the longest step",
+     .meaning =
+         "a step of this length that fails ends the run; the longest step is dt, or the frame "
+         "interval or the duration if those are shorter"},
     {"patience", KILN_VALUE_WHOLE, PACE(patience), KILN_WITHIN(1, 1000000), NULL, NULL,
      .meaning = "good steps before a halved dt is doubled"},
 };
@@ -121,7 +123,8 @@ static const kiln_schema_row solid_rows[] = {
      .meaning = "implicit-euler damps, newmark keeps energy, bdf2 is in between; static looks for "
                 "rest at each time"},
     {"linearised", KILN_VALUE_FLAG, SOLID(linearised),
-     .meaning = "one linear solve a step, without looking for the minimum: fast, less exact"},
+     .meaning = "one linear solve a step, without looking for the minimum: fast, less exact, for "
+                "small rotations: it brakes what turns, with damping or viscosity much"},
     {"mass", KILN_VALUE_CHOICE, SOLID(mass), .choices = mass_name,
      .meaning = "mass matrix; consistent keeps a body's inertia when its mesh changes, lumped does "
                 "not. auto: consistent with remeshing, else lumped"},

@@ -143,6 +143,18 @@ START_TEST(signals_are_heard)
 }
 END_TEST
 
+/* A pipe without a reader would be waited for, for ever. */
+START_TEST(pipes_nobody_reads_are_not_written)
+{
+    open_folder();
+    ck_assert_int_eq(mkfifo("pipe.mesh", 0600), 0);
+    ck_assert_int_eq(run_limited("mesh generate ball -o pipe.mesh"), 2);
+    check_said("pipe.mesh: cannot write: is a pipe that nobody reads");
+    ck_assert_int_eq(run_limited("mesh generate ball -o /dev/null --format medit"), 0);
+    leave_folder();
+}
+END_TEST
+
 START_TEST(what_is_no_file_is_not_read)
 {
     open_folder();
@@ -197,6 +209,21 @@ START_TEST(no_memory_is_an_end)
         if (i % 3 == 0 && code == 1)
             check_said("out of memory");
     }
+    /* What failed for lack of it wants it again. */
+    write_file(
+        "greedy.lua",
+        "return scene { duration = 0.1, step = { dt = 0.01 }, output = { checkpoint = 0.01 },\n"
+        " bodies = { body { shape = shape.box { n = 1 }, material = material { young = 1e5 } } "
+        "},\n gravity = function(t) local s = {}\n"
+        "  if t > 0.02 and t < 0.04 then for i = 1, 200 do s[i] = ('x'):rep(1000000) .. i end "
+        "end\n  return 0, 0, 0 end }\n");
+    char command[600];
+    snprintf(command, sizeof command,
+             "ulimit -v 300000; timeout -s KILL 20 '%s' run greedy.lua --threads 1 >.out 2>.err",
+             program);
+    ck_assert_int_eq(run_shell(command), 1);
+    check_said("out of memory");
+    check_said("it will want that memory again");
     leave_folder();
 }
 END_TEST
@@ -209,6 +236,80 @@ static double seconds_used(void)
     return (double)used.ru_utime.tv_sec + 1e-6 * (double)used.ru_utime.tv_usec;
 }
 
+/* A body that an obstacle crushes is not held by the scene, and what --set gave is not mended
+ * in the file. */
+START_TEST(advice_fits)
+{
+    char text[4000];
+    open_folder();
+    write_file("two.lua",
+               "local m = material { young = 1e5 }\n"
+               "return scene { duration = 0.2, gravity = {0, 0, -9.81}, step = { dt = 0.01 },\n"
+               " contact = {}, obstacles = { obstacle.plane {} }, bodies = {\n"
+               "  body { shape = shape.box { lx = 0.3, ly = 0.3, lz = 0.3, n = 2 },\n"
+               "         at = {0, 0, 0.05}, material = m },\n"
+               "  body { shape = shape.box { lx = 0.3, ly = 0.3, lz = 0.3, n = 2 },\n"
+               "         at = {0, 0, 0.5}, material = m } } }\n");
+    ck_assert_int_eq(run_limited("run two.lua --set bodies[1].material.young=1e-30"), 1);
+    check_said("vertices that an obstacle holds cannot stay on it");
+    check_said("try a stiffer or lighter material");
+    read_file(".err", text, sizeof text);
+    ck_assert_msg(!strstr(text, "other holds"), "%s", text);
+    read_file(".out", text, sizeof text);
+    ck_assert_msg(strstr(text, "to change it add --set bodies[1].material.young=...); then, to go "
+                               "on from the last good step: ") != NULL,
+                  "%s", text);
+    ck_assert_int_eq(run_limited("render two.run -o a.png --field nope"), 2);
+    check_said("--color or --field: 'nope' is none of: quality, ");
+    read_file(".err", text, sizeof text);
+    const char *first = strstr(text, "mises");
+    ck_assert_msg(first && !strstr(first + 1, "mises"), "%s", text);
+    leave_folder();
+}
+END_TEST
+
+/* Ten halvings below the first step, which frames may have cut. */
+START_TEST(the_shortest_step_is_of_those_made)
+{
+    open_folder();
+    write_file("two.lua", two);
+    static const char *const rows[][2] = {{"step.dt=1e20", "\"dt_min\":9.765625e-6"},
+                                          {"step.dt=0.001", "\"dt_min\":9.765625e-7"},
+                                          {"step.dt_min=0.001", "\"dt_min\":0.001"}};
+    for (size_t i = 0; i < 3; i++) {
+        char arguments[200], text[8000], *to = text;
+        snprintf(arguments, sizeof arguments, "check two.lua --json --set %s", rows[i][0]);
+        ck_assert_int_eq(run_limited(arguments), 0);
+        read_file(".out", text, sizeof text);
+        for (const char *at = text; *at; at++)
+            if (*at != ' ')
+                *to++ = *at;
+        *to = 0;
+        ck_assert_msg(strstr(text, rows[i][1]) != NULL, "%s: %s", rows[i][0], text);
+    }
+    leave_folder();
+}
+END_TEST
+
+/* Colours, titles and cleared screens of others do not reach the terminal. */
+START_TEST(messages_are_plain)
+{
+    char text[4000];
+    open_folder();
+    write_file("a.lua", "print('\\27]0;title\\7')\nerror('\\27[2Jred\\u{9b}1m')\n");
+    ck_assert_int_eq(run_limited("check a.lua"), 2);
+    check_said("a.lua:2: ?[2Jred??1m");
+    write_file("a.mesh", "MeshVersionFormatted 2\nDimension 3\n\033[31mVertices\n");
+    ck_assert_int_eq(run_limited("mesh info a.mesh"), 2);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(run_limited(i ? "run a.lua" : "mesh info a.mesh"), 2);
+        read_file(".err", text, sizeof text);
+        ck_assert_msg(!strpbrk(text, "\033\a"), "%s", text);
+    }
+    leave_folder();
+}
+END_TEST
+
 /* Long lists cost what their length says, and letters are counted before they are made. */
 START_TEST(much_is_bounded)
 {
@@ -217,6 +318,15 @@ START_TEST(much_is_bounded)
                            "  text = ('K'):rep(1e5) }, material = material { young = 1 } } } }\n");
     ck_assert_int_eq(run_limited("check text.lua"), 2);
     check_said("bodies[1].shape: text: has 100000 letters, at most 1000 are made");
+    write_file("limbs.lua",
+               "return scene { duration = 1, bodies = { body { shape = shape.figure {\n"
+               "  limbs = ('0,0,0,1;'):rep(1e5) }, material = material { young = 1 } } "
+               "} }\n");
+    ck_assert_int_eq(run_limited("check limbs.lua"), 2);
+    check_said("bodies[1].shape: limbs: has more than 1000 balls, the most that are made");
+    write_file("endless.lua", "local n = 0\nwhile true do n = n + 1 end\n");
+    ck_assert_int_eq(run_limited("check endless.lua"), 2);
+    check_said("endless.lua:2: does not end: stopped after 100 million instructions");
     double took[2];
     for (int i = 0; i < 2; i++) {
         char text[700];
@@ -268,6 +378,12 @@ START_TEST(bodies_begin_apart)
         {"bodies[2]=body{name=\"inner\",material=material{young=1},shape=shape.box{n=2},"
          "at={1,0,0}}",
          2, "surfaces touch each other"},
+        {"bodies[2]=body{name=\"inner\",material=material{young=1},shape=shape.box{n=2},"
+         "at={1,0,0}}",
+         2, "near (1, "},
+        {"bodies[2]=body{name=\"inner\",material=material{young=1},shape=shape.box{n=3},"
+         "at={0.2,0.1,1}}",
+         2, ", 1); leave a gap"},
         {"bodies[2]=body{name=\"inner\",material=material{young=1},shape=shape.box{n=2},"
          "at={1,1,1}}",
          2, "surfaces touch each other"},
@@ -343,8 +459,12 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, times_end);
     tcase_add_test(all, signals_are_heard);
     tcase_add_test(all, what_is_no_file_is_not_read);
+    tcase_add_test(all, pipes_nobody_reads_are_not_written);
     tcase_add_test(all, no_memory_is_an_end);
     tcase_add_test(all, much_is_bounded);
+    tcase_add_test(all, advice_fits);
+    tcase_add_test(all, the_shortest_step_is_of_those_made);
+    tcase_add_test(all, messages_are_plain);
     tcase_add_test(all, bodies_begin_apart);
     tcase_add_test(all, removed_frames_are_not_listed);
     tcase_add_test(all, a_surface_stays_in_its_band);

@@ -409,6 +409,53 @@ START_TEST(without_a_checkpoint_the_way_out_is_named)
 }
 END_TEST
 
+START_TEST(nothing_goes_back)
+{
+    open_folder();
+    write_scene("bar.lua", mended);
+    expect(0, "$K run bar.lua -o part -q", "");
+    expect(2, "$K run bar.lua -o part --resume --until 0.02",
+           "the run is at 0.1 s, past the end that is asked for, 0.02 s (--until)");
+    expect(2, "$K run bar.lua -o part --resume --set duration=0.09",
+           "the run is at 0.1 s, past the end that is asked for, 0.09 s (duration)");
+    expect(0, "$K run bar.lua -o part --resume", "done at 0.1 s");
+    leave_folder();
+}
+END_TEST
+
+/* Tables that are gone or cut, and the list of frames: the run goes on, or says how it can. */
+START_TEST(lost_tables_do_not_end_a_run)
+{
+    open_folder();
+    write_scene("bar.lua", mended);
+    expect(0, "$K run bar.lua -o part --until 0.06 -q && cp -r part spare", "");
+    expect(0, "rm part/stats.csv && $K run bar.lua -o part --resume --until 0.08 -q", "");
+    expect(0, "head -1 part/stats.csv | cut -d, -f1,2 && sed -n 2p part/stats.csv | cut -d, -f2",
+           "step,time\n0.065");
+    expect(0, "$K run bar.lua -o part --resume -q && tail -1 part/stats.csv | cut -d, -f2", "0.1");
+    expect(0, "rm -r part && cp -r spare part && sed -i 5d part/stats.csv", "");
+    expect(2, "$K run bar.lua -o part --resume", "without it the run goes on, and writes it");
+    expect(0, ": >part/stats.csv && $K run bar.lua -o part --resume -q", "");
+    expect(0, "rm -r part && cp -r spare part && rm part/run.pvd", "");
+    expect(2, "$K run bar.lua -o part --resume", "without such frames the run goes on");
+    expect(0, "rm part/frames/* && $K run bar.lua -o part --resume -q && cat part/run.pvd",
+           "frame-000004.vtu");
+    leave_folder();
+}
+END_TEST
+
+/* What a killed run left goes with the next checkpoint. */
+START_TEST(two_checkpoints_are_kept)
+{
+    open_folder();
+    write_scene("bar.lua", mended);
+    expect(0, "$K run bar.lua -o part --until 0.06 -q --set output.checkpoint=0.01", "");
+    expect(0, "cp part/checkpoint-000005.h5 part/checkpoint-000001.h5", "");
+    expect(0, "$K run bar.lua -o part --resume -q && ls part/*.h5 | wc -l", "2\n");
+    leave_folder();
+}
+END_TEST
+
 START_TEST(what_is_no_run_is_said)
 {
     static const char *const commands[] = {"render", "plot"};
@@ -445,6 +492,9 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, contact_begins_with_a_gap);
     tcase_add_test(all, a_full_disk_needs_no_change);
     tcase_add_test(all, without_a_checkpoint_the_way_out_is_named);
+    tcase_add_test(all, nothing_goes_back);
+    tcase_add_test(all, lost_tables_do_not_end_a_run);
+    tcase_add_test(all, two_checkpoints_are_kept);
     tcase_add_test(all, what_is_no_run_is_said);
     return suite;
 }

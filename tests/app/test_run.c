@@ -604,6 +604,21 @@ START_TEST(a_damaged_checkpoint_is_passed_over)
 }
 END_TEST
 
+/* A tonne of a cube that stands on z = 0, before anything has moved. */
+START_TEST(the_first_row_has_the_potential_of_the_loads)
+{
+    open_folder();
+    write_file("cube.lua",
+               "return scene { duration = 0.01, gravity = {0, 0, -9.81}, bodies = { body {\n"
+               "  shape = shape.box { n = 1 }, material = material { young = 1e6 } } } }\n");
+    expect(0,
+           "$K run cube.lua -q && awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "
+           "\"e_load\") c = i } NR == 2 { printf \"%.6g J\\n\", $c }' cube.run/stats.csv",
+           "4905 J");
+    leave_folder();
+}
+END_TEST
+
 START_TEST(hard_runs_recover_or_say_why)
 {
     enter_folder();
@@ -675,6 +690,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, an_unwritable_folder_is_an_error);
     tcase_add_test(all, a_resumed_run_keeps_its_scene);
     tcase_add_test(all, a_damaged_checkpoint_is_passed_over);
+    tcase_add_test(all, the_first_row_has_the_potential_of_the_loads);
     tcase_add_test(all, hard_runs_recover_or_say_why);
     tcase_add_test(all, scripts_get_a_line_per_step);
     return suite;

@@ -178,6 +178,29 @@ START_TEST(steps_end_at_a_time)
 }
 END_TEST
 
+/* Whoever steps until the clock is there arrives, however close it is; what is too close for a step
+ * moves nothing. */
+START_TEST(steps_arrive)
+{
+    const double gaps[] = {1e-18, 1e-13, 1e-12, 9e-12, 1.1e-11, 1e-9};
+    kiln_simulation_destroy(simulation);
+    ck_assert_int_eq(kiln_simulation_load(context, scene_path, NULL, &simulation, NULL), KILN_OK);
+    for (int later = 0; later < 2; later++) {
+        for (size_t i = 0; i < sizeof gaps / sizeof gaps[0]; i++) {
+            double until = kiln_simulation_time(simulation) + gaps[i];
+            int steps = 0;
+            for (; kiln_simulation_time(simulation) < until; steps++) {
+                ck_assert_int_lt(steps, 3);
+                ck_assert_int_eq(kiln_simulation_step(simulation, until, NULL), KILN_OK);
+            }
+            ck_assert(kiln_simulation_time(simulation) == until);
+        }
+        while (kiln_simulation_time(simulation) < 1.0 / 6.0)
+            ck_assert_int_eq(kiln_simulation_step(simulation, 1.0 / 6.0, NULL), KILN_OK);
+    }
+}
+END_TEST
+
 typedef struct heard {
     int count[3];
     char all[4000];
@@ -244,6 +267,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, null_is_refused_by_name);
     tcase_add_test(all, what_returns_no_status_does_nothing);
     tcase_add_test(all, steps_end_at_a_time);
+    tcase_add_test(all, steps_arrive);
     tcase_add_test(all, the_log_is_told);
     return suite;
 }

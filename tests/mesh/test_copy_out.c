@@ -216,6 +216,8 @@ START_TEST(fields_that_are_refused)
                  {"a", 1, odd, KILN_ERR_INPUT, "item 5 (from 0) is not finite"},
                  {"b", 3, odd, KILN_ERR_INPUT, "item 1 (from 0) is not finite"},
                  {"b", 0, values, KILN_ERR_INPUT, "1 to 256 components"},
+                 {"b", 257, values, KILN_ERR_INPUT, "1 to 256 components"},
+                 {"b", 1000000000, values, KILN_ERR_INPUT, "1 to 256 components"},
                  {"", 1, values, KILN_ERR_INPUT, "1 to 63 characters"},
                  {"u", 3, values, KILN_ERR_INPUT, "taken by the mesh"},
                  {".x", 3, values, KILN_ERR_INPUT, "taken by the mesh"},

@@ -239,6 +239,8 @@ START_TEST(bad_options_change_nothing)
                  {{.goal = NAN}, "goal"},
                  {{.goal = 0.2, .size = -1.0}, "size"},
                  {{.goal = 0.2, .size = INFINITY}, "size"},
+                 {{.goal = 0.2, .size = 1e300}, "size"},
+                 {{.goal = 0.2, .size = 1e-300}, "size"},
                  {{.goal = 0.2, .measure = (kiln_measure)3}, "measure or surface"},
                  {{.goal = 0.2, .surface = (kiln_surface_mode)3}, "measure or surface"}};
     kiln_context *context = kiln_test_context(1);

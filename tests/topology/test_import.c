@@ -233,6 +233,15 @@ START_TEST(nonsense_is_refused)
     arrays.points = far[0];
     ck_assert_int_eq(kiln_mesh_from_arrays(context, &arrays, NULL, &mesh, NULL, NULL),
                      KILN_ERR_INPUT);
+    far[2][1] = 1e300;
+    kiln_error error;
+    ck_assert_int_eq(kiln_mesh_from_arrays(context, &arrays, NULL, &mesh, NULL, &error),
+                     KILN_ERR_INPUT);
+    ck_assert_str_eq(error.message, "point 3 must be at most 1e+30 m from 0, is at (0, 1e+300, 0)");
+    arrays.points = corner[0];
+    arrays.material = far[0];
+    ck_assert_int_eq(kiln_mesh_from_arrays(context, &arrays, NULL, &mesh, NULL, NULL),
+                     KILN_ERR_INPUT);
     ck_assert_ptr_null(mesh);
     kiln_context_destroy(context);
 }
