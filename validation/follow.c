@@ -224,10 +224,16 @@ static kiln_status run_shell(kiln_trial *trial, const pressed *how, kiln_error *
     return run_pressed(trial, &where, how->pressure, error);
 }
 
-/* How far the spheres go outward, mean over their vertices; along the sphere nothing holds it. */
+/* How far the spheres go outward, mean over their vertices. Nothing holds it in the plane of its
+ * rim: it may have moved there, and turned. */
 static void measure_shell(const kiln_trial *trial, double out[2])
 {
-    double count[2] = {0, 0};
+    double count[2] = {0, 0}, all = (double)trial->result.points.count;
+    kiln_vec3 way = {0, 0, 0};
+    for (size_t i = 0; i < trial->result.points.count; i++)
+        way = kiln_v3_madd(way, 1.0 / all,
+                           kiln_v3_sub(kiln_trial_x(trial, i), kiln_trial_u(trial, i)));
+    way.z = 0.0;
     out[0] = out[1] = 0.0;
     for (size_t i = 0; i < trial->result.points.count; i++) {
         kiln_vec3 u = kiln_trial_u(trial, i), x = kiln_trial_x(trial, i);
@@ -236,7 +242,7 @@ static void measure_shell(const kiln_trial *trial, double out[2])
         if (fabs(r - (side ? OUTSIDE : INSIDE)) > 1e-6)
             continue;
         count[side]++;
-        out[side] += (kiln_v3_dot(kiln_v3_sub(x, u), u) / r - out[side]) / count[side];
+        out[side] += (kiln_v3_norm(kiln_v3_sub(x, way)) - r - out[side]) / count[side];
     }
 }
 

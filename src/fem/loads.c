@@ -20,8 +20,9 @@ struct kiln_loads {
     KILN_ARRAY_OF(pressed_face)
     pressed;
     KILN_ARRAY_OF(kiln_vec3)
-    at;                /* [pressed face][3] corners where they were lagged */
-    bool exact, added; /* the Hessian of pressure is, and was in the last `add`, part of it */
+    at;                   /* [pressed face][3] corners where they were lagged */
+    bool open;            /* the force has no potential */
+    bool left_out, added; /* the Hessian of pressure is; in the last `add` it was added */
     kiln_term term;
 };
 
@@ -48,9 +49,6 @@ kiln_status kiln_loads_create(kiln_context *context, kiln_loads **out, kiln_erro
                  .value = loads_value,
                  .delta = loads_delta,
                  .add = loads_add,
-                 .set_exact = loads_set_exact,
-                 .add_rest = loads_add_rest,
-                 .renew = loads_renew,
                  .lag = loads_lag},
     };
     *out = loads;
@@ -71,6 +69,14 @@ void kiln_loads_destroy(kiln_loads *loads)
     kiln_release(context, loads, sizeof *loads);
 }
 
+/* Only where there is pressure Newton has to ask, and on a closed surface nothing more. */
+static void set_pressed(kiln_loads *loads, bool pressed)
+{
+    loads->term.set_exact = NULL;
+    loads->term.add_rest = NULL;
+    loads->term.renew = pressed ? loads_renew : NULL;
+}
+
 kiln_status kiln_loads_reset(kiln_loads *loads, const kiln_mesh *mesh, kiln_error *error)
 {
     size_t rows = mesh->table[KILN_ON_VERTEX].used;
@@ -82,6 +88,8 @@ kiln_status kiln_loads_reset(kiln_loads *loads, const kiln_mesh *mesh, kiln_erro
     loads->mesh = mesh;
     loads->rows = rows;
     loads->pressed.count = 0;
+    set_pressed(loads, false);
+    loads->open = loads->left_out = false;
     memset(loads->dead.data, 0, 3 * rows * sizeof(double));
     memset(loads->force.data, 0, 3 * rows * sizeof(double));
     return KILN_OK;
@@ -157,6 +165,7 @@ kiln_status kiln_loads_add_pressure(kiln_loads *loads, uint32_t face, double pre
     KILN_TRY(kiln_array_reserve(context, &loads->model, 3 * loads->rows, error));
     KILN_TRY(kiln_array_reserve(context, &loads->at, corners + 3, error));
     KILN_TRY(kiln_array_push(context, &loads->pressed, pressed, error));
+    set_pressed(loads, true);
     places(&pressed, &loads->mesh->x[0].x, loads->at.data + corners);
     press(loads->force.data, &pressed, &loads->mesh->x[0].x);
     return KILN_OK;
@@ -348,13 +357,13 @@ static void loads_add(void *self, const double *x, double scale, double *g, kiln
     loads_job job = {.loads = loads, .g = g, .scale = scale};
     kiln_parallel_for(loads->context, loads->rows, GRAIN, add_chunk, &job);
     if (H)
-        loads->added = loads->exact;
+        loads->added = !loads->left_out;
     for (size_t i = 0; i < loads->pressed.count; i++) {
         const pressed_face *face = &loads->pressed.data[i];
         const kiln_vec3 *at = loads->at.data + 3 * i;
         swept_face now = sweep(face, at, x);
         add_face_gradient(face, at, &now, scale, g);
-        if (H && loads->exact)
+        if (H && !loads->left_out)
             add_face_hessian(face, at, &now, scale, H);
     }
 }
@@ -365,44 +374,79 @@ static void lag_at(kiln_loads *loads, const double *x)
         places(&loads->pressed.data[i], x, loads->at.data + 3 * i);
 }
 
+/* For motions d of its corners: p/3 times what the Hessian leaves of the force's derivative, which
+ * is dA for each of them; `added`: it has been added, v_i += z_ij x v_j. */
+static void rest_of_face(const kiln_loads *loads, size_t i, const double *x, const kiln_vec3 d[3],
+                         bool added, kiln_vec3 out[3])
+{
+    const pressed_face *face = &loads->pressed.data[i];
+    swept_face now = sweep(face, loads->at.data + 3 * i, x);
+    kiln_vec3 p[3], z[3];
+    places(face, x, p);
+    hessian_arms(loads->at.data + 3 * i, &now, z);
+    kiln_vec3 a = kiln_v3_cross(kiln_v3_sub(d[1], d[0]), kiln_v3_sub(p[2], p[0]));
+    kiln_vec3 b = kiln_v3_cross(kiln_v3_sub(p[1], p[0]), kiln_v3_sub(d[2], d[0]));
+    kiln_vec3 area = kiln_v3_scale(kiln_v3_add(a, b), 0.5);
+    const kiln_vec3 symmetric[3] = {
+        kiln_v3_add(kiln_v3_cross(z[0], d[1]), kiln_v3_cross(z[1], d[2])),
+        kiln_v3_sub(kiln_v3_cross(z[2], d[2]), kiln_v3_cross(z[0], d[0])),
+        kiln_v3_scale(kiln_v3_add(kiln_v3_cross(z[1], d[0]), kiln_v3_cross(z[2], d[1])), -1.0)};
+    for (int k = 0; k < 3; k++)
+        out[k] =
+            kiln_v3_scale(added ? kiln_v3_sub(area, symmetric[k]) : area, face->pressure / 3.0);
+}
+
+/* Nothing is left where faces meet along all edges: tried with a motion that is none of a body. */
+static bool is_open(kiln_loads *loads, const double *x)
+{
+    double *sum = loads->model.data, all = 0.0, left = 0.0;
+    memset(sum, 0, 3 * loads->rows * sizeof *sum);
+    for (size_t i = 0; i < loads->pressed.count; i++) {
+        const uint32_t *v = loads->pressed.data[i].v;
+        kiln_vec3 d[3], out[3];
+        places(&loads->pressed.data[i], x, d);
+        for (int k = 0; k < 3; k++)
+            d[k] = kiln_v3(d[k].y, d[k].z, -d[k].x);
+        rest_of_face(loads, i, x, d, true, out);
+        for (int k = 0; k < 3; k++) {
+            add_to(sum + 3 * (size_t)v[k], 1.0, out[k]);
+            all += kiln_v3_norm2(out[k]);
+        }
+    }
+    for (size_t i = 0; i < 3 * loads->rows; i++)
+        left += sum[i] * sum[i];
+    return left > 1e-16 * all;
+}
+
 static kiln_status loads_renew(void *self, const double *x, kiln_error *error)
 {
     (void)error;
-    lag_at(self, x);
+    kiln_loads *loads = self;
+    lag_at(loads, x);
+    loads->open = is_open(loads, x);
+    loads->term.set_exact = loads->open ? loads_set_exact : NULL;
+    loads->term.add_rest = loads->open ? loads_add_rest : NULL;
     return KILN_OK;
 }
 
-/* All of it or nothing: faces that were projected each would not cancel along shared edges. */
+/* All of it or nothing: faces that were projected each would not cancel along shared edges. A
+ * closed surface has a potential, and it is all of it. */
 static bool loads_set_exact(void *self, bool exact)
 {
     kiln_loads *loads = self;
-    loads->exact = exact;
-    return loads->pressed.count > 0;
+    loads->left_out = loads->open && !exact;
+    return loads->open;
 }
 
-/* The derivative of the force that follows is the same for all three corners, p/3 dA; the Hessian
- * of a face has v_i += z_ij x v_j. */
 static void loads_add_rest(void *self, const double *x, double scale, const double *v, double *out)
 {
     const kiln_loads *loads = self;
     for (size_t i = 0; i < loads->pressed.count; i++) {
-        const pressed_face *face = &loads->pressed.data[i];
-        double factor = scale * face->pressure / 3.0;
-        swept_face now = sweep(face, loads->at.data + 3 * i, x);
-        kiln_vec3 p[3], d[3], z[3];
-        places(face, x, p);
-        places(face, v, d);
-        hessian_arms(loads->at.data + 3 * i, &now, z);
-        kiln_vec3 a = kiln_v3_cross(kiln_v3_sub(d[1], d[0]), kiln_v3_sub(p[2], p[0]));
-        kiln_vec3 b = kiln_v3_cross(kiln_v3_sub(p[1], p[0]), kiln_v3_sub(d[2], d[0]));
-        kiln_vec3 area = kiln_v3_scale(kiln_v3_add(a, b), 0.5);
-        const kiln_vec3 symmetric[3] = {
-            kiln_v3_add(kiln_v3_cross(z[0], d[1]), kiln_v3_cross(z[1], d[2])),
-            kiln_v3_sub(kiln_v3_cross(z[2], d[2]), kiln_v3_cross(z[0], d[0])),
-            kiln_v3_scale(kiln_v3_add(kiln_v3_cross(z[1], d[0]), kiln_v3_cross(z[2], d[1])), -1.0)};
+        kiln_vec3 d[3], rest[3];
+        places(&loads->pressed.data[i], v, d);
+        rest_of_face(loads, i, x, d, loads->added, rest);
         for (int k = 0; k < 3; k++)
-            add_to(out + 3 * (size_t)face->v[k], factor,
-                   loads->added ? kiln_v3_sub(area, symmetric[k]) : area);
+            add_to(out + 3 * (size_t)loads->pressed.data[i].v[k], scale, rest[k]);
     }
 }
 

@@ -503,9 +503,10 @@ static kiln_status check_places(const builder *b, const kiln_vec3 *at, kiln_erro
 {
     for (size_t i = 0; i < b->soup->points.count; i++)
         if (!(kiln_v3_norm(at[i]) <= KILN_LARGEST))
-            return kiln_fail(error, KILN_ERR_INPUT, b->options.place, 0, -1,
-                             "point %zu must be at most %g m from 0, is at (%g, %g, %g)", i + 1,
-                             KILN_LARGEST, at[i].x, at[i].y, at[i].z);
+            return kiln_fail(
+                error, KILN_ERR_INPUT, b->options.place, 0, -1,
+                "point %zu must be at most %g m from 0, is at (%g, %g, %g): change the unit", i + 1,
+                KILN_LARGEST, at[i].x, at[i].y, at[i].z);
     return KILN_OK;
 }
 

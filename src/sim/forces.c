@@ -146,6 +146,16 @@ static kiln_status note_holds(forces *f, const kiln_moment *moment, kiln_error *
     return KILN_OK;
 }
 
+/* Impacts on obstacles are felt by holds, too. */
+static void add_hits(kiln_world *world)
+{
+    double *reaction = kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_REACTION);
+    const double *hit = kiln_solid_hit(world->solid);
+    size_t count = reaction && hit ? 3 * (size_t)world->mesh->table[KILN_ON_VERTEX].used : 0;
+    for (size_t i = 0; i < count; i++)
+        reaction[i] += hit[i];
+}
+
 static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
 {
     forces *f = self;
@@ -153,6 +163,7 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     KILN_TRY(note_obstacles(f, moment->end, error));
     KILN_TRY(note_holds(f, moment, error));
     KILN_TRY(keep(world, KILN_FIELD_REACTION, kiln_solid_reaction(world->solid), error));
+    add_hits(world);
     return keep(world, KILN_FIELD_CONTACT, kiln_solid_contact(world->solid), error);
 }
 

@@ -5,6 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+/* What counts as an improvement: the residual is this part of b, and x no more than so many times
+ * what it was. Where K + A is singular and K is not, x would go off along what A took away. */
+static const double GOOD = 0.1, GROWTH = 10.0;
+
 void kiln_gcr_free(kiln_gcr *gcr, kiln_context *context)
 {
     kiln_array_free(context, &gcr->room);
@@ -54,7 +58,7 @@ kiln_status kiln_gcr_improve(kiln_gcr *gcr, kiln_context *context, const kiln_gc
     search s = {.context = context, .count = count, .r = gcr->room.data};
     s.z = s.r + count;
     s.q = s.z + KILN_GCR_ROUNDS * count;
-    double goal = tolerance * sqrt(kiln_vector_dot(context, b, b, count));
+    double whole = sqrt(kiln_vector_dot(context, b, b, count)), goal = tolerance * whole;
     size_t bytes = count * sizeof *x;
     memcpy(s.z, x, bytes);
     memcpy(s.r, b, bytes);
@@ -69,7 +73,10 @@ kiln_status kiln_gcr_improve(kiln_gcr *gcr, kiln_context *context, const kiln_gc
         if (!solved || !take(&s, i, x) || !(sqrt(kiln_vector_dot(context, s.r, s.r, count)) > goal))
             break;
     }
-    if (!(kiln_vector_dot(context, b, x, count) > 0.0))
+    double left = sqrt(kiln_vector_dot(context, s.r, s.r, count));
+    double size = kiln_vector_largest(context, x, count);
+    if (!(kiln_vector_dot(context, b, x, count) > 0.0) || !(left <= GOOD * whole) ||
+        size > GROWTH * kiln_vector_largest(context, s.z, count))
         memcpy(x, s.z, bytes);
     return KILN_OK;
 }

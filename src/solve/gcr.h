@@ -23,7 +23,8 @@ typedef struct kiln_gcr_system {
 
 void kiln_gcr_free(kiln_gcr *gcr, kiln_context *context);
 /* x comes as K^-1 b, and goes as what makes the residual less than `tolerance` of b, or as little
- * as the rounds do; it stays where that would not lead along b (K + A is not positive). */
+ * as the rounds do; it stays where that would not lead along b, or leads far off (K + A is not
+ * positive, or singular). */
 kiln_status kiln_gcr_improve(kiln_gcr *gcr, kiln_context *context, const kiln_gcr_system *system,
                              double tolerance, const double *b, double *x, size_t count,
                              kiln_error *error);

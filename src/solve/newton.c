@@ -52,6 +52,8 @@ static const double SHRINKS = 0.5;
 /* Farther from the solution than this part of the length, where another path may lead to another
  * minimum, only the last step is taken with it, a tenth of the one before. */
 static const double NEAR = 1e-2, LAST_SHRINKS = 0.1;
+/* What steps that shrink by a ratio leave in all, of the tolerance. */
+static const double LEFT = 0.01;
 
 #define REST_TOLERANCE 1e-6 /* of the right side, for what N7 solves */
 
@@ -621,8 +623,10 @@ static kiln_status repeat(problem *p, double last, double limit, bool *converged
         KILN_TRY(find_old_step(p, &size, error));
         if (!(size <= most) || !take_old_step(p))
             return KILN_OK;
+        double ratio =
+            size / last; /* a step of a new factor would have left less than linear ones */
+        *converged = size <= limit && size * ratio <= LEFT * limit * (1.0 - ratio);
         last = size;
-        *converged = size <= limit;
     }
     return KILN_OK;
 }

@@ -387,6 +387,10 @@ const double *kiln_solid_reaction(const kiln_solid *solid)
 {
     return solid->reaction.data;
 }
+const double *kiln_solid_hit(const kiln_solid *solid)
+{
+    return solid->hit.data;
+}
 const double *kiln_solid_contact(const kiln_solid *solid)
 {
     return solid->contact.data;

@@ -126,6 +126,8 @@ kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *c
 /* Forces of the last step [vertex slot][3], N: what holds the held vertices (reaction) and what
  * obstacles press with (contact). Valid until the next step. */
 const double *kiln_solid_reaction(const kiln_solid *solid);
+/* What holds do of impacts on obstacles besides, N over the step; NULL: nothing. */
+const double *kiln_solid_hit(const kiln_solid *solid);
 const double *kiln_solid_contact(const kiln_solid *solid);
 
 /* What gave the bodies momentum in the last step: an obstacle (force and torque about a point), and
