@@ -9,7 +9,7 @@ enum { LANES = KILN_ELEMENT_LANES };
 
 /* Changes of the thresholds of what flows, relative and in the mean of squares, that are not worth
  * another solve. */
-#define SETTLED 2e-3
+#define SETTLED 1e-3
 /* Of matter without stress, which is this part of its threshold: that of a tension test. */
 #define LITTLE      1e-6
 #define FIRST_RATIO 0.81649658092772603
