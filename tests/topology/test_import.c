@@ -237,7 +237,9 @@ START_TEST(nonsense_is_refused)
     kiln_error error;
     ck_assert_int_eq(kiln_mesh_from_arrays(context, &arrays, NULL, &mesh, NULL, &error),
                      KILN_ERR_INPUT);
-    ck_assert_str_eq(error.message, "point 3 must be at most 1e+30 m from 0, is at (0, 1e+300, 0)");
+    ck_assert_str_eq(
+        error.message,
+        "point 3 must be at most 1e+30 m from 0, is at (0, 1e+300, 0): change the unit");
     arrays.points = corner[0];
     arrays.material = far[0];
     ck_assert_int_eq(kiln_mesh_from_arrays(context, &arrays, NULL, &mesh, NULL, NULL),
