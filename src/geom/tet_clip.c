@@ -12,12 +12,6 @@
 
 #include <stddef.h>
 
-/* A tet relative to a base point, positive. */
-typedef struct local_tet {
-    double x[4], y[4], z[4];
-    double det; /* 6 volumes, > 0 unless flat */
-} local_tet;
-
 typedef struct plane {
     double nx, ny, nz, offset; /* inside: n . x >= offset */
 } plane;
@@ -48,8 +42,9 @@ static void swap(double *a, double *b)
     *b = c;
 }
 
-KILN_INLINE void load_tet(local_tet *t, const kiln_vec3 p[4], kiln_vec3 base)
+KILN_INLINE void load_tet(kiln_clip_tet *t, const kiln_vec3 p[4], kiln_vec3 base)
 {
+    t->base = base;
     for (int i = 0; i < 4; i++) {
         t->x[i] = p[i].x - base.x;
         t->y[i] = p[i].y - base.y;
@@ -59,7 +54,7 @@ KILN_INLINE void load_tet(local_tet *t, const kiln_vec3 p[4], kiln_vec3 base)
 
 /* Makes the tet positive. The determinant's rounding error is below 8 ulp of the product of the
  * box's sides times 6; a determinant under it says nothing, and the tet counts as flat. */
-KILN_INLINE void orient_tet(local_tet *t)
+KILN_INLINE void orient_tet(kiln_clip_tet *t)
 {
     kiln_vec3 b = {t->x[1] - t->x[0], t->y[1] - t->y[0], t->z[1] - t->z[0]};
     kiln_vec3 c = {t->x[2] - t->x[0], t->y[2] - t->y[0], t->z[2] - t->z[0]};
@@ -76,7 +71,7 @@ KILN_INLINE void orient_tet(local_tet *t)
         t->det = 0.0;
 }
 
-KILN_INLINE plane face_plane(const local_tet *t, int face)
+KILN_INLINE plane face_plane(const kiln_clip_tet *t, int face)
 {
     int p = FACE[face][0], q = FACE[face][1], r = FACE[face][2];
     double ux = t->x[q] - t->x[p], uy = t->y[q] - t->y[p], uz = t->z[q] - t->z[p];
@@ -86,8 +81,9 @@ KILN_INLINE plane face_plane(const local_tet *t, int face)
     return k;
 }
 
-KILN_INLINE void start_body(kiln_convex *body, const local_tet *t)
+KILN_INLINE void start_body(kiln_convex *body, const kiln_clip_tet *t)
 {
+    body->base = t->base;
     body->vertices = 4;
     body->edges = t->det > 0.0 ? 6 : 0;
     body->faces = 4;
@@ -207,21 +203,35 @@ KILN_INLINE kiln_vec3 body_vertex(const kiln_convex *body, int v, kiln_vec3 apex
     return kiln_v3(body->x[v] - apex.x, body->y[v] - apex.y, body->z[v] - apex.z);
 }
 
-/* Each face is a fan of triangles from one of its vertices, each triangle a cone from a vertex of
- * the body; the two fans at an edge together give (r_left - r_right) . (from x to). */
-KILN_INLINE double body_det(const kiln_convex *body, kiln_vec3 apex, uint8_t *fan)
+/* Some vertex of each face. */
+KILN_INLINE void find_fans(const kiln_convex *body, uint8_t *fan)
 {
     for (int e = body->edges - 1; e >= 0; e--) {
         fan[body->edge[e].left] = body->edge[e].from;
         fan[body->edge[e].right] = body->edge[e].from;
     }
+}
+
+/* Each face is a fan of triangles from one of its vertices, each triangle a cone from a vertex of
+ * the body; the two fans at an edge together give (r_left - r_right) . (from x to). */
+KILN_INLINE double sum_cones(const kiln_convex *body, kiln_vec3 apex, kiln_moment_degree degree,
+                             kiln_moments *m)
+{
+    uint8_t fan[KILN_CONVEX_FACES];
+    find_fans(body, fan);
     double det = 0.0;
     for (int e = 0; e < body->edges; e++) {
         kiln_convex_edge edge = body->edge[e];
-        kiln_vec3 u = body_vertex(body, edge.from, apex), v = body_vertex(body, edge.to, apex);
         int l = fan[edge.left], r = fan[edge.right];
+        kiln_vec3 u = body_vertex(body, edge.from, apex), v = body_vertex(body, edge.to, apex);
+        kiln_vec3 n = kiln_v3_cross(u, v);
         kiln_vec3 w = {body->x[l] - body->x[r], body->y[l] - body->y[r], body->z[l] - body->z[r]};
-        det += kiln_v3_triple(w, u, v);
+        det += kiln_v3_dot(w, n);
+        if (degree < KILN_MOMENT_FIRST)
+            continue;
+        kiln_vec3 a = body_vertex(body, l, apex), b = body_vertex(body, r, apex);
+        add_cone(m, kiln_v3_dot(a, n), a, u, v, degree >= KILN_MOMENT_SECOND);
+        add_cone(m, -kiln_v3_dot(b, n), b, u, v, degree >= KILN_MOMENT_SECOND);
     }
     return det;
 }
@@ -232,26 +242,17 @@ static void body_moments(const kiln_convex *body, kiln_vec3 origin, kiln_moment_
     *m = (kiln_moments){0};
     if (body->edges == 0)
         return;
-    uint8_t fan[KILN_CONVEX_FACES];
     int v0 = body->edge[0].from;
     kiln_vec3 apex = {body->x[v0], body->y[v0], body->z[v0]};
-    double det = body_det(body, apex, fan);
-    if (degree >= KILN_MOMENT_FIRST)
-        for (int e = 0; e < body->edges; e++) {
-            kiln_convex_edge edge = body->edge[e];
-            kiln_vec3 u = body_vertex(body, edge.from, apex), v = body_vertex(body, edge.to, apex);
-            kiln_vec3 l = body_vertex(body, fan[edge.left], apex);
-            kiln_vec3 r = body_vertex(body, fan[edge.right], apex);
-            kiln_vec3 n = kiln_v3_cross(u, v);
-            add_cone(m, kiln_v3_dot(l, n), l, u, v, degree >= KILN_MOMENT_SECOND);
-            add_cone(m, -kiln_v3_dot(r, n), r, u, v, degree >= KILN_MOMENT_SECOND);
-        }
+    double det = degree == KILN_MOMENT_VOLUME  ? sum_cones(body, apex, KILN_MOMENT_VOLUME, m)
+                 : degree == KILN_MOMENT_FIRST ? sum_cones(body, apex, KILN_MOMENT_FIRST, m)
+                                               : sum_cones(body, apex, KILN_MOMENT_SECOND, m);
     kiln_vec3 shift = kiln_v3_add(apex, kiln_v3_sub(body->base, origin));
     finish_moments(m, det > 0.0 ? det : 0.0, shift, degree);
 }
 
-static void local_moments(const local_tet *t, kiln_vec3 shift, kiln_moment_degree degree,
-                          kiln_moments *m)
+static void moments_of(const kiln_clip_tet *t, kiln_vec3 origin, kiln_moment_degree degree,
+                       kiln_moments *m)
 {
     *m = (kiln_moments){0};
     kiln_vec3 p[4];
@@ -259,15 +260,15 @@ static void local_moments(const local_tet *t, kiln_vec3 shift, kiln_moment_degre
         p[i] = kiln_v3(t->x[i] - t->x[0], t->y[i] - t->y[0], t->z[i] - t->z[0]);
     if (degree >= KILN_MOMENT_FIRST)
         add_cone(m, t->det, p[1], p[2], p[3], degree >= KILN_MOMENT_SECOND);
-    finish_moments(m, t->det, kiln_v3_add(kiln_v3(t->x[0], t->y[0], t->z[0]), shift), degree);
+    kiln_vec3 first = kiln_v3(t->x[0], t->y[0], t->z[0]);
+    finish_moments(m, t->det, kiln_v3_add(first, kiln_v3_sub(t->base, origin)), degree);
 }
 
 void kiln_convex_from_tet(kiln_convex *body, const kiln_vec3 tet[4])
 {
-    local_tet t;
+    kiln_clip_tet t;
     load_tet(&t, tet, tet[0]);
     orient_tet(&t);
-    body->base = tet[0];
     start_body(body, &t);
 }
 
@@ -320,11 +321,11 @@ int kiln_convex_face(const kiln_convex *body, int face, kiln_vec3 *corners, int 
 
 kiln_moments kiln_tet_moments(const kiln_vec3 tet[4], kiln_vec3 origin, kiln_moment_degree degree)
 {
-    local_tet t;
+    kiln_clip_tet t;
     load_tet(&t, tet, tet[0]);
     orient_tet(&t);
     kiln_moments m;
-    local_moments(&t, kiln_v3_sub(tet[0], origin), degree, &m);
+    moments_of(&t, origin, degree, &m);
     return m;
 }
 
@@ -335,12 +336,22 @@ typedef struct sides {
     plane cut[4];
 } sides;
 
-KILN_INLINE void compare_sides(const local_tet *a, const local_tet *b, sides *s)
+/* A plane of `a` as seen from the base of another tet. */
+KILN_INLINE plane shifted_plane(const kiln_clip_tet *a, int face, kiln_vec3 shift)
 {
+    plane k = {a->nx[face], a->ny[face], a->nz[face], a->offset[face]};
+    k.offset -= k.nx * shift.x + k.ny * shift.y + k.nz * shift.z;
+    return k;
+}
+
+/* `ready`: the planes of `a` are known; else they are found, and both have one base. */
+KILN_INLINE void compare_sides(const kiln_clip_tet *a, const kiln_clip_tet *b, bool ready, sides *s)
+{
+    kiln_vec3 shift = kiln_v3_sub(b->base, a->base);
     s->cuts = 0;
     s->apart = false;
     for (int face = 0; face < 4; face++) {
-        plane k = face_plane(a, face);
+        plane k = ready ? shifted_plane(a, face, shift) : face_plane(a, face);
         double d[4];
         for (int i = 0; i < 4; i++)
             d[i] = k.nx * b->x[i] + k.ny * b->y[i] + k.nz * b->z[i] - k.offset;
@@ -387,48 +398,77 @@ KILN_INLINE bool boxes_apart(const kiln_vec3 *a, const kiln_vec3 *b)
     return false;
 }
 
-KILN_INLINE void overlap(const kiln_vec3 pa[4], const kiln_vec3 pb[4], kiln_vec3 origin,
-                         kiln_moment_degree degree, kiln_moments *m)
+KILN_INLINE void overlap(const kiln_clip_tet *a, const kiln_clip_tet *b, bool ready,
+                         kiln_vec3 origin, kiln_moment_degree degree, kiln_moments *m)
 {
-    *m = (kiln_moments){0};
-    if (boxes_apart(pa, pb))
-        return;
-    local_tet a, b;
     sides of_b, of_a;
-    kiln_vec3 base = pa[0];
-    load_tet(&a, pa, base);
-    load_tet(&b, pb, base);
-    orient_tet(&a);
-    orient_tet(&b);
-    if (a.det == 0.0 || b.det == 0.0)
+    if (a->det == 0.0 || b->det == 0.0)
         return;
-    compare_sides(&b, &a, &of_b);
+    compare_sides(b, a, ready, &of_b);
     if (of_b.apart)
         return;
-    compare_sides(&a, &b, &of_a);
+    compare_sides(a, b, ready, &of_a);
     if (of_a.apart)
         return;
     if (of_b.cuts == 0) {
-        local_moments(&a, kiln_v3_sub(base, origin), degree, m);
+        moments_of(a, origin, degree, m);
     } else if (of_a.cuts == 0) {
-        local_moments(&b, kiln_v3_sub(base, origin), degree, m);
+        moments_of(b, origin, degree, m);
     } else {
         kiln_convex body;
-        body.base = base;
         bool swapped = of_a.cuts < of_b.cuts;
         const sides *s = swapped ? &of_a : &of_b;
-        start_body(&body, swapped ? &b : &a);
+        start_body(&body, swapped ? b : a);
         for (int i = 0; i < s->cuts; i++)
             cut_body(&body, s->cut[i]);
         body_moments(&body, origin, degree, m);
     }
-    limit_moments(m, a.det < b.det ? a.det : b.det);
+    limit_moments(m, a->det < b->det ? a->det : b->det);
+}
+
+void kiln_clip_tet_init(kiln_clip_tet *t, const kiln_vec3 tet[4])
+{
+    load_tet(t, tet, tet[0]);
+    orient_tet(t);
+    for (int face = 0; face < 4; face++) {
+        plane k = face_plane(t, face);
+        t->nx[face] = k.nx, t->ny[face] = k.ny, t->nz[face] = k.nz, t->offset[face] = k.offset;
+    }
+}
+
+bool kiln_clip_apart(kiln_isa isa, const kiln_clip_tet *a, const kiln_clip_tet *b)
+{
+    static bool (*const apart[KILN_ISA_COUNT])(const kiln_clip_tet *, const kiln_clip_tet *) =
+        KILN_SIMD_TABLE(kiln_clip_apart);
+    return apart[isa](a, b);
+}
+
+kiln_moments kiln_clip_overlap(const kiln_clip_tet *a, const kiln_clip_tet *b, kiln_vec3 origin,
+                               kiln_moment_degree degree)
+{
+    kiln_moments m = {0};
+    overlap(a, b, true, origin, degree, &m);
+    return m;
+}
+
+KILN_INLINE void overlap_once(const kiln_vec3 pa[4], const kiln_vec3 pb[4], kiln_vec3 origin,
+                              kiln_moment_degree degree, kiln_moments *m)
+{
+    *m = (kiln_moments){0};
+    if (boxes_apart(pa, pb))
+        return;
+    kiln_clip_tet a, b;
+    load_tet(&a, pa, pa[0]);
+    load_tet(&b, pb, pa[0]);
+    orient_tet(&a);
+    orient_tet(&b);
+    overlap(&a, &b, false, origin, degree, m);
 }
 
 double kiln_tet_overlap(const kiln_vec3 a[4], const kiln_vec3 b[4])
 {
     kiln_moments m;
-    overlap(a, b, kiln_v3(0, 0, 0), KILN_MOMENT_VOLUME, &m);
+    overlap_once(a, b, kiln_v3(0, 0, 0), KILN_MOMENT_VOLUME, &m);
     return m.volume;
 }
 
@@ -436,7 +476,7 @@ kiln_moments kiln_tet_overlap_moments(const kiln_vec3 a[4], const kiln_vec3 b[4]
                                       kiln_moment_degree degree)
 {
     kiln_moments m;
-    overlap(a, b, origin, degree, &m);
+    overlap_once(a, b, origin, degree, &m);
     return m;
 }
 

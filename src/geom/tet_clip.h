@@ -8,6 +8,7 @@
 #ifndef KILN_GEOM_TET_CLIP_H
 #define KILN_GEOM_TET_CLIP_H
 
+#include "base/simd.h"
 #include "geom/vec3.h"
 
 #include <stdbool.h>
@@ -67,6 +68,24 @@ kiln_moments kiln_tet_moments(const kiln_vec3 tet[4], kiln_vec3 origin, kiln_mom
 double kiln_tet_overlap(const kiln_vec3 a[4], const kiln_vec3 b[4]);
 kiln_moments kiln_tet_overlap_moments(const kiln_vec3 a[4], const kiln_vec3 b[4], kiln_vec3 origin,
                                       kiln_moment_degree degree);
+
+/* A tet made ready for overlaps with many others: relative to its first corner, and positive. */
+typedef struct kiln_clip_tet {
+    kiln_vec3 base;
+    double x[4], y[4], z[4];
+    double det;                            /* 6 volumes; 0: flat */
+    double nx[4], ny[4], nz[4], offset[4]; /* planes of the faces, inside: n . x >= offset */
+} kiln_clip_tet;
+void kiln_clip_tet_init(kiln_clip_tet *t, const kiln_vec3 tet[4]);
+
+/* Whether a plane of one of the two has all of the other outside: then they do not overlap. Quick,
+ * and most pairs whose boxes meet end here. */
+KILN_SIMD_DECLARE(bool, kiln_clip_apart, const kiln_clip_tet *a, const kiln_clip_tet *b);
+bool kiln_clip_apart(kiln_isa isa, const kiln_clip_tet *a, const kiln_clip_tet *b);
+
+/* As kiln_tet_overlap_moments. */
+kiln_moments kiln_clip_overlap(const kiln_clip_tet *a, const kiln_clip_tet *b, kiln_vec3 origin,
+                               kiln_moment_degree degree);
 
 /* The part of a tet with normal . (x - point) >= 0. */
 kiln_moments kiln_tet_half_moments(const kiln_vec3 tet[4], kiln_vec3 point, kiln_vec3 normal,

@@ -10,7 +10,7 @@
 #include <float.h>
 #include <string.h>
 
-enum { BATCH = 1 << 15, CLIP_GRAIN = 512 };
+enum { BATCH = 1 << 12, CLIP_GRAIN = 512 };
 
 /* Clipping leaves volumes of rounding size between neighbours, which are none. A real overlap this
  * small against both tets changes no mean by more. */
@@ -26,6 +26,7 @@ typedef struct gathering {
     kiln_bvh_pair *batch; /* [BATCH] */
     clip_result *result;  /* [BATCH] */
     size_t count;
+    kiln_clip_tet *source, *target; /* [source], [target] */
     KILN_ARRAY_OF(kiln_overlap)
     found;
     KILN_ARRAY_OF(kiln_moments)
@@ -66,27 +67,29 @@ static bool same_corners(const kiln_vec3 a[4], const kiln_vec3 b[4])
     return true;
 }
 
+static clip_result clip(const gathering *g, uint32_t source, uint32_t target)
+{
+    const kiln_transfer_job *job = g->job;
+    const kiln_clip_tet *a = &g->source[source], *b = &g->target[target];
+    clip_result r = {.same = false};
+    if (a->det > 0.0 && b->det > 0.0 && kiln_clip_apart(job->context->isa, a, b))
+        return r;
+    const kiln_transfer_tet *s = &job->sources.data[source], *t = &job->targets.data[target];
+    r.same = same_corners(s->corner, t->corner);
+    r.moments = r.same ? kiln_tet_moments(t->corner, t->corner[0], job->degree)
+                       : kiln_clip_overlap(a, b, t->corner[0], job->degree);
+    if (!r.same && r.moments.volume <= DUST * s->volume && r.moments.volume <= DUST * t->volume)
+        r.moments.volume = 0.0;
+    return r;
+}
+
 static void clip_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk;
     (void)worker;
     gathering *g = user;
-    const kiln_transfer_job *job = g->job;
-    for (size_t i = begin; i < end; i++) {
-        const kiln_transfer_tet *s = &job->sources.data[g->batch[i].a];
-        const kiln_transfer_tet *t = &job->targets.data[g->batch[i].b];
-        clip_result *r = &g->result[i];
-        r->same = same_corners(s->corner, t->corner);
-        if (r->same)
-            r->moments = kiln_tet_moments(t->corner, t->corner[0], job->degree);
-        else if (job->degree == KILN_MOMENT_VOLUME)
-            r->moments = (kiln_moments){.volume = kiln_tet_overlap(s->corner, t->corner)};
-        else
-            r->moments = kiln_tet_overlap_moments(s->corner, t->corner, t->corner[0], job->degree);
-        double volume = r->moments.volume;
-        if (!r->same && volume <= DUST * s->volume && volume <= DUST * t->volume)
-            r->moments.volume = 0.0;
-    }
+    for (size_t i = begin; i < end; i++)
+        g->result[i] = clip(g, g->batch[i].a, g->batch[i].b);
 }
 
 static kiln_status clip_batch(gathering *g)
@@ -319,21 +322,41 @@ kiln_status kiln_transfer_plant_trees(kiln_transfer_job *job, kiln_error *error)
     return build_tree(context, job->targets.data, job->targets.count, &job->target_tree, error);
 }
 
+static void prepare_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const gathering *g = user;
+    size_t sources = g->job->sources.count;
+    for (size_t i = begin; i < end; i++)
+        kiln_clip_tet_init(&g->source[i], i < sources ? g->job->sources.data[i].corner
+                                                      : g->job->targets.data[i - sources].corner);
+}
+
 kiln_status kiln_transfer_find_overlaps(kiln_transfer_job *job, kiln_error *error)
 {
     kiln_context *context = job->context;
-    size_t same_size = (job->targets.count + 1) * sizeof(uint32_t);
-    size_t taken_size = (job->sources.count + 1) * sizeof(uint32_t);
+    size_t sources = job->sources.count, targets = job->targets.count;
+    size_t ready_size = (sources + targets) * sizeof(kiln_clip_tet);
+    size_t same_size = (targets + 1) * sizeof(uint32_t),
+           taken_size = (sources + 1) * sizeof(uint32_t);
     gathering g = {.job = job, .error = error};
     g.batch = kiln_resize(context, NULL, 0, BATCH * sizeof *g.batch);
     g.result = kiln_resize(context, NULL, 0, BATCH * sizeof *g.result);
+    g.source = kiln_resize(context, NULL, 0, ready_size);
+    g.target = g.source + sources;
     g.same_as = kiln_resize(context, NULL, 0, same_size);
     g.taken = kiln_resize(context, NULL, 0, taken_size);
-    kiln_status status = g.batch && g.result && g.same_as && g.taken
-                             ? gather(&g, error)
-                             : kiln_fail_memory(error, BATCH * sizeof *g.result);
+    kiln_status status = KILN_OK;
+    if (g.batch && g.result && g.source && g.same_as && g.taken) {
+        kiln_parallel_for(context, sources + targets, KILN_TRANSFER_GRAIN, prepare_chunk, &g);
+        status = gather(&g, error);
+    } else {
+        status = kiln_fail_memory(error, BATCH * sizeof *g.result + ready_size);
+    }
     kiln_release(context, g.batch, BATCH * sizeof *g.batch);
     kiln_release(context, g.result, BATCH * sizeof *g.result);
+    kiln_release(context, g.source, ready_size);
     kiln_release(context, g.same_as, same_size);
     kiln_release(context, g.taken, taken_size);
     kiln_array_free(context, &g.found);
