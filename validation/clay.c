@@ -136,7 +136,7 @@ kiln_status kiln_validate_clay_screw(kiln_validation *validation, kiln_error *er
         kiln_trial_end(&trial);
         KILN_TRY(status);
         kiln_validation_report(validation, s.q, kiln_at_least(0.15), "%s: worst q asked for", view);
-        kiln_validation_report(validation, s.q_world, kiln_at_least(0.1),
+        kiln_validation_report(validation, s.q_world, kiln_at_least(0.14),
                                "%s: worst q in the world", view);
         kiln_validation_report(validation, s.volume, kiln_between(0.99, 1.01), "%s: volume kept",
                                view);

@@ -87,19 +87,20 @@ static void invert(const flow_state *w, double out[3][3])
 /* One step of Newton's method, shortened until the residual falls. False: it does not. */
 static bool improve(flow_state *w, const kiln_yield_surface *surface)
 {
-    flow_state from = *w;
-    double B[3][3], way[3], part = 1.0;
+    double B[3][3], way[3], part = 1.0, residual = w->residual;
+    const double from[3] = {w->d[0], w->d[1], w->d[2]};
     invert(w, B);
     for (int i = 0; i < 3; i++)
         way[i] = B[i][0] * w->r[0] + B[i][1] * w->r[1] + B[i][2] * w->r[2];
     for (int k = 0; k < MOST_HALVINGS; k++, part *= 0.5) {
         for (int i = 0; i < 3; i++)
-            w->d[i] = from.d[i] + part * way[i];
+            w->d[i] = from[i] + part * way[i];
         evaluate(w, surface);
-        if (w->q > 0.0 && w->residual < from.residual)
+        if (w->q > 0.0 && w->residual < residual)
             return true;
     }
-    *w = from;
+    memcpy(w->d, from, sizeof from);
+    evaluate(w, surface);
     return false;
 }
 
@@ -142,13 +143,17 @@ static bool find_flow(flow_state *w, const kiln_matter *matter, const kiln_yield
     return true;
 }
 
-bool kiln_flow_return(const kiln_matter *matter, const kiln_yield_surface *surface, double d[3])
+double kiln_flow_return(const kiln_matter *matter, const kiln_yield_surface *surface, double d[3])
 {
     flow_state w;
+    double e[3];
     bool flows = find_flow(&w, matter, surface);
     for (int i = 0; i < 3; i++)
         d[i] = flows ? w.d[i] : 0.0;
-    return flows;
+    if (!flows)
+        return 0.0;
+    remove_mean(w.l, e);
+    return fmin(w.q / length_of(e), 1.0);
 }
 
 /* Work of the threshold, which falls in proportion until it is zero. */

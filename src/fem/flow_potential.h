@@ -36,8 +36,9 @@ bool kiln_flow_is_within(const kiln_material *material);
  * but not the traces that other models have. */
 kiln_dilation kiln_flow_dilation(const kiln_material *material);
 
-/* What of ln S becomes plastic; false: nothing. A flat or inverted tet does not flow. */
-bool kiln_flow_return(const kiln_matter *matter, const kiln_yield_surface *surface, double d[3]);
+/* What of ln S becomes plastic, and which part of its deviator that is in length, up to 1; 0:
+ * nothing flows. A flat or inverted tet does not. */
+double kiln_flow_return(const kiln_matter *matter, const kiln_yield_surface *surface, double d[3]);
 
 /* J per rest volume, with what flow takes and without pressure; and its derivatives in the
  * stretches, with it. */

@@ -312,15 +312,14 @@ static kiln_flow flow_within(const update_job *job, const kiln_matter *matter, s
     bool work = law->law == KILN_HARDENING_WORK;
     kiln_flow flow = {.hardening = job->hardening[slot], .strain = job->strain[slot]};
     kiln_yield_surface surface = kiln_plastic_surface(law, matter->mu, flow.hardening);
-    double ratio = 1.0, e[3];
+    double ratio = 1.0;
     if (!kiln_yield_surface_of(job->elements, number, &surface, &ratio) &&
         law->norm == KILN_YIELD_FROBENIUS)
         return kiln_plastic_flow(matter, law, job->h, flow.hardening, flow.strain);
     kiln_matter left = *matter;
-    isochoric_logs(matter->s, e);
-    if (kiln_flow_return(matter, &surface, flow.d)) {
+    flow.gamma = kiln_flow_return(matter, &surface, flow.d);
+    if (flow.gamma > 0.0) {
         double q = length_of(flow.d);
-        flow.gamma = fmin(q / length_of(e), 1.0);
         flow.strain += sqrt(2.0 / 3.0) * q;
         if (work)
             flow.hardening =

@@ -88,7 +88,7 @@ static left_stress stress_left(const kiln_elements *e, const kiln_material *mate
     kiln_matter matter = kiln_plastic_matter(e, material, number, group, i);
     kiln_principal f;
     double d[3], tau[3];
-    left_stress out = {.flows = kiln_flow_return(&matter, &surface, d) ? 1.0 : 0.0};
+    left_stress out = {.flows = kiln_flow_return(&matter, &surface, d) > 0.0 ? 1.0 : 0.0};
     for (int k = 0; k < 3; k++)
         matter.s[k] *= exp(-d[k]);
     kiln_plastic_stress(&matter, &f);

@@ -58,6 +58,20 @@ typedef struct kiln_stretch_sizing {
 kiln_status kiln_sizing_add_stretch(kiln_sizing *sizing, const kiln_stretch_sizing *options,
                                     kiln_error *error);
 
+/* Ridges of the surface that matter bends: no edge along them turns in the world by more than an
+ * angle. Along the ridge only, at vertices that have sizes from other sources. */
+typedef struct kiln_ridge_sizing {
+    double turn;         /* radians an edge */
+    const double *start; /* [vertex] m in the world: no word where that is finer */
+    const double *bent;  /* [vertex] 1/m: curvatures that ridges have anyway */
+    double most;         /* at most this much finer than start */
+} kiln_ridge_sizing;
+kiln_status kiln_sizing_add_ridges(kiln_sizing *sizing, const kiln_ridge_sizing *options,
+                                   kiln_error *error);
+
+/* Curvatures of ridges in the world, [vertex] 1/m; 0 off them and where they meet or end. */
+kiln_status kiln_ridge_curvatures(const kiln_mesh *mesh, double *curvature, kiln_error *error);
+
 /* After all sources: where they ask for more than about this many tets, sizes become coarser by one
  * factor, but nowhere coarser than `coarsest` [vertex], m. `edge`: the length in the metric that
  * edges will have in the mean, 1 where size control keeps to its usual bounds. */
@@ -106,6 +120,9 @@ typedef struct kiln_sizing_limits {
  * is no h_max. */
 kiln_status kiln_sizing_finish(kiln_sizing *sizing, const kiln_sizing_limits *limits,
                                kiln_error *error);
+
+/* About how many tets a finished field asks for. */
+double kiln_sizing_tets(const kiln_sizing *sizing);
 
 /* Where a point is in the mesh of the field; outside, the nearest place in the tet where the walk
  * ended, so that the metric never extrapolates. */

@@ -9,7 +9,7 @@ typedef struct vertex_curvature {
     kiln_sym3 tensor; /* times area */
     kiln_vec3 normal; /* times area */
     double area;
-    double edges, length; /* of the surface at it, and theirs; twice */
+    double edges, length; /* for chords: of the surface at it, and theirs; twice */
 } vertex_curvature;
 
 typedef struct curvature_job {
@@ -69,6 +69,16 @@ static void add_edge(curvature_job *job, uint32_t at, uint32_t a, uint32_t b)
     job->own[b].tensor = kiln_sym3_madd(job->own[b].tensor, weight, outer);
 }
 
+static void add_length(curvature_job *job, uint32_t a, uint32_t b)
+{
+    const kiln_vec3 *point = job->sizing->point;
+    double length = kiln_v3_norm(kiln_v3_sub(point[b], point[a]));
+    for (int end = 0; end < 2; end++) {
+        job->own[end ? a : b].edges++;
+        job->own[end ? a : b].length += length;
+    }
+}
+
 static void add_face(curvature_job *job, uint32_t at)
 {
     const kiln_mesh *mesh = job->sizing->mesh;
@@ -80,11 +90,8 @@ static void add_face(curvature_job *job, uint32_t at)
         v->area += kiln_v3_norm(area) / 3.0;
         v->normal = kiln_v3_madd(v->normal, 1.0 / 3.0, area);
         uint32_t a = c[k], b = c[(k + 1) % 3];
-        double length = kiln_v3_norm(kiln_v3_sub(job->sizing->point[b], job->sizing->point[a]));
-        for (int end = 0; end < 2; end++) {
-            job->own[end ? a : b].edges++;
-            job->own[end ? a : b].length += length;
-        }
+        if (job->chords)
+            add_length(job, a, b);
         const uint8_t *corner = kiln_face_corner[at % 4];
         uint32_t edge = kiln_edge_of[corner[k]][corner[(k + 1) % 3]];
         bool feature = mesh->info[at / 4].marks >> (KILN_MARK_FEATURE_EDGE + edge) & 1;

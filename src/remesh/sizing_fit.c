@@ -72,3 +72,22 @@ kiln_status kiln_sizing_fit(kiln_sizing *sizing, const double *coarsest, double 
     kiln_arena_release(&sizing->arena, mark);
     return KILN_OK;
 }
+
+static double tet_units(const kiln_sizing *s, const uint32_t v[4])
+{
+    double log_det = 0.0; /* of the metric in the middle, which is interpolated by logarithms */
+    for (int k = 0; k < 4; k++)
+        log_det += 0.25 * (s->metric[v[k]].xx + s->metric[v[k]].yy + s->metric[v[k]].zz);
+    double volume =
+        fabs(kiln_tet_volume(s->point[v[0]], s->point[v[1]], s->point[v[2]], s->point[v[3]]));
+    return volume * exp(0.5 * log_det);
+}
+
+double kiln_sizing_tets(const kiln_sizing *sizing)
+{
+    double units = 0.0;
+    for (uint32_t t = 0; t < sizing->tet_rows; t++)
+        if (kiln_sizing_live(sizing, t))
+            units += tet_units(sizing, sizing->tet[t].v);
+    return TETS_A_UNIT * units;
+}

@@ -21,6 +21,7 @@
 #define KILN_FIELD_SIZE_WAIT   "size_wait"
 #define KILN_FIELD_REPAIR_VAIN "repair_vain"
 #define KILN_FIELD_LOOKED_AT   "looked_at"
+#define KILN_FIELD_START_BENT  "start_bent" /* curvature of ridges at the start, 1/m */
 
 /* Steps in which vertices that remeshing made inside an obstacle are led out of it. */
 enum { RECOVER_STEPS = 4 };
@@ -39,7 +40,9 @@ enum { RECOVER_STEPS = 4 };
  * rows of spikes. */
 static const double FOLLOW_LONGEST = 2.0, FOLLOW_SHORTEST = 0.4, FOLLOW_RATE = 6.0,
                     FOLLOW_FINEST = 3.0, FOLLOW_MORE = 5.0, FOLLOW_AT_MOST = 4500.0,
-                    FOLLOW_SPENT = 0.5;
+                    FOLLOW_SPENT = 0.42;
+/* Radians that an edge of a ridge may turn by, as long as it may be. */
+static const double FOLLOW_TURN = 0.2;
 /* Tets that distort by flow are repaired before they are worse than what was asked for: later
  * there is less that helps. */
 static const double FOLLOW_AHEAD = 1.2;
@@ -48,6 +51,9 @@ static const double FOLLOW_AHEAD = 1.2;
 static const double FOLLOW_RESHAPED = 0.03;
 /* Attempts of a pass (kiln_remesher_effort), and of it for each tet. */
 enum { EFFORT = 30000, EFFORT_A_TET = 300 };
+/* Tets that sizes may ask for, in all and times those there are, before it is said. */
+#define MANY_TETS  50000.0
+#define MANY_TIMES 20.0
 /* Looks that find the goal missed, one after the other, before it is said. */
 enum { MISSED_LONG = 20 };
 
@@ -76,6 +82,7 @@ typedef struct local {
     kiln_changes changes;
     kiln_remesh_work work; /* of the last step */
     bool led;              /* a velocity field leads the matter in this step */
+    bool growth_said;
 } local;
 
 static void plan(kiln_world *world)
@@ -96,6 +103,16 @@ static bool is_sized(const local *l)
     return said->method == KILN_REMESH_LOCAL && (said->follow || kiln_remesh_has_wishes(said));
 }
 
+static kiln_status add_following(kiln_world *world, kiln_error *error)
+{
+    KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_LOOKED_AT, KILN_ON_VERTEX, KILN_F64, 3,
+                                 KILN_RULE_NONE, error));
+    KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_START_BENT, KILN_ON_VERTEX, KILN_F64, 1,
+                                 KILN_RULE_INTERPOLATE, error));
+    return kiln_ridge_curvatures(
+        world->mesh, kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_START_BENT), error);
+}
+
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 {
     if (!world->remeshes)
@@ -112,8 +129,7 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         return KILN_OK;
     KILN_TRY(kiln_remesh_note_sizes(world, &l->state.start_size, error));
     if (l->settings->follow)
-        KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_LOOKED_AT, KILN_ON_VERTEX, KILN_F64, 3,
-                                     KILN_RULE_NONE, error));
+        KILN_TRY(add_following(world, error));
     return kiln_mesh_add_field(world->mesh, KILN_FIELD_SIZE_WAIT, KILN_ON_VERTEX, KILN_U32, 2,
                                KILN_RULE_NONE, error);
 }
@@ -192,8 +208,12 @@ static kiln_status add_stretch(const local *l, kiln_sizing *sizing, kiln_error *
         .rate = FOLLOW_RATE,
         .most = FOLLOW_FINEST};
     const double edge = size_options(l).longest / kiln_size_default_options().longest;
+    const kiln_field *bent = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_START_BENT);
+    const kiln_ridge_sizing ridges = {FOLLOW_TURN / edge, stretch.start,
+                                      (const double *)(const void *)bent->data, FOLLOW_FINEST};
     KILN_TRY(kiln_sizing_add_stretch(sizing, &stretch, error));
-    return kiln_sizing_fit(sizing, stretch.start, edge, fitted_tets(l), error);
+    KILN_TRY(kiln_sizing_fit(sizing, stretch.start, edge, fitted_tets(l), error));
+    return kiln_sizing_add_ridges(sizing, &ridges, error);
 }
 
 static kiln_status add_sources(local *l, kiln_sizing *sizing, kiln_error *error)
@@ -242,6 +262,22 @@ static kiln_improve_options improve_options(const local *l)
     return improve;
 }
 
+/* Sizes that need many more tets than there are, and no word about how many may be. */
+static void warn_of_growth(local *l)
+{
+    double live = l->world->mesh->table[KILN_ON_TET].live;
+    if (l->growth_said || most_tets(l) > 0)
+        return;
+    double asked = kiln_sizing_tets(l->sizing);
+    if (!(asked > MANY_TETS) || !(asked > MANY_TIMES * live))
+        return;
+    l->growth_said = true;
+    kiln_log(l->world->context, KILN_LOG_WARNING,
+             "at %.6g s the sizes that are asked for need about %.2g tets, %.0f times those there "
+             "are. They are made: remesh.most_tets limits them, remesh.size_min the sizes",
+             l->world->state.clock.time, asked, asked / live);
+}
+
 /* Sizes and quality. Not clear: with contact surfaces would be in each other. */
 static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bool *clear,
                                kiln_error *error)
@@ -251,8 +287,10 @@ static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bo
     kiln_improve_options improve = improve_options(l);
     kiln_improve_report report;
     uint32_t since = world->mesh->clock;
-    if (sized)
+    if (sized) {
+        warn_of_growth(l);
         KILN_TRY(kiln_size_control(remesher, &size, NULL, error));
+    }
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
     KILN_TRY(kiln_may_go_on(world->context, error));
     KILN_TRY(kiln_solid_is_clear(world->solid, since, clear, error));

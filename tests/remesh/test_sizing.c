@@ -344,6 +344,57 @@ START_TEST(curvature_of_a_ball_and_a_cylinder)
 }
 END_TEST
 
+/* A square bar, its ridges along x, twisted by an angle a metre and laid obliquely far away: along
+ * its ridges sizes are those of the helix, in the world and in the material, across as they were;
+ * a bar that is only laid there has no other word. */
+START_TEST(ridges_that_bend)
+{
+    const double twist[] = {0.0, 3.0, 20.0};
+    double rate = twist[_i / 2];
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "lx=1 ly=0.2 lz=0.2 nx=60 ny=2 nz=2");
+    kiln_mat3 lie = kiln_m3_rotation(kiln_v3_normalize(kiln_v3(1, 2, 3)), 1.1);
+    uint32_t rows = mesh->table[KILN_ON_VERTEX].used;
+    for (uint32_t v = 0; v < rows; v++) {
+        kiln_vec3 u = mesh->u[v];
+        double y = u.y - 0.1, z = u.z - 0.1, c = cos(rate * u.x), s = sin(rate * u.x);
+        kiln_vec3 x = kiln_m3_apply(lie, kiln_v3(u.x, c * y - s * z, s * y + c * z));
+        mesh->x[v] = kiln_v3_add(x, kiln_v3(1000, -500, 2000));
+    }
+    kiln_space space = _i % 2 ? KILN_SPACE_WORLD : KILN_SPACE_MATERIAL;
+    double start[1000], bent[1000] = {0}, h = 0.1, turn = 0.2;
+    ck_assert_uint_lt(rows, 1000);
+    for (uint32_t v = 0; v < rows; v++)
+        start[v] = h;
+    kiln_sizing *sizing;
+    ck_assert_int_eq(kiln_sizing_create(mesh, space, &sizing, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_sizing_add_size(sizing, h, NULL), KILN_OK);
+    kiln_ridge_sizing ridges = {turn, start, bent, 8.0};
+    ck_assert_int_eq(kiln_sizing_add_ridges(sizing, &ridges, NULL), KILN_OK);
+    finish(sizing, 0.0);
+    double r = 0.1 * sqrt(2.0), stretch = sqrt(1.0 + rate * rate * r * r);
+    double arc = turn * stretch * stretch / (rate * rate * r); /* turn / curvature */
+    double wished = fmin(arc, h) / (space == KILN_SPACE_MATERIAL && arc < h ? stretch : 1.0);
+    for (uint32_t v = 0; v < rows; v++) {
+        kiln_vec3 u = mesh->u[v];
+        bool on = fabs(fabs(u.y - 0.1) - 0.1) < 1e-9 && fabs(fabs(u.z - 0.1) - 0.1) < 1e-9;
+        if (u.x < 0.1 || u.x > 0.9)
+            continue;
+        double y = u.y - 0.1, z = u.z - 0.1, c = cos(rate * u.x), s = sin(rate * u.x);
+        kiln_vec3 along = kiln_v3(1, rate * (-s * y - c * z), rate * (c * y - s * z));
+        along = space == KILN_SPACE_WORLD ? kiln_m3_apply(lie, along) : kiln_v3(1, 0, 0);
+        kiln_sym3 m = kiln_sizing_at_vertex(sizing, v);
+        ck_assert_double_eq_tol(size_along(m, along), on ? wished : h, 0.01 * h);
+        kiln_vec3 across = kiln_v3_cross(along, kiln_v3(0.3, -0.5, 0.7));
+        ck_assert_double_eq_tol(size_along(m, across), h, 1e-3 * h);
+    }
+    ck_assert(rate < 10.0 || wished < 0.5 * h);
+    kiln_sizing_destroy(sizing);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 /* 1e-3 thin along z at the plane z = 0, 0.1 along x and y there; coarse elsewhere. */
 static kiln_sym3 layer(void *user, kiln_vec3 p)
 {
@@ -565,6 +616,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, strain_gradient);
     tcase_add_loop_test(all, strain_gradient_is_that_of_the_pairs, 0, KILN_ISA_COUNT);
     tcase_add_test(all, curvature_of_a_ball_and_a_cylinder);
+    tcase_add_loop_test(all, ridges_that_bend, 0, 6);
     tcase_add_loop_test(all, gradation_keeps_anisotropy, 0, 3);
     tcase_add_test(all, functions_asked_directly);
     tcase_add_test(all, approaching);

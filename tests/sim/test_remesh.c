@@ -333,6 +333,40 @@ START_TEST(a_goal_missed_for_long_is_said_once)
 }
 END_TEST
 
+static void leave_when_said(void *user, kiln_log_level level, const char *message)
+{
+    if (level != KILN_LOG_WARNING || !strstr(message, "the sizes that are asked for need about"))
+        return;
+    ++*(int *)user;
+    kiln_context_abandon(context);
+}
+
+/* Before the mesh grows without limit it is said by how much; not where there is a limit. */
+START_TEST(sizes_that_need_many_tets_are_told)
+{
+    int said = 0;
+    begin(1);
+    scene->remesh.strain = 0.0;
+    scene->remesh.size = _i ? 0.1 : 0.002;
+    scene->remesh.size_min = 0.001;
+    scene->remesh.most_tets = _i ? 200 : 0;
+    context->log = leave_when_said;
+    context->log_user = &said;
+    kiln_world *world = scene_world(scene);
+    kiln_stats stats;
+    bool gave_up;
+    kiln_diagnosis diagnosis;
+    uint64_t before = kiln_mesh_hash(kiln_world_mesh(world));
+    kiln_status status = KILN_OK;
+    for (int step = 0; step < 10 && status == KILN_OK; step++) /* looks are 8 steps apart */
+        status = kiln_world_step(world, 100.0, &stats, &gave_up, &diagnosis, NULL);
+    ck_assert_int_eq(said, !_i);
+    ck_assert_int_eq(status, _i ? KILN_OK : KILN_ERR_STATE);
+    ck_assert((kiln_mesh_hash(kiln_world_mesh(world)) == before) == !_i); /* taken back */
+    end(world);
+}
+END_TEST
+
 /* Without wishes sizes follow: nothing happens to a bar that is let be, one that is twisted far
  * gets more tets, no more than allowed. */
 START_TEST(sizes_follow_by_themselves)
@@ -473,6 +507,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, a_pass_that_makes_surfaces_cross_is_undone);
     tcase_add_test(all, a_mesh_at_rest_stays_as_it_is);
     tcase_add_test(all, a_goal_missed_for_long_is_said_once);
+    tcase_add_loop_test(all, sizes_that_need_many_tets_are_told, 0, 2);
     tcase_add_test(all, sizes_follow_by_themselves);
     tcase_add_test(all, clay_that_is_twisted_stays_smooth);
     return suite;
