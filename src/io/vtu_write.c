@@ -26,7 +26,8 @@ typedef struct segment {
 
 typedef struct array {
     const char *name, *where;
-    kiln_vtk_type type;
+    kiln_vtk_type type, held; /* in the file, in memory: bytes of wider numbers, or the same */
+    bool whole;               /* numbers of things */
     uint32_t components;
     size_t count; /* numbers in all */
     value_source source;
@@ -107,9 +108,22 @@ static void fill_types(const kiln_soup *soup, size_t first, size_t count, char *
         out[i] = first + i < tets ? 10 : first + i < faces ? 5 : 3;
 }
 
+static void fill_bytes(kiln_vtk_type held, const void *memory, size_t count, char *out)
+{
+    const int32_t *tags = memory;
+    const double *numbers = memory;
+    if (held == KILN_VTK_I32)
+        for (size_t i = 0; i < count; i++)
+            out[i] = (char)tags[i];
+    else
+        for (size_t i = 0; i < count; i++)
+            out[i] = (char)(uint8_t)numbers[i];
+}
+
 /* Numbers [first, first + count) of the array, as bytes. */
 static void fill(const writer *w, const array *a, size_t first, size_t count, char *out)
 {
+    size_t width = kiln_vtk_type_about(a->held).size;
     size_t size = kiln_vtk_type_about(a->type).size;
     if (a->source == FROM_OFFSETS) {
         fill_offsets(w->soup, a->type, first, count, out);
@@ -126,18 +140,46 @@ static void fill(const writer *w, const array *a, size_t first, size_t count, ch
             continue;
         }
         size_t here = from->count - first < count ? from->count - first : count;
-        if (from->memory)
-            memcpy(out, (const char *)from->memory + first * size, here * size);
-        else
+        const char *memory = from->memory;
+        if (!memory)
             memset(out, 0, here * size);
+        else if (a->held == a->type)
+            memcpy(out, memory + first * size, here * size);
+        else
+            fill_bytes(a->held, memory + first * width, here, out);
         out += here * size;
         count -= here;
         first = 0;
     }
 }
 
+/* Are these numbers of few things, 0 to 255? */
+static bool are_bytes(kiln_vtk_type held, const segment *s)
+{
+    const int32_t *tags = s->memory;
+    const double *numbers = s->memory;
+    uint32_t bits = 0;
+    for (size_t i = 0; tags && held == KILN_VTK_I32 && i < s->count; i++)
+        bits |= (uint32_t)tags[i];
+    for (size_t i = 0; numbers && held == KILN_VTK_F64 && i < s->count; i++)
+        bits |= numbers[i] >= 0.0 && numbers[i] <= 255.0 ? (uint32_t)numbers[i] : UINT32_MAX;
+    return bits <= UINT8_MAX;
+}
+
+/* Whole numbers, in bytes where that is enough: most of packing is what there is to pack. */
+static void narrow(array *a)
+{
+    bool fit = true;
+    for (int s = 0; fit && s < MOST_SEGMENTS; s++)
+        fit = are_bytes(a->held, &a->segments[s]);
+    a->type = fit ? KILN_VTK_U8 : a->held;
+}
+
 static kiln_status add_array(writer *w, array a, kiln_error *error)
 {
+    a.held = a.type;
+    if (a.whole)
+        narrow(&a);
     for (int s = 0; a.source == FROM_MEMORY && s < MOST_SEGMENTS; s++)
         a.count += a.segments[s].count;
     return kiln_array_push(w->context, &w->arrays, a, error);
@@ -190,6 +232,7 @@ static kiln_status add_point_data(writer *w, kiln_error *error)
         KILN_TRY(add_array(w,
                            (array){.name = "region",
                                    .type = KILN_VTK_I32,
+                                   .whole = true,
                                    .components = 1,
                                    .strategy = Z_RLE,
                                    .segments = {{soup->point_tags.data, soup->points.count}}},
@@ -226,6 +269,7 @@ static kiln_status add_cell_field(writer *w, const kiln_soup_field *tets,
                         : tets ? "tets"
                                : "faces",
                .type = KILN_VTK_F64,
+               .whole = any->whole,
                .components = n,
                .strategy = Z_RLE,
                .segments = {{tets ? tets->data.data : NULL, n * soup->tets.count},
@@ -247,7 +291,8 @@ static kiln_status add_cell_tags(writer *w, kiln_error *error)
                            soup->edges.count};
     const segment behind = {tags_or_null(soup->triangle_regions.data, soup->triangle_regions.count),
                             soup->triangles.count};
-    array a = {.name = "region", .type = KILN_VTK_I32, .components = 1, .strategy = Z_RLE};
+    array a = {
+        .name = "region", .type = KILN_VTK_I32, .whole = true, .components = 1, .strategy = Z_RLE};
     bool surface = soup->tets.count == 0, tagged = faces.memory || edges.memory;
     if (tets.memory || (surface && tagged)) {
         a.segments[0] = tets;

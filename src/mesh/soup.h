@@ -23,6 +23,7 @@ typedef struct kiln_soup_field {
     char name[KILN_NAME_SIZE];
     kiln_where where;
     uint32_t components;
+    bool whole; /* numbers of things: files may hold them as integers */
     kiln_f64_array data;
 } kiln_soup_field;
 

@@ -151,7 +151,10 @@ static kiln_status add_bodies(const kiln_world *world, kiln_soup *soup, kiln_err
     KILN_TRY(take_field(soup, "body", KILN_ON_TET, 1, &field, error));
     for (size_t t = 0; t < soup->tets.count; t++)
         field->data.data[t] = mesh->parts.data[mesh->info[t].part].body + 1.0;
-    return add_tets_to_faces(world, soup, "body", 1, error);
+    KILN_TRY(add_tets_to_faces(world, soup, "body", 1, error));
+    for (size_t i = 0; i < soup->fields.count; i++)
+        soup->fields.data[i].whole |= strcmp(soup->fields.data[i].name, "body") == 0;
+    return KILN_OK;
 }
 
 static kiln_status add_quality(const kiln_world *world, kiln_soup *soup, kiln_error *error)

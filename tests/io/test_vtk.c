@@ -238,6 +238,46 @@ START_TEST(vtu_tells_patches_from_regions)
 }
 END_TEST
 
+/* Numbers of things are bytes in the file where they fit, and come back as they were. */
+START_TEST(vtu_numbers_of_things)
+{
+    static const struct {
+        int32_t tag;
+        double body;
+        const char *region, *bodies;
+    } cases[] = {{255, 7, "UInt8", "UInt8"},
+                 {256, 255, "Int32", "UInt8"},
+                 {-1, 256, "Int32", "Float64"},
+                 {INT32_MIN, -1, "Int32", "Float64"}};
+    kiln_context *context = kiln_test_context(1);
+    folder scratch = make_folder();
+    char path[160], text[6000], wanted[80];
+    in_folder(&scratch, "a.vtu", path);
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        kiln_soup soup = kiln_test_soup(context, "box", "n=2"), back;
+        kiln_soup_field *body;
+        ck_assert_int_eq(kiln_soup_add_field(&soup, "body", KILN_ON_TET, 1, &body, NULL), KILN_OK);
+        body->whole = true;
+        soup.tet_tags.data[soup.tets.count - 1] = cases[c].tag;
+        body->data.data[3] = cases[c].body;
+        ck_assert_int_eq(kiln_vtu_write(context, path, KILN_ENCODING_BINARY, &soup, NULL), KILN_OK);
+        FILE *file = fopen(path, "rb");
+        text[fread(text, 1, sizeof text - 1, file)] = 0;
+        fclose(file);
+        snprintf(wanted, sizeof wanted, "type=\"%s\" Name=\"region\"", cases[c].region);
+        ck_assert_ptr_nonnull(strstr(text, wanted));
+        snprintf(wanted, sizeof wanted, "type=\"%s\" Name=\"body\"", cases[c].bodies);
+        ck_assert_ptr_nonnull(strstr(text, wanted));
+        read_file(context, path, &back);
+        assert_same_soup(&soup, &back, KEEPS_MARKS | KEEPS_FIELDS);
+        kiln_soup_free(&back);
+        kiln_soup_free(&soup);
+    }
+    remove_folder(&scratch);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(vtu_large_end_first)
 {
     static const char head[] =
@@ -622,6 +662,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, vtu_bytes_do_not_depend_on_threads);
     tcase_add_test(all, vtu_from_others);
     tcase_add_test(all, vtu_tells_patches_from_regions);
+    tcase_add_test(all, vtu_numbers_of_things);
     tcase_add_test(all, vtu_large_end_first);
     tcase_add_loop_test(all, bad_texts_are_explained, 0, sizeof bad_texts / sizeof bad_texts[0]);
     tcase_add_test(all, vtu_block_lists_that_lie);
