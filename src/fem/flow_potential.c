@@ -42,17 +42,23 @@ static void remove_mean(const double v[3], double out[3])
         out[i] = v[i] - mean;
 }
 
-static void evaluate(flow_state *w, const kiln_yield_surface *surface)
+/* Stress and stiffness of what is left. */
+static void load(flow_state *w)
 {
     kiln_principal f;
-    for (int i = 0; i < 3; i++)
-        w->left.s[i] = exp(w->l[i] - w->d[i]);
     kiln_plastic_stress(&w->left, &f);
     for (int i = 0; i < 3; i++)
         w->tau[i] = f.p[i] * w->left.s[i];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             w->K[i][j] = w->left.s[i] * f.a[i][j] * w->left.s[j] + (i == j ? w->tau[i] : 0.0);
+}
+
+static void evaluate(flow_state *w, const kiln_yield_surface *surface)
+{
+    for (int i = 0; i < 3; i++)
+        w->left.s[i] = exp(w->l[i] - w->d[i]);
+    load(w);
     w->q = length_of(w->d);
     w->y = surface->threshold + surface->growth * w->q;
     w->slope = w->y > 0.0 ? surface->growth : 0.0;
@@ -131,12 +137,13 @@ static bool find_flow(flow_state *w, const kiln_matter *matter, const kiln_yield
     remove_mean(w->l, e);
     if (!(length_of(e) > 1e-14))
         return false;
-    evaluate(w, surface);
+    load(w);
     remove_mean(w->tau, dev);
     double norm = length_of(dev);
     if (!(norm > surface->threshold))
         return false;
-    double enough = 1e-13 * norm + 2e-15 * (2.0 * matter->mu + fabs(matter->lambda));
+    double enough =
+        1e-13 * fmax(surface->threshold, 0.0) + 2e-15 * (2.0 * matter->mu + fabs(matter->lambda));
     guess(w, e, norm, surface);
     for (int i = 0; i < MOST_ROUNDS && w->residual > enough && improve(w, surface); i++)
         ;

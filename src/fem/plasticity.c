@@ -42,10 +42,10 @@ void kiln_plastic_stress(const kiln_matter *matter, kiln_principal *out)
     const kiln_matter *m = matter;
     const kiln_material_model *model = m->material->model;
     double lambda = m->material->nodal_pressure ? model->shape_lambda * m->mu : m->lambda;
-    bool volume = kiln_flow_dilation(m->material) == KILN_DILATION_CHANGE;
+    bool volume = m->pressure != 0.0 && kiln_flow_dilation(m->material) == KILN_DILATION_CHANGE;
     if (model->principal) {
         model->principal(m->mu, lambda, volume ? 0.0 : m->pressure, m->s, out);
-        if (volume && m->pressure != 0.0)
+        if (volume)
             add_volume(m->pressure, m->s, out);
         return;
     }
@@ -324,7 +324,7 @@ static kiln_flow flow_within(const update_job *job, const kiln_matter *matter, s
         if (work)
             flow.hardening =
                 fmax(flow.hardening + 2.0 * matter->mu * law->hardening * q / ratio, -law->yield);
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 3 && !work; i++)
             left.s[i] *= exp(-flow.d[i]);
     }
     if (!work)

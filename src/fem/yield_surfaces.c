@@ -9,7 +9,7 @@ enum { LANES = KILN_ELEMENT_LANES };
 
 /* Changes of the thresholds of what flows, relative and in the mean of squares, that are not worth
  * another solve. */
-#define SETTLED 1e-3
+#define SETTLED 5e-4
 /* Of matter without stress, which is this part of its threshold: that of a tension test. */
 #define LITTLE      1e-6
 #define FIRST_RATIO 0.81649658092772603
@@ -20,6 +20,10 @@ enum { LANES = KILN_ELEMENT_LANES };
 /* However large the pressure, this part of the threshold is left to the deviator: with none at all
  * it would stay so when the pressure falls. */
 #define LEAST_RATIO 1e-3
+/* Changes of all ratios point one way when their cosine is above this; then they are taken as the
+ * begin of a geometric series, and at most so many times each. */
+#define ALIKE       0.8
+#define MOST_STRIDE 12.0
 
 static bool counts_pressure(const kiln_material *material)
 {
@@ -64,6 +68,7 @@ typedef struct ratio_job {
     const double *x;
     left_stress *left;    /* [element number] */
     double *now;          /* [element number] ratios at x */
+    double *way, *last;   /* [element number] by how much to change them, and the time before */
     double *volume, *sum; /* [vertex] */
 } ratio_job;
 
@@ -188,17 +193,52 @@ static double find_change(const ratio_job *job)
     return all > 0.0 ? sqrt(changes / all) : 0.0;
 }
 
+/* What the ratios are to change by, to `way`. */
+static void find_way(const ratio_job *job)
+{
+    const kiln_elements *e = job->e;
+    for (size_t i = 0; i < kiln_elements_room(e); i++) {
+        double held = e->ratio.data[i];
+        job->way[i] = is_counted(e, i)
+                          ? (job->now[i] - held) / (1.0 - GIVEN_SHARE * (1.0 - held * held))
+                          : 0.0;
+    }
+}
+
+static double dot_ways(const ratio_job *job, const double *a, const double *b)
+{
+    const kiln_elements *e = job->e;
+    double sum = 0.0;
+    for (size_t i = 0; i < kiln_elements_room(e); i++)
+        if (is_counted(e, i))
+            sum += e->batches.data[i / LANES].volume[i % LANES] * a[i] * b[i];
+    return sum;
+}
+
+/* Where changes shrink slowly, their sum is known from the last two (Aitken). Near a limit load
+ * each is 0.95 of the one before, and what is left twenty times the last. */
+static double find_stride(const ratio_job *job)
+{
+    double last = dot_ways(job, job->last, job->last), now = dot_ways(job, job->way, job->way);
+    double both = dot_ways(job, job->way, job->last);
+    if (!(both > ALIKE * sqrt(last * now)) || !(both < last))
+        return 1.0;
+    return fmin(1.0 / (1.0 - both / last), MOST_STRIDE);
+}
+
 static void take_ratios(const ratio_job *job)
 {
     kiln_elements *e = job->e;
+    find_way(job);
+    double stride = find_stride(job);
     for (size_t i = 0; i < kiln_elements_room(e); i++) {
         if (!is_counted(e, i))
             continue;
         double held = e->ratio.data[i];
-        double next = held + (job->now[i] - held) / (1.0 - GIVEN_SHARE * (1.0 - held * held));
-        next = fmin(fmax(next, LEAST_RATIO), 1.0);
+        double next = fmin(fmax(held + stride * job->way[i], LEAST_RATIO), 1.0);
         surface_at(e, i)[0] *= next / held;
         e->ratio.data[i] = next;
+        job->last[i] = stride == 1.0 ? job->way[i] : 0.0;
     }
     e->state++;
 }
@@ -207,8 +247,9 @@ static ratio_job job_at(kiln_elements *e, const double *x)
 {
     size_t room = kiln_elements_room(e);
     left_stress *left = (left_stress *)(void *)e->ratio_scratch.data;
-    double *now = (double *)(void *)(left + room), *volume = now + room;
-    return (ratio_job){e, x, left, now, volume, volume + e->vertices};
+    double *now = (double *)(void *)(left + room), *way = now + room, *last = way + room;
+    double *volume = last + room;
+    return (ratio_job){e, x, left, now, way, last, volume, volume + e->vertices};
 }
 
 double kiln_yield_surfaces_lag(void *elements, const double *x)
@@ -247,7 +288,7 @@ static void fill_surfaces(kiln_elements *e, const kiln_field *hardening)
 
 static kiln_status begin_ratios(kiln_elements *e, const kiln_mesh *mesh, kiln_error *error)
 {
-    size_t room = kiln_elements_room(e), each = sizeof(left_stress) + sizeof(double);
+    size_t room = kiln_elements_room(e), each = sizeof(left_stress) + 3 * sizeof(double);
     size_t scratch = room * (each / sizeof(double)) + 2 * e->vertices;
     KILN_TRY(kiln_array_reserve(e->context, &e->ratio, room, error));
     KILN_TRY(kiln_array_reserve(e->context, &e->ratio_scratch, scratch, error));
@@ -255,6 +296,7 @@ static kiln_status begin_ratios(kiln_elements *e, const kiln_mesh *mesh, kiln_er
     for (size_t i = 0; i < room; i++)
         e->ratio.data[i] = 1.0;
     ratio_job job = job_at(e, &mesh->x[0].x);
+    memset(job.last, 0, room * sizeof *job.last);
     find_ratios(&job);
     take_ratios(&job);
     return KILN_OK;

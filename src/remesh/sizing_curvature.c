@@ -9,14 +9,19 @@ typedef struct vertex_curvature {
     kiln_sym3 tensor; /* times area */
     kiln_vec3 normal; /* times area */
     double area;
-    double edges, length; /* for chords: of the surface at it, and theirs; twice */
 } vertex_curvature;
+
+/* Edges of the surface at a vertex, each twice. */
+typedef struct vertex_edges {
+    double count, length;
+} vertex_edges;
 
 typedef struct curvature_job {
     kiln_sizing *sizing;
     const kiln_curvature_sizing *options;
     const kiln_chord_sizing *chords; /* in place of the options' */
     vertex_curvature *own, *spread;  /* [vertex] */
+    vertex_edges *edges;             /* [vertex], for chords */
 } curvature_job;
 
 static kiln_vec3 area_vector(const kiln_sizing *s, const uint32_t c[3])
@@ -74,8 +79,8 @@ static void add_length(curvature_job *job, uint32_t a, uint32_t b)
     const kiln_vec3 *point = job->sizing->point;
     double length = kiln_v3_norm(kiln_v3_sub(point[b], point[a]));
     for (int end = 0; end < 2; end++) {
-        job->own[end ? a : b].edges++;
-        job->own[end ? a : b].length += length;
+        job->edges[end ? a : b].count++;
+        job->edges[end ? a : b].length += length;
     }
 }
 
@@ -176,8 +181,9 @@ static void metric_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     for (uint32_t v = (uint32_t)begin; v < end; v++) {
         if (!(job->spread[v].area > 0.0))
             continue;
-        const vertex_curvature *own = &job->own[v], *at = &job->spread[v];
-        double h = job->chords ? chord_size(job->chords, at, own->length / own->edges) : 0.0;
+        const vertex_curvature *at = &job->spread[v];
+        const vertex_edges *edges = job->chords ? &job->edges[v] : NULL;
+        double h = edges ? chord_size(job->chords, at, edges->length / edges->count) : 0.0;
         if (job->chords && h >= job->chords->h_max) /* flat: no word, not even one of rounding */
             continue;
         kiln_sym3 m = job->chords ? kiln_metric_from_size(h) : vertex_metric(job->options, at);
@@ -192,8 +198,10 @@ static kiln_status add_bent(curvature_job *job, kiln_error *error)
     kiln_arena_mark mark = kiln_arena_set_mark(&sizing->arena);
     job->own = kiln_sizing_zeros(sizing, vertex_curvature, rows);
     job->spread = kiln_sizing_zeros(sizing, vertex_curvature, rows);
+    if (job->chords)
+        job->edges = kiln_sizing_zeros(sizing, vertex_edges, rows);
     kiln_status status = KILN_OK;
-    if (job->own && job->spread) {
+    if (job->own && job->spread && (job->edges || !job->chords)) {
         const kiln_mesh *mesh = sizing->mesh;
         uint32_t faces = mesh->table[KILN_ON_FACE].used;
         for (uint32_t f = 0; f < faces; f++)
