@@ -200,7 +200,6 @@ static kiln_status make_room(problem *p, kiln_error *error)
     return KILN_OK;
 }
 
-/* Terms that couple nothing have no part in it. */
 /* Of the terms that couple rows: who they are, and in *key what they couple. */
 static uint64_t pattern_key(const problem *p, uint64_t *key)
 {
