@@ -190,6 +190,16 @@ static void print_holds_and_loads(const checked *c)
     }
 }
 
+static void print_step(const kiln_scene *s)
+{
+    bool moves = s->solid.integrator != KILN_STATIC;
+    printf("step\n  %s", kiln_integrator_name(s->solid.integrator));
+    if (moves)
+        printf(", dt %g s, not below %g s, %s mass", s->pace.dt, s->pace.dt_min,
+               kiln_scene_mass(s) == KILN_MASS_LUMPED ? "lumped" : "consistent");
+    printf(", solver %s%s\n", s->solid.solver.backend, s->solid.linearised ? ", linearised" : "");
+}
+
 static void print_text(const checked *c)
 {
     const kiln_scene *s = c->scene;
@@ -199,14 +209,14 @@ static void print_text(const checked *c)
     print_evolution(s);
     print_obstacles(s);
     print_holds_and_loads(c);
-    printf("step\n  %s, dt %g s, not below %g s, %s mass, solver %s%s\n",
-           kiln_integrator_name(s->solid.integrator), s->pace.dt, s->pace.dt_min,
-           kiln_scene_mass(s) == KILN_MASS_LUMPED ? "lumped" : "consistent",
-           s->solid.solver.backend, s->solid.linearised ? ", linearised" : "");
+    print_step(s);
     if (c->params[0])
         printf("params for --set\n  %s\n", c->params);
-    printf("run\n  %g s in about %.0f steps, %.0f frames\n", s->duration, count_steps(s),
-           count_frames(s));
+    if (s->solid.integrator == KILN_STATIC)
+        printf("run\n  %g s, %.0f frames, an equilibrium at each\n", s->duration, count_frames(s));
+    else
+        printf("run\n  %g s in about %.0f steps, %.0f frames\n", s->duration, count_steps(s),
+               count_frames(s));
 }
 
 static void json_bodies(kiln_json *json, const checked *c)

@@ -218,8 +218,8 @@ static kiln_status find_column(const plot *p, const char *name, const char *plac
         return kiln_fail(error, KILN_ERR_INPUT, place, 0, -1,
                          "there is no column '%s'; did you mean '%s'?", name, nearest);
     return kiln_fail(error, KILN_ERR_INPUT, place, 0, -1,
-                     "there is no column '%s'; the first are %s, %s, %s", name, p->table.names[0],
-                     p->table.names[p->table.columns > 1 ? 1 : 0],
+                     "there is no column '%s'; the first are %s, %s, %s (--list names all)", name,
+                     p->table.names[0], p->table.names[p->table.columns > 1 ? 1 : 0],
                      p->table.names[p->table.columns > 2 ? 2 : 0]);
 }
 

@@ -123,6 +123,14 @@ static size_t find_shaped(const kiln_soup *soup, const char *name, uint32_t comp
                                                                                   : SIZE_MAX;
 }
 
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static kiln_status unknown(const kiln_soup *soup, const char *asked, kiln_error *error)
 {
     const char *names[40] = {"quality", "region", "none"};
@@ -132,7 +140,9 @@ static kiln_status unknown(const kiln_soup *soup, const char *asked, kiln_error 
     if (find_shaped(soup, "u", 3) != SIZE_MAX)
         names[count++] = "displacement";
     for (size_t i = 0; i < soup->fields.count && count < sizeof names / sizeof names[0]; i++)
-        if (find_field(soup, soup->fields.data[i].name) == i) /* those of vertices and tets once */
+        if (find_field(soup, soup->fields.data[i].name) ==
+                i && /* those of vertices and tets once */
+            !is_among(soup->fields.data[i].name, names, count))
             names[count++] = soup->fields.data[i].name;
     char list[300] = "";
     size_t length = 0;
@@ -143,8 +153,9 @@ static kiln_status unknown(const kiln_soup *soup, const char *asked, kiln_error 
     if (nearest)
         return kiln_fail(error, KILN_ERR_INPUT, KILN_COLOR_OPTION, 0, -1,
                          "'%s' is none of: %s; did you mean '%s'?", asked, list, nearest);
-    return kiln_fail(error, KILN_ERR_INPUT, KILN_COLOR_OPTION, 0, -1, "'%s' is none of: %s", asked,
-                     list);
+    return kiln_fail(error, KILN_ERR_INPUT, KILN_COLOR_OPTION, 0, -1,
+                     "'%s' is none of: %s (a scene's output.fields names what else is written)",
+                     asked, list);
 }
 
 static kiln_status pick_component(kiln_soup *soup, const char *asked, kiln_error *error)

@@ -71,8 +71,8 @@ static void compare_text(job *now)
                 memcmp(source.at, now->kept.text, now->kept.text_size) == 0;
     kiln_source_close(&source);
     if (!same)
-        warn(now, "the scene's file has changed since; the run goes on with the text it was "
-                  "started with (--changed: with the file as it is now)");
+        warn(now, "the scene's file has changed since; the run goes on with the text it has "
+                  "had so far (--changed: with the file as it is now)");
 }
 
 static kiln_status find_checkpoint(job *now, kiln_error *error)
@@ -168,7 +168,7 @@ static kiln_status note_change(job *now, kiln_error *error)
     KILN_TRY(kiln_run_folder_keep_scene(now->folder, &now->before, name, sizeof name, error));
     snprintf(text, sizeof text,
              "changed at %.6g s, after step %llu: from here on the run is of the scene as it is "
-             "now; until then it was of %s",
+             "given now; until then it was of %s",
              state->clock.time, (unsigned long long)(state->step > 0 ? state->step - 1 : 0), name);
     warn(now, text);
     for (const char *at = now->before.sets; *at; at += strcspn(at, "\n") + 1) {
@@ -503,12 +503,13 @@ static kiln_status run_scene(kiln_context *context, const kiln_arguments *argume
 static void print_details(FILE *out)
 {
     fputs(
-        "The folder gets run.pvd and frames/*.vtu (ParaView), stats.csv, run.json, log.txt and\n"
-        "the last two checkpoints. Ctrl-C or SIGTERM finishes the step and writes a checkpoint;\n"
+        "The folder gets run.pvd and frames/*.vtu (ParaView), surface/ with fine surfaces and\n"
+        "obstacles, stats.csv, probes.csv, run.json, log.txt and the last two checkpoints.\n"
+        " Ctrl-C or SIGTERM finishes the step and writes a checkpoint;\n"
         "a second one ends at once, and the last checkpoint stays valid. Exit codes: 0 the end\n"
         "was reached, 1 the run failed or was stopped, 2 wrong usage or a bad scene (also: an end\n"
         "before the time that a resumed run has reached).\n\n"
-        "--resume goes on with the text and the --set that the run was started with; with\n"
+        "--resume goes on with the text and the --set that the run has had so far; with\n"
         "--changed, with the scene's file as it is now. --set is added to those of before; an\n"
         "empty one (--set path=) takes one of before away. In a run that goes on\n"
         "  stay        bodies: number, order, names, shapes, places, regions, mass, and the\n"

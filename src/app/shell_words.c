@@ -76,7 +76,7 @@ char *kiln_shell_results(const char *folder)
     fprintf(out, "results in %s\n  ", folder);
     kiln_shell_command(out, "render ");
     kiln_shell_path(out, folder);
-    fputs(" -o film.mp4\n  ", out);
+    fputs("\n  ", out);
     kiln_shell_command(out, "plot ");
     kiln_shell_path(out, folder);
     fputs("\n  paraview ", out);

@@ -29,7 +29,7 @@ static const char *advice(const kiln_world *world)
         return "do surfaces touch from the start? Leave a gap, or try slower motion or a larger "
                "thickness";
     case KILN_STEP_UNSETTLED:
-        return "try smaller steps of the load, or hardening";
+        return "try less load, smaller steps of it, or hardening";
     case KILN_STEP_FOLLOWING:
         return "is the pressure more than the body can bear? Try smaller steps, or more lags";
     case KILN_STEP_LIMIT:
