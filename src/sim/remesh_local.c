@@ -52,7 +52,7 @@ static const double FOLLOW_RESHAPED = 0.03;
 /* Attempts of a pass (kiln_remesher_effort), and of it for each tet. */
 enum { EFFORT = 30000, EFFORT_A_TET = 300 };
 /* Tets that sizes may ask for, in all and times those there are, before it is said. */
-#define MANY_TETS  50000.0
+#define MANY_TETS  20000.0
 #define MANY_TIMES 20.0
 /* Looks that find the goal missed, one after the other, before it is said. */
 enum { MISSED_LONG = 20 };

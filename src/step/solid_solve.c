@@ -13,7 +13,7 @@ enum {
     /* In static steps while matter flows: where there is an equilibrium half of them find it, and
      * beyond a limit load all that there are would be spent. */
     MOST_FLOW_ITERATIONS = 30,
-    FLOW_CORRECTIONS = 5, /* in them: matter that flows goes far */
+    FLOW_CORRECTIONS = 8, /* in them: matter that flows goes far */
     MOST_RENEWALS = 16,   /* of the pairs of surfaces in one solve */
     MOST_LAGGED = 3,      /* of the forces that press them together */
 };
