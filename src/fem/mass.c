@@ -84,7 +84,7 @@ KILN_INLINE kiln_vec3 row_product(const kiln_mass *mass, size_t row, const doubl
     kiln_vec3 sum = {0};
     if (mass->kind == KILN_MASS_LUMPED)
         return kiln_v3_scale(offset_of(row, v, w, origin), mass->lumped.data[row]);
-    for (uint32_t i = mass->row.data[row].begin; i < mass->row.data[row].end; i++)
+    for (size_t i = mass->row.data[row].begin, end = mass->row.data[row].end; i < end; i++)
         sum = kiln_v3_madd(sum, mass->value.data[i], offset_of(mass->column.data[i], v, w, origin));
     return sum;
 }
@@ -167,7 +167,7 @@ static void add_blocks(const kiln_mass *mass, size_t row, double scale, kiln_bsr
             at[k * stride + k] += scale * mass->lumped.data[row];
         return;
     }
-    for (uint32_t i = mass->row.data[row].begin; i < mass->row.data[row].end; i++) {
+    for (size_t i = mass->row.data[row].begin, end = mass->row.data[row].end; i < end; i++) {
         if (mass->column.data[i] < row)
             continue;
         while (H->column[block] < mass->column.data[i])

@@ -34,7 +34,7 @@ static const char *advice(const kiln_world *world)
         return "is the pressure more than the body can bear? Try smaller steps, or more lags";
     case KILN_STEP_LIMIT:
         return "beyond its limit load it moves on: try less load, hardening, holds that lead it, "
-               "more frames (what has flowed is taken over at each), or an integrator with time";
+               "more frames, or an integrator with time";
     case KILN_STEP_ADRIFT:
         return "is every body held, or do its loads cancel?";
     default:
