@@ -44,7 +44,8 @@ KILN_INLINE size_t kiln_nodal_node(const kiln_nodal_stars *stars, uint32_t verte
 }
 KILN_INLINE uint32_t kiln_nodal_material(const kiln_nodal_stars *stars, size_t node)
 {
-    return stars->material.data[node % stars->material.count];
+    size_t materials = stars->material.count;
+    return stars->material.data[materials == 1 ? 0 : node % materials]; /* no division for one */
 }
 /* Of an element's material; KILN_NONE: no nodal pressure, or padding. */
 KILN_INLINE uint32_t kiln_nodal_rank(const kiln_nodal_stars *stars, const kiln_elements *elements,
