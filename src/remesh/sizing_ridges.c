@@ -88,7 +88,7 @@ static void add_vertex(kiln_sizing *s, const kiln_ridge_sizing *o, uint32_t v,
 {
     bend world = bend_at(s->mesh->x, v, ridge), here = bend_at(s->point, v, ridge);
     double curvature = curvature_at(s->mesh, v, ridge) - o->bent[v], h = o->start[v];
-    if (!(curvature > 0.0))
+    if (!(curvature > 0.0) || !(kiln_v3_norm2(here.along) > 0.0)) /* a fold has no direction */
         return;
     double wished = fmax(o->turn / curvature, h / o->most), scale = here.length / world.length;
     if (wished >= h)
