@@ -181,14 +181,14 @@ static void add_blocks(const kiln_mass *mass, size_t row, double scale, kiln_bsr
 static void add_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk, (void)worker;
-    const mass_job *job = user;
+    const mass_job job = *(const mass_job *)user; /* a copy, which no sum that is written changes */
     for (size_t row = begin; row < end; row++) {
-        kiln_vec3 p = row_product(job->mass, row, job->x, NULL, job->v);
-        job->out[3 * row] += job->scale * p.x;
-        job->out[3 * row + 1] += job->scale * p.y;
-        job->out[3 * row + 2] += job->scale * p.z;
-        if (job->H)
-            add_blocks(job->mass, row, job->scale, job->H);
+        kiln_vec3 p = row_product(job.mass, row, job.x, NULL, job.v);
+        job.out[3 * row] += job.scale * p.x;
+        job.out[3 * row + 1] += job.scale * p.y;
+        job.out[3 * row + 2] += job.scale * p.z;
+        if (job.H)
+            add_blocks(job.mass, row, job.scale, job.H);
     }
 }
 

@@ -306,19 +306,22 @@ KILN_INLINE const node_state *node_at(const kiln_nodal_pressure *p, size_t numbe
     return &p->nodes.data[kiln_nodal_node(&p->stars, vertex, rank)];
 }
 
-/* Of every element the sum over its nodes of a value, times the scale. */
+/* Of every element the sum over its nodes of a value, times the scale. Padding gets that of the tet
+ * whose vertices it has. */
 static void gather_nodes_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk, (void)worker;
     const pressure_job *job = user;
-    const kiln_nodal_pressure *p = job->p;
-    for (size_t i = begin; i < end; i++) {
-        uint32_t rank = kiln_nodal_rank(&p->stars, p->elements, i);
-        const uint32_t *vertex = &p->elements->vertex.data[4 * i];
-        double sum = 0.0;
-        for (size_t k = 0; k < 4 && rank != KILN_NONE; k++)
-            sum += job->of[job->stride * kiln_nodal_node(&p->stars, vertex[k], rank)];
-        job->out[i] = job->scale * sum;
+    const kiln_nodal_stars *stars = &job->p->stars;
+    const uint32_t *vertex = job->p->elements->vertex.data;
+    for (size_t batch = begin / LANES; batch < end / LANES; batch++) {
+        uint32_t rank = kiln_nodal_batch_rank(stars, job->p->elements, batch);
+        for (size_t i = LANES * batch; i < LANES * (batch + 1); i++) {
+            double sum = 0.0;
+            for (size_t k = 0; k < 4 && rank != KILN_NONE; k++)
+                sum += job->of[job->stride * kiln_nodal_node(stars, vertex[4 * i + k], rank)];
+            job->out[i] = job->scale * sum;
+        }
     }
 }
 

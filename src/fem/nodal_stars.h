@@ -47,14 +47,21 @@ KILN_INLINE uint32_t kiln_nodal_material(const kiln_nodal_stars *stars, size_t n
     size_t materials = stars->material.count;
     return stars->material.data[materials == 1 ? 0 : node % materials]; /* no division for one */
 }
-/* Of an element's material; KILN_NONE: no nodal pressure, or padding. */
+/* Of a batch's material; KILN_NONE: no nodal pressure, or no tet. */
+KILN_INLINE uint32_t kiln_nodal_batch_rank(const kiln_nodal_stars *stars,
+                                           const kiln_elements *elements, size_t batch)
+{
+    uint32_t material = elements->material_of.data[batch];
+    return material == KILN_NONE ? KILN_NONE : stars->rank.data[material];
+}
+/* Of an element's; KILN_NONE: no nodal pressure, or padding. */
 KILN_INLINE uint32_t kiln_nodal_rank(const kiln_nodal_stars *stars, const kiln_elements *elements,
                                      size_t number)
 {
     size_t batch = number / KILN_ELEMENT_LANES;
     return elements->batches.data[batch].slot[number % KILN_ELEMENT_LANES] == KILN_NONE
                ? KILN_NONE
-               : stars->rank.data[elements->material_of.data[batch]];
+               : kiln_nodal_batch_rank(stars, elements, batch);
 }
 
 #endif
