@@ -24,20 +24,19 @@ typedef struct shape_group {
     bool turned[KILN_GROUP_SIZE]; /* the shape is not I */
 } shape_group;
 
-/* Tets with the shape I take I, which costs nothing: most of a body is often elastic. */
+/* Tets with the shape I take I, and where all do it costs nothing: most of a body is often elastic.
+ */
 static void decompose_shapes(const form_job *job, shape_group *g)
 {
-    static const double unit[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     bool any = false;
     for (size_t i = 0; i < g->count; i++) {
-        const kiln_sym3 *shape = &job->offsets.shape[g->slot[i]];
-        g->turned[i] = !kiln_offset_is_identity(shape);
-        kiln_mat3 G;
-        if (g->turned[i])
-            G = kiln_sym3_to_mat3(*shape);
-        for (int k = 0; k < 9; k++)
-            g->G[k][i] = g->turned[i] ? G.m[k / 3][k % 3] : unit[k];
+        g->turned[i] = !kiln_offset_is_identity(&job->offsets.shape[g->slot[i]]);
         any |= g->turned[i];
+    }
+    for (size_t i = 0; i < g->count && any; i++) {
+        kiln_mat3 G = kiln_sym3_to_mat3(job->offsets.shape[g->slot[i]]);
+        for (int k = 0; k < 9; k++)
+            g->G[k][i] = G.m[k / 3][k % 3];
     }
     if (any)
         kiln_svd3_decompose_batch(job->e->context->isa, g->count, KILN_GROUP_SIZE, g->G[0], g->u[0],
@@ -67,7 +66,7 @@ static kiln_mat3 offset_of(const shape_group *g, size_t i, double volume, double
 
 /* Rest shape and volume of an element whose slot and vertices are known. The order of the vertices
  * does not matter: Dm and Dw have the same one, F neither knows it. */
-static bool form(const form_job *job, const shape_group *g, size_t i)
+KILN_INLINE bool form(const form_job *job, const shape_group *g, size_t i)
 {
     const kiln_vec3 *u = job->mesh->u;
     uint32_t tet = g->slot[i];

@@ -8,12 +8,6 @@
 
 enum { MOST_ROUNDS = 40, MOST_HALVINGS = 12 };
 
-bool kiln_flow_is_within(const kiln_material *material)
-{
-    const kiln_plastic *law = &material->plastic;
-    return law->flows && law->instant && !law->varies && material->model->principal;
-}
-
 kiln_dilation kiln_flow_dilation(const kiln_material *material)
 {
     kiln_dilation own = material->model->dilation;

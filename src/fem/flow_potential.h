@@ -30,7 +30,11 @@ kiln_yield_surface kiln_plastic_surface(const kiln_plastic *law, double mu, doub
 
 /* True where a step sees the flow of this material: instant, and with numbers that are known
  * before. Not linear, whose strain does not add up in logarithms. */
-bool kiln_flow_is_within(const kiln_material *material);
+KILN_INLINE bool kiln_flow_is_within(const kiln_material *material)
+{
+    const kiln_plastic *law = &material->plastic;
+    return law->instant && law->flows && !law->varies && material->model->principal;
+}
 
 /* What nodal pressure is a function of, J or J - 1 where the material flows within: flow keeps J,
  * but not the traces that other models have. */
