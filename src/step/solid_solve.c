@@ -12,10 +12,11 @@ enum {
     MOST_LAGS = 30, /* solves of a step while forces that follow change */
     /* In static steps while matter flows: where there is an equilibrium half of them find it, and
      * beyond a limit load all that there are would be spent. */
-    MOST_FLOW_ITERATIONS = 30,
-    FLOW_CORRECTIONS = 8, /* in them: matter that flows goes far */
-    MOST_RENEWALS = 16,   /* of the pairs of surfaces in one solve */
-    MOST_LAGGED = 3,      /* of the forces that press them together */
+    MOST_FLOW_ITERATIONS = 20,
+    FLOW_CORRECTIONS = 16, /* in them: matter that flows goes far */
+    ROUGH_CORRECTIONS = 8,
+    MOST_RENEWALS = 16, /* of the pairs of surfaces in one solve */
+    MOST_LAGGED = 3,    /* of the forces that press them together */
 };
 /* Normal forces that changed by more make another pass worth it, in a step with motion. */
 #define LOAD_TOLERANCE       0.05
@@ -97,7 +98,7 @@ static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constrain
     }
     if (t->rough) {
         options.relative = ROUGH_PART;
-        options.corrections = FLOW_CORRECTIONS;
+        options.corrections = ROUGH_CORRECTIONS;
         options.renew_lagged = true;
     }
     if (linear) {
