@@ -13,7 +13,7 @@ enum {
     /* In static steps while matter flows: where there is an equilibrium half of them find it, and
      * beyond a limit load all that there are would be spent. */
     MOST_FLOW_ITERATIONS = 20,
-    FLOW_CORRECTIONS = 16, /* in them: matter that flows goes far */
+    STATIC_CORRECTIONS = 16, /* matter that flows or turns goes far */
     ROUGH_CORRECTIONS = 8,
     MOST_RENEWALS = 16, /* of the pairs of surfaces in one solve */
     MOST_LAGGED = 3,    /* of the forces that press them together */
@@ -90,12 +90,11 @@ static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constrain
     kiln_newton_options options = s->options.newton;
     if (options.length == 0.0)
         options.length = s->length;
-    if (t->integrator == KILN_STATIC && kiln_yield_surfaces_are_used(s->elements)) {
-        options.max_iterations = options.max_iterations < MOST_FLOW_ITERATIONS
-                                     ? options.max_iterations
-                                     : MOST_FLOW_ITERATIONS;
-        options.corrections = FLOW_CORRECTIONS;
-    }
+    if (t->integrator == KILN_STATIC)
+        options.corrections = STATIC_CORRECTIONS;
+    if (t->integrator == KILN_STATIC && kiln_yield_surfaces_are_used(s->elements) &&
+        options.max_iterations > MOST_FLOW_ITERATIONS)
+        options.max_iterations = MOST_FLOW_ITERATIONS;
     if (t->rough) {
         options.relative = ROUGH_PART;
         options.corrections = ROUGH_CORRECTIONS;
