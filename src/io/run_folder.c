@@ -187,9 +187,7 @@ static kiln_status open_log(kiln_run_folder *folder, kiln_error *error)
 {
     char path[PATH_MAX];
     KILN_TRY(join(folder->path, "log.txt", path, error));
-    folder->log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (folder->log < 0)
-        return fail(path, "cannot write", errno, error);
+    KILN_TRY(kiln_append_open(path, 0, &folder->log, error));
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(folder->log, F_SETLK, &lock) != 0 && (errno == EACCES || errno == EAGAIN))
         return kiln_fail(error, KILN_ERR_IO, folder->path, 0, -1,

@@ -1,6 +1,7 @@
 #include "io/run_tables.h"
 
 #include "io/decimal.h"
+#include "io/sink.h"
 #include "io/source.h"
 
 #include <errno.h>
@@ -45,8 +46,7 @@ static kiln_status name_table(kiln_run_table *t, const char *folder, const char 
 
 static kiln_status open_table(kiln_run_table *t, int flags, kiln_error *error)
 {
-    t->file = open(t->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | flags, 0666);
-    return t->file >= 0 ? KILN_OK : fail(t, "cannot write", errno, error);
+    return kiln_append_open(t->path, flags, &t->file, error);
 }
 
 /* Rows. */

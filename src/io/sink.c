@@ -51,6 +51,21 @@ static int open_aside(kiln_sink *sink, mode_t mode)
     return sink->file >= 0 ? 0 : errno;
 }
 
+kiln_status kiln_append_open(const char *path, int flags, int *file, kiln_error *error)
+{
+    struct stat info;
+    *file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | flags, 0666);
+    if (*file < 0 && errno != ENXIO)
+        return kiln_fail(error, KILN_ERR_IO, path, 0, -1, "cannot write: %s", strerror(errno));
+    if (*file >= 0 && fstat(*file, &info) == 0 && S_ISREG(info.st_mode))
+        return KILN_OK;
+    if (*file >= 0)
+        close(*file);
+    *file = -1;
+    return kiln_fail(error, KILN_ERR_IO, path, 0, -1,
+                     "cannot write: is a pipe or a device, not a file");
+}
+
 /* Pipes and devices are written as they are. To open a pipe waits for a reader, who may never come:
  * one that is just being started has a second. */
 static kiln_status open_direct(kiln_sink *sink, kiln_error *error)

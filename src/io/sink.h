@@ -30,6 +30,10 @@ typedef struct kiln_sink {
 kiln_status kiln_sink_open(kiln_sink *sink, kiln_context *context, const char *path,
                            kiln_error *error);
 
+/* A file to append to, made if there is none, with more O_ `flags`; -1 in *file on failure. What is
+ * no file is refused: a pipe would wait for its reader. */
+kiln_status kiln_append_open(const char *path, int flags, int *file, kiln_error *error);
+
 /* kiln_sink_finish then kiln_sink_publish; the sink is gone afterwards, whatever happened. */
 kiln_status kiln_sink_commit(kiln_sink *sink, kiln_error *error);
 /* Removes what was written. A sink that was published, discarded or zeroed may be discarded. */
