@@ -9,7 +9,9 @@
 #include "base/parallel.h"
 #include "fem/damping_impl.h"
 #include "fem/elements_guard.h"
+#include "solve/vectors.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LANES = KILN_ELEMENT_LANES };
@@ -31,12 +33,16 @@ struct kiln_damping {
     kiln_f64_array tet[2];    /* [element number] V dtheta, or pressure; volumetric only */
     kiln_f64_array node[2];   /* [node] r_a; with it, as the one below */
     kiln_f64_array curvature; /* [node] c_a */
+    kiln_f64_array aside;     /* [vertex slot][3] added to the gradient; where forces are means */
+    kiln_f64_array near[2];   /* then, too: a place beside x, and what `aside` would be there */
 };
 
 static double value(void *self, const double *x);
 static double delta(void *self, const double *x0, const double *x1);
 static void add(void *self, const double *x, double scale, double *g, kiln_bsr *H);
 static kiln_cliques cliques(void *self);
+static kiln_status renew(void *self, const double *x, kiln_error *error);
+static void add_rest(void *self, const double *x, double scale, const double *v, double *out);
 
 static kiln_status attach(void *self, const kiln_bsr *H, kiln_error *error)
 {
@@ -87,6 +93,9 @@ void kiln_damping_destroy(kiln_damping *damping)
         kiln_array_free(context, &damping->node[i]);
     }
     kiln_array_free(context, &damping->curvature);
+    kiln_array_free(context, &damping->aside);
+    kiln_array_free(context, &damping->near[0]);
+    kiln_array_free(context, &damping->near[1]);
     kiln_release(context, damping, sizeof *damping);
 }
 
@@ -275,6 +284,9 @@ void kiln_damping_begin(kiln_damping *damping, const kiln_damping_start *start)
 {
     kiln_damping *d = damping;
     d->start = *start;
+    d->term.renew = start->means && d->strain ? renew : NULL;
+    d->term.add_rest = d->term.renew ? add_rest : NULL;
+    d->aside.count = 0;
     if (!d->strain)
         return;
     kiln_elements_fill_pressure(d->elements, start->x_n);
@@ -327,6 +339,8 @@ static double delta(void *self, const double *x0, const double *x1)
         double way = x0 ? drag->delta(drag->self, x0, x1) : drag->value(drag->self, x1);
         sum += way / d->start.tau;
     }
+    for (size_t i = 0; i < d->aside.count; i++)
+        sum += d->aside.data[i] * (x0 ? x1[i] - x0[i] : x1[i] - d->start.x_n[i]);
     return sum;
 }
 
@@ -379,13 +393,64 @@ static void add(void *self, const double *x, double scale, double *g, kiln_bsr *
         kiln_term *drag = kiln_mass_inertia(d->drag, d->start.origin);
         drag->add(drag->self, x, scale / d->start.tau, g, H);
     }
+    for (size_t i = 0; i < d->aside.count; i++)
+        g[i] += scale * d->aside.data[i];
+}
+
+static void centre_chunk(const damping_job *job, size_t chunk)
+{
+    static void (*const act[])(const kiln_damper_span *, const double *, double *) =
+        KILN_SIMD_TABLE(kiln_damper_centre);
+    kiln_damper_span span = span_of(job->d, chunk);
+    act[job->d->context->isa](&span, job->x, job->g);
+}
+
+static void centre_at(kiln_damping *d, const double *x, double *out)
+{
+    memset(out, 0, d->aside.count * sizeof *out);
+    damping_job job = {.d = d, .x = x, .g = out, .body = centre_chunk};
+    if (d->volumetric)
+        find_pressures(d, x);
+    run_colours(&job);
+}
+
+/* Forces at the mean of two shapes have no moment about the mean of the places, and take exactly
+ * the energy of their rates; but no potential either. So what they differ by from those at x, which
+ * is little, is held through an iteration. */
+static kiln_status renew(void *self, const double *x, kiln_error *error)
+{
+    kiln_damping *d = self;
+    size_t size = 3 * d->elements->vertices;
+    KILN_TRY(kiln_array_reserve(d->context, &d->aside, size, error));
+    for (int i = 0; i < 2; i++)
+        KILN_TRY(kiln_array_reserve(d->context, &d->near[i], size, error));
+    d->aside.count = size;
+    centre_at(d, x, d->aside.data);
+    return KILN_OK;
+}
+
+/* By a difference, over a thousandth of the way of the step: the forces are cubic in x. */
+static void add_rest(void *self, const double *x, double scale, const double *v, double *out)
+{
+    kiln_damping *d = self;
+    double way = 0.0, *near = d->near[0].data, *there = d->near[1].data;
+    for (size_t i = 0; i < d->aside.count; i++)
+        way = fmax(way, fabs(x[i] - d->start.x_n[i]));
+    double size = kiln_vector_largest(d->context, v, d->aside.count);
+    if (!(way > 0.0) || !(size > 0.0))
+        return; /* G is zero, and so is what it does to v but for the stress, which is, too */
+    double part = 1e-3 * way / size;
+    kiln_vector_combine(d->context, 1.0, x, part, v, near, d->aside.count);
+    centre_at(d, near, there);
+    for (size_t i = 0; i < d->aside.count; i++)
+        out[i] += scale * (there[i] - d->aside.data[i]) / part;
 }
 
 size_t kiln_damping_bytes(const kiln_damping *damping)
 {
     const kiln_damping *d = damping;
-    size_t numbers =
-        d->weight.capacity + d->beta.capacity + d->partial.capacity + d->curvature.capacity;
+    size_t numbers = d->weight.capacity + d->beta.capacity + d->partial.capacity +
+                     d->curvature.capacity + d->aside.capacity;
     for (int i = 0; i < 2; i++)
         numbers += d->tet[i].capacity + d->node[i].capacity;
     return sizeof *d + kiln_mass_bytes(d->drag) + d->dampers.capacity * sizeof(kiln_damper) +

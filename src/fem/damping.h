@@ -38,6 +38,7 @@ bool kiln_damping_is_used(const kiln_damping *damping);
 typedef struct kiln_damping_start {
     const double *x_n, *before, *v_n, *origin;
     double before_weight, rate_weight, tau;
+    bool means; /* over the step, also of the shape that the forces act on */
 } kiln_damping_start;
 void kiln_damping_begin(kiln_damping *damping, const kiln_damping_start *start);
 kiln_term *kiln_damping_term(kiln_damping *damping);

@@ -62,5 +62,9 @@ KILN_SIMD_DECLARE(double, kiln_damper_energy, const kiln_damper_span *span, cons
  * vertices 1 to 3. */
 KILN_SIMD_DECLARE(void, kiln_damper_add, const kiln_damper_span *span, const double *x,
                   double scale, double *g, kiln_bsr *H, double *gradient);
+/* What is to be added to the gradient for the stress to act at the mean of the shapes at x_n and x
+ * instead of at x. */
+KILN_SIMD_DECLARE(void, kiln_damper_centre, const kiln_damper_span *span, const double *x,
+                  double *g);
 
 #endif

@@ -341,3 +341,14 @@ void KILN_SIMD(kiln_damper_add)(const kiln_damper_span *span, const double *x, d
         add_gradient(&d, F, S, scale, g);
     }
 }
+
+void KILN_SIMD(kiln_damper_centre)(const kiln_damper_span *span, const double *x, double *g)
+{
+    for (size_t w = 0; w < span->batches * KILN_VD_PER_BATCH; w++) {
+        damper_vd d;
+        kiln_vd F[3][3], G[3][3], S[6];
+        evaluate(span, x, w, &d, F, S);
+        deform(&d.e, span->x_n, x, F, G);
+        add_gradient(&d, G, S, -0.5, g);
+    }
+}

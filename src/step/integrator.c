@@ -17,7 +17,8 @@ static kiln_scheme newmark(double h, double h_before)
     return (kiln_scheme){.tau = h / 2,
                          .scale = h * h / 4,
                          .origin = {[X] = 1, [V] = h / 2},
-                         .centre = {[X] = 1, [V] = h, [A] = h * h / 4}};
+                         .centre = {[X] = 1, [V] = h, [A] = h * h / 4},
+                         .impulses = true};
 }
 
 #define ROOT_2 1.41421356237309504880

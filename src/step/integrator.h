@@ -6,6 +6,10 @@
  *   newmark         centre x_n + h v_n + h^2/4 a_n,        scale h^2/4   (beta 1/4, gamma 1/2)
  *   bdf2            centre (4 x_n - x_m)/3 + 2h/9 (4 v_n - v_m), scale 4 h^2/9 (erratum 8)
  *   static          no inertia
+ * Forces that resist or that end at once (damping, contact, friction) must not push again in the
+ * step after: newmark's a_n has none of them, and they act through the step at their mean, which
+ * is h^2/2 of a place and h of a velocity (Kane, Repetto, Ortiz and Marsden 1999): `impulse`. Their
+ * own speed is then that of the way, (x - x_n) / h.
  * bdf2 with a step h after one of h_m uses the variable-step coefficients. Its first step, unless
  * x_m, v_m were given, has two stages (Alexander's SDIRK of second order, which damps as bdf2
  * does): an implicit Euler step of (1 - sqrt(1/2)) h, whose end is x_m, v_m for the second, origin
@@ -46,6 +50,7 @@ typedef struct kiln_scheme {
     double tau, scale;                 /* s, s^2; scale 0: no inertia */
     double origin[KILN_HISTORY_COUNT]; /* weights */
     double centre[KILN_HISTORY_COUNT];
+    bool impulses; /* brief forces have twice the weight and see x - x_n over h */
 } kiln_scheme;
 
 /* The first stage's part of a step of two (Alexander 1977, SIAM J. Numer. Anal. 14(6), s = 2): 1

@@ -144,6 +144,8 @@ void kiln_solid_destroy(kiln_solid *solid)
     kiln_array_free(context, &solid->origin);
     kiln_array_free(context, &solid->rate);
     kiln_array_free(context, &solid->rate2);
+    kiln_array_free(context, &solid->brief);
+    kiln_array_free(context, &solid->relief);
     kiln_array_free(context, &solid->start_a);
     kiln_array_free(context, &solid->stage_x);
     kiln_array_free(context, &solid->stage_v);
@@ -277,6 +279,8 @@ static kiln_status make_room(kiln_solid *s, kiln_error *error)
     KILN_TRY(kiln_array_reserve(s->context, &s->rate, size, error));
     if (s->options.integrator == KILN_NEWMARK) {
         KILN_TRY(kiln_array_reserve(s->context, &s->rate2, size, error));
+        KILN_TRY(kiln_array_reserve(s->context, &s->brief, size, error));
+        KILN_TRY(kiln_array_reserve(s->context, &s->relief, size, error));
         KILN_TRY(kiln_array_reserve(s->context, &s->start_a, size, error));
         KILN_TRY(kiln_array_reserve(s->context, &s->start_force, size, error));
         KILN_TRY(kiln_array_reserve(s->context, &s->kick, size, error));
@@ -442,11 +446,11 @@ double kiln_solid_elastic_energy(kiln_solid *solid, const double *x)
 size_t kiln_solid_bytes(const kiln_solid *s)
 {
     size_t columns = s->x.capacity + s->centre.capacity + s->origin.capacity + s->rate.capacity +
-                     s->rate2.capacity + s->start_a.capacity + s->stage_x.capacity +
-                     s->stage_v.capacity + s->reaction.capacity + s->contact.capacity +
-                     s->start_force.capacity + s->hit.capacity + s->kick.capacity +
-                     s->cut.capacity + s->guess.capacity + s->tet_mass.capacity +
-                     s->modulus.capacity;
+                     s->rate2.capacity + s->brief.capacity + s->relief.capacity +
+                     s->start_a.capacity + s->stage_x.capacity + s->stage_v.capacity +
+                     s->reaction.capacity + s->contact.capacity + s->start_force.capacity +
+                     s->hit.capacity + s->kick.capacity + s->cut.capacity + s->guess.capacity +
+                     s->tet_mass.capacity + s->modulus.capacity;
     size_t constraints = s->given.rows + s->active.rows;
     return columns * sizeof(double) + constraints * (sizeof(kiln_vec3) + 1) +
            kiln_elements_bytes(s->elements) + kiln_nodal_pressure_bytes(s->pressure) +

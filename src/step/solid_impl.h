@@ -28,6 +28,7 @@ struct kiln_solid {
     kiln_collide collide;
     KILN_ARRAY_OF(kiln_term *)
     more, terms;               /* those of others; all of the try there is */
+    size_t lasting;            /* terms before the brief ones: damping, contact between surfaces */
     const double *mu, *lambda; /* [tet slot] borrowed; NULL: the materials' */
     struct {
         const double *density, *mass; /* tet fields while tets are weighed; NULL: none */
@@ -41,6 +42,7 @@ struct kiln_solid {
     kiln_f64_array x, centre, origin;
     kiln_f64_array rate;             /* gradient of the objective, then velocities at the end */
     kiln_f64_array rate2;            /* accelerations at the end, newmark only */
+    kiln_f64_array brief, relief;    /* newmark: gradient of brief terms, and its acceleration */
     kiln_f64_array start_a;          /* newmark: acceleration at the first step's begin */
     kiln_f64_array stage_x, stage_v; /* bdf2: end of the first step's first stage */
     kiln_f64_array reaction, contact;
@@ -84,8 +86,12 @@ typedef struct kiln_attempt {
 
 /* solid_solve.c. */
 kiln_status kiln_attempt_list_terms(kiln_attempt *t, kiln_error *error);
-/* g = gradient of the terms from number `first` on. */
-void kiln_attempt_add_gradient(const kiln_attempt *t, size_t first, const double *x, double *g);
+/* g = gradient of the terms from number `first` to before `end`. */
+void kiln_attempt_gradient(const kiln_attempt *t, size_t first, size_t end, const double *x,
+                           double *g);
+/* Speed as brief forces see it is (x - origin) / tau. */
+const double *kiln_attempt_brief_origin(const kiln_attempt *t);
+double kiln_attempt_brief_tau(const kiln_attempt *t);
 /* By how much that changed what is lagged, and the term of the largest change (NULL: nobody asks).
  */
 double kiln_attempt_renew_lagged(const kiln_attempt *t, const double *x, const kiln_term **worst);

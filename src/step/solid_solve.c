@@ -44,27 +44,41 @@ kiln_status kiln_attempt_list_terms(kiln_attempt *t, kiln_error *error)
     terms[count++] = kiln_elements_term(s->elements);
     if (kiln_nodal_pressure_is_used(s->pressure))
         terms[count++] = kiln_nodal_pressure_term(s->pressure);
-    if (t->scheme.scale > 0.0 && kiln_damping_is_used(s->damping))
-        terms[count++] = kiln_damping_term(s->damping);
     terms[count++] = kiln_loads_term(s->loads);
     if (kiln_touch_has_friction(&s->touch))
         terms[count++] = &s->touch.friction;
+    for (size_t i = 0; i < s->more.count; i++)
+        terms[count++] = s->more.data[i];
+    s->lasting = count;
+    if (t->scheme.scale > 0.0 && kiln_damping_is_used(s->damping))
+        terms[count++] = kiln_damping_term(s->damping);
     if (kiln_collide_is_used(&s->collide)) {
         terms[count++] = &s->collide.repulsion;
         if (s->options.contact.friction > 0.0)
             terms[count++] = &s->collide.friction;
     }
-    for (size_t i = 0; i < s->more.count; i++)
-        terms[count++] = s->more.data[i];
+    for (size_t i = s->lasting; i < count; i++)
+        terms[i]->weight = t->scheme.impulses ? 2.0 : 1.0;
     s->terms.count = count;
     return KILN_OK;
 }
 
-void kiln_attempt_add_gradient(const kiln_attempt *t, size_t first, const double *x, double *g)
+const double *kiln_attempt_brief_origin(const kiln_attempt *t)
+{
+    return t->scheme.impulses ? t->history[KILN_HISTORY_X] : t->solid->origin.data;
+}
+
+double kiln_attempt_brief_tau(const kiln_attempt *t)
+{
+    return t->scheme.impulses ? t->h : t->scheme.tau;
+}
+
+void kiln_attempt_gradient(const kiln_attempt *t, size_t first, size_t end, const double *x,
+                           double *g)
 {
     memset(g, 0, 3 * t->solid->rows * sizeof *g);
     kiln_term *const *terms = t->solid->terms.data;
-    for (size_t i = first; i < t->solid->terms.count; i++)
+    for (size_t i = first; i < end; i++)
         terms[i]->add(terms[i]->self, x, terms[i]->weight, g, NULL);
 }
 
@@ -179,7 +193,7 @@ static void find_reactions(kiln_attempt *t, const kiln_constraints *constraints)
 {
     kiln_solid *s = t->solid;
     size_t size = 3 * s->rows;
-    kiln_attempt_add_gradient(t, 0, s->x.data, s->reaction.data);
+    kiln_attempt_gradient(t, 0, s->terms.count, s->x.data, s->reaction.data);
     memcpy(s->rate.data, s->reaction.data, size * sizeof(double));
     kiln_constraints_project(constraints, s->rate.data);
     for (size_t i = 0; i < size; i++)
@@ -323,8 +337,8 @@ kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error)
     kiln_collide_start start = {.given = &s->given,
                                 .x = x,
                                 .guess = s->guess.data,
-                                .origin = s->origin.data,
-                                .tau = t->scheme.tau};
+                                .origin = kiln_attempt_brief_origin(t),
+                                .tau = kiln_attempt_brief_tau(t)};
     KILN_TRY(kiln_collide_begin(&s->collide, &start, error));
     uint32_t vertex = kiln_collide_touching(&s->collide, x);
     if (vertex != KILN_NONE) {

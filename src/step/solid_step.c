@@ -224,6 +224,25 @@ static void project_rate(kiln_solid *s, double *rate, double per_h, double *take
         taken[i] = mass[i / 3] * per_h * (rate[i] - taken[i]);
 }
 
+/* What brief terms gave to the accelerations is taken out again, as a force on what is held too. */
+static kiln_status forget_brief(kiln_attempt *t, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    size_t size = 3 * s->rows;
+    if (s->lasting == s->terms.count)
+        return KILN_OK;
+    kiln_attempt_gradient(t, s->lasting, s->terms.count, s->x.data, s->brief.data);
+    for (size_t i = 0; i < size; i++)
+        s->kick.data[i] -= s->brief.data[i];
+    memset(s->relief.data, 0, size * sizeof(double));
+    KILN_TRY(kiln_mass_follow(s->mass, &s->given, s->relief.data, s->brief.data, error));
+    for (size_t i = 0; i < size; i++) {
+        s->kick.data[i] += s->brief.data[i];
+        s->rate2.data[i] += s->relief.data[i];
+    }
+    return KILN_OK;
+}
+
 /* Newmark's velocity of a vertex that is led swings about the right one for ever, so along held
  * directions backward differences are taken instead. */
 static kiln_status find_rates(kiln_attempt *t, kiln_error *error)
@@ -235,6 +254,7 @@ static kiln_status find_rates(kiln_attempt *t, kiln_error *error)
         project_rate(s, s->rate.data, 1.0 / t->h, s->hit.data);
         project_rate(s, s->rate2.data, 1.0, s->kick.data);
         kiln_parallel_for(s->context, size, 3 * GRAIN, backward_chunk, t);
+        KILN_TRY(forget_brief(t, error));
     }
     if (!s->touch.obstacle_count || t->scheme.scale == 0.0)
         return KILN_OK;
@@ -302,17 +322,19 @@ static void sum_up(kiln_attempt *t)
     t->report->work_loads = kiln_loads_potential(s->loads, s->x.data);
 }
 
-/* `origin`: the weights of the history in the integrator's formula for velocities; those of places
- * sum to 1, and a_n and v_m have none. */
-static void begin_damping(const kiln_attempt *t, const double *origin, double tau)
+/* Of the history's weights in the formula for velocities those of places sum to 1, and a_n and v_m
+ * have none. */
+static void begin_damping(const kiln_attempt *t)
 {
+    const double *weight = t->scheme.origin;
     kiln_damping_start start = {.x_n = t->history[KILN_HISTORY_X],
                                 .before = t->history[KILN_HISTORY_X_BEFORE],
                                 .v_n = t->history[KILN_HISTORY_V],
-                                .origin = t->solid->origin.data,
-                                .before_weight = origin[KILN_HISTORY_X_BEFORE],
-                                .rate_weight = origin[KILN_HISTORY_V],
-                                .tau = tau};
+                                .origin = kiln_attempt_brief_origin(t),
+                                .before_weight = weight[KILN_HISTORY_X_BEFORE],
+                                .rate_weight = t->scheme.impulses ? 0 : weight[KILN_HISTORY_V],
+                                .tau = kiln_attempt_brief_tau(t),
+                                .means = t->scheme.impulses};
     if (kiln_damping_is_used(t->solid->damping))
         kiln_damping_begin(t->solid->damping, &start);
 }
@@ -347,7 +369,7 @@ static kiln_status move(kiln_attempt *t, kiln_error *error)
     combine(t, t->scheme.origin, s->origin.data);
     combine(t, t->scheme.centre, s->centre.data);
     if (t->scheme.scale > 0.0)
-        begin_damping(t, t->scheme.origin, t->scheme.tau);
+        begin_damping(t);
     KILN_TRY(kiln_attempt_list_terms(t, error));
     forget_forces(s);
     KILN_TRY(kiln_attempt_begin(t, error));
@@ -485,17 +507,11 @@ static kiln_status start_acceleration(kiln_attempt *t, const kiln_driver *driver
 {
     kiln_solid *s = t->solid;
     KILN_TRY(drive(s, driver, time, 1.0, error));
-    /* Damping at the velocity of the begin: origin such that (x - origin) / 1 = v. */
-    const double *x = t->history[KILN_HISTORY_X], *v = t->history[KILN_HISTORY_V];
-    for (size_t i = 0; i < 3 * s->rows; i++)
-        s->origin.data[i] = x[i] - v[i];
-    const double origin[KILN_HISTORY_COUNT] = {[KILN_HISTORY_X] = 1, [KILN_HISTORY_V] = -1};
-    begin_damping(t, origin, 1.0);
+    const double *x = t->history[KILN_HISTORY_X];
     s->touch.contacts.count = 0; /* those of a try before */
-    KILN_TRY(kiln_attempt_begin_surfaces(t, error));
     KILN_TRY(kiln_attempt_list_terms(t, error));
     kiln_attempt_renew_lagged(t, x, NULL);
-    kiln_attempt_add_gradient(t, 1, x, s->rate.data); /* without inertia, the first */
+    kiln_attempt_gradient(t, 1, s->lasting, x, s->rate.data); /* without inertia, the first */
     KILN_TRY(solve_for_acceleration(s, s->start_a.data, error));
     kiln_mass_multiply(s->mass, s->start_a.data, s->start_force.data);
     for (size_t i = 0; i < 3 * s->rows; i++)

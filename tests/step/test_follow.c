@@ -99,6 +99,29 @@ START_TEST(turning_bodies_are_not_damped)
 }
 END_TEST
 
+/* However strong, for long: what is damped loses energy only. (Newmark's own rule for rates swings
+ * where damping is stiff: 18 times the energy after 8 s.) */
+START_TEST(strong_damping_gains_nothing)
+{
+    static const double betas[] = {1, 100};
+    rig r = ball(KILN_NEWMARK, "h=0.5", 0.5, 0);
+    r.material.damping_stiffness = betas[_i];
+    r.material.nodal_pressure = _i == 1;
+    rig_build(&r);
+    spin(&r, 20);
+    double begin = rig_sums(&r).angular_momentum.z, energy = rig_sums(&r).kinetic;
+    for (int i = 0; i < 200; i++) {
+        rig_step(&r, 0.01);
+        double now = rig_sums(&r).kinetic + r.report.e_elastic;
+        ck_assert_double_le(now, energy * (1 + 1e-6));
+        energy = now;
+    }
+    ck_assert_double_ge(rig_sums(&r).angular_momentum.z, 0.98 * begin);
+    ck_assert_double_le(rig_sums(&r).angular_momentum.z, 1.001 * begin);
+    rig_free(&r);
+}
+END_TEST
+
 /* Pressure on all of a surface. */
 
 static double mean_pressure(const rig *r)
@@ -379,6 +402,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("follow");
     TCase *all = kiln_test_case(suite, "follow");
     tcase_add_loop_test(all, turning_bodies_are_not_damped, 0, 3);
+    tcase_add_loop_test(all, strong_damping_gains_nothing, 0, 2);
     tcase_add_loop_test(all, ball_at_rest_under_pressure, 0, 6);
     tcase_add_loop_test(all, ball_that_breathes, 0, 3);
     tcase_add_loop_test(all, small_ball_under_sudden_pressure, 0, 2);
