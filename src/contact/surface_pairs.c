@@ -30,6 +30,16 @@ kiln_pair_distance kiln_surface_pair_distance(const kiln_surface_pair *pair, con
     return out;
 }
 
+/* For searches. */
+static double distance_of(const kiln_surface_pair *pair, const kiln_vec3 *x)
+{
+    kiln_vec3 p[4];
+    for (int k = 0; k < 4; k++)
+        p[k] = x[pair->v[k]];
+    return sqrt(pair->split == 1 ? kiln_triangle_distance2(p[0], p + 1)
+                                 : kiln_edges_distance2(p, p + 2));
+}
+
 /* One search. */
 typedef struct search {
     kiln_surface_pairs *pairs;
@@ -114,11 +124,19 @@ static double slack_of(const search *s, const uint32_t *v, uint32_t count)
     return sqrt(most);
 }
 
-static bool can_come_near(const search *s, const kiln_surface_pair *pair)
+/* By how much the sides can come nearer: what moves alike stays apart. */
+static double slack_between(const search *s, const kiln_surface_pair *pair)
 {
-    double slack =
-        slack_of(s, pair->v, pair->split) + slack_of(s, pair->v + pair->split, 4 - pair->split);
-    return kiln_surface_pair_distance(pair, s->x).d <= pair->reach + slack;
+    const kiln_pair_rules *rules = s->rules;
+    if (!rules->way)
+        return slack_of(s, pair->v, pair->split) +
+               slack_of(s, pair->v + pair->split, 4 - pair->split);
+    double most = 0.0;
+    for (uint32_t i = 0; i < pair->split; i++)
+        for (uint32_t j = pair->split; j < 4; j++)
+            most = fmax(most,
+                        kiln_v3_norm2(kiln_v3_sub(rules->way[pair->v[i]], rules->way[pair->v[j]])));
+    return rules->part * sqrt(most) + 2.0 * rules->skin;
 }
 
 static bool are_neighbours(const search *s, const kiln_surface_pair *pair)
@@ -137,7 +155,7 @@ static double reach_of(const search *s, const kiln_surface_pair *pair)
     if (part[pair->v[0]] != part[pair->v[3]] ||
         (!rules->material_tells && !are_neighbours(s, pair)))
         return rules->thickness;
-    double apart = kiln_surface_pair_distance(pair, s->u).d;
+    double apart = distance_of(pair, s->u);
     return fmax(fmin(rules->thickness, NEAR_SHARE * apart), LEAST_REACH * rules->thickness);
 }
 
@@ -148,12 +166,15 @@ static void judge_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     search *s = user;
     for (size_t i = begin; i < end; i++) {
         kiln_surface_pair pair = pair_of(s, i);
-        bool keep = is_wanted(s, &pair) && can_come_near(s, &pair);
-        if (keep) {
-            pair.reach = reach_of(s, &pair);
-            keep = pair.reach == s->rules->thickness || can_come_near(s, &pair);
-        }
-        s->pairs->keep.data[i] = keep;
+        double *reach = &s->pairs->reach.data[i];
+        *reach = 0.0;
+        if (!is_wanted(s, &pair))
+            continue;
+        double near = distance_of(&pair, s->x) - slack_between(s, &pair);
+        if (near > pair.reach)
+            continue;
+        pair.reach = reach_of(s, &pair);
+        *reach = near > pair.reach ? 0.0 : pair.reach;
     }
 }
 
@@ -161,13 +182,13 @@ static void judge_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
 static kiln_status sift(search *s, kiln_error *error)
 {
     kiln_surface_pairs *p = s->pairs;
-    KILN_TRY(kiln_array_reserve(p->context, &p->keep, p->found.count, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->reach, p->found.count, error));
     kiln_parallel_for(p->context, p->found.count, GRAIN, judge_chunk, s);
     for (size_t i = 0; i < p->found.count; i++) {
-        if (!p->keep.data[i])
+        if (p->reach.data[i] == 0.0)
             continue;
         kiln_surface_pair pair = pair_of(s, i);
-        pair.reach = reach_of(s, &pair);
+        pair.reach = p->reach.data[i];
         KILN_TRY(kiln_array_push(p->context, &p->pairs, pair, error));
     }
     return KILN_OK;
@@ -201,7 +222,7 @@ void kiln_surface_pairs_free(kiln_surface_pairs *pairs)
     kiln_array_free(pairs->context, &pairs->boxes);
     kiln_array_free(pairs->context, &pairs->found);
     kiln_array_free(pairs->context, &pairs->repeated);
-    kiln_array_free(pairs->context, &pairs->keep);
+    kiln_array_free(pairs->context, &pairs->reach);
     kiln_array_free(pairs->context, &pairs->pairs);
 }
 
@@ -209,6 +230,6 @@ size_t kiln_surface_pairs_bytes(const kiln_surface_pairs *pairs)
 {
     return pairs->boxes.capacity * sizeof(kiln_box) +
            pairs->found.capacity * sizeof(kiln_bvh_pair) +
-           pairs->repeated.capacity * sizeof(uint32_t) + pairs->keep.capacity +
+           pairs->repeated.capacity * sizeof(uint32_t) + pairs->reach.capacity * sizeof(double) +
            pairs->pairs.capacity * sizeof(kiln_surface_pair);
 }

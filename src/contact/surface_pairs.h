@@ -35,6 +35,10 @@ typedef struct kiln_pair_rules {
      * neighbours in the mesh are. */
     bool material_tells;
     const uint8_t *held; /* [vertex slot] 7: moves by itself; pairs of such are left out */
+    /* How vertices stay in their boxes, where that is known: within `skin` of a place on the way
+     * from x to x + part way [vertex slot], all at the same part of it. NULL: anyhow. */
+    const kiln_vec3 *way;
+    double part, skin;
 } kiln_pair_rules;
 
 /* Zero-initialise. Trees and lists, kept between searches. */
@@ -45,8 +49,7 @@ typedef struct kiln_surface_pairs {
     boxes;
     kiln_bvh_pair_array found;
     kiln_u32_array repeated; /* vertices three times, so that the trees have one arity */
-    KILN_ARRAY_OF(uint8_t)
-    keep; /* [found] */
+    kiln_f64_array reach;    /* [found] 0: cannot come near */
     KILN_ARRAY_OF(kiln_surface_pair)
     pairs; /* vertex and face first; in an order that depends on nothing but the input */
 } kiln_surface_pairs;

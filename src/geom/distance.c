@@ -130,6 +130,25 @@ double kiln_triangle_distance2(kiln_vec3 p, const kiln_vec3 triangle[3])
     return least < d_ca ? least : d_ca;
 }
 
+static double clamped(double t)
+{
+    return t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
+}
+
+/* The place on a that the lines have nearest, then b's nearest to that, then a's to this: where
+ * the second is an end of b, the third is right; where it is not, so was the first. */
+double kiln_edges_distance2(const kiln_vec3 a[2], const kiln_vec3 b[2])
+{
+    kiln_vec3 u = kiln_v3_sub(a[1], a[0]), v = kiln_v3_sub(b[1], b[0]), w = kiln_v3_sub(a[0], b[0]);
+    double uu = kiln_v3_norm2(u), vv = kiln_v3_norm2(v), uv = kiln_v3_dot(u, v);
+    double uw = kiln_v3_dot(u, w), vw = kiln_v3_dot(v, w), area2 = uu * vv - uv * uv;
+    if (!(area2 > NEEDLE * uu * vv))
+        return kiln_closest_edges(a, b).distance2;
+    double s = clamped((uv * vw - vv * uw) / area2), t = clamped((uv * s + vw) / vv);
+    s = clamped((uv * t - uw) / uu);
+    return kiln_v3_norm2(kiln_v3_madd(kiln_v3_madd(w, s, u), -t, v));
+}
+
 static double largest(const kiln_vec3 *q, int n)
 {
     double m = 0.0;

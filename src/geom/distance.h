@@ -34,8 +34,10 @@ kiln_closest_point kiln_closest_on_edge(kiln_vec3 p, const kiln_vec3 edge[2]);
 kiln_closest_point kiln_closest_on_triangle(kiln_vec3 p, const kiln_vec3 triangle[3]);
 
 /* The squared distance alone, quickly, for searches: right to about 1e-13 of the squares of the
- * lengths involved, so ask kiln_closest_on_triangle about the one that is found. */
+ * lengths involved, so ask the slow ones about what is found. */
 double kiln_triangle_distance2(kiln_vec3 p, const kiln_vec3 triangle[3]);
+
+double kiln_edges_distance2(const kiln_vec3 a[2], const kiln_vec3 b[2]); /* likewise */
 
 /* Distance 0 and feature 15 inside, in a tet of either orientation. */
 kiln_closest_point kiln_closest_on_tet(kiln_vec3 p, const kiln_vec3 tet[4]);

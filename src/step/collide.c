@@ -24,13 +24,11 @@ void kiln_collide_free(kiln_collide *c)
     kiln_surface_pairs_free(&c->found);
     kiln_array_free(c->context, &c->modulus);
     kiln_array_free(c->context, &c->boxes);
-    kiln_array_free(c->context, &c->room);
-    kiln_array_free(c->context, &c->tight);
+    kiln_array_free(c->context, &c->at);
+    kiln_array_free(c->context, &c->begin);
     kiln_array_free(c->context, &c->distance);
     kiln_kept_values_free(&c->kept, c->context);
     kiln_array_free(c->context, &c->coupled);
-    kiln_array_free(c->context, &c->watched);
-    kiln_array_free(c->context, &c->measured);
     kiln_array_free(c->context, &c->scale);
     kiln_array_free(c->context, &c->least);
     kiln_array_free(c->context, &c->cliques);
@@ -41,13 +39,12 @@ void kiln_collide_free(kiln_collide *c)
 size_t kiln_collide_bytes(const kiln_collide *c)
 {
     return kiln_contact_surface_bytes(&c->surface) + kiln_surface_pairs_bytes(&c->found) +
-           (c->modulus.capacity + c->scale.capacity + c->least.capacity + c->measured.capacity +
-            c->room.capacity) *
+           (c->modulus.capacity + c->scale.capacity + c->least.capacity + c->at.capacity +
+            c->begin.capacity) *
                sizeof(double) +
            c->boxes.capacity * sizeof(kiln_box) + kiln_kept_values_bytes(&c->kept) +
            c->distance.capacity * sizeof(kiln_pair_distance) + c->coupled.capacity +
-           c->tight.capacity +
-           (c->cliques.capacity + c->wanted.capacity + c->watched.capacity) * sizeof(uint32_t) +
+           (c->cliques.capacity + c->wanted.capacity) * sizeof(uint32_t) +
            c->friction_contacts.capacity * sizeof(kiln_friction_contact);
 }
 
@@ -120,14 +117,24 @@ static kiln_status renew_modulus(kiln_collide *c, const double *modulus, kiln_er
 static kiln_status start_anew(kiln_collide *c, kiln_error *error)
 {
     size_t slots = c->mesh->table[KILN_ON_VERTEX].used;
-    c->found.pairs.count = c->watched.count = c->friction_contacts.count = 0;
+    c->found.pairs.count = c->friction_contacts.count = 0;
     kiln_collide_forget(c);
     if (!kiln_collide_is_used(c))
         return KILN_OK;
     KILN_TRY(kiln_array_reserve(c->context, &c->boxes, slots, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->room, slots, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->tight, slots, error));
-    return kiln_array_reserve(c->context, &c->measured, 3 * slots, error);
+    KILN_TRY(kiln_array_reserve(c->context, &c->begin, 3 * slots, error));
+    return kiln_array_reserve(c->context, &c->at, 3 * slots, error);
+}
+
+/* The mean edge, but no less than surfaces repel at. */
+static void find_stride(kiln_collide *c)
+{
+    const kiln_u32_array *edges = &c->surface.edges;
+    double sum = 0.0;
+    for (size_t e = 0; e + 1 < edges->count; e += 2)
+        sum +=
+            kiln_v3_norm(kiln_v3_sub(c->mesh->u[edges->data[e + 1]], c->mesh->u[edges->data[e]]));
+    c->stride = fmax(edges->count ? 2.0 * sum / (double)edges->count : 0.0, c->options.thickness);
 }
 
 kiln_status kiln_collide_build(kiln_collide *c, const kiln_mesh *mesh, const double *modulus,
@@ -142,6 +149,7 @@ kiln_status kiln_collide_build(kiln_collide *c, const kiln_mesh *mesh, const dou
     if (c->surface.faces.count && !(c->options.thickness > 0.0))
         return kiln_fail(error, KILN_ERR_INPUT, "thickness", 0, -1, "must be positive, got %g m",
                          c->options.thickness);
+    find_stride(c);
     return spread_modulus(c, modulus, error);
 }
 
@@ -155,5 +163,6 @@ kiln_status kiln_collide_update(kiln_collide *c, const kiln_mesh *mesh, const do
     c->modulus.count = 0;
     KILN_TRY(start_anew(c, error));
     KILN_TRY(kiln_contact_surface_update(&c->surface, mesh, changes, error));
+    find_stride(c);
     return renew_modulus(c, modulus, error);
 }

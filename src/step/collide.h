@@ -3,14 +3,14 @@
  * 2002, made implicit as in Li et al. 2020).
  *
  * Invariants:
- * C1 Within one solve the pairs are complete: every surface vertex has a box, no Newton step leaves
- *    the boxes (max_step), and pairs outside the list cannot come within reach while it does not.
- *    Who needs more room asks for a renewal.
+ * C1 Where forces are asked for the pairs are complete: every surface vertex has a box about the
+ *    way that was last certified, and pairs outside the list cannot come within reach while all
+ *    vertices are in theirs. Who looks elsewhere finds new ones first.
  * C2 Every point on the way from the begin of the step to its end is certified by detection with
  *    the separation KEPT of the distance before; so an end without contact of surfaces follows from
- *    a begin without.
- * C3 So is the straight way from the begin to the end, with any separation: nothing gets behind
- *    what it could not pass.
+ *    a begin without. A long way is certified piece by piece, each no longer than an edge, so
+ *    that what is looked at depends on what is there and not on speed.
+ * C3 Memory that ran out is remembered until somebody can say so (kiln_collide_failure).
  * C4 Everything is in the order of the pairs, which depends on the surface only.
  *
  * The energy of a pair becomes infinite with its distance, so what presses two surfaces together
@@ -35,7 +35,6 @@ typedef struct kiln_contact_options {
 
 /* What friction keeps of a pair during a solve. */
 typedef struct kiln_friction_contact {
-    uint32_t pair;
     uint32_t v[4];
     double weight[4]; /* kiln_pair_distance */
     kiln_vec3 normal;
@@ -53,15 +52,12 @@ typedef struct kiln_collide {
     kiln_f64_array modulus; /* [vertex slot] Pa, mean of the tets at a surface vertex, 0 elsewhere;
                                count 0: not built */
     KILN_ARRAY_OF(kiln_box)
-    boxes;               /* [vertex slot] */
-    kiln_f64_array room; /* [vertex slot] of its box, times what a step starts with */
-    KILN_ARRAY_OF(uint8_t)
-    tight; /* [vertex slot] Newton would have left its box */
+    boxes;                /* [vertex slot] */
+    kiln_f64_array begin; /* [vertex slot][3] where the solve began */
+    kiln_f64_array at;    /* [vertex slot][3] where a piece of a way begins */
+    double stride;        /* m, of such a piece at most */
     KILN_ARRAY_OF(kiln_pair_distance)
-    distance;                /* [pair] of the last evaluation; INFINITY: not watched */
-    kiln_u32_array watched;  /* pairs that may be near while nothing drifts by half of `watch` */
-    kiln_f64_array measured; /* [vertex slot][3] from where: all were measured there */
-    double watch;            /* m */
+    distance; /* [pair] of the last evaluation */
     KILN_ARRAY_OF(uint8_t)
     coupled;                /* [pair] the matrix has its blocks */
     kiln_f64_array scale;   /* [pair] stiffness times modulus times area, N */
@@ -73,12 +69,14 @@ typedef struct kiln_collide {
     kiln_term repulsion, friction;
     kiln_kept_values kept; /* energies [pair] of the last two x */
     uint64_t state;        /* changes with the pairs and their scale */
-    bool confined;         /* a max_step was limited by the boxes since the last renewal */
+    kiln_status failure;   /* of a search nobody could be told about yet, and */
+    kiln_error trouble;    /* what it was */
+    int lags;              /* of friction in this solve */
     double seconds;        /* in this step, of searches, distances and detection */
 
     /* Of this step; borrowed. */
     const kiln_constraints *given;
-    const double *begin, *guess, *origin;
+    const double *origin;
     double tau;
 } kiln_collide;
 
@@ -101,7 +99,6 @@ void kiln_collide_forget(kiln_collide *collide); /* what a resumed run does not 
 typedef struct kiln_collide_start {
     const kiln_constraints *given; /* what is held without obstacles */
     const double *x;               /* begin of the step, [vertex slot][3] */
-    const double *guess;           /* where velocities carry */
     const double *origin;          /* velocity at the end is (x - origin) / tau */
     double tau;
 } kiln_collide_start;
@@ -109,17 +106,14 @@ typedef struct kiln_collide_start {
 /* Pairs and friction for a step. */
 kiln_status kiln_collide_begin(kiln_collide *collide, const kiln_collide_start *start,
                                kiln_error *error);
-/* The same for a solve from x on: vertices that ran into the walls of their boxes get twice the
- * room. Where none did the pairs stay, and only weights and friction are renewed. */
+/* For a solve from x on: the stiffness of pairs is that at x, and friction may follow the normal
+ * forces from one iteration to the next, as often as it may in one solve. */
 kiln_status kiln_collide_renew(kiln_collide *collide, const double *x, kiln_error *error);
-/* Whether x is in the boxes, so that a solve may start there. */
-bool kiln_collide_has_room(const kiln_collide *collide, const double *x);
+/* After solves, values and ways: whether one of them ran out of memory. */
+kiln_status kiln_collide_failure(const kiln_collide *collide, kiln_error *error);
 
 /* Largest part of the way from x to `to` that detection allows; 1: all. */
 double kiln_collide_way(kiln_collide *collide, const double *x, const double *to, double *scratch);
-/* Whether the straight way from the begin of the step to x is free. Newton's own way is, but may
- * lead round an obstacle that no velocity leads round. x must have room. */
-bool kiln_collide_is_straight(kiln_collide *collide, const double *x, double *scratch);
 /* Pairs within reach at x. */
 size_t kiln_collide_count(kiln_collide *collide, const double *x);
 /* By how much the normal forces at x differ from those friction has, relative to their sum. */

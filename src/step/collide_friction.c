@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { MOST_LAGS = 12 }; /* in one solve; then the forces stay, so that it can end */
+
 static kiln_vec3 velocity_of(const kiln_collide *c, const kiln_friction_contact *contact,
                              const double *x)
 {
@@ -69,28 +71,16 @@ static void friction_add(void *self, const double *x, double scale, double *g, k
     }
 }
 
-kiln_term kiln_collide_friction_term(kiln_collide *c)
-{
-    return (kiln_term){.name = "friction between bodies",
-                       .self = c,
-                       .weight = 1.0,
-                       .value = friction_value,
-                       .delta = friction_delta,
-                       .add = friction_add};
-}
-
 kiln_status kiln_collide_lag_friction(kiln_collide *c, kiln_error *error)
 {
     c->friction_contacts.count = 0;
     if (c->options.friction == 0.0)
         return KILN_OK;
-    for (size_t w = 0; w < c->watched.count; w++) {
-        size_t i = c->watched.data[w];
+    for (size_t i = 0; i < c->found.pairs.count; i++) {
         if (!kiln_collide_acts(c, i))
             continue;
         const kiln_pair_distance *at = &c->distance.data[i];
-        kiln_friction_contact contact = {
-            .pair = (uint32_t)i, .normal = at->normal, .load = kiln_collide_load(c, i)};
+        kiln_friction_contact contact = {.normal = at->normal, .load = kiln_collide_load(c, i)};
         memcpy(contact.v, kiln_collide_pair(c, i)->v, sizeof contact.v);
         memcpy(contact.weight, at->weight, sizeof contact.weight);
         KILN_TRY(kiln_array_push(c->context, &c->friction_contacts, contact, error));
@@ -98,19 +88,50 @@ kiln_status kiln_collide_lag_friction(kiln_collide *c, kiln_error *error)
     return KILN_OK;
 }
 
+/* Both lists are in the order of the pairs, which is that of the search: not sorted, so by a walk
+ * along both as far as they agree, and the rest counts as changed. */
 double kiln_collide_change(kiln_collide *c, const double *x)
 {
+    double change = 0.0, sum = 0.0;
+    size_t next = 0, known = c->friction_contacts.count;
     if (c->options.friction == 0.0)
         return 0.0;
-    double change = 0.0, sum = 0.0;
     kiln_collide_measure(c, x);
-    for (size_t w = 0; w < c->watched.count; w++)
-        sum += kiln_collide_load(c, c->watched.data[w]);
-    change = sum; /* of those that friction does not know */
-    for (size_t i = 0; i < c->friction_contacts.count; i++) {
-        double load = kiln_collide_load(c, c->friction_contacts.data[i].pair);
-        change += fabs(load - c->friction_contacts.data[i].load) - load;
-        sum += fmax(c->friction_contacts.data[i].load - load, 0.0);
+    for (size_t i = 0; i < c->found.pairs.count; i++) {
+        double load = kiln_collide_load(c, i), before = 0.0;
+        if (load == 0.0)
+            continue;
+        const uint32_t *v = kiln_collide_pair(c, i)->v;
+        size_t at = next;
+        while (at < known && memcmp(c->friction_contacts.data[at].v, v, 4 * sizeof *v) != 0)
+            at++;
+        if (at < known) {
+            before = c->friction_contacts.data[at].load;
+            next = at + 1;
+        }
+        change += fabs(load - before);
+        sum += fmax(load, before);
     }
     return sum > 0.0 ? change / sum : 0.0;
+}
+
+/* While a solve goes on friction follows the normal forces, at first. */
+static kiln_status friction_renew(void *self, const double *x, kiln_error *error)
+{
+    kiln_collide *c = self;
+    if (c->lags++ >= MOST_LAGS)
+        return KILN_OK;
+    kiln_collide_measure(c, x);
+    return kiln_collide_lag_friction(c, error);
+}
+
+kiln_term kiln_collide_friction_term(kiln_collide *c)
+{
+    return (kiln_term){.name = "friction between bodies",
+                       .self = c,
+                       .weight = 1.0,
+                       .value = friction_value,
+                       .delta = friction_delta,
+                       .add = friction_add,
+                       .renew = friction_renew};
 }

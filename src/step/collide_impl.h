@@ -32,22 +32,22 @@ KILN_INLINE void kiln_collide_add_at(double *g, uint32_t v, double s, kiln_vec3 
     g[3 * (size_t)v + 2] += s * d.z;
 }
 
-bool kiln_collide_is_inside(const kiln_collide *collide, uint32_t v, kiln_vec3 at); /* its box */
-
-/* The farthest that a vertex of the surface is from where it was when all were measured. */
-double kiln_collide_drift(const kiln_collide *collide, const double *x, const double *dx);
-/* Distances at x of all pairs; chooses those to watch. */
-void kiln_collide_measure_all(kiln_collide *collide, const double *x);
-/* Distances of the pairs that are watched; all others are farther than EXPECTED of their reach, as
- * long as no vertex has drifted by half the width of the watch. */
+/* Whether all surface vertices are in their boxes at x + part dx (dx may be NULL). */
+bool kiln_collide_has_room(const kiln_collide *collide, const double *x, const double *dx);
+/* Pairs for the way from x to x + part dx; NULL: for places about x. False: no memory (C3). */
+bool kiln_collide_find(kiln_collide *collide, const double *x, const double *dx, double part);
+/* Distances at x of all pairs, which are others if the pairs were not for x. */
 void kiln_collide_measure(kiln_collide *collide, const double *x);
+
+/* The renew of repulsion: the matrix gets blocks for the pairs that are near at x. */
+kiln_status kiln_collide_expect(void *self, const double *x, kiln_error *error);
 
 double kiln_collide_load(const kiln_collide *collide, size_t i); /* of a pair as measured, N */
 /* H += m (x) w w', m 3x3 by its upper half, over the pairs of four vertices. Without blocks for
  * those the diagonal 4 w_k^2 m, which is no smaller. */
 void kiln_collide_add_blocks(kiln_bsr *H, const uint32_t v[4], const double w[4],
                              const double m[3][3], bool coupled);
-/* The max_step of the terms: within the boxes, and as far as detection allows. */
+/* The max_step of the terms: as far as detection allows. */
 double kiln_collide_max_step(void *self, const double *x, const double *dx);
 /* Friction is about what presses now; distances must have been measured. */
 kiln_status kiln_collide_lag_friction(kiln_collide *collide, kiln_error *error);

@@ -6,49 +6,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room of a vertex: thickness, and this part of its way. */
+/* Of the thickness: room beside a way, in which no new pairs are needed. */
 #define ROOM 0.5
-/* Width of what is watched, in terms of the room of the vertex that has most. */
-#define WATCH 0.3
 /* Squared sine below which edges count less, down to LEAST_PARALLEL: where they are parallel their
  * distance has a kink. Vertices against faces repel there too. */
 #define PARALLEL       0.03
 #define LEAST_PARALLEL 1e-3
 
-bool kiln_collide_is_inside(const kiln_collide *c, uint32_t v, kiln_vec3 at)
-{
-    return kiln_box_overlap((kiln_box){at, at}, c->boxes.data[v]);
-}
-
-bool kiln_collide_has_room(const kiln_collide *c, const double *x)
+bool kiln_collide_has_room(const kiln_collide *c, const double *x, const double *dx)
 {
     for (size_t i = 0; i < c->surface.vertices.count; i++) {
         uint32_t v = c->surface.vertices.data[i];
-        if (!kiln_collide_is_inside(c, v, kiln_collide_points(x)[v]))
+        kiln_vec3 at = kiln_collide_points(x)[v];
+        if (dx)
+            at = kiln_v3_add(at, kiln_collide_points(dx)[v]);
+        if (!kiln_box_overlap((kiln_box){at, at}, c->boxes.data[v]))
             return false;
     }
     return true;
 }
 
-static void place_boxes(kiln_collide *c, const double *x)
+/* About the way of each vertex; returns the room beside it. */
+static double place_boxes(kiln_collide *c, const double *x, const double *dx, double part)
 {
-    const kiln_constraints *given = c->given;
-    double longest = 0.0;
+    double r = ROOM * c->options.thickness;
     for (size_t i = 0; i < c->surface.vertices.count; i++) {
         uint32_t v = c->surface.vertices.data[i];
-        kiln_vec3 begin = kiln_collide_points(c->begin)[v],
-                  guess = kiln_collide_points(c->guess)[v];
-        kiln_box box = kiln_box_grow((kiln_box){begin, begin}, guess);
-        box = kiln_box_grow(box, kiln_collide_points(x)[v]);
-        if (given->held[v] == 7 && kiln_v3_finite(given->target[v]))
-            box = kiln_box_grow(box, given->target[v]);
-        double way = kiln_v3_norm(kiln_v3_sub(guess, begin)),
-               r = c->room.data[v] * (c->options.thickness + ROOM * way);
-        longest = fmax(longest, way);
+        kiln_vec3 at = kiln_collide_points(x)[v];
+        kiln_box box = {at, at};
+        if (dx)
+            box = kiln_box_grow(box, kiln_v3_madd(at, part, kiln_collide_points(dx)[v]));
         c->boxes.data[v] = (kiln_box){kiln_v3_sub(box.low, kiln_v3(r, r, r)),
                                       kiln_v3_add(box.high, kiln_v3(r, r, r))};
     }
-    c->watch = WATCH * (c->options.thickness + ROOM * longest);
+    return r;
 }
 
 static kiln_status make_room(kiln_collide *c, kiln_error *error)
@@ -56,28 +47,53 @@ static kiln_status make_room(kiln_collide *c, kiln_error *error)
     size_t count = c->found.pairs.count;
     KILN_TRY(kiln_array_reserve(c->context, &c->distance, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->coupled, count, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->watched, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->scale, count, error));
     KILN_TRY(kiln_kept_values_reserve(&c->kept, c->context, 3 * c->given->rows, count, error));
     return kiln_array_reserve(c->context, &c->least, kiln_chunk_count(count, KILN_COLLIDE_GRAIN),
                               error);
 }
 
-static kiln_status find_pairs(kiln_collide *c, const double *x, kiln_error *error)
+static void weigh_pairs(kiln_collide *c);
+
+static kiln_status find_pairs(kiln_collide *c, const double *x, const double *dx, double part,
+                              kiln_error *error)
 {
     kiln_pair_rules rules = {.bodies = c->options.bodies,
                              .self = c->options.self,
                              .thickness = c->options.thickness,
                              .material_tells = c->options.material_tells,
-                             .held = c->given->held};
-    double began = kiln_wall_seconds();
-    place_boxes(c, x);
+                             .held = c->given->held,
+                             .way = dx ? kiln_collide_points(dx) : NULL,
+                             .part = part};
+    c->state++;
+    rules.skin = 1.7321 * place_boxes(c, x, dx, part); /* the diagonal of a cube */
     KILN_TRY(kiln_surface_pairs_find(&c->found, &c->surface, &rules, c->boxes.data, c->mesh->u,
                                      kiln_collide_points(x), error));
+    KILN_TRY(make_room(c, error));
+    weigh_pairs(c);
+    return KILN_OK;
+}
+
+#include <stdio.h>
+static void evaluation_count(kiln_collide *c, const double *x, size_t *n, size_t *m)
+{ for (size_t i = 0; i < c->found.pairs.count; i++) { (void)m; *n += kiln_surface_pair_distance(kiln_collide_pair(c,i), kiln_collide_points(x)).d < kiln_collide_pair(c,i)->reach; } }
+bool kiln_collide_find(kiln_collide *c, const double *x, const double *dx, double part)
+{
+    double began = kiln_wall_seconds();
+    if (c->failure == KILN_OK)
+        c->failure = find_pairs(c, x, dx, part, &c->trouble);
+    if (c->failure != KILN_OK)
+        c->found.pairs.count = 0;
+    if (getenv("PAIRS")) { size_t n = 0, m = 0; evaluation_count(c, x, &n, &m); fprintf(stderr, "find found %zu pairs %zu act %zu part %g\n", c->found.found.count, c->found.pairs.count, n, part); }
     c->seconds += kiln_wall_seconds() - began;
-    c->confined = false;
-    memset(c->tight.data, 0, c->mesh->table[KILN_ON_VERTEX].used);
-    return make_room(c, error);
+    return c->failure == KILN_OK;
+}
+
+kiln_status kiln_collide_failure(const kiln_collide *c, kiln_error *error)
+{
+    if (c->failure != KILN_OK && error)
+        *error = c->trouble;
+    return c->failure;
 }
 
 static double side_modulus(const kiln_collide *c, const uint32_t *v, uint32_t count)
@@ -162,47 +178,57 @@ static kiln_status couple(kiln_collide *c, bool begins, kiln_error *error)
     return KILN_OK;
 }
 
-/* Makes the pairs ready for a solve from x on. */
-static kiln_status weigh_pairs(kiln_collide *c, const double *x, bool begins, kiln_error *error)
+/* How strongly pairs repel, with the angles between edges where the solve began; whether the matrix
+ * knows them. */
+static void weigh_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
-    c->state++;
-    for (size_t i = 0; i < c->found.pairs.count; i++) {
+    (void)chunk, (void)worker;
+    kiln_collide *c = user;
+    for (size_t i = begin; i < end; i++) {
         const kiln_surface_pair *pair = kiln_collide_pair(c, i);
         double modulus = fmin(side_modulus(c, pair->v, pair->split),
                               side_modulus(c, pair->v + pair->split, 4 - pair->split));
-        c->scale.data[i] =
-            c->options.stiffness * modulus * pair->area * skewness(pair, kiln_collide_points(x));
+        c->scale.data[i] = c->options.stiffness * modulus * pair->area *
+                           skewness(pair, kiln_collide_points(c->begin.data));
+        c->coupled.data[i] = has_clique(c, pair->v);
     }
-    kiln_collide_measure_all(c, x);
-    KILN_TRY(couple(c, begins, error));
-    return kiln_collide_lag_friction(c, error);
+}
+
+static void weigh_pairs(kiln_collide *c)
+{
+    kiln_parallel_for(c->context, c->found.pairs.count, KILN_COLLIDE_GRAIN, weigh_chunk, c);
 }
 
 kiln_status kiln_collide_begin(kiln_collide *c, const kiln_collide_start *start, kiln_error *error)
 {
     c->given = start->given;
-    c->begin = start->x;
-    c->guess = start->guess;
     c->origin = start->origin;
     c->tau = start->tau;
     c->seconds = 0.0;
-    for (size_t v = 0; v < c->mesh->table[KILN_ON_VERTEX].used; v++)
-        c->room.data[v] = 1.0;
-    KILN_TRY(find_pairs(c, c->begin, error));
-    return weigh_pairs(c, c->begin, true, error);
+    c->failure = KILN_OK;
+    memcpy(c->begin.data, start->x, 3 * c->given->rows * sizeof(double));
+    (void)kiln_collide_find(c, start->x, NULL, 0.0);
+    KILN_TRY(kiln_collide_failure(c, error));
+    kiln_collide_measure(c, start->x);
+    KILN_TRY(couple(c, true, error));
+    c->lags = 0;
+    return kiln_collide_lag_friction(c, error);
 }
 
 kiln_status kiln_collide_renew(kiln_collide *c, const double *x, kiln_error *error)
 {
-    bool enough = !c->confined;
-    for (size_t i = 0; i < c->surface.vertices.count; i++) {
-        uint32_t v = c->surface.vertices.data[i];
-        if (c->tight.data[v] || !kiln_collide_is_inside(c, v, kiln_collide_points(x)[v])) {
-            c->room.data[v] *= 2.0;
-            enough = false;
-        }
-    }
-    if (!enough)
-        KILN_TRY(find_pairs(c, x, error));
-    return weigh_pairs(c, x, false, error);
+    memcpy(c->begin.data, x, 3 * c->given->rows * sizeof(double));
+    c->state++;
+    c->lags = 0;
+    kiln_collide_measure(c, x);
+    weigh_pairs(c);
+    return kiln_collide_failure(c, error);
+}
+
+kiln_status kiln_collide_expect(void *self, const double *x, kiln_error *error)
+{
+    kiln_collide *c = self;
+    kiln_collide_measure(c, x);
+    KILN_TRY(kiln_collide_failure(c, error));
+    return couple(c, false, error);
 }

@@ -18,17 +18,14 @@ double kiln_collide_load(const kiln_collide *c, size_t i)
 /* The energies of all pairs at x, J, in the room that was reserved when the pairs were found. */
 static const double *measure_energies(kiln_collide *c, const double *x)
 {
+    kiln_collide_measure(c, x);
     size_t pairs = c->found.pairs.count;
     double *energy =
         kiln_kept_values_begin(&c->kept, c->context, 3 * c->given->rows, pairs, c->state, x);
-    kiln_collide_measure(c, x);
-    memset(energy, 0, pairs * sizeof *energy);
-    for (size_t k = 0; k < c->watched.count; k++) {
-        size_t i = c->watched.data[k];
-        if (kiln_collide_acts(c, i))
-            energy[i] =
-                c->scale.data[i] * kiln_collide_pair(c, i)->reach * repulsion_of(c, i).value;
-    }
+    for (size_t i = 0; i < pairs; i++)
+        energy[i] = kiln_collide_acts(c, i) ? c->scale.data[i] * kiln_collide_pair(c, i)->reach *
+                                                  repulsion_of(c, i).value
+                                            : 0.0;
     return energy;
 }
 
@@ -36,26 +33,27 @@ static double repulsion_value(void *self, const double *x)
 {
     kiln_collide *c = self;
     double sum = 0.0;
-    if (c->found.pairs.count == 0)
-        return 0.0;
     kiln_kept_values_forget(&c->kept);
     const double *energy = measure_energies(c, x);
     for (size_t i = 0; i < c->found.pairs.count; i++)
         sum += energy[i];
-    return sum;
+    return c->failure == KILN_OK ? sum : INFINITY;
 }
 
+/* Pair by pair where both places have the same; else of the sums. */
 static double repulsion_delta(void *self, const double *x0, const double *x1)
 {
     kiln_collide *c = self;
+    if (!kiln_collide_has_room(c, x0, NULL) || !kiln_collide_has_room(c, x1, NULL)) {
+        double before = repulsion_value(c, x0);
+        return repulsion_value(c, x1) - before;
+    }
     size_t pairs = c->found.pairs.count;
-    double sum = 0.0;
-    if (pairs == 0)
-        return 0.0;
     const double *before = kiln_kept_values_find(&c->kept, 3 * c->given->rows, pairs, c->state, x0);
     if (!before)
         before = measure_energies(c, x0);
     const double *after = measure_energies(c, x1);
+    double sum = 0.0;
     for (size_t i = 0; i < pairs; i++)
         sum += after[i] - before[i];
     return sum;
@@ -83,8 +81,7 @@ static void repulsion_add(void *self, const double *x, double scale, double *g, 
 {
     kiln_collide *c = self;
     kiln_collide_measure(c, x);
-    for (size_t w = 0; w < c->watched.count; w++) {
-        size_t i = c->watched.data[w];
+    for (size_t i = 0; i < c->found.pairs.count; i++) {
         if (!kiln_collide_acts(c, i))
             continue;
         const kiln_surface_pair *pair = kiln_collide_pair(c, i);
@@ -119,6 +116,7 @@ kiln_term kiln_collide_repulsion_term(kiln_collide *c)
                        .delta = repulsion_delta,
                        .add = repulsion_add,
                        .max_step = kiln_collide_max_step,
+                       .renew = kiln_collide_expect,
                        .cliques = repulsion_cliques};
 }
 

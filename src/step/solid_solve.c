@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <stdlib.h>
 
 enum {
     MOST_PASSES = 8, /* solves of a step while contacts change */
@@ -15,8 +16,7 @@ enum {
     MOST_FLOW_ITERATIONS = 20,
     STATIC_CORRECTIONS = 16, /* matter that flows or turns goes far */
     ROUGH_CORRECTIONS = 8,
-    MOST_RENEWALS = 16, /* of the pairs of surfaces in one solve */
-    MOST_LAGGED = 3,    /* of the forces that press them together */
+    MOST_LAGGED = 3, /* solves while the forces that press surfaces together change */
 };
 /* Normal forces that changed by more make another pass worth it, in a step with motion. */
 #define LOAD_TOLERANCE       0.05
@@ -109,6 +109,8 @@ static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constrain
     if (t->integrator == KILN_STATIC && kiln_yield_surfaces_are_used(s->elements) &&
         options.max_iterations > MOST_FLOW_ITERATIONS)
         options.max_iterations = MOST_FLOW_ITERATIONS;
+    if (kiln_collide_is_used(&s->collide) && t->integrator != KILN_STATIC && getenv("CORR"))
+        options.corrections = atoi(getenv("CORR"));
     if (t->rough) {
         options.relative = ROUGH_PART;
         options.corrections = ROUGH_CORRECTIONS;
@@ -140,17 +142,14 @@ static kiln_status step_freely(kiln_attempt *t, const kiln_constraints *constrai
     if (kiln_collide_count(&s->collide, begin) > 0)
         return KILN_OK;
     KILN_TRY(run_newton(t, constraints, true, stepped, error));
-    if (*stepped && !kiln_collide_has_room(&s->collide, s->x.data))
-        KILN_TRY(kiln_collide_renew(&s->collide, s->x.data, error));
     *stepped = *stepped && kiln_collide_way(&s->collide, begin, s->x.data, s->rate.data) >= 1.0 &&
                kiln_collide_count(&s->collide, s->x.data) == 0;
     if (!*stepped)
         memcpy(s->x.data, begin, 3 * s->rows * sizeof(double));
-    return KILN_OK;
+    return kiln_collide_failure(&s->collide, error);
 }
 
-/* Newton among other surfaces: again with new pairs when it runs into the limits of the old ones,
- * and when friction had normal forces that turn out to be others. */
+/* Newton among other surfaces: again when friction had normal forces that turn out to be others. */
 static kiln_status minimise_apart(kiln_attempt *t, const kiln_constraints *constraints,
                                   kiln_error *error)
 {
@@ -158,20 +157,17 @@ static kiln_status minimise_apart(kiln_attempt *t, const kiln_constraints *const
     bool done = false;
     if (s->options.linearised)
         KILN_TRY(step_freely(t, constraints, &done, error));
-    if (!done && !kiln_collide_has_room(&s->collide, s->x.data))
-        KILN_TRY(kiln_collide_renew(&s->collide, s->x.data, error));
-    for (int pass = 0, lagged = 0; !done; pass++) {
+    for (int lagged = 0; !done; lagged++) {
         bool succeeded;
+        KILN_TRY(kiln_collide_renew(&s->collide, s->x.data, error));
         KILN_TRY(run_newton(t, constraints, false, &succeeded, error));
-        if (succeeded) {
-            done = lagged++ == MOST_LAGGED ||
-                   kiln_collide_change(&s->collide, s->x.data) <= LOAD_TOLERANCE;
-        } else if (!s->collide.confined || pass == MOST_RENEWALS) {
+        KILN_TRY(kiln_collide_failure(&s->collide, error));
+        if (!succeeded) {
             t->report->outcome = KILN_STEP_NEWTON;
             return KILN_OK;
         }
-        if (!done)
-            KILN_TRY(kiln_collide_renew(&s->collide, s->x.data, error));
+        done =
+            lagged == MOST_LAGGED || kiln_collide_change(&s->collide, s->x.data) <= LOAD_TOLERANCE;
     }
     return KILN_OK;
 }
@@ -336,7 +332,6 @@ kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error)
         s->guess.data[i] = x[i] + h * v[i];
     kiln_collide_start start = {.given = &s->given,
                                 .x = x,
-                                .guess = s->guess.data,
                                 .origin = kiln_attempt_brief_origin(t),
                                 .tau = kiln_attempt_brief_tau(t)};
     KILN_TRY(kiln_collide_begin(&s->collide, &start, error));
@@ -359,10 +354,7 @@ kiln_status kiln_attempt_settle(kiln_attempt *t, kiln_error *error)
         KILN_TRY(kiln_touch_project(&s->touch, t->settled, s->x.data, error));
     if (!among)
         return KILN_OK;
-    if (!kiln_collide_has_room(&s->collide, s->x.data))
-        KILN_TRY(kiln_collide_renew(&s->collide, s->x.data, error));
-    bool free = kiln_collide_way(&s->collide, s->guess.data, s->x.data, s->rate.data) >= 1.0 &&
-                kiln_collide_is_straight(&s->collide, s->x.data, s->rate.data);
+    bool free = kiln_collide_way(&s->collide, s->guess.data, s->x.data, s->rate.data) >= 1.0;
     uint32_t vertex = kiln_collide_touching(&s->collide, s->x.data);
     if (!free || vertex != KILN_NONE) {
         t->report->outcome = KILN_STEP_CROSSING;
@@ -370,7 +362,7 @@ kiln_status kiln_attempt_settle(kiln_attempt *t, kiln_error *error)
         return KILN_OK;
     }
     t->report->e_contact = kiln_collide_energy(&s->collide, s->x.data);
-    return KILN_OK;
+    return kiln_collide_failure(&s->collide, error);
 }
 
 kiln_status kiln_attempt_begin(kiln_attempt *t, kiln_error *error)
