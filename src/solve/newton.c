@@ -33,6 +33,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "solve/diagonal.h"
 #include "solve/gcr.h"
 #include "solve/secants.h"
 #include "solve/vectors.h"
@@ -55,6 +56,9 @@ static const double SHRINKS = 0.5;
 /* Farther from the solution than this part of the length, where another path may lead to another
  * minimum, only the last step is taken with it, a tenth of the one before. */
 static const double NEAR = 1e-2, LAST_SHRINKS = 0.1;
+/* N6: of the iteration's own direction; where nothing holds a body, the factor has no more than
+ * rounding along its motions, and an old one would throw it anywhere. */
+static const double FARTHER = 10.0;
 /* What steps that shrink by a ratio leave in all, of the tolerance. */
 static const double LEFT = 0.01;
 
@@ -319,37 +323,6 @@ static void find_gap(problem *p)
         memset(gap, 0, p->count * sizeof *gap);
 }
 
-static double *diagonal_entry(const kiln_bsr *matrix, size_t i)
-{
-    size_t stride, row = i / matrix->block, c = i % matrix->block;
-    double *at = kiln_bsr_place(matrix, matrix->block, (uint32_t)row, matrix->start[row], &stride);
-    return at + c * stride + c;
-}
-
-static double mean_diagonal(const problem *p)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < p->count; i++)
-        sum += fabs(*diagonal_entry(&p->newton->matrix, i));
-    double mean = sum / (double)p->count;
-    return mean > 0.0 && isfinite(mean) ? mean : 1.0;
-}
-
-/* Keeps the diagonal, positive and away from zero, for multiples of it to be added. */
-static void keep_diagonal(kiln_newton *newton, double mean)
-{
-    for (size_t i = 0; i < newton->count; i++) {
-        double d = fabs(*diagonal_entry(&newton->matrix, i));
-        newton->diagonal[i] = d > 1e-8 * mean ? d : 1e-8 * mean;
-    }
-}
-
-static void add_diagonal(kiln_newton *newton, double factor)
-{
-    for (size_t i = 0; i < newton->count; i++)
-        *diagonal_entry(&newton->matrix, i) += factor * newton->diagonal[i];
-}
-
 static kiln_status solve_symmetric(problem *p, const double *rhs, double *dx,
                                    kiln_solve_outcome *outcome, kiln_error *error)
 {
@@ -427,16 +400,16 @@ static kiln_status solve_regularised(problem *p, bool exact, kiln_solve_outcome 
                                      kiln_error *error)
 {
     kiln_newton *newton = p->newton;
-    double mean = mean_diagonal(p), multiple = 0.0;
+    double mean = kiln_diagonal_mean(&newton->matrix), multiple = 0.0;
     kiln_constraints_apply(p->constraints, &newton->matrix, mean);
     KILN_TRY(factor_and_solve(p, outcome, error));
     int most = exact ? 0 : MOST_REGULARISATIONS;
     for (int i = 0; i < most && *outcome == KILN_SOLVE_NOT_POSITIVE; i++) {
         if (i == 0)
-            keep_diagonal(newton, mean);
+            kiln_diagonal_keep(&newton->matrix, mean, newton->diagonal);
         p->report->regularised++;
         double more = multiple > 0.0 ? 10.0 * multiple : 1e-8;
-        add_diagonal(newton, more - multiple);
+        kiln_diagonal_add(&newton->matrix, more - multiple, newton->diagonal);
         multiple = more;
         KILN_TRY(factor_and_solve(p, outcome, error));
     }
@@ -662,6 +635,7 @@ static kiln_status correct(problem *p, double last, double step, double limit, b
                            kiln_error *error)
 {
     kiln_newton *newton = p->newton;
+    double direction = last;
     int most = p->moving && step < 1.0 ? 0 : p->options->corrections;
     KILN_TRY(kiln_secants_begin(&newton->secants, newton->context, p->count, error));
     for (int i = 0; i < most || (i == most && step == 1.0); i++) {
@@ -675,7 +649,7 @@ static kiln_status correct(problem *p, double last, double step, double limit, b
         KILN_TRY(find_old_step(p, &size, error));
         bool last_one = step == 1.0 && size <= LAST_SHRINKS * last && size <= limit;
         *converged = last_one && take_old_step(p);
-        if (*converged || i == most || size == INFINITY)
+        if (*converged || i == most || !(size <= FARTHER * direction))
             return KILN_OK;
         p->moving = false; /* what is held has arrived, or was there */
         last = size;

@@ -1,0 +1,36 @@
+#include "solve/diagonal.h"
+
+#include <math.h>
+
+static const double LEAST = 1e-8; /* of the mean */
+
+static double *entry(const kiln_bsr *matrix, size_t i)
+{
+    size_t stride, row = i / matrix->block, c = i % matrix->block;
+    double *at = kiln_bsr_place(matrix, matrix->block, (uint32_t)row, matrix->start[row], &stride);
+    return at + c * stride + c;
+}
+
+double kiln_diagonal_mean(const kiln_bsr *matrix)
+{
+    double sum = 0.0;
+    size_t count = matrix->rows * matrix->block;
+    for (size_t i = 0; i < count; i++)
+        sum += fabs(*entry(matrix, i));
+    double mean = sum / (double)count;
+    return mean > 0.0 && isfinite(mean) ? mean : 1.0;
+}
+
+void kiln_diagonal_keep(const kiln_bsr *matrix, double mean, double *diagonal)
+{
+    for (size_t i = 0; i < matrix->rows * matrix->block; i++) {
+        double d = fabs(*entry(matrix, i));
+        diagonal[i] = d > LEAST * mean ? d : LEAST * mean;
+    }
+}
+
+void kiln_diagonal_add(kiln_bsr *matrix, double factor, const double *diagonal)
+{
+    for (size_t i = 0; i < matrix->rows * matrix->block; i++)
+        *entry(matrix, i) += factor * diagonal[i];
+}
