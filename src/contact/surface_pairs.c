@@ -68,6 +68,8 @@ static kiln_status grow_tree(const search *s, kiln_bvh *tree, const kiln_u32_arr
     KILN_TRY(kiln_array_reserve(p->context, &p->boxes, count + 1, error));
     for (size_t i = 0; i < count; i++)
         p->boxes.data[i] = box_of(s, &vertices->data[i * (size_t)arity], arity);
+    if (p->grown)
+        return kiln_bvh_refit(tree, p->boxes.data, error);
     KILN_TRY(kiln_bvh_build(tree, p->context, p->boxes.data, count, error));
     if (arity == arity_of_tree)
         return kiln_bvh_set_vertices(tree, vertices->data, arity, error);
@@ -205,11 +207,12 @@ kiln_status kiln_surface_pairs_find(kiln_surface_pairs *pairs, const kiln_contac
         return KILN_OK;
     KILN_TRY(grow_tree(&s, &pairs->vertex_tree, &surface->vertices, 1, 3, error));
     KILN_TRY(grow_tree(&s, &pairs->face_tree, &surface->faces, 3, 3, error));
+    KILN_TRY(grow_tree(&s, &pairs->edge_tree, &surface->edges, 2, 2, error));
+    pairs->grown = true;
     KILN_TRY(kiln_bvh_pair_overlap(&pairs->vertex_tree, &pairs->face_tree, &pairs->found, error));
     KILN_TRY(sift(&s, error));
     s.edges = true;
     pairs->found.count = 0;
-    KILN_TRY(grow_tree(&s, &pairs->edge_tree, &surface->edges, 2, 2, error));
     KILN_TRY(kiln_bvh_self_overlap(&pairs->edge_tree, &pairs->found, error));
     return sift(&s, error);
 }

@@ -45,6 +45,7 @@ typedef struct kiln_pair_rules {
 typedef struct kiln_surface_pairs {
     kiln_context *context;
     kiln_bvh vertex_tree, edge_tree, face_tree;
+    bool grown; /* the trees are of this surface; false: the next search makes them anew */
     KILN_ARRAY_OF(kiln_box)
     boxes;
     kiln_bvh_pair_array found;
@@ -56,7 +57,8 @@ typedef struct kiln_surface_pairs {
 
 /* All pairs that can come within their reach while each vertex is in its box (`boxes` [vertex
  * slot], those of surface vertices are looked at). `u` and `x` are where they are in the material
- * and now, x in the boxes. */
+ * and now, x in the boxes. Trees that are grown only follow, so the order of the pairs depends on
+ * where they grew. */
 kiln_status kiln_surface_pairs_find(kiln_surface_pairs *pairs, const kiln_contact_surface *surface,
                                     const kiln_pair_rules *rules, const kiln_box *boxes,
                                     const kiln_vec3 *u, const kiln_vec3 *x, kiln_error *error);

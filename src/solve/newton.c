@@ -93,6 +93,7 @@ typedef struct problem {
     kiln_newton_report *report;
     double *value, *change; /* [term] weight * value at x, and by how much a step changes it */
     bool moving;            /* held unknowns are not at their targets */
+    bool barred;            /* a term did not allow the whole of the last step */
     bool all_held;
 } problem;
 
@@ -540,6 +541,7 @@ static double search(problem *p, double limit, int most)
     const double *dx = p->newton->dx;
     double *trial = p->newton->trial;
     double slope = dot(p, p->newton->g, dx), step = feasible_step(p);
+    p->barred = step < 1.0;
     /* Judged by the whole step: halving must not make a fall that fails to appear look like one
      * that rounding hides. */
     double rounding = 1e-9 * magnitude(p);
@@ -636,7 +638,7 @@ static kiln_status correct(problem *p, double last, double step, double limit, b
 {
     kiln_newton *newton = p->newton;
     double direction = last;
-    int most = p->moving && step < 1.0 ? 0 : p->options->corrections;
+    int most = p->barred || (p->moving && step < 1.0) ? 0 : p->options->corrections;
     KILN_TRY(kiln_secants_begin(&newton->secants, newton->context, p->count, error));
     for (int i = 0; i < most || (i == most && step == 1.0); i++) {
         double size;
@@ -654,7 +656,7 @@ static kiln_status correct(problem *p, double last, double step, double limit, b
         p->moving = false; /* what is held has arrived, or was there */
         last = size;
         step = search(p, 0.0, MOST_CORRECTION_HALVINGS);
-        if (step == 0.0)
+        if (step == 0.0 || p->barred)
             return KILN_OK;
         move_to(p, p->newton->trial, false);
     }

@@ -26,6 +26,8 @@ void kiln_collide_free(kiln_collide *c)
     kiln_array_free(c->context, &c->boxes);
     kiln_array_free(c->context, &c->at);
     kiln_array_free(c->context, &c->begin);
+    kiln_array_free(c->context, &c->measured);
+    kiln_array_free(c->context, &c->behind);
     kiln_array_free(c->context, &c->distance);
     kiln_kept_values_free(&c->kept, c->context);
     kiln_array_free(c->context, &c->coupled);
@@ -40,11 +42,11 @@ size_t kiln_collide_bytes(const kiln_collide *c)
 {
     return kiln_contact_surface_bytes(&c->surface) + kiln_surface_pairs_bytes(&c->found) +
            (c->modulus.capacity + c->scale.capacity + c->least.capacity + c->at.capacity +
-            c->begin.capacity) *
+            c->begin.capacity + c->measured.capacity) *
                sizeof(double) +
-           c->boxes.capacity * sizeof(kiln_box) + kiln_kept_values_bytes(&c->kept) +
-           c->distance.capacity * sizeof(kiln_pair_distance) + c->coupled.capacity +
-           (c->cliques.capacity + c->wanted.capacity) * sizeof(uint32_t) +
+           c->boxes.capacity * sizeof(kiln_box) + c->behind.capacity +
+           kiln_kept_values_bytes(&c->kept) + c->distance.capacity * sizeof(kiln_pair_distance) +
+           c->coupled.capacity + (c->cliques.capacity + c->wanted.capacity) * sizeof(uint32_t) +
            c->friction_contacts.capacity * sizeof(kiln_friction_contact);
 }
 
@@ -118,11 +120,14 @@ static kiln_status start_anew(kiln_collide *c, kiln_error *error)
 {
     size_t slots = c->mesh->table[KILN_ON_VERTEX].used;
     c->found.pairs.count = c->friction_contacts.count = 0;
+    c->found.grown = false;
     kiln_collide_forget(c);
     if (!kiln_collide_is_used(c))
         return KILN_OK;
     KILN_TRY(kiln_array_reserve(c->context, &c->boxes, slots, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->begin, 3 * slots, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->measured, 3 * slots, error));
+    c->measured_state = 0;
     return kiln_array_reserve(c->context, &c->at, 3 * slots, error);
 }
 

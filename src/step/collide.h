@@ -10,8 +10,9 @@
  *    the separation KEPT of the distance before; so an end without contact of surfaces follows from
  *    a begin without. A long way is certified piece by piece, each no longer than an edge, so
  *    that what is looked at depends on what is there and not on speed.
- * C3 Memory that ran out is remembered until somebody can say so (kiln_collide_failure).
- * C4 Everything is in the order of the pairs, which depends on the surface only.
+ * C3 Nothing gets in one step behind what stood in its way (kiln_collide_behind).
+ * C4 Memory that ran out is remembered until somebody can say so (kiln_collide_failure).
+ * C5 Everything is in the order of the pairs, which depends on the surface only.
  *
  * The energy of a pair becomes infinite with its distance, so what presses two surfaces together
  * never has the last word over detection. A later barrier replaces kiln_repulsion_at and the
@@ -57,7 +58,11 @@ typedef struct kiln_collide {
     kiln_f64_array at;    /* [vertex slot][3] where a piece of a way begins */
     double stride;        /* m, of such a piece at most */
     KILN_ARRAY_OF(kiln_pair_distance)
-    distance; /* [pair] of the last evaluation */
+    distance;                /* [pair] of the last evaluation */
+    kiln_f64_array measured; /* [vertex slot][3] where that was, */
+    uint64_t measured_state; /* and of which pairs */
+    KILN_ARRAY_OF(uint8_t)
+    behind; /* [surface vertex] its way crosses faces as they were (1), as they are (2) */
     KILN_ARRAY_OF(uint8_t)
     coupled;                /* [pair] the matrix has its blocks */
     kiln_f64_array scale;   /* [pair] stiffness times modulus times area, N */
@@ -114,6 +119,10 @@ kiln_status kiln_collide_failure(const kiln_collide *collide, kiln_error *error)
 
 /* Largest part of the way from x to `to` that detection allows; 1: all. */
 double kiln_collide_way(kiln_collide *collide, const double *x, const double *to, double *scratch);
+/* Whether most of a part is, at the end of a long step, behind a surface that stood between its
+ * begin and its end all the time: a vertex of it in *vertex, else KILN_NONE. */
+kiln_status kiln_collide_behind(kiln_collide *collide, const double *begin, const double *end,
+                                uint32_t *vertex, kiln_error *error);
 /* Pairs within reach at x. */
 size_t kiln_collide_count(kiln_collide *collide, const double *x);
 /* By how much the normal forces at x differ from those friction has, relative to their sum. */

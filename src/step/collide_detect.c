@@ -7,6 +7,8 @@
 /* Of the distance at the begin of a Newton step, kept all along it. */
 #define KEPT 0.1
 
+/* Of the thickness: after a longer piece of a way pairs are found again for its end. */
+#define SHORT 2.0
 /* Meetings of boxes for each vertex, below which a piece of a way may be longer. */
 enum { MANY = 20 };
 
@@ -81,7 +83,7 @@ static void stand_at(kiln_collide *c, const double *x, const double *dx, double 
 /* Piece by piece, with new pairs for each (C2), as long as few boxes meet; then for its end. */
 static double sweep(kiln_collide *c, const double *x, const double *dx)
 {
-    double part = fmin(c->stride / longest_way(c, dx), 1.0), t = 0.0, free = 1.0;
+    double way = longest_way(c, dx), part = fmin(c->stride / way, 1.0), t = 0.0, free = 1.0;
     size_t many = MANY * c->surface.vertices.count;
     while (t < 1.0 && free == 1.0) {
         stand_at(c, x, dx, t);
@@ -90,11 +92,14 @@ static double sweep(kiln_collide *c, const double *x, const double *dx)
             return 0.0;
         free = detect(c, c->at.data, dx, part);
         t = t + part >= 1.0 && free == 1.0 ? 1.0 : t + free * part;
-        if (c->found.found.count < many)
+        if (t < 1.0 && free == 1.0 && c->found.found.count < many)
             part *= 2.0;
     }
     stand_at(c, x, dx, t);
-    return kiln_collide_find(c, c->at.data, NULL, 0.0) ? t : 0.0;
+    if (part * way > SHORT * c->options.thickness) /* else the pairs of the last piece are few */
+        return kiln_collide_find(c, c->at.data, NULL, 0.0) ? t : 0.0;
+    kiln_collide_stay(c, c->at.data);
+    return t;
 }
 
 double kiln_collide_max_step(void *self, const double *x, const double *dx)

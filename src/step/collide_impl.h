@@ -32,10 +32,13 @@ KILN_INLINE void kiln_collide_add_at(double *g, uint32_t v, double s, kiln_vec3 
     g[3 * (size_t)v + 2] += s * d.z;
 }
 
-/* Whether all surface vertices are in their boxes at x + part dx (dx may be NULL). */
+/* Whether all surface vertices are in their boxes at x + dx (dx may be NULL). */
 bool kiln_collide_has_room(const kiln_collide *collide, const double *x, const double *dx);
-/* Pairs for the way from x to x + part dx; NULL: for places about x. False: no memory (C3). */
+/* Pairs for the way from x to x + part dx; NULL: for places about x. False: no memory (C4). */
 bool kiln_collide_find(kiln_collide *collide, const double *x, const double *dx, double part);
+/* From now on the pairs serve places about x, which is on the way they are for. (Not all places in
+ * the boxes about the way: on it all move together.) */
+void kiln_collide_stay(kiln_collide *collide, const double *x);
 /* Distances at x of all pairs, which are others if the pairs were not for x. */
 void kiln_collide_measure(kiln_collide *collide, const double *x);
 

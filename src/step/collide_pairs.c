@@ -8,6 +8,7 @@
 
 /* Of the thickness: room beside a way, in which no new pairs are needed. */
 #define ROOM 0.5
+enum { MANY_TIMES = 8 }; /* as many cliques of before as pairs are not kept */
 /* Squared sine below which edges count less, down to LEAST_PARALLEL: where they are parallel their
  * distance has a kink. Vertices against faces repel there too. */
 #define PARALLEL       0.03
@@ -26,8 +27,8 @@ bool kiln_collide_has_room(const kiln_collide *c, const double *x, const double 
     return true;
 }
 
-/* About the way of each vertex; returns the room beside it. */
-static double place_boxes(kiln_collide *c, const double *x, const double *dx, double part)
+/* About the way of each vertex. */
+static void place_boxes(kiln_collide *c, const double *x, const double *dx, double part)
 {
     double r = ROOM * c->options.thickness;
     for (size_t i = 0; i < c->surface.vertices.count; i++) {
@@ -39,7 +40,11 @@ static double place_boxes(kiln_collide *c, const double *x, const double *dx, do
         c->boxes.data[v] = (kiln_box){kiln_v3_sub(box.low, kiln_v3(r, r, r)),
                                       kiln_v3_add(box.high, kiln_v3(r, r, r))};
     }
-    return r;
+}
+
+void kiln_collide_stay(kiln_collide *c, const double *x)
+{
+    place_boxes(c, x, NULL, 0.0);
 }
 
 static kiln_status make_room(kiln_collide *c, kiln_error *error)
@@ -66,7 +71,8 @@ static kiln_status find_pairs(kiln_collide *c, const double *x, const double *dx
                              .way = dx ? kiln_collide_points(dx) : NULL,
                              .part = part};
     c->state++;
-    rules.skin = 1.7321 * place_boxes(c, x, dx, part); /* the diagonal of a cube */
+    rules.skin = 1.7321 * ROOM * c->options.thickness; /* the diagonal of a cube */
+    place_boxes(c, x, dx, part);
     KILN_TRY(kiln_surface_pairs_find(&c->found, &c->surface, &rules, c->boxes.data, c->mesh->u,
                                      kiln_collide_points(x), error));
     KILN_TRY(make_room(c, error));
@@ -74,9 +80,6 @@ static kiln_status find_pairs(kiln_collide *c, const double *x, const double *dx
     return KILN_OK;
 }
 
-#include <stdio.h>
-static void evaluation_count(kiln_collide *c, const double *x, size_t *n, size_t *m)
-{ for (size_t i = 0; i < c->found.pairs.count; i++) { (void)m; *n += kiln_surface_pair_distance(kiln_collide_pair(c,i), kiln_collide_points(x)).d < kiln_collide_pair(c,i)->reach; } }
 bool kiln_collide_find(kiln_collide *c, const double *x, const double *dx, double part)
 {
     double began = kiln_wall_seconds();
@@ -84,7 +87,6 @@ bool kiln_collide_find(kiln_collide *c, const double *x, const double *dx, doubl
         c->failure = find_pairs(c, x, dx, part, &c->trouble);
     if (c->failure != KILN_OK)
         c->found.pairs.count = 0;
-    if (getenv("PAIRS")) { size_t n = 0, m = 0; evaluation_count(c, x, &n, &m); fprintf(stderr, "find found %zu pairs %zu act %zu part %g\n", c->found.found.count, c->found.pairs.count, n, part); }
     c->seconds += kiln_wall_seconds() - began;
     return c->failure == KILN_OK;
 }
@@ -131,16 +133,23 @@ static bool has_clique(const kiln_collide *c, const uint32_t v[4])
            bsearch(v, c->cliques.data, c->cliques.count / 4, 4 * sizeof *v, by_vertices);
 }
 
-/* The pairs that are expected to act, in order. */
-static kiln_status list_cliques(kiln_collide *c, size_t expected, kiln_error *error)
+/* All pairs, and unless it begins those of before: in order, each once. */
+static kiln_status list_cliques(kiln_collide *c, bool begins, kiln_error *error)
 {
-    c->wanted.count = 0;
-    KILN_TRY(kiln_array_reserve(c->context, &c->wanted, 4 * expected, error));
-    for (size_t i = 0; i < c->found.pairs.count; i++)
-        for (int k = 0; c->coupled.data[i] && k < 4; k++)
-            c->wanted.data[c->wanted.count++] = kiln_collide_pair(c, i)->v[k];
-    if (expected)
-        qsort(c->wanted.data, expected, 4 * sizeof *c->wanted.data, by_vertices);
+    size_t pairs = c->found.pairs.count, before = begins ? 0 : c->cliques.count / 4, count = 0;
+    if (before > MANY_TIMES * pairs)
+        before = 0;
+    KILN_TRY(kiln_array_reserve(c->context, &c->wanted, 4 * (pairs + before) + 4, error));
+    uint32_t *row = c->wanted.data;
+    for (size_t i = 0; i < pairs; i++)
+        memcpy(row + 4 * i, kiln_collide_pair(c, i)->v, 4 * sizeof *row);
+    if (before)
+        memcpy(row + 4 * pairs, c->cliques.data, 4 * before * sizeof *row);
+    qsort(row, pairs + before, 4 * sizeof *row, by_vertices);
+    for (size_t i = 0; i < pairs + before; i++)
+        if (count == 0 || by_vertices(row + 4 * i, row + 4 * (count - 1)) != 0)
+            memmove(row + 4 * count++, row + 4 * i, 4 * sizeof *row);
+    c->wanted.count = 4 * count;
     return KILN_OK;
 }
 
@@ -150,31 +159,26 @@ static bool is_same(const kiln_u32_array *a, const kiln_u32_array *b)
            (a->count == 0 || memcmp(a->data, b->data, a->count * sizeof *a->data) == 0);
 }
 
-/* Within a step the matrix keeps its pattern, and the solver its analysis, while the pairs that are
- * expected to act are among those it was made for and those not many more. A step begins with the
- * pattern of its own pairs, since a run that is resumed knows no others; the analysis is kept when
- * that is the pattern there was. */
+/* Within a step the matrix keeps its pattern, and the solver its analysis, while it has blocks for
+ * the pairs that act; else it gets them for all that may soon. A step begins with the pattern of
+ * its own pairs, since a run that is resumed knows no others; the analysis is kept when that is the
+ * pattern there was. */
 static kiln_status couple(kiln_collide *c, bool begins, kiln_error *error)
 {
-    size_t expected = 0, known = 0;
-    for (size_t i = 0; i < c->found.pairs.count; i++) {
-        const kiln_surface_pair *pair = kiln_collide_pair(c, i);
-        bool near = c->distance.data[i].d < KILN_COLLIDE_EXPECTED * pair->reach;
-        c->coupled.data[i] = near;
-        expected += near;
-        known += near && has_clique(c, pair->v);
-    }
-    if (begins || known < expected || c->cliques.count / 4 > 4 * expected + 64) {
-        KILN_TRY(list_cliques(c, expected, error));
-        if (!is_same(&c->wanted, &c->cliques)) {
-            kiln_u32_array swap = c->cliques;
-            c->cliques = c->wanted;
-            c->wanted = swap;
-            c->repulsion.revision++;
-        }
+    bool enough = !begins;
+    for (size_t i = 0; i < c->found.pairs.count && enough; i++)
+        enough = c->coupled.data[i] || !kiln_collide_acts(c, i);
+    if (enough)
+        return KILN_OK;
+    KILN_TRY(list_cliques(c, begins, error));
+    if (!is_same(&c->wanted, &c->cliques)) {
+        kiln_u32_array swap = c->cliques;
+        c->cliques = c->wanted;
+        c->wanted = swap;
+        c->repulsion.revision++;
     }
     for (size_t i = 0; i < c->found.pairs.count; i++)
-        c->coupled.data[i] = c->coupled.data[i] || has_clique(c, kiln_collide_pair(c, i)->v);
+        c->coupled.data[i] = 1;
     return KILN_OK;
 }
 
@@ -206,6 +210,7 @@ kiln_status kiln_collide_begin(kiln_collide *c, const kiln_collide_start *start,
     c->tau = start->tau;
     c->seconds = 0.0;
     c->failure = KILN_OK;
+    c->found.grown = false;
     memcpy(c->begin.data, start->x, 3 * c->given->rows * sizeof(double));
     (void)kiln_collide_find(c, start->x, NULL, 0.0);
     KILN_TRY(kiln_collide_failure(c, error));

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <stdlib.h>
 
 enum {
     MOST_PASSES = 8, /* solves of a step while contacts change */
@@ -15,6 +14,7 @@ enum {
      * beyond a limit load all that there are would be spent. */
     MOST_FLOW_ITERATIONS = 20,
     STATIC_CORRECTIONS = 16, /* matter that flows or turns goes far */
+    CONTACT_CORRECTIONS = 8, /* what touches becomes soft along, and stiff across */
     ROUGH_CORRECTIONS = 8,
     MOST_LAGGED = 3, /* solves while the forces that press surfaces together change */
 };
@@ -106,11 +106,11 @@ static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constrain
         options.length = s->length;
     if (t->integrator == KILN_STATIC)
         options.corrections = STATIC_CORRECTIONS;
+    else if (kiln_collide_is_used(&s->collide))
+        options.corrections = CONTACT_CORRECTIONS;
     if (t->integrator == KILN_STATIC && kiln_yield_surfaces_are_used(s->elements) &&
         options.max_iterations > MOST_FLOW_ITERATIONS)
         options.max_iterations = MOST_FLOW_ITERATIONS;
-    if (kiln_collide_is_used(&s->collide) && t->integrator != KILN_STATIC && getenv("CORR"))
-        options.corrections = atoi(getenv("CORR"));
     if (t->rough) {
         options.relative = ROUGH_PART;
         options.corrections = ROUGH_CORRECTIONS;
@@ -356,6 +356,9 @@ kiln_status kiln_attempt_settle(kiln_attempt *t, kiln_error *error)
         return KILN_OK;
     bool free = kiln_collide_way(&s->collide, s->guess.data, s->x.data, s->rate.data) >= 1.0;
     uint32_t vertex = kiln_collide_touching(&s->collide, s->x.data);
+    if (free && vertex == KILN_NONE)
+        KILN_TRY(
+            kiln_collide_behind(&s->collide, kiln_solid_positions(s), s->x.data, &vertex, error));
     if (!free || vertex != KILN_NONE) {
         t->report->outcome = KILN_STEP_CROSSING;
         t->report->element = vertex;

@@ -200,6 +200,8 @@ START_TEST(pairs_match_the_reference)
             for (int i = 0; i < 3; i++)
                 b[i].x += 1.5;
         kiln_closest_pair c = kiln_closest_edges(a, b);
+        ck_assert_double_eq_tol(kiln_edges_distance2(a, b), c.distance2,
+                                1e-12 * (1.0 + c.distance2));
         check_pair(&c, a, b, 2);
         c = kiln_closest_triangles(a, b);
         check_pair(&c, a, b, 3);

@@ -404,7 +404,7 @@ START_TEST(test_derivatives)
     rig_check(kiln_constraints_reset(&given, rows, &error), &error);
     kiln_collide_init(&c, r.context, &r.options.contact, 1e-3);
     rig_check(kiln_collide_build(&c, r.mesh, modulus, &error), &error);
-    kiln_collide_start start = {.given = &given, .x = x, .guess = x, .origin = way, .tau = 0.1};
+    kiln_collide_start start = {.given = &given, .x = x, .origin = way, .tau = 0.1};
     rig_check(kiln_collide_begin(&c, &start, &error), &error);
     ck_assert_uint_gt(kiln_collide_count(&c, x), 0);
     kiln_term *terms[] = {&c.repulsion, &c.friction};
@@ -427,32 +427,42 @@ START_TEST(test_derivatives)
     }
     /* No net force, no net torque. */
     kiln_vec3 sum = {0, 0, 0}, torque = {0, 0, 0};
+    double all = 0.0;
     memset(forward, 0, sizeof forward);
     c.repulsion.add(&c, x, 1.0, forward, NULL);
     for (size_t v = 0; v < rows; v++) {
         kiln_vec3 f = kiln_v3(forward[3 * v], forward[3 * v + 1], forward[3 * v + 2]);
         sum = kiln_v3_add(sum, f);
+        all += kiln_v3_norm(f);
         torque = kiln_v3_add(torque, kiln_v3_cross(r.mesh->x[v], f));
     }
-    ck_assert_double_lt(kiln_v3_norm(sum), 1e-15);
-    ck_assert_double_lt(kiln_v3_norm(torque), 1e-14);
+    ck_assert_double_lt(kiln_v3_norm(sum), 1e-14 * all);
+    ck_assert_double_lt(kiln_v3_norm(torque), 1e-13 * all);
     kiln_collide_free(&c);
     kiln_constraints_free(&given);
     rig_free(&r);
 }
 END_TEST
 
-/* Room is for those who run into their walls: another solve from the same place, as friction asks
- * for, does not search again, and one vertex that wants far does not bring everybody's pairs. */
-START_TEST(test_room)
+static void shift(double *dx, const rig *r, uint32_t part, kiln_vec3 by)
+{
+    for (uint32_t v = 0; v < r->mesh->table[KILN_ON_VERTEX].used; v++)
+        if (r->mesh->info[r->mesh->vertex[v].tet].part == part)
+            ((kiln_vec3 *)(void *)dx)[v] = by;
+}
+
+/* What is looked at depends on what is near the way, not on how long it is: another solve from the
+ * same place does not search again, bodies that fly together bring no pairs however fast, one that
+ * flies at another is stopped before it, and values are right wherever they are asked for. */
+START_TEST(test_pairs_follow_the_way)
 {
     const piece pieces[] = {{"box", CUBE, .place = {0, 0, 0}},
                             {"box", CUBE, {0, 0, 1}, 0.4, {0.2, -0.1, 1.3}, {0, 0, 0}}};
     rig r = collide_rig(1, pieces, 2, 1.0);
+    r.options.contact.thickness = 0.05;
     enum { ROWS = 54 };
     double *x = &r.mesh->x[0].x, dx[3 * ROWS] = {0}, modulus[512];
     ck_assert_uint_eq(r.mesh->table[KILN_ON_VERTEX].used, ROWS);
-    ck_assert_uint_le(r.mesh->table[KILN_ON_TET].used, 512);
     for (int t = 0; t < 512; t++)
         modulus[t] = 1.0;
     kiln_collide c;
@@ -462,23 +472,55 @@ START_TEST(test_room)
     rig_check(kiln_constraints_reset(&given, ROWS, &error), &error);
     kiln_collide_init(&c, r.context, &r.options.contact, 1e-3);
     rig_check(kiln_collide_build(&c, r.mesh, modulus, &error), &error);
-    kiln_collide_start start = {.given = &given, .x = x, .guess = x, .origin = x, .tau = 0.1};
+    kiln_collide_start start = {.given = &given, .x = x, .origin = x, .tau = 0.1};
     rig_check(kiln_collide_begin(&c, &start, &error), &error);
     size_t pairs = c.found.pairs.count;
     for (int i = 0; i < 5; i++)
         rig_check(kiln_collide_renew(&c, x, &error), &error);
     ck_assert_uint_eq(c.found.pairs.count, pairs);
 
-    uint32_t v = c.surface.vertices.data[0];
-    kiln_box before = c.boxes.data[v], other = c.boxes.data[c.surface.vertices.data[1]];
-    dx[3 * (size_t)v] = -1.0; /* away from the other cube, or along its own side */
-    ck_assert_double_lt(c.repulsion.max_step(&c, x, dx), 1.0);
-    rig_check(kiln_collide_renew(&c, x, &error), &error);
-    ck_assert_double_eq_tol(c.boxes.data[v].high.x - c.boxes.data[v].low.x,
-                            2.0 * (before.high.x - before.low.x), 1e-12);
-    ck_assert_mem_eq(&c.boxes.data[c.surface.vertices.data[1]], &other, sizeof other);
+    shift(dx, &r, 0, kiln_v3(300, 200, 100));
+    shift(dx, &r, 1, kiln_v3(300, 200, 100));
+    ck_assert_double_eq(c.repulsion.max_step(&c, x, dx), 1.0);
+    ck_assert_uint_le(c.found.pairs.count, pairs + 20);
+
+    shift(dx, &r, 0, kiln_v3(0, 0, 0));
+    shift(dx, &r, 1, kiln_v3(0, 0, -300)); /* the gap is 0.3 */
+    double step = c.repulsion.max_step(&c, x, dx);
+    ck_assert_double_lt(step, 0.3 / 300);
+    ck_assert_double_gt(step, 0.8 * 0.3 / 300);
+    for (size_t i = 0; i < 3 * ROWS; i++)
+        x[i] += step * dx[i];
+    double found = c.repulsion.value(&c, x);
+    rig_check(kiln_collide_begin(&c, &start, &error), &error);
+    ck_assert_double_gt(found, 0.0);
+    ck_assert_double_eq_tol(c.repulsion.value(&c, x), found, 1e-12 * found);
+    ck_assert_uint_le(c.found.pairs.count, 20 * kiln_collide_count(&c, x));
     kiln_collide_free(&c);
     kiln_constraints_free(&given);
+    rig_free(&r);
+}
+END_TEST
+
+/* Two cubes head on, without friction: what they have afterwards is no more than before. (With
+ * contact forces by Newmark's own rule 1.4 to 6 times as much.) */
+START_TEST(test_energy_is_not_gained)
+{
+    static const kiln_integrator integrators[] = {KILN_NEWMARK, KILN_BDF2, KILN_IMPLICIT_EULER};
+    static const double steps[] = {0.001, 0.004, 0.016};
+    const piece pieces[] = {{"box", CUBE, .place = {0, 0, 0}, .velocity = {0, 0, 2}},
+                            {"box", CUBE, {1, 0, 0}, 0.4, {0.2, -0.1, 1.6}, {0, 0, -2}}};
+    rig r = collide_rig(1, pieces, 2, 1e5);
+    r.options.integrator = integrators[_i % 3];
+    double h = steps[_i / 3], begin, most = 0.0;
+    rig_build(&r);
+    set_velocities(&r, pieces);
+    begin = rig_sums(&r).kinetic;
+    for (double t = 0.0; t < 0.6; t += h) {
+        rig_step(&r, h);
+        most = fmax(most, rig_sums(&r).kinetic + r.report.e_elastic + r.report.e_contact);
+    }
+    ck_assert_double_le(most, 1.001 * begin);
     rig_free(&r);
 }
 END_TEST
@@ -546,7 +588,8 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tc, test_threads);
     tcase_add_test(tc, test_touching_start);
     tcase_add_test(tc, test_derivatives);
-    tcase_add_test(tc, test_room);
+    tcase_add_test(tc, test_pairs_follow_the_way);
+    tcase_add_loop_test(tc, test_energy_is_not_gained, 0, 9);
     tcase_add_test(tc, test_thickness_is_asked_for);
     tcase_add_test(tc, test_without_memory);
     suite_add_tcase(suite, tc);

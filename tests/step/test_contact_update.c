@@ -24,7 +24,7 @@ static void check_collide(const kiln_collide *a, const kiln_collide *b)
     ck_assert_uint_eq(a->surface.edges.count, b->surface.edges.count);
     ck_assert_mem_eq(a->surface.edge_area.data, b->surface.edge_area.data,
                      a->surface.edge_area.count * sizeof(double));
-    ck_assert_uint_eq(a->cliques.count + a->found.pairs.count + a->watched.count, 0);
+    ck_assert_uint_eq(a->cliques.count + a->found.pairs.count, 0);
 }
 
 static void check_touch(const kiln_touch *a, const kiln_touch *b)
