@@ -37,7 +37,7 @@ typedef struct kiln_contact_options {
 /* What friction keeps of a pair during a solve. */
 typedef struct kiln_friction_contact {
     uint32_t v[4];
-    double weight[4]; /* kiln_pair_distance */
+    kiln_mat3 lever[4]; /* the pair slips by the sum of these times velocities */
     kiln_vec3 normal;
     double load; /* N */
     kiln_slip_memory memory;
@@ -76,7 +76,6 @@ typedef struct kiln_collide {
     uint64_t state;        /* changes with the pairs and their scale */
     kiln_status failure;   /* of a search nobody could be told about yet, and */
     kiln_error trouble;    /* what it was */
-    int lags;              /* of friction in this solve */
     double seconds;        /* in this step, of searches, distances and detection */
 
     /* Of this step; borrowed. */
@@ -111,8 +110,8 @@ typedef struct kiln_collide_start {
 /* Pairs and friction for a step. */
 kiln_status kiln_collide_begin(kiln_collide *collide, const kiln_collide_start *start,
                                kiln_error *error);
-/* For a solve from x on: the stiffness of pairs is that at x, and friction may follow the normal
- * forces from one iteration to the next, as often as it may in one solve. */
+/* For a solve from x on: angles between edges, and the normal forces of friction, are those at x.
+ */
 kiln_status kiln_collide_renew(kiln_collide *collide, const double *x, kiln_error *error);
 /* After solves, values and ways: whether one of them ran out of memory. */
 kiln_status kiln_collide_failure(const kiln_collide *collide, kiln_error *error);

@@ -3,7 +3,35 @@
 
 #include <string.h>
 
-enum { MOST_LAGS = 12 }; /* in one solve; then the forces stay, so that it can end */
+/* a x as a matrix. */
+static kiln_mat3 cross_with(kiln_vec3 a)
+{
+    return kiln_m3_columns(kiln_v3(0, a.z, -a.y), kiln_v3(-a.z, 0, a.x), kiln_v3(a.y, -a.x, 0));
+}
+
+/* Velocities of the closest points, which are `apart`, differ by w . v; a pair that turns as a
+ * whole has such a difference and does not slip. So what the mean rotation of its vertices makes of
+ * it is taken away, and the forces have no moment. */
+static void find_levers(const kiln_vec3 x[4], const double weight[4], kiln_vec3 apart,
+                        kiln_mat3 lever[4])
+{
+    kiln_vec3 centre = kiln_v3(0, 0, 0), arm[4];
+    double size = 0.0;
+    kiln_mat3 inertia = kiln_m3_scale(kiln_m3_identity(), 0.0);
+    for (int k = 0; k < 4; k++)
+        centre = kiln_v3_madd(centre, 0.25, x[k]);
+    for (int k = 0; k < 4; k++) {
+        arm[k] = kiln_v3_sub(x[k], centre);
+        size += kiln_v3_norm2(arm[k]);
+        kiln_mat3 turn = cross_with(arm[k]);
+        inertia = kiln_m3_add(inertia, kiln_m3_mul(kiln_m3_transpose(turn), turn));
+    }
+    inertia = kiln_m3_add(inertia, kiln_m3_diagonal(1e-12 * size, 1e-12 * size, 1e-12 * size));
+    kiln_mat3 by_turn = kiln_m3_mul(cross_with(apart), kiln_m3_inverse(inertia));
+    for (int k = 0; k < 4; k++)
+        lever[k] = kiln_m3_add(kiln_m3_diagonal(weight[k], weight[k], weight[k]),
+                               kiln_m3_mul(by_turn, cross_with(arm[k])));
+}
 
 static kiln_vec3 velocity_of(const kiln_collide *c, const kiln_friction_contact *contact,
                              const double *x)
@@ -12,7 +40,7 @@ static kiln_vec3 velocity_of(const kiln_collide *c, const kiln_friction_contact 
     for (int k = 0; k < 4; k++) {
         kiln_vec3 way = kiln_v3_sub(kiln_collide_points(x)[contact->v[k]],
                                     kiln_collide_points(c->origin)[contact->v[k]]);
-        v = kiln_v3_madd(v, contact->weight[k] / c->tau, way);
+        v = kiln_v3_madd(v, 1.0 / c->tau, kiln_m3_apply(contact->lever[k], way));
     }
     return kiln_v3_madd(v, -kiln_v3_dot(v, contact->normal), contact->normal);
 }
@@ -46,6 +74,16 @@ static double friction_delta(void *self, const double *x0, const double *x1)
     return sum;
 }
 
+static void add_blocks(const kiln_friction_contact *contact, kiln_mat3 m, kiln_bsr *H)
+{
+    for (int k = 0; k < 4; k++) {
+        kiln_mat3 left = kiln_m3_mul(kiln_m3_transpose(contact->lever[k]), m);
+        for (int l = k; l < 4; l++)
+            kiln_bsr_add(H, contact->v[k], contact->v[l],
+                         (const double(*)[3])kiln_m3_mul(left, contact->lever[l]).m);
+    }
+}
+
 static void friction_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
 {
     kiln_collide *c = self;
@@ -55,19 +93,20 @@ static void friction_add(void *self, const double *x, double scale, double *g, k
         double secant = kiln_slip_at(kiln_v3_norm(v), c->slip_speed).secant;
         double weight = scale * c->options.friction * contact->load * secant;
         for (int k = 0; k < 4; k++)
-            kiln_collide_add_at(g, contact->v[k], weight * contact->weight[k], v);
+            kiln_collide_add_at(g, contact->v[k], weight,
+                                kiln_m3_apply(kiln_m3_transpose(contact->lever[k]), v));
         if (!H)
             continue;
         kiln_vec3 turn = kiln_slip_turn(&contact->memory, v, secant, c->slip_speed);
         kiln_vec3 along = kiln_v3_normalize(v);
         const double n[3] = {contact->normal.x, contact->normal.y, contact->normal.z};
         const double p[3] = {turn.x, turn.y, turn.z}, q[3] = {along.x, along.y, along.z};
-        double m[3][3];
+        kiln_mat3 m;
         for (int r = 0; r < 3; r++)
             for (int s = 0; s < 3; s++)
-                m[r][s] =
+                m.m[r][s] =
                     weight / c->tau * ((r == s) - n[r] * n[s] - 0.5 * (p[r] * q[s] + q[r] * p[s]));
-        kiln_collide_add_blocks(H, contact->v, contact->weight, (const double(*)[3])m, true);
+        add_blocks(contact, m, H);
     }
 }
 
@@ -82,7 +121,10 @@ kiln_status kiln_collide_lag_friction(kiln_collide *c, kiln_error *error)
         const kiln_pair_distance *at = &c->distance.data[i];
         kiln_friction_contact contact = {.normal = at->normal, .load = kiln_collide_load(c, i)};
         memcpy(contact.v, kiln_collide_pair(c, i)->v, sizeof contact.v);
-        memcpy(contact.weight, at->weight, sizeof contact.weight);
+        kiln_vec3 x[4];
+        for (int k = 0; k < 4; k++)
+            x[k] = kiln_collide_points(c->measured.data)[contact.v[k]];
+        find_levers(x, at->weight, kiln_v3_scale(at->normal, at->d), contact.lever);
         KILN_TRY(kiln_array_push(c->context, &c->friction_contacts, contact, error));
     }
     return KILN_OK;
@@ -115,16 +157,6 @@ double kiln_collide_change(kiln_collide *c, const double *x)
     return sum > 0.0 ? change / sum : 0.0;
 }
 
-/* While a solve goes on friction follows the normal forces, at first. */
-static kiln_status friction_renew(void *self, const double *x, kiln_error *error)
-{
-    kiln_collide *c = self;
-    if (c->lags++ >= MOST_LAGS)
-        return KILN_OK;
-    kiln_collide_measure(c, x);
-    return kiln_collide_lag_friction(c, error);
-}
-
 kiln_term kiln_collide_friction_term(kiln_collide *c)
 {
     return (kiln_term){.name = "friction between bodies",
@@ -132,6 +164,5 @@ kiln_term kiln_collide_friction_term(kiln_collide *c)
                        .weight = 1.0,
                        .value = friction_value,
                        .delta = friction_delta,
-                       .add = friction_add,
-                       .renew = friction_renew};
+                       .add = friction_add};
 }

@@ -133,23 +133,36 @@ static bool has_clique(const kiln_collide *c, const uint32_t v[4])
            bsearch(v, c->cliques.data, c->cliques.count / 4, 4 * sizeof *v, by_vertices);
 }
 
-/* All pairs, and unless it begins those of before: in order, each once. */
-static kiln_status list_cliques(kiln_collide *c, bool begins, kiln_error *error)
+static void keep_each_once(kiln_u32_array *cliques)
 {
-    size_t pairs = c->found.pairs.count, before = begins ? 0 : c->cliques.count / 4, count = 0;
-    if (before > MANY_TIMES * pairs)
-        before = 0;
-    KILN_TRY(kiln_array_reserve(c->context, &c->wanted, 4 * (pairs + before) + 4, error));
-    uint32_t *row = c->wanted.data;
-    for (size_t i = 0; i < pairs; i++)
-        memcpy(row + 4 * i, kiln_collide_pair(c, i)->v, 4 * sizeof *row);
-    if (before)
-        memcpy(row + 4 * pairs, c->cliques.data, 4 * before * sizeof *row);
-    qsort(row, pairs + before, 4 * sizeof *row, by_vertices);
-    for (size_t i = 0; i < pairs + before; i++)
+    uint32_t *row = cliques->data;
+    size_t all = cliques->count / 4, count = 0;
+    if (all)
+        qsort(row, all, 4 * sizeof *row, by_vertices);
+    for (size_t i = 0; i < all; i++)
         if (count == 0 || by_vertices(row + 4 * i, row + 4 * (count - 1)) != 0)
             memmove(row + 4 * count++, row + 4 * i, 4 * sizeof *row);
-    c->wanted.count = 4 * count;
+    cliques->count = 4 * count;
+}
+
+/* All pairs, those with friction, and unless it begins those of before: in order, each once. */
+static kiln_status list_cliques(kiln_collide *c, bool begins, kiln_error *error)
+{
+    size_t pairs = c->found.pairs.count, rubbed = begins ? 0 : c->friction_contacts.count;
+    size_t before = begins ? 0 : c->cliques.count / 4;
+    if (before > MANY_TIMES * pairs)
+        before = 0;
+    c->wanted.count = 0;
+    KILN_TRY(kiln_array_reserve(c->context, &c->wanted, 4 * (pairs + rubbed + before) + 4, error));
+    uint32_t *row = c->wanted.data;
+    for (size_t i = 0; i < pairs; i++, row += 4)
+        memcpy(row, kiln_collide_pair(c, i)->v, 4 * sizeof *row);
+    for (size_t i = 0; i < rubbed; i++, row += 4)
+        memcpy(row, c->friction_contacts.data[i].v, 4 * sizeof *row);
+    if (before)
+        memcpy(row, c->cliques.data, 4 * before * sizeof *row);
+    c->wanted.count = 4 * (pairs + rubbed + before);
+    keep_each_once(&c->wanted);
     return KILN_OK;
 }
 
@@ -216,7 +229,6 @@ kiln_status kiln_collide_begin(kiln_collide *c, const kiln_collide_start *start,
     KILN_TRY(kiln_collide_failure(c, error));
     kiln_collide_measure(c, start->x);
     KILN_TRY(couple(c, true, error));
-    c->lags = 0;
     return kiln_collide_lag_friction(c, error);
 }
 
@@ -224,10 +236,10 @@ kiln_status kiln_collide_renew(kiln_collide *c, const double *x, kiln_error *err
 {
     memcpy(c->begin.data, x, 3 * c->given->rows * sizeof(double));
     c->state++;
-    c->lags = 0;
     kiln_collide_measure(c, x);
+    KILN_TRY(kiln_collide_failure(c, error));
     weigh_pairs(c);
-    return kiln_collide_failure(c, error);
+    return kiln_collide_lag_friction(c, error);
 }
 
 kiln_status kiln_collide_expect(void *self, const double *x, kiln_error *error)
