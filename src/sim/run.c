@@ -1,6 +1,7 @@
 #include "sim/run.h"
 
 #include "base/clock.h"
+#include "contact/clearance.h"
 #include "mesh/audit.h"
 
 /* Seconds of the wall clock between checkpoints where the scene does not say. */
@@ -88,7 +89,15 @@ static bool checkpoint_is_due(const runner *r)
 static kiln_status audit(const runner *r, kiln_error *error)
 {
     kiln_audit_report report;
+    bool clear;
     KILN_TRY(kiln_mesh_audit(kiln_world_mesh(r->world), &report, error));
+    KILN_TRY(kiln_solid_is_clear(kiln_world_solid(r->world), KILN_SINCE_EVER, &clear, error));
+    if (!report.invariant && !clear)
+        return kiln_fail(
+            error, KILN_ERR_STATE, NULL, 0, -1,
+            "audit after step %llu: surfaces pass through each other, by exact signs, or "
+            "are nearer than a thousandth of contact.thickness",
+            (unsigned long long)r->state->step - 1);
     if (!report.invariant)
         return KILN_OK;
     return kiln_fail(error, KILN_ERR_STATE, NULL, 0, -1, "audit after step %llu: %s: %s",

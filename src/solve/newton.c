@@ -638,14 +638,15 @@ static kiln_status correct(problem *p, double last, double step, double limit, b
 {
     kiln_newton *newton = p->newton;
     double direction = last;
-    int most = p->barred || (p->moving && step < 1.0) ? 0 : p->options->corrections;
+    bool partly = step < 1.0 && (p->moving || p->options->balanced);
+    int most = p->barred || partly ? 0 : p->options->corrections;
     KILN_TRY(kiln_secants_begin(&newton->secants, newton->context, p->count, error));
     for (int i = 0; i < most || (i == most && step == 1.0); i++) {
         double size;
         if (p->options->renew_lagged && i < most)
             renew_lagged(p);
         KILN_TRY(find_gradient(p, newton->trial, error));
-        if (!p->moving && !p->options->renew_lagged) /* of one objective */
+        if (!p->moving && !p->options->renew_lagged && (i > 0 || !p->options->balanced))
             kiln_secants_learn(&newton->secants, step, newton->dx, newton->g, newton->trial);
         memcpy(newton->g, newton->trial, p->count * sizeof *newton->g);
         KILN_TRY(find_old_step(p, &size, error));

@@ -21,6 +21,9 @@ typedef struct kiln_newton_options {
     /* Of one iteration, steps with the same factor after Newton's own, at most (newton.c, N6); 0:
      * none. Worth it where the way is long and curved and a factor is dear. */
     int corrections;
+    /* Only after a whole step, and learning only from each other: the sum of the gradient, which
+     * Newton's whole step makes zero where nothing is held, then stays so (momentum). */
+    bool balanced;
     /* Before each of them what is held through a solve (term.h, lag) is renewed, for solves that
      * are made again until it has settled. */
     bool renew_lagged;

@@ -231,6 +231,25 @@ START_TEST(a_run_leaves_what_it_promises)
 }
 END_TEST
 
+/* What is led is led through: the run says so only when asked to look. */
+START_TEST(an_audit_looks_for_surfaces_that_cross)
+{
+    open_folder();
+    write_file(
+        "held.lua",
+        "local m = material { young = 1e5, poisson = 0.3, density = 1000 }\n"
+        "local box = shape.box { lx = 0.2, ly = 0.2, lz = 0.2, n = 1 }\n"
+        "return scene { duration = 0.2, contact = {}, step = { dt = 0.02 },\n"
+        "bodies = { body { name = 'a', shape = box, material = m },\n"
+        "           body { name = 'b', shape = box, at = { 0.4, 0.05, 0.03 }, material = m } },\n"
+        "holds = { hold { body = 'a' }, hold { body = 'b', motion = motion.translate {\n"
+        "          shift = function(t) return -2 * t, 0, 0 end } } } }\n");
+    expect(0, "$K run held.lua -q", "");
+    expect(1, "$K run held.lua -q --force --audit", "surfaces pass through each other");
+    leave_folder();
+}
+END_TEST
+
 /* Large enough that every loop over vertices or tets has several chunks (the largest are of 4096
  * vertices), with all that adds to energy: two materials with damping, one with nodal pressure,
  * pressure on faces, holds, contact. */
@@ -678,6 +697,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("kiln run");
     TCase *all = kiln_test_case(suite, "kiln run");
     tcase_add_test(all, a_run_leaves_what_it_promises);
+    tcase_add_test(all, an_audit_looks_for_surfaces_that_cross);
     tcase_add_test(all, threads_do_not_matter);
     tcase_add_test(all, killed_at_any_moment_it_resumes_to_the_same_bits);
     tcase_add_test(all, probes_are_written_beside_the_statistics);
