@@ -30,6 +30,7 @@ void kiln_collide_free(kiln_collide *c)
     kiln_array_free(c->context, &c->behind);
     kiln_array_free(c->context, &c->distance);
     kiln_kept_values_free(&c->kept, c->context);
+    kiln_kept_values_free(&c->totals, c->context);
     kiln_array_free(c->context, &c->coupled);
     kiln_array_free(c->context, &c->scale);
     kiln_array_free(c->context, &c->least);
@@ -45,8 +46,9 @@ size_t kiln_collide_bytes(const kiln_collide *c)
             c->begin.capacity + c->measured.capacity) *
                sizeof(double) +
            c->boxes.capacity * sizeof(kiln_box) + c->behind.capacity +
-           kiln_kept_values_bytes(&c->kept) + c->distance.capacity * sizeof(kiln_pair_distance) +
-           c->coupled.capacity + (c->cliques.capacity + c->wanted.capacity) * sizeof(uint32_t) +
+           kiln_kept_values_bytes(&c->kept) + kiln_kept_values_bytes(&c->totals) +
+           c->distance.capacity * sizeof(kiln_pair_distance) + c->coupled.capacity +
+           (c->cliques.capacity + c->wanted.capacity) * sizeof(uint32_t) +
            c->friction_contacts.capacity * sizeof(kiln_friction_contact);
 }
 

@@ -57,6 +57,7 @@ typedef struct kiln_collide {
     kiln_f64_array begin; /* [vertex slot][3] where the solve began */
     kiln_f64_array at;    /* [vertex slot][3] where a piece of a way begins */
     double stride;        /* m, of such a piece at most */
+    size_t about;         /* pairs that were found about a place, last */
     KILN_ARRAY_OF(kiln_pair_distance)
     distance;                /* [pair] of the last evaluation */
     kiln_f64_array measured; /* [vertex slot][3] where that was, */
@@ -72,11 +73,13 @@ typedef struct kiln_collide {
     KILN_ARRAY_OF(kiln_friction_contact)
     friction_contacts;
     kiln_term repulsion, friction;
-    kiln_kept_values kept; /* energies [pair] of the last two x */
-    uint64_t state;        /* changes with the pairs and their scale */
-    kiln_status failure;   /* of a search nobody could be told about yet, and */
-    kiln_error trouble;    /* what it was */
-    double seconds;        /* in this step, of searches, distances and detection */
+    kiln_kept_values kept;   /* energies [pair] of the last two x */
+    kiln_kept_values totals; /* their sums, which last when the pairs are found anew */
+    uint64_t state;          /* changes with the pairs and their scale */
+    uint64_t solve;          /* changes with the scale: with every solve */
+    kiln_status failure;     /* of a search nobody could be told about yet, and */
+    kiln_error trouble;      /* what it was */
+    double seconds;          /* in this step, of searches, distances and detection */
 
     /* Of this step; borrowed. */
     const kiln_constraints *given;

@@ -7,10 +7,13 @@
 /* Of the distance at the begin of a Newton step, kept all along it. */
 #define KEPT 0.1
 
-/* Of the thickness: after a longer piece of a way pairs are found again for its end. */
-#define SHORT 2.0
-/* Meetings of boxes for each vertex, below which a piece of a way may be longer. */
-enum { MANY = 20 };
+enum {
+    MANY = 20, /* meetings of boxes for each vertex, below which a piece of a way may be longer */
+    /* After a piece that has more pairs than so many times those last found about a place, they are
+     * found again for its end. */
+    FEW_TIMES = 2,
+    FEW_MORE = 256
+};
 
 typedef struct evaluation {
     kiln_collide *collide;
@@ -83,7 +86,7 @@ static void stand_at(kiln_collide *c, const double *x, const double *dx, double 
 /* Piece by piece, with new pairs for each (C2), as long as few boxes meet; then for its end. */
 static double sweep(kiln_collide *c, const double *x, const double *dx)
 {
-    double way = longest_way(c, dx), part = fmin(c->stride / way, 1.0), t = 0.0, free = 1.0;
+    double part = fmin(c->stride / longest_way(c, dx), 1.0), t = 0.0, free = 1.0;
     size_t many = MANY * c->surface.vertices.count;
     while (t < 1.0 && free == 1.0) {
         stand_at(c, x, dx, t);
@@ -96,7 +99,7 @@ static double sweep(kiln_collide *c, const double *x, const double *dx)
             part *= 2.0;
     }
     stand_at(c, x, dx, t);
-    if (part * way > SHORT * c->options.thickness) /* else the pairs of the last piece are few */
+    if (c->found.pairs.count > FEW_MORE + FEW_TIMES * c->about)
         return kiln_collide_find(c, c->at.data, NULL, 0.0) ? t : 0.0;
     kiln_collide_stay(c, c->at.data);
     return t;

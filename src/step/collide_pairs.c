@@ -54,6 +54,7 @@ static kiln_status make_room(kiln_collide *c, kiln_error *error)
     KILN_TRY(kiln_array_reserve(c->context, &c->coupled, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->scale, count, error));
     KILN_TRY(kiln_kept_values_reserve(&c->kept, c->context, 3 * c->given->rows, count, error));
+    KILN_TRY(kiln_kept_values_reserve(&c->totals, c->context, 3 * c->given->rows, 1, error));
     return kiln_array_reserve(c->context, &c->least, kiln_chunk_count(count, KILN_COLLIDE_GRAIN),
                               error);
 }
@@ -76,6 +77,7 @@ static kiln_status find_pairs(kiln_collide *c, const double *x, const double *dx
     KILN_TRY(kiln_surface_pairs_find(&c->found, &c->surface, &rules, c->boxes.data, c->mesh->u,
                                      kiln_collide_points(x), error));
     KILN_TRY(make_room(c, error));
+    c->about = dx ? c->about : c->found.pairs.count;
     weigh_pairs(c);
     return KILN_OK;
 }
@@ -223,6 +225,7 @@ kiln_status kiln_collide_begin(kiln_collide *c, const kiln_collide_start *start,
     c->tau = start->tau;
     c->seconds = 0.0;
     c->failure = KILN_OK;
+    c->solve++;
     c->found.grown = false;
     memcpy(c->begin.data, start->x, 3 * c->given->rows * sizeof(double));
     (void)kiln_collide_find(c, start->x, NULL, 0.0);
@@ -236,6 +239,7 @@ kiln_status kiln_collide_renew(kiln_collide *c, const double *x, kiln_error *err
 {
     memcpy(c->begin.data, x, 3 * c->given->rows * sizeof(double));
     c->state++;
+    c->solve++;
     kiln_collide_measure(c, x);
     KILN_TRY(kiln_collide_failure(c, error));
     weigh_pairs(c);

@@ -29,33 +29,43 @@ static const double *measure_energies(kiln_collide *c, const double *x)
     return energy;
 }
 
+static double sum_of(kiln_collide *c, const double *energy, const double *x)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < c->found.pairs.count; i++)
+        sum += energy[i];
+    if (c->failure != KILN_OK)
+        return INFINITY;
+    *kiln_kept_values_begin(&c->totals, c->context, 3 * c->given->rows, 1, c->solve, x) = sum;
+    return sum;
+}
+
 static double repulsion_value(void *self, const double *x)
 {
     kiln_collide *c = self;
-    double sum = 0.0;
     kiln_kept_values_forget(&c->kept);
-    const double *energy = measure_energies(c, x);
-    for (size_t i = 0; i < c->found.pairs.count; i++)
-        sum += energy[i];
-    return c->failure == KILN_OK ? sum : INFINITY;
+    return sum_of(c, measure_energies(c, x), x);
 }
 
-/* Pair by pair where both places have the same; else of the sums. */
+/* Pair by pair where both places have the same; else of the sums, of which the first is known. */
 static double repulsion_delta(void *self, const double *x0, const double *x1)
 {
     kiln_collide *c = self;
+    size_t size = 3 * c->given->rows;
     if (!kiln_collide_has_room(c, x0, NULL) || !kiln_collide_has_room(c, x1, NULL)) {
-        double before = repulsion_value(c, x0);
+        const double *total = kiln_kept_values_find(&c->totals, size, 1, c->solve, x0);
+        double before = total ? *total : repulsion_value(c, x0);
         return repulsion_value(c, x1) - before;
     }
     size_t pairs = c->found.pairs.count;
-    const double *before = kiln_kept_values_find(&c->kept, 3 * c->given->rows, pairs, c->state, x0);
+    const double *before = kiln_kept_values_find(&c->kept, size, pairs, c->state, x0);
     if (!before)
         before = measure_energies(c, x0);
     const double *after = measure_energies(c, x1);
     double sum = 0.0;
     for (size_t i = 0; i < pairs; i++)
         sum += after[i] - before[i];
+    (void)sum_of(c, after, x1);
     return sum;
 }
 
