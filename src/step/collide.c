@@ -31,8 +31,6 @@ void kiln_collide_free(kiln_collide *c)
     kiln_array_free(c->context, &c->distance);
     kiln_kept_values_free(&c->kept, c->context);
     kiln_kept_values_free(&c->totals, c->context);
-    kiln_array_free(c->context, &c->coupled);
-    kiln_array_free(c->context, &c->scale);
     kiln_array_free(c->context, &c->least);
     kiln_array_free(c->context, &c->cliques);
     kiln_array_free(c->context, &c->wanted);
@@ -42,12 +40,12 @@ void kiln_collide_free(kiln_collide *c)
 size_t kiln_collide_bytes(const kiln_collide *c)
 {
     return kiln_contact_surface_bytes(&c->surface) + kiln_surface_pairs_bytes(&c->found) +
-           (c->modulus.capacity + c->scale.capacity + c->least.capacity + c->at.capacity +
-            c->begin.capacity + c->measured.capacity) *
+           (c->modulus.capacity + c->least.capacity + c->at.capacity + c->begin.capacity +
+            c->measured.capacity) *
                sizeof(double) +
            c->boxes.capacity * sizeof(kiln_box) + c->behind.capacity +
            kiln_kept_values_bytes(&c->kept) + kiln_kept_values_bytes(&c->totals) +
-           c->distance.capacity * sizeof(kiln_pair_distance) + c->coupled.capacity +
+           c->distance.capacity * sizeof(kiln_pair_distance) +
            (c->cliques.capacity + c->wanted.capacity) * sizeof(uint32_t) +
            c->friction_contacts.capacity * sizeof(kiln_friction_contact);
 }
@@ -64,17 +62,17 @@ static kiln_status spread_modulus(kiln_collide *c, const double *modulus, kiln_e
     const kiln_mesh *mesh = c->mesh;
     size_t slots = mesh->table[KILN_ON_VERTEX].used;
     KILN_TRY(kiln_array_reserve(c->context, &c->modulus, slots, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->scale, slots, error)); /* first their counts */
+    KILN_TRY(kiln_array_reserve(c->context, &c->at, 3 * slots, error)); /* here their counts */
     for (size_t v = 0; v < slots; v++)
-        c->modulus.data[v] = c->scale.data[v] = 0.0;
+        c->modulus.data[v] = c->at.data[v] = 0.0;
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         for (int k = 0; kiln_tet_live(mesh, t) && k < 4; k++) {
             c->modulus.data[mesh->tet[t].v[k]] += modulus[t];
-            c->scale.data[mesh->tet[t].v[k]] += 1.0;
+            c->at.data[mesh->tet[t].v[k]] += 1.0;
         }
     for (uint32_t v = 0; v < slots; v++)
         c->modulus.data[v] =
-            kiln_vertex_on_surface(mesh, v) ? c->modulus.data[v] / c->scale.data[v] : 0.0;
+            kiln_vertex_on_surface(mesh, v) ? c->modulus.data[v] / c->at.data[v] : 0.0;
     c->modulus.count = slots;
     return KILN_OK;
 }

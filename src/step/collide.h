@@ -64,9 +64,6 @@ typedef struct kiln_collide {
     uint64_t measured_state; /* and of which pairs */
     KILN_ARRAY_OF(uint8_t)
     behind; /* [surface vertex] its way crosses faces as they were (1), as they are (2) */
-    KILN_ARRAY_OF(uint8_t)
-    coupled;                /* [pair] the matrix has its blocks */
-    kiln_f64_array scale;   /* [pair] stiffness times modulus times area, N */
     kiln_f64_array least;   /* [chunk] of a max_step */
     kiln_u32_array cliques; /* [clique][4], ascending */
     kiln_u32_array wanted;  /* those to be, for comparison */

@@ -45,7 +45,11 @@ void kiln_collide_measure(kiln_collide *collide, const double *x);
 /* The renew of repulsion: the matrix gets blocks for the pairs that are near at x. */
 kiln_status kiln_collide_expect(void *self, const double *x, kiln_error *error);
 
-double kiln_collide_load(const kiln_collide *collide, size_t i); /* of a pair as measured, N */
+/* Stiffness times modulus times area of a pair, N, with the angle between edges where the solve
+ * began. */
+double kiln_collide_scale(const kiln_collide *collide, size_t i);
+bool kiln_collide_is_coupled(const kiln_collide *collide, size_t i); /* the matrix has its blocks */
+double kiln_collide_load(const kiln_collide *collide, size_t i);     /* of a pair as measured, N */
 /* H += m (x) w w', m 3x3 by its upper half, over the pairs of four vertices. Without blocks for
  * those the diagonal 4 w_k^2 m, which is no smaller. */
 void kiln_collide_add_blocks(kiln_bsr *H, const uint32_t v[4], const double w[4],

@@ -51,15 +51,11 @@ static kiln_status make_room(kiln_collide *c, kiln_error *error)
 {
     size_t count = c->found.pairs.count;
     KILN_TRY(kiln_array_reserve(c->context, &c->distance, count, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->coupled, count, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->scale, count, error));
     KILN_TRY(kiln_kept_values_reserve(&c->kept, c->context, 3 * c->given->rows, count, error));
     KILN_TRY(kiln_kept_values_reserve(&c->totals, c->context, 3 * c->given->rows, 1, error));
     return kiln_array_reserve(c->context, &c->least, kiln_chunk_count(count, KILN_COLLIDE_GRAIN),
                               error);
 }
-
-static void weigh_pairs(kiln_collide *c);
 
 static kiln_status find_pairs(kiln_collide *c, const double *x, const double *dx, double part,
                               kiln_error *error)
@@ -78,7 +74,6 @@ static kiln_status find_pairs(kiln_collide *c, const double *x, const double *dx
                                      kiln_collide_points(x), error));
     KILN_TRY(make_room(c, error));
     c->about = dx ? c->about : c->found.pairs.count;
-    weigh_pairs(c);
     return KILN_OK;
 }
 
@@ -129,8 +124,9 @@ static int by_vertices(const void *left, const void *right)
     return 0;
 }
 
-static bool has_clique(const kiln_collide *c, const uint32_t v[4])
+bool kiln_collide_is_coupled(const kiln_collide *c, size_t i)
 {
+    const uint32_t *v = kiln_collide_pair(c, i)->v;
     return c->cliques.count &&
            bsearch(v, c->cliques.data, c->cliques.count / 4, 4 * sizeof *v, by_vertices);
 }
@@ -182,7 +178,7 @@ static kiln_status couple(kiln_collide *c, bool begins, kiln_error *error)
 {
     bool enough = !begins;
     for (size_t i = 0; i < c->found.pairs.count && enough; i++)
-        enough = c->coupled.data[i] || !kiln_collide_acts(c, i);
+        enough = !kiln_collide_acts(c, i) || kiln_collide_is_coupled(c, i);
     if (enough)
         return KILN_OK;
     KILN_TRY(list_cliques(c, begins, error));
@@ -192,30 +188,16 @@ static kiln_status couple(kiln_collide *c, bool begins, kiln_error *error)
         c->wanted = swap;
         c->repulsion.revision++;
     }
-    for (size_t i = 0; i < c->found.pairs.count; i++)
-        c->coupled.data[i] = 1;
     return KILN_OK;
 }
 
-/* How strongly pairs repel, with the angles between edges where the solve began; whether the matrix
- * knows them. */
-static void weigh_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+double kiln_collide_scale(const kiln_collide *c, size_t i)
 {
-    (void)chunk, (void)worker;
-    kiln_collide *c = user;
-    for (size_t i = begin; i < end; i++) {
-        const kiln_surface_pair *pair = kiln_collide_pair(c, i);
-        double modulus = fmin(side_modulus(c, pair->v, pair->split),
-                              side_modulus(c, pair->v + pair->split, 4 - pair->split));
-        c->scale.data[i] = c->options.stiffness * modulus * pair->area *
-                           skewness(pair, kiln_collide_points(c->begin.data));
-        c->coupled.data[i] = has_clique(c, pair->v);
-    }
-}
-
-static void weigh_pairs(kiln_collide *c)
-{
-    kiln_parallel_for(c->context, c->found.pairs.count, KILN_COLLIDE_GRAIN, weigh_chunk, c);
+    const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+    double modulus = fmin(side_modulus(c, pair->v, pair->split),
+                          side_modulus(c, pair->v + pair->split, 4 - pair->split));
+    return c->options.stiffness * modulus * pair->area *
+           skewness(pair, kiln_collide_points(c->begin.data));
 }
 
 kiln_status kiln_collide_begin(kiln_collide *c, const kiln_collide_start *start, kiln_error *error)
@@ -242,7 +224,6 @@ kiln_status kiln_collide_renew(kiln_collide *c, const double *x, kiln_error *err
     c->solve++;
     kiln_collide_measure(c, x);
     KILN_TRY(kiln_collide_failure(c, error));
-    weigh_pairs(c);
     return kiln_collide_lag_friction(c, error);
 }
 

@@ -12,7 +12,7 @@ static kiln_repulsion repulsion_of(const kiln_collide *c, size_t i)
 
 double kiln_collide_load(const kiln_collide *c, size_t i)
 {
-    return kiln_collide_acts(c, i) ? -c->scale.data[i] * repulsion_of(c, i).slope : 0.0;
+    return kiln_collide_acts(c, i) ? -kiln_collide_scale(c, i) * repulsion_of(c, i).slope : 0.0;
 }
 
 /* The energies of all pairs at x, J, in the room that was reserved when the pairs were found. */
@@ -23,9 +23,10 @@ static const double *measure_energies(kiln_collide *c, const double *x)
     double *energy =
         kiln_kept_values_begin(&c->kept, c->context, 3 * c->given->rows, pairs, c->state, x);
     for (size_t i = 0; i < pairs; i++)
-        energy[i] = kiln_collide_acts(c, i) ? c->scale.data[i] * kiln_collide_pair(c, i)->reach *
-                                                  repulsion_of(c, i).value
-                                            : 0.0;
+        energy[i] = kiln_collide_acts(c, i)
+                        ? kiln_collide_scale(c, i) * kiln_collide_pair(c, i)->reach *
+                              repulsion_of(c, i).value
+                        : 0.0;
     return energy;
 }
 
@@ -97,17 +98,18 @@ static void repulsion_add(void *self, const double *x, double scale, double *g, 
         const kiln_surface_pair *pair = kiln_collide_pair(c, i);
         const kiln_pair_distance *at = &c->distance.data[i];
         kiln_repulsion b = repulsion_of(c, i);
-        double slope = scale * c->scale.data[i] * b.slope;
+        double force = scale * kiln_collide_scale(c, i), slope = force * b.slope;
         for (int k = 0; k < 4; k++)
             kiln_collide_add_at(g, pair->v[k], slope * at->weight[k], at->normal);
         if (!H)
             continue;
         const double n[3] = {at->normal.x, at->normal.y, at->normal.z};
-        double curvature = scale * c->scale.data[i] * b.curvature / pair->reach, m[3][3];
+        double curvature = force * b.curvature / pair->reach, m[3][3];
         for (int r = 0; r < 3; r++)
             for (int s = 0; s < 3; s++)
                 m[r][s] = curvature * n[r] * n[s];
-        kiln_collide_add_blocks(H, pair->v, at->weight, (const double(*)[3])m, c->coupled.data[i]);
+        kiln_collide_add_blocks(H, pair->v, at->weight, (const double(*)[3])m,
+                                kiln_collide_is_coupled(c, i));
     }
 }
 
