@@ -155,6 +155,26 @@ START_TEST(pipes_nobody_reads_are_not_written)
 }
 END_TEST
 
+/* Nor are those that lie where a run has its tables, whose opening would wait deaf to signals. */
+START_TEST(pipes_in_a_run_are_refused)
+{
+    static const char *const names[] = {"log.txt", "stats.csv", "probes.csv"};
+    open_folder();
+    write_file("two.lua", two);
+    char path[100];
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_int_eq(run_limited("run two.lua -q --force -o r --until 0.01"), 0);
+        snprintf(path, sizeof path, "r/%s", names[i]);
+        ck_assert_int_eq(remove(path), 0);
+        ck_assert_int_eq(mkfifo(path, 0600), 0);
+        ck_assert_int_eq(run_limited("run two.lua -q -o r --resume --until 0.02"), 2);
+        check_said("not a file");
+        ck_assert_int_eq(remove(path), 0);
+    }
+    leave_folder();
+}
+END_TEST
+
 START_TEST(what_is_no_file_is_not_read)
 {
     open_folder();
@@ -460,6 +480,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, signals_are_heard);
     tcase_add_test(all, what_is_no_file_is_not_read);
     tcase_add_test(all, pipes_nobody_reads_are_not_written);
+    tcase_add_test(all, pipes_in_a_run_are_refused);
     tcase_add_test(all, no_memory_is_an_end);
     tcase_add_test(all, much_is_bounded);
     tcase_add_test(all, advice_fits);
