@@ -534,7 +534,8 @@ int kiln_command_run(int argc, char **argv)
         {"set", 0, "PATH=VALUE", "change a value of the scene; may be given several times"},
         {"blas-threads", 0, "N",
          "threads inside the solver (default: 1, the same bits for any --threads)"},
-        {"audit", 0, NULL, "check the whole mesh after each step, and with contact that no surfaces cross"},
+        {"audit", 0, NULL,
+         "check the whole mesh after each step, and with contact that no surfaces cross"},
         {"quiet", 'q', NULL, "print errors only"},
         {"json", 0, NULL, "one JSON object a line: every step, frame and checkpoint"}};
     static const kiln_usage usage = {

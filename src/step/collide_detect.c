@@ -4,8 +4,11 @@
 #include "contact/ccd.h"
 #include "step/collide_impl.h"
 
-/* Of the distance at the begin of a Newton step, kept all along it. */
+/* Of the distance at the begin of a Newton step, kept all along it; and of the reach, for pairs
+ * that did not act: farther in they would be so stiff that the next step only drives them out
+ * again. */
 #define KEPT 0.1
+#define LEFT 0.5
 
 enum {
     MANY = 20, /* meetings of boxes for each vertex, below which a piece of a way may be longer */
@@ -32,12 +35,13 @@ static double way_of(const evaluation *e, const kiln_surface_pair *pair, double 
         kiln_box_join(kiln_box_of(begin, (int)pair->split), kiln_box_of(end, (int)pair->split));
     kiln_box b = kiln_box_join(kiln_box_of(begin + pair->split, 4 - (int)pair->split),
                                kiln_box_of(end + pair->split, 4 - (int)pair->split));
-    double margin = KEPT * pair->reach;
+    double margin = LEFT * pair->reach;
     a.low = kiln_v3_sub(a.low, kiln_v3(margin, margin, margin));
     a.high = kiln_v3_add(a.high, kiln_v3(margin, margin, margin));
     if (!kiln_box_overlap(a, b))
         return best;
-    double gap = KEPT * fmin(kiln_surface_pair_distance(pair, e->x).d, pair->reach);
+    double d = kiln_surface_pair_distance(pair, e->x).d;
+    double gap = d > pair->reach ? LEFT * pair->reach : KEPT * d;
     double t = pair->split == 1 ? kiln_ccd_vertex_face(begin, end, gap)
                                 : kiln_ccd_edge_edge(begin, end, gap);
     return isinf(t) ? best : t * best;
