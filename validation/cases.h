@@ -72,5 +72,7 @@ KILN_VALIDATION_CASE(flow, flow10k, BRIEF,
                      "ten thousand steps of flow and remeshing: nothing drifts or grows")
 KILN_VALIDATION_CASE(collide, collide, BRIEF,
                      "two bodies meet and part: momentum, distance, no crossing")
+KILN_VALIDATION_CASE(collide, blows, BRIEF,
+                     "bodies that meet gain nothing: steps, layers, stiffness, friction")
 KILN_VALIDATION_CASE(impact, impact, QUICK,
                      "a block bounces without friction: its energy, turned and rescaled")

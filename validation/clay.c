@@ -106,12 +106,7 @@ static kiln_status watch(kiln_trial *trial, kiln_world *world, kiln_error *error
     const kiln_mesh *mesh = kiln_world_mesh(world);
     for (int step = 0; step < s->steps; step++) {
         kiln_stats stats;
-        kiln_diagnosis diagnosis;
-        bool gave_up = false;
-        KILN_TRY(
-            kiln_world_step(world, trial->scene.duration, &stats, &gave_up, &diagnosis, error));
-        if (gave_up)
-            return kiln_fail(error, KILN_ERR_STATE, NULL, 0, -1, "%s", diagnosis.text);
+        KILN_TRY(kiln_trial_step(trial, world, &stats, error));
         s->q = fmin(s->q, stats.q_min);
         s->q_world = fmin(s->q_world, stats.q_world_min);
         s->volume = stats.volume / kiln_trial_number(trial, 4 * HALF * HALF * LENGTH, 3, 0, 0);

@@ -142,6 +142,19 @@ static kiln_status add_cube(kiln_trial *trial, kiln_vec3 place, double turn, kil
     return status;
 }
 
+/* Two cubes for 0.4 s. */
+static kiln_status set_out(kiln_trial *trial, double step, kiln_error *error)
+{
+    kiln_scene *scene = &trial->scene;
+    scene->contact.bodies = scene->contact.self = true;
+    scene->pace.dt = kiln_trial_number(trial, step, 0, 0, 1);
+    scene->pace.dt_min = 1e-6 * scene->pace.dt;
+    scene->output.frame = kiln_trial_number(trial, FRAME, 0, 0, 1);
+    scene->duration = 40 * scene->output.frame;
+    KILN_TRY(add_cube(trial, kiln_v3(0, 0, 0), 0.0, kiln_v3(0.1, 0, 1.5), error));
+    return add_cube(trial, kiln_v3(0.12, 0.03, SIDE + GAP), 0.3, kiln_v3(0, 0, -1), error);
+}
+
 typedef struct manner {
     const char *name;
     kiln_integrator integrator;
@@ -160,17 +173,10 @@ static kiln_status meet(kiln_validation *validation, const kiln_view *view, cons
     kiln_scene *scene = &trial.scene;
     scene->solid.integrator = how->integrator;
     scene->solid.linearised = how->linearised;
-    scene->contact.bodies = scene->contact.self = true;
     scene->contact.thickness = kiln_trial_number(&trial, 0.02, 1, 0, 0);
-    scene->pace.dt = kiln_trial_number(&trial, how->step, 0, 0, 1);
-    scene->output.frame = kiln_trial_number(&trial, FRAME, 0, 0, 1);
-    scene->pace.dt_min = 1e-6 * scene->pace.dt;
-    scene->duration = 40 * scene->output.frame;
     trial.on_frame = look;
     trial.user = m;
-    kiln_status status = add_cube(&trial, kiln_v3(0, 0, 0), 0.0, kiln_v3(0.1, 0, 1.5), error);
-    if (status == KILN_OK)
-        status = add_cube(&trial, kiln_v3(0.12, 0.03, SIDE + GAP), 0.3, kiln_v3(0, 0, -1), error);
+    kiln_status status = set_out(&trial, how->step, error);
     if (status == KILN_OK)
         status = kiln_trial_run(&trial, error);
     kiln_trial_end(&trial);
@@ -207,6 +213,69 @@ kiln_status kiln_validate_collide(kiln_validation *validation, kiln_error *error
                                    "%s, %s: least distance in any frame, m", how->name, view->name);
             kiln_validation_report(validation, m.apart, kiln_near_relative(how->apart, 0.25),
                                    "%s, %s: distance at the end, m", how->name, view->name);
+        }
+    return KILN_OK;
+}
+
+/* The most energy after a step, over that at the begin. */
+static kiln_status watch_energy(kiln_trial *trial, kiln_world *world, kiln_error *error)
+{
+    double *most = trial->user, first = 0.0;
+    kiln_stats stats;
+    kiln_world_measure(world, &stats);
+    first = stats.e_kinetic;
+    stats.time = 0.0;
+    while (stats.time < trial->scene.duration * (1 - 1e-9)) {
+        KILN_TRY(kiln_trial_step(trial, world, &stats, error));
+        *most = fmax(*most, (stats.e_kinetic + stats.e_elastic + stats.e_contact) / first);
+    }
+    return KILN_OK;
+}
+
+typedef struct blow {
+    kiln_integrator integrator;
+    double step, thickness, stiffness, friction;
+} blow;
+
+static kiln_status strike(kiln_validation *validation, const kiln_view *view, const blow *b,
+                          double *most, kiln_error *error)
+{
+    kiln_trial trial;
+    kiln_trial_begin(&trial, kiln_validation_context(validation), view);
+    trial.scene.solid.integrator = b->integrator;
+    trial.scene.contact.thickness = kiln_trial_number(&trial, b->thickness, 1, 0, 0);
+    trial.scene.contact.stiffness = b->stiffness;
+    trial.scene.contact.friction = b->friction;
+    trial.user = most;
+    kiln_status status = set_out(&trial, b->step, error);
+    if (status == KILN_OK)
+        status = kiln_trial_build(&trial, watch_energy, error);
+    kiln_trial_end(&trial);
+    return status;
+}
+
+/* Contact takes energy or gives back what it took, whatever the step, the layer and its stiffness.
+ */
+kiln_status kiln_validate_blows(kiln_validation *validation, kiln_error *error)
+{
+    static const char *const names[] = {"implicit-euler", "newmark", "bdf2"};
+    static const double steps[] = {0.016, 0.004, 0.001}, layers[] = {0.02, 0.005};
+    static const double stiffness[] = {1, 0.1, 10}, friction[] = {0, 0.3};
+    bool brief = kiln_validation_is_brief(validation);
+    size_t several = brief ? 1 : 2, all = brief ? 1 : 3;
+    for (size_t row = 0; row < (brief ? 1 : SIZE_MAX) && kiln_view_at(row); row++)
+        for (int i = 0; i < 3; i++) {
+            double most = 0.0;
+            const kiln_view *view = kiln_view_at(row);
+            for (size_t k = 0; k < 2 * several * all * (brief ? 2 : 3); k++) {
+                const blow b = {(kiln_integrator)i, steps[k / (2 * several * all)],
+                                layers[k / 2 % several], stiffness[k / (2 * several) % all],
+                                friction[k % 2]};
+                KILN_TRY(strike(validation, view, &b, &most, error));
+            }
+            kiln_validation_report(validation, most, kiln_at_most(1.001),
+                                   "%s, %s: most energy over the first, of all blows", names[i],
+                                   view->name);
         }
     return KILN_OK;
 }

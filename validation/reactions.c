@@ -58,13 +58,8 @@ static kiln_status step_and_look(kiln_trial *trial, kiln_world *world, kiln_erro
     sum_matter(trial, world, w);
     for (int i = 0; i < w->steps; i++) {
         kiln_stats stats;
-        bool gave_up;
-        kiln_diagnosis diagnosis;
         kiln_vec3 before = w->momentum;
-        KILN_TRY(
-            kiln_world_step(world, trial->scene.duration, &stats, &gave_up, &diagnosis, error));
-        if (gave_up)
-            return kiln_fail(error, KILN_ERR_STATE, "reactions", 0, -1, "%s", diagnosis.text);
+        KILN_TRY(kiln_trial_step(trial, world, &stats, error));
         w->last = look(trial, world, w->obstacle);
         sum_matter(trial, world, w);
         double h = stats.dt / kiln_trial_number(trial, 1.0, 0, 0, 1);

@@ -32,12 +32,7 @@ static kiln_status count_changes(kiln_trial *trial, kiln_world *world, kiln_erro
     uint64_t before = mesh_print(mesh);
     for (int step = 0; step < STEPS; step++) {
         kiln_stats stats;
-        kiln_diagnosis diagnosis;
-        bool gave_up = false;
-        KILN_TRY(
-            kiln_world_step(world, trial->scene.duration, &stats, &gave_up, &diagnosis, error));
-        if (gave_up)
-            return kiln_fail(error, KILN_ERR_STATE, NULL, 0, -1, "%s", diagnosis.text);
+        KILN_TRY(kiln_trial_step(trial, world, &stats, error));
         uint64_t after = mesh_print(mesh);
         *(step < AT_REST ? &c->early : &c->late) += after != before;
         before = after;

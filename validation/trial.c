@@ -343,6 +343,15 @@ kiln_status kiln_trial_build(kiln_trial *trial,
     return status;
 }
 
+kiln_status kiln_trial_step(const kiln_trial *trial, kiln_world *world, kiln_stats *stats,
+                            kiln_error *error)
+{
+    kiln_diagnosis diagnosis;
+    bool gave_up = false;
+    KILN_TRY(kiln_world_step(world, trial->scene.duration, stats, &gave_up, &diagnosis, error));
+    return gave_up ? kiln_fail(error, KILN_ERR_STATE, NULL, 0, -1, "%s", diagnosis.text) : KILN_OK;
+}
+
 kiln_status kiln_trial_run(kiln_trial *trial, kiln_error *error)
 {
     const char *temporary = getenv("TMPDIR");

@@ -77,6 +77,10 @@ kiln_status kiln_trial_build(kiln_trial *trial,
                                                 kiln_error *error),
                              kiln_error *error);
 
+/* One step of it towards the scene's duration; giving up is an error with its diagnosis. */
+kiln_status kiln_trial_step(const kiln_trial *trial, kiln_world *world, kiln_stats *stats,
+                            kiln_error *error);
+
 /* Runs to the scene's duration. A run that gives up is an error with its diagnosis. */
 kiln_status kiln_trial_run(kiln_trial *trial, kiln_error *error);
 
