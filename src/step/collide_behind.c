@@ -75,8 +75,8 @@ static double longest(const kiln_collide *c, const double *begin, const double *
     return sqrt(most);
 }
 
-/* A vertex of the first part most of which is behind, KILN_NONE: there is none. */
-static uint32_t judge(const kiln_collide *c)
+/* A vertex of the first part most of which is behind, KILN_NONE: there is none. Each part once. */
+static uint32_t judge(kiln_collide *c)
 {
     const kiln_u32_array *vertices = &c->surface.vertices, *part = &c->surface.part;
     for (size_t i = 0; i < vertices->count; i++) {
@@ -87,6 +87,7 @@ static uint32_t judge(const kiln_collide *c)
             if (part->data[vertices->data[k]] == part->data[vertices->data[i]]) {
                 all++;
                 behind += c->behind.data[k] == 3;
+                c->behind.data[k] = 0;
             }
         if (2 * behind > all)
             return vertices->data[i];

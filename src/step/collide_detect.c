@@ -18,6 +18,8 @@ enum {
     FEW_MORE = 256
 };
 
+#define LEAST_PIECE (1.0 / 1024.0) /* of a way; so that no speed makes it endless */
+
 typedef struct evaluation {
     kiln_collide *collide;
     const kiln_vec3 *x, *dx;
@@ -90,7 +92,8 @@ static void stand_at(kiln_collide *c, const double *x, const double *dx, double 
 /* Piece by piece, with new pairs for each (C2), as long as few boxes meet; then for its end. */
 static double sweep(kiln_collide *c, const double *x, const double *dx)
 {
-    double part = fmin(c->stride / longest_way(c, dx), 1.0), t = 0.0, free = 1.0;
+    double part = fmin(fmax(c->stride / longest_way(c, dx), LEAST_PIECE), 1.0), t = 0.0;
+    double free = 1.0;
     size_t many = MANY * c->surface.vertices.count;
     while (t < 1.0 && free == 1.0) {
         stand_at(c, x, dx, t);

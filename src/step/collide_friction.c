@@ -1,6 +1,7 @@
 /* Friction between bodies as a term (slip.h), with the normal forces of the solve before. */
 #include "step/collide_impl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* a x as a matrix. */
@@ -110,6 +111,25 @@ static void friction_add(void *self, const double *x, double scale, double *g, k
     }
 }
 
+static int by_vertices(const void *left, const void *right)
+{
+    const kiln_friction_contact *a = left, *b = right;
+    for (int k = 0; k < 4; k++)
+        if (a->v[k] != b->v[k])
+            return a->v[k] < b->v[k] ? -1 : 1;
+    return 0;
+}
+
+/* NULL: friction does not know it. */
+static const kiln_friction_contact *find_contact(const kiln_collide *c, const uint32_t v[4])
+{
+    kiln_friction_contact key;
+    memcpy(key.v, v, sizeof key.v);
+    return c->friction_contacts.count ? bsearch(&key, c->friction_contacts.data,
+                                                c->friction_contacts.count, sizeof key, by_vertices)
+                                      : NULL;
+}
+
 kiln_status kiln_collide_lag_friction(kiln_collide *c, kiln_error *error)
 {
     c->friction_contacts.count = 0;
@@ -127,32 +147,30 @@ kiln_status kiln_collide_lag_friction(kiln_collide *c, kiln_error *error)
         find_levers(x, at->weight, kiln_v3_scale(at->normal, at->d), contact.lever);
         KILN_TRY(kiln_array_push(c->context, &c->friction_contacts, contact, error));
     }
+    if (c->friction_contacts.count)
+        qsort(c->friction_contacts.data, c->friction_contacts.count,
+              sizeof *c->friction_contacts.data, by_vertices);
     return KILN_OK;
 }
 
-/* Both lists are in the order of the pairs, which is that of the search: not sorted, so by a walk
- * along both as far as they agree, and the rest counts as changed. */
+/* Also of what friction knows and no longer presses. */
 double kiln_collide_change(kiln_collide *c, const double *x)
 {
     double change = 0.0, sum = 0.0;
-    size_t next = 0, known = c->friction_contacts.count;
     if (c->options.friction == 0.0)
         return 0.0;
     kiln_collide_measure(c, x);
+    for (size_t i = 0; i < c->friction_contacts.count; i++)
+        change += c->friction_contacts.data[i].load;
+    sum = change;
     for (size_t i = 0; i < c->found.pairs.count; i++) {
-        double load = kiln_collide_load(c, i), before = 0.0;
+        double load = kiln_collide_load(c, i);
         if (load == 0.0)
             continue;
-        const uint32_t *v = kiln_collide_pair(c, i)->v;
-        size_t at = next;
-        while (at < known && memcmp(c->friction_contacts.data[at].v, v, 4 * sizeof *v) != 0)
-            at++;
-        if (at < known) {
-            before = c->friction_contacts.data[at].load;
-            next = at + 1;
-        }
-        change += fabs(load - before);
-        sum += fmax(load, before);
+        const kiln_friction_contact *known = find_contact(c, kiln_collide_pair(c, i)->v);
+        double before = known ? known->load : 0.0;
+        change += fabs(load - before) - before;
+        sum += fmax(load - before, 0.0);
     }
     return sum > 0.0 ? change / sum : 0.0;
 }
