@@ -107,6 +107,7 @@ kiln_status kiln_obstacle_create(kiln_context *context, kiln_obstacle_shape *tak
         .shape = *take_shape,
         .friction = friction,
         .pose = {.rotation = kiln_m3_identity()},
+        .begin_rotation = kiln_m3_identity(),
         .mesh = mesh,
     };
     take_shape->surface = (kiln_soup){.context = take_shape->surface.context};
@@ -132,6 +133,31 @@ void kiln_obstacle_destroy(kiln_obstacle *obstacle)
 void kiln_obstacle_set_pose(kiln_obstacle *obstacle, const kiln_pose *pose)
 {
     obstacle->pose = *pose;
+    kiln_obstacle_set_begin(obstacle, pose->rotation, pose->shift);
+}
+
+void kiln_obstacle_set_begin(kiln_obstacle *obstacle, kiln_mat3 rotation, kiln_vec3 shift)
+{
+    obstacle->begin_rotation = rotation;
+    obstacle->begin_shift = shift;
+}
+
+kiln_vec3 kiln_obstacle_place(const kiln_obstacle *obstacle, kiln_vec3 own, bool at_begin)
+{
+    const kiln_obstacle *o = obstacle;
+    return at_begin ? kiln_v3_add(kiln_m3_apply(o->begin_rotation, own), o->begin_shift)
+                    : kiln_v3_add(kiln_m3_apply(o->pose.rotation, own), o->pose.shift);
+}
+
+kiln_vec3 kiln_obstacle_own(const kiln_obstacle *obstacle, kiln_vec3 place)
+{
+    const kiln_pose *pose = &obstacle->pose;
+    return kiln_m3_apply(kiln_m3_transpose(pose->rotation), kiln_v3_sub(place, pose->shift));
+}
+
+const kiln_obstacle_shape *kiln_obstacle_shape_of(const kiln_obstacle *obstacle)
+{
+    return &obstacle->shape;
 }
 
 double kiln_obstacle_friction(const kiln_obstacle *obstacle)

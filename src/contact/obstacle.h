@@ -52,7 +52,10 @@ typedef struct kiln_obstacle kiln_obstacle;
 kiln_status kiln_obstacle_create(kiln_context *context, kiln_obstacle_shape *take_shape,
                                  double friction, kiln_obstacle **out, kiln_error *error);
 void kiln_obstacle_destroy(kiln_obstacle *obstacle); /* NULL allowed */
+/* Where it is at the end of a step; it has not moved in it. */
 void kiln_obstacle_set_pose(kiln_obstacle *obstacle, const kiln_pose *pose);
+/* Where it was at its begin, if it has. */
+void kiln_obstacle_set_begin(kiln_obstacle *obstacle, kiln_mat3 rotation, kiln_vec3 shift);
 double kiln_obstacle_friction(const kiln_obstacle *obstacle);
 
 /* Signed distance of a world point (negative: inside the obstacle), the outward unit normal and the
@@ -66,5 +69,16 @@ kiln_vec3 kiln_obstacle_velocity(const kiln_obstacle *obstacle, kiln_vec3 at);
  * may be); a plane as a square with sides of `extent` about `centre`. Appends to `soup`. */
 kiln_status kiln_obstacle_outline(const kiln_obstacle *obstacle, kiln_vec3 centre, double extent,
                                   kiln_soup *soup, kiln_error *error);
+
+/* Triangles in its own coordinates, less a layer of `depth` (as much of it as there is; none of a
+ * mesh), outward as above; chords off arcs by `chord` at most, and by what 256 sides leave. A plane
+ * is a square about its point with sides of 1 m. Appends to `soup`. */
+kiln_status kiln_obstacle_skin(const kiln_obstacle *obstacle, double depth, double chord,
+                               kiln_soup *soup, kiln_error *error);
+/* World place of an own point at the end of the step, and at its begin. */
+kiln_vec3 kiln_obstacle_place(const kiln_obstacle *obstacle, kiln_vec3 own, bool at_begin);
+/* Own coordinates of a world place at the end of the step. */
+kiln_vec3 kiln_obstacle_own(const kiln_obstacle *obstacle, kiln_vec3 place);
+const kiln_obstacle_shape *kiln_obstacle_shape_of(const kiln_obstacle *obstacle);
 
 #endif

@@ -25,6 +25,8 @@ struct kiln_obstacle {
     kiln_obstacle_shape shape; /* box: `point` low, `end` high; normal of length 1 */
     double friction;
     kiln_pose pose;
+    kiln_mat3 begin_rotation;
+    kiln_vec3 begin_shift;
     kiln_vec3 axis, side, third; /* right-handed; axis along point-end or normal */
     double length;               /* from point to end */
     kiln_obstacle_mesh mesh;

@@ -40,6 +40,14 @@ static double distance_of(const kiln_surface_pair *pair, const kiln_vec3 *x)
                                  : kiln_edges_distance2(p, p + 2));
 }
 
+/* Bodies or walls, whose lists count from `first` on. */
+typedef struct side {
+    const kiln_u32_array *vertices, *edges, *faces;
+    const double *area, *edge_area; /* [number], [edge] */
+    uint32_t first;
+    bool wall;
+} side;
+
 /* One search. */
 typedef struct search {
     kiln_surface_pairs *pairs;
@@ -47,30 +55,36 @@ typedef struct search {
     const kiln_pair_rules *rules;
     const kiln_box *boxes;
     const kiln_vec3 *u, *x;
-    bool edges; /* what is searched now */
+    bool edges;   /* what is searched now: edges, or vertices of a and faces of b */
+    side of[2];   /* bodies, walls */
+    int from, to; /* a and b */
 } search;
 
-static kiln_box box_of(const search *s, const uint32_t *v, int count)
+static kiln_box box_of(const search *s, const side *of, const uint32_t *v, int count)
 {
-    kiln_box box = s->boxes[v[0]];
+    kiln_box box = s->boxes[of->first + v[0]];
     for (int k = 1; k < count; k++)
-        box = kiln_box_join(box, s->boxes[v[k]]);
+        box = kiln_box_join(box, s->boxes[of->first + v[k]]);
     kiln_vec3 half =
         kiln_v3(0.5 * s->rules->thickness, 0.5 * s->rules->thickness, 0.5 * s->rules->thickness);
     return (kiln_box){kiln_v3_sub(box.low, half), kiln_v3_add(box.high, half)};
 }
 
-static kiln_status grow_tree(const search *s, kiln_bvh *tree, const kiln_u32_array *vertices,
-                             int arity, int arity_of_tree, kiln_error *error)
+/* Bodies' trees know the vertices of their items, which then are in no pair with each other. */
+static kiln_status grow_tree(const search *s, const side *of, kiln_bvh *tree,
+                             const kiln_u32_array *vertices, int arity, int arity_of_tree,
+                             kiln_error *error)
 {
     kiln_surface_pairs *p = s->pairs;
     size_t count = vertices->count / (size_t)arity;
     KILN_TRY(kiln_array_reserve(p->context, &p->boxes, count + 1, error));
     for (size_t i = 0; i < count; i++)
-        p->boxes.data[i] = box_of(s, &vertices->data[i * (size_t)arity], arity);
+        p->boxes.data[i] = box_of(s, of, &vertices->data[i * (size_t)arity], arity);
     if (p->grown)
         return kiln_bvh_refit(tree, p->boxes.data, error);
     KILN_TRY(kiln_bvh_build(tree, p->context, p->boxes.data, count, error));
+    if (of->wall)
+        return KILN_OK;
     if (arity == arity_of_tree)
         return kiln_bvh_set_vertices(tree, vertices->data, arity, error);
     KILN_TRY(kiln_array_reserve(p->context, &p->repeated, 3 * count + 1, error));
@@ -79,31 +93,57 @@ static kiln_status grow_tree(const search *s, kiln_bvh *tree, const kiln_u32_arr
     return kiln_bvh_set_vertices(tree, p->repeated.data, 3, error);
 }
 
+static double face_area(const search *s, const side *of, uint32_t face)
+{
+    if (of->wall)
+        return s->rules->walls->face_area.data[face];
+    const uint32_t *v = &of->faces->data[3 * (size_t)face];
+    kiln_vec3 n = kiln_v3_cross(kiln_v3_sub(s->u[v[1]], s->u[v[0]]),
+                                kiln_v3_sub(s->u[v[2]], s->u[v[0]]));
+    return 0.5 * kiln_v3_norm(n);
+}
+
+/* Of a vertex against a face, one of a wall. */
+static double area_at_wall(const search *s, double area, uint32_t face)
+{
+    double before = face_area(s, &s->of[s->to], face);
+    return s->of[s->from].wall ? 0.25 * fmin(area, before)
+                               : area * (1.0 - 0.75 * fmin(area / before, 1.0));
+}
+
 static kiln_surface_pair pair_of(const search *s, size_t i)
 {
-    const kiln_contact_surface *surface = s->surface;
+    const side *a = &s->of[s->from], *b = &s->of[s->to];
     kiln_bvh_pair found = s->pairs->found.data[i];
     kiln_surface_pair pair = {.split = s->edges ? 2 : 1, .reach = s->rules->thickness};
     if (s->edges) {
         for (size_t k = 0; k < 2; k++) {
-            pair.v[k] = surface->edges.data[2 * (size_t)found.a + k];
-            pair.v[k + 2] = surface->edges.data[2 * (size_t)found.b + k];
+            pair.v[k] = a->first + a->edges->data[2 * (size_t)found.a + k];
+            pair.v[k + 2] = b->first + b->edges->data[2 * (size_t)found.b + k];
         }
-        pair.area = 0.25 * (surface->edge_area.data[found.a] + surface->edge_area.data[found.b]);
+        double one = a->edge_area[found.a], other = b->edge_area[found.b];
+        pair.area = 0.25 * (one + (b->wall ? fmin(one, other) : other));
     } else {
-        pair.v[0] = surface->vertices.data[found.a];
+        uint32_t vertex = a->vertices->data[found.a];
+        pair.v[0] = a->first + vertex;
         for (size_t k = 0; k < 3; k++)
-            pair.v[k + 1] = surface->faces.data[3 * (size_t)found.b + k];
-        pair.area = 0.25 * surface->area.data[pair.v[0]];
+            pair.v[k + 1] = b->first + b->faces->data[3 * (size_t)found.b + k];
+        pair.area = a->wall || b->wall ? area_at_wall(s, a->area[vertex], found.b)
+                                       : 0.25 * a->area[vertex];
     }
     return pair;
+}
+
+static bool has_wall(const search *s)
+{
+    return s->of[s->from].wall || s->of[s->to].wall;
 }
 
 static bool is_wanted(const search *s, const kiln_surface_pair *pair)
 {
     const kiln_pair_rules *rules = s->rules;
     const uint32_t *body = s->surface->body.data;
-    if (!(body[pair->v[0]] == body[pair->v[3]] ? rules->self : rules->bodies))
+    if (!has_wall(s) && !(body[pair->v[0]] == body[pair->v[3]] ? rules->self : rules->bodies))
         return false;
     if (!rules->held)
         return true;
@@ -154,7 +194,7 @@ static double reach_of(const search *s, const kiln_surface_pair *pair)
 {
     const kiln_pair_rules *rules = s->rules;
     const uint32_t *part = s->surface->part.data;
-    if (part[pair->v[0]] != part[pair->v[3]] ||
+    if (has_wall(s) || part[pair->v[0]] != part[pair->v[3]] ||
         (!rules->material_tells && !are_neighbours(s, pair)))
         return rules->thickness;
     double apart = distance_of(pair, s->u);
@@ -193,28 +233,84 @@ static kiln_status sift(search *s, kiln_error *error)
         pair.reach = p->reach.data[i];
         KILN_TRY(kiln_array_push(p->context, &p->pairs, pair, error));
     }
+    p->meetings += p->found.count;
     return KILN_OK;
+}
+
+enum { BODIES, WALLS };
+
+/* Vertices (edges) of one side against faces (edges) of the other. */
+static kiln_status search_between(search *s, int from, int to, bool edges, kiln_error *error)
+{
+    kiln_surface_pairs *p = s->pairs;
+    const kiln_bvh *vertices[2] = {&p->vertex_tree, &p->wall_vertex_tree};
+    const kiln_bvh *faces[2] = {&p->face_tree, &p->wall_face_tree};
+    const kiln_bvh *lines[2] = {&p->edge_tree, &p->wall_edge_tree};
+    s->from = from;
+    s->to = to;
+    s->edges = edges;
+    p->found.count = 0;
+    if (edges && from == to)
+        KILN_TRY(kiln_bvh_self_overlap(lines[from], &p->found, error));
+    else
+        KILN_TRY(kiln_bvh_pair_overlap(edges ? lines[from] : vertices[from],
+                                       edges ? lines[to] : faces[to], &p->found, error));
+    return sift(s, error);
+}
+
+static kiln_status grow_trees(search *s, bool walls, kiln_error *error)
+{
+    kiln_surface_pairs *p = s->pairs;
+    const side *b = &s->of[BODIES], *w = &s->of[WALLS];
+    KILN_TRY(grow_tree(s, b, &p->vertex_tree, b->vertices, 1, 3, error));
+    KILN_TRY(grow_tree(s, b, &p->face_tree, b->faces, 3, 3, error));
+    KILN_TRY(grow_tree(s, b, &p->edge_tree, b->edges, 2, 2, error));
+    if (walls) {
+        KILN_TRY(grow_tree(s, w, &p->wall_vertex_tree, w->vertices, 1, 1, error));
+        KILN_TRY(grow_tree(s, w, &p->wall_face_tree, w->faces, 3, 3, error));
+        KILN_TRY(grow_tree(s, w, &p->wall_edge_tree, w->edges, 2, 2, error));
+    }
+    p->grown = true;
+    return KILN_OK;
+}
+
+static kiln_status search_all(search *s, bool walls, kiln_error *error)
+{
+    bool bodies = s->rules->bodies || s->rules->self;
+    KILN_TRY(grow_trees(s, walls, error));
+    if (bodies)
+        KILN_TRY(search_between(s, BODIES, BODIES, false, error));
+    if (walls) {
+        KILN_TRY(search_between(s, BODIES, WALLS, false, error));
+        KILN_TRY(search_between(s, WALLS, BODIES, false, error));
+    }
+    if (bodies)
+        KILN_TRY(search_between(s, BODIES, BODIES, true, error));
+    return walls ? search_between(s, BODIES, WALLS, true, error) : KILN_OK;
 }
 
 kiln_status kiln_surface_pairs_find(kiln_surface_pairs *pairs, const kiln_contact_surface *surface,
                                     const kiln_pair_rules *rules, const kiln_box *boxes,
                                     const kiln_vec3 *u, const kiln_vec3 *x, kiln_error *error)
 {
-    search s = {pairs, surface, rules, boxes, u, x, false};
+    const kiln_walls *walls = rules->walls;
+    search s = {.pairs = pairs,
+                .surface = surface,
+                .rules = rules,
+                .boxes = boxes,
+                .u = u,
+                .x = x,
+                .of[BODIES] = {&surface->vertices, &surface->edges, &surface->faces,
+                               surface->area.data, surface->edge_area.data, 0, false}};
     pairs->context = surface->context;
-    pairs->pairs.count = pairs->found.count = 0;
+    pairs->pairs.count = pairs->found.count = pairs->meetings = 0;
     if (surface->faces.count == 0)
         return KILN_OK;
-    KILN_TRY(grow_tree(&s, &pairs->vertex_tree, &surface->vertices, 1, 3, error));
-    KILN_TRY(grow_tree(&s, &pairs->face_tree, &surface->faces, 3, 3, error));
-    KILN_TRY(grow_tree(&s, &pairs->edge_tree, &surface->edges, 2, 2, error));
-    pairs->grown = true;
-    KILN_TRY(kiln_bvh_pair_overlap(&pairs->vertex_tree, &pairs->face_tree, &pairs->found, error));
-    KILN_TRY(sift(&s, error));
-    s.edges = true;
-    pairs->found.count = 0;
-    KILN_TRY(kiln_bvh_self_overlap(&pairs->edge_tree, &pairs->found, error));
-    return sift(&s, error);
+    if (walls)
+        s.of[WALLS] = (side){&walls->vertices,    &walls->edges,         &walls->faces,
+                             walls->area.data, walls->edge_area.data, rules->first_wall,
+                             true};
+    return search_all(&s, walls && walls->faces.count > 0, error);
 }
 
 void kiln_surface_pairs_free(kiln_surface_pairs *pairs)
@@ -222,6 +318,9 @@ void kiln_surface_pairs_free(kiln_surface_pairs *pairs)
     kiln_bvh_destroy(&pairs->vertex_tree);
     kiln_bvh_destroy(&pairs->edge_tree);
     kiln_bvh_destroy(&pairs->face_tree);
+    kiln_bvh_destroy(&pairs->wall_vertex_tree);
+    kiln_bvh_destroy(&pairs->wall_edge_tree);
+    kiln_bvh_destroy(&pairs->wall_face_tree);
     kiln_array_free(pairs->context, &pairs->boxes);
     kiln_array_free(pairs->context, &pairs->found);
     kiln_array_free(pairs->context, &pairs->repeated);

@@ -1,5 +1,5 @@
 /* Broad phase: the pairs of a vertex and a face, and of two edges, that may come near each other
- * while every vertex stays in a box of its own.
+ * while every vertex stays in a box of its own; of bodies, and of bodies and walls.
  *
  * Pairs that share a vertex are left out. The rest of the same part of a body, when they are near
  * in the material already, get a reach of half their distance there: neighbours do not repel each
@@ -8,6 +8,7 @@
 #define KILN_CONTACT_SURFACE_PAIRS_H
 
 #include "contact/contact_surface.h"
+#include "contact/walls.h"
 #include "geom/bvh.h"
 #include "geom/distance.h"
 
@@ -15,7 +16,9 @@ typedef struct kiln_surface_pair {
     uint32_t v[4];  /* vertex and face, or edge and edge */
     uint32_t split; /* vertices of the first side: 1 or 2 */
     double reach;   /* m, they repel below this distance */
-    double area;    /* m^2 that the pair stands for: vertex A / 4, edges (A + A') / 4 */
+    /* m^2 that the pair stands for: vertex A / 4, edges (A + A') / 4. Of walls no more counts than
+     * of what is before them, and a vertex before a face much larger than its own stands for A. */
+    double area;
 } kiln_surface_pair;
 
 /* Closest points as they are at x [vertex slot][3]. */
@@ -34,7 +37,9 @@ typedef struct kiln_pair_rules {
     /* Distances in the material say what is near in it. Otherwise (material follows the world) only
      * neighbours in the mesh are. */
     bool material_tells;
-    const uint8_t *held; /* [vertex slot] 7: moves by itself; pairs of such are left out */
+    const uint8_t *held; /* [row] 7: moves by itself; pairs of such are left out */
+    const kiln_walls *walls; /* NULL: none. Their points are the rows from `first_wall` on */
+    uint32_t first_wall;
     /* How vertices stay in their boxes, where that is known: within `skin` of a place on the way
      * from x to x + part way [vertex slot], all at the same part of it. NULL: anyhow. */
     const kiln_vec3 *way;
@@ -45,19 +50,21 @@ typedef struct kiln_pair_rules {
 typedef struct kiln_surface_pairs {
     kiln_context *context;
     kiln_bvh vertex_tree, edge_tree, face_tree;
+    kiln_bvh wall_vertex_tree, wall_edge_tree, wall_face_tree;
     bool grown; /* the trees are of this surface; false: the next search makes them anew */
     KILN_ARRAY_OF(kiln_box)
     boxes;
     kiln_bvh_pair_array found;
+    size_t meetings; /* of boxes in the last search */
     kiln_u32_array repeated; /* vertices three times, so that the trees have one arity */
     kiln_f64_array reach;    /* [found] 0: cannot come near */
     KILN_ARRAY_OF(kiln_surface_pair)
     pairs; /* vertex and face first; in an order that depends on nothing but the input */
 } kiln_surface_pairs;
 
-/* All pairs that can come within their reach while each vertex is in its box (`boxes` [vertex
- * slot], those of surface vertices are looked at). `u` and `x` are where they are in the material
- * and now, x in the boxes. Trees that are grown only follow, so the order of the pairs depends on
+/* All pairs that can come within their reach while each vertex is in its box (`boxes` [row], those
+ * of surface vertices and walls are looked at). `u` [vertex slot] and `x` [row] are where they are
+ * in the material and now, x in the boxes. Trees that are grown only follow, so the order of the pairs depends on
  * where they grew. */
 kiln_status kiln_surface_pairs_find(kiln_surface_pairs *pairs, const kiln_contact_surface *surface,
                                     const kiln_pair_rules *rules, const kiln_box *boxes,

@@ -25,12 +25,22 @@ static double mean_edge(const kiln_scene *scene)
     return count > 0.0 ? sum / count : 0.0;
 }
 
+static bool has_walls(const kiln_scene *scene)
+{
+    const kiln_scene_contact *said = &scene->contact;
+    bool surfaces = said->obstacles == KILN_OBSTACLES_AUTO
+                        ? said->bodies || said->self
+                        : said->obstacles == KILN_OBSTACLES_SURFACES;
+    return surfaces && scene->obstacles.count > 0;
+}
+
 static void set_options(kiln_world *world)
 {
     const kiln_scene_contact *said = &world->scene->contact;
     double thickness = said->thickness > 0.0 ? said->thickness : 0.1 * mean_edge(world->scene);
     world->options.contact =
-        (kiln_contact_options){.bodies = said->bodies,
+        (kiln_contact_options){.walls = has_walls(world->scene),
+                               .bodies = said->bodies,
                                .self = said->self,
                                .thickness = thickness,
                                .stiffness = said->stiffness,
@@ -110,13 +120,15 @@ kiln_status kiln_world_check_surfaces(const kiln_world *world, kiln_error *error
 
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 {
-    if (!world->scene->contact.bodies && !world->scene->contact.self)
+    if (!world->scene->contact.bodies && !world->scene->contact.self && !has_walls(world->scene))
         return KILN_OK;
     contact *c = kiln_module_make(world, sizeof *c, self, error);
     if (!c)
         return KILN_ERR_MEMORY;
     c->world = world;
     set_options(world);
+    if (!world->scene->contact.bodies && !world->scene->contact.self)
+        return KILN_OK;
     return kiln_world_check_surfaces(world, error);
 }
 

@@ -18,10 +18,20 @@ static void off(void *settings)
     *(kiln_scene_contact *)settings = kiln_contact_default_settings();
 }
 
+static const char *mode_name(int row)
+{
+    static const char *const names[] = {"auto", "surfaces", "points"};
+    return row < 3 ? names[row] : NULL;
+}
+
 #define CONTACT(member) offsetof(kiln_scene_contact, member)
 static const kiln_schema_row contact_rows[] = {
     {"bodies", KILN_VALUE_FLAG, CONTACT(bodies), .meaning = "bodies keep out of each other"},
     {"self", KILN_VALUE_FLAG, CONTACT(self), .meaning = "and out of themselves"},
+    {"obstacles", KILN_VALUE_CHOICE, CONTACT(obstacles), .choices = mode_name,
+     .meaning = "what keeps off them: surfaces of bodies, as off each other, or their points "
+                "alone, which are put on the obstacle where they get inside; auto: surfaces where "
+                "bodies keep off each other or themselves"},
     {"thickness", KILN_VALUE_NUMBER, CONTACT(thickness), KILN_NOT_NEGATIVE, "m", NULL,
      .meaning = "surfaces closer than this repel; 0: a tenth of the bodies' mean edge"},
     {"stiffness", KILN_VALUE_NUMBER, CONTACT(stiffness), KILN_POSITIVE, NULL, NULL,

@@ -14,16 +14,18 @@ typedef struct obstacles {
 
 /* Velocities are those that carry the obstacle from where it was `h` ago to where it is. */
 static kiln_status obstacle_pose(const kiln_scene_obstacle *obstacle, double time, double h,
-                                 kiln_pose *pose, kiln_error *error)
+                                 kiln_pose *pose, kiln_rigid *begin, kiln_error *error)
 {
     kiln_rigid now, before;
     KILN_TRY(kiln_motion_of_obstacle(obstacle, time, &now, error));
+    *begin = now;
     pose->rotation = now.rotation;
     pose->shift = kiln_rigid_apply(&now, kiln_v3(0, 0, 0));
     pose->linear = pose->spin = kiln_v3(0, 0, 0);
     if (h <= 0.0)
         return KILN_OK;
     KILN_TRY(kiln_motion_of_obstacle(obstacle, time - h, &before, error));
+    *begin = before;
     kiln_vec3 slide = kiln_v3_scale(kiln_v3_sub(now.shift, before.shift), 1.0 / h);
     if (obstacle->motion.kind == KILN_MOTION_ROTATE)
         pose->spin =
@@ -39,9 +41,12 @@ static kiln_status set_poses(obstacles *o, double time, double h, kiln_error *er
     for (size_t i = 0; i < scene->obstacles.count; i++) {
         const kiln_scene_obstacle *obstacle = &scene->obstacles.data[i];
         kiln_pose pose;
+        kiln_rigid begin;
         KILN_TRY(kiln_said_wrap(scene, &obstacle->said,
-                                obstacle_pose(obstacle, time, h, &pose, error), error));
+                                obstacle_pose(obstacle, time, h, &pose, &begin, error), error));
         kiln_obstacle_set_pose(o->list[i], &pose);
+        kiln_obstacle_set_begin(o->list[i], begin.rotation,
+                                kiln_rigid_apply(&begin, kiln_v3(0, 0, 0)));
         o->now.data[i] = pose;
     }
     return KILN_OK;

@@ -4,16 +4,22 @@
 
 #include <stdlib.h>
 
+/* Of the thickness: by how much chords may be off the arcs of obstacles. */
+#define CHORD 0.1
+
 void kiln_collide_init(kiln_collide *collide, kiln_context *context,
-                       const kiln_contact_options *options, double slip_speed)
+                       const kiln_contact_options *options, double slip_speed,
+                       kiln_obstacle *const *obstacles, size_t obstacle_count)
 {
     *collide = (kiln_collide){
         .context = context,
         .options = *options,
         .slip_speed = slip_speed,
         .surface = {.context = context},
+        .walls = {.context = context, .obstacles = obstacles, .obstacle_count = obstacle_count},
         .found = {.context = context},
     };
+    collide->options.walls = options->walls && obstacle_count > 0;
     collide->repulsion = kiln_collide_repulsion_term(collide);
     collide->friction = kiln_collide_friction_term(collide);
 }
@@ -21,6 +27,7 @@ void kiln_collide_init(kiln_collide *collide, kiln_context *context,
 void kiln_collide_free(kiln_collide *c)
 {
     kiln_contact_surface_free(&c->surface);
+    kiln_walls_free(&c->walls);
     kiln_surface_pairs_free(&c->found);
     kiln_array_free(c->context, &c->modulus);
     kiln_array_free(c->context, &c->boxes);
@@ -40,6 +47,7 @@ void kiln_collide_free(kiln_collide *c)
 size_t kiln_collide_bytes(const kiln_collide *c)
 {
     return kiln_contact_surface_bytes(&c->surface) + kiln_surface_pairs_bytes(&c->found) +
+           kiln_walls_bytes(&c->walls) +
            (c->modulus.capacity + c->least.capacity + c->at.capacity + c->begin.capacity +
             c->measured.capacity) *
                sizeof(double) +
@@ -124,11 +132,13 @@ static kiln_status start_anew(kiln_collide *c, kiln_error *error)
     kiln_collide_forget(c);
     if (!kiln_collide_is_used(c))
         return KILN_OK;
-    KILN_TRY(kiln_array_reserve(c->context, &c->boxes, slots, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->begin, 3 * slots, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->measured, 3 * slots, error));
+    size_t rows = kiln_collide_rows(c, slots);
+    c->first_wall = (uint32_t)slots;
+    KILN_TRY(kiln_array_reserve(c->context, &c->boxes, rows, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->begin, 3 * rows, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->measured, 3 * rows, error));
     c->measured_state = 0;
-    return kiln_array_reserve(c->context, &c->at, 3 * slots, error);
+    return kiln_array_reserve(c->context, &c->at, 3 * rows, error);
 }
 
 /* The mean edge, but no less than surfaces repel at. */
@@ -142,11 +152,20 @@ static void find_stride(kiln_collide *c)
     c->stride = fmax(edges->count ? 2.0 * sum / (double)edges->count : 0.0, c->options.thickness);
 }
 
+kiln_status kiln_collide_build_walls(kiln_collide *c, kiln_error *error)
+{
+    if (!c->options.walls || c->walls.own.count)
+        return KILN_OK;
+    return kiln_walls_build(&c->walls, c->context, c->walls.obstacles, c->walls.obstacle_count,
+                            c->options.thickness, CHORD * c->options.thickness, error);
+}
+
 kiln_status kiln_collide_build(kiln_collide *c, const kiln_mesh *mesh, const double *modulus,
                                kiln_error *error)
 {
     c->mesh = mesh;
     c->modulus.count = 0;
+    KILN_TRY(kiln_collide_build_walls(c, error));
     KILN_TRY(start_anew(c, error));
     if (!kiln_collide_is_used(c))
         return KILN_OK;
@@ -170,4 +189,17 @@ kiln_status kiln_collide_update(kiln_collide *c, const kiln_mesh *mesh, const do
     KILN_TRY(kiln_contact_surface_update(&c->surface, mesh, changes, error));
     find_stride(c);
     return renew_modulus(c, modulus, error);
+}
+
+void kiln_collide_place_walls(const kiln_collide *c, kiln_box about, bool at_begin, double *places)
+{
+    if (c->walls.own.count)
+        kiln_walls_place(&c->walls, about, at_begin, (kiln_vec3 *)(void *)places);
+}
+
+kiln_box kiln_collide_extent(const kiln_collide *c, kiln_box box, const double *x)
+{
+    for (size_t i = 0; i < c->surface.vertices.count; i++)
+        box = kiln_box_grow(box, kiln_collide_points(x)[c->surface.vertices.data[i]]);
+    return box;
 }

@@ -1,5 +1,5 @@
-/* Bodies against each other and against themselves within one step: repulsion as a term of the
- * objective, continuous detection as the limit of every Newton step (VPF 5 after Bridson et al.
+/* Bodies against each other, against themselves and against walls (contact/walls.h) within one step:
+ * repulsion as a term of the objective, continuous detection as the limit of every Newton step (VPF 5 after Bridson et al.
  * 2002, made implicit as in Li et al. 2020).
  *
  * Invariants:
@@ -27,10 +27,11 @@
 #include "step/slip.h"
 
 typedef struct kiln_contact_options {
-    bool bodies, self;   /* both false: none of this happens */
+    bool bodies, self;   /* against each other, against themselves */
+    bool walls;          /* and against obstacles, as surfaces; without all three nothing happens */
     double thickness;    /* m, positive: surfaces nearer than this repel */
     double stiffness;    /* times Young's modulus: pressure scale of the repulsion */
-    double friction;     /* Coulomb's coefficient */
+    double friction;     /* Coulomb's coefficient, of bodies; obstacles have their own */
     bool material_tells; /* surface_pairs.h; false when the material follows the world */
 } kiln_contact_options;
 
@@ -39,7 +40,8 @@ typedef struct kiln_friction_contact {
     uint32_t v[4];
     kiln_mat3 lever[4]; /* the pair slips by the sum of these times velocities */
     kiln_vec3 normal;
-    double load; /* N */
+    double load;     /* N */
+    double friction; /* coefficient */
     kiln_slip_memory memory;
 } kiln_friction_contact;
 
@@ -49,18 +51,20 @@ typedef struct kiln_collide {
     kiln_contact_options options;
     double slip_speed; /* m/s */
     kiln_contact_surface surface;
+    kiln_walls walls;
+    uint32_t first_wall; /* rows of x: vertex slots, then the points of the walls, which are held */
     kiln_surface_pairs found;
     kiln_f64_array modulus; /* [vertex slot] Pa, mean of the tets at a surface vertex, 0 elsewhere;
                                count 0: not built */
     KILN_ARRAY_OF(kiln_box)
-    boxes;                /* [vertex slot] */
-    kiln_f64_array begin; /* [vertex slot][3] where the solve began */
-    kiln_f64_array at;    /* [vertex slot][3] where a piece of a way begins */
+    boxes;                /* [row] */
+    kiln_f64_array begin; /* [row][3] where the solve began */
+    kiln_f64_array at;    /* [row][3] where a piece of a way begins */
     double stride;        /* m, of such a piece at most */
     size_t about;         /* pairs that were found about a place, last */
     KILN_ARRAY_OF(kiln_pair_distance)
     distance;                /* [pair] of the last evaluation */
-    kiln_f64_array measured; /* [vertex slot][3] where that was, */
+    kiln_f64_array measured; /* [row][3] where that was, */
     uint64_t measured_state; /* and of which pairs */
     KILN_ARRAY_OF(uint8_t)
     behind; /* [surface vertex] its way crosses faces as they were (1), as they are (2) */
@@ -84,14 +88,24 @@ typedef struct kiln_collide {
     double tau;
 } kiln_collide;
 
+/* The obstacles are borrowed. */
 void kiln_collide_init(kiln_collide *collide, kiln_context *context,
-                       const kiln_contact_options *options, double slip_speed);
+                       const kiln_contact_options *options, double slip_speed,
+                       kiln_obstacle *const *obstacles, size_t obstacle_count);
 void kiln_collide_free(kiln_collide *collide);
 KILN_INLINE bool kiln_collide_is_used(const kiln_collide *collide)
 {
-    return collide->options.bodies || collide->options.self;
+    return collide->options.bodies || collide->options.self || collide->options.walls;
 }
+/* Rows of x: those of the mesh, and of walls. */
+KILN_INLINE size_t kiln_collide_rows(const kiln_collide *collide, size_t slots)
+{
+    return slots + collide->walls.own.count;
+}
+bool kiln_collide_rubs(const kiln_collide *collide); /* something has friction */
 
+/* Where there are none yet: they do not depend on the mesh. */
+kiln_status kiln_collide_build_walls(kiln_collide *collide, kiln_error *error);
 /* From the whole mesh. `modulus` [tet slot], Pa. */
 kiln_status kiln_collide_build(kiln_collide *collide, const kiln_mesh *mesh, const double *modulus,
                                kiln_error *error);
@@ -100,9 +114,15 @@ kiln_status kiln_collide_update(kiln_collide *collide, const kiln_mesh *mesh, co
                                 const kiln_changes *changes, kiln_error *error);
 void kiln_collide_forget(kiln_collide *collide); /* what a resumed run does not have */
 
+/* Where walls are at the begin of a step and at its end, [point]; what moves in it is in `about`. */
+void kiln_collide_place_walls(const kiln_collide *collide, kiln_box about, bool at_begin,
+                              double *places);
+/* The box of the bodies' surface at x [vertex slot][3], and about what `box` is already. */
+kiln_box kiln_collide_extent(const kiln_collide *collide, kiln_box box, const double *x);
+
 typedef struct kiln_collide_start {
-    const kiln_constraints *given; /* what is held without obstacles */
-    const double *x;               /* begin of the step, [vertex slot][3] */
+    const kiln_constraints *given; /* what is held without obstacles, and walls */
+    const double *x;               /* begin of the step, [row][3] */
     const double *origin;          /* velocity at the end is (x - origin) / tau */
     double tau;
 } kiln_collide_start;
@@ -130,6 +150,10 @@ double kiln_collide_change(kiln_collide *collide, const double *x);
 uint32_t kiln_collide_touching(kiln_collide *collide, const double *x);
 
 double kiln_collide_energy(kiln_collide *collide, const double *x); /* of repulsion, J */
+/* What walls press vertices with at x, friction included; N, added to [vertex slot][3]. */
+void kiln_collide_wall_forces(kiln_collide *collide, const double *x, double *force);
+/* A vertex that is behind a plane at x, KILN_NONE: there is none. */
+uint32_t kiln_collide_behind_plane(const kiln_collide *collide, const double *x);
 size_t kiln_collide_bytes(const kiln_collide *collide);
 
 #endif

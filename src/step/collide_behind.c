@@ -34,7 +34,16 @@ static bool visit_face(void *user, uint32_t face)
     return !p->hit;
 }
 
-/* Marks vertices whose straight way crosses a face of another part, with the faces at x. */
+static bool visit_wall(void *user, uint32_t face)
+{
+    probe *p = user;
+    const uint32_t *own = &p->collide->walls.faces.data[3 * (size_t)face];
+    uint32_t first = p->collide->first_wall;
+    p->hit = crosses(p, (uint32_t[3]){first + own[0], first + own[1], first + own[2]});
+    return !p->hit;
+}
+
+/* Marks vertices whose straight way crosses a wall or a face of another part, with those at x. */
 static void mark(kiln_collide *c, const double *x, const double *begin, const double *end,
                  uint8_t bit)
 {
@@ -47,21 +56,32 @@ static void mark(kiln_collide *c, const double *x, const double *begin, const do
                    .part = c->surface.part.data[v]};
         const kiln_vec3 way[2] = {p.from, p.to};
         kiln_bvh_query_box(&c->found.face_tree, kiln_box_of(way, 2), visit_face, &p);
+        if (!p.hit && c->walls.faces.count)
+            kiln_bvh_query_box(&c->found.wall_face_tree, kiln_box_of(way, 2), visit_wall, &p);
         c->behind.data[i] |= p.hit ? bit : 0;
     }
 }
 
-static kiln_status place_faces(kiln_collide *c, const double *x, kiln_error *error)
+static kiln_status place_tree(kiln_collide *c, kiln_bvh *tree, const kiln_u32_array *faces,
+                              const kiln_vec3 *x, kiln_error *error)
 {
-    const kiln_u32_array *faces = &c->surface.faces;
     KILN_TRY(kiln_array_reserve(c->context, &c->found.boxes, faces->count / 3 + 1, error));
     for (size_t f = 0; f < faces->count / 3; f++) {
         kiln_vec3 p[3];
         for (int k = 0; k < 3; k++)
-            p[k] = kiln_collide_points(x)[faces->data[3 * f + (size_t)k]];
+            p[k] = x[faces->data[3 * f + (size_t)k]];
         c->found.boxes.data[f] = kiln_box_of(p, 3);
     }
-    return kiln_bvh_refit(&c->found.face_tree, c->found.boxes.data, error);
+    return kiln_bvh_refit(tree, c->found.boxes.data, error);
+}
+
+static kiln_status place_faces(kiln_collide *c, const double *x, kiln_error *error)
+{
+    const kiln_vec3 *points = kiln_collide_points(x);
+    KILN_TRY(place_tree(c, &c->found.face_tree, &c->surface.faces, points, error));
+    if (c->walls.faces.count == 0)
+        return KILN_OK;
+    return place_tree(c, &c->found.wall_face_tree, &c->walls.faces, points + c->first_wall, error);
 }
 
 static double longest(const kiln_collide *c, const double *begin, const double *end)
@@ -110,4 +130,19 @@ kiln_status kiln_collide_behind(kiln_collide *c, const double *begin, const doub
     mark(c, end, begin, end, 2);
     *vertex = judge(c);
     return KILN_OK;
+}
+
+uint32_t kiln_collide_behind_plane(const kiln_collide *c, const double *x)
+{
+    const kiln_vec3 *at = kiln_collide_points(x), *wall = at + c->first_wall;
+    for (size_t f = 0; f < c->walls.faces.count / 3; f++) {
+        const uint32_t *v = &c->walls.faces.data[3 * f];
+        if (!isinf(c->walls.face_area.data[f]))
+            continue;
+        for (size_t i = 0; i < c->surface.vertices.count; i++)
+            if (!(kiln_orient3d(wall[v[0]], wall[v[1]], wall[v[2]],
+                                at[c->surface.vertices.data[i]]) > 0.0))
+                return c->surface.vertices.data[i];
+    }
+    return KILN_NONE;
 }

@@ -75,15 +75,15 @@ static double detect(kiln_collide *c, const double *x, const double *dx, double 
 static double longest_way(const kiln_collide *c, const double *dx)
 {
     double most = 0.0;
-    for (size_t i = 0; i < c->surface.vertices.count; i++)
-        most = fmax(most, kiln_v3_norm2(kiln_collide_points(dx)[c->surface.vertices.data[i]]));
+    for (size_t i = 0; i < kiln_collide_mover_count(c); i++)
+        most = fmax(most, kiln_v3_norm2(kiln_collide_points(dx)[kiln_collide_mover(c, i)]));
     return sqrt(most);
 }
 
 static void stand_at(kiln_collide *c, const double *x, const double *dx, double t)
 {
-    for (size_t i = 0; i < c->surface.vertices.count; i++) {
-        size_t v = c->surface.vertices.data[i];
+    for (size_t i = 0; i < kiln_collide_mover_count(c); i++) {
+        size_t v = kiln_collide_mover(c, i);
         for (size_t j = 3 * v; j < 3 * v + 3; j++)
             c->at.data[j] = x[j] + t * dx[j];
     }
@@ -102,7 +102,7 @@ static double sweep(kiln_collide *c, const double *x, const double *dx)
             return 0.0;
         free = detect(c, c->at.data, dx, part);
         t = t + part >= 1.0 && free == 1.0 ? 1.0 : t + free * part;
-        if (t < 1.0 && free == 1.0 && c->found.found.count < many)
+        if (t < 1.0 && free == 1.0 && c->found.meetings < many)
             part *= 2.0;
     }
     stand_at(c, x, dx, t);

@@ -1,4 +1,5 @@
-/* Friction between bodies as a term (slip.h), with the normal forces of the solve before. */
+/* Friction between bodies and with walls as a term (slip.h), with the normal forces of the solve
+ * before. */
 #include "step/collide_impl.h"
 
 #include <stdlib.h>
@@ -58,7 +59,7 @@ static double friction_value(void *self, const double *x)
     double sum = 0.0;
     for (size_t i = 0; i < c->friction_contacts.count; i++) {
         const kiln_friction_contact *contact = &c->friction_contacts.data[i];
-        sum += c->options.friction * contact->load * c->tau * slip_value(c, contact, x);
+        sum += contact->friction * contact->load * c->tau * slip_value(c, contact, x);
     }
     return sum;
 }
@@ -69,7 +70,7 @@ static double friction_delta(void *self, const double *x0, const double *x1)
     double sum = 0.0;
     for (size_t i = 0; i < c->friction_contacts.count; i++) {
         const kiln_friction_contact *contact = &c->friction_contacts.data[i];
-        sum += c->options.friction * contact->load * c->tau *
+        sum += contact->friction * contact->load * c->tau *
                (slip_value(c, contact, x1) - slip_value(c, contact, x0));
     }
     return sum;
@@ -92,7 +93,7 @@ static void friction_add(void *self, const double *x, double scale, double *g, k
         kiln_friction_contact *contact = &c->friction_contacts.data[i];
         kiln_vec3 v = velocity_of(c, contact, x);
         double secant = kiln_slip_at(kiln_v3_norm(v), c->slip_speed).secant;
-        double weight = scale * c->options.friction * contact->load * secant;
+        double weight = scale * contact->friction * contact->load * secant;
         for (int k = 0; k < 4; k++)
             kiln_collide_add_at(g, contact->v[k], weight,
                                 kiln_m3_apply(kiln_m3_transpose(contact->lever[k]), v));
@@ -130,21 +131,59 @@ static const kiln_friction_contact *find_contact(const kiln_collide *c, const ui
                                       : NULL;
 }
 
+/* The wall of a pair, by any point of it; KILN_NONE: it has none. */
+static uint32_t wall_of(const kiln_collide *c, size_t i)
+{
+    const uint32_t *v = kiln_collide_pair(c, i)->v;
+    uint32_t row = kiln_collide_is_wall(c, v[0]) ? v[0] : v[3];
+    return kiln_collide_is_wall(c, row) ? row - c->first_wall : KILN_NONE;
+}
+
+double kiln_collide_friction_of(const kiln_collide *c, size_t i)
+{
+    uint32_t wall = wall_of(c, i);
+    return wall == KILN_NONE
+               ? c->options.friction
+               : kiln_obstacle_friction(c->walls.obstacles[c->walls.obstacle.data[wall]]);
+}
+
+bool kiln_collide_rubs(const kiln_collide *c)
+{
+    bool rubs = (c->options.bodies || c->options.self) && c->options.friction > 0.0;
+    for (size_t i = 0; c->options.walls && i < c->walls.obstacle_count && !rubs; i++)
+        rubs = kiln_obstacle_friction(c->walls.obstacles[i]) > 0.0;
+    return rubs;
+}
+
+/* Walls take any moment, and are not turned by what rubs on them. */
+static void find_levers_of(const kiln_collide *c, size_t i, kiln_mat3 lever[4])
+{
+    const kiln_pair_distance *at = &c->distance.data[i];
+    kiln_vec3 x[4];
+    if (wall_of(c, i) != KILN_NONE) {
+        for (int k = 0; k < 4; k++)
+            lever[k] = kiln_m3_diagonal(at->weight[k], at->weight[k], at->weight[k]);
+        return;
+    }
+    for (int k = 0; k < 4; k++)
+        x[k] = kiln_collide_points(c->measured.data)[kiln_collide_pair(c, i)->v[k]];
+    find_levers(x, at->weight, kiln_v3_scale(at->normal, at->d), lever);
+}
+
 kiln_status kiln_collide_lag_friction(kiln_collide *c, kiln_error *error)
 {
     c->friction_contacts.count = 0;
-    if (c->options.friction == 0.0)
+    if (!kiln_collide_rubs(c))
         return KILN_OK;
     for (size_t i = 0; i < c->found.pairs.count; i++) {
-        if (!kiln_collide_acts(c, i))
+        double friction = kiln_collide_friction_of(c, i);
+        if (!kiln_collide_acts(c, i) || friction == 0.0)
             continue;
-        const kiln_pair_distance *at = &c->distance.data[i];
-        kiln_friction_contact contact = {.normal = at->normal, .load = kiln_collide_load(c, i)};
+        kiln_friction_contact contact = {.normal = c->distance.data[i].normal,
+                                         .load = kiln_collide_load(c, i),
+                                         .friction = friction};
         memcpy(contact.v, kiln_collide_pair(c, i)->v, sizeof contact.v);
-        kiln_vec3 x[4];
-        for (int k = 0; k < 4; k++)
-            x[k] = kiln_collide_points(c->measured.data)[contact.v[k]];
-        find_levers(x, at->weight, kiln_v3_scale(at->normal, at->d), contact.lever);
+        find_levers_of(c, i, contact.lever);
         KILN_TRY(kiln_array_push(c->context, &c->friction_contacts, contact, error));
     }
     if (c->friction_contacts.count)
@@ -157,7 +196,7 @@ kiln_status kiln_collide_lag_friction(kiln_collide *c, kiln_error *error)
 double kiln_collide_change(kiln_collide *c, const double *x)
 {
     double change = 0.0, sum = 0.0;
-    if (c->options.friction == 0.0)
+    if (!kiln_collide_rubs(c))
         return 0.0;
     kiln_collide_measure(c, x);
     for (size_t i = 0; i < c->friction_contacts.count; i++)
@@ -165,7 +204,7 @@ double kiln_collide_change(kiln_collide *c, const double *x)
     sum = change;
     for (size_t i = 0; i < c->found.pairs.count; i++) {
         double load = kiln_collide_load(c, i);
-        if (load == 0.0)
+        if (load == 0.0 || kiln_collide_friction_of(c, i) == 0.0)
             continue;
         const kiln_friction_contact *known = find_contact(c, kiln_collide_pair(c, i)->v);
         double before = known ? known->load : 0.0;
@@ -173,6 +212,34 @@ double kiln_collide_change(kiln_collide *c, const double *x)
         sum += fmax(load - before, 0.0);
     }
     return sum > 0.0 ? change / sum : 0.0;
+}
+
+/* Minus what the terms' gradients have at vertices of pairs with a wall. */
+void kiln_collide_wall_forces(kiln_collide *c, const double *x, double *force)
+{
+    kiln_collide_measure(c, x);
+    for (size_t i = 0; i < c->found.pairs.count; i++) {
+        const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+        const kiln_pair_distance *at = &c->distance.data[i];
+        if (!kiln_collide_acts(c, i) || wall_of(c, i) == KILN_NONE)
+            continue;
+        for (int k = 0; k < 4; k++)
+            if (!kiln_collide_is_wall(c, pair->v[k]))
+                kiln_collide_add_at(force, pair->v[k], kiln_collide_load(c, i) * at->weight[k],
+                                    at->normal);
+    }
+    for (size_t i = 0; i < c->friction_contacts.count; i++) {
+        const kiln_friction_contact *contact = &c->friction_contacts.data[i];
+        if (!kiln_collide_is_wall(c, contact->v[0]) && !kiln_collide_is_wall(c, contact->v[3]))
+            continue;
+        kiln_vec3 v = velocity_of(c, contact, x);
+        double secant = kiln_slip_at(kiln_v3_norm(v), c->slip_speed).secant;
+        for (int k = 0; k < 4; k++)
+            if (!kiln_collide_is_wall(c, contact->v[k]))
+                kiln_collide_add_at(force, contact->v[k],
+                                    -contact->friction * contact->load * secant,
+                                    kiln_m3_apply(kiln_m3_transpose(contact->lever[k]), v));
+    }
 }
 
 kiln_term kiln_collide_friction_term(kiln_collide *c)

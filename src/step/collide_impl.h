@@ -20,6 +20,22 @@ KILN_INLINE const kiln_surface_pair *kiln_collide_pair(const kiln_collide *colli
     return &collide->found.pairs.data[i];
 }
 
+KILN_INLINE bool kiln_collide_is_wall(const kiln_collide *collide, uint32_t row)
+{
+    return row >= collide->first_wall;
+}
+
+/* Rows that move or may be run into: the surface's vertices, then all points of walls. */
+KILN_INLINE size_t kiln_collide_mover_count(const kiln_collide *collide)
+{
+    return collide->surface.vertices.count + collide->walls.own.count;
+}
+KILN_INLINE uint32_t kiln_collide_mover(const kiln_collide *collide, size_t i)
+{
+    size_t own = collide->surface.vertices.count;
+    return i < own ? collide->surface.vertices.data[i] : collide->first_wall + (uint32_t)(i - own);
+}
+
 KILN_INLINE bool kiln_collide_acts(const kiln_collide *collide, size_t i)
 {
     return collide->distance.data[i].d < kiln_collide_pair(collide, i)->reach;
@@ -32,7 +48,7 @@ KILN_INLINE void kiln_collide_add_at(double *g, uint32_t v, double s, kiln_vec3 
     g[3 * (size_t)v + 2] += s * d.z;
 }
 
-/* Whether all surface vertices are in their boxes at x + dx (dx may be NULL). */
+/* Whether all that moves is in its box at x + dx (dx may be NULL). */
 bool kiln_collide_has_room(const kiln_collide *collide, const double *x, const double *dx);
 /* Pairs for the way from x to x + part dx; NULL: for places about x. False: no memory (C4). */
 bool kiln_collide_find(kiln_collide *collide, const double *x, const double *dx, double part);
@@ -56,6 +72,7 @@ void kiln_collide_add_blocks(kiln_bsr *H, const uint32_t v[4], const double w[4]
                              const double m[3][3], bool coupled);
 /* The max_step of the terms: as far as detection allows. */
 double kiln_collide_max_step(void *self, const double *x, const double *dx);
+double kiln_collide_friction_of(const kiln_collide *collide, size_t i); /* of a pair */
 /* Friction is about what presses now; distances must have been measured. */
 kiln_status kiln_collide_lag_friction(kiln_collide *collide, kiln_error *error);
 

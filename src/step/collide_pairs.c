@@ -16,8 +16,8 @@ enum { MANY_TIMES = 8 }; /* as many cliques of before as pairs are not kept */
 
 bool kiln_collide_has_room(const kiln_collide *c, const double *x, const double *dx)
 {
-    for (size_t i = 0; i < c->surface.vertices.count; i++) {
-        uint32_t v = c->surface.vertices.data[i];
+    for (size_t i = 0; i < kiln_collide_mover_count(c); i++) {
+        uint32_t v = kiln_collide_mover(c, i);
         kiln_vec3 at = kiln_collide_points(x)[v];
         if (dx)
             at = kiln_v3_add(at, kiln_collide_points(dx)[v]);
@@ -31,8 +31,8 @@ bool kiln_collide_has_room(const kiln_collide *c, const double *x, const double 
 static void place_boxes(kiln_collide *c, const double *x, const double *dx, double part)
 {
     double r = ROOM * c->options.thickness;
-    for (size_t i = 0; i < c->surface.vertices.count; i++) {
-        uint32_t v = c->surface.vertices.data[i];
+    for (size_t i = 0; i < kiln_collide_mover_count(c); i++) {
+        uint32_t v = kiln_collide_mover(c, i);
         kiln_vec3 at = kiln_collide_points(x)[v];
         kiln_box box = {at, at};
         if (dx)
@@ -65,6 +65,8 @@ static kiln_status find_pairs(kiln_collide *c, const double *x, const double *dx
                              .thickness = c->options.thickness,
                              .material_tells = c->options.material_tells,
                              .held = c->given->held,
+                             .walls = c->options.walls ? &c->walls : NULL,
+                             .first_wall = c->first_wall,
                              .way = dx ? kiln_collide_points(dx) : NULL,
                              .part = part};
     c->state++;
@@ -95,9 +97,12 @@ kiln_status kiln_collide_failure(const kiln_collide *c, kiln_error *error)
     return c->failure;
 }
 
+/* Walls are as hard as can be. */
 static double side_modulus(const kiln_collide *c, const uint32_t *v, uint32_t count)
 {
     double sum = 0.0;
+    if (kiln_collide_is_wall(c, v[0]))
+        return INFINITY;
     for (uint32_t k = 0; k < count; k++)
         sum += c->modulus.data[v[k]];
     return sum / count;

@@ -58,7 +58,7 @@ static kiln_status add_columns(kiln_solid *solid, kiln_error *error)
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
         if ((columns[i].newmark && integrator != KILN_NEWMARK) ||
             (columns[i].bdf2 && integrator != KILN_BDF2) ||
-            (columns[i].obstacles && solid->obstacles.count == 0))
+            (columns[i].obstacles && solid->touch.obstacle_count == 0))
             continue;
         KILN_TRY(add_column(solid->mesh, columns[i].where, columns[i].name, columns[i].type,
                             columns[i].components, columns[i].rule, error));
@@ -95,7 +95,6 @@ kiln_status kiln_solid_create(kiln_mesh *mesh, const kiln_solid_options *options
         solid->options.mass = KILN_MASS_LUMPED;
     kiln_constraints_init(&solid->given, context);
     kiln_constraints_init(&solid->active, context);
-    kiln_collide_init(&solid->collide, context, &options->contact, options->friction_speed);
     kiln_status status = kiln_array_reserve(context, &solid->materials, material_count, error);
     if (status == KILN_OK)
         status = kiln_array_reserve(context, &solid->obstacles, obstacle_count, error);
@@ -104,7 +103,10 @@ kiln_status kiln_solid_create(kiln_mesh *mesh, const kiln_solid_options *options
         for (size_t i = 0; i < obstacle_count; i++)
             solid->obstacles.data[solid->obstacles.count++] = obstacles[i];
     }
-    kiln_touch_init(&solid->touch, context, solid->obstacles.data, solid->obstacles.count);
+    kiln_collide_init(&solid->collide, context, &options->contact, options->friction_speed,
+                      solid->obstacles.data, solid->obstacles.count);
+    kiln_touch_init(&solid->touch, context, solid->obstacles.data,
+                    solid->collide.options.walls ? 0 : solid->obstacles.count);
     solid->touch.slip_speed = options->friction_speed;
     solid->touch.recover = options->recover;
     solid->touch.linearised = options->linearised;
@@ -156,6 +158,7 @@ void kiln_solid_destroy(kiln_solid *solid)
     kiln_array_free(context, &solid->kick);
     kiln_array_free(context, &solid->cut);
     kiln_array_free(context, &solid->guess);
+    kiln_array_free(context, &solid->begin);
     kiln_array_free(context, &solid->materials);
     kiln_array_free(context, &solid->obstacles);
     kiln_array_free(context, &solid->tet_mass);
@@ -272,7 +275,8 @@ static kiln_status update_bodies(kiln_solid *s, const kiln_changes *changes, kil
 
 static kiln_status make_room(kiln_solid *s, kiln_error *error)
 {
-    size_t size = 3 * s->rows;
+    s->all = kiln_collide_rows(&s->collide, s->rows);
+    size_t size = 3 * s->all;
     KILN_TRY(kiln_array_reserve(s->context, &s->x, size, error));
     KILN_TRY(kiln_array_reserve(s->context, &s->centre, size, error));
     KILN_TRY(kiln_array_reserve(s->context, &s->origin, size, error));
@@ -285,7 +289,7 @@ static kiln_status make_room(kiln_solid *s, kiln_error *error)
         KILN_TRY(kiln_array_reserve(s->context, &s->start_force, size, error));
         KILN_TRY(kiln_array_reserve(s->context, &s->kick, size, error));
     }
-    if (s->options.integrator == KILN_NEWMARK || s->obstacles.count > 0)
+    if (s->options.integrator == KILN_NEWMARK || s->touch.obstacle_count > 0)
         KILN_TRY(kiln_array_reserve(s->context, &s->hit, size, error));
     if (s->options.integrator == KILN_BDF2) {
         KILN_TRY(kiln_array_reserve(s->context, &s->stage_x, size, error));
@@ -297,6 +301,8 @@ static kiln_status make_room(kiln_solid *s, kiln_error *error)
     KILN_TRY(kiln_array_reserve(s->context, &s->contact, size, error));
     if (kiln_collide_is_used(&s->collide))
         KILN_TRY(kiln_array_reserve(s->context, &s->guess, size, error));
+    if (s->all > s->rows)
+        KILN_TRY(kiln_array_reserve(s->context, &s->begin, size, error));
     memset(s->reaction.data, 0, size * sizeof(double));
     memset(s->contact.data, 0, size * sizeof(double));
     return KILN_OK;
@@ -306,6 +312,7 @@ static kiln_status make_ready(kiln_solid *solid, kiln_error *error)
 {
     solid->rows = solid->mesh->table[KILN_ON_VERTEX].used;
     solid->length = bounding_diagonal(solid->mesh);
+    KILN_TRY(kiln_collide_build_walls(&solid->collide, error));
     return make_room(solid, error); /* constraints and loads are reset when the driver is asked */
 }
 
@@ -405,16 +412,37 @@ kiln_push_rule kiln_solid_push_rule(const kiln_solid *solid)
     return solid->rule;
 }
 
+static kiln_vec3 row_of(const kiln_f64_array *column, size_t row)
+{
+    const double *at = column->data + 3 * row;
+    return kiln_v3(at[0], at[1], at[2]);
+}
+
+/* What holds its points. To newmark it is brief, and leaves nothing to the next step. */
+static void wall_push(const kiln_solid *s, uint32_t obstacle, kiln_vec3 about, kiln_push *force,
+                      kiln_push *torque)
+{
+    *force = *torque = (kiln_push){0};
+    for (size_t i = 0; i < s->all - s->rows; i++) {
+        if (s->collide.walls.obstacle.data[i] != obstacle)
+            continue;
+        kiln_push push = {.end = row_of(&s->reaction, s->rows + i)};
+        if (!s->rule.by_left)
+            push.before = s->rule.staged ? row_of(&s->start_force, s->rows + i) : push.end;
+        kiln_vec3 arm = kiln_v3_sub(row_of(&s->x, s->rows + i), about);
+        kiln_push turn = kiln_push_torque(arm, &push);
+        kiln_push_add(force, &push);
+        kiln_push_add(torque, &turn);
+    }
+}
+
 void kiln_solid_obstacle_push(const kiln_solid *solid, uint32_t obstacle, kiln_vec3 about,
                               kiln_push *force, kiln_push *torque)
 {
-    kiln_touch_push(&solid->touch, obstacle, solid->x.data, about, force, torque);
-}
-
-static kiln_vec3 row_of(const kiln_f64_array *column, uint32_t vertex)
-{
-    const double *row = column->data + 3 * (size_t)vertex;
-    return kiln_v3(row[0], row[1], row[2]);
+    if (solid->collide.options.walls)
+        wall_push(solid, obstacle, about, force, torque);
+    else
+        kiln_touch_push(&solid->touch, obstacle, solid->x.data, about, force, torque);
 }
 
 kiln_push kiln_solid_held_push(const kiln_solid *solid, uint32_t vertex)
@@ -450,6 +478,7 @@ size_t kiln_solid_bytes(const kiln_solid *s)
                      s->start_a.capacity + s->stage_x.capacity + s->stage_v.capacity +
                      s->reaction.capacity + s->contact.capacity + s->start_force.capacity +
                      s->hit.capacity + s->kick.capacity + s->cut.capacity + s->guess.capacity +
+                     s->begin.capacity +
                      s->tet_mass.capacity + s->modulus.capacity;
     size_t constraints = s->given.rows + s->active.rows;
     return columns * sizeof(double) + constraints * (sizeof(kiln_vec3) + 1) +

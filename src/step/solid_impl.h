@@ -35,9 +35,10 @@ struct kiln_solid {
     } fields;
     kiln_f64_array tet_mass, modulus; /* [tet slot] kg; Pa, with contact only */
     size_t rows;                      /* vertex slots */
+    size_t all;                       /* rows of the solve: those, then points of walls, held */
     double length;                    /* diagonal of the bounding box in u, m */
 
-    /* [vertex slot][3]. The mesh itself is written only when a step, or an
+    /* [row][3]. The mesh itself is written only when a step, or an
      * increment of a static load, is accepted. */
     kiln_f64_array x, centre, origin;
     kiln_f64_array rate;             /* gradient of the objective, then velocities at the end */
@@ -52,7 +53,22 @@ struct kiln_solid {
                                       newmark; bdf2 with obstacles */
     kiln_push_rule rule;           /* of the last step */
     kiln_f64_array guess;          /* where velocities carry; with contact only */
+    kiln_f64_array begin;          /* where the step begins, with walls */
+    bool walls_stay;               /* at the end of the increment before, static */
 };
+
+/* Where a solve begins, [row][3]. */
+KILN_INLINE const double *kiln_solid_begin(const kiln_solid *solid)
+{
+    return solid->all > solid->rows ? solid->begin.data : &solid->mesh->x[0].x;
+}
+/* What holds the mesh alone. */
+KILN_INLINE kiln_constraints kiln_solid_given(const kiln_solid *solid)
+{
+    kiln_constraints own = solid->given;
+    own.rows = solid->rows;
+    return own;
+}
 
 KILN_INLINE double *kiln_solid_column(const kiln_solid *solid, const char *name)
 {

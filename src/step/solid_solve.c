@@ -54,7 +54,7 @@ kiln_status kiln_attempt_list_terms(kiln_attempt *t, kiln_error *error)
         terms[count++] = kiln_damping_term(s->damping);
     if (kiln_collide_is_used(&s->collide)) {
         terms[count++] = &s->collide.repulsion;
-        if (s->options.contact.friction > 0.0)
+        if (kiln_collide_rubs(&s->collide))
             terms[count++] = &s->collide.friction;
     }
     for (size_t i = s->lasting; i < count; i++)
@@ -76,7 +76,7 @@ double kiln_attempt_brief_tau(const kiln_attempt *t)
 void kiln_attempt_gradient(const kiln_attempt *t, size_t first, size_t end, const double *x,
                            double *g)
 {
-    memset(g, 0, 3 * t->solid->rows * sizeof *g);
+    memset(g, 0, 3 * t->solid->all * sizeof *g);
     kiln_term *const *terms = t->solid->terms.data;
     for (size_t i = first; i < end; i++)
         terms[i]->add(terms[i]->self, x, terms[i]->weight, g, NULL);
@@ -138,7 +138,7 @@ static kiln_status step_freely(kiln_attempt *t, const kiln_constraints *constrai
                                kiln_error *error)
 {
     kiln_solid *s = t->solid;
-    const double *begin = kiln_solid_positions(s);
+    const double *begin = kiln_solid_begin(s);
     *stepped = false;
     if (kiln_collide_count(&s->collide, begin) > 0)
         return KILN_OK;
@@ -146,7 +146,7 @@ static kiln_status step_freely(kiln_attempt *t, const kiln_constraints *constrai
     *stepped = *stepped && kiln_collide_way(&s->collide, begin, s->x.data, s->rate.data) >= 1.0 &&
                kiln_collide_count(&s->collide, s->x.data) == 0;
     if (!*stepped)
-        memcpy(s->x.data, begin, 3 * s->rows * sizeof(double));
+        memcpy(s->x.data, begin, 3 * s->all * sizeof(double));
     return kiln_collide_failure(&s->collide, error);
 }
 
@@ -189,7 +189,7 @@ static kiln_status minimise(kiln_attempt *t, const kiln_constraints *constraints
 static void find_reactions(kiln_attempt *t, const kiln_constraints *constraints)
 {
     kiln_solid *s = t->solid;
-    size_t size = 3 * s->rows;
+    size_t size = 3 * s->all;
     kiln_attempt_gradient(t, 0, s->terms.count, s->x.data, s->reaction.data);
     memcpy(s->rate.data, s->reaction.data, size * sizeof(double));
     kiln_constraints_project(constraints, s->rate.data);
@@ -234,7 +234,7 @@ static kiln_status solve_once(kiln_attempt *t, kiln_error *error)
     if (s->touch.obstacle_count)
         return solve_with_obstacles(t, error);
     if (s->options.linearised)
-        memcpy(s->x.data, kiln_solid_positions(s), 3 * s->rows * sizeof(double));
+        memcpy(s->x.data, kiln_solid_begin(s), 3 * s->all * sizeof(double));
     KILN_TRY(minimise(t, &s->given, error));
     if (t->report->outcome == KILN_STEP_DONE)
         find_reactions(t, &s->given);
@@ -247,17 +247,20 @@ static void guess(kiln_attempt *t)
 {
     kiln_solid *s = t->solid;
     size_t size = 3 * s->rows;
-    const double *x = t->history[KILN_HISTORY_X], *v = t->history[KILN_HISTORY_V];
+    const double *x = kiln_solid_begin(s), *v = t->history[KILN_HISTORY_V];
     bool moving = t->scheme.scale > 0.0 && !s->options.linearised;
-    double h = t->h;
+    double part = 1.0;
     if (moving && kiln_collide_is_used(&s->collide))
-        h *= kiln_collide_way(&s->collide, x, s->guess.data, s->rate.data);
-    if (moving)
+        part = kiln_collide_way(&s->collide, x, s->guess.data, s->rate.data);
+    if (moving) {
         for (size_t i = 0; i < size; i++)
-            s->x.data[i] = x[i] + h * v[i];
+            s->x.data[i] = x[i] + part * t->h * v[i];
+        for (size_t i = size; i < 3 * s->all; i++)
+            s->x.data[i] = x[i] + part * (s->guess.data[i] - x[i]);
+    }
     uint32_t first;
     if (!moving || kiln_elements_inverted(s->elements, s->x.data, &first) > 0)
-        memcpy(s->x.data, x, size * sizeof(double));
+        memcpy(s->x.data, x, 3 * s->all * sizeof(double));
 }
 
 /* Again with what is held through a solve (forces that follow, surfaces of flow) as it is at the
@@ -321,6 +324,24 @@ static kiln_status begin_contact(kiln_attempt *t, kiln_error *error)
     return KILN_OK;
 }
 
+/* Walls at the begin and at the end of the step, and what their velocity is seen by. */
+static void place_walls(kiln_attempt *t)
+{
+    kiln_solid *s = t->solid;
+    size_t first = 3 * s->rows;
+    double *begin = s->begin.data + first, *end = s->guess.data + first;
+    double part = t->scheme.scale > 0.0 ? kiln_attempt_brief_tau(t) / t->h : 1.0;
+    const double *x = t->history[KILN_HISTORY_X];
+    kiln_box about = kiln_collide_extent(&s->collide, kiln_box_empty(), x);
+    about = kiln_collide_extent(&s->collide, about, s->guess.data);
+    memcpy(s->begin.data, x, first * sizeof(double));
+    kiln_collide_place_walls(&s->collide, about, false, end);
+    kiln_collide_place_walls(&s->collide, about, !s->walls_stay, begin);
+    memcpy(s->given.target + s->rows, end, (3 * s->all - first) * sizeof(double));
+    for (size_t i = first; i < 3 * s->all; i++)
+        s->origin.data[i] = end[i - first] - part * (end[i - first] - begin[i - first]);
+}
+
 /* Pairs of surfaces. Refuses to start from surfaces that touch. */
 kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error)
 {
@@ -331,12 +352,16 @@ kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error)
     double h = t->scheme.scale > 0.0 ? t->h : 0.0;
     for (size_t i = 0; i < 3 * s->rows; i++)
         s->guess.data[i] = x[i] + h * v[i];
+    if (s->all > s->rows)
+        place_walls(t);
     kiln_collide_start start = {.given = &s->given,
-                                .x = x,
-                                .origin = kiln_attempt_brief_origin(t),
+                                .x = kiln_solid_begin(s),
+                                .origin = t->scheme.impulses ? kiln_solid_begin(s) : s->origin.data,
                                 .tau = kiln_attempt_brief_tau(t)};
     KILN_TRY(kiln_collide_begin(&s->collide, &start, error));
-    uint32_t vertex = kiln_collide_touching(&s->collide, x);
+    uint32_t vertex = kiln_collide_touching(&s->collide, kiln_solid_begin(s));
+    if (vertex == KILN_NONE)
+        vertex = kiln_collide_behind_plane(&s->collide, kiln_solid_begin(s));
     if (vertex != KILN_NONE) {
         t->report->outcome = KILN_STEP_CROSSING;
         t->report->element = vertex;
@@ -350,7 +375,7 @@ kiln_status kiln_attempt_settle(kiln_attempt *t, kiln_error *error)
     kiln_solid *s = t->solid;
     bool among = kiln_collide_is_used(&s->collide);
     if (among)
-        memcpy(s->guess.data, s->x.data, 3 * s->rows * sizeof(double));
+        memcpy(s->guess.data, s->x.data, 3 * s->all * sizeof(double));
     if (s->touch.obstacle_count)
         KILN_TRY(kiln_touch_project(&s->touch, t->settled, s->x.data, error));
     if (!among)
@@ -359,7 +384,9 @@ kiln_status kiln_attempt_settle(kiln_attempt *t, kiln_error *error)
     uint32_t vertex = kiln_collide_touching(&s->collide, s->x.data);
     if (free && vertex == KILN_NONE)
         KILN_TRY(
-            kiln_collide_behind(&s->collide, kiln_solid_positions(s), s->x.data, &vertex, error));
+            kiln_collide_behind(&s->collide, kiln_solid_begin(s), s->x.data, &vertex, error));
+    if (free && vertex == KILN_NONE)
+        vertex = kiln_collide_behind_plane(&s->collide, s->x.data);
     if (!free || vertex != KILN_NONE) {
         t->report->outcome = KILN_STEP_CROSSING;
         t->report->element = vertex;

@@ -20,7 +20,7 @@ static kiln_status drive(kiln_solid *solid, const kiln_driver *driver, double ti
 {
     const kiln_mesh *mesh = solid->mesh;
     const kiln_pose still = {.rotation = kiln_m3_identity()};
-    KILN_TRY(kiln_constraints_reset(&solid->given, solid->rows, error));
+    KILN_TRY(kiln_constraints_reset(&solid->given, solid->all, error));
     KILN_TRY(kiln_loads_reset(solid->loads, mesh, error));
     for (size_t o = 0; o < solid->obstacles.count; o++)
         kiln_obstacle_set_pose(solid->obstacles.data[o], &still);
@@ -31,6 +31,7 @@ static kiln_status drive(kiln_solid *solid, const kiln_driver *driver, double ti
             solid->given.held[v] = 7;
             solid->given.target[v] = mesh->x[v];
         }
+    memset(solid->given.held + solid->rows, 7, solid->all - solid->rows); /* where: when it begins */
     return KILN_OK;
 }
 
@@ -218,8 +219,9 @@ static void backward_chunk(void *user, size_t chunk, size_t begin, size_t end, i
 static void project_rate(kiln_solid *s, double *rate, double per_h, double *taken)
 {
     const double *mass = kiln_mass_lumped(s->mass);
+    kiln_constraints given = kiln_solid_given(s);
     memcpy(taken, rate, 3 * s->rows * sizeof *taken);
-    kiln_constraints_project(&s->given, rate);
+    kiln_constraints_project(&given, rate);
     for (size_t i = 0; i < 3 * s->rows; i++)
         taken[i] = mass[i / 3] * per_h * (rate[i] - taken[i]);
 }
@@ -235,7 +237,8 @@ static kiln_status forget_brief(kiln_attempt *t, kiln_error *error)
     for (size_t i = 0; i < size; i++)
         s->kick.data[i] -= s->brief.data[i];
     memset(s->relief.data, 0, size * sizeof(double));
-    KILN_TRY(kiln_mass_follow(s->mass, &s->given, s->relief.data, s->brief.data, error));
+    kiln_constraints given = kiln_solid_given(s);
+    KILN_TRY(kiln_mass_follow(s->mass, &given, s->relief.data, s->brief.data, error));
     for (size_t i = 0; i < size; i++) {
         s->kick.data[i] += s->brief.data[i];
         s->rate2.data[i] += s->relief.data[i];
@@ -318,6 +321,13 @@ static void sum_up(kiln_attempt *t)
 {
     kiln_solid *s = t->solid;
     t->report->contacts = (int)kiln_touch_count(&s->touch);
+    if (s->all > s->rows) {
+        kiln_collide_wall_forces(&s->collide, s->x.data, s->contact.data);
+        for (size_t v = 0; v < s->rows; v++)
+            t->report->contacts += s->contact.data[3 * v] != 0.0 ||
+                                   s->contact.data[3 * v + 1] != 0.0 ||
+                                   s->contact.data[3 * v + 2] != 0.0;
+    }
     t->report->e_elastic = kiln_solid_elastic_energy(s, s->x.data);
     t->report->work_loads = kiln_loads_potential(s->loads, s->x.data);
 }
@@ -415,7 +425,7 @@ static kiln_status first_stage(kiln_attempt *t, kiln_error *error)
     KILN_TRY(move(t, error));
     memcpy(s->stage_x.data, s->x.data, bytes);
     memcpy(s->stage_v.data, s->rate.data, bytes);
-    memcpy(s->start_force.data, s->reaction.data, bytes);
+    memcpy(s->start_force.data, s->reaction.data, 3 * s->all * sizeof(double));
     for (size_t i = 0; i < 3 * s->rows && s->touch.obstacle_count; i++)
         s->start_force.data[i] += s->hit.data[i];
     return kiln_touch_end_stage(&s->touch, error);
@@ -479,7 +489,7 @@ static void dead_add(void *self, const double *x, double scale, double *g, kiln_
 /* Both kinds of mass through the same solve. */
 static kiln_status solve_for_acceleration(kiln_solid *s, double *a, kiln_error *error)
 {
-    dead_force force = {s->rate.data, 3 * s->rows, kiln_elements_term(s->elements)};
+    dead_force force = {s->rate.data, 3 * s->all, kiln_elements_term(s->elements)};
     kiln_term dead = {.name = "force",
                       .self = &force,
                       .weight = 1.0,
@@ -493,7 +503,7 @@ static kiln_status solve_for_acceleration(kiln_solid *s, double *a, kiln_error *
     kiln_term *inertia = kiln_mass_inertia(s->mass, s->centre.data);
     inertia->weight = 1.0;
     kiln_term *terms[] = {inertia, &dead};
-    memset(s->given.target, 0, s->rows * sizeof *s->given.target);
+    memset(s->given.target, 0, s->all * sizeof *s->given.target);
     kiln_newton_options options = {.tolerance = 1.0, .length = 1.0, .max_iterations = 1};
     kiln_newton_report report = {0};
     KILN_TRY(kiln_newton_minimise(s->newton, &options, terms, 2, &s->given, a, &report, error));
@@ -571,6 +581,7 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
                       .first = clock->h_before == 0.0,
                       .report = report};
     set_history(&t);
+    solid->walls_stay = false;
     solid->touch.is_cut = false;
     solid->touch.staged = false;
     if (integrator == KILN_NEWMARK && clock->h_before == 0.0)
@@ -599,6 +610,7 @@ static kiln_status increase_load(kiln_solid *solid, const kiln_driver *driver, i
     double wanted = 1.0 / (steps > 0 ? steps : 1), increment = wanted, load = 0.0;
     bool flows = kiln_yield_surfaces_are_used(solid->elements);
     double least = flows ? FLOW_LEAST_PART * wanted : 1e-4;
+    solid->walls_stay = false;
     while (load < 1.0) {
         /* The last increment ends at 1 exactly, without a sliver before it. */
         double next = load + increment > 1.0 - 0.5e-4 ? 1.0 : load + increment;
@@ -616,6 +628,7 @@ static kiln_status increase_load(kiln_solid *solid, const kiln_driver *driver, i
         KILN_TRY(attempt(&t, error));
         if (report->outcome == KILN_STEP_DONE) {
             load = next;
+            solid->walls_stay = true;
             increment = fmin(wanted, 2.0 * increment);
         } else if (report->outcome == KILN_STEP_ADRIFT || (increment *= 0.5) < least) {
             if (flows && report->outcome == KILN_STEP_NEWTON)

@@ -1,0 +1,243 @@
+#include "contact/walls.h"
+
+#include <stdlib.h>
+
+/* Sine of the angle by which faces must turn away from each other for their edge to stick out. */
+#define FLAT 1e-6
+/* Sizes of the bodies that a plane reaches. */
+#define PLANE_REACH 64.0
+
+/* A side of a face, for finding both faces of an edge. */
+typedef struct face_side {
+    uint32_t v[2]; /* ascending */
+    uint32_t face, opposite;
+} face_side;
+typedef KILN_ARRAY_OF(face_side) face_side_array;
+
+static int by_edge(const void *left, const void *right)
+{
+    const face_side *a = left, *b = right;
+    if (a->v[0] != b->v[0])
+        return a->v[0] < b->v[0] ? -1 : 1;
+    if (a->v[1] != b->v[1])
+        return a->v[1] < b->v[1] ? -1 : 1;
+    return (a->face > b->face) - (a->face < b->face);
+}
+
+static kiln_status list_sides(const kiln_walls *w, face_side_array *sides, kiln_error *error)
+{
+    KILN_TRY(kiln_array_reserve(w->context, sides, w->faces.count, error));
+    for (size_t f = 0; f < w->faces.count / 3; f++)
+        for (size_t k = 0; k < 3; k++) {
+            uint32_t a = w->faces.data[3 * f + k], b = w->faces.data[3 * f + (k + 1) % 3];
+            sides->data[sides->count++] = (face_side){{a < b ? a : b, a < b ? b : a},
+                                                      (uint32_t)f,
+                                                      w->faces.data[3 * f + (k + 2) % 3]};
+        }
+    if (sides->count)
+        qsort(sides->data, sides->count, sizeof *sides->data, by_edge);
+    return KILN_OK;
+}
+
+/* Twice the area along the outward normal. */
+static kiln_vec3 face_normal(const kiln_walls *w, uint32_t face)
+{
+    const uint32_t *v = &w->faces.data[3 * (size_t)face];
+    return kiln_v3_cross(kiln_v3_sub(w->own.data[v[1]], w->own.data[v[0]]),
+                         kiln_v3_sub(w->own.data[v[2]], w->own.data[v[0]]));
+}
+
+/* An edge with one face, or more than two, does. */
+static bool sticks_out(const kiln_walls *w, const face_side *side, size_t count)
+{
+    if (count != 2)
+        return true;
+    kiln_vec3 n = face_normal(w, side[0].face);
+    kiln_vec3 to = kiln_v3_sub(w->own.data[side[1].opposite], w->own.data[side[0].v[0]]);
+    return kiln_v3_dot(n, to) < -FLAT * kiln_v3_norm(n) * kiln_v3_norm(to);
+}
+
+static bool is_of_plane(const kiln_walls *w, uint32_t point)
+{
+    return kiln_obstacle_shape_of(w->obstacles[w->obstacle.data[point]])->kind ==
+           KILN_OBSTACLE_PLANE;
+}
+
+static kiln_status list_edges(kiln_walls *w, const face_side_array *sides, kiln_error *error)
+{
+    for (size_t i = 0, next; i < sides->count; i = next) {
+        double area = 0.0;
+        for (next = i; next < sides->count && sides->data[next].v[0] == sides->data[i].v[0] &&
+                       sides->data[next].v[1] == sides->data[i].v[1];
+             next++)
+            area += w->face_area.data[sides->data[next].face] / 3.0;
+        const uint32_t *v = sides->data[i].v;
+        if (is_of_plane(w, v[0]) || !sticks_out(w, &sides->data[i], next - i))
+            continue;
+        KILN_TRY(kiln_array_push(w->context, &w->edges, v[0], error));
+        KILN_TRY(kiln_array_push(w->context, &w->edges, v[1], error));
+        KILN_TRY(kiln_array_push(w->context, &w->edge_area, area, error));
+    }
+    return KILN_OK;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Ends of edges that stick out. */
+static kiln_status list_vertices(kiln_walls *w, kiln_error *error)
+{
+    size_t all = w->edges.count;
+    KILN_TRY(kiln_array_reserve(w->context, &w->vertices, all, error));
+    for (size_t i = 0; i < all; i++)
+        w->vertices.data[i] = w->edges.data[i];
+    if (all)
+        qsort(w->vertices.data, all, sizeof *w->vertices.data, by_number);
+    w->vertices.count = 0;
+    for (size_t i = 0; i < all; i++)
+        if (i == 0 || w->vertices.data[i] != w->vertices.data[w->vertices.count - 1])
+            w->vertices.data[w->vertices.count++] = w->vertices.data[i];
+    return KILN_OK;
+}
+
+static kiln_status measure(kiln_walls *w, kiln_error *error)
+{
+    KILN_TRY(kiln_array_reserve(w->context, &w->area, w->own.count, error));
+    KILN_TRY(kiln_array_reserve(w->context, &w->face_area, w->faces.count / 3, error));
+    for (size_t i = 0; i < w->own.count; i++)
+        w->area.data[i] = 0.0;
+    for (size_t f = 0; f < w->faces.count / 3; f++) {
+        double area = 0.5 * kiln_v3_norm(face_normal(w, (uint32_t)f));
+        w->face_area.data[f] = is_of_plane(w, w->faces.data[3 * f]) ? INFINITY : area;
+        for (size_t k = 0; k < 3; k++)
+            w->area.data[w->faces.data[3 * f + k]] += area / 3.0;
+    }
+    return KILN_OK;
+}
+
+static kiln_status add_skin(kiln_walls *w, uint32_t number, const kiln_soup *skin,
+                            kiln_error *error)
+{
+    uint32_t first = (uint32_t)w->own.count;
+    for (size_t i = 0; i < skin->points.count; i++) {
+        KILN_TRY(kiln_array_push(w->context, &w->own, skin->points.data[i], error));
+        KILN_TRY(kiln_array_push(w->context, &w->obstacle, number, error));
+    }
+    for (size_t t = 0; t < skin->triangles.count; t++)
+        for (int k = 0; k < 3; k++)
+            KILN_TRY(kiln_array_push(w->context, &w->faces, first + skin->triangles.data[t].v[k],
+                                     error));
+    return KILN_OK;
+}
+
+/* A triangle that has the plane's square in it. */
+static kiln_status add_plane(kiln_walls *w, uint32_t number, const kiln_soup *square,
+                             kiln_error *error)
+{
+    const kiln_vec3 *p = square->points.data;
+    kiln_soup one = *square;
+    kiln_vec3 corner[3] = {p[0], kiln_v3_madd(p[0], 2.0, kiln_v3_sub(p[1], p[0])),
+                           kiln_v3_madd(p[0], 2.0, kiln_v3_sub(p[3], p[0]))};
+    kiln_soup_triangle triangle = square->triangles.data[0];
+    bool turned = triangle.v[1] != 1; /* as inside out turns the square */
+    kiln_soup_triangle whole = {{0, turned ? 2 : 1, turned ? 1 : 2}};
+    one.points.data = corner;
+    one.points.count = 3;
+    one.triangles.data = &whole;
+    one.triangles.count = 1;
+    return add_skin(w, number, &one, error);
+}
+
+static kiln_status add_obstacle(kiln_walls *w, uint32_t number, double depth, double chord,
+                                kiln_error *error)
+{
+    kiln_soup skin;
+    kiln_soup_init(&skin, w->context);
+    kiln_status status = kiln_obstacle_skin(w->obstacles[number], depth, chord, &skin, error);
+    bool plane = kiln_obstacle_shape_of(w->obstacles[number])->kind == KILN_OBSTACLE_PLANE;
+    if (status == KILN_OK)
+        status = plane ? add_plane(w, number, &skin, error) : add_skin(w, number, &skin, error);
+    kiln_soup_free(&skin);
+    return status;
+}
+
+static kiln_status build(kiln_walls *w, double depth, double chord, kiln_error *error)
+{
+    face_side_array sides = {0};
+    for (size_t i = 0; i < w->obstacle_count; i++)
+        KILN_TRY(add_obstacle(w, (uint32_t)i, depth, chord, error));
+    KILN_TRY(measure(w, error));
+    kiln_status status = list_sides(w, &sides, error);
+    if (status == KILN_OK)
+        status = list_edges(w, &sides, error);
+    kiln_array_free(w->context, &sides);
+    return status == KILN_OK ? list_vertices(w, error) : status;
+}
+
+kiln_status kiln_walls_build(kiln_walls *walls, kiln_context *context,
+                             kiln_obstacle *const *obstacles, size_t count, double depth,
+                             double chord, kiln_error *error)
+{
+    kiln_walls_free(walls);
+    *walls = (kiln_walls){.context = context, .obstacles = obstacles, .obstacle_count = count};
+    kiln_status status = build(walls, depth, chord, error);
+    if (status != KILN_OK)
+        kiln_walls_free(walls);
+    return status;
+}
+
+void kiln_walls_free(kiln_walls *w)
+{
+    kiln_array_free(w->context, &w->own);
+    kiln_array_free(w->context, &w->obstacle);
+    kiln_array_free(w->context, &w->vertices);
+    kiln_array_free(w->context, &w->edges);
+    kiln_array_free(w->context, &w->faces);
+    kiln_array_free(w->context, &w->area);
+    kiln_array_free(w->context, &w->edge_area);
+    kiln_array_free(w->context, &w->face_area);
+}
+
+/* Three points of the plane about the place below the middle of the box, from the three it is given
+ * by. */
+static void spread(const kiln_walls *w, size_t first, kiln_box about, kiln_vec3 p[3])
+{
+    const kiln_obstacle *o = w->obstacles[w->obstacle.data[first]];
+    const kiln_vec3 *given = w->own.data + first;
+    kiln_vec3 a = kiln_v3_normalize(kiln_v3_sub(given[1], given[0]));
+    kiln_vec3 b = kiln_v3_normalize(kiln_v3_sub(given[2], given[0]));
+    kiln_vec3 n = kiln_v3_cross(a, b);
+    kiln_vec3 middle = kiln_obstacle_own(o, kiln_v3_lerp(about.low, about.high, 0.5));
+    kiln_vec3 foot = kiln_v3_madd(middle, -kiln_v3_dot(kiln_v3_sub(middle, given[0]), n), n);
+    double reach = PLANE_REACH * kiln_v3_norm(kiln_v3_sub(about.high, about.low));
+    p[0] = kiln_v3_madd(kiln_v3_madd(foot, -reach, a), -reach, b);
+    p[1] = kiln_v3_madd(p[0], 4.0 * reach, a);
+    p[2] = kiln_v3_madd(p[0], 4.0 * reach, b);
+}
+
+void kiln_walls_place(const kiln_walls *w, kiln_box about, bool at_begin, kiln_vec3 *places)
+{
+    kiln_vec3 plane[3];
+    for (size_t i = 0; i < w->own.count; i++) {
+        bool wide = is_of_plane(w, (uint32_t)i);
+        for (size_t k = 0; k < (wide ? 3 : 1); k++)
+            plane[k] = w->own.data[i + k];
+        if (wide)
+            spread(w, i, about, plane);
+        for (size_t k = 0; k < (wide ? 3 : 1); k++)
+            places[i + k] =
+                kiln_obstacle_place(w->obstacles[w->obstacle.data[i]], plane[k], at_begin);
+        i += wide ? 2 : 0;
+    }
+}
+
+size_t kiln_walls_bytes(const kiln_walls *w)
+{
+    return w->own.capacity * sizeof(kiln_vec3) +
+           (w->obstacle.capacity + w->vertices.capacity + w->edges.capacity + w->faces.capacity) *
+               sizeof(uint32_t) +
+           (w->area.capacity + w->edge_area.capacity + w->face_area.capacity) * sizeof(double);
+}
