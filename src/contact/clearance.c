@@ -10,6 +10,8 @@ typedef struct search {
     uint32_t since;
     double gap;
     kiln_clearance *out;
+    const kiln_walls *walls; /* NULL: the mesh against itself */
+    const kiln_vec3 *places; /* [point] of theirs */
 } search;
 
 static void corners_of(const search *s, uint32_t face, uint32_t v[3], kiln_vec3 p[3])
@@ -98,5 +100,85 @@ kiln_status kiln_contact_clearance(const kiln_mesh *mesh, uint32_t since, double
         kiln_bvh_destroy(&tree);
     }
     kiln_array_free(mesh->context, &s.faces);
+    return status;
+}
+
+static void wall_corners(const search *s, uint32_t face, kiln_vec3 p[3])
+{
+    for (size_t k = 0; k < 3; k++)
+        p[k] = s->places[s->walls->faces.data[3 * (size_t)face + k]];
+}
+
+static void judge_walls(search *s, const kiln_bvh_pair_array *pairs)
+{
+    for (size_t i = 0; i < pairs->count; i++) {
+        uint32_t v[3], face = s->faces.data[pairs->data[i].a];
+        kiln_vec3 p[3], wall[3];
+        if (!is_new(s, face))
+            continue;
+        corners_of(s, face, v, p);
+        wall_corners(s, pairs->data[i].b, wall);
+        if (kiln_triangle_overlap(p, wall) < KILN_OVERLAP_CROSS &&
+            kiln_closest_triangles(p, wall).distance2 > s->gap * s->gap)
+            continue;
+        if (s->out->pairs++ == 0) {
+            s->out->face[0] = face;
+            s->out->face[1] = pairs->data[i].b;
+        }
+    }
+}
+
+static kiln_status meet_walls(search *s, const kiln_bvh *tree, kiln_error *error)
+{
+    kiln_context *context = s->mesh->context;
+    size_t count = s->walls->faces.count / 3;
+    kiln_bvh wall_tree = {0};
+    kiln_bvh_pair_array pairs = {0};
+    KILN_ARRAY_OF(kiln_box)
+    boxes = {0};
+    KILN_TRY(kiln_array_reserve(context, &boxes, count + 1, error));
+    for (uint32_t f = 0; f < count; f++) {
+        kiln_vec3 p[3];
+        wall_corners(s, f, p);
+        boxes.data[f] = kiln_box_of(p, 3);
+    }
+    kiln_status status = kiln_bvh_build(&wall_tree, context, boxes.data, count, error);
+    if (status == KILN_OK)
+        status = kiln_bvh_pair_overlap(tree, &wall_tree, &pairs, error);
+    if (status == KILN_OK)
+        judge_walls(s, &pairs);
+    kiln_bvh_destroy(&wall_tree);
+    kiln_array_free(context, &pairs);
+    kiln_array_free(context, &boxes);
+    return status;
+}
+
+static kiln_box extent_of(const kiln_mesh *mesh)
+{
+    kiln_box box = kiln_box_empty();
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(mesh, v))
+            box = kiln_box_grow(box, mesh->x[v]);
+    return box;
+}
+
+kiln_status kiln_wall_clearance(const kiln_mesh *mesh, uint32_t since, const kiln_walls *walls,
+                                double gap, kiln_clearance *out, kiln_error *error)
+{
+    search s = {.mesh = mesh, .since = since, .gap = 2.0 * gap, .out = out, .walls = walls};
+    kiln_bvh tree = {0};
+    KILN_ARRAY_OF(kiln_vec3)
+    places = {0};
+    *out = (kiln_clearance){.face = {KILN_NONE, KILN_NONE}};
+    KILN_TRY(kiln_array_reserve(mesh->context, &places, walls->own.count + 1, error));
+    kiln_walls_place(walls, extent_of(mesh), false, places.data);
+    s.places = places.data;
+    kiln_status status = grow_tree(&s, &tree, error); /* boxes larger by the gap, walls' not */
+    s.gap = gap;
+    if (status == KILN_OK)
+        status = meet_walls(&s, &tree, error);
+    kiln_bvh_destroy(&tree);
+    kiln_array_free(mesh->context, &s.faces);
+    kiln_array_free(mesh->context, &places);
     return status;
 }

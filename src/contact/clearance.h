@@ -3,6 +3,7 @@
 #ifndef KILN_CONTACT_CLEARANCE_H
 #define KILN_CONTACT_CLEARANCE_H
 
+#include "contact/walls.h"
 #include "mesh/mesh.h"
 
 #define KILN_SINCE_EVER UINT32_MAX
@@ -16,5 +17,10 @@ typedef struct kiln_clearance {
  * against all faces. `gap` (m, 0 allowed) is asked of faces without a common vertex. */
 kiln_status kiln_contact_clearance(const kiln_mesh *mesh, uint32_t since, double gap,
                                    kiln_clearance *out, kiln_error *error);
+
+/* The same against walls as they are at the end of a step; face[1] is one of theirs. Walls that a
+ * body is in as a whole are not noticed. */
+kiln_status kiln_wall_clearance(const kiln_mesh *mesh, uint32_t since, const kiln_walls *walls,
+                                double gap, kiln_clearance *out, kiln_error *error);
 
 #endif

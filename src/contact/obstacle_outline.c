@@ -238,7 +238,8 @@ static void take_off(outline *o, double depth)
 /* Sides of which none is farther than `chord` from the arc. */
 static int turn_for(const kiln_obstacle_shape *shape, double chord)
 {
-    double radius = shape->kind == KILN_OBSTACLE_TORUS ? shape->radius + shape->tube : shape->radius;
+    double radius =
+        shape->kind == KILN_OBSTACLE_TORUS ? shape->radius + shape->tube : shape->radius;
     double angle = chord < radius ? acos(1.0 - chord / radius) : PI;
     double times = ceil(PI / fmax(angle, PI / MOST_TURN) / LEAST_TURN);
     return (int)fmin(LEAST_TURN * fmax(times, 1.0), MOST_TURN);

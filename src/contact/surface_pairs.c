@@ -98,8 +98,8 @@ static double face_area(const search *s, const side *of, uint32_t face)
     if (of->wall)
         return s->rules->walls->face_area.data[face];
     const uint32_t *v = &of->faces->data[3 * (size_t)face];
-    kiln_vec3 n = kiln_v3_cross(kiln_v3_sub(s->u[v[1]], s->u[v[0]]),
-                                kiln_v3_sub(s->u[v[2]], s->u[v[0]]));
+    kiln_vec3 n =
+        kiln_v3_cross(kiln_v3_sub(s->u[v[1]], s->u[v[0]]), kiln_v3_sub(s->u[v[2]], s->u[v[0]]));
     return 0.5 * kiln_v3_norm(n);
 }
 
@@ -128,8 +128,8 @@ static kiln_surface_pair pair_of(const search *s, size_t i)
         pair.v[0] = a->first + vertex;
         for (size_t k = 0; k < 3; k++)
             pair.v[k + 1] = b->first + b->faces->data[3 * (size_t)found.b + k];
-        pair.area = a->wall || b->wall ? area_at_wall(s, a->area[vertex], found.b)
-                                       : 0.25 * a->area[vertex];
+        pair.area =
+            a->wall || b->wall ? area_at_wall(s, a->area[vertex], found.b) : 0.25 * a->area[vertex];
     }
     return pair;
 }
@@ -307,9 +307,9 @@ kiln_status kiln_surface_pairs_find(kiln_surface_pairs *pairs, const kiln_contac
     if (surface->faces.count == 0)
         return KILN_OK;
     if (walls)
-        s.of[WALLS] = (side){&walls->vertices,    &walls->edges,         &walls->faces,
-                             walls->area.data, walls->edge_area.data, rules->first_wall,
-                             true};
+        s.of[WALLS] =
+            (side){&walls->vertices,      &walls->edges,     &walls->faces, walls->area.data,
+                   walls->edge_area.data, rules->first_wall, true};
     return search_all(&s, walls && walls->faces.count > 0, error);
 }
 

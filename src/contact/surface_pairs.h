@@ -37,7 +37,7 @@ typedef struct kiln_pair_rules {
     /* Distances in the material say what is near in it. Otherwise (material follows the world) only
      * neighbours in the mesh are. */
     bool material_tells;
-    const uint8_t *held; /* [row] 7: moves by itself; pairs of such are left out */
+    const uint8_t *held;     /* [row] 7: moves by itself; pairs of such are left out */
     const kiln_walls *walls; /* NULL: none. Their points are the rows from `first_wall` on */
     uint32_t first_wall;
     /* How vertices stay in their boxes, where that is known: within `skin` of a place on the way
@@ -55,7 +55,7 @@ typedef struct kiln_surface_pairs {
     KILN_ARRAY_OF(kiln_box)
     boxes;
     kiln_bvh_pair_array found;
-    size_t meetings; /* of boxes in the last search */
+    size_t meetings;         /* of boxes in the last search */
     kiln_u32_array repeated; /* vertices three times, so that the trees have one arity */
     kiln_f64_array reach;    /* [found] 0: cannot come near */
     KILN_ARRAY_OF(kiln_surface_pair)
@@ -64,8 +64,8 @@ typedef struct kiln_surface_pairs {
 
 /* All pairs that can come within their reach while each vertex is in its box (`boxes` [row], those
  * of surface vertices and walls are looked at). `u` [vertex slot] and `x` [row] are where they are
- * in the material and now, x in the boxes. Trees that are grown only follow, so the order of the pairs depends on
- * where they grew. */
+ * in the material and now, x in the boxes. Trees that are grown only follow, so the order of the
+ * pairs depends on where they grew. */
 kiln_status kiln_surface_pairs_find(kiln_surface_pairs *pairs, const kiln_contact_surface *surface,
                                     const kiln_pair_rules *rules, const kiln_box *boxes,
                                     const kiln_vec3 *u, const kiln_vec3 *x, kiln_error *error);

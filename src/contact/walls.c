@@ -12,7 +12,8 @@ typedef struct face_side {
     uint32_t v[2]; /* ascending */
     uint32_t face, opposite;
 } face_side;
-typedef KILN_ARRAY_OF(face_side) face_side_array;
+typedef KILN_ARRAY_OF(face_side)
+face_side_array;
 
 static int by_edge(const void *left, const void *right)
 {
@@ -30,9 +31,8 @@ static kiln_status list_sides(const kiln_walls *w, face_side_array *sides, kiln_
     for (size_t f = 0; f < w->faces.count / 3; f++)
         for (size_t k = 0; k < 3; k++) {
             uint32_t a = w->faces.data[3 * f + k], b = w->faces.data[3 * f + (k + 1) % 3];
-            sides->data[sides->count++] = (face_side){{a < b ? a : b, a < b ? b : a},
-                                                      (uint32_t)f,
-                                                      w->faces.data[3 * f + (k + 2) % 3]};
+            sides->data[sides->count++] = (face_side){
+                {a < b ? a : b, a < b ? b : a}, (uint32_t)f, w->faces.data[3 * f + (k + 2) % 3]};
         }
     if (sides->count)
         qsort(sides->data, sides->count, sizeof *sides->data, by_edge);

@@ -36,8 +36,8 @@ kiln_status kiln_walls_build(kiln_walls *walls, kiln_context *context,
                              double chord, kiln_error *error);
 void kiln_walls_free(kiln_walls *walls);
 
-/* World places [point] at the end of the step, or at its begin. Planes are below `about`, the box of
- * all that moves in it. */
+/* World places [point] at the end of the step, or at its begin. Planes are below `about`, the box
+ * of all that moves in it. */
 void kiln_walls_place(const kiln_walls *walls, kiln_box about, bool at_begin, kiln_vec3 *places);
 size_t kiln_walls_bytes(const kiln_walls *walls);
 

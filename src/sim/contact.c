@@ -1,4 +1,7 @@
-/* The module of contact of bodies with each other and themselves: what the step has to know. */
+/* The module of contact of bodies with each other, themselves and obstacles: what the step has to
+ * know. */
+#include "contact/clearance.h"
+#include "contact/surface_vertices.h"
 #include "geom/distance.h"
 #include "sim/world_impl.h"
 #include "topology/crossing.h"
@@ -25,27 +28,91 @@ static double mean_edge(const kiln_scene *scene)
     return count > 0.0 ? sum / count : 0.0;
 }
 
-static bool has_walls(const kiln_scene *scene)
+static double thickness_of(const kiln_scene *scene)
 {
-    const kiln_scene_contact *said = &scene->contact;
-    bool surfaces = said->obstacles == KILN_OBSTACLES_AUTO
-                        ? said->bodies || said->self
-                        : said->obstacles == KILN_OBSTACLES_SURFACES;
-    return surfaces && scene->obstacles.count > 0;
+    double said = scene->contact.thickness;
+    return said > 0.0 ? said : 0.1 * mean_edge(scene);
 }
 
-static void set_options(kiln_world *world)
+static void set_options(kiln_world *world, bool walls)
 {
     const kiln_scene_contact *said = &world->scene->contact;
-    double thickness = said->thickness > 0.0 ? said->thickness : 0.1 * mean_edge(world->scene);
     world->options.contact =
-        (kiln_contact_options){.walls = has_walls(world->scene),
+        (kiln_contact_options){.walls = walls,
                                .bodies = said->bodies,
                                .self = said->self,
-                               .thickness = thickness,
+                               .thickness = thickness_of(world->scene),
                                .stiffness = said->stiffness,
                                .friction = said->friction,
                                .material_tells = world->space == KILN_SPACE_MATERIAL};
+}
+
+/* Of a body that begins in an obstacle: a vertex, and the obstacle. */
+typedef struct start_inside {
+    uint32_t vertex; /* KILN_NONE: there is none */
+    uint32_t obstacle;
+} start_inside;
+
+/* Farther in than where walls are, by half of what is before them. */
+static start_inside find_sunk(const kiln_world *world, double depth)
+{
+    const kiln_mesh *mesh = world->mesh;
+    for (uint32_t o = 0; o < world->obstacle_count; o++)
+        for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+            kiln_vec3 normal, point;
+            if (kiln_vertex_live(mesh, v) && kiln_vertex_on_surface(mesh, v) &&
+                kiln_obstacle_distance(world->obstacles[o], mesh->x[v], &normal, &point) < -depth)
+                return (start_inside){v, o};
+        }
+    return (start_inside){KILN_NONE, 0};
+}
+
+static kiln_status find_inside(const kiln_world *world, start_inside *out, kiln_error *error)
+{
+    double thickness = thickness_of(world->scene);
+    kiln_walls walls = {0};
+    kiln_clearance found;
+    *out = find_sunk(world, 0.5 * thickness);
+    if (out->vertex != KILN_NONE)
+        return KILN_OK;
+    KILN_TRY(kiln_walls_build(&walls, world->context, world->obstacles, world->obstacle_count,
+                              thickness, KILN_COLLIDE_CHORD * thickness, error));
+    kiln_status status = kiln_wall_clearance(world->mesh, KILN_SINCE_EVER, &walls,
+                                             KILN_COLLIDE_TOUCHING * thickness, &found, error);
+    if (status == KILN_OK && found.pairs > 0) {
+        uint32_t place = world->mesh->face[found.face[0]].at;
+        *out = (start_inside){world->mesh->tet[place / 4].v[kiln_face_corner[place % 4][0]],
+                              walls.obstacle.data[walls.faces.data[3 * (size_t)found.face[1]]]};
+    }
+    kiln_walls_free(&walls);
+    return status;
+}
+
+/* New meshes of whole domains, and velocities that are given, take no notice of obstacles. */
+static bool may_have_walls(const kiln_scene *scene)
+{
+    return scene->obstacles.count > 0 && !scene->has_velocity_field &&
+           scene->remesh.method != KILN_REMESH_GLOBAL &&
+           scene->contact.obstacles != KILN_OBSTACLES_POINTS;
+}
+
+/* Whether obstacles are surfaces. What begins in one is put out of it by its points. */
+static kiln_status decide_walls(const kiln_world *world, bool *walls, kiln_error *error)
+{
+    const kiln_scene *scene = world->scene;
+    start_inside inside;
+    *walls = may_have_walls(scene);
+    if (!*walls)
+        return KILN_OK;
+    KILN_TRY(find_inside(world, &inside, error));
+    *walls = inside.vertex == KILN_NONE;
+    if (*walls || scene->contact.obstacles == KILN_OBSTACLES_AUTO)
+        return KILN_OK;
+    kiln_vec3 at = world->mesh->x[inside.vertex];
+    return kiln_said_fail(scene, &scene->contact.said, error,
+                          "obstacle '%s' is in a body at the start, near (%g, %g, %g); with "
+                          "obstacles = \"surfaces\" bodies must begin outside",
+                          scene->obstacles.data[inside.obstacle].name, at.x, at.y, at.z);
 }
 
 static const char *moment(const kiln_world *world)
@@ -120,16 +187,16 @@ kiln_status kiln_world_check_surfaces(const kiln_world *world, kiln_error *error
 
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 {
-    if (!world->scene->contact.bodies && !world->scene->contact.self && !has_walls(world->scene))
+    bool bodies = world->scene->contact.bodies || world->scene->contact.self, walls;
+    KILN_TRY(decide_walls(world, &walls, error));
+    if (!bodies && !walls)
         return KILN_OK;
     contact *c = kiln_module_make(world, sizeof *c, self, error);
     if (!c)
         return KILN_ERR_MEMORY;
     c->world = world;
-    set_options(world);
-    if (!world->scene->contact.bodies && !world->scene->contact.self)
-        return KILN_OK;
-    return kiln_world_check_surfaces(world, error);
+    set_options(world, walls);
+    return bodies ? kiln_world_check_surfaces(world, error) : KILN_OK;
 }
 
 static void measure(const void *self, kiln_stats *stats)

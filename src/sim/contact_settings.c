@@ -30,8 +30,8 @@ static const kiln_schema_row contact_rows[] = {
     {"self", KILN_VALUE_FLAG, CONTACT(self), .meaning = "and out of themselves"},
     {"obstacles", KILN_VALUE_CHOICE, CONTACT(obstacles), .choices = mode_name,
      .meaning = "what keeps off them: surfaces of bodies, as off each other, or their points "
-                "alone, which are put on the obstacle where they get inside; auto: surfaces where "
-                "bodies keep off each other or themselves"},
+                "alone, which are put on the obstacle where they get inside; auto: surfaces, but "
+                "points where a body begins inside one or whole domains are remeshed"},
     {"thickness", KILN_VALUE_NUMBER, CONTACT(thickness), KILN_NOT_NEGATIVE, "m", NULL,
      .meaning = "surfaces closer than this repel; 0: a tenth of the bodies' mean edge"},
     {"stiffness", KILN_VALUE_NUMBER, CONTACT(stiffness), KILN_POSITIVE, NULL, NULL,

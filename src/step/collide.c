@@ -4,9 +4,6 @@
 
 #include <stdlib.h>
 
-/* Of the thickness: by how much chords may be off the arcs of obstacles. */
-#define CHORD 0.1
-
 void kiln_collide_init(kiln_collide *collide, kiln_context *context,
                        const kiln_contact_options *options, double slip_speed,
                        kiln_obstacle *const *obstacles, size_t obstacle_count)
@@ -157,7 +154,7 @@ kiln_status kiln_collide_build_walls(kiln_collide *c, kiln_error *error)
     if (!c->options.walls || c->walls.own.count)
         return KILN_OK;
     return kiln_walls_build(&c->walls, c->context, c->walls.obstacles, c->walls.obstacle_count,
-                            c->options.thickness, CHORD * c->options.thickness, error);
+                            c->options.thickness, KILN_COLLIDE_CHORD * c->options.thickness, error);
 }
 
 kiln_status kiln_collide_build(kiln_collide *c, const kiln_mesh *mesh, const double *modulus,

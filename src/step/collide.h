@@ -1,6 +1,6 @@
-/* Bodies against each other, against themselves and against walls (contact/walls.h) within one step:
- * repulsion as a term of the objective, continuous detection as the limit of every Newton step (VPF 5 after Bridson et al.
- * 2002, made implicit as in Li et al. 2020).
+/* Bodies against each other, against themselves and against walls (contact/walls.h) within one
+ * step: repulsion as a term of the objective, continuous detection as the limit of every Newton
+ * step (VPF 5 after Bridson et al. 2002, made implicit as in Li et al. 2020).
  *
  * Invariants:
  * C1 Where forces are asked for the pairs are complete: every surface vertex has a box about the
@@ -25,6 +25,11 @@
 #include "solve/constraints.h"
 #include "solve/term.h"
 #include "step/slip.h"
+
+/* Of the thickness: by how much chords may be off the arcs of obstacles; what is nearer is contact.
+ */
+#define KILN_COLLIDE_CHORD    0.1
+#define KILN_COLLIDE_TOUCHING 1e-6
 
 typedef struct kiln_contact_options {
     bool bodies, self;   /* against each other, against themselves */
@@ -114,7 +119,8 @@ kiln_status kiln_collide_update(kiln_collide *collide, const kiln_mesh *mesh, co
                                 const kiln_changes *changes, kiln_error *error);
 void kiln_collide_forget(kiln_collide *collide); /* what a resumed run does not have */
 
-/* Where walls are at the begin of a step and at its end, [point]; what moves in it is in `about`. */
+/* Where walls are at the begin of a step and at its end, [point]; what moves in it is in `about`.
+ */
 void kiln_collide_place_walls(const kiln_collide *collide, kiln_box about, bool at_begin,
                               double *places);
 /* The box of the bodies' surface at x [vertex slot][3], and about what `box` is already. */

@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-/* Of its reach: nearer is contact. */
-#define TOUCHING 1e-6
-
 typedef struct evaluation {
     kiln_collide *collide;
     const kiln_vec3 *x;
@@ -73,7 +70,7 @@ uint32_t kiln_collide_touching(kiln_collide *c, const double *x)
 {
     kiln_collide_measure(c, x);
     for (size_t i = 0; i < c->found.pairs.count; i++)
-        if (!(c->distance.data[i].d > TOUCHING * kiln_collide_pair(c, i)->reach))
+        if (!(c->distance.data[i].d > KILN_COLLIDE_TOUCHING * kiln_collide_pair(c, i)->reach))
             return kiln_collide_pair(c, i)->v[0];
     return KILN_NONE;
 }

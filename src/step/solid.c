@@ -367,9 +367,14 @@ kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *c
                                 kiln_error *error)
 {
     kiln_clearance found = {0};
-    if (kiln_collide_is_used(&solid->collide))
-        KILN_TRY(kiln_contact_clearance(
-            solid->mesh, since, CLEARANCE * solid->collide.options.thickness, &found, error));
+    const kiln_contact_options *o = &solid->collide.options;
+    if (o->bodies || o->self)
+        KILN_TRY(
+            kiln_contact_clearance(solid->mesh, since, CLEARANCE * o->thickness, &found, error));
+    *clear = found.pairs == 0;
+    if (*clear && o->walls)
+        KILN_TRY(kiln_wall_clearance(solid->mesh, since, &solid->collide.walls,
+                                     CLEARANCE * o->thickness, &found, error));
     *clear = found.pairs == 0;
     return KILN_OK;
 }
@@ -478,8 +483,7 @@ size_t kiln_solid_bytes(const kiln_solid *s)
                      s->start_a.capacity + s->stage_x.capacity + s->stage_v.capacity +
                      s->reaction.capacity + s->contact.capacity + s->start_force.capacity +
                      s->hit.capacity + s->kick.capacity + s->cut.capacity + s->guess.capacity +
-                     s->begin.capacity +
-                     s->tet_mass.capacity + s->modulus.capacity;
+                     s->begin.capacity + s->tet_mass.capacity + s->modulus.capacity;
     size_t constraints = s->given.rows + s->active.rows;
     return columns * sizeof(double) + constraints * (sizeof(kiln_vec3) + 1) +
            kiln_elements_bytes(s->elements) + kiln_nodal_pressure_bytes(s->pressure) +

@@ -31,7 +31,8 @@ static kiln_status drive(kiln_solid *solid, const kiln_driver *driver, double ti
             solid->given.held[v] = 7;
             solid->given.target[v] = mesh->x[v];
         }
-    memset(solid->given.held + solid->rows, 7, solid->all - solid->rows); /* where: when it begins */
+    memset(solid->given.held + solid->rows, 7,
+           solid->all - solid->rows); /* where: when it begins */
     return KILN_OK;
 }
 
