@@ -30,6 +30,52 @@ kiln_pair_distance kiln_surface_pair_distance(const kiln_surface_pair *pair, con
     return out;
 }
 
+typedef struct linked_side {
+    kiln_linked surface;
+    const uint32_t *edges_at;
+    uint32_t first;
+} linked_side;
+
+static linked_side side_at(const kiln_pair_surfaces *of, uint32_t row, const kiln_vec3 *x)
+{
+    if (row < of->first_wall)
+        return (linked_side){{of->links, of->bodies->faces.data, x}, of->edges_at, 0};
+    return (linked_side){{&of->walls->links, of->walls->faces.data, x + of->first_wall},
+                         of->walls->edges_at.data,
+                         of->first_wall};
+}
+
+/* How much of the nearest point on edge `own` counts for the one on edge `other`. */
+static double share_of_edge(const kiln_pair_surfaces *of, const uint32_t own[2],
+                            const double weight[2], const uint32_t other[2], kiln_vec3 p,
+                            const kiln_vec3 *x)
+{
+    linked_side side = side_at(of, own[0], x);
+    const uint32_t ends[2] = {own[0] - side.first, own[1] - side.first};
+    bool same = (other[0] < of->first_wall) == (own[0] < of->first_wall);
+    const uint32_t self[2] = {same ? other[0] : KILN_NONE, same ? other[1] : KILN_NONE};
+    return kiln_edge_share(&side.surface, ends, weight, p, self, side.edges_at);
+}
+
+double kiln_surface_pair_area(const kiln_pair_surfaces *of, const kiln_surface_pair *pair,
+                              const kiln_pair_distance *at, const kiln_vec3 *x)
+{
+    const uint32_t *v = pair->v;
+    const double *w = at->weight;
+    if (pair->split == 1) {
+        linked_side side = side_at(of, v[1], x);
+        bool same = (v[0] < of->first_wall) == (v[1] < of->first_wall);
+        const double weight[3] = {-w[1], -w[2], -w[3]};
+        return pair->area[0] * kiln_face_share(&side.surface, pair->face, weight, x[v[0]],
+                                               same ? v[0] : KILN_NONE);
+    }
+    const double second[2] = {-w[2], -w[3]};
+    kiln_vec3 p = kiln_v3_madd(kiln_v3_scale(x[v[0]], w[0]), w[1], x[v[1]]);
+    kiln_vec3 q = kiln_v3_madd(kiln_v3_scale(x[v[2]], second[0]), second[1], x[v[3]]);
+    return pair->area[0] * share_of_edge(of, v + 2, second, v, p, x) +
+           pair->area[1] * share_of_edge(of, v, w, v + 2, q, x);
+}
+
 /* For searches. */
 static double distance_of(const kiln_surface_pair *pair, const kiln_vec3 *x)
 {
@@ -58,6 +104,7 @@ typedef struct search {
     bool edges;   /* what is searched now: edges, or vertices of a and faces of b */
     side of[2];   /* bodies, walls */
     int from, to; /* a and b */
+    double typical; /* m^2, a face of the bodies */
 } search;
 
 static kiln_box box_of(const search *s, const side *of, const uint32_t *v, int count)
@@ -93,22 +140,14 @@ static kiln_status grow_tree(const search *s, const side *of, kiln_bvh *tree,
     return kiln_bvh_set_vertices(tree, p->repeated.data, 3, error);
 }
 
-static double face_area(const search *s, const side *of, uint32_t face)
-{
-    if (of->wall)
-        return s->rules->walls->face_area.data[face];
-    const uint32_t *v = &of->faces->data[3 * (size_t)face];
-    kiln_vec3 n =
-        kiln_v3_cross(kiln_v3_sub(s->u[v[1]], s->u[v[0]]), kiln_v3_sub(s->u[v[2]], s->u[v[0]]));
-    return 0.5 * kiln_v3_norm(n);
-}
-
 /* Of a vertex against a face, one of a wall. */
 static double area_at_wall(const search *s, double area, uint32_t face)
 {
-    double before = face_area(s, &s->of[s->to], face);
-    return s->of[s->from].wall ? 0.25 * fmin(area, before)
-                               : area * (1.0 - 0.75 * fmin(area / before, 1.0));
+    const kiln_walls *walls = s->rules->walls;
+    if (s->of[s->from].wall)
+        return 0.25 * fmin(area, s->typical);
+    double before = walls->face_area.data[walls->obstacle.data[walls->faces.data[3 * face]]];
+    return area * (1.0 - 0.75 * fmin(area / before, 1.0));
 }
 
 static kiln_surface_pair pair_of(const search *s, size_t i)
@@ -121,15 +160,17 @@ static kiln_surface_pair pair_of(const search *s, size_t i)
             pair.v[k] = a->first + a->edges->data[2 * (size_t)found.a + k];
             pair.v[k + 2] = b->first + b->edges->data[2 * (size_t)found.b + k];
         }
-        double one = a->edge_area[found.a], other = b->edge_area[found.b];
-        pair.area = 0.25 * (one + (b->wall ? fmin(one, other) : other));
+        double other = b->edge_area[found.b];
+        pair.area[0] = 0.25 * a->edge_area[found.a];
+        pair.area[1] = 0.25 * (b->wall ? fmin(other, s->typical) : other);
     } else {
         uint32_t vertex = a->vertices->data[found.a];
         pair.v[0] = a->first + vertex;
+        pair.face = found.b;
         for (size_t k = 0; k < 3; k++)
             pair.v[k + 1] = b->first + b->faces->data[3 * (size_t)found.b + k];
-        pair.area =
-            a->wall || b->wall ? area_at_wall(s, a->area[vertex], found.b) : 0.25 * a->area[vertex];
+        pair.area[0] = a->wall || b->wall ? area_at_wall(s, a->area[vertex], found.b)
+                                          : 0.25 * a->area[vertex];
     }
     return pair;
 }
@@ -274,6 +315,15 @@ static kiln_status grow_trees(search *s, bool walls, kiln_error *error)
     return KILN_OK;
 }
 
+/* The mean area of a face of the bodies. */
+static double typical_area(const kiln_contact_surface *surface)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < surface->vertices.count; i++)
+        sum += surface->area.data[surface->vertices.data[i]];
+    return 3.0 * sum / (double)surface->faces.count;
+}
+
 static kiln_status search_all(search *s, bool walls, kiln_error *error)
 {
     bool bodies = s->rules->bodies || s->rules->self;
@@ -306,6 +356,7 @@ kiln_status kiln_surface_pairs_find(kiln_surface_pairs *pairs, const kiln_contac
     pairs->pairs.count = pairs->found.count = pairs->meetings = 0;
     if (surface->faces.count == 0)
         return KILN_OK;
+    s.typical = typical_area(surface);
     if (walls)
         s.of[WALLS] =
             (side){&walls->vertices,      &walls->edges,     &walls->faces, walls->area.data,

@@ -1,5 +1,7 @@
 #include "contact/walls.h"
 
+#include "mesh/mesh.h"
+
 #include <stdlib.h>
 
 /* Sine of the angle by which faces must turn away from each other for their edge to stick out. */
@@ -7,54 +9,11 @@
 /* Sizes of the bodies that a plane reaches. */
 #define PLANE_REACH 64.0
 
-/* A side of a face, for finding both faces of an edge. */
-typedef struct face_side {
-    uint32_t v[2]; /* ascending */
-    uint32_t face, opposite;
-} face_side;
-typedef KILN_ARRAY_OF(face_side)
-face_side_array;
-
-static int by_edge(const void *left, const void *right)
+/* Twice the area along the normal. */
+static kiln_vec3 normal_of(const kiln_walls *w, uint32_t a, uint32_t b, uint32_t c)
 {
-    const face_side *a = left, *b = right;
-    if (a->v[0] != b->v[0])
-        return a->v[0] < b->v[0] ? -1 : 1;
-    if (a->v[1] != b->v[1])
-        return a->v[1] < b->v[1] ? -1 : 1;
-    return (a->face > b->face) - (a->face < b->face);
-}
-
-static kiln_status list_sides(const kiln_walls *w, face_side_array *sides, kiln_error *error)
-{
-    KILN_TRY(kiln_array_reserve(w->context, sides, w->faces.count, error));
-    for (size_t f = 0; f < w->faces.count / 3; f++)
-        for (size_t k = 0; k < 3; k++) {
-            uint32_t a = w->faces.data[3 * f + k], b = w->faces.data[3 * f + (k + 1) % 3];
-            sides->data[sides->count++] = (face_side){
-                {a < b ? a : b, a < b ? b : a}, (uint32_t)f, w->faces.data[3 * f + (k + 2) % 3]};
-        }
-    if (sides->count)
-        qsort(sides->data, sides->count, sizeof *sides->data, by_edge);
-    return KILN_OK;
-}
-
-/* Twice the area along the outward normal. */
-static kiln_vec3 face_normal(const kiln_walls *w, uint32_t face)
-{
-    const uint32_t *v = &w->faces.data[3 * (size_t)face];
-    return kiln_v3_cross(kiln_v3_sub(w->own.data[v[1]], w->own.data[v[0]]),
-                         kiln_v3_sub(w->own.data[v[2]], w->own.data[v[0]]));
-}
-
-/* An edge with one face, or more than two, does. */
-static bool sticks_out(const kiln_walls *w, const face_side *side, size_t count)
-{
-    if (count != 2)
-        return true;
-    kiln_vec3 n = face_normal(w, side[0].face);
-    kiln_vec3 to = kiln_v3_sub(w->own.data[side[1].opposite], w->own.data[side[0].v[0]]);
-    return kiln_v3_dot(n, to) < -FLAT * kiln_v3_norm(n) * kiln_v3_norm(to);
+    return kiln_v3_cross(kiln_v3_sub(w->own.data[b], w->own.data[a]),
+                         kiln_v3_sub(w->own.data[c], w->own.data[a]));
 }
 
 static bool is_of_plane(const kiln_walls *w, uint32_t point)
@@ -63,20 +22,45 @@ static bool is_of_plane(const kiln_walls *w, uint32_t point)
            KILN_OBSTACLE_PLANE;
 }
 
-static kiln_status list_edges(kiln_walls *w, const face_side_array *sides, kiln_error *error)
+/* The edge from corner k of the face on; one with a single face, or more than two, does. */
+static bool sticks_out(const kiln_walls *w, size_t face, size_t k)
 {
-    for (size_t i = 0, next; i < sides->count; i = next) {
-        double area = 0.0;
-        for (next = i; next < sides->count && sides->data[next].v[0] == sides->data[i].v[0] &&
-                       sides->data[next].v[1] == sides->data[i].v[1];
-             next++)
-            area += w->face_area.data[sides->data[next].face] / 3.0;
-        const uint32_t *v = sides->data[i].v;
-        if (is_of_plane(w, v[0]) || !sticks_out(w, &sides->data[i], next - i))
+    const uint32_t *v = &w->faces.data[3 * face];
+    uint32_t beyond = w->links.across.data[3 * face + k];
+    if (beyond == KILN_NONE)
+        return true;
+    kiln_vec3 n = normal_of(w, v[0], v[1], v[2]);
+    kiln_vec3 to = kiln_v3_sub(w->own.data[beyond], w->own.data[v[k]]);
+    return kiln_v3_dot(n, to) < -FLAT * kiln_v3_norm(n) * kiln_v3_norm(to);
+}
+
+/* A third of both faces of it. */
+static double area_at(const kiln_walls *w, size_t face, size_t k)
+{
+    const uint32_t *v = &w->faces.data[3 * face];
+    uint32_t beyond = w->links.across.data[3 * face + k];
+    double twice = kiln_v3_norm(normal_of(w, v[0], v[1], v[2]));
+    if (beyond != KILN_NONE)
+        twice += kiln_v3_norm(normal_of(w, v[k], v[(k + 1) % 3], beyond));
+    return twice / 6.0;
+}
+
+/* Both faces of an edge have it; the one that has its lower end first lists it. */
+static kiln_status list_edges(kiln_walls *w, kiln_error *error)
+{
+    KILN_TRY(kiln_array_reserve(w->context, &w->edges_at, w->own.count + 1, error));
+    for (size_t i = 0; i < w->own.count; i++)
+        w->edges_at.data[i] = 0;
+    for (size_t i = 0; i < w->faces.count; i++) {
+        uint32_t a = w->faces.data[i], b = w->faces.data[i % 3 == 2 ? i - 2 : i + 1];
+        bool listed = w->links.across.data[i] == KILN_NONE || a < b;
+        if (is_of_plane(w, a) || !listed || !sticks_out(w, i / 3, i % 3))
             continue;
-        KILN_TRY(kiln_array_push(w->context, &w->edges, v[0], error));
-        KILN_TRY(kiln_array_push(w->context, &w->edges, v[1], error));
-        KILN_TRY(kiln_array_push(w->context, &w->edge_area, area, error));
+        KILN_TRY(kiln_array_push(w->context, &w->edges, a, error));
+        KILN_TRY(kiln_array_push(w->context, &w->edges, b, error));
+        KILN_TRY(kiln_array_push(w->context, &w->edge_area, area_at(w, i / 3, i % 3), error));
+        w->edges_at.data[a]++;
+        w->edges_at.data[b]++;
     }
     return KILN_OK;
 }
@@ -103,18 +87,27 @@ static kiln_status list_vertices(kiln_walls *w, kiln_error *error)
     return KILN_OK;
 }
 
+/* Areas of points, and of the faces of each obstacle in the mean. */
 static kiln_status measure(kiln_walls *w, kiln_error *error)
 {
-    KILN_TRY(kiln_array_reserve(w->context, &w->area, w->own.count, error));
-    KILN_TRY(kiln_array_reserve(w->context, &w->face_area, w->faces.count / 3, error));
+    KILN_TRY(kiln_array_reserve(w->context, &w->area, w->own.count + 1, error));
+    KILN_TRY(kiln_array_reserve(w->context, &w->face_area, w->obstacle_count + 1, error));
+    KILN_TRY(kiln_array_reserve(w->context, &w->face_count, w->obstacle_count + 1, error));
     for (size_t i = 0; i < w->own.count; i++)
         w->area.data[i] = 0.0;
-    for (size_t f = 0; f < w->faces.count / 3; f++) {
-        double area = 0.5 * kiln_v3_norm(face_normal(w, (uint32_t)f));
-        w->face_area.data[f] = is_of_plane(w, w->faces.data[3 * f]) ? INFINITY : area;
+    for (size_t i = 0; i < w->obstacle_count; i++)
+        w->face_area.data[i] = w->face_count.data[i] = 0;
+    for (size_t f = 0; f < w->faces.count; f += 3) {
+        const uint32_t *v = &w->faces.data[f];
+        uint32_t obstacle = w->obstacle.data[v[0]];
+        double area = 0.5 * kiln_v3_norm(normal_of(w, v[0], v[1], v[2]));
+        w->face_area.data[obstacle] += is_of_plane(w, v[0]) ? INFINITY : area;
+        w->face_count.data[obstacle]++;
         for (size_t k = 0; k < 3; k++)
-            w->area.data[w->faces.data[3 * f + k]] += area / 3.0;
+            w->area.data[v[k]] += area / 3.0;
     }
+    for (size_t i = 0; i < w->obstacle_count; i++)
+        w->face_area.data[i] /= w->face_count.data[i];
     return KILN_OK;
 }
 
@@ -166,15 +159,12 @@ static kiln_status add_obstacle(kiln_walls *w, uint32_t number, double depth, do
 
 static kiln_status build(kiln_walls *w, double depth, double chord, kiln_error *error)
 {
-    face_side_array sides = {0};
     for (size_t i = 0; i < w->obstacle_count; i++)
         KILN_TRY(add_obstacle(w, (uint32_t)i, depth, chord, error));
     KILN_TRY(measure(w, error));
-    kiln_status status = list_sides(w, &sides, error);
-    if (status == KILN_OK)
-        status = list_edges(w, &sides, error);
-    kiln_array_free(w->context, &sides);
-    return status == KILN_OK ? list_vertices(w, error) : status;
+    KILN_TRY(kiln_surface_links_build(&w->links, w->context, &w->faces, w->own.count, error));
+    KILN_TRY(list_edges(w, error));
+    return list_vertices(w, error);
 }
 
 kiln_status kiln_walls_build(kiln_walls *walls, kiln_context *context,
@@ -199,6 +189,9 @@ void kiln_walls_free(kiln_walls *w)
     kiln_array_free(w->context, &w->area);
     kiln_array_free(w->context, &w->edge_area);
     kiln_array_free(w->context, &w->face_area);
+    kiln_array_free(w->context, &w->face_count);
+    kiln_array_free(w->context, &w->edges_at);
+    kiln_surface_links_free(&w->links, w->context);
 }
 
 /* Three points of the plane about the place below the middle of the box, from the three it is given
@@ -239,5 +232,7 @@ size_t kiln_walls_bytes(const kiln_walls *w)
     return w->own.capacity * sizeof(kiln_vec3) +
            (w->obstacle.capacity + w->vertices.capacity + w->edges.capacity + w->faces.capacity) *
                sizeof(uint32_t) +
-           (w->area.capacity + w->edge_area.capacity + w->face_area.capacity) * sizeof(double);
+           (w->face_count.capacity + w->edges_at.capacity) * sizeof(uint32_t) +
+           (w->area.capacity + w->edge_area.capacity + w->face_area.capacity) * sizeof(double) +
+           kiln_surface_links_bytes(&w->links);
 }

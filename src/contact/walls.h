@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "contact/obstacle.h"
+#include "contact/surface_links.h"
 #include "geom/box.h"
 
 /* Zero-initialise. Points are numbered from 0. */
@@ -27,7 +28,10 @@ typedef struct kiln_walls {
     kiln_u32_array faces;     /* [face][3] outward */
     kiln_f64_array area;      /* [point] a third of the faces at it, m^2 */
     kiln_f64_array edge_area; /* [edge] likewise */
-    kiln_f64_array face_area; /* [face] */
+    kiln_u32_array edges_at;  /* [point] of those listed */
+    kiln_f64_array face_area; /* [obstacle] of its faces, mean; planes: infinite */
+    kiln_u32_array face_count;
+    kiln_surface_links links;
 } kiln_walls;
 
 /* Of all obstacles, borrowed. Chords are off arcs by `chord` at most. On failure there are none. */

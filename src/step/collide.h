@@ -56,6 +56,8 @@ typedef struct kiln_collide {
     kiln_contact_options options;
     double slip_speed; /* m/s */
     kiln_contact_surface surface;
+    kiln_surface_links links;
+    kiln_u32_array edges_at; /* [vertex slot] of the surface */
     kiln_walls walls;
     uint32_t first_wall; /* rows of x: vertex slots, then the points of the walls, which are held */
     kiln_surface_pairs found;
@@ -68,7 +70,8 @@ typedef struct kiln_collide {
     double stride;        /* m, of such a piece at most */
     size_t about;         /* pairs that were found about a place, last */
     KILN_ARRAY_OF(kiln_pair_distance)
-    distance;                /* [pair] of the last evaluation */
+    distance;                /* [pair] of the last evaluation, */
+    kiln_f64_array counted;  /* m^2 by which they count there; 0 beyond their reach */
     kiln_f64_array measured; /* [row][3] where that was, */
     uint64_t measured_state; /* and of which pairs */
     KILN_ARRAY_OF(uint8_t)

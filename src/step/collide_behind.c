@@ -137,7 +137,7 @@ uint32_t kiln_collide_behind_plane(const kiln_collide *c, const double *x)
     const kiln_vec3 *at = kiln_collide_points(x), *wall = at + c->first_wall;
     for (size_t f = 0; f < c->walls.faces.count / 3; f++) {
         const uint32_t *v = &c->walls.faces.data[3 * f];
-        if (!isinf(c->walls.face_area.data[f]))
+        if (!isinf(c->walls.face_area.data[c->walls.obstacle.data[v[0]]]))
             continue;
         for (size_t i = 0; i < c->surface.vertices.count; i++)
             if (!(kiln_orient3d(wall[v[0]], wall[v[1]], wall[v[2]],

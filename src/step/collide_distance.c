@@ -8,6 +8,7 @@
 typedef struct evaluation {
     kiln_collide *collide;
     const kiln_vec3 *x;
+    kiln_pair_surfaces of;
 } evaluation;
 
 static bool boxes_apart(const kiln_surface_pair *pair, const kiln_vec3 *x, double by)
@@ -33,6 +34,8 @@ static void distance_chunk(void *user, size_t chunk, size_t begin, size_t end, i
             out->d = INFINITY;
         else
             *out = kiln_surface_pair_distance(pair, e->x);
+        e->collide->counted.data[i] =
+            out->d < pair->reach ? kiln_surface_pair_area(&e->of, pair, out, e->x) : 0.0;
     }
 }
 
@@ -52,7 +55,9 @@ void kiln_collide_measure(kiln_collide *c, const double *x)
         (void)kiln_collide_find(c, x, NULL, 0.0);
     memcpy(c->measured.data, x, 3 * c->given->rows * sizeof *x);
     c->measured_state = c->state;
-    evaluation e = {.collide = c, .x = kiln_collide_points(x)};
+    evaluation e = {.collide = c,
+                    .x = kiln_collide_points(x),
+                    .of = {&c->surface, &c->links, c->edges_at.data, &c->walls, c->first_wall}};
     kiln_parallel_for(c->context, c->found.pairs.count, KILN_COLLIDE_GRAIN, distance_chunk, &e);
     c->seconds += kiln_wall_seconds() - began;
 }

@@ -38,7 +38,7 @@ KILN_INLINE uint32_t kiln_collide_mover(const kiln_collide *collide, size_t i)
 
 KILN_INLINE bool kiln_collide_acts(const kiln_collide *collide, size_t i)
 {
-    return collide->distance.data[i].d < kiln_collide_pair(collide, i)->reach;
+    return collide->counted.data[i] > 0.0;
 }
 
 KILN_INLINE void kiln_collide_add_at(double *g, uint32_t v, double s, kiln_vec3 d)

@@ -51,6 +51,7 @@ static kiln_status make_room(kiln_collide *c, kiln_error *error)
 {
     size_t count = c->found.pairs.count;
     KILN_TRY(kiln_array_reserve(c->context, &c->distance, count, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->counted, count, error));
     KILN_TRY(kiln_kept_values_reserve(&c->kept, c->context, 3 * c->given->rows, count, error));
     KILN_TRY(kiln_kept_values_reserve(&c->totals, c->context, 3 * c->given->rows, 1, error));
     return kiln_array_reserve(c->context, &c->least, kiln_chunk_count(count, KILN_COLLIDE_GRAIN),
@@ -201,7 +202,7 @@ double kiln_collide_scale(const kiln_collide *c, size_t i)
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
     double modulus = fmin(side_modulus(c, pair->v, pair->split),
                           side_modulus(c, pair->v + pair->split, 4 - pair->split));
-    return c->options.stiffness * modulus * pair->area *
+    return c->options.stiffness * modulus * c->counted.data[i] *
            skewness(pair, kiln_collide_points(c->begin.data));
 }
 
