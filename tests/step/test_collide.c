@@ -402,7 +402,7 @@ START_TEST(test_derivatives)
     kiln_constraints given;
     kiln_constraints_init(&given, r.context);
     rig_check(kiln_constraints_reset(&given, rows, &error), &error);
-    kiln_collide_init(&c, r.context, &r.options.contact, 1e-3);
+    kiln_collide_init(&c, r.context, &r.options.contact, 1e-3, NULL, 0);
     rig_check(kiln_collide_build(&c, r.mesh, modulus, &error), &error);
     kiln_collide_start start = {.given = &given, .x = x, .origin = way, .tau = 0.1};
     rig_check(kiln_collide_begin(&c, &start, &error), &error);
@@ -470,7 +470,7 @@ START_TEST(test_pairs_follow_the_way)
     kiln_constraints given;
     kiln_constraints_init(&given, r.context);
     rig_check(kiln_constraints_reset(&given, ROWS, &error), &error);
-    kiln_collide_init(&c, r.context, &r.options.contact, 1e-3);
+    kiln_collide_init(&c, r.context, &r.options.contact, 1e-3, NULL, 0);
     rig_check(kiln_collide_build(&c, r.mesh, modulus, &error), &error);
     kiln_collide_start start = {.given = &given, .x = x, .origin = x, .tau = 0.1};
     rig_check(kiln_collide_begin(&c, &start, &error), &error);
