@@ -125,8 +125,7 @@ static bool is_nearest_vertex(const kiln_linked *s, uint32_t vertex, kiln_vec3 p
     for (uint32_t i = l->ring_start.data[vertex]; i < l->ring_start.data[vertex + 1]; i++) {
         uint32_t end = l->ring.data[i];
         kiln_vec3 edge = kiln_v3_sub(s->x[end], s->x[vertex]);
-        if (end != self[0] && end != self[1] &&
-            kiln_v3_dot(to, edge) > TIE * kiln_v3_norm2(edge))
+        if (end != self[0] && end != self[1] && kiln_v3_dot(to, edge) > TIE * kiln_v3_norm2(edge))
             return false;
     }
     return true;

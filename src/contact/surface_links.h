@@ -1,10 +1,10 @@
 /* Which faces and edges of a surface are beside each other, so that what is near several of them
  * counts once: a vertex above a flat wall is near every face around its foot, and has one distance.
  *
- * Of several faces (edges) that end where another begins, the nearest point of one counts only where
- * it is nearest of all around it, and is shared by those that have it in common. So the sum over a
- * surface is that of its local minima of distance: it does not depend on how a flat place is divided
- * and has no kinks but those of the distance itself. */
+ * Of several faces (edges) that end where another begins, the nearest point of one counts only
+ * where it is nearest of all around it, and is shared by those that have it in common. So the sum
+ * over a surface is that of its local minima of distance: it does not depend on how a flat place is
+ * divided and has no kinks but those of the distance itself. */
 #ifndef KILN_CONTACT_SURFACE_LINKS_H
 #define KILN_CONTACT_SURFACE_LINKS_H
 
@@ -13,8 +13,8 @@
 
 /* Zero-initialise. */
 typedef struct kiln_surface_links {
-    kiln_u32_array across; /* [face][3] the third corner of the face beyond the edge from corner k to
-                              k + 1; KILN_NONE: there is not exactly one */
+    kiln_u32_array across; /* [face][3] the third corner of the face beyond the edge from corner k
+                              to k + 1; KILN_NONE: there is not exactly one */
     kiln_u32_array ring, ring_start; /* [vertex] other ends of the edges at it, as rows of a list */
     kiln_u32_array faces_at;         /* [vertex] */
     KILN_ARRAY_OF(uint64_t)

@@ -66,8 +66,8 @@ double kiln_surface_pair_area(const kiln_pair_surfaces *of, const kiln_surface_p
         linked_side side = side_at(of, v[1], x);
         bool same = (v[0] < of->first_wall) == (v[1] < of->first_wall);
         const double weight[3] = {-w[1], -w[2], -w[3]};
-        return pair->area[0] * kiln_face_share(&side.surface, pair->face, weight, x[v[0]],
-                                               same ? v[0] : KILN_NONE);
+        return pair->area[0] *
+               kiln_face_share(&side.surface, pair->face, weight, x[v[0]], same ? v[0] : KILN_NONE);
     }
     const double second[2] = {-w[2], -w[3]};
     kiln_vec3 p = kiln_v3_madd(kiln_v3_scale(x[v[0]], w[0]), w[1], x[v[1]]);
@@ -101,9 +101,9 @@ typedef struct search {
     const kiln_pair_rules *rules;
     const kiln_box *boxes;
     const kiln_vec3 *u, *x;
-    bool edges;   /* what is searched now: edges, or vertices of a and faces of b */
-    side of[2];   /* bodies, walls */
-    int from, to; /* a and b */
+    bool edges;     /* what is searched now: edges, or vertices of a and faces of b */
+    side of[2];     /* bodies, walls */
+    int from, to;   /* a and b */
     double typical; /* m^2, a face of the bodies */
 } search;
 
@@ -169,8 +169,8 @@ static kiln_surface_pair pair_of(const search *s, size_t i)
         pair.face = found.b;
         for (size_t k = 0; k < 3; k++)
             pair.v[k + 1] = b->first + b->faces->data[3 * (size_t)found.b + k];
-        pair.area[0] = a->wall || b->wall ? area_at_wall(s, a->area[vertex], found.b)
-                                          : 0.25 * a->area[vertex];
+        pair.area[0] =
+            a->wall || b->wall ? area_at_wall(s, a->area[vertex], found.b) : 0.25 * a->area[vertex];
     }
     return pair;
 }

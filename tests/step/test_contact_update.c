@@ -45,7 +45,7 @@ typedef struct pair {
 static void init(pair *p, kiln_context *context, kiln_obstacle **floor)
 {
     kiln_contact_options options = {.bodies = true, .self = true, .thickness = 0.01};
-    kiln_collide_init(&p->collide, context, &options, 1e-3);
+    kiln_collide_init(&p->collide, context, &options, 1e-3, NULL, 0);
     kiln_touch_init(&p->touch, context, floor, 1);
 }
 
