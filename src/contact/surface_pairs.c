@@ -30,52 +30,6 @@ kiln_pair_distance kiln_surface_pair_distance(const kiln_surface_pair *pair, con
     return out;
 }
 
-typedef struct linked_side {
-    kiln_linked surface;
-    const uint32_t *edges_at;
-    uint32_t first;
-} linked_side;
-
-static linked_side side_at(const kiln_pair_surfaces *of, uint32_t row, const kiln_vec3 *x)
-{
-    if (row < of->first_wall)
-        return (linked_side){{of->links, of->bodies->faces.data, x}, of->edges_at, 0};
-    return (linked_side){{&of->walls->links, of->walls->faces.data, x + of->first_wall},
-                         of->walls->edges_at.data,
-                         of->first_wall};
-}
-
-/* How much of the nearest point on edge `own` counts for the one on edge `other`. */
-static double share_of_edge(const kiln_pair_surfaces *of, const uint32_t own[2],
-                            const double weight[2], const uint32_t other[2], kiln_vec3 p,
-                            const kiln_vec3 *x)
-{
-    linked_side side = side_at(of, own[0], x);
-    const uint32_t ends[2] = {own[0] - side.first, own[1] - side.first};
-    bool same = (other[0] < of->first_wall) == (own[0] < of->first_wall);
-    const uint32_t self[2] = {same ? other[0] : KILN_NONE, same ? other[1] : KILN_NONE};
-    return kiln_edge_share(&side.surface, ends, weight, p, self, side.edges_at);
-}
-
-double kiln_surface_pair_area(const kiln_pair_surfaces *of, const kiln_surface_pair *pair,
-                              const kiln_pair_distance *at, const kiln_vec3 *x)
-{
-    const uint32_t *v = pair->v;
-    const double *w = at->weight;
-    if (pair->split == 1) {
-        linked_side side = side_at(of, v[1], x);
-        bool same = (v[0] < of->first_wall) == (v[1] < of->first_wall);
-        const double weight[3] = {-w[1], -w[2], -w[3]};
-        return pair->area[0] *
-               kiln_face_share(&side.surface, pair->face, weight, x[v[0]], same ? v[0] : KILN_NONE);
-    }
-    const double second[2] = {-w[2], -w[3]};
-    kiln_vec3 p = kiln_v3_madd(kiln_v3_scale(x[v[0]], w[0]), w[1], x[v[1]]);
-    kiln_vec3 q = kiln_v3_madd(kiln_v3_scale(x[v[2]], second[0]), second[1], x[v[3]]);
-    return pair->area[0] * share_of_edge(of, v + 2, second, v, p, x) +
-           pair->area[1] * share_of_edge(of, v, w, v + 2, q, x);
-}
-
 /* For searches. */
 static double distance_of(const kiln_surface_pair *pair, const kiln_vec3 *x)
 {
@@ -161,15 +115,14 @@ static kiln_surface_pair pair_of(const search *s, size_t i)
             pair.v[k + 2] = b->first + b->edges->data[2 * (size_t)found.b + k];
         }
         double other = b->edge_area[found.b];
-        pair.area[0] = 0.25 * a->edge_area[found.a];
-        pair.area[1] = 0.25 * (b->wall ? fmin(other, s->typical) : other);
+        pair.area = 0.25 * (a->edge_area[found.a] + (b->wall ? fmin(other, s->typical) : other));
     } else {
         uint32_t vertex = a->vertices->data[found.a];
         pair.v[0] = a->first + vertex;
         pair.face = found.b;
         for (size_t k = 0; k < 3; k++)
             pair.v[k + 1] = b->first + b->faces->data[3 * (size_t)found.b + k];
-        pair.area[0] =
+        pair.area =
             a->wall || b->wall ? area_at_wall(s, a->area[vertex], found.b) : 0.25 * a->area[vertex];
     }
     return pair;
@@ -274,7 +227,7 @@ static kiln_status sift(search *s, kiln_error *error)
         pair.reach = p->reach.data[i];
         KILN_TRY(kiln_array_push(p->context, &p->pairs, pair, error));
     }
-    p->meetings += p->found.count;
+    p->meetings = p->found.count > p->meetings ? p->found.count : p->meetings;
     return KILN_OK;
 }
 

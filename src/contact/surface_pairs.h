@@ -17,10 +17,9 @@ typedef struct kiln_surface_pair {
     uint32_t split; /* vertices of the first side: 1 or 2 */
     double reach;   /* m, they repel below this distance */
     uint32_t face;  /* of a vertex and a face: its number on its side */
-    /* m^2 that the sides stand for: vertex A / 4, edges A / 4 and A' / 4. Of walls no more counts
-     * than of what is before them, and a vertex before faces much larger than its own stands for
-     * A. */
-    double area[2];
+    /* m^2 that the pair stands for: vertex A / 4, edges (A + A') / 4. Of walls no more counts than
+     * of what is before them, and a vertex before faces much larger than its own stands for A. */
+    double area;
 } kiln_surface_pair;
 
 /* Closest points as they are at x [vertex slot][3]. */
@@ -32,20 +31,6 @@ typedef struct kiln_pair_distance {
 } kiln_pair_distance;
 
 kiln_pair_distance kiln_surface_pair_distance(const kiln_surface_pair *pair, const kiln_vec3 *x);
-
-/* What pairs are of: bodies, and walls from row `first_wall` on. */
-typedef struct kiln_pair_surfaces {
-    const kiln_contact_surface *bodies;
-    const kiln_surface_links *links; /* of the bodies, [vertex slot] */
-    const uint32_t *edges_at;        /* likewise */
-    const kiln_walls *walls;
-    uint32_t first_wall;
-} kiln_pair_surfaces;
-
-/* m^2 by which a pair counts there: what its nearest points have in common with the pairs beside it
- * counts once (surface_links.h). */
-double kiln_surface_pair_area(const kiln_pair_surfaces *of, const kiln_surface_pair *pair,
-                              const kiln_pair_distance *at, const kiln_vec3 *x);
 
 typedef struct kiln_pair_rules {
     bool bodies, self; /* bodies against each other, against themselves */

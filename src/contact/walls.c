@@ -10,10 +10,11 @@
 #define PLANE_REACH 64.0
 
 /* Twice the area along the normal. */
-static kiln_vec3 normal_of(const kiln_walls *w, uint32_t a, uint32_t b, uint32_t c)
+static kiln_vec3 normal_of(const kiln_walls *w, size_t face)
 {
-    return kiln_v3_cross(kiln_v3_sub(w->own.data[b], w->own.data[a]),
-                         kiln_v3_sub(w->own.data[c], w->own.data[a]));
+    const uint32_t *v = &w->faces.data[3 * face];
+    return kiln_v3_cross(kiln_v3_sub(w->own.data[v[1]], w->own.data[v[0]]),
+                         kiln_v3_sub(w->own.data[v[2]], w->own.data[v[0]]));
 }
 
 static bool is_of_plane(const kiln_walls *w, uint32_t point)
@@ -22,45 +23,87 @@ static bool is_of_plane(const kiln_walls *w, uint32_t point)
            KILN_OBSTACLE_PLANE;
 }
 
-/* The edge from corner k of the face on; one with a single face, or more than two, does. */
-static bool sticks_out(const kiln_walls *w, size_t face, size_t k)
+/* A side of a face: 3 times the face and the corner it begins at. */
+static size_t corner_after(size_t side)
 {
-    const uint32_t *v = &w->faces.data[3 * face];
-    uint32_t beyond = w->links.across.data[3 * face + k];
-    if (beyond == KILN_NONE)
-        return true;
-    kiln_vec3 n = normal_of(w, v[0], v[1], v[2]);
-    kiln_vec3 to = kiln_v3_sub(w->own.data[beyond], w->own.data[v[k]]);
-    return kiln_v3_dot(n, to) < -FLAT * kiln_v3_norm(n) * kiln_v3_norm(to);
+    return side % 3 == 2 ? side - 2 : side + 1;
+}
+static size_t corner_opposite(size_t side)
+{
+    return side % 3 == 0 ? side + 2 : side - 1;
 }
 
-/* A third of both faces of it. */
-static double area_at(const kiln_walls *w, size_t face, size_t k)
+typedef struct face_side {
+    uint32_t v[2]; /* ascending */
+    uint32_t side;
+} face_side;
+typedef KILN_ARRAY_OF(face_side)
+face_side_array;
+
+static int by_edge(const void *left, const void *right)
 {
-    const uint32_t *v = &w->faces.data[3 * face];
-    uint32_t beyond = w->links.across.data[3 * face + k];
-    double twice = kiln_v3_norm(normal_of(w, v[0], v[1], v[2]));
-    if (beyond != KILN_NONE)
-        twice += kiln_v3_norm(normal_of(w, v[k], v[(k + 1) % 3], beyond));
-    return twice / 6.0;
+    const face_side *a = left, *b = right;
+    if (a->v[0] != b->v[0])
+        return a->v[0] < b->v[0] ? -1 : 1;
+    if (a->v[1] != b->v[1])
+        return a->v[1] < b->v[1] ? -1 : 1;
+    return (a->side > b->side) - (a->side < b->side);
 }
 
-/* Both faces of an edge have it; the one that has its lower end first lists it. */
-static kiln_status list_edges(kiln_walls *w, kiln_error *error)
+static kiln_status list_sides(const kiln_walls *w, face_side_array *sides, kiln_error *error)
 {
-    KILN_TRY(kiln_array_reserve(w->context, &w->edges_at, w->own.count + 1, error));
-    for (size_t i = 0; i < w->own.count; i++)
-        w->edges_at.data[i] = 0;
+    KILN_TRY(kiln_array_reserve(w->context, sides, w->faces.count, error));
     for (size_t i = 0; i < w->faces.count; i++) {
-        uint32_t a = w->faces.data[i], b = w->faces.data[i % 3 == 2 ? i - 2 : i + 1];
-        bool listed = w->links.across.data[i] == KILN_NONE || a < b;
-        if (is_of_plane(w, a) || !listed || !sticks_out(w, i / 3, i % 3))
-            continue;
-        KILN_TRY(kiln_array_push(w->context, &w->edges, a, error));
-        KILN_TRY(kiln_array_push(w->context, &w->edges, b, error));
-        KILN_TRY(kiln_array_push(w->context, &w->edge_area, area_at(w, i / 3, i % 3), error));
-        w->edges_at.data[a]++;
-        w->edges_at.data[b]++;
+        uint32_t a = w->faces.data[i], b = w->faces.data[corner_after(i)];
+        sides->data[sides->count++] = (face_side){{a < b ? a : b, a < b ? b : a}, (uint32_t)i};
+    }
+    if (sides->count)
+        qsort(sides->data, sides->count, sizeof *sides->data, by_edge);
+    return KILN_OK;
+}
+
+/* Sine of the angle by which the second face is above the plane of the first: less than zero where
+ * their edge sticks out. Without two faces it does. */
+static double rise_at(const kiln_walls *w, const face_side *side, size_t count)
+{
+    if (count != 2)
+        return -1.0;
+    kiln_vec3 n = normal_of(w, side[0].side / 3);
+    kiln_vec3 to = kiln_v3_sub(w->own.data[w->faces.data[corner_opposite(side[1].side)]],
+                               w->own.data[side[0].v[0]]);
+    return kiln_v3_dot(n, to) / (kiln_v3_norm(n) * kiln_v3_norm(to));
+}
+
+/* The first `count` sides are those of one edge. */
+static kiln_status list_edge(kiln_walls *w, const face_side *side, size_t count, kiln_error *error)
+{
+    double rise = rise_at(w, side, count), area = 0.0;
+    for (size_t k = 0; k < count; k++)
+        area += kiln_v3_norm(normal_of(w, side[k].side / 3)) / 6.0;
+    if (count == 2 && rise <= FLAT) {
+        w->beyond.data[side[0].side] = side[1].side;
+        w->beyond.data[side[1].side] = side[0].side;
+    }
+    if (is_of_plane(w, side->v[0]) || !(rise < -FLAT))
+        return KILN_OK;
+    KILN_TRY(kiln_array_push(w->context, &w->edges, side->v[0], error));
+    KILN_TRY(kiln_array_push(w->context, &w->edges, side->v[1], error));
+    return kiln_array_push(w->context, &w->edge_area, area, error);
+}
+
+static kiln_status list_edges(kiln_walls *w, face_side_array *sides, kiln_error *error)
+{
+    KILN_TRY(list_sides(w, sides, error));
+    KILN_TRY(kiln_array_reserve(w->context, &w->beyond, w->faces.count + 1, error));
+    w->beyond.count = w->faces.count;
+    for (size_t i = 0; i < w->faces.count; i++)
+        w->beyond.data[i] = KILN_NONE;
+    for (size_t i = 0, next; i < sides->count; i = next) {
+        const uint32_t *v = sides->data[i].v;
+        for (next = i + 1; next < sides->count && sides->data[next].v[0] == v[0] &&
+                           sides->data[next].v[1] == v[1];)
+            next++;
+        KILN_TRY(list_edge(w, &sides->data[i], next - i, error));
     }
     return KILN_OK;
 }
@@ -100,7 +143,7 @@ static kiln_status measure(kiln_walls *w, kiln_error *error)
     for (size_t f = 0; f < w->faces.count; f += 3) {
         const uint32_t *v = &w->faces.data[f];
         uint32_t obstacle = w->obstacle.data[v[0]];
-        double area = 0.5 * kiln_v3_norm(normal_of(w, v[0], v[1], v[2]));
+        double area = 0.5 * kiln_v3_norm(normal_of(w, f / 3));
         w->face_area.data[obstacle] += is_of_plane(w, v[0]) ? INFINITY : area;
         w->face_count.data[obstacle]++;
         for (size_t k = 0; k < 3; k++)
@@ -162,9 +205,10 @@ static kiln_status build(kiln_walls *w, double depth, double chord, kiln_error *
     for (size_t i = 0; i < w->obstacle_count; i++)
         KILN_TRY(add_obstacle(w, (uint32_t)i, depth, chord, error));
     KILN_TRY(measure(w, error));
-    KILN_TRY(kiln_surface_links_build(&w->links, w->context, &w->faces, w->own.count, error));
-    KILN_TRY(list_edges(w, error));
-    return list_vertices(w, error);
+    face_side_array sides = {0};
+    kiln_status status = list_edges(w, &sides, error);
+    kiln_array_free(w->context, &sides);
+    return status == KILN_OK ? list_vertices(w, error) : status;
 }
 
 kiln_status kiln_walls_build(kiln_walls *walls, kiln_context *context,
@@ -190,8 +234,7 @@ void kiln_walls_free(kiln_walls *w)
     kiln_array_free(w->context, &w->edge_area);
     kiln_array_free(w->context, &w->face_area);
     kiln_array_free(w->context, &w->face_count);
-    kiln_array_free(w->context, &w->edges_at);
-    kiln_surface_links_free(&w->links, w->context);
+    kiln_array_free(w->context, &w->beyond);
 }
 
 /* Three points of the plane about the place below the middle of the box, from the three it is given
@@ -227,12 +270,90 @@ void kiln_walls_place(const kiln_walls *w, kiln_box about, bool at_begin, kiln_v
     }
 }
 
+/* Weights below this are those of a point on the edge, or at the vertex: what lies exactly above an
+ * edge must be seen there from both its faces. */
+#define TIE 1e-9
+
+typedef struct foot {
+    const kiln_walls *walls;
+    const kiln_vec3 *places;
+    kiln_vec3 p;
+} foot;
+
+static kiln_vec3 corner_at(const foot *t, size_t corner)
+{
+    return t->places[t->walls->faces.data[corner]];
+}
+
+/* The way from one corner to another leads nearer to p. */
+static bool leads_nearer(const foot *t, size_t from, size_t to)
+{
+    kiln_vec3 edge = kiln_v3_sub(corner_at(t, to), corner_at(t, from));
+    return kiln_v3_dot(kiln_v3_sub(t->p, corner_at(t, from)), edge) > TIE * kiln_v3_norm2(edge);
+}
+
+/* Likewise from an edge into the face that the side is of. */
+static bool leads_nearer_inside(const foot *t, size_t side)
+{
+    kiln_vec3 from = corner_at(t, side);
+    kiln_vec3 edge = kiln_v3_sub(corner_at(t, corner_after(side)), from);
+    kiln_vec3 in = kiln_v3_sub(corner_at(t, corner_opposite(side)), from);
+    in = kiln_v3_madd(in, -kiln_v3_dot(in, edge) / kiln_v3_norm2(edge), edge);
+    return kiln_v3_dot(kiln_v3_sub(t->p, from), in) > TIE * kiln_v3_norm2(in);
+}
+
+/* Goes round a corner's vertex from face to face, until it ends or is back. Adds the faces on the
+ * way, the first not; false: from one of them an edge leads nearer. */
+static bool go_round(const foot *t, size_t corner, bool forward, int *faces, bool *closed)
+{
+    size_t at = corner;
+    for (;;) {
+        /* Forward over the side that ends at the vertex, back over the one that begins there. */
+        uint32_t next = t->walls->beyond.data[forward ? corner_opposite(at) : at];
+        if (next == KILN_NONE)
+            return true;
+        at = forward ? next : corner_after(next);
+        *closed = at == corner;
+        if (*closed)
+            return true;
+        if (leads_nearer(t, at, corner_after(at)) || leads_nearer(t, at, corner_opposite(at)))
+            return false;
+        ++*faces;
+    }
+}
+
+static double share_of_vertex(const foot *t, size_t corner)
+{
+    int faces = 1;
+    bool closed = false;
+    if (!go_round(t, corner, true, &faces, &closed) ||
+        (!closed && !go_round(t, corner, false, &faces, &closed)))
+        return 0.0;
+    return 1.0 / faces;
+}
+
+double kiln_walls_share(const kiln_walls *walls, const kiln_vec3 *places, uint32_t face,
+                        const double weight[3], kiln_vec3 p)
+{
+    const foot t = {walls, places, p};
+    size_t first = 3 * (size_t)face;
+    for (size_t k = 0; k < 3; k++)
+        if (weight[k] >= 1.0 - 2.0 * TIE)
+            return share_of_vertex(&t, first + k);
+    for (size_t k = 0; k < 3; k++) {
+        uint32_t beyond = walls->beyond.data[first + k];
+        if (weight[(k + 2) % 3] > TIE || beyond == KILN_NONE)
+            continue;
+        return leads_nearer_inside(&t, beyond) ? 0.0 : 0.5;
+    }
+    return 1.0;
+}
+
 size_t kiln_walls_bytes(const kiln_walls *w)
 {
     return w->own.capacity * sizeof(kiln_vec3) +
            (w->obstacle.capacity + w->vertices.capacity + w->edges.capacity + w->faces.capacity) *
                sizeof(uint32_t) +
-           (w->face_count.capacity + w->edges_at.capacity) * sizeof(uint32_t) +
-           (w->area.capacity + w->edge_area.capacity + w->face_area.capacity) * sizeof(double) +
-           kiln_surface_links_bytes(&w->links);
+           (w->face_count.capacity + w->beyond.capacity) * sizeof(uint32_t) +
+           (w->area.capacity + w->edge_area.capacity + w->face_area.capacity) * sizeof(double);
 }

@@ -24,8 +24,6 @@ void kiln_collide_init(kiln_collide *collide, kiln_context *context,
 void kiln_collide_free(kiln_collide *c)
 {
     kiln_contact_surface_free(&c->surface);
-    kiln_surface_links_free(&c->links, c->context);
-    kiln_array_free(c->context, &c->edges_at);
     kiln_array_free(c->context, &c->counted);
     kiln_walls_free(&c->walls);
     kiln_surface_pairs_free(&c->found);
@@ -47,14 +45,14 @@ void kiln_collide_free(kiln_collide *c)
 size_t kiln_collide_bytes(const kiln_collide *c)
 {
     return kiln_contact_surface_bytes(&c->surface) + kiln_surface_pairs_bytes(&c->found) +
-           kiln_walls_bytes(&c->walls) + kiln_surface_links_bytes(&c->links) +
+           kiln_walls_bytes(&c->walls) +
            (c->modulus.capacity + c->least.capacity + c->at.capacity + c->begin.capacity +
             c->measured.capacity + c->counted.capacity) *
                sizeof(double) +
            c->boxes.capacity * sizeof(kiln_box) + c->behind.capacity +
            kiln_kept_values_bytes(&c->kept) + kiln_kept_values_bytes(&c->totals) +
            c->distance.capacity * sizeof(kiln_pair_distance) +
-           (c->cliques.capacity + c->wanted.capacity + c->edges_at.capacity) * sizeof(uint32_t) +
+           (c->cliques.capacity + c->wanted.capacity) * sizeof(uint32_t) +
            c->friction_contacts.capacity * sizeof(kiln_friction_contact);
 }
 
@@ -152,16 +150,6 @@ static void find_stride(kiln_collide *c)
     c->stride = fmax(edges->count ? 2.0 * sum / (double)edges->count : 0.0, c->options.thickness);
 }
 
-static kiln_status link_surface(kiln_collide *c, kiln_error *error)
-{
-    size_t slots = c->mesh->table[KILN_ON_VERTEX].used;
-    KILN_TRY(kiln_surface_links_build(&c->links, c->context, &c->surface.faces, slots, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->edges_at, slots + 1, error));
-    for (size_t v = 0; v < slots; v++)
-        c->edges_at.data[v] = c->links.ring_start.data[v + 1] - c->links.ring_start.data[v];
-    return KILN_OK;
-}
-
 kiln_status kiln_collide_build_walls(kiln_collide *c, kiln_error *error)
 {
     if (!c->options.walls || c->walls.own.count)
@@ -184,7 +172,6 @@ kiln_status kiln_collide_build(kiln_collide *c, const kiln_mesh *mesh, const dou
         return kiln_fail(error, KILN_ERR_INPUT, "thickness", 0, -1, "must be positive, got %g m",
                          c->options.thickness);
     find_stride(c);
-    KILN_TRY(link_surface(c, error));
     return spread_modulus(c, modulus, error);
 }
 
@@ -199,7 +186,6 @@ kiln_status kiln_collide_update(kiln_collide *c, const kiln_mesh *mesh, const do
     KILN_TRY(start_anew(c, error));
     KILN_TRY(kiln_contact_surface_update(&c->surface, mesh, changes, error));
     find_stride(c);
-    KILN_TRY(link_surface(c, error));
     return renew_modulus(c, modulus, error);
 }
 

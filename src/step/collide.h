@@ -56,8 +56,6 @@ typedef struct kiln_collide {
     kiln_contact_options options;
     double slip_speed; /* m/s */
     kiln_contact_surface surface;
-    kiln_surface_links links;
-    kiln_u32_array edges_at; /* [vertex slot] of the surface */
     kiln_walls walls;
     uint32_t first_wall; /* rows of x: vertex slots, then the points of the walls, which are held */
     kiln_surface_pairs found;

@@ -8,7 +8,6 @@
 typedef struct evaluation {
     kiln_collide *collide;
     const kiln_vec3 *x;
-    kiln_pair_surfaces of;
 } evaluation;
 
 static bool boxes_apart(const kiln_surface_pair *pair, const kiln_vec3 *x, double by)
@@ -20,6 +19,17 @@ static bool boxes_apart(const kiln_surface_pair *pair, const kiln_vec3 *x, doubl
     kiln_box b = kiln_box_of(p + pair->split, 4 - (int)pair->split);
     return a.low.x - b.high.x >= by || b.low.x - a.high.x >= by || a.low.y - b.high.y >= by ||
            b.low.y - a.high.y >= by || a.low.z - b.high.z >= by || b.low.z - a.high.z >= by;
+}
+
+/* Vertices before walls count once. */
+static double share_of(const evaluation *e, const kiln_surface_pair *pair,
+                       const kiln_pair_distance *at)
+{
+    const kiln_collide *c = e->collide;
+    if (pair->split == 2 || !kiln_collide_is_wall(c, pair->v[1]))
+        return 1.0;
+    const double weight[3] = {-at->weight[1], -at->weight[2], -at->weight[3]};
+    return kiln_walls_share(&c->walls, e->x + c->first_wall, pair->face, weight, e->x[pair->v[0]]);
 }
 
 static void distance_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -35,7 +45,7 @@ static void distance_chunk(void *user, size_t chunk, size_t begin, size_t end, i
         else
             *out = kiln_surface_pair_distance(pair, e->x);
         e->collide->counted.data[i] =
-            out->d < pair->reach ? kiln_surface_pair_area(&e->of, pair, out, e->x) : 0.0;
+            out->d < pair->reach ? pair->area * share_of(e, pair, out) : 0.0;
     }
 }
 
@@ -55,9 +65,7 @@ void kiln_collide_measure(kiln_collide *c, const double *x)
         (void)kiln_collide_find(c, x, NULL, 0.0);
     memcpy(c->measured.data, x, 3 * c->given->rows * sizeof *x);
     c->measured_state = c->state;
-    evaluation e = {.collide = c,
-                    .x = kiln_collide_points(x),
-                    .of = {&c->surface, &c->links, c->edges_at.data, &c->walls, c->first_wall}};
+    evaluation e = {.collide = c, .x = kiln_collide_points(x)};
     kiln_parallel_for(c->context, c->found.pairs.count, KILN_COLLIDE_GRAIN, distance_chunk, &e);
     c->seconds += kiln_wall_seconds() - began;
 }
