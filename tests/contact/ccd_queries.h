@@ -13,38 +13,38 @@ typedef struct ccd_query {
     double gap;
 } ccd_query;
 
-enum ccd_kind {
-    /* Random, with all their bits. */
-    CCD_ORDINARY,
-    CCD_NEAR,    /* ways much shorter than the sides, as within Newton's method */
-    CCD_FAST,    /* ways much longer than the sides, which turn over */
-    CCD_LARGE,   /* coordinates about 1e6 */
-    CCD_SMALL,   /* about 1e-6 */
-    CCD_FAR,     /* shifted by 2^20 */
-    CCD_NEEDLES, /* sides nearly flat or nearly parallel */
-    CCD_GRAZING, /* built to meet, then rounded and moved by an ulp */
-    CCD_RIM,     /* likewise, at a vertex or an edge of the face, at an end of an edge */
-    CCD_KEPT,    /* a tenth of the distance is to be kept, as the step asks */
-    CCD_GAP,     /* any gap */
-    CCD_RANDOM_KINDS,
-    /* Degenerate, on grids of small numbers. */
-    CCD_GRID = CCD_RANDOM_KINDS,
-    CCD_MEETING,    /* made to meet, at times and places that are often ends */
-    CCD_AT_BEGIN,   /* likewise at time 0 */
-    CCD_AT_END,     /* likewise at time 1 */
-    CCD_PLANE,      /* all in one plane, which may move */
-    CCD_PARALLEL,   /* edges, or the way of the vertex and an edge of the face */
-    CCD_COINCIDENT, /* points that are one, or on a line, at one time or always */
-    CCD_TANGENT,    /* the volume touches zero and does not pass */
-    CCD_STILL,      /* nothing moves, or all alike */
-    CCD_GRID_GAP,   /* distances that are equal to the gap */
-    CCD_KINDS
-};
+#define CCD_LIST(X)                                                                                \
+    /* Random, with all their bits. */                                                             \
+    X(ORDINARY, "ordinary")                                                                        \
+    X(NEAR, "near")         /* short ways, near each other, as within Newton's method */           \
+    X(FAST, "fast")         /* ways much longer than the sides, which turn over */                 \
+    X(INVERTED, "inverted") /* as if mirrored, so that on the way all shrinks to nearly a point */ \
+    X(LARGE, "large")       /* coordinates about 1e6 */                                            \
+    X(SMALL, "small")       /* about 1e-6 */                                                       \
+    X(FAR, "far")           /* shifted by 2^20 */                                                  \
+    X(NEEDLES, "needles")   /* sides nearly flat or nearly parallel */                             \
+    X(UNEQUAL, "unequal")   /* one side much smaller than the other */                             \
+    X(GRAZING, "grazing")   /* built to meet, then rounded and moved by an ulp */                  \
+    X(RIM, "rim")           /* likewise, at a vertex or edge of the face, or an end of an edge */  \
+    X(KEPT, "kept")         /* a tenth of the distance is to be kept, as the step asks */          \
+    X(GAP, "gap")           /* any gap */                                                          \
+    /* Degenerate, on grids of small numbers. */                                                   \
+    X(GRID, "grid")                                                                                \
+    X(MEETING, "meeting")       /* made to meet, at times and places that are often ends */        \
+    X(AT_BEGIN, "at begin")     /* likewise at time 0 */                                           \
+    X(AT_END, "at end")         /* likewise at time 1 */                                           \
+    X(PLANE, "in plane")        /* all in one plane, which may move */                             \
+    X(PARALLEL, "parallel")     /* edges, or the way of the vertex and an edge of the face */      \
+    X(COINCIDENT, "coincident") /* points that are one, or on a line, at one time or always */     \
+    X(TANGENT, "tangent")       /* the volume touches zero and does not pass */                    \
+    X(SHRINKING, "shrinking")   /* each side a point at time 1/2 */                                \
+    X(STILL, "still")           /* nothing moves, or all alike */                                  \
+    X(GRID_GAP, "grid gap")     /* distances that are equal to the gap */
 
-static const char *const ccd_kind_name[CCD_KINDS] = {
-    "ordinary", "near",     "fast",     "large",      "small",   "far",     "needles",
-    "grazing",  "rim",      "kept",     "gap",        "grid",    "meeting", "at begin",
-    "at end",   "in plane", "parallel", "coincident", "tangent", "still",   "grid gap"};
+#define CCD_ENUM(name, text) CCD_##name,
+#define CCD_TEXT(name, text) text,
+enum ccd_kind { CCD_LIST(CCD_ENUM) CCD_KINDS, CCD_RANDOM_KINDS = CCD_GRID };
+static const char *const ccd_kind_name[CCD_KINDS] = {CCD_LIST(CCD_TEXT)};
 
 static inline double ccd_whole(kiln_random *random, int most)
 {
@@ -124,7 +124,8 @@ static inline double ccd_distance(const ccd_query *q, double t)
 {
     kiln_vec3 p[4];
     for (int i = 0; i < 4; i++)
-        p[i] = kiln_v3_lerp(q->begin[i], q->end[i], t);
+        p[i] = kiln_v3_lerp(kiln_v3_sub(q->begin[i], q->begin[0]),
+                            kiln_v3_sub(q->end[i], q->end[0]), t);
     return sqrt(q->edges ? kiln_closest_edges(p, p + 2).distance2
                          : kiln_closest_on_triangle(p[0], p + 1).distance2);
 }
@@ -166,6 +167,19 @@ static inline void ccd_thin(kiln_random *random, ccd_query *q)
     }
 }
 
+/* The corners from the second on come near to the first: of edge a, or of the face. */
+static inline void ccd_shrink(kiln_random *random, ccd_query *q)
+{
+    double by = exp2(-30.0 * kiln_random_unit(random));
+    for (int i = 1; i < (q->edges ? 2 : 4); i++) {
+        int to = q->edges ? 0 : 1;
+        q->begin[i] = kiln_v3_lerp(q->begin[to], q->begin[i], by);
+        q->end[i] = kiln_v3_lerp(q->end[to], q->end[i], by);
+    }
+    if (kiln_random_below(random, 2)) /* otherwise few would meet */
+        q->end[0] = kiln_v3_lerp(q->edges ? q->end[2] : q->end[1], q->begin[0], -1.0);
+}
+
 /* The first corner's part y z' - y' z of the volume is a square, with a zero at t0 where the sides
  * are together; see the shapes: an edge or a face's edge along x, the others in planes x = const.
  */
@@ -203,20 +217,34 @@ static inline void ccd_make_coincident(kiln_random *random, ccd_query *q)
     }
 }
 
-static inline void ccd_make_parallel(kiln_random *random, ccd_query *q)
+/* Edges that are parallel at both ends; half of them come to lie on one line. */
+static inline void ccd_make_parallel_edges(kiln_random *random, ccd_query *q)
 {
-    kiln_vec3 way = ccd_point(random, 2, true);
+    kiln_vec3 along = kiln_v3_sub(q->begin[1], q->begin[0]), way = ccd_point(random, 2, true);
+    double t0 = 0.125 * kiln_random_below(random, 9);
+    bool meet = kiln_random_below(random, 2);
     for (int e = 0; e < 2; e++) {
         kiln_vec3 *p = e ? q->end : q->begin;
-        double by = ccd_whole(random, 2);
-        if (q->edges)
-            p[3] = kiln_v3_madd(p[2], by, kiln_v3_sub(p[1], p[0]));
-        else if (e)
-            p[0] = kiln_v3_madd(q->begin[0], by, kiln_v3_sub(q->begin[2], q->begin[1]));
-        if (!q->edges && e)
-            for (int i = 1; i < 4; i++)
-                p[i] = kiln_v3_add(q->begin[i], kiln_v3_scale(way, kiln_random_below(random, 2)));
+        if (meet) {
+            p[1] = kiln_v3_add(p[0], along);
+            p[2] = kiln_v3_madd(kiln_v3_madd(p[0], e - t0, way), 0.5 * ccd_whole(random, 3), along);
+        }
+        p[3] = kiln_v3_madd(p[2], ccd_whole(random, 2), kiln_v3_sub(p[1], p[0]));
     }
+}
+
+/* The vertex moves along an edge of a face that stands still, or along its plane. */
+static inline void ccd_make_parallel_way(kiln_random *random, ccd_query *q)
+{
+    kiln_vec3 way = ccd_point(random, 2, true);
+    bool in_plane = kiln_random_below(random, 2);
+    if (in_plane)
+        q->begin[0] =
+            kiln_v3_madd(q->begin[3], ccd_whole(random, 2), kiln_v3_sub(q->begin[2], q->begin[1]));
+    for (int i = 0; i < 4; i++)
+        q->end[i] = kiln_v3_add(q->begin[i], way);
+    q->end[0] =
+        kiln_v3_madd(q->end[0], ccd_whole(random, 3), kiln_v3_sub(q->begin[2], q->begin[1]));
 }
 
 static inline void ccd_make_degenerate(kiln_random *random, enum ccd_kind kind, ccd_query *q)
@@ -241,13 +269,22 @@ static inline void ccd_make_degenerate(kiln_random *random, enum ccd_kind kind, 
         ccd_shear(random, q);
         break;
     case CCD_PARALLEL:
-        ccd_make_parallel(random, q);
+        if (q->edges)
+            ccd_make_parallel_edges(random, q);
+        else
+            ccd_make_parallel_way(random, q);
         break;
     case CCD_COINCIDENT:
         ccd_make_coincident(random, q);
         break;
     case CCD_TANGENT:
         ccd_tangent(random, q);
+        break;
+    case CCD_SHRINKING: /* side by side or onto each other */
+        for (int i = 0; i < 4; i++)
+            q->end[i] = kiln_v3_sub(
+                i < (q->edges ? 2 : 1) || kiln_random_below(random, 2) ? way : kiln_v3(0, 0, 0),
+                q->begin[i]);
         break;
     case CCD_STILL:
         for (int i = 0; i < 4; i++)
@@ -262,17 +299,30 @@ static inline void ccd_make_degenerate(kiln_random *random, enum ccd_kind kind, 
     }
 }
 
-/* Exact: by powers of two, and shifts of small numbers. */
-static inline void ccd_place(kiln_random *random, ccd_query *q)
+static inline void ccd_place(ccd_query *q, double scale, double shift)
 {
-    static const double scale[] = {1.0, 0x1p20, 0x1p-20};
-    double by = scale[kiln_random_below(random, 3)];
-    double shift = kiln_random_below(random, 2) ? 0x1p20 : 0.0;
     for (int k = 0; k < 8; k++) {
         kiln_vec3 *p = k < 4 ? &q->begin[k] : &q->end[k - 4];
-        *p = kiln_v3_scale(kiln_v3_add(*p, kiln_v3(shift, -shift, shift)), by);
+        *p = kiln_v3_scale(kiln_v3_add(*p, kiln_v3(shift, -shift, shift)), scale);
     }
-    q->gap *= by;
+    q->gap *= scale;
+}
+
+/* Meeting, or touching without passing, in a turned frame; each number rounded, one nudged. */
+static inline void ccd_make_grazing(kiln_random *random, enum ccd_kind kind, ccd_query *q)
+{
+    if (kind == CCD_RIM || kiln_random_below(random, 2)) {
+        ccd_meet(random, q, kiln_random_unit(random), false, kind == CCD_RIM);
+    } else {
+        ccd_tangent(random, q);
+        kiln_mat3 turn = kiln_m3_columns(ccd_point(random, 1, false), ccd_point(random, 1, false),
+                                         ccd_point(random, 1, false));
+        for (int i = 0; i < 4; i++) {
+            q->begin[i] = kiln_m3_apply(turn, q->begin[i]);
+            q->end[i] = kiln_m3_apply(turn, q->end[i]);
+        }
+    }
+    ccd_nudge(random, q);
 }
 
 static inline void ccd_make_random(kiln_random *random, enum ccd_kind kind, ccd_query *q)
@@ -281,8 +331,7 @@ static inline void ccd_make_random(kiln_random *random, enum ccd_kind kind, ccd_
                  : kind == CCD_FAST ? exp2(1.0 + 6.0 * kiln_random_unit(random))
                                     : 1.0;
     if (kind == CCD_GRAZING || kind == CCD_RIM) {
-        ccd_meet(random, q, kiln_random_unit(random), false, kind == CCD_RIM);
-        ccd_nudge(random, q);
+        ccd_make_grazing(random, kind, q);
         return;
     }
     if (kind == CCD_NEAR) { /* near each other, too */
@@ -294,13 +343,16 @@ static inline void ccd_make_random(kiln_random *random, enum ccd_kind kind, ccd_
     }
     ccd_wander(random, q, 1.0, way);
     double scale = kind == CCD_LARGE ? 1e6 : kind == CCD_SMALL ? 1e-6 : 1.0;
-    double shift = kind == CCD_FAR ? 0x1p20 : 0.0;
-    for (int k = 0; k < 8; k++) {
-        kiln_vec3 *p = k < 4 ? &q->begin[k] : &q->end[k - 4];
-        *p = kiln_v3_add(kiln_v3_scale(*p, scale), kiln_v3(shift, -shift, shift));
-    }
+    ccd_place(q, scale, kind == CCD_FAR ? 0x1p20 : 0.0);
     if (kind == CCD_NEEDLES)
         ccd_thin(random, q);
+    if (kind == CCD_INVERTED)
+        for (int i = 0; i < 4; i++)
+            q->end[i] =
+                kiln_v3_madd(ccd_point(random, exp2(-30.0 * kiln_random_unit(random)), false), -1.0,
+                             q->begin[i]);
+    if (kind == CCD_UNEQUAL)
+        ccd_shrink(random, q);
     if (kind == CCD_KEPT)
         q->gap = 0.1 * ccd_distance(q, 0.0);
     if (kind == CCD_GAP)
@@ -314,7 +366,9 @@ static inline ccd_query ccd_make(kiln_random *random, enum ccd_kind kind)
         ccd_make_random(random, kind, &q);
     } else {
         ccd_make_degenerate(random, kind, &q);
-        ccd_place(random, &q);
+        static const double scale[] = {1.0, 0x1p20, 0x1p-20}; /* exact, and so is the shift */
+        ccd_place(&q, scale[kiln_random_below(random, 3)],
+                  kiln_random_below(random, 2) ? 0x1p20 : 0.0);
     }
     return q;
 }
