@@ -1,4 +1,4 @@
-/* Continuous detection against the exact times of random and degenerate motions: 15,000 in make
+/* Continuous detection against the exact times of random and degenerate motions: 9,250 in make
  * test, 1,100,000 in make soak, where time is looked at too. */
 #include "base/clock.h"
 #include "ccd_queries.h"
@@ -81,7 +81,7 @@ static double time_of(const ccd_query *q, double worst)
     return least;
 }
 
-enum { BATCH = 500 };
+enum { BATCH = 250 };
 
 static void try_batch(poly_pool *pool, kiln_random *random, enum ccd_kind kind, tally *sum)
 {
@@ -154,14 +154,14 @@ static tally try_kinds(enum ccd_kind begin, enum ccd_kind end, uint64_t rounds)
 
 START_TEST(test_random)
 {
-    tally sum = try_kinds(0, CCD_RANDOM_KINDS, kiln_test_rounds(10000, 1000000));
+    tally sum = try_kinds(0, CCD_RANDOM_KINDS, kiln_test_rounds(6500, 1000000));
     print_tally("SOAK random", &sum);
 }
 END_TEST
 
 START_TEST(test_degenerate)
 {
-    tally sum = try_kinds(CCD_RANDOM_KINDS, CCD_KINDS, kiln_test_rounds(5000, 100000));
+    tally sum = try_kinds(CCD_RANDOM_KINDS, CCD_KINDS, kiln_test_rounds(2750, 100000));
     print_tally("SOAK degenerate", &sum);
 }
 END_TEST
@@ -188,7 +188,7 @@ static void check_reference(poly_pool *pool, const ccd_query *q)
 {
     double t = exact_meeting(pool, q->edges, q->begin, q->end, q->gap), end = fmin(t, 1.0);
     double small = 1e-12 * size_of(q);
-    for (int i = 0; i < 16; i++)
+    for (int i = 0; i < 16 && t > 0.0; i++)
         ck_assert_double_ge(ccd_distance(q, end * i / 16.0), q->gap - small);
     if (!isinf(t))
         ck_assert_double_le(ccd_distance(q, t), q->gap + small);
@@ -207,7 +207,7 @@ START_TEST(test_reference)
 {
     kiln_random random = kiln_random_start(31, 0);
     poly_pool pool = {0};
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 25 * CCD_KINDS; i++) {
         enum ccd_kind kind = (enum ccd_kind)(i % CCD_KINDS);
         ccd_query q = ccd_make(&random, kind);
         check_reference(&pool, &q);
