@@ -325,32 +325,42 @@ static inline void ccd_make_grazing(kiln_random *random, enum ccd_kind kind, ccd
     ccd_nudge(random, q);
 }
 
+/* Near each other, on ways as short. */
+static inline void ccd_make_near(kiln_random *random, ccd_query *q)
+{
+    double way = exp2(-1.0 - 20.0 * kiln_random_unit(random));
+    ccd_meet(random, q, 0.0, false, false);
+    for (int i = 0; i < 4; i++)
+        q->begin[i] = kiln_v3_add(q->begin[i], ccd_point(random, way, false));
+    ccd_move(random, q, way, false);
+}
+
+/* To what is nearly the mirror image. */
+static inline void ccd_invert(kiln_random *random, ccd_query *q)
+{
+    double off = exp2(-30.0 * kiln_random_unit(random));
+    for (int i = 0; i < 4; i++)
+        q->end[i] = kiln_v3_sub(ccd_point(random, off, false), q->begin[i]);
+}
+
 static inline void ccd_make_random(kiln_random *random, enum ccd_kind kind, ccd_query *q)
 {
-    double way = kind == CCD_NEAR   ? exp2(-1.0 - 20.0 * kiln_random_unit(random))
-                 : kind == CCD_FAST ? exp2(1.0 + 6.0 * kiln_random_unit(random))
-                                    : 1.0;
-    if (kind == CCD_GRAZING || kind == CCD_RIM) {
+    bool is_near = kind == CCD_NEAR || (kind == CCD_KEPT && kiln_random_below(random, 2));
+    if (kind == CCD_GRAZING || kind == CCD_RIM)
         ccd_make_grazing(random, kind, q);
-        return;
-    }
-    if (kind == CCD_NEAR) { /* near each other, too */
-        ccd_meet(random, q, 0.0, false, false);
-        for (int i = 0; i < 4; i++)
-            q->begin[i] = kiln_v3_add(q->begin[i], ccd_point(random, way, false));
-        ccd_move(random, q, way, false);
-        return;
-    }
-    ccd_wander(random, q, 1.0, way);
-    double scale = kind == CCD_LARGE ? 1e6 : kind == CCD_SMALL ? 1e-6 : 1.0;
-    ccd_place(q, scale, kind == CCD_FAR ? 0x1p20 : 0.0);
+    else if (is_near)
+        ccd_make_near(random, q);
+    else
+        ccd_wander(random, q, 1.0, kind == CCD_FAST ? exp2(7.0 * kiln_random_unit(random)) : 1.0);
+
+    if (kind == CCD_LARGE || kind == CCD_SMALL)
+        ccd_place(q, kind == CCD_LARGE ? 1e6 : 1e-6, 0.0);
+    if (kind == CCD_FAR)
+        ccd_place(q, 1.0, 0x1p20);
     if (kind == CCD_NEEDLES)
         ccd_thin(random, q);
     if (kind == CCD_INVERTED)
-        for (int i = 0; i < 4; i++)
-            q->end[i] =
-                kiln_v3_madd(ccd_point(random, exp2(-30.0 * kiln_random_unit(random)), false), -1.0,
-                             q->begin[i]);
+        ccd_invert(random, q);
     if (kind == CCD_UNEQUAL)
         ccd_shrink(random, q);
     if (kind == CCD_KEPT)

@@ -6,6 +6,7 @@
 #include "support.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 typedef double ccd(const kiln_vec3 begin[4], const kiln_vec3 end[4], double gap);
 
@@ -110,6 +111,21 @@ START_TEST(test_exact_cases_far_away)
 }
 END_TEST
 
+/* Where products leave the range of doubles nothing is proven, and nothing is missed. */
+START_TEST(test_huge_and_tiny)
+{
+    const query *q = &queries[_i];
+    for (int power = -1060; power <= 1000; power += 20) {
+        double t = ask(q, ldexp(1.0, power), 0.0);
+        ck_assert_msg(t <= q->time, "%s: %.17g at 2^%d", q->name, t, power);
+        if (abs(power) <= 100 && isinf(q->time))
+            ck_assert_msg(isinf(t), "%s at 2^%d", q->name, power);
+        else if (abs(power) <= 100)
+            ck_assert_msg(t >= q->time - 1e-6, "%s: %.17g at 2^%d", q->name, t, power);
+    }
+}
+END_TEST
+
 /* The distance at which the search stops is the gap that was asked for. */
 START_TEST(test_gap)
 {
@@ -197,6 +213,7 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(tc, test_exact_cases, 0, count);
     tcase_add_loop_test(tc, test_reference, 0, count);
     tcase_add_loop_test(tc, test_exact_cases_far_away, 0, count);
+    tcase_add_loop_test(tc, test_huge_and_tiny, 0, count);
     tcase_add_test(tc, test_gap);
     tcase_add_loop_test(tc, test_nothing_is_missed, 0, 8);
     suite_add_tcase(suite, tc);

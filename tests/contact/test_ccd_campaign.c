@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Of the size of what meets: what stays farther apart is not to be reported. */
-#define COMFORT 1e-6
+#define COMFORT 1e-9
 /* Without sanitizers: of an ordinary query, and of any, the least of three tries. */
 #define MEAN_SECONDS  2e-6
 #define WORST_SECONDS 2e-4
