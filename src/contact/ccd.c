@@ -3,8 +3,6 @@
 #include "geom/box.h"
 #include "geom/distance.h"
 
-#include <stddef.h>
-
 enum {
     MOST_PROOFS = 64,
     CLIPS = 6,

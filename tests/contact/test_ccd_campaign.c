@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Of the size of what meets: what stays farther apart is not to be reported. */
-#define COMFORT 1e-9
+#define COMFORT 1e-7
 /* Without sanitizers: of ordinary queries, of those of any kind, and of one, the least of three. */
 #define ORDINARY_SECONDS 2e-6
 #define MEAN_SECONDS     2e-5
