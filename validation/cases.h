@@ -70,6 +70,7 @@ KILN_VALIDATION_CASE(clay, clay_screw, BRIEF,
                      "clay twisted by three turns becomes a screw, its mesh follows by itself")
 KILN_VALIDATION_CASE(flow, flow10k, BRIEF,
                      "ten thousand steps of flow and remeshing: nothing drifts or grows")
+KILN_VALIDATION_CASE(detect, C1, QUICK, "continuous detection: known times of meeting")
 KILN_VALIDATION_CASE(collide, collide, BRIEF,
                      "two bodies meet and part: momentum, distance, no crossing")
 KILN_VALIDATION_CASE(collide, blows, BRIEF,
