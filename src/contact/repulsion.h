@@ -10,6 +10,7 @@
 #include "base/platform.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 typedef struct kiln_repulsion {
     double value, slope, curvature; /* b, b', b'' */
@@ -25,5 +26,15 @@ KILN_INLINE kiln_repulsion kiln_repulsion_at(double s)
     return (kiln_repulsion){-y * y * ln, -2.0 * y * ln - y * per,
                             -2.0 * ln - 4.0 * per + per * per};
 }
+
+/* The repulsion over a step that begins at s0 and ends at s1, as a function of s1: with the secant
+ * of b for its slope the force does as much work as the energy b changes by, so that an integrator
+ * that moves by the mean velocity (newmark) keeps the sum of both; b' itself would take some when
+ * things meet and again when they part. Where they come nearer than an eighth of the reach, what
+ * b(8 s) takes is not given back: a secant from afar is not infinite enough to stop anything.
+ * `curved`: nor is what things take that meet otherwise than before a plane, where the distance
+ * changes by less than the normal of the end says, and the secant would give more than there was.
+ * Convex; 0 at s0, or where s0 is beyond the reach at its end. */
+kiln_repulsion kiln_repulsion_over(double s0, double s1, bool curved);
 
 #endif

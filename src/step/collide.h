@@ -67,9 +67,13 @@ typedef struct kiln_collide {
     kiln_f64_array at;    /* [row][3] where a piece of a way begins */
     double stride;        /* m, of such a piece at most */
     size_t about;         /* pairs that were found about a place, last */
+    KILN_ARRAY_OF(kiln_surface_pair)
+    begun; /* those that acted at the begin of the step, where forces are over it: in order. They
+              push until its end, and are the last of the pairs */
     KILN_ARRAY_OF(kiln_pair_distance)
     distance;                /* [pair] of the last evaluation, */
-    kiln_f64_array counted;  /* m^2 by which they count there; 0 beyond their reach */
+    kiln_f64_array counted;  /* m^2 by which they count there; 0 where they do not act */
+    kiln_f64_array before;   /* m, what it was at the begin of the step, of those; where asked for */
     kiln_f64_array measured; /* [row][3] where that was, */
     uint64_t measured_state; /* and of which pairs */
     KILN_ARRAY_OF(uint8_t)
@@ -92,6 +96,7 @@ typedef struct kiln_collide {
     const kiln_constraints *given;
     const double *origin;
     double tau;
+    const double *from; /* [row][3] forces are those over the step from there; NULL: at its end */
 } kiln_collide;
 
 /* The obstacles are borrowed. */
@@ -132,6 +137,7 @@ typedef struct kiln_collide_start {
     const double *x;               /* begin of the step, [row][3] */
     const double *origin;          /* velocity at the end is (x - origin) / tau */
     double tau;
+    bool over; /* forces do as much work as their energy changes by (kiln_repulsion_over) */
 } kiln_collide_start;
 
 /* Pairs and friction for a step. */

@@ -8,6 +8,7 @@
 typedef struct evaluation {
     kiln_collide *collide;
     const kiln_vec3 *x;
+    size_t begun; /* the first of those that acted at the begin */
 } evaluation;
 
 static bool boxes_apart(const kiln_surface_pair *pair, const kiln_vec3 *x, double by)
@@ -40,12 +41,16 @@ static void distance_chunk(void *user, size_t chunk, size_t begin, size_t end, i
     for (size_t i = begin; i < end; i++) {
         const kiln_surface_pair *pair = kiln_collide_pair(e->collide, i);
         kiln_pair_distance *out = &e->collide->distance.data[i];
-        if (boxes_apart(pair, e->x, KILN_COLLIDE_EXPECTED * pair->reach))
+        bool begun = i >= e->begun;
+        if (!begun && boxes_apart(pair, e->x, KILN_COLLIDE_EXPECTED * pair->reach))
             out->d = INFINITY;
         else
             *out = kiln_surface_pair_distance(pair, e->x);
-        e->collide->counted.data[i] =
-            out->d < pair->reach ? pair->area * share_of(e, pair, out) : 0.0;
+        bool acts = begun || out->d < pair->reach;
+        e->collide->counted.data[i] = acts ? pair->area * share_of(e, pair, out) : 0.0;
+        if (acts && e->collide->from)
+            e->collide->before.data[i] =
+                kiln_surface_pair_distance(pair, kiln_collide_points(e->collide->from)).d;
     }
 }
 
@@ -65,7 +70,9 @@ void kiln_collide_measure(kiln_collide *c, const double *x)
         (void)kiln_collide_find(c, x, NULL, 0.0);
     memcpy(c->measured.data, x, 3 * c->given->rows * sizeof *x);
     c->measured_state = c->state;
-    evaluation e = {.collide = c, .x = kiln_collide_points(x)};
+    evaluation e = {.collide = c,
+                    .x = kiln_collide_points(x),
+                    .begun = c->found.pairs.count - c->begun.count};
     kiln_parallel_for(c->context, c->found.pairs.count, KILN_COLLIDE_GRAIN, distance_chunk, &e);
     c->seconds += kiln_wall_seconds() - began;
 }

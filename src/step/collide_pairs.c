@@ -52,10 +52,42 @@ static kiln_status make_room(kiln_collide *c, kiln_error *error)
     size_t count = c->found.pairs.count;
     KILN_TRY(kiln_array_reserve(c->context, &c->distance, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->counted, count, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->before, count, error));
     KILN_TRY(kiln_kept_values_reserve(&c->kept, c->context, 3 * c->given->rows, count, error));
     KILN_TRY(kiln_kept_values_reserve(&c->totals, c->context, 3 * c->given->rows, 1, error));
     return kiln_array_reserve(c->context, &c->least, kiln_chunk_count(count, KILN_COLLIDE_GRAIN),
                               error);
+}
+
+static int by_vertices(const void *left, const void *right)
+{
+    const uint32_t *a = left, *b = right;
+    for (int k = 0; k < 4; k++)
+        if (a[k] != b[k])
+            return a[k] < b[k] ? -1 : 1;
+    return 0;
+}
+
+static int by_pair(const void *left, const void *right)
+{
+    const kiln_surface_pair *a = left, *b = right;
+    return by_vertices(a->v, b->v);
+}
+
+/* They come last, whether they are found or not. */
+static kiln_status add_begun(kiln_collide *c, kiln_error *error)
+{
+    size_t count = 0, all = c->found.pairs.count;
+    kiln_surface_pair *pair = c->found.pairs.data;
+    if (c->begun.count == 0)
+        return KILN_OK;
+    for (size_t i = 0; i < all; i++)
+        if (!bsearch(&pair[i], c->begun.data, c->begun.count, sizeof *pair, by_pair))
+            pair[count++] = pair[i];
+    c->found.pairs.count = count;
+    for (size_t i = 0; i < c->begun.count; i++)
+        KILN_TRY(kiln_array_push(c->context, &c->found.pairs, c->begun.data[i], error));
+    return KILN_OK;
 }
 
 static kiln_status find_pairs(kiln_collide *c, const double *x, const double *dx, double part,
@@ -75,6 +107,7 @@ static kiln_status find_pairs(kiln_collide *c, const double *x, const double *dx
     place_boxes(c, x, dx, part);
     KILN_TRY(kiln_surface_pairs_find(&c->found, &c->surface, &rules, c->boxes.data, c->mesh->u,
                                      kiln_collide_points(x), error));
+    KILN_TRY(add_begun(c, error));
     KILN_TRY(make_room(c, error));
     c->about = dx ? c->about : c->found.pairs.count;
     return KILN_OK;
@@ -119,15 +152,6 @@ static double skewness(const kiln_surface_pair *pair, const kiln_vec3 *x)
     double sine2 = kiln_v3_norm2(kiln_v3_cross(a, b)), y;
     y = fmin(sine2 / (PARALLEL * kiln_v3_norm2(a) * kiln_v3_norm2(b)), 1.0);
     return fmax(y * (2.0 - y), LEAST_PARALLEL);
-}
-
-static int by_vertices(const void *left, const void *right)
-{
-    const uint32_t *a = left, *b = right;
-    for (int k = 0; k < 4; k++)
-        if (a[k] != b[k])
-            return a[k] < b[k] ? -1 : 1;
-    return 0;
 }
 
 bool kiln_collide_is_coupled(const kiln_collide *c, size_t i)
@@ -206,19 +230,35 @@ double kiln_collide_scale(const kiln_collide *c, size_t i)
            skewness(pair, kiln_collide_points(c->begin.data));
 }
 
+static kiln_status note_begun(kiln_collide *c, kiln_error *error)
+{
+    for (size_t i = 0; c->from && i < c->found.pairs.count; i++)
+        if (c->distance.data[i].d < kiln_collide_pair(c, i)->reach)
+            KILN_TRY(kiln_array_push(c->context, &c->begun, *kiln_collide_pair(c, i), error));
+    if (c->begun.count)
+        qsort(c->begun.data, c->begun.count, sizeof *c->begun.data, by_pair);
+    c->state++;
+    KILN_TRY(add_begun(c, error));
+    kiln_collide_measure(c, c->begin.data);
+    return KILN_OK;
+}
+
 kiln_status kiln_collide_begin(kiln_collide *c, const kiln_collide_start *start, kiln_error *error)
 {
     c->given = start->given;
     c->origin = start->origin;
     c->tau = start->tau;
+    c->from = start->over ? start->x : NULL;
     c->seconds = 0.0;
     c->failure = KILN_OK;
     c->solve++;
     c->found.grown = false;
+    c->begun.count = 0;
     memcpy(c->begin.data, start->x, 3 * c->given->rows * sizeof(double));
     (void)kiln_collide_find(c, start->x, NULL, 0.0);
     KILN_TRY(kiln_collide_failure(c, error));
     kiln_collide_measure(c, start->x);
+    KILN_TRY(note_begun(c, error));
     KILN_TRY(couple(c, true, error));
     return kiln_collide_lag_friction(c, error);
 }

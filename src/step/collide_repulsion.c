@@ -7,7 +7,11 @@
 /* Of pair i; multiplied by its reach, scale and 1 / reach these are J, N and N/m. */
 static kiln_repulsion repulsion_of(const kiln_collide *c, size_t i)
 {
-    return kiln_repulsion_at(c->distance.data[i].d / kiln_collide_pair(c, i)->reach);
+    const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+    double s = c->distance.data[i].d / pair->reach;
+    bool curved = pair->split == 2 || !kiln_collide_is_wall(c, pair->v[1]);
+    return c->from ? kiln_repulsion_over(c->before.data[i] / pair->reach, s, curved)
+                   : kiln_repulsion_at(s);
 }
 
 double kiln_collide_load(const kiln_collide *c, size_t i)
@@ -134,5 +138,13 @@ kiln_term kiln_collide_repulsion_term(kiln_collide *c)
 
 double kiln_collide_energy(kiln_collide *c, const double *x)
 {
-    return repulsion_value(c, x);
+    double sum = 0.0;
+    kiln_collide_measure(c, x);
+    for (size_t i = 0; i < c->found.pairs.count; i++) {
+        double reach = kiln_collide_pair(c, i)->reach;
+        if (kiln_collide_acts(c, i))
+            sum += kiln_collide_scale(c, i) * reach *
+                   kiln_repulsion_at(c->distance.data[i].d / reach).value;
+    }
+    return sum;
 }

@@ -357,7 +357,8 @@ kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error)
     kiln_collide_start start = {.given = &s->given,
                                 .x = kiln_solid_begin(s),
                                 .origin = t->scheme.impulses ? kiln_solid_begin(s) : s->origin.data,
-                                .tau = kiln_attempt_brief_tau(t)};
+                                .tau = kiln_attempt_brief_tau(t),
+                                .over = t->scheme.impulses};
     KILN_TRY(kiln_collide_begin(&s->collide, &start, error));
     uint32_t vertex = kiln_collide_touching(&s->collide, kiln_solid_begin(s));
     if (vertex == KILN_NONE)
