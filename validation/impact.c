@@ -89,7 +89,8 @@ static kiln_status land(kiln_validation *validation, const kiln_view *view, cons
     trial.scene.solid.mass = l->mass;
     trial.scene.pace.dt = kiln_trial_number(&trial, l->dt, 0, 0, 1);
     trial.scene.pace.dt_min = 1e-3 * trial.scene.pace.dt;
-    trial.scene.duration = kiln_trial_number(&trial, l->normal[0] > 0.0 ? 0.1 : 0.05, 0, 0, 1);
+    /* Edges and corners stay longer in the layer before the plane. */
+    trial.scene.duration = kiln_trial_number(&trial, l->normal[0] > 0.0 ? 0.2 : 0.05, 0, 0, 1);
     trial.scene.output.frame = kiln_trial_number(&trial, 0.002, 0, 0, 1);
     if (l->size > 0.0) {
         trial.scene.remesh.method = KILN_REMESH_LOCAL;

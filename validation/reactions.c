@@ -128,7 +128,7 @@ static kiln_status rest(kiln_validation *validation, const kiln_view *view,
                         kiln_integrator integrator, bool obstacle, kiln_error *error)
 {
     kiln_trial trial;
-    watch w = {.steps = 300, .obstacle = obstacle};
+    watch w = {.steps = 900, .obstacle = obstacle}; /* drag alone brings it to rest */
     kiln_picks where;
     kiln_trial_begin(&trial, kiln_validation_context(validation), view);
     trial.user = &w;

@@ -9,11 +9,10 @@ static double dilogarithm(double x)
 {
     static const double PI_SQUARED_6 = 1.6449340668482264;
     /* Bernoulli numbers B_2k over (2k + 1)! */
-    static const double series[] = {2.7777777777777778e-2, -2.7777777777777778e-4,
-                                    4.7241118669690098e-6, -9.1857730746619635e-8,
-                                    1.8978869988970999e-9, -4.0647616451442255e-11,
-                                    8.9216910204564526e-13, -1.9939295860721076e-14,
-                                    4.5189800296199182e-16};
+    static const double series[] = {
+        2.7777777777777778e-2,  -2.7777777777777778e-4,  4.7241118669690098e-6,
+        -9.1857730746619635e-8, 1.8978869988970999e-9,   -4.0647616451442255e-11,
+        8.9216910204564526e-13, -1.9939295860721076e-14, 4.5189800296199182e-16};
     if (x < -1.0) {
         double l = log(-x);
         return -PI_SQUARED_6 - 0.5 * l * l - dilogarithm(1.0 / x);
@@ -56,8 +55,7 @@ static double value_over(double s0, double s1)
         return s1 >= 1.0 ? 0.0 : from_outside(s0, s1);
     if (s1 <= 1.0)
         return from_inside(s0, s1);
-    return from_inside(s0, 1.0) -
-           kiln_repulsion_at(s0).value * log((s1 - s0) / (1.0 - s0));
+    return from_inside(s0, 1.0) - kiln_repulsion_at(s0).value * log((s1 - s0) / (1.0 - s0));
 }
 
 static kiln_repulsion secant_over(double s0, double s1)

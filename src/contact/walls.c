@@ -7,7 +7,7 @@
 /* Sine of the angle by which faces must turn away from each other for their edge to stick out. */
 #define FLAT 1e-6
 /* Sizes of the bodies that a plane reaches. */
-#define PLANE_REACH 64.0
+#define PLANE_REACH 4.0
 
 /* Twice the area along the normal. */
 static kiln_vec3 normal_of(const kiln_walls *w, size_t face)

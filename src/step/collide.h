@@ -71,9 +71,9 @@ typedef struct kiln_collide {
     begun; /* those that acted at the begin of the step, where forces are over it: in order. They
               push until its end, and are the last of the pairs */
     KILN_ARRAY_OF(kiln_pair_distance)
-    distance;                /* [pair] of the last evaluation, */
-    kiln_f64_array counted;  /* m^2 by which they count there; 0 where they do not act */
-    kiln_f64_array before;   /* m, what it was at the begin of the step, of those; where asked for */
+    distance;               /* [pair] of the last evaluation, */
+    kiln_f64_array counted; /* m^2 by which they count there; 0 where they do not act */
+    kiln_f64_array before;  /* m, what it was at the begin of the step, of those; where asked for */
     kiln_f64_array measured; /* [row][3] where that was, */
     uint64_t measured_state; /* and of which pairs */
     KILN_ARRAY_OF(uint8_t)

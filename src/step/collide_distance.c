@@ -70,9 +70,8 @@ void kiln_collide_measure(kiln_collide *c, const double *x)
         (void)kiln_collide_find(c, x, NULL, 0.0);
     memcpy(c->measured.data, x, 3 * c->given->rows * sizeof *x);
     c->measured_state = c->state;
-    evaluation e = {.collide = c,
-                    .x = kiln_collide_points(x),
-                    .begun = c->found.pairs.count - c->begun.count};
+    evaluation e = {
+        .collide = c, .x = kiln_collide_points(x), .begun = c->found.pairs.count - c->begun.count};
     kiln_parallel_for(c->context, c->found.pairs.count, KILN_COLLIDE_GRAIN, distance_chunk, &e);
     c->seconds += kiln_wall_seconds() - began;
 }

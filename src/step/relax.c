@@ -220,7 +220,9 @@ static kiln_status minimise(kiln_relax *relax, const kiln_relax_options *options
     size_t count = 2;
     if (kiln_nodal_pressure_is_used(s->pressure))
         terms[count++] = kiln_nodal_pressure_term(s->pressure);
-    kiln_newton_options newton = {.tolerance = s->options.newton.tolerance,
+    kiln_newton_options newton = {.tolerance = s->options.newton.tolerance > 0.0
+                                                   ? s->options.newton.tolerance
+                                                   : kiln_newton_default_options().tolerance,
                                   .length = s->length,
                                   .relative = options->tolerance,
                                   .max_iterations = options->max_iterations,

@@ -7,15 +7,19 @@
 
 /* Of the thickness, after remeshing: what is nearer repels more than a step can bear. */
 #define CLEARANCE 1e-3
+/* Presets: m/s, and lengths a second. */
+#define POINT_FRICTION_SPEED   1e-5
+#define SURFACE_FRICTION_SPEED 1e-3
 
 kiln_solid_options kiln_solid_default_options(void)
 {
+    kiln_newton_options newton = kiln_newton_default_options();
+    newton.tolerance = 0.0;
     return (kiln_solid_options){.integrator = KILN_IMPLICIT_EULER,
                                 .mass = KILN_MASS_AUTO,
-                                .newton = kiln_newton_default_options(),
+                                .newton = newton,
                                 .solver = kiln_solver_default_options(),
                                 .lag_tolerance = 1e-8,
-                                .friction_speed = 1e-5,
                                 .contact = {.stiffness = 1.0, .material_tells = true}};
 }
 
@@ -107,7 +111,8 @@ kiln_status kiln_solid_create(kiln_mesh *mesh, const kiln_solid_options *options
                       solid->obstacles.data, solid->obstacles.count);
     kiln_touch_init(&solid->touch, context, solid->obstacles.data,
                     solid->collide.options.walls ? 0 : solid->obstacles.count);
-    solid->touch.slip_speed = options->friction_speed;
+    solid->touch.slip_speed =
+        options->friction_speed > 0.0 ? options->friction_speed : POINT_FRICTION_SPEED;
     solid->touch.recover = options->recover;
     solid->touch.linearised = options->linearised;
     solid->touch.by_left = options->integrator == KILN_NEWMARK;
@@ -312,6 +317,9 @@ static kiln_status make_ready(kiln_solid *solid, kiln_error *error)
 {
     solid->rows = solid->mesh->table[KILN_ON_VERTEX].used;
     solid->length = bounding_diagonal(solid->mesh);
+    solid->collide.slip_speed = solid->options.friction_speed > 0.0
+                                    ? solid->options.friction_speed
+                                    : SURFACE_FRICTION_SPEED * solid->length;
     KILN_TRY(kiln_collide_build_walls(&solid->collide, error));
     return make_room(solid, error); /* constraints and loads are reset when the driver is asked */
 }

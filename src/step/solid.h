@@ -33,7 +33,9 @@ typedef struct kiln_solid_options {
     kiln_integrator integrator;
     bool linearised; /* one Newton iteration, no line search */
     kiln_mass_kind mass;
-    kiln_newton_options newton; /* length 0: the diagonal of the mesh's bounding box */
+    /* Length 0: the diagonal of the mesh's bounding box. Tolerance 0: 1e-9 of it; with surfaces in
+     * contact, a thousandth of it in a second, and of the thickness at most. */
+    kiln_newton_options newton;
     kiln_solver_options solver;
     int max_lags;         /* solves of a step while forces that follow change; 0: 30 */
     double lag_tolerance; /* by which part of themselves they may; 1e-6 or more with motion */
@@ -42,7 +44,8 @@ typedef struct kiln_solid_options {
     double max_acceleration; /* reject when a vertex's velocity changes by more, m/s^2; 0: never */
     double recover;          /* s in which vertices that begin inside an obstacle are led out; 0: at
                                 once */
-    double friction_speed;   /* below this tangential speed friction sticks smoothly, m/s */
+    double friction_speed;   /* below this tangential speed friction sticks smoothly, m/s; 0: of
+                                surfaces a thousandth of the length in a second, of points 1e-5 */
     kiln_contact_options contact; /* of bodies with each other and themselves */
 } kiln_solid_options;
 

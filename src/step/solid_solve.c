@@ -22,6 +22,9 @@ enum {
 #define LOAD_TOLERANCE       0.05
 #define LINEARISED_TOLERANCE 0.01 /* where the speeds that friction knows change too */
 #define MOVING_LAG_TOLERANCE 1e-6 /* far below the error of a step with motion */
+/* Where Newton ends among surfaces, unless it is said: lengths a second, and of the thickness. */
+#define CONTACT_SPEED 1e-3
+#define CONTACT_PART  1e-3
 /* Of its first step, where a solve ends while the surfaces of flow are about to change: their
  * ratios follow the stresses, which are known long before the last digits of x. */
 #define ROUGH_PART 0.1
@@ -97,6 +100,16 @@ double kiln_attempt_renew_lagged(const kiln_attempt *t, const double *x, const k
 
 /* Solving. */
 
+static double preset_tolerance(const kiln_attempt *t, double length)
+{
+    const kiln_solid *s = t->solid;
+    double fine = kiln_newton_default_options().tolerance;
+    if (!kiln_collide_is_used(&s->collide) || t->scheme.scale == 0.0)
+        return fine;
+    double most = fmin(CONTACT_SPEED * t->h * length, CONTACT_PART * s->collide.options.thickness);
+    return fmax(fine, most / length);
+}
+
 static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constraints, bool linear,
                               bool *succeeded, kiln_error *error)
 {
@@ -104,6 +117,8 @@ static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constrain
     kiln_newton_options options = s->options.newton;
     if (options.length == 0.0)
         options.length = s->length;
+    if (options.tolerance == 0.0)
+        options.tolerance = preset_tolerance(t, options.length);
     if (t->integrator == KILN_STATIC)
         options.corrections = STATIC_CORRECTIONS;
     else if (kiln_collide_is_used(&s->collide))

@@ -62,8 +62,16 @@ static void start_solver(void *settings)
 
 #define NEWTON(member) offsetof(kiln_newton_options, member)
 static const kiln_schema_row newton_rows[] = {
-    {"tolerance", KILN_VALUE_NUMBER, NEWTON(tolerance), KILN_BETWEEN(0, 1), NULL, NULL,
-     .meaning = "done when no coordinate moves by more than this part of the model's size"},
+    {"tolerance",
+     KILN_VALUE_NUMBER,
+     NEWTON(tolerance),
+     {0, 1, false, true},
+     NULL,
+     NULL,
+     .meaning =
+         "done when no coordinate moves by more than this part of the model's size; 0: 1e-9. "
+         "With motion and contact 0 is 1e-3 in a second (1e-3 m/s for a model of 1 m), and "
+         "of contact.thickness at most"},
     {"iterations", KILN_VALUE_WHOLE, NEWTON(max_iterations), KILN_WITHIN(1, 1000000), NULL, NULL,
      .meaning = "more than this many fail the step"},
     {"line_search", KILN_VALUE_FLAG, NEWTON(line_search),
@@ -133,8 +141,10 @@ static const kiln_schema_row solid_rows[] = {
                 "taken back; 0: never"},
     {"max_acceleration", KILN_VALUE_NUMBER, SOLID(max_acceleration), KILN_NOT_NEGATIVE, "m/s^2",
      NULL, .meaning = "a step that changes a velocity faster is taken back; 0: never"},
-    {"friction_speed", KILN_VALUE_NUMBER, SOLID(friction_speed), KILN_POSITIVE, "m/s", NULL,
-     .meaning = "slower than this, friction sticks smoothly"},
+    {"friction_speed", KILN_VALUE_NUMBER, SOLID(friction_speed), KILN_NOT_NEGATIVE, "m/s", NULL,
+     .meaning =
+         "slower than this, friction sticks smoothly; 0: a thousandth of the model's size in "
+         "a second (1e-5 m/s where obstacles hold points)"},
     {"lags", KILN_VALUE_WHOLE, SOLID(max_lags), KILN_WITHIN(0, 10000), NULL, NULL,
      .meaning =
          "solves of a step, at most, while forces that follow a surface change by it; 0: 30"},

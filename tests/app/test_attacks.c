@@ -265,7 +265,7 @@ START_TEST(advice_fits)
     write_file("two.lua",
                "local m = material { young = 1e5 }\n"
                "return scene { duration = 0.2, gravity = {0, 0, -9.81}, step = { dt = 0.01 },\n"
-               " contact = {}, obstacles = { obstacle.plane {} }, bodies = {\n"
+               " contact = { obstacles = 'points' }, obstacles = { obstacle.plane {} }, bodies = {\n"
                "  body { shape = shape.box { lx = 0.3, ly = 0.3, lz = 0.3, n = 2 },\n"
                "         at = {0, 0, 0.05}, material = m },\n"
                "  body { shape = shape.box { lx = 0.3, ly = 0.3, lz = 0.3, n = 2 },\n"
