@@ -102,6 +102,24 @@ kiln_status kiln_scene_read_regions(scene_reader *r, void *field)
     return kiln_scene_read_list(r, "regions", read_region, &r->body.body);
 }
 
+static kiln_status read_patch(scene_reader *r, void *user)
+{
+    kiln_scene_body *body = user;
+    kiln_scene_patch fresh;
+    int kind;
+    KILN_TRY(kiln_scene_expect(r, SCENE_IS_PATCH, &kind));
+    kiln_patch_schema.start(&fresh);
+    KILN_TRY(kiln_array_push(r->box->context, &body->patches, fresh, r->error));
+    kiln_scene_patch *patch = &body->patches.data[body->patches.count - 1];
+    return kiln_scene_read_object(r, &kiln_patch_schema, patch);
+}
+
+kiln_status kiln_scene_read_patches(scene_reader *r, void *field)
+{
+    (void)field;
+    return kiln_scene_read_list(r, "patches", read_patch, &r->body.body);
+}
+
 kiln_status kiln_scene_read_mesh(scene_reader *r, const char *path, kiln_soup *soup)
 {
     char whole[4096];

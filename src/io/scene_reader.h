@@ -111,6 +111,7 @@ kiln_status kiln_scene_read_material(scene_reader *reader, void *field); /* uint
 kiln_status kiln_scene_read_shape(scene_reader *reader, void *field);    /* kiln_soup */
 kiln_status kiln_scene_read_surface(scene_reader *reader, void *field);  /* kiln_soup */
 kiln_status kiln_scene_read_regions(scene_reader *reader, void *field);
+kiln_status kiln_scene_read_patches(scene_reader *reader, void *field);
 kiln_status kiln_scene_read_scale(scene_reader *reader, void *field);         /* kiln_vec3 */
 kiln_status kiln_scene_read_picks(scene_reader *reader, void *field);         /* kiln_picks */
 kiln_status kiln_scene_read_components(scene_reader *reader, void *field);    /* uint8_t */

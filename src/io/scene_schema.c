@@ -70,6 +70,9 @@ static const kiln_schema_row body_rows[] = {
     {"regions", KILN_VALUE_OTHER, offsetof(scene_body_draft, body.regions), .preset = "none",
      .meaning = "parts with materials of their own; later ones win",
      .what = "list of [region](#region)", .read = kiln_scene_read_regions},
+    {"patches", KILN_VALUE_OTHER, offsetof(scene_body_draft, body.patches), .preset = "none",
+     .meaning = "surface faces with tags of their own, for `select.patch`; later ones win",
+     .what = "list of [patch](#patch)", .read = kiln_scene_read_patches},
     {"shape", KILN_VALUE_OTHER, offsetof(scene_body_draft, body.mesh), .preset = "",
      .meaning = "its tets", .what = "[shape](#shape)", .read = kiln_scene_read_shape},
     {"surface", KILN_VALUE_OTHER, offsetof(scene_body_draft, body.surface), .preset = "none",
@@ -119,6 +122,26 @@ const kiln_schema kiln_region_schema = {
     .size = sizeof(kiln_scene_region),
     .start = start_region,
     .finish = finish_region,
+    .has_said = true,
+};
+
+static void start_patch(void *target)
+{
+    *(kiln_scene_patch *)target = (kiln_scene_patch){.tag = 0};
+}
+
+static const kiln_schema_row patch_rows[] = {
+    {"tag", KILN_VALUE_WHOLE, offsetof(kiln_scene_patch, tag),
+     KILN_WITHIN(-2147483648.0, 2147483647), NULL, "", .meaning = "what the faces are tagged with"},
+    {"where", KILN_VALUE_SELECTION, offsetof(kiln_scene_patch, where), .preset = "everything",
+     .meaning = "the faces"},
+};
+const kiln_schema kiln_patch_schema = {
+    .name = "patch",
+    .about = "Surface faces of a body that get a tag, in place of the mesh file's or the shape's.",
+    KILN_SCHEMA_ROWS(patch_rows),
+    .size = sizeof(kiln_scene_patch),
+    .start = start_patch,
     .has_said = true,
 };
 
@@ -188,10 +211,12 @@ const kiln_schema kiln_shape_file_schema = {
 const kiln_schema *kiln_scene_schema_at(size_t row)
 {
     static const kiln_schema *const first[] = {
-        &kiln_scene_file_schema, &kiln_step_schema,   &kiln_newton_schema,   &kiln_solver_schema,
-        &kiln_output_schema,     &kiln_remesh_schema, &kiln_contact_schema,  &kiln_body_schema,
-        &kiln_turn_schema,       &kiln_region_schema, &kiln_material_schema, &kiln_plastic_schema,
-        &kiln_shape_file_schema, &kiln_hold_schema,   &kiln_probe_schema};
+        &kiln_scene_file_schema, &kiln_step_schema,       &kiln_newton_schema,
+        &kiln_solver_schema,     &kiln_output_schema,     &kiln_remesh_schema,
+        &kiln_contact_schema,    &kiln_body_schema,       &kiln_turn_schema,
+        &kiln_region_schema,     &kiln_patch_schema,      &kiln_material_schema,
+        &kiln_plastic_schema,    &kiln_shape_file_schema, &kiln_hold_schema,
+        &kiln_probe_schema};
     const size_t single = sizeof first / sizeof first[0];
     if (row < single)
         return first[row];
