@@ -1,6 +1,7 @@
 /* Meshes that deform: bodies with regions by volume ids and patches by surface ids. */
 #include "io/format.h"
 #include "io/polyfem_impl.h"
+#include "mesh/build.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,21 @@ static void free_body(polyfem *p, body *b)
     kiln_array_free(p->context, &b->faces);
 }
 
+/* PolyFEM takes meshes whose pieces hang together by a vertex. */
+static kiln_status judge_mesh(polyfem *p, const kiln_json_node *node)
+{
+    kiln_mesh *mesh = NULL;
+    kiln_error inner = {0};
+    kiln_status status = kiln_mesh_build(p->context, &p->mesh, NULL, &mesh, NULL, &inner);
+    kiln_mesh_destroy(mesh);
+    if (status == KILN_ERR_MEMORY && p->error)
+        *p->error = inner;
+    p->is_broken = status == KILN_ERR_INPUT;
+    if (p->is_broken)
+        kiln_polyfem_say(p, KILN_LOG_WARNING, node, "to be mended: %.200s", inner.message);
+    return status == KILN_ERR_INPUT ? KILN_OK : status;
+}
+
 kiln_status kiln_polyfem_read_mesh(polyfem *p, const kiln_json_node *geometry)
 {
     const kiln_json_node *node = kiln_polyfem_get(geometry, "mesh");
@@ -62,7 +78,7 @@ kiln_status kiln_polyfem_read_mesh(polyfem *p, const kiln_json_node *geometry)
         *p->error = inner;
     if (status == KILN_OK)
         p->mesh_path = path;
-    return status;
+    return status == KILN_OK && p->mesh.tets.count > 0 ? judge_mesh(p, node) : status;
 }
 
 static kiln_status add_id(polyfem *p, id_array *ids, int id)
@@ -319,7 +335,7 @@ static kiln_status put_body(polyfem *p, body *b)
     kiln_lua_put(&p->scene,
                  "            material = material_%zu, shape = shape.file {path = ", material);
     kiln_lua_put_quoted(&p->scene, p->mesh_path);
-    kiln_lua_put(&p->scene, "}");
+    kiln_lua_put(&p->scene, p->is_broken ? ", repair = true}" : "}");
     kiln_polyfem_put_placement(&p->scene, &b->place);
     kiln_lua_put(&p->scene, ",\n");
     KILN_TRY(put_start(p, b, "velocity", "velocity", false));

@@ -104,6 +104,8 @@ static kiln_status load(polyfem *p, const char *file, const char *text, size_t s
     KILN_TRY(kiln_json_merge(p->arena, &merged, own, p->error));
     if (patch)
         KILN_TRY(kiln_json_patch(merged, patch, p->error));
+    merged->file = file; /* for what is missing from all of them */
+    merged->line = own->line;
     *root = merged;
     return KILN_OK;
 }
@@ -132,7 +134,8 @@ kiln_status kiln_polyfem_find_mesh(polyfem *p, const kiln_json_node *mesh, const
         snprintf(whole, sizeof whole, "%s%s", p->folder, near);
         if (!is_there(whole))
             continue;
-        kiln_polyfem_say(p, KILN_LOG_INFO, mesh, "not there; taken from %s", whole);
+        if (!p->mesh_path || strcmp(p->mesh_path, near) != 0)
+            kiln_polyfem_say(p, KILN_LOG_INFO, mesh, "not there; taken from %s", whole);
         *path = near;
         return KILN_OK;
     }

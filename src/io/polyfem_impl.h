@@ -29,6 +29,7 @@ typedef struct polyfem {
     /* The mesh that was read last: arrays of meshes ask for the same. */
     const char *mesh_path;
     kiln_soup mesh;
+    bool is_broken; /* Kiln would not take it as it is */
 } polyfem;
 
 /* Boundary conditions apply to ids: of a face that no selection claims. */

@@ -136,6 +136,9 @@ static kiln_status read_file_shape(scene_reader *r, kiln_soup *soup)
     kiln_shape_file_schema.start(&draft);
     KILN_TRY(kiln_scene_read_object(r, &kiln_shape_file_schema, &draft));
     KILN_TRY(kiln_scene_read_mesh(r, draft.path, soup));
+    if (soup->tets.count > 0 && draft.repair)
+        return kiln_scene_wrap(r, kiln_scene_mend(r->box->context, draft.path, soup, &inner),
+                               &inner);
     if (soup->tets.count > 0)
         return KILN_OK;
     if (soup->triangles.count == 0)

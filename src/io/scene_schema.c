@@ -188,6 +188,10 @@ static const kiln_schema_row file_rows[] = {
     {"path", KILN_VALUE_PATH, offsetof(scene_file_draft, path), .preset = "",
      .meaning = "the mesh file, from the scene's folder: Medit, Gmsh, TetGen, VTK, or a surface as "
                 "STL, OBJ, PLY, OFF"},
+    {"repair", KILN_VALUE_FLAG, offsetof(scene_file_draft, repair),
+     .meaning =
+         "tets: mend what has one sensible meaning, with a warning: tets that are turned or "
+         "given twice; vertices and edges where pieces merely touch are cut and moved apart"},
     {"max_edge", KILN_VALUE_NUMBER, offsetof(scene_file_draft, fill.max_edge), KILN_NOT_NEGATIVE,
      "m", NULL, .meaning = "surfaces: length of edges inside; 0: as the surface has it"},
     {"radius_edge", KILN_VALUE_NUMBER, offsetof(scene_file_draft, fill.radius_edge),

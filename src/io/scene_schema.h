@@ -51,6 +51,7 @@ typedef struct scene_hold_draft {
 
 typedef struct scene_file_draft {
     const char *path;
+    bool repair;
     kiln_fill_options fill;
 } scene_file_draft;
 
