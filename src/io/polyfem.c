@@ -43,6 +43,7 @@ static kiln_status put_all(polyfem *p, const char *text, size_t size)
     p->root = root;
     KILN_TRY(kiln_polyfem_number(p, kiln_polyfem_get(root, "time"), "t0",
                                  (kiln_bounds)KILN_NOT_NEGATIVE, &p->t0));
+    KILN_TRY(kiln_polyfem_find_dimension(p));
     KILN_TRY(kiln_polyfem_put_materials(p));
     KILN_TRY(kiln_polyfem_put_settings(p));
     KILN_TRY(kiln_polyfem_put_bodies(p));

@@ -2,6 +2,7 @@
 #include "io/format.h"
 #include "io/polyfem_impl.h"
 #include "mesh/build.h"
+#include "mesh/soup_refine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ face_array;
 /* One mesh while it is written: what must be freed is here. */
 typedef struct body {
     const kiln_json_node *geometry;
+    int refinements;
     polyfem_placement place;
     kiln_box box;
     KILN_ARRAY_OF(kiln_vec3)
@@ -65,8 +67,9 @@ kiln_status kiln_polyfem_read_mesh(polyfem *p, const kiln_json_node *geometry)
     if (!node || node->type != KILN_JSON_IS_TEXT || !node->text[0])
         return kiln_json_fail(node ? node : geometry, p->error, "mesh must be the name of a file");
     KILN_TRY(kiln_polyfem_find_mesh(p, node, &path));
-    if (p->mesh_path && strcmp(p->mesh_path, path) == 0)
+    if (p->mesh_path && strcmp(p->mesh_path, path) == 0 && !p->is_altered)
         return KILN_OK;
+    p->is_altered = false;
     p->mesh_path = NULL;
     kiln_soup_free(&p->mesh);
     kiln_soup_init(&p->mesh, p->context);
@@ -251,6 +254,21 @@ static bool has_conditions(const polyfem *p)
     return (held && held->count > 0) || (pulled && pulled->count > 0);
 }
 
+/* Above and below is no border of the plane. Walls have their centres at a third of the depth. */
+static void put_faces_of_slab(polyfem *p, const body *b)
+{
+    double low = b->box.low.z, high = b->box.high.z, depth = high - low;
+    const polyfem_selection below = {
+        .word = "box", .a = {-1e29, -1e29, low - depth}, .b = {1e29, 1e29, low + 0.1 * depth}};
+    const polyfem_selection above = {
+        .word = "box", .a = {-1e29, -1e29, high - 0.1 * depth}, .b = {1e29, 1e29, high + depth}};
+    kiln_lua_put(&p->scene, "                patch {tag = %d, where = ", POLYFEM_NO_ID);
+    kiln_polyfem_put_selection(&p->scene, &below);
+    kiln_lua_put(&p->scene, " | ");
+    kiln_polyfem_put_selection(&p->scene, &above);
+    kiln_lua_put(&p->scene, "},\n");
+}
+
 /* Later patches win: first no id, then the selections that faces have, from the last on. */
 static kiln_status put_patches(polyfem *p, body *b)
 {
@@ -272,6 +290,8 @@ static kiln_status put_patches(polyfem *p, body *b)
     for (size_t i = b->surfaces.count; i-- > 0;)
         if (used[i])
             KILN_TRY(put_patch(p, &b->surfaces.data[i]));
+    if (p->is_flat)
+        put_faces_of_slab(p, b);
     kiln_lua_put(&p->scene, "            },\n");
     return KILN_OK;
 }
@@ -317,6 +337,19 @@ static kiln_status put_start(polyfem *p, const body *b, const char *key, const c
     return KILN_OK;
 }
 
+static void put_mesh_options(polyfem *p, int refinements)
+{
+    if (p->is_broken)
+        kiln_lua_put(&p->scene, ", repair = true");
+    if (refinements > 0)
+        kiln_lua_put(&p->scene, ", refine = %d", refinements);
+    if (p->is_flat) {
+        kiln_lua_put(&p->scene, ", slab = ");
+        kiln_lua_put_number(&p->scene, p->depth);
+    }
+    kiln_lua_put(&p->scene, "}");
+}
+
 static kiln_status put_body(polyfem *p, body *b)
 {
     size_t material;
@@ -335,7 +368,7 @@ static kiln_status put_body(polyfem *p, body *b)
     kiln_lua_put(&p->scene,
                  "            material = material_%zu, shape = shape.file {path = ", material);
     kiln_lua_put_quoted(&p->scene, p->mesh_path);
-    kiln_lua_put(&p->scene, p->is_broken ? ", repair = true}" : "}");
+    put_mesh_options(p, b->refinements);
     kiln_polyfem_put_placement(&p->scene, &b->place);
     kiln_lua_put(&p->scene, ",\n");
     KILN_TRY(put_start(p, b, "velocity", "velocity", false));
@@ -377,10 +410,10 @@ static kiln_status read_grid(polyfem *p, const kiln_json_node *geometry, kiln_bo
     return KILN_OK;
 }
 
-static kiln_status put_copy(polyfem *p, const kiln_json_node *geometry,
+static kiln_status put_copy(polyfem *p, const kiln_json_node *geometry, int refinements,
                             const polyfem_placement *place, const double shift[3])
 {
-    body b = {.geometry = geometry, .place = *place};
+    body b = {.geometry = geometry, .refinements = refinements, .place = *place};
     for (int k = 0; k < 3; k++)
         b.place.at[k] += shift[k];
     kiln_status status = put_body(p, &b);
@@ -388,7 +421,7 @@ static kiln_status put_copy(polyfem *p, const kiln_json_node *geometry,
     return status;
 }
 
-static kiln_status put_copies(polyfem *p, const kiln_json_node *geometry,
+static kiln_status put_copies(polyfem *p, const kiln_json_node *geometry, int refinements,
                               const polyfem_placement *place)
 {
     kiln_box box = kiln_box_empty();
@@ -399,9 +432,34 @@ static kiln_status put_copies(polyfem *p, const kiln_json_node *geometry,
     for (int i = 0; i < g.size[0]; i++)
         for (int j = 0; j < g.size[1]; j++)
             for (int k = 0; k < g.size[2]; k++)
-                KILN_TRY(put_copy(p, geometry, place,
+                KILN_TRY(put_copy(p, geometry, refinements, place,
                                   (double[3]){i * g.step[0], j * g.step[1], k * g.step[2]}));
     return KILN_OK;
+}
+
+static kiln_status make_finer(polyfem *p, int refinements)
+{
+    for (int i = 0; i < refinements; i++)
+        KILN_TRY(kiln_soup_halve(&p->mesh, p->error));
+    p->is_altered |= refinements > 0;
+    return KILN_OK;
+}
+
+/* As deep as edges of the first mesh are long. */
+static kiln_status make_slab(polyfem *p, const polyfem_placement *place)
+{
+    double sum = 0.0;
+    for (size_t t = 0; t < p->mesh.triangles.count && !(p->depth > 0.0); t++)
+        for (int k = 0; k < 3; k++) {
+            const uint32_t *v = p->mesh.triangles.data[t].v;
+            kiln_vec3 a = kiln_polyfem_placed(place, p->mesh.points.data[v[k]]);
+            kiln_vec3 b = kiln_polyfem_placed(place, p->mesh.points.data[v[(k + 1) % 3]]);
+            sum += kiln_v3_norm(kiln_v3_sub(a, b));
+        }
+    if (!(p->depth > 0.0))
+        p->depth = sum / (3.0 * (double)p->mesh.triangles.count);
+    p->is_altered = true;
+    return kiln_soup_draw_out(&p->mesh, p->depth, p->error);
 }
 
 static kiln_status put_geometry(polyfem *p, const kiln_json_node *geometry)
@@ -419,14 +477,16 @@ static kiln_status put_geometry(polyfem *p, const kiln_json_node *geometry)
                               strcmp(extract, "volume") ? "extract" : "type",
                               strcmp(extract, "volume") ? extract : type);
     KILN_TRY(kiln_polyfem_read_mesh(p, geometry));
-    if (p->mesh.tets.count == 0)
+    if (p->is_flat ? !kiln_soup_is_flat(&p->mesh) : p->mesh.tets.count == 0)
         return kiln_json_fail(kiln_polyfem_get(geometry, "mesh"), p->error,
-                              "has no tets: 2D scenes and other elements are not supported");
-    if (refinements > 0)
-        return kiln_json_fail(kiln_polyfem_get(geometry, "n_refs"), p->error, "not supported");
+                              p->is_flat ? "must be triangles in a plane, as the first mesh is"
+                                         : "has no tets: other elements are not supported");
+    KILN_TRY(make_finer(p, refinements));
     KILN_TRY(kiln_polyfem_place(p, geometry, &p->mesh, &place));
-    return is_array ? put_copies(p, geometry, &place)
-                    : put_copy(p, geometry, &place, (double[3]){0, 0, 0});
+    if (p->is_flat)
+        KILN_TRY(make_slab(p, &place));
+    return is_array ? put_copies(p, geometry, refinements, &place)
+                    : put_copy(p, geometry, refinements, &place, (double[3]){0, 0, 0});
 }
 
 kiln_status kiln_polyfem_put_bodies(polyfem *p)
@@ -450,4 +510,20 @@ kiln_status kiln_polyfem_put_bodies(polyfem *p)
     return count > 0 ? KILN_OK
                      : kiln_json_fail(list ? list : p->root, p->error,
                                       "geometry must have a mesh that is no obstacle");
+}
+
+kiln_status kiln_polyfem_find_dimension(polyfem *p)
+{
+    const kiln_json_node *list = kiln_polyfem_get(p->root, "geometry");
+    for (const kiln_json_node *at = list ? list->first : NULL; at; at = at->next) {
+        bool enabled = true, is_obstacle = false;
+        KILN_TRY(kiln_polyfem_flag(p, at, "enabled", &enabled));
+        KILN_TRY(kiln_polyfem_flag(p, at, "is_obstacle", &is_obstacle));
+        if (!enabled || is_obstacle || at->type != KILN_JSON_IS_OBJECT)
+            continue;
+        KILN_TRY(kiln_polyfem_read_mesh(p, at));
+        p->is_flat = kiln_soup_is_flat(&p->mesh);
+        return KILN_OK;
+    }
+    return KILN_OK;
 }

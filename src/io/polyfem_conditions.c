@@ -143,7 +143,7 @@ static kiln_status read_components(polyfem *p, const kiln_json_node *condition, 
     size_t used = 0;
     if (list && (list->type != KILN_JSON_IS_LIST || list->count > 3))
         return kiln_json_fail(list, p->error, "must be a list of up to three booleans");
-    for (size_t k = 0; k < 3; k++) {
+    for (size_t k = 0; k < (p->is_flat ? 2u : 3u); k++) {
         const kiln_json_node *item = kiln_json_at(list, k);
         if (item && item->type != KILN_JSON_IS_BOOL)
             return kiln_json_fail(item, p->error, "must be true or false");
@@ -199,9 +199,11 @@ static kiln_status put_hold(polyfem *p, const kiln_json_node *condition)
     bool any;
     KILN_TRY(read_value(p, condition, v));
     KILN_TRY(read_components(p, condition, letters));
+    if (!letters[0])
+        return KILN_OK;
     kiln_lua_put(&p->scene, "        hold {where = ");
     KILN_TRY(put_where(p, condition, &any));
-    if (!any || !letters[0]) {
+    if (!any) {
         take_back(p, begin, condition);
         return KILN_OK;
     }
@@ -246,6 +248,8 @@ kiln_status kiln_polyfem_put_conditions(polyfem *p)
     kiln_lua_put(&p->scene, "    holds = {\n");
     for (const kiln_json_node *at = held ? held->first : NULL; at; at = at->next)
         KILN_TRY(put_hold(p, at));
+    if (p->is_flat)
+        kiln_lua_put(&p->scene, "        hold {components = \"z\"}, -- a plane problem\n");
     kiln_lua_put(&p->scene, "    },\n    loads = {\n");
     for (const kiln_json_node *at = pulled ? pulled->first : NULL; at; at = at->next)
         KILN_TRY(put_load(p, at));

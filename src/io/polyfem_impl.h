@@ -29,7 +29,11 @@ typedef struct polyfem {
     /* The mesh that was read last: arrays of meshes ask for the same. */
     const char *mesh_path;
     kiln_soup mesh;
-    bool is_broken; /* Kiln would not take it as it is */
+    bool is_broken;  /* Kiln would not take it as it is */
+    bool is_altered; /* no longer as in the file: finer, thicker */
+    /* Plane problems: a slab one tet thick, whose vertices keep their z. */
+    bool is_flat;
+    double depth; /* of it, m; 0: not yet known */
 } polyfem;
 
 /* Boundary conditions apply to ids: of a face that no selection claims. */
@@ -106,6 +110,8 @@ kiln_vec3 kiln_polyfem_placed(const polyfem_placement *place, kiln_vec3 point);
 kiln_status kiln_polyfem_put_bodies(polyfem *p);
 kiln_status kiln_polyfem_put_obstacles(polyfem *p);
 kiln_status kiln_polyfem_put_conditions(polyfem *p);
+/* Whether the scene is a plane problem: by the first mesh that deforms. */
+kiln_status kiln_polyfem_find_dimension(polyfem *p);
 kiln_status kiln_polyfem_read_mesh(polyfem *p, const kiln_json_node *geometry);
 /* The interpolation of a condition as "ramp1(t)", defined among the locals; NULL: none. */
 kiln_status kiln_polyfem_put_ramp(polyfem *p, const kiln_json_node *condition, const char **call);

@@ -166,6 +166,10 @@ static kiln_status put_obstacle(polyfem *p, const kiln_json_node *geometry)
     const char *type = "mesh";
     double point[3] = {0}, normal[3] = {0, 1, 0};
     KILN_TRY(kiln_polyfem_word(p, geometry, "type", &type));
+    if (strcmp(type, "mesh") == 0 && p->is_flat)
+        return kiln_json_fail(geometry, p->error,
+                              "meshes as obstacles are not supported in a plane problem: plane and "
+                              "ground are");
     if (strcmp(type, "mesh") == 0)
         return put_mesh(p, geometry);
     if (strcmp(type, "plane") == 0)

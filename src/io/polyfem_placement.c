@@ -92,7 +92,9 @@ static kiln_status read_rotation(polyfem *p, const kiln_json_node *transform,
     KILN_TRY(kiln_polyfem_word(p, transform, "rotation_mode", &mode));
     if (!node || (node->type == KILN_JSON_IS_LIST && node->count == 0))
         return KILN_OK;
-    if (node->type == KILN_JSON_IS_NUMBER && strlen(mode) == 1 && strchr("xyzXYZ", mode[0]))
+    if (node->type == KILN_JSON_IS_NUMBER && p->is_flat)
+        r[2] = node->number;
+    else if (node->type == KILN_JSON_IS_NUMBER && strlen(mode) == 1 && strchr("xyzXYZ", mode[0]))
         r[(mode[0] | 32) - 'x'] = node->number;
     else
         KILN_TRY(read_numbers(p, node, r, &count));
@@ -180,7 +182,7 @@ static kiln_status read_scale(polyfem *p, const kiln_json_node *transform, const
         if (count == 0)
             return KILN_OK;
     }
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < (p->is_flat ? 2 : 3); k++)
         out->scale[k] *= sides && size[k] > 0.0 ? wanted[k] / size[k] : wanted[k];
     return KILN_OK;
 }
@@ -209,6 +211,10 @@ kiln_status kiln_polyfem_place(polyfem *p, const kiln_json_node *geometry, const
     KILN_TRY(read_rotation(p, transform, out));
     if (shift)
         KILN_TRY(kiln_polyfem_numbers(p, shift, out->at, &count));
+    if (p->is_flat) {
+        out->at[2] = 0.0;
+        out->scale[2] = 1.0;
+    }
     if (said)
         KILN_TRY(check_scale(p, said, &box, out));
     if (normalize)

@@ -19,7 +19,7 @@ static kiln_status read_point(polyfem *p, const kiln_json_node *object, const ch
     if (!node)
         return kiln_json_fail(object, p->error, "must have a %s", key);
     KILN_TRY(kiln_polyfem_numbers(p, node, out, &count));
-    if (count != 3)
+    if (count != 3 && !(p->is_flat && count == 2))
         return kiln_json_fail(node, p->error, "must have three numbers, got %zu", count);
     KILN_TRY(kiln_polyfem_flag(p, object, "relative", &relative));
     const double low[3] = {box->low.x, box->low.y, box->low.z};
@@ -38,8 +38,9 @@ static kiln_status read_radius(polyfem *p, const kiln_json_node *object, const k
         return kiln_json_fail(object, p->error, "must have a radius");
     KILN_TRY(kiln_polyfem_number(p, object, "radius", (kiln_bounds)KILN_POSITIVE, out));
     KILN_TRY(kiln_polyfem_flag(p, object, "relative", &relative));
+    kiln_vec3 side = kiln_v3_sub(box->high, box->low);
     if (relative)
-        *out *= kiln_v3_norm(kiln_v3_sub(box->high, box->low));
+        *out *= hypot(hypot(side.x, side.y), p->is_flat ? 0.0 : side.z);
     return KILN_OK;
 }
 
@@ -58,10 +59,12 @@ static kiln_status read_box(polyfem *p, const kiln_json_node *object, const kiln
     for (size_t i = 0; i < 2; i++) {
         size_t count = 0;
         KILN_TRY(kiln_polyfem_numbers(p, kiln_json_at(corners, i), ends[i], &count));
-        if (count != 3)
+        if (count != 3 && !(p->is_flat && count == 2))
             return kiln_json_fail(corners, p->error, "must be two corners of three numbers");
         for (int k = 0; k < 3 && relative; k++)
             ends[i][k] = (high[k] - low[k]) * ends[i][k] + low[k];
+        if (p->is_flat)
+            ends[i][2] = i == 0 ? -FAR : FAR;
     }
     for (int k = 0; k < 3; k++)
         if (!(s->a[k] <= s->b[k]))
@@ -109,7 +112,7 @@ static kiln_status read_plane(polyfem *p, const kiln_json_node *object, const ki
     const kiln_json_node *normal = kiln_polyfem_get(object, "normal");
     KILN_TRY(kiln_polyfem_numbers(p, normal, s->b, &count));
     kiln_vec3 n = kiln_v3(s->b[0], s->b[1], s->b[2]);
-    if (count != 3 || !(kiln_v3_norm(n) > 0.0))
+    if ((count != 3 && !(p->is_flat && count == 2)) || !(kiln_v3_norm(n) > 0.0))
         return kiln_json_fail(normal, p->error, "must be three numbers that are not all 0");
     if (kiln_polyfem_get(object, "point"))
         return read_point(p, object, "point", box, s->a);
@@ -134,8 +137,8 @@ static kiln_status add_sides(polyfem *p, const kiln_json_node *object, const kil
     KILN_TRY(
         kiln_polyfem_whole(p, object, "id_offset", (kiln_bounds)KILN_WITHIN(-1e9, 1e9), &offset));
     if (tolerance < 0.0)
-        tolerance = 1e-2;
-    for (int i = 0; i < 6; i++) {
+        tolerance = p->is_flat ? 1e-7 : 1e-2;
+    for (int i = 0; i < (p->is_flat ? 4 : 6); i++) {
         polyfem_selection s = {.word = "box",
                                .a = {-FAR, -FAR, -FAR},
                                .b = {FAR, FAR, FAR},
@@ -149,6 +152,15 @@ static kiln_status add_sides(polyfem *p, const kiln_json_node *object, const kil
     return push(p, out, (polyfem_selection){.word = "all", .id = 7 + offset, .said = object});
 }
 
+/* A sphere of the plane: a cylinder that reaches beyond the slab. */
+static void make_disc(polyfem_selection *s)
+{
+    s->word = "cylinder";
+    memcpy(s->b, s->a, sizeof s->b);
+    s->a[2] = -1e6 * s->radius;
+    s->b[2] = 1e6 * s->radius;
+}
+
 static kiln_status read_shape(polyfem *p, const kiln_json_node *object, const kiln_box *box,
                               polyfem_selection *s)
 {
@@ -158,7 +170,10 @@ static kiln_status read_shape(polyfem *p, const kiln_json_node *object, const ki
     if (kiln_polyfem_get(object, "center")) {
         s->word = "sphere";
         KILN_TRY(read_point(p, object, "center", box, s->a));
-        return read_radius(p, object, box, &s->radius);
+        KILN_TRY(read_radius(p, object, box, &s->radius));
+        if (p->is_flat)
+            make_disc(s);
+        return KILN_OK;
     }
     if (kiln_polyfem_get(object, "p1")) {
         s->word = "cylinder";

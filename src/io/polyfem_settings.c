@@ -325,6 +325,17 @@ static kiln_status check_stuff(polyfem *p, const kiln_json_node *material, const
     return KILN_OK;
 }
 
+/* In the plane PolyFEM makes lambda of E and nu in another way; here it is that of 3D. */
+static kiln_status to_plane(polyfem *p, const kiln_json_node *material, stuff *s)
+{
+    double young = s->young.constant, nu = s->poisson.constant;
+    if (s->young.uses || s->poisson.uses)
+        return kiln_json_fail(material, p->error, "E and nu must be numbers in a plane problem");
+    double lambda = nu * young / (1.0 - nu * nu), mu = young / (2.0 * (1.0 + nu));
+    KILN_TRY(put_constant(p, mu * (3.0 * lambda + 2.0 * mu) / (lambda + mu), &s->young));
+    return put_constant(p, lambda / (2.0 * (lambda + mu)), &s->poisson);
+}
+
 static kiln_status read_stuff(polyfem *p, const kiln_json_node *material, stuff *s)
 {
     *s = (stuff){.density = {.lua = "1.0", .constant = 1.0}};
@@ -334,6 +345,8 @@ static kiln_status read_stuff(polyfem *p, const kiln_json_node *material, stuff 
     KILN_TRY(read_formula(p, material, "rho", &s->density));
     if (!s->young.lua || !s->poisson.lua)
         KILN_TRY(from_lame(p, material, s));
+    else if (p->is_flat)
+        KILN_TRY(to_plane(p, material, s));
     return check_stuff(p, material, s);
 }
 

@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "io/format.h"
 #include "io/scene_reader.h"
+#include "mesh/soup_refine.h"
 
 #include <lua5.4/lauxlib.h>
 #include <math.h>
@@ -136,6 +137,12 @@ static kiln_status read_file_shape(scene_reader *r, kiln_soup *soup)
     kiln_shape_file_schema.start(&draft);
     KILN_TRY(kiln_scene_read_object(r, &kiln_shape_file_schema, &draft));
     KILN_TRY(kiln_scene_read_mesh(r, draft.path, soup));
+    for (int i = 0; i < draft.refine; i++)
+        KILN_TRY(kiln_scene_wrap(r, kiln_soup_halve(soup, &inner), &inner));
+    if (draft.slab > 0.0 && !kiln_soup_is_flat(soup))
+        return kiln_scene_fail_key(r, "slab", "must be triangles in a plane of constant z");
+    if (draft.slab > 0.0)
+        return kiln_scene_wrap(r, kiln_soup_draw_out(soup, draft.slab, &inner), &inner);
     if (soup->tets.count > 0 && draft.repair)
         return kiln_scene_wrap(r, kiln_scene_mend(r->box->context, draft.path, soup, &inner),
                                &inner);

@@ -192,6 +192,11 @@ static const kiln_schema_row file_rows[] = {
      .meaning =
          "tets: mend what has one sensible meaning, with a warning: tets that are turned or "
          "given twice; vertices and edges where pieces merely touch are cut and moved apart"},
+    {"refine", KILN_VALUE_WHOLE, offsetof(scene_file_draft, refine), KILN_WITHIN(0, 10), NULL, NULL,
+     .meaning = "how often every edge is halved: 8 tets for one, or 4 triangles"},
+    {"slab", KILN_VALUE_NUMBER, offsetof(scene_file_draft, slab), KILN_NOT_NEGATIVE, "m", NULL,
+     .meaning = "triangles in a plane of constant z are drawn out by this, for plane problems; 0: "
+                "they are not"},
     {"max_edge", KILN_VALUE_NUMBER, offsetof(scene_file_draft, fill.max_edge), KILN_NOT_NEGATIVE,
      "m", NULL, .meaning = "surfaces: length of edges inside; 0: as the surface has it"},
     {"radius_edge", KILN_VALUE_NUMBER, offsetof(scene_file_draft, fill.radius_edge),

@@ -52,6 +52,8 @@ typedef struct scene_hold_draft {
 typedef struct scene_file_draft {
     const char *path;
     bool repair;
+    int refine;
+    double slab;
     kiln_fill_options fill;
 } scene_file_draft;
 
