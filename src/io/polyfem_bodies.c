@@ -281,8 +281,10 @@ static kiln_status put_patches(polyfem *p, body *b)
         return kiln_json_fail(list, p->error, "has more than %zu selections", sizeof used);
     KILN_TRY(find_faces(p, b));
     for (size_t i = 0; i < b->faces.count; i++) {
-        int claimed = claim(&b->surfaces, centre(b, b->faces.data[i].v, 3));
-        if (claimed >= 0)
+        kiln_vec3 at = centre(b, b->faces.data[i].v, 3);
+        bool is_wall = at.z > b->box.low.z && at.z < b->box.high.z;
+        int claimed = claim(&b->surfaces, at);
+        if (claimed >= 0 && (is_wall || !p->is_flat))
             used[claimed] = true;
     }
     kiln_lua_put(&p->scene, "            patches = {\n                patch {tag = %d},\n",

@@ -83,6 +83,17 @@ static kiln_status read_plane(polyfem *p, const kiln_json_node *geometry, double
     return kiln_polyfem_numbers(p, along, normal, &count);
 }
 
+/* Turns by right angles leave traces of rounding. */
+static double without_trace(double component)
+{
+    return fabs(component) < 1e-15 ? 0.0 : component;
+}
+
+static kiln_vec3 tidy(kiln_vec3 n)
+{
+    return kiln_v3_normalize(kiln_v3(without_trace(n.x), without_trace(n.y), without_trace(n.z)));
+}
+
 /* The normal of the plane all triangles lie in, towards the bodies; false: they lie in none. */
 static bool is_flat(const polyfem *p, const polyfem_placement *place, kiln_vec3 *point,
                     kiln_vec3 *normal)
@@ -90,20 +101,23 @@ static bool is_flat(const polyfem *p, const polyfem_placement *place, kiln_vec3 
     const kiln_soup *mesh = &p->mesh;
     double largest = 0.0, size = 0.0;
     kiln_box box = kiln_box_empty();
+    kiln_vec3 sum = {0, 0, 0};
     for (size_t i = 0; i < mesh->triangles.count; i++) {
         const uint32_t *v = mesh->triangles.data[i].v;
         kiln_vec3 c[3];
         for (int k = 0; k < 3; k++) {
             c[k] = kiln_polyfem_placed(place, mesh->points.data[v[k]]);
             box = kiln_box_grow(box, c[k]);
+            sum = kiln_v3_add(sum, mesh->points.data[v[k]]);
         }
         kiln_vec3 area = kiln_v3_cross(kiln_v3_sub(c[1], c[0]), kiln_v3_sub(c[2], c[0]));
         if (kiln_v3_norm(area) > largest) {
             largest = kiln_v3_norm(area);
-            *normal = kiln_v3_scale(area, 1.0 / largest);
-            *point = c[0];
+            *normal = tidy(kiln_v3_scale(area, 1.0 / largest));
         }
     }
+    sum = kiln_v3_scale(sum, 1.0 / (3.0 * (double)mesh->triangles.count));
+    *point = kiln_polyfem_placed(place, sum); /* of a sheet about its origin: where it was put */
     size = kiln_v3_norm(kiln_v3_sub(box.high, box.low));
     for (size_t i = 0; i < mesh->triangles.count && largest > 0.0; i++)
         for (int k = 0; k < 3; k++) {
