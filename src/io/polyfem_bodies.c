@@ -160,7 +160,7 @@ static kiln_status put_region(polyfem *p, const body *b, const polyfem_selection
     } else {
         kiln_lua_put(&p->scene, "tag = %d", tag);
     }
-    kiln_lua_put(&p->scene, ", material = material_%zu},", material);
+    kiln_lua_put(&p->scene, ", material = materials[%zu]},", material);
     kiln_polyfem_end_line(p, &p->scene, s ? s->said : b->geometry);
     return KILN_OK;
 }
@@ -368,7 +368,7 @@ static kiln_status put_body(polyfem *p, body *b)
     kiln_lua_put(&p->scene, "        body {");
     kiln_polyfem_end_line(p, &p->scene, b->geometry);
     kiln_lua_put(&p->scene,
-                 "            material = material_%zu, shape = shape.file {path = ", material);
+                 "            material = materials[%zu], shape = shape.file {path = ", material);
     kiln_lua_put_quoted(&p->scene, p->mesh_path);
     put_mesh_options(p, b->refinements);
     kiln_polyfem_put_placement(&p->scene, &b->place);

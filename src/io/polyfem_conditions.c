@@ -98,8 +98,9 @@ kiln_status kiln_polyfem_put_ramp(polyfem *p, const kiln_json_node *condition, c
     char *name = kiln_arena_alloc(p->arena, 32);
     if (!name)
         return kiln_fail_memory(p->error, 32);
-    snprintf(name, 32, "ramp%d(t)", ++p->ramps);
-    kiln_lua_put(&p->locals, "local function %s", name);
+    kiln_lua_put(&p->locals, p->ramps++ == 0 ? "local ramps = {}\n" : "");
+    snprintf(name, 32, "ramps[%d](t)", p->ramps);
+    kiln_lua_put(&p->locals, "ramps[%d] = function(t)", p->ramps);
     kiln_polyfem_end_line(p, &p->locals, ramp);
     if (strcmp(type, "linear") == 0)
         kiln_lua_put(&p->locals, "    return t\n");

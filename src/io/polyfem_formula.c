@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NESTING = 40 };
+enum { NESTING = 40, LENGTH = 4000 };
 
 /* Functions that Lua lacks, in an order in which none calls a later one. */
 typedef enum helper {
@@ -453,6 +453,8 @@ kiln_status kiln_polyfem_formula(kiln_arena *arena, const kiln_json_node *node,
         kiln_lua_put_number(&r.lua, node->number);
         status = kiln_lua_status(&r.lua, error);
     } else if (node->type == KILN_JSON_IS_TEXT) {
+        if (strlen(node->text) > LENGTH)
+            return kiln_json_fail(node, error, "a formula may have %d characters", LENGTH);
         r.at = node->text;
         status = read_whole(&r, &out->constant);
     } else {

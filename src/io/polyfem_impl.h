@@ -76,7 +76,7 @@ kiln_status kiln_polyfem_find_mesh(polyfem *p, const kiln_json_node *mesh, const
 
 /* polyfem_settings.c, each adds to the scene's table. */
 kiln_status kiln_polyfem_put_settings(polyfem *p);
-kiln_status kiln_polyfem_put_materials(polyfem *p); /* material_1, ... among the locals */
+kiln_status kiln_polyfem_put_materials(polyfem *p); /* materials[1], ... among the locals */
 /* Which of them the volume id has, from 1. */
 kiln_status kiln_polyfem_material_of(polyfem *p, const kiln_json_node *geometry, int id,
                                      size_t *number);
@@ -113,7 +113,7 @@ kiln_status kiln_polyfem_put_conditions(polyfem *p);
 /* Whether the scene is a plane problem: by the first mesh that deforms. */
 kiln_status kiln_polyfem_find_dimension(polyfem *p);
 kiln_status kiln_polyfem_read_mesh(polyfem *p, const kiln_json_node *geometry);
-/* The interpolation of a condition as "ramp1(t)", defined among the locals; NULL: none. */
+/* The interpolation of a condition as "ramps[1](t)", defined among the locals; NULL: none. */
 kiln_status kiln_polyfem_put_ramp(polyfem *p, const kiln_json_node *condition, const char **call);
 
 #endif

@@ -379,8 +379,7 @@ static kiln_status put_material(polyfem *p, const kiln_json_node *material, size
                               "HookeLinearElasticity, SaintVenant and FixedCorotational are",
                               type);
     KILN_TRY(read_stuff(p, material, &s));
-    kiln_lua_put(&p->locals,
-                 "local material_%zu = material {name = \"material %zu\", model = ", number,
+    kiln_lua_put(&p->locals, "materials[%zu] = material {name = \"material %zu\", model = ", number,
                  number);
     kiln_lua_put(&p->locals, "\"%s\"", model);
     put_amount(p, "young", &s.young);
@@ -398,6 +397,7 @@ kiln_status kiln_polyfem_put_materials(polyfem *p)
     if (!list || list->count == 0)
         return kiln_json_fail(p->root, p->error, "materials must be given");
     p->softest = INFINITY;
+    kiln_lua_put(&p->locals, "local materials = {}\n"); /* of locals there may be 200 */
     for (const kiln_json_node *at = list->first; at; at = at->next)
         KILN_TRY(put_material(p, at, ++number));
     return KILN_OK;

@@ -429,6 +429,36 @@ START_TEST(files_are_included)
 }
 END_TEST
 
+/* Lua has 200 locals and 200 levels: scenes have more. */
+START_TEST(many_and_deep_things_are_translated)
+{
+    static char text[1 << 18];
+    char *at = text;
+    at += sprintf(at, "{" GEOMETRY ", " TIME ", \"materials\": [");
+    for (int i = 0; i < 300; i++)
+        at += sprintf(at, "%s{\"id\": %d, \"type\": \"NeoHookean\", \"E\": %d, \"nu\": 0.3}",
+                      i ? "," : "", 300 - i, i + 1);
+    at += sprintf(at, "], \"boundary_conditions\": {\"neumann_boundary\": [");
+    for (int i = 0; i < 300; i++)
+        at += sprintf(at,
+                      "%s{\"id\": \"all\", \"value\": [%d], \"interpolation\": {\"type\": "
+                      "\"linear\"}}",
+                      i ? "," : "", i + 1);
+    at += sprintf(at, "], \"rhs\": [\"");
+    for (int i = 0; i < 12; i++)
+        at += sprintf(at, "2^(1 + 2 * -sin(-t %% ");
+    at += sprintf(at, "1");
+    for (int i = 0; i < 12; i++)
+        at += sprintf(at, "))");
+    sprintf(at, "\"]}}");
+    kiln_scene_file *file = load(text);
+    kiln_error error = {0};
+    ck_assert_uint_eq(kiln_scene_file_scene(file)->loads.count, 300);
+    ck_assert_int_eq(kiln_scene_try(kiln_scene_file_scene(file), &error), KILN_OK);
+    kiln_scene_file_destroy(file);
+}
+END_TEST
+
 /* The text that is kept is a scene of its own: Lua that gives the same scene. */
 START_TEST(the_translation_is_a_scene)
 {
@@ -506,6 +536,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, meshes_that_hang_by_a_vertex_are_mended);
     tcase_add_loop_test(all, formulas_mean_what_they_mean_there, 0, COUNT(formulas));
     tcase_add_test(all, files_are_included);
+    tcase_add_test(all, many_and_deep_things_are_translated);
     tcase_add_test(all, the_translation_is_a_scene);
     tcase_add_test(all, settings_from_outside_work);
     tcase_add_test(all, the_page_has_all_keys);
