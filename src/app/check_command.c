@@ -156,6 +156,26 @@ static void print_evolution(const kiln_scene *s)
                s->contact.self ? "of bodies with themselves" : "", s->contact.friction);
 }
 
+static void print_reach(const kiln_scene_contact *contact)
+{
+    if (!contact->bodies && !contact->self)
+        return;
+    if (contact->thickness > 0.0)
+        printf("  thickness %g m, ", contact->thickness);
+    else
+        printf("  thickness a tenth of the mean edge, ");
+    printf("stiffness %g of the bodies'\n", contact->stiffness);
+}
+
+static void print_gravity(const kiln_quantity *gravity)
+{
+    const double *g = gravity->constant;
+    if (gravity->evaluate)
+        puts("gravity\n  a function of time");
+    else if (g[0] != 0.0 || g[1] != 0.0 || g[2] != 0.0)
+        printf("gravity\n  {%g, %g, %g} m/s^2\n", g[0], g[1], g[2]);
+}
+
 static void print_obstacles(const kiln_scene *s)
 {
     if (s->obstacles.count > 0)
@@ -208,6 +228,8 @@ static void print_text(const checked *c)
     print_bodies(c);
     print_flow(s);
     print_evolution(s);
+    print_reach(&s->contact);
+    print_gravity(&s->gravity);
     print_obstacles(s);
     print_holds_and_loads(c);
     print_step(s);

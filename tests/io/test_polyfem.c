@@ -320,6 +320,32 @@ START_TEST(plane_problems_are_slabs)
 }
 END_TEST
 
+/* A square pulled along x: in the plane PolyFEM's lambda is that of plane stress. */
+START_TEST(a_square_is_pulled)
+{
+    char path[100];
+    kiln_simulation *simulation;
+    kiln_error error = {0};
+    put_file("s.json",
+             "{\"geometry\": {\"mesh\": \"square.obj\", \"n_refs\": 2, \"transformation\": "
+             "{\"dimensions\": [1, 1], \"translation\": [0, 7]}, \"surface_selection\": "
+             "{\"threshold\": 1e-3}}, \"materials\": {\"type\": \"LinearElasticity\", \"E\": 100, "
+             "\"nu\": 0.3}, \"boundary_conditions\": {\"dirichlet_boundary\": [{\"id\": 1, "
+             "\"value\": [0, 0], \"dimension\": [true, false]}, {\"id\": 2, \"value\": [0, 0], "
+             "\"dimension\": [false, true]}], \"neumann_boundary\": {\"id\": 3, \"value\": [1]}}}");
+    snprintf(path, sizeof path, "%s/s.json", folder);
+    ck_assert_msg(kiln_simulation_load(context, path, NULL, &simulation, &error) == KILN_OK, "%s",
+                  error.message);
+    ck_assert_int_eq(kiln_simulation_step(simulation, 1.0, &error), KILN_OK);
+    const kiln_mesh *mesh = kiln_simulation_mesh(simulation);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        kiln_vec3 u = mesh->u[v], x = mesh->x[v];
+        assert_vector(x, u.x * 1.01, u.y - (u.y - 7.0) * 0.003, u.z);
+    }
+    kiln_simulation_destroy(simulation);
+}
+END_TEST
+
 START_TEST(meshes_that_hang_by_a_vertex_are_mended)
 {
     kiln_world *world;
@@ -533,6 +559,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, obstacles_are_translated);
     tcase_add_test(all, without_contact_there_are_no_obstacles);
     tcase_add_test(all, plane_problems_are_slabs);
+    tcase_add_test(all, a_square_is_pulled);
     tcase_add_test(all, meshes_that_hang_by_a_vertex_are_mended);
     tcase_add_loop_test(all, formulas_mean_what_they_mean_there, 0, COUNT(formulas));
     tcase_add_test(all, files_are_included);
