@@ -1,6 +1,7 @@
 #include "app/command.h"
 #include "io/json.h"
 #include "io/scene.h"
+#include "io/sink.h"
 #include "sim/world.h"
 
 #include <math.h>
@@ -155,6 +156,26 @@ static void print_evolution(const kiln_scene *s)
                s->contact.self ? "of bodies with themselves" : "", s->contact.friction);
 }
 
+static void print_reach(const kiln_scene_contact *contact)
+{
+    if (!contact->bodies && !contact->self)
+        return;
+    if (contact->thickness > 0.0)
+        printf("  thickness %g m, ", contact->thickness);
+    else
+        printf("  thickness a tenth of the mean edge, ");
+    printf("stiffness %g of the bodies'\n", contact->stiffness);
+}
+
+static void print_gravity(const kiln_quantity *gravity)
+{
+    const double *g = gravity->constant;
+    if (gravity->evaluate)
+        puts("gravity\n  a function of time");
+    else if (g[0] != 0.0 || g[1] != 0.0 || g[2] != 0.0)
+        printf("gravity\n  {%g, %g, %g} m/s^2\n", g[0], g[1], g[2]);
+}
+
 static void print_obstacles(const kiln_scene *s)
 {
     if (s->obstacles.count > 0)
@@ -207,6 +228,8 @@ static void print_text(const checked *c)
     print_bodies(c);
     print_flow(s);
     print_evolution(s);
+    print_reach(&s->contact);
+    print_gravity(&s->gravity);
     print_obstacles(s);
     print_holds_and_loads(c);
     print_step(s);
@@ -350,6 +373,18 @@ static void show(void *user, kiln_log_level level, const char *message)
         fprintf(stderr, "%s\n", message);
 }
 
+/* The scene's text, which of a scene in JSON is what it was made into. */
+static kiln_status write_lua(kiln_context *context, const kiln_scene_file *file, const char *path,
+                             kiln_error *error)
+{
+    kiln_sink sink;
+    size_t size;
+    const char *text = kiln_scene_file_text(file, &size);
+    KILN_TRY(kiln_sink_open(&sink, context, path, error));
+    kiln_sink_bytes(&sink, text, size);
+    return kiln_sink_commit(&sink, error);
+}
+
 static kiln_status check(kiln_context *context, const kiln_arguments *arguments, kiln_error *error)
 {
     const char *reference = kiln_arguments_get(arguments, "reference");
@@ -367,6 +402,8 @@ static kiln_status check(kiln_context *context, const kiln_arguments *arguments,
     kiln_scene_file *file;
     KILN_TRY(kiln_scene_file_load(context, arguments->operands[0], &options, &file, error));
     kiln_status status = check_scene(file, kiln_arguments_has(arguments, "json"), error);
+    if (status == KILN_OK && kiln_arguments_has(arguments, "lua"))
+        status = write_lua(context, file, kiln_arguments_get(arguments, "lua"), error);
     kiln_scene_file_destroy(file);
     return status;
 }
@@ -376,14 +413,18 @@ int kiln_command_check(int argc, char **argv)
     static const kiln_option options[] = {
         {"set", 0, "PATH=VALUE", "change the scene first; may be given several times"},
         {"json", 0, NULL, "for scripts"},
+        {"lua", 0, "FILE",
+         "write the scene as Lua, without --set: what a scene in JSON becomes; its place is "
+         "beside the scene"},
         {"reference", 0, "FILE", "write the reference of the scene language (docs/scene.md)"}};
     static const kiln_usage usage = {
         .command = "check",
-        .synopsis = "SCENE.lua [--set PATH=VALUE]... [--json]",
-        .what = "Validates a scene and lists what it would run.",
-        .example = "  kiln check jelly.lua --set bodies[1].material.young=2e5\n",
+        .synopsis = "SCENE.lua|SCENE.json [--set PATH=VALUE]... [--json] [--lua FILE]",
+        .what = "Validates a scene, Kiln's or PolyFEM's (JSON), and lists what it would run.",
+        .example = "  kiln check jelly.lua --set bodies[1].material.young=2e5\n"
+                   "  kiln check ball-wall.json --lua ball-wall.lua\n",
         .own = options,
-        .own_count = 3,
+        .own_count = 4,
         .most_operands = 1};
     return kiln_command_frame(&usage, argc, argv, check);
 }

@@ -2,7 +2,6 @@
 #include "app/progress.h"
 #include "app/shell_words.h"
 #include "io/run_folder.h"
-#include "io/source.h"
 
 #include <limits.h>
 #include <math.h>
@@ -64,13 +63,7 @@ static void warn(job *now, const char *text)
 static void compare_text(job *now)
 {
     const char *path = now->arguments->operands[0];
-    kiln_source source;
-    if (kiln_source_open(&source, now->context, path, NULL) != KILN_OK)
-        return;
-    bool same = kiln_source_left(&source) == now->kept.text_size &&
-                memcmp(source.at, now->kept.text, now->kept.text_size) == 0;
-    kiln_source_close(&source);
-    if (!same)
+    if (!kiln_scene_file_has_text(now->context, path, now->kept.text, now->kept.text_size))
         warn(now, "the scene's file has changed since; the run goes on with the text it has "
                   "had so far (--changed: with the file as it is now)");
 }
@@ -540,9 +533,9 @@ int kiln_command_run(int argc, char **argv)
         {"json", 0, NULL, "one JSON object a line: every step, frame and checkpoint"}};
     static const kiln_usage usage = {
         .command = "run",
-        .synopsis = "SCENE.lua [-o DIR] [--resume [--changed] | --force] [--until TIME] "
+        .synopsis = "SCENE.lua|SCENE.json [-o DIR] [--resume [--changed] | --force] [--until TIME] "
                     "[--set path=value]...",
-        .what = "Runs a scene.",
+        .what = "Runs a scene: Kiln's (Lua) or PolyFEM's (JSON, docs/polyfem.md).",
         .example = "  kiln run jelly.lua\n  kiln run jelly.lua -o soft --set "
                    "'bodies[1].material.young=2e4'\n  kiln run jelly.lua --resume --until 10\n"
                    "  kiln run jelly.lua --resume --changed\n",

@@ -1,4 +1,5 @@
-/* Scenes in Lua 5.4: docs/scene.md is generated from the schemas that validate.
+/* Scenes in Lua 5.4: docs/scene.md is generated from the schemas that validate. Those of PolyFEM,
+ * in JSON, are made into Lua first (polyfem.h).
  *
  * The sandbox has no io, os, package, debug, load of bytecode; memory and instructions are limited,
  * when the scene is read and whenever a function of it is called during the run. */
@@ -30,8 +31,11 @@ kiln_status kiln_scene_file_load(kiln_context *context, const char *path,
                                  kiln_error *error);
 void kiln_scene_file_destroy(kiln_scene_file *file); /* NULL allowed */
 const kiln_scene *kiln_scene_file_scene(const kiln_scene_file *file);
-/* The text as read, for run.json and checkpoints. */
+/* The text as read, for run.json and checkpoints: Lua, also of a scene in JSON. */
 const char *kiln_scene_file_text(const kiln_scene_file *file, size_t *size);
+/* Whether the file still gives that text; also when it is gone. */
+bool kiln_scene_file_has_text(kiln_context *context, const char *path, const char *text,
+                              size_t size);
 /* The names the scene called param() with, each followed by a space. */
 const char *kiln_scene_file_params(const kiln_scene_file *file);
 

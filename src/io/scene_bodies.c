@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "io/format.h"
 #include "io/scene_reader.h"
+#include "mesh/soup_refine.h"
 
 #include <lua5.4/lauxlib.h>
 #include <math.h>
@@ -102,6 +103,24 @@ kiln_status kiln_scene_read_regions(scene_reader *r, void *field)
     return kiln_scene_read_list(r, "regions", read_region, &r->body.body);
 }
 
+static kiln_status read_patch(scene_reader *r, void *user)
+{
+    kiln_scene_body *body = user;
+    kiln_scene_patch fresh;
+    int kind;
+    KILN_TRY(kiln_scene_expect(r, SCENE_IS_PATCH, &kind));
+    kiln_patch_schema.start(&fresh);
+    KILN_TRY(kiln_array_push(r->box->context, &body->patches, fresh, r->error));
+    kiln_scene_patch *patch = &body->patches.data[body->patches.count - 1];
+    return kiln_scene_read_object(r, &kiln_patch_schema, patch);
+}
+
+kiln_status kiln_scene_read_patches(scene_reader *r, void *field)
+{
+    (void)field;
+    return kiln_scene_read_list(r, "patches", read_patch, &r->body.body);
+}
+
 kiln_status kiln_scene_read_mesh(scene_reader *r, const char *path, kiln_soup *soup)
 {
     char whole[4096];
@@ -118,6 +137,15 @@ static kiln_status read_file_shape(scene_reader *r, kiln_soup *soup)
     kiln_shape_file_schema.start(&draft);
     KILN_TRY(kiln_scene_read_object(r, &kiln_shape_file_schema, &draft));
     KILN_TRY(kiln_scene_read_mesh(r, draft.path, soup));
+    for (int i = 0; i < draft.refine; i++)
+        KILN_TRY(kiln_scene_wrap(r, kiln_soup_halve(soup, &inner), &inner));
+    if (draft.slab > 0.0 && !kiln_soup_is_flat(soup))
+        return kiln_scene_fail_key(r, "slab", "must be triangles in a plane of constant z");
+    if (draft.slab > 0.0)
+        return kiln_scene_wrap(r, kiln_soup_draw_out(soup, draft.slab, &inner), &inner);
+    if (soup->tets.count > 0 && draft.repair)
+        return kiln_scene_wrap(r, kiln_scene_mend(r->box->context, draft.path, soup, &inner),
+                               &inner);
     if (soup->tets.count > 0)
         return KILN_OK;
     if (soup->triangles.count == 0)

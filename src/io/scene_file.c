@@ -1,6 +1,7 @@
 #include "io/scene.h"
 
 #include "base/nearest_name.h"
+#include "io/polyfem.h"
 #include "io/scene_reader.h"
 #include "io/source.h"
 
@@ -21,6 +22,7 @@ struct kiln_scene_file {
     char *text;
     size_t text_size;
     scene_functions functions;
+    polyfem_lines lines; /* of a scene of PolyFEM, for messages */
     char params[sizeof((scene_params *)NULL)->known];
 };
 
@@ -296,16 +298,59 @@ static kiln_status keep_text(kiln_scene_file *file, const char *text, size_t siz
     return KILN_OK;
 }
 
+static bool ends_in_json(const char *path)
+{
+    size_t size = strlen(path);
+    return size > 5 && strcmp(path + size - 5, ".json") == 0;
+}
+
+/* JSON becomes Lua; what a checkpoint kept is Lua already, whatever the file is called. */
+static kiln_status keep_as_lua(kiln_scene_file *file, const char *path, const char *text,
+                               size_t size, bool from_file, kiln_error *error)
+{
+    if (!kiln_polyfem_is_json(text, size) && !(from_file && ends_in_json(path)))
+        return keep_text(file, text, size, error);
+    lua_text lua;
+    kiln_status status =
+        kiln_polyfem_translate(file->context, path, text, size, false, &lua, error);
+    if (status == KILN_OK)
+        status = keep_text(file, lua.text.data, lua.text.count, error);
+    kiln_lua_free(&lua);
+    return status;
+}
+
 static kiln_status get_text(kiln_scene_file *file, const char *path,
                             const kiln_scene_options *options, kiln_error *error)
 {
     if (options->text)
-        return keep_text(file, options->text, options->text_size, error);
+        return keep_as_lua(file, path, options->text, options->text_size, false, error);
     kiln_source source;
     KILN_TRY(kiln_source_open(&source, file->context, path, error));
-    kiln_status status = keep_text(file, source.begin, kiln_source_left(&source), error);
+    kiln_status status =
+        keep_as_lua(file, path, source.begin, kiln_source_left(&source), true, error);
     kiln_source_close(&source);
     return status;
+}
+
+bool kiln_scene_file_has_text(kiln_context *context, const char *path, const char *text,
+                              size_t size)
+{
+    kiln_source source;
+    lua_text lua = {.context = context};
+    if (kiln_source_open(&source, context, path, NULL) != KILN_OK)
+        return true;
+    const char *now = source.begin;
+    size_t now_size = kiln_source_left(&source);
+    kiln_status status = KILN_OK;
+    if (kiln_polyfem_is_json(now, now_size) || ends_in_json(path)) {
+        status = kiln_polyfem_translate(context, path, now, now_size, true, &lua, NULL);
+        now = lua.text.data;
+        now_size = lua.text.count;
+    }
+    bool same = status == KILN_OK && now_size == size && memcmp(now, text, size) == 0;
+    kiln_lua_free(&lua);
+    kiln_source_close(&source);
+    return same;
 }
 
 kiln_status kiln_scene_file_load(kiln_context *context, const char *path,
@@ -328,6 +373,10 @@ kiln_status kiln_scene_file_load(kiln_context *context, const char *path,
         status =
             kiln_scene_sandbox_open(&file->box, context, path,
                                     options->memory ? options->memory : (size_t)256 << 20, error);
+    if (status == KILN_OK)
+        status = kiln_polyfem_lines(context, file->text, file->text_size, &file->lines, error);
+    file->box.lines = file->lines.data;
+    file->box.line_count = file->lines.count;
     file->scene.modules = options->modules ? options->modules : kiln_modules;
     kiln_module_schemas(file->scene.modules, file->box.modules);
     if (status == KILN_OK)
@@ -351,6 +400,7 @@ void kiln_scene_file_destroy(kiln_scene_file *file)
     for (size_t i = 0; i < file->functions.count; i++)
         kiln_release(context, file->functions.data[i], sizeof *file->functions.data[i]);
     kiln_array_free(context, &file->functions);
+    kiln_array_free(context, &file->lines);
     kiln_release(context, file->text, file->text ? file->text_size + 1 : 0);
     kiln_release(context, file, sizeof *file);
 }

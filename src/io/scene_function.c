@@ -152,8 +152,8 @@ kiln_status kiln_scene_make_function(scene_reader *r, const kiln_schema_row *row
     lua_Debug about;
     lua_pushvalue(L, -1);
     lua_getinfo(L, ">S", &about);
-    scene_function made = {
-        .box = r->box, .line = about.linedefined > 0 ? about.linedefined : r->line, .row = row};
+    int line = kiln_scene_sandbox_line(r->box, about.linedefined);
+    scene_function made = {.box = r->box, .line = line > 0 ? line : r->line, .row = row};
     snprintf(made.path, sizeof made.path, "%.95s", r->path);
     KILN_TRY(kiln_array_reserve(context, r->functions, r->functions->count + 1, r->error));
     lua_pushvalue(L, -1);

@@ -315,7 +315,8 @@ static int get_param(lua_State *L)
 int kiln_scene_language_open(lua_State *L)
 {
     static const scene_family single[] = {SCENE_IS_SCENE,  SCENE_IS_MATERIAL, SCENE_IS_BODY,
-                                          SCENE_IS_REGION, SCENE_IS_HOLD,     SCENE_IS_PROBE};
+                                          SCENE_IS_REGION, SCENE_IS_PATCH,    SCENE_IS_HOLD,
+                                          SCENE_IS_PROBE};
     static const scene_family many[] = {SCENE_IS_SHAPE, SCENE_IS_SELECTION, SCENE_IS_MOTION,
                                         SCENE_IS_LOAD, SCENE_IS_OBSTACLE};
     make_marks(L);

@@ -14,6 +14,7 @@
     X(SCENE_IS_MATERIAL, "material")                                                               \
     X(SCENE_IS_BODY, "body")                                                                       \
     X(SCENE_IS_REGION, "region")                                                                   \
+    X(SCENE_IS_PATCH, "patch")                                                                     \
     X(SCENE_IS_HOLD, "hold")                                                                       \
     X(SCENE_IS_PROBE, "probe")                                                                     \
     X(SCENE_IS_TABLE, "table of settings")                                                         \

@@ -629,6 +629,9 @@ void kiln_scene_reader_free(scene_reader *r)
     for (size_t i = 0; i < body->regions.count; i++)
         kiln_array_free(context, &body->regions.data[i].where);
     kiln_array_free(context, &body->regions);
+    for (size_t i = 0; i < body->patches.count; i++)
+        kiln_array_free(context, &body->patches.data[i].where);
+    kiln_array_free(context, &body->patches);
     kiln_soup_free(&body->mesh);
     kiln_soup_free(&body->surface);
     kiln_soup_free(&r->obstacle.obstacle.shape.surface);

@@ -111,6 +111,7 @@ kiln_status kiln_scene_read_material(scene_reader *reader, void *field); /* uint
 kiln_status kiln_scene_read_shape(scene_reader *reader, void *field);    /* kiln_soup */
 kiln_status kiln_scene_read_surface(scene_reader *reader, void *field);  /* kiln_soup */
 kiln_status kiln_scene_read_regions(scene_reader *reader, void *field);
+kiln_status kiln_scene_read_patches(scene_reader *reader, void *field);
 kiln_status kiln_scene_read_scale(scene_reader *reader, void *field);         /* kiln_vec3 */
 kiln_status kiln_scene_read_picks(scene_reader *reader, void *field);         /* kiln_picks */
 kiln_status kiln_scene_read_components(scene_reader *reader, void *field);    /* uint8_t */
@@ -129,6 +130,10 @@ kiln_mat3 kiln_scene_turn_matrix(const scene_turn *turn);
 void kiln_scene_place_points(const scene_place *place, kiln_soup *soup);
 /* A mesh file below the scene's folder. */
 kiln_status kiln_scene_read_mesh(scene_reader *reader, const char *path, kiln_soup *soup);
+/* Cuts what is not manifold and moves the copies apart, so that the surfaces this makes do not
+ * touch; turns and drops tets as kiln_mesh_import does. Warnings say what was done. */
+kiln_status kiln_scene_mend(kiln_context *context, const char *place, kiln_soup *soup,
+                            kiln_error *error);
 /* The table at the top holds the parameters of a generated shape. */
 kiln_status kiln_scene_read_generated(scene_reader *reader, const kiln_shape *shape,
                                       kiln_soup *soup);

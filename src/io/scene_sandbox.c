@@ -32,9 +32,16 @@ static int line_from(lua_State *L, int level)
     return 0;
 }
 
+int kiln_scene_sandbox_line(const scene_sandbox *box, int line)
+{
+    if (!box->lines)
+        return line;
+    return line > 0 && (size_t)line <= box->line_count ? box->lines[line - 1] : 0;
+}
+
 int kiln_scene_sandbox_caller_line(lua_State *L)
 {
-    return line_from(L, 1);
+    return kiln_scene_sandbox_line(kiln_scene_sandbox_of(L), line_from(L, 1));
 }
 
 /* Without a block, old_size is what kind of object the new one is for. */
@@ -132,7 +139,8 @@ static kiln_status report(scene_sandbox *box, int result, const char *what, kiln
         message = "an error inside the handling of an error";
     int line = box->line;
     message = split_line(message, &line);
-    return kiln_fail(error, KILN_ERR_INPUT, box->file, line, -1, "%s%s%s", what, gap, message);
+    return kiln_fail(error, KILN_ERR_INPUT, box->file, kiln_scene_sandbox_line(box, line), -1,
+                     "%s%s%s", what, gap, message);
 }
 
 kiln_status kiln_scene_sandbox_call(scene_sandbox *box, int arguments, int results,

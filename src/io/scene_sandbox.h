@@ -30,9 +30,12 @@ typedef struct scene_sandbox {
     kiln_random random;
     const kiln_schema
         *modules[KILN_MODULE_ROOM + 1]; /* tables of settings with words of their own */
-    int line;                           /* where the last error was raised, 0: unknown */
-    bool heap_empty;                    /* the context's allocator failed */
-    bool over_limit;                    /* the sandbox refused memory */
+    /* Lines of the file, where it is not the text itself: of line i + 1 the line lines[i]. */
+    const int *lines; /* borrowed */
+    size_t line_count;
+    int line;        /* where the last error was raised, 0: unknown */
+    bool heap_empty; /* the context's allocator failed */
+    bool over_limit; /* the sandbox refused memory */
 } scene_sandbox;
 
 kiln_status kiln_scene_sandbox_open(scene_sandbox *box, kiln_context *context, const char *file,
@@ -50,7 +53,9 @@ kiln_status kiln_scene_sandbox_call(scene_sandbox *box, int arguments, int resul
 
 /* The sandbox a function of C runs in. */
 scene_sandbox *kiln_scene_sandbox_of(lua_State *L);
-/* The line of the scene that called the running function of C, 0: none. */
+/* The line of the file that a line of the text is. */
+int kiln_scene_sandbox_line(const scene_sandbox *box, int line);
+/* The line of the scene's file that called the running function of C, 0: none. */
 int kiln_scene_sandbox_caller_line(lua_State *L);
 
 /* What a value is, for messages: `-3`, `"text"`, `a table`. Returns `buffer`. */

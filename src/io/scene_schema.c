@@ -70,6 +70,9 @@ static const kiln_schema_row body_rows[] = {
     {"regions", KILN_VALUE_OTHER, offsetof(scene_body_draft, body.regions), .preset = "none",
      .meaning = "parts with materials of their own; later ones win",
      .what = "list of [region](#region)", .read = kiln_scene_read_regions},
+    {"patches", KILN_VALUE_OTHER, offsetof(scene_body_draft, body.patches), .preset = "none",
+     .meaning = "surface faces with tags of their own, for `select.patch`; later ones win",
+     .what = "list of [patch](#patch)", .read = kiln_scene_read_patches},
     {"shape", KILN_VALUE_OTHER, offsetof(scene_body_draft, body.mesh), .preset = "",
      .meaning = "its tets", .what = "[shape](#shape)", .read = kiln_scene_read_shape},
     {"surface", KILN_VALUE_OTHER, offsetof(scene_body_draft, body.surface), .preset = "none",
@@ -122,6 +125,26 @@ const kiln_schema kiln_region_schema = {
     .has_said = true,
 };
 
+static void start_patch(void *target)
+{
+    *(kiln_scene_patch *)target = (kiln_scene_patch){.tag = 0};
+}
+
+static const kiln_schema_row patch_rows[] = {
+    {"tag", KILN_VALUE_WHOLE, offsetof(kiln_scene_patch, tag),
+     KILN_WITHIN(-2147483648.0, 2147483647), NULL, "", .meaning = "what the faces are tagged with"},
+    {"where", KILN_VALUE_SELECTION, offsetof(kiln_scene_patch, where), .preset = "everything",
+     .meaning = "the faces"},
+};
+const kiln_schema kiln_patch_schema = {
+    .name = "patch",
+    .about = "Surface faces of a body that get a tag, in place of the mesh file's or the shape's.",
+    KILN_SCHEMA_ROWS(patch_rows),
+    .size = sizeof(kiln_scene_patch),
+    .start = start_patch,
+    .has_said = true,
+};
+
 static void start_turn(void *target)
 {
     *(scene_turn *)target = start_place().turn;
@@ -165,6 +188,15 @@ static const kiln_schema_row file_rows[] = {
     {"path", KILN_VALUE_PATH, offsetof(scene_file_draft, path), .preset = "",
      .meaning = "the mesh file, from the scene's folder: Medit, Gmsh, TetGen, VTK, or a surface as "
                 "STL, OBJ, PLY, OFF"},
+    {"repair", KILN_VALUE_FLAG, offsetof(scene_file_draft, repair),
+     .meaning =
+         "tets: mend what has one sensible meaning, with a warning: tets that are turned or "
+         "given twice; vertices and edges where pieces merely touch are cut and moved apart"},
+    {"refine", KILN_VALUE_WHOLE, offsetof(scene_file_draft, refine), KILN_WITHIN(0, 10), NULL, NULL,
+     .meaning = "how often every edge is halved: 8 tets for one, or 4 triangles"},
+    {"slab", KILN_VALUE_NUMBER, offsetof(scene_file_draft, slab), KILN_NOT_NEGATIVE, "m", NULL,
+     .meaning = "triangles in a plane of constant z are drawn out by this, for plane problems; 0: "
+                "they are not"},
     {"max_edge", KILN_VALUE_NUMBER, offsetof(scene_file_draft, fill.max_edge), KILN_NOT_NEGATIVE,
      "m", NULL, .meaning = "surfaces: length of edges inside; 0: as the surface has it"},
     {"radius_edge", KILN_VALUE_NUMBER, offsetof(scene_file_draft, fill.radius_edge),
@@ -188,10 +220,12 @@ const kiln_schema kiln_shape_file_schema = {
 const kiln_schema *kiln_scene_schema_at(size_t row)
 {
     static const kiln_schema *const first[] = {
-        &kiln_scene_file_schema, &kiln_step_schema,   &kiln_newton_schema,   &kiln_solver_schema,
-        &kiln_output_schema,     &kiln_remesh_schema, &kiln_contact_schema,  &kiln_body_schema,
-        &kiln_turn_schema,       &kiln_region_schema, &kiln_material_schema, &kiln_plastic_schema,
-        &kiln_shape_file_schema, &kiln_hold_schema,   &kiln_probe_schema};
+        &kiln_scene_file_schema, &kiln_step_schema,       &kiln_newton_schema,
+        &kiln_solver_schema,     &kiln_output_schema,     &kiln_remesh_schema,
+        &kiln_contact_schema,    &kiln_body_schema,       &kiln_turn_schema,
+        &kiln_region_schema,     &kiln_patch_schema,      &kiln_material_schema,
+        &kiln_plastic_schema,    &kiln_shape_file_schema, &kiln_hold_schema,
+        &kiln_probe_schema};
     const size_t single = sizeof first / sizeof first[0];
     if (row < single)
         return first[row];

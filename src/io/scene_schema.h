@@ -14,8 +14,8 @@
 const kiln_schema *kiln_scene_schema_at(size_t row);
 
 extern const kiln_schema kiln_scene_file_schema; /* kiln_scene: all of it but modules */
-extern const kiln_schema kiln_body_schema, kiln_region_schema, kiln_turn_schema, kiln_hold_schema,
-    kiln_probe_schema, kiln_shape_file_schema;
+extern const kiln_schema kiln_body_schema, kiln_region_schema, kiln_patch_schema, kiln_turn_schema,
+    kiln_hold_schema, kiln_probe_schema, kiln_shape_file_schema;
 extern const kiln_schema kiln_select_schemas[KILN_SELECT_COUNT], kiln_motion_schemas[],
     kiln_load_schemas[], kiln_obstacle_schemas[KILN_OBSTACLE_COUNT];
 
@@ -51,6 +51,9 @@ typedef struct scene_hold_draft {
 
 typedef struct scene_file_draft {
     const char *path;
+    bool repair;
+    int refine;
+    double slab;
     kiln_fill_options fill;
 } scene_file_draft;
 

@@ -200,6 +200,28 @@ static kiln_status assign_materials(kiln_world *world, kiln_error *error)
     return status;
 }
 
+static kiln_status apply_patch(kiln_world *world, uint32_t body, const kiln_scene_patch *patch,
+                               kiln_error *error)
+{
+    kiln_u32_array faces = {0};
+    kiln_status status =
+        kiln_world_select(world, KILN_ON_FACE, (int32_t)body, &patch->where, &faces, error);
+    for (size_t i = 0; i < faces.count && status == KILN_OK; i++)
+        world->mesh->face[faces.data[i]].tag = patch->tag;
+    kiln_array_free(world->context, &faces);
+    return kiln_said_wrap(world->scene, &patch->said, status, error);
+}
+
+/* One that no face answers to is no mistake: what is to be held there will say so. */
+static kiln_status apply_patches(kiln_world *world, kiln_error *error)
+{
+    const kiln_scene *scene = world->scene;
+    for (uint32_t b = 0; b < scene->bodies.count; b++)
+        for (size_t p = 0; p < scene->bodies.data[b].patches.count; p++)
+            KILN_TRY(apply_patch(world, b, &scene->bodies.data[b].patches.data[p], error));
+    return KILN_OK;
+}
+
 /* Exact signs in the world, but for bodies that may be inverted. */
 static kiln_status check_signs(kiln_world *world, kiln_error *error)
 {
@@ -264,6 +286,7 @@ kiln_status kiln_world_build_mesh(kiln_world *world, kiln_error *error)
     /* Neighbours in space become neighbours in memory, whatever order the files had. */
     KILN_TRY(kiln_mesh_reorder(world->mesh, KILN_SPACE_MATERIAL, NULL, error));
     KILN_TRY(check_places(world, error));
+    KILN_TRY(apply_patches(world, error));
     return assign_materials(world, error);
 }
 

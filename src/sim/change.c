@@ -110,6 +110,17 @@ static kiln_status check_vertex(const kiln_world *before, const kiln_world *afte
     return KILN_OK;
 }
 
+static kiln_status check_face(const kiln_world *before, const kiln_world *after, uint32_t f,
+                              kiln_error *error)
+{
+    const kiln_mesh *a = before->mesh, *b = after->mesh;
+    if (a->face[f].tag == b->face[f].tag)
+        return KILN_OK;
+    uint32_t part = b->info[b->face[f].at / 4].part;
+    return refuse(after, &after->scene->bodies.data[b->parts.data[part].body].said, error,
+                  "its patches have changed places");
+}
+
 /* Soups first: bodies that are the same make meshes whose rows are. */
 static kiln_status check_bodies(const kiln_world *before, const kiln_world *after,
                                 kiln_error *error)
@@ -128,6 +139,8 @@ static kiln_status check_bodies(const kiln_world *before, const kiln_world *afte
         KILN_TRY(check_tet(before, after, t, error));
     for (uint32_t v = 0; v < after->mesh->table[KILN_ON_VERTEX].used; v++)
         KILN_TRY(check_vertex(before, after, v, error));
+    for (uint32_t f = 0; f < after->mesh->table[KILN_ON_FACE].used; f++)
+        KILN_TRY(check_face(before, after, f, error));
     return KILN_OK;
 }
 

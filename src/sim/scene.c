@@ -49,6 +49,9 @@ void kiln_scene_free(kiln_scene *scene)
         for (size_t k = 0; k < body->regions.count; k++)
             kiln_array_free(context, &body->regions.data[k].where);
         kiln_array_free(context, &body->regions);
+        for (size_t k = 0; k < body->patches.count; k++)
+            kiln_array_free(context, &body->patches.data[k].where);
+        kiln_array_free(context, &body->patches);
         kiln_soup_free(&body->mesh);
         kiln_soup_free(&body->surface);
     }

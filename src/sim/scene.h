@@ -40,13 +40,22 @@ typedef struct kiln_scene_region {
     uint32_t material; /* index */
 } kiln_scene_region;
 
+/* Surface faces that get a tag, whatever the file says. */
+typedef struct kiln_scene_patch {
+    kiln_said said;
+    kiln_picks where; /* faces of the body; empty: all */
+    int32_t tag;
+} kiln_scene_patch;
+
 typedef struct kiln_scene_body {
     kiln_said said;
     char name[KILN_NAME_SIZE];
     kiln_soup mesh; /* placed: material coordinates */
     uint32_t material;
     KILN_ARRAY_OF(kiln_scene_region)
-    regions;                /* later ones win */
+    regions; /* later ones win */
+    KILN_ARRAY_OF(kiln_scene_patch)
+    patches;                /* later ones win */
     kiln_quantity velocity; /* at the start; function of position allowed */
     kiln_vec3 spin;         /* rad/s about the body's centre of mass, added to velocity */
     kiln_quantity position; /* world position from material position; constant NaN: the same */

@@ -55,6 +55,7 @@ static const char everything[] =
     "      position = function(u) return 2 * u.x, u.y, u.z end, tolerate_inverted = true,\n"
     "      regions = { region { tag = 3, material = soft },\n"
     "        region { where = select.region { tag = 4 }, material = rubber } },\n"
+    "      patches = { patch { tag = -9 }, { tag = 8, where = select.patch { tag = 2 } } },"
     "      surface = shape.ball { radius = 0.25, h = 0.2 } },\n"
     "    body { shape = shape.ball { radius = 0.5, h = 0.3 }, material = soft,\n"
     "      turn = { axis = {1, 0, 0}, degrees = 180 }, scale = 2,\n"

@@ -125,6 +125,10 @@ START_TEST(bodies_and_materials)
     ck_assert_str_eq(b->regions.data[1].said.path, "bodies[1].regions[2]");
     ck_assert_uint_eq(b->regions.data[1].where.count, 1);
     ck_assert_int_eq(b->regions.data[1].where.data[0].selector.number, 4);
+    ck_assert_uint_eq(b->patches.count, 2);
+    ck_assert_int_eq(b->patches.data[0].tag, -9);
+    ck_assert_int_eq(b->patches.data[1].tag, 8);
+    ck_assert_uint_eq(b->patches.data[1].where.count, 1);
     ck_assert_str_eq(s->bodies.data[1].name, "body2");
     ck_assert_uint_eq(s->bodies.data[1].material, 1);
     kiln_context *context = w.context;
