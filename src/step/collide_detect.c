@@ -7,8 +7,8 @@
 /* Of the distance at the begin of a Newton step, kept all along it; and of the reach, for pairs
  * that did not act: farther in they would be so stiff that the next step only drives them out
  * again. */
-#define KEPT 0.1
-#define LEFT 0.5
+#define KEPT .25
+#define LEFT .5
 
 enum {
     MANY = 20, /* meetings of boxes for each vertex, below which a piece of a way may be longer */
