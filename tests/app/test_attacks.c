@@ -262,14 +262,15 @@ START_TEST(advice_fits)
 {
     char text[4000];
     open_folder();
-    write_file("two.lua",
-               "local m = material { young = 1e5 }\n"
-               "return scene { duration = 0.2, gravity = {0, 0, -9.81}, step = { dt = 0.01 },\n"
-               " contact = { obstacles = 'points' }, obstacles = { obstacle.plane {} }, bodies = {\n"
-               "  body { shape = shape.box { lx = 0.3, ly = 0.3, lz = 0.3, n = 2 },\n"
-               "         at = {0, 0, 0.05}, material = m },\n"
-               "  body { shape = shape.box { lx = 0.3, ly = 0.3, lz = 0.3, n = 2 },\n"
-               "         at = {0, 0, 0.5}, material = m } } }\n");
+    write_file(
+        "two.lua",
+        "local m = material { young = 1e5 }\n"
+        "return scene { duration = 0.2, gravity = {0, 0, -9.81}, step = { dt = 0.01 },\n"
+        " contact = { obstacles = 'points' }, obstacles = { obstacle.plane {} }, bodies = {\n"
+        "  body { shape = shape.box { lx = 0.3, ly = 0.3, lz = 0.3, n = 2 },\n"
+        "         at = {0, 0, 0.05}, material = m },\n"
+        "  body { shape = shape.box { lx = 0.3, ly = 0.3, lz = 0.3, n = 2 },\n"
+        "         at = {0, 0, 0.5}, material = m } } }\n");
     ck_assert_int_eq(run_limited("run two.lua --set bodies[1].material.young=1e-30"), 1);
     check_said("vertices that an obstacle holds cannot stay on it");
     check_said("try a stiffer or lighter material");
