@@ -10,9 +10,11 @@ enum { LANES = KILN_ELEMENT_LANES };
 /* Changes of the thresholds of what flows, relative and in the mean of squares, that are not worth
  * another solve. */
 #define SETTLED 5e-4
-/* Of matter without stress, which is this part of its threshold: that of a tension test. */
+/* Of matter without stress, which is this part of its threshold: all of it may be deviator. A
+ * surface that is too narrow at first may not bear a load that matter does, and a body that has
+ * begun to give way is lost. */
 #define LITTLE      1e-6
-#define FIRST_RATIO 0.81649658092772603
+#define FIRST_RATIO 1.0
 /* The ratio found at x follows the one that was held: not at all where stresses grow in proportion,
  * with a slope of 1 - ratio^2 where pressure is given. As if this part of it was: more overshoots
  * where it is not. */

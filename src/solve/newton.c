@@ -59,6 +59,9 @@ static const double NEAR = 1e-2, LAST_SHRINKS = 0.1;
 /* N6: of the iteration's own direction; where nothing holds a body, the factor has no more than
  * rounding along its motions, and an old one would throw it anywhere. */
 static const double FARTHER = 10.0;
+/* N6: of the forces that it is the sum of, the gradient of a place where what is held through a
+ * solve may be renewed. */
+static const double QUIET = 0.15;
 /* What steps that shrink by a ratio leave in all, of the tolerance. */
 static const double LEFT = 0.01;
 
@@ -92,8 +95,9 @@ typedef struct problem {
     double *x;
     kiln_newton_report *report;
     double *value, *change; /* [term] weight * value at x, and by how much a step changes it */
-    bool moving;            /* held unknowns are not at their targets */
-    bool barred;            /* a term did not allow the whole of the last step */
+    double forces; /* largest norm of a sum over the first terms, where renew_lagged asks */
+    bool moving;   /* held unknowns are not at their targets */
+    bool barred;   /* a term did not allow the whole of the last step */
     bool all_held;
 } problem;
 
@@ -309,8 +313,12 @@ static void assemble(problem *p, const double *x, double *g, kiln_bsr *H)
     memset(g, 0, p->count * sizeof *g);
     if (H)
         kiln_bsr_clear(H);
-    for (size_t t = 0; t < p->term_count; t++)
+    p->forces = 0.0;
+    for (size_t t = 0; t < p->term_count; t++) {
         p->terms[t]->add(p->terms[t]->self, x, p->terms[t]->weight, g, H);
+        if (p->options->renew_lagged)
+            p->forces = fmax(p->forces, sqrt(dot(p, g, g)));
+    }
     p->report->assemble_seconds += kiln_wall_seconds() - begin;
 }
 
@@ -622,14 +630,25 @@ static kiln_status repeat(problem *p, double last, double limit, bool *converged
     return KILN_OK;
 }
 
-static void renew_lagged(problem *p)
+static bool renew_lagged(problem *p)
 {
     double change = 0.0;
     for (size_t t = 0; t < p->term_count; t++)
         if (p->terms[t]->lag)
             change = fmax(change, p->terms[t]->lag(p->terms[t]->self, p->x));
-    if (change > 0.0)
-        (void)find_values(p); /* x is where they are defined */
+    return change > 0.0 && find_values(p); /* x is where they are defined */
+}
+
+/* N6: the gradient after a correction, in newton->trial. It is learned from before what is held is
+ * renewed, so that a secant is one of one objective. */
+static kiln_status look_again(problem *p, double step, bool learn, bool renew, kiln_error *error)
+{
+    kiln_newton *newton = p->newton;
+    KILN_TRY(find_gradient(p, newton->trial, error));
+    if (learn)
+        kiln_secants_learn(&newton->secants, step, newton->dx, newton->g, newton->trial);
+    bool quiet = sqrt(dot(p, newton->trial, newton->trial)) <= QUIET * p->forces;
+    return renew && quiet && renew_lagged(p) ? find_gradient(p, newton->trial, error) : KILN_OK;
 }
 
 /* N6, after `step` times a direction of size `last`. */
@@ -643,11 +662,8 @@ static kiln_status correct(problem *p, double last, double step, double limit, b
     KILN_TRY(kiln_secants_begin(&newton->secants, newton->context, p->count, error));
     for (int i = 0; i < most || (i == most && step == 1.0); i++) {
         double size;
-        if (p->options->renew_lagged && i < most)
-            renew_lagged(p);
-        KILN_TRY(find_gradient(p, newton->trial, error));
-        if (!p->moving && !p->options->renew_lagged && (i > 0 || !p->options->balanced))
-            kiln_secants_learn(&newton->secants, step, newton->dx, newton->g, newton->trial);
+        bool learn = !p->moving && (i > 0 || !p->options->balanced);
+        KILN_TRY(look_again(p, step, learn, p->options->renew_lagged && i < most, error));
         memcpy(newton->g, newton->trial, p->count * sizeof *newton->g);
         KILN_TRY(find_old_step(p, &size, error));
         bool last_one = step == 1.0 && size <= LAST_SHRINKS * last && size <= limit;
