@@ -24,7 +24,9 @@
  *    much stiffer than the way itself; those the old factor knows well enough (a notched bar at
  *    its limit load: 8 iterations instead of 18, a beam that turns by 60 degrees 10 of 26). Along
  *    the few that have become soft meanwhile it is too stiff; those are learned from the steps
- *    (secants.h; a cantilever at 99.5 % of its limit load: 8 iterations instead of 24).
+ *    (secants.h; a cantilever at 99.5 % of its limit load: 8 iterations instead of 24). What is
+ *    held (term.lag) is renewed where forces nearly balance: a straight step that turns matter has
+ *    pressures in it that are gone once it is corrected.
  * N7 Where a force has no potential, its derivative has a part that is not symmetric. The objective
  *    is then that of this iteration (term.renew), whose Hessian is the symmetric part, and the
  *    direction solves with both: along it the objective falls all the same, since the other part
@@ -59,11 +61,8 @@ static const double NEAR = 1e-2, LAST_SHRINKS = 0.1;
 /* N6: of the iteration's own direction; where nothing holds a body, the factor has no more than
  * rounding along its motions, and an old one would throw it anywhere. */
 static const double FARTHER = 10.0;
-/* N6: of the forces that it is the sum of, the gradient of a place where what is held through a
- * solve may be renewed. */
-static const double QUIET = 0.15;
-/* What steps that shrink by a ratio leave in all, of the tolerance. */
-static const double LEFT = 0.01;
+static const double QUIET = 0.15; /* N6: the gradient, of the forces that it is the sum of */
+static const double LEFT = 0.01;  /* by steps that shrink by a ratio, in all, of the tolerance */
 
 #define REST_TOLERANCE 1e-6 /* of the right side, for what N7 solves */
 
@@ -639,8 +638,7 @@ static bool renew_lagged(problem *p)
     return change > 0.0 && find_values(p); /* x is where they are defined */
 }
 
-/* N6: the gradient after a correction, in newton->trial. It is learned from before what is held is
- * renewed, so that a secant is one of one objective. */
+/* N6: the gradient after a correction, in newton->trial. A secant is one of one objective. */
 static kiln_status look_again(problem *p, double step, bool learn, bool renew, kiln_error *error)
 {
     kiln_newton *newton = p->newton;
