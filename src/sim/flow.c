@@ -25,8 +25,9 @@ typedef struct flow_state {
 typedef struct flow {
     kiln_world *world;
     bool varies; /* parameters are functions */
-    bool held;   /* those of flow inside the step stay as they are */
-    bool after;  /* some flow is not solved inside the step (flow_potential.h) */
+    /* Those of flow inside the step: nobody's concern between steps, asked for, or given. */
+    enum { LAWS_REST, LAWS_ASKED, LAWS_GIVEN } phase;
+    bool after; /* some flow is not solved inside the step (flow_potential.h) */
     KILN_ARRAY_OF(kiln_plastic)
     laws;                 /* [tet slot], where they are */
     kiln_f64_array norms; /* [tet slot] of stress, for them */
@@ -130,7 +131,7 @@ static kiln_status before_step(void *self, const kiln_moment *moment, kiln_error
 {
     (void)moment;
     flow *f = self;
-    f->held = false;
+    f->phase = LAWS_ASKED;
     if (!f->varies)
         return KILN_OK;
     kiln_yield_surfaces_set_laws(kiln_solid_elements(f->world->solid), NULL, f->world->mesh);
@@ -160,11 +161,11 @@ static kiln_status stiffen(flow *f, double time, kiln_error *error)
 static kiln_status drive(void *self, const kiln_drive *drive, kiln_error *error)
 {
     flow *f = self;
-    if (!f->varies)
+    if (!f->varies || f->phase == LAWS_REST)
         return KILN_OK;
-    if (!f->held)
+    if (f->phase == LAWS_ASKED)
         KILN_TRY(vary_laws(f, drive->time, true, error));
-    if (!f->held && !f->world->moves)
+    if (f->phase == LAWS_ASKED && !f->world->moves)
         KILN_TRY(stiffen(f, drive->time, error));
     kiln_yield_surfaces_set_laws(kiln_solid_elements(drive->solid), f->laws.data, f->world->mesh);
     return KILN_OK;
@@ -174,7 +175,7 @@ static kiln_status drive(void *self, const kiln_drive *drive, kiln_error *error)
 static kiln_status settle_laws(flow *f, kiln_error *error)
 {
     const kiln_world *world = f->world;
-    f->held = true;
+    f->phase = LAWS_GIVEN;
     for (int round = 0; round < MOST_LAWS; round++) {
         KILN_TRY(look_at_stress(f, error));
         KILN_TRY(vary_laws(f, world->state.clock.time, true, error));
@@ -272,8 +273,15 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     KILN_TRY(pass(f, moment->end - moment->begin, &f->report, error));
     if (!f->world->moves && f->after)
         KILN_TRY(settle(f, error));
+    f->phase = LAWS_REST;
     f->seconds = kiln_wall_seconds() - started;
     return KILN_OK;
+}
+
+static void step_back(void *self)
+{
+    flow *f = self;
+    f->phase = LAWS_REST;
 }
 
 static void *state(void *self, size_t *size)
@@ -301,5 +309,6 @@ const kiln_module kiln_module_flow = {.name = "flow",
                                       .before_step = before_step,
                                       .drive = drive,
                                       .after_step = after_step,
+                                      .step_back = step_back,
                                       .state = state,
                                       .measure = measure};
