@@ -90,6 +90,7 @@ struct kiln_elements {
                                 that is made, if `flowing`, or was, if `yield_state` is `state` */
     kiln_f64_array ratio;    /* [element number] of the norm frobenius (yield_surfaces.h) */
     kiln_f64_array ratio_scratch;
+    const struct kiln_plastic *laws; /* [tet slot] in place of the materials', borrowed; or NULL */
     bool flowing; /* a step is being made in which matter flows */
     uint64_t yield_state;
     bool exact; /* Hessians as they are (term.h) */

@@ -28,12 +28,12 @@ typedef struct kiln_yield_surface {
 /* Of a law whose hardening is `hardening` so far, of the norm as a whole. */
 kiln_yield_surface kiln_plastic_surface(const kiln_plastic *law, double mu, double hardening);
 
-/* True where a step sees the flow of this material: instant, and with numbers that are known
- * before. Not linear, whose strain does not add up in logarithms. */
+/* True where a step sees the flow of this material: instant. Not linear, whose strain does not add
+ * up in logarithms. */
 KILN_INLINE bool kiln_flow_is_within(const kiln_material *material)
 {
     const kiln_plastic *law = &material->plastic;
-    return law->instant && law->flows && !law->varies && material->model->principal;
+    return law->instant && law->flows && material->model->principal;
 }
 
 /* What nodal pressure is a function of, J or J - 1 where the material flows within: flow keeps J,

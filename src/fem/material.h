@@ -80,7 +80,6 @@ typedef struct kiln_plastic {
     double yield;     /* Pa in the norm; 0: creep */
     double rate;      /* 1/s; not with `instant` */
     double hardening; /* work: no unit; stress: 1/s. Negative: softening */
-    bool varies;      /* the numbers are given tet by tet: flow waits for the end of a step */
 } kiln_plastic;
 
 typedef struct kiln_material {

@@ -223,6 +223,18 @@ static uint32_t slot_of(const kiln_elements *elements, size_t number)
     return elements->batches.data[number / LANES].slot[number % LANES];
 }
 
+/* What is left where the last step had a surface for it. */
+static void let_flow(const kiln_elements *elements, size_t number, kiln_matter *matter)
+{
+    kiln_yield_surface surface;
+    double ratio, d[3];
+    if (kiln_flow_is_within(matter->material) &&
+        kiln_yield_surface_of(elements, number, &surface, &ratio) &&
+        kiln_flow_return(matter, &surface, d) > 0.0)
+        for (int i = 0; i < 3; i++)
+            matter->s[i] *= exp(-d[i]);
+}
+
 typedef struct norms_job {
     const kiln_elements *elements;
     const double *x;
@@ -237,6 +249,7 @@ static void norms_group(void *user, const kiln_material *material, size_t first,
     for (size_t i = 0; i < count; i++) {
         uint32_t slot = slot_of(job->elements, first + i);
         kiln_matter matter = kiln_plastic_matter(job->elements, material, first + i, g, i);
+        let_flow(job->elements, first + i, &matter);
         if (slot != KILN_NONE)
             job->norm[slot] = kiln_plastic_norm(&matter);
     }

@@ -42,7 +42,8 @@ kiln_matter kiln_plastic_matter(const kiln_elements *elements, const kiln_materi
 /* The stress norm that yield is about, Pa. */
 double kiln_plastic_norm(const kiln_matter *matter);
 
-/* The norms of all tets at x, [tet slot]; rows of tets that do not flow and of dead ones are not
+/* The norms of all tets at x, [tet slot], of what the step that was just made has left where matter
+ * has flowed inside it; rows of tets that do not flow and of dead ones are not
  * touched. */
 void kiln_plastic_norms(const kiln_elements *elements, const double *x, double *norm);
 

@@ -10,9 +10,11 @@ enum { LANES = KILN_ELEMENT_LANES };
 /* Changes of the thresholds of what flows, relative and in the mean of squares, that are not worth
  * another solve. */
 #define SETTLED 5e-4
-/* Of matter without stress, which is this part of its threshold: that of a tension test. */
+/* Of matter without stress, which is this part of its threshold: all of it may be deviator. A
+ * surface that is too narrow at first may not bear a load that matter does, and a body that has
+ * begun to give way is lost. */
 #define LITTLE      1e-6
-#define FIRST_RATIO 0.81649658092772603
+#define FIRST_RATIO 1.0
 /* The ratio found at x follows the one that was held: not at all where stresses grow in proportion,
  * with a slope of 1 - ratio^2 where pressure is given. As if this part of it was: more overshoots
  * where it is not. */
@@ -266,7 +268,7 @@ double kiln_yield_surfaces_lag(void *elements, const double *x)
     return change;
 }
 
-/* Thresholds of this moment; those of the norm itself. */
+/* Thresholds of this moment, with the ratios there are. */
 static void fill_surfaces(kiln_elements *e, const kiln_field *hardening)
 {
     for (size_t c = 0; c < e->chunks.count; c++) {
@@ -278,9 +280,10 @@ static void fill_surfaces(kiln_elements *e, const kiln_field *hardening)
             uint32_t slot = slots[i % LANES] == KILN_NONE ? slots[0] : slots[i % LANES];
             double mu, lambda, *at = surface_at(e, i);
             kiln_elements_lame(e, material, i, &mu, &lambda);
+            const kiln_plastic *law = e->laws ? &e->laws[slot] : &material->plastic;
             kiln_yield_surface surface =
-                kiln_plastic_surface(&material->plastic, mu, kiln_field_value(hardening, slot, 0));
-            at[0] = surface.threshold;
+                kiln_plastic_surface(law, mu, kiln_field_value(hardening, slot, 0));
+            at[0] = surface.threshold * (e->ratio.count ? e->ratio.data[i] : 1.0);
             at[LANES] = surface.growth;
         }
     }
@@ -319,6 +322,15 @@ kiln_status kiln_yield_surfaces_begin(kiln_elements *elements, const kiln_mesh *
         KILN_TRY(begin_ratios(e, mesh, error));
     e->flowing = true;
     return KILN_OK;
+}
+
+void kiln_yield_surfaces_set_laws(kiln_elements *elements, const kiln_plastic *laws,
+                                  const kiln_mesh *mesh)
+{
+    elements->laws = laws;
+    elements->state++;
+    if (elements->flowing)
+        fill_surfaces(elements, kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_HARDENING));
 }
 
 bool kiln_yield_surfaces_are_used(const kiln_elements *elements)

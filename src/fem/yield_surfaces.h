@@ -22,6 +22,11 @@ kiln_status kiln_yield_surfaces_begin(kiln_elements *elements, const kiln_mesh *
                                       kiln_error *error);
 void kiln_yield_surfaces_end(kiln_elements *elements);
 
+/* Laws [tet slot] in place of the materials' (NULL: those), from now on and in the step being made;
+ * borrowed, until other ones are set or the tets change. Surfaces of the step before are gone. */
+void kiln_yield_surfaces_set_laws(kiln_elements *elements, const kiln_plastic *laws,
+                                  const kiln_mesh *mesh);
+
 /* In the step being made: whether there are any, and whether some are lagged. */
 bool kiln_yield_surfaces_are_used(const kiln_elements *elements);
 bool kiln_yield_surfaces_follow(const kiln_elements *elements);

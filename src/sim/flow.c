@@ -1,13 +1,17 @@
 /* The module of plastic flow: after a step matter that is beyond its threshold yields, and its
  * material follows: it relaxes, or where the mesh is that of the world goes where the world is. */
 #include "base/clock.h"
-#include "fem/flow_potential.h"
+#include "fem/yield_surfaces.h"
 #include "sim/world_impl.h"
 #include "step/relax.h"
 
+#include <float.h>
 #include <math.h>
 
-enum { MOST_FLOWS = 1000 }; /* of a static step */
+enum {
+    MOST_FLOWS = 1000, /* of a static step */
+    MOST_LAWS = 30     /* solves of one, while functions change with what they bring about */
+};
 /* Static steps end when no tet flows by more than this part of the largest strain that flows. Not
  * of its own: where the norm sees pressure that flow cannot take away, what is left of the shape
  * would go on flowing, to the last digit, for hundreds of rounds. */
@@ -21,10 +25,13 @@ typedef struct flow_state {
 typedef struct flow {
     kiln_world *world;
     bool varies; /* parameters are functions */
-    bool after;  /* some flow is not solved inside the step (flow_potential.h) */
+    /* Those of flow inside the step: nobody's concern between steps, asked for, or given. */
+    enum { LAWS_REST, LAWS_ASKED, LAWS_GIVEN } phase;
+    bool after; /* some flow is not solved inside the step (flow_potential.h) */
     KILN_ARRAY_OF(kiln_plastic)
     laws;                 /* [tet slot], where they are */
     kiln_f64_array norms; /* [tet slot] of stress, for them */
+    double change;        /* of a yield by the last look at them, Pa per Pa */
     KILN_ARRAY_OF(uint8_t)
     flowed;            /* [tet slot] not 0: in the last step */
     kiln_relax *relax; /* made when it is first needed */
@@ -67,11 +74,12 @@ static void destroy(void *self)
     kiln_array_free(context, &f->flowed);
 }
 
-static kiln_status ask_law(const flow *f, uint32_t t, const kiln_scene_material *row,
-                           kiln_plastic *law, kiln_error *error)
+static kiln_status ask_law(const flow *f, uint32_t t, double time, double stress,
+                           const kiln_scene_material *row, kiln_plastic *law, kiln_error *error)
 {
     kiln_circumstances at = kiln_world_circumstances(f->world, t);
-    at.stress = f->norms.data[t];
+    at.time = time;
+    at.stress = stress;
     KILN_TRY(kiln_quantity_get(&row->yield, &at, &law->yield, 1, error));
     KILN_TRY(kiln_quantity_get(&row->rate, &at, &law->rate, 1, error));
     KILN_TRY(kiln_quantity_get(&row->hardening, &at, &law->hardening, 1, error));
@@ -83,31 +91,111 @@ static kiln_status ask_law(const flow *f, uint32_t t, const kiln_scene_material 
     return KILN_OK;
 }
 
-/* The laws of all tets where some are functions of what goes on in them. */
-static kiln_status vary_laws(flow *f, kiln_error *error)
+static kiln_status look_at_stress(flow *f, kiln_error *error)
+{
+    const kiln_mesh *mesh = f->world->mesh;
+    size_t tets = mesh->table[KILN_ON_TET].used;
+    KILN_TRY(kiln_array_reserve(f->world->context, &f->laws, tets, error));
+    KILN_TRY(kiln_array_reserve(f->world->context, &f->norms, tets, error));
+    for (; f->laws.count < tets; f->laws.count++)
+        f->laws.data[f->laws.count] = (kiln_plastic){0};
+    kiln_plastic_norms(kiln_solid_elements(f->world->solid), &mesh->x[0].x, f->norms.data);
+    return KILN_OK;
+}
+
+/* The laws of the tets that flow inside the step, or of all others, where some are functions of
+ * what goes on in them. */
+static kiln_status vary_laws(flow *f, double time, bool within, kiln_error *error)
 {
     const kiln_world *world = f->world;
-    const kiln_mesh *mesh = world->mesh;
-    const uint32_t *material = kiln_world_material_of(mesh);
-    size_t tets = mesh->table[KILN_ON_TET].used;
-    KILN_TRY(kiln_array_reserve(world->context, &f->laws, tets, error));
-    KILN_TRY(kiln_array_reserve(world->context, &f->norms, tets, error));
-    kiln_plastic_norms(kiln_solid_elements(world->solid), &mesh->x[0].x, f->norms.data);
-    for (uint32_t t = 0; t < tets; t++) {
+    const uint32_t *material = kiln_world_material_of(world->mesh);
+    f->change = 0.0;
+    for (uint32_t t = 0; t < world->mesh->table[KILN_ON_TET].used; t++) {
         const kiln_scene_material *row = &world->scene->materials.data[material[t]];
+        if (kiln_flow_is_within(&world->materials[material[t]]) != within)
+            continue;
+        double before = f->laws.data[t].yield;
         f->laws.data[t] = world->materials[material[t]].plastic;
         if (row->flow_varies)
-            KILN_TRY(kiln_said_wrap(world->scene, &row->said,
-                                    ask_law(f, t, row, &f->laws.data[t], error), error));
+            KILN_TRY(kiln_said_wrap(
+                world->scene, &row->said,
+                ask_law(f, t, time, f->norms.data[t], row, &f->laws.data[t], error), error));
+        double yield = f->laws.data[t].yield;
+        f->change = fmax(f->change, fabs(yield - before) / fmax(fmin(yield, before), DBL_MIN));
     }
+    return KILN_OK;
+}
+
+/* Flow inside a step is by the laws of its begin, at the time of its end. */
+static kiln_status before_step(void *self, const kiln_moment *moment, kiln_error *error)
+{
+    (void)moment;
+    flow *f = self;
+    f->phase = LAWS_ASKED;
+    if (!f->varies)
+        return KILN_OK;
+    kiln_yield_surfaces_set_laws(kiln_solid_elements(f->world->solid), NULL, f->world->mesh);
+    return look_at_stress(f, error);
+}
+
+/* A static step may be long: where a yield depends on the stress, which is another at its end, it
+ * is found elastic first. */
+static kiln_status stiffen(flow *f, double time, kiln_error *error)
+{
+    const kiln_world *world = f->world;
+    const uint32_t *material = kiln_world_material_of(world->mesh);
+    for (uint32_t t = 0; t < world->mesh->table[KILN_ON_TET].used; t++) {
+        const kiln_scene_material *row = &world->scene->materials.data[material[t]];
+        kiln_plastic *law = &f->laws.data[t], other = *law;
+        if (!row->flow_varies)
+            continue;
+        double stress = f->norms.data[t] + 2.0 * law->yield;
+        KILN_TRY(kiln_said_wrap(world->scene, &row->said,
+                                ask_law(f, t, time, stress, row, &other, error), error));
+        if (other.yield != law->yield)
+            law->yield = INFINITY;
+    }
+    return KILN_OK;
+}
+
+static kiln_status drive(void *self, const kiln_drive *drive, kiln_error *error)
+{
+    flow *f = self;
+    if (!f->varies || f->phase == LAWS_REST)
+        return KILN_OK;
+    if (f->phase == LAWS_ASKED)
+        KILN_TRY(vary_laws(f, drive->time, true, error));
+    if (f->phase == LAWS_ASKED && !f->world->moves)
+        KILN_TRY(stiffen(f, drive->time, error));
+    kiln_yield_surfaces_set_laws(kiln_solid_elements(drive->solid), f->laws.data, f->world->mesh);
+    return KILN_OK;
+}
+
+/* Of a static step the laws are those of its end, where they settle. */
+static kiln_status settle_laws(flow *f, kiln_error *error)
+{
+    const kiln_world *world = f->world;
+    f->phase = LAWS_GIVEN;
+    for (int round = 0; round < MOST_LAWS; round++) {
+        KILN_TRY(look_at_stress(f, error));
+        KILN_TRY(vary_laws(f, world->state.clock.time, true, error));
+        if (!(f->change > SETTLED))
+            return KILN_OK;
+        KILN_TRY(kiln_world_settle(f->world, error));
+        if (world->report.outcome != KILN_STEP_DONE)
+            return KILN_OK;
+    }
+    f->world->report.outcome = KILN_STEP_UNSETTLED;
     return KILN_OK;
 }
 
 static kiln_status yield(flow *f, double h, kiln_flow_report *report, kiln_error *error)
 {
     const kiln_world *world = f->world;
-    if (f->varies)
-        KILN_TRY(vary_laws(f, error));
+    if (f->varies) {
+        KILN_TRY(look_at_stress(f, error));
+        KILN_TRY(vary_laws(f, world->state.clock.time, false, error));
+    }
     KILN_TRY(kiln_array_reserve(world->context, &f->flowed, world->mesh->table[KILN_ON_TET].used,
                                 error));
     return kiln_plastic_update(kiln_solid_elements(world->solid), world->mesh,
@@ -178,11 +266,22 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     double started = kiln_wall_seconds();
     f->report = (kiln_flow_report){0};
     f->relaxed = (kiln_relax_report){0};
+    if (!f->world->moves && f->varies)
+        KILN_TRY(settle_laws(f, error));
+    if (f->world->report.outcome != KILN_STEP_DONE)
+        return KILN_OK;
     KILN_TRY(pass(f, moment->end - moment->begin, &f->report, error));
     if (!f->world->moves && f->after)
         KILN_TRY(settle(f, error));
+    f->phase = LAWS_REST;
     f->seconds = kiln_wall_seconds() - started;
     return KILN_OK;
+}
+
+static void step_back(void *self)
+{
+    flow *f = self;
+    f->phase = LAWS_REST;
 }
 
 static void *state(void *self, size_t *size)
@@ -207,6 +306,9 @@ const kiln_module kiln_module_flow = {.name = "flow",
                                       .plan = plan,
                                       .create = create,
                                       .destroy = destroy,
+                                      .before_step = before_step,
+                                      .drive = drive,
                                       .after_step = after_step,
+                                      .step_back = step_back,
                                       .state = state,
                                       .measure = measure};

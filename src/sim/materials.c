@@ -30,7 +30,6 @@ static kiln_status make_materials(materials *m, kiln_error *error)
         const kiln_scene_material *row = &scene->materials.data[i];
         kiln_material *material = &m->world->materials[i];
         *material = row->base;
-        material->plastic.varies = row->flow_varies;
         kiln_circumstances start = {.time = 0.0};
         double young, poisson;
         if (!row->varies)

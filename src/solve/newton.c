@@ -24,7 +24,9 @@
  *    much stiffer than the way itself; those the old factor knows well enough (a notched bar at
  *    its limit load: 8 iterations instead of 18, a beam that turns by 60 degrees 10 of 26). Along
  *    the few that have become soft meanwhile it is too stiff; those are learned from the steps
- *    (secants.h; a cantilever at 99.5 % of its limit load: 8 iterations instead of 24).
+ *    (secants.h; a cantilever at 99.5 % of its limit load: 8 iterations instead of 24). What is
+ *    held (term.lag) is renewed where forces nearly balance: a straight step that turns matter has
+ *    pressures in it that are gone once it is corrected.
  * N7 Where a force has no potential, its derivative has a part that is not symmetric. The objective
  *    is then that of this iteration (term.renew), whose Hessian is the symmetric part, and the
  *    direction solves with both: along it the objective falls all the same, since the other part
@@ -59,8 +61,8 @@ static const double NEAR = 1e-2, LAST_SHRINKS = 0.1;
 /* N6: of the iteration's own direction; where nothing holds a body, the factor has no more than
  * rounding along its motions, and an old one would throw it anywhere. */
 static const double FARTHER = 10.0;
-/* What steps that shrink by a ratio leave in all, of the tolerance. */
-static const double LEFT = 0.01;
+static const double QUIET = 0.15; /* N6: the gradient, of the forces that it is the sum of */
+static const double LEFT = 0.01;  /* by steps that shrink by a ratio, in all, of the tolerance */
 
 #define REST_TOLERANCE 1e-6 /* of the right side, for what N7 solves */
 
@@ -92,8 +94,9 @@ typedef struct problem {
     double *x;
     kiln_newton_report *report;
     double *value, *change; /* [term] weight * value at x, and by how much a step changes it */
-    bool moving;            /* held unknowns are not at their targets */
-    bool barred;            /* a term did not allow the whole of the last step */
+    double forces; /* largest norm of a sum over the first terms, where renew_lagged asks */
+    bool moving;   /* held unknowns are not at their targets */
+    bool barred;   /* a term did not allow the whole of the last step */
     bool all_held;
 } problem;
 
@@ -309,8 +312,12 @@ static void assemble(problem *p, const double *x, double *g, kiln_bsr *H)
     memset(g, 0, p->count * sizeof *g);
     if (H)
         kiln_bsr_clear(H);
-    for (size_t t = 0; t < p->term_count; t++)
+    p->forces = 0.0;
+    for (size_t t = 0; t < p->term_count; t++) {
         p->terms[t]->add(p->terms[t]->self, x, p->terms[t]->weight, g, H);
+        if (p->options->renew_lagged)
+            p->forces = fmax(p->forces, sqrt(dot(p, g, g)));
+    }
     p->report->assemble_seconds += kiln_wall_seconds() - begin;
 }
 
@@ -622,14 +629,24 @@ static kiln_status repeat(problem *p, double last, double limit, bool *converged
     return KILN_OK;
 }
 
-static void renew_lagged(problem *p)
+static bool renew_lagged(problem *p)
 {
     double change = 0.0;
     for (size_t t = 0; t < p->term_count; t++)
         if (p->terms[t]->lag)
             change = fmax(change, p->terms[t]->lag(p->terms[t]->self, p->x));
-    if (change > 0.0)
-        (void)find_values(p); /* x is where they are defined */
+    return change > 0.0 && find_values(p); /* x is where they are defined */
+}
+
+/* N6: the gradient after a correction, in newton->trial. A secant is one of one objective. */
+static kiln_status look_again(problem *p, double step, bool learn, bool renew, kiln_error *error)
+{
+    kiln_newton *newton = p->newton;
+    KILN_TRY(find_gradient(p, newton->trial, error));
+    if (learn)
+        kiln_secants_learn(&newton->secants, step, newton->dx, newton->g, newton->trial);
+    bool quiet = sqrt(dot(p, newton->trial, newton->trial)) <= QUIET * p->forces;
+    return renew && quiet && renew_lagged(p) ? find_gradient(p, newton->trial, error) : KILN_OK;
 }
 
 /* N6, after `step` times a direction of size `last`. */
@@ -643,11 +660,8 @@ static kiln_status correct(problem *p, double last, double step, double limit, b
     KILN_TRY(kiln_secants_begin(&newton->secants, newton->context, p->count, error));
     for (int i = 0; i < most || (i == most && step == 1.0); i++) {
         double size;
-        if (p->options->renew_lagged && i < most)
-            renew_lagged(p);
-        KILN_TRY(find_gradient(p, newton->trial, error));
-        if (!p->moving && !p->options->renew_lagged && (i > 0 || !p->options->balanced))
-            kiln_secants_learn(&newton->secants, step, newton->dx, newton->g, newton->trial);
+        bool learn = !p->moving && (i > 0 || !p->options->balanced);
+        KILN_TRY(look_again(p, step, learn, p->options->renew_lagged && i < most, error));
         memcpy(newton->g, newton->trial, p->count * sizeof *newton->g);
         KILN_TRY(find_old_step(p, &size, error));
         bool last_one = step == 1.0 && size <= LAST_SHRINKS * last && size <= limit;

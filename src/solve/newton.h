@@ -24,8 +24,8 @@ typedef struct kiln_newton_options {
     /* Only after a whole step, and learning only from each other: the sum of the gradient, which
      * Newton's whole step makes zero where nothing is held, then stays so (momentum). */
     bool balanced;
-    /* Before each of them what is held through a solve (term.h, lag) is renewed, for solves that
-     * are made again until it has settled. */
+    /* Before each of them, where forces nearly balance, what is held through a solve (term.h, lag)
+     * is renewed, for solves that are made again until it has settled. */
     bool renew_lagged;
     int max_iterations; /* 1 with line_search off: linearised */
     bool line_search;

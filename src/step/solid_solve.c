@@ -15,8 +15,7 @@ enum {
     MOST_FLOW_ITERATIONS = 20,
     STATIC_CORRECTIONS = 16, /* matter that flows or turns goes far */
     CONTACT_CORRECTIONS = 8, /* what touches becomes soft along, and stiff across */
-    ROUGH_CORRECTIONS = 8,
-    MOST_LAGGED = 3, /* solves while the forces that press surfaces together change */
+    MOST_LAGGED = 3,         /* solves while the forces that press surfaces together change */
 };
 /* Normal forces that changed by more make another pass worth it, in a step with motion. */
 #define LOAD_TOLERANCE       0.05
@@ -129,7 +128,7 @@ static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constrain
         options.max_iterations = MOST_FLOW_ITERATIONS;
     if (t->rough) {
         options.relative = ROUGH_PART;
-        options.corrections = ROUGH_CORRECTIONS;
+        options.corrections = STATIC_CORRECTIONS;
         options.renew_lagged = true;
     }
     if (linear) {
