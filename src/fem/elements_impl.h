@@ -91,7 +91,7 @@ struct kiln_elements {
     kiln_f64_array ratio;    /* [element number] of the norm frobenius (yield_surfaces.h) */
     kiln_f64_array ratio_scratch;
     const struct kiln_plastic *laws; /* [tet slot] in place of the materials', borrowed; or NULL */
-    bool flowing; /* a step is being made in which matter flows */
+    bool flowing;                    /* a step is being made in which matter flows */
     uint64_t yield_state;
     bool exact; /* Hessians as they are (term.h) */
     kiln_pressure_fill fill, fill_energy;
