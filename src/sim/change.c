@@ -1,6 +1,7 @@
 #include "sim/change.h"
 
 #include "sim/motion.h"
+#include "sim/pairs.h"
 #include "sim/sets.h"
 
 #include <math.h>
@@ -309,6 +310,24 @@ static void tell_jumps(const kiln_world *after, const kiln_scene *before)
     }
 }
 
+/* Whether bodies see each other that did not. */
+static kiln_status look_for_meetings(const kiln_world *after, const kiln_scene *before, bool *more,
+                                     kiln_error *error)
+{
+    const kiln_scene_contact *was = &before->contact, *is = &after->scene->contact;
+    kiln_pairs pairs;
+    *more = (is->bodies && !was->bodies) || (is->self && !was->self);
+    KILN_TRY(kiln_pairs_build(&pairs, before, error));
+    const kiln_pair_table *old = kiln_pairs_table(&pairs), *now = after->options.contact.pairs;
+    uint32_t count = old ? (uint32_t)before->bodies.count : 0;
+    for (uint32_t a = 0; a < count && !*more; a++)
+        for (uint32_t b = a; b < count && !*more; b++)
+            *more = (a == b ? is->self : is->bodies) && !kiln_bodies_meet(old, a, b) &&
+                    kiln_bodies_meet(now, a, b);
+    kiln_pairs_free(&pairs, before->context);
+    return KILN_OK;
+}
+
 kiln_status kiln_world_take_change(kiln_world *after, const kiln_scene *before, kiln_error *error)
 {
     const kiln_scene *is = after->scene;
@@ -320,7 +339,7 @@ kiln_status kiln_world_take_change(kiln_world *after, const kiln_scene *before, 
         state->clock.h_before = 0.0;
     KILN_TRY(kiln_world_check_now(after, error));
     tell_jumps(after, before);
-    bool more = (is->contact.bodies && !before->contact.bodies) ||
-                (is->contact.self && !before->contact.self);
+    bool more;
+    KILN_TRY(look_for_meetings(after, before, &more, error));
     return more ? kiln_world_check_surfaces(after, error) : KILN_OK;
 }

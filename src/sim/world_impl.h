@@ -3,6 +3,7 @@
 #define KILN_SIM_WORLD_IMPL_H
 
 #include "sim/module.h"
+#include "topology/among.h"
 
 enum { KILN_STEPPER_ROOM = 4 };
 
@@ -101,6 +102,7 @@ kiln_status kiln_world_check_mesh(const kiln_world *world, const kiln_mesh *mesh
 
 /* contact.c: repulsion keeps surfaces on the side where they are, so they must not cross. */
 kiln_status kiln_world_check_surfaces(const kiln_world *world, kiln_error *error);
+kiln_among kiln_world_among(const kiln_world *world); /* the bodies that see each other */
 
 /* forces.c: of the last step, [vertex slot][3], N. */
 const double *kiln_world_reaction(const kiln_world *world);

@@ -38,6 +38,7 @@ typedef struct kiln_contact_options {
     double stiffness;    /* times Young's modulus: pressure scale of the repulsion */
     double friction;     /* Coulomb's coefficient, of bodies; obstacles have their own */
     bool material_tells; /* surface_pairs.h; false when the material follows the world */
+    const kiln_pair_table *pairs; /* what holds for single pairs instead; NULL: nothing. Borrowed */
 } kiln_contact_options;
 
 /* What friction keeps of a pair during a solve. */

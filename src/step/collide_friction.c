@@ -139,12 +139,34 @@ static uint32_t wall_of(const kiln_collide *c, size_t i)
     return kiln_collide_is_wall(c, row) ? row - c->first_wall : KILN_NONE;
 }
 
+static const kiln_pair_rule *rule_of(const kiln_collide *c, size_t i, uint32_t wall)
+{
+    const uint32_t *v = kiln_collide_pair(c, i)->v, *body = c->surface.body.data;
+    if (wall == KILN_NONE)
+        return kiln_pair_rule_of_bodies(c->options.pairs, body[v[0]], body[v[3]]);
+    return kiln_pair_rule_of_obstacle(c->options.pairs,
+                                      body[kiln_collide_is_wall(c, v[0]) ? v[3] : v[0]],
+                                      c->walls.obstacle.data[wall]);
+}
+
 double kiln_collide_friction_of(const kiln_collide *c, size_t i)
 {
     uint32_t wall = wall_of(c, i);
+    const kiln_pair_rule *rule = c->options.pairs ? rule_of(c, i, wall) : NULL;
+    if (rule && !isnan(rule->friction))
+        return rule->friction;
     return wall == KILN_NONE
                ? c->options.friction
                : kiln_obstacle_friction(c->walls.obstacles[c->walls.obstacle.data[wall]]);
+}
+
+static bool some_pair_rubs(const kiln_pair_table *table)
+{
+    size_t count = table ? (size_t)table->kinds * table->kinds : 0;
+    for (size_t i = 0; i < count; i++)
+        if (table->rules[i].friction > 0.0)
+            return true;
+    return false;
 }
 
 bool kiln_collide_rubs(const kiln_collide *c)
@@ -152,7 +174,7 @@ bool kiln_collide_rubs(const kiln_collide *c)
     bool rubs = (c->options.bodies || c->options.self) && c->options.friction > 0.0;
     for (size_t i = 0; c->options.walls && i < c->walls.obstacle_count && !rubs; i++)
         rubs = kiln_obstacle_friction(c->walls.obstacles[i]) > 0.0;
-    return rubs;
+    return rubs || some_pair_rubs(c->options.pairs);
 }
 
 /* Walls take any moment, and are not turned by what rubs on them. */

@@ -369,11 +369,11 @@ kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *c
     kiln_clearance found = {0};
     const kiln_contact_options *o = &solid->collide.options;
     if (o->bodies || o->self)
-        KILN_TRY(
-            kiln_contact_clearance(solid->mesh, since, CLEARANCE * o->thickness, &found, error));
+        KILN_TRY(kiln_contact_clearance(solid->mesh, since, o->pairs, CLEARANCE * o->thickness,
+                                        &found, error));
     *clear = found.pairs == 0;
     if (*clear && o->walls)
-        KILN_TRY(kiln_wall_clearance(solid->mesh, since, &solid->collide.walls,
+        KILN_TRY(kiln_wall_clearance(solid->mesh, since, o->pairs, &solid->collide.walls,
                                      CLEARANCE * o->thickness, &found, error));
     *clear = found.pairs == 0;
     return KILN_OK;
