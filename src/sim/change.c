@@ -215,6 +215,31 @@ static kiln_status check_obstacles(const kiln_world *before, const kiln_world *a
     return KILN_OK;
 }
 
+/* The next probe of a pair of bodies, from `at` on; past the last: NULL. */
+static const kiln_scene_probe *next_pair(const kiln_scene *scene, size_t *at)
+{
+    while (*at < scene->probes.count)
+        if (scene->probes.data[(*at)++].with > 0)
+            return &scene->probes.data[*at - 1];
+    return NULL;
+}
+
+/* What bodies did to each other in the step before is part of the state. */
+static kiln_status check_pairs(const kiln_world *before, const kiln_world *after, kiln_error *error)
+{
+    size_t at[2] = {0, 0};
+    for (;;) {
+        const kiln_scene_probe *old = next_pair(before->scene, &at[0]);
+        const kiln_scene_probe *now = next_pair(after->scene, &at[1]);
+        const kiln_said said = {.path = "probes"};
+        if (!old && !now)
+            return KILN_OK;
+        if (!old || !now || old->body != now->body || old->with != now->with)
+            return refuse(after, now ? &now->said : &said, error,
+                          "the pairs of bodies that are looked at (with) must stay the same");
+    }
+}
+
 /* Kinds of matter and of mesh. */
 static kiln_status check_kinds(const kiln_world *before, const kiln_world *after, kiln_error *error)
 {
@@ -250,6 +275,7 @@ kiln_status kiln_world_check_change(const kiln_world *before, const kiln_world *
     KILN_TRY(check_holds(before, after, time, error));
     KILN_TRY(check_loads(before, after, time, error));
     KILN_TRY(check_obstacles(before, after, error));
+    KILN_TRY(check_pairs(before, after, error));
     KILN_TRY(check_kinds(before, after, error));
     return check_field(before, after, time, error);
 }
@@ -263,6 +289,9 @@ bool kiln_change_may_be_zero(const char *field)
                                         "contact_with",
                                         "contact_load",
                                         "contact_kept",
+                                        KILN_FIELD_NORMAL,
+                                        KILN_FIELD_GAP,
+                                        KILN_FIELD_SLIP,
                                         KILN_FIELD_LAME};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(field, names[i]) == 0)

@@ -263,6 +263,7 @@ static void measure(const void *self, kiln_stats *stats)
         return;
     stats->e_contact = world->report.e_contact;
     stats->t_contact = world->report.contact_seconds;
+    stats->gap_min = world->report.gap;
 }
 
 const kiln_module kiln_module_contact = {

@@ -107,6 +107,10 @@ kiln_among kiln_world_among(const kiln_world *world); /* the bodies that see eac
 /* forces.c: of the last step, [vertex slot][3], N. */
 const double *kiln_world_reaction(const kiln_world *world);
 const double *kiln_world_contact(const kiln_world *world);
+/* Likewise [vertex slot], if the scene asks for one of them: N, m, m/s (kiln_contact_columns). */
+#define KILN_FIELD_NORMAL "contact_normal"
+#define KILN_FIELD_GAP    "contact_gap"
+#define KILN_FIELD_SLIP   "contact_slip"
 
 /* diagnosis.c. */
 void kiln_world_diagnose(const kiln_world *world, double tried, kiln_diagnosis *diagnosis);

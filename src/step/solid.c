@@ -141,6 +141,7 @@ void kiln_solid_destroy(kiln_solid *solid)
     kiln_constraints_free(&solid->active);
     kiln_touch_free(&solid->touch);
     kiln_collide_free(&solid->collide);
+    kiln_solid_watch_free(solid);
     kiln_array_free(context, &solid->x);
     kiln_array_free(context, &solid->centre);
     kiln_array_free(context, &solid->origin);
@@ -305,7 +306,7 @@ static kiln_status make_room(kiln_solid *s, kiln_error *error)
         KILN_TRY(kiln_array_reserve(s->context, &s->begin, size, error));
     memset(s->reaction.data, 0, size * sizeof(double));
     memset(s->contact.data, 0, size * sizeof(double));
-    return KILN_OK;
+    return kiln_solid_watch_room(s, error);
 }
 
 static kiln_status make_ready(kiln_solid *solid, kiln_error *error)
@@ -483,7 +484,8 @@ size_t kiln_solid_bytes(const kiln_solid *s)
                      s->start_a.capacity + s->stage_x.capacity + s->stage_v.capacity +
                      s->reaction.capacity + s->contact.capacity + s->start_force.capacity +
                      s->hit.capacity + s->kick.capacity + s->cut.capacity + s->guess.capacity +
-                     s->begin.capacity + s->tet_mass.capacity + s->modulus.capacity;
+                     s->begin.capacity + s->tet_mass.capacity + s->modulus.capacity +
+                     s->load.capacity + s->gap.capacity + s->slip.capacity;
     size_t constraints = s->given.rows + s->active.rows;
     return columns * sizeof(double) + constraints * (sizeof(kiln_vec3) + 1) +
            kiln_elements_bytes(s->elements) + kiln_nodal_pressure_bytes(s->pressure) +

@@ -94,7 +94,7 @@ static const char everything[] =
     "    hold { where = -select.body { name = 'body2' } },\n"
     "  },\n"
     "  probes = { probe { name = 'middle', body = 'bar', point = {1, 2, 3} },\n"
-    "             { body = 'bar' } },\n"
+    "             { body = 'bar' }, probe { body = 'body2', with = 'bar' } },\n"
     "  loads = {\n"
     "    load.force { body = 'body2', amount = {1, 2, 3}, from = 1, till = 2 },\n"
     "    load.traction { where = select.patch { tag = 2 }, amount = {1, 2, 3} },\n"
