@@ -143,6 +143,20 @@ static void print_flow(const kiln_scene *s)
     }
 }
 
+static void print_pairs(const kiln_scene_contact *contact)
+{
+    for (size_t i = 0; i < contact->pairs.count; i++) {
+        const kiln_scene_pair *pair = &contact->pairs.data[i];
+        printf("  %s and %s: ", pair->a, pair->b);
+        if (pair->off)
+            puts("do not see each other");
+        else if (isnan(pair->friction))
+            puts("as without a word about them");
+        else
+            printf("friction %g\n", pair->friction);
+    }
+}
+
 static void print_evolution(const kiln_scene *s)
 {
     const kiln_scene_remesh *r = &s->remesh;
@@ -154,6 +168,7 @@ static void print_evolution(const kiln_scene *s)
         printf("contact\n  %s%s%s, friction %g\n", s->contact.bodies ? "between bodies" : "",
                s->contact.bodies && s->contact.self ? " and " : "",
                s->contact.self ? "of bodies with themselves" : "", s->contact.friction);
+    print_pairs(&s->contact);
 }
 
 static void print_reach(const kiln_scene_contact *contact)

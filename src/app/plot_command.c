@@ -149,6 +149,7 @@ static const struct default_panel {
      "t_size=size t_remesh=remesh t_transfer=transfer t_io=output",
      .stacked = true},
     {"Contacts", "", "contacts", .from_zero = true, .unless_zero = true},
+    {"Smallest gap", "m", "gap_min", .from_zero = true, .unless_zero = true},
     {"Force of holds", "N", "rx ry rz", .unless_zero = true},
     {"Force of obstacles", "N", "fx fy fz", .unless_zero = true},
 };

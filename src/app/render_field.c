@@ -244,6 +244,9 @@ double kiln_render_field_title(const char *asked, double largest, char title[KIL
                 {"energy", "energy", "J/m^3", true},
                 {"reaction", "reaction", "N", true},
                 {"contact", "contact", "N", true},
+                {"contact_pressure", "contact pressure", "Pa", true},
+                {"gap", "gap", "m", false},
+                {"slip", "slip", "m/s", false},
                 {"temperature", "temperature", "K", false}};
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
     size_t base = strcspn(asked, ".");

@@ -508,7 +508,8 @@ static void print_details(FILE *out)
         "  stay        bodies: number, order, names, shapes, places, regions, mass, and the\n"
         "              velocities they began with; holds, loads, obstacles: number, order, names;\n"
         "              what holds and loads select, the shapes of obstacles, what has begun or\n"
-        "              ended; plastic and remesh (method, space) once they are there\n"
+        "              ended; plastic and remesh (method, space) once they are there; pairs\n"
+        "              of bodies that probes look at\n"
         "  may change  all the rest: duration, step, integrator, solver, output, gravity,\n"
         "              numbers and functions of materials, motions, amounts, times that lie\n"
         "              ahead, friction, contact, sizes and quality of remeshing\n",

@@ -29,8 +29,9 @@ typedef enum kiln_value_type {
     KILN_VALUE_FIELD,     /* kiln_quantity of three: a vector or a function */
     KILN_VALUE_SELECTION, /* kiln_picks; whoever owns the struct frees them */
     KILN_VALUE_TABLE,     /* a struct with the row's schema: a table inside this one */
-    KILN_VALUE_PART,      /* a struct with the row's schema, whose keys are keys of this table */
-    KILN_VALUE_OTHER      /* what `read` makes of it */
+    KILN_VALUE_LIST, /* KILN_ARRAY_OF such structs, which whoever owns it frees: a list of tables */
+    KILN_VALUE_PART, /* a struct with the row's schema, whose keys are keys of this table */
+    KILN_VALUE_OTHER /* what `read` makes of it */
 } kiln_value_type;
 
 /* Sizes a number of a scene may have: squares and volumes of such lengths, times their stiffness,
@@ -98,7 +99,7 @@ typedef struct kiln_schema_row {
     const char *meaning;
     kiln_signature signature;
     const char *(*choices)(int row); /* NULL past the last */
-    const kiln_schema *schema;       /* of tables and parts */
+    const kiln_schema *schema;       /* of tables, lists and parts */
     /* Others: what it is, in the reference. Tables: what must stand there, in errors. */
     const char *what;
     /* Others: what only the reader of a whole scene can understand. */

@@ -8,6 +8,7 @@ typedef struct search {
     const kiln_mesh *mesh;
     kiln_u32_array faces; /* live records */
     uint32_t since;
+    const kiln_pair_table *table;
     double gap;
     kiln_clearance *out;
     const kiln_walls *walls; /* NULL: the mesh against itself */
@@ -27,6 +28,11 @@ static bool is_new(const search *s, uint32_t face)
 {
     return s->since == KILN_SINCE_EVER ||
            s->mesh->info[s->mesh->face[face].at / 4].changed > s->since;
+}
+
+static uint32_t body_of(const search *s, uint32_t face)
+{
+    return s->mesh->parts.data[s->mesh->info[s->mesh->face[face].at / 4].part].body;
 }
 
 static bool share_vertex(const uint32_t a[3], const uint32_t b[3])
@@ -53,7 +59,8 @@ static bool judge_pairs(void *user, const kiln_bvh_pair *pairs, size_t count)
     search *s = user;
     for (size_t i = 0; i < count; i++) {
         uint32_t a = s->faces.data[pairs[i].a], b = s->faces.data[pairs[i].b];
-        if ((!is_new(s, a) && !is_new(s, b)) || are_clear(s, a, b))
+        if ((!is_new(s, a) && !is_new(s, b)) ||
+            !kiln_bodies_meet(s->table, body_of(s, a), body_of(s, b)) || are_clear(s, a, b))
             continue;
         if (s->out->pairs++ == 0) {
             s->out->face[0] = a;
@@ -88,10 +95,11 @@ static kiln_status grow_tree(search *s, kiln_bvh *tree, kiln_error *error)
     return status;
 }
 
-kiln_status kiln_contact_clearance(const kiln_mesh *mesh, uint32_t since, double gap,
-                                   kiln_clearance *out, kiln_error *error)
+kiln_status kiln_contact_clearance(const kiln_mesh *mesh, uint32_t since,
+                                   const kiln_pair_table *table, double gap, kiln_clearance *out,
+                                   kiln_error *error)
 {
-    search s = {.mesh = mesh, .since = since, .gap = gap, .out = out};
+    search s = {.mesh = mesh, .since = since, .table = table, .gap = gap, .out = out};
     kiln_bvh tree = {0};
     *out = (kiln_clearance){.face = {KILN_NONE, KILN_NONE}};
     kiln_status status = grow_tree(&s, &tree, error);
@@ -109,12 +117,18 @@ static void wall_corners(const search *s, uint32_t face, kiln_vec3 p[3])
         p[k] = s->places[s->walls->faces.data[3 * (size_t)face + k]];
 }
 
+static bool meets_wall(const search *s, uint32_t face, uint32_t wall)
+{
+    uint32_t point = s->walls->faces.data[3 * (size_t)wall];
+    return kiln_body_meets_obstacle(s->table, body_of(s, face), s->walls->obstacle.data[point]);
+}
+
 static void judge_walls(search *s, const kiln_bvh_pair_array *pairs)
 {
     for (size_t i = 0; i < pairs->count; i++) {
         uint32_t v[3], face = s->faces.data[pairs->data[i].a];
         kiln_vec3 p[3], wall[3];
-        if (!is_new(s, face))
+        if (!is_new(s, face) || !meets_wall(s, face, pairs->data[i].b))
             continue;
         corners_of(s, face, v, p);
         wall_corners(s, pairs->data[i].b, wall);
@@ -162,10 +176,12 @@ static kiln_box extent_of(const kiln_mesh *mesh)
     return box;
 }
 
-kiln_status kiln_wall_clearance(const kiln_mesh *mesh, uint32_t since, const kiln_walls *walls,
-                                double gap, kiln_clearance *out, kiln_error *error)
+kiln_status kiln_wall_clearance(const kiln_mesh *mesh, uint32_t since, const kiln_pair_table *table,
+                                const kiln_walls *walls, double gap, kiln_clearance *out,
+                                kiln_error *error)
 {
-    search s = {.mesh = mesh, .since = since, .gap = 2.0 * gap, .out = out, .walls = walls};
+    search s = {
+        .mesh = mesh, .since = since, .table = table, .gap = 2.0 * gap, .out = out, .walls = walls};
     kiln_bvh tree = {0};
     KILN_ARRAY_OF(kiln_vec3)
     places = {0};

@@ -133,11 +133,23 @@ static bool has_wall(const search *s)
     return s->of[s->from].wall || s->of[s->to].wall;
 }
 
+/* Whether the sides see each other. */
+static bool do_meet(const search *s, const kiln_surface_pair *pair)
+{
+    const kiln_pair_rules *rules = s->rules;
+    const uint32_t *body = s->surface->body.data, a = pair->v[0], b = pair->v[3];
+    if (!has_wall(s))
+        return (body[a] == body[b] ? rules->self : rules->bodies) &&
+               kiln_bodies_meet(rules->table, body[a], body[b]);
+    uint32_t own = s->of[s->from].wall ? b : a, wall = s->of[s->from].wall ? a : b;
+    return kiln_body_meets_obstacle(rules->table, body[own],
+                                    rules->walls->obstacle.data[wall - rules->first_wall]);
+}
+
 static bool is_wanted(const search *s, const kiln_surface_pair *pair)
 {
     const kiln_pair_rules *rules = s->rules;
-    const uint32_t *body = s->surface->body.data;
-    if (!has_wall(s) && !(body[pair->v[0]] == body[pair->v[3]] ? rules->self : rules->bodies))
+    if (!do_meet(s, pair))
         return false;
     if (!rules->held)
         return true;

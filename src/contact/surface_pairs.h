@@ -8,6 +8,7 @@
 #define KILN_CONTACT_SURFACE_PAIRS_H
 
 #include "contact/contact_surface.h"
+#include "contact/pair_table.h"
 #include "contact/walls.h"
 #include "geom/bvh.h"
 #include "geom/distance.h"
@@ -33,8 +34,9 @@ typedef struct kiln_pair_distance {
 kiln_pair_distance kiln_surface_pair_distance(const kiln_surface_pair *pair, const kiln_vec3 *x);
 
 typedef struct kiln_pair_rules {
-    bool bodies, self; /* bodies against each other, against themselves */
-    double thickness;  /* m */
+    bool bodies, self;            /* bodies against each other, against themselves */
+    const kiln_pair_table *table; /* those that meet; NULL: all */
+    double thickness;             /* m */
     /* Distances in the material say what is near in it. Otherwise (material follows the world) only
      * neighbours in the mesh are. */
     bool material_tells;

@@ -373,6 +373,34 @@ static kiln_status read_names(scene_reader *r, const kiln_schema_row *row, uint3
     return KILN_OK;
 }
 
+/* Structs of the row's schema, whatever their type. */
+typedef struct struct_list {
+    const kiln_schema_row *row;
+    KILN_ARRAY_OF(char)
+    *items;
+} struct_list;
+
+static kiln_status read_struct(scene_reader *r, void *user)
+{
+    struct_list *list = user;
+    const kiln_schema *schema = list->row->schema;
+    size_t count = list->items->count;
+    if (count == list->items->capacity)
+        KILN_TRY(kiln_array_grow_(r->box->context, (void **)&list->items->data,
+                                  &list->items->capacity, schema->size, count + 1, r->error));
+    void *item = list->items->data + count * schema->size;
+    memset(item, 0, schema->size);
+    schema->start(item);
+    list->items->count++;
+    return kiln_scene_read_table(r, schema, NULL, item);
+}
+
+static kiln_status read_structs(scene_reader *r, const kiln_schema_row *row, void *field)
+{
+    struct_list list = {.row = row, .items = field};
+    return kiln_scene_read_list(r, row->key, read_struct, &list);
+}
+
 kiln_status kiln_scene_read_row(scene_reader *r, const kiln_schema_row *row, void *field)
 {
     int64_t whole = 0;
@@ -413,6 +441,8 @@ kiln_status kiln_scene_read_row(scene_reader *r, const kiln_schema_row *row, voi
         return read_names(r, row, field);
     case KILN_VALUE_SELECTION:
         return kiln_scene_read_picks(r, field);
+    case KILN_VALUE_LIST:
+        return read_structs(r, row, field);
     case KILN_VALUE_TABLE:
         row->schema->start(field);
         return kiln_scene_read_table(r, row->schema, row->what, field);

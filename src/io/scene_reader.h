@@ -117,6 +117,7 @@ kiln_status kiln_scene_read_picks(scene_reader *reader, void *field);         /*
 kiln_status kiln_scene_read_components(scene_reader *reader, void *field);    /* uint8_t */
 kiln_status kiln_scene_read_body_name(scene_reader *reader, void *field);     /* int32_t */
 kiln_status kiln_scene_read_body_number(scene_reader *reader, void *field);   /* int64_t */
+kiln_status kiln_scene_read_other_body(scene_reader *reader, void *field);    /* uint32_t from 1 */
 kiln_status kiln_scene_read_obstacle_name(scene_reader *reader, void *field); /* int32_t */
 kiln_status kiln_scene_read_motion(scene_reader *reader, void *field);        /* kiln_motion */
 

@@ -176,6 +176,10 @@ static void write_type(kiln_sink *sink, const kiln_schema_row *row)
         kiln_sink_text(sink, row->what);
         return;
     }
+    if (row->type == KILN_VALUE_LIST) {
+        kiln_sink_format(sink, "list of [%s](#%s)", row->schema->name, row->schema->name);
+        return;
+    }
     if (row->type == KILN_VALUE_TABLE) {
         write_link(sink, row->schema);
         return;

@@ -64,24 +64,35 @@ static void start_probe(void *target)
 
 static kiln_status finish_probe(void *settings, const kiln_given *given, kiln_error *error)
 {
-    (void)settings;
-    if (kiln_is_given(given, "body") || kiln_is_given(given, "point"))
+    const kiln_scene_probe *probe = settings;
+    bool body = kiln_is_given(given, "body"), point = kiln_is_given(given, "point");
+    if (probe->with > 0 && (!body || point))
+        return kiln_fail_setting(error, "with", "must have a body beside it, and no point");
+    if (probe->with > 0 && probe->with == (uint32_t)probe->body + 1)
+        return kiln_fail_setting(error, "with", "must be another body than body");
+    if (body || point)
         return KILN_OK;
     return kiln_fail_setting(error, NULL, "must have a body or a point, got none");
 }
 
 static const kiln_schema_row probe_rows[] = {
     {"name", KILN_VALUE_NAME, offsetof(kiln_scene_probe, name),
-     .preset = "the body's; point1, point2, ...", .meaning = "what its columns begin with"},
+     .preset = "the body's; point1, point2, ...; both bodies'",
+     .meaning = "what its columns begin with"},
     BODY_ROW(kiln_scene_probe, body),
     {"point", KILN_VALUE_VECTOR, offsetof(kiln_scene_probe, point), KILN_ANY_NUMBER, "m", "none",
      .meaning = "place in the material: the nearest point of the body (of any, without one) is "
                 "followed; without it the body as a whole is"},
+    {"with", KILN_VALUE_OTHER, offsetof(kiln_scene_probe, with), .preset = "none",
+     .meaning = "another body: what this one does to `body` by contact, force and torque about "
+                "the centre of `body`",
+     .what = "name of a body", .read = kiln_scene_read_other_body},
 };
 const kiln_schema kiln_probe_schema = {
     .name = "probe",
     .about = "What a row of probes.csv says in every step: a body's centre, extent, volume and "
-             "energies, or where a point is and how fast. See results.md.",
+             "energies, where a point is and how fast, or what bodies do to each other. See "
+             "results.md.",
     KILN_SCHEMA_ROWS(probe_rows),
     .size = sizeof(kiln_scene_probe),
     .start = start_probe,

@@ -125,6 +125,14 @@ kiln_status kiln_scene_read_body_number(scene_reader *r, void *field)
     return KILN_OK;
 }
 
+kiln_status kiln_scene_read_other_body(scene_reader *r, void *field)
+{
+    int32_t number;
+    KILN_TRY(kiln_scene_read_body_name(r, &number));
+    *(uint32_t *)field = (uint32_t)number + 1;
+    return KILN_OK;
+}
+
 kiln_status kiln_scene_read_obstacle_name(scene_reader *r, void *field)
 {
     const kiln_scene *scene = r->scene;

@@ -1,6 +1,7 @@
 #include "sim/change.h"
 
 #include "sim/motion.h"
+#include "sim/pairs.h"
 #include "sim/sets.h"
 
 #include <math.h>
@@ -227,6 +228,31 @@ static kiln_status check_obstacles(const kiln_world *before, const kiln_world *a
     return KILN_OK;
 }
 
+/* The next probe of a pair of bodies, from `at` on; past the last: NULL. */
+static const kiln_scene_probe *next_pair(const kiln_scene *scene, size_t *at)
+{
+    while (*at < scene->probes.count)
+        if (scene->probes.data[(*at)++].with > 0)
+            return &scene->probes.data[*at - 1];
+    return NULL;
+}
+
+/* What bodies did to each other in the step before is part of the state. */
+static kiln_status check_pairs(const kiln_world *before, const kiln_world *after, kiln_error *error)
+{
+    size_t at[2] = {0, 0};
+    for (;;) {
+        const kiln_scene_probe *old = next_pair(before->scene, &at[0]);
+        const kiln_scene_probe *now = next_pair(after->scene, &at[1]);
+        const kiln_said said = {.path = "probes"};
+        if (!old && !now)
+            return KILN_OK;
+        if (!old || !now || old->body != now->body || old->with != now->with)
+            return refuse(after, now ? &now->said : &said, error,
+                          "the pairs of bodies that are looked at (with) must stay the same");
+    }
+}
+
 /* Kinds of matter and of mesh. */
 static kiln_status check_kinds(const kiln_world *before, const kiln_world *after, kiln_error *error)
 {
@@ -262,6 +288,7 @@ kiln_status kiln_world_check_change(const kiln_world *before, const kiln_world *
     KILN_TRY(check_holds(before, after, time, error));
     KILN_TRY(check_loads(before, after, time, error));
     KILN_TRY(check_obstacles(before, after, error));
+    KILN_TRY(check_pairs(before, after, error));
     KILN_TRY(check_kinds(before, after, error));
     return check_field(before, after, time, error);
 }
@@ -275,6 +302,9 @@ bool kiln_change_may_be_zero(const char *field)
                                         "contact_with",
                                         "contact_load",
                                         "contact_kept",
+                                        KILN_FIELD_NORMAL,
+                                        KILN_FIELD_GAP,
+                                        KILN_FIELD_SLIP,
                                         KILN_FIELD_LAME};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(field, names[i]) == 0)
@@ -322,6 +352,24 @@ static void tell_jumps(const kiln_world *after, const kiln_scene *before)
     }
 }
 
+/* Whether bodies see each other that did not. */
+static kiln_status look_for_meetings(const kiln_world *after, const kiln_scene *before, bool *more,
+                                     kiln_error *error)
+{
+    const kiln_scene_contact *was = &before->contact, *is = &after->scene->contact;
+    kiln_pairs pairs;
+    *more = (is->bodies && !was->bodies) || (is->self && !was->self);
+    KILN_TRY(kiln_pairs_build(&pairs, before, error));
+    const kiln_pair_table *old = kiln_pairs_table(&pairs), *now = after->options.contact.pairs;
+    uint32_t count = old ? (uint32_t)before->bodies.count : 0;
+    for (uint32_t a = 0; a < count && !*more; a++)
+        for (uint32_t b = a; b < count && !*more; b++)
+            *more = (a == b ? is->self : is->bodies) && !kiln_bodies_meet(old, a, b) &&
+                    kiln_bodies_meet(now, a, b);
+    kiln_pairs_free(&pairs, before->context);
+    return KILN_OK;
+}
+
 kiln_status kiln_world_take_change(kiln_world *after, const kiln_scene *before, kiln_error *error)
 {
     const kiln_scene *is = after->scene;
@@ -333,7 +381,7 @@ kiln_status kiln_world_take_change(kiln_world *after, const kiln_scene *before, 
         state->clock.h_before = 0.0;
     KILN_TRY(kiln_world_check_now(after, error));
     tell_jumps(after, before);
-    bool more = (is->contact.bodies && !before->contact.bodies) ||
-                (is->contact.self && !before->contact.self);
+    bool more;
+    KILN_TRY(look_for_meetings(after, before, &more, error));
     return more ? kiln_world_check_surfaces(after, error) : KILN_OK;
 }

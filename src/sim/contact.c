@@ -3,12 +3,14 @@
 #include "contact/clearance.h"
 #include "contact/surface_vertices.h"
 #include "geom/distance.h"
+#include "sim/pairs.h"
 #include "sim/world_impl.h"
 #include "topology/crossing.h"
 #include "topology/immersed.h"
 
 typedef struct contact {
     kiln_world *world;
+    kiln_pairs pairs;
 } contact;
 
 /* Of all tets of the bodies as the scene gives them: a resumed run has no other start to go by. */
@@ -34,7 +36,7 @@ static double thickness_of(const kiln_scene *scene)
     return said > 0.0 ? said : 0.1 * mean_edge(scene);
 }
 
-static void set_options(kiln_world *world, bool walls)
+static void set_options(kiln_world *world, const kiln_pair_table *pairs, bool walls)
 {
     const kiln_scene_contact *said = &world->scene->contact;
     world->options.contact =
@@ -44,6 +46,7 @@ static void set_options(kiln_world *world, bool walls)
                                .thickness = thickness_of(world->scene),
                                .stiffness = said->stiffness,
                                .friction = said->friction,
+                               .pairs = pairs,
                                .material_tells = world->space == KILN_SPACE_MATERIAL};
 }
 
@@ -53,31 +56,38 @@ typedef struct start_inside {
     uint32_t obstacle;
 } start_inside;
 
+static uint32_t body_of(const kiln_mesh *mesh, uint32_t tet)
+{
+    return mesh->parts.data[mesh->info[tet].part].body;
+}
+
 /* Farther in than where walls are, by half of what is before them. */
-static start_inside find_sunk(const kiln_world *world, double depth)
+static start_inside find_sunk(const kiln_world *world, const kiln_pair_table *pairs, double depth)
 {
     const kiln_mesh *mesh = world->mesh;
     for (uint32_t o = 0; o < world->obstacle_count; o++)
         for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
             kiln_vec3 normal, point;
             if (kiln_vertex_live(mesh, v) && kiln_vertex_on_surface(mesh, v) &&
+                kiln_body_meets_obstacle(pairs, body_of(mesh, mesh->vertex[v].tet), o) &&
                 kiln_obstacle_distance(world->obstacles[o], mesh->x[v], &normal, &point) < -depth)
                 return (start_inside){v, o};
         }
     return (start_inside){KILN_NONE, 0};
 }
 
-static kiln_status find_inside(const kiln_world *world, start_inside *out, kiln_error *error)
+static kiln_status find_inside(const kiln_world *world, const kiln_pair_table *pairs,
+                               start_inside *out, kiln_error *error)
 {
     double thickness = thickness_of(world->scene);
     kiln_walls walls = {0};
     kiln_clearance found;
-    *out = find_sunk(world, 0.5 * thickness);
+    *out = find_sunk(world, pairs, 0.5 * thickness);
     if (out->vertex != KILN_NONE)
         return KILN_OK;
     KILN_TRY(kiln_walls_build(&walls, world->context, world->obstacles, world->obstacle_count,
                               thickness, KILN_COLLIDE_CHORD * thickness, error));
-    kiln_status status = kiln_wall_clearance(world->mesh, KILN_SINCE_EVER, &walls,
+    kiln_status status = kiln_wall_clearance(world->mesh, KILN_SINCE_EVER, pairs, &walls,
                                              KILN_COLLIDE_TOUCHING * thickness, &found, error);
     if (status == KILN_OK && found.pairs > 0) {
         uint32_t place = world->mesh->face[found.face[0]].at;
@@ -97,14 +107,15 @@ static bool may_have_walls(const kiln_scene *scene)
 }
 
 /* Whether obstacles are surfaces. What begins in one is put out of it by its points. */
-static kiln_status decide_walls(const kiln_world *world, bool *walls, kiln_error *error)
+static kiln_status decide_walls(const kiln_world *world, const kiln_pair_table *pairs, bool *walls,
+                                kiln_error *error)
 {
     const kiln_scene *scene = world->scene;
     start_inside inside;
     *walls = may_have_walls(scene);
     if (!*walls)
         return KILN_OK;
-    KILN_TRY(find_inside(world, &inside, error));
+    KILN_TRY(find_inside(world, pairs, &inside, error));
     *walls = inside.vertex == KILN_NONE;
     if (*walls || scene->contact.obstacles == KILN_OBSTACLES_AUTO)
         return KILN_OK;
@@ -122,8 +133,17 @@ static const char *moment(const kiln_world *world)
 
 static const char *body_name(const kiln_world *world, uint32_t tet)
 {
-    const kiln_mesh *mesh = world->mesh;
-    return world->scene->bodies.data[mesh->parts.data[mesh->info[tet].part].body].name;
+    return world->scene->bodies.data[body_of(world->mesh, tet)].name;
+}
+
+static bool do_meet(const void *self, uint32_t a, uint32_t b)
+{
+    return kiln_bodies_meet(self, a, b);
+}
+
+kiln_among kiln_world_among(const kiln_world *world)
+{
+    return (kiln_among){.meet = do_meet, .self = world->options.contact.pairs};
 }
 
 /* Nor does it know of matter that is in one place twice: surfaces need not cross for that. */
@@ -131,7 +151,8 @@ static kiln_status check_volumes(const kiln_world *world, kiln_error *error)
 {
     const kiln_mesh *mesh = world->mesh;
     kiln_immersed immersed;
-    KILN_TRY(kiln_parts_find_immersed(mesh, KILN_SPACE_WORLD, &immersed, error));
+    kiln_among among = kiln_world_among(world);
+    KILN_TRY(kiln_parts_find_immersed(mesh, KILN_SPACE_WORLD, &among, &immersed, error));
     if (!immersed.found)
         return KILN_OK;
     kiln_vec3 at = mesh->x[mesh->tet[immersed.tet[0]].v[0]];
@@ -174,7 +195,9 @@ static kiln_status fail_at_faces(const kiln_world *world, const char *what, size
 kiln_status kiln_world_check_surfaces(const kiln_world *world, kiln_error *error)
 {
     kiln_crossing crossing;
-    KILN_TRY(kiln_surface_find_crossing(world->mesh, KILN_SPACE_WORLD, &crossing, error));
+    kiln_among among = kiln_world_among(world);
+    KILN_TRY(
+        kiln_surface_find_crossing_among(world->mesh, KILN_SPACE_WORLD, &among, &crossing, error));
     if (crossing.pairs > 0)
         return fail_at_faces(world, "pass through", crossing.pairs, crossing.face, error);
     if (!world->scene->contact.bodies)
@@ -185,18 +208,52 @@ kiln_status kiln_world_check_surfaces(const kiln_world *world, kiln_error *error
     return KILN_OK;
 }
 
-static kiln_status create(kiln_world *world, void **self, kiln_error *error)
+/* Points of bodies that are put on obstacles know no pairs. */
+static kiln_status check_obstacles(const kiln_scene *scene, kiln_error *error)
+{
+    for (size_t i = 0; i < scene->contact.pairs.count; i++) {
+        const kiln_scene_pair *pair = &scene->contact.pairs.data[i];
+        const char *obstacle = kiln_pair_obstacle(scene, pair);
+        if (obstacle)
+            return kiln_said_fail(scene, &pair->said, error,
+                                  "obstacle '%s' must be a surface to be one of a pair, and is met "
+                                  "by points here; see contact.obstacles",
+                                  obstacle);
+    }
+    return KILN_OK;
+}
+
+/* Takes the pairs, if anything meets. */
+static kiln_status start(kiln_world *world, kiln_pairs *pairs, void **self, kiln_error *error)
 {
     bool bodies = world->scene->contact.bodies || world->scene->contact.self, walls;
-    KILN_TRY(decide_walls(world, &walls, error));
+    KILN_TRY(decide_walls(world, kiln_pairs_table(pairs), &walls, error));
+    if (!walls)
+        KILN_TRY(check_obstacles(world->scene, error));
     if (!bodies && !walls)
         return KILN_OK;
     contact *c = kiln_module_make(world, sizeof *c, self, error);
     if (!c)
         return KILN_ERR_MEMORY;
-    c->world = world;
-    set_options(world, walls);
+    *c = (contact){world, *pairs};
+    *pairs = (kiln_pairs){0};
+    set_options(world, kiln_pairs_table(&c->pairs), walls);
     return bodies ? kiln_world_check_surfaces(world, error) : KILN_OK;
+}
+
+static kiln_status create(kiln_world *world, void **self, kiln_error *error)
+{
+    kiln_pairs pairs;
+    KILN_TRY(kiln_pairs_build(&pairs, world->scene, error));
+    kiln_status status = start(world, &pairs, self, error);
+    kiln_pairs_free(&pairs, world->scene->context);
+    return status;
+}
+
+static void destroy(void *self)
+{
+    contact *c = self;
+    kiln_pairs_free(&c->pairs, c->world->scene->context);
 }
 
 static void measure(const void *self, kiln_stats *stats)
@@ -206,6 +263,8 @@ static void measure(const void *self, kiln_stats *stats)
         return;
     stats->e_contact = world->report.e_contact;
     stats->t_contact = world->report.contact_seconds;
+    stats->gap_min = world->report.gap;
 }
 
-const kiln_module kiln_module_contact = {.name = "contact", .create = create, .measure = measure};
+const kiln_module kiln_module_contact = {
+    .name = "contact", .create = create, .destroy = destroy, .measure = measure};

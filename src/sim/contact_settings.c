@@ -24,6 +24,47 @@ static const char *mode_name(int row)
     return row < 3 ? names[row] : NULL;
 }
 
+static void start_pair(void *settings)
+{
+    *(kiln_scene_pair *)settings = (kiln_scene_pair){.friction = NAN};
+}
+
+static kiln_status finish_pair(void *settings, const kiln_given *given, kiln_error *error)
+{
+    const kiln_scene_pair *pair = settings;
+    bool friction = kiln_is_given(given, "friction");
+    if (!friction && !kiln_is_given(given, "off"))
+        return kiln_fail_setting(error, NULL, "must have a friction or off, got none");
+    if (friction && pair->off)
+        return kiln_fail_setting(error, "friction",
+                                 "must not be given with off: what does not touch has none");
+    return KILN_OK;
+}
+
+#define PAIR(member) offsetof(kiln_scene_pair, member)
+static const kiln_schema_row pair_rows[] = {
+    {"a", KILN_VALUE_NAME, PAIR(a), .preset = "",
+     .meaning = "name of a body, an obstacle or a material"},
+    {"b", KILN_VALUE_NAME, PAIR(b), .preset = "", .meaning = "name of the other; may be the same"},
+    {"friction", KILN_VALUE_NUMBER, PAIR(friction), KILN_NOT_NEGATIVE, NULL, "as without the pair",
+     .meaning = "Coulomb's coefficient between the two"},
+    {"off", KILN_VALUE_FLAG, PAIR(off),
+     .meaning = "the two pass through each other, as if there were no contact"},
+};
+const kiln_schema kiln_pair_schema = {
+    .name = "pair",
+    .about = "What holds between two bodies, a body and an obstacle, or a body and itself. A "
+             "material stands for the bodies that are made of it (not for regions in others). "
+             "What is said of bodies and obstacles goes before what is said of materials; of two "
+             "that say as much the later holds. With an obstacle it must be a surface "
+             "(`contact.obstacles`).",
+    KILN_SCHEMA_ROWS(pair_rows),
+    .size = sizeof(kiln_scene_pair),
+    .start = start_pair,
+    .finish = finish_pair,
+    .has_said = true,
+};
+
 #define CONTACT(member) offsetof(kiln_scene_contact, member)
 static const kiln_schema_row contact_rows[] = {
     {"bodies", KILN_VALUE_FLAG, CONTACT(bodies), .meaning = "bodies keep out of each other"},
@@ -37,7 +78,9 @@ static const kiln_schema_row contact_rows[] = {
     {"stiffness", KILN_VALUE_NUMBER, CONTACT(stiffness), KILN_POSITIVE, NULL, NULL,
      .meaning = "of the repulsion, relative to the bodies'"},
     {"friction", KILN_VALUE_NUMBER, CONTACT(friction), KILN_NOT_NEGATIVE, NULL, NULL,
-     .meaning = "Coulomb's coefficient"},
+     .meaning = "Coulomb's coefficient of bodies; obstacles have their own"},
+    {"pairs", KILN_VALUE_LIST, CONTACT(pairs), .schema = &kiln_pair_schema, .preset = "none",
+     .meaning = "friction of single pairs, and which do not see each other"},
 };
 const kiln_schema kiln_contact_schema = {
     .name = "contact",

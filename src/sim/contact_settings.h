@@ -2,6 +2,7 @@
 #ifndef KILN_SIM_CONTACT_SETTINGS_H
 #define KILN_SIM_CONTACT_SETTINGS_H
 
+#include "base/array.h"
 #include "base/schema.h"
 
 /* What of a body keeps off obstacles. */
@@ -11,6 +12,14 @@ typedef enum kiln_obstacle_mode {
     KILN_OBSTACLES_POINTS    /* its vertices, which are put on the obstacle */
 } kiln_obstacle_mode;
 
+/* What holds for two bodies, a body and an obstacle, or what is made of two materials. */
+typedef struct kiln_scene_pair {
+    kiln_said said;
+    char a[KILN_NAME_SIZE], b[KILN_NAME_SIZE];
+    double friction; /* NaN: as without the pair */
+    bool off;        /* they pass through each other */
+} kiln_scene_pair;
+
 /* Bodies against each other and themselves, by repulsion and continuous detection (VPF 5). */
 typedef struct kiln_scene_contact {
     kiln_said said;
@@ -19,9 +28,11 @@ typedef struct kiln_scene_contact {
     double thickness; /* m; 0: a tenth of the mean edge of the bodies' meshes */
     double stiffness; /* of the repulsion, relative to the bodies': 1 */
     double friction;
+    KILN_ARRAY_OF(kiln_scene_pair)
+    pairs; /* owned by the scene; sim/pairs.h says what they mean together */
 } kiln_scene_contact;
 
 kiln_scene_contact kiln_contact_default_settings(void); /* bodies pass through each other */
-extern const kiln_schema kiln_contact_schema;
+extern const kiln_schema kiln_contact_schema, kiln_pair_schema;
 
 #endif

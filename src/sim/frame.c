@@ -167,6 +167,55 @@ static kiln_status add_quality(const kiln_world *world, kiln_soup *soup, kiln_er
     return add_tets_to_faces(world, soup, "quality", 1, error);
 }
 
+/* What the step has left by vertex; `without` a step. */
+static kiln_status add_number(const kiln_world *world, kiln_soup *soup, const char *name,
+                              const char *kept, double without, kiln_error *error)
+{
+    const double *values =
+        world->state.step > 1 ? kiln_world_column(world, KILN_ON_VERTEX, kept) : NULL;
+    kiln_soup_field *field;
+    KILN_TRY(take_field(soup, name, KILN_ON_VERTEX, 1, &field, error));
+    for (size_t v = 0; v < soup->points.count; v++)
+        field->data.data[v] = values ? values[v] : without;
+    return KILN_OK;
+}
+
+/* By a third of the faces at the vertex as they are; remeshing keeps forces, not pressures. */
+static kiln_status add_contact_pressure(const kiln_world *world, kiln_soup *soup, kiln_error *error)
+{
+    const kiln_mesh *mesh = world->mesh;
+    kiln_f64_array area = {0};
+    size_t count = soup->points.count;
+    KILN_TRY(add_number(world, soup, "contact_pressure", KILN_FIELD_NORMAL, 0.0, error));
+    KILN_TRY(kiln_array_reserve(soup->context, &area, count + 1, error));
+    memset(area.data, 0, count * sizeof(double));
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        uint32_t at = mesh->face[f].at, v[3];
+        for (int k = 0; k < 3; k++)
+            v[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
+        kiln_vec3 twice = kiln_v3_cross(kiln_v3_sub(mesh->x[v[1]], mesh->x[v[0]]),
+                                        kiln_v3_sub(mesh->x[v[2]], mesh->x[v[0]]));
+        for (int k = 0; k < 3; k++)
+            area.data[v[k]] += kiln_v3_norm(twice) / 6.0;
+    }
+    double *values = kiln_soup_find_field(soup, KILN_ON_VERTEX, "contact_pressure")->data.data;
+    for (size_t v = 0; v < count; v++)
+        values[v] = area.data[v] > 0.0 ? values[v] / area.data[v] : 0.0;
+    kiln_array_free(soup->context, &area);
+    return KILN_OK;
+}
+
+static kiln_status add_contact(const kiln_world *world, kiln_soup *soup, kiln_error *error)
+{
+    const kiln_scene_output *output = &world->scene->output;
+    if (output->contact_pressure)
+        KILN_TRY(add_contact_pressure(world, soup, error));
+    if (output->gap)
+        KILN_TRY(add_number(world, soup, "gap", KILN_FIELD_GAP, world->options.contact.thickness,
+                            error));
+    return output->slip ? add_number(world, soup, "slip", KILN_FIELD_SLIP, 0.0, error) : KILN_OK;
+}
+
 /* From the material of the start: u itself follows what flows. */
 static kiln_status add_displacement(const kiln_world *world, kiln_soup *soup, kiln_error *error)
 {
@@ -227,6 +276,7 @@ static kiln_status fill_frame(kiln_world *world, kiln_soup *soup, kiln_error *er
     if (output->contact)
         KILN_TRY(
             add_vertex_field(soup, "contact", stepped ? kiln_world_contact(world) : NULL, error));
+    KILN_TRY(add_contact(world, soup, error));
     if (output->displacement)
         KILN_TRY(add_displacement(world, soup, error));
     KILN_TRY(add_bodies(world, soup, error));

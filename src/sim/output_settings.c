@@ -27,11 +27,17 @@ static const struct {
     {"velocity", "v, m/s, by vertex"},
     {"material", "material position u, m, by vertex"},
     {"reaction", "what holds the held vertices, N, by vertex"},
-    {"contact", "what obstacles press with, N, by vertex"},
+    {"contact", "what obstacles and other surfaces press and rub with, N, by vertex"},
     {"plastic_strain", "equivalent plastic strain, by tet"},
     {"hardening", "what the hardening law has added up, Pa (work) or Pa s (stress), by tet"},
     {"displacement", "world position minus material position of the start, m, by vertex"},
     {"quality", "of the tet in the world, 1 for a regular one, by tet"},
+    {"contact_pressure", "normal force of contact by the vertex's share of the surface as it is, "
+                         "Pa, by vertex"},
+    {"gap", "distance to the nearest other surface where below contact.thickness, else that, m, by "
+            "vertex"},
+    {"slip", "speed along what presses, below step.friction_speed it sticks; 0 where nothing "
+             "does, m/s, by vertex"},
     {NULL, NULL},
 };
 
@@ -50,10 +56,17 @@ static kiln_status finish(void *settings, const kiln_given *given, kiln_error *e
 {
     (void)error;
     kiln_scene_output *output = settings;
-    bool *flag[] = {&output->velocity,       &output->material_position,
-                    &output->reaction,       &output->contact,
-                    &output->plastic_strain, &output->hardening,
-                    &output->displacement,   &output->quality};
+    bool *flag[] = {&output->velocity,
+                    &output->material_position,
+                    &output->reaction,
+                    &output->contact,
+                    &output->plastic_strain,
+                    &output->hardening,
+                    &output->displacement,
+                    &output->quality,
+                    &output->contact_pressure,
+                    &output->gap,
+                    &output->slip};
     if (!kiln_is_given(given, "fields"))
         return KILN_OK;
     for (size_t i = 0; i < sizeof flag / sizeof flag[0]; i++)

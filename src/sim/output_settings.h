@@ -15,6 +15,7 @@ typedef struct kiln_scene_output {
     bool displacement;                                   /* vertex field */
     bool quality;                                        /* tet field */
     bool plastic_strain, hardening;                      /* tet fields */
+    bool contact_pressure, gap, slip;                    /* vertex fields */
 } kiln_scene_output;
 
 kiln_scene_output kiln_output_default_settings(void);

@@ -1,7 +1,7 @@
-/* The module of probes.csv: what people look for in a run, a row a step. Obstacles and holds, with
- * what they do (forces.c); bodies, with where they are and their energies; points of the material,
- * which hang in tets as fine surfaces do (remesh/embedded.h) and go through every change of the
- * mesh. */
+/* The module of probes.csv: what people look for in a run, a row a step. Obstacles, holds and pairs
+ * of bodies, with what they do (forces.c); bodies, with where they are and their energies; points
+ * of the material, which hang in tets as fine surfaces do (remesh/embedded.h) and go through every
+ * change of the mesh. */
 #include "fem/offset.h"
 #include "geom/box.h"
 #include "geom/distance.h"
@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_BODIES = 16 /* without being asked for */, NAME_SIZE = KILN_NAME_SIZE + 16 };
+enum { MOST_BODIES = 16 /* without being asked for */, NAME_SIZE = 2 * KILN_NAME_SIZE + 16 };
 
-typedef enum thing_kind { OBSTACLE, HOLD, BODY, POINT, KIND_COUNT } thing_kind;
+typedef enum thing_kind { OBSTACLE, HOLD, BODY, POINT, PAIR, KIND_COUNT } thing_kind;
 
 static const char *const wrench_columns[] = {"place.x",  "place.y", "place.z",  "force.x",
                                              "force.y",  "force.z", "torque.x", "torque.y",
@@ -31,12 +31,13 @@ static const struct {
 } kinds[KIND_COUNT] = {[OBSTACLE] = {"obstacle", wrench_columns},
                        [HOLD] = {"hold", wrench_columns},
                        [BODY] = {"body", body_columns},
-                       [POINT] = {"point", point_columns}};
+                       [POINT] = {"point", point_columns},
+                       [PAIR] = {"pair", wrench_columns}};
 
 /* One that has columns, which begin with its name. */
 typedef struct thing {
     thing_kind kind;
-    uint32_t row; /* obstacle, hold, body; point among the points */
+    uint32_t row; /* obstacle, hold, body; point among the points, pair among the pairs */
     char name[NAME_SIZE];
 } thing;
 
@@ -124,7 +125,7 @@ static kiln_status list_bodies(probes *p, kiln_error *error)
     bool asked = false;
     for (size_t i = 0; i < scene->probes.count; i++) {
         const kiln_scene_probe *probe = &scene->probes.data[i];
-        if (is_point(probe))
+        if (is_point(probe) || probe->with > 0)
             continue;
         const char *name = probe->name[0] ? probe->name : scene->bodies.data[probe->body].name;
         KILN_TRY(add_thing(p, BODY, (uint32_t)probe->body, name, error));
@@ -132,6 +133,22 @@ static kiln_status list_bodies(probes *p, kiln_error *error)
     }
     for (uint32_t i = 0; !asked && i < scene->bodies.count && i < MOST_BODIES; i++)
         KILN_TRY(add_thing(p, BODY, i, scene->bodies.data[i].name, error));
+    return KILN_OK;
+}
+
+static kiln_status list_pairs(probes *p, kiln_error *error)
+{
+    const kiln_scene *scene = p->world->scene;
+    uint32_t pair = 0;
+    for (size_t i = 0; i < scene->probes.count; i++) {
+        const kiln_scene_probe *probe = &scene->probes.data[i];
+        char name[NAME_SIZE];
+        if (probe->with == 0)
+            continue;
+        snprintf(name, sizeof name, "%s-%s", scene->bodies.data[probe->body].name,
+                 scene->bodies.data[probe->with - 1].name);
+        KILN_TRY(add_thing(p, PAIR, pair++, probe->name[0] ? probe->name : name, error));
+    }
     return KILN_OK;
 }
 
@@ -150,7 +167,7 @@ static kiln_status list_things(probes *p, kiln_error *error)
     for (size_t i = 0; i < scene->probes.count; i++)
         if (is_point(&scene->probes.data[i]))
             KILN_TRY(add_thing(p, POINT, point++, scene->probes.data[i].name, error));
-    return KILN_OK;
+    return forces ? list_pairs(p, error) : KILN_OK;
 }
 
 /* Points. */
@@ -458,6 +475,8 @@ static double *put_wrench(const kiln_world *world, const thing *t, double *out)
     kiln_wrench w;
     if (t->kind == OBSTACLE)
         kiln_world_obstacle_wrench(world, t->row, &w);
+    else if (t->kind == PAIR)
+        kiln_world_pair_wrench(world, t->row, &w);
     else
         kiln_world_hold_wrench(world, t->row, &w);
     return put(put(put(out, w.place), w.force), w.torque);

@@ -454,8 +454,10 @@ static kiln_status check_crossing(const kiln_world *world, const kiln_mesh *mesh
 {
     const kiln_contact_options *contact = &world->options.contact;
     kiln_crossing crossing = {0};
+    kiln_among among = kiln_world_among(world);
     if (contact->bodies || contact->self)
-        KILN_TRY(kiln_surface_find_crossing(mesh, KILN_SPACE_WORLD, &crossing, error));
+        KILN_TRY(
+            kiln_surface_find_crossing_among(mesh, KILN_SPACE_WORLD, &among, &crossing, error));
     if (crossing.pairs > 0)
         return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1,
                          "%zu pairs of faces would pass through each other", crossing.pairs);

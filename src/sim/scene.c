@@ -18,6 +18,20 @@ void kiln_scene_init(kiln_scene *scene, kiln_context *context)
     kiln_pace_schema.start(&scene->pace);
 }
 
+/* A list of structs, whatever their type. */
+typedef KILN_ARRAY_OF(char)
+struct_list;
+
+static void free_settings(kiln_context *context, const kiln_schema *schema, void *settings);
+
+static void free_list(kiln_context *context, const kiln_schema *schema, struct_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free_settings(context, schema, list->data + i * schema->size);
+    kiln_release(context, list->data, list->capacity * schema->size);
+    *list = (struct_list){0};
+}
+
 /* What the struct owns by its schema. */
 static void free_settings(kiln_context *context, const kiln_schema *schema, void *settings)
 {
@@ -26,6 +40,8 @@ static void free_settings(kiln_context *context, const kiln_schema *schema, void
         void *field = (char *)settings + row->offset;
         if (row->type == KILN_VALUE_SELECTION)
             kiln_array_free(context, (kiln_picks *)field);
+        else if (row->type == KILN_VALUE_LIST)
+            free_list(context, row->schema, field);
         else if (row->schema)
             free_settings(context, row->schema, field);
     }
@@ -67,6 +83,7 @@ void kiln_scene_free(kiln_scene *scene)
     kiln_array_free(context, &scene->loads);
     kiln_array_free(context, &scene->obstacles);
     kiln_array_free(context, &scene->probes);
+    kiln_array_free(context, &scene->contact.pairs);
     free_blocks(scene);
 }
 
@@ -146,6 +163,17 @@ static kiln_status try_material(const kiln_scene_material *material, const kiln_
     return kiln_quantity_get(&material->hardening, at, out, 1, error);
 }
 
+static kiln_status try_settings(const kiln_schema *schema, const void *settings,
+                                const kiln_circumstances *at, kiln_error *error);
+
+static kiln_status try_list(const kiln_schema *schema, const struct_list *list,
+                            const kiln_circumstances *at, kiln_error *error)
+{
+    for (size_t i = 0; i < list->count; i++)
+        KILN_TRY(try_settings(schema, list->data + i * schema->size, at, error));
+    return KILN_OK;
+}
+
 /* The functions of a struct, by its schema. */
 static kiln_status try_settings(const kiln_schema *schema, const void *settings,
                                 const kiln_circumstances *at, kiln_error *error)
@@ -157,6 +185,8 @@ static kiln_status try_settings(const kiln_schema *schema, const void *settings,
         if (row->type == KILN_VALUE_AMOUNT || row->type == KILN_VALUE_FIELD)
             KILN_TRY(
                 kiln_quantity_get(field, at, out, row->type == KILN_VALUE_AMOUNT ? 1 : 3, error));
+        else if (row->type == KILN_VALUE_LIST)
+            KILN_TRY(try_list(row->schema, field, at, error));
         else if (row->schema)
             KILN_TRY(try_settings(row->schema, field, at, error));
     }

@@ -113,12 +113,14 @@ typedef struct kiln_scene_obstacle {
     kiln_motion motion;
 } kiln_scene_obstacle;
 
-/* What is looked at in every step: a body as a whole, or a point of the material. */
+/* What is looked at in every step: a body as a whole, a point of the material, or what a body does
+ * to another. */
 typedef struct kiln_scene_probe {
     kiln_said said;
     char name[KILN_NAME_SIZE]; /* "": by its body, or its number */
     int32_t body;              /* -1: of any body; points only */
     kiln_vec3 point;           /* material place, m; NaN: the body as a whole */
+    uint32_t with;             /* in place of both what another body, counted from 1, does to it */
 } kiln_scene_probe;
 
 /* Settings of a module that the scene knows only by its schema. */

@@ -73,7 +73,8 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
  *                         over the step, as of each in probes.csv
  *   rx..                  total force of the holds, likewise
  *   flowed changed        tets that flowed, that remeshing took or reshaped
- *   relax                 Newton iterations of the material's relaxation */
+ *   relax                 Newton iterations of the material's relaxation
+ *   gap_min               least distance of surfaces that repel each other at the end, m */
 #define KILN_STATS_TABLE(X)                                                                        \
     X(step)                                                                                        \
     X(time)                                                                                        \
@@ -118,7 +119,8 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
     X(q_world_min)                                                                                 \
     X(flowed)                                                                                      \
     X(changed)                                                                                     \
-    X(relax)
+    X(relax)                                                                                       \
+    X(gap_min)
 
 typedef struct kiln_stats {
 #define KILN_STATS_MEMBER(name) double name;
@@ -149,10 +151,10 @@ const char *kiln_stats_name(size_t column);
 
 /* The mesh of this moment as a soup for a frame: world positions, regions, surface triangles with
  * their tags if the scene wants them, the body of each tet (from 1), and the fields the scene asks
- * for: u, v, reaction, contact, displacement on vertices, the element outputs, quality,
- * plastic_strain and hardening on tets (and on triangles, from the tet behind). `soup` is
- * initialised here; empty on failure. A number that is not finite is an error: such a frame is
- * never written. */
+ * for: u, v, reaction, contact, contact_pressure, gap, slip, displacement on vertices, the element
+ * outputs, quality, plastic_strain and hardening on tets (and on triangles, from the tet behind).
+ * `soup` is initialised here; empty on failure. A number that is not finite is an error: such a
+ * frame is never written. */
 kiln_status kiln_world_frame(kiln_world *world, kiln_soup *soup, kiln_error *error);
 /* The same into the soup of the world's frame before (or an empty one), whose memory is used again:
  * a fifth of the time of a frame is new pages. */
@@ -186,5 +188,8 @@ typedef struct kiln_wrench {
 } kiln_wrench;
 bool kiln_world_obstacle_wrench(const kiln_world *world, size_t obstacle, kiln_wrench *out);
 bool kiln_world_hold_wrench(const kiln_world *world, size_t hold, kiln_wrench *out);
+/* What one body did to another by contact: of the scene's probes with another body the one with
+ * that number. The place is the centre of the first. */
+bool kiln_world_pair_wrench(const kiln_world *world, size_t pair, kiln_wrench *out);
 
 #endif

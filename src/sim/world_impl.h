@@ -3,6 +3,7 @@
 #define KILN_SIM_WORLD_IMPL_H
 
 #include "sim/module.h"
+#include "topology/among.h"
 
 enum { KILN_STEPPER_ROOM = 4 };
 
@@ -101,10 +102,15 @@ kiln_status kiln_world_check_mesh(const kiln_world *world, const kiln_mesh *mesh
 
 /* contact.c: repulsion keeps surfaces on the side where they are, so they must not cross. */
 kiln_status kiln_world_check_surfaces(const kiln_world *world, kiln_error *error);
+kiln_among kiln_world_among(const kiln_world *world); /* the bodies that see each other */
 
 /* forces.c: of the last step, [vertex slot][3], N. */
 const double *kiln_world_reaction(const kiln_world *world);
 const double *kiln_world_contact(const kiln_world *world);
+/* Likewise [vertex slot], if the scene asks for one of them: N, m, m/s (kiln_contact_columns). */
+#define KILN_FIELD_NORMAL "contact_normal"
+#define KILN_FIELD_GAP    "contact_gap"
+#define KILN_FIELD_SLIP   "contact_slip"
 
 /* diagnosis.c. */
 void kiln_world_diagnose(const kiln_world *world, double tried, kiln_diagnosis *diagnosis);

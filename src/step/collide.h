@@ -38,6 +38,7 @@ typedef struct kiln_contact_options {
     double stiffness;    /* times Young's modulus: pressure scale of the repulsion */
     double friction;     /* Coulomb's coefficient, of bodies; obstacles have their own */
     bool material_tells; /* surface_pairs.h; false when the material follows the world */
+    const kiln_pair_table *pairs; /* what holds for single pairs instead; NULL: nothing. Borrowed */
 } kiln_contact_options;
 
 /* What friction keeps of a pair during a solve. */
@@ -163,8 +164,23 @@ double kiln_collide_change(kiln_collide *collide, const double *x);
 uint32_t kiln_collide_touching(kiln_collide *collide, const double *x);
 
 double kiln_collide_energy(kiln_collide *collide, const double *x); /* of repulsion, J */
-/* What walls press vertices with at x, friction included; N, added to [vertex slot][3]. */
-void kiln_collide_wall_forces(kiln_collide *collide, const double *x, double *force);
+/* What walls, or bodies, press vertices with at x, friction included; N, added to [vertex
+ * slot][3]. */
+void kiln_collide_forces(kiln_collide *collide, const double *x, bool walls, double *force);
+/* What one body does to another likewise; torque about a point. */
+void kiln_collide_between(kiln_collide *collide, const double *x, uint32_t body, uint32_t other,
+                          kiln_vec3 about, kiln_vec3 *force, kiln_vec3 *torque);
+/* The least distance of what is within reach at x, m; NaN: nothing is. */
+double kiln_collide_gap(kiln_collide *collide, const double *x);
+/* [vertex slot] */
+typedef struct kiln_contact_columns {
+    double *load; /* N, what presses along normals, without friction */
+    double *gap; /* m, to the nearest other surface that the vertex repels, at most the thickness */
+    double *slip; /* m/s, along the other surface where something presses; mean by load. Static: m,
+                     the way of the last increment */
+} kiln_contact_columns;
+/* From columns of nothing near: no load, no slip, gaps of the thickness. */
+void kiln_collide_columns(kiln_collide *collide, const double *x, const kiln_contact_columns *out);
 /* A vertex that is behind a plane at x, KILN_NONE: there is none. */
 uint32_t kiln_collide_behind_plane(const kiln_collide *collide, const double *x);
 size_t kiln_collide_bytes(const kiln_collide *collide);

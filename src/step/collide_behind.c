@@ -10,7 +10,7 @@ typedef struct probe {
     const kiln_collide *collide;
     const kiln_vec3 *x; /* of the faces */
     kiln_vec3 from, to;
-    uint32_t part;
+    uint32_t part, body;
     bool hit;
 } probe;
 
@@ -30,7 +30,10 @@ static bool visit_face(void *user, uint32_t face)
 {
     probe *p = user;
     const uint32_t *v = &p->collide->surface.faces.data[3 * (size_t)face];
-    p->hit = p->collide->surface.part.data[v[0]] != p->part && crosses(p, v);
+    const kiln_contact_surface *surface = &p->collide->surface;
+    p->hit = surface->part.data[v[0]] != p->part &&
+             kiln_bodies_meet(p->collide->options.pairs, p->body, surface->body.data[v[0]]) &&
+             crosses(p, v);
     return !p->hit;
 }
 
@@ -39,7 +42,9 @@ static bool visit_wall(void *user, uint32_t face)
     probe *p = user;
     const uint32_t *own = &p->collide->walls.faces.data[3 * (size_t)face];
     uint32_t first = p->collide->first_wall;
-    p->hit = crosses(p, (uint32_t[3]){first + own[0], first + own[1], first + own[2]});
+    p->hit = kiln_body_meets_obstacle(p->collide->options.pairs, p->body,
+                                      p->collide->walls.obstacle.data[own[0]]) &&
+             crosses(p, (uint32_t[3]){first + own[0], first + own[1], first + own[2]});
     return !p->hit;
 }
 
@@ -53,7 +58,8 @@ static void mark(kiln_collide *c, const double *x, const double *begin, const do
                    .x = kiln_collide_points(x),
                    .from = kiln_collide_points(begin)[v],
                    .to = kiln_collide_points(end)[v],
-                   .part = c->surface.part.data[v]};
+                   .part = c->surface.part.data[v],
+                   .body = c->surface.body.data[v]};
         const kiln_vec3 way[2] = {p.from, p.to};
         kiln_bvh_query_box(&c->found.face_tree, kiln_box_of(way, 2), visit_face, &p);
         if (!p.hit && c->walls.faces.count)
@@ -137,12 +143,15 @@ uint32_t kiln_collide_behind_plane(const kiln_collide *c, const double *x)
     const kiln_vec3 *at = kiln_collide_points(x), *wall = at + c->first_wall;
     for (size_t f = 0; f < c->walls.faces.count / 3; f++) {
         const uint32_t *v = &c->walls.faces.data[3 * f];
-        if (!isinf(c->walls.face_area.data[c->walls.obstacle.data[v[0]]]))
+        uint32_t obstacle = c->walls.obstacle.data[v[0]];
+        if (!isinf(c->walls.face_area.data[obstacle]))
             continue;
-        for (size_t i = 0; i < c->surface.vertices.count; i++)
-            if (!(kiln_orient3d(wall[v[0]], wall[v[1]], wall[v[2]],
-                                at[c->surface.vertices.data[i]]) > 0.0))
-                return c->surface.vertices.data[i];
+        for (size_t i = 0; i < c->surface.vertices.count; i++) {
+            uint32_t own = c->surface.vertices.data[i];
+            if (kiln_body_meets_obstacle(c->options.pairs, c->surface.body.data[own], obstacle) &&
+                !(kiln_orient3d(wall[v[0]], wall[v[1]], wall[v[2]], at[own]) > 0.0))
+                return own;
+        }
     }
     return KILN_NONE;
 }

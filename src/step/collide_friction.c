@@ -139,12 +139,34 @@ static uint32_t wall_of(const kiln_collide *c, size_t i)
     return kiln_collide_is_wall(c, row) ? row - c->first_wall : KILN_NONE;
 }
 
+static const kiln_pair_rule *rule_of(const kiln_collide *c, size_t i, uint32_t wall)
+{
+    const uint32_t *v = kiln_collide_pair(c, i)->v, *body = c->surface.body.data;
+    if (wall == KILN_NONE)
+        return kiln_pair_rule_of_bodies(c->options.pairs, body[v[0]], body[v[3]]);
+    return kiln_pair_rule_of_obstacle(c->options.pairs,
+                                      body[kiln_collide_is_wall(c, v[0]) ? v[3] : v[0]],
+                                      c->walls.obstacle.data[wall]);
+}
+
 double kiln_collide_friction_of(const kiln_collide *c, size_t i)
 {
     uint32_t wall = wall_of(c, i);
+    const kiln_pair_rule *rule = c->options.pairs ? rule_of(c, i, wall) : NULL;
+    if (rule && !isnan(rule->friction))
+        return rule->friction;
     return wall == KILN_NONE
                ? c->options.friction
                : kiln_obstacle_friction(c->walls.obstacles[c->walls.obstacle.data[wall]]);
+}
+
+static bool some_pair_rubs(const kiln_pair_table *table)
+{
+    size_t count = table ? (size_t)table->kinds * table->kinds : 0;
+    for (size_t i = 0; i < count; i++)
+        if (table->rules[i].friction > 0.0)
+            return true;
+    return false;
 }
 
 bool kiln_collide_rubs(const kiln_collide *c)
@@ -152,7 +174,7 @@ bool kiln_collide_rubs(const kiln_collide *c)
     bool rubs = (c->options.bodies || c->options.self) && c->options.friction > 0.0;
     for (size_t i = 0; c->options.walls && i < c->walls.obstacle_count && !rubs; i++)
         rubs = kiln_obstacle_friction(c->walls.obstacles[i]) > 0.0;
-    return rubs;
+    return rubs || some_pair_rubs(c->options.pairs);
 }
 
 /* Walls take any moment, and are not turned by what rubs on them. */
@@ -170,20 +192,25 @@ static void find_levers_of(const kiln_collide *c, size_t i, kiln_mat3 lever[4])
     find_levers(x, at->weight, kiln_v3_scale(at->normal, at->d), lever);
 }
 
+static kiln_friction_contact contact_of(const kiln_collide *c, size_t i)
+{
+    kiln_friction_contact contact = {.normal = c->distance.data[i].normal,
+                                     .load = kiln_collide_load(c, i),
+                                     .friction = kiln_collide_friction_of(c, i)};
+    memcpy(contact.v, kiln_collide_pair(c, i)->v, sizeof contact.v);
+    find_levers_of(c, i, contact.lever);
+    return contact;
+}
+
 kiln_status kiln_collide_lag_friction(kiln_collide *c, kiln_error *error)
 {
     c->friction_contacts.count = 0;
     if (!kiln_collide_rubs(c))
         return KILN_OK;
     for (size_t i = 0; i < c->found.pairs.count; i++) {
-        double friction = kiln_collide_friction_of(c, i);
-        if (!kiln_collide_acts(c, i) || friction == 0.0)
+        if (!kiln_collide_acts(c, i) || kiln_collide_friction_of(c, i) == 0.0)
             continue;
-        kiln_friction_contact contact = {.normal = c->distance.data[i].normal,
-                                         .load = kiln_collide_load(c, i),
-                                         .friction = friction};
-        memcpy(contact.v, kiln_collide_pair(c, i)->v, sizeof contact.v);
-        find_levers_of(c, i, contact.lever);
+        kiln_friction_contact contact = contact_of(c, i);
         KILN_TRY(kiln_array_push(c->context, &c->friction_contacts, contact, error));
     }
     if (c->friction_contacts.count)
@@ -215,31 +242,20 @@ double kiln_collide_change(kiln_collide *c, const double *x)
 }
 
 /* Minus what the terms' gradients have at vertices of pairs with a wall. */
-void kiln_collide_wall_forces(kiln_collide *c, const double *x, double *force)
+double kiln_collide_slip(const kiln_collide *c, size_t i, const double *x)
 {
-    kiln_collide_measure(c, x);
-    for (size_t i = 0; i < c->found.pairs.count; i++) {
-        const kiln_surface_pair *pair = kiln_collide_pair(c, i);
-        const kiln_pair_distance *at = &c->distance.data[i];
-        if (!kiln_collide_acts(c, i) || wall_of(c, i) == KILN_NONE)
-            continue;
-        for (int k = 0; k < 4; k++)
-            if (!kiln_collide_is_wall(c, pair->v[k]))
-                kiln_collide_add_at(force, pair->v[k], kiln_collide_load(c, i) * at->weight[k],
-                                    at->normal);
-    }
-    for (size_t i = 0; i < c->friction_contacts.count; i++) {
-        const kiln_friction_contact *contact = &c->friction_contacts.data[i];
-        if (!kiln_collide_is_wall(c, contact->v[0]) && !kiln_collide_is_wall(c, contact->v[3]))
-            continue;
-        kiln_vec3 v = velocity_of(c, contact, x);
-        double secant = kiln_slip_at(kiln_v3_norm(v), c->slip_speed).secant;
-        for (int k = 0; k < 4; k++)
-            if (!kiln_collide_is_wall(c, contact->v[k]))
-                kiln_collide_add_at(force, contact->v[k],
-                                    -contact->friction * contact->load * secant,
-                                    kiln_m3_apply(kiln_m3_transpose(contact->lever[k]), v));
-    }
+    kiln_friction_contact contact = contact_of(c, i);
+    return kiln_v3_norm(velocity_of(c, &contact, x));
+}
+
+void kiln_collide_rub(const kiln_collide *c, const kiln_friction_contact *contact, const double *x,
+                      kiln_vec3 force[4])
+{
+    kiln_vec3 v = velocity_of(c, contact, x);
+    double secant = kiln_slip_at(kiln_v3_norm(v), c->slip_speed).secant;
+    for (int k = 0; k < 4; k++)
+        force[k] = kiln_v3_scale(kiln_m3_apply(kiln_m3_transpose(contact->lever[k]), v),
+                                 -contact->friction * contact->load * secant);
 }
 
 kiln_term kiln_collide_friction_term(kiln_collide *c)

@@ -1,6 +1,6 @@
 /* The inside of kiln_collide, shared by collide.c (what exists), collide_pairs.c (what may meet),
- * collide_distance.c (how near it is), collide_repulsion.c, collide_friction.c (the terms) and
- * collide_detect.c (how far a way may go). */
+ * collide_distance.c (how near it is), collide_repulsion.c, collide_friction.c (the terms),
+ * collide_detect.c (how far a way may go) and collide_output.c (what came of it). */
 #ifndef KILN_STEP_COLLIDE_IMPL_H
 #define KILN_STEP_COLLIDE_IMPL_H
 
@@ -73,6 +73,11 @@ void kiln_collide_add_blocks(kiln_bsr *H, const uint32_t v[4], const double w[4]
 /* The max_step of the terms: as far as detection allows. */
 double kiln_collide_max_step(void *self, const double *x, const double *dx);
 double kiln_collide_friction_of(const kiln_collide *collide, size_t i); /* of a pair */
+/* The speed with which a pair slips at x, m/s; distances must have been measured there. */
+double kiln_collide_slip(const kiln_collide *collide, size_t i, const double *x);
+/* What friction does to the four vertices at x, N. */
+void kiln_collide_rub(const kiln_collide *collide, const kiln_friction_contact *contact,
+                      const double *x, kiln_vec3 force[4]);
 /* Friction is about what presses now; distances must have been measured. */
 kiln_status kiln_collide_lag_friction(kiln_collide *collide, kiln_error *error);
 

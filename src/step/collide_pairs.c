@@ -95,6 +95,7 @@ static kiln_status find_pairs(kiln_collide *c, const double *x, const double *dx
 {
     kiln_pair_rules rules = {.bodies = c->options.bodies,
                              .self = c->options.self,
+                             .table = c->options.pairs,
                              .thickness = c->options.thickness,
                              .material_tells = c->options.material_tells,
                              .held = c->given->held,

@@ -146,6 +146,7 @@ void kiln_solid_destroy(kiln_solid *solid)
     kiln_constraints_free(&solid->active);
     kiln_touch_free(&solid->touch);
     kiln_collide_free(&solid->collide);
+    kiln_solid_watch_free(solid);
     kiln_array_free(context, &solid->x);
     kiln_array_free(context, &solid->centre);
     kiln_array_free(context, &solid->origin);
@@ -310,7 +311,7 @@ static kiln_status make_room(kiln_solid *s, kiln_error *error)
         KILN_TRY(kiln_array_reserve(s->context, &s->begin, size, error));
     memset(s->reaction.data, 0, size * sizeof(double));
     memset(s->contact.data, 0, size * sizeof(double));
-    return KILN_OK;
+    return kiln_solid_watch_room(s, error);
 }
 
 static kiln_status make_ready(kiln_solid *solid, kiln_error *error)
@@ -377,11 +378,11 @@ kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *c
     kiln_clearance found = {0};
     const kiln_contact_options *o = &solid->collide.options;
     if (o->bodies || o->self)
-        KILN_TRY(
-            kiln_contact_clearance(solid->mesh, since, CLEARANCE * o->thickness, &found, error));
+        KILN_TRY(kiln_contact_clearance(solid->mesh, since, o->pairs, CLEARANCE * o->thickness,
+                                        &found, error));
     *clear = found.pairs == 0;
     if (*clear && o->walls)
-        KILN_TRY(kiln_wall_clearance(solid->mesh, since, &solid->collide.walls,
+        KILN_TRY(kiln_wall_clearance(solid->mesh, since, o->pairs, &solid->collide.walls,
                                      CLEARANCE * o->thickness, &found, error));
     *clear = found.pairs == 0;
     return KILN_OK;
@@ -491,7 +492,8 @@ size_t kiln_solid_bytes(const kiln_solid *s)
                      s->start_a.capacity + s->stage_x.capacity + s->stage_v.capacity +
                      s->reaction.capacity + s->contact.capacity + s->start_force.capacity +
                      s->hit.capacity + s->kick.capacity + s->cut.capacity + s->guess.capacity +
-                     s->begin.capacity + s->tet_mass.capacity + s->modulus.capacity;
+                     s->begin.capacity + s->tet_mass.capacity + s->modulus.capacity +
+                     s->load.capacity + s->gap.capacity + s->slip.capacity;
     size_t constraints = s->given.rows + s->active.rows;
     return columns * sizeof(double) + constraints * (sizeof(kiln_vec3) + 1) +
            kiln_elements_bytes(s->elements) + kiln_nodal_pressure_bytes(s->pressure) +

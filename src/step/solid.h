@@ -29,6 +29,13 @@
 #include "step/push.h"
 #include "step/stepper.h"
 
+/* What is kept of contact in every step for those who look at it. */
+typedef struct kiln_contact_watch {
+    bool columns;               /* load, gap and slip of vertices */
+    const uint32_t (*pairs)[2]; /* bodies: what the second does to the first; borrowed */
+    size_t pair_count;
+} kiln_contact_watch;
+
 typedef struct kiln_solid_options {
     kiln_integrator integrator;
     bool linearised; /* one Newton iteration, no line search */
@@ -47,6 +54,7 @@ typedef struct kiln_solid_options {
     double friction_speed;   /* below this tangential speed friction sticks smoothly, m/s; 0: of
                                 surfaces a thousandth of the length in a second, of points 1e-5 */
     kiln_contact_options contact; /* of bodies with each other and themselves */
+    kiln_contact_watch watch;
 } kiln_solid_options;
 
 kiln_solid_options kiln_solid_default_options(void);
@@ -127,7 +135,7 @@ kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *c
                                 kiln_error *error);
 
 /* Forces of the last step [vertex slot][3], N: what holds the held vertices (reaction) and what
- * obstacles press with (contact). Valid until the next step. */
+ * obstacles and other surfaces press with (contact). Valid until the next step. */
 const double *kiln_solid_reaction(const kiln_solid *solid);
 /* What holds do of impacts on obstacles besides, N over the step; NULL: nothing. */
 const double *kiln_solid_hit(const kiln_solid *solid);
@@ -139,6 +147,14 @@ kiln_push_rule kiln_solid_push_rule(const kiln_solid *solid);
 void kiln_solid_obstacle_push(const kiln_solid *solid, uint32_t obstacle, kiln_vec3 about,
                               kiln_push *force, kiln_push *torque);
 kiln_push kiln_solid_held_push(const kiln_solid *solid, uint32_t vertex);
+
+/* What was watched, of the last step. */
+kiln_contact_columns kiln_solid_contact_columns(const kiln_solid *solid);
+typedef struct kiln_pair_push {
+    kiln_push force, torque;
+    kiln_vec3 about; /* m, what the torque is about */
+} kiln_pair_push;
+const kiln_pair_push *kiln_solid_pair_push(const kiln_solid *solid, size_t pair);
 
 /* With the volumetric part of the nodal pressure, J. */
 double kiln_solid_elastic_energy(kiln_solid *solid, const double *x);

@@ -51,10 +51,13 @@ struct kiln_solid {
                                       bdf2's in the first stage */
     kiln_f64_array hit, kick, cut; /* of what is held, N (kiln_push): newmark and with obstacles;
                                       newmark; bdf2 with obstacles */
-    kiln_push_rule rule;           /* of the last step */
-    kiln_f64_array guess;          /* where velocities carry; with contact only */
-    kiln_f64_array begin;          /* where the step begins, with walls */
-    bool walls_stay;               /* at the end of the increment before, static */
+    KILN_ARRAY_OF(kiln_pair_push)
+    pair_pushes;                    /* [pair that is watched] */
+    kiln_f64_array load, gap, slip; /* [row] kiln_contact_columns, if watched */
+    kiln_push_rule rule;            /* of the last step */
+    kiln_f64_array guess;           /* where velocities carry; with contact only */
+    kiln_f64_array begin;           /* where the step begins, with walls */
+    bool walls_stay;                /* at the end of the increment before, static */
 };
 
 /* Where a solve begins, [row][3]. */
@@ -99,6 +102,12 @@ typedef struct kiln_attempt {
     bool settled; /* the last pass left the contacts as they were */
     bool rough;   /* what is lagged will be another: a solve need not be exact */
 } kiln_attempt;
+
+/* solid_watch.c: contact of a try that is good, before it is accepted. */
+kiln_status kiln_solid_watch_room(kiln_solid *solid, kiln_error *error);
+void kiln_solid_watch_free(kiln_solid *solid);
+void kiln_solid_watch_pairs(kiln_solid *solid, bool stage); /* stage: the first of two */
+void kiln_solid_watch(kiln_solid *solid, kiln_step_report *report);
 
 /* solid_solve.c. */
 kiln_status kiln_attempt_list_terms(kiln_attempt *t, kiln_error *error);

@@ -321,14 +321,7 @@ static kiln_status accept(kiln_attempt *t, kiln_error *error)
 static void sum_up(kiln_attempt *t)
 {
     kiln_solid *s = t->solid;
-    t->report->contacts = (int)kiln_touch_count(&s->touch);
-    if (s->all > s->rows) {
-        kiln_collide_wall_forces(&s->collide, s->x.data, s->contact.data);
-        for (size_t v = 0; v < s->rows; v++)
-            t->report->contacts += s->contact.data[3 * v] != 0.0 ||
-                                   s->contact.data[3 * v + 1] != 0.0 ||
-                                   s->contact.data[3 * v + 2] != 0.0;
-    }
+    kiln_solid_watch(s, t->report);
     t->report->e_elastic = kiln_solid_elastic_energy(s, s->x.data);
     t->report->work_loads = kiln_loads_potential(s->loads, s->x.data);
 }
@@ -429,6 +422,8 @@ static kiln_status first_stage(kiln_attempt *t, kiln_error *error)
     memcpy(s->start_force.data, s->reaction.data, 3 * s->all * sizeof(double));
     for (size_t i = 0; i < 3 * s->rows && s->touch.obstacle_count; i++)
         s->start_force.data[i] += s->hit.data[i];
+    if (t->report->outcome == KILN_STEP_DONE)
+        kiln_solid_watch_pairs(s, true);
     return kiln_touch_end_stage(&s->touch, error);
 }
 

@@ -6,6 +6,7 @@ typedef struct search {
     const kiln_mesh *mesh;
     const kiln_vec3 *points;
     kiln_u32_array faces; /* live records */
+    const kiln_among *among;
     kiln_crossing *out;
 } search;
 
@@ -50,6 +51,8 @@ static bool judge_pairs(void *user, const kiln_bvh_pair *pairs, size_t count)
     for (size_t i = 0; i < count; i++) {
         uint32_t a = s->faces.data[pairs[i].a], b = s->faces.data[pairs[i].b], va[3], vb[3];
         kiln_vec3 pa[3], pb[3];
+        if (!kiln_tets_meet(s->among, s->mesh, s->mesh->face[a].at / 4, s->mesh->face[b].at / 4))
+            continue;
         corners_of(s, a, va, pa);
         corners_of(s, b, vb, pb);
         kiln_overlap how = kiln_triangle_overlap_shared(pa, va, pb, vb);
@@ -90,7 +93,15 @@ static kiln_status collect(search *s, kiln_bvh *tree, kiln_error *error)
 kiln_status kiln_surface_find_crossing(const kiln_mesh *mesh, kiln_space space, kiln_crossing *out,
                                        kiln_error *error)
 {
-    search s = {.mesh = mesh, .points = kiln_mesh_positions(mesh, space), .out = out};
+    return kiln_surface_find_crossing_among(mesh, space, NULL, out, error);
+}
+
+kiln_status kiln_surface_find_crossing_among(const kiln_mesh *mesh, kiln_space space,
+                                             const kiln_among *among, kiln_crossing *out,
+                                             kiln_error *error)
+{
+    search s = {
+        .mesh = mesh, .points = kiln_mesh_positions(mesh, space), .among = among, .out = out};
     kiln_bvh tree = {0};
     *out = (kiln_crossing){.face = {KILN_NONE, KILN_NONE}, .touching_face = {KILN_NONE, KILN_NONE}};
     kiln_status status = collect(&s, &tree, error);

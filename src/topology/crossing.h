@@ -2,7 +2,7 @@
 #ifndef KILN_TOPOLOGY_CROSSING_H
 #define KILN_TOPOLOGY_CROSSING_H
 
-#include "mesh/mesh.h"
+#include "topology/among.h"
 
 typedef struct kiln_crossing {
     size_t pairs;     /* of surface faces that pass through each other, or lie on each other with
@@ -16,5 +16,9 @@ typedef struct kiln_crossing {
  * share does not count at all. */
 kiln_status kiln_surface_find_crossing(const kiln_mesh *mesh, kiln_space space, kiln_crossing *out,
                                        kiln_error *error);
+/* Only of bodies that meet. */
+kiln_status kiln_surface_find_crossing_among(const kiln_mesh *mesh, kiln_space space,
+                                             const kiln_among *among, kiln_crossing *out,
+                                             kiln_error *error);
 
 #endif

@@ -14,6 +14,7 @@ typedef struct search {
     kiln_u32_array tets; /* live ones, by item of the tree */
     kiln_vec3 point;
     uint32_t part;
+    const kiln_among *among;
     kiln_immersed *out;
 } search;
 
@@ -28,7 +29,8 @@ static bool look_in(void *user, uint32_t item)
     search *s = user;
     uint32_t tet = s->tets.data[item];
     kiln_vec3 p[4];
-    if (s->mesh->info[tet].part == s->part)
+    if (s->mesh->info[tet].part == s->part ||
+        !kiln_tets_meet(s->among, s->mesh, s->out->tet[0], tet))
         return true;
     corners_of(s, tet, p);
     if (kiln_tet_locate(p, s->point).place == KILN_TET_OUTSIDE)
@@ -87,10 +89,11 @@ static kiln_status collect(search *s, kiln_bvh *tree, kiln_error *error)
     return status;
 }
 
-kiln_status kiln_parts_find_immersed(const kiln_mesh *mesh, kiln_space space, kiln_immersed *out,
-                                     kiln_error *error)
+kiln_status kiln_parts_find_immersed(const kiln_mesh *mesh, kiln_space space,
+                                     const kiln_among *among, kiln_immersed *out, kiln_error *error)
 {
-    search s = {.mesh = mesh, .points = kiln_mesh_positions(mesh, space), .out = out};
+    search s = {
+        .mesh = mesh, .points = kiln_mesh_positions(mesh, space), .among = among, .out = out};
     kiln_bvh tree = {0};
     *out = (kiln_immersed){.found = false};
     if (kiln_part_count(mesh) < 2)

@@ -3,7 +3,7 @@
 #ifndef KILN_TOPOLOGY_IMMERSED_H
 #define KILN_TOPOLOGY_IMMERSED_H
 
-#include "mesh/mesh.h"
+#include "topology/among.h"
 
 typedef struct kiln_immersed {
     bool found;
@@ -12,7 +12,8 @@ typedef struct kiln_immersed {
 
 /* Looks just behind every surface face for a tet of another part, by exact signs. Parts that touch
  * from outside do not count, nor does one in a hole of another. */
-kiln_status kiln_parts_find_immersed(const kiln_mesh *mesh, kiln_space space, kiln_immersed *out,
+kiln_status kiln_parts_find_immersed(const kiln_mesh *mesh, kiln_space space,
+                                     const kiln_among *among, kiln_immersed *out,
                                      kiln_error *error);
 
 #endif

@@ -16,13 +16,13 @@ static kiln_checkpoint_scene kept;
 static kiln_f64_array places; /* x of the run when it was written */
 
 /* Three steps, then a checkpoint. */
-static void begin(void)
+static void begin_with(const char *scene)
 {
     heap = (kiln_test_heap){0};
     context = kiln_test_context_on(&heap, 1);
     dir = make_folder();
     in_folder(&dir, "checkpoint.h5", path);
-    kiln_scene_file *file = load(context, text, NULL, 0);
+    kiln_scene_file *file = load(context, scene, NULL, 0);
     kiln_world *world;
     ck_assert_int_eq(kiln_world_create(kiln_scene_file_scene(file), &world, NULL), KILN_OK);
     for (int i = 0; i < 3; i++) {
@@ -41,6 +41,11 @@ static void begin(void)
     places.count = count;
     kiln_world_destroy(world);
     kiln_scene_file_destroy(file);
+}
+
+static void begin(void)
+{
+    begin_with(text);
 }
 
 static void end(void)
@@ -73,6 +78,28 @@ static void forget(changed *c)
     kiln_checkpoint_scene_free(context, &c->scene);
     kiln_scene_file_destroy(c->file);
 }
+
+/* Bodies that are in each other since they do not see each other cannot begin to. */
+START_TEST(bodies_that_meet_must_be_apart)
+{
+    static const char *const sets[] = {"contact.pairs[1].off=false", "contact.friction=0.5"};
+    changed c;
+    kiln_error error = {0};
+    begin_with("return scene { duration = 1, step = { dt = 0.01 }, contact = { pairs = {\n"
+               "  pair { a = 'one', b = 'two', off = true } } }, bodies = {\n"
+               "  body { name = 'one', shape = shape.box { n = 1 }, velocity = {0, 0, 20},\n"
+               "    material = material { young = 1e5 } },\n"
+               "  body { name = 'two', shape = shape.box { n = 1 }, at = {0.1, 0.2, 1.2},\n"
+               "    material = material { young = 1e5 } } } }\n");
+    ck_assert_int_eq(change(sets, 1, &c, &error), KILN_ERR_INPUT);
+    ck_assert_msg(strstr(error.message, "pass through each other at this moment") != NULL, "%s",
+                  error.message);
+    forget(&c);
+    ck_assert_int_eq(change(sets + 1, 1, &c, &error), KILN_OK);
+    forget(&c);
+    end();
+}
+END_TEST
 
 START_TEST(the_state_is_that_of_the_run)
 {
@@ -134,6 +161,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("changed scenes");
     TCase *all = kiln_test_case(suite, "changed scenes");
     tcase_add_test(all, the_state_is_that_of_the_run);
+    tcase_add_test(all, bodies_that_meet_must_be_apart);
     tcase_add_test(all, allocations_may_fail);
     return suite;
 }

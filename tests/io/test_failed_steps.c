@@ -85,6 +85,17 @@ static void add_matter(kind k)
     lump->velocity = kiln_quantity_vector(kiln_v3(0, 0, -0.4));
 }
 
+/* What the first body does to the second, which has friction with it of its own. */
+static void add_pair(void)
+{
+    kiln_scene_probe probe = {.body = 1, .point = {NAN, NAN, NAN}, .with = 1};
+    kiln_scene_pair pair = {.friction = 0.4};
+    snprintf(pair.a, sizeof pair.a, "%s", scene->bodies.data[0].name);
+    snprintf(pair.b, sizeof pair.b, "%s", scene->bodies.data[1].name);
+    SCENE_PUSH(probes, probe);
+    SCENE_PUSH(contact.pairs, pair);
+}
+
 static void begin(kind k)
 {
     heap = (kiln_test_heap){0};
@@ -119,6 +130,10 @@ static void begin(kind k)
         scene->bodies.count = 1;
         scene->contact.bodies = scene->contact.self = false;
     }
+    scene->output.contact_pressure = scene->output.slip = true;
+    scene->output.gap = k != STATIC && k != GLOBAL;
+    if (k != STATIC)
+        add_pair();
 }
 
 static void end(kiln_world *world)

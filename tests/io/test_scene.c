@@ -167,9 +167,10 @@ START_TEST(obstacles_and_motions)
     ck_assert(o[8].shape.kind == KILN_OBSTACLE_MESH && stairs->tets.count == 0);
     ck_assert_uint_eq(stairs->points.count, stairs->triangles.count / 2 + 2); /* closed */
 
-    ck_assert_uint_eq(s->probes.count, 2);
+    ck_assert_uint_eq(s->probes.count, 3);
     const kiln_scene_probe *p = s->probes.data;
     ck_assert(p[0].body == 0 && p[1].body == 0 && isnan(p[1].point.x));
+    ck_assert(p[0].with == 0 && p[1].with == 0 && p[2].body == 1 && p[2].with == 1);
     ck_assert_str_eq(p[0].name, "middle");
     assert_vector(p[0].point, 1, 2, 3);
 

@@ -22,6 +22,7 @@
     "return scene { duration = 1, bodies = { body { shape = " text ", material = " M " } } }"
 #define HOLD(text)     WITH("holds = { hold { " text " } }")
 #define PROBE(text)    WITH("probes = { probe { " text " } }")
+#define PAIR(text)     WITH("contact = { pairs = { pair { " text " } } }")
 #define LOAD(text)     WITH("loads = { " text " }")
 #define OBSTACLE(text) WITH("obstacles = { " text " }")
 #define RUN(text)      text "\n" WITH("")
@@ -201,6 +202,18 @@ static const bad rows[] = {
     {WITH("contact = contact { stiffness = 0 }"), 1, "contact.stiffness: must be positive, got 0"},
     {WITH("\ncontact = contact { thickness = 1e9 }"), 2,
      "contact.thickness: must not be above the size of body 'body1', 1.73205 m, got 1e+09"},
+    {PAIR("a = 'x', b = 'y'"), 1, "contact.pairs[1]: must have a friction or off, got none"},
+    {PAIR("a = 'x', off = true"), 1, "contact.pairs[1].b: must be given: name of the other"},
+    {PAIR("a = 1, b = 'y', off = true"), 1, "contact.pairs[1].a: must be a text, got 1"},
+    {PAIR("a = 'x', b = 'y', friction = -1"), 1,
+     "contact.pairs[1].friction: must be 0 or more, got -1"},
+    {PAIR("a = 'x', b = 'y', friction = 1, off = true"), 1,
+     "contact.pairs[1].friction: must not be given with off"},
+    {PAIR("a = 'x', b = 'y', frction = 1"), 1,
+     "contact.pairs[1].frction: unknown key; did you mean 'friction'?"},
+    {WITH("contact = { pairs = pair {} }"), 1, "contact.pairs: must be a list of pairs, got"},
+    {WITH("contact = { pairs = { body {} } }"), 1,
+     "contact.pairs[1]: must be a table pair { a = ..., ... }, got a body"},
     {WITH("step = body {}"), 1, "step: must be a table { dt = ..., ... }, got a body"},
     {WITH("velocity_until = 1"), 1, "velocity_until: there is no velocity_field to end"},
     {BODY_WITH("surface = 'fine.ply'"), 1, "bodies[1].surface: must be made by shape.box"},
@@ -257,6 +270,9 @@ static const bad rows[] = {
      "bodies[1].turn.axis: must have a length, got {0, 0, 0}"},
     {SHAPE_OF("shape.box { n = -1 }"), 1, "bodies[1].shape.n: must be from 1 to "},
     {SHAPE_OF("shape.bowl { radius = 1, thickness = 0.95 }"), 1, "bodies[1].shape: "},
+    {PROBE("with = 'body1'"), 1, "probes[1].with: must have a body beside it, and no point"},
+    {PROBE("body = 'body1', with = 'body1'"), 1, "probes[1].with: must be another body than body"},
+    {PROBE("body = 'body1', with = 'bodi1'"), 1, "probes[1].with: there is no body \"bodi1\""},
     {PROBE("name = 'tip'"), 1, "probes[1]: must have a body or a point, got none"},
     {PROBE("body = 'bodi1'"), 1,
      "probes[1].body: there is no body \"bodi1\"; did you mean 'body1'?"},
@@ -502,6 +518,22 @@ END_TEST
 
 /* Found when the world is built: a mesh, and what stands in the scene about it. */
 static const bad worlds[] = {
+    {PAIR("a = 'body1',\nb = 'bdy1', off = true"), 1,
+     "contact.pairs[1].b: there is no body, obstacle or material 'bdy1'; did you mean 'body1'?"},
+    {PAIR("a = 'nothing like it', b = 'body1', off = true"), 1,
+     "contact.pairs[1].a: there is no body, obstacle or material 'nothing like it'"},
+    {WITH("contact = { pairs = { pair { a = 'body1', b = 'obstacle1', friction = 1 },\n"
+          "pair { b = 'body1', a = 'obstacle1', off = true } } }, obstacles = { obstacle.plane {} "
+          "}"),
+     2,
+     "contact.pairs[2]: 'obstacle1' and 'body1' must be a pair once, and are one in "
+     "contact.pairs[1] already"},
+    {WITH("contact = { pairs = { pair { a = 'obstacle1', b = 'obstacle1', off = true } } }, "
+          "obstacles = { obstacle.plane {} }"),
+     1, "contact.pairs[1]: one of the two must be a body or a material"},
+    {WITH("contact = { obstacles = 'points', pairs = { pair { a = 'body1', b = 'obstacle1', "
+          "friction = 1 } } }, obstacles = { obstacle.plane { point = {0, 0, -1} } }"),
+     1, "contact.pairs[1]: obstacle 'obstacle1' must be a surface to be one of a pair"},
     {HOLD("where = select.sphere { centre = {9, 9, 9}, radius = 1 }"), 1,
      "holds[1]: selects no vertex"},
     {HOLD("where = select.surface {} - select.surface {}"), 1, "holds[1]: selects no vertex"},

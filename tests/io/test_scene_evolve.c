@@ -49,6 +49,12 @@ START_TEST(remeshing_and_contact)
     const kiln_scene_contact *c = &w.scene->contact;
     ck_assert(c->bodies && !c->self && c->thickness == 0.01 && c->stiffness == 2 &&
               c->friction == 0.75);
+    const kiln_scene_pair *p = c->pairs.data;
+    ck_assert(c->pairs.count == 2 && p[0].friction == 0.25 && !p[0].off);
+    ck_assert(isnan(p[1].friction) && p[1].off);
+    ck_assert_str_eq(p[0].a, "bar");
+    ck_assert_str_eq(p[1].b, "floor");
+    ck_assert_str_eq(p[1].said.path, "contact.pairs[2]");
     ck_assert_double_eq(w.scene->velocity_until, 1.5);
     kiln_context *context = w.context;
     end_whole(&w);

@@ -1,0 +1,134 @@
+/* What is kept of contact for those who look at it: after a try that is good, before it reaches the
+ * mesh, since speeds are those from where the step began. */
+#include "step/solid_impl.h"
+
+#include <math.h>
+
+/* Nothing is near. */
+static void clear_columns(kiln_solid *s)
+{
+    for (size_t v = 0; v < s->rows; v++) {
+        s->load.data[v] = s->slip.data[v] = 0.0;
+        s->gap.data[v] = s->options.contact.thickness;
+    }
+}
+
+kiln_status kiln_solid_watch_room(kiln_solid *s, kiln_error *error)
+{
+    size_t pairs = s->options.watch.pair_count;
+    KILN_TRY(kiln_array_reserve(s->context, &s->pair_pushes, pairs, error));
+    for (size_t i = 0; i < pairs; i++)
+        s->pair_pushes.data[i] = (kiln_pair_push){0};
+    if (!s->options.watch.columns)
+        return KILN_OK;
+    KILN_TRY(kiln_array_reserve(s->context, &s->load, s->rows, error));
+    KILN_TRY(kiln_array_reserve(s->context, &s->gap, s->rows, error));
+    KILN_TRY(kiln_array_reserve(s->context, &s->slip, s->rows, error));
+    clear_columns(s);
+    return KILN_OK;
+}
+
+void kiln_solid_watch_free(kiln_solid *s)
+{
+    kiln_array_free(s->context, &s->pair_pushes);
+    kiln_array_free(s->context, &s->load);
+    kiln_array_free(s->context, &s->gap);
+    kiln_array_free(s->context, &s->slip);
+}
+
+/* A point of the body where the step begins, which both stages of a first step have. */
+static kiln_vec3 point_of(const kiln_solid *s, uint32_t body)
+{
+    const kiln_contact_surface *surface = &s->collide.surface;
+    for (size_t i = 0; i < surface->vertices.count; i++)
+        if (surface->body.data[surface->vertices.data[i]] == body)
+            return s->mesh->x[surface->vertices.data[i]];
+    return kiln_v3(0, 0, 0);
+}
+
+/* To newmark contact is brief, and leaves nothing to the next step (as in wall_push). */
+static void note_pair(kiln_solid *s, size_t i, bool stage)
+{
+    const uint32_t *body = s->options.watch.pairs[i];
+    kiln_pair_push *push = &s->pair_pushes.data[i];
+    kiln_vec3 force, torque;
+    push->about = point_of(s, body[0]);
+    kiln_collide_between(&s->collide, s->x.data, body[0], body[1], push->about, &force, &torque);
+    force = kiln_v3_scale(force, s->collide.repulsion.weight);
+    torque = kiln_v3_scale(torque, s->collide.repulsion.weight);
+    if (stage) {
+        push->force = (kiln_push){.before = force};
+        push->torque = (kiln_push){.before = torque};
+        return;
+    }
+    if (s->rule.by_left)
+        push->force.before = push->torque.before = kiln_v3(0, 0, 0);
+    else if (!s->rule.staged) {
+        push->force.before = force;
+        push->torque.before = torque;
+    }
+    push->force.end = force;
+    push->torque.end = torque;
+}
+
+void kiln_solid_watch_pairs(kiln_solid *s, bool stage)
+{
+    for (size_t i = 0; i < s->options.watch.pair_count && kiln_collide_is_used(&s->collide); i++)
+        note_pair(s, i, stage);
+}
+
+/* Of obstacles that are met by points: what is held is on them. */
+static void add_touch(kiln_solid *s)
+{
+    for (size_t i = 0; i < s->touch.contacts.count; i++) {
+        const kiln_touch_contact *c = &s->touch.contacts.data[i];
+        if (!c->active)
+            continue;
+        s->load.data[c->vertex] += fmax(kiln_v3_dot(c->force, c->normal), 0.0);
+        s->gap.data[c->vertex] = 0.0;
+    }
+}
+
+static void fill_columns(kiln_solid *s)
+{
+    const kiln_contact_columns out = {s->load.data, s->gap.data, s->slip.data};
+    clear_columns(s);
+    if (kiln_collide_is_used(&s->collide))
+        kiln_collide_columns(&s->collide, s->x.data, &out);
+    add_touch(s);
+}
+
+static int count_pressed(const kiln_solid *s)
+{
+    int count = 0;
+    for (const double *f = s->contact.data; f < s->contact.data + 3 * s->rows; f += 3)
+        count += f[0] != 0.0 || f[1] != 0.0 || f[2] != 0.0;
+    return count;
+}
+
+void kiln_solid_watch(kiln_solid *s, kiln_step_report *report)
+{
+    report->contacts = (int)kiln_touch_count(&s->touch);
+    report->gap = NAN;
+    if (kiln_collide_is_used(&s->collide)) {
+        report->gap = kiln_collide_gap(&s->collide, s->x.data);
+        if (s->all > s->rows) {
+            kiln_collide_forces(&s->collide, s->x.data, true, s->contact.data);
+            report->contacts += count_pressed(s);
+        }
+        kiln_collide_forces(&s->collide, s->x.data, false, s->contact.data);
+    }
+    kiln_solid_watch_pairs(s, false);
+    if (s->options.watch.columns)
+        fill_columns(s);
+}
+
+kiln_contact_columns kiln_solid_contact_columns(const kiln_solid *s)
+{
+    return (kiln_contact_columns){s->load.data, s->gap.data, s->slip.data};
+}
+
+const kiln_pair_push *kiln_solid_pair_push(const kiln_solid *s, size_t pair)
+{
+    return &s->pair_pushes.data[pair];
+}
