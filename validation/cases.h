@@ -77,3 +77,9 @@ KILN_VALIDATION_CASE(collide, blows, BRIEF,
                      "bodies that meet gain nothing: steps, layers, stiffness, friction")
 KILN_VALIDATION_CASE(impact, impact, QUICK,
                      "a block bounces without friction: its energy, turned and rescaled")
+KILN_VALIDATION_CASE(contact, C2, BRIEF, "what a pressure leaves of the gap before an obstacle")
+KILN_VALIDATION_CASE(contact, C5, BRIEF, "a bar hits a wall: time, stress, rebound, energy")
+KILN_VALIDATION_CASE(contact, C6, BRIEF, "a block on an incline: how it creeps, how it slides")
+KILN_VALIDATION_CASE(contact, C7, BRIEF, "how far a block slides")
+KILN_VALIDATION_CASE(contact, C8, BRIEF, "a block slides over inner edges of a flat obstacle")
+KILN_VALIDATION_CASE(contact, C11, BRIEF, "a sliding impact: friction's part of the impulse")
