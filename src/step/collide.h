@@ -63,10 +63,12 @@ typedef struct kiln_collide {
                                count 0: not built */
     KILN_ARRAY_OF(kiln_box)
     boxes;                /* [row] */
-    kiln_f64_array begin; /* [row][3] where the solve began */
-    kiln_f64_array at;    /* [row][3] where a piece of a way begins */
-    double stride;        /* m, of such a piece at most */
-    size_t about;         /* pairs that were found about a place, last */
+    kiln_f64_array begin; /* [row][3] where the solve began, and */
+    KILN_ARRAY_OF(kiln_vec3)
+    facing; /* [vertex slot] area vector of the faces at it there, over their area in u */
+    kiln_f64_array at; /* [row][3] where a piece of a way begins */
+    double stride;     /* m, of such a piece at most */
+    size_t about;      /* pairs that were found about a place, last */
     KILN_ARRAY_OF(kiln_pair_distance)
     distance;                /* [pair] of the last evaluation, */
     kiln_f64_array counted;  /* m^2 by which they count there; 0 beyond their reach */
