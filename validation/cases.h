@@ -83,3 +83,4 @@ KILN_VALIDATION_CASE(contact, C6, BRIEF, "a block on an incline: how it creeps, 
 KILN_VALIDATION_CASE(contact, C7, BRIEF, "how far a block slides")
 KILN_VALIDATION_CASE(contact, C8, BRIEF, "a block slides over inner edges of a flat obstacle")
 KILN_VALIDATION_CASE(contact, C11, BRIEF, "a sliding impact: friction's part of the impulse")
+KILN_VALIDATION_CASE(contact, C12, BRIEF, "a pin that is thinner than the cells it is pressed into")
