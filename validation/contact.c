@@ -425,7 +425,7 @@ kiln_status kiln_validate_C12(kiln_validation *validation, kiln_error *error)
         double fine = NAN, coarse;
         if (!kiln_validation_is_brief(validation))
             KILN_TRY(press_pin(validation, kiln_view_at(0), 20, lies, &fine, error));
-        for (size_t v = 0; kiln_view_at(v); v++) {
+        for (size_t v = 0; v < views_of(validation) && kiln_view_at(v); v++) {
             KILN_TRY(press_pin(validation, kiln_view_at(v), 6, lies, &coarse, error));
             kiln_validation_report(validation, coarse, kiln_at_least(100),
                                    "a pin that %s, %s: force with cells of 5 cm, N", name,
