@@ -77,5 +77,14 @@ KILN_VALIDATION_CASE(collide, blows, BRIEF,
                      "bodies that meet gain nothing: steps, layers, stiffness, friction")
 KILN_VALIDATION_CASE(pairs, pairs, BRIEF,
                      "friction of single pairs on a slope, who sees nothing, forces between bodies")
+KILN_VALIDATION_CASE(collide, C10, SLOW,
+                     "two balls: energy, momentum and angular momentum, steps and layers")
 KILN_VALIDATION_CASE(impact, impact, QUICK,
                      "a block bounces without friction: its energy, turned and rescaled")
+KILN_VALIDATION_CASE(contact, C2, BRIEF, "what a pressure leaves of the gap before an obstacle")
+KILN_VALIDATION_CASE(contact, C5, BRIEF, "a bar hits a wall: time, stress, rebound, energy")
+KILN_VALIDATION_CASE(contact, C6, BRIEF, "a block on an incline: how it creeps, how it slides")
+KILN_VALIDATION_CASE(contact, C7, BRIEF, "how far a block slides")
+KILN_VALIDATION_CASE(contact, C8, BRIEF, "a block slides over inner edges of a flat obstacle")
+KILN_VALIDATION_CASE(contact, C11, BRIEF, "a sliding impact: friction's part of the impulse")
+KILN_VALIDATION_CASE(contact, C12, BRIEF, "a pin that is thinner than the cells it is pressed into")

@@ -1,6 +1,6 @@
 /* Two bodies that meet in flight: momentum, the distance between their surfaces in every frame,
  * and that they part again. */
-#include "validation/trial.h"
+#include "validation/thrown.h"
 
 #include "geom/distance.h"
 #include "mesh/shapes.h"
@@ -277,5 +277,119 @@ kiln_status kiln_validate_blows(kiln_validation *validation, kiln_error *error)
                                    "%s, %s: most energy over the first, of all blows", names[i],
                                    view->name);
         }
+    return KILN_OK;
+}
+
+/* C10: two balls, of radius 0.1. */
+
+typedef struct ledger {
+    double energy, P, L; /* largest: over the first; drifts, relative to the sum of their parts */
+} ledger;
+
+/* Sums over all corners of tets, in the scene's frame. `parts` are those of L without regard to
+ * their direction. */
+static void sum_up(kiln_world *world, double density, kiln_vec3 *P, kiln_vec3 *L, double parts[2])
+{
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    const kiln_field *field = kiln_mesh_field(mesh, KILN_ON_VERTEX, "v");
+    const kiln_vec3 *v = (const kiln_vec3 *)(const void *)field->data;
+    *P = *L = kiln_v3(0, 0, 0);
+    parts[0] = parts[1] = 0.0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        for (int k = 0; k < 4; k++) {
+            uint32_t at = mesh->tet[t].v[k];
+            kiln_vec3 p = kiln_v3_scale(v[at], 0.25 * density * kiln_mesh_tet_volume(mesh, t));
+            kiln_vec3 l = kiln_v3_cross(mesh->x[at], p);
+            *P = kiln_v3_add(*P, p);
+            *L = kiln_v3_add(*L, l);
+            parts[0] += kiln_v3_norm(p);
+            parts[1] += kiln_v3_norm(l);
+        }
+}
+
+static kiln_status keep_ledger(kiln_trial *trial, kiln_world *world, kiln_error *error)
+{
+    ledger *most = trial->user;
+    double density = kiln_trial_number(trial, DENSITY, -3, 1, 0), parts[2], now[2];
+    kiln_vec3 P, L, first_P, first_L;
+    kiln_stats stats;
+    kiln_world_measure(world, &stats);
+    double energy = stats.e_kinetic;
+    sum_up(world, density, &first_P, &first_L, parts);
+    for (stats.time = 0.0; stats.time < trial->scene.duration * (1 - 1e-9);) {
+        KILN_TRY(kiln_trial_step(trial, world, &stats, error));
+        sum_up(world, density, &P, &L, now);
+        most->energy =
+            fmax(most->energy, (stats.e_kinetic + stats.e_elastic + stats.e_contact) / energy);
+        most->P = fmax(most->P, kiln_v3_norm(kiln_v3_sub(P, first_P)) / parts[0]);
+        most->L = fmax(most->L, kiln_v3_norm(kiln_v3_sub(L, first_L)) / parts[1]);
+    }
+    return KILN_OK;
+}
+
+static kiln_status add_ball(kiln_trial *trial, kiln_vec3 place, double speed, kiln_error *error)
+{
+    KILN_TRY(kiln_trial_material(trial, "stable-neo-hookean", 1e5, 0.3, DENSITY, error));
+    KILN_TRY(kiln_trial_shape(trial, "ball", "radius=0.1 h=0.06", place, error));
+    trial->scene.bodies.data[trial->scene.bodies.count - 1].velocity =
+        kiln_quantity_vector(kiln_trial_vector(trial, kiln_v3(speed, 0, 0), 1, 0, -1));
+    return KILN_OK;
+}
+
+static kiln_status clash(kiln_validation *validation, const kiln_view *view, const blow *b,
+                         double offset, ledger *most, kiln_error *error)
+{
+    kiln_trial trial;
+    kiln_trial_begin(&trial, kiln_validation_context(validation), view);
+    kiln_scene *scene = &trial.scene;
+    scene->contact.bodies = scene->contact.self = true;
+    scene->contact.thickness = kiln_trial_number(&trial, b->thickness, 1, 0, 0);
+    scene->contact.friction = b->friction;
+    scene->solid.integrator = b->integrator;
+    scene->pace.dt = kiln_trial_number(&trial, b->step, 0, 0, 1);
+    scene->pace.dt_min = 1e-6 * scene->pace.dt;
+    scene->duration = kiln_trial_number(&trial, 0.1, 0, 0, 1);
+    trial.user = most;
+    kiln_status status = add_ball(&trial, kiln_v3(-0.11, 0, 0), 1.0, error);
+    if (status == KILN_OK)
+        status = add_ball(&trial, kiln_v3(0.11, offset, 0), -0.5, error);
+    if (status == KILN_OK)
+        status = kiln_trial_build(&trial, keep_ledger, error);
+    kiln_trial_end(&trial);
+    return status;
+}
+
+/* One way to meet, over all steps and layers; in other views the longest step alone. */
+static kiln_status report_clash(kiln_validation *validation, const kiln_view *view, int integrator,
+                                double offset, double friction, kiln_error *error)
+{
+    static const double steps[] = {2e-3, 0.5e-3, 0.25e-3}, layers[] = {1e-3, 5e-3};
+    int ways = view == kiln_view_at(0) ? 6 : 2;
+    ledger most = {0};
+    for (int k = 0; k < ways; k++) {
+        blow b = {(kiln_integrator)integrator, steps[k / 2], layers[k % 2], 1.0, friction};
+        KILN_TRY(clash(validation, view, &b, offset, &most, error));
+    }
+    const char *name = kiln_integrator_name((kiln_integrator)integrator);
+    const char *how = offset == 0.0    ? "head on"
+                      : friction > 0.0 ? "offset, friction 0.5"
+                                       : "offset";
+    kiln_validation_report(validation, most.energy, kiln_at_most(1.001),
+                           "%s, %s, %s: most energy over the first", name, how, view->name);
+    kiln_validation_report(validation, most.P, kiln_at_most(1e-9), "%s, %s, %s: drift of P", name,
+                           how, view->name);
+    kiln_validation_report(validation, most.L, kiln_at_most(1e-6), "%s, %s, %s: drift of L", name,
+                           how, view->name);
+    return KILN_OK;
+}
+
+kiln_status kiln_validate_C10(kiln_validation *validation, kiln_error *error)
+{
+    static const double offset[] = {0, 0.07, 0.07}, friction[] = {0, 0, 0.5};
+    for (size_t row = 0; kiln_view_at(row); row++)
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 3; k++)
+                KILN_TRY(
+                    report_clash(validation, kiln_view_at(row), i, offset[k], friction[k], error));
     return KILN_OK;
 }

@@ -94,14 +94,16 @@ static kiln_status grow_tree(const search *s, const side *of, kiln_bvh *tree,
     return kiln_bvh_set_vertices(tree, p->repeated.data, 3, error);
 }
 
-/* Of a vertex against a face, one of a wall. */
+/* Of a vertex against a face, one of a wall. Where walls have as many edges and vertices that stick
+ * out as the body has, each answers for its part; where they are flat the body's vertices do alone.
+ */
 static double area_at_wall(const search *s, double area, uint32_t face)
 {
     const kiln_walls *walls = s->rules->walls;
     if (s->of[s->from].wall)
         return 0.25 * fmin(area, s->typical);
     double before = walls->face_area.data[walls->obstacle.data[walls->faces.data[3 * face]]];
-    return area * (1.0 - 0.75 * fmin(area / before, 1.0));
+    return area * (1.0 - 0.25 * walls->sharp.data[face] * fmin(area / before, 1.0));
 }
 
 static kiln_surface_pair pair_of(const search *s, size_t i)

@@ -86,6 +86,8 @@ static kiln_status list_edge(kiln_walls *w, const face_side *side, size_t count,
     }
     if (is_of_plane(w, side->v[0]) || !(rise < -FLAT))
         return KILN_OK;
+    for (size_t k = 0; k < count; k++)
+        w->sharp.data[side[k].side / 3]++;
     KILN_TRY(kiln_array_push(w->context, &w->edges, side->v[0], error));
     KILN_TRY(kiln_array_push(w->context, &w->edges, side->v[1], error));
     return kiln_array_push(w->context, &w->edge_area, area, error);
@@ -95,9 +97,13 @@ static kiln_status list_edges(kiln_walls *w, face_side_array *sides, kiln_error 
 {
     KILN_TRY(list_sides(w, sides, error));
     KILN_TRY(kiln_array_reserve(w->context, &w->beyond, w->faces.count + 1, error));
+    KILN_TRY(kiln_array_reserve(w->context, &w->sharp, w->faces.count / 3 + 1, error));
     w->beyond.count = w->faces.count;
+    w->sharp.count = w->faces.count / 3;
     for (size_t i = 0; i < w->faces.count; i++)
         w->beyond.data[i] = KILN_NONE;
+    for (size_t i = 0; i < w->sharp.count; i++)
+        w->sharp.data[i] = 0;
     for (size_t i = 0, next; i < sides->count; i = next) {
         const uint32_t *v = sides->data[i].v;
         for (next = i + 1; next < sides->count && sides->data[next].v[0] == v[0] &&
@@ -234,6 +240,7 @@ void kiln_walls_free(kiln_walls *w)
     kiln_array_free(w->context, &w->edge_area);
     kiln_array_free(w->context, &w->face_area);
     kiln_array_free(w->context, &w->face_count);
+    kiln_array_free(w->context, &w->sharp);
     kiln_array_free(w->context, &w->beyond);
 }
 
@@ -354,6 +361,6 @@ size_t kiln_walls_bytes(const kiln_walls *w)
     return w->own.capacity * sizeof(kiln_vec3) +
            (w->obstacle.capacity + w->vertices.capacity + w->edges.capacity + w->faces.capacity) *
                sizeof(uint32_t) +
-           (w->face_count.capacity + w->beyond.capacity) * sizeof(uint32_t) +
+           (w->face_count.capacity + w->beyond.capacity + w->sharp.capacity) * sizeof(uint32_t) +
            (w->area.capacity + w->edge_area.capacity + w->face_area.capacity) * sizeof(double);
 }

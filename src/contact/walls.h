@@ -35,6 +35,7 @@ typedef struct kiln_walls {
     kiln_f64_array edge_area;  /* [edge] likewise */
     kiln_f64_array face_area;  /* [obstacle] of its faces, mean; planes: infinite */
     kiln_u32_array face_count; /* [obstacle] */
+    kiln_u32_array sharp;      /* [face] how many of its edges stick out */
     /* [face][3] what is beyond the edge from corner k to k + 1: 3 times a face and its own k; where
      * faces are hollow to each other, and where there is not one, KILN_NONE. */
     kiln_u32_array beyond;

@@ -33,6 +33,7 @@ void kiln_collide_free(kiln_collide *c)
     kiln_array_free(c->context, &c->boxes);
     kiln_array_free(c->context, &c->at);
     kiln_array_free(c->context, &c->begin);
+    kiln_array_free(c->context, &c->facing);
     kiln_array_free(c->context, &c->measured);
     kiln_array_free(c->context, &c->behind);
     kiln_array_free(c->context, &c->distance);
@@ -52,8 +53,8 @@ size_t kiln_collide_bytes(const kiln_collide *c)
             c->measured.capacity + c->counted.capacity + c->before.capacity) *
                sizeof(double) +
            c->boxes.capacity * sizeof(kiln_box) + c->behind.capacity +
-           kiln_kept_values_bytes(&c->kept) + kiln_kept_values_bytes(&c->totals) +
-           c->distance.capacity * sizeof(kiln_pair_distance) +
+           c->facing.capacity * sizeof(kiln_vec3) + kiln_kept_values_bytes(&c->kept) +
+           kiln_kept_values_bytes(&c->totals) + c->distance.capacity * sizeof(kiln_pair_distance) +
            c->begun.capacity * sizeof(kiln_surface_pair) +
            (c->cliques.capacity + c->wanted.capacity) * sizeof(uint32_t) +
            c->friction_contacts.capacity * sizeof(kiln_friction_contact);
@@ -137,6 +138,7 @@ static kiln_status start_anew(kiln_collide *c, kiln_error *error)
     c->first_wall = (uint32_t)slots;
     KILN_TRY(kiln_array_reserve(c->context, &c->boxes, rows, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->begin, 3 * rows, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->facing, rows, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->measured, 3 * rows, error));
     c->measured_state = 0;
     return kiln_array_reserve(c->context, &c->at, 3 * rows, error);

@@ -64,10 +64,12 @@ typedef struct kiln_collide {
                                count 0: not built */
     KILN_ARRAY_OF(kiln_box)
     boxes;                /* [row] */
-    kiln_f64_array begin; /* [row][3] where the solve began */
-    kiln_f64_array at;    /* [row][3] where a piece of a way begins */
-    double stride;        /* m, of such a piece at most */
-    size_t about;         /* pairs that were found about a place, last */
+    kiln_f64_array begin; /* [row][3] where the solve began, and */
+    KILN_ARRAY_OF(kiln_vec3)
+    facing; /* [vertex slot] area vector of the faces at it there, over their area in u */
+    kiln_f64_array at; /* [row][3] where a piece of a way begins */
+    double stride;     /* m, of such a piece at most */
+    size_t about;      /* pairs that were found about a place, last */
     KILN_ARRAY_OF(kiln_surface_pair)
     begun; /* those that acted at the begin of the step, where forces are over it: in order. They
               push until its end, and are the last of the pairs */

@@ -13,6 +13,8 @@ enum { MANY_TIMES = 8 }; /* as many cliques of before as pairs are not kept */
  * distance has a kink. Vertices against faces repel there too. */
 #define PARALLEL       0.03
 #define LEAST_PARALLEL 1e-3
+/* A vertex of a body counts before a wall with this part of its area, though it be on an edge. */
+#define LEAST_FACING 0.1
 
 bool kiln_collide_has_room(const kiln_collide *c, const double *x, const double *dx)
 {
@@ -155,6 +157,36 @@ static double skewness(const kiln_surface_pair *pair, const kiln_vec3 *x)
     return fmax(y * (2.0 - y), LEAST_PARALLEL);
 }
 
+/* The part of a vertex's faces that looks at a wall presses it: the sides of a block do not. */
+static double facing(const kiln_collide *c, const kiln_surface_pair *pair)
+{
+    if (pair->split != 1 || !kiln_collide_is_wall(c, pair->v[1]))
+        return 1.0;
+    const kiln_vec3 *x = kiln_collide_points(c->begin.data);
+    kiln_vec3 a = kiln_v3_sub(x[pair->v[2]], x[pair->v[1]]);
+    kiln_vec3 b = kiln_v3_sub(x[pair->v[3]], x[pair->v[1]]);
+    kiln_vec3 normal = kiln_v3_normalize(kiln_v3_cross(a, b));
+    return fmax(-kiln_v3_dot(c->facing.data[pair->v[0]], normal), LEAST_FACING);
+}
+
+/* From here a solve begins. */
+static void begin_at(kiln_collide *c, const double *x)
+{
+    const kiln_vec3 *p = kiln_collide_points(x);
+    const kiln_contact_surface *s = &c->surface;
+    memcpy(c->begin.data, x, 3 * c->given->rows * sizeof(double));
+    for (size_t i = 0; i < s->vertices.count; i++)
+        c->facing.data[s->vertices.data[i]] = kiln_v3(0, 0, 0);
+    for (size_t f = 0; f < s->faces.count && c->options.walls; f += 3) {
+        const uint32_t *v = &s->faces.data[f];
+        kiln_vec3 normal =
+            kiln_v3_cross(kiln_v3_sub(p[v[1]], p[v[0]]), kiln_v3_sub(p[v[2]], p[v[0]]));
+        for (int k = 0; k < 3; k++)
+            c->facing.data[v[k]] =
+                kiln_v3_madd(c->facing.data[v[k]], 1.0 / (6.0 * s->area.data[v[k]]), normal);
+    }
+}
+
 bool kiln_collide_is_coupled(const kiln_collide *c, size_t i)
 {
     const uint32_t *v = kiln_collide_pair(c, i)->v;
@@ -228,7 +260,7 @@ double kiln_collide_scale(const kiln_collide *c, size_t i)
     double modulus = fmin(side_modulus(c, pair->v, pair->split),
                           side_modulus(c, pair->v + pair->split, 4 - pair->split));
     return c->options.stiffness * modulus * c->counted.data[i] *
-           skewness(pair, kiln_collide_points(c->begin.data));
+           skewness(pair, kiln_collide_points(c->begin.data)) * facing(c, pair);
 }
 
 static kiln_status note_begun(kiln_collide *c, kiln_error *error)
@@ -255,7 +287,7 @@ kiln_status kiln_collide_begin(kiln_collide *c, const kiln_collide_start *start,
     c->solve++;
     c->found.grown = false;
     c->begun.count = 0;
-    memcpy(c->begin.data, start->x, 3 * c->given->rows * sizeof(double));
+    begin_at(c, start->x);
     (void)kiln_collide_find(c, start->x, NULL, 0.0);
     KILN_TRY(kiln_collide_failure(c, error));
     kiln_collide_measure(c, start->x);
@@ -266,7 +298,7 @@ kiln_status kiln_collide_begin(kiln_collide *c, const kiln_collide_start *start,
 
 kiln_status kiln_collide_renew(kiln_collide *c, const double *x, kiln_error *error)
 {
-    memcpy(c->begin.data, x, 3 * c->given->rows * sizeof(double));
+    begin_at(c, x);
     c->state++;
     c->solve++;
     kiln_collide_measure(c, x);

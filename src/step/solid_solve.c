@@ -18,7 +18,7 @@ enum {
     MOST_LAGGED = 3,         /* solves while the forces that press surfaces together change */
 };
 /* Normal forces that changed by more make another pass worth it, in a step with motion. */
-#define LOAD_TOLERANCE       0.05
+#define LOAD_TOLERANCE       0.02
 #define LINEARISED_TOLERANCE 0.01 /* where the speeds that friction knows change too */
 #define MOVING_LAG_TOLERANCE 1e-6 /* far below the error of a step with motion */
 /* Where Newton ends among surfaces, unless it is said: lengths a second, and of the thickness. */
