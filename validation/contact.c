@@ -179,14 +179,15 @@ static kiln_thrown laid_block(kiln_integrator integrator, double tangent)
 
 /* Over the second half. */
 static kiln_status creep(kiln_validation *validation, const kiln_view *view, kiln_integrator how,
-                         double tangent, double *speed, double *acceleration, kiln_error *error)
+                         double tangent, double viscosity, double *speed, double *acceleration,
+                         kiln_error *error)
 {
     kiln_moments moments;
     kiln_thrown block = laid_block(how, tangent);
     block.dt = 0.005;
     block.friction = 0.5;
     block.slip_speed = 1e-3;
-    block.viscosity = 1000; /* what bounces slides */
+    block.viscosity = viscosity;
     kiln_status status = kiln_throw(validation, view, &block, &moments, error);
     if (status == KILN_OK) {
         const kiln_moment *a = &moments.data[moments.count / 2], *b = last_of(&moments);
@@ -197,21 +198,26 @@ static kiln_status creep(kiln_validation *validation, const kiln_view *view, kil
     return status;
 }
 
+/* A block without viscosity goes on vibrating under Newmark, and slips by it. */
 kiln_status kiln_validate_C6(kiln_validation *validation, kiln_error *error)
 {
     double slides = gravity * (0.51 - 0.5) / sqrt(1 + 0.51 * 0.51);
+    int ways = kiln_validation_is_brief(validation) ? 3 : 6;
     for (size_t v = 0; v < views_of(validation) && kiln_view_at(v); v++)
-        for (int i = 0; i < 3; i++) {
-            const char *name = kiln_integrator_name(moving[i]), *view = kiln_view_at(v)->name;
-            double speed, acceleration;
-            KILN_TRY(
-                creep(validation, kiln_view_at(v), moving[i], 0.49, &speed, &acceleration, error));
+        for (int i = 0; i < ways; i++) {
+            const kiln_view *view = kiln_view_at(v);
+            const char *name = kiln_integrator_name(moving[i % 3]);
+            double viscosity = i < 3 ? 1000 : 0, speed, acceleration;
+            KILN_TRY(creep(validation, view, moving[i % 3], 0.49, viscosity, &speed, &acceleration,
+                           error));
             kiln_validation_report(validation, 1e3 * speed, kiln_near_relative(0.858579, 0.01),
-                                   "%s, %s: creep at tan 0.49, mm/s", name, view);
-            KILN_TRY(
-                creep(validation, kiln_view_at(v), moving[i], 0.51, &speed, &acceleration, error));
+                                   "%s, viscosity %g Pa s, %s: creep at tan 0.49, mm/s", name,
+                                   viscosity, view->name);
+            KILN_TRY(creep(validation, view, moving[i % 3], 0.51, viscosity, &speed, &acceleration,
+                           error));
             kiln_validation_report(validation, acceleration, kiln_near_relative(slides, 0.01),
-                                   "%s, %s: acceleration at tan 0.51, m/s^2", name, view);
+                                   "%s, viscosity %g Pa s, %s: acceleration at tan 0.51, m/s^2",
+                                   name, viscosity, view->name);
         }
     return KILN_OK;
 }
