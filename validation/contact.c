@@ -179,14 +179,15 @@ static kiln_thrown laid_block(kiln_integrator integrator, double tangent)
 
 /* Over the second half. */
 static kiln_status creep(kiln_validation *validation, const kiln_view *view, kiln_integrator how,
-                         double tangent, double *speed, double *acceleration, kiln_error *error)
+                         double tangent, double viscosity, double *speed, double *acceleration,
+                         kiln_error *error)
 {
     kiln_moments moments;
     kiln_thrown block = laid_block(how, tangent);
     block.dt = 0.005;
     block.friction = 0.5;
     block.slip_speed = 1e-3;
-    block.viscosity = 1000; /* what bounces slides */
+    block.viscosity = viscosity;
     kiln_status status = kiln_throw(validation, view, &block, &moments, error);
     if (status == KILN_OK) {
         const kiln_moment *a = &moments.data[moments.count / 2], *b = last_of(&moments);
@@ -197,36 +198,51 @@ static kiln_status creep(kiln_validation *validation, const kiln_view *view, kil
     return status;
 }
 
+/* A block without viscosity goes on vibrating under Newmark, and slips by it. */
 kiln_status kiln_validate_C6(kiln_validation *validation, kiln_error *error)
 {
     double slides = gravity * (0.51 - 0.5) / sqrt(1 + 0.51 * 0.51);
+    int ways = kiln_validation_is_brief(validation) ? 3 : 6;
     for (size_t v = 0; v < views_of(validation) && kiln_view_at(v); v++)
-        for (int i = 0; i < 3; i++) {
-            const char *name = kiln_integrator_name(moving[i]), *view = kiln_view_at(v)->name;
-            double speed, acceleration;
-            KILN_TRY(
-                creep(validation, kiln_view_at(v), moving[i], 0.49, &speed, &acceleration, error));
+        for (int i = 0; i < ways; i++) {
+            const kiln_view *view = kiln_view_at(v);
+            const char *name = kiln_integrator_name(moving[i % 3]);
+            double viscosity = i < 3 ? 1000 : 0, speed, acceleration;
+            KILN_TRY(creep(validation, view, moving[i % 3], 0.49, viscosity, &speed, &acceleration,
+                           error));
             kiln_validation_report(validation, 1e3 * speed, kiln_near_relative(0.858579, 0.01),
-                                   "%s, %s: creep at tan 0.49, mm/s", name, view);
-            KILN_TRY(
-                creep(validation, kiln_view_at(v), moving[i], 0.51, &speed, &acceleration, error));
+                                   "%s, viscosity %g Pa s, %s: creep at tan 0.49, mm/s", name,
+                                   viscosity, view->name);
+            KILN_TRY(creep(validation, view, moving[i % 3], 0.51, viscosity, &speed, &acceleration,
+                           error));
             kiln_validation_report(validation, acceleration, kiln_near_relative(slides, 0.01),
-                                   "%s, %s: acceleration at tan 0.51, m/s^2", name, view);
+                                   "%s, viscosity %g Pa s, %s: acceleration at tan 0.51, m/s^2",
+                                   name, viscosity, view->name);
         }
     return KILN_OK;
 }
 
+typedef struct course {
+    double way;
+    double slow; /* when a hundredth of 2 m/s is left first */
+    double most; /* when 99 % of the way are behind it: speeds ring, places hardly */
+} course;
+
 static kiln_status slide(kiln_validation *validation, const kiln_view *view,
-                         const kiln_thrown *block, double *way, double *stops, kiln_error *error)
+                         const kiln_thrown *block, course *c, kiln_error *error)
 {
     kiln_moments moments;
     kiln_status status = kiln_throw(validation, view, block, &moments, error);
-    *stops = NAN;
-    for (size_t i = 0; status == KILN_OK && i < moments.count; i++)
-        if (isnan(*stops) && moments.data[i].velocity.x < 0.02)
-            *stops = moments.data[i].time;
+    *c = (course){NAN, NAN, NAN};
     if (status == KILN_OK)
-        *way = last_of(&moments)->centre.x - moments.data[0].centre.x;
+        c->way = last_of(&moments)->centre.x - moments.data[0].centre.x;
+    for (size_t i = 0; status == KILN_OK && i < moments.count; i++) {
+        const kiln_moment *m = &moments.data[i];
+        if (isnan(c->slow) && m->velocity.x < 0.02)
+            c->slow = m->time;
+        if (isnan(c->most) && m->centre.x - moments.data[0].centre.x >= 0.99 * c->way)
+            c->most = m->time;
+    }
     kiln_array_free(kiln_validation_context(validation), &moments);
     return status;
 }
@@ -237,23 +253,25 @@ kiln_status kiln_validate_C7(kiln_validation *validation, kiln_error *error)
     for (size_t v = 0; v < views_of(validation) && kiln_view_at(v); v++)
         for (int i = 0; i < (brief ? 1 : 3); i++) {
             const char *name = kiln_integrator_name(moving[i]), *view = kiln_view_at(v)->name;
-            double way, stops;
+            course c;
             kiln_thrown block = laid_block(moving[i], 0.0);
             block.duration = 0.75;
             block.velocity = kiln_v3(2, 0, 0);
             block.friction = 0.3;
-            KILN_TRY(slide(validation, kiln_view_at(v), &block, &way, &stops, error));
-            kiln_validation_report(validation, way, kiln_near_relative(0.67958, 0.01),
+            KILN_TRY(slide(validation, kiln_view_at(v), &block, &c, error));
+            kiln_validation_report(validation, c.way, kiln_near_relative(0.67958, 0.01),
                                    "%s, %s: way of a block thrown at 2 m/s, m", name, view);
-            kiln_validation_report(validation, stops, kiln_near_relative(0.67278, 0.01),
+            kiln_validation_report(validation, c.slow, kiln_near_relative(0.67278, 0.01),
                                    "%s, %s: a hundredth of its speed is left after, s", name, view);
+            kiln_validation_report(validation, c.most, kiln_near_relative(0.61162, 0.01),
+                                   "%s, %s: 99 %% of it after, s", name, view);
             if (brief)
                 continue;
             block = laid_block(moving[i], 1 / sqrt(3.0));
             block.duration = 2.0;
             block.friction = 0.2;
-            KILN_TRY(slide(validation, kiln_view_at(v), &block, &way, &stops, error));
-            kiln_validation_report(validation, way, kiln_near_relative(6.4117, 0.01),
+            KILN_TRY(slide(validation, kiln_view_at(v), &block, &c, error));
+            kiln_validation_report(validation, c.way, kiln_near_relative(6.4117, 0.01),
                                    "%s, %s: way down a slope of 30 degrees in 2 s, m", name, view);
         }
     return KILN_OK;
