@@ -68,7 +68,7 @@ START_TEST(test_pressure)
     rig_check(kiln_constraints_reset(&given, rows, &error), &error);
     kiln_collide_start start = {.given = &given, .x = x, .origin = x, .tau = 0.1};
     rig_check(kiln_collide_begin(&c, &start, &error), &error);
-    kiln_collide_wall_forces(&c, x, force);
+    kiln_collide_forces(&c, x, true, force);
     find_areas(mesh, &c.surface, area);
     double pressure = -1e3 * kiln_repulsion_at(GAP / THICKNESS).slope;
     /* Of two triangles a vertex has a part that does not vanish, for which their edges answer. */
