@@ -10,8 +10,9 @@ static kiln_repulsion repulsion_of(const kiln_collide *c, size_t i)
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
     double s = c->distance.data[i].d / pair->reach;
     bool curved = pair->split == 2 || !kiln_collide_is_wall(c, pair->v[1]);
-    return c->from ? kiln_repulsion_over(c->before.data[i] / pair->reach, s, curved)
-                   : kiln_repulsion_at(s);
+    if (!c->from || kiln_collide_friction_of(c, i) > 0.0) /* what trembles would not stick */
+        return kiln_repulsion_at(s);
+    return kiln_repulsion_over(c->before.data[i] / pair->reach, s, curved);
 }
 
 double kiln_collide_load(const kiln_collide *c, size_t i)

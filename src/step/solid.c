@@ -189,6 +189,15 @@ static double bounding_diagonal(const kiln_mesh *mesh)
     return kiln_v3_norm(kiln_v3_sub(high, low));
 }
 
+/* The size of the model, and what is told in parts of it. */
+static void measure(kiln_solid *solid)
+{
+    solid->length = bounding_diagonal(solid->mesh);
+    solid->collide.slip_speed = solid->options.friction_speed > 0.0
+                                    ? solid->options.friction_speed
+                                    : SURFACE_FRICTION_SPEED * solid->length;
+}
+
 static const uint32_t *materials_of(const kiln_solid *solid)
 {
     const kiln_field *field = kiln_mesh_field(solid->mesh, KILN_ON_TET, "material");
@@ -317,10 +326,7 @@ static kiln_status make_room(kiln_solid *s, kiln_error *error)
 static kiln_status make_ready(kiln_solid *solid, kiln_error *error)
 {
     solid->rows = solid->mesh->table[KILN_ON_VERTEX].used;
-    solid->length = bounding_diagonal(solid->mesh);
-    solid->collide.slip_speed = solid->options.friction_speed > 0.0
-                                    ? solid->options.friction_speed
-                                    : SURFACE_FRICTION_SPEED * solid->length;
+    measure(solid);
     KILN_TRY(kiln_collide_build_walls(&solid->collide, error));
     return make_room(solid, error); /* constraints and loads are reset when the driver is asked */
 }
@@ -342,7 +348,7 @@ kiln_status kiln_solid_update(kiln_solid *solid, const kiln_changes *changes, ki
 kiln_status kiln_solid_reform(kiln_solid *solid, kiln_error *error)
 {
     KILN_TRY(kiln_elements_reform(solid->elements, solid->mesh, error));
-    solid->length = bounding_diagonal(solid->mesh);
+    measure(solid);
     kiln_touch_measure(&solid->touch, solid->length);
     if (kiln_collide_is_used(&solid->collide))
         kiln_contact_surface_measure(&solid->collide.surface, solid->mesh);

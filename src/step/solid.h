@@ -41,7 +41,7 @@ typedef struct kiln_solid_options {
     bool linearised; /* one Newton iteration, no line search */
     kiln_mass_kind mass;
     /* Length 0: the diagonal of the mesh's bounding box. Tolerance 0: 1e-9 of it; with surfaces in
-     * contact, a thousandth of it in a second, and of the thickness at most. */
+     * contact, 1e-5 of it in a second, and a thousandth of the thickness at most. */
     kiln_newton_options newton;
     kiln_solver_options solver;
     int max_lags;         /* solves of a step while forces that follow change; 0: 30 */

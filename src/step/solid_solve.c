@@ -22,7 +22,7 @@ enum {
 #define LINEARISED_TOLERANCE 0.01 /* where the speeds that friction knows change too */
 #define MOVING_LAG_TOLERANCE 1e-6 /* far below the error of a step with motion */
 /* Where Newton ends among surfaces, unless it is said: lengths a second, and of the thickness. */
-#define CONTACT_SPEED 1e-3
+#define CONTACT_SPEED 1e-5
 #define CONTACT_PART  1e-3
 /* Of its first step, where a solve ends while the surfaces of flow are about to change: their
  * ratios follow the stresses, which are known long before the last digits of x. */

@@ -62,16 +62,11 @@ static void start_solver(void *settings)
 
 #define NEWTON(member) offsetof(kiln_newton_options, member)
 static const kiln_schema_row newton_rows[] = {
-    {"tolerance",
-     KILN_VALUE_NUMBER,
-     NEWTON(tolerance),
-     {0, 1, false, true},
-     NULL,
-     NULL,
+    {"tolerance", KILN_VALUE_NUMBER, NEWTON(tolerance), KILN_WITHIN(0, 0.999), NULL, NULL,
      .meaning =
          "done when no coordinate moves by more than this part of the model's size; 0: 1e-9. "
-         "With motion and contact 0 is 1e-3 in a second (1e-3 m/s for a model of 1 m), and "
-         "of contact.thickness at most"},
+         "With motion and contact 0 is 1e-5 in a second (1e-5 m/s for a model of 1 m), and "
+         "a thousandth of contact.thickness at most"},
     {"iterations", KILN_VALUE_WHOLE, NEWTON(max_iterations), KILN_WITHIN(1, 1000000), NULL, NULL,
      .meaning = "more than this many fail the step"},
     {"line_search", KILN_VALUE_FLAG, NEWTON(line_search),

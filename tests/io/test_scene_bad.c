@@ -239,7 +239,7 @@ static const bad rows[] = {
     {WITH("step = { newton = { iterations = 0 } }"), 1,
      "step.newton.iterations: must be from 1 to 1000000, got 0"},
     {WITH("step = { newton = { tolerance = 1 } }"), 1,
-     "step.newton.tolerance: must be above 0 and below 1, got 1"},
+     "step.newton.tolerance: must be from 0 to 0.999, got 1"},
     {WITH("output = { frame = 2 }"), 1,
      "output.frame: must not be longer than the duration, 1 s, got 2"},
     {WITH("output = { frame = 1e-20 }"), 1,
