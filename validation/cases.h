@@ -75,10 +75,10 @@ KILN_VALIDATION_CASE(collide, collide, BRIEF,
                      "two bodies meet and part: momentum, distance, no crossing")
 KILN_VALIDATION_CASE(collide, blows, BRIEF,
                      "bodies that meet gain nothing: steps, layers, stiffness, friction")
-KILN_VALIDATION_CASE(pairs, pairs, BRIEF,
-                     "friction of single pairs on a slope, who sees nothing, forces between bodies")
 KILN_VALIDATION_CASE(collide, C10, SLOW,
                      "two balls: energy, momentum and angular momentum, steps and layers")
+KILN_VALIDATION_CASE(pairs, pairs, BRIEF,
+                     "friction of single pairs on a slope, who sees nothing, forces between bodies")
 KILN_VALIDATION_CASE(impact, impact, QUICK,
                      "a block bounces without friction: its energy, turned and rescaled")
 KILN_VALIDATION_CASE(contact, C2, BRIEF, "what a pressure leaves of the gap before an obstacle")
