@@ -6,7 +6,7 @@
 --   kiln run demo.lua -o moon --set 'gravity={0,0,-1.6}' --set duration=3
 
 local letters = { "K", "I", "L", "N" }
-local lean = { 3, -4, 4, -5 } -- degrees, to the back or the front
+local lean = { -3, -4, 4, -5 } -- degrees, to the back or the front
 local bodies = {}
 
 for i, letter in ipairs(letters) do
