@@ -2,7 +2,8 @@
 
 /* Of s: nearer to each other, two places have a mean slope that is that of their middle. */
 #define CLOSE 1e-4
-#define HARD  8.0
+/* One over the part of the reach below which energy is not given back. */
+#define HARD 8.0
 
 /* The integral of -ln(1 - t) / t from 0 to x, for x <= 1. */
 static double dilogarithm(double x)

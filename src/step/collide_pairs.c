@@ -73,7 +73,8 @@ static int by_vertices(const void *left, const void *right)
 static int by_pair(const void *left, const void *right)
 {
     const kiln_surface_pair *a = left, *b = right;
-    return by_vertices(a->v, b->v);
+    int order = by_vertices(a->v, b->v); /* a vertex and a face may have those of two edges */
+    return order ? order : (a->split > b->split) - (a->split < b->split);
 }
 
 /* They come last, whether they are found or not. */
