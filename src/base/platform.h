@@ -22,6 +22,7 @@
 #define KILN_BSWAP64(x)         __builtin_bswap64(x)
 #define KILN_LEADING_ZEROS64(x) __builtin_clzll(x) /* x is not zero */
 #define KILN_TRAILING_ZEROS(x)  __builtin_ctz(x)   /* likewise, 32 bits */
+#define KILN_TRAILING_ZEROS64(x) __builtin_ctzll(x) /* and 64 */
 
 /* Product of two 64-bit words and its carries. */
 __extension__ typedef unsigned __int128 kiln_u128;

@@ -22,7 +22,7 @@ typedef struct kiln_solver_backend {
     void (*forget)(void *self); /* frees the analysis and the factor */
 } kiln_solver_backend;
 
-extern const kiln_solver_backend kiln_solver_cholmod, kiln_solver_mumps, kiln_solver_pcg_ic,
+extern const kiln_solver_backend kiln_solver_multifrontal, kiln_solver_cholmod, kiln_solver_mumps, kiln_solver_pcg_ic,
     kiln_solver_pcg_jacobi;
 
 /* The direct one this build has (KILN_SOLVER in CMakeLists.txt). */
