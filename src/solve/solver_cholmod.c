@@ -201,17 +201,3 @@ const kiln_solver_backend kiln_solver_cholmod = {
     .factor = factor,
     .solve = solve,
     .forget = forget};
-
-uint32_t *kiln_temporary_order(kiln_context *context, const kiln_bsr *matrix);
-uint32_t *kiln_temporary_order(kiln_context *context, const kiln_bsr *matrix)
-{
-    cholmod_self s = {.context = context};
-    cholmod_l_start(&s.common);
-    index_t *order = order_blocks(&s, matrix);
-    uint32_t *out = malloc((matrix->rows + 1) * sizeof *out);
-    for (size_t i = 0; i < matrix->rows; i++)
-        out[i] = (uint32_t)(order[i * matrix->block] / matrix->block);
-    free(order);
-    cholmod_l_finish(&s.common);
-    return out;
-}

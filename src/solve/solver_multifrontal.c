@@ -9,14 +9,13 @@
  * F4 In a solve what a child has for its parent's rows is carried to the parent, not added to a
  *    vector that others write. */
 #include "base/parallel.h"
+#include "solve/dissect.h"
 #include "solve/front.h"
 #include "solve/solver_backend.h"
 #include "solve/symbolic.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-uint32_t *kiln_temporary_order(kiln_context *context, const kiln_bsr *matrix);
 
 #define NONE KILN_NO_PLACE
 
@@ -55,6 +54,13 @@ typedef struct multifrontal {
     size_t own_size;       /* of the heap of one worker */
     size_t widest;         /* rows of a front at most */
     double flops, entries;
+
+    const kiln_solver_ground *ground; /* of the next analysis; NULL: none. Borrowed */
+    uint64_t ground_key, ground_pattern; /* of the last one, if it is known */
+    bool ground_known;
+    kiln_dissection base; /* the order of what lasts, */
+    uint64_t base_pattern;
+    bool based; /* if there is one */
 
     const kiln_bsr *matrix; /* while it factors */
     bool *failed;           /* [task + 1] not positive definite */
@@ -294,6 +300,8 @@ static void forget(void *self)
 {
     multifrontal *m = self;
     forget_tree(m);
+    kiln_dissection_free(m->context, &m->base);
+    m->based = m->ground_known = false;
     kiln_array_free(m->context, &m->task);
     kiln_array_free(m->context, &m->root);
     kiln_array_free(m->context, &m->begin);
@@ -325,6 +333,73 @@ static void destroy(void *self)
     kiln_release(m->context, m, sizeof *m);
 }
 
+static kiln_status dissect(multifrontal *m, const kiln_bsr *pattern, kiln_error *error)
+{
+    kiln_row_graph graph = {0};
+    kiln_dissection_free(m->context, &m->base);
+    m->based = false;
+    kiln_status status = kiln_row_graph_make(pattern, &graph, error);
+    if (status == KILN_OK)
+        status = kiln_dissect(m->context, &graph, &m->base, error);
+    kiln_row_graph_free(m->context, &graph);
+    KILN_TRY(status);
+    m->based = true;
+    m->base_pattern = pattern->pattern;
+    return KILN_OK;
+}
+
+static kiln_status find_ground(multifrontal *m, kiln_error *error)
+{
+    const kiln_solver_ground *ground = m->ground;
+    if (m->ground_known && m->ground_key == ground->key && m->based &&
+        m->base_pattern == m->ground_pattern)
+        return KILN_OK;
+    kiln_bsr pattern;
+    kiln_bsr_init_blocks(&pattern, m->context, m->block);
+    kiln_status status = ground->find(ground->user, &pattern, error);
+    if (status == KILN_OK && (!m->based || m->base_pattern != pattern.pattern))
+        status = dissect(m, &pattern, error);
+    m->ground_known = status == KILN_OK;
+    m->ground_key = ground->key;
+    m->ground_pattern = pattern.pattern;
+    kiln_bsr_free(&pattern);
+    return status;
+}
+
+static kiln_status repair(multifrontal *m, const kiln_bsr *matrix, kiln_dissection *out,
+                          kiln_error *error)
+{
+    kiln_row_graph graph = {0};
+    kiln_status status = kiln_row_graph_make(matrix, &graph, error);
+    if (status == KILN_OK)
+        status = kiln_dissection_repair(m->context, &m->base, &graph, out, error);
+    kiln_row_graph_free(m->context, &graph);
+    return status;
+}
+
+/* The tree of fronts for a matrix that has the couplings that last, and perhaps others. */
+static kiln_status find_tree(multifrontal *m, const kiln_bsr *matrix, kiln_error *error)
+{
+    if (m->ground)
+        KILN_TRY(find_ground(m, error));
+    else if (!m->based || m->base_pattern != matrix->pattern)
+        KILN_TRY(dissect(m, matrix, error));
+    if (m->base_pattern == matrix->pattern)
+        return kiln_symbolic_build(&m->symbolic, m->context, matrix, m->base.order, error);
+    kiln_dissection mended = {0};
+    KILN_TRY(repair(m, matrix, &mended, error));
+    kiln_status status =
+        kiln_symbolic_build(&m->symbolic, m->context, matrix, mended.order, error);
+    kiln_dissection_free(m->context, &mended);
+    return status;
+}
+
+static void set_ground(void *self, const kiln_solver_ground *ground)
+{
+    multifrontal *m = self;
+    m->ground = ground;
+}
+
 /* Room for numbers stays: patterns that change with contact have factors of much the same size. */
 static kiln_status analyse(void *self, const kiln_bsr *matrix, kiln_solver_report *report,
                            kiln_error *error)
@@ -332,10 +407,7 @@ static kiln_status analyse(void *self, const kiln_bsr *matrix, kiln_solver_repor
     multifrontal *m = self;
     forget_tree(m);
     m->block = matrix->block;
-    uint32_t *order = kiln_temporary_order(m->context, matrix);
-    kiln_status status = kiln_symbolic_build(&m->symbolic, m->context, matrix, order, error);
-    free(order);
-    KILN_TRY(status);
+    KILN_TRY(find_tree(m, matrix, error));
     KILN_TRY(plan(m, error));
     report->factor_entries = m->entries;
     report->factor_flops = m->flops;
@@ -648,4 +720,5 @@ const kiln_solver_backend kiln_solver_multifrontal = {
     .analyse = analyse,
     .factor = factor,
     .solve = solve,
-    .forget = forget};
+    .forget = forget,
+    .set_ground = set_ground};
