@@ -17,7 +17,8 @@ kiln_status kiln_lower_build(kiln_lower *out, kiln_arena *arena, const kiln_bsr 
     }
     if (!out->start || !out->row || (blocks && (!out->block || !out->matrix_row)))
         return kiln_fail_memory(error, (n + off) * sizeof(uint64_t));
-    uint64_t *start = out->start + 1; /* of the next entry of a column, in the end of the next one */
+    uint64_t *start =
+        out->start + 1; /* of the next entry of a column, in the end of the next one */
     memset(out->start, 0, (n + 2) * sizeof *out->start);
     for (uint32_t i = 0; i < n; i++)
         for (uint64_t b = matrix->start[i] + 1; b < matrix->start[i + 1]; b++) {

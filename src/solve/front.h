@@ -4,8 +4,8 @@
  * Rows are kept in strips of eight: the numbers of a strip stand column by column, eight to a
  * column. So a tile of 8 x 8 is contiguous, what is multiplied with it lies one behind the other,
  * and nothing has to be packed. L has `columns` (a multiple of 8, filled up with those of the unit
- * matrix) and as many strips as the front has; its first strips are the triangle, whose tiles on the
- * diagonal hold the inverse of what L has there (so that nothing waits for a substitution), and
+ * matrix) and as many strips as the front has; its first strips are the triangle, whose tiles on
+ * the diagonal hold the inverse of what L has there (so that nothing waits for a substitution), and
  * above it nothing that counts. U, what is left for the parent, is the triangle below: strip t has
  * the columns 0 to 8t + 7.
  *

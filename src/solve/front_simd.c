@@ -195,8 +195,7 @@ KILN_INLINE void subtract_products(const kiln_front *f, size_t s, size_t count, 
                     kiln_vd_fnma(kiln_vd_load(at + KILN_STRIP * (k + i) + KILN_VD_LANES * p),
                                  kiln_vd_set(x[k + i]), sum[i][p]);
     for (int p = 0; p < PARTS; p++)
-        kiln_vd_store(v + KILN_VD_LANES * p,
-                      (sum[0][p] + sum[1][p]) + (sum[2][p] + sum[3][p]));
+        kiln_vd_store(v + KILN_VD_LANES * p, (sum[0][p] + sum[1][p]) + (sum[2][p] + sum[3][p]));
 }
 
 void KILN_SIMD(kiln_front_forward)(const kiln_front *f, double *v)

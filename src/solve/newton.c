@@ -251,8 +251,7 @@ static kiln_status find_lasting(void *user, kiln_bsr *pattern, kiln_error *error
     kiln_cliques *cliques = list_cliques(p, false, &sets);
     if (!cliques)
         return kiln_fail_memory(error, clique_bytes(p));
-    kiln_status status =
-        kiln_bsr_set_pattern(pattern, p->constraints->rows, cliques, sets, error);
+    kiln_status status = kiln_bsr_set_pattern(pattern, p->constraints->rows, cliques, sets, error);
     kiln_release(p->newton->context, cliques, clique_bytes(p));
     return status;
 }

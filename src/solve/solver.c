@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /* Built in, in the order they are listed; the first is the direct one that auto takes. */
-static const kiln_solver_backend *const backends[] = {&kiln_solver_multifrontal, &KILN_SOLVER_DIRECT, &kiln_solver_pcg_ic,
-                                                      &kiln_solver_pcg_jacobi};
+static const kiln_solver_backend *const backends[] = {
+    &kiln_solver_multifrontal, &KILN_SOLVER_DIRECT, &kiln_solver_pcg_ic, &kiln_solver_pcg_jacobi};
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
 
 /* What auto weighs. Direct: so many operations of the BLAS, whose rate is the unit of cost. An

@@ -43,8 +43,8 @@ kiln_status kiln_solver_create(kiln_context *context, const kiln_solver_options 
                                kiln_solver **out, kiln_error *error);
 void kiln_solver_destroy(kiln_solver *solver); /* NULL allowed */
 
-/* Some couplings of a matrix come and go (contact), others last. An order for those that last serves
- * all of its patterns: it is found once and repaired. */
+/* Some couplings of a matrix come and go (contact), others last. An order for those that last
+ * serves all of its patterns: it is found once and repaired. */
 typedef struct kiln_solver_ground {
     uint64_t key; /* changes with the pattern of what lasts */
     kiln_status (*find)(void *user, kiln_bsr *pattern, kiln_error *error);

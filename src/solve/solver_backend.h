@@ -24,8 +24,8 @@ typedef struct kiln_solver_backend {
     void (*set_ground)(void *self, const kiln_solver_ground *ground);
 } kiln_solver_backend;
 
-extern const kiln_solver_backend kiln_solver_multifrontal, kiln_solver_cholmod, kiln_solver_mumps, kiln_solver_pcg_ic,
-    kiln_solver_pcg_jacobi;
+extern const kiln_solver_backend kiln_solver_multifrontal, kiln_solver_cholmod, kiln_solver_mumps,
+    kiln_solver_pcg_ic, kiln_solver_pcg_jacobi;
 
 /* The direct one this build has (KILN_SOLVER in CMakeLists.txt). */
 #ifdef KILN_SOLVER_MUMPS

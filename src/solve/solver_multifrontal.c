@@ -16,12 +16,11 @@
 
 #include <string.h>
 
-
 #define NONE KILN_NO_PLACE
 
-enum { TASKS = 64 };    /* of the work, that a task has at most */
-enum { SOLVE_GRAIN = 4 }; /* tasks */
-static const double PARALLEL = 4e6;     /* operations of a front that all threads share */
+enum { TASKS = 64 };                /* of the work, that a task has at most */
+enum { SOLVE_GRAIN = 4 };           /* tasks */
+static const double PARALLEL = 4e6; /* operations of a front that all threads share */
 enum { STRIP_GRAIN = 6, ADD_GRAIN = 8 } /* strips */;
 
 typedef struct piece {
@@ -30,14 +29,15 @@ typedef struct piece {
 
 /* Where the numbers of a node are. */
 typedef struct home {
-    uint64_t L;    /* in self.L */
-    uint64_t U;    /* in the heap of the top, or of whoever does the task */
-    uint64_t size; /* of U */
+    uint64_t L;     /* in self.L */
+    uint64_t U;     /* in the heap of the top, or of whoever does the task */
+    uint64_t size;  /* of U */
     uint64_t carry; /* in self.carry */
     bool shared;    /* U is in the heap of the top */
 } home;
 
-typedef KILN_ARRAY_OF(piece) pieces;
+typedef KILN_ARRAY_OF(piece)
+pieces;
 
 typedef struct multifrontal {
     kiln_context *context;
@@ -45,7 +45,7 @@ typedef struct multifrontal {
     uint32_t block;
     home *home; /* [node] */
     KILN_ARRAY_OF(uint32_t)
-    task;          /* [tasks + 1] first of the subtree roots below */
+    task;                /* [tasks + 1] first of the subtree roots below */
     kiln_u32_array root; /* subtrees, by their last node; their first: */
     kiln_u32_array begin;
     kiln_u32_array top; /* nodes above */
@@ -55,7 +55,7 @@ typedef struct multifrontal {
     size_t widest;         /* rows of a front at most */
     double flops, entries;
 
-    const kiln_solver_ground *ground; /* of the next analysis; NULL: none. Borrowed */
+    const kiln_solver_ground *ground;    /* of the next analysis; NULL: none. Borrowed */
     uint64_t ground_key, ground_pattern; /* of the last one, if it is known */
     bool ground_known;
     kiln_dissection base; /* the order of what lasts, */
@@ -194,8 +194,8 @@ static kiln_status plan_heaps(multifrontal *m, pieces *holes, kiln_error *error)
     }
     for (size_t k = 0; k < m->top.count; k++)
         KILN_TRY(play(m, holes, &end, m->top.data[k], true, error));
-    KILN_TRY(kiln_array_reserve(m->context, &m->own,
-                                m->own_size * (size_t)m->context->threads + 64, error));
+    KILN_TRY(kiln_array_reserve(m->context, &m->own, m->own_size * (size_t)m->context->threads + 64,
+                                error));
     return kiln_array_reserve(m->context, &m->shared, (size_t)end + 64, error);
 }
 
@@ -388,8 +388,7 @@ static kiln_status find_tree(multifrontal *m, const kiln_bsr *matrix, kiln_error
         return kiln_symbolic_build(&m->symbolic, m->context, matrix, m->base.order, error);
     kiln_dissection mended = {0};
     KILN_TRY(repair(m, matrix, &mended, error));
-    kiln_status status =
-        kiln_symbolic_build(&m->symbolic, m->context, matrix, mended.order, error);
+    kiln_status status = kiln_symbolic_build(&m->symbolic, m->context, matrix, mended.order, error);
     kiln_dissection_free(m->context, &mended);
     return status;
 }
@@ -423,8 +422,7 @@ static void add_entry(const multifrontal *m, const kiln_supernode *node, const k
                       const kiln_front_entry *e)
 {
     size_t n = m->block, stride;
-    const double *value =
-        kiln_bsr_place(m->matrix, m->block, e->matrix_row, e->block, &stride);
+    const double *value = kiln_bsr_place(m->matrix, m->block, e->matrix_row, e->block, &stride);
     size_t row = scalar_row(m, node, f->columns, e->row), column = n * e->column;
     for (size_t r = 0; r < n; r++) {
         size_t at = row + r;

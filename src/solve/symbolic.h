@@ -10,12 +10,12 @@
 #include "solve/elimination.h"
 
 typedef struct kiln_supernode {
-    uint32_t first, width;       /* places it owns */
-    uint32_t rows;               /* below them */
-    uint32_t parent;             /* KILN_NO_PLACE: a root */
-    uint32_t child, sibling;     /* its first child, and its parent's next; ascending */
-    uint64_t row;                /* of its first row in symbolic.row and relative */
-    uint64_t entry, entries;     /* blocks of the matrix, in symbolic.entry */
+    uint32_t first, width;   /* places it owns */
+    uint32_t rows;           /* below them */
+    uint32_t parent;         /* KILN_NO_PLACE: a root */
+    uint32_t child, sibling; /* its first child, and its parent's next; ascending */
+    uint64_t row;            /* of its first row in symbolic.row and relative */
+    uint64_t entry, entries; /* blocks of the matrix, in symbolic.entry */
 } kiln_supernode;
 
 /* A block of the matrix that is added to a front: as it is, or turned over. */
@@ -28,9 +28,9 @@ typedef struct kiln_front_entry {
 
 typedef struct kiln_symbolic {
     kiln_context *context;
-    size_t rows;      /* block rows of the matrix */
-    uint32_t *place;  /* [row] of the matrix: when it is eliminated */
-    size_t count;     /* of supernodes */
+    size_t rows;     /* block rows of the matrix */
+    uint32_t *place; /* [row] of the matrix: when it is eliminated */
+    size_t count;    /* of supernodes */
     kiln_supernode *node;
     uint32_t *row;      /* [rows of all nodes] places, ascending in each */
     uint32_t *relative; /* the same in the parent's front, in blocks */

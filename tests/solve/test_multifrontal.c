@@ -50,9 +50,8 @@ static void check_nodes(const kiln_symbolic *s, bool filled[MOST_ROWS][MOST_ROWS
             ck_assert_uint_gt(node->parent, i);
             const kiln_supernode *parent = &s->node[node->parent];
             ck_assert(k == 0 || row > s->row[node->row + k - 1]);
-            ck_assert_uint_eq(row, at < parent->width
-                                       ? parent->first + at
-                                       : s->row[parent->row + at - parent->width]);
+            ck_assert_uint_eq(row, at < parent->width ? parent->first + at
+                                                      : s->row[parent->row + at - parent->width]);
         }
     }
     ck_assert_uint_eq(column, s->rows);
@@ -95,8 +94,7 @@ static void make_grid(kiln_bsr *matrix, uint32_t side, uint32_t n, uint32_t alon
         for (uint32_t y = 0; y + 1 < side; y++)
             for (uint32_t z = 0; z + 1 < side; z++)
                 for (uint32_t k = 0; k < 8; k++)
-                    row[at++] =
-                        ((x + (k & 1)) * side + y + (k >> 1 & 1)) * side + z + (k >> 2 & 1);
+                    row[at++] = ((x + (k & 1)) * side + y + (k >> 1 & 1)) * side + z + (k >> 2 & 1);
     kiln_cliques cliques = {.count = cells, .size = 8, .row = row};
     size_t rows = (size_t)side * side * side + alone;
     ck_assert_int_eq(kiln_bsr_set_pattern(matrix, rows, &cliques, 1, NULL), KILN_OK);
@@ -106,9 +104,9 @@ static void make_grid(kiln_bsr *matrix, uint32_t side, uint32_t n, uint32_t alon
             double *at_block = kiln_bsr_place(matrix, n, i, b, &stride);
             for (size_t r = 0; r < n; r++)
                 for (size_t c = 0; c < n; c++)
-                    at_block[r * stride + c] =
-                        matrix->column[b] == i ? (r == c ? 30.0 * n : 0.3)
-                                               : sin((double)(7 * b + 3 * r + c));
+                    at_block[r * stride + c] = matrix->column[b] == i
+                                                   ? (r == c ? 30.0 * n : 0.3)
+                                                   : sin((double)(7 * b + 3 * r + c));
         }
     free(row);
 }

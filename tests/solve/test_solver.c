@@ -268,7 +268,8 @@ START_TEST(allocation_failures_are_reported)
         double *b = random_vector(&random, N), x[N];
         heap.fail_at = heap.calls + k;
         kiln_solver_options options = kiln_solver_default_options();
-        options.backend = strcmp(backends[_i], "direct") == 0 ? KILN_SOLVER_DIRECT.name : backends[_i];
+        options.backend =
+            strcmp(backends[_i], "direct") == 0 ? KILN_SOLVER_DIRECT.name : backends[_i];
         kiln_solver *solver = NULL;
         kiln_solve_outcome outcome;
         kiln_status status = kiln_solver_create(context, &options, &solver, NULL);
