@@ -11,17 +11,18 @@
 #endif
 
 #if defined(__GNUC__)
-#define KILN_LIKELY(c)          __builtin_expect(!!(c), 1)
-#define KILN_UNLIKELY(c)        __builtin_expect(!!(c), 0)
-#define KILN_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
-#define KILN_NOINLINE           __attribute__((noinline))
-#define KILN_INLINE             static inline __attribute__((always_inline, unused))
-#define KILN_PREFETCH(p)        __builtin_prefetch(p)
-#define KILN_UNUSED             __attribute__((unused))
-#define KILN_BSWAP32(x)         __builtin_bswap32(x)
-#define KILN_BSWAP64(x)         __builtin_bswap64(x)
-#define KILN_LEADING_ZEROS64(x) __builtin_clzll(x) /* x is not zero */
-#define KILN_TRAILING_ZEROS(x)  __builtin_ctz(x)   /* likewise, 32 bits */
+#define KILN_LIKELY(c)           __builtin_expect(!!(c), 1)
+#define KILN_UNLIKELY(c)         __builtin_expect(!!(c), 0)
+#define KILN_PRINTF(fmt, first)  __attribute__((format(printf, fmt, first)))
+#define KILN_NOINLINE            __attribute__((noinline))
+#define KILN_INLINE              static inline __attribute__((always_inline, unused))
+#define KILN_PREFETCH(p)         __builtin_prefetch(p)
+#define KILN_UNUSED              __attribute__((unused))
+#define KILN_BSWAP32(x)          __builtin_bswap32(x)
+#define KILN_BSWAP64(x)          __builtin_bswap64(x)
+#define KILN_LEADING_ZEROS64(x)  __builtin_clzll(x) /* x is not zero */
+#define KILN_TRAILING_ZEROS(x)   __builtin_ctz(x)   /* likewise, 32 bits */
+#define KILN_TRAILING_ZEROS64(x) __builtin_ctzll(x) /* and 64 */
 
 /* Product of two 64-bit words and its carries. */
 __extension__ typedef unsigned __int128 kiln_u128;

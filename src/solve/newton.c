@@ -227,6 +227,50 @@ static uint64_t pattern_key(const problem *p, uint64_t *key)
     return who;
 }
 
+static size_t clique_bytes(const problem *p)
+{
+    return (p->term_count + 1) * sizeof(kiln_cliques);
+}
+
+/* What the terms couple, those that pass (`passing`) or those that last; NULL: no memory. */
+static kiln_cliques *list_cliques(const problem *p, bool passing, size_t *sets)
+{
+    kiln_cliques *cliques = kiln_resize(p->newton->context, NULL, 0, clique_bytes(p));
+    *sets = 0;
+    for (size_t t = 0; t < p->term_count && cliques; t++)
+        if (p->terms[t]->cliques && (passing || !p->terms[t]->passing))
+            cliques[(*sets)++] = p->terms[t]->cliques(p->terms[t]->self);
+    return cliques;
+}
+
+/* The ground of the solver. */
+static kiln_status find_lasting(void *user, kiln_bsr *pattern, kiln_error *error)
+{
+    const problem *p = user;
+    size_t sets;
+    kiln_cliques *cliques = list_cliques(p, false, &sets);
+    if (!cliques)
+        return kiln_fail_memory(error, clique_bytes(p));
+    kiln_status status = kiln_bsr_set_pattern(pattern, p->constraints->rows, cliques, sets, error);
+    kiln_release(p->newton->context, cliques, clique_bytes(p));
+    return status;
+}
+
+/* Where some couplings pass, the solver is told which last. */
+static void set_ground(problem *p, kiln_solver_ground *ground)
+{
+    bool passing = false;
+    *ground = (kiln_solver_ground){p->constraints->rows, find_lasting, p};
+    for (size_t t = 0; t < p->term_count; t++) {
+        const kiln_term *term = p->terms[t];
+        passing |= term->passing;
+        if (term->cliques && !term->passing)
+            ground->key = kiln_hash_add(kiln_hash_add(ground->key, (uint64_t)(uintptr_t)term->self),
+                                        term->revision);
+    }
+    kiln_solver_set_ground(p->newton->solver, passing ? ground : NULL);
+}
+
 /* Pattern and block numbers, when the cliques are others than at the assembly before. Two lists of
  * terms may take turns without cost as long as their patterns are the same (a damped step, its
  * relaxation). */
@@ -241,20 +285,17 @@ static kiln_status prepare_matrix(problem *p, kiln_error *error)
         return KILN_OK;
     bool keyed = newton->keyed;
     newton->keyed = false;
-    size_t bytes = (p->term_count ? p->term_count : 1) * sizeof(kiln_cliques), sets = 0;
-    kiln_cliques *cliques = kiln_resize(newton->context, NULL, 0, bytes);
+    size_t sets;
+    kiln_cliques *cliques = list_cliques(p, true, &sets);
     if (!cliques)
-        return kiln_fail_memory(error, bytes);
-    for (size_t t = 0; t < p->term_count; t++)
-        if (p->terms[t]->cliques)
-            cliques[sets++] = p->terms[t]->cliques(p->terms[t]->self);
+        return kiln_fail_memory(error, clique_bytes(p));
     bool local = keyed && newton->expects == EXPECTS_ROWS && newton->coupling == who;
     newton->expects = EXPECTS_NOTHING;
     kiln_status status =
         local ? kiln_bsr_renew_pattern(&newton->matrix, p->constraints->rows, &newton->around, 1,
                                        newton->changed.data, newton->changed.count, error)
               : kiln_bsr_set_pattern(&newton->matrix, p->constraints->rows, cliques, sets, error);
-    kiln_release(newton->context, cliques, bytes);
+    kiln_release(newton->context, cliques, clique_bytes(p));
     KILN_TRY(status);
     for (size_t t = 0; t < p->term_count; t++)
         if (p->terms[t]->attach)
@@ -787,14 +828,19 @@ kiln_status kiln_newton_minimise(kiln_newton *newton, const kiln_newton_options 
     }
     kiln_solver_reconsider(newton->solver);
     KILN_TRY(make_room(&p, error));
+    kiln_solver_ground ground;
+    set_ground(&p, &ground);
+    kiln_status status = KILN_OK;
     if (!options->line_search && options->max_iterations == 1)
-        return take_linear_step(&p, error);
-    if (options->line_search && !find_values(&p)) {
+        status = take_linear_step(&p, error);
+    else if (options->line_search && !find_values(&p))
         report->outcome = KILN_NEWTON_BAD_START;
-        return KILN_OK;
-    }
-    KILN_TRY(iterate(&p, error));
-    for (size_t t = 0; t < term_count && options->line_search; t++)
+    else
+        status = iterate(&p, error);
+    kiln_solver_set_ground(newton->solver, NULL);
+    KILN_TRY(status);
+    bool valued = options->line_search && report->outcome != KILN_NEWTON_BAD_START;
+    for (size_t t = 0; t < term_count && valued; t++)
         report->value += p.value[t];
     return KILN_OK;
 }

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /* Built in, in the order they are listed; the first is the direct one that auto takes. */
-static const kiln_solver_backend *const backends[] = {&KILN_SOLVER_DIRECT, &kiln_solver_pcg_ic,
-                                                      &kiln_solver_pcg_jacobi};
+static const kiln_solver_backend *const backends[] = {
+    &kiln_solver_multifrontal, &KILN_SOLVER_DIRECT, &kiln_solver_pcg_ic, &kiln_solver_pcg_jacobi};
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
 
 /* What auto weighs. Direct: so many operations of the BLAS, whose rate is the unit of cost. An
@@ -37,6 +37,7 @@ struct kiln_solver {
     bool gave_way;     /* the factor auto chose did not fit */
     kiln_solver_report report;
     kiln_solver_report chosen, known; /* from before it was turned; of the direct analysis */
+    const kiln_solver_ground *ground; /* borrowed */
 };
 
 kiln_solver_options kiln_solver_default_options(void)
@@ -102,6 +103,11 @@ void kiln_solver_forget(kiln_solver *solver)
     solver->matrix = NULL;
 }
 
+void kiln_solver_set_ground(kiln_solver *solver, const kiln_solver_ground *ground)
+{
+    solver->ground = ground;
+}
+
 void kiln_solver_reconsider(kiln_solver *solver)
 {
     if (solver->gave_way)
@@ -130,6 +136,8 @@ static kiln_status analyse_with(kiln_solver *solver, const kiln_solver_backend *
     void **self = &solver->self[number_of(backend)];
     if (!*self)
         KILN_TRY(backend->create(solver->context, &solver->options, self, error));
+    if (backend->set_ground)
+        backend->set_ground(*self, solver->ground);
     double begin = kiln_wall_seconds();
     kiln_status status = backend->analyse(*self, matrix, &solver->report, error);
     solver->report.analyse_seconds += kiln_wall_seconds() - begin;

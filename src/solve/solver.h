@@ -43,6 +43,16 @@ kiln_status kiln_solver_create(kiln_context *context, const kiln_solver_options 
                                kiln_solver **out, kiln_error *error);
 void kiln_solver_destroy(kiln_solver *solver); /* NULL allowed */
 
+/* Some couplings of a matrix come and go (contact), others last. An order for those that last
+ * serves all of its patterns: it is found once and repaired. */
+typedef struct kiln_solver_ground {
+    uint64_t key; /* changes with the pattern of what lasts */
+    kiln_status (*find)(void *user, kiln_bsr *pattern, kiln_error *error);
+    void *user;
+} kiln_solver_ground;
+/* For the factors that follow; NULL: what they couple lasts. Borrowed. */
+void kiln_solver_set_ground(kiln_solver *solver, const kiln_solver_ground *ground);
+
 /* The matrix is borrowed until the next factor. Analyses again when its pattern is another. */
 kiln_status kiln_solver_factor(kiln_solver *solver, const kiln_bsr *matrix,
                                kiln_solve_outcome *outcome, kiln_error *error);

@@ -20,10 +20,12 @@ typedef struct kiln_solver_backend {
                          kiln_solver_report *report, kiln_solve_outcome *outcome,
                          kiln_error *error);
     void (*forget)(void *self); /* frees the analysis and the factor */
+    /* For the analyses that follow (solver.h); NULL: it makes no use of it. */
+    void (*set_ground)(void *self, const kiln_solver_ground *ground);
 } kiln_solver_backend;
 
-extern const kiln_solver_backend kiln_solver_cholmod, kiln_solver_mumps, kiln_solver_pcg_ic,
-    kiln_solver_pcg_jacobi;
+extern const kiln_solver_backend kiln_solver_multifrontal, kiln_solver_cholmod, kiln_solver_mumps,
+    kiln_solver_pcg_ic, kiln_solver_pcg_jacobi;
 
 /* The direct one this build has (KILN_SOLVER in CMakeLists.txt). */
 #ifdef KILN_SOLVER_MUMPS

@@ -34,6 +34,7 @@ typedef struct kiln_term {
      * `revision` has changed. */
     kiln_cliques (*cliques)(void *self);
     uint64_t revision; /* changes with the cliques */
+    bool passing;      /* its cliques come and go during a solve: contact */
     /* Before each assembly of a Newton solve, at its x: the term may change its stencils, and then
      * its revision (pairs that come near before they act), or the place where a force that has no
      * potential is looked at. Newton asks for the cliques again and goes on. NULL: never. */

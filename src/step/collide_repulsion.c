@@ -134,7 +134,8 @@ kiln_term kiln_collide_repulsion_term(kiln_collide *c)
                        .add = repulsion_add,
                        .max_step = kiln_collide_max_step,
                        .renew = kiln_collide_expect,
-                       .cliques = repulsion_cliques};
+                       .cliques = repulsion_cliques,
+                       .passing = true};
 }
 
 double kiln_collide_energy(kiln_collide *c, const double *x)

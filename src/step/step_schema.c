@@ -84,7 +84,8 @@ const kiln_schema kiln_newton_schema = {
 
 static const char *backend_name(int row)
 {
-    static const char *const names[] = {"auto", "cholmod", "mumps", "pcg-ic", "pcg-jacobi", NULL};
+    static const char *const names[] = {"auto",   "multifrontal", "cholmod", "mumps",
+                                        "pcg-ic", "pcg-jacobi",   NULL};
     return names[row];
 }
 

@@ -1,0 +1,53 @@
+/* A front of the multifrontal factorisation: the columns that are eliminated together, and the part
+ * of the matrix that they change.
+ *
+ * Rows are kept in strips of eight: the numbers of a strip stand column by column, eight to a
+ * column. So a tile of 8 x 8 is contiguous, what is multiplied with it lies one behind the other,
+ * and nothing has to be packed. L has `columns` (a multiple of 8, filled up with those of the unit
+ * matrix) and as many strips as the front has; its first strips are the triangle, whose tiles on
+ * the diagonal hold the inverse of what L has there (so that nothing waits for a substitution), and
+ * above it nothing that counts. U, what is left for the parent, is the triangle below: strip t has
+ * the columns 0 to 8t + 7.
+ *
+ * Every tile is the sum of the same products in the same order however the work is divided. */
+#ifndef KILN_SOLVE_FRONT_H
+#define KILN_SOLVE_FRONT_H
+
+#include "base/simd.h"
+
+#include <stddef.h>
+
+enum { KILN_STRIP = 8, KILN_PANEL = 16 /* column blocks eliminated at a time */ };
+
+typedef struct kiln_front {
+    double *L, *U;
+    size_t columns; /* of L, a multiple of 8 */
+    size_t strips;  /* of L and U: columns / 8, then those of U */
+} kiln_front;
+
+KILN_INLINE size_t kiln_strips_of(size_t rows)
+{
+    return (rows + KILN_STRIP - 1) / KILN_STRIP;
+}
+
+/* Where strip t of U begins, and with t their number how long it is. */
+KILN_INLINE size_t kiln_front_triangle(size_t t)
+{
+    return 32 * t * (t + 1);
+}
+
+/* The steps of an elimination, for the column blocks p0 to p1 - 1: their triangle (false: it is not
+ * positive definite), then the strips below, then what is to the right of them. The last two are
+ * for strips s0 to s1 - 1, which do not depend on each other. */
+KILN_SIMD_DECLARE(bool, kiln_front_factor, const kiln_front *front, size_t p0, size_t p1);
+KILN_SIMD_DECLARE(void, kiln_front_solve, const kiln_front *front, size_t p0, size_t p1, size_t s0,
+                  size_t s1);
+KILN_SIMD_DECLARE(void, kiln_front_update, const kiln_front *front, size_t p0, size_t p1, size_t s0,
+                  size_t s1);
+
+/* v [8 strips]: of what comes in the columns' part is solved for, and the rest has its products
+ * taken away; and back, where the rest is known. */
+KILN_SIMD_DECLARE(void, kiln_front_forward, const kiln_front *front, double *v);
+KILN_SIMD_DECLARE(void, kiln_front_backward, const kiln_front *front, double *v);
+
+#endif

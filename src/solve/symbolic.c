@@ -1,0 +1,400 @@
+/* From the elimination tree to supernodes:
+ *
+ * Y1 Columns that follow each other in the tree and have the same rows below are one supernode.
+ * Y2 A child is taken into its parent where that adds few zeros for the width that is gained: a
+ *    front of few columns costs more to put together than to eliminate.
+ * Y3 Nodes are numbered in a postorder in which children that need the most memory beyond what they
+ *    leave behind come first (Liu 1986). */
+#include "solve/symbolic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE KILN_NO_PLACE
+
+/* Y2: up to this width (in blocks) a node may have that part of zeros. */
+static const struct {
+    double width, zeros;
+} allowed[] = {{8, 0.8}, {24, 0.2}, {48, 0.08}, {1e30, 0.03}};
+
+/* A supernode while the tree is made. */
+typedef struct forming {
+    uint32_t width, rows;
+    uint32_t parent, child, sibling;
+    uint32_t part, last_part; /* its columns: runs of maximal supernodes, linked by `next_part` */
+    double zeros;
+    double peak; /* blocks of memory that its subtree needs, and */
+    double left; /* what it leaves for its parent */
+} forming;
+
+typedef struct build {
+    kiln_symbolic *out;
+    kiln_arena arena;
+    const kiln_bsr *matrix;
+    kiln_elimination tree;
+    size_t count; /* of maximal supernodes */
+    forming *node;
+    uint32_t *first; /* [maximal supernode + 1] its first column */
+    uint32_t *next_part;
+    uint32_t *order; /* [number in the end] node */
+    size_t kept;     /* of them */
+} build;
+
+static void *take(kiln_arena *arena, size_t count, size_t size)
+{
+    return kiln_arena_alloc(arena, (count + 1) * size);
+}
+
+/* Y1 */
+static kiln_status find_supernodes(build *b, kiln_error *error)
+{
+    size_t n = b->matrix->rows;
+    const uint32_t *parent = b->tree.parent, *column = b->tree.column;
+    uint32_t *of = take(&b->arena, n, sizeof *of); /* [column] its supernode */
+    b->first = take(&b->arena, n + 1, sizeof *b->first);
+    b->node = take(&b->arena, n, sizeof *b->node);
+    b->next_part = take(&b->arena, n, sizeof *b->next_part);
+    b->order = take(&b->arena, n, sizeof *b->order);
+    if (!of || !b->first || !b->node || !b->next_part || !b->order)
+        return kiln_fail_memory(error, n * sizeof *b->node);
+    for (uint32_t c = 0; c < n; c++) {
+        if (c == 0 || parent[c - 1] != c || column[c - 1] != column[c] + 1)
+            b->first[b->count++] = c;
+        of[c] = (uint32_t)b->count - 1;
+    }
+    b->first[b->count] = (uint32_t)n;
+    for (uint32_t s = 0; s < b->count; s++) {
+        uint32_t last = b->first[s + 1] - 1;
+        b->next_part[s] = NONE;
+        b->node[s] = (forming){.width = b->first[s + 1] - b->first[s],
+                               .rows = column[last] - 1,
+                               .parent = parent[last] == NONE ? NONE : of[parent[last]],
+                               .child = NONE,
+                               .part = s,
+                               .last_part = s};
+    }
+    for (uint32_t s = (uint32_t)b->count; s-- > 0;)
+        if (b->node[s].parent != NONE) {
+            b->node[s].sibling = b->node[b->node[s].parent].child;
+            b->node[b->node[s].parent].child = s;
+        }
+    return KILN_OK;
+}
+
+/* Zeros that the union of a node with its child has in all; less than 0: it is not worth it. */
+static double zeros_with(const forming *node, const forming *child)
+{
+    double width = (double)node->width + child->width, rows = node->rows;
+    double added = child->width * ((double)node->width + rows - child->rows);
+    double zeros = node->zeros + child->zeros + added;
+    double entries = width * (0.5 * (width + 1.0) + rows);
+    int i = 0;
+    while (width > allowed[i].width)
+        i++;
+    return added == 0.0 || zeros < allowed[i].zeros * entries ? zeros : -1.0;
+}
+
+/* Takes the child after `before` (NONE: the first) into the node; its children become the node's.
+ */
+static void absorb(build *b, uint32_t s, uint32_t before, double zeros)
+{
+    forming *node = &b->node[s];
+    uint32_t *link = before == NONE ? &node->child : &b->node[before].sibling, c = *link;
+    forming *child = &b->node[c];
+    *link = child->sibling;
+    if (child->child != NONE) {
+        uint32_t last = child->child;
+        for (; b->node[last].sibling != NONE; last = b->node[last].sibling)
+            b->node[last].parent = s;
+        b->node[last].parent = s;
+        b->node[last].sibling = *link;
+        *link = child->child;
+    }
+    b->next_part[child->last_part] = node->part;
+    node->part = child->part;
+    node->width += child->width;
+    node->zeros = zeros;
+    child->width = 0; /* it is no more */
+}
+
+/* Y2 */
+static void amalgamate(build *b)
+{
+    for (uint32_t s = 0; s < b->count; s++)
+        for (;;) {
+            uint32_t best = NONE, before = NONE;
+            double least = 0.0;
+            for (uint32_t c = b->node[s].child, last = NONE; c != NONE;
+                 last = c, c = b->node[c].sibling) {
+                double zeros = zeros_with(&b->node[s], &b->node[c]);
+                zeros -= zeros < 0.0 ? 0.0 : b->node[c].zeros;
+                if (zeros >= 0.0 && (best == NONE || zeros < least)) {
+                    best = c;
+                    before = last;
+                    least = zeros;
+                }
+            }
+            if (best == NONE)
+                break;
+            absorb(b, s, before, least + b->node[best].zeros);
+        }
+}
+
+typedef struct kin {
+    double gain;
+    uint32_t node;
+} kin;
+
+static int by_gain(const void *left, const void *right)
+{
+    const kin *a = left, *b = right;
+    if (a->gain != b->gain)
+        return a->gain > b->gain ? -1 : 1;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+/* Y3: the children of s in order, and what its subtree needs. */
+static void order_children(build *b, uint32_t s, kin *room)
+{
+    forming *node = &b->node[s];
+    size_t count = 0;
+    for (uint32_t c = node->child; c != NONE; c = b->node[c].sibling)
+        room[count++] = (kin){b->node[c].peak - b->node[c].left, c};
+    if (count > 1)
+        qsort(room, count, sizeof *room, by_gain);
+    double held = 0.0, size = (double)node->width + node->rows;
+    node->peak = 0.0;
+    node->child = NONE;
+    for (size_t i = 0; i < count; i++) {
+        const forming *child = &b->node[room[i].node];
+        node->peak = node->peak > held + child->peak ? node->peak : held + child->peak;
+        held += child->left;
+    }
+    for (size_t i = count; i-- > 0;) {
+        b->node[room[i].node].sibling = node->child;
+        node->child = room[i].node;
+    }
+    node->left = 0.5 * node->rows * node->rows;
+    node->peak = node->peak > held + size * size ? node->peak : held + size * size;
+}
+
+/* b->order in postorder. Absorbed nodes come before those that took them, so children still do. */
+static kiln_status order_nodes(build *b, kiln_error *error)
+{
+    kin *room = take(&b->arena, b->count, sizeof *room);
+    uint32_t *child = take(&b->arena, b->count, sizeof *child);
+    if (!room || !child)
+        return kiln_fail_memory(error, b->count * sizeof *room);
+    uint32_t root = NONE;
+    for (uint32_t s = 0; s < b->count; s++)
+        if (b->node[s].width)
+            order_children(b, s, room);
+    for (uint32_t s = (uint32_t)b->count; s-- > 0;) {
+        child[s] = b->node[s].child;
+        if (b->node[s].width && b->node[s].parent == NONE) {
+            b->node[s].sibling = root;
+            root = s;
+        }
+    }
+    for (uint32_t s = root; s != NONE;) {
+        while (child[s] != NONE) {
+            uint32_t below = child[s];
+            child[s] = NONE;
+            s = below;
+        }
+        b->order[b->kept++] = s;
+        s = b->node[s].sibling != NONE ? b->node[s].sibling : b->node[s].parent;
+    }
+    return KILN_OK;
+}
+
+static kiln_status allocate(build *b, kiln_error *error)
+{
+    kiln_symbolic *out = b->out;
+    out->rows = b->matrix->rows;
+    out->count = b->kept;
+    out->entry_count = (size_t)b->matrix->start[out->rows];
+    for (size_t i = 0; i < b->kept; i++)
+        out->row_count += b->node[b->order[i]].rows;
+    out->place = kiln_resize(out->context, NULL, 0, (out->rows + 1) * sizeof *out->place);
+    out->node = kiln_resize(out->context, NULL, 0, (out->count + 1) * sizeof *out->node);
+    out->row = kiln_resize(out->context, NULL, 0, (out->row_count + 1) * sizeof *out->row);
+    out->relative =
+        kiln_resize(out->context, NULL, 0, (out->row_count + 1) * sizeof *out->relative);
+    out->entry = kiln_resize(out->context, NULL, 0, (out->entry_count + 1) * sizeof *out->entry);
+    if (!out->place || !out->node || !out->row || !out->relative || !out->entry)
+        return kiln_fail_memory(error, out->entry_count * sizeof *out->entry);
+    return KILN_OK;
+}
+
+/* Nodes with their columns, and where each row of the matrix is in the end. */
+static kiln_status number_nodes(build *b, kiln_error *error)
+{
+    kiln_symbolic *out = b->out;
+    size_t n = out->rows;
+    uint32_t *number = take(&b->arena, b->count, sizeof *number);
+    uint32_t *moved = take(&b->arena, n, sizeof *moved); /* [column before] */
+    if (!number || !moved)
+        return kiln_fail_memory(error, n * sizeof *moved);
+    uint32_t column = 0;
+    uint64_t row = 0;
+    for (uint32_t i = 0; i < b->kept; i++) {
+        const forming *f = &b->node[b->order[i]];
+        number[b->order[i]] = i;
+        out->node[i] = (kiln_supernode){
+            .first = column, .width = f->width, .rows = f->rows, .row = row, .child = NONE};
+        row += f->rows;
+        for (uint32_t part = f->part; part != NONE; part = b->next_part[part])
+            for (uint32_t c = b->first[part]; c < b->first[part + 1]; c++)
+                moved[c] = column++;
+    }
+    for (uint32_t i = (uint32_t)b->kept; i-- > 0;) {
+        kiln_supernode *node = &out->node[i];
+        uint32_t parent = b->node[b->order[i]].parent;
+        node->parent = parent == NONE ? NONE : number[parent];
+        node->sibling = NONE;
+        if (node->parent != NONE) {
+            node->sibling = out->node[node->parent].child;
+            out->node[node->parent].child = i;
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        out->place[i] = moved[b->tree.place[i]];
+    return KILN_OK;
+}
+
+/* A set of places, with a word that tells which words are in use. */
+typedef struct place_set {
+    uint64_t *word, *used;
+} place_set;
+
+static void put(const place_set *set, uint32_t place)
+{
+    set->word[place >> 6] |= UINT64_C(1) << (place & 63);
+    set->used[place >> 12] |= UINT64_C(1) << (place >> 6 & 63);
+}
+
+/* Takes all out that are between `first` and `end`, ascending. */
+static size_t empty(const place_set *set, uint32_t first, uint32_t end, uint32_t *out)
+{
+    size_t count = 0;
+    for (uint32_t u = first >> 12; u <= (end - 1) >> 12; u++)
+        for (; set->used[u]; set->used[u] &= set->used[u] - 1) {
+            uint32_t w = (u << 6) + (uint32_t)KILN_TRAILING_ZEROS64(set->used[u]);
+            for (; set->word[w]; set->word[w] &= set->word[w] - 1)
+                out[count++] = (w << 6) + (uint32_t)KILN_TRAILING_ZEROS64(set->word[w]);
+        }
+    return count;
+}
+
+/* The rows of a node: those of its columns in the matrix, and what its children have left. */
+static void find_rows(build *b, const kiln_lower *lower, const place_set *set, uint32_t i)
+{
+    kiln_symbolic *out = b->out;
+    const kiln_supernode *node = &out->node[i];
+    uint32_t end = node->first + node->width;
+    for (uint64_t k = lower->start[node->first]; k < lower->start[end]; k++)
+        if (lower->row[k] >= end)
+            put(set, lower->row[k]);
+    for (uint32_t c = node->child; c != NONE; c = out->node[c].sibling) {
+        const uint32_t *row = out->row + out->node[c].row;
+        for (uint32_t k = 0; k < out->node[c].rows; k++)
+            if (row[k] >= end)
+                put(set, row[k]);
+    }
+    if (node->rows)
+        (void)empty(set, end, (uint32_t)out->rows, out->row + node->row);
+}
+
+/* Where the matrix's blocks go in the fronts; `local` [place] is where a place is in this one. */
+static void find_entries(build *b, const kiln_lower *lower, const uint32_t *row_of, uint32_t *local,
+                         uint32_t i, uint64_t *entry)
+{
+    kiln_symbolic *out = b->out;
+    kiln_supernode *node = &out->node[i];
+    const uint32_t *row = out->row + node->row;
+    for (uint32_t k = 0; k < node->rows; k++)
+        local[row[k]] = node->width + k;
+    node->entry = *entry;
+    for (uint32_t c = 0; c < node->width; c++) {
+        uint32_t place = node->first + c, own = row_of[place];
+        local[place] = c;
+        out->entry[(*entry)++] = (kiln_front_entry){b->matrix->start[own], own, c, c, false};
+    }
+    for (uint32_t c = 0; c < node->width; c++) {
+        uint32_t place = node->first + c, own = row_of[place];
+        for (uint64_t k = lower->start[place]; k < lower->start[place + 1]; k++)
+            out->entry[(*entry)++] =
+                (kiln_front_entry){lower->block[k], lower->matrix_row[k], local[lower->row[k]], c,
+                                   lower->matrix_row[k] == own};
+    }
+    node->entries = *entry - node->entry;
+    for (uint32_t c = node->child; c != NONE; c = out->node[c].sibling)
+        for (uint32_t k = 0; k < out->node[c].rows; k++)
+            out->relative[out->node[c].row + k] = local[out->row[out->node[c].row + k]];
+}
+
+static kiln_status find_structure(build *b, kiln_error *error)
+{
+    size_t n = b->out->rows;
+    kiln_lower lower;
+    KILN_TRY(kiln_lower_build(&lower, &b->arena, b->matrix, b->out->place, true, error));
+    place_set set = {take(&b->arena, n / 64 + 1, sizeof *set.word),
+                     take(&b->arena, n / 4096 + 1, sizeof *set.used)};
+    uint32_t *row_of = take(&b->arena, n, sizeof *row_of);
+    uint32_t *local = take(&b->arena, n, sizeof *local);
+    if (!set.word || !set.used || !row_of || !local)
+        return kiln_fail_memory(error, n * sizeof *local);
+    memset(set.word, 0, (n / 64 + 1) * sizeof *set.word);
+    memset(set.used, 0, (n / 4096 + 1) * sizeof *set.used);
+    for (uint32_t i = 0; i < n; i++)
+        row_of[b->out->place[i]] = i;
+    uint64_t entry = 0;
+    for (uint32_t i = 0; i < b->out->count; i++) {
+        find_rows(b, &lower, &set, i);
+        find_entries(b, &lower, row_of, local, i, &entry);
+    }
+    return KILN_OK;
+}
+
+static kiln_status build_all(build *b, const uint32_t *order, kiln_error *error)
+{
+    KILN_TRY(kiln_elimination_build(&b->tree, &b->arena, b->matrix, order, error));
+    KILN_TRY(find_supernodes(b, error));
+    amalgamate(b);
+    KILN_TRY(order_nodes(b, error));
+    KILN_TRY(allocate(b, error));
+    KILN_TRY(number_nodes(b, error));
+    return find_structure(b, error);
+}
+
+kiln_status kiln_symbolic_build(kiln_symbolic *out, kiln_context *context, const kiln_bsr *matrix,
+                                const uint32_t *order, kiln_error *error)
+{
+    build b = {.out = out, .matrix = matrix};
+    *out = (kiln_symbolic){.context = context};
+    kiln_arena_init(&b.arena, context);
+    kiln_status status = build_all(&b, order, error);
+    kiln_arena_destroy(&b.arena);
+    if (status != KILN_OK)
+        kiln_symbolic_free(out);
+    return status;
+}
+
+void kiln_symbolic_free(kiln_symbolic *s)
+{
+    if (!s->context)
+        return;
+    kiln_release(s->context, s->place, (s->rows + 1) * sizeof *s->place);
+    kiln_release(s->context, s->node, (s->count + 1) * sizeof *s->node);
+    kiln_release(s->context, s->row, (s->row_count + 1) * sizeof *s->row);
+    kiln_release(s->context, s->relative, (s->row_count + 1) * sizeof *s->relative);
+    kiln_release(s->context, s->entry, (s->entry_count + 1) * sizeof *s->entry);
+    *s = (kiln_symbolic){.context = NULL};
+}
+
+size_t kiln_symbolic_bytes(const kiln_symbolic *s)
+{
+    return s->rows * sizeof *s->place + s->count * sizeof *s->node +
+           2 * s->row_count * sizeof *s->row + s->entry_count * sizeof *s->entry;
+}
