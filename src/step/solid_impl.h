@@ -6,6 +6,7 @@
 #include "fem/damping.h"
 #include "fem/nodal_pressure.h"
 #include "step/solid.h"
+#include "step/spin.h"
 #include "step/touch.h"
 
 struct kiln_solid {
@@ -26,6 +27,7 @@ struct kiln_solid {
     kiln_constraints active; /* with the obstacles */
     kiln_touch touch;
     kiln_collide collide;
+    kiln_spin spin;
     KILN_ARRAY_OF(kiln_term *)
     more, terms;               /* those of others; all of the try there is */
     size_t lasting;            /* terms before the brief ones: damping, contact between surfaces */
@@ -108,6 +110,9 @@ kiln_status kiln_solid_watch_room(kiln_solid *solid, kiln_error *error);
 void kiln_solid_watch_free(kiln_solid *solid);
 void kiln_solid_watch_pairs(kiln_solid *solid, bool stage); /* stage: the first of two */
 void kiln_solid_watch(kiln_solid *solid, kiln_step_report *report);
+
+/* solid_spin.c: angular momentum of a try whose velocities are known. */
+void kiln_attempt_keep_spin(kiln_attempt *t);
 
 /* solid_solve.c. */
 kiln_status kiln_attempt_list_terms(kiln_attempt *t, kiln_error *error);

@@ -386,6 +386,7 @@ static kiln_status move(kiln_attempt *t, kiln_error *error)
         return KILN_OK;
     s->rule = push_rule(t);
     KILN_TRY(find_rates(t, error));
+    kiln_attempt_keep_spin(t);
     return meets_obstacles(t) ? kiln_touch_cut(&s->touch, s->x.data, s->rate.data, error) : KILN_OK;
 }
 
