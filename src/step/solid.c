@@ -46,7 +46,7 @@ static kiln_status add_columns(kiln_solid *solid, kiln_error *error)
         kiln_type type;
         uint32_t components;
         kiln_rule rule;
-        bool newmark, bdf2, obstacles; /* needed only with it */
+        bool newmark, bdf2, obstacles, bodies; /* needed only with it */
     } columns[] = {
         {.name = "material", .where = KILN_ON_TET, KILN_U32, 1, KILN_RULE_COPY},
         {.name = "v", .where = KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_MOMENTUM},
@@ -57,12 +57,14 @@ static kiln_status add_columns(kiln_solid *solid, kiln_error *error)
         {"contact_load", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .obstacles = true},
         {"contact_kept", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .obstacles = true},
         {"contact_push", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .obstacles = true},
+        {"contact_met", KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_COPY, .bdf2 = true, .bodies = true},
     };
     kiln_integrator integrator = solid->options.integrator;
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
         if ((columns[i].newmark && integrator != KILN_NEWMARK) ||
             (columns[i].bdf2 && integrator != KILN_BDF2) ||
-            (columns[i].obstacles && solid->touch.obstacle_count == 0))
+            (columns[i].obstacles && solid->touch.obstacle_count == 0) ||
+            (columns[i].bodies && !solid->collide.options.bodies))
             continue;
         KILN_TRY(add_column(solid->mesh, columns[i].where, columns[i].name, columns[i].type,
                             columns[i].components, columns[i].rule, error));
@@ -94,7 +96,8 @@ kiln_status kiln_solid_create(kiln_mesh *mesh, const kiln_solid_options *options
     kiln_solid *solid = kiln_resize(context, NULL, 0, sizeof *solid);
     if (!solid)
         return kiln_fail_memory(error, sizeof *solid);
-    *solid = (kiln_solid){.context = context, .mesh = mesh, .options = *options, .spin.context = context};
+    *solid = (kiln_solid){
+        .context = context, .mesh = mesh, .options = *options, .spin.context = context};
     if (options->mass == KILN_MASS_AUTO) /* of a mesh that stays as it is */
         solid->options.mass = KILN_MASS_LUMPED;
     kiln_constraints_init(&solid->given, context);

@@ -81,17 +81,37 @@ static void want_motion(kiln_attempt *t)
     want_drag(t, by->scale / by->tau);
 }
 
-void kiln_attempt_keep_spin(kiln_attempt *t)
+/* First in the islands there are, so that what is wrong within one stays there; then in what they
+ * were part of, where that still pushes. */
+static kiln_status keep_velocities(kiln_attempt *t, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    const uint32_t *met = kiln_solid_contact_met(s);
+    bool again = false;
+    want_motion(t);
+    kiln_spin_turn(&s->spin, s->x.data, s->rate.data, false);
+    kiln_spin_find_flow(&s->spin);
+    if (met)
+        KILN_TRY(kiln_spin_recall(&s->spin, met, &again, error));
+    if (!again || !kiln_spin_settle(&s->spin))
+        return KILN_OK;
+    want_motion(t);
+    kiln_spin_turn(&s->spin, s->x.data, s->rate.data, false);
+    kiln_spin_find_flow(&s->spin);
+    return KILN_OK;
+}
+
+kiln_status kiln_attempt_keep_spin(kiln_attempt *t, kiln_error *error)
 {
     kiln_solid *s = t->solid;
     if (t->scheme.scale == 0.0 || s->options.linearised || !find_islands(t))
-        return;
-    want_motion(t);
-    kiln_spin_turn(&s->spin, s->x.data, s->rate.data);
-    kiln_spin_find_flow(&s->spin);
+        return KILN_OK;
+    KILN_TRY(keep_velocities(t, error));
     if (t->integrator != KILN_NEWMARK)
-        return;
-    kiln_spin_part_ways(&s->spin); /* what is between parts is brief */
+        return KILN_OK;
+    /* What is between parts is brief, and nothing of it may be left, as Newton's tolerance does. */
+    kiln_spin_part_ways(&s->spin);
     want_loads(t, 1.0);
-    kiln_spin_turn(&s->spin, s->x.data, s->rate2.data);
+    kiln_spin_turn(&s->spin, s->x.data, s->rate2.data, true);
+    return KILN_OK;
 }

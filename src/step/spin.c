@@ -9,6 +9,7 @@ enum { GRAIN = 2048 }; /* rows of a piece */
 void kiln_spin_free(kiln_spin *s)
 {
     kiln_array_free(s->context, &s->rows);
+    kiln_array_free(s->context, &s->first);
     kiln_array_free(s->context, &s->parts);
     kiln_array_free(s->context, &s->pieces);
     kiln_array_free(s->context, &s->arm);
@@ -17,8 +18,8 @@ void kiln_spin_free(kiln_spin *s)
 
 size_t kiln_spin_bytes(const kiln_spin *s)
 {
-    return s->rows.capacity * sizeof *s->rows.data + s->parts.capacity * sizeof *s->parts.data +
-           s->pieces.capacity * sizeof *s->pieces.data +
+    return (s->rows.capacity + s->first.capacity) * sizeof(uint32_t) +
+           s->parts.capacity * sizeof *s->parts.data + s->pieces.capacity * sizeof *s->pieces.data +
            (s->arm.capacity + s->momentum.capacity) * sizeof(double);
 }
 
@@ -84,7 +85,7 @@ kiln_status kiln_spin_build(kiln_spin *s, const kiln_mesh *mesh, const kiln_mass
     KILN_TRY(kiln_array_reserve(s->context, &s->parts, count, error));
     s->parts.count = count;
     for (size_t p = 0; p < count; p++)
-        s->parts.data[p] = (kiln_spin_part){0};
+        s->parts.data[p] = (kiln_spin_part){.parent = KILN_NONE};
     KILN_TRY(sort_rows(s, error));
     weigh(s);
     return cut_pieces(s, error);
@@ -98,8 +99,9 @@ void kiln_spin_begin(kiln_spin *s, const double *x)
     for (size_t p = 0; p < s->parts.count; p++) {
         kiln_spin_part *part = &s->parts.data[p];
         part->turned = part->stiff || part->begin == part->end;
+        part->acts = false;
         part->parent = KILN_NONE;
-        part->flow = part->wanted = part->rate = kiln_v3(0, 0, 0);
+        part->flow = part->wanted = part->push = kiln_v3(0, 0, 0);
         if (part->begin < part->end)
             part->point = at[s->rows.data[part->begin]];
     }
@@ -116,25 +118,35 @@ static uint32_t root_of(const kiln_spin *s, uint32_t part)
 static void lift(kiln_spin *s, uint32_t part)
 {
     uint32_t below = KILN_NONE, joint = KILN_NONE;
+    kiln_vec3 flow = kiln_v3(0, 0, 0);
     while (part != KILN_NONE) {
-        kiln_spin_part *at = &s->parts.data[part];
-        uint32_t above = at->parent, next = at->joint;
+        kiln_spin_part *at = &s->parts.data[part], old = *at;
         at->parent = below;
         at->joint = joint;
+        at->flow = kiln_v3_scale(flow, -1.0);
         below = part;
-        joint = next;
-        part = above;
+        joint = old.joint;
+        flow = old.flow;
+        part = old.parent;
     }
+}
+
+static void join(kiln_spin *s, uint32_t part, uint32_t to, uint32_t vertex)
+{
+    if (root_of(s, part) == root_of(s, to))
+        return;
+    lift(s, part);
+    s->parts.data[part].parent = to;
+    s->parts.data[part].joint = vertex;
 }
 
 void kiln_spin_join(kiln_spin *s, uint32_t vertex, uint32_t other)
 {
     uint32_t part = kiln_spin_part_of(s, vertex), to = kiln_spin_part_of(s, other);
-    if (part == to || root_of(s, part) == root_of(s, to))
+    if (part == to)
         return;
-    lift(s, part);
-    s->parts.data[part].parent = to;
-    s->parts.data[part].joint = vertex;
+    s->parts.data[part].acts = s->parts.data[to].acts = true;
+    join(s, part, to, vertex);
 }
 
 void kiln_spin_part_ways(kiln_spin *s)
@@ -158,6 +170,61 @@ bool kiln_spin_settle(kiln_spin *s)
     for (size_t p = 0; p < s->parts.count && !any; p++)
         any = s->parts.data[s->parts.data[p].root].free;
     return any;
+}
+
+/* What was an island not long ago. */
+
+enum { MEMORY = 24, LABEL = 32 }; /* steps, until a third of a third ... is nothing */
+
+static uint32_t word_of(const kiln_spin *s, const uint32_t *met, size_t part)
+{
+    const kiln_spin_part *p = &s->parts.data[part];
+    return p->begin < p->end ? met[s->rows.data[p->begin]] : 0;
+}
+
+kiln_status kiln_spin_recall(kiln_spin *s, const uint32_t *met, bool *any, kiln_error *error)
+{
+    uint32_t labels = 0;
+    *any = false;
+    for (size_t p = 0; p < s->parts.count; p++) {
+        uint32_t label = word_of(s, met, p) / LABEL;
+        labels = label > labels ? label : labels;
+    }
+    if (labels == 0)
+        return KILN_OK;
+    KILN_TRY(kiln_array_reserve(s->context, &s->first, labels + 1, error));
+    memset(s->first.data, 0xFF, (labels + 1) * sizeof *s->first.data);
+    for (size_t p = 0; p < s->parts.count; p++) {
+        const kiln_spin_part *part = &s->parts.data[p];
+        uint32_t label = word_of(s, met, p) / LABEL, *first = &s->first.data[label];
+        if (label == 0 || !s->parts.data[root_of(s, (uint32_t)p)].free)
+            continue;
+        if (*first == KILN_NONE)
+            *first = (uint32_t)p;
+        else if (root_of(s, (uint32_t)p) != root_of(s, *first)) {
+            join(s, (uint32_t)p, *first, s->rows.data[part->begin]);
+            s->parts.data[root_of(s, (uint32_t)p)].free = *any = true;
+        }
+    }
+    return KILN_OK;
+}
+
+void kiln_spin_remember(kiln_spin *s, uint32_t *met)
+{
+    for (size_t p = 0; p < s->parts.count; p++)
+        s->parts.data[p].left = 0;
+    for (size_t p = 0; p < s->parts.count; p++) {
+        uint32_t left = word_of(s, met, p) % LABEL, *most;
+        most = &s->parts.data[root_of(s, (uint32_t)p)].left;
+        left = s->parts.data[p].acts ? MEMORY : left > 0 ? left - 1 : 0;
+        *most = left > *most ? left : *most;
+    }
+    for (size_t p = 0; p < s->parts.count; p++) {
+        const kiln_spin_part *part = &s->parts.data[p];
+        uint32_t root = root_of(s, (uint32_t)p), left = s->parts.data[root].left;
+        for (uint32_t i = part->begin; i < part->end; i++)
+            met[s->rows.data[i]] = left ? LABEL * (root + 1) + left : 0;
+    }
 }
 
 /* Sums over parts, piece by piece. */
@@ -248,8 +315,8 @@ static void find_centres(kiln_spin *s)
         const kiln_spin_part *part = &s->parts.data[p];
         kiln_spin_part *root = &s->parts.data[part->root];
         root->all += part->mass;
-        root->centre = kiln_v3_add(root->centre,
-                                   kiln_v3_madd(part->now.first, part->mass, way_to(s, part)));
+        root->centre =
+            kiln_v3_add(root->centre, kiln_v3_madd(part->now.first, part->mass, way_to(s, part)));
     }
     for (size_t p = 0; p < s->parts.count; p++)
         if (s->parts.data[p].all > 0.0)
@@ -269,6 +336,7 @@ static void want(survey *job, double weight)
         kiln_vec3 arm = kiln_v3_sub(way_to(s, part), root->centre);
         kiln_vec3 moment = kiln_v3_add(part->now.moment, kiln_v3_cross(arm, part->now.sum));
         root->wanted = kiln_v3_madd(root->wanted, weight, moment);
+        root->push = kiln_v3_madd(root->push, weight, part->now.sum);
     }
 }
 
@@ -313,7 +381,7 @@ static kiln_mat3 second_about_centre(const kiln_spin *s, const kiln_spin_part *p
 }
 
 /* With the inertia tr C - C of the second moments C of M: arms times M times arms. */
-static void find_rates(kiln_spin *s, const double *x)
+static void find_rates(kiln_spin *s, const double *x, bool moves)
 {
     survey job = {.spin = s, .x = x, .vector = s->momentum.data, .second = true};
     memset(s->arm.data, 0, 3 * s->mesh->table[KILN_ON_VERTEX].used * sizeof(double));
@@ -331,12 +399,14 @@ static void find_rates(kiln_spin *s, const double *x)
     for (size_t p = 0; p < s->parts.count; p++) {
         kiln_spin_part *root = &s->parts.data[p];
         double trace = root->second.m[0][0] + root->second.m[1][1] + root->second.m[2][2];
-        kiln_mat3 inertia = kiln_m3_add(kiln_m3_diagonal(trace, trace, trace),
-                                        kiln_m3_scale(root->second, -1.0));
+        kiln_mat3 inertia =
+            kiln_m3_add(kiln_m3_diagonal(trace, trace, trace), kiln_m3_scale(root->second, -1.0));
         root->rate = kiln_m3_det(inertia) > 0.0
                          ? kiln_m3_apply(kiln_m3_inverse(inertia), root->wanted)
                          : kiln_v3(0, 0, 0);
-        root->wanted = kiln_v3(0, 0, 0);
+        root->shift = moves && root->all > 0.0 ? kiln_v3_scale(root->push, 1.0 / root->all)
+                                               : kiln_v3(0, 0, 0);
+        root->wanted = root->push = kiln_v3(0, 0, 0);
     }
 }
 
@@ -354,16 +424,17 @@ static void turn_piece(void *user, size_t chunk, size_t begin, size_t end, int w
             uint32_t row = s->rows.data[at];
             kiln_vec3 arm = kiln_v3_add(arm_of(job, part, row), shift);
             kiln_vec3 v = kiln_v3_add(row_of(job->v, row), kiln_v3_cross(root->rate, arm));
+            v = kiln_v3_add(v, root->shift);
             memcpy(job->v + 3 * (size_t)row, &v, sizeof v);
         }
     }
 }
 
-void kiln_spin_turn(kiln_spin *s, const double *x, double *v)
+void kiln_spin_turn(kiln_spin *s, const double *x, double *v, bool moves)
 {
     survey job = {.spin = s, .x = x, .v = v};
     kiln_spin_want_motion(s, -1.0, x, v);
-    find_rates(s, x);
+    find_rates(s, x, moves);
     kiln_parallel_for(s->context, s->pieces.count, 1, turn_piece, &job);
 }
 

@@ -29,6 +29,7 @@ typedef struct kiln_spin_part {
     uint32_t piece;      /* its first; all to that of the next part */
     bool stiff;          /* takes turns for strain */
     bool turned;         /* from outside, in this step */
+    bool acts;           /* presses another part */
     double mass;         /* kg */
     kiln_vec3 point;     /* near it, where moments are taken about */
     kiln_spin_sums now;
@@ -38,9 +39,12 @@ typedef struct kiln_spin_part {
     kiln_vec3 flow; /* N s, what it and all below it get from the parent by the correction */
     /* Of a root: of its island. */
     bool free;
-    kiln_vec3 wanted, centre, rate; /* L; from its point; rad/s */
-    double all;                     /* kg */
-    kiln_mat3 second;               /* moments of the mass about the centre */
+    kiln_vec3 wanted, push; /* L and P that are missing */
+    kiln_vec3 centre;       /* from its point */
+    kiln_vec3 rate, shift;  /* rad/s, m/s: what gives them */
+    uint32_t left;          /* steps of memory */
+    double all;             /* kg */
+    kiln_mat3 second;       /* moments of the mass about the centre */
 } kiln_spin_part;
 
 typedef struct kiln_spin_piece {
@@ -53,10 +57,11 @@ typedef struct kiln_spin {
     const kiln_mesh *mesh; /* borrowed */
     const kiln_mass *mass; /* borrowed */
     kiln_u32_array rows;   /* live vertices, part by part */
+    kiln_u32_array first;  /* [label] part */
     KILN_ARRAY_OF(kiln_spin_part)
     parts; /* [part] */
     KILN_ARRAY_OF(kiln_spin_piece)
-    pieces;                        /* of parts, for loops over their rows */
+    pieces;                       /* of parts, for loops over their rows */
     kiln_f64_array arm, momentum; /* [vertex slot][3] */
 } kiln_spin;
 
@@ -73,6 +78,11 @@ uint32_t kiln_spin_part_of(const kiln_spin *spin, uint32_t vertex);
 void kiln_spin_join(kiln_spin *spin, uint32_t vertex, uint32_t other);
 /* Once all are joined; false: no island is free. */
 bool kiln_spin_settle(kiln_spin *spin);
+/* Integrators that look back (bdf2) let parts push each other for some steps after they parted: a
+ * third as much in each. So islands are remembered, in a word by vertex. Free islands that were one
+ * become one again, where there are any; settle anew. After a step that is accepted remember. */
+kiln_status kiln_spin_recall(kiln_spin *spin, const uint32_t *met, bool *any, kiln_error *error);
+void kiln_spin_remember(kiln_spin *spin, uint32_t *met);
 /* From now on every part is an island again, and free unless it is turned itself. */
 void kiln_spin_part_ways(kiln_spin *spin);
 
@@ -82,8 +92,8 @@ void kiln_spin_want_motion(kiln_spin *spin, double weight, const double *x, cons
 /* and by the torque of forces; at the mean of x and `other`, unless that is NULL. */
 void kiln_spin_want_torque(kiln_spin *spin, double weight, const double *x, const double *other,
                            const double *force);
-/* Gives v at x what is wanted, after which nothing is. */
-void kiln_spin_turn(kiln_spin *spin, const double *x, double *v);
+/* Gives v at x what is wanted, after which nothing is; of momentum only if it `moves`. */
+void kiln_spin_turn(kiln_spin *spin, const double *x, double *v, bool moves);
 /* Adds the momentum that parts of an island have exchanged by that. */
 void kiln_spin_find_flow(kiln_spin *spin);
 
