@@ -97,7 +97,7 @@ START_TEST(test_known_torque)
         if (integrator != KILN_BDF2 || i > 0)
             ck_assert_msg(off(L[2], should) < 1e-9, "step %d: %g", i, off(L[2], should));
     }
-    ck_assert_double_gt(off(L[2], about_centre(&r)) + kiln_v3_norm(torque[1]), 0.1);
+    ck_assert_double_gt(kiln_v3_norm(torque[1]), 0.1); /* or nothing was asked */
     rig_free(&r);
 }
 END_TEST
