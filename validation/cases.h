@@ -47,6 +47,9 @@ KILN_VALIDATION_CASE(stretch, E11, QUICK, "Cook's membrane")
 KILN_VALIDATION_CASE(follow, E12, QUICK, "a damped block keeps turning as an undamped one does")
 KILN_VALIDATION_CASE(follow, E13, QUICK, "pressure that follows: a free block, a beam bent far")
 KILN_VALIDATION_CASE(follow, E14, QUICK, "pressure in a hollow sphere: small and large strain")
+KILN_VALIDATION_CASE(spin, tumble, BRIEF, "R1: a stiff box that tumbles turns over in time")
+KILN_VALIDATION_CASE(spin, squeezed, BRIEF,
+                     "E13: a pressure that begins at once turns nothing that spins")
 KILN_VALIDATION_CASE(reactions, reactions, QUICK,
                      "forces and torques of obstacles and holds: weight, moment, momentum")
 KILN_VALIDATION_CASE(enright, M5, BRIEF,
@@ -75,7 +78,7 @@ KILN_VALIDATION_CASE(collide, collide, BRIEF,
                      "two bodies meet and part: momentum, distance, no crossing")
 KILN_VALIDATION_CASE(collide, blows, BRIEF,
                      "bodies that meet gain nothing: steps, layers, stiffness, friction")
-KILN_VALIDATION_CASE(collide, C10, SLOW,
+KILN_VALIDATION_CASE(collide, C10, BRIEF,
                      "two balls: energy, momentum and angular momentum, steps and layers")
 KILN_VALIDATION_CASE(pairs, pairs, BRIEF,
                      "friction of single pairs on a slope, who sees nothing, forces between bodies")

@@ -17,8 +17,6 @@ typedef struct meeting {
     double L_off;               /* largest, relative */
     double nearest; /* least distance of the two surfaces over all frames, m; 0: they cross */
     double apart;   /* in the last frame */
-    kiln_vec3 p[VERTICES]; /* momentum by vertex, in the frame before */
-    double torque;         /* largest change of L by the forces of a step, relative */
     int frames;
 } meeting;
 
@@ -53,17 +51,6 @@ static void add_up(const kiln_trial *trial, const kiln_vec3 p[VERTICES], kiln_ve
         *L = kiln_v3_add(*L, part);
         *size += kiln_v3_norm(part);
     }
-}
-
-/* The forces of a step of implicit Euler act at its end, where p changes by h f. */
-static kiln_vec3 torque(const kiln_trial *trial, const kiln_vec3 before[VERTICES],
-                        const kiln_vec3 after[VERTICES])
-{
-    kiln_vec3 sum = kiln_v3(0, 0, 0);
-    for (uint32_t i = 0; i < VERTICES; i++)
-        sum = kiln_v3_add(sum,
-                          kiln_v3_cross(kiln_trial_x(trial, i), kiln_v3_sub(after[i], before[i])));
-    return sum;
 }
 
 static bool is_upper(const kiln_trial *trial, const kiln_soup_triangle *triangle)
@@ -107,15 +94,12 @@ static void look(kiln_trial *trial)
         m->first_L = L;
         m->L_size = size;
         m->nearest = m->apart;
-        memcpy(m->p, p, sizeof p);
         return;
     }
     double scale = kiln_v3_norm(m->first_P);
     m->P_off = fmax(m->P_off, kiln_v3_norm(kiln_v3_sub(P, m->first_P)) / scale);
     m->L_off = fmax(m->L_off, kiln_v3_norm(kiln_v3_sub(L, m->first_L)) / m->L_size);
-    m->torque = fmax(m->torque, kiln_v3_norm(torque(trial, m->p, p)) / m->L_size);
     m->nearest = fmin(m->nearest, m->apart);
-    memcpy(m->p, p, sizeof p);
 }
 
 static kiln_status add_cube(kiln_trial *trial, kiln_vec3 place, double turn, kiln_vec3 velocity,
@@ -159,9 +143,9 @@ typedef struct manner {
     const char *name;
     kiln_integrator integrator;
     bool linearised;
-    double step;                /* s */
-    double L_most, torque_most; /* bars; 0: none */
-    double apart;               /* how far they are from each other at the end, as measured, m */
+    double step;   /* s */
+    double L_most; /* bar; 0: none */
+    double apart;  /* how far they are from each other at the end, as measured, m */
 } manner;
 
 static kiln_status meet(kiln_validation *validation, const kiln_view *view, const manner *how,
@@ -183,15 +167,14 @@ static kiln_status meet(kiln_validation *validation, const kiln_view *view, cons
     return status;
 }
 
-/* Forces between surfaces act along the line between two points, so what changes L is the
- * integrator: Newmark nearly keeps it (E10). Implicit Euler does not, but its forces at the end of
- * a step have no torque there. Linearised steps have neither. */
+/* Forces between surfaces act along the line between two points, and both bodies keep what
+ * angular momentum they have. Linearised steps do not. */
 kiln_status kiln_validate_collide(kiln_validation *validation, kiln_error *error)
 {
     static const manner manners[] = {
-        {"implicit-euler", KILN_IMPLICIT_EULER, false, FRAME, 0.0, 1e-10, 0.21},
-        {"newmark", KILN_NEWMARK, false, 0.25 * FRAME, 1e-3, 0.0, 0.41},
-        {"linearised", KILN_IMPLICIT_EULER, true, FRAME, 0.0, 0.0, 0.21},
+        {"implicit-euler", KILN_IMPLICIT_EULER, false, FRAME, 1e-6, 0.21},
+        {"newmark", KILN_NEWMARK, false, 0.25 * FRAME, 1e-6, 0.41},
+        {"linearised", KILN_IMPLICIT_EULER, true, FRAME, 0.0, 0.21},
     };
     size_t views = kiln_validation_is_brief(validation) ? 1 : SIZE_MAX;
     for (size_t row = 0; row < views && kiln_view_at(row); row++)
@@ -205,10 +188,6 @@ kiln_status kiln_validate_collide(kiln_validation *validation, kiln_error *error
             if (how->L_most > 0.0)
                 kiln_validation_report(validation, m.L_off, kiln_at_most(how->L_most),
                                        "%s, %s: drift of L", how->name, view->name);
-            if (how->torque_most > 0.0)
-                kiln_validation_report(validation, m.torque, kiln_at_most(how->torque_most),
-                                       "%s, %s: change of L by the forces of a step", how->name,
-                                       view->name);
             kiln_validation_report(validation, m.nearest, kiln_between(0.006, 0.02),
                                    "%s, %s: least distance in any frame, m", how->name, view->name);
             kiln_validation_report(validation, m.apart, kiln_near_relative(how->apart, 0.25),
@@ -359,12 +338,13 @@ static kiln_status clash(kiln_validation *validation, const kiln_view *view, con
     return status;
 }
 
-/* One way to meet, over all steps and layers; in other views the longest step alone. */
+/* One way to meet, over all steps and layers; in other views the longest step alone, and in brief
+ * with the thinner layer. */
 static kiln_status report_clash(kiln_validation *validation, const kiln_view *view, int integrator,
                                 double offset, double friction, kiln_error *error)
 {
     static const double steps[] = {2e-3, 0.5e-3, 0.25e-3}, layers[] = {1e-3, 5e-3};
-    int ways = view == kiln_view_at(0) ? 6 : 2;
+    int ways = kiln_validation_is_brief(validation) ? 1 : view == kiln_view_at(0) ? 6 : 2;
     ledger most = {0};
     for (int k = 0; k < ways; k++) {
         blow b = {(kiln_integrator)integrator, steps[k / 2], layers[k % 2], 1.0, friction};
@@ -386,9 +366,10 @@ static kiln_status report_clash(kiln_validation *validation, const kiln_view *vi
 kiln_status kiln_validate_C10(kiln_validation *validation, kiln_error *error)
 {
     static const double offset[] = {0, 0.07, 0.07}, friction[] = {0, 0, 0.5};
-    for (size_t row = 0; kiln_view_at(row); row++)
+    bool brief = kiln_validation_is_brief(validation);
+    for (size_t row = 0; row < (brief ? 1 : SIZE_MAX) && kiln_view_at(row); row++)
         for (int i = 0; i < 3; i++)
-            for (int k = 0; k < 3; k++)
+            for (int k = brief; k < 3; k++)
                 KILN_TRY(
                     report_clash(validation, kiln_view_at(row), i, offset[k], friction[k], error));
     return KILN_OK;

@@ -166,6 +166,11 @@ double kiln_collide_change(kiln_collide *collide, const double *x);
 uint32_t kiln_collide_touching(kiln_collide *collide, const double *x);
 
 double kiln_collide_energy(kiln_collide *collide, const double *x); /* of repulsion, J */
+/* All forces of contact at x, N, each of four that have no sum; the first and the last of the four
+ * rows are on either side. */
+typedef void kiln_see_forces(void *user, const uint32_t v[4], const kiln_vec3 force[4]);
+void kiln_collide_visit_forces(kiln_collide *collide, const double *x, kiln_see_forces *see,
+                               void *user);
 /* What walls, or bodies, press vertices with at x, friction included; N, added to [vertex
  * slot][3]. */
 void kiln_collide_forces(kiln_collide *collide, const double *x, bool walls, double *force);

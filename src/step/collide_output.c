@@ -2,10 +2,8 @@
  * hard, how near and how fast along each other surfaces are. */
 #include "step/collide_impl.h"
 
-typedef void see_forces(void *user, const uint32_t v[4], const kiln_vec3 force[4]);
-
-/* All forces of contact at x, N, each of four that have no sum: of the pairs, then of friction. */
-static void visit_forces(kiln_collide *c, const double *x, see_forces *see, void *user)
+/* Of the pairs, then of friction. */
+void kiln_collide_visit_forces(kiln_collide *c, const double *x, kiln_see_forces *see, void *user)
 {
     kiln_vec3 force[4];
     kiln_collide_measure(c, x);
@@ -43,7 +41,7 @@ static void add_to_vertices(void *user, const uint32_t v[4], const kiln_vec3 for
 void kiln_collide_forces(kiln_collide *c, const double *x, bool walls, double *force)
 {
     vertex_sum sum = {c, walls, force};
-    visit_forces(c, x, add_to_vertices, &sum);
+    kiln_collide_visit_forces(c, x, add_to_vertices, &sum);
 }
 
 typedef struct body_sum {
@@ -77,7 +75,7 @@ void kiln_collide_between(kiln_collide *c, const double *x, uint32_t body, uint3
 {
     body_sum sum = {
         .collide = c, .x = kiln_collide_points(x), .body = body, .other = other, .about = about};
-    visit_forces(c, x, add_to_body, &sum);
+    kiln_collide_visit_forces(c, x, add_to_body, &sum);
     *force = sum.force;
     *torque = sum.torque;
 }

@@ -46,7 +46,7 @@ static kiln_status add_columns(kiln_solid *solid, kiln_error *error)
         kiln_type type;
         uint32_t components;
         kiln_rule rule;
-        bool newmark, bdf2, obstacles; /* needed only with it */
+        bool newmark, bdf2, obstacles, bodies; /* needed only with it */
     } columns[] = {
         {.name = "material", .where = KILN_ON_TET, KILN_U32, 1, KILN_RULE_COPY},
         {.name = "v", .where = KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_MOMENTUM},
@@ -57,12 +57,14 @@ static kiln_status add_columns(kiln_solid *solid, kiln_error *error)
         {"contact_load", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .obstacles = true},
         {"contact_kept", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .obstacles = true},
         {"contact_push", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .obstacles = true},
+        {"contact_met", KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_COPY, .bdf2 = true, .bodies = true},
     };
     kiln_integrator integrator = solid->options.integrator;
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
         if ((columns[i].newmark && integrator != KILN_NEWMARK) ||
             (columns[i].bdf2 && integrator != KILN_BDF2) ||
-            (columns[i].obstacles && solid->touch.obstacle_count == 0))
+            (columns[i].obstacles && solid->touch.obstacle_count == 0) ||
+            (columns[i].bodies && !solid->collide.options.bodies))
             continue;
         KILN_TRY(add_column(solid->mesh, columns[i].where, columns[i].name, columns[i].type,
                             columns[i].components, columns[i].rule, error));
@@ -94,7 +96,8 @@ kiln_status kiln_solid_create(kiln_mesh *mesh, const kiln_solid_options *options
     kiln_solid *solid = kiln_resize(context, NULL, 0, sizeof *solid);
     if (!solid)
         return kiln_fail_memory(error, sizeof *solid);
-    *solid = (kiln_solid){.context = context, .mesh = mesh, .options = *options};
+    *solid = (kiln_solid){
+        .context = context, .mesh = mesh, .options = *options, .spin.context = context};
     if (options->mass == KILN_MASS_AUTO) /* of a mesh that stays as it is */
         solid->options.mass = KILN_MASS_LUMPED;
     kiln_constraints_init(&solid->given, context);
@@ -146,6 +149,7 @@ void kiln_solid_destroy(kiln_solid *solid)
     kiln_constraints_free(&solid->active);
     kiln_touch_free(&solid->touch);
     kiln_collide_free(&solid->collide);
+    kiln_spin_free(&solid->spin);
     kiln_solid_watch_free(solid);
     kiln_array_free(context, &solid->x);
     kiln_array_free(context, &solid->centre);
@@ -251,12 +255,24 @@ static kiln_status weigh_tets(kiln_solid *solid, const kiln_changes *changes, ki
     return KILN_OK;
 }
 
+static kiln_status build_spin(kiln_solid *s, kiln_error *error)
+{
+    const uint32_t *material_of = materials_of(s);
+    KILN_TRY(kiln_spin_build(&s->spin, s->mesh, s->mass, error));
+    for (uint32_t t = 0; t < s->mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(s->mesh, t) &&
+            s->materials.data[material_of[t]].model->dilation == KILN_DILATION_TRACE)
+            s->spin.parts.data[s->mesh->info[t].part].stiff = true;
+    return KILN_OK;
+}
+
 /* All that depends on materials. */
 static kiln_status build_bodies(kiln_solid *s, kiln_error *error)
 {
     KILN_TRY(kiln_newton_expect_changes(s->newton, NULL, 0, NULL, error));
     KILN_TRY(weigh_tets(s, NULL, error));
     KILN_TRY(kiln_mass_build(s->mass, s->mesh, s->options.mass, s->tet_mass.data, error));
+    KILN_TRY(build_spin(s, error));
     KILN_TRY(kiln_elements_build(s->elements, s->mesh, s->materials.data, s->materials.count,
                                  materials_of(s), error));
     if (s->mu)
@@ -272,6 +288,7 @@ static kiln_status update_bodies(kiln_solid *s, const kiln_changes *changes, kil
 {
     KILN_TRY(weigh_tets(s, changes, error));
     KILN_TRY(kiln_mass_update(s->mass, s->mesh, s->tet_mass.data, changes, error));
+    KILN_TRY(build_spin(s, error));
     KILN_TRY(kiln_elements_update(s->elements, s->mesh, materials_of(s), changes, error));
     if (s->mu)
         KILN_TRY(kiln_elements_set_lame(s->elements, s->mu, s->lambda, error));
@@ -505,5 +522,5 @@ size_t kiln_solid_bytes(const kiln_solid *s)
            kiln_elements_bytes(s->elements) + kiln_nodal_pressure_bytes(s->pressure) +
            kiln_mass_bytes(s->mass) + kiln_damping_bytes(s->damping) + kiln_loads_bytes(s->loads) +
            kiln_newton_bytes(s->newton) + kiln_touch_bytes(&s->touch) +
-           kiln_collide_bytes(&s->collide) + sizeof *s;
+           kiln_collide_bytes(&s->collide) + kiln_spin_bytes(&s->spin) + sizeof *s;
 }

@@ -4,18 +4,18 @@
  * State is vertex fields of the mesh, so it goes through remeshing and checkpoints: "v" (m/s, rule
  * momentum), "a" (m/s^2) for newmark, "x_before", "v_before" for bdf2, and with obstacles
  * "contact_with" (obstacle + 1), "contact_load" (its normal force, N), from which friction starts,
- * "contact_kept" (m/s) and "contact_push" (N, both of touch_return.c); plus the scalars in
- * kiln_solid_clock. Who gives "a" or x_before and v_before at the start sets clock.h_before too.
- * The tet field "material" (u32, rule copy) indexes the materials; a tet field "density" (kg/m^3),
- * where there is one, takes the place of their densities, and a tet field "mass" (kg, rule
- * conserve) that of both.
+ * "contact_kept" (m/s) and "contact_push" (N, both of touch_return.c), with bdf2 and bodies that
+ * meet "contact_met" (spin.h); plus the scalars in kiln_solid_clock. Who gives "a" or x_before and
+ * v_before at the start sets clock.h_before too. The tet field "material" (u32, rule copy) indexes
+ * the materials; a tet field "density" (kg/m^3), where there is one, takes the place of their
+ * densities, and a tet field "mass" (kg, rule conserve) that of both.
  *
  * A step: the driver sets what depends on time; obstacles find vertices that would enter and hold
  * them on their tangent plane with lagged Coulomb friction (projection mode, VPF 5 made implicit);
- * Newton; leftovers projected; velocities; checks (finite, adrift, inverted, acceleration,
- * stretch). A rejected step leaves the mesh as it was, bit for bit. With `contact` no surface
- * passes through another on the way (collide.h); a linearised step then takes as many iterations as
- * it needs while surfaces repel each other. */
+ * Newton; leftovers projected; velocities, and their angular momentum (spin.h); checks (finite,
+ * adrift, inverted, acceleration, stretch). A rejected step leaves the mesh as it was, bit for bit.
+ * With `contact` no surface passes through another on the way (collide.h); a linearised step then
+ * takes as many iterations as it needs while surfaces repel each other. */
 #ifndef KILN_STEP_SOLID_H
 #define KILN_STEP_SOLID_H
 

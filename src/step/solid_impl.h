@@ -6,6 +6,7 @@
 #include "fem/damping.h"
 #include "fem/nodal_pressure.h"
 #include "step/solid.h"
+#include "step/spin.h"
 #include "step/touch.h"
 
 struct kiln_solid {
@@ -26,6 +27,7 @@ struct kiln_solid {
     kiln_constraints active; /* with the obstacles */
     kiln_touch touch;
     kiln_collide collide;
+    kiln_spin spin;
     KILN_ARRAY_OF(kiln_term *)
     more, terms;               /* those of others; all of the try there is */
     size_t lasting;            /* terms before the brief ones: damping, contact between surfaces */
@@ -85,6 +87,13 @@ KILN_INLINE uint32_t *kiln_solid_contact_with(const kiln_solid *solid)
     return (uint32_t *)(void *)field->data;
 }
 
+/* Only with bdf2 and bodies that meet (spin.h); else NULL. */
+KILN_INLINE uint32_t *kiln_solid_contact_met(const kiln_solid *solid)
+{
+    kiln_field *field = kiln_mesh_field(solid->mesh, KILN_ON_VERTEX, "contact_met");
+    return field ? (uint32_t *)(void *)field->data : NULL;
+}
+
 KILN_INLINE const double *kiln_solid_positions(const kiln_solid *solid)
 {
     return &solid->mesh->x[0].x;
@@ -103,11 +112,14 @@ typedef struct kiln_attempt {
     bool rough;   /* what is lagged will be another: a solve need not be exact */
 } kiln_attempt;
 
-/* solid_watch.c: contact of a try that is good, before it is accepted. */
+/* solid_watch.c: contact of a try of length h that is good, before it is accepted. */
 kiln_status kiln_solid_watch_room(kiln_solid *solid, kiln_error *error);
 void kiln_solid_watch_free(kiln_solid *solid);
-void kiln_solid_watch_pairs(kiln_solid *solid, bool stage); /* stage: the first of two */
-void kiln_solid_watch(kiln_solid *solid, kiln_step_report *report);
+void kiln_solid_watch_pairs(kiln_solid *solid, double h, bool stage); /* stage: the first of two */
+void kiln_solid_watch(kiln_solid *solid, double h, kiln_step_report *report);
+
+/* solid_spin.c: angular momentum of a try whose velocities are known. */
+kiln_status kiln_attempt_keep_spin(kiln_attempt *t, kiln_error *error);
 
 /* solid_solve.c. */
 kiln_status kiln_attempt_list_terms(kiln_attempt *t, kiln_error *error);

@@ -271,7 +271,7 @@ static kiln_status find_rates(kiln_attempt *t, kiln_error *error)
 static kiln_status save_columns(const kiln_attempt *t, kiln_error *error)
 {
     bool newmark = t->integrator == KILN_NEWMARK, bdf2 = t->integrator == KILN_BDF2;
-    bool obstacles = t->solid->touch.obstacle_count > 0;
+    bool obstacles = t->solid->touch.obstacle_count > 0, met = kiln_solid_contact_met(t->solid);
     const struct {
         const char *name;
         bool used;
@@ -284,7 +284,8 @@ static kiln_status save_columns(const kiln_attempt *t, kiln_error *error)
                    {"contact_with", obstacles, KILN_SAVE_COPY},
                    {"contact_load", obstacles, KILN_SAVE_COPY},
                    {"contact_kept", obstacles, KILN_SAVE_COPY},
-                   {"contact_push", obstacles, KILN_SAVE_COPY}};
+                   {"contact_push", obstacles, KILN_SAVE_COPY},
+                   {"contact_met", met, KILN_SAVE_COPY}};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         if (columns[i].used)
             KILN_TRY(kiln_rewind_save(t->solid->mesh, KILN_ON_VERTEX, columns[i].name,
@@ -314,6 +315,8 @@ static kiln_status accept(kiln_attempt *t, kiln_error *error)
             &s->touch, kiln_solid_contact_with(s), kiln_solid_column(s, "contact_load"),
             kiln_solid_column(s, "contact_kept"), kiln_solid_column(s, "contact_push"));
     }
+    if (kiln_solid_contact_met(s) && t->scheme.scale > 0.0)
+        kiln_spin_remember(&s->spin, kiln_solid_contact_met(s));
     s->mesh->revision++;
     return KILN_OK;
 }
@@ -321,7 +324,7 @@ static kiln_status accept(kiln_attempt *t, kiln_error *error)
 static void sum_up(kiln_attempt *t)
 {
     kiln_solid *s = t->solid;
-    kiln_solid_watch(s, t->report);
+    kiln_solid_watch(s, t->h, t->report);
     t->report->e_elastic = kiln_solid_elastic_energy(s, s->x.data);
     t->report->work_loads = kiln_loads_potential(s->loads, s->x.data);
 }
@@ -386,6 +389,7 @@ static kiln_status move(kiln_attempt *t, kiln_error *error)
         return KILN_OK;
     s->rule = push_rule(t);
     KILN_TRY(find_rates(t, error));
+    KILN_TRY(kiln_attempt_keep_spin(t, error));
     return meets_obstacles(t) ? kiln_touch_cut(&s->touch, s->x.data, s->rate.data, error) : KILN_OK;
 }
 
@@ -423,7 +427,7 @@ static kiln_status first_stage(kiln_attempt *t, kiln_error *error)
     for (size_t i = 0; i < 3 * s->rows && s->touch.obstacle_count; i++)
         s->start_force.data[i] += s->hit.data[i];
     if (t->report->outcome == KILN_STEP_DONE)
-        kiln_solid_watch_pairs(s, true);
+        kiln_solid_watch_pairs(s, t->h, true);
     return kiln_touch_end_stage(&s->touch, error);
 }
 

@@ -46,21 +46,47 @@ static kiln_vec3 point_of(const kiln_solid *s, uint32_t body)
     return kiln_v3(0, 0, 0);
 }
 
+/* What the first of two bodies got of the second's momentum when islands were turned (spin.h), N
+ * over a step of length h; it acts where they touch. */
+static void note_turn(const kiln_solid *s, const uint32_t body[2], double h, kiln_vec3 about,
+                      kiln_vec3 *force, kiln_vec3 *torque)
+{
+    *force = *torque = kiln_v3(0, 0, 0);
+    for (size_t p = 0; p < s->spin.parts.count; p++) {
+        const kiln_spin_part *part = &s->spin.parts.data[p];
+        if (part->parent == KILN_NONE)
+            continue;
+        uint32_t own = s->mesh->parts.data[p].body;
+        uint32_t other = s->mesh->parts.data[part->parent].body;
+        double sign = own == body[0] && other == body[1]   ? 1.0
+                      : own == body[1] && other == body[0] ? -1.0
+                                                           : 0.0;
+        const double *x = s->x.data + 3 * (size_t)part->joint;
+        kiln_vec3 arm = kiln_v3_sub(kiln_v3(x[0], x[1], x[2]), about);
+        kiln_vec3 push = kiln_v3_scale(part->flow, sign / h);
+        *force = kiln_v3_add(*force, push);
+        *torque = kiln_v3_add(*torque, kiln_v3_cross(arm, push));
+    }
+}
+
 /* To newmark contact is brief, and leaves nothing to the next step (as in wall_push). */
-static void note_pair(kiln_solid *s, size_t i, bool stage)
+static void note_pair(kiln_solid *s, size_t i, double h, bool stage)
 {
     const uint32_t *body = s->options.watch.pairs[i];
     kiln_pair_push *push = &s->pair_pushes.data[i];
-    kiln_vec3 force, torque;
+    kiln_vec3 force, torque, turn, turn_torque;
     push->about = point_of(s, body[0]);
     kiln_collide_between(&s->collide, s->x.data, body[0], body[1], push->about, &force, &torque);
+    note_turn(s, body, h, push->about, &turn, &turn_torque);
     force = kiln_v3_scale(force, s->collide.repulsion.weight);
     torque = kiln_v3_scale(torque, s->collide.repulsion.weight);
     if (stage) {
-        push->force = (kiln_push){.before = force};
-        push->torque = (kiln_push){.before = torque};
+        push->force = (kiln_push){.before = kiln_v3_add(force, turn)};
+        push->torque = (kiln_push){.before = kiln_v3_add(torque, turn_torque)};
         return;
     }
+    push->force.hit = turn;
+    push->torque.hit = turn_torque;
     if (s->rule.by_left)
         push->force.before = push->torque.before = kiln_v3(0, 0, 0);
     else if (!s->rule.staged) {
@@ -71,10 +97,10 @@ static void note_pair(kiln_solid *s, size_t i, bool stage)
     push->torque.end = torque;
 }
 
-void kiln_solid_watch_pairs(kiln_solid *s, bool stage)
+void kiln_solid_watch_pairs(kiln_solid *s, double h, bool stage)
 {
     for (size_t i = 0; i < s->options.watch.pair_count && kiln_collide_is_used(&s->collide); i++)
-        note_pair(s, i, stage);
+        note_pair(s, i, h, stage);
 }
 
 /* Of obstacles that are met by points: what is held is on them. */
@@ -106,7 +132,7 @@ static int count_pressed(const kiln_solid *s)
     return count;
 }
 
-void kiln_solid_watch(kiln_solid *s, kiln_step_report *report)
+void kiln_solid_watch(kiln_solid *s, double h, kiln_step_report *report)
 {
     report->contacts = (int)kiln_touch_count(&s->touch);
     report->gap = NAN;
@@ -118,7 +144,7 @@ void kiln_solid_watch(kiln_solid *s, kiln_step_report *report)
         }
         kiln_collide_forces(&s->collide, s->x.data, false, s->contact.data);
     }
-    kiln_solid_watch_pairs(s, false);
+    kiln_solid_watch_pairs(s, h, false);
     if (s->options.watch.columns)
         fill_columns(s);
 }

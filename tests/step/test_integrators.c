@@ -250,7 +250,6 @@ END_TEST
 typedef struct drift {
     double momentum, angular; /* largest change, relative */
     double last_angular;      /* L_end / L_0 */
-    bool falling;             /* L never grew */
 } drift;
 
 /* E10: a spinning block that flies. */
@@ -267,9 +266,9 @@ static drift spin_block(kiln_integrator integrator, bool linearised, const char 
         rig_v(&r)[v] = kiln_v3_add(kiln_v3(3, -2, 1), kiln_v3_cross(kiln_v3(1, 2, 8), arm));
     }
     kiln_motion_sums start = rig_sums(&r);
-    drift d = {.falling = true};
+    drift d = {0};
     /* About the centre of mass: the origin's share is P x c. */
-    double size = 0.0, before = INFINITY;
+    double size = 0.0;
     for (int i = 0; i <= 200; i++) {
         kiln_motion_sums now = rig_sums(&r);
         kiln_vec3 spin = kiln_v3_sub(now.angular_momentum, kiln_v3_cross(now.centre, now.momentum));
@@ -280,8 +279,6 @@ static drift spin_block(kiln_integrator integrator, bool linearised, const char 
                                           kiln_v3_norm(start.momentum));
         d.angular = fmax(d.angular, kiln_v3_norm(kiln_v3_sub(spin, spin0)) / size);
         d.last_angular = kiln_v3_norm(spin) / size;
-        d.falling = d.falling && d.last_angular <= before;
-        before = d.last_angular;
         if (i < 200)
             rig_step(&r, 0.002);
     }
@@ -293,13 +290,13 @@ START_TEST(e10_momentum)
 {
     drift newmark = spin_block(KILN_NEWMARK, false, "neo-hookean");
     ck_assert_double_le(newmark.momentum, 1e-10);
-    ck_assert_double_le(newmark.angular, 1e-3);
+    ck_assert_double_le(newmark.angular, 1e-11);
     drift euler = spin_block(KILN_IMPLICIT_EULER, false, "neo-hookean");
     ck_assert_double_le(euler.momentum, 1e-10);
-    ck_assert(euler.falling);
-    ck_assert_double_lt(euler.last_angular, 1.0);
+    ck_assert_double_le(euler.angular, 1e-11);
     drift bdf2 = spin_block(KILN_BDF2, false, "neo-hookean");
     ck_assert_double_le(bdf2.momentum, 1e-10);
+    ck_assert_double_le(bdf2.angular, 1e-11);
     drift linearised = spin_block(KILN_NEWMARK, true, "corotated");
     ck_assert_double_le(linearised.momentum, 1e-10);
     if (getenv("KILN_TEST_REPORT"))
