@@ -365,12 +365,15 @@ static bool judge(const change *c)
         return true;
     if (c->remesher->options.surface == KILN_SURFACE_KEEP)
         return false;
-    if (!c->place && c->old_count == c->fresh_count && turns_too_far(c))
+    bool flips = !c->place && c->old_count == c->fresh_count;
+    if (flips && !c->remesher->judge.unfolds && turns_too_far(c))
         return false;
     double fold = cos(kiln_build_default_options().feature_angle);
     double edge = sharpest(c->fresh, c->fresh_count);
     if (edge < fold && edge < sharpest(c->old, c->old_count))
         return false;
+    if (c->remesher->judge.unfolds)
+        return !exceeds_budget(c);
     double least;
     return !exceeds_budget(c) && stays_near(c, &least) && stays_even(c, least) &&
            !uncovers_begin(c) && stays_held(c);

@@ -12,6 +12,7 @@
 #include "remesh/size_control.h"
 #include "remesh/sizing.h"
 #include "remesh/transfer.h"
+#include "remesh/unfold.h"
 #include "remesh/vain.h"
 #include "sim/remeshing.h"
 
@@ -278,6 +279,14 @@ static void warn_of_growth(local *l)
              l->world->state.clock.time, asked, asked / live);
 }
 
+/* The surface is to look like what it is: diagonals that lie across its valleys are flipped. */
+static kiln_status unfold(const local *l, kiln_remesher *remesher, kiln_error *error)
+{
+    kiln_unfold_options options = kiln_unfold_default_options();
+    options.least = FOLLOW_AHEAD * l->settings->quality;
+    return kiln_unfold(remesher, &options, NULL, error);
+}
+
 /* Sizes and quality. Not clear: with contact surfaces would be in each other. */
 static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bool *clear,
                                kiln_error *error)
@@ -290,6 +299,8 @@ static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bo
     if (sized) {
         warn_of_growth(l);
         KILN_TRY(kiln_size_control(remesher, &size, NULL, error));
+        if (l->settings->follow)
+            KILN_TRY(unfold(l, remesher, error));
     }
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
     KILN_TRY(kiln_may_go_on(world->context, error));
