@@ -49,7 +49,8 @@ static bool is_feature(const kiln_mesh *mesh, uint32_t face, uint32_t a, uint32_
 {
     uint32_t t = mesh->face[face].at / 4;
     const kiln_tet *tet = &mesh->tet[t];
-    return kiln_edge_is_marked(mesh, t, kiln_edge_of[kiln_tet_corner(tet, a)][kiln_tet_corner(tet, b)]);
+    return kiln_edge_is_marked(mesh, t,
+                               kiln_edge_of[kiln_tet_corner(tet, a)][kiln_tet_corner(tet, b)]);
 }
 
 static double length_of(const kiln_mesh *mesh, uint32_t a, uint32_t b)
