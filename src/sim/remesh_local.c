@@ -49,8 +49,6 @@ static const double FOLLOW_TURN = 0.2, FOLLOW_RIDGE = 3.0, FOLLOW_BEND_TURN = 0.
 /* Sizes grow inwards by more than a scene asks for (remesh.gradation is for those it gives): what
  * the surface needs is not to fill the body. */
 static const double FOLLOW_GROWTH = 2.0;
-/* Part of the quality that is asked for which flips of the surface may fall to; repairs follow. */
-static const double FOLLOW_UNFOLD = 0.6;
 /* Tets that distort by flow are repaired before they are worse than what was asked for: later
  * there is less that helps. */
 static const double FOLLOW_AHEAD = 1.2;
@@ -310,7 +308,7 @@ static void warn_of_growth(local *l)
 static kiln_status unfold(const local *l, kiln_remesher *remesher, kiln_error *error)
 {
     kiln_unfold_options options = kiln_unfold_default_options();
-    options.least = FOLLOW_UNFOLD * l->settings->quality;
+    options.least = l->settings->quality;
     return kiln_unfold(remesher, &options, NULL, error);
 }
 
