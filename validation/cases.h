@@ -71,6 +71,8 @@ KILN_VALIDATION_CASE(bars, bar_two, QUICK, "a bar half elastic, half plastic")
 KILN_VALIDATION_CASE(settle, mesh_rests, QUICK, "a beam that has come to rest keeps its mesh")
 KILN_VALIDATION_CASE(clay, clay_screw, BRIEF,
                      "clay twisted by three turns becomes a screw, its mesh follows by itself")
+KILN_VALIDATION_CASE(clay, clay_others, SLOW,
+                     "other bars of clay, other turns: the mesh follows as well")
 KILN_VALIDATION_CASE(flow, flow10k, BRIEF,
                      "ten thousand steps of flow and remeshing: nothing drifts or grows")
 KILN_VALIDATION_CASE(detect, C1, QUICK, "continuous detection: known times of meeting")

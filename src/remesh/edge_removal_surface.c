@@ -2,6 +2,9 @@
 #include "remesh/space.h"
 #include "remesh/surface.h"
 
+/* Part of the volume round an edge that a flip may change which makes the surface more even. */
+static const double MOST_UNFOLDED = 0.5;
+
 static double volume_of(const kiln_vec3 *points, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
     return kiln_tet_volume(points[a], points[b], points[c], points[d]);
@@ -17,7 +20,8 @@ static bool volume_stays(const kiln_remesher *remesher, const kiln_removal_ring 
     for (uint32_t i = begin; i < begin + tets; i++)
         whole += volume_of(points, ring->a, ring->b, ring->v[i], ring->v[i + 1]);
     double change = volume_of(points, ring->a, ring->b, ring->v[begin], ring->v[begin + tets]);
-    return fabs(change) < KILN_MOST_VOLUME_CHANGE * whole;
+    double most = remesher->judge.unfolds ? MOST_UNFOLDED : KILN_MOST_VOLUME_CHANGE;
+    return fabs(change) < most * whole;
 }
 
 static uint32_t first_face(const kiln_mesh *mesh, const kiln_removal_ring *ring)

@@ -39,6 +39,7 @@ typedef struct kiln_judge {
     double edge[2]; /* new edges are no shorter and no longer than these, in the metric if there is
                        one; or than what goes was (contractions: the edge to the same vertex) */
     bool strict;    /* whatever goes was */
+    bool unfolds;   /* flips are asked for that bend the surface less (remesh/unfold.h) */
     bool (*may)(void *self, const struct kiln_remesher *remesher,
                 const struct kiln_proposal *proposal); /* NULL: always */
     bool (*keeps)(void *self, struct kiln_remesher *remesher,

@@ -103,6 +103,13 @@ kiln_judge kiln_remesher_judge(const kiln_remesher *remesher)
     return judge ? *judge : kiln_judge_quality(&remesher->options);
 }
 
+bool kiln_remesher_has_flowed(const kiln_remesher *remesher, uint32_t vertex)
+{
+    static const double LEAST = 0.1;
+    const double *flowed = remesher->options.flowed;
+    return flowed && flowed[remesher->side.data[vertex].hint] > LEAST;
+}
+
 static kiln_status begin_pass(kiln_remesher *remesher, kiln_error *error)
 {
     kiln_mesh *mesh = remesher->mesh;

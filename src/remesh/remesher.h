@@ -94,6 +94,13 @@ typedef struct kiln_remesh_options {
     kiln_space space; /* where quality counts, of tets without KILN_MARK_WORLD */
     kiln_surface_mode surface;
     const struct kiln_sizing *sizing; /* NULL: no metric. Borrowed, of the mesh as it is now */
+    /* The metric is for sizes alone. Shapes count as they are, without it, in both spaces: a tet is
+     * as good as it is where it is worse. Only where quality counts in the material. */
+    bool both_shapes;
+    /* [tet] equivalent plastic strain, NULL: nothing flows. Where matter has flowed its surface is
+     * what the vertices say, not the faces between them: splits and flips that make it smoother
+     * are not held to its band (kiln_remesher_has_flowed). Borrowed, of the mesh as it is now */
+    const double *flowed;
     /* Scores are multiplied by the part of its volume that a tet has in the other space, where that
      * is less than all. For matter that keeps its volume: it shows tets that collapse there while a
      * metric, which is smooth over several, does not see them. */
@@ -152,6 +159,9 @@ typedef struct kiln_remesher {
     uint64_t successes[KILN_OP_COUNT];
     uint64_t effort_end; /* kiln_remesher_effort at which repairs give up; 0: never */
 } kiln_remesher;
+
+/* Has the matter at a vertex flowed by so much that it has no shape to return to? */
+bool kiln_remesher_has_flowed(const kiln_remesher *remesher, uint32_t vertex);
 
 /* KILN_ERR_INPUT when the model is so large or so small that sixth powers of its lengths are no
  * longer numbers. */

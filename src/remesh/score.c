@@ -64,9 +64,25 @@ static bool counts_elsewhere(const kiln_remesher *remesher, kiln_space space)
            space == remesher->options.space;
 }
 
+static double score_in_both(const kiln_remesher *remesher, const kiln_place *place,
+                            const uint32_t v[4])
+{
+    double worse = INFINITY;
+    for (int i = 0; i < (remesher->one_space ? 1 : 2); i++) {
+        kiln_space space = i ? KILN_SPACE_WORLD : KILN_SPACE_MATERIAL;
+        const kiln_vec3 *points = kiln_mesh_positions(remesher->mesh, space), *p[4];
+        for (int k = 0; k < 4; k++)
+            p[k] = point_of(points, place_in(place, space), v[k]);
+        worse = fmin(worse, kiln_tet_measure(remesher->options.measure, p[0], p[1], p[2], p[3]));
+    }
+    return worse;
+}
+
 double kiln_remesher_score_in(const kiln_remesher *remesher, kiln_space space,
                               const kiln_place *place, const uint32_t v[4])
 {
+    if (remesher->options.both_shapes && space == KILN_SPACE_MATERIAL)
+        return score_in_both(remesher, place, v);
     const kiln_vec3 *points = kiln_mesh_positions(remesher->mesh, space);
     const kiln_vec3 *proposed = place_in(place, space);
     const kiln_vec3 *p[4];

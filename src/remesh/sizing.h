@@ -69,6 +69,22 @@ typedef struct kiln_ridge_sizing {
 kiln_status kiln_sizing_add_ridges(kiln_sizing *sizing, const kiln_ridge_sizing *options,
                                    kiln_error *error);
 
+/* Surfaces that matter bends, in or out: no edge across a bend turns in the world by more than an
+ * angle. Sizes along it are longer by a ratio, inside those of other sources and by gradation. */
+typedef struct kiln_bend_sizing {
+    double turn;         /* radians an edge */
+    const double *start; /* [vertex] m in the world: no word where that is finer */
+    const double *bent;  /* [vertex] 1/m: curvature the surface has anyway */
+    double most;         /* at most this much finer than start */
+    double ratio;        /* of sizes along and across a bend, at most */
+} kiln_bend_sizing;
+kiln_status kiln_sizing_add_bends(kiln_sizing *sizing, const kiln_bend_sizing *options,
+                                  kiln_error *error);
+
+/* The larger curvature of the surface in the world, [vertex] 1/m; 0 off it. Features do not count.
+ */
+kiln_status kiln_surface_curvatures(const kiln_mesh *mesh, double *curvature, kiln_error *error);
+
 /* Curvatures of ridges in the world, [vertex] 1/m; 0 off them and where they meet or end. */
 kiln_status kiln_ridge_curvatures(const kiln_mesh *mesh, double *curvature, kiln_error *error);
 

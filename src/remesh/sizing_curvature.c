@@ -5,6 +5,8 @@
  * neighbours. */
 #include "remesh/sizing_impl.h"
 
+#include <string.h>
+
 typedef struct vertex_curvature {
     kiln_sym3 tensor; /* times area */
     kiln_vec3 normal; /* times area */
@@ -20,14 +22,17 @@ typedef struct curvature_job {
     kiln_sizing *sizing;
     const kiln_curvature_sizing *options;
     const kiln_chord_sizing *chords; /* in place of the options' */
+    const kiln_bend_sizing *bends;   /* in place of both, in the world */
+    double *largest;                 /* [vertex] curvatures, in place of metrics */
+    const kiln_vec3 *point;          /* [vertex] where the surface is looked at */
     vertex_curvature *own, *spread;  /* [vertex] */
     vertex_edges *edges;             /* [vertex], for chords */
 } curvature_job;
 
-static kiln_vec3 area_vector(const kiln_sizing *s, const uint32_t c[3])
+static kiln_vec3 area_vector(const curvature_job *job, const uint32_t c[3])
 {
-    kiln_vec3 a = kiln_v3_sub(s->point[c[1]], s->point[c[0]]);
-    kiln_vec3 b = kiln_v3_sub(s->point[c[2]], s->point[c[0]]);
+    kiln_vec3 a = kiln_v3_sub(job->point[c[1]], job->point[c[0]]);
+    kiln_vec3 b = kiln_v3_sub(job->point[c[2]], job->point[c[0]]);
     return kiln_v3_scale(kiln_v3_cross(a, b), 0.5);
 }
 
@@ -63,9 +68,9 @@ static void add_edge(curvature_job *job, uint32_t at, uint32_t a, uint32_t b)
     uint32_t other[3], mine[3];
     face_corners(s, at, mine);
     face_corners(s, across(s, at, a, b), other);
-    kiln_vec3 n = kiln_v3_normalize(area_vector(s, mine));
-    kiln_vec3 m = kiln_v3_normalize(area_vector(s, other));
-    kiln_vec3 e = kiln_v3_sub(s->point[b], s->point[a]);
+    kiln_vec3 n = kiln_v3_normalize(area_vector(job, mine));
+    kiln_vec3 m = kiln_v3_normalize(area_vector(job, other));
+    kiln_vec3 e = kiln_v3_sub(job->point[b], job->point[a]);
     double length = kiln_v3_norm(e);
     double sine = kiln_v3_dot(kiln_v3_cross(n, m), e) / length, cosine = kiln_v3_dot(n, m);
     double weight = 0.5 * atan2(sine, cosine) / length;
@@ -76,7 +81,7 @@ static void add_edge(curvature_job *job, uint32_t at, uint32_t a, uint32_t b)
 
 static void add_length(curvature_job *job, uint32_t a, uint32_t b)
 {
-    const kiln_vec3 *point = job->sizing->point;
+    const kiln_vec3 *point = job->point;
     double length = kiln_v3_norm(kiln_v3_sub(point[b], point[a]));
     for (int end = 0; end < 2; end++) {
         job->edges[end ? a : b].count++;
@@ -89,7 +94,7 @@ static void add_face(curvature_job *job, uint32_t at)
     const kiln_mesh *mesh = job->sizing->mesh;
     uint32_t c[3];
     face_corners(job->sizing, at, c);
-    kiln_vec3 area = area_vector(job->sizing, c);
+    kiln_vec3 area = area_vector(job, c);
     for (int k = 0; k < 3; k++) {
         vertex_curvature *v = &job->own[c[k]];
         v->area += kiln_v3_norm(area) / 3.0;
@@ -174,6 +179,60 @@ static double chord_size(const kiln_chord_sizing *o, const vertex_curvature *v, 
     return sqrt(edge * edge + 6.0 * sag / fmax(b.curvature[b.normal], 1e-300));
 }
 
+/* F at a vertex: the mean by volume of its tets. */
+static kiln_mat3 gradient_at(const kiln_sizing *s, uint32_t v)
+{
+    kiln_mat3 sum = {0};
+    double weight = 0.0;
+    for (uint32_t i = s->stars.first[v]; i < s->stars.first[v + 1]; i++) {
+        const uint32_t *c = s->tet[s->stars.tets[i]].v;
+        double volume =
+            kiln_tet_volume(s->point[c[0]], s->point[c[1]], s->point[c[2]], s->point[c[3]]);
+        sum = kiln_m3_add(sum, kiln_m3_scale(kiln_sizing_gradient(s->mesh, c), volume));
+        weight += volume;
+    }
+    return kiln_m3_scale(sum, 1.0 / weight);
+}
+
+/* A metric of the world as the space of the field sees it. */
+static kiln_sym3 pull_back(const kiln_sizing *s, uint32_t v, kiln_sym3 world)
+{
+    if (s->space == KILN_SPACE_WORLD)
+        return world;
+    kiln_mat3 f = gradient_at(s, v);
+    return kiln_sym3_from_mat3(
+        kiln_m3_mul(kiln_m3_transpose(f), kiln_m3_mul(kiln_sym3_to_mat3(world), f)));
+}
+
+static void combine_bend(const curvature_job *job, uint32_t v)
+{
+    const kiln_bend_sizing *o = job->bends;
+    bending b = bending_of(&job->spread[v]);
+    double sizes[3], h = o->start[v], finest = h;
+    for (int i = 0; i < 3; i++) {
+        double curvature = i == b.normal ? 0.0 : b.curvature[i] - o->bent[v];
+        sizes[i] = curvature > 0.0 ? fmin(fmax(o->turn / curvature, h / o->most), h) : h;
+        finest = fmin(finest, sizes[i]);
+    }
+    if (finest >= h)
+        return;
+    for (int i = 0; i < 3; i++)
+        sizes[i] = fmin(sizes[i], o->ratio * finest);
+    kiln_sym3 m = pull_back(job->sizing, v, kiln_metric_from_directions(&b.directions, sizes));
+    kiln_sizing_combine(job->sizing, v, &m);
+}
+
+static void combine_size(const curvature_job *job, uint32_t v)
+{
+    const vertex_curvature *at = &job->spread[v];
+    const vertex_edges *edges = job->chords ? &job->edges[v] : NULL;
+    double h = edges ? chord_size(job->chords, at, edges->length / edges->count) : 0.0;
+    if (edges && h >= job->chords->h_max) /* flat: no word, not even one of rounding */
+        return;
+    kiln_sym3 m = edges ? kiln_metric_from_size(h) : vertex_metric(job->options, at);
+    kiln_sizing_combine(job->sizing, v, &m);
+}
+
 static void metric_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     curvature_job *job = user;
@@ -181,13 +240,14 @@ static void metric_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     for (uint32_t v = (uint32_t)begin; v < end; v++) {
         if (!(job->spread[v].area > 0.0))
             continue;
-        const vertex_curvature *at = &job->spread[v];
-        const vertex_edges *edges = job->chords ? &job->edges[v] : NULL;
-        double h = edges ? chord_size(job->chords, at, edges->length / edges->count) : 0.0;
-        if (job->chords && h >= job->chords->h_max) /* flat: no word, not even one of rounding */
-            continue;
-        kiln_sym3 m = job->chords ? kiln_metric_from_size(h) : vertex_metric(job->options, at);
-        kiln_sizing_combine(job->sizing, v, &m);
+        if (job->largest) {
+            bending b = bending_of(&job->spread[v]);
+            job->largest[v] = b.curvature[b.normal];
+        } else if (job->bends) {
+            combine_bend(job, v);
+        } else {
+            combine_size(job, v);
+        }
     }
 }
 
@@ -225,12 +285,33 @@ kiln_status kiln_sizing_add_curvature(kiln_sizing *sizing, const kiln_curvature_
     KILN_TRY(kiln_sizing_check_size(options->turn, "turn", error));
     KILN_TRY(kiln_sizing_check_size(options->h_min, "smallest size", error));
     KILN_TRY(kiln_sizing_check_size(options->h_max, "largest size", error));
-    return add_bent(&(curvature_job){.sizing = sizing, .options = options}, error);
+    return add_bent(&(curvature_job){.sizing = sizing, .options = options, .point = sizing->point},
+                    error);
 }
 
 kiln_status kiln_sizing_add_chords(kiln_sizing *sizing, const kiln_chord_sizing *options,
                                    kiln_error *error)
 {
     KILN_TRY(kiln_sizing_check_size(options->h_max, "largest size", error));
-    return add_bent(&(curvature_job){.sizing = sizing, .chords = options}, error);
+    return add_bent(&(curvature_job){.sizing = sizing, .chords = options, .point = sizing->point},
+                    error);
+}
+
+kiln_status kiln_sizing_add_bends(kiln_sizing *sizing, const kiln_bend_sizing *options,
+                                  kiln_error *error)
+{
+    KILN_TRY(kiln_sizing_need_stars(sizing, error));
+    return add_bent(&(curvature_job){.sizing = sizing, .bends = options, .point = sizing->mesh->x},
+                    error);
+}
+
+kiln_status kiln_surface_curvatures(const kiln_mesh *mesh, double *curvature, kiln_error *error)
+{
+    kiln_sizing *sizing;
+    memset(curvature, 0, mesh->table[KILN_ON_VERTEX].used * sizeof *curvature);
+    KILN_TRY(kiln_sizing_create(mesh, KILN_SPACE_WORLD, &sizing, error));
+    curvature_job job = {.sizing = sizing, .largest = curvature, .point = mesh->x};
+    kiln_status status = add_bent(&job, error);
+    kiln_sizing_destroy(sizing);
+    return status;
 }

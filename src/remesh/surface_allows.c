@@ -356,6 +356,20 @@ static bool exceeds_budget(const change *c)
     return fabs(drift + by) > budget * begin && fabs(drift + by) > fabs(drift);
 }
 
+/* Splits and flips for a smoother surface of matter that has flowed. Its faces are chords by then,
+ * farther from what they stand for than the band, and a vertex that had to stay on them would keep
+ * them for ever: nothing brings such matter back. */
+static bool is_free(const change *c)
+{
+    bool split = c->place && c->fresh_count == 2 * c->old_count;
+    if (!split && !c->remesher->judge.unfolds)
+        return false;
+    for (size_t i = 0; i < 3 * c->old_count; i++)
+        if (!kiln_remesher_has_flowed(c->remesher, c->old[i / 3].v[i % 3]))
+            return false;
+    return true;
+}
+
 static bool judge(const change *c)
 {
     for (size_t j = 0; j < c->fresh_count; j++)
@@ -365,12 +379,18 @@ static bool judge(const change *c)
         return true;
     if (c->remesher->options.surface == KILN_SURFACE_KEEP)
         return false;
-    if (!c->place && c->old_count == c->fresh_count && turns_too_far(c))
+    bool flips = !c->place && c->old_count == c->fresh_count;
+    bool free = is_free(c);
+    if (free && c->place)
+        return !exceeds_budget(c);
+    if (flips && !free && turns_too_far(c))
         return false;
     double fold = cos(kiln_build_default_options().feature_angle);
     double edge = sharpest(c->fresh, c->fresh_count);
     if (edge < fold && edge < sharpest(c->old, c->old_count))
         return false;
+    if (free)
+        return !exceeds_budget(c);
     double least;
     return !exceeds_budget(c) && stays_near(c, &least) && stays_even(c, least) &&
            !uncovers_begin(c) && stays_held(c);

@@ -12,6 +12,7 @@
 #include "remesh/size_control.h"
 #include "remesh/sizing.h"
 #include "remesh/transfer.h"
+#include "remesh/unfold.h"
 #include "remesh/vain.h"
 #include "sim/remeshing.h"
 
@@ -21,7 +22,8 @@
 #define KILN_FIELD_SIZE_WAIT   "size_wait"
 #define KILN_FIELD_REPAIR_VAIN "repair_vain"
 #define KILN_FIELD_LOOKED_AT   "looked_at"
-#define KILN_FIELD_START_BENT  "start_bent" /* curvature of ridges at the start, 1/m */
+#define KILN_FIELD_START_BENT  "start_bent"  /* curvature of ridges at the start, 1/m */
+#define KILN_FIELD_START_ROUND "start_round" /* and of the surface */
 
 /* Steps in which vertices that remeshing made inside an obstacle are led out of it. */
 enum { RECOVER_STEPS = 4 };
@@ -34,15 +36,19 @@ enum { RECOVER_STEPS = 4 };
  * or shorter than what is asked for, so that a mesh of whatever shapes is let be until matter
  * moves; how much finer with plastic strain, at most; and without other word this many more
  * tets for each of the start, but no more than so many: fine meshes need it less. Finer early: a
- * vertex that comes while the surface is still flat goes where the matter goes, one that comes
- * later halves a chord. But sizes are fitted to a part of the tets that may come: the rest is for
- * edges that become long later. A mesh that has spent all of them stretches, and its ridges become
- * rows of spikes. */
+ * vertex that comes while the surface is still flat goes where the matter goes. Sizes are fitted to
+ * a part of the tets that may come: the rest is for edges that become long later. A mesh that has
+ * spent all of them stretches, and its ridges become rows of spikes. */
 static const double FOLLOW_LONGEST = 2.0, FOLLOW_SHORTEST = 0.4, FOLLOW_RATE = 6.0,
-                    FOLLOW_FINEST = 3.0, FOLLOW_MORE = 5.0, FOLLOW_AT_MOST = 4500.0,
-                    FOLLOW_SPENT = 0.42;
-/* Radians that an edge of a ridge may turn by, as long as it may be. */
-static const double FOLLOW_TURN = 0.2;
+                    FOLLOW_FINEST = 2.0, FOLLOW_MORE = 9.0, FOLLOW_AT_MOST = 7000.0,
+                    FOLLOW_SPENT = 0.8;
+/* Radians that an edge may turn by, as long as it may be, along a ridge and across a bend of the
+ * surface; how much finer than at the start, at most; and how much longer along a bend. */
+static const double FOLLOW_TURN = 0.2, FOLLOW_RIDGE = 3.0, FOLLOW_BEND_TURN = 0.3,
+                    FOLLOW_BEND = 6.0, FOLLOW_ALONG = 1.7;
+/* Sizes grow inwards by more than a scene asks for (remesh.gradation is for those it gives): what
+ * the surface needs is not to fill the body. */
+static const double FOLLOW_GROWTH = 2.0;
 /* Tets that distort by flow are repaired before they are worse than what was asked for: later
  * there is less that helps. */
 static const double FOLLOW_AHEAD = 1.2;
@@ -79,6 +85,7 @@ typedef struct local {
     local_state state;
     kiln_sizing *sizing;      /* of the last step that asked for one, for its memory */
     kiln_f64_array gradients; /* [tet slot][9] F, for sizes */
+    kiln_f64_array flowed;    /* [tet slot] plastic strain when the pass began */
     kiln_changes changes;
     kiln_remesh_work work; /* of the last step */
     bool led;              /* a velocity field leads the matter in this step */
@@ -109,8 +116,12 @@ static kiln_status add_following(kiln_world *world, kiln_error *error)
                                  KILN_RULE_NONE, error));
     KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_START_BENT, KILN_ON_VERTEX, KILN_F64, 1,
                                  KILN_RULE_INTERPOLATE, error));
-    return kiln_ridge_curvatures(
-        world->mesh, kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_START_BENT), error);
+    KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_START_ROUND, KILN_ON_VERTEX, KILN_F64, 1,
+                                 KILN_RULE_INTERPOLATE, error));
+    KILN_TRY(kiln_ridge_curvatures(
+        world->mesh, kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_START_BENT), error));
+    return kiln_surface_curvatures(
+        world->mesh, kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_START_ROUND), error);
 }
 
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
@@ -140,6 +151,7 @@ static void destroy(void *self)
     kiln_context *context = l->world->context;
     kiln_sizing_destroy(l->sizing);
     kiln_array_free(context, &l->gradients);
+    kiln_array_free(context, &l->flowed);
     kiln_changes_free(context, &l->changes);
 }
 
@@ -184,34 +196,48 @@ static double fitted_tets(const local *l)
     return most > start ? start + FOLLOW_SPENT * (most - start) : most;
 }
 
+/* Nothing is said about sizes: they are the program's own. */
+static bool follows_alone(const local *l)
+{
+    return l->settings->follow && !kiln_remesh_has_wishes(l->settings);
+}
+
 static kiln_size_options size_options(const local *l)
 {
     kiln_size_options size = kiln_size_default_options();
     size.worst = l->settings->quality; /* coarser meshes are not better */
     size.wait = KILN_FIELD_SIZE_WAIT;
     size.most_tets = most_tets(l);
-    if (!kiln_remesh_has_wishes(l->settings)) {
+    if (follows_alone(l)) {
         size.longest = FOLLOW_LONGEST;
         size.shortest = FOLLOW_SHORTEST;
     }
     return size;
 }
 
+static const double *column_of(const kiln_mesh *mesh, kiln_where on, const char *name)
+{
+    const kiln_field *field = kiln_mesh_field(mesh, on, name);
+    return field ? (const double *)(const void *)field->data : NULL;
+}
+
 static kiln_status add_stretch(const local *l, kiln_sizing *sizing, kiln_error *error)
 {
     const kiln_mesh *mesh = l->world->mesh;
-    const kiln_field *start = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE);
-    const kiln_field *flowed = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_PLASTIC_STRAIN);
     const kiln_stretch_sizing stretch = {
-        .start = (const double *)(const void *)start->data,
-        .flowed = flowed ? (const double *)(const void *)flowed->data : NULL,
+        .start = column_of(mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE),
+        .flowed = column_of(mesh, KILN_ON_TET, KILN_FIELD_PLASTIC_STRAIN),
         .rate = FOLLOW_RATE,
         .most = FOLLOW_FINEST};
     const double edge = size_options(l).longest / kiln_size_default_options().longest;
-    const kiln_field *bent = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_START_BENT);
     const kiln_ridge_sizing ridges = {FOLLOW_TURN / edge, stretch.start,
-                                      (const double *)(const void *)bent->data, FOLLOW_FINEST};
+                                      column_of(mesh, KILN_ON_VERTEX, KILN_FIELD_START_BENT),
+                                      FOLLOW_RIDGE};
+    const kiln_bend_sizing bends = {FOLLOW_BEND_TURN / edge, stretch.start,
+                                    column_of(mesh, KILN_ON_VERTEX, KILN_FIELD_START_ROUND),
+                                    FOLLOW_BEND, FOLLOW_ALONG};
     KILN_TRY(kiln_sizing_add_stretch(sizing, &stretch, error));
+    KILN_TRY(kiln_sizing_add_bends(sizing, &bends, error));
     KILN_TRY(kiln_sizing_fit(sizing, stretch.start, edge, fitted_tets(l), error));
     return kiln_sizing_add_ridges(sizing, &ridges, error);
 }
@@ -239,7 +265,7 @@ static kiln_status add_sources(local *l, kiln_sizing *sizing, kiln_error *error)
         KILN_TRY(kiln_sizing_add_curvature(sizing, &round, error));
     if (remesh->follow)
         KILN_TRY(add_stretch(l, sizing, error));
-    kiln_sizing_limits limits = {bounds, remesh->gradation};
+    kiln_sizing_limits limits = {bounds, follows_alone(l) ? FOLLOW_GROWTH : remesh->gradation};
     return kiln_sizing_finish(sizing, &limits, error);
 }
 
@@ -278,6 +304,14 @@ static void warn_of_growth(local *l)
              l->world->state.clock.time, asked, asked / live);
 }
 
+/* The surface is to look like what it is: diagonals that lie across its valleys are flipped. */
+static kiln_status unfold(const local *l, kiln_remesher *remesher, kiln_error *error)
+{
+    kiln_unfold_options options = kiln_unfold_default_options();
+    options.least = l->settings->quality;
+    return kiln_unfold(remesher, &options, NULL, error);
+}
+
 /* Sizes and quality. Not clear: with contact surfaces would be in each other. */
 static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bool *clear,
                                kiln_error *error)
@@ -290,6 +324,8 @@ static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bo
     if (sized) {
         warn_of_growth(l);
         KILN_TRY(kiln_size_control(remesher, &size, NULL, error));
+        if (l->settings->follow)
+            KILN_TRY(unfold(l, remesher, error));
     }
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
     KILN_TRY(kiln_may_go_on(world->context, error));
@@ -398,7 +434,7 @@ static kiln_status finish(local *l, kiln_error *error)
 static bool rests(const local *l)
 {
     const kiln_mesh *mesh = l->world->mesh;
-    if (!l->settings->follow || kiln_remesh_has_wishes(l->settings) || l->state.last_worst == 0.0)
+    if (!follows_alone(l) || l->state.last_worst == 0.0)
         return false;
     const kiln_field *then = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_LOOKED_AT);
     return !kiln_reshaped(mesh, (const kiln_vec3 *)(const void *)then->data, FOLLOW_RESHAPED);
@@ -440,6 +476,7 @@ static kiln_remesh_options pass_options(const local *l)
     options.space = l->world->space;
     options.volume_elsewhere = l->world->space == KILN_SPACE_MATERIAL;
     options.bend_elsewhere = l->led;
+    options.both_shapes = follows_alone(l) && l->world->space == KILN_SPACE_MATERIAL;
     options.edge_limit[0] = 0.0;
     options.edge_limit[1] = INFINITY;
     return options;
@@ -454,9 +491,24 @@ static void warn_of_crossing(const local *l)
                  l->world->state.clock.time);
 }
 
-static kiln_status remesh(local *l, const kiln_remesh_options *options, kiln_error *error)
+/* The strain that the pass goes by is that of its begin: its tets change. */
+static kiln_status note_flow(local *l, kiln_remesh_options *options, kiln_error *error)
+{
+    const kiln_mesh *mesh = l->world->mesh;
+    const double *flowed = column_of(mesh, KILN_ON_TET, KILN_FIELD_PLASTIC_STRAIN);
+    size_t tets = mesh->table[KILN_ON_TET].used;
+    if (!l->settings->follow || !flowed)
+        return KILN_OK;
+    KILN_TRY(kiln_array_reserve(l->world->context, &l->flowed, tets, error));
+    memcpy(l->flowed.data, flowed, tets * sizeof *flowed);
+    options->flowed = l->flowed.data;
+    return KILN_OK;
+}
+
+static kiln_status remesh(local *l, kiln_remesh_options *options, kiln_error *error)
 {
     bool clear;
+    KILN_TRY(note_flow(l, options, error));
     KILN_TRY(kiln_rewind_save(l->world->mesh, KILN_ON_TET, KILN_FIELD_REPAIR_VAIN, KILN_SAVE_COPY,
                               error));
     KILN_TRY(make_pass(l, options, is_sized(l), &clear, error));

@@ -120,9 +120,10 @@ static const kiln_schema_row remesh_rows[] = {
      .meaning = "between looks at the mesh where sizes are asked for; where none are, bad tets "
                 "are repaired in the step in which they become so"},
     {"follow", KILN_VALUE_FLAG, REMESH(follow),
-     .meaning = "sizes follow the matter: as in the start mesh, finer where it is stretched or has "
-                "flowed and along ridges that bend. Only where no wish below is given, unless it "
-                "is said"},
+     .meaning =
+         "sizes follow the matter: as in the start mesh, finer where it is stretched or has "
+         "flowed and where ridges and surfaces bend. Only where no wish below is given, unless it "
+         "is said"},
     {"size", KILN_VALUE_NUMBER, REMESH(size), KILN_NOT_NEGATIVE, "m", NULL,
      .meaning = "length of edges in the material; 0: no such wish. Of several wishes for sizes, "
                 "the finest counts, direction by direction"},
@@ -142,10 +143,12 @@ static const kiln_schema_row remesh_rows[] = {
     {"isotropic", KILN_VALUE_FLAG, REMESH(isotropic),
      .meaning = "the finest size counts in every direction"},
     {"gradation", KILN_VALUE_NUMBER, REMESH(gradation), KILN_NOT_NEGATIVE, NULL, NULL,
-     .meaning = "ratio of sizes one edge apart, above 1; 0: any"},
+     .meaning =
+         "ratio of sizes one edge apart, above 1; 0: any. Not where sizes follow by themselves"},
     {"most_tets", KILN_VALUE_LONG, REMESH(most_tets), KILN_NOT_NEGATIVE, NULL, NULL,
-     .meaning = "no splits beyond this many; 0: no limit, with `follow` 6 times those of the start "
-                "or 4500 more, whichever is less"},
+     .meaning =
+         "no splits beyond this many; 0: no limit, with `follow` 10 times those of the start "
+         "or 7000 more, whichever is less"},
     {"condition", KILN_VALUE_NUMBER, REMESH(condition), KILN_POSITIVE, NULL, NULL,
      .meaning = "global: remesh when the condition number of a tet's shape passes this, above 1"},
     {"condition_change", KILN_VALUE_NUMBER, REMESH(condition_change), KILN_POSITIVE, NULL, NULL,

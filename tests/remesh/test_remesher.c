@@ -158,6 +158,40 @@ START_TEST(scores_are_taken_in_the_metric)
 }
 END_TEST
 
+/* With both_shapes the metric has no part in scores, and the worse of two spaces counts. */
+START_TEST(shapes_of_both_spaces)
+{
+    kiln_context *context = kiln_test_context(1);
+    const double s = 0.8660254037844386;
+    const kiln_vec3 p[4] = {{0, 0, 0}, {1, 0, 0}, {0.5, s, 0}, {0.5, s / 3, 0.816496580927726}};
+    const kiln_soup_tet t[1] = {{{0, 1, 2, 3}}};
+    kiln_mesh *mesh = kiln_test_mesh_of(context, 4, p, 1, t, NULL, KILN_BUILD_STRICT);
+    kiln_sizing *sizing;
+    ck_assert_int_eq(kiln_sizing_create(mesh, KILN_SPACE_MATERIAL, &sizing, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_sizing_add_size(sizing, 0.3, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_sizing_finish(sizing, &(kiln_sizing_limits){0}, NULL), KILN_OK);
+    kiln_remesh_options options = kiln_remesh_default_options();
+    options.sizing = sizing;
+    options.both_shapes = true;
+    for (int flat = 0; flat < 3; flat++) { /* in neither space, the material, the world */
+        for (int v = 0; v < 4; v++) {
+            mesh->u[v] = kiln_v3(p[v].x, p[v].y, p[v].z * (flat == 1 ? 0.2 : 1.0));
+            mesh->x[v] = kiln_v3(p[v].x, p[v].y, p[v].z * (flat == 2 ? 0.2 : 1.0));
+        }
+        const kiln_vec3 *x = flat == 1 ? mesh->u : mesh->x;
+        kiln_remesher r;
+        ck_assert_int_eq(kiln_remesher_begin(mesh, &options, &r, NULL), KILN_OK);
+        double expected = kiln_tet_measure(KILN_MEASURE_QUALITY, &x[0], &x[1], &x[2], &x[3]);
+        ck_assert_double_eq_tol(r.quality.data[0], expected, 1e-12);
+        ck_assert(flat == 0 || expected < 0.5);
+        kiln_remesher_end(&r);
+    }
+    kiln_sizing_destroy(sizing);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(every_allocation_may_fail)
 {
     for (uint64_t fail_at = 1;; fail_at++) {
@@ -195,6 +229,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(core, a_proposal_becomes_a_change_and_is_undone);
     tcase_add_test(core, a_proposed_vertex_is_made);
     tcase_add_test(core, scores_are_taken_in_the_metric);
+    tcase_add_test(core, shapes_of_both_spaces);
     tcase_add_test(core, every_allocation_may_fail);
     return suite;
 }

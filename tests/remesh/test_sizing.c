@@ -395,6 +395,50 @@ START_TEST(ridges_that_bend)
 }
 END_TEST
 
+/* A slab bent into a valley along y, x = u + a u.x^2 ez, laid obliquely far away: across it, edges
+ * turn by the angle, along it they are as long as the ratio allows. Where it was that round at the
+ * start there is no word. */
+START_TEST(surfaces_that_bend)
+{
+    const double a = 2.0, turn = 0.2, h = 0.3, ratio = 2.0;
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "lx=1 ly=1 lz=0.1 nx=40 ny=10 nz=1");
+    kiln_mat3 lie = kiln_m3_rotation(kiln_v3_normalize(kiln_v3(1, 2, 3)), 1.1);
+    uint32_t rows = mesh->table[KILN_ON_VERTEX].used;
+    double start[2000], round[2000] = {0}, now[2000];
+    ck_assert_uint_lt(rows, 2000);
+    for (uint32_t v = 0; v < rows; v++) {
+        kiln_vec3 u = mesh->u[v];
+        kiln_vec3 x = kiln_v3(u.x, u.y, u.z + a * (u.x - 0.5) * (u.x - 0.5));
+        mesh->x[v] = kiln_v3_add(kiln_m3_apply(lie, x), kiln_v3(1000, -500, 2000));
+        start[v] = h;
+    }
+    kiln_space space = _i % 2 ? KILN_SPACE_WORLD : KILN_SPACE_MATERIAL;
+    ck_assert_int_eq(kiln_surface_curvatures(mesh, now, NULL), KILN_OK);
+    kiln_bend_sizing bends = {turn, start, _i / 2 ? now : round, 8.0, ratio};
+    kiln_sizing *sizing;
+    ck_assert_int_eq(kiln_sizing_create(mesh, space, &sizing, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_sizing_add_size(sizing, h, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_sizing_add_bends(sizing, &bends, NULL), KILN_OK);
+    finish(sizing, 0.0);
+    double wished = turn / (2.0 * a);
+    for (uint32_t v = 0; v < rows; v++) {
+        kiln_vec3 u = mesh->u[v], x = kiln_v3(1, 0, 0), y = kiln_v3(0, 1, 0);
+        if (fabs(u.x - 0.5) > 0.03 || fabs(u.y - 0.5) > 0.3)
+            continue;
+        kiln_sym3 m = kiln_sizing_at_vertex(sizing, v);
+        x = space == KILN_SPACE_WORLD ? kiln_m3_apply(lie, x) : x;
+        y = space == KILN_SPACE_WORLD ? kiln_m3_apply(lie, y) : y;
+        ck_assert_double_eq_tol(now[v], 2.0 * a, 0.05 * 2.0 * a);
+        ck_assert_double_eq_tol(size_along(m, x), _i / 2 ? h : wished, 0.06 * h);
+        ck_assert_double_eq_tol(size_along(m, y), _i / 2 ? h : ratio * wished, 0.06 * h);
+    }
+    kiln_sizing_destroy(sizing);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 /* 1e-3 thin along z at the plane z = 0, 0.1 along x and y there; coarse elsewhere. */
 static kiln_sym3 layer(void *user, kiln_vec3 p)
 {
@@ -617,6 +661,7 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(all, strain_gradient_is_that_of_the_pairs, 0, KILN_ISA_COUNT);
     tcase_add_test(all, curvature_of_a_ball_and_a_cylinder);
     tcase_add_loop_test(all, ridges_that_bend, 0, 6);
+    tcase_add_loop_test(all, surfaces_that_bend, 0, 4);
     tcase_add_loop_test(all, gradation_keeps_anisotropy, 0, 3);
     tcase_add_test(all, functions_asked_directly);
     tcase_add_test(all, approaching);
