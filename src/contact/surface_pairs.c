@@ -1,8 +1,9 @@
 #include "contact/surface_pairs.h"
 
 #include "base/parallel.h"
+#include "contact/pair_bounds.h"
 
-enum { GRAIN = 1024 };
+enum { GRAIN = 1024, BLOCK = 64 }; /* pairs per chunk, and at once */
 /* Of the distance in the material; the rest is room for the material to be compressed. */
 #define NEAR_SHARE 0.5
 /* Materials that overlap themselves have places that are no distance apart; those must repel. */
@@ -71,6 +72,23 @@ static kiln_box box_of(const search *s, const side *of, const uint32_t *v, int c
     return (kiln_box){kiln_v3_sub(box.low, half), kiln_v3_add(box.high, half)};
 }
 
+typedef struct boxes_job {
+    const search *s;
+    const side *of;
+    const uint32_t *vertices;
+    size_t arity;
+} boxes_job;
+
+static void box_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const boxes_job *job = user;
+    for (size_t i = begin; i < end; i++)
+        job->s->pairs->boxes.data[i] =
+            box_of(job->s, job->of, &job->vertices[i * job->arity], (int)job->arity);
+}
+
 /* Bodies' trees know the vertices of their items, which then are in no pair with each other. */
 static kiln_status grow_tree(const search *s, const side *of, kiln_bvh *tree,
                              const kiln_u32_array *vertices, int arity, int arity_of_tree,
@@ -79,8 +97,8 @@ static kiln_status grow_tree(const search *s, const side *of, kiln_bvh *tree,
     kiln_surface_pairs *p = s->pairs;
     size_t count = vertices->count / (size_t)arity;
     KILN_TRY(kiln_array_reserve(p->context, &p->boxes, count + 1, error));
-    for (size_t i = 0; i < count; i++)
-        p->boxes.data[i] = box_of(s, of, &vertices->data[i * (size_t)arity], arity);
+    boxes_job job = {s, of, vertices->data, (size_t)arity};
+    kiln_parallel_for(p->context, count, GRAIN, box_chunk, &job);
     if (p->grown)
         return kiln_bvh_refit(tree, p->boxes.data, error);
     KILN_TRY(kiln_bvh_build(tree, p->context, p->boxes.data, count, error));
@@ -174,19 +192,16 @@ static double slack_of(const search *s, const uint32_t *v, uint32_t count)
     return sqrt(most);
 }
 
-/* By how much the sides can come nearer: what moves alike stays apart. */
-static double slack_between(const search *s, const kiln_surface_pair *pair)
+/* By how much the sides of pairs can come nearer: what moves alike stays apart. */
+static void find_slack(const search *s, const kiln_surface_pair *pair, size_t count, double *slack)
 {
     const kiln_pair_rules *rules = s->rules;
-    if (!rules->way)
-        return slack_of(s, pair->v, pair->split) +
-               slack_of(s, pair->v + pair->split, 4 - pair->split);
-    double most = 0.0;
-    for (uint32_t i = 0; i < pair->split; i++)
-        for (uint32_t j = pair->split; j < 4; j++)
-            most = fmax(most,
-                        kiln_v3_norm2(kiln_v3_sub(rules->way[pair->v[i]], rules->way[pair->v[j]])));
-    return rules->part * sqrt(most) + 2.0 * rules->skin;
+    if (rules->way)
+        kiln_pair_ways2(s->surface->context, pair, count, rules->way, slack);
+    for (size_t i = 0; i < count; i++)
+        slack[i] = rules->way ? rules->part * sqrt(slack[i]) + 2.0 * rules->skin
+                              : slack_of(s, pair[i].v, pair[i].split) +
+                                    slack_of(s, pair[i].v + pair[i].split, 4 - pair[i].split);
 }
 
 static bool are_neighbours(const search *s, const kiln_surface_pair *pair)
@@ -209,22 +224,55 @@ static double reach_of(const search *s, const kiln_surface_pair *pair)
     return fmax(fmin(rules->thickness, NEAR_SHARE * apart), LEAST_REACH * rules->thickness);
 }
 
+/* Reaches of wanted pairs, 0: they cannot come near. */
+static void judge_block(const search *s, const kiln_surface_pair *pair, size_t count, double *reach)
+{
+    double distance2[BLOCK], slack[BLOCK];
+    kiln_pair_distances2(s->surface->context, pair, count, s->x, 0.0, distance2);
+    find_slack(s, pair, count, slack);
+    for (size_t i = 0; i < count; i++) {
+        double near = sqrt(distance2[i]) - slack[i];
+        reach[i] = near > pair[i].reach ? 0.0 : reach_of(s, &pair[i]);
+        if (near > reach[i])
+            reach[i] = 0.0;
+    }
+}
+
 static void judge_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
-    (void)chunk;
     (void)worker;
     search *s = user;
+    kiln_surface_pair pair[BLOCK];
+    double reach[BLOCK], *out = s->pairs->reach.data;
+    size_t place[BLOCK], kept = 0;
+    for (size_t i = begin; i < end;) {
+        size_t count = 0;
+        for (; i < end && count < BLOCK; i++) {
+            out[i] = 0.0;
+            place[count] = i;
+            pair[count] = pair_of(s, i);
+            count += is_wanted(s, &pair[count]);
+        }
+        judge_block(s, pair, count, reach);
+        for (size_t k = 0; k < count; k++) {
+            out[place[k]] = reach[k];
+            kept += reach[k] > 0.0;
+        }
+    }
+    s->pairs->kept.data[chunk] = kept;
+}
+
+/* To the places from kept[chunk] on. */
+static void keep_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    const search *s = user;
+    kiln_surface_pair *to = s->pairs->pairs.data + s->pairs->kept.data[chunk];
     for (size_t i = begin; i < end; i++) {
-        kiln_surface_pair pair = pair_of(s, i);
-        double *reach = &s->pairs->reach.data[i];
-        *reach = 0.0;
-        if (!is_wanted(s, &pair))
+        if (s->pairs->reach.data[i] == 0.0)
             continue;
-        double near = distance_of(&pair, s->x) - slack_between(s, &pair);
-        if (near > pair.reach)
-            continue;
-        pair.reach = reach_of(s, &pair);
-        *reach = near > pair.reach ? 0.0 : pair.reach;
+        *to = pair_of(s, i);
+        to++->reach = s->pairs->reach.data[i];
     }
 }
 
@@ -232,16 +280,19 @@ static void judge_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
 static kiln_status sift(search *s, kiln_error *error)
 {
     kiln_surface_pairs *p = s->pairs;
-    KILN_TRY(kiln_array_reserve(p->context, &p->reach, p->found.count, error));
-    kiln_parallel_for(p->context, p->found.count, GRAIN, judge_chunk, s);
-    for (size_t i = 0; i < p->found.count; i++) {
-        if (p->reach.data[i] == 0.0)
-            continue;
-        kiln_surface_pair pair = pair_of(s, i);
-        pair.reach = p->reach.data[i];
-        KILN_TRY(kiln_array_push(p->context, &p->pairs, pair, error));
+    size_t found = p->found.count, chunks = kiln_chunk_count(found, GRAIN), all = p->pairs.count;
+    KILN_TRY(kiln_array_reserve(p->context, &p->reach, found, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->kept, chunks, error));
+    kiln_parallel_for(p->context, found, GRAIN, judge_chunk, s);
+    for (size_t c = 0; c < chunks; c++) {
+        size_t first = all;
+        all += p->kept.data[c];
+        p->kept.data[c] = first;
     }
-    p->meetings = p->found.count > p->meetings ? p->found.count : p->meetings;
+    KILN_TRY(kiln_array_reserve(p->context, &p->pairs, all + 1, error));
+    kiln_parallel_for(p->context, found, GRAIN, keep_chunk, s);
+    p->pairs.count = all;
+    p->meetings = found > p->meetings ? found : p->meetings;
     return KILN_OK;
 }
 
@@ -343,6 +394,7 @@ void kiln_surface_pairs_free(kiln_surface_pairs *pairs)
     kiln_array_free(pairs->context, &pairs->found);
     kiln_array_free(pairs->context, &pairs->repeated);
     kiln_array_free(pairs->context, &pairs->reach);
+    kiln_array_free(pairs->context, &pairs->kept);
     kiln_array_free(pairs->context, &pairs->pairs);
 }
 
@@ -351,5 +403,6 @@ size_t kiln_surface_pairs_bytes(const kiln_surface_pairs *pairs)
     return pairs->boxes.capacity * sizeof(kiln_box) +
            pairs->found.capacity * sizeof(kiln_bvh_pair) +
            pairs->repeated.capacity * sizeof(uint32_t) + pairs->reach.capacity * sizeof(double) +
+           pairs->kept.capacity * sizeof(size_t) +
            pairs->pairs.capacity * sizeof(kiln_surface_pair);
 }

@@ -6,9 +6,13 @@
 
 #include "step/collide.h"
 
-enum { KILN_COLLIDE_GRAIN = 512 }; /* pairs per chunk */
-/* Of their reach: pairs nearer than this are expected to act in the solve that comes. */
-#define KILN_COLLIDE_EXPECTED 1.5
+enum { KILN_COLLIDE_GRAIN = 512, KILN_COLLIDE_BLOCK = 64 }; /* pairs per chunk, and at once */
+
+/* How many there are from `begin` on. */
+KILN_INLINE size_t kiln_collide_block(size_t begin, size_t end)
+{
+    return end - begin < KILN_COLLIDE_BLOCK ? end - begin : KILN_COLLIDE_BLOCK;
+}
 
 KILN_INLINE const kiln_vec3 *kiln_collide_points(const double *x)
 {
