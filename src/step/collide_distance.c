@@ -36,7 +36,11 @@ static void measure_pair(const evaluation *e, size_t i, bool far)
         *out = kiln_surface_pair_distance(pair, e->x);
     bool acts = begun || out->d < pair->reach;
     c->counted.data[i] = acts ? pair->area * share_of(e, pair, out) : 0.0;
-    if (acts && c->from)
+    if (!kiln_collide_acts(c, i))
+        return;
+    c->scale.data[i] = kiln_collide_scale_of(c, i);
+    c->rub.data[i] = kiln_collide_friction_of(c, i);
+    if (c->from)
         c->before.data[i] = kiln_surface_pair_distance(pair, kiln_collide_points(c->from)).d;
 }
 
@@ -53,6 +57,15 @@ static void distance_chunk(void *user, size_t chunk, size_t begin, size_t end, i
         for (size_t k = 0; k < count; k++)
             measure_pair(e, i + k, near2[k] > pair[k].reach * pair[k].reach);
     }
+}
+
+static void list_acting(kiln_collide *c)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < c->found.pairs.count; i++)
+        if (kiln_collide_acts(c, i))
+            c->acting.data[count++] = (uint32_t)i;
+    c->acting.count = count;
 }
 
 /* The same pairs at the same place: gradients are asked for where values were. */
@@ -74,16 +87,15 @@ void kiln_collide_measure(kiln_collide *c, const double *x)
     evaluation e = {
         .collide = c, .x = kiln_collide_points(x), .begun = c->found.pairs.count - c->begun.count};
     kiln_parallel_for(c->context, c->found.pairs.count, KILN_COLLIDE_GRAIN, distance_chunk, &e);
+    list_acting(c);
+    c->measures++;
     c->seconds += kiln_wall_seconds() - began;
 }
 
 size_t kiln_collide_count(kiln_collide *c, const double *x)
 {
-    size_t count = 0;
     kiln_collide_measure(c, x);
-    for (size_t i = 0; i < c->found.pairs.count; i++)
-        count += kiln_collide_acts(c, i);
-    return count;
+    return c->acting.count;
 }
 
 uint32_t kiln_collide_touching(kiln_collide *c, const double *x)

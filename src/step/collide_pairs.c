@@ -55,6 +55,11 @@ static kiln_status make_room(kiln_collide *c, kiln_error *error)
     KILN_TRY(kiln_array_reserve(c->context, &c->distance, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->counted, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->before, count, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->acting, count, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->scale, count, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->rub, count, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->coupled, count, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->push, 2 * count, error));
     KILN_TRY(kiln_kept_values_reserve(&c->kept, c->context, 3 * c->given->rows, count, error));
     KILN_TRY(kiln_kept_values_reserve(&c->totals, c->context, 3 * c->given->rows, 1, error));
     return kiln_array_reserve(c->context, &c->least, kiln_chunk_count(count, KILN_COLLIDE_GRAIN),
@@ -188,11 +193,25 @@ static void begin_at(kiln_collide *c, const double *x)
     }
 }
 
-bool kiln_collide_is_coupled(const kiln_collide *c, size_t i)
+static void couple_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
-    const uint32_t *v = kiln_collide_pair(c, i)->v;
-    return c->cliques.count &&
-           bsearch(v, c->cliques.data, c->cliques.count / 4, 4 * sizeof *v, by_vertices);
+    (void)chunk;
+    (void)worker;
+    kiln_collide *c = user;
+    for (size_t i = begin; i < end; i++) {
+        const uint32_t *v = kiln_collide_pair(c, c->acting.data[i])->v;
+        c->coupled.data[i] = c->cliques.count && bsearch(v, c->cliques.data, c->cliques.count / 4,
+                                                         4 * sizeof *v, by_vertices);
+    }
+}
+
+void kiln_collide_find_coupled(kiln_collide *c)
+{
+    if (c->coupled_measure == c->measures && c->coupled_revision == c->repulsion.revision)
+        return;
+    c->coupled_measure = c->measures;
+    c->coupled_revision = c->repulsion.revision;
+    kiln_parallel_for(c->context, c->acting.count, KILN_COLLIDE_GRAIN, couple_chunk, c);
 }
 
 static void keep_each_once(kiln_u32_array *cliques)
@@ -241,8 +260,9 @@ static bool is_same(const kiln_u32_array *a, const kiln_u32_array *b)
 static kiln_status couple(kiln_collide *c, bool begins, kiln_error *error)
 {
     bool enough = !begins;
-    for (size_t i = 0; i < c->found.pairs.count && enough; i++)
-        enough = !kiln_collide_acts(c, i) || kiln_collide_is_coupled(c, i);
+    kiln_collide_find_coupled(c);
+    for (size_t i = 0; i < c->acting.count && enough; i++)
+        enough = c->coupled.data[i];
     if (enough)
         return KILN_OK;
     KILN_TRY(list_cliques(c, begins, error));
@@ -255,7 +275,7 @@ static kiln_status couple(kiln_collide *c, bool begins, kiln_error *error)
     return KILN_OK;
 }
 
-double kiln_collide_scale(const kiln_collide *c, size_t i)
+double kiln_collide_scale_of(const kiln_collide *c, size_t i)
 {
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
     double modulus = fmin(side_modulus(c, pair->v, pair->split),
