@@ -31,16 +31,6 @@ kiln_pair_distance kiln_surface_pair_distance(const kiln_surface_pair *pair, con
     return out;
 }
 
-/* For searches. */
-static double distance_of(const kiln_surface_pair *pair, const kiln_vec3 *x)
-{
-    kiln_vec3 p[4];
-    for (int k = 0; k < 4; k++)
-        p[k] = x[pair->v[k]];
-    return sqrt(pair->split == 1 ? kiln_triangle_distance2(p[0], p + 1)
-                                 : kiln_edges_distance2(p, p + 2));
-}
-
 /* Bodies or walls, whose lists count from `first` on. */
 typedef struct side {
     const kiln_u32_array *vertices, *edges, *faces;
@@ -91,8 +81,7 @@ static void box_chunk(void *user, size_t chunk, size_t begin, size_t end, int wo
 
 /* Bodies' trees know the vertices of their items, which then are in no pair with each other. */
 static kiln_status grow_tree(const search *s, const side *of, kiln_bvh *tree,
-                             const kiln_u32_array *vertices, int arity, int arity_of_tree,
-                             kiln_error *error)
+                             const kiln_u32_array *vertices, int arity, kiln_error *error)
 {
     kiln_surface_pairs *p = s->pairs;
     size_t count = vertices->count / (size_t)arity;
@@ -102,14 +91,7 @@ static kiln_status grow_tree(const search *s, const side *of, kiln_bvh *tree,
     if (p->grown)
         return kiln_bvh_refit(tree, p->boxes.data, error);
     KILN_TRY(kiln_bvh_build(tree, p->context, p->boxes.data, count, error));
-    if (of->wall)
-        return KILN_OK;
-    if (arity == arity_of_tree)
-        return kiln_bvh_set_vertices(tree, vertices->data, arity, error);
-    KILN_TRY(kiln_array_reserve(p->context, &p->repeated, 3 * count + 1, error));
-    for (size_t i = 0; i < 3 * count; i++)
-        p->repeated.data[i] = vertices->data[i / 3];
-    return kiln_bvh_set_vertices(tree, p->repeated.data, 3, error);
+    return of->wall ? KILN_OK : kiln_bvh_set_vertices(tree, vertices->data, arity, error);
 }
 
 /* Of a vertex against a face, one of a wall. Where walls have as many edges and vertices that stick
@@ -124,6 +106,7 @@ static double area_at_wall(const search *s, double area, uint32_t face)
     return area * (1.0 - 0.25 * walls->sharp.data[face] * fmin(area / before, 1.0));
 }
 
+/* Without its area. */
 static kiln_surface_pair pair_of(const search *s, size_t i)
 {
     const side *a = &s->of[s->from], *b = &s->of[s->to];
@@ -134,18 +117,25 @@ static kiln_surface_pair pair_of(const search *s, size_t i)
             pair.v[k] = a->first + a->edges->data[2 * (size_t)found.a + k];
             pair.v[k + 2] = b->first + b->edges->data[2 * (size_t)found.b + k];
         }
-        double other = b->edge_area[found.b];
-        pair.area = 0.25 * (a->edge_area[found.a] + (b->wall ? fmin(other, s->typical) : other));
     } else {
-        uint32_t vertex = a->vertices->data[found.a];
-        pair.v[0] = a->first + vertex;
+        pair.v[0] = a->first + a->vertices->data[found.a];
         pair.face = found.b;
         for (size_t k = 0; k < 3; k++)
             pair.v[k + 1] = b->first + b->faces->data[3 * (size_t)found.b + k];
-        pair.area =
-            a->wall || b->wall ? area_at_wall(s, a->area[vertex], found.b) : 0.25 * a->area[vertex];
     }
     return pair;
+}
+
+static double area_of(const search *s, size_t i)
+{
+    const side *a = &s->of[s->from], *b = &s->of[s->to];
+    kiln_bvh_pair found = s->pairs->found.data[i];
+    if (s->edges) {
+        double other = b->edge_area[found.b];
+        return 0.25 * (a->edge_area[found.a] + (b->wall ? fmin(other, s->typical) : other));
+    }
+    double area = a->area[a->vertices->data[found.a]];
+    return a->wall || b->wall ? area_at_wall(s, area, found.b) : 0.25 * area;
 }
 
 static bool has_wall(const search *s)
@@ -213,28 +203,37 @@ static bool are_neighbours(const search *s, const kiln_surface_pair *pair)
     return false;
 }
 
-static double reach_of(const search *s, const kiln_surface_pair *pair)
+/* Whether the material says how far their reach is. */
+static bool is_near_in_material(const search *s, const kiln_surface_pair *pair)
 {
-    const kiln_pair_rules *rules = s->rules;
     const uint32_t *part = s->surface->part.data;
-    if (has_wall(s) || part[pair->v[0]] != part[pair->v[3]] ||
-        (!rules->material_tells && !are_neighbours(s, pair)))
-        return rules->thickness;
-    double apart = distance_of(pair, s->u);
-    return fmax(fmin(rules->thickness, NEAR_SHARE * apart), LEAST_REACH * rules->thickness);
+    return !has_wall(s) && part[pair->v[0]] == part[pair->v[3]] &&
+           (s->rules->material_tells || are_neighbours(s, pair));
 }
 
 /* Reaches of wanted pairs, 0: they cannot come near. */
 static void judge_block(const search *s, const kiln_surface_pair *pair, size_t count, double *reach)
 {
-    double distance2[BLOCK], slack[BLOCK];
-    kiln_pair_distances2(s->surface->context, pair, count, s->x, 0.0, distance2);
+    const kiln_context *context = s->surface->context;
+    double near[BLOCK], slack[BLOCK], thickness = s->rules->thickness;
+    kiln_surface_pair inner[BLOCK];
+    size_t number[BLOCK], inner_count = 0;
+    kiln_pair_distances2(context, pair, count, s->x, 0.0, near);
     find_slack(s, pair, count, slack);
     for (size_t i = 0; i < count; i++) {
-        double near = sqrt(distance2[i]) - slack[i];
-        reach[i] = near > pair[i].reach ? 0.0 : reach_of(s, &pair[i]);
-        if (near > reach[i])
-            reach[i] = 0.0;
+        near[i] = sqrt(near[i]) - slack[i];
+        reach[i] = near[i] > thickness ? 0.0 : thickness;
+        if (reach[i] == 0.0 || !is_near_in_material(s, &pair[i]))
+            continue;
+        number[inner_count] = i;
+        inner[inner_count++] = pair[i];
+    }
+    double *apart = slack; /* done with */
+    kiln_pair_distances2(context, inner, inner_count, s->u, 0.0, apart);
+    for (size_t k = 0; k < inner_count; k++) {
+        double share = NEAR_SHARE * sqrt(apart[k]), *out = &reach[number[k]];
+        *out = fmax(fmin(thickness, share), LEAST_REACH * thickness);
+        *out = near[number[k]] > *out ? 0.0 : *out;
     }
 }
 
@@ -272,6 +271,7 @@ static void keep_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
         if (s->pairs->reach.data[i] == 0.0)
             continue;
         *to = pair_of(s, i);
+        to->area = area_of(s, i);
         to++->reach = s->pairs->reach.data[i];
     }
 }
@@ -321,13 +321,13 @@ static kiln_status grow_trees(search *s, bool walls, kiln_error *error)
 {
     kiln_surface_pairs *p = s->pairs;
     const side *b = &s->of[BODIES], *w = &s->of[WALLS];
-    KILN_TRY(grow_tree(s, b, &p->vertex_tree, b->vertices, 1, 3, error));
-    KILN_TRY(grow_tree(s, b, &p->face_tree, b->faces, 3, 3, error));
-    KILN_TRY(grow_tree(s, b, &p->edge_tree, b->edges, 2, 2, error));
+    KILN_TRY(grow_tree(s, b, &p->vertex_tree, b->vertices, 1, error));
+    KILN_TRY(grow_tree(s, b, &p->face_tree, b->faces, 3, error));
+    KILN_TRY(grow_tree(s, b, &p->edge_tree, b->edges, 2, error));
     if (walls) {
-        KILN_TRY(grow_tree(s, w, &p->wall_vertex_tree, w->vertices, 1, 1, error));
-        KILN_TRY(grow_tree(s, w, &p->wall_face_tree, w->faces, 3, 3, error));
-        KILN_TRY(grow_tree(s, w, &p->wall_edge_tree, w->edges, 2, 2, error));
+        KILN_TRY(grow_tree(s, w, &p->wall_vertex_tree, w->vertices, 1, error));
+        KILN_TRY(grow_tree(s, w, &p->wall_face_tree, w->faces, 3, error));
+        KILN_TRY(grow_tree(s, w, &p->wall_edge_tree, w->edges, 2, error));
     }
     p->grown = true;
     return KILN_OK;
@@ -392,7 +392,6 @@ void kiln_surface_pairs_free(kiln_surface_pairs *pairs)
     kiln_bvh_destroy(&pairs->wall_face_tree);
     kiln_array_free(pairs->context, &pairs->boxes);
     kiln_array_free(pairs->context, &pairs->found);
-    kiln_array_free(pairs->context, &pairs->repeated);
     kiln_array_free(pairs->context, &pairs->reach);
     kiln_array_free(pairs->context, &pairs->kept);
     kiln_array_free(pairs->context, &pairs->pairs);
@@ -401,8 +400,7 @@ void kiln_surface_pairs_free(kiln_surface_pairs *pairs)
 size_t kiln_surface_pairs_bytes(const kiln_surface_pairs *pairs)
 {
     return pairs->boxes.capacity * sizeof(kiln_box) +
-           pairs->found.capacity * sizeof(kiln_bvh_pair) +
-           pairs->repeated.capacity * sizeof(uint32_t) + pairs->reach.capacity * sizeof(double) +
+           pairs->found.capacity * sizeof(kiln_bvh_pair) + pairs->reach.capacity * sizeof(double) +
            pairs->kept.capacity * sizeof(size_t) +
            pairs->pairs.capacity * sizeof(kiln_surface_pair);
 }

@@ -8,6 +8,7 @@
 
 /* Of the thickness: room beside a way, in which no new pairs are needed. */
 #define ROOM 0.5
+enum { MOVER_GRAIN = 4096 };
 enum { MANY_TIMES = 8 }; /* as many cliques of before as pairs are not kept */
 /* Squared sine below which edges count less, down to LEAST_PARALLEL: where they are parallel their
  * distance has a kink. Vertices against faces repel there too. */
@@ -16,32 +17,60 @@ enum { MANY_TIMES = 8 }; /* as many cliques of before as pairs are not kept */
 /* A vertex of a body counts before a wall with this part of its area, though it be on an edge. */
 #define LEAST_FACING 0.1
 
+typedef struct movers_job {
+    const kiln_collide *collide;
+    const kiln_vec3 *x, *dx; /* dx may be NULL */
+    double part;
+    bool out[KILN_MAX_THREADS]; /* [worker] one is not in its box */
+} movers_job;
+
+static void room_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    movers_job *job = user;
+    for (size_t i = begin; i < end && !job->out[worker]; i++) {
+        uint32_t v = kiln_collide_mover(job->collide, i);
+        kiln_vec3 at = job->dx ? kiln_v3_add(job->x[v], job->dx[v]) : job->x[v];
+        job->out[worker] = !kiln_box_overlap((kiln_box){at, at}, job->collide->boxes.data[v]);
+    }
+}
+
 bool kiln_collide_has_room(const kiln_collide *c, const double *x, const double *dx)
 {
-    for (size_t i = 0; i < kiln_collide_mover_count(c); i++) {
-        uint32_t v = kiln_collide_mover(c, i);
-        kiln_vec3 at = kiln_collide_points(x)[v];
-        if (dx)
-            at = kiln_v3_add(at, kiln_collide_points(dx)[v]);
-        if (!kiln_box_overlap((kiln_box){at, at}, c->boxes.data[v]))
+    movers_job job = {
+        .collide = c, .x = kiln_collide_points(x), .dx = dx ? kiln_collide_points(dx) : NULL};
+    kiln_parallel_for(c->context, kiln_collide_mover_count(c), MOVER_GRAIN, room_chunk, &job);
+    for (int w = 0; w < KILN_MAX_THREADS; w++)
+        if (job.out[w])
             return false;
-    }
     return true;
+}
+
+static void box_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const movers_job *job = user;
+    const kiln_collide *c = job->collide;
+    double r = ROOM * c->options.thickness;
+    for (size_t i = begin; i < end; i++) {
+        uint32_t v = kiln_collide_mover(c, i);
+        kiln_box box = {job->x[v], job->x[v]};
+        if (job->dx)
+            box = kiln_box_grow(box, kiln_v3_madd(job->x[v], job->part, job->dx[v]));
+        c->boxes.data[v] = (kiln_box){kiln_v3_sub(box.low, kiln_v3(r, r, r)),
+                                      kiln_v3_add(box.high, kiln_v3(r, r, r))};
+    }
 }
 
 /* About the way of each vertex. */
 static void place_boxes(kiln_collide *c, const double *x, const double *dx, double part)
 {
-    double r = ROOM * c->options.thickness;
-    for (size_t i = 0; i < kiln_collide_mover_count(c); i++) {
-        uint32_t v = kiln_collide_mover(c, i);
-        kiln_vec3 at = kiln_collide_points(x)[v];
-        kiln_box box = {at, at};
-        if (dx)
-            box = kiln_box_grow(box, kiln_v3_madd(at, part, kiln_collide_points(dx)[v]));
-        c->boxes.data[v] = (kiln_box){kiln_v3_sub(box.low, kiln_v3(r, r, r)),
-                                      kiln_v3_add(box.high, kiln_v3(r, r, r))};
-    }
+    movers_job job = {.collide = c,
+                      .x = kiln_collide_points(x),
+                      .dx = dx ? kiln_collide_points(dx) : NULL,
+                      .part = part};
+    kiln_parallel_for(c->context, kiln_collide_mover_count(c), MOVER_GRAIN, box_chunk, &job);
 }
 
 void kiln_collide_stay(kiln_collide *c, const double *x)
