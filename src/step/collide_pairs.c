@@ -243,16 +243,28 @@ void kiln_collide_find_coupled(kiln_collide *c)
     kiln_parallel_for(c->context, c->acting.count, KILN_COLLIDE_GRAIN, couple_chunk, c);
 }
 
+/* Of cliques in order. */
 static void keep_each_once(kiln_u32_array *cliques)
 {
     uint32_t *row = cliques->data;
     size_t all = cliques->count / 4, count = 0;
-    if (all)
-        qsort(row, all, 4 * sizeof *row, by_vertices);
     for (size_t i = 0; i < all; i++)
         if (count == 0 || by_vertices(row + 4 * i, row + 4 * (count - 1)) != 0)
             memmove(row + 4 * count++, row + 4 * i, 4 * sizeof *row);
     cliques->count = 4 * count;
+}
+
+/* Both in order; from the last on, so that none is overwritten before it was moved. */
+static void merge(kiln_u32_array *into, const uint32_t *other, size_t others)
+{
+    size_t own = into->count / 4, at = own + others;
+    into->count = 4 * at;
+    while (others > 0) {
+        bool later =
+            own > 0 && by_vertices(into->data + 4 * (own - 1), other + 4 * (others - 1)) > 0;
+        const uint32_t *from = later ? into->data + 4 * --own : other + 4 * --others;
+        memmove(into->data + 4 * --at, from, 4 * sizeof *from);
+    }
 }
 
 /* All pairs, those with friction, and unless it begins those of before: in order, each once. */
@@ -262,16 +274,16 @@ static kiln_status list_cliques(kiln_collide *c, bool begins, kiln_error *error)
     size_t before = begins ? 0 : c->cliques.count / 4;
     if (before > MANY_TIMES * pairs)
         before = 0;
-    c->wanted.count = 0;
     KILN_TRY(kiln_array_reserve(c->context, &c->wanted, 4 * (pairs + rubbed + before) + 4, error));
     uint32_t *row = c->wanted.data;
     for (size_t i = 0; i < pairs; i++, row += 4)
         memcpy(row, kiln_collide_pair(c, i)->v, 4 * sizeof *row);
     for (size_t i = 0; i < rubbed; i++, row += 4)
         memcpy(row, c->friction_contacts.data[i].v, 4 * sizeof *row);
-    if (before)
-        memcpy(row, c->cliques.data, 4 * before * sizeof *row);
-    c->wanted.count = 4 * (pairs + rubbed + before);
+    c->wanted.count = 4 * (pairs + rubbed);
+    if (c->wanted.count)
+        qsort(c->wanted.data, pairs + rubbed, 4 * sizeof *row, by_vertices);
+    merge(&c->wanted, c->cliques.data, before);
     keep_each_once(&c->wanted);
     return KILN_OK;
 }
