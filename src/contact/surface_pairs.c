@@ -1,8 +1,9 @@
 #include "contact/surface_pairs.h"
 
 #include "base/parallel.h"
+#include "contact/pair_bounds.h"
 
-enum { GRAIN = 1024 };
+enum { GRAIN = 1024, BLOCK = 64 }; /* pairs per chunk, and at once */
 /* Of the distance in the material; the rest is room for the material to be compressed. */
 #define NEAR_SHARE 0.5
 /* Materials that overlap themselves have places that are no distance apart; those must repel. */
@@ -28,16 +29,6 @@ kiln_pair_distance kiln_surface_pair_distance(const kiln_surface_pair *pair, con
     }
     out.normal = out.d > 0.0 ? kiln_v3_scale(offset, 1.0 / out.d) : kiln_v3(0, 0, 0);
     return out;
-}
-
-/* For searches. */
-static double distance_of(const kiln_surface_pair *pair, const kiln_vec3 *x)
-{
-    kiln_vec3 p[4];
-    for (int k = 0; k < 4; k++)
-        p[k] = x[pair->v[k]];
-    return sqrt(pair->split == 1 ? kiln_triangle_distance2(p[0], p + 1)
-                                 : kiln_edges_distance2(p, p + 2));
 }
 
 /* Bodies or walls, whose lists count from `first` on. */
@@ -71,27 +62,36 @@ static kiln_box box_of(const search *s, const side *of, const uint32_t *v, int c
     return (kiln_box){kiln_v3_sub(box.low, half), kiln_v3_add(box.high, half)};
 }
 
+typedef struct boxes_job {
+    const search *s;
+    const side *of;
+    const uint32_t *vertices;
+    size_t arity;
+} boxes_job;
+
+static void box_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const boxes_job *job = user;
+    for (size_t i = begin; i < end; i++)
+        job->s->pairs->boxes.data[i] =
+            box_of(job->s, job->of, &job->vertices[i * job->arity], (int)job->arity);
+}
+
 /* Bodies' trees know the vertices of their items, which then are in no pair with each other. */
 static kiln_status grow_tree(const search *s, const side *of, kiln_bvh *tree,
-                             const kiln_u32_array *vertices, int arity, int arity_of_tree,
-                             kiln_error *error)
+                             const kiln_u32_array *vertices, int arity, kiln_error *error)
 {
     kiln_surface_pairs *p = s->pairs;
     size_t count = vertices->count / (size_t)arity;
     KILN_TRY(kiln_array_reserve(p->context, &p->boxes, count + 1, error));
-    for (size_t i = 0; i < count; i++)
-        p->boxes.data[i] = box_of(s, of, &vertices->data[i * (size_t)arity], arity);
+    boxes_job job = {s, of, vertices->data, (size_t)arity};
+    kiln_parallel_for(p->context, count, GRAIN, box_chunk, &job);
     if (p->grown)
         return kiln_bvh_refit(tree, p->boxes.data, error);
     KILN_TRY(kiln_bvh_build(tree, p->context, p->boxes.data, count, error));
-    if (of->wall)
-        return KILN_OK;
-    if (arity == arity_of_tree)
-        return kiln_bvh_set_vertices(tree, vertices->data, arity, error);
-    KILN_TRY(kiln_array_reserve(p->context, &p->repeated, 3 * count + 1, error));
-    for (size_t i = 0; i < 3 * count; i++)
-        p->repeated.data[i] = vertices->data[i / 3];
-    return kiln_bvh_set_vertices(tree, p->repeated.data, 3, error);
+    return of->wall ? KILN_OK : kiln_bvh_set_vertices(tree, vertices->data, arity, error);
 }
 
 /* Of a vertex against a face, one of a wall. Where walls have as many edges and vertices that stick
@@ -106,6 +106,7 @@ static double area_at_wall(const search *s, double area, uint32_t face)
     return area * (1.0 - 0.25 * walls->sharp.data[face] * fmin(area / before, 1.0));
 }
 
+/* Without its area. */
 static kiln_surface_pair pair_of(const search *s, size_t i)
 {
     const side *a = &s->of[s->from], *b = &s->of[s->to];
@@ -116,18 +117,25 @@ static kiln_surface_pair pair_of(const search *s, size_t i)
             pair.v[k] = a->first + a->edges->data[2 * (size_t)found.a + k];
             pair.v[k + 2] = b->first + b->edges->data[2 * (size_t)found.b + k];
         }
-        double other = b->edge_area[found.b];
-        pair.area = 0.25 * (a->edge_area[found.a] + (b->wall ? fmin(other, s->typical) : other));
     } else {
-        uint32_t vertex = a->vertices->data[found.a];
-        pair.v[0] = a->first + vertex;
+        pair.v[0] = a->first + a->vertices->data[found.a];
         pair.face = found.b;
         for (size_t k = 0; k < 3; k++)
             pair.v[k + 1] = b->first + b->faces->data[3 * (size_t)found.b + k];
-        pair.area =
-            a->wall || b->wall ? area_at_wall(s, a->area[vertex], found.b) : 0.25 * a->area[vertex];
     }
     return pair;
+}
+
+static double area_of(const search *s, size_t i)
+{
+    const side *a = &s->of[s->from], *b = &s->of[s->to];
+    kiln_bvh_pair found = s->pairs->found.data[i];
+    if (s->edges) {
+        double other = b->edge_area[found.b];
+        return 0.25 * (a->edge_area[found.a] + (b->wall ? fmin(other, s->typical) : other));
+    }
+    double area = a->area[a->vertices->data[found.a]];
+    return a->wall || b->wall ? area_at_wall(s, area, found.b) : 0.25 * area;
 }
 
 static bool has_wall(const search *s)
@@ -174,19 +182,16 @@ static double slack_of(const search *s, const uint32_t *v, uint32_t count)
     return sqrt(most);
 }
 
-/* By how much the sides can come nearer: what moves alike stays apart. */
-static double slack_between(const search *s, const kiln_surface_pair *pair)
+/* By how much the sides of pairs can come nearer: what moves alike stays apart. */
+static void find_slack(const search *s, const kiln_surface_pair *pair, size_t count, double *slack)
 {
     const kiln_pair_rules *rules = s->rules;
-    if (!rules->way)
-        return slack_of(s, pair->v, pair->split) +
-               slack_of(s, pair->v + pair->split, 4 - pair->split);
-    double most = 0.0;
-    for (uint32_t i = 0; i < pair->split; i++)
-        for (uint32_t j = pair->split; j < 4; j++)
-            most = fmax(most,
-                        kiln_v3_norm2(kiln_v3_sub(rules->way[pair->v[i]], rules->way[pair->v[j]])));
-    return rules->part * sqrt(most) + 2.0 * rules->skin;
+    if (rules->way)
+        kiln_pair_ways2(s->surface->context, pair, count, rules->way, slack);
+    for (size_t i = 0; i < count; i++)
+        slack[i] = rules->way ? rules->part * sqrt(slack[i]) + 2.0 * rules->skin
+                              : slack_of(s, pair[i].v, pair[i].split) +
+                                    slack_of(s, pair[i].v + pair[i].split, 4 - pair[i].split);
 }
 
 static bool are_neighbours(const search *s, const kiln_surface_pair *pair)
@@ -198,33 +203,76 @@ static bool are_neighbours(const search *s, const kiln_surface_pair *pair)
     return false;
 }
 
-static double reach_of(const search *s, const kiln_surface_pair *pair)
+/* Whether the material says how far their reach is. */
+static bool is_near_in_material(const search *s, const kiln_surface_pair *pair)
 {
-    const kiln_pair_rules *rules = s->rules;
     const uint32_t *part = s->surface->part.data;
-    if (has_wall(s) || part[pair->v[0]] != part[pair->v[3]] ||
-        (!rules->material_tells && !are_neighbours(s, pair)))
-        return rules->thickness;
-    double apart = distance_of(pair, s->u);
-    return fmax(fmin(rules->thickness, NEAR_SHARE * apart), LEAST_REACH * rules->thickness);
+    return !has_wall(s) && part[pair->v[0]] == part[pair->v[3]] &&
+           (s->rules->material_tells || are_neighbours(s, pair));
+}
+
+/* Reaches of wanted pairs, 0: they cannot come near. */
+static void judge_block(const search *s, const kiln_surface_pair *pair, size_t count, double *reach)
+{
+    const kiln_context *context = s->surface->context;
+    double near[BLOCK], slack[BLOCK], thickness = s->rules->thickness;
+    kiln_surface_pair inner[BLOCK];
+    size_t number[BLOCK], inner_count = 0;
+    kiln_pair_distances2(context, pair, count, s->x, 0.0, near);
+    find_slack(s, pair, count, slack);
+    for (size_t i = 0; i < count; i++) {
+        near[i] = sqrt(near[i]) - slack[i];
+        reach[i] = near[i] > thickness ? 0.0 : thickness;
+        if (reach[i] == 0.0 || !is_near_in_material(s, &pair[i]))
+            continue;
+        number[inner_count] = i;
+        inner[inner_count++] = pair[i];
+    }
+    double *apart = slack; /* done with */
+    kiln_pair_distances2(context, inner, inner_count, s->u, 0.0, apart);
+    for (size_t k = 0; k < inner_count; k++) {
+        double share = NEAR_SHARE * sqrt(apart[k]), *out = &reach[number[k]];
+        *out = fmax(fmin(thickness, share), LEAST_REACH * thickness);
+        *out = near[number[k]] > *out ? 0.0 : *out;
+    }
 }
 
 static void judge_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
-    (void)chunk;
     (void)worker;
     search *s = user;
+    kiln_surface_pair pair[BLOCK];
+    double reach[BLOCK], *out = s->pairs->reach.data;
+    size_t place[BLOCK], kept = 0;
+    for (size_t i = begin; i < end;) {
+        size_t count = 0;
+        for (; i < end && count < BLOCK; i++) {
+            out[i] = 0.0;
+            place[count] = i;
+            pair[count] = pair_of(s, i);
+            count += is_wanted(s, &pair[count]);
+        }
+        judge_block(s, pair, count, reach);
+        for (size_t k = 0; k < count; k++) {
+            out[place[k]] = reach[k];
+            kept += reach[k] > 0.0;
+        }
+    }
+    s->pairs->kept.data[chunk] = kept;
+}
+
+/* To the places from kept[chunk] on. */
+static void keep_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    const search *s = user;
+    kiln_surface_pair *to = s->pairs->pairs.data + s->pairs->kept.data[chunk];
     for (size_t i = begin; i < end; i++) {
-        kiln_surface_pair pair = pair_of(s, i);
-        double *reach = &s->pairs->reach.data[i];
-        *reach = 0.0;
-        if (!is_wanted(s, &pair))
+        if (s->pairs->reach.data[i] == 0.0)
             continue;
-        double near = distance_of(&pair, s->x) - slack_between(s, &pair);
-        if (near > pair.reach)
-            continue;
-        pair.reach = reach_of(s, &pair);
-        *reach = near > pair.reach ? 0.0 : pair.reach;
+        *to = pair_of(s, i);
+        to->area = area_of(s, i);
+        to++->reach = s->pairs->reach.data[i];
     }
 }
 
@@ -232,16 +280,19 @@ static void judge_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
 static kiln_status sift(search *s, kiln_error *error)
 {
     kiln_surface_pairs *p = s->pairs;
-    KILN_TRY(kiln_array_reserve(p->context, &p->reach, p->found.count, error));
-    kiln_parallel_for(p->context, p->found.count, GRAIN, judge_chunk, s);
-    for (size_t i = 0; i < p->found.count; i++) {
-        if (p->reach.data[i] == 0.0)
-            continue;
-        kiln_surface_pair pair = pair_of(s, i);
-        pair.reach = p->reach.data[i];
-        KILN_TRY(kiln_array_push(p->context, &p->pairs, pair, error));
+    size_t found = p->found.count, chunks = kiln_chunk_count(found, GRAIN), all = p->pairs.count;
+    KILN_TRY(kiln_array_reserve(p->context, &p->reach, found, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->kept, chunks, error));
+    kiln_parallel_for(p->context, found, GRAIN, judge_chunk, s);
+    for (size_t c = 0; c < chunks; c++) {
+        size_t first = all;
+        all += p->kept.data[c];
+        p->kept.data[c] = first;
     }
-    p->meetings = p->found.count > p->meetings ? p->found.count : p->meetings;
+    KILN_TRY(kiln_array_reserve(p->context, &p->pairs, all + 1, error));
+    kiln_parallel_for(p->context, found, GRAIN, keep_chunk, s);
+    p->pairs.count = all;
+    p->meetings = found > p->meetings ? found : p->meetings;
     return KILN_OK;
 }
 
@@ -270,13 +321,13 @@ static kiln_status grow_trees(search *s, bool walls, kiln_error *error)
 {
     kiln_surface_pairs *p = s->pairs;
     const side *b = &s->of[BODIES], *w = &s->of[WALLS];
-    KILN_TRY(grow_tree(s, b, &p->vertex_tree, b->vertices, 1, 3, error));
-    KILN_TRY(grow_tree(s, b, &p->face_tree, b->faces, 3, 3, error));
-    KILN_TRY(grow_tree(s, b, &p->edge_tree, b->edges, 2, 2, error));
+    KILN_TRY(grow_tree(s, b, &p->vertex_tree, b->vertices, 1, error));
+    KILN_TRY(grow_tree(s, b, &p->face_tree, b->faces, 3, error));
+    KILN_TRY(grow_tree(s, b, &p->edge_tree, b->edges, 2, error));
     if (walls) {
-        KILN_TRY(grow_tree(s, w, &p->wall_vertex_tree, w->vertices, 1, 1, error));
-        KILN_TRY(grow_tree(s, w, &p->wall_face_tree, w->faces, 3, 3, error));
-        KILN_TRY(grow_tree(s, w, &p->wall_edge_tree, w->edges, 2, 2, error));
+        KILN_TRY(grow_tree(s, w, &p->wall_vertex_tree, w->vertices, 1, error));
+        KILN_TRY(grow_tree(s, w, &p->wall_face_tree, w->faces, 3, error));
+        KILN_TRY(grow_tree(s, w, &p->wall_edge_tree, w->edges, 2, error));
     }
     p->grown = true;
     return KILN_OK;
@@ -341,15 +392,15 @@ void kiln_surface_pairs_free(kiln_surface_pairs *pairs)
     kiln_bvh_destroy(&pairs->wall_face_tree);
     kiln_array_free(pairs->context, &pairs->boxes);
     kiln_array_free(pairs->context, &pairs->found);
-    kiln_array_free(pairs->context, &pairs->repeated);
     kiln_array_free(pairs->context, &pairs->reach);
+    kiln_array_free(pairs->context, &pairs->kept);
     kiln_array_free(pairs->context, &pairs->pairs);
 }
 
 size_t kiln_surface_pairs_bytes(const kiln_surface_pairs *pairs)
 {
     return pairs->boxes.capacity * sizeof(kiln_box) +
-           pairs->found.capacity * sizeof(kiln_bvh_pair) +
-           pairs->repeated.capacity * sizeof(uint32_t) + pairs->reach.capacity * sizeof(double) +
+           pairs->found.capacity * sizeof(kiln_bvh_pair) + pairs->reach.capacity * sizeof(double) +
+           pairs->kept.capacity * sizeof(size_t) +
            pairs->pairs.capacity * sizeof(kiln_surface_pair);
 }

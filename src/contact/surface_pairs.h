@@ -58,9 +58,10 @@ typedef struct kiln_surface_pairs {
     KILN_ARRAY_OF(kiln_box)
     boxes;
     kiln_bvh_pair_array found;
-    size_t meetings;         /* of boxes in the last search */
-    kiln_u32_array repeated; /* vertices three times, so that the trees have one arity */
-    kiln_f64_array reach;    /* [found] 0: cannot come near */
+    size_t meetings;      /* of boxes in the last search */
+    kiln_f64_array reach; /* [found] 0: cannot come near */
+    KILN_ARRAY_OF(size_t)
+    kept; /* [chunk] how many can, then where the first of them goes */
     KILN_ARRAY_OF(kiln_surface_pair)
     pairs; /* vertex and face first; in an order that depends on nothing but the input */
 } kiln_surface_pairs;

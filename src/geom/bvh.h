@@ -71,8 +71,8 @@ kiln_bvh_pair_array;
 kiln_status kiln_bvh_self_overlap(const kiln_bvh *bvh, kiln_bvh_pair_array *pairs,
                                   kiln_error *error);
 /* Appends all overlapping pairs of an item of `a` with one of `b`; boxes apart by less than 2^-20
- * of the extent of both sets may be reported. If both have vertices of the same arity, pairs that
- * share one are left out. The same tree twice is a self-overlap. */
+ * of the extent of both sets may be reported. If both have vertices, pairs that share one are
+ * left out. The same tree twice is a self-overlap. */
 kiln_status kiln_bvh_pair_overlap(const kiln_bvh *a, const kiln_bvh *b, kiln_bvh_pair_array *pairs,
                                   kiln_error *error);
 

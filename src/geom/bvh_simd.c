@@ -5,6 +5,7 @@ typedef struct query {
     const kiln_bvh_group *boxes;
     const uint32_t *item;
     const uint32_t *vertex; /* [arity][8] or NULL */
+    int arity;              /* then; else 0 */
     float low[3], high[3];  /* around all eight */
     size_t self;            /* own group, when the tree is searched for itself */
     bool is_self;
@@ -22,12 +23,13 @@ KILN_INLINE unsigned overlap_bits(const kiln_bvh_group *g, const float low[3], c
 }
 
 /* Lanes of group `g` that share a vertex with lane `lane` of the query. */
-KILN_INLINE unsigned adjacent_bits(const query *q, int lane, const uint32_t *vertex, int arity)
+KILN_INLINE unsigned adjacent_bits(const query *q, int lane, int own_arity, const uint32_t *vertex,
+                                   int arity)
 {
     kiln_vi8 shared = kiln_vi8_set(0);
     for (int j = 0; j < arity; j++) {
         kiln_vi8 other = kiln_vi8_load(vertex + KILN_BVH_WIDTH * j);
-        for (int i = 0; i < arity; i++) {
+        for (int i = 0; i < own_arity; i++) {
             kiln_vi8 own = kiln_vi8_set(q->vertex[KILN_BVH_WIDTH * i + lane]);
             shared = kiln_vi8_or(shared, kiln_vi8_eq(other, own));
         }
@@ -60,7 +62,7 @@ KILN_INLINE void match_leaf(const query *q, const kiln_bvh *bvh, size_t g, unsig
 {
     const kiln_bvh_group *leaf = &bvh->level[0][g];
     const uint32_t *vertex = NULL;
-    int arity = q->vertex ? bvh->arity : 0;
+    int arity = q->arity ? bvh->arity : 0;
     if (arity)
         vertex = bvh->vertex + g * (size_t)arity * KILN_BVH_WIDTH;
     for (; lanes && !out->stopped; lanes &= lanes - 1) {
@@ -73,10 +75,14 @@ KILN_INLINE void match_leaf(const query *q, const kiln_bvh *bvh, size_t g, unsig
             bits &= 0xFEu << lane;
         if (!bits)
             continue;
-        if (arity == 3)
-            bits &= ~adjacent_bits(q, lane, vertex, 3);
+        if (arity == 3 && q->arity == 1) /* with such numbers in the code */
+            bits &= ~adjacent_bits(q, lane, 1, vertex, 3);
+        else if (arity == 2 && q->arity == 2)
+            bits &= ~adjacent_bits(q, lane, 2, vertex, 2);
+        else if (arity == 3 && q->arity == 3)
+            bits &= ~adjacent_bits(q, lane, 3, vertex, 3);
         else if (arity)
-            bits &= ~adjacent_bits(q, lane, vertex, arity);
+            bits &= ~adjacent_bits(q, lane, q->arity, vertex, arity);
         if (bits)
             emit(q, lane, bvh->item + g * KILN_BVH_WIDTH, bits, out);
     }
@@ -173,12 +179,13 @@ static void surround(query *q)
 void KILN_SIMD(kiln_bvh_overlap_range)(const kiln_bvh *a, const kiln_bvh *b, size_t begin,
                                        size_t end, kiln_bvh_output *out)
 {
-    bool filter = a->vertex && b->vertex && a->arity == b->arity;
+    bool filter = a->vertex && b->vertex;
     for (size_t g = begin; g < end && !out->stopped; g++) {
         kiln_bvh_group moved;
         query q = {.boxes = &a->level[0][g],
                    .item = a->item + g * KILN_BVH_WIDTH,
                    .vertex = filter ? a->vertex + g * (size_t)a->arity * KILN_BVH_WIDTH : NULL,
+                   .arity = filter ? a->arity : 0,
                    .self = g,
                    .is_self = a == b};
         if (a != b) {

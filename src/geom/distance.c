@@ -3,7 +3,6 @@
 #include <stdbool.h>
 
 static const double PARALLEL = 2.5e-16; /* of |u x v|^2 / |u|^2 |v|^2 */
-static const double NEEDLE = 1e-8;      /* of the same: below it a normal is mostly rounding */
 
 double kiln_distance2_points(kiln_vec3 a, kiln_vec3 b)
 {
@@ -116,7 +115,7 @@ double kiln_triangle_distance2(kiln_vec3 p, const kiln_vec3 triangle[3])
     kiln_vec3 ab = kiln_v3_sub(b, a), bc = kiln_v3_sub(c, b), ca = kiln_v3_sub(a, c);
     kiln_vec3 n = kiln_v3_cross(ab, bc);
     double n2 = kiln_v3_norm2(n);
-    if (!(n2 > NEEDLE * kiln_v3_norm2(ab) * kiln_v3_norm2(bc)))
+    if (!(n2 > KILN_DISTANCE_NEEDLE * kiln_v3_norm2(ab) * kiln_v3_norm2(bc)))
         return kiln_closest_on_triangle(p, triangle).distance2;
     /* On which side of the planes that stand on the edges the origin is. */
     double outside_ab = kiln_v3_triple(n, ab, a), outside_bc = kiln_v3_triple(n, bc, b);
@@ -142,7 +141,7 @@ double kiln_edges_distance2(const kiln_vec3 a[2], const kiln_vec3 b[2])
     kiln_vec3 u = kiln_v3_sub(a[1], a[0]), v = kiln_v3_sub(b[1], b[0]), w = kiln_v3_sub(a[0], b[0]);
     double uu = kiln_v3_norm2(u), vv = kiln_v3_norm2(v), uv = kiln_v3_dot(u, v);
     double uw = kiln_v3_dot(u, w), vw = kiln_v3_dot(v, w), area2 = uu * vv - uv * uv;
-    if (!(area2 > NEEDLE * uu * vv))
+    if (!(area2 > KILN_DISTANCE_NEEDLE * uu * vv))
         return kiln_closest_edges(a, b).distance2;
     double s = clamped((uv * vw - vv * uw) / area2), t = clamped((uv * s + vw) / vv);
     s = clamped((uv * t - uw) / uu);

@@ -33,6 +33,10 @@ double kiln_distance2_points(kiln_vec3 a, kiln_vec3 b);
 kiln_closest_point kiln_closest_on_edge(kiln_vec3 p, const kiln_vec3 edge[2]);
 kiln_closest_point kiln_closest_on_triangle(kiln_vec3 p, const kiln_vec3 triangle[3]);
 
+/* Of |u x v|^2 / |u|^2 |v|^2 of two edges: below it their normal is mostly rounding, and quick
+ * answers are not to be had. */
+#define KILN_DISTANCE_NEEDLE 1e-8
+
 /* The squared distance alone, quickly, for searches: right to about 1e-13 of the squares of the
  * lengths involved, so ask the slow ones about what is found. */
 double kiln_triangle_distance2(kiln_vec3 p, const kiln_vec3 triangle[3]);

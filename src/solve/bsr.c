@@ -93,7 +93,7 @@ void kiln_bsr_clear(kiln_bsr *matrix)
 
 uint64_t kiln_bsr_find(const kiln_bsr *matrix, uint32_t i, uint32_t j)
 {
-    uint64_t low = matrix->start[i], high = matrix->start[i + 1];
+    uint64_t low = matrix->start[i], high = i == j ? low + 1 : matrix->start[i + 1];
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
         if (matrix->column[middle] <= j)

@@ -25,6 +25,13 @@ void kiln_collide_free(kiln_collide *c)
 {
     kiln_contact_surface_free(&c->surface);
     kiln_array_free(c->context, &c->counted);
+    kiln_array_free(c->context, &c->acting);
+    kiln_array_free(c->context, &c->scale);
+    kiln_array_free(c->context, &c->rub);
+    kiln_array_free(c->context, &c->coupled);
+    kiln_array_free(c->context, &c->push);
+    kiln_array_free(c->context, &c->rubbing);
+    kiln_array_free(c->context, &c->rubbed);
     kiln_array_free(c->context, &c->before);
     kiln_array_free(c->context, &c->begun);
     kiln_walls_free(&c->walls);
@@ -50,13 +57,16 @@ size_t kiln_collide_bytes(const kiln_collide *c)
     return kiln_contact_surface_bytes(&c->surface) + kiln_surface_pairs_bytes(&c->found) +
            kiln_walls_bytes(&c->walls) +
            (c->modulus.capacity + c->least.capacity + c->at.capacity + c->begin.capacity +
-            c->measured.capacity + c->counted.capacity + c->before.capacity) *
+            c->measured.capacity + c->counted.capacity + c->before.capacity + c->scale.capacity +
+            c->rub.capacity + c->push.capacity) *
                sizeof(double) +
            c->boxes.capacity * sizeof(kiln_box) + c->behind.capacity +
            c->facing.capacity * sizeof(kiln_vec3) + kiln_kept_values_bytes(&c->kept) +
            kiln_kept_values_bytes(&c->totals) + c->distance.capacity * sizeof(kiln_pair_distance) +
            c->begun.capacity * sizeof(kiln_surface_pair) +
-           (c->cliques.capacity + c->wanted.capacity) * sizeof(uint32_t) +
+           (c->cliques.capacity + c->wanted.capacity + c->acting.capacity + c->rubbed.capacity) *
+               sizeof(uint32_t) +
+           c->coupled.capacity + c->rubbing.capacity * sizeof(kiln_rubbing) +
            c->friction_contacts.capacity * sizeof(kiln_friction_contact);
 }
 
@@ -129,7 +139,7 @@ static kiln_status renew_modulus(kiln_collide *c, const double *modulus, kiln_er
 static kiln_status start_anew(kiln_collide *c, kiln_error *error)
 {
     size_t slots = c->mesh->table[KILN_ON_VERTEX].used;
-    c->found.pairs.count = c->friction_contacts.count = c->begun.count = 0;
+    c->found.pairs.count = c->acting.count = c->friction_contacts.count = c->begun.count = 0;
     c->found.grown = false;
     kiln_collide_forget(c);
     if (!kiln_collide_is_used(c))

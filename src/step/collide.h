@@ -51,6 +51,13 @@ typedef struct kiln_friction_contact {
     kiln_slip_memory memory;
 } kiln_friction_contact;
 
+/* What it does at a place. */
+typedef struct kiln_rubbing {
+    kiln_vec3 velocity; /* slip */
+    double weight;      /* N s/m: the force is that times the slip */
+    kiln_mat3 stiffness;
+} kiln_rubbing;
+
 typedef struct kiln_collide {
     kiln_context *context;
     const kiln_mesh *mesh; /* borrowed */
@@ -74,11 +81,20 @@ typedef struct kiln_collide {
     begun; /* those that acted at the begin of the step, where forces are over it: in order. They
               push until its end, and are the last of the pairs */
     KILN_ARRAY_OF(kiln_pair_distance)
-    distance;               /* [pair] of the last evaluation, */
-    kiln_f64_array counted; /* m^2 by which they count there; 0 where they do not act */
-    kiln_f64_array before;  /* m, what it was at the begin of the step, of those; where asked for */
+    distance;                /* [pair] of the last evaluation, */
+    kiln_f64_array counted;  /* m^2 by which they count there; 0 where they do not act */
+    kiln_u32_array acting;   /* those that do, ascending; of them [pair] */
+    kiln_f64_array scale;    /* N, stiffness times modulus times area, with the angle between edges
+                                where the solve began; */
+    kiln_f64_array rub;      /* Coulomb's coefficient; */
+    kiln_f64_array before;   /* m, the distance at the begin of the step, where asked for */
     kiln_f64_array measured; /* [row][3] where that was, */
     uint64_t measured_state; /* and of which pairs */
+    uint64_t measures;       /* how many there were */
+    KILN_ARRAY_OF(uint8_t)
+    coupled; /* [acting] the matrix has its blocks: of which measure and */
+    uint64_t coupled_measure, coupled_revision; /* which cliques */
+    kiln_f64_array push;                        /* [acting][2] N and N/m: scratch of an assembly */
     KILN_ARRAY_OF(uint8_t)
     behind; /* [surface vertex] its way crosses faces as they were (1), as they are (2) */
     kiln_f64_array least;   /* [chunk] of a max_step */
@@ -86,6 +102,9 @@ typedef struct kiln_collide {
     kiln_u32_array wanted;  /* those to be, for comparison */
     KILN_ARRAY_OF(kiln_friction_contact)
     friction_contacts;
+    KILN_ARRAY_OF(kiln_rubbing)
+    rubbing;               /* [friction contact] scratch of an assembly */
+    kiln_u32_array rubbed; /* pairs that act and rub */
     kiln_term repulsion, friction;
     kiln_kept_values kept;   /* energies [pair] of the last two x */
     kiln_kept_values totals; /* their sums, which last when the pairs are found anew */

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "contact/ccd.h"
+#include "contact/pair_bounds.h"
 #include "step/collide_impl.h"
 
 /* Of the distance at the begin of a Newton step, kept all along it; and of the reach, for pairs
@@ -9,6 +10,8 @@
  * again. */
 #define KEPT .25
 #define LEFT .5
+/* Beyond rounding. */
+#define SURELY (1.0 + 1e-9)
 
 enum {
     MANY = 20, /* meetings of boxes for each vertex, below which a piece of a way may be longer */
@@ -26,27 +29,51 @@ typedef struct evaluation {
     double part; /* of dx: the way */
 } evaluation;
 
-static double way_of(const evaluation *e, const kiln_surface_pair *pair, double best)
+/* Whether the boxes of both sides' ways are farther apart than `margin`. */
+static bool ways_apart(const kiln_vec3 begin[4], const kiln_vec3 end[4], int split, double margin)
+{
+    kiln_box a = kiln_box_join(kiln_box_of(begin, split), kiln_box_of(end, split));
+    kiln_box b =
+        kiln_box_join(kiln_box_of(begin + split, 4 - split), kiln_box_of(end + split, 4 - split));
+    a.low = kiln_v3_sub(a.low, kiln_v3(margin, margin, margin));
+    a.high = kiln_v3_add(a.high, kiln_v3(margin, margin, margin));
+    return !kiln_box_overlap(a, b);
+}
+
+/* `near` is no more than its distance in the beginning. */
+static double way_of(const evaluation *e, const kiln_surface_pair *pair, double near, double best)
 {
     kiln_vec3 begin[4], end[4];
     for (int k = 0; k < 4; k++) {
         begin[k] = e->x[pair->v[k]];
         end[k] = kiln_v3_madd(begin[k], best * e->part, e->dx[pair->v[k]]);
     }
-    kiln_box a =
-        kiln_box_join(kiln_box_of(begin, (int)pair->split), kiln_box_of(end, (int)pair->split));
-    kiln_box b = kiln_box_join(kiln_box_of(begin + pair->split, 4 - (int)pair->split),
-                               kiln_box_of(end + pair->split, 4 - (int)pair->split));
-    double margin = LEFT * pair->reach;
-    a.low = kiln_v3_sub(a.low, kiln_v3(margin, margin, margin));
-    a.high = kiln_v3_add(a.high, kiln_v3(margin, margin, margin));
-    if (!kiln_box_overlap(a, b))
+    if (ways_apart(begin, end, (int)pair->split, LEFT * pair->reach))
         return best;
-    double d = kiln_surface_pair_distance(pair, e->x).d;
-    double gap = d > pair->reach ? LEFT * pair->reach : KEPT * d;
+    double gap = LEFT * pair->reach;
+    if (near <= pair->reach) {
+        double d = kiln_surface_pair_distance(pair, e->x).d;
+        gap = d > pair->reach ? gap : KEPT * d;
+    }
     double t = pair->split == 1 ? kiln_ccd_vertex_face(begin, end, gap)
                                 : kiln_ccd_edge_edge(begin, end, gap);
     return isinf(t) ? best : t * best;
+}
+
+/* Most pairs do not move far enough against each other to meet. */
+static double way_of_block(const evaluation *e, const kiln_surface_pair *pair, size_t count,
+                           double best)
+{
+    const kiln_context *context = e->collide->context;
+    double near2[KILN_COLLIDE_BLOCK], way2[KILN_COLLIDE_BLOCK];
+    kiln_pair_distances2(context, pair, count, e->x, KILN_PAIR_LOSS, near2);
+    kiln_pair_ways2(context, pair, count, e->dx, way2);
+    for (size_t i = 0; i < count && best > 0.0; i++) {
+        double near = sqrt(fmax(near2[i], 0.0)), way = best * e->part * sqrt(way2[i]);
+        if (!(near - way > SURELY * LEFT * pair[i].reach))
+            best = way_of(e, &pair[i], near, best);
+    }
+    return best;
 }
 
 static void way_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -54,8 +81,8 @@ static void way_chunk(void *user, size_t chunk, size_t begin, size_t end, int wo
     (void)worker;
     const evaluation *e = user;
     double best = 1.0;
-    for (size_t i = begin; i < end && best > 0.0; i++)
-        best = way_of(e, kiln_collide_pair(e->collide, i), best);
+    for (size_t i = begin; i < end && best > 0.0; i += KILN_COLLIDE_BLOCK)
+        best = way_of_block(e, kiln_collide_pair(e->collide, i), kiln_collide_block(i, end), best);
     e->collide->least.data[chunk] = best;
 }
 

@@ -1,6 +1,7 @@
 /* Distances of the pairs. */
 #include "base/clock.h"
 #include "base/parallel.h"
+#include "contact/pair_bounds.h"
 #include "step/collide_impl.h"
 
 #include <string.h>
@@ -10,17 +11,6 @@ typedef struct evaluation {
     const kiln_vec3 *x;
     size_t begun; /* the first of those that acted at the begin */
 } evaluation;
-
-static bool boxes_apart(const kiln_surface_pair *pair, const kiln_vec3 *x, double by)
-{
-    kiln_vec3 p[4];
-    for (int k = 0; k < 4; k++)
-        p[k] = x[pair->v[k]];
-    kiln_box a = kiln_box_of(p, (int)pair->split);
-    kiln_box b = kiln_box_of(p + pair->split, 4 - (int)pair->split);
-    return a.low.x - b.high.x >= by || b.low.x - a.high.x >= by || a.low.y - b.high.y >= by ||
-           b.low.y - a.high.y >= by || a.low.z - b.high.z >= by || b.low.z - a.high.z >= by;
-}
 
 /* Vertices before walls count once. */
 static double share_of(const evaluation *e, const kiln_surface_pair *pair,
@@ -33,25 +23,49 @@ static double share_of(const evaluation *e, const kiln_surface_pair *pair,
     return kiln_walls_share(&c->walls, e->x + c->first_wall, pair->face, weight, e->x[pair->v[0]]);
 }
 
+/* `far`: surely beyond reach. */
+static void measure_pair(const evaluation *e, size_t i, bool far)
+{
+    kiln_collide *c = e->collide;
+    const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+    kiln_pair_distance *out = &c->distance.data[i];
+    bool begun = i >= e->begun;
+    if (far && !begun)
+        out->d = INFINITY;
+    else
+        *out = kiln_surface_pair_distance(pair, e->x);
+    bool acts = begun || out->d < pair->reach;
+    c->counted.data[i] = acts ? pair->area * share_of(e, pair, out) : 0.0;
+    if (!kiln_collide_acts(c, i))
+        return;
+    c->scale.data[i] = kiln_collide_scale_of(c, i);
+    c->rub.data[i] = kiln_collide_friction_of(c, i);
+    if (c->from)
+        c->before.data[i] = kiln_surface_pair_distance(pair, kiln_collide_points(c->from)).d;
+}
+
 static void distance_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk;
     (void)worker;
     const evaluation *e = user;
-    for (size_t i = begin; i < end; i++) {
+    for (size_t i = begin; i < end; i += KILN_COLLIDE_BLOCK) {
+        double near2[KILN_COLLIDE_BLOCK];
+        size_t count = kiln_collide_block(i, end);
         const kiln_surface_pair *pair = kiln_collide_pair(e->collide, i);
-        kiln_pair_distance *out = &e->collide->distance.data[i];
-        bool begun = i >= e->begun;
-        if (!begun && boxes_apart(pair, e->x, KILN_COLLIDE_EXPECTED * pair->reach))
-            out->d = INFINITY;
-        else
-            *out = kiln_surface_pair_distance(pair, e->x);
-        bool acts = begun || out->d < pair->reach;
-        e->collide->counted.data[i] = acts ? pair->area * share_of(e, pair, out) : 0.0;
-        if (acts && e->collide->from)
-            e->collide->before.data[i] =
-                kiln_surface_pair_distance(pair, kiln_collide_points(e->collide->from)).d;
+        kiln_pair_distances2(e->collide->context, pair, count, e->x, KILN_PAIR_LOSS, near2);
+        for (size_t k = 0; k < count; k++)
+            measure_pair(e, i + k, near2[k] > pair[k].reach * pair[k].reach);
     }
+}
+
+static void list_acting(kiln_collide *c)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < c->found.pairs.count; i++)
+        if (kiln_collide_acts(c, i))
+            c->acting.data[count++] = (uint32_t)i;
+    c->acting.count = count;
 }
 
 /* The same pairs at the same place: gradients are asked for where values were. */
@@ -73,16 +87,15 @@ void kiln_collide_measure(kiln_collide *c, const double *x)
     evaluation e = {
         .collide = c, .x = kiln_collide_points(x), .begun = c->found.pairs.count - c->begun.count};
     kiln_parallel_for(c->context, c->found.pairs.count, KILN_COLLIDE_GRAIN, distance_chunk, &e);
+    list_acting(c);
+    c->measures++;
     c->seconds += kiln_wall_seconds() - began;
 }
 
 size_t kiln_collide_count(kiln_collide *c, const double *x)
 {
-    size_t count = 0;
     kiln_collide_measure(c, x);
-    for (size_t i = 0; i < c->found.pairs.count; i++)
-        count += kiln_collide_acts(c, i);
-    return count;
+    return c->acting.count;
 }
 
 uint32_t kiln_collide_touching(kiln_collide *c, const double *x)

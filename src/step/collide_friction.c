@@ -1,5 +1,6 @@
 /* Friction between bodies and with walls as a term (slip.h), with the normal forces of the solve
  * before. */
+#include "base/parallel.h"
 #include "step/collide_impl.h"
 
 #include <stdlib.h>
@@ -53,63 +54,112 @@ static double slip_value(const kiln_collide *c, const kiln_friction_contact *con
     return kiln_slip_at(kiln_v3_norm(velocity_of(c, contact, x)), c->slip_speed).value;
 }
 
+typedef struct rub_job {
+    kiln_collide *collide;
+    const double *from, *to; /* from may be NULL */
+    double scale;
+    bool stiff;
+} rub_job;
+
+static void rub_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const rub_job *job = user;
+    const kiln_collide *c = job->collide;
+    for (size_t i = begin; i < end; i++) {
+        const kiln_friction_contact *contact = &c->friction_contacts.data[i];
+        double before = job->from ? slip_value(c, contact, job->from) : 0.0;
+        c->rubbing.data[i].weight =
+            contact->friction * contact->load * c->tau * (slip_value(c, contact, job->to) - before);
+    }
+}
+
+/* Of all contacts the energy at `to`, less that at `from`. */
+static double friction_between(kiln_collide *c, const double *from, const double *to)
+{
+    rub_job job = {.collide = c, .from = from, .to = to};
+    double sum = 0.0;
+    kiln_parallel_for(c->context, c->friction_contacts.count, KILN_COLLIDE_GRAIN, rub_chunk, &job);
+    for (size_t i = 0; i < c->friction_contacts.count; i++)
+        sum += c->rubbing.data[i].weight;
+    return sum;
+}
+
 static double friction_value(void *self, const double *x)
 {
-    const kiln_collide *c = self;
-    double sum = 0.0;
-    for (size_t i = 0; i < c->friction_contacts.count; i++) {
-        const kiln_friction_contact *contact = &c->friction_contacts.data[i];
-        sum += contact->friction * contact->load * c->tau * slip_value(c, contact, x);
-    }
-    return sum;
+    return friction_between(self, NULL, x);
 }
 
 static double friction_delta(void *self, const double *x0, const double *x1)
 {
-    const kiln_collide *c = self;
-    double sum = 0.0;
-    for (size_t i = 0; i < c->friction_contacts.count; i++) {
-        const kiln_friction_contact *contact = &c->friction_contacts.data[i];
-        sum += contact->friction * contact->load * c->tau *
-               (slip_value(c, contact, x1) - slip_value(c, contact, x0));
-    }
-    return sum;
+    return friction_between(self, x0, x1);
 }
 
-static void add_blocks(const kiln_friction_contact *contact, kiln_mat3 m, kiln_bsr *H)
+static void pull_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
+    (void)chunk;
+    (void)worker;
+    const rub_job *job = user;
+    kiln_collide *c = job->collide;
+    for (size_t i = begin; i < end; i++) {
+        kiln_friction_contact *contact = &c->friction_contacts.data[i];
+        kiln_vec3 v = velocity_of(c, contact, job->to);
+        double secant = kiln_slip_at(kiln_v3_norm(v), c->slip_speed).secant;
+        double weight = job->scale * contact->friction * contact->load * secant;
+        kiln_rubbing *out = &c->rubbing.data[i];
+        out->velocity = v;
+        out->weight = weight;
+        if (!job->stiff)
+            continue;
+        kiln_vec3 turn = kiln_slip_turn(&contact->memory, v, secant, c->slip_speed);
+        kiln_vec3 along = kiln_v3_normalize(v);
+        const double n[3] = {contact->normal.x, contact->normal.y, contact->normal.z};
+        const double p[3] = {turn.x, turn.y, turn.z}, q[3] = {along.x, along.y, along.z};
+        for (int r = 0; r < 3; r++)
+            for (int s = 0; s < 3; s++)
+                out->stiffness.m[r][s] =
+                    weight / c->tau * ((r == s) - n[r] * n[s] - 0.5 * (p[r] * q[s] + q[r] * p[s]));
+    }
+}
+
+static void add_blocks(const kiln_friction_contact *contact, kiln_mat3 m, const kiln_row_band *rows)
+{
+    const uint32_t *v = contact->v;
     for (int k = 0; k < 4; k++) {
         kiln_mat3 left = kiln_m3_mul(kiln_m3_transpose(contact->lever[k]), m);
         for (int l = k; l < 4; l++)
-            kiln_bsr_add(H, contact->v[k], contact->v[l],
-                         (const double(*)[3])kiln_m3_mul(left, contact->lever[l]).m);
+            if (kiln_collide_has_row(rows, v[k] < v[l] ? v[k] : v[l]))
+                kiln_bsr_add(rows->H, v[k], v[l],
+                             (const double(*)[3])kiln_m3_mul(left, contact->lever[l]).m);
+    }
+}
+
+static void add_pulls(const void *user, const kiln_row_band *rows)
+{
+    const kiln_collide *c = user;
+    for (size_t i = 0; i < c->friction_contacts.count; i++) {
+        const kiln_friction_contact *contact = &c->friction_contacts.data[i];
+        const kiln_rubbing *rubbing = &c->rubbing.data[i];
+        if (!kiln_collide_has_any(rows, contact->v))
+            continue;
+        for (int k = 0; k < 4; k++)
+            if (kiln_collide_has_row(rows, contact->v[k]))
+                kiln_collide_add_at(
+                    rows->g, contact->v[k], rubbing->weight,
+                    kiln_m3_apply(kiln_m3_transpose(contact->lever[k]), rubbing->velocity));
+        if (rows->H)
+            add_blocks(contact, rubbing->stiffness, rows);
     }
 }
 
 static void friction_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
 {
     kiln_collide *c = self;
-    for (size_t i = 0; i < c->friction_contacts.count; i++) {
-        kiln_friction_contact *contact = &c->friction_contacts.data[i];
-        kiln_vec3 v = velocity_of(c, contact, x);
-        double secant = kiln_slip_at(kiln_v3_norm(v), c->slip_speed).secant;
-        double weight = scale * contact->friction * contact->load * secant;
-        for (int k = 0; k < 4; k++)
-            kiln_collide_add_at(g, contact->v[k], weight,
-                                kiln_m3_apply(kiln_m3_transpose(contact->lever[k]), v));
-        if (!H)
-            continue;
-        kiln_vec3 turn = kiln_slip_turn(&contact->memory, v, secant, c->slip_speed);
-        kiln_vec3 along = kiln_v3_normalize(v);
-        const double n[3] = {contact->normal.x, contact->normal.y, contact->normal.z};
-        const double p[3] = {turn.x, turn.y, turn.z}, q[3] = {along.x, along.y, along.z};
-        kiln_mat3 m;
-        for (int r = 0; r < 3; r++)
-            for (int s = 0; s < 3; s++)
-                m.m[r][s] =
-                    weight / c->tau * ((r == s) - n[r] * n[s] - 0.5 * (p[r] * q[s] + q[r] * p[s]));
-        add_blocks(contact, m, H);
-    }
+    rub_job job = {.collide = c, .to = x, .scale = scale, .stiff = H != NULL};
+    size_t count = c->friction_contacts.count;
+    kiln_parallel_for(c->context, count, KILN_COLLIDE_GRAIN, pull_chunk, &job);
+    kiln_collide_scatter(c, count, add_pulls, c, g, H);
 }
 
 static int by_vertices(const void *left, const void *right)
@@ -196,23 +246,34 @@ static kiln_friction_contact contact_of(const kiln_collide *c, size_t i)
 {
     kiln_friction_contact contact = {.normal = c->distance.data[i].normal,
                                      .load = kiln_collide_load(c, i),
-                                     .friction = kiln_collide_friction_of(c, i)};
+                                     .friction = c->rub.data[i]};
     memcpy(contact.v, kiln_collide_pair(c, i)->v, sizeof contact.v);
     find_levers_of(c, i, contact.lever);
     return contact;
 }
 
+static void contact_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    kiln_collide *c = user;
+    for (size_t k = begin; k < end; k++)
+        c->friction_contacts.data[k] = contact_of(c, c->rubbed.data[k]);
+}
+
 kiln_status kiln_collide_lag_friction(kiln_collide *c, kiln_error *error)
 {
-    c->friction_contacts.count = 0;
+    c->friction_contacts.count = c->rubbed.count = 0;
     if (!kiln_collide_rubs(c))
         return KILN_OK;
-    for (size_t i = 0; i < c->found.pairs.count; i++) {
-        if (!kiln_collide_acts(c, i) || kiln_collide_friction_of(c, i) == 0.0)
-            continue;
-        kiln_friction_contact contact = contact_of(c, i);
-        KILN_TRY(kiln_array_push(c->context, &c->friction_contacts, contact, error));
-    }
+    KILN_TRY(kiln_array_reserve(c->context, &c->rubbed, c->acting.count, error));
+    for (size_t a = 0; a < c->acting.count; a++)
+        if (c->rub.data[c->acting.data[a]] != 0.0)
+            c->rubbed.data[c->rubbed.count++] = c->acting.data[a];
+    KILN_TRY(kiln_array_reserve(c->context, &c->rubbing, c->rubbed.count, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->friction_contacts, c->rubbed.count, error));
+    kiln_parallel_for(c->context, c->rubbed.count, KILN_COLLIDE_GRAIN, contact_chunk, c);
+    c->friction_contacts.count = c->rubbed.count;
     if (c->friction_contacts.count)
         qsort(c->friction_contacts.data, c->friction_contacts.count,
               sizeof *c->friction_contacts.data, by_vertices);
@@ -229,9 +290,10 @@ double kiln_collide_change(kiln_collide *c, const double *x)
     for (size_t i = 0; i < c->friction_contacts.count; i++)
         change += c->friction_contacts.data[i].load;
     sum = change;
-    for (size_t i = 0; i < c->found.pairs.count; i++) {
+    for (size_t a = 0; a < c->acting.count; a++) {
+        size_t i = c->acting.data[a];
         double load = kiln_collide_load(c, i);
-        if (load == 0.0 || kiln_collide_friction_of(c, i) == 0.0)
+        if (load == 0.0 || c->rub.data[i] == 0.0)
             continue;
         const kiln_friction_contact *known = find_contact(c, kiln_collide_pair(c, i)->v);
         double before = known ? known->load : 0.0;

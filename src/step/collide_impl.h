@@ -6,9 +6,13 @@
 
 #include "step/collide.h"
 
-enum { KILN_COLLIDE_GRAIN = 512 }; /* pairs per chunk */
-/* Of their reach: pairs nearer than this are expected to act in the solve that comes. */
-#define KILN_COLLIDE_EXPECTED 1.5
+enum { KILN_COLLIDE_GRAIN = 512, KILN_COLLIDE_BLOCK = 64 }; /* pairs per chunk, and at once */
+
+/* How many there are from `begin` on. */
+KILN_INLINE size_t kiln_collide_block(size_t begin, size_t end)
+{
+    return end - begin < KILN_COLLIDE_BLOCK ? end - begin : KILN_COLLIDE_BLOCK;
+}
 
 KILN_INLINE const kiln_vec3 *kiln_collide_points(const double *x)
 {
@@ -61,15 +65,35 @@ void kiln_collide_measure(kiln_collide *collide, const double *x);
 /* The renew of repulsion: the matrix gets blocks for the pairs that are near at x. */
 kiln_status kiln_collide_expect(void *self, const double *x, kiln_error *error);
 
-/* Stiffness times modulus times area of a pair, N, with the angle between edges where the solve
- * began. */
-double kiln_collide_scale(const kiln_collide *collide, size_t i);
-bool kiln_collide_is_coupled(const kiln_collide *collide, size_t i); /* the matrix has its blocks */
-double kiln_collide_load(const kiln_collide *collide, size_t i);     /* of a pair as measured, N */
-/* H += m (x) w w', m 3x3 by its upper half, over the pairs of four vertices. Without blocks for
- * those the diagonal 4 w_k^2 m, which is no smaller. */
-void kiln_collide_add_blocks(kiln_bsr *H, const uint32_t v[4], const double w[4],
-                             const double m[3][3], bool coupled);
+double kiln_collide_scale_of(const kiln_collide *collide, size_t i); /* of a pair that acts */
+/* Fills in which of those that act the matrix has blocks for. */
+void kiln_collide_find_coupled(kiln_collide *collide);
+double kiln_collide_load(const kiln_collide *collide, size_t i); /* of a pair as measured, N */
+
+/* Some rows of a gradient and of the matrix, which may be NULL. */
+typedef struct kiln_row_band {
+    size_t begin, end;
+    double *g;
+    kiln_bsr *H;
+} kiln_row_band;
+
+KILN_INLINE bool kiln_collide_has_row(const kiln_row_band *rows, uint32_t row)
+{
+    return row >= rows->begin && row < rows->end;
+}
+/* Whether one of four rows is one of them. */
+KILN_INLINE bool kiln_collide_has_any(const kiln_row_band *rows, const uint32_t v[4])
+{
+    return kiln_collide_has_row(rows, v[0]) || kiln_collide_has_row(rows, v[1]) ||
+           kiln_collide_has_row(rows, v[2]) || kiln_collide_has_row(rows, v[3]);
+}
+
+/* Calls `add` for rows until it was for all, on all threads: it goes over the `count` stencils in
+ * their order and adds to those rows only. Each sum then has the order of the stencils, however
+ * many rows there are at once. */
+typedef void kiln_collide_add(const void *user, const kiln_row_band *rows);
+void kiln_collide_scatter(const kiln_collide *collide, size_t count, kiln_collide_add *add,
+                          const void *user, double *g, kiln_bsr *H);
 /* The max_step of the terms: as far as detection allows. */
 double kiln_collide_max_step(void *self, const double *x, const double *dx);
 double kiln_collide_friction_of(const kiln_collide *collide, size_t i); /* of a pair */

@@ -7,12 +7,12 @@ void kiln_collide_visit_forces(kiln_collide *c, const double *x, kiln_see_forces
 {
     kiln_vec3 force[4];
     kiln_collide_measure(c, x);
-    for (size_t i = 0; i < c->found.pairs.count; i++) {
+    for (size_t a = 0; a < c->acting.count; a++) {
+        size_t i = c->acting.data[a];
         const kiln_pair_distance *at = &c->distance.data[i];
-        if (!kiln_collide_acts(c, i))
-            continue;
+        double load = kiln_collide_load(c, i);
         for (int k = 0; k < 4; k++)
-            force[k] = kiln_v3_scale(at->normal, kiln_collide_load(c, i) * at->weight[k]);
+            force[k] = kiln_v3_scale(at->normal, load * at->weight[k]);
         see(user, kiln_collide_pair(c, i)->v, force);
     }
     for (size_t i = 0; i < c->friction_contacts.count; i++) {

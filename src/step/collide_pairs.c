@@ -8,6 +8,7 @@
 
 /* Of the thickness: room beside a way, in which no new pairs are needed. */
 #define ROOM 0.5
+enum { MOVER_GRAIN = 4096 };
 enum { MANY_TIMES = 8 }; /* as many cliques of before as pairs are not kept */
 /* Squared sine below which edges count less, down to LEAST_PARALLEL: where they are parallel their
  * distance has a kink. Vertices against faces repel there too. */
@@ -16,32 +17,60 @@ enum { MANY_TIMES = 8 }; /* as many cliques of before as pairs are not kept */
 /* A vertex of a body counts before a wall with this part of its area, though it be on an edge. */
 #define LEAST_FACING 0.1
 
+typedef struct movers_job {
+    const kiln_collide *collide;
+    const kiln_vec3 *x, *dx; /* dx may be NULL */
+    double part;
+    bool out[KILN_MAX_THREADS]; /* [worker] one is not in its box */
+} movers_job;
+
+static void room_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    movers_job *job = user;
+    for (size_t i = begin; i < end && !job->out[worker]; i++) {
+        uint32_t v = kiln_collide_mover(job->collide, i);
+        kiln_vec3 at = job->dx ? kiln_v3_add(job->x[v], job->dx[v]) : job->x[v];
+        job->out[worker] = !kiln_box_overlap((kiln_box){at, at}, job->collide->boxes.data[v]);
+    }
+}
+
 bool kiln_collide_has_room(const kiln_collide *c, const double *x, const double *dx)
 {
-    for (size_t i = 0; i < kiln_collide_mover_count(c); i++) {
-        uint32_t v = kiln_collide_mover(c, i);
-        kiln_vec3 at = kiln_collide_points(x)[v];
-        if (dx)
-            at = kiln_v3_add(at, kiln_collide_points(dx)[v]);
-        if (!kiln_box_overlap((kiln_box){at, at}, c->boxes.data[v]))
+    movers_job job = {
+        .collide = c, .x = kiln_collide_points(x), .dx = dx ? kiln_collide_points(dx) : NULL};
+    kiln_parallel_for(c->context, kiln_collide_mover_count(c), MOVER_GRAIN, room_chunk, &job);
+    for (int w = 0; w < KILN_MAX_THREADS; w++)
+        if (job.out[w])
             return false;
-    }
     return true;
+}
+
+static void box_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const movers_job *job = user;
+    const kiln_collide *c = job->collide;
+    double r = ROOM * c->options.thickness;
+    for (size_t i = begin; i < end; i++) {
+        uint32_t v = kiln_collide_mover(c, i);
+        kiln_box box = {job->x[v], job->x[v]};
+        if (job->dx)
+            box = kiln_box_grow(box, kiln_v3_madd(job->x[v], job->part, job->dx[v]));
+        c->boxes.data[v] = (kiln_box){kiln_v3_sub(box.low, kiln_v3(r, r, r)),
+                                      kiln_v3_add(box.high, kiln_v3(r, r, r))};
+    }
 }
 
 /* About the way of each vertex. */
 static void place_boxes(kiln_collide *c, const double *x, const double *dx, double part)
 {
-    double r = ROOM * c->options.thickness;
-    for (size_t i = 0; i < kiln_collide_mover_count(c); i++) {
-        uint32_t v = kiln_collide_mover(c, i);
-        kiln_vec3 at = kiln_collide_points(x)[v];
-        kiln_box box = {at, at};
-        if (dx)
-            box = kiln_box_grow(box, kiln_v3_madd(at, part, kiln_collide_points(dx)[v]));
-        c->boxes.data[v] = (kiln_box){kiln_v3_sub(box.low, kiln_v3(r, r, r)),
-                                      kiln_v3_add(box.high, kiln_v3(r, r, r))};
-    }
+    movers_job job = {.collide = c,
+                      .x = kiln_collide_points(x),
+                      .dx = dx ? kiln_collide_points(dx) : NULL,
+                      .part = part};
+    kiln_parallel_for(c->context, kiln_collide_mover_count(c), MOVER_GRAIN, box_chunk, &job);
 }
 
 void kiln_collide_stay(kiln_collide *c, const double *x)
@@ -55,6 +84,11 @@ static kiln_status make_room(kiln_collide *c, kiln_error *error)
     KILN_TRY(kiln_array_reserve(c->context, &c->distance, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->counted, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->before, count, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->acting, count, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->scale, count, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->rub, count, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->coupled, count, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->push, 2 * count, error));
     KILN_TRY(kiln_kept_values_reserve(&c->kept, c->context, 3 * c->given->rows, count, error));
     KILN_TRY(kiln_kept_values_reserve(&c->totals, c->context, 3 * c->given->rows, 1, error));
     return kiln_array_reserve(c->context, &c->least, kiln_chunk_count(count, KILN_COLLIDE_GRAIN),
@@ -188,23 +222,49 @@ static void begin_at(kiln_collide *c, const double *x)
     }
 }
 
-bool kiln_collide_is_coupled(const kiln_collide *c, size_t i)
+static void couple_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
-    const uint32_t *v = kiln_collide_pair(c, i)->v;
-    return c->cliques.count &&
-           bsearch(v, c->cliques.data, c->cliques.count / 4, 4 * sizeof *v, by_vertices);
+    (void)chunk;
+    (void)worker;
+    kiln_collide *c = user;
+    for (size_t i = begin; i < end; i++) {
+        const uint32_t *v = kiln_collide_pair(c, c->acting.data[i])->v;
+        c->coupled.data[i] = c->cliques.count && bsearch(v, c->cliques.data, c->cliques.count / 4,
+                                                         4 * sizeof *v, by_vertices);
+    }
 }
 
+void kiln_collide_find_coupled(kiln_collide *c)
+{
+    if (c->coupled_measure == c->measures && c->coupled_revision == c->repulsion.revision)
+        return;
+    c->coupled_measure = c->measures;
+    c->coupled_revision = c->repulsion.revision;
+    kiln_parallel_for(c->context, c->acting.count, KILN_COLLIDE_GRAIN, couple_chunk, c);
+}
+
+/* Of cliques in order. */
 static void keep_each_once(kiln_u32_array *cliques)
 {
     uint32_t *row = cliques->data;
     size_t all = cliques->count / 4, count = 0;
-    if (all)
-        qsort(row, all, 4 * sizeof *row, by_vertices);
     for (size_t i = 0; i < all; i++)
         if (count == 0 || by_vertices(row + 4 * i, row + 4 * (count - 1)) != 0)
             memmove(row + 4 * count++, row + 4 * i, 4 * sizeof *row);
     cliques->count = 4 * count;
+}
+
+/* Both in order; from the last on, so that none is overwritten before it was moved. */
+static void merge(kiln_u32_array *into, const uint32_t *other, size_t others)
+{
+    size_t own = into->count / 4, at = own + others;
+    into->count = 4 * at;
+    while (others > 0) {
+        bool later =
+            own > 0 && by_vertices(into->data + 4 * (own - 1), other + 4 * (others - 1)) > 0;
+        const uint32_t *from = later ? into->data + 4 * --own : other + 4 * --others;
+        memmove(into->data + 4 * --at, from, 4 * sizeof *from);
+    }
 }
 
 /* All pairs, those with friction, and unless it begins those of before: in order, each once. */
@@ -214,16 +274,16 @@ static kiln_status list_cliques(kiln_collide *c, bool begins, kiln_error *error)
     size_t before = begins ? 0 : c->cliques.count / 4;
     if (before > MANY_TIMES * pairs)
         before = 0;
-    c->wanted.count = 0;
     KILN_TRY(kiln_array_reserve(c->context, &c->wanted, 4 * (pairs + rubbed + before) + 4, error));
     uint32_t *row = c->wanted.data;
     for (size_t i = 0; i < pairs; i++, row += 4)
         memcpy(row, kiln_collide_pair(c, i)->v, 4 * sizeof *row);
     for (size_t i = 0; i < rubbed; i++, row += 4)
         memcpy(row, c->friction_contacts.data[i].v, 4 * sizeof *row);
-    if (before)
-        memcpy(row, c->cliques.data, 4 * before * sizeof *row);
-    c->wanted.count = 4 * (pairs + rubbed + before);
+    c->wanted.count = 4 * (pairs + rubbed);
+    if (c->wanted.count)
+        qsort(c->wanted.data, pairs + rubbed, 4 * sizeof *row, by_vertices);
+    merge(&c->wanted, c->cliques.data, before);
     keep_each_once(&c->wanted);
     return KILN_OK;
 }
@@ -241,8 +301,9 @@ static bool is_same(const kiln_u32_array *a, const kiln_u32_array *b)
 static kiln_status couple(kiln_collide *c, bool begins, kiln_error *error)
 {
     bool enough = !begins;
-    for (size_t i = 0; i < c->found.pairs.count && enough; i++)
-        enough = !kiln_collide_acts(c, i) || kiln_collide_is_coupled(c, i);
+    kiln_collide_find_coupled(c);
+    for (size_t i = 0; i < c->acting.count && enough; i++)
+        enough = c->coupled.data[i];
     if (enough)
         return KILN_OK;
     KILN_TRY(list_cliques(c, begins, error));
@@ -255,7 +316,7 @@ static kiln_status couple(kiln_collide *c, bool begins, kiln_error *error)
     return KILN_OK;
 }
 
-double kiln_collide_scale(const kiln_collide *c, size_t i)
+double kiln_collide_scale_of(const kiln_collide *c, size_t i)
 {
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
     double modulus = fmin(side_modulus(c, pair->v, pair->split),

@@ -1,4 +1,5 @@
 /* Repulsion as a term of the objective. */
+#include "base/parallel.h"
 #include "contact/repulsion.h"
 #include "step/collide_impl.h"
 
@@ -10,14 +11,32 @@ static kiln_repulsion repulsion_of(const kiln_collide *c, size_t i)
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
     double s = c->distance.data[i].d / pair->reach;
     bool curved = pair->split == 2 || !kiln_collide_is_wall(c, pair->v[1]);
-    if (!c->from || kiln_collide_friction_of(c, i) > 0.0) /* what trembles would not stick */
+    if (!c->from || c->rub.data[i] > 0.0) /* what trembles would not stick */
         return kiln_repulsion_at(s);
     return kiln_repulsion_over(c->before.data[i] / pair->reach, s, curved);
 }
 
 double kiln_collide_load(const kiln_collide *c, size_t i)
 {
-    return kiln_collide_acts(c, i) ? -kiln_collide_scale(c, i) * repulsion_of(c, i).slope : 0.0;
+    return kiln_collide_acts(c, i) ? -c->scale.data[i] * repulsion_of(c, i).slope : 0.0;
+}
+
+typedef struct energy_job {
+    const kiln_collide *collide;
+    double *energy;
+} energy_job;
+
+static void energy_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const energy_job *job = user;
+    const kiln_collide *c = job->collide;
+    for (size_t a = begin; a < end; a++) {
+        size_t i = c->acting.data[a];
+        job->energy[i] =
+            c->scale.data[i] * kiln_collide_pair(c, i)->reach * repulsion_of(c, i).value;
+    }
 }
 
 /* The energies of all pairs at x, J, in the room that was reserved when the pairs were found. */
@@ -25,21 +44,19 @@ static const double *measure_energies(kiln_collide *c, const double *x)
 {
     kiln_collide_measure(c, x);
     size_t pairs = c->found.pairs.count;
-    double *energy =
-        kiln_kept_values_begin(&c->kept, c->context, 3 * c->given->rows, pairs, c->state, x);
-    for (size_t i = 0; i < pairs; i++)
-        energy[i] = kiln_collide_acts(c, i)
-                        ? kiln_collide_scale(c, i) * kiln_collide_pair(c, i)->reach *
-                              repulsion_of(c, i).value
-                        : 0.0;
-    return energy;
+    energy_job job = {
+        c, kiln_kept_values_begin(&c->kept, c->context, 3 * c->given->rows, pairs, c->state, x)};
+    if (pairs)
+        memset(job.energy, 0, pairs * sizeof *job.energy);
+    kiln_parallel_for(c->context, c->acting.count, KILN_COLLIDE_GRAIN, energy_chunk, &job);
+    return job.energy;
 }
 
 static double sum_of(kiln_collide *c, const double *energy, const double *x)
 {
     double sum = 0.0;
-    for (size_t i = 0; i < c->found.pairs.count; i++)
-        sum += energy[i];
+    for (size_t a = 0; a < c->acting.count; a++)
+        sum += energy[c->acting.data[a]];
     if (c->failure != KILN_OK)
         return INFINITY;
     *kiln_kept_values_begin(&c->totals, c->context, 3 * c->given->rows, 1, c->solve, x) = sum;
@@ -75,47 +92,78 @@ static double repulsion_delta(void *self, const double *x0, const double *x1)
     return sum;
 }
 
-void kiln_collide_add_blocks(kiln_bsr *H, const uint32_t v[4], const double w[4],
-                             const double m[3][3], bool coupled)
+typedef struct push_job {
+    kiln_collide *collide;
+    double scale;
+} push_job;
+
+static void push_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const push_job *job = user;
+    kiln_collide *c = job->collide;
+    for (size_t a = begin; a < end; a++) {
+        size_t i = c->acting.data[a];
+        kiln_repulsion b = repulsion_of(c, i);
+        double force = job->scale * c->scale.data[i];
+        c->push.data[2 * a] = force * b.slope;
+        c->push.data[2 * a + 1] = force * b.curvature / kiln_collide_pair(c, i)->reach;
+    }
+}
+
+/* H += m (x) w w', m 3x3 by its upper half, over the pairs of four vertices. Without blocks for
+ * those the diagonal 4 w_k^2 m, which is no smaller. */
+static void add_blocks(const kiln_row_band *rows, const uint32_t v[4], const double w[4],
+                       const double m[3][3], bool coupled)
 {
     double block[3][3];
     for (int k = 0; k < 4; k++)
         for (int l = k; l < 4; l++) {
             double factor = coupled ? w[k] * w[l] : k == l ? 4.0 * w[k] * w[k] : 0.0;
-            if (factor == 0.0)
+            if (factor == 0.0 || !kiln_collide_has_row(rows, v[k] < v[l] ? v[k] : v[l]))
                 continue;
             for (int r = 0; r < 3; r++)
                 for (int s = 0; s < 3; s++)
                     block[r][s] = factor * m[r][s];
-            kiln_bsr_add(H, v[k], v[l], (const double(*)[3])block);
+            kiln_bsr_add(rows->H, v[k], v[l], (const double(*)[3])block);
         }
 }
 
 /* Of the Hessian only the part along the normal: what the turning of the normal adds is negative
  * where the pair repels. */
-static void repulsion_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
+static void add_pushes(const void *user, const kiln_row_band *rows)
 {
-    kiln_collide *c = self;
-    kiln_collide_measure(c, x);
-    for (size_t i = 0; i < c->found.pairs.count; i++) {
-        if (!kiln_collide_acts(c, i))
-            continue;
-        const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+    const kiln_collide *c = user;
+    for (size_t a = 0; a < c->acting.count; a++) {
+        size_t i = c->acting.data[a];
+        const uint32_t *v = kiln_collide_pair(c, i)->v;
         const kiln_pair_distance *at = &c->distance.data[i];
-        kiln_repulsion b = repulsion_of(c, i);
-        double force = scale * kiln_collide_scale(c, i), slope = force * b.slope;
+        double slope = c->push.data[2 * a], curvature = c->push.data[2 * a + 1], m[3][3];
+        if (!kiln_collide_has_any(rows, v))
+            continue;
         for (int k = 0; k < 4; k++)
-            kiln_collide_add_at(g, pair->v[k], slope * at->weight[k], at->normal);
-        if (!H)
+            if (kiln_collide_has_row(rows, v[k]))
+                kiln_collide_add_at(rows->g, v[k], slope * at->weight[k], at->normal);
+        if (!rows->H)
             continue;
         const double n[3] = {at->normal.x, at->normal.y, at->normal.z};
-        double curvature = force * b.curvature / pair->reach, m[3][3];
         for (int r = 0; r < 3; r++)
             for (int s = 0; s < 3; s++)
                 m[r][s] = curvature * n[r] * n[s];
-        kiln_collide_add_blocks(H, pair->v, at->weight, (const double(*)[3])m,
-                                kiln_collide_is_coupled(c, i));
+        add_blocks(rows, v, at->weight, (const double(*)[3])m, c->coupled.data[a]);
     }
+}
+
+static void repulsion_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
+{
+    kiln_collide *c = self;
+    push_job job = {c, scale};
+    kiln_collide_measure(c, x);
+    if (H)
+        kiln_collide_find_coupled(c);
+    kiln_parallel_for(c->context, c->acting.count, KILN_COLLIDE_GRAIN, push_chunk, &job);
+    kiln_collide_scatter(c, c->acting.count, add_pushes, c, g, H);
 }
 
 static kiln_cliques repulsion_cliques(void *self)
@@ -142,11 +190,10 @@ double kiln_collide_energy(kiln_collide *c, const double *x)
 {
     double sum = 0.0;
     kiln_collide_measure(c, x);
-    for (size_t i = 0; i < c->found.pairs.count; i++) {
+    for (size_t a = 0; a < c->acting.count; a++) {
+        size_t i = c->acting.data[a];
         double reach = kiln_collide_pair(c, i)->reach;
-        if (kiln_collide_acts(c, i))
-            sum += kiln_collide_scale(c, i) * reach *
-                   kiln_repulsion_at(c->distance.data[i].d / reach).value;
+        sum += c->scale.data[i] * reach * kiln_repulsion_at(c->distance.data[i].d / reach).value;
     }
     return sum;
 }

@@ -180,6 +180,40 @@ START_TEST(pair_overlap_matches_brute_force)
 }
 END_TEST
 
+/* One vertex of each item against three is as that vertex three times against them. */
+START_TEST(arities_may_differ)
+{
+    enum { COUNT = 700 };
+    scene s = make_scene(SURFACE, COUNT, 6), t = make_scene(SURFACE, 900, 6);
+    uint32_t one[COUNT], three[COUNT][3];
+    for (size_t i = 0; i < COUNT; i++)
+        one[i] = three[i][0] = three[i][1] = three[i][2] = s.vertices[i][0];
+    kiln_context *context = kiln_test_context(2);
+    kiln_bvh a = {0}, b = {0};
+    kiln_bvh_pair_array pairs[3] = {{0}, {0}, {0}};
+    ck_assert_int_eq(kiln_bvh_build(&a, context, s.boxes, s.count, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_bvh_build(&b, context, t.boxes, t.count, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_bvh_set_vertices(&b, &t.vertices[0][0], 3, NULL), KILN_OK);
+    for (int k = 0; k < 3; k++) {
+        if (k == 1)
+            ck_assert_int_eq(kiln_bvh_set_vertices(&a, &three[0][0], 3, NULL), KILN_OK);
+        if (k == 2)
+            ck_assert_int_eq(kiln_bvh_set_vertices(&a, one, 1, NULL), KILN_OK);
+        ck_assert_int_eq(kiln_bvh_pair_overlap(&a, &b, &pairs[k], NULL), KILN_OK);
+    }
+    ck_assert_uint_lt(pairs[1].count, pairs[0].count);
+    ck_assert_uint_eq(pairs[1].count, pairs[2].count);
+    ck_assert_mem_eq(pairs[1].data, pairs[2].data, pairs[1].count * sizeof *pairs[1].data);
+    for (int k = 0; k < 3; k++)
+        kiln_array_free(context, &pairs[k]);
+    kiln_bvh_destroy(&a);
+    kiln_bvh_destroy(&b);
+    kiln_context_destroy(context);
+    free_scene(&s);
+    free_scene(&t);
+}
+END_TEST
+
 /* Same pairs in the same order for all threads and instruction sets, and after exact shifts and
  * scalings. */
 START_TEST(results_do_not_depend_on_the_machine)
@@ -539,6 +573,7 @@ Suite *kiln_test_suite(void)
     TCase *all = kiln_test_case(suite, "bvh");
     tcase_add_test(all, self_overlap_matches_brute_force);
     tcase_add_test(all, pair_overlap_matches_brute_force);
+    tcase_add_test(all, arities_may_differ);
     tcase_add_test(all, results_do_not_depend_on_the_machine);
     tcase_add_test(all, sinks_see_all_pairs_and_may_stop);
     tcase_add_test(all, box_queries_match_brute_force);

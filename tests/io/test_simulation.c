@@ -91,7 +91,8 @@ START_TEST(test_a_resumed_simulation_goes_on_to_the_same_bits)
 END_TEST
 
 /* Dough on dough on a moving rod: nothing that contact, obstacles or flow remember from step to
- * step may be missing in the checkpoint, whichever step it is written after. */
+ * step may be missing in the checkpoint, whichever step it is written after; on however many
+ * threads it goes on. */
 START_TEST(test_what_flows_and_touches_is_resumed_to_the_same_bits)
 {
     FILE *file = fopen(path_of("dough.lua"), "w");
@@ -111,16 +112,16 @@ START_TEST(test_what_flows_and_touches_is_resumed_to_the_same_bits)
     fclose(file);
     char dough[160];
     snprintf(dough, sizeof dough, "%s", path_of("dough.lua"));
-    kiln_context *context = kiln_test_context(1);
+    kiln_context *context = kiln_test_context(1), *other = kiln_test_context(3);
     kiln_simulation *whole, *broken;
     kiln_error error;
     ck_assert_int_eq(kiln_simulation_load(context, dough, NULL, &whole, &error), KILN_OK);
-    ck_assert_int_eq(kiln_simulation_load(context, dough, NULL, &broken, &error), KILN_OK);
+    ck_assert_int_eq(kiln_simulation_load(other, dough, NULL, &broken, &error), KILN_OK);
     run_to_end(whole);
     for (double end = kiln_simulation_duration(broken); kiln_simulation_time(broken) < end;) {
         ck_assert_int_eq(kiln_simulation_save_checkpoint(broken, path_of("c.h5"), &error), KILN_OK);
         kiln_simulation_destroy(broken);
-        ck_assert_int_eq(kiln_simulation_resume(context, dough, path_of("c.h5"), &broken, &error),
+        ck_assert_int_eq(kiln_simulation_resume(other, dough, path_of("c.h5"), &broken, &error),
                          KILN_OK);
         ck_assert_int_eq(kiln_simulation_step(broken, end, &error), KILN_OK);
     }
@@ -128,6 +129,7 @@ START_TEST(test_what_flows_and_touches_is_resumed_to_the_same_bits)
     kiln_simulation_destroy(whole);
     kiln_simulation_destroy(broken);
     kiln_context_destroy(context);
+    kiln_context_destroy(other);
 }
 END_TEST
 

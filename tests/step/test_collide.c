@@ -1,6 +1,7 @@
 /* Bodies against each other and themselves: after every step the surface is free of crossings by
  * the exact test. */
 #include "rig.h"
+#include "step/solid_impl.h"
 #include "topology/crossing.h"
 
 #define G 9.81
@@ -345,26 +346,44 @@ START_TEST(test_friction)
 }
 END_TEST
 
-static uint64_t hash_after_fall(int threads)
+/* The most pairs that act at once in *contacts. */
+static uint64_t hash_after_fall(const piece *pieces, size_t count, kiln_integrator integrator,
+                                int threads, size_t *contacts)
 {
-    const piece pieces[] = {{"box", CUBE, .place = {0, 0, 0.1}, .velocity = {0, 0, -1}},
-                            {"box", CUBE, {1, 2, 0}, 0.5, {0.1, 0.2, 1.6}, {0, 0, -3}}};
-    rig r = collide_rig(threads, pieces, 2, 1e5);
+    rig r = collide_rig(threads, pieces, count, 1e5);
+    r.options.integrator = integrator;
+    r.options.contact.walls = true;
     r.options.contact.friction = 0.2;
     r.gravity = kiln_v3(0, 0, -G);
     add_floor(&r, 0.0, 0.5);
     rig_build(&r);
     set_velocities(&r, pieces);
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 8; i++) {
         advance(&r, 0.02);
+        size_t count_now = r.solid->collide.acting.count;
+        *contacts = count_now > *contacts ? count_now : *contacts;
+    }
     uint64_t hash = kiln_mesh_hash(r.mesh);
     rig_free(&r);
     return hash;
 }
 
+/* A pile, and mats that fall onto each other: enough contacts for all threads. */
 START_TEST(test_threads)
 {
-    ck_assert_uint_eq(hash_after_fall(1), hash_after_fall(3));
+    const char *block = "lx=1 ly=1 lz=1 nx=8 ny=8 nz=2";
+    const piece pile[] = {{"box", block, .place = {0, 0, 0.03}, .velocity = {0, 0, -1}},
+                          {"box", CUBE, {1, 2, 0}, 0.5, {0.1, 0.2, 1.6}, {0, 0, -3}}};
+    const char *mat = "lx=2 ly=2 lz=.1 nx=12 ny=12 nz=1";
+    const piece mats[] = {{"box", mat, .place = {0, 0, 0.03}, .velocity = {0, 0, -1}},
+                          {"box", mat, {0, 0, 1}, 0.7, {0.7, -0.6, 0.2}, {0, 0, -3}}};
+    const piece *pieces = _i % 2 ? mats : pile;
+    kiln_integrator integrator = _i / 2 ? KILN_NEWMARK : KILN_IMPLICIT_EULER;
+    size_t contacts = 0;
+    uint64_t hash = hash_after_fall(pieces, 2, integrator, 1, &contacts);
+    ck_assert_uint_gt(contacts, _i % 2 ? 512 : 64);
+    for (int threads = 2; threads <= 3; threads++)
+        ck_assert_uint_eq(hash, hash_after_fall(pieces, 2, integrator, threads, &contacts));
 }
 END_TEST
 
@@ -585,7 +604,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tc, test_rest);
     tcase_add_test(tc, test_linearised);
     tcase_add_loop_test(tc, test_friction, 0, 2);
-    tcase_add_test(tc, test_threads);
+    tcase_add_loop_test(tc, test_threads, 0, 4);
     tcase_add_test(tc, test_touching_start);
     tcase_add_test(tc, test_derivatives);
     tcase_add_test(tc, test_pairs_follow_the_way);
