@@ -168,7 +168,7 @@ static bool label_sides(const dissecter *d, const piece *p)
     uint32_t *scratch = scratch_of(d, p), n = p->count;
     uint8_t *part = d->part + p->first;
     kiln_bisect_input input = {n, d->from.start + p->first, d->from.degree + p->first,
-                               d->from.column, NULL};
+                               d->from.column};
     if (!kiln_bisect(&input, p->seed, scratch, part))
         return false;
     for (uint32_t v = 0; v < n; v++)

@@ -25,8 +25,10 @@ kiln_status kiln_dissect(kiln_context *context, const kiln_row_graph *graph, kil
                          kiln_error *error);
 
 /* An order for `grown`, a graph of the same vertices with further edges, from that of the graph
- * without them: vertices with edges across the tree go up to where their ends meet. Always from the
- * order of the same graph, never from one that was repaired, or the bits depend on history. */
+ * without them: vertices with edges across the tree go up to where their ends meet. Where that
+ * would cost the factor much more than a new order takes, the graph is dissected anew. Always from
+ * the order of the graph without contact, never from one that was repaired, or the bits depend on
+ * history. */
 kiln_status kiln_dissection_repair(kiln_context *context, const kiln_dissection *base,
                                    const kiln_row_graph *grown, kiln_dissection *out,
                                    kiln_error *error);

@@ -3,32 +3,28 @@
 #include <math.h>
 #include <string.h>
 
-enum { COARSEST = 100, LEVELS = 40, TRIES = 8, CARRIED = 4 };
+enum { COARSEST = 100, LEVELS = 40 };
+enum { PASSES = 6, TRIES = 4, TRY_PASSES = 2, TRY_PATIENCE = 10 };
+/* Graphs of more than LARGE vertices are coarsened in RUNS ways from a MIDDLE_PART of them on. */
+enum { LARGE = 2000, RUNS = 3, MIDDLE_PART = 16, MIDDLE_LEAST = 500 };
 
 /* Vertices of all levels together, and neighbours, as multiples of those of the graph. What does
  * not fit is not made coarser: it only takes longer. */
 enum { LEVEL_VERTICES = 4, LEVEL_NEIGHBOURS = 2 };
 
-typedef struct candidate {
-    uint8_t *part;
-    double cost;
-} candidate;
-
 typedef struct bisection {
     kiln_level level[LEVELS];
-    int levels;
     kiln_words words;
     kiln_random random;
     kiln_refiner *refiner;
-    uint8_t *room[2]; /* parts of the candidates of one level and of the next */
-    candidate best[CARRIED];
-    int carried;
+    uint8_t *spare[2]; /* [count] */
+    uint32_t heaviest;
 } bisection;
 
 size_t kiln_bisect_words(size_t count, size_t neighbours)
 {
-    size_t finest = 3 * count + 1 + 2 * neighbours, parts = 2 * (count / 4 + 1);
-    size_t levels = LEVEL_VERTICES * 3 * count + LEVEL_NEIGHBOURS * 2 * neighbours + LEVELS;
+    size_t finest = 3 * count + 1 + 2 * neighbours, parts = 3 * (count / 4 + 1);
+    size_t levels = LEVEL_VERTICES * 4 * count + LEVEL_NEIGHBOURS * 2 * neighbours + LEVELS;
     return finest + parts + kiln_refiner_words(count) + levels;
 }
 
@@ -36,15 +32,16 @@ static void set_finest(bisection *b, const kiln_bisect_input *in, size_t neighbo
 {
     kiln_level *g = &b->level[0];
     uint32_t end = 0;
-    *g = (kiln_level){.count = in->count};
+    *g = (kiln_level){.count = in->count, .total = in->count};
     g->start = kiln_words_take(&b->words, in->count + (size_t)1);
     g->weight = kiln_words_take(&b->words, in->count);
     g->merged = kiln_words_take(&b->words, in->count);
+    g->part = (uint8_t *)kiln_words_take(&b->words, in->count / 4 + (size_t)1);
     g->column = kiln_words_take(&b->words, neighbours);
     g->edge = kiln_words_take(&b->words, neighbours);
     for (uint32_t v = 0; v < in->count; v++) {
         g->start[v] = end;
-        g->total += g->weight[v] = in->weight ? in->weight[v] : 1;
+        g->weight[v] = 1;
         memcpy(g->column + end, in->column + in->start[v], in->degree[v] * sizeof(uint32_t));
         end += in->degree[v];
     }
@@ -53,79 +50,73 @@ static void set_finest(bisection *b, const kiln_bisect_input *in, size_t neighbo
         g->edge[k] = 1;
 }
 
-static void coarsen(bisection *b)
+/* Makes coarser levels until one has no more than `enough` vertices; returns the last. */
+static int coarsen(bisection *b, int level, uint32_t enough)
 {
-    uint32_t heaviest = 3 * b->level[0].total / (2 * COARSEST);
-    for (b->levels = 1; b->levels < LEVELS; b->levels++) {
-        kiln_level *fine = &b->level[b->levels - 1];
-        if (fine->count <= COARSEST ||
-            !kiln_level_coarsen(fine, fine + 1, heaviest, &b->words, &b->random))
-            break;
-    }
+    while (level + 1 < LEVELS && b->level[level].count > enough &&
+           kiln_level_coarsen(&b->level[level], &b->level[level + 1], b->heaviest, &b->words,
+                              &b->random))
+        level++;
+    return level;
 }
 
-/* How many separators are carried to a level: all together are smaller than the graph. */
-static int carried_to(const bisection *b, const kiln_level *level)
+/* The best of some separators that are grown from random vertices. */
+static double find_first(bisection *b, int level)
 {
-    uint32_t fit = b->level[0].count / (4 * level->count);
-    return fit < 1 ? 1 : fit > CARRIED ? CARRIED : (int)fit;
-}
-
-static void rank(candidate *best, int count, candidate next)
-{
-    for (int i = 0; i < count; i++)
-        if (next.cost < best[i].cost) {
-            candidate t = best[i];
-            best[i] = next;
-            next = t;
-        }
-}
-
-/* The worst of the list gives its place to the next try. */
-static void find_first(bisection *b)
-{
-    const kiln_level *g = &b->level[b->levels - 1];
-    b->carried = carried_to(b, g);
-    for (int i = 0; i < b->carried; i++)
-        b->best[i] = (candidate){b->room[0] + (size_t)i * g->count, INFINITY};
-    uint8_t *part = b->room[1];
+    const kiln_level *g = &b->level[level];
+    double best = INFINITY;
     for (int i = 0; i < TRIES; i++) {
-        kiln_refiner_grow(b->refiner, g, kiln_random_below(&b->random, g->count), part);
-        double cost = kiln_refiner_improve(b->refiner, g, part);
-        candidate *last = &b->best[b->carried - 1];
-        if (!(cost < last->cost))
+        kiln_refiner_grow(b->refiner, g, kiln_random_below(&b->random, g->count), b->spare[0]);
+        double cost = kiln_refiner_improve(b->refiner, g, TRY_PASSES, TRY_PATIENCE, b->spare[0]);
+        if (i > 0 && !(cost < best))
             continue;
-        memcpy(last->part, part, g->count);
-        candidate next = {last->part, cost};
-        last->cost = INFINITY;
-        rank(b->best, b->carried, next);
+        best = cost;
+        memcpy(g->part, b->spare[0], g->count);
     }
+    return kiln_refiner_improve(b->refiner, g, PASSES, UINT32_MAX, g->part);
 }
 
-static void project(const kiln_level *fine, const uint8_t *coarse_part, uint8_t *part)
+/* From level `from` to the finer level `to`. */
+static double refine(bisection *b, int from, int to, double cost)
 {
-    for (uint32_t v = 0; v < fine->count; v++)
-        part[v] = coarse_part[fine->merged[v]];
-}
-
-static void refine(bisection *b)
-{
-    for (int l = b->levels - 2; l >= 0; l--) {
+    for (int l = from - 1; l >= to; l--) {
         const kiln_level *g = &b->level[l];
-        uint8_t *room = b->room[(b->levels - 1 - l) % 2];
-        int carried = carried_to(b, g);
-        candidate next[CARRIED];
-        if (carried > b->carried)
-            carried = b->carried;
-        for (int i = 0; i < carried; i++) {
-            next[i] = (candidate){room + (size_t)i * g->count, INFINITY};
-            project(g, b->best[i].part, next[i].part);
-            double cost = kiln_refiner_improve(b->refiner, g, next[i].part);
-            rank(next, i + 1, (candidate){next[i].part, cost});
-        }
-        memcpy(b->best, next, sizeof next);
-        b->carried = carried;
+        for (uint32_t v = 0; v < g->count; v++)
+            g->part[v] = g[1].part[g->merged[v]];
+        cost = kiln_refiner_improve(b->refiner, g, PASSES, UINT32_MAX, g->part);
     }
+    return cost;
+}
+
+static double find_separator(bisection *b, int level)
+{
+    int last = coarsen(b, level, COARSEST);
+    return refine(b, last, level, find_first(b, last));
+}
+
+/* What is merged decides which separators can be found, so the coarser levels of a large graph are
+ * made several times. Returns the level at which the best of them is. */
+static int find_best(bisection *b, double *cost)
+{
+    uint32_t count = b->level[0].count, enough = count / MIDDLE_PART;
+    if (count <= LARGE) {
+        *cost = find_separator(b, 0);
+        return 0;
+    }
+    int middle = coarsen(b, 0, enough > MIDDLE_LEAST ? enough : MIDDLE_LEAST);
+    const kiln_level *g = &b->level[middle];
+    const kiln_words words = b->words;
+    *cost = INFINITY;
+    for (int i = 0; i < RUNS; i++) {
+        b->words = words;
+        double found = find_separator(b, middle);
+        if (i > 0 && !(found < *cost))
+            continue;
+        *cost = found;
+        memcpy(b->spare[1], g->part, g->count);
+    }
+    memcpy(g->part, b->spare[1], g->count);
+    return middle;
 }
 
 bool kiln_bisect(const kiln_bisect_input *graph, uint64_t seed, uint32_t *scratch, uint8_t *part)
@@ -137,11 +128,12 @@ bool kiln_bisect(const kiln_bisect_input *graph, uint64_t seed, uint32_t *scratc
                    .random = kiln_random_start(seed, 0)};
     b.refiner = kiln_refiner_start(graph->count, &b.words);
     for (int i = 0; i < 2; i++)
-        b.room[i] = (uint8_t *)kiln_words_take(&b.words, graph->count / 4 + (size_t)1);
+        b.spare[i] = (uint8_t *)kiln_words_take(&b.words, graph->count / 4 + (size_t)1);
     set_finest(&b, graph, neighbours);
-    coarsen(&b);
-    find_first(&b);
-    refine(&b);
-    memcpy(part, b.best[0].part, graph->count);
-    return b.best[0].cost < INFINITY;
+    b.heaviest = 3 * (b.level[0].total / (2 * COARSEST)) + 1;
+    double cost;
+    int level = find_best(&b, &cost);
+    cost = refine(&b, level, 0, cost);
+    memcpy(part, b.level[0].part, graph->count);
+    return cost < INFINITY;
 }

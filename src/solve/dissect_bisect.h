@@ -1,8 +1,7 @@
 /* Vertex separators: a graph is taken apart into two sides and the vertices between them.
  *
- * Multilevel: matched vertices are merged until few are left, separators are grown there and
- * refined level by level (Karypis and Kumar 1998; refinement as Ashcraft and Liu 1998). Several
- * are carried along while levels are small. */
+ * Multilevel (Karypis and Kumar 1998): matched vertices are merged until few are left, separators
+ * are grown there and refined on each level that is less coarse (dissect_refine.c). */
 #ifndef KILN_SOLVE_DISSECT_BISECT_H
 #define KILN_SOLVE_DISSECT_BISECT_H
 
@@ -21,6 +20,7 @@ typedef struct kiln_level {
     uint32_t *edge;   /* [start[count]] weights */
     uint32_t *weight; /* [count] */
     uint32_t *merged; /* [count] vertex of the coarser level */
+    uint8_t *part;    /* [count] sides */
 } kiln_level;
 
 /* Scratch that is taken from the front. */
@@ -50,16 +50,17 @@ kiln_refiner *kiln_refiner_start(size_t count, kiln_words *words);
 /* A separator grown from a vertex until both sides weigh the same. */
 void kiln_refiner_grow(kiln_refiner *refiner, const kiln_level *level, uint32_t seed,
                        uint8_t *part);
-/* Moves vertices through the separator while that makes it better. Returns what it costs: its
- * weight, and a little more for sides of different weight; infinite when one side is empty. */
-double kiln_refiner_improve(kiln_refiner *refiner, const kiln_level *level, uint8_t *part);
+/* Moves vertices through the separator while that makes it better, and `patience` moves longer.
+ * Returns what it costs: its weight, and more for sides of different weight; infinite when one side
+ * is empty. */
+double kiln_refiner_improve(kiln_refiner *refiner, const kiln_level *level, int passes,
+                            uint32_t patience, uint8_t *part);
 
 /* A graph as rows of neighbours that need not follow each other. */
 typedef struct kiln_bisect_input {
     uint32_t count;
     const uint32_t *start, *degree; /* [count] */
     const uint32_t *column;
-    const uint32_t *weight; /* [count]; NULL: all 1 */
 } kiln_bisect_input;
 
 /* Words of scratch for a graph. */

@@ -21,7 +21,7 @@ static uint32_t choose_mate(const kiln_level *g, const uint32_t *mate, uint32_t 
 }
 
 /* Vertices are visited in an order that is random within blocks: near vertices have near numbers,
- * and the whole at random would miss the cache at each step. */
+ * and the whole at random would miss the cache at each step. Returns the number of pairs. */
 static uint32_t match(const kiln_level *g, uint32_t *mate, uint32_t heaviest, kiln_random *random)
 {
     enum { BLOCK = 64 };
@@ -103,7 +103,7 @@ bool kiln_level_coarsen(kiln_level *fine, kiln_level *coarse, uint32_t heaviest,
                         kiln_random *random)
 {
     size_t n = fine->count, neighbours = fine->start[n];
-    if (words->left < 5 * n + 1 + 2 * neighbours)
+    if (words->left < 6 * n + 2 + 2 * neighbours)
         return false;
     uint32_t *mate = words->at + words->left - n, *slot = mate - n;
     uint32_t pairs = match(fine, mate, heaviest, random);
@@ -113,6 +113,7 @@ bool kiln_level_coarsen(kiln_level *fine, kiln_level *coarse, uint32_t heaviest,
     coarse->weight = kiln_words_take(words, coarse->count);
     coarse->merged = kiln_words_take(words, coarse->count);
     coarse->start = kiln_words_take(words, coarse->count + (size_t)1);
+    coarse->part = (uint8_t *)kiln_words_take(words, coarse->count / 4 + (size_t)1);
     coarse->column = words->at;
     coarse->edge = words->at + neighbours;
     number_pairs(fine, coarse, mate);

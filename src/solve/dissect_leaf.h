@@ -4,7 +4,7 @@
 
 #include "solve/row_order.h"
 
-enum { KILN_LEAF_MOST = 96 }; /* vertices */
+enum { KILN_LEAF_MOST = 80 }; /* vertices */
 
 /* Puts `count` vertices in order. Their neighbours outside, the halo, are eliminated later, so they
  * count in the degrees: place[vertex] is first, first + 1, .. for the vertices of the leaf as they
