@@ -187,7 +187,7 @@ static void find_slack(const search *s, const kiln_surface_pair *pair, size_t co
 {
     const kiln_pair_rules *rules = s->rules;
     if (rules->way)
-        kiln_pair_ways2(s->surface->context, pair, count, rules->way, slack);
+        kiln_pair_ways2(s->pairs->context, pair, count, rules->way, slack);
     for (size_t i = 0; i < count; i++)
         slack[i] = rules->way ? rules->part * sqrt(slack[i]) + 2.0 * rules->skin
                               : slack_of(s, pair[i].v, pair[i].split) +
@@ -214,7 +214,7 @@ static bool is_near_in_material(const search *s, const kiln_surface_pair *pair)
 /* Reaches of wanted pairs, 0: they cannot come near. */
 static void judge_block(const search *s, const kiln_surface_pair *pair, size_t count, double *reach)
 {
-    const kiln_context *context = s->surface->context;
+    const kiln_context *context = s->pairs->context;
     double near[BLOCK], slack[BLOCK], thickness = s->rules->thickness;
     kiln_surface_pair inner[BLOCK];
     size_t number[BLOCK], inner_count = 0;
@@ -380,6 +380,62 @@ kiln_status kiln_surface_pairs_find(kiln_surface_pairs *pairs, const kiln_contac
             (side){&walls->vertices,      &walls->edges,     &walls->faces, walls->area.data,
                    walls->edge_area.data, rules->first_wall, true};
     return search_all(&s, walls && walls->faces.count > 0, error);
+}
+
+static kiln_box side_box(const search *s, const uint32_t *v, uint32_t count)
+{
+    kiln_box box = s->boxes[v[0]];
+    for (uint32_t k = 1; k < count; k++)
+        box = kiln_box_join(box, s->boxes[v[k]]);
+    return box;
+}
+
+/* Whether the sides' boxes are nearer than the thickness. */
+static bool boxes_meet(const search *s, const kiln_surface_pair *pair)
+{
+    double margin = s->rules->thickness;
+    kiln_box a = side_box(s, pair->v, pair->split);
+    a.low = kiln_v3_sub(a.low, kiln_v3(margin, margin, margin));
+    a.high = kiln_v3_add(a.high, kiln_v3(margin, margin, margin));
+    return kiln_box_overlap(a, side_box(s, pair->v + pair->split, 4 - pair->split));
+}
+
+/* Which stay: reach > 0. */
+static void thin_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const search *s = user;
+    for (size_t i = begin; i < end; i += BLOCK) {
+        const kiln_surface_pair *pair = &s->pairs->pairs.data[i];
+        double near[BLOCK], slack[BLOCK];
+        size_t count = end - i < BLOCK ? end - i : BLOCK;
+        kiln_pair_distances2(s->pairs->context, pair, count, s->x, 0.0, near);
+        find_slack(s, pair, count, slack);
+        for (size_t k = 0; k < count; k++) {
+            bool can = !(sqrt(near[k]) - slack[k] > pair[k].reach) && boxes_meet(s, &pair[k]);
+            s->pairs->reach.data[i + k] = can ? pair[k].reach : 0.0;
+        }
+    }
+}
+
+kiln_status kiln_surface_pairs_thin(kiln_surface_pairs *pairs, const kiln_pair_rules *rules,
+                                    const kiln_box *boxes, const kiln_vec3 *x, size_t *count,
+                                    kiln_error *error)
+{
+    search s = {.pairs = pairs, .rules = rules, .boxes = boxes, .x = x};
+    kiln_surface_pair *pair = pairs->pairs.data;
+    size_t all = *count, kept = 0;
+    KILN_TRY(kiln_array_reserve(pairs->context, &pairs->reach, all, error));
+    kiln_parallel_for(pairs->context, all, GRAIN, thin_chunk, &s);
+    for (size_t i = 0; i < all; i++)
+        if (pairs->reach.data[i] > 0.0)
+            pair[kept++] = pair[i];
+    for (size_t i = all; i < pairs->pairs.count; i++)
+        pair[kept + i - all] = pair[i];
+    pairs->pairs.count -= all - kept;
+    *count = kept;
+    return KILN_OK;
 }
 
 void kiln_surface_pairs_free(kiln_surface_pairs *pairs)

@@ -73,6 +73,11 @@ typedef struct kiln_surface_pairs {
 kiln_status kiln_surface_pairs_find(kiln_surface_pairs *pairs, const kiln_contact_surface *surface,
                                     const kiln_pair_rules *rules, const kiln_box *boxes,
                                     const kiln_vec3 *u, const kiln_vec3 *x, kiln_error *error);
+/* Of the first *count pairs, which were found for boxes about these, those that a search with these
+ * would find: in their order, the rest after them. `rules` without a way; the trees stay. */
+kiln_status kiln_surface_pairs_thin(kiln_surface_pairs *pairs, const kiln_pair_rules *rules,
+                                    const kiln_box *boxes, const kiln_vec3 *x, size_t *count,
+                                    kiln_error *error);
 void kiln_surface_pairs_free(kiln_surface_pairs *pairs);
 size_t kiln_surface_pairs_bytes(const kiln_surface_pairs *pairs);
 

@@ -15,8 +15,8 @@
 
 enum {
     MANY = 20, /* meetings of boxes for each vertex, below which a piece of a way may be longer */
-    /* After a piece that has more pairs than so many times those last found about a place, they are
-     * found again for its end. */
+    /* After a piece that has more pairs than so many times those last found about a place, only
+     * those about its end stay. */
     FEW_TIMES = 2,
     FEW_MORE = 256
 };
@@ -134,7 +134,7 @@ static double sweep(kiln_collide *c, const double *x, const double *dx)
     }
     stand_at(c, x, dx, t);
     if (c->found.pairs.count > FEW_MORE + FEW_TIMES * c->about)
-        return kiln_collide_find(c, c->at.data, NULL, 0.0) ? t : 0.0;
+        return kiln_collide_thin(c, c->at.data) ? t : 0.0;
     kiln_collide_stay(c, c->at.data);
     return t;
 }

@@ -59,6 +59,9 @@ bool kiln_collide_find(kiln_collide *collide, const double *x, const double *dx,
 /* From now on the pairs serve places about x, which is on the way they are for. (Not all places in
  * the boxes about the way: on it all move together.) */
 void kiln_collide_stay(kiln_collide *collide, const double *x);
+/* The same, and of the pairs for the way those stay that can come near about x. False: no memory
+ * (C4). */
+bool kiln_collide_thin(kiln_collide *collide, const double *x);
 /* Distances at x of all pairs, which are others if the pairs were not for x. */
 void kiln_collide_measure(kiln_collide *collide, const double *x);
 

@@ -127,10 +127,9 @@ static kiln_status add_begun(kiln_collide *c, kiln_error *error)
     return KILN_OK;
 }
 
-static kiln_status find_pairs(kiln_collide *c, const double *x, const double *dx, double part,
-                              kiln_error *error)
+static kiln_pair_rules rules_of(const kiln_collide *c)
 {
-    kiln_pair_rules rules = {.bodies = c->options.bodies,
+    return (kiln_pair_rules){.bodies = c->options.bodies,
                              .self = c->options.self,
                              .table = c->options.pairs,
                              .thickness = c->options.thickness,
@@ -138,10 +137,17 @@ static kiln_status find_pairs(kiln_collide *c, const double *x, const double *dx
                              .held = c->given->held,
                              .walls = c->options.walls ? &c->walls : NULL,
                              .first_wall = c->first_wall,
-                             .way = dx ? kiln_collide_points(dx) : NULL,
-                             .part = part};
+                             .skin =
+                                 1.7321 * ROOM * c->options.thickness}; /* the diagonal of a cube */
+}
+
+static kiln_status find_pairs(kiln_collide *c, const double *x, const double *dx, double part,
+                              kiln_error *error)
+{
+    kiln_pair_rules rules = rules_of(c);
+    rules.way = dx ? kiln_collide_points(dx) : NULL;
+    rules.part = part;
     c->state++;
-    rules.skin = 1.7321 * ROOM * c->options.thickness; /* the diagonal of a cube */
     place_boxes(c, x, dx, part);
     KILN_TRY(kiln_surface_pairs_find(&c->found, &c->surface, &rules, c->boxes.data, c->mesh->u,
                                      kiln_collide_points(x), error));
@@ -151,15 +157,39 @@ static kiln_status find_pairs(kiln_collide *c, const double *x, const double *dx
     return KILN_OK;
 }
 
+static kiln_status thin_pairs(kiln_collide *c, const double *x, kiln_error *error)
+{
+    kiln_pair_rules rules = rules_of(c);
+    size_t count = c->found.pairs.count - c->begun.count; /* those stay */
+    c->state++;
+    place_boxes(c, x, NULL, 0.0);
+    KILN_TRY(kiln_surface_pairs_thin(&c->found, &rules, c->boxes.data, kiln_collide_points(x),
+                                     &count, error));
+    KILN_TRY(make_room(c, error));
+    c->about = c->found.pairs.count;
+    return KILN_OK;
+}
+
+/* A failure leaves no pairs. */
+static bool is_done(kiln_collide *c, kiln_status status, double began)
+{
+    c->failure = status;
+    if (status != KILN_OK)
+        c->found.pairs.count = 0;
+    c->seconds += kiln_wall_seconds() - began;
+    return status == KILN_OK;
+}
+
 bool kiln_collide_find(kiln_collide *c, const double *x, const double *dx, double part)
 {
     double began = kiln_wall_seconds();
-    if (c->failure == KILN_OK)
-        c->failure = find_pairs(c, x, dx, part, &c->trouble);
-    if (c->failure != KILN_OK)
-        c->found.pairs.count = 0;
-    c->seconds += kiln_wall_seconds() - began;
-    return c->failure == KILN_OK;
+    return is_done(c, c->failure ? c->failure : find_pairs(c, x, dx, part, &c->trouble), began);
+}
+
+bool kiln_collide_thin(kiln_collide *c, const double *x)
+{
+    double began = kiln_wall_seconds();
+    return is_done(c, c->failure ? c->failure : thin_pairs(c, x, &c->trouble), began);
 }
 
 kiln_status kiln_collide_failure(const kiln_collide *c, kiln_error *error)

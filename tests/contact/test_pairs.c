@@ -109,6 +109,60 @@ START_TEST(test_complete)
 }
 END_TEST
 
+/* Pairs for a way, thinned out for its end, are those a search for the end finds, in its order; the
+ * rest stays behind them. */
+START_TEST(test_thinned)
+{
+    enum { ROOM = 400 };
+    kiln_context *context = kiln_test_context(2);
+    kiln_box around[ROOM], at_end[ROOM];
+    kiln_vec3 end[ROOM], way[ROOM];
+    kiln_mesh *mesh = tangle(context, around, ROOM, 0.03);
+    kiln_contact_surface surface = {0};
+    kiln_surface_pairs pairs = {0}, again = {0};
+    ck_assert_int_eq(kiln_contact_surface_build(&surface, mesh, NULL), KILN_OK);
+    kiln_vec3 r = kiln_v3(0.01, 0.01, 0.01);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        end[v] = around[v].high;
+        way[v] = kiln_v3_sub(end[v], mesh->x[v]);
+        at_end[v] = (kiln_box){kiln_v3_sub(end[v], r), kiln_v3_add(end[v], r)};
+        around[v] = kiln_box_join(
+            at_end[v], (kiln_box){kiln_v3_sub(mesh->x[v], r), kiln_v3_add(mesh->x[v], r)});
+    }
+    kiln_pair_rules place = {
+        .bodies = true, .self = true, .thickness = 0.05, .material_tells = true, .skin = 0.017321};
+    kiln_pair_rules whole = place;
+    whole.way = way;
+    whole.part = 1.0;
+    ck_assert_int_eq(
+        kiln_surface_pairs_find(&pairs, &surface, &whole, around, mesh->u, mesh->x, NULL), KILN_OK);
+    ck_assert_int_eq(
+        kiln_surface_pairs_find(&again, &surface, &whole, around, mesh->u, mesh->x, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_surface_pairs_find(&again, &surface, &place, at_end, mesh->u, end, NULL),
+                     KILN_OK);
+    kiln_surface_pair last = pairs.pairs.data[pairs.pairs.count - 1];
+    size_t before = pairs.pairs.count, count = before - 1;
+    ck_assert_int_eq(kiln_surface_pairs_thin(&pairs, &place, at_end, end, &count, NULL), KILN_OK);
+    ck_assert_uint_gt(count, 100);
+    ck_assert_uint_lt(count, before - 100);
+    ck_assert_uint_eq(pairs.pairs.count, count + 1);
+    ck_assert_mem_eq(&pairs.pairs.data[count], &last, sizeof last);
+    ck_assert_uint_ge(again.pairs.count, count);
+    ck_assert_uint_le(again.pairs.count, count + 1); /* the last may be there */
+    for (size_t i = 0; i < count; i++) {
+        const kiln_surface_pair *a = &pairs.pairs.data[i], *b = &again.pairs.data[i];
+        ck_assert_mem_eq(a->v, b->v, sizeof a->v);
+        ck_assert_uint_eq(a->split, b->split);
+        ck_assert_double_eq(a->reach, b->reach);
+    }
+    kiln_surface_pairs_free(&pairs);
+    kiln_surface_pairs_free(&again);
+    kiln_contact_surface_free(&surface);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 /* Thirds of the area, each once. */
 START_TEST(test_areas)
 {
@@ -189,6 +243,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("pairs");
     TCase *tc = kiln_test_case(suite, "pairs");
     tcase_add_loop_test(tc, test_complete, 0, 2);
+    tcase_add_test(tc, test_thinned);
     tcase_add_test(tc, test_areas);
     tcase_add_test(tc, test_without_memory);
     tcase_add_test(tc, test_repulsion);
