@@ -120,7 +120,9 @@ static kiln_status look(kiln_trial *trial, const kiln_stats *stats, kiln_error *
         energy += stats->e_contact / kiln_trial_number(trial, 1.0, 2, 1, -2);
     watch->steps = (size_t)stats->step;
     watch->time = stats->time / kiln_trial_number(trial, 1.0, 0, 0, 1);
-    watch->rise = fmax(watch->rise, energy - watch->least);
+    double gain = energy - watch->least;
+    if (!(gain <= watch->rise) && !isnan(watch->rise)) /* what is no number stays */
+        watch->rise = gain;
     watch->least = fmin(watch->least, energy);
     watch->weight = 0.0;
     for (size_t b = 0; b < trial->scene.bodies.count; b++) {
