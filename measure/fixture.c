@@ -10,6 +10,15 @@
 
 enum { SETTINGS = KILN_SHAPE_PARAMS };
 
+/* A word without '=' belongs to the setting before it, as the corners of a polygon do. */
+static char *end_of_setting(char *at)
+{
+    char *end = at + strcspn(at, " ");
+    while (*end && end[1 + strcspn(end + 1, " =")] != '=')
+        end += 1 + strcspn(end + 1, " =");
+    return end;
+}
+
 kiln_status kiln_fixture_soup(kiln_context *context, const char *shape, const char *settings,
                               kiln_soup *soup, kiln_error *error)
 {
@@ -18,7 +27,7 @@ kiln_status kiln_fixture_soup(kiln_context *context, const char *shape, const ch
     size_t count = 0, shape_count;
     snprintf(copy, sizeof copy, "%s", settings);
     for (char *at = copy, *end; *at && count < SETTINGS; at = end) {
-        end = at + strcspn(at, " ");
+        end = end_of_setting(at);
         if (*end)
             *end++ = '\0';
         list[count++] = at;

@@ -4,8 +4,8 @@
 
 #include "mesh/mesh.h"
 
-/* A generated shape with settings separated by spaces, e.g. ("box", "n=3 pattern=mirrored"). The
- * soup is initialised here, and empty on failure. */
+/* A generated shape with settings separated by spaces, e.g. ("box", "n=3 pattern=mirrored"); what
+ * has no '=' belongs to the setting before. The soup is initialised here, and empty on failure. */
 kiln_status kiln_fixture_soup(kiln_context *context, const char *shape, const char *settings,
                               kiln_soup *soup, kiln_error *error);
 /* The same built, strict, and its interior vertices moved by up to `jitter` (m) along each axis. */

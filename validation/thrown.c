@@ -42,15 +42,23 @@ kiln_status kiln_trial_slab(kiln_trial *trial, const char *settings, double heig
     return status;
 }
 
-kiln_status kiln_trial_shape(kiln_trial *trial, const char *shape, const char *settings,
-                             kiln_vec3 place, kiln_error *error)
+kiln_status kiln_trial_turned_shape(kiln_trial *trial, const char *shape, const char *settings,
+                                    kiln_mat3 turn, kiln_vec3 place, kiln_error *error)
 {
     kiln_soup soup;
     KILN_TRY(kiln_fixture_soup(trial->context, shape, settings, &soup, error));
+    for (size_t i = 0; i < soup.points.count; i++)
+        soup.points.data[i] = kiln_m3_apply(turn, soup.points.data[i]);
     place_soup(&soup, place);
     kiln_status status = kiln_trial_body(trial, &soup, error);
     kiln_soup_free(&soup);
     return status;
+}
+
+kiln_status kiln_trial_shape(kiln_trial *trial, const char *shape, const char *settings,
+                             kiln_vec3 place, kiln_error *error)
+{
+    return kiln_trial_turned_shape(trial, shape, settings, kiln_m3_identity(), place, error);
 }
 
 /* From a quarter of each tet's mass at its corners. */

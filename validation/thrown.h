@@ -29,9 +29,11 @@ kiln_moments;
 kiln_status kiln_trial_plane(kiln_trial *trial, double height, double friction, kiln_error *error);
 kiln_status kiln_trial_slab(kiln_trial *trial, const char *settings, double height, double friction,
                             kiln_error *error);
-/* A generated body at a plain place. */
+/* A generated body at a plain place; turned about its origin before. */
 kiln_status kiln_trial_shape(kiln_trial *trial, const char *shape, const char *settings,
                              kiln_vec3 place, kiln_error *error);
+kiln_status kiln_trial_turned_shape(kiln_trial *trial, const char *shape, const char *settings,
+                                    kiln_mat3 turn, kiln_vec3 place, kiln_error *error);
 /* The begin, and every step until the scene's end; density in kg/m^3. Appends to `moments`. */
 kiln_status kiln_trial_follow(const kiln_trial *trial, kiln_world *world, double density,
                               kiln_moments *moments, kiln_error *error);

@@ -192,6 +192,16 @@ kiln_status kiln_trial_pick_ball(kiln_trial *trial, kiln_vec3 centre, double rad
                 out, error);
 }
 
+kiln_status kiln_trial_pick_below(kiln_trial *trial, double height, kiln_picks *out,
+                                  kiln_error *error)
+{
+    return pick(trial,
+                (kiln_selector){.kind = KILN_SELECT_HALF_SPACE,
+                                .a = kiln_trial_vector(trial, kiln_v3(0, 0, height), 1, 0, 0),
+                                .b = kiln_trial_vector(trial, kiln_v3(0, 0, -1), 0, 0, 0)},
+                out, error);
+}
+
 kiln_status kiln_trial_pick_surface(kiln_trial *trial, kiln_picks *out, kiln_error *error)
 {
     return pick(trial, (kiln_selector){.kind = KILN_SELECT_SURFACE}, out, error);
@@ -285,9 +295,8 @@ static kiln_status read_result(kiln_trial *trial, kiln_error *error)
     return KILN_OK;
 }
 
-static kiln_status write_frame(void *self, kiln_world *world, kiln_error *error)
+static kiln_status write_state(kiln_trial *trial, kiln_world *world, kiln_error *error)
 {
-    kiln_trial *trial = self;
     char path[300];
     kiln_soup soup;
     kiln_soup_init(&soup, trial->context);
@@ -296,11 +305,27 @@ static kiln_status write_frame(void *self, kiln_world *world, kiln_error *error)
     if (status == KILN_OK)
         status = kiln_soup_write(trial->context, path, NULL, &soup, error);
     kiln_soup_free(&soup);
-    if (status != KILN_OK || !trial->on_frame)
-        return status;
+    return status;
+}
+
+static kiln_status write_frame(void *self, kiln_world *world, kiln_error *error)
+{
+    kiln_trial *trial = self;
+    KILN_TRY(write_state(trial, world, error));
+    if (!trial->on_frame)
+        return KILN_OK;
     KILN_TRY(read_result(trial, error));
     trial->on_frame(trial);
     return KILN_OK;
+}
+
+static kiln_status show_step(void *self, kiln_world *world, const kiln_stats *stats,
+                             kiln_error *error)
+{
+    kiln_trial *trial = self;
+    KILN_TRY(write_state(trial, world, error));
+    KILN_TRY(read_result(trial, error));
+    return trial->on_step(trial, stats, error);
 }
 
 static kiln_status no_stats(void *self, const kiln_stats *stats, kiln_error *error)
@@ -319,8 +344,11 @@ static kiln_status run_world(kiln_trial *trial, kiln_world *world, kiln_error *e
 {
     kiln_diagnosis diagnosis;
     kiln_run_end end;
-    kiln_run_output output = {
-        .self = trial, .frame = write_frame, .stats = no_stats, .checkpoint = no_checkpoint};
+    kiln_run_output output = {.self = trial,
+                              .frame = write_frame,
+                              .stats = no_stats,
+                              .probes = trial->on_step ? show_step : NULL,
+                              .checkpoint = no_checkpoint};
     if (trial->prepare)
         KILN_TRY(trial->prepare(trial, world, error));
     KILN_TRY(kiln_run(world, trial->scene.duration, &output, &end, &diagnosis, error));

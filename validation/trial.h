@@ -27,6 +27,9 @@ typedef struct kiln_trial {
     kiln_status (*prepare)(struct kiln_trial *trial, kiln_world *world, kiln_error *error);
     /* With each frame read back into `result`; NULL: only the last is. */
     void (*on_frame)(struct kiln_trial *trial);
+    /* Likewise with the begin and every step that was made, between frames too, and its statistics
+     * in the units of the scene. */
+    kiln_status (*on_step)(struct kiln_trial *trial, const kiln_stats *stats, kiln_error *error);
     void *user;
     char folder[256];
 } kiln_trial;
@@ -47,10 +50,13 @@ kiln_status kiln_trial_body(kiln_trial *trial, kiln_soup *take_mesh, kiln_error 
 kiln_status kiln_trial_box(kiln_trial *trial, kiln_vec3 size, const int cells[3],
                            const char *pattern, kiln_error *error);
 
-/* Selections: a patch of the surface, a ball about a plain point, all vertices of the surface. */
+/* Selections: a patch of the surface, a ball about a plain point, what is not above a plain height,
+ * all vertices of the surface. */
 kiln_status kiln_trial_pick_patch(kiln_trial *trial, int patch, kiln_picks *out, kiln_error *error);
 kiln_status kiln_trial_pick_ball(kiln_trial *trial, kiln_vec3 centre, double radius,
                                  kiln_picks *out, kiln_error *error);
+kiln_status kiln_trial_pick_below(kiln_trial *trial, double height, kiln_picks *out,
+                                  kiln_error *error);
 kiln_status kiln_trial_pick_surface(kiln_trial *trial, kiln_picks *out, kiln_error *error);
 kiln_status kiln_trial_pick_all(kiln_trial *trial, kiln_picks *out, kiln_error *error);
 
