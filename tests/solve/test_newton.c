@@ -420,106 +420,6 @@ START_TEST(walls_are_not_passed)
 }
 END_TEST
 
-/* A toy that says by how much its Hessian is another than in the matrix. */
-typedef struct noted {
-    toy toy;
-    double matrix[3][3], change[3][3];
-} noted;
-
-static void noted_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
-{
-    noted *n = self;
-    double unused[3];
-    if (H) {
-        memset(n->matrix, 0, sizeof n->matrix);
-        n->toy.gradient(x, unused, n->matrix);
-    }
-    toy_add(&n->toy, x, scale, g, H);
-}
-
-static void noted_note(void *self, const double *x)
-{
-    noted *n = self;
-    double unused[3];
-    memset(n->change, 0, sizeof n->change);
-    n->toy.gradient(x, unused, n->change);
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++)
-            n->change[r][c] -= n->matrix[r][c];
-}
-
-static void noted_add_noted(void *self, double scale, const double *v, double *out)
-{
-    const noted *n = self;
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++)
-            out[r] += scale * n->change[r][c] * v[c];
-}
-
-/* A load that drives the first coordinate down a shaft with a spring on every storey, from 4. */
-enum { SPRINGS = 4, LOAD = 20 };
-
-static double shaft_value(const double *x)
-{
-    double sum = LOAD * x[0] + 0.5 * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
-    for (int at = 1; at <= SPRINGS; at++)
-        sum += x[0] < at ? 0.5 * at * (at - x[0]) * (at - x[0]) : 0.0;
-    return sum;
-}
-
-static void shaft_gradient(const double *x, double *g, double h[3][3])
-{
-    for (int c = 0; c < 3; c++) {
-        g[c] = x[c];
-        h[c][c] = 1.0;
-    }
-    g[0] += LOAD;
-    for (int at = 1; at <= SPRINGS; at++) {
-        g[0] -= x[0] < at ? at * (at - x[0]) : 0.0;
-        h[0][0] += x[0] < at ? at : 0.0;
-    }
-}
-
-/* To a little below the next spring. */
-static double shaft_max_step(void *self, const double *x, const double *dx)
-{
-    (void)self;
-    double floor = ceil(x[0]) - 1.1;
-    return x[0] > 1.0 && x[0] + dx[0] < floor ? (floor - x[0]) / dx[0] : 1.0;
-}
-
-/* Cut short by what it meets it goes on with its one factor; also while what is held is on its way.
- */
-START_TEST(what_is_noted_needs_no_new_factor)
-{
-    int iterations[2];
-    for (int notes = 0; notes < 2; notes++) {
-        setting s = setting_of(1, 1);
-        noted n = {.toy = {shaft_value, shaft_gradient}};
-        kiln_term term = toy_term(&n.toy), *terms[] = {&term};
-        term.self = &n;
-        term.add = noted_add;
-        term.max_step = shaft_max_step;
-        term.note = notes ? noted_note : NULL;
-        term.add_noted = notes ? noted_add_noted : NULL;
-        s.options.corrections = 8;
-        s.options.balanced = true;
-        s.constraints.held[0] = 2;
-        s.constraints.target[0] = kiln_v3(0.0, 3.0, 0.0);
-        double x[3] = {4.5, 1.0, 2.0};
-        minimise(&s, terms, 1, x);
-        ck_assert_int_eq(s.report.outcome, KILN_NEWTON_CONVERGED);
-        ck_assert_double_eq_tol(x[0], 10.0 / 11.0, 1e-9);
-        ck_assert_double_eq(x[1], 3.0);
-        ck_assert_double_eq_tol(x[2], 0.0, 1e-9);
-        iterations[notes] = s.report.iterations;
-        drop(&s);
-    }
-    ck_assert_int_eq(iterations[1], 1);
-    ck_assert_int_ge(iterations[0], SPRINGS);
-}
-END_TEST
-
 /* A gradient that lies. */
 static void wrong_gradient(const double *x, double *g, double h[3][3])
 {
@@ -834,7 +734,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, a_curved_valley_is_followed);
     tcase_add_test(all, a_factor_is_used_while_it_helps);
     tcase_add_test(all, walls_are_not_passed);
-    tcase_add_test(all, what_is_noted_needs_no_new_factor);
     tcase_add_test(all, failures_have_their_names);
     tcase_add_test(all, an_objective_at_rounding_level_does_not_stop_it);
     tcase_add_test(all, a_value_lost_in_cancellation_does_not_stop_the_last_step);
