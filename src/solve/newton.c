@@ -30,14 +30,19 @@
  * N7 Where a force has no potential, its derivative has a part that is not symmetric. The objective
  *    is then that of this iteration (term.renew), whose Hessian is the symmetric part, and the
  *    direction solves with both: along it the objective falls all the same, since the other part
- *    does no work on it. */
-#include "solve/newton.h"
-
+ *    does no work on it.
+ * N8 What touches comes and goes within a solve, in few directions, and is quick to look at: where
+ *    terms can say by how much their Hessian is another than in the matrix (term.note), steps with
+ *    the old factor solve for that too (amend.h) and go on after steps that were cut short: of 20
+ *    balls in a bowl most iterations meet one more surface, and none of them needs a new matrix.
+ *    Secants are about the rest: what is noted is taken off them. Once this has taken as many
+ *    solves as a factor is worth, a new one is made.
+ *
+ * N4, N6 and N8 are in newton_again.c. */
 #include "base/clock.h"
 #include "base/hash.h"
 #include "solve/diagonal.h"
-#include "solve/gcr.h"
-#include "solve/secants.h"
+#include "solve/newton_impl.h"
 #include "solve/vectors.h"
 
 #include <float.h>
@@ -45,60 +50,13 @@
 #include <string.h>
 
 enum {
-    VECTORS = 6,
     MOST_REGULARISATIONS = 12,
     MOST_HALVINGS = 60,
-    MOST_CORRECTION_HALVINGS = 3,
     MOST_BLOCKED_STEPS = 5, /* of less than a hundredth, while held vertices are on their way */
     STAGNATION = 4 /* iterations in which the step did not shrink before N2's second half */
 };
 
-/* N4: at most this part of the step before, so that what is left is no more than the last one. */
-static const double SHRINKS = 0.5;
-/* Farther from the solution than this part of the length, where another path may lead to another
- * minimum, only the last step is taken with it, a tenth of the one before. */
-static const double NEAR = 1e-2, LAST_SHRINKS = 0.1;
-/* N6: of the iteration's own direction; where nothing holds a body, the factor has no more than
- * rounding along its motions, and an old one would throw it anywhere. */
-static const double FARTHER = 10.0;
-static const double QUIET = 0.15; /* N6: the gradient, of the forces that it is the sum of */
-static const double LEFT = 0.01;  /* by steps that shrink by a ratio, in all, of the tolerance */
-
 #define REST_TOLERANCE 1e-6 /* of the right side, for what N7 solves */
-
-struct kiln_newton {
-    kiln_context *context;
-    kiln_solver *solver;
-    kiln_bsr matrix;
-    uint64_t key[2]; /* of rows and terms the matrix is right for */
-    bool keyed;
-    enum { EXPECTS_NOTHING, EXPECTS_ROWS, EXPECTS_ANYTHING } expects;
-    uint64_t coupling;      /* key of the terms of the last assembly that couple rows */
-    kiln_u32_array changed; /* rows whose cliques will be others */
-    kiln_cliques around;    /* all that these rows will be in */
-    size_t count;           /* coordinates the vectors have room for */
-    double *vectors;        /* [VECTORS][count] */
-    double *g, *rhs, *dx, *gap, *trial, *diagonal; /* parts of it */
-    kiln_f64_array values;                         /* [2][term] */
-    kiln_gcr gcr;                                  /* where a term has more than a potential */
-    kiln_secants secants;                          /* N6 */
-};
-
-/* One call of kiln_newton_minimise. */
-typedef struct problem {
-    kiln_newton *newton;
-    const kiln_newton_options *options;
-    kiln_term *const *terms;
-    size_t term_count, count; /* coordinates */
-    const kiln_constraints *constraints;
-    double *x;
-    kiln_newton_report *report;
-    double *value, *change; /* [term] weight * value at x, and by how much a step changes it */
-    double forces; /* largest norm of a sum over the first terms, where renew_lagged asks */
-    bool moving;   /* held unknowns are not at their targets */
-    bool barred;   /* a term did not allow the whole of the last step */
-    bool all_held;
-} problem;
 
 kiln_status kiln_newton_create(kiln_context *context, const kiln_solver_options *solver,
                                kiln_newton **out, kiln_error *error)
@@ -119,7 +77,7 @@ kiln_status kiln_newton_create(kiln_context *context, const kiln_solver_options 
 
 static size_t vector_bytes(size_t count)
 {
-    return VECTORS * count * sizeof(double);
+    return KILN_NEWTON_VECTORS * count * sizeof(double);
 }
 
 void kiln_newton_forget(kiln_newton *newton)
@@ -131,6 +89,7 @@ void kiln_newton_forget(kiln_newton *newton)
     kiln_array_free(newton->context, &newton->changed);
     kiln_gcr_free(&newton->gcr, newton->context);
     kiln_secants_free(&newton->secants, newton->context);
+    kiln_amend_free(&newton->amend, newton->context);
     newton->vectors = NULL;
     newton->count = 0;
     newton->keyed = false;
@@ -170,25 +129,24 @@ size_t kiln_newton_bytes(const kiln_newton *newton)
                sizeof(double);
 }
 
-static double dot(const problem *p, const double *a, const double *b)
+double kiln_problem_dot(const kiln_problem *p, const double *a, const double *b)
 {
     return kiln_vector_dot(p->newton->context, a, b, p->count);
 }
 
-/* trial = x + step dx */
-static void try_step(const problem *p, double step)
+void kiln_problem_try_step(const kiln_problem *p, double step)
 {
     kiln_newton *newton = p->newton;
     kiln_vector_combine(newton->context, 1.0, p->x, step, newton->dx, newton->trial, p->count);
 }
 
-static double largest(const problem *p, const double *v)
+double kiln_problem_largest(const kiln_problem *p, const double *v)
 {
     return kiln_vector_largest(p->newton->context, v, p->count);
 }
 
 /* Vectors for the problem, and a matrix of blocks of its size. */
-static kiln_status make_room(problem *p, kiln_error *error)
+static kiln_status make_room(kiln_problem *p, kiln_error *error)
 {
     kiln_newton *newton = p->newton;
     if (newton->matrix.block != p->constraints->block) {
@@ -204,9 +162,10 @@ static kiln_status make_room(problem *p, kiln_error *error)
         newton->vectors = fresh;
         newton->count = p->count;
     }
-    double **const parts[VECTORS] = {&newton->g,   &newton->rhs,   &newton->dx,
-                                     &newton->gap, &newton->trial, &newton->diagonal};
-    for (size_t i = 0; i < VECTORS; i++)
+    double **const parts[KILN_NEWTON_VECTORS] = {&newton->g,   &newton->rhs,   &newton->dx,
+                                                 &newton->gap, &newton->trial, &newton->diagonal,
+                                                 &newton->lead};
+    for (size_t i = 0; i < KILN_NEWTON_VECTORS; i++)
         *parts[i] = newton->vectors + i * p->count;
     KILN_TRY(kiln_array_reserve(newton->context, &newton->values, 2 * p->term_count, error));
     p->value = newton->values.data;
@@ -215,7 +174,7 @@ static kiln_status make_room(problem *p, kiln_error *error)
 }
 
 /* Of the terms that couple rows: who they are, and in *key what they couple. */
-static uint64_t pattern_key(const problem *p, uint64_t *key)
+static uint64_t pattern_key(const kiln_problem *p, uint64_t *key)
 {
     uint64_t who = 0;
     *key = p->constraints->rows;
@@ -227,13 +186,13 @@ static uint64_t pattern_key(const problem *p, uint64_t *key)
     return who;
 }
 
-static size_t clique_bytes(const problem *p)
+static size_t clique_bytes(const kiln_problem *p)
 {
     return (p->term_count + 1) * sizeof(kiln_cliques);
 }
 
 /* What the terms couple, those that pass (`passing`) or those that last; NULL: no memory. */
-static kiln_cliques *list_cliques(const problem *p, bool passing, size_t *sets)
+static kiln_cliques *list_cliques(const kiln_problem *p, bool passing, size_t *sets)
 {
     kiln_cliques *cliques = kiln_resize(p->newton->context, NULL, 0, clique_bytes(p));
     *sets = 0;
@@ -246,7 +205,7 @@ static kiln_cliques *list_cliques(const problem *p, bool passing, size_t *sets)
 /* The ground of the solver. */
 static kiln_status find_lasting(void *user, kiln_bsr *pattern, kiln_error *error)
 {
-    const problem *p = user;
+    const kiln_problem *p = user;
     size_t sets;
     kiln_cliques *cliques = list_cliques(p, false, &sets);
     if (!cliques)
@@ -257,7 +216,7 @@ static kiln_status find_lasting(void *user, kiln_bsr *pattern, kiln_error *error
 }
 
 /* Where some couplings pass, the solver is told which last. */
-static void set_ground(problem *p, kiln_solver_ground *ground)
+static void set_ground(kiln_problem *p, kiln_solver_ground *ground)
 {
     bool passing = false;
     *ground = (kiln_solver_ground){p->constraints->rows, find_lasting, p};
@@ -274,7 +233,7 @@ static void set_ground(problem *p, kiln_solver_ground *ground)
 /* Pattern and block numbers, when the cliques are others than at the assembly before. Two lists of
  * terms may take turns without cost as long as their patterns are the same (a damped step, its
  * relaxation). */
-static kiln_status prepare_matrix(problem *p, kiln_error *error)
+static kiln_status prepare_matrix(kiln_problem *p, kiln_error *error)
 {
     kiln_newton *newton = p->newton;
     for (size_t t = 0; t < p->term_count; t++)
@@ -307,8 +266,7 @@ static kiln_status prepare_matrix(problem *p, kiln_error *error)
     return KILN_OK;
 }
 
-/* The terms' values at x; false where one is not defined. */
-static bool find_values(problem *p)
+bool kiln_problem_find_values(kiln_problem *p)
 {
     for (size_t t = 0; t < p->term_count; t++) {
         p->value[t] = p->terms[t]->weight * p->terms[t]->value(p->terms[t]->self, p->x);
@@ -318,9 +276,7 @@ static bool find_values(problem *p)
     return true;
 }
 
-/* By how much the objective changes from x to `to`, and by how much each term in p->change.
- * INFINITY where one is not defined. */
-static double find_change(problem *p, const double *to)
+double kiln_problem_find_change(kiln_problem *p, const double *to)
 {
     double sum = 0.0;
     for (size_t t = 0; t < p->term_count; t++) {
@@ -332,14 +288,13 @@ static double find_change(problem *p, const double *to)
     return sum;
 }
 
-static void take_change(problem *p)
+void kiln_problem_take_change(kiln_problem *p)
 {
     for (size_t t = 0; t < p->term_count; t++)
         p->value[t] += p->change[t];
 }
 
-/* Sum of the absolute values of the terms. */
-static double magnitude(const problem *p)
+double kiln_problem_magnitude(const kiln_problem *p)
 {
     double sum = 0.0;
     for (size_t t = 0; t < p->term_count; t++)
@@ -347,7 +302,7 @@ static double magnitude(const problem *p)
     return sum;
 }
 
-static void assemble(problem *p, const double *x, double *g, kiln_bsr *H)
+void kiln_problem_assemble(kiln_problem *p, const double *x, double *g, kiln_bsr *H)
 {
     double begin = kiln_wall_seconds();
     memset(g, 0, p->count * sizeof *g);
@@ -357,23 +312,23 @@ static void assemble(problem *p, const double *x, double *g, kiln_bsr *H)
     for (size_t t = 0; t < p->term_count; t++) {
         p->terms[t]->add(p->terms[t]->self, x, p->terms[t]->weight, g, H);
         if (p->options->renew_lagged)
-            p->forces = fmax(p->forces, sqrt(dot(p, g, g)));
+            p->forces = fmax(p->forces, sqrt(kiln_problem_dot(p, g, g)));
     }
     p->report->assemble_seconds += kiln_wall_seconds() - begin;
 }
 
 /* Way to the targets; a way of rounding size counts as none. */
-static void find_gap(problem *p)
+static void find_gap(kiln_problem *p)
 {
     double *gap = p->newton->gap;
     kiln_constraints_gap(p->constraints, p->x, gap);
-    p->moving = largest(p, gap) > 4 * DBL_EPSILON * largest(p, p->x);
+    p->moving = kiln_problem_largest(p, gap) > 4 * DBL_EPSILON * kiln_problem_largest(p, p->x);
     if (!p->moving)
         memset(gap, 0, p->count * sizeof *gap);
 }
 
-static kiln_status solve_symmetric(problem *p, const double *rhs, double *dx,
-                                   kiln_solve_outcome *outcome, kiln_error *error)
+kiln_status kiln_problem_solve_symmetric(kiln_problem *p, const double *rhs, double *dx,
+                                         kiln_solve_outcome *outcome, kiln_error *error)
 {
     double begin = kiln_wall_seconds();
     kiln_status status = kiln_solver_solve(p->newton->solver, rhs, dx, outcome, error);
@@ -386,21 +341,21 @@ static kiln_status solve_again(void *user, const double *r, double *z, bool *sol
                                kiln_error *error)
 {
     kiln_solve_outcome outcome;
-    KILN_TRY(solve_symmetric(user, r, z, &outcome, error));
+    KILN_TRY(kiln_problem_solve_symmetric(user, r, z, &outcome, error));
     *solved = outcome == KILN_SOLVE_OK;
     return KILN_OK;
 }
 
 static void add_rest(void *user, const double *v, double *out)
 {
-    const problem *p = user;
+    const kiln_problem *p = user;
     for (size_t t = 0; t < p->term_count; t++)
         if (p->terms[t]->add_rest)
             p->terms[t]->add_rest(p->terms[t]->self, p->x, p->terms[t]->weight, v, out);
     kiln_constraints_project(p->constraints, out);
 }
 
-static bool has_rest(const problem *p)
+bool kiln_problem_has_rest(const kiln_problem *p)
 {
     for (size_t t = 0; t < p->term_count; t++)
         if (p->terms[t]->add_rest)
@@ -409,11 +364,11 @@ static bool has_rest(const problem *p)
 }
 
 /* N7 */
-static kiln_status solve(problem *p, const double *rhs, double *dx, kiln_solve_outcome *outcome,
-                         kiln_error *error)
+kiln_status kiln_problem_solve(kiln_problem *p, const double *rhs, double *dx,
+                               kiln_solve_outcome *outcome, kiln_error *error)
 {
-    KILN_TRY(solve_symmetric(p, rhs, dx, outcome, error));
-    if (*outcome != KILN_SOLVE_OK || !has_rest(p))
+    KILN_TRY(kiln_problem_solve_symmetric(p, rhs, dx, outcome, error));
+    if (*outcome != KILN_SOLVE_OK || !kiln_problem_has_rest(p))
         return KILN_OK;
     const kiln_gcr_system system = {p, solve_again, add_rest};
     return kiln_gcr_improve(&p->newton->gcr, p->newton->context, &system, REST_TOLERANCE, rhs, dx,
@@ -421,7 +376,7 @@ static kiln_status solve(problem *p, const double *rhs, double *dx, kiln_solve_o
 }
 
 /* One attempt; an iterative solver may find only while solving that the matrix is not positive. */
-static kiln_status factor_and_solve(problem *p, kiln_solve_outcome *outcome, kiln_error *error)
+static kiln_status factor_and_solve(kiln_problem *p, kiln_solve_outcome *outcome, kiln_error *error)
 {
     kiln_newton *newton = p->newton;
     double begin = kiln_wall_seconds();
@@ -429,14 +384,14 @@ static kiln_status factor_and_solve(problem *p, kiln_solve_outcome *outcome, kil
     p->report->factor_seconds += kiln_wall_seconds() - begin;
     KILN_TRY(status);
     if (*outcome == KILN_SOLVE_OK)
-        status = solve(p, newton->rhs, newton->dx, outcome, error);
+        status = kiln_problem_solve(p, newton->rhs, newton->dx, outcome, error);
     p->report->backend = kiln_solver_last(newton->solver)->backend;
     p->report->reason = kiln_solver_last(newton->solver)->reason;
     return status;
 }
 
 /* N5. `exact` or not from now on; whether a term asks for it. */
-static bool set_exact(const problem *p, bool exact)
+static bool set_exact(const kiln_problem *p, bool exact)
 {
     bool wanted = false;
     for (size_t t = 0; t < p->term_count; t++)
@@ -445,7 +400,7 @@ static bool set_exact(const problem *p, bool exact)
     return wanted;
 }
 
-static kiln_status solve_regularised(problem *p, bool exact, kiln_solve_outcome *outcome,
+static kiln_status solve_regularised(kiln_problem *p, bool exact, kiln_solve_outcome *outcome,
                                      kiln_error *error)
 {
     kiln_newton *newton = p->newton;
@@ -472,7 +427,7 @@ static kiln_newton_outcome outcome_of(kiln_solve_outcome outcome)
 
 /* dx of the free components from what is assembled; newton->g becomes its free part. An exact
  * matrix is not regularised. */
-static kiln_status solve_assembled(problem *p, bool exact, kiln_solve_outcome *outcome,
+static kiln_status solve_assembled(kiln_problem *p, bool exact, kiln_solve_outcome *outcome,
                                    kiln_error *error)
 {
     kiln_newton *newton = p->newton;
@@ -480,6 +435,8 @@ static kiln_status solve_assembled(problem *p, bool exact, kiln_solve_outcome *o
     memset(newton->rhs, 0, p->count * sizeof(double));
     if (p->moving)
         KILN_TRY(kiln_bsr_multiply(&newton->matrix, newton->gap, newton->rhs, error));
+    memcpy(newton->lead, newton->rhs, p->count * sizeof(double));
+    p->left = 1.0;
     kiln_vector_combine(newton->context, -1.0, newton->g, -1.0, newton->rhs, newton->rhs, p->count);
     kiln_constraints_project(p->constraints, newton->g);
     kiln_constraints_project(p->constraints, newton->rhs);
@@ -488,14 +445,14 @@ static kiln_status solve_assembled(problem *p, bool exact, kiln_solve_outcome *o
 
 /* Newton's direction in newton->dx: K_ff dx_f = -g_f - K_fD dx_D, dx_D the way to the targets. On
  * return newton->g is the gradient along free components; `done` when there is no direction. */
-static kiln_status find_direction(problem *p, bool *done, kiln_error *error)
+static kiln_status find_direction(kiln_problem *p, bool *done, kiln_error *error)
 {
     kiln_newton *newton = p->newton;
     *done = true;
     if (!p->all_held)
         KILN_TRY(prepare_matrix(p, error));
     bool exact = !p->all_held && set_exact(p, true);
-    assemble(p, p->x, newton->g, p->all_held ? NULL : &newton->matrix);
+    kiln_problem_assemble(p, p->x, newton->g, p->all_held ? NULL : &newton->matrix);
     if (exact)
         set_exact(p, false);
     if (!kiln_vector_is_finite(newton->context, newton->g, p->count)) {
@@ -510,11 +467,11 @@ static kiln_status find_direction(problem *p, bool *done, kiln_error *error)
     } else {
         KILN_TRY(solve_assembled(p, exact, &outcome, error));
         if (exact && outcome == KILN_SOLVE_NOT_POSITIVE) {
-            assemble(p, p->x, newton->g, &newton->matrix);
+            kiln_problem_assemble(p, p->x, newton->g, &newton->matrix);
             KILN_TRY(solve_assembled(p, false, &outcome, error));
         }
     }
-    p->report->gradient = largest(p, newton->g);
+    p->report->gradient = kiln_problem_largest(p, newton->g);
     p->report->iterations++;
     if (outcome != KILN_SOLVE_OK) {
         p->report->outcome = outcome_of(outcome);
@@ -527,8 +484,7 @@ static kiln_status find_direction(problem *p, bool *done, kiln_error *error)
     return KILN_OK;
 }
 
-/* x to `to`; after a full step held components are at their targets, without rounding. */
-static void move_to(problem *p, const double *to, bool full)
+void kiln_problem_move_to(kiln_problem *p, const double *to, bool full)
 {
     memcpy(p->x, to, p->count * sizeof(double));
     if (!full || !p->moving)
@@ -547,14 +503,14 @@ static void move_to(problem *p, const double *to, bool full)
 }
 
 /* N2, second half: |g| <= 16 eps |H| |x|, row by row with the largest coordinate. Assembles. */
-static bool gradient_is_rounding(problem *p)
+static bool gradient_is_rounding(kiln_problem *p)
 {
     kiln_newton *newton = p->newton;
     if (p->all_held)
         return true;
-    assemble(p, p->x, newton->g, &newton->matrix);
+    kiln_problem_assemble(p, p->x, newton->g, &newton->matrix);
     kiln_constraints_project(p->constraints, newton->g);
-    double *sum = newton->trial, level = 16 * DBL_EPSILON * largest(p, p->x);
+    double *sum = newton->trial, level = 16 * DBL_EPSILON * kiln_problem_largest(p, p->x);
     kiln_bsr_row_sums(&newton->matrix, sum);
     for (size_t i = 0; i < p->count; i++)
         if (!(fabs(newton->g[i]) <= level * sum[i]))
@@ -562,7 +518,7 @@ static bool gradient_is_rounding(problem *p)
     return true;
 }
 
-static double feasible_step(const problem *p)
+double kiln_problem_feasible_step(const kiln_problem *p)
 {
     double step = 1.0;
     for (size_t t = 0; t < p->term_count; t++)
@@ -574,37 +530,35 @@ static double feasible_step(const problem *p)
 }
 
 /* N3: the slope at the trial point, which is at most 0.9 of the first one turned round. */
-static bool slope_is_fine(problem *p, double slope)
+static bool slope_is_fine(kiln_problem *p, double slope)
 {
     double *g = p->newton->rhs;
-    assemble(p, p->newton->trial, g, NULL);
+    kiln_problem_assemble(p, p->newton->trial, g, NULL);
     kiln_constraints_project(p->constraints, g);
-    return dot(p, g, p->newton->dx) <= 0.9 * fabs(slope);
+    return kiln_problem_dot(p, g, p->newton->dx) <= 0.9 * fabs(slope);
 }
 
-/* Largest acceptable step in newton->trial, after fewer than `most` halvings; 0 when there is none.
- * A full step of at most `limit` would be the last one. */
-static double search(problem *p, double limit, int most)
+double kiln_problem_search(kiln_problem *p, double limit, int most)
 {
     const double *dx = p->newton->dx;
     double *trial = p->newton->trial;
-    double slope = dot(p, p->newton->g, dx), step = feasible_step(p);
+    double slope = kiln_problem_dot(p, p->newton->g, dx), step = kiln_problem_feasible_step(p);
     p->barred = step < 1.0;
     /* Judged by the whole step: halving must not make a fall that fails to appear look like one
      * that rounding hides. */
-    double rounding = 1e-9 * magnitude(p);
+    double rounding = 1e-9 * kiln_problem_magnitude(p);
     bool hidden = fabs(slope) * step <= 10 * rounding;
-    double least = DBL_EPSILON * largest(p, p->x), size = largest(p, dx);
+    double least = DBL_EPSILON * kiln_problem_largest(p, p->x), size = kiln_problem_largest(p, dx);
     for (int i = 0; i < most && step > 0.0; i++, step *= 0.5) {
         p->report->line_searches++;
-        try_step(p, step);
-        double change = find_change(p, trial);
+        kiln_problem_try_step(p, step);
+        double change = kiln_problem_find_change(p, trial);
         bool good = p->moving ? isfinite(change) : change < 0.0 && change <= 1e-4 * step * slope;
         bool last = step == 1.0 && size <= limit && isfinite(change);
         if (!good && (last || (hidden && change <= rounding)))
             good = slope_is_fine(p, slope);
         if (good) {
-            take_change(p);
+            kiln_problem_take_change(p);
             return step;
         }
         if (step * size < least)
@@ -613,137 +567,20 @@ static double search(problem *p, double limit, int most)
     return 0.0;
 }
 
-/* The gradient at x, whose objective may be another there (N7). */
-static kiln_status find_gradient(problem *p, double *g, kiln_error *error)
-{
-    for (size_t t = 0; t < p->term_count; t++)
-        if (p->terms[t]->add_rest && p->terms[t]->renew)
-            KILN_TRY(p->terms[t]->renew(p->terms[t]->self, p->x, error));
-    assemble(p, p->x, g, NULL);
-    kiln_constraints_project(p->constraints, g);
-    return KILN_OK;
-}
-
-/* The step that the factor at hand, and what was learned since, give for newton->g, and its size;
- * INFINITY: none. */
-static kiln_status find_old_step(problem *p, double *size, kiln_error *error)
-{
-    kiln_newton *newton = p->newton;
-    kiln_solve_outcome outcome;
-    kiln_vector_combine(newton->context, -1.0, newton->g, 0.0, newton->g, newton->rhs, p->count);
-    kiln_secants_reduce(&newton->secants, newton->rhs);
-    KILN_TRY(solve(p, newton->rhs, newton->dx, &outcome, error));
-    kiln_secants_complete(&newton->secants, newton->dx);
-    *size = outcome == KILN_SOLVE_OK ? largest(p, newton->dx) : INFINITY;
-    return KILN_OK;
-}
-
-/* Takes newton->dx whole where every term allows it and the objective does not rise by more than
- * rounding. */
-static bool take_old_step(problem *p)
-{
-    double rounding = 1e-9 * magnitude(p);
-    try_step(p, 1.0);
-    if (feasible_step(p) < 1.0 || !(find_change(p, p->newton->trial) <= rounding))
-        return false;
-    take_change(p);
-    memcpy(p->x, p->newton->trial, p->count * sizeof(double));
-    return true;
-}
-
-/* N4. True when that settles convergence; `last` is the size of the step that was taken before. */
-static kiln_status repeat(problem *p, double last, double limit, bool *converged, kiln_error *error)
-{
-    p->newton->secants.count = 0;
-    while (!*converged) {
-        bool near = last <= NEAR * p->options->length;
-        double size, most = near ? SHRINKS * last : fmin(LAST_SHRINKS * last, limit);
-        KILN_TRY(find_gradient(p, p->newton->g, error));
-        KILN_TRY(find_old_step(p, &size, error));
-        if (!(size <= most) || !take_old_step(p))
-            return KILN_OK;
-        double ratio =
-            size / last; /* a step of a new factor would have left less than linear ones */
-        *converged = size <= limit && size * ratio <= LEFT * limit * (1.0 - ratio);
-        last = size;
-    }
-    return KILN_OK;
-}
-
-static bool renew_lagged(problem *p)
-{
-    double change = 0.0;
-    for (size_t t = 0; t < p->term_count; t++)
-        if (p->terms[t]->lag)
-            change = fmax(change, p->terms[t]->lag(p->terms[t]->self, p->x));
-    return change > 0.0 && find_values(p); /* x is where they are defined */
-}
-
-/* N6: the gradient after a correction, in newton->trial. A secant is one of one objective. */
-static kiln_status look_again(problem *p, double step, bool learn, bool renew, kiln_error *error)
-{
-    kiln_newton *newton = p->newton;
-    KILN_TRY(find_gradient(p, newton->trial, error));
-    if (learn)
-        kiln_secants_learn(&newton->secants, step, newton->dx, newton->g, newton->trial);
-    bool quiet = sqrt(dot(p, newton->trial, newton->trial)) <= QUIET * p->forces;
-    return renew && quiet && renew_lagged(p) ? find_gradient(p, newton->trial, error) : KILN_OK;
-}
-
-/* N6, after `step` times a direction of size `last`. */
-static kiln_status correct(problem *p, double last, double step, double limit, bool *converged,
-                           kiln_error *error)
-{
-    kiln_newton *newton = p->newton;
-    double direction = last;
-    bool partly = step < 1.0 && (p->moving || p->options->balanced);
-    int most = p->barred || partly ? 0 : p->options->corrections;
-    KILN_TRY(kiln_secants_begin(&newton->secants, newton->context, p->count, error));
-    for (int i = 0; i < most || (i == most && step == 1.0); i++) {
-        double size;
-        bool learn = !p->moving && (i > 0 || !p->options->balanced);
-        KILN_TRY(look_again(p, step, learn, p->options->renew_lagged && i < most, error));
-        memcpy(newton->g, newton->trial, p->count * sizeof *newton->g);
-        KILN_TRY(find_old_step(p, &size, error));
-        bool last_one = step == 1.0 && size <= LAST_SHRINKS * last && size <= limit;
-        *converged = last_one && take_old_step(p);
-        if (*converged || i == most || !(size <= FARTHER * direction))
-            return KILN_OK;
-        p->moving = false; /* what is held has arrived, or was there */
-        last = size;
-        step = search(p, 0.0, MOST_CORRECTION_HALVINGS);
-        if (step == 0.0 || p->barred)
-            return KILN_OK;
-        move_to(p, p->newton->trial, false);
-    }
-    return KILN_OK;
-}
-
-static kiln_status use_old_factor(problem *p, double last, double step, double limit,
-                                  bool *converged, kiln_error *error)
-{
-    *converged = false;
-    if (p->all_held || !kiln_solver_last(p->newton->solver)->direct)
-        return KILN_OK;
-    if (p->options->corrections > 0)
-        return correct(p, last, step, limit, converged, error);
-    return step == 1.0 ? repeat(p, last, limit, converged, error) : KILN_OK;
-}
-
-static kiln_status take_linear_step(problem *p, kiln_error *error)
+static kiln_status take_linear_step(kiln_problem *p, kiln_error *error)
 {
     kiln_newton *newton = p->newton;
     bool done;
     KILN_TRY(find_direction(p, &done, error));
     if (done)
         return KILN_OK;
-    try_step(p, 1.0);
-    move_to(p, newton->trial, true);
+    kiln_problem_try_step(p, 1.0);
+    kiln_problem_move_to(p, newton->trial, true);
     p->report->outcome = KILN_NEWTON_LINEARISED;
     return KILN_OK;
 }
 
-static kiln_newton_outcome outcome_without_step(problem *p)
+static kiln_newton_outcome outcome_without_step(kiln_problem *p)
 {
     if (p->moving)
         return KILN_NEWTON_BLOCKED;
@@ -751,7 +588,7 @@ static kiln_newton_outcome outcome_without_step(problem *p)
 }
 
 /* Without a line search every step is taken whole and values are never asked for. */
-static kiln_status iterate(problem *p, kiln_error *error)
+static kiln_status iterate(kiln_problem *p, kiln_error *error)
 {
     kiln_newton_report *report = p->report;
     double limit = p->options->tolerance * p->options->length, smallest = INFINITY;
@@ -763,24 +600,24 @@ static kiln_status iterate(problem *p, kiln_error *error)
         KILN_TRY(find_direction(p, &done, error));
         if (done)
             return KILN_OK;
-        double size = largest(p, p->newton->dx), step = 1.0;
+        double size = kiln_problem_largest(p, p->newton->dx), step = 1.0;
         if (report->iterations == 1)
             limit = fmax(limit, p->options->relative * size);
         if (search_line)
-            step = search(p, limit, MOST_HALVINGS);
+            step = kiln_problem_search(p, limit, MOST_HALVINGS);
         else
-            try_step(p, 1.0);
+            kiln_problem_try_step(p, 1.0);
         blocked = p->moving && step < 0.01 ? blocked + 1 : 0;
         if (step == 0.0 || blocked == MOST_BLOCKED_STEPS) {
             report->outcome = outcome_without_step(p);
             return KILN_OK;
         }
-        move_to(p, p->newton->trial, step == 1.0);
+        kiln_problem_move_to(p, p->newton->trial, step == 1.0);
         report->outcome = KILN_NEWTON_CONVERGED;
-        if (step == 1.0 && size <= fmax(limit, 4 * DBL_EPSILON * largest(p, p->x)))
+        if (step == 1.0 && size <= fmax(limit, 4 * DBL_EPSILON * kiln_problem_largest(p, p->x)))
             return KILN_OK;
         if (search_line) {
-            KILN_TRY(use_old_factor(p, size, step, limit, &converged, error));
+            KILN_TRY(kiln_problem_go_on(p, size, step, limit, &converged, error));
             if (converged)
                 return KILN_OK;
         }
@@ -812,15 +649,15 @@ kiln_status kiln_newton_minimise(kiln_newton *newton, const kiln_newton_options 
                                  const kiln_constraints *constraints, double *x,
                                  kiln_newton_report *report, kiln_error *error)
 {
-    problem p = {.newton = newton,
-                 .options = options,
-                 .terms = terms,
-                 .term_count = term_count,
-                 .count = constraints->block * constraints->rows,
-                 .constraints = constraints,
-                 .x = x,
-                 .report = report,
-                 .all_held = nothing_is_free(constraints)};
+    kiln_problem p = {.newton = newton,
+                      .options = options,
+                      .terms = terms,
+                      .term_count = term_count,
+                      .count = constraints->block * constraints->rows,
+                      .constraints = constraints,
+                      .x = x,
+                      .report = report,
+                      .all_held = nothing_is_free(constraints)};
     *report = (kiln_newton_report){.outcome = KILN_NEWTON_ITERATIONS, .backend = "", .reason = ""};
     if (p.count == 0) {
         report->outcome = options->line_search ? KILN_NEWTON_CONVERGED : KILN_NEWTON_LINEARISED;
@@ -833,7 +670,7 @@ kiln_status kiln_newton_minimise(kiln_newton *newton, const kiln_newton_options 
     kiln_status status = KILN_OK;
     if (!options->line_search && options->max_iterations == 1)
         status = take_linear_step(&p, error);
-    else if (options->line_search && !find_values(&p))
+    else if (options->line_search && !kiln_problem_find_values(&p))
         report->outcome = KILN_NEWTON_BAD_START;
     else
         status = iterate(&p, error);

@@ -28,6 +28,11 @@ typedef struct kiln_term {
     /* out += scale * (derivative of the gradient at x, less what the last `add` gave of it) v, for
      * forces that have no potential; NULL: nothing is left. */
     void (*add_rest)(void *self, const double *x, double scale, const double *v, double *out);
+    /* For what is quick to look at and changes in few directions (what touches): `note` keeps by
+     * how much the Hessian at x, as it is, differs from what the last matrix got of it, and
+     * `add_noted` gives out += scale * that * v. NULL: not known. */
+    void (*note)(void *self, const double *x);
+    void (*add_noted)(void *self, double scale, const double *v, double *out);
     /* Largest step in (0, 1] along dx that stays where the term is defined; NULL: 1. */
     double (*max_step)(void *self, const double *x, const double *dx);
     /* The cliques its Hessian couples; NULL: diagonal blocks only. May be asked again whenever

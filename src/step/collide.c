@@ -50,6 +50,8 @@ void kiln_collide_free(kiln_collide *c)
     kiln_array_free(c->context, &c->cliques);
     kiln_array_free(c->context, &c->wanted);
     kiln_array_free(c->context, &c->friction_contacts);
+    kiln_array_free(c->context, &c->stiff);
+    kiln_array_free(c->context, &c->noted);
 }
 
 size_t kiln_collide_bytes(const kiln_collide *c)
@@ -67,7 +69,8 @@ size_t kiln_collide_bytes(const kiln_collide *c)
            (c->cliques.capacity + c->wanted.capacity + c->acting.capacity + c->rubbed.capacity) *
                sizeof(uint32_t) +
            c->coupled.capacity + c->rubbing.capacity * sizeof(kiln_rubbing) +
-           c->friction_contacts.capacity * sizeof(kiln_friction_contact);
+           c->friction_contacts.capacity * sizeof(kiln_friction_contact) +
+           c->stiff.capacity * sizeof(kiln_stiff_pair) + c->noted.capacity * sizeof(kiln_vec3);
 }
 
 void kiln_collide_forget(kiln_collide *c)

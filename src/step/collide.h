@@ -41,6 +41,14 @@ typedef struct kiln_contact_options {
     const kiln_pair_table *pairs; /* what holds for single pairs instead; NULL: nothing. Borrowed */
 } kiln_contact_options;
 
+/* The Hessian of a pair's repulsion along its normal: stiffness * a a', a = weight[k] normal. */
+typedef struct kiln_stiff_pair {
+    uint32_t v[4];
+    double weight[4];
+    kiln_vec3 normal;
+    double stiffness; /* N/m */
+} kiln_stiff_pair;
+
 /* What friction keeps of a pair during a solve. */
 typedef struct kiln_friction_contact {
     uint32_t v[4];
@@ -49,6 +57,7 @@ typedef struct kiln_friction_contact {
     double load;     /* N */
     double friction; /* coefficient */
     kiln_slip_memory memory;
+    kiln_mat3 stiffness, change; /* of the last matrix, N/m; and by how much it is another now */
 } kiln_friction_contact;
 
 /* What it does at a place. */
@@ -105,6 +114,11 @@ typedef struct kiln_collide {
     KILN_ARRAY_OF(kiln_rubbing)
     rubbing;               /* [friction contact] scratch of an assembly */
     kiln_u32_array rubbed; /* pairs that act and rub */
+    KILN_ARRAY_OF(kiln_stiff_pair)
+    stiff; /* what repulsion gave to the last matrix, stiffness negative, and what it is now */
+    size_t stiff_given; /* of these, those of the matrix */
+    KILN_ARRAY_OF(kiln_vec3)
+    noted; /* [stiff] scratch of what they do */
     kiln_term repulsion, friction;
     kiln_kept_values kept;   /* energies [pair] of the last two x */
     kiln_kept_values totals; /* their sums, which last when the pairs are found anew */

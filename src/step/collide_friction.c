@@ -160,6 +160,48 @@ static void friction_add(void *self, const double *x, double scale, double *g, k
     size_t count = c->friction_contacts.count;
     kiln_parallel_for(c->context, count, KILN_COLLIDE_GRAIN, pull_chunk, &job);
     kiln_collide_scatter(c, count, add_pulls, c, g, H);
+    for (size_t i = 0; i < count && H; i++)
+        c->friction_contacts.data[i].stiffness =
+            kiln_m3_scale(c->rubbing.data[i].stiffness, 1.0 / scale);
+}
+
+static void friction_note(void *self, const double *x)
+{
+    kiln_collide *c = self;
+    rub_job job = {.collide = c, .to = x, .scale = 1.0, .stiff = true};
+    size_t count = c->friction_contacts.count;
+    kiln_parallel_for(c->context, count, KILN_COLLIDE_GRAIN, pull_chunk, &job);
+    for (size_t i = 0; i < count; i++) {
+        kiln_friction_contact *contact = &c->friction_contacts.data[i];
+        contact->change =
+            kiln_m3_add(c->rubbing.data[i].stiffness, kiln_m3_scale(contact->stiffness, -1.0));
+    }
+}
+
+static void noted_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const rub_job *job = user;
+    kiln_collide *c = job->collide;
+    for (size_t i = begin; i < end; i++) {
+        const kiln_friction_contact *contact = &c->friction_contacts.data[i];
+        kiln_vec3 slip = kiln_v3(0, 0, 0);
+        for (int k = 0; k < 4; k++)
+            slip = kiln_v3_add(slip, kiln_m3_apply(contact->lever[k],
+                                                   kiln_collide_points(job->to)[contact->v[k]]));
+        c->rubbing.data[i].velocity = kiln_m3_apply(contact->change, slip);
+        c->rubbing.data[i].weight = job->scale;
+    }
+}
+
+static void friction_add_noted(void *self, double scale, const double *v, double *out)
+{
+    kiln_collide *c = self;
+    rub_job job = {.collide = c, .to = v, .scale = scale};
+    size_t count = c->friction_contacts.count;
+    kiln_parallel_for(c->context, count, KILN_COLLIDE_GRAIN, noted_chunk, &job);
+    kiln_collide_scatter(c, count, add_pulls, c, out, NULL);
 }
 
 static int by_vertices(const void *left, const void *right)
@@ -327,5 +369,7 @@ kiln_term kiln_collide_friction_term(kiln_collide *c)
                        .weight = 1.0,
                        .value = friction_value,
                        .delta = friction_delta,
-                       .add = friction_add};
+                       .add = friction_add,
+                       .note = friction_note,
+                       .add_noted = friction_add_noted};
 }

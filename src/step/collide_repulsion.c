@@ -155,6 +155,39 @@ static void add_pushes(const void *user, const kiln_row_band *rows)
     }
 }
 
+/* For what acts, beside what there is. Otherwise nothing is noted, and Newton fails (C4). */
+static bool has_room_to_note(kiln_collide *c)
+{
+    size_t count = c->stiff.count + c->acting.count;
+    if (c->failure == KILN_OK)
+        c->failure = kiln_array_reserve(c->context, &c->stiff, count, &c->trouble);
+    if (c->failure == KILN_OK)
+        c->failure = kiln_array_reserve(c->context, &c->noted, count, &c->trouble);
+    return c->failure == KILN_OK;
+}
+
+static void note_stiff(kiln_collide *c, size_t a, double stiffness)
+{
+    size_t i = c->acting.data[a];
+    const kiln_pair_distance *at = &c->distance.data[i];
+    kiln_stiff_pair *stiff = &c->stiff.data[c->stiff.count++];
+    *stiff = (kiln_stiff_pair){.normal = at->normal, .stiffness = stiffness};
+    memcpy(stiff->v, kiln_collide_pair(c, i)->v, sizeof stiff->v);
+    memcpy(stiff->weight, at->weight, sizeof stiff->weight);
+}
+
+/* Where the matrix has no blocks for a pair, what it got instead stays: it is no smaller. */
+static void note_given(kiln_collide *c, double scale)
+{
+    c->stiff.count = c->stiff_given = 0;
+    if (!has_room_to_note(c))
+        return;
+    for (size_t a = 0; a < c->acting.count; a++)
+        if (c->coupled.data[a])
+            note_stiff(c, a, -c->push.data[2 * a + 1] / scale);
+    c->stiff_given = c->stiff.count;
+}
+
 static void repulsion_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
 {
     kiln_collide *c = self;
@@ -164,6 +197,61 @@ static void repulsion_add(void *self, const double *x, double scale, double *g, 
         kiln_collide_find_coupled(c);
     kiln_parallel_for(c->context, c->acting.count, KILN_COLLIDE_GRAIN, push_chunk, &job);
     kiln_collide_scatter(c, c->acting.count, add_pushes, c, g, H);
+    if (H)
+        note_given(c, scale);
+}
+
+static void repulsion_note(void *self, const double *x)
+{
+    kiln_collide *c = self;
+    push_job job = {c, 1.0};
+    kiln_collide_measure(c, x);
+    kiln_parallel_for(c->context, c->acting.count, KILN_COLLIDE_GRAIN, push_chunk, &job);
+    c->stiff.count = c->stiff_given;
+    if (!has_room_to_note(c))
+        return;
+    for (size_t a = 0; a < c->acting.count; a++)
+        note_stiff(c, a, c->push.data[2 * a + 1]);
+}
+
+typedef struct note_job {
+    kiln_collide *collide;
+    double scale;
+    const kiln_vec3 *v;
+} note_job;
+
+static void noted_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const note_job *job = user;
+    kiln_collide *c = job->collide;
+    for (size_t i = begin; i < end; i++) {
+        const kiln_stiff_pair *stiff = &c->stiff.data[i];
+        double along = 0.0;
+        for (int k = 0; k < 4; k++)
+            along += stiff->weight[k] * kiln_v3_dot(stiff->normal, job->v[stiff->v[k]]);
+        c->noted.data[i] = kiln_v3_scale(stiff->normal, job->scale * stiff->stiffness * along);
+    }
+}
+
+static void add_noted(const void *user, const kiln_row_band *rows)
+{
+    const kiln_collide *c = user;
+    for (size_t i = 0; i < c->stiff.count; i++) {
+        const kiln_stiff_pair *stiff = &c->stiff.data[i];
+        for (int k = 0; k < 4; k++)
+            if (kiln_collide_has_row(rows, stiff->v[k]))
+                kiln_collide_add_at(rows->g, stiff->v[k], stiff->weight[k], c->noted.data[i]);
+    }
+}
+
+static void repulsion_add_noted(void *self, double scale, const double *v, double *out)
+{
+    kiln_collide *c = self;
+    note_job job = {c, scale, kiln_collide_points(v)};
+    kiln_parallel_for(c->context, c->stiff.count, KILN_COLLIDE_GRAIN, noted_chunk, &job);
+    kiln_collide_scatter(c, c->stiff.count, add_noted, c, out, NULL);
 }
 
 static kiln_cliques repulsion_cliques(void *self)
@@ -180,6 +268,8 @@ kiln_term kiln_collide_repulsion_term(kiln_collide *c)
                        .value = repulsion_value,
                        .delta = repulsion_delta,
                        .add = repulsion_add,
+                       .note = repulsion_note,
+                       .add_noted = repulsion_add_noted,
                        .max_step = kiln_collide_max_step,
                        .renew = kiln_collide_expect,
                        .cliques = repulsion_cliques,

@@ -463,6 +463,68 @@ START_TEST(test_derivatives)
 }
 END_TEST
 
+/* H v of what a term adds at x. */
+static void multiply_by(kiln_term *term, const double *x, kiln_bsr *H, const double *v, double *out)
+{
+    double g[3 * 16] = {0};
+    kiln_bsr_clear(H);
+    term->add(term->self, x, 1.0, g, H);
+    ck_assert_int_eq(kiln_bsr_multiply(H, v, out, NULL), KILN_OK);
+}
+
+/* What is noted is the Hessian there less the one of the last matrix. */
+START_TEST(test_notes)
+{
+    const piece pieces[] = {{"box", "nx=1 ny=1 nz=1", .place = {0, 0, 0}},
+                            {"box", "nx=1 ny=1 nz=1", {1, 2, 3}, 0.7, {0.3, 0.6, 1.38}, {0, 0, 0}}};
+    rig r = collide_rig(1, pieces, 2, 1.0);
+    r.options.contact.thickness = 0.3;
+    r.options.contact.friction = 0.5;
+    r.options.contact.self = false;
+    enum { SIZE = 3 * 16 };
+    double *x = &r.mesh->x[0].x, modulus[12], origin[SIZE], to[SIZE], v[SIZE];
+    for (int t = 0; t < 12; t++)
+        modulus[t] = 1.0;
+    for (int i = 0; i < SIZE; i++) {
+        origin[i] = x[i] + 0.01 * sin(7.0 * i);
+        to[i] = x[i] + 0.01 * sin(5.0 * i);
+        v[i] = cos(3.0 * i);
+    }
+    kiln_collide c;
+    kiln_constraints given;
+    kiln_bsr H;
+    kiln_bsr_init(&H, r.context);
+    kiln_constraints_init(&given, r.context);
+    ck_assert_int_eq(kiln_constraints_reset(&given, SIZE / 3, NULL), KILN_OK);
+    kiln_collide_init(&c, r.context, &r.options.contact, 1e-3, NULL, 0);
+    ck_assert_int_eq(kiln_collide_build(&c, r.mesh, modulus, NULL), KILN_OK);
+    kiln_collide_start start = {.given = &given, .x = x, .origin = origin, .tau = 0.1};
+    ck_assert_int_eq(kiln_collide_begin(&c, &start, NULL), KILN_OK);
+    kiln_cliques cliques = c.repulsion.cliques(&c);
+    ck_assert_int_eq(kiln_bsr_set_pattern(&H, SIZE / 3, &cliques, 1, NULL), KILN_OK);
+    kiln_term *terms[] = {&c.repulsion, &c.friction};
+    for (int t = 0; t < 2; t++) {
+        double before[SIZE], after[SIZE], noted[SIZE] = {0}, most = 0.0;
+        multiply_by(terms[t], x, &H, v, before);
+        terms[t]->note(&c, to);
+        terms[t]->add_noted(&c, 2.0, v, noted);
+        for (size_t i = 0; i < c.friction_contacts.count; i++)
+            c.friction_contacts.data[i].memory = (kiln_slip_memory){0};
+        multiply_by(terms[t], x, &H, v, after); /* memory is as it was */
+        multiply_by(terms[t], to, &H, v, after);
+        for (int i = 0; i < SIZE; i++)
+            most = fmax(most, fabs(after[i] - before[i]));
+        ck_assert_double_gt(most, 0.0);
+        for (int i = 0; i < SIZE; i++)
+            ck_assert_double_eq_tol(noted[i], 2.0 * (after[i] - before[i]), 1e-10 * most);
+    }
+    kiln_collide_free(&c);
+    kiln_constraints_free(&given);
+    kiln_bsr_free(&H);
+    rig_free(&r);
+}
+END_TEST
+
 static void shift(double *dx, const rig *r, uint32_t part, kiln_vec3 by)
 {
     for (uint32_t v = 0; v < r->mesh->table[KILN_ON_VERTEX].used; v++)
@@ -607,6 +669,7 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(tc, test_threads, 0, 4);
     tcase_add_test(tc, test_touching_start);
     tcase_add_test(tc, test_derivatives);
+    tcase_add_test(tc, test_notes);
     tcase_add_test(tc, test_pairs_follow_the_way);
     tcase_add_loop_test(tc, test_energy_is_not_gained, 0, 9);
     tcase_add_test(tc, test_thickness_is_asked_for);
