@@ -174,9 +174,13 @@ static void report(kiln_validation *validation, const char *about, const ordeal 
     kiln_validation_report(validation, (double)watch->steps, what->steps, "%s: steps", about);
     kiln_validation_report(validation, what->result(watch), what->bound, "%s: %s", about,
                            what->quantity);
-    if (!isnan(what->at_play))
-        kiln_validation_report(validation, watch->rise / what->at_play, kiln_at_most(1e-3),
-                               "%s: energy gained, of %g J", about, what->at_play);
+    if (isnan(what->at_play))
+        return;
+    kiln_validation_report(validation, watch->above / what->at_play, kiln_at_most(1e-3),
+                           "%s: most energy above that at the begin, of %g J", about,
+                           what->at_play);
+    kiln_validation_report(validation, watch->rise / what->at_play, kiln_unbound(),
+                           "%s: most above what was least before, of %g J", about, what->at_play);
 }
 
 /* Only what the sheet throws back has not passed it. The other integrators, which damp little or

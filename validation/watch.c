@@ -111,6 +111,13 @@ static double add_up(kiln_watch *watch, const kiln_trial *trial, sum bodies[KILN
     return energy;
 }
 
+/* What is no number stays. */
+static void lift(double *most, double value)
+{
+    if (!(value <= *most) && !isnan(*most))
+        *most = value;
+}
+
 static kiln_status look(kiln_trial *trial, const kiln_stats *stats, kiln_error *error)
 {
     kiln_watch *watch = trial->user;
@@ -120,9 +127,9 @@ static kiln_status look(kiln_trial *trial, const kiln_stats *stats, kiln_error *
         energy += stats->e_contact / kiln_trial_number(trial, 1.0, 2, 1, -2);
     watch->steps = (size_t)stats->step;
     watch->time = stats->time / kiln_trial_number(trial, 1.0, 0, 0, 1);
-    double gain = energy - watch->least;
-    if (!(gain <= watch->rise) && !isnan(watch->rise)) /* what is no number stays */
-        watch->rise = gain;
+    watch->start = watch->steps == 0 ? energy : watch->start;
+    lift(&watch->above, energy - watch->start);
+    lift(&watch->rise, energy - watch->least);
     watch->least = fmin(watch->least, energy);
     watch->weight = 0.0;
     for (size_t b = 0; b < trial->scene.bodies.count; b++) {
@@ -139,7 +146,7 @@ static kiln_status look(kiln_trial *trial, const kiln_stats *stats, kiln_error *
 kiln_status kiln_watch_run(kiln_watch *watch, kiln_trial *trial, kiln_error *error)
 {
     watch->steps = watch->crossings = 0;
-    watch->time = watch->rise = 0.0;
+    watch->time = watch->above = watch->rise = 0.0;
     watch->nearest = watch->least = INFINITY;
     trial->user = watch;
     trial->on_step = look;

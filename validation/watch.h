@@ -17,7 +17,9 @@ typedef struct kiln_watch {
     size_t crossings;  /* pairs of triangles that cross or touch, vertices below the floor */
     double nearest;    /* least distance of two bodies, m */
     double weight;     /* of all bodies, N */
-    double least;      /* energy, J */
+    double start;      /* energy at the begin, J */
+    double above;      /* most of it above that, J */
+    double least;      /* of it, J */
     double rise;       /* most of it above what was least before, J */
     kiln_vec3 first[KILN_WATCHED_BODIES], last[KILN_WATCHED_BODIES]; /* centres of bodies */
     kiln_vec3 velocity[KILN_WATCHED_BODIES];                         /* of them at the end */

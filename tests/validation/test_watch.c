@@ -72,8 +72,10 @@ START_TEST(a_gain_of_energy_is_seen)
 {
     kiln_watch none = watch_cubes(0, true, 1.0, weightless);
     ck_assert_double_lt(none.rise, 1e-9);
+    ck_assert_double_lt(none.above, 1e-9);
     kiln_watch some = watch_cubes(0, false, 1.0, (kiln_watch){.floor = -1, .gravity = {0, 0, 10}});
     ck_assert_double_eq_tol(some.rise, 8.0 * 10 * 0.1, 1e-6);
+    ck_assert_double_eq_tol(some.above, some.rise, 1e-9);
     ck_assert_double_eq_tol(some.weight, 160.0, 1e-9);
 }
 END_TEST
