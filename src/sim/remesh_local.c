@@ -40,7 +40,7 @@ enum { RECOVER_STEPS = 4 };
  * a part of the tets that may come: the rest is for edges that become long later. A mesh that has
  * spent all of them stretches, and its ridges become rows of spikes. */
 static const double FOLLOW_LONGEST = 2.0, FOLLOW_SHORTEST = 0.4, FOLLOW_RATE = 6.0,
-                    FOLLOW_FINEST = 2.0, FOLLOW_MORE = 9.0, FOLLOW_AT_MOST = 7000.0,
+                    FOLLOW_FINEST = 2.0, FOLLOW_MORE = 8.5, FOLLOW_AT_MOST = 7000.0,
                     FOLLOW_SPENT = 0.8;
 /* Radians that an edge may turn by, as long as it may be, along a ridge and across a bend of the
  * surface; how much finer than at the start, at most; and how much longer along a bend. */

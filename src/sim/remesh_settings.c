@@ -147,7 +147,7 @@ static const kiln_schema_row remesh_rows[] = {
          "ratio of sizes one edge apart, above 1; 0: any. Not where sizes follow by themselves"},
     {"most_tets", KILN_VALUE_LONG, REMESH(most_tets), KILN_NOT_NEGATIVE, NULL, NULL,
      .meaning =
-         "no splits beyond this many; 0: no limit, with `follow` 10 times those of the start "
+         "no splits beyond this many; 0: no limit, with `follow` 9.5 times those of the start "
          "or 7000 more, whichever is less"},
     {"condition", KILN_VALUE_NUMBER, REMESH(condition), KILN_POSITIVE, NULL, NULL,
      .meaning = "global: remesh when the condition number of a tet's shape passes this, above 1"},

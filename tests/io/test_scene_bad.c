@@ -308,7 +308,7 @@ static const bad rows[] = {
     {WITH("step = { integrator = 'runge-kutta-4' }"), 1,
      "step.integrator: must be one of implicit-euler, newmark, bdf2, static, got"},
     {WITH("step = { solver = { backend = 'umfpack' } }"), 1,
-     "step.solver.backend: must be one of auto, cholmod, mumps"},
+     "step.solver.backend: must be one of auto, multifrontal, cholmod, mumps"},
     {MATERIAL_WITH("young = 1, model = 'neo-hokean'"), 1,
      "bodies[1].material.model: unknown choice \"neo-hokean\"; did you mean 'neo-hookean'?"},
     {MATERIAL_WITH("young = 1, model = 'cheese'"), 1, "bodies[1].material.model: must be one of "},
