@@ -514,7 +514,7 @@ START_TEST(a_second_signal_ends_at_once)
 {
     enter_folder();
     write_slow();
-    ck_assert_int_eq(shell("sed -i 's/3e5/5e7/' slow.lua"), 0);
+    ck_assert_int_eq(shell("sed -i 's/2e6/5e7/' slow.lua"), 0);
     pid_t child = start("slow.lua -o part");
     wait_for_file("part/frames/frame-000000.vtu");
     nap(0.2);
