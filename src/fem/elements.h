@@ -51,9 +51,10 @@ size_t kiln_elements_bytes(const kiln_elements *elements);
 
 /* Steps stop at this part of the way to the first flat tet. */
 #define KILN_FLAT_MARGIN 0.9
-/* Largest such step in (0, 1] along dx that inverts no tet, whatever its material. Tets that are
- * inverted at x do not count. */
-double kiln_elements_positive_step(const kiln_elements *elements, const double *x,
+/* Largest such step in (0, 1] along dx that leaves every tet, whatever its material, `least` of its
+ * rest volume, or what it has of it where that is less. Tets that are inverted at x do not count.
+ */
+double kiln_elements_positive_step(const kiln_elements *elements, double least, const double *x,
                                    const double *dx);
 
 /* Live tets with det F <= 0 at x; the lowest such slot in *first (KILN_NONE: none). */

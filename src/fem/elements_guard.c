@@ -8,10 +8,14 @@
 
 enum { LANES = KILN_ELEMENT_LANES };
 
+/* What a tet keeps that has less than it should: the search for a root wants a beginning above. */
+#define ALL_BUT_ROUNDING (1.0 - 1e-9)
+
 typedef struct guard_job {
     const kiln_elements *e;
     const double *x, *y; /* y: the step, or the other place */
     bool all;            /* tets, not only those with a barrier */
+    double least;        /* J that is left, where there is as much */
 } guard_job;
 
 static kiln_mat3 edges(const kiln_elements *e, size_t number, const double *x)
@@ -32,14 +36,14 @@ static double column_triple(const kiln_mat3 *a, const kiln_mat3 *b, const kiln_m
     return kiln_m3_det(m);
 }
 
-/* Sorted vertices make det Dw of some good tets negative; J = det Dw det B is what counts. */
-static double orientation(const kiln_elements *e, size_t number)
+/* J = det Dw det B is what counts: sorted vertices make det Dw of some good tets negative. */
+static double det_gradient(const kiln_elements *e, size_t number)
 {
     const kiln_element_batch *batch = &e->batches.data[number / LANES];
     kiln_mat3 B;
     for (int k = 0; k < 9; k++)
         B.m[k / 3][k % 3] = batch->gradient[k][number % LANES];
-    return kiln_m3_det(B) < 0.0 ? -1.0 : 1.0;
+    return kiln_m3_det(B);
 }
 
 /* det(D + t E) = c[0] + c[1] t + c[2] t^2 + c[3] t^3 */
@@ -100,16 +104,20 @@ static double first_root(const double c[4], double limit)
 }
 
 /* Largest safe step of one tet. */
-static double tet_step(const kiln_elements *e, size_t number, const double *x, const double *dx)
+static double tet_step(const guard_job *job, size_t number)
 {
     const double limit = 1.0 / KILN_FLAT_MARGIN;
-    kiln_mat3 D = edges(e, number, x), E = edges(e, number, dx);
-    double c[4], sign = orientation(e, number);
+    kiln_mat3 D = edges(job->e, number, job->x), E = edges(job->e, number, job->y);
+    double c[4], B = det_gradient(job->e, number);
     volume_cubic(&D, &E, c);
     for (int i = 0; i < 4; i++)
-        c[i] *= sign;
+        c[i] *= B < 0.0 ? -1.0 : 1.0;
+    if (!(c[0] > 0.0))
+        return 1.0;
+    if (job->least > 0.0)
+        c[0] -= fmin(job->least / fabs(B), ALL_BUT_ROUNDING * c[0]);
     double fall = limit * (fabs(c[1]) + limit * (fabs(c[2]) + limit * fabs(c[3])));
-    if (!(c[0] > 0.0) || c[0] > 1.0001 * fall)
+    if (c[0] > 1.0001 * fall)
         return 1.0;
     double step = KILN_FLAT_MARGIN * first_root(c, limit);
     return step < 1.0 ? step : 1.0;
@@ -124,7 +132,7 @@ static void step_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
     size_t number = LANES * (size_t)c->batch, stop = number + LANES * (size_t)c->batches;
     if (job->all || job->e->materials.data[c->material].model->barrier)
         for (; number < stop; number++) {
-            double step = tet_step(job->e, number, job->x, job->y);
+            double step = tet_step(job, number);
             least = step < least ? step : least;
         }
     job->e->partial.data[chunk] = least;
@@ -145,15 +153,16 @@ double kiln_elements_max_step(void *self, const double *x, const double *dx)
     return least_step((guard_job){.e = self, .x = x, .y = dx});
 }
 
-double kiln_elements_positive_step(const kiln_elements *elements, const double *x, const double *dx)
+double kiln_elements_positive_step(const kiln_elements *elements, double least, const double *x,
+                                   const double *dx)
 {
-    return least_step((guard_job){.e = elements, .x = x, .y = dx, .all = true});
+    return least_step((guard_job){.e = elements, .x = x, .y = dx, .all = true, .least = least});
 }
 
 static bool is_inverted(const kiln_elements *e, size_t number, const double *x)
 {
     kiln_mat3 D = edges(e, number, x);
-    return !(kiln_m3_det(D) * orientation(e, number) > 0.0);
+    return !(kiln_m3_det(D) * (det_gradient(e, number) < 0.0 ? -1.0 : 1.0) > 0.0);
 }
 
 /* The number of inverted tets of a chunk and the first slot of them, as doubles, to `partial`. */

@@ -14,6 +14,7 @@ enum { MOST_HALVINGS = 8 };
  * the last time. */
 #define LOOK_AGAIN 0.05
 #define HALF_WAY   0.5
+#define FLATTEST   0.02
 
 typedef struct part_frame {
     bool relaxes;
@@ -186,8 +187,9 @@ static kiln_status hold(kiln_relax *relax, kiln_error *error)
     return KILN_OK;
 }
 
-/* A term that only keeps every tet from being inverted: where one would be, or nearly, half of the
- * way to the first flat one, so that what is left has a shape to be repaired. */
+/* A term that only keeps every tet from being inverted: where one would become too flat, half of
+ * the way to that, so that what is left has a shape to be repaired. Too flat is measured by the
+ * rest volume: half of what there is would be nothing after fifty steps. */
 static double nothing(void *self, const double *x)
 {
     (void)self, (void)x;
@@ -200,7 +202,7 @@ static void add_nothing(void *self, const double *x, double scale, double *g, ki
 static double keep_positive(void *self, const double *x, const double *dx)
 {
     kiln_relax *relax = self;
-    double step = kiln_elements_positive_step(relax->solid->elements, x, dx);
+    double step = kiln_elements_positive_step(relax->solid->elements, FLATTEST, x, dx);
     if (step >= 1.0)
         return 1.0;
     relax->shortened = true;
