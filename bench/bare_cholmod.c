@@ -93,3 +93,30 @@ void kiln_bare_stop(kiln_bare_call *bare)
     cholmod_l_finish(&bare->common);
     free(bare);
 }
+
+bool kiln_bare_metis(const kiln_bsr *matrix, uint32_t *order, double *seconds)
+{
+    size_t n = matrix->rows, blocks = (size_t)matrix->start[n];
+    cholmod_common common;
+    cholmod_l_start(&common);
+    cholmod_sparse *graph =
+        cholmod_l_allocate_sparse(n, n, blocks, 1, 1, -1, CHOLMOD_PATTERN, &common);
+    SuiteSparse_long *found = cholmod_l_malloc(n, sizeof *found, &common);
+    bool done = graph && found;
+    if (done) {
+        SuiteSparse_long *p = graph->p, *index = graph->i;
+        for (size_t row = 0; row <= n; row++)
+            p[row] = (SuiteSparse_long)matrix->start[row];
+        for (size_t b = 0; b < blocks; b++)
+            index[b] = (SuiteSparse_long)matrix->column[b];
+        double begin = cpu_seconds();
+        done = cholmod_l_metis(graph, NULL, 0, 1, found, &common);
+        *seconds = cpu_seconds() - begin;
+    }
+    for (size_t i = 0; done && i < n; i++)
+        order[i] = (uint32_t)found[i];
+    cholmod_l_free_sparse(&graph, &common);
+    cholmod_l_free(n, sizeof *found, found, &common);
+    cholmod_l_finish(&common);
+    return done;
+}

@@ -153,16 +153,13 @@ static kiln_status complete(const joint_graph *j, kiln_dissection *out, kiln_err
     return KILN_OK;
 }
 
-static kiln_status make(joint_graph *j, kiln_dissection *out, uint32_t *below, uint32_t *met,
-                        kiln_error *error)
+static kiln_status make(joint_graph *j, kiln_dissection *out, uint32_t *below, kiln_error *error)
 {
     KILN_TRY(reserve(j, error));
     for (uint32_t i = 0; i < j->joints->count; i++)
         KILN_TRY(look_around(j, i, error));
     for (size_t i = 0; i < j->meetings.count; i++)
         j->start[j->meetings.data[i].body + 1]++;
-    for (size_t b = 0; b < j->joints->bodies; b++)
-        met[b] = (uint32_t)j->start[b + 1];
     choose_kept(j);
     size_t bytes = (j->meetings.count + 1) * sizeof(uint32_t);
     j->member = kiln_resize(j->context, NULL, 0, bytes);
@@ -182,10 +179,10 @@ static kiln_status make(joint_graph *j, kiln_dissection *out, uint32_t *below, u
 
 kiln_status kiln_dissect_joints(kiln_context *context, const kiln_row_graph *graph,
                                 const kiln_joints *joints, kiln_dissection *out, uint32_t *below,
-                                uint32_t *met, kiln_error *error)
+                                kiln_error *error)
 {
     joint_graph j = {.context = context, .graph = graph, .joints = joints};
-    kiln_status status = make(&j, out, below, met, error);
+    kiln_status status = make(&j, out, below, error);
     kiln_array_free(context, &j.meetings);
     kiln_array_free(context, &j.edges);
     kiln_release(context, j.memory, j.bytes);

@@ -16,9 +16,9 @@ typedef struct kiln_joints {
 } kiln_joints;
 
 /* out->order has the joints as vertices of the graph; below[body] is the node a body is to hang
- * from, met[body] how many joints it has or touches. */
+ * from. */
 kiln_status kiln_dissect_joints(kiln_context *context, const kiln_row_graph *graph,
                                 const kiln_joints *joints, kiln_dissection *out, uint32_t *below,
-                                uint32_t *met, kiln_error *error);
+                                kiln_error *error);
 
 #endif

@@ -28,7 +28,6 @@ typedef struct repair {
     uint32_t *sorted; /* [place] vertices by target */
     uint32_t *begin;  /* [node + 1] of them */
     uint32_t *local;  /* [vertex] number in a group of crossings; NONE */
-    bool crowded;     /* there are more joints than it takes to cut all bodies in two */
     void *memory;
     size_t bytes;
 } repair;
@@ -277,18 +276,8 @@ static void write_joined(const repair *r, const kiln_dissection *joints, forest 
     out->parent[out->nodes - 1] = (uint32_t)out->nodes;
 }
 
-/* Vertices it takes to cut each body that has joints in two. */
-static size_t cuts_of(const repair *r, const forest *f, const uint32_t *met)
-{
-    size_t sum = 0;
-    for (size_t b = 0; b < f->bodies; b++)
-        if (met[b])
-            sum += r->base->first[f->top[b] + 1] - r->base->first[f->top[b]];
-    return sum;
-}
-
 /* The root has what joins the bodies, in the order of r->sorted; it becomes a tree. */
-static kiln_status join_bodies(repair *r, kiln_dissection *out, kiln_error *error)
+static kiln_status join_bodies(const repair *r, kiln_dissection *out, kiln_error *error)
 {
     uint32_t root = (uint32_t)r->base->nodes - 1, first = r->begin[root];
     size_t count = r->begin[root + 1] - first;
@@ -298,11 +287,8 @@ static kiln_status join_bodies(repair *r, kiln_dissection *out, kiln_error *erro
     if (status == KILN_OK) {
         number_bodies(r, &f);
         kiln_joints between = {f.bodies, f.body, count, r->sorted + first};
-        status =
-            kiln_dissect_joints(r->context, r->graph, &between, &joints, f.below, f.next, error);
+        status = kiln_dissect_joints(r->context, r->graph, &between, &joints, f.below, error);
     }
-    if (status == KILN_OK)
-        r->crowded = count > cuts_of(r, &f, f.next);
     if (status == KILN_OK)
         status = kiln_dissection_reserve_nodes(r->context, out, root + joints.nodes, error);
     if (status == KILN_OK)
@@ -314,18 +300,17 @@ static kiln_status join_bodies(repair *r, kiln_dissection *out, kiln_error *erro
 
 /* A new order takes as long as about 4000 block operations of a factor for each vertex, and no
  * order costs less than that without the new edges. There has to be much more to win than that,
- * because most of what new edges cost any order has to pay; unless there are more joints than it
- * takes to cut the bodies in two, for then bodies are better cut together with what they touch. */
-static const double WORTH = 16000.0, WORTH_CROWDED = 2000.0;
+ * because most of what new edges cost any order has to pay. */
+static const double WORTH = 16000.0;
 
-static kiln_status order_anew(const repair *r, kiln_dissection *out, kiln_error *error)
+static kiln_status order_anew_if_worth(const repair *r, kiln_dissection *out, kiln_error *error)
 {
     kiln_context *context = r->context;
-    double least, lifted, anew, worth = r->crowded ? WORTH_CROWDED : WORTH;
+    double least, lifted, anew;
     kiln_dissection other;
     KILN_TRY(kiln_dissection_cost(context, r->base, r->graph, &least, error));
     KILN_TRY(kiln_dissection_cost(context, out, r->graph, &lifted, error));
-    if (lifted - least < worth * (double)out->count)
+    if (lifted - least < WORTH * (double)out->count)
         return KILN_OK;
     KILN_TRY(kiln_dissect(context, r->graph, &other, error));
     kiln_status status = kiln_dissection_cost(context, &other, r->graph, &anew, error);
@@ -338,6 +323,10 @@ static kiln_status order_anew(const repair *r, kiln_dissection *out, kiln_error 
     return status;
 }
 
+/* With more crossings than this share of all edges a new order is the better one: up to half the
+ * operations in piles, on mats and where bodies are wedged, and it is found as soon. */
+static const double MOST_CROSSINGS = 0.03;
+
 static kiln_status run(repair *r, kiln_dissection *out, kiln_error *error)
 {
     const kiln_dissection *t = r->base;
@@ -345,6 +334,8 @@ static kiln_status run(repair *r, kiln_dissection *out, kiln_error *error)
     KILN_TRY(reserve(r, error));
     index_tree(r);
     KILN_TRY(find_crossings(r, error));
+    if ((double)r->crossings.count > MOST_CROSSINGS * 0.5 * (double)r->graph->edges)
+        return kiln_dissect(r->context, r->graph, out, error);
     KILN_TRY(lift(r, error));
     sort_by_target(r);
     KILN_TRY(kiln_dissection_reserve(r->context, out, t->count, error));
@@ -352,7 +343,7 @@ static kiln_status run(repair *r, kiln_dissection *out, kiln_error *error)
         KILN_TRY(join_bodies(r, out, error));
     else
         KILN_TRY(keep_tree(r, out, error));
-    return r->crossings.count ? order_anew(r, out, error) : KILN_OK;
+    return r->crossings.count ? order_anew_if_worth(r, out, error) : KILN_OK;
 }
 
 kiln_status kiln_dissection_repair(kiln_context *context, const kiln_dissection *base,

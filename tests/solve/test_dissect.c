@@ -313,6 +313,77 @@ START_TEST(fill_is_that_of_metis)
 }
 END_TEST
 
+/* Cubes of vertices, 3 x wide x wide of them, that touch where they meet with the `patch` x `patch`
+ * vertices in the middle of a side, each vertex with up to five of the other. */
+enum { SIDE = 7, CUBE = SIDE * SIDE * SIDE };
+
+static void touch(kiln_context *context, net *n, size_t a, size_t b, size_t axis, size_t patch)
+{
+    static const size_t strides[] = {1, SIDE, SIDE * SIDE};
+    static const int near[5][2] = {{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}};
+    size_t s = strides[(axis + 1) % 3], t = strides[(axis + 2) % 3], low = (SIDE - patch) / 2;
+    for (size_t i = low; i < low + patch; i++)
+        for (size_t j = low; j < low + patch; j++)
+            for (int k = 0; k < 5; k++) {
+                size_t p = i + (size_t)near[k][0], q = j + (size_t)near[k][1];
+                if (p >= low && p < low + patch && q >= low && q < low + patch)
+                    join(context, n, a * CUBE + (SIDE - 1) * strides[axis] + i * s + j * t,
+                         b * CUBE + p * s + q * t);
+            }
+}
+
+static net cubes(kiln_context *context, size_t wide)
+{
+    net n = {0};
+    for (size_t i = 0; i < 3 * wide * wide; i++)
+        grid_net(context, &n, SIDE, SIDE, SIDE);
+    return n;
+}
+
+static void touch_cubes(kiln_context *context, net *n, size_t wide, size_t patch)
+{
+    for (size_t i = 0; i < 3 * wide * wide; i++) {
+        if (i % 3 < 2)
+            touch(context, n, i, i + 1, 0, patch);
+        if (i / 3 % wide + 1 < wide)
+            touch(context, n, i, i + 3, 1, patch);
+        if (i / 3 / wide + 1 < wide)
+            touch(context, n, i, i + 3 * wide, 2, patch);
+    }
+}
+
+/* Bodies that touch a little and over whole sides, few of them and many; a body that touches
+ * itself. */
+START_TEST(a_repaired_order_costs_little_more_than_a_new_one)
+{
+    static const size_t wide[] = {1, 3, 1, 3, 0}, patch[] = {2, 2, SIDE, SIDE, 0};
+    kiln_context *context = kiln_test_context(2);
+    net n = {0};
+    if (wide[_i])
+        n = cubes(context, wide[_i]);
+    else
+        grid_net(context, &n, 15, 15, 15);
+    kiln_row_graph graph = net_graph(context, &n);
+    kiln_dissection base = dissect(context, &graph), repaired;
+    if (wide[_i])
+        touch_cubes(context, &n, wide[_i], patch[_i]);
+    else
+        add_edges(context, &n, 0.02, 5);
+    kiln_row_graph grown = net_graph(context, &n);
+    ck_assert_int_eq(kiln_dissection_repair(context, &base, &grown, &repaired, NULL), KILN_OK);
+    kiln_dissection fresh = dissect(context, &grown);
+    check(&grown, &repaired);
+    ck_assert_double_le(flops_of(&grown, repaired.order), 1.15 * flops_of(&grown, fresh.order));
+    kiln_dissection_free(context, &base);
+    kiln_dissection_free(context, &repaired);
+    kiln_dissection_free(context, &fresh);
+    kiln_row_graph_free(context, &graph);
+    kiln_row_graph_free(context, &grown);
+    kiln_array_free(context, &n.pairs);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(allocation_failures_are_reported)
 {
     bool finished = false;
@@ -351,6 +422,7 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(all, every_graph_has_a_valid_order_on_any_threads, 0, FAMILIES);
     tcase_add_loop_test(all, a_repaired_order_is_valid_for_the_grown_graph, 0, FAMILIES);
     tcase_add_loop_test(all, fill_is_that_of_metis, 0, FILLS);
+    tcase_add_loop_test(all, a_repaired_order_costs_little_more_than_a_new_one, 0, 5);
     tcase_add_loop_test(all, allocation_failures_are_reported, 0, 2);
     return suite;
 }
