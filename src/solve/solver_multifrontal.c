@@ -59,7 +59,7 @@ typedef struct multifrontal {
     uint64_t ground_key, ground_pattern; /* of the last one, if it is known */
     bool ground_known;
     kiln_dissection base; /* the order of what lasts, */
-    uint64_t base_pattern, base_blocks;
+    uint64_t base_pattern;
     bool based; /* if there is one */
 
     const kiln_bsr *matrix; /* while it factors */
@@ -333,30 +333,18 @@ static void destroy(void *self)
     kiln_release(m->context, m, sizeof *m);
 }
 
-/* Of the couplings that last: with more that pass an order of its own is better than a repaired one
- * (two mats that lie on each other: 2 to 4 times fewer operations). */
-static const double MOST_PASSING = 0.02;
-
-static kiln_status order_anew(const multifrontal *m, const kiln_bsr *pattern, kiln_dissection *out,
-                              kiln_error *error)
-{
-    kiln_row_graph graph = {0};
-    kiln_status status = kiln_row_graph_make(pattern, &graph, error);
-    if (status == KILN_OK)
-        status = kiln_dissect(m->context, &graph, out, error);
-    kiln_row_graph_free(m->context, &graph);
-    return status;
-}
-
 static kiln_status dissect(multifrontal *m, const kiln_bsr *pattern, kiln_error *error)
 {
+    kiln_row_graph graph = {0};
     kiln_dissection_free(m->context, &m->base);
     m->based = false;
-    KILN_TRY(order_anew(m, pattern, &m->base, error));
-    m->based = true;
+    kiln_status status = kiln_row_graph_make(pattern, &graph, error);
+    if (status == KILN_OK)
+        status = kiln_dissect(m->context, &graph, &m->base, error);
+    kiln_row_graph_free(m->context, &graph);
+    m->based = status == KILN_OK;
     m->base_pattern = pattern->pattern;
-    m->base_blocks = pattern->start[pattern->rows];
-    return KILN_OK;
+    return status;
 }
 
 static kiln_status find_ground(multifrontal *m, kiln_error *error)
@@ -398,9 +386,7 @@ static kiln_status find_tree(multifrontal *m, const kiln_bsr *matrix, kiln_error
     if (m->base_pattern == matrix->pattern)
         return kiln_symbolic_build(&m->symbolic, m->context, matrix, m->base.order, error);
     kiln_dissection mended = {0};
-    bool little =
-        (double)matrix->start[matrix->rows] <= (1.0 + MOST_PASSING) * (double)m->base_blocks;
-    KILN_TRY(little ? repair(m, matrix, &mended, error) : order_anew(m, matrix, &mended, error));
+    KILN_TRY(repair(m, matrix, &mended, error));
     kiln_status status = kiln_symbolic_build(&m->symbolic, m->context, matrix, mended.order, error);
     kiln_dissection_free(m->context, &mended);
     return status;
