@@ -219,43 +219,58 @@ void KILN_SIMD(kiln_front_forward)(const kiln_front *f, double *v)
     }
 }
 
-/* Of column block c: what the strips below have to do with it. */
-KILN_INLINE void gather_products(const kiln_front *f, size_t c, const double *v, double out[8])
+enum { TOGETHER = 4 };
+
+/* sums [8 columns][8 lanes] of the first `blocks` column blocks += the products of `count` strips
+ * from s on. Strips are read from one end to the other, and some together, so that sums are not
+ * moved for each: a solve takes as long as its L takes to come from memory. */
+KILN_INLINE void add_products(const kiln_front *f, size_t s, const int count, size_t blocks,
+                              const double *v, double *sums)
 {
-    kiln_vd sum[KILN_STRIP][PARTS];
-    for (int j = 0; j < KILN_STRIP; j++)
+    kiln_vd x[TOGETHER][PARTS];
+    for (int k = 0; k < count; k++)
         for (int p = 0; p < PARTS; p++)
-            sum[j][p] = kiln_vd_set(0.0);
-    for (size_t s = c + 1; s < f->strips; s++) {
-        const double *at = strip_at(f, s, c);
+            x[k][p] = kiln_vd_load(v + KILN_STRIP * (s + (size_t)k) + KILN_VD_LANES * (size_t)p);
+    const double *at = strip_at(f, s, 0);
+    size_t stride = KILN_STRIP * f->columns;
+    for (size_t c = 0; c < KILN_STRIP * blocks; c++, at += KILN_STRIP, sums += KILN_STRIP)
         for (int p = 0; p < PARTS; p++) {
-            kiln_vd x = kiln_vd_load(v + KILN_STRIP * s + KILN_VD_LANES * (size_t)p);
-            for (int j = 0; j < KILN_STRIP; j++)
-                sum[j][p] = kiln_vd_fma(kiln_vd_load(at + KILN_STRIP * j + KILN_VD_LANES * p), x,
-                                        sum[j][p]);
+            kiln_vd sum = kiln_vd_load(sums + KILN_VD_LANES * p);
+            for (int k = 0; k < count; k++)
+                sum = kiln_vd_fma(kiln_vd_load(at + stride * (size_t)k + KILN_VD_LANES * p),
+                                  x[k][p], sum);
+            kiln_vd_store(sums + KILN_VD_LANES * p, sum);
         }
+}
+
+/* Column block c, whose products with all below are summed. */
+KILN_INLINE void finish_block(const kiln_front *f, size_t c, const double *sums, double *v)
+{
+    const double *inverse = strip_at(f, c, c);
+    double rest[KILN_STRIP], *at = v + KILN_STRIP * c;
+    for (size_t j = 0; j < KILN_STRIP; j++) {
+        const double *lane = sums + KILN_STRIP * (KILN_STRIP * c + j);
+        rest[j] = at[j] - (((lane[0] + lane[1]) + (lane[2] + lane[3])) +
+                           ((lane[4] + lane[5]) + (lane[6] + lane[7])));
     }
     for (int j = 0; j < KILN_STRIP; j++) {
-        double lane[KILN_STRIP];
-        for (int p = 0; p < PARTS; p++)
-            kiln_vd_store(lane + KILN_VD_LANES * p, sum[j][p]);
-        out[j] = ((lane[0] + lane[1]) + (lane[2] + lane[3])) +
-                 ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+        at[j] = 0.0;
+        for (int l = j; l < KILN_STRIP; l++)
+            at[j] += inverse[KILN_STRIP * j + l] * rest[l];
     }
 }
 
-void KILN_SIMD(kiln_front_backward)(const kiln_front *f, double *v)
+void KILN_SIMD(kiln_front_backward)(const kiln_front *f, double *v, double *sums)
 {
-    for (size_t c = f->columns / KILN_STRIP; c-- > 0;) {
-        double rest[KILN_STRIP], *at = v + KILN_STRIP * c;
-        const double *inverse = strip_at(f, c, c);
-        gather_products(f, c, v, rest);
-        for (int j = 0; j < KILN_STRIP; j++)
-            rest[j] = at[j] - rest[j];
-        for (int j = 0; j < KILN_STRIP; j++) {
-            at[j] = 0.0;
-            for (int l = j; l < KILN_STRIP; l++)
-                at[j] += inverse[KILN_STRIP * j + l] * rest[l];
-        }
+    size_t own = f->columns / KILN_STRIP, s = own;
+    for (size_t i = 0; i < KILN_STRIP * f->columns; i++)
+        sums[i] = 0.0;
+    for (; s + TOGETHER <= f->strips; s += TOGETHER)
+        add_products(f, s, TOGETHER, own, v, sums);
+    for (; s < f->strips; s++)
+        add_products(f, s, 1, own, v, sums);
+    for (size_t c = own; c-- > 0;) {
+        finish_block(f, c, sums, v);
+        add_products(f, c, 1, c, v, sums);
     }
 }

@@ -20,6 +20,7 @@
 
 enum { TASKS = 64 };                /* of the work, that a task has at most */
 enum { SOLVE_GRAIN = 4 };           /* tasks */
+enum { ROOM = 1 + KILN_STRIP };     /* for a solve: a front's values, and sums */
 static const double PARALLEL = 4e6; /* operations of a front that all threads share */
 enum { STRIP_GRAIN = 6, ADD_GRAIN = 8 } /* strips */;
 
@@ -263,7 +264,8 @@ static kiln_status reserve_numbers(multifrontal *m, kiln_error *error)
     KILN_TRY(kiln_array_reserve(m->context, &m->L, m->L.count + 64, error));
     KILN_TRY(kiln_array_reserve(m->context, &m->carry, m->carry.count + 64, error));
     KILN_TRY(kiln_array_reserve(m->context, &m->vector,
-                                m->block * m->symbolic.rows + workers * m->widest + 64, error));
+                                m->block * m->symbolic.rows + workers * ROOM * m->widest + 64,
+                                error));
     return kiln_array_reserve(m->context, &m->scalar, workers * m->widest + 64, error);
 }
 
@@ -624,7 +626,7 @@ static kiln_status factor(void *self, const kiln_bsr *matrix, kiln_solver_report
 
 static double *room_of(const multifrontal *m, int worker)
 {
-    return m->vector.data + m->block * m->symbolic.rows + (size_t)worker * m->widest;
+    return m->vector.data + m->block * m->symbolic.rows + (size_t)worker * ROOM * m->widest;
 }
 
 /* F4 */
@@ -652,7 +654,7 @@ static void go_forward(const multifrontal *m, uint32_t i, int worker)
 
 static void go_backward(const multifrontal *m, uint32_t i, int worker)
 {
-    static void (*const backward[])(const kiln_front *, double *) =
+    static void (*const backward[])(const kiln_front *, double *, double *) =
         KILN_SIMD_TABLE(kiln_front_backward);
     const kiln_supernode *node = node_at(m, i);
     const uint32_t *row = m->symbolic.row + node->row;
@@ -664,7 +666,7 @@ static void go_backward(const multifrontal *m, uint32_t i, int worker)
     for (uint32_t k = 0; k < node->rows; k++)
         for (size_t r = 0; r < n; r++)
             below[n * k + r] = m->x[n * row[k] + r];
-    backward[m->context->isa](&f, v);
+    backward[m->context->isa](&f, v, v + m->widest);
     memcpy(x, v, own * sizeof *v);
 }
 
