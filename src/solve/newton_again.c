@@ -9,13 +9,13 @@ enum {
     MOST_CORRECTION_HALVINGS = 3,
     /* N8: solves for one step, and for all with one factor, which takes as long as some twenty of
      * them; and whole steps in turn that hardly shrink. */
-    MOST_AMENDING = 8,
-    MOST_SOLVES = 20,
+    MOST_AMENDING = 4,
+    MOST_SOLVES = 12,
     MOST_SLOW = 4
 };
 
 /* N8: of a step; more exact ones do not get any farther, since surfaces that are met bend. */
-static const double AMENDED = 0.3;
+static const double AMENDED = 0.5;
 /* N4: at most this part of the step before, so that what is left is no more than the last one. */
 static const double SHRINKS = 0.5;
 /* Farther from the solution than this part of the length, where another path may lead to another

@@ -2,12 +2,11 @@
  *
  * F1 Where everything lies is settled by the analysis: L of all nodes one behind the other, U in a
  *    heap whose allocations are played through in advance. Factoring allocates nothing.
- * F2 The tree is cut by work alone: subtrees below a part of it (`tasks`, some together) are done
- *    each by one thread, on a heap of its own; what is above them one node after the other, large
- *    fronts by all threads.
- * F3 A front is the matrix's blocks, then its children's U in order: whoever adds them.
- * F4 In a solve what a child has for its parent's rows is carried to the parent, not added to a
- *    vector that others write. */
+ * F2 The tree is cut by work, for solves by size: subtrees below a part of it (`task`, some
+ * together) are done each by one thread, on a heap of its own; what is above them one node after
+ * the other, large fronts by all threads. F3 A front is the matrix's blocks, then its children's U
+ * in order: whoever adds them. F4 In a solve what a child has for its parent's rows is carried to
+ * the parent, not added to a vector that others write. */
 #include "base/parallel.h"
 #include "solve/dissect.h"
 #include "solve/front.h"
@@ -18,10 +17,9 @@
 
 #define NONE KILN_NO_PLACE
 
-enum { TASKS = 64 };                /* of the work, that a task has at most */
-enum { SOLVE_GRAIN = 4 };           /* tasks */
-enum { ROOM = 1 + KILN_STRIP };     /* for a solve: a front's values, and sums */
-static const double PARALLEL = 4e6; /* operations of a front that all threads share */
+enum { FACTOR_TASKS = 8, SOLVE_TASKS = 3 }; /* for each thread, at least */
+enum { ROOM = 1 + KILN_STRIP };             /* for a solve: a front's values, and sums */
+static const double PARALLEL = 4e6;         /* operations of a front that all threads share */
 enum { STRIP_GRAIN = 6, ADD_GRAIN = 8 } /* strips */;
 
 typedef struct piece {
@@ -40,16 +38,20 @@ typedef struct home {
 typedef KILN_ARRAY_OF(piece)
 pieces;
 
+/* F2 */
+typedef struct tree_cut {
+    kiln_u32_array task; /* [tasks + 1] first of the subtree roots below */
+    kiln_u32_array root; /* subtrees, by their last node; their first: */
+    kiln_u32_array begin;
+    kiln_u32_array top; /* nodes above */
+} tree_cut;
+
 typedef struct multifrontal {
     kiln_context *context;
     kiln_symbolic symbolic;
     uint32_t block;
-    home *home; /* [node] */
-    KILN_ARRAY_OF(uint32_t)
-    task;                /* [tasks + 1] first of the subtree roots below */
-    kiln_u32_array root; /* subtrees, by their last node; their first: */
-    kiln_u32_array begin;
-    kiln_u32_array top; /* nodes above */
+    home *home;                /* [node] */
+    tree_cut by_work, by_size; /* for the factor and for solves */
     kiln_f64_array L, shared, own, carry, vector;
     kiln_u32_array scalar; /* [worker] targets of a child's rows; scratch */
     size_t own_size;       /* of the heap of one worker */
@@ -180,21 +182,22 @@ static kiln_status play(multifrontal *m, pieces *holes, uint64_t *end, uint32_t 
 /* F1 */
 static kiln_status plan_heaps(multifrontal *m, pieces *holes, kiln_error *error)
 {
+    const tree_cut *cut = &m->by_work;
     uint64_t end = 0, most = 0;
-    for (size_t t = 0; t < m->root.count; t++) {
+    for (size_t t = 0; t < cut->root.count; t++) {
         end = holes->count = 0;
-        for (uint32_t i = m->begin.data[t]; i <= m->root.data[t]; i++)
+        for (uint32_t i = cut->begin.data[t]; i <= cut->root.data[t]; i++)
             KILN_TRY(play(m, holes, &end, i, false, error));
         most = end > most ? end : most;
     }
     m->own_size = (size_t)(most + 63) / 64 * 64;
     end = holes->count = 0;
-    for (size_t t = 0; t < m->root.count; t++) {
-        home *h = &m->home[m->root.data[t]];
+    for (size_t t = 0; t < cut->root.count; t++) {
+        home *h = &m->home[cut->root.data[t]];
         KILN_TRY(claim(m, holes, &end, h->size, &h->U, error));
     }
-    for (size_t k = 0; k < m->top.count; k++)
-        KILN_TRY(play(m, holes, &end, m->top.data[k], true, error));
+    for (size_t k = 0; k < cut->top.count; k++)
+        KILN_TRY(play(m, holes, &end, cut->top.data[k], true, error));
     KILN_TRY(kiln_array_reserve(m->context, &m->own, m->own_size * (size_t)m->context->threads + 64,
                                 error));
     return kiln_array_reserve(m->context, &m->shared, (size_t)end + 64, error);
@@ -202,43 +205,48 @@ static kiln_status plan_heaps(multifrontal *m, pieces *holes, kiln_error *error)
 
 /* F2: the largest subtrees that are small enough; those side by side that are smaller still share a
  * task. */
-static kiln_status cut_tree(multifrontal *m, double *below, kiln_error *error)
+static kiln_status cut_tree(const multifrontal *m, const double *below, double limit, tree_cut *to,
+                            kiln_error *error)
 {
-    size_t count = m->symbolic.count;
-    double limit = m->flops / TASKS, sum = 0.0;
+    double sum = 0.0;
     uint32_t begin = 0; /* of the subtree that ends with i: subtrees are contiguous */
-    m->task.count = m->root.count = m->begin.count = m->top.count = 0;
-    KILN_TRY(kiln_array_push(m->context, &m->task, 0, error));
-    for (uint32_t i = 0; i < count; i++) {
+    to->task.count = to->root.count = to->begin.count = to->top.count = 0;
+    KILN_TRY(kiln_array_push(m->context, &to->task, 0, error));
+    for (uint32_t i = 0; i < m->symbolic.count; i++) {
         uint32_t parent = node_at(m, i)->parent;
-        m->home[i].shared = below[i] > limit;
         if (below[i] > limit) {
-            KILN_TRY(kiln_array_push(m->context, &m->top, i, error));
+            KILN_TRY(kiln_array_push(m->context, &to->top, i, error));
             begin = i + 1;
         } else if (parent == NONE || below[parent] > limit) {
-            m->home[i].shared = true;
-            KILN_TRY(kiln_array_push(m->context, &m->root, i, error));
-            KILN_TRY(kiln_array_push(m->context, &m->begin, begin, error));
+            KILN_TRY(kiln_array_push(m->context, &to->root, i, error));
+            KILN_TRY(kiln_array_push(m->context, &to->begin, begin, error));
             begin = i + 1;
             sum += below[i];
             if (sum >= 0.5 * limit) {
-                KILN_TRY(kiln_array_push(m->context, &m->task, (uint32_t)m->root.count, error));
+                KILN_TRY(kiln_array_push(m->context, &to->task, (uint32_t)to->root.count, error));
                 sum = 0.0;
             }
         }
     }
-    if (m->task.data[m->task.count - 1] < m->root.count)
-        KILN_TRY(kiln_array_push(m->context, &m->task, (uint32_t)m->root.count, error));
+    if (to->task.data[to->task.count - 1] < to->root.count)
+        KILN_TRY(kiln_array_push(m->context, &to->task, (uint32_t)to->root.count, error));
     return KILN_OK;
 }
 
-/* Sizes of what belongs to each node, and the work of each subtree. */
-static void measure(multifrontal *m, double *below)
+static void free_cut(const multifrontal *m, tree_cut *c)
+{
+    kiln_array_free(m->context, &c->task);
+    kiln_array_free(m->context, &c->root);
+    kiln_array_free(m->context, &c->begin);
+    kiln_array_free(m->context, &c->top);
+}
+
+/* Sizes of what belongs to each node. */
+static void measure(multifrontal *m)
 {
     uint64_t L = 0, carry = 0;
     m->flops = m->entries = 0.0;
     m->widest = 0;
-    memset(below, 0, m->symbolic.count * sizeof *below);
     for (uint32_t i = 0; i < m->symbolic.count; i++) {
         const kiln_supernode *node = node_at(m, i);
         size_t columns = columns_of(m, i), under = below_of(m, i), rows;
@@ -250,12 +258,39 @@ static void measure(multifrontal *m, double *below)
         double own = (double)m->block * node->width;
         m->entries += own * (0.5 * (own + 1.0) + (double)m->block * node->rows);
         m->flops += work_of(m, i);
-        below[i] += work_of(m, i) + 1e3;
-        if (node->parent != NONE)
-            below[node->parent] += below[i];
     }
     m->L.count = (size_t)L;
     m->carry.count = (size_t)carry;
+}
+
+static double size_of(const multifrontal *m, uint32_t i)
+{
+    return (double)columns_of(m, i) * (double)(columns_of(m, i) + KILN_STRIP * below_of(m, i));
+}
+
+/* Into as many subtrees as `tasks` for each thread, or more, of about the same cost. */
+static kiln_status cut_by(const multifrontal *m, double (*cost)(const multifrontal *, uint32_t),
+                          double least, int tasks, double *below, tree_cut *to, kiln_error *error)
+{
+    double all = 0.0;
+    memset(below, 0, m->symbolic.count * sizeof *below);
+    for (uint32_t i = 0; i < m->symbolic.count; i++) {
+        uint32_t parent = node_at(m, i)->parent;
+        below[i] += cost(m, i) + least;
+        all += cost(m, i) + least;
+        if (parent != NONE)
+            below[parent] += below[i];
+    }
+    return cut_tree(m, below, all / (double)(tasks * m->context->threads), to, error);
+}
+
+/* Nodes whose U outlives their task. */
+static void share(multifrontal *m)
+{
+    for (size_t t = 0; t < m->by_work.root.count; t++)
+        m->home[m->by_work.root.data[t]].shared = true;
+    for (size_t k = 0; k < m->by_work.top.count; k++)
+        m->home[m->by_work.top.data[k]].shared = true;
 }
 
 static kiln_status reserve_numbers(multifrontal *m, kiln_error *error)
@@ -279,9 +314,12 @@ static kiln_status plan(multifrontal *m, kiln_error *error)
     if (!m->home || !below)
         status = kiln_fail_memory(error, bytes);
     if (status == KILN_OK) {
-        measure(m, below);
-        status = cut_tree(m, below, error);
+        measure(m);
+        status = cut_by(m, work_of, 1e3, FACTOR_TASKS, below, &m->by_work, error);
+        share(m);
     }
+    if (status == KILN_OK)
+        status = cut_by(m, size_of, 100.0, SOLVE_TASKS, below, &m->by_size, error);
     if (status == KILN_OK)
         status = plan_heaps(m, &holes, error);
     if (status == KILN_OK)
@@ -304,10 +342,8 @@ static void forget(void *self)
     forget_tree(m);
     kiln_dissection_free(m->context, &m->base);
     m->based = m->ground_known = false;
-    kiln_array_free(m->context, &m->task);
-    kiln_array_free(m->context, &m->root);
-    kiln_array_free(m->context, &m->begin);
-    kiln_array_free(m->context, &m->top);
+    free_cut(m, &m->by_work);
+    free_cut(m, &m->by_size);
     kiln_array_free(m->context, &m->L);
     kiln_array_free(m->context, &m->shared);
     kiln_array_free(m->context, &m->own);
@@ -592,11 +628,12 @@ static bool factor_node(const multifrontal *m, uint32_t i, bool together, int wo
 static void factor_tasks(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     const multifrontal *m = user;
+    const tree_cut *cut = &m->by_work;
     (void)chunk;
     for (size_t t = begin; t < end; t++) {
         m->failed[t] = false;
-        for (uint32_t k = m->task.data[t]; k < m->task.data[t + 1]; k++)
-            for (uint32_t i = m->begin.data[k]; i <= m->root.data[k] && !m->failed[t]; i++)
+        for (uint32_t k = cut->task.data[t]; k < cut->task.data[t + 1]; k++)
+            for (uint32_t i = cut->begin.data[k]; i <= cut->root.data[k] && !m->failed[t]; i++)
                 m->failed[t] = !factor_node(m, i, false, worker);
     }
 }
@@ -605,7 +642,7 @@ static kiln_status factor(void *self, const kiln_bsr *matrix, kiln_solver_report
                           kiln_solve_outcome *outcome, kiln_error *error)
 {
     multifrontal *m = self;
-    size_t tasks = m->task.count - 1, bytes = tasks + 1;
+    size_t tasks = m->by_work.task.count - 1, bytes = tasks + 1;
     bool good = true;
     (void)report;
     m->matrix = matrix;
@@ -615,8 +652,8 @@ static kiln_status factor(void *self, const kiln_bsr *matrix, kiln_solver_report
     kiln_parallel_for(m->context, tasks, 1, factor_tasks, m);
     for (size_t t = 0; t < tasks; t++)
         good &= !m->failed[t];
-    for (size_t k = 0; k < m->top.count && good; k++)
-        good = factor_node(m, m->top.data[k], true, 0);
+    for (size_t k = 0; k < m->by_work.top.count && good; k++)
+        good = factor_node(m, m->by_work.top.data[k], true, 0);
     kiln_release(m->context, m->failed, bytes);
     *outcome = good ? KILN_SOLVE_OK : KILN_SOLVE_NOT_POSITIVE;
     return KILN_OK;
@@ -673,18 +710,20 @@ static void go_backward(const multifrontal *m, uint32_t i, int worker)
 static void forward_tasks(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     const multifrontal *m = user;
+    const tree_cut *cut = &m->by_size;
     (void)chunk;
-    for (uint32_t k = m->task.data[begin]; k < m->task.data[end]; k++)
-        for (uint32_t i = m->begin.data[k]; i <= m->root.data[k]; i++)
+    for (uint32_t k = cut->task.data[begin]; k < cut->task.data[end]; k++)
+        for (uint32_t i = cut->begin.data[k]; i <= cut->root.data[k]; i++)
             go_forward(m, i, worker);
 }
 
 static void backward_tasks(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     const multifrontal *m = user;
+    const tree_cut *cut = &m->by_size;
     (void)chunk;
-    for (uint32_t k = m->task.data[end]; k-- > m->task.data[begin];)
-        for (uint32_t i = m->root.data[k] + 1; i-- > m->begin.data[k];)
+    for (uint32_t k = cut->task.data[end]; k-- > cut->task.data[begin];)
+        for (uint32_t i = cut->root.data[k] + 1; i-- > cut->begin.data[k];)
             go_backward(m, i, worker);
 }
 
@@ -692,18 +731,19 @@ static kiln_status solve(void *self, const kiln_bsr *matrix, const double *b, do
                          kiln_solver_report *report, kiln_solve_outcome *outcome, kiln_error *error)
 {
     multifrontal *m = self;
-    size_t n = m->block, rows = matrix->rows, tasks = m->task.count - 1;
+    size_t n = m->block, rows = matrix->rows, tasks = m->by_size.task.count - 1;
+    const kiln_u32_array *top = &m->by_size.top;
     (void)report;
     (void)error;
     m->x = m->vector.data;
     for (size_t i = 0; i < rows; i++)
         memcpy(m->x + n * m->symbolic.place[i], b + n * i, n * sizeof *b);
-    kiln_parallel_for(m->context, tasks, SOLVE_GRAIN, forward_tasks, m);
-    for (size_t k = 0; k < m->top.count; k++)
-        go_forward(m, m->top.data[k], 0);
-    for (size_t k = m->top.count; k-- > 0;)
-        go_backward(m, m->top.data[k], 0);
-    kiln_parallel_for(m->context, tasks, SOLVE_GRAIN, backward_tasks, m);
+    kiln_parallel_for(m->context, tasks, 1, forward_tasks, m);
+    for (size_t k = 0; k < top->count; k++)
+        go_forward(m, top->data[k], 0);
+    for (size_t k = top->count; k-- > 0;)
+        go_backward(m, top->data[k], 0);
+    kiln_parallel_for(m->context, tasks, 1, backward_tasks, m);
     for (size_t i = 0; i < rows; i++)
         memcpy(x + n * i, m->x + n * m->symbolic.place[i], n * sizeof *b);
     *outcome = KILN_SOLVE_OK;
