@@ -65,7 +65,7 @@ bool kiln_collide_thin(kiln_collide *collide, const double *x);
 /* Distances at x of all pairs, which are others if the pairs were not for x. */
 void kiln_collide_measure(kiln_collide *collide, const double *x);
 
-/* The renew of repulsion: the matrix gets blocks for the pairs that are near at x. */
+/* The renew of repulsion: the matrix gets blocks for the pairs that act at x. */
 kiln_status kiln_collide_expect(void *self, const double *x, kiln_error *error);
 
 double kiln_collide_scale_of(const kiln_collide *collide, size_t i); /* of a pair that acts */

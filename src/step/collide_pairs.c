@@ -9,7 +9,6 @@
 /* Of the thickness: room beside a way, in which no new pairs are needed. */
 #define ROOM 0.5
 enum { MOVER_GRAIN = 4096 };
-enum { MANY_TIMES = 8 }; /* as many cliques of before as pairs are not kept */
 /* Squared sine below which edges count less, down to LEAST_PARALLEL: where they are parallel their
  * distance has a kink. Vertices against faces repel there too. */
 #define PARALLEL       0.03
@@ -284,36 +283,21 @@ static void keep_each_once(kiln_u32_array *cliques)
     cliques->count = 4 * count;
 }
 
-/* Both in order; from the last on, so that none is overwritten before it was moved. */
-static void merge(kiln_u32_array *into, const uint32_t *other, size_t others)
-{
-    size_t own = into->count / 4, at = own + others;
-    into->count = 4 * at;
-    while (others > 0) {
-        bool later =
-            own > 0 && by_vertices(into->data + 4 * (own - 1), other + 4 * (others - 1)) > 0;
-        const uint32_t *from = later ? into->data + 4 * --own : other + 4 * --others;
-        memmove(into->data + 4 * --at, from, 4 * sizeof *from);
-    }
-}
-
-/* All pairs, those with friction, and unless it begins those of before: in order, each once. */
+/* Those that act, and those with friction unless a step begins: in order, each once. What may soon
+ * act is left out: contacts that come need no blocks (newton.c, N8), and in a pile blocks for all
+ * that is near make a factor take three times the operations. */
 static kiln_status list_cliques(kiln_collide *c, bool begins, kiln_error *error)
 {
-    size_t pairs = c->found.pairs.count, rubbed = begins ? 0 : c->friction_contacts.count;
-    size_t before = begins ? 0 : c->cliques.count / 4;
-    if (before > MANY_TIMES * pairs)
-        before = 0;
-    KILN_TRY(kiln_array_reserve(c->context, &c->wanted, 4 * (pairs + rubbed + before) + 4, error));
+    size_t acting = c->acting.count, rubbed = begins ? 0 : c->friction_contacts.count;
+    KILN_TRY(kiln_array_reserve(c->context, &c->wanted, 4 * (acting + rubbed) + 4, error));
     uint32_t *row = c->wanted.data;
-    for (size_t i = 0; i < pairs; i++, row += 4)
-        memcpy(row, kiln_collide_pair(c, i)->v, 4 * sizeof *row);
+    for (size_t a = 0; a < acting; a++, row += 4)
+        memcpy(row, kiln_collide_pair(c, c->acting.data[a])->v, 4 * sizeof *row);
     for (size_t i = 0; i < rubbed; i++, row += 4)
         memcpy(row, c->friction_contacts.data[i].v, 4 * sizeof *row);
-    c->wanted.count = 4 * (pairs + rubbed);
+    c->wanted.count = 4 * (acting + rubbed);
     if (c->wanted.count)
-        qsort(c->wanted.data, pairs + rubbed, 4 * sizeof *row, by_vertices);
-    merge(&c->wanted, c->cliques.data, before);
+        qsort(c->wanted.data, acting + rubbed, 4 * sizeof *row, by_vertices);
     keep_each_once(&c->wanted);
     return KILN_OK;
 }
@@ -325,9 +309,8 @@ static bool is_same(const kiln_u32_array *a, const kiln_u32_array *b)
 }
 
 /* Within a step the matrix keeps its pattern, and the solver its analysis, while it has blocks for
- * the pairs that act; else it gets them for all that may soon. A step begins with the pattern of
- * its own pairs, since a run that is resumed knows no others; the analysis is kept when that is the
- * pattern there was. */
+ * the pairs that act. A step begins with the pattern of its own pairs, since a run that is resumed
+ * knows no others; the analysis is kept when that is the pattern there was. */
 static kiln_status couple(kiln_collide *c, bool begins, kiln_error *error)
 {
     bool enough = !begins;
