@@ -7,7 +7,7 @@
 
 enum {
     MOST_CORRECTION_HALVINGS = 3,
-    /* N8: solves for one step, and for all with one factor, which takes as long as some twenty of
+    /* N8: solves for one step, and for all with one factor, which takes as long as some ten of
      * them; and whole steps in turn that hardly shrink. */
     MOST_AMENDING = 4,
     MOST_SOLVES = 12,
