@@ -18,6 +18,7 @@ KILN_BENCH_SUITE(dissect, "orders by nested dissection, new and repaired, beside
 KILN_BENCH_SUITE(step, "the time step of a bar: cost beside the solve, memory, threads")
 KILN_BENCH_SUITE(house, "a step as one transaction, a world that follows its mesh")
 KILN_BENCH_SUITE(contact, "contact between surfaces: detection, pairs, share of a step")
+KILN_BENCH_SUITE(touching, "whole runs of bodies that touch: seconds a step, gain by two threads")
 KILN_BENCH_SUITE(remesh_smooth, "nonsmooth smoothing of vertices")
 KILN_BENCH_SUITE(sizing, "sizing fields: lookups, sources, gradation")
 KILN_BENCH_SUITE(look, "what a step pays for looking at its mesh: sizes, a pass that begins")

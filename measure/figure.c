@@ -10,17 +10,19 @@
 static kiln_status load_text(kiln_context *context, const kiln_figure *figure, const char *text,
                              size_t size, kiln_scene_file **out, kiln_error *error)
 {
-    char path[80];
-    snprintf(path, sizeof path, "%s.lua", figure->scene);
+    char name[80];
+    snprintf(name, sizeof name, "%s.lua", figure->scene);
     kiln_scene_options options = {.sets = figure->sets, .text = text, .text_size = size};
     while (options.set_count < 4 && figure->sets[options.set_count])
         options.set_count++;
-    return kiln_scene_file_load(context, path, &options, out, error);
+    return kiln_scene_file_load(context, figure->path ? figure->path : name, &options, out, error);
 }
 
 static kiln_status load(kiln_context *context, const kiln_figure *figure, kiln_scene_file **out,
                         kiln_error *error)
 {
+    if (figure->path)
+        return load_text(context, figure, NULL, 0, out, error);
     if (figure->text)
         return load_text(context, figure, figure->text, strlen(figure->text), out, error);
     for (size_t i = 0; i < kiln_builtin_scene_count; i++) {

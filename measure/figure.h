@@ -8,6 +8,7 @@
 typedef struct kiln_figure {
     const char *scene;   /* one of those in the program, scenes/<name>.lua */
     const char *text;    /* Lua, in place of the program's; NULL: none */
+    const char *path;    /* a file in place of both; NULL: none */
     const char *sets[4]; /* "name=value", NULL past the last */
     size_t most_steps;   /* ends the run early; 0: the scene's duration does */
     /* After each step; NULL: none. */
