@@ -38,6 +38,8 @@ typedef struct kiln_contact_options {
     double stiffness;    /* times Young's modulus: pressure scale of the repulsion */
     double friction;     /* Coulomb's coefficient, of bodies; obstacles have their own */
     bool material_tells; /* surface_pairs.h; false when the material follows the world */
+    const double *clearance; /* [body] m, kept beside the thickness (surface_pairs.h); NULL: none.
+                                Borrowed */
     const kiln_pair_table *pairs; /* what holds for single pairs instead; NULL: nothing. Borrowed */
 } kiln_contact_options;
 
@@ -130,6 +132,7 @@ typedef struct kiln_collide {
 
     /* Of this step; borrowed. */
     const kiln_constraints *given;
+    const double *start; /* [row][3] where it begins */
     const double *origin;
     double tau;
     const double *from; /* [row][3] forces are those over the step from there; NULL: at its end */

@@ -132,6 +132,8 @@ static kiln_pair_rules rules_of(const kiln_collide *c)
                              .self = c->options.self,
                              .table = c->options.pairs,
                              .thickness = c->options.thickness,
+                             .clearance = c->options.clearance,
+                             .begin = kiln_collide_points(c->start),
                              .material_tells = c->options.material_tells,
                              .held = c->given->held,
                              .walls = c->options.walls ? &c->walls : NULL,
@@ -354,6 +356,7 @@ static kiln_status note_begun(kiln_collide *c, kiln_error *error)
 kiln_status kiln_collide_begin(kiln_collide *c, const kiln_collide_start *start, kiln_error *error)
 {
     c->given = start->given;
+    c->start = start->x;
     c->origin = start->origin;
     c->tau = start->tau;
     c->from = start->over ? start->x : NULL;
