@@ -36,8 +36,8 @@ static kiln_status press_down(kiln_trial *trial, double pressure, kiln_error *er
     return KILN_OK;
 }
 
-/* Clearance: as C2, 9.81e-3 of the stiffness leaves 0.943906 of the thickness, beyond it; up to what
- * the ripples of the pressure between two meshes do. */
+/* Clearance: as C2, 9.81e-3 of the stiffness leaves 0.943906 of the thickness, beyond it; up to
+ * what the ripples of the pressure between two meshes do. */
 
 static const double clearance = 0.01, squeeze = 9.81e-3, gap = 0.943906;
 
@@ -106,6 +106,73 @@ kiln_status kiln_validate_clearance(kiln_validation *validation, kiln_error *err
                                view->name);
         kiln_validation_report(validation, g.most - g.least, kiln_at_most(0.1),
                                "%s: most less least, of the thickness", view->name);
+    }
+    return KILN_OK;
+}
+
+/* Hard: C2 again, pressed 1000 times as hard as the stiffness. */
+
+static const double load = 0.1, soft = 1e-4;
+
+typedef struct hardship {
+    double least; /* gap, of the thickness */
+    double newton;
+} hardship;
+
+static void look_below(kiln_trial *trial)
+{
+    hardship *h = trial->user;
+    h->least = INFINITY;
+    for (size_t i = 0; i < trial->result.points.count; i++)
+        h->least = fmin(h->least, 1.0 + kiln_trial_x(trial, i).z / layer);
+}
+
+static kiln_status count_iterations(kiln_trial *trial, const kiln_stats *stats, kiln_error *error)
+{
+    (void)error;
+    hardship *h = trial->user;
+    h->newton += isfinite(stats->newton) ? stats->newton : 0.0;
+    return KILN_OK;
+}
+
+static kiln_status press_hard(kiln_validation *validation, const kiln_view *view, bool adaptive,
+                              hardship *h, kiln_error *error)
+{
+    kiln_trial trial;
+    *h = (hardship){.least = NAN};
+    kiln_trial_begin(&trial, kiln_validation_context(validation), view);
+    trial.user = h;
+    trial.on_frame = look_below;
+    trial.on_step = count_iterations;
+    trial.scene.contact.thickness = kiln_trial_number(&trial, layer, 1, 0, 0);
+    trial.scene.contact.stiffness = soft;
+    trial.scene.contact.adaptive = adaptive;
+    kiln_status status = kiln_trial_material(&trial, "neo-hookean", modulus, 0.0, 1000, error);
+    if (status == KILN_OK)
+        status = add_block(&trial, -0.03 * layer, 4, error);
+    if (status == KILN_OK)
+        status = press_down(&trial, load * modulus, error);
+    if (status == KILN_OK)
+        status = kiln_trial_plane(&trial, 0.0, 0.0, error);
+    if (status == KILN_OK)
+        status = kiln_trial_run(&trial, error);
+    kiln_trial_end(&trial);
+    return status;
+}
+
+kiln_status kiln_validate_hard(kiln_validation *validation, kiln_error *error)
+{
+    for (size_t v = 0; v < views_of(validation) && kiln_view_at(v); v++) {
+        const char *name = kiln_view_at(v)->name;
+        hardship fixed, adaptive;
+        KILN_TRY(press_hard(validation, kiln_view_at(v), false, &fixed, error));
+        KILN_TRY(press_hard(validation, kiln_view_at(v), true, &adaptive, error));
+        kiln_validation_report(validation, fixed.least, kiln_unbound(),
+                               "%s: gap that a fixed stiffness leaves, of the thickness", name);
+        kiln_validation_report(validation, adaptive.least, kiln_at_least(0.01),
+                               "%s: that an adaptive one does", name);
+        kiln_validation_report(validation, adaptive.newton / fixed.newton, kiln_at_most(1.5),
+                               "%s: its iterations over those of the fixed", name);
     }
     return KILN_OK;
 }

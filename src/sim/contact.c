@@ -8,10 +8,14 @@
 #include "topology/crossing.h"
 #include "topology/immersed.h"
 
+#define SPOKEN_OF 10.0 /* times as stiff as it was when it was last spoken of */
+
 typedef struct contact {
     kiln_world *world;
     kiln_pairs pairs;
     kiln_f64_array clearance; /* [body] m; empty: none has one */
+    double hardness;          /* of the next step, where stiffness is adaptive */
+    double told;              /* the last that was spoken of */
 } contact;
 
 /* Of all tets of the bodies as the scene gives them: a resumed run has no other start to go by. */
@@ -63,6 +67,7 @@ static void set_options(kiln_world *world, const kiln_pair_table *pairs, const d
                                .self = said->self,
                                .thickness = thickness_of(world->scene),
                                .stiffness = said->stiffness,
+                               .adaptive = said->adaptive,
                                .friction = said->friction,
                                .pairs = pairs,
                                .clearance = clearance,
@@ -324,7 +329,7 @@ static void destroy(void *self)
 
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 {
-    contact draft = {.world = world};
+    contact draft = {.world = world, .hardness = 1.0, .told = 1.0};
     KILN_TRY(kiln_pairs_build(&draft.pairs, world->scene, error));
     kiln_status status = list_clearances(world->scene, &draft.clearance, error);
     if (status == KILN_OK)
@@ -343,5 +348,46 @@ static void measure(const void *self, kiln_stats *stats)
     stats->gap_min = world->report.gap;
 }
 
-const kiln_module kiln_module_contact = {
-    .name = "contact", .create = create, .destroy = destroy, .measure = measure};
+static bool is_adaptive(const contact *c)
+{
+    return c->world->scene->contact.adaptive;
+}
+
+static kiln_status before_step(void *self, const kiln_moment *moment, kiln_error *error)
+{
+    (void)moment;
+    (void)error;
+    const contact *c = self;
+    kiln_solid_set_hardness(c->world->solid, c->hardness);
+    return KILN_OK;
+}
+
+static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
+{
+    (void)error;
+    contact *c = self;
+    double used = kiln_solid_hardness(c->world->solid);
+    c->hardness = kiln_collide_eased(used, c->world->report.nearest);
+    if (used >= SPOKEN_OF * c->told) {
+        kiln_log(c->world->context, KILN_LOG_INFO,
+                 "contact is %.3g times as stiff from %.6g s on: surfaces are pressed that hard",
+                 used, moment->end);
+        c->told = used;
+    }
+    return KILN_OK;
+}
+
+static void *state(void *self, size_t *size)
+{
+    contact *c = self;
+    *size = is_adaptive(c) ? sizeof c->hardness : 0;
+    return is_adaptive(c) ? &c->hardness : NULL;
+}
+
+const kiln_module kiln_module_contact = {.name = "contact",
+                                         .create = create,
+                                         .destroy = destroy,
+                                         .before_step = before_step,
+                                         .after_step = after_step,
+                                         .state = state,
+                                         .measure = measure};

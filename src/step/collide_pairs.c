@@ -336,7 +336,7 @@ double kiln_collide_scale_of(const kiln_collide *c, size_t i)
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
     double modulus = fmin(side_modulus(c, pair->v, pair->split),
                           side_modulus(c, pair->v + pair->split, 4 - pair->split));
-    return c->options.stiffness * modulus * c->counted.data[i] *
+    return c->hardness * c->options.stiffness * modulus * c->counted.data[i] *
            skewness(pair, kiln_collide_points(c->begin.data)) * facing(c, pair);
 }
 
@@ -379,6 +379,7 @@ kiln_status kiln_collide_renew(kiln_collide *c, const double *x, kiln_error *err
     begin_at(c, x);
     c->state++;
     c->solve++;
+    c->nearest = 1.0;
     kiln_collide_measure(c, x);
     KILN_TRY(kiln_collide_failure(c, error));
     return kiln_collide_lag_friction(c, error);
@@ -388,6 +389,8 @@ kiln_status kiln_collide_expect(void *self, const double *x, kiln_error *error)
 {
     kiln_collide *c = self;
     kiln_collide_measure(c, x);
+    if (c->options.adaptive)
+        kiln_collide_look_harder(c, x);
     KILN_TRY(kiln_collide_failure(c, error));
     return couple(c, false, error);
 }

@@ -412,6 +412,15 @@ kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *c
     return KILN_OK;
 }
 
+void kiln_solid_set_hardness(kiln_solid *solid, double hardness)
+{
+    solid->collide.hardness = hardness;
+}
+double kiln_solid_hardness(const kiln_solid *solid)
+{
+    return solid->collide.hardness;
+}
+
 kiln_constraints *kiln_solid_constraints(kiln_solid *solid)
 {
     return &solid->given;
