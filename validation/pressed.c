@@ -176,3 +176,105 @@ kiln_status kiln_validate_hard(kiln_validation *validation, kiln_error *error)
     }
     return KILN_OK;
 }
+
+/* Led: a bar that is held turns by 34 degrees a step and sweeps a block along a body that is held.
+ */
+
+static const double rate = 12.0, sweep_dt = 0.05, sweep_time = 0.3;
+
+static kiln_vec3 turn_about_z(const void *user, kiln_vec3 u, double time)
+{
+    (void)user;
+    return kiln_m3_apply(kiln_m3_rotation(kiln_v3(0, 0, 1), rate * time), u);
+}
+
+typedef struct sweeping {
+    double rejected; /* tries */
+    double off;      /* m, of the bar from where it is led */
+} sweeping;
+
+static kiln_status count_rejected(kiln_trial *trial, const kiln_stats *stats, kiln_error *error)
+{
+    (void)error;
+    sweeping *s = trial->user;
+    s->rejected += isfinite(stats->rejected) ? stats->rejected : 0.0;
+    return KILN_OK;
+}
+
+/* The bar is what was within 5 cm of its axis in the beginning, and above the floor. */
+static void look_at_bar(kiln_trial *trial)
+{
+    sweeping *s = trial->user;
+    s->off = 0.0;
+    for (size_t i = 0; i < trial->result.points.count; i++) {
+        kiln_vec3 u = kiln_trial_u(trial, i);
+        if (fabs(u.y) > 0.055 || u.z < -1e-3)
+            continue;
+        kiln_vec3 off = kiln_v3_sub(kiln_trial_x(trial, i), turn_about_z(NULL, u, sweep_time));
+        s->off = fmax(s->off, kiln_v3_norm(off));
+    }
+}
+
+static kiln_status hold_last(kiln_trial *trial, kiln_trial_map *map, kiln_error *error)
+{
+    kiln_picks all;
+    KILN_TRY(kiln_trial_pick_all(trial, &all, error));
+    KILN_TRY(kiln_trial_hold(trial, &all, 7, map, error));
+    trial->scene.holds.data[trial->scene.holds.count - 1].body =
+        (int32_t)trial->scene.bodies.count - 1;
+    return KILN_OK;
+}
+
+static kiln_status set_sweep(kiln_trial *trial, kiln_trial_map *map, kiln_error *error)
+{
+    kiln_scene *scene = &trial->scene;
+    *map = (kiln_trial_map){.trial = trial, .place = turn_about_z, .l = 1};
+    scene->contact.bodies = scene->contact.self = true;
+    scene->contact.thickness = kiln_trial_number(trial, layer, 1, 0, 0);
+    scene->duration = kiln_trial_number(trial, sweep_time, 0, 0, 1);
+    scene->output.frame = scene->duration;
+    scene->pace.dt = kiln_trial_number(trial, sweep_dt, 0, 0, 1);
+    scene->pace.dt_min = 1e-3 * scene->pace.dt;
+    KILN_TRY(kiln_trial_material(trial, "neo-hookean", modulus, 0.4, 1000, error));
+    KILN_TRY(kiln_trial_shape(trial, "box", "lx=0.8 ly=0.8 lz=0.1 nx=6 ny=6 nz=1",
+                              kiln_v3(-0.4, -0.4, -0.105), error));
+    KILN_TRY(hold_last(trial, NULL, error));
+    KILN_TRY(kiln_trial_shape(trial, "box", "lx=0.1 ly=0.1 lz=0.1 nx=3 ny=3 nz=3",
+                              kiln_v3(0.2, 0.06, 0), error));
+    KILN_TRY(kiln_trial_shape(trial, "box", "lx=0.6 ly=0.1 lz=0.1 nx=6 ny=1 nz=1",
+                              kiln_v3(-0.3, -0.05, 0), error));
+    return hold_last(trial, map, error);
+}
+
+static kiln_status sweep(kiln_validation *validation, const kiln_view *view, kiln_integrator how,
+                         kiln_error *error)
+{
+    kiln_trial trial;
+    kiln_trial_map map;
+    sweeping s = {.off = NAN};
+    kiln_trial_begin(&trial, kiln_validation_context(validation), view);
+    trial.scene.solid.integrator = how;
+    trial.user = &s;
+    trial.on_frame = look_at_bar;
+    trial.on_step = count_rejected;
+    kiln_status status = set_sweep(&trial, &map, error);
+    if (status == KILN_OK)
+        status = kiln_trial_run(&trial, error);
+    kiln_trial_end(&trial);
+    KILN_TRY(status);
+    kiln_validation_report(validation, s.rejected, kiln_exactly(0.0), "%s, %s: tries taken back",
+                           kiln_integrator_name(how), view->name);
+    kiln_validation_report(validation, s.off, kiln_at_most(1e-12),
+                           "%s, %s: bar off where it is led, m", kiln_integrator_name(how),
+                           view->name);
+    return KILN_OK;
+}
+
+kiln_status kiln_validate_led(kiln_validation *validation, kiln_error *error)
+{
+    static const kiln_integrator how[] = {KILN_IMPLICIT_EULER, KILN_NEWMARK, KILN_BDF2};
+    for (size_t v = 0; v < views_of(validation) && kiln_view_at(v); v++)
+        for (size_t i = 0; i < sizeof how / sizeof how[0]; i++)
+            KILN_TRY(sweep(validation, kiln_view_at(v), how[i], error));
+    return KILN_OK;
+}
