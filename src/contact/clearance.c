@@ -7,9 +7,7 @@
 typedef struct search {
     const kiln_mesh *mesh;
     kiln_u32_array faces; /* live records */
-    uint32_t since;
-    const kiln_pair_table *table;
-    double gap;
+    const kiln_clearance_rules *rules;
     kiln_clearance *out;
     const kiln_walls *walls; /* NULL: the mesh against itself */
     const kiln_vec3 *places; /* [point] of theirs */
@@ -26,13 +24,26 @@ static void corners_of(const search *s, uint32_t face, uint32_t v[3], kiln_vec3 
 
 static bool is_new(const search *s, uint32_t face)
 {
-    return s->since == KILN_SINCE_EVER ||
-           s->mesh->info[s->mesh->face[face].at / 4].changed > s->since;
+    uint32_t since = s->rules->since;
+    return since == KILN_SINCE_EVER || s->mesh->info[s->mesh->face[face].at / 4].changed > since;
 }
 
 static uint32_t body_of(const search *s, uint32_t face)
 {
     return s->mesh->parts.data[s->mesh->info[s->mesh->face[face].at / 4].part].body;
+}
+
+static double clearance_of(const search *s, uint32_t face)
+{
+    return s->rules->clearance ? s->rules->clearance[body_of(s, face)] : 0.0;
+}
+
+/* Of two bodies. Within one what is near in the material may be as near as it likes. */
+static double gap_between(const search *s, uint32_t a, uint32_t b)
+{
+    double gap = s->rules->gap;
+    return body_of(s, a) == body_of(s, b) ? gap
+                                          : gap + 0.5 * (clearance_of(s, a) + clearance_of(s, b));
 }
 
 static bool share_vertex(const uint32_t a[3], const uint32_t b[3])
@@ -51,7 +62,8 @@ static bool are_clear(const search *s, uint32_t a, uint32_t b)
     corners_of(s, b, vb, pb);
     if (kiln_triangle_overlap_shared(pa, va, pb, vb) >= KILN_OVERLAP_CROSS)
         return false;
-    return share_vertex(va, vb) || kiln_closest_triangles(pa, pb).distance2 > s->gap * s->gap;
+    double gap = gap_between(s, a, b);
+    return share_vertex(va, vb) || kiln_closest_triangles(pa, pb).distance2 > gap * gap;
 }
 
 static bool judge_pairs(void *user, const kiln_bvh_pair *pairs, size_t count)
@@ -60,7 +72,7 @@ static bool judge_pairs(void *user, const kiln_bvh_pair *pairs, size_t count)
     for (size_t i = 0; i < count; i++) {
         uint32_t a = s->faces.data[pairs[i].a], b = s->faces.data[pairs[i].b];
         if ((!is_new(s, a) && !is_new(s, b)) ||
-            !kiln_bodies_meet(s->table, body_of(s, a), body_of(s, b)) || are_clear(s, a, b))
+            !kiln_bodies_meet(s->rules->table, body_of(s, a), body_of(s, b)) || are_clear(s, a, b))
             continue;
         if (s->out->pairs++ == 0) {
             s->out->face[0] = a;
@@ -70,7 +82,8 @@ static bool judge_pairs(void *user, const kiln_bvh_pair *pairs, size_t count)
     return true;
 }
 
-static kiln_status grow_tree(search *s, kiln_bvh *tree, kiln_error *error)
+/* Boxes are larger by half the clearance, and by half the gap or all of it. */
+static kiln_status grow_tree(search *s, double part, kiln_bvh *tree, kiln_error *error)
 {
     const kiln_mesh *mesh = s->mesh;
     size_t live = mesh->table[KILN_ON_FACE].live;
@@ -78,7 +91,6 @@ static kiln_status grow_tree(search *s, kiln_bvh *tree, kiln_error *error)
     boxes = {0};
     KILN_TRY(kiln_array_reserve(mesh->context, &s->faces, live + 1, error)); /* freed by caller */
     KILN_TRY(kiln_array_reserve(mesh->context, &boxes, live + 1, error));
-    kiln_vec3 half = kiln_v3(0.5 * s->gap, 0.5 * s->gap, 0.5 * s->gap);
     for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
         uint32_t v[3];
         kiln_vec3 p[3];
@@ -86,8 +98,9 @@ static kiln_status grow_tree(search *s, kiln_bvh *tree, kiln_error *error)
             continue;
         corners_of(s, f, v, p);
         kiln_box box = kiln_box_of(p, 3);
-        boxes.data[s->faces.count] =
-            (kiln_box){kiln_v3_sub(box.low, half), kiln_v3_add(box.high, half)};
+        double r = part * s->rules->gap + 0.5 * clearance_of(s, f);
+        boxes.data[s->faces.count] = (kiln_box){kiln_v3_sub(box.low, kiln_v3(r, r, r)),
+                                                kiln_v3_add(box.high, kiln_v3(r, r, r))};
         s->faces.data[s->faces.count++] = f;
     }
     kiln_status status = kiln_bvh_build(tree, mesh->context, boxes.data, s->faces.count, error);
@@ -95,14 +108,13 @@ static kiln_status grow_tree(search *s, kiln_bvh *tree, kiln_error *error)
     return status;
 }
 
-kiln_status kiln_contact_clearance(const kiln_mesh *mesh, uint32_t since,
-                                   const kiln_pair_table *table, double gap, kiln_clearance *out,
-                                   kiln_error *error)
+kiln_status kiln_contact_clearance(const kiln_mesh *mesh, const kiln_clearance_rules *rules,
+                                   kiln_clearance *out, kiln_error *error)
 {
-    search s = {.mesh = mesh, .since = since, .table = table, .gap = gap, .out = out};
+    search s = {.mesh = mesh, .rules = rules, .out = out};
     kiln_bvh tree = {0};
     *out = (kiln_clearance){.face = {KILN_NONE, KILN_NONE}};
-    kiln_status status = grow_tree(&s, &tree, error);
+    kiln_status status = grow_tree(&s, 0.5, &tree, error);
     if (status == KILN_OK) {
         kiln_bvh_visit_self_overlap(&tree, judge_pairs, &s);
         kiln_bvh_destroy(&tree);
@@ -120,7 +132,8 @@ static void wall_corners(const search *s, uint32_t face, kiln_vec3 p[3])
 static bool meets_wall(const search *s, uint32_t face, uint32_t wall)
 {
     uint32_t point = s->walls->faces.data[3 * (size_t)wall];
-    return kiln_body_meets_obstacle(s->table, body_of(s, face), s->walls->obstacle.data[point]);
+    return kiln_body_meets_obstacle(s->rules->table, body_of(s, face),
+                                    s->walls->obstacle.data[point]);
 }
 
 static void judge_walls(search *s, const kiln_bvh_pair_array *pairs)
@@ -132,8 +145,9 @@ static void judge_walls(search *s, const kiln_bvh_pair_array *pairs)
             continue;
         corners_of(s, face, v, p);
         wall_corners(s, pairs->data[i].b, wall);
+        double gap = s->rules->gap + 0.5 * clearance_of(s, face);
         if (kiln_triangle_overlap(p, wall) < KILN_OVERLAP_CROSS &&
-            kiln_closest_triangles(p, wall).distance2 > s->gap * s->gap)
+            kiln_closest_triangles(p, wall).distance2 > gap * gap)
             continue;
         if (s->out->pairs++ == 0) {
             s->out->face[0] = face;
@@ -176,12 +190,10 @@ static kiln_box extent_of(const kiln_mesh *mesh)
     return box;
 }
 
-kiln_status kiln_wall_clearance(const kiln_mesh *mesh, uint32_t since, const kiln_pair_table *table,
-                                const kiln_walls *walls, double gap, kiln_clearance *out,
-                                kiln_error *error)
+kiln_status kiln_wall_clearance(const kiln_mesh *mesh, const kiln_clearance_rules *rules,
+                                const kiln_walls *walls, kiln_clearance *out, kiln_error *error)
 {
-    search s = {
-        .mesh = mesh, .since = since, .table = table, .gap = 2.0 * gap, .out = out, .walls = walls};
+    search s = {.mesh = mesh, .rules = rules, .out = out, .walls = walls};
     kiln_bvh tree = {0};
     KILN_ARRAY_OF(kiln_vec3)
     places = {0};
@@ -189,8 +201,7 @@ kiln_status kiln_wall_clearance(const kiln_mesh *mesh, uint32_t since, const kil
     KILN_TRY(kiln_array_reserve(mesh->context, &places, walls->own.count + 1, error));
     kiln_walls_place(walls, extent_of(mesh), false, places.data);
     s.places = places.data;
-    kiln_status status = grow_tree(&s, &tree, error); /* boxes larger by the gap, walls' not */
-    s.gap = gap;
+    kiln_status status = grow_tree(&s, 1.0, &tree, error); /* those of walls are as they are */
     if (status == KILN_OK)
         status = meet_walls(&s, &tree, error);
     kiln_bvh_destroy(&tree);

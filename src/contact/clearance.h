@@ -14,17 +14,23 @@ typedef struct kiln_clearance {
     uint32_t face[2]; /* the first of them, records of the mesh */
 } kiln_clearance;
 
-/* Faces in world space of tets made after the mesh's clock was `since` (KILN_SINCE_EVER: all)
- * against all faces, of bodies that meet (NULL: all). `gap` (m, 0 allowed) is asked of faces
- * without a common vertex. */
-kiln_status kiln_contact_clearance(const kiln_mesh *mesh, uint32_t since,
-                                   const kiln_pair_table *table, double gap, kiln_clearance *out,
-                                   kiln_error *error);
+/* What is asked for. */
+typedef struct kiln_clearance_rules {
+    uint32_t since; /* of faces of tets made after the mesh's clock was that (KILN_SINCE_EVER: all)
+                       against all faces, */
+    const kiln_pair_table *table; /* of bodies that meet (NULL: all) */
+    double gap;                   /* m, 0 allowed; of faces without a common vertex */
+    const double *clearance; /* [body] m, beside the gap: of two bodies the mean, before a wall half
+                                of it; NULL: none */
+} kiln_clearance_rules;
+
+/* In world space. */
+kiln_status kiln_contact_clearance(const kiln_mesh *mesh, const kiln_clearance_rules *rules,
+                                   kiln_clearance *out, kiln_error *error);
 
 /* The same against walls as they are at the end of a step; face[1] is one of theirs. Walls that a
  * body is in as a whole are not noticed. */
-kiln_status kiln_wall_clearance(const kiln_mesh *mesh, uint32_t since, const kiln_pair_table *table,
-                                const kiln_walls *walls, double gap, kiln_clearance *out,
-                                kiln_error *error);
+kiln_status kiln_wall_clearance(const kiln_mesh *mesh, const kiln_clearance_rules *rules,
+                                const kiln_walls *walls, kiln_clearance *out, kiln_error *error);
 
 #endif

@@ -8,26 +8,32 @@ enum { GRAIN = 1024, BLOCK = 64 }; /* pairs per chunk, and at once */
 #define NEAR_SHARE 0.5
 /* Materials that overlap themselves have places that are no distance apart; those must repel. */
 #define LEAST_REACH 1e-3
+/* Of the reach: what is left to pairs that begin nearer than their clearance, or by so little
+ * beyond it, so that they are pushed apart and not thrown. */
+#define PUSHED   0.5
+#define VIOLATED 1e-3
 
 kiln_pair_distance kiln_surface_pair_distance(const kiln_surface_pair *pair, const kiln_vec3 *x)
 {
     kiln_vec3 p[4], offset;
     kiln_pair_distance out;
+    double distance;
     for (int k = 0; k < 4; k++)
         p[k] = x[pair->v[k]];
     if (pair->split == 1) {
         kiln_closest_point at = kiln_closest_on_triangle(p[0], p + 1);
-        out = (kiln_pair_distance){.d = sqrt(at.distance2),
-                                   .weight = {1.0, -at.weight[0], -at.weight[1], -at.weight[2]}};
+        out = (kiln_pair_distance){.weight = {1.0, -at.weight[0], -at.weight[1], -at.weight[2]}};
+        distance = sqrt(at.distance2);
         offset = at.offset;
     } else {
         kiln_closest_pair at = kiln_closest_edges(p, p + 2);
         out = (kiln_pair_distance){
-            .d = sqrt(at.distance2),
             .weight = {at.weight_a[0], at.weight_a[1], -at.weight_b[0], -at.weight_b[1]}};
+        distance = sqrt(at.distance2);
         offset = at.offset;
     }
-    out.normal = out.d > 0.0 ? kiln_v3_scale(offset, 1.0 / out.d) : kiln_v3(0, 0, 0);
+    out.d = distance - pair->clearance;
+    out.normal = distance > 0.0 ? kiln_v3_scale(offset, 1.0 / distance) : kiln_v3(0, 0, 0);
     return out;
 }
 
@@ -52,13 +58,20 @@ typedef struct search {
     double typical; /* m^2, a face of the bodies */
 } search;
 
+/* What the body of a vertex asks for; walls ask for nothing. */
+static double clearance_of(const search *s, const side *of, uint32_t v)
+{
+    const double *clearance = s->rules->clearance;
+    return clearance && !of->wall ? clearance[s->surface->body.data[v]] : 0.0;
+}
+
 static kiln_box box_of(const search *s, const side *of, const uint32_t *v, int count)
 {
     kiln_box box = s->boxes[of->first + v[0]];
     for (int k = 1; k < count; k++)
         box = kiln_box_join(box, s->boxes[of->first + v[k]]);
-    kiln_vec3 half =
-        kiln_v3(0.5 * s->rules->thickness, 0.5 * s->rules->thickness, 0.5 * s->rules->thickness);
+    double r = 0.5 * (s->rules->thickness + clearance_of(s, of, v[0]));
+    kiln_vec3 half = kiln_v3(r, r, r);
     return (kiln_box){kiln_v3_sub(box.low, half), kiln_v3_add(box.high, half)};
 }
 
@@ -106,6 +119,27 @@ static double area_at_wall(const search *s, double area, uint32_t face)
     return area * (1.0 - 0.25 * walls->sharp.data[face] * fmin(area / before, 1.0));
 }
 
+static bool has_wall(const search *s)
+{
+    return s->of[s->from].wall || s->of[s->to].wall;
+}
+
+static bool is_of_one_part(const search *s, const kiln_surface_pair *pair)
+{
+    const uint32_t *part = s->surface->part.data;
+    return !has_wall(s) && part[pair->v[0]] == part[pair->v[3]];
+}
+
+/* As bodies; within one whose material has no memory nothing is kept, since nobody knows what was
+ * nearer from the start. */
+static double clearance_between(const search *s, const kiln_surface_pair *pair)
+{
+    if (!s->rules->clearance || (!s->rules->material_tells && is_of_one_part(s, pair)))
+        return 0.0;
+    return 0.5 * (clearance_of(s, &s->of[s->from], pair->v[0]) +
+                  clearance_of(s, &s->of[s->to], pair->v[3]));
+}
+
 /* Without its area. */
 static kiln_surface_pair pair_of(const search *s, size_t i)
 {
@@ -123,6 +157,7 @@ static kiln_surface_pair pair_of(const search *s, size_t i)
         for (size_t k = 0; k < 3; k++)
             pair.v[k + 1] = b->first + b->faces->data[3 * (size_t)found.b + k];
     }
+    pair.clearance = clearance_between(s, &pair);
     return pair;
 }
 
@@ -136,11 +171,6 @@ static double area_of(const search *s, size_t i)
     }
     double area = a->area[a->vertices->data[found.a]];
     return a->wall || b->wall ? area_at_wall(s, area, found.b) : 0.25 * area;
-}
-
-static bool has_wall(const search *s)
-{
-    return s->of[s->from].wall || s->of[s->to].wall;
 }
 
 /* Whether the sides see each other. */
@@ -206,9 +236,13 @@ static bool are_neighbours(const search *s, const kiln_surface_pair *pair)
 /* Whether the material says how far their reach is. */
 static bool is_near_in_material(const search *s, const kiln_surface_pair *pair)
 {
-    const uint32_t *part = s->surface->part.data;
-    return !has_wall(s) && part[pair->v[0]] == part[pair->v[3]] &&
-           (s->rules->material_tells || are_neighbours(s, pair));
+    return is_of_one_part(s, pair) && (s->rules->material_tells || are_neighbours(s, pair));
+}
+
+/* The clearance of a pair whose reach is known: both are less by the same part in the material. */
+static double clearance_by_reach(const search *s, const kiln_surface_pair *pair, double reach)
+{
+    return pair->clearance * (reach / s->rules->thickness);
 }
 
 /* Reaches of wanted pairs, 0: they cannot come near. */
@@ -222,7 +256,7 @@ static void judge_block(const search *s, const kiln_surface_pair *pair, size_t c
     find_slack(s, pair, count, slack);
     for (size_t i = 0; i < count; i++) {
         near[i] = sqrt(near[i]) - slack[i];
-        reach[i] = near[i] > thickness ? 0.0 : thickness;
+        reach[i] = near[i] > thickness + pair[i].clearance ? 0.0 : thickness;
         if (reach[i] == 0.0 || !is_near_in_material(s, &pair[i]))
             continue;
         number[inner_count] = i;
@@ -231,9 +265,10 @@ static void judge_block(const search *s, const kiln_surface_pair *pair, size_t c
     double *apart = slack; /* done with */
     kiln_pair_distances2(context, inner, inner_count, s->u, 0.0, apart);
     for (size_t k = 0; k < inner_count; k++) {
-        double share = NEAR_SHARE * sqrt(apart[k]), *out = &reach[number[k]];
+        double part = thickness / (thickness + inner[k].clearance), *out = &reach[number[k]];
+        double share = NEAR_SHARE * sqrt(apart[k]) * part;
         *out = fmax(fmin(thickness, share), LEAST_REACH * thickness);
-        *out = near[number[k]] > *out ? 0.0 : *out;
+        *out = near[number[k]] > *out + clearance_by_reach(s, &inner[k], *out) ? 0.0 : *out;
     }
 }
 
@@ -261,6 +296,16 @@ static void judge_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     s->pairs->kept.data[chunk] = kept;
 }
 
+/* A clearance that the pair does not have where the step begins is what it has. */
+static void take_what_is(const search *s, kiln_surface_pair *pair)
+{
+    if (pair->clearance == 0.0 || !s->rules->begin)
+        return;
+    double d = kiln_surface_pair_distance(pair, s->rules->begin).d;
+    if (!(d > VIOLATED * pair->reach))
+        pair->clearance = fmax(pair->clearance + d - PUSHED * pair->reach, 0.0);
+}
+
 /* To the places from kept[chunk] on. */
 static void keep_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
@@ -272,7 +317,9 @@ static void keep_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
             continue;
         *to = pair_of(s, i);
         to->area = area_of(s, i);
-        to++->reach = s->pairs->reach.data[i];
+        to->reach = s->pairs->reach.data[i];
+        to->clearance = clearance_by_reach(s, to, to->reach);
+        take_what_is(s, to++);
     }
 }
 
@@ -390,10 +437,10 @@ static kiln_box side_box(const search *s, const uint32_t *v, uint32_t count)
     return box;
 }
 
-/* Whether the sides' boxes are nearer than the thickness. */
+/* Whether the sides' boxes are nearer than the thickness, beyond the clearance. */
 static bool boxes_meet(const search *s, const kiln_surface_pair *pair)
 {
-    double margin = s->rules->thickness;
+    double margin = s->rules->thickness + pair->clearance;
     kiln_box a = side_box(s, pair->v, pair->split);
     a.low = kiln_v3_sub(a.low, kiln_v3(margin, margin, margin));
     a.high = kiln_v3_add(a.high, kiln_v3(margin, margin, margin));
@@ -413,7 +460,8 @@ static void thin_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
         kiln_pair_distances2(s->pairs->context, pair, count, s->x, 0.0, near);
         find_slack(s, pair, count, slack);
         for (size_t k = 0; k < count; k++) {
-            bool can = !(sqrt(near[k]) - slack[k] > pair[k].reach) && boxes_meet(s, &pair[k]);
+            bool can = !(sqrt(near[k]) - slack[k] > pair[k].reach + pair[k].clearance) &&
+                       boxes_meet(s, &pair[k]);
             s->pairs->reach.data[i + k] = can ? pair[k].reach : 0.0;
         }
     }

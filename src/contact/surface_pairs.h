@@ -2,8 +2,9 @@
  * while every vertex stays in a box of its own; of bodies, and of bodies and walls.
  *
  * Pairs that share a vertex are left out. The rest of the same part of a body, when they are near
- * in the material already, get a reach of half their distance there: neighbours do not repel each
- * other because they are neighbours, yet cannot pass through each other. */
+ * in the material already, get half of their distance there for reach and clearance together:
+ * neighbours do not repel each other because they are neighbours, yet cannot pass through each
+ * other. */
 #ifndef KILN_CONTACT_SURFACE_PAIRS_H
 #define KILN_CONTACT_SURFACE_PAIRS_H
 
@@ -14,10 +15,11 @@
 #include "geom/distance.h"
 
 typedef struct kiln_surface_pair {
-    uint32_t v[4];  /* vertex and face, or edge and edge */
-    uint32_t split; /* vertices of the first side: 1 or 2 */
-    double reach;   /* m, they repel below this distance */
-    uint32_t face;  /* of a vertex and a face: its number on its side */
+    uint32_t v[4];    /* vertex and face, or edge and edge */
+    uint32_t split;   /* vertices of the first side: 1 or 2 */
+    double reach;     /* m, they repel below this distance, which is measured */
+    double clearance; /* m, from there: they keep this much in any case */
+    uint32_t face;    /* of a vertex and a face: its number on its side */
     /* m^2 that the pair stands for: vertex A / 4, edges (A + A') / 4. Of walls no more counts than
      * of what is before them, and a vertex before faces much larger than its own stands for A. */
     double area;
@@ -25,8 +27,8 @@ typedef struct kiln_surface_pair {
 
 /* Closest points as they are at x [vertex slot][3]. */
 typedef struct kiln_pair_distance {
-    double d;
-    kiln_vec3 normal; /* from the second side's point to the first's; unit, zero where d is */
+    double d;         /* m, beyond the clearance */
+    kiln_vec3 normal; /* from the second side's point to the first's; unit, zero where they touch */
     double weight[4]; /* of the vertices, negative on the second side: their sum is zero and
                          grad d = weight[k] normal at v[k] */
 } kiln_pair_distance;
@@ -37,6 +39,12 @@ typedef struct kiln_pair_rules {
     bool bodies, self;            /* bodies against each other, against themselves */
     const kiln_pair_table *table; /* those that meet; NULL: all */
     double thickness;             /* m */
+    /* [body] m, kept beside the thickness: between two the mean of theirs, before a wall half of
+     * it; NULL: none */
+    const double *clearance;
+    /* [row] where the step begins: pairs that are nearer than their clearance there (it is another
+     * than before, or the mesh is) have what there is; NULL: nobody knows. */
+    const kiln_vec3 *begin;
     /* Distances in the material say what is near in it. Otherwise (material follows the world) only
      * neighbours in the mesh are. */
     bool material_tells;

@@ -179,8 +179,12 @@ static kiln_status put_stiffness(polyfem *p)
     const kiln_json_node *node = kiln_polyfem_get(solver, "barrier_stiffness");
     double kappa = 0.0;
     bool convergent = false;
-    if (!node || (node->type == KILN_JSON_IS_TEXT && strcmp(node->text, "adaptive") == 0))
+    if (!node)
         return KILN_OK;
+    if (node->type == KILN_JSON_IS_TEXT && strcmp(node->text, "adaptive") == 0) {
+        kiln_lua_put(&p->scene, ", adaptive = true");
+        return KILN_OK;
+    }
     KILN_TRY(
         kiln_polyfem_number(p, solver, "barrier_stiffness", (kiln_bounds)KILN_POSITIVE, &kappa));
     KILN_TRY(kiln_polyfem_flag(p, kiln_polyfem_get(p->root, "contact"),

@@ -67,6 +67,11 @@ static const kiln_schema_row body_rows[] = {
     {"tolerate_inverted", KILN_VALUE_FLAG, offsetof(scene_body_draft, body.tolerate_inverted),
      .meaning = "tets may be inverted, at the start and during the run, if the material can bear "
                 "it; said of one body, no step is refused for those of the others either"},
+    {"clearance", KILN_VALUE_NUMBER, offsetof(scene_body_draft, body.clearance), KILN_NOT_NEGATIVE,
+     "m", NULL,
+     .meaning = "what its surface keeps from others, beside `contact.thickness`: two bodies keep "
+                "the mean of theirs, a body half of its own from obstacles, so that sheets stack "
+                "with a visible thickness"},
     {"regions", KILN_VALUE_OTHER, offsetof(scene_body_draft, body.regions), .preset = "none",
      .meaning = "parts with materials of their own; later ones win",
      .what = "list of [region](#region)", .read = kiln_scene_read_regions},

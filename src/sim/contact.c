@@ -8,9 +8,14 @@
 #include "topology/crossing.h"
 #include "topology/immersed.h"
 
+#define SPOKEN_OF 10.0 /* times as stiff as it was when it was last spoken of */
+
 typedef struct contact {
     kiln_world *world;
     kiln_pairs pairs;
+    kiln_f64_array clearance; /* [body] m; empty: none has one */
+    double hardness;          /* of the next step, where stiffness is adaptive */
+    double told;              /* the last that was spoken of */
 } contact;
 
 /* Of all tets of the bodies as the scene gives them: a resumed run has no other start to go by. */
@@ -36,7 +41,24 @@ static double thickness_of(const kiln_scene *scene)
     return said > 0.0 ? said : 0.1 * mean_edge(scene);
 }
 
-static void set_options(kiln_world *world, const kiln_pair_table *pairs, bool walls)
+/* The body that has one, NULL: none. */
+static const kiln_scene_body *with_clearance(const kiln_scene *scene)
+{
+    for (size_t b = 0; b < scene->bodies.count; b++)
+        if (scene->bodies.data[b].clearance > 0.0)
+            return &scene->bodies.data[b];
+    return NULL;
+}
+
+static kiln_status list_clearances(const kiln_scene *scene, kiln_f64_array *out, kiln_error *error)
+{
+    for (size_t b = 0; with_clearance(scene) && b < scene->bodies.count; b++)
+        KILN_TRY(kiln_array_push(scene->context, out, scene->bodies.data[b].clearance, error));
+    return KILN_OK;
+}
+
+static void set_options(kiln_world *world, const kiln_pair_table *pairs, const double *clearance,
+                        bool walls)
 {
     const kiln_scene_contact *said = &world->scene->contact;
     world->options.contact =
@@ -45,8 +67,10 @@ static void set_options(kiln_world *world, const kiln_pair_table *pairs, bool wa
                                .self = said->self,
                                .thickness = thickness_of(world->scene),
                                .stiffness = said->stiffness,
+                               .adaptive = said->adaptive,
                                .friction = said->friction,
                                .pairs = pairs,
+                               .clearance = clearance,
                                .material_tells = world->space == KILN_SPACE_MATERIAL};
 }
 
@@ -61,25 +85,39 @@ static uint32_t body_of(const kiln_mesh *mesh, uint32_t tet)
     return mesh->parts.data[mesh->info[tet].part].body;
 }
 
-/* Farther in than where walls are, by half of what is before them. */
+/* Farther in than where walls are, by half of what is before them; or nearer than the clearance. */
 static start_inside find_sunk(const kiln_world *world, const kiln_pair_table *pairs, double depth)
 {
     const kiln_mesh *mesh = world->mesh;
     for (uint32_t o = 0; o < world->obstacle_count; o++)
         for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
             kiln_vec3 normal, point;
-            if (kiln_vertex_live(mesh, v) && kiln_vertex_on_surface(mesh, v) &&
-                kiln_body_meets_obstacle(pairs, body_of(mesh, mesh->vertex[v].tet), o) &&
-                kiln_obstacle_distance(world->obstacles[o], mesh->x[v], &normal, &point) < -depth)
+            if (!kiln_vertex_live(mesh, v) || !kiln_vertex_on_surface(mesh, v))
+                continue;
+            uint32_t body = body_of(mesh, mesh->vertex[v].tet);
+            double least = 0.5 * world->scene->bodies.data[body].clearance - depth;
+            if (kiln_body_meets_obstacle(pairs, body, o) &&
+                kiln_obstacle_distance(world->obstacles[o], mesh->x[v], &normal, &point) < least)
                 return (start_inside){v, o};
         }
     return (start_inside){KILN_NONE, 0};
 }
 
+static kiln_clearance_rules start_rules(const kiln_world *world, const kiln_pair_table *pairs,
+                                        const kiln_f64_array *clearance)
+{
+    return (kiln_clearance_rules){.since = KILN_SINCE_EVER,
+                                  .table = pairs,
+                                  .gap = KILN_COLLIDE_TOUCHING * thickness_of(world->scene),
+                                  .clearance = clearance->data};
+}
+
 static kiln_status find_inside(const kiln_world *world, const kiln_pair_table *pairs,
-                               start_inside *out, kiln_error *error)
+                               const kiln_f64_array *clearance, start_inside *out,
+                               kiln_error *error)
 {
     double thickness = thickness_of(world->scene);
+    const kiln_clearance_rules rules = start_rules(world, pairs, clearance);
     kiln_walls walls = {0};
     kiln_clearance found;
     *out = find_sunk(world, pairs, 0.5 * thickness);
@@ -87,8 +125,7 @@ static kiln_status find_inside(const kiln_world *world, const kiln_pair_table *p
         return KILN_OK;
     KILN_TRY(kiln_walls_build(&walls, world->context, world->obstacles, world->obstacle_count,
                               thickness, KILN_COLLIDE_CHORD * thickness, error));
-    kiln_status status = kiln_wall_clearance(world->mesh, KILN_SINCE_EVER, pairs, &walls,
-                                             KILN_COLLIDE_TOUCHING * thickness, &found, error);
+    kiln_status status = kiln_wall_clearance(world->mesh, &rules, &walls, &found, error);
     if (status == KILN_OK && found.pairs > 0) {
         uint32_t place = world->mesh->face[found.face[0]].at;
         *out = (start_inside){world->mesh->tet[place / 4].v[kiln_face_corner[place % 4][0]],
@@ -106,20 +143,31 @@ static bool may_have_walls(const kiln_scene *scene)
            scene->contact.obstacles != KILN_OBSTACLES_POINTS;
 }
 
-/* Whether obstacles are surfaces. What begins in one is put out of it by its points. */
-static kiln_status decide_walls(const kiln_world *world, const kiln_pair_table *pairs, bool *walls,
-                                kiln_error *error)
+/* Whether obstacles are surfaces. What begins in one is put out of it by its points, which know of
+ * no clearance. */
+static kiln_status decide_walls(const kiln_world *world, const kiln_pair_table *pairs,
+                                const kiln_f64_array *clearance, bool *walls, kiln_error *error)
 {
     const kiln_scene *scene = world->scene;
     start_inside inside;
     *walls = may_have_walls(scene);
     if (!*walls)
         return KILN_OK;
-    KILN_TRY(find_inside(world, pairs, &inside, error));
+    KILN_TRY(find_inside(world, pairs, clearance, &inside, error));
     *walls = inside.vertex == KILN_NONE;
-    if (*walls || scene->contact.obstacles == KILN_OBSTACLES_AUTO)
+    if (*walls)
         return KILN_OK;
     kiln_vec3 at = world->mesh->x[inside.vertex];
+    const kiln_scene_body *body =
+        &scene->bodies.data[body_of(world->mesh, world->mesh->vertex[inside.vertex].tet)];
+    if (body->clearance > 0.0)
+        return kiln_said_fail(scene, &body->said, error,
+                              "is nearer to obstacle '%s' at the start than half its clearance, %g "
+                              "m, near (%g, %g, %g); leave a gap",
+                              scene->obstacles.data[inside.obstacle].name, 0.5 * body->clearance,
+                              at.x, at.y, at.z);
+    if (scene->contact.obstacles == KILN_OBSTACLES_AUTO)
+        return KILN_OK;
     return kiln_said_fail(scene, &scene->contact.said, error,
                           "obstacle '%s' is in a body at the start, near (%g, %g, %g); with "
                           "obstacles = \"surfaces\" bodies must begin outside",
@@ -208,9 +256,14 @@ kiln_status kiln_world_check_surfaces(const kiln_world *world, kiln_error *error
     return KILN_OK;
 }
 
-/* Points of bodies that are put on obstacles know no pairs. */
+/* Points of bodies that are put on obstacles know no pairs, and no clearance. */
 static kiln_status check_obstacles(const kiln_scene *scene, kiln_error *error)
 {
+    const kiln_scene_body *body = with_clearance(scene);
+    if (body && scene->obstacles.count > 0)
+        return kiln_said_fail(scene, &body->said, error,
+                              "a clearance needs obstacles that are surfaces, and they are met by "
+                              "points here; see contact.obstacles");
     for (size_t i = 0; i < scene->contact.pairs.count; i++) {
         const kiln_scene_pair *pair = &scene->contact.pairs.data[i];
         const char *obstacle = kiln_pair_obstacle(scene, pair);
@@ -223,37 +276,66 @@ static kiln_status check_obstacles(const kiln_scene *scene, kiln_error *error)
     return KILN_OK;
 }
 
-/* Takes the pairs, if anything meets. */
-static kiln_status start(kiln_world *world, kiln_pairs *pairs, void **self, kiln_error *error)
+static kiln_status refuse_clearance(const kiln_scene *scene, kiln_error *error)
+{
+    const kiln_scene_body *body = with_clearance(scene);
+    return body ? kiln_said_fail(scene, &body->said, error,
+                                 "a clearance needs contact: without it bodies pass through each "
+                                 "other")
+                : KILN_OK;
+}
+
+static kiln_status check_clearances(const contact *c, kiln_error *error)
+{
+    const kiln_clearance_rules rules =
+        start_rules(c->world, kiln_pairs_table(&c->pairs), &c->clearance);
+    kiln_clearance found;
+    if (!c->world->scene->contact.bodies || c->clearance.count == 0)
+        return KILN_OK;
+    KILN_TRY(kiln_contact_clearance(c->world->mesh, &rules, &found, error));
+    return found.pairs == 0 ? KILN_OK
+                            : fail_at_faces(c->world, "are nearer than their clearance to",
+                                            found.pairs, found.face, error);
+}
+
+/* Takes the pairs and the clearances, if anything meets. */
+static kiln_status start(kiln_world *world, contact *draft, void **self, kiln_error *error)
 {
     bool bodies = world->scene->contact.bodies || world->scene->contact.self, walls;
-    KILN_TRY(decide_walls(world, kiln_pairs_table(pairs), &walls, error));
+    KILN_TRY(
+        decide_walls(world, kiln_pairs_table(&draft->pairs), &draft->clearance, &walls, error));
     if (!walls)
         KILN_TRY(check_obstacles(world->scene, error));
     if (!bodies && !walls)
-        return KILN_OK;
+        return refuse_clearance(world->scene, error);
     contact *c = kiln_module_make(world, sizeof *c, self, error);
     if (!c)
         return KILN_ERR_MEMORY;
-    *c = (contact){world, *pairs};
-    *pairs = (kiln_pairs){0};
-    set_options(world, kiln_pairs_table(&c->pairs), walls);
-    return bodies ? kiln_world_check_surfaces(world, error) : KILN_OK;
-}
-
-static kiln_status create(kiln_world *world, void **self, kiln_error *error)
-{
-    kiln_pairs pairs;
-    KILN_TRY(kiln_pairs_build(&pairs, world->scene, error));
-    kiln_status status = start(world, &pairs, self, error);
-    kiln_pairs_free(&pairs, world->scene->context);
-    return status;
+    *c = *draft;
+    *draft = (contact){.world = world};
+    set_options(world, kiln_pairs_table(&c->pairs), c->clearance.data, walls);
+    if (bodies)
+        KILN_TRY(kiln_world_check_surfaces(world, error));
+    return check_clearances(c, error);
 }
 
 static void destroy(void *self)
 {
     contact *c = self;
-    kiln_pairs_free(&c->pairs, c->world->scene->context);
+    kiln_context *context = c->world->scene->context;
+    kiln_pairs_free(&c->pairs, context);
+    kiln_array_free(context, &c->clearance);
+}
+
+static kiln_status create(kiln_world *world, void **self, kiln_error *error)
+{
+    contact draft = {.world = world, .hardness = 1.0, .told = 1.0};
+    KILN_TRY(kiln_pairs_build(&draft.pairs, world->scene, error));
+    kiln_status status = list_clearances(world->scene, &draft.clearance, error);
+    if (status == KILN_OK)
+        status = start(world, &draft, self, error);
+    destroy(&draft);
+    return status;
 }
 
 static void measure(const void *self, kiln_stats *stats)
@@ -266,5 +348,46 @@ static void measure(const void *self, kiln_stats *stats)
     stats->gap_min = world->report.gap;
 }
 
-const kiln_module kiln_module_contact = {
-    .name = "contact", .create = create, .destroy = destroy, .measure = measure};
+static bool is_adaptive(const contact *c)
+{
+    return c->world->scene->contact.adaptive;
+}
+
+static kiln_status before_step(void *self, const kiln_moment *moment, kiln_error *error)
+{
+    (void)moment;
+    (void)error;
+    const contact *c = self;
+    kiln_solid_set_hardness(c->world->solid, c->hardness);
+    return KILN_OK;
+}
+
+static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
+{
+    (void)error;
+    contact *c = self;
+    double used = kiln_solid_hardness(c->world->solid);
+    c->hardness = kiln_collide_eased(used, c->world->report.nearest);
+    if (used >= SPOKEN_OF * c->told) {
+        kiln_log(c->world->context, KILN_LOG_INFO,
+                 "contact is %.3g times as stiff from %.6g s on: surfaces are pressed that hard",
+                 used, moment->end);
+        c->told = used;
+    }
+    return KILN_OK;
+}
+
+static void *state(void *self, size_t *size)
+{
+    contact *c = self;
+    *size = is_adaptive(c) ? sizeof c->hardness : 0;
+    return is_adaptive(c) ? &c->hardness : NULL;
+}
+
+const kiln_module kiln_module_contact = {.name = "contact",
+                                         .create = create,
+                                         .destroy = destroy,
+                                         .before_step = before_step,
+                                         .after_step = after_step,
+                                         .state = state,
+                                         .measure = measure};

@@ -77,6 +77,10 @@ static const kiln_schema_row contact_rows[] = {
      .meaning = "surfaces closer than this repel; 0: a tenth of the bodies' mean edge"},
     {"stiffness", KILN_VALUE_NUMBER, CONTACT(stiffness), KILN_POSITIVE, NULL, NULL,
      .meaning = "of the repulsion, relative to the bodies'"},
+    {"adaptive", KILN_VALUE_FLAG, CONTACT(adaptive),
+     .meaning =
+         "more than that while surfaces are pressed so hard that less than a fiftieth of the "
+         "thickness would be left"},
     {"friction", KILN_VALUE_NUMBER, CONTACT(friction), KILN_NOT_NEGATIVE, NULL, NULL,
      .meaning = "Coulomb's coefficient of bodies; obstacles have their own"},
     {"pairs", KILN_VALUE_LIST, CONTACT(pairs), .schema = &kiln_pair_schema, .preset = "none",

@@ -27,6 +27,7 @@ typedef struct kiln_scene_contact {
     kiln_obstacle_mode obstacles;
     double thickness; /* m; 0: a tenth of the mean edge of the bodies' meshes */
     double stiffness; /* of the repulsion, relative to the bodies': 1 */
+    bool adaptive;    /* more than that where surfaces are pressed very near to each other */
     double friction;
     KILN_ARRAY_OF(kiln_scene_pair)
     pairs; /* owned by the scene; sim/pairs.h says what they mean together */

@@ -34,8 +34,8 @@ static const struct {
     {"quality", "of the tet in the world, 1 for a regular one, by tet"},
     {"contact_pressure", "normal force of contact by the vertex's share of the surface as it is, "
                          "Pa, by vertex"},
-    {"gap", "distance to the nearest other surface where below contact.thickness, else that, m, by "
-            "vertex"},
+    {"gap", "distance to the nearest other surface, beyond the clearance, where below "
+            "contact.thickness, else that, m, by vertex"},
     {"slip", "speed along what presses, below step.friction_speed it sticks; 0 where nothing "
              "does, m/s, by vertex"},
     {NULL, NULL},

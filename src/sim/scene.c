@@ -123,12 +123,17 @@ static double size_of_body(const kiln_scene_body *body)
 kiln_status kiln_scene_check(const kiln_scene *scene, kiln_error *error)
 {
     double thickness = scene->contact.thickness;
-    for (size_t i = 0; i < scene->bodies.count && thickness > 0.0; i++) {
-        double size = size_of_body(&scene->bodies.data[i]);
+    for (size_t i = 0; i < scene->bodies.count; i++) {
+        const kiln_scene_body *body = &scene->bodies.data[i];
+        double size = size_of_body(body);
         if (thickness > size)
             return kiln_fail(error, KILN_ERR_INPUT, "contact.thickness", scene->contact.said.line,
                              -1, "must not be above the size of body '%s', %g m, got %g",
-                             scene->bodies.data[i].name, size, thickness);
+                             body->name, size, thickness);
+        if (body->clearance > size)
+            return kiln_fail(error, KILN_ERR_INPUT, body->said.path, body->said.line, -1,
+                             "clearance must not be above the size of the body, %g m, got %g", size,
+                             body->clearance);
     }
     return KILN_OK;
 }

@@ -60,6 +60,7 @@ typedef struct kiln_scene_body {
     kiln_vec3 spin;         /* rad/s about the body's centre of mass, added to velocity */
     kiln_quantity position; /* world position from material position; constant NaN: the same */
     bool tolerate_inverted; /* may start with inverted tets; no step is refused for having some */
+    double clearance;  /* m, what its surface keeps from others beside the contact's thickness */
     kiln_soup surface; /* fine triangles that hang in the body, material coordinates; none: empty */
 } kiln_scene_body;
 

@@ -74,7 +74,8 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
  *   rx..                  total force of the holds, likewise
  *   flowed changed        tets that flowed, that remeshing took or reshaped
  *   relax                 Newton iterations of the material's relaxation
- *   gap_min               least distance of surfaces that repel each other at the end, m */
+ *   gap_min               least distance of surfaces that repel each other at the end, beyond their
+ *                         clearance, m */
 #define KILN_STATS_TABLE(X)                                                                        \
     X(step)                                                                                        \
     X(time)                                                                                        \

@@ -38,6 +38,11 @@
  *    Secants are about the rest: what is noted is taken off them. Once this has taken as many
  *    solves as a factor is worth, a new one is made.
  *
+ * N9 What is held leads what is free, and steps on its way need not lower the objective. Where
+ *    terms cut them short (surfaces that are pressed together, tets that go flat) it rests where it
+ *    is until the free unknowns are near their minimum there, which makes room again, and then goes
+ *    on; as long as each rest takes it farther.
+ *
  * N4, N6 and N8 are in newton_again.c. */
 #include "base/clock.h"
 #include "base/hash.h"
@@ -52,11 +57,16 @@
 enum {
     MOST_REGULARISATIONS = 12,
     MOST_HALVINGS = 60,
-    MOST_BLOCKED_STEPS = 5, /* of less than a hundredth, while held vertices are on their way */
-    STAGNATION = 4 /* iterations in which the step did not shrink before N2's second half */
+    MOST_SHORT_STEPS = 5, /* in turn, N9 */
+    STAGNATION = 4        /* iterations in which the step did not shrink before N2's second half */
 };
 
 #define REST_TOLERANCE 1e-6 /* of the right side, for what N7 solves */
+/* N9: steps that are short; by how many tolerances a rest may miss its end; and by how much of the
+ * way that was left when it first came to rest each must help. */
+#define SHORT  0.01
+#define RESTED 30.0
+#define HELPED 0.02
 
 kiln_status kiln_newton_create(kiln_context *context, const kiln_solver_options *solver,
                                kiln_newton **out, kiln_error *error)
@@ -322,7 +332,8 @@ static void find_gap(kiln_problem *p)
 {
     double *gap = p->newton->gap;
     kiln_constraints_gap(p->constraints, p->x, gap);
-    p->moving = kiln_problem_largest(p, gap) > 4 * DBL_EPSILON * kiln_problem_largest(p, p->x);
+    p->way = kiln_problem_largest(p, gap);
+    p->moving = !p->resting && p->way > 4 * DBL_EPSILON * kiln_problem_largest(p, p->x);
     if (!p->moving)
         memset(gap, 0, p->count * sizeof *gap);
 }
@@ -588,11 +599,11 @@ static kiln_newton_outcome outcome_without_step(kiln_problem *p)
 }
 
 /* Without a line search every step is taken whole and values are never asked for. */
-static kiln_status iterate(kiln_problem *p, kiln_error *error)
+static kiln_status descend(kiln_problem *p, double limit, kiln_error *error)
 {
     kiln_newton_report *report = p->report;
-    double limit = p->options->tolerance * p->options->length, smallest = INFINITY;
-    int blocked = 0, stagnant = 0;
+    double smallest = INFINITY;
+    int shorts = 0, stagnant = 0;
     bool search_line = p->options->line_search;
     while (report->iterations < p->options->max_iterations) {
         bool done, converged;
@@ -607,8 +618,8 @@ static kiln_status iterate(kiln_problem *p, kiln_error *error)
             step = kiln_problem_search(p, limit, MOST_HALVINGS);
         else
             kiln_problem_try_step(p, 1.0);
-        blocked = p->moving && step < 0.01 ? blocked + 1 : 0;
-        if (step == 0.0 || blocked == MOST_BLOCKED_STEPS) {
+        shorts = p->moving && step < SHORT ? shorts + 1 : 0;
+        if (step == 0.0 || shorts == MOST_SHORT_STEPS) {
             report->outcome = outcome_without_step(p);
             return KILN_OK;
         }
@@ -630,9 +641,39 @@ static kiln_status iterate(kiln_problem *p, kiln_error *error)
         }
     }
     find_gap(p);
-    report->outcome = p->moving                 ? KILN_NEWTON_BLOCKED
+    report->outcome = p->moving || p->resting   ? KILN_NEWTON_BLOCKED
                       : gradient_is_rounding(p) ? KILN_NEWTON_CONVERGED
                                                 : KILN_NEWTON_ITERATIONS;
+    return KILN_OK;
+}
+
+/* N9: whether the rest is over, or there is none to be had. */
+static kiln_status rest(kiln_problem *p, double limit, bool *rested, kiln_error *error)
+{
+    kiln_newton_report *report = p->report;
+    *rested = false;
+    if (report->iterations >= p->options->max_iterations)
+        return KILN_OK;
+    p->resting = true;
+    KILN_TRY(descend(p, RESTED * limit, error));
+    p->resting = false;
+    *rested = kiln_newton_succeeded(report->outcome);
+    if (report->outcome == KILN_NEWTON_NO_DESCENT)
+        report->outcome = KILN_NEWTON_BLOCKED;
+    return KILN_OK;
+}
+
+static kiln_status iterate(kiln_problem *p, kiln_error *error)
+{
+    double limit = p->options->tolerance * p->options->length, least = 0.0, last = INFINITY;
+    for (bool rested = true; rested;) {
+        KILN_TRY(descend(p, limit, error));
+        if (p->report->outcome != KILN_NEWTON_BLOCKED || p->way > last - least)
+            return KILN_OK;
+        least = isinf(last) ? HELPED * p->way : least;
+        last = p->way;
+        KILN_TRY(rest(p, limit, &rested, error));
+    }
     return KILN_OK;
 }
 

@@ -4,7 +4,8 @@
  * pattern if a term's cliques changed), solves for the direction (which also carries
  * held unknowns towards their targets), limits it by the terms' max_step, and backtracks until the
  * objective falls enough (Armijo). While held unknowns are still on their way a feasible step is
- * taken without asking for descent, because moving them does work. A matrix that is not positive
+ * taken without asking for descent, because moving them does work; where only short ones are, they
+ * rest until the others have made room (newton.c, N9). A matrix that is not positive
  * definite gets a growing multiple of its diagonal. */
 #ifndef KILN_SOLVE_NEWTON_H
 #define KILN_SOLVE_NEWTON_H
@@ -38,7 +39,8 @@ kiln_newton_options kiln_newton_default_options(void);
     X(KILN_NEWTON_LINEARISED, "one linearised step taken")                                         \
     X(KILN_NEWTON_ITERATIONS, "did not converge in the iterations allowed")                        \
     X(KILN_NEWTON_NO_DESCENT, "no step lowers the energy")                                         \
-    X(KILN_NEWTON_BLOCKED, "held vertices cannot reach their targets without inverting a tet")     \
+    X(KILN_NEWTON_BLOCKED, "held vertices cannot reach their targets without inverting a tet or "  \
+                           "passing through a surface")                                            \
     X(KILN_NEWTON_BAD_START, "the energy is not defined at the start")                             \
     X(KILN_NEWTON_NOT_FINITE, "NaN or infinity in the gradient or the Hessian")                    \
     X(KILN_NEWTON_SOLVER, "the linear solver failed")

@@ -42,7 +42,9 @@ typedef struct kiln_problem {
     double *value, *change; /* [term] weight * value at x, and by how much a step changes it */
     double forces; /* largest norm of a sum over the first terms, where renew_lagged asks */
     double left;   /* of the way to the targets, since the last matrix */
-    bool moving;   /* held unknowns are not at their targets */
+    double way;    /* to the targets at most, at the last direction */
+    bool moving;   /* held unknowns are not at their targets, */
+    bool resting;  /* and stay where they are for the time being (N9) */
     bool barred;   /* a term did not allow the whole of the last step */
     bool all_held;
 } kiln_problem;

@@ -36,8 +36,11 @@ typedef struct kiln_contact_options {
     bool walls;          /* and against obstacles, as surfaces; without all three nothing happens */
     double thickness;    /* m, positive: surfaces nearer than this repel */
     double stiffness;    /* times Young's modulus: pressure scale of the repulsion */
+    bool adaptive;       /* more than that where it is pressed too near (collide_harden.c) */
     double friction;     /* Coulomb's coefficient, of bodies; obstacles have their own */
     bool material_tells; /* surface_pairs.h; false when the material follows the world */
+    const double *clearance; /* [body] m, kept beside the thickness (surface_pairs.h); NULL: none.
+                                Borrowed */
     const kiln_pair_table *pairs; /* what holds for single pairs instead; NULL: nothing. Borrowed */
 } kiln_contact_options;
 
@@ -72,6 +75,8 @@ typedef struct kiln_collide {
     const kiln_mesh *mesh; /* borrowed */
     kiln_contact_options options;
     double slip_speed; /* m/s */
+    double hardness;   /* times the stiffness; 1 unless it is adaptive */
+    double nearest;    /* of the pairs at the last matrix but one of this solve, of their reach */
     kiln_contact_surface surface;
     kiln_walls walls;
     uint32_t first_wall; /* rows of x: vertex slots, then the points of the walls, which are held */
@@ -130,6 +135,7 @@ typedef struct kiln_collide {
 
     /* Of this step; borrowed. */
     const kiln_constraints *given;
+    const double *start; /* [row][3] where it begins */
     const double *origin;
     double tau;
     const double *from; /* [row][3] forces are those over the step from there; NULL: at its end */
@@ -182,6 +188,13 @@ kiln_status kiln_collide_begin(kiln_collide *collide, const kiln_collide_start *
 /* For a solve from x on: angles between edges, and the normal forces of friction, are those at x.
  */
 kiln_status kiln_collide_renew(kiln_collide *collide, const double *x, kiln_error *error);
+/* Of what acts at x, the least distance over its reach; 1: nothing does. */
+double kiln_collide_nearest(kiln_collide *collide, const double *x);
+/* At the end of a solve: whether it must be made again, since surfaces were pressed too near and
+ * repel each other more from now on. */
+bool kiln_collide_must_harden(kiln_collide *collide, const double *x);
+/* The hardness for the step after one that ended as near as that. */
+double kiln_collide_eased(double hardness, double nearest);
 /* After solves, values and ways: whether one of them ran out of memory. */
 kiln_status kiln_collide_failure(const kiln_collide *collide, kiln_error *error);
 

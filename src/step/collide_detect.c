@@ -40,6 +40,11 @@ static bool ways_apart(const kiln_vec3 begin[4], const kiln_vec3 end[4], int spl
     return !kiln_box_overlap(a, b);
 }
 
+static double left_of(const kiln_surface_pair *pair)
+{
+    return LEFT * pair->reach + pair->clearance;
+}
+
 /* `near` is no more than its distance in the beginning. */
 static double way_of(const evaluation *e, const kiln_surface_pair *pair, double near, double best)
 {
@@ -48,12 +53,12 @@ static double way_of(const evaluation *e, const kiln_surface_pair *pair, double 
         begin[k] = e->x[pair->v[k]];
         end[k] = kiln_v3_madd(begin[k], best * e->part, e->dx[pair->v[k]]);
     }
-    if (ways_apart(begin, end, (int)pair->split, LEFT * pair->reach))
+    double gap = left_of(pair);
+    if (ways_apart(begin, end, (int)pair->split, gap))
         return best;
-    double gap = LEFT * pair->reach;
-    if (near <= pair->reach) {
+    if (near <= pair->reach + pair->clearance) {
         double d = kiln_surface_pair_distance(pair, e->x).d;
-        gap = d > pair->reach ? gap : KEPT * d;
+        gap = d > pair->reach ? gap : KEPT * d + pair->clearance;
     }
     double t = pair->split == 1 ? kiln_ccd_vertex_face(begin, end, gap)
                                 : kiln_ccd_edge_edge(begin, end, gap);
@@ -70,7 +75,7 @@ static double way_of_block(const evaluation *e, const kiln_surface_pair *pair, s
     kiln_pair_ways2(context, pair, count, e->dx, way2);
     for (size_t i = 0; i < count && best > 0.0; i++) {
         double near = sqrt(fmax(near2[i], 0.0)), way = best * e->part * sqrt(way2[i]);
-        if (!(near - way > SURELY * LEFT * pair[i].reach))
+        if (!(near - way > SURELY * left_of(&pair[i])))
             best = way_of(e, &pair[i], near, best);
     }
     return best;

@@ -44,6 +44,11 @@ static void measure_pair(const evaluation *e, size_t i, bool far)
         c->before.data[i] = kiln_surface_pair_distance(pair, kiln_collide_points(c->from)).d;
 }
 
+static double square(double x)
+{
+    return x * x;
+}
+
 static void distance_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk;
@@ -55,7 +60,7 @@ static void distance_chunk(void *user, size_t chunk, size_t begin, size_t end, i
         const kiln_surface_pair *pair = kiln_collide_pair(e->collide, i);
         kiln_pair_distances2(e->collide->context, pair, count, e->x, KILN_PAIR_LOSS, near2);
         for (size_t k = 0; k < count; k++)
-            measure_pair(e, i + k, near2[k] > pair[k].reach * pair[k].reach);
+            measure_pair(e, i + k, near2[k] > square(pair[k].reach + pair[k].clearance));
     }
 }
 

@@ -273,6 +273,7 @@ bool kiln_collide_rubs(const kiln_collide *c)
 static void find_levers_of(const kiln_collide *c, size_t i, kiln_mat3 lever[4])
 {
     const kiln_pair_distance *at = &c->distance.data[i];
+    const kiln_surface_pair *pair = kiln_collide_pair(c, i);
     kiln_vec3 x[4];
     if (wall_of(c, i) != KILN_NONE) {
         for (int k = 0; k < 4; k++)
@@ -280,8 +281,8 @@ static void find_levers_of(const kiln_collide *c, size_t i, kiln_mat3 lever[4])
         return;
     }
     for (int k = 0; k < 4; k++)
-        x[k] = kiln_collide_points(c->measured.data)[kiln_collide_pair(c, i)->v[k]];
-    find_levers(x, at->weight, kiln_v3_scale(at->normal, at->d), lever);
+        x[k] = kiln_collide_points(c->measured.data)[pair->v[k]];
+    find_levers(x, at->weight, kiln_v3_scale(at->normal, at->d + pair->clearance), lever);
 }
 
 static kiln_friction_contact contact_of(const kiln_collide *c, size_t i)

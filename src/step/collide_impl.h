@@ -1,5 +1,6 @@
 /* The inside of kiln_collide, shared by collide.c (what exists), collide_pairs.c (what may meet),
  * collide_distance.c (how near it is), collide_repulsion.c, collide_friction.c (the terms),
+ * collide_harden.c (how strongly, where that is not said),
  * collide_detect.c (how far a way may go) and collide_output.c (what came of it). */
 #ifndef KILN_STEP_COLLIDE_IMPL_H
 #define KILN_STEP_COLLIDE_IMPL_H
@@ -68,6 +69,8 @@ void kiln_collide_measure(kiln_collide *collide, const double *x);
 /* The renew of repulsion: the matrix gets blocks for the pairs that act at x. */
 kiln_status kiln_collide_expect(void *self, const double *x, kiln_error *error);
 
+/* Before a matrix at x, where distances have been measured (collide_harden.c). */
+void kiln_collide_look_harder(kiln_collide *collide, const double *x);
 double kiln_collide_scale_of(const kiln_collide *collide, size_t i); /* of a pair that acts */
 /* Fills in which of those that act the matrix has blocks for. */
 void kiln_collide_find_coupled(kiln_collide *collide);

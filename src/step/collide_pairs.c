@@ -132,6 +132,8 @@ static kiln_pair_rules rules_of(const kiln_collide *c)
                              .self = c->options.self,
                              .table = c->options.pairs,
                              .thickness = c->options.thickness,
+                             .clearance = c->options.clearance,
+                             .begin = kiln_collide_points(c->start),
                              .material_tells = c->options.material_tells,
                              .held = c->given->held,
                              .walls = c->options.walls ? &c->walls : NULL,
@@ -334,7 +336,7 @@ double kiln_collide_scale_of(const kiln_collide *c, size_t i)
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
     double modulus = fmin(side_modulus(c, pair->v, pair->split),
                           side_modulus(c, pair->v + pair->split, 4 - pair->split));
-    return c->options.stiffness * modulus * c->counted.data[i] *
+    return c->hardness * c->options.stiffness * modulus * c->counted.data[i] *
            skewness(pair, kiln_collide_points(c->begin.data)) * facing(c, pair);
 }
 
@@ -354,6 +356,7 @@ static kiln_status note_begun(kiln_collide *c, kiln_error *error)
 kiln_status kiln_collide_begin(kiln_collide *c, const kiln_collide_start *start, kiln_error *error)
 {
     c->given = start->given;
+    c->start = start->x;
     c->origin = start->origin;
     c->tau = start->tau;
     c->from = start->over ? start->x : NULL;
@@ -376,6 +379,7 @@ kiln_status kiln_collide_renew(kiln_collide *c, const double *x, kiln_error *err
     begin_at(c, x);
     c->state++;
     c->solve++;
+    c->nearest = 1.0;
     kiln_collide_measure(c, x);
     KILN_TRY(kiln_collide_failure(c, error));
     return kiln_collide_lag_friction(c, error);
@@ -385,6 +389,8 @@ kiln_status kiln_collide_expect(void *self, const double *x, kiln_error *error)
 {
     kiln_collide *c = self;
     kiln_collide_measure(c, x);
+    if (c->options.adaptive)
+        kiln_collide_look_harder(c, x);
     KILN_TRY(kiln_collide_failure(c, error));
     return couple(c, false, error);
 }

@@ -36,6 +36,7 @@ typedef struct kiln_step_report {
     double e_elastic;          /* J, at the end */
     double e_contact;          /* of repulsion between surfaces, J, at the end */
     double work_loads;         /* potential of the loads (fem/loads.h), J */
+    double nearest;            /* the same over the reach of the pair; 1: none is */
     double gap;                /* m, the least between surfaces at the end; NaN: none is near */
     double contact_seconds;
 } kiln_step_report;

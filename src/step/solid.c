@@ -400,15 +400,25 @@ kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *c
 {
     kiln_clearance found = {0};
     const kiln_contact_options *o = &solid->collide.options;
+    /* A clearance that is missing by a little is made good in the next step. */
+    const kiln_clearance_rules rules = {
+        .since = since, .table = o->pairs, .gap = CLEARANCE * o->thickness};
     if (o->bodies || o->self)
-        KILN_TRY(kiln_contact_clearance(solid->mesh, since, o->pairs, CLEARANCE * o->thickness,
-                                        &found, error));
+        KILN_TRY(kiln_contact_clearance(solid->mesh, &rules, &found, error));
     *clear = found.pairs == 0;
     if (*clear && o->walls)
-        KILN_TRY(kiln_wall_clearance(solid->mesh, since, o->pairs, &solid->collide.walls,
-                                     CLEARANCE * o->thickness, &found, error));
+        KILN_TRY(kiln_wall_clearance(solid->mesh, &rules, &solid->collide.walls, &found, error));
     *clear = found.pairs == 0;
     return KILN_OK;
+}
+
+void kiln_solid_set_hardness(kiln_solid *solid, double hardness)
+{
+    solid->collide.hardness = hardness;
+}
+double kiln_solid_hardness(const kiln_solid *solid)
+{
+    return solid->collide.hardness;
 }
 
 kiln_constraints *kiln_solid_constraints(kiln_solid *solid)

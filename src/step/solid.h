@@ -92,6 +92,11 @@ void kiln_solid_set_viscosity(kiln_solid *solid, const double *viscosity);
 /* Likewise Lame parameters, Pa. */
 void kiln_solid_set_lame(kiln_solid *solid, const double *mu, const double *lambda);
 
+/* How many times its stiffness contact has, where that is adaptive: part of the state, for whoever
+ * keeps it between steps. */
+void kiln_solid_set_hardness(kiln_solid *solid, double hardness);
+double kiln_solid_hardness(const kiln_solid *solid);
+
 /* For drivers. */
 kiln_constraints *kiln_solid_constraints(kiln_solid *solid);
 kiln_loads *kiln_solid_loads(kiln_solid *solid);

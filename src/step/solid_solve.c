@@ -181,8 +181,9 @@ static kiln_status minimise_apart(kiln_attempt *t, const kiln_constraints *const
             t->report->outcome = KILN_STEP_NEWTON;
             return KILN_OK;
         }
-        done =
-            lagged == MOST_LAGGED || kiln_collide_change(&s->collide, s->x.data) <= LOAD_TOLERANCE;
+        done = !kiln_collide_must_harden(&s->collide, s->x.data) &&
+               (lagged >= MOST_LAGGED ||
+                kiln_collide_change(&s->collide, s->x.data) <= LOAD_TOLERANCE);
     }
     return KILN_OK;
 }

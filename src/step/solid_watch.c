@@ -136,8 +136,10 @@ void kiln_solid_watch(kiln_solid *s, double h, kiln_step_report *report)
 {
     report->contacts = (int)kiln_touch_count(&s->touch);
     report->gap = NAN;
+    report->nearest = 1.0;
     if (kiln_collide_is_used(&s->collide)) {
         report->gap = kiln_collide_gap(&s->collide, s->x.data);
+        report->nearest = kiln_collide_nearest(&s->collide, s->x.data);
         if (s->all > s->rows) {
             kiln_collide_forces(&s->collide, s->x.data, true, s->contact.data);
             report->contacts += count_pressed(s);

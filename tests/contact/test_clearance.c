@@ -22,7 +22,8 @@ static kiln_mesh *two_cubes(kiln_context *context, double gap)
 static size_t count(const kiln_mesh *mesh, uint32_t since, double gap)
 {
     kiln_clearance found;
-    ck_assert_int_eq(kiln_contact_clearance(mesh, since, NULL, gap, &found, NULL), KILN_OK);
+    const kiln_clearance_rules rules = {.since = since, .gap = gap};
+    ck_assert_int_eq(kiln_contact_clearance(mesh, &rules, &found, NULL), KILN_OK);
     return found.pairs;
 }
 
@@ -75,7 +76,8 @@ START_TEST(test_without_memory)
     for (uint64_t more = 1, failed = 1; failed; more++) {
         kiln_clearance found;
         heap.fail_at = heap.calls + more;
-        failed = kiln_contact_clearance(mesh, KILN_SINCE_EVER, NULL, 0.0, &found, NULL) != KILN_OK;
+        const kiln_clearance_rules rules = {.since = KILN_SINCE_EVER};
+        failed = kiln_contact_clearance(mesh, &rules, &found, NULL) != KILN_OK;
         heap.fail_at = 0;
         ck_assert_int_eq(heap.live_bytes, live);
     }

@@ -33,13 +33,14 @@ static kiln_mesh *tangle(kiln_context *context, kiln_box *boxes, size_t room, do
     return mesh;
 }
 
-static bool lists(const kiln_surface_pairs *pairs, const kiln_surface_pair *wanted)
+static const kiln_surface_pair *find(const kiln_surface_pairs *pairs,
+                                     const kiln_surface_pair *wanted)
 {
     for (size_t i = 0; i < pairs->pairs.count; i++)
         if (pairs->pairs.data[i].split == wanted->split &&
             memcmp(pairs->pairs.data[i].v, wanted->v, sizeof wanted->v) == 0)
-            return true;
-    return false;
+            return &pairs->pairs.data[i];
+    return NULL;
 }
 
 static bool shares(const kiln_surface_pair *pair)
@@ -51,10 +52,12 @@ static bool shares(const kiln_surface_pair *pair)
     return false;
 }
 
-/* For random places within the boxes, every pair within reach is listed. */
+/* For random places within the boxes, every pair within reach is listed; with a clearance of the
+ * bodies beyond that. */
 START_TEST(test_complete)
 {
     enum { ROOM = 400 };
+    static const double clearance[2] = {0.03, 0.05};
     kiln_context *context = kiln_test_context(2);
     kiln_box boxes[ROOM];
     kiln_vec3 x[ROOM];
@@ -62,8 +65,11 @@ START_TEST(test_complete)
     kiln_contact_surface surface = {0};
     kiln_surface_pairs pairs = {0};
     ck_assert_int_eq(kiln_contact_surface_build(&surface, mesh, NULL), KILN_OK);
-    kiln_pair_rules rules = {
-        .bodies = true, .self = _i == 0, .thickness = 0.05, .material_tells = true};
+    kiln_pair_rules rules = {.bodies = true,
+                             .self = _i % 2 == 0,
+                             .thickness = 0.05,
+                             .clearance = _i < 2 ? NULL : clearance,
+                             .material_tells = true};
     ck_assert_int_eq(
         kiln_surface_pairs_find(&pairs, &surface, &rules, boxes, mesh->u, mesh->x, NULL), KILN_OK);
     kiln_random random = kiln_random_start(4, 0);
@@ -90,15 +96,20 @@ START_TEST(test_complete)
                 memcpy(pair.v + 2, &surface.edges.data[2 * b], 2 * sizeof(uint32_t));
             }
             bool same = surface.body.data[pair.v[0]] == surface.body.data[pair.v[3]];
-            double reach = rules.thickness;
+            double part = 1.0, kept = _i < 2 ? 0.0
+                                             : 0.5 * (clearance[surface.body.data[pair.v[0]]] +
+                                                      clearance[surface.body.data[pair.v[3]]]);
             if (same)
-                reach = fmin(reach, 0.5 * kiln_surface_pair_distance(&pair, mesh->u).d);
+                part = fmin(1.0, 0.5 * kiln_surface_pair_distance(&pair, mesh->u).d /
+                                     (rules.thickness + kept));
+            pair.clearance = part * kept;
             if (shares(&pair) || (same && !rules.self) ||
-                kiln_surface_pair_distance(&pair, x).d >= reach)
+                kiln_surface_pair_distance(&pair, x).d >= part * rules.thickness * (1 - 1e-12))
                 continue;
             near++;
-            ck_assert_msg(lists(&pairs, &pair), "%u %u %u %u", pair.v[0], pair.v[1], pair.v[2],
-                          pair.v[3]);
+            const kiln_surface_pair *found = find(&pairs, &pair);
+            ck_assert_msg(found != NULL, "%u %u %u %u", pair.v[0], pair.v[1], pair.v[2], pair.v[3]);
+            ck_assert_double_eq_tol(found->clearance, pair.clearance, 1e-15);
         }
     }
     ck_assert_uint_gt(near, 20);
@@ -242,7 +253,7 @@ Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("pairs");
     TCase *tc = kiln_test_case(suite, "pairs");
-    tcase_add_loop_test(tc, test_complete, 0, 2);
+    tcase_add_loop_test(tc, test_complete, 0, 4);
     tcase_add_test(tc, test_thinned);
     tcase_add_test(tc, test_areas);
     tcase_add_test(tc, test_without_memory);

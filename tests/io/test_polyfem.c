@@ -46,6 +46,18 @@ START_TEST(settings_are_translated)
 }
 END_TEST
 
+START_TEST(stiffness_may_be_adaptive)
+{
+    kiln_scene_file *file = load(WITH(", \"contact\": {\"enabled\": true}, "
+                                      "\"solver\": {\"contact\": {\"barrier_stiffness\": "
+                                      "\"adaptive\"}}"));
+    const kiln_scene_contact *contact = &kiln_scene_file_scene(file)->contact;
+    ck_assert(contact->adaptive);
+    ck_assert_double_eq(contact->stiffness, 1.0);
+    kiln_scene_file_destroy(file);
+}
+END_TEST
+
 static const struct {
     const char *time;
     kiln_integrator integrator;
@@ -550,6 +562,7 @@ Suite *kiln_test_suite(void)
     TCase *all = kiln_test_case(suite, "all");
     tcase_add_checked_fixture(all, open_folder, leave_folder);
     tcase_add_test(all, settings_are_translated);
+    tcase_add_test(all, stiffness_may_be_adaptive);
     tcase_add_loop_test(all, times_are_translated, 0, COUNT(times));
     tcase_add_loop_test(all, meshes_are_placed, 0, COUNT(places));
     tcase_add_test(all, meshes_are_normalised_and_copied);

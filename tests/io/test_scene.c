@@ -107,6 +107,7 @@ START_TEST(bodies_and_materials)
     ck_assert_int_eq(b->said.line, 10);
     ck_assert_uint_eq(b->material, 0);
     ck_assert(b->tolerate_inverted);
+    ck_assert_double_eq(b->clearance, 0.01);
     assert_vector(b->spin, 1, 2, 3);
     assert_vector(vector_at(&b->velocity, &somewhere), 3, 4, 5);
     assert_vector(vector_at(&b->position, &somewhere), 6, 4, 5);
