@@ -163,6 +163,8 @@ static void travel_state(traveller *t, kiln_world_state *state)
     double checkpoint = isfinite(state->next_checkpoint) ? state->next_checkpoint : -1.0;
     number(t, "/state/time", &state->clock.time);
     number(t, "/state/h_before", &state->clock.h_before);
+    if (t->writing || is_there(t, "/state/surplus")) /* files of before have none */
+        number(t, "/state/surplus", &state->clock.surplus);
     number(t, "/state/dt", &state->pace.dt);
     count(t, "/state/good", &good);
     count(t, "/state/step", &state->step);
@@ -177,7 +179,7 @@ static void travel_state(traveller *t, kiln_world_state *state)
     state->next_frame = frame < 0.0 ? INFINITY : frame;
     state->next_checkpoint = checkpoint < 0.0 ? INFINITY : checkpoint;
     if (!isfinite(state->clock.time) || !isfinite(state->clock.h_before) ||
-        !(state->pace.dt > 0.0) || !isfinite(state->pace.dt))
+        !isfinite(state->clock.surplus) || !(state->pace.dt > 0.0) || !isfinite(state->pace.dt))
         fail(t, KILN_ERR_INPUT, "bad number in", "/state");
 }
 

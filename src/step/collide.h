@@ -211,7 +211,8 @@ double kiln_collide_change(kiln_collide *collide, const double *x);
 /* A vertex of a pair that is as good as in contact at x, KILN_NONE: there is none. */
 uint32_t kiln_collide_touching(kiln_collide *collide, const double *x);
 
-double kiln_collide_energy(kiln_collide *collide, const double *x); /* of repulsion, J */
+/* Of repulsion, J: a function of x alone. */
+double kiln_collide_energy(kiln_collide *collide, const double *x);
 /* All forces of contact at x, N, each of four that have no sum; the first and the last of the four
  * rows are on either side. */
 typedef void kiln_see_forces(void *user, const uint32_t v[4], const kiln_vec3 force[4]);

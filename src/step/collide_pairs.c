@@ -1,6 +1,7 @@
 /* The pairs of a solve: the room of vertices, what may come near in it, how strongly it repels. */
 #include "base/clock.h"
 #include "base/parallel.h"
+#include "contact/repulsion.h"
 #include "step/collide_impl.h"
 
 #include <stdlib.h>
@@ -338,6 +339,30 @@ double kiln_collide_scale_of(const kiln_collide *c, size_t i)
                           side_modulus(c, pair->v + pair->split, 4 - pair->split));
     return c->hardness * c->options.stiffness * modulus * c->counted.data[i] *
            skewness(pair, kiln_collide_points(c->begin.data)) * facing(c, pair);
+}
+
+static double energy_of(const kiln_collide *c)
+{
+    double sum = 0.0;
+    for (size_t a = 0; a < c->acting.count; a++) {
+        size_t i = c->acting.data[a];
+        double reach = kiln_collide_pair(c, i)->reach;
+        sum += kiln_collide_scale_of(c, i) * reach *
+               kiln_repulsion_at(c->distance.data[i].d / reach).value;
+    }
+    return sum;
+}
+
+/* As at the begin of a solve there: what the last one had of angles and areas is of its own begin,
+ * and stays. */
+double kiln_collide_energy(kiln_collide *c, const double *x)
+{
+    kiln_collide_measure(c, x);
+    memcpy(c->at.data, c->begin.data, 3 * c->given->rows * sizeof(double));
+    begin_at(c, x);
+    double sum = energy_of(c);
+    begin_at(c, c->at.data);
+    return sum;
 }
 
 static kiln_status note_begun(kiln_collide *c, kiln_error *error)

@@ -275,15 +275,3 @@ kiln_term kiln_collide_repulsion_term(kiln_collide *c)
                        .cliques = repulsion_cliques,
                        .passing = true};
 }
-
-double kiln_collide_energy(kiln_collide *c, const double *x)
-{
-    double sum = 0.0;
-    kiln_collide_measure(c, x);
-    for (size_t a = 0; a < c->acting.count; a++) {
-        size_t i = c->acting.data[a];
-        double reach = kiln_collide_pair(c, i)->reach;
-        sum += c->scale.data[i] * reach * kiln_repulsion_at(c->distance.data[i].d / reach).value;
-    }
-    return sum;
-}

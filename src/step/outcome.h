@@ -38,6 +38,7 @@ typedef struct kiln_step_report {
     double work_loads;         /* potential of the loads (fem/loads.h), J */
     double nearest;            /* the same over the reach of the pair; 1: none is */
     double gap;                /* m, the least between surfaces at the end; NaN: none is near */
+    double energy_taken;       /* J, that the step made from nothing and had to give back */
     double contact_seconds;
 } kiln_step_report;
 

@@ -108,6 +108,7 @@ kiln_mesh *kiln_solid_mesh(kiln_solid *solid);
 typedef struct kiln_solid_clock {
     double time;     /* s */
     double h_before; /* length of the step before, 0: none (bdf2 and newmark start anew) */
+    double surplus;  /* J, energy that steps made from nothing; negative: lost (solid_energy.c) */
 } kiln_solid_clock;
 
 /* From clock->time to clock->time + h. Bad input of the driver (its functions) is an error;

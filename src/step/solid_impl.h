@@ -99,6 +99,12 @@ KILN_INLINE const double *kiln_solid_positions(const kiln_solid *solid)
     return &solid->mesh->x[0].x;
 }
 
+/* When a step begins, who is asked what depends on time, and how long the step before was. */
+typedef struct kiln_course_of_time {
+    const kiln_driver *driver; /* may be NULL */
+    double begin, h_before;    /* s */
+} kiln_course_of_time;
+
 /* One try. Nothing of it reaches the mesh before accept. */
 typedef struct kiln_attempt {
     kiln_solid *solid;
@@ -110,7 +116,19 @@ typedef struct kiln_attempt {
     bool first;   /* no step before it is remembered */
     bool settled; /* the last pass left the contacts as they were */
     bool rough;   /* what is lagged will be another: a solve need not be exact */
+    kiln_course_of_time time;
+    double contact_before; /* J, energy of repulsion at the begin of the step */
+    double surplus;        /* J, of the clock at its begin, then at its end */
+    bool makes_energy;     /* is not accepted for that, and */
+    bool damped;           /* taken again by implicit Euler (solid_energy.c) */
 } kiln_attempt;
+
+/* Asks the driver. */
+kiln_status kiln_solid_drive(kiln_solid *solid, const kiln_driver *driver, double time, double load,
+                             kiln_error *error);
+
+/* solid_energy.c: of a try that is good, before it is accepted. */
+kiln_status kiln_attempt_judge_energy(kiln_attempt *t, kiln_error *error);
 
 /* solid_watch.c: contact of a try of length h that is good, before it is accepted. */
 kiln_status kiln_solid_watch_room(kiln_solid *solid, kiln_error *error);

@@ -375,6 +375,7 @@ kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error)
                                 .tau = kiln_attempt_brief_tau(t),
                                 .over = t->scheme.impulses};
     KILN_TRY(kiln_collide_begin(&s->collide, &start, error));
+    t->contact_before = kiln_collide_energy(&s->collide, kiln_solid_begin(s));
     uint32_t vertex = kiln_collide_touching(&s->collide, kiln_solid_begin(s));
     if (vertex == KILN_NONE)
         vertex = kiln_collide_behind_plane(&s->collide, kiln_solid_begin(s));

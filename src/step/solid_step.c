@@ -15,8 +15,8 @@ enum { GRAIN = 2048 };
 
 /* Asking the driver. */
 
-static kiln_status drive(kiln_solid *solid, const kiln_driver *driver, double time, double load,
-                         kiln_error *error)
+kiln_status kiln_solid_drive(kiln_solid *solid, const kiln_driver *driver, double time, double load,
+                             kiln_error *error)
 {
     const kiln_mesh *mesh = solid->mesh;
     const kiln_pose still = {.rotation = kiln_m3_identity()};
@@ -411,6 +411,9 @@ static kiln_status attempt(kiln_attempt *t, kiln_error *error)
         check(t);
     if (t->report->outcome != KILN_STEP_DONE)
         return KILN_OK;
+    KILN_TRY(kiln_attempt_judge_energy(t, error));
+    if (t->makes_energy)
+        return KILN_OK;
     sum_up(t);
     return accept(t, error);
 }
@@ -516,7 +519,7 @@ static kiln_status start_acceleration(kiln_attempt *t, const kiln_driver *driver
                                       kiln_error *error)
 {
     kiln_solid *s = t->solid;
-    KILN_TRY(drive(s, driver, time, 1.0, error));
+    KILN_TRY(kiln_solid_drive(s, driver, time, 1.0, error));
     const double *x = t->history[KILN_HISTORY_X];
     s->touch.contacts.count = 0; /* those of a try before */
     KILN_TRY(kiln_attempt_list_terms(t, error));
@@ -540,7 +543,7 @@ static kiln_status try_until(kiln_attempt *t, const kiln_driver *driver, double 
                              kiln_error *error)
 {
     kiln_solid *s = t->solid;
-    KILN_TRY(drive(s, driver, time, 1.0, error));
+    KILN_TRY(kiln_solid_drive(s, driver, time, 1.0, error));
     KILN_TRY(kiln_yield_surfaces_begin(s->elements, s->mesh, error));
     kiln_status status = what(t, error);
     kiln_yield_surfaces_end(s->elements);
@@ -558,9 +561,9 @@ static kiln_status take_stage(kiln_attempt *t, const kiln_driver *driver, double
     return try_until(&stage, driver, time + h, first_stage, error);
 }
 
-/* The first stage has met an obstacle. Two stages see the blow at once, bdf2 sees a push as much
- * too late when it ends as when it begins: the sum would gain energy. */
-static void start_with_euler(kiln_attempt *t)
+/* The first stage has met an obstacle: two stages see the blow at once, bdf2 sees a push as much
+ * too late when it ends as when it begins, and the sum would gain energy. Or the step did. */
+static void go_by_euler(kiln_attempt *t)
 {
     t->scheme = kiln_integrator_scheme(KILN_IMPLICIT_EULER, t->h, 0.0);
     t->solid->touch.is_cut = t->solid->touch.staged = false;
@@ -579,6 +582,8 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
                       .integrator = integrator,
                       .h = h,
                       .first = clock->h_before == 0.0,
+                      .time = {driver, clock->time, clock->h_before},
+                      .surplus = clock->surplus,
                       .report = report};
     set_history(&t);
     solid->walls_stay = false;
@@ -590,11 +595,16 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
     if (stage > 0.0)
         KILN_TRY(take_stage(&t, driver, clock->time, stage, error));
     if (stage > 0.0 && solid->touch.is_cut)
-        start_with_euler(&t);
+        go_by_euler(&t);
     if (report->outcome == KILN_STEP_DONE)
         KILN_TRY(try_until(&t, driver, clock->time + h, attempt, error));
+    if (t.makes_energy) {
+        go_by_euler(&t);
+        t.damped = true;
+        KILN_TRY(try_until(&t, driver, clock->time + h, attempt, error));
+    }
     if (report->outcome == KILN_STEP_DONE)
-        *clock = (kiln_solid_clock){.time = clock->time + h, .h_before = h};
+        *clock = (kiln_solid_clock){.time = clock->time + h, .h_before = h, .surplus = t.surplus};
     return KILN_OK;
 }
 
@@ -624,7 +634,7 @@ static kiln_status increase_load(kiln_solid *solid, const kiln_driver *driver, i
                           .h = 1.0,
                           .report = report};
         set_history(&t);
-        KILN_TRY(drive(solid, driver, time, next, error));
+        KILN_TRY(kiln_solid_drive(solid, driver, time, next, error));
         KILN_TRY(attempt(&t, error));
         if (report->outcome == KILN_STEP_DONE) {
             load = next;

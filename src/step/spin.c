@@ -438,6 +438,21 @@ void kiln_spin_turn(kiln_spin *s, const double *x, double *v, bool moves)
     kiln_parallel_for(s->context, s->pieces.count, 1, turn_piece, &job);
 }
 
+void kiln_spin_rigid(kiln_spin *s, const double *x, const double *v, double *rigid)
+{
+    memset(rigid, 0, 3 * s->mesh->table[KILN_ON_VERTEX].used * sizeof *rigid);
+    for (size_t p = 0; p < s->parts.count; p++) {
+        kiln_spin_part *part = &s->parts.data[p];
+        part->root = (uint32_t)p;
+        part->free = part->begin < part->end;
+        part->wanted = part->push = kiln_v3(0, 0, 0);
+        if (part->free)
+            part->point = row_of(x, s->rows.data[part->begin]);
+    }
+    kiln_spin_want_motion(s, 1.0, x, v);
+    kiln_spin_turn(s, x, rigid, true);
+}
+
 void kiln_spin_find_flow(kiln_spin *s)
 {
     for (size_t p = 0; p < s->parts.count; p++) {

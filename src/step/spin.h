@@ -94,6 +94,9 @@ void kiln_spin_want_torque(kiln_spin *spin, double weight, const double *x, cons
                            const double *force);
 /* Gives v at x what is wanted, after which nothing is; of momentum only if it `moves`. */
 void kiln_spin_turn(kiln_spin *spin, const double *x, double *v, bool moves);
+/* What each part does as a rigid body, with the momentum and the angular momentum of v at x. Who
+ * presses whom stays known, islands do not. */
+void kiln_spin_rigid(kiln_spin *spin, const double *x, const double *v, double *rigid);
 /* Adds the momentum that parts of an island have exchanged by that. */
 void kiln_spin_find_flow(kiln_spin *spin);
 

@@ -1,0 +1,237 @@
+/* Energy that a step makes from nothing. Newmark and bdf2 keep that of linear motion, but what
+ * meets within a step, or deforms far in one, can leave with more than it had.
+ *
+ * The account of a run is its surplus: what kinetic energy, elastic energy and that of repulsion
+ * have gained over all steps beyond the work of loads and of what is led. What was lost may come
+ * back (bdf2 sees a push late when it begins and when it ends), up to what there is. A step that
+ * would leave more than MOST_SURPLUS
+ *   E1 gives it back from what vibrates, which changes no part's momentum; where that is too little
+ *   E2 from what contact gave, as if its push had been a little other (newmark); where that would
+ *      be a push of another size
+ *   E3 is taken again by implicit Euler, whose end newmark and bdf2 go on from.
+ * Shorter steps would be more exact, and no cure: bodies that are stiff tremble at any length. */
+#include "step/solid_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of the energy at play: what a run may have more than it began with. */
+#define MOST_SURPLUS 2e-4
+/* Of the energy of vibration, and of what contact gave: what may be taken of it in a step. */
+#define MOST_VIBRATION 0.5
+#define MOST_BLOW      0.1
+
+typedef struct energy_change {
+    double gain;    /* J, beyond the work of loads and holds */
+    double at_play; /* J, at the begin or the end, whichever is more */
+    double left;    /* J, at the end */
+} energy_change;
+
+static double kinetic(const kiln_solid *s, const double *x, const double *v)
+{
+    return kiln_mass_sums(s->mass, x, v).kinetic;
+}
+
+/* Of what leads vertices and walls, J; *doubt is what is not known of it, since the force was
+ * another one on the way. */
+static double work_of_holds(const kiln_solid *s, double *doubt)
+{
+    const double *begin = kiln_solid_begin(s);
+    double sum = 0.0;
+    *doubt = 0.0;
+    for (size_t v = 0; v < s->all; v++) {
+        double work = 0.0;
+        if (!s->given.held[v])
+            continue;
+        for (size_t i = 3 * v; i < 3 * v + 3; i++)
+            work += s->reaction.data[i] * (s->x.data[i] - begin[i]);
+        sum += work;
+        *doubt += fabs(work);
+    }
+    return sum;
+}
+
+/* What obstacles that are met by points, and move, may do. */
+static double doubt_of_points(const kiln_solid *s, double h)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < s->touch.contacts.count; i++) {
+        const kiln_touch_contact *c = &s->touch.contacts.data[i];
+        kiln_vec3 v = kiln_obstacle_velocity(s->obstacles.data[c->obstacle], c->point);
+        sum += h * fabs(kiln_v3_dot(c->force, v));
+    }
+    return sum;
+}
+
+static double work_of_loads(const kiln_solid *s)
+{
+    const double *begin = kiln_solid_begin(s);
+    double sum = kiln_term_delta(kiln_loads_term(s->loads), begin, s->x.data);
+    for (size_t i = 0; i < s->more.count; i++)
+        sum += kiln_term_delta(s->more.data[i], begin, s->x.data);
+    return -sum;
+}
+
+static void leave_doubt(energy_change *change, double doubt)
+{
+    double gain = change->gain;
+    change->gain = gain > doubt ? gain - doubt : gain < -doubt ? gain + doubt : 0.0;
+}
+
+static energy_change change_of(kiln_attempt *t)
+{
+    kiln_solid *s = t->solid;
+    const double *x = kiln_solid_begin(s);
+    double doubt, work = work_of_loads(s) + work_of_holds(s, &doubt);
+    double before = kinetic(s, x, t->history[KILN_HISTORY_V]) + kiln_solid_elastic_energy(s, x) +
+                    t->contact_before;
+    double after = kinetic(s, s->x.data, s->rate.data) + kiln_solid_elastic_energy(s, s->x.data) +
+                   t->report->e_contact;
+    energy_change change = {
+        .gain = after - before - work, .at_play = fmax(before, after), .left = after};
+    leave_doubt(&change, doubt + doubt_of_points(s, t->h));
+    return change;
+}
+
+static bool is_too_much(const energy_change *change, double surplus)
+{
+    return change->gain > 0.0 && surplus + change->gain > MOST_SURPLUS * change->at_play;
+}
+
+/* Loads that were others before, as the integrator remembers them. */
+
+static void find_load(kiln_solid *s, double *force)
+{
+    kiln_term *loads = kiln_loads_term(s->loads);
+    memset(force, 0, 3 * s->all * sizeof *force);
+    loads->lag(loads->self, s->x.data);
+    loads->add(loads->self, s->x.data, -1.0, force, NULL);
+}
+
+static double work_between(const kiln_solid *s, const double *force, const double *other)
+{
+    const double *begin = kiln_solid_begin(s);
+    double sum = 0.0;
+    for (size_t i = 0; i < 3 * s->rows; i++)
+        sum += fabs((force[i] - other[i]) * (s->x.data[i] - begin[i]));
+    return sum;
+}
+
+/* The driver is asked, so only where it matters. */
+static kiln_status doubt_of_loads(kiln_attempt *t, double *doubt, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    const kiln_course_of_time *time = &t->time;
+    double *now = s->centre.data, *then = s->guess.data;
+    int moments = t->integrator == KILN_BDF2 && time->h_before > 0.0 ? 2 : 1;
+    *doubt = 0.0;
+    find_load(s, now);
+    for (int i = 0; i < moments; i++) {
+        KILN_TRY(kiln_solid_drive(s, time->driver, time->begin - i * time->h_before, 1.0, error));
+        find_load(s, then);
+        *doubt += work_between(s, now, then);
+    }
+    KILN_TRY(kiln_solid_drive(s, time->driver, time->begin + t->h, 1.0, error));
+    find_load(s, now);
+    return KILN_OK;
+}
+
+/* E1, E2 */
+
+/* Velocities get less by `part` of `what` [vertex slot][3]. */
+static void take(kiln_solid *s, double part, const double *what)
+{
+    for (size_t i = 0; i < 3 * s->rows; i++)
+        s->rate.data[i] -= part * what[i];
+}
+
+static bool take_vibration(kiln_solid *s, double energy)
+{
+    double *what = s->centre.data;
+    kiln_spin_rigid(&s->spin, s->x.data, s->rate.data, what);
+    for (size_t i = 0; i < 3 * s->rows; i++)
+        what[i] = s->given.held[i / 3] ? 0.0 : s->rate.data[i] - what[i];
+    double part = energy / kinetic(s, s->x.data, what);
+    if (!(part < MOST_VIBRATION))
+        return false;
+    take(s, 1.0 - sqrt(1.0 - part), what);
+    return true;
+}
+
+/* What contact gave to velocities in this step, m/s. */
+static kiln_status find_blow(kiln_attempt *t, double *blow, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    kiln_constraints given = kiln_solid_given(s);
+    size_t first = s->lasting;
+    while (s->terms.data[first] != &s->collide.repulsion)
+        first++;
+    kiln_attempt_gradient(t, first, s->terms.count, s->x.data, s->brief.data);
+    memset(blow, 0, 3 * s->rows * sizeof *blow);
+    KILN_TRY(kiln_mass_follow(s->mass, &given, blow, s->brief.data, error));
+    for (size_t i = 0; i < 3 * s->rows; i++)
+        blow[i] *= -t->scheme.scale / t->scheme.tau;
+    return KILN_OK;
+}
+
+/* A blow that throws back by a little less, or stops by a little more: by that part kinetic energy
+ * changes by part^2 own - part slope. What others are told of the force is that of the new one. */
+static kiln_status take_blow(kiln_attempt *t, double energy, bool *taken, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    double *blow = s->relief.data;
+    KILN_TRY(find_blow(t, blow, error));
+    double whole = kinetic(s, s->x.data, s->rate.data), own = kinetic(s, s->x.data, blow);
+    take(s, 1.0, blow);
+    double slope = whole + own - kinetic(s, s->x.data, s->rate.data);
+    take(s, -1.0, blow);
+    double root = slope * slope - 4.0 * own * energy;
+    double part = root >= 0.0 ? 2.0 * energy / (fabs(slope) + sqrt(root)) : INFINITY;
+    *taken = part < MOST_BLOW;
+    if (!*taken)
+        return KILN_OK;
+    part = copysign(part, slope);
+    take(s, part, blow);
+    s->collide.repulsion.weight *= 1.0 - part;
+    for (size_t i = 3 * s->rows; i < 3 * s->all; i++)
+        s->reaction.data[i] *= 1.0 - part;
+    return KILN_OK;
+}
+
+static kiln_status take_back(kiln_attempt *t, double energy, bool *taken, kiln_error *error)
+{
+    *taken = take_vibration(t->solid, energy);
+    if (*taken || !t->scheme.impulses || !kiln_collide_is_used(&t->solid->collide))
+        return KILN_OK;
+    return take_blow(t, energy, taken, error);
+}
+
+static kiln_status mend(kiln_attempt *t, energy_change *change, kiln_error *error)
+{
+    double doubt;
+    bool taken;
+    KILN_TRY(doubt_of_loads(t, &doubt, error));
+    leave_doubt(change, doubt);
+    if (!is_too_much(change, t->surplus))
+        return KILN_OK;
+    KILN_TRY(take_back(t, t->surplus + change->gain, &taken, error));
+    t->makes_energy = !taken;
+    t->report->energy_taken = t->surplus + change->gain;
+    change->gain = -t->surplus;
+    return KILN_OK;
+}
+
+kiln_status kiln_attempt_judge_energy(kiln_attempt *t, kiln_error *error)
+{
+    const kiln_solid *s = t->solid;
+    t->makes_energy = false;
+    if ((t->integrator != KILN_NEWMARK && t->integrator != KILN_BDF2) ||
+        !kiln_collide_is_used(&s->collide))
+        return KILN_OK;
+    energy_change change = change_of(t);
+    if (!t->damped && is_too_much(&change, t->surplus))
+        KILN_TRY(mend(t, &change, error));
+    if (!t->makes_energy)
+        t->surplus = fmax(t->surplus + change.gain, -change.left);
+    return KILN_OK;
+}
