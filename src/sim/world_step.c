@@ -141,6 +141,10 @@ kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, b
         kiln_log(world->context, KILN_LOG_INFO,
                  "step %.0f at %.6g s: %.0f tries rejected, dt %.3g s", stats->step, stats->time,
                  rejected, stats->dt);
+    if (sum.energy_taken > 0.0)
+        kiln_log(world->context, KILN_LOG_INFO,
+                 "step %.0f at %.6g s: made %.3g J from nothing, which was given back", stats->step,
+                 stats->time, sum.energy_taken);
     return KILN_OK;
 }
 

@@ -32,13 +32,17 @@ static double kinetic(const kiln_solid *s, const double *x, const double *v)
     return kiln_mass_sums(s->mass, x, v).kinetic;
 }
 
-/* Of what leads vertices and walls, J; *doubt is what is not known of it, since the force was
- * another one on the way. */
+static double way_of(const kiln_solid *s, size_t row)
+{
+    const double *x = s->x.data + 3 * row, *begin = kiln_solid_begin(s) + 3 * row;
+    return kiln_v3_norm(kiln_v3(x[0] - begin[0], x[1] - begin[1], x[2] - begin[2]));
+}
+
+/* Of what leads vertices and walls, J, by the force at the end; *doubt: of what sign it may be. */
 static double work_of_holds(const kiln_solid *s, double *doubt)
 {
     const double *begin = kiln_solid_begin(s);
     double sum = 0.0;
-    *doubt = 0.0;
     for (size_t v = 0; v < s->all; v++) {
         double work = 0.0;
         if (!s->given.held[v])
@@ -47,6 +51,64 @@ static double work_of_holds(const kiln_solid *s, double *doubt)
             work += s->reaction.data[i] * (s->x.data[i] - begin[i]);
         sum += work;
         *doubt += fabs(work);
+    }
+    return sum;
+}
+
+/* The force of what leads was another one on the way: as large as momentum says, perhaps. */
+
+static void note_led(kiln_solid *s, uint32_t vertex, double way)
+{
+    kiln_spin_part *part = &s->spin.parts.data[kiln_spin_part_of(&s->spin, vertex)];
+    part->led = fmax(part->led, way);
+}
+
+static void note_pressed(void *user, const uint32_t v[4], const kiln_vec3 force[4])
+{
+    kiln_solid *s = user;
+    bool first = v[0] < s->rows, last = v[3] < s->rows;
+    (void)force;
+    for (int k = 0; k < 4 && first != last; k++)
+        if (v[k] >= s->rows)
+            note_led(s, v[first ? 0 : 3], way_of(s, v[k]));
+}
+
+/* How far, with all that press each other. */
+static double find_led(kiln_solid *s)
+{
+    kiln_spin_part *parts = s->spin.parts.data;
+    size_t count = s->spin.parts.count;
+    double most = 0.0;
+    for (size_t p = 0; p < count; p++)
+        parts[p].led = 0.0;
+    for (uint32_t v = 0; v < s->rows; v++)
+        if (s->given.held[v] && kiln_vertex_live(s->mesh, v))
+            note_led(s, v, way_of(s, v));
+    kiln_collide_visit_forces(&s->collide, s->x.data, note_pressed, s);
+    for (uint32_t p = 0; p < count; p++) {
+        kiln_spin_part *island = &parts[kiln_spin_island_of(&s->spin, p)];
+        island->led = fmax(island->led, parts[p].led);
+        most = fmax(most, island->led);
+    }
+    for (uint32_t p = 0; p < count; p++)
+        parts[p].led = parts[kiln_spin_island_of(&s->spin, p)].led;
+    return most;
+}
+
+static double doubt_of_holds(kiln_attempt *t)
+{
+    kiln_solid *s = t->solid;
+    const double *mass = kiln_mass_lumped(s->mass), *v = s->rate.data;
+    const double *before = t->history[KILN_HISTORY_V];
+    double sum = 0.0;
+    if (find_led(s) == 0.0)
+        return 0.0;
+    for (uint32_t i = 0; i < s->rows; i++) {
+        kiln_vec3 change = kiln_v3(v[3 * i] - before[3 * i], v[3 * i + 1] - before[3 * i + 1],
+                                   v[3 * i + 2] - before[3 * i + 2]);
+        if (kiln_vertex_live(s->mesh, i))
+            sum += s->spin.parts.data[kiln_spin_part_of(&s->spin, i)].led * mass[i] *
+                   kiln_v3_norm(change) / t->h;
     }
     return sum;
 }
@@ -82,14 +144,15 @@ static energy_change change_of(kiln_attempt *t)
 {
     kiln_solid *s = t->solid;
     const double *x = kiln_solid_begin(s);
-    double doubt, work = work_of_loads(s) + work_of_holds(s, &doubt);
+    double doubt = doubt_of_holds(t) + doubt_of_points(s, t->h);
+    double work = work_of_loads(s) + work_of_holds(s, &doubt);
     double before = kinetic(s, x, t->history[KILN_HISTORY_V]) + kiln_solid_elastic_energy(s, x) +
                     t->contact_before;
     double after = kinetic(s, s->x.data, s->rate.data) + kiln_solid_elastic_energy(s, s->x.data) +
                    t->report->e_contact;
     energy_change change = {
         .gain = after - before - work, .at_play = fmax(before, after), .left = after};
-    leave_doubt(&change, doubt + doubt_of_points(s, t->h));
+    leave_doubt(&change, doubt);
     return change;
 }
 

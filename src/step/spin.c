@@ -107,7 +107,7 @@ void kiln_spin_begin(kiln_spin *s, const double *x)
     }
 }
 
-static uint32_t root_of(const kiln_spin *s, uint32_t part)
+uint32_t kiln_spin_island_of(const kiln_spin *s, uint32_t part)
 {
     while (s->parts.data[part].parent != KILN_NONE)
         part = s->parts.data[part].parent;
@@ -133,7 +133,7 @@ static void lift(kiln_spin *s, uint32_t part)
 
 static void join(kiln_spin *s, uint32_t part, uint32_t to, uint32_t vertex)
 {
-    if (root_of(s, part) == root_of(s, to))
+    if (kiln_spin_island_of(s, part) == kiln_spin_island_of(s, to))
         return;
     lift(s, part);
     s->parts.data[part].parent = to;
@@ -161,7 +161,7 @@ bool kiln_spin_settle(kiln_spin *s)
 {
     bool any = false;
     for (size_t p = 0; p < s->parts.count; p++) {
-        s->parts.data[p].root = root_of(s, (uint32_t)p);
+        s->parts.data[p].root = kiln_spin_island_of(s, (uint32_t)p);
         s->parts.data[p].free = true;
     }
     for (size_t p = 0; p < s->parts.count; p++)
@@ -197,13 +197,13 @@ kiln_status kiln_spin_recall(kiln_spin *s, const uint32_t *met, bool *any, kiln_
     for (size_t p = 0; p < s->parts.count; p++) {
         const kiln_spin_part *part = &s->parts.data[p];
         uint32_t label = word_of(s, met, p) / LABEL, *first = &s->first.data[label];
-        if (label == 0 || !s->parts.data[root_of(s, (uint32_t)p)].free)
+        if (label == 0 || !s->parts.data[kiln_spin_island_of(s, (uint32_t)p)].free)
             continue;
         if (*first == KILN_NONE)
             *first = (uint32_t)p;
-        else if (root_of(s, (uint32_t)p) != root_of(s, *first)) {
+        else if (kiln_spin_island_of(s, (uint32_t)p) != kiln_spin_island_of(s, *first)) {
             join(s, (uint32_t)p, *first, s->rows.data[part->begin]);
-            s->parts.data[root_of(s, (uint32_t)p)].free = *any = true;
+            s->parts.data[kiln_spin_island_of(s, (uint32_t)p)].free = *any = true;
         }
     }
     return KILN_OK;
@@ -215,13 +215,13 @@ void kiln_spin_remember(kiln_spin *s, uint32_t *met)
         s->parts.data[p].left = 0;
     for (size_t p = 0; p < s->parts.count; p++) {
         uint32_t left = word_of(s, met, p) % LABEL, *most;
-        most = &s->parts.data[root_of(s, (uint32_t)p)].left;
+        most = &s->parts.data[kiln_spin_island_of(s, (uint32_t)p)].left;
         left = s->parts.data[p].acts ? MEMORY : left > 0 ? left - 1 : 0;
         *most = left > *most ? left : *most;
     }
     for (size_t p = 0; p < s->parts.count; p++) {
         const kiln_spin_part *part = &s->parts.data[p];
-        uint32_t root = root_of(s, (uint32_t)p), left = s->parts.data[root].left;
+        uint32_t root = kiln_spin_island_of(s, (uint32_t)p), left = s->parts.data[root].left;
         for (uint32_t i = part->begin; i < part->end; i++)
             met[s->rows.data[i]] = left ? LABEL * (root + 1) + left : 0;
     }

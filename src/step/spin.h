@@ -30,6 +30,7 @@ typedef struct kiln_spin_part {
     bool stiff;          /* takes turns for strain */
     bool turned;         /* from outside, in this step */
     bool acts;           /* presses another part */
+    double led;          /* m in this step, of what leads it fastest (solid_energy.c) */
     double mass;         /* kg */
     kiln_vec3 point;     /* near it, where moments are taken about */
     kiln_spin_sums now;
@@ -74,6 +75,8 @@ kiln_status kiln_spin_build(kiln_spin *spin, const kiln_mesh *mesh, const kiln_m
 /* A step begins at x [vertex slot][3]: every part is an island. */
 void kiln_spin_begin(kiln_spin *spin, const double *x);
 uint32_t kiln_spin_part_of(const kiln_spin *spin, uint32_t vertex);
+/* The part that stands for all that are joined with this one. */
+uint32_t kiln_spin_island_of(const kiln_spin *spin, uint32_t part);
 /* The parts of two vertices press each other. */
 void kiln_spin_join(kiln_spin *spin, uint32_t vertex, uint32_t other);
 /* Once all are joined; false: no island is free. */
