@@ -134,10 +134,12 @@ static double work_of_loads(const kiln_solid *s)
     return -sum;
 }
 
+/* A gain that may be work is none; a loss counts, since an integrator that sees a push late when
+ * it begins sees it late when it ends. */
 static void leave_doubt(energy_change *change, double doubt)
 {
-    double gain = change->gain;
-    change->gain = gain > doubt ? gain - doubt : gain < -doubt ? gain + doubt : 0.0;
+    if (change->gain > 0.0)
+        change->gain = fmax(change->gain - doubt, 0.0);
 }
 
 static energy_change change_of(kiln_attempt *t)

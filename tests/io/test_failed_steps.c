@@ -152,9 +152,10 @@ static uint64_t world_hash(kiln_world *world)
     heap.fail_at = 0;
     hash = kiln_hash_add(kiln_hash_add(hash, mesh->revision), mesh->clock);
     const kiln_world_state *state = kiln_world_get_state(world);
-    const double numbers[] = {state->clock.time,   state->clock.h_before,  state->pace.dt,
-                              state->pace.good,    state->next_frame,      state->next_checkpoint,
-                              (double)state->step, (double)state->rejected};
+    const double numbers[] = {
+        state->clock.time,      state->clock.h_before, state->clock.surplus,
+        state->pace.dt,         state->pace.good,      state->next_frame,
+        state->next_checkpoint, (double)state->step,   (double)state->rejected};
     hash = kiln_hash_bytes(hash, numbers, sizeof numbers);
     const char *name = "";
     for (size_t row = 0; name; row++) {
