@@ -17,6 +17,7 @@
     X(KILN_STEP_CROSSING, KILN_ON_VERTEX, "surfaces touch or would pass through each other")       \
     X(KILN_STEP_UNSETTLED, KILN_ON_TET, "plastic flow does not come to rest")                      \
     X(KILN_STEP_FOLLOWING, KILN_ON_VERTEX, "forces that follow the surface do not settle")         \
+    X(KILN_STEP_ENERGY, KILN_ON_VERTEX, "contact makes energy from nothing")                       \
     X(KILN_STEP_LIMIT, KILN_ON_TET, "no equilibrium: matter that flows does not bear this load")
 
 typedef enum kiln_step_outcome {

@@ -49,6 +49,7 @@ typedef struct kiln_solid_options {
     double max_stretch;   /* reject when a stretch of a tet changes by a larger part (0.2: from 1 to
                              1.2) in a step; 0: never */
     double max_acceleration; /* reject when a vertex's velocity changes by more, m/s^2; 0: never */
+    double least_step;       /* s: one no longer is not refused for energy that it makes */
     double recover;          /* s in which vertices that begin inside an obstacle are led out; 0: at
                                 once */
     double friction_speed;   /* below this tangential speed friction sticks smoothly, m/s; 0: of

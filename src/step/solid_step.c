@@ -598,7 +598,7 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
         go_by_euler(&t);
     if (report->outcome == KILN_STEP_DONE)
         KILN_TRY(try_until(&t, driver, clock->time + h, attempt, error));
-    if (t.makes_energy) {
+    if (t.makes_energy && report->outcome == KILN_STEP_DONE) {
         go_by_euler(&t);
         t.damped = true;
         KILN_TRY(try_until(&t, driver, clock->time + h, attempt, error));
