@@ -29,6 +29,7 @@ typedef struct energy_change {
     double gain;    /* J, beyond the work of loads and holds */
     double at_play; /* J, at the begin or the end, whichever is more */
     double left;    /* J, at the end */
+    double noise;   /* J, that Newton's tolerance leaves */
 } energy_change;
 
 static double kinetic(const kiln_solid *s, const double *x, const double *v)
@@ -156,15 +157,19 @@ static energy_change change_of(kiln_attempt *t)
                     t->contact_before;
     double after = kinetic(s, s->x.data, s->rate.data) + kiln_solid_elastic_energy(s, s->x.data) +
                    t->report->e_contact;
-    energy_change change = {
-        .gain = after - before - work, .at_play = fmax(before, after), .left = after};
+    double speed = kiln_attempt_tolerance(t) / t->h;
+    energy_change change = {.gain = after - before - work,
+                            .at_play = fmax(before, after),
+                            .left = after,
+                            .noise = 0.5 * kiln_mass_sums(s->mass, x, s->rate.data).mass * speed *
+                                     speed};
     leave_doubt(&change, doubt);
     return change;
 }
 
 static bool is_too_much(const energy_change *change, double surplus)
 {
-    return change->gain > LEAST_GAIN * change->at_play &&
+    return change->gain > LEAST_GAIN * change->at_play + change->noise &&
            surplus + change->gain > MOST_SURPLUS * change->at_play;
 }
 

@@ -154,6 +154,7 @@ kiln_touch_start kiln_attempt_touch_start(const kiln_attempt *t); /* with obstac
 /* Obstacles and pairs of surfaces for the step; the outcome says when surfaces touch already. */
 kiln_status kiln_attempt_begin(kiln_attempt *t, kiln_error *error);
 kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error);
+double kiln_attempt_tolerance(const kiln_attempt *t); /* m, of places */
 kiln_status kiln_attempt_solve(kiln_attempt *t, kiln_error *error);
 /* Leftovers in obstacles, and whether the way to the end is free. */
 kiln_status kiln_attempt_settle(kiln_attempt *t, kiln_error *error);

@@ -109,15 +109,29 @@ static double preset_tolerance(const kiln_attempt *t, double length)
     return fmax(fine, most / length);
 }
 
+static double length_of(const kiln_solid *s)
+{
+    return s->options.newton.length > 0.0 ? s->options.newton.length : s->length;
+}
+
+static double tolerance_of(const kiln_attempt *t)
+{
+    double given = t->solid->options.newton.tolerance;
+    return given > 0.0 ? given : preset_tolerance(t, length_of(t->solid));
+}
+
+double kiln_attempt_tolerance(const kiln_attempt *t)
+{
+    return tolerance_of(t) * length_of(t->solid);
+}
+
 static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constraints, bool linear,
                               bool *succeeded, kiln_error *error)
 {
     kiln_solid *s = t->solid;
     kiln_newton_options options = s->options.newton;
-    if (options.length == 0.0)
-        options.length = s->length;
-    if (options.tolerance == 0.0)
-        options.tolerance = preset_tolerance(t, options.length);
+    options.length = length_of(s);
+    options.tolerance = tolerance_of(t);
     if (t->integrator == KILN_STATIC)
         options.corrections = STATIC_CORRECTIONS;
     else if (kiln_collide_is_used(&s->collide))
