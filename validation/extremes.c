@@ -1,6 +1,6 @@
 /* Where implicit contact must not give up (issue 13): steps of up to 0.05 s, a blow at 100 m/s, a
- * ball pressed flat, a stiffness of 1e9 Pa between two of 1e4 Pa. After scenes that the program of
- * Li et al. (2020) was run on. */
+ * ball pressed flat, a stiffness of 1e9 Pa between two of 1e4 Pa, balls that pass each other within
+ * a step. After scenes that the program of Li et al. (2020) was run on. */
 #include "validation/thrown.h"
 #include "validation/watch.h"
 
@@ -133,6 +133,29 @@ static kiln_status set_meeting(kiln_trial *trial, kiln_trial_map maps[2], kiln_e
     return KILN_OK;
 }
 
+/* One ball meets another off its centre. */
+static kiln_status set_balls(kiln_trial *trial, double young, double speed, kiln_error *error)
+{
+    static const char ball[] = "radius=0.06 h=0.04";
+    KILN_TRY(add(trial, young, "ball", ball, kiln_m3_identity(), kiln_v3(0, 0, 0), error));
+    KILN_TRY(add(trial, young, "ball", ball, kiln_m3_identity(), kiln_v3(0.03, 0.01, 0.13), error));
+    trial->scene.bodies.data[1].velocity =
+        kiln_quantity_vector(kiln_trial_vector(trial, kiln_v3(0, 0, -speed), 1, 0, -1));
+    return KILN_OK;
+}
+
+static kiln_status set_hard_balls(kiln_trial *trial, kiln_trial_map maps[2], kiln_error *error)
+{
+    (void)maps;
+    return set_balls(trial, 1e9, 10, error);
+}
+
+static kiln_status set_fast_balls(kiln_trial *trial, kiln_trial_map maps[2], kiln_error *error)
+{
+    (void)maps;
+    return set_balls(trial, 3e6, 55, error);
+}
+
 static double speed_left(const kiln_watch *watch)
 {
     return -watch->velocity[0].z;
@@ -207,6 +230,10 @@ kiln_status kiln_validate_extremes(kiln_validation *validation, kiln_error *erro
          way_of_one, down},
         {"faces that meet exactly", 0.01, 0.1, 0.02, kiln_at_most(10), 4, false, none, set_meeting,
          speed_left, speed_of_one, kiln_between(0.2, 0.8)},
+        {"balls of 1e9 Pa at 10 m/s", 0.01, 0.2, 0.001, any, 40, false, none, set_hard_balls,
+         speed_left, speed_of_one, kiln_between(1, 10)},
+        {"balls at 55 m/s", 0.008, 0.16, 0.002, any, 1200, false, none, set_fast_balls, speed_left,
+         speed_of_one, kiln_between(1, 55)},
         {"a ball at 100 m/s", 0.01, 0.1, 0.001, any, 4000, false, none, set_bullet, speed_back,
          speed, back},
         {"a ball at 100 m/s", 0.05, 0.5, 0.001, any, 4000, true, none, set_bullet, speed_back,
