@@ -118,18 +118,6 @@ static double doubt_of_holds(kiln_attempt *t)
     return sum;
 }
 
-/* What obstacles that are met by points, and move, may do. */
-static double doubt_of_points(const kiln_solid *s, double h)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < s->touch.contacts.count; i++) {
-        const kiln_touch_contact *c = &s->touch.contacts.data[i];
-        kiln_vec3 v = kiln_obstacle_velocity(s->obstacles.data[c->obstacle], c->point);
-        sum += h * fabs(kiln_v3_dot(c->force, v));
-    }
-    return sum;
-}
-
 static double work_of_loads(const kiln_solid *s)
 {
     const double *begin = kiln_solid_begin(s);
@@ -151,18 +139,18 @@ static energy_change change_of(kiln_attempt *t)
 {
     kiln_solid *s = t->solid;
     const double *x = kiln_solid_begin(s);
-    double doubt = doubt_of_holds(t) + doubt_of_points(s, t->h);
+    double doubt = doubt_of_holds(t);
     double work = work_of_loads(s) + work_of_holds(s, &doubt);
     double before = kinetic(s, x, t->history[KILN_HISTORY_V]) + kiln_solid_elastic_energy(s, x) +
                     t->contact_before;
     double after = kinetic(s, s->x.data, s->rate.data) + kiln_solid_elastic_energy(s, s->x.data) +
                    t->report->e_contact;
     double speed = kiln_attempt_tolerance(t) / t->h;
+    double mass = kiln_mass_sums(s->mass, x, s->rate.data).mass;
     energy_change change = {.gain = after - before - work,
                             .at_play = fmax(before, after),
                             .left = after,
-                            .noise = 0.5 * kiln_mass_sums(s->mass, x, s->rate.data).mass * speed *
-                                     speed};
+                            .noise = 0.5 * mass * speed * speed};
     leave_doubt(&change, doubt);
     return change;
 }
@@ -300,9 +288,11 @@ static kiln_status mend(kiln_attempt *t, energy_change *change, kiln_error *erro
     return KILN_OK;
 }
 
+/* Obstacles that are met by points do work when they put vertices on themselves. */
 static bool is_judged(const kiln_attempt *t)
 {
-    if (t->scheme.scale == 0.0 || !kiln_collide_is_used(&t->solid->collide))
+    const kiln_solid *s = t->solid;
+    if (t->scheme.scale == 0.0 || !kiln_collide_is_used(&s->collide) || s->touch.obstacle_count > 0)
         return false;
     return t->integrator != KILN_IMPLICIT_EULER || t->contact_before > 0.0 ||
            t->report->e_contact > 0.0;
