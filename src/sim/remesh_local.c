@@ -509,6 +509,7 @@ static kiln_status remesh(local *l, kiln_remesh_options *options, kiln_error *er
 {
     bool clear;
     KILN_TRY(note_flow(l, options, error));
+    KILN_TRY(kiln_solid_note_past(l->world->solid, error));
     KILN_TRY(kiln_rewind_save(l->world->mesh, KILN_ON_TET, KILN_FIELD_REPAIR_VAIN, KILN_SAVE_COPY,
                               error));
     KILN_TRY(make_pass(l, options, is_sized(l), &clear, error));
@@ -522,6 +523,7 @@ static kiln_status remesh(local *l, kiln_remesh_options *options, kiln_error *er
         return KILN_OK;
     double started = kiln_wall_seconds();
     KILN_TRY(finish(l, error));
+    kiln_solid_restore_past(l->world->solid);
     l->work.transfer_seconds += kiln_wall_seconds() - started;
     return KILN_OK;
 }
