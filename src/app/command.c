@@ -32,10 +32,11 @@ static int run_frame(const kiln_usage *usage, int argc, char **argv, kiln_comman
     kiln_context *context;
     if (kiln_arguments_context(&arguments, &context, &error) != KILN_OK)
         return kiln_complain(&error);
-    kiln_interrupt interrupt = {.patient = patient != NULL};
+    kiln_asked asked = {false, false};
+    kiln_interrupt interrupt = {.patience = patient ? &asked : NULL};
     kiln_interrupt_begin(&interrupt, context);
     int code = KILN_EXIT_FINE;
-    kiln_status status = patient ? patient(context, &arguments, &interrupt.asked, &code, &error)
+    kiln_status status = patient ? patient(context, &arguments, &asked, &code, &error)
                                  : body(context, &arguments, &error);
     kiln_interrupt_end(&interrupt);
     kiln_context_destroy(context);

@@ -40,10 +40,19 @@ typedef kiln_status (*kiln_command_body)(kiln_context *context, const kiln_argum
                                          kiln_error *error);
 int kiln_command_frame(const kiln_usage *usage, int argc, char **argv, kiln_command_body body);
 
-/* The same for a command that answers the first signal itself: `asked` turns true, and only the
- * second ends the program. An exit code the body sets counts before the status. */
+/* The same for a command that answers the first signal itself: from its first look on it is told
+ * so, and only the second signal ends the program. An exit code the body sets counts before the
+ * status. */
+typedef struct kiln_asked {
+    atomic_bool asked, looked;
+} kiln_asked;
+KILN_INLINE bool kiln_is_asked(kiln_asked *asked)
+{
+    atomic_store(&asked->looked, true);
+    return atomic_load(&asked->asked);
+}
 typedef kiln_status (*kiln_patient_body)(kiln_context *context, const kiln_arguments *arguments,
-                                         const atomic_bool *asked, int *code, kiln_error *error);
+                                         kiln_asked *asked, int *code, kiln_error *error);
 int kiln_command_frame_patient(const kiln_usage *usage, int argc, char **argv,
                                kiln_patient_body body);
 

@@ -39,8 +39,9 @@ static void *watch(void *argument)
 {
     kiln_interrupt *interrupt = argument;
     unsigned char number = wait_for_signal();
-    if (number != 0 && interrupt->patient) {
-        atomic_store(&interrupt->asked, true);
+    kiln_asked *patience = interrupt->patience;
+    if (number != 0 && patience && atomic_load(&patience->looked)) {
+        atomic_store(&patience->asked, true);
         if (!poll(&(struct pollfd){.fd = wake[0], .events = POLLIN}, 1, STEP_MS))
             kiln_context_abandon(interrupt->context);
         number = wait_for_signal();
@@ -68,9 +69,7 @@ static bool open_wake(void)
 
 void kiln_interrupt_begin(kiln_interrupt *interrupt, kiln_context *context)
 {
-    bool patient = interrupt->patient;
-    *interrupt = (kiln_interrupt){.context = context, .patient = patient};
-    atomic_init(&interrupt->asked, false);
+    *interrupt = (kiln_interrupt){.context = context, .patience = interrupt->patience};
     if (!open_wake())
         return;
     interrupt->watching = pthread_create(&interrupt->watcher, NULL, watch, interrupt) == 0;

@@ -3,6 +3,7 @@
 #ifndef KILN_APP_INTERRUPT_H
 #define KILN_APP_INTERRUPT_H
 
+#include "app/command.h"
 #include "base/context.h"
 
 #include <pthread.h>
@@ -15,8 +16,9 @@ typedef struct kiln_interrupt {
     struct sigaction before[KILN_ENDING_SIGNALS];
     pthread_t watcher;
     bool watching;
-    bool patient;      /* set before begin: the first signal only asks, and abandons a long step */
-    atomic_bool asked; /* a patient one has had its first signal */
+    /* Set before begin: the first signal only asks, and abandons a long step; once it is looked for
+     * (kiln_is_asked): who does not look yet has nothing to keep. NULL: none waits. */
+    kiln_asked *patience;
 } kiln_interrupt;
 
 /* One at a time in a program. */

@@ -76,7 +76,7 @@ static kiln_status read_options(const kiln_arguments *arguments, improvement *ou
 }
 
 typedef struct progress_line {
-    const atomic_bool *asked;
+    kiln_asked *asked;
     double shown;
     bool terminal;
 } progress_line;
@@ -91,7 +91,7 @@ static bool show_progress(void *user, const kiln_improve_progress *p)
         fflush(stderr);
         line->shown = now;
     }
-    return !atomic_load(line->asked);
+    return !kiln_is_asked(line->asked);
 }
 
 /* The metric file's values as a sizing field: one number a vertex, or six (Medit's order is asked
@@ -317,7 +317,7 @@ static kiln_status improve_and_write(kiln_context *context, const kiln_arguments
 }
 
 static kiln_status run_improve(kiln_context *context, const kiln_arguments *arguments,
-                               const atomic_bool *asked, int *code, kiln_error *error)
+                               kiln_asked *asked, int *code, kiln_error *error)
 {
     improvement how;
     progress_line line = {.asked = asked, .terminal = kiln_stream_is_terminal(stderr)};

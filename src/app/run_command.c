@@ -13,7 +13,7 @@
 typedef struct job {
     kiln_context *context;
     const kiln_arguments *arguments;
-    const atomic_bool *asked;
+    kiln_asked *asked;
     char folder_path[PATH_MAX];
     char checkpoint[PATH_MAX];    /* to go on from; empty: a new run */
     kiln_checkpoint_scene kept;   /* text and settings that run */
@@ -259,7 +259,7 @@ static void on_progress(void *self, const kiln_world *world, const kiln_stats *s
 static bool on_stop(void *self)
 {
     const job *now = self;
-    return atomic_load(now->asked);
+    return kiln_is_asked(now->asked);
 }
 
 static void on_log(void *user, kiln_log_level level, const char *message)
@@ -462,7 +462,7 @@ static void say_lost(const job *now)
 }
 
 static kiln_status run_scene(kiln_context *context, const kiln_arguments *arguments,
-                             const atomic_bool *asked, int *code, kiln_error *error)
+                             kiln_asked *asked, int *code, kiln_error *error)
 {
     job now = {.context = context, .arguments = arguments, .asked = asked};
     if (kiln_arguments_has(arguments, "json") && kiln_arguments_has(arguments, "quiet"))

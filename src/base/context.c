@@ -142,3 +142,15 @@ void kiln_log(kiln_context *context, kiln_log_level level, const char *format, .
     kiln_text_tame(message);
     context->log(context->log_user, level, message);
 }
+
+double kiln_machine_memory(void)
+{
+    double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), limit;
+    FILE *group = fopen("/sys/fs/cgroup/memory.max", "r");
+    if (group) {
+        if (fscanf(group, "%lf", &limit) == 1 && limit > 0.0 && limit < bytes)
+            bytes = limit;
+        fclose(group);
+    }
+    return bytes > 0.0 ? bytes : 4e9;
+}

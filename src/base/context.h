@@ -44,4 +44,7 @@ void kiln_release(kiln_context *context, void *block, size_t size);
 void kiln_log(kiln_context *context, kiln_log_level level, const char *format, ...)
     KILN_PRINTF(3, 4);
 
+/* Bytes of the machine, or what the control group leaves of them. */
+double kiln_machine_memory(void);
+
 #endif

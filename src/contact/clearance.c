@@ -66,13 +66,19 @@ static bool are_clear(const search *s, uint32_t a, uint32_t b)
     return share_vertex(va, vb) || kiln_closest_triangles(pa, pb).distance2 > gap * gap;
 }
 
+static bool may_meet(const search *s, uint32_t a, uint32_t b)
+{
+    uint32_t first = body_of(s, a), second = body_of(s, b);
+    return (is_new(s, a) || is_new(s, b)) && !(s->rules->between && first == second) &&
+           kiln_bodies_meet(s->rules->table, first, second);
+}
+
 static bool judge_pairs(void *user, const kiln_bvh_pair *pairs, size_t count)
 {
     search *s = user;
     for (size_t i = 0; i < count; i++) {
         uint32_t a = s->faces.data[pairs[i].a], b = s->faces.data[pairs[i].b];
-        if ((!is_new(s, a) && !is_new(s, b)) ||
-            !kiln_bodies_meet(s->rules->table, body_of(s, a), body_of(s, b)) || are_clear(s, a, b))
+        if (!may_meet(s, a, b) || are_clear(s, a, b))
             continue;
         if (s->out->pairs++ == 0) {
             s->out->face[0] = a;

@@ -22,6 +22,7 @@ typedef struct kiln_clearance_rules {
     double gap;                   /* m, 0 allowed; of faces without a common vertex */
     const double *clearance; /* [body] m, beside the gap: of two bodies the mean, before a wall half
                                 of it; NULL: none */
+    bool between;            /* of two bodies only: a thin one is no fault */
 } kiln_clearance_rules;
 
 /* In world space. */

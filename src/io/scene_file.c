@@ -60,21 +60,46 @@ static kiln_status set_fail(const scene_reader *r, const char *set, const char *
     return kiln_fail(r->error, KILN_ERR_INPUT, place, 0, -1, "%s", text);
 }
 
-/* The table is on top; replaces it by what is inside under the key above it. Tables that a path
- * goes through are made. */
+/* The key that a text in place of the scene's table `key` is the value of; NULL: of none. */
+static const char *key_of_text(const char *key)
+{
+    for (size_t i = 0; key && i < kiln_scene_schema.count; i++) {
+        const kiln_schema_row *row = &kiln_scene_schema.rows[i];
+        if (row->key && strcmp(row->key, key) == 0 && row->schema && row->schema->may_be_first)
+            return row->schema->rows[0].key;
+    }
+    return NULL;
+}
+
+/* A key and its value are on top: the table that the value stands for takes its place, `true` for
+ * one without keys and "local" of remesh for its method. Nothing stands for an empty one. */
+static void unfold(lua_State *L)
+{
+    bool text = lua_type(L, -1) == LUA_TSTRING;
+    const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
+    const char *first = text ? key_of_text(key) : NULL;
+    if (!lua_isnil(L, -1) && !(lua_isboolean(L, -1) && lua_toboolean(L, -1)) && !first)
+        return;
+    lua_newtable(L);
+    if (first) {
+        lua_pushvalue(L, -2);
+        lua_setfield(L, -2, first);
+    }
+    lua_remove(L, -2);
+}
+
+/* A table and a key are on top; replaces both by what is inside, which is made a table where it is
+ * none yet. */
 static kiln_status descend(scene_reader *r, const char *set)
 {
     lua_State *L = r->L;
     lua_pushvalue(L, -1);
-    if (lua_rawget(L, -3) == LUA_TNIL) {
-        lua_pop(L, 1);
-        lua_newtable(L);
-        lua_insert(L, -2);
-        lua_pushvalue(L, -2);
-        lua_rawset(L, -4);
-    } else {
-        lua_remove(L, -2);
-    }
+    lua_rawget(L, -3);
+    unfold(L);
+    lua_pushvalue(L, -2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, -5);
+    lua_remove(L, -2);
     lua_remove(L, -2);
     if (lua_type(L, -1) != LUA_TTABLE)
         return set_fail(r, set, "the path goes through what is no table%s", "");

@@ -16,6 +16,11 @@ kiln_status kiln_shape_reserve(kiln_soup *soup, double points, double tets, kiln
         return kiln_fail(error, KILN_ERR_LIMIT, NULL, 0, -1,
                          "this would make about %.3g tets, a mesh holds %.0f: choose a larger size",
                          tets, KILN_SHAPE_MAX_TETS);
+    if (tets * KILN_BYTES_A_TET > kiln_machine_memory())
+        return kiln_fail(error, KILN_ERR_LIMIT, NULL, 0, -1,
+                         "this would make about %.3g tets, which take %.0f GB or more, and there "
+                         "are %.0f: choose a larger size",
+                         tets, 1e-9 * tets * KILN_BYTES_A_TET, 1e-9 * kiln_machine_memory());
     KILN_TRY(kiln_array_reserve(soup->context, &soup->points, (size_t)points, error));
     return kiln_array_reserve(soup->context, &soup->tets, (size_t)tets, error);
 }

@@ -7,6 +7,9 @@
 /* Generators refuse to start when their estimate is beyond this (the mesh's own limit). */
 #define KILN_SHAPE_MAX_TETS 1073741823.0
 
+/* Least that a mesh takes while it is read and built (measured: 480). */
+#define KILN_BYTES_A_TET 300.0
+
 /* Height of a prism over an equilateral triangle, relative to its edge, for which the worst of the
  * three tets it is cut into is best (q = 0.66). */
 #define KILN_PRISM_HEIGHT 0.8

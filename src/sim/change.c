@@ -302,6 +302,7 @@ bool kiln_change_may_be_zero(const char *field)
                                         "contact_with",
                                         "contact_load",
                                         "contact_kept",
+                                        "contact_push",
                                         "contact_met",
                                         KILN_FIELD_NORMAL,
                                         KILN_FIELD_GAP,

@@ -232,11 +232,12 @@ static kiln_status fail_at_faces(const kiln_world *world, const char *what, size
     const kiln_mesh *mesh = world->mesh;
     uint32_t tet[2] = {mesh->face[face[0]].at / 4, mesh->face[face[1]].at / 4};
     kiln_vec3 at = meeting(mesh, face);
-    return kiln_said_fail(world->scene, &world->scene->contact.said, error,
-                          "surfaces %s each other at %s, %zu pairs of faces, one of them of bodies "
-                          "'%s' and '%s' near (%g, %g, %g); leave a gap",
-                          what, moment(world), pairs, body_name(world, tet[0]),
-                          body_name(world, tet[1]), at.x, at.y, at.z);
+    return kiln_said_fail(
+        world->scene, &world->scene->contact.said, error,
+        "surfaces %s each other at %s, %s%zu pairs of faces, one of them of bodies "
+        "'%s' and '%s' near (%g, %g, %g); leave a gap",
+        what, moment(world), pairs < KILN_CROSSING_MOST ? "" : "more than ", pairs,
+        body_name(world, tet[0]), body_name(world, tet[1]), at.x, at.y, at.z);
 }
 
 /* Repulsion keeps surfaces on the side where they are, and has no side for those that touch. */
@@ -254,6 +255,34 @@ kiln_status kiln_world_check_surfaces(const kiln_world *world, kiln_error *error
     if (crossing.touching > 0)
         return fail_at_faces(world, "touch", crossing.touching, crossing.touching_face, error);
     return KILN_OK;
+}
+
+/* Of the thickness. What begins nearer has no way out that numbers can tell: repulsion is beyond
+ * all forces there, and detection finds no step that is safe. */
+#define LEAST_GAP 1e-4
+
+static kiln_status check_gaps(const kiln_world *world, kiln_error *error)
+{
+    double least = LEAST_GAP * world->options.contact.thickness;
+    const kiln_mesh *mesh = world->mesh;
+    const kiln_clearance_rules rules = {.since = KILN_SINCE_EVER,
+                                        .table = world->options.contact.pairs,
+                                        .gap = least,
+                                        .between = true};
+    kiln_clearance found;
+    if (world->state.step > 0 || !world->scene->contact.bodies)
+        return KILN_OK;
+    KILN_TRY(kiln_contact_clearance(mesh, &rules, &found, error));
+    if (found.pairs == 0)
+        return KILN_OK;
+    kiln_vec3 at = meeting(mesh, found.face);
+    return kiln_said_fail(
+        world->scene, &world->scene->contact.said, error,
+        "bodies '%s' and '%s' begin too near to each other, at (%g, %g, %g): leave a gap of at "
+        "least %g m, a ten thousandth of the thickness; the thickness itself, %g m, is best",
+        body_name(world, mesh->face[found.face[0]].at / 4),
+        body_name(world, mesh->face[found.face[1]].at / 4), at.x, at.y, at.z, least,
+        world->options.contact.thickness);
 }
 
 /* Points of bodies that are put on obstacles know no pairs, and no clearance. */
@@ -316,6 +345,7 @@ static kiln_status start(kiln_world *world, contact *draft, void **self, kiln_er
     set_options(world, kiln_pairs_table(&c->pairs), c->clearance.data, walls);
     if (bodies)
         KILN_TRY(kiln_world_check_surfaces(world, error));
+    KILN_TRY(check_gaps(world, error));
     return check_clearances(c, error);
 }
 

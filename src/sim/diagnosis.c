@@ -17,6 +17,10 @@ static const char *advice(const kiln_world *world)
     const kiln_step_report *report = &world->report;
     switch (report->outcome) {
     case KILN_STEP_INVERTED:
+        if (world->scene->holds.count > 0)
+            return "do holds turn it inside out or crush it? Otherwise try a finer mesh there, "
+                   "slower motion, a material that cannot be inverted (neo-hookean), or "
+                   "tolerate_inverted";
         return "try a finer mesh there, slower motion, a material that cannot be inverted "
                "(neo-hookean), or tolerate_inverted";
     case KILN_STEP_NOT_FINITE:
@@ -26,6 +30,10 @@ static const char *advice(const kiln_world *world)
     case KILN_STEP_ACCELERATION:
         return "try a larger max_acceleration or a softer start";
     case KILN_STEP_CROSSING:
+        if (!world->moves)
+            return "does a body lie on obstacles without friction, and nothing holds it? Then it "
+                   "has no place of its own: hold it, or give them friction. Otherwise try more "
+                   "load_steps";
         return "do surfaces touch from the start? Leave a gap, or try slower motion or a larger "
                "thickness";
     case KILN_STEP_UNSETTLED:
@@ -55,6 +63,9 @@ static const char *advice(const kiln_world *world)
     case KILN_NEWTON_SOLVER:
         return "is every body held, or has it mass (a static body that floats has no equilibrium)?";
     default:
+        if (world->state.clock.time == 0.0)
+            return "nothing has moved yet: look for numbers that are far too large or small "
+                   "(gravity, loads, stiffness, contact.thickness), or a softer start";
         return "try a smaller dt_min, a finer mesh or a softer load";
     }
 }

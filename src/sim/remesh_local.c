@@ -60,6 +60,8 @@ enum { EFFORT = 30000, EFFORT_A_TET = 300 };
 /* Tets that sizes may ask for, in all and times those there are, before it is said. */
 #define MANY_TETS  20000.0
 #define MANY_TIMES 20.0
+/* And what a step takes for each, at least. */
+#define BYTES_A_TET 300.0
 /* Looks that find the goal missed, one after the other, before it is said. */
 enum { MISSED_LONG = 20 };
 
@@ -288,20 +290,29 @@ static kiln_improve_options improve_options(const local *l)
     return improve;
 }
 
-/* Sizes that need many more tets than there are, and no word about how many may be. */
-static void warn_of_growth(local *l)
+/* Sizes that need many more tets than there are, and no word about how many may be: what no machine
+ * holds is refused before it begins. */
+static kiln_status look_at_growth(local *l, kiln_error *error)
 {
     double live = l->world->mesh->table[KILN_ON_TET].live;
+    double time = l->world->state.clock.time, memory = kiln_machine_memory();
     if (l->growth_said || most_tets(l) > 0)
-        return;
+        return KILN_OK;
     double asked = kiln_sizing_tets(l->sizing);
     if (!(asked > MANY_TETS) || !(asked > MANY_TIMES * live))
-        return;
+        return KILN_OK;
+    if (!(asked * BYTES_A_TET < memory))
+        return kiln_said_fail(l->world->scene, &l->settings->said, error,
+                              "at %.6g s the sizes that are asked for need about %.2g tets, which "
+                              "take more than the %.0f GB there are: give larger sizes, size_min "
+                              "or most_tets",
+                              time, asked, 1e-9 * memory);
     l->growth_said = true;
     kiln_log(l->world->context, KILN_LOG_WARNING,
              "at %.6g s the sizes that are asked for need about %.2g tets, %.0f times those there "
              "are. They are made: remesh.most_tets limits them, remesh.size_min the sizes",
-             l->world->state.clock.time, asked, asked / live);
+             time, asked, asked / live);
+    return KILN_OK;
 }
 
 /* The surface is to look like what it is: diagonals that lie across its valleys are flipped. */
@@ -322,7 +333,7 @@ static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bo
     kiln_improve_report report;
     uint32_t since = world->mesh->clock;
     if (sized) {
-        warn_of_growth(l);
+        KILN_TRY(look_at_growth(l, error));
         KILN_TRY(kiln_size_control(remesher, &size, NULL, error));
         if (l->settings->follow)
             KILN_TRY(unfold(l, remesher, error));
@@ -509,6 +520,7 @@ static kiln_status remesh(local *l, kiln_remesh_options *options, kiln_error *er
 {
     bool clear;
     KILN_TRY(note_flow(l, options, error));
+    KILN_TRY(kiln_solid_note_past(l->world->solid, error));
     KILN_TRY(kiln_rewind_save(l->world->mesh, KILN_ON_TET, KILN_FIELD_REPAIR_VAIN, KILN_SAVE_COPY,
                               error));
     KILN_TRY(make_pass(l, options, is_sized(l), &clear, error));
@@ -522,6 +534,7 @@ static kiln_status remesh(local *l, kiln_remesh_options *options, kiln_error *er
         return KILN_OK;
     double started = kiln_wall_seconds();
     KILN_TRY(finish(l, error));
+    kiln_solid_restore_past(l->world->solid);
     l->work.transfer_seconds += kiln_wall_seconds() - started;
     return KILN_OK;
 }

@@ -4,6 +4,7 @@
 #include "step/step_schema.h"
 
 #include <float.h>
+#include <stdio.h>
 #include <string.h>
 
 void kiln_scene_init(kiln_scene *scene, kiln_context *context)
@@ -110,30 +111,67 @@ kiln_status kiln_scene_add_settings(kiln_scene *scene, const kiln_schema *schema
     return KILN_OK;
 }
 
-/* The diagonal of the box around a body, in the material: it may begin elsewhere, but not in
- * another order of size. */
-static double size_of_body(const kiln_scene_body *body)
+/* In the material: a body may begin elsewhere, but not in another order of size. */
+static kiln_box box_of_body(const kiln_scene_body *body)
 {
     kiln_box box = kiln_box_empty();
     for (size_t k = 0; k < body->mesh.points.count; k++)
         box = kiln_box_grow(box, body->mesh.points.data[k]);
-    return kiln_v3_norm(kiln_v3_sub(box.high, box.low));
+    return box;
+}
+
+/* Numbers have 16 digits. Sizes of a body that it may lie from the origin, where six are left for
+ * its shape; and the part of it that a layer must have, where seven are left for what is in it. */
+#define FARTHEST 1e10
+#define THINNEST 1e-9
+
+static kiln_status check_place(const kiln_scene *scene, size_t b, double size, kiln_vec3 corner,
+                               kiln_error *error)
+{
+    const kiln_scene_body *body = &scene->bodies.data[b];
+    double away = hypot(hypot(corner.x, corner.y), corner.z);
+    char place[32];
+    if (!(away > FARTHEST * size))
+        return KILN_OK;
+    snprintf(place, sizeof place, "bodies[%zu].at", b + 1);
+    return kiln_fail(error, KILN_ERR_INPUT, place, body->said.line, -1,
+                     "body '%s' is %g m from the origin and %g m in size: numbers have no digits "
+                     "left for its shape beyond %g sizes",
+                     body->name, away, size, FARTHEST);
+}
+
+static kiln_status check_thickness(const kiln_scene *scene, size_t b, double size,
+                                   kiln_error *error)
+{
+    double thickness = scene->contact.thickness;
+    bool thick = thickness > size, thin = thickness > 0.0 && thickness < THINNEST * size;
+    if (!thick && !thin)
+        return KILN_OK;
+    return kiln_fail(error, KILN_ERR_INPUT, "contact.thickness", scene->contact.said.line, -1,
+                     "must not be %s the size of body '%s', %g m, got %g",
+                     thick ? "above" : "below a thousand millionth of", scene->bodies.data[b].name,
+                     size, thickness);
+}
+
+static kiln_status check_clearance(const kiln_scene_body *body, double size, kiln_error *error)
+{
+    if (!(body->clearance > size))
+        return KILN_OK;
+    return kiln_fail(error, KILN_ERR_INPUT, body->said.path, body->said.line, -1,
+                     "clearance must not be above the size of the body, %g m, got %g", size,
+                     body->clearance);
 }
 
 kiln_status kiln_scene_check(const kiln_scene *scene, kiln_error *error)
 {
-    double thickness = scene->contact.thickness;
-    for (size_t i = 0; i < scene->bodies.count; i++) {
-        const kiln_scene_body *body = &scene->bodies.data[i];
-        double size = size_of_body(body);
-        if (thickness > size)
-            return kiln_fail(error, KILN_ERR_INPUT, "contact.thickness", scene->contact.said.line,
-                             -1, "must not be above the size of body '%s', %g m, got %g",
-                             body->name, size, thickness);
-        if (body->clearance > size)
-            return kiln_fail(error, KILN_ERR_INPUT, body->said.path, body->said.line, -1,
-                             "clearance must not be above the size of the body, %g m, got %g", size,
-                             body->clearance);
+    for (size_t b = 0; b < scene->bodies.count; b++) {
+        kiln_box box = box_of_body(&scene->bodies.data[b]);
+        double size = kiln_v3_norm(kiln_v3_sub(box.high, box.low));
+        if (scene->bodies.data[b].mesh.points.count == 0)
+            continue;
+        KILN_TRY(check_thickness(scene, b, size, error));
+        KILN_TRY(check_clearance(&scene->bodies.data[b], size, error));
+        KILN_TRY(check_place(scene, b, size, box.low, error));
     }
     return KILN_OK;
 }

@@ -152,19 +152,6 @@ void kiln_solver_weigh(kiln_solver *solver, double iteration_cost)
     solver->iteration_cost = iteration_cost;
 }
 
-/* Memory of the machine, or what the control group leaves of it. */
-static double machine_memory(void)
-{
-    double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), limit;
-    FILE *group = fopen("/sys/fs/cgroup/memory.max", "r");
-    if (group) {
-        if (fscanf(group, "%lf", &limit) == 1 && limit > 0.0 && limit < bytes)
-            bytes = limit;
-        fclose(group);
-    }
-    return bytes > 0.0 ? bytes : 4e9;
-}
-
 /* Of a product, in blocks of 3. */
 static double work_of(const kiln_bsr *matrix)
 {
@@ -195,7 +182,7 @@ static kiln_status choose(kiln_solver *solver, const kiln_bsr *matrix, kiln_erro
     kiln_solver_report *report = &solver->report;
     const kiln_solver_backend *direct = backends[0];
     double allowed =
-        solver->options.memory ? (double)solver->options.memory : 0.5 * machine_memory();
+        solver->options.memory ? (double)solver->options.memory : 0.5 * kiln_machine_memory();
     double n = matrix->block * (double)matrix->rows, blocks = work_of(matrix);
     solver->direct_fits = false;
     /* In three dimensions nested dissection fills 15 to 30 n^(4/3) entries: no analysis is needed

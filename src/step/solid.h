@@ -80,6 +80,10 @@ void kiln_solid_destroy(kiln_solid *solid); /* NULL allowed */
 /* After the mesh has changed: the bits that a rebuild gives, without its cost. After a failure the
  * solid must be rebuilt. */
 kiln_status kiln_solid_update(kiln_solid *solid, const kiln_changes *changes, kiln_error *error);
+/* Around a local change of the mesh: what bdf2 remembers of the step before keeps its angular
+ * momentum. Note it after the step, restore it after the update. */
+kiln_status kiln_solid_note_past(kiln_solid *solid, kiln_error *error);
+void kiln_solid_restore_past(kiln_solid *solid);
 /* The same without knowing what changed; or materials have (NULL: as they are). */
 kiln_status kiln_solid_rebuild(kiln_solid *solid, const kiln_material *materials,
                                kiln_error *error);

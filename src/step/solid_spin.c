@@ -115,3 +115,23 @@ kiln_status kiln_attempt_keep_spin(kiln_attempt *t, kiln_error *error)
     kiln_spin_turn(&s->spin, s->x.data, s->rate2.data, true);
     return KILN_OK;
 }
+
+static bool looks_back(const kiln_solid *s)
+{
+    return s->options.integrator == KILN_BDF2 && !s->options.linearised;
+}
+
+kiln_status kiln_solid_note_past(kiln_solid *s, kiln_error *error)
+{
+    if (!looks_back(s))
+        return KILN_OK;
+    return kiln_spin_note(&s->spin, kiln_solid_column(s, "x_before"),
+                          kiln_solid_column(s, "v_before"), error);
+}
+
+void kiln_solid_restore_past(kiln_solid *s)
+{
+    if (looks_back(s))
+        kiln_spin_give_back(&s->spin, kiln_solid_column(s, "x_before"),
+                            kiln_solid_column(s, "v_before"));
+}

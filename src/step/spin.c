@@ -12,6 +12,7 @@ void kiln_spin_free(kiln_spin *s)
     kiln_array_free(s->context, &s->first);
     kiln_array_free(s->context, &s->parts);
     kiln_array_free(s->context, &s->pieces);
+    kiln_array_free(s->context, &s->noted);
     kiln_array_free(s->context, &s->arm);
     kiln_array_free(s->context, &s->momentum);
 }
@@ -20,6 +21,7 @@ size_t kiln_spin_bytes(const kiln_spin *s)
 {
     return (s->rows.capacity + s->first.capacity) * sizeof(uint32_t) +
            s->parts.capacity * sizeof *s->parts.data + s->pieces.capacity * sizeof *s->pieces.data +
+           s->noted.capacity * sizeof *s->noted.data +
            (s->arm.capacity + s->momentum.capacity) * sizeof(double);
 }
 
@@ -466,4 +468,57 @@ void kiln_spin_find_flow(kiln_spin *s)
              at = s->parts.data[at].parent)
             s->parts.data[at].flow = kiln_v3_add(s->parts.data[at].flow, gain);
     }
+}
+
+/* Through a change of the mesh. */
+
+static kiln_vec3 centre_of(const kiln_spin_part *part)
+{
+    return kiln_v3_add(part->point, part->centre);
+}
+
+kiln_status kiln_spin_note(kiln_spin *s, const double *x, const double *v, kiln_error *error)
+{
+    KILN_TRY(kiln_array_reserve(s->context, &s->noted, s->parts.count, error));
+    kiln_spin_part_ways(s);
+    for (size_t p = 0; p < s->parts.count; p++)
+        s->parts.data[p].wanted = s->parts.data[p].push = kiln_v3(0, 0, 0);
+    kiln_spin_want_motion(s, 1.0, x, v);
+    for (size_t p = 0; p < s->parts.count; p++) {
+        const kiln_spin_part *part = &s->parts.data[p];
+        s->noted.data[p] = (kiln_spin_noted){centre_of(part), part->wanted, part->free};
+    }
+    s->noted.count = s->parts.count;
+    return KILN_OK;
+}
+
+static void shift_part(const kiln_spin *s, const kiln_spin_part *part, kiln_vec3 way, double *x)
+{
+    for (uint32_t i = part->begin; i < part->end; i++) {
+        double *at = x + 3 * (size_t)s->rows.data[i];
+        kiln_vec3 to = kiln_v3_add(row_of(at, 0), way);
+        memcpy(at, &to, sizeof to);
+    }
+}
+
+void kiln_spin_give_back(kiln_spin *s, double *x, double *v)
+{
+    bool known = s->noted.count == s->parts.count;
+    s->noted.count = 0;
+    if (!known)
+        return;
+    kiln_spin_begin(s, x);
+    for (size_t p = 0; p < s->parts.count; p++)
+        s->parts.data[p].turned |= !s->noted.data[p].free;
+    kiln_spin_part_ways(s);
+    kiln_spin_want_motion(s, 0.0, x, v);
+    for (size_t p = 0; p < s->parts.count; p++) {
+        kiln_spin_part *part = &s->parts.data[p];
+        const kiln_spin_noted *noted = &s->noted.data[p];
+        if (!part->free)
+            continue;
+        shift_part(s, part, kiln_v3_sub(noted->centre, centre_of(part)), x);
+        part->wanted = noted->moment;
+    }
+    kiln_spin_turn(s, x, v, false);
 }

@@ -53,6 +53,12 @@ typedef struct kiln_spin_piece {
     kiln_spin_sums now;
 } kiln_spin_piece;
 
+/* Of a part, through a change of its mesh. */
+typedef struct kiln_spin_noted {
+    kiln_vec3 centre, moment;
+    bool free;
+} kiln_spin_noted;
+
 typedef struct kiln_spin {
     kiln_context *context;
     const kiln_mesh *mesh; /* borrowed */
@@ -62,7 +68,9 @@ typedef struct kiln_spin {
     KILN_ARRAY_OF(kiln_spin_part)
     parts; /* [part] */
     KILN_ARRAY_OF(kiln_spin_piece)
-    pieces;                       /* of parts, for loops over their rows */
+    pieces; /* of parts, for loops over their rows */
+    KILN_ARRAY_OF(kiln_spin_noted)
+    noted;                        /* [part]; none: nothing was */
     kiln_f64_array arm, momentum; /* [vertex slot][3] */
 } kiln_spin;
 
@@ -102,5 +110,11 @@ void kiln_spin_turn(kiln_spin *spin, const double *x, double *v, bool moves);
 void kiln_spin_rigid(kiln_spin *spin, const double *x, const double *v, double *rigid);
 /* Adds the momentum that parts of an island have exchanged by that. */
 void kiln_spin_find_flow(kiln_spin *spin);
+
+/* Places and velocities of a moment that are carried to another mesh, each for itself, do not keep
+ * their centre and angular momentum. These are noted after a step, for every part that nothing
+ * turns, and given back once the spin is built of the new mesh. */
+kiln_status kiln_spin_note(kiln_spin *spin, const double *x, const double *v, kiln_error *error);
+void kiln_spin_give_back(kiln_spin *spin, double *x, double *v);
 
 #endif

@@ -61,7 +61,7 @@ static bool judge_pairs(void *user, const kiln_bvh_pair *pairs, size_t count)
         else if (how != KILN_OVERLAP_DISJOINT && part_of(s->mesh, a) != part_of(s->mesh, b))
             count_pair(a, b, &s->out->touching, s->out->touching_face);
     }
-    return true;
+    return s->out->pairs < KILN_CROSSING_MOST;
 }
 
 static kiln_status collect(search *s, kiln_bvh *tree, kiln_error *error)

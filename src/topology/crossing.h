@@ -4,6 +4,10 @@
 
 #include "topology/among.h"
 
+/* So many are counted, of each kind; who stacks a thousand bodies in one place learns no more from
+ * all. */
+enum { KILN_CROSSING_MOST = 100000 };
+
 typedef struct kiln_crossing {
     size_t pairs;     /* of surface faces that pass through each other, or lie on each other with
                          matter behind both, by exact signs */

@@ -1,6 +1,7 @@
 /* The program against scenes and files that are meant to crash it, hang it or eat the machine: each
  * must end in time, with a message. */
 #define _XOPEN_SOURCE 700 /* mkfifo */
+#include "base/context.h"
 #include "program.h"
 
 #include <sys/resource.h>
@@ -62,6 +63,9 @@ START_TEST(huge_numbers_are_refused_or_fail)
     try_row("run", "holds[1].motion.shift={0,0,1e29}", 1, "gave up");
     try_row("run", "bodies[2].at={0,0,1e31}", 2, "bodies[2].at[3]: must be at most");
     try_row("run", "bodies[2].scale=1e-300", 2, "bodies[2].scale: must be at least 1e-30");
+    try_row("check", "bodies[2].at={0,1e12,0}", 2, "bodies[2].at: body 'high' is 1e+12 m from");
+    try_row("check", "bodies[2].at={0,1e9,0}", 0, NULL);
+    try_row("run", "gravity={0,0,-1e24}", 1, "look for numbers that are far too large");
     leave_folder();
 }
 END_TEST
@@ -80,6 +84,9 @@ START_TEST(a_thickness_is_within_the_bodies)
                           "        at = {1000, 0, 0} } } }\n");
     ck_assert_int_eq(run_limited("run far.lua -q"), 2);
     check_said("contact.thickness: must not be above the size of body 'body1'");
+    try_row("check", "contact.thickness=1e-10", 2,
+            "contact.thickness: must not be below a thousand millionth of the size");
+    try_row("run", "contact.thickness=2e-9", 0, NULL);
     leave_folder();
 }
 END_TEST
@@ -139,6 +146,24 @@ START_TEST(signals_are_heard)
                "h = 0.12 }, material = material { model = 'neo-hookean', young = 1e5 } } },\n"
                "loads = { load.pressure { amount = -4e4 } }, step = { integrator = 'static' } }\n");
     expect_end_by_signal("two.lua -q --force");
+    leave_folder();
+}
+END_TEST
+
+/* Nor is a run deaf while its bodies are made, when it has nothing to keep. */
+START_TEST(signals_are_heard_before_the_first_step)
+{
+    open_folder();
+    write_file("large.lua", "return scene { duration = 1, bodies = { body {\n"
+                            " shape = shape.ball { h = 0.014 }, material = material { young = 1e5 "
+                            "} } } }\n");
+    char command[600];
+    snprintf(command, sizeof command,
+             "'%s' run large.lua -q 2>.err & pid=$!; sleep 0.5; kill -TERM $pid; "
+             "(sleep 4; kill -KILL $pid) 2>/dev/null & guard=$!; "
+             "wait $pid; code=$?; kill $guard; exit $code",
+             KILN_PROGRAM);
+    ck_assert_int_eq(run_shell(command), 128 + 15);
     leave_folder();
 }
 END_TEST
@@ -368,6 +393,45 @@ START_TEST(much_is_bounded)
 }
 END_TEST
 
+/* A thousand bodies in one place have six million pairs of faces. */
+START_TEST(bodies_in_one_place_are_told_soon)
+{
+    open_folder();
+    write_file("stack.lua",
+               "local m, b = material { young = 1e5 }, {}\n"
+               "for i = 1, 1000 do b[i] = body { shape = shape.box { n = 1 }, material = m } end\n"
+               "return scene { duration = 1, contact = true, bodies = b }\n");
+    double begin = seconds_used();
+    ck_assert_int_eq(run_limited("check stack.lua"), 2);
+    check_said("more than 100");
+    ck_assert_double_le(seconds_used() - begin, 15.0);
+    leave_folder();
+}
+END_TEST
+
+/* Meshes and sizes that no machine holds are refused before they are begun. */
+START_TEST(meshes_fit_into_memory)
+{
+    open_folder();
+    write_file("ball.lua", "return scene { duration = 1, bodies = { body {\n"
+                           " shape = shape.ball { h = 0.003 }, material = material { young = 1e5 } "
+                           "} } }\n");
+    if (kiln_machine_memory() < 200e9) {
+        ck_assert_int_eq(run_limited("check ball.lua"), 2);
+        check_said("bodies[1].shape: this would make about 9.");
+        check_said("GB or more, and there are");
+    }
+    write_file(
+        "fine.lua",
+        "return scene { duration = 0.02, remesh = { deformation = 1e-4, size_min = 1e-4 },\n"
+        " bodies = { body { shape = shape.box { n = 2 }, material = material { young = 1e5 },\n"
+        "   position = function(u) return 2 * u.x, u.y, u.z end } } }\n");
+    ck_assert_int_eq(run_limited("run fine.lua -q"), 1);
+    check_said("remesh: at 0.01 s the sizes that are asked for need about");
+    leave_folder();
+}
+END_TEST
+
 /* A body in another, in its hole, on its grid, at its side, and in one piece of it. */
 START_TEST(bodies_begin_apart)
 {
@@ -409,6 +473,16 @@ START_TEST(bodies_begin_apart)
          "at={1,1,1}}",
          2, "surfaces touch each other"},
         {"bodies[2].at={1.1,0,0}", 0, NULL},
+        /* So near that no step is safe. */
+        {"bodies[2]=body{name=\"inner\",material=material{young=1},shape=shape.box{n=2},"
+         "at={1+1e-9,0,0}}",
+         2, "bodies 'outer' and 'inner' begin too near to each other, at (1, "},
+        {"bodies[2]=body{name=\"inner\",material=material{young=1},shape=shape.box{n=2},"
+         "at={1+1e-15,0.1,0}}",
+         2, "leave a gap of at least"},
+        {"bodies[2]=body{name=\"inner\",material=material{young=1},shape=shape.box{n=2},"
+         "at={1+1e-5,0.1,0}}",
+         0, NULL},
         /* In the hole of a frame, and in its bar. */
         {"bodies[1].shape=shape.polygon{points=\"0,0 1,0 1,1 0,1; 0.2,0.2 0.8,0.2 0.8,0.8 "
          "0.2,0.8\","
@@ -479,6 +553,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, a_thickness_is_within_the_bodies);
     tcase_add_test(all, times_end);
     tcase_add_test(all, signals_are_heard);
+    tcase_add_test(all, signals_are_heard_before_the_first_step);
     tcase_add_test(all, what_is_no_file_is_not_read);
     tcase_add_test(all, pipes_nobody_reads_are_not_written);
     tcase_add_test(all, pipes_in_a_run_are_refused);
@@ -487,6 +562,8 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, advice_fits);
     tcase_add_test(all, the_shortest_step_is_of_those_made);
     tcase_add_test(all, messages_are_plain);
+    tcase_add_test(all, bodies_in_one_place_are_told_soon);
+    tcase_add_test(all, meshes_fit_into_memory);
     tcase_add_test(all, bodies_begin_apart);
     tcase_add_test(all, removed_frames_are_not_listed);
     tcase_add_test(all, a_surface_stays_in_its_band);

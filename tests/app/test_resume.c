@@ -475,6 +475,33 @@ START_TEST(what_is_no_run_is_said)
 }
 END_TEST
 
+/* Obstacles that were met as surfaces may be met by points from now on, because a field leads the
+ * bodies, or one of them is inside an obstacle that has moved: also where matter flows and the mesh
+ * changes. */
+START_TEST(obstacles_are_met_by_points_from_now_on)
+{
+    static const char *const sets[] = {
+        "velocity_field={0,0,0.1}",
+        "obstacles[1].motion=motion.translate{shift={0,0,0.3}}",
+    };
+    open_folder();
+    write_file("soft.lua",
+               "return scene { duration = 0.2, gravity = {0, 0, -9.81}, step = { dt = 0.01 },\n"
+               " output = { frame = 0.1 }, remesh = 'local', contact = true,\n"
+               " obstacles = { obstacle.plane {} },\n"
+               " bodies = { body { shape = shape.box { n = 2 }, at = {0, 0, 0.05},\n"
+               "  material = material { young = 1e5, plastic = plastic { yield = 300, rate = 20 } "
+               "} } } }\n");
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        char command[200];
+        expect(0, "$K run soft.lua --force -q --until 0.15", "");
+        snprintf(command, sizeof command, "$K run soft.lua --resume --set '%s'", sets[i]);
+        expect(0, command, "changed at 0.15 s");
+    }
+    leave_folder();
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("kiln run --resume");
@@ -496,5 +523,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, lost_tables_do_not_end_a_run);
     tcase_add_test(all, two_checkpoints_are_kept);
     tcase_add_test(all, what_is_no_run_is_said);
+    tcase_add_test(all, obstacles_are_met_by_points_from_now_on);
     return suite;
 }

@@ -305,6 +305,26 @@ START_TEST(the_reference_is_current)
 }
 END_TEST
 
+/* What stands for a table is one when a path goes through it. */
+START_TEST(settings_inside_short_forms)
+{
+    static const char *const sets[] = {"contact.thickness=0.03", "remesh.quality=0.3"};
+    kiln_context *context = kiln_test_context(1);
+    const char *text =
+        "return scene { duration = 2, contact = true, remesh = 'global', bodies = {\n"
+        " body { shape = shape.box { n = 1 }, material = material { young = 1e5 } } "
+        "} }";
+    kiln_scene_file *file = load(context, text, sets, 2);
+    const kiln_scene *s = kiln_scene_file_scene(file);
+    ck_assert(s->contact.bodies);
+    ck_assert_double_eq(s->contact.thickness, 0.03);
+    ck_assert_int_eq(s->remesh.method, KILN_REMESH_GLOBAL);
+    ck_assert_double_eq(s->remesh.quality, 0.3);
+    kiln_scene_file_destroy(file);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(settings)
 {
     static const char *const sets[] = {"bodies[1].material.young=2e5",
@@ -599,6 +619,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(outside, booleans_in_place_of_tables);
     tcase_add_test(outside, the_reference_is_current);
     tcase_add_test(outside, settings);
+    tcase_add_test(outside, settings_inside_short_forms);
     tcase_add_test(outside, params);
     tcase_add_loop_test(outside, bad_settings, 0, (int)(sizeof bad_sets / sizeof bad_sets[0]));
     return suite;

@@ -577,6 +577,11 @@ START_TEST(test_pairs_follow_the_way)
     ck_assert_double_gt(found, 0.0);
     ck_assert_double_eq_tol(c.repulsion.value(&c, x), found, 1e-12 * found);
     ck_assert_uint_le(c.found.pairs.count, 20 * kiln_collide_count(&c, x));
+
+    kiln_context_abandon(r.context); /* a long way is not gone to its end then */
+    shift(dx, &r, 1, kiln_v3(0, 0, 1e6));
+    ck_assert_double_eq(c.repulsion.max_step(&c, x, dx), 0.0);
+    ck_assert_int_eq(kiln_collide_failure(&c, &error), KILN_ERR_STATE);
     kiln_collide_free(&c);
     kiln_constraints_free(&given);
     rig_free(&r);
