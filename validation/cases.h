@@ -84,8 +84,9 @@ KILN_VALIDATION_CASE(collide, C10, BRIEF,
                      "two balls: energy, momentum and angular momentum, steps and layers")
 KILN_VALIDATION_CASE(pressed, clearance, BRIEF,
                      "blocks on a plane and on each other keep their clearance, and the gap of C2")
-KILN_VALIDATION_CASE(pressed, hard, BRIEF,
-                     "a load far too large for the stiffness: adaptive, gaps stay, and it is as fast")
+KILN_VALIDATION_CASE(
+    pressed, hard, BRIEF,
+    "a load far too large for the stiffness: adaptive, gaps stay, and it is as fast")
 KILN_VALIDATION_CASE(pressed, led, BRIEF,
                      "a held bar sweeps a block along in long steps, none of which fails")
 KILN_VALIDATION_CASE(pairs, pairs, BRIEF,

@@ -210,6 +210,7 @@ static kiln_status prepare(job *now, kiln_error *error)
     KILN_TRY(read_state(now, error));
     now->about = (kiln_run_about){
         .file = now->arguments->operands[0], .name = now->scene.name, .scene = now->kept};
+    (void)kiln_is_asked(now->asked); /* from here on there is something to keep */
     if (now->checkpoint[0]) {
         KILN_TRY(check_end(now, error));
         return go_on(now, error);

@@ -48,7 +48,6 @@ KILN_SIMD_DECLARE(void, kiln_front_update, const kiln_front *front, size_t p0, s
 /* v [8 strips]: of what comes in the columns' part is solved for, and the rest has its products
  * taken away; and back, where the rest is known, with room for sums [8 columns]. */
 KILN_SIMD_DECLARE(void, kiln_front_forward, const kiln_front *front, double *v);
-KILN_SIMD_DECLARE(void, kiln_front_backward, const kiln_front *front, double *v,
-                  double *sums);
+KILN_SIMD_DECLARE(void, kiln_front_backward, const kiln_front *front, double *v, double *sums);
 
 #endif
