@@ -22,7 +22,8 @@ kiln_pair_distance kiln_surface_pair_distance(const kiln_surface_pair *pair, con
         p[k] = x[pair->v[k]];
     if (pair->split == 1) {
         kiln_closest_point at = kiln_closest_on_triangle(p[0], p + 1);
-        out = (kiln_pair_distance){.weight = {1.0, -at.weight[0], -at.weight[1], -at.weight[2]}};
+        out = (kiln_pair_distance){.weight = {1.0, -at.weight[0], -at.weight[1], -at.weight[2]},
+                                   .feature = at.feature};
         distance = sqrt(at.distance2);
         offset = at.offset;
     } else {
@@ -107,18 +108,6 @@ static kiln_status grow_tree(const search *s, const side *of, kiln_bvh *tree,
     return of->wall ? KILN_OK : kiln_bvh_set_vertices(tree, vertices->data, arity, error);
 }
 
-/* Of a vertex against a face, one of a wall. Where walls have as many edges and vertices that stick
- * out as the body has, each answers for its part; where they are flat the body's vertices do alone.
- */
-static double area_at_wall(const search *s, double area, uint32_t face)
-{
-    const kiln_walls *walls = s->rules->walls;
-    if (s->of[s->from].wall)
-        return 0.25 * fmin(area, s->typical);
-    double before = walls->face_area.data[walls->obstacle.data[walls->faces.data[3 * face]]];
-    return area * (1.0 - 0.25 * walls->sharp.data[face] * fmin(area / before, 1.0));
-}
-
 static bool has_wall(const search *s)
 {
     return s->of[s->from].wall || s->of[s->to].wall;
@@ -169,8 +158,10 @@ static double area_of(const search *s, size_t i)
         double other = b->edge_area[found.b];
         return 0.25 * (a->edge_area[found.a] + (b->wall ? fmin(other, s->typical) : other));
     }
-    double area = a->area[a->vertices->data[found.a]];
-    return a->wall || b->wall ? area_at_wall(s, area, found.b) : 0.25 * area;
+    uint32_t v = a->vertices->data[found.a];
+    if (a->wall)
+        return 0.5 * s->rules->walls->out.data[v] * fmin(a->area[v], s->typical);
+    return b->wall ? a->area[v] : 0.5 * a->area[v];
 }
 
 /* Whether the sides see each other. */
@@ -245,6 +236,14 @@ static double clearance_by_reach(const search *s, const kiln_surface_pair *pair,
     return pair->clearance * (reach / s->rules->thickness);
 }
 
+/* Of what is `apart` there. */
+static double reach_in_material(const search *s, const kiln_surface_pair *pair, double apart)
+{
+    double thickness = s->rules->thickness;
+    double share = NEAR_SHARE * apart * (thickness / (thickness + pair->clearance));
+    return fmax(fmin(thickness, share), LEAST_REACH * thickness);
+}
+
 /* Reaches of wanted pairs, 0: they cannot come near. */
 static void judge_block(const search *s, const kiln_surface_pair *pair, size_t count, double *reach)
 {
@@ -265,9 +264,8 @@ static void judge_block(const search *s, const kiln_surface_pair *pair, size_t c
     double *apart = slack; /* done with */
     kiln_pair_distances2(context, inner, inner_count, s->u, 0.0, apart);
     for (size_t k = 0; k < inner_count; k++) {
-        double part = thickness / (thickness + inner[k].clearance), *out = &reach[number[k]];
-        double share = NEAR_SHARE * sqrt(apart[k]) * part;
-        *out = fmax(fmin(thickness, share), LEAST_REACH * thickness);
+        double *out = &reach[number[k]];
+        *out = reach_in_material(s, &inner[k], sqrt(apart[k]));
         *out = near[number[k]] > *out + clearance_by_reach(s, &inner[k], *out) ? 0.0 : *out;
     }
 }
@@ -296,14 +294,42 @@ static void judge_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     s->pairs->kept.data[chunk] = kept;
 }
 
-/* A clearance that the pair does not have where the step begins is what it has. */
-static void take_what_is(const search *s, kiln_surface_pair *pair)
+/* Whether the pair has less than its clearance where the step begins: beyond it there is *d. */
+static bool is_violated(const search *s, const kiln_surface_pair *pair, double *d)
 {
     if (pair->clearance == 0.0 || !s->rules->begin)
-        return;
-    double d = kiln_surface_pair_distance(pair, s->rules->begin).d;
-    if (!(d > VIOLATED * pair->reach))
+        return false;
+    *d = kiln_surface_pair_distance(pair, s->rules->begin).d;
+    return !(*d > VIOLATED * pair->reach);
+}
+
+/* Then that is what it has. */
+static void take_what_is(const search *s, kiln_surface_pair *pair)
+{
+    double d;
+    if (is_violated(s, pair, &d))
         pair->clearance = fmax(pair->clearance + d - PUSHED * pair->reach, 0.0);
+}
+
+bool kiln_surface_pair_is_whole(const kiln_contact_surface *surface, const kiln_pair_rules *rules,
+                                const kiln_vec3 *u, uint32_t vertex, const uint32_t face[3])
+{
+    const search s = {.surface = surface,
+                      .rules = rules,
+                      .of = {{.wall = vertex >= rules->first_wall},
+                             {.wall = face[0] >= rules->first_wall}},
+                      .to = 1};
+    kiln_surface_pair pair = {
+        .v = {vertex, face[0], face[1], face[2]}, .split = 1, .reach = rules->thickness};
+    double d;
+    pair.clearance = clearance_between(&s, &pair);
+    if (is_near_in_material(&s, &pair)) {
+        const kiln_vec3 corner[3] = {u[face[0]], u[face[1]], u[face[2]]};
+        double apart = sqrt(kiln_triangle_distance2(u[vertex], corner));
+        if (reach_in_material(&s, &pair, apart) < rules->thickness)
+            return false;
+    }
+    return !is_violated(&s, &pair, &d);
 }
 
 /* To the places from kept[chunk] on. */

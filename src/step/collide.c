@@ -25,7 +25,10 @@ void kiln_collide_init(kiln_collide *collide, kiln_context *context,
 void kiln_collide_free(kiln_collide *c)
 {
     kiln_contact_surface_free(&c->surface);
+    kiln_fans_free(&c->fans, c->context);
     kiln_array_free(c->context, &c->counted);
+    kiln_array_free(c->context, &c->part_of);
+    kiln_array_free(c->context, &c->parts);
     kiln_array_free(c->context, &c->acting);
     kiln_array_free(c->context, &c->scale);
     kiln_array_free(c->context, &c->rub);
@@ -58,7 +61,7 @@ void kiln_collide_free(kiln_collide *c)
 size_t kiln_collide_bytes(const kiln_collide *c)
 {
     return kiln_contact_surface_bytes(&c->surface) + kiln_surface_pairs_bytes(&c->found) +
-           kiln_walls_bytes(&c->walls) +
+           kiln_walls_bytes(&c->walls) + kiln_fans_bytes(&c->fans) + c->parts.capacity +
            (c->modulus.capacity + c->least.capacity + c->at.capacity + c->begin.capacity +
             c->measured.capacity + c->counted.capacity + c->before.capacity + c->scale.capacity +
             c->rub.capacity + c->push.capacity) *
@@ -67,7 +70,8 @@ size_t kiln_collide_bytes(const kiln_collide *c)
            c->facing.capacity * sizeof(kiln_vec3) + kiln_kept_values_bytes(&c->kept) +
            kiln_kept_values_bytes(&c->totals) + c->distance.capacity * sizeof(kiln_pair_distance) +
            c->begun.capacity * sizeof(kiln_surface_pair) +
-           (c->cliques.capacity + c->wanted.capacity + c->acting.capacity + c->rubbed.capacity) *
+           (c->cliques.capacity + c->wanted.capacity + c->acting.capacity + c->rubbed.capacity +
+            c->part_of.capacity) *
                sizeof(uint32_t) +
            c->coupled.capacity + c->rubbing.capacity * sizeof(kiln_rubbing) +
            c->friction_contacts.capacity * sizeof(kiln_friction_contact) +
@@ -143,7 +147,7 @@ static kiln_status renew_modulus(kiln_collide *c, const double *modulus, kiln_er
 static kiln_status start_anew(kiln_collide *c, kiln_error *error)
 {
     size_t slots = c->mesh->table[KILN_ON_VERTEX].used;
-    c->found.pairs.count = c->acting.count = c->friction_contacts.count = c->begun.count = 0;
+    c->found.pairs.count = c->acting.count = c->part_of.count = c->friction_contacts.count = c->begun.count = 0;
     c->found.grown = false;
     kiln_collide_forget(c);
     if (!kiln_collide_is_used(c))
@@ -158,8 +162,9 @@ static kiln_status start_anew(kiln_collide *c, kiln_error *error)
     return kiln_array_reserve(c->context, &c->at, 3 * rows, error);
 }
 
-/* The mean edge, but no less than surfaces repel at. */
-static void find_stride(kiln_collide *c)
+/* What follows from the surface alone: faces at its vertices, and a mean edge, but no less than
+ * surfaces repel at, for the stride. */
+static kiln_status look_at_surface(kiln_collide *c, kiln_error *error)
 {
     const kiln_u32_array *edges = &c->surface.edges;
     double sum = 0.0;
@@ -167,6 +172,8 @@ static void find_stride(kiln_collide *c)
         sum +=
             kiln_v3_norm(kiln_v3_sub(c->mesh->u[edges->data[e + 1]], c->mesh->u[edges->data[e]]));
     c->stride = fmax(edges->count ? 2.0 * sum / (double)edges->count : 0.0, c->options.thickness);
+    return kiln_fans_build(&c->fans, c->context, &c->surface.faces,
+                           c->mesh->table[KILN_ON_VERTEX].used, error);
 }
 
 kiln_status kiln_collide_build_walls(kiln_collide *c, kiln_error *error)
@@ -190,7 +197,7 @@ kiln_status kiln_collide_build(kiln_collide *c, const kiln_mesh *mesh, const dou
     if (c->surface.faces.count && !(c->options.thickness > 0.0))
         return kiln_fail(error, KILN_ERR_INPUT, "thickness", 0, -1, "must be positive, got %g m",
                          c->options.thickness);
-    find_stride(c);
+    KILN_TRY(look_at_surface(c, error));
     return spread_modulus(c, modulus, error);
 }
 
@@ -204,7 +211,7 @@ kiln_status kiln_collide_update(kiln_collide *c, const kiln_mesh *mesh, const do
     c->modulus.count = 0;
     KILN_TRY(start_anew(c, error));
     KILN_TRY(kiln_contact_surface_update(&c->surface, mesh, changes, error));
-    find_stride(c);
+    KILN_TRY(look_at_surface(c, error));
     return renew_modulus(c, modulus, error);
 }
 

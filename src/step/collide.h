@@ -78,6 +78,7 @@ typedef struct kiln_collide {
     double hardness;   /* times the stiffness; 1 unless it is adaptive */
     double nearest;    /* of the pairs at the last matrix but one of this solve, of their reach */
     kiln_contact_surface surface;
+    kiln_fans fans; /* its faces at each vertex slot */
     kiln_walls walls;
     uint32_t first_wall; /* rows of x: vertex slots, then the points of the walls, which are held */
     kiln_surface_pairs found;
@@ -95,11 +96,13 @@ typedef struct kiln_collide {
     begun; /* those that acted at the begin of the step, where forces are over it: in order. They
               push until its end, and are the last of the pairs */
     KILN_ARRAY_OF(kiln_pair_distance)
-    distance;                /* [pair] of the last evaluation, */
-    kiln_f64_array counted;  /* m^2 by which they count there; 0 where they do not act */
+    distance;                /* [pair] of the last evaluation, then of parts of pairs, */
+    kiln_f64_array counted;  /* N by which they count there at stiffness 1; 0: they do not act */
+    kiln_u32_array part_of;  /* [part] the pair, ascending */
+    KILN_ARRAY_OF(uint8_t)
+    parts;                   /* [pair] how many it has */
     kiln_u32_array acting;   /* those that do, ascending; of them [pair] */
-    kiln_f64_array scale;    /* N, stiffness times modulus times area, with the angle between edges
-                                where the solve began; */
+    kiln_f64_array scale;    /* N, that times the stiffness; */
     kiln_f64_array rub;      /* Coulomb's coefficient; */
     kiln_f64_array before;   /* m, the distance at the begin of the step, where asked for */
     kiln_f64_array measured; /* [row][3] where that was, */

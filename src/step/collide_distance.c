@@ -9,18 +9,13 @@
 typedef struct evaluation {
     kiln_collide *collide;
     const kiln_vec3 *x;
+    kiln_collide_sight sight;
     size_t begun; /* the first of those that acted at the begin */
 } evaluation;
 
-/* Vertices before walls count once. */
-static double share_of(const evaluation *e, const kiln_surface_pair *pair,
-                       const kiln_pair_distance *at)
+static double scale_of(const kiln_collide *c, size_t i)
 {
-    const kiln_collide *c = e->collide;
-    if (pair->split == 2 || !kiln_collide_is_wall(c, pair->v[1]))
-        return 1.0;
-    const double weight[3] = {-at->weight[1], -at->weight[2], -at->weight[3]};
-    return kiln_walls_share(&c->walls, e->x + c->first_wall, pair->face, weight, e->x[pair->v[0]]);
+    return c->hardness * c->options.stiffness * c->counted.data[i];
 }
 
 /* `far`: surely beyond reach. */
@@ -35,10 +30,14 @@ static void measure_pair(const evaluation *e, size_t i, bool far)
     else
         *out = kiln_surface_pair_distance(pair, e->x);
     bool acts = begun || out->d < pair->reach;
-    c->counted.data[i] = acts ? pair->area * share_of(e, pair, out) : 0.0;
+    kiln_counts counts = {0};
+    if (acts)
+        kiln_collide_count_pair(&e->sight, i, out, &counts);
+    c->counted.data[i] = counts.own;
+    c->parts.data[i] = (uint8_t)counts.parts;
     if (!kiln_collide_acts(c, i))
         return;
-    c->scale.data[i] = kiln_collide_scale_of(c, i);
+    c->scale.data[i] = scale_of(c, i);
     c->rub.data[i] = kiln_collide_friction_of(c, i);
     if (c->from)
         c->before.data[i] = kiln_surface_pair_distance(pair, kiln_collide_points(c->from)).d;
@@ -64,10 +63,50 @@ static void distance_chunk(void *user, size_t chunk, size_t begin, size_t end, i
     }
 }
 
+/* Behind the pairs, in their order. Few pairs have any. */
+static void add_parts(const evaluation *e, size_t i)
+{
+    kiln_collide *c = e->collide;
+    const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+    kiln_counts counts;
+    kiln_collide_count_pair(&e->sight, i, &c->distance.data[i], &counts);
+    for (int k = 0; k < counts.parts; k++) {
+        size_t at = c->found.pairs.count + c->part_of.count;
+        const double *w = counts.part[k].weight, d = counts.part[k].distance;
+        c->part_of.data[c->part_of.count++] = (uint32_t)i;
+        c->distance.data[at] = (kiln_pair_distance){
+            .d = d - pair->clearance,
+            .normal = d > 0.0 ? kiln_v3_scale(counts.part[k].offset, 1.0 / d) : kiln_v3(0, 0, 0),
+            .weight = {1.0, -w[0], -w[1], -w[2]}};
+        c->before.data[at] = counts.part[k].before - pair->clearance;
+        c->counted.data[at] = counts.part[k].count;
+        c->scale.data[at] = scale_of(c, at);
+        c->rub.data[at] = kiln_collide_friction_of(c, i);
+    }
+}
+
+static void list_parts(const evaluation *e)
+{
+    kiln_collide *c = e->collide;
+    size_t count = 0, pairs = c->found.pairs.count;
+    c->part_of.count = 0;
+    for (size_t i = 0; i < pairs; i++)
+        count += c->parts.data[i];
+    if (count == 0)
+        return;
+    if (c->failure == KILN_OK)
+        c->failure = kiln_array_reserve(c->context, &c->part_of, count, &c->trouble);
+    if (c->failure == KILN_OK)
+        c->failure = kiln_collide_make_room(c, pairs + count, &c->trouble);
+    for (size_t i = 0; i < pairs && c->failure == KILN_OK; i++)
+        if (c->parts.data[i])
+            add_parts(e, i);
+}
+
 static void list_acting(kiln_collide *c)
 {
     size_t count = 0;
-    for (size_t i = 0; i < c->found.pairs.count; i++)
+    for (size_t i = 0; i < c->found.pairs.count + c->part_of.count; i++)
         if (kiln_collide_acts(c, i))
             c->acting.data[count++] = (uint32_t)i;
     c->acting.count = count;
@@ -89,9 +128,12 @@ void kiln_collide_measure(kiln_collide *c, const double *x)
         (void)kiln_collide_find(c, x, NULL, 0.0);
     memcpy(c->measured.data, x, 3 * c->given->rows * sizeof *x);
     c->measured_state = c->state;
-    evaluation e = {
-        .collide = c, .x = kiln_collide_points(x), .begun = c->found.pairs.count - c->begun.count};
+    evaluation e = {.collide = c,
+                    .x = kiln_collide_points(x),
+                    .sight = {c, kiln_collide_rules(c), kiln_collide_points(x)},
+                    .begun = c->found.pairs.count - c->begun.count};
     kiln_parallel_for(c->context, c->found.pairs.count, KILN_COLLIDE_GRAIN, distance_chunk, &e);
+    list_parts(&e);
     list_acting(c);
     c->measures++;
     c->seconds += kiln_wall_seconds() - began;

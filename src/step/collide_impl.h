@@ -1,5 +1,5 @@
 /* The inside of kiln_collide, shared by collide.c (what exists), collide_pairs.c (what may meet),
- * collide_distance.c (how near it is), collide_repulsion.c, collide_friction.c (the terms),
+ * collide_distance.c (how near it is), collide_share.c (what it counts), collide_repulsion.c, collide_friction.c (the terms),
  * collide_harden.c (how strongly, where that is not said),
  * collide_detect.c (how far a way may go) and collide_output.c (what came of it). */
 #ifndef KILN_STEP_COLLIDE_IMPL_H
@@ -20,9 +20,19 @@ KILN_INLINE const kiln_vec3 *kiln_collide_points(const double *x)
     return (const kiln_vec3 *)(const void *)x;
 }
 
+/* Those from the number of pairs on are parts of pairs (contact/sight.h). */
+KILN_INLINE bool kiln_collide_is_part(const kiln_collide *collide, size_t i)
+{
+    return i >= collide->found.pairs.count;
+}
+KILN_INLINE size_t kiln_collide_whole(const kiln_collide *collide, size_t i)
+{
+    size_t pairs = collide->found.pairs.count;
+    return i < pairs ? i : collide->part_of.data[i - pairs];
+}
 KILN_INLINE const kiln_surface_pair *kiln_collide_pair(const kiln_collide *collide, size_t i)
 {
-    return &collide->found.pairs.data[i];
+    return &collide->found.pairs.data[kiln_collide_whole(collide, i)];
 }
 
 KILN_INLINE bool kiln_collide_is_wall(const kiln_collide *collide, uint32_t row)
@@ -43,7 +53,7 @@ KILN_INLINE uint32_t kiln_collide_mover(const kiln_collide *collide, size_t i)
 
 KILN_INLINE bool kiln_collide_acts(const kiln_collide *collide, size_t i)
 {
-    return collide->counted.data[i] > 0.0;
+    return collide->counted.data[i] != 0.0;
 }
 
 KILN_INLINE void kiln_collide_add_at(double *g, uint32_t v, double s, kiln_vec3 d)
@@ -71,10 +81,23 @@ kiln_status kiln_collide_expect(void *self, const double *x, kiln_error *error);
 
 /* Before a matrix at x, where distances have been measured (collide_harden.c). */
 void kiln_collide_look_harder(kiln_collide *collide, const double *x);
-double kiln_collide_scale_of(const kiln_collide *collide, size_t i); /* of a pair that acts */
+
+kiln_pair_rules kiln_collide_rules(const kiln_collide *collide);
+/* Of what the solve knows of `count` pairs and parts. */
+kiln_status kiln_collide_make_room(kiln_collide *collide, size_t count, kiln_error *error);
+/* What pairs count at x (collide_share.c). */
+typedef struct kiln_collide_sight {
+    const kiln_collide *collide;
+    kiln_pair_rules rules;
+    const kiln_vec3 *x;
+} kiln_collide_sight;
+/* By how much a pair counts whose distance at x is that, and its parts: N at stiffness 1. */
+void kiln_collide_count_pair(const kiln_collide_sight *sight, size_t i,
+                             const kiln_pair_distance *at, kiln_counts *out);
 /* Fills in which of those that act the matrix has blocks for. */
 void kiln_collide_find_coupled(kiln_collide *collide);
 double kiln_collide_load(const kiln_collide *collide, size_t i); /* of a pair as measured, N */
+double kiln_collide_pressure(const kiln_collide *collide, size_t i); /* likewise with its parts */
 
 /* Some rows of a gradient and of the matrix, which may be NULL. */
 typedef struct kiln_row_band {

@@ -21,10 +21,32 @@ double kiln_collide_load(const kiln_collide *c, size_t i)
     return kiln_collide_acts(c, i) ? -c->scale.data[i] * repulsion_of(c, i).slope : 0.0;
 }
 
+/* Parts lie behind the pairs in their order; what they take cannot be more than there is. */
+double kiln_collide_pressure(const kiln_collide *c, size_t i)
+{
+    double sum = kiln_collide_load(c, i);
+    size_t low = 0, high = c->parts.data[i] ? c->part_of.count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->part_of.data[middle] < i)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t k = low; k < low + c->parts.data[i]; k++)
+        sum += kiln_collide_load(c, c->found.pairs.count + k);
+    return fmax(sum, 0.0);
+}
+
 typedef struct energy_job {
     const kiln_collide *collide;
     double *energy;
 } energy_job;
+
+static double energy_of(const kiln_collide *c, size_t i)
+{
+    return c->scale.data[i] * kiln_collide_pair(c, i)->reach * repulsion_of(c, i).value;
+}
 
 static void energy_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
@@ -34,8 +56,8 @@ static void energy_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     const kiln_collide *c = job->collide;
     for (size_t a = begin; a < end; a++) {
         size_t i = c->acting.data[a];
-        job->energy[i] =
-            c->scale.data[i] * kiln_collide_pair(c, i)->reach * repulsion_of(c, i).value;
+        if (!kiln_collide_is_part(c, i))
+            job->energy[i] = energy_of(c, i);
     }
 }
 
@@ -49,14 +71,16 @@ static const double *measure_energies(kiln_collide *c, const double *x)
     if (pairs)
         memset(job.energy, 0, pairs * sizeof *job.energy);
     kiln_parallel_for(c->context, c->acting.count, KILN_COLLIDE_GRAIN, energy_chunk, &job);
+    for (size_t k = 0; k < c->part_of.count; k++)
+        job.energy[c->part_of.data[k]] += energy_of(c, pairs + k);
     return job.energy;
 }
 
 static double sum_of(kiln_collide *c, const double *energy, const double *x)
 {
     double sum = 0.0;
-    for (size_t a = 0; a < c->acting.count; a++)
-        sum += energy[c->acting.data[a]];
+    for (size_t i = 0; i < c->found.pairs.count; i++)
+        sum += energy[i];
     if (c->failure != KILN_OK)
         return INFINITY;
     *kiln_kept_values_begin(&c->totals, c->context, 3 * c->given->rows, 1, c->solve, x) = sum;
@@ -108,7 +132,8 @@ static void push_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
         kiln_repulsion b = repulsion_of(c, i);
         double force = job->scale * c->scale.data[i];
         c->push.data[2 * a] = force * b.slope;
-        c->push.data[2 * a + 1] = force * b.curvature / kiln_collide_pair(c, i)->reach;
+        /* What is taken away before hollows is less than what is there; not so in the matrix. */
+        c->push.data[2 * a + 1] = fmax(force * b.curvature / kiln_collide_pair(c, i)->reach, 0.0);
     }
 }
 

@@ -1,0 +1,336 @@
+#include "contact/sight.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of a distance: nearer to each other, two are the same. */
+#define SAME 1e-9
+
+kiln_status kiln_fans_build(kiln_fans *fans, kiln_context *context, const kiln_u32_array *faces,
+                            size_t points, kiln_error *error)
+{
+    KILN_TRY(kiln_array_reserve(context, &fans->start, points + 2, error));
+    KILN_TRY(kiln_array_reserve(context, &fans->face, faces->count + 1, error));
+    uint32_t *start = fans->start.data;
+    memset(start, 0, (points + 2) * sizeof *start);
+    for (size_t i = 0; i < faces->count; i++)
+        start[faces->data[i] + 2]++;
+    for (size_t p = 2; p < points + 2; p++)
+        start[p] += start[p - 1];
+    for (size_t i = 0; i < faces->count; i++) /* start[p + 1] goes from the begin of p to its end */
+        fans->face.data[start[faces->data[i] + 1]++] = (uint32_t)(i / 3);
+    fans->start.count = points + 1;
+    fans->face.count = faces->count;
+    return KILN_OK;
+}
+
+void kiln_fans_free(kiln_fans *fans, kiln_context *context)
+{
+    kiln_array_free(context, &fans->start);
+    kiln_array_free(context, &fans->face);
+}
+
+size_t kiln_fans_bytes(const kiln_fans *fans)
+{
+    return (fans->start.capacity + fans->face.capacity) * sizeof(uint32_t);
+}
+
+/* Faces at a row, in a loop over i from fan_begin to fan_end. */
+static size_t fan_begin(const kiln_fan_surface *s, uint32_t row)
+{
+    return s->fans->start.data[row - s->first];
+}
+static size_t fan_end(const kiln_fan_surface *s, uint32_t row)
+{
+    return s->fans->start.data[row - s->first + 1];
+}
+
+static void rows_of(const kiln_fan_surface *s, uint32_t face, uint32_t row[3])
+{
+    for (size_t k = 0; k < 3; k++)
+        row[k] = s->first + s->faces[3 * (size_t)face + k];
+}
+
+static bool has_row(const uint32_t row[3], uint32_t r)
+{
+    return row[0] == r || row[1] == r || row[2] == r;
+}
+
+static kiln_vec3 normal_of(const kiln_vec3 *x, const uint32_t row[3])
+{
+    return kiln_v3_normalize(kiln_v3_cross(kiln_v3_sub(x[row[1]], x[row[0]]),
+                                           kiln_v3_sub(x[row[2]], x[row[0]])));
+}
+
+double kiln_fan_sharpness(const kiln_fan_surface *s, const kiln_vec3 *x, uint32_t a, uint32_t b)
+{
+    kiln_vec3 normal[2], apex = x[a];
+    uint32_t row[3];
+    int count = 0;
+    for (size_t i = fan_begin(s, a); i < fan_end(s, a); i++) {
+        rows_of(s, s->fans->face.data[i], row);
+        if (!has_row(row, b))
+            continue;
+        if (count < 2)
+            normal[count] = normal_of(x, row);
+        for (int k = 0; k < 3; k++)
+            apex = row[k] != a && row[k] != b ? x[row[k]] : apex; /* of the second in the end */
+        count++;
+    }
+    if (count != 2)
+        return 1.0;
+    bool hollow = kiln_v3_dot(normal[0], kiln_v3_sub(apex, x[a])) >= 0.0;
+    return hollow ? 0.0 : sqrt(fmin(fmax(1.0 - kiln_v3_dot(normal[0], normal[1]), 0.0), 1.0));
+}
+
+/* Where a nearest place is: at a row (the other is NOWHERE), between two in ascending order,
+ * or inside a face. */
+#define NOWHERE UINT32_MAX
+typedef struct feature {
+    uint32_t a, b;
+} feature;
+
+static feature feature_of(const uint32_t *row, unsigned mask)
+{
+    feature f = {NOWHERE, NOWHERE};
+    if (mask == 7)
+        return f;
+    for (int k = 0; k < 3; k++)
+        if (mask >> k & 1) {
+            f.b = f.a;
+            f.a = row[k];
+        }
+    return f.b != NOWHERE && f.b < f.a ? (feature){f.b, f.a} : f;
+}
+
+static bool is_at(feature f, uint32_t a, uint32_t b)
+{
+    return f.a == a && f.b == b;
+}
+
+/* The nearest place on a triangle, an edge or at a point. */
+typedef struct place {
+    feature at;
+    double d, before; /* distance, and that where the step began: of the same triangle, edge, point */
+    double weight[2]; /* of an edge's ends */
+    kiln_vec3 offset;
+} place;
+
+static place on_face(const kiln_sight *s, uint32_t vertex, uint32_t face)
+{
+    uint32_t row[3];
+    rows_of(&s->surface, face, row);
+    const kiln_vec3 corner[3] = {s->x[row[0]], s->x[row[1]], s->x[row[2]]};
+    kiln_closest_point at = kiln_closest_on_triangle(s->x[vertex], corner);
+    place out = {.at = feature_of(row, at.feature), .d = sqrt(at.distance2)};
+    if (s->from) {
+        const kiln_vec3 was[3] = {s->from[row[0]], s->from[row[1]], s->from[row[2]]};
+        out.before = sqrt(kiln_closest_on_triangle(s->from[vertex], was).distance2);
+    }
+    return out;
+}
+
+static place on_edge(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32_t b)
+{
+    const uint32_t row[2] = {a < b ? a : b, a < b ? b : a};
+    const kiln_vec3 end[2] = {s->x[row[0]], s->x[row[1]]};
+    kiln_closest_point at = kiln_closest_on_edge(s->x[vertex], end);
+    place out = {.d = sqrt(at.distance2), .offset = at.offset};
+    out.at.a = at.feature == 2 ? row[1] : row[0];
+    out.at.b = at.feature == 3 ? row[1] : NOWHERE;
+    for (int k = 0; k < 2; k++)
+        out.weight[k] = at.weight[a < b ? k : 1 - k];
+    if (s->from) {
+        const kiln_vec3 was[2] = {s->from[row[0]], s->from[row[1]]};
+        out.before = sqrt(kiln_closest_on_edge(s->from[vertex], was).distance2);
+    }
+    return out;
+}
+
+static place at_point(const kiln_sight *s, uint32_t vertex, uint32_t row)
+{
+    kiln_vec3 offset = kiln_v3_sub(s->x[vertex], s->x[row]);
+    place out = {.at = {row, NOWHERE}, .d = kiln_v3_norm(offset), .offset = offset};
+    if (s->from)
+        out.before = kiln_v3_norm(kiln_v3_sub(s->from[vertex], s->from[row]));
+    return out;
+}
+
+static bool counts_at_all(const kiln_sight *s, const place *p)
+{
+    return p->d < s->within || (s->from && p->before < s->within);
+}
+
+static bool began_alike(const kiln_sight *s, const place *p, const place *q)
+{
+    return !s->from || fabs(p->before - q->before) <= SAME * q->before;
+}
+
+/* The terms that are at one feature. */
+typedef struct pile {
+    double net;
+    int owners, around; /* faces that have their nearest place there, and all seen */
+    bool one;           /* they can be taken as one */
+} pile;
+
+/* g of an edge, and how many faces at it are seen. */
+static double edge_term(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32_t b, int *around)
+{
+    double sum = 0.0, most = 0.0;
+    uint32_t row[3];
+    *around = 0;
+    for (size_t i = fan_begin(&s->surface, a); i < fan_end(&s->surface, a); i++) {
+        uint32_t face = s->surface.fans->face.data[i];
+        rows_of(&s->surface, face, row);
+        double f = has_row(row, b) ? s->share(s->user, vertex, face) : 0.0;
+        sum += f;
+        most = fmax(most, f);
+        *around += f > 0.0;
+    }
+    return sum - most;
+}
+
+static void add_faces(const kiln_sight *s, uint32_t vertex, const place *at, pile *out)
+{
+    uint32_t row[3];
+    for (size_t i = fan_begin(&s->surface, at->at.a); i < fan_end(&s->surface, at->at.a); i++) {
+        uint32_t face = s->surface.fans->face.data[i];
+        rows_of(&s->surface, face, row);
+        double f = at->at.b == NOWHERE || has_row(row, at->at.b)
+                       ? s->share(s->user, vertex, face)
+                       : 0.0;
+        if (f == 0.0)
+            continue;
+        out->around++;
+        place on = on_face(s, vertex, face);
+        if (!is_at(on.at, at->at.a, at->at.b))
+            continue;
+        out->net += f;
+        out->owners++;
+        out->one = out->one && began_alike(s, &on, at);
+    }
+}
+
+/* Whether a face before number i of the fan has the row too. */
+static bool came_before(const kiln_fan_surface *s, uint32_t centre, size_t i, uint32_t r)
+{
+    uint32_t row[3];
+    for (size_t j = fan_begin(s, centre); j < i; j++) {
+        rows_of(s, s->fans->face.data[j], row);
+        if (has_row(row, r))
+            return true;
+    }
+    return false;
+}
+
+/* h of a point, and the edges that end nearest there. */
+static double add_edges(const kiln_sight *s, uint32_t vertex, const place *at, pile *out)
+{
+    const kiln_fan_surface *surface = &s->surface;
+    uint32_t row[3], q = at->at.a;
+    double sum = 0.0, most = 0.0, edges = 0.0;
+    for (size_t i = fan_begin(surface, q); i < fan_end(surface, q); i++) {
+        uint32_t face = surface->fans->face.data[i];
+        double f = s->share(s->user, vertex, face);
+        sum += f;
+        most = fmax(most, f);
+        rows_of(surface, face, row);
+        for (int k = 0; k < 3; k++) {
+            int around;
+            if (row[k] == q || came_before(surface, q, i, row[k]))
+                continue;
+            double g = edge_term(s, vertex, q, row[k], &around);
+            place on = on_edge(s, vertex, q, row[k]);
+            edges += g;
+            if (g == 0.0 || !is_at(on.at, q, NOWHERE))
+                continue;
+            out->net -= g;
+            out->one = out->one && began_alike(s, &on, at);
+        }
+    }
+    return most - sum + edges;
+}
+
+static void add_part(const place *at, double count, int from, int to, kiln_counts *out)
+{
+    if (count == 0.0)
+        return;
+    int n = out->parts++;
+    out->part[n].count = count;
+    out->part[n].distance = at->d;
+    out->part[n].before = at->before;
+    out->part[n].offset = at->offset;
+    memset(out->part[n].weight, 0, sizeof out->part[n].weight);
+    out->part[n].weight[from] = to < 0 ? 1.0 : at->weight[0];
+    if (to >= 0)
+        out->part[n].weight[to] = at->weight[1];
+}
+
+/* Of one feature of a face, whose nearest place is `nearest`. */
+static void count_pile(const pile *p, const place *at, feature nearest, int from, int to,
+                       kiln_counts *out)
+{
+    if (is_at(nearest, at->at.a, at->at.b))
+        out->own = p->net / p->owners;
+    else if (p->owners == 0)
+        add_part(at, p->net / p->around, from, to, out);
+}
+
+static void count_edge(const kiln_sight *s, uint32_t vertex, const uint32_t row[3], int from,
+                       const place *at, feature nearest, kiln_counts *out)
+{
+    int to = (from + 1) % 3, around;
+    pile p = {.one = true};
+    double g = edge_term(s, vertex, row[from], row[to], &around);
+    add_faces(s, vertex, at, &p);
+    p.net -= g;
+    if (p.one)
+        count_pile(&p, at, nearest, from, to, out);
+    else
+        add_part(at, -g / around, from, to, out);
+}
+
+/* `on` are the nearest places on the edges of the face from corner k to k + 1. */
+static void count_corner(const kiln_sight *s, uint32_t vertex, const uint32_t row[3], int k,
+                         const place *on, feature nearest, kiln_counts *out)
+{
+    place at = at_point(s, vertex, row[k]);
+    pile p = {.one = true};
+    if (!counts_at_all(s, &at))
+        return;
+    add_faces(s, vertex, &at, &p);
+    double h = add_edges(s, vertex, &at, &p);
+    p.net += h;
+    if (p.one) {
+        count_pile(&p, &at, nearest, k, -1, out);
+        return;
+    }
+    add_part(&at, h / p.around, k, -1, out);
+    for (int e = 0; e < 3; e++) {
+        int around, to = (e + 1) % 3;
+        if ((e != k && to != k) || !is_at(on[e].at, row[k], NOWHERE))
+            continue;
+        double g = edge_term(s, vertex, row[e], row[to], &around);
+        place end = at;
+        end.before = on[e].before;
+        add_part(&end, -g / around, k, -1, out);
+    }
+}
+
+void kiln_sight_count(const kiln_sight *s, uint32_t vertex, uint32_t face, unsigned mask,
+                      kiln_counts *out)
+{
+    uint32_t row[3];
+    place on[3];
+    rows_of(&s->surface, face, row);
+    feature nearest = feature_of(row, mask);
+    out->own = s->share(s->user, vertex, face);
+    out->parts = 0;
+    for (int k = 0; k < 3; k++) {
+        on[k] = on_edge(s, vertex, row[k], row[(k + 1) % 3]);
+        if (on[k].at.b != NOWHERE && counts_at_all(s, &on[k]))
+            count_edge(s, vertex, row, k, &on[k], nearest, out);
+    }
+    for (int k = 0; k < 3; k++)
+        count_corner(s, vertex, row, k, on, nearest, out);
+}
