@@ -5,6 +5,9 @@
 
 /* Of a distance: nearer to each other, two are the same. */
 #define SAME 1e-9
+/* Folds that are as good as flat, and that are cut open. */
+#define FLAT   0.015
+#define HOLLOW 0.07
 
 kiln_status kiln_fans_build(kiln_fans *fans, kiln_context *context, const kiln_u32_array *faces,
                             size_t points, kiln_error *error)
@@ -62,7 +65,7 @@ static kiln_vec3 normal_of(const kiln_vec3 *x, const uint32_t row[3])
                                            kiln_v3_sub(x[row[2]], x[row[0]])));
 }
 
-double kiln_fan_sharpness(const kiln_fan_surface *s, const kiln_vec3 *x, uint32_t a, uint32_t b)
+double kiln_fan_fold(const kiln_fan_surface *s, const kiln_vec3 *x, uint32_t a, uint32_t b)
 {
     kiln_vec3 normal[2], apex = x[a];
     uint32_t row[3];
@@ -78,9 +81,24 @@ double kiln_fan_sharpness(const kiln_fan_surface *s, const kiln_vec3 *x, uint32_
         count++;
     }
     if (count != 2)
-        return 1.0;
-    bool hollow = kiln_v3_dot(normal[0], kiln_v3_sub(apex, x[a])) >= 0.0;
-    return hollow ? 0.0 : sqrt(fmin(fmax(1.0 - kiln_v3_dot(normal[0], normal[1]), 0.0), 1.0));
+        return INFINITY;
+    bool hollow = kiln_v3_dot(normal[0], kiln_v3_sub(apex, x[a])) > 0.0;
+    double fold = sqrt(fmax(1.0 - kiln_v3_dot(normal[0], normal[1]), 0.0));
+    return hollow ? -fold : fold;
+}
+
+double kiln_fan_sharpness(const kiln_fan_surface *s, const kiln_vec3 *x, uint32_t a, uint32_t b,
+                          double reach)
+{
+    double angle = 1.4142135623730951 * kiln_fan_fold(s, x, a, b);
+    double height = 0.25 * angle * kiln_v3_norm(kiln_v3_sub(x[b], x[a]));
+    return fmin(fmax(height / reach, 0.0), 1.0);
+}
+
+/* Of a fold: how much of what both sides have in common is one. */
+static double glue_of(double fold)
+{
+    return isinf(fold) ? 0.0 : (float)fmin(fmax((HOLLOW + fold) / (HOLLOW - FLAT), 0.0), 1.0);
 }
 
 /* Where a nearest place is: at a row (the other is NOWHERE), between two in ascending order,
@@ -174,20 +192,27 @@ typedef struct pile {
 } pile;
 
 /* g of an edge, and how many faces at it are seen. */
-static double edge_term(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32_t b, int *around)
+static double edge_term(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32_t b, double glue,
+                        int *around)
 {
-    double sum = 0.0, most = 0.0;
+    double least = INFINITY;
     uint32_t row[3];
     *around = 0;
     for (size_t i = fan_begin(&s->surface, a); i < fan_end(&s->surface, a); i++) {
         uint32_t face = s->surface.fans->face.data[i];
         rows_of(&s->surface, face, row);
-        double f = has_row(row, b) ? s->share(s->user, vertex, face) : 0.0;
-        sum += f;
-        most = fmax(most, f);
+        if (!has_row(row, b))
+            continue;
+        double f = s->share(s->user, vertex, face);
+        least = fmin(least, f);
         *around += f > 0.0;
     }
-    return sum - most;
+    return glue * least;
+}
+
+static double glue_at(const kiln_sight *s, uint32_t a, uint32_t b)
+{
+    return glue_of(kiln_fan_fold(&s->surface, s->folded, a, b));
 }
 
 static void add_faces(const kiln_sight *s, uint32_t vertex, const place *at, pile *out)
@@ -228,27 +253,26 @@ static double add_edges(const kiln_sight *s, uint32_t vertex, const place *at, p
 {
     const kiln_fan_surface *surface = &s->surface;
     uint32_t row[3], q = at->at.a;
-    double sum = 0.0, most = 0.0, edges = 0.0;
+    double least = INFINITY, glue = 1.0;
     for (size_t i = fan_begin(surface, q); i < fan_end(surface, q); i++) {
         uint32_t face = surface->fans->face.data[i];
-        double f = s->share(s->user, vertex, face);
-        sum += f;
-        most = fmax(most, f);
+        least = fmin(least, s->share(s->user, vertex, face));
         rows_of(surface, face, row);
         for (int k = 0; k < 3; k++) {
             int around;
             if (row[k] == q || came_before(surface, q, i, row[k]))
                 continue;
-            double g = edge_term(s, vertex, q, row[k], &around);
+            double glued = glue_at(s, q, row[k]);
+            double g = edge_term(s, vertex, q, row[k], glued, &around);
             place on = on_edge(s, vertex, q, row[k]);
-            edges += g;
+            glue = fmin(glue, glued);
             if (g == 0.0 || !is_at(on.at, q, NOWHERE))
                 continue;
             out->net -= g;
             out->one = out->one && began_alike(s, &on, at);
         }
     }
-    return most - sum + edges;
+    return least * glue;
 }
 
 static void add_part(const place *at, double count, int from, int to, kiln_counts *out)
@@ -281,7 +305,7 @@ static void count_edge(const kiln_sight *s, uint32_t vertex, const uint32_t row[
 {
     int to = (from + 1) % 3, around;
     pile p = {.one = true};
-    double g = edge_term(s, vertex, row[from], row[to], &around);
+    double g = edge_term(s, vertex, row[from], row[to], glue_at(s, row[from], row[to]), &around);
     add_faces(s, vertex, at, &p);
     p.net -= g;
     if (p.one)
@@ -310,7 +334,7 @@ static void count_corner(const kiln_sight *s, uint32_t vertex, const uint32_t ro
         int around, to = (e + 1) % 3;
         if ((e != k && to != k) || !is_at(on[e].at, row[k], NOWHERE))
             continue;
-        double g = edge_term(s, vertex, row[e], row[to], &around);
+        double g = edge_term(s, vertex, row[e], row[to], glue_at(s, row[e], row[to]), &around);
         place end = at;
         end.before = on[e].before;
         add_part(&end, -g / around, k, -1, out);

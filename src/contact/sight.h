@@ -9,9 +9,15 @@
  * places of a surface jumps where one of them ceases to be in the hollow of another.
  *
  * Shares f differ where the vertex faces triangles differently. The sum is then taken of all
- * triangles with f >= t and integrated over t, which makes g_e = (sum of f - largest f) over the
- * triangles at e and h_q = largest f at q - sum of f + sum of g over the edges at q. Triangles that
- * the vertex does not see have f = 0: what is left is counted as a surface with a border.
+ * triangles with f >= t and integrated over t, which makes g the less of f on both sides of an edge
+ * and h the least around a point. Triangles that the vertex does not see have f = 0, and what is
+ * left is a surface with a border: borders have g = 0, points on them h = 0.
+ *
+ * In a hollow the nearest place hops from one side to the other within a width of d times the
+ * angle: a continuous force, and a kink to Newton's method, with a vertex at rest in it. So a fold
+ * is cut open by and by as it gets deeper: g is less by a factor that goes from 1 to 0 (HOLLOW in
+ * sight.c), and h by the least factor around. Where it is 0 both sides count by themselves. The
+ * same holds where more than two triangles meet.
  *
  * Many of these terms are one: a triangle whose nearest place is on its edge has the distance of
  * the edge. They are added up by the place they are at (its feature), where most cancel exactly:
@@ -44,15 +50,19 @@ typedef struct kiln_fan_surface {
     uint32_t first;
 } kiln_fan_surface;
 
-/* By how far the edge between rows a and b sticks out: sqrt(1 - cos) of the angle by which its
- * faces turn away from each other, at most 1; 0 where they are flat or hollow, 1 where there are
- * not two. */
+/* Of the edge between rows a and b: sqrt(1 - cos) of the angle between its two faces, less than
+ * zero where they are hollow; infinite where there are not two. */
+double kiln_fan_fold(const kiln_fan_surface *surface, const kiln_vec3 *x, uint32_t a, uint32_t b);
+/* By how far it sticks out, as part of the reach and 1 at most: what lies across the middle of an
+ * edge is at its ends farther from its faces by a quarter of length times angle, and where that is
+ * less than the reach vertices answer for it. */
 double kiln_fan_sharpness(const kiln_fan_surface *surface, const kiln_vec3 *x, uint32_t a,
-                          uint32_t b);
+                          uint32_t b, double reach);
 
 typedef struct kiln_sight {
     kiln_fan_surface surface;
-    const kiln_vec3 *x; /* [row] */
+    const kiln_vec3 *x;     /* [row] */
+    const kiln_vec3 *folded; /* [row] where folds are those that count */
     /* [row] where the step began, if what counts depends on the distances there: then terms are one
      * only if those are. NULL: it does not. */
     const kiln_vec3 *from;

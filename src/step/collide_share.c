@@ -45,9 +45,9 @@ static double count_edges(const kiln_collide *c, const kiln_surface_pair *pair)
     kiln_fan_surface first = surface_of(c, pair->v[0]), second = surface_of(c, pair->v[2]);
     double out = skewness(pair, x);
     if (out > LEAST_EDGES)
-        out *= kiln_fan_sharpness(&first, x, pair->v[0], pair->v[1]);
+        out *= kiln_fan_sharpness(&first, x, pair->v[0], pair->v[1], pair->reach);
     if (out > LEAST_EDGES)
-        out *= kiln_fan_sharpness(&second, x, pair->v[2], pair->v[3]);
+        out *= kiln_fan_sharpness(&second, x, pair->v[2], pair->v[3], pair->reach);
     return pair->area * fmax(out, LEAST_EDGES) *
            fmin(side_modulus(c, pair->v, 2), side_modulus(c, pair->v + 2, 2));
 }
@@ -130,6 +130,7 @@ void kiln_collide_count_pair(const kiln_collide_sight *sight, size_t i,
     }
     const kiln_sight view = {.surface = surface,
                              .x = sight->x,
+                             .folded = kiln_collide_points(c->begin.data),
                              .from = kiln_collide_friction_of(c, i) > 0.0
                                          ? NULL
                                          : (c->from ? kiln_collide_points(c->from) : NULL),
