@@ -61,8 +61,8 @@ static bool has_row(const uint32_t row[3], uint32_t r)
 
 static kiln_vec3 normal_of(const kiln_vec3 *x, const uint32_t row[3])
 {
-    return kiln_v3_normalize(kiln_v3_cross(kiln_v3_sub(x[row[1]], x[row[0]]),
-                                           kiln_v3_sub(x[row[2]], x[row[0]])));
+    return kiln_v3_normalize(
+        kiln_v3_cross(kiln_v3_sub(x[row[1]], x[row[0]]), kiln_v3_sub(x[row[2]], x[row[0]])));
 }
 
 double kiln_fan_fold(const kiln_fan_surface *s, const kiln_vec3 *x, uint32_t a, uint32_t b)
@@ -129,7 +129,8 @@ static bool is_at(feature f, uint32_t a, uint32_t b)
 /* The nearest place on a triangle, an edge or at a point. */
 typedef struct place {
     feature at;
-    double d, before; /* distance, and that where the step began: of the same triangle, edge, point */
+    double d,
+        before; /* distance, and that where the step began: of the same triangle, edge, point */
     double weight[2]; /* of an edge's ends */
     kiln_vec3 offset;
 } place;
@@ -221,9 +222,8 @@ static void add_faces(const kiln_sight *s, uint32_t vertex, const place *at, pil
     for (size_t i = fan_begin(&s->surface, at->at.a); i < fan_end(&s->surface, at->at.a); i++) {
         uint32_t face = s->surface.fans->face.data[i];
         rows_of(&s->surface, face, row);
-        double f = at->at.b == NOWHERE || has_row(row, at->at.b)
-                       ? s->share(s->user, vertex, face)
-                       : 0.0;
+        double f =
+            at->at.b == NOWHERE || has_row(row, at->at.b) ? s->share(s->user, vertex, face) : 0.0;
         if (f == 0.0)
             continue;
         out->around++;

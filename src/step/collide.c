@@ -44,6 +44,7 @@ void kiln_collide_free(kiln_collide *c)
     kiln_array_free(c->context, &c->boxes);
     kiln_array_free(c->context, &c->at);
     kiln_array_free(c->context, &c->begin);
+    kiln_array_free(c->context, &c->folded);
     kiln_array_free(c->context, &c->facing);
     kiln_array_free(c->context, &c->measured);
     kiln_array_free(c->context, &c->behind);
@@ -63,7 +64,7 @@ size_t kiln_collide_bytes(const kiln_collide *c)
     return kiln_contact_surface_bytes(&c->surface) + kiln_surface_pairs_bytes(&c->found) +
            kiln_walls_bytes(&c->walls) + kiln_fans_bytes(&c->fans) + c->parts.capacity +
            (c->modulus.capacity + c->least.capacity + c->at.capacity + c->begin.capacity +
-            c->measured.capacity + c->counted.capacity + c->before.capacity + c->scale.capacity +
+            c->folded.capacity + c->measured.capacity + c->counted.capacity + c->before.capacity + c->scale.capacity +
             c->rub.capacity + c->push.capacity) *
                sizeof(double) +
            c->boxes.capacity * sizeof(kiln_box) + c->behind.capacity +
@@ -156,6 +157,7 @@ static kiln_status start_anew(kiln_collide *c, kiln_error *error)
     c->first_wall = (uint32_t)slots;
     KILN_TRY(kiln_array_reserve(c->context, &c->boxes, rows, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->begin, 3 * rows, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->folded, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->facing, rows, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->measured, 3 * rows, error));
     c->measured_state = 0;

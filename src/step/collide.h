@@ -89,6 +89,8 @@ typedef struct kiln_collide {
     kiln_f64_array begin; /* [row][3] where the solve began, and */
     KILN_ARRAY_OF(kiln_vec3)
     facing; /* [vertex slot] area vector of the faces at it there, over their area in u */
+    kiln_f64_array folded; /* [row][3] where edges stick out as far as they count: there, or later */
+    int refolds;           /* how often that was later in this solve */
     kiln_f64_array at; /* [row][3] where a piece of a way begins */
     double stride;     /* m, of such a piece at most */
     size_t about;      /* pairs that were found about a place, last */

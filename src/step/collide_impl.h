@@ -91,6 +91,9 @@ typedef struct kiln_collide_sight {
     kiln_pair_rules rules;
     const kiln_vec3 *x;
 } kiln_collide_sight;
+/* From now on edges stick out as they do at x, if some that are pressed do much more so than they
+ * count; distances have been measured there. Whether they do. */
+bool kiln_collide_refold(kiln_collide *collide, const double *x);
 /* By how much a pair counts whose distance at x is that, and its parts: N at stiffness 1. */
 void kiln_collide_count_pair(const kiln_collide_sight *sight, size_t i,
                              const kiln_pair_distance *at, kiln_counts *out);

@@ -210,6 +210,8 @@ static void begin_at(kiln_collide *c, const double *x)
     const kiln_vec3 *p = kiln_collide_points(x);
     const kiln_contact_surface *s = &c->surface;
     memcpy(c->begin.data, x, 3 * c->given->rows * sizeof(double));
+    memcpy(c->folded.data, x, 3 * c->given->rows * sizeof(double));
+    c->refolds = 0;
     for (size_t i = 0; i < s->vertices.count; i++)
         c->facing.data[s->vertices.data[i]] = kiln_v3(0, 0, 0);
     for (size_t f = 0; f < s->faces.count; f += 3) {
@@ -375,6 +377,7 @@ kiln_status kiln_collide_expect(void *self, const double *x, kiln_error *error)
 {
     kiln_collide *c = self;
     kiln_collide_measure(c, x);
+    (void)kiln_collide_refold(c, x);
     if (c->options.adaptive)
         kiln_collide_look_harder(c, x);
     KILN_TRY(kiln_collide_failure(c, error));

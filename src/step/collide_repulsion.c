@@ -116,6 +116,41 @@ static double repulsion_delta(void *self, const double *x0, const double *x1)
     return sum;
 }
 
+/* What both sides of a hollow have in common. Its Hessian is that of the rest turned round: along
+ * the normal it takes from what they have, and across it the force turns from one side to the
+ * other, which is all there is to hold a vertex in the hollow. */
+static bool is_taken_away(const kiln_collide *c, size_t i)
+{
+    return c->counted.data[i] < 0.0;
+}
+
+/* The direction across the normal and an edge; false: it is at a corner. */
+static bool find_across(const kiln_collide *c, size_t i, kiln_vec3 *across)
+{
+    const kiln_vec3 *x = kiln_collide_points(c->measured.data);
+    const kiln_pair_distance *at = &c->distance.data[i];
+    const uint32_t *v = kiln_collide_pair(c, i)->v;
+    int end[3], count = 0;
+    for (int k = 1; k < 4; k++)
+        if (at->weight[k] != 0.0)
+            end[count++] = k;
+    if (count != 2)
+        return false;
+    *across = kiln_v3_normalize(kiln_v3_cross(kiln_v3_sub(x[v[end[1]]], x[v[end[0]]]), at->normal));
+    return true;
+}
+
+/* The part of the Hessian that is not negative, over its stiffness. */
+static void find_shape(const kiln_collide *c, size_t i, double m[3][3])
+{
+    kiln_vec3 along = c->distance.data[i].normal;
+    bool round = is_taken_away(c, i) && !find_across(c, i, &along);
+    const double n[3] = {along.x, along.y, along.z};
+    for (int r = 0; r < 3; r++)
+        for (int s = 0; s < 3; s++)
+            m[r][s] = round ? (r == s) - n[r] * n[s] : n[r] * n[s];
+}
+
 typedef struct push_job {
     kiln_collide *collide;
     double scale;
@@ -131,9 +166,11 @@ static void push_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
         size_t i = c->acting.data[a];
         kiln_repulsion b = repulsion_of(c, i);
         double force = job->scale * c->scale.data[i];
+        const kiln_surface_pair *pair = kiln_collide_pair(c, i);
         c->push.data[2 * a] = force * b.slope;
-        /* What is taken away before hollows is less than what is there; not so in the matrix. */
-        c->push.data[2 * a + 1] = fmax(force * b.curvature / kiln_collide_pair(c, i)->reach, 0.0);
+        c->push.data[2 * a + 1] = is_taken_away(c, i)
+                                      ? force * b.slope / (c->distance.data[i].d + pair->clearance)
+                                      : force * b.curvature / pair->reach;
     }
 }
 
@@ -156,7 +193,7 @@ static void add_blocks(const kiln_row_band *rows, const uint32_t v[4], const dou
 }
 
 /* Of the Hessian only the part along the normal: what the turning of the normal adds is negative
- * where the pair repels. */
+ * where the pair repels, and only there. */
 static void add_pushes(const void *user, const kiln_row_band *rows)
 {
     const kiln_collide *c = user;
@@ -172,10 +209,10 @@ static void add_pushes(const void *user, const kiln_row_band *rows)
                 kiln_collide_add_at(rows->g, v[k], slope * at->weight[k], at->normal);
         if (!rows->H)
             continue;
-        const double n[3] = {at->normal.x, at->normal.y, at->normal.z};
+        find_shape(c, i, m);
         for (int r = 0; r < 3; r++)
             for (int s = 0; s < 3; s++)
-                m[r][s] = curvature * n[r] * n[s];
+                m[r][s] *= curvature;
         add_blocks(rows, v, at->weight, (const double(*)[3])m, c->coupled.data[a]);
     }
 }
@@ -195,8 +232,11 @@ static void note_stiff(kiln_collide *c, size_t a, double stiffness)
 {
     size_t i = c->acting.data[a];
     const kiln_pair_distance *at = &c->distance.data[i];
+    kiln_vec3 along = at->normal;
+    if (is_taken_away(c, i) && !find_across(c, i, &along))
+        return; /* a corner: what the matrix has of it stays */
     kiln_stiff_pair *stiff = &c->stiff.data[c->stiff.count++];
-    *stiff = (kiln_stiff_pair){.normal = at->normal, .stiffness = stiffness};
+    *stiff = (kiln_stiff_pair){.normal = along, .stiffness = stiffness};
     memcpy(stiff->v, kiln_collide_pair(c, i)->v, sizeof stiff->v);
     memcpy(stiff->weight, at->weight, sizeof stiff->weight);
 }

@@ -2,12 +2,19 @@
  * the softer of the two, and each place of a surface once (contact/sight.h). */
 #include "step/collide_impl.h"
 
+#include <string.h>
+
 /* Squared sine below which edges count less, down to LEAST_EDGES: where they are parallel their
  * distance has a kink, at which a solve would not end if its force were more than the tolerance
  * (1e-3: cubes that meet face to face took 860 iterations for 12). Vertices against faces repel
  * there too, as they do where edges are flat or hollow, whose force would be that of the mesh. */
 #define PARALLEL    0.03
 #define LEAST_EDGES 1e-5
+/* Edges that are nearer than this part of the reach and would count so many times more are
+ * counted so, that often in a solve. */
+#define PRESSED   0.5
+#define MUCH_MORE 4.0
+enum { REFOLDS = 8 };
 /* A vertex counts with this part of its area, though it be on an edge. */
 #define LEAST_FACING 0.1
 
@@ -39,17 +46,43 @@ static double skewness(const kiln_surface_pair *pair, const kiln_vec3 *x)
     return y * (2.0 - y);
 }
 
-static double count_edges(const kiln_collide *c, const kiln_surface_pair *pair)
+static double edges_at(const kiln_collide *c, const kiln_surface_pair *pair, const kiln_vec3 *x)
 {
-    const kiln_vec3 *x = kiln_collide_points(c->begin.data);
     kiln_fan_surface first = surface_of(c, pair->v[0]), second = surface_of(c, pair->v[2]);
     double out = skewness(pair, x);
     if (out > LEAST_EDGES)
         out *= kiln_fan_sharpness(&first, x, pair->v[0], pair->v[1], pair->reach);
     if (out > LEAST_EDGES)
         out *= kiln_fan_sharpness(&second, x, pair->v[2], pair->v[3], pair->reach);
-    return pair->area * fmax(out, LEAST_EDGES) *
+    return fmax(out, LEAST_EDGES);
+}
+
+static double count_edges(const kiln_collide *c, const kiln_surface_pair *pair)
+{
+    return pair->area * edges_at(c, pair, kiln_collide_points(c->folded.data)) *
            fmin(side_modulus(c, pair->v, 2), side_modulus(c, pair->v + 2, 2));
+}
+
+/* What is flat where a solve begins may bend in it, and then edges press each other that count for
+ * nothing. */
+bool kiln_collide_refold(kiln_collide *c, const double *x)
+{
+    const kiln_vec3 *before = kiln_collide_points(c->folded.data), *now = kiln_collide_points(x);
+    bool must = false;
+    for (size_t a = 0; a < c->acting.count && c->refolds < REFOLDS && !must; a++) {
+        size_t i = c->acting.data[a];
+        const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+        must = pair->split == 2 && c->distance.data[i].d < PRESSED * pair->reach &&
+               edges_at(c, pair, now) > MUCH_MORE * edges_at(c, pair, before);
+    }
+    if (!must)
+        return false;
+    memcpy(c->folded.data, x, 3 * c->given->rows * sizeof *x);
+    c->refolds++;
+    c->state++;
+    c->solve++;
+    kiln_collide_measure(c, x);
+    return true;
 }
 
 /* The part of a vertex's faces that looks at a face presses it: the sides of a block do not. */
@@ -73,12 +106,10 @@ static double part_at_wall(const kiln_collide *c, uint32_t vertex, uint32_t face
 }
 
 /* Of the area of the pair, Pa. */
-static double weight_of(const kiln_collide *c, uint32_t vertex, uint32_t face,
-                        const uint32_t v[3])
+static double weight_of(const kiln_collide *c, uint32_t vertex, uint32_t face, const uint32_t v[3])
 {
     double part = kiln_collide_is_wall(c, v[0]) ? part_at_wall(c, vertex, face) : 1.0;
-    return part * facing(c, vertex, v) *
-           fmin(side_modulus(c, &vertex, 1), side_modulus(c, v, 3));
+    return part * facing(c, vertex, v) * fmin(side_modulus(c, &vertex, 1), side_modulus(c, v, 3));
 }
 
 /* A vertex and a face of which the search makes a pair (contact/surface_pairs.c, is_wanted): faces
@@ -130,7 +161,7 @@ void kiln_collide_count_pair(const kiln_collide_sight *sight, size_t i,
     }
     const kiln_sight view = {.surface = surface,
                              .x = sight->x,
-                             .folded = kiln_collide_points(c->begin.data),
+                             .folded = kiln_collide_points(c->folded.data),
                              .from = kiln_collide_friction_of(c, i) > 0.0
                                          ? NULL
                                          : (c->from ? kiln_collide_points(c->from) : NULL),
