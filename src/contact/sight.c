@@ -5,9 +5,6 @@
 
 /* Of a distance: nearer to each other, two are the same. */
 #define SAME 1e-9
-/* Folds that are as good as flat, and that are cut open. */
-#define FLAT   0.015
-#define HOLLOW 0.07
 
 kiln_status kiln_fans_build(kiln_fans *fans, kiln_context *context, const kiln_u32_array *faces,
                             size_t points, kiln_error *error)
@@ -93,12 +90,6 @@ double kiln_fan_sharpness(const kiln_fan_surface *s, const kiln_vec3 *x, uint32_
     double angle = 1.4142135623730951 * kiln_fan_fold(s, x, a, b);
     double height = 0.25 * angle * kiln_v3_norm(kiln_v3_sub(x[b], x[a]));
     return fmin(fmax(height / reach, 0.0), 1.0);
-}
-
-/* Of a fold: how much of what both sides have in common is one. */
-static double glue_of(double fold)
-{
-    return isinf(fold) ? 0.0 : (float)fmin(fmax((HOLLOW + fold) / (HOLLOW - FLAT), 0.0), 1.0);
 }
 
 /* Where a nearest place is: at a row (the other is NOWHERE), between two in ascending order,
@@ -193,11 +184,11 @@ typedef struct pile {
 } pile;
 
 /* g of an edge, and how many faces at it are seen. */
-static double edge_term(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32_t b, double glue,
-                        int *around)
+static double edge_term(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32_t b, int *around)
 {
     double least = INFINITY;
     uint32_t row[3];
+    int count = 0;
     *around = 0;
     for (size_t i = fan_begin(&s->surface, a); i < fan_end(&s->surface, a); i++) {
         uint32_t face = s->surface.fans->face.data[i];
@@ -207,13 +198,9 @@ static double edge_term(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32
         double f = s->share(s->user, vertex, face);
         least = fmin(least, f);
         *around += f > 0.0;
+        count++;
     }
-    return glue * least;
-}
-
-static double glue_at(const kiln_sight *s, uint32_t a, uint32_t b)
-{
-    return glue_of(kiln_fan_fold(&s->surface, s->folded, a, b));
+    return count == 2 ? least : 0.0;
 }
 
 static void add_faces(const kiln_sight *s, uint32_t vertex, const place *at, pile *out)
@@ -253,26 +240,24 @@ static double add_edges(const kiln_sight *s, uint32_t vertex, const place *at, p
 {
     const kiln_fan_surface *surface = &s->surface;
     uint32_t row[3], q = at->at.a;
-    double least = INFINITY, glue = 1.0;
+    double least = INFINITY; /* of g around, which is that of f where none is at a border */
     for (size_t i = fan_begin(surface, q); i < fan_end(surface, q); i++) {
         uint32_t face = surface->fans->face.data[i];
-        least = fmin(least, s->share(s->user, vertex, face));
         rows_of(surface, face, row);
         for (int k = 0; k < 3; k++) {
             int around;
             if (row[k] == q || came_before(surface, q, i, row[k]))
                 continue;
-            double glued = glue_at(s, q, row[k]);
-            double g = edge_term(s, vertex, q, row[k], glued, &around);
+            double g = edge_term(s, vertex, q, row[k], &around);
             place on = on_edge(s, vertex, q, row[k]);
-            glue = fmin(glue, glued);
+            least = fmin(least, g);
             if (g == 0.0 || !is_at(on.at, q, NOWHERE))
                 continue;
             out->net -= g;
             out->one = out->one && began_alike(s, &on, at);
         }
     }
-    return least * glue;
+    return least;
 }
 
 static void add_part(const place *at, double count, int from, int to, kiln_counts *out)
@@ -305,7 +290,7 @@ static void count_edge(const kiln_sight *s, uint32_t vertex, const uint32_t row[
 {
     int to = (from + 1) % 3, around;
     pile p = {.one = true};
-    double g = edge_term(s, vertex, row[from], row[to], glue_at(s, row[from], row[to]), &around);
+    double g = edge_term(s, vertex, row[from], row[to], &around);
     add_faces(s, vertex, at, &p);
     p.net -= g;
     if (p.one)
@@ -334,7 +319,7 @@ static void count_corner(const kiln_sight *s, uint32_t vertex, const uint32_t ro
         int around, to = (e + 1) % 3;
         if ((e != k && to != k) || !is_at(on[e].at, row[k], NOWHERE))
             continue;
-        double g = edge_term(s, vertex, row[e], row[to], glue_at(s, row[e], row[to]), &around);
+        double g = edge_term(s, vertex, row[e], row[to], &around);
         place end = at;
         end.before = on[e].before;
         add_part(&end, -g / around, k, -1, out);

@@ -11,13 +11,8 @@
  * Shares f differ where the vertex faces triangles differently. The sum is then taken of all
  * triangles with f >= t and integrated over t, which makes g the less of f on both sides of an edge
  * and h the least around a point. Triangles that the vertex does not see have f = 0, and what is
- * left is a surface with a border: borders have g = 0, points on them h = 0.
- *
- * In a hollow the nearest place hops from one side to the other within a width of d times the
- * angle: a continuous force, and a kink to Newton's method, with a vertex at rest in it. So a fold
- * is cut open by and by as it gets deeper: g is less by a factor that goes from 1 to 0 (HOLLOW in
- * sight.c), and h by the least factor around. Where it is 0 both sides count by themselves. The
- * same holds where more than two triangles meet.
+ * left is a surface with a border: borders have g = 0, points on them h = 0. (So have edges where
+ * more than two triangles meet: their sheets count by themselves.)
  *
  * Many of these terms are one: a triangle whose nearest place is on its edge has the distance of
  * the edge. They are added up by the place they are at (its feature), where most cancel exactly:
@@ -61,8 +56,7 @@ double kiln_fan_sharpness(const kiln_fan_surface *surface, const kiln_vec3 *x, u
 
 typedef struct kiln_sight {
     kiln_fan_surface surface;
-    const kiln_vec3 *x;     /* [row] */
-    const kiln_vec3 *folded; /* [row] where folds are those that count */
+    const kiln_vec3 *x; /* [row] */
     /* [row] where the step began, if what counts depends on the distances there: then terms are one
      * only if those are. NULL: it does not. */
     const kiln_vec3 *from;

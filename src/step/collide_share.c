@@ -161,7 +161,6 @@ void kiln_collide_count_pair(const kiln_collide_sight *sight, size_t i,
     }
     const kiln_sight view = {.surface = surface,
                              .x = sight->x,
-                             .folded = kiln_collide_points(c->folded.data),
                              .from = kiln_collide_friction_of(c, i) > 0.0
                                          ? NULL
                                          : (c->from ? kiln_collide_points(c->from) : NULL),

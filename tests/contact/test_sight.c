@@ -17,7 +17,6 @@ typedef struct sheet {
     kiln_u32_array faces;
     kiln_fans fans;
     kiln_vec3 x[POINTS + 1], from[POINTS + 1];
-    kiln_vec3 folded[POINTS + 1]; /* flat, unless a test says otherwise: nothing is cut open */
     double share[FACES];
     kiln_random random;
 } sheet;
@@ -46,9 +45,8 @@ static void place(sheet *s, kiln_vec3 *x, double wave, double rough)
 {
     for (int i = 0; i < SIDE; i++)
         for (int j = 0; j < SIDE; j++)
-            x[1 + i * SIDE + j] =
-                kiln_v3(i + within(s, rough), j + within(s, rough),
-                        wave * (sin(1.7 * i) + cos(1.1 * j)) + within(s, rough));
+            x[1 + i * SIDE + j] = kiln_v3(i + within(s, rough), j + within(s, rough),
+                                          wave * (sin(1.7 * i) + cos(1.1 * j)) + within(s, rough));
 }
 
 static void begin(sheet *s, uint64_t seed)
@@ -64,7 +62,6 @@ static void begin(sheet *s, uint64_t seed)
             add_face(s, turned ? b : a, b + 1, a + 1);
         }
     ck_assert_int_eq(kiln_fans_build(&s->fans, s->context, &s->faces, POINTS, &error), KILN_OK);
-    place(s, s->folded, 0.0, 0.0);
     for (int f = 0; f < FACES; f++)
         s->share[f] = 1.0;
 }
@@ -87,7 +84,6 @@ static kiln_sight sight_of(const sheet *s, bool over)
 {
     return (kiln_sight){.surface = {&s->fans, s->faces.data, 1},
                         .x = s->x,
-                        .folded = s->folded,
                         .from = over ? s->from : NULL,
                         .within = REACH,
                         .share = share_of,
@@ -129,22 +125,18 @@ static double counted(const sheet *s, bool over, kiln_vec3 *gradient, int *parts
     return sum;
 }
 
-/* Folds deeper than these are cut open. */
-static double glue_of(double fold)
-{
-    return isinf(fold) ? 0.0 : (float)fmin(fmax((0.07 + fold) / (0.07 - 0.015), 0.0), 1.0);
-}
-
 /* Every triangle, edge and point by itself. */
 static double by_itself(const sheet *s, bool over)
 {
     static double edge[POINTS][POINTS]; /* least share of the faces at it */
-    double point[POINTS], glue[POINTS], sum = 0.0;
-    kiln_fan_surface surface = {&s->fans, s->faces.data, 1};
+    static int around[POINTS][POINTS];
+    double point[POINTS], sum = 0.0;
     for (uint32_t a = 0; a < POINTS; a++) {
-        point[a] = glue[a] = 1.0;
-        for (uint32_t b = 0; b < POINTS; b++)
+        point[a] = INFINITY;
+        for (uint32_t b = 0; b < POINTS; b++) {
             edge[a][b] = INFINITY;
+            around[a][b] = 0;
+        }
     }
     for (uint32_t f = 0; f < FACES; f++) {
         double share = s->share[f];
@@ -154,26 +146,24 @@ static double by_itself(const sheet *s, bool over)
             uint32_t a = s->faces.data[3 * f + k], b = s->faces.data[3 * f + (k + 1) % 3];
             double *e = a < b ? &edge[a][b] : &edge[b][a];
             *e = fmin(*e, share);
-            point[a] = fmin(point[a], share);
+            around[a < b ? a : b][a < b ? b : a]++;
         }
     }
     for (uint32_t a = 0; a < POINTS; a++)
         for (uint32_t b = a + 1; b < POINTS; b++) {
             if (isinf(edge[a][b]))
                 continue;
-            double g = glue_of(kiln_fan_fold(&surface, s->folded, 1 + a, 1 + b));
+            double g = around[a][b] == 2 ? edge[a][b] : 0.0;
             const kiln_vec3 now[2] = {s->x[1 + a], s->x[1 + b]};
             const kiln_vec3 was[2] = {s->from[1 + a], s->from[1 + b]};
-            sum -= g * edge[a][b] *
-                   value_at(sqrt(kiln_closest_on_edge(s->x[0], now).distance2),
-                            sqrt(kiln_closest_on_edge(s->from[0], was).distance2), over);
-            glue[a] = fmin(glue[a], g);
-            glue[b] = fmin(glue[b], g);
+            sum -= g * value_at(sqrt(kiln_closest_on_edge(s->x[0], now).distance2),
+                                sqrt(kiln_closest_on_edge(s->from[0], was).distance2), over);
+            point[a] = fmin(point[a], g);
+            point[b] = fmin(point[b], g);
         }
     for (uint32_t a = 0; a < POINTS; a++)
-        sum += glue[a] * point[a] *
-               value_at(kiln_v3_norm(kiln_v3_sub(s->x[0], s->x[1 + a])),
-                        kiln_v3_norm(kiln_v3_sub(s->from[0], s->from[1 + a])), over);
+        sum += point[a] * value_at(kiln_v3_norm(kiln_v3_sub(s->x[0], s->x[1 + a])),
+                                   kiln_v3_norm(kiln_v3_sub(s->from[0], s->from[1 + a])), over);
     return sum;
 }
 
@@ -190,7 +180,6 @@ START_TEST(test_sum)
         bool over = trial % 2;
         place(&s, s.x, kinds[_i].wave, kinds[_i].rough);
         place(&s, s.from, kinds[_i].wave, kinds[_i].rough);
-        place(&s, s.folded, 0.02 * (trial % 5), 0.005 * (trial % 4));
         uint32_t near = 1 + kiln_random_below(&s.random, POINTS);
         s.x[0] = kiln_v3_add(s.x[near], kiln_v3(within(&s, 0.5), within(&s, 0.5),
                                                 0.05 + within(&s, 0.04) + within(&s, 0.3)));
