@@ -121,7 +121,7 @@ static bool is_at(feature f, uint32_t a, uint32_t b)
 typedef struct place {
     feature at;
     double d,
-        before; /* distance, and that where the step began: of the same triangle, edge, point */
+        before; /* distance, and where the step began that of the same triangle, edge, point */
     double weight[2]; /* of an edge's ends */
     kiln_vec3 offset;
 } place;
@@ -166,9 +166,20 @@ static place at_point(const kiln_sight *s, uint32_t vertex, uint32_t row)
     return out;
 }
 
-static bool counts_at_all(const kiln_sight *s, const place *p)
+static double edge_distance2(const kiln_vec3 *x, uint32_t vertex, uint32_t a, uint32_t b)
 {
-    return p->d < s->within || (s->from && p->before < s->within);
+    kiln_vec3 from = kiln_v3_sub(x[vertex], x[a]), e = kiln_v3_sub(x[b], x[a]);
+    double length2 = kiln_v3_norm2(e), along = kiln_v3_dot(from, e);
+    double t = length2 > 0.0 ? fmin(fmax(along / length2, 0.0), 1.0) : 0.0;
+    return kiln_v3_norm2(kiln_v3_madd(from, -t, e));
+}
+
+/* Whether the edge, or the point where a is b, counts at all. */
+static bool is_near(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32_t b)
+{
+    double within2 = s->within * s->within;
+    return edge_distance2(s->x, vertex, a, b) < within2 ||
+           (s->from && edge_distance2(s->from, vertex, a, b) < within2);
 }
 
 static bool began_alike(const kiln_sight *s, const place *p, const place *q)
@@ -180,8 +191,16 @@ static bool began_alike(const kiln_sight *s, const place *p, const place *q)
 typedef struct pile {
     double net;
     int owners, around; /* faces that have their nearest place there, and all seen */
+    double least;       /* share of the faces around, */
+    int faces;          /* seen or not */
     bool one;           /* they can be taken as one */
 } pile;
+
+/* A face, whose nearest place is known. */
+typedef struct face_known {
+    uint32_t face;
+    feature nearest;
+} face_known;
 
 /* g of an edge, and how many faces at it are seen. */
 static double edge_term(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32_t b, int *around)
@@ -203,24 +222,32 @@ static double edge_term(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32
     return count == 2 ? least : 0.0;
 }
 
-static void add_faces(const kiln_sight *s, uint32_t vertex, const place *at, pile *out)
+static pile pile_of_faces(const kiln_sight *s, uint32_t vertex, const place *at,
+                          const face_known *known)
 {
+    pile out = {.least = INFINITY, .one = true};
     uint32_t row[3];
     for (size_t i = fan_begin(&s->surface, at->at.a); i < fan_end(&s->surface, at->at.a); i++) {
         uint32_t face = s->surface.fans->face.data[i];
         rows_of(&s->surface, face, row);
-        double f =
-            at->at.b == NOWHERE || has_row(row, at->at.b) ? s->share(s->user, vertex, face) : 0.0;
+        if (at->at.b != NOWHERE && !has_row(row, at->at.b))
+            continue;
+        double f = s->share(s->user, vertex, face);
+        out.least = fmin(out.least, f);
+        out.faces++;
         if (f == 0.0)
             continue;
-        out->around++;
-        place on = on_face(s, vertex, face);
+        out.around++;
+        place on = {.at = known->nearest};
+        if (face != known->face || s->from)
+            on = on_face(s, vertex, face);
         if (!is_at(on.at, at->at.a, at->at.b))
             continue;
-        out->net += f;
-        out->owners++;
-        out->one = out->one && began_alike(s, &on, at);
+        out.net += f;
+        out.owners++;
+        out.one = out.one && began_alike(s, &on, at);
     }
+    return out;
 }
 
 /* Whether a face before number i of the fan has the row too. */
@@ -286,42 +313,39 @@ static void count_pile(const pile *p, const place *at, feature nearest, int from
 }
 
 static void count_edge(const kiln_sight *s, uint32_t vertex, const uint32_t row[3], int from,
-                       const place *at, feature nearest, kiln_counts *out)
+                       const face_known *known, kiln_counts *out)
 {
-    int to = (from + 1) % 3, around;
-    pile p = {.one = true};
-    double g = edge_term(s, vertex, row[from], row[to], &around);
-    add_faces(s, vertex, at, &p);
+    int to = (from + 1) % 3;
+    place at = on_edge(s, vertex, row[from], row[to]);
+    if (at.at.b == NOWHERE)
+        return; /* a term of the corner there */
+    pile p = pile_of_faces(s, vertex, &at, known);
+    double g = p.faces == 2 ? p.least : 0.0;
     p.net -= g;
     if (p.one)
-        count_pile(&p, at, nearest, from, to, out);
+        count_pile(&p, &at, known->nearest, from, to, out);
     else
-        add_part(at, -g / around, from, to, out);
+        add_part(&at, -g / p.around, from, to, out);
 }
 
-/* `on` are the nearest places on the edges of the face from corner k to k + 1. */
 static void count_corner(const kiln_sight *s, uint32_t vertex, const uint32_t row[3], int k,
-                         const place *on, feature nearest, kiln_counts *out)
+                         const face_known *known, kiln_counts *out)
 {
     place at = at_point(s, vertex, row[k]);
-    pile p = {.one = true};
-    if (!counts_at_all(s, &at))
-        return;
-    add_faces(s, vertex, &at, &p);
+    pile p = pile_of_faces(s, vertex, &at, known);
     double h = add_edges(s, vertex, &at, &p);
     p.net += h;
     if (p.one) {
-        count_pile(&p, &at, nearest, k, -1, out);
+        count_pile(&p, &at, known->nearest, k, -1, out);
         return;
     }
     add_part(&at, h / p.around, k, -1, out);
     for (int e = 0; e < 3; e++) {
-        int around, to = (e + 1) % 3;
-        if ((e != k && to != k) || !is_at(on[e].at, row[k], NOWHERE))
+        int around;
+        place end = on_edge(s, vertex, row[e], row[(e + 1) % 3]);
+        if (!is_at(end.at, row[k], NOWHERE))
             continue;
-        double g = edge_term(s, vertex, row[e], row[to], &around);
-        place end = at;
-        end.before = on[e].before;
+        double g = edge_term(s, vertex, row[e], row[(e + 1) % 3], &around);
         add_part(&end, -g / around, k, -1, out);
     }
 }
@@ -330,16 +354,17 @@ void kiln_sight_count(const kiln_sight *s, uint32_t vertex, uint32_t face, unsig
                       kiln_counts *out)
 {
     uint32_t row[3];
-    place on[3];
     rows_of(&s->surface, face, row);
-    feature nearest = feature_of(row, mask);
+    const face_known known = {face, feature_of(row, mask)};
     out->own = s->share(s->user, vertex, face);
     out->parts = 0;
+    bool near[3];
     for (int k = 0; k < 3; k++) {
-        on[k] = on_edge(s, vertex, row[k], row[(k + 1) % 3]);
-        if (on[k].at.b != NOWHERE && counts_at_all(s, &on[k]))
-            count_edge(s, vertex, row, k, &on[k], nearest, out);
+        near[k] = is_near(s, vertex, row[k], row[(k + 1) % 3]);
+        if (near[k])
+            count_edge(s, vertex, row, k, &known, out);
     }
     for (int k = 0; k < 3; k++)
-        count_corner(s, vertex, row, k, on, nearest, out);
+        if (near[k] && is_near(s, vertex, row[k], row[k]))
+            count_corner(s, vertex, row, k, &known, out);
 }

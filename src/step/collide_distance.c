@@ -30,9 +30,12 @@ static void measure_pair(const evaluation *e, size_t i, bool far)
     else
         *out = kiln_surface_pair_distance(pair, e->x);
     bool acts = begun || out->d < pair->reach;
-    kiln_counts counts = {0};
-    if (acts)
-        kiln_collide_count_pair(&e->sight, i, out, &counts);
+    c->counted.data[i] = 0.0;
+    c->parts.data[i] = 0;
+    if (!acts)
+        return;
+    kiln_counts counts;
+    kiln_collide_count_pair(&e->sight, i, out, &counts);
     c->counted.data[i] = counts.own;
     c->parts.data[i] = (uint8_t)counts.parts;
     if (!kiln_collide_acts(c, i))
