@@ -314,11 +314,11 @@ static void take_what_is(const search *s, kiln_surface_pair *pair)
 bool kiln_surface_pair_is_whole(const kiln_contact_surface *surface, const kiln_pair_rules *rules,
                                 const kiln_vec3 *u, uint32_t vertex, const uint32_t face[3])
 {
-    const search s = {.surface = surface,
-                      .rules = rules,
-                      .of = {{.wall = vertex >= rules->first_wall},
-                             {.wall = face[0] >= rules->first_wall}},
-                      .to = 1};
+    const search s = {
+        .surface = surface,
+        .rules = rules,
+        .of = {{.wall = vertex >= rules->first_wall}, {.wall = face[0] >= rules->first_wall}},
+        .to = 1};
     kiln_surface_pair pair = {
         .v = {vertex, face[0], face[1], face[2]}, .split = 1, .reach = rules->thickness};
     double d;

@@ -88,8 +88,7 @@ static kiln_status list_edge(kiln_walls *w, const face_side *side, size_t count,
     if (is_of_plane(w, side->v[0]) || !(rise < -FLAT))
         return KILN_OK;
     kiln_fan_surface surface = surface_of(w);
-    double sharpness =
-        kiln_fan_sharpness(&surface, w->own.data, side->v[0], side->v[1], w->reach);
+    double sharpness = kiln_fan_sharpness(&surface, w->own.data, side->v[0], side->v[1], w->reach);
     for (size_t k = 0; k < count; k++)
         w->sharp.data[side[k].side / 3] += sharpness / 3.0;
     for (int k = 0; k < 2; k++)

@@ -64,8 +64,8 @@ size_t kiln_collide_bytes(const kiln_collide *c)
     return kiln_contact_surface_bytes(&c->surface) + kiln_surface_pairs_bytes(&c->found) +
            kiln_walls_bytes(&c->walls) + kiln_fans_bytes(&c->fans) + c->parts.capacity +
            (c->modulus.capacity + c->least.capacity + c->at.capacity + c->begin.capacity +
-            c->folded.capacity + c->measured.capacity + c->counted.capacity + c->before.capacity + c->scale.capacity +
-            c->rub.capacity + c->push.capacity) *
+            c->folded.capacity + c->measured.capacity + c->counted.capacity + c->before.capacity +
+            c->scale.capacity + c->rub.capacity + c->push.capacity) *
                sizeof(double) +
            c->boxes.capacity * sizeof(kiln_box) + c->behind.capacity +
            c->facing.capacity * sizeof(kiln_vec3) + kiln_kept_values_bytes(&c->kept) +
@@ -148,7 +148,8 @@ static kiln_status renew_modulus(kiln_collide *c, const double *modulus, kiln_er
 static kiln_status start_anew(kiln_collide *c, kiln_error *error)
 {
     size_t slots = c->mesh->table[KILN_ON_VERTEX].used;
-    c->found.pairs.count = c->acting.count = c->part_of.count = c->friction_contacts.count = c->begun.count = 0;
+    c->found.pairs.count = c->acting.count = c->part_of.count = c->friction_contacts.count =
+        c->begun.count = 0;
     c->found.grown = false;
     kiln_collide_forget(c);
     if (!kiln_collide_is_used(c))

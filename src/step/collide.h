@@ -89,8 +89,9 @@ typedef struct kiln_collide {
     kiln_f64_array begin; /* [row][3] where the solve began, and */
     KILN_ARRAY_OF(kiln_vec3)
     facing; /* [vertex slot] area vector of the faces at it there, over their area in u */
-    kiln_f64_array folded; /* [row][3] where edges stick out as far as they count: there, or later */
-    int refolds;           /* how often that was later in this solve */
+    kiln_f64_array
+        folded;        /* [row][3] where edges stick out as far as they count: there, or later */
+    int refolds;       /* how often that was later in this solve */
     kiln_f64_array at; /* [row][3] where a piece of a way begins */
     double stride;     /* m, of such a piece at most */
     size_t about;      /* pairs that were found about a place, last */
@@ -98,9 +99,9 @@ typedef struct kiln_collide {
     begun; /* those that acted at the begin of the step, where forces are over it: in order. They
               push until its end, and are the last of the pairs */
     KILN_ARRAY_OF(kiln_pair_distance)
-    distance;                /* [pair] of the last evaluation, then of parts of pairs, */
-    kiln_f64_array counted;  /* N by which they count there at stiffness 1; 0: they do not act */
-    kiln_u32_array part_of;  /* [part] the pair, ascending */
+    distance;               /* [pair] of the last evaluation, then of parts of pairs, */
+    kiln_f64_array counted; /* N by which they count there at stiffness 1; 0: they do not act */
+    kiln_u32_array part_of; /* [part] the pair, ascending */
     KILN_ARRAY_OF(uint8_t)
     parts;                   /* [pair] how many it has */
     kiln_u32_array acting;   /* those that do, ascending; of them [pair] */

@@ -1,6 +1,6 @@
 /* The inside of kiln_collide, shared by collide.c (what exists), collide_pairs.c (what may meet),
- * collide_distance.c (how near it is), collide_share.c (what it counts), collide_repulsion.c, collide_friction.c (the terms),
- * collide_harden.c (how strongly, where that is not said),
+ * collide_distance.c (how near it is), collide_share.c (what it counts), collide_repulsion.c,
+ * collide_friction.c (the terms), collide_harden.c (how strongly, where that is not said),
  * collide_detect.c (how far a way may go) and collide_output.c (what came of it). */
 #ifndef KILN_STEP_COLLIDE_IMPL_H
 #define KILN_STEP_COLLIDE_IMPL_H
@@ -99,7 +99,7 @@ void kiln_collide_count_pair(const kiln_collide_sight *sight, size_t i,
                              const kiln_pair_distance *at, kiln_counts *out);
 /* Fills in which of those that act the matrix has blocks for. */
 void kiln_collide_find_coupled(kiln_collide *collide);
-double kiln_collide_load(const kiln_collide *collide, size_t i); /* of a pair as measured, N */
+double kiln_collide_load(const kiln_collide *collide, size_t i);     /* of a pair as measured, N */
 double kiln_collide_pressure(const kiln_collide *collide, size_t i); /* likewise with its parts */
 
 /* Some rows of a gradient and of the matrix, which may be NULL. */

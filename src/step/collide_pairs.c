@@ -204,14 +204,12 @@ kiln_status kiln_collide_failure(const kiln_collide *c, kiln_error *error)
     return c->failure;
 }
 
-/* From here a solve begins. */
-static void begin_at(kiln_collide *c, const double *x)
+/* Vertices face what they do at x. */
+static void face_from(kiln_collide *c, const double *x)
 {
     const kiln_vec3 *p = kiln_collide_points(x);
     const kiln_contact_surface *s = &c->surface;
     memcpy(c->begin.data, x, 3 * c->given->rows * sizeof(double));
-    memcpy(c->folded.data, x, 3 * c->given->rows * sizeof(double));
-    c->refolds = 0;
     for (size_t i = 0; i < s->vertices.count; i++)
         c->facing.data[s->vertices.data[i]] = kiln_v3(0, 0, 0);
     for (size_t f = 0; f < s->faces.count; f += 3) {
@@ -222,6 +220,14 @@ static void begin_at(kiln_collide *c, const double *x)
             c->facing.data[v[k]] =
                 kiln_v3_madd(c->facing.data[v[k]], 1.0 / (6.0 * s->area.data[v[k]]), normal);
     }
+}
+
+/* From here a solve begins. */
+static void begin_at(kiln_collide *c, const double *x)
+{
+    face_from(c, x);
+    memcpy(c->folded.data, x, 3 * c->given->rows * sizeof(double));
+    c->refolds = 0;
 }
 
 static void couple_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -319,11 +325,14 @@ double kiln_collide_energy(kiln_collide *c, const double *x)
 {
     kiln_collide_measure(c, x);
     memcpy(c->at.data, c->begin.data, 3 * c->given->rows * sizeof(double));
-    begin_at(c, x);
+    face_from(c, x);
+    double *folded = c->folded.data;
+    c->folded.data = c->begin.data;
     c->state++;
     kiln_collide_measure(c, x);
     double sum = energy_of(c);
-    begin_at(c, c->at.data);
+    c->folded.data = folded;
+    face_from(c, c->at.data);
     c->state++;
     return sum;
 }

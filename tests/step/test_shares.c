@@ -39,8 +39,11 @@ static void begin(two *t, const char *below, const char *above, double gap, kiln
                   double jitter)
 {
     kiln_error error = {0};
-    kiln_contact_options options = {
-        .bodies = true, .self = true, .thickness = THICKNESS, .stiffness = 1.0, .material_tells = true};
+    kiln_contact_options options = {.bodies = true,
+                                    .self = true,
+                                    .thickness = THICKNESS,
+                                    .stiffness = 1.0,
+                                    .material_tells = true};
     t->context = kiln_test_context(1);
     t->mesh = put_together(t->context, below, above, gap, shift);
     t->size = 3 * t->mesh->table[KILN_ON_VERTEX].used;
