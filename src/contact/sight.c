@@ -56,13 +56,21 @@ static bool has_row(const uint32_t row[3], uint32_t r)
     return row[0] == r || row[1] == r || row[2] == r;
 }
 
+static uint32_t row_beside(const uint32_t row[3], uint32_t a, uint32_t b)
+{
+    for (int k = 0; k < 2; k++)
+        if (row[k] != a && row[k] != b)
+            return row[k];
+    return row[2];
+}
+
 static kiln_vec3 normal_of(const kiln_vec3 *x, const uint32_t row[3])
 {
     return kiln_v3_normalize(
         kiln_v3_cross(kiln_v3_sub(x[row[1]], x[row[0]]), kiln_v3_sub(x[row[2]], x[row[0]])));
 }
 
-double kiln_fan_fold(const kiln_fan_surface *s, const kiln_vec3 *x, uint32_t a, uint32_t b)
+double kiln_fan_sharpness(const kiln_fan_surface *s, const kiln_vec3 *x, uint32_t a, uint32_t b)
 {
     kiln_vec3 normal[2], apex = x[a];
     uint32_t row[3];
@@ -73,23 +81,31 @@ double kiln_fan_fold(const kiln_fan_surface *s, const kiln_vec3 *x, uint32_t a, 
             continue;
         if (count < 2)
             normal[count] = normal_of(x, row);
-        for (int k = 0; k < 3; k++)
-            apex = row[k] != a && row[k] != b ? x[row[k]] : apex; /* of the second in the end */
+        apex = x[row_beside(row, a, b)]; /* of the second in the end */
         count++;
     }
     if (count != 2)
-        return INFINITY;
+        return 1.0;
     bool hollow = kiln_v3_dot(normal[0], kiln_v3_sub(apex, x[a])) > 0.0;
-    double fold = sqrt(fmax(1.0 - kiln_v3_dot(normal[0], normal[1]), 0.0));
-    return hollow ? -fold : fold;
+    double turn = 1.0 - kiln_v3_dot(normal[0], normal[1]);
+    return hollow ? 0.0 : sqrt(fmin(fmax(2.0 * turn, 0.0), 1.0));
 }
 
-double kiln_fan_sharpness(const kiln_fan_surface *s, const kiln_vec3 *x, uint32_t a, uint32_t b,
-                          double reach)
+double kiln_fan_fall(const kiln_fan_surface *s, const kiln_vec3 *x, uint32_t a, uint32_t b,
+                     kiln_vec3 towards)
 {
-    double angle = 1.4142135623730951 * kiln_fan_fold(s, x, a, b);
-    double height = 0.25 * angle * kiln_v3_norm(kiln_v3_sub(x[b], x[a]));
-    return fmin(fmax(height / reach, 0.0), 1.0);
+    kiln_vec3 along = kiln_v3_normalize(kiln_v3_sub(x[b], x[a]));
+    uint32_t row[3];
+    double least = 1.0;
+    for (size_t i = fan_begin(s, a); i < fan_end(s, a); i++) {
+        rows_of(s, s->fans->face.data[i], row);
+        if (!has_row(row, b))
+            continue;
+        kiln_vec3 in = kiln_v3_sub(x[row_beside(row, a, b)], x[a]);
+        in = kiln_v3_normalize(kiln_v3_madd(in, -kiln_v3_dot(in, along), along));
+        least = fmin(least, -kiln_v3_dot(in, towards));
+    }
+    return fmax(least, 0.0);
 }
 
 /* Where a nearest place is: at a row (the other is NOWHERE), between two in ascending order,

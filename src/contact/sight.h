@@ -45,14 +45,14 @@ typedef struct kiln_fan_surface {
     uint32_t first;
 } kiln_fan_surface;
 
-/* Of the edge between rows a and b: sqrt(1 - cos) of the angle between its two faces, less than
- * zero where they are hollow; infinite where there are not two. */
-double kiln_fan_fold(const kiln_fan_surface *surface, const kiln_vec3 *x, uint32_t a, uint32_t b);
-/* By how far it sticks out, as part of the reach and 1 at most: what lies across the middle of an
- * edge is at its ends farther from its faces by a quarter of length times angle, and where that is
- * less than the reach vertices answer for it. */
+/* How far the edge between rows a and b sticks out, 0 to 1: sqrt(2 - 2 cos), about the angle by
+ * which its faces turn away from each other. */
 double kiln_fan_sharpness(const kiln_fan_surface *surface, const kiln_vec3 *x, uint32_t a,
-                          uint32_t b, double reach);
+                          uint32_t b);
+/* How steeply the surface falls away from it on both sides, 0 to 1: the sine of the less steep of
+ * its faces, seen along `towards` (unit); 0 where one does not. */
+double kiln_fan_fall(const kiln_fan_surface *surface, const kiln_vec3 *x, uint32_t a, uint32_t b,
+                     kiln_vec3 towards);
 
 typedef struct kiln_sight {
     kiln_fan_surface surface;

@@ -88,7 +88,7 @@ static kiln_status list_edge(kiln_walls *w, const face_side *side, size_t count,
     if (is_of_plane(w, side->v[0]) || !(rise < -FLAT))
         return KILN_OK;
     kiln_fan_surface surface = surface_of(w);
-    double sharpness = kiln_fan_sharpness(&surface, w->own.data, side->v[0], side->v[1], w->reach);
+    double sharpness = kiln_fan_sharpness(&surface, w->own.data, side->v[0], side->v[1]);
     for (size_t k = 0; k < count; k++)
         w->sharp.data[side[k].side / 3] += sharpness / 3.0;
     for (int k = 0; k < 2; k++)
@@ -227,8 +227,7 @@ kiln_status kiln_walls_build(kiln_walls *walls, kiln_context *context,
                              double chord, kiln_error *error)
 {
     kiln_walls_free(walls);
-    *walls = (kiln_walls){
-        .context = context, .obstacles = obstacles, .obstacle_count = count, .reach = depth};
+    *walls = (kiln_walls){.context = context, .obstacles = obstacles, .obstacle_count = count};
     kiln_status status = build(walls, depth, chord, error);
     if (status != KILN_OK)
         kiln_walls_free(walls);

@@ -22,7 +22,6 @@ typedef struct kiln_walls {
     kiln_context *context;
     kiln_obstacle *const *obstacles; /* borrowed */
     size_t obstacle_count;
-    double reach; /* m, what repels does so at this distance */
     KILN_ARRAY_OF(kiln_vec3)
     own;                       /* [point] in the coordinates of its obstacle */
     kiln_u32_array obstacle;   /* [point] whose it is */

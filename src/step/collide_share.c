@@ -10,6 +10,8 @@
  * there too, as they do where edges are flat or hollow, whose force would be that of the mesh. */
 #define PARALLEL    0.03
 #define LEAST_EDGES 1e-5
+/* An edge that sticks out counts so much across one that does not. */
+#define ALONE 0.1
 /* Edges that are nearer than this part of the reach and would count so many times more are
  * counted so, that often in a solve. */
 #define PRESSED   0.5
@@ -46,15 +48,24 @@ static double skewness(const kiln_surface_pair *pair, const kiln_vec3 *x)
     return y * (2.0 - y);
 }
 
+/* What lies across the middle of an edge is at its ends farther from its faces by a quarter of
+ * length times angle. By 1 if that is more than the reach: then vertices do not feel it. */
+static double height_of(const kiln_collide *c, const kiln_vec3 *x, const uint32_t *edge,
+                        double reach)
+{
+    kiln_fan_surface surface = surface_of(c, edge[0]);
+    double length = kiln_v3_norm(kiln_v3_sub(x[edge[1]], x[edge[0]]));
+    return fmin(0.25 * length * kiln_fan_sharpness(&surface, x, edge[0], edge[1]) / reach, 1.0);
+}
+
 static double edges_at(const kiln_collide *c, const kiln_surface_pair *pair, const kiln_vec3 *x)
 {
-    kiln_fan_surface first = surface_of(c, pair->v[0]), second = surface_of(c, pair->v[2]);
-    double out = skewness(pair, x);
-    if (out > LEAST_EDGES)
-        out *= kiln_fan_sharpness(&first, x, pair->v[0], pair->v[1], pair->reach);
-    if (out > LEAST_EDGES)
-        out *= kiln_fan_sharpness(&second, x, pair->v[2], pair->v[3], pair->reach);
-    return fmax(out, LEAST_EDGES);
+    double skew = skewness(pair, x);
+    if (!(skew > LEAST_EDGES))
+        return LEAST_EDGES;
+    double a = height_of(c, x, pair->v, pair->reach);
+    double b = height_of(c, x, pair->v + 2, pair->reach);
+    return fmax(skew * fmax(a * b, ALONE * fmax(a, b)), LEAST_EDGES);
 }
 
 static double count_edges(const kiln_collide *c, const kiln_surface_pair *pair)
