@@ -10,7 +10,8 @@
  * there too, as they do where edges are flat or hollow, whose force would be that of the mesh. */
 #define PARALLEL    0.03
 #define LEAST_EDGES 1e-5
-/* An edge that sticks out counts so much across one that does not. */
+/* An edge that sticks out counts so much across one that does not, wherever that is: what lies
+ * along one of its faces where a solve begins may bend over it in the solve. */
 #define ALONE 0.1
 /* Edges that are nearer than this part of the reach and would count so many times more are
  * counted so, that often in a solve. */
@@ -58,14 +59,29 @@ static double height_of(const kiln_collide *c, const kiln_vec3 *x, const uint32_
     return fmin(0.25 * length * kiln_fan_sharpness(&surface, x, edge[0], edge[1]) / reach, 1.0);
 }
 
+/* What it is by itself, before something flat: less where one of its faces is along that, as at the
+ * rim of a block that lies on it; then vertices of both feel it. */
+static double ridge_of(const kiln_collide *c, const kiln_vec3 *x, const uint32_t *edge,
+                       const uint32_t *other, kiln_vec3 towards, double reach)
+{
+    kiln_fan_surface surface = surface_of(c, edge[0]);
+    double length = kiln_v3_norm(kiln_v3_sub(x[other[1]], x[other[0]]));
+    double fall = kiln_fan_fall(&surface, x, edge[0], edge[1], towards);
+    return fmin(0.5 * length * fall / reach, 1.0);
+}
+
 static double edges_at(const kiln_collide *c, const kiln_surface_pair *pair, const kiln_vec3 *x)
 {
-    double skew = skewness(pair, x);
+    const uint32_t *a = pair->v, *b = pair->v + 2;
+    double skew = skewness(pair, x), reach = pair->reach;
     if (!(skew > LEAST_EDGES))
         return LEAST_EDGES;
-    double a = height_of(c, x, pair->v, pair->reach);
-    double b = height_of(c, x, pair->v + 2, pair->reach);
-    return fmax(skew * fmax(a * b, ALONE * fmax(a, b)), LEAST_EDGES);
+    double high_a = height_of(c, x, a, reach), high_b = height_of(c, x, b, reach);
+    kiln_vec3 n = kiln_surface_pair_distance(pair, x).normal;
+    double ridge_a = ridge_of(c, x, a, b, kiln_v3_scale(n, -1.0), reach);
+    double ridge_b = ridge_of(c, x, b, a, n, reach);
+    double alone = fmax(fmax(ridge_a, ridge_b), ALONE * fmax(high_a, high_b));
+    return fmax(skew * fmax(high_a * high_b, alone), LEAST_EDGES);
 }
 
 static double count_edges(const kiln_collide *c, const kiln_surface_pair *pair)

@@ -127,11 +127,73 @@ START_TEST(test_gradient)
 }
 END_TEST
 
+static const struct {
+    const char *below, *above;
+} cuts[] = {{"lx=1 ly=1 lz=0.5 nx=4 ny=4 nz=2", "lx=1 ly=1 lz=0.5 nx=4 ny=4 nz=2"},
+            {"lx=1 ly=1 lz=0.5 nx=4 ny=4 nz=2", "lx=1 ly=1 lz=0.5 nx=4 ny=4 nz=2 pattern=mirrored"},
+            {"lx=1 ly=1 lz=0.5 nx=3 ny=3 nz=2", "lx=1 ly=1 lz=0.5 nx=7 ny=5 nz=2 pattern=mirrored"},
+            {"lx=1 ly=1 lz=0.5 nx=8 ny=8 nz=4", "lx=1 ly=1 lz=0.5 nx=1 ny=1 nz=1"}};
+
+/* A block on another feels the pressure of the gap on its area, however both are cut; without the
+ * tenth that their rims count across the other's edges to the last digits. Each edge counted
+ * before.
+ */
+START_TEST(test_pressure)
+{
+    two t;
+    const double gap = 0.06;
+    begin(&t, cuts[_i].below, cuts[_i].above, gap, kiln_v3(0, 0, 0), 0.0);
+    start(&t, t.x, false);
+    double *force = calloc(t.size, sizeof *force), up = 0.0, all = 0.0;
+    kiln_collide_forces(&t.c, t.x, false, force);
+    for (size_t v = 0; v < t.size / 3; v++) {
+        up += t.mesh->x[v].z > 0.5 ? force[3 * v + 2] : 0.0;
+        all += force[3 * v + 2];
+    }
+    double pressure = -YOUNG * kiln_repulsion_at(gap / THICKNESS).slope;
+    fprintf(stderr, "up %g of %g\n", up / pressure, pressure);
+    ck_assert_double_eq_tol(up, pressure, 0.02 * pressure);
+    ck_assert_double_eq_tol(all, 0.0, 1e-9 * pressure);
+    free(force);
+    finish(&t);
+}
+END_TEST
+
+/* A small block that slides over a slab of 8 x 8 squares feels the same force all the way. */
+START_TEST(test_slide)
+{
+    two t;
+    const double gap = 0.05;
+    begin(&t, "lx=2 ly=2 lz=0.25 nx=8 ny=8 nz=1", "lx=0.5 ly=0.5 lz=0.5 nx=4 ny=4 nz=4", gap,
+          kiln_v3(0.3, 0.4, 0), 0.0);
+    double least = INFINITY, most = 0.0, *force = malloc(t.size * sizeof *force);
+    for (int i = 0; i < 60; i++) {
+        double up = 0.0;
+        memset(force, 0, t.size * sizeof *force);
+        for (size_t v = 0; v < t.size / 3; v++)
+            if (t.mesh->x[v].z > 0.25)
+                t.x[3 * v] = t.mesh->x[v].x + 0.0131 * i;
+        start(&t, t.x, false);
+        kiln_collide_forces(&t.c, t.x, false, force);
+        for (size_t v = 0; v < t.size / 3; v++)
+            up += t.mesh->x[v].z > 0.25 ? force[3 * v + 2] : 0.0;
+        least = fmin(least, up);
+        most = fmax(most, up);
+    }
+    fprintf(stderr, "slide %g %g\n", least, most);
+    ck_assert_double_le(most - least, 0.02 * most);
+    free(force);
+    finish(&t);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("shares");
     TCase *tc = kiln_test_case(suite, "shares");
     tcase_add_loop_test(tc, test_gradient, 0, 2);
+    tcase_add_loop_test(tc, test_pressure, 0, 4);
+    tcase_add_test(tc, test_slide);
     suite_add_tcase(suite, tc);
     return suite;
 }
