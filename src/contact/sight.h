@@ -16,7 +16,7 @@
  *
  * Many of these terms are one: a triangle whose nearest place is on its edge has the distance of
  * the edge. They are added up by the place they are at (its feature), where most cancel exactly:
- * shares are rounded to floats, so sums of them are exact. What is left at a feature belongs to the
+ * shares are rounded to fewer bits, so sums of them are exact. What is left at a feature belongs to the
  * triangles that have their nearest place there; where none has (before hollows), to all around it
  * in equal parts. Whichever way rounding decides a feature, distances agree there, and so do sums.
  */
@@ -61,7 +61,7 @@ typedef struct kiln_sight {
      * only if those are. NULL: it does not. */
     const kiln_vec3 *from;
     double within; /* m, what is farther, at both, does not count */
-    /* f of a face for the vertex in a row, the same all through a solve; 0: not seen. A float. */
+    /* f of a face for the vertex in a row, the same all through a solve; 0: not seen. */
     double (*share)(const void *user, uint32_t vertex, uint32_t face);
     const void *user;
 } kiln_sight;

@@ -156,12 +156,12 @@ static double area_of(const search *s, size_t i)
     kiln_bvh_pair found = s->pairs->found.data[i];
     if (s->edges) {
         double other = b->edge_area[found.b];
-        return 0.25 * (a->edge_area[found.a] + (b->wall ? fmin(other, s->typical) : other));
+        return 0.5 * fmin(a->edge_area[found.a], b->wall ? fmin(other, s->typical) : other);
     }
     uint32_t v = a->vertices->data[found.a];
     if (a->wall)
         return 0.5 * s->rules->walls->out.data[v] * fmin(a->area[v], s->typical);
-    return b->wall ? a->area[v] : 0.5 * a->area[v];
+    return a->area[v];
 }
 
 /* Whether the sides see each other. */

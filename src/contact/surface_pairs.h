@@ -20,9 +20,8 @@ typedef struct kiln_surface_pair {
     double reach;     /* m, they repel below this distance, which is measured */
     double clearance; /* m, from there: they keep this much in any case */
     uint32_t face;    /* of a vertex and a face: its number on its side */
-    /* m^2 that the pair stands for: a vertex half of its own before bodies, as theirs do before it,
-     * and all before walls; edges (A + A') / 4. Of walls no more counts than of what is before
-     * them. */
+    /* m^2 that the pair stands for: of a vertex its own, of edges half of the less of theirs. Of
+     * walls no more counts than of what is before them. */
     double area;
 } kiln_surface_pair;
 

@@ -20,6 +20,8 @@
 enum { REFOLDS = 8 };
 /* A vertex counts with this part of its area, though it be on an edge. */
 #define LEAST_FACING 0.1
+/* Nor does the finer of two bodies answer alone. */
+#define LEAST_PART 0.05
 
 /* Walls are as hard as can be. */
 static double side_modulus(const kiln_collide *c, const uint32_t *v, uint32_t count)
@@ -80,8 +82,8 @@ static double edges_at(const kiln_collide *c, const kiln_surface_pair *pair, con
     kiln_vec3 n = kiln_surface_pair_distance(pair, x).normal;
     double ridge_a = ridge_of(c, x, a, b, kiln_v3_scale(n, -1.0), reach);
     double ridge_b = ridge_of(c, x, b, a, n, reach);
-    double alone = fmax(fmax(ridge_a, ridge_b), ALONE * fmax(high_a, high_b));
-    return fmax(skew * fmax(high_a * high_b, alone), LEAST_EDGES);
+    double most = fmax(fmax(ridge_a, ridge_b), ALONE * fmax(high_a, high_b));
+    return fmax(skew * most, LEAST_EDGES);
 }
 
 static double count_edges(const kiln_collide *c, const kiln_surface_pair *pair)
@@ -132,10 +134,23 @@ static double part_at_wall(const kiln_collide *c, uint32_t vertex, uint32_t face
     return 1.0 - 0.5 * walls->sharp.data[face] * fmin(c->surface.area.data[vertex] / before, 1.0);
 }
 
+/* The vertices of both bodies feel each other, and those that lie closer answer for more: how many
+ * of a coarse mesh are below a body depends on where it lies. Both have 1 in sum. */
+static double part_at_body(const kiln_collide *c, uint32_t vertex, const uint32_t v[3])
+{
+    if (kiln_collide_is_wall(c, vertex))
+        return 1.0;
+    const double *area = c->surface.area.data;
+    double ratio = (area[v[0]] + area[v[1]] + area[v[2]]) / (3.0 * area[vertex]);
+    double square = ratio * ratio, part = square / (1.0 + square);
+    return fmin(fmax(part, LEAST_PART), 1.0 - LEAST_PART);
+}
+
 /* Of the area of the pair, Pa. */
 static double weight_of(const kiln_collide *c, uint32_t vertex, uint32_t face, const uint32_t v[3])
 {
-    double part = kiln_collide_is_wall(c, v[0]) ? part_at_wall(c, vertex, face) : 1.0;
+    double part =
+        kiln_collide_is_wall(c, v[0]) ? part_at_wall(c, vertex, face) : part_at_body(c, vertex, v);
     return part * facing(c, vertex, v) * fmin(side_modulus(c, &vertex, 1), side_modulus(c, v, 3));
 }
 
@@ -157,6 +172,13 @@ typedef struct looker {
     uint32_t first;
 } looker;
 
+/* To 40 bits, so that sums of a few are exact. */
+static double rounded(double x)
+{
+    double wide = 8193.0 * x;
+    return wide - (wide - x);
+}
+
 static double share_of(const void *user, uint32_t vertex, uint32_t face)
 {
     const looker *l = user;
@@ -167,7 +189,7 @@ static double share_of(const void *user, uint32_t vertex, uint32_t face)
     if (!is_pair(c, vertex, v) ||
         !kiln_surface_pair_is_whole(&c->surface, &l->sight->rules, c->mesh->u, vertex, v))
         return 0.0;
-    return (float)weight_of(c, vertex, face, v);
+    return rounded(weight_of(c, vertex, face, v));
 }
 
 void kiln_collide_count_pair(const kiln_collide_sight *sight, size_t i,
