@@ -16,9 +16,10 @@
  *
  * Many of these terms are one: a triangle whose nearest place is on its edge has the distance of
  * the edge. They are added up by the place they are at (its feature), where most cancel exactly:
- * shares are rounded to fewer bits, so sums of them are exact. What is left at a feature belongs to the
- * triangles that have their nearest place there; where none has (before hollows), to all around it
- * in equal parts. Whichever way rounding decides a feature, distances agree there, and so do sums.
+ * shares are rounded to fewer bits, so sums of them are exact. What is left at a feature belongs to
+ * the triangles that have their nearest place there; where none has (before hollows), to all around
+ * it in equal parts. Whichever way rounding decides a feature, distances agree there, and so do
+ * sums.
  */
 #ifndef KILN_CONTACT_SIGHT_H
 #define KILN_CONTACT_SIGHT_H
