@@ -6,6 +6,7 @@ kiln_scene_remesh kiln_remesh_default_settings(void)
                                .quality = 0.15,
                                .every = 1,
                                .gradation = 1.5,
+                               .rounds = 10,
                                .condition = 12.0,
                                .condition_change = 3.0,
                                .merge = 0.3};
@@ -50,7 +51,9 @@ static kiln_status check_method(const kiln_scene_remesh *remesh, const kiln_give
         {"curvature", KILN_REMESH_LOCAL, "local"},
         {"isotropic", KILN_REMESH_LOCAL, "local"},
         {"gradation", KILN_REMESH_LOCAL, "local"},
-        {"most_tets", KILN_REMESH_LOCAL, "local"},
+        {"split", KILN_REMESH_ENERGY, "energy"},
+        {"collapse", KILN_REMESH_ENERGY, "energy"},
+        {"rounds", KILN_REMESH_ENERGY, "energy"},
     };
     if (remesh->method == KILN_REMESH_GLOBAL && remesh->space == KILN_SPACE_MATERIAL &&
         kiln_is_given(given, "space"))
@@ -96,7 +99,7 @@ static kiln_status finish(void *settings, const kiln_given *given, kiln_error *e
 
 static const char *method_name(int row)
 {
-    static const char *const names[] = {"none", "local", "global", NULL};
+    static const char *const names[] = {"none", "local", "energy", "global", NULL};
     return names[row];
 }
 
@@ -109,7 +112,8 @@ static const char *space_name(int row)
 #define REMESH(member) offsetof(kiln_scene_remesh, member)
 static const kiln_schema_row remesh_rows[] = {
     {"method", KILN_VALUE_CHOICE, REMESH(method), .choices = method_name,
-     .meaning = "local: bad tets are repaired, edges split and contracted; global: a new mesh for "
+     .meaning = "local: bad tets are repaired, edges split and contracted; energy: inside the step, where its "
+                "energy falls by it; global: a new mesh for "
                 "all when the old one has become bad, and bodies that touch merge"},
     {"space", KILN_VALUE_CHOICE, REMESH(space), .choices = space_name,
      .meaning = "the mesh that is kept good. material: elastic deformation needs no remeshing and "
@@ -149,6 +153,13 @@ static const kiln_schema_row remesh_rows[] = {
      .meaning =
          "no splits beyond this many; 0: no limit, with `follow` 9.5 times those of the start "
          "or 7000 more, whichever is less"},
+    {"split", KILN_VALUE_NUMBER, REMESH(split), KILN_NOT_NEGATIVE, "J", NULL,
+     .meaning = "energy: a split stays if the energy of the step falls by more than this; 0: by 1e-5 "
+                "of what is stored and moves in it"},
+    {"collapse", KILN_VALUE_NUMBER, REMESH(collapse), KILN_NOT_NEGATIVE, "J", NULL,
+     .meaning = "energy: a collapse if it rises by no more than this; 0: by a hundredth of `split`"},
+    {"rounds", KILN_VALUE_WHOLE, REMESH(rounds), KILN_WITHIN(1, 1000), NULL, NULL,
+     .meaning = "energy, static: solves on meshes that follow, at most"},
     {"condition", KILN_VALUE_NUMBER, REMESH(condition), KILN_POSITIVE, NULL, NULL,
      .meaning = "global: remesh when the condition number of a tet's shape passes this, above 1"},
     {"condition_change", KILN_VALUE_NUMBER, REMESH(condition_change), KILN_POSITIVE, NULL, NULL,
