@@ -47,9 +47,12 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     e->world = world;
     e->settings = &world->scene->remesh;
     e->state.start_tets = world->mesh->table[KILN_ON_TET].live;
-    KILN_TRY(add_field(world, KILN_FIELD_END, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_DIRECT, error));
-    KILN_TRY(add_field(world, KILN_FIELD_HELD, KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_INHERIT, error));
-    KILN_TRY(add_field(world, KILN_FIELD_POINTS, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_NONE, error));
+    KILN_TRY(
+        add_field(world, KILN_FIELD_END, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_DIRECT, error));
+    KILN_TRY(
+        add_field(world, KILN_FIELD_HELD, KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_INHERIT, error));
+    KILN_TRY(
+        add_field(world, KILN_FIELD_POINTS, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_NONE, error));
     return add_field(world, KILN_FIELD_TRACTION, KILN_ON_FACE, KILN_F64, 3, KILN_RULE_COPY, error);
 }
 
@@ -105,11 +108,11 @@ static kiln_energy_options options_of(energy *e, double h)
 {
     double whole = energy_of_step(e);
     const kiln_scene_remesh *said = e->settings;
-    kiln_energy_options options = {.depth = DEPTH,
-                                   .quality = 0.5 * said->quality,
-                                   .most_tets = (size_t)said->most_tets};
+    kiln_energy_options options = {
+        .depth = DEPTH, .quality = 0.5 * said->quality, .most_tets = (size_t)said->most_tets};
     options.split = said->split > 0.0 ? said->split : SPLIT_PART * whole;
     options.collapse = said->collapse > 0.0 ? said->collapse : COLLAPSE_PART * options.split;
+    options.coarsest = 0.8 * e->state.start_size;
     options.finest = said->size_min > 0.0 ? said->size_min : FINEST_PART * e->state.start_size;
     options.tolerance = kiln_solid_tolerance(e->world->solid, h);
     return options;
@@ -142,8 +145,10 @@ static kiln_status change_mesh(energy *e, kiln_remesher *remesher, double h, boo
     add_count(&e->report.splits, &report.splits);
     add_count(&e->report.collapses, &report.collapses);
     add_count(&e->report.flips, &report.flips);
+    add_count(&e->report.moves, &report.moves);
     e->report.predicted += report.predicted;
-    *changed = report.splits.taken + report.collapses.taken + report.flips.taken > 0;
+    *changed =
+        report.splits.taken + report.collapses.taken + report.flips.taken + report.moves.taken > 0;
     return *changed ? carry_over(e, error) : KILN_OK;
 }
 
@@ -176,7 +181,7 @@ static kiln_status adapt(energy *e, const kiln_vec3 *places, double h, bool *cha
 static const kiln_vec3 *end_column(const energy *e)
 {
     return (const kiln_vec3 *)(const void *)kiln_world_column(e->world, KILN_ON_VERTEX,
-                                                             KILN_FIELD_END);
+                                                              KILN_FIELD_END);
 }
 
 static kiln_status advance_moving(energy *e, const kiln_interval *interval,
@@ -188,8 +193,8 @@ static kiln_status advance_moving(energy *e, const kiln_interval *interval,
     const kiln_vec3 *places;
     kiln_step_report again;
     bool changed = false;
-    KILN_TRY(kiln_solid_try(course->solid, &course->driver, h, course->clock, report, &places,
-                            error));
+    KILN_TRY(
+        kiln_solid_try(course->solid, &course->driver, h, course->clock, report, &places, error));
     if (report->outcome != KILN_STEP_DONE)
         return KILN_OK;
     KILN_TRY(adapt(e, places, h, &changed, error));
@@ -259,8 +264,8 @@ static kiln_status start(void *self, kiln_error *error)
     for (size_t v = 0; v < rows; v++)
         sum += size[v];
     e->state.start_size = sum / (double)rows;
-    e->world->steppers[0] = (kiln_stepper){
-        .self = e, .advance = advance, .mesh_changed = mesh_changed, .renew = renew};
+    e->world->steppers[0] =
+        (kiln_stepper){.self = e, .advance = advance, .mesh_changed = mesh_changed, .renew = renew};
     return KILN_OK;
 }
 
@@ -277,11 +282,15 @@ static void measure(const void *self, kiln_stats *stats)
     if (e->world->state.step == 0)
         return;
     kiln_remesh_measure(&e->work, stats);
-    kiln_log(e->world->context, KILN_LOG_INFO,
-             "splits %llu of %llu, gained %.3g J (predicted %.3g)",
-             (unsigned long long)e->report.splits.taken,
-             (unsigned long long)e->report.splits.trials, e->report.splits.gained,
-             e->report.predicted);
+    const kiln_energy_report *r = &e->report;
+    kiln_log(
+        e->world->context, KILN_LOG_INFO,
+        "splits %.0f of %.0f, %.3g J (predicted %.3g); flips %.0f of %.0f, %.3g J; moves %.0f of "
+        "%.0f, %.3g J; collapses %.0f of %.0f, %.3g J",
+        (double)r->splits.taken, (double)r->splits.trials, r->splits.gained, r->predicted,
+        (double)r->flips.taken, (double)r->flips.trials, r->flips.gained, (double)r->moves.taken,
+        (double)r->moves.trials, r->moves.gained, (double)r->collapses.taken,
+        (double)r->collapses.trials, r->collapses.gained);
 }
 
 const kiln_module kiln_module_remesh_energy = {.name = "remesh_energy",

@@ -112,7 +112,8 @@ static const char *space_name(int row)
 #define REMESH(member) offsetof(kiln_scene_remesh, member)
 static const kiln_schema_row remesh_rows[] = {
     {"method", KILN_VALUE_CHOICE, REMESH(method), .choices = method_name,
-     .meaning = "local: bad tets are repaired, edges split and contracted; energy: inside the step, where its "
+     .meaning = "local: bad tets are repaired, edges split and contracted; energy: inside the "
+                "step, where its "
                 "energy falls by it; global: a new mesh for "
                 "all when the old one has become bad, and bodies that touch merge"},
     {"space", KILN_VALUE_CHOICE, REMESH(space), .choices = space_name,
@@ -154,10 +155,12 @@ static const kiln_schema_row remesh_rows[] = {
          "no splits beyond this many; 0: no limit, with `follow` 9.5 times those of the start "
          "or 7000 more, whichever is less"},
     {"split", KILN_VALUE_NUMBER, REMESH(split), KILN_NOT_NEGATIVE, "J", NULL,
-     .meaning = "energy: a split stays if the energy of the step falls by more than this; 0: by 1e-5 "
-                "of what is stored and moves in it"},
+     .meaning =
+         "energy: a split stays if the energy of the step falls by more than this; 0: by 1e-5 "
+         "of what is stored and moves in it"},
     {"collapse", KILN_VALUE_NUMBER, REMESH(collapse), KILN_NOT_NEGATIVE, "J", NULL,
-     .meaning = "energy: a collapse if it rises by no more than this; 0: by a hundredth of `split`"},
+     .meaning =
+         "energy: a collapse if it rises by no more than this; 0: by a hundredth of `split`"},
     {"rounds", KILN_VALUE_WHOLE, REMESH(rounds), KILN_WITHIN(1, 1000), NULL, NULL,
      .meaning = "energy, static: solves on meshes that follow, at most"},
     {"condition", KILN_VALUE_NUMBER, REMESH(condition), KILN_POSITIVE, NULL, NULL,

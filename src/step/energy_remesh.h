@@ -27,7 +27,7 @@ typedef struct kiln_energy_options {
     size_t most_tets;       /* 0: any number */
     int depth;              /* splits of what splits made, in one call */
     double tolerance;       /* m, of places */
-    const double *coarsest; /* [vertex at the begin] m: no edge is made longer; borrowed */
+    double coarsest;        /* m, no edge is collapsed that is longer */
 } kiln_energy_options;
 
 typedef struct kiln_energy_count {
@@ -36,11 +36,12 @@ typedef struct kiln_energy_count {
 } kiln_energy_count;
 
 typedef struct kiln_energy_report {
-    kiln_energy_count splits, collapses, flips;
+    kiln_energy_count splits, flips, moves, collapses;
     double predicted; /* J, of the splits that were taken */
 } kiln_energy_report;
 
-/* One refinement and one coarsening of the remesher's pass. The mesh has the fields of patch.h. */
+/* Splits, flips, moves of vertices and collapses, once each, in a pass of the remesher. The mesh
+ * has the fields of patch.h. */
 kiln_status kiln_energy_remesh(kiln_remesher *remesher, kiln_local_objective *objective,
                                const kiln_energy_options *options, kiln_energy_report *report,
                                kiln_error *error);

@@ -70,31 +70,47 @@ kiln_vec3 kiln_objective_centre(const kiln_local_objective *objective, uint32_t 
     return sum;
 }
 
-bool kiln_patch_form(const kiln_local_objective *objective, uint32_t tet, kiln_patch_tet *out)
+/* Gradients of the shape functions at rest, where `rest` of its volume is at rest. */
+static bool form(const kiln_local_objective *o, const kiln_vec3 u[4], uint32_t of, double rest,
+                 kiln_patch_tet *out)
 {
-    const kiln_local_objective *o = objective;
-    const kiln_vec3 *u = o->mesh->u;
-    const uint32_t *v = o->mesh->tet[tet].v;
-    double volume = kiln_mesh_tet_volume(o->mesh, tet);
-    kiln_mat3 B = kiln_m3_inverse(kiln_m3_columns(kiln_v3_sub(u[v[1]], u[v[0]]),
-                                                  kiln_v3_sub(u[v[2]], u[v[0]]),
-                                                  kiln_v3_sub(u[v[3]], u[v[0]])));
-    out->material = &o->materials[o->material[tet]];
-    out->mass = o->mass ? o->mass[tet] : volume * out->material->density;
-    out->mu = o->lame ? o->lame[tet][0] : out->material->mu;
-    out->lambda = o->lame ? o->lame[tet][1] : out->material->lambda;
-    if (o->offset) {
-        kiln_mat3 Pi = kiln_offset_map(&o->offset[tet], volume, o->rest_volume[tet]);
-        B = kiln_m3_mul(B, Pi);
-        volume = o->rest_volume[tet];
-    }
-    out->volume = volume;
+    kiln_mat3 B = kiln_m3_inverse(
+        kiln_m3_columns(kiln_v3_sub(u[1], u[0]), kiln_v3_sub(u[2], u[0]), kiln_v3_sub(u[3], u[0])));
+    double volume = kiln_tet_volume(u[0], u[1], u[2], u[3]);
+    out->material = &o->materials[o->material[of]];
+    out->mu = o->lame ? o->lame[of][0] : out->material->mu;
+    out->lambda = o->lame ? o->lame[of][1] : out->material->lambda;
+    out->volume = o->offset ? rest : volume;
+    if (o->offset && (rest != volume || !kiln_offset_is_identity(&o->offset[of])))
+        B = kiln_m3_mul(B, kiln_offset_map(&o->offset[of], volume, rest));
     out->gradient[0] = kiln_v3(0, 0, 0);
     for (int k = 0; k < 3; k++) {
         out->gradient[k + 1] = kiln_v3(B.m[k][0], B.m[k][1], B.m[k][2]);
         out->gradient[0] = kiln_v3_sub(out->gradient[0], out->gradient[k + 1]);
     }
-    return volume > 0.0 && isfinite(kiln_m3_norm2(B));
+    return volume > 0.0 && out->volume > 0.0 && isfinite(kiln_m3_norm2(B));
+}
+
+bool kiln_patch_form(const kiln_local_objective *objective, uint32_t tet, kiln_patch_tet *out)
+{
+    const kiln_local_objective *o = objective;
+    const uint32_t *v = o->mesh->tet[tet].v;
+    const kiln_vec3 u[4] = {o->mesh->u[v[0]], o->mesh->u[v[1]], o->mesh->u[v[2]], o->mesh->u[v[3]]};
+    bool formed = form(o, u, tet, o->rest_volume ? o->rest_volume[tet] : 0.0, out);
+    out->mass =
+        o->mass ? o->mass[tet] : kiln_mesh_tet_volume(o->mesh, tet) * out->material->density;
+    return formed;
+}
+
+bool kiln_patch_form_new(const kiln_local_objective *objective, const kiln_vec3 u[4],
+                         uint32_t parent, kiln_patch_tet *out)
+{
+    const kiln_local_objective *o = objective;
+    double part = kiln_tet_volume(u[0], u[1], u[2], u[3]) / kiln_mesh_tet_volume(o->mesh, parent);
+    bool formed = form(o, u, parent, o->rest_volume ? part * o->rest_volume[parent] : 0.0, out);
+    out->mass = o->mass ? part * o->mass[parent]
+                        : part * kiln_mesh_tet_volume(o->mesh, parent) * out->material->density;
+    return formed;
 }
 
 kiln_mat3 kiln_patch_tet_deformation(const kiln_patch_tet *tet, const kiln_vec3 x[4])
@@ -229,7 +245,8 @@ double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tet
             return INFINITY;
         for (int a = 0; a < 4; a++) {
             x[a] = objective->end[v[a]];
-            centre[a] = objective->scheme.scale > 0.0 ? kiln_objective_centre(objective, v[a]) : x[a];
+            centre[a] =
+                objective->scheme.scale > 0.0 ? kiln_objective_centre(objective, v[a]) : x[a];
         }
         sum += kiln_patch_tet_value(objective, &tet, x, centre) - pulled(objective, tets[i], x);
     }
@@ -256,7 +273,8 @@ static kiln_status add_row(kiln_patch *p, const kiln_local_objective *o, uint32_
     KILN_TRY(kiln_array_push(p->context, &p->centre, centre, error));
     kiln_vec3 force = o->points ? o->points[vertex] : kiln_v3(0, 0, 0);
     KILN_TRY(kiln_array_push(p->context, &p->force, force, error));
-    KILN_TRY(kiln_array_push(p->context, &p->held, (uint8_t)(o->held ? o->held[vertex] : 0), error));
+    KILN_TRY(
+        kiln_array_push(p->context, &p->held, (uint8_t)(o->held ? o->held[vertex] : 0), error));
     return kiln_array_push(p->context, &p->vertex, vertex, error);
 }
 

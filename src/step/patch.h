@@ -22,7 +22,8 @@
 #define KILN_FIELD_END      "step_end"      /* vertex, 3 doubles, rule direct: m */
 #define KILN_FIELD_HELD     "step_held"     /* vertex, bits of held components, rule inherit */
 #define KILN_FIELD_POINTS   "step_force"    /* vertex, 3 doubles, rule none: N at single vertices */
-#define KILN_FIELD_TRACTION "step_traction" /* face, 3 doubles, rule copy: N/m^2 of the material */
+#define KILN_FIELD_TRACTION "step_traction" /* face, 3 doubles, rule copy: N/m^2 of the material   \
+                                             */
 
 /* What the objective is made of, besides the columns of the mesh. */
 typedef struct kiln_local_objective {
@@ -64,9 +65,9 @@ typedef struct kiln_patch {
     KILN_ARRAY_OF(uint8_t)
     held; /* [row] bits */
     KILN_ARRAY_OF(kiln_vec3)
-    tried;                        /* [row] */
-    kiln_f64_array value;         /* [tet] at `tried` */
-    kiln_f64_array g, step, H;    /* [3 free], [3 free]^2 */
+    tried;                     /* [row] */
+    kiln_f64_array value;      /* [tet] at `tried` */
+    kiln_f64_array g, step, H; /* [3 free], [3 free]^2 */
 } kiln_patch;
 
 void kiln_patch_init(kiln_patch *patch, kiln_context *context);
@@ -74,11 +75,15 @@ void kiln_patch_free(kiln_patch *patch);
 
 /* One tet of the mesh with the numbers 0 to 3 for its corners; false: it has no shape. */
 bool kiln_patch_form(const kiln_local_objective *objective, uint32_t tet, kiln_patch_tet *out);
+/* One that is not there, with these corners, of the matter of `parent`. */
+bool kiln_patch_form_new(const kiln_local_objective *objective, const kiln_vec3 u[4],
+                         uint32_t parent, kiln_patch_tet *out);
 /* Its value with the corners at x, those of inertia at `centre`; INFINITY where it is turned inside
  * out. Without the loads on its faces. */
 double kiln_patch_tet_value(const kiln_local_objective *objective, const kiln_patch_tet *tet,
                             const kiln_vec3 x[4], const kiln_vec3 centre[4]);
-/* Gradient of its elastic energy by the corners, and the diagonal blocks of its Hessian's PSD part. */
+/* Gradient of its elastic energy by the corners, and the diagonal blocks of its Hessian's PSD part.
+ */
 void kiln_patch_tet_slopes(const kiln_patch_tet *tet, const kiln_vec3 x[4], kiln_vec3 g[4],
                            kiln_mat3 H[4]);
 kiln_mat3 kiln_patch_tet_deformation(const kiln_patch_tet *tet, const kiln_vec3 x[4]);
