@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+/* Of what a split must gain: patches are at rest when an iteration gains less. The whole is solved
+ * again after all. */
+#define ENOUGH 0.05
 enum {
     FIRST_ITERATIONS = 1, /* before a trial is judged */
     MORE_ITERATIONS = 8,  /* for what is kept */
@@ -83,10 +86,11 @@ static bool settle_patch(kiln_energy_pass *w, uint32_t vertex, double change, ki
         w->status = kiln_patch_gather(&w->patch, o, w->around.data, w->around.count, w->error);
     if (w->status != KILN_OK)
         return false;
-    double gained = change + kiln_patch_relax(&w->patch, o, FIRST_ITERATIONS, tolerance);
+    double enough = ENOUGH * w->options->split;
+    double gained = change + kiln_patch_relax(&w->patch, o, FIRST_ITERATIONS, enough, tolerance);
     if (!(gained > w->trial.least))
         return false;
-    gained += kiln_patch_relax(&w->patch, o, MORE_ITERATIONS, tolerance);
+    gained += kiln_patch_relax(&w->patch, o, MORE_ITERATIONS, enough, tolerance);
     w->trial.gained = gained;
     return kiln_patch_store(&w->patch, w->remesher->mesh, txn) == KILN_ACCEPTED && all_positive(w);
 }

@@ -1,11 +1,12 @@
 #include "step/patch.h"
 
+#include "fem/element_kernels.h"
 #include "fem/offset.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST_HALVINGS = 16 };
+enum { MOST_HALVINGS = 16, LANES = KILN_ELEMENT_LANES };
 #define ARMIJO 1e-4
 
 void kiln_patch_init(kiln_patch *patch, kiln_context *context)
@@ -21,16 +22,24 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->row_of.slots);
     kiln_array_free(context, &patch->seen.slots);
     kiln_array_free(context, &patch->vertex);
-    kiln_array_free(context, &patch->tets);
     kiln_array_free(context, &patch->x);
     kiln_array_free(context, &patch->centre);
     kiln_array_free(context, &patch->force);
-    kiln_array_free(context, &patch->held);
     kiln_array_free(context, &patch->tried);
+    kiln_array_free(context, &patch->held);
+    kiln_array_free(context, &patch->tets);
+    kiln_array_free(context, &patch->rows);
+    kiln_array_free(context, &patch->batches);
+    kiln_array_free(context, &patch->spans);
+    kiln_array_free(context, &patch->lanes);
+    kiln_array_free(context, &patch->lame);
+    kiln_array_free(context, &patch->mass);
     kiln_array_free(context, &patch->value);
+    kiln_array_free(context, &patch->tried_value);
     kiln_array_free(context, &patch->g);
     kiln_array_free(context, &patch->step);
-    kiln_array_free(context, &patch->H);
+    kiln_array_free(context, &patch->start);
+    kiln_array_free(context, &patch->blocks);
 }
 
 /* The objective. */
@@ -76,7 +85,7 @@ static bool form(const kiln_local_objective *o, const kiln_vec3 u[4], uint32_t o
 {
     kiln_mat3 B = kiln_m3_inverse(
         kiln_m3_columns(kiln_v3_sub(u[1], u[0]), kiln_v3_sub(u[2], u[0]), kiln_v3_sub(u[3], u[0])));
-    double volume = kiln_tet_volume(u[0], u[1], u[2], u[3]);
+    double volume = fabs(kiln_tet_volume(u[0], u[1], u[2], u[3])); /* corners in any order */
     out->material = &o->materials[o->material[of]];
     out->mu = o->lame ? o->lame[of][0] : out->material->mu;
     out->lambda = o->lame ? o->lame[of][1] : out->material->lambda;
@@ -153,32 +162,6 @@ double kiln_patch_tet_value(const kiln_local_objective *objective, const kiln_pa
     return o->scheme.scale > 0.0 ? value + inertia(o, tet, x, centre) : value;
 }
 
-static void add_inertia_slopes(const kiln_local_objective *o, const kiln_patch_tet *tet,
-                               const kiln_vec3 x[4], const kiln_vec3 centre[4], kiln_vec3 g[4])
-{
-    kiln_vec3 r[4], sum = kiln_v3(0, 0, 0);
-    double weight = tet->mass / (20.0 * o->scheme.scale);
-    for (int a = 0; a < 4; a++) {
-        r[a] = kiln_v3_sub(x[a], centre[a]);
-        sum = kiln_v3_add(sum, r[a]);
-    }
-    for (int a = 0; a < 4; a++)
-        g[a] = kiln_v3_madd(g[a], weight, kiln_v3_add(r[a], sum));
-}
-
-static void gradient(const kiln_local_objective *o, const kiln_patch_tet *tet, const kiln_mat3 *F,
-                     const kiln_vec3 x[4], const kiln_vec3 centre[4], kiln_vec3 g[4])
-{
-    kiln_mat3 P;
-    kiln_material_stress(tet->material->model, tet->mu, tet->lambda, F, &P);
-    for (int a = 0; a < 4; a++) {
-        g[a] = kiln_v3_scale(kiln_m3_apply(P, tet->gradient[a]), tet->volume);
-        g[a] = kiln_v3_madd(g[a], -0.25 * tet->mass, o->acceleration);
-    }
-    if (o->scheme.scale > 0.0)
-        add_inertia_slopes(o, tet, x, centre, g);
-}
-
 /* Block (a, b) of the elastic Hessian: V N_a . H . N_b. */
 static void elastic_block(const kiln_patch_tet *tet, double H[9][9], int a, int b, double out[3][3])
 {
@@ -192,11 +175,6 @@ static void elastic_block(const kiln_patch_tet *tet, double H[9][9], int a, int 
                     sum += na[j] * H[3 * i + j][3 * k + l] * nb[l];
             out[i][k] = tet->volume * sum;
         }
-}
-
-static double inertia_weight(const kiln_local_objective *o, const kiln_patch_tet *tet)
-{
-    return o->scheme.scale > 0.0 ? tet->mass / (20.0 * o->scheme.scale) : 0.0;
 }
 
 void kiln_patch_tet_slopes(const kiln_patch_tet *tet, const kiln_vec3 x[4], kiln_vec3 g[4],
@@ -291,28 +269,177 @@ static void add_pulls(kiln_patch *p, const kiln_local_objective *o, uint32_t t,
     }
 }
 
+static void sort_rows(uint32_t row[4])
+{
+    for (int i = 1; i < 4; i++)
+        for (int k = i; k > 0 && row[k - 1] > row[k]; k--) {
+            uint32_t other = row[k];
+            row[k] = row[k - 1];
+            row[k - 1] = other;
+        }
+}
+
 static kiln_status add_tet(kiln_patch *p, const kiln_local_objective *o, uint32_t t,
                            kiln_error *error)
 {
-    kiln_patch_tet tet;
-    kiln_vec3 x[4], centre[4];
+    uint32_t row[4];
     if (2 * (p->seen.members + 1) > p->seen.slots.count)
         KILN_TRY(kiln_idset_grow(p->context, &p->seen, error));
     kiln_idset_slot *slot = kiln_idset_at(&p->seen, t);
     if (slot->epoch == p->seen.epoch)
         return KILN_OK;
     kiln_idset_add(&p->seen, slot, t, 0);
-    if (!kiln_patch_form(o, t, &tet))
-        return KILN_OK;
     for (int a = 0; a < 4; a++)
-        KILN_TRY(add_row(p, o, o->mesh->tet[t].v[a], &tet.row[a], error));
-    for (int a = 0; a < 4; a++) {
-        x[a] = p->x.data[tet.row[a]];
-        centre[a] = p->centre.data[tet.row[a]];
+        KILN_TRY(add_row(p, o, o->mesh->tet[t].v[a], &row[a], error));
+    add_pulls(p, o, t, row);
+    sort_rows(row);
+    KILN_TRY(kiln_array_reserve(p->context, &p->rows, p->rows.count + 4, error));
+    memcpy(p->rows.data + p->rows.count, row, sizeof row);
+    p->rows.count += 4;
+    return kiln_array_push(p->context, &p->tets, t, error);
+}
+
+/* Batches. */
+
+/* Gradients with the corners in the order of the rows: F does not know the order (elements_form.c),
+ * nor does the volume. */
+static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, size_t number)
+{
+    kiln_patch_tet form_of;
+    kiln_vec3 u[4];
+    const uint32_t *row = p->rows.data + 4 * tet;
+    uint32_t t = p->tets.data[tet];
+    double rest = o->rest_volume ? o->rest_volume[t] : 0.0;
+    for (int a = 0; a < 4; a++)
+        u[a] = o->mesh->u[p->vertex.data[row[a]]];
+    bool formed = form(o, u, t, rest, &form_of);
+    double volume = fabs(kiln_tet_volume(u[0], u[1], u[2], u[3]));
+    kiln_element_batch *batch = &p->batches.data[number / LANES];
+    size_t lane = number % LANES;
+    for (int k = 0; k < 3; k++) {
+        batch->gradient[3 * k][lane] = form_of.gradient[k + 1].x;
+        batch->gradient[3 * k + 1][lane] = form_of.gradient[k + 1].y;
+        batch->gradient[3 * k + 2][lane] = form_of.gradient[k + 1].z;
     }
-    add_pulls(p, o, t, tet.row);
-    tet.value = kiln_patch_tet_value(o, &tet, x, centre);
-    return kiln_array_push(p->context, &p->tets, tet, error);
+    batch->volume[lane] = o->offset ? rest : volume;
+    batch->slot[lane] = t;
+    for (int a = 0, k = 0; a < 4; a++)
+        for (int b = a + 1; b < 4; b++, k++)
+            batch->place[k][lane] = row[b] - row[a];
+    memcpy(p->lanes.data + 4 * number, row, 4 * sizeof *row);
+    p->lame.data[2 * LANES * (number / LANES) + lane] = form_of.mu;
+    p->lame.data[2 * LANES * (number / LANES) + LANES + lane] = form_of.lambda;
+    p->mass.data[number] = o->mass ? o->mass[t] : volume * form_of.material->density;
+    return formed;
+}
+
+/* The rest of the last batch repeats its first tet, without volume. */
+static void pad(kiln_patch *p, size_t number)
+{
+    for (; number % LANES != 0; number++) {
+        kiln_element_batch *batch = &p->batches.data[number / LANES];
+        size_t lane = number % LANES;
+        for (int k = 0; k < 9; k++)
+            batch->gradient[k][lane] = batch->gradient[k][0];
+        for (int k = 0; k < 6; k++)
+            batch->place[k][lane] = batch->place[k][0];
+        batch->volume[lane] = 0.0;
+        batch->slot[lane] = KILN_NONE;
+        memcpy(p->lanes.data + 4 * number, p->lanes.data + 4 * (number - lane),
+               4 * sizeof(uint32_t));
+        double *lame = p->lame.data + 2 * LANES * (number / LANES);
+        lame[lane] = lame[0];
+        lame[LANES + lane] = lame[LANES];
+        p->mass.data[number] = 0.0;
+    }
+}
+
+static kiln_status make_batches(kiln_patch *p, const kiln_local_objective *o, size_t materials,
+                                kiln_error *error)
+{
+    size_t most = p->tets.count / LANES + materials;
+    KILN_TRY(kiln_array_reserve(p->context, &p->batches, most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->lanes, 4 * LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->lame, 2 * LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->mass, LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->value, LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->tried_value, LANES * most, error));
+    size_t number = 0, done = 0;
+    p->spans.count = 0;
+    for (uint32_t m = 0; done < p->tets.count; m++) {
+        size_t first = number;
+        for (size_t i = 0; i < p->tets.count; i++)
+            if (o->material[p->tets.data[i]] == m) {
+                if (!form_lane(p, o, i, number))
+                    p->shapeless = true;
+                number++, done++;
+            }
+        if (number == first)
+            continue;
+        pad(p, number);
+        number = (number + LANES - 1) / LANES * LANES;
+        kiln_patch_span span = {first / LANES, (number - first) / LANES, &o->materials[m]};
+        KILN_TRY(kiln_array_push(p->context, &p->spans, span, error));
+    }
+    p->batches.count = number / LANES;
+    return KILN_OK;
+}
+
+static kiln_element_span kernel_span(const kiln_patch *p, const kiln_patch_span *s)
+{
+    return (kiln_element_span){.batch = p->batches.data + s->first,
+                               .vertex = p->lanes.data + 4 * LANES * s->first,
+                               .batches = s->count,
+                               .lame = p->lame.data + 2 * LANES * s->first,
+                               .shape_lambda = s->material->model->shape_lambda,
+                               .material = s->material};
+}
+
+static const kiln_element_kernels *kernels_of(const kiln_patch *p, const kiln_patch_span *s)
+{
+    return s->material->model->kernels[p->context->isa];
+}
+
+/* Models without a barrier say nothing of tets that are turned inside out. */
+static bool is_positive(const kiln_patch *p, const kiln_local_objective *o, size_t n,
+                        const kiln_vec3 *x)
+{
+    if (o->mesh->world_policy != KILN_WORLD_REJECT)
+        return true;
+    const uint32_t *v = o->mesh->tet[p->batches.data[n / LANES].slot[n % LANES]].v;
+    kiln_vec3 c[4];
+    for (int a = 0; a < 4; a++)
+        c[a] = x[kiln_idset_at(&p->row_of, v[a])->value];
+    return kiln_tet_volume(c[0], c[1], c[2], c[3]) > 0.0;
+}
+
+/* Values tet by tet at the places. */
+static void find_values(const kiln_patch *p, const kiln_local_objective *o, const kiln_vec3 *x,
+                        double *value)
+{
+    for (size_t i = 0; i < p->spans.count; i++) {
+        const kiln_patch_span *s = &p->spans.data[i];
+        kiln_element_span span = kernel_span(p, s);
+        kernels_of(p, s)->energy(&span, &x[0].x, value + LANES * s->first);
+    }
+    for (size_t n = 0; n < LANES * p->batches.count; n++) {
+        const uint32_t *row = p->lanes.data + 4 * n;
+        double mass = p->mass.data[n];
+        kiln_vec3 sum = kiln_v3(0, 0, 0);
+        double squares = 0.0;
+        if (p->batches.data[n / LANES].slot[n % LANES] == KILN_NONE)
+            continue;
+        for (int a = 0; a < 4; a++) {
+            value[n] -= 0.25 * mass * kiln_v3_dot(o->acceleration, x[row[a]]);
+            kiln_vec3 r = kiln_v3_sub(x[row[a]], p->centre.data[row[a]]);
+            squares += kiln_v3_norm2(r);
+            sum = kiln_v3_add(sum, r);
+        }
+        if (o->scheme.scale > 0.0)
+            value[n] += mass / (40.0 * o->scheme.scale) * (squares + kiln_v3_norm2(sum));
+        if (!is_positive(p, o, n, x))
+            value[n] = INFINITY;
+    }
 }
 
 kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *objective,
@@ -320,7 +447,8 @@ kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *obj
 {
     kiln_patch *p = patch;
     p->vertex.count = p->tets.count = p->x.count = p->centre.count = p->force.count = 0;
-    p->held.count = 0;
+    p->held.count = p->rows.count = 0;
+    p->shapeless = false;
     KILN_TRY(kiln_idset_clear(p->context, &p->row_of, 4 * count, error));
     KILN_TRY(kiln_idset_clear(p->context, &p->seen, 16 * count, error));
     for (size_t i = 0; i < count; i++) {
@@ -333,62 +461,77 @@ kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *obj
         for (size_t k = 0; k < p->walker.tets.count; k++)
             KILN_TRY(add_tet(p, objective, p->walker.tets.data[k], error));
     }
-    size_t n = 3 * p->free;
-    KILN_TRY(kiln_array_reserve(p->context, &p->tried, p->vertex.count, error));
-    KILN_TRY(kiln_array_reserve(p->context, &p->value, p->tets.count, error));
-    KILN_TRY(kiln_array_reserve(p->context, &p->g, n, error));
-    KILN_TRY(kiln_array_reserve(p->context, &p->step, n, error));
-    return kiln_array_reserve(p->context, &p->H, n * n, error);
+    size_t rows = p->vertex.count, blocks = rows * (rows + 1) / 2;
+    KILN_TRY(make_batches(p, objective, objective->material_count, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->tried, rows, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->g, 3 * rows, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->step, 3 * rows, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->start, rows + 1, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->blocks, 9 * blocks, error));
+    p->start.data[0] = 0;
+    for (size_t r = 0; r < rows; r++)
+        p->start.data[r + 1] = p->start.data[r] + (rows - r);
+    p->H = (kiln_bsr){.context = p->context,
+                      .block = 3,
+                      .rows = rows,
+                      .start = p->start.data,
+                      .value = p->blocks.data,
+                      .room = blocks};
+    find_values(p, objective, p->x.data, p->value.data);
+    return KILN_OK;
 }
 
-/* Newton. */
+/* Newton. Scalar row 3 i + r of the upper triangle holds the columns from 3 i on. */
 
-static void add_blocks(kiln_patch *p, const kiln_local_objective *o, const kiln_patch_tet *tet,
-                       const kiln_mat3 *F)
+static double *row_from_diagonal(const kiln_patch *p, size_t k)
 {
-    double H[9][9], weight = inertia_weight(o, tet);
-    size_t n = 3 * p->free;
-    kiln_material_hessian(tet->material->model, tet->mu, tet->lambda, 0.0, F, true, H);
-    for (int a = 0; a < 4; a++)
-        for (int b = 0; b < 4; b++) {
-            double block[3][3];
-            size_t r = tet->row[a], c = tet->row[b];
-            if (r >= p->free || c > r) /* the lower triangle */
-                continue;
-            elastic_block(tet, H, a, b, block);
-            for (int i = 0; i < 3; i++) {
-                block[i][i] += weight * (a == b ? 2.0 : 1.0);
-                for (int k = 0; k < 3; k++)
-                    p->H.data[(3 * r + i) * n + 3 * c + k] += block[i][k];
-            }
+    size_t i = k / 3, r = k % 3, length = 3 * (p->H.rows - i);
+    return p->blocks.data + 9 * p->start.data[i] + r * length + r;
+}
+
+static void add_inertia(kiln_patch *p, const kiln_local_objective *o)
+{
+    for (size_t n = 0; n < LANES * p->batches.count; n++) {
+        const uint32_t *row = p->lanes.data + 4 * n;
+        double mass = p->mass.data[n], weight = mass / (20.0 * o->scheme.scale);
+        kiln_vec3 r[4], sum = kiln_v3(0, 0, 0);
+        if (mass == 0.0)
+            continue;
+        for (int a = 0; a < 4; a++) {
+            r[a] = kiln_v3_sub(p->x.data[row[a]], p->centre.data[row[a]]);
+            sum = kiln_v3_add(sum, r[a]);
         }
+        for (int a = 0; a < 4; a++) {
+            kiln_vec3 *g = (kiln_vec3 *)(void *)(p->g.data + 3 * row[a]);
+            *g = kiln_v3_madd(*g, weight, kiln_v3_add(r[a], sum));
+            for (int b = a; b < 4; b++)
+                for (size_t i = 0; i < 3; i++)
+                    row_from_diagonal(p, 3 * row[a] + i)[3 * (row[b] - row[a])] +=
+                        weight * (a == b ? 2.0 : 1.0);
+        }
+    }
 }
 
 static void assemble(kiln_patch *p, const kiln_local_objective *o)
 {
-    size_t n = 3 * p->free;
-    memset(p->g.data, 0, n * sizeof(double));
-    memset(p->H.data, 0, n * n * sizeof(double));
-    for (size_t i = 0; i < p->tets.count; i++) {
-        const kiln_patch_tet *tet = &p->tets.data[i];
-        kiln_vec3 x[4], centre[4], g[4];
-        for (int a = 0; a < 4; a++) {
-            x[a] = p->x.data[tet->row[a]];
-            centre[a] = p->centre.data[tet->row[a]];
-        }
-        kiln_mat3 F = kiln_patch_tet_deformation(tet, x);
-        gradient(o, tet, &F, x, centre, g);
-        for (int a = 0; a < 4; a++)
-            if (tet->row[a] < p->free) {
-                double *at = p->g.data + 3 * tet->row[a];
-                at[0] += g[a].x, at[1] += g[a].y, at[2] += g[a].z;
-            }
-        add_blocks(p, o, tet, &F);
+    size_t rows = p->vertex.count;
+    memset(p->g.data, 0, 3 * rows * sizeof(double));
+    memset(p->blocks.data, 0, 9 * p->start.data[rows] * sizeof(double));
+    for (size_t i = 0; i < p->spans.count; i++) {
+        const kiln_patch_span *s = &p->spans.data[i];
+        kiln_element_span span = kernel_span(p, s);
+        kernels_of(p, s)->hessian(&span, &p->x.data[0].x, 1.0, p->g.data, &p->H);
     }
+    if (o->scheme.scale > 0.0)
+        add_inertia(p, o);
+    for (size_t n = 0; n < LANES * p->batches.count; n++)
+        for (int a = 0; a < 4; a++) {
+            kiln_vec3 *g = (kiln_vec3 *)(void *)(p->g.data + 3 * p->lanes.data[4 * n + a]);
+            *g = kiln_v3_madd(*g, -0.25 * p->mass.data[n], o->acceleration);
+        }
     for (size_t r = 0; r < p->free; r++) {
-        double *at = p->g.data + 3 * r;
-        kiln_vec3 f = p->force.data[r];
-        at[0] -= f.x, at[1] -= f.y, at[2] -= f.z;
+        kiln_vec3 *g = (kiln_vec3 *)(void *)(p->g.data + 3 * r);
+        *g = kiln_v3_sub(*g, p->force.data[r]);
     }
 }
 
@@ -401,46 +544,54 @@ static void hold(kiln_patch *p)
             continue;
         p->g.data[i] = 0.0;
         for (size_t k = 0; k < i; k++)
-            p->H.data[i * n + k] = 0.0;
+            row_from_diagonal(p, k)[i - k] = 0.0;
+        double *row = row_from_diagonal(p, i);
+        row[0] = 1.0;
         for (size_t k = i + 1; k < n; k++)
-            p->H.data[k * n + i] = 0.0;
-        p->H.data[i * n + i] = 1.0;
+            row[k - i] = 0.0;
     }
 }
 
-/* In place, lower triangle; false: not positive definite. */
-static bool factor(double *H, size_t n)
+/* U' U in place, of the free part; false: not positive definite. */
+static bool factor(kiln_patch *p)
 {
-    for (size_t i = 0; i < n; i++) {
-        double *row = H + i * n;
-        for (size_t k = 0; k <= i; k++) {
-            const double *other = H + k * n;
-            double sum = row[k];
-            for (size_t j = 0; j < k; j++)
-                sum -= row[j] * other[j];
-            if (k < i)
-                row[k] = sum / other[k];
-            else if (sum > 0.0 && isfinite(sum))
-                row[i] = sqrt(sum);
-            else
-                return false;
+    size_t n = 3 * p->free;
+    for (size_t k = 0; k < n; k++) {
+        double *row = row_from_diagonal(p, k);
+        if (!(row[0] > 0.0) || !isfinite(row[0]))
+            return false;
+        double root = sqrt(row[0]), per = 1.0 / root;
+        row[0] = root;
+        for (size_t j = 1; j < n - k; j++)
+            row[j] *= per;
+        for (size_t i = 1; i < n - k; i++) {
+            double *below = row_from_diagonal(p, k + i), by = row[i];
+            if (by == 0.0)
+                continue;
+            for (size_t j = 0; j < n - k - i; j++)
+                below[j] -= by * row[i + j];
         }
     }
     return true;
 }
 
-static void solve(const double *L, size_t n, const double *g, double *out)
+static void solve(kiln_patch *p)
 {
-    for (size_t i = 0; i < n; i++) {
-        double sum = -g[i];
-        for (size_t k = 0; k < i; k++)
-            sum -= L[i * n + k] * out[k];
-        out[i] = sum / L[i * n + i];
+    size_t n = 3 * p->free;
+    double *out = p->step.data;
+    for (size_t i = 0; i < n; i++)
+        out[i] = -p->g.data[i];
+    for (size_t k = 0; k < n; k++) {
+        const double *row = row_from_diagonal(p, k);
+        out[k] /= row[0];
+        for (size_t j = 1; j < n - k; j++)
+            out[k + j] -= row[j] * out[k];
     }
-    for (size_t i = n; i-- > 0;) {
-        out[i] /= L[i * n + i];
-        for (size_t k = 0; k < i; k++)
-            out[k] -= L[i * n + k] * out[i];
+    for (size_t k = n; k-- > 0;) {
+        const double *row = row_from_diagonal(p, k);
+        for (size_t j = 1; j < n - k; j++)
+            out[k] -= row[j] * out[k + j];
+        out[k] /= row[0];
     }
 }
 
@@ -455,38 +606,29 @@ static double try_step(kiln_patch *p, const kiln_local_objective *o, double part
         p->tried.data[r] = kiln_v3_add(p->x.data[r], by);
         change -= kiln_v3_dot(p->force.data[r], kiln_v3_sub(p->tried.data[r], p->x.data[r]));
     }
-    for (size_t i = 0; i < p->tets.count; i++) {
-        const kiln_patch_tet *tet = &p->tets.data[i];
-        kiln_vec3 x[4], centre[4];
-        for (int a = 0; a < 4; a++) {
-            x[a] = p->tried.data[tet->row[a]];
-            centre[a] = p->centre.data[tet->row[a]];
-        }
-        p->value.data[i] = kiln_patch_tet_value(o, tet, x, centre);
-        change += p->value.data[i] - tet->value;
-    }
+    find_values(p, o, p->tried.data, p->tried_value.data);
+    for (size_t n = 0; n < LANES * p->batches.count; n++)
+        change += p->tried_value.data[n] - p->value.data[n];
     return change;
 }
 
 static void take_step(kiln_patch *p)
 {
     memcpy(p->x.data, p->tried.data, p->free * sizeof *p->x.data);
-    for (size_t i = 0; i < p->tets.count; i++)
-        p->tets.data[i].value = p->value.data[i];
+    memcpy(p->value.data, p->tried_value.data, LANES * p->batches.count * sizeof(double));
 }
 
 /* One iteration: its change of the objective, 0: none is found; the length of the full step. */
 static double iterate(kiln_patch *p, const kiln_local_objective *o, double *length)
 {
-    size_t n = 3 * p->free;
     double slope = 0.0, part = 1.0;
     *length = 0.0;
     assemble(p, o);
     hold(p);
-    if (!factor(p->H.data, n))
+    if (!factor(p))
         return 0.0;
-    solve(p->H.data, n, p->g.data, p->step.data);
-    for (size_t i = 0; i < n; i++) {
+    solve(p);
+    for (size_t i = 0; i < 3 * p->free; i++) {
         slope += p->g.data[i] * p->step.data[i];
         *length = fmax(*length, fabs(p->step.data[i]));
     }
@@ -501,13 +643,13 @@ static double iterate(kiln_patch *p, const kiln_local_objective *o, double *leng
 }
 
 double kiln_patch_relax(kiln_patch *patch, const kiln_local_objective *objective, int iterations,
-                        double tolerance)
+                        double enough, double tolerance)
 {
     double sum = 0.0;
-    for (int i = 0; i < iterations; i++) {
+    for (int i = 0; i < iterations && !patch->shapeless; i++) {
         double length, change = iterate(patch, objective, &length);
         sum += change;
-        if (change == 0.0 || length <= tolerance)
+        if (-change <= enough || length <= tolerance)
             break;
     }
     return -sum;

@@ -400,6 +400,7 @@ void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_cl
     *out = (kiln_local_objective){
         .mesh = solid->mesh,
         .materials = solid->materials.data,
+        .material_count = solid->materials.count,
         .scheme = kiln_integrator_scheme(solid->options.integrator, h, clock->h_before),
         .acceleration = kiln_loads_acceleration(solid->loads)};
 }
