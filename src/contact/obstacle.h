@@ -79,6 +79,10 @@ kiln_status kiln_obstacle_skin(const kiln_obstacle *obstacle, double depth, doub
 kiln_vec3 kiln_obstacle_place(const kiln_obstacle *obstacle, kiln_vec3 own, bool at_begin);
 /* Own coordinates of a world place at the end of the step. */
 kiln_vec3 kiln_obstacle_own(const kiln_obstacle *obstacle, kiln_vec3 place);
+/* Own unit vectors, right-handed: along the normal or from point to end, and two across it, along
+ * which a plane's square lies. */
+void kiln_obstacle_axes(const kiln_obstacle *obstacle, kiln_vec3 *axis, kiln_vec3 *side,
+                        kiln_vec3 *third);
 const kiln_obstacle_shape *kiln_obstacle_shape_of(const kiln_obstacle *obstacle);
 
 #endif
