@@ -368,7 +368,7 @@ kiln_status kiln_solid_reform(kiln_solid *solid, kiln_error *error)
     measure(solid);
     kiln_touch_measure(&solid->touch, solid->length);
     if (kiln_collide_is_used(&solid->collide))
-        kiln_contact_surface_measure(&solid->collide.surface, solid->mesh);
+        kiln_collide_reform(&solid->collide);
     kiln_nodal_pressure_reform(solid->pressure);
     return KILN_OK;
 }
