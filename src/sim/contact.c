@@ -109,7 +109,8 @@ static kiln_clearance_rules start_rules(const kiln_world *world, const kiln_pair
     return (kiln_clearance_rules){.since = KILN_SINCE_EVER,
                                   .table = pairs,
                                   .gap = KILN_COLLIDE_TOUCHING * thickness_of(world->scene),
-                                  .clearance = clearance->data};
+                                  .clearance = clearance->data,
+                                  .between = !world->scene->contact.self};
 }
 
 static kiln_status find_inside(const kiln_world *world, const kiln_pair_table *pairs,
@@ -186,12 +187,13 @@ static const char *body_name(const kiln_world *world, uint32_t tet)
 
 static bool do_meet(const void *self, uint32_t a, uint32_t b)
 {
-    return kiln_bodies_meet(self, a, b);
+    const kiln_contact_options *o = self;
+    return (a == b ? o->self : o->bodies) && kiln_bodies_meet(o->pairs, a, b);
 }
 
 kiln_among kiln_world_among(const kiln_world *world)
 {
-    return (kiln_among){.meet = do_meet, .self = world->options.contact.pairs};
+    return (kiln_among){.meet = do_meet, .self = &world->options.contact};
 }
 
 /* Nor does it know of matter that is in one place twice: surfaces need not cross for that. */
