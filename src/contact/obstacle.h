@@ -75,6 +75,8 @@ kiln_status kiln_obstacle_outline(const kiln_obstacle *obstacle, kiln_vec3 centr
  * is a square about its point with sides of 1 m. Appends to `soup`. */
 kiln_status kiln_obstacle_skin(const kiln_obstacle *obstacle, double depth, double chord,
                                kiln_soup *soup, kiln_error *error);
+/* What the chords of that skin are off arcs by, m; 0 of shapes that have none. */
+double kiln_obstacle_skin_error(const kiln_obstacle *obstacle, double chord);
 /* World place of an own point at the end of the step, and at its begin. */
 kiln_vec3 kiln_obstacle_place(const kiln_obstacle *obstacle, kiln_vec3 own, bool at_begin);
 /* Own coordinates of a world place at the end of the step. */

@@ -175,6 +175,21 @@ static kiln_status decide_walls(const kiln_world *world, const kiln_pair_table *
                           scene->obstacles.data[inside.obstacle].name, at.x, at.y, at.z);
 }
 
+/* A round obstacle that is much larger than the bodies has too few sides for them. */
+static void tell_facets(const kiln_world *world)
+{
+    double thickness = world->options.contact.thickness;
+    for (uint32_t o = 0; o < world->obstacle_count; o++) {
+        double off = kiln_obstacle_skin_error(world->obstacles[o], KILN_COLLIDE_CHORD * thickness);
+        if (off > thickness)
+            kiln_log(world->context, KILN_LOG_WARNING,
+                     "obstacle '%s' is so large that its flat faces are up to %.3g m off its round "
+                     "surface, more than contact.thickness, %.3g m; with contact.obstacles = "
+                     "\"points\" it is taken as it is",
+                     world->scene->obstacles.data[o].name, off, thickness);
+    }
+}
+
 static const char *moment(const kiln_world *world)
 {
     return world->state.step > 0 ? "this moment" : "the start";
@@ -345,6 +360,8 @@ static kiln_status start(kiln_world *world, contact *draft, void **self, kiln_er
     *c = *draft;
     *draft = (contact){.world = world};
     set_options(world, kiln_pairs_table(&c->pairs), c->clearance.data, walls);
+    if (walls)
+        tell_facets(world);
     if (bodies)
         KILN_TRY(kiln_world_check_surfaces(world, error));
     KILN_TRY(check_gaps(world, error));
