@@ -65,6 +65,10 @@ START_TEST(huge_numbers_are_refused_or_fail)
     try_row("run", "bodies[2].scale=1e-300", 2, "bodies[2].scale: must be at least 1e-30");
     try_row("check", "bodies[2].at={0,1e12,0}", 2, "bodies[2].at: body 'high' is 1e+12 m from");
     try_row("check", "bodies[2].at={0,1e9,0}", 0, NULL);
+    try_row("check", "obstacles[1]=obstacle.plane { point = {1e20, 0, 0} }", 2,
+            "obstacles[1]: obstacle 'obstacle1' has places or sizes of 1e+20 m");
+    try_row("check", "obstacles[1]=obstacle.sphere { centre = {0, 0, -1e20}, radius = 1e20 }", 2,
+            "numbers have no digits left for its surface");
     try_row("run", "gravity={0,0,-1e24}", 1, "look for numbers that are far too large");
     leave_folder();
 }
