@@ -287,7 +287,7 @@ static kiln_status check_gaps(const kiln_world *world, kiln_error *error)
                                         .gap = least,
                                         .between = true};
     kiln_clearance found;
-    if (world->state.step > 0 || !world->scene->contact.bodies)
+    if (world->state.step > 0 || world->scene->goes_on || !world->scene->contact.bodies)
         return KILN_OK;
     KILN_TRY(kiln_contact_clearance(mesh, &rules, &found, error));
     if (found.pairs == 0)
@@ -362,7 +362,7 @@ static kiln_status start(kiln_world *world, contact *draft, void **self, kiln_er
     set_options(world, kiln_pairs_table(&c->pairs), c->clearance.data, walls);
     if (walls)
         tell_facets(world);
-    if (bodies)
+    if (bodies && !world->scene->goes_on)
         KILN_TRY(kiln_world_check_surfaces(world, error));
     KILN_TRY(check_gaps(world, error));
     return check_clearances(c, error);
