@@ -155,6 +155,14 @@ kiln_vec3 kiln_obstacle_own(const kiln_obstacle *obstacle, kiln_vec3 place)
     return kiln_m3_apply(kiln_m3_transpose(pose->rotation), kiln_v3_sub(place, pose->shift));
 }
 
+void kiln_obstacle_axes(const kiln_obstacle *obstacle, kiln_vec3 *axis, kiln_vec3 *side,
+                        kiln_vec3 *third)
+{
+    *axis = obstacle->axis;
+    *side = obstacle->side;
+    *third = obstacle->third;
+}
+
 const kiln_obstacle_shape *kiln_obstacle_shape_of(const kiln_obstacle *obstacle)
 {
     return &obstacle->shape;

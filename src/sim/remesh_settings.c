@@ -110,7 +110,8 @@ static const char *space_name(int row)
 static const kiln_schema_row remesh_rows[] = {
     {"method", KILN_VALUE_CHOICE, REMESH(method), .choices = method_name,
      .meaning = "local: bad tets are repaired, edges split and contracted; global: a new mesh for "
-                "all when the old one has become bad, and bodies that touch merge"},
+                "all that can yield (plastic) when the old one has become bad; such bodies merge "
+                "where they touch"},
     {"space", KILN_VALUE_CHOICE, REMESH(space), .choices = space_name,
      .meaning = "the mesh that is kept good. material: elastic deformation needs no remeshing and "
                 "returns exactly; world: always so with global"},

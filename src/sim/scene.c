@@ -162,8 +162,33 @@ static kiln_status check_clearance(const kiln_scene_body *body, double size, kil
                      body->clearance);
 }
 
+/* How far from the origin the numbers are that say where the surface of an obstacle is. */
+static double farthest_number(const kiln_obstacle_shape *shape)
+{
+    double far = fmax(kiln_v3_norm(shape->point), kiln_v3_norm(shape->end));
+    for (size_t i = 0; i < shape->surface.points.count; i++)
+        far = fmax(far, kiln_v3_norm(shape->surface.points.data[i]));
+    return fmax(far, fmax(shape->radius, shape->tube));
+}
+
+static kiln_status check_obstacles(const kiln_scene *scene, double size, kiln_error *error)
+{
+    for (size_t i = 0; i < scene->obstacles.count; i++) {
+        const kiln_scene_obstacle *obstacle = &scene->obstacles.data[i];
+        double far = farthest_number(&obstacle->shape);
+        if (far > FARTHEST * size)
+            return kiln_fail(
+                error, KILN_ERR_INPUT, obstacle->said.path, obstacle->said.line, -1,
+                "obstacle '%s' has places or sizes of %g m, and the bodies are %g m in "
+                "size: numbers have no digits left for its surface beyond %g sizes",
+                obstacle->name, far, size, FARTHEST);
+    }
+    return KILN_OK;
+}
+
 kiln_status kiln_scene_check(const kiln_scene *scene, kiln_error *error)
 {
+    double largest = 0.0;
     for (size_t b = 0; b < scene->bodies.count; b++) {
         kiln_box box = box_of_body(&scene->bodies.data[b]);
         double size = kiln_v3_norm(kiln_v3_sub(box.high, box.low));
@@ -172,8 +197,9 @@ kiln_status kiln_scene_check(const kiln_scene *scene, kiln_error *error)
         KILN_TRY(check_thickness(scene, b, size, error));
         KILN_TRY(check_clearance(&scene->bodies.data[b], size, error));
         KILN_TRY(check_place(scene, b, size, box.low, error));
+        largest = fmax(largest, size);
     }
-    return KILN_OK;
+    return largest > 0.0 ? check_obstacles(scene, largest, error) : KILN_OK;
 }
 
 double kiln_scene_moment(const kiln_scene *scene)

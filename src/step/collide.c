@@ -208,6 +208,12 @@ kiln_status kiln_collide_update(kiln_collide *c, const kiln_mesh *mesh, const do
     return renew_modulus(c, modulus, error);
 }
 
+void kiln_collide_reform(kiln_collide *c)
+{
+    kiln_contact_surface_measure(&c->surface, c->mesh);
+    find_stride(c);
+}
+
 void kiln_collide_place_walls(const kiln_collide *c, kiln_box about, bool at_begin, double *places)
 {
     if (c->walls.own.count)

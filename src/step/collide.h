@@ -165,6 +165,8 @@ kiln_status kiln_collide_build(kiln_collide *collide, const kiln_mesh *mesh, con
 /* The same bits from what has changed since; tets that have not must have the modulus they had. */
 kiln_status kiln_collide_update(kiln_collide *collide, const kiln_mesh *mesh, const double *modulus,
                                 const kiln_changes *changes, kiln_error *error);
+/* The same bits where nothing but the material's places has changed. */
+void kiln_collide_reform(kiln_collide *collide);
 void kiln_collide_forget(kiln_collide *collide); /* what a resumed run does not have */
 
 /* Where walls are at the begin of a step and at its end, [point]; what moves in it is in `about`.

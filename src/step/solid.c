@@ -368,7 +368,7 @@ kiln_status kiln_solid_reform(kiln_solid *solid, kiln_error *error)
     measure(solid);
     kiln_touch_measure(&solid->touch, solid->length);
     if (kiln_collide_is_used(&solid->collide))
-        kiln_contact_surface_measure(&solid->collide.surface, solid->mesh);
+        kiln_collide_reform(&solid->collide);
     kiln_nodal_pressure_reform(solid->pressure);
     return KILN_OK;
 }
@@ -401,8 +401,11 @@ kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *c
     kiln_clearance found = {0};
     const kiln_contact_options *o = &solid->collide.options;
     /* A clearance that is missing by a little is made good in the next step. */
-    const kiln_clearance_rules rules = {
-        .since = since, .table = o->pairs, .gap = CLEARANCE * o->thickness};
+    const kiln_clearance_rules rules = {.since = since,
+                                        .table = o->pairs,
+                                        .gap = CLEARANCE * o->thickness,
+                                        .between = !o->self,
+                                        .within = !o->bodies};
     if (o->bodies || o->self)
         KILN_TRY(kiln_contact_clearance(solid->mesh, &rules, &found, error));
     *clear = found.pairs == 0;
