@@ -3,7 +3,7 @@
 #include "base/parallel.h"
 #include "contact/pair_bounds.h"
 
-enum { GRAIN = 1024, BLOCK = 64 }; /* pairs per chunk, and at once */
+enum { GRAIN = 128, BLOCK = 64 }; /* pairs per chunk, and at once */
 /* Of the distance in the material; the rest is room for the material to be compressed. */
 #define NEAR_SHARE 0.5
 /* Materials that overlap themselves have places that are no distance apart; those must repel. */

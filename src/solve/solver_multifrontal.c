@@ -2,14 +2,20 @@
  *
  * F1 Where everything lies is settled by the analysis: L of all nodes one behind the other, U in a
  *    heap whose allocations are played through in advance. Factoring allocates nothing.
+ *
  * F2 The tree is cut by work, for solves by size: subtrees below a part of it (`task`, some
- * together) are done each by one thread, on a heap of its own; what is above them one node after
- * the other, large fronts by all threads. F3 A front is the matrix's blocks, then its children's U
- * in order: whoever adds them. F4 In a solve what a child has for its parent's rows is carried to
- * the parent, not added to a vector that others write. */
+ *    together) are done each by one thread, on a heap of its own. What is above them is done level
+ *    by level: the nodes of a level at the same time, but large fronts one after the other, by all
+ *    threads.
+ *
+ * F3 A front is the matrix's blocks, then its children's U in order: whoever adds them.
+ *
+ * F4 In a solve what a child has for its parent's rows is carried to the parent, not added to a
+ *    vector that others write. */
 #include "base/parallel.h"
 #include "solve/dissect.h"
 #include "solve/front.h"
+#include "solve/front_heap.h"
 #include "solve/solver_backend.h"
 #include "solve/symbolic.h"
 
@@ -19,12 +25,8 @@
 
 enum { FACTOR_TASKS = 8, SOLVE_TASKS = 3 }; /* for each thread, at least */
 enum { ROOM = 1 + KILN_STRIP };             /* for a solve: a front's values, and sums */
-static const double PARALLEL = 4e6;         /* operations of a front that all threads share */
+static const double PARALLEL = 1e6;         /* operations of a front that all threads share */
 enum { STRIP_GRAIN = 6, ADD_GRAIN = 8 } /* strips */;
-
-typedef struct piece {
-    uint64_t offset, size;
-} piece;
 
 /* Where the numbers of a node are. */
 typedef struct home {
@@ -35,15 +37,13 @@ typedef struct home {
     bool shared;    /* U is in the heap of the top */
 } home;
 
-typedef KILN_ARRAY_OF(piece)
-pieces;
-
 /* F2 */
 typedef struct tree_cut {
     kiln_u32_array task; /* [tasks + 1] first of the subtree roots below */
     kiln_u32_array root; /* subtrees, by their last node; their first: */
     kiln_u32_array begin;
-    kiln_u32_array top; /* nodes above */
+    kiln_u32_array top;   /* nodes above, by level: how many of them are below one at most */
+    kiln_u32_array level; /* [levels + 1] first in top */
 } tree_cut;
 
 typedef struct multifrontal {
@@ -66,7 +66,8 @@ typedef struct multifrontal {
     bool based; /* if there is one */
 
     const kiln_bsr *matrix; /* while it factors */
-    bool *failed;           /* [task + 1] not positive definite */
+    bool *failed;           /* [task, or node of a level] not positive definite */
+    const uint32_t *level;  /* nodes that are factored at the same time */
     double *x;              /* while it solves, [place] */
 } multifrontal;
 
@@ -121,86 +122,83 @@ static kiln_front front_of(const multifrontal *m, uint32_t i, int worker)
 
 /* --- analysis --- */
 
-/* The smallest hole that is large enough, or the end. */
-static kiln_status claim(multifrontal *m, pieces *holes, uint64_t *end, uint64_t size,
-                         uint64_t *offset, kiln_error *error)
+/* The U of nodes that are done at the same time while their children's are still there, which then
+ * go. */
+static kiln_status play(multifrontal *m, kiln_front_heap *heap, const uint32_t *node, size_t count,
+                        bool shared, kiln_error *error)
 {
-    size_t best = holes->count;
-    for (size_t i = 0; i < holes->count; i++)
-        if (holes->data[i].size >= size &&
-            (best == holes->count || holes->data[i].size < holes->data[best].size))
-            best = i;
-    if (best < holes->count) {
-        *offset = holes->data[best].offset;
-        holes->data[best].offset += size;
-        holes->data[best].size -= size;
-        return KILN_OK;
+    for (size_t k = 0; k < count; k++) {
+        home *h = &m->home[node[k]];
+        if (h->shared == shared)
+            KILN_TRY(kiln_front_heap_claim(heap, h->size, &h->U, error));
     }
-    *offset = *end;
-    *end += size;
-    return kiln_array_reserve(m->context, holes, holes->count + 2, error);
-}
-
-/* Back among the holes, which are ascending and never touch. */
-static kiln_status give_back(multifrontal *m, pieces *holes, piece p, kiln_error *error)
-{
-    size_t at = 0, count = 0;
-    if (p.size == 0)
-        return KILN_OK;
-    KILN_TRY(kiln_array_reserve(m->context, holes, holes->count + 1, error));
-    while (at < holes->count && holes->data[at].offset < p.offset)
-        at++;
-    memmove(holes->data + at + 1, holes->data + at, (holes->count - at) * sizeof p);
-    holes->data[at] = p;
-    holes->count++;
-    for (size_t i = 0; i < holes->count; i++) {
-        piece *last = count ? &holes->data[count - 1] : NULL;
-        if (holes->data[i].size == 0)
-            continue;
-        if (last && last->offset + last->size == holes->data[i].offset)
-            last->size += holes->data[i].size;
-        else
-            holes->data[count++] = holes->data[i];
-    }
-    holes->count = count;
-    return KILN_OK;
-}
-
-/* A node's U while its children's are still there, which then go. */
-static kiln_status play(multifrontal *m, pieces *holes, uint64_t *end, uint32_t i, bool shared,
-                        kiln_error *error)
-{
-    home *h = &m->home[i];
-    if (h->shared == shared)
-        KILN_TRY(claim(m, holes, end, h->size, &h->U, error));
-    for (uint32_t c = node_at(m, i)->child; c != NONE; c = node_at(m, c)->sibling)
-        if (m->home[c].shared == shared)
-            KILN_TRY(give_back(m, holes, (piece){m->home[c].U, m->home[c].size}, error));
+    for (size_t k = 0; k < count; k++)
+        for (uint32_t c = node_at(m, node[k])->child; c != NONE; c = node_at(m, c)->sibling)
+            if (m->home[c].shared == shared)
+                KILN_TRY(kiln_front_heap_give_back(heap, m->home[c].U, m->home[c].size, error));
     return KILN_OK;
 }
 
 /* F1 */
-static kiln_status plan_heaps(multifrontal *m, pieces *holes, kiln_error *error)
+static kiln_status plan_heaps(multifrontal *m, kiln_front_heap *heap, kiln_error *error)
 {
     const tree_cut *cut = &m->by_work;
-    uint64_t end = 0, most = 0;
+    uint64_t most = 0;
     for (size_t t = 0; t < cut->root.count; t++) {
-        end = holes->count = 0;
+        kiln_front_heap_restart(heap);
         for (uint32_t i = cut->begin.data[t]; i <= cut->root.data[t]; i++)
-            KILN_TRY(play(m, holes, &end, i, false, error));
-        most = end > most ? end : most;
+            KILN_TRY(play(m, heap, &i, 1, false, error));
+        most = heap->end > most ? heap->end : most;
     }
     m->own_size = (size_t)(most + 63) / 64 * 64;
-    end = holes->count = 0;
+    kiln_front_heap_restart(heap);
     for (size_t t = 0; t < cut->root.count; t++) {
         home *h = &m->home[cut->root.data[t]];
-        KILN_TRY(claim(m, holes, &end, h->size, &h->U, error));
+        KILN_TRY(kiln_front_heap_claim(heap, h->size, &h->U, error));
     }
-    for (size_t k = 0; k < cut->top.count; k++)
-        KILN_TRY(play(m, holes, &end, cut->top.data[k], true, error));
+    for (size_t l = 0; l + 1 < cut->level.count; l++) {
+        uint32_t first = cut->level.data[l], count = cut->level.data[l + 1] - first;
+        KILN_TRY(play(m, heap, cut->top.data + first, count, true, error));
+    }
     KILN_TRY(kiln_array_reserve(m->context, &m->own, m->own_size * (size_t)m->context->threads + 64,
                                 error));
-    return kiln_array_reserve(m->context, &m->shared, (size_t)end + 64, error);
+    return kiln_array_reserve(m->context, &m->shared, (size_t)heap->end + 64, error);
+}
+
+/* The top by level, in a level by number. */
+static kiln_status sort_levels(const multifrontal *m, tree_cut *cut, kiln_error *error)
+{
+    kiln_u32_array level = {0}; /* [node] */
+    size_t count = m->symbolic.count, top = cut->top.count;
+    uint32_t levels = 0;
+    KILN_TRY(kiln_array_reserve(m->context, &level, count + top + 1, error));
+    uint32_t *sorted = level.data + count;
+    memset(level.data, 0, count * sizeof *level.data);
+    for (size_t k = 0; k < top; k++) {
+        uint32_t i = cut->top.data[k], parent = node_at(m, i)->parent, above = level.data[i] + 1;
+        if (parent != NONE && level.data[parent] < above)
+            level.data[parent] = above;
+        levels = above > levels ? above : levels;
+    }
+    cut->level.count = 0;
+    kiln_status status = kiln_array_reserve(m->context, &cut->level, levels + 1, error);
+    if (status == KILN_OK) {
+        uint32_t *first = cut->level.data;
+        cut->level.count = levels + 1;
+        memset(first, 0, (levels + 1) * sizeof *first);
+        for (size_t k = 0; k < top; k++)
+            first[level.data[cut->top.data[k]] + 1]++;
+        for (uint32_t l = 0; l < levels; l++)
+            first[l + 1] += first[l];
+        for (size_t k = 0; k < top; k++)
+            sorted[first[level.data[cut->top.data[k]]]++] = cut->top.data[k];
+        memmove(first + 1, first, levels * sizeof *first);
+        first[0] = 0;
+        if (top)
+            memcpy(cut->top.data, sorted, top * sizeof *sorted);
+    }
+    kiln_array_free(m->context, &level);
+    return status;
 }
 
 /* F2: the largest subtrees that are small enough; those side by side that are smaller still share a
@@ -230,7 +228,7 @@ static kiln_status cut_tree(const multifrontal *m, const double *below, double l
     }
     if (to->task.data[to->task.count - 1] < to->root.count)
         KILN_TRY(kiln_array_push(m->context, &to->task, (uint32_t)to->root.count, error));
-    return KILN_OK;
+    return sort_levels(m, to, error);
 }
 
 static void free_cut(const multifrontal *m, tree_cut *c)
@@ -239,6 +237,7 @@ static void free_cut(const multifrontal *m, tree_cut *c)
     kiln_array_free(m->context, &c->root);
     kiln_array_free(m->context, &c->begin);
     kiln_array_free(m->context, &c->top);
+    kiln_array_free(m->context, &c->level);
 }
 
 /* Sizes of what belongs to each node. */
@@ -307,7 +306,7 @@ static kiln_status reserve_numbers(multifrontal *m, kiln_error *error)
 static kiln_status plan(multifrontal *m, kiln_error *error)
 {
     size_t count = m->symbolic.count, bytes = (count + 1) * sizeof(double);
-    pieces holes = {0};
+    kiln_front_heap heap = {.context = m->context};
     m->home = kiln_resize(m->context, NULL, 0, (count + 1) * sizeof *m->home);
     double *below = kiln_resize(m->context, NULL, 0, bytes);
     kiln_status status = KILN_OK;
@@ -321,10 +320,10 @@ static kiln_status plan(multifrontal *m, kiln_error *error)
     if (status == KILN_OK)
         status = cut_by(m, size_of, 100.0, SOLVE_TASKS, below, &m->by_size, error);
     if (status == KILN_OK)
-        status = plan_heaps(m, &holes, error);
+        status = plan_heaps(m, &heap, error);
     if (status == KILN_OK)
         status = reserve_numbers(m, error);
-    kiln_array_free(m->context, &holes);
+    kiln_front_heap_free(&heap);
     kiln_release(m->context, below, bytes);
     return status;
 }
@@ -622,7 +621,7 @@ static bool factor_node(const multifrontal *m, uint32_t i, bool together, int wo
 {
     kiln_front f = front_of(m, i, worker);
     assemble(m, i, &f, worker);
-    return eliminate(m, &f, together && work_of(m, i) > PARALLEL);
+    return eliminate(m, &f, together);
 }
 
 static void factor_tasks(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -638,22 +637,51 @@ static void factor_tasks(void *user, size_t chunk, size_t begin, size_t end, int
     }
 }
 
+/* Nodes of a level are in m->level. */
+static void factor_side_by_side(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    const multifrontal *m = user;
+    (void)chunk;
+    for (size_t k = begin; k < end; k++)
+        m->failed[k] =
+            work_of(m, m->level[k]) <= PARALLEL && !factor_node(m, m->level[k], false, worker);
+}
+
+static bool all_good(const multifrontal *m, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (m->failed[i])
+            return false;
+    return true;
+}
+
+static bool factor_level(multifrontal *m, const uint32_t *node, size_t count)
+{
+    m->level = node;
+    kiln_parallel_for(m->context, count, 1, factor_side_by_side, m);
+    bool good = all_good(m, count);
+    for (size_t k = 0; k < count && good; k++)
+        good = work_of(m, node[k]) <= PARALLEL || factor_node(m, node[k], true, 0);
+    return good;
+}
+
 static kiln_status factor(void *self, const kiln_bsr *matrix, kiln_solver_report *report,
                           kiln_solve_outcome *outcome, kiln_error *error)
 {
     multifrontal *m = self;
-    size_t tasks = m->by_work.task.count - 1, bytes = tasks + 1;
-    bool good = true;
+    const tree_cut *cut = &m->by_work;
+    size_t tasks = cut->task.count - 1, bytes = tasks + cut->top.count + 1;
     (void)report;
     m->matrix = matrix;
     m->failed = kiln_resize(m->context, NULL, 0, bytes);
     if (!m->failed)
         return kiln_fail_memory(error, bytes);
     kiln_parallel_for(m->context, tasks, 1, factor_tasks, m);
-    for (size_t t = 0; t < tasks; t++)
-        good &= !m->failed[t];
-    for (size_t k = 0; k < m->by_work.top.count && good; k++)
-        good = factor_node(m, m->by_work.top.data[k], true, 0);
+    bool good = all_good(m, tasks);
+    for (size_t l = 0; l + 1 < cut->level.count && good; l++) {
+        uint32_t first = cut->level.data[l];
+        good = factor_level(m, cut->top.data + first, cut->level.data[l + 1] - first);
+    }
     kiln_release(m->context, m->failed, bytes);
     *outcome = good ? KILN_SOLVE_OK : KILN_SOLVE_NOT_POSITIVE;
     return KILN_OK;
