@@ -11,7 +11,10 @@
  * F3 A front is the matrix's blocks, then its children's U in order: whoever adds them.
  *
  * F4 In a solve what a child has for its parent's rows is carried to the parent, not added to a
- *    vector that others write. */
+ *    vector that others write.
+ *
+ * F5 An order that had to be found anew is what the orders of later patterns are repaired from,
+ *    until the solver is reconsidered: patterns of one minimisation differ little. */
 #include "base/parallel.h"
 #include "solve/dissect.h"
 #include "solve/front.h"
@@ -63,7 +66,11 @@ typedef struct multifrontal {
     bool ground_known;
     kiln_dissection base; /* the order of what lasts, */
     uint64_t base_pattern;
-    bool based; /* if there is one */
+    bool based;             /* if there is one */
+    kiln_dissection recent; /* F5: the last order found anew for more, */
+    bool recently;          /* if there is one */
+    bool begun;             /* there was a factor since reconsidering */
+    bool pure;              /* the analysis depends on ground and pattern alone */
 
     const kiln_bsr *matrix; /* while it factors */
     bool *failed;           /* [task, or node of a level] not positive definite */
@@ -340,7 +347,8 @@ static void forget(void *self)
     multifrontal *m = self;
     forget_tree(m);
     kiln_dissection_free(m->context, &m->base);
-    m->based = m->ground_known = false;
+    kiln_dissection_free(m->context, &m->recent);
+    m->based = m->ground_known = m->recently = m->begun = false;
     free_cut(m, &m->by_work);
     free_cut(m, &m->by_size);
     kiln_array_free(m->context, &m->L);
@@ -370,9 +378,16 @@ static void destroy(void *self)
     kiln_release(m->context, m, sizeof *m);
 }
 
+static void drop_recent(multifrontal *m)
+{
+    kiln_dissection_free(m->context, &m->recent);
+    m->recently = false;
+}
+
 static kiln_status dissect(multifrontal *m, const kiln_bsr *pattern, kiln_error *error)
 {
     kiln_row_graph graph = {0};
+    drop_recent(m);
     kiln_dissection_free(m->context, &m->base);
     m->based = false;
     kiln_status status = kiln_row_graph_make(pattern, &graph, error);
@@ -402,14 +417,17 @@ static kiln_status find_ground(multifrontal *m, kiln_error *error)
     return status;
 }
 
+/* F5 */
 static kiln_status repair(multifrontal *m, const kiln_bsr *matrix, kiln_dissection *out,
                           kiln_error *error)
 {
+    const kiln_dissection *from = m->recently ? &m->recent : &m->base;
     kiln_row_graph graph = {0};
     kiln_status status = kiln_row_graph_make(matrix, &graph, error);
     if (status == KILN_OK)
-        status = kiln_dissection_repair(m->context, &m->base, &graph, out, error);
+        status = kiln_dissection_repair(m->context, from, &graph, out, error);
     kiln_row_graph_free(m->context, &graph);
+    m->pure = !m->recently;
     return status;
 }
 
@@ -420,13 +438,29 @@ static kiln_status find_tree(multifrontal *m, const kiln_bsr *matrix, kiln_error
         KILN_TRY(find_ground(m, error));
     else if (!m->based || m->base_pattern != matrix->pattern)
         KILN_TRY(dissect(m, matrix, error));
+    if (!m->begun || m->base_pattern == matrix->pattern)
+        drop_recent(m);
+    m->pure = true;
     if (m->base_pattern == matrix->pattern)
         return kiln_symbolic_build(&m->symbolic, m->context, matrix, m->base.order, error);
     kiln_dissection mended = {0};
     KILN_TRY(repair(m, matrix, &mended, error));
     kiln_status status = kiln_symbolic_build(&m->symbolic, m->context, matrix, mended.order, error);
-    kiln_dissection_free(m->context, &mended);
+    if (mended.repaired) {
+        kiln_dissection_free(m->context, &mended);
+    } else {
+        drop_recent(m);
+        m->recent = mended;
+        m->recently = true;
+    }
     return status;
+}
+
+static bool reconsider(void *self)
+{
+    multifrontal *m = self;
+    m->begun = false;
+    return m->pure;
 }
 
 static void set_ground(void *self, const kiln_solver_ground *ground)
@@ -443,6 +477,7 @@ static kiln_status analyse(void *self, const kiln_bsr *matrix, kiln_solver_repor
     forget_tree(m);
     m->block = matrix->block;
     KILN_TRY(find_tree(m, matrix, error));
+    m->begun = true;
     KILN_TRY(plan(m, error));
     report->factor_entries = m->entries;
     report->factor_flops = m->flops;
@@ -672,6 +707,7 @@ static kiln_status factor(void *self, const kiln_bsr *matrix, kiln_solver_report
     const tree_cut *cut = &m->by_work;
     size_t tasks = cut->task.count - 1, bytes = tasks + cut->top.count + 1;
     (void)report;
+    m->begun = true;
     m->matrix = matrix;
     m->failed = kiln_resize(m->context, NULL, 0, bytes);
     if (!m->failed)
@@ -788,4 +824,5 @@ const kiln_solver_backend kiln_solver_multifrontal = {
     .factor = factor,
     .solve = solve,
     .forget = forget,
-    .set_ground = set_ground};
+    .set_ground = set_ground,
+    .reconsider = reconsider};
