@@ -75,7 +75,9 @@ typedef struct multifrontal {
     const kiln_bsr *matrix; /* while it factors */
     bool *failed;           /* [task, or node of a level] not positive definite */
     const uint32_t *level;  /* nodes that are factored at the same time */
-    double *x;              /* while it solves, [place] */
+    double *x;              /* while it solves, [place]; from: */
+    const double *right;    /* [row], which may be the same as */
+    double *result;         /* [row] */
 } multifrontal;
 
 static const kiln_supernode *node_at(const multifrontal *m, uint32_t i)
@@ -730,6 +732,21 @@ static double *room_of(const multifrontal *m, int worker)
     return m->vector.data + m->block * m->symbolic.rows + (size_t)worker * ROOM * m->widest;
 }
 
+/* The numbers of some rows, or places. */
+static void fetch(const multifrontal *m, const double *from, const uint32_t *row, size_t count,
+                  double *to)
+{
+    size_t n = m->block;
+    if (n == 3)
+        for (size_t k = 0; k < count; k++)
+            for (size_t r = 0; r < 3; r++)
+                to[3 * k + r] = from[3 * (size_t)row[k] + r];
+    else
+        for (size_t k = 0; k < count; k++)
+            for (size_t r = 0; r < n; r++)
+                to[n * k + r] = from[n * row[k] + r];
+}
+
 /* F4 */
 static void go_forward(const multifrontal *m, uint32_t i, int worker)
 {
@@ -740,7 +757,7 @@ static void go_forward(const multifrontal *m, uint32_t i, int worker)
     size_t n = m->block, own = n * node->width;
     double *v = room_of(m, worker), *x = m->x + n * node->first;
     uint32_t *target = m->scalar.data + (size_t)worker * m->widest;
-    memcpy(v, x, own * sizeof *v);
+    fetch(m, m->right, m->symbolic.order + node->first, node->width, v);
     memset(v + own, 0, (KILN_STRIP * f.strips - own) * sizeof *v);
     for (uint32_t c = node->child; c != NONE; c = node_at(m, c)->sibling) {
         const double *carry = m->carry.data + m->home[c].carry;
@@ -758,17 +775,18 @@ static void go_backward(const multifrontal *m, uint32_t i, int worker)
     static void (*const backward[])(const kiln_front *, double *, double *) =
         KILN_SIMD_TABLE(kiln_front_backward);
     const kiln_supernode *node = node_at(m, i);
-    const uint32_t *row = m->symbolic.row + node->row;
+    const uint32_t *row = m->symbolic.order + node->first;
     kiln_front f = front_of(m, i, worker);
     size_t n = m->block, own = n * node->width;
-    double *v = room_of(m, worker), *x = m->x + n * node->first, *below = v + f.columns;
+    double *v = room_of(m, worker), *x = m->x + n * node->first;
     memcpy(v, x, own * sizeof *v);
     memset(v + own, 0, (KILN_STRIP * f.strips - own) * sizeof *v);
-    for (uint32_t k = 0; k < node->rows; k++)
-        for (size_t r = 0; r < n; r++)
-            below[n * k + r] = m->x[n * row[k] + r];
+    fetch(m, m->x, m->symbolic.row + node->row, node->rows, v + f.columns);
     backward[m->context->isa](&f, v, v + m->widest);
     memcpy(x, v, own * sizeof *v);
+    for (uint32_t k = 0; k < node->width; k++)
+        for (size_t r = 0; r < n; r++)
+            m->result[n * row[k] + r] = v[n * k + r];
 }
 
 static void forward_tasks(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -795,21 +813,20 @@ static kiln_status solve(void *self, const kiln_bsr *matrix, const double *b, do
                          kiln_solver_report *report, kiln_solve_outcome *outcome, kiln_error *error)
 {
     multifrontal *m = self;
-    size_t n = m->block, rows = matrix->rows, tasks = m->by_size.task.count - 1;
+    size_t tasks = m->by_size.task.count - 1;
     const kiln_u32_array *top = &m->by_size.top;
+    (void)matrix;
     (void)report;
     (void)error;
     m->x = m->vector.data;
-    for (size_t i = 0; i < rows; i++)
-        memcpy(m->x + n * m->symbolic.place[i], b + n * i, n * sizeof *b);
+    m->right = b;
+    m->result = x;
     kiln_parallel_for(m->context, tasks, 1, forward_tasks, m);
     for (size_t k = 0; k < top->count; k++)
         go_forward(m, top->data[k], 0);
     for (size_t k = top->count; k-- > 0;)
         go_backward(m, top->data[k], 0);
     kiln_parallel_for(m->context, tasks, 1, backward_tasks, m);
-    for (size_t i = 0; i < rows; i++)
-        memcpy(x + n * i, m->x + n * m->symbolic.place[i], n * sizeof *b);
     *outcome = KILN_SOLVE_OK;
     return KILN_OK;
 }

@@ -217,12 +217,13 @@ static kiln_status allocate(build *b, kiln_error *error)
     for (size_t i = 0; i < b->kept; i++)
         out->row_count += b->node[b->order[i]].rows;
     out->place = kiln_resize(out->context, NULL, 0, (out->rows + 1) * sizeof *out->place);
+    out->order = kiln_resize(out->context, NULL, 0, (out->rows + 1) * sizeof *out->order);
     out->node = kiln_resize(out->context, NULL, 0, (out->count + 1) * sizeof *out->node);
     out->row = kiln_resize(out->context, NULL, 0, (out->row_count + 1) * sizeof *out->row);
     out->relative =
         kiln_resize(out->context, NULL, 0, (out->row_count + 1) * sizeof *out->relative);
     out->entry = kiln_resize(out->context, NULL, 0, (out->entry_count + 1) * sizeof *out->entry);
-    if (!out->place || !out->node || !out->row || !out->relative || !out->entry)
+    if (!out->place || !out->order || !out->node || !out->row || !out->relative || !out->entry)
         return kiln_fail_memory(error, out->entry_count * sizeof *out->entry);
     return KILN_OK;
 }
@@ -258,8 +259,10 @@ static kiln_status number_nodes(build *b, kiln_error *error)
             out->node[node->parent].child = i;
         }
     }
-    for (size_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         out->place[i] = moved[b->tree.place[i]];
+        out->order[out->place[i]] = i;
+    }
     return KILN_OK;
 }
 
@@ -307,8 +310,8 @@ static void find_rows(build *b, const kiln_lower *lower, const place_set *set, u
 }
 
 /* Where the matrix's blocks go in the fronts; `local` [place] is where a place is in this one. */
-static void find_entries(build *b, const kiln_lower *lower, const uint32_t *row_of, uint32_t *local,
-                         uint32_t i, uint64_t *entry)
+static void find_entries(build *b, const kiln_lower *lower, uint32_t *local, uint32_t i,
+                         uint64_t *entry)
 {
     kiln_symbolic *out = b->out;
     kiln_supernode *node = &out->node[i];
@@ -317,12 +320,12 @@ static void find_entries(build *b, const kiln_lower *lower, const uint32_t *row_
         local[row[k]] = node->width + k;
     node->entry = *entry;
     for (uint32_t c = 0; c < node->width; c++) {
-        uint32_t place = node->first + c, own = row_of[place];
+        uint32_t place = node->first + c, own = out->order[place];
         local[place] = c;
         out->entry[(*entry)++] = (kiln_front_entry){b->matrix->start[own], own, c, c, false};
     }
     for (uint32_t c = 0; c < node->width; c++) {
-        uint32_t place = node->first + c, own = row_of[place];
+        uint32_t place = node->first + c, own = out->order[place];
         for (uint64_t k = lower->start[place]; k < lower->start[place + 1]; k++)
             out->entry[(*entry)++] =
                 (kiln_front_entry){lower->block[k], lower->matrix_row[k], local[lower->row[k]], c,
@@ -341,18 +344,15 @@ static kiln_status find_structure(build *b, kiln_error *error)
     KILN_TRY(kiln_lower_build(&lower, &b->arena, b->matrix, b->out->place, true, error));
     place_set set = {take(&b->arena, n / 64 + 1, sizeof *set.word),
                      take(&b->arena, n / 4096 + 1, sizeof *set.used)};
-    uint32_t *row_of = take(&b->arena, n, sizeof *row_of);
     uint32_t *local = take(&b->arena, n, sizeof *local);
-    if (!set.word || !set.used || !row_of || !local)
+    if (!set.word || !set.used || !local)
         return kiln_fail_memory(error, n * sizeof *local);
     memset(set.word, 0, (n / 64 + 1) * sizeof *set.word);
     memset(set.used, 0, (n / 4096 + 1) * sizeof *set.used);
-    for (uint32_t i = 0; i < n; i++)
-        row_of[b->out->place[i]] = i;
     uint64_t entry = 0;
     for (uint32_t i = 0; i < b->out->count; i++) {
         find_rows(b, &lower, &set, i);
-        find_entries(b, &lower, row_of, local, i, &entry);
+        find_entries(b, &lower, local, i, &entry);
     }
     return KILN_OK;
 }
@@ -386,6 +386,7 @@ void kiln_symbolic_free(kiln_symbolic *s)
     if (!s->context)
         return;
     kiln_release(s->context, s->place, (s->rows + 1) * sizeof *s->place);
+    kiln_release(s->context, s->order, (s->rows + 1) * sizeof *s->order);
     kiln_release(s->context, s->node, (s->count + 1) * sizeof *s->node);
     kiln_release(s->context, s->row, (s->row_count + 1) * sizeof *s->row);
     kiln_release(s->context, s->relative, (s->row_count + 1) * sizeof *s->relative);
@@ -395,6 +396,6 @@ void kiln_symbolic_free(kiln_symbolic *s)
 
 size_t kiln_symbolic_bytes(const kiln_symbolic *s)
 {
-    return s->rows * sizeof *s->place + s->count * sizeof *s->node +
+    return 2 * s->rows * sizeof *s->place + s->count * sizeof *s->node +
            2 * s->row_count * sizeof *s->row + s->entry_count * sizeof *s->entry;
 }

@@ -30,6 +30,7 @@ typedef struct kiln_symbolic {
     kiln_context *context;
     size_t rows;     /* block rows of the matrix */
     uint32_t *place; /* [row] of the matrix: when it is eliminated */
+    uint32_t *order; /* [place] row */
     size_t count;    /* of supernodes */
     kiln_supernode *node;
     uint32_t *row;      /* [rows of all nodes] places, ascending in each */
