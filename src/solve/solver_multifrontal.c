@@ -386,18 +386,14 @@ static void drop_recent(multifrontal *m)
     m->recently = false;
 }
 
-static kiln_status dissect(multifrontal *m, const kiln_bsr *pattern, kiln_error *error)
+static kiln_status dissect(multifrontal *m, const kiln_row_graph *graph, uint64_t pattern,
+                           kiln_error *error)
 {
-    kiln_row_graph graph = {0};
     drop_recent(m);
     kiln_dissection_free(m->context, &m->base);
-    m->based = false;
-    kiln_status status = kiln_row_graph_make(pattern, &graph, error);
-    if (status == KILN_OK)
-        status = kiln_dissect(m->context, &graph, &m->base, error);
-    kiln_row_graph_free(m->context, &graph);
+    kiln_status status = kiln_dissect(m->context, graph, &m->base, error);
     m->based = status == KILN_OK;
-    m->base_pattern = pattern->pattern;
+    m->base_pattern = pattern;
     return status;
 }
 
@@ -410,8 +406,13 @@ static kiln_status find_ground(multifrontal *m, kiln_error *error)
     kiln_bsr pattern;
     kiln_bsr_init_blocks(&pattern, m->context, m->block);
     kiln_status status = ground->find(ground->user, &pattern, error);
-    if (status == KILN_OK && (!m->based || m->base_pattern != pattern.pattern))
-        status = dissect(m, &pattern, error);
+    if (status == KILN_OK && (!m->based || m->base_pattern != pattern.pattern)) {
+        kiln_row_graph graph = {0};
+        status = kiln_row_graph_make(&pattern, &graph, error);
+        if (status == KILN_OK)
+            status = dissect(m, &graph, pattern.pattern, error);
+        kiln_row_graph_free(m->context, &graph);
+    }
     m->ground_known = status == KILN_OK;
     m->ground_key = ground->key;
     m->ground_pattern = pattern.pattern;
@@ -419,35 +420,24 @@ static kiln_status find_ground(multifrontal *m, kiln_error *error)
     return status;
 }
 
-/* F5 */
-static kiln_status repair(multifrontal *m, const kiln_bsr *matrix, kiln_dissection *out,
-                          kiln_error *error)
-{
-    const kiln_dissection *from = m->recently ? &m->recent : &m->base;
-    kiln_row_graph graph = {0};
-    kiln_status status = kiln_row_graph_make(matrix, &graph, error);
-    if (status == KILN_OK)
-        status = kiln_dissection_repair(m->context, from, &graph, out, error);
-    kiln_row_graph_free(m->context, &graph);
-    m->pure = !m->recently;
-    return status;
-}
-
-/* The tree of fronts for a matrix that has the couplings that last, and perhaps others. */
-static kiln_status find_tree(multifrontal *m, const kiln_bsr *matrix, kiln_error *error)
+/* The tree of fronts for a matrix that has the couplings that last, and perhaps others. F5 */
+static kiln_status find_tree(multifrontal *m, const kiln_bsr *matrix, const kiln_row_graph *graph,
+                             kiln_error *error)
 {
     if (m->ground)
         KILN_TRY(find_ground(m, error));
     else if (!m->based || m->base_pattern != matrix->pattern)
-        KILN_TRY(dissect(m, matrix, error));
+        KILN_TRY(dissect(m, graph, matrix->pattern, error));
     if (!m->begun || m->base_pattern == matrix->pattern)
         drop_recent(m);
-    m->pure = true;
+    m->pure = !m->recently;
     if (m->base_pattern == matrix->pattern)
-        return kiln_symbolic_build(&m->symbolic, m->context, matrix, m->base.order, error);
+        return kiln_symbolic_build(&m->symbolic, m->context, matrix, graph, m->base.order, error);
     kiln_dissection mended = {0};
-    KILN_TRY(repair(m, matrix, &mended, error));
-    kiln_status status = kiln_symbolic_build(&m->symbolic, m->context, matrix, mended.order, error);
+    KILN_TRY(kiln_dissection_repair(m->context, m->recently ? &m->recent : &m->base, graph, &mended,
+                                    error));
+    kiln_status status =
+        kiln_symbolic_build(&m->symbolic, m->context, matrix, graph, mended.order, error);
     if (mended.repaired) {
         kiln_dissection_free(m->context, &mended);
     } else {
@@ -478,7 +468,12 @@ static kiln_status analyse(void *self, const kiln_bsr *matrix, kiln_solver_repor
     multifrontal *m = self;
     forget_tree(m);
     m->block = matrix->block;
-    KILN_TRY(find_tree(m, matrix, error));
+    kiln_row_graph graph = {0};
+    kiln_status status = kiln_row_graph_make(matrix, &graph, error);
+    if (status == KILN_OK)
+        status = find_tree(m, matrix, &graph, error);
+    kiln_row_graph_free(m->context, &graph);
+    KILN_TRY(status);
     m->begun = true;
     KILN_TRY(plan(m, error));
     report->factor_entries = m->entries;

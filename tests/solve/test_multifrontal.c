@@ -73,7 +73,11 @@ START_TEST(fronts_hold_what_fills)
             order[k] = i;
         }
         kiln_symbolic symbolic;
-        ck_assert_int_eq(kiln_symbolic_build(&symbolic, context, &matrix, order, NULL), KILN_OK);
+        kiln_row_graph graph;
+        ck_assert_int_eq(kiln_row_graph_make(&matrix, &graph, NULL), KILN_OK);
+        ck_assert_int_eq(kiln_symbolic_build(&symbolic, context, &matrix, &graph, order, NULL),
+                         KILN_OK);
+        kiln_row_graph_free(context, &graph);
         eliminate_plainly(&matrix, symbolic.place, filled);
         check_nodes(&symbolic, filled);
         ck_assert_uint_eq(symbolic.entry_count, matrix.start[rows]);
