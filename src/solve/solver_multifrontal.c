@@ -20,7 +20,7 @@
 #include "solve/front.h"
 #include "solve/front_heap.h"
 #include "solve/solver_backend.h"
-#include "solve/symbolic.h"
+#include "solve/tree_cut.h"
 
 #include <string.h>
 
@@ -40,21 +40,12 @@ typedef struct home {
     bool shared;    /* U is in the heap of the top */
 } home;
 
-/* F2 */
-typedef struct tree_cut {
-    kiln_u32_array task; /* [tasks + 1] first of the subtree roots below */
-    kiln_u32_array root; /* subtrees, by their last node; their first: */
-    kiln_u32_array begin;
-    kiln_u32_array top;   /* nodes above, by level: how many of them are below one at most */
-    kiln_u32_array level; /* [levels + 1] first in top */
-} tree_cut;
-
 typedef struct multifrontal {
     kiln_context *context;
     kiln_symbolic symbolic;
     uint32_t block;
-    home *home;                /* [node] */
-    tree_cut by_work, by_size; /* for the factor and for solves */
+    home *home;                     /* [node] */
+    kiln_tree_cut by_work, by_size; /* for the factor and for solves */
     kiln_f64_array L, shared, own, carry, vector;
     kiln_u32_array scalar; /* [worker] targets of a child's rows; scratch */
     size_t own_size;       /* of the heap of one worker */
@@ -151,7 +142,7 @@ static kiln_status play(multifrontal *m, kiln_front_heap *heap, const uint32_t *
 /* F1 */
 static kiln_status plan_heaps(multifrontal *m, kiln_front_heap *heap, kiln_error *error)
 {
-    const tree_cut *cut = &m->by_work;
+    const kiln_tree_cut *cut = &m->by_work;
     uint64_t most = 0;
     for (size_t t = 0; t < cut->root.count; t++) {
         kiln_front_heap_restart(heap);
@@ -172,81 +163,6 @@ static kiln_status plan_heaps(multifrontal *m, kiln_front_heap *heap, kiln_error
     KILN_TRY(kiln_array_reserve(m->context, &m->own, m->own_size * (size_t)m->context->threads + 64,
                                 error));
     return kiln_array_reserve(m->context, &m->shared, (size_t)heap->end + 64, error);
-}
-
-/* The top by level, in a level by number. */
-static kiln_status sort_levels(const multifrontal *m, tree_cut *cut, kiln_error *error)
-{
-    kiln_u32_array level = {0}; /* [node] */
-    size_t count = m->symbolic.count, top = cut->top.count;
-    uint32_t levels = 0;
-    KILN_TRY(kiln_array_reserve(m->context, &level, count + top + 1, error));
-    uint32_t *sorted = level.data + count;
-    memset(level.data, 0, count * sizeof *level.data);
-    for (size_t k = 0; k < top; k++) {
-        uint32_t i = cut->top.data[k], parent = node_at(m, i)->parent, above = level.data[i] + 1;
-        if (parent != NONE && level.data[parent] < above)
-            level.data[parent] = above;
-        levels = above > levels ? above : levels;
-    }
-    cut->level.count = 0;
-    kiln_status status = kiln_array_reserve(m->context, &cut->level, levels + 1, error);
-    if (status == KILN_OK) {
-        uint32_t *first = cut->level.data;
-        cut->level.count = levels + 1;
-        memset(first, 0, (levels + 1) * sizeof *first);
-        for (size_t k = 0; k < top; k++)
-            first[level.data[cut->top.data[k]] + 1]++;
-        for (uint32_t l = 0; l < levels; l++)
-            first[l + 1] += first[l];
-        for (size_t k = 0; k < top; k++)
-            sorted[first[level.data[cut->top.data[k]]]++] = cut->top.data[k];
-        memmove(first + 1, first, levels * sizeof *first);
-        first[0] = 0;
-        if (top)
-            memcpy(cut->top.data, sorted, top * sizeof *sorted);
-    }
-    kiln_array_free(m->context, &level);
-    return status;
-}
-
-/* F2: the largest subtrees that are small enough; those side by side that are smaller still share a
- * task. */
-static kiln_status cut_tree(const multifrontal *m, const double *below, double limit, tree_cut *to,
-                            kiln_error *error)
-{
-    double sum = 0.0;
-    uint32_t begin = 0; /* of the subtree that ends with i: subtrees are contiguous */
-    to->task.count = to->root.count = to->begin.count = to->top.count = 0;
-    KILN_TRY(kiln_array_push(m->context, &to->task, 0, error));
-    for (uint32_t i = 0; i < m->symbolic.count; i++) {
-        uint32_t parent = node_at(m, i)->parent;
-        if (below[i] > limit) {
-            KILN_TRY(kiln_array_push(m->context, &to->top, i, error));
-            begin = i + 1;
-        } else if (parent == NONE || below[parent] > limit) {
-            KILN_TRY(kiln_array_push(m->context, &to->root, i, error));
-            KILN_TRY(kiln_array_push(m->context, &to->begin, begin, error));
-            begin = i + 1;
-            sum += below[i];
-            if (sum >= 0.5 * limit) {
-                KILN_TRY(kiln_array_push(m->context, &to->task, (uint32_t)to->root.count, error));
-                sum = 0.0;
-            }
-        }
-    }
-    if (to->task.data[to->task.count - 1] < to->root.count)
-        KILN_TRY(kiln_array_push(m->context, &to->task, (uint32_t)to->root.count, error));
-    return sort_levels(m, to, error);
-}
-
-static void free_cut(const multifrontal *m, tree_cut *c)
-{
-    kiln_array_free(m->context, &c->task);
-    kiln_array_free(m->context, &c->root);
-    kiln_array_free(m->context, &c->begin);
-    kiln_array_free(m->context, &c->top);
-    kiln_array_free(m->context, &c->level);
 }
 
 /* Sizes of what belongs to each node. */
@@ -278,7 +194,8 @@ static double size_of(const multifrontal *m, uint32_t i)
 
 /* Into as many subtrees as `tasks` for each thread, or more, of about the same cost. */
 static kiln_status cut_by(const multifrontal *m, double (*cost)(const multifrontal *, uint32_t),
-                          double least, int tasks, double *below, tree_cut *to, kiln_error *error)
+                          double least, int tasks, double *below, kiln_tree_cut *to,
+                          kiln_error *error)
 {
     double all = 0.0;
     memset(below, 0, m->symbolic.count * sizeof *below);
@@ -289,7 +206,8 @@ static kiln_status cut_by(const multifrontal *m, double (*cost)(const multifront
         if (parent != NONE)
             below[parent] += below[i];
     }
-    return cut_tree(m, below, all / (double)(tasks * m->context->threads), to, error);
+    return kiln_tree_cut_make(to, &m->symbolic, below, all / (double)(tasks * m->context->threads),
+                              error);
 }
 
 /* Nodes whose U outlives their task. */
@@ -351,8 +269,8 @@ static void forget(void *self)
     kiln_dissection_free(m->context, &m->base);
     kiln_dissection_free(m->context, &m->recent);
     m->based = m->ground_known = m->recently = m->begun = false;
-    free_cut(m, &m->by_work);
-    free_cut(m, &m->by_size);
+    kiln_tree_cut_free(m->context, &m->by_work);
+    kiln_tree_cut_free(m->context, &m->by_size);
     kiln_array_free(m->context, &m->L);
     kiln_array_free(m->context, &m->shared);
     kiln_array_free(m->context, &m->own);
@@ -659,9 +577,10 @@ static bool factor_node(const multifrontal *m, uint32_t i, bool together, int wo
 static void factor_tasks(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     const multifrontal *m = user;
-    const tree_cut *cut = &m->by_work;
+    const kiln_tree_cut *cut = &m->by_work;
     (void)chunk;
-    for (size_t t = begin; t < end; t++) {
+    for (size_t at = begin; at < end; at++) {
+        uint32_t t = cut->turn.data[at];
         m->failed[t] = false;
         for (uint32_t k = cut->task.data[t]; k < cut->task.data[t + 1]; k++)
             for (uint32_t i = cut->begin.data[k]; i <= cut->root.data[k] && !m->failed[t]; i++)
@@ -701,7 +620,7 @@ static kiln_status factor(void *self, const kiln_bsr *matrix, kiln_solver_report
                           kiln_solve_outcome *outcome, kiln_error *error)
 {
     multifrontal *m = self;
-    const tree_cut *cut = &m->by_work;
+    const kiln_tree_cut *cut = &m->by_work;
     size_t tasks = cut->task.count - 1, bytes = tasks + cut->top.count + 1;
     (void)report;
     m->begun = true;
@@ -787,21 +706,27 @@ static void go_backward(const multifrontal *m, uint32_t i, int worker)
 static void forward_tasks(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     const multifrontal *m = user;
-    const tree_cut *cut = &m->by_size;
+    const kiln_tree_cut *cut = &m->by_size;
     (void)chunk;
-    for (uint32_t k = cut->task.data[begin]; k < cut->task.data[end]; k++)
-        for (uint32_t i = cut->begin.data[k]; i <= cut->root.data[k]; i++)
-            go_forward(m, i, worker);
+    for (size_t at = begin; at < end; at++) {
+        uint32_t t = cut->turn.data[at];
+        for (uint32_t k = cut->task.data[t]; k < cut->task.data[t + 1]; k++)
+            for (uint32_t i = cut->begin.data[k]; i <= cut->root.data[k]; i++)
+                go_forward(m, i, worker);
+    }
 }
 
 static void backward_tasks(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     const multifrontal *m = user;
-    const tree_cut *cut = &m->by_size;
+    const kiln_tree_cut *cut = &m->by_size;
     (void)chunk;
-    for (uint32_t k = cut->task.data[end]; k-- > cut->task.data[begin];)
-        for (uint32_t i = cut->root.data[k] + 1; i-- > cut->begin.data[k];)
-            go_backward(m, i, worker);
+    for (size_t at = begin; at < end; at++) {
+        uint32_t t = cut->turn.data[at];
+        for (uint32_t k = cut->task.data[t]; k < cut->task.data[t + 1]; k++)
+            for (uint32_t i = cut->root.data[k] + 1; i-- > cut->begin.data[k];)
+                go_backward(m, i, worker);
+    }
 }
 
 static kiln_status solve(void *self, const kiln_bsr *matrix, const double *b, double *x,
