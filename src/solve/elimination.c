@@ -4,27 +4,62 @@
 
 #define NONE KILN_NO_PLACE
 
-/* The parent of a column is the first row below its diagonal in the factor. For that rows are gone
- * through in turn, and every column in a row leads to it: `ancestor` shortens the ways. */
-static kiln_status find_parents(const kiln_row_graph *graph, kiln_arena *arena,
-                                const uint32_t *order, const uint32_t *place, uint32_t *parent,
-                                kiln_error *error)
+/* The graph under an order: of each place the rows that come later. A postorder keeps them. */
+typedef struct directed {
+    uint64_t *start; /* [place + 1] */
+    uint32_t *later;
+    uint32_t *earlier; /* scratch: places of the row at hand */
+    uint32_t *ancestor;
+} directed;
+
+static kiln_status reserve(directed *d, const kiln_row_graph *graph, kiln_arena *arena,
+                           kiln_error *error)
 {
     size_t n = graph->rows;
-    uint32_t *ancestor = kiln_arena_array(arena, uint32_t, n + 1);
-    if (!ancestor)
-        return kiln_fail_memory(error, n * sizeof *ancestor);
-    for (uint32_t r = 0; r < n; r++) {
-        parent[r] = ancestor[r] = NONE;
-        for (uint64_t k = graph->start[order[r]]; k < graph->start[order[r] + 1]; k++)
-            for (uint32_t c = place[graph->neighbour[k]], next; c < r; c = next) {
-                next = ancestor[c];
-                ancestor[c] = r;
+    *d = (directed){.start = kiln_arena_array(arena, uint64_t, n + 1),
+                    .later = kiln_arena_array(arena, uint32_t, graph->edges / 2 + n + 1),
+                    .earlier = kiln_arena_array(arena, uint32_t, n + 1),
+                    .ancestor = kiln_arena_array(arena, uint32_t, n + 1)};
+    if (!d->start || !d->later || !d->earlier || !d->ancestor)
+        return kiln_fail_memory(error, graph->edges * sizeof *d->later);
+    return KILN_OK;
+}
+
+/* Splits the neighbours of the row at a place; which side one is on nobody can foretell, so there
+ * is no branch. Returns how many are earlier. */
+static uint32_t direct(directed *d, const kiln_row_graph *graph, uint32_t row, uint32_t r,
+                       const uint32_t *place)
+{
+    uint32_t earlier = 0;
+    uint64_t later = d->start[r];
+    for (uint64_t k = graph->start[row]; k < graph->start[row + 1]; k++) {
+        uint32_t other = graph->neighbour[k], c = place[other];
+        d->earlier[earlier] = c;
+        d->later[later] = other;
+        earlier += c < r;
+        later += c > r;
+    }
+    d->start[r + 1] = later;
+    return earlier;
+}
+
+/* The parent of a column is the first row below its diagonal in the factor. For that rows are gone
+ * through in turn, and every column in a row leads to it: `ancestor` shortens the ways. */
+static void find_parents(directed *d, const kiln_row_graph *graph, const uint32_t *order,
+                         const uint32_t *place, uint32_t *parent)
+{
+    d->start[0] = 0;
+    for (uint32_t r = 0; r < graph->rows; r++) {
+        uint32_t count = direct(d, graph, order[r], r, place);
+        parent[r] = d->ancestor[r] = NONE;
+        for (uint32_t k = 0; k < count; k++)
+            for (uint32_t c = d->earlier[k], next; c < r; c = next) {
+                next = d->ancestor[c];
+                d->ancestor[c] = r;
                 if (next == NONE)
                     parent[c] = r;
             }
     }
-    return KILN_OK;
 }
 
 /* when[place]: in postorder, children in the order of their places. */
@@ -87,10 +122,10 @@ static void count_entry(counting *t, uint32_t r, uint32_t c)
     t->leaf[r] = c;
 }
 
-static kiln_status count_columns(const kiln_elimination *tree, const kiln_row_graph *graph,
-                                 const uint32_t *order, kiln_arena *arena, kiln_error *error)
+/* `before` [place]: where it was under the order of the graph. */
+static kiln_status count_columns(const kiln_elimination *tree, const directed *d, size_t n,
+                                 const uint32_t *before, kiln_arena *arena, kiln_error *error)
 {
-    size_t n = graph->rows;
     const uint32_t *parent = tree->parent;
     counting t = {
         kiln_arena_array(arena, uint32_t, n + 1), kiln_arena_array(arena, uint32_t, n + 1),
@@ -110,9 +145,8 @@ static kiln_status count_columns(const kiln_elimination *tree, const kiln_row_gr
     for (uint32_t c = 0; c < n; c++) {
         if (parent[c] != NONE)
             t.change[parent[c]]--;
-        for (uint64_t k = graph->start[order[c]]; k < graph->start[order[c] + 1]; k++)
-            if (tree->place[graph->neighbour[k]] > c)
-                count_entry(&t, tree->place[graph->neighbour[k]], c);
+        for (uint64_t k = d->start[before[c]]; k < d->start[before[c] + 1]; k++)
+            count_entry(&t, tree->place[d->later[k]], c);
         if (parent[c] != NONE)
             t.ancestor[c] = parent[c];
     }
@@ -134,17 +168,19 @@ kiln_status kiln_elimination_build(kiln_elimination *out, kiln_arena *arena,
                               .column = kiln_arena_array(arena, uint32_t, n + 1)};
     uint32_t *first = kiln_arena_array(arena, uint32_t, n + 1);
     uint32_t *when = kiln_arena_array(arena, uint32_t, n + 1);
-    uint32_t *sorted = kiln_arena_array(arena, uint32_t, n + 1);
-    if (!out->place || !out->parent || !out->column || !first || !when || !sorted)
+    uint32_t *before = kiln_arena_array(arena, uint32_t, n + 1);
+    directed d;
+    if (!out->place || !out->parent || !out->column || !first || !when || !before)
         return kiln_fail_memory(error, n * sizeof *first);
+    KILN_TRY(reserve(&d, graph, arena, error));
     for (uint32_t p = 0; p < n; p++)
         out->place[order[p]] = p;
-    KILN_TRY(find_parents(graph, arena, order, out->place, first, error));
+    find_parents(&d, graph, order, out->place, first);
     KILN_TRY(find_postorder(first, n, arena, when, error));
     for (uint32_t p = 0; p < n; p++) {
         out->parent[when[p]] = first[p] == NONE ? NONE : when[first[p]];
         out->place[order[p]] = when[p];
-        sorted[when[p]] = order[p];
+        before[when[p]] = p;
     }
-    return count_columns(out, graph, sorted, arena, error);
+    return count_columns(out, &d, n, before, arena, error);
 }
