@@ -3,6 +3,7 @@
  * Y1 Columns that follow each other in the tree and have the same rows below are one supernode.
  * Y2 A child is taken into its parent where that adds few zeros for the width that is gained: a
  *    front of few columns costs more to put together than to eliminate.
+ *    So are rows that are coupled with none (held ones, those of walls) taken together.
  * Y3 Nodes are numbered in a postorder in which children that need the most memory beyond what they
  *    leave behind come first (Liu 1986). */
 #include "solve/symbolic.h"
@@ -143,6 +144,31 @@ static void amalgamate(build *b)
                 break;
             absorb(b, s, before, least + b->node[best].zeros);
         }
+}
+
+static bool is_alone(const forming *node)
+{
+    return node->width && !node->rows && node->child == NONE && node->parent == NONE;
+}
+
+/* Y2: each takes the one before, as long as it may have the zeros. */
+static void gather_alone(build *b)
+{
+    forming *before = NULL;
+    for (uint32_t s = 0; s < b->count; s++) {
+        forming *node = &b->node[s];
+        if (!is_alone(node))
+            continue;
+        double zeros = before ? zeros_with(node, before) : -1.0;
+        if (zeros >= 0.0) {
+            b->next_part[before->last_part] = node->part;
+            node->part = before->part;
+            node->width += before->width;
+            node->zeros = zeros;
+            before->width = 0;
+        }
+        before = node;
+    }
 }
 
 typedef struct kin {
@@ -421,6 +447,7 @@ static kiln_status build_all(build *b, const uint32_t *order, kiln_error *error)
     KILN_TRY(kiln_elimination_build(&b->tree, &b->arena, b->graph, order, error));
     KILN_TRY(find_supernodes(b, error));
     amalgamate(b);
+    gather_alone(b);
     KILN_TRY(order_nodes(b, error));
     KILN_TRY(allocate(b, error));
     KILN_TRY(number_nodes(b, error));
