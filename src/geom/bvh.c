@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { BOX_GRAIN = 1 << 13, GROUP_GRAIN = 1 << 10, SEARCH_GRAIN = 64 };
+enum { BOX_GRAIN = 1 << 13, GROUP_GRAIN = 1 << 10, SEARCH_GRAIN = 16 };
 /* Bits an axis of the sorting curve: 1024 cells a side tell apart what a leaf can. */
 enum { ORDER_BITS = 10, ORDER_BITS_LARGE = 13, LARGE = 1 << 20 };
 

@@ -7,7 +7,7 @@
 
 #include "step/collide.h"
 
-enum { KILN_COLLIDE_GRAIN = 512, KILN_COLLIDE_BLOCK = 64 }; /* pairs per chunk, and at once */
+enum { KILN_COLLIDE_GRAIN = 128, KILN_COLLIDE_BLOCK = 64 }; /* pairs per chunk, and at once */
 
 /* How many there are from `begin` on. */
 KILN_INLINE size_t kiln_collide_block(size_t begin, size_t end)
