@@ -15,9 +15,6 @@ typedef enum presser { STANDS, LIES, BALL, CONE, EDGE, PRESSERS } presser;
 static const char *const names[PRESSERS] = {"a pin that stands", "a pin that lies",
                                             "a ball of 8 mm", "the tip of a cone",
                                             "the edge of a box"};
-/* Cells of the fixed mesh that is the reference, where they are pressed, m. */
-static const double finest[PRESSERS] = {0.0012, 0.003, 0.0012, 0.0012, 0.003};
-
 typedef struct pressing {
     presser kind;
     int cells; /* along a side of the block */
@@ -143,7 +140,11 @@ static kiln_status set_block(kiln_trial *trial, pressing *what, kiln_error *erro
     if (what->follows) {
         scene->remesh.method = KILN_REMESH_LOCAL;
         scene->remesh.follow = true;
-        scene->remesh.contact = 1.0;
+        scene->remesh.contact = what->finer ? 0.35 : 0.5;
+    }
+    if (what->finer) {
+        scene->remesh.size_min = kiln_trial_number(trial, 0.002, 1, 0, 0);
+        scene->remesh.most_tets = 25000;
     }
     KILN_TRY(kiln_trial_material(trial, "neo-hookean", 1e5, 0.3, 1000, error));
     if (what->flows)
@@ -207,18 +208,17 @@ static kiln_status press_fixed(kiln_validation *validation, presser kind, kiln_e
     return KILN_OK;
 }
 
-/* On a mesh that follows, over a fixed one that is fine where it is pressed. */
+/* On a mesh that follows, over one that follows twice as finely. */
 static kiln_status press_following(kiln_validation *validation, presser kind, bool flows,
                                    kiln_error *error)
 {
-    pressing fine = {.kind = kind, .cells = 6, .finest = finest[kind], .flows = flows};
+    pressing fine = {.kind = kind, .cells = 6, .follows = true, .finer = true, .flows = flows};
     pressing soft = {.kind = kind, .cells = 6, .follows = true, .flows = flows};
     const char *matter = flows ? " into matter that yields" : "";
     bool turns = kind != EDGE && !flows; /* boxes have the axes of the scene */
     KILN_TRY(press_block(validation, kiln_view_at(0), &fine, error));
     kiln_validation_report(validation, fine.force, kiln_unbound(),
-                           "%s%s: force with fixed cells of %g mm below it, N", names[kind], matter,
-                           1e3 * fine.finest);
+                           "%s%s: force with cells that follow to 2 mm, N", names[kind], matter);
     for (size_t v = 0; v < (turns ? SIZE_MAX : 1) && kiln_view_at(v); v++) {
         KILN_TRY(press_block(validation, kiln_view_at(v), &soft, error));
         kiln_validation_report(validation, soft.force / fine.force, kiln_near(1.0, 0.1),
@@ -235,6 +235,21 @@ static kiln_status press_following(kiln_validation *validation, presser kind, bo
     return KILN_OK;
 }
 
+/* The same over a fixed mesh of its own, fine where it is pressed. Below the tip of a pin that
+ * stands even 1.2 mm are not enough: matter is drawn out there, and a fixed mesh with it. */
+static kiln_status compare_fixed(kiln_validation *validation, presser kind, double finest,
+                                 kiln_bound bound, kiln_error *error)
+{
+    pressing fine = {.kind = kind, .cells = 6, .finest = finest};
+    pressing soft = {.kind = kind, .cells = 6, .follows = true};
+    KILN_TRY(press_block(validation, kiln_view_at(0), &fine, error));
+    KILN_TRY(press_block(validation, kiln_view_at(0), &soft, error));
+    kiln_validation_report(validation, soft.force / fine.force, bound,
+                           "%s: force with cells of 5 cm that follow over fixed ones of %g mm",
+                           names[kind], 1e3 * finest);
+    return KILN_OK;
+}
+
 /* A short one for every day. */
 static kiln_status press_briefly(kiln_validation *validation, kiln_error *error)
 {
@@ -243,7 +258,7 @@ static kiln_status press_briefly(kiln_validation *validation, kiln_error *error)
     KILN_TRY(press_block(validation, kiln_view_at(0), &soft, error));
     kiln_validation_report(validation, soft.force / fixed.force, kiln_at_most(0.85),
                            "a pin that lies: force with cells of 5 cm that follow over those that "
-                           "do not (fixed fine ones: 0.74)");
+                           "do not (fine ones: 0.73)");
     return KILN_OK;
 }
 
@@ -256,5 +271,7 @@ kiln_status kiln_validate_C12(kiln_validation *validation, kiln_error *error)
         return KILN_OK;
     for (int kind = 0; kind < PRESSERS; kind++)
         KILN_TRY(press_following(validation, (presser)kind, false, error));
-    return press_following(validation, LIES, true, error);
+    KILN_TRY(press_following(validation, LIES, true, error));
+    KILN_TRY(compare_fixed(validation, LIES, 0.003, kiln_near(1.0, 0.1), error));
+    return compare_fixed(validation, STANDS, 0.0012, kiln_unbound(), error);
 }

@@ -80,9 +80,9 @@ void kiln_pressed_metrics(const kiln_world *world, const kiln_pressed_rules *rul
         if (press[i].obstacle == KILN_NONE)
             continue;
         const kiln_obstacle *obstacle = world->obstacles[press[i].obstacle];
-        double start = start_of(&press[i], rules->start), finest = start / rules->most;
-        double radius = kiln_obstacle_radius(obstacle, press[i].at, 0.5 * finest, &across);
-        double h = fmax(rules->part * radius, finest);
+        double start = start_of(&press[i], rules->start);
+        double radius = kiln_obstacle_radius(obstacle, press[i].at, 0.5 * rules->finest, &across);
+        double h = fmax(rules->part * radius, rules->finest);
         if (h >= start || !matters(&press[i], load, radius))
             continue;
         kiln_obstacle_distance(obstacle, press[i].at, &normal, &foot);

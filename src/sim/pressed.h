@@ -10,7 +10,7 @@
 typedef struct kiln_pressed_rules {
     const double *start; /* [vertex] m in the world: no word where that is finer */
     double part;         /* of the radius of what presses: edges across it */
-    double most;         /* at most this much finer than start */
+    double finest;       /* m, no finer than this */
     double ratio;        /* of sizes along and across, where it is straight */
     double leap;         /* length in the metric that edges which are too long are given at first */
 } kiln_pressed_rules;

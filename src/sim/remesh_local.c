@@ -47,10 +47,12 @@ static const double FOLLOW_LONGEST = 2.0, FOLLOW_SHORTEST = 0.4, FOLLOW_RATE = 6
  * surface; how much finer than at the start, at most; and how much longer along a bend. */
 static const double FOLLOW_TURN = 0.2, FOLLOW_RIDGE = 3.0, FOLLOW_BEND_TURN = 0.3,
                     FOLLOW_BEND = 6.0, FOLLOW_ALONG = 1.7;
-/* Under what presses (sim/pressed.h): how much finer than at the start, at most; ratio of sizes one
- * edge apart, which is what the force hangs on: its field falls slowly; and the length in the
- * metric that edges have at first which are much too long. */
-static const double FOLLOW_PRESSED = 10.0, FOLLOW_WIDEN = 1.3, FOLLOW_LEAP = 4.0;
+/* Under what presses (sim/pressed.h): the ratio of sizes one edge apart, which the force hangs on,
+ * since its field falls off slowly; and the length in the metric that edges are given at first
+ * which are much too long. */
+static const double FOLLOW_WIDEN = 1.3, FOLLOW_LEAP = 4.0;
+/* And the finest size there, of the start's mean edge, where the scene is silent. */
+static const double FOLLOW_PRESSED = 0.05;
 /* Sizes grow inwards by more than a scene asks for (remesh.gradation is for those it gives): what
  * the surface needs is not to fill the body. */
 static const double FOLLOW_GROWTH = 2.0;
@@ -238,6 +240,12 @@ static const double *column_of(const kiln_mesh *mesh, kiln_where on, const char 
     return field ? (const double *)(const void *)field->data : NULL;
 }
 
+static double finest_pressed(const local *l)
+{
+    const double said = l->settings->size_min;
+    return said > 0.0 ? said : FOLLOW_PRESSED * l->state.start_size;
+}
+
 static kiln_status add_pressed(local *l, kiln_sizing *sizing, double edge, kiln_error *error)
 {
     const kiln_world *world = l->world;
@@ -249,7 +257,7 @@ static kiln_status add_pressed(local *l, kiln_sizing *sizing, double edge, kiln_
     const kiln_pressed_rules rules = {
         .start = column_of(world->mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE),
         .part = l->settings->contact / edge,
-        .most = FOLLOW_PRESSED,
+        .finest = finest_pressed(l),
         .ratio = FOLLOW_ALONG,
         .leap = FOLLOW_LEAP};
     KILN_TRY(kiln_array_reserve(world->context, &l->load, rows, error));
@@ -304,6 +312,8 @@ static kiln_status add_sources(local *l, kiln_sizing *sizing, kiln_error *error)
     if (remesh->curvature > 0.0)
         KILN_TRY(kiln_sizing_add_curvature(sizing, &round, error));
     KILN_TRY(remesh->follow ? add_stretch(l, sizing, error) : add_pressed(l, sizing, 1.0, error));
+    if (l->is_pressed)
+        bounds.h_min = fmin(bounds.h_min, finest_pressed(l));
     kiln_sizing_limits limits = {bounds, follows_alone(l) ? FOLLOW_GROWTH : remesh->gradation};
     return kiln_sizing_finish(sizing, &limits, error);
 }

@@ -18,7 +18,7 @@ static void start(void *settings)
     *remesh = kiln_remesh_default_settings();
     remesh->method = KILN_REMESH_LOCAL;
     remesh->follow = true;
-    remesh->contact = 1.0;
+    remesh->contact = 0.5;
 }
 
 bool kiln_remesh_has_wishes(const kiln_scene_remesh *remesh)
@@ -130,7 +130,9 @@ static const kiln_schema_row remesh_rows[] = {
          "is said"},
     {"contact", KILN_VALUE_NUMBER, REMESH(contact), KILN_NOT_NEGATIVE, NULL, NULL,
      .meaning = "where an obstacle presses that is finer than the cells: edges of this part of its "
-                "radius, at most; 0: no such wish. Preset where sizes follow, else 0"},
+                "radius, no shorter than size_min or a twentieth of the mean edge of the start; 0: "
+                "no such "
+                "wish. Preset where sizes follow, else 0"},
     {"size", KILN_VALUE_NUMBER, REMESH(size), KILN_NOT_NEGATIVE, "m", NULL,
      .meaning = "length of edges in the material; 0: no such wish. Of several wishes for sizes, "
                 "the finest counts, direction by direction"},

