@@ -21,6 +21,7 @@ typedef struct pressing {
     double
         finest;   /* of these, a mesh that is made as fine where it will be pressed; 0: it is not */
     bool follows; /* remesh = "local" */
+    bool finer;   /* twice as fine as that does by itself */
     bool flows;   /* matter yields */
     double dt;    /* s */
     double force; /* N, result */
