@@ -143,13 +143,16 @@ kiln_status kiln_sizing_add_world_metrics(kiln_sizing *sizing, const kiln_sym3 *
     kiln_arena_mark mark = kiln_arena_set_mark(&sizing->arena);
     size_t rows = sizing->vertex_rows;
     given_job job = {sizing, world, kiln_sizing_room(sizing, kiln_sym3, rows)};
-    if (!job.own)
-        return kiln_fail_memory(error, rows * sizeof *job.own);
     kiln_sym3 *others = sizing->metric;
-    kiln_parallel_for(sizing->context, rows, KILN_SIZING_GRAIN, pull_chunk, &job);
-    sizing->metric = job.own;
-    kiln_status status = kiln_sizing_gradate(sizing, log(ratio), error);
-    sizing->metric = others;
+    kiln_status status = KILN_OK;
+    if (job.own) {
+        kiln_parallel_for(sizing->context, rows, KILN_SIZING_GRAIN, pull_chunk, &job);
+        sizing->metric = job.own;
+        status = kiln_sizing_gradate(sizing, log(ratio), error);
+        sizing->metric = others;
+    } else {
+        status = kiln_fail_memory(error, rows * sizeof *job.own);
+    }
     if (status == KILN_OK)
         kiln_parallel_for(sizing->context, rows, KILN_SIZING_GRAIN, combine_chunk, &job);
     sizing->sources++;
