@@ -99,7 +99,7 @@ KILN_VALIDATION_CASE(contact, C6, BRIEF, "a block on an incline: how it creeps, 
 KILN_VALIDATION_CASE(contact, C7, BRIEF, "how far a block slides")
 KILN_VALIDATION_CASE(contact, C8, BRIEF, "a block slides over inner edges of a flat obstacle")
 KILN_VALIDATION_CASE(contact, C11, BRIEF, "a sliding impact: friction's part of the impulse")
-KILN_VALIDATION_CASE(contact, C12, BRIEF, "a pin that is thinner than the cells it is pressed into")
+KILN_VALIDATION_CASE(pin, C12, BRIEF, "a pin that is thinner than the cells it is pressed into")
 KILN_VALIDATION_CASE(hertz, C3, BRIEF, "Hertz: a ball pressed on a plane, force and radius")
 KILN_VALIDATION_CASE(hertz, C4, BRIEF, "Hertz: a ball bounces off a plane, time and depth")
 KILN_VALIDATION_CASE(erleben, C8_set, BRIEF, "tips, edges and faces that meet exactly")

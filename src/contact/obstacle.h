@@ -63,6 +63,13 @@ double kiln_obstacle_friction(const kiln_obstacle *obstacle);
  * at places with several nearest points one is chosen, the same each time. */
 double kiln_obstacle_distance(const kiln_obstacle *obstacle, kiln_vec3 at, kiln_vec3 *normal,
                               kiln_vec3 *nearest);
+/* Radians by which what counts as flat may turn over the scale it is looked at. */
+#define KILN_OBSTACLE_FLAT 1e-6
+/* How sharply it bends about a place on its surface, looked at over `scale`, m: the least radius,
+ * INFINITY where it is flat or hollow, and the direction in which it bends so. Edges and tips have
+ * about the scale, and are seen from as far. Thread-safe. */
+double kiln_obstacle_radius(const kiln_obstacle *obstacle, kiln_vec3 at, double scale,
+                            kiln_vec3 *across);
 kiln_vec3 kiln_obstacle_velocity(const kiln_obstacle *obstacle, kiln_vec3 at);
 
 /* Triangles of its surface in world space, for pictures and frames, outward (towards where bodies

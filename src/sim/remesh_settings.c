@@ -18,6 +18,7 @@ static void start(void *settings)
     *remesh = kiln_remesh_default_settings();
     remesh->method = KILN_REMESH_LOCAL;
     remesh->follow = true;
+    remesh->contact = 0.5;
 }
 
 bool kiln_remesh_has_wishes(const kiln_scene_remesh *remesh)
@@ -44,6 +45,7 @@ static kiln_status check_method(const kiln_scene_remesh *remesh, const kiln_give
         {"merge", KILN_REMESH_GLOBAL, "global"},
         {"every", KILN_REMESH_LOCAL, "local"},
         {"follow", KILN_REMESH_LOCAL, "local"},
+        {"contact", KILN_REMESH_LOCAL, "local"},
         {"deformation", KILN_REMESH_LOCAL, "local"},
         {"strain", KILN_REMESH_LOCAL, "local"},
         {"strain_printed", KILN_REMESH_LOCAL, "local"},
@@ -91,6 +93,8 @@ static kiln_status finish(void *settings, const kiln_given *given, kiln_error *e
     if (remesh->method != KILN_REMESH_LOCAL ||
         (kiln_remesh_has_wishes(remesh) && !kiln_is_given(given, "follow")))
         remesh->follow = false;
+    if (!remesh->follow && !kiln_is_given(given, "contact"))
+        remesh->contact = 0.0;
     return KILN_OK;
 }
 
@@ -125,6 +129,11 @@ static const kiln_schema_row remesh_rows[] = {
          "sizes follow the matter: as in the start mesh, finer where it is stretched or has "
          "flowed and where ridges and surfaces bend. Only where no wish below is given, unless it "
          "is said"},
+    {"contact", KILN_VALUE_NUMBER, REMESH(contact), KILN_NOT_NEGATIVE, NULL, NULL,
+     .meaning = "where an obstacle presses that is finer than the cells: edges of this part of its "
+                "radius, no shorter than size_min or a twentieth of the mean edge of the start; 0: "
+                "no such "
+                "wish. Preset where sizes follow, else 0"},
     {"size", KILN_VALUE_NUMBER, REMESH(size), KILN_NOT_NEGATIVE, "m", NULL,
      .meaning = "length of edges in the material; 0: no such wish. Of several wishes for sizes, "
                 "the finest counts, direction by direction"},

@@ -395,24 +395,43 @@ void kiln_solid_forget(kiln_solid *solid)
     kiln_collide_forget(&solid->collide);
 }
 
+/* Of the thickness: surfaces that are pressed as hard as Young's modulus are as near (contact.md).
+ */
+static const double GUARDED = 0.5;
+
 kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *clear,
                                 kiln_error *error)
 {
     kiln_clearance found = {0};
     const kiln_contact_options *o = &solid->collide.options;
     /* A clearance that is missing by a little is made good in the next step. */
-    const kiln_clearance_rules rules = {.since = since,
-                                        .table = o->pairs,
-                                        .gap = CLEARANCE * o->thickness,
-                                        .between = !o->self,
-                                        .within = !o->bodies};
+    kiln_clearance_rules rules = {.since = since,
+                                  .table = o->pairs,
+                                  .gap = CLEARANCE * o->thickness,
+                                  .between = !o->self,
+                                  .within = !o->bodies};
     if (o->bodies || o->self)
         KILN_TRY(kiln_contact_clearance(solid->mesh, &rules, &found, error));
     *clear = found.pairs == 0;
+    rules.gap =
+        0.0; /* a pin presses a face of a coarse mesh as near as it likes: contact/keep_out.h */
     if (*clear && o->walls)
         KILN_TRY(kiln_wall_clearance(solid->mesh, &rules, &solid->collide.walls, &found, error));
     *clear = found.pairs == 0;
     return KILN_OK;
+}
+
+kiln_status kiln_solid_keep_out(const kiln_solid *solid, kiln_keep_out *guard, kiln_error *error)
+{
+    const kiln_contact_options *o = &solid->collide.options;
+    *guard = (kiln_keep_out){0};
+    if (!o->bodies && !o->walls)
+        return KILN_OK;
+    const kiln_keep_out_rules rules = {.walls = o->walls ? &solid->collide.walls : NULL,
+                                       .bodies = o->bodies,
+                                       .table = o->pairs,
+                                       .gap = GUARDED * o->thickness};
+    return kiln_keep_out_begin(guard, solid->mesh, &rules, error);
 }
 
 void kiln_solid_set_hardness(kiln_solid *solid, double hardness)

@@ -56,10 +56,12 @@ struct kiln_solid {
     KILN_ARRAY_OF(kiln_pair_push)
     pair_pushes;                    /* [pair that is watched] */
     kiln_f64_array load, gap, slip; /* [row] kiln_contact_columns, if watched */
-    kiln_push_rule rule;            /* of the last step */
-    kiln_f64_array guess;           /* where velocities carry; with contact only */
-    kiln_f64_array begin;           /* where the step begins, with walls */
-    bool walls_stay;                /* at the end of the increment before, static */
+    KILN_ARRAY_OF(kiln_press)
+    presses;              /* if watched */
+    kiln_push_rule rule;  /* of the last step */
+    kiln_f64_array guess; /* where velocities carry; with contact only */
+    kiln_f64_array begin; /* where the step begins, with walls */
+    bool walls_stay;      /* at the end of the increment before, static */
 };
 
 /* Where a solve begins, [row][3]. */
@@ -135,6 +137,7 @@ kiln_status kiln_solid_watch_room(kiln_solid *solid, kiln_error *error);
 void kiln_solid_watch_free(kiln_solid *solid);
 void kiln_solid_watch_pairs(kiln_solid *solid, double h, bool stage); /* stage: the first of two */
 void kiln_solid_watch(kiln_solid *solid, double h, kiln_step_report *report);
+kiln_status kiln_solid_watch_presses(kiln_solid *solid, kiln_error *error);
 
 /* solid_spin.c: angular momentum of a try whose velocities are known. */
 kiln_status kiln_attempt_keep_spin(kiln_attempt *t, kiln_error *error);

@@ -415,6 +415,7 @@ static kiln_status attempt(kiln_attempt *t, kiln_error *error)
     if (t->makes_energy)
         return KILN_OK;
     sum_up(t);
+    KILN_TRY(kiln_solid_watch_presses(t->solid, error));
     return accept(t, error);
 }
 
