@@ -6,6 +6,7 @@
 #include "remesh/transfer.h"
 #include "support.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct rig {
@@ -135,21 +136,21 @@ START_TEST(test_strain_makes_up)
 }
 END_TEST
 
-/* Edges that cannot be changed count as tried: whoever waits eight calls does not do so for ever.
+/* Edges that cannot be changed count as tried: what waits for eight calls does not do so for ever.
  */
 START_TEST(test_failures_count)
 {
     rig r = start(1.0);
-    bool needed = true;
-    uint32_t wait;
-    int calls = 0;
-    for (; needed && calls < 200; calls++)
-        half_sizes(&r, &needed, &wait);
-    ck_assert_int_lt(calls, 100);
-    for (int i = 0; i < 20; i++) { /* nor after a while */
-        ck_assert_uint_eq(half_sizes(&r, &needed, &wait), 0);
-        ck_assert_uint_lt(wait, KILN_SIZE_WAIT + (i == 0));
+    int last = 0, failed = 0;
+    for (int call = 1; call <= 200; call++) {
+        bool needed;
+        uint32_t wait;
+        size_t changes = half_sizes(&r, &needed, &wait);
+        last = needed || changes > 0 || wait == KILN_SIZE_WAIT ? call : last;
+        failed += wait == KILN_SIZE_WAIT;
     }
+    ck_assert_int_gt(failed, 1); /* or nothing is shown */
+    ck_assert_int_lt(last, 100);
     stop(&r);
 }
 END_TEST
