@@ -62,12 +62,12 @@ static double strain(kiln_vec3 now, kiln_vec3 then)
 }
 
 kiln_status kiln_tried_forget(const kiln_mesh *mesh, double *tried, const kiln_vec3 *then,
-                              kiln_error *error)
+                              kiln_f64_array *scratch, kiln_error *error)
 {
-    kiln_f64_array most = {0};
     size_t vertices = mesh->table[KILN_ON_VERTEX].used;
-    KILN_TRY(kiln_array_reserve(mesh->context, &most, vertices, error));
-    memset(most.data, 0, vertices * sizeof *most.data);
+    KILN_TRY(kiln_array_reserve(mesh->context, scratch, vertices, error));
+    double *most = scratch->data; /* [vertex] strain of its edges */
+    memset(most, 0, vertices * sizeof *most);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         for (int k = 0; k < 6 && kiln_tet_live(mesh, t); k++) {
             uint32_t a = mesh->tet[t].v[kiln_edge_ends[k][0]];
@@ -75,12 +75,11 @@ kiln_status kiln_tried_forget(const kiln_mesh *mesh, double *tried, const kiln_v
             if (tried[a] + tried[b] == 0.0)
                 continue;
             double e = strain(kiln_v3_sub(mesh->x[b], mesh->x[a]), kiln_v3_sub(then[b], then[a]));
-            most.data[a] = fmax(most.data[a], e);
-            most.data[b] = fmax(most.data[b], e);
+            most[a] = fmax(most[a], e);
+            most[b] = fmax(most[b], e);
         }
     for (size_t v = 0; v < vertices; v++)
-        tried[v] = fmax(0.0, tried[v] - most.data[v] / KILN_TRIED_STRAIN);
-    kiln_array_free(mesh->context, &most);
+        tried[v] = fmax(0.0, tried[v] - most[v] / KILN_TRIED_STRAIN);
     return KILN_OK;
 }
 

@@ -31,9 +31,10 @@ kiln_status kiln_tried_list(const kiln_mesh *mesh, uint32_t since, kiln_u32_arra
                             kiln_error *error);
 void kiln_tried_note(const kiln_mesh *mesh, double *tried, const kiln_u32_array *vertices,
                      const kiln_size_wait *wait);
-/* T2: what has happened since vertices were at `then` [vertex slot]. */
+/* T2: what has happened since vertices were at `then` [vertex slot]. `scratch` is the caller's, for
+ * its memory: this is asked in every step. */
 kiln_status kiln_tried_forget(const kiln_mesh *mesh, double *tried, const kiln_vec3 *then,
-                              kiln_error *error);
+                              kiln_f64_array *scratch, kiln_error *error);
 /* T3. False with `tried` NULL. */
 bool kiln_tried_enough(const double *tried, uint32_t a, uint32_t b);
 

@@ -95,6 +95,7 @@ typedef struct local {
     kiln_f64_array gradients; /* [tet slot][9] F, for sizes */
     kiln_f64_array flowed;    /* [tet slot] plastic strain when the pass began */
     kiln_u32_array tried;     /* vertices that sizes have changed in this pass */
+    kiln_f64_array strains;   /* [vertex slot] since the last look; scratch */
     kiln_changes changes;
     kiln_remesh_work work; /* of the last step */
     bool led;              /* a velocity field leads the matter in this step */
@@ -163,6 +164,7 @@ static void destroy(void *self)
     kiln_array_free(context, &l->gradients);
     kiln_array_free(context, &l->flowed);
     kiln_array_free(context, &l->tried);
+    kiln_array_free(context, &l->strains);
     kiln_changes_free(context, &l->changes);
 }
 
@@ -511,7 +513,8 @@ static kiln_status forget_tries(local *l, kiln_error *error)
     for (uint32_t v = 0; other && v < mesh->table[KILN_ON_VERTEX].used; v++)
         tried[v] = 0.0;
     const kiln_field *then = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_LOOKED_AT);
-    return kiln_tried_forget(mesh, tried, (const kiln_vec3 *)(const void *)then->data, error);
+    return kiln_tried_forget(mesh, tried, (const kiln_vec3 *)(const void *)then->data, &l->strains,
+                             error);
 }
 
 static kiln_status is_needed(local *l, kiln_remesh_options *options, bool *needed,
