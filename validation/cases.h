@@ -69,6 +69,8 @@ KILN_VALIDATION_CASE(bars, bar_world, QUICK, "the same bar meshed in the world: 
 KILN_VALIDATION_CASE(bars, bars_flow, SLOW, "bars that flow: the more they do the more twist stays")
 KILN_VALIDATION_CASE(bars, bar_two, QUICK, "a bar half elastic, half plastic")
 KILN_VALIDATION_CASE(settle, mesh_rests, QUICK, "a beam that has come to rest keeps its mesh")
+KILN_VALIDATION_CASE(settle, mesh_buckled, BRIEF,
+                     "columns that have buckled into themselves and are at rest keep their mesh")
 KILN_VALIDATION_CASE(clay, clay_screw, BRIEF,
                      "clay twisted by three turns becomes a screw, its mesh follows by itself")
 KILN_VALIDATION_CASE(clay, clay_others, SLOW,

@@ -12,6 +12,7 @@
 #include "remesh/size_control.h"
 #include "remesh/sizing.h"
 #include "remesh/transfer.h"
+#include "remesh/tried.h"
 #include "remesh/unfold.h"
 #include "remesh/vain.h"
 #include "sim/pressed.h"
@@ -23,6 +24,7 @@
 #define KILN_FIELD_SIZE_WAIT   "size_wait"
 #define KILN_FIELD_REPAIR_VAIN "repair_vain"
 #define KILN_FIELD_LOOKED_AT   "looked_at"
+#define KILN_FIELD_TRIED       "tried"
 #define KILN_FIELD_START_BENT  "start_bent"  /* curvature of ridges at the start, 1/m */
 #define KILN_FIELD_START_ROUND "start_round" /* and of the surface */
 
@@ -72,21 +74,25 @@ enum { EFFORT = 30000, EFFORT_A_TET = 300 };
 /* Looks that find the goal missed, one after the other, before it is said. */
 enum { MISSED_LONG = 20 };
 
+/* Numbers of a scene that say which mesh is wanted; a run may go on with others. */
+enum { WISHES = 8 };
+
 typedef struct local_state {
-    double start_size;    /* m, mean edge of the mesh the scene made */
-    double start_tets;    /* how many it had */
-    double volume_gained; /* m^3 of rest volume by remeshing curved surfaces */
-    double locality;      /* of the rows when they were last put in order */
-    double displaced;     /* rows that came or moved since it was last measured, part of all */
-    uint64_t crossed;     /* the last pass was undone: surfaces crossed */
-    uint64_t nearing;     /* it split edges where something presses: sizes are not there yet */
-    double missed_since;  /* s; the goal was missed by all looks from then on, */
-    uint64_t missed;      /* which were this many */
-    uint64_t missed_said; /* and that was told */
-    uint64_t missed_tets; /* tets that missed it after the last pass */
-    uint64_t missed_ever; /* looks that found it missed */
-    double missed_worst;  /* and the worst of them found this */
-    double last_worst;    /* what the last look found, or what came of it; 0: nobody looked */
+    double start_size;     /* m, mean edge of the mesh the scene made */
+    double start_tets;     /* how many it had */
+    double volume_gained;  /* m^3 of rest volume by remeshing curved surfaces */
+    double locality;       /* of the rows when they were last put in order */
+    double displaced;      /* rows that came or moved since it was last measured, part of all */
+    uint64_t crossed;      /* the last pass was undone: surfaces crossed */
+    uint64_t nearing;      /* it split edges where something presses: sizes are not there yet */
+    double missed_since;   /* s; the goal was missed by all looks from then on, */
+    uint64_t missed;       /* which were this many */
+    uint64_t missed_said;  /* and that was told */
+    uint64_t missed_tets;  /* tets that missed it after the last pass */
+    uint64_t missed_ever;  /* looks that found it missed */
+    double missed_worst;   /* and the worst of them found this */
+    double last_worst;     /* what the last look found, or what came of it; 0: nobody looked */
+    double wishes[WISHES]; /* that the last look went by */
 } local_state;
 
 typedef struct local {
@@ -98,7 +104,9 @@ typedef struct local {
     kiln_f64_array flowed;    /* [tet slot] plastic strain when the pass began */
     kiln_f64_array load;      /* [vertex] scratch of what presses, and */
     KILN_ARRAY_OF(kiln_sym3)
-    pressed; /* [vertex] what it asks for */
+    pressed;                /* [vertex] what it asks for */
+    kiln_u32_array tried;   /* vertices that sizes have changed in this pass */
+    kiln_f64_array strains; /* [vertex slot] since the last look; scratch */
     kiln_changes changes;
     kiln_remesh_work work; /* of the last step */
     bool led;              /* a velocity field leads the matter in this step */
@@ -129,8 +137,6 @@ static bool is_sized(const local *l)
 
 static kiln_status add_following(kiln_world *world, kiln_error *error)
 {
-    KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_LOOKED_AT, KILN_ON_VERTEX, KILN_F64, 3,
-                                 KILN_RULE_NONE, error));
     KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_START_BENT, KILN_ON_VERTEX, KILN_F64, 1,
                                  KILN_RULE_INTERPOLATE, error));
     KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_START_ROUND, KILN_ON_VERTEX, KILN_F64, 1,
@@ -156,6 +162,9 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     if (l->settings->method == KILN_REMESH_GLOBAL)
         return KILN_OK;
     KILN_TRY(kiln_remesh_note_sizes(world, &l->state.start_size, error));
+    KILN_TRY(kiln_tried_add(world->mesh, KILN_FIELD_TRIED, error));
+    KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_LOOKED_AT, KILN_ON_VERTEX, KILN_F64, 3,
+                                 KILN_RULE_NONE, error));
     if (l->settings->follow)
         KILN_TRY(add_following(world, error));
     return kiln_mesh_add_field(world->mesh, KILN_FIELD_SIZE_WAIT, KILN_ON_VERTEX, KILN_U32, 2,
@@ -171,6 +180,8 @@ static void destroy(void *self)
     kiln_array_free(context, &l->flowed);
     kiln_array_free(context, &l->load);
     kiln_array_free(context, &l->pressed);
+    kiln_array_free(context, &l->tried);
+    kiln_array_free(context, &l->strains);
     kiln_changes_free(context, &l->changes);
 }
 
@@ -226,6 +237,7 @@ static kiln_size_options size_options(const local *l)
     kiln_size_options size = kiln_size_default_options();
     size.worst = l->settings->quality; /* coarser meshes are not better */
     size.wait = KILN_FIELD_SIZE_WAIT;
+    size.tried = KILN_FIELD_TRIED;
     size.most_tets = most_tets(l);
     if (follows_alone(l)) {
         size.longest = FOLLOW_LONGEST;
@@ -383,6 +395,7 @@ static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bo
     if (sized) {
         KILN_TRY(look_at_growth(l, error));
         KILN_TRY(kiln_size_control(remesher, &size, &sizes, error));
+        KILN_TRY(kiln_tried_list(world->mesh, since, &l->tried, error));
         if (l->settings->follow)
             KILN_TRY(unfold(l, remesher, error));
     }
@@ -419,6 +432,15 @@ static kiln_status run_pass(local *l, kiln_remesher *remesher, bool sized, bool 
     return KILN_OK;
 }
 
+/* Once all fields are carried over: new vertices have been tried as often as those round them. */
+static void note_tries(local *l)
+{
+    kiln_mesh *mesh = l->world->mesh;
+    const kiln_size_options size = size_options(l);
+    kiln_tried_note(mesh, kiln_tried_of(mesh, KILN_FIELD_TRIED), &l->tried,
+                    kiln_size_waits(mesh, &size));
+}
+
 /* One pass, undone where it fails or is not clear. */
 static kiln_status make_pass(local *l, const kiln_remesh_options *options, bool sized, bool *clear,
                              kiln_error *error)
@@ -439,6 +461,8 @@ static kiln_status make_pass(local *l, const kiln_remesh_options *options, bool 
     }
     l->work.remesh_seconds += kiln_wall_seconds() - started;
     kiln_status status = run_pass(l, &remesher, sized, clear, error);
+    if (status == KILN_OK && *clear && sized)
+        note_tries(l);
     if (status == KILN_OK && *clear)
         kiln_remesher_end(&remesher);
     else
@@ -514,12 +538,41 @@ static kiln_status note_look(local *l, kiln_error *error)
 {
     kiln_mesh *mesh = l->world->mesh;
     l->state.last_worst = l->work.worst;
-    if (!l->settings->follow)
+    if (l->settings->method != KILN_REMESH_LOCAL)
         return KILN_OK;
     KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_LOOKED_AT, KILN_SAVE_ALL, error));
     kiln_field *then = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_LOOKED_AT);
     memcpy(then->data, mesh->x, mesh->table[KILN_ON_VERTEX].used * sizeof *mesh->x);
     return KILN_OK;
+}
+
+/* Whether others than at the last look. */
+static bool wishes_change(local *l)
+{
+    const kiln_scene_remesh *said = l->settings;
+    const double now[WISHES] = {said->quality,  said->size,      said->deformation,
+                                said->strain,   said->curvature, said->size_min,
+                                said->size_max, said->gradation};
+    bool other = memcmp(now, l->state.wishes, sizeof now) != 0;
+    memcpy(l->state.wishes, now, sizeof now);
+    return other;
+}
+
+/* Where matter has moved since the last look, what was tried there counts less, and nowhere where
+ * another mesh is wanted than then. */
+static kiln_status forget_tries(local *l, kiln_error *error)
+{
+    kiln_mesh *mesh = l->world->mesh;
+    double *tried = kiln_tried_of(mesh, KILN_FIELD_TRIED);
+    bool other = wishes_change(l);
+    if (!tried || l->state.last_worst == 0.0)
+        return KILN_OK;
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_TRIED, KILN_SAVE_COPY, error));
+    for (uint32_t v = 0; other && v < mesh->table[KILN_ON_VERTEX].used; v++)
+        tried[v] = 0.0;
+    const kiln_field *then = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_LOOKED_AT);
+    return kiln_tried_forget(mesh, tried, (const kiln_vec3 *)(const void *)then->data, &l->strains,
+                             error);
 }
 
 static kiln_status is_needed(local *l, kiln_remesh_options *options, bool *needed,
@@ -529,10 +582,11 @@ static kiln_status is_needed(local *l, kiln_remesh_options *options, bool *neede
     kiln_size_options size = size_options(l);
     kiln_improve_options improve = improve_options(l);
     *needed = false;
+    if (is_sized(l) && l->world->state.step % (uint64_t)l->settings->every != 0)
+        return KILN_OK;
+    KILN_TRY(forget_tries(l, error));
     if (!is_sized(l))
         return kiln_remesh_needed(mesh, options, NULL, &improve, needed, &l->work.worst, error);
-    if (l->world->state.step % (uint64_t)l->settings->every != 0)
-        return KILN_OK;
     KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_SIZE_WAIT, KILN_SAVE_COPY, error));
     KILN_TRY(make_sizing(l, error));
     options->sizing = l->sizing;
