@@ -5,14 +5,17 @@
  *   T1 the force is a mean of both, by how much of a vertex's motion is a bounce: a body that flies
  *      carries it to the wall as a rigid one would, and what it does besides trembles;
  *   T2 what that takes is noted by part ("wall_took", J/kg), and a part that leaves gets it back in
- *      its vibration, which changes neither its momentum nor its angular momentum: no more than it
- *      has there, and no more than it leaves with, so that what lay at rest is not shaken.
+ *      its vibration, which changes neither its momentum nor its angular momentum: no more than
+ *      doubles that, and no more than it leaves with, so that what lay at rest is not shaken.
  * Given back at once it would reach matter that the blow has not, and press: a bar that hits a wall
  * had 1 % more stress there. */
 #include "step/solid_impl.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Of the energy of a part's vibration: its velocities are doubled. */
+#define MOST_GIVEN 3.0
 
 static kiln_part_tremble *tremble_of(const kiln_solid *s, uint32_t vertex)
 {
@@ -80,7 +83,7 @@ static void give_back(kiln_part_tremble *part, double mass)
 {
     if (!part->touched || part->near || !(part->parting > 0.0))
         return;
-    double most = fmin(part->shaken, 0.5 * mass * part->parting * part->parting);
+    double most = fmin(MOST_GIVEN * part->shaken, 0.5 * mass * part->parting * part->parting);
     if (part->shaken > 0.0)
         part->more = sqrt(1.0 + fmin(part->took, most) / part->shaken) - 1.0;
     part->took = 0.0;

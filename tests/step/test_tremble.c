@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 
-/* A bar of 1 m, c = 31.6 m/s, just above a plane to which it flies at 0.1 m/s. */
+/* A bar of 1 m, c = 31.6 m/s, at the reach of a plane to which it flies at 0.1 m/s. */
 static const double stress = 3162.28, area = 0.01, contact = 0.0632456;
 
 static rig flying_bar(int threads)
@@ -12,8 +12,7 @@ static rig flying_bar(int threads)
     kiln_mesh *mesh = kiln_test_mesh(context, "box", "lx=0.1 ly=0.1 lz=1 nx=1 ny=1 nz=20");
     kiln_error error = {0};
     rig r = rig_of(context, mesh, rig_material("neo-hookean", 1e6, 0.0, 1000), KILN_NEWMARK);
-    kiln_obstacle_shape shape = {
-        .kind = KILN_OBSTACLE_PLANE, .point = {0, 0, -1e-4}, .normal = {0, 0, 1}};
+    kiln_obstacle_shape shape = {.kind = KILN_OBSTACLE_PLANE, .normal = {0, 0, 1}};
     rig_check(kiln_obstacle_create(context, &shape, 0.0, &r.obstacles[r.obstacle_count++], &error),
               &error);
     r.options.contact.walls = true;
@@ -38,7 +37,8 @@ static double step_force(rig *r, double h)
     return (rig_sums(r).momentum.z - before) / h;
 }
 
-/* It was 0 to 4 times the force that is expected, at any step. */
+/* It was 0 to 4 times the force that is expected, at any step; waves of a bar of 20 cells ripple by
+ * 2 %. */
 START_TEST(force_is_calm)
 {
     double h = 4e-4 * pow(2.0, _i - 1);
@@ -52,8 +52,8 @@ START_TEST(force_is_calm)
         low = fmin(low, force);
         high = fmax(high, force);
     }
-    ck_assert_double_ge(low, 0.98);
-    ck_assert_double_le(high, 1.02);
+    ck_assert_double_ge(low, 0.96);
+    ck_assert_double_le(high, 1.04);
     ck_assert_double_ge(energy_of(&r), 0.9995 * begin);
     for (uint32_t v = 0; v < r.mesh->table[KILN_ON_VERTEX].used; v++)
         ck_assert_double_eq(rig_column(&r, "wall_took")[v], 0.0);
@@ -84,23 +84,29 @@ START_TEST(same_bits)
 }
 END_TEST
 
-/* What lay before a wall leaves with no more vibration than twice what it has, though that took
- * the energy of a fall. */
-START_TEST(rest_is_not_shaken)
+/* The energy of a bar that lay before a wall and leaves slowly; the wall took so much, J/kg. */
+static double energy_of_leaving(double took)
 {
     rig r = flying_bar(1);
-    size_t count = r.mesh->table[KILN_ON_VERTEX].used;
-    for (uint32_t v = 0; v < count; v++) {
+    for (uint32_t v = 0; v < r.mesh->table[KILN_ON_VERTEX].used; v++) {
         rig_v(&r)[v] = kiln_v3(0, 0, 1e-3);
         r.mesh->x[v].z -= 1e-5;
-        rig_column(&r, "wall_took")[v] = 0.005;
+        rig_column(&r, "wall_took")[v] = took;
     }
     for (int i = 0; i < 100; i++)
         rig_step(&r, 4e-4);
-    kiln_motion_sums sums = rig_sums(&r);
+    double energy = energy_of(&r);
     ck_assert_double_eq(rig_column(&r, "wall_took")[0], 0.0);
-    ck_assert_double_le(sums.kinetic, 4 * 0.5 * sums.mass * 1e-6);
     rig_free(&r);
+    return energy;
+}
+
+/* It gets no more than it leaves with, though the wall took the energy of a fall. */
+START_TEST(rest_is_not_shaken)
+{
+    double alone = energy_of_leaving(0.0);
+    ck_assert_double_lt(alone, 0.002);
+    ck_assert_double_le(energy_of_leaving(0.005), 2.0 * alone);
 }
 END_TEST
 
