@@ -12,6 +12,7 @@
 /* What trembles of a part, and what walls have taken of that (solid_tremble.c). */
 typedef struct kiln_part_tremble {
     double took;    /* J, since the part came to them; at the end of the step */
+    double owed;    /* J, of that, to a part that has left */
     double shaken;  /* J, kinetic, beside its rigid motion */
     double parting; /* m/s, of what was near a wall in this step, the least */
     bool touched, near;

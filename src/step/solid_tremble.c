@@ -4,9 +4,10 @@
  * of the end takes that, and from the bounce of the whole body too. So
  *   T1 the force is a mean of both, by how much of a vertex's motion is a bounce: a body that flies
  *      carries it to the wall as a rigid one would, and what it does besides trembles;
- *   T2 what that takes is noted by part ("wall_took", J/kg), and a part that leaves gets it back in
- *      its vibration, which changes neither its momentum nor its angular momentum: no more than
- *      doubles that, and no more than it leaves with, so that what lay at rest is not shaken.
+ *   T2 what that takes is noted by part ("wall_took", J/kg; negative once it has left), and a part
+ *      that leaves gets it back in its vibration, which changes neither its momentum nor its
+ *      angular momentum: in a step no more than doubles that, and in all no more than it leaves
+ *      with, so that what lay at rest is not shaken.
  * Given back at once it would reach matter that the blow has not, and press: a bar that hits a wall
  * had 1 % more stress there. */
 #include "step/solid_impl.h"
@@ -50,7 +51,7 @@ static void note_touch(void *user, const kiln_wall_touch *touch)
     part->near = part->near || touch->near;
 }
 
-/* True: a part leaves walls that took something. */
+/* True: a part leaves walls that took something, or has left them and is owed. */
 static bool find_touches(kiln_solid *s)
 {
     const double *took = kiln_solid_column(s, "wall_took"), *mass = kiln_mass_lumped(s->mass);
@@ -59,11 +60,16 @@ static bool find_touches(kiln_solid *s)
         s->tremble.data[p] = (kiln_part_tremble){.parting = INFINITY};
     for (uint32_t v = 0; v < s->rows; v++)
         if (kiln_vertex_live(s->mesh, v))
-            tremble_of(s, v)->took += mass[v] * took[v];
+            *(took[v] < 0.0 ? &tremble_of(s, v)->owed : &tremble_of(s, v)->took) +=
+                mass[v] * fabs(took[v]);
     kiln_collide_visit_walls(&s->collide, s->x.data, note_touch, s);
     for (size_t p = 0; p < s->spin.parts.count; p++) {
-        const kiln_part_tremble *part = &s->tremble.data[p];
-        leaves = leaves || (part->touched && !part->near && part->took > 0.0);
+        kiln_part_tremble *part = &s->tremble.data[p];
+        if (part->touched) { /* it has come again */
+            part->took += part->owed;
+            part->owed = 0.0;
+        }
+        leaves = leaves || part->owed > 0.0 || (part->touched && !part->near && part->took > 0.0);
     }
     return leaves;
 }
@@ -81,12 +87,15 @@ static void find_shaken(kiln_solid *s, const double *rest, double *momentum)
  * again. */
 static void give_back(kiln_part_tremble *part, double mass)
 {
-    if (!part->touched || part->near || !(part->parting > 0.0))
+    if (part->touched && !part->near && part->parting > 0.0) {
+        part->owed = fmin(part->took, 0.5 * mass * part->parting * part->parting);
+        part->took = 0.0;
+    }
+    if (!(part->owed > 0.0) || !(part->shaken > 0.0))
         return;
-    double most = fmin(MOST_GIVEN * part->shaken, 0.5 * mass * part->parting * part->parting);
-    if (part->shaken > 0.0)
-        part->more = sqrt(1.0 + fmin(part->took, most) / part->shaken) - 1.0;
-    part->took = 0.0;
+    double given = fmin(part->owed, MOST_GIVEN * part->shaken);
+    part->more = sqrt(1.0 + given / part->shaken) - 1.0;
+    part->owed -= given;
 }
 
 void kiln_attempt_settle_tremble(kiln_attempt *t)
@@ -111,6 +120,7 @@ void kiln_attempt_remember_tremble(const kiln_attempt *t)
     for (uint32_t v = 0; v < s->rows; v++)
         if (kiln_vertex_live(s->mesh, v)) {
             uint32_t part = kiln_spin_part_of(&s->spin, v);
-            took[v] = s->tremble.data[part].took / s->spin.parts.data[part].mass;
+            const kiln_part_tremble *own = &s->tremble.data[part];
+            took[v] = (own->took - own->owed) / s->spin.parts.data[part].mass;
         }
 }
