@@ -34,6 +34,7 @@ void kiln_collide_free(kiln_collide *c)
     kiln_array_free(c->context, &c->rubbing);
     kiln_array_free(c->context, &c->rubbed);
     kiln_array_free(c->context, &c->before);
+    kiln_array_free(c->context, &c->calm);
     kiln_array_free(c->context, &c->begun);
     kiln_walls_free(&c->walls);
     kiln_surface_pairs_free(&c->found);
@@ -60,8 +61,8 @@ size_t kiln_collide_bytes(const kiln_collide *c)
     return kiln_contact_surface_bytes(&c->surface) + kiln_surface_pairs_bytes(&c->found) +
            kiln_walls_bytes(&c->walls) +
            (c->modulus.capacity + c->least.capacity + c->at.capacity + c->begin.capacity +
-            c->measured.capacity + c->counted.capacity + c->before.capacity + c->scale.capacity +
-            c->rub.capacity + c->push.capacity) *
+            c->measured.capacity + c->counted.capacity + c->before.capacity + c->calm.capacity +
+            c->scale.capacity + c->rub.capacity + c->push.capacity) *
                sizeof(double) +
            c->boxes.capacity * sizeof(kiln_box) + c->behind.capacity +
            c->facing.capacity * sizeof(kiln_vec3) + kiln_kept_values_bytes(&c->kept) +

@@ -383,11 +383,16 @@ kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error)
         s->guess.data[i] = x[i] + h * v[i];
     if (s->all > s->rows)
         place_walls(t);
+    bool trembles = kiln_attempt_trembles(t);
+    if (trembles)
+        kiln_attempt_find_tremble(t);
     kiln_collide_start start = {.given = &s->given,
                                 .x = kiln_solid_begin(s),
                                 .origin = t->scheme.impulses ? kiln_solid_begin(s) : s->origin.data,
                                 .tau = kiln_attempt_brief_tau(t),
-                                .over = t->scheme.impulses};
+                                .over = t->scheme.impulses,
+                                .carried = trembles ? s->carried.data : NULL,
+                                .besides = s->besides.data};
     KILN_TRY(kiln_collide_begin(&s->collide, &start, error));
     t->contact_before = kiln_collide_energy(&s->collide, kiln_solid_begin(s));
     uint32_t vertex = kiln_collide_touching(&s->collide, kiln_solid_begin(s));

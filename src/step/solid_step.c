@@ -285,7 +285,8 @@ static kiln_status save_columns(const kiln_attempt *t, kiln_error *error)
                    {"contact_load", obstacles, KILN_SAVE_COPY},
                    {"contact_kept", obstacles, KILN_SAVE_COPY},
                    {"contact_push", obstacles, KILN_SAVE_COPY},
-                   {"contact_met", met, KILN_SAVE_COPY}};
+                   {"contact_met", met, KILN_SAVE_COPY},
+                   {"wall_took", kiln_attempt_trembles(t), KILN_SAVE_COPY}};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         if (columns[i].used)
             KILN_TRY(kiln_rewind_save(t->solid->mesh, KILN_ON_VERTEX, columns[i].name,
@@ -317,6 +318,8 @@ static kiln_status accept(kiln_attempt *t, kiln_error *error)
     }
     if (kiln_solid_contact_met(s) && t->scheme.scale > 0.0)
         kiln_spin_remember(&s->spin, kiln_solid_contact_met(s));
+    if (kiln_attempt_trembles(t))
+        kiln_attempt_remember_tremble(t);
     s->mesh->revision++;
     return KILN_OK;
 }
@@ -389,6 +392,8 @@ static kiln_status move(kiln_attempt *t, kiln_error *error)
         return KILN_OK;
     s->rule = push_rule(t);
     KILN_TRY(find_rates(t, error));
+    if (kiln_attempt_trembles(t))
+        kiln_attempt_settle_tremble(t);
     KILN_TRY(kiln_attempt_keep_spin(t, error));
     return meets_obstacles(t) ? kiln_touch_cut(&s->touch, s->x.data, s->rate.data, error) : KILN_OK;
 }
