@@ -10,16 +10,14 @@ enum {
     /* N8: where the objective cuts a step short a new matrix, a little farther on, gives the same
      * direction once more. */
     MOST_FOLLOWING_HALVINGS = 8,
-    /* N8: solves for a step, for one where steps shrink, and for all with one factor, which takes
-     * as long as some ten of them; and whole steps in turn that hardly shrink. */
+    /* N8: solves for one step, and for all with one factor, which takes as long as some ten of
+     * them; and whole steps in turn that hardly shrink. */
     MOST_AMENDING = 4,
-    MOST_AMENDING_LAST = 8,
     MOST_SOLVES = 12,
     MOST_SLOW = 4
 };
 
-/* N8: of a step; more exact ones do not get any farther until steps shrink, since surfaces that are
- * met bend. */
+/* N8: of a step; more exact ones do not get any farther, since surfaces that are met bend. */
 static const double AMENDED = 0.5;
 /* N4: at most this part of the step before, so that what is left is no more than the last one. */
 static const double SHRINKS = 0.5;
@@ -95,11 +93,10 @@ static kiln_status solve_learned_again(void *user, const double *r, double *z, b
     return KILN_OK;
 }
 
-/* N8: for newton->g, with what the terms have noted and what is held on its way. Where steps shrink
- * as exact as they must to be the last: what conjugate gradients left would else pass for what
- * Newton leaves. *exact: to the tolerance; else still one along which the objective falls. */
-static kiln_status find_amended_step(kiln_problem *p, bool shrinks, bool *exact, double *size,
-                                     int *solves, kiln_error *error)
+/* N8: for newton->g, with what the terms have noted and what is held on its way. *exact: to the
+ * tolerance; else still one along which the objective falls. */
+static kiln_status find_amended_step(kiln_problem *p, bool *exact, double *size, int *solves,
+                                     kiln_error *error)
 {
     kiln_newton *newton = p->newton;
     kiln_context *context = newton->context;
@@ -112,11 +109,7 @@ static kiln_status find_amended_step(kiln_problem *p, bool shrinks, bool *exact,
     kiln_vector_combine(context, -1.0, newton->g, 1.0, rhs, rhs, p->count);
     kiln_constraints_project(p->constraints, rhs);
     KILN_TRY(solve_learned(p, rhs, newton->dx, &outcome, error));
-    const kiln_amend_system system = {.user = p,
-                                      .solve = solve_learned_again,
-                                      .add = add_noted,
-                                      .tolerance = shrinks ? LAST_SHRINKS : AMENDED,
-                                      .most = shrinks ? MOST_AMENDING_LAST : MOST_AMENDING};
+    const kiln_amend_system system = {p, solve_learned_again, add_noted, AMENDED, MOST_AMENDING};
     *exact = false;
     ++*solves;
     if (outcome == KILN_SOLVE_OK)
@@ -248,7 +241,7 @@ static kiln_status follow(kiln_problem *p, double last, double step, double limi
     kiln_newton *newton = p->newton;
     double direction = last;
     int slow = 0, solves = 0;
-    bool exact = true, learn = false, shrinks = false;
+    bool exact = true, learn = false;
     KILN_TRY(kiln_secants_begin(&newton->secants, newton->context, p->count, error));
     while (exact && solves < MOST_SOLVES) {
         double size;
@@ -256,11 +249,10 @@ static kiln_status follow(kiln_problem *p, double last, double step, double limi
         p->left *= 1.0 - step;
         p->moving = p->moving && !whole;
         KILN_TRY(note_changes(p, step, learn && !p->moving, error));
-        KILN_TRY(find_amended_step(p, whole && shrinks, &exact, &size, &solves, error));
+        KILN_TRY(find_amended_step(p, &exact, &size, &solves, error));
         learn = whole;
         double ratio = whole ? size / last : 1.0;
-        shrinks = whole && ratio <= SHRINKS;
-        slow = whole && !shrinks ? slow + 1 : 0;
+        slow = whole && ratio > SHRINKS ? slow + 1 : 0;
         if (!(size <= FARTHER * direction) || slow == MOST_SLOW)
             return KILN_OK;
         step = kiln_problem_search(p, limit, MOST_FOLLOWING_HALVINGS);

@@ -210,22 +210,11 @@ START_TEST(what_the_objective_cuts_short_needs_no_new_factor)
 }
 END_TEST
 
-/* Springs that differ are solved for as exactly as steps must shrink by. */
-START_TEST(steps_shrink_by_more_than_conjugate_gradients_leave)
-{
-    bed b = {.load = 1.0};
-    for (int i = 0; i < COORDINATES; i++)
-        b.spring[i] = 0.4 * (i + 1) / COORDINATES;
-    ck_assert_int_eq(lie_down(&b, 1.5, 1e-4), 1);
-}
-END_TEST
-
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("newton_again");
     TCase *all = kiln_test_case(suite, "newton_again");
     tcase_add_test(all, what_is_noted_needs_no_new_factor);
     tcase_add_test(all, what_the_objective_cuts_short_needs_no_new_factor);
-    tcase_add_test(all, steps_shrink_by_more_than_conjugate_gradients_leave);
     return suite;
 }
