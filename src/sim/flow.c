@@ -58,7 +58,8 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     f->world = world;
     for (size_t i = 0; i < scene->materials.count; i++) {
         f->varies |= scene->materials.data[i].flow_varies;
-        f->after |= world->materials[i].plastic.flows && !kiln_flow_is_within(&world->materials[i]);
+        const kiln_material *m = &world->materials[i];
+        f->after |= m->plastic.flows && (!kiln_flow_is_within(m) || kiln_flow_is_linear(m));
     }
     return world->flows ? kiln_plastic_add_fields(world->mesh, error)
                         : kiln_offsets_add(world->mesh, error);
