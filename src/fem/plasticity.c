@@ -383,6 +383,20 @@ static kiln_flow flow_within(const update_job *job, const kiln_matter *matter, s
     return flow;
 }
 
+/* What flowed inside the step has left forces as they are, but those of linear matter, whose rest
+ * shape could not take the square of it (flow_linear.h). */
+static void note_strain(const kiln_material *material, double added, double elastic,
+                        kiln_flow_report *report)
+{
+    double off = kiln_flow_is_linear(material)   ? added * added
+                 : kiln_flow_is_within(material) ? 0.0
+                                                 : added;
+    report->strain = fmax(report->strain, added);
+    report->elastic = fmax(report->elastic, elastic);
+    report->kept = fmax(report->kept, elastic - added);
+    report->off = fmax(report->off, off);
+}
+
 static void update_element(const update_job *job, const kiln_material *material, size_t number,
                            const kiln_element_group *g, size_t i, kiln_flow_report *report)
 {
@@ -401,8 +415,7 @@ static void update_element(const update_job *job, const kiln_material *material,
     if (!(flow.gamma > 0.0) || without_shape(matter.s))
         return;
     double added = flow.strain - job->strain[slot];
-    report->strain = fmax(report->strain, added);
-    report->elastic = fmax(report->elastic, added / flow.gamma);
+    note_strain(material, added, added / flow.gamma, report);
     job->strain[slot] = flow.strain;
     report->flowed++;
     if (job->flowed)
@@ -466,8 +479,6 @@ kiln_status kiln_plastic_update(const kiln_elements *elements, kiln_mesh *mesh,
                       kiln_resize(elements->context, NULL, 0, bytes)};
     if (!job.reports)
         return kiln_fail_memory(error, bytes);
-    if (flowed)
-        memset(flowed, 0, mesh->table[KILN_ON_TET].used);
     kiln_elements_fill_pressure(elements, &mesh->x[0].x);
     kiln_parallel_for(elements->context, chunks, 1, update_chunk, &job);
     *report = (kiln_flow_report){0};
@@ -477,6 +488,8 @@ kiln_status kiln_plastic_update(const kiln_elements *elements, kiln_mesh *mesh,
         report->greatest = fmax(report->greatest, job.reports[c].greatest);
         report->strain = fmax(report->strain, job.reports[c].strain);
         report->elastic = fmax(report->elastic, job.reports[c].elastic);
+        report->kept = fmax(report->kept, job.reports[c].kept);
+        report->off = fmax(report->off, job.reports[c].off);
     }
     kiln_release(elements->context, job.reports, bytes);
     return KILN_OK;
