@@ -85,6 +85,10 @@ void kiln_world_diagnose(const kiln_world *world, double tried, kiln_diagnosis *
                  world->scene->bodies.data[mesh->parts.data[mesh->info[t].part].body].name, p.x,
                  p.y, p.z);
     }
+    kiln_vec3 to = report->drift;
+    if (report->outcome == KILN_STEP_ADRIFT && kiln_v3_norm2(to) > 0.0)
+        snprintf(newton, sizeof newton,
+                 ": nothing holds it against moving along (%.3g, %.3g, %.3g)", to.x, to.y, to.z);
     if (report->outcome == KILN_STEP_NEWTON)
         snprintf(newton, sizeof newton, ": %s", newton_text(world, report->newton.outcome));
     char length[60] = "the load could not be applied in smaller parts";

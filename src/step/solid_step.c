@@ -11,7 +11,6 @@
 #include <string.h>
 
 enum { GRAIN = 2048 };
-#define FARTHEST 1e6 /* lengths of the model that a load may move it, static */
 
 /* Asking the driver. */
 
@@ -131,7 +130,7 @@ static void adrift_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     (void)worker;
     inspection *i = user;
     const kiln_solid *s = i->trial->solid;
-    double limit = FARTHEST * s->length;
+    double limit = KILN_STATIC_FARTHEST * s->length;
     const double *now = s->x.data, *before = i->trial->history[KILN_HISTORY_X];
     for (size_t v = begin; v < end; v++) {
         kiln_vec3 d = kiln_v3(now[3 * v] - before[3 * v], now[3 * v + 1] - before[3 * v + 1],
@@ -381,7 +380,11 @@ static kiln_status move(kiln_attempt *t, kiln_error *error)
     forget_forces(s);
     KILN_TRY(kiln_attempt_begin(t, error));
     if (t->report->outcome == KILN_STEP_DONE)
+        KILN_TRY(kiln_attempt_find_drift(t, kiln_solid_begin(s), false, error));
+    if (t->report->outcome == KILN_STEP_DONE)
         KILN_TRY(kiln_attempt_solve(t, error));
+    if (t->report->outcome == KILN_STEP_NEWTON)
+        KILN_TRY(kiln_attempt_find_drift(t, s->x.data, true, error));
     if (t->report->outcome == KILN_STEP_DONE)
         KILN_TRY(kiln_attempt_settle(t, error));
     t->report->contact_seconds += s->collide.seconds;
