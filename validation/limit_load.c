@@ -247,31 +247,46 @@ static kiln_status run_parts(kiln_validation *validation, const limit_case *c, c
     return status;
 }
 
-/* In steps of 3 % up to the limit, then 90, 97 and 99 % of it in one step each. */
+/* The largest part of the load that is borne at once, to 1 %. */
+static kiln_status find_limit(kiln_validation *validation, const limit_case *c, double *limit_part,
+                              kiln_error *error)
+{
+    double low = 0.02, high = 20.0;
+    while (high > 1.01 * low) {
+        limit one;
+        double middle = sqrt(low * high);
+        KILN_TRY(run_parts(validation, c, &middle, 1, &one, error));
+        *(one.reached > 0.0 ? &low : &high) = middle;
+    }
+    *limit_part = low;
+    return KILN_OK;
+}
+
+/* 90, 97 and 99 % of the limit in one step each, half as much again, and up to it in frames. */
 static kiln_status measure_at_once(kiln_validation *validation, const limit_case *c,
                                    kiln_error *error)
 {
-    enum { STEPS = 80 };
-    static const double at_once[] = {0.9, 0.97, 0.99};
+    static const double at_once[] = {0.9, 0.97, 0.99}, frames[] = {0.5, 0.8, 0.9, 0.95, 0.99, 1.5};
     const char *norm = c->norm == KILN_YIELD_MISES ? "mises" : "frobenius";
-    double ramp[STEPS];
-    limit up, one;
-    for (int i = 0; i < STEPS; i++)
-        ramp[i] = 0.3 * pow(1.03, i);
-    KILN_TRY(run_parts(validation, c, ramp, STEPS, &up, error));
-    kiln_validation_report(validation, up.said, kiln_exactly(1),
-                           "%s %d, %s, %s: a load is said to be too much", c->name, c->n, c->model,
-                           norm);
-    kiln_validation_report(validation, up.most, kiln_at_most(15),
-                           "%s %d, %s, %s: most iterations of a step of 3 %%", c->name, c->n,
-                           c->model, norm);
+    double whole, loads[6];
+    limit l;
+    KILN_TRY(find_limit(validation, c, &whole, error));
     for (size_t i = 0; i < sizeof at_once / sizeof at_once[0]; i++) {
-        double part = at_once[i] * up.reached;
-        KILN_TRY(run_parts(validation, c, &part, 1, &one, error));
-        kiln_validation_report(validation, one.reached > 0.0 ? one.most : INFINITY,
-                               kiln_at_most(15), "%s %d, %s, %s: iterations for %g %% at once",
-                               c->name, c->n, c->model, norm, 100.0 * at_once[i]);
+        double part = at_once[i] * whole;
+        KILN_TRY(run_parts(validation, c, &part, 1, &l, error));
+        kiln_validation_report(validation, l.reached > 0.0 ? l.most : INFINITY, kiln_at_most(15),
+                               "%s %d, %s, %s: iterations for %g %% of the limit at once", c->name,
+                               c->n, c->model, norm, 100.0 * at_once[i]);
     }
+    for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++)
+        loads[i] = frames[i] * whole;
+    KILN_TRY(run_parts(validation, c, loads, 6, &l, error));
+    kiln_validation_report(validation, l.most, kiln_at_most(15),
+                           "%s %d, %s, %s: most iterations of a frame", c->name, c->n, c->model,
+                           norm);
+    kiln_validation_report(validation, l.said, kiln_exactly(1),
+                           "%s %d, %s, %s: 1.5 times the limit is said to be too much", c->name,
+                           c->n, c->model, norm);
     return KILN_OK;
 }
 
