@@ -10,7 +10,6 @@
 #include "step/solid_impl.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 /* Of the forces of loads on a part, which cancel to this when their sum is rounding. */
@@ -20,13 +19,14 @@
 /* Of held directions, as squares of cosines: what rounding leaves of a free one. */
 #define HELD 1e-10
 
+enum force_kind { OF_LOADS, OF_ALL, OF_CONTACT, FORCE_KINDS };
+
 typedef struct part_forces {
-    kiln_sym3 held;    /* sum of d d' over the directions d that are held */
-    kiln_vec3 load;    /* of loads alone, N */
-    kiln_vec3 all;     /* of all terms, */
-    kiln_vec3 contact; /* and of those that are brief */
-    double size;       /* sum of the sizes of loads */
-    uint32_t vertex;   /* one of it */
+    kiln_mat3 free;               /* projects on the directions that nothing holds */
+    kiln_vec3 force[FORCE_KINDS]; /* N, of all its vertices */
+    double size;                  /* sum of the sizes of loads */
+    uint32_t vertex;              /* one of it */
+    bool is_free;                 /* there are such directions */
 } part_forces;
 
 static uint32_t part_at(const kiln_mesh *mesh, uint32_t vertex)
@@ -34,70 +34,69 @@ static uint32_t part_at(const kiln_mesh *mesh, uint32_t vertex)
     return mesh->info[mesh->vertex[vertex].tet].part;
 }
 
-static void add_held(const kiln_solid *s, uint32_t vertex, kiln_sym3 *sum)
+/* `sum` += d d' over the directions d in which a vertex is held. */
+static void add_held(const kiln_solid *s, uint32_t vertex, kiln_mat3 *sum)
 {
     kiln_held held = kiln_constraints_held(&s->given, vertex);
-    for (int i = 0; i < held.count; i++) {
-        kiln_vec3 d = held.axis[i];
-        *sum = kiln_sym3_madd(
-            *sum, 1.0,
-            (kiln_sym3){d.x * d.x, d.y * d.y, d.z * d.z, d.y * d.z, d.x * d.z, d.x * d.y});
-    }
+    for (int i = 0; i < held.count; i++)
+        for (int k = 0; k < 9; k++)
+            sum->m[k / 3][k % 3] += (&held.axis[i].x)[k / 3] * (&held.axis[i].x)[k % 3];
 }
 
-/* Adds minus the gradients of some terms to what `where` is in a part. */
-static void add_forces(kiln_attempt *t, const double *x, size_t first, size_t end, size_t where,
-                       part_forces *parts)
+static void find_free(part_forces *part)
 {
-    kiln_solid *s = t->solid;
-    double *g = s->rate.data;
-    kiln_attempt_gradient(t, first, end, x, g);
-    for (uint32_t v = 0; v < s->rows; v++) {
-        if (!kiln_vertex_live(s->mesh, v))
-            continue;
-        part_forces *part = &parts[part_at(s->mesh, v)];
-        kiln_vec3 *sum = (kiln_vec3 *)(void *)((char *)part + where),
-                  force = {-g[3 * v], -g[3 * v + 1], -g[3 * v + 2]};
-        *sum = kiln_v3_add(*sum, force);
-        if (where == offsetof(part_forces, load))
-            part->size += kiln_v3_norm(force);
-    }
+    kiln_eigen3 axes = kiln_sym3_eigen(kiln_sym3_from_mat3(part->free));
+    part->free = (kiln_mat3){{{0}}};
+    for (int i = 0; i < 3; i++)
+        if (fabs(axes.values[i]) <= HELD) {
+            part->is_free = true;
+            for (int k = 0; k < 9; k++)
+                part->free.m[k / 3][k % 3] += axes.vectors.m[k / 3][i] * axes.vectors.m[k % 3][i];
+        }
 }
 
-static size_t place_of_loads(const kiln_solid *s)
+/* Whether any part is free. */
+static bool find_parts(const kiln_solid *s, part_forces *parts)
 {
-    size_t i = 0;
-    while (s->terms.data[i] != kiln_loads_term(s->loads))
-        i++;
-    return i;
-}
-
-static void find_forces(kiln_attempt *t, const double *x, part_forces *parts)
-{
-    kiln_solid *s = t->solid;
-    size_t loads = place_of_loads(s);
+    bool any = false;
     for (uint32_t v = 0; v < s->rows; v++)
         if (kiln_vertex_live(s->mesh, v)) {
             part_forces *part = &parts[part_at(s->mesh, v)];
             part->vertex = v;
-            add_held(s, v, &part->held);
+            add_held(s, v, &part->free);
         }
-    add_forces(t, x, loads, loads + 1, offsetof(part_forces, load), parts);
-    add_forces(t, x, 0, s->terms.count, offsetof(part_forces, all), parts);
-    add_forces(t, x, s->lasting, s->terms.count, offsetof(part_forces, contact), parts);
+    for (size_t p = 0; p < s->mesh->parts.count; p++) {
+        find_free(&parts[p]);
+        any |= parts[p].is_free;
+    }
+    return any;
 }
 
-/* What of a vector is along directions that nothing holds. */
-static kiln_vec3 free_part(const part_forces *part, kiln_vec3 v)
+/* Minus the gradients of some terms. */
+static void add_forces(kiln_attempt *t, const double *x, size_t first, size_t end,
+                       enum force_kind kind, part_forces *parts)
 {
-    kiln_eigen3 axes = kiln_sym3_eigen(part->held);
-    kiln_vec3 out = {0, 0, 0};
-    for (int i = 0; i < 3; i++) {
-        kiln_vec3 axis = kiln_v3(axes.vectors.m[0][i], axes.vectors.m[1][i], axes.vectors.m[2][i]);
-        if (fabs(axes.values[i]) <= HELD)
-            out = kiln_v3_madd(out, kiln_v3_dot(axis, v), axis);
-    }
-    return out;
+    kiln_solid *s = t->solid;
+    const double *g = s->rate.data;
+    kiln_attempt_gradient(t, first, end, x, s->rate.data);
+    for (uint32_t v = 0; v < s->rows; v++)
+        if (kiln_vertex_live(s->mesh, v)) {
+            part_forces *part = &parts[part_at(s->mesh, v)];
+            kiln_vec3 force = {-g[3 * v], -g[3 * v + 1], -g[3 * v + 2]};
+            part->force[kind] = kiln_v3_add(part->force[kind], force);
+            part->size += kind == OF_LOADS ? kiln_v3_norm(force) : 0.0;
+        }
+}
+
+static void find_forces(kiln_attempt *t, const double *x, part_forces *parts)
+{
+    const kiln_solid *s = t->solid;
+    size_t loads = 0;
+    while (s->terms.data[loads] != kiln_loads_term(s->loads))
+        loads++;
+    add_forces(t, x, loads, loads + 1, OF_LOADS, parts);
+    add_forces(t, x, 0, s->terms.count, OF_ALL, parts);
+    add_forces(t, x, s->lasting, s->terms.count, OF_CONTACT, parts);
 }
 
 /* Whether the part may go that way as far as one cares to look. */
@@ -119,20 +118,30 @@ static bool is_open(kiln_attempt *t, const double *x, uint32_t part, kiln_vec3 w
 static bool drifts(kiln_attempt *t, const double *x, uint32_t number, const part_forces *part,
                    bool failed, kiln_vec3 *way)
 {
-    double least = BALANCED * part->size, contact = kiln_v3_norm(part->contact);
-    *way = free_part(part, part->all);
+    double least = BALANCED * part->size, contact = kiln_v3_norm(part->force[OF_CONTACT]);
+    *way = kiln_m3_apply(part->free, part->force[OF_ALL]);
     if (contact > least) {
-        kiln_vec3 normal = kiln_v3_scale(part->contact, 1.0 / contact);
-        *way = free_part(part, kiln_v3_madd(*way, -kiln_v3_dot(*way, normal), normal));
+        kiln_vec3 normal = kiln_v3_scale(part->force[OF_CONTACT], 1.0 / contact);
+        kiln_vec3 along = kiln_v3_madd(*way, -kiln_v3_dot(*way, normal), normal);
+        *way = kiln_m3_apply(part->free, along);
     }
-    double push = kiln_v3_norm(*way), load = kiln_v3_dot(*way, part->load) / push;
+    double push = kiln_v3_norm(*way), load = kiln_v3_dot(*way, part->force[OF_LOADS]) / push;
     return push > least && load > least && (!failed || push > UNBORNE * load) &&
            is_open(t, x, number, *way);
 }
 
-static bool may_be_stopped(const kiln_solid *s)
+/* Of the first part that does, to the report. */
+static void look(kiln_attempt *t, const double *x, const part_forces *parts, bool failed)
 {
-    return s->more.count > 0 || s->touch.obstacle_count > 0;
+    for (uint32_t p = 0; p < t->solid->mesh->parts.count; p++) {
+        kiln_vec3 way;
+        if (parts[p].is_free && drifts(t, x, p, &parts[p], failed, &way)) {
+            t->report->outcome = KILN_STEP_ADRIFT;
+            t->report->element = parts[p].vertex;
+            t->report->drift = kiln_v3_scale(way, 1.0 / kiln_v3_norm(way));
+            return;
+        }
+    }
 }
 
 kiln_status kiln_attempt_find_drift(kiln_attempt *t, const double *x, bool failed,
@@ -140,21 +149,16 @@ kiln_status kiln_attempt_find_drift(kiln_attempt *t, const double *x, bool faile
 {
     kiln_solid *s = t->solid;
     size_t count = s->mesh->parts.count, bytes = count * sizeof(part_forces);
-    if (t->integrator != KILN_STATIC || count == 0 || may_be_stopped(s))
+    bool may_be_stopped = s->more.count > 0 || s->touch.obstacle_count > 0;
+    if (t->integrator != KILN_STATIC || count == 0 || may_be_stopped)
         return KILN_OK;
     part_forces *parts = kiln_resize(s->context, NULL, 0, bytes);
     if (!parts)
         return kiln_fail_memory(error, bytes);
     memset(parts, 0, bytes);
-    find_forces(t, x, parts);
-    for (uint32_t p = 0; p < count; p++) {
-        kiln_vec3 way;
-        if (parts[p].size > 0.0 && drifts(t, x, p, &parts[p], failed, &way)) {
-            t->report->outcome = KILN_STEP_ADRIFT;
-            t->report->element = parts[p].vertex;
-            t->report->drift = kiln_v3_scale(way, 1.0 / kiln_v3_norm(way));
-            break;
-        }
+    if (find_parts(s, parts)) {
+        find_forces(t, x, parts);
+        look(t, x, parts, failed);
     }
     kiln_release(s->context, parts, bytes);
     return kiln_collide_failure(&s->collide, error);
