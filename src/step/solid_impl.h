@@ -185,6 +185,13 @@ kiln_status kiln_attempt_begin(kiln_attempt *t, kiln_error *error);
 kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error);
 double kiln_attempt_tolerance(const kiln_attempt *t); /* m, of places */
 kiln_status kiln_attempt_solve(kiln_attempt *t, kiln_error *error);
+/* Lengths of the model that a load may move it by, static; what nothing stops within them is on its
+ * way to nowhere. */
+#define KILN_STATIC_FARTHEST 1e3
+/* solid_drift.c: a static try has the outcome adrift where a part of the mesh has no equilibrium
+ * because nothing holds it; at its begin, or where a solve has failed. */
+kiln_status kiln_attempt_find_drift(kiln_attempt *t, const double *x, bool failed,
+                                    kiln_error *error);
 /* Leftovers in obstacles, and whether the way to the end is free. */
 kiln_status kiln_attempt_settle(kiln_attempt *t, kiln_error *error);
 

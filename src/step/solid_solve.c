@@ -136,6 +136,8 @@ static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constrain
         options.corrections = STATIC_CORRECTIONS;
     else if (kiln_collide_is_used(&s->collide))
         options.corrections = CONTACT_CORRECTIONS;
+    if (t->integrator == KILN_STATIC)
+        options.farthest = KILN_STATIC_FARTHEST * s->length;
     options.balanced = t->integrator != KILN_STATIC;
     if (t->integrator == KILN_STATIC && kiln_yield_surfaces_are_used(s->elements) &&
         options.max_iterations > MOST_FLOW_ITERATIONS)
