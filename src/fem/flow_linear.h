@@ -10,8 +10,9 @@
  * Pi becomes Pi' with
  *     sym(A Pi') = sym(A Pi) + change + theta I
  * and the same volume, which gives theta: a change without trace leaves a pressure of the order of
- * its square, and a deviator that is exact. `shape` is Pi Pi' over the square of `size`. False, with nothing changed, where there
- * is no such offset: A turns or crushes too far for small strains to mean anything. */
+ * its square, and a deviator that is exact. `shape` is Pi Pi' over the square of `size`. False,
+ * with nothing changed, where there is no such offset: A turns or crushes too far for small strains
+ * to mean anything. */
 bool kiln_flow_linear_shape(const kiln_mat3 *A, const kiln_mat3 *Pi, const kiln_mat3 *change,
                             double size, kiln_sym3 *shape);
 
