@@ -380,7 +380,8 @@ static kiln_status search_between(search *s, int from, int to, bool edges, kiln_
     return sift(s, error);
 }
 
-/* Small ones side by side: their loops are too short to be shared. */
+/* Small ones that only follow side by side: their loops are too short to be shared. What grows asks
+ * for memory, and the caller's allocator serves one thread at a time. */
 static kiln_status grow_all(kiln_surface_pairs *p, growth *all, size_t count, kiln_error *error)
 {
     size_t items = 0;
@@ -392,7 +393,7 @@ static kiln_status grow_all(kiln_surface_pairs *p, growth *all, size_t count, ki
         all[i].boxes = p->boxes.data + items;
         items += items_of(&all[i]);
     }
-    if (items < MANY_ITEMS)
+    if (items < MANY_ITEMS && p->grown)
         kiln_parallel_for(p->context, count, 1, grow_chunk, all);
     else
         grow_chunk(all, 0, 0, count, 0);

@@ -5,10 +5,11 @@
  * may be changed for them, or tried in vain, a few times only, and again as its matter moves:
  *
  *   T1  every vertex of a tet that size control has made, and every end of an edge that it could
- * not change, has been tried once more T2  a strain of KILN_TRIED_STRAIN in the world, gone to and
- * fro if need be, makes up for one T3  edges whose ends have both been tried KILN_TRIED_MOST times
- * are left alone T4  new vertices have it from those round them. So without motion sizes come to
- * rest in every place, whatever the operators do
+ *       not change, has been tried once more
+ *   T2  a strain of KILN_TRIED_STRAIN in the world, gone to and fro if need be, makes up for one
+ *   T3  edges whose ends have both been tried KILN_TRIED_MOST times are left alone
+ *   T4  new vertices have it from those round them. So without motion sizes come to rest in every
+ *       place, whatever the operators do
  *
  * A vertex field of one double under the rule interpolate: 0 is a place that has not been tried.
  * Saved, taken back and resumed with the mesh. */
@@ -17,8 +18,10 @@
 
 #include "remesh/size_control.h"
 
-#define KILN_TRIED_MOST   8.0
-#define KILN_TRIED_STRAIN 0.1
+#define KILN_TRIED_MOST 8.0
+/* With five times as much a bar that is meshed in the world while it is twisted spends its tries
+ * before it is let go, and keeps ten times the elastic energy. */
+#define KILN_TRIED_STRAIN 0.02
 
 kiln_status kiln_tried_add(kiln_mesh *mesh, const char *name, kiln_error *error);
 /* The column, or NULL: no name or no such field. Valid until the mesh changes. */
