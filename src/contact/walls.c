@@ -244,17 +244,17 @@ void kiln_walls_free(kiln_walls *w)
     kiln_array_free(w->context, &w->beyond);
 }
 
-/* Three points of the plane about the place below the middle of the box, from the three it is given
- * by. */
+/* Three points of the plane about the place below the middle of the box. Directions are the
+ * plane's own: those between the points that it is given by have lost what digits these have far
+ * from the origin, and where bodies are they would be off by that times the way. */
 static void spread(const kiln_walls *w, size_t first, kiln_box about, kiln_vec3 p[3])
 {
     const kiln_obstacle *o = w->obstacles[w->obstacle.data[first]];
-    const kiln_vec3 *given = w->own.data + first;
-    kiln_vec3 a = kiln_v3_normalize(kiln_v3_sub(given[1], given[0]));
-    kiln_vec3 b = kiln_v3_normalize(kiln_v3_sub(given[2], given[0]));
-    kiln_vec3 n = kiln_v3_cross(a, b);
+    kiln_vec3 n, a, b;
+    kiln_obstacle_axes(o, &n, &a, &b);
     kiln_vec3 middle = kiln_obstacle_own(o, kiln_v3_lerp(about.low, about.high, 0.5));
-    kiln_vec3 foot = kiln_v3_madd(middle, -kiln_v3_dot(kiln_v3_sub(middle, given[0]), n), n);
+    double height = kiln_v3_dot(kiln_v3_sub(middle, w->own.data[first]), n);
+    kiln_vec3 foot = kiln_v3_madd(middle, -height, n);
     double reach = PLANE_REACH * kiln_v3_norm(kiln_v3_sub(about.high, about.low));
     p[0] = kiln_v3_madd(kiln_v3_madd(foot, -reach, a), -reach, b);
     p[1] = kiln_v3_madd(p[0], 4.0 * reach, a);

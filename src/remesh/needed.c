@@ -3,6 +3,7 @@
 #include "base/parallel.h"
 #include "remesh/sizing.h"
 #include "remesh/space.h"
+#include "remesh/tried.h"
 #include "remesh/vain.h"
 
 enum { GRAIN = 512 };
@@ -14,6 +15,7 @@ typedef struct look {
     double shortest, longest, goal;
     const kiln_size_wait *wait; /* [vertex] or NULL */
     const kiln_vain *vain;      /* [tet] or NULL */
+    const double *tried;        /* [vertex] or NULL */
     kiln_f64_array worst;       /* [chunk] -INFINITY: something is to be done */
 } look;
 
@@ -41,7 +43,9 @@ static bool fits(const look *l, uint32_t a, uint32_t b)
     if (length >= l->shortest && length <= l->longest)
         return true;
     kiln_size_change change = length < l->shortest ? KILN_SIZE_CONTRACT : KILN_SIZE_SPLIT;
-    return l->wait && l->wait[a][change] > 1 && l->wait[b][change] > 1; /* still in this call */
+    bool waits =
+        l->wait && l->wait[a][change] > 1 && l->wait[b][change] > 1; /* still in this call */
+    return waits || kiln_tried_enough(l->tried, a, b);
 }
 
 static void tet_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -106,6 +110,7 @@ kiln_status kiln_remesh_needed(kiln_mesh *mesh, const kiln_remesh_options *optio
         l.shortest = size->shortest;
         l.longest = full ? INFINITY : size->longest;
         l.wait = kiln_size_waits(mesh, size);
+        l.tried = kiln_tried_of(mesh, size->tried);
     }
     kiln_status status = prepare(&l, error);
     if (status == KILN_OK) {

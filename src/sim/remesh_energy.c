@@ -197,8 +197,12 @@ static kiln_status advance_moving(energy *e, const kiln_interval *interval,
         kiln_solid_try(course->solid, &course->driver, h, course->clock, report, &places, error));
     if (report->outcome != KILN_STEP_DONE)
         return KILN_OK;
-    KILN_TRY(adapt(e, places, h, &changed, error));
-    kiln_solid_start_at(course->solid, end_column(e));
+    /* A first step of two stages, or with an acceleration of its own, has a history that is in no
+     * column. */
+    bool whole = course->clock->h_before > 0.0 || world->options.integrator == KILN_IMPLICIT_EULER;
+    if (whole)
+        KILN_TRY(adapt(e, places, h, &changed, error));
+    kiln_solid_start_at(course->solid, whole ? end_column(e) : NULL);
     kiln_status status =
         kiln_solid_step(course->solid, &course->driver, h, course->clock, &again, error);
     kiln_solid_start_at(course->solid, NULL);
@@ -283,6 +287,8 @@ static void measure(const void *self, kiln_stats *stats)
         return;
     kiln_remesh_measure(&e->work, stats);
     const kiln_energy_report *r = &e->report;
+    if (r->splits.taken + r->flips.taken + r->moves.taken + r->collapses.taken == 0)
+        return;
     kiln_log(
         e->world->context, KILN_LOG_INFO,
         "splits %.0f of %.0f, %.3g J (predicted %.3g); flips %.0f of %.0f, %.3g J; moves %.0f of "

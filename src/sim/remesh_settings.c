@@ -19,6 +19,7 @@ static void start(void *settings)
     *remesh = kiln_remesh_default_settings();
     remesh->method = KILN_REMESH_LOCAL;
     remesh->follow = true;
+    remesh->contact = 0.5;
 }
 
 bool kiln_remesh_has_wishes(const kiln_scene_remesh *remesh)
@@ -45,6 +46,7 @@ static kiln_status check_method(const kiln_scene_remesh *remesh, const kiln_give
         {"merge", KILN_REMESH_GLOBAL, "global"},
         {"every", KILN_REMESH_LOCAL, "local"},
         {"follow", KILN_REMESH_LOCAL, "local"},
+        {"contact", KILN_REMESH_LOCAL, "local"},
         {"deformation", KILN_REMESH_LOCAL, "local"},
         {"strain", KILN_REMESH_LOCAL, "local"},
         {"strain_printed", KILN_REMESH_LOCAL, "local"},
@@ -58,6 +60,13 @@ static kiln_status check_method(const kiln_scene_remesh *remesh, const kiln_give
     if (remesh->method == KILN_REMESH_GLOBAL && remesh->space == KILN_SPACE_MATERIAL &&
         kiln_is_given(given, "space"))
         return kiln_fail_setting(error, "space", "the method \"global\" remeshes the world");
+    if (remesh->method == KILN_REMESH_ENERGY && remesh->space == KILN_SPACE_WORLD)
+        return kiln_fail_setting(error, "space", "the method \"energy\" remeshes the material");
+    if (remesh->method == KILN_REMESH_GLOBAL && kiln_is_given(given, "most_tets"))
+        return kiln_fail_setting(error, "most_tets",
+                                 "is only for the methods \"local\" and \"energy\"");
+    if (remesh->method == KILN_REMESH_ENERGY && kiln_is_given(given, "size"))
+        return kiln_fail_setting(error, "size", "is not for the method \"energy\"");
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         if (remesh->method != KILN_REMESH_NONE && remesh->method != own[i].method &&
             kiln_is_given(given, own[i].key))
@@ -94,12 +103,14 @@ static kiln_status finish(void *settings, const kiln_given *given, kiln_error *e
     if (remesh->method != KILN_REMESH_LOCAL ||
         (kiln_remesh_has_wishes(remesh) && !kiln_is_given(given, "follow")))
         remesh->follow = false;
+    if (!remesh->follow && !kiln_is_given(given, "contact"))
+        remesh->contact = 0.0;
     return KILN_OK;
 }
 
 static const char *method_name(int row)
 {
-    static const char *const names[] = {"none", "local", "energy", "global", NULL};
+    static const char *const names[] = {"none", "local", "global", "energy", NULL};
     return names[row];
 }
 
@@ -112,10 +123,9 @@ static const char *space_name(int row)
 #define REMESH(member) offsetof(kiln_scene_remesh, member)
 static const kiln_schema_row remesh_rows[] = {
     {"method", KILN_VALUE_CHOICE, REMESH(method), .choices = method_name,
-     .meaning = "local: bad tets are repaired, edges split and contracted; energy: inside the "
-                "step, where its "
-                "energy falls by it; global: a new mesh for "
-                "all when the old one has become bad, and bodies that touch merge"},
+     .meaning = "local: bad tets are repaired, edges split and contracted; global: a new mesh for "
+                "all that can yield (plastic) when the old one has become bad; such bodies merge "
+                "where they touch; energy: inside the step, where its energy falls by it"},
     {"space", KILN_VALUE_CHOICE, REMESH(space), .choices = space_name,
      .meaning = "the mesh that is kept good. material: elastic deformation needs no remeshing and "
                 "returns exactly; world: always so with global"},
@@ -129,6 +139,11 @@ static const kiln_schema_row remesh_rows[] = {
          "sizes follow the matter: as in the start mesh, finer where it is stretched or has "
          "flowed and where ridges and surfaces bend. Only where no wish below is given, unless it "
          "is said"},
+    {"contact", KILN_VALUE_NUMBER, REMESH(contact), KILN_NOT_NEGATIVE, NULL, NULL,
+     .meaning = "where an obstacle presses that is finer than the cells: edges of this part of its "
+                "radius, no shorter than size_min or a twentieth of the mean edge of the start; 0: "
+                "no such "
+                "wish. Preset where sizes follow, else 0"},
     {"size", KILN_VALUE_NUMBER, REMESH(size), KILN_NOT_NEGATIVE, "m", NULL,
      .meaning = "length of edges in the material; 0: no such wish. Of several wishes for sizes, "
                 "the finest counts, direction by direction"},

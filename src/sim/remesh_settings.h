@@ -7,10 +7,10 @@
 
 typedef enum kiln_remesh_method {
     KILN_REMESH_NONE,
-    KILN_REMESH_LOCAL, /* repairs of bad tets, splits and contractions (DLR) */
-    KILN_REMESH_ENERGY, /* inside the step, judged by its energy (ITR) */
-    KILN_REMESH_GLOBAL /* a new mesh for all when the old has become bad; bodies that touch merge
+    KILN_REMESH_LOCAL,  /* repairs of bad tets, splits and contractions (DLR) */
+    KILN_REMESH_GLOBAL, /* a new mesh for all when the old has become bad; bodies that touch merge
                           (VPF) */
+    KILN_REMESH_ENERGY  /* inside the step, where its energy falls by it (ITR) */
 } kiln_remesh_method;
 
 /* How the mesh follows. Sources of sizes that are not 0 are intersected. */
@@ -23,9 +23,10 @@ typedef struct kiln_scene_remesh {
     int every; /* steps between looks where sizes are asked for: 1. Where none are, bad tets are
                   repaired in the step they become so */
 
-    bool follow; /* as in the start mesh, finer where matter stretches or has flowed; where it is
-                    the only wish, within wide limits */
-    double size; /* edges in the material, m */
+    bool follow;    /* as in the start mesh, finer where matter stretches or has flowed; where it is
+                       the only wish, within wide limits */
+    double contact; /* edges where something finer presses, of its radius */
+    double size;    /* edges in the material, m */
     double deformation;        /* edges in the world, m (F'F / h^2) */
     double strain;             /* kappa of DLR eq. 7, 1/m: finer where the deformation changes */
     bool strain_printed;       /* the equation as printed */

@@ -34,6 +34,7 @@ void kiln_collide_free(kiln_collide *c)
     kiln_array_free(c->context, &c->rubbing);
     kiln_array_free(c->context, &c->rubbed);
     kiln_array_free(c->context, &c->before);
+    kiln_array_free(c->context, &c->calm);
     kiln_array_free(c->context, &c->begun);
     kiln_walls_free(&c->walls);
     kiln_surface_pairs_free(&c->found);
@@ -60,8 +61,8 @@ size_t kiln_collide_bytes(const kiln_collide *c)
     return kiln_contact_surface_bytes(&c->surface) + kiln_surface_pairs_bytes(&c->found) +
            kiln_walls_bytes(&c->walls) +
            (c->modulus.capacity + c->least.capacity + c->at.capacity + c->begin.capacity +
-            c->measured.capacity + c->counted.capacity + c->before.capacity + c->scale.capacity +
-            c->rub.capacity + c->push.capacity) *
+            c->measured.capacity + c->counted.capacity + c->before.capacity + c->calm.capacity +
+            c->scale.capacity + c->rub.capacity + c->push.capacity) *
                sizeof(double) +
            c->boxes.capacity * sizeof(kiln_box) + c->behind.capacity +
            c->facing.capacity * sizeof(kiln_vec3) + kiln_kept_values_bytes(&c->kept) +
@@ -206,6 +207,12 @@ kiln_status kiln_collide_update(kiln_collide *c, const kiln_mesh *mesh, const do
     KILN_TRY(kiln_contact_surface_update(&c->surface, mesh, changes, error));
     find_stride(c);
     return renew_modulus(c, modulus, error);
+}
+
+void kiln_collide_reform(kiln_collide *c)
+{
+    kiln_contact_surface_measure(&c->surface, c->mesh);
+    find_stride(c);
 }
 
 void kiln_collide_place_walls(const kiln_collide *c, kiln_box about, bool at_begin, double *places)

@@ -101,7 +101,8 @@ typedef struct kiln_collide {
     kiln_f64_array scale;    /* N, stiffness times modulus times area, with the angle between edges
                                 where the solve began; */
     kiln_f64_array rub;      /* Coulomb's coefficient; */
-    kiln_f64_array before;   /* m, the distance at the begin of the step, where asked for */
+    kiln_f64_array before;   /* m, the distance at the begin of the step, where asked for, */
+    kiln_f64_array calm;     /* and how much of the force before a wall takes what trembles */
     kiln_f64_array measured; /* [row][3] where that was, */
     uint64_t measured_state; /* and of which pairs */
     uint64_t measures;       /* how many there were */
@@ -139,6 +140,7 @@ typedef struct kiln_collide {
     const double *origin;
     double tau;
     const double *from; /* [row][3] forces are those over the step from there; NULL: at its end */
+    const double *carried, *besides; /* of kiln_collide_start */
 } kiln_collide;
 
 /* The obstacles are borrowed. */
@@ -165,6 +167,8 @@ kiln_status kiln_collide_build(kiln_collide *collide, const kiln_mesh *mesh, con
 /* The same bits from what has changed since; tets that have not must have the modulus they had. */
 kiln_status kiln_collide_update(kiln_collide *collide, const kiln_mesh *mesh, const double *modulus,
                                 const kiln_changes *changes, kiln_error *error);
+/* The same bits where nothing but the material's places has changed. */
+void kiln_collide_reform(kiln_collide *collide);
 void kiln_collide_forget(kiln_collide *collide); /* what a resumed run does not have */
 
 /* Where walls are at the begin of a step and at its end, [point]; what moves in it is in `about`.
@@ -180,6 +184,9 @@ typedef struct kiln_collide_start {
     const double *origin;          /* velocity at the end is (x - origin) / tau */
     double tau;
     bool over; /* forces do as much work as their energy changes by (kiln_repulsion_over) */
+    /* With `over`: velocities at the begin as far as parts are rigid, and the rest, [row][3]; NULL:
+     * there are no walls. */
+    const double *carried, *besides;
 } kiln_collide_start;
 
 /* Pairs and friction for a step. */
@@ -213,6 +220,16 @@ uint32_t kiln_collide_touching(kiln_collide *collide, const double *x);
 
 /* Of repulsion, J: a function of x alone. */
 double kiln_collide_energy(kiln_collide *collide, const double *x);
+/* What walls did over the step that ends at x, to each vertex that was before one or is. */
+typedef struct kiln_wall_touch {
+    uint32_t vertex;
+    double lost;    /* J, taken of its trembling */
+    double parting; /* m/s, how fast the body as a rigid one carries it away */
+    bool near;      /* at the end, within reach */
+} kiln_wall_touch;
+typedef void kiln_see_touch(void *user, const kiln_wall_touch *touch);
+void kiln_collide_visit_walls(kiln_collide *collide, const double *x, kiln_see_touch *see,
+                              void *user);
 /* All forces of contact at x, N, each of four that have no sum; the first and the last of the four
  * rows are on either side. */
 typedef void kiln_see_forces(void *user, const uint32_t v[4], const kiln_vec3 force[4]);

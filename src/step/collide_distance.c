@@ -17,10 +17,39 @@ static double share_of(const evaluation *e, const kiln_surface_pair *pair,
                        const kiln_pair_distance *at)
 {
     const kiln_collide *c = e->collide;
-    if (pair->split == 2 || !kiln_collide_is_wall(c, pair->v[1]))
+    if (!kiln_collide_is_flat(c, pair))
         return 1.0;
     const double weight[3] = {-at->weight[1], -at->weight[2], -at->weight[3]};
     return kiln_walls_share(&c->walls, e->x + c->first_wall, pair->face, weight, e->x[pair->v[0]]);
+}
+
+double kiln_collide_parting(const kiln_surface_pair *pair, const kiln_pair_distance *at,
+                            const double *v)
+{
+    double sum = 0.0;
+    for (int k = 0; k < 4; k++)
+        sum += at->weight[k] * kiln_v3_dot(at->normal, kiln_collide_points(v)[pair->v[k]]);
+    return sum;
+}
+
+/* The part of a vertex's motion against its wall that is no bounce of the body: of the squares of
+ * u, how fast it is carried as by a rigid one, and w, how fast it moves besides. */
+static double calm_of(const kiln_collide *c, const kiln_surface_pair *pair,
+                      const kiln_pair_distance *at)
+{
+    if (!c->carried || !kiln_collide_is_flat(c, pair))
+        return 0.0;
+    double u = kiln_collide_parting(pair, at, c->carried);
+    double w = kiln_collide_parting(pair, at, c->besides);
+    return w != 0.0 ? w * w / (w * w + u * u) : 0.0;
+}
+
+static void measure_begin(kiln_collide *c, size_t i)
+{
+    const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+    kiln_pair_distance at = kiln_surface_pair_distance(pair, kiln_collide_points(c->from));
+    c->before.data[i] = at.d;
+    c->calm.data[i] = calm_of(c, pair, &at);
 }
 
 /* `far`: surely beyond reach. */
@@ -41,7 +70,7 @@ static void measure_pair(const evaluation *e, size_t i, bool far)
     c->scale.data[i] = kiln_collide_scale_of(c, i);
     c->rub.data[i] = kiln_collide_friction_of(c, i);
     if (c->from)
-        c->before.data[i] = kiln_surface_pair_distance(pair, kiln_collide_points(c->from)).d;
+        measure_begin(c, i);
 }
 
 static double square(double x)

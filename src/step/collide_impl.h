@@ -7,7 +7,7 @@
 
 #include "step/collide.h"
 
-enum { KILN_COLLIDE_GRAIN = 512, KILN_COLLIDE_BLOCK = 64 }; /* pairs per chunk, and at once */
+enum { KILN_COLLIDE_GRAIN = 128, KILN_COLLIDE_BLOCK = 64 }; /* pairs per chunk, and at once */
 
 /* How many there are from `begin` on. */
 KILN_INLINE size_t kiln_collide_block(size_t begin, size_t end)
@@ -39,6 +39,12 @@ KILN_INLINE uint32_t kiln_collide_mover(const kiln_collide *collide, size_t i)
 {
     size_t own = collide->surface.vertices.count;
     return i < own ? collide->surface.vertices.data[i] : collide->first_wall + (uint32_t)(i - own);
+}
+
+/* Distances of others change by less than their normal says. */
+KILN_INLINE bool kiln_collide_is_flat(const kiln_collide *collide, const kiln_surface_pair *pair)
+{
+    return pair->split != 2 && kiln_collide_is_wall(collide, pair->v[1]);
 }
 
 KILN_INLINE bool kiln_collide_acts(const kiln_collide *collide, size_t i)
@@ -108,6 +114,9 @@ double kiln_collide_slip(const kiln_collide *collide, size_t i, const double *x)
 /* What friction does to the four vertices at x, N. */
 void kiln_collide_rub(const kiln_collide *collide, const kiln_friction_contact *contact,
                       const double *x, kiln_vec3 force[4]);
+/* How fast velocities v [row][3] change the distance of a pair, m/s. */
+double kiln_collide_parting(const kiln_surface_pair *pair, const kiln_pair_distance *at,
+                            const double *v);
 /* Friction is about what presses now; distances must have been measured. */
 kiln_status kiln_collide_lag_friction(kiln_collide *collide, kiln_error *error);
 

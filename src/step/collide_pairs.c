@@ -86,6 +86,7 @@ static kiln_status make_room(kiln_collide *c, kiln_error *error)
     KILN_TRY(kiln_array_reserve(c->context, &c->distance, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->counted, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->before, count, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->calm, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->acting, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->scale, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->rub, count, error));
@@ -390,6 +391,8 @@ kiln_status kiln_collide_begin(kiln_collide *c, const kiln_collide_start *start,
     c->origin = start->origin;
     c->tau = start->tau;
     c->from = start->over ? start->x : NULL;
+    c->carried = start->carried;
+    c->besides = start->besides;
     c->seconds = 0.0;
     c->failure = KILN_OK;
     c->solve++;

@@ -10,10 +10,37 @@ static kiln_repulsion repulsion_of(const kiln_collide *c, size_t i)
 {
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
     double s = c->distance.data[i].d / pair->reach;
-    bool curved = pair->split == 2 || !kiln_collide_is_wall(c, pair->v[1]);
     if (!c->from || c->rub.data[i] > 0.0) /* what trembles would not stick */
         return kiln_repulsion_at(s);
-    return kiln_repulsion_over(c->before.data[i] / pair->reach, s, curved);
+    return kiln_repulsion_over(c->before.data[i] / pair->reach, s, !kiln_collide_is_flat(c, pair),
+                               c->calm.data[i]);
+}
+
+static double loss_of(const kiln_collide *c, size_t i)
+{
+    double reach = kiln_collide_pair(c, i)->reach;
+    if (c->rub.data[i] > 0.0 || c->calm.data[i] == 0.0)
+        return 0.0;
+    return c->scale.data[i] * reach * c->calm.data[i] *
+           kiln_repulsion_loss(c->before.data[i] / reach, c->distance.data[i].d / reach);
+}
+
+void kiln_collide_visit_walls(kiln_collide *c, const double *x, kiln_see_touch *see, void *user)
+{
+    kiln_collide_measure(c, x);
+    for (size_t a = 0; c->carried && a < c->acting.count; a++) {
+        size_t i = c->acting.data[a];
+        const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+        const kiln_pair_distance *at = &c->distance.data[i];
+        bool first = kiln_collide_is_wall(c, pair->v[0]);
+        if (first == kiln_collide_is_wall(c, pair->v[3]))
+            continue;
+        kiln_wall_touch touch = {.vertex = pair->v[first ? 3 : 0],
+                                 .lost = loss_of(c, i),
+                                 .parting = kiln_collide_parting(pair, at, c->carried),
+                                 .near = at->d < pair->reach};
+        see(user, &touch);
+    }
 }
 
 double kiln_collide_load(const kiln_collide *c, size_t i)
