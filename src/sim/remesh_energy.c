@@ -112,7 +112,7 @@ static kiln_energy_options options_of(energy *e, double h)
         .depth = DEPTH, .quality = 0.5 * said->quality, .most_tets = (size_t)said->most_tets};
     options.split = said->split > 0.0 ? said->split : SPLIT_PART * whole;
     options.collapse = said->collapse > 0.0 ? said->collapse : COLLAPSE_PART * options.split;
-    options.coarsest = 0.8 * e->state.start_size;
+    options.sizes = KILN_FIELD_START_SIZE;
     options.finest = said->size_min > 0.0 ? said->size_min : FINEST_PART * e->state.start_size;
     options.tolerance = kiln_solid_tolerance(e->world->solid, h);
     return options;
@@ -163,6 +163,7 @@ static kiln_status adapt(energy *e, const kiln_vec3 *places, double h, bool *cha
     double started = kiln_wall_seconds();
     *changed = false;
     KILN_TRY(fill_columns(e, places, error));
+    KILN_TRY(kiln_solid_note_past(world->solid, error));
     e->changes.weight = KILN_FIELD_MASS;
     kiln_changes_start(&e->changes, world->mesh);
     KILN_TRY(kiln_remesher_begin(world->mesh, &options, &remesher, error));
@@ -175,7 +176,9 @@ static kiln_status adapt(energy *e, const kiln_vec3 *places, double h, bool *cha
     if (status != KILN_OK || !*changed)
         return status;
     KILN_TRY(kiln_changes_close(&e->changes, world->mesh, error));
-    return kiln_world_changed(world, &e->changes, error);
+    KILN_TRY(kiln_world_changed(world, &e->changes, error));
+    kiln_solid_restore_past(world->solid);
+    return KILN_OK;
 }
 
 static const kiln_vec3 *end_column(const energy *e)

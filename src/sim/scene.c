@@ -208,7 +208,7 @@ static const char *beyond_energy(const kiln_scene *scene)
             scene->loads.data[i].kind == KILN_LOAD_BODY)
             return "loads of pressure or on the volume";
     for (size_t i = 0; i < scene->holds.count; i++)
-        if (kiln_m3_norm2(scene->holds.data[i].axes) > 0.0)
+        if (scene->holds.data[i].components != 7 && kiln_m3_norm2(scene->holds.data[i].axes) > 0.0)
             return "holds with axes of their own";
     for (size_t i = 0; i < scene->bodies.count; i++)
         if (scene->bodies.data[i].tolerate_inverted)

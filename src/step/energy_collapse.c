@@ -4,16 +4,21 @@
 
 #include <math.h>
 
+/* Of the edges of the start: matter is not meshed coarser than it began. */
+#define SMALL 0.6
+/* Times what a collapse may cost: with more spread than that it is not tried. */
+#define HOPE 8.0
+
 /* What leaves the surface where it is, exactly. */
 static const kiln_contraction_limits limits = {.surface = 1.0};
 
-/* A lower bound of what removing the vertex costs would need a solve; the spread of the
- * deformation over its star, by which a mesh without it is in error, tells whether to try. */
+/* What removing the vertex costs is known only by a solve; the spread of the deformation over its
+ * star, by which a mesh without it is in error, tells whether that is worth a try. */
 static double spread_at(kiln_energy_pass *w, uint32_t vertex)
 {
     const kiln_local_objective *o = w->objective;
     kiln_mat3 mean = {{{0}}};
-    double volume = 0.0, squares = 0.0, most = 0.0;
+    double volume = 0.0, squares = 0.0;
     if (kiln_star(o->mesh, vertex, &w->walker, w->error) != KILN_OK)
         return INFINITY;
     for (int pass = 0; pass < 2; pass++)
@@ -29,7 +34,6 @@ static double spread_at(kiln_energy_pass *w, uint32_t vertex)
             if (pass == 0) {
                 mean = kiln_m3_add(mean, kiln_m3_scale(F, tet.volume));
                 volume += tet.volume;
-                most = fmax(most, tet.mu);
             } else {
                 kiln_mat3 off = kiln_m3_add(F, kiln_m3_scale(mean, -1.0 / volume));
                 squares += tet.volume * tet.mu * kiln_m3_norm2(off);
@@ -40,9 +44,11 @@ static double spread_at(kiln_energy_pass *w, uint32_t vertex)
 
 static bool is_small(const kiln_energy_pass *w, uint32_t a, uint32_t b)
 {
-    const kiln_vec3 *u = w->remesher->mesh->u;
-    double length = kiln_v3_norm(kiln_v3_sub(u[a], u[b]));
-    return length < w->options->coarsest;
+    const kiln_mesh *mesh = w->remesher->mesh;
+    const kiln_field *field = kiln_mesh_field(mesh, KILN_ON_VERTEX, w->options->sizes);
+    const double *size = (const double *)(const void *)field->data;
+    double length = kiln_v3_norm(kiln_v3_sub(mesh->u[a], mesh->u[b]));
+    return length < SMALL * fmin(size[a], size[b]);
 }
 
 /* Holds are of places: only what is held alike may become one. */
@@ -98,13 +104,15 @@ static void collapse_at(kiln_energy_pass *w, uint32_t vertex)
 void kiln_energy_collapse(kiln_energy_pass *pass)
 {
     const kiln_mesh *mesh = pass->remesher->mesh;
+    if (!pass->options->sizes)
+        return;
     for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used && pass->status == KILN_OK; v++) {
         if (v % 64 == 0)
             pass->status = kiln_may_go_on(pass->remesher->context, pass->error);
         if (pass->status != KILN_OK || !kiln_vertex_live(mesh, v) ||
             mesh->vertex[v].flags & (KILN_VERTEX_REQUIRED | KILN_VERTEX_CORNER))
             continue;
-        if (spread_at(pass, v) < 8.0 * pass->options->collapse)
+        if (spread_at(pass, v) < HOPE * pass->options->collapse)
             collapse_at(pass, v);
     }
 }

@@ -27,7 +27,8 @@ typedef struct kiln_energy_options {
     size_t most_tets;       /* 0: any number */
     int depth;              /* splits of what splits made, in one call */
     double tolerance;       /* m, of places */
-    double coarsest;        /* m, no edge is collapsed that is longer */
+    const char *sizes; /* vertex field, m: no edge is collapsed that is longer at either end; NULL:
+                          none is */
 } kiln_energy_options;
 
 typedef struct kiln_energy_count {

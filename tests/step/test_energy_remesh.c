@@ -204,7 +204,6 @@ START_TEST(uniform_strain_is_left_alone)
     }
     kiln_objective_look(&o);
     kiln_energy_options options = options_of(1e-9 * whole(&o));
-    options.coarsest = 0.0;
     kiln_energy_report report = remesh(&r, &o, &options);
     ck_assert_uint_eq(report.splits.taken + report.flips.taken + report.moves.taken, 0);
     rig_free(&r);
