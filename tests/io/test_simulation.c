@@ -163,7 +163,7 @@ START_TEST(test_what_was_tried_is_resumed_to_the_same_bits)
           "    density = 1000, damping_mass = 4 } } },\n"
           "  holds = { hold { where = select.half_space { point = {0, 0, 1e-6},\n"
           "    normal = {0, 0, -1} } } },\n"
-          "  remesh = { size = 0.13, quality = 0.3 }, step = { dt = 0.02 } }\n",
+          "  remesh = { size = 0.13, quality = 0.5 }, step = { dt = 0.02 } }\n",
           file);
     fclose(file);
     kiln_context *context = kiln_test_context(1), *other = kiln_test_context(2);
