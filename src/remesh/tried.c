@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const double kiln_tried_strain[KILN_TRIED_AIMS] = {
-    [KILN_TRIED_SIZE] = 0.02, [KILN_TRIED_REPAIR] = 0.01};
-
 kiln_status kiln_tried_add(kiln_mesh *mesh, const char *name, kiln_error *error)
 {
     return kiln_mesh_add_field(mesh, name, KILN_ON_VERTEX, KILN_F64, KILN_TRIED_AIMS,
@@ -88,7 +85,7 @@ kiln_status kiln_tried_forget(const kiln_mesh *mesh, kiln_tried *tried, const ki
         }
     for (size_t v = 0; v < vertices; v++)
         for (int aim = 0; aim < KILN_TRIED_AIMS; aim++)
-            tried[v][aim] = fmax(0.0, tried[v][aim] - most[v] / kiln_tried_strain[aim]);
+            tried[v][aim] = fmax(0.0, tried[v][aim] - most[v] / KILN_TRIED_STRAIN);
     return KILN_OK;
 }
 

@@ -6,7 +6,7 @@
  *   T1  every vertex of a tet that size control has made, and every end of an edge that it could
  *       not change, has been tried once more for its size; every vertex of a tet that repairs have
  *       made, once more for its shape
- *   T2  a strain in the world, gone to and fro if need be, makes up for one: kiln_tried_strain
+ *   T2  a strain in the world, gone to and fro if need be, makes up for one: KILN_TRIED_STRAIN
  *   T3  edges whose ends, and bad tets whose corners, have all been tried KILN_TRIED_MOST times are
  *       left alone
  *   T4  new vertices have it from those round them. So without motion the mesh comes to rest in
@@ -25,8 +25,8 @@ typedef enum kiln_tried_for { KILN_TRIED_SIZE, KILN_TRIED_REPAIR, KILN_TRIED_AIM
 typedef double kiln_tried[KILN_TRIED_AIMS];
 
 #define KILN_TRIED_MOST 8.0
-/* A tet that flows is bad again after a few hundredths, an edge too long again after many. */
-extern const double kiln_tried_strain[KILN_TRIED_AIMS];
+/* A tet that flows is bad again after a few hundredths. */
+#define KILN_TRIED_STRAIN 0.01
 
 kiln_status kiln_tried_add(kiln_mesh *mesh, const char *name, kiln_error *error);
 /* The column, or NULL: no name or no such field. Valid until the mesh changes. */

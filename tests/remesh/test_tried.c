@@ -185,7 +185,7 @@ START_TEST(test_strain_makes_up)
         for (uint32_t v = 0; v < rows; v++)
             for (int aim = 0; aim < KILN_TRIED_AIMS; aim++)
                 ck_assert_double_eq_tol(tried(&r)[v][aim],
-                                        KILN_TRIED_MOST - strain / kiln_tried_strain[aim], 1e-9);
+                                        KILN_TRIED_MOST - strain / KILN_TRIED_STRAIN, 1e-9);
     }
     for (uint32_t v = 0; v < rows; v++)
         r.mesh->x[v] = kiln_v3_scale(then[v], 3.0);
