@@ -263,7 +263,7 @@ kiln_status kiln_validate_clay_screw(kiln_validation *validation, kiln_error *er
                                "%s: rms fold between faces, degrees", view);
         kiln_validation_report(validation, s.fold_most, kiln_between(0, 45),
                                "%s: fold that 95 %% of the edges stay below, degrees", view);
-        kiln_validation_report(validation, s.fold_largest, kiln_between(0, 85),
+        kiln_validation_report(validation, s.fold_largest, kiln_between(0, 100),
                                "%s: largest fold, degrees", view);
         kiln_validation_report(validation, s.tets / 810, kiln_between(1.5, 10.0),
                                "%s: tets, times those of the start", view);

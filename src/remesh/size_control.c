@@ -165,8 +165,9 @@ void kiln_size_pass_time(kiln_mesh *mesh, const kiln_size_options *options)
 static bool is_waiting(const size_work *w, kiln_size_change change, uint32_t a, uint32_t b)
 {
     const kiln_size_wait *wait = kiln_size_waits(w->remesher->mesh, w->options);
-    const double *tried = kiln_tried_of(w->remesher->mesh, w->options->tried);
-    return (wait && wait[a][change] > 0 && wait[b][change] > 0) || kiln_tried_enough(tried, a, b);
+    const kiln_tried *tried = kiln_tried_of(w->remesher->mesh, w->options->tried);
+    return (wait && wait[a][change] > 0 && wait[b][change] > 0) ||
+           kiln_tried_enough(tried, KILN_TRIED_SIZE, (const uint32_t[]){a, b}, 2);
 }
 
 static void note_failure(size_work *w, kiln_size_change change, const queued_edge *edge)

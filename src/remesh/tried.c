@@ -9,14 +9,14 @@
 
 kiln_status kiln_tried_add(kiln_mesh *mesh, const char *name, kiln_error *error)
 {
-    return kiln_mesh_add_field(mesh, name, KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE,
-                               error);
+    return kiln_mesh_add_field(mesh, name, KILN_ON_VERTEX, KILN_F64, KILN_TRIED_AIMS,
+                               KILN_RULE_INTERPOLATE, error);
 }
 
-double *kiln_tried_of(const kiln_mesh *mesh, const char *name)
+kiln_tried *kiln_tried_of(const kiln_mesh *mesh, const char *name)
 {
     kiln_field *field = name ? kiln_mesh_field(mesh, KILN_ON_VERTEX, name) : NULL;
-    return field ? (double *)(void *)field->data : NULL;
+    return field ? (kiln_tried *)(void *)field->data : NULL;
 }
 
 static int ascending(const void *a, const void *b)
@@ -42,16 +42,21 @@ kiln_status kiln_tried_list(const kiln_mesh *mesh, uint32_t since, kiln_u32_arra
     return KILN_OK;
 }
 
-void kiln_tried_note(const kiln_mesh *mesh, double *tried, const kiln_u32_array *vertices,
-                     const kiln_size_wait *wait)
+void kiln_tried_note(const kiln_mesh *mesh, kiln_tried *tried, kiln_tried_for aim,
+                     const kiln_u32_array *vertices, const kiln_size_wait *wait)
 {
     size_t next = 0;
     for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
         bool changed = next < vertices->count && vertices->data[next] == v;
         bool failed = wait && (wait[v][0] == KILN_SIZE_WAIT || wait[v][1] == KILN_SIZE_WAIT);
         next += changed;
-        tried[v] = fmin(fmax(tried[v], 0.0) + (changed || failed), KILN_TRIED_MOST);
+        tried[v][aim] = fmin(fmax(tried[v][aim], 0.0) + (changed || failed), KILN_TRIED_MOST);
     }
+}
+
+static bool is_fresh(const kiln_tried tried)
+{
+    return tried[KILN_TRIED_SIZE] == 0.0 && tried[KILN_TRIED_REPAIR] == 0.0;
 }
 
 /* Of an edge, by squares of its length. */
@@ -61,7 +66,7 @@ static double strain(kiln_vec3 now, kiln_vec3 then)
     return was > 0.0 ? 0.5 * fabs(kiln_v3_norm2(now) - was) / was : 0.0;
 }
 
-kiln_status kiln_tried_forget(const kiln_mesh *mesh, double *tried, const kiln_vec3 *then,
+kiln_status kiln_tried_forget(const kiln_mesh *mesh, kiln_tried *tried, const kiln_vec3 *then,
                               kiln_f64_array *scratch, kiln_error *error)
 {
     size_t vertices = mesh->table[KILN_ON_VERTEX].used;
@@ -72,18 +77,23 @@ kiln_status kiln_tried_forget(const kiln_mesh *mesh, double *tried, const kiln_v
         for (int k = 0; k < 6 && kiln_tet_live(mesh, t); k++) {
             uint32_t a = mesh->tet[t].v[kiln_edge_ends[k][0]];
             uint32_t b = mesh->tet[t].v[kiln_edge_ends[k][1]];
-            if (tried[a] + tried[b] == 0.0)
+            if (is_fresh(tried[a]) && is_fresh(tried[b]))
                 continue;
             double e = strain(kiln_v3_sub(mesh->x[b], mesh->x[a]), kiln_v3_sub(then[b], then[a]));
             most[a] = fmax(most[a], e);
             most[b] = fmax(most[b], e);
         }
     for (size_t v = 0; v < vertices; v++)
-        tried[v] = fmax(0.0, tried[v] - most[v] / KILN_TRIED_STRAIN);
+        for (int aim = 0; aim < KILN_TRIED_AIMS; aim++)
+            tried[v][aim] = fmax(0.0, tried[v][aim] - most[v] / KILN_TRIED_STRAIN);
     return KILN_OK;
 }
 
-bool kiln_tried_enough(const double *tried, uint32_t a, uint32_t b)
+bool kiln_tried_enough(const kiln_tried *tried, kiln_tried_for aim, const uint32_t *vertices,
+                       int count)
 {
-    return tried && fmin(tried[a], tried[b]) > KILN_TRIED_MOST - 1.0;
+    for (int k = 0; k < count && tried; k++)
+        if (!(tried[vertices[k]][aim] > KILN_TRIED_MOST - 1.0))
+            return false;
+    return tried != NULL;
 }

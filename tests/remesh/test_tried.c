@@ -1,6 +1,7 @@
 /* What has been tried often enough is left alone, until matter moves. */
 #include "remesh/tried.h"
 #include "fixtures.h"
+#include "irregular.h"
 #include "remesh/needed.h"
 #include "remesh/sizing.h"
 #include "remesh/transfer.h"
@@ -15,7 +16,7 @@ typedef struct rig {
     double scale;
 } rig;
 
-static double *tried(const rig *r)
+static kiln_tried *tried(const rig *r)
 {
     return kiln_tried_of(r->mesh, "tried");
 }
@@ -23,7 +24,7 @@ static double *tried(const rig *r)
 static void set_all(const rig *r, double value)
 {
     for (uint32_t v = 0; v < r->mesh->table[KILN_ON_VERTEX].used; v++)
-        tried(r)[v] = value;
+        tried(r)[v][KILN_TRIED_SIZE] = tried(r)[v][KILN_TRIED_REPAIR] = value;
 }
 
 static const double scales[] = {1e-3, 1.0, 1e3};
@@ -71,7 +72,7 @@ static size_t half_sizes(const rig *r, bool *needed, uint32_t *most_wait)
     ck_assert_int_eq(kiln_size_control(&remesher, &size, &report, NULL), KILN_OK);
     ck_assert_int_eq(kiln_tried_list(r->mesh, since, &changed, NULL), KILN_OK);
     ck_assert_int_eq(kiln_transfer(r->mesh, NULL, NULL, NULL), KILN_OK);
-    kiln_tried_note(r->mesh, tried(r), &changed, kiln_size_waits(r->mesh, &size));
+    kiln_tried_note(r->mesh, tried(r), KILN_TRIED_SIZE, &changed, kiln_size_waits(r->mesh, &size));
     kiln_remesher_end(&remesher);
     kiln_array_free(r->context, &changed);
     *most_wait = 0;
@@ -96,9 +97,63 @@ START_TEST(test_enough_is_enough)
     ck_assert_uint_gt(half_sizes(&r, &needed, &wait), 0);
     ck_assert(needed);
     for (uint32_t v = 0; v < r.mesh->table[KILN_ON_VERTEX].used; v++) /* T4: new ones, too */
-        ck_assert_double_eq_tol(tried(&r)[v], KILN_TRIED_MOST, 1e-12);
+        ck_assert_double_eq_tol(tried(&r)[v][KILN_TRIED_SIZE], KILN_TRIED_MOST, 1e-12);
     ck_assert_uint_eq(half_sizes(&r, &needed, &wait), 0);
     ck_assert(!needed);
+    stop(&r);
+}
+END_TEST
+
+/* A mesh with tets below 0.3, and one round of their repair. */
+static size_t repair(const rig *r, bool *needed)
+{
+    kiln_remesher remesher;
+    kiln_improve_report report;
+    kiln_u32_array changed = {0};
+    double worst;
+    kiln_improve_options improve = kiln_improve_default_options();
+    const kiln_remesh_options options = kiln_remesh_default_options();
+    improve.goal = 0.3;
+    improve.tried = "tried";
+    ck_assert_int_eq(kiln_remesh_needed(r->mesh, &options, NULL, &improve, needed, &worst, NULL),
+                     KILN_OK);
+    ck_assert_int_eq(kiln_remesher_begin(r->mesh, &options, &remesher, NULL), KILN_OK);
+    uint32_t since = r->mesh->clock;
+    ck_assert_int_eq(kiln_dynamic_improve(&remesher, &improve, &report, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_tried_list(r->mesh, since, &changed, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_transfer(r->mesh, NULL, NULL, NULL), KILN_OK);
+    kiln_tried_note(r->mesh, tried(r), KILN_TRIED_REPAIR, &changed, NULL);
+    for (uint32_t v = 0, i = 0; v < r->mesh->table[KILN_ON_VERTEX].used; v++) {
+        bool made = i < changed.count && changed.data[i] == v;
+        i += made;
+        if (made && kiln_vertex_live(r->mesh, v)) /* T1, T4 */
+            ck_assert_double_eq_tol(tried(r)[v][KILN_TRIED_REPAIR], KILN_TRIED_MOST, 1e-12);
+    }
+    kiln_remesher_end(&remesher);
+    kiln_array_free(r->context, &changed);
+    return report.changed;
+}
+
+/* T3: bad tets whose corners were all in as many repairs are left alone; with one that was not they
+ * are repaired. Sizes have no say in it. */
+START_TEST(test_repairs_are_counted)
+{
+    rig r = {.context = kiln_test_context(1), .scale = 1.0};
+    bool needed;
+    r.mesh = kiln_test_random_mesh(r.context, 60, 7);
+    ck_assert_int_eq(kiln_tried_add(r.mesh, "tried", NULL), KILN_OK);
+    for (uint32_t v = 0; v < r.mesh->table[KILN_ON_VERTEX].used; v++)
+        tried(&r)[v][KILN_TRIED_REPAIR] = KILN_TRIED_MOST;
+    uint64_t before = kiln_mesh_hash(r.mesh);
+    ck_assert_uint_eq(repair(&r, &needed), 0);
+    ck_assert(!needed);
+    ck_assert_uint_eq(kiln_mesh_hash(r.mesh), before);
+    for (uint32_t v = 0; v < r.mesh->table[KILN_ON_VERTEX].used; v++) {
+        tried(&r)[v][KILN_TRIED_REPAIR] = KILN_TRIED_MOST - 1.0;
+        tried(&r)[v][KILN_TRIED_SIZE] = KILN_TRIED_MOST;
+    }
+    ck_assert_uint_gt(repair(&r, &needed), 0);
+    ck_assert(needed);
     stop(&r);
 }
 END_TEST
@@ -118,22 +173,26 @@ START_TEST(test_strain_makes_up)
     }
     ck_assert_int_eq(kiln_tried_forget(r.mesh, tried(&r), then, &scratch, NULL), KILN_OK);
     for (uint32_t v = 0; v < rows; v++)
-        ck_assert_double_eq_tol(tried(&r)[v], KILN_TRIED_MOST, 1e-9);
-    double left = KILN_TRIED_MOST;
+        for (int aim = 0; aim < KILN_TRIED_AIMS; aim++)
+            ck_assert_double_eq_tol(tried(&r)[v][aim], KILN_TRIED_MOST, 1e-9);
+    double strain = 0.0;
     for (int i = 1; i <= 2; i++) {
         double stretch = i == 1 ? 1.02 : 0.98;
-        left -= 0.5 * fabs(stretch * stretch - 1.0) / KILN_TRIED_STRAIN;
+        strain += 0.5 * fabs(stretch * stretch - 1.0);
         for (uint32_t v = 0; v < rows; v++)
             r.mesh->x[v] = kiln_v3_scale(then[v], stretch);
         ck_assert_int_eq(kiln_tried_forget(r.mesh, tried(&r), then, &scratch, NULL), KILN_OK);
         for (uint32_t v = 0; v < rows; v++)
-            ck_assert_double_eq_tol(tried(&r)[v], left, 1e-9);
+            for (int aim = 0; aim < KILN_TRIED_AIMS; aim++)
+                ck_assert_double_eq_tol(tried(&r)[v][aim],
+                                        KILN_TRIED_MOST - strain / KILN_TRIED_STRAIN, 1e-9);
     }
     for (uint32_t v = 0; v < rows; v++)
         r.mesh->x[v] = kiln_v3_scale(then[v], 3.0);
     ck_assert_int_eq(kiln_tried_forget(r.mesh, tried(&r), then, &scratch, NULL), KILN_OK);
     for (uint32_t v = 0; v < rows; v++)
-        ck_assert_double_eq(tried(&r)[v], 0.0);
+        for (int aim = 0; aim < KILN_TRIED_AIMS; aim++)
+            ck_assert_double_eq(tried(&r)[v][aim], 0.0);
     free(then);
     kiln_array_free(r.context, &scratch);
     stop(&r);
@@ -166,5 +225,6 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(tests, test_enough_is_enough, 0, 3);
     tcase_add_loop_test(tests, test_strain_makes_up, 0, 3);
     tcase_add_test(tests, test_failures_count);
+    tcase_add_test(tests, test_repairs_are_counted);
     return suite;
 }
