@@ -489,7 +489,7 @@ static kiln_status settle_volumes(local *l, bool ordered, kiln_error *error)
 {
     kiln_mesh *mesh = l->world->mesh;
     double gained = 0.0;
-    if (l->settings->method != KILN_REMESH_LOCAL || !kiln_offsets_of(mesh).shape)
+    if (l->settings->method == KILN_REMESH_GLOBAL || !kiln_offsets_of(mesh).shape)
         return KILN_OK;
     KILN_TRY(kiln_rewind_save(mesh, KILN_ON_TET, KILN_FIELD_REST_VOLUME, KILN_SAVE_COPY, error));
     if (ordered)

@@ -6,6 +6,7 @@ kiln_scene_remesh kiln_remesh_default_settings(void)
                                .quality = 0.15,
                                .every = 1,
                                .gradation = 1.5,
+                               .rounds = 10,
                                .condition = 12.0,
                                .condition_change = 3.0,
                                .merge = 0.3};
@@ -52,11 +53,20 @@ static kiln_status check_method(const kiln_scene_remesh *remesh, const kiln_give
         {"curvature", KILN_REMESH_LOCAL, "local"},
         {"isotropic", KILN_REMESH_LOCAL, "local"},
         {"gradation", KILN_REMESH_LOCAL, "local"},
-        {"most_tets", KILN_REMESH_LOCAL, "local"},
+        {"split", KILN_REMESH_ENERGY, "energy"},
+        {"collapse", KILN_REMESH_ENERGY, "energy"},
+        {"rounds", KILN_REMESH_ENERGY, "energy"},
     };
     if (remesh->method == KILN_REMESH_GLOBAL && remesh->space == KILN_SPACE_MATERIAL &&
         kiln_is_given(given, "space"))
         return kiln_fail_setting(error, "space", "the method \"global\" remeshes the world");
+    if (remesh->method == KILN_REMESH_ENERGY && remesh->space == KILN_SPACE_WORLD)
+        return kiln_fail_setting(error, "space", "the method \"energy\" remeshes the material");
+    if (remesh->method == KILN_REMESH_GLOBAL && kiln_is_given(given, "most_tets"))
+        return kiln_fail_setting(error, "most_tets",
+                                 "is only for the methods \"local\" and \"energy\"");
+    if (remesh->method == KILN_REMESH_ENERGY && kiln_is_given(given, "size"))
+        return kiln_fail_setting(error, "size", "is not for the method \"energy\"");
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         if (remesh->method != KILN_REMESH_NONE && remesh->method != own[i].method &&
             kiln_is_given(given, own[i].key))
@@ -100,7 +110,7 @@ static kiln_status finish(void *settings, const kiln_given *given, kiln_error *e
 
 static const char *method_name(int row)
 {
-    static const char *const names[] = {"none", "local", "global", NULL};
+    static const char *const names[] = {"none", "local", "global", "energy", NULL};
     return names[row];
 }
 
@@ -115,7 +125,7 @@ static const kiln_schema_row remesh_rows[] = {
     {"method", KILN_VALUE_CHOICE, REMESH(method), .choices = method_name,
      .meaning = "local: bad tets are repaired, edges split and contracted; global: a new mesh for "
                 "all that can yield (plastic) when the old one has become bad; such bodies merge "
-                "where they touch"},
+                "where they touch; energy: inside the step, where its energy falls by it"},
     {"space", KILN_VALUE_CHOICE, REMESH(space), .choices = space_name,
      .meaning = "the mesh that is kept good. material: elastic deformation needs no remeshing and "
                 "returns exactly; world: always so with global"},
@@ -159,6 +169,15 @@ static const kiln_schema_row remesh_rows[] = {
      .meaning =
          "no splits beyond this many; 0: no limit, with `follow` 9.5 times those of the start "
          "or 7000 more, whichever is less"},
+    {"split", KILN_VALUE_NUMBER, REMESH(split), KILN_NOT_NEGATIVE, "J", NULL,
+     .meaning =
+         "energy: a split stays if the energy of the step falls by more than this; 0: by 1e-5 "
+         "of what is stored and moves in it"},
+    {"collapse", KILN_VALUE_NUMBER, REMESH(collapse), KILN_NOT_NEGATIVE, "J", NULL,
+     .meaning =
+         "energy: a collapse if it rises by no more than this; 0: by a hundredth of `split`"},
+    {"rounds", KILN_VALUE_WHOLE, REMESH(rounds), KILN_WITHIN(1, 1000), NULL, NULL,
+     .meaning = "energy, static: solves on meshes that follow, at most"},
     {"condition", KILN_VALUE_NUMBER, REMESH(condition), KILN_POSITIVE, NULL, NULL,
      .meaning = "global: remesh when the condition number of a tet's shape passes this, above 1"},
     {"condition_change", KILN_VALUE_NUMBER, REMESH(condition_change), KILN_POSITIVE, NULL, NULL,

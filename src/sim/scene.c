@@ -186,9 +186,48 @@ static kiln_status check_obstacles(const kiln_scene *scene, double size, kiln_er
     return KILN_OK;
 }
 
+/* What patches (step/patch.h) know nothing of: their energy would not be the step's. */
+static const char *beyond_energy(const kiln_scene *scene)
+{
+    if (scene->contact.bodies || scene->contact.self || scene->obstacles.count > 0)
+        return "contact or obstacles";
+    if (scene->has_velocity_field)
+        return "a velocity field";
+    for (size_t i = 0; i < scene->materials.count; i++) {
+        const kiln_scene_material *m = &scene->materials.data[i];
+        if (m->base.plastic.flows)
+            return "matter that flows";
+        if (m->base.nodal_pressure)
+            return "nodal pressure";
+        if (m->varies || m->base.damping_mass > 0.0 || m->base.damping_stiffness > 0.0 ||
+            m->base.viscosity > 0.0)
+            return "damping, viscosity or parameters that are functions";
+    }
+    for (size_t i = 0; i < scene->loads.count; i++)
+        if (scene->loads.data[i].kind == KILN_LOAD_PRESSURE ||
+            scene->loads.data[i].kind == KILN_LOAD_BODY)
+            return "loads of pressure or on the volume";
+    for (size_t i = 0; i < scene->holds.count; i++)
+        if (scene->holds.data[i].components != 7 && kiln_m3_norm2(scene->holds.data[i].axes) > 0.0)
+            return "holds with axes of their own";
+    for (size_t i = 0; i < scene->bodies.count; i++)
+        if (scene->bodies.data[i].tolerate_inverted)
+            return "bodies that tolerate inverted tets";
+    return NULL;
+}
+
+static kiln_status check_energy(const kiln_scene *scene, kiln_error *error)
+{
+    const char *beyond = beyond_energy(scene);
+    if (scene->remesh.method != KILN_REMESH_ENERGY || !beyond)
+        return KILN_OK;
+    return kiln_fail_setting(error, "remesh.method", "\"energy\" does not know of %s yet", beyond);
+}
+
 kiln_status kiln_scene_check(const kiln_scene *scene, kiln_error *error)
 {
     double largest = 0.0;
+    KILN_TRY(check_energy(scene, error));
     for (size_t b = 0; b < scene->bodies.count; b++) {
         kiln_box box = box_of_body(&scene->bodies.data[b]);
         double size = kiln_v3_norm(kiln_v3_sub(box.high, box.low));

@@ -400,6 +400,30 @@ void kiln_solid_set_lame(kiln_solid *solid, const double *mu, const double *lamb
     solid->lambda = lambda;
 }
 
+void kiln_solid_start_at(kiln_solid *solid, const kiln_vec3 *places)
+{
+    solid->start_at = places;
+}
+
+void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_clock *clock,
+                          kiln_local_objective *out)
+{
+    *out = (kiln_local_objective){
+        .mesh = solid->mesh,
+        .materials = solid->materials.data,
+        .material_count = solid->materials.count,
+        .scheme = kiln_integrator_scheme(solid->options.integrator, h, clock->h_before),
+        .acceleration = kiln_loads_acceleration(solid->loads)};
+}
+
+double kiln_solid_tolerance(const kiln_solid *solid, double h)
+{
+    const kiln_attempt t = {.solid = (kiln_solid *)solid,
+                            .scheme = kiln_integrator_scheme(solid->options.integrator, h, h),
+                            .h = h};
+    return kiln_attempt_tolerance(&t);
+}
+
 void kiln_solid_forget(kiln_solid *solid)
 {
     kiln_newton_forget(solid->newton);

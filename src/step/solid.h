@@ -28,6 +28,7 @@
 #include "solve/newton.h"
 #include "step/collide.h"
 #include "step/integrator.h"
+#include "step/patch.h"
 #include "step/push.h"
 #include "step/stepper.h"
 
@@ -124,6 +125,21 @@ typedef struct kiln_solid_clock {
  * only a step that can be taken back (mesh/rewind.h) does. */
 kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double h,
                             kiln_solid_clock *clock, kiln_step_report *report, kiln_error *error);
+
+/* The same, without reaching the mesh: the places found are in `places` [vertex slot], valid until
+ * the solid is asked for anything else; the clock stays. */
+kiln_status kiln_solid_try(kiln_solid *solid, const kiln_driver *driver, double h,
+                           const kiln_solid_clock *clock, kiln_step_report *report,
+                           const kiln_vec3 **places, kiln_error *error);
+/* Where Newton starts in the steps to come, [vertex slot], borrowed; NULL: as far as velocities
+ * carry. No tet may be inverted there. */
+void kiln_solid_start_at(kiln_solid *solid, const kiln_vec3 *places);
+/* What is minimised by a step of length h, for patches of it (patch.h); its columns are to be
+ * looked up. After the step was tried. */
+void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_clock *clock,
+                          kiln_local_objective *out);
+/* m, within which places of a step are found. */
+double kiln_solid_tolerance(const kiln_solid *solid, double h);
 
 /* Equilibrium at clock->time by load stepping: from load 0 to 1 in at least `steps` increments,
  * halved where Newton fails, down to 1e-4 of the whole. */

@@ -67,11 +67,13 @@ struct kiln_solid {
     pair_pushes;                    /* [pair that is watched] */
     kiln_f64_array load, gap, slip; /* [row] kiln_contact_columns, if watched */
     KILN_ARRAY_OF(kiln_press)
-    presses;              /* if watched */
-    kiln_push_rule rule;  /* of the last step */
-    kiln_f64_array guess; /* where velocities carry; with contact only */
-    kiln_f64_array begin; /* where the step begins, with walls */
-    bool walls_stay;      /* at the end of the increment before, static */
+    presses;                   /* if watched */
+    kiln_push_rule rule;       /* of the last step */
+    kiln_f64_array guess;      /* where velocities carry; with contact only */
+    kiln_f64_array begin;      /* where the step begins, with walls */
+    const kiln_vec3 *start_at; /* kiln_solid_start_at */
+    bool tentative;            /* a step is tried, not made */
+    bool walls_stay;           /* at the end of the increment before, static */
     /* Newmark with walls (solid_tremble.c): velocities at the begin as far as parts are rigid, and
      * the rest. */
     kiln_f64_array carried, besides;
@@ -131,6 +133,7 @@ typedef struct kiln_attempt {
     const double *history[KILN_HISTORY_COUNT]; /* [vertex slot][3] */
     kiln_step_report *report;
     bool first;   /* no step before it is remembered */
+    bool staging; /* is the first stage of a step of two */
     bool settled; /* the last pass left the contacts as they were */
     bool rough;   /* what is lagged will be another: a solve need not be exact */
     kiln_course_of_time time;

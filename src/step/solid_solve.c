@@ -279,6 +279,11 @@ static void guess(kiln_attempt *t)
     kiln_solid *s = t->solid;
     size_t size = 3 * s->rows;
     const double *x = kiln_solid_begin(s), *v = t->history[KILN_HISTORY_V];
+    if (s->start_at && !t->staging) {
+        memcpy(s->x.data, s->start_at, size * sizeof(double));
+        memcpy(s->x.data + size, x + size, (3 * s->all - size) * sizeof(double));
+        return;
+    }
     bool moving = t->scheme.scale > 0.0 && !s->options.linearised;
     double part = 1.0;
     if (moving && kiln_collide_is_used(&s->collide))

@@ -420,7 +420,7 @@ static kiln_status attempt(kiln_attempt *t, kiln_error *error)
     if (t->report->outcome != KILN_STEP_DONE)
         return KILN_OK;
     KILN_TRY(kiln_attempt_judge_energy(t, error));
-    if (t->makes_energy)
+    if (t->makes_energy || t->solid->tentative)
         return KILN_OK;
     sum_up(t);
     KILN_TRY(kiln_solid_watch_presses(t->solid, error));
@@ -565,6 +565,7 @@ static kiln_status take_stage(kiln_attempt *t, const kiln_driver *driver, double
     kiln_attempt stage = *t;
     stage.scheme = kiln_integrator_scheme(KILN_IMPLICIT_EULER, h, 0.0);
     stage.h = h;
+    stage.staging = true;
     t->history[KILN_HISTORY_X_BEFORE] = t->solid->stage_x.data;
     t->history[KILN_HISTORY_V_BEFORE] = t->solid->stage_v.data;
     return try_until(&stage, driver, time + h, first_stage, error);
@@ -615,6 +616,18 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
     if (report->outcome == KILN_STEP_DONE)
         *clock = (kiln_solid_clock){.time = clock->time + h, .h_before = h, .surplus = t.surplus};
     return KILN_OK;
+}
+
+kiln_status kiln_solid_try(kiln_solid *solid, const kiln_driver *driver, double h,
+                           const kiln_solid_clock *clock, kiln_step_report *report,
+                           const kiln_vec3 **places, kiln_error *error)
+{
+    kiln_solid_clock passing = *clock;
+    solid->tentative = true;
+    kiln_status status = kiln_solid_step(solid, driver, h, &passing, report, error);
+    solid->tentative = false;
+    *places = (const kiln_vec3 *)(const void *)solid->x.data;
+    return status;
 }
 
 /* Load stepping. */
