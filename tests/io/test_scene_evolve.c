@@ -88,6 +88,7 @@ START_TEST(short_forms)
         bool follow;
     } cases[] = {{"remesh=local", KILN_REMESH_LOCAL, KILN_SPACE_MATERIAL, true},
                  {"remesh=global", KILN_REMESH_GLOBAL, KILN_SPACE_WORLD, false},
+                 {"remesh=energy", KILN_REMESH_ENERGY, KILN_SPACE_MATERIAL, false},
                  {"remesh=none", KILN_REMESH_NONE, KILN_SPACE_MATERIAL, false},
                  {"remesh={}", KILN_REMESH_LOCAL, KILN_SPACE_MATERIAL, true},
                  {"remesh={space='world'}", KILN_REMESH_LOCAL, KILN_SPACE_WORLD, true},
