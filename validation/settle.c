@@ -8,7 +8,7 @@
 
 enum { STEPS = 120, AT_REST = 60 };
 /* Of bodies that buckle: how many, and how many are looked at in brief. */
-enum { BUCKLED = 24, BRIEF_BUCKLED = 3 };
+enum { BUCKLED = 12, BRIEF_BUCKLED = 3 };
 
 /* Of corners and material positions; another number when any of them has changed. */
 static uint64_t mesh_print(const kiln_mesh *mesh)
