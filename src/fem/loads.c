@@ -13,9 +13,9 @@ struct kiln_loads {
     kiln_context *context;
     const kiln_mesh *mesh;
     size_t rows;
-    kiln_f64_array dead;    /* [vertex slot][3] what does not follow the surface */
-    kiln_f64_array points;  /* [vertex slot][3] of that, what pulls at single vertices */
-    kiln_f64_array pulls;   /* [face slot][3] N/m^2 of the material */
+    kiln_f64_array dead;   /* [vertex slot][3] what does not follow the surface */
+    kiln_f64_array points; /* [vertex slot][3] of that, what pulls at single vertices */
+    kiln_f64_array pulls;  /* [face slot][3] N/m^2 of the material */
     kiln_vec3 acceleration;
     kiln_f64_array force;   /* [vertex slot][3] all, pressure as last lagged */
     kiln_f64_array model;   /* [vertex slot][3] scratch of lag, only with pressure */
