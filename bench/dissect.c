@@ -62,7 +62,7 @@ static double count_operations(const order_work *w, const uint32_t *order)
     kiln_arena arena;
     kiln_elimination tree;
     kiln_arena_init(&arena, w->context);
-    if (!order || kiln_elimination_build(&tree, &arena, &w->matrix, order, NULL) != KILN_OK)
+    if (!order || kiln_elimination_build(&tree, &arena, &w->graph, order, NULL) != KILN_OK)
         sum = NAN;
     for (size_t i = 0; i < w->matrix.rows && !isnan(sum); i++)
         sum += (double)tree.column[i] * tree.column[i];

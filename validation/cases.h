@@ -61,6 +61,8 @@ KILN_VALIDATION_CASE(plastic, P1, QUICK,
 KILN_VALIDATION_CASE(plastic, P2, QUICK, "creep of a cube under a constant force")
 KILN_VALIDATION_CASE(plastic, P3, QUICK, "volume over ten thousand plastic updates")
 KILN_VALIDATION_CASE(springback, P4, BRIEF, "a bar bent past yield springs back by the right part")
+KILN_VALIDATION_CASE(energy, energy_beam, QUICK,
+                     "a cantilever whose mesh is judged by energy: better with fewer vertices")
 KILN_VALIDATION_CASE(limit_load, limit_load, BRIEF,
                      "limit loads of a tube and a bar, in at most 15 iterations a step")
 KILN_VALIDATION_CASE(taylor, P5, BRIEF, "Taylor bar: copper against a wall")
@@ -69,6 +71,8 @@ KILN_VALIDATION_CASE(bars, bar_world, QUICK, "the same bar meshed in the world: 
 KILN_VALIDATION_CASE(bars, bars_flow, SLOW, "bars that flow: the more they do the more twist stays")
 KILN_VALIDATION_CASE(bars, bar_two, QUICK, "a bar half elastic, half plastic")
 KILN_VALIDATION_CASE(settle, mesh_rests, QUICK, "a beam that has come to rest keeps its mesh")
+KILN_VALIDATION_CASE(settle, mesh_buckled, BRIEF,
+                     "columns that have buckled into themselves and are at rest keep their mesh")
 KILN_VALIDATION_CASE(clay, clay_screw, BRIEF,
                      "clay twisted by three turns becomes a screw, its mesh follows by itself")
 KILN_VALIDATION_CASE(clay, clay_others, SLOW,
@@ -99,7 +103,7 @@ KILN_VALIDATION_CASE(contact, C6, BRIEF, "a block on an incline: how it creeps, 
 KILN_VALIDATION_CASE(contact, C7, BRIEF, "how far a block slides")
 KILN_VALIDATION_CASE(contact, C8, BRIEF, "a block slides over inner edges of a flat obstacle")
 KILN_VALIDATION_CASE(contact, C11, BRIEF, "a sliding impact: friction's part of the impulse")
-KILN_VALIDATION_CASE(contact, C12, BRIEF, "a pin that is thinner than the cells it is pressed into")
+KILN_VALIDATION_CASE(pin, C12, BRIEF, "a pin that is thinner than the cells it is pressed into")
 KILN_VALIDATION_CASE(hertz, C3, BRIEF, "Hertz: a ball pressed on a plane, force and radius")
 KILN_VALIDATION_CASE(hertz, C4, BRIEF, "Hertz: a ball bounces off a plane, time and depth")
 KILN_VALIDATION_CASE(erleben, C8_set, BRIEF, "tips, edges and faces that meet exactly")

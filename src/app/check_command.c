@@ -12,7 +12,7 @@ static const char *const load_names[] = {"force", "traction", "pressure", "body"
 static const char *const load_items[] = {"vertices", "faces", "faces", "tets"};
 static const char *const norm_names[] = {"frobenius", "mises"};
 static const char *const law_names[] = {"work", "stress"};
-static const char *const method_names[] = {"none", "local", "global"};
+static const char *const method_names[] = {"none", "local", "global", "energy"};
 static const char *const motion_names[] = {"still", "translate", "rotate", "follow"};
 
 typedef struct checked {

@@ -9,6 +9,9 @@
 
 enum { MOST_COLUMNS = 4096, CELL_SIZE = 64 };
 
+/* Beyond it differences and powers of numbers are none, below its inverse they are nothing. */
+static const double LARGEST = 1e305;
+
 static kiln_text trim(kiln_text text)
 {
     while (text.size && (unsigned char)text.data[0] <= ' ') {
@@ -83,6 +86,12 @@ static kiln_status read_cell(const kiln_source *source, kiln_text cell, const ch
                                    name, text);
     if (!isfinite(*value))
         return kiln_source_fail_at(source, cell.data, error, "%s: '%s' is not finite", name, text);
+    if (fabs(*value) > LARGEST)
+        return kiln_source_fail_at(source, cell.data, error,
+                                   "%s: '%s' is too large to be drawn, %g is not", name, text,
+                                   LARGEST);
+    if (fabs(*value) < 1.0 / LARGEST)
+        *value = 0.0;
     return KILN_OK;
 }
 

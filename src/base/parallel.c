@@ -1,14 +1,43 @@
 #include "base/parallel.h"
 
+#include "base/clock.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
-/* A loop bumps `generation`, everyone (the caller too) draws chunks from an atomic counter, and the
- * last worker to finish ends it. Which thread draws which chunk varies; what a chunk computes does
- * not. Who has to wait looks a short while before sleeping on `wake` or `done`: loops come in rows
- * (one per colour of the elements), and waking a thread takes as long as a small one of them. */
-enum { LOOKS = 1000 };
+/* Everyone (the caller too) draws chunks from an atomic counter. Which thread draws which chunk
+ * varies; what a chunk computes does not.
+ *
+ * L1 `gate` says which loop there is, whether it can be entered, and how many workers are inside. A
+ *    worker enters by counting itself in while the gate is open; the caller shuts it when no chunk
+ *    is left, and waits for those inside.
+ *
+ * L2 Nobody waits for a worker that has not entered: who sleeps through a loop has missed it. A
+ *    loop shorter than a wake-up costs no more than on one thread.
+ *
+ * L3 A loop's description is written while the gate is shut and nobody is inside, read inside.
+ *
+ * L4 Who has to wait looks a while before sleeping on `wake` or `done`: loops come in rows, and
+ *    what lies between two of them mostly takes less than a wake-up. The while is short unless
+ *    looking has paid before. It ends at once when the thread was put off its core, which others
+ *    want then; where there are more threads than cores nobody looks.
+ *
+ * L5 Waking takes the caller longer than most loops take. Sleepers are woken when this loop and
+ *    those since they fell asleep together would be worth it, as far as is known from the last
+ *    time. */
+static const double SHORT_LOOK = 2e-5, LONG_LOOK = 4e-4; /* s */
+static const double OFF_CORE = 5e-5; /* s between two looks at the clock that nobody takes alone */
+enum { LOOKS = 32 };                 /* between two looks at the clock */
+static const double WORTH_WAKING = 1e-4; /* s of one thread */
+enum { LINE = 64 };                      /* bytes of a cache line */
+enum { KINDS = 64 }; /* of loops, told apart by their bodies as far as it goes */
+
+typedef uint64_t gate_word;
+#define INSIDE ((gate_word)0xFFFF) /* how many */
+#define OPEN   ((gate_word)0x10000)
+#define LOOP   ((gate_word)0x20000) /* their number counts in steps of this */
 
 /* Loops whose bodies the thread is inside of, innermost first; they live on its stack. A thread can
  * be inside loops of several contexts, so it is looked for by context. */
@@ -32,16 +61,23 @@ static const loop_frame *find_frame(const kiln_context *context)
 struct kiln_thread_pool {
     const kiln_context *context;
     pthread_t threads[KILN_MAX_THREADS];
-    int count; /* workers, without the caller */
+    int count;    /* workers, without the caller */
+    bool patient; /* there is a core for each */
     pthread_mutex_t lock;
     pthread_cond_t wake, done;
-    atomic_uint generation;
-    atomic_int running, quit;
-    kiln_chunk_body body;
+    atomic_int sleeping; /* workers that need `wake`, changed under the lock */
+    atomic_bool waiting; /* the caller needs `done`, likewise */
+    atomic_bool quit;
+    kiln_chunk_body body; /* L3, and the next three */
     void *user;
     size_t items, grain, chunks;
-    atomic_size_t next;
     atomic_int next_worker;
+    double alone;       /* L5: s of loops since somebody sleeps */
+    double cost[KINDS]; /* s of an item the last time; 0: not known */
+    char apart[LINE];   /* those looked at by all, each in a line of its own */
+    _Atomic gate_word gate;
+    char apart_too[LINE];
+    atomic_size_t next;
 };
 
 size_t kiln_chunk_count(size_t count, size_t grain)
@@ -49,11 +85,13 @@ size_t kiln_chunk_count(size_t count, size_t grain)
     return grain ? (count + grain - 1) / grain : 0;
 }
 
-static void draw_chunks(struct kiln_thread_pool *pool, int worker)
+/* Returns how many there were. */
+static size_t draw_chunks(struct kiln_thread_pool *pool, int worker)
 {
     const loop_frame frame = {pool->context, worker, innermost};
+    size_t drawn = 0;
     innermost = &frame;
-    for (;;) {
+    for (;; drawn++) {
         size_t chunk = atomic_fetch_add(&pool->next, 1);
         if (chunk >= pool->chunks)
             break;
@@ -62,6 +100,7 @@ static void draw_chunks(struct kiln_thread_pool *pool, int worker)
         pool->body(pool->user, chunk, begin, end, worker);
     }
     innermost = frame.outer;
+    return drawn;
 }
 
 static void run_inline(const kiln_context *context, size_t count, size_t grain,
@@ -74,34 +113,84 @@ static void run_inline(const kiln_context *context, size_t count, size_t grain,
     innermost = frame.outer;
 }
 
-static bool has_news(struct kiln_thread_pool *pool, unsigned seen)
+/* Whether what a thread waits for is there. `seen`: the gate when it began to wait. */
+typedef bool (*arrival)(struct kiln_thread_pool *pool, gate_word seen);
+
+static bool is_next_loop(struct kiln_thread_pool *pool, gate_word seen)
 {
-    return atomic_load(&pool->generation) != seen || atomic_load(&pool->quit);
+    return atomic_load(&pool->gate) / LOOP != seen / LOOP || atomic_load(&pool->quit);
 }
 
-static void await_loop(struct kiln_thread_pool *pool, unsigned seen)
+static bool is_empty(struct kiln_thread_pool *pool, gate_word seen)
 {
-    for (int i = 0; i < LOOKS; i++) {
-        if (has_news(pool, seen))
-            return;
-        kiln_pause();
+    (void)seen;
+    return (atomic_load(&pool->gate) & INSIDE) == 0;
+}
+
+/* L4 */
+static bool look_for(struct kiln_thread_pool *pool, arrival arrived, gate_word seen,
+                     double *patience)
+{
+    double begin = kiln_wall_seconds(), now = begin;
+    for (;;) {
+        for (int i = 0; i < LOOKS; i++) {
+            if (arrived(pool, seen)) {
+                *patience = 2.0 * *patience < LONG_LOOK ? 2.0 * *patience : LONG_LOOK;
+                return true;
+            }
+            kiln_pause();
+        }
+        double before = now;
+        now = kiln_wall_seconds();
+        if (!pool->patient || now - begin > *patience || now - before > OFF_CORE)
+            break;
     }
+    *patience = 0.5 * *patience > SHORT_LOOK ? 0.5 * *patience : SHORT_LOOK;
+    return false;
+}
+
+static void await_loop(struct kiln_thread_pool *pool, gate_word seen, double *patience)
+{
+    if (look_for(pool, is_next_loop, seen, patience))
+        return;
     pthread_mutex_lock(&pool->lock);
-    while (!has_news(pool, seen))
+    atomic_fetch_add(&pool->sleeping, 1);
+    while (!is_next_loop(pool, seen))
         pthread_cond_wait(&pool->wake, &pool->lock);
+    atomic_fetch_sub(&pool->sleeping, 1);
     pthread_mutex_unlock(&pool->lock);
 }
 
 static void await_workers(struct kiln_thread_pool *pool)
 {
-    for (int i = 0; i < LOOKS; i++) {
-        if (atomic_load(&pool->running) == 0)
-            return;
-        kiln_pause();
-    }
+    double patience = LONG_LOOK;
+    if (look_for(pool, is_empty, 0, &patience))
+        return;
     pthread_mutex_lock(&pool->lock);
-    while (atomic_load(&pool->running) > 0)
+    atomic_store(&pool->waiting, true);
+    while (!is_empty(pool, 0))
         pthread_cond_wait(&pool->done, &pool->lock);
+    atomic_store(&pool->waiting, false);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* L1; false: too late. */
+static bool enter(struct kiln_thread_pool *pool, gate_word *seen)
+{
+    *seen = atomic_load(&pool->gate);
+    while (*seen & OPEN)
+        if (atomic_compare_exchange_weak(&pool->gate, seen, *seen + 1))
+            return true;
+    return false;
+}
+
+static void leave(struct kiln_thread_pool *pool)
+{
+    gate_word before = atomic_fetch_sub(&pool->gate, 1);
+    if ((before & INSIDE) > 1 || !atomic_load(&pool->waiting))
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pthread_cond_signal(&pool->done);
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -109,17 +198,49 @@ static void *work(void *argument)
 {
     struct kiln_thread_pool *pool = argument;
     int worker = 1 + atomic_fetch_add(&pool->next_worker, 1);
-    for (unsigned seen = 0;; seen++) {
-        await_loop(pool, seen);
+    double patience = SHORT_LOOK;
+    for (gate_word seen = 0;;) {
+        await_loop(pool, seen, &patience);
         if (atomic_load(&pool->quit))
             return NULL;
+        if (!enter(pool, &seen))
+            continue;
         draw_chunks(pool, worker);
-        if (atomic_fetch_sub(&pool->running, 1) == 1) {
-            pthread_mutex_lock(&pool->lock);
-            pthread_cond_signal(&pool->done);
-            pthread_mutex_unlock(&pool->lock);
-        }
+        leave(pool);
     }
+}
+
+static double *cost_of(struct kiln_thread_pool *pool)
+{
+    return &pool->cost[(uintptr_t)pool->body / 16 % KINDS];
+}
+
+/* L5 */
+static void wake_sleepers(struct kiln_thread_pool *pool)
+{
+    double cost = *cost_of(pool);
+    if (atomic_load(&pool->sleeping) == 0 ||
+        (cost > 0.0 && pool->alone + cost * (double)pool->items < WORTH_WAKING))
+        return;
+    pool->alone = 0.0;
+    pthread_mutex_lock(&pool->lock);
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void run_loop(struct kiln_thread_pool *pool)
+{
+    atomic_store(&pool->next, 0);
+    atomic_fetch_add(&pool->gate, LOOP + OPEN);
+    wake_sleepers(pool);
+    double begin = kiln_wall_seconds();
+    size_t own = draw_chunks(pool, 0);
+    double seconds = kiln_wall_seconds() - begin;
+    atomic_fetch_sub(&pool->gate, OPEN);
+    await_workers(pool);
+    if (own > 0)
+        *cost_of(pool) = seconds * (double)pool->chunks / (double)(own * pool->items);
+    pool->alone = atomic_load(&pool->sleeping) > 0 ? pool->alone + seconds : 0.0;
 }
 
 static struct kiln_thread_pool *start_pool(kiln_context *context)
@@ -129,6 +250,7 @@ static struct kiln_thread_pool *start_pool(kiln_context *context)
         return NULL;
     memset(pool, 0, sizeof *pool);
     pool->context = context;
+    pool->patient = sysconf(_SC_NPROCESSORS_ONLN) >= context->threads;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
     pthread_cond_init(&pool->done, NULL);
@@ -159,20 +281,12 @@ void kiln_parallel_for(kiln_context *context, size_t count, size_t grain, kiln_c
         return;
     }
 
-    pthread_mutex_lock(&pool->lock);
     pool->body = body;
     pool->user = user;
     pool->items = count;
     pool->grain = grain;
     pool->chunks = chunks;
-    atomic_store(&pool->next, 0);
-    atomic_store(&pool->running, pool->count);
-    atomic_fetch_add(&pool->generation, 1);
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->lock);
-
-    draw_chunks(pool, 0);
-    await_workers(pool);
+    run_loop(pool);
 }
 
 enum { SUM_GRAIN = 4096 };
@@ -216,7 +330,7 @@ void kiln_parallel_shutdown(kiln_context *context)
     if (!pool)
         return;
     pthread_mutex_lock(&pool->lock);
-    atomic_store(&pool->quit, 1);
+    atomic_store(&pool->quit, true);
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->lock);
     for (int i = 0; i < pool->count; i++)

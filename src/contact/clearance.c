@@ -69,7 +69,8 @@ static bool are_clear(const search *s, uint32_t a, uint32_t b)
 static bool may_meet(const search *s, uint32_t a, uint32_t b)
 {
     uint32_t first = body_of(s, a), second = body_of(s, b);
-    return (is_new(s, a) || is_new(s, b)) && !(s->rules->between && first == second) &&
+    return (is_new(s, a) || is_new(s, b)) &&
+           !(first == second ? s->rules->between : s->rules->within) &&
            kiln_bodies_meet(s->rules->table, first, second);
 }
 

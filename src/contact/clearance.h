@@ -23,6 +23,7 @@ typedef struct kiln_clearance_rules {
     const double *clearance; /* [body] m, beside the gap: of two bodies the mean, before a wall half
                                 of it; NULL: none */
     bool between;            /* of two bodies only: a thin one is no fault */
+    bool within;             /* of one body only: others are not in its way */
 } kiln_clearance_rules;
 
 /* In world space. */

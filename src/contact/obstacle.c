@@ -155,6 +155,14 @@ kiln_vec3 kiln_obstacle_own(const kiln_obstacle *obstacle, kiln_vec3 place)
     return kiln_m3_apply(kiln_m3_transpose(pose->rotation), kiln_v3_sub(place, pose->shift));
 }
 
+void kiln_obstacle_axes(const kiln_obstacle *obstacle, kiln_vec3 *axis, kiln_vec3 *side,
+                        kiln_vec3 *third)
+{
+    *axis = obstacle->axis;
+    *side = obstacle->side;
+    *third = obstacle->third;
+}
+
 const kiln_obstacle_shape *kiln_obstacle_shape_of(const kiln_obstacle *obstacle)
 {
     return &obstacle->shape;
@@ -175,6 +183,44 @@ double kiln_obstacle_distance(const kiln_obstacle *obstacle, kiln_vec3 at, kiln_
     *normal = kiln_v3_scale(kiln_m3_apply(pose->rotation, hit.normal), sign);
     *nearest = kiln_v3_add(kiln_m3_apply(pose->rotation, hit.nearest), pose->shift);
     return sign * hit.distance;
+}
+
+/* By how much the normal turns along t, 1/m. */
+static kiln_vec3 turn_along(const kiln_obstacle *obstacle, kiln_vec3 at, kiln_vec3 t, double scale)
+{
+    kiln_vec3 ahead, behind, foot;
+    kiln_obstacle_distance(obstacle, kiln_v3_madd(at, scale, t), &ahead, &foot);
+    kiln_obstacle_distance(obstacle, kiln_v3_madd(at, -scale, t), &behind, &foot);
+    return kiln_v3_scale(kiln_v3_sub(ahead, behind), 0.5 / scale);
+}
+
+/* The larger curvature from those along t[0] and t[1], which become the directions of both. */
+static double bend_most(const kiln_obstacle *obstacle, kiln_vec3 at, double scale, kiln_vec3 t[2])
+{
+    kiln_vec3 a = turn_along(obstacle, at, t[0], scale), b = turn_along(obstacle, at, t[1], scale);
+    double aa = kiln_v3_dot(a, t[0]), bb = kiln_v3_dot(b, t[1]);
+    double ab = 0.5 * (kiln_v3_dot(a, t[1]) + kiln_v3_dot(b, t[0]));
+    double angle = 0.5 * atan2(2.0 * ab, aa - bb), c = cos(angle), s = sin(angle);
+    kiln_vec3 first = kiln_v3_add(kiln_v3_scale(t[0], c), kiln_v3_scale(t[1], s));
+    t[1] = kiln_v3_sub(kiln_v3_scale(t[1], c), kiln_v3_scale(t[0], s));
+    t[0] = first;
+    return 0.5 * (aa + bb) + sqrt(0.25 * (aa - bb) * (aa - bb) + ab * ab);
+}
+
+/* Twice: across an edge the normal jumps however one goes, so that the first directions are rough.
+ */
+double kiln_obstacle_radius(const kiln_obstacle *obstacle, kiln_vec3 at, double scale,
+                            kiln_vec3 *across)
+{
+    kiln_vec3 n, foot, t[2];
+    kiln_obstacle_distance(obstacle, at, &n, &foot);
+    const kiln_vec3 axis = fabs(n.x) < 0.6 ? kiln_v3(1, 0, 0) : kiln_v3(0, 1, 0);
+    t[0] = kiln_v3_normalize(kiln_v3_cross(n, axis));
+    t[1] = kiln_v3_cross(n, t[0]);
+    bend_most(obstacle, at, scale, t);
+    double most = bend_most(obstacle, at, scale, t);
+    *across = t[0];
+    return most * scale > KILN_OBSTACLE_FLAT ? 1.0 / most : INFINITY;
 }
 
 kiln_vec3 kiln_obstacle_velocity(const kiln_obstacle *obstacle, kiln_vec3 at)

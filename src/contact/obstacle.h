@@ -63,6 +63,13 @@ double kiln_obstacle_friction(const kiln_obstacle *obstacle);
  * at places with several nearest points one is chosen, the same each time. */
 double kiln_obstacle_distance(const kiln_obstacle *obstacle, kiln_vec3 at, kiln_vec3 *normal,
                               kiln_vec3 *nearest);
+/* Radians by which what counts as flat may turn over the scale it is looked at. */
+#define KILN_OBSTACLE_FLAT 1e-6
+/* How sharply it bends about a place on its surface, looked at over `scale`, m: the least radius,
+ * INFINITY where it is flat or hollow, and the direction in which it bends so. Edges and tips have
+ * about the scale, and are seen from as far. Thread-safe. */
+double kiln_obstacle_radius(const kiln_obstacle *obstacle, kiln_vec3 at, double scale,
+                            kiln_vec3 *across);
 kiln_vec3 kiln_obstacle_velocity(const kiln_obstacle *obstacle, kiln_vec3 at);
 
 /* Triangles of its surface in world space, for pictures and frames, outward (towards where bodies
@@ -75,10 +82,16 @@ kiln_status kiln_obstacle_outline(const kiln_obstacle *obstacle, kiln_vec3 centr
  * is a square about its point with sides of 1 m. Appends to `soup`. */
 kiln_status kiln_obstacle_skin(const kiln_obstacle *obstacle, double depth, double chord,
                                kiln_soup *soup, kiln_error *error);
+/* What the chords of that skin are off arcs by, m; 0 of shapes that have none. */
+double kiln_obstacle_skin_error(const kiln_obstacle *obstacle, double chord);
 /* World place of an own point at the end of the step, and at its begin. */
 kiln_vec3 kiln_obstacle_place(const kiln_obstacle *obstacle, kiln_vec3 own, bool at_begin);
 /* Own coordinates of a world place at the end of the step. */
 kiln_vec3 kiln_obstacle_own(const kiln_obstacle *obstacle, kiln_vec3 place);
+/* Own unit vectors, right-handed: along the normal or from point to end, and two across it, along
+ * which a plane's square lies. */
+void kiln_obstacle_axes(const kiln_obstacle *obstacle, kiln_vec3 *axis, kiln_vec3 *side,
+                        kiln_vec3 *third);
 const kiln_obstacle_shape *kiln_obstacle_shape_of(const kiln_obstacle *obstacle);
 
 #endif

@@ -235,14 +235,28 @@ static void take_off(outline *o, double depth)
     }
 }
 
+/* Of its widest arc. */
+static double widest(const kiln_obstacle_shape *shape)
+{
+    return shape->kind == KILN_OBSTACLE_TORUS ? shape->radius + shape->tube : shape->radius;
+}
+
 /* Sides of which none is farther than `chord` from the arc. */
 static int turn_for(const kiln_obstacle_shape *shape, double chord)
 {
-    double radius =
-        shape->kind == KILN_OBSTACLE_TORUS ? shape->radius + shape->tube : shape->radius;
+    double radius = widest(shape);
     double angle = chord < radius ? acos(1.0 - chord / radius) : PI;
     double times = ceil(PI / fmax(angle, PI / MOST_TURN) / LEAST_TURN);
     return (int)fmin(LEAST_TURN * fmax(times, 1.0), MOST_TURN);
+}
+
+double kiln_obstacle_skin_error(const kiln_obstacle *obstacle, double chord)
+{
+    const kiln_obstacle_shape *shape = &obstacle->shape;
+    bool flat = shape->kind == KILN_OBSTACLE_PLANE || shape->kind == KILN_OBSTACLE_BOX ||
+                shape->kind == KILN_OBSTACLE_MESH;
+    double half = sin(0.5 * PI / turn_for(shape, chord));
+    return flat ? 0.0 : 2.0 * widest(shape) * half * half;
 }
 
 static void turn_round(kiln_soup *soup)

@@ -82,12 +82,15 @@ static kiln_repulsion meeting(double s0, double s1)
     return out;
 }
 
-kiln_repulsion kiln_repulsion_over(double s0, double s1, bool curved)
+double kiln_repulsion_loss(double s0, double s1)
 {
-    if (!(s1 > 0.0) || (s0 >= 1.0 && s1 >= 1.0))
-        return kiln_repulsion_at(s1);
-    if (curved && s1 < s0)
-        return meeting(s0, s1);
+    kiln_repulsion end = kiln_repulsion_at(s1);
+    return kiln_repulsion_at(s0).value - end.value - end.slope * (s0 - s1);
+}
+
+/* What gives back all that it took, down to an eighth of the reach. */
+static kiln_repulsion giving_back(double s0, double s1)
+{
     kiln_repulsion out = secant_over(s0, s1);
     if (!(s1 < s0) || HARD * s1 >= 1.0)
         return out;
@@ -96,4 +99,21 @@ kiln_repulsion kiln_repulsion_over(double s0, double s1, bool curved)
     out.slope += HARD * (hard.slope - mean.slope);
     out.curvature += HARD * HARD * (hard.curvature - mean.curvature);
     return out;
+}
+
+static kiln_repulsion mix(kiln_repulsion a, kiln_repulsion b, double part)
+{
+    return (kiln_repulsion){a.value + part * (b.value - a.value),
+                            a.slope + part * (b.slope - a.slope),
+                            a.curvature + part * (b.curvature - a.curvature)};
+}
+
+kiln_repulsion kiln_repulsion_over(double s0, double s1, bool curved, double calm)
+{
+    if (!(s1 > 0.0) || (s0 >= 1.0 && s1 >= 1.0))
+        return kiln_repulsion_at(s1);
+    if (curved && s1 < s0)
+        return meeting(s0, s1);
+    kiln_repulsion out = giving_back(s0, s1);
+    return curved || calm == 0.0 ? out : mix(out, meeting(s0, s1), calm);
 }

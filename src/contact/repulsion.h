@@ -34,7 +34,10 @@ KILN_INLINE kiln_repulsion kiln_repulsion_at(double s)
  * b(8 s) takes is not given back: a secant from afar is not infinite enough to stop anything.
  * `curved`: nor is what things take that meet otherwise than before a plane, where the distance
  * changes by less than the normal of the end says, and the secant would give more than there was.
+ * `calm`: the part of b' itself in the mean with the secant, before planes; it takes what trembles.
  * Convex; 0 at s0, or where s0 is beyond the reach at its end. */
-kiln_repulsion kiln_repulsion_over(double s0, double s1, bool curved);
+kiln_repulsion kiln_repulsion_over(double s0, double s1, bool curved, double calm);
+/* By how much more b falls than b' of the end says: not negative, b is convex. */
+double kiln_repulsion_loss(double s0, double s1);
 
 #endif

@@ -3,7 +3,8 @@
 #include "base/parallel.h"
 #include "contact/pair_bounds.h"
 
-enum { GRAIN = 1024, BLOCK = 64 }; /* pairs per chunk, and at once */
+enum { GRAIN = 128, BLOCK = 64 }; /* pairs per chunk, and at once */
+enum { MANY_ITEMS = 1 << 15 };    /* of all trees */
 /* Of the distance in the material; the rest is room for the material to be compressed. */
 #define NEAR_SHARE 0.5
 /* Materials that overlap themselves have places that are no distance apart; those must repel. */
@@ -22,8 +23,7 @@ kiln_pair_distance kiln_surface_pair_distance(const kiln_surface_pair *pair, con
         p[k] = x[pair->v[k]];
     if (pair->split == 1) {
         kiln_closest_point at = kiln_closest_on_triangle(p[0], p + 1);
-        out = (kiln_pair_distance){.weight = {1.0, -at.weight[0], -at.weight[1], -at.weight[2]},
-                                   .feature = at.feature};
+        out = (kiln_pair_distance){.weight = {1.0, -at.weight[0], -at.weight[1], -at.weight[2]}};
         distance = sqrt(at.distance2);
         offset = at.offset;
     } else {
@@ -76,36 +76,63 @@ static kiln_box box_of(const search *s, const side *of, const uint32_t *v, int c
     return (kiln_box){kiln_v3_sub(box.low, half), kiln_v3_add(box.high, half)};
 }
 
-typedef struct boxes_job {
+/* A tree to grow, whose boxes are at `boxes`. */
+typedef struct growth {
     const search *s;
     const side *of;
-    const uint32_t *vertices;
+    kiln_bvh *tree;
+    const kiln_u32_array *vertices;
     size_t arity;
-} boxes_job;
+    kiln_box *boxes;
+    kiln_status status;
+    kiln_error error;
+} growth;
+
+static size_t items_of(const growth *g)
+{
+    return g->vertices->count / g->arity;
+}
 
 static void box_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk;
     (void)worker;
-    const boxes_job *job = user;
+    const growth *g = user;
     for (size_t i = begin; i < end; i++)
-        job->s->pairs->boxes.data[i] =
-            box_of(job->s, job->of, &job->vertices[i * job->arity], (int)job->arity);
+        g->boxes[i] = box_of(g->s, g->of, &g->vertices->data[i * g->arity], (int)g->arity);
 }
 
 /* Bodies' trees know the vertices of their items, which then are in no pair with each other. */
-static kiln_status grow_tree(const search *s, const side *of, kiln_bvh *tree,
-                             const kiln_u32_array *vertices, int arity, kiln_error *error)
+static kiln_status grow_tree(growth *g, kiln_error *error)
 {
-    kiln_surface_pairs *p = s->pairs;
-    size_t count = vertices->count / (size_t)arity;
-    KILN_TRY(kiln_array_reserve(p->context, &p->boxes, count + 1, error));
-    boxes_job job = {s, of, vertices->data, (size_t)arity};
-    kiln_parallel_for(p->context, count, GRAIN, box_chunk, &job);
-    if (p->grown)
-        return kiln_bvh_refit(tree, p->boxes.data, error);
-    KILN_TRY(kiln_bvh_build(tree, p->context, p->boxes.data, count, error));
-    return of->wall ? KILN_OK : kiln_bvh_set_vertices(tree, vertices->data, arity, error);
+    kiln_context *context = g->s->pairs->context;
+    kiln_parallel_for(context, items_of(g), GRAIN, box_chunk, g);
+    if (g->s->pairs->grown)
+        return kiln_bvh_refit(g->tree, g->boxes, error);
+    KILN_TRY(kiln_bvh_build(g->tree, context, g->boxes, items_of(g), error));
+    return g->of->wall ? KILN_OK
+                       : kiln_bvh_set_vertices(g->tree, g->vertices->data, (int)g->arity, error);
+}
+
+static void grow_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    growth *all = user;
+    for (size_t i = begin; i < end; i++)
+        all[i].status = grow_tree(&all[i], &all[i].error);
+}
+
+/* Of a vertex against a face, one of a wall. Where walls have as many edges and vertices that stick
+ * out as the body has, each answers for its part; where they are flat the body's vertices do alone.
+ */
+static double area_at_wall(const search *s, double area, uint32_t face)
+{
+    const kiln_walls *walls = s->rules->walls;
+    if (s->of[s->from].wall)
+        return 0.25 * fmin(area, s->typical);
+    double before = walls->face_area.data[walls->obstacle.data[walls->faces.data[3 * face]]];
+    return area * (1.0 - 0.25 * walls->sharp.data[face] * fmin(area / before, 1.0));
 }
 
 static bool has_wall(const search *s)
@@ -156,12 +183,10 @@ static double area_of(const search *s, size_t i)
     kiln_bvh_pair found = s->pairs->found.data[i];
     if (s->edges) {
         double other = b->edge_area[found.b];
-        return 0.5 * fmin(a->edge_area[found.a], b->wall ? fmin(other, s->typical) : other);
+        return 0.25 * (a->edge_area[found.a] + (b->wall ? fmin(other, s->typical) : other));
     }
-    uint32_t v = a->vertices->data[found.a];
-    if (a->wall)
-        return 0.5 * s->rules->walls->out.data[v] * fmin(a->area[v], s->typical);
-    return a->area[v];
+    double area = a->area[a->vertices->data[found.a]];
+    return a->wall || b->wall ? area_at_wall(s, area, found.b) : 0.25 * area;
 }
 
 /* Whether the sides see each other. */
@@ -236,14 +261,6 @@ static double clearance_by_reach(const search *s, const kiln_surface_pair *pair,
     return pair->clearance * (reach / s->rules->thickness);
 }
 
-/* Of what is `apart` there. */
-static double reach_in_material(const search *s, const kiln_surface_pair *pair, double apart)
-{
-    double thickness = s->rules->thickness;
-    double share = NEAR_SHARE * apart * (thickness / (thickness + pair->clearance));
-    return fmax(fmin(thickness, share), LEAST_REACH * thickness);
-}
-
 /* Reaches of wanted pairs, 0: they cannot come near. */
 static void judge_block(const search *s, const kiln_surface_pair *pair, size_t count, double *reach)
 {
@@ -264,8 +281,9 @@ static void judge_block(const search *s, const kiln_surface_pair *pair, size_t c
     double *apart = slack; /* done with */
     kiln_pair_distances2(context, inner, inner_count, s->u, 0.0, apart);
     for (size_t k = 0; k < inner_count; k++) {
-        double *out = &reach[number[k]];
-        *out = reach_in_material(s, &inner[k], sqrt(apart[k]));
+        double part = thickness / (thickness + inner[k].clearance), *out = &reach[number[k]];
+        double share = NEAR_SHARE * sqrt(apart[k]) * part;
+        *out = fmax(fmin(thickness, share), LEAST_REACH * thickness);
         *out = near[number[k]] > *out + clearance_by_reach(s, &inner[k], *out) ? 0.0 : *out;
     }
 }
@@ -294,42 +312,14 @@ static void judge_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     s->pairs->kept.data[chunk] = kept;
 }
 
-/* Whether the pair has less than its clearance where the step begins: beyond it there is *d. */
-static bool is_violated(const search *s, const kiln_surface_pair *pair, double *d)
-{
-    if (pair->clearance == 0.0 || !s->rules->begin)
-        return false;
-    *d = kiln_surface_pair_distance(pair, s->rules->begin).d;
-    return !(*d > VIOLATED * pair->reach);
-}
-
-/* Then that is what it has. */
+/* A clearance that the pair does not have where the step begins is what it has. */
 static void take_what_is(const search *s, kiln_surface_pair *pair)
 {
-    double d;
-    if (is_violated(s, pair, &d))
+    if (pair->clearance == 0.0 || !s->rules->begin)
+        return;
+    double d = kiln_surface_pair_distance(pair, s->rules->begin).d;
+    if (!(d > VIOLATED * pair->reach))
         pair->clearance = fmax(pair->clearance + d - PUSHED * pair->reach, 0.0);
-}
-
-bool kiln_surface_pair_is_whole(const kiln_contact_surface *surface, const kiln_pair_rules *rules,
-                                const kiln_vec3 *u, uint32_t vertex, const uint32_t face[3])
-{
-    const search s = {
-        .surface = surface,
-        .rules = rules,
-        .of = {{.wall = vertex >= rules->first_wall}, {.wall = face[0] >= rules->first_wall}},
-        .to = 1};
-    kiln_surface_pair pair = {
-        .v = {vertex, face[0], face[1], face[2]}, .split = 1, .reach = rules->thickness};
-    double d;
-    pair.clearance = clearance_between(&s, &pair);
-    if (is_near_in_material(&s, &pair)) {
-        const kiln_vec3 corner[3] = {u[face[0]], u[face[1]], u[face[2]]};
-        double apart = sqrt(kiln_triangle_distance2(u[vertex], corner));
-        if (reach_in_material(&s, &pair, apart) < rules->thickness)
-            return false;
-    }
-    return !is_violated(&s, &pair, &d);
 }
 
 /* To the places from kept[chunk] on. */
@@ -390,18 +380,45 @@ static kiln_status search_between(search *s, int from, int to, bool edges, kiln_
     return sift(s, error);
 }
 
+/* Small ones that only follow side by side: their loops are too short to be shared. What grows asks
+ * for memory, and the caller's allocator serves one thread at a time. */
+static kiln_status grow_all(kiln_surface_pairs *p, growth *all, size_t count, kiln_error *error)
+{
+    size_t items = 0;
+    for (size_t i = 0; i < count; i++)
+        items += items_of(&all[i]);
+    KILN_TRY(kiln_array_reserve(p->context, &p->boxes, items + 1, error));
+    items = 0;
+    for (size_t i = 0; i < count; i++) {
+        all[i].boxes = p->boxes.data + items;
+        items += items_of(&all[i]);
+    }
+    if (items < MANY_ITEMS && p->grown)
+        kiln_parallel_for(p->context, count, 1, grow_chunk, all);
+    else
+        grow_chunk(all, 0, 0, count, 0);
+    for (size_t i = 0; i < count; i++)
+        if (all[i].status != KILN_OK) {
+            if (error)
+                *error = all[i].error;
+            return all[i].status;
+        }
+    return KILN_OK;
+}
+
+/* Those that take longest first. */
 static kiln_status grow_trees(search *s, bool walls, kiln_error *error)
 {
     kiln_surface_pairs *p = s->pairs;
     const side *b = &s->of[BODIES], *w = &s->of[WALLS];
-    KILN_TRY(grow_tree(s, b, &p->vertex_tree, b->vertices, 1, error));
-    KILN_TRY(grow_tree(s, b, &p->face_tree, b->faces, 3, error));
-    KILN_TRY(grow_tree(s, b, &p->edge_tree, b->edges, 2, error));
-    if (walls) {
-        KILN_TRY(grow_tree(s, w, &p->wall_vertex_tree, w->vertices, 1, error));
-        KILN_TRY(grow_tree(s, w, &p->wall_face_tree, w->faces, 3, error));
-        KILN_TRY(grow_tree(s, w, &p->wall_edge_tree, w->edges, 2, error));
-    }
+    growth all[] = {
+        {.s = s, .of = b, .tree = &p->edge_tree, .vertices = b->edges, .arity = 2},
+        {.s = s, .of = b, .tree = &p->face_tree, .vertices = b->faces, .arity = 3},
+        {.s = s, .of = b, .tree = &p->vertex_tree, .vertices = b->vertices, .arity = 1},
+        {.s = s, .of = w, .tree = &p->wall_edge_tree, .vertices = w->edges, .arity = 2},
+        {.s = s, .of = w, .tree = &p->wall_face_tree, .vertices = w->faces, .arity = 3},
+        {.s = s, .of = w, .tree = &p->wall_vertex_tree, .vertices = w->vertices, .arity = 1}};
+    KILN_TRY(grow_all(p, all, walls ? 6 : 3, error));
     p->grown = true;
     return KILN_OK;
 }

@@ -20,8 +20,8 @@ typedef struct kiln_surface_pair {
     double reach;     /* m, they repel below this distance, which is measured */
     double clearance; /* m, from there: they keep this much in any case */
     uint32_t face;    /* of a vertex and a face: its number on its side */
-    /* m^2 that the pair stands for: of a vertex its own, of edges half of the less of theirs. Of
-     * walls no more counts than of what is before them. */
+    /* m^2 that the pair stands for: vertex A / 4, edges (A + A') / 4. Of walls no more counts than
+     * of what is before them, and a vertex before faces much larger than its own stands for A. */
     double area;
 } kiln_surface_pair;
 
@@ -31,7 +31,6 @@ typedef struct kiln_pair_distance {
     kiln_vec3 normal; /* from the second side's point to the first's; unit, zero where they touch */
     double weight[4]; /* of the vertices, negative on the second side: their sum is zero and
                          grad d = weight[k] normal at v[k] */
-    unsigned feature; /* of the face that a vertex is before (geom/distance.h) */
 } kiln_pair_distance;
 
 kiln_pair_distance kiln_surface_pair_distance(const kiln_surface_pair *pair, const kiln_vec3 *x);
@@ -87,10 +86,6 @@ kiln_status kiln_surface_pairs_find(kiln_surface_pairs *pairs, const kiln_contac
 kiln_status kiln_surface_pairs_thin(kiln_surface_pairs *pairs, const kiln_pair_rules *rules,
                                     const kiln_box *boxes, const kiln_vec3 *x, size_t *count,
                                     kiln_error *error);
-/* Whether a vertex and a face (rows) have all of the reach and the clearance that others have: they
- * are not near in the material, nor nearer than the clearance where the step begins. */
-bool kiln_surface_pair_is_whole(const kiln_contact_surface *surface, const kiln_pair_rules *rules,
-                                const kiln_vec3 *u, uint32_t vertex, const uint32_t face[3]);
 void kiln_surface_pairs_free(kiln_surface_pairs *pairs);
 size_t kiln_surface_pairs_bytes(const kiln_surface_pairs *pairs);
 

@@ -33,11 +33,6 @@ static size_t corner_opposite(size_t side)
     return side % 3 == 0 ? side + 2 : side - 1;
 }
 
-static kiln_fan_surface surface_of(const kiln_walls *w)
-{
-    return (kiln_fan_surface){&w->fans, w->faces.data, 0};
-}
-
 typedef struct face_side {
     uint32_t v[2]; /* ascending */
     uint32_t side;
@@ -85,14 +80,14 @@ static kiln_status list_edge(kiln_walls *w, const face_side *side, size_t count,
     double rise = rise_at(w, side, count), area = 0.0;
     for (size_t k = 0; k < count; k++)
         area += kiln_v3_norm(normal_of(w, side[k].side / 3)) / 6.0;
+    if (count == 2 && rise <= FLAT) {
+        w->beyond.data[side[0].side] = side[1].side;
+        w->beyond.data[side[1].side] = side[0].side;
+    }
     if (is_of_plane(w, side->v[0]) || !(rise < -FLAT))
         return KILN_OK;
-    kiln_fan_surface surface = surface_of(w);
-    double sharpness = kiln_fan_sharpness(&surface, w->own.data, side->v[0], side->v[1]);
     for (size_t k = 0; k < count; k++)
-        w->sharp.data[side[k].side / 3] += sharpness / 3.0;
-    for (int k = 0; k < 2; k++)
-        w->out.data[side->v[k]] = fmax(w->out.data[side->v[k]], sharpness);
+        w->sharp.data[side[k].side / 3]++;
     KILN_TRY(kiln_array_push(w->context, &w->edges, side->v[0], error));
     KILN_TRY(kiln_array_push(w->context, &w->edges, side->v[1], error));
     return kiln_array_push(w->context, &w->edge_area, area, error);
@@ -101,13 +96,14 @@ static kiln_status list_edge(kiln_walls *w, const face_side *side, size_t count,
 static kiln_status list_edges(kiln_walls *w, face_side_array *sides, kiln_error *error)
 {
     KILN_TRY(list_sides(w, sides, error));
+    KILN_TRY(kiln_array_reserve(w->context, &w->beyond, w->faces.count + 1, error));
     KILN_TRY(kiln_array_reserve(w->context, &w->sharp, w->faces.count / 3 + 1, error));
-    KILN_TRY(kiln_array_reserve(w->context, &w->out, w->own.count + 1, error));
+    w->beyond.count = w->faces.count;
     w->sharp.count = w->faces.count / 3;
+    for (size_t i = 0; i < w->faces.count; i++)
+        w->beyond.data[i] = KILN_NONE;
     for (size_t i = 0; i < w->sharp.count; i++)
-        w->sharp.data[i] = 0.0;
-    for (size_t i = 0; i < w->own.count; i++)
-        w->out.data[i] = 0.0;
+        w->sharp.data[i] = 0;
     for (size_t i = 0, next; i < sides->count; i = next) {
         const uint32_t *v = sides->data[i].v;
         for (next = i + 1; next < sides->count && sides->data[next].v[0] == v[0] &&
@@ -215,7 +211,6 @@ static kiln_status build(kiln_walls *w, double depth, double chord, kiln_error *
     for (size_t i = 0; i < w->obstacle_count; i++)
         KILN_TRY(add_obstacle(w, (uint32_t)i, depth, chord, error));
     KILN_TRY(measure(w, error));
-    KILN_TRY(kiln_fans_build(&w->fans, w->context, &w->faces, w->own.count, error));
     face_side_array sides = {0};
     kiln_status status = list_edges(w, &sides, error);
     kiln_array_free(w->context, &sides);
@@ -246,21 +241,20 @@ void kiln_walls_free(kiln_walls *w)
     kiln_array_free(w->context, &w->face_area);
     kiln_array_free(w->context, &w->face_count);
     kiln_array_free(w->context, &w->sharp);
-    kiln_array_free(w->context, &w->out);
-    kiln_fans_free(&w->fans, w->context);
+    kiln_array_free(w->context, &w->beyond);
 }
 
-/* Three points of the plane about the place below the middle of the box, from the three it is given
- * by. */
+/* Three points of the plane about the place below the middle of the box. Directions are the
+ * plane's own: those between the points that it is given by have lost what digits these have far
+ * from the origin, and where bodies are they would be off by that times the way. */
 static void spread(const kiln_walls *w, size_t first, kiln_box about, kiln_vec3 p[3])
 {
     const kiln_obstacle *o = w->obstacles[w->obstacle.data[first]];
-    const kiln_vec3 *given = w->own.data + first;
-    kiln_vec3 a = kiln_v3_normalize(kiln_v3_sub(given[1], given[0]));
-    kiln_vec3 b = kiln_v3_normalize(kiln_v3_sub(given[2], given[0]));
-    kiln_vec3 n = kiln_v3_cross(a, b);
+    kiln_vec3 n, a, b;
+    kiln_obstacle_axes(o, &n, &a, &b);
     kiln_vec3 middle = kiln_obstacle_own(o, kiln_v3_lerp(about.low, about.high, 0.5));
-    kiln_vec3 foot = kiln_v3_madd(middle, -kiln_v3_dot(kiln_v3_sub(middle, given[0]), n), n);
+    double height = kiln_v3_dot(kiln_v3_sub(middle, w->own.data[first]), n);
+    kiln_vec3 foot = kiln_v3_madd(middle, -height, n);
     double reach = PLANE_REACH * kiln_v3_norm(kiln_v3_sub(about.high, about.low));
     p[0] = kiln_v3_madd(kiln_v3_madd(foot, -reach, a), -reach, b);
     p[1] = kiln_v3_madd(p[0], 4.0 * reach, a);
@@ -283,13 +277,90 @@ void kiln_walls_place(const kiln_walls *w, kiln_box about, bool at_begin, kiln_v
     }
 }
 
+/* Weights below this are those of a point on the edge, or at the vertex: what lies exactly above an
+ * edge must be seen there from both its faces. */
+#define TIE 1e-9
+
+typedef struct foot {
+    const kiln_walls *walls;
+    const kiln_vec3 *places;
+    kiln_vec3 p;
+} foot;
+
+static kiln_vec3 corner_at(const foot *t, size_t corner)
+{
+    return t->places[t->walls->faces.data[corner]];
+}
+
+/* The way from one corner to another leads nearer to p. */
+static bool leads_nearer(const foot *t, size_t from, size_t to)
+{
+    kiln_vec3 edge = kiln_v3_sub(corner_at(t, to), corner_at(t, from));
+    return kiln_v3_dot(kiln_v3_sub(t->p, corner_at(t, from)), edge) > TIE * kiln_v3_norm2(edge);
+}
+
+/* Likewise from an edge into the face that the side is of. */
+static bool leads_nearer_inside(const foot *t, size_t side)
+{
+    kiln_vec3 from = corner_at(t, side);
+    kiln_vec3 edge = kiln_v3_sub(corner_at(t, corner_after(side)), from);
+    kiln_vec3 in = kiln_v3_sub(corner_at(t, corner_opposite(side)), from);
+    in = kiln_v3_madd(in, -kiln_v3_dot(in, edge) / kiln_v3_norm2(edge), edge);
+    return kiln_v3_dot(kiln_v3_sub(t->p, from), in) > TIE * kiln_v3_norm2(in);
+}
+
+/* Goes round a corner's vertex from face to face, until it ends or is back. Adds the faces on the
+ * way, the first not; false: from one of them an edge leads nearer. */
+static bool go_round(const foot *t, size_t corner, bool forward, int *faces, bool *closed)
+{
+    size_t at = corner;
+    for (;;) {
+        /* Forward over the side that ends at the vertex, back over the one that begins there. */
+        uint32_t next = t->walls->beyond.data[forward ? corner_opposite(at) : at];
+        if (next == KILN_NONE)
+            return true;
+        at = forward ? next : corner_after(next);
+        *closed = at == corner;
+        if (*closed)
+            return true;
+        if (leads_nearer(t, at, corner_after(at)) || leads_nearer(t, at, corner_opposite(at)))
+            return false;
+        ++*faces;
+    }
+}
+
+static double share_of_vertex(const foot *t, size_t corner)
+{
+    int faces = 1;
+    bool closed = false;
+    if (!go_round(t, corner, true, &faces, &closed) ||
+        (!closed && !go_round(t, corner, false, &faces, &closed)))
+        return 0.0;
+    return 1.0 / faces;
+}
+
+double kiln_walls_share(const kiln_walls *walls, const kiln_vec3 *places, uint32_t face,
+                        const double weight[3], kiln_vec3 p)
+{
+    const foot t = {walls, places, p};
+    size_t first = 3 * (size_t)face;
+    for (size_t k = 0; k < 3; k++)
+        if (weight[k] >= 1.0 - 2.0 * TIE)
+            return share_of_vertex(&t, first + k);
+    for (size_t k = 0; k < 3; k++) {
+        uint32_t beyond = walls->beyond.data[first + k];
+        if (weight[(k + 2) % 3] > TIE || beyond == KILN_NONE)
+            continue;
+        return leads_nearer_inside(&t, beyond) ? 0.0 : 0.5;
+    }
+    return 1.0;
+}
+
 size_t kiln_walls_bytes(const kiln_walls *w)
 {
     return w->own.capacity * sizeof(kiln_vec3) +
            (w->obstacle.capacity + w->vertices.capacity + w->edges.capacity + w->faces.capacity) *
                sizeof(uint32_t) +
-           w->face_count.capacity * sizeof(uint32_t) + kiln_fans_bytes(&w->fans) +
-           (w->area.capacity + w->edge_area.capacity + w->face_area.capacity + w->sharp.capacity +
-            w->out.capacity) *
-               sizeof(double);
+           (w->face_count.capacity + w->beyond.capacity + w->sharp.capacity) * sizeof(uint32_t) +
+           (w->area.capacity + w->edge_area.capacity + w->face_area.capacity) * sizeof(double);
 }

@@ -8,13 +8,16 @@
  * nothing but vertices can run into it. Of the other shapes edges and vertices take part that stick
  * out: what runs into a flat or a hollow place does so with a vertex of its own.
  *
- * Such a vertex is near all faces around its foot, and counts once (contact/sight.h). */
+ * Such a vertex is near all faces around its foot, and counts once: the nearest point of a face
+ * counts only where it is nearest of all around it, and is shared by the faces that have it in
+ * common. So the sum over a flat or round wall does not depend on how it is divided. Beyond an edge
+ * where it is hollow another wall begins, which counts by itself: there the nearest points of both
+ * are apart, and one that vanished would take its energy with it. */
 #ifndef KILN_CONTACT_WALLS_H
 #define KILN_CONTACT_WALLS_H
 
 #include "base/array.h"
 #include "contact/obstacle.h"
-#include "contact/sight.h"
 #include "geom/box.h"
 
 /* Zero-initialise. Points are numbered from 0. */
@@ -32,9 +35,10 @@ typedef struct kiln_walls {
     kiln_f64_array edge_area;  /* [edge] likewise */
     kiln_f64_array face_area;  /* [obstacle] of its faces, mean; planes: infinite */
     kiln_u32_array face_count; /* [obstacle] */
-    kiln_f64_array sharp;      /* [face] how far its edges stick out (contact/sight.h), mean */
-    kiln_f64_array out;        /* [point] the farthest that an edge at it does */
-    kiln_fans fans;            /* faces at each point */
+    kiln_u32_array sharp;      /* [face] how many of its edges stick out */
+    /* [face][3] what is beyond the edge from corner k to k + 1: 3 times a face and its own k; where
+     * faces are hollow to each other, and where there is not one, KILN_NONE. */
+    kiln_u32_array beyond;
 } kiln_walls;
 
 /* Of all obstacles, borrowed. Chords are off arcs by `chord` at most. On failure there are none. */
@@ -46,6 +50,10 @@ void kiln_walls_free(kiln_walls *walls);
 /* World places [point] at the end of the step, or at its begin. Planes are below `about`, the box
  * of all that moves in it. */
 void kiln_walls_place(const kiln_walls *walls, kiln_box about, bool at_begin, kiln_vec3 *places);
+/* The part of 1 by which the nearest point on `face`, with these weights of its corners, counts for
+ * a vertex at p; with the points at `places`. */
+double kiln_walls_share(const kiln_walls *walls, const kiln_vec3 *places, uint32_t face,
+                        const double weight[3], kiln_vec3 p);
 size_t kiln_walls_bytes(const kiln_walls *walls);
 
 #endif

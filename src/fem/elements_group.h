@@ -7,14 +7,15 @@
 
 enum { KILN_GROUP_BATCHES = 8, KILN_GROUP_SIZE = KILN_GROUP_BATCHES * KILN_ELEMENT_LANES };
 
-/* [component][element of the group]; F = U diag(s) V' as in svd3.h. */
+/* [component][element of the group]; F = U diag(s) V' as in svd3.h. Of linear matter
+ * that flows within steps, and to which turns are strains, sym F in place of F: U = V. */
 typedef struct kiln_element_group {
     double F[9][KILN_GROUP_SIZE], u[9][KILN_GROUP_SIZE], s[3][KILN_GROUP_SIZE],
         v[9][KILN_GROUP_SIZE];
 } kiln_element_group;
 
-/* Batches first to first + batches - 1, at most KILN_GROUP_BATCHES, at x. Padding is decomposed
- * like the tet whose geometry it has. */
+/* Batches first to first + batches - 1, of one chunk and at most KILN_GROUP_BATCHES, at x. Padding
+ * is decomposed like the tet whose geometry it has. */
 void kiln_elements_decompose_group(const kiln_elements *elements, const double *x, size_t first,
                                    size_t batches, kiln_element_group *group);
 

@@ -11,8 +11,8 @@ enum { MOST_ROUNDS = 40, MOST_HALVINGS = 12 };
 kiln_dilation kiln_flow_dilation(const kiln_material *material)
 {
     kiln_dilation own = material->model->dilation;
-    return own != KILN_DILATION_VOLUME && kiln_flow_is_within(material) ? KILN_DILATION_CHANGE
-                                                                        : own;
+    bool keeps = own == KILN_DILATION_VOLUME || own == KILN_DILATION_TRACE;
+    return !keeps && kiln_flow_is_within(material) ? KILN_DILATION_CHANGE : own;
 }
 
 /* Where the minimum is looked for. */
@@ -144,8 +144,27 @@ static bool find_flow(flow_state *w, const kiln_matter *matter, const kiln_yield
     return true;
 }
 
+/* As flow_linear_simd.c has it; principal strains are stretches less 1. */
+static double return_linear(const kiln_matter *matter, const kiln_yield_surface *surface,
+                            double d[3])
+{
+    double e[3], stiff = 2.0 * matter->mu, sum = stiff + surface->growth;
+    remove_mean(matter->s, e);
+    double size = length_of(e), over = stiff * size - surface->threshold, part = 0.0;
+    if (over > 0.0 && !kiln_plastic_is_degenerate(matter->s)) {
+        double q = over / sum;
+        bool empty = !(sum > 0.0) || !(surface->threshold + surface->growth * q > 0.0);
+        part = empty ? 1.0 : q / size;
+    }
+    for (int i = 0; i < 3; i++)
+        d[i] = -log1p(-part * e[i] / matter->s[i]);
+    return part;
+}
+
 double kiln_flow_return(const kiln_matter *matter, const kiln_yield_surface *surface, double d[3])
 {
+    if (kiln_flow_is_linear(matter->material))
+        return return_linear(matter, surface, d);
     flow_state w;
     double e[3];
     bool flows = find_flow(&w, matter, surface);

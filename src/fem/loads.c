@@ -13,7 +13,10 @@ struct kiln_loads {
     kiln_context *context;
     const kiln_mesh *mesh;
     size_t rows;
-    kiln_f64_array dead;    /* [vertex slot][3] what does not follow the surface */
+    kiln_f64_array dead;   /* [vertex slot][3] what does not follow the surface */
+    kiln_f64_array points; /* [vertex slot][3] of that, what pulls at single vertices */
+    kiln_f64_array pulls;  /* [face slot][3] N/m^2 of the material */
+    kiln_vec3 acceleration;
     kiln_f64_array force;   /* [vertex slot][3] all, pressure as last lagged */
     kiln_f64_array model;   /* [vertex slot][3] scratch of lag, only with pressure */
     kiln_f64_array partial; /* [chunk] of the sums */
@@ -61,6 +64,8 @@ void kiln_loads_destroy(kiln_loads *loads)
         return;
     kiln_context *context = loads->context;
     kiln_array_free(context, &loads->dead);
+    kiln_array_free(context, &loads->points);
+    kiln_array_free(context, &loads->pulls);
     kiln_array_free(context, &loads->force);
     kiln_array_free(context, &loads->model);
     kiln_array_free(context, &loads->partial);
@@ -79,8 +84,10 @@ static void set_pressed(kiln_loads *loads, bool pressed)
 
 kiln_status kiln_loads_reset(kiln_loads *loads, const kiln_mesh *mesh, kiln_error *error)
 {
-    size_t rows = mesh->table[KILN_ON_VERTEX].used;
+    size_t rows = mesh->table[KILN_ON_VERTEX].used, faces = mesh->table[KILN_ON_FACE].used;
     loads->rows = 0;
+    KILN_TRY(kiln_array_reserve(loads->context, &loads->points, 3 * rows, error));
+    KILN_TRY(kiln_array_reserve(loads->context, &loads->pulls, 3 * faces, error));
     KILN_TRY(kiln_array_reserve(loads->context, &loads->dead, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(loads->context, &loads->force, 3 * rows, error));
     KILN_TRY(
@@ -90,7 +97,10 @@ kiln_status kiln_loads_reset(kiln_loads *loads, const kiln_mesh *mesh, kiln_erro
     loads->pressed.count = 0;
     set_pressed(loads, false);
     loads->open = loads->left_out = false;
+    loads->acceleration = kiln_v3(0, 0, 0);
     memset(loads->dead.data, 0, 3 * rows * sizeof(double));
+    memset(loads->points.data, 0, 3 * rows * sizeof(double));
+    memset(loads->pulls.data, 0, 3 * faces * sizeof(double));
     memset(loads->force.data, 0, 3 * rows * sizeof(double));
     return KILN_OK;
 }
@@ -102,18 +112,25 @@ static void add_to(double *row, double scale, kiln_vec3 f)
     row[2] += scale * f.z;
 }
 
-void kiln_loads_add_force(kiln_loads *loads, uint32_t vertex, kiln_vec3 force)
+static void add_dead(kiln_loads *loads, uint32_t vertex, kiln_vec3 force)
 {
     add_to(loads->dead.data + 3 * (size_t)vertex, 1.0, force);
     add_to(loads->force.data + 3 * (size_t)vertex, 1.0, force);
+}
+
+void kiln_loads_add_force(kiln_loads *loads, uint32_t vertex, kiln_vec3 force)
+{
+    add_dead(loads, vertex, force);
+    add_to(loads->points.data + 3 * (size_t)vertex, 1.0, force);
 }
 
 /* The rows of the consistent mass add up to the lumped one: M a is the same for both. */
 void kiln_loads_add_acceleration(kiln_loads *loads, const kiln_mass *mass, kiln_vec3 a)
 {
     const double *lumped = kiln_mass_lumped(mass);
+    loads->acceleration = kiln_v3_add(loads->acceleration, a);
     for (uint32_t v = 0; v < loads->rows; v++)
-        kiln_loads_add_force(loads, v, kiln_v3_scale(a, lumped[v]));
+        add_dead(loads, v, kiln_v3_scale(a, lumped[v]));
 }
 
 static void face_vertices(const kiln_mesh *mesh, uint32_t face, uint32_t v[3])
@@ -131,12 +148,27 @@ static kiln_vec3 area_vector(kiln_vec3 a, kiln_vec3 b, kiln_vec3 c)
 
 void kiln_loads_add_traction(kiln_loads *loads, uint32_t face, kiln_vec3 traction, kiln_space space)
 {
-    const kiln_vec3 *p = kiln_mesh_positions(loads->mesh, space);
+    const kiln_vec3 *p = kiln_mesh_positions(loads->mesh, space), *u = loads->mesh->u;
     uint32_t v[3];
     face_vertices(loads->mesh, face, v);
     double area = kiln_v3_norm(area_vector(p[v[0]], p[v[1]], p[v[2]]));
     for (int k = 0; k < 3; k++)
-        kiln_loads_add_force(loads, v[k], kiln_v3_scale(traction, area / 3.0));
+        add_dead(loads, v[k], kiln_v3_scale(traction, area / 3.0));
+    add_to(loads->pulls.data + 3 * (size_t)face,
+           area / kiln_v3_norm(area_vector(u[v[0]], u[v[1]], u[v[2]])), traction);
+}
+
+kiln_vec3 kiln_loads_acceleration(const kiln_loads *loads)
+{
+    return loads->acceleration;
+}
+const kiln_vec3 *kiln_loads_pulls(const kiln_loads *loads)
+{
+    return (const kiln_vec3 *)(const void *)loads->pulls.data;
+}
+const kiln_vec3 *kiln_loads_points(const kiln_loads *loads)
+{
+    return (const kiln_vec3 *)(const void *)loads->points.data;
 }
 
 static void places(const pressed_face *face, const double *x, kiln_vec3 p[3])

@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 #include "fem/elements_group.h"
+#include "fem/flow_linear.h"
 #include "fem/yield_surfaces.h"
 #include "mesh/rewind.h"
 
@@ -61,7 +62,9 @@ static double norm_of(const kiln_matter *m, const double p[3])
 {
     if (m->material->plastic.norm == KILN_YIELD_FROBENIUS)
         return sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
-    double a = p[0] * m->s[0], b = p[1] * m->s[1], c = p[2] * m->s[2];
+    bool linear = kiln_flow_is_linear(m->material);
+    double a = linear ? p[0] : p[0] * m->s[0], b = linear ? p[1] : p[1] * m->s[1];
+    double c = linear ? p[2] : p[2] * m->s[2];
     return sqrt(((a - b) * (a - b) + (b - c) * (b - c) + (c - a) * (c - a)) / 3.0);
 }
 
@@ -286,21 +289,30 @@ static bool without_shape(const double s[3])
     return s[0] - s[2] <= 4e-15 * s[0];
 }
 
+static kiln_mat3 edges_of(const uint32_t v[4], const kiln_vec3 *p)
+{
+    return kiln_m3_columns(kiln_v3_sub(p[v[1]], p[v[0]]), kiln_v3_sub(p[v[2]], p[v[0]]),
+                           kiln_v3_sub(p[v[3]], p[v[0]]));
+}
+
+static kiln_mat3 gradient_of(const kiln_elements *elements, size_t number)
+{
+    const kiln_element_batch *batch = &elements->batches.data[number / LANES];
+    kiln_mat3 B;
+    for (int k = 0; k < 9; k++)
+        B.m[k / 3][k % 3] = batch->gradient[k][number % LANES];
+    return B;
+}
+
 /* Pi V, where Pi = Dm Dr^-1 is what the elements were formed with. */
 static kiln_mat3 turned_offset(const update_job *job, size_t number, const kiln_element_group *g,
                                size_t i)
 {
-    const uint32_t *v = job->elements->vertex.data + 4 * number;
-    const kiln_vec3 *u = job->mesh->u;
-    const kiln_element_batch *batch = &job->elements->batches.data[number / LANES];
-    kiln_mat3 B, V;
-    for (int k = 0; k < 9; k++) {
-        B.m[k / 3][k % 3] = batch->gradient[k][number % LANES];
+    kiln_mat3 V;
+    for (int k = 0; k < 9; k++)
         V.m[k / 3][k % 3] = g->v[k][i];
-    }
-    kiln_mat3 Dm = kiln_m3_columns(kiln_v3_sub(u[v[1]], u[v[0]]), kiln_v3_sub(u[v[2]], u[v[0]]),
-                                   kiln_v3_sub(u[v[3]], u[v[0]]));
-    return kiln_m3_mul(Dm, kiln_m3_mul(B, V));
+    kiln_mat3 Dm = edges_of(job->elements->vertex.data + 4 * number, job->mesh->u);
+    return kiln_m3_mul(Dm, kiln_m3_mul(gradient_of(job->elements, number), V));
 }
 
 /* G <- Pi V S*^(-2 gamma) V' Pi', written as G + Q (S*^(-2 gamma) - I) Q', Q = Pi V, so that
@@ -318,6 +330,32 @@ static void change_shape(kiln_sym3 *shape, const kiln_mat3 *Q, const kiln_flow *
     *shape = kiln_offset_unit(G);
 }
 
+/* The same of linear matter, whose strain becomes what is left of it. */
+static bool change_linear_shape(const update_job *job, size_t number, const kiln_element_group *g,
+                                size_t i, const kiln_flow *flow, double size, kiln_sym3 *shape)
+{
+    const uint32_t *v = job->elements->vertex.data + 4 * number;
+    kiln_mat3 change = {{{0}}};
+    for (int k = 0; k < 9; k++)
+        for (int n = 0; n < 3; n++)
+            change.m[k / 3][k % 3] += g->v[3 * (k / 3) + n][i] * g->s[n][i] * expm1(-flow->d[n]) *
+                                      g->v[3 * (k % 3) + n][i];
+    kiln_mat3 Dm = edges_of(v, job->mesh->u), B = gradient_of(job->elements, number);
+    kiln_mat3 A = kiln_m3_mul(edges_of(v, job->mesh->x), kiln_m3_inverse(Dm));
+    kiln_mat3 Pi = kiln_m3_mul(Dm, B);
+    return kiln_flow_linear_shape(&A, &Pi, &change, size, shape);
+}
+
+/* The strain that flowed. */
+static double flow_length(const kiln_matter *matter, const kiln_flow *flow)
+{
+    double left[3];
+    for (int i = 0; i < 3; i++)
+        left[i] =
+            kiln_flow_is_linear(matter->material) ? matter->s[i] * expm1(-flow->d[i]) : flow->d[i];
+    return length_of(left);
+}
+
 /* What the step has let flow, or would have if there was none. */
 static kiln_flow flow_within(const update_job *job, const kiln_matter *matter, size_t number,
                              const kiln_plastic *law, uint32_t slot)
@@ -332,7 +370,7 @@ static kiln_flow flow_within(const update_job *job, const kiln_matter *matter, s
     kiln_matter left = *matter;
     flow.gamma = kiln_flow_return(matter, &surface, flow.d);
     if (flow.gamma > 0.0) {
-        double q = length_of(flow.d);
+        double q = flow_length(matter, &flow);
         flow.strain += sqrt(2.0 / 3.0) * q;
         if (work)
             flow.hardening =
@@ -343,6 +381,20 @@ static kiln_flow flow_within(const update_job *job, const kiln_matter *matter, s
     if (!work)
         flow.hardening += job->h * kiln_plastic_norm(&left);
     return flow;
+}
+
+/* What flowed inside the step has left forces as they are, but those of linear matter, whose rest
+ * shape could not take the square of it (flow_linear.h). */
+static void note_strain(const kiln_material *material, double added, double elastic,
+                        kiln_flow_report *report)
+{
+    double off = kiln_flow_is_linear(material)   ? added * added
+                 : kiln_flow_is_within(material) ? 0.0
+                                                 : added;
+    report->strain = fmax(report->strain, added);
+    report->elastic = fmax(report->elastic, elastic);
+    report->kept = fmax(report->kept, elastic - added);
+    report->off = fmax(report->off, off);
 }
 
 static void update_element(const update_job *job, const kiln_material *material, size_t number,
@@ -363,18 +415,20 @@ static void update_element(const update_job *job, const kiln_material *material,
     if (!(flow.gamma > 0.0) || without_shape(matter.s))
         return;
     double added = flow.strain - job->strain[slot];
-    report->strain = fmax(report->strain, added);
-    report->elastic = fmax(report->elastic, added / flow.gamma);
+    note_strain(material, added, added / flow.gamma, report);
     job->strain[slot] = flow.strain;
     report->flowed++;
     if (job->flowed)
         job->flowed[slot] = 1;
     report->greatest = fmax(report->greatest, flow.gamma);
-    kiln_mat3 Q = turned_offset(job, number, g, i);
+    kiln_sym3 *shape = &job->offsets.shape[slot];
     double volume = kiln_mesh_tet_volume(job->mesh, slot);
     double rest_volume = job->offsets.rest_volume[slot];
-    change_shape(&job->offsets.shape[slot], &Q, &flow,
-                 volume == rest_volume ? 1.0 : cbrt(volume / rest_volume));
+    double size = volume == rest_volume ? 1.0 : cbrt(volume / rest_volume);
+    if (kiln_flow_is_linear(material) && change_linear_shape(job, number, g, i, &flow, size, shape))
+        return;
+    kiln_mat3 Q = turned_offset(job, number, g, i);
+    change_shape(shape, &Q, &flow, size);
 }
 
 static void update_group(void *user, const kiln_material *material, size_t first, size_t count,
@@ -425,8 +479,6 @@ kiln_status kiln_plastic_update(const kiln_elements *elements, kiln_mesh *mesh,
                       kiln_resize(elements->context, NULL, 0, bytes)};
     if (!job.reports)
         return kiln_fail_memory(error, bytes);
-    if (flowed)
-        memset(flowed, 0, mesh->table[KILN_ON_TET].used);
     kiln_elements_fill_pressure(elements, &mesh->x[0].x);
     kiln_parallel_for(elements->context, chunks, 1, update_chunk, &job);
     *report = (kiln_flow_report){0};
@@ -436,6 +488,8 @@ kiln_status kiln_plastic_update(const kiln_elements *elements, kiln_mesh *mesh,
         report->greatest = fmax(report->greatest, job.reports[c].greatest);
         report->strain = fmax(report->strain, job.reports[c].strain);
         report->elastic = fmax(report->elastic, job.reports[c].elastic);
+        report->kept = fmax(report->kept, job.reports[c].kept);
+        report->off = fmax(report->off, job.reports[c].off);
     }
     kiln_release(elements->context, job.reports, bytes);
     return KILN_OK;

@@ -61,13 +61,15 @@ typedef struct kiln_flow_report {
     size_t skipped;  /* inverted or degenerate: left alone (VPF 5) */
     double greatest; /* gamma */
     double strain;   /* largest equivalent plastic strain that was added */
-    double elastic;  /* largest equivalent elastic strain of those that flowed, before */
+    double elastic;  /* largest equivalent elastic strain of those that flowed, before, */
+    double kept;     /* and after */
+    double off;      /* largest strain by which equilibrium may be another now */
 } kiln_flow_report;
 
 /* After an accepted step of h seconds that ended at mesh->x. `laws` [tet slot] in place of the
  * materials', where parameters are functions; NULL: the materials'. What the step has let flow
  * (yield_surfaces.h) is taken from there. `flowed` [tet slot] becomes 1
- * where a tet did and 0 where none lives or it did not; NULL: nobody asks. Elements are not
+ * where a tet did; NULL: nobody asks. Elements are not
  * changed: call kiln_elements_reform; they must be as the mesh's offsets are. */
 kiln_status kiln_plastic_update(const kiln_elements *elements, kiln_mesh *mesh,
                                 const kiln_plastic *laws, double h, uint8_t *flowed,

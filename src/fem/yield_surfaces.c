@@ -99,11 +99,13 @@ static left_stress stress_left(const kiln_elements *e, const kiln_material *mate
     for (int k = 0; k < 3; k++)
         matter.s[k] *= exp(-d[k]);
     kiln_plastic_stress(&matter, &f);
+    bool linear = kiln_flow_is_linear(material);
     for (int k = 0; k < 3; k++)
-        tau[k] = f.p[k] * matter.s[k];
+        tau[k] = linear ? f.p[k] : f.p[k] * matter.s[k];
     out.pressure = (tau[0] + tau[1] + tau[2]) / 3.0;
     for (int k = 0; k < 3; k++) {
-        double t = tau[k] - out.pressure, over = 1.0 / (matter.s[k] * matter.s[k]);
+        double t = tau[k] - out.pressure;
+        double over = linear ? 1.0 : 1.0 / (matter.s[k] * matter.s[k]);
         out.deviator += t * t;
         out.a += t * t * over;
         out.b += t * over;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { BOX_GRAIN = 1 << 13, GROUP_GRAIN = 1 << 10, SEARCH_GRAIN = 64 };
+enum { BOX_GRAIN = 1 << 13, GROUP_GRAIN = 1 << 10, SEARCH_GRAIN = 16, FEW_CHUNKS = 8 };
 /* Bits an axis of the sorting curve: 1024 cells a side tell apart what a leaf can. */
 enum { ORDER_BITS = 10, ORDER_BITS_LARGE = 13, LARGE = 1 << 20 };
 
@@ -104,10 +104,11 @@ static kiln_status name_bad_box(const kiln_box *boxes, size_t count, kiln_error 
 static kiln_status fit_frame(build_job *job, kiln_error *error)
 {
     kiln_bvh *bvh = job->bvh;
-    size_t chunks = kiln_chunk_count(bvh->count, BOX_GRAIN);
-    job->bounds = kiln_resize(bvh->context, NULL, 0, chunks * sizeof *job->bounds);
+    kiln_box few[FEW_CHUNKS]; /* small trees are refitted side by side: they ask for no memory */
+    size_t chunks = kiln_chunk_count(bvh->count, BOX_GRAIN), bytes = chunks * sizeof *job->bounds;
+    job->bounds = chunks <= FEW_CHUNKS ? few : kiln_resize(bvh->context, NULL, 0, bytes);
     if (!job->bounds)
-        return kiln_fail_memory(error, chunks * sizeof *job->bounds);
+        return kiln_fail_memory(error, bytes);
     kiln_parallel_for(bvh->context, bvh->count, BOX_GRAIN, bound_chunk, job);
     kiln_box all = kiln_box_empty();
     bool good = true;
@@ -115,7 +116,8 @@ static kiln_status fit_frame(build_job *job, kiln_error *error)
         good &= job->bounds[c].low.x <= job->bounds[c].high.x;
         all = kiln_box_join(all, job->bounds[c]);
     }
-    kiln_release(bvh->context, job->bounds, chunks * sizeof *job->bounds);
+    if (job->bounds != few)
+        kiln_release(bvh->context, job->bounds, bytes);
     if (!good)
         return name_bad_box(job->boxes, bvh->count, error);
     kiln_vec3 size = kiln_v3_sub(all.high, all.low);

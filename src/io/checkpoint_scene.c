@@ -62,7 +62,8 @@ kiln_status kiln_checkpoint_scene_load(kiln_context *context, const char *path,
                                        kiln_error *error)
 {
     const char *sets[MOST_SETS];
-    kiln_scene_options options = {.sets = sets,
+    kiln_scene_options options = {.goes_on = true,
+                                  .sets = sets,
                                   .set_count = cut_lines(scene, sets, MOST_SETS),
                                   .text = scene->text,
                                   .text_size = scene->text_size};
@@ -122,7 +123,8 @@ kiln_status kiln_checkpoint_scene_change(kiln_context *context, const char *path
     size_t count = cut_lines(kept, list, MOST_SETS);
     if (count <= MOST_SETS)
         count = merge_sets(list, count, sets, set_count);
-    kiln_scene_options options = {.sets = list,
+    kiln_scene_options options = {.goes_on = true,
+                                  .sets = list,
                                   .set_count = count,
                                   .text = reread ? NULL : kept->text,
                                   .text_size = kept->text_size};

@@ -16,6 +16,7 @@ typedef struct kiln_scene_options {
         instructions; /* while reading; 0: 1e8, as a call of a function. Both: 60 s of the CPU */
     const char *text; /* the scene's text instead of the file's (resumed runs); NULL: the file */
     size_t text_size;
+    bool goes_on; /* the run has a state that is not this scene's start (sim/scene.h) */
     /* Of a program that has modules of its own: the list the world is to be made of, ended by NULL,
      * borrowed as long as the scene; NULL: kiln_modules. */
     const kiln_module *const *modules;

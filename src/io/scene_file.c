@@ -393,6 +393,7 @@ kiln_status kiln_scene_file_load(kiln_context *context, const char *path,
     file->context = context;
     kiln_scene_init(&file->scene, context);
     name_scene(&file->scene, path);
+    file->scene.goes_on = options->goes_on;
     kiln_status status = get_text(file, path, options, error);
     if (status == KILN_OK)
         status =

@@ -1,5 +1,6 @@
 #include "remesh/improve.h"
 #include "remesh/passes.h"
+#include "remesh/tried.h"
 #include "remesh/vain.h"
 
 kiln_improve_options kiln_improve_default_options(void)
@@ -217,32 +218,51 @@ static bool round_reaches(repair *r, uint32_t round)
            reaches(r, CONTRACTIONS, &crowded);
 }
 
+/* All there is to do; whether the goal was reached. */
+static bool work_on(repair *r, const kiln_improve_options *options)
+{
+    bool reached = single_change_reaches(r);
+    for (uint32_t round = 0; round < options->rounds && !reached; round++) {
+        reached = round_reaches(r, round);
+        if (options->spread && r->set.count > options->spread)
+            break;
+    }
+    return reached;
+}
+
+/* A repair that misses the goal and gains little is taken back: what it does to the tets around,
+ * and with them to the forces, is more than it is worth. */
 static void improve_tet(kiln_remesher *remesher, uint32_t tet, const kiln_improve_options *options)
 {
     repair r = {.remesher = remesher, .goal = options->goal};
+    const double before = remesher->quality.data[tet];
+    const double least = before + options->worth * (options->goal - before);
+    kiln_pass_mark mark = kiln_remesher_mark(remesher);
+    if (mark.txn.depth == 0)
+        return;
     kiln_set_add(remesher, &r.set, &tet, 1);
-    bool reached = single_change_reaches(&r);
-    for (uint32_t round = 0; round < options->rounds && !reached; round++) {
-        reached = round_reaches(&r, round);
-        if (options->spread && r.set.count > options->spread)
-            break;
-    }
+    if (work_on(&r, options) || options->worth == 0.0 || worst_of(remesher, &r.set) >= least)
+        kiln_remesher_keep(remesher, &mark);
+    else
+        kiln_remesher_undo(remesher, &mark);
     kiln_array_free(remesher->context, &r.set);
 }
 
-/* The tets below the goal that are not hopeless. */
+/* The tets below the goal that are not hopeless and were not repaired too often. */
 static void find_bad(kiln_remesher *remesher, const kiln_improve_options *options,
                      kiln_u32_array *bad)
 {
     const kiln_vain *vain = kiln_vain_of(remesher->mesh, options->vain);
+    const kiln_tried *tried = kiln_tried_of(remesher->mesh, options->tried);
     size_t kept = 0;
     kiln_set_below(remesher, bad, options->goal, 0);
-    for (size_t i = 0; vain && i < bad->count; i++) {
+    for (size_t i = 0; i < bad->count; i++) {
         uint32_t t = bad->data[i];
-        if (!kiln_vain_is_hopeless(remesher->mesh, vain, t, remesher->quality.data[t]))
+        if (!kiln_vain_is_hopeless(remesher->mesh, vain, t, remesher->quality.data[t]) &&
+            !kiln_tried_enough(tried, KILN_TRIED_REPAIR, remesher->mesh->tet[t].v, 4))
             bad->data[kept++] = t;
     }
-    bad->count = vain ? kept : bad->count;
+    bad->count = kept;
 }
 
 /* Where a good part of the mesh is bad, repairs one by one would meet each other all the time and

@@ -27,6 +27,10 @@ typedef struct kiln_improve_options {
     /* Tet field (remesh/vain.h): tets that it says are hopeless are left alone, those that stay bad
      * are noted in it. NULL: none. */
     const char *vain;
+    /* Of what a tet lacks to the goal, the part that its repair makes up for at least, or it is
+     * taken back; 0: any gain is kept. */
+    double worth;
+    const char *tried; /* vertex field (remesh/tried.h): what it says is left alone. NULL: none */
     /* Called now and then; false stops the driver between two changes. May be NULL. */
     bool (*progress)(void *user, const kiln_improve_progress *progress);
     void *user;

@@ -293,9 +293,11 @@ static void write_node(const kiln_mesh *mesh, const kiln_dig *dig, const kiln_di
     }
 }
 
-/* Whether the surface may have the pieces instead of the faces. */
+/* Whether the surface may have the pieces instead of the faces: its shape where it is curved, in
+ * any case what guards it in the world. */
 static bool shape_stays(const kiln_remesher *remesher, kiln_workspace *workspace,
-                        const split_face *faces, uint32_t count, const kiln_proposal *proposal)
+                        const split_face *faces, uint32_t count, bool on_curved,
+                        const kiln_proposal *proposal)
 {
     const kiln_mesh *mesh = remesher->mesh;
     uint32_t old[SPLIT_FACES][3], fresh[3 * SPLIT_FACES][3];
@@ -309,6 +311,10 @@ static bool shape_stays(const kiln_remesher *remesher, kiln_workspace *workspace
         for (int k = 0; k < 3; k++)
             fresh[i][k] = proposal->fresh[face->tet].v[kiln_face_corner[face->face][k]];
     }
+    const uint32_t(*gone)[3] = (const uint32_t(*)[3])old, (*come)[3] = (const uint32_t(*)[3])fresh;
+    if (!on_curved)
+        return kiln_surface_is_guarded(remesher, workspace, gone, old_count, come,
+                                       proposal->surface_count, &proposal->place);
     for (uint32_t i = 0; i < proposal->old_count; i++)
         before += kiln_mesh_tet_volume(mesh, proposal->old[i]);
     for (uint32_t i = 0; i < proposal->fresh_count; i++) {
@@ -320,8 +326,7 @@ static bool shape_stays(const kiln_remesher *remesher, kiln_workspace *workspace
         after += kiln_tet_volume(p[0], p[1], p[2], p[3]);
     }
     return fabs(after - before) < KILN_MOST_VOLUME_CHANGE * before &&
-           kiln_surface_allows(remesher, workspace, (const uint32_t(*)[3])old, old_count,
-                               (const uint32_t(*)[3])fresh, proposal->surface_count,
+           kiln_surface_allows(remesher, workspace, gone, old_count, come, proposal->surface_count,
                                &proposal->place);
 }
 
@@ -352,7 +357,8 @@ static bool write_proposal(const kiln_remesher *remesher, kiln_workspace *worksp
     if (site->flags && !hand_on(remesher->mesh, site, faces, split_faces, out))
         return false;
     bool on_curved = place->side.freedom == KILN_ON_SURFACE && split_faces > (uint32_t)site->facets;
-    return !on_curved || shape_stays(remesher, workspace, faces, split_faces, out);
+    return !(on_curved || remesher->options.guard) ||
+           shape_stays(remesher, workspace, faces, split_faces, on_curved, out);
 }
 
 /* On the surface, or on a straight feature between flat facets, the cavity may go on along it. */
@@ -401,7 +407,7 @@ static bool propose(const kiln_remesher *remesher, kiln_workspace *workspace, ui
     kiln_dig_limits reach = {.depth = limits->depth, .may_swallow = limits->may_swallow};
     allow_facets(&site, &place, &reach);
     bool found = propose_best(remesher, workspace, &site, &place, &reach, dig, out);
-    if (!found && reach.curved) {
+    if (!found && (reach.curved || (reach.facets > 0 && remesher->options.guard))) {
         /* The surface does not allow that much. */
         reach.facets = 0;
         found = kiln_dig_open(remesher, &place, dig) &&

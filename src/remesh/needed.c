@@ -3,6 +3,7 @@
 #include "base/parallel.h"
 #include "remesh/sizing.h"
 #include "remesh/space.h"
+#include "remesh/tried.h"
 #include "remesh/vain.h"
 
 enum { GRAIN = 512 };
@@ -12,9 +13,10 @@ typedef struct look {
     bool sized;
     const kiln_vec3 *points; /* where all edges are measured; NULL: each in its space */
     double shortest, longest, goal;
-    const kiln_size_wait *wait; /* [vertex] or NULL */
-    const kiln_vain *vain;      /* [tet] or NULL */
-    kiln_f64_array worst;       /* [chunk] -INFINITY: something is to be done */
+    const kiln_size_wait *wait;                   /* [vertex] or NULL */
+    const kiln_vain *vain;                        /* [tet] or NULL */
+    const kiln_tried *sized_often, *mended_often; /* [vertex] or NULL */
+    kiln_f64_array worst;                         /* [chunk] -INFINITY: something is to be done */
 } look;
 
 static void metric_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -41,7 +43,9 @@ static bool fits(const look *l, uint32_t a, uint32_t b)
     if (length >= l->shortest && length <= l->longest)
         return true;
     kiln_size_change change = length < l->shortest ? KILN_SIZE_CONTRACT : KILN_SIZE_SPLIT;
-    return l->wait && l->wait[a][change] > 1 && l->wait[b][change] > 1; /* still in this call */
+    bool waits =
+        l->wait && l->wait[a][change] > 1 && l->wait[b][change] > 1; /* still in this call */
+    return waits || kiln_tried_enough(l->sized_often, KILN_TRIED_SIZE, (const uint32_t[]){a, b}, 2);
 }
 
 static void tet_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -55,7 +59,8 @@ static void tet_chunk(void *user, size_t chunk, size_t begin, size_t end, int wo
             continue;
         const uint32_t *v = mesh->tet[t].v;
         double score = kiln_remesher_score_tet(&l->pass, t);
-        bool fine = !(score < l->goal) || kiln_vain_is_hopeless(mesh, l->vain, t, score);
+        bool fine = !(score < l->goal) || kiln_vain_is_hopeless(mesh, l->vain, t, score) ||
+                    kiln_tried_enough(l->mended_often, KILN_TRIED_REPAIR, v, 4);
         for (int k = 0; k < 6 && fine && l->sized; k++) {
             uint32_t a = v[kiln_edge_ends[k][0]], b = v[kiln_edge_ends[k][1]];
             fine = fits(l, a < b ? a : b, a < b ? b : a); /* the same bits from every tet */
@@ -99,13 +104,15 @@ kiln_status kiln_remesh_needed(kiln_mesh *mesh, const kiln_remesh_options *optio
                        .one_space = kiln_mesh_spaces_agree(mesh)},
               .sized = size && options->sizing,
               .goal = improve->goal,
-              .vain = kiln_vain_of(mesh, improve->vain)};
+              .vain = kiln_vain_of(mesh, improve->vain),
+              .mended_often = kiln_tried_of(mesh, improve->tried)};
     uint32_t tets = mesh->table[KILN_ON_TET].used;
     if (l.sized) {
         bool full = size->most_tets && mesh->table[KILN_ON_TET].live >= size->most_tets;
         l.shortest = size->shortest;
         l.longest = full ? INFINITY : size->longest;
         l.wait = kiln_size_waits(mesh, size);
+        l.sized_often = kiln_tried_of(mesh, size->tried);
     }
     kiln_status status = prepare(&l, error);
     if (status == KILN_OK) {

@@ -89,6 +89,14 @@ typedef struct kiln_operator_count {
     uint64_t attempts, successes;
 } kiln_operator_count;
 
+/* Who says whether triangles may take the place of others in the surface, as they are in the world.
+ * Asked on all threads, last. `vertex` is one of the old ones. */
+typedef struct kiln_surface_guard {
+    const void *self; /* borrowed */
+    bool (*allows)(const void *self, uint32_t vertex, const kiln_vec3 (*old)[3], size_t old_count,
+                   const kiln_vec3 (*fresh)[3], size_t fresh_count);
+} kiln_surface_guard;
+
 typedef struct kiln_remesh_options {
     kiln_measure measure;
     kiln_space space; /* where quality counts, of tets without KILN_MARK_WORLD */
@@ -110,7 +118,8 @@ typedef struct kiln_remesh_options {
     bool bend_elsewhere;
     double edge_limit[2]; /* quality makes no edge beyond these lengths in the metric unless the old
                              ones were; only with a sizing field */
-    const kiln_judge *judge; /* who says what is worth making. NULL: quality. Borrowed */
+    const kiln_surface_guard *guard; /* of the surface in the world, NULL: none. Borrowed */
+    const kiln_judge *judge;         /* who says what is worth making. NULL: quality. Borrowed */
     const struct kiln_surface
         *held; /* a surface before (kiln_surface_freeze) whose band is not left
                   either, so that passes do not add up. NULL: none. Borrowed */

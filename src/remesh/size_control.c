@@ -6,6 +6,7 @@
 #include "remesh/passes.h"
 #include "remesh/sizing.h"
 #include "remesh/space.h"
+#include "remesh/tried.h"
 
 #include <stdlib.h>
 
@@ -164,7 +165,9 @@ void kiln_size_pass_time(kiln_mesh *mesh, const kiln_size_options *options)
 static bool is_waiting(const size_work *w, kiln_size_change change, uint32_t a, uint32_t b)
 {
     const kiln_size_wait *wait = kiln_size_waits(w->remesher->mesh, w->options);
-    return wait && wait[a][change] > 0 && wait[b][change] > 0;
+    const kiln_tried *tried = kiln_tried_of(w->remesher->mesh, w->options->tried);
+    return (wait && wait[a][change] > 0 && wait[b][change] > 0) ||
+           kiln_tried_enough(tried, KILN_TRIED_SIZE, (const uint32_t[]){a, b}, 2);
 }
 
 static void note_failure(size_work *w, kiln_size_change change, const queued_edge *edge)
@@ -179,12 +182,11 @@ static void note_failure(size_work *w, kiln_size_change change, const queued_edg
 
 static void begin_waiting(size_work *w, kiln_size_change change)
 {
-    enum { CALLS = 8 };
     kiln_size_wait *wait = kiln_size_waits(w->remesher->mesh, w->options);
     const kiln_u32_array *failed = &w->failed[change];
     for (size_t i = 0; wait && i < failed->count; i++)
         if (kiln_vertex_live(w->remesher->mesh, failed->data[i]))
-            wait[failed->data[i]][change] = CALLS;
+            wait[failed->data[i]][change] = KILN_SIZE_WAIT;
 }
 
 /* Worst quality of the tets at either end. */

@@ -26,12 +26,14 @@ typedef struct kiln_size_options {
      * or split, is left alone, so that steps of a run do not try the same in vain. New vertices are
      * at 0, and an edge waits only while both its ends do. NULL: none. */
     const char *wait;
+    const char *tried; /* vertex field (remesh/tried.h): what it says is left alone. NULL: none */
 } kiln_size_options;
 
 kiln_size_options kiln_size_default_options(void);
 /* The field `wait`, or NULL; one call less to wait for every vertex that does. */
 typedef enum kiln_size_change { KILN_SIZE_CONTRACT, KILN_SIZE_SPLIT } kiln_size_change;
 typedef uint32_t kiln_size_wait[2]; /* [kiln_size_change] */
+enum { KILN_SIZE_WAIT = 8 };        /* calls; what it is after the call that failed */
 kiln_size_wait *kiln_size_waits(const kiln_mesh *mesh, const kiln_size_options *options);
 void kiln_size_pass_time(kiln_mesh *mesh, const kiln_size_options *options);
 

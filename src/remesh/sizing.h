@@ -48,6 +48,11 @@ kiln_status kiln_sizing_add_function(kiln_sizing *sizing, kiln_sizing_function f
 /* Edges of h metres in world space, F'F / h^2: for a field in material space. */
 kiln_status kiln_sizing_add_world(kiln_sizing *sizing, double h, kiln_error *error);
 
+/* A metric of the world for each vertex, 1/m^2; all zero: none. Those around have what these allow
+ * by a gradation of their own, as in kiln_sizing_limits. */
+kiln_status kiln_sizing_add_world_metrics(kiln_sizing *sizing, const kiln_sym3 *world, double ratio,
+                                          kiln_error *error);
+
 /* Edges as long in the world as they were at the start, and finer where matter has flowed: F'F
  * finer(e)^2 / h^2 with the equivalent plastic strain e. In world space without F. */
 typedef struct kiln_stretch_sizing {

@@ -179,31 +179,6 @@ static double chord_size(const kiln_chord_sizing *o, const vertex_curvature *v, 
     return sqrt(edge * edge + 6.0 * sag / fmax(b.curvature[b.normal], 1e-300));
 }
 
-/* F at a vertex: the mean by volume of its tets. */
-static kiln_mat3 gradient_at(const kiln_sizing *s, uint32_t v)
-{
-    kiln_mat3 sum = {0};
-    double weight = 0.0;
-    for (uint32_t i = s->stars.first[v]; i < s->stars.first[v + 1]; i++) {
-        const uint32_t *c = s->tet[s->stars.tets[i]].v;
-        double volume =
-            kiln_tet_volume(s->point[c[0]], s->point[c[1]], s->point[c[2]], s->point[c[3]]);
-        sum = kiln_m3_add(sum, kiln_m3_scale(kiln_sizing_gradient(s->mesh, c), volume));
-        weight += volume;
-    }
-    return kiln_m3_scale(sum, 1.0 / weight);
-}
-
-/* A metric of the world as the space of the field sees it. */
-static kiln_sym3 pull_back(const kiln_sizing *s, uint32_t v, kiln_sym3 world)
-{
-    if (s->space == KILN_SPACE_WORLD)
-        return world;
-    kiln_mat3 f = gradient_at(s, v);
-    return kiln_sym3_from_mat3(
-        kiln_m3_mul(kiln_m3_transpose(f), kiln_m3_mul(kiln_sym3_to_mat3(world), f)));
-}
-
 static void combine_bend(const curvature_job *job, uint32_t v)
 {
     const kiln_bend_sizing *o = job->bends;
@@ -218,7 +193,8 @@ static void combine_bend(const curvature_job *job, uint32_t v)
         return;
     for (int i = 0; i < 3; i++)
         sizes[i] = fmin(sizes[i], o->ratio * finest);
-    kiln_sym3 m = pull_back(job->sizing, v, kiln_metric_from_directions(&b.directions, sizes));
+    kiln_sym3 m =
+        kiln_sizing_pull_back(job->sizing, v, kiln_metric_from_directions(&b.directions, sizes));
     kiln_sizing_combine(job->sizing, v, &m);
 }
 

@@ -86,3 +86,76 @@ kiln_status kiln_sizing_add_stretch(kiln_sizing *sizing, const kiln_stretch_sizi
 {
     return add_lengths(sizing, &(deformation_job){.stretch = options}, error);
 }
+
+/* F at a vertex: the mean by volume of its tets. */
+static kiln_mat3 gradient_at(const kiln_sizing *s, uint32_t v)
+{
+    kiln_mat3 sum = {0};
+    double weight = 0.0;
+    for (uint32_t i = s->stars.first[v]; i < s->stars.first[v + 1]; i++) {
+        const uint32_t *c = s->tet[s->stars.tets[i]].v;
+        double volume =
+            kiln_tet_volume(s->point[c[0]], s->point[c[1]], s->point[c[2]], s->point[c[3]]);
+        sum = kiln_m3_add(sum, kiln_m3_scale(kiln_sizing_gradient(s->mesh, c), volume));
+        weight += volume;
+    }
+    return kiln_m3_scale(sum, 1.0 / weight);
+}
+
+kiln_sym3 kiln_sizing_pull_back(const kiln_sizing *s, uint32_t v, kiln_sym3 world)
+{
+    if (s->space == KILN_SPACE_WORLD)
+        return world;
+    kiln_mat3 f = gradient_at(s, v);
+    return kiln_sym3_from_mat3(
+        kiln_m3_mul(kiln_m3_transpose(f), kiln_m3_mul(kiln_sym3_to_mat3(world), f)));
+}
+
+typedef struct given_job {
+    kiln_sizing *sizing;
+    const kiln_sym3 *world; /* [vertex] */
+    kiln_sym3 *own;         /* [vertex] */
+} given_job;
+
+static void pull_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    const given_job *job = user;
+    (void)chunk, (void)worker;
+    for (uint32_t v = (uint32_t)begin; v < end; v++)
+        job->own[v] = job->world[v].xx > 0.0 ? kiln_sizing_pull_back(job->sizing, v, job->world[v])
+                                             : (kiln_sym3){0};
+}
+
+static void combine_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    const given_job *job = user;
+    (void)chunk, (void)worker;
+    for (uint32_t v = (uint32_t)begin; v < end; v++)
+        if (job->own[v].xx > 0.0)
+            kiln_sizing_combine(job->sizing, v, &job->own[v]);
+}
+
+/* Their own gradation is that of a field which has nothing else. */
+kiln_status kiln_sizing_add_world_metrics(kiln_sizing *sizing, const kiln_sym3 *world, double ratio,
+                                          kiln_error *error)
+{
+    KILN_TRY(kiln_sizing_need_stars(sizing, error));
+    kiln_arena_mark mark = kiln_arena_set_mark(&sizing->arena);
+    size_t rows = sizing->vertex_rows;
+    given_job job = {sizing, world, kiln_sizing_room(sizing, kiln_sym3, rows)};
+    kiln_sym3 *others = sizing->metric;
+    kiln_status status = KILN_OK;
+    if (job.own) {
+        kiln_parallel_for(sizing->context, rows, KILN_SIZING_GRAIN, pull_chunk, &job);
+        sizing->metric = job.own;
+        status = kiln_sizing_gradate(sizing, log(ratio), error);
+        sizing->metric = others;
+    } else {
+        status = kiln_fail_memory(error, rows * sizeof *job.own);
+    }
+    if (status == KILN_OK)
+        kiln_parallel_for(sizing->context, rows, KILN_SIZING_GRAIN, combine_chunk, &job);
+    sizing->sources++;
+    kiln_arena_release(&sizing->arena, mark);
+    return status;
+}

@@ -63,6 +63,8 @@ KILN_INLINE kiln_sym3 kiln_sizing_squared(const kiln_mat3 *f)
 {
     return kiln_sym3_from_mat3(kiln_m3_mul(kiln_m3_transpose(*f), *f));
 }
+/* A metric of the world at a vertex as the space of the field sees it; needs the stars. */
+kiln_sym3 kiln_sizing_pull_back(const kiln_sizing *sizing, uint32_t vertex, kiln_sym3 world);
 /* An error unless the field is in material space. */
 kiln_status kiln_sizing_check_space(const kiln_sizing *sizing, const char *what, kiln_error *error);
 /* An error unless h is positive and finite. */

@@ -396,6 +396,29 @@ static bool judge(const change *c)
            !uncovers_begin(c) && stays_held(c);
 }
 
+bool kiln_surface_is_guarded(const kiln_remesher *remesher, kiln_workspace *workspace,
+                             const uint32_t (*old)[3], size_t old_count, const uint32_t (*fresh)[3],
+                             size_t fresh_count, const kiln_place *place)
+{
+    const kiln_surface_guard *guard = remesher->options.guard;
+    if (!guard || old_count == 0)
+        return true;
+    kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
+    kiln_vec3(*p)[3] =
+        kiln_arena_alloc(&workspace->arena, (old_count + fresh_count) * sizeof(kiln_vec3[3]));
+    if (!p)
+        return kiln_workspace_fail(workspace);
+    for (size_t i = 0; i < 3 * old_count; i++)
+        p[i / 3][i % 3] = point_in(remesher, KILN_SPACE_WORLD, NULL, old[i / 3][i % 3]);
+    kiln_vec3(*q)[3] = p + old_count;
+    for (size_t i = 0; i < 3 * fresh_count; i++)
+        q[i / 3][i % 3] = point_in(remesher, KILN_SPACE_WORLD, place, fresh[i / 3][i % 3]);
+    bool allowed = guard->allows(guard->self, old[0][0], (const kiln_vec3(*)[3])p, old_count,
+                                 (const kiln_vec3(*)[3])q, fresh_count);
+    kiln_arena_release(&workspace->arena, mark);
+    return allowed;
+}
+
 bool kiln_surface_allows(const kiln_remesher *remesher, kiln_workspace *workspace,
                          const uint32_t (*old)[3], size_t old_count, const uint32_t (*fresh)[3],
                          size_t fresh_count, const kiln_place *place)
@@ -412,7 +435,8 @@ bool kiln_surface_allows(const kiln_remesher *remesher, kiln_workspace *workspac
             facets[old_count + j] = facet_of(remesher, place, fresh[j]);
         change c = {remesher,  remesher->surface, facets, facets + old_count,
                     old_count, fresh_count,       place};
-        allowed = judge(&c);
+        allowed = judge(&c) && kiln_surface_is_guarded(remesher, workspace, old, old_count, fresh,
+                                                       fresh_count, place);
     }
     workspace->failed = workspace->failed || !facets;
     kiln_arena_release(&workspace->arena, mark);

@@ -82,6 +82,15 @@ static hinge hinge_at(const kiln_mesh *mesh, uint32_t face, uint32_t a, uint32_t
     return h;
 }
 
+/* How much a fold counts, from the normals of its faces. 1 - cos alone grows ever more slowly from
+ * a right angle on, and would leave one edge with most of what a valley turns by. */
+static double bent(kiln_vec3 n, kiln_vec3 m)
+{
+    static const double SHARP = 2.0;
+    double c = 1.0 - kiln_v3_dot(n, m);
+    return c * (1.0 + SHARP * c);
+}
+
 /* What the edge between p and q adds to the sums before and after: the face beyond stays, that on
  * this side has one normal or the other. */
 static void add_outer(const kiln_mesh *mesh, uint32_t face, uint32_t p, uint32_t q, kiln_vec3 old,
@@ -91,8 +100,8 @@ static void add_outer(const kiln_mesh *mesh, uint32_t face, uint32_t p, uint32_t
         return;
     kiln_vec3 beyond = face_normal(mesh, kiln_surface_across(mesh, face, p, q));
     double length = length_of(mesh, p, q);
-    sum[0] += length * (1.0 - kiln_v3_dot(old, beyond));
-    sum[1] += length * (1.0 - kiln_v3_dot(fresh, beyond));
+    sum[0] += length * bent(old, beyond);
+    sum[1] += length * bent(fresh, beyond);
 }
 
 /* What a flip of the hinge takes from the sum; 0 where that is not worth it. */
@@ -101,8 +110,8 @@ static double gain_of(const unfold_work *w, hinge *h)
     const kiln_mesh *mesh = w->remesher->mesh;
     h->fresh[0] = normal_of(mesh, h->c, h->d, h->b);
     h->fresh[1] = normal_of(mesh, h->d, h->c, h->a);
-    double sum[2] = {length_of(mesh, h->a, h->b) * (1.0 - kiln_v3_dot(h->old[0], h->old[1])),
-                     length_of(mesh, h->c, h->d) * (1.0 - kiln_v3_dot(h->fresh[0], h->fresh[1]))};
+    double sum[2] = {length_of(mesh, h->a, h->b) * bent(h->old[0], h->old[1]),
+                     length_of(mesh, h->c, h->d) * bent(h->fresh[0], h->fresh[1])};
     add_outer(mesh, h->face[0], h->b, h->c, h->old[0], h->fresh[0], sum);
     add_outer(mesh, h->face[0], h->c, h->a, h->old[0], h->fresh[1], sum);
     add_outer(mesh, h->face[1], h->a, h->d, h->old[1], h->fresh[1], sum);

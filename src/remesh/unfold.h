@@ -6,10 +6,11 @@
  * that: both diagonals make the same tets. So each edge whose two faces are folded is looked at
  * with the four edges round them, and is flipped where that lowers the sum of
  *
- *   length (1 - cos fold)
+ *   length c (1 + 2 c),   c = 1 - cos fold
  *
- * by a part that is worth it. Feature edges stay and have no fold. No vertex moves; what a flip
- * adds to a part's volume or takes from it is bounded as that of all changes of a pass is. */
+ * by a part that is worth it: few sharp folds count for more than many flat ones. Feature edges
+ * stay and have no fold. No vertex moves; what a flip adds to a part's volume or takes from it is
+ * bounded as that of all changes of a pass is. */
 #ifndef KILN_REMESH_UNFOLD_H
 #define KILN_REMESH_UNFOLD_H
 

@@ -109,7 +109,8 @@ static kiln_clearance_rules start_rules(const kiln_world *world, const kiln_pair
     return (kiln_clearance_rules){.since = KILN_SINCE_EVER,
                                   .table = pairs,
                                   .gap = KILN_COLLIDE_TOUCHING * thickness_of(world->scene),
-                                  .clearance = clearance->data};
+                                  .clearance = clearance->data,
+                                  .between = !world->scene->contact.self};
 }
 
 static kiln_status find_inside(const kiln_world *world, const kiln_pair_table *pairs,
@@ -174,6 +175,21 @@ static kiln_status decide_walls(const kiln_world *world, const kiln_pair_table *
                           scene->obstacles.data[inside.obstacle].name, at.x, at.y, at.z);
 }
 
+/* A round obstacle that is much larger than the bodies has too few sides for them. */
+static void tell_facets(const kiln_world *world)
+{
+    double thickness = world->options.contact.thickness;
+    for (uint32_t o = 0; o < world->obstacle_count; o++) {
+        double off = kiln_obstacle_skin_error(world->obstacles[o], KILN_COLLIDE_CHORD * thickness);
+        if (off > thickness)
+            kiln_log(world->context, KILN_LOG_WARNING,
+                     "obstacle '%s' is so large that its flat faces are up to %.3g m off its round "
+                     "surface, more than contact.thickness, %.3g m; with contact.obstacles = "
+                     "\"points\" it is taken as it is",
+                     world->scene->obstacles.data[o].name, off, thickness);
+    }
+}
+
 static const char *moment(const kiln_world *world)
 {
     return world->state.step > 0 ? "this moment" : "the start";
@@ -186,12 +202,13 @@ static const char *body_name(const kiln_world *world, uint32_t tet)
 
 static bool do_meet(const void *self, uint32_t a, uint32_t b)
 {
-    return kiln_bodies_meet(self, a, b);
+    const kiln_contact_options *o = self;
+    return (a == b ? o->self : o->bodies) && kiln_bodies_meet(o->pairs, a, b);
 }
 
 kiln_among kiln_world_among(const kiln_world *world)
 {
-    return (kiln_among){.meet = do_meet, .self = world->options.contact.pairs};
+    return (kiln_among){.meet = do_meet, .self = &world->options.contact};
 }
 
 /* Nor does it know of matter that is in one place twice: surfaces need not cross for that. */
@@ -270,7 +287,7 @@ static kiln_status check_gaps(const kiln_world *world, kiln_error *error)
                                         .gap = least,
                                         .between = true};
     kiln_clearance found;
-    if (world->state.step > 0 || !world->scene->contact.bodies)
+    if (world->state.step > 0 || world->scene->goes_on || !world->scene->contact.bodies)
         return KILN_OK;
     KILN_TRY(kiln_contact_clearance(mesh, &rules, &found, error));
     if (found.pairs == 0)
@@ -343,7 +360,9 @@ static kiln_status start(kiln_world *world, contact *draft, void **self, kiln_er
     *c = *draft;
     *draft = (contact){.world = world};
     set_options(world, kiln_pairs_table(&c->pairs), c->clearance.data, walls);
-    if (bodies)
+    if (walls)
+        tell_facets(world);
+    if (bodies && !world->scene->goes_on)
         KILN_TRY(kiln_world_check_surfaces(world, error));
     KILN_TRY(check_gaps(world, error));
     return check_clearances(c, error);

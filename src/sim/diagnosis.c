@@ -1,6 +1,7 @@
 /* Why a step could not be made, in words, with what to try. */
 #include "sim/world_impl.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* Without holds it is an obstacle that keeps vertices where they must not be. */
@@ -70,6 +71,12 @@ static const char *advice(const kiln_world *world)
     }
 }
 
+/* Of a unit vector. */
+static double without_rounding(double component)
+{
+    return fabs(component) < 1e-6 ? 0.0 : component;
+}
+
 void kiln_world_diagnose(const kiln_world *world, double tried, kiln_diagnosis *diagnosis)
 {
     const kiln_step_report *report = &world->report;
@@ -85,6 +92,11 @@ void kiln_world_diagnose(const kiln_world *world, double tried, kiln_diagnosis *
                  world->scene->bodies.data[mesh->parts.data[mesh->info[t].part].body].name, p.x,
                  p.y, p.z);
     }
+    kiln_vec3 to = report->drift;
+    if (report->outcome == KILN_STEP_ADRIFT && kiln_v3_norm2(to) > 0.0)
+        snprintf(newton, sizeof newton,
+                 ": nothing holds it against moving along (%.3g, %.3g, %.3g)",
+                 without_rounding(to.x), without_rounding(to.y), without_rounding(to.z));
     if (report->outcome == KILN_STEP_NEWTON)
         snprintf(newton, sizeof newton, ": %s", newton_text(world, report->newton.outcome));
     char length[60] = "the load could not be applied in smaller parts";

@@ -7,14 +7,14 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 enum {
     MOST_FLOWS = 1000, /* of a static step */
     MOST_LAWS = 30     /* solves of one, while functions change with what they bring about */
 };
-/* Static steps end when no tet flows by more than this part of the largest strain that flows. Not
- * of its own: where the norm sees pressure that flow cannot take away, what is left of the shape
- * would go on flowing, to the last digit, for hundreds of rounds. */
+/* Static steps end when flow has left equilibrium as it was to this part of the largest elastic
+ * strain of what flows; of functions, when a yield changes by no more. */
 #define SETTLED 1e-3
 
 typedef struct flow_state {
@@ -27,13 +27,12 @@ typedef struct flow {
     bool varies; /* parameters are functions */
     /* Those of flow inside the step: nobody's concern between steps, asked for, or given. */
     enum { LAWS_REST, LAWS_ASKED, LAWS_GIVEN } phase;
-    bool after; /* some flow is not solved inside the step (flow_potential.h) */
     KILN_ARRAY_OF(kiln_plastic)
     laws;                 /* [tet slot], where they are */
     kiln_f64_array norms; /* [tet slot] of stress, for them */
     double change;        /* of a yield by the last look at them, Pa per Pa */
     KILN_ARRAY_OF(uint8_t)
-    flowed;            /* [tet slot] not 0: in the last step */
+    flowed;            /* [tet slot] not 0: in this step */
     kiln_relax *relax; /* made when it is first needed */
     flow_state state;
     kiln_flow_report report; /* of the last step, for statistics */
@@ -56,10 +55,8 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     if (!f)
         return KILN_ERR_MEMORY;
     f->world = world;
-    for (size_t i = 0; i < scene->materials.count; i++) {
+    for (size_t i = 0; i < scene->materials.count; i++)
         f->varies |= scene->materials.data[i].flow_varies;
-        f->after |= world->materials[i].plastic.flows && !kiln_flow_is_within(&world->materials[i]);
-    }
     return world->flows ? kiln_plastic_add_fields(world->mesh, error)
                         : kiln_offsets_add(world->mesh, error);
 }
@@ -189,6 +186,14 @@ static kiln_status settle_laws(flow *f, kiln_error *error)
     return KILN_OK;
 }
 
+static kiln_status begin_flowed(flow *f, kiln_error *error)
+{
+    size_t tets = f->world->mesh->table[KILN_ON_TET].used;
+    KILN_TRY(kiln_array_reserve(f->world->context, &f->flowed, tets, error));
+    memset(f->flowed.data, 0, tets);
+    return KILN_OK;
+}
+
 static kiln_status yield(flow *f, double h, kiln_flow_report *report, kiln_error *error)
 {
     const kiln_world *world = f->world;
@@ -196,8 +201,6 @@ static kiln_status yield(flow *f, double h, kiln_flow_report *report, kiln_error
         KILN_TRY(look_at_stress(f, error));
         KILN_TRY(vary_laws(f, world->state.clock.time, false, error));
     }
-    KILN_TRY(kiln_array_reserve(world->context, &f->flowed, world->mesh->table[KILN_ON_TET].used,
-                                error));
     return kiln_plastic_update(kiln_solid_elements(world->solid), world->mesh,
                                f->varies ? f->laws.data : NULL, h, f->flowed.data, report, error);
 }
@@ -225,38 +228,53 @@ static kiln_status relax(flow *f, kiln_error *error)
 static kiln_status pass(flow *f, double h, kiln_flow_report *report, kiln_error *error)
 {
     kiln_world *world = f->world;
-    bool in_world = world->space == KILN_SPACE_WORLD;
     if (world->flows)
         KILN_TRY(yield(f, h, report, error));
-    if (in_world) {
-        KILN_TRY(kiln_offsets_follow(world->mesh, world->mesh->x, error));
-        KILN_TRY(kiln_world_material_moved(world, error));
-    }
-    if (in_world || report->flowed > 0) {
-        KILN_TRY(kiln_solid_reform(world->solid, error));
-        /* The step counted what flow has taken since. */
-        world->report.e_elastic = kiln_solid_elastic_energy(world->solid, &world->mesh->x[0].x);
-    }
-    return !in_world && report->flowed > 0 ? relax(f, error) : KILN_OK;
+    if (report->flowed == 0)
+        return KILN_OK;
+    KILN_TRY(kiln_solid_reform(world->solid, error));
+    /* The step counted what flow has taken since. */
+    world->report.e_elastic = kiln_solid_elastic_energy(world->solid, &world->mesh->x[0].x);
+    return KILN_OK;
 }
 
-/* Equilibrium is another once matter has flowed, so a static step goes on: equilibrium, flow of
- * what is still beyond its threshold (instant laws only: no time passes), until that is little. */
+/* Whether the equilibrium that was found is still one. */
+static bool is_settled(const kiln_flow_report *report)
+{
+    return report->off <= SETTLED * fmax(report->kept, SETTLED * report->elastic);
+}
+
+/* Equilibrium is another once matter has flowed in ways that it did not know of, so a static step
+ * goes on: equilibrium, flow of what is still beyond its threshold (instant laws only: no time
+ * passes), until that is little. The material stays where it is meanwhile: small strains are about
+ * the shape at the begin of a step, and on a shape that follows within it they would be another
+ * problem in each round. */
 static kiln_status settle(flow *f, kiln_error *error)
 {
     kiln_step_report *step = &f->world->report;
     kiln_flow_report again = f->report;
-    double elastic = again.elastic;
-    for (int round = 0; round < MOST_FLOWS && again.strain > SETTLED * elastic; round++) {
+    for (int round = 0; round < MOST_FLOWS && !is_settled(&again); round++) {
         KILN_TRY(kiln_world_settle(f->world, error));
         if (step->outcome != KILN_STEP_DONE)
             return KILN_OK;
         again = (kiln_flow_report){0};
         KILN_TRY(pass(f, 0.0, &again, error));
-        elastic = fmax(elastic, again.elastic);
     }
-    if (again.strain > SETTLED * elastic)
+    if (!is_settled(&again))
         step->outcome = KILN_STEP_UNSETTLED;
+    return KILN_OK;
+}
+
+/* The material follows what flowed. */
+static kiln_status follow(flow *f, kiln_error *error)
+{
+    kiln_world *world = f->world;
+    if (world->space != KILN_SPACE_WORLD)
+        return f->report.flowed > 0 ? relax(f, error) : KILN_OK;
+    KILN_TRY(kiln_offsets_follow(world->mesh, world->mesh->x, error));
+    KILN_TRY(kiln_world_material_moved(world, error));
+    KILN_TRY(kiln_solid_reform(world->solid, error));
+    world->report.e_elastic = kiln_solid_elastic_energy(world->solid, &world->mesh->x[0].x);
     return KILN_OK;
 }
 
@@ -270,9 +288,13 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
         KILN_TRY(settle_laws(f, error));
     if (f->world->report.outcome != KILN_STEP_DONE)
         return KILN_OK;
+    KILN_TRY(begin_flowed(f, error));
     KILN_TRY(pass(f, moment->end - moment->begin, &f->report, error));
-    if (!f->world->moves && f->after)
+    if (!f->world->moves)
         KILN_TRY(settle(f, error));
+    if (f->world->report.outcome != KILN_STEP_DONE)
+        return KILN_OK;
+    KILN_TRY(follow(f, error));
     f->phase = LAWS_REST;
     f->seconds = kiln_wall_seconds() - started;
     return KILN_OK;

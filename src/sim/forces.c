@@ -100,8 +100,9 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
                                      KILN_RULE_CONSERVE, error));
     KILN_TRY(add_columns(f, error));
     KILN_TRY(list_pairs(f, error));
-    world->options.watch =
-        (kiln_contact_watch){f->columns, (const uint32_t(*)[2])f->pairs, f->pair_count};
+    world->options.watch.columns = f->columns;
+    world->options.watch.pairs = (const uint32_t(*)[2])f->pairs;
+    world->options.watch.pair_count = f->pair_count;
     return make_sources(f, error);
 }
 

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { GRAIN = 16384, BATCH = 512, CHUNKS = 64 };
+enum { GRAIN = 1024, BATCH = 512, CHUNKS = 64 };
 
 const char *kiln_stats_name(size_t column)
 {

@@ -596,6 +596,11 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         return KILN_ERR_MEMORY;
     d->world = world;
     d->settings = settings;
+    if (!world->flows)
+        kiln_log(world->context, KILN_LOG_WARNING,
+                 "remesh.method = \"global\" makes new meshes of what can yield, and nothing here "
+                 "can: bodies keep their meshes and do not merge; give a material plastic, or take "
+                 "\"local\"");
     return add_history(world, error);
 }
 

@@ -12,8 +12,10 @@
 #include "remesh/size_control.h"
 #include "remesh/sizing.h"
 #include "remesh/transfer.h"
+#include "remesh/tried.h"
 #include "remesh/unfold.h"
 #include "remesh/vain.h"
+#include "sim/pressed.h"
 #include "sim/remeshing.h"
 
 #include <math.h>
@@ -22,6 +24,7 @@
 #define KILN_FIELD_SIZE_WAIT   "size_wait"
 #define KILN_FIELD_REPAIR_VAIN "repair_vain"
 #define KILN_FIELD_LOOKED_AT   "looked_at"
+#define KILN_FIELD_TRIED       "tried"
 #define KILN_FIELD_START_BENT  "start_bent"  /* curvature of ridges at the start, 1/m */
 #define KILN_FIELD_START_ROUND "start_round" /* and of the surface */
 
@@ -46,6 +49,12 @@ static const double FOLLOW_LONGEST = 2.0, FOLLOW_SHORTEST = 0.4, FOLLOW_RATE = 6
  * surface; how much finer than at the start, at most; and how much longer along a bend. */
 static const double FOLLOW_TURN = 0.2, FOLLOW_RIDGE = 3.0, FOLLOW_BEND_TURN = 0.3,
                     FOLLOW_BEND = 6.0, FOLLOW_ALONG = 1.7;
+/* Under what presses (sim/pressed.h): the ratio of sizes one edge apart, which the force hangs on,
+ * since its field falls off slowly; and the length in the metric that edges are given at first
+ * which are much too long. */
+static const double FOLLOW_WIDEN = 1.3, FOLLOW_LEAP = 4.0;
+/* And the finest size there, of the start's mean edge, where the scene is silent. */
+static const double FOLLOW_PRESSED = 0.05;
 /* Sizes grow inwards by more than a scene asks for (remesh.gradation is for those it gives): what
  * the surface needs is not to fill the body. */
 static const double FOLLOW_GROWTH = 2.0;
@@ -55,6 +64,10 @@ static const double FOLLOW_AHEAD = 1.2;
 /* And they are looked at when some tet has changed its shape by this part since they last were: ten
  * times that is far from what puts an edge out of place. */
 static const double FOLLOW_RESHAPED = 0.03;
+/* Of what a tet lacks to the goal, what its repair is to make up for where it does not get there.
+ * The strained tets around do not care whether the worst has q 0.060 or 0.068, but they are
+ * changed. */
+static const double REPAIR_WORTH = 0.25;
 /* Attempts of a pass (kiln_remesher_effort), and of it for each tet. */
 enum { EFFORT = 30000, EFFORT_A_TET = 300 };
 /* Tets that sizes may ask for, in all and times those there are, before it is said. */
@@ -65,20 +78,25 @@ enum { EFFORT = 30000, EFFORT_A_TET = 300 };
 /* Looks that find the goal missed, one after the other, before it is said. */
 enum { MISSED_LONG = 20 };
 
+/* Numbers of a scene that say which mesh is wanted; a run may go on with others. */
+enum { WISHES = 8 };
+
 typedef struct local_state {
-    double start_size;    /* m, mean edge of the mesh the scene made */
-    double start_tets;    /* how many it had */
-    double volume_gained; /* m^3 of rest volume by remeshing curved surfaces */
-    double locality;      /* of the rows when they were last put in order */
-    double displaced;     /* rows that came or moved since it was last measured, part of all */
-    uint64_t crossed;     /* the last pass was undone: surfaces crossed */
-    double missed_since;  /* s; the goal was missed by all looks from then on, */
-    uint64_t missed;      /* which were this many */
-    uint64_t missed_said; /* and that was told */
-    uint64_t missed_tets; /* tets that missed it after the last pass */
-    uint64_t missed_ever; /* looks that found it missed */
-    double missed_worst;  /* and the worst of them found this */
-    double last_worst;    /* what the last look found, or what came of it; 0: nobody looked */
+    double start_size;     /* m, mean edge of the mesh the scene made */
+    double start_tets;     /* how many it had */
+    double volume_gained;  /* m^3 of rest volume by remeshing curved surfaces */
+    double locality;       /* of the rows when they were last put in order */
+    double displaced;      /* rows that came or moved since it was last measured, part of all */
+    uint64_t crossed;      /* the last pass was undone: surfaces crossed */
+    uint64_t nearing;      /* it split edges where something presses: sizes are not there yet */
+    double missed_since;   /* s; the goal was missed by all looks from then on, */
+    uint64_t missed;       /* which were this many */
+    uint64_t missed_said;  /* and that was told */
+    uint64_t missed_tets;  /* tets that missed it after the last pass */
+    uint64_t missed_ever;  /* looks that found it missed */
+    double missed_worst;   /* and the worst of them found this */
+    double last_worst;     /* what the last look found, or what came of it; 0: nobody looked */
+    double wishes[WISHES]; /* that the last look went by */
 } local_state;
 
 typedef struct local {
@@ -88,9 +106,15 @@ typedef struct local {
     kiln_sizing *sizing;      /* of the last step that asked for one, for its memory */
     kiln_f64_array gradients; /* [tet slot][9] F, for sizes */
     kiln_f64_array flowed;    /* [tet slot] plastic strain when the pass began */
+    kiln_f64_array load;      /* [vertex] scratch of what presses, and */
+    KILN_ARRAY_OF(kiln_sym3)
+    pressed;                               /* [vertex] what it asks for */
+    kiln_u32_array tried[KILN_TRIED_AIMS]; /* vertices of what this pass has made, by its aim */
+    kiln_f64_array strains;                /* [vertex slot] since the last look; scratch */
     kiln_changes changes;
     kiln_remesh_work work; /* of the last step */
     bool led;              /* a velocity field leads the matter in this step */
+    bool is_pressed;       /* what presses asked for sizes in this step */
     bool growth_said;
 } local;
 
@@ -103,19 +127,20 @@ static void plan(kiln_world *world)
     world->options.recover = RECOVER_STEPS * world->scene->pace.dt;
     if (settings->space == KILN_SPACE_WORLD)
         world->space = KILN_SPACE_WORLD;
+    if (settings->contact > 0.0)
+        world->options.watch.presses = true;
 }
 
 /* Whole-domain remeshes have sizes of their own. */
 static bool is_sized(const local *l)
 {
     const kiln_scene_remesh *said = l->settings;
-    return said->method == KILN_REMESH_LOCAL && (said->follow || kiln_remesh_has_wishes(said));
+    return said->method == KILN_REMESH_LOCAL &&
+           (said->follow || said->contact > 0.0 || kiln_remesh_has_wishes(said));
 }
 
 static kiln_status add_following(kiln_world *world, kiln_error *error)
 {
-    KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_LOOKED_AT, KILN_ON_VERTEX, KILN_F64, 3,
-                                 KILN_RULE_NONE, error));
     KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_START_BENT, KILN_ON_VERTEX, KILN_F64, 1,
                                  KILN_RULE_INTERPOLATE, error));
     KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_START_ROUND, KILN_ON_VERTEX, KILN_F64, 1,
@@ -141,6 +166,9 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     if (l->settings->method == KILN_REMESH_GLOBAL)
         return KILN_OK;
     KILN_TRY(kiln_remesh_note_sizes(world, &l->state.start_size, error));
+    KILN_TRY(kiln_tried_add(world->mesh, KILN_FIELD_TRIED, error));
+    KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_LOOKED_AT, KILN_ON_VERTEX, KILN_F64, 3,
+                                 KILN_RULE_NONE, error));
     if (l->settings->follow)
         KILN_TRY(add_following(world, error));
     return kiln_mesh_add_field(world->mesh, KILN_FIELD_SIZE_WAIT, KILN_ON_VERTEX, KILN_U32, 2,
@@ -154,6 +182,11 @@ static void destroy(void *self)
     kiln_sizing_destroy(l->sizing);
     kiln_array_free(context, &l->gradients);
     kiln_array_free(context, &l->flowed);
+    kiln_array_free(context, &l->load);
+    kiln_array_free(context, &l->pressed);
+    for (int aim = 0; aim < KILN_TRIED_AIMS; aim++)
+        kiln_array_free(context, &l->tried[aim]);
+    kiln_array_free(context, &l->strains);
     kiln_changes_free(context, &l->changes);
 }
 
@@ -209,6 +242,7 @@ static kiln_size_options size_options(const local *l)
     kiln_size_options size = kiln_size_default_options();
     size.worst = l->settings->quality; /* coarser meshes are not better */
     size.wait = KILN_FIELD_SIZE_WAIT;
+    size.tried = KILN_FIELD_TRIED;
     size.most_tets = most_tets(l);
     if (follows_alone(l)) {
         size.longest = FOLLOW_LONGEST;
@@ -223,7 +257,35 @@ static const double *column_of(const kiln_mesh *mesh, kiln_where on, const char 
     return field ? (const double *)(const void *)field->data : NULL;
 }
 
-static kiln_status add_stretch(const local *l, kiln_sizing *sizing, kiln_error *error)
+static double finest_pressed(const local *l)
+{
+    const double said = l->settings->size_min;
+    return said > 0.0 ? said : FOLLOW_PRESSED * l->state.start_size;
+}
+
+static kiln_status add_pressed(local *l, kiln_sizing *sizing, double edge, kiln_error *error)
+{
+    const kiln_world *world = l->world;
+    size_t rows = world->mesh->table[KILN_ON_VERTEX].used;
+    bool any;
+    l->is_pressed = false;
+    if (!(l->settings->contact > 0.0))
+        return KILN_OK;
+    const kiln_pressed_rules rules = {
+        .start = column_of(world->mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE),
+        .part = l->settings->contact / edge,
+        .finest = finest_pressed(l),
+        .ratio = FOLLOW_ALONG,
+        .leap = FOLLOW_LEAP};
+    KILN_TRY(kiln_array_reserve(world->context, &l->load, rows, error));
+    KILN_TRY(kiln_array_reserve(world->context, &l->pressed, rows, error));
+    kiln_pressed_metrics(world, &rules, l->load.data, l->pressed.data, &any);
+    l->is_pressed = any;
+    return any ? kiln_sizing_add_world_metrics(sizing, l->pressed.data, FOLLOW_WIDEN, error)
+               : KILN_OK;
+}
+
+static kiln_status add_stretch(local *l, kiln_sizing *sizing, kiln_error *error)
 {
     const kiln_mesh *mesh = l->world->mesh;
     const kiln_stretch_sizing stretch = {
@@ -240,6 +302,7 @@ static kiln_status add_stretch(const local *l, kiln_sizing *sizing, kiln_error *
                                     FOLLOW_BEND, FOLLOW_ALONG};
     KILN_TRY(kiln_sizing_add_stretch(sizing, &stretch, error));
     KILN_TRY(kiln_sizing_add_bends(sizing, &bends, error));
+    KILN_TRY(add_pressed(l, sizing, edge, error));
     KILN_TRY(kiln_sizing_fit(sizing, stretch.start, edge, fitted_tets(l), error));
     return kiln_sizing_add_ridges(sizing, &ridges, error);
 }
@@ -265,8 +328,9 @@ static kiln_status add_sources(local *l, kiln_sizing *sizing, kiln_error *error)
     kiln_curvature_sizing round = {remesh->curvature, bounds.h_min, bounds.h_max, false};
     if (remesh->curvature > 0.0)
         KILN_TRY(kiln_sizing_add_curvature(sizing, &round, error));
-    if (remesh->follow)
-        KILN_TRY(add_stretch(l, sizing, error));
+    KILN_TRY(remesh->follow ? add_stretch(l, sizing, error) : add_pressed(l, sizing, 1.0, error));
+    if (l->is_pressed)
+        bounds.h_min = fmin(bounds.h_min, finest_pressed(l));
     kiln_sizing_limits limits = {bounds, follows_alone(l) ? FOLLOW_GROWTH : remesh->gradation};
     return kiln_sizing_finish(sizing, &limits, error);
 }
@@ -287,6 +351,8 @@ static kiln_improve_options improve_options(const local *l)
     improve.spread = 300;
     improve.effort = EFFORT + EFFORT_A_TET * (uint64_t)l->world->mesh->table[KILN_ON_TET].live;
     improve.vain = KILN_FIELD_REPAIR_VAIN;
+    improve.worth = REPAIR_WORTH;
+    improve.tried = KILN_FIELD_TRIED;
     return improve;
 }
 
@@ -331,17 +397,22 @@ static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bo
     kiln_size_options size = size_options(l);
     kiln_improve_options improve = improve_options(l);
     kiln_improve_report report;
+    kiln_size_report sizes = {0};
     uint32_t since = world->mesh->clock;
     if (sized) {
         KILN_TRY(look_at_growth(l, error));
-        KILN_TRY(kiln_size_control(remesher, &size, NULL, error));
+        KILN_TRY(kiln_size_control(remesher, &size, &sizes, error));
+        KILN_TRY(kiln_tried_list(world->mesh, since, &l->tried[KILN_TRIED_SIZE], error));
         if (l->settings->follow)
             KILN_TRY(unfold(l, remesher, error));
     }
+    uint32_t shaped = world->mesh->clock;
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
+    KILN_TRY(kiln_tried_list(world->mesh, shaped, &l->tried[KILN_TRIED_REPAIR], error));
     KILN_TRY(kiln_may_go_on(world->context, error));
     KILN_TRY(kiln_solid_is_clear(world->solid, since, clear, error));
     l->work.changed = *clear ? report.changed : 0;
+    l->state.nearing = *clear && l->is_pressed && sizes.splits > 0;
     l->work.worst = *clear ? report.worst_after : report.worst_before;
     l->state.missed_tets = *clear ? report.short_after : report.short_before;
     return KILN_OK;
@@ -370,6 +441,19 @@ static kiln_status run_pass(local *l, kiln_remesher *remesher, bool sized, bool 
     return KILN_OK;
 }
 
+/* Once all fields are carried over: new vertices have been tried as often as those round them. */
+static void note_tries(local *l, bool sized)
+{
+    kiln_mesh *mesh = l->world->mesh;
+    kiln_tried *tried = kiln_tried_of(mesh, KILN_FIELD_TRIED);
+    const kiln_size_options size = size_options(l);
+    if (tried && sized)
+        kiln_tried_note(mesh, tried, KILN_TRIED_SIZE, &l->tried[KILN_TRIED_SIZE],
+                        kiln_size_waits(mesh, &size));
+    if (tried)
+        kiln_tried_note(mesh, tried, KILN_TRIED_REPAIR, &l->tried[KILN_TRIED_REPAIR], NULL);
+}
+
 /* One pass, undone where it fails or is not clear. */
 static kiln_status make_pass(local *l, const kiln_remesh_options *options, bool sized, bool *clear,
                              kiln_error *error)
@@ -379,13 +463,24 @@ static kiln_status make_pass(local *l, const kiln_remesh_options *options, bool 
     *clear = true;
     l->changes.weight = KILN_FIELD_MASS;
     kiln_changes_start(&l->changes, l->world->mesh);
-    KILN_TRY(kiln_remesher_begin(l->world->mesh, options, &remesher, error));
+    kiln_keep_out guard;
+    KILN_TRY(kiln_solid_keep_out(l->world->solid, &guard, error));
+    kiln_remesh_options guarded = *options;
+    guarded.guard = guard.mesh ? &guard.guard : NULL;
+    kiln_status began = kiln_remesher_begin(l->world->mesh, &guarded, &remesher, error);
+    if (began != KILN_OK) {
+        kiln_keep_out_end(&guard);
+        return began;
+    }
     l->work.remesh_seconds += kiln_wall_seconds() - started;
     kiln_status status = run_pass(l, &remesher, sized, clear, error);
+    if (status == KILN_OK && *clear)
+        note_tries(l, sized);
     if (status == KILN_OK && *clear)
         kiln_remesher_end(&remesher);
     else
         kiln_remesher_abandon(&remesher);
+    kiln_keep_out_end(&guard);
     return status;
 }
 
@@ -394,7 +489,7 @@ static kiln_status settle_volumes(local *l, bool ordered, kiln_error *error)
 {
     kiln_mesh *mesh = l->world->mesh;
     double gained = 0.0;
-    if (l->settings->method != KILN_REMESH_LOCAL || !kiln_offsets_of(mesh).shape)
+    if (l->settings->method == KILN_REMESH_GLOBAL || !kiln_offsets_of(mesh).shape)
         return KILN_OK;
     KILN_TRY(kiln_rewind_save(mesh, KILN_ON_TET, KILN_FIELD_REST_VOLUME, KILN_SAVE_COPY, error));
     if (ordered)
@@ -445,7 +540,7 @@ static kiln_status finish(local *l, kiln_error *error)
 static bool rests(const local *l)
 {
     const kiln_mesh *mesh = l->world->mesh;
-    if (!follows_alone(l) || l->state.last_worst == 0.0)
+    if (!follows_alone(l) || l->state.last_worst == 0.0 || l->state.nearing)
         return false;
     const kiln_field *then = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_LOOKED_AT);
     return !kiln_reshaped(mesh, (const kiln_vec3 *)(const void *)then->data, FOLLOW_RESHAPED);
@@ -456,12 +551,43 @@ static kiln_status note_look(local *l, kiln_error *error)
 {
     kiln_mesh *mesh = l->world->mesh;
     l->state.last_worst = l->work.worst;
-    if (!l->settings->follow)
+    if (l->settings->method != KILN_REMESH_LOCAL)
         return KILN_OK;
     KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_LOOKED_AT, KILN_SAVE_ALL, error));
     kiln_field *then = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_LOOKED_AT);
     memcpy(then->data, mesh->x, mesh->table[KILN_ON_VERTEX].used * sizeof *mesh->x);
     return KILN_OK;
+}
+
+/* Whether others than at the last look. */
+static bool wishes_change(local *l)
+{
+    const kiln_scene_remesh *said = l->settings;
+    const double now[WISHES] = {said->quality,  said->size,      said->deformation,
+                                said->strain,   said->curvature, said->size_min,
+                                said->size_max, said->gradation};
+    bool other = memcmp(now, l->state.wishes, sizeof now) != 0;
+    memcpy(l->state.wishes, now, sizeof now);
+    return other;
+}
+
+/* Where matter has moved since the last look, what was tried there counts less, and nowhere where
+ * another mesh is wanted than then. */
+static kiln_status forget_tries(local *l, kiln_error *error)
+{
+    kiln_mesh *mesh = l->world->mesh;
+    kiln_tried *tried = kiln_tried_of(mesh, KILN_FIELD_TRIED);
+    bool other = wishes_change(l);
+    if (!tried)
+        return KILN_OK;
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_TRIED, KILN_SAVE_COPY, error));
+    if (l->state.last_worst == 0.0) /* nobody has looked */
+        return KILN_OK;
+    for (uint32_t v = 0; other && v < mesh->table[KILN_ON_VERTEX].used; v++)
+        memset(tried[v], 0, sizeof tried[v]);
+    const kiln_field *then = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_LOOKED_AT);
+    return kiln_tried_forget(mesh, tried, (const kiln_vec3 *)(const void *)then->data, &l->strains,
+                             error);
 }
 
 static kiln_status is_needed(local *l, kiln_remesh_options *options, bool *needed,
@@ -471,10 +597,11 @@ static kiln_status is_needed(local *l, kiln_remesh_options *options, bool *neede
     kiln_size_options size = size_options(l);
     kiln_improve_options improve = improve_options(l);
     *needed = false;
+    if (is_sized(l) && l->world->state.step % (uint64_t)l->settings->every != 0)
+        return KILN_OK;
+    KILN_TRY(forget_tries(l, error));
     if (!is_sized(l))
         return kiln_remesh_needed(mesh, options, NULL, &improve, needed, &l->work.worst, error);
-    if (l->world->state.step % (uint64_t)l->settings->every != 0)
-        return KILN_OK;
     KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_SIZE_WAIT, KILN_SAVE_COPY, error));
     KILN_TRY(make_sizing(l, error));
     options->sizing = l->sizing;
@@ -575,6 +702,7 @@ static kiln_status look_and_remesh(local *l, kiln_error *error)
         l->work.worst = l->state.last_worst;
         return KILN_OK;
     }
+    l->state.nearing = 0;
     if (needed)
         KILN_TRY(remesh(l, &options, error));
     watch_goal(l);

@@ -6,6 +6,7 @@ kiln_scene_remesh kiln_remesh_default_settings(void)
                                .quality = 0.15,
                                .every = 1,
                                .gradation = 1.5,
+                               .rounds = 10,
                                .condition = 12.0,
                                .condition_change = 3.0,
                                .merge = 0.3};
@@ -18,6 +19,7 @@ static void start(void *settings)
     *remesh = kiln_remesh_default_settings();
     remesh->method = KILN_REMESH_LOCAL;
     remesh->follow = true;
+    remesh->contact = 0.5;
 }
 
 bool kiln_remesh_has_wishes(const kiln_scene_remesh *remesh)
@@ -44,17 +46,27 @@ static kiln_status check_method(const kiln_scene_remesh *remesh, const kiln_give
         {"merge", KILN_REMESH_GLOBAL, "global"},
         {"every", KILN_REMESH_LOCAL, "local"},
         {"follow", KILN_REMESH_LOCAL, "local"},
+        {"contact", KILN_REMESH_LOCAL, "local"},
         {"deformation", KILN_REMESH_LOCAL, "local"},
         {"strain", KILN_REMESH_LOCAL, "local"},
         {"strain_printed", KILN_REMESH_LOCAL, "local"},
         {"curvature", KILN_REMESH_LOCAL, "local"},
         {"isotropic", KILN_REMESH_LOCAL, "local"},
         {"gradation", KILN_REMESH_LOCAL, "local"},
-        {"most_tets", KILN_REMESH_LOCAL, "local"},
+        {"split", KILN_REMESH_ENERGY, "energy"},
+        {"collapse", KILN_REMESH_ENERGY, "energy"},
+        {"rounds", KILN_REMESH_ENERGY, "energy"},
     };
     if (remesh->method == KILN_REMESH_GLOBAL && remesh->space == KILN_SPACE_MATERIAL &&
         kiln_is_given(given, "space"))
         return kiln_fail_setting(error, "space", "the method \"global\" remeshes the world");
+    if (remesh->method == KILN_REMESH_ENERGY && remesh->space == KILN_SPACE_WORLD)
+        return kiln_fail_setting(error, "space", "the method \"energy\" remeshes the material");
+    if (remesh->method == KILN_REMESH_GLOBAL && kiln_is_given(given, "most_tets"))
+        return kiln_fail_setting(error, "most_tets",
+                                 "is only for the methods \"local\" and \"energy\"");
+    if (remesh->method == KILN_REMESH_ENERGY && kiln_is_given(given, "size"))
+        return kiln_fail_setting(error, "size", "is not for the method \"energy\"");
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         if (remesh->method != KILN_REMESH_NONE && remesh->method != own[i].method &&
             kiln_is_given(given, own[i].key))
@@ -91,12 +103,14 @@ static kiln_status finish(void *settings, const kiln_given *given, kiln_error *e
     if (remesh->method != KILN_REMESH_LOCAL ||
         (kiln_remesh_has_wishes(remesh) && !kiln_is_given(given, "follow")))
         remesh->follow = false;
+    if (!remesh->follow && !kiln_is_given(given, "contact"))
+        remesh->contact = 0.0;
     return KILN_OK;
 }
 
 static const char *method_name(int row)
 {
-    static const char *const names[] = {"none", "local", "global", NULL};
+    static const char *const names[] = {"none", "local", "global", "energy", NULL};
     return names[row];
 }
 
@@ -110,7 +124,8 @@ static const char *space_name(int row)
 static const kiln_schema_row remesh_rows[] = {
     {"method", KILN_VALUE_CHOICE, REMESH(method), .choices = method_name,
      .meaning = "local: bad tets are repaired, edges split and contracted; global: a new mesh for "
-                "all when the old one has become bad, and bodies that touch merge"},
+                "all that can yield (plastic) when the old one has become bad; such bodies merge "
+                "where they touch; energy: inside the step, where its energy falls by it"},
     {"space", KILN_VALUE_CHOICE, REMESH(space), .choices = space_name,
      .meaning = "the mesh that is kept good. material: elastic deformation needs no remeshing and "
                 "returns exactly; world: always so with global"},
@@ -124,6 +139,11 @@ static const kiln_schema_row remesh_rows[] = {
          "sizes follow the matter: as in the start mesh, finer where it is stretched or has "
          "flowed and where ridges and surfaces bend. Only where no wish below is given, unless it "
          "is said"},
+    {"contact", KILN_VALUE_NUMBER, REMESH(contact), KILN_NOT_NEGATIVE, NULL, NULL,
+     .meaning = "where an obstacle presses that is finer than the cells: edges of this part of its "
+                "radius, no shorter than size_min or a twentieth of the mean edge of the start; 0: "
+                "no such "
+                "wish. Preset where sizes follow, else 0"},
     {"size", KILN_VALUE_NUMBER, REMESH(size), KILN_NOT_NEGATIVE, "m", NULL,
      .meaning = "length of edges in the material; 0: no such wish. Of several wishes for sizes, "
                 "the finest counts, direction by direction"},
@@ -149,6 +169,15 @@ static const kiln_schema_row remesh_rows[] = {
      .meaning =
          "no splits beyond this many; 0: no limit, with `follow` 9.5 times those of the start "
          "or 7000 more, whichever is less"},
+    {"split", KILN_VALUE_NUMBER, REMESH(split), KILN_NOT_NEGATIVE, "J", NULL,
+     .meaning =
+         "energy: a split stays if the energy of the step falls by more than this; 0: by 1e-5 "
+         "of what is stored and moves in it"},
+    {"collapse", KILN_VALUE_NUMBER, REMESH(collapse), KILN_NOT_NEGATIVE, "J", NULL,
+     .meaning =
+         "energy: a collapse if it rises by no more than this; 0: by a hundredth of `split`"},
+    {"rounds", KILN_VALUE_WHOLE, REMESH(rounds), KILN_WITHIN(1, 1000), NULL, NULL,
+     .meaning = "energy, static: solves on meshes that follow, at most"},
     {"condition", KILN_VALUE_NUMBER, REMESH(condition), KILN_POSITIVE, NULL, NULL,
      .meaning = "global: remesh when the condition number of a tet's shape passes this, above 1"},
     {"condition_change", KILN_VALUE_NUMBER, REMESH(condition_change), KILN_POSITIVE, NULL, NULL,

@@ -7,9 +7,10 @@
 
 typedef enum kiln_remesh_method {
     KILN_REMESH_NONE,
-    KILN_REMESH_LOCAL, /* repairs of bad tets, splits and contractions (DLR) */
-    KILN_REMESH_GLOBAL /* a new mesh for all when the old has become bad; bodies that touch merge
+    KILN_REMESH_LOCAL,  /* repairs of bad tets, splits and contractions (DLR) */
+    KILN_REMESH_GLOBAL, /* a new mesh for all when the old has become bad; bodies that touch merge
                           (VPF) */
+    KILN_REMESH_ENERGY  /* inside the step, where its energy falls by it (ITR) */
 } kiln_remesh_method;
 
 /* How the mesh follows. Sources of sizes that are not 0 are intersected. */
@@ -22,9 +23,10 @@ typedef struct kiln_scene_remesh {
     int every; /* steps between looks where sizes are asked for: 1. Where none are, bad tets are
                   repaired in the step they become so */
 
-    bool follow; /* as in the start mesh, finer where matter stretches or has flowed; where it is
-                    the only wish, within wide limits */
-    double size; /* edges in the material, m */
+    bool follow;    /* as in the start mesh, finer where matter stretches or has flowed; where it is
+                       the only wish, within wide limits */
+    double contact; /* edges where something finer presses, of its radius */
+    double size;    /* edges in the material, m */
     double deformation;        /* edges in the world, m (F'F / h^2) */
     double strain;             /* kappa of DLR eq. 7, 1/m: finer where the deformation changes */
     bool strain_printed;       /* the equation as printed */
@@ -34,6 +36,10 @@ typedef struct kiln_scene_remesh {
     double gradation;          /* ratio of sizes one edge apart: 1.5; 0: any */
     int64_t most_tets; /* no splits beyond; 0: no limit, with `follow` 3 times the start, or 3000
                           more */
+
+    double split, collapse; /* energy: J that a split must gain, that a collapse may cost; 0: parts
+                               of the energy of the step */
+    int rounds;             /* energy, static: solves with meshes that follow, at most */
 
     double condition;        /* global: remesh when the worst basis matrix passes it: 12 */
     double condition_change; /* or has become worse by this factor since the last time: 3 */

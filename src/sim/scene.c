@@ -162,8 +162,72 @@ static kiln_status check_clearance(const kiln_scene_body *body, double size, kil
                      body->clearance);
 }
 
+/* How far from the origin the numbers are that say where the surface of an obstacle is. */
+static double farthest_number(const kiln_obstacle_shape *shape)
+{
+    double far = fmax(kiln_v3_norm(shape->point), kiln_v3_norm(shape->end));
+    for (size_t i = 0; i < shape->surface.points.count; i++)
+        far = fmax(far, kiln_v3_norm(shape->surface.points.data[i]));
+    return fmax(far, fmax(shape->radius, shape->tube));
+}
+
+static kiln_status check_obstacles(const kiln_scene *scene, double size, kiln_error *error)
+{
+    for (size_t i = 0; i < scene->obstacles.count; i++) {
+        const kiln_scene_obstacle *obstacle = &scene->obstacles.data[i];
+        double far = farthest_number(&obstacle->shape);
+        if (far > FARTHEST * size)
+            return kiln_fail(
+                error, KILN_ERR_INPUT, obstacle->said.path, obstacle->said.line, -1,
+                "obstacle '%s' has places or sizes of %g m, and the bodies are %g m in "
+                "size: numbers have no digits left for its surface beyond %g sizes",
+                obstacle->name, far, size, FARTHEST);
+    }
+    return KILN_OK;
+}
+
+/* What patches (step/patch.h) know nothing of: their energy would not be the step's. */
+static const char *beyond_energy(const kiln_scene *scene)
+{
+    if (scene->contact.bodies || scene->contact.self || scene->obstacles.count > 0)
+        return "contact or obstacles";
+    if (scene->has_velocity_field)
+        return "a velocity field";
+    for (size_t i = 0; i < scene->materials.count; i++) {
+        const kiln_scene_material *m = &scene->materials.data[i];
+        if (m->base.plastic.flows)
+            return "matter that flows";
+        if (m->base.nodal_pressure)
+            return "nodal pressure";
+        if (m->varies || m->base.damping_mass > 0.0 || m->base.damping_stiffness > 0.0 ||
+            m->base.viscosity > 0.0)
+            return "damping, viscosity or parameters that are functions";
+    }
+    for (size_t i = 0; i < scene->loads.count; i++)
+        if (scene->loads.data[i].kind == KILN_LOAD_PRESSURE ||
+            scene->loads.data[i].kind == KILN_LOAD_BODY)
+            return "loads of pressure or on the volume";
+    for (size_t i = 0; i < scene->holds.count; i++)
+        if (scene->holds.data[i].components != 7 && kiln_m3_norm2(scene->holds.data[i].axes) > 0.0)
+            return "holds with axes of their own";
+    for (size_t i = 0; i < scene->bodies.count; i++)
+        if (scene->bodies.data[i].tolerate_inverted)
+            return "bodies that tolerate inverted tets";
+    return NULL;
+}
+
+static kiln_status check_energy(const kiln_scene *scene, kiln_error *error)
+{
+    const char *beyond = beyond_energy(scene);
+    if (scene->remesh.method != KILN_REMESH_ENERGY || !beyond)
+        return KILN_OK;
+    return kiln_fail_setting(error, "remesh.method", "\"energy\" does not know of %s yet", beyond);
+}
+
 kiln_status kiln_scene_check(const kiln_scene *scene, kiln_error *error)
 {
+    double largest = 0.0;
+    KILN_TRY(check_energy(scene, error));
     for (size_t b = 0; b < scene->bodies.count; b++) {
         kiln_box box = box_of_body(&scene->bodies.data[b]);
         double size = kiln_v3_norm(kiln_v3_sub(box.high, box.low));
@@ -172,8 +236,9 @@ kiln_status kiln_scene_check(const kiln_scene *scene, kiln_error *error)
         KILN_TRY(check_thickness(scene, b, size, error));
         KILN_TRY(check_clearance(&scene->bodies.data[b], size, error));
         KILN_TRY(check_place(scene, b, size, box.low, error));
+        largest = fmax(largest, size);
     }
-    return KILN_OK;
+    return largest > 0.0 ? check_obstacles(scene, largest, error) : KILN_OK;
 }
 
 double kiln_scene_moment(const kiln_scene *scene)

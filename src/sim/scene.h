@@ -137,6 +137,7 @@ typedef struct kiln_scene {
     char name[KILN_NAME_SIZE];
     char file[256]; /* for messages */
     double duration;
+    bool goes_on; /* from a state of before: where surfaces are at the start does not matter */
     kiln_solid_options solid;
     int load_steps; /* static */
     kiln_pace_limits pace;

@@ -86,7 +86,7 @@ static void clear_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
 
 void kiln_bsr_clear(kiln_bsr *matrix)
 {
-    enum { GRAIN = 1 << 16 };
+    enum { GRAIN = 1 << 13 };
     size_t count = kiln_bsr_blocks(matrix) * matrix->block * matrix->block;
     kiln_parallel_for(matrix->context, count, GRAIN, clear_chunk, matrix);
 }

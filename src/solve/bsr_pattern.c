@@ -132,7 +132,7 @@ void kiln_bsr_sort_columns(uint32_t *a, size_t count)
     }
 }
 
-enum { PATTERN_GRAIN = 2048 };
+enum { PATTERN_GRAIN = 128 };
 
 static void count_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ALL_HELD = 7, GRAIN = 4096 };
+enum { ALL_HELD = 7, GRAIN = 4096, APPLY_GRAIN = 256 };
 /* Length of what is free of an axis below which it is held already. */
 #define INDEPENDENT 1e-6
 
@@ -385,5 +385,5 @@ void kiln_constraints_apply(const kiln_constraints *constraints, kiln_bsr *matri
 {
     KILN_ASSERT_OP(matrix->block, ==, constraints->block);
     row_job job = {.constraints = constraints, .matrix = matrix, .scale = scale};
-    kiln_parallel_for(matrix->context, matrix->rows, GRAIN, apply_chunk, &job);
+    kiln_parallel_for(matrix->context, matrix->rows, APPLY_GRAIN, apply_chunk, &job);
 }

@@ -17,6 +17,7 @@ typedef struct kiln_dissection {
     uint32_t *order;  /* [place] vertex */
     uint32_t *first;  /* [nodes + 1] */
     uint32_t *parent; /* [nodes] above the node; that of the root is `nodes` */
+    bool repaired;    /* it comes from the order of another graph */
 } kiln_dissection;
 
 /* KILN_ERR_LIMIT for 2^31 vertices or 2^32 neighbours or more. On failure there is nothing to free.
@@ -26,9 +27,8 @@ kiln_status kiln_dissect(kiln_context *context, const kiln_row_graph *graph, kil
 
 /* An order for `grown`, a graph of the same vertices with further edges, from that of the graph
  * without them: vertices with edges across the tree go up to where their ends meet. Where that
- * would cost the factor much more than a new order takes, the graph is dissected anew. Always from
- * the order of the graph without contact, never from one that was repaired, or the bits depend on
- * history. */
+ * would cost the factor much more than a new order takes, the graph is dissected anew. Never from
+ * an order that was repaired itself: what has gone up does not come down again. */
 kiln_status kiln_dissection_repair(kiln_context *context, const kiln_dissection *base,
                                    const kiln_row_graph *grown, kiln_dissection *out,
                                    kiln_error *error);

@@ -343,6 +343,7 @@ static kiln_status run(repair *r, kiln_dissection *out, kiln_error *error)
         KILN_TRY(join_bodies(r, out, error));
     else
         KILN_TRY(keep_tree(r, out, error));
+    out->repaired = true;
     return r->crossings.count ? order_anew_if_worth(r, out, error) : KILN_OK;
 }
 

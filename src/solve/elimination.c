@@ -4,74 +4,62 @@
 
 #define NONE KILN_NO_PLACE
 
-kiln_status kiln_lower_build(kiln_lower *out, kiln_arena *arena, const kiln_bsr *matrix,
-                             const uint32_t *place, bool blocks, kiln_error *error)
+/* The graph under an order: of each place the rows that come later. A postorder keeps them. */
+typedef struct directed {
+    uint64_t *start; /* [place + 1] */
+    uint32_t *later;
+    uint32_t *earlier; /* scratch: places of the row at hand */
+    uint32_t *ancestor;
+} directed;
+
+static kiln_status reserve(directed *d, const kiln_row_graph *graph, kiln_arena *arena,
+                           kiln_error *error)
 {
-    size_t n = matrix->rows, off = (size_t)matrix->start[n] - n; /* without the diagonal */
-    *out = (kiln_lower){.count = n,
-                        .start = kiln_arena_array(arena, uint64_t, n + 2),
-                        .row = kiln_arena_array(arena, uint32_t, off + 1)};
-    if (blocks) {
-        out->block = kiln_arena_array(arena, uint64_t, off + 1);
-        out->matrix_row = kiln_arena_array(arena, uint32_t, off + 1);
-    }
-    if (!out->start || !out->row || (blocks && (!out->block || !out->matrix_row)))
-        return kiln_fail_memory(error, (n + off) * sizeof(uint64_t));
-    uint64_t *start =
-        out->start + 1; /* of the next entry of a column, in the end of the next one */
-    memset(out->start, 0, (n + 2) * sizeof *out->start);
-    for (uint32_t i = 0; i < n; i++)
-        for (uint64_t b = matrix->start[i] + 1; b < matrix->start[i + 1]; b++) {
-            uint32_t p = place[i], q = place[matrix->column[b]];
-            start[(p < q ? p : q) + 1]++;
-        }
-    for (size_t p = 0; p < n; p++)
-        start[p + 1] += start[p];
-    for (uint32_t i = 0; i < n; i++)
-        for (uint64_t b = matrix->start[i] + 1; b < matrix->start[i + 1]; b++) {
-            uint32_t p = place[i], q = place[matrix->column[b]];
-            uint64_t at = start[p < q ? p : q]++;
-            out->row[at] = p < q ? q : p;
-            if (blocks) {
-                out->block[at] = b;
-                out->matrix_row[at] = i;
-            }
-        }
+    size_t n = graph->rows;
+    *d = (directed){.start = kiln_arena_array(arena, uint64_t, n + 1),
+                    .later = kiln_arena_array(arena, uint32_t, graph->edges / 2 + n + 1),
+                    .earlier = kiln_arena_array(arena, uint32_t, n + 1),
+                    .ancestor = kiln_arena_array(arena, uint32_t, n + 1)};
+    if (!d->start || !d->later || !d->earlier || !d->ancestor)
+        return kiln_fail_memory(error, graph->edges * sizeof *d->later);
     return KILN_OK;
 }
 
-/* The parent of a column is the first row below its diagonal in the factor. For that rows are gone
- * through in turn, and every column in a row leads to it: `ancestor` shortens the ways. The lower
- * triangle is by columns, so rows are linked as they come up: those of which a column has an entry
- * next. */
-static kiln_status find_parents(const kiln_lower *lower, kiln_arena *arena, uint32_t *parent,
-                                kiln_error *error)
+/* Splits the neighbours of the row at a place; which side one is on nobody can foretell, so there
+ * is no branch. Returns how many are earlier. */
+static uint32_t direct(directed *d, const kiln_row_graph *graph, uint32_t row, uint32_t r,
+                       const uint32_t *place)
 {
-    size_t n = lower->count, entries = (size_t)lower->start[n];
-    uint64_t *start = kiln_arena_array(arena, uint64_t, n + 2);
-    uint32_t *column = kiln_arena_array(arena, uint32_t, entries + 1);
-    uint32_t *ancestor = kiln_arena_array(arena, uint32_t, n + 1);
-    if (!start || !column || !ancestor)
-        return kiln_fail_memory(error, entries * sizeof *column);
-    memset(start, 0, (n + 2) * sizeof *start);
-    for (size_t k = 0; k < entries; k++)
-        start[lower->row[k] + 2]++;
-    for (size_t r = 1; r <= n; r++)
-        start[r + 1] += start[r];
-    for (uint32_t c = 0; c < n; c++)
-        for (uint64_t k = lower->start[c]; k < lower->start[c + 1]; k++)
-            column[start[lower->row[k] + 1]++] = c;
-    for (uint32_t r = 0; r < n; r++) {
-        parent[r] = ancestor[r] = NONE;
-        for (uint64_t k = start[r]; k < start[r + 1]; k++)
-            for (uint32_t c = column[k], next; c != NONE && c < r; c = next) {
-                next = ancestor[c];
-                ancestor[c] = r;
+    uint32_t earlier = 0;
+    uint64_t later = d->start[r];
+    for (uint64_t k = graph->start[row]; k < graph->start[row + 1]; k++) {
+        uint32_t other = graph->neighbour[k], c = place[other];
+        d->earlier[earlier] = c;
+        d->later[later] = other;
+        earlier += c < r;
+        later += c > r;
+    }
+    d->start[r + 1] = later;
+    return earlier;
+}
+
+/* The parent of a column is the first row below its diagonal in the factor. For that rows are gone
+ * through in turn, and every column in a row leads to it: `ancestor` shortens the ways. */
+static void find_parents(directed *d, const kiln_row_graph *graph, const uint32_t *order,
+                         const uint32_t *place, uint32_t *parent)
+{
+    d->start[0] = 0;
+    for (uint32_t r = 0; r < graph->rows; r++) {
+        uint32_t count = direct(d, graph, order[r], r, place);
+        parent[r] = d->ancestor[r] = NONE;
+        for (uint32_t k = 0; k < count; k++)
+            for (uint32_t c = d->earlier[k], next; c < r; c = next) {
+                next = d->ancestor[c];
+                d->ancestor[c] = r;
                 if (next == NONE)
                     parent[c] = r;
             }
     }
-    return KILN_OK;
 }
 
 /* when[place]: in postorder, children in the order of their places. */
@@ -102,8 +90,6 @@ static kiln_status find_postorder(const uint32_t *parent, size_t n, kiln_arena *
 }
 
 typedef struct counting {
-    const kiln_lower *lower;
-    const uint32_t *parent;
     uint32_t *first;    /* [place] first descendant */
     uint32_t *furthest; /* [row] of those whose subtree it is known to be in, and */
     uint32_t *leaf;     /* the last leaf of its subtree that was seen */
@@ -136,19 +122,17 @@ static void count_entry(counting *t, uint32_t r, uint32_t c)
     t->leaf[r] = c;
 }
 
-static kiln_status count_columns(const kiln_lower *lower, const uint32_t *parent, kiln_arena *arena,
-                                 uint32_t *column, kiln_error *error)
+/* `before` [place]: where it was under the order of the graph. */
+static kiln_status count_columns(const kiln_elimination *tree, const directed *d, size_t n,
+                                 const uint32_t *before, kiln_arena *arena, kiln_error *error)
 {
-    size_t n = lower->count;
-    counting t = {lower,
-                  parent,
-                  kiln_arena_array(arena, uint32_t, n + 1),
-                  kiln_arena_array(arena, uint32_t, n + 1),
-                  kiln_arena_array(arena, uint32_t, n + 1),
-                  kiln_arena_array(arena, uint32_t, n + 1),
-                  kiln_arena_array(arena, int32_t, n + 1)};
+    const uint32_t *parent = tree->parent;
+    counting t = {
+        kiln_arena_array(arena, uint32_t, n + 1), kiln_arena_array(arena, uint32_t, n + 1),
+        kiln_arena_array(arena, uint32_t, n + 1), kiln_arena_array(arena, uint32_t, n + 1),
+        kiln_arena_array(arena, int32_t, n + 1)};
     if (!t.first || !t.furthest || !t.leaf || !t.ancestor || !t.change)
-        return kiln_fail_memory(error, n * sizeof *column);
+        return kiln_fail_memory(error, n * sizeof *t.first);
     memset(t.first, 0xff, n * sizeof *t.first);
     memset(t.furthest, 0xff, n * sizeof *t.furthest);
     memset(t.leaf, 0xff, n * sizeof *t.leaf);
@@ -161,39 +145,42 @@ static kiln_status count_columns(const kiln_lower *lower, const uint32_t *parent
     for (uint32_t c = 0; c < n; c++) {
         if (parent[c] != NONE)
             t.change[parent[c]]--;
-        for (uint64_t k = lower->start[c]; k < lower->start[c + 1]; k++)
-            count_entry(&t, lower->row[k], c);
+        for (uint64_t k = d->start[before[c]]; k < d->start[before[c] + 1]; k++)
+            count_entry(&t, tree->place[d->later[k]], c);
         if (parent[c] != NONE)
             t.ancestor[c] = parent[c];
     }
     for (uint32_t c = 0; c < n; c++) {
         if (parent[c] != NONE)
             t.change[parent[c]] += t.change[c];
-        column[c] = (uint32_t)t.change[c];
+        tree->column[c] = (uint32_t)t.change[c];
     }
     return KILN_OK;
 }
 
-kiln_status kiln_elimination_build(kiln_elimination *out, kiln_arena *arena, const kiln_bsr *matrix,
-                                   const uint32_t *order, kiln_error *error)
+kiln_status kiln_elimination_build(kiln_elimination *out, kiln_arena *arena,
+                                   const kiln_row_graph *graph, const uint32_t *order,
+                                   kiln_error *error)
 {
-    size_t n = matrix->rows;
+    size_t n = graph->rows;
     *out = (kiln_elimination){.place = kiln_arena_array(arena, uint32_t, n + 1),
                               .parent = kiln_arena_array(arena, uint32_t, n + 1),
                               .column = kiln_arena_array(arena, uint32_t, n + 1)};
     uint32_t *first = kiln_arena_array(arena, uint32_t, n + 1);
     uint32_t *when = kiln_arena_array(arena, uint32_t, n + 1);
-    if (!out->place || !out->parent || !out->column || !first || !when)
+    uint32_t *before = kiln_arena_array(arena, uint32_t, n + 1);
+    directed d;
+    if (!out->place || !out->parent || !out->column || !first || !when || !before)
         return kiln_fail_memory(error, n * sizeof *first);
+    KILN_TRY(reserve(&d, graph, arena, error));
     for (uint32_t p = 0; p < n; p++)
         out->place[order[p]] = p;
-    KILN_TRY(kiln_lower_build(&out->lower, arena, matrix, out->place, false, error));
-    KILN_TRY(find_parents(&out->lower, arena, first, error));
+    find_parents(&d, graph, order, out->place, first);
     KILN_TRY(find_postorder(first, n, arena, when, error));
     for (uint32_t p = 0; p < n; p++) {
         out->parent[when[p]] = first[p] == NONE ? NONE : when[first[p]];
         out->place[order[p]] = when[p];
+        before[when[p]] = p;
     }
-    KILN_TRY(kiln_lower_build(&out->lower, arena, matrix, out->place, false, error));
-    return count_columns(&out->lower, out->parent, arena, out->column, error);
+    return count_columns(out, &d, n, before, arena, error);
 }

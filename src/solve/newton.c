@@ -623,6 +623,10 @@ static kiln_status descend(kiln_problem *p, double limit, kiln_error *error)
             report->outcome = outcome_without_step(p);
             return KILN_OK;
         }
+        if (p->options->farthest > 0.0 && step * size > p->options->farthest) {
+            report->outcome = KILN_NEWTON_AWAY;
+            return KILN_OK;
+        }
         kiln_problem_move_to(p, p->newton->trial, step == 1.0);
         report->outcome = KILN_NEWTON_CONVERGED;
         if (step == 1.0 && size <= fmax(limit, 4 * DBL_EPSILON * kiln_problem_largest(p, p->x)))

@@ -28,6 +28,7 @@ typedef struct kiln_newton_options {
     /* Before each of them, where forces nearly balance, what is held through a solve (term.h, lag)
      * is renewed, for solves that are made again until it has settled. */
     bool renew_lagged;
+    double farthest;    /* m: no step that lowers the objective is longer; 0: any may be */
     int max_iterations; /* 1 with line_search off: linearised */
     bool line_search;
 } kiln_newton_options;
@@ -43,7 +44,8 @@ kiln_newton_options kiln_newton_default_options(void);
                            "passing through a surface")                                            \
     X(KILN_NEWTON_BAD_START, "the energy is not defined at the start")                             \
     X(KILN_NEWTON_NOT_FINITE, "NaN or infinity in the gradient or the Hessian")                    \
-    X(KILN_NEWTON_SOLVER, "the linear solver failed")
+    X(KILN_NEWTON_SOLVER, "the linear solver failed")                                              \
+    X(KILN_NEWTON_AWAY, "nothing stops it from moving away")
 
 typedef enum kiln_newton_outcome {
 #define KILN_NEWTON_OUTCOME_ENUM(name, text) name,

@@ -7,6 +7,9 @@
 
 enum {
     MOST_CORRECTION_HALVINGS = 3,
+    /* N8: where the objective cuts a step short a new matrix, a little farther on, gives the same
+     * direction once more. */
+    MOST_FOLLOWING_HALVINGS = 8,
     /* N8: solves for one step, and for all with one factor, which takes as long as some ten of
      * them; and whole steps in turn that hardly shrink. */
     MOST_AMENDING = 4,
@@ -252,7 +255,7 @@ static kiln_status follow(kiln_problem *p, double last, double step, double limi
         slow = whole && ratio > SHRINKS ? slow + 1 : 0;
         if (!(size <= FARTHER * direction) || slow == MOST_SLOW)
             return KILN_OK;
-        step = kiln_problem_search(p, limit, MOST_CORRECTION_HALVINGS);
+        step = kiln_problem_search(p, limit, MOST_FOLLOWING_HALVINGS);
         if (step == 0.0)
             return KILN_OK;
         kiln_problem_move_to(p, newton->trial, step == 1.0);

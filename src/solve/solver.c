@@ -110,6 +110,14 @@ void kiln_solver_set_ground(kiln_solver *solver, const kiln_solver_ground *groun
 
 void kiln_solver_reconsider(kiln_solver *solver)
 {
+    for (int i = 0; i < BACKENDS; i++) {
+        if (!solver->self[i] || !backends[i]->reconsider ||
+            backends[i]->reconsider(solver->self[i]))
+            continue;
+        solver->direct_ready = false;
+        if (solver->backend == backends[i])
+            solver->analysed = false;
+    }
     if (solver->gave_way)
         solver->analysed = false;
     if (solver->turned) {

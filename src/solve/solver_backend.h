@@ -22,6 +22,9 @@ typedef struct kiln_solver_backend {
     void (*forget)(void *self); /* frees the analysis and the factor */
     /* For the analyses that follow (solver.h); NULL: it makes no use of it. */
     void (*set_ground)(void *self, const kiln_solver_ground *ground);
+    /* The next factor is the first of others; false: without what was learnt for those before, its
+     * analysis is another. NULL: it learns nothing. */
+    bool (*reconsider)(void *self);
 } kiln_solver_backend;
 
 extern const kiln_solver_backend kiln_solver_multifrontal, kiln_solver_cholmod, kiln_solver_mumps,

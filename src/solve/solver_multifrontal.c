@@ -2,16 +2,25 @@
  *
  * F1 Where everything lies is settled by the analysis: L of all nodes one behind the other, U in a
  *    heap whose allocations are played through in advance. Factoring allocates nothing.
+ *
  * F2 The tree is cut by work, for solves by size: subtrees below a part of it (`task`, some
- * together) are done each by one thread, on a heap of its own; what is above them one node after
- * the other, large fronts by all threads. F3 A front is the matrix's blocks, then its children's U
- * in order: whoever adds them. F4 In a solve what a child has for its parent's rows is carried to
- * the parent, not added to a vector that others write. */
+ *    together) are done each by one thread, on a heap of its own. What is above them is done level
+ *    by level: the nodes of a level at the same time, but large fronts one after the other, by all
+ *    threads.
+ *
+ * F3 A front is the matrix's blocks, then its children's U in order: whoever adds them.
+ *
+ * F4 In a solve what a child has for its parent's rows is carried to the parent, not added to a
+ *    vector that others write.
+ *
+ * F5 An order that had to be found anew is what the orders of later patterns are repaired from,
+ *    until the solver is reconsidered: patterns of one minimisation differ little. */
 #include "base/parallel.h"
 #include "solve/dissect.h"
 #include "solve/front.h"
+#include "solve/front_heap.h"
 #include "solve/solver_backend.h"
-#include "solve/symbolic.h"
+#include "solve/tree_cut.h"
 
 #include <string.h>
 
@@ -19,12 +28,8 @@
 
 enum { FACTOR_TASKS = 8, SOLVE_TASKS = 3 }; /* for each thread, at least */
 enum { ROOM = 1 + KILN_STRIP };             /* for a solve: a front's values, and sums */
-static const double PARALLEL = 4e6;         /* operations of a front that all threads share */
+static const double PARALLEL = 1e6;         /* operations of a front that all threads share */
 enum { STRIP_GRAIN = 6, ADD_GRAIN = 8 } /* strips */;
-
-typedef struct piece {
-    uint64_t offset, size;
-} piece;
 
 /* Where the numbers of a node are. */
 typedef struct home {
@@ -35,23 +40,12 @@ typedef struct home {
     bool shared;    /* U is in the heap of the top */
 } home;
 
-typedef KILN_ARRAY_OF(piece)
-pieces;
-
-/* F2 */
-typedef struct tree_cut {
-    kiln_u32_array task; /* [tasks + 1] first of the subtree roots below */
-    kiln_u32_array root; /* subtrees, by their last node; their first: */
-    kiln_u32_array begin;
-    kiln_u32_array top; /* nodes above */
-} tree_cut;
-
 typedef struct multifrontal {
     kiln_context *context;
     kiln_symbolic symbolic;
     uint32_t block;
-    home *home;                /* [node] */
-    tree_cut by_work, by_size; /* for the factor and for solves */
+    home *home;                     /* [node] */
+    kiln_tree_cut by_work, by_size; /* for the factor and for solves */
     kiln_f64_array L, shared, own, carry, vector;
     kiln_u32_array scalar; /* [worker] targets of a child's rows; scratch */
     size_t own_size;       /* of the heap of one worker */
@@ -63,11 +57,18 @@ typedef struct multifrontal {
     bool ground_known;
     kiln_dissection base; /* the order of what lasts, */
     uint64_t base_pattern;
-    bool based; /* if there is one */
+    bool based;             /* if there is one */
+    kiln_dissection recent; /* F5: the last order found anew for more, */
+    bool recently;          /* if there is one */
+    bool begun;             /* there was a factor since reconsidering */
+    bool pure;              /* the analysis depends on ground and pattern alone */
 
     const kiln_bsr *matrix; /* while it factors */
-    bool *failed;           /* [task + 1] not positive definite */
-    double *x;              /* while it solves, [place] */
+    bool *failed;           /* [task, or node of a level] not positive definite */
+    const uint32_t *level;  /* nodes that are factored at the same time */
+    double *x;              /* while it solves, [place]; from: */
+    const double *right;    /* [row], which may be the same as */
+    double *result;         /* [row] */
 } multifrontal;
 
 static const kiln_supernode *node_at(const multifrontal *m, uint32_t i)
@@ -121,124 +122,47 @@ static kiln_front front_of(const multifrontal *m, uint32_t i, int worker)
 
 /* --- analysis --- */
 
-/* The smallest hole that is large enough, or the end. */
-static kiln_status claim(multifrontal *m, pieces *holes, uint64_t *end, uint64_t size,
-                         uint64_t *offset, kiln_error *error)
+/* The U of nodes that are done at the same time while their children's are still there, which then
+ * go. */
+static kiln_status play(multifrontal *m, kiln_front_heap *heap, const uint32_t *node, size_t count,
+                        bool shared, kiln_error *error)
 {
-    size_t best = holes->count;
-    for (size_t i = 0; i < holes->count; i++)
-        if (holes->data[i].size >= size &&
-            (best == holes->count || holes->data[i].size < holes->data[best].size))
-            best = i;
-    if (best < holes->count) {
-        *offset = holes->data[best].offset;
-        holes->data[best].offset += size;
-        holes->data[best].size -= size;
-        return KILN_OK;
+    for (size_t k = 0; k < count; k++) {
+        home *h = &m->home[node[k]];
+        if (h->shared == shared)
+            KILN_TRY(kiln_front_heap_claim(heap, h->size, &h->U, error));
     }
-    *offset = *end;
-    *end += size;
-    return kiln_array_reserve(m->context, holes, holes->count + 2, error);
-}
-
-/* Back among the holes, which are ascending and never touch. */
-static kiln_status give_back(multifrontal *m, pieces *holes, piece p, kiln_error *error)
-{
-    size_t at = 0, count = 0;
-    if (p.size == 0)
-        return KILN_OK;
-    KILN_TRY(kiln_array_reserve(m->context, holes, holes->count + 1, error));
-    while (at < holes->count && holes->data[at].offset < p.offset)
-        at++;
-    memmove(holes->data + at + 1, holes->data + at, (holes->count - at) * sizeof p);
-    holes->data[at] = p;
-    holes->count++;
-    for (size_t i = 0; i < holes->count; i++) {
-        piece *last = count ? &holes->data[count - 1] : NULL;
-        if (holes->data[i].size == 0)
-            continue;
-        if (last && last->offset + last->size == holes->data[i].offset)
-            last->size += holes->data[i].size;
-        else
-            holes->data[count++] = holes->data[i];
-    }
-    holes->count = count;
-    return KILN_OK;
-}
-
-/* A node's U while its children's are still there, which then go. */
-static kiln_status play(multifrontal *m, pieces *holes, uint64_t *end, uint32_t i, bool shared,
-                        kiln_error *error)
-{
-    home *h = &m->home[i];
-    if (h->shared == shared)
-        KILN_TRY(claim(m, holes, end, h->size, &h->U, error));
-    for (uint32_t c = node_at(m, i)->child; c != NONE; c = node_at(m, c)->sibling)
-        if (m->home[c].shared == shared)
-            KILN_TRY(give_back(m, holes, (piece){m->home[c].U, m->home[c].size}, error));
+    for (size_t k = 0; k < count; k++)
+        for (uint32_t c = node_at(m, node[k])->child; c != NONE; c = node_at(m, c)->sibling)
+            if (m->home[c].shared == shared)
+                KILN_TRY(kiln_front_heap_give_back(heap, m->home[c].U, m->home[c].size, error));
     return KILN_OK;
 }
 
 /* F1 */
-static kiln_status plan_heaps(multifrontal *m, pieces *holes, kiln_error *error)
+static kiln_status plan_heaps(multifrontal *m, kiln_front_heap *heap, kiln_error *error)
 {
-    const tree_cut *cut = &m->by_work;
-    uint64_t end = 0, most = 0;
+    const kiln_tree_cut *cut = &m->by_work;
+    uint64_t most = 0;
     for (size_t t = 0; t < cut->root.count; t++) {
-        end = holes->count = 0;
+        kiln_front_heap_restart(heap);
         for (uint32_t i = cut->begin.data[t]; i <= cut->root.data[t]; i++)
-            KILN_TRY(play(m, holes, &end, i, false, error));
-        most = end > most ? end : most;
+            KILN_TRY(play(m, heap, &i, 1, false, error));
+        most = heap->end > most ? heap->end : most;
     }
     m->own_size = (size_t)(most + 63) / 64 * 64;
-    end = holes->count = 0;
+    kiln_front_heap_restart(heap);
     for (size_t t = 0; t < cut->root.count; t++) {
         home *h = &m->home[cut->root.data[t]];
-        KILN_TRY(claim(m, holes, &end, h->size, &h->U, error));
+        KILN_TRY(kiln_front_heap_claim(heap, h->size, &h->U, error));
     }
-    for (size_t k = 0; k < cut->top.count; k++)
-        KILN_TRY(play(m, holes, &end, cut->top.data[k], true, error));
+    for (size_t l = 0; l + 1 < cut->level.count; l++) {
+        uint32_t first = cut->level.data[l], count = cut->level.data[l + 1] - first;
+        KILN_TRY(play(m, heap, cut->top.data + first, count, true, error));
+    }
     KILN_TRY(kiln_array_reserve(m->context, &m->own, m->own_size * (size_t)m->context->threads + 64,
                                 error));
-    return kiln_array_reserve(m->context, &m->shared, (size_t)end + 64, error);
-}
-
-/* F2: the largest subtrees that are small enough; those side by side that are smaller still share a
- * task. */
-static kiln_status cut_tree(const multifrontal *m, const double *below, double limit, tree_cut *to,
-                            kiln_error *error)
-{
-    double sum = 0.0;
-    uint32_t begin = 0; /* of the subtree that ends with i: subtrees are contiguous */
-    to->task.count = to->root.count = to->begin.count = to->top.count = 0;
-    KILN_TRY(kiln_array_push(m->context, &to->task, 0, error));
-    for (uint32_t i = 0; i < m->symbolic.count; i++) {
-        uint32_t parent = node_at(m, i)->parent;
-        if (below[i] > limit) {
-            KILN_TRY(kiln_array_push(m->context, &to->top, i, error));
-            begin = i + 1;
-        } else if (parent == NONE || below[parent] > limit) {
-            KILN_TRY(kiln_array_push(m->context, &to->root, i, error));
-            KILN_TRY(kiln_array_push(m->context, &to->begin, begin, error));
-            begin = i + 1;
-            sum += below[i];
-            if (sum >= 0.5 * limit) {
-                KILN_TRY(kiln_array_push(m->context, &to->task, (uint32_t)to->root.count, error));
-                sum = 0.0;
-            }
-        }
-    }
-    if (to->task.data[to->task.count - 1] < to->root.count)
-        KILN_TRY(kiln_array_push(m->context, &to->task, (uint32_t)to->root.count, error));
-    return KILN_OK;
-}
-
-static void free_cut(const multifrontal *m, tree_cut *c)
-{
-    kiln_array_free(m->context, &c->task);
-    kiln_array_free(m->context, &c->root);
-    kiln_array_free(m->context, &c->begin);
-    kiln_array_free(m->context, &c->top);
+    return kiln_array_reserve(m->context, &m->shared, (size_t)heap->end + 64, error);
 }
 
 /* Sizes of what belongs to each node. */
@@ -270,7 +194,8 @@ static double size_of(const multifrontal *m, uint32_t i)
 
 /* Into as many subtrees as `tasks` for each thread, or more, of about the same cost. */
 static kiln_status cut_by(const multifrontal *m, double (*cost)(const multifrontal *, uint32_t),
-                          double least, int tasks, double *below, tree_cut *to, kiln_error *error)
+                          double least, int tasks, double *below, kiln_tree_cut *to,
+                          kiln_error *error)
 {
     double all = 0.0;
     memset(below, 0, m->symbolic.count * sizeof *below);
@@ -281,7 +206,8 @@ static kiln_status cut_by(const multifrontal *m, double (*cost)(const multifront
         if (parent != NONE)
             below[parent] += below[i];
     }
-    return cut_tree(m, below, all / (double)(tasks * m->context->threads), to, error);
+    return kiln_tree_cut_make(to, &m->symbolic, below, all / (double)(tasks * m->context->threads),
+                              error);
 }
 
 /* Nodes whose U outlives their task. */
@@ -307,7 +233,7 @@ static kiln_status reserve_numbers(multifrontal *m, kiln_error *error)
 static kiln_status plan(multifrontal *m, kiln_error *error)
 {
     size_t count = m->symbolic.count, bytes = (count + 1) * sizeof(double);
-    pieces holes = {0};
+    kiln_front_heap heap = {.context = m->context};
     m->home = kiln_resize(m->context, NULL, 0, (count + 1) * sizeof *m->home);
     double *below = kiln_resize(m->context, NULL, 0, bytes);
     kiln_status status = KILN_OK;
@@ -321,10 +247,10 @@ static kiln_status plan(multifrontal *m, kiln_error *error)
     if (status == KILN_OK)
         status = cut_by(m, size_of, 100.0, SOLVE_TASKS, below, &m->by_size, error);
     if (status == KILN_OK)
-        status = plan_heaps(m, &holes, error);
+        status = plan_heaps(m, &heap, error);
     if (status == KILN_OK)
         status = reserve_numbers(m, error);
-    kiln_array_free(m->context, &holes);
+    kiln_front_heap_free(&heap);
     kiln_release(m->context, below, bytes);
     return status;
 }
@@ -341,9 +267,10 @@ static void forget(void *self)
     multifrontal *m = self;
     forget_tree(m);
     kiln_dissection_free(m->context, &m->base);
-    m->based = m->ground_known = false;
-    free_cut(m, &m->by_work);
-    free_cut(m, &m->by_size);
+    kiln_dissection_free(m->context, &m->recent);
+    m->based = m->ground_known = m->recently = m->begun = false;
+    kiln_tree_cut_free(m->context, &m->by_work);
+    kiln_tree_cut_free(m->context, &m->by_size);
     kiln_array_free(m->context, &m->L);
     kiln_array_free(m->context, &m->shared);
     kiln_array_free(m->context, &m->own);
@@ -371,17 +298,20 @@ static void destroy(void *self)
     kiln_release(m->context, m, sizeof *m);
 }
 
-static kiln_status dissect(multifrontal *m, const kiln_bsr *pattern, kiln_error *error)
+static void drop_recent(multifrontal *m)
 {
-    kiln_row_graph graph = {0};
+    kiln_dissection_free(m->context, &m->recent);
+    m->recently = false;
+}
+
+static kiln_status dissect(multifrontal *m, const kiln_row_graph *graph, uint64_t pattern,
+                           kiln_error *error)
+{
+    drop_recent(m);
     kiln_dissection_free(m->context, &m->base);
-    m->based = false;
-    kiln_status status = kiln_row_graph_make(pattern, &graph, error);
-    if (status == KILN_OK)
-        status = kiln_dissect(m->context, &graph, &m->base, error);
-    kiln_row_graph_free(m->context, &graph);
+    kiln_status status = kiln_dissect(m->context, graph, &m->base, error);
     m->based = status == KILN_OK;
-    m->base_pattern = pattern->pattern;
+    m->base_pattern = pattern;
     return status;
 }
 
@@ -394,8 +324,13 @@ static kiln_status find_ground(multifrontal *m, kiln_error *error)
     kiln_bsr pattern;
     kiln_bsr_init_blocks(&pattern, m->context, m->block);
     kiln_status status = ground->find(ground->user, &pattern, error);
-    if (status == KILN_OK && (!m->based || m->base_pattern != pattern.pattern))
-        status = dissect(m, &pattern, error);
+    if (status == KILN_OK && (!m->based || m->base_pattern != pattern.pattern)) {
+        kiln_row_graph graph = {0};
+        status = kiln_row_graph_make(&pattern, &graph, error);
+        if (status == KILN_OK)
+            status = dissect(m, &graph, pattern.pattern, error);
+        kiln_row_graph_free(m->context, &graph);
+    }
     m->ground_known = status == KILN_OK;
     m->ground_key = ground->key;
     m->ground_pattern = pattern.pattern;
@@ -403,31 +338,39 @@ static kiln_status find_ground(multifrontal *m, kiln_error *error)
     return status;
 }
 
-static kiln_status repair(multifrontal *m, const kiln_bsr *matrix, kiln_dissection *out,
-                          kiln_error *error)
-{
-    kiln_row_graph graph = {0};
-    kiln_status status = kiln_row_graph_make(matrix, &graph, error);
-    if (status == KILN_OK)
-        status = kiln_dissection_repair(m->context, &m->base, &graph, out, error);
-    kiln_row_graph_free(m->context, &graph);
-    return status;
-}
-
-/* The tree of fronts for a matrix that has the couplings that last, and perhaps others. */
-static kiln_status find_tree(multifrontal *m, const kiln_bsr *matrix, kiln_error *error)
+/* The tree of fronts for a matrix that has the couplings that last, and perhaps others. F5 */
+static kiln_status find_tree(multifrontal *m, const kiln_bsr *matrix, const kiln_row_graph *graph,
+                             kiln_error *error)
 {
     if (m->ground)
         KILN_TRY(find_ground(m, error));
     else if (!m->based || m->base_pattern != matrix->pattern)
-        KILN_TRY(dissect(m, matrix, error));
+        KILN_TRY(dissect(m, graph, matrix->pattern, error));
+    if (!m->begun || m->base_pattern == matrix->pattern)
+        drop_recent(m);
+    m->pure = !m->recently;
     if (m->base_pattern == matrix->pattern)
-        return kiln_symbolic_build(&m->symbolic, m->context, matrix, m->base.order, error);
+        return kiln_symbolic_build(&m->symbolic, m->context, matrix, graph, m->base.order, error);
     kiln_dissection mended = {0};
-    KILN_TRY(repair(m, matrix, &mended, error));
-    kiln_status status = kiln_symbolic_build(&m->symbolic, m->context, matrix, mended.order, error);
-    kiln_dissection_free(m->context, &mended);
+    KILN_TRY(kiln_dissection_repair(m->context, m->recently ? &m->recent : &m->base, graph, &mended,
+                                    error));
+    kiln_status status =
+        kiln_symbolic_build(&m->symbolic, m->context, matrix, graph, mended.order, error);
+    if (mended.repaired) {
+        kiln_dissection_free(m->context, &mended);
+    } else {
+        drop_recent(m);
+        m->recent = mended;
+        m->recently = true;
+    }
     return status;
+}
+
+static bool reconsider(void *self)
+{
+    multifrontal *m = self;
+    m->begun = false;
+    return m->pure;
 }
 
 static void set_ground(void *self, const kiln_solver_ground *ground)
@@ -443,7 +386,13 @@ static kiln_status analyse(void *self, const kiln_bsr *matrix, kiln_solver_repor
     multifrontal *m = self;
     forget_tree(m);
     m->block = matrix->block;
-    KILN_TRY(find_tree(m, matrix, error));
+    kiln_row_graph graph = {0};
+    kiln_status status = kiln_row_graph_make(matrix, &graph, error);
+    if (status == KILN_OK)
+        status = find_tree(m, matrix, &graph, error);
+    kiln_row_graph_free(m->context, &graph);
+    KILN_TRY(status);
+    m->begun = true;
     KILN_TRY(plan(m, error));
     report->factor_entries = m->entries;
     report->factor_flops = m->flops;
@@ -622,15 +571,16 @@ static bool factor_node(const multifrontal *m, uint32_t i, bool together, int wo
 {
     kiln_front f = front_of(m, i, worker);
     assemble(m, i, &f, worker);
-    return eliminate(m, &f, together && work_of(m, i) > PARALLEL);
+    return eliminate(m, &f, together);
 }
 
 static void factor_tasks(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     const multifrontal *m = user;
-    const tree_cut *cut = &m->by_work;
+    const kiln_tree_cut *cut = &m->by_work;
     (void)chunk;
-    for (size_t t = begin; t < end; t++) {
+    for (size_t at = begin; at < end; at++) {
+        uint32_t t = cut->turn.data[at];
         m->failed[t] = false;
         for (uint32_t k = cut->task.data[t]; k < cut->task.data[t + 1]; k++)
             for (uint32_t i = cut->begin.data[k]; i <= cut->root.data[k] && !m->failed[t]; i++)
@@ -638,22 +588,52 @@ static void factor_tasks(void *user, size_t chunk, size_t begin, size_t end, int
     }
 }
 
+/* Nodes of a level are in m->level. */
+static void factor_side_by_side(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    const multifrontal *m = user;
+    (void)chunk;
+    for (size_t k = begin; k < end; k++)
+        m->failed[k] =
+            work_of(m, m->level[k]) <= PARALLEL && !factor_node(m, m->level[k], false, worker);
+}
+
+static bool all_good(const multifrontal *m, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (m->failed[i])
+            return false;
+    return true;
+}
+
+static bool factor_level(multifrontal *m, const uint32_t *node, size_t count)
+{
+    m->level = node;
+    kiln_parallel_for(m->context, count, 1, factor_side_by_side, m);
+    bool good = all_good(m, count);
+    for (size_t k = 0; k < count && good; k++)
+        good = work_of(m, node[k]) <= PARALLEL || factor_node(m, node[k], true, 0);
+    return good;
+}
+
 static kiln_status factor(void *self, const kiln_bsr *matrix, kiln_solver_report *report,
                           kiln_solve_outcome *outcome, kiln_error *error)
 {
     multifrontal *m = self;
-    size_t tasks = m->by_work.task.count - 1, bytes = tasks + 1;
-    bool good = true;
+    const kiln_tree_cut *cut = &m->by_work;
+    size_t tasks = cut->task.count - 1, bytes = tasks + cut->top.count + 1;
     (void)report;
+    m->begun = true;
     m->matrix = matrix;
     m->failed = kiln_resize(m->context, NULL, 0, bytes);
     if (!m->failed)
         return kiln_fail_memory(error, bytes);
     kiln_parallel_for(m->context, tasks, 1, factor_tasks, m);
-    for (size_t t = 0; t < tasks; t++)
-        good &= !m->failed[t];
-    for (size_t k = 0; k < m->by_work.top.count && good; k++)
-        good = factor_node(m, m->by_work.top.data[k], true, 0);
+    bool good = all_good(m, tasks);
+    for (size_t l = 0; l + 1 < cut->level.count && good; l++) {
+        uint32_t first = cut->level.data[l];
+        good = factor_level(m, cut->top.data + first, cut->level.data[l + 1] - first);
+    }
     kiln_release(m->context, m->failed, bytes);
     *outcome = good ? KILN_SOLVE_OK : KILN_SOLVE_NOT_POSITIVE;
     return KILN_OK;
@@ -666,6 +646,21 @@ static double *room_of(const multifrontal *m, int worker)
     return m->vector.data + m->block * m->symbolic.rows + (size_t)worker * ROOM * m->widest;
 }
 
+/* The numbers of some rows, or places. */
+static void fetch(const multifrontal *m, const double *from, const uint32_t *row, size_t count,
+                  double *to)
+{
+    size_t n = m->block;
+    if (n == 3)
+        for (size_t k = 0; k < count; k++)
+            for (size_t r = 0; r < 3; r++)
+                to[3 * k + r] = from[3 * (size_t)row[k] + r];
+    else
+        for (size_t k = 0; k < count; k++)
+            for (size_t r = 0; r < n; r++)
+                to[n * k + r] = from[n * row[k] + r];
+}
+
 /* F4 */
 static void go_forward(const multifrontal *m, uint32_t i, int worker)
 {
@@ -676,7 +671,7 @@ static void go_forward(const multifrontal *m, uint32_t i, int worker)
     size_t n = m->block, own = n * node->width;
     double *v = room_of(m, worker), *x = m->x + n * node->first;
     uint32_t *target = m->scalar.data + (size_t)worker * m->widest;
-    memcpy(v, x, own * sizeof *v);
+    fetch(m, m->right, m->symbolic.order + node->first, node->width, v);
     memset(v + own, 0, (KILN_STRIP * f.strips - own) * sizeof *v);
     for (uint32_t c = node->child; c != NONE; c = node_at(m, c)->sibling) {
         const double *carry = m->carry.data + m->home[c].carry;
@@ -694,58 +689,64 @@ static void go_backward(const multifrontal *m, uint32_t i, int worker)
     static void (*const backward[])(const kiln_front *, double *, double *) =
         KILN_SIMD_TABLE(kiln_front_backward);
     const kiln_supernode *node = node_at(m, i);
-    const uint32_t *row = m->symbolic.row + node->row;
+    const uint32_t *row = m->symbolic.order + node->first;
     kiln_front f = front_of(m, i, worker);
     size_t n = m->block, own = n * node->width;
-    double *v = room_of(m, worker), *x = m->x + n * node->first, *below = v + f.columns;
+    double *v = room_of(m, worker), *x = m->x + n * node->first;
     memcpy(v, x, own * sizeof *v);
     memset(v + own, 0, (KILN_STRIP * f.strips - own) * sizeof *v);
-    for (uint32_t k = 0; k < node->rows; k++)
-        for (size_t r = 0; r < n; r++)
-            below[n * k + r] = m->x[n * row[k] + r];
+    fetch(m, m->x, m->symbolic.row + node->row, node->rows, v + f.columns);
     backward[m->context->isa](&f, v, v + m->widest);
     memcpy(x, v, own * sizeof *v);
+    for (uint32_t k = 0; k < node->width; k++)
+        for (size_t r = 0; r < n; r++)
+            m->result[n * row[k] + r] = v[n * k + r];
 }
 
 static void forward_tasks(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     const multifrontal *m = user;
-    const tree_cut *cut = &m->by_size;
+    const kiln_tree_cut *cut = &m->by_size;
     (void)chunk;
-    for (uint32_t k = cut->task.data[begin]; k < cut->task.data[end]; k++)
-        for (uint32_t i = cut->begin.data[k]; i <= cut->root.data[k]; i++)
-            go_forward(m, i, worker);
+    for (size_t at = begin; at < end; at++) {
+        uint32_t t = cut->turn.data[at];
+        for (uint32_t k = cut->task.data[t]; k < cut->task.data[t + 1]; k++)
+            for (uint32_t i = cut->begin.data[k]; i <= cut->root.data[k]; i++)
+                go_forward(m, i, worker);
+    }
 }
 
 static void backward_tasks(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     const multifrontal *m = user;
-    const tree_cut *cut = &m->by_size;
+    const kiln_tree_cut *cut = &m->by_size;
     (void)chunk;
-    for (uint32_t k = cut->task.data[end]; k-- > cut->task.data[begin];)
-        for (uint32_t i = cut->root.data[k] + 1; i-- > cut->begin.data[k];)
-            go_backward(m, i, worker);
+    for (size_t at = begin; at < end; at++) {
+        uint32_t t = cut->turn.data[at];
+        for (uint32_t k = cut->task.data[t]; k < cut->task.data[t + 1]; k++)
+            for (uint32_t i = cut->root.data[k] + 1; i-- > cut->begin.data[k];)
+                go_backward(m, i, worker);
+    }
 }
 
 static kiln_status solve(void *self, const kiln_bsr *matrix, const double *b, double *x,
                          kiln_solver_report *report, kiln_solve_outcome *outcome, kiln_error *error)
 {
     multifrontal *m = self;
-    size_t n = m->block, rows = matrix->rows, tasks = m->by_size.task.count - 1;
+    size_t tasks = m->by_size.task.count - 1;
     const kiln_u32_array *top = &m->by_size.top;
+    (void)matrix;
     (void)report;
     (void)error;
     m->x = m->vector.data;
-    for (size_t i = 0; i < rows; i++)
-        memcpy(m->x + n * m->symbolic.place[i], b + n * i, n * sizeof *b);
+    m->right = b;
+    m->result = x;
     kiln_parallel_for(m->context, tasks, 1, forward_tasks, m);
     for (size_t k = 0; k < top->count; k++)
         go_forward(m, top->data[k], 0);
     for (size_t k = top->count; k-- > 0;)
         go_backward(m, top->data[k], 0);
     kiln_parallel_for(m->context, tasks, 1, backward_tasks, m);
-    for (size_t i = 0; i < rows; i++)
-        memcpy(x + n * i, m->x + n * m->symbolic.place[i], n * sizeof *b);
     *outcome = KILN_SOLVE_OK;
     return KILN_OK;
 }
@@ -760,4 +761,5 @@ const kiln_solver_backend kiln_solver_multifrontal = {
     .factor = factor,
     .solve = solve,
     .forget = forget,
-    .set_ground = set_ground};
+    .set_ground = set_ground,
+    .reconsider = reconsider};

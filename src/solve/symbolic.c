@@ -3,14 +3,19 @@
  * Y1 Columns that follow each other in the tree and have the same rows below are one supernode.
  * Y2 A child is taken into its parent where that adds few zeros for the width that is gained: a
  *    front of few columns costs more to put together than to eliminate.
+ *    So are rows that are coupled with none (held ones, those of walls) taken together.
  * Y3 Nodes are numbered in a postorder in which children that need the most memory beyond what they
  *    leave behind come first (Liu 1986). */
 #include "solve/symbolic.h"
+
+#include "base/parallel.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define NONE KILN_NO_PLACE
+
+enum { NODE_GRAIN = 16 };
 
 /* Y2: up to this width (in blocks) a node may have that part of zeros. */
 static const struct {
@@ -31,6 +36,7 @@ typedef struct build {
     kiln_symbolic *out;
     kiln_arena arena;
     const kiln_bsr *matrix;
+    const kiln_row_graph *graph;
     kiln_elimination tree;
     size_t count; /* of maximal supernodes */
     forming *node;
@@ -140,6 +146,31 @@ static void amalgamate(build *b)
         }
 }
 
+static bool is_alone(const forming *node)
+{
+    return node->width && !node->rows && node->child == NONE && node->parent == NONE;
+}
+
+/* Y2: each takes the one before, as long as it may have the zeros. */
+static void gather_alone(build *b)
+{
+    forming *before = NULL;
+    for (uint32_t s = 0; s < b->count; s++) {
+        forming *node = &b->node[s];
+        if (!is_alone(node))
+            continue;
+        double zeros = before ? zeros_with(node, before) : -1.0;
+        if (zeros >= 0.0) {
+            b->next_part[before->last_part] = node->part;
+            node->part = before->part;
+            node->width += before->width;
+            node->zeros = zeros;
+            before->width = 0;
+        }
+        before = node;
+    }
+}
+
 typedef struct kin {
     double gain;
     uint32_t node;
@@ -217,12 +248,13 @@ static kiln_status allocate(build *b, kiln_error *error)
     for (size_t i = 0; i < b->kept; i++)
         out->row_count += b->node[b->order[i]].rows;
     out->place = kiln_resize(out->context, NULL, 0, (out->rows + 1) * sizeof *out->place);
+    out->order = kiln_resize(out->context, NULL, 0, (out->rows + 1) * sizeof *out->order);
     out->node = kiln_resize(out->context, NULL, 0, (out->count + 1) * sizeof *out->node);
     out->row = kiln_resize(out->context, NULL, 0, (out->row_count + 1) * sizeof *out->row);
     out->relative =
         kiln_resize(out->context, NULL, 0, (out->row_count + 1) * sizeof *out->relative);
     out->entry = kiln_resize(out->context, NULL, 0, (out->entry_count + 1) * sizeof *out->entry);
-    if (!out->place || !out->node || !out->row || !out->relative || !out->entry)
+    if (!out->place || !out->order || !out->node || !out->row || !out->relative || !out->entry)
         return kiln_fail_memory(error, out->entry_count * sizeof *out->entry);
     return KILN_OK;
 }
@@ -258,8 +290,50 @@ static kiln_status number_nodes(build *b, kiln_error *error)
             out->node[node->parent].child = i;
         }
     }
-    for (size_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         out->place[i] = moved[b->tree.place[i]];
+        out->order[out->place[i]] = i;
+    }
+    return KILN_OK;
+}
+
+/* Of each place the later places that it is coupled with: the lower triangle by columns. */
+typedef struct lower_triangle {
+    uint64_t *start; /* [rows + 1] */
+    uint32_t *row;
+    uint64_t *block;      /* number in the matrix */
+    uint32_t *matrix_row; /* whose it is there */
+} lower_triangle;
+
+static kiln_status build_lower(build *b, lower_triangle *out, kiln_error *error)
+{
+    const kiln_bsr *matrix = b->matrix;
+    const uint32_t *place = b->out->place;
+    size_t n = matrix->rows, off = (size_t)matrix->start[n] - n; /* without the diagonal */
+    *out = (lower_triangle){.start = take(&b->arena, n + 1, sizeof *out->start),
+                            .row = take(&b->arena, off, sizeof *out->row),
+                            .block = take(&b->arena, off, sizeof *out->block),
+                            .matrix_row = take(&b->arena, off, sizeof *out->matrix_row)};
+    if (!out->start || !out->row || !out->block || !out->matrix_row)
+        return kiln_fail_memory(error, (n + off) * sizeof(uint64_t));
+    uint64_t *start =
+        out->start + 1; /* of the next entry of a column, in the end of the next one */
+    memset(out->start, 0, (n + 2) * sizeof *out->start);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint64_t k = matrix->start[i] + 1; k < matrix->start[i + 1]; k++) {
+            uint32_t p = place[i], q = place[matrix->column[k]];
+            start[(p < q ? p : q) + 1]++;
+        }
+    for (size_t p = 0; p < n; p++)
+        start[p + 1] += start[p];
+    for (uint32_t i = 0; i < n; i++)
+        for (uint64_t k = matrix->start[i] + 1; k < matrix->start[i + 1]; k++) {
+            uint32_t p = place[i], q = place[matrix->column[k]];
+            uint64_t at = start[p < q ? p : q]++;
+            out->row[at] = p < q ? q : p;
+            out->block[at] = k;
+            out->matrix_row[at] = i;
+        }
     return KILN_OK;
 }
 
@@ -288,7 +362,7 @@ static size_t empty(const place_set *set, uint32_t first, uint32_t end, uint32_t
 }
 
 /* The rows of a node: those of its columns in the matrix, and what its children have left. */
-static void find_rows(build *b, const kiln_lower *lower, const place_set *set, uint32_t i)
+static void find_rows(build *b, const lower_triangle *lower, const place_set *set, uint32_t i)
 {
     kiln_symbolic *out = b->out;
     const kiln_supernode *node = &out->node[i];
@@ -306,62 +380,74 @@ static void find_rows(build *b, const kiln_lower *lower, const place_set *set, u
         (void)empty(set, end, (uint32_t)out->rows, out->row + node->row);
 }
 
-/* Where the matrix's blocks go in the fronts; `local` [place] is where a place is in this one. */
-static void find_entries(build *b, const kiln_lower *lower, const uint32_t *row_of, uint32_t *local,
-                         uint32_t i, uint64_t *entry)
+typedef struct entries_job {
+    build *build;
+    const lower_triangle *lower;
+    uint32_t *local; /* [worker][place] where a place is in a front */
+} entries_job;
+
+/* Where the matrix's blocks, and the rows of its children, go in the front of a node. */
+static void find_entries(const build *b, const lower_triangle *lower, uint32_t *local, uint32_t i)
 {
     kiln_symbolic *out = b->out;
     kiln_supernode *node = &out->node[i];
     const uint32_t *row = out->row + node->row;
+    kiln_front_entry *entry = out->entry + node->first + lower->start[node->first];
+    node->entry = (uint64_t)(entry - out->entry);
     for (uint32_t k = 0; k < node->rows; k++)
         local[row[k]] = node->width + k;
-    node->entry = *entry;
     for (uint32_t c = 0; c < node->width; c++) {
-        uint32_t place = node->first + c, own = row_of[place];
+        uint32_t place = node->first + c, own = out->order[place];
         local[place] = c;
-        out->entry[(*entry)++] = (kiln_front_entry){b->matrix->start[own], own, c, c, false};
+        *entry++ = (kiln_front_entry){b->matrix->start[own], own, c, c, false};
     }
     for (uint32_t c = 0; c < node->width; c++) {
-        uint32_t place = node->first + c, own = row_of[place];
+        uint32_t place = node->first + c, own = out->order[place];
         for (uint64_t k = lower->start[place]; k < lower->start[place + 1]; k++)
-            out->entry[(*entry)++] =
-                (kiln_front_entry){lower->block[k], lower->matrix_row[k], local[lower->row[k]], c,
-                                   lower->matrix_row[k] == own};
+            *entry++ = (kiln_front_entry){lower->block[k], lower->matrix_row[k],
+                                          local[lower->row[k]], c, lower->matrix_row[k] == own};
     }
-    node->entries = *entry - node->entry;
+    node->entries = (uint64_t)(entry - out->entry) - node->entry;
     for (uint32_t c = node->child; c != NONE; c = out->node[c].sibling)
         for (uint32_t k = 0; k < out->node[c].rows; k++)
             out->relative[out->node[c].row + k] = local[out->row[out->node[c].row + k]];
 }
 
+static void entries_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    const entries_job *job = user;
+    uint32_t *local = job->local + (size_t)worker * job->build->out->rows;
+    for (size_t i = begin; i < end; i++)
+        find_entries(job->build, job->lower, local, (uint32_t)i);
+}
+
 static kiln_status find_structure(build *b, kiln_error *error)
 {
-    size_t n = b->out->rows;
-    kiln_lower lower;
-    KILN_TRY(kiln_lower_build(&lower, &b->arena, b->matrix, b->out->place, true, error));
+    kiln_context *context = b->out->context;
+    size_t n = b->out->rows, workers = (size_t)context->threads;
+    lower_triangle lower;
+    KILN_TRY(build_lower(b, &lower, error));
     place_set set = {take(&b->arena, n / 64 + 1, sizeof *set.word),
                      take(&b->arena, n / 4096 + 1, sizeof *set.used)};
-    uint32_t *row_of = take(&b->arena, n, sizeof *row_of);
-    uint32_t *local = take(&b->arena, n, sizeof *local);
-    if (!set.word || !set.used || !row_of || !local)
-        return kiln_fail_memory(error, n * sizeof *local);
+    uint32_t *local = take(&b->arena, workers * n, sizeof *local);
+    if (!set.word || !set.used || !local)
+        return kiln_fail_memory(error, workers * n * sizeof *local);
     memset(set.word, 0, (n / 64 + 1) * sizeof *set.word);
     memset(set.used, 0, (n / 4096 + 1) * sizeof *set.used);
-    for (uint32_t i = 0; i < n; i++)
-        row_of[b->out->place[i]] = i;
-    uint64_t entry = 0;
-    for (uint32_t i = 0; i < b->out->count; i++) {
+    for (uint32_t i = 0; i < b->out->count; i++)
         find_rows(b, &lower, &set, i);
-        find_entries(b, &lower, row_of, local, i, &entry);
-    }
+    entries_job job = {b, &lower, local};
+    kiln_parallel_for(context, b->out->count, NODE_GRAIN, entries_chunk, &job);
     return KILN_OK;
 }
 
 static kiln_status build_all(build *b, const uint32_t *order, kiln_error *error)
 {
-    KILN_TRY(kiln_elimination_build(&b->tree, &b->arena, b->matrix, order, error));
+    KILN_TRY(kiln_elimination_build(&b->tree, &b->arena, b->graph, order, error));
     KILN_TRY(find_supernodes(b, error));
     amalgamate(b);
+    gather_alone(b);
     KILN_TRY(order_nodes(b, error));
     KILN_TRY(allocate(b, error));
     KILN_TRY(number_nodes(b, error));
@@ -369,9 +455,10 @@ static kiln_status build_all(build *b, const uint32_t *order, kiln_error *error)
 }
 
 kiln_status kiln_symbolic_build(kiln_symbolic *out, kiln_context *context, const kiln_bsr *matrix,
-                                const uint32_t *order, kiln_error *error)
+                                const kiln_row_graph *graph, const uint32_t *order,
+                                kiln_error *error)
 {
-    build b = {.out = out, .matrix = matrix};
+    build b = {.out = out, .matrix = matrix, .graph = graph};
     *out = (kiln_symbolic){.context = context};
     kiln_arena_init(&b.arena, context);
     kiln_status status = build_all(&b, order, error);
@@ -386,6 +473,7 @@ void kiln_symbolic_free(kiln_symbolic *s)
     if (!s->context)
         return;
     kiln_release(s->context, s->place, (s->rows + 1) * sizeof *s->place);
+    kiln_release(s->context, s->order, (s->rows + 1) * sizeof *s->order);
     kiln_release(s->context, s->node, (s->count + 1) * sizeof *s->node);
     kiln_release(s->context, s->row, (s->row_count + 1) * sizeof *s->row);
     kiln_release(s->context, s->relative, (s->row_count + 1) * sizeof *s->relative);
@@ -395,6 +483,6 @@ void kiln_symbolic_free(kiln_symbolic *s)
 
 size_t kiln_symbolic_bytes(const kiln_symbolic *s)
 {
-    return s->rows * sizeof *s->place + s->count * sizeof *s->node +
+    return 2 * s->rows * sizeof *s->place + s->count * sizeof *s->node +
            2 * s->row_count * sizeof *s->row + s->entry_count * sizeof *s->entry;
 }

@@ -30,6 +30,7 @@ typedef struct kiln_symbolic {
     kiln_context *context;
     size_t rows;     /* block rows of the matrix */
     uint32_t *place; /* [row] of the matrix: when it is eliminated */
+    uint32_t *order; /* [place] row */
     size_t count;    /* of supernodes */
     kiln_supernode *node;
     uint32_t *row;      /* [rows of all nodes] places, ascending in each */
@@ -39,10 +40,11 @@ typedef struct kiln_symbolic {
     size_t entry_count;
 } kiln_symbolic;
 
-/* `order` [place]: a row for each place; rows may be eliminated in another order that fills the
- * factor as much. */
+/* `graph` is that of the matrix. `order` [place]: a row for each place; rows may be eliminated in
+ * another order that fills the factor as much. */
 kiln_status kiln_symbolic_build(kiln_symbolic *out, kiln_context *context, const kiln_bsr *matrix,
-                                const uint32_t *order, kiln_error *error);
+                                const kiln_row_graph *graph, const uint32_t *order,
+                                kiln_error *error);
 void kiln_symbolic_free(kiln_symbolic *symbolic);
 size_t kiln_symbolic_bytes(const kiln_symbolic *symbolic);
 

@@ -25,10 +25,7 @@ void kiln_collide_init(kiln_collide *collide, kiln_context *context,
 void kiln_collide_free(kiln_collide *c)
 {
     kiln_contact_surface_free(&c->surface);
-    kiln_fans_free(&c->fans, c->context);
     kiln_array_free(c->context, &c->counted);
-    kiln_array_free(c->context, &c->part_of);
-    kiln_array_free(c->context, &c->parts);
     kiln_array_free(c->context, &c->acting);
     kiln_array_free(c->context, &c->scale);
     kiln_array_free(c->context, &c->rub);
@@ -37,6 +34,7 @@ void kiln_collide_free(kiln_collide *c)
     kiln_array_free(c->context, &c->rubbing);
     kiln_array_free(c->context, &c->rubbed);
     kiln_array_free(c->context, &c->before);
+    kiln_array_free(c->context, &c->calm);
     kiln_array_free(c->context, &c->begun);
     kiln_walls_free(&c->walls);
     kiln_surface_pairs_free(&c->found);
@@ -44,7 +42,6 @@ void kiln_collide_free(kiln_collide *c)
     kiln_array_free(c->context, &c->boxes);
     kiln_array_free(c->context, &c->at);
     kiln_array_free(c->context, &c->begin);
-    kiln_array_free(c->context, &c->folded);
     kiln_array_free(c->context, &c->facing);
     kiln_array_free(c->context, &c->measured);
     kiln_array_free(c->context, &c->behind);
@@ -62,17 +59,16 @@ void kiln_collide_free(kiln_collide *c)
 size_t kiln_collide_bytes(const kiln_collide *c)
 {
     return kiln_contact_surface_bytes(&c->surface) + kiln_surface_pairs_bytes(&c->found) +
-           kiln_walls_bytes(&c->walls) + kiln_fans_bytes(&c->fans) + c->parts.capacity +
+           kiln_walls_bytes(&c->walls) +
            (c->modulus.capacity + c->least.capacity + c->at.capacity + c->begin.capacity +
-            c->folded.capacity + c->measured.capacity + c->counted.capacity + c->before.capacity +
+            c->measured.capacity + c->counted.capacity + c->before.capacity + c->calm.capacity +
             c->scale.capacity + c->rub.capacity + c->push.capacity) *
                sizeof(double) +
            c->boxes.capacity * sizeof(kiln_box) + c->behind.capacity +
            c->facing.capacity * sizeof(kiln_vec3) + kiln_kept_values_bytes(&c->kept) +
            kiln_kept_values_bytes(&c->totals) + c->distance.capacity * sizeof(kiln_pair_distance) +
            c->begun.capacity * sizeof(kiln_surface_pair) +
-           (c->cliques.capacity + c->wanted.capacity + c->acting.capacity + c->rubbed.capacity +
-            c->part_of.capacity) *
+           (c->cliques.capacity + c->wanted.capacity + c->acting.capacity + c->rubbed.capacity) *
                sizeof(uint32_t) +
            c->coupled.capacity + c->rubbing.capacity * sizeof(kiln_rubbing) +
            c->friction_contacts.capacity * sizeof(kiln_friction_contact) +
@@ -148,8 +144,7 @@ static kiln_status renew_modulus(kiln_collide *c, const double *modulus, kiln_er
 static kiln_status start_anew(kiln_collide *c, kiln_error *error)
 {
     size_t slots = c->mesh->table[KILN_ON_VERTEX].used;
-    c->found.pairs.count = c->acting.count = c->part_of.count = c->friction_contacts.count =
-        c->begun.count = 0;
+    c->found.pairs.count = c->acting.count = c->friction_contacts.count = c->begun.count = 0;
     c->found.grown = false;
     kiln_collide_forget(c);
     if (!kiln_collide_is_used(c))
@@ -158,16 +153,14 @@ static kiln_status start_anew(kiln_collide *c, kiln_error *error)
     c->first_wall = (uint32_t)slots;
     KILN_TRY(kiln_array_reserve(c->context, &c->boxes, rows, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->begin, 3 * rows, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->folded, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->facing, rows, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->measured, 3 * rows, error));
     c->measured_state = 0;
     return kiln_array_reserve(c->context, &c->at, 3 * rows, error);
 }
 
-/* What follows from the surface alone: faces at its vertices, and a mean edge, but no less than
- * surfaces repel at, for the stride. */
-static kiln_status look_at_surface(kiln_collide *c, kiln_error *error)
+/* The mean edge, but no less than surfaces repel at. */
+static void find_stride(kiln_collide *c)
 {
     const kiln_u32_array *edges = &c->surface.edges;
     double sum = 0.0;
@@ -175,8 +168,6 @@ static kiln_status look_at_surface(kiln_collide *c, kiln_error *error)
         sum +=
             kiln_v3_norm(kiln_v3_sub(c->mesh->u[edges->data[e + 1]], c->mesh->u[edges->data[e]]));
     c->stride = fmax(edges->count ? 2.0 * sum / (double)edges->count : 0.0, c->options.thickness);
-    return kiln_fans_build(&c->fans, c->context, &c->surface.faces,
-                           c->mesh->table[KILN_ON_VERTEX].used, error);
 }
 
 kiln_status kiln_collide_build_walls(kiln_collide *c, kiln_error *error)
@@ -200,7 +191,7 @@ kiln_status kiln_collide_build(kiln_collide *c, const kiln_mesh *mesh, const dou
     if (c->surface.faces.count && !(c->options.thickness > 0.0))
         return kiln_fail(error, KILN_ERR_INPUT, "thickness", 0, -1, "must be positive, got %g m",
                          c->options.thickness);
-    KILN_TRY(look_at_surface(c, error));
+    find_stride(c);
     return spread_modulus(c, modulus, error);
 }
 
@@ -214,8 +205,14 @@ kiln_status kiln_collide_update(kiln_collide *c, const kiln_mesh *mesh, const do
     c->modulus.count = 0;
     KILN_TRY(start_anew(c, error));
     KILN_TRY(kiln_contact_surface_update(&c->surface, mesh, changes, error));
-    KILN_TRY(look_at_surface(c, error));
+    find_stride(c);
     return renew_modulus(c, modulus, error);
+}
+
+void kiln_collide_reform(kiln_collide *c)
+{
+    kiln_contact_surface_measure(&c->surface, c->mesh);
+    find_stride(c);
 }
 
 void kiln_collide_place_walls(const kiln_collide *c, kiln_box about, bool at_begin, double *places)

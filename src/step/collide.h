@@ -78,7 +78,6 @@ typedef struct kiln_collide {
     double hardness;   /* times the stiffness; 1 unless it is adaptive */
     double nearest;    /* of the pairs at the last matrix but one of this solve, of their reach */
     kiln_contact_surface surface;
-    kiln_fans fans; /* its faces at each vertex slot */
     kiln_walls walls;
     uint32_t first_wall; /* rows of x: vertex slots, then the points of the walls, which are held */
     kiln_surface_pairs found;
@@ -89,9 +88,6 @@ typedef struct kiln_collide {
     kiln_f64_array begin; /* [row][3] where the solve began, and */
     KILN_ARRAY_OF(kiln_vec3)
     facing; /* [vertex slot] area vector of the faces at it there, over their area in u */
-    kiln_f64_array
-        folded;        /* [row][3] where edges stick out as far as they count: there, or later */
-    int refolds;       /* how often that was later in this solve */
     kiln_f64_array at; /* [row][3] where a piece of a way begins */
     double stride;     /* m, of such a piece at most */
     size_t about;      /* pairs that were found about a place, last */
@@ -99,15 +95,14 @@ typedef struct kiln_collide {
     begun; /* those that acted at the begin of the step, where forces are over it: in order. They
               push until its end, and are the last of the pairs */
     KILN_ARRAY_OF(kiln_pair_distance)
-    distance;               /* [pair] of the last evaluation, then of parts of pairs, */
-    kiln_f64_array counted; /* N by which they count there at stiffness 1; 0: they do not act */
-    kiln_u32_array part_of; /* [part] the pair, ascending */
-    KILN_ARRAY_OF(uint8_t)
-    parts;                   /* [pair] how many it has */
+    distance;                /* [pair] of the last evaluation, */
+    kiln_f64_array counted;  /* m^2 by which they count there; 0 where they do not act */
     kiln_u32_array acting;   /* those that do, ascending; of them [pair] */
-    kiln_f64_array scale;    /* N, that times the stiffness; */
+    kiln_f64_array scale;    /* N, stiffness times modulus times area, with the angle between edges
+                                where the solve began; */
     kiln_f64_array rub;      /* Coulomb's coefficient; */
-    kiln_f64_array before;   /* m, the distance at the begin of the step, where asked for */
+    kiln_f64_array before;   /* m, the distance at the begin of the step, where asked for, */
+    kiln_f64_array calm;     /* and how much of the force before a wall takes what trembles */
     kiln_f64_array measured; /* [row][3] where that was, */
     uint64_t measured_state; /* and of which pairs */
     uint64_t measures;       /* how many there were */
@@ -145,6 +140,7 @@ typedef struct kiln_collide {
     const double *origin;
     double tau;
     const double *from; /* [row][3] forces are those over the step from there; NULL: at its end */
+    const double *carried, *besides; /* of kiln_collide_start */
 } kiln_collide;
 
 /* The obstacles are borrowed. */
@@ -171,6 +167,8 @@ kiln_status kiln_collide_build(kiln_collide *collide, const kiln_mesh *mesh, con
 /* The same bits from what has changed since; tets that have not must have the modulus they had. */
 kiln_status kiln_collide_update(kiln_collide *collide, const kiln_mesh *mesh, const double *modulus,
                                 const kiln_changes *changes, kiln_error *error);
+/* The same bits where nothing but the material's places has changed. */
+void kiln_collide_reform(kiln_collide *collide);
 void kiln_collide_forget(kiln_collide *collide); /* what a resumed run does not have */
 
 /* Where walls are at the begin of a step and at its end, [point]; what moves in it is in `about`.
@@ -186,6 +184,9 @@ typedef struct kiln_collide_start {
     const double *origin;          /* velocity at the end is (x - origin) / tau */
     double tau;
     bool over; /* forces do as much work as their energy changes by (kiln_repulsion_over) */
+    /* With `over`: velocities at the begin as far as parts are rigid, and the rest, [row][3]; NULL:
+     * there are no walls. */
+    const double *carried, *besides;
 } kiln_collide_start;
 
 /* Pairs and friction for a step. */
@@ -219,6 +220,16 @@ uint32_t kiln_collide_touching(kiln_collide *collide, const double *x);
 
 /* Of repulsion, J: a function of x alone. */
 double kiln_collide_energy(kiln_collide *collide, const double *x);
+/* What walls did over the step that ends at x, to each vertex that was before one or is. */
+typedef struct kiln_wall_touch {
+    uint32_t vertex;
+    double lost;    /* J, taken of its trembling */
+    double parting; /* m/s, how fast the body as a rigid one carries it away */
+    bool near;      /* at the end, within reach */
+} kiln_wall_touch;
+typedef void kiln_see_touch(void *user, const kiln_wall_touch *touch);
+void kiln_collide_visit_walls(kiln_collide *collide, const double *x, kiln_see_touch *see,
+                              void *user);
 /* All forces of contact at x, N, each of four that have no sum; the first and the last of the four
  * rows are on either side. */
 typedef void kiln_see_forces(void *user, const uint32_t v[4], const kiln_vec3 force[4]);

@@ -31,9 +31,10 @@ static bool visit_face(void *user, uint32_t face)
     probe *p = user;
     const uint32_t *v = &p->collide->surface.faces.data[3 * (size_t)face];
     const kiln_contact_surface *surface = &p->collide->surface;
-    p->hit = surface->part.data[v[0]] != p->part &&
-             kiln_bodies_meet(p->collide->options.pairs, p->body, surface->body.data[v[0]]) &&
-             crosses(p, v);
+    const kiln_contact_options *o = &p->collide->options;
+    uint32_t body = surface->body.data[v[0]];
+    p->hit = surface->part.data[v[0]] != p->part && (body == p->body ? o->self : o->bodies) &&
+             kiln_bodies_meet(o->pairs, p->body, body) && crosses(p, v);
     return !p->hit;
 }
 

@@ -18,7 +18,8 @@ enum {
     /* After a piece that has more pairs than so many times those last found about a place, only
      * those about its end stay. */
     FEW_TIMES = 2,
-    FEW_MORE = 256
+    FEW_MORE = 256,
+    WAY_GRAIN = 2 * KILN_COLLIDE_GRAIN /* pairs: one that stops early spares the next ones work */
 };
 
 #define LEAST_PIECE (1.0 / 1024.0) /* of a way; so that no speed makes it endless */
@@ -96,8 +97,8 @@ static double detect(kiln_collide *c, const double *x, const double *dx, double 
 {
     evaluation e = {
         .collide = c, .x = kiln_collide_points(x), .dx = kiln_collide_points(dx), .part = part};
-    size_t count = c->found.pairs.count, chunks = kiln_chunk_count(count, KILN_COLLIDE_GRAIN);
-    kiln_parallel_for(c->context, count, KILN_COLLIDE_GRAIN, way_chunk, &e);
+    size_t count = c->found.pairs.count, chunks = kiln_chunk_count(count, WAY_GRAIN);
+    kiln_parallel_for(c->context, count, WAY_GRAIN, way_chunk, &e);
     double least = 1.0;
     for (size_t i = 0; i < chunks; i++)
         least = fmin(least, c->least.data[i]);

@@ -9,13 +9,47 @@
 typedef struct evaluation {
     kiln_collide *collide;
     const kiln_vec3 *x;
-    kiln_collide_sight sight;
     size_t begun; /* the first of those that acted at the begin */
 } evaluation;
 
-static double scale_of(const kiln_collide *c, size_t i)
+/* Vertices before walls count once. */
+static double share_of(const evaluation *e, const kiln_surface_pair *pair,
+                       const kiln_pair_distance *at)
 {
-    return c->hardness * c->options.stiffness * c->counted.data[i];
+    const kiln_collide *c = e->collide;
+    if (!kiln_collide_is_flat(c, pair))
+        return 1.0;
+    const double weight[3] = {-at->weight[1], -at->weight[2], -at->weight[3]};
+    return kiln_walls_share(&c->walls, e->x + c->first_wall, pair->face, weight, e->x[pair->v[0]]);
+}
+
+double kiln_collide_parting(const kiln_surface_pair *pair, const kiln_pair_distance *at,
+                            const double *v)
+{
+    double sum = 0.0;
+    for (int k = 0; k < 4; k++)
+        sum += at->weight[k] * kiln_v3_dot(at->normal, kiln_collide_points(v)[pair->v[k]]);
+    return sum;
+}
+
+/* The part of a vertex's motion against its wall that is no bounce of the body: of the squares of
+ * u, how fast it is carried as by a rigid one, and w, how fast it moves besides. */
+static double calm_of(const kiln_collide *c, const kiln_surface_pair *pair,
+                      const kiln_pair_distance *at)
+{
+    if (!c->carried || !kiln_collide_is_flat(c, pair))
+        return 0.0;
+    double u = kiln_collide_parting(pair, at, c->carried);
+    double w = kiln_collide_parting(pair, at, c->besides);
+    return w != 0.0 ? w * w / (w * w + u * u) : 0.0;
+}
+
+static void measure_begin(kiln_collide *c, size_t i)
+{
+    const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+    kiln_pair_distance at = kiln_surface_pair_distance(pair, kiln_collide_points(c->from));
+    c->before.data[i] = at.d;
+    c->calm.data[i] = calm_of(c, pair, &at);
 }
 
 /* `far`: surely beyond reach. */
@@ -30,20 +64,13 @@ static void measure_pair(const evaluation *e, size_t i, bool far)
     else
         *out = kiln_surface_pair_distance(pair, e->x);
     bool acts = begun || out->d < pair->reach;
-    c->counted.data[i] = 0.0;
-    c->parts.data[i] = 0;
-    if (!acts)
-        return;
-    kiln_counts counts;
-    kiln_collide_count_pair(&e->sight, i, out, &counts);
-    c->counted.data[i] = counts.own;
-    c->parts.data[i] = (uint8_t)counts.parts;
+    c->counted.data[i] = acts ? pair->area * share_of(e, pair, out) : 0.0;
     if (!kiln_collide_acts(c, i))
         return;
-    c->scale.data[i] = scale_of(c, i);
+    c->scale.data[i] = kiln_collide_scale_of(c, i);
     c->rub.data[i] = kiln_collide_friction_of(c, i);
     if (c->from)
-        c->before.data[i] = kiln_surface_pair_distance(pair, kiln_collide_points(c->from)).d;
+        measure_begin(c, i);
 }
 
 static double square(double x)
@@ -66,50 +93,10 @@ static void distance_chunk(void *user, size_t chunk, size_t begin, size_t end, i
     }
 }
 
-/* Behind the pairs, in their order. Few pairs have any. */
-static void add_parts(const evaluation *e, size_t i)
-{
-    kiln_collide *c = e->collide;
-    const kiln_surface_pair *pair = kiln_collide_pair(c, i);
-    kiln_counts counts;
-    kiln_collide_count_pair(&e->sight, i, &c->distance.data[i], &counts);
-    for (int k = 0; k < counts.parts; k++) {
-        size_t at = c->found.pairs.count + c->part_of.count;
-        const double *w = counts.part[k].weight, d = counts.part[k].distance;
-        c->part_of.data[c->part_of.count++] = (uint32_t)i;
-        c->distance.data[at] = (kiln_pair_distance){
-            .d = d - pair->clearance,
-            .normal = d > 0.0 ? kiln_v3_scale(counts.part[k].offset, 1.0 / d) : kiln_v3(0, 0, 0),
-            .weight = {1.0, -w[0], -w[1], -w[2]}};
-        c->before.data[at] = counts.part[k].before - pair->clearance;
-        c->counted.data[at] = counts.part[k].count;
-        c->scale.data[at] = scale_of(c, at);
-        c->rub.data[at] = kiln_collide_friction_of(c, i);
-    }
-}
-
-static void list_parts(const evaluation *e)
-{
-    kiln_collide *c = e->collide;
-    size_t count = 0, pairs = c->found.pairs.count;
-    c->part_of.count = 0;
-    for (size_t i = 0; i < pairs; i++)
-        count += c->parts.data[i];
-    if (count == 0)
-        return;
-    if (c->failure == KILN_OK)
-        c->failure = kiln_array_reserve(c->context, &c->part_of, count, &c->trouble);
-    if (c->failure == KILN_OK)
-        c->failure = kiln_collide_make_room(c, pairs + count, &c->trouble);
-    for (size_t i = 0; i < pairs && c->failure == KILN_OK; i++)
-        if (c->parts.data[i])
-            add_parts(e, i);
-}
-
 static void list_acting(kiln_collide *c)
 {
     size_t count = 0;
-    for (size_t i = 0; i < c->found.pairs.count + c->part_of.count; i++)
+    for (size_t i = 0; i < c->found.pairs.count; i++)
         if (kiln_collide_acts(c, i))
             c->acting.data[count++] = (uint32_t)i;
     c->acting.count = count;
@@ -131,12 +118,9 @@ void kiln_collide_measure(kiln_collide *c, const double *x)
         (void)kiln_collide_find(c, x, NULL, 0.0);
     memcpy(c->measured.data, x, 3 * c->given->rows * sizeof *x);
     c->measured_state = c->state;
-    evaluation e = {.collide = c,
-                    .x = kiln_collide_points(x),
-                    .sight = {c, kiln_collide_rules(c), kiln_collide_points(x)},
-                    .begun = c->found.pairs.count - c->begun.count};
+    evaluation e = {
+        .collide = c, .x = kiln_collide_points(x), .begun = c->found.pairs.count - c->begun.count};
     kiln_parallel_for(c->context, c->found.pairs.count, KILN_COLLIDE_GRAIN, distance_chunk, &e);
-    list_parts(&e);
     list_acting(c);
     c->measures++;
     c->seconds += kiln_wall_seconds() - began;

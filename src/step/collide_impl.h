@@ -1,13 +1,13 @@
 /* The inside of kiln_collide, shared by collide.c (what exists), collide_pairs.c (what may meet),
- * collide_distance.c (how near it is), collide_share.c (what it counts), collide_repulsion.c,
- * collide_friction.c (the terms), collide_harden.c (how strongly, where that is not said),
+ * collide_distance.c (how near it is), collide_repulsion.c, collide_friction.c (the terms),
+ * collide_harden.c (how strongly, where that is not said),
  * collide_detect.c (how far a way may go) and collide_output.c (what came of it). */
 #ifndef KILN_STEP_COLLIDE_IMPL_H
 #define KILN_STEP_COLLIDE_IMPL_H
 
 #include "step/collide.h"
 
-enum { KILN_COLLIDE_GRAIN = 512, KILN_COLLIDE_BLOCK = 64 }; /* pairs per chunk, and at once */
+enum { KILN_COLLIDE_GRAIN = 128, KILN_COLLIDE_BLOCK = 64 }; /* pairs per chunk, and at once */
 
 /* How many there are from `begin` on. */
 KILN_INLINE size_t kiln_collide_block(size_t begin, size_t end)
@@ -20,19 +20,9 @@ KILN_INLINE const kiln_vec3 *kiln_collide_points(const double *x)
     return (const kiln_vec3 *)(const void *)x;
 }
 
-/* Those from the number of pairs on are parts of pairs (contact/sight.h). */
-KILN_INLINE bool kiln_collide_is_part(const kiln_collide *collide, size_t i)
-{
-    return i >= collide->found.pairs.count;
-}
-KILN_INLINE size_t kiln_collide_whole(const kiln_collide *collide, size_t i)
-{
-    size_t pairs = collide->found.pairs.count;
-    return i < pairs ? i : collide->part_of.data[i - pairs];
-}
 KILN_INLINE const kiln_surface_pair *kiln_collide_pair(const kiln_collide *collide, size_t i)
 {
-    return &collide->found.pairs.data[kiln_collide_whole(collide, i)];
+    return &collide->found.pairs.data[i];
 }
 
 KILN_INLINE bool kiln_collide_is_wall(const kiln_collide *collide, uint32_t row)
@@ -51,9 +41,15 @@ KILN_INLINE uint32_t kiln_collide_mover(const kiln_collide *collide, size_t i)
     return i < own ? collide->surface.vertices.data[i] : collide->first_wall + (uint32_t)(i - own);
 }
 
+/* Distances of others change by less than their normal says. */
+KILN_INLINE bool kiln_collide_is_flat(const kiln_collide *collide, const kiln_surface_pair *pair)
+{
+    return pair->split != 2 && kiln_collide_is_wall(collide, pair->v[1]);
+}
+
 KILN_INLINE bool kiln_collide_acts(const kiln_collide *collide, size_t i)
 {
-    return collide->counted.data[i] != 0.0;
+    return collide->counted.data[i] > 0.0;
 }
 
 KILN_INLINE void kiln_collide_add_at(double *g, uint32_t v, double s, kiln_vec3 d)
@@ -81,26 +77,10 @@ kiln_status kiln_collide_expect(void *self, const double *x, kiln_error *error);
 
 /* Before a matrix at x, where distances have been measured (collide_harden.c). */
 void kiln_collide_look_harder(kiln_collide *collide, const double *x);
-
-kiln_pair_rules kiln_collide_rules(const kiln_collide *collide);
-/* Of what the solve knows of `count` pairs and parts. */
-kiln_status kiln_collide_make_room(kiln_collide *collide, size_t count, kiln_error *error);
-/* What pairs count at x (collide_share.c). */
-typedef struct kiln_collide_sight {
-    const kiln_collide *collide;
-    kiln_pair_rules rules;
-    const kiln_vec3 *x;
-} kiln_collide_sight;
-/* From now on edges stick out as they do at x, if some that are pressed do much more so than they
- * count; distances have been measured there. Whether they do. */
-bool kiln_collide_refold(kiln_collide *collide, const double *x);
-/* By how much a pair counts whose distance at x is that, and its parts: N at stiffness 1. */
-void kiln_collide_count_pair(const kiln_collide_sight *sight, size_t i,
-                             const kiln_pair_distance *at, kiln_counts *out);
+double kiln_collide_scale_of(const kiln_collide *collide, size_t i); /* of a pair that acts */
 /* Fills in which of those that act the matrix has blocks for. */
 void kiln_collide_find_coupled(kiln_collide *collide);
-double kiln_collide_load(const kiln_collide *collide, size_t i);     /* of a pair as measured, N */
-double kiln_collide_pressure(const kiln_collide *collide, size_t i); /* likewise with its parts */
+double kiln_collide_load(const kiln_collide *collide, size_t i); /* of a pair as measured, N */
 
 /* Some rows of a gradient and of the matrix, which may be NULL. */
 typedef struct kiln_row_band {
@@ -134,6 +114,9 @@ double kiln_collide_slip(const kiln_collide *collide, size_t i, const double *x)
 /* What friction does to the four vertices at x, N. */
 void kiln_collide_rub(const kiln_collide *collide, const kiln_friction_contact *contact,
                       const double *x, kiln_vec3 force[4]);
+/* How fast velocities v [row][3] change the distance of a pair, m/s. */
+double kiln_collide_parting(const kiln_surface_pair *pair, const kiln_pair_distance *at,
+                            const double *v);
 /* Friction is about what presses now; distances must have been measured. */
 kiln_status kiln_collide_lag_friction(kiln_collide *collide, kiln_error *error);
 

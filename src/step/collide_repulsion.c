@@ -10,10 +10,37 @@ static kiln_repulsion repulsion_of(const kiln_collide *c, size_t i)
 {
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
     double s = c->distance.data[i].d / pair->reach;
-    bool curved = pair->split == 2 || !kiln_collide_is_wall(c, pair->v[1]);
     if (!c->from || c->rub.data[i] > 0.0) /* what trembles would not stick */
         return kiln_repulsion_at(s);
-    return kiln_repulsion_over(c->before.data[i] / pair->reach, s, curved);
+    return kiln_repulsion_over(c->before.data[i] / pair->reach, s, !kiln_collide_is_flat(c, pair),
+                               c->calm.data[i]);
+}
+
+static double loss_of(const kiln_collide *c, size_t i)
+{
+    double reach = kiln_collide_pair(c, i)->reach;
+    if (c->rub.data[i] > 0.0 || c->calm.data[i] == 0.0)
+        return 0.0;
+    return c->scale.data[i] * reach * c->calm.data[i] *
+           kiln_repulsion_loss(c->before.data[i] / reach, c->distance.data[i].d / reach);
+}
+
+void kiln_collide_visit_walls(kiln_collide *c, const double *x, kiln_see_touch *see, void *user)
+{
+    kiln_collide_measure(c, x);
+    for (size_t a = 0; c->carried && a < c->acting.count; a++) {
+        size_t i = c->acting.data[a];
+        const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+        const kiln_pair_distance *at = &c->distance.data[i];
+        bool first = kiln_collide_is_wall(c, pair->v[0]);
+        if (first == kiln_collide_is_wall(c, pair->v[3]))
+            continue;
+        kiln_wall_touch touch = {.vertex = pair->v[first ? 3 : 0],
+                                 .lost = loss_of(c, i),
+                                 .parting = kiln_collide_parting(pair, at, c->carried),
+                                 .near = at->d < pair->reach};
+        see(user, &touch);
+    }
 }
 
 double kiln_collide_load(const kiln_collide *c, size_t i)
@@ -21,32 +48,10 @@ double kiln_collide_load(const kiln_collide *c, size_t i)
     return kiln_collide_acts(c, i) ? -c->scale.data[i] * repulsion_of(c, i).slope : 0.0;
 }
 
-/* Parts lie behind the pairs in their order; what they take cannot be more than there is. */
-double kiln_collide_pressure(const kiln_collide *c, size_t i)
-{
-    double sum = kiln_collide_load(c, i);
-    size_t low = 0, high = c->parts.data[i] ? c->part_of.count : 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->part_of.data[middle] < i)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t k = low; k < low + c->parts.data[i]; k++)
-        sum += kiln_collide_load(c, c->found.pairs.count + k);
-    return fmax(sum, 0.0);
-}
-
 typedef struct energy_job {
     const kiln_collide *collide;
     double *energy;
 } energy_job;
-
-static double energy_of(const kiln_collide *c, size_t i)
-{
-    return c->scale.data[i] * kiln_collide_pair(c, i)->reach * repulsion_of(c, i).value;
-}
 
 static void energy_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
@@ -56,8 +61,8 @@ static void energy_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     const kiln_collide *c = job->collide;
     for (size_t a = begin; a < end; a++) {
         size_t i = c->acting.data[a];
-        if (!kiln_collide_is_part(c, i))
-            job->energy[i] = energy_of(c, i);
+        job->energy[i] =
+            c->scale.data[i] * kiln_collide_pair(c, i)->reach * repulsion_of(c, i).value;
     }
 }
 
@@ -71,16 +76,14 @@ static const double *measure_energies(kiln_collide *c, const double *x)
     if (pairs)
         memset(job.energy, 0, pairs * sizeof *job.energy);
     kiln_parallel_for(c->context, c->acting.count, KILN_COLLIDE_GRAIN, energy_chunk, &job);
-    for (size_t k = 0; k < c->part_of.count; k++)
-        job.energy[c->part_of.data[k]] += energy_of(c, pairs + k);
     return job.energy;
 }
 
 static double sum_of(kiln_collide *c, const double *energy, const double *x)
 {
     double sum = 0.0;
-    for (size_t i = 0; i < c->found.pairs.count; i++)
-        sum += energy[i];
+    for (size_t a = 0; a < c->acting.count; a++)
+        sum += energy[c->acting.data[a]];
     if (c->failure != KILN_OK)
         return INFINITY;
     *kiln_kept_values_begin(&c->totals, c->context, 3 * c->given->rows, 1, c->solve, x) = sum;
@@ -116,41 +119,6 @@ static double repulsion_delta(void *self, const double *x0, const double *x1)
     return sum;
 }
 
-/* What both sides of a hollow have in common. Its Hessian is that of the rest turned round: along
- * the normal it takes from what they have, and across it the force turns from one side to the
- * other, which is all there is to hold a vertex in the hollow. */
-static bool is_taken_away(const kiln_collide *c, size_t i)
-{
-    return c->counted.data[i] < 0.0;
-}
-
-/* The direction across the normal and an edge; false: it is at a corner. */
-static bool find_across(const kiln_collide *c, size_t i, kiln_vec3 *across)
-{
-    const kiln_vec3 *x = kiln_collide_points(c->measured.data);
-    const kiln_pair_distance *at = &c->distance.data[i];
-    const uint32_t *v = kiln_collide_pair(c, i)->v;
-    int end[3], count = 0;
-    for (int k = 1; k < 4; k++)
-        if (at->weight[k] != 0.0)
-            end[count++] = k;
-    if (count != 2)
-        return false;
-    *across = kiln_v3_normalize(kiln_v3_cross(kiln_v3_sub(x[v[end[1]]], x[v[end[0]]]), at->normal));
-    return true;
-}
-
-/* The part of the Hessian that is not negative, over its stiffness. */
-static void find_shape(const kiln_collide *c, size_t i, double m[3][3])
-{
-    kiln_vec3 along = c->distance.data[i].normal;
-    bool round = is_taken_away(c, i) && !find_across(c, i, &along);
-    const double n[3] = {along.x, along.y, along.z};
-    for (int r = 0; r < 3; r++)
-        for (int s = 0; s < 3; s++)
-            m[r][s] = round ? (r == s) - n[r] * n[s] : n[r] * n[s];
-}
-
 typedef struct push_job {
     kiln_collide *collide;
     double scale;
@@ -166,11 +134,8 @@ static void push_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
         size_t i = c->acting.data[a];
         kiln_repulsion b = repulsion_of(c, i);
         double force = job->scale * c->scale.data[i];
-        const kiln_surface_pair *pair = kiln_collide_pair(c, i);
         c->push.data[2 * a] = force * b.slope;
-        c->push.data[2 * a + 1] = is_taken_away(c, i)
-                                      ? force * b.slope / (c->distance.data[i].d + pair->clearance)
-                                      : force * b.curvature / pair->reach;
+        c->push.data[2 * a + 1] = force * b.curvature / kiln_collide_pair(c, i)->reach;
     }
 }
 
@@ -193,7 +158,7 @@ static void add_blocks(const kiln_row_band *rows, const uint32_t v[4], const dou
 }
 
 /* Of the Hessian only the part along the normal: what the turning of the normal adds is negative
- * where the pair repels, and only there. */
+ * where the pair repels. */
 static void add_pushes(const void *user, const kiln_row_band *rows)
 {
     const kiln_collide *c = user;
@@ -209,10 +174,10 @@ static void add_pushes(const void *user, const kiln_row_band *rows)
                 kiln_collide_add_at(rows->g, v[k], slope * at->weight[k], at->normal);
         if (!rows->H)
             continue;
-        find_shape(c, i, m);
+        const double n[3] = {at->normal.x, at->normal.y, at->normal.z};
         for (int r = 0; r < 3; r++)
             for (int s = 0; s < 3; s++)
-                m[r][s] *= curvature;
+                m[r][s] = curvature * n[r] * n[s];
         add_blocks(rows, v, at->weight, (const double(*)[3])m, c->coupled.data[a]);
     }
 }
@@ -232,11 +197,8 @@ static void note_stiff(kiln_collide *c, size_t a, double stiffness)
 {
     size_t i = c->acting.data[a];
     const kiln_pair_distance *at = &c->distance.data[i];
-    kiln_vec3 along = at->normal;
-    if (is_taken_away(c, i) && !find_across(c, i, &along))
-        return; /* a corner: what the matrix has of it stays */
     kiln_stiff_pair *stiff = &c->stiff.data[c->stiff.count++];
-    *stiff = (kiln_stiff_pair){.normal = along, .stiffness = stiffness};
+    *stiff = (kiln_stiff_pair){.normal = at->normal, .stiffness = stiffness};
     memcpy(stiff->v, kiln_collide_pair(c, i)->v, sizeof stiff->v);
     memcpy(stiff->weight, at->weight, sizeof stiff->weight);
 }

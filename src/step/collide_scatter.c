@@ -26,7 +26,9 @@ void kiln_collide_scatter(const kiln_collide *c, size_t count, kiln_collide_add 
                           const void *user, double *g, kiln_bsr *H)
 {
     scatter_job job = {add, user, g, H};
-    size_t parts = c->context->threads > 1 && count > FEW ? PARTS * (size_t)c->context->threads : 1;
+    size_t threads = (size_t)c->context->threads, parts = count / FEW;
+    parts = parts < PARTS * threads ? parts : PARTS * threads;
+    parts = threads > 1 && parts > 1 ? parts : 1;
     if (count)
         kiln_parallel_for(c->context, c->given->rows, c->given->rows / parts + 1, add_rows, &job);
 }

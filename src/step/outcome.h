@@ -32,6 +32,7 @@ kiln_where kiln_step_outcome_where(kiln_step_outcome outcome);
 typedef struct kiln_step_report {
     kiln_step_outcome outcome;
     uint32_t element;          /* slot the outcome is about (see the table), KILN_NONE */
+    kiln_vec3 drift;           /* adrift: where to, a unit vector; zero: not known */
     kiln_newton_report newton; /* sums over all solves of the step */
     int lags, contacts;        /* solves until forces settled; vertices held by obstacles */
     double e_elastic;          /* J, at the end */

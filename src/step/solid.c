@@ -46,7 +46,7 @@ static kiln_status add_columns(kiln_solid *solid, kiln_error *error)
         kiln_type type;
         uint32_t components;
         kiln_rule rule;
-        bool newmark, bdf2, obstacles, bodies; /* needed only with it */
+        bool newmark, bdf2, obstacles, bodies, walls; /* needed only with it */
     } columns[] = {
         {.name = "material", .where = KILN_ON_TET, KILN_U32, 1, KILN_RULE_COPY},
         {.name = "v", .where = KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_MOMENTUM},
@@ -58,13 +58,16 @@ static kiln_status add_columns(kiln_solid *solid, kiln_error *error)
         {"contact_kept", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .obstacles = true},
         {"contact_push", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .obstacles = true},
         {"contact_met", KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_COPY, .bdf2 = true, .bodies = true},
+        {"wall_took", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .newmark = true,
+         .walls = true},
     };
     kiln_integrator integrator = solid->options.integrator;
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
         if ((columns[i].newmark && integrator != KILN_NEWMARK) ||
             (columns[i].bdf2 && integrator != KILN_BDF2) ||
             (columns[i].obstacles && solid->touch.obstacle_count == 0) ||
-            (columns[i].bodies && !solid->collide.options.bodies))
+            (columns[i].bodies && !solid->collide.options.bodies) ||
+            (columns[i].walls && !solid->collide.options.walls))
             continue;
         KILN_TRY(add_column(solid->mesh, columns[i].where, columns[i].name, columns[i].type,
                             columns[i].components, columns[i].rule, error));
@@ -151,6 +154,9 @@ void kiln_solid_destroy(kiln_solid *solid)
     kiln_collide_free(&solid->collide);
     kiln_spin_free(&solid->spin);
     kiln_solid_watch_free(solid);
+    kiln_array_free(context, &solid->carried);
+    kiln_array_free(context, &solid->besides);
+    kiln_array_free(context, &solid->tremble);
     kiln_array_free(context, &solid->x);
     kiln_array_free(context, &solid->centre);
     kiln_array_free(context, &solid->origin);
@@ -259,6 +265,7 @@ static kiln_status build_spin(kiln_solid *s, kiln_error *error)
 {
     const uint32_t *material_of = materials_of(s);
     KILN_TRY(kiln_spin_build(&s->spin, s->mesh, s->mass, error));
+    KILN_TRY(kiln_array_reserve(s->context, &s->tremble, s->spin.parts.count, error));
     for (uint32_t t = 0; t < s->mesh->table[KILN_ON_TET].used; t++)
         if (kiln_tet_live(s->mesh, t) &&
             s->materials.data[material_of[t]].model->dilation == KILN_DILATION_TRACE)
@@ -335,6 +342,10 @@ static kiln_status make_room(kiln_solid *s, kiln_error *error)
         KILN_TRY(kiln_array_reserve(s->context, &s->guess, size, error));
     if (s->all > s->rows)
         KILN_TRY(kiln_array_reserve(s->context, &s->begin, size, error));
+    if (s->all > s->rows && s->options.integrator == KILN_NEWMARK) {
+        KILN_TRY(kiln_array_reserve(s->context, &s->carried, size, error));
+        KILN_TRY(kiln_array_reserve(s->context, &s->besides, size, error));
+    }
     memset(s->reaction.data, 0, size * sizeof(double));
     memset(s->contact.data, 0, size * sizeof(double));
     return kiln_solid_watch_room(s, error);
@@ -368,7 +379,7 @@ kiln_status kiln_solid_reform(kiln_solid *solid, kiln_error *error)
     measure(solid);
     kiln_touch_measure(&solid->touch, solid->length);
     if (kiln_collide_is_used(&solid->collide))
-        kiln_contact_surface_measure(&solid->collide.surface, solid->mesh);
+        kiln_collide_reform(&solid->collide);
     kiln_nodal_pressure_reform(solid->pressure);
     return KILN_OK;
 }
@@ -389,11 +400,39 @@ void kiln_solid_set_lame(kiln_solid *solid, const double *mu, const double *lamb
     solid->lambda = lambda;
 }
 
+void kiln_solid_start_at(kiln_solid *solid, const kiln_vec3 *places)
+{
+    solid->start_at = places;
+}
+
+void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_clock *clock,
+                          kiln_local_objective *out)
+{
+    *out = (kiln_local_objective){
+        .mesh = solid->mesh,
+        .materials = solid->materials.data,
+        .material_count = solid->materials.count,
+        .scheme = kiln_integrator_scheme(solid->options.integrator, h, clock->h_before),
+        .acceleration = kiln_loads_acceleration(solid->loads)};
+}
+
+double kiln_solid_tolerance(const kiln_solid *solid, double h)
+{
+    const kiln_attempt t = {.solid = (kiln_solid *)solid,
+                            .scheme = kiln_integrator_scheme(solid->options.integrator, h, h),
+                            .h = h};
+    return kiln_attempt_tolerance(&t);
+}
+
 void kiln_solid_forget(kiln_solid *solid)
 {
     kiln_newton_forget(solid->newton);
     kiln_collide_forget(&solid->collide);
 }
+
+/* Of the thickness: surfaces that are pressed as hard as Young's modulus are as near (contact.md).
+ */
+static const double GUARDED = 0.5;
 
 kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *clear,
                                 kiln_error *error)
@@ -401,15 +440,33 @@ kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *c
     kiln_clearance found = {0};
     const kiln_contact_options *o = &solid->collide.options;
     /* A clearance that is missing by a little is made good in the next step. */
-    const kiln_clearance_rules rules = {
-        .since = since, .table = o->pairs, .gap = CLEARANCE * o->thickness};
+    kiln_clearance_rules rules = {.since = since,
+                                  .table = o->pairs,
+                                  .gap = CLEARANCE * o->thickness,
+                                  .between = !o->self,
+                                  .within = !o->bodies};
     if (o->bodies || o->self)
         KILN_TRY(kiln_contact_clearance(solid->mesh, &rules, &found, error));
     *clear = found.pairs == 0;
+    rules.gap =
+        0.0; /* a pin presses a face of a coarse mesh as near as it likes: contact/keep_out.h */
     if (*clear && o->walls)
         KILN_TRY(kiln_wall_clearance(solid->mesh, &rules, &solid->collide.walls, &found, error));
     *clear = found.pairs == 0;
     return KILN_OK;
+}
+
+kiln_status kiln_solid_keep_out(const kiln_solid *solid, kiln_keep_out *guard, kiln_error *error)
+{
+    const kiln_contact_options *o = &solid->collide.options;
+    *guard = (kiln_keep_out){0};
+    if (!o->bodies && !o->walls)
+        return KILN_OK;
+    const kiln_keep_out_rules rules = {.walls = o->walls ? &solid->collide.walls : NULL,
+                                       .bodies = o->bodies,
+                                       .table = o->pairs,
+                                       .gap = GUARDED * o->thickness};
+    return kiln_keep_out_begin(guard, solid->mesh, &rules, error);
 }
 
 void kiln_solid_set_hardness(kiln_solid *solid, double hardness)
@@ -525,12 +582,14 @@ size_t kiln_solid_bytes(const kiln_solid *s)
                      s->start_a.capacity + s->stage_x.capacity + s->stage_v.capacity +
                      s->reaction.capacity + s->contact.capacity + s->start_force.capacity +
                      s->hit.capacity + s->kick.capacity + s->cut.capacity + s->guess.capacity +
-                     s->begin.capacity + s->tet_mass.capacity + s->modulus.capacity +
-                     s->load.capacity + s->gap.capacity + s->slip.capacity;
+                     s->begin.capacity + s->carried.capacity + s->besides.capacity +
+                     s->tet_mass.capacity + s->modulus.capacity + s->load.capacity +
+                     s->gap.capacity + s->slip.capacity;
     size_t constraints = s->given.rows + s->active.rows;
     return columns * sizeof(double) + constraints * (sizeof(kiln_vec3) + 1) +
            kiln_elements_bytes(s->elements) + kiln_nodal_pressure_bytes(s->pressure) +
            kiln_mass_bytes(s->mass) + kiln_damping_bytes(s->damping) + kiln_loads_bytes(s->loads) +
            kiln_newton_bytes(s->newton) + kiln_touch_bytes(&s->touch) +
-           kiln_collide_bytes(&s->collide) + kiln_spin_bytes(&s->spin) + sizeof *s;
+           kiln_collide_bytes(&s->collide) + kiln_spin_bytes(&s->spin) +
+           s->tremble.capacity * sizeof(kiln_part_tremble) + sizeof *s;
 }

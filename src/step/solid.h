@@ -5,10 +5,11 @@
  * momentum), "a" (m/s^2) for newmark, "x_before", "v_before" for bdf2, and with obstacles
  * "contact_with" (obstacle + 1), "contact_load" (its normal force, N), from which friction starts,
  * "contact_kept" (m/s) and "contact_push" (N, both of touch_return.c), with bdf2 and bodies that
- * meet "contact_met" (spin.h); plus the scalars in kiln_solid_clock. Who gives "a" or x_before and
- * v_before at the start sets clock.h_before too. The tet field "material" (u32, rule copy) indexes
- * the materials; a tet field "density" (kg/m^3), where there is one, takes the place of their
- * densities, and a tet field "mass" (kg, rule conserve) that of both.
+ * meet "contact_met" (spin.h), with newmark and walls "wall_took" (J/kg, solid_tremble.c); plus the
+ * scalars in kiln_solid_clock. Who gives "a" or x_before and v_before at the start sets
+ * clock.h_before too. The tet field "material" (u32, rule copy) indexes the materials; a tet field
+ * "density" (kg/m^3), where there is one, takes the place of their densities, and a tet field
+ * "mass" (kg, rule conserve) that of both.
  *
  * A step: the driver sets what depends on time; obstacles find vertices that would enter and hold
  * them on their tangent plane with lagged Coulomb friction (projection mode, VPF 5 made implicit);
@@ -19,6 +20,7 @@
 #ifndef KILN_STEP_SOLID_H
 #define KILN_STEP_SOLID_H
 
+#include "contact/keep_out.h"
 #include "contact/obstacle.h"
 #include "fem/elements.h"
 #include "fem/loads.h"
@@ -26,12 +28,14 @@
 #include "solve/newton.h"
 #include "step/collide.h"
 #include "step/integrator.h"
+#include "step/patch.h"
 #include "step/push.h"
 #include "step/stepper.h"
 
 /* What is kept of contact in every step for those who look at it. */
 typedef struct kiln_contact_watch {
     bool columns;               /* load, gap and slip of vertices */
+    bool presses;               /* places where surfaces are pressed */
     const uint32_t (*pairs)[2]; /* bodies: what the second does to the first; borrowed */
     size_t pair_count;
 } kiln_contact_watch;
@@ -122,6 +126,21 @@ typedef struct kiln_solid_clock {
 kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double h,
                             kiln_solid_clock *clock, kiln_step_report *report, kiln_error *error);
 
+/* The same, without reaching the mesh: the places found are in `places` [vertex slot], valid until
+ * the solid is asked for anything else; the clock stays. */
+kiln_status kiln_solid_try(kiln_solid *solid, const kiln_driver *driver, double h,
+                           const kiln_solid_clock *clock, kiln_step_report *report,
+                           const kiln_vec3 **places, kiln_error *error);
+/* Where Newton starts in the steps to come, [vertex slot], borrowed; NULL: as far as velocities
+ * carry. No tet may be inverted there. */
+void kiln_solid_start_at(kiln_solid *solid, const kiln_vec3 *places);
+/* What is minimised by a step of length h, for patches of it (patch.h); its columns are to be
+ * looked up. After the step was tried. */
+void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_clock *clock,
+                          kiln_local_objective *out);
+/* m, within which places of a step are found. */
+double kiln_solid_tolerance(const kiln_solid *solid, double h);
+
 /* Equilibrium at clock->time by load stepping: from load 0 to 1 in at least `steps` increments,
  * halved where Newton fails, down to 1e-4 of the whole. */
 kiln_status kiln_solid_equilibrium(kiln_solid *solid, const kiln_driver *driver, int steps,
@@ -145,6 +164,10 @@ kiln_status kiln_solid_add_term(kiln_solid *solid, kiln_term *term, kiln_error *
 kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *clear,
                                 kiln_error *error);
 
+/* For a pass of remeshing: what its surfaces are to keep out of (contact/keep_out.h), nothing
+ * without contact. To be ended in any case. */
+kiln_status kiln_solid_keep_out(const kiln_solid *solid, kiln_keep_out *guard, kiln_error *error);
+
 /* Forces of the last step [vertex slot][3], N: what holds the held vertices (reaction) and what
  * obstacles and other surfaces press with (contact). Valid until the next step. */
 const double *kiln_solid_reaction(const kiln_solid *solid);
@@ -166,6 +189,18 @@ typedef struct kiln_pair_push {
     kiln_vec3 about; /* m, what the torque is about */
 } kiln_pair_push;
 const kiln_pair_push *kiln_solid_pair_push(const kiln_solid *solid, size_t pair);
+
+/* A place where the surface of a body is pressed: on a vertex, an edge or a face of it. */
+typedef struct kiln_press {
+    uint32_t v[3];     /* KILN_NONE where there are fewer */
+    double weight[3];  /* sum 1, of those that are */
+    kiln_vec3 at;      /* m */
+    double square;     /* m^2, the load along the normal over Young's modulus */
+    double area;       /* m^2 of the surface that the vertices stand for, in the material */
+    uint32_t obstacle; /* that presses; KILN_NONE: another body, or another place of the same */
+} kiln_press;
+/* Of the last step, if they are watched; obstacles as surfaces. */
+const kiln_press *kiln_solid_presses(const kiln_solid *solid, size_t *count);
 
 /* With the volumetric part of the nodal pressure, J. */
 double kiln_solid_elastic_energy(kiln_solid *solid, const double *x);

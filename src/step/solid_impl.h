@@ -9,6 +9,16 @@
 #include "step/spin.h"
 #include "step/touch.h"
 
+/* What trembles of a part, and what walls have taken of that (solid_tremble.c). */
+typedef struct kiln_part_tremble {
+    double took;    /* J, since the part came to them; at the end of the step */
+    double owed;    /* J, of that, to a part that has left */
+    double shaken;  /* J, kinetic, beside its rigid motion */
+    double parting; /* m/s, of what was near a wall in this step, the least */
+    bool touched, near;
+    double more; /* of the velocities of that, when it leaves */
+} kiln_part_tremble;
+
 struct kiln_solid {
     kiln_context *context;
     kiln_mesh *mesh; /* borrowed */
@@ -56,10 +66,19 @@ struct kiln_solid {
     KILN_ARRAY_OF(kiln_pair_push)
     pair_pushes;                    /* [pair that is watched] */
     kiln_f64_array load, gap, slip; /* [row] kiln_contact_columns, if watched */
-    kiln_push_rule rule;            /* of the last step */
-    kiln_f64_array guess;           /* where velocities carry; with contact only */
-    kiln_f64_array begin;           /* where the step begins, with walls */
-    bool walls_stay;                /* at the end of the increment before, static */
+    KILN_ARRAY_OF(kiln_press)
+    presses;                   /* if watched */
+    kiln_push_rule rule;       /* of the last step */
+    kiln_f64_array guess;      /* where velocities carry; with contact only */
+    kiln_f64_array begin;      /* where the step begins, with walls */
+    const kiln_vec3 *start_at; /* kiln_solid_start_at */
+    bool tentative;            /* a step is tried, not made */
+    bool walls_stay;           /* at the end of the increment before, static */
+    /* Newmark with walls (solid_tremble.c): velocities at the begin as far as parts are rigid, and
+     * the rest. */
+    kiln_f64_array carried, besides;
+    KILN_ARRAY_OF(kiln_part_tremble)
+    tremble; /* [part] */
 };
 
 /* Where a solve begins, [row][3]. */
@@ -114,6 +133,7 @@ typedef struct kiln_attempt {
     const double *history[KILN_HISTORY_COUNT]; /* [vertex slot][3] */
     kiln_step_report *report;
     bool first;   /* no step before it is remembered */
+    bool staging; /* is the first stage of a step of two */
     bool settled; /* the last pass left the contacts as they were */
     bool rough;   /* what is lagged will be another: a solve need not be exact */
     kiln_course_of_time time;
@@ -135,6 +155,18 @@ kiln_status kiln_solid_watch_room(kiln_solid *solid, kiln_error *error);
 void kiln_solid_watch_free(kiln_solid *solid);
 void kiln_solid_watch_pairs(kiln_solid *solid, double h, bool stage); /* stage: the first of two */
 void kiln_solid_watch(kiln_solid *solid, double h, kiln_step_report *report);
+kiln_status kiln_solid_watch_presses(kiln_solid *solid, kiln_error *error);
+
+/* solid_tremble.c: what is rigid of the motion that a try begins with, */
+void kiln_attempt_find_tremble(kiln_attempt *t);
+/* what walls have taken of velocities that are known, and give back to what leaves them, */
+void kiln_attempt_settle_tremble(kiln_attempt *t);
+/* and what is remembered of a try that is accepted; both with `trembles` only. */
+void kiln_attempt_remember_tremble(const kiln_attempt *t);
+KILN_INLINE bool kiln_attempt_trembles(const kiln_attempt *t)
+{
+    return t->scheme.impulses && t->solid->all > t->solid->rows;
+}
 
 /* solid_spin.c: angular momentum of a try whose velocities are known. */
 kiln_status kiln_attempt_keep_spin(kiln_attempt *t, kiln_error *error);
@@ -156,6 +188,13 @@ kiln_status kiln_attempt_begin(kiln_attempt *t, kiln_error *error);
 kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error);
 double kiln_attempt_tolerance(const kiln_attempt *t); /* m, of places */
 kiln_status kiln_attempt_solve(kiln_attempt *t, kiln_error *error);
+/* Lengths of the model that a load may move it by, static; what nothing stops within them is on its
+ * way to nowhere. */
+#define KILN_STATIC_FARTHEST 1e3
+/* solid_drift.c: a static try has the outcome adrift where a part of the mesh has no equilibrium
+ * because nothing holds it; at its begin, or where a solve has failed. */
+kiln_status kiln_attempt_find_drift(kiln_attempt *t, const double *x, bool failed,
+                                    kiln_error *error);
 /* Leftovers in obstacles, and whether the way to the end is free. */
 kiln_status kiln_attempt_settle(kiln_attempt *t, kiln_error *error);
 

@@ -136,6 +136,8 @@ static kiln_status run_newton(kiln_attempt *t, const kiln_constraints *constrain
         options.corrections = STATIC_CORRECTIONS;
     else if (kiln_collide_is_used(&s->collide))
         options.corrections = CONTACT_CORRECTIONS;
+    if (t->integrator == KILN_STATIC)
+        options.farthest = KILN_STATIC_FARTHEST * s->length;
     options.balanced = t->integrator != KILN_STATIC;
     if (t->integrator == KILN_STATIC && kiln_yield_surfaces_are_used(s->elements) &&
         options.max_iterations > MOST_FLOW_ITERATIONS)
@@ -277,6 +279,11 @@ static void guess(kiln_attempt *t)
     kiln_solid *s = t->solid;
     size_t size = 3 * s->rows;
     const double *x = kiln_solid_begin(s), *v = t->history[KILN_HISTORY_V];
+    if (s->start_at && !t->staging) {
+        memcpy(s->x.data, s->start_at, size * sizeof(double));
+        memcpy(s->x.data + size, x + size, (3 * s->all - size) * sizeof(double));
+        return;
+    }
     bool moving = t->scheme.scale > 0.0 && !s->options.linearised;
     double part = 1.0;
     if (moving && kiln_collide_is_used(&s->collide))
@@ -383,11 +390,16 @@ kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error)
         s->guess.data[i] = x[i] + h * v[i];
     if (s->all > s->rows)
         place_walls(t);
+    bool trembles = kiln_attempt_trembles(t);
+    if (trembles)
+        kiln_attempt_find_tremble(t);
     kiln_collide_start start = {.given = &s->given,
                                 .x = kiln_solid_begin(s),
                                 .origin = t->scheme.impulses ? kiln_solid_begin(s) : s->origin.data,
                                 .tau = kiln_attempt_brief_tau(t),
-                                .over = t->scheme.impulses};
+                                .over = t->scheme.impulses,
+                                .carried = trembles ? s->carried.data : NULL,
+                                .besides = s->besides.data};
     KILN_TRY(kiln_collide_begin(&s->collide, &start, error));
     t->contact_before = kiln_collide_energy(&s->collide, kiln_solid_begin(s));
     uint32_t vertex = kiln_collide_touching(&s->collide, kiln_solid_begin(s));

@@ -11,7 +11,6 @@
 #include <string.h>
 
 enum { GRAIN = 2048 };
-#define FARTHEST 1e6 /* lengths of the model that a load may move it, static */
 
 /* Asking the driver. */
 
@@ -131,7 +130,7 @@ static void adrift_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     (void)worker;
     inspection *i = user;
     const kiln_solid *s = i->trial->solid;
-    double limit = FARTHEST * s->length;
+    double limit = KILN_STATIC_FARTHEST * s->length;
     const double *now = s->x.data, *before = i->trial->history[KILN_HISTORY_X];
     for (size_t v = begin; v < end; v++) {
         kiln_vec3 d = kiln_v3(now[3 * v] - before[3 * v], now[3 * v + 1] - before[3 * v + 1],
@@ -285,7 +284,8 @@ static kiln_status save_columns(const kiln_attempt *t, kiln_error *error)
                    {"contact_load", obstacles, KILN_SAVE_COPY},
                    {"contact_kept", obstacles, KILN_SAVE_COPY},
                    {"contact_push", obstacles, KILN_SAVE_COPY},
-                   {"contact_met", met, KILN_SAVE_COPY}};
+                   {"contact_met", met, KILN_SAVE_COPY},
+                   {"wall_took", kiln_attempt_trembles(t), KILN_SAVE_COPY}};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         if (columns[i].used)
             KILN_TRY(kiln_rewind_save(t->solid->mesh, KILN_ON_VERTEX, columns[i].name,
@@ -317,6 +317,8 @@ static kiln_status accept(kiln_attempt *t, kiln_error *error)
     }
     if (kiln_solid_contact_met(s) && t->scheme.scale > 0.0)
         kiln_spin_remember(&s->spin, kiln_solid_contact_met(s));
+    if (kiln_attempt_trembles(t))
+        kiln_attempt_remember_tremble(t);
     s->mesh->revision++;
     return KILN_OK;
 }
@@ -381,7 +383,11 @@ static kiln_status move(kiln_attempt *t, kiln_error *error)
     forget_forces(s);
     KILN_TRY(kiln_attempt_begin(t, error));
     if (t->report->outcome == KILN_STEP_DONE)
+        KILN_TRY(kiln_attempt_find_drift(t, kiln_solid_begin(s), false, error));
+    if (t->report->outcome == KILN_STEP_DONE)
         KILN_TRY(kiln_attempt_solve(t, error));
+    if (t->report->outcome == KILN_STEP_NEWTON)
+        KILN_TRY(kiln_attempt_find_drift(t, s->x.data, true, error));
     if (t->report->outcome == KILN_STEP_DONE)
         KILN_TRY(kiln_attempt_settle(t, error));
     t->report->contact_seconds += s->collide.seconds;
@@ -389,6 +395,8 @@ static kiln_status move(kiln_attempt *t, kiln_error *error)
         return KILN_OK;
     s->rule = push_rule(t);
     KILN_TRY(find_rates(t, error));
+    if (kiln_attempt_trembles(t))
+        kiln_attempt_settle_tremble(t);
     KILN_TRY(kiln_attempt_keep_spin(t, error));
     return meets_obstacles(t) ? kiln_touch_cut(&s->touch, s->x.data, s->rate.data, error) : KILN_OK;
 }
@@ -412,9 +420,10 @@ static kiln_status attempt(kiln_attempt *t, kiln_error *error)
     if (t->report->outcome != KILN_STEP_DONE)
         return KILN_OK;
     KILN_TRY(kiln_attempt_judge_energy(t, error));
-    if (t->makes_energy)
+    if (t->makes_energy || t->solid->tentative)
         return KILN_OK;
     sum_up(t);
+    KILN_TRY(kiln_solid_watch_presses(t->solid, error));
     return accept(t, error);
 }
 
@@ -556,6 +565,7 @@ static kiln_status take_stage(kiln_attempt *t, const kiln_driver *driver, double
     kiln_attempt stage = *t;
     stage.scheme = kiln_integrator_scheme(KILN_IMPLICIT_EULER, h, 0.0);
     stage.h = h;
+    stage.staging = true;
     t->history[KILN_HISTORY_X_BEFORE] = t->solid->stage_x.data;
     t->history[KILN_HISTORY_V_BEFORE] = t->solid->stage_v.data;
     return try_until(&stage, driver, time + h, first_stage, error);
@@ -608,22 +618,80 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
     return KILN_OK;
 }
 
+kiln_status kiln_solid_try(kiln_solid *solid, const kiln_driver *driver, double h,
+                           const kiln_solid_clock *clock, kiln_step_report *report,
+                           const kiln_vec3 **places, kiln_error *error)
+{
+    kiln_solid_clock passing = *clock;
+    solid->tentative = true;
+    kiln_status status = kiln_solid_step(solid, driver, h, &passing, report, error);
+    solid->tentative = false;
+    *places = (const kiln_vec3 *)(const void *)solid->x.data;
+    return status;
+}
+
 /* Load stepping. */
 
 /* Of an increment, below which a load that matter that flows does not bear is not divided: nearer
  * than this to a limit load nothing is known any better. */
 #define FLOW_LEAST_PART (1.0 / 32.0)
+/* Of an increment that failed: from so near its end is tried again. Where that is beyond a limit
+ * load it fails from anywhere, and each failure takes all iterations there are. */
+#define TRIED_AGAIN 0.25
+
+/* How a load is increased: all of it is 1. */
+typedef struct load_course {
+    double wanted, least; /* increments: the first, and those that are not divided */
+    double load;          /* that is borne */
+    double increment;     /* to be tried */
+    double failed, from;  /* the least load that was not borne, and the one it was tried from */
+    bool flows;
+} load_course;
+
+static load_course begin_course(int steps, bool flows)
+{
+    double wanted = 1.0 / (steps > 0 ? steps : 1);
+    return (load_course){.wanted = wanted,
+                         .least = flows ? FLOW_LEAST_PART * wanted : 1e-4,
+                         .increment = wanted,
+                         .failed = INFINITY,
+                         .flows = flows};
+}
+
+/* The last increment ends at 1 exactly, without a sliver before it. */
+static double next_load(const load_course *c)
+{
+    double next = c->load + c->increment;
+    return next > 1.0 - 0.5e-4 ? 1.0 : next;
+}
+
+static void note_borne(load_course *c, double load)
+{
+    c->load = load;
+    c->increment = fmin(c->wanted, 2.0 * c->increment);
+    if (load >= c->failed)
+        c->failed = INFINITY;
+    double left = c->failed - load;
+    if (c->flows && c->increment >= left)
+        c->increment = left <= TRIED_AGAIN * (c->failed - c->from) ? left : 0.5 * left;
+}
+
+static void note_failed(load_course *c, double load)
+{
+    if (c->flows && load <= c->failed) {
+        c->failed = load;
+        c->from = c->load;
+    }
+    c->increment *= 0.5;
+}
 
 static kiln_status increase_load(kiln_solid *solid, const kiln_driver *driver, int steps,
                                  double time, kiln_step_report *report, kiln_error *error)
 {
-    double wanted = 1.0 / (steps > 0 ? steps : 1), increment = wanted, load = 0.0;
-    bool flows = kiln_yield_surfaces_are_used(solid->elements);
-    double least = flows ? FLOW_LEAST_PART * wanted : 1e-4;
+    load_course course = begin_course(steps, kiln_yield_surfaces_are_used(solid->elements));
     solid->walls_stay = false;
-    while (load < 1.0) {
-        /* The last increment ends at 1 exactly, without a sliver before it. */
-        double next = load + increment > 1.0 - 0.5e-4 ? 1.0 : load + increment;
+    while (course.load < 1.0 && course.increment >= course.least) {
+        double next = next_load(&course);
         *report = (kiln_step_report){.outcome = KILN_STEP_DONE,
                                      .element = KILN_NONE,
                                      .newton = report->newton,
@@ -636,16 +704,18 @@ static kiln_status increase_load(kiln_solid *solid, const kiln_driver *driver, i
         set_history(&t);
         KILN_TRY(kiln_solid_drive(solid, driver, time, next, error));
         KILN_TRY(attempt(&t, error));
-        if (report->outcome == KILN_STEP_DONE) {
-            load = next;
-            solid->walls_stay = true;
-            increment = fmin(wanted, 2.0 * increment);
-        } else if (report->outcome == KILN_STEP_ADRIFT || (increment *= 0.5) < least) {
-            if (flows && report->outcome == KILN_STEP_NEWTON)
-                report->outcome = KILN_STEP_LIMIT;
+        if (report->outcome == KILN_STEP_ADRIFT)
             return KILN_OK; /* what nothing holds drifts under any part of the load */
+        if (report->outcome == KILN_STEP_DONE) {
+            note_borne(&course, next);
+            solid->walls_stay = true;
+        } else {
+            note_failed(&course, next);
         }
     }
+    if (course.load < 1.0 && course.flows &&
+        (report->outcome == KILN_STEP_NEWTON || report->outcome == KILN_STEP_DONE))
+        report->outcome = KILN_STEP_LIMIT;
     return KILN_OK;
 }
 

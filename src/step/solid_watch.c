@@ -1,5 +1,6 @@
 /* What is kept of contact for those who look at it: after a try that is good, before it reaches the
  * mesh, since speeds are those from where the step began. */
+#include "step/collide_impl.h"
 #include "step/solid_impl.h"
 
 #include <math.h>
@@ -34,6 +35,7 @@ void kiln_solid_watch_free(kiln_solid *s)
     kiln_array_free(s->context, &s->load);
     kiln_array_free(s->context, &s->gap);
     kiln_array_free(s->context, &s->slip);
+    kiln_array_free(s->context, &s->presses);
 }
 
 /* A point of the body where the step begins, which both stages of a first step have. */
@@ -122,6 +124,61 @@ static void fill_columns(kiln_solid *s)
     if (kiln_collide_is_used(&s->collide))
         kiln_collide_columns(&s->collide, s->x.data, &out);
     add_touch(s);
+}
+
+/* One side of a pair, which has the vertices from `begin` to `end`; nothing of a wall. */
+static kiln_press press_of(const kiln_solid *s, size_t i, int begin, int end)
+{
+    const kiln_collide *c = &s->collide;
+    const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+    const kiln_vec3 *x = kiln_collide_points(s->x.data);
+    uint32_t other = pair->v[begin == 0 ? end : 0];
+    kiln_press press = {.obstacle = KILN_NONE};
+    double modulus = 0.0;
+    for (int k = 0; k < 3; k++) {
+        press.v[k] = begin + k < end ? pair->v[begin + k] : KILN_NONE;
+        if (press.v[k] == KILN_NONE)
+            continue;
+        press.weight[k] = fabs(c->distance.data[i].weight[begin + k]);
+        press.at = kiln_v3_madd(press.at, press.weight[k], x[press.v[k]]);
+        press.area += c->surface.area.data[press.v[k]];
+        modulus += press.weight[k] * c->modulus.data[press.v[k]];
+    }
+    press.square = modulus > 0.0 ? kiln_collide_load(c, i) / modulus : 0.0;
+    if (kiln_collide_is_wall(c, other))
+        press.obstacle = c->walls.obstacle.data[other - c->first_wall];
+    return press;
+}
+
+static kiln_status list_pairs(kiln_solid *s, kiln_error *error)
+{
+    kiln_collide *c = &s->collide;
+    kiln_collide_measure(c, s->x.data);
+    KILN_TRY(kiln_array_reserve(s->context, &s->presses, 2 * c->acting.count, error));
+    for (size_t a = 0; a < c->acting.count; a++) {
+        size_t i = c->acting.data[a];
+        const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+        int split = (int)pair->split;
+        if (!kiln_collide_is_wall(c, pair->v[0]))
+            s->presses.data[s->presses.count++] = press_of(s, i, 0, split);
+        if (!kiln_collide_is_wall(c, pair->v[3]))
+            s->presses.data[s->presses.count++] = press_of(s, i, split, 4);
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln_solid_watch_presses(kiln_solid *s, kiln_error *error)
+{
+    s->presses.count = 0;
+    if (!s->options.watch.presses || !kiln_collide_is_used(&s->collide))
+        return KILN_OK;
+    return list_pairs(s, error);
+}
+
+const kiln_press *kiln_solid_presses(const kiln_solid *s, size_t *count)
+{
+    *count = s->presses.count;
+    return s->presses.data;
 }
 
 static int count_pressed(const kiln_solid *s)

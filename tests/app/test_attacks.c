@@ -65,6 +65,10 @@ START_TEST(huge_numbers_are_refused_or_fail)
     try_row("run", "bodies[2].scale=1e-300", 2, "bodies[2].scale: must be at least 1e-30");
     try_row("check", "bodies[2].at={0,1e12,0}", 2, "bodies[2].at: body 'high' is 1e+12 m from");
     try_row("check", "bodies[2].at={0,1e9,0}", 0, NULL);
+    try_row("check", "obstacles={obstacle.plane { point = {1e20, 0, 0} }}", 2,
+            "obstacles[1]: obstacle 'obstacle1' has places or sizes of 1e+20 m");
+    try_row("check", "obstacles={obstacle.sphere { centre = {0, 0, -1e20}, radius = 1e20 }}", 2,
+            "numbers have no digits left for its surface");
     try_row("run", "gravity={0,0,-1e24}", 1, "look for numbers that are far too large");
     leave_folder();
 }
@@ -544,6 +548,26 @@ START_TEST(a_surface_stays_in_its_band)
 }
 END_TEST
 
+/* What comes out otherwise than the scene looks is said before it is run. */
+START_TEST(what_is_not_as_it_looks_is_said)
+{
+    static const char globe[] =
+        "return scene { duration = 0.1, bodies = { body { shape = shape.ball { h = 0.5 },\n"
+        "  material = material { young = 1e5 }, at = {0, 0, 1.2} } },\n"
+        "  obstacles = { obstacle.sphere { name = 'globe', centre = {0, 0, -param('r', 1e4)},\n"
+        "    radius = param('r', 1e4) } }, remesh = param('remesh', 'none') }\n";
+    open_folder();
+    write_file("globe.lua", globe);
+    ck_assert_int_eq(run_limited("check globe.lua"), 0);
+    check_said("obstacle 'globe' is so large that its flat faces are up to 0.753 m off");
+    ck_assert_int_eq(run_limited("check globe.lua --set r=100 --set remesh=global"), 0);
+    check_said("nothing here can: bodies keep their meshes and do not merge");
+    ck_assert_int_eq(run_limited("check globe.lua --set r=100 --set remesh=local"), 0);
+    ck_assert_int_ne(run_shell("grep -q . .err"), 0);
+    leave_folder();
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("attacks");
@@ -567,5 +591,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, bodies_begin_apart);
     tcase_add_test(all, removed_frames_are_not_listed);
     tcase_add_test(all, a_surface_stays_in_its_band);
+    tcase_add_test(all, what_is_not_as_it_looks_is_said);
     return suite;
 }

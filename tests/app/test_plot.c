@@ -175,13 +175,15 @@ START_TEST(hard_values_are_drawn)
                             "time,a\n0,5\n",
                             "time,a\n1,1e300\n2,-1e300\n",
                             "time,a\n0,1e-300\n0,2e-300\n",
+                            "time,a\n0,1e-320\n1,3e-320\n",
+                            "time,a\n0,1e305\n1,-1e305\n",
                             "time,a\n5,0\n5,0\n",
                             "time,a\n0,1\n1,\n2,3\n3,4\n",
                             "step,a<b>&\n0,1\n1,2\n",
                             "time,a\r\n0,1\r\n1,2\r\n"};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         write_file("a.csv", tables[i]);
-        const char *name = i == 6 ? "'a<b>&'" : "a";
+        const char *name = i == 8 ? "'a<b>&'" : "a";
         char arguments[100];
         snprintf(arguments, sizeof arguments, "plot a.csv -o a.svg --columns %s", name);
         ck_assert_msg(run_program(arguments) == 0, "table %zu", i);
@@ -233,6 +235,7 @@ START_TEST(bad_input_is_refused_with_its_line)
     expect_refusal("time,dt\n0,1\n1,1,1\n2,1\n", "plot run", "stats.csv:3: .*3 cells");
     expect_refusal("time,dt\n0,1\n1,fast\n2,1\n", "plot run", "stats.csv:3: dt: .*fast");
     expect_refusal("time,dt\n0,1\n1,nan\n2,1\n", "plot run", "stats.csv:3: dt: .*finite");
+    expect_refusal("time,dt\n0,1e308\n1,-1e308\n", "plot run", "stats.csv:2: dt: .*too large");
     expect_refusal("time,dt\n0,1\n1,1\n0.5,1\n", "plot run", "does not rise");
     expect_refusal("time,zz\n0,1\n", "plot run", "usual columns");
 }

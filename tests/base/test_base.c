@@ -111,6 +111,35 @@ START_TEST(loop_visits_each_item_once)
 }
 END_TEST
 
+/* Workers that look, sleep, come late or miss the loop altogether, see none of another one. */
+static void check_short_loops(int threads)
+{
+    enum { LONGEST = 64, ROUNDS = 3000 };
+    static unsigned char seen[ROUNDS][LONGEST];
+    kiln_context *context = kiln_test_context(threads);
+    memset(seen, 0, sizeof seen);
+    for (int round = 0; round < ROUNDS; round++) {
+        size_t items = 2 + (size_t)round % (LONGEST - 1);
+        for (int wait = round % 100 ? round % 7 : 20000; wait > 0; wait--)
+            kiln_pause();
+        kiln_parallel_for(context, items, 1 + (size_t)round % 3, count_items, seen[round]);
+        for (size_t i = 0; i < LONGEST; i++)
+            ck_assert_int_eq(seen[round][i], i < items);
+    }
+    for (int round = 0; round < ROUNDS; round++)
+        for (size_t i = 0; i < LONGEST; i++)
+            ck_assert_int_eq(seen[round][i], i < 2 + (size_t)round % (LONGEST - 1));
+    kiln_context_destroy(context);
+}
+
+START_TEST(short_loops_in_a_row_are_whole)
+{
+    static const int threads[] = {2, 3, 8};
+    for (int i = 0; i < 3; i++)
+        check_short_loops(threads[i]);
+}
+END_TEST
+
 enum { OUTER = 64, INNER = 1000, INNER_GRAIN = 7 };
 
 /* What a nest of loops saw: the inner ones sum into scratch told apart by worker. */
@@ -268,6 +297,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, array_grows_and_survives_failure);
     tcase_add_test(all, sums_do_not_depend_on_threads);
     tcase_add_test(all, loop_visits_each_item_once);
+    tcase_add_test(all, short_loops_in_a_row_are_whole);
     tcase_add_test(all, loops_inside_loops_run_inline);
     tcase_add_test(all, a_body_may_loop_in_another_context);
     tcase_add_test(all, random_numbers_are_uniform_and_repeatable);

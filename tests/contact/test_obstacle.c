@@ -660,6 +660,57 @@ START_TEST(names)
 }
 END_TEST
 
+/* The least radius where it is convex, and across which direction; edges have one or two times the
+ * scale; flat and hollow places none. Far from the origin as well. */
+START_TEST(radii_are_those_of_the_shape)
+{
+    const double scale = 0.01, half = sqrt(0.5);
+    const struct {
+        kiln_obstacle_shape shape;
+        kiln_vec3 at, across; /* zero: any */
+        double radius, part;
+    } cases[] = {
+        {{.kind = KILN_OBSTACLE_SPHERE, .radius = 0.3}, {0, 0, 0.3}, {0, 0, 0}, 0.3, 0.001},
+        {{.kind = KILN_OBSTACLE_SPHERE, .radius = 0.3, .inside_out = true},
+         {0, 0, 0.3},
+         {0, 0, 0},
+         INFINITY,
+         0},
+        {{.kind = KILN_OBSTACLE_PLANE, .normal = {1, 2, 3}}, {0, 0, 0}, {0, 0, 0}, INFINITY, 0},
+        {{.kind = KILN_OBSTACLE_CAPSULE, .end = {1, 1, 0}, .radius = 0.2},
+         {0.5, 0.5, 0.2},
+         {half, -half, 0},
+         0.2,
+         0.002},
+        {{.kind = KILN_OBSTACLE_BOX, .end = {1, 1, 1}}, {0.5, 0.5, 1}, {0, 0, 0}, INFINITY, 0},
+        {{.kind = KILN_OBSTACLE_BOX, .end = {1, 1, 1}}, {0.5, 1, 1}, {0, 0, 0}, 1.7 * scale, 0.3},
+        {{.kind = KILN_OBSTACLE_TORUS, .normal = {0, 0, 1}, .radius = 0.5, .tube = 0.1},
+         {0.6, 0, 0},
+         {0, 0, 1},
+         0.1,
+         0.01},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int far = 0; far < 2; far++) {
+            kiln_context *context = kiln_test_context(1);
+            kiln_obstacle *obstacle = make(context, cases[i].shape);
+            kiln_vec3 shift = far ? kiln_v3(3e3, -2e3, 1e3) : kiln_v3(0, 0, 0), across;
+            kiln_pose pose = {.rotation = kiln_m3_identity(), .shift = shift};
+            kiln_obstacle_set_pose(obstacle, &pose);
+            double r =
+                kiln_obstacle_radius(obstacle, kiln_v3_add(cases[i].at, shift), scale, &across);
+            if (isinf(cases[i].radius))
+                ck_assert_double_ge(r, 1e3);
+            else
+                ck_assert_double_eq_tol(r / cases[i].radius, 1.0, cases[i].part);
+            double along = fabs(kiln_v3_dot(across, cases[i].across));
+            ck_assert(kiln_v3_norm(cases[i].across) == 0.0 || along > 0.999);
+            kiln_obstacle_destroy(obstacle);
+            kiln_context_destroy(context);
+        }
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("obstacle");
@@ -669,6 +720,7 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(all, distance_grows_no_faster_than_length, 0, SHAPES);
     tcase_add_test(all, places_with_many_nearest_points);
     tcase_add_test(all, poses_move_it);
+    tcase_add_test(all, radii_are_those_of_the_shape);
     tcase_add_test(all, bad_shapes_are_refused);
     tcase_add_test(all, outlines_are_the_surface);
     tcase_add_test(all, mesh_cube_is_the_box);

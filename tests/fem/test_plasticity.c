@@ -144,33 +144,60 @@ START_TEST(volume_does_not_drift)
 }
 END_TEST
 
-/* Instant flow ends on the yield surface, for every model, in both norms. */
+/* Rest shapes of linear matter keep their volume, so that a flow of size q changes the trace of the
+ * strain by q^2 / 2 and q times the deviator that is left, to higher order, and pressure with it
+ * (flow_linear.h). By how much the norm frobenius, of a deviator that is exact, may then miss the
+ * yield stress. */
+static double off_surface(const setting *s, const kiln_material *m, const kiln_element *element)
+{
+    double q = sqrt(1.5) * column(s, KILN_FIELD_PLASTIC_STRAIN)[element->slot];
+    double yield = m->plastic.yield, bulk = m->lambda + 2.0 / 3.0 * m->mu;
+    kiln_mat3 F = kiln_element_deformation(element, &s->mesh->x[0].x);
+    double pressure = bulk * fabs(F.m[0][0] + F.m[1][1] + F.m[2][2] - 3.0);
+    double off = bulk * (0.5 * q * q + q * yield / (2.0 * m->mu)); /* of it */
+    return 3.0 * off * (2.0 * pressure + off) / (2.0 * yield);
+}
+
+/* Instant flow ends on the yield surface, for every model, in both norms, be it large or small. */
+static void flow_to_surface(const kiln_material *m, double size)
+{
+    const kiln_mat3 F = {{{0.12, 0.1, 0}, {0, -0.07, 0.05}, {0.02, 0, -0.03}}};
+    bool pressed = m->plastic.norm == KILN_YIELD_FROBENIUS;
+    bool nearly = pressed && !m->model->principal;
+    setting s = open_setting("nx=2 ny=2 nz=2", m);
+    place(&s, kiln_m3_add(kiln_m3_identity(), kiln_m3_scale(F, size)), 0.02 * size);
+    kiln_flow_report report = update(&s, 0.1);
+    ck_assert_uint_gt(report.flowed, s.tets / 2);
+    reform(&s);
+    double *norms = calloc(s.tets, sizeof *norms), yield = m->plastic.yield;
+    kiln_plastic_norms(s.elements, &s.mesh->x[0].x, norms);
+    for (size_t i = 0; i < kiln_elements_room(s.elements); i++) {
+        kiln_element e = kiln_elements_at(s.elements, i);
+        if (e.slot == KILN_NONE)
+            continue;
+        bool flowed = !kiln_offset_is_identity(&kiln_offsets_of(s.mesh).shape[e.slot]);
+        double bound = (nearly ? off_surface(&s, m, &e) : 0.0) + 1e-12;
+        if (flowed && report.greatest < 1.0)
+            ck_assert_double_eq_tol(norms[e.slot], yield, bound);
+        else
+            ck_assert(pressed || norms[e.slot] <= yield);
+    }
+    ck_assert(pressed || report.greatest < 1.0);
+    free(norms);
+    close_setting(&s);
+}
+
 START_TEST(instant_flow_reaches_the_surface)
 {
-    const kiln_mat3 F = {{{1.12, 0.1, 0}, {0, 0.93, 0.05}, {0.02, 0, 0.97}}};
     for (size_t model = 0; kiln_material_model_at(model); model++)
-        for (int norm = 0; norm < 2; norm++) {
-            kiln_material m = material_of(
-                kiln_material_model_at(model)->name,
-                (kiln_plastic){.instant = true, .norm = (kiln_yield_norm)norm, .yield = 0.2});
-            setting s = open_setting("nx=2 ny=2 nz=2", &m);
-            place(&s, F, 0.02);
-            kiln_flow_report report = update(&s, 0.1);
-            ck_assert_uint_gt(report.flowed, s.tets / 2);
-            reform(&s);
-            double *norms = calloc(s.tets, sizeof *norms);
-            kiln_plastic_norms(s.elements, &s.mesh->x[0].x, norms);
-            for (uint32_t t = 0; t < s.tets; t++) {
-                bool flowed = !kiln_offset_is_identity(&kiln_offsets_of(s.mesh).shape[t]);
-                if (flowed && report.greatest < 1.0)
-                    ck_assert_double_eq_tol(norms[t] / 0.2, 1.0, 1e-12);
-                else
-                    ck_assert(norm == KILN_YIELD_FROBENIUS || norms[t] <= 0.2);
+        for (int norm = 0; norm < 2; norm++)
+            for (double size = 1.0; size > 1e-3; size *= 0.1) {
+                kiln_material m = material_of(kiln_material_model_at(model)->name,
+                                              (kiln_plastic){.instant = true,
+                                                             .norm = (kiln_yield_norm)norm,
+                                                             .yield = 0.2 * size});
+                flow_to_surface(&m, size);
             }
-            ck_assert(norm == KILN_YIELD_FROBENIUS || report.greatest < 1.0);
-            free(norms);
-            close_setting(&s);
-        }
 }
 END_TEST
 
@@ -317,7 +344,7 @@ START_TEST(laws_of_single_tets)
     ck_assert_uint_eq(report.flowed, s.tets / 2);
     for (uint32_t t = 0; t < s.tets; t++) {
         ck_assert_int_eq(kiln_offset_is_identity(&kiln_offsets_of(s.mesh).shape[t]), t % 2 == 0);
-        ck_assert_uint_eq(flowed[t], t % 2);
+        ck_assert_uint_eq(flowed[t], t % 2 ? 1 : 7);
     }
     free(laws), free(flowed);
     close_setting(&s);

@@ -44,6 +44,7 @@ static const char everything[] =
     "    yield = function(c) return c.stress + c.t end, rate = function(c) return c.u.x end } }\n"
     "local domain = remesh { method = 'global', space = 'world', quality = 0.2, size = 0.5, "
     "condition = 9, condition_change = 2, merge = 0.5 } "
+    "local judged = remesh { method = 'energy', split = 1e-3, collapse = 1e-6, rounds = 3 } "
     "local T = {axis = {0, 0, 2}, angle = math.pi / 2}\n"
     "return scene { name = 'all', duration = 3, gravity = function(t) return 0, 0, -t end,\n"
     "  velocity_field = function(t, x) return {t, x.x, x.y} end, velocity_until = 1.5,\n"

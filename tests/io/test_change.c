@@ -101,6 +101,27 @@ START_TEST(bodies_that_meet_must_be_apart)
 }
 END_TEST
 
+/* Nor does it matter where they were: a run whose bodies began in each other goes on when they have
+ * left, and again. */
+START_TEST(bodies_that_have_left_each_other_may_meet)
+{
+    static const char *const sets[] = {"contact.pairs[1].off=false"};
+    changed c;
+    kiln_error error = {0};
+    begin_with("return scene { duration = 1, step = { dt = 0.01 }, contact = { pairs = {\n"
+               "  pair { a = 'one', b = 'two', off = true } } }, bodies = {\n"
+               "  body { name = 'one', shape = shape.box { n = 1 }, velocity = {0, 0, -60},\n"
+               "    material = material { young = 1e5 } },\n"
+               "  body { name = 'two', shape = shape.box { n = 1 }, at = {0.1, 0.2, 0.3},\n"
+               "    material = material { young = 1e5 } } } }\n");
+    kiln_status status = change(sets, 1, &c, &error);
+    ck_assert_msg(status == KILN_OK, "%s: %s", error.place, error.message);
+    ck_assert_uint_eq(kiln_world_get_state(c.world)->step, 4);
+    forget(&c);
+    end();
+}
+END_TEST
+
 START_TEST(the_state_is_that_of_the_run)
 {
     static const char *const sets[] = {"step.dt=0.002", "step.integrator=newmark", "remesh=true",
@@ -162,6 +183,7 @@ Suite *kiln_test_suite(void)
     TCase *all = kiln_test_case(suite, "changed scenes");
     tcase_add_test(all, the_state_is_that_of_the_run);
     tcase_add_test(all, bodies_that_meet_must_be_apart);
+    tcase_add_test(all, bodies_that_have_left_each_other_may_meet);
     tcase_add_test(all, allocations_may_fail);
     return suite;
 }

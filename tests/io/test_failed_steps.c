@@ -15,7 +15,7 @@ static kiln_test_heap heap;
 static kiln_scene scene_here, *const scene = &scene_here;
 static uint64_t calls, fail_at; /* of functions; 0: none fails */
 
-typedef enum kind { LOCAL, LOCAL_IN_WORLD, GLOBAL, STATIC, NEWMARK, KINDS } kind;
+typedef enum kind { LOCAL, LOCAL_IN_WORLD, GLOBAL, STATIC, NEWMARK, LOCAL_AT_ONCE, KINDS } kind;
 
 static kiln_status fail_or(kiln_error *error)
 {
@@ -193,8 +193,12 @@ static uint64_t checkpoint_hash(kiln_world *world)
     return kiln_hash_bytes(0, bytes, size);
 }
 
-/* Steps before the one that is disturbed: it remeshes, and holds begin or end with it. */
-enum { BEFORE = 2 };
+/* Steps before the one that is disturbed: it remeshes, and holds begin or end with it; or it is the
+ * first that looks at the mesh. */
+static int steps_before(kind k)
+{
+    return k == LOCAL_AT_ONCE ? 0 : 2;
+}
 
 static kiln_world *go_to_step(int steps)
 {
@@ -220,10 +224,10 @@ typedef struct undisturbed {
 static undisturbed run_undisturbed(kind k)
 {
     begin(k);
-    kiln_world *world = go_to_step(BEFORE);
+    kiln_world *world = go_to_step(steps_before(k));
     undisturbed u = {.before = world_hash(world), .checkpoint = checkpoint_hash(world)};
     uint64_t blocks = heap.calls, asked = calls;
-    kiln_stats stats = scene_step(world, 0.02 * (BEFORE + 1));
+    kiln_stats stats = scene_step(world, 0.02 * (steps_before(k) + 1));
     u.allocations = heap.calls - blocks;
     u.calls = calls - asked;
     u.changed = (uint64_t)stats.changed;
@@ -232,14 +236,13 @@ static undisturbed run_undisturbed(kind k)
     return u;
 }
 
-static kiln_status step(kiln_world *world)
+static kiln_status step(kiln_world *world, double time)
 {
     kiln_stats stats;
     bool gave_up = false;
     kiln_diagnosis diagnosis = {{0}};
     kiln_error error = {0};
-    kiln_status status =
-        kiln_world_step(world, 0.02 * (BEFORE + 1), &stats, &gave_up, &diagnosis, &error);
+    kiln_status status = kiln_world_step(world, time, &stats, &gave_up, &diagnosis, &error);
     ck_assert_msg(!gave_up, "%s", diagnosis.text);
     return status;
 }
@@ -251,10 +254,10 @@ static void arm(uint64_t allocation, uint64_t call)
 }
 
 /* After the failure everything is as before it; made again the step is as if nothing had been. */
-static void disturb(kiln_world *world, const undisturbed *u, kiln_status expected, const char *what,
-                    uint64_t k)
+static void disturb(kiln_world *world, double time, const undisturbed *u, kiln_status expected,
+                    const char *what, uint64_t k)
 {
-    kiln_status status = step(world);
+    kiln_status status = step(world, time);
     arm(0, 0);
     if (status == KILN_OK) { /* what failed was not needed */
         ck_assert_msg(world_hash(world) == u->after, "%s %llu: another result", what,
@@ -271,23 +274,25 @@ static void disturb_all(kind k, const undisturbed *u, bool memory, uint64_t stri
 {
     uint64_t count = memory ? u->allocations : u->calls;
     const char *what = memory ? "allocation" : "call";
+    const int before = steps_before(k);
+    const double time = 0.02 * (before + 1);
     begin(k);
-    kiln_world *world = go_to_step(BEFORE);
+    kiln_world *world = go_to_step(before);
     for (uint64_t n = 1; n <= count; n += stride) {
         arm(memory ? n : 0, memory ? 0 : n);
-        disturb(world, u, memory ? KILN_ERR_MEMORY : KILN_ERR_INPUT, what, n);
+        disturb(world, time, u, memory ? KILN_ERR_MEMORY : KILN_ERR_INPUT, what, n);
         if (world_hash(world) == u->after) { /* gone on: begin again */
             end(world);
             begin(k);
-            world = go_to_step(BEFORE);
+            world = go_to_step(before);
         } else if (n / stride % 4 == 0) {
             ck_assert_uint_eq(checkpoint_hash(world), u->checkpoint);
-            ck_assert_int_eq(step(world), KILN_OK);
+            ck_assert_int_eq(step(world, time), KILN_OK);
             ck_assert_msg(world_hash(world) == u->after, "%s %llu: other bits when made again",
                           what, (unsigned long long)n);
             end(world);
             begin(k);
-            world = go_to_step(BEFORE);
+            world = go_to_step(before);
         }
     }
     end(world);

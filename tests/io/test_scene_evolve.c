@@ -88,6 +88,7 @@ START_TEST(short_forms)
         bool follow;
     } cases[] = {{"remesh=local", KILN_REMESH_LOCAL, KILN_SPACE_MATERIAL, true},
                  {"remesh=global", KILN_REMESH_GLOBAL, KILN_SPACE_WORLD, false},
+                 {"remesh=energy", KILN_REMESH_ENERGY, KILN_SPACE_MATERIAL, false},
                  {"remesh=none", KILN_REMESH_NONE, KILN_SPACE_MATERIAL, false},
                  {"remesh={}", KILN_REMESH_LOCAL, KILN_SPACE_MATERIAL, true},
                  {"remesh={space='world'}", KILN_REMESH_LOCAL, KILN_SPACE_WORLD, true},
@@ -101,6 +102,7 @@ START_TEST(short_forms)
         const kiln_scene *s = kiln_scene_file_scene(file);
         ck_assert(s->remesh.method == cases[i].method && s->remesh.space == cases[i].space);
         ck_assert_int_eq(s->remesh.follow, cases[i].follow);
+        ck_assert_double_eq(s->remesh.contact, cases[i].follow ? 0.5 : 0.0);
         bool touches = strncmp(cases[i].set, "contact", 7) == 0;
         ck_assert(s->contact.bodies == touches && s->contact.self == touches);
         kiln_scene_file_destroy(file);

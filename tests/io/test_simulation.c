@@ -135,6 +135,62 @@ START_TEST(test_what_flows_and_touches_is_resumed_to_the_same_bits)
 }
 END_TEST
 
+/* Of what remeshing remembers of each place, and of the mesh. `most` is the largest of each. */
+static uint64_t memory_of(const kiln_simulation *simulation, double most[2])
+{
+    const kiln_mesh *mesh = kiln_simulation_mesh(simulation);
+    size_t vertices = kiln_mesh_count(mesh, KILN_ON_VERTEX);
+    double *tried = malloc(2 * vertices * sizeof *tried);
+    ck_assert_int_eq(kiln_mesh_get_field(mesh, KILN_ON_VERTEX, "tried", tried, NULL), KILN_OK);
+    for (size_t i = 0; i < 2 * vertices; i++)
+        most[i % 2] = fmax(most[i % 2], tried[i]);
+    uint64_t hash = kiln_hash_bytes(state_of(simulation), tried, 2 * vertices * sizeof *tried);
+    free(tried);
+    return hash;
+}
+
+/* A column falls over while its mesh is changed: how often that was tried at each place is in the
+ * checkpoint, whichever step it is written after, and the same on any number of threads. */
+START_TEST(test_what_was_tried_is_resumed_to_the_same_bits)
+{
+    char column[160];
+    snprintf(column, sizeof column, "%s", path_of("column.lua"));
+    FILE *file = fopen(column, "w");
+    fputs("return scene {\n"
+          "  duration = 1, gravity = {0.5, 0, -9.81},\n"
+          "  bodies = { body { shape = shape.box { lx = 0.3, ly = 0.3, lz = 1.2, nx = 2, ny = 2,\n"
+          "    nz = 8 }, material = material { model = 'neo-hookean', young = 2e4, poisson = 0.3,\n"
+          "    density = 1000, damping_mass = 4 } } },\n"
+          "  holds = { hold { where = select.half_space { point = {0, 0, 1e-6},\n"
+          "    normal = {0, 0, -1} } } },\n"
+          "  remesh = { size = 0.13, quality = 0.5 }, step = { dt = 0.02 } }\n",
+          file);
+    fclose(file);
+    kiln_context *context = kiln_test_context(1), *other = kiln_test_context(2);
+    kiln_simulation *whole, *broken;
+    kiln_error error;
+    double most[2] = {0.0, 0.0};
+    ck_assert_msg(kiln_simulation_load(context, column, NULL, &whole, &error) == KILN_OK, "%s",
+                  error.message);
+    ck_assert_int_eq(kiln_simulation_load(other, column, NULL, &broken, &error), KILN_OK);
+    for (double end = kiln_simulation_duration(whole); kiln_simulation_time(broken) < end;) {
+        ck_assert_int_eq(kiln_simulation_save_checkpoint(broken, path_of("c.h5"), &error), KILN_OK);
+        kiln_simulation_destroy(broken);
+        ck_assert_int_eq(kiln_simulation_resume(other, column, path_of("c.h5"), &broken, &error),
+                         KILN_OK);
+        ck_assert_int_eq(kiln_simulation_step(broken, end, &error), KILN_OK);
+        ck_assert_int_eq(kiln_simulation_step(whole, end, &error), KILN_OK);
+        ck_assert_uint_eq(memory_of(whole, most), memory_of(broken, most));
+    }
+    ck_assert_double_ge(most[0], 1.0);
+    ck_assert_double_ge(most[1], 1.0);
+    kiln_simulation_destroy(whole);
+    kiln_simulation_destroy(broken);
+    kiln_context_destroy(context);
+    kiln_context_destroy(other);
+}
+END_TEST
+
 START_TEST(test_a_free_body_falls_by_the_formula_of_the_integrator)
 {
     kiln_context *context = kiln_test_context(1);
@@ -203,6 +259,7 @@ Suite *kiln_test_suite(void)
     tcase_add_checked_fixture(all, set_up, tear_down);
     tcase_add_test(all, test_a_resumed_simulation_goes_on_to_the_same_bits);
     tcase_add_loop_test(all, test_what_flows_and_touches_is_resumed_to_the_same_bits, 0, 2);
+    tcase_add_test(all, test_what_was_tried_is_resumed_to_the_same_bits);
     tcase_add_test(all, test_a_free_body_falls_by_the_formula_of_the_integrator);
     tcase_add_test(all, test_inverted_tets_end_a_run_unless_they_are_tolerated);
     tcase_add_test(all, test_bad_scenes_and_checkpoints_are_explained);

@@ -141,6 +141,60 @@ START_TEST(curved_shapes)
 }
 END_TEST
 
+/* Tets that repairs of one pass with this goal leave changed. */
+static size_t repair_for(kiln_mesh *mesh, double goal, double worth)
+{
+    const kiln_remesh_options options = kiln_remesh_default_options();
+    kiln_improve_options improve = kiln_improve_default_options();
+    kiln_improve_report report;
+    kiln_remesher remesher;
+    improve.goal = goal;
+    improve.effort = 100000;
+    improve.worth = worth;
+    ck_assert_int_eq(kiln_remesher_begin(mesh, &options, &remesher, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_dynamic_improve(&remesher, &improve, &report, NULL), KILN_OK);
+    ck_assert_double_ge(report.worst_after, report.worst_before);
+    kiln_remesher_end(&remesher);
+    kiln_test_audit(mesh);
+    return report.changed;
+}
+
+/* What misses a goal that is out of reach and gains less than it is worth leaves no trace, to the
+ * bit, where the same with any gain changes the mesh. Sweeps, which such a goal begins with, have
+ * come to their end before. */
+START_TEST(little_gains_are_taken_back)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_random_mesh(context, 12, 5);
+    int passes = 0;
+    while (repair_for(mesh, 0.95, 1.0) > 0)
+        ck_assert_int_lt(++passes, 1000);
+    uint64_t before = kiln_mesh_hash(mesh);
+    ck_assert_uint_eq(repair_for(mesh, 0.95, 1.0), 0);
+    ck_assert_uint_eq(kiln_mesh_hash(mesh), before);
+    ck_assert_uint_gt(repair_for(mesh, 0.95, 0.0), 0);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* A goal within reach is reached as ever. */
+START_TEST(what_reaches_the_goal_is_kept)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = kiln_test_layered_box(context, 0.02, 3);
+    kiln_damage_options damage = kiln_damage_default_options();
+    kiln_damage_report damaged;
+    damage.fraction = 0.01;
+    ck_assert_int_eq(kiln_mesh_damage(mesh, &damage, &damaged, NULL), KILN_OK);
+    ck_assert_uint_gt(repair_for(mesh, 0.15, 1.0), 0);
+    ck_assert_uint_eq(repair_for(mesh, 0.15, 1.0), 0); /* nothing was left */
+    kiln_damage_report_free(context, &damaged);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("repair");
@@ -148,5 +202,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, layered_boxes);
     tcase_add_test(all, one_kind_at_a_time);
     tcase_add_test(all, curved_shapes);
+    tcase_add_test(all, little_gains_are_taken_back);
+    tcase_add_test(all, what_reaches_the_goal_is_kept);
     return suite;
 }

@@ -6,6 +6,7 @@
 #include "support.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double size_along(kiln_sym3 m, kiln_vec3 direction)
@@ -153,6 +154,36 @@ END_TEST
 
 /* A uniform stretch has no gradient and asks for h_max; the printed formula asks for more. A bend
  * along z asks for finer edges along z than across. */
+/* Of one vertex: its own size in the world, which is half of that in a material stretched by two;
+ * around it grows by its own gradation, as far as the others. */
+START_TEST(metrics_of_the_world)
+{
+    kiln_context *context = kiln_test_context(2);
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=8 ny=2 nz=2 lx=4");
+    size_t rows = mesh->table[KILN_ON_VERTEX].used;
+    kiln_sym3 *world = calloc(rows, sizeof *world);
+    deform(mesh, kiln_m3_scale(kiln_m3_identity(), 2.0), 0.0);
+    for (uint32_t v = 0; v < rows; v++)
+        if (kiln_v3_norm(mesh->u[v]) == 0.0)
+            world[v] = kiln_metric_from_size(0.1);
+    kiln_sizing *sizing = create(mesh);
+    ck_assert_int_eq(kiln_sizing_add_size(sizing, 0.5, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_sizing_add_world_metrics(sizing, world, 1.3, NULL), KILN_OK);
+    finish(sizing, 0.0);
+    for (uint32_t v = 0; v < rows; v++) {
+        kiln_vec3 u = mesh->u[v];
+        uint32_t hint = KILN_NONE;
+        double h = size_along(kiln_sizing_at(sizing, u, &hint), kiln_v3(1, 0, 0));
+        if (u.y == 0.0 && u.z == 0.0)
+            ck_assert_double_eq_tol(h, fmin(0.05 + log(1.3) * u.x, 0.5), 1e-9);
+    }
+    free(world);
+    kiln_sizing_destroy(sizing);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(strain_gradient)
 {
     kiln_context *context = kiln_test_context(2);
@@ -657,6 +688,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, values_are_interpolated_by_logarithm);
     tcase_add_test(all, bad_values_are_refused);
     tcase_add_test(all, world_length);
+    tcase_add_test(all, metrics_of_the_world);
     tcase_add_test(all, strain_gradient);
     tcase_add_loop_test(all, strain_gradient_is_that_of_the_pairs, 0, KILN_ISA_COUNT);
     tcase_add_test(all, curvature_of_a_ball_and_a_cylinder);

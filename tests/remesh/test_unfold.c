@@ -1,5 +1,6 @@
 /* Flips of the surface that bend it less. A slab whose diagonals all run one way is bent into
  * waves that run along them, or across. */
+#include "base/random.h"
 #include "fixtures.h"
 #include "mesh/walk.h"
 #include "remesh/unfold.h"
@@ -59,10 +60,11 @@ static kiln_vec3 normal_of(const kiln_mesh *mesh, uint32_t face)
                                            kiln_v3_sub(mesh->x[v[2]], mesh->x[v[0]])));
 }
 
-/* Of all edges that are no features. */
-static double folds_of(const kiln_mesh *mesh)
+/* Of all edges that are no features: what unfolding lowers; *sharp: of that the squares. */
+static double folds_of(const kiln_mesh *mesh, double *sharp)
 {
     double sum = 0.0;
+    *sharp = 0.0;
     for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
         uint32_t v[3];
         if (!kiln_face_live(mesh, f))
@@ -76,7 +78,10 @@ static double folds_of(const kiln_mesh *mesh)
                 continue;
             kiln_vec3 n = normal_of(mesh, f),
                       m = normal_of(mesh, kiln_surface_across(mesh, f, a, b));
-            sum += kiln_v3_norm(kiln_v3_sub(mesh->x[b], mesh->x[a])) * (1.0 - kiln_v3_dot(n, m));
+            double length = kiln_v3_norm(kiln_v3_sub(mesh->x[b], mesh->x[a]));
+            double c = 1.0 - kiln_v3_dot(n, m);
+            sum += length * c * (1.0 + 2.0 * c);
+            *sharp += length * c * c;
         }
     }
     return sum;
@@ -88,10 +93,10 @@ static size_t unfold(double sense, matter kind, double *kept)
     size_t flips;
     kiln_unfold_options options = kiln_unfold_default_options();
     begin(&s, sense, kind);
-    double before = folds_of(s.mesh), volume = s.mesh->parts.data[0].volume;
+    double sharp, before = folds_of(s.mesh, &sharp), volume = s.mesh->parts.data[0].volume;
     options.least = 0.1;
     ck_assert_int_eq(kiln_unfold(&s.r, &options, &flips, NULL), KILN_OK);
-    *kept = folds_of(s.mesh) / before;
+    *kept = folds_of(s.mesh, &sharp) / before;
     double change = s.mesh->parts.data[0].volume / volume - 1.0;
     ck_assert_double_lt(fabs(change), kind == ELASTIC ? 1e-12 : 2e-3);
     for (uint32_t t = 0; t < s.mesh->table[KILN_ON_TET].used; t++)
@@ -114,6 +119,37 @@ START_TEST(diagonals_across_waves)
 }
 END_TEST
 
+/* A rough surface: sweeps come to rest, and what is left of its sharpest folds is less than what a
+ * sum of 1 - cos alone leaves, which is 0.82 of them in the mean (0.62 with this one). */
+START_TEST(sharp_folds_count_more)
+{
+    enum { SURFACES = 12, SWEEPS = 12 };
+    double left = 0.0;
+    for (uint64_t i = 0; i < SURFACES; i++) {
+        slab s;
+        size_t flips = 1;
+        double before, after;
+        kiln_random random = kiln_random_start(12, i);
+        kiln_unfold_options options = kiln_unfold_default_options();
+        options.least = 0.01;
+        begin(&s, 1.0, ELASTIC);
+        for (uint32_t v = 0; v < s.mesh->table[KILN_ON_VERTEX].used; v++) {
+            kiln_vec3 u = s.mesh->u[v];
+            double up = u.z > 0.19 ? kiln_random_range(&random, -0.06, 0.06) : 0.0;
+            s.mesh->x[v] = kiln_v3(u.x, u.y, u.z + up);
+        }
+        folds_of(s.mesh, &before);
+        for (int sweep = 0; sweep < SWEEPS && flips > 0; sweep++)
+            ck_assert_int_eq(kiln_unfold(&s.r, &options, &flips, NULL), KILN_OK);
+        ck_assert_uint_eq(flips, 0);
+        folds_of(s.mesh, &after);
+        left += after / before / SURFACES;
+        end(&s);
+    }
+    ck_assert_double_lt(left, 0.88);
+}
+END_TEST
+
 /* A shape that is to be kept is, whatever it looks like. */
 START_TEST(a_shape_of_its_own_stays)
 {
@@ -130,6 +166,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("unfold");
     TCase *all = kiln_test_case(suite, "all");
     tcase_add_loop_test(all, diagonals_across_waves, 0, 2);
+    tcase_add_test(all, sharp_folds_count_more);
     tcase_add_test(all, a_shape_of_its_own_stays);
     return suite;
 }

@@ -1,4 +1,5 @@
 /* Friction and sight of single pairs: contact.pairs. */
+#include "contact/clearance.h"
 #include "scenes.h"
 #include "sim/pairs.h"
 
@@ -151,6 +152,33 @@ START_TEST(who_is_not_seen_is_not_in_the_way)
 }
 END_TEST
 
+/* Without `bodies` (or both, before an obstacle) bodies begin in each other and pass, at any speed:
+ * no step is taken back for it, and no check finds fault with it. */
+START_TEST(bodies_that_see_none_pass)
+{
+    begin();
+    scene->contact.bodies = false;
+    scene->contact.self = _i == 1;
+    if (_i == 0)
+        add_plane("floor", 0.3);
+    add_block(kiln_v3(0, 0, 0.3));
+    add_block(kiln_v3(0.1, 0, 0.35));
+    add_block(kiln_v3(0.8, 0, 0.3));
+    scene->bodies.data[0].velocity = kiln_quantity_vector(kiln_v3(60, 0, 0));
+    kiln_world *world = scene_world(scene);
+    for (int i = 0; i < 2; i++) {
+        kiln_stats stats = scene_step(world, 0.02);
+        bool clear = false;
+        ck_assert_double_eq(stats.rejected, 0);
+        ck_assert_int_eq(
+            kiln_solid_is_clear(kiln_world_solid(world), KILN_SINCE_EVER, &clear, NULL), KILN_OK);
+        ck_assert(clear);
+    }
+    ck_assert_double_eq_tol(middle(world, 0).x, 0.1 + 60 * 0.02, 1e-9);
+    end(world);
+}
+END_TEST
+
 static double friction_of(const kiln_pairs *pairs, uint32_t a, uint32_t b)
 {
     double one = kiln_pair_rule_of_bodies(kiln_pairs_table(pairs), a, b)->friction;
@@ -219,6 +247,7 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(all, one_of_two_slides, 0, 6);
     tcase_add_loop_test(all, who_sees_nothing_falls, 0, 3);
     tcase_add_test(all, who_is_not_seen_is_not_in_the_way);
+    tcase_add_loop_test(all, bodies_that_see_none_pass, 0, 2);
     tcase_add_test(all, the_closest_name_wins);
     tcase_add_test(all, memory_may_run_out);
     return suite;

@@ -236,13 +236,13 @@ static size_t crossings_of_a_ball_in_a_bowl(bool contact, uint32_t *fewer)
     return crossing.pairs;
 }
 
-START_TEST(a_pass_that_makes_surfaces_cross_is_undone)
+START_TEST(surfaces_that_are_remeshed_keep_out_of_each_other)
 {
     uint32_t fewer;
     ck_assert_uint_gt(crossings_of_a_ball_in_a_bowl(false, &fewer), 0);
     ck_assert_uint_gt(fewer, 0);
     ck_assert_uint_eq(crossings_of_a_ball_in_a_bowl(true, &fewer), 0);
-    ck_assert_uint_eq(fewer, 0);
+    ck_assert_uint_gt(fewer, 0); /* what would cross is not made, the rest is */
 }
 END_TEST
 
@@ -505,7 +505,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, a_surface_is_carried_through_flow);
     tcase_add_test(all, threads_do_not_matter);
     tcase_add_test(all, in_world_space_history_is_in_the_offsets);
-    tcase_add_test(all, a_pass_that_makes_surfaces_cross_is_undone);
+    tcase_add_test(all, surfaces_that_are_remeshed_keep_out_of_each_other);
     tcase_add_test(all, a_mesh_at_rest_stays_as_it_is);
     tcase_add_test(all, a_goal_missed_for_long_is_said_once);
     tcase_add_loop_test(all, sizes_that_need_many_tets_are_told, 0, 2);

@@ -1,6 +1,7 @@
 /* The tree of supernodes against a plain elimination of the pattern, and the factor on systems that
  * are large enough for every way of dividing the work. */
 #include "dense.h"
+#include "solve/dissect.h"
 #include "solve/solver_backend.h"
 #include "solve/symbolic.h"
 
@@ -73,7 +74,11 @@ START_TEST(fronts_hold_what_fills)
             order[k] = i;
         }
         kiln_symbolic symbolic;
-        ck_assert_int_eq(kiln_symbolic_build(&symbolic, context, &matrix, order, NULL), KILN_OK);
+        kiln_row_graph graph;
+        ck_assert_int_eq(kiln_row_graph_make(&matrix, &graph, NULL), KILN_OK);
+        ck_assert_int_eq(kiln_symbolic_build(&symbolic, context, &matrix, &graph, order, NULL),
+                         KILN_OK);
+        kiln_row_graph_free(context, &graph);
         eliminate_plainly(&matrix, symbolic.place, filled);
         check_nodes(&symbolic, filled);
         ck_assert_uint_eq(symbolic.entry_count, matrix.start[rows]);
@@ -84,9 +89,10 @@ START_TEST(fronts_hold_what_fills)
 }
 END_TEST
 
-/* A grid of rows in three dimensions, each coupled with its neighbours, of blocks of n, and some
- * rows that are coupled with none. */
-static void make_grid(kiln_bsr *matrix, uint32_t side, uint32_t n, uint32_t alone)
+/* A grid of rows in three dimensions, each coupled with its neighbours, of blocks of n, some rows
+ * that are coupled with none, and `count` further pairs of rows. */
+static void make_coupled(kiln_bsr *matrix, uint32_t side, uint32_t n, uint32_t alone,
+                         const uint32_t *pair, size_t count)
 {
     size_t cells = (size_t)(side - 1) * (side - 1) * (side - 1), at = 0;
     uint32_t *row = malloc(8 * cells * sizeof *row);
@@ -95,9 +101,10 @@ static void make_grid(kiln_bsr *matrix, uint32_t side, uint32_t n, uint32_t alon
             for (uint32_t z = 0; z + 1 < side; z++)
                 for (uint32_t k = 0; k < 8; k++)
                     row[at++] = ((x + (k & 1)) * side + y + (k >> 1 & 1)) * side + z + (k >> 2 & 1);
-    kiln_cliques cliques = {.count = cells, .size = 8, .row = row};
+    kiln_cliques cliques[] = {{.count = cells, .size = 8, .row = row},
+                              {.count = count, .size = 2, .row = pair}};
     size_t rows = (size_t)side * side * side + alone;
-    ck_assert_int_eq(kiln_bsr_set_pattern(matrix, rows, &cliques, 1, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_bsr_set_pattern(matrix, rows, cliques, count ? 2 : 1, NULL), KILN_OK);
     for (uint32_t i = 0; i < rows; i++)
         for (uint64_t b = matrix->start[i]; b < matrix->start[i + 1]; b++) {
             size_t stride;
@@ -105,10 +112,15 @@ static void make_grid(kiln_bsr *matrix, uint32_t side, uint32_t n, uint32_t alon
             for (size_t r = 0; r < n; r++)
                 for (size_t c = 0; c < n; c++)
                     at_block[r * stride + c] = matrix->column[b] == i
-                                                   ? (r == c ? 30.0 * n : 0.3)
+                                                   ? (r == c ? (count ? 60.0 : 30.0) * n : 0.3)
                                                    : sin((double)(7 * b + 3 * r + c));
         }
     free(row);
+}
+
+static void make_grid(kiln_bsr *matrix, uint32_t side, uint32_t n, uint32_t alone)
+{
+    make_coupled(matrix, side, n, alone, NULL, 0);
 }
 
 static double *solve_grid(uint32_t n, int threads, kiln_isa isa, double *worst)
@@ -162,11 +174,122 @@ START_TEST(large_systems_have_the_same_bits_on_any_threads)
 }
 END_TEST
 
+enum { SIDE = 8, PAIRS = 600, SIZE = 3 * SIDE * SIDE * SIDE };
+
+static kiln_status find_grid(void *user, kiln_bsr *pattern, kiln_error *error)
+{
+    (void)user, (void)error;
+    make_grid(pattern, SIDE, 3, 0);
+    return KILN_OK;
+}
+
+/* Returns whether it had to analyse. */
+static bool factor_and_solve(kiln_solver *solver, const kiln_bsr *matrix, double x[SIZE])
+{
+    kiln_solve_outcome outcome;
+    for (int i = 0; i < SIZE; i++)
+        x[i] = cos((double)i);
+    ck_assert_int_eq(kiln_solver_factor(solver, matrix, &outcome, NULL), KILN_OK);
+    ck_assert_int_eq(outcome, KILN_SOLVE_OK);
+    bool analysed = kiln_solver_last(solver)->analysed;
+    ck_assert_int_eq(kiln_solver_solve(solver, x, x, &outcome, NULL), KILN_OK);
+    return analysed;
+}
+
+static kiln_solver *start_solver(kiln_context *context, const kiln_solver_ground *ground)
+{
+    kiln_solver_options options = kiln_solver_default_options();
+    options.backend = "multifrontal";
+    kiln_solver *solver = NULL;
+    ck_assert_int_eq(kiln_solver_create(context, &options, &solver, NULL), KILN_OK);
+    kiln_solver_set_ground(solver, ground);
+    kiln_solver_reconsider(solver);
+    return solver;
+}
+
+/* An order that was found for one matrix serves the next ones, which alters their bits, but only
+ * until the solver is reconsidered. */
+START_TEST(orders_are_kept_until_reconsidered)
+{
+    static uint32_t pair[2 * PAIRS];
+    static double x[SIZE], later[2][SIZE], alone[2][SIZE];
+    kiln_context *context = kiln_test_context(2);
+    kiln_random random = kiln_random_start(3, 0);
+    kiln_bsr matrix[3];
+    for (int i = 0; i < 2 * PAIRS; i++)
+        pair[i] = kiln_random_below(&random, SIZE / 3);
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < 8; i++) /* others than before */
+            pair[16 * k + i] = kiln_random_below(&random, SIZE / 3);
+        kiln_bsr_init(&matrix[k], context);
+        make_coupled(&matrix[k], SIDE, 3, 0, pair, PAIRS);
+    }
+    const kiln_solver_ground ground = {1, find_grid, NULL};
+    kiln_solver *solver = start_solver(context, &ground), *fresh = start_solver(context, &ground);
+    ck_assert(factor_and_solve(solver, &matrix[0], x));
+    ck_assert(factor_and_solve(solver, &matrix[1], x));
+    ck_assert(!factor_and_solve(solver, &matrix[1], x));
+    kiln_solver_reconsider(solver);
+    for (int k = 0; k < 2; k++) {
+        ck_assert(factor_and_solve(solver, &matrix[1 + k], later[k]));
+        ck_assert(factor_and_solve(fresh, &matrix[1 + k], alone[k]));
+    }
+    ck_assert_mem_eq(later, alone, sizeof later);
+    ck_assert_int_ne(memcmp(x, alone[0], sizeof x), 0);
+    /* What depends on its matrix alone stays, with what comes from it. */
+    ck_assert(factor_and_solve(fresh, &matrix[0], x));
+    kiln_solver_reconsider(solver);
+    kiln_solver_reconsider(fresh);
+    ck_assert(factor_and_solve(solver, &matrix[0], later[0]));
+    ck_assert(factor_and_solve(fresh, &matrix[0], alone[0]));
+    kiln_solver_reconsider(solver);
+    ck_assert(!factor_and_solve(solver, &matrix[0], later[0]));
+    ck_assert(factor_and_solve(solver, &matrix[2], later[1]));
+    ck_assert(factor_and_solve(fresh, &matrix[2], alone[1]));
+    ck_assert_mem_eq(later, alone, sizeof later);
+    kiln_solver_destroy(solver);
+    kiln_solver_destroy(fresh);
+    for (int k = 0; k < 3; k++)
+        kiln_bsr_free(&matrix[k]);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* Rows of walls and held ones are not worth a front each. */
+START_TEST(rows_that_are_alone_share_fronts)
+{
+    enum { ALONE = 100 };
+    kiln_context *context = kiln_test_context(1);
+    kiln_symbolic with, without;
+    for (int k = 0; k < 2; k++) {
+        kiln_bsr matrix;
+        kiln_row_graph graph;
+        kiln_dissection order;
+        kiln_bsr_init(&matrix, context);
+        make_grid(&matrix, 6, 3, k ? ALONE : 0);
+        ck_assert_int_eq(kiln_row_graph_make(&matrix, &graph, NULL), KILN_OK);
+        ck_assert_int_eq(kiln_dissect(context, &graph, &order, NULL), KILN_OK);
+        ck_assert_int_eq(
+            kiln_symbolic_build(k ? &with : &without, context, &matrix, &graph, order.order, NULL),
+            KILN_OK);
+        kiln_dissection_free(context, &order);
+        kiln_row_graph_free(context, &graph);
+        kiln_bsr_free(&matrix);
+    }
+    ck_assert_uint_le(with.count, without.count + ALONE / 4);
+    kiln_symbolic_free(&with);
+    kiln_symbolic_free(&without);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("multifrontal");
     TCase *all = kiln_test_case(suite, "multifrontal");
     tcase_add_test(all, fronts_hold_what_fills);
     tcase_add_loop_test(all, large_systems_have_the_same_bits_on_any_threads, 0, 3);
+    tcase_add_test(all, orders_are_kept_until_reconsidered);
+    tcase_add_test(all, rows_that_are_alone_share_fronts);
     return suite;
 }

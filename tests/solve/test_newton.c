@@ -207,6 +207,29 @@ static void dense_minimum(const quadratic *q, const kiln_constraints *constraint
     free(applied);
 }
 
+/* A minimum that is farther than any is looked for: x stays. */
+START_TEST(a_step_that_is_too_long_is_not_taken)
+{
+    setting s = setting_of(ROWS, 1);
+    kiln_random random = kiln_random_start(1, 5);
+    double *center = random_vector(&random, N), *x = calloc(N, sizeof *x);
+    quadratic q;
+    kiln_term term = quadratic_term(&q, s.context, &random, center), *terms[] = {&term};
+    s.options.farthest = 0.1;
+    minimise(&s, terms, 1, x);
+    ck_assert_int_eq(s.report.outcome, KILN_NEWTON_AWAY);
+    ck_assert(!kiln_newton_succeeded(s.report.outcome));
+    for (size_t i = 0; i < N; i++)
+        ck_assert_double_eq(x[i], 0.0);
+    s.options.farthest = 10.0;
+    minimise(&s, terms, 1, x);
+    ck_assert_int_eq(s.report.outcome, KILN_NEWTON_CONVERGED);
+    drop_quadratic(&q);
+    free(center), free(x);
+    drop(&s);
+}
+END_TEST
+
 START_TEST(held_unknowns_go_to_their_targets)
 {
     for (int linearised = 0; linearised < 2; linearised++) {
@@ -729,6 +752,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("newton");
     TCase *all = kiln_test_case(suite, "newton");
     tcase_add_test(all, a_quadratic_takes_one_iteration);
+    tcase_add_test(all, a_step_that_is_too_long_is_not_taken);
     tcase_add_test(all, held_unknowns_go_to_their_targets);
     tcase_add_test(all, when_all_is_held_it_is_only_moved);
     tcase_add_test(all, a_curved_valley_is_followed);

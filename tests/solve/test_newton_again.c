@@ -109,10 +109,112 @@ START_TEST(what_is_noted_needs_no_new_factor)
 }
 END_TEST
 
+/* A load on every coordinate, and a spring of its own below each: nothing but values stop steps. */
+enum { ROWS = 4, COORDINATES = 3 * ROWS };
+
+typedef struct bed {
+    double load, spring[COORDINATES];
+    double matrix[COORDINATES], change[COORDINATES];
+} bed;
+
+static double bed_stiffness(const bed *b, const double *x, int i)
+{
+    return 1.0 + (x[i] < 1.0 ? b->spring[i] : 0.0);
+}
+
+static double bed_value(void *self, const double *x)
+{
+    const bed *b = self;
+    double sum = 0.0;
+    for (int i = 0; i < COORDINATES; i++) {
+        double in = fmax(1.0 - x[i], 0.0);
+        sum += b->load * x[i] + 0.5 * x[i] * x[i] + 0.5 * b->spring[i] * in * in;
+    }
+    return sum;
+}
+
+static void bed_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
+{
+    bed *b = self;
+    for (int i = 0; i < COORDINATES; i++)
+        g[i] += scale * (b->load + x[i] - b->spring[i] * fmax(1.0 - x[i], 0.0));
+    for (uint32_t row = 0; row < ROWS && H; row++) {
+        double h[3][3] = {{0.0}};
+        for (int c = 0; c < 3; c++) {
+            b->matrix[3 * row + c] = bed_stiffness(b, x, 3 * (int)row + c);
+            h[c][c] = scale * b->matrix[3 * row + c];
+        }
+        kiln_bsr_add(H, row, row, (const double(*)[3])h);
+    }
+}
+
+static void bed_note(void *self, const double *x)
+{
+    bed *b = self;
+    for (int i = 0; i < COORDINATES; i++)
+        b->change[i] = bed_stiffness(b, x, i) - b->matrix[i];
+}
+
+static void bed_add_noted(void *self, double scale, const double *v, double *out)
+{
+    const bed *b = self;
+    for (int i = 0; i < COORDINATES; i++)
+        out[i] += scale * b->change[i] * v[i];
+}
+
+/* Matrices that it takes to lie down from `height`. */
+static int lie_down(bed *b, double height, double tolerance)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_constraints constraints;
+    kiln_newton *newton;
+    kiln_newton_report report;
+    kiln_newton_options options = kiln_newton_default_options();
+    options.corrections = 8;
+    options.balanced = true;
+    options.tolerance = tolerance;
+    options.length = 1.0;
+    kiln_constraints_init(&constraints, context);
+    ck_assert_int_eq(kiln_constraints_reset(&constraints, ROWS, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_newton_create(context, NULL, &newton, NULL), KILN_OK);
+    kiln_term term = {.name = "bed",
+                      .self = b,
+                      .weight = 1.0,
+                      .value = bed_value,
+                      .add = bed_add,
+                      .note = bed_note,
+                      .add_noted = bed_add_noted};
+    kiln_term *terms[] = {&term};
+    double x[COORDINATES];
+    for (int i = 0; i < COORDINATES; i++)
+        x[i] = height;
+    ck_assert_int_eq(
+        kiln_newton_minimise(newton, &options, terms, 1, &constraints, x, &report, NULL), KILN_OK);
+    ck_assert_int_eq(report.outcome, KILN_NEWTON_CONVERGED);
+    for (int i = 0; i < COORDINATES; i++)
+        ck_assert_double_eq_tol(x[i], (b->spring[i] - b->load) / (1.0 + b->spring[i]), tolerance);
+    kiln_newton_destroy(newton);
+    kiln_constraints_free(&constraints);
+    kiln_context_destroy(context);
+    return report.iterations;
+}
+
+/* A direction that does not know of the springs is cut short again and again; a new matrix would
+ * not know of them either. */
+START_TEST(what_the_objective_cuts_short_needs_no_new_factor)
+{
+    bed b = {.load = 8.0};
+    for (int i = 0; i < COORDINATES; i++)
+        b.spring[i] = 100.0;
+    ck_assert_int_eq(lie_down(&b, 10.0, 1e-6), 1);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("newton_again");
     TCase *all = kiln_test_case(suite, "newton_again");
     tcase_add_test(all, what_is_noted_needs_no_new_factor);
+    tcase_add_test(all, what_the_objective_cuts_short_needs_no_new_factor);
     return suite;
 }

@@ -98,7 +98,78 @@ START_TEST(static_floating_body_has_no_equilibrium)
     kiln_driver driver = rig_driver(&r);
     rig_check(kiln_solid_equilibrium(r.solid, &driver, 1, &r.clock, &r.report, &error), &error);
     ck_assert_int_eq(r.report.outcome, KILN_STEP_ADRIFT);
+    ck_assert_int_eq(r.report.newton.iterations, 0);
+    ck_assert_double_eq_tol(r.report.drift.z, -1.0, 1e-12);
     ck_assert_uint_eq(kiln_mesh_hash(r.mesh), before);
+    rig_free(&r);
+}
+END_TEST
+
+/* The root along one direction, which `parameter` turns from x to y; or loads that cancel. */
+static void guide_root(rig *r, kiln_solid *solid, double time, double load)
+{
+    (void)time;
+    (void)load;
+    const kiln_mesh *mesh = kiln_solid_mesh(solid);
+    kiln_constraints *held = kiln_solid_constraints(solid);
+    kiln_held along = {.count = 1, .axis = {{cos(r->parameter), sin(r->parameter), 0}}};
+    for (uint32_t v = 0; v < held->rows; v++)
+        if (kiln_vertex_live(mesh, v) && mesh->u[v].x < 1e-9) {
+            along.place[0] = kiln_v3_dot(along.axis[0], mesh->u[v]);
+            ck_assert_int_eq(kiln_constraints_set_held(held, v, &along, NULL), KILN_OK);
+        }
+}
+
+static void pull_apart(rig *r, kiln_solid *solid, double time, double load)
+{
+    (void)time;
+    kiln_mesh *mesh = r->mesh;
+    double first = 0, last = 0;
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        first += mesh->u[v].x < 1e-9;
+        last += mesh->u[v].x > 1 - 1e-9;
+    }
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        double share = mesh->u[v].x < 1e-9       ? -load / first
+                       : mesh->u[v].x > 1 - 1e-9 ? load / last
+                                                 : 0.0;
+        kiln_loads_add_force(kiln_solid_loads(solid), v, kiln_v3(share, 0, 0));
+    }
+}
+
+/* What holds leave free is refused before anything is solved, also in axes that are turned; what
+ * is pushed only where it is held, and what loads pull apart, is not. */
+START_TEST(static_bodies_are_held_or_balanced)
+{
+    static const struct {
+        kiln_vec3 gravity, drift;
+        double turn;
+    } cases[] = {{{0, 0, -9.81}, {0, 0, -1}, 0.0},
+                 {{3, 4, 0}, {0, 1, 0}, 0.0},
+                 {{3, 4, 0}, {-0.28 * 0.6, 0.28 * 0.8, 0}, 0.6435011087932844 /* cos 0.8 */},
+                 {{3, 0, 0}, {0, 0, 0}, 0.0}};
+    for (size_t i = 0; i < 4; i++) {
+        rig r = bar("corotated", KILN_STATIC);
+        r.gravity = cases[i].gravity;
+        r.set = guide_root;
+        r.parameter = cases[i].turn;
+        rig_build(&r);
+        kiln_error error = {0};
+        kiln_driver driver = rig_driver(&r);
+        rig_check(kiln_solid_equilibrium(r.solid, &driver, 1, &r.clock, &r.report, &error), &error);
+        double size = kiln_v3_norm(cases[i].drift);
+        ck_assert_int_eq(r.report.outcome, size > 0.0 ? KILN_STEP_ADRIFT : KILN_STEP_DONE);
+        for (int k = 0; k < 3 && size > 0.0; k++)
+            ck_assert_double_eq_tol((&r.report.drift.x)[k], (&cases[i].drift.x)[k] / size, 1e-9);
+        rig_free(&r);
+    }
+    rig r = bar("corotated", KILN_STATIC);
+    r.set = pull_apart;
+    rig_build(&r);
+    kiln_error error = {0};
+    kiln_driver driver = rig_driver(&r);
+    rig_check(kiln_solid_equilibrium(r.solid, &driver, 1, &r.clock, &r.report, &error), &error);
+    ck_assert_int_eq(r.report.outcome, KILN_STEP_DONE);
     rig_free(&r);
 }
 END_TEST
@@ -512,6 +583,7 @@ Suite *kiln_test_suite(void)
     TCase *tests = kiln_test_case(suite, "solid");
     tcase_add_test(tests, static_elastica);
     tcase_add_test(tests, static_floating_body_has_no_equilibrium);
+    tcase_add_test(tests, static_bodies_are_held_or_balanced);
     tcase_add_test(tests, static_pressure);
     tcase_add_test(tests, static_failure_is_taken_back);
     tcase_add_test(tests, held_vertices_move_far);

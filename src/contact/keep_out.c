@@ -1,0 +1,143 @@
+#include "contact/keep_out.h"
+
+#include "geom/distance.h"
+#include "geom/triangle_overlap.h"
+
+#include <math.h>
+
+/* Of the distance there was: so that rounding refuses no split. */
+static const double LESS = 0.999;
+
+/* How near triangles of a body come; no farther than the first `least`. */
+typedef struct nearness {
+    const kiln_keep_out *guard;
+    uint32_t body;
+    const kiln_vec3 *p; /* [3] */
+    double least2;      /* m^2; negative: they cross */
+} nearness;
+
+static bool meets(const kiln_keep_out *g, uint32_t body, const kiln_guarded *other)
+{
+    if (other->obstacle != KILN_NONE)
+        return kiln_body_meets_obstacle(g->rules.table, body, other->obstacle);
+    return body != other->body && kiln_bodies_meet(g->rules.table, body, other->body);
+}
+
+static bool visit(void *user, uint32_t item)
+{
+    nearness *n = user;
+    const kiln_guarded *other = &n->guard->triangles.data[item];
+    if (!meets(n->guard, n->body, other))
+        return true;
+    if (kiln_triangle_overlap(n->p, other->p) >= KILN_OVERLAP_CROSS)
+        n->least2 = -1.0;
+    else
+        n->least2 = fmin(n->least2, kiln_closest_triangles(n->p, other->p).distance2);
+    return n->least2 >= 0.0;
+}
+
+static double nearest2(const kiln_keep_out *g, uint32_t body, const kiln_vec3 (*p)[3], size_t count,
+                       double least2)
+{
+    for (size_t i = 0; i < count && least2 >= 0.0; i++) {
+        nearness n = {g, body, p[i], least2};
+        double reach = sqrt(least2);
+        kiln_box box = kiln_box_of(p[i], 3);
+        box.low = kiln_v3_sub(box.low, kiln_v3(reach, reach, reach));
+        box.high = kiln_v3_add(box.high, kiln_v3(reach, reach, reach));
+        kiln_bvh_query_box(&g->tree, box, visit, &n);
+        least2 = n.least2;
+    }
+    return least2;
+}
+
+static bool allows(const void *self, uint32_t vertex, const kiln_vec3 (*old)[3], size_t old_count,
+                   const kiln_vec3 (*fresh)[3], size_t fresh_count)
+{
+    const kiln_keep_out *g = self;
+    const kiln_mesh *mesh = g->mesh;
+    double gap2 = g->rules.gap * g->rules.gap;
+    uint32_t body = mesh->parts.data[mesh->info[mesh->vertex[vertex].tet].part].body;
+    double after2 = nearest2(g, body, fresh, fresh_count, gap2);
+    return after2 >= gap2 ||
+           (after2 >= 0.0 && after2 >= LESS * nearest2(g, body, old, old_count, gap2));
+}
+
+static kiln_status add_walls(kiln_keep_out *g, kiln_error *error)
+{
+    const kiln_walls *walls = g->rules.walls;
+    kiln_context *context = g->mesh->context;
+    KILN_ARRAY_OF(kiln_vec3)
+    places = {0};
+    if (!walls || walls->faces.count == 0)
+        return KILN_OK;
+    kiln_box about = kiln_box_empty();
+    for (uint32_t v = 0; v < g->mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(g->mesh, v))
+            about = kiln_box_grow(about, g->mesh->x[v]);
+    KILN_TRY(kiln_array_reserve(context, &places, walls->own.count, error));
+    kiln_walls_place(walls, about, false, places.data);
+    kiln_status status = KILN_OK;
+    for (size_t f = 0; f < walls->faces.count && status == KILN_OK; f += 3) {
+        const uint32_t *v = &walls->faces.data[f];
+        kiln_guarded wall = {{places.data[v[0]], places.data[v[1]], places.data[v[2]]},
+                             KILN_NONE,
+                             walls->obstacle.data[v[0]]};
+        status = kiln_array_push(context, &g->triangles, wall, error);
+    }
+    kiln_array_free(context, &places);
+    return status;
+}
+
+static kiln_status add_bodies(kiln_keep_out *g, kiln_error *error)
+{
+    const kiln_mesh *mesh = g->mesh;
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        if (!kiln_face_live(mesh, f))
+            continue;
+        uint32_t at = mesh->face[f].at;
+        kiln_guarded face = {.body = mesh->parts.data[mesh->info[at / 4].part].body,
+                             .obstacle = KILN_NONE};
+        for (int k = 0; k < 3; k++)
+            face.p[k] = mesh->x[mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]]];
+        KILN_TRY(kiln_array_push(mesh->context, &g->triangles, face, error));
+    }
+    return KILN_OK;
+}
+
+static kiln_status grow_tree(kiln_keep_out *g, kiln_error *error)
+{
+    kiln_context *context = g->mesh->context;
+    size_t count = g->triangles.count;
+    KILN_ARRAY_OF(kiln_box)
+    boxes = {0};
+    KILN_TRY(kiln_array_reserve(context, &boxes, count + 1, error));
+    for (size_t i = 0; i < count; i++)
+        boxes.data[i] = kiln_box_of(g->triangles.data[i].p, 3);
+    kiln_status status = kiln_bvh_build(&g->tree, context, boxes.data, count, error);
+    kiln_array_free(context, &boxes);
+    return status;
+}
+
+kiln_status kiln_keep_out_begin(kiln_keep_out *g, const kiln_mesh *mesh,
+                                const kiln_keep_out_rules *rules, kiln_error *error)
+{
+    *g = (kiln_keep_out){.mesh = mesh, .rules = *rules, .guard = {g, allows}};
+    kiln_status status = add_walls(g, error);
+    if (status == KILN_OK && rules->bodies)
+        status = add_bodies(g, error);
+    if (status == KILN_OK)
+        status = grow_tree(g, error);
+    if (status != KILN_OK)
+        kiln_keep_out_end(g);
+    return status;
+}
+
+void kiln_keep_out_end(kiln_keep_out *g)
+{
+    if (!g->mesh)
+        return;
+    kiln_array_free(g->mesh->context, &g->triangles);
+    kiln_bvh_destroy(&g->tree);
+    g->mesh = NULL;
+}

@@ -1,0 +1,43 @@
+/* Remeshing that keeps out of what is pressed against: a new triangle of a surface comes no nearer
+ * to walls and other bodies than the old ones were, or than a part of the thickness. What is flat
+ * in the material may be dented in the world, and a flip or a contraction there would cut through
+ * the dent. Bodies are taken as they were when the pass began, so that two that change at the same
+ * place are still to be looked at afterwards (contact/clearance.h). */
+#ifndef KILN_CONTACT_KEEP_OUT_H
+#define KILN_CONTACT_KEEP_OUT_H
+
+#include "contact/pair_table.h"
+#include "contact/walls.h"
+#include "geom/bvh.h"
+#include "mesh/mesh.h"
+#include "remesh/remesher.h"
+
+typedef struct kiln_keep_out_rules {
+    const kiln_walls *walls;      /* NULL: none */
+    bool bodies;                  /* and other bodies */
+    const kiln_pair_table *table; /* of those that meet; NULL: all */
+    double gap;                   /* m, positive: what is farther away does not matter */
+} kiln_keep_out_rules;
+
+/* A triangle that is kept out of. */
+typedef struct kiln_guarded {
+    kiln_vec3 p[3];
+    uint32_t body, obstacle; /* one of them is KILN_NONE */
+} kiln_guarded;
+
+/* Zero-initialise. */
+typedef struct kiln_keep_out {
+    const kiln_mesh *mesh; /* borrowed */
+    kiln_keep_out_rules rules;
+    KILN_ARRAY_OF(kiln_guarded)
+    triangles;
+    kiln_bvh tree;
+    kiln_surface_guard guard; /* for remeshing; valid where the guard stays */
+} kiln_keep_out;
+
+/* Of the mesh as it is now, and walls as they are at the end of the step. */
+kiln_status kiln_keep_out_begin(kiln_keep_out *guard, const kiln_mesh *mesh,
+                                const kiln_keep_out_rules *rules, kiln_error *error);
+void kiln_keep_out_end(kiln_keep_out *guard);
+
+#endif

@@ -1,0 +1,310 @@
+/* The module of remeshing inside the step (ITR): a stepper around that of the solid. A step is
+ * solved; the mesh changes where that lowers the energy of the solution; the state of the step's
+ * begin is carried over; and the step is solved again on the new mesh, from where the patches have
+ * come to rest. In static steps that is done again until nothing gains any more. */
+#include "base/clock.h"
+#include "mesh/rewind.h"
+#include "remesh/transfer.h"
+#include "sim/remeshing.h"
+#include "step/energy_remesh.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of the energy that a step stores and moves, for tolerances that are not given. */
+#define SPLIT_PART    1e-5
+#define COLLAPSE_PART 1e-2 /* of what a split must gain */
+#define FINEST_PART   0.02 /* of the start's mean edge */
+enum { DEPTH = 3 };
+
+typedef struct energy_state {
+    double start_size; /* m */
+    double start_tets;
+} energy_state;
+
+typedef struct energy {
+    kiln_world *world;
+    const kiln_scene_remesh *settings;
+    energy_state state;
+    kiln_changes changes;
+    kiln_remesh_work work;
+    kiln_energy_report report; /* of the last step */
+} energy;
+
+static kiln_status add_field(kiln_world *world, const char *name, kiln_where where, kiln_type type,
+                             uint32_t components, kiln_rule rule, kiln_error *error)
+{
+    return kiln_mesh_add_field(world->mesh, name, where, type, components, rule, error);
+}
+
+static kiln_status create(kiln_world *world, void **self, kiln_error *error)
+{
+    if (world->scene->remesh.method != KILN_REMESH_ENERGY)
+        return KILN_OK;
+    energy *e = kiln_module_make(world, sizeof *e, self, error);
+    if (!e)
+        return KILN_ERR_MEMORY;
+    e->world = world;
+    e->settings = &world->scene->remesh;
+    e->state.start_tets = world->mesh->table[KILN_ON_TET].live;
+    KILN_TRY(
+        add_field(world, KILN_FIELD_END, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_DIRECT, error));
+    KILN_TRY(
+        add_field(world, KILN_FIELD_HELD, KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_INHERIT, error));
+    KILN_TRY(
+        add_field(world, KILN_FIELD_POINTS, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_NONE, error));
+    return add_field(world, KILN_FIELD_TRACTION, KILN_ON_FACE, KILN_F64, 3, KILN_RULE_COPY, error);
+}
+
+static void destroy(void *self)
+{
+    energy *e = self;
+    kiln_changes_free(e->world->context, &e->changes);
+}
+
+/* What patches look at, in columns that go through changes of the mesh. */
+static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *error)
+{
+    kiln_world *world = e->world;
+    kiln_mesh *mesh = world->mesh;
+    static const struct {
+        kiln_where where;
+        const char *name;
+    } columns[] = {{KILN_ON_VERTEX, KILN_FIELD_END},
+                   {KILN_ON_VERTEX, KILN_FIELD_HELD},
+                   {KILN_ON_VERTEX, KILN_FIELD_POINTS},
+                   {KILN_ON_FACE, KILN_FIELD_TRACTION}};
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        KILN_TRY(kiln_rewind_save(mesh, columns[i].where, columns[i].name, KILN_SAVE_COPY, error));
+    size_t rows = mesh->table[KILN_ON_VERTEX].used, faces = mesh->table[KILN_ON_FACE].used;
+    const kiln_loads *loads = kiln_solid_loads(world->solid);
+    const kiln_constraints *given = kiln_solid_constraints(world->solid);
+    uint32_t *held =
+        (uint32_t *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_HELD)->data;
+    for (size_t v = 0; v < rows; v++)
+        held[v] = given->held[v];
+    memcpy(kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_END), places,
+           rows * sizeof(kiln_vec3));
+    memcpy(kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_POINTS), kiln_loads_points(loads),
+           rows * sizeof(kiln_vec3));
+    memcpy(kiln_world_column(world, KILN_ON_FACE, KILN_FIELD_TRACTION), kiln_loads_pulls(loads),
+           faces * sizeof(kiln_vec3));
+    return KILN_OK;
+}
+
+static double energy_of_step(energy *e)
+{
+    const kiln_world *world = e->world;
+    const kiln_mesh *mesh = world->mesh;
+    const double *end = kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_END);
+    double sum = kiln_solid_elastic_energy(world->solid, end);
+    if (!world->moves)
+        return sum;
+    const double *v = kiln_world_column(world, KILN_ON_VERTEX, "v");
+    return sum + kiln_mass_sums(kiln_solid_mass(world->solid), &mesh->x[0].x, v).kinetic;
+}
+
+static kiln_energy_options options_of(energy *e, double h)
+{
+    double whole = energy_of_step(e);
+    const kiln_scene_remesh *said = e->settings;
+    kiln_energy_options options = {
+        .depth = DEPTH, .quality = 0.5 * said->quality, .most_tets = (size_t)said->most_tets};
+    options.split = said->split > 0.0 ? said->split : SPLIT_PART * whole;
+    options.collapse = said->collapse > 0.0 ? said->collapse : COLLAPSE_PART * options.split;
+    options.sizes = KILN_FIELD_START_SIZE;
+    options.finest = said->size_min > 0.0 ? said->size_min : FINEST_PART * e->state.start_size;
+    options.tolerance = kiln_solid_tolerance(e->world->solid, h);
+    return options;
+}
+
+static kiln_status carry_over(energy *e, kiln_error *error)
+{
+    kiln_world *world = e->world;
+    kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS, .even = KILN_FIELD_EVEN};
+    KILN_TRY(kiln_transfer(world->mesh, &transfer, NULL, error));
+    KILN_TRY(kiln_world_carry(world, NULL, error));
+    return kiln_changes_note_pass(&e->changes, world->mesh, error);
+}
+
+static void add_count(kiln_energy_count *sum, const kiln_energy_count *one)
+{
+    sum->trials += one->trials;
+    sum->taken += one->taken;
+    sum->gained += one->gained;
+}
+
+static kiln_status change_mesh(energy *e, kiln_remesher *remesher, double h, bool *changed,
+                               kiln_error *error)
+{
+    kiln_local_objective objective;
+    kiln_energy_report report;
+    kiln_energy_options options = options_of(e, h);
+    kiln_solid_objective(e->world->solid, h, &e->world->state.clock, &objective);
+    KILN_TRY(kiln_energy_remesh(remesher, &objective, &options, &report, error));
+    add_count(&e->report.splits, &report.splits);
+    add_count(&e->report.collapses, &report.collapses);
+    add_count(&e->report.flips, &report.flips);
+    add_count(&e->report.moves, &report.moves);
+    e->report.predicted += report.predicted;
+    *changed =
+        report.splits.taken + report.collapses.taken + report.flips.taken + report.moves.taken > 0;
+    return *changed ? carry_over(e, error) : KILN_OK;
+}
+
+/* From the solution at `places`: a mesh on which it is better. */
+static kiln_status adapt(energy *e, const kiln_vec3 *places, double h, bool *changed,
+                         kiln_error *error)
+{
+    kiln_world *world = e->world;
+    kiln_remesher remesher;
+    kiln_remesh_options options = kiln_remesh_default_options();
+    options.surface = KILN_SURFACE_KEEP;
+    double started = kiln_wall_seconds();
+    *changed = false;
+    KILN_TRY(fill_columns(e, places, error));
+    KILN_TRY(kiln_solid_note_past(world->solid, error));
+    e->changes.weight = KILN_FIELD_MASS;
+    kiln_changes_start(&e->changes, world->mesh);
+    KILN_TRY(kiln_remesher_begin(world->mesh, &options, &remesher, error));
+    kiln_status status = change_mesh(e, &remesher, h, changed, error);
+    if (status == KILN_OK && *changed)
+        kiln_remesher_end(&remesher);
+    else
+        kiln_remesher_abandon(&remesher);
+    e->work.remesh_seconds += kiln_wall_seconds() - started;
+    if (status != KILN_OK || !*changed)
+        return status;
+    KILN_TRY(kiln_changes_close(&e->changes, world->mesh, error));
+    KILN_TRY(kiln_world_changed(world, &e->changes, error));
+    kiln_solid_restore_past(world->solid);
+    return KILN_OK;
+}
+
+static const kiln_vec3 *end_column(const energy *e)
+{
+    return (const kiln_vec3 *)(const void *)kiln_world_column(e->world, KILN_ON_VERTEX,
+                                                              KILN_FIELD_END);
+}
+
+static kiln_status advance_moving(energy *e, const kiln_interval *interval,
+                                  kiln_step_report *report, kiln_error *error)
+{
+    kiln_world *world = e->world;
+    const kiln_solid_course *course = &world->course;
+    double h = interval->end - interval->begin;
+    const kiln_vec3 *places;
+    kiln_step_report again;
+    bool changed = false;
+    KILN_TRY(
+        kiln_solid_try(course->solid, &course->driver, h, course->clock, report, &places, error));
+    if (report->outcome != KILN_STEP_DONE)
+        return KILN_OK;
+    /* A first step of two stages, or with an acceleration of its own, has a history that is in no
+     * column. */
+    bool whole = course->clock->h_before > 0.0 || world->options.integrator == KILN_IMPLICIT_EULER;
+    if (whole)
+        KILN_TRY(adapt(e, places, h, &changed, error));
+    kiln_solid_start_at(course->solid, whole ? end_column(e) : NULL);
+    kiln_status status =
+        kiln_solid_step(course->solid, &course->driver, h, course->clock, &again, error);
+    kiln_solid_start_at(course->solid, NULL);
+    kiln_step_report_add(report, &again);
+    return status;
+}
+
+static kiln_status advance_static(energy *e, const kiln_interval *interval,
+                                  kiln_step_report *report, kiln_error *error)
+{
+    kiln_world *world = e->world;
+    const kiln_solid_course *course = &world->course;
+    bool changed = true;
+    int parts = interval->parts;
+    course->clock->time = interval->end;
+    *report = (kiln_step_report){0};
+    for (int round = 0; changed; round++) {
+        kiln_step_report one;
+        KILN_TRY(kiln_solid_equilibrium(course->solid, &course->driver, parts, course->clock, &one,
+                                        error));
+        kiln_solid_start_at(course->solid, NULL);
+        kiln_step_report_add(report, &one);
+        if (report->outcome != KILN_STEP_DONE || round == e->settings->rounds)
+            return KILN_OK;
+        KILN_TRY(adapt(e, world->mesh->x, 1.0, &changed, error));
+        kiln_solid_start_at(course->solid, changed ? end_column(e) : NULL);
+        parts = 1;
+    }
+    return KILN_OK;
+}
+
+static kiln_status advance(void *self, const kiln_interval *interval, kiln_step_report *report,
+                           kiln_error *error)
+{
+    energy *e = self;
+    e->work = (kiln_remesh_work){0};
+    e->report = (kiln_energy_report){0};
+    return e->world->moves ? advance_moving(e, interval, report, error)
+                           : advance_static(e, interval, report, error);
+}
+
+static kiln_status mesh_changed(void *self, const kiln_changes *changes, kiln_error *error)
+{
+    energy *e = self;
+    return kiln_solid_update(e->world->solid, changes, error);
+}
+
+static kiln_status renew(void *self, kiln_error *error)
+{
+    energy *e = self;
+    kiln_solid_forget(e->world->solid);
+    return kiln_solid_rebuild(e->world->solid, NULL, error);
+}
+
+/* In the place of the solid's own stepper. */
+static kiln_status start(void *self, kiln_error *error)
+{
+    (void)error;
+    energy *e = self;
+    const double *size = kiln_world_column(e->world, KILN_ON_VERTEX, KILN_FIELD_START_SIZE);
+    size_t rows = e->world->mesh->table[KILN_ON_VERTEX].used;
+    double sum = 0.0;
+    for (size_t v = 0; v < rows; v++)
+        sum += size[v];
+    e->state.start_size = sum / (double)rows;
+    e->world->steppers[0] =
+        (kiln_stepper){.self = e, .advance = advance, .mesh_changed = mesh_changed, .renew = renew};
+    return KILN_OK;
+}
+
+static void *state(void *self, size_t *size)
+{
+    energy *e = self;
+    *size = sizeof e->state;
+    return &e->state;
+}
+
+static void measure(const void *self, kiln_stats *stats)
+{
+    const energy *e = self;
+    if (e->world->state.step == 0)
+        return;
+    kiln_remesh_measure(&e->work, stats);
+    const kiln_energy_report *r = &e->report;
+    if (r->splits.taken + r->flips.taken + r->moves.taken + r->collapses.taken == 0)
+        return;
+    kiln_log(
+        e->world->context, KILN_LOG_INFO,
+        "splits %.0f of %.0f, %.3g J (predicted %.3g); flips %.0f of %.0f, %.3g J; moves %.0f of "
+        "%.0f, %.3g J; collapses %.0f of %.0f, %.3g J",
+        (double)r->splits.taken, (double)r->splits.trials, r->splits.gained, r->predicted,
+        (double)r->flips.taken, (double)r->flips.trials, r->flips.gained, (double)r->moves.taken,
+        (double)r->moves.trials, r->moves.gained, (double)r->collapses.taken,
+        (double)r->collapses.trials, r->collapses.gained);
+}
+
+const kiln_module kiln_module_remesh_energy = {.name = "remesh_energy",
+                                               .create = create,
+                                               .start = start,
+                                               .destroy = destroy,
+                                               .state = state,
+                                               .measure = measure};

@@ -1,0 +1,121 @@
+/* Flips: other tets between the same vertices, where the energy falls. They cost no unknowns, and
+ * are what lets refinement get away from the mesh it began with (ITR fig. 12). */
+#include "base/parallel.h"
+#include "remesh/edge_removal.h"
+#include "step/energy_impl.h"
+
+#include <math.h>
+
+enum { GRAIN = 64 };
+/* Of what a split must gain: less is not worth the change. */
+#define LEAST_PART 0.1
+
+/* Of a tet that is proposed, without inertia of places that are not there: all vertices are. */
+static double fresh_value(const kiln_local_objective *o, const kiln_new_tet *fresh)
+{
+    kiln_patch_tet tet;
+    kiln_vec3 u[4], x[4], centre[4];
+    if (fresh->parent == KILN_NONE)
+        return INFINITY;
+    for (int k = 0; k < 4; k++) {
+        u[k] = o->mesh->u[fresh->v[k]];
+        x[k] = o->end[fresh->v[k]];
+        centre[k] = o->scheme.scale > 0.0 ? kiln_objective_centre(o, fresh->v[k]) : x[k];
+    }
+    return kiln_patch_form_new(o, u, fresh->parent, &tet) ? kiln_patch_tet_value(o, &tet, x, centre)
+                                                          : INFINITY;
+}
+
+/* J by which the objective falls at once; loads on faces are left to the trial. */
+static double gain_of(const kiln_local_objective *o, const kiln_proposal *proposal)
+{
+    double gain = kiln_patch_sum(o, proposal->old, proposal->old_count);
+    for (uint32_t i = 0; i < proposal->fresh_count; i++)
+        gain -= fresh_value(o, &proposal->fresh[i]);
+    return gain;
+}
+
+typedef struct flip_gains {
+    double of[6];
+} flip_gains;
+
+typedef struct flip_survey {
+    const kiln_energy_pass *w;
+    flip_gains *gain; /* [tet] */
+} flip_survey;
+
+/* The edge belongs to the lowest tet that has it. */
+static bool is_own(const kiln_mesh *mesh, uint32_t t, int k)
+{
+    uint32_t ring[KILN_ENERGY_RING];
+    uint32_t count =
+        kiln_edge_ring(mesh, t, kiln_edge_ends[k][0], kiln_edge_ends[k][1], ring, KILN_ENERGY_RING)
+            .count;
+    for (uint32_t i = 0; i < count && i < KILN_ENERGY_RING; i++)
+        if (ring[i] / 4 < t)
+            return false;
+    return count <= KILN_ENERGY_RING;
+}
+
+static void survey_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    const flip_survey *s = user;
+    const kiln_remesher *r = s->w->remesher;
+    kiln_workspace *workspace = &r->workers[worker];
+    for (size_t t = begin; t < end; t++)
+        for (int k = 0; k < 6; k++) {
+            double *gain = &s->gain[t].of[k];
+            kiln_proposal proposal;
+            *gain = 0.0;
+            if (!kiln_tet_live(r->mesh, t) || !is_own(r->mesh, (uint32_t)t, k))
+                continue;
+            kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
+            if (kiln_edge_removal_propose(r, workspace, (uint32_t)t, kiln_edge_ends[k][0],
+                                          kiln_edge_ends[k][1], &proposal))
+                *gain = gain_of(s->w->objective, &proposal);
+            kiln_arena_release(&workspace->arena, mark);
+        }
+}
+
+static void try_flip(kiln_energy_pass *w, kiln_energy_candidate c, double least)
+{
+    kiln_remesher *r = w->remesher;
+    kiln_proposal proposal;
+    uint32_t tet, corner[2];
+    if (!kiln_energy_find_edge(w, c.a, c.b, &tet, corner))
+        return;
+    kiln_arena_mark mark = kiln_arena_set_mark(&r->workspace.arena);
+    w->trial = (kiln_energy_trial){.least = least, .middle = {c.a, c.b}, .middles = 2};
+    if (kiln_edge_removal_propose(r, &r->workspace, tet, corner[0], corner[1], &proposal) &&
+        gain_of(w->objective, &proposal) > 0.0)
+        kiln_energy_try(w, &proposal, &w->report->flips);
+    kiln_arena_release(&r->workspace.arena, mark);
+}
+
+void kiln_energy_flip(kiln_energy_pass *pass)
+{
+    kiln_context *context = pass->remesher->context;
+    const kiln_mesh *mesh = pass->remesher->mesh;
+    size_t tets = mesh->table[KILN_ON_TET].used;
+    double least = LEAST_PART * pass->options->split;
+    KILN_ARRAY_OF(flip_gains)
+    gain = {0};
+    pass->heap.count = 0;
+    pass->status = kiln_array_reserve(context, &gain, tets, pass->error);
+    if (pass->status == KILN_OK) {
+        flip_survey s = {pass, gain.data};
+        kiln_parallel_for(context, tets, GRAIN, survey_chunk, &s);
+        for (size_t t = 0; t < tets; t++)
+            for (int k = 0; k < 6; k++)
+                if (gain.data[t].of[k] > 0.0) {
+                    uint32_t a = mesh->tet[t].v[kiln_edge_ends[k][0]];
+                    uint32_t b = mesh->tet[t].v[kiln_edge_ends[k][1]];
+                    kiln_energy_push(pass, (kiln_energy_candidate){gain.data[t].of[k],
+                                                                   a < b ? a : b, a < b ? b : a});
+                }
+    }
+    while (pass->status == KILN_OK && pass->heap.count > 0)
+        try_flip(pass, kiln_energy_pop(pass), least);
+    kiln_array_free(context, &gain);
+}

@@ -1,0 +1,54 @@
+#include "step/energy_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+static kiln_status begin(kiln_energy_pass *w, kiln_error *error)
+{
+    kiln_context *context = w->remesher->context;
+    size_t vertices = w->remesher->mesh->table[KILN_ON_VERTEX].used;
+    kiln_patch_init(&w->patch, context);
+    kiln_walker_init(&w->walker, context);
+    KILN_TRY(kiln_array_reserve(context, &w->depth, vertices, error));
+    w->depth.count = vertices;
+    memset(w->depth.data, 0, vertices * sizeof(uint32_t));
+    kiln_objective_look(w->objective);
+    return KILN_OK;
+}
+
+static void end(kiln_energy_pass *w)
+{
+    kiln_context *context = w->remesher->context;
+    kiln_patch_free(&w->patch);
+    kiln_walker_free(&w->walker);
+    kiln_array_free(context, &w->heap);
+    kiln_array_free(context, &w->depth);
+    kiln_array_free(context, &w->around);
+    kiln_array_free(context, &w->seen.slots);
+}
+
+kiln_status kiln_energy_remesh(kiln_remesher *remesher, kiln_local_objective *objective,
+                               const kiln_energy_options *options, kiln_energy_report *report,
+                               kiln_error *error)
+{
+    kiln_energy_pass w = {.remesher = remesher,
+                          .objective = objective,
+                          .options = options,
+                          .report = report,
+                          .error = error};
+    kiln_judge before = remesher->judge;
+    *report = (kiln_energy_report){0};
+    remesher->judge = kiln_energy_judge(&w);
+    kiln_status status = begin(&w, error);
+    static void (*const sweeps[])(kiln_energy_pass *) = {kiln_energy_split, kiln_energy_flip,
+                                                         kiln_energy_move, kiln_energy_collapse};
+    for (size_t i = 0; i < sizeof sweeps / sizeof sweeps[0] && status == KILN_OK; i++) {
+        sweeps[i](&w);
+        status = w.status;
+    }
+    remesher->judge = before;
+    end(&w);
+    if (status == KILN_OK && remesher->workspace.failed)
+        return kiln_fail_memory(error, 0);
+    return status;
+}

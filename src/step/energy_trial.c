@@ -1,0 +1,166 @@
+/* A change in a transaction, judged when what is round it has come to rest. */
+#include "geom/predicates.h"
+#include "step/energy_impl.h"
+
+#include <math.h>
+
+/* Of what a split must gain: patches are at rest when an iteration gains less. The whole is solved
+ * again after all. */
+#define ENOUGH 0.05
+enum {
+    FIRST_ITERATIONS = 1, /* before a trial is judged */
+    MORE_ITERATIONS = 8,  /* for what is kept */
+};
+
+/* The vertices of the tets at these vertices, without repetition. */
+static kiln_status list_around(kiln_energy_pass *w, const uint32_t *vertices, size_t count)
+{
+    kiln_context *context = w->remesher->context;
+    const kiln_mesh *mesh = w->remesher->mesh;
+    w->around.count = 0;
+    KILN_TRY(kiln_idset_clear(context, &w->seen, 64, w->error));
+    for (size_t i = 0; i < count; i++) {
+        KILN_TRY(kiln_star(mesh, vertices[i], &w->walker, w->error));
+        for (size_t t = 0; t < w->walker.tets.count; t++)
+            for (int k = 0; k < 4; k++) {
+                uint32_t v = mesh->tet[w->walker.tets.data[t]].v[k];
+                if (2 * (w->seen.members + 1) > w->seen.slots.count)
+                    KILN_TRY(kiln_idset_grow(context, &w->seen, w->error));
+                kiln_idset_slot *slot = kiln_idset_at(&w->seen, v);
+                if (slot->epoch == w->seen.epoch)
+                    continue;
+                kiln_idset_add(&w->seen, slot, v, 0);
+                KILN_TRY(kiln_array_push(context, &w->around, v, w->error));
+            }
+    }
+    return KILN_OK;
+}
+
+/* E2 at the end of the step. */
+static bool all_positive(const kiln_energy_pass *w)
+{
+    const kiln_mesh *mesh = w->remesher->mesh;
+    const kiln_vec3 *x = w->objective->end;
+    for (size_t i = 0; i < w->patch.free; i++) {
+        if (kiln_star(mesh, w->patch.vertex.data[i], (kiln_walker *)&w->walker, NULL) != KILN_OK)
+            return false;
+        for (size_t t = 0; t < w->walker.tets.count; t++) {
+            const uint32_t *v = mesh->tet[w->walker.tets.data[t]].v;
+            if (!(kiln_orient3d(x[v[0]], x[v[1]], x[v[2]], x[v[3]]) > 0.0))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The new vertex begins on the straight line between those it comes from. */
+static kiln_verdict place_end(kiln_energy_pass *w, uint32_t vertex, kiln_txn *txn)
+{
+    kiln_vec3 at = kiln_v3(0, 0, 0);
+    for (int i = 0; i < w->trial.parents; i++)
+        at = kiln_v3_madd(at, w->trial.weight[i], w->objective->end[w->trial.parent[i]]);
+    const kiln_field *end = kiln_mesh_field(w->remesher->mesh, KILN_ON_VERTEX, KILN_FIELD_END);
+    return kiln_txn_write(txn, KILN_ON_VERTEX, end, vertex, &at);
+}
+
+/* The vertices that are free. */
+static kiln_status list_free(kiln_energy_pass *w, uint32_t vertex)
+{
+    uint32_t middle[5];
+    size_t count = 0;
+    if (vertex != KILN_NONE)
+        middle[count++] = vertex;
+    for (int i = 0; i < w->trial.middles; i++)
+        if (kiln_vertex_live(w->remesher->mesh, w->trial.middle[i]))
+            middle[count++] = w->trial.middle[i];
+    return list_around(w, middle, count);
+}
+
+/* `change` is what the objective falls by before anything has moved. */
+static bool settle_patch(kiln_energy_pass *w, uint32_t vertex, double change, kiln_txn *txn)
+{
+    kiln_local_objective *o = w->objective;
+    double tolerance = w->options->tolerance;
+    w->status = list_free(w, vertex);
+    if (w->status == KILN_OK)
+        w->status = kiln_patch_gather(&w->patch, o, w->around.data, w->around.count, w->error);
+    if (w->status != KILN_OK)
+        return false;
+    double enough = ENOUGH * w->options->split;
+    double gained = change + kiln_patch_relax(&w->patch, o, FIRST_ITERATIONS, enough, tolerance);
+    if (!(gained > w->trial.least))
+        return false;
+    gained += kiln_patch_relax(&w->patch, o, MORE_ITERATIONS, enough, tolerance);
+    w->trial.gained = gained;
+    return kiln_patch_store(&w->patch, w->remesher->mesh, txn) == KILN_ACCEPTED && all_positive(w);
+}
+
+/* J3 of judge.h. */
+static bool keeps(void *self, kiln_remesher *remesher, const kiln_change *change)
+{
+    kiln_energy_pass *w = self;
+    kiln_txn txn = kiln_txn_begin(remesher->mesh);
+    if (txn.depth == 0)
+        return false;
+    kiln_objective_look(w->objective);
+    bool kept = change->vertex == KILN_NONE || w->trial.parents == 0 ||
+                place_end(w, change->vertex, &txn) == KILN_ACCEPTED;
+    double after = kiln_patch_sum(w->objective, remesher->changed.data, remesher->changed.count);
+    double gain = w->trial.before - after;
+    kept = kept && isfinite(gain) && settle_patch(w, change->vertex, gain, &txn);
+    kiln_txn_settle(&txn, kept ? KILN_ACCEPTED : KILN_REFUSED_JUDGED);
+    return kept;
+}
+
+kiln_judge kiln_energy_judge(kiln_energy_pass *pass)
+{
+    return (kiln_judge){.name = "energy",
+                        .self = pass,
+                        .gain = -INFINITY,
+                        .least = pass->options->quality,
+                        .edge = {0.0, INFINITY},
+                        .keeps = keeps};
+}
+
+bool kiln_energy_find_edge(kiln_energy_pass *pass, uint32_t a, uint32_t b, uint32_t *tet,
+                           uint32_t corner[2])
+{
+    const kiln_mesh *mesh = pass->remesher->mesh;
+    if (!kiln_vertex_live(mesh, a) || !kiln_vertex_live(mesh, b) ||
+        kiln_edge_tets(mesh, a, b, &pass->walker, NULL) != KILN_OK || pass->walker.tets.count == 0)
+        return false;
+    *tet = pass->walker.tets.data[0];
+    corner[0] = kiln_tet_corner(&mesh->tet[*tet], a);
+    corner[1] = kiln_tet_corner(&mesh->tet[*tet], b);
+    return true;
+}
+
+static bool conclude(kiln_energy_pass *w, kiln_verdict verdict, kiln_energy_count *count)
+{
+    kiln_objective_look(w->objective);
+    if (verdict != KILN_ACCEPTED)
+        return false;
+    count->taken++;
+    count->gained += w->trial.gained;
+    return true;
+}
+
+bool kiln_energy_try(kiln_energy_pass *pass, const kiln_proposal *proposal,
+                     kiln_energy_count *count)
+{
+    count->trials++;
+    pass->trial.before = kiln_patch_sum(pass->objective, proposal->old, proposal->old_count);
+    return conclude(pass, kiln_remesher_apply(pass->remesher, proposal), count);
+}
+
+bool kiln_energy_try_move(kiln_energy_pass *pass, uint32_t vertex, const kiln_place *place,
+                          kiln_energy_count *count)
+{
+    count->trials++;
+    pass->status = kiln_star(pass->remesher->mesh, vertex, &pass->walker, pass->error);
+    if (pass->status != KILN_OK)
+        return false;
+    const kiln_u32_array *star = &pass->walker.tets;
+    pass->trial.before = kiln_patch_sum(pass->objective, star->data, star->count);
+    return conclude(pass, kiln_remesher_move(pass->remesher, vertex, place), count);
+}

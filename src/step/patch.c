@@ -1,0 +1,668 @@
+#include "step/patch.h"
+
+#include "fem/element_kernels.h"
+#include "fem/offset.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_HALVINGS = 16, LANES = KILN_ELEMENT_LANES };
+#define ARMIJO 1e-4
+
+void kiln_patch_init(kiln_patch *patch, kiln_context *context)
+{
+    *patch = (kiln_patch){.context = context};
+    kiln_walker_init(&patch->walker, context);
+}
+
+void kiln_patch_free(kiln_patch *patch)
+{
+    kiln_context *context = patch->context;
+    kiln_walker_free(&patch->walker);
+    kiln_array_free(context, &patch->row_of.slots);
+    kiln_array_free(context, &patch->seen.slots);
+    kiln_array_free(context, &patch->vertex);
+    kiln_array_free(context, &patch->x);
+    kiln_array_free(context, &patch->centre);
+    kiln_array_free(context, &patch->force);
+    kiln_array_free(context, &patch->tried);
+    kiln_array_free(context, &patch->held);
+    kiln_array_free(context, &patch->tets);
+    kiln_array_free(context, &patch->rows);
+    kiln_array_free(context, &patch->batches);
+    kiln_array_free(context, &patch->spans);
+    kiln_array_free(context, &patch->lanes);
+    kiln_array_free(context, &patch->lame);
+    kiln_array_free(context, &patch->mass);
+    kiln_array_free(context, &patch->value);
+    kiln_array_free(context, &patch->tried_value);
+    kiln_array_free(context, &patch->g);
+    kiln_array_free(context, &patch->step);
+    kiln_array_free(context, &patch->start);
+    kiln_array_free(context, &patch->blocks);
+}
+
+/* The objective. */
+
+static void *column(const kiln_mesh *mesh, kiln_where where, const char *name)
+{
+    const kiln_field *field = kiln_mesh_field(mesh, where, name);
+    return field ? (void *)field->data : NULL;
+}
+
+void kiln_objective_look(kiln_local_objective *objective)
+{
+    static const char *const names[KILN_HISTORY_COUNT] = {NULL, "v", "a", "x_before", "v_before"};
+    kiln_local_objective *o = objective;
+    const kiln_mesh *mesh = o->mesh;
+    o->end = column(mesh, KILN_ON_VERTEX, KILN_FIELD_END);
+    o->held = column(mesh, KILN_ON_VERTEX, KILN_FIELD_HELD);
+    o->points = column(mesh, KILN_ON_VERTEX, KILN_FIELD_POINTS);
+    o->traction = column(mesh, KILN_ON_FACE, KILN_FIELD_TRACTION);
+    o->material = column(mesh, KILN_ON_TET, "material");
+    o->mass = column(mesh, KILN_ON_TET, "mass");
+    o->lame = column(mesh, KILN_ON_TET, "lame");
+    o->offset = kiln_offsets_of(mesh).shape;
+    o->rest_volume = kiln_offsets_of(mesh).rest_volume;
+    o->history[KILN_HISTORY_X] = mesh->x;
+    for (int k = 1; k < KILN_HISTORY_COUNT; k++)
+        o->history[k] = column(mesh, KILN_ON_VERTEX, names[k]);
+}
+
+kiln_vec3 kiln_objective_centre(const kiln_local_objective *objective, uint32_t vertex)
+{
+    const double *weight = objective->scheme.centre;
+    kiln_vec3 sum = kiln_v3_scale(objective->history[KILN_HISTORY_X][vertex], weight[0]);
+    for (int k = 1; k < KILN_HISTORY_COUNT; k++)
+        if (weight[k] != 0.0)
+            sum = kiln_v3_madd(sum, weight[k], objective->history[k][vertex]);
+    return sum;
+}
+
+/* Gradients of the shape functions at rest, where `rest` of its volume is at rest. */
+static bool form(const kiln_local_objective *o, const kiln_vec3 u[4], uint32_t of, double rest,
+                 kiln_patch_tet *out)
+{
+    kiln_mat3 B = kiln_m3_inverse(
+        kiln_m3_columns(kiln_v3_sub(u[1], u[0]), kiln_v3_sub(u[2], u[0]), kiln_v3_sub(u[3], u[0])));
+    double volume = fabs(kiln_tet_volume(u[0], u[1], u[2], u[3])); /* corners in any order */
+    out->material = &o->materials[o->material[of]];
+    out->mu = o->lame ? o->lame[of][0] : out->material->mu;
+    out->lambda = o->lame ? o->lame[of][1] : out->material->lambda;
+    out->volume = o->offset ? rest : volume;
+    if (o->offset && (rest != volume || !kiln_offset_is_identity(&o->offset[of])))
+        B = kiln_m3_mul(B, kiln_offset_map(&o->offset[of], volume, rest));
+    out->gradient[0] = kiln_v3(0, 0, 0);
+    for (int k = 0; k < 3; k++) {
+        out->gradient[k + 1] = kiln_v3(B.m[k][0], B.m[k][1], B.m[k][2]);
+        out->gradient[0] = kiln_v3_sub(out->gradient[0], out->gradient[k + 1]);
+    }
+    return volume > 0.0 && out->volume > 0.0 && isfinite(kiln_m3_norm2(B));
+}
+
+bool kiln_patch_form(const kiln_local_objective *objective, uint32_t tet, kiln_patch_tet *out)
+{
+    const kiln_local_objective *o = objective;
+    const uint32_t *v = o->mesh->tet[tet].v;
+    const kiln_vec3 u[4] = {o->mesh->u[v[0]], o->mesh->u[v[1]], o->mesh->u[v[2]], o->mesh->u[v[3]]};
+    bool formed = form(o, u, tet, o->rest_volume ? o->rest_volume[tet] : 0.0, out);
+    out->mass =
+        o->mass ? o->mass[tet] : kiln_mesh_tet_volume(o->mesh, tet) * out->material->density;
+    return formed;
+}
+
+bool kiln_patch_form_new(const kiln_local_objective *objective, const kiln_vec3 u[4],
+                         uint32_t parent, kiln_patch_tet *out)
+{
+    const kiln_local_objective *o = objective;
+    double part = kiln_tet_volume(u[0], u[1], u[2], u[3]) / kiln_mesh_tet_volume(o->mesh, parent);
+    bool formed = form(o, u, parent, o->rest_volume ? part * o->rest_volume[parent] : 0.0, out);
+    out->mass = o->mass ? part * o->mass[parent]
+                        : part * kiln_mesh_tet_volume(o->mesh, parent) * out->material->density;
+    return formed;
+}
+
+kiln_mat3 kiln_patch_tet_deformation(const kiln_patch_tet *tet, const kiln_vec3 x[4])
+{
+    kiln_mat3 F = {{{0}}};
+    for (int a = 1; a < 4; a++) {
+        kiln_vec3 d = kiln_v3_sub(x[a], x[0]), n = tet->gradient[a];
+        const double row[3] = {d.x, d.y, d.z}, col[3] = {n.x, n.y, n.z};
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                F.m[i][j] += row[i] * col[j];
+    }
+    return F;
+}
+
+/* Of the consistent mass: m / 40 (sum of squares + square of the sum), over the scale. */
+static double inertia(const kiln_local_objective *o, const kiln_patch_tet *tet,
+                      const kiln_vec3 x[4], const kiln_vec3 centre[4])
+{
+    kiln_vec3 sum = kiln_v3(0, 0, 0);
+    double squares = 0.0;
+    for (int a = 0; a < 4; a++) {
+        kiln_vec3 r = kiln_v3_sub(x[a], centre[a]);
+        squares += kiln_v3_norm2(r);
+        sum = kiln_v3_add(sum, r);
+    }
+    return tet->mass / (40.0 * o->scheme.scale) * (squares + kiln_v3_norm2(sum));
+}
+
+double kiln_patch_tet_value(const kiln_local_objective *objective, const kiln_patch_tet *tet,
+                            const kiln_vec3 x[4], const kiln_vec3 centre[4])
+{
+    const kiln_local_objective *o = objective;
+    kiln_mat3 F = kiln_patch_tet_deformation(tet, x);
+    if (o->mesh->world_policy == KILN_WORLD_REJECT && !(kiln_m3_det(F) > 0.0))
+        return INFINITY;
+    double value = tet->volume * tet->material->model->energy(tet->mu, tet->lambda, &F);
+    for (int a = 0; a < 4; a++)
+        value -= 0.25 * tet->mass * kiln_v3_dot(o->acceleration, x[a]);
+    return o->scheme.scale > 0.0 ? value + inertia(o, tet, x, centre) : value;
+}
+
+/* Block (a, b) of the elastic Hessian: V N_a . H . N_b. */
+static void elastic_block(const kiln_patch_tet *tet, double H[9][9], int a, int b, double out[3][3])
+{
+    const kiln_vec3 p = tet->gradient[a], q = tet->gradient[b];
+    const double na[3] = {p.x, p.y, p.z}, nb[3] = {q.x, q.y, q.z};
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            double sum = 0.0;
+            for (int j = 0; j < 3; j++)
+                for (int l = 0; l < 3; l++)
+                    sum += na[j] * H[3 * i + j][3 * k + l] * nb[l];
+            out[i][k] = tet->volume * sum;
+        }
+}
+
+void kiln_patch_tet_slopes(const kiln_patch_tet *tet, const kiln_vec3 x[4], kiln_vec3 g[4],
+                           kiln_mat3 H[4])
+{
+    double full[9][9];
+    kiln_mat3 F = kiln_patch_tet_deformation(tet, x), P;
+    kiln_material_stress(tet->material->model, tet->mu, tet->lambda, &F, &P);
+    kiln_material_hessian(tet->material->model, tet->mu, tet->lambda, 0.0, &F, true, full);
+    for (int a = 0; a < 4; a++) {
+        g[a] = kiln_v3_scale(kiln_m3_apply(P, tet->gradient[a]), tet->volume);
+        elastic_block(tet, full, a, a, H[a].m);
+    }
+}
+
+kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t tet, int face)
+{
+    const kiln_tet *of = &objective->mesh->tet[tet];
+    if (!objective->traction || !kiln_link_is_surface(of->n[face]))
+        return kiln_v3(0, 0, 0);
+    const kiln_vec3 *u = objective->mesh->u;
+    const uint8_t *c = kiln_face_corner[face];
+    kiln_vec3 n = kiln_v3_cross(kiln_v3_sub(u[of->v[c[1]]], u[of->v[c[0]]]),
+                                kiln_v3_sub(u[of->v[c[2]]], u[of->v[c[0]]]));
+    return kiln_v3_scale(objective->traction[of->n[face] - KILN_LINK_SURFACE],
+                         0.5 * kiln_v3_norm(n));
+}
+
+static double pulled(const kiln_local_objective *o, uint32_t t, const kiln_vec3 x[4])
+{
+    double sum = 0.0;
+    for (int f = 0; f < 4 && o->traction; f++)
+        for (int k = 0; k < 3; k++)
+            sum += kiln_v3_dot(kiln_objective_pull(o, t, f), x[kiln_face_corner[f][k]]);
+    return sum / 3.0;
+}
+
+double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tets, size_t count)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        kiln_patch_tet tet;
+        kiln_vec3 x[4], centre[4];
+        const uint32_t *v = objective->mesh->tet[tets[i]].v;
+        if (!kiln_patch_form(objective, tets[i], &tet))
+            return INFINITY;
+        for (int a = 0; a < 4; a++) {
+            x[a] = objective->end[v[a]];
+            centre[a] =
+                objective->scheme.scale > 0.0 ? kiln_objective_centre(objective, v[a]) : x[a];
+        }
+        sum += kiln_patch_tet_value(objective, &tet, x, centre) - pulled(objective, tets[i], x);
+    }
+    return sum;
+}
+
+/* Gathering. */
+
+static kiln_status add_row(kiln_patch *p, const kiln_local_objective *o, uint32_t vertex,
+                           uint32_t *row, kiln_error *error)
+{
+    if (2 * (p->row_of.members + 1) > p->row_of.slots.count)
+        KILN_TRY(kiln_idset_grow(p->context, &p->row_of, error));
+    kiln_idset_slot *slot = kiln_idset_at(&p->row_of, vertex);
+    if (slot->epoch == p->row_of.epoch) {
+        *row = slot->value;
+        return KILN_OK;
+    }
+    *row = (uint32_t)p->vertex.count;
+    kiln_idset_add(&p->row_of, slot, vertex, *row);
+    kiln_vec3 x = o->end[vertex];
+    kiln_vec3 centre = o->scheme.scale > 0.0 ? kiln_objective_centre(o, vertex) : x;
+    KILN_TRY(kiln_array_push(p->context, &p->x, x, error));
+    KILN_TRY(kiln_array_push(p->context, &p->centre, centre, error));
+    kiln_vec3 force = o->points ? o->points[vertex] : kiln_v3(0, 0, 0);
+    KILN_TRY(kiln_array_push(p->context, &p->force, force, error));
+    KILN_TRY(
+        kiln_array_push(p->context, &p->held, (uint8_t)(o->held ? o->held[vertex] : 0), error));
+    return kiln_array_push(p->context, &p->vertex, vertex, error);
+}
+
+/* Loads on its faces: a third to each corner. */
+static void add_pulls(kiln_patch *p, const kiln_local_objective *o, uint32_t t,
+                      const uint32_t row[4])
+{
+    for (int f = 0; f < 4 && o->traction; f++) {
+        kiln_vec3 pull = kiln_v3_scale(kiln_objective_pull(o, t, f), 1.0 / 3.0);
+        for (int k = 0; k < 3; k++) {
+            kiln_vec3 *force = &p->force.data[row[kiln_face_corner[f][k]]];
+            *force = kiln_v3_add(*force, pull);
+        }
+    }
+}
+
+static void sort_rows(uint32_t row[4])
+{
+    for (int i = 1; i < 4; i++)
+        for (int k = i; k > 0 && row[k - 1] > row[k]; k--) {
+            uint32_t other = row[k];
+            row[k] = row[k - 1];
+            row[k - 1] = other;
+        }
+}
+
+static kiln_status add_tet(kiln_patch *p, const kiln_local_objective *o, uint32_t t,
+                           kiln_error *error)
+{
+    uint32_t row[4];
+    if (2 * (p->seen.members + 1) > p->seen.slots.count)
+        KILN_TRY(kiln_idset_grow(p->context, &p->seen, error));
+    kiln_idset_slot *slot = kiln_idset_at(&p->seen, t);
+    if (slot->epoch == p->seen.epoch)
+        return KILN_OK;
+    kiln_idset_add(&p->seen, slot, t, 0);
+    for (int a = 0; a < 4; a++)
+        KILN_TRY(add_row(p, o, o->mesh->tet[t].v[a], &row[a], error));
+    add_pulls(p, o, t, row);
+    sort_rows(row);
+    KILN_TRY(kiln_array_reserve(p->context, &p->rows, p->rows.count + 4, error));
+    memcpy(p->rows.data + p->rows.count, row, sizeof row);
+    p->rows.count += 4;
+    return kiln_array_push(p->context, &p->tets, t, error);
+}
+
+/* Batches. */
+
+/* Gradients with the corners in the order of the rows: F does not know the order (elements_form.c),
+ * nor does the volume. */
+static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, size_t number)
+{
+    kiln_patch_tet form_of;
+    kiln_vec3 u[4];
+    const uint32_t *row = p->rows.data + 4 * tet;
+    uint32_t t = p->tets.data[tet];
+    double rest = o->rest_volume ? o->rest_volume[t] : 0.0;
+    for (int a = 0; a < 4; a++)
+        u[a] = o->mesh->u[p->vertex.data[row[a]]];
+    bool formed = form(o, u, t, rest, &form_of);
+    double volume = fabs(kiln_tet_volume(u[0], u[1], u[2], u[3]));
+    kiln_element_batch *batch = &p->batches.data[number / LANES];
+    size_t lane = number % LANES;
+    for (int k = 0; k < 3; k++) {
+        batch->gradient[3 * k][lane] = form_of.gradient[k + 1].x;
+        batch->gradient[3 * k + 1][lane] = form_of.gradient[k + 1].y;
+        batch->gradient[3 * k + 2][lane] = form_of.gradient[k + 1].z;
+    }
+    batch->volume[lane] = o->offset ? rest : volume;
+    batch->slot[lane] = t;
+    for (int a = 0, k = 0; a < 4; a++)
+        for (int b = a + 1; b < 4; b++, k++)
+            batch->place[k][lane] = row[b] - row[a];
+    memcpy(p->lanes.data + 4 * number, row, 4 * sizeof *row);
+    p->lame.data[2 * LANES * (number / LANES) + lane] = form_of.mu;
+    p->lame.data[2 * LANES * (number / LANES) + LANES + lane] = form_of.lambda;
+    p->mass.data[number] = o->mass ? o->mass[t] : volume * form_of.material->density;
+    return formed;
+}
+
+/* The rest of the last batch repeats its first tet, without volume. */
+static void pad(kiln_patch *p, size_t number)
+{
+    for (; number % LANES != 0; number++) {
+        kiln_element_batch *batch = &p->batches.data[number / LANES];
+        size_t lane = number % LANES;
+        for (int k = 0; k < 9; k++)
+            batch->gradient[k][lane] = batch->gradient[k][0];
+        for (int k = 0; k < 6; k++)
+            batch->place[k][lane] = batch->place[k][0];
+        batch->volume[lane] = 0.0;
+        batch->slot[lane] = KILN_NONE;
+        memcpy(p->lanes.data + 4 * number, p->lanes.data + 4 * (number - lane),
+               4 * sizeof(uint32_t));
+        double *lame = p->lame.data + 2 * LANES * (number / LANES);
+        lame[lane] = lame[0];
+        lame[LANES + lane] = lame[LANES];
+        p->mass.data[number] = 0.0;
+    }
+}
+
+static kiln_status make_batches(kiln_patch *p, const kiln_local_objective *o, size_t materials,
+                                kiln_error *error)
+{
+    size_t most = p->tets.count / LANES + materials;
+    KILN_TRY(kiln_array_reserve(p->context, &p->batches, most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->lanes, 4 * LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->lame, 2 * LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->mass, LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->value, LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->tried_value, LANES * most, error));
+    size_t number = 0, done = 0;
+    p->spans.count = 0;
+    for (uint32_t m = 0; done < p->tets.count; m++) {
+        size_t first = number;
+        for (size_t i = 0; i < p->tets.count; i++)
+            if (o->material[p->tets.data[i]] == m) {
+                if (!form_lane(p, o, i, number))
+                    p->shapeless = true;
+                number++, done++;
+            }
+        if (number == first)
+            continue;
+        pad(p, number);
+        number = (number + LANES - 1) / LANES * LANES;
+        kiln_patch_span span = {first / LANES, (number - first) / LANES, &o->materials[m]};
+        KILN_TRY(kiln_array_push(p->context, &p->spans, span, error));
+    }
+    p->batches.count = number / LANES;
+    return KILN_OK;
+}
+
+static kiln_element_span kernel_span(const kiln_patch *p, const kiln_patch_span *s)
+{
+    return (kiln_element_span){.batch = p->batches.data + s->first,
+                               .vertex = p->lanes.data + 4 * LANES * s->first,
+                               .batches = s->count,
+                               .lame = p->lame.data + 2 * LANES * s->first,
+                               .shape_lambda = s->material->model->shape_lambda,
+                               .material = s->material};
+}
+
+static const kiln_element_kernels *kernels_of(const kiln_patch *p, const kiln_patch_span *s)
+{
+    return s->material->model->kernels[p->context->isa];
+}
+
+/* Models without a barrier say nothing of tets that are turned inside out. */
+static bool is_positive(const kiln_patch *p, const kiln_local_objective *o, size_t n,
+                        const kiln_vec3 *x)
+{
+    if (o->mesh->world_policy != KILN_WORLD_REJECT)
+        return true;
+    const uint32_t *v = o->mesh->tet[p->batches.data[n / LANES].slot[n % LANES]].v;
+    kiln_vec3 c[4];
+    for (int a = 0; a < 4; a++)
+        c[a] = x[kiln_idset_at(&p->row_of, v[a])->value];
+    return kiln_tet_volume(c[0], c[1], c[2], c[3]) > 0.0;
+}
+
+/* Values tet by tet at the places. */
+static void find_values(const kiln_patch *p, const kiln_local_objective *o, const kiln_vec3 *x,
+                        double *value)
+{
+    for (size_t i = 0; i < p->spans.count; i++) {
+        const kiln_patch_span *s = &p->spans.data[i];
+        kiln_element_span span = kernel_span(p, s);
+        kernels_of(p, s)->energy(&span, &x[0].x, value + LANES * s->first);
+    }
+    for (size_t n = 0; n < LANES * p->batches.count; n++) {
+        const uint32_t *row = p->lanes.data + 4 * n;
+        double mass = p->mass.data[n];
+        kiln_vec3 sum = kiln_v3(0, 0, 0);
+        double squares = 0.0;
+        if (p->batches.data[n / LANES].slot[n % LANES] == KILN_NONE)
+            continue;
+        for (int a = 0; a < 4; a++) {
+            value[n] -= 0.25 * mass * kiln_v3_dot(o->acceleration, x[row[a]]);
+            kiln_vec3 r = kiln_v3_sub(x[row[a]], p->centre.data[row[a]]);
+            squares += kiln_v3_norm2(r);
+            sum = kiln_v3_add(sum, r);
+        }
+        if (o->scheme.scale > 0.0)
+            value[n] += mass / (40.0 * o->scheme.scale) * (squares + kiln_v3_norm2(sum));
+        if (!is_positive(p, o, n, x))
+            value[n] = INFINITY;
+    }
+}
+
+kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *objective,
+                              const uint32_t *vertices, size_t count, kiln_error *error)
+{
+    kiln_patch *p = patch;
+    p->vertex.count = p->tets.count = p->x.count = p->centre.count = p->force.count = 0;
+    p->held.count = p->rows.count = 0;
+    p->shapeless = false;
+    KILN_TRY(kiln_idset_clear(p->context, &p->row_of, 4 * count, error));
+    KILN_TRY(kiln_idset_clear(p->context, &p->seen, 16 * count, error));
+    for (size_t i = 0; i < count; i++) {
+        uint32_t row;
+        KILN_TRY(add_row(p, objective, vertices[i], &row, error));
+    }
+    p->free = p->vertex.count;
+    for (size_t i = 0; i < p->free; i++) {
+        KILN_TRY(kiln_star(objective->mesh, p->vertex.data[i], &p->walker, error));
+        for (size_t k = 0; k < p->walker.tets.count; k++)
+            KILN_TRY(add_tet(p, objective, p->walker.tets.data[k], error));
+    }
+    size_t rows = p->vertex.count, blocks = rows * (rows + 1) / 2;
+    KILN_TRY(make_batches(p, objective, objective->material_count, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->tried, rows, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->g, 3 * rows, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->step, 3 * rows, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->start, rows + 1, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->blocks, 9 * blocks, error));
+    p->start.data[0] = 0;
+    for (size_t r = 0; r < rows; r++)
+        p->start.data[r + 1] = p->start.data[r] + (rows - r);
+    p->H = (kiln_bsr){.context = p->context,
+                      .block = 3,
+                      .rows = rows,
+                      .start = p->start.data,
+                      .value = p->blocks.data,
+                      .room = blocks};
+    find_values(p, objective, p->x.data, p->value.data);
+    return KILN_OK;
+}
+
+/* Newton. Scalar row 3 i + r of the upper triangle holds the columns from 3 i on. */
+
+static double *row_from_diagonal(const kiln_patch *p, size_t k)
+{
+    size_t i = k / 3, r = k % 3, length = 3 * (p->H.rows - i);
+    return p->blocks.data + 9 * p->start.data[i] + r * length + r;
+}
+
+static void add_inertia(kiln_patch *p, const kiln_local_objective *o)
+{
+    for (size_t n = 0; n < LANES * p->batches.count; n++) {
+        const uint32_t *row = p->lanes.data + 4 * n;
+        double mass = p->mass.data[n], weight = mass / (20.0 * o->scheme.scale);
+        kiln_vec3 r[4], sum = kiln_v3(0, 0, 0);
+        if (mass == 0.0)
+            continue;
+        for (int a = 0; a < 4; a++) {
+            r[a] = kiln_v3_sub(p->x.data[row[a]], p->centre.data[row[a]]);
+            sum = kiln_v3_add(sum, r[a]);
+        }
+        for (int a = 0; a < 4; a++) {
+            kiln_vec3 *g = (kiln_vec3 *)(void *)(p->g.data + 3 * row[a]);
+            *g = kiln_v3_madd(*g, weight, kiln_v3_add(r[a], sum));
+            for (int b = a; b < 4; b++)
+                for (size_t i = 0; i < 3; i++)
+                    row_from_diagonal(p, 3 * row[a] + i)[3 * (row[b] - row[a])] +=
+                        weight * (a == b ? 2.0 : 1.0);
+        }
+    }
+}
+
+static void assemble(kiln_patch *p, const kiln_local_objective *o)
+{
+    size_t rows = p->vertex.count;
+    memset(p->g.data, 0, 3 * rows * sizeof(double));
+    memset(p->blocks.data, 0, 9 * p->start.data[rows] * sizeof(double));
+    for (size_t i = 0; i < p->spans.count; i++) {
+        const kiln_patch_span *s = &p->spans.data[i];
+        kiln_element_span span = kernel_span(p, s);
+        kernels_of(p, s)->hessian(&span, &p->x.data[0].x, 1.0, p->g.data, &p->H);
+    }
+    if (o->scheme.scale > 0.0)
+        add_inertia(p, o);
+    for (size_t n = 0; n < LANES * p->batches.count; n++)
+        for (int a = 0; a < 4; a++) {
+            kiln_vec3 *g = (kiln_vec3 *)(void *)(p->g.data + 3 * p->lanes.data[4 * n + a]);
+            *g = kiln_v3_madd(*g, -0.25 * p->mass.data[n], o->acceleration);
+        }
+    for (size_t r = 0; r < p->free; r++) {
+        kiln_vec3 *g = (kiln_vec3 *)(void *)(p->g.data + 3 * r);
+        *g = kiln_v3_sub(*g, p->force.data[r]);
+    }
+}
+
+/* Rows and columns of what is held become those of the unit matrix. */
+static void hold(kiln_patch *p)
+{
+    size_t n = 3 * p->free;
+    for (size_t i = 0; i < n; i++) {
+        if (!(p->held.data[i / 3] >> (i % 3) & 1))
+            continue;
+        p->g.data[i] = 0.0;
+        for (size_t k = 0; k < i; k++)
+            row_from_diagonal(p, k)[i - k] = 0.0;
+        double *row = row_from_diagonal(p, i);
+        row[0] = 1.0;
+        for (size_t k = i + 1; k < n; k++)
+            row[k - i] = 0.0;
+    }
+}
+
+/* U' U in place, of the free part; false: not positive definite. */
+static bool factor(kiln_patch *p)
+{
+    size_t n = 3 * p->free;
+    for (size_t k = 0; k < n; k++) {
+        double *row = row_from_diagonal(p, k);
+        if (!(row[0] > 0.0) || !isfinite(row[0]))
+            return false;
+        double root = sqrt(row[0]), per = 1.0 / root;
+        row[0] = root;
+        for (size_t j = 1; j < n - k; j++)
+            row[j] *= per;
+        for (size_t i = 1; i < n - k; i++) {
+            double *below = row_from_diagonal(p, k + i), by = row[i];
+            if (by == 0.0)
+                continue;
+            for (size_t j = 0; j < n - k - i; j++)
+                below[j] -= by * row[i + j];
+        }
+    }
+    return true;
+}
+
+static void solve(kiln_patch *p)
+{
+    size_t n = 3 * p->free;
+    double *out = p->step.data;
+    for (size_t i = 0; i < n; i++)
+        out[i] = -p->g.data[i];
+    for (size_t k = 0; k < n; k++) {
+        const double *row = row_from_diagonal(p, k);
+        out[k] /= row[0];
+        for (size_t j = 1; j < n - k; j++)
+            out[k + j] -= row[j] * out[k];
+    }
+    for (size_t k = n; k-- > 0;) {
+        const double *row = row_from_diagonal(p, k);
+        for (size_t j = 1; j < n - k; j++)
+            out[k] -= row[j] * out[k + j];
+        out[k] /= row[0];
+    }
+}
+
+/* At x + part * step: by how much the objective changes. */
+static double try_step(kiln_patch *p, const kiln_local_objective *o, double part)
+{
+    double change = 0.0;
+    memcpy(p->tried.data, p->x.data, p->vertex.count * sizeof *p->x.data);
+    for (size_t r = 0; r < p->free; r++) {
+        const double *d = p->step.data + 3 * r;
+        kiln_vec3 by = kiln_v3_scale(kiln_v3(d[0], d[1], d[2]), part);
+        p->tried.data[r] = kiln_v3_add(p->x.data[r], by);
+        change -= kiln_v3_dot(p->force.data[r], kiln_v3_sub(p->tried.data[r], p->x.data[r]));
+    }
+    find_values(p, o, p->tried.data, p->tried_value.data);
+    for (size_t n = 0; n < LANES * p->batches.count; n++)
+        change += p->tried_value.data[n] - p->value.data[n];
+    return change;
+}
+
+static void take_step(kiln_patch *p)
+{
+    memcpy(p->x.data, p->tried.data, p->free * sizeof *p->x.data);
+    memcpy(p->value.data, p->tried_value.data, LANES * p->batches.count * sizeof(double));
+}
+
+/* One iteration: its change of the objective, 0: none is found; the length of the full step. */
+static double iterate(kiln_patch *p, const kiln_local_objective *o, double *length)
+{
+    double slope = 0.0, part = 1.0;
+    *length = 0.0;
+    assemble(p, o);
+    hold(p);
+    if (!factor(p))
+        return 0.0;
+    solve(p);
+    for (size_t i = 0; i < 3 * p->free; i++) {
+        slope += p->g.data[i] * p->step.data[i];
+        *length = fmax(*length, fabs(p->step.data[i]));
+    }
+    for (int halvings = 0; halvings < MOST_HALVINGS; halvings++, part *= 0.5) {
+        double change = try_step(p, o, part);
+        if (change <= ARMIJO * part * slope) {
+            take_step(p);
+            return change;
+        }
+    }
+    return 0.0;
+}
+
+double kiln_patch_relax(kiln_patch *patch, const kiln_local_objective *objective, int iterations,
+                        double enough, double tolerance)
+{
+    double sum = 0.0;
+    for (int i = 0; i < iterations && !patch->shapeless; i++) {
+        double length, change = iterate(patch, objective, &length);
+        sum += change;
+        if (-change <= enough || length <= tolerance)
+            break;
+    }
+    return -sum;
+}
+
+kiln_verdict kiln_patch_store(const kiln_patch *patch, kiln_mesh *mesh, kiln_txn *txn)
+{
+    const kiln_field *end = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_END);
+    for (size_t r = 0; r < patch->free; r++) {
+        kiln_verdict verdict =
+            kiln_txn_write(txn, KILN_ON_VERTEX, end, patch->vertex.data[r], &patch->x.data[r]);
+        if (verdict != KILN_ACCEPTED)
+            return verdict;
+    }
+    return KILN_ACCEPTED;
+}

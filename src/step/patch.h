@@ -1,0 +1,121 @@
+/* A piece of a step's objective: some vertices are free, all others stay where they are.
+ *
+ * Remeshing inside a step (energy_remesh.h) asks of every change that it tries by how much the
+ * objective falls when what is round it has found its new rest (ITR 3.6). The objective is that of
+ * the whole step (solid_solve.c) without what a patch does not touch, so differences of the two are
+ * the same.
+ *
+ *   P1  The places that count are those at the end of the step, the vertex field KILN_FIELD_END;
+ *       mesh->x and the other columns of state are the step's begin, of which inertia is made.
+ *   P2  What is asked for is a difference, summed tet by tet: gains may be 1e-14 of the whole.
+ *   P3  A patch holds numbers, not rows of the mesh: it lives until the mesh changes. */
+#ifndef KILN_STEP_PATCH_H
+#define KILN_STEP_PATCH_H
+
+#include "fem/elements_impl.h"
+#include "geom/sym3.h"
+#include "mesh/idset.h"
+#include "mesh/txn.h"
+#include "mesh/walk.h"
+#include "step/integrator.h"
+
+#define KILN_FIELD_END    "step_end"   /* vertex, 3 doubles, rule direct: m */
+#define KILN_FIELD_HELD   "step_held"  /* vertex, bits of held components, rule inherit */
+#define KILN_FIELD_POINTS "step_force" /* vertex, 3 doubles, rule none: N at single vertices */
+#define KILN_FIELD_TRACTION                                                                        \
+    "step_traction" /* face, 3 doubles, rule copy: N/m^2 of the material                           \
+                     */
+
+/* What the objective is made of, besides the columns of the mesh. */
+typedef struct kiln_local_objective {
+    kiln_mesh *mesh;                /* borrowed */
+    const kiln_material *materials; /* borrowed, by the tet field "material" */
+    size_t material_count;
+    kiln_scheme scheme;     /* scale 0: no inertia */
+    kiln_vec3 acceleration; /* of dead loads, m/s^2 */
+
+    /* Columns, looked up by kiln_objective_look whenever the mesh may have grown. */
+    kiln_vec3 *end;
+    const kiln_vec3 *history[KILN_HISTORY_COUNT], *traction, *points;
+    const uint32_t *held, *material;
+    const double *mass, *rest_volume, (*lame)[2]; /* NULL: none */
+    const kiln_sym3 *offset;
+} kiln_local_objective;
+
+void kiln_objective_look(kiln_local_objective *objective);
+
+/* One tet: its rest shape, its matter. */
+typedef struct kiln_patch_tet {
+    kiln_vec3 gradient[4]; /* of the shape functions in rest space, 1/m */
+    double volume, mass;   /* at rest, m^3; kg */
+    const kiln_material *material;
+    double mu, lambda;
+} kiln_patch_tet;
+
+/* Batches of one material (fem/elements_impl.h). */
+typedef struct kiln_patch_span {
+    size_t first, count; /* batches */
+    const kiln_material *material;
+} kiln_patch_span;
+
+typedef struct kiln_patch {
+    kiln_context *context;
+    kiln_walker walker;
+    kiln_idset row_of;     /* vertex -> row */
+    kiln_idset seen;       /* tets */
+    kiln_u32_array vertex; /* [row] */
+    size_t free;           /* rows before this are */
+    KILN_ARRAY_OF(kiln_vec3)
+    x, centre, force, tried; /* [row] m; m; N; m */
+    KILN_ARRAY_OF(uint8_t)
+    held;                      /* [row] bits */
+    kiln_u32_array tets, rows; /* [tet], [tet][4] ascending */
+    KILN_ARRAY_OF(kiln_element_batch)
+    batches;
+    KILN_ARRAY_OF(kiln_patch_span)
+    spans;
+    kiln_u32_array lanes;              /* [batch][8][4] rows */
+    kiln_f64_array lame, mass;         /* [batch][2][8], [batch][8] */
+    kiln_f64_array value, tried_value; /* [batch][8] J, at x and at `tried` */
+    kiln_f64_array g, step;            /* [row][3] */
+    kiln_bsr H;                        /* all blocks of the upper triangle */
+    KILN_ARRAY_OF(uint64_t)
+    start;
+    kiln_f64_array blocks;
+    bool shapeless; /* some tet has no shape: nothing can be said */
+} kiln_patch;
+
+void kiln_patch_init(kiln_patch *patch, kiln_context *context);
+void kiln_patch_free(kiln_patch *patch);
+
+/* A tet of the mesh; false: it has no shape. */
+bool kiln_patch_form(const kiln_local_objective *objective, uint32_t tet, kiln_patch_tet *out);
+/* One that is not there, with these corners, of the matter of `parent`. */
+bool kiln_patch_form_new(const kiln_local_objective *objective, const kiln_vec3 u[4],
+                         uint32_t parent, kiln_patch_tet *out);
+/* Its value with the corners at x, those of inertia at `centre`; INFINITY where it is turned inside
+ * out. Without the loads on its faces. */
+double kiln_patch_tet_value(const kiln_local_objective *objective, const kiln_patch_tet *tet,
+                            const kiln_vec3 x[4], const kiln_vec3 centre[4]);
+/* Gradient of its elastic energy by the corners, and the diagonal blocks of its Hessian's PSD part.
+ */
+void kiln_patch_tet_slopes(const kiln_patch_tet *tet, const kiln_vec3 x[4], kiln_vec3 g[4],
+                           kiln_mat3 H[4]);
+kiln_mat3 kiln_patch_tet_deformation(const kiln_patch_tet *tet, const kiln_vec3 x[4]);
+/* What pulls at a surface face of a tet, N; zero: it is none, or nothing does. */
+kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t tet, int face);
+kiln_vec3 kiln_objective_centre(const kiln_local_objective *objective, uint32_t vertex);
+/* Sum over tets of the mesh as they are, with the loads on their faces. */
+double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tets, size_t count);
+
+/* The tets at these vertices, which are free as far as nothing holds them. */
+kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *objective,
+                              const uint32_t *vertices, size_t count, kiln_error *error);
+/* Newton, at most `iterations` of it, until one gains less than `enough` (J) or nothing moves by
+ * more than `tolerance` (m). Returns by how much the objective fell, J. */
+double kiln_patch_relax(kiln_patch *patch, const kiln_local_objective *objective, int iterations,
+                        double enough, double tolerance);
+/* The places found, to the mesh. */
+kiln_verdict kiln_patch_store(const kiln_patch *patch, kiln_mesh *mesh, kiln_txn *txn);
+
+#endif

@@ -1,0 +1,66 @@
+/* What guards surfaces while they are remeshed: nothing crosses, and nothing comes nearer than it
+ * was unless that is far enough. */
+#include "contact/keep_out.h"
+#include "fixtures.h"
+#include "support.h"
+
+/* A cube below another, 0.01 apart. */
+static kiln_mesh *two_cubes(kiln_context *context)
+{
+    kiln_soup all = kiln_test_soup(context, "box", "nx=2 ny=2 nz=2");
+    kiln_soup other = kiln_test_soup(context, "box", "nx=2 ny=2 nz=2");
+    for (size_t i = 0; i < other.points.count; i++)
+        other.points.data[i].z += 1.01;
+    ck_assert_int_eq(kiln_soup_append(&all, &other, 0, NULL), KILN_OK);
+    kiln_build_options options = kiln_build_default_options();
+    kiln_mesh *mesh = NULL;
+    ck_assert_int_eq(kiln_mesh_build(context, &all, &options, &mesh, NULL, NULL), KILN_OK);
+    kiln_soup_free(&all);
+    kiln_soup_free(&other);
+    for (size_t p = 0; p < mesh->parts.count; p++)
+        mesh->parts.data[p].body = (uint32_t)p;
+    return mesh;
+}
+
+/* Whether a triangle under the upper cube may be replaced by one whose tip is at height z. */
+static bool may_rise(const kiln_keep_out *guard, const kiln_mesh *mesh, double z)
+{
+    const kiln_vec3 old[1][3] = {{{0.1, 0.1, 1}, {0.4, 0.1, 1}, {0.1, 0.4, 1}}};
+    const kiln_vec3 fresh[1][3] = {{{0.1, 0.1, 1}, {0.4, 0.1, 1}, {0.1, 0.4, z}}};
+    uint32_t low = KILN_NONE;
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        low = mesh->u[v].z < 0.9 ? v : low;
+    return guard->guard.allows(guard->guard.self, low, old, 1, fresh, 1);
+}
+
+START_TEST(bodies_keep_out_of_each_other)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = two_cubes(context);
+    kiln_keep_out guard;
+    for (int wide = 0; wide < 2; wide++) {
+        const kiln_keep_out_rules rules = {.bodies = true, .gap = wide ? 0.1 : 0.002};
+        ck_assert_int_eq(kiln_keep_out_begin(&guard, mesh, &rules, NULL), KILN_OK);
+        ck_assert(may_rise(&guard, mesh, 1.0));
+        ck_assert(may_rise(&guard, mesh, 0.9));
+        ck_assert(may_rise(&guard, mesh, 1.007) == !wide); /* nearer, but far enough */
+        ck_assert(!may_rise(&guard, mesh, 1.009));
+        ck_assert(!may_rise(&guard, mesh, 1.02)); /* crosses */
+        kiln_keep_out_end(&guard);
+    }
+    const kiln_keep_out_rules none = {.gap = 0.1};
+    ck_assert_int_eq(kiln_keep_out_begin(&guard, mesh, &none, NULL), KILN_OK);
+    ck_assert(may_rise(&guard, mesh, 1.02));
+    kiln_keep_out_end(&guard);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("keep out");
+    TCase *all = kiln_test_case(suite, "keep out");
+    tcase_add_test(all, bodies_keep_out_of_each_other);
+    return suite;
+}

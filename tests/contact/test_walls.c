@@ -1,0 +1,55 @@
+#include "contact/walls.h"
+#include "support.h"
+
+/* Bodies about a place, a plane through it that is given by a point far away along it, and all of
+ * that moved away from the origin. */
+typedef struct far_plane {
+    double along, away; /* m */
+} far_plane;
+
+static const far_plane far_planes[] = {{0, 0},     {1e3, 0},   {1e6, 0},  {1e9, 0},  {0, 1e6},
+                                       {1e6, 1e6}, {1e9, 1e9}, {1e-6, 0}, {1e12, 0}, {0, 1e-3}};
+
+/* The triangle that stands for it goes by below the bodies, as far as digits of the point say. */
+START_TEST(planes_are_where_their_points_say)
+{
+    const far_plane *f = &far_planes[_i];
+    kiln_context *context = kiln_test_context(1);
+    kiln_error error = {0};
+    kiln_vec3 normal = kiln_v3_normalize(kiln_v3(1, -2, 3));
+    kiln_vec3 along = kiln_v3_normalize(kiln_v3_cross(normal, kiln_v3(0.3, 0.2, 1)));
+    kiln_vec3 place = kiln_v3(0.6 * f->away, -0.5 * f->away, 0.7 * f->away), places[3];
+    kiln_obstacle_shape shape = {.kind = KILN_OBSTACLE_PLANE,
+                                 .normal = normal,
+                                 .point = kiln_v3_madd(place, f->along, along)};
+    kiln_obstacle *plane = NULL;
+    kiln_walls walls = {0};
+    const double depth = 0.01, size = 0.5;
+    ck_assert_int_eq(kiln_obstacle_create(context, &shape, 0.0, &plane, &error), KILN_OK);
+    ck_assert_int_eq(kiln_walls_build(&walls, context, &plane, 1, depth, 0.1 * depth, &error),
+                     KILN_OK);
+    ck_assert_uint_eq(walls.own.count, 3);
+    kiln_vec3 half = kiln_v3(size, size, size);
+    kiln_walls_place(&walls, (kiln_box){kiln_v3_sub(place, half), kiln_v3_add(place, half)}, false,
+                     places);
+    for (int i = 0; i < 3; i++) {
+        double height = kiln_v3_dot(kiln_v3_sub(places[i], place), normal);
+        double reach = kiln_v3_norm(kiln_v3_sub(places[i], place));
+        ck_assert_double_eq_tol(height, -depth, 1e-15 * (4 * (f->along + f->away) + 1e3 * size));
+        ck_assert_double_le(reach, 1e4 * size + 1e-15 * f->along);
+    }
+    kiln_walls_free(&walls);
+    kiln_obstacle_destroy(plane);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("walls");
+    TCase *all = kiln_test_case(suite, "all");
+    tcase_add_loop_test(all, planes_are_where_their_points_say, 0,
+                        (int)(sizeof far_planes / sizeof far_planes[0]));
+    suite_add_tcase(suite, all);
+    return suite;
+}
