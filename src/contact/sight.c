@@ -56,58 +56,6 @@ static bool has_row(const uint32_t row[3], uint32_t r)
     return row[0] == r || row[1] == r || row[2] == r;
 }
 
-static uint32_t row_beside(const uint32_t row[3], uint32_t a, uint32_t b)
-{
-    for (int k = 0; k < 2; k++)
-        if (row[k] != a && row[k] != b)
-            return row[k];
-    return row[2];
-}
-
-static kiln_vec3 normal_of(const kiln_vec3 *x, const uint32_t row[3])
-{
-    return kiln_v3_normalize(
-        kiln_v3_cross(kiln_v3_sub(x[row[1]], x[row[0]]), kiln_v3_sub(x[row[2]], x[row[0]])));
-}
-
-double kiln_fan_sharpness(const kiln_fan_surface *s, const kiln_vec3 *x, uint32_t a, uint32_t b)
-{
-    kiln_vec3 normal[2], apex = x[a];
-    uint32_t row[3];
-    int count = 0;
-    for (size_t i = fan_begin(s, a); i < fan_end(s, a); i++) {
-        rows_of(s, s->fans->face.data[i], row);
-        if (!has_row(row, b))
-            continue;
-        if (count < 2)
-            normal[count] = normal_of(x, row);
-        apex = x[row_beside(row, a, b)]; /* of the second in the end */
-        count++;
-    }
-    if (count != 2)
-        return 1.0;
-    bool hollow = kiln_v3_dot(normal[0], kiln_v3_sub(apex, x[a])) > 0.0;
-    double turn = 1.0 - kiln_v3_dot(normal[0], normal[1]);
-    return hollow ? 0.0 : sqrt(fmin(fmax(2.0 * turn, 0.0), 1.0));
-}
-
-double kiln_fan_fall(const kiln_fan_surface *s, const kiln_vec3 *x, uint32_t a, uint32_t b,
-                     kiln_vec3 towards)
-{
-    kiln_vec3 along = kiln_v3_normalize(kiln_v3_sub(x[b], x[a]));
-    uint32_t row[3];
-    double least = 1.0;
-    for (size_t i = fan_begin(s, a); i < fan_end(s, a); i++) {
-        rows_of(s, s->fans->face.data[i], row);
-        if (!has_row(row, b))
-            continue;
-        kiln_vec3 in = kiln_v3_sub(x[row_beside(row, a, b)], x[a]);
-        in = kiln_v3_normalize(kiln_v3_madd(in, -kiln_v3_dot(in, along), along));
-        least = fmin(least, -kiln_v3_dot(in, towards));
-    }
-    return fmax(least, 0.0);
-}
-
 /* Where a nearest place is: at a row (the other is NOWHERE), between two in ascending order,
  * or inside a face. */
 #define NOWHERE UINT32_MAX
@@ -205,7 +153,7 @@ static bool began_alike(const kiln_sight *s, const place *p, const place *q)
 
 /* The terms that are at one feature. */
 typedef struct pile {
-    double net;
+    double net, plain;  /* the latter with 1 for every share */
     int owners, around; /* faces that have their nearest place there, and all seen */
     double least;       /* share of the faces around, */
     int faces;          /* seen or not */
@@ -260,6 +208,7 @@ static pile pile_of_faces(const kiln_sight *s, uint32_t vertex, const place *at,
         if (!is_at(on.at, at->at.a, at->at.b))
             continue;
         out.net += f;
+        out.plain += 1.0;
         out.owners++;
         out.one = out.one && began_alike(s, &on, at);
     }
@@ -297,18 +246,21 @@ static double add_edges(const kiln_sight *s, uint32_t vertex, const place *at, p
             if (g == 0.0 || !is_at(on.at, q, NOWHERE))
                 continue;
             out->net -= g;
+            out->plain -= 1.0;
             out->one = out->one && began_alike(s, &on, at);
         }
     }
     return least;
 }
 
-static void add_part(const place *at, double count, int from, int to, kiln_counts *out)
+static void add_part(const place *at, double count, double plain, int from, int to,
+                     kiln_counts *out)
 {
-    if (count == 0.0)
+    if (count == 0.0 && plain == 0.0)
         return;
     int n = out->parts++;
     out->part[n].count = count;
+    out->part[n].plain = plain;
     out->part[n].distance = at->d;
     out->part[n].before = at->before;
     out->part[n].offset = at->offset;
@@ -318,14 +270,22 @@ static void add_part(const place *at, double count, int from, int to, kiln_count
         out->part[n].weight[to] = at->weight[1];
 }
 
+/* What a share is where all are one. */
+static double is_seen(double share)
+{
+    return share > 0.0 ? 1.0 : 0.0;
+}
+
 /* Of one feature of a face, whose nearest place is `nearest`. */
 static void count_pile(const pile *p, const place *at, feature nearest, int from, int to,
                        kiln_counts *out)
 {
-    if (is_at(nearest, at->at.a, at->at.b))
+    if (is_at(nearest, at->at.a, at->at.b)) {
         out->own = p->net / p->owners;
-    else if (p->owners == 0)
-        add_part(at, p->net / p->around, from, to, out);
+        out->plain = p->plain / p->owners;
+    } else if (p->owners == 0) {
+        add_part(at, p->net / p->around, p->plain / p->around, from, to, out);
+    }
 }
 
 static void count_edge(const kiln_sight *s, uint32_t vertex, const uint32_t row[3], int from,
@@ -338,10 +298,11 @@ static void count_edge(const kiln_sight *s, uint32_t vertex, const uint32_t row[
     pile p = pile_of_faces(s, vertex, &at, known);
     double g = p.faces == 2 ? p.least : 0.0;
     p.net -= g;
+    p.plain -= is_seen(g);
     if (p.one)
         count_pile(&p, &at, known->nearest, from, to, out);
     else
-        add_part(&at, -g / p.around, from, to, out);
+        add_part(&at, -g / p.around, -is_seen(g) / p.around, from, to, out);
 }
 
 static void count_corner(const kiln_sight *s, uint32_t vertex, const uint32_t row[3], int k,
@@ -351,28 +312,29 @@ static void count_corner(const kiln_sight *s, uint32_t vertex, const uint32_t ro
     pile p = pile_of_faces(s, vertex, &at, known);
     double h = add_edges(s, vertex, &at, &p);
     p.net += h;
+    p.plain += is_seen(h);
     if (p.one) {
         count_pile(&p, &at, known->nearest, k, -1, out);
         return;
     }
-    add_part(&at, h / p.around, k, -1, out);
+    add_part(&at, h / p.around, is_seen(h) / p.around, k, -1, out);
     for (int e = 0; e < 3; e++) {
         int around;
         place end = on_edge(s, vertex, row[e], row[(e + 1) % 3]);
         if (!is_at(end.at, row[k], NOWHERE))
             continue;
         double g = edge_term(s, vertex, row[e], row[(e + 1) % 3], &around);
-        add_part(&end, -g / around, k, -1, out);
+        add_part(&end, -g / around, -is_seen(g) / around, k, -1, out);
     }
 }
 
-void kiln_sight_count(const kiln_sight *s, uint32_t vertex, uint32_t face, unsigned mask,
-                      kiln_counts *out)
+void kiln_sight_count(const kiln_sight *s, uint32_t vertex, uint32_t face, kiln_counts *out)
 {
     uint32_t row[3];
     rows_of(&s->surface, face, row);
-    const face_known known = {face, feature_of(row, mask)};
+    const face_known known = {face, on_face(s, vertex, face).at};
     out->own = s->share(s->user, vertex, face);
+    out->plain = is_seen(out->own);
     out->parts = 0;
     bool near[3];
     for (int k = 0; k < 3; k++) {

@@ -46,15 +46,6 @@ typedef struct kiln_fan_surface {
     uint32_t first;
 } kiln_fan_surface;
 
-/* How far the edge between rows a and b sticks out, 0 to 1: sqrt(2 - 2 cos), about the angle by
- * which its faces turn away from each other. */
-double kiln_fan_sharpness(const kiln_fan_surface *surface, const kiln_vec3 *x, uint32_t a,
-                          uint32_t b);
-/* How steeply the surface falls away from it on both sides, 0 to 1: the sine of the less steep of
- * its faces, seen along `towards` (unit); 0 where one does not. */
-double kiln_fan_fall(const kiln_fan_surface *surface, const kiln_vec3 *x, uint32_t a, uint32_t b,
-                     kiln_vec3 towards);
-
 typedef struct kiln_sight {
     kiln_fan_surface surface;
     const kiln_vec3 *x; /* [row] */
@@ -71,10 +62,11 @@ enum { KILN_SIGHT_PARTS = 6 };
 
 /* What a vertex and a face count, beside the other faces. */
 typedef struct kiln_counts {
-    double own; /* of the nearest place on the face */
-    int parts;  /* and of edges and corners of it, before hollows: */
+    double own;   /* of the nearest place on the face */
+    double plain; /* the same with f = 1 for all that is seen */
+    int parts;    /* and of edges and corners of it, before hollows: */
     struct {
-        double count; /* may be negative */
+        double count, plain; /* may be negative */
         double distance;
         double weight[3]; /* of the face's corners */
         kiln_vec3 offset; /* from the place to the vertex */
@@ -82,9 +74,7 @@ typedef struct kiln_counts {
     } part[KILN_SIGHT_PARTS];
 } kiln_counts;
 
-/* `nearest` is the feature of the face (geom/distance.h) that has the nearest place on it; the
- * vertex sees it. */
-void kiln_sight_count(const kiln_sight *sight, uint32_t vertex, uint32_t face, unsigned nearest,
-                      kiln_counts *out);
+/* The vertex sees the face. */
+void kiln_sight_count(const kiln_sight *sight, uint32_t vertex, uint32_t face, kiln_counts *out);
 
 #endif

@@ -261,6 +261,14 @@ static double clearance_by_reach(const search *s, const kiln_surface_pair *pair,
     return pair->clearance * (reach / s->rules->thickness);
 }
 
+/* Of what is `apart` there. */
+static double reach_in_material(const search *s, const kiln_surface_pair *pair, double apart)
+{
+    double thickness = s->rules->thickness;
+    double share = NEAR_SHARE * apart * (thickness / (thickness + pair->clearance));
+    return fmax(fmin(thickness, share), LEAST_REACH * thickness);
+}
+
 /* Reaches of wanted pairs, 0: they cannot come near. */
 static void judge_block(const search *s, const kiln_surface_pair *pair, size_t count, double *reach)
 {
@@ -281,9 +289,8 @@ static void judge_block(const search *s, const kiln_surface_pair *pair, size_t c
     double *apart = slack; /* done with */
     kiln_pair_distances2(context, inner, inner_count, s->u, 0.0, apart);
     for (size_t k = 0; k < inner_count; k++) {
-        double part = thickness / (thickness + inner[k].clearance), *out = &reach[number[k]];
-        double share = NEAR_SHARE * sqrt(apart[k]) * part;
-        *out = fmax(fmin(thickness, share), LEAST_REACH * thickness);
+        double *out = &reach[number[k]];
+        *out = reach_in_material(s, &inner[k], sqrt(apart[k]));
         *out = near[number[k]] > *out + clearance_by_reach(s, &inner[k], *out) ? 0.0 : *out;
     }
 }
@@ -312,14 +319,38 @@ static void judge_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     s->pairs->kept.data[chunk] = kept;
 }
 
-/* A clearance that the pair does not have where the step begins is what it has. */
-static void take_what_is(const search *s, kiln_surface_pair *pair)
+/* Whether the pair has less than its clearance where the step begins: beyond it there is *d. */
+static bool is_violated(const search *s, const kiln_surface_pair *pair, double *d)
 {
     if (pair->clearance == 0.0 || !s->rules->begin)
-        return;
-    double d = kiln_surface_pair_distance(pair, s->rules->begin).d;
-    if (!(d > VIOLATED * pair->reach))
+        return false;
+    *d = kiln_surface_pair_distance(pair, s->rules->begin).d;
+    return !(*d > VIOLATED * pair->reach);
+}
+
+/* Then that is what it has. */
+static void take_what_is(const search *s, kiln_surface_pair *pair)
+{
+    double d;
+    if (is_violated(s, pair, &d))
         pair->clearance = fmax(pair->clearance + d - PUSHED * pair->reach, 0.0);
+}
+
+bool kiln_surface_pair_is_whole(const kiln_contact_surface *surface, const kiln_pair_rules *rules,
+                                const kiln_vec3 *u, uint32_t vertex, const uint32_t face[3])
+{
+    const search s = {.surface = surface, .rules = rules, .to = 1};
+    kiln_surface_pair pair = {
+        .v = {vertex, face[0], face[1], face[2]}, .split = 1, .reach = rules->thickness};
+    double d;
+    pair.clearance = clearance_between(&s, &pair);
+    if (is_near_in_material(&s, &pair)) {
+        const kiln_vec3 corner[3] = {u[face[0]], u[face[1]], u[face[2]]};
+        double apart = sqrt(kiln_triangle_distance2(u[vertex], corner));
+        if (reach_in_material(&s, &pair, apart) < rules->thickness)
+            return false;
+    }
+    return !is_violated(&s, &pair, &d);
 }
 
 /* To the places from kept[chunk] on. */

@@ -86,6 +86,10 @@ kiln_status kiln_surface_pairs_find(kiln_surface_pairs *pairs, const kiln_contac
 kiln_status kiln_surface_pairs_thin(kiln_surface_pairs *pairs, const kiln_pair_rules *rules,
                                     const kiln_box *boxes, const kiln_vec3 *x, size_t *count,
                                     kiln_error *error);
+/* Whether a vertex and a face of bodies have all of the reach and the clearance that others have:
+ * they are not near in the material, nor nearer than the clearance where the step begins. */
+bool kiln_surface_pair_is_whole(const kiln_contact_surface *surface, const kiln_pair_rules *rules,
+                                const kiln_vec3 *u, uint32_t vertex, const uint32_t face[3]);
 void kiln_surface_pairs_free(kiln_surface_pairs *pairs);
 size_t kiln_surface_pairs_bytes(const kiln_surface_pairs *pairs);
 

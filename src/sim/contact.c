@@ -67,6 +67,7 @@ static void set_options(kiln_world *world, const kiln_pair_table *pairs, const d
                                .self = said->self,
                                .thickness = thickness_of(world->scene),
                                .stiffness = said->stiffness,
+                               .once = said->weights == KILN_WEIGHTS_ONCE,
                                .adaptive = said->adaptive,
                                .friction = said->friction,
                                .pairs = pairs,

@@ -24,6 +24,12 @@ static const char *mode_name(int row)
     return row < 3 ? names[row] : NULL;
 }
 
+static const char *weights_name(int row)
+{
+    static const char *const names[] = {"area", "once"};
+    return row < 2 ? names[row] : NULL;
+}
+
 static void start_pair(void *settings)
 {
     *(kiln_scene_pair *)settings = (kiln_scene_pair){.friction = NAN};
@@ -77,6 +83,10 @@ static const kiln_schema_row contact_rows[] = {
      .meaning = "surfaces closer than this repel; 0: a tenth of the bodies' mean edge"},
     {"stiffness", KILN_VALUE_NUMBER, CONTACT(stiffness), KILN_POSITIVE, NULL, NULL,
      .meaning = "of the repulsion, relative to the bodies'"},
+    {"weights", KILN_VALUE_CHOICE, CONTACT(weights), .choices = weights_name,
+     .meaning = "what counts between bodies: area: each pair of a vertex and a face, or of two "
+                "edges, the area it stands for; once: all of them together each place of a "
+                "surface once, so that the pressure does not depend on the meshes"},
     {"adaptive", KILN_VALUE_FLAG, CONTACT(adaptive),
      .meaning =
          "more than that while surfaces are pressed so hard that less than a fiftieth of the "

@@ -12,6 +12,12 @@ typedef enum kiln_obstacle_mode {
     KILN_OBSTACLES_POINTS    /* its vertices, which are put on the obstacle */
 } kiln_obstacle_mode;
 
+/* What pairs of two bodies count. */
+typedef enum kiln_contact_weights {
+    KILN_WEIGHTS_AREA, /* each its area */
+    KILN_WEIGHTS_ONCE  /* together each place of a surface once */
+} kiln_contact_weights;
+
 /* What holds for two bodies, a body and an obstacle, or what is made of two materials. */
 typedef struct kiln_scene_pair {
     kiln_said said;
@@ -27,7 +33,8 @@ typedef struct kiln_scene_contact {
     kiln_obstacle_mode obstacles;
     double thickness; /* m; 0: a tenth of the mean edge of the bodies' meshes */
     double stiffness; /* of the repulsion, relative to the bodies': 1 */
-    bool adaptive;    /* more than that where surfaces are pressed very near to each other */
+    kiln_contact_weights weights;
+    bool adaptive; /* more than that where surfaces are pressed very near to each other */
     double friction;
     KILN_ARRAY_OF(kiln_scene_pair)
     pairs; /* owned by the scene; sim/pairs.h says what they mean together */

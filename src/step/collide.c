@@ -25,6 +25,7 @@ void kiln_collide_init(kiln_collide *collide, kiln_context *context,
 void kiln_collide_free(kiln_collide *c)
 {
     kiln_contact_surface_free(&c->surface);
+    kiln_collide_once_free(c);
     kiln_array_free(c->context, &c->counted);
     kiln_array_free(c->context, &c->acting);
     kiln_array_free(c->context, &c->scale);
@@ -59,7 +60,7 @@ void kiln_collide_free(kiln_collide *c)
 size_t kiln_collide_bytes(const kiln_collide *c)
 {
     return kiln_contact_surface_bytes(&c->surface) + kiln_surface_pairs_bytes(&c->found) +
-           kiln_walls_bytes(&c->walls) +
+           kiln_walls_bytes(&c->walls) + kiln_collide_once_bytes(c) +
            (c->modulus.capacity + c->least.capacity + c->at.capacity + c->begin.capacity +
             c->measured.capacity + c->counted.capacity + c->before.capacity + c->calm.capacity +
             c->scale.capacity + c->rub.capacity + c->push.capacity) *
@@ -145,6 +146,7 @@ static kiln_status start_anew(kiln_collide *c, kiln_error *error)
 {
     size_t slots = c->mesh->table[KILN_ON_VERTEX].used;
     c->found.pairs.count = c->acting.count = c->friction_contacts.count = c->begun.count = 0;
+    c->once.part_of.count = 0;
     c->found.grown = false;
     kiln_collide_forget(c);
     if (!kiln_collide_is_used(c))
@@ -192,6 +194,7 @@ kiln_status kiln_collide_build(kiln_collide *c, const kiln_mesh *mesh, const dou
         return kiln_fail(error, KILN_ERR_INPUT, "thickness", 0, -1, "must be positive, got %g m",
                          c->options.thickness);
     find_stride(c);
+    KILN_TRY(kiln_collide_once_build(c, error));
     return spread_modulus(c, modulus, error);
 }
 
@@ -206,6 +209,7 @@ kiln_status kiln_collide_update(kiln_collide *c, const kiln_mesh *mesh, const do
     KILN_TRY(start_anew(c, error));
     KILN_TRY(kiln_contact_surface_update(&c->surface, mesh, changes, error));
     find_stride(c);
+    KILN_TRY(kiln_collide_once_build(c, error));
     return renew_modulus(c, modulus, error);
 }
 

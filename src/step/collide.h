@@ -20,6 +20,7 @@
 #ifndef KILN_STEP_COLLIDE_H
 #define KILN_STEP_COLLIDE_H
 
+#include "contact/sight.h"
 #include "contact/surface_pairs.h"
 #include "solve/kept_values.h"
 #include "solve/constraints.h"
@@ -37,6 +38,7 @@ typedef struct kiln_contact_options {
     double thickness;    /* m, positive: surfaces nearer than this repel */
     double stiffness;    /* times Young's modulus: pressure scale of the repulsion */
     bool adaptive;       /* more than that where it is pressed too near (collide_harden.c) */
+    bool once;           /* between bodies each place counts once (collide_once.c) */
     double friction;     /* Coulomb's coefficient, of bodies; obstacles have their own */
     bool material_tells; /* surface_pairs.h; false when the material follows the world */
     const double *clearance; /* [body] m, kept beside the thickness (surface_pairs.h); NULL: none.
@@ -70,6 +72,26 @@ typedef struct kiln_rubbing {
     kiln_mat3 stiffness;
 } kiln_rubbing;
 
+/* What is known where places count once (collide_once.c). Parts of pairs, which are before hollows
+ * (contact/sight.h), follow the pairs wherever something is kept by pair. */
+typedef struct kiln_collide_once {
+    kiln_fans fans;      /* faces at each vertex slot */
+    kiln_f64_array cell; /* [body] m, edge of a square of two of its faces in u, mean */
+    KILN_ARRAY_OF(kiln_vec3)
+    normal;                  /* [face] where the solve began, */
+    kiln_f64_array edge_rim; /* [face][3] 0 to 1: how far its edges stick out there, */
+    kiln_f64_array rim;      /* [vertex slot] and the most of those at a vertex */
+    kiln_f64_array b;        /* [pair] the repulsion there, in [0, infinity) */
+    kiln_f64_array plain;    /* [pair] by how much it counts where all shares are one, or 0 */
+    kiln_f64_array covered;  /* [pair] of edges: how much of it their ends show; 1: all */
+    kiln_f64_array taken;    /* [pair] N, by which edges make it count otherwise for their ends */
+    KILN_ARRAY_OF(uint8_t)
+    parts;                  /* [pair] how many it has */
+    kiln_u32_array part_of; /* [part] the pair, ascending */
+    kiln_u32_array head;    /* [vertex slot] the first pair it sees, within a measure; and */
+    kiln_u32_array next;    /* [pair] the next, or KILN_NONE */
+} kiln_collide_once;
+
 typedef struct kiln_collide {
     kiln_context *context;
     const kiln_mesh *mesh; /* borrowed */
@@ -79,6 +101,7 @@ typedef struct kiln_collide {
     double nearest;    /* of the pairs at the last matrix but one of this solve, of their reach */
     kiln_contact_surface surface;
     kiln_walls walls;
+    kiln_collide_once once;
     uint32_t first_wall; /* rows of x: vertex slots, then the points of the walls, which are held */
     kiln_surface_pairs found;
     kiln_f64_array modulus; /* [vertex slot] Pa, mean of the tets at a surface vertex, 0 elsewhere;
@@ -96,7 +119,8 @@ typedef struct kiln_collide {
               push until its end, and are the last of the pairs */
     KILN_ARRAY_OF(kiln_pair_distance)
     distance;                /* [pair] of the last evaluation, */
-    kiln_f64_array counted;  /* m^2 by which they count there; 0 where they do not act */
+    kiln_f64_array counted;  /* m^2 by which they count there; 0 where they do not act. Once: N,
+                                less than 0 where something was counted twice */
     kiln_u32_array acting;   /* those that do, ascending; of them [pair] */
     kiln_f64_array scale;    /* N, stiffness times modulus times area, with the angle between edges
                                 where the solve began; */

@@ -122,6 +122,8 @@ void kiln_collide_measure(kiln_collide *c, const double *x)
         .collide = c, .x = kiln_collide_points(x), .begun = c->found.pairs.count - c->begun.count};
     kiln_parallel_for(c->context, c->found.pairs.count, KILN_COLLIDE_GRAIN, distance_chunk, &e);
     list_acting(c);
+    if (c->options.once)
+        kiln_collide_count_once(c, x);
     c->measures++;
     c->seconds += kiln_wall_seconds() - began;
 }

@@ -288,7 +288,7 @@ static void find_levers_of(const kiln_collide *c, size_t i, kiln_mat3 lever[4])
 static kiln_friction_contact contact_of(const kiln_collide *c, size_t i)
 {
     kiln_friction_contact contact = {.normal = c->distance.data[i].normal,
-                                     .load = kiln_collide_load(c, i),
+                                     .load = kiln_collide_pressure(c, i),
                                      .friction = c->rub.data[i]};
     memcpy(contact.v, kiln_collide_pair(c, i)->v, sizeof contact.v);
     find_levers_of(c, i, contact.lever);
@@ -304,6 +304,12 @@ static void contact_chunk(void *user, size_t chunk, size_t begin, size_t end, in
         c->friction_contacts.data[k] = contact_of(c, c->rubbed.data[k]);
 }
 
+/* Parts of pairs make the pair's load another. */
+static bool rubs_at(const kiln_collide *c, size_t i)
+{
+    return c->rub.data[i] != 0.0 && i < c->found.pairs.count;
+}
+
 kiln_status kiln_collide_lag_friction(kiln_collide *c, kiln_error *error)
 {
     c->friction_contacts.count = c->rubbed.count = 0;
@@ -311,7 +317,7 @@ kiln_status kiln_collide_lag_friction(kiln_collide *c, kiln_error *error)
         return KILN_OK;
     KILN_TRY(kiln_array_reserve(c->context, &c->rubbed, c->acting.count, error));
     for (size_t a = 0; a < c->acting.count; a++)
-        if (c->rub.data[c->acting.data[a]] != 0.0)
+        if (rubs_at(c, c->acting.data[a]))
             c->rubbed.data[c->rubbed.count++] = c->acting.data[a];
     KILN_TRY(kiln_array_reserve(c->context, &c->rubbing, c->rubbed.count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->friction_contacts, c->rubbed.count, error));
@@ -335,8 +341,8 @@ double kiln_collide_change(kiln_collide *c, const double *x)
     sum = change;
     for (size_t a = 0; a < c->acting.count; a++) {
         size_t i = c->acting.data[a];
-        double load = kiln_collide_load(c, i);
-        if (load == 0.0 || c->rub.data[i] == 0.0)
+        double load = rubs_at(c, i) ? kiln_collide_pressure(c, i) : 0.0;
+        if (load == 0.0)
             continue;
         const kiln_friction_contact *known = find_contact(c, kiln_collide_pair(c, i)->v);
         double before = known ? known->load : 0.0;

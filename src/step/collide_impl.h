@@ -1,10 +1,11 @@
 /* The inside of kiln_collide, shared by collide.c (what exists), collide_pairs.c (what may meet),
  * collide_distance.c (how near it is), collide_repulsion.c, collide_friction.c (the terms),
- * collide_harden.c (how strongly, where that is not said),
- * collide_detect.c (how far a way may go) and collide_output.c (what came of it). */
+ * collide_harden.c (how strongly, where that is not said), collide_once.c (what counts, if not
+ * all), collide_detect.c (how far a way may go) and collide_output.c (what came of it). */
 #ifndef KILN_STEP_COLLIDE_IMPL_H
 #define KILN_STEP_COLLIDE_IMPL_H
 
+#include "contact/repulsion.h"
 #include "step/collide.h"
 
 enum { KILN_COLLIDE_GRAIN = 128, KILN_COLLIDE_BLOCK = 64 }; /* pairs per chunk, and at once */
@@ -49,7 +50,7 @@ KILN_INLINE bool kiln_collide_is_flat(const kiln_collide *collide, const kiln_su
 
 KILN_INLINE bool kiln_collide_acts(const kiln_collide *collide, size_t i)
 {
-    return collide->counted.data[i] > 0.0;
+    return collide->counted.data[i] != 0.0;
 }
 
 KILN_INLINE void kiln_collide_add_at(double *g, uint32_t v, double s, kiln_vec3 d)
@@ -78,9 +79,28 @@ kiln_status kiln_collide_expect(void *self, const double *x, kiln_error *error);
 /* Before a matrix at x, where distances have been measured (collide_harden.c). */
 void kiln_collide_look_harder(kiln_collide *collide, const double *x);
 double kiln_collide_scale_of(const kiln_collide *collide, size_t i); /* of a pair that acts */
+kiln_pair_rules kiln_collide_rules(const kiln_collide *collide);
+/* Of what the solve knows of `count` pairs and parts. */
+kiln_status kiln_collide_make_room(kiln_collide *collide, size_t count, kiln_error *error);
+
+/* collide_once.c: what those that act count, once distances at x are known; */
+void kiln_collide_count_once(kiln_collide *collide, const double *x);
+/* whether a pair is of two edges of bodies, and then its repulsion as that of kiln_repulsion_at; */
+bool kiln_collide_crosses(const kiln_collide *collide, size_t i);
+kiln_repulsion kiln_collide_crossing(const kiln_collide *collide, size_t i);
+/* what of the surface is a rim where the solve begins; */
+void kiln_collide_find_rims(kiln_collide *collide);
+/* and what there is for it. */
+kiln_status kiln_collide_once_build(kiln_collide *collide, kiln_error *error);
+kiln_status kiln_collide_once_room(kiln_collide *collide, size_t count, kiln_error *error);
+void kiln_collide_once_free(kiln_collide *collide);
+size_t kiln_collide_once_bytes(const kiln_collide *collide);
+
 /* Fills in which of those that act the matrix has blocks for. */
 void kiln_collide_find_coupled(kiln_collide *collide);
 double kiln_collide_load(const kiln_collide *collide, size_t i); /* of a pair as measured, N */
+/* Of a pair with its parts, for friction: not negative. */
+double kiln_collide_pressure(const kiln_collide *collide, size_t i);
 
 /* Some rows of a gradient and of the matrix, which may be NULL. */
 typedef struct kiln_row_band {

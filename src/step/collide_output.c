@@ -113,12 +113,22 @@ static void add_pair(const kiln_collide *c, size_t i, const double *x,
         }
 }
 
+/* What is between two faces of a hollow is counted by both. */
+static void add_part(const kiln_collide *c, size_t i, const kiln_contact_columns *out)
+{
+    for (int k = 0; k < 4; k++)
+        out->load[kiln_collide_pair(c, i)->v[k]] +=
+            kiln_collide_load(c, i) * fabs(c->distance.data[i].weight[k]);
+}
+
 void kiln_collide_columns(kiln_collide *c, const double *x, const kiln_contact_columns *out)
 {
     kiln_collide_measure(c, x);
     for (size_t i = 0; i < c->found.pairs.count; i++)
         if (is_near(c, i))
             add_pair(c, i, x, out);
+    for (size_t k = 0; k < c->once.part_of.count; k++)
+        add_part(c, c->found.pairs.count + k, out);
     for (size_t v = 0; v < c->first_wall; v++)
         if (out->load[v] > 0.0)
             out->slip[v] /= out->load[v];

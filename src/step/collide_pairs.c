@@ -80,9 +80,10 @@ void kiln_collide_stay(kiln_collide *c, const double *x)
     place_boxes(c, x, NULL, 0.0);
 }
 
-static kiln_status make_room(kiln_collide *c, kiln_error *error)
+kiln_status kiln_collide_make_room(kiln_collide *c, size_t count, kiln_error *error)
 {
-    size_t count = c->found.pairs.count;
+    if (c->options.once)
+        KILN_TRY(kiln_collide_once_room(c, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->distance, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->counted, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->before, count, error));
@@ -91,7 +92,13 @@ static kiln_status make_room(kiln_collide *c, kiln_error *error)
     KILN_TRY(kiln_array_reserve(c->context, &c->scale, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->rub, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->coupled, count, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->push, 2 * count, error));
+    return kiln_array_reserve(c->context, &c->push, 2 * count, error);
+}
+
+static kiln_status make_room(kiln_collide *c, kiln_error *error)
+{
+    size_t count = c->found.pairs.count;
+    KILN_TRY(kiln_collide_make_room(c, count, error));
     KILN_TRY(kiln_kept_values_reserve(&c->kept, c->context, 3 * c->given->rows, count, error));
     KILN_TRY(kiln_kept_values_reserve(&c->totals, c->context, 3 * c->given->rows, 1, error));
     return kiln_array_reserve(c->context, &c->least, kiln_chunk_count(count, KILN_COLLIDE_GRAIN),
@@ -130,7 +137,7 @@ static kiln_status add_begun(kiln_collide *c, kiln_error *error)
     return KILN_OK;
 }
 
-static kiln_pair_rules rules_of(const kiln_collide *c)
+kiln_pair_rules kiln_collide_rules(const kiln_collide *c)
 {
     return (kiln_pair_rules){.bodies = c->options.bodies,
                              .self = c->options.self,
@@ -149,7 +156,7 @@ static kiln_pair_rules rules_of(const kiln_collide *c)
 static kiln_status find_pairs(kiln_collide *c, const double *x, const double *dx, double part,
                               kiln_error *error)
 {
-    kiln_pair_rules rules = rules_of(c);
+    kiln_pair_rules rules = kiln_collide_rules(c);
     rules.way = dx ? kiln_collide_points(dx) : NULL;
     rules.part = part;
     c->state++;
@@ -164,7 +171,7 @@ static kiln_status find_pairs(kiln_collide *c, const double *x, const double *dx
 
 static kiln_status thin_pairs(kiln_collide *c, const double *x, kiln_error *error)
 {
-    kiln_pair_rules rules = rules_of(c);
+    kiln_pair_rules rules = kiln_collide_rules(c);
     size_t count = c->found.pairs.count - c->begun.count; /* those stay */
     c->state++;
     place_boxes(c, x, NULL, 0.0);
@@ -247,10 +254,11 @@ static void begin_at(kiln_collide *c, const double *x)
 {
     const kiln_vec3 *p = kiln_collide_points(x);
     const kiln_contact_surface *s = &c->surface;
+    bool looked_at = c->options.walls || c->options.once;
     memcpy(c->begin.data, x, 3 * c->given->rows * sizeof(double));
     for (size_t i = 0; i < s->vertices.count; i++)
         c->facing.data[s->vertices.data[i]] = kiln_v3(0, 0, 0);
-    for (size_t f = 0; f < s->faces.count && c->options.walls; f += 3) {
+    for (size_t f = 0; f < s->faces.count && looked_at; f += 3) {
         const uint32_t *v = &s->faces.data[f];
         kiln_vec3 normal =
             kiln_v3_cross(kiln_v3_sub(p[v[1]], p[v[0]]), kiln_v3_sub(p[v[2]], p[v[0]]));
@@ -258,6 +266,8 @@ static void begin_at(kiln_collide *c, const double *x)
             c->facing.data[v[k]] =
                 kiln_v3_madd(c->facing.data[v[k]], 1.0 / (6.0 * s->area.data[v[k]]), normal);
     }
+    if (c->options.once)
+        kiln_collide_find_rims(c);
 }
 
 static void couple_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -347,16 +357,33 @@ double kiln_collide_scale_of(const kiln_collide *c, size_t i)
            skewness(pair, kiln_collide_points(c->begin.data)) * facing(c, pair);
 }
 
+static double value_of(const kiln_collide *c, size_t i, double reach)
+{
+    if (c->options.once && kiln_collide_crosses(c, i))
+        return kiln_collide_crossing(c, i).value;
+    return kiln_repulsion_at(c->distance.data[i].d / reach).value;
+}
+
+static double scale_at_begin(const kiln_collide *c, size_t i)
+{
+    return c->options.once ? c->scale.data[i] : kiln_collide_scale_of(c, i);
+}
+
 static double energy_of(const kiln_collide *c)
 {
     double sum = 0.0;
     for (size_t a = 0; a < c->acting.count; a++) {
         size_t i = c->acting.data[a];
         double reach = kiln_collide_pair(c, i)->reach;
-        sum += kiln_collide_scale_of(c, i) * reach *
-               kiln_repulsion_at(c->distance.data[i].d / reach).value;
+        sum += scale_at_begin(c, i) * reach * value_of(c, i, reach);
     }
     return sum;
+}
+
+static void measure_again(kiln_collide *c, const double *x)
+{
+    c->state++;
+    kiln_collide_measure(c, x);
 }
 
 /* As at the begin of a solve there: what the last one had of angles and areas is of its own begin,
@@ -366,8 +393,11 @@ double kiln_collide_energy(kiln_collide *c, const double *x)
     kiln_collide_measure(c, x);
     memcpy(c->at.data, c->begin.data, 3 * c->given->rows * sizeof(double));
     begin_at(c, x);
+    if (c->options.once)
+        measure_again(c, x); /* what counts depends on the begin */
     double sum = energy_of(c);
     begin_at(c, c->at.data);
+    c->state += c->options.once;
     return sum;
 }
 

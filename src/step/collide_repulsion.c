@@ -10,10 +10,18 @@ static kiln_repulsion repulsion_of(const kiln_collide *c, size_t i)
 {
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
     double s = c->distance.data[i].d / pair->reach;
+    if (c->options.once && kiln_collide_crosses(c, i))
+        return kiln_collide_crossing(c, i);
     if (!c->from || c->rub.data[i] > 0.0) /* what trembles would not stick */
         return kiln_repulsion_at(s);
     return kiln_repulsion_over(c->before.data[i] / pair->reach, s, !kiln_collide_is_flat(c, pair),
                                c->calm.data[i]);
+}
+
+/* What edges take is of the end of the step. */
+static kiln_repulsion plain_of(const kiln_collide *c, size_t i)
+{
+    return kiln_repulsion_at(c->distance.data[i].d / kiln_collide_pair(c, i)->reach);
 }
 
 static double loss_of(const kiln_collide *c, size_t i)
@@ -45,13 +53,33 @@ void kiln_collide_visit_walls(kiln_collide *c, const double *x, kiln_see_touch *
 
 double kiln_collide_load(const kiln_collide *c, size_t i)
 {
-    return kiln_collide_acts(c, i) ? -c->scale.data[i] * repulsion_of(c, i).slope : 0.0;
+    if (!kiln_collide_acts(c, i))
+        return 0.0;
+    double load = -c->scale.data[i] * repulsion_of(c, i).slope;
+    return c->options.once ? load - c->once.taken.data[i] * plain_of(c, i).slope : load;
+}
+
+double kiln_collide_pressure(const kiln_collide *c, size_t i)
+{
+    double load = kiln_collide_load(c, i);
+    const kiln_u32_array *part_of = &c->once.part_of;
+    if (!c->options.once)
+        return load;
+    for (size_t k = 0; k < part_of->count; k++) /* few */
+        if (part_of->data[k] == i)
+            load += kiln_collide_load(c, c->found.pairs.count + k);
+    return fmax(load, 0.0);
 }
 
 typedef struct energy_job {
     const kiln_collide *collide;
     double *energy;
 } energy_job;
+
+static double energy_of(const kiln_collide *c, size_t i)
+{
+    return c->scale.data[i] * kiln_collide_pair(c, i)->reach * repulsion_of(c, i).value;
+}
 
 static void energy_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
@@ -61,8 +89,7 @@ static void energy_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     const kiln_collide *c = job->collide;
     for (size_t a = begin; a < end; a++) {
         size_t i = c->acting.data[a];
-        job->energy[i] =
-            c->scale.data[i] * kiln_collide_pair(c, i)->reach * repulsion_of(c, i).value;
+        job->energy[i] = energy_of(c, i);
     }
 }
 
@@ -75,15 +102,22 @@ static const double *measure_energies(kiln_collide *c, const double *x)
         c, kiln_kept_values_begin(&c->kept, c->context, 3 * c->given->rows, pairs, c->state, x)};
     if (pairs)
         memset(job.energy, 0, pairs * sizeof *job.energy);
-    kiln_parallel_for(c->context, c->acting.count, KILN_COLLIDE_GRAIN, energy_chunk, &job);
+    kiln_parallel_for(c->context, c->acting.count - c->once.part_of.count, KILN_COLLIDE_GRAIN,
+                      energy_chunk, &job);
+    for (size_t k = 0; k < c->once.part_of.count; k++)
+        job.energy[c->once.part_of.data[k]] += energy_of(c, pairs + k);
     return job.energy;
 }
 
 static double sum_of(kiln_collide *c, const double *energy, const double *x)
 {
     double sum = 0.0;
-    for (size_t a = 0; a < c->acting.count; a++)
-        sum += energy[c->acting.data[a]];
+    if (c->once.part_of.count) /* whose pairs need not act */
+        for (size_t i = 0; i < c->found.pairs.count; i++)
+            sum += energy[i];
+    else
+        for (size_t a = 0; a < c->acting.count; a++)
+            sum += energy[c->acting.data[a]];
     if (c->failure != KILN_OK)
         return INFINITY;
     *kiln_kept_values_begin(&c->totals, c->context, 3 * c->given->rows, 1, c->solve, x) = sum;
@@ -124,6 +158,30 @@ typedef struct push_job {
     double scale;
 } push_job;
 
+/* How many corners of its face the nearest place of a vertex is between. */
+static int corners_of(const kiln_pair_distance *at)
+{
+    return (at->weight[1] != 0.0) + (at->weight[2] != 0.0) + (at->weight[3] != 0.0);
+}
+
+/* With what edges take. Where the sum attracts its Hessian is that of the rest turned round: along
+ * the normal it takes from what there is, and across it the force turns, as from one side of a
+ * hollow to the other, which is all there is to hold a vertex there. Before a face nothing turns.
+ */
+static void push_once(kiln_collide *c, size_t a, double scale)
+{
+    size_t i = c->acting.data[a];
+    const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+    const kiln_pair_distance *at = &c->distance.data[i];
+    kiln_repulsion b = plain_of(c, i);
+    double *push = &c->push.data[2 * a], taken = scale * c->once.taken.data[i];
+    push[0] += taken * b.slope;
+    push[1] += taken * b.curvature / pair->reach;
+    if (push[0] > 0.0)
+        push[1] = corners_of(at) < 3 ? push[0] / (at->d + pair->clearance) : 0.0;
+    push[1] = fmax(push[1], 0.0);
+}
+
 static void push_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk;
@@ -136,6 +194,8 @@ static void push_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
         double force = job->scale * c->scale.data[i];
         c->push.data[2 * a] = force * b.slope;
         c->push.data[2 * a + 1] = force * b.curvature / kiln_collide_pair(c, i)->reach;
+        if (c->options.once)
+            push_once(c, a, job->scale);
     }
 }
 
@@ -155,6 +215,33 @@ static void add_blocks(const kiln_row_band *rows, const uint32_t v[4], const dou
                     block[r][s] = factor * m[r][s];
             kiln_bsr_add(rows->H, v[k], v[l], (const double(*)[3])block);
         }
+}
+
+/* The direction across the normal and an edge; false: it is at a corner. */
+static bool find_across(const kiln_collide *c, size_t i, kiln_vec3 *across)
+{
+    const kiln_vec3 *x = kiln_collide_points(c->measured.data);
+    const kiln_pair_distance *at = &c->distance.data[i];
+    const uint32_t *v = kiln_collide_pair(c, i)->v;
+    int end[3], count = 0;
+    for (int k = 1; k < 4; k++)
+        if (at->weight[k] != 0.0)
+            end[count++] = k;
+    if (count != 2)
+        return false;
+    *across = kiln_v3_normalize(kiln_v3_cross(kiln_v3_sub(x[v[end[1]]], x[v[end[0]]]), at->normal));
+    return true;
+}
+
+/* Where a pair attracts: m becomes what holds a vertex across the normal. */
+static void turn_across(const kiln_collide *c, size_t i, double stiffness, double m[3][3])
+{
+    kiln_vec3 along = c->distance.data[i].normal;
+    bool round = !find_across(c, i, &along);
+    const double n[3] = {along.x, along.y, along.z};
+    for (int r = 0; r < 3; r++)
+        for (int s = 0; s < 3; s++)
+            m[r][s] = stiffness * (round ? (r == s) - n[r] * n[s] : n[r] * n[s]);
 }
 
 /* Of the Hessian only the part along the normal: what the turning of the normal adds is negative
@@ -178,6 +265,8 @@ static void add_pushes(const void *user, const kiln_row_band *rows)
         for (int r = 0; r < 3; r++)
             for (int s = 0; s < 3; s++)
                 m[r][s] = curvature * n[r] * n[s];
+        if (slope > 0.0)
+            turn_across(c, i, curvature, m);
         add_blocks(rows, v, at->weight, (const double(*)[3])m, c->coupled.data[a]);
     }
 }
@@ -197,8 +286,11 @@ static void note_stiff(kiln_collide *c, size_t a, double stiffness)
 {
     size_t i = c->acting.data[a];
     const kiln_pair_distance *at = &c->distance.data[i];
+    kiln_vec3 along = at->normal;
+    if (c->push.data[2 * a] > 0.0 && !find_across(c, i, &along))
+        return; /* a corner: what the matrix has of it stays */
     kiln_stiff_pair *stiff = &c->stiff.data[c->stiff.count++];
-    *stiff = (kiln_stiff_pair){.normal = at->normal, .stiffness = stiffness};
+    *stiff = (kiln_stiff_pair){.normal = along, .stiffness = stiffness};
     memcpy(stiff->v, kiln_collide_pair(c, i)->v, sizeof stiff->v);
     memcpy(stiff->weight, at->weight, sizeof stiff->weight);
 }

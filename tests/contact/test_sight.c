@@ -110,7 +110,7 @@ static double counted(const sheet *s, bool over, kiln_vec3 *gradient, int *parts
         double d = sqrt(at.distance2), before = sqrt(on_face(s, s->from, f).distance2);
         if (d >= REACH || s->share[f] == 0.0)
             continue;
-        kiln_sight_count(&sight, 0, f, at.feature, &counts);
+        kiln_sight_count(&sight, 0, f, &counts);
         sum += counts.own * value_at(d, before, over);
         double slope = counts.own * kiln_repulsion_at(d / REACH).slope / REACH;
         *gradient = kiln_v3_madd(*gradient, slope / d, at.offset);
