@@ -153,12 +153,30 @@ static bool began_alike(const kiln_sight *s, const place *p, const place *q)
 
 /* The terms that are at one feature. */
 typedef struct pile {
-    double net, plain;  /* the latter with 1 for every share */
+    kiln_shares net;
     int owners, around; /* faces that have their nearest place there, and all seen */
-    double least;       /* share of the faces around, */
+    kiln_shares least;  /* of the faces around, */
     int faces;          /* seen or not */
     bool one;           /* they can be taken as one */
 } pile;
+
+static const kiln_shares none, most = {{INFINITY, INFINITY}};
+
+static bool is_seen(kiln_shares f)
+{
+    return f.f[0] > 0.0;
+}
+
+static kiln_shares least_of(kiln_shares a, kiln_shares b)
+{
+    return (kiln_shares){{fmin(a.f[0], b.f[0]), fmin(a.f[1], b.f[1])}};
+}
+
+/* a + factor b */
+static kiln_shares with(kiln_shares a, double factor, kiln_shares b)
+{
+    return (kiln_shares){{a.f[0] + factor * b.f[0], a.f[1] + factor * b.f[1]}};
+}
 
 /* A face, whose nearest place is known. */
 typedef struct face_known {
@@ -167,9 +185,10 @@ typedef struct face_known {
 } face_known;
 
 /* g of an edge, and how many faces at it are seen. */
-static double edge_term(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32_t b, int *around)
+static kiln_shares edge_term(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32_t b,
+                             int *around)
 {
-    double least = INFINITY;
+    kiln_shares least = most;
     uint32_t row[3];
     int count = 0;
     *around = 0;
@@ -178,28 +197,28 @@ static double edge_term(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32
         rows_of(&s->surface, face, row);
         if (!has_row(row, b))
             continue;
-        double f = s->share(s->user, vertex, face);
-        least = fmin(least, f);
-        *around += f > 0.0;
+        kiln_shares f = s->share(s->user, vertex, face);
+        least = least_of(least, f);
+        *around += is_seen(f);
         count++;
     }
-    return count == 2 ? least : 0.0;
+    return count == 2 ? least : none;
 }
 
 static pile pile_of_faces(const kiln_sight *s, uint32_t vertex, const place *at,
                           const face_known *known)
 {
-    pile out = {.least = INFINITY, .one = true};
+    pile out = {.least = most, .one = true};
     uint32_t row[3];
     for (size_t i = fan_begin(&s->surface, at->at.a); i < fan_end(&s->surface, at->at.a); i++) {
         uint32_t face = s->surface.fans->face.data[i];
         rows_of(&s->surface, face, row);
         if (at->at.b != NOWHERE && !has_row(row, at->at.b))
             continue;
-        double f = s->share(s->user, vertex, face);
-        out.least = fmin(out.least, f);
+        kiln_shares f = s->share(s->user, vertex, face);
+        out.least = least_of(out.least, f);
         out.faces++;
-        if (f == 0.0)
+        if (!is_seen(f))
             continue;
         out.around++;
         place on = {.at = known->nearest};
@@ -207,8 +226,7 @@ static pile pile_of_faces(const kiln_sight *s, uint32_t vertex, const place *at,
             on = on_face(s, vertex, face);
         if (!is_at(on.at, at->at.a, at->at.b))
             continue;
-        out.net += f;
-        out.plain += 1.0;
+        out.net = with(out.net, 1.0, f);
         out.owners++;
         out.one = out.one && began_alike(s, &on, at);
     }
@@ -228,11 +246,11 @@ static bool came_before(const kiln_fan_surface *s, uint32_t centre, size_t i, ui
 }
 
 /* h of a point, and the edges that end nearest there. */
-static double add_edges(const kiln_sight *s, uint32_t vertex, const place *at, pile *out)
+static kiln_shares add_edges(const kiln_sight *s, uint32_t vertex, const place *at, pile *out)
 {
     const kiln_fan_surface *surface = &s->surface;
     uint32_t row[3], q = at->at.a;
-    double least = INFINITY; /* of g around, which is that of f where none is at a border */
+    kiln_shares least = most; /* of g around, which is that of f where none is at a border */
     for (size_t i = fan_begin(surface, q); i < fan_end(surface, q); i++) {
         uint32_t face = surface->fans->face.data[i];
         rows_of(surface, face, row);
@@ -240,27 +258,26 @@ static double add_edges(const kiln_sight *s, uint32_t vertex, const place *at, p
             int around;
             if (row[k] == q || came_before(surface, q, i, row[k]))
                 continue;
-            double g = edge_term(s, vertex, q, row[k], &around);
+            kiln_shares g = edge_term(s, vertex, q, row[k], &around);
             place on = on_edge(s, vertex, q, row[k]);
-            least = fmin(least, g);
-            if (g == 0.0 || !is_at(on.at, q, NOWHERE))
+            least = least_of(least, g);
+            if (!is_seen(g) || !is_at(on.at, q, NOWHERE))
                 continue;
-            out->net -= g;
-            out->plain -= 1.0;
+            out->net = with(out->net, -1.0, g);
             out->one = out->one && began_alike(s, &on, at);
         }
     }
     return least;
 }
 
-static void add_part(const place *at, double count, double plain, int from, int to,
+static void add_part(const place *at, kiln_shares count, double per, int from, int to,
                      kiln_counts *out)
 {
-    if (count == 0.0 && plain == 0.0)
+    if (count.f[0] == 0.0 && count.f[1] == 0.0)
         return;
     int n = out->parts++;
-    out->part[n].count = count;
-    out->part[n].plain = plain;
+    for (int k = 0; k < 2; k++)
+        out->part[n].count[k] = count.f[k] / per;
     out->part[n].distance = at->d;
     out->part[n].before = at->before;
     out->part[n].offset = at->offset;
@@ -270,21 +287,15 @@ static void add_part(const place *at, double count, double plain, int from, int 
         out->part[n].weight[to] = at->weight[1];
 }
 
-/* What a share is where all are one. */
-static double is_seen(double share)
-{
-    return share > 0.0 ? 1.0 : 0.0;
-}
-
 /* Of one feature of a face, whose nearest place is `nearest`. */
 static void count_pile(const pile *p, const place *at, feature nearest, int from, int to,
                        kiln_counts *out)
 {
     if (is_at(nearest, at->at.a, at->at.b)) {
-        out->own = p->net / p->owners;
-        out->plain = p->plain / p->owners;
+        for (int k = 0; k < 2; k++)
+            out->own[k] = p->net.f[k] / p->owners;
     } else if (p->owners == 0) {
-        add_part(at, p->net / p->around, p->plain / p->around, from, to, out);
+        add_part(at, p->net, p->around, from, to, out);
     }
 }
 
@@ -296,13 +307,12 @@ static void count_edge(const kiln_sight *s, uint32_t vertex, const uint32_t row[
     if (at.at.b == NOWHERE)
         return; /* a term of the corner there */
     pile p = pile_of_faces(s, vertex, &at, known);
-    double g = p.faces == 2 ? p.least : 0.0;
-    p.net -= g;
-    p.plain -= is_seen(g);
+    kiln_shares g = p.faces == 2 ? p.least : none;
+    p.net = with(p.net, -1.0, g);
     if (p.one)
         count_pile(&p, &at, known->nearest, from, to, out);
     else
-        add_part(&at, -g / p.around, -is_seen(g) / p.around, from, to, out);
+        add_part(&at, g, -p.around, from, to, out);
 }
 
 static void count_corner(const kiln_sight *s, uint32_t vertex, const uint32_t row[3], int k,
@@ -310,21 +320,20 @@ static void count_corner(const kiln_sight *s, uint32_t vertex, const uint32_t ro
 {
     place at = at_point(s, vertex, row[k]);
     pile p = pile_of_faces(s, vertex, &at, known);
-    double h = add_edges(s, vertex, &at, &p);
-    p.net += h;
-    p.plain += is_seen(h);
+    kiln_shares h = add_edges(s, vertex, &at, &p);
+    p.net = with(p.net, 1.0, h);
     if (p.one) {
         count_pile(&p, &at, known->nearest, k, -1, out);
         return;
     }
-    add_part(&at, h / p.around, is_seen(h) / p.around, k, -1, out);
+    add_part(&at, h, p.around, k, -1, out);
     for (int e = 0; e < 3; e++) {
         int around;
         place end = on_edge(s, vertex, row[e], row[(e + 1) % 3]);
         if (!is_at(end.at, row[k], NOWHERE))
             continue;
-        double g = edge_term(s, vertex, row[e], row[(e + 1) % 3], &around);
-        add_part(&end, -g / around, -is_seen(g) / around, k, -1, out);
+        kiln_shares g = edge_term(s, vertex, row[e], row[(e + 1) % 3], &around);
+        add_part(&end, g, -around, k, -1, out);
     }
 }
 
@@ -333,8 +342,8 @@ void kiln_sight_count(const kiln_sight *s, uint32_t vertex, uint32_t face, kiln_
     uint32_t row[3];
     rows_of(&s->surface, face, row);
     const face_known known = {face, on_face(s, vertex, face).at};
-    out->own = s->share(s->user, vertex, face);
-    out->plain = is_seen(out->own);
+    kiln_shares share = s->share(s->user, vertex, face);
+    memcpy(out->own, share.f, sizeof out->own);
     out->parts = 0;
     bool near[3];
     for (int k = 0; k < 3; k++) {

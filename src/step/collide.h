@@ -80,11 +80,14 @@ typedef struct kiln_collide_once {
     KILN_ARRAY_OF(kiln_vec3)
     normal;                  /* [face] where the solve began, */
     kiln_f64_array edge_rim; /* [face][3] 0 to 1: how far its edges stick out there, */
-    kiln_f64_array rim;      /* [vertex slot] and the most of those at a vertex */
-    kiln_f64_array b;        /* [pair] the repulsion there, in [0, infinity) */
-    kiln_f64_array plain;    /* [pair] by how much it counts where all shares are one, or 0 */
-    kiln_f64_array covered;  /* [pair] of edges: how much of it their ends show; 1: all */
-    kiln_f64_array taken;    /* [pair] N, by which edges make it count otherwise for their ends */
+    kiln_f64_array felt; /* [vertex slot] 1 - the least distance over the reach there; then room */
+    bool felt_known;
+    kiln_f64_array rim; /* [vertex slot] and the most of those at a vertex */
+    kiln_f64_array b;   /* [pair] the repulsion there, in [0, infinity) */
+    kiln_f64_array
+        shown; /* [pair] of a vertex: the part of the place before it that it answers for */
+    kiln_f64_array covered; /* [pair] of edges: how much of it their ends show; 1: all */
+    kiln_f64_array taken;   /* [pair] N, by which edges make it count otherwise for their ends */
     KILN_ARRAY_OF(uint8_t)
     parts;                  /* [pair] how many it has */
     kiln_u32_array part_of; /* [part] the pair, ascending */

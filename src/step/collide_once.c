@@ -21,6 +21,9 @@
 /* Nor does one of two bodies answer alone. */
 #define LEAST_PART 0.05
 
+/* One over the part of a crossing that its ends must show for it not to count. */
+#define HALF_SHOWN 2.0
+
 static bool is_crossing(const kiln_collide *c, const kiln_surface_pair *pair)
 {
     return pair->split == 2 && !kiln_collide_is_wall(c, pair->v[3]);
@@ -46,8 +49,16 @@ static double cell_of(const kiln_collide *c, uint32_t vertex)
     return c->once.cell.data[c->surface.body.data[vertex]];
 }
 
+/* Whether a vertex was as near to something where the solve began as another, 0 to 1. */
+static double feels_like(const kiln_collide *c, uint32_t vertex, uint32_t other)
+{
+    double own = c->once.felt.data[vertex], as = c->once.felt.data[other];
+    return own >= as ? (own > 0.0 ? 1.0 : 0.0) : own / as;
+}
+
 /* Whether the place of a face next to a vertex is at a rim, where the solve began: 1, and less up
- * to a cell of the vertex's own mesh from there, 0. */
+ * to a cell of the vertex's own mesh from there, 0. Not at one whose ends feel nothing: they could
+ * not answer for it. */
 static double rim_before(const kiln_collide *c, uint32_t vertex, uint32_t face)
 {
     const kiln_vec3 *x = kiln_collide_points(c->begin.data);
@@ -57,13 +68,16 @@ static double rim_before(const kiln_collide *c, uint32_t vertex, uint32_t face)
         return 0.0;
     const kiln_vec3 corner[3] = {x[v[0]], x[v[1]], x[v[2]]};
     kiln_vec3 at = kiln_v3_sub(x[vertex], kiln_closest_on_triangle(x[vertex], corner).offset);
-    double most = 0.0, cell = cell_of(c, vertex);
+    double most = 0.0, cell = cell_of(c, vertex), feels[3];
+    for (int k = 0; k < 3; k++)
+        feels[k] = feels_like(c, v[k], vertex);
     for (int k = 0; k < 3; k++) {
         const kiln_vec3 end[2] = {corner[k], corner[(k + 1) % 3]};
         double from_edge = sqrt(kiln_closest_on_edge(at, end).distance2);
         double from_corner = kiln_v3_norm(kiln_v3_sub(at, end[0]));
-        most = fmax(most, edge[k] * (1.0 - from_edge / cell));
-        most = fmax(most, rim[v[k]] * (1.0 - from_corner / cell));
+        double both = fmin(feels[k], feels[(k + 1) % 3]);
+        most = fmax(most, edge[k] * both * (1.0 - from_edge / cell));
+        most = fmax(most, rim[v[k]] * feels[k] * (1.0 - from_corner / cell));
     }
     return most;
 }
@@ -82,14 +96,14 @@ static double part_of_two(const kiln_collide *c, uint32_t vertex, uint32_t face)
     return fmin(fmax(part, LEAST_PART), 1.0 - LEAST_PART);
 }
 
-/* N at stiffness 1, with all that a vertex and a face count by. */
-static double weight_of(const kiln_collide *c, uint32_t vertex, uint32_t face)
+/* Of the whole of both that a vertex answers for before a face: N at stiffness 1, and how much. */
+static kiln_shares weight_of(const kiln_collide *c, uint32_t vertex, uint32_t face)
 {
     const uint32_t *v = &c->surface.faces.data[3 * (size_t)face];
     const double *modulus = c->modulus.data;
     double other = (modulus[v[0]] + modulus[v[1]] + modulus[v[2]]) / 3.0;
-    return part_of_two(c, vertex, face) * facing(c, vertex, v) * fmin(modulus[vertex], other) *
-           c->surface.area.data[vertex];
+    double part = part_of_two(c, vertex, face), area = c->surface.area.data[vertex];
+    return (kiln_shares){{part * facing(c, vertex, v) * fmin(modulus[vertex], other) * area, part}};
 }
 
 /* A vertex and a face of which the search makes a pair (contact/surface_pairs.c, is_wanted): faces
@@ -117,23 +131,24 @@ static double rounded(double x)
 
 /* What faces share is taken away where they meet; so those that repel at another distance than the
  * rest are not of the surface that is seen, and count by themselves. */
-static double share_of(const void *user, uint32_t vertex, uint32_t face)
+static kiln_shares share_of(const void *user, uint32_t vertex, uint32_t face)
 {
     const looker *l = user;
     const kiln_collide *c = l->collide;
     const uint32_t *v = &c->surface.faces.data[3 * (size_t)face];
     if (!is_pair(c, vertex, v) ||
         !kiln_surface_pair_is_whole(&c->surface, &l->rules, c->mesh->u, vertex, v))
-        return 0.0;
-    return rounded(weight_of(c, vertex, face));
+        return (kiln_shares){{0.0, 0.0}};
+    kiln_shares share = weight_of(c, vertex, face);
+    return (kiln_shares){{rounded(share.f[0]), rounded(share.f[1])}};
 }
 
 static void count_pair(const looker *l, size_t i, kiln_counts *out)
 {
     const kiln_collide *c = l->collide;
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
-    if (share_of(l, pair->v[0], pair->face) == 0.0) {
-        *out = (kiln_counts){.own = weight_of(c, pair->v[0], pair->face)};
+    if (share_of(l, pair->v[0], pair->face).f[0] == 0.0) {
+        *out = (kiln_counts){.own = {weight_of(c, pair->v[0], pair->face).f[0]}};
         return;
     }
     const kiln_vec3 *from = c->from ? kiln_collide_points(c->from) : NULL;
@@ -151,12 +166,12 @@ static double repulsion_at(const kiln_collide *c, size_t i)
     return kiln_repulsion_at(c->distance.data[i].d / kiln_collide_pair(c, i)->reach).value;
 }
 
-/* `counted` says whether the pair acts; where only `plain` does it is that. */
-static void set_count(kiln_collide *c, size_t i, double count, double plain)
+/* `counted` says whether the pair acts; where only what it shows does it is that. */
+static void set_count(kiln_collide *c, size_t i, const double count[2])
 {
-    c->counted.data[i] = count != 0.0 ? count : plain;
-    c->scale.data[i] = c->hardness * c->options.stiffness * count;
-    c->once.plain.data[i] = plain;
+    c->counted.data[i] = count[0] != 0.0 ? count[0] : count[1];
+    c->scale.data[i] = c->hardness * c->options.stiffness * count[0];
+    c->once.shown.data[i] = count[1];
 }
 
 static void count_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -169,10 +184,10 @@ static void count_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
         size_t i = c->acting.data[a];
         kiln_counts counts = {0};
         c->once.taken.data[i] = 0.0;
-        c->once.plain.data[i] = 0.0;
+        c->once.shown.data[i] = 0.0;
         if (is_seen(c, kiln_collide_pair(c, i))) {
             count_pair(l, i, &counts);
-            set_count(c, i, counts.own, counts.plain);
+            set_count(c, i, counts.own);
         }
         c->once.parts.data[i] = (uint8_t)counts.parts;
         c->once.b.data[i] = repulsion_at(c, i);
@@ -197,7 +212,7 @@ static void add_parts(const looker *l, kiln_collide *c, size_t i)
         c->before.data[at] = counts.part[k].before - pair.clearance;
         c->calm.data[at] = 0.0;
         c->rub.data[at] = c->rub.data[i];
-        set_count(c, at, counts.part[k].count, counts.part[k].plain);
+        set_count(c, at, counts.part[k].count);
         c->once.taken.data[at] = 0.0;
         c->once.b.data[at] = repulsion_at(c, at);
     }
@@ -225,7 +240,7 @@ static void link_all(kiln_collide *c)
 {
     for (size_t a = c->acting.count; a-- > 0;) {
         uint32_t i = c->acting.data[a], v = kiln_collide_pair(c, i)->v[0];
-        if (c->once.plain.data[i] == 0.0 || c->once.b.data[i] == 0.0)
+        if (c->once.shown.data[i] == 0.0 || c->once.b.data[i] == 0.0)
             continue;
         c->once.next.data[i] = c->once.head.data[v];
         c->once.head.data[v] = i;
@@ -235,7 +250,7 @@ static void link_all(kiln_collide *c)
 static void unlink_all(kiln_collide *c)
 {
     for (size_t a = 0; a < c->acting.count; a++)
-        if (c->once.plain.data[c->acting.data[a]] != 0.0)
+        if (c->once.shown.data[c->acting.data[a]] != 0.0)
             c->once.head.data[kiln_collide_pair(c, c->acting.data[a])->v[0]] = KILN_NONE;
 }
 
@@ -270,21 +285,21 @@ static void cover_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
             uint32_t body = body_before(c, pair, k);
             for (uint32_t j = c->once.head.data[pair->v[k]];
                  (j = next_before(c, j, body)) != KILN_NONE; j = c->once.next.data[j])
-                sum += c->once.plain.data[j] * c->once.b.data[j];
+                sum += c->once.shown.data[j] * c->once.b.data[j];
         }
-        c->once.covered.data[i] = b > 0.0 ? sum / b : 1.0;
+        c->once.covered.data[i] = b > 0.0 ? HALF_SHOWN * sum / b : 1.0;
     }
 }
 
 static void take_from_ends(kiln_collide *c, size_t i)
 {
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
-    double take = -2.0 * c->scale.data[i] * (1.0 - c->once.covered.data[i]);
+    double take = -2.0 * HALF_SHOWN * c->scale.data[i] * (1.0 - c->once.covered.data[i]);
     for (int k = 0; k < 4 && c->once.covered.data[i] != 0.0; k++) {
         uint32_t body = body_before(c, pair, k);
         for (uint32_t j = c->once.head.data[pair->v[k]]; (j = next_before(c, j, body)) != KILN_NONE;
              j = c->once.next.data[j])
-            c->once.taken.data[j] += take * c->once.plain.data[j];
+            c->once.taken.data[j] += take * c->once.shown.data[j];
     }
 }
 
@@ -308,8 +323,26 @@ static void sift(kiln_collide *c)
     c->acting.count = count;
 }
 
+/* How far vertices are within reach of something. Until it is known nothing is at a rim. */
+static void find_felt(kiln_collide *c)
+{
+    double *felt = c->once.felt.data;
+    for (size_t i = 0; i < c->surface.vertices.count; i++)
+        felt[c->surface.vertices.data[i]] = 0.0;
+    for (size_t a = 0; a < c->acting.count; a++) {
+        size_t i = c->acting.data[a];
+        const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+        double s = c->distance.data[i].d / pair->reach;
+        if (is_seen(c, pair))
+            felt[pair->v[0]] = fmax(felt[pair->v[0]], 1.0 - s);
+    }
+    c->once.felt_known = true;
+}
+
 void kiln_collide_count_once(kiln_collide *c, const double *x)
 {
+    if (!c->once.felt_known)
+        find_felt(c);
     looker l = {c, kiln_collide_rules(c), kiln_collide_points(x)};
     c->once.part_of.count = 0;
     kiln_parallel_for(c->context, c->acting.count, KILN_COLLIDE_GRAIN, count_chunk, &l);
@@ -363,6 +396,7 @@ static double edge_rim(const kiln_collide *c, const kiln_vec3 *x, size_t face, s
 
 void kiln_collide_find_rims(kiln_collide *c)
 {
+    c->once.felt_known = false; /* the next measure is there */
     const kiln_contact_surface *s = &c->surface;
     const kiln_vec3 *x = kiln_collide_points(c->begin.data);
     double *rim = c->once.rim.data;
@@ -387,7 +421,7 @@ kiln_status kiln_collide_once_room(kiln_collide *c, size_t count, kiln_error *er
 {
     kiln_collide_once *o = &c->once;
     KILN_TRY(kiln_array_reserve(c->context, &c->found.pairs, count, error));
-    KILN_TRY(kiln_array_reserve(c->context, &o->plain, count, error));
+    KILN_TRY(kiln_array_reserve(c->context, &o->shown, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &o->taken, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &o->covered, count, error));
     KILN_TRY(kiln_array_reserve(c->context, &o->b, count, error));
@@ -421,6 +455,7 @@ kiln_status kiln_collide_once_build(kiln_collide *c, kiln_error *error)
         return KILN_OK;
     KILN_TRY(measure_cells(c, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->once.rim, slots + 1, error));
+    KILN_TRY(kiln_array_reserve(c->context, &c->once.felt, 2 * slots + 1, error));
     KILN_TRY(kiln_array_reserve(c->context, &c->once.edge_rim, c->surface.faces.count + 1, error));
     KILN_TRY(
         kiln_array_reserve(c->context, &c->once.normal, c->surface.faces.count / 3 + 1, error));
@@ -437,8 +472,9 @@ void kiln_collide_once_free(kiln_collide *c)
     kiln_array_free(c->context, &o->cell);
     kiln_array_free(c->context, &o->rim);
     kiln_array_free(c->context, &o->edge_rim);
+    kiln_array_free(c->context, &o->felt);
     kiln_array_free(c->context, &o->normal);
-    kiln_array_free(c->context, &o->plain);
+    kiln_array_free(c->context, &o->shown);
     kiln_array_free(c->context, &o->taken);
     kiln_array_free(c->context, &o->covered);
     kiln_array_free(c->context, &o->b);
@@ -452,8 +488,9 @@ size_t kiln_collide_once_bytes(const kiln_collide *c)
 {
     const kiln_collide_once *o = &c->once;
     return kiln_fans_bytes(&o->fans) + o->parts.capacity +
-           (o->cell.capacity + o->rim.capacity + o->edge_rim.capacity + 3 * o->normal.capacity +
-            o->plain.capacity + o->taken.capacity + o->covered.capacity + o->b.capacity) *
+           (o->cell.capacity + o->rim.capacity + o->edge_rim.capacity + o->felt.capacity +
+            3 * o->normal.capacity + o->shown.capacity + o->taken.capacity + o->covered.capacity +
+            o->b.capacity) *
                sizeof(double) +
            (o->part_of.capacity + o->head.capacity + o->next.capacity) * sizeof(uint32_t);
 }

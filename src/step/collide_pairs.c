@@ -380,10 +380,21 @@ static double energy_of(const kiln_collide *c)
     return sum;
 }
 
-static void measure_again(kiln_collide *c, const double *x)
+/* Where what counts depends on the begin. */
+static double energy_once(kiln_collide *c, const double *x)
 {
+    size_t slots = c->first_wall;
+    double *felt = c->once.felt.data;
+    memcpy(felt + slots, felt, slots * sizeof *felt);
+    begin_at(c, x);
     c->state++;
     kiln_collide_measure(c, x);
+    double sum = energy_of(c);
+    begin_at(c, c->at.data);
+    memcpy(felt, felt + slots, slots * sizeof *felt);
+    c->once.felt_known = true;
+    c->state++;
+    return sum;
 }
 
 /* As at the begin of a solve there: what the last one had of angles and areas is of its own begin,
@@ -392,12 +403,11 @@ double kiln_collide_energy(kiln_collide *c, const double *x)
 {
     kiln_collide_measure(c, x);
     memcpy(c->at.data, c->begin.data, 3 * c->given->rows * sizeof(double));
-    begin_at(c, x);
     if (c->options.once)
-        measure_again(c, x); /* what counts depends on the begin */
+        return energy_once(c, x);
+    begin_at(c, x);
     double sum = energy_of(c);
     begin_at(c, c->at.data);
-    c->state += c->options.once;
     return sum;
 }
 

@@ -19,7 +19,7 @@ static kiln_repulsion repulsion_of(const kiln_collide *c, size_t i)
 }
 
 /* What edges take is of the end of the step. */
-static kiln_repulsion plain_of(const kiln_collide *c, size_t i)
+static kiln_repulsion steep_of(const kiln_collide *c, size_t i)
 {
     return kiln_repulsion_at(c->distance.data[i].d / kiln_collide_pair(c, i)->reach);
 }
@@ -56,7 +56,7 @@ double kiln_collide_load(const kiln_collide *c, size_t i)
     if (!kiln_collide_acts(c, i))
         return 0.0;
     double load = -c->scale.data[i] * repulsion_of(c, i).slope;
-    return c->options.once ? load - c->once.taken.data[i] * plain_of(c, i).slope : load;
+    return c->options.once ? load - c->once.taken.data[i] * steep_of(c, i).slope : load;
 }
 
 double kiln_collide_pressure(const kiln_collide *c, size_t i)
@@ -173,7 +173,7 @@ static void push_once(kiln_collide *c, size_t a, double scale)
     size_t i = c->acting.data[a];
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
     const kiln_pair_distance *at = &c->distance.data[i];
-    kiln_repulsion b = plain_of(c, i);
+    kiln_repulsion b = steep_of(c, i);
     double *push = &c->push.data[2 * a], taken = scale * c->once.taken.data[i];
     push[0] += taken * b.slope;
     push[1] += taken * b.curvature / pair->reach;
