@@ -27,20 +27,6 @@ KILN_INLINE kiln_repulsion kiln_repulsion_at(double s)
                             -2.0 * ln - 4.0 * per + per * per};
 }
 
-/* (1 - s)^3 / s below 1: as b where little presses, and such that of two distances one of which is
- * many times the other the nearer has as many times more (b knows logarithms of small ones only).
- */
-KILN_INLINE kiln_repulsion kiln_repulsion_steep(double s)
-{
-    if (s >= 1.0)
-        return (kiln_repulsion){0.0, 0.0, 0.0};
-    if (!(s > 0.0))
-        return (kiln_repulsion){INFINITY, -INFINITY, INFINITY};
-    double y = 1.0 - s, per = y / s, square = y * y;
-    return (kiln_repulsion){square * per, -square * (3.0 + per) / s,
-                            2.0 * per * (3.0 + 3.0 * per + per * per)};
-}
-
 /* The repulsion over a step that begins at s0 and ends at s1, as a function of s1: with the secant
  * of b for its slope the force does as much work as the energy b changes by, so that an integrator
  * that moves by the mean velocity (newmark) keeps the sum of both; b' itself would take some when

@@ -153,30 +153,12 @@ static bool began_alike(const kiln_sight *s, const place *p, const place *q)
 
 /* The terms that are at one feature. */
 typedef struct pile {
-    kiln_shares net;
+    double net;
     int owners, around; /* faces that have their nearest place there, and all seen */
-    kiln_shares least;  /* of the faces around, */
+    double least;       /* share of the faces around, */
     int faces;          /* seen or not */
     bool one;           /* they can be taken as one */
 } pile;
-
-static const kiln_shares none, most = {{INFINITY, INFINITY}};
-
-static bool is_seen(kiln_shares f)
-{
-    return f.f[0] > 0.0;
-}
-
-static kiln_shares least_of(kiln_shares a, kiln_shares b)
-{
-    return (kiln_shares){{fmin(a.f[0], b.f[0]), fmin(a.f[1], b.f[1])}};
-}
-
-/* a + factor b */
-static kiln_shares with(kiln_shares a, double factor, kiln_shares b)
-{
-    return (kiln_shares){{a.f[0] + factor * b.f[0], a.f[1] + factor * b.f[1]}};
-}
 
 /* A face, whose nearest place is known. */
 typedef struct face_known {
@@ -185,10 +167,9 @@ typedef struct face_known {
 } face_known;
 
 /* g of an edge, and how many faces at it are seen. */
-static kiln_shares edge_term(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32_t b,
-                             int *around)
+static double edge_term(const kiln_sight *s, uint32_t vertex, uint32_t a, uint32_t b, int *around)
 {
-    kiln_shares least = most;
+    double least = INFINITY;
     uint32_t row[3];
     int count = 0;
     *around = 0;
@@ -197,28 +178,28 @@ static kiln_shares edge_term(const kiln_sight *s, uint32_t vertex, uint32_t a, u
         rows_of(&s->surface, face, row);
         if (!has_row(row, b))
             continue;
-        kiln_shares f = s->share(s->user, vertex, face);
-        least = least_of(least, f);
-        *around += is_seen(f);
+        double f = s->share(s->user, vertex, face);
+        least = fmin(least, f);
+        *around += f > 0.0;
         count++;
     }
-    return count == 2 ? least : none;
+    return count == 2 ? least : 0.0;
 }
 
 static pile pile_of_faces(const kiln_sight *s, uint32_t vertex, const place *at,
                           const face_known *known)
 {
-    pile out = {.least = most, .one = true};
+    pile out = {.least = INFINITY, .one = true};
     uint32_t row[3];
     for (size_t i = fan_begin(&s->surface, at->at.a); i < fan_end(&s->surface, at->at.a); i++) {
         uint32_t face = s->surface.fans->face.data[i];
         rows_of(&s->surface, face, row);
         if (at->at.b != NOWHERE && !has_row(row, at->at.b))
             continue;
-        kiln_shares f = s->share(s->user, vertex, face);
-        out.least = least_of(out.least, f);
+        double f = s->share(s->user, vertex, face);
+        out.least = fmin(out.least, f);
         out.faces++;
-        if (!is_seen(f))
+        if (f == 0.0)
             continue;
         out.around++;
         place on = {.at = known->nearest};
@@ -226,7 +207,7 @@ static pile pile_of_faces(const kiln_sight *s, uint32_t vertex, const place *at,
             on = on_face(s, vertex, face);
         if (!is_at(on.at, at->at.a, at->at.b))
             continue;
-        out.net = with(out.net, 1.0, f);
+        out.net += f;
         out.owners++;
         out.one = out.one && began_alike(s, &on, at);
     }
@@ -246,11 +227,11 @@ static bool came_before(const kiln_fan_surface *s, uint32_t centre, size_t i, ui
 }
 
 /* h of a point, and the edges that end nearest there. */
-static kiln_shares add_edges(const kiln_sight *s, uint32_t vertex, const place *at, pile *out)
+static double add_edges(const kiln_sight *s, uint32_t vertex, const place *at, pile *out)
 {
     const kiln_fan_surface *surface = &s->surface;
     uint32_t row[3], q = at->at.a;
-    kiln_shares least = most; /* of g around, which is that of f where none is at a border */
+    double least = INFINITY; /* of g around, which is that of f where none is at a border */
     for (size_t i = fan_begin(surface, q); i < fan_end(surface, q); i++) {
         uint32_t face = surface->fans->face.data[i];
         rows_of(surface, face, row);
@@ -258,26 +239,24 @@ static kiln_shares add_edges(const kiln_sight *s, uint32_t vertex, const place *
             int around;
             if (row[k] == q || came_before(surface, q, i, row[k]))
                 continue;
-            kiln_shares g = edge_term(s, vertex, q, row[k], &around);
+            double g = edge_term(s, vertex, q, row[k], &around);
             place on = on_edge(s, vertex, q, row[k]);
-            least = least_of(least, g);
-            if (!is_seen(g) || !is_at(on.at, q, NOWHERE))
+            least = fmin(least, g);
+            if (g == 0.0 || !is_at(on.at, q, NOWHERE))
                 continue;
-            out->net = with(out->net, -1.0, g);
+            out->net -= g;
             out->one = out->one && began_alike(s, &on, at);
         }
     }
     return least;
 }
 
-static void add_part(const place *at, kiln_shares count, double per, int from, int to,
-                     kiln_counts *out)
+static void add_part(const place *at, double count, int from, int to, kiln_counts *out)
 {
-    if (count.f[0] == 0.0 && count.f[1] == 0.0)
+    if (count == 0.0)
         return;
     int n = out->parts++;
-    for (int k = 0; k < 2; k++)
-        out->part[n].count[k] = count.f[k] / per;
+    out->part[n].count = count;
     out->part[n].distance = at->d;
     out->part[n].before = at->before;
     out->part[n].offset = at->offset;
@@ -291,12 +270,10 @@ static void add_part(const place *at, kiln_shares count, double per, int from, i
 static void count_pile(const pile *p, const place *at, feature nearest, int from, int to,
                        kiln_counts *out)
 {
-    if (is_at(nearest, at->at.a, at->at.b)) {
-        for (int k = 0; k < 2; k++)
-            out->own[k] = p->net.f[k] / p->owners;
-    } else if (p->owners == 0) {
-        add_part(at, p->net, p->around, from, to, out);
-    }
+    if (is_at(nearest, at->at.a, at->at.b))
+        out->own = p->net / p->owners;
+    else if (p->owners == 0)
+        add_part(at, p->net / p->around, from, to, out);
 }
 
 static void count_edge(const kiln_sight *s, uint32_t vertex, const uint32_t row[3], int from,
@@ -307,12 +284,12 @@ static void count_edge(const kiln_sight *s, uint32_t vertex, const uint32_t row[
     if (at.at.b == NOWHERE)
         return; /* a term of the corner there */
     pile p = pile_of_faces(s, vertex, &at, known);
-    kiln_shares g = p.faces == 2 ? p.least : none;
-    p.net = with(p.net, -1.0, g);
+    double g = p.faces == 2 ? p.least : 0.0;
+    p.net -= g;
     if (p.one)
         count_pile(&p, &at, known->nearest, from, to, out);
     else
-        add_part(&at, g, -p.around, from, to, out);
+        add_part(&at, -g / p.around, from, to, out);
 }
 
 static void count_corner(const kiln_sight *s, uint32_t vertex, const uint32_t row[3], int k,
@@ -320,20 +297,20 @@ static void count_corner(const kiln_sight *s, uint32_t vertex, const uint32_t ro
 {
     place at = at_point(s, vertex, row[k]);
     pile p = pile_of_faces(s, vertex, &at, known);
-    kiln_shares h = add_edges(s, vertex, &at, &p);
-    p.net = with(p.net, 1.0, h);
+    double h = add_edges(s, vertex, &at, &p);
+    p.net += h;
     if (p.one) {
         count_pile(&p, &at, known->nearest, k, -1, out);
         return;
     }
-    add_part(&at, h, p.around, k, -1, out);
+    add_part(&at, h / p.around, k, -1, out);
     for (int e = 0; e < 3; e++) {
         int around;
         place end = on_edge(s, vertex, row[e], row[(e + 1) % 3]);
         if (!is_at(end.at, row[k], NOWHERE))
             continue;
-        kiln_shares g = edge_term(s, vertex, row[e], row[(e + 1) % 3], &around);
-        add_part(&end, g, -around, k, -1, out);
+        double g = edge_term(s, vertex, row[e], row[(e + 1) % 3], &around);
+        add_part(&end, -g / around, k, -1, out);
     }
 }
 
@@ -342,8 +319,7 @@ void kiln_sight_count(const kiln_sight *s, uint32_t vertex, uint32_t face, kiln_
     uint32_t row[3];
     rows_of(&s->surface, face, row);
     const face_known known = {face, on_face(s, vertex, face).at};
-    kiln_shares share = s->share(s->user, vertex, face);
-    memcpy(out->own, share.f, sizeof out->own);
+    out->own = s->share(s->user, vertex, face);
     out->parts = 0;
     bool near[3];
     for (int k = 0; k < 3; k++) {

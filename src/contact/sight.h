@@ -46,10 +46,6 @@ typedef struct kiln_fan_surface {
     uint32_t first;
 } kiln_fan_surface;
 
-typedef struct kiln_shares {
-    double f[2];
-} kiln_shares;
-
 typedef struct kiln_sight {
     kiln_fan_surface surface;
     const kiln_vec3 *x; /* [row] */
@@ -57,9 +53,8 @@ typedef struct kiln_sight {
      * only if those are. NULL: it does not. */
     const kiln_vec3 *from;
     double within; /* m, what is farther, at both, does not count */
-    /* f of a face for the vertex in a row, the same all through a solve; 0: not seen. Two of them,
-     * which are 0 together: sums are made of both. */
-    kiln_shares (*share)(const void *user, uint32_t vertex, uint32_t face);
+    /* f of a face for the vertex in a row, the same all through a solve; 0: not seen. */
+    double (*share)(const void *user, uint32_t vertex, uint32_t face);
     const void *user;
 } kiln_sight;
 
@@ -67,10 +62,10 @@ enum { KILN_SIGHT_PARTS = 6 };
 
 /* What a vertex and a face count, beside the other faces. */
 typedef struct kiln_counts {
-    double own[2]; /* of the nearest place on the face */
-    int parts;     /* and of edges and corners of it, before hollows: */
+    double own; /* of the nearest place on the face */
+    int parts;  /* and of edges and corners of it, before hollows: */
     struct {
-        double count[2]; /* may be negative */
+        double count; /* may be negative */
         double distance;
         double weight[3]; /* of the face's corners */
         kiln_vec3 offset; /* from the place to the vertex */

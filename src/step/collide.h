@@ -72,27 +72,39 @@ typedef struct kiln_rubbing {
     kiln_mat3 stiffness;
 } kiln_rubbing;
 
+/* What a vertex shows of a body: its part of b. */
+typedef struct kiln_seen_body {
+    uint32_t body, next; /* the next of the vertex, or KILN_NONE */
+    double shown;
+} kiln_seen_body;
+
+/* What weights depend on, as it was when they were taken. */
+typedef struct kiln_lag {
+    kiln_f64_array x;    /* [row][3] where that was */
+    kiln_f64_array felt; /* [vertex slot] 1 - the least distance over the reach, or 0: where the
+                            solve began */
+    kiln_u32_array head; /* [vertex slot] the first of what it shows, or KILN_NONE, in */
+    KILN_ARRAY_OF(kiln_seen_body)
+    seen;
+} kiln_lag;
+
 /* What is known where places count once (collide_once.c). Parts of pairs, which are before hollows
  * (contact/sight.h), follow the pairs wherever something is kept by pair. */
 typedef struct kiln_collide_once {
     kiln_fans fans;      /* faces at each vertex slot */
-    kiln_f64_array cell; /* [body] m, edge of a square of two of its faces in u, mean */
+    kiln_f64_array cell; /* [body] m, edge of a square of two of its faces in u, mean; then room */
     KILN_ARRAY_OF(kiln_vec3)
     normal;                  /* [face] where the solve began, */
     kiln_f64_array edge_rim; /* [face][3] 0 to 1: how far its edges stick out there, */
-    kiln_f64_array felt; /* [vertex slot] 1 - the least distance over the reach there; then room */
-    bool felt_known;
-    kiln_f64_array rim; /* [vertex slot] and the most of those at a vertex */
-    kiln_f64_array b;   /* [pair] the repulsion there, in [0, infinity) */
-    kiln_f64_array
-        shown; /* [pair] of a vertex: the part of the place before it that it answers for */
-    kiln_f64_array covered; /* [pair] of edges: how much of it their ends show; 1: all */
-    kiln_f64_array taken;   /* [pair] N, by which edges make it count otherwise for their ends */
+    kiln_f64_array rim;      /* [vertex slot] and the most of those at a vertex */
+    kiln_lag lag[2];         /* the weights', and room for others: */
+    int now;                 /* which is which */
+    bool is_weighed;         /* else the next measure is where weights are taken */
+    int again;               /* how often they were taken again in this solve */
+    kiln_f64_array crossing; /* [pair] of edges: by how much they count */
     KILN_ARRAY_OF(uint8_t)
     parts;                  /* [pair] how many it has */
     kiln_u32_array part_of; /* [part] the pair, ascending */
-    kiln_u32_array head;    /* [vertex slot] the first pair it sees, within a measure; and */
-    kiln_u32_array next;    /* [pair] the next, or KILN_NONE */
 } kiln_collide_once;
 
 typedef struct kiln_collide {

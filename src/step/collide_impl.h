@@ -5,7 +5,6 @@
 #ifndef KILN_STEP_COLLIDE_IMPL_H
 #define KILN_STEP_COLLIDE_IMPL_H
 
-#include "contact/repulsion.h"
 #include "step/collide.h"
 
 enum { KILN_COLLIDE_GRAIN = 128, KILN_COLLIDE_BLOCK = 64 }; /* pairs per chunk, and at once */
@@ -85,9 +84,9 @@ kiln_status kiln_collide_make_room(kiln_collide *collide, size_t count, kiln_err
 
 /* collide_once.c: what those that act count, once distances at x are known; */
 void kiln_collide_count_once(kiln_collide *collide, const double *x);
-/* whether a pair is of two edges of bodies, and then its repulsion as that of kiln_repulsion_at; */
-bool kiln_collide_crosses(const kiln_collide *collide, size_t i);
-kiln_repulsion kiln_collide_crossing(const kiln_collide *collide, size_t i);
+/* before a matrix at x, where distances have been measured, weights of edges taken again, if some
+ * that are pressed would count much more; */
+void kiln_collide_weigh_again(kiln_collide *collide, const double *x);
 /* what of the surface is a rim where the solve begins; */
 void kiln_collide_find_rims(kiln_collide *collide);
 /* and what there is for it. */

@@ -1,16 +1,17 @@
 /* Bodies whose places count once (kiln_contact_options.once).
  *
- * The energy of two surfaces is the mean of the integral of b over each, by the vertices: that of a
- * vertex is its area times the Euler sum of contact/sight.h, which is b of the nearest place before
- * what is flat or round. Sums of vertices see nothing of edges that cross between them. A crossing
- * of two edges has
- *     area * (B - S)^2 / B  where B > S, else nothing,
- * with B = b of their distance, and S the sum of b over the four ends before the other's body. So
- * it counts for what ends do not show: nothing before what is flat, along ridges and at ends
- * themselves, where one of them has B or more, and B - 2 S as B becomes infinite. The function is
- * convex in (B, S), and has a continuous gradient. Its part along S makes the ends count less: that
- * is `taken`. */
-#include "contact/repulsion.h"
+ * The energy of two surfaces is a mean of the integrals of b over each, by their vertices: that of
+ * a vertex is its area times the Euler sum of contact/sight.h, which is b of the nearest place
+ * before what is flat or round. Sums over vertices see nothing of edges that cross between them. So
+ * two edges count, but only for what their four ends do not show of it: with N the nearness of both
+ * and S twice the sum of that of the ends to the other's body, each times the part it answers for,
+ * by (1 - S / N)^2 where N > S. That is nothing before what is flat, along ridges and at ends
+ * themselves, and all where edges cross far from their ends.
+ *
+ * Such weights are those of the begin of the solve, as areas and angles are. (As a function of the
+ * iterate they make vertices attract what covers a crossing, and a ball that is squeezed over a rim
+ * took 2678 matrices for 84.) What is flat then may bend in the solve, and edges press each other
+ * that count for nothing: then weights are taken again. */
 #include "base/parallel.h"
 #include "step/collide_impl.h"
 
@@ -21,8 +22,24 @@
 /* Nor does one of two bodies answer alone. */
 #define LEAST_PART 0.05
 
-/* One over the part of a crossing that its ends must show for it not to count. */
-#define HALF_SHOWN 2.0
+/* Ends that show half of a crossing show enough. */
+#define ENDS 2.0
+/* The least that edges count, so that they bar the way. */
+#define LEAST_EDGES 1e-5
+/* Edges that are nearer than this part of the reach and would count so many times more are counted
+ * so, that often in a solve. */
+#define PRESSED   0.5
+#define MUCH_MORE 4.0
+enum { AGAIN = 8 };
+
+static kiln_lag *lag_of(kiln_collide *c)
+{
+    return &c->once.lag[c->once.now];
+}
+static const kiln_lag *lag_in(const kiln_collide *c)
+{
+    return &c->once.lag[c->once.now];
+}
 
 static bool is_crossing(const kiln_collide *c, const kiln_surface_pair *pair)
 {
@@ -52,7 +69,7 @@ static double cell_of(const kiln_collide *c, uint32_t vertex)
 /* Whether a vertex was as near to something where the solve began as another, 0 to 1. */
 static double feels_like(const kiln_collide *c, uint32_t vertex, uint32_t other)
 {
-    double own = c->once.felt.data[vertex], as = c->once.felt.data[other];
+    double own = lag_in(c)->felt.data[vertex], as = lag_in(c)->felt.data[other];
     return own >= as ? (own > 0.0 ? 1.0 : 0.0) : own / as;
 }
 
@@ -96,14 +113,19 @@ static double part_of_two(const kiln_collide *c, uint32_t vertex, uint32_t face)
     return fmin(fmax(part, LEAST_PART), 1.0 - LEAST_PART);
 }
 
-/* Of the whole of both that a vertex answers for before a face: N at stiffness 1, and how much. */
-static kiln_shares weight_of(const kiln_collide *c, uint32_t vertex, uint32_t face)
+/* Pa, of the softer. */
+static double modulus_of(const kiln_collide *c, uint32_t vertex, const uint32_t v[3])
+{
+    const double *modulus = c->modulus.data;
+    return fmin(modulus[vertex], (modulus[v[0]] + modulus[v[1]] + modulus[v[2]]) / 3.0);
+}
+
+/* N at stiffness 1, with all that a vertex and a face count by. */
+static double weight_of(const kiln_collide *c, uint32_t vertex, uint32_t face)
 {
     const uint32_t *v = &c->surface.faces.data[3 * (size_t)face];
-    const double *modulus = c->modulus.data;
-    double other = (modulus[v[0]] + modulus[v[1]] + modulus[v[2]]) / 3.0;
-    double part = part_of_two(c, vertex, face), area = c->surface.area.data[vertex];
-    return (kiln_shares){{part * facing(c, vertex, v) * fmin(modulus[vertex], other) * area, part}};
+    return part_of_two(c, vertex, face) * facing(c, vertex, v) * modulus_of(c, vertex, v) *
+           c->surface.area.data[vertex];
 }
 
 /* A vertex and a face of which the search makes a pair (contact/surface_pairs.c, is_wanted): faces
@@ -131,24 +153,23 @@ static double rounded(double x)
 
 /* What faces share is taken away where they meet; so those that repel at another distance than the
  * rest are not of the surface that is seen, and count by themselves. */
-static kiln_shares share_of(const void *user, uint32_t vertex, uint32_t face)
+static double share_of(const void *user, uint32_t vertex, uint32_t face)
 {
     const looker *l = user;
     const kiln_collide *c = l->collide;
     const uint32_t *v = &c->surface.faces.data[3 * (size_t)face];
     if (!is_pair(c, vertex, v) ||
         !kiln_surface_pair_is_whole(&c->surface, &l->rules, c->mesh->u, vertex, v))
-        return (kiln_shares){{0.0, 0.0}};
-    kiln_shares share = weight_of(c, vertex, face);
-    return (kiln_shares){{rounded(share.f[0]), rounded(share.f[1])}};
+        return 0.0;
+    return rounded(weight_of(c, vertex, face));
 }
 
 static void count_pair(const looker *l, size_t i, kiln_counts *out)
 {
     const kiln_collide *c = l->collide;
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
-    if (share_of(l, pair->v[0], pair->face).f[0] == 0.0) {
-        *out = (kiln_counts){.own = {weight_of(c, pair->v[0], pair->face).f[0]}};
+    if (share_of(l, pair->v[0], pair->face) == 0.0) {
+        *out = (kiln_counts){.own = weight_of(c, pair->v[0], pair->face)};
         return;
     }
     const kiln_vec3 *from = c->from ? kiln_collide_points(c->from) : NULL;
@@ -161,19 +182,47 @@ static void count_pair(const looker *l, size_t i, kiln_counts *out)
     kiln_sight_count(&view, pair->v[0], pair->face, out);
 }
 
-static double repulsion_at(const kiln_collide *c, size_t i)
+static void set_count(kiln_collide *c, size_t i, double count)
 {
-    return kiln_repulsion_at(c->distance.data[i].d / kiln_collide_pair(c, i)->reach).value;
+    c->counted.data[i] = count;
+    c->scale.data[i] = c->hardness * c->options.stiffness * count;
 }
 
-/* `counted` says whether the pair acts; where only what it shows does it is that. */
-static void set_count(kiln_collide *c, size_t i, const double count[2])
+/* As b where little presses. Of two small distances the nearer has as many times more as it is
+ * nearer, where b knows their logarithms only. */
+static double nearness(double s)
 {
-    c->counted.data[i] = count[0] != 0.0 ? count[0] : count[1];
-    c->scale.data[i] = c->hardness * c->options.stiffness * count[0];
-    c->once.shown.data[i] = count[1];
+    double y = 1.0 - s;
+    return s >= 1.0 ? 0.0 : s > 0.0 ? y * y * y / s : INFINITY;
 }
 
+/* What an end of two edges shows of the other's body. */
+static double shown_at(const kiln_lag *lag, uint32_t vertex, uint32_t body)
+{
+    uint32_t k = lag->head.data[vertex];
+    while (k != KILN_NONE && lag->seen.data[k].body != body)
+        k = lag->seen.data[k].next;
+    return k == KILN_NONE ? 0.0 : lag->seen.data[k].shown;
+}
+
+/* By how much two edges count. Those that are near in the material, and repel at less than the
+ * thickness, have nothing in common with what their ends see. */
+static double crossing_of(const kiln_collide *c, const kiln_surface_pair *pair)
+{
+    const uint32_t *body = c->surface.body.data, *v = pair->v;
+    const kiln_lag *lag = lag_in(c);
+    if (pair->reach < c->options.thickness)
+        return 1.0;
+    double shown = ENDS * (shown_at(lag, v[0], body[v[2]]) + shown_at(lag, v[1], body[v[2]]) +
+                           shown_at(lag, v[2], body[v[0]]) + shown_at(lag, v[3], body[v[0]]));
+    if (!(shown > 0.0))
+        return 1.0;
+    double d = kiln_surface_pair_distance(pair, kiln_collide_points(lag->x.data)).d;
+    double all = nearness(d / pair->reach), left = 1.0 - shown / all;
+    return shown < all ? fmax(left * left, LEAST_EDGES) : LEAST_EDGES;
+}
+
+/* Of vertices before faces. */
 static void count_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk;
@@ -183,14 +232,25 @@ static void count_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     for (size_t a = begin; a < end; a++) {
         size_t i = c->acting.data[a];
         kiln_counts counts = {0};
-        c->once.taken.data[i] = 0.0;
-        c->once.shown.data[i] = 0.0;
         if (is_seen(c, kiln_collide_pair(c, i))) {
             count_pair(l, i, &counts);
             set_count(c, i, counts.own);
         }
         c->once.parts.data[i] = (uint8_t)counts.parts;
-        c->once.b.data[i] = repulsion_at(c, i);
+    }
+}
+
+static void cross_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    kiln_collide *c = user;
+    for (size_t a = begin; a < end; a++) {
+        size_t i = c->acting.data[a];
+        if (!is_crossing(c, kiln_collide_pair(c, i)))
+            continue;
+        c->once.crossing.data[i] = crossing_of(c, kiln_collide_pair(c, i));
+        c->scale.data[i] *= c->once.crossing.data[i];
     }
 }
 
@@ -213,8 +273,6 @@ static void add_parts(const looker *l, kiln_collide *c, size_t i)
         c->calm.data[at] = 0.0;
         c->rub.data[at] = c->rub.data[i];
         set_count(c, at, counts.part[k].count);
-        c->once.taken.data[at] = 0.0;
-        c->once.b.data[at] = repulsion_at(c, at);
     }
 }
 
@@ -235,90 +293,14 @@ static kiln_status list_parts(const looker *l, kiln_collide *c, kiln_error *erro
     return KILN_OK;
 }
 
-/* All that a vertex sees and feels, in lists. */
-static void link_all(kiln_collide *c)
-{
-    for (size_t a = c->acting.count; a-- > 0;) {
-        uint32_t i = c->acting.data[a], v = kiln_collide_pair(c, i)->v[0];
-        if (c->once.shown.data[i] == 0.0 || c->once.b.data[i] == 0.0)
-            continue;
-        c->once.next.data[i] = c->once.head.data[v];
-        c->once.head.data[v] = i;
-    }
-}
-
-static void unlink_all(kiln_collide *c)
-{
-    for (size_t a = 0; a < c->acting.count; a++)
-        if (c->once.shown.data[c->acting.data[a]] != 0.0)
-            c->once.head.data[kiln_collide_pair(c, c->acting.data[a])->v[0]] = KILN_NONE;
-}
-
-/* Ends of edges that cross: the rows of one side, and of what body they see. */
-static uint32_t body_before(const kiln_collide *c, const kiln_surface_pair *pair, int end)
-{
-    return c->surface.body.data[pair->v[end < 2 ? 2 : 0]];
-}
-
-/* The next of what an end sees from i on. */
-static uint32_t next_before(const kiln_collide *c, uint32_t i, uint32_t body)
-{
-    while (i != KILN_NONE && c->surface.body.data[kiln_collide_pair(c, i)->v[3]] != body)
-        i = c->once.next.data[i];
-    return i;
-}
-
-/* S / B. Edges that are near in the material, and repel at less than the thickness, have nothing in
- * common with what their ends see. */
-static void cover_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
-{
-    (void)chunk;
-    (void)worker;
-    kiln_collide *c = user;
-    for (size_t a = begin; a < end; a++) {
-        size_t i = c->acting.data[a];
-        const kiln_surface_pair *pair = kiln_collide_pair(c, i);
-        double sum = 0.0, b = c->once.b.data[i];
-        if (!is_crossing(c, pair))
-            continue;
-        for (int k = 0; k < 4 && pair->reach == c->options.thickness; k++) {
-            uint32_t body = body_before(c, pair, k);
-            for (uint32_t j = c->once.head.data[pair->v[k]];
-                 (j = next_before(c, j, body)) != KILN_NONE; j = c->once.next.data[j])
-                sum += c->once.shown.data[j] * c->once.b.data[j];
-        }
-        c->once.covered.data[i] = b > 0.0 ? HALF_SHOWN * sum / b : 1.0;
-    }
-}
-
-static void take_from_ends(kiln_collide *c, size_t i)
-{
-    const kiln_surface_pair *pair = kiln_collide_pair(c, i);
-    double take = -2.0 * HALF_SHOWN * c->scale.data[i] * (1.0 - c->once.covered.data[i]);
-    for (int k = 0; k < 4 && c->once.covered.data[i] != 0.0; k++) {
-        uint32_t body = body_before(c, pair, k);
-        for (uint32_t j = c->once.head.data[pair->v[k]]; (j = next_before(c, j, body)) != KILN_NONE;
-             j = c->once.next.data[j])
-            c->once.taken.data[j] += take * c->once.shown.data[j];
-    }
-}
-
-static bool still_acts(const kiln_collide *c, size_t i)
-{
-    const kiln_surface_pair *pair = kiln_collide_pair(c, i);
-    return is_crossing(c, pair) ? c->once.covered.data[i] < 1.0 : kiln_collide_acts(c, i);
-}
-
 /* Of what acts, what counts. */
 static void sift(kiln_collide *c)
 {
     size_t count = 0;
     for (size_t a = 0; a < c->acting.count; a++) {
         uint32_t i = c->acting.data[a];
-        if (still_acts(c, i))
+        if (kiln_collide_acts(c, i))
             c->acting.data[count++] = i;
-        else
-            c->counted.data[i] = 0.0;
     }
     c->acting.count = count;
 }
@@ -326,7 +308,7 @@ static void sift(kiln_collide *c)
 /* How far vertices are within reach of something. Until it is known nothing is at a rim. */
 static void find_felt(kiln_collide *c)
 {
-    double *felt = c->once.felt.data;
+    double *felt = lag_of(c)->felt.data;
     for (size_t i = 0; i < c->surface.vertices.count; i++)
         felt[c->surface.vertices.data[i]] = 0.0;
     for (size_t a = 0; a < c->acting.count; a++) {
@@ -336,39 +318,91 @@ static void find_felt(kiln_collide *c)
         if (is_seen(c, pair))
             felt[pair->v[0]] = fmax(felt[pair->v[0]], 1.0 - s);
     }
-    c->once.felt_known = true;
+}
+
+/* Where there was none: an entry for a body among those a vertex sees. */
+static kiln_status find_seen(kiln_collide *c, uint32_t vertex, uint32_t body, uint32_t *out,
+                             kiln_error *error)
+{
+    kiln_lag *lag = lag_of(c);
+    uint32_t first = lag->head.data[vertex];
+    for (*out = first; *out != KILN_NONE; *out = lag->seen.data[*out].next)
+        if (lag->seen.data[*out].body == body)
+            return KILN_OK;
+    const kiln_seen_body seen = {body, first, 0.0};
+    *out = lag->head.data[vertex] = (uint32_t)lag->seen.count;
+    return kiln_array_push(c->context, &lag->seen, seen, error);
+}
+
+/* What vertices show of other bodies at x, where they have been counted. */
+static kiln_status see_all(kiln_collide *c, const double *x, kiln_error *error)
+{
+    kiln_lag *lag = lag_of(c);
+    memcpy(lag->x.data, x, 3 * c->given->rows * sizeof *x);
+    for (size_t i = 0; i < c->surface.vertices.count; i++)
+        lag->head.data[c->surface.vertices.data[i]] = KILN_NONE;
+    lag->seen.count = 0;
+    for (size_t a = 0; a < c->acting.count; a++) {
+        size_t i = c->acting.data[a];
+        const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+        uint32_t v = pair->v[0], entry;
+        if (!is_seen(c, pair) || pair->reach < c->options.thickness)
+            continue;
+        double all =
+            c->surface.area.data[v] * modulus_of(c, v, pair->v + 1) * facing(c, v, pair->v + 1);
+        double near = nearness(c->distance.data[i].d / pair->reach);
+        KILN_TRY(find_seen(c, v, c->surface.body.data[pair->v[1]], &entry, error));
+        lag->seen.data[entry].shown += c->counted.data[i] / all * near;
+    }
+    return KILN_OK;
 }
 
 void kiln_collide_count_once(kiln_collide *c, const double *x)
 {
-    if (!c->once.felt_known)
-        find_felt(c);
     looker l = {c, kiln_collide_rules(c), kiln_collide_points(x)};
     c->once.part_of.count = 0;
+    if (!c->once.is_weighed)
+        find_felt(c);
     kiln_parallel_for(c->context, c->acting.count, KILN_COLLIDE_GRAIN, count_chunk, &l);
     if (c->failure == KILN_OK)
         c->failure = list_parts(&l, c, &c->trouble);
-    link_all(c);
-    kiln_parallel_for(c->context, c->acting.count, KILN_COLLIDE_GRAIN, cover_chunk, c);
-    for (size_t a = 0; a < c->acting.count; a++)
-        if (is_crossing(c, kiln_collide_pair(c, c->acting.data[a])) &&
-            c->once.covered.data[c->acting.data[a]] < 1.0)
-            take_from_ends(c, c->acting.data[a]);
-    unlink_all(c);
+    if (!c->once.is_weighed && c->failure == KILN_OK)
+        c->failure = see_all(c, x, &c->trouble);
+    c->once.is_weighed = true;
+    kiln_parallel_for(c->context, c->acting.count - c->once.part_of.count, KILN_COLLIDE_GRAIN,
+                      cross_chunk, c);
     sift(c);
 }
 
-bool kiln_collide_crosses(const kiln_collide *c, size_t i)
+/* Whether some that are pressed count much more by what is seen now. */
+static bool is_much_more(const kiln_collide *c)
 {
-    return is_crossing(c, kiln_collide_pair(c, i));
+    for (size_t a = 0; a < c->acting.count; a++) {
+        size_t i = c->acting.data[a];
+        const kiln_surface_pair *pair = kiln_collide_pair(c, i);
+        if (is_crossing(c, pair) && c->distance.data[i].d < PRESSED * pair->reach &&
+            crossing_of(c, pair) > MUCH_MORE * c->once.crossing.data[i])
+            return true;
+    }
+    return false;
 }
 
-kiln_repulsion kiln_collide_crossing(const kiln_collide *c, size_t i)
+void kiln_collide_weigh_again(kiln_collide *c, const double *x)
 {
-    kiln_repulsion b = kiln_repulsion_at(c->distance.data[i].d / kiln_collide_pair(c, i)->reach);
-    double r = c->once.covered.data[i], left = 1.0 - r;
-    return (kiln_repulsion){b.value * left * left, b.slope * left * (1.0 + r),
-                            b.curvature * left * (1.0 + r)};
+    if (c->once.again >= AGAIN || c->failure != KILN_OK)
+        return;
+    const double *felt = lag_in(c)->felt.data;
+    c->once.now = !c->once.now;
+    memcpy(lag_of(c)->felt.data, felt, c->first_wall * sizeof *felt);
+    c->failure = see_all(c, x, &c->trouble);
+    if (c->failure != KILN_OK || !is_much_more(c)) {
+        c->once.now = !c->once.now;
+        return;
+    }
+    c->once.again++;
+    c->state++;
+    c->solve++;
+    kiln_collide_measure(c, x);
 }
 
 /* How far an edge sticks out that a face has from corner `from` on: 1 - the cosine of the angle
@@ -396,7 +430,6 @@ static double edge_rim(const kiln_collide *c, const kiln_vec3 *x, size_t face, s
 
 void kiln_collide_find_rims(kiln_collide *c)
 {
-    c->once.felt_known = false; /* the next measure is there */
     const kiln_contact_surface *s = &c->surface;
     const kiln_vec3 *x = kiln_collide_points(c->begin.data);
     double *rim = c->once.rim.data;
@@ -419,14 +452,9 @@ void kiln_collide_find_rims(kiln_collide *c)
 
 kiln_status kiln_collide_once_room(kiln_collide *c, size_t count, kiln_error *error)
 {
-    kiln_collide_once *o = &c->once;
     KILN_TRY(kiln_array_reserve(c->context, &c->found.pairs, count, error));
-    KILN_TRY(kiln_array_reserve(c->context, &o->shown, count, error));
-    KILN_TRY(kiln_array_reserve(c->context, &o->taken, count, error));
-    KILN_TRY(kiln_array_reserve(c->context, &o->covered, count, error));
-    KILN_TRY(kiln_array_reserve(c->context, &o->b, count, error));
-    KILN_TRY(kiln_array_reserve(c->context, &o->parts, count, error));
-    return kiln_array_reserve(c->context, &o->next, count, error);
+    KILN_TRY(kiln_array_reserve(c->context, &c->once.crossing, count, error));
+    return kiln_array_reserve(c->context, &c->once.parts, count, error);
 }
 
 /* The edge of a square of two faces, in the mean over each body. */
@@ -448,21 +476,27 @@ static kiln_status measure_cells(kiln_collide *c, kiln_error *error)
     return KILN_OK;
 }
 
+static kiln_status make_lag(kiln_collide *c, kiln_lag *lag, size_t slots, kiln_error *error)
+{
+    size_t rows = kiln_collide_rows(c, slots);
+    KILN_TRY(kiln_array_reserve(c->context, &lag->x, 3 * rows + 1, error));
+    KILN_TRY(kiln_array_reserve(c->context, &lag->felt, slots + 1, error));
+    return kiln_array_reserve(c->context, &lag->head, slots + 1, error);
+}
+
 kiln_status kiln_collide_once_build(kiln_collide *c, kiln_error *error)
 {
-    size_t slots = c->mesh->table[KILN_ON_VERTEX].used;
+    size_t slots = c->mesh->table[KILN_ON_VERTEX].used, faces = c->surface.faces.count;
+    kiln_collide_once *o = &c->once;
     if (!c->options.once)
         return KILN_OK;
     KILN_TRY(measure_cells(c, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->once.rim, slots + 1, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->once.felt, 2 * slots + 1, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->once.edge_rim, c->surface.faces.count + 1, error));
-    KILN_TRY(
-        kiln_array_reserve(c->context, &c->once.normal, c->surface.faces.count / 3 + 1, error));
-    KILN_TRY(kiln_array_reserve(c->context, &c->once.head, slots + 1, error));
-    for (size_t v = 0; v < slots; v++)
-        c->once.head.data[v] = KILN_NONE;
-    return kiln_fans_build(&c->once.fans, c->context, &c->surface.faces, slots, error);
+    KILN_TRY(kiln_array_reserve(c->context, &o->rim, slots + 1, error));
+    KILN_TRY(kiln_array_reserve(c->context, &o->edge_rim, faces + 1, error));
+    KILN_TRY(kiln_array_reserve(c->context, &o->normal, faces / 3 + 1, error));
+    for (int k = 0; k < 2; k++)
+        KILN_TRY(make_lag(c, &o->lag[k], slots, error));
+    return kiln_fans_build(&o->fans, c->context, &c->surface.faces, slots, error);
 }
 
 void kiln_collide_once_free(kiln_collide *c)
@@ -472,25 +506,29 @@ void kiln_collide_once_free(kiln_collide *c)
     kiln_array_free(c->context, &o->cell);
     kiln_array_free(c->context, &o->rim);
     kiln_array_free(c->context, &o->edge_rim);
-    kiln_array_free(c->context, &o->felt);
     kiln_array_free(c->context, &o->normal);
-    kiln_array_free(c->context, &o->shown);
-    kiln_array_free(c->context, &o->taken);
-    kiln_array_free(c->context, &o->covered);
-    kiln_array_free(c->context, &o->b);
+    kiln_array_free(c->context, &o->crossing);
     kiln_array_free(c->context, &o->parts);
     kiln_array_free(c->context, &o->part_of);
-    kiln_array_free(c->context, &o->head);
-    kiln_array_free(c->context, &o->next);
+    for (int k = 0; k < 2; k++) {
+        kiln_array_free(c->context, &o->lag[k].x);
+        kiln_array_free(c->context, &o->lag[k].felt);
+        kiln_array_free(c->context, &o->lag[k].head);
+        kiln_array_free(c->context, &o->lag[k].seen);
+    }
 }
 
 size_t kiln_collide_once_bytes(const kiln_collide *c)
 {
     const kiln_collide_once *o = &c->once;
-    return kiln_fans_bytes(&o->fans) + o->parts.capacity +
-           (o->cell.capacity + o->rim.capacity + o->edge_rim.capacity + o->felt.capacity +
-            3 * o->normal.capacity + o->shown.capacity + o->taken.capacity + o->covered.capacity +
-            o->b.capacity) *
+    size_t lags = 0;
+    for (int k = 0; k < 2; k++)
+        lags += (o->lag[k].x.capacity + o->lag[k].felt.capacity) * sizeof(double) +
+                o->lag[k].head.capacity * sizeof(uint32_t) +
+                o->lag[k].seen.capacity * sizeof(kiln_seen_body);
+    return kiln_fans_bytes(&o->fans) + o->parts.capacity + lags +
+           (o->cell.capacity + o->rim.capacity + o->edge_rim.capacity + 3 * o->normal.capacity +
+            o->crossing.capacity) *
                sizeof(double) +
-           (o->part_of.capacity + o->head.capacity + o->next.capacity) * sizeof(uint32_t);
+           o->part_of.capacity * sizeof(uint32_t);
 }

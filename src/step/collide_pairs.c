@@ -270,6 +270,14 @@ static void begin_at(kiln_collide *c, const double *x)
         kiln_collide_find_rims(c);
 }
 
+/* The next measure, which is there, says what counts in the solve. */
+static void weigh_from(kiln_collide *c, const double *x)
+{
+    begin_at(c, x);
+    c->once.is_weighed = false;
+    c->once.again = 0;
+}
+
 static void couple_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk;
@@ -357,25 +365,14 @@ double kiln_collide_scale_of(const kiln_collide *c, size_t i)
            skewness(pair, kiln_collide_points(c->begin.data)) * facing(c, pair);
 }
 
-static double value_of(const kiln_collide *c, size_t i, double reach)
-{
-    if (c->options.once && kiln_collide_crosses(c, i))
-        return kiln_collide_crossing(c, i).value;
-    return kiln_repulsion_at(c->distance.data[i].d / reach).value;
-}
-
-static double scale_at_begin(const kiln_collide *c, size_t i)
-{
-    return c->options.once ? c->scale.data[i] : kiln_collide_scale_of(c, i);
-}
-
 static double energy_of(const kiln_collide *c)
 {
     double sum = 0.0;
     for (size_t a = 0; a < c->acting.count; a++) {
         size_t i = c->acting.data[a];
         double reach = kiln_collide_pair(c, i)->reach;
-        sum += scale_at_begin(c, i) * reach * value_of(c, i, reach);
+        double scale = c->options.once ? c->scale.data[i] : kiln_collide_scale_of(c, i);
+        sum += scale * reach * kiln_repulsion_at(c->distance.data[i].d / reach).value;
     }
     return sum;
 }
@@ -383,16 +380,16 @@ static double energy_of(const kiln_collide *c)
 /* Where what counts depends on the begin. */
 static double energy_once(kiln_collide *c, const double *x)
 {
-    size_t slots = c->first_wall;
-    double *felt = c->once.felt.data;
-    memcpy(felt + slots, felt, slots * sizeof *felt);
+    bool weighed = c->once.is_weighed;
+    c->once.now = !c->once.now;
     begin_at(c, x);
+    c->once.is_weighed = false;
     c->state++;
     kiln_collide_measure(c, x);
     double sum = energy_of(c);
     begin_at(c, c->at.data);
-    memcpy(felt, felt + slots, slots * sizeof *felt);
-    c->once.felt_known = true;
+    c->once.now = !c->once.now;
+    c->once.is_weighed = weighed;
     c->state++;
     return sum;
 }
@@ -438,7 +435,7 @@ kiln_status kiln_collide_begin(kiln_collide *c, const kiln_collide_start *start,
     c->solve++;
     c->found.grown = false;
     c->begun.count = 0;
-    begin_at(c, start->x);
+    weigh_from(c, start->x);
     (void)kiln_collide_find(c, start->x, NULL, 0.0);
     KILN_TRY(kiln_collide_failure(c, error));
     kiln_collide_measure(c, start->x);
@@ -449,7 +446,7 @@ kiln_status kiln_collide_begin(kiln_collide *c, const kiln_collide_start *start,
 
 kiln_status kiln_collide_renew(kiln_collide *c, const double *x, kiln_error *error)
 {
-    begin_at(c, x);
+    weigh_from(c, x);
     c->state++;
     c->solve++;
     c->nearest = 1.0;
@@ -462,6 +459,8 @@ kiln_status kiln_collide_expect(void *self, const double *x, kiln_error *error)
 {
     kiln_collide *c = self;
     kiln_collide_measure(c, x);
+    if (c->options.once)
+        kiln_collide_weigh_again(c, x);
     if (c->options.adaptive)
         kiln_collide_look_harder(c, x);
     KILN_TRY(kiln_collide_failure(c, error));

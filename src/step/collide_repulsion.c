@@ -10,18 +10,10 @@ static kiln_repulsion repulsion_of(const kiln_collide *c, size_t i)
 {
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
     double s = c->distance.data[i].d / pair->reach;
-    if (c->options.once && kiln_collide_crosses(c, i))
-        return kiln_collide_crossing(c, i);
     if (!c->from || c->rub.data[i] > 0.0) /* what trembles would not stick */
         return kiln_repulsion_at(s);
     return kiln_repulsion_over(c->before.data[i] / pair->reach, s, !kiln_collide_is_flat(c, pair),
                                c->calm.data[i]);
-}
-
-/* What edges take is of the end of the step. */
-static kiln_repulsion steep_of(const kiln_collide *c, size_t i)
-{
-    return kiln_repulsion_at(c->distance.data[i].d / kiln_collide_pair(c, i)->reach);
 }
 
 static double loss_of(const kiln_collide *c, size_t i)
@@ -53,10 +45,7 @@ void kiln_collide_visit_walls(kiln_collide *c, const double *x, kiln_see_touch *
 
 double kiln_collide_load(const kiln_collide *c, size_t i)
 {
-    if (!kiln_collide_acts(c, i))
-        return 0.0;
-    double load = -c->scale.data[i] * repulsion_of(c, i).slope;
-    return c->options.once ? load - c->once.taken.data[i] * steep_of(c, i).slope : load;
+    return kiln_collide_acts(c, i) ? -c->scale.data[i] * repulsion_of(c, i).slope : 0.0;
 }
 
 double kiln_collide_pressure(const kiln_collide *c, size_t i)
@@ -158,28 +147,12 @@ typedef struct push_job {
     double scale;
 } push_job;
 
-/* How many corners of its face the nearest place of a vertex is between. */
-static int corners_of(const kiln_pair_distance *at)
+/* What both sides of a hollow have in common. Its Hessian is that of the rest turned round: along
+ * the normal it takes from what they have, and across it the force turns from one side to the
+ * other, which is all there is to hold a vertex in the hollow. */
+static double taken_away(const kiln_collide *c, size_t i, double slope)
 {
-    return (at->weight[1] != 0.0) + (at->weight[2] != 0.0) + (at->weight[3] != 0.0);
-}
-
-/* With what edges take. Where the sum attracts its Hessian is that of the rest turned round: along
- * the normal it takes from what there is, and across it the force turns, as from one side of a
- * hollow to the other, which is all there is to hold a vertex there. Before a face nothing turns.
- */
-static void push_once(kiln_collide *c, size_t a, double scale)
-{
-    size_t i = c->acting.data[a];
-    const kiln_surface_pair *pair = kiln_collide_pair(c, i);
-    const kiln_pair_distance *at = &c->distance.data[i];
-    kiln_repulsion b = steep_of(c, i);
-    double *push = &c->push.data[2 * a], taken = scale * c->once.taken.data[i];
-    push[0] += taken * b.slope;
-    push[1] += taken * b.curvature / pair->reach;
-    if (push[0] > 0.0)
-        push[1] = corners_of(at) < 3 ? push[0] / (at->d + pair->clearance) : 0.0;
-    push[1] = fmax(push[1], 0.0);
+    return slope / (c->distance.data[i].d + kiln_collide_pair(c, i)->clearance);
 }
 
 static void push_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -194,8 +167,8 @@ static void push_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
         double force = job->scale * c->scale.data[i];
         c->push.data[2 * a] = force * b.slope;
         c->push.data[2 * a + 1] = force * b.curvature / kiln_collide_pair(c, i)->reach;
-        if (c->options.once)
-            push_once(c, a, job->scale);
+        if (c->push.data[2 * a] > 0.0)
+            c->push.data[2 * a + 1] = taken_away(c, i, c->push.data[2 * a]);
     }
 }
 
@@ -233,7 +206,7 @@ static bool find_across(const kiln_collide *c, size_t i, kiln_vec3 *across)
     return true;
 }
 
-/* Where a pair attracts: m becomes what holds a vertex across the normal. */
+/* Where something is taken away: m becomes what holds a vertex across the normal. */
 static void turn_across(const kiln_collide *c, size_t i, double stiffness, double m[3][3])
 {
     kiln_vec3 along = c->distance.data[i].normal;

@@ -17,15 +17,14 @@ typedef struct sheet {
     kiln_u32_array faces;
     kiln_fans fans;
     kiln_vec3 x[POINTS + 1], from[POINTS + 1];
-    double share[FACES][2];
+    double share[FACES];
     kiln_random random;
 } sheet;
 
-static kiln_shares share_of(const void *user, uint32_t vertex, uint32_t face)
+static double share_of(const void *user, uint32_t vertex, uint32_t face)
 {
     ck_assert_uint_eq(vertex, 0);
-    const sheet *s = user;
-    return (kiln_shares){{s->share[face][0], s->share[face][1]}};
+    return ((const sheet *)user)->share[face];
 }
 
 static void add_face(sheet *s, uint32_t a, uint32_t b, uint32_t c)
@@ -64,7 +63,7 @@ static void begin(sheet *s, uint64_t seed)
         }
     ck_assert_int_eq(kiln_fans_build(&s->fans, s->context, &s->faces, POINTS, &error), KILN_OK);
     for (int f = 0; f < FACES; f++)
-        s->share[f][0] = s->share[f][1] = 1.0;
+        s->share[f] = 1.0;
 }
 
 static void end(sheet *s)
@@ -99,7 +98,7 @@ static kiln_closest_point on_face(const sheet *s, const kiln_vec3 *x, size_t fac
 }
 
 /* The sum, and its gradient by the place of the vertex. */
-static double counted(const sheet *s, int which, bool over, kiln_vec3 *gradient, int *parts)
+static double counted(const sheet *s, bool over, kiln_vec3 *gradient, int *parts)
 {
     kiln_sight sight = sight_of(s, over);
     double sum = 0.0;
@@ -109,16 +108,16 @@ static double counted(const sheet *s, int which, bool over, kiln_vec3 *gradient,
     for (uint32_t f = 0; f < FACES; f++) {
         kiln_closest_point at = on_face(s, s->x, f);
         double d = sqrt(at.distance2), before = sqrt(on_face(s, s->from, f).distance2);
-        if (d >= REACH || s->share[f][0] == 0.0)
+        if (d >= REACH || s->share[f] == 0.0)
             continue;
         kiln_sight_count(&sight, 0, f, &counts);
-        sum += counts.own[which] * value_at(d, before, over);
-        double slope = counts.own[which] * kiln_repulsion_at(d / REACH).slope / REACH;
+        sum += counts.own * value_at(d, before, over);
+        double slope = counts.own * kiln_repulsion_at(d / REACH).slope / REACH;
         *gradient = kiln_v3_madd(*gradient, slope / d, at.offset);
         for (int k = 0; k < counts.parts; k++) {
             double e = counts.part[k].distance;
-            sum += counts.part[k].count[which] * value_at(e, counts.part[k].before, over);
-            slope = counts.part[k].count[which] * kiln_repulsion_at(e / REACH).slope / REACH;
+            sum += counts.part[k].count * value_at(e, counts.part[k].before, over);
+            slope = counts.part[k].count * kiln_repulsion_at(e / REACH).slope / REACH;
             *gradient = kiln_v3_madd(*gradient, slope / e, counts.part[k].offset);
             *parts += e < REACH;
         }
@@ -127,7 +126,7 @@ static double counted(const sheet *s, int which, bool over, kiln_vec3 *gradient,
 }
 
 /* Every triangle, edge and point by itself. */
-static double by_itself(const sheet *s, int which, bool over)
+static double by_itself(const sheet *s, bool over)
 {
     static double edge[POINTS][POINTS]; /* least share of the faces at it */
     static int around[POINTS][POINTS];
@@ -140,7 +139,7 @@ static double by_itself(const sheet *s, int which, bool over)
         }
     }
     for (uint32_t f = 0; f < FACES; f++) {
-        double share = s->share[f][which];
+        double share = s->share[f];
         sum += share * value_at(sqrt(on_face(s, s->x, f).distance2),
                                 sqrt(on_face(s, s->from, f).distance2), over);
         for (uint32_t k = 0; k < 3; k++) {
@@ -186,17 +185,11 @@ START_TEST(test_sum)
                                                 0.05 + within(&s, 0.04) + within(&s, 0.3)));
         s.from[0] = kiln_v3_add(s.x[0], kiln_v3(within(&s, 0.2), within(&s, 0.2), 0.0));
         for (int f = 0; f < FACES; f++)
-            for (int k = 0; k < 2; k++)
-                s.share[f][k] = trial % 3 == 0 ? 1.0
-                                : k == 1 && s.share[f][0] == 0.0
-                                    ? 0.0
-                                    : (kiln_random_below(&s.random, 4) + k) / 4.0;
+            s.share[f] = trial % 3 == 0 ? 1.0 : kiln_random_below(&s.random, 4) / 4.0;
         kiln_vec3 gradient;
         int parts;
-        for (int k = 0; k < 2; k++) {
-            double sum = counted(&s, k, over, &gradient, &parts), expected = by_itself(&s, k, over);
-            ck_assert_double_eq_tol(sum, expected, 1e-10 * (1.0 + fabs(expected)));
-        }
+        double sum = counted(&s, over, &gradient, &parts), expected = by_itself(&s, over);
+        ck_assert_double_eq_tol(sum, expected, 1e-10 * (1.0 + fabs(expected)));
         with_parts += parts > 0;
     }
     if (_i > 0)
@@ -219,7 +212,7 @@ START_TEST(test_slide)
         /* Straight along a row of points, along a diagonal, and anyhow. */
         double t = 1.0 + 6.0 * i / 4000.0, y = i % 3 == 0 ? 3.0 : i % 3 == 1 ? t : 8.0 - 0.83 * t;
         s.x[0] = kiln_v3(t, y, height);
-        ck_assert_double_eq_tol(counted(&s, 0, false, &gradient, &parts), b, 1e-13 * b);
+        ck_assert_double_eq_tol(counted(&s, false, &gradient, &parts), b, 1e-13 * b);
         ck_assert_int_eq(parts, 0);
         ck_assert_double_eq_tol(gradient.x, 0.0, 1e-12);
         ck_assert_double_eq_tol(gradient.y, 0.0, 1e-12);
@@ -244,7 +237,7 @@ START_TEST(test_no_jumps)
     for (int i = 0; i <= STEPS; i++) {
         double t = i / (double)STEPS, x = 0.9 + 6.1 * t, y = 1.2 + 5.7 * t;
         s.x[0] = kiln_v3(x, y, 0.35 + 0.25 * (sin(1.7 * x) + cos(1.1 * y)));
-        double sum = counted(&s, 0, false, &gradient, &parts);
+        double sum = counted(&s, false, &gradient, &parts);
         hollow += parts > 0;
         if (i > 0) {
             kiln_vec3 mean = kiln_v3_scale(kiln_v3_add(gradient, last), 0.5);
