@@ -24,13 +24,15 @@
 
 /* Ends that show half of a crossing show enough. */
 #define ENDS 2.0
-/* The least that edges count, so that they bar the way. */
-#define LEAST_EDGES 1e-5
-/* Edges that are nearer than this part of the reach and would count so many times more are counted
- * so, that often in a solve. */
+/* The least that edges count, so that they bar the way: at the begin of a solve, and each time that
+ * weights are taken again, so that what is pressed here now and there then comes to an end. */
+static const double least_edges[] = {1e-5, 1e-3, 0.1, 1.0};
+enum { AGAIN = 3 };
+/* That is where edges nearer than this part of the reach would count so many times more, and no
+ * less than that. */
 #define PRESSED   0.5
 #define MUCH_MORE 4.0
-enum { AGAIN = 8 };
+#define SOME      0.1
 
 static kiln_lag *lag_of(kiln_collide *c)
 {
@@ -218,8 +220,8 @@ static double crossing_of(const kiln_collide *c, const kiln_surface_pair *pair)
     if (!(shown > 0.0))
         return 1.0;
     double d = kiln_surface_pair_distance(pair, kiln_collide_points(lag->x.data)).d;
-    double all = nearness(d / pair->reach), left = 1.0 - shown / all;
-    return shown < all ? fmax(left * left, LEAST_EDGES) : LEAST_EDGES;
+    double all = nearness(d / pair->reach), left = all > shown ? 1.0 - shown / all : 0.0;
+    return fmax(left * left, least_edges[c->once.again]);
 }
 
 /* Of vertices before faces. */
@@ -381,7 +383,7 @@ static bool is_much_more(const kiln_collide *c)
         size_t i = c->acting.data[a];
         const kiln_surface_pair *pair = kiln_collide_pair(c, i);
         if (is_crossing(c, pair) && c->distance.data[i].d < PRESSED * pair->reach &&
-            crossing_of(c, pair) > MUCH_MORE * c->once.crossing.data[i])
+            crossing_of(c, pair) > fmax(MUCH_MORE * c->once.crossing.data[i], SOME))
             return true;
     }
     return false;
