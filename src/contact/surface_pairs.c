@@ -60,7 +60,7 @@ typedef struct search {
 } search;
 
 /* What the body of a vertex asks for; walls ask for nothing. */
-static double clearance_of(const search *s, const side *of, uint32_t v)
+KILN_INLINE double clearance_of(const search *s, const side *of, uint32_t v)
 {
     const double *clearance = s->rules->clearance;
     return clearance && !of->wall ? clearance[s->surface->body.data[v]] : 0.0;
@@ -140,7 +140,7 @@ static bool has_wall(const search *s)
     return s->of[s->from].wall || s->of[s->to].wall;
 }
 
-static bool is_of_one_part(const search *s, const kiln_surface_pair *pair)
+KILN_INLINE bool is_of_one_part(const search *s, const kiln_surface_pair *pair)
 {
     const uint32_t *part = s->surface->part.data;
     return !has_wall(s) && part[pair->v[0]] == part[pair->v[3]];
@@ -148,7 +148,7 @@ static bool is_of_one_part(const search *s, const kiln_surface_pair *pair)
 
 /* As bodies; within one whose material has no memory nothing is kept, since nobody knows what was
  * nearer from the start. */
-static double clearance_between(const search *s, const kiln_surface_pair *pair)
+KILN_INLINE double clearance_between(const search *s, const kiln_surface_pair *pair)
 {
     if (!s->rules->clearance || (!s->rules->material_tells && is_of_one_part(s, pair)))
         return 0.0;
@@ -250,7 +250,7 @@ static bool are_neighbours(const search *s, const kiln_surface_pair *pair)
 }
 
 /* Whether the material says how far their reach is. */
-static bool is_near_in_material(const search *s, const kiln_surface_pair *pair)
+KILN_INLINE bool is_near_in_material(const search *s, const kiln_surface_pair *pair)
 {
     return is_of_one_part(s, pair) && (s->rules->material_tells || are_neighbours(s, pair));
 }
@@ -262,7 +262,7 @@ static double clearance_by_reach(const search *s, const kiln_surface_pair *pair,
 }
 
 /* Of what is `apart` there. */
-static double reach_in_material(const search *s, const kiln_surface_pair *pair, double apart)
+KILN_INLINE double reach_in_material(const search *s, const kiln_surface_pair *pair, double apart)
 {
     double thickness = s->rules->thickness;
     double share = NEAR_SHARE * apart * (thickness / (thickness + pair->clearance));
