@@ -64,6 +64,7 @@ static kiln_status lower_octant(kiln_context *context, const lattice *l, kiln_so
 }
 
 enum { SIDE_Y = 1, SIDE_X = 3, EQUATOR = 5 }; /* patches: faces across y, x and z */
+enum { HELD = 9 };                            /* the equator of another ball */
 
 enum { UPPER_LAYERS = 3 }; /* of cells: nothing happens there */
 
@@ -236,6 +237,87 @@ kiln_status kiln_validate_C3(kiln_validation *validation, kiln_error *error)
                                log(deep.force / shallow.force) / log(deep.depth / shallow.depth),
                                kiln_between(1.48, 1.58), "%s: exponent of the force", view);
     }
+    return KILN_OK;
+}
+
+/* C14 */
+
+/* Turned over, so that its pole is below that of the other at z = -1; x and y change places. */
+static kiln_status add_other(kiln_trial *trial, const lattice *l, kiln_error *error)
+{
+    kiln_soup soup;
+    KILN_TRY(lower_octant(trial->context, l, &soup, error));
+    for (size_t i = 0; i < soup.points.count; i++) {
+        kiln_vec3 p = soup.points.data[i];
+        soup.points.data[i] = kiln_v3(p.y, p.x, -2.0 - layer - p.z);
+    }
+    for (size_t t = 0; t < soup.triangle_tags.count; t++) {
+        int32_t *tag = &soup.triangle_tags.data[t];
+        *tag = *tag == SIDE_X ? SIDE_Y : *tag == SIDE_Y ? SIDE_X : *tag == EQUATOR ? HELD : *tag;
+    }
+    kiln_status status = kiln_trial_body(trial, &soup, error);
+    kiln_soup_free(&soup);
+    return status;
+}
+
+static kiln_status add_two(kiln_trial *trial, const lattice *l, const lattice *other,
+                           kiln_trial_map *map, kiln_error *error)
+{
+    static const struct {
+        int patch, components;
+    } holds[] = {{SIDE_X, 1}, {SIDE_Y, 2}, {HELD, 4}, {EQUATOR, 4}};
+    kiln_soup soup;
+    trial->scene.contact.bodies = trial->scene.contact.self = true;
+    trial->scene.contact.weights = KILN_WEIGHTS_ONCE;
+    trial->scene.contact.thickness = kiln_trial_number(trial, layer, 1, 0, 0);
+    KILN_TRY(kiln_trial_material(trial, "linear", young, poisson, density, error));
+    KILN_TRY(lower_octant(trial->context, l, &soup, error));
+    kiln_status status = kiln_trial_body(trial, &soup, error);
+    kiln_soup_free(&soup);
+    KILN_TRY(status);
+    KILN_TRY(add_other(trial, other, error));
+    for (int i = 0; i < 4; i++) {
+        kiln_picks where;
+        KILN_TRY(kiln_trial_pick_patch(trial, holds[i].patch, &where, error));
+        KILN_TRY(kiln_trial_hold(trial, &where, holds[i].components, i == 3 ? map : NULL, error));
+    }
+    return KILN_OK;
+}
+
+/* The approach is that of the layers' middles. */
+static kiln_status press_two(kiln_validation *validation, const kiln_view *view, const lattice *l,
+                             const lattice *other, press *p, kiln_error *error)
+{
+    kiln_trial trial;
+    kiln_trial_map map = {.trial = &trial, .place = push, .user = p, .l = 1};
+    kiln_trial_begin(&trial, kiln_validation_context(validation), view);
+    trial.user = p;
+    trial.on_frame = look;
+    trial.scene.solid.newton.tolerance = 1e-9;
+    kiln_status status = add_two(&trial, l, other, &map, error);
+    if (status == KILN_OK)
+        status = kiln_trial_run(&trial, error);
+    kiln_trial_end(&trial);
+    return status;
+}
+
+/* Half of the approach is that of one to a plane. Meshes that do not match. */
+kiln_status kiln_validate_C14(kiln_validation *validation, kiln_error *error)
+{
+    bool brief = kiln_validation_is_brief(validation);
+    const lattice coarse = brief ? lattice_of(8, 5, 0.036) : lattice_of(13, 7, 0.024);
+    const lattice fine = brief ? lattice_of(10, 6, 0.03) : lattice_of(15, 8, 0.02);
+    for (size_t v = 0; v < (brief ? 1 : SIZE_MAX) && kiln_view_at(v); v++)
+        for (int k = 0; k < 2; k++) {
+            const lattice *a = k ? &fine : &coarse, *b = k ? &coarse : &fine;
+            press p = {.depth = 0.04};
+            KILN_TRY(press_two(validation, kiln_view_at(v), a, b, &p, error));
+            double hertz = 4.0 / 3.0 * modulus * pow(0.5 * p.depth, 1.5);
+            kiln_validation_report(validation, p.force / hertz, kiln_between(1.06, 1.18),
+                                   "cells of %g on cells of %g m, approach %g m, %s: force over "
+                                   "that of half spaces",
+                                   a->least, b->least, p.depth, kiln_view_at(v)->name);
+        }
     return KILN_OK;
 }
 

@@ -128,7 +128,7 @@ static const polyfem_key keys[] = {
     {"contact/friction_coefficient", POLYFEM_TAKEN, NULL},
     {"contact/use_convergent_formulation", POLYFEM_TAKEN, NULL},
     {"contact/use_area_weighting", POLYFEM_ONLY, "true"},
-    {"contact/use_improved_max_operator", POLYFEM_IGNORED, NULL},
+    {"contact/use_improved_max_operator", POLYFEM_TAKEN, NULL},
     {"contact/use_physical_barrier", POLYFEM_ONLY, "true"},
     {"contact/collision_mesh", POLYFEM_TAKEN, NULL},
     {"contact/periodic", POLYFEM_REFUSED, NULL},

@@ -200,6 +200,20 @@ static kiln_status put_stiffness(polyfem *p)
     return KILN_OK;
 }
 
+/* Its convergent formulation is area weights, which Kiln has in any case, and the improved max
+ * operator, which counts each place once; newer scenes say these by themselves. */
+static kiln_status put_weights(polyfem *p)
+{
+    const kiln_json_node *contact = kiln_polyfem_get(p->root, "contact");
+    bool convergent = false, improved = false;
+    KILN_TRY(kiln_polyfem_flag(p, contact, "use_convergent_formulation", &convergent));
+    improved = convergent;
+    KILN_TRY(kiln_polyfem_flag(p, contact, "use_improved_max_operator", &improved));
+    if (improved)
+        kiln_lua_put(&p->scene, ", weights = \"once\"");
+    return KILN_OK;
+}
+
 static kiln_status put_contact(polyfem *p, double dhat)
 {
     if (!p->has_contact)
@@ -211,6 +225,7 @@ static kiln_status put_contact(polyfem *p, double dhat)
         kiln_lua_put_number(&p->scene, p->friction);
     }
     KILN_TRY(put_stiffness(p));
+    KILN_TRY(put_weights(p));
     kiln_lua_put(&p->scene, "},");
     kiln_polyfem_end_line(p, &p->scene, kiln_polyfem_get(p->root, "contact"));
     return KILN_OK;

@@ -32,6 +32,7 @@ START_TEST(settings_are_translated)
     ck_assert_int_eq(s->solid.newton.max_iterations, 77);
     ck_assert_double_eq(s->contact.thickness, 2e-3);
     ck_assert_double_eq(s->contact.friction, 0.25);
+    ck_assert_int_eq(s->contact.weights, KILN_WEIGHTS_ONCE);
     ck_assert_double_eq_tol(s->contact.stiffness, 8.0 * 1e4 / 1e5, 1e-15);
     ck_assert_double_eq(s->solid.friction_speed, 5e-3);
     ck_assert_double_eq(s->gravity.constant[1], -9.81);
@@ -42,6 +43,28 @@ START_TEST(settings_are_translated)
     ck_assert_double_eq(m->poisson.constant[0], 0.3);
     ck_assert_double_eq(m->density.constant[0], 900.0);
     ck_assert_ptr_nonnull(strstr(logged, "output/paraview/volume"));
+    kiln_scene_file_destroy(file);
+}
+END_TEST
+
+/* The convergent formulation in one word, and in those of newer scenes. */
+START_TEST(places_may_count_once)
+{
+    static const struct {
+        const char *said;
+        kiln_contact_weights weights;
+    } rows[] = {
+        {"", KILN_WEIGHTS_AREA},
+        {", \"use_area_weighting\": true", KILN_WEIGHTS_AREA},
+        {", \"use_improved_max_operator\": true", KILN_WEIGHTS_ONCE},
+        {", \"use_convergent_formulation\": true", KILN_WEIGHTS_ONCE},
+        {", \"use_convergent_formulation\": true, \"use_improved_max_operator\": false",
+         KILN_WEIGHTS_AREA},
+    };
+    char text[2048];
+    snprintf(text, sizeof text, WITH(", \"contact\": {\"enabled\": true%s}"), rows[_i].said);
+    kiln_scene_file *file = load(text);
+    ck_assert_int_eq(kiln_scene_file_scene(file)->contact.weights, rows[_i].weights);
     kiln_scene_file_destroy(file);
 }
 END_TEST
@@ -563,6 +586,7 @@ Suite *kiln_test_suite(void)
     tcase_add_checked_fixture(all, open_folder, leave_folder);
     tcase_add_test(all, settings_are_translated);
     tcase_add_test(all, stiffness_may_be_adaptive);
+    tcase_add_loop_test(all, places_may_count_once, 0, 5);
     tcase_add_loop_test(all, times_are_translated, 0, COUNT(times));
     tcase_add_loop_test(all, meshes_are_placed, 0, COUNT(places));
     tcase_add_test(all, meshes_are_normalised_and_copied);

@@ -1,11 +1,11 @@
-/* Bodies that press each other: forces are the gradient of the energy across whatever is nearest,
- * and a flat block on another feels the pressure of its gap, however both are cut. */
+/* Bodies whose places count once: forces are the gradient of the energy across whatever is nearest,
+ * a flat block on another feels the pressure of its gap, however both are cut and turned, and edges
+ * that cross between their ends repel each other in full. */
 #include "contact/repulsion.h"
 #include "rig.h"
 #include "step/collide_impl.h"
 
-#define THICKNESS 0.1
-#define YOUNG     1e3
+#define YOUNG 1e3
 
 typedef struct two {
     kiln_context *context;
@@ -13,21 +13,56 @@ typedef struct two {
     kiln_collide c;
     kiln_constraints given;
     double *x;
-    size_t size;
+    size_t size, first; /* the first vertex of the upper body */
 } two;
 
-static kiln_mesh *put_together(kiln_context *context, const char *below, const char *above,
-                               double gap, kiln_vec3 shift)
+typedef struct lay {
+    const char *below, *above;
+    double thickness, gap;
+    kiln_vec3 shift;
+    double turn;   /* of the upper about z, rad */
+    bool on_edges; /* both stand on edges, which cross */
+} lay;
+
+/* About an axis of unit length, or not at all. */
+static kiln_vec3 turned(kiln_vec3 p, kiln_vec3 axis, double angle)
 {
-    kiln_soup all = kiln_test_soup(context, "box", below);
-    kiln_soup other = kiln_test_soup(context, "box", above);
+    double c = cos(angle), s = sin(angle);
+    if (kiln_v3_norm2(axis) == 0.0)
+        return p;
+    kiln_vec3 out = kiln_v3_madd(kiln_v3_scale(p, c), s, kiln_v3_cross(axis, p));
+    return kiln_v3_madd(out, (1.0 - c) * kiln_v3_dot(axis, p), axis);
+}
+
+/* With the middle of its top, or bottom, at the origin. */
+static kiln_soup block_of(kiln_context *context, const char *settings, kiln_vec3 axis, bool top)
+{
+    kiln_soup soup = kiln_test_soup(context, "box", settings);
+    kiln_box box = kiln_box_of(soup.points.data, (int)soup.points.count);
+    kiln_vec3 middle = kiln_v3_lerp(box.low, box.high, 0.5);
+    for (size_t i = 0; i < soup.points.count; i++) {
+        kiln_vec3 p = kiln_v3_sub(soup.points.data[i], middle);
+        soup.points.data[i] = turned(p, axis, atan(1.0));
+    }
+    box = kiln_box_of(soup.points.data, (int)soup.points.count);
+    for (size_t i = 0; i < soup.points.count; i++)
+        soup.points.data[i].z -= top ? box.high.z : box.low.z;
+    return soup;
+}
+
+static kiln_mesh *put_together(kiln_context *context, const lay *l, size_t *first)
+{
+    kiln_vec3 none = kiln_v3(0, 0, 0);
+    kiln_soup all = block_of(context, l->below, l->on_edges ? kiln_v3(1, 0, 0) : none, true);
+    kiln_soup other = block_of(context, l->above, l->on_edges ? kiln_v3(0, 1, 0) : none, false);
     kiln_error error = {0};
     kiln_build_options options = kiln_build_default_options();
     kiln_mesh *mesh = NULL;
-    double top = kiln_box_of(all.points.data, (int)all.points.count).high.z;
-    for (size_t i = 0; i < other.points.count; i++)
-        other.points.data[i] =
-            kiln_v3_add(other.points.data[i], kiln_v3(shift.x, shift.y, top + gap));
+    *first = all.points.count;
+    for (size_t i = 0; i < other.points.count; i++) {
+        kiln_vec3 p = turned(other.points.data[i], kiln_v3(0, 0, 1), l->turn);
+        other.points.data[i] = kiln_v3_add(p, kiln_v3(l->shift.x, l->shift.y, l->gap));
+    }
     rig_check(kiln_soup_append(&all, &other, 0, &error), &error);
     rig_check(kiln_mesh_build(context, &all, &options, &mesh, NULL, &error), &error);
     kiln_soup_free(&all);
@@ -35,19 +70,17 @@ static kiln_mesh *put_together(kiln_context *context, const char *below, const c
     return mesh;
 }
 
-/* Below and above, `gap` apart, the upper moved along by `shift`. */
-static void begin(two *t, const char *below, const char *above, double gap, kiln_vec3 shift,
-                  double jitter)
+static void begin(two *t, const lay *l, double jitter)
 {
     kiln_error error = {0};
     kiln_contact_options options = {.bodies = true,
                                     .self = true,
-                                    .thickness = THICKNESS,
+                                    .thickness = l->thickness,
                                     .stiffness = 1.0,
                                     .once = true,
                                     .material_tells = true};
     t->context = kiln_test_context(1);
-    t->mesh = put_together(t->context, below, above, gap, shift);
+    t->mesh = put_together(t->context, l, &t->first);
     t->size = 3 * t->mesh->table[KILN_ON_VERTEX].used;
     t->x = malloc(t->size * sizeof *t->x);
     memcpy(t->x, t->mesh->x, t->size * sizeof *t->x);
@@ -87,8 +120,12 @@ START_TEST(test_gradient)
 {
     two t;
     bool over = _i == 1;
-    begin(&t, "lx=1 ly=1 lz=0.4 nx=4 ny=4 nz=1", "lx=0.8 ly=0.8 lz=0.4 nx=3 ny=3 nz=1", 0.05,
-          kiln_v3(0.13, 0.08, 0), 0.02);
+    const lay l = {.below = "lx=1 ly=1 lz=0.4 nx=4 ny=4 nz=1",
+                   .above = "lx=0.8 ly=0.8 lz=0.4 nx=3 ny=3 nz=1",
+                   .thickness = 0.1,
+                   .gap = 0.05,
+                   .shift = {0.03, -0.02, 0}};
+    begin(&t, &l, 0.02);
     start(&t, t.x, over);
     double *way = malloc(t.size * sizeof *way), *at = malloc(t.size * sizeof *at);
     double *next = malloc(t.size * sizeof *at), *g = malloc(t.size * sizeof *g);
@@ -129,64 +166,166 @@ START_TEST(test_gradient)
 }
 END_TEST
 
-static const struct {
-    const char *below, *above;
-} cuts[] = {{"lx=1 ly=1 lz=0.5 nx=4 ny=4 nz=2", "lx=1 ly=1 lz=0.5 nx=4 ny=4 nz=2"},
-            {"lx=1 ly=1 lz=0.5 nx=4 ny=4 nz=2", "lx=1 ly=1 lz=0.5 nx=4 ny=4 nz=2 pattern=mirrored"},
-            {"lx=1 ly=1 lz=0.5 nx=3 ny=3 nz=2", "lx=1 ly=1 lz=0.5 nx=7 ny=5 nz=2 pattern=mirrored"},
-            {"lx=1 ly=1 lz=0.5 nx=8 ny=8 nz=4", "lx=1 ly=1 lz=0.5 nx=1 ny=1 nz=1"}};
-
-/* What presses from below to above, N: of vertices and faces, of edges. */
+/* What presses the upper from below, N: of vertices and faces, of edges. */
 static void find_lift(two *t, double lift[2])
 {
     kiln_collide_measure(&t->c, t->x);
     lift[0] = lift[1] = 0.0;
     for (size_t a = 0; a < t->c.acting.count; a++) {
         size_t i = t->c.acting.data[a];
-        lift[kiln_collide_pair(&t->c, i)->split - 1] +=
-            kiln_collide_load(&t->c, i) * fabs(t->c.distance.data[i].normal.z);
+        const kiln_surface_pair *pair = kiln_collide_pair(&t->c, i);
+        double up = t->c.distance.data[i].normal.z * (pair->v[0] >= t->first ? 1.0 : -1.0);
+        lift[pair->split - 1] += kiln_collide_load(&t->c, i) * up;
     }
 }
 
-/* A block on another feels the pressure of the gap on its area, however both are cut: of vertices
- * and faces. What rims count across edges of the other comes on top. */
-START_TEST(test_pressure)
+/* The matrix is that of the force: along the way of the upper block, which is across all gaps. */
+START_TEST(test_stiffness)
 {
     two t;
-    const double gap = 0.06;
-    double lift[2], pressure = -YOUNG * kiln_repulsion_at(gap / THICKNESS).slope;
-    begin(&t, cuts[_i].below, cuts[_i].above, gap, kiln_v3(0, 0, 0), 0.0);
+    const lay l = {.below = "lx=1 ly=1 lz=0.4 nx=4 ny=4 nz=1",
+                   .above = "lx=1 ly=1 lz=0.4 nx=3 ny=3 nz=1",
+                   .thickness = 0.1,
+                   .gap = 0.05};
+    begin(&t, &l, 0.0);
     start(&t, t.x, false);
-    find_lift(&t, lift);
-    ck_assert_double_eq_tol(lift[0], pressure, 0.04 * pressure);
-    ck_assert_double_le(lift[1], 0.25 * pressure);
+    kiln_term *term = &t.c.repulsion;
+    double *up = calloc(t.size, sizeof *up), *g = calloc(t.size, sizeof *g);
+    double *out = calloc(t.size, sizeof *out), slope[2];
+    for (size_t v = t.first; v < t.size / 3; v++)
+        up[3 * v + 2] = 1.0;
+    kiln_bsr H;
+    kiln_bsr_init(&H, t.context);
+    kiln_cliques cliques = term->cliques(term->self);
+    ck_assert_int_eq(kiln_bsr_set_pattern(&H, t.size / 3, &cliques, 1, NULL), KILN_OK);
+    kiln_bsr_clear(&H);
+    term->add(term->self, t.x, 1.0, g, &H);
+    ck_assert_int_eq(kiln_bsr_multiply(&H, up, out, NULL), KILN_OK);
+    const double h = 1e-6;
+    for (int k = 0; k < 2; k++) {
+        memset(g, 0, t.size * sizeof *g);
+        for (size_t v = t.first; v < t.size / 3; v++)
+            t.x[3 * v + 2] += k ? 2.0 * h : -h;
+        term->add(term->self, t.x, 1.0, g, NULL);
+        slope[k] = 0.0;
+        for (size_t i = 0; i < t.size; i++)
+            slope[k] += up[i] * g[i];
+    }
+    double stiffness = 0.0, expected = (slope[1] - slope[0]) / (2.0 * h);
+    for (size_t i = 0; i < t.size; i++)
+        stiffness += up[i] * out[i];
+    ck_assert_double_gt(expected, 0.0);
+    /* What is taken away, at rims, is left out of the matrix. */
+    ck_assert_double_eq_tol(stiffness, expected, 2e-3 * expected);
+    kiln_bsr_free(&H);
+    free(up);
+    free(g);
+    free(out);
     finish(&t);
 }
 END_TEST
 
-/* A small block that slides over a slab of 8 x 8 squares feels nearly the same force all the way.
- */
-START_TEST(test_slide)
+/* Area of a square of side 1 that lies in another, turned by an angle below 45 degrees about the
+ * same middle: what is common has eight equal sides. */
+static double overlap(double turn)
+{
+    double c = cos(turn), s = sin(turn);
+    if (turn == 0.0)
+        return 1.0;
+    double side = 1.0 / (1.0 + s + c); /* each side of the square is one of them and two legs */
+    return 1.0 - 2.0 * side * side * s * c;
+}
+
+static const struct {
+    int n, other;
+    double turn;
+    double off; /* at most, of the pressure of the gap on the area */
+} cuts[] = {{4, 4, 0, 0.002},       {8, 8, 0, 0.002},     {16, 16, 0, 0.002},
+            {4, 3, 0, 0.002},       {8, 6, 0, 0.02},      {16, 12, 0, 0.02},
+            {8, 1, 0, 0.04},        {4, 4, 0.2967, 0.12}, {8, 8, 0.2967, 0.02},
+            {16, 16, 0.2967, 0.02}, {4, 3, 0.2967, 0.02}, {8, 6, 0.2967, 0.02},
+            {16, 12, 0.2967, 0.02}};
+
+/* A block on another feels the pressure of the gap on its area; of edges nothing. */
+START_TEST(test_pressure)
 {
     two t;
-    begin(&t, "lx=2 ly=2 lz=0.25 nx=8 ny=8 nz=1", "lx=0.5 ly=0.5 lz=0.5 nx=4 ny=4 nz=4", 0.05,
-          kiln_v3(0.3, 0.4, 0), 0.0);
-    double least[2] = {INFINITY, INFINITY}, most[2] = {0}, lift[2];
-    for (int i = 0; i < 60; i++) {
-        for (size_t v = 0; v < t.size / 3; v++)
-            if (t.mesh->x[v].z > 0.25)
-                t.x[3 * v] = t.mesh->x[v].x + 0.0131 * i;
+    char below[99], above[99];
+    snprintf(below, sizeof below, "lx=1 ly=1 lz=0.25 nx=%d ny=%d nz=1", cuts[_i].n, cuts[_i].n);
+    snprintf(above, sizeof above, "lx=1 ly=1 lz=0.25 nx=%d ny=%d nz=1 pattern=mirrored",
+             cuts[_i].other, cuts[_i].other);
+    const double thickness = 0.2 / cuts[_i].n;
+    const lay l = {.below = below,
+                   .above = above,
+                   .thickness = thickness,
+                   .gap = 0.6 * thickness,
+                   .turn = cuts[_i].turn};
+    double lift[2], expected = -YOUNG * kiln_repulsion_at(0.6).slope * overlap(l.turn);
+    begin(&t, &l, 0.0);
+    start(&t, t.x, false);
+    find_lift(&t, lift);
+    ck_assert_double_eq_tol(lift[0] + lift[1], expected, cuts[_i].off * expected);
+    ck_assert_double_le(fabs(lift[1]), 5e-4 * expected);
+    finish(&t);
+}
+END_TEST
+
+/* A block that slides over a slab feels the same force all the way. */
+START_TEST(test_slide)
+{
+    static const struct {
+        int n;
+        double turn, ripple;
+    } slides[] = {{4, 0, 0.035},      {8, 0, 0.02},      {16, 0, 0.02},
+                  {4, 0.2967, 0.035}, {8, 0.2967, 0.02}, {16, 0.2967, 0.02}};
+    two t;
+    char below[99], above[99];
+    int n = slides[_i].n;
+    snprintf(below, sizeof below, "lx=2 ly=2 lz=0.25 nx=%d ny=%d nz=1", 2 * n, 2 * n);
+    snprintf(above, sizeof above, "lx=1 ly=1 lz=0.25 nx=%d ny=%d nz=1 pattern=mirrored", 3 * n / 4,
+             3 * n / 4);
+    const lay l = {.below = below,
+                   .above = above,
+                   .thickness = 0.2 / n,
+                   .gap = 0.12 / n,
+                   .shift = {-0.3, 0.05, 0},
+                   .turn = slides[_i].turn};
+    double least = INFINITY, most = 0.0, lift[2];
+    begin(&t, &l, 0.0);
+    for (int i = 0; i < 50; i++) {
+        for (size_t v = t.first; v < t.size / 3; v++) {
+            t.x[3 * v] = t.mesh->x[v].x + 0.012 * i;
+            t.x[3 * v + 1] = t.mesh->x[v].y + 0.0026 * i;
+        }
         start(&t, t.x, false);
         find_lift(&t, lift);
-        lift[1] += lift[0];
-        for (int k = 0; k < 2; k++) {
-            least[k] = fmin(least[k], lift[k]);
-            most[k] = fmax(most[k], lift[k]);
-        }
+        least = fmin(least, lift[0] + lift[1]);
+        most = fmax(most, lift[0] + lift[1]);
     }
-    ck_assert_double_le(most[0] - least[0], 0.03 * most[0]);
-    ck_assert_double_le(most[1] - least[1], 0.08 * most[1]);
+    ck_assert_double_le(most - least, slides[_i].ripple * most);
     finish(&t);
+}
+END_TEST
+
+/* Two edges that cross between their ends repel each other in full, and without bound. */
+START_TEST(test_crossing)
+{
+    two t;
+    lay l = {.below = "lx=1 ly=1 lz=1 n=1", .above = "lx=1 ly=1 lz=1 n=1", .thickness = 0.1};
+    l.on_edges = true;
+    for (double s = 0.5; s > 1e-6; s *= 0.1) {
+        double lift[2];
+        l.gap = s * l.thickness;
+        begin(&t, &l, 0.0);
+        start(&t, t.x, false);
+        find_lift(&t, lift);
+        ck_assert_uint_eq(t.c.acting.count, 1);
+        size_t i = t.c.acting.data[0];
+        double area = kiln_collide_pair(&t.c, i)->area;
+        double expected = -YOUNG * area * kiln_repulsion_at(s).slope;
+        ck_assert_double_eq_tol(lift[1], expected, 1e-6 * expected);
+        finish(&t);
+    }
 }
 END_TEST
 
@@ -195,8 +334,10 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("once");
     TCase *tc = kiln_test_case(suite, "once");
     tcase_add_loop_test(tc, test_gradient, 0, 2);
-    tcase_add_loop_test(tc, test_pressure, 0, 4);
-    tcase_add_test(tc, test_slide);
+    tcase_add_test(tc, test_stiffness);
+    tcase_add_loop_test(tc, test_pressure, 0, (int)(sizeof cuts / sizeof cuts[0]));
+    tcase_add_loop_test(tc, test_slide, 0, 6);
+    tcase_add_test(tc, test_crossing);
     suite_add_tcase(suite, tc);
     return suite;
 }
