@@ -217,6 +217,8 @@ void kiln_collide_reform(kiln_collide *c)
 {
     kiln_contact_surface_measure(&c->surface, c->mesh);
     find_stride(c);
+    if (c->options.once)
+        kiln_collide_once_measure(c);
 }
 
 void kiln_collide_place_walls(const kiln_collide *c, kiln_box about, bool at_begin, double *places)

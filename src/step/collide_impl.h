@@ -91,6 +91,7 @@ void kiln_collide_weigh_again(kiln_collide *collide, const double *x);
 void kiln_collide_find_rims(kiln_collide *collide);
 /* and what there is for it. */
 kiln_status kiln_collide_once_build(kiln_collide *collide, kiln_error *error);
+void kiln_collide_once_measure(kiln_collide *collide); /* where the material's places changed */
 kiln_status kiln_collide_once_room(kiln_collide *collide, size_t count, kiln_error *error);
 void kiln_collide_once_free(kiln_collide *collide);
 size_t kiln_collide_once_bytes(const kiln_collide *collide);

@@ -459,23 +459,28 @@ kiln_status kiln_collide_once_room(kiln_collide *c, size_t count, kiln_error *er
     return kiln_array_reserve(c->context, &c->once.parts, count, error);
 }
 
-/* The edge of a square of two faces, in the mean over each body. */
-static kiln_status measure_cells(kiln_collide *c, kiln_error *error)
+static size_t body_count(const kiln_contact_surface *s)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < s->vertices.count; i++) {
+        uint32_t body = s->body.data[s->vertices.data[i]];
+        count = body >= count ? (size_t)body + 1 : count;
+    }
+    return count;
+}
+
+void kiln_collide_once_measure(kiln_collide *c)
 {
     const kiln_contact_surface *s = &c->surface;
-    uint32_t most = 0;
-    for (size_t i = 0; i < s->vertices.count; i++)
-        most = s->body.data[s->vertices.data[i]] > most ? s->body.data[s->vertices.data[i]] : most;
-    KILN_TRY(kiln_array_reserve(c->context, &c->once.cell, 2 * (size_t)most + 2, error));
-    double *area = c->once.cell.data, *faces = area + most + 1;
-    memset(area, 0, (2 * (size_t)most + 2) * sizeof *area);
+    size_t bodies = body_count(s);
+    double *area = c->once.cell.data, *faces = area + bodies;
+    memset(area, 0, 2 * bodies * sizeof *area);
     for (size_t i = 0; i < s->vertices.count; i++)
         area[s->body.data[s->vertices.data[i]]] += s->area.data[s->vertices.data[i]];
     for (size_t f = 0; f < s->faces.count; f += 3)
         faces[s->body.data[s->faces.data[f]]] += 1.0;
-    for (size_t b = 0; b <= most; b++)
+    for (size_t b = 0; b < bodies; b++)
         area[b] = sqrt(2.0 * area[b] / fmax(faces[b], 1.0));
-    return KILN_OK;
 }
 
 static kiln_status make_lag(kiln_collide *c, kiln_lag *lag, size_t slots, kiln_error *error)
@@ -492,7 +497,8 @@ kiln_status kiln_collide_once_build(kiln_collide *c, kiln_error *error)
     kiln_collide_once *o = &c->once;
     if (!c->options.once)
         return KILN_OK;
-    KILN_TRY(measure_cells(c, error));
+    KILN_TRY(kiln_array_reserve(c->context, &o->cell, 2 * body_count(&c->surface), error));
+    kiln_collide_once_measure(c);
     KILN_TRY(kiln_array_reserve(c->context, &o->rim, slots + 1, error));
     KILN_TRY(kiln_array_reserve(c->context, &o->edge_rim, faces + 1, error));
     KILN_TRY(kiln_array_reserve(c->context, &o->normal, faces / 3 + 1, error));

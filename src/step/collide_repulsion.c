@@ -48,15 +48,28 @@ double kiln_collide_load(const kiln_collide *c, size_t i)
     return kiln_collide_acts(c, i) ? -c->scale.data[i] * repulsion_of(c, i).slope : 0.0;
 }
 
+/* Of pair i or a later one. */
+static size_t first_part(const kiln_u32_array *part_of, size_t i)
+{
+    size_t low = 0, high = part_of->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (part_of->data[middle] < i)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 double kiln_collide_pressure(const kiln_collide *c, size_t i)
 {
     double load = kiln_collide_load(c, i);
-    const kiln_u32_array *part_of = &c->once.part_of;
     if (!c->options.once)
         return load;
-    for (size_t k = 0; k < part_of->count; k++) /* few */
-        if (part_of->data[k] == i)
-            load += kiln_collide_load(c, c->found.pairs.count + k);
+    for (size_t k = first_part(&c->once.part_of, i);
+         k < c->once.part_of.count && c->once.part_of.data[k] == i; k++)
+        load += kiln_collide_load(c, c->found.pairs.count + k);
     return fmax(load, 0.0);
 }
 
