@@ -301,24 +301,31 @@ static kiln_status press_two(kiln_validation *validation, const kiln_view *view,
     return status;
 }
 
-/* Half of the approach is that of one to a plane. Meshes that do not match. */
+/* Half of the approach is that of one to a plane. */
+static kiln_status report_two(kiln_validation *validation, const kiln_view *view, const lattice *a,
+                              const lattice *b, kiln_error *error)
+{
+    press p = {.depth = 0.04};
+    KILN_TRY(press_two(validation, view, a, b, &p, error));
+    double hertz = 4.0 / 3.0 * modulus * pow(0.5 * p.depth, 1.5);
+    kiln_validation_report(
+        validation, p.force / hertz, kiln_between(1.06, 1.18),
+        "cells of %g on cells of %g m, approach %g m, %s: force over that of half spaces", a->least,
+        b->least, p.depth, view->name);
+    return KILN_OK;
+}
+
+/* Meshes that do not match, either on the other. */
 kiln_status kiln_validate_C14(kiln_validation *validation, kiln_error *error)
 {
     bool brief = kiln_validation_is_brief(validation);
-    const lattice coarse = brief ? lattice_of(8, 5, 0.036) : lattice_of(13, 7, 0.024);
-    const lattice fine = brief ? lattice_of(10, 6, 0.03) : lattice_of(15, 8, 0.02);
-    for (size_t v = 0; v < (brief ? 1 : SIZE_MAX) && kiln_view_at(v); v++)
-        for (int k = 0; k < 2; k++) {
-            const lattice *a = k ? &fine : &coarse, *b = k ? &coarse : &fine;
-            press p = {.depth = 0.04};
-            KILN_TRY(press_two(validation, kiln_view_at(v), a, b, &p, error));
-            double hertz = 4.0 / 3.0 * modulus * pow(0.5 * p.depth, 1.5);
-            kiln_validation_report(validation, p.force / hertz, kiln_between(1.06, 1.18),
-                                   "cells of %g on cells of %g m, approach %g m, %s: force over "
-                                   "that of half spaces",
-                                   a->least, b->least, p.depth, kiln_view_at(v)->name);
-        }
-    return KILN_OK;
+    const lattice a = lattice_of(8, 5, 0.036), b = lattice_of(10, 6, 0.03);
+    const lattice fine = lattice_of(15, 8, 0.02);
+    for (size_t v = 0; v < (brief ? 1 : SIZE_MAX) && kiln_view_at(v); v++) {
+        KILN_TRY(report_two(validation, kiln_view_at(v), &a, &b, error));
+        KILN_TRY(report_two(validation, kiln_view_at(v), &b, &a, error));
+    }
+    return brief ? KILN_OK : report_two(validation, kiln_view_at(0), &fine, &b, error);
 }
 
 /* C4 */

@@ -329,6 +329,42 @@ START_TEST(test_crossing)
 }
 END_TEST
 
+/* Ends that showed all of a crossing where the solve began, and show nothing of it now: edges that
+ * are pressed count again when a matrix is made, and the energy of the place never knew of it. */
+START_TEST(test_weighed_again)
+{
+    two t;
+    kiln_error error = {0};
+    const lay l = {.below = "lx=1 ly=1 lz=1 n=1",
+                   .above = "lx=1 ly=1 lz=1 n=1",
+                   .thickness = 0.1,
+                   .gap = 0.03,
+                   .on_edges = true};
+    double lift[2], full;
+    begin(&t, &l, 0.0);
+    start(&t, t.x, false);
+    find_lift(&t, lift);
+    full = lift[1];
+    double energy = kiln_collide_energy(&t.c, t.x);
+    const uint32_t *v = kiln_collide_pair(&t.c, t.c.acting.data[0])->v;
+    kiln_lag *lag = &t.c.once.lag[t.c.once.now];
+    const kiln_seen_body seen = {t.c.surface.body.data[v[2]], KILN_NONE, 1e9};
+    rig_check(kiln_array_push(t.context, &lag->seen, seen, &error), &error);
+    lag->head.data[v[0]] = (uint32_t)lag->seen.count - 1;
+    t.c.state++;
+    find_lift(&t, lift);
+    ck_assert_double_eq_tol(lift[1], 1e-5 * full, 1e-12 * full);
+    ck_assert_double_eq(kiln_collide_energy(&t.c, t.x), energy);
+    find_lift(&t, lift);
+    ck_assert_double_eq_tol(lift[1], 1e-5 * full, 1e-12 * full);
+    rig_check(kiln_collide_expect(&t.c, t.x, &error), &error);
+    ck_assert_int_eq(t.c.once.again, 1);
+    find_lift(&t, lift);
+    ck_assert_double_eq_tol(lift[1], full, 1e-12 * full);
+    finish(&t);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("once");
@@ -338,6 +374,7 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(tc, test_pressure, 0, (int)(sizeof cuts / sizeof cuts[0]));
     tcase_add_loop_test(tc, test_slide, 0, 6);
     tcase_add_test(tc, test_crossing);
+    tcase_add_test(tc, test_weighed_again);
     suite_add_tcase(suite, tc);
     return suite;
 }
