@@ -105,10 +105,10 @@ KILN_VALIDATION_CASE(contact, C8, BRIEF, "a block slides over inner edges of a f
 KILN_VALIDATION_CASE(contact, C11, BRIEF, "a sliding impact: friction's part of the impulse")
 KILN_VALIDATION_CASE(pin, C12, BRIEF, "a pin that is thinner than the cells it is pressed into")
 KILN_VALIDATION_CASE(hertz, C3, BRIEF, "Hertz: a ball pressed on a plane, force and radius")
-KILN_VALIDATION_CASE(weights, C13, BRIEF, "a block on a body cut otherwise, places counted once")
+KILN_VALIDATION_CASE(hertz, C4, BRIEF, "Hertz: a ball bounces off a plane, time and depth")
 KILN_VALIDATION_CASE(hertz, C14, BRIEF,
                      "Hertz: two balls, places counted once: force over approach")
-KILN_VALIDATION_CASE(hertz, C4, BRIEF, "Hertz: a ball bounces off a plane, time and depth")
+KILN_VALIDATION_CASE(weights, C13, BRIEF, "a block on a body cut otherwise, places counted once")
 KILN_VALIDATION_CASE(erleben, C8_set, BRIEF, "tips, edges and faces that meet exactly")
 KILN_VALIDATION_CASE(extremes, extremes, BRIEF,
                      "long steps, a fast ball, a flat one, hard between soft: none gives up")
