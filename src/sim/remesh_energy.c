@@ -134,14 +134,29 @@ static void add_count(kiln_energy_count *sum, const kiln_energy_count *one)
     sum->gained += one->gained;
 }
 
+static kiln_status remesh(energy *e, kiln_remesher *remesher, double h, kiln_energy_report *report,
+                          kiln_error *error)
+{
+    kiln_local_objective objective;
+    kiln_vicinity_surface surface;
+    kiln_energy_options options = options_of(e, h);
+    kiln_solid_objective(e->world->solid, h, &e->world->state.clock, &objective);
+    if (!kiln_solid_surface(e->world->solid, h, &objective, &surface))
+        return kiln_energy_remesh(remesher, &objective, &options, report, error);
+    objective.surface = &surface;
+    kiln_objective_look(&objective);
+    kiln_status status = kiln_vicinity_surface_begin(&surface, &objective, error);
+    if (status == KILN_OK)
+        status = kiln_energy_remesh(remesher, &objective, &options, report, error);
+    kiln_vicinity_surface_end(&surface);
+    return status;
+}
+
 static kiln_status change_mesh(energy *e, kiln_remesher *remesher, double h, bool *changed,
                                kiln_error *error)
 {
-    kiln_local_objective objective;
     kiln_energy_report report;
-    kiln_energy_options options = options_of(e, h);
-    kiln_solid_objective(e->world->solid, h, &e->world->state.clock, &objective);
-    KILN_TRY(kiln_energy_remesh(remesher, &objective, &options, &report, error));
+    KILN_TRY(remesh(e, remesher, h, &report, error));
     add_count(&e->report.splits, &report.splits);
     add_count(&e->report.collapses, &report.collapses);
     add_count(&e->report.flips, &report.flips);
@@ -167,7 +182,11 @@ static kiln_status adapt(energy *e, const kiln_vec3 *places, double h, bool *cha
     e->changes.weight = KILN_FIELD_MASS;
     kiln_changes_start(&e->changes, world->mesh);
     KILN_TRY(kiln_remesher_begin(world->mesh, &options, &remesher, error));
+    uint32_t since = world->mesh->clock;
     kiln_status status = change_mesh(e, &remesher, h, changed, error);
+    /* At the end of the step patches have seen to it; at its begin, who knows. */
+    if (status == KILN_OK && *changed)
+        status = kiln_solid_is_clear(world->solid, since, changed, error);
     if (status == KILN_OK && *changed)
         kiln_remesher_end(&remesher);
     else

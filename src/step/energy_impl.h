@@ -32,6 +32,8 @@ typedef struct kiln_energy_pass {
     const kiln_energy_options *options;
     kiln_energy_report *report;
     kiln_patch patch;
+    kiln_vicinity near;      /* of what goes and comes */
+    kiln_u32_array changing; /* vertices of that */
     KILN_ARRAY_OF(kiln_energy_candidate)
     heap;                  /* largest gain first, ties by number */
     kiln_u32_array depth;  /* [vertex] */

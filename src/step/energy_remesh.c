@@ -8,6 +8,7 @@ static kiln_status begin(kiln_energy_pass *w, kiln_error *error)
     kiln_context *context = w->remesher->context;
     size_t vertices = w->remesher->mesh->table[KILN_ON_VERTEX].used;
     kiln_patch_init(&w->patch, context);
+    kiln_vicinity_init(&w->near, context);
     kiln_walker_init(&w->walker, context);
     KILN_TRY(kiln_array_reserve(context, &w->depth, vertices, error));
     w->depth.count = vertices;
@@ -20,6 +21,8 @@ static void end(kiln_energy_pass *w)
 {
     kiln_context *context = w->remesher->context;
     kiln_patch_free(&w->patch);
+    kiln_vicinity_free(&w->near);
+    kiln_array_free(context, &w->changing);
     kiln_walker_free(&w->walker);
     kiln_array_free(context, &w->heap);
     kiln_array_free(context, &w->depth);

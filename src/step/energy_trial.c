@@ -53,16 +53,6 @@ static bool all_positive(const kiln_energy_pass *w)
     return true;
 }
 
-/* The new vertex begins on the straight line between those it comes from. */
-static kiln_verdict place_end(kiln_energy_pass *w, uint32_t vertex, kiln_txn *txn)
-{
-    kiln_vec3 at = kiln_v3(0, 0, 0);
-    for (int i = 0; i < w->trial.parents; i++)
-        at = kiln_v3_madd(at, w->trial.weight[i], w->objective->end[w->trial.parent[i]]);
-    const kiln_field *end = kiln_mesh_field(w->remesher->mesh, KILN_ON_VERTEX, KILN_FIELD_END);
-    return kiln_txn_write(txn, KILN_ON_VERTEX, end, vertex, &at);
-}
-
 /* The vertices that are free. */
 static kiln_status list_free(kiln_energy_pass *w, uint32_t vertex)
 {
@@ -74,6 +64,86 @@ static kiln_status list_free(kiln_energy_pass *w, uint32_t vertex)
         if (kiln_vertex_live(w->remesher->mesh, w->trial.middle[i]))
             middle[count++] = w->trial.middle[i];
     return list_around(w, middle, count);
+}
+
+/* Contact. */
+
+/* The vertices of the tets that go, whose faces are all that a change makes others. */
+static kiln_status list_changing(kiln_energy_pass *w, const uint32_t *tets, size_t count)
+{
+    kiln_context *context = w->remesher->context;
+    w->changing.count = 0;
+    if (!w->objective->surface)
+        return KILN_OK;
+    KILN_TRY(kiln_idset_clear(context, &w->seen, 4 * count, w->error));
+    for (size_t i = 0; i < 4 * count; i++) {
+        uint32_t v = w->remesher->mesh->tet[tets[i / 4]].v[i % 4];
+        kiln_idset_slot *slot = kiln_idset_at(&w->seen, v);
+        if (slot->epoch == w->seen.epoch)
+            continue;
+        kiln_idset_add(&w->seen, slot, v, 0);
+        KILN_TRY(kiln_array_push(context, &w->changing, v, w->error));
+    }
+    return KILN_OK;
+}
+
+/* J, what these vertices are repelled with. */
+static double repelled(kiln_energy_pass *w)
+{
+    const kiln_local_objective *o = w->objective;
+    if (!o->surface)
+        return 0.0;
+    w->status = kiln_vicinity_gather(&w->near, o->surface, o, w->changing.data, w->changing.count,
+                                     NULL, 0.0, w->error);
+    return w->status == KILN_OK ? kiln_vicinity_sum(&w->near, o->surface) : INFINITY;
+}
+
+/* After the change: those that are left, and the one that is made. */
+static double repelled_after(kiln_energy_pass *w, uint32_t vertex)
+{
+    size_t count = 0;
+    bool has = vertex == KILN_NONE;
+    if (!w->objective->surface)
+        return 0.0;
+    for (size_t i = 0; i < w->changing.count; i++) {
+        uint32_t v = w->changing.data[i];
+        has |= v == vertex;
+        if (kiln_vertex_live(w->remesher->mesh, v))
+            w->changing.data[count++] = v;
+    }
+    w->changing.count = count;
+    if (!has)
+        w->status = kiln_array_push(w->remesher->context, &w->changing, vertex, w->error);
+    return w->status == KILN_OK ? repelled(w) : INFINITY;
+}
+
+static kiln_vec3 place_of_end(const kiln_energy_pass *w)
+{
+    kiln_vec3 at = kiln_v3(0, 0, 0);
+    for (int i = 0; i < w->trial.parents; i++)
+        at = kiln_v3_madd(at, w->trial.weight[i], w->objective->end[w->trial.parent[i]]);
+    return at;
+}
+
+/* Whether vertices of the surface can go to where the new one will be; others can. */
+static bool can_go(kiln_energy_pass *w, const uint32_t *vertices, size_t count)
+{
+    const kiln_local_objective *o = w->objective;
+    uint32_t outer[2];
+    size_t outers = 0;
+    for (size_t i = 0; i < count; i++)
+        if (o->mesh->vertex[vertices[i]].flags & KILN_VERTEX_SURFACE)
+            outer[outers++] = vertices[i];
+    return !o->surface || outers == 0 ||
+           kiln_vicinity_sweep(&w->near, o->surface, o, outer, outers, place_of_end(w), w->error);
+}
+
+/* The new vertex begins on the straight line between those it comes from. */
+static kiln_verdict place_end(kiln_energy_pass *w, uint32_t vertex, kiln_txn *txn)
+{
+    kiln_vec3 at = place_of_end(w);
+    const kiln_field *end = kiln_mesh_field(w->remesher->mesh, KILN_ON_VERTEX, KILN_FIELD_END);
+    return kiln_txn_write(txn, KILN_ON_VERTEX, end, vertex, &at);
 }
 
 /* `change` is what the objective falls by before anything has moved. */
@@ -106,8 +176,11 @@ static bool keeps(void *self, kiln_remesher *remesher, const kiln_change *change
     bool kept = change->vertex == KILN_NONE || w->trial.parents == 0 ||
                 place_end(w, change->vertex, &txn) == KILN_ACCEPTED;
     double after = kiln_patch_sum(w->objective, remesher->changed.data, remesher->changed.count);
+    if (kept)
+        after += repelled_after(w, change->vertex);
     double gain = w->trial.before - after;
-    kept = kept && isfinite(gain) && settle_patch(w, change->vertex, gain, &txn);
+    kept = kept && w->status == KILN_OK && isfinite(gain) &&
+           settle_patch(w, change->vertex, gain, &txn);
     kiln_txn_settle(&txn, kept ? KILN_ACCEPTED : KILN_REFUSED_JUDGED);
     return kept;
 }
@@ -137,20 +210,32 @@ bool kiln_energy_find_edge(kiln_energy_pass *pass, uint32_t a, uint32_t b, uint3
 
 static bool conclude(kiln_energy_pass *w, kiln_verdict verdict, kiln_energy_count *count)
 {
-    kiln_objective_look(w->objective);
+    kiln_local_objective *o = w->objective;
+    kiln_objective_look(o);
     if (verdict != KILN_ACCEPTED)
         return false;
     count->taken++;
     count->gained += w->trial.gained;
-    return true;
+    if (o->surface)
+        w->status = kiln_vicinity_surface_tell(o->surface, o, &w->walker, w->patch.vertex.data,
+                                               w->patch.free, w->error);
+    return w->status == KILN_OK;
 }
 
 bool kiln_energy_try(kiln_energy_pass *pass, const kiln_proposal *proposal,
                      kiln_energy_count *count)
 {
+    kiln_energy_pass *w = pass;
     count->trials++;
-    pass->trial.before = kiln_patch_sum(pass->objective, proposal->old, proposal->old_count);
-    return conclude(pass, kiln_remesher_apply(pass->remesher, proposal), count);
+    w->trial.before = kiln_patch_sum(w->objective, proposal->old, proposal->old_count);
+    w->status = list_changing(w, proposal->old, proposal->old_count);
+    if (w->status != KILN_OK || !can_go(w, proposal->gone, proposal->gone_count))
+        return false;
+    w->trial.before += repelled(w);
+    if (w->status != KILN_OK || (proposal->kind == KILN_OP_EDGE_REMOVAL &&
+                                 proposal->surface_count > 0 && !kiln_vicinity_is_alone(&w->near)))
+        return false;
+    return conclude(w, kiln_remesher_apply(w->remesher, proposal), count);
 }
 
 bool kiln_energy_try_move(kiln_energy_pass *pass, uint32_t vertex, const kiln_place *place,
@@ -162,5 +247,11 @@ bool kiln_energy_try_move(kiln_energy_pass *pass, uint32_t vertex, const kiln_pl
         return false;
     const kiln_u32_array *star = &pass->walker.tets;
     pass->trial.before = kiln_patch_sum(pass->objective, star->data, star->count);
+    pass->status = list_changing(pass, star->data, star->count);
+    if (pass->status != KILN_OK || !can_go(pass, &vertex, 1))
+        return false;
+    pass->trial.before += repelled(pass);
+    if (pass->status != KILN_OK)
+        return false;
     return conclude(pass, kiln_remesher_move(pass->remesher, vertex, place), count);
 }

@@ -13,6 +13,7 @@ void kiln_patch_init(kiln_patch *patch, kiln_context *context)
 {
     *patch = (kiln_patch){.context = context};
     kiln_walker_init(&patch->walker, context);
+    kiln_vicinity_init(&patch->near, context);
 }
 
 void kiln_patch_free(kiln_patch *patch)
@@ -40,6 +41,9 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->step);
     kiln_array_free(context, &patch->start);
     kiln_array_free(context, &patch->blocks);
+    kiln_vicinity_free(&patch->near);
+    kiln_array_free(context, &patch->near_value);
+    kiln_array_free(context, &patch->near_tried);
 }
 
 /* The objective. */
@@ -69,14 +73,24 @@ void kiln_objective_look(kiln_local_objective *objective)
         o->history[k] = column(mesh, KILN_ON_VERTEX, names[k]);
 }
 
-kiln_vec3 kiln_objective_centre(const kiln_local_objective *objective, uint32_t vertex)
+static kiln_vec3 combine(const kiln_local_objective *o, const double *weight, uint32_t vertex)
 {
-    const double *weight = objective->scheme.centre;
-    kiln_vec3 sum = kiln_v3_scale(objective->history[KILN_HISTORY_X][vertex], weight[0]);
+    kiln_vec3 sum = kiln_v3_scale(o->history[KILN_HISTORY_X][vertex], weight[0]);
     for (int k = 1; k < KILN_HISTORY_COUNT; k++)
         if (weight[k] != 0.0)
-            sum = kiln_v3_madd(sum, weight[k], objective->history[k][vertex]);
+            sum = kiln_v3_madd(sum, weight[k], o->history[k][vertex]);
     return sum;
+}
+
+kiln_vec3 kiln_objective_centre(const kiln_local_objective *objective, uint32_t vertex)
+{
+    return combine(objective, objective->scheme.centre, vertex);
+}
+
+kiln_vec3 kiln_objective_origin(const kiln_local_objective *objective, uint32_t vertex)
+{
+    return objective->scheme.impulses ? objective->history[KILN_HISTORY_X][vertex]
+                                      : combine(objective, objective->scheme.origin, vertex);
 }
 
 /* Gradients of the shape functions at rest, where `rest` of its volume is at rest. */
@@ -442,6 +456,39 @@ static void find_values(const kiln_patch *p, const kiln_local_objective *o, cons
     }
 }
 
+/* Contact. */
+
+/* Of the patch's mean edge, or of the thickness: how far its vertices go before what is near is
+ * looked for again. */
+#define ROOM       0.1
+#define LEAST_ROOM 0.5
+
+static double room_of(const kiln_patch *p, const kiln_local_objective *o)
+{
+    double sum = 0.0;
+    size_t tets = p->tets.count;
+    for (size_t i = 0; i < tets; i++) {
+        const uint32_t *row = p->rows.data + 4 * i;
+        sum += kiln_v3_norm(kiln_v3_sub(p->x.data[row[0]], p->x.data[row[1]]));
+    }
+    return fmax(ROOM * sum / (double)tets, LEAST_ROOM * o->surface->collide->options.thickness);
+}
+
+/* With the free vertices at x. */
+static kiln_status look_near(kiln_patch *p, const kiln_local_objective *o, kiln_error *error)
+{
+    p->near.pairs.count = p->near.rubs.count = p->near.triangles.count = 0;
+    if (!o->surface)
+        return KILN_OK;
+    KILN_TRY(kiln_vicinity_gather(&p->near, o->surface, o, p->vertex.data, p->free, p->x.data,
+                                  room_of(p, o), error));
+    size_t count = kiln_vicinity_count(&p->near);
+    KILN_TRY(kiln_array_reserve(p->context, &p->near_value, count, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->near_tried, count, error));
+    kiln_vicinity_values(&p->near, o->surface, o, p->x.data, p->near_value.data);
+    return KILN_OK;
+}
+
 kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *objective,
                               const uint32_t *vertices, size_t count, kiln_error *error)
 {
@@ -478,7 +525,7 @@ kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *obj
                       .value = p->blocks.data,
                       .room = blocks};
     find_values(p, objective, p->x.data, p->value.data);
-    return KILN_OK;
+    return look_near(p, objective, error);
 }
 
 /* Newton. Scalar row 3 i + r of the upper triangle holds the columns from 3 i on. */
@@ -512,6 +559,29 @@ static void add_inertia(kiln_patch *p, const kiln_local_objective *o)
     }
 }
 
+/* Rows that stay have no part in the matrix. */
+static void add_push(void *user, const kiln_vicinity_push *push)
+{
+    kiln_patch *p = user;
+    const double n[3] = {push->normal.x, push->normal.y, push->normal.z};
+    for (int k = 0; k < 4; k++) {
+        uint32_t a = push->row[k];
+        if (a >= p->free || push->weight[k] == 0.0)
+            continue;
+        kiln_vec3 *g = (kiln_vec3 *)(void *)(p->g.data + 3 * a);
+        *g = kiln_v3_madd(*g, push->slope * push->weight[k], push->normal);
+        for (int l = 0; l < 4; l++) {
+            uint32_t b = push->row[l];
+            double by = push->curvature * push->weight[k] * push->weight[l];
+            if (b >= p->free || b < a || by == 0.0)
+                continue;
+            for (size_t i = 0; i < 3; i++)
+                for (size_t j = a == b ? i : 0; j < 3; j++)
+                    row_from_diagonal(p, 3 * a + i)[3 * (b - a) + j - i] += by * n[i] * n[j];
+        }
+    }
+}
+
 static void assemble(kiln_patch *p, const kiln_local_objective *o)
 {
     size_t rows = p->vertex.count;
@@ -533,6 +603,8 @@ static void assemble(kiln_patch *p, const kiln_local_objective *o)
         kiln_vec3 *g = (kiln_vec3 *)(void *)(p->g.data + 3 * r);
         *g = kiln_v3_sub(*g, p->force.data[r]);
     }
+    if (kiln_vicinity_count(&p->near) > 0)
+        kiln_vicinity_visit(&p->near, o->surface, o, p->x.data, add_push, p);
 }
 
 /* Rows and columns of what is held become those of the unit matrix. */
@@ -609,6 +681,11 @@ static double try_step(kiln_patch *p, const kiln_local_objective *o, double part
     find_values(p, o, p->tried.data, p->tried_value.data);
     for (size_t n = 0; n < LANES * p->batches.count; n++)
         change += p->tried_value.data[n] - p->value.data[n];
+    size_t count = kiln_vicinity_count(&p->near);
+    if (count > 0)
+        kiln_vicinity_values(&p->near, o->surface, o, p->tried.data, p->near_tried.data);
+    for (size_t i = 0; i < count; i++)
+        change += p->near_tried.data[i] - p->near_value.data[i];
     return change;
 }
 
@@ -616,12 +693,26 @@ static void take_step(kiln_patch *p)
 {
     memcpy(p->x.data, p->tried.data, p->free * sizeof *p->x.data);
     memcpy(p->value.data, p->tried_value.data, LANES * p->batches.count * sizeof(double));
+    size_t count = kiln_vicinity_count(&p->near);
+    if (count > 0)
+        memcpy(p->near_value.data, p->near_tried.data, count * sizeof(double));
+}
+
+/* As far as nothing is in the way; false in *in_room: what is near must be looked for again. */
+static double free_part(kiln_patch *p, bool *in_room)
+{
+    *in_room = true;
+    if (p->near.triangles.count == 0)
+        return 1.0;
+    return kiln_vicinity_way(&p->near, p->x.data, (const kiln_vec3 *)(const void *)p->step.data,
+                             in_room);
 }
 
 /* One iteration: its change of the objective, 0: none is found; the length of the full step. */
 static double iterate(kiln_patch *p, const kiln_local_objective *o, double *length)
 {
-    double slope = 0.0, part = 1.0;
+    double slope = 0.0;
+    bool in_room;
     *length = 0.0;
     assemble(p, o);
     hold(p);
@@ -632,10 +723,14 @@ static double iterate(kiln_patch *p, const kiln_local_objective *o, double *leng
         slope += p->g.data[i] * p->step.data[i];
         *length = fmax(*length, fabs(p->step.data[i]));
     }
+    double part = free_part(p, &in_room);
     for (int halvings = 0; halvings < MOST_HALVINGS; halvings++, part *= 0.5) {
         double change = try_step(p, o, part);
         if (change <= ARMIJO * part * slope) {
             take_step(p);
+            /* Without memory the patch goes nowhere any more. */
+            if (!in_room && look_near(p, o, NULL) != KILN_OK)
+                p->shapeless = true;
             return change;
         }
     }

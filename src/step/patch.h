@@ -18,6 +18,7 @@
 #include "mesh/txn.h"
 #include "mesh/walk.h"
 #include "step/integrator.h"
+#include "step/vicinity.h"
 
 #define KILN_FIELD_END    "step_end"   /* vertex, 3 doubles, rule direct: m */
 #define KILN_FIELD_HELD   "step_held"  /* vertex, bits of held components, rule inherit */
@@ -31,8 +32,9 @@ typedef struct kiln_local_objective {
     kiln_mesh *mesh;                /* borrowed */
     const kiln_material *materials; /* borrowed, by the tet field "material" */
     size_t material_count;
-    kiln_scheme scheme;     /* scale 0: no inertia */
-    kiln_vec3 acceleration; /* of dead loads, m/s^2 */
+    kiln_scheme scheme;             /* scale 0: no inertia */
+    kiln_vec3 acceleration;         /* of dead loads, m/s^2 */
+    kiln_vicinity_surface *surface; /* contact; NULL: none. Borrowed */
 
     /* Columns, looked up by kiln_objective_look whenever the mesh may have grown. */
     kiln_vec3 *end;
@@ -82,7 +84,9 @@ typedef struct kiln_patch {
     KILN_ARRAY_OF(uint64_t)
     start;
     kiln_f64_array blocks;
-    bool shapeless; /* some tet has no shape: nothing can be said */
+    bool shapeless;     /* some tet has no shape: nothing can be said */
+    kiln_vicinity near; /* what its surface meets, with a row for each that is free */
+    kiln_f64_array near_value, near_tried; /* J, as `value` */
 } kiln_patch;
 
 void kiln_patch_init(kiln_patch *patch, kiln_context *context);
@@ -105,6 +109,8 @@ kiln_mat3 kiln_patch_tet_deformation(const kiln_patch_tet *tet, const kiln_vec3 
 /* What pulls at a surface face of a tet, N; zero: it is none, or nothing does. */
 kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t tet, int face);
 kiln_vec3 kiln_objective_centre(const kiln_local_objective *objective, uint32_t vertex);
+/* Where brief forces measure velocities from. */
+kiln_vec3 kiln_objective_origin(const kiln_local_objective *objective, uint32_t vertex);
 /* Sum over tets of the mesh as they are, with the loads on their faces. */
 double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tets, size_t count);
 

@@ -416,6 +416,28 @@ void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_cl
         .acceleration = kiln_loads_acceleration(solid->loads)};
 }
 
+bool kiln_solid_surface(const kiln_solid *solid, double h, const kiln_local_objective *objective,
+                        kiln_vicinity_surface *out)
+{
+    const kiln_scheme *scheme = &objective->scheme;
+    size_t first = 3 * solid->rows;
+    if (!kiln_collide_is_used(&solid->collide))
+        return false;
+    *out = (kiln_vicinity_surface){.context = solid->context,
+                                   .collide = &solid->collide,
+                                   .weight = scheme->impulses ? 2.0 : 1.0,
+                                   .tau = scheme->impulses ? h : scheme->tau,
+                                   .over = scheme->impulses};
+    if (solid->all > solid->rows) {
+        const double *begin = kiln_solid_begin(solid) + first;
+        const double *origin = scheme->impulses ? begin : solid->origin.data + first;
+        out->walls = (const kiln_vec3 *)(const void *)(solid->x.data + first);
+        out->wall_begin = (const kiln_vec3 *)(const void *)begin;
+        out->wall_origin = (const kiln_vec3 *)(const void *)origin;
+    }
+    return true;
+}
+
 double kiln_solid_tolerance(const kiln_solid *solid, double h)
 {
     const kiln_attempt t = {.solid = (kiln_solid *)solid,
