@@ -216,6 +216,28 @@ static kiln_status put_contact(polyfem *p, double dhat)
     return KILN_OK;
 }
 
+/* Tolerances are J there as here; what a collapse may cost is negative there. */
+static kiln_status put_remesh(polyfem *p)
+{
+    const kiln_json_node *node = kiln_polyfem_get(kiln_polyfem_get(p->root, "space"), "remesh");
+    double split = 1e-3, collapse = -1e-8;
+    bool enabled = false;
+    KILN_TRY(kiln_polyfem_flag(p, node, "enabled", &enabled));
+    KILN_TRY(kiln_polyfem_number(p, kiln_polyfem_get(node, "split"), "acceptance_tolerance",
+                                 (kiln_bounds)KILN_POSITIVE, &split));
+    KILN_TRY(kiln_polyfem_number(p, kiln_polyfem_get(node, "collapse"), "acceptance_tolerance",
+                                 (kiln_bounds)KILN_ANY_NUMBER, &collapse));
+    if (!enabled)
+        return KILN_OK;
+    kiln_lua_put(&p->scene, "    remesh = remesh {method = \"energy\", split = ");
+    kiln_lua_put_number(&p->scene, split);
+    kiln_lua_put(&p->scene, ", collapse = ");
+    kiln_lua_put_number(&p->scene, fabs(collapse));
+    kiln_lua_put(&p->scene, "},");
+    kiln_polyfem_end_line(p, &p->scene, node);
+    return KILN_OK;
+}
+
 /* `rhs` is on the left side of the equation: the acceleration is its opposite. */
 static kiln_status put_gravity(polyfem *p)
 {
@@ -244,6 +266,7 @@ kiln_status kiln_polyfem_put_settings(polyfem *p)
     KILN_TRY(put_gravity(p));
     KILN_TRY(put_step(p, &t, epsv));
     KILN_TRY(put_contact(p, dhat));
+    KILN_TRY(put_remesh(p));
     kiln_lua_put(&p->scene, "    output = {frame = ");
     kiln_lua_put_number(&p->scene, t.skip);
     kiln_lua_put(&p->scene, "},\n");

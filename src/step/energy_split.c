@@ -36,12 +36,23 @@ static void queue_around(kiln_energy_pass *w, uint32_t vertex)
     }
 }
 
+/* Edges of a surface are no shorter than it repels at: then what is near is near as a whole. */
+static bool is_too_short(const kiln_energy_pass *w, uint32_t a, uint32_t b)
+{
+    const kiln_local_objective *o = w->objective;
+    const kiln_vertex_info *info = o->mesh->vertex;
+    if (!o->surface || !(info[a].flags & info[b].flags & KILN_VERTEX_SURFACE))
+        return false;
+    return kiln_v3_norm(kiln_v3_sub(o->end[a], o->end[b])) <
+           2.0 * o->surface->collide->options.thickness;
+}
+
 static void try_split(kiln_energy_pass *w, kiln_energy_candidate c)
 {
     kiln_remesher *r = w->remesher;
     kiln_proposal proposal;
     uint32_t tet, corner[2];
-    if (!kiln_energy_find_edge(w, c.a, c.b, &tet, corner))
+    if (!kiln_energy_find_edge(w, c.a, c.b, &tet, corner) || is_too_short(w, c.a, c.b))
         return;
     double gain = kiln_energy_predict(w->objective, tet, corner[0], corner[1]);
     if (!kiln_energy_is_worth(w, c.a, c.b, gain))

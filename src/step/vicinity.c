@@ -7,6 +7,7 @@
 #include "step/patch.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Faces that have changed, beside the tree: so many, or this part of all. */
@@ -39,6 +40,7 @@ void kiln_vicinity_free(kiln_vicinity *n)
     kiln_array_free(n->context, &n->scale);
     kiln_array_free(n->context, &n->before);
     kiln_array_free(n->context, &n->rubs);
+    kiln_array_free(n->context, &n->spans);
 }
 
 static kiln_box pad(kiln_box box, double by)
@@ -562,28 +564,78 @@ static bool share_a_row(const kiln_vicinity_item *a, int rows_a, const kiln_vici
     return false;
 }
 
-static void pair_points(gathering *g)
+static double coordinate(kiln_vec3 p, int axis)
 {
-    const kiln_vicinity *n = g->near;
-    for (size_t i = 0; i < n->points.count; i++)
-        for (size_t k = 0; k < n->triangles.count && g->status == KILN_OK; k++) {
-            const kiln_vicinity_item *a = &n->points.data[i], *b = &n->triangles.data[k];
-            if ((a->own || b->own) && kiln_box_overlap(a->box, b->box) && !share_a_row(a, 1, b, 3))
-                add_pair(g, a, b, false);
-        }
+    return axis == 0 ? p.x : axis == 1 ? p.y : p.z;
 }
 
-/* Of a body and a wall that of the body comes first; of two bodies the order is that of the list.
- */
+static int by_low(const void *left, const void *right)
+{
+    const kiln_vicinity_span *a = left, *b = right;
+    if (a->low != b->low)
+        return a->low < b->low ? -1 : 1;
+    return (a->item > b->item) - (a->item < b->item);
+}
+
+/* Along the axis on which they are farthest apart, ascending; the second list after the first. */
+static void order_items(gathering *g, const kiln_vicinity_items *first,
+                        const kiln_vicinity_items *second)
+{
+    kiln_vicinity *n = g->near;
+    size_t count = first->count + (second ? second->count : 0);
+    kiln_vec3 size = kiln_v3_sub(g->about.high, g->about.low);
+    int axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
+    n->spans.count = 0;
+    g->status = kiln_array_reserve(n->context, &n->spans, count, g->error);
+    for (size_t i = 0; i < count && g->status == KILN_OK; i++) {
+        const kiln_vicinity_item *item =
+            i < first->count ? &first->data[i] : &second->data[i - first->count];
+        n->spans.data[n->spans.count++] =
+            (kiln_vicinity_span){coordinate(item->box.low, axis), coordinate(item->box.high, axis),
+                                 (uint32_t)i, item->own, second && i < first->count};
+    }
+    if (n->spans.count > 1)
+        qsort(n->spans.data, n->spans.count, sizeof *n->spans.data, by_low);
+}
+
+static void pair_points(gathering *g)
+{
+    kiln_vicinity *n = g->near;
+    uint32_t points = (uint32_t)n->points.count;
+    order_items(g, &n->points, &n->triangles);
+    for (size_t i = 0; i < n->spans.count && g->status == KILN_OK; i++) {
+        const kiln_vicinity_span *at = &n->spans.data[i];
+        for (size_t k = i + 1; k < n->spans.count && n->spans.data[k].low <= at->high; k++) {
+            const kiln_vicinity_span *other = &n->spans.data[k];
+            if (at->first == other->first || !(at->own || other->own))
+                continue;
+            const kiln_vicinity_span *p = at->first ? at : other, *t = at->first ? other : at;
+            const kiln_vicinity_item *a = &n->points.data[p->item];
+            const kiln_vicinity_item *b = &n->triangles.data[t->item - points];
+            if (kiln_box_overlap(a->box, b->box) && !share_a_row(a, 1, b, 3))
+                add_pair(g, a, b, false);
+        }
+    }
+}
+
+/* Of a body and a wall that of the body comes first, as in the list; of two bodies likewise. */
 static void pair_edges(gathering *g)
 {
-    const kiln_vicinity *n = g->near;
-    for (size_t i = 0; i < n->edges.count; i++)
-        for (size_t k = i + 1; k < n->edges.count && g->status == KILN_OK; k++) {
-            const kiln_vicinity_item *a = &n->edges.data[i], *b = &n->edges.data[k];
-            if ((a->own || b->own) && kiln_box_overlap(a->box, b->box) && !share_a_row(a, 2, b, 2))
+    kiln_vicinity *n = g->near;
+    order_items(g, &n->edges, NULL);
+    for (size_t i = 0; i < n->spans.count && g->status == KILN_OK; i++) {
+        const kiln_vicinity_span *at = &n->spans.data[i];
+        for (size_t k = i + 1; k < n->spans.count && n->spans.data[k].low <= at->high; k++) {
+            const kiln_vicinity_span *other = &n->spans.data[k];
+            if (!(at->own || other->own))
+                continue;
+            bool swap = at->item > other->item;
+            const kiln_vicinity_item *a = &n->edges.data[swap ? other->item : at->item];
+            const kiln_vicinity_item *b = &n->edges.data[swap ? at->item : other->item];
+            if (kiln_box_overlap(a->box, b->box) && !share_a_row(a, 2, b, 2))
                 add_pair(g, a, b, true);
         }
+    }
 }
 
 /* Friction of what presses here. */

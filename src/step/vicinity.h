@@ -58,6 +58,13 @@ typedef struct kiln_vicinity_item {
 typedef KILN_ARRAY_OF(kiln_vicinity_item)
 kiln_vicinity_items;
 
+/* An item along an axis. */
+typedef struct kiln_vicinity_span {
+    double low, high;
+    uint32_t item;
+    bool own, first; /* of the first of two lists */
+} kiln_vicinity_span;
+
 /* What a pair does: its energy has this slope and curvature along the normal. */
 typedef struct kiln_vicinity_push {
     const uint32_t *row; /* [4]; those from `free` on stay */
@@ -92,6 +99,8 @@ typedef struct kiln_vicinity {
     kiln_f64_array before; /* [pair] m, with `over` */
     KILN_ARRAY_OF(kiln_vicinity_rub)
     rubs;
+    KILN_ARRAY_OF(kiln_vicinity_span)
+    spans;       /* scratch */
     double room; /* m */
 } kiln_vicinity;
 
