@@ -1,4 +1,4 @@
-#include "step/patch.h"
+#include "step/patch_impl.h"
 
 #include "fem/element_kernels.h"
 #include "fem/offset.h"
@@ -40,6 +40,8 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->step);
     kiln_array_free(context, &patch->start);
     kiln_array_free(context, &patch->blocks);
+    kiln_array_free(context, &patch->L);
+    kiln_array_free(context, &patch->right);
 }
 
 /* The objective. */
@@ -301,6 +303,13 @@ static kiln_status add_tet(kiln_patch *p, const kiln_local_objective *o, uint32_
 
 /* Batches. */
 
+/* Where in its row the block of two rows a < b stands. Rows that are not free have one block, and
+ * the others one behind the last, for what nobody asks for. */
+static uint32_t block_of(const kiln_patch *p, uint32_t a, uint32_t b)
+{
+    return a >= p->free ? 0 : (uint32_t)(b < p->free ? b : p->free) - a;
+}
+
 /* Gradients with the corners in the order of the rows: F does not know the order (elements_form.c),
  * nor does the volume. */
 static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, size_t number)
@@ -325,7 +334,7 @@ static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, 
     batch->slot[lane] = t;
     for (int a = 0, k = 0; a < 4; a++)
         for (int b = a + 1; b < 4; b++, k++)
-            batch->place[k][lane] = row[b] - row[a];
+            batch->place[k][lane] = block_of(p, row[a], row[b]);
     memcpy(p->lanes.data + 4 * number, row, 4 * sizeof *row);
     p->lame.data[2 * LANES * (number / LANES) + lane] = form_of.mu;
     p->lame.data[2 * LANES * (number / LANES) + LANES + lane] = form_of.lambda;
@@ -461,16 +470,17 @@ kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *obj
         for (size_t k = 0; k < p->walker.tets.count; k++)
             KILN_TRY(add_tet(p, objective, p->walker.tets.data[k], error));
     }
-    size_t rows = p->vertex.count, blocks = rows * (rows + 1) / 2;
+    size_t rows = p->vertex.count, blocks = p->free * (p->free + 1) / 2 + rows;
     KILN_TRY(make_batches(p, objective, objective->material_count, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->tried, rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->g, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->step, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->start, rows + 1, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->blocks, 9 * blocks, error));
+    KILN_TRY(kiln_patch_reserve_factor(p, error));
     p->start.data[0] = 0;
     for (size_t r = 0; r < rows; r++)
-        p->start.data[r + 1] = p->start.data[r] + (rows - r);
+        p->start.data[r + 1] = p->start.data[r] + (r < p->free ? p->free - r + 1 : 1);
     p->H = (kiln_bsr){.context = p->context,
                       .block = 3,
                       .rows = rows,
@@ -481,13 +491,7 @@ kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *obj
     return KILN_OK;
 }
 
-/* Newton. Scalar row 3 i + r of the upper triangle holds the columns from 3 i on. */
-
-static double *row_from_diagonal(const kiln_patch *p, size_t k)
-{
-    size_t i = k / 3, r = k % 3, length = 3 * (p->H.rows - i);
-    return p->blocks.data + 9 * p->start.data[i] + r * length + r;
-}
+/* Newton. */
 
 static void add_inertia(kiln_patch *p, const kiln_local_objective *o)
 {
@@ -504,9 +508,9 @@ static void add_inertia(kiln_patch *p, const kiln_local_objective *o)
         for (int a = 0; a < 4; a++) {
             kiln_vec3 *g = (kiln_vec3 *)(void *)(p->g.data + 3 * row[a]);
             *g = kiln_v3_madd(*g, weight, kiln_v3_add(r[a], sum));
-            for (int b = a; b < 4; b++)
+            for (int b = a; b < 4 && row[b] < p->free; b++)
                 for (size_t i = 0; i < 3; i++)
-                    row_from_diagonal(p, 3 * row[a] + i)[3 * (row[b] - row[a])] +=
+                    kiln_patch_row(p, 3 * row[a] + i)[3 * (row[b] - row[a])] +=
                         weight * (a == b ? 2.0 : 1.0);
         }
     }
@@ -544,54 +548,11 @@ static void hold(kiln_patch *p)
             continue;
         p->g.data[i] = 0.0;
         for (size_t k = 0; k < i; k++)
-            row_from_diagonal(p, k)[i - k] = 0.0;
-        double *row = row_from_diagonal(p, i);
+            kiln_patch_row(p, k)[i - k] = 0.0;
+        double *row = kiln_patch_row(p, i);
         row[0] = 1.0;
         for (size_t k = i + 1; k < n; k++)
             row[k - i] = 0.0;
-    }
-}
-
-/* U' U in place, of the free part; false: not positive definite. */
-static bool factor(kiln_patch *p)
-{
-    size_t n = 3 * p->free;
-    for (size_t k = 0; k < n; k++) {
-        double *row = row_from_diagonal(p, k);
-        if (!(row[0] > 0.0) || !isfinite(row[0]))
-            return false;
-        double root = sqrt(row[0]), per = 1.0 / root;
-        row[0] = root;
-        for (size_t j = 1; j < n - k; j++)
-            row[j] *= per;
-        for (size_t i = 1; i < n - k; i++) {
-            double *below = row_from_diagonal(p, k + i), by = row[i];
-            if (by == 0.0)
-                continue;
-            for (size_t j = 0; j < n - k - i; j++)
-                below[j] -= by * row[i + j];
-        }
-    }
-    return true;
-}
-
-static void solve(kiln_patch *p)
-{
-    size_t n = 3 * p->free;
-    double *out = p->step.data;
-    for (size_t i = 0; i < n; i++)
-        out[i] = -p->g.data[i];
-    for (size_t k = 0; k < n; k++) {
-        const double *row = row_from_diagonal(p, k);
-        out[k] /= row[0];
-        for (size_t j = 1; j < n - k; j++)
-            out[k + j] -= row[j] * out[k];
-    }
-    for (size_t k = n; k-- > 0;) {
-        const double *row = row_from_diagonal(p, k);
-        for (size_t j = 1; j < n - k; j++)
-            out[k] -= row[j] * out[k + j];
-        out[k] /= row[0];
     }
 }
 
@@ -625,9 +586,9 @@ static double iterate(kiln_patch *p, const kiln_local_objective *o, double *leng
     *length = 0.0;
     assemble(p, o);
     hold(p);
-    if (!factor(p))
+    if (!kiln_patch_factor(p))
         return 0.0;
-    solve(p);
+    kiln_patch_solve(p);
     for (size_t i = 0; i < 3 * p->free; i++) {
         slope += p->g.data[i] * p->step.data[i];
         *length = fmax(*length, fabs(p->step.data[i]));

@@ -78,10 +78,11 @@ typedef struct kiln_patch {
     kiln_f64_array lame, mass;         /* [batch][2][8], [batch][8] */
     kiln_f64_array value, tried_value; /* [batch][8] J, at x and at `tried` */
     kiln_f64_array g, step;            /* [row][3] */
-    kiln_bsr H;                        /* all blocks of the upper triangle */
+    kiln_bsr H;                        /* all blocks of the upper triangle between free rows */
     KILN_ARRAY_OF(uint64_t)
     start;
     kiln_f64_array blocks;
+    kiln_f64_array L, right; /* the factor of patch_factor.c, and room for its solves */
     bool shapeless; /* some tet has no shape: nothing can be said */
 } kiln_patch;
 
