@@ -92,7 +92,8 @@ static bool settle_patch(kiln_energy_pass *w, uint32_t vertex, double change, ki
         return false;
     gained += kiln_patch_relax(&w->patch, o, MORE_ITERATIONS, enough, tolerance);
     w->trial.gained = gained;
-    return kiln_patch_store(&w->patch, w->remesher->mesh, txn) == KILN_ACCEPTED && all_positive(w);
+    return kiln_patch_store(&w->patch, w->remesher->mesh, vertex, txn) == KILN_ACCEPTED &&
+           all_positive(w);
 }
 
 /* J3 of judge.h. */

@@ -22,6 +22,7 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->row_of.slots);
     kiln_array_free(context, &patch->seen.slots);
     kiln_array_free(context, &patch->vertex);
+    kiln_array_free(context, &patch->u);
     kiln_array_free(context, &patch->x);
     kiln_array_free(context, &patch->centre);
     kiln_array_free(context, &patch->force);
@@ -29,6 +30,8 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->held);
     kiln_array_free(context, &patch->tets);
     kiln_array_free(context, &patch->rows);
+    kiln_array_free(context, &patch->part);
+    kiln_array_free(context, &patch->turn);
     kiln_array_free(context, &patch->batches);
     kiln_array_free(context, &patch->spans);
     kiln_array_free(context, &patch->lanes);
@@ -235,6 +238,26 @@ double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tet
 
 /* Gathering. */
 
+static kiln_status push_row(kiln_patch *p, uint32_t vertex, const kiln_patch_vertex *row,
+                            kiln_error *error)
+{
+    KILN_TRY(kiln_array_push(p->context, &p->u, row->u, error));
+    KILN_TRY(kiln_array_push(p->context, &p->x, row->x, error));
+    KILN_TRY(kiln_array_push(p->context, &p->centre, row->centre, error));
+    KILN_TRY(kiln_array_push(p->context, &p->force, row->force, error));
+    KILN_TRY(kiln_array_push(p->context, &p->held, row->held, error));
+    return kiln_array_push(p->context, &p->vertex, vertex, error);
+}
+
+static kiln_patch_vertex vertex_of(const kiln_local_objective *o, uint32_t vertex)
+{
+    kiln_patch_vertex row = {.u = o->mesh->u[vertex], .x = o->end[vertex]};
+    row.centre = o->scheme.scale > 0.0 ? kiln_objective_centre(o, vertex) : row.x;
+    row.force = o->points ? o->points[vertex] : kiln_v3(0, 0, 0);
+    row.held = (uint8_t)(o->held ? o->held[vertex] : 0);
+    return row;
+}
+
 static kiln_status add_row(kiln_patch *p, const kiln_local_objective *o, uint32_t vertex,
                            uint32_t *row, kiln_error *error)
 {
@@ -247,15 +270,8 @@ static kiln_status add_row(kiln_patch *p, const kiln_local_objective *o, uint32_
     }
     *row = (uint32_t)p->vertex.count;
     kiln_idset_add(&p->row_of, slot, vertex, *row);
-    kiln_vec3 x = o->end[vertex];
-    kiln_vec3 centre = o->scheme.scale > 0.0 ? kiln_objective_centre(o, vertex) : x;
-    KILN_TRY(kiln_array_push(p->context, &p->x, x, error));
-    KILN_TRY(kiln_array_push(p->context, &p->centre, centre, error));
-    kiln_vec3 force = o->points ? o->points[vertex] : kiln_v3(0, 0, 0);
-    KILN_TRY(kiln_array_push(p->context, &p->force, force, error));
-    KILN_TRY(
-        kiln_array_push(p->context, &p->held, (uint8_t)(o->held ? o->held[vertex] : 0), error));
-    return kiln_array_push(p->context, &p->vertex, vertex, error);
+    kiln_patch_vertex made = vertex_of(o, vertex);
+    return push_row(p, vertex, &made, error);
 }
 
 /* Loads on its faces: a third to each corner. */
@@ -271,34 +287,76 @@ static void add_pulls(kiln_patch *p, const kiln_local_objective *o, uint32_t t,
     }
 }
 
-static void sort_rows(uint32_t row[4])
+/* Whether an odd number of neighbours changed places. */
+static bool sort_rows(uint32_t row[4])
 {
+    bool odd = false;
     for (int i = 1; i < 4; i++)
         for (int k = i; k > 0 && row[k - 1] > row[k]; k--) {
             uint32_t other = row[k];
             row[k] = row[k - 1];
             row[k - 1] = other;
+            odd = !odd;
         }
+    return odd;
+}
+
+/* A tet with these rows for its corners: `t`, or the part of it that they span. */
+static kiln_status push_tet(kiln_patch *p, uint32_t t, const uint32_t corner[4], double part,
+                            kiln_error *error)
+{
+    uint32_t row[4] = {corner[0], corner[1], corner[2], corner[3]};
+    bool odd = sort_rows(row);
+    KILN_TRY(kiln_array_reserve(p->context, &p->rows, p->rows.count + 4, error));
+    memcpy(p->rows.data + p->rows.count, row, sizeof row);
+    p->rows.count += 4;
+    KILN_TRY(kiln_array_push(p->context, &p->part, odd ? -part : part, error));
+    return kiln_array_push(p->context, &p->tets, t, error);
+}
+
+/* Where the edge of the rows 1 and 2 is split, row 0 stands in its middle and a tet that has both
+ * becomes two. A pull on one of its faces that has both goes to all three of each half. */
+static kiln_status add_halves(kiln_patch *p, const kiln_local_objective *o, uint32_t t,
+                              const uint32_t row[4], kiln_error *error)
+{
+    for (uint32_t end = 1; end <= 2; end++) {
+        uint32_t half[4];
+        for (int a = 0; a < 4; a++)
+            half[a] = row[a] == end ? 0 : row[a];
+        KILN_TRY(push_tet(p, t, half, 0.5, error));
+    }
+    for (int f = 0; f < 4 && o->traction; f++) {
+        kiln_vec3 pull = kiln_v3_scale(kiln_objective_pull(o, t, f), 1.0 / 3.0);
+        bool both = row[f] != 1 && row[f] != 2;
+        if (both)
+            p->force.data[0] = kiln_v3_add(p->force.data[0], pull);
+        for (int k = 0; k < 3; k++) {
+            uint32_t r = row[kiln_face_corner[f][k]];
+            double share = both && (r == 1 || r == 2) ? 0.5 : 1.0;
+            p->force.data[r] = kiln_v3_madd(p->force.data[r], share, pull);
+        }
+    }
+    return KILN_OK;
 }
 
 static kiln_status add_tet(kiln_patch *p, const kiln_local_objective *o, uint32_t t,
                            kiln_error *error)
 {
-    uint32_t row[4];
+    uint32_t row[4], ends = 0;
     if (2 * (p->seen.members + 1) > p->seen.slots.count)
         KILN_TRY(kiln_idset_grow(p->context, &p->seen, error));
     kiln_idset_slot *slot = kiln_idset_at(&p->seen, t);
     if (slot->epoch == p->seen.epoch)
         return KILN_OK;
     kiln_idset_add(&p->seen, slot, t, 0);
-    for (int a = 0; a < 4; a++)
+    for (int a = 0; a < 4; a++) {
         KILN_TRY(add_row(p, o, o->mesh->tet[t].v[a], &row[a], error));
+        ends += row[a] == 1 || row[a] == 2;
+    }
+    if (p->splits && ends == 2)
+        return add_halves(p, o, t, row, error);
     add_pulls(p, o, t, row);
-    sort_rows(row);
-    KILN_TRY(kiln_array_reserve(p->context, &p->rows, p->rows.count + 4, error));
-    memcpy(p->rows.data + p->rows.count, row, sizeof row);
-    p->rows.count += 4;
-    return kiln_array_push(p->context, &p->tets, t, error);
+    return push_tet(p, t, row, 1.0, error);
 }
 
 /* Batches. */
@@ -318,9 +376,9 @@ static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, 
     kiln_vec3 u[4];
     const uint32_t *row = p->rows.data + 4 * tet;
     uint32_t t = p->tets.data[tet];
-    double rest = o->rest_volume ? o->rest_volume[t] : 0.0;
+    double part = fabs(p->part.data[tet]), rest = o->rest_volume ? part * o->rest_volume[t] : 0.0;
     for (int a = 0; a < 4; a++)
-        u[a] = o->mesh->u[p->vertex.data[row[a]]];
+        u[a] = p->u.data[row[a]];
     bool formed = form(o, u, t, rest, &form_of);
     double volume = fabs(kiln_tet_volume(u[0], u[1], u[2], u[3]));
     kiln_element_batch *batch = &p->batches.data[number / LANES];
@@ -338,7 +396,8 @@ static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, 
     memcpy(p->lanes.data + 4 * number, row, 4 * sizeof *row);
     p->lame.data[2 * LANES * (number / LANES) + lane] = form_of.mu;
     p->lame.data[2 * LANES * (number / LANES) + LANES + lane] = form_of.lambda;
-    p->mass.data[number] = o->mass ? o->mass[t] : volume * form_of.material->density;
+    p->mass.data[number] = o->mass ? part * o->mass[t] : volume * form_of.material->density;
+    p->turn.data[number] = copysign(1.0, p->part.data[tet]);
     return formed;
 }
 
@@ -360,19 +419,25 @@ static void pad(kiln_patch *p, size_t number)
         lame[lane] = lame[0];
         lame[LANES + lane] = lame[LANES];
         p->mass.data[number] = 0.0;
+        p->turn.data[number] = 0.0;
     }
 }
 
-static kiln_status make_batches(kiln_patch *p, const kiln_local_objective *o, size_t materials,
-                                kiln_error *error)
+static kiln_status reserve_batches(kiln_patch *p, size_t materials, kiln_error *error)
 {
     size_t most = p->tets.count / LANES + materials;
+    KILN_TRY(kiln_array_reserve(p->context, &p->spans, materials, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->batches, most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->lanes, 4 * LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->lame, 2 * LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->mass, LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->turn, LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->value, LANES * most, error));
-    KILN_TRY(kiln_array_reserve(p->context, &p->tried_value, LANES * most, error));
+    return kiln_array_reserve(p->context, &p->tried_value, LANES * most, error);
+}
+
+static void make_batches(kiln_patch *p, const kiln_local_objective *o)
+{
     size_t number = 0, done = 0;
     p->spans.count = 0;
     for (uint32_t m = 0; done < p->tets.count; m++) {
@@ -387,11 +452,10 @@ static kiln_status make_batches(kiln_patch *p, const kiln_local_objective *o, si
             continue;
         pad(p, number);
         number = (number + LANES - 1) / LANES * LANES;
-        kiln_patch_span span = {first / LANES, (number - first) / LANES, &o->materials[m]};
-        KILN_TRY(kiln_array_push(p->context, &p->spans, span, error));
+        p->spans.data[p->spans.count++] =
+            (kiln_patch_span){first / LANES, (number - first) / LANES, &o->materials[m]};
     }
     p->batches.count = number / LANES;
-    return KILN_OK;
 }
 
 static kiln_element_span kernel_span(const kiln_patch *p, const kiln_patch_span *s)
@@ -413,13 +477,9 @@ static const kiln_element_kernels *kernels_of(const kiln_patch *p, const kiln_pa
 static bool is_positive(const kiln_patch *p, const kiln_local_objective *o, size_t n,
                         const kiln_vec3 *x)
 {
-    if (o->mesh->world_policy != KILN_WORLD_REJECT)
-        return true;
-    const uint32_t *v = o->mesh->tet[p->batches.data[n / LANES].slot[n % LANES]].v;
-    kiln_vec3 c[4];
-    for (int a = 0; a < 4; a++)
-        c[a] = x[kiln_idset_at(&p->row_of, v[a])->value];
-    return kiln_tet_volume(c[0], c[1], c[2], c[3]) > 0.0;
+    const uint32_t *row = p->lanes.data + 4 * n;
+    return o->mesh->world_policy != KILN_WORLD_REJECT ||
+           p->turn.data[n] * kiln_tet_volume(x[row[0]], x[row[1]], x[row[2]], x[row[3]]) > 0.0;
 }
 
 /* Values tet by tet at the places. */
@@ -451,33 +511,39 @@ static void find_values(const kiln_patch *p, const kiln_local_objective *o, cons
     }
 }
 
-kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *objective,
-                              const uint32_t *vertices, size_t count, kiln_error *error)
+static kiln_status clear(kiln_patch *p, size_t count, kiln_error *error)
 {
-    kiln_patch *p = patch;
-    p->vertex.count = p->tets.count = p->x.count = p->centre.count = p->force.count = 0;
-    p->held.count = p->rows.count = 0;
-    p->shapeless = false;
+    p->vertex.count = p->tets.count = p->u.count = p->x.count = p->centre.count = 0;
+    p->force.count = p->held.count = p->rows.count = p->part.count = 0;
+    p->shapeless = p->splits = false;
     KILN_TRY(kiln_idset_clear(p->context, &p->row_of, 4 * count, error));
-    KILN_TRY(kiln_idset_clear(p->context, &p->seen, 16 * count, error));
-    for (size_t i = 0; i < count; i++) {
-        uint32_t row;
-        KILN_TRY(add_row(p, objective, vertices[i], &row, error));
-    }
+    return kiln_idset_clear(p->context, &p->seen, 16 * count, error);
+}
+
+/* The rows so far are free: what is round them, and room for all that is found of it. */
+static kiln_status list_around(kiln_patch *p, const kiln_local_objective *o, kiln_error *error)
+{
     p->free = p->vertex.count;
-    for (size_t i = 0; i < p->free; i++) {
-        KILN_TRY(kiln_star(objective->mesh, p->vertex.data[i], &p->walker, error));
+    for (size_t i = p->splits; i < p->free; i++) {
+        KILN_TRY(kiln_star(o->mesh, p->vertex.data[i], &p->walker, error));
         for (size_t k = 0; k < p->walker.tets.count; k++)
-            KILN_TRY(add_tet(p, objective, p->walker.tets.data[k], error));
+            KILN_TRY(add_tet(p, o, p->walker.tets.data[k], error));
     }
     size_t rows = p->vertex.count, blocks = p->free * (p->free + 1) / 2 + rows;
-    KILN_TRY(make_batches(p, objective, objective->material_count, error));
+    KILN_TRY(reserve_batches(p, o->material_count, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->tried, rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->g, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->step, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->start, rows + 1, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->blocks, 9 * blocks, error));
-    KILN_TRY(kiln_patch_reserve_factor(p, error));
+    return kiln_patch_reserve_factor(p, error);
+}
+
+void kiln_patch_fill(kiln_patch *patch, const kiln_local_objective *objective)
+{
+    kiln_patch *p = patch;
+    size_t rows = p->vertex.count;
+    make_batches(p, objective);
     p->start.data[0] = 0;
     for (size_t r = 0; r < rows; r++)
         p->start.data[r + 1] = p->start.data[r] + (r < p->free ? p->free - r + 1 : 1);
@@ -486,9 +552,40 @@ kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *obj
                       .rows = rows,
                       .start = p->start.data,
                       .value = p->blocks.data,
-                      .room = blocks};
+                      .room = p->start.data[rows]};
     find_values(p, objective, p->x.data, p->value.data);
+}
+
+kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *objective,
+                              const uint32_t *vertices, size_t count, kiln_error *error)
+{
+    uint32_t row;
+    KILN_TRY(clear(patch, count, error));
+    for (size_t i = 0; i < count; i++)
+        KILN_TRY(add_row(patch, objective, vertices[i], &row, error));
+    KILN_TRY(list_around(patch, objective, error));
+    kiln_patch_fill(patch, objective);
     return KILN_OK;
+}
+
+kiln_status kiln_patch_list_split(kiln_patch *patch, const kiln_local_objective *objective,
+                                  const uint32_t end[2], const uint32_t *vertices, size_t count,
+                                  kiln_error *error)
+{
+    uint32_t row;
+    kiln_patch_vertex a = vertex_of(objective, end[0]), b = vertex_of(objective, end[1]);
+    kiln_patch_vertex middle = {.u = kiln_v3_lerp(a.u, b.u, 0.5),
+                                .x = kiln_v3_lerp(a.x, b.x, 0.5),
+                                .centre = kiln_v3_lerp(a.centre, b.centre, 0.5),
+                                .held = a.held & b.held};
+    KILN_TRY(clear(patch, count + 1, error));
+    patch->splits = true;
+    KILN_TRY(push_row(patch, KILN_NONE, &middle, error));
+    for (int i = 0; i < 2; i++)
+        KILN_TRY(add_row(patch, objective, end[i], &row, error));
+    for (size_t i = 0; i < count; i++)
+        KILN_TRY(add_row(patch, objective, vertices[i], &row, error));
+    return list_around(patch, objective, error);
 }
 
 /* Newton. */
@@ -616,12 +713,13 @@ double kiln_patch_relax(kiln_patch *patch, const kiln_local_objective *objective
     return -sum;
 }
 
-kiln_verdict kiln_patch_store(const kiln_patch *patch, kiln_mesh *mesh, kiln_txn *txn)
+kiln_verdict kiln_patch_store(const kiln_patch *patch, kiln_mesh *mesh, uint32_t made,
+                              kiln_txn *txn)
 {
     const kiln_field *end = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_END);
     for (size_t r = 0; r < patch->free; r++) {
-        kiln_verdict verdict =
-            kiln_txn_write(txn, KILN_ON_VERTEX, end, patch->vertex.data[r], &patch->x.data[r]);
+        uint32_t vertex = patch->vertex.data[r] == KILN_NONE ? made : patch->vertex.data[r];
+        kiln_verdict verdict = kiln_txn_write(txn, KILN_ON_VERTEX, end, vertex, &patch->x.data[r]);
         if (verdict != KILN_ACCEPTED)
             return verdict;
     }

@@ -4,6 +4,12 @@
 
 #include "step/patch.h"
 
+/* What a row is made of. */
+typedef struct kiln_patch_vertex {
+    kiln_vec3 u, x, centre, force;
+    uint8_t held;
+} kiln_patch_vertex;
+
 /* Scalar row k of the upper triangle from its diagonal on; row 3 i + r holds the columns from 3 i
  * to the last that is free. */
 KILN_INLINE double *kiln_patch_row(const kiln_patch *p, size_t k)
