@@ -12,9 +12,9 @@ enum {
     MORE_ITERATIONS = 8,  /* for what is kept */
 };
 
-/* The vertices of the tets at these vertices, without repetition. */
-static kiln_status list_around(kiln_energy_pass *w, const uint32_t *vertices, size_t count)
+kiln_status kiln_energy_list_around(kiln_energy_pass *pass, const uint32_t *vertices, size_t count)
 {
+    kiln_energy_pass *w = pass;
     kiln_context *context = w->remesher->context;
     const kiln_mesh *mesh = w->remesher->mesh;
     w->around.count = 0;
@@ -37,20 +37,27 @@ static kiln_status list_around(kiln_energy_pass *w, const uint32_t *vertices, si
 }
 
 /* E2 at the end of the step. */
-static bool all_positive(const kiln_energy_pass *w)
+static bool all_positive(const kiln_energy_pass *w, const uint32_t *tets, size_t count)
 {
     const kiln_mesh *mesh = w->remesher->mesh;
     const kiln_vec3 *x = w->objective->end;
-    for (size_t i = 0; i < w->patch.free; i++) {
-        if (kiln_star(mesh, w->patch.vertex.data[i], (kiln_walker *)&w->walker, NULL) != KILN_OK)
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t *v = mesh->tet[tets[i]].v;
+        if (kiln_tet_live(mesh, tets[i]) &&
+            !(kiln_orient3d(x[v[0]], x[v[1]], x[v[2]], x[v[3]]) > 0.0))
             return false;
-        for (size_t t = 0; t < w->walker.tets.count; t++) {
-            const uint32_t *v = mesh->tet[w->walker.tets.data[t]].v;
-            if (!(kiln_orient3d(x[v[0]], x[v[1]], x[v[2]], x[v[3]]) > 0.0))
-                return false;
-        }
     }
     return true;
+}
+
+/* The places of a patch. What lives of its tets, and of those that were made, is all that they can
+ * turn inside out. */
+static bool store(kiln_energy_pass *w, const kiln_patch *patch, uint32_t made, kiln_txn *txn)
+{
+    const kiln_u32_array *changed = (const kiln_u32_array *)(const void *)&w->remesher->changed;
+    return kiln_patch_store(patch, w->remesher->mesh, made, txn) == KILN_ACCEPTED &&
+           all_positive(w, patch->tets.data, patch->tets.count) &&
+           all_positive(w, changed->data, changed->count);
 }
 
 /* The new vertex begins on the straight line between those it comes from. */
@@ -73,27 +80,40 @@ static kiln_status list_free(kiln_energy_pass *w, uint32_t vertex)
     for (int i = 0; i < w->trial.middles; i++)
         if (kiln_vertex_live(w->remesher->mesh, w->trial.middle[i]))
             middle[count++] = w->trial.middle[i];
-    return list_around(w, middle, count);
+    return kiln_energy_list_around(w, middle, count);
+}
+
+double kiln_energy_relax(const kiln_energy_pass *pass, kiln_patch *patch, double change,
+                         double least)
+{
+    const kiln_local_objective *o = pass->objective;
+    double enough = ENOUGH * pass->options->split, tolerance = pass->options->tolerance;
+    double gained = change + kiln_patch_relax(patch, o, FIRST_ITERATIONS, enough, tolerance);
+    return gained > least ? gained + kiln_patch_relax(patch, o, MORE_ITERATIONS, enough, tolerance)
+                          : gained;
 }
 
 /* `change` is what the objective falls by before anything has moved. */
 static bool settle_patch(kiln_energy_pass *w, uint32_t vertex, double change, kiln_txn *txn)
 {
     kiln_local_objective *o = w->objective;
-    double tolerance = w->options->tolerance;
     w->status = list_free(w, vertex);
     if (w->status == KILN_OK)
         w->status = kiln_patch_gather(&w->patch, o, w->around.data, w->around.count, w->error);
     if (w->status != KILN_OK)
         return false;
-    double enough = ENOUGH * w->options->split;
-    double gained = change + kiln_patch_relax(&w->patch, o, FIRST_ITERATIONS, enough, tolerance);
-    if (!(gained > w->trial.least))
+    w->trial.gained = kiln_energy_relax(w, &w->patch, change, w->trial.least);
+    return w->trial.gained > w->trial.least && store(w, &w->patch, vertex, txn);
+}
+
+static bool settles(kiln_energy_pass *w, const kiln_change *change, kiln_txn *txn)
+{
+    const kiln_remesher *r = w->remesher;
+    if (change->vertex != KILN_NONE && w->trial.parents > 0 &&
+        place_end(w, change->vertex, txn) != KILN_ACCEPTED)
         return false;
-    gained += kiln_patch_relax(&w->patch, o, MORE_ITERATIONS, enough, tolerance);
-    w->trial.gained = gained;
-    return kiln_patch_store(&w->patch, w->remesher->mesh, vertex, txn) == KILN_ACCEPTED &&
-           all_positive(w);
+    double gain = w->trial.before - kiln_patch_sum(w->objective, r->changed.data, r->changed.count);
+    return isfinite(gain) && settle_patch(w, change->vertex, gain, txn);
 }
 
 /* J3 of judge.h. */
@@ -103,14 +123,18 @@ static bool keeps(void *self, kiln_remesher *remesher, const kiln_change *change
     kiln_txn txn = kiln_txn_begin(remesher->mesh);
     if (txn.depth == 0)
         return false;
-    kiln_objective_look(w->objective);
-    bool kept = change->vertex == KILN_NONE || w->trial.parents == 0 ||
-                place_end(w, change->vertex, &txn) == KILN_ACCEPTED;
-    double after = kiln_patch_sum(w->objective, remesher->changed.data, remesher->changed.count);
-    double gain = w->trial.before - after;
-    kept = kept && isfinite(gain) && settle_patch(w, change->vertex, gain, &txn);
+    kiln_energy_look(w);
+    bool kept = w->trial.judged ? store(w, &w->trial.judged->patch, change->vertex, &txn)
+                                : settles(w, change, &txn);
     kiln_txn_settle(&txn, kept ? KILN_ACCEPTED : KILN_REFUSED_JUDGED);
     return kept;
+}
+
+void kiln_energy_look(kiln_energy_pass *pass)
+{
+    const kiln_field *vain = kiln_mesh_field(pass->remesher->mesh, KILN_ON_TET, KILN_FIELD_VAIN);
+    pass->vain = vain ? (double *)(void *)vain->data : NULL;
+    kiln_objective_look(pass->objective);
 }
 
 kiln_judge kiln_energy_judge(kiln_energy_pass *pass)
@@ -138,20 +162,30 @@ bool kiln_energy_find_edge(kiln_energy_pass *pass, uint32_t a, uint32_t b, uint3
 
 static bool conclude(kiln_energy_pass *w, kiln_verdict verdict, kiln_energy_count *count)
 {
-    kiln_objective_look(w->objective);
+    const kiln_patch *patch = w->trial.judged ? &w->trial.judged->patch : &w->patch;
+    kiln_energy_look(w);
     if (verdict != KILN_ACCEPTED)
         return false;
+    kiln_energy_forget(w, patch->tets.data, patch->tets.count);
+    kiln_energy_forget(w, w->remesher->changed.data, w->remesher->changed.count);
     count->taken++;
     count->gained += w->trial.gained;
     return true;
+}
+
+bool kiln_energy_make(kiln_energy_pass *pass, const kiln_proposal *proposal,
+                      kiln_energy_count *count)
+{
+    if (!pass->trial.judged)
+        pass->trial.before = kiln_patch_sum(pass->objective, proposal->old, proposal->old_count);
+    return conclude(pass, kiln_remesher_apply(pass->remesher, proposal), count);
 }
 
 bool kiln_energy_try(kiln_energy_pass *pass, const kiln_proposal *proposal,
                      kiln_energy_count *count)
 {
     count->trials++;
-    pass->trial.before = kiln_patch_sum(pass->objective, proposal->old, proposal->old_count);
-    return conclude(pass, kiln_remesher_apply(pass->remesher, proposal), count);
+    return kiln_energy_make(pass, proposal, count);
 }
 
 bool kiln_energy_try_move(kiln_energy_pass *pass, uint32_t vertex, const kiln_place *place,
