@@ -8,12 +8,17 @@ static kiln_status begin(kiln_energy_pass *w, kiln_error *error)
     kiln_context *context = w->remesher->context;
     size_t vertices = w->remesher->mesh->table[KILN_ON_VERTEX].used;
     kiln_patch_init(&w->patch, context);
-    kiln_vicinity_init(&w->near, context);
+    kiln_vicinity_init(&w->vicinity, context);
     kiln_walker_init(&w->walker, context);
     KILN_TRY(kiln_array_reserve(context, &w->depth, vertices, error));
     w->depth.count = vertices;
     memset(w->depth.data, 0, vertices * sizeof(uint32_t));
-    kiln_objective_look(w->objective);
+    w->slots = kiln_resize(context, NULL, 0, KILN_ENERGY_SLOTS * sizeof *w->slots);
+    if (!w->slots)
+        return kiln_fail_memory(error, KILN_ENERGY_SLOTS * sizeof *w->slots);
+    for (int i = 0; i < KILN_ENERGY_SLOTS; i++)
+        kiln_patch_init(&w->slots[i].patch, context);
+    kiln_energy_look(w);
     return KILN_OK;
 }
 
@@ -21,10 +26,18 @@ static void end(kiln_energy_pass *w)
 {
     kiln_context *context = w->remesher->context;
     kiln_patch_free(&w->patch);
-    kiln_vicinity_free(&w->near);
+    kiln_vicinity_free(&w->vicinity);
     kiln_array_free(context, &w->changing);
     kiln_walker_free(&w->walker);
+    for (int i = 0; w->slots && i < KILN_ENERGY_SLOTS; i++)
+        kiln_patch_free(&w->slots[i].patch);
+    if (w->slots)
+        kiln_release(context, w->slots, KILN_ENERGY_SLOTS * sizeof *w->slots);
     kiln_array_free(context, &w->heap);
+    kiln_array_free(context, &w->aside);
+    kiln_array_free(context, &w->slopes);
+    kiln_array_free(context, &w->known);
+    kiln_array_free(context, &w->near.slots);
     kiln_array_free(context, &w->depth);
     kiln_array_free(context, &w->around);
     kiln_array_free(context, &w->seen.slots);

@@ -26,7 +26,9 @@ typedef struct kiln_energy_options {
     double finest;          /* m, no edge is split that is shorter than twice this */
     size_t most_tets;       /* 0: any number */
     int depth;              /* splits of what splits made, in one call */
-    double tolerance;       /* m, of places */
+    double share; /* of the edges: only so many, with the largest predictions, are tried, and what
+                     their splits make; 0: all */
+    double tolerance;  /* m, of places */
     const char *sizes; /* vertex field, m: no edge is collapsed that is longer at either end; NULL:
                           none is */
 } kiln_energy_options;
@@ -40,6 +42,9 @@ typedef struct kiln_energy_report {
     kiln_energy_count splits, flips, moves, collapses;
     double predicted; /* J, of the splits that were taken */
 } kiln_energy_report;
+
+/* What splits have been tried in vain: tet, 6 doubles (by edge), rule none. Optional. */
+#define KILN_FIELD_VAIN "step_vain"
 
 /* Splits, flips, moves of vertices and collapses, once each, in a pass of the remesher. The mesh
  * has the fields of patch.h. */

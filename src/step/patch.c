@@ -1,4 +1,4 @@
-#include "step/patch.h"
+#include "step/patch_impl.h"
 
 #include "fem/element_kernels.h"
 #include "fem/offset.h"
@@ -23,6 +23,7 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->row_of.slots);
     kiln_array_free(context, &patch->seen.slots);
     kiln_array_free(context, &patch->vertex);
+    kiln_array_free(context, &patch->u);
     kiln_array_free(context, &patch->x);
     kiln_array_free(context, &patch->centre);
     kiln_array_free(context, &patch->force);
@@ -30,6 +31,8 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->held);
     kiln_array_free(context, &patch->tets);
     kiln_array_free(context, &patch->rows);
+    kiln_array_free(context, &patch->part);
+    kiln_array_free(context, &patch->turn);
     kiln_array_free(context, &patch->batches);
     kiln_array_free(context, &patch->spans);
     kiln_array_free(context, &patch->lanes);
@@ -41,6 +44,8 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->step);
     kiln_array_free(context, &patch->start);
     kiln_array_free(context, &patch->blocks);
+    kiln_array_free(context, &patch->L);
+    kiln_array_free(context, &patch->right);
     kiln_vicinity_free(&patch->near);
     kiln_array_free(context, &patch->near_value);
     kiln_array_free(context, &patch->near_tried);
@@ -247,6 +252,26 @@ double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tet
 
 /* Gathering. */
 
+static kiln_status push_row(kiln_patch *p, uint32_t vertex, const kiln_patch_vertex *row,
+                            kiln_error *error)
+{
+    KILN_TRY(kiln_array_push(p->context, &p->u, row->u, error));
+    KILN_TRY(kiln_array_push(p->context, &p->x, row->x, error));
+    KILN_TRY(kiln_array_push(p->context, &p->centre, row->centre, error));
+    KILN_TRY(kiln_array_push(p->context, &p->force, row->force, error));
+    KILN_TRY(kiln_array_push(p->context, &p->held, row->held, error));
+    return kiln_array_push(p->context, &p->vertex, vertex, error);
+}
+
+static kiln_patch_vertex vertex_of(const kiln_local_objective *o, uint32_t vertex)
+{
+    kiln_patch_vertex row = {.u = o->mesh->u[vertex], .x = o->end[vertex]};
+    row.centre = o->scheme.scale > 0.0 ? kiln_objective_centre(o, vertex) : row.x;
+    row.force = o->points ? o->points[vertex] : kiln_v3(0, 0, 0);
+    row.held = (uint8_t)(o->held ? o->held[vertex] : 0);
+    return row;
+}
+
 static kiln_status add_row(kiln_patch *p, const kiln_local_objective *o, uint32_t vertex,
                            uint32_t *row, kiln_error *error)
 {
@@ -259,15 +284,8 @@ static kiln_status add_row(kiln_patch *p, const kiln_local_objective *o, uint32_
     }
     *row = (uint32_t)p->vertex.count;
     kiln_idset_add(&p->row_of, slot, vertex, *row);
-    kiln_vec3 x = o->end[vertex];
-    kiln_vec3 centre = o->scheme.scale > 0.0 ? kiln_objective_centre(o, vertex) : x;
-    KILN_TRY(kiln_array_push(p->context, &p->x, x, error));
-    KILN_TRY(kiln_array_push(p->context, &p->centre, centre, error));
-    kiln_vec3 force = o->points ? o->points[vertex] : kiln_v3(0, 0, 0);
-    KILN_TRY(kiln_array_push(p->context, &p->force, force, error));
-    KILN_TRY(
-        kiln_array_push(p->context, &p->held, (uint8_t)(o->held ? o->held[vertex] : 0), error));
-    return kiln_array_push(p->context, &p->vertex, vertex, error);
+    kiln_patch_vertex made = vertex_of(o, vertex);
+    return push_row(p, vertex, &made, error);
 }
 
 /* Loads on its faces: a third to each corner. */
@@ -283,37 +301,86 @@ static void add_pulls(kiln_patch *p, const kiln_local_objective *o, uint32_t t,
     }
 }
 
-static void sort_rows(uint32_t row[4])
+/* Whether an odd number of neighbours changed places. */
+static bool sort_rows(uint32_t row[4])
 {
+    bool odd = false;
     for (int i = 1; i < 4; i++)
         for (int k = i; k > 0 && row[k - 1] > row[k]; k--) {
             uint32_t other = row[k];
             row[k] = row[k - 1];
             row[k - 1] = other;
+            odd = !odd;
         }
+    return odd;
+}
+
+/* A tet with these rows for its corners: `t`, or the part of it that they span. */
+static kiln_status push_tet(kiln_patch *p, uint32_t t, const uint32_t corner[4], double part,
+                            kiln_error *error)
+{
+    uint32_t row[4] = {corner[0], corner[1], corner[2], corner[3]};
+    bool odd = sort_rows(row);
+    KILN_TRY(kiln_array_reserve(p->context, &p->rows, p->rows.count + 4, error));
+    memcpy(p->rows.data + p->rows.count, row, sizeof row);
+    p->rows.count += 4;
+    KILN_TRY(kiln_array_push(p->context, &p->part, odd ? -part : part, error));
+    return kiln_array_push(p->context, &p->tets, t, error);
+}
+
+/* Where the edge of the rows 1 and 2 is split, row 0 stands in its middle and a tet that has both
+ * becomes two. A pull on one of its faces that has both goes to all three of each half. */
+static kiln_status add_halves(kiln_patch *p, const kiln_local_objective *o, uint32_t t,
+                              const uint32_t row[4], kiln_error *error)
+{
+    for (uint32_t end = 1; end <= 2; end++) {
+        uint32_t half[4];
+        for (int a = 0; a < 4; a++)
+            half[a] = row[a] == end ? 0 : row[a];
+        KILN_TRY(push_tet(p, t, half, 0.5, error));
+    }
+    for (int f = 0; f < 4 && o->traction; f++) {
+        kiln_vec3 pull = kiln_v3_scale(kiln_objective_pull(o, t, f), 1.0 / 3.0);
+        bool both = row[f] != 1 && row[f] != 2;
+        if (both)
+            p->force.data[0] = kiln_v3_add(p->force.data[0], pull);
+        for (int k = 0; k < 3; k++) {
+            uint32_t r = row[kiln_face_corner[f][k]];
+            double share = both && (r == 1 || r == 2) ? 0.5 : 1.0;
+            p->force.data[r] = kiln_v3_madd(p->force.data[r], share, pull);
+        }
+    }
+    return KILN_OK;
 }
 
 static kiln_status add_tet(kiln_patch *p, const kiln_local_objective *o, uint32_t t,
                            kiln_error *error)
 {
-    uint32_t row[4];
+    uint32_t row[4], ends = 0;
     if (2 * (p->seen.members + 1) > p->seen.slots.count)
         KILN_TRY(kiln_idset_grow(p->context, &p->seen, error));
     kiln_idset_slot *slot = kiln_idset_at(&p->seen, t);
     if (slot->epoch == p->seen.epoch)
         return KILN_OK;
     kiln_idset_add(&p->seen, slot, t, 0);
-    for (int a = 0; a < 4; a++)
+    for (int a = 0; a < 4; a++) {
         KILN_TRY(add_row(p, o, o->mesh->tet[t].v[a], &row[a], error));
+        ends += row[a] == 1 || row[a] == 2;
+    }
+    if (p->splits && ends == 2)
+        return add_halves(p, o, t, row, error);
     add_pulls(p, o, t, row);
-    sort_rows(row);
-    KILN_TRY(kiln_array_reserve(p->context, &p->rows, p->rows.count + 4, error));
-    memcpy(p->rows.data + p->rows.count, row, sizeof row);
-    p->rows.count += 4;
-    return kiln_array_push(p->context, &p->tets, t, error);
+    return push_tet(p, t, row, 1.0, error);
 }
 
 /* Batches. */
+
+/* Where in its row the block of two rows a < b stands. Rows that are not free have one block, and
+ * the others one behind the last, for what nobody asks for. */
+static uint32_t block_of(const kiln_patch *p, uint32_t a, uint32_t b)
+{
+    return a >= p->free ? 0 : (uint32_t)(b < p->free ? b : p->free) - a;
+}
 
 /* Gradients with the corners in the order of the rows: F does not know the order (elements_form.c),
  * nor does the volume. */
@@ -323,9 +390,9 @@ static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, 
     kiln_vec3 u[4];
     const uint32_t *row = p->rows.data + 4 * tet;
     uint32_t t = p->tets.data[tet];
-    double rest = o->rest_volume ? o->rest_volume[t] : 0.0;
+    double part = fabs(p->part.data[tet]), rest = o->rest_volume ? part * o->rest_volume[t] : 0.0;
     for (int a = 0; a < 4; a++)
-        u[a] = o->mesh->u[p->vertex.data[row[a]]];
+        u[a] = p->u.data[row[a]];
     bool formed = form(o, u, t, rest, &form_of);
     double volume = fabs(kiln_tet_volume(u[0], u[1], u[2], u[3]));
     kiln_element_batch *batch = &p->batches.data[number / LANES];
@@ -339,11 +406,12 @@ static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, 
     batch->slot[lane] = t;
     for (int a = 0, k = 0; a < 4; a++)
         for (int b = a + 1; b < 4; b++, k++)
-            batch->place[k][lane] = row[b] - row[a];
+            batch->place[k][lane] = block_of(p, row[a], row[b]);
     memcpy(p->lanes.data + 4 * number, row, 4 * sizeof *row);
     p->lame.data[2 * LANES * (number / LANES) + lane] = form_of.mu;
     p->lame.data[2 * LANES * (number / LANES) + LANES + lane] = form_of.lambda;
-    p->mass.data[number] = o->mass ? o->mass[t] : volume * form_of.material->density;
+    p->mass.data[number] = o->mass ? part * o->mass[t] : volume * form_of.material->density;
+    p->turn.data[number] = copysign(1.0, p->part.data[tet]);
     return formed;
 }
 
@@ -365,19 +433,25 @@ static void pad(kiln_patch *p, size_t number)
         lame[lane] = lame[0];
         lame[LANES + lane] = lame[LANES];
         p->mass.data[number] = 0.0;
+        p->turn.data[number] = 0.0;
     }
 }
 
-static kiln_status make_batches(kiln_patch *p, const kiln_local_objective *o, size_t materials,
-                                kiln_error *error)
+static kiln_status reserve_batches(kiln_patch *p, size_t materials, kiln_error *error)
 {
     size_t most = p->tets.count / LANES + materials;
+    KILN_TRY(kiln_array_reserve(p->context, &p->spans, materials, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->batches, most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->lanes, 4 * LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->lame, 2 * LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->mass, LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->turn, LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->value, LANES * most, error));
-    KILN_TRY(kiln_array_reserve(p->context, &p->tried_value, LANES * most, error));
+    return kiln_array_reserve(p->context, &p->tried_value, LANES * most, error);
+}
+
+static void make_batches(kiln_patch *p, const kiln_local_objective *o)
+{
     size_t number = 0, done = 0;
     p->spans.count = 0;
     for (uint32_t m = 0; done < p->tets.count; m++) {
@@ -392,11 +466,10 @@ static kiln_status make_batches(kiln_patch *p, const kiln_local_objective *o, si
             continue;
         pad(p, number);
         number = (number + LANES - 1) / LANES * LANES;
-        kiln_patch_span span = {first / LANES, (number - first) / LANES, &o->materials[m]};
-        KILN_TRY(kiln_array_push(p->context, &p->spans, span, error));
+        p->spans.data[p->spans.count++] =
+            (kiln_patch_span){first / LANES, (number - first) / LANES, &o->materials[m]};
     }
     p->batches.count = number / LANES;
-    return KILN_OK;
 }
 
 static kiln_element_span kernel_span(const kiln_patch *p, const kiln_patch_span *s)
@@ -418,13 +491,9 @@ static const kiln_element_kernels *kernels_of(const kiln_patch *p, const kiln_pa
 static bool is_positive(const kiln_patch *p, const kiln_local_objective *o, size_t n,
                         const kiln_vec3 *x)
 {
-    if (o->mesh->world_policy != KILN_WORLD_REJECT)
-        return true;
-    const uint32_t *v = o->mesh->tet[p->batches.data[n / LANES].slot[n % LANES]].v;
-    kiln_vec3 c[4];
-    for (int a = 0; a < 4; a++)
-        c[a] = x[kiln_idset_at(&p->row_of, v[a])->value];
-    return kiln_tet_volume(c[0], c[1], c[2], c[3]) > 0.0;
+    const uint32_t *row = p->lanes.data + 4 * n;
+    return o->mesh->world_policy != KILN_WORLD_REJECT ||
+           p->turn.data[n] * kiln_tet_volume(x[row[0]], x[row[1]], x[row[2]], x[row[3]]) > 0.0;
 }
 
 /* Values tet by tet at the places. */
@@ -456,6 +525,52 @@ static void find_values(const kiln_patch *p, const kiln_local_objective *o, cons
     }
 }
 
+static kiln_status clear(kiln_patch *p, size_t count, kiln_error *error)
+{
+    p->vertex.count = p->tets.count = p->u.count = p->x.count = p->centre.count = 0;
+    p->force.count = p->held.count = p->rows.count = p->part.count = 0;
+    p->shapeless = p->splits = p->touches = p->strays = false;
+    p->near.pairs.count = p->near.rubs.count = p->near.triangles.count = 0;
+    KILN_TRY(kiln_idset_clear(p->context, &p->row_of, 4 * count, error));
+    return kiln_idset_clear(p->context, &p->seen, 16 * count, error);
+}
+
+/* The rows so far are free: what is round them, and room for all that is found of it. */
+static kiln_status list_around(kiln_patch *p, const kiln_local_objective *o, kiln_error *error)
+{
+    p->free = p->vertex.count;
+    for (size_t i = p->splits; i < p->free; i++) {
+        KILN_TRY(kiln_star(o->mesh, p->vertex.data[i], &p->walker, error));
+        for (size_t k = 0; k < p->walker.tets.count; k++)
+            KILN_TRY(add_tet(p, o, p->walker.tets.data[k], error));
+    }
+    size_t rows = p->vertex.count, blocks = p->free * (p->free + 1) / 2 + rows;
+    KILN_TRY(reserve_batches(p, o->material_count, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->tried, rows, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->g, 3 * rows, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->step, 3 * rows, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->start, rows + 1, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->blocks, 9 * blocks, error));
+    return kiln_patch_reserve_factor(p, error);
+}
+
+void kiln_patch_fill(kiln_patch *patch, const kiln_local_objective *objective)
+{
+    kiln_patch *p = patch;
+    size_t rows = p->vertex.count;
+    make_batches(p, objective);
+    p->start.data[0] = 0;
+    for (size_t r = 0; r < rows; r++)
+        p->start.data[r + 1] = p->start.data[r] + (r < p->free ? p->free - r + 1 : 1);
+    p->H = (kiln_bsr){.context = p->context,
+                      .block = 3,
+                      .rows = rows,
+                      .start = p->start.data,
+                      .value = p->blocks.data,
+                      .room = p->start.data[rows]};
+    find_values(p, objective, p->x.data, p->value.data);
+}
+
 /* Contact. */
 
 /* Of the patch's mean edge, or of the thickness: how far its vertices go before what is near is
@@ -477,11 +592,17 @@ static double room_of(const kiln_patch *p, const kiln_local_objective *o)
 /* With the free vertices at x. */
 static kiln_status look_near(kiln_patch *p, const kiln_local_objective *o, kiln_error *error)
 {
-    p->near.pairs.count = p->near.rubs.count = p->near.triangles.count = 0;
     if (!o->surface)
         return KILN_OK;
-    KILN_TRY(kiln_vicinity_gather(&p->near, o->surface, o, p->vertex.data, p->free, p->x.data,
-                                  room_of(p, o), error));
+    size_t first = p->splits;
+    double room = room_of(p, o) * (p->splits ? 2.0 : 1.0);
+    KILN_TRY(kiln_vicinity_gather(&p->near, o->surface, o, p->vertex.data + first, p->free - first,
+                                  p->x.data + first, room, error));
+    if (p->splits) { /* half of the room is for others that are judged at the same time */
+        p->touches = p->near.pairs.count > 0;
+        p->near.room = 0.5 * room;
+        return KILN_OK;
+    }
     size_t count = kiln_vicinity_count(&p->near);
     KILN_TRY(kiln_array_reserve(p->context, &p->near_value, count, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->near_tried, count, error));
@@ -492,49 +613,37 @@ static kiln_status look_near(kiln_patch *p, const kiln_local_objective *o, kiln_
 kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *objective,
                               const uint32_t *vertices, size_t count, kiln_error *error)
 {
-    kiln_patch *p = patch;
-    p->vertex.count = p->tets.count = p->x.count = p->centre.count = p->force.count = 0;
-    p->held.count = p->rows.count = 0;
-    p->shapeless = false;
-    KILN_TRY(kiln_idset_clear(p->context, &p->row_of, 4 * count, error));
-    KILN_TRY(kiln_idset_clear(p->context, &p->seen, 16 * count, error));
-    for (size_t i = 0; i < count; i++) {
-        uint32_t row;
-        KILN_TRY(add_row(p, objective, vertices[i], &row, error));
-    }
-    p->free = p->vertex.count;
-    for (size_t i = 0; i < p->free; i++) {
-        KILN_TRY(kiln_star(objective->mesh, p->vertex.data[i], &p->walker, error));
-        for (size_t k = 0; k < p->walker.tets.count; k++)
-            KILN_TRY(add_tet(p, objective, p->walker.tets.data[k], error));
-    }
-    size_t rows = p->vertex.count, blocks = rows * (rows + 1) / 2;
-    KILN_TRY(make_batches(p, objective, objective->material_count, error));
-    KILN_TRY(kiln_array_reserve(p->context, &p->tried, rows, error));
-    KILN_TRY(kiln_array_reserve(p->context, &p->g, 3 * rows, error));
-    KILN_TRY(kiln_array_reserve(p->context, &p->step, 3 * rows, error));
-    KILN_TRY(kiln_array_reserve(p->context, &p->start, rows + 1, error));
-    KILN_TRY(kiln_array_reserve(p->context, &p->blocks, 9 * blocks, error));
-    p->start.data[0] = 0;
-    for (size_t r = 0; r < rows; r++)
-        p->start.data[r + 1] = p->start.data[r] + (rows - r);
-    p->H = (kiln_bsr){.context = p->context,
-                      .block = 3,
-                      .rows = rows,
-                      .start = p->start.data,
-                      .value = p->blocks.data,
-                      .room = blocks};
-    find_values(p, objective, p->x.data, p->value.data);
-    return look_near(p, objective, error);
+    uint32_t row;
+    KILN_TRY(clear(patch, count, error));
+    for (size_t i = 0; i < count; i++)
+        KILN_TRY(add_row(patch, objective, vertices[i], &row, error));
+    KILN_TRY(list_around(patch, objective, error));
+    kiln_patch_fill(patch, objective);
+    return look_near(patch, objective, error);
 }
 
-/* Newton. Scalar row 3 i + r of the upper triangle holds the columns from 3 i on. */
-
-static double *row_from_diagonal(const kiln_patch *p, size_t k)
+kiln_status kiln_patch_list_split(kiln_patch *patch, const kiln_local_objective *objective,
+                                  const uint32_t end[2], const uint32_t *vertices, size_t count,
+                                  kiln_error *error)
 {
-    size_t i = k / 3, r = k % 3, length = 3 * (p->H.rows - i);
-    return p->blocks.data + 9 * p->start.data[i] + r * length + r;
+    uint32_t row;
+    kiln_patch_vertex a = vertex_of(objective, end[0]), b = vertex_of(objective, end[1]);
+    kiln_patch_vertex middle = {.u = kiln_v3_lerp(a.u, b.u, 0.5),
+                                .x = kiln_v3_lerp(a.x, b.x, 0.5),
+                                .centre = kiln_v3_lerp(a.centre, b.centre, 0.5),
+                                .held = a.held & b.held};
+    KILN_TRY(clear(patch, count + 1, error));
+    patch->splits = true;
+    KILN_TRY(push_row(patch, KILN_NONE, &middle, error));
+    for (int i = 0; i < 2; i++)
+        KILN_TRY(add_row(patch, objective, end[i], &row, error));
+    for (size_t i = 0; i < count; i++)
+        KILN_TRY(add_row(patch, objective, vertices[i], &row, error));
+    KILN_TRY(list_around(patch, objective, error));
+    return look_near(patch, objective, error);
 }
+
+/* Newton. */
 
 static void add_inertia(kiln_patch *p, const kiln_local_objective *o)
 {
@@ -551,9 +660,9 @@ static void add_inertia(kiln_patch *p, const kiln_local_objective *o)
         for (int a = 0; a < 4; a++) {
             kiln_vec3 *g = (kiln_vec3 *)(void *)(p->g.data + 3 * row[a]);
             *g = kiln_v3_madd(*g, weight, kiln_v3_add(r[a], sum));
-            for (int b = a; b < 4; b++)
+            for (int b = a; b < 4 && row[b] < p->free; b++)
                 for (size_t i = 0; i < 3; i++)
-                    row_from_diagonal(p, 3 * row[a] + i)[3 * (row[b] - row[a])] +=
+                    kiln_patch_row(p, 3 * row[a] + i)[3 * (row[b] - row[a])] +=
                         weight * (a == b ? 2.0 : 1.0);
         }
     }
@@ -577,7 +686,7 @@ static void add_push(void *user, const kiln_vicinity_push *push)
                 continue;
             for (size_t i = 0; i < 3; i++)
                 for (size_t j = a == b ? i : 0; j < 3; j++)
-                    row_from_diagonal(p, 3 * a + i)[3 * (b - a) + j - i] += by * n[i] * n[j];
+                    kiln_patch_row(p, 3 * a + i)[3 * (b - a) + j - i] += by * n[i] * n[j];
         }
     }
 }
@@ -616,54 +725,11 @@ static void hold(kiln_patch *p)
             continue;
         p->g.data[i] = 0.0;
         for (size_t k = 0; k < i; k++)
-            row_from_diagonal(p, k)[i - k] = 0.0;
-        double *row = row_from_diagonal(p, i);
+            kiln_patch_row(p, k)[i - k] = 0.0;
+        double *row = kiln_patch_row(p, i);
         row[0] = 1.0;
         for (size_t k = i + 1; k < n; k++)
             row[k - i] = 0.0;
-    }
-}
-
-/* U' U in place, of the free part; false: not positive definite. */
-static bool factor(kiln_patch *p)
-{
-    size_t n = 3 * p->free;
-    for (size_t k = 0; k < n; k++) {
-        double *row = row_from_diagonal(p, k);
-        if (!(row[0] > 0.0) || !isfinite(row[0]))
-            return false;
-        double root = sqrt(row[0]), per = 1.0 / root;
-        row[0] = root;
-        for (size_t j = 1; j < n - k; j++)
-            row[j] *= per;
-        for (size_t i = 1; i < n - k; i++) {
-            double *below = row_from_diagonal(p, k + i), by = row[i];
-            if (by == 0.0)
-                continue;
-            for (size_t j = 0; j < n - k - i; j++)
-                below[j] -= by * row[i + j];
-        }
-    }
-    return true;
-}
-
-static void solve(kiln_patch *p)
-{
-    size_t n = 3 * p->free;
-    double *out = p->step.data;
-    for (size_t i = 0; i < n; i++)
-        out[i] = -p->g.data[i];
-    for (size_t k = 0; k < n; k++) {
-        const double *row = row_from_diagonal(p, k);
-        out[k] /= row[0];
-        for (size_t j = 1; j < n - k; j++)
-            out[k + j] -= row[j] * out[k];
-    }
-    for (size_t k = n; k-- > 0;) {
-        const double *row = row_from_diagonal(p, k);
-        for (size_t j = 1; j < n - k; j++)
-            out[k] -= row[j] * out[k + j];
-        out[k] /= row[0];
     }
 }
 
@@ -698,14 +764,35 @@ static void take_step(kiln_patch *p)
         memcpy(p->near_value.data, p->near_tried.data, count * sizeof(double));
 }
 
-/* As far as nothing is in the way; false in *in_room: what is near must be looked for again. */
+static const kiln_vec3 *step_of(const kiln_patch *p)
+{
+    return (const kiln_vec3 *)(const void *)p->step.data;
+}
+
+/* Whether one that splits stays in the room it has after the full step. */
+static bool stays(const kiln_patch *p)
+{
+    const kiln_vec3 *step = step_of(p), *place = p->near.place.data;
+    for (size_t r = 0; r < p->free; r++) {
+        kiln_vec3 from = r > 0 ? place[r - 1] : kiln_v3_lerp(place[0], place[1], 0.5);
+        kiln_vec3 off = kiln_v3_sub(kiln_v3_add(p->x.data[r], step[r]), from);
+        if (kiln_v3_norm(off) > p->near.room)
+            return false;
+    }
+    return true;
+}
+
+/* As far as nothing is in the way, 0: nobody knows. False in *in_room: what is near must be looked
+ * for again. */
 static double free_part(kiln_patch *p, bool *in_room)
 {
     *in_room = true;
     if (p->near.triangles.count == 0)
         return 1.0;
-    return kiln_vicinity_way(&p->near, p->x.data, (const kiln_vec3 *)(const void *)p->step.data,
-                             in_room);
+    if (!p->splits)
+        return kiln_vicinity_way(&p->near, p->x.data, step_of(p), in_room);
+    p->strays = !stays(p);
+    return p->strays ? 0.0 : 1.0;
 }
 
 /* One iteration: its change of the objective, 0: none is found; the length of the full step. */
@@ -716,15 +803,15 @@ static double iterate(kiln_patch *p, const kiln_local_objective *o, double *leng
     *length = 0.0;
     assemble(p, o);
     hold(p);
-    if (!factor(p))
+    if (!kiln_patch_factor(p))
         return 0.0;
-    solve(p);
+    kiln_patch_solve(p);
     for (size_t i = 0; i < 3 * p->free; i++) {
         slope += p->g.data[i] * p->step.data[i];
         *length = fmax(*length, fabs(p->step.data[i]));
     }
     double part = free_part(p, &in_room);
-    for (int halvings = 0; halvings < MOST_HALVINGS; halvings++, part *= 0.5) {
+    for (int halvings = 0; halvings < MOST_HALVINGS && part > 0.0; halvings++, part *= 0.5) {
         double change = try_step(p, o, part);
         if (change <= ARMIJO * part * slope) {
             take_step(p);
@@ -741,7 +828,7 @@ double kiln_patch_relax(kiln_patch *patch, const kiln_local_objective *objective
                         double enough, double tolerance)
 {
     double sum = 0.0;
-    for (int i = 0; i < iterations && !patch->shapeless; i++) {
+    for (int i = 0; i < iterations && !patch->shapeless && !patch->strays; i++) {
         double length, change = iterate(patch, objective, &length);
         sum += change;
         if (-change <= enough || length <= tolerance)
@@ -750,12 +837,13 @@ double kiln_patch_relax(kiln_patch *patch, const kiln_local_objective *objective
     return -sum;
 }
 
-kiln_verdict kiln_patch_store(const kiln_patch *patch, kiln_mesh *mesh, kiln_txn *txn)
+kiln_verdict kiln_patch_store(const kiln_patch *patch, kiln_mesh *mesh, uint32_t made,
+                              kiln_txn *txn)
 {
     const kiln_field *end = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_END);
     for (size_t r = 0; r < patch->free; r++) {
-        kiln_verdict verdict =
-            kiln_txn_write(txn, KILN_ON_VERTEX, end, patch->vertex.data[r], &patch->x.data[r]);
+        uint32_t vertex = patch->vertex.data[r] == KILN_NONE ? made : patch->vertex.data[r];
+        kiln_verdict verdict = kiln_txn_write(txn, KILN_ON_VERTEX, end, vertex, &patch->x.data[r]);
         if (verdict != KILN_ACCEPTED)
             return verdict;
     }

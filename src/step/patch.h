@@ -65,28 +65,35 @@ typedef struct kiln_patch {
     kiln_walker walker;
     kiln_idset row_of;     /* vertex -> row */
     kiln_idset seen;       /* tets */
-    kiln_u32_array vertex; /* [row] */
+    kiln_u32_array vertex; /* [row], KILN_NONE: one that is not there yet */
+    bool splits;           /* the edge of rows 1 and 2, by row 0 in its middle */
     size_t free;           /* rows before this are */
     KILN_ARRAY_OF(kiln_vec3)
-    x, centre, force, tried; /* [row] m; m; N; m */
+    u, x, centre, force, tried; /* [row] m; m; m; N; m */
     KILN_ARRAY_OF(uint8_t)
     held;                      /* [row] bits */
     kiln_u32_array tets, rows; /* [tet], [tet][4] ascending */
+    kiln_f64_array part;       /* [tet] of the mesh's; negative: the order of rows is odd */
     KILN_ARRAY_OF(kiln_element_batch)
     batches;
     KILN_ARRAY_OF(kiln_patch_span)
     spans;
     kiln_u32_array lanes;              /* [batch][8][4] rows */
-    kiln_f64_array lame, mass;         /* [batch][2][8], [batch][8] */
+    kiln_f64_array lame, mass, turn;   /* [batch][2][8], [batch][8]: kg, sign of the order */
     kiln_f64_array value, tried_value; /* [batch][8] J, at x and at `tried` */
     kiln_f64_array g, step;            /* [row][3] */
-    kiln_bsr H;                        /* all blocks of the upper triangle */
+    kiln_bsr H;                        /* all blocks of the upper triangle between free rows */
     KILN_ARRAY_OF(uint64_t)
     start;
     kiln_f64_array blocks;
-    bool shapeless;     /* some tet has no shape: nothing can be said */
-    kiln_vicinity near; /* what its surface meets, with a row for each that is free */
+    kiln_f64_array L, right; /* the factor of patch_factor.c, and room for its solves */
+    bool shapeless;          /* some tet has no shape: nothing can be said */
+    kiln_vicinity near;      /* what its surface meets, with a row for each that is free */
     kiln_f64_array near_value, near_tried; /* J, as `value` */
+    /* Of one that splits: what is near it does not know the split. It is right only while nothing
+     * is near, */
+    bool touches;
+    bool strays; /* and all stay in their room. */
 } kiln_patch;
 
 void kiln_patch_init(kiln_patch *patch, kiln_context *context);
@@ -117,11 +124,19 @@ double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tet
 /* The tets at these vertices, which are free as far as nothing holds them. */
 kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *objective,
                               const uint32_t *vertices, size_t count, kiln_error *error);
+/* The same with the edge split that is not, at a vertex which is free too: places, rest and mass
+ * are those that a split gives. Lists and reserves; kiln_patch_fill, which allocates nothing, does
+ * the rest. */
+kiln_status kiln_patch_list_split(kiln_patch *patch, const kiln_local_objective *objective,
+                                  const uint32_t end[2], const uint32_t *vertices, size_t count,
+                                  kiln_error *error);
+void kiln_patch_fill(kiln_patch *patch, const kiln_local_objective *objective);
 /* Newton, at most `iterations` of it, until one gains less than `enough` (J) or nothing moves by
  * more than `tolerance` (m). Returns by how much the objective fell, J. */
 double kiln_patch_relax(kiln_patch *patch, const kiln_local_objective *objective, int iterations,
                         double enough, double tolerance);
-/* The places found, to the mesh. */
-kiln_verdict kiln_patch_store(const kiln_patch *patch, kiln_mesh *mesh, kiln_txn *txn);
+/* The places found, to the mesh; `made` is the vertex that was not there. */
+kiln_verdict kiln_patch_store(const kiln_patch *patch, kiln_mesh *mesh, uint32_t made,
+                              kiln_txn *txn);
 
 #endif
