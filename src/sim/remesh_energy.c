@@ -28,6 +28,7 @@ typedef struct energy {
     energy_state state;
     kiln_changes changes;
     kiln_remesh_work work;
+    kiln_f64_array sums;       /* scratch of densities */
     kiln_energy_report report; /* of the last step */
 } energy;
 
@@ -54,6 +55,7 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     KILN_TRY(
         add_field(world, KILN_FIELD_POINTS, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_VAIN, KILN_ON_TET, KILN_F64, 6, KILN_RULE_NONE, error));
+    KILN_TRY(add_field(world, KILN_FIELD_EVENLY, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY, error));
     return add_field(world, KILN_FIELD_TRACTION, KILN_ON_FACE, KILN_F64, 3, KILN_RULE_COPY, error);
 }
 
@@ -61,6 +63,35 @@ static void destroy(void *self)
 {
     energy *e = self;
     kiln_changes_free(e->world->context, &e->changes);
+    kiln_array_free(e->world->context, &e->sums);
+}
+
+/* kg/m^3 of each part and material, to its tets. */
+static kiln_status fill_density(energy *e, kiln_error *error)
+{
+    kiln_world *world = e->world;
+    const kiln_mesh *mesh = world->mesh;
+    size_t materials = world->scene->materials.count, kinds = mesh->parts.count * materials;
+    const uint32_t *material =
+        (const uint32_t *)(const void *)kiln_mesh_field(mesh, KILN_ON_TET, "material")->data;
+    const double *mass = kiln_world_column(world, KILN_ON_TET, KILN_FIELD_MASS);
+    double *density = kiln_world_column(world, KILN_ON_TET, KILN_FIELD_EVENLY);
+    kiln_f64_array *sums = &e->sums; /* [part][material][2] kg, m^3 */
+    KILN_TRY(kiln_array_reserve(world->context, sums, 2 * kinds, error));
+    memset(sums->data, 0, 2 * kinds * sizeof(double));
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+            if (!kiln_tet_live(mesh, t))
+                continue;
+            double *of = sums->data + 2 * (mesh->info[t].part * materials + material[t]);
+            if (pass == 1) {
+                density[t] = of[0] / of[1];
+                continue;
+            }
+            of[0] += mass[t];
+            of[1] += kiln_mesh_tet_volume(mesh, t);
+        }
+    return KILN_OK;
 }
 
 /* What patches look at, in columns that go through changes of the mesh. */
@@ -78,6 +109,7 @@ static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *
                    {KILN_ON_TET, KILN_FIELD_VAIN}};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         KILN_TRY(kiln_rewind_save(mesh, columns[i].where, columns[i].name, KILN_SAVE_COPY, error));
+    KILN_TRY(fill_density(e, error));
     size_t rows = mesh->table[KILN_ON_VERTEX].used, faces = mesh->table[KILN_ON_FACE].used;
     const kiln_loads *loads = kiln_solid_loads(world->solid);
     const kiln_constraints *given = kiln_solid_constraints(world->solid);

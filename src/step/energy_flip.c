@@ -7,8 +7,10 @@
 #include <math.h>
 
 enum { GRAIN = 64 };
-/* Of what a split must gain: less is not worth the change. */
+/* Of what a split must gain: less is not worth the change. And of that: what is gained before
+ * anything has moved, without which what moves then hardly makes up for it. */
 #define LEAST_PART 0.1
+#define AT_ONCE    0.25
 
 /* Of a tet that is proposed, without inertia of places that are not there: all vertices are. */
 static double fresh_value(const kiln_local_objective *o, const kiln_new_tet *fresh)
@@ -88,7 +90,7 @@ static void try_flip(kiln_energy_pass *w, kiln_energy_candidate c, double least)
     kiln_arena_mark mark = kiln_arena_set_mark(&r->workspace.arena);
     w->trial = (kiln_energy_trial){.least = least, .middle = {c.a, c.b}, .middles = 2};
     if (kiln_edge_removal_propose(r, &r->workspace, tet, corner[0], corner[1], &proposal) &&
-        gain_of(w->objective, &proposal) > 0.0)
+        gain_of(w->objective, &proposal) > AT_ONCE * least)
         kiln_energy_try(w, &proposal, &w->report->flips);
     kiln_arena_release(&r->workspace.arena, mark);
 }
@@ -108,7 +110,7 @@ void kiln_energy_flip(kiln_energy_pass *pass)
         kiln_parallel_for(context, tets, GRAIN, survey_chunk, &s);
         for (size_t t = 0; t < tets; t++)
             for (int k = 0; k < 6; k++)
-                if (gain.data[t].of[k] > 0.0) {
+                if (gain.data[t].of[k] > AT_ONCE * least) {
                     uint32_t a = mesh->tet[t].v[kiln_edge_ends[k][0]];
                     uint32_t b = mesh->tet[t].v[kiln_edge_ends[k][1]];
                     kiln_energy_push(pass, (kiln_energy_candidate){gain.data[t].of[k],

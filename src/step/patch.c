@@ -69,7 +69,7 @@ void kiln_objective_look(kiln_local_objective *objective)
     o->points = column(mesh, KILN_ON_VERTEX, KILN_FIELD_POINTS);
     o->traction = column(mesh, KILN_ON_FACE, KILN_FIELD_TRACTION);
     o->material = column(mesh, KILN_ON_TET, "material");
-    o->mass = column(mesh, KILN_ON_TET, "mass");
+    o->density = column(mesh, KILN_ON_TET, KILN_FIELD_EVENLY);
     o->lame = column(mesh, KILN_ON_TET, "lame");
     o->offset = kiln_offsets_of(mesh).shape;
     o->rest_volume = kiln_offsets_of(mesh).rest_volume;
@@ -119,14 +119,18 @@ static bool form(const kiln_local_objective *o, const kiln_vec3 u[4], uint32_t o
     return volume > 0.0 && out->volume > 0.0 && isfinite(kiln_m3_norm2(B));
 }
 
+static double density_of(const kiln_local_objective *o, uint32_t tet, const kiln_material *material)
+{
+    return o->density ? o->density[tet] : material->density;
+}
+
 bool kiln_patch_form(const kiln_local_objective *objective, uint32_t tet, kiln_patch_tet *out)
 {
     const kiln_local_objective *o = objective;
     const uint32_t *v = o->mesh->tet[tet].v;
     const kiln_vec3 u[4] = {o->mesh->u[v[0]], o->mesh->u[v[1]], o->mesh->u[v[2]], o->mesh->u[v[3]]};
     bool formed = form(o, u, tet, o->rest_volume ? o->rest_volume[tet] : 0.0, out);
-    out->mass =
-        o->mass ? o->mass[tet] : kiln_mesh_tet_volume(o->mesh, tet) * out->material->density;
+    out->mass = kiln_mesh_tet_volume(o->mesh, tet) * density_of(o, tet, out->material);
     return formed;
 }
 
@@ -136,8 +140,7 @@ bool kiln_patch_form_new(const kiln_local_objective *objective, const kiln_vec3 
     const kiln_local_objective *o = objective;
     double part = kiln_tet_volume(u[0], u[1], u[2], u[3]) / kiln_mesh_tet_volume(o->mesh, parent);
     bool formed = form(o, u, parent, o->rest_volume ? part * o->rest_volume[parent] : 0.0, out);
-    out->mass = o->mass ? part * o->mass[parent]
-                        : part * kiln_mesh_tet_volume(o->mesh, parent) * out->material->density;
+    out->mass = part * kiln_mesh_tet_volume(o->mesh, parent) * density_of(o, parent, out->material);
     return formed;
 }
 
@@ -410,7 +413,7 @@ static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, 
     memcpy(p->lanes.data + 4 * number, row, 4 * sizeof *row);
     p->lame.data[2 * LANES * (number / LANES) + lane] = form_of.mu;
     p->lame.data[2 * LANES * (number / LANES) + LANES + lane] = form_of.lambda;
-    p->mass.data[number] = o->mass ? part * o->mass[t] : volume * form_of.material->density;
+    p->mass.data[number] = volume * density_of(o, t, form_of.material);
     p->turn.data[number] = copysign(1.0, p->part.data[tet]);
     return formed;
 }

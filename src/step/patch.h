@@ -27,6 +27,11 @@
     "step_traction" /* face, 3 doubles, rule copy: N/m^2 of the material                           \
                      */
 
+/* Tet, double, rule copy: kg/m^3 of the material, the mean of a part and its material. The masses
+ * of single tets are shares of what they were made of, no even density: a change of the mesh would
+ * gain by what it makes heavier. */
+#define KILN_FIELD_EVENLY "step_density"
+
 /* What the objective is made of, besides the columns of the mesh. */
 typedef struct kiln_local_objective {
     kiln_mesh *mesh;                /* borrowed */
@@ -40,7 +45,7 @@ typedef struct kiln_local_objective {
     kiln_vec3 *end;
     const kiln_vec3 *history[KILN_HISTORY_COUNT], *traction, *points;
     const uint32_t *held, *material;
-    const double *mass, *rest_volume, (*lame)[2]; /* NULL: none */
+    const double *density, *rest_volume, (*lame)[2]; /* NULL: none, or the materials' */
     const kiln_sym3 *offset;
 } kiln_local_objective;
 
