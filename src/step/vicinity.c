@@ -194,7 +194,8 @@ typedef struct gathering {
     kiln_vicinity *near;
     const kiln_vicinity_surface *surface;
     const kiln_local_objective *o;
-    kiln_box about; /* of what may move, with room and reach */
+    const kiln_vec3 *to; /* [free row] where they go, straight; NULL: anywhere in their room */
+    kiln_box about;      /* of what may move, with room and reach */
     kiln_status status;
     kiln_error *error;
 } gathering;
@@ -259,10 +260,13 @@ static kiln_box box_of_rows(const gathering *g, const kiln_vicinity_item *item, 
 {
     const kiln_vicinity *n = g->near;
     kiln_box box = kiln_box_empty();
-    for (int k = 0; k < count; k++)
+    for (int k = 0; k < count; k++) {
         box = kiln_box_grow(box, n->x.data[item->row[k]]);
+        if (g->to && item->row[k] < n->free)
+            box = kiln_box_grow(box, g->to[item->row[k]]);
+    }
     double half = 0.5 * (g->surface->collide->options.thickness + g->surface->most);
-    return pad(box, half + (item->own ? n->room : 0.0));
+    return pad(box, half + (item->own && !g->to ? n->room : 0.0));
 }
 
 static void add_item(gathering *g, kiln_vicinity_items *list, kiln_vicinity_item item, int rows)
@@ -695,12 +699,17 @@ static void gather_own(gathering *g, const uint32_t *vertices, const kiln_vec3 *
     }
 }
 
-kiln_status kiln_vicinity_gather(kiln_vicinity *n, const kiln_vicinity_surface *surface,
-                                 const kiln_local_objective *objective, const uint32_t *vertices,
-                                 size_t count, const kiln_vec3 *x, double room, kiln_error *error)
+static kiln_status gather(kiln_vicinity *n, const kiln_vicinity_surface *surface,
+                          const kiln_local_objective *objective, const uint32_t *vertices,
+                          size_t count, const kiln_vec3 *x, const kiln_vec3 *to, double room,
+                          kiln_error *error)
 {
-    gathering g = {
-        .near = n, .surface = surface, .o = objective, .about = kiln_box_empty(), .error = error};
+    gathering g = {.near = n,
+                   .surface = surface,
+                   .o = objective,
+                   .to = to,
+                   .about = kiln_box_empty(),
+                   .error = error};
     clear(n);
     n->free = count;
     n->room = room;
@@ -735,18 +744,26 @@ kiln_status kiln_vicinity_gather(kiln_vicinity *n, const kiln_vicinity_surface *
     return KILN_OK;
 }
 
+kiln_status kiln_vicinity_gather(kiln_vicinity *n, const kiln_vicinity_surface *surface,
+                                 const kiln_local_objective *objective, const uint32_t *vertices,
+                                 size_t count, const kiln_vec3 *x, double room, kiln_error *error)
+{
+    return gather(n, surface, objective, vertices, count, x, NULL, room, error);
+}
+
 bool kiln_vicinity_sweep(kiln_vicinity *n, const kiln_vicinity_surface *surface,
                          const kiln_local_objective *o, const uint32_t *vertices, size_t count,
                          kiln_vec3 to, kiln_error *error)
 {
-    kiln_vec3 step[2];
+    kiln_vec3 step[2], ends[2];
     double most = 0.0;
     bool in_room;
     for (size_t i = 0; i < count; i++) {
+        ends[i] = to;
         step[i] = kiln_v3_sub(to, o->end[vertices[i]]);
         most = fmax(most, kiln_v3_norm(step[i]));
     }
-    if (kiln_vicinity_gather(n, surface, o, vertices, count, NULL, SURELY * most, error) != KILN_OK)
+    if (gather(n, surface, o, vertices, count, NULL, ends, SURELY * most, error) != KILN_OK)
         return false;
     size_t kept = 0;
     for (size_t i = 0; i < n->pairs.count; i++)
