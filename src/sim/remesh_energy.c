@@ -201,12 +201,33 @@ static kiln_status change_mesh(energy *e, kiln_remesher *remesher, double h, boo
     return *changed ? carry_over(e, error) : KILN_OK;
 }
 
+/* At the end of the step patches see to it that nothing comes near; at its begin, where surfaces
+ * are bent otherwise, the guard does, and what two have done at the same place is looked at. */
+static kiln_status change_guarded(energy *e, const kiln_remesh_options *options, double h,
+                                  bool *changed, kiln_error *error)
+{
+    kiln_world *world = e->world;
+    kiln_remesher remesher;
+    KILN_TRY(kiln_remesher_begin(world->mesh, options, &remesher, error));
+    uint32_t since = world->mesh->clock;
+    kiln_status status = change_mesh(e, &remesher, h, changed, error);
+    if (status == KILN_OK && *changed)
+        status = kiln_solid_is_clear(world->solid, since, world->moves, changed, error);
+    if (status == KILN_OK && *changed) {
+        kiln_remesher_end(&remesher);
+        return KILN_OK;
+    }
+    kiln_remesher_abandon(&remesher);
+    e->report = (kiln_energy_report){0};
+    return status;
+}
+
 /* From the solution at `places`: a mesh on which it is better. */
 static kiln_status adapt(energy *e, const kiln_vec3 *places, double h, bool *changed,
                          kiln_error *error)
 {
     kiln_world *world = e->world;
-    kiln_remesher remesher;
+    kiln_keep_out guard;
     kiln_remesh_options options = kiln_remesh_default_options();
     options.surface = KILN_SURFACE_KEEP;
     double started = kiln_wall_seconds();
@@ -215,16 +236,10 @@ static kiln_status adapt(energy *e, const kiln_vec3 *places, double h, bool *cha
     KILN_TRY(kiln_solid_note_past(world->solid, error));
     e->changes.weight = KILN_FIELD_MASS;
     kiln_changes_start(&e->changes, world->mesh);
-    KILN_TRY(kiln_remesher_begin(world->mesh, &options, &remesher, error));
-    uint32_t since = world->mesh->clock;
-    kiln_status status = change_mesh(e, &remesher, h, changed, error);
-    /* At the end of the step patches have seen to it; at its begin, who knows. */
-    if (status == KILN_OK && *changed)
-        status = kiln_solid_is_clear(world->solid, since, changed, error);
-    if (status == KILN_OK && *changed)
-        kiln_remesher_end(&remesher);
-    else
-        kiln_remesher_abandon(&remesher);
+    KILN_TRY(kiln_solid_keep_out(world->solid, world->moves, &guard, error));
+    options.guard = guard.mesh ? &guard.guard : NULL;
+    kiln_status status = change_guarded(e, &options, h, changed, error);
+    kiln_keep_out_end(&guard);
     e->work.remesh_seconds += kiln_wall_seconds() - started;
     if (status != KILN_OK || !*changed)
         return status;

@@ -74,6 +74,14 @@ static double gain_of(kiln_vec3 g, const double h[6], uint32_t held)
     return gain > 0.0 ? gain : 0.0;
 }
 
+/* Contact, if the edge is pressed in its middle. How stiff it is does not count: what is behind the
+ * new vertex gives way with it. */
+static kiln_vec3 without_press(const kiln_local_objective *o, uint32_t a, uint32_t b, kiln_vec3 g)
+{
+    const kiln_vicinity_surface *s = o->surface;
+    return s ? kiln_v3_madd(g, -s->weight, kiln_vicinity_pressed(s, a, b)) : g;
+}
+
 static uint32_t held_by_both(const kiln_local_objective *o, uint32_t a, uint32_t b)
 {
     return o->held ? o->held[a] & o->held[b] & 7 : 0;
@@ -95,7 +103,9 @@ double kiln_energy_predict(const kiln_local_objective *objective, uint32_t tet, 
         add_slopes(objective, t, &s, kiln_tet_corner(&mesh->tet[t], a),
                    kiln_tet_corner(&mesh->tet[t], b), &g, H);
     }
-    return count > KILN_ENERGY_RING ? 0.0 : gain_of(g, H, held_by_both(objective, a, b));
+    return count > KILN_ENERGY_RING
+               ? 0.0
+               : gain_of(without_press(objective, a, b, g), H, held_by_both(objective, a, b));
 }
 
 /* The same with slopes that are known. */
@@ -113,7 +123,7 @@ static double predict_round(const kiln_energy_pass *w, uint32_t a, uint32_t b, c
         add_slopes(o, t, &w->slopes.data[t], kiln_tet_corner(tet, a), kiln_tet_corner(tet, b), &g,
                    H);
     }
-    return gain_of(g, H, held_by_both(o, a, b));
+    return gain_of(without_press(o, a, b, g), H, held_by_both(o, a, b));
 }
 
 static kiln_status reserve_slopes(kiln_energy_pass *w)

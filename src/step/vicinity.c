@@ -123,6 +123,7 @@ kiln_status kiln_vicinity_surface_begin(kiln_vicinity_surface *s, const kiln_loc
         KILN_TRY(grow_wall(s, &s->wall_edges, &c->walls.edges, 2, error));
         KILN_TRY(grow_wall(s, &s->wall_faces, &c->walls.faces, 3, error));
     }
+    KILN_TRY(kiln_vicinity_list_pressed(s, error));
     return grow(s, o, error);
 }
 
@@ -130,6 +131,7 @@ void kiln_vicinity_surface_end(kiln_vicinity_surface *s)
 {
     kiln_array_free(s->context, &s->area);
     kiln_array_free(s->context, &s->modulus);
+    kiln_array_free(s->context, &s->pressed);
     kiln_bvh_destroy(&s->tree);
     kiln_array_free(s->context, &s->grown);
     kiln_array_free(s->context, &s->fresh);

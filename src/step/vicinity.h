@@ -15,20 +15,29 @@
 
 struct kiln_local_objective;
 
+/* An edge of the surface whose middle is pressed: by what a vertex there would take over. */
+typedef struct kiln_pressed_edge {
+    uint64_t ends;
+    kiln_vec3 force; /* N */
+} kiln_pressed_edge;
+
 /* What all gatherings of a pass share. Zero-initialise. */
 typedef struct kiln_vicinity_surface {
     kiln_context *context;
     const kiln_collide *collide; /* its rules, walls and hardness, not its pairs; borrowed */
-    const kiln_vec3 *walls;      /* [point] at the end of the step; borrowed, as the next */
+    const kiln_vec3 *places; /* [row] at the end of the step, walls too; borrowed, as the next */
+    const kiln_vec3 *walls;  /* [point] of them */
     const kiln_vec3 *wall_origin, *wall_begin; /* where velocities, and ways, are measured from */
     double weight, tau;                        /* of brief forces (integrator.h); s */
     bool over;                                 /* forces are over the step (kiln_repulsion_over) */
     double typical;                            /* m^2, a face of the bodies */
     double most;                               /* m, the largest clearance */
     kiln_f64_array area, modulus;              /* [vertex slot] m^2, Pa, of the surface */
-    kiln_bvh tree;                             /* of faces as they were when it grew, */
-    kiln_u32_array grown;                      /* [item] their records, */
-    kiln_u32_array fresh;                      /* and records of what has changed since, with */
+    KILN_ARRAY_OF(kiln_pressed_edge)
+    pressed;              /* by their ends, at the step's end */
+    kiln_bvh tree;        /* of faces as they were when it grew, */
+    kiln_u32_array grown; /* [item] their records, */
+    kiln_u32_array fresh; /* and records of what has changed since, with */
     KILN_ARRAY_OF(kiln_box)
     fresh_boxes;
     kiln_bvh wall_points, wall_edges, wall_faces;
@@ -46,6 +55,11 @@ kiln_status kiln_vicinity_surface_tell(kiln_vicinity_surface *surface,
                                        const struct kiln_local_objective *objective,
                                        kiln_walker *walker, const uint32_t *vertices, size_t count,
                                        kiln_error *error);
+
+/* Part of the begin (vicinity_pressed.c). */
+kiln_status kiln_vicinity_list_pressed(kiln_vicinity_surface *surface, kiln_error *error);
+/* N, what presses the middle of an edge, as of the begin of the pass. */
+kiln_vec3 kiln_vicinity_pressed(const kiln_vicinity_surface *surface, uint32_t a, uint32_t b);
 
 /* One side of a pair that may be: one to three rows. */
 typedef struct kiln_vicinity_item {
