@@ -81,6 +81,8 @@ kiln_status kiln_energy_survey(kiln_energy_pass *pass, kiln_error *error);
 /* Of one edge, from slopes that are kept. */
 double kiln_energy_foresee(kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
                            uint32_t corner_b);
+/* Slopes of these that are not known, together. */
+kiln_status kiln_energy_know(kiln_energy_pass *pass, const uint32_t *tets, size_t count);
 /* Tets that have changed, or whose corners have. */
 void kiln_energy_forget(kiln_energy_pass *pass, const uint32_t *tets, size_t count);
 bool kiln_energy_is_worth(const kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,

@@ -92,7 +92,12 @@ static size_t choose(kiln_energy_pass *w)
     while (w->status == KILN_OK && w->heap.count > 0 && count < KILN_ENERGY_SLOTS &&
            w->aside.count < MOST_ASIDE) {
         kiln_energy_slot *slot = &w->slots[count];
-        if (!look_at(w, kiln_energy_pop(w), slot) || w->status != KILN_OK)
+        kiln_energy_candidate next = kiln_energy_pop(w);
+        if (kiln_idset_has(&w->near, next.a) || kiln_idset_has(&w->near, next.b)) {
+            w->status = kiln_array_push(context, &w->aside, next, w->error);
+            continue;
+        }
+        if (!look_at(w, next, slot) || w->status != KILN_OK)
             continue;
         const uint32_t end[2] = {slot->edge.a, slot->edge.b};
         w->status = kiln_energy_list_around(w, end, 2);

@@ -167,34 +167,6 @@ double kiln_patch_tet_value(const kiln_local_objective *objective, const kiln_pa
     return o->scheme.scale > 0.0 ? value + inertia(o, tet, x, centre) : value;
 }
 
-/* Block (a, b) of the elastic Hessian: V N_a . H . N_b. */
-static void elastic_block(const kiln_patch_tet *tet, double H[9][9], int a, int b, double out[3][3])
-{
-    const kiln_vec3 p = tet->gradient[a], q = tet->gradient[b];
-    const double na[3] = {p.x, p.y, p.z}, nb[3] = {q.x, q.y, q.z};
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) {
-            double sum = 0.0;
-            for (int j = 0; j < 3; j++)
-                for (int l = 0; l < 3; l++)
-                    sum += na[j] * H[3 * i + j][3 * k + l] * nb[l];
-            out[i][k] = tet->volume * sum;
-        }
-}
-
-void kiln_patch_tet_slopes(const kiln_patch_tet *tet, const kiln_vec3 x[4], kiln_vec3 g[4],
-                           kiln_mat3 H[4])
-{
-    double full[9][9];
-    kiln_mat3 F = kiln_patch_tet_deformation(tet, x), P;
-    kiln_material_stress(tet->material->model, tet->mu, tet->lambda, &F, &P);
-    kiln_material_hessian(tet->material->model, tet->mu, tet->lambda, 0.0, &F, true, full);
-    for (int a = 0; a < 4; a++) {
-        g[a] = kiln_v3_scale(kiln_m3_apply(P, tet->gradient[a]), tet->volume);
-        elastic_block(tet, full, a, a, H[a].m);
-    }
-}
-
 kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t tet, int face)
 {
     const kiln_tet *of = &objective->mesh->tet[tet];

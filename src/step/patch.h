@@ -100,10 +100,14 @@ bool kiln_patch_form_new(const kiln_local_objective *objective, const kiln_vec3 
  * out. Without the loads on its faces. */
 double kiln_patch_tet_value(const kiln_local_objective *objective, const kiln_patch_tet *tet,
                             const kiln_vec3 x[4], const kiln_vec3 centre[4]);
-/* Gradient of its elastic energy by the corners, and the diagonal blocks of its Hessian's PSD part.
- */
-void kiln_patch_tet_slopes(const kiln_patch_tet *tet, const kiln_vec3 x[4], kiln_vec3 g[4],
-                           kiln_mat3 H[4]);
+/* Of many [count][4]: gradients of their elastic energies by the corners, and the diagonal blocks
+ * of their Hessians' PSD parts. Eight at a time where neighbours are of one material. */
+void kiln_patch_tets_slopes(const kiln_context *context, const kiln_patch_tet *tets,
+                            const kiln_vec3 (*x)[4], size_t count, kiln_vec3 (*g)[4],
+                            kiln_mat3 (*H)[4]);
+/* Their elastic energies, J; INFINITY where a material with a barrier is turned inside out. */
+void kiln_patch_tets_energies(const kiln_context *context, const kiln_patch_tet *tets,
+                              const kiln_vec3 (*x)[4], size_t count, double *energy);
 kiln_mat3 kiln_patch_tet_deformation(const kiln_patch_tet *tet, const kiln_vec3 x[4]);
 /* What pulls at a surface face of a tet, N; zero: it is none, or nothing does. */
 kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t tet, int face);
