@@ -161,10 +161,18 @@ double kiln_patch_tet_value(const kiln_local_objective *objective, const kiln_pa
     kiln_mat3 F = kiln_patch_tet_deformation(tet, x);
     if (o->mesh->world_policy == KILN_WORLD_REJECT && !(kiln_m3_det(F) > 0.0))
         return INFINITY;
-    double value = tet->volume * tet->material->model->energy(tet->mu, tet->lambda, &F);
+    return tet->volume * tet->material->model->energy(tet->mu, tet->lambda, &F) +
+           kiln_patch_tet_other(o, tet, x, centre);
+}
+
+double kiln_patch_tet_other(const kiln_local_objective *objective, const kiln_patch_tet *tet,
+                            const kiln_vec3 x[4], const kiln_vec3 centre[4])
+{
+    const kiln_local_objective *o = objective;
+    double value = o->scheme.scale > 0.0 ? inertia(o, tet, x, centre) : 0.0;
     for (int a = 0; a < 4; a++)
         value -= 0.25 * tet->mass * kiln_v3_dot(o->acceleration, x[a]);
-    return o->scheme.scale > 0.0 ? value + inertia(o, tet, x, centre) : value;
+    return value;
 }
 
 kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t tet, int face)

@@ -100,6 +100,9 @@ bool kiln_patch_form_new(const kiln_local_objective *objective, const kiln_vec3 
  * out. Without the loads on its faces. */
 double kiln_patch_tet_value(const kiln_local_objective *objective, const kiln_patch_tet *tet,
                             const kiln_vec3 x[4], const kiln_vec3 centre[4]);
+/* The same without the elastic part. */
+double kiln_patch_tet_other(const kiln_local_objective *objective, const kiln_patch_tet *tet,
+                            const kiln_vec3 x[4], const kiln_vec3 centre[4]);
 /* Of many [count][4]: gradients of their elastic energies by the corners, and the diagonal blocks
  * of their Hessians' PSD parts. Eight at a time where neighbours are of one material. */
 void kiln_patch_tets_slopes(const kiln_context *context, const kiln_patch_tet *tets,
