@@ -53,6 +53,8 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         add_field(world, KILN_FIELD_HELD, KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_INHERIT, error));
     KILN_TRY(
         add_field(world, KILN_FIELD_POINTS, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_NONE, error));
+    KILN_TRY(
+        add_field(world, KILN_FIELD_STILL, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_VAIN, KILN_ON_TET, KILN_F64, 6, KILN_RULE_NONE, error));
     return add_field(world, KILN_FIELD_TRACTION, KILN_ON_FACE, KILN_F64, 3, KILN_RULE_COPY, error);
 }
@@ -71,11 +73,9 @@ static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *
     static const struct {
         kiln_where where;
         const char *name;
-    } columns[] = {{KILN_ON_VERTEX, KILN_FIELD_END},
-                   {KILN_ON_VERTEX, KILN_FIELD_HELD},
-                   {KILN_ON_VERTEX, KILN_FIELD_POINTS},
-                   {KILN_ON_FACE, KILN_FIELD_TRACTION},
-                   {KILN_ON_TET, KILN_FIELD_VAIN}};
+    } columns[] = {{KILN_ON_VERTEX, KILN_FIELD_END},    {KILN_ON_VERTEX, KILN_FIELD_HELD},
+                   {KILN_ON_VERTEX, KILN_FIELD_POINTS}, {KILN_ON_FACE, KILN_FIELD_TRACTION},
+                   {KILN_ON_TET, KILN_FIELD_VAIN},      {KILN_ON_VERTEX, KILN_FIELD_STILL}};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         KILN_TRY(kiln_rewind_save(mesh, columns[i].where, columns[i].name, KILN_SAVE_COPY, error));
     size_t rows = mesh->table[KILN_ON_VERTEX].used, faces = mesh->table[KILN_ON_FACE].used;

@@ -59,9 +59,10 @@ typedef struct kiln_energy_pass {
     kiln_energy_report *report;
     kiln_patch patch;
     KILN_ARRAY_OF(kiln_energy_candidate)
-    heap, aside;          /* largest gain first, ties by number; scratch */
-    kiln_u32_array depth; /* [vertex] */
-    double *vain;         /* [tet][6] column of energy_vain.c, or NULL */
+    heap, aside;             /* largest gain first, ties by number; scratch */
+    kiln_u32_array depth;    /* [vertex] */
+    double *vain, *still;    /* [tet][6], [vertex][2]: columns of energy_vain.c, or NULL */
+    kiln_f64_array error_at; /* J, [vertex] at the survey: the largest gain of an edge there */
     KILN_ARRAY_OF(kiln_energy_slopes)
     slopes; /* [tet] where `known` */
     KILN_ARRAY_OF(uint8_t)
@@ -94,6 +95,11 @@ double kiln_energy_vain(const kiln_energy_pass *pass, uint32_t tet, uint32_t cor
                         uint32_t corner_b);
 void kiln_energy_note_vain(kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
                            uint32_t corner_b, double found);
+/* Whether a vertex with these tets has been looked at, found to be at its best, and nothing has
+ * happened there since. */
+bool kiln_energy_is_still(const kiln_energy_pass *pass, uint32_t vertex,
+                          const kiln_u32_array *tets);
+void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex);
 
 void kiln_energy_push(kiln_energy_pass *pass, kiln_energy_candidate candidate);
 kiln_energy_candidate kiln_energy_pop(kiln_energy_pass *pass);

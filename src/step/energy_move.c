@@ -83,8 +83,8 @@ static double value_at(const star *s, kiln_vec3 p)
 {
     const kiln_local_objective *o = s->o;
     kiln_patch_tet tet[STAR_ROOM];
-    kiln_vec3 x[STAR_ROOM][4], end = kiln_v3(0, 0, 0), middle = end;
-    double weight[4], energy[STAR_ROOM], sum = 0.0;
+    kiln_vec3 x[STAR_ROOM][4], centre[STAR_ROOM][4], end = kiln_v3(0, 0, 0), middle = end;
+    double weight[4];
     int holder = locate(s, p, weight);
     if (holder < 0)
         return INFINITY;
@@ -97,19 +97,13 @@ static double value_at(const star *s, kiln_vec3 p)
         for (int k = 0; k < 4; k++) {
             u[k] = k == s->corner[i] ? p : s->u[i][k];
             x[i][k] = k == s->corner[i] ? end : s->x[i][k];
+            centre[i][k] = k == s->corner[i] ? middle : s->centre[i][k];
         }
         if (!kiln_patch_form_new(o, u, s->tet[i], &tet[i]))
             return INFINITY;
     }
-    kiln_patch_tets_energies(o->mesh->context, tet, (const kiln_vec3(*)[4])x, (size_t)s->count,
-                             energy);
-    for (int i = 0; i < s->count; i++) {
-        kiln_vec3 centre[4];
-        memcpy(centre, s->centre[i], sizeof centre);
-        centre[s->corner[i]] = middle;
-        sum += energy[i] + kiln_patch_tet_other(o, &tet[i], (const kiln_vec3 *)x[i], centre);
-    }
-    return sum;
+    return kiln_patch_tets_value(o, tet, (const kiln_vec3(*)[4])x, (const kiln_vec3(*)[4])centre,
+                                 (size_t)s->count);
 }
 
 /* Directions in which the vertex may go. */
@@ -214,7 +208,8 @@ static void try_move(kiln_energy_pass *w, uint32_t vertex)
             return;
         for (int k = 0; k < 4; k++)
             w->trial.parent[k] = r->mesh->tet[s.tet[holder]].v[k];
-        kiln_energy_try_move(w, vertex, &place, &w->report->moves);
+        if (!kiln_energy_try_move(w, vertex, &place, &w->report->moves))
+            kiln_energy_note_still(w, vertex);
         return;
     }
 }
@@ -234,7 +229,13 @@ static void survey_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     for (uint32_t v = (uint32_t)begin; v < end; v++) {
         kiln_vec3 way;
         star s;
-        survey->gain[v] = may_move(w, v) && gather(w, walker, v, &s) ? find_way(w, &s, &way) : 0.0;
+        survey->gain[v] = 0.0;
+        if (!may_move(w, v) || kiln_star(w->remesher->mesh, v, walker, NULL) != KILN_OK ||
+            kiln_energy_is_still(w, v, &walker->tets) || !gather(w, walker, v, &s))
+            continue;
+        survey->gain[v] = find_way(w, &s, &way);
+        if (survey->gain[v] == 0.0)
+            kiln_energy_note_still(w, v);
     }
 }
 

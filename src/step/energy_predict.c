@@ -3,6 +3,7 @@
 #include "step/energy_impl.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { GRAIN = 64 };
 /* The rest of the patch adds to what the new vertex gains alone, by a half as a rule: predictions
@@ -269,13 +270,17 @@ static void predict_chunk(void *user, size_t chunk, size_t begin, size_t end, in
 static size_t queue_edges(kiln_energy_pass *w, const edge_gains *gain, size_t tets)
 {
     const kiln_mesh *mesh = w->remesher->mesh;
+    double *error = w->error_at.data;
     size_t edges = 0;
+    memset(error, 0, w->error_at.count * sizeof *error);
     for (uint32_t t = 0; t < tets; t++)
-        for (int k = 0; k < 6; k++) {
+        for (int k = 0; k < 6 && kiln_tet_live(mesh, t); k++) {
             uint32_t ca = kiln_edge_ends[k][0], cb = kiln_edge_ends[k][1];
             uint32_t a = mesh->tet[t].v[ca], b = mesh->tet[t].v[cb];
             double g = gain[t].of[k];
             edges += g >= 0.0;
+            error[a] = fmax(error[a], g);
+            error[b] = fmax(error[b], g);
             if (g > 0.0 && kiln_energy_is_worth(w, t, ca, cb, g))
                 kiln_energy_push(w, (kiln_energy_candidate){g, a < b ? a : b, a < b ? b : a});
         }
@@ -297,14 +302,18 @@ static kiln_status keep_best(kiln_energy_pass *w, size_t most)
 kiln_status kiln_energy_survey(kiln_energy_pass *w, kiln_error *error)
 {
     kiln_context *context = w->remesher->context;
-    size_t tets = w->remesher->mesh->table[KILN_ON_TET].used;
+    const kiln_mesh *mesh = w->remesher->mesh;
+    size_t tets = mesh->table[KILN_ON_TET].used, vertices = mesh->table[KILN_ON_VERTEX].used;
     KILN_ARRAY_OF(edge_gains)
     gain = {0};
     kiln_status status = reserve_slopes(w);
     if (status == KILN_OK)
         status = kiln_array_reserve(context, &gain, tets, error);
+    if (status == KILN_OK)
+        status = kiln_array_reserve(context, &w->error_at, vertices, error);
     if (status == KILN_OK) {
         survey s = {w, gain.data};
+        w->error_at.count = vertices;
         kiln_parallel_for(context, tets, GRAIN, slopes_chunk, &s);
         kiln_parallel_for(context, tets, GRAIN, predict_chunk, &s);
         size_t edges = queue_edges(w, gain.data, tets);

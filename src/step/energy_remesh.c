@@ -32,6 +32,7 @@ static void end(kiln_energy_pass *w)
         kiln_release(context, w->slots, KILN_ENERGY_SLOTS * sizeof *w->slots);
     kiln_array_free(context, &w->heap);
     kiln_array_free(context, &w->aside);
+    kiln_array_free(context, &w->error_at);
     kiln_array_free(context, &w->slopes);
     kiln_array_free(context, &w->known);
     kiln_array_free(context, &w->near.slots);

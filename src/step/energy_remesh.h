@@ -43,8 +43,10 @@ typedef struct kiln_energy_report {
     double predicted; /* J, of the splits that were taken */
 } kiln_energy_report;
 
-/* What splits have been tried in vain: tet, 6 doubles (by edge), rule none. Optional. */
-#define KILN_FIELD_VAIN "step_vain"
+/* What has been tried in vain, rule none: splits (tet, 6 doubles, by edge) and moves (vertex, 2).
+ * Optional. */
+#define KILN_FIELD_VAIN  "step_vain"
+#define KILN_FIELD_STILL "step_still"
 
 /* Splits, flips, moves of vertices and collapses, once each, in a pass of the remesher. The mesh
  * has the fields of patch.h. */

@@ -133,7 +133,10 @@ static bool keeps(void *self, kiln_remesher *remesher, const kiln_change *change
 void kiln_energy_look(kiln_energy_pass *pass)
 {
     const kiln_field *vain = kiln_mesh_field(pass->remesher->mesh, KILN_ON_TET, KILN_FIELD_VAIN);
+    const kiln_field *still =
+        kiln_mesh_field(pass->remesher->mesh, KILN_ON_VERTEX, KILN_FIELD_STILL);
     pass->vain = vain ? (double *)(void *)vain->data : NULL;
+    pass->still = still ? (double *)(void *)still->data : NULL;
     kiln_objective_look(pass->objective);
 }
 

@@ -85,6 +85,25 @@ void kiln_patch_tets_slopes(const kiln_context *context, const kiln_patch_tet *t
     }
 }
 
+double kiln_patch_tets_value(const kiln_local_objective *objective, const kiln_patch_tet *tets,
+                             const kiln_vec3 (*x)[4], const kiln_vec3 (*centre)[4], size_t count)
+{
+    const kiln_local_objective *o = objective;
+    double sum = 0.0;
+    for (size_t from = 0; from < count; from += LANES) {
+        double energy[LANES];
+        size_t some = count - from < LANES ? count - from : LANES;
+        kiln_patch_tets_energies(o->mesh->context, tets + from, x + from, some, energy);
+        for (size_t i = from; i < from + some; i++) {
+            kiln_mat3 F = kiln_patch_tet_deformation(&tets[i], x[i]);
+            if (o->mesh->world_policy == KILN_WORLD_REJECT && !(kiln_m3_det(F) > 0.0))
+                return INFINITY;
+            sum += energy[i - from] + kiln_patch_tet_other(o, &tets[i], x[i], centre[i]);
+        }
+    }
+    return sum;
+}
+
 void kiln_patch_tets_energies(const kiln_context *context, const kiln_patch_tet *tets,
                               const kiln_vec3 (*x)[4], size_t count, double *energy)
 {
