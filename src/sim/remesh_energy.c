@@ -116,6 +116,7 @@ static kiln_energy_options options_of(energy *e, double h)
     options.collapse = said->collapse > 0.0 ? said->collapse : COLLAPSE_PART * options.split;
     options.sizes = KILN_FIELD_START_SIZE;
     options.finest = said->size_min > 0.0 ? said->size_min : FINEST_PART * e->state.start_size;
+    options.share = e->world->moves ? said->share : 0.0;
     options.tolerance = kiln_solid_tolerance(e->world->solid, h);
     return options;
 }
@@ -134,6 +135,7 @@ static void add_count(kiln_energy_count *sum, const kiln_energy_count *one)
     sum->trials += one->trials;
     sum->taken += one->taken;
     sum->gained += one->gained;
+    sum->seconds += one->seconds;
 }
 
 static kiln_status change_mesh(energy *e, kiln_remesher *remesher, double h, bool *changed,
@@ -292,6 +294,7 @@ static void measure(const void *self, kiln_stats *stats)
         return;
     kiln_remesh_measure(&e->work, stats);
     const kiln_energy_report *r = &e->report;
+    kiln_remesh_measure_energy(r, stats);
     if (r->splits.taken + r->flips.taken + r->moves.taken + r->collapses.taken == 0)
         return;
     kiln_log(

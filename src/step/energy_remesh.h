@@ -35,7 +35,8 @@ typedef struct kiln_energy_options {
 
 typedef struct kiln_energy_count {
     uint64_t trials, taken;
-    double gained; /* J */
+    double gained;  /* J */
+    double seconds; /* of the wall clock */
 } kiln_energy_count;
 
 typedef struct kiln_energy_report {
