@@ -60,6 +60,7 @@ typedef struct kiln_energy_pass {
     kiln_patch patch;
     KILN_ARRAY_OF(kiln_energy_candidate)
     heap, aside;             /* largest gain first, ties by number; scratch */
+    size_t left;             /* trials of splits */
     kiln_u32_array depth;    /* [vertex] */
     double *vain, *still;    /* [tet][6], [vertex][2]: columns of energy_vain.c, or NULL */
     kiln_f64_array error_at; /* J, [vertex] at the survey: the largest gain of an edge there */
@@ -77,7 +78,7 @@ typedef struct kiln_energy_pass {
     kiln_error *error;
 } kiln_energy_pass;
 
-/* Gains of all edges of the mesh, those worth it pushed, the best `share` of them; in parallel. */
+/* Gains of all edges of the mesh, those worth it pushed; in parallel. */
 kiln_status kiln_energy_survey(kiln_energy_pass *pass, kiln_error *error);
 /* Of one edge, from slopes that are kept. */
 double kiln_energy_foresee(kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,

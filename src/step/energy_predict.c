@@ -287,18 +287,6 @@ static size_t queue_edges(kiln_energy_pass *w, const edge_gains *gain, size_t te
     return edges;
 }
 
-/* The best of the queue: what it is made of in a heap's order is moved, so that the rest can go. */
-static kiln_status keep_best(kiln_energy_pass *w, size_t most)
-{
-    KILN_TRY(kiln_array_reserve(w->remesher->context, &w->aside, most, w->error));
-    for (w->aside.count = 0; w->aside.count < most;)
-        w->aside.data[w->aside.count++] = kiln_energy_pop(w);
-    w->heap.count = 0;
-    for (size_t i = 0; i < most; i++)
-        kiln_energy_push(w, w->aside.data[i]);
-    return w->status;
-}
-
 kiln_status kiln_energy_survey(kiln_energy_pass *w, kiln_error *error)
 {
     kiln_context *context = w->remesher->context;
@@ -317,10 +305,9 @@ kiln_status kiln_energy_survey(kiln_energy_pass *w, kiln_error *error)
         kiln_parallel_for(context, tets, GRAIN, slopes_chunk, &s);
         kiln_parallel_for(context, tets, GRAIN, predict_chunk, &s);
         size_t edges = queue_edges(w, gain.data, tets);
-        size_t most = (size_t)ceil(w->options->share * (double)edges);
+        w->left =
+            w->options->share > 0.0 ? (size_t)ceil(w->options->share * (double)edges) : SIZE_MAX;
         status = w->status;
-        if (status == KILN_OK && w->options->share > 0.0 && w->heap.count > most)
-            status = keep_best(w, most);
     }
     kiln_array_free(context, &gain);
     return status;
