@@ -179,8 +179,9 @@ static const kiln_schema_row remesh_rows[] = {
      .meaning =
          "energy: a collapse if it rises by no more than this; 0: by a hundredth of `split`"},
     {"share", KILN_VALUE_NUMBER, REMESH(share), KILN_WITHIN(0, 1), NULL, NULL,
-     .meaning = "energy: splits that are tried in a step of motion, the most promising first, at "
-                "most so many for each edge of the mesh; 0: no limit, as in static solves"},
+     .meaning = "energy: splits, flips and moves that are tried in a step of motion, of each the "
+                "most promising, at most so many for each edge of the mesh; 0: no limit, as in "
+                "static solves"},
     {"rounds", KILN_VALUE_WHOLE, REMESH(rounds), KILN_WITHIN(1, 1000), NULL, NULL,
      .meaning = "energy, static: solves on meshes that follow, at most"},
     {"condition", KILN_VALUE_NUMBER, REMESH(condition), KILN_POSITIVE, NULL, NULL,

@@ -118,7 +118,8 @@ void kiln_energy_flip(kiln_energy_pass *pass)
                                                                    a < b ? a : b, a < b ? b : a});
                 }
     }
-    while (pass->status == KILN_OK && pass->heap.count > 0)
+    for (pass->left = pass->budget;
+         pass->status == KILN_OK && pass->heap.count > 0 && pass->left > 0; pass->left--)
         try_flip(pass, kiln_energy_pop(pass), least);
     kiln_array_free(context, &gain);
 }

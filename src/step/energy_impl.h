@@ -60,7 +60,7 @@ typedef struct kiln_energy_pass {
     kiln_patch patch;
     KILN_ARRAY_OF(kiln_energy_candidate)
     heap, aside;             /* largest gain first, ties by number; scratch */
-    size_t left;             /* trials of splits */
+    size_t budget, left;     /* trials of a sweep, by the survey; of the one that is being made */
     kiln_u32_array depth;    /* [vertex] */
     double *vain, *still;    /* [tet][6], [vertex][2]: columns of energy_vain.c, or NULL */
     kiln_f64_array error_at; /* J, [vertex] at the survey: the largest gain of an edge there */

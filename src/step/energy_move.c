@@ -253,7 +253,8 @@ void kiln_energy_move(kiln_energy_pass *pass)
             if (gain.data[v] > 0.0)
                 kiln_energy_push(pass, (kiln_energy_candidate){gain.data[v], v, v});
     }
-    while (pass->status == KILN_OK && pass->heap.count > 0) {
+    for (pass->left = pass->budget;
+         pass->status == KILN_OK && pass->heap.count > 0 && pass->left > 0; pass->left--) {
         pass->status = kiln_may_go_on(context, pass->error);
         if (pass->status == KILN_OK)
             try_move(pass, kiln_energy_pop(pass).a);

@@ -305,7 +305,7 @@ kiln_status kiln_energy_survey(kiln_energy_pass *w, kiln_error *error)
         kiln_parallel_for(context, tets, GRAIN, slopes_chunk, &s);
         kiln_parallel_for(context, tets, GRAIN, predict_chunk, &s);
         size_t edges = queue_edges(w, gain.data, tets);
-        w->left =
+        w->budget =
             w->options->share > 0.0 ? (size_t)ceil(w->options->share * (double)edges) : SIZE_MAX;
         status = w->status;
     }

@@ -26,8 +26,8 @@ typedef struct kiln_energy_options {
     double finest;          /* m, no edge is split that is shorter than twice this */
     size_t most_tets;       /* 0: any number */
     int depth;              /* splits of what splits made, in one call */
-    double
-        share; /* of the edges: so many splits are tried at most, the best first; 0: any number */
+    double share; /* of the edges: so many changes of a kind are tried at most, the best first; 0:
+                     any */
     double tolerance;  /* m, of places */
     const char *sizes; /* vertex field, m: no edge is collapsed that is longer at either end; NULL:
                           none is */

@@ -180,6 +180,7 @@ void kiln_energy_split(kiln_energy_pass *pass)
     kiln_context *context = w->remesher->context;
     w->heap.count = 0;
     w->status = kiln_energy_survey(w, w->error);
+    w->left = w->budget;
     while (w->heap.count > 0 && w->left > 0 && w->status == KILN_OK && has_room(w)) {
         w->status = kiln_may_go_on(context, w->error);
         size_t count = w->status == KILN_OK ? choose(w) : 0;
