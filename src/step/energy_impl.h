@@ -115,6 +115,9 @@ bool kiln_energy_make(kiln_energy_pass *pass, const kiln_proposal *proposal,
 bool kiln_energy_try_move(kiln_energy_pass *pass, uint32_t vertex, const kiln_place *place,
                           kiln_energy_count *count);
 kiln_judge kiln_energy_judge(kiln_energy_pass *pass);
+/* No tet becomes worse than `quality`, or than the worst that goes: bodies thinner than their edges
+ * have no better ones. */
+bool kiln_energy_keeps_shape(const kiln_energy_pass *pass, double before, double after);
 /* Columns anew, after the mesh may have grown. */
 void kiln_energy_look(kiln_energy_pass *pass);
 /* The vertices of the tets at these vertices in pass->around, without repetition. */

@@ -154,12 +154,16 @@ static kiln_vec3 downhill(const star *s, const kiln_vec3 *direction, int count)
 static bool is_legal(const kiln_energy_pass *w, const star *s, const kiln_place *place)
 {
     const kiln_remesher *r = w->remesher;
+    double before = INFINITY;
+    for (int i = 0; i < s->count; i++)
+        before = fmin(before, r->quality.data[s->tet[i]]);
     for (int i = 0; i < s->count; i++) {
         const kiln_tet *tet = &r->mesh->tet[s->tet[i]];
         uint32_t v[4] = {tet->v[0], tet->v[1], tet->v[2], tet->v[3]};
         v[s->corner[i]] = KILN_PROPOSED;
         kiln_space space = kiln_remesher_space(r, s->tet[i]);
-        if (!(kiln_remesher_score_in(r, space, place, v) > w->options->quality) ||
+        double score = kiln_remesher_score_in(r, space, place, v);
+        if (!(score > 0.0) || !kiln_energy_keeps_shape(w, before, score) ||
             !kiln_remesher_valid_elsewhere(r, space, place, v))
             return false;
     }

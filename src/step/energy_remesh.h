@@ -22,7 +22,7 @@
 
 typedef struct kiln_energy_options {
     double split, collapse; /* J */
-    double quality;         /* no tet is made worse than this */
+    double quality;         /* no tet is made worse than this, or than what goes for it */
     double finest;          /* m, no edge is split that is shorter than twice this */
     size_t most_tets;       /* 0: any number */
     int depth;              /* splits of what splits made, in one call */

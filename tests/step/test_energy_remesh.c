@@ -2,6 +2,7 @@
  * gains what is asked for, and what is not leaves every bit. */
 #include "rig.h"
 
+#include "geom/tet_quality.h"
 #include "step/energy_remesh.h"
 
 static void add_fields(kiln_mesh *mesh)
@@ -230,6 +231,33 @@ START_TEST(what_was_tried_in_vain_waits)
 }
 END_TEST
 
+static double worst_quality(const kiln_mesh *mesh)
+{
+    double worst = 1.0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        if (kiln_tet_live(mesh, t))
+            worst = fmin(worst, kiln_tet_quality(&mesh->u[v[0]], &mesh->u[v[1]], &mesh->u[v[2]],
+                                                 &mesh->u[v[3]]));
+    }
+    return worst;
+}
+
+/* Where all tets are below the quality that is asked for, as in plates thinner than their edges,
+ * what is no worse than what goes is still made. */
+START_TEST(bad_tets_are_split_where_they_become_no_worse)
+{
+    rig r = make_block("neo-hookean", KILN_IMPLICIT_EULER);
+    kiln_local_objective o = try_block(&r, 0.01);
+    kiln_energy_options options = options_of(0.05 * best_prediction(&o));
+    double before = worst_quality(r.mesh);
+    options.quality = 0.999;
+    ck_assert_uint_gt(remesh(&r, &o, &options).splits.taken, 0);
+    ck_assert_double_ge(worst_quality(r.mesh), (1.0 - 1e-12) * before);
+    rig_free(&r);
+}
+END_TEST
+
 /* So many splits are tried as a share of the edges, and no more. */
 START_TEST(a_share_of_the_edges_is_tried)
 {
@@ -321,6 +349,7 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(all, what_is_kept_gains, 0, 3);
     tcase_add_test(all, what_is_rejected_leaves_every_bit);
     tcase_add_test(all, what_was_tried_in_vain_waits);
+    tcase_add_test(all, bad_tets_are_split_where_they_become_no_worse);
     tcase_add_test(all, a_share_of_the_edges_is_tried);
     tcase_add_test(all, threads_change_nothing);
     tcase_add_test(all, uniform_strain_is_left_alone);
