@@ -2,8 +2,8 @@
 -- of Ferguson, Schneider, Kaufman and Panozzo 2023, "In-Timestep Remeshing", without contact, on a box of about
 -- as many tets as theirs): 1 x 6 x 1 m, one end held, the other led round the axis.
 --
--- A split must gain 10 J: the paper's 1e-3 as its table prints it, J s^2, over the square of the step. Columns of
--- stats.csv say what was tried, made and gained (docs/energy-remeshing.md).
+-- A split must gain 10 J: the paper's 1e-3 taken as J s^2, over the square of the step, with which the number of vertices is
+-- of the order of the paper's (docs/energy-remeshing.md). Columns of stats.csv say what was tried, made and gained.
 --
 --   kiln run scenes/bar-twist-energy.lua -o out/bar
 --   kiln plot out/bar -o bar.svg
