@@ -54,6 +54,8 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         add_field(world, KILN_FIELD_HELD, KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_INHERIT, error));
     KILN_TRY(
         add_field(world, KILN_FIELD_POINTS, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_NONE, error));
+    KILN_TRY(
+        add_field(world, KILN_FIELD_STILL, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_VAIN, KILN_ON_TET, KILN_F64, 6, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_EVENLY, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY, error));
     return add_field(world, KILN_FIELD_TRACTION, KILN_ON_FACE, KILN_F64, 3, KILN_RULE_COPY, error);
@@ -102,11 +104,9 @@ static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *
     static const struct {
         kiln_where where;
         const char *name;
-    } columns[] = {{KILN_ON_VERTEX, KILN_FIELD_END},
-                   {KILN_ON_VERTEX, KILN_FIELD_HELD},
-                   {KILN_ON_VERTEX, KILN_FIELD_POINTS},
-                   {KILN_ON_FACE, KILN_FIELD_TRACTION},
-                   {KILN_ON_TET, KILN_FIELD_VAIN}};
+    } columns[] = {{KILN_ON_VERTEX, KILN_FIELD_END},    {KILN_ON_VERTEX, KILN_FIELD_HELD},
+                   {KILN_ON_VERTEX, KILN_FIELD_POINTS}, {KILN_ON_FACE, KILN_FIELD_TRACTION},
+                   {KILN_ON_TET, KILN_FIELD_VAIN},      {KILN_ON_VERTEX, KILN_FIELD_STILL}};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         KILN_TRY(kiln_rewind_save(mesh, columns[i].where, columns[i].name, KILN_SAVE_COPY, error));
     KILN_TRY(fill_density(e, error));
@@ -148,6 +148,7 @@ static kiln_energy_options options_of(energy *e, double h)
     options.collapse = said->collapse > 0.0 ? said->collapse : COLLAPSE_PART * options.split;
     options.sizes = KILN_FIELD_START_SIZE;
     options.finest = said->size_min > 0.0 ? said->size_min : FINEST_PART * e->state.start_size;
+    options.share = e->world->moves ? said->share : 0.0;
     options.tolerance = kiln_solid_tolerance(e->world->solid, h);
     return options;
 }
@@ -166,6 +167,7 @@ static void add_count(kiln_energy_count *sum, const kiln_energy_count *one)
     sum->trials += one->trials;
     sum->taken += one->taken;
     sum->gained += one->gained;
+    sum->seconds += one->seconds;
 }
 
 static kiln_status remesh(energy *e, kiln_remesher *remesher, double h, kiln_energy_report *report,
@@ -358,6 +360,7 @@ static void measure(const void *self, kiln_stats *stats)
         return;
     kiln_remesh_measure(&e->work, stats);
     const kiln_energy_report *r = &e->report;
+    kiln_remesh_measure_energy(r, stats);
     if (r->splits.taken + r->flips.taken + r->moves.taken + r->collapses.taken == 0)
         return;
     kiln_log(

@@ -61,9 +61,11 @@ typedef struct kiln_energy_pass {
     kiln_vicinity vicinity;  /* of what goes and comes */
     kiln_u32_array changing; /* vertices of that */
     KILN_ARRAY_OF(kiln_energy_candidate)
-    heap, aside;          /* largest gain first, ties by number; scratch */
-    kiln_u32_array depth; /* [vertex] */
-    double *vain;         /* [tet][6] column of energy_vain.c, or NULL */
+    heap, aside;             /* largest gain first, ties by number; scratch */
+    size_t budget, left;     /* trials of a sweep, by the survey; of the one that is being made */
+    kiln_u32_array depth;    /* [vertex] */
+    double *vain, *still;    /* [tet][6], [vertex][2]: columns of energy_vain.c, or NULL */
+    kiln_f64_array error_at; /* J, [vertex] at the survey: the largest gain of an edge there */
     KILN_ARRAY_OF(kiln_energy_slopes)
     slopes; /* [tet] where `known` */
     KILN_ARRAY_OF(uint8_t)
@@ -78,11 +80,13 @@ typedef struct kiln_energy_pass {
     kiln_error *error;
 } kiln_energy_pass;
 
-/* Gains of all edges of the mesh, those worth it pushed, the best `share` of them; in parallel. */
+/* Gains of all edges of the mesh, those worth it pushed; in parallel. */
 kiln_status kiln_energy_survey(kiln_energy_pass *pass, kiln_error *error);
 /* Of one edge, from slopes that are kept. */
 double kiln_energy_foresee(kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
                            uint32_t corner_b);
+/* Slopes of these that are not known, together. */
+kiln_status kiln_energy_know(kiln_energy_pass *pass, const uint32_t *tets, size_t count);
 /* Tets that have changed, or whose corners have. */
 void kiln_energy_forget(kiln_energy_pass *pass, const uint32_t *tets, size_t count);
 bool kiln_energy_is_worth(const kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
@@ -94,6 +98,11 @@ double kiln_energy_vain(const kiln_energy_pass *pass, uint32_t tet, uint32_t cor
                         uint32_t corner_b);
 void kiln_energy_note_vain(kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
                            uint32_t corner_b, double found);
+/* Whether a vertex with these tets has been looked at, found to be at its best, and nothing has
+ * happened there since. */
+bool kiln_energy_is_still(const kiln_energy_pass *pass, uint32_t vertex,
+                          const kiln_u32_array *tets);
+void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex);
 
 void kiln_energy_push(kiln_energy_pass *pass, kiln_energy_candidate candidate);
 kiln_energy_candidate kiln_energy_pop(kiln_energy_pass *pass);
@@ -108,6 +117,9 @@ bool kiln_energy_make(kiln_energy_pass *pass, const kiln_proposal *proposal,
 bool kiln_energy_try_move(kiln_energy_pass *pass, uint32_t vertex, const kiln_place *place,
                           kiln_energy_count *count);
 kiln_judge kiln_energy_judge(kiln_energy_pass *pass);
+/* No tet becomes worse than `quality`, or than the worst that goes: bodies thinner than their edges
+ * have no better ones. */
+bool kiln_energy_keeps_shape(const kiln_energy_pass *pass, double before, double after);
 /* Columns anew, after the mesh may have grown. */
 void kiln_energy_look(kiln_energy_pass *pass);
 /* The vertices of the tets at these vertices in pass->around, without repetition. */

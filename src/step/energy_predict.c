@@ -3,33 +3,75 @@
 #include "step/energy_impl.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { GRAIN = 64 };
 /* The rest of the patch adds to what the new vertex gains alone, by a half as a rule: predictions
  * below this part of what is asked for are not tried. */
 #define HOPE 0.4
 
-static kiln_energy_known find_slopes(const kiln_local_objective *o, uint32_t t,
-                                     kiln_energy_slopes *s)
+/* Of a batch of tets: what is known of each afterwards. */
+static void find_slopes(const kiln_local_objective *o, const uint32_t *tets, size_t count,
+                        kiln_energy_slopes *const *out, uint8_t *const *known)
 {
     static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
-    const uint32_t *v = o->mesh->tet[t].v;
-    kiln_patch_tet form;
-    kiln_vec3 x[4];
-    kiln_mat3 H[4];
-    if (!kiln_patch_form(o, t, &form))
-        return KILN_ENERGY_SHAPELESS;
-    s->mass = form.mass;
-    for (int k = 0; k < 4; k++) {
-        x[k] = o->end[v[k]];
-        s->r[k] = o->scheme.scale > 0.0 ? kiln_v3_sub(x[k], kiln_objective_centre(o, v[k]))
-                                        : kiln_v3(0, 0, 0);
+    kiln_patch_tet form[KILN_ELEMENT_LANES];
+    kiln_vec3 x[KILN_ELEMENT_LANES][4], g[KILN_ELEMENT_LANES][4];
+    kiln_mat3 H[KILN_ELEMENT_LANES][4];
+    size_t from[KILN_ELEMENT_LANES], formed = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool has_shape = kiln_patch_form(o, tets[i], &form[formed]);
+        *known[i] = has_shape ? KILN_ENERGY_KNOWN : KILN_ENERGY_SHAPELESS;
+        for (int k = 0; k < 4; k++)
+            x[formed][k] = o->end[o->mesh->tet[tets[i]].v[k]];
+        from[formed] = i;
+        formed += has_shape;
     }
-    kiln_patch_tet_slopes(&form, x, s->g, H);
-    for (int k = 0; k < 4; k++)
-        for (int i = 0; i < 6; i++)
-            s->H[k][i] = H[k].m[row[i]][column[i]];
-    return KILN_ENERGY_KNOWN;
+    if (formed == 0)
+        return;
+    kiln_patch_tets_slopes(o->mesh->context, form, (const kiln_vec3(*)[4])x, formed, g, H);
+    for (size_t i = 0; i < formed; i++) {
+        const uint32_t *v = o->mesh->tet[tets[from[i]]].v;
+        kiln_energy_slopes *s = out[from[i]];
+        s->mass = form[i].mass;
+        for (int k = 0; k < 4; k++) {
+            s->g[k] = g[i][k];
+            s->r[k] = o->scheme.scale > 0.0 ? kiln_v3_sub(x[i][k], kiln_objective_centre(o, v[k]))
+                                            : kiln_v3(0, 0, 0);
+            for (int j = 0; j < 6; j++)
+                s->H[k][j] = H[i][k].m[row[j]][column[j]];
+        }
+    }
+}
+
+/* Tets that are not known yet, until there are enough. */
+typedef struct unknown {
+    uint32_t tet[KILN_ELEMENT_LANES];
+    size_t count;
+} unknown;
+
+static void find_unknown(kiln_energy_pass *w, unknown *tets)
+{
+    kiln_energy_slopes *out[KILN_ELEMENT_LANES];
+    uint8_t *known[KILN_ELEMENT_LANES];
+    for (size_t i = 0; i < tets->count; i++) {
+        out[i] = &w->slopes.data[tets->tet[i]];
+        known[i] = &w->known.data[tets->tet[i]];
+    }
+    find_slopes(w->objective, tets->tet, tets->count, out, known);
+    tets->count = 0;
+}
+
+static void want_slopes(kiln_energy_pass *w, uint32_t t, unknown *tets)
+{
+    if (w->known.data[t] != KILN_ENERGY_UNKNOWN)
+        return;
+    for (size_t i = 0; i < tets->count; i++)
+        if (tets->tet[i] == t)
+            return;
+    tets->tet[tets->count++] = t;
+    if (tets->count == KILN_ELEMENT_LANES)
+        find_unknown(w, tets);
 }
 
 /* What one tet gives to gradient and Hessian by y: both halves of the split have the new vertex in
@@ -96,9 +138,11 @@ double kiln_energy_predict(const kiln_local_objective *objective, uint32_t tet, 
     kiln_vec3 g = kiln_v3(0, 0, 0);
     double H[6] = {0};
     for (uint32_t i = 0; i < count && i < KILN_ENERGY_RING; i++) {
-        kiln_energy_slopes s;
+        kiln_energy_slopes s, *out = &s;
+        uint8_t known, *how = &known;
         uint32_t t = ring[i] / 4;
-        if (find_slopes(objective, t, &s) != KILN_ENERGY_KNOWN)
+        find_slopes(objective, &t, 1, &out, &how);
+        if (known != KILN_ENERGY_KNOWN)
             return 0.0;
         add_slopes(objective, t, &s, kiln_tet_corner(&mesh->tet[t], a),
                    kiln_tet_corner(&mesh->tet[t], b), &g, H);
@@ -148,12 +192,21 @@ double kiln_energy_foresee(kiln_energy_pass *pass, uint32_t tet, uint32_t corner
         pass->status = status;
     if (status != KILN_OK || count > KILN_ENERGY_RING)
         return 0.0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t t = ring[i] / 4;
-        if (pass->known.data[t] == KILN_ENERGY_UNKNOWN)
-            pass->known.data[t] = (uint8_t)find_slopes(pass->objective, t, &pass->slopes.data[t]);
-    }
+    unknown tets = {.count = 0};
+    for (uint32_t i = 0; i < count; i++)
+        want_slopes(pass, ring[i] / 4, &tets);
+    find_unknown(pass, &tets);
     return predict_round(pass, a, b, ring, count);
+}
+
+kiln_status kiln_energy_know(kiln_energy_pass *pass, const uint32_t *tets, size_t count)
+{
+    unknown wanted = {.count = 0};
+    KILN_TRY(reserve_slopes(pass));
+    for (size_t i = 0; i < count; i++)
+        want_slopes(pass, tets[i], &wanted);
+    find_unknown(pass, &wanted);
+    return KILN_OK;
 }
 
 void kiln_energy_forget(kiln_energy_pass *pass, const uint32_t *tets, size_t count)
@@ -191,9 +244,11 @@ static void slopes_chunk(void *user, size_t chunk, size_t begin, size_t end, int
 {
     (void)chunk, (void)worker;
     kiln_energy_pass *w = ((const survey *)user)->w;
+    unknown tets = {.count = 0};
     for (size_t t = begin; t < end; t++)
-        if (kiln_tet_live(w->objective->mesh, t) && w->known.data[t] == KILN_ENERGY_UNKNOWN)
-            w->known.data[t] = (uint8_t)find_slopes(w->objective, (uint32_t)t, &w->slopes.data[t]);
+        if (kiln_tet_live(w->objective->mesh, (uint32_t)t))
+            want_slopes(w, (uint32_t)t, &tets);
+    find_unknown(w, &tets);
 }
 
 /* Negative: the edge belongs to another tet. */
@@ -225,49 +280,44 @@ static void predict_chunk(void *user, size_t chunk, size_t begin, size_t end, in
 static size_t queue_edges(kiln_energy_pass *w, const edge_gains *gain, size_t tets)
 {
     const kiln_mesh *mesh = w->remesher->mesh;
+    double *error = w->error_at.data;
     size_t edges = 0;
+    memset(error, 0, w->error_at.count * sizeof *error);
     for (uint32_t t = 0; t < tets; t++)
-        for (int k = 0; k < 6; k++) {
+        for (int k = 0; k < 6 && kiln_tet_live(mesh, t); k++) {
             uint32_t ca = kiln_edge_ends[k][0], cb = kiln_edge_ends[k][1];
             uint32_t a = mesh->tet[t].v[ca], b = mesh->tet[t].v[cb];
             double g = gain[t].of[k];
             edges += g >= 0.0;
+            error[a] = fmax(error[a], g);
+            error[b] = fmax(error[b], g);
             if (g > 0.0 && kiln_energy_is_worth(w, t, ca, cb, g))
                 kiln_energy_push(w, (kiln_energy_candidate){g, a < b ? a : b, a < b ? b : a});
         }
     return edges;
 }
 
-/* The best of the queue: what it is made of in a heap's order is moved, so that the rest can go. */
-static kiln_status keep_best(kiln_energy_pass *w, size_t most)
-{
-    KILN_TRY(kiln_array_reserve(w->remesher->context, &w->aside, most, w->error));
-    for (w->aside.count = 0; w->aside.count < most;)
-        w->aside.data[w->aside.count++] = kiln_energy_pop(w);
-    w->heap.count = 0;
-    for (size_t i = 0; i < most; i++)
-        kiln_energy_push(w, w->aside.data[i]);
-    return w->status;
-}
-
 kiln_status kiln_energy_survey(kiln_energy_pass *w, kiln_error *error)
 {
     kiln_context *context = w->remesher->context;
-    size_t tets = w->remesher->mesh->table[KILN_ON_TET].used;
+    const kiln_mesh *mesh = w->remesher->mesh;
+    size_t tets = mesh->table[KILN_ON_TET].used, vertices = mesh->table[KILN_ON_VERTEX].used;
     KILN_ARRAY_OF(edge_gains)
     gain = {0};
     kiln_status status = reserve_slopes(w);
     if (status == KILN_OK)
         status = kiln_array_reserve(context, &gain, tets, error);
+    if (status == KILN_OK)
+        status = kiln_array_reserve(context, &w->error_at, vertices, error);
     if (status == KILN_OK) {
         survey s = {w, gain.data};
+        w->error_at.count = vertices;
         kiln_parallel_for(context, tets, GRAIN, slopes_chunk, &s);
         kiln_parallel_for(context, tets, GRAIN, predict_chunk, &s);
         size_t edges = queue_edges(w, gain.data, tets);
-        size_t most = (size_t)ceil(w->options->share * (double)edges);
+        w->budget =
+            w->options->share > 0.0 ? (size_t)ceil(w->options->share * (double)edges) : SIZE_MAX;
         status = w->status;
-        if (status == KILN_OK && w->options->share > 0.0 && w->heap.count > most)
-            status = keep_best(w, most);
     }
     kiln_array_free(context, &gain);
     return status;

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "step/energy_impl.h"
 
 #include <math.h>
@@ -35,6 +36,7 @@ static void end(kiln_energy_pass *w)
         kiln_release(context, w->slots, KILN_ENERGY_SLOTS * sizeof *w->slots);
     kiln_array_free(context, &w->heap);
     kiln_array_free(context, &w->aside);
+    kiln_array_free(context, &w->error_at);
     kiln_array_free(context, &w->slopes);
     kiln_array_free(context, &w->known);
     kiln_array_free(context, &w->near.slots);
@@ -56,10 +58,17 @@ kiln_status kiln_energy_remesh(kiln_remesher *remesher, kiln_local_objective *ob
     *report = (kiln_energy_report){0};
     remesher->judge = kiln_energy_judge(&w);
     kiln_status status = begin(&w, error);
-    static void (*const sweeps[])(kiln_energy_pass *) = {kiln_energy_split, kiln_energy_flip,
-                                                         kiln_energy_move, kiln_energy_collapse};
+    const struct {
+        void (*sweep)(kiln_energy_pass *);
+        kiln_energy_count *count;
+    } sweeps[] = {{kiln_energy_split, &report->splits},
+                  {kiln_energy_flip, &report->flips},
+                  {kiln_energy_move, &report->moves},
+                  {kiln_energy_collapse, &report->collapses}};
     for (size_t i = 0; i < sizeof sweeps / sizeof sweeps[0] && status == KILN_OK; i++) {
-        sweeps[i](&w);
+        double started = kiln_wall_seconds();
+        sweeps[i].sweep(&w);
+        sweeps[i].count->seconds = kiln_wall_seconds() - started;
         status = w.status;
     }
     remesher->judge = before;

@@ -20,7 +20,7 @@ static kiln_status note_depth(kiln_energy_pass *w, uint32_t vertex, uint32_t a, 
     return KILN_OK;
 }
 
-/* Edges of the tets that were made; where only some are tried, those at the vertex. */
+/* Edges of the tets that were made. */
 static void queue_around(kiln_energy_pass *w, uint32_t vertex)
 {
     const kiln_mesh *mesh = w->remesher->mesh;
@@ -30,10 +30,9 @@ static void queue_around(kiln_energy_pass *w, uint32_t vertex)
         for (int k = 0; k < 6; k++) {
             uint32_t ca = kiln_edge_ends[k][0], cb = kiln_edge_ends[k][1];
             uint32_t a = mesh->tet[t].v[ca], b = mesh->tet[t].v[cb];
-            bool at = ca == own || cb == own;
             /* Edges at the vertex come several times: the queue bears twins, of which the second
              * is found to be split already. */
-            if (!at && (a > b || w->options->share > 0.0))
+            if (ca != own && cb != own && a > b)
                 continue;
             double gain = kiln_energy_foresee(w, t, ca, cb);
             if (kiln_energy_is_worth(w, t, ca, cb, gain))
@@ -97,13 +96,18 @@ static kiln_status take_place(kiln_energy_pass *w, const kiln_patch *patch)
 static size_t choose(kiln_energy_pass *w)
 {
     kiln_context *context = w->remesher->context;
-    size_t count = 0;
+    size_t count = 0, most = w->left < KILN_ENERGY_SLOTS ? w->left : KILN_ENERGY_SLOTS;
     w->aside.count = 0;
     w->status = kiln_idset_clear(context, &w->near, 4096, w->error);
-    while (w->status == KILN_OK && w->heap.count > 0 && count < KILN_ENERGY_SLOTS &&
+    while (w->status == KILN_OK && w->heap.count > 0 && count < most &&
            w->aside.count < MOST_ASIDE) {
         kiln_energy_slot *slot = &w->slots[count];
-        if (!look_at(w, kiln_energy_pop(w), slot) || w->status != KILN_OK)
+        kiln_energy_candidate next = kiln_energy_pop(w);
+        if (kiln_idset_has(&w->near, next.a) || kiln_idset_has(&w->near, next.b)) {
+            w->status = kiln_array_push(context, &w->aside, next, w->error);
+            continue;
+        }
+        if (!look_at(w, next, slot) || w->status != KILN_OK)
             continue;
         const uint32_t end[2] = {slot->edge.a, slot->edge.b};
         w->status = kiln_energy_list_around(w, end, 2);
@@ -213,9 +217,11 @@ void kiln_energy_split(kiln_energy_pass *pass)
     kiln_context *context = w->remesher->context;
     w->heap.count = 0;
     w->status = kiln_energy_survey(w, w->error);
-    while (w->heap.count > 0 && w->status == KILN_OK && has_room(w)) {
+    w->left = w->budget;
+    while (w->heap.count > 0 && w->left > 0 && w->status == KILN_OK && has_room(w)) {
         w->status = kiln_may_go_on(context, w->error);
         size_t count = w->status == KILN_OK ? choose(w) : 0;
+        w->left -= count;
         if (w->status == KILN_OK)
             kiln_parallel_for(context, count, 1, judge_chunk, w);
         for (size_t i = 0; i < count && w->status == KILN_OK && has_room(w); i++)

@@ -228,10 +228,25 @@ static bool keeps(void *self, kiln_remesher *remesher, const kiln_change *change
     return kept;
 }
 
+bool kiln_energy_keeps_shape(const kiln_energy_pass *pass, double before, double after)
+{
+    return after > pass->options->quality || after >= before;
+}
+
+/* J2 */
+static bool keeps_shape(void *self, const kiln_remesher *remesher, const kiln_proposal *proposal)
+{
+    (void)remesher;
+    return kiln_energy_keeps_shape(self, proposal->before, proposal->after);
+}
+
 void kiln_energy_look(kiln_energy_pass *pass)
 {
     const kiln_field *vain = kiln_mesh_field(pass->remesher->mesh, KILN_ON_TET, KILN_FIELD_VAIN);
+    const kiln_field *still =
+        kiln_mesh_field(pass->remesher->mesh, KILN_ON_VERTEX, KILN_FIELD_STILL);
     pass->vain = vain ? (double *)(void *)vain->data : NULL;
+    pass->still = still ? (double *)(void *)still->data : NULL;
     kiln_objective_look(pass->objective);
 }
 
@@ -240,8 +255,9 @@ kiln_judge kiln_energy_judge(kiln_energy_pass *pass)
     return (kiln_judge){.name = "energy",
                         .self = pass,
                         .gain = -INFINITY,
-                        .least = pass->options->quality,
+                        .least = 0.0,
                         .edge = {0.0, INFINITY},
+                        .may = keeps_shape,
                         .keeps = keeps};
 }
 

@@ -1,4 +1,6 @@
-/* Splits that were tried in vain wait. What a trial found, of what was predicted, stays with the
+/* What was tried in vain waits.
+ *
+ * Splits. What a trial found, of what was predicted, stays with the
  * edge until one of the tets round it is another; from then on the prediction times that is what is
  * expected, and the edge is tried again when it is enough. So a mesh that has come to rest costs
  * nothing but predictions, and one whose load grows is tried where the growth has arrived.
@@ -12,6 +14,8 @@
 /* 0 means not tried; a split that nothing could be found of is worth another try when the
  * prediction is so many times as large. */
 #define LEAST_FOUND 1e-3
+/* Growth of predictions by which a vertex is looked at again. */
+#define GROWTH 1.1
 
 static int edge_of(uint32_t corner_a, uint32_t corner_b)
 {
@@ -55,4 +59,29 @@ void kiln_energy_note_vain(kiln_energy_pass *pass, uint32_t tet, uint32_t corner
     uint32_t count = kiln_edge_ring(mesh, tet, corner_a, corner_b, ring, KILN_ENERGY_RING).count;
     for (uint32_t i = 0; i < count && i < KILN_ENERGY_RING; i++)
         *place_of(pass, ring[i], a, b) = fmax(found, LEAST_FOUND);
+}
+
+/* Vertices of this pass have none of the survey. */
+static double error_at(const kiln_energy_pass *w, uint32_t vertex)
+{
+    return vertex < w->error_at.count ? w->error_at.data[vertex] : INFINITY;
+}
+
+bool kiln_energy_is_still(const kiln_energy_pass *pass, uint32_t vertex, const kiln_u32_array *tets)
+{
+    const double *still = pass->still ? pass->still + 2 * (size_t)vertex : NULL;
+    if (!still || still[1] == 0.0 || !(error_at(pass, vertex) <= GROWTH * still[0]))
+        return false;
+    for (size_t i = 0; i < tets->count; i++)
+        if (pass->remesher->mesh->info[tets->data[i]].changed > still[1])
+            return false;
+    return true;
+}
+
+void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex)
+{
+    if (!pass->still || !isfinite(error_at(pass, vertex)))
+        return;
+    pass->still[2 * (size_t)vertex] = error_at(pass, vertex);
+    pass->still[2 * (size_t)vertex + 1] = pass->remesher->mesh->clock;
 }

@@ -171,45 +171,14 @@ static double inertia(const kiln_local_objective *o, const kiln_patch_tet *tet,
     return tet->mass / (40.0 * o->scheme.scale) * (squares + kiln_v3_norm2(sum));
 }
 
-double kiln_patch_tet_value(const kiln_local_objective *objective, const kiln_patch_tet *tet,
+double kiln_patch_tet_other(const kiln_local_objective *objective, const kiln_patch_tet *tet,
                             const kiln_vec3 x[4], const kiln_vec3 centre[4])
 {
     const kiln_local_objective *o = objective;
-    kiln_mat3 F = kiln_patch_tet_deformation(tet, x);
-    if (o->mesh->world_policy == KILN_WORLD_REJECT && !(kiln_m3_det(F) > 0.0))
-        return INFINITY;
-    double value = tet->volume * tet->material->model->energy(tet->mu, tet->lambda, &F);
+    double value = o->scheme.scale > 0.0 ? inertia(o, tet, x, centre) : 0.0;
     for (int a = 0; a < 4; a++)
         value -= 0.25 * tet->mass * kiln_v3_dot(o->acceleration, x[a]);
-    return o->scheme.scale > 0.0 ? value + inertia(o, tet, x, centre) : value;
-}
-
-/* Block (a, b) of the elastic Hessian: V N_a . H . N_b. */
-static void elastic_block(const kiln_patch_tet *tet, double H[9][9], int a, int b, double out[3][3])
-{
-    const kiln_vec3 p = tet->gradient[a], q = tet->gradient[b];
-    const double na[3] = {p.x, p.y, p.z}, nb[3] = {q.x, q.y, q.z};
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) {
-            double sum = 0.0;
-            for (int j = 0; j < 3; j++)
-                for (int l = 0; l < 3; l++)
-                    sum += na[j] * H[3 * i + j][3 * k + l] * nb[l];
-            out[i][k] = tet->volume * sum;
-        }
-}
-
-void kiln_patch_tet_slopes(const kiln_patch_tet *tet, const kiln_vec3 x[4], kiln_vec3 g[4],
-                           kiln_mat3 H[4])
-{
-    double full[9][9];
-    kiln_mat3 F = kiln_patch_tet_deformation(tet, x), P;
-    kiln_material_stress(tet->material->model, tet->mu, tet->lambda, &F, &P);
-    kiln_material_hessian(tet->material->model, tet->mu, tet->lambda, 0.0, &F, true, full);
-    for (int a = 0; a < 4; a++) {
-        g[a] = kiln_v3_scale(kiln_m3_apply(P, tet->gradient[a]), tet->volume);
-        elastic_block(tet, full, a, a, H[a].m);
-    }
+    return value;
 }
 
 kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t tet, int face)
@@ -236,19 +205,24 @@ static double pulled(const kiln_local_objective *o, uint32_t t, const kiln_vec3 
 
 double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tets, size_t count)
 {
+    const kiln_local_objective *o = objective;
     double sum = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        kiln_patch_tet tet;
-        kiln_vec3 x[4], centre[4];
-        const uint32_t *v = objective->mesh->tet[tets[i]].v;
-        if (!kiln_patch_form(objective, tets[i], &tet))
-            return INFINITY;
-        for (int a = 0; a < 4; a++) {
-            x[a] = objective->end[v[a]];
-            centre[a] =
-                objective->scheme.scale > 0.0 ? kiln_objective_centre(objective, v[a]) : x[a];
+    for (size_t from = 0; from < count; from += LANES) {
+        kiln_patch_tet form_of[LANES];
+        kiln_vec3 x[LANES][4], centre[LANES][4];
+        size_t some = count - from < LANES ? count - from : LANES;
+        for (size_t i = 0; i < some; i++) {
+            const uint32_t *v = o->mesh->tet[tets[from + i]].v;
+            if (!kiln_patch_form(o, tets[from + i], &form_of[i]))
+                return INFINITY;
+            for (int a = 0; a < 4; a++) {
+                x[i][a] = o->end[v[a]];
+                centre[i][a] = o->scheme.scale > 0.0 ? kiln_objective_centre(o, v[a]) : x[i][a];
+            }
+            sum -= pulled(o, tets[from + i], x[i]);
         }
-        sum += kiln_patch_tet_value(objective, &tet, x, centre) - pulled(objective, tets[i], x);
+        sum += kiln_patch_tets_value(o, form_of, (const kiln_vec3(*)[4])x,
+                                     (const kiln_vec3(*)[4])centre, some);
     }
     return sum;
 }

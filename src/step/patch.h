@@ -109,14 +109,21 @@ bool kiln_patch_form(const kiln_local_objective *objective, uint32_t tet, kiln_p
 /* One that is not there, with these corners, of the matter of `parent`. */
 bool kiln_patch_form_new(const kiln_local_objective *objective, const kiln_vec3 u[4],
                          uint32_t parent, kiln_patch_tet *out);
-/* Its value with the corners at x, those of inertia at `centre`; INFINITY where it is turned inside
- * out. Without the loads on its faces. */
-double kiln_patch_tet_value(const kiln_local_objective *objective, const kiln_patch_tet *tet,
+/* Inertia and dead loads of one with the corners at x, those of inertia at `centre`. */
+double kiln_patch_tet_other(const kiln_local_objective *objective, const kiln_patch_tet *tet,
                             const kiln_vec3 x[4], const kiln_vec3 centre[4]);
-/* Gradient of its elastic energy by the corners, and the diagonal blocks of its Hessian's PSD part.
- */
-void kiln_patch_tet_slopes(const kiln_patch_tet *tet, const kiln_vec3 x[4], kiln_vec3 g[4],
-                           kiln_mat3 H[4]);
+/* Sum over many [count][4], with their elastic energies and without the loads on their faces;
+ * INFINITY where one is turned inside out. */
+double kiln_patch_tets_value(const kiln_local_objective *objective, const kiln_patch_tet *tets,
+                             const kiln_vec3 (*x)[4], const kiln_vec3 (*centre)[4], size_t count);
+/* Of many [count][4]: gradients of their elastic energies by the corners, and the diagonal blocks
+ * of their Hessians' PSD parts. Eight at a time where neighbours are of one material. */
+void kiln_patch_tets_slopes(const kiln_context *context, const kiln_patch_tet *tets,
+                            const kiln_vec3 (*x)[4], size_t count, kiln_vec3 (*g)[4],
+                            kiln_mat3 (*H)[4]);
+/* Their elastic energies, J; INFINITY where a material with a barrier is turned inside out. */
+void kiln_patch_tets_energies(const kiln_context *context, const kiln_patch_tet *tets,
+                              const kiln_vec3 (*x)[4], size_t count, double *energy);
 kiln_mat3 kiln_patch_tet_deformation(const kiln_patch_tet *tet, const kiln_vec3 x[4]);
 /* What pulls at a surface face of a tet, N; zero: it is none, or nothing does. */
 kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t tet, int face);
