@@ -206,7 +206,7 @@ kiln_status kiln_wall_clearance(const kiln_mesh *mesh, const kiln_clearance_rule
     places = {0};
     *out = (kiln_clearance){.face = {KILN_NONE, KILN_NONE}};
     KILN_TRY(kiln_array_reserve(mesh->context, &places, walls->own.count + 1, error));
-    kiln_walls_place(walls, extent_of(mesh), false, places.data);
+    kiln_walls_place(walls, extent_of(mesh), rules->at_begin, places.data);
     s.places = places.data;
     kiln_status status = grow_tree(&s, 1.0, &tree, error); /* those of walls are as they are */
     if (status == KILN_OK)

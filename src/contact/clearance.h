@@ -24,14 +24,15 @@ typedef struct kiln_clearance_rules {
                                 of it; NULL: none */
     bool between;            /* of two bodies only: a thin one is no fault */
     bool within;             /* of one body only: others are not in its way */
+    bool at_begin;           /* walls are where they were at the begin of the step */
 } kiln_clearance_rules;
 
 /* In world space. */
 kiln_status kiln_contact_clearance(const kiln_mesh *mesh, const kiln_clearance_rules *rules,
                                    kiln_clearance *out, kiln_error *error);
 
-/* The same against walls as they are at the end of a step; face[1] is one of theirs. Walls that a
- * body is in as a whole are not noticed. */
+/* The same against walls as they are at the end of a step, or at its begin; face[1] is one of
+ * theirs. Walls that a body is in as a whole are not noticed. */
 kiln_status kiln_wall_clearance(const kiln_mesh *mesh, const kiln_clearance_rules *rules,
                                 const kiln_walls *walls, kiln_clearance *out, kiln_error *error);
 

@@ -76,7 +76,7 @@ static kiln_status add_walls(kiln_keep_out *g, kiln_error *error)
         if (kiln_vertex_live(g->mesh, v))
             about = kiln_box_grow(about, g->mesh->x[v]);
     KILN_TRY(kiln_array_reserve(context, &places, walls->own.count, error));
-    kiln_walls_place(walls, about, false, places.data);
+    kiln_walls_place(walls, about, g->rules.at_begin, places.data);
     kiln_status status = KILN_OK;
     for (size_t f = 0; f < walls->faces.count && status == KILN_OK; f += 3) {
         const uint32_t *v = &walls->faces.data[f];

@@ -14,6 +14,7 @@
 
 typedef struct kiln_keep_out_rules {
     const kiln_walls *walls;      /* NULL: none */
+    bool at_begin;                /* where they were at the begin of the step, not at its end */
     bool bodies;                  /* and other bodies */
     const kiln_pair_table *table; /* of those that meet; NULL: all */
     double gap;                   /* m, positive: what is farther away does not matter */
@@ -35,7 +36,7 @@ typedef struct kiln_keep_out {
     kiln_surface_guard guard; /* for remeshing; valid where the guard stays */
 } kiln_keep_out;
 
-/* Of the mesh as it is now, and walls as they are at the end of the step. */
+/* Of the mesh as it is now. */
 kiln_status kiln_keep_out_begin(kiln_keep_out *guard, const kiln_mesh *mesh,
                                 const kiln_keep_out_rules *rules, kiln_error *error);
 void kiln_keep_out_end(kiln_keep_out *guard);

@@ -123,37 +123,44 @@ static void grow_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
         all[i].status = grow_tree(&all[i], &all[i].error);
 }
 
-/* Of a vertex against a face, one of a wall. Where walls have as many edges and vertices that stick
- * out as the body has, each answers for its part; where they are flat the body's vertices do alone.
- */
-static double area_at_wall(const search *s, double area, uint32_t face)
+double kiln_pair_area_at_wall(const kiln_walls *walls, double area, uint32_t face)
 {
-    const kiln_walls *walls = s->rules->walls;
-    if (s->of[s->from].wall)
-        return 0.25 * fmin(area, s->typical);
     double before = walls->face_area.data[walls->obstacle.data[walls->faces.data[3 * face]]];
     return area * (1.0 - 0.25 * walls->sharp.data[face] * fmin(area / before, 1.0));
 }
 
-static bool has_wall(const search *s)
+bool kiln_pair_meets(const kiln_pair_rules *rules, const kiln_pair_kind *kind)
 {
-    return s->of[s->from].wall || s->of[s->to].wall;
+    if (kind->wall)
+        return kiln_body_meets_obstacle(rules->table, kind->body, kind->other);
+    return (kind->body == kind->other ? rules->self : rules->bodies) &&
+           kiln_bodies_meet(rules->table, kind->body, kind->other);
 }
 
-KILN_INLINE bool is_of_one_part(const search *s, const kiln_surface_pair *pair)
+double kiln_pair_clearance(const kiln_pair_rules *rules, const kiln_pair_kind *kind)
 {
-    const uint32_t *part = s->surface->part.data;
-    return !has_wall(s) && part[pair->v[0]] == part[pair->v[3]];
-}
-
-/* As bodies; within one whose material has no memory nothing is kept, since nobody knows what was
- * nearer from the start. */
-KILN_INLINE double clearance_between(const search *s, const kiln_surface_pair *pair)
-{
-    if (!s->rules->clearance || (!s->rules->material_tells && is_of_one_part(s, pair)))
+    const double *clearance = rules->clearance;
+    if (!clearance || (!rules->material_tells && kind->one_part))
         return 0.0;
-    return 0.5 * (clearance_of(s, &s->of[s->from], pair->v[0]) +
-                  clearance_of(s, &s->of[s->to], pair->v[3]));
+    return 0.5 * (clearance[kind->body] + (kind->wall ? 0.0 : clearance[kind->other]));
+}
+
+double kiln_pair_reach(const kiln_pair_rules *rules, double clearance, double apart)
+{
+    double thickness = rules->thickness, part = thickness / (thickness + clearance);
+    return fmax(fmin(thickness, NEAR_SHARE * apart * part), LEAST_REACH * thickness);
+}
+
+KILN_INLINE kiln_pair_kind kind_of(const search *s, const kiln_surface_pair *pair)
+{
+    const uint32_t *body = s->surface->body.data, *part = s->surface->part.data;
+    uint32_t a = pair->v[0], b = pair->v[3], first = s->rules->first_wall;
+    if (s->of[s->from].wall || s->of[s->to].wall) {
+        uint32_t own = s->of[s->from].wall ? b : a, wall = s->of[s->from].wall ? a : b;
+        return (kiln_pair_kind){
+            .body = body[own], .other = s->rules->walls->obstacle.data[wall - first], .wall = true};
+    }
+    return (kiln_pair_kind){.body = body[a], .other = body[b], .one_part = part[a] == part[b]};
 }
 
 /* Without its area. */
@@ -173,7 +180,8 @@ static kiln_surface_pair pair_of(const search *s, size_t i)
         for (size_t k = 0; k < 3; k++)
             pair.v[k + 1] = b->first + b->faces->data[3 * (size_t)found.b + k];
     }
-    pair.clearance = clearance_between(s, &pair);
+    kiln_pair_kind kind = kind_of(s, &pair);
+    pair.clearance = kiln_pair_clearance(s->rules, &kind);
     return pair;
 }
 
@@ -186,26 +194,15 @@ static double area_of(const search *s, size_t i)
         return 0.25 * (a->edge_area[found.a] + (b->wall ? fmin(other, s->typical) : other));
     }
     double area = a->area[a->vertices->data[found.a]];
-    return a->wall || b->wall ? area_at_wall(s, area, found.b) : 0.25 * area;
-}
-
-/* Whether the sides see each other. */
-static bool do_meet(const search *s, const kiln_surface_pair *pair)
-{
-    const kiln_pair_rules *rules = s->rules;
-    const uint32_t *body = s->surface->body.data, a = pair->v[0], b = pair->v[3];
-    if (!has_wall(s))
-        return (body[a] == body[b] ? rules->self : rules->bodies) &&
-               kiln_bodies_meet(rules->table, body[a], body[b]);
-    uint32_t own = s->of[s->from].wall ? b : a, wall = s->of[s->from].wall ? a : b;
-    return kiln_body_meets_obstacle(rules->table, body[own],
-                                    rules->walls->obstacle.data[wall - rules->first_wall]);
+    return b->wall ? kiln_pair_area_at_wall(s->rules->walls, area, found.b)
+                   : 0.25 * (a->wall ? fmin(area, s->typical) : area);
 }
 
 static bool is_wanted(const search *s, const kiln_surface_pair *pair)
 {
     const kiln_pair_rules *rules = s->rules;
-    if (!do_meet(s, pair))
+    kiln_pair_kind kind = kind_of(s, pair);
+    if (!kiln_pair_meets(rules, &kind))
         return false;
     if (!rules->held)
         return true;
@@ -252,21 +249,13 @@ static bool are_neighbours(const search *s, const kiln_surface_pair *pair)
 /* Whether the material says how far their reach is. */
 KILN_INLINE bool is_near_in_material(const search *s, const kiln_surface_pair *pair)
 {
-    return is_of_one_part(s, pair) && (s->rules->material_tells || are_neighbours(s, pair));
+    return kind_of(s, pair).one_part && (s->rules->material_tells || are_neighbours(s, pair));
 }
 
 /* The clearance of a pair whose reach is known: both are less by the same part in the material. */
 static double clearance_by_reach(const search *s, const kiln_surface_pair *pair, double reach)
 {
     return pair->clearance * (reach / s->rules->thickness);
-}
-
-/* Of what is `apart` there. */
-KILN_INLINE double reach_in_material(const search *s, const kiln_surface_pair *pair, double apart)
-{
-    double thickness = s->rules->thickness;
-    double share = NEAR_SHARE * apart * (thickness / (thickness + pair->clearance));
-    return fmax(fmin(thickness, share), LEAST_REACH * thickness);
 }
 
 /* Reaches of wanted pairs, 0: they cannot come near. */
@@ -290,7 +279,7 @@ static void judge_block(const search *s, const kiln_surface_pair *pair, size_t c
     kiln_pair_distances2(context, inner, inner_count, s->u, 0.0, apart);
     for (size_t k = 0; k < inner_count; k++) {
         double *out = &reach[number[k]];
-        *out = reach_in_material(s, &inner[k], sqrt(apart[k]));
+        *out = kiln_pair_reach(s->rules, inner[k].clearance, sqrt(apart[k]));
         *out = near[number[k]] > *out + clearance_by_reach(s, &inner[k], *out) ? 0.0 : *out;
     }
 }
@@ -343,11 +332,12 @@ bool kiln_surface_pair_is_whole(const kiln_contact_surface *surface, const kiln_
     kiln_surface_pair pair = {
         .v = {vertex, face[0], face[1], face[2]}, .split = 1, .reach = rules->thickness};
     double d;
-    pair.clearance = clearance_between(&s, &pair);
+    kiln_pair_kind kind = kind_of(&s, &pair);
+    pair.clearance = kiln_pair_clearance(rules, &kind);
     if (is_near_in_material(&s, &pair)) {
         const kiln_vec3 corner[3] = {u[face[0]], u[face[1]], u[face[2]]};
         double apart = sqrt(kiln_triangle_distance2(u[vertex], corner));
-        if (reach_in_material(&s, &pair, apart) < rules->thickness)
+        if (kiln_pair_reach(rules, pair.clearance, apart) < rules->thickness)
             return false;
     }
     return !is_violated(&s, &pair, &d);

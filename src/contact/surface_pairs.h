@@ -57,6 +57,26 @@ typedef struct kiln_pair_rules {
     double part, skin;
 } kiln_pair_rules;
 
+/* Who meets in a pair. */
+typedef struct kiln_pair_kind {
+    uint32_t body, other; /* bodies, or a body and an obstacle: */
+    bool wall;
+    bool one_part; /* of a body: its material says what is near in it */
+} kiln_pair_kind;
+
+/* Whether they see each other. */
+bool kiln_pair_meets(const kiln_pair_rules *rules, const kiln_pair_kind *kind);
+/* m, what they keep beside their reach. Within a part whose material has no memory nothing is kept,
+ * since nobody knows what was nearer from the start. */
+double kiln_pair_clearance(const kiln_pair_rules *rules, const kiln_pair_kind *kind);
+/* The reach of two that are so far apart in the material of their part; both it and their clearance
+ * are less by the same part. */
+double kiln_pair_reach(const kiln_pair_rules *rules, double clearance, double apart);
+/* m^2 that a vertex of a body stands for before a face of a wall. Where walls have as many edges
+ * and vertices that stick out as the body has, each answers for its part; where they are flat the
+ * body's vertices do alone. */
+double kiln_pair_area_at_wall(const kiln_walls *walls, double area, uint32_t face);
+
 /* Zero-initialise. Trees and lists, kept between searches. */
 typedef struct kiln_surface_pairs {
     kiln_context *context;

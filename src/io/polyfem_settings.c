@@ -201,14 +201,13 @@ static kiln_status put_stiffness(polyfem *p)
 }
 
 /* Its convergent formulation is area weights, which Kiln has in any case, and the improved max
- * operator, which counts each place once; newer scenes say these by themselves. */
+ * operator, which counts each place once. That costs time (docs/contact.md), and patches of
+ * remeshing by energy do not know it: it is taken where it is asked for by its own name. */
 static kiln_status put_weights(polyfem *p)
 {
-    const kiln_json_node *contact = kiln_polyfem_get(p->root, "contact");
-    bool convergent = false, improved = false;
-    KILN_TRY(kiln_polyfem_flag(p, contact, "use_convergent_formulation", &convergent));
-    improved = convergent;
-    KILN_TRY(kiln_polyfem_flag(p, contact, "use_improved_max_operator", &improved));
+    bool improved = false;
+    KILN_TRY(kiln_polyfem_flag(p, kiln_polyfem_get(p->root, "contact"), "use_improved_max_operator",
+                               &improved));
     if (improved)
         kiln_lua_put(&p->scene, ", weights = \"once\"");
     return KILN_OK;
@@ -228,6 +227,28 @@ static kiln_status put_contact(polyfem *p, double dhat)
     KILN_TRY(put_weights(p));
     kiln_lua_put(&p->scene, "},");
     kiln_polyfem_end_line(p, &p->scene, kiln_polyfem_get(p->root, "contact"));
+    return KILN_OK;
+}
+
+/* Tolerances are J there as here; what a collapse may cost is negative there. */
+static kiln_status put_remesh(polyfem *p)
+{
+    const kiln_json_node *node = kiln_polyfem_get(kiln_polyfem_get(p->root, "space"), "remesh");
+    double split = 1e-3, collapse = -1e-8;
+    bool enabled = false;
+    KILN_TRY(kiln_polyfem_flag(p, node, "enabled", &enabled));
+    KILN_TRY(kiln_polyfem_number(p, kiln_polyfem_get(node, "split"), "acceptance_tolerance",
+                                 (kiln_bounds)KILN_POSITIVE, &split));
+    KILN_TRY(kiln_polyfem_number(p, kiln_polyfem_get(node, "collapse"), "acceptance_tolerance",
+                                 (kiln_bounds)KILN_ANY_NUMBER, &collapse));
+    if (!enabled)
+        return KILN_OK;
+    kiln_lua_put(&p->scene, "    remesh = remesh {method = \"energy\", split = ");
+    kiln_lua_put_number(&p->scene, split);
+    kiln_lua_put(&p->scene, ", collapse = ");
+    kiln_lua_put_number(&p->scene, fabs(collapse));
+    kiln_lua_put(&p->scene, "},");
+    kiln_polyfem_end_line(p, &p->scene, node);
     return KILN_OK;
 }
 
@@ -259,6 +280,7 @@ kiln_status kiln_polyfem_put_settings(polyfem *p)
     KILN_TRY(put_gravity(p));
     KILN_TRY(put_step(p, &t, epsv));
     KILN_TRY(put_contact(p, dhat));
+    KILN_TRY(put_remesh(p));
     kiln_lua_put(&p->scene, "    output = {frame = ");
     kiln_lua_put_number(&p->scene, t.skip);
     kiln_lua_put(&p->scene, "},\n");

@@ -168,7 +168,8 @@ static kiln_status decide_walls(const kiln_world *world, const kiln_pair_table *
                               "m, near (%g, %g, %g); leave a gap",
                               scene->obstacles.data[inside.obstacle].name, 0.5 * body->clearance,
                               at.x, at.y, at.z);
-    if (scene->contact.obstacles == KILN_OBSTACLES_AUTO)
+    if (scene->contact.obstacles == KILN_OBSTACLES_AUTO &&
+        scene->remesh.method != KILN_REMESH_ENERGY)
         return KILN_OK;
     return kiln_said_fail(scene, &scene->contact.said, error,
                           "obstacle '%s' is in a body at the start, near (%g, %g, %g); with "

@@ -28,6 +28,7 @@ typedef struct energy {
     energy_state state;
     kiln_changes changes;
     kiln_remesh_work work;
+    kiln_f64_array sums;       /* scratch of densities */
     kiln_energy_report report; /* of the last step */
 } energy;
 
@@ -53,6 +54,10 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         add_field(world, KILN_FIELD_HELD, KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_INHERIT, error));
     KILN_TRY(
         add_field(world, KILN_FIELD_POINTS, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_NONE, error));
+    KILN_TRY(
+        add_field(world, KILN_FIELD_STILL, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE, error));
+    KILN_TRY(add_field(world, KILN_FIELD_VAIN, KILN_ON_TET, KILN_F64, 6, KILN_RULE_NONE, error));
+    KILN_TRY(add_field(world, KILN_FIELD_EVENLY, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY, error));
     return add_field(world, KILN_FIELD_TRACTION, KILN_ON_FACE, KILN_F64, 3, KILN_RULE_COPY, error);
 }
 
@@ -60,6 +65,35 @@ static void destroy(void *self)
 {
     energy *e = self;
     kiln_changes_free(e->world->context, &e->changes);
+    kiln_array_free(e->world->context, &e->sums);
+}
+
+/* kg/m^3 of each part and material, to its tets. */
+static kiln_status fill_density(energy *e, kiln_error *error)
+{
+    kiln_world *world = e->world;
+    const kiln_mesh *mesh = world->mesh;
+    size_t materials = world->scene->materials.count, kinds = mesh->parts.count * materials;
+    const uint32_t *material =
+        (const uint32_t *)(const void *)kiln_mesh_field(mesh, KILN_ON_TET, "material")->data;
+    const double *mass = kiln_world_column(world, KILN_ON_TET, KILN_FIELD_MASS);
+    double *density = kiln_world_column(world, KILN_ON_TET, KILN_FIELD_EVENLY);
+    kiln_f64_array *sums = &e->sums; /* [part][material][2] kg, m^3 */
+    KILN_TRY(kiln_array_reserve(world->context, sums, 2 * kinds, error));
+    memset(sums->data, 0, 2 * kinds * sizeof(double));
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+            if (!kiln_tet_live(mesh, t))
+                continue;
+            double *of = sums->data + 2 * (mesh->info[t].part * materials + material[t]);
+            if (pass == 1) {
+                density[t] = of[0] / of[1];
+                continue;
+            }
+            of[0] += mass[t];
+            of[1] += kiln_mesh_tet_volume(mesh, t);
+        }
+    return KILN_OK;
 }
 
 /* What patches look at, in columns that go through changes of the mesh. */
@@ -70,12 +104,12 @@ static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *
     static const struct {
         kiln_where where;
         const char *name;
-    } columns[] = {{KILN_ON_VERTEX, KILN_FIELD_END},
-                   {KILN_ON_VERTEX, KILN_FIELD_HELD},
-                   {KILN_ON_VERTEX, KILN_FIELD_POINTS},
-                   {KILN_ON_FACE, KILN_FIELD_TRACTION}};
+    } columns[] = {{KILN_ON_VERTEX, KILN_FIELD_END},    {KILN_ON_VERTEX, KILN_FIELD_HELD},
+                   {KILN_ON_VERTEX, KILN_FIELD_POINTS}, {KILN_ON_FACE, KILN_FIELD_TRACTION},
+                   {KILN_ON_TET, KILN_FIELD_VAIN},      {KILN_ON_VERTEX, KILN_FIELD_STILL}};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         KILN_TRY(kiln_rewind_save(mesh, columns[i].where, columns[i].name, KILN_SAVE_COPY, error));
+    KILN_TRY(fill_density(e, error));
     size_t rows = mesh->table[KILN_ON_VERTEX].used, faces = mesh->table[KILN_ON_FACE].used;
     const kiln_loads *loads = kiln_solid_loads(world->solid);
     const kiln_constraints *given = kiln_solid_constraints(world->solid);
@@ -114,6 +148,7 @@ static kiln_energy_options options_of(energy *e, double h)
     options.collapse = said->collapse > 0.0 ? said->collapse : COLLAPSE_PART * options.split;
     options.sizes = KILN_FIELD_START_SIZE;
     options.finest = said->size_min > 0.0 ? said->size_min : FINEST_PART * e->state.start_size;
+    options.share = e->world->moves ? said->share : 0.0;
     options.tolerance = kiln_solid_tolerance(e->world->solid, h);
     return options;
 }
@@ -132,16 +167,32 @@ static void add_count(kiln_energy_count *sum, const kiln_energy_count *one)
     sum->trials += one->trials;
     sum->taken += one->taken;
     sum->gained += one->gained;
+    sum->seconds += one->seconds;
+}
+
+static kiln_status remesh(energy *e, kiln_remesher *remesher, double h, kiln_energy_report *report,
+                          kiln_error *error)
+{
+    kiln_local_objective objective;
+    kiln_vicinity_surface surface;
+    kiln_energy_options options = options_of(e, h);
+    kiln_solid_objective(e->world->solid, h, &e->world->state.clock, &objective);
+    if (!kiln_solid_surface(e->world->solid, h, &objective, &surface))
+        return kiln_energy_remesh(remesher, &objective, &options, report, error);
+    objective.surface = &surface;
+    kiln_objective_look(&objective);
+    kiln_status status = kiln_vicinity_surface_begin(&surface, &objective, error);
+    if (status == KILN_OK)
+        status = kiln_energy_remesh(remesher, &objective, &options, report, error);
+    kiln_vicinity_surface_end(&surface);
+    return status;
 }
 
 static kiln_status change_mesh(energy *e, kiln_remesher *remesher, double h, bool *changed,
                                kiln_error *error)
 {
-    kiln_local_objective objective;
     kiln_energy_report report;
-    kiln_energy_options options = options_of(e, h);
-    kiln_solid_objective(e->world->solid, h, &e->world->state.clock, &objective);
-    KILN_TRY(kiln_energy_remesh(remesher, &objective, &options, &report, error));
+    KILN_TRY(remesh(e, remesher, h, &report, error));
     add_count(&e->report.splits, &report.splits);
     add_count(&e->report.collapses, &report.collapses);
     add_count(&e->report.flips, &report.flips);
@@ -152,12 +203,33 @@ static kiln_status change_mesh(energy *e, kiln_remesher *remesher, double h, boo
     return *changed ? carry_over(e, error) : KILN_OK;
 }
 
+/* At the end of the step patches see to it that nothing comes near; at its begin, where surfaces
+ * are bent otherwise, the guard does, and what two have done at the same place is looked at. */
+static kiln_status change_guarded(energy *e, const kiln_remesh_options *options, double h,
+                                  bool *changed, kiln_error *error)
+{
+    kiln_world *world = e->world;
+    kiln_remesher remesher;
+    KILN_TRY(kiln_remesher_begin(world->mesh, options, &remesher, error));
+    uint32_t since = world->mesh->clock;
+    kiln_status status = change_mesh(e, &remesher, h, changed, error);
+    if (status == KILN_OK && *changed)
+        status = kiln_solid_is_clear(world->solid, since, world->moves, changed, error);
+    if (status == KILN_OK && *changed) {
+        kiln_remesher_end(&remesher);
+        return KILN_OK;
+    }
+    kiln_remesher_abandon(&remesher);
+    e->report = (kiln_energy_report){0};
+    return status;
+}
+
 /* From the solution at `places`: a mesh on which it is better. */
 static kiln_status adapt(energy *e, const kiln_vec3 *places, double h, bool *changed,
                          kiln_error *error)
 {
     kiln_world *world = e->world;
-    kiln_remesher remesher;
+    kiln_keep_out guard;
     kiln_remesh_options options = kiln_remesh_default_options();
     options.surface = KILN_SURFACE_KEEP;
     double started = kiln_wall_seconds();
@@ -166,12 +238,10 @@ static kiln_status adapt(energy *e, const kiln_vec3 *places, double h, bool *cha
     KILN_TRY(kiln_solid_note_past(world->solid, error));
     e->changes.weight = KILN_FIELD_MASS;
     kiln_changes_start(&e->changes, world->mesh);
-    KILN_TRY(kiln_remesher_begin(world->mesh, &options, &remesher, error));
-    kiln_status status = change_mesh(e, &remesher, h, changed, error);
-    if (status == KILN_OK && *changed)
-        kiln_remesher_end(&remesher);
-    else
-        kiln_remesher_abandon(&remesher);
+    KILN_TRY(kiln_solid_keep_out(world->solid, world->moves, &guard, error));
+    options.guard = guard.mesh ? &guard.guard : NULL;
+    kiln_status status = change_guarded(e, &options, h, changed, error);
+    kiln_keep_out_end(&guard);
     e->work.remesh_seconds += kiln_wall_seconds() - started;
     if (status != KILN_OK || !*changed)
         return status;
@@ -290,6 +360,7 @@ static void measure(const void *self, kiln_stats *stats)
         return;
     kiln_remesh_measure(&e->work, stats);
     const kiln_energy_report *r = &e->report;
+    kiln_remesh_measure_energy(r, stats);
     if (r->splits.taken + r->flips.taken + r->moves.taken + r->collapses.taken == 0)
         return;
     kiln_log(

@@ -410,7 +410,7 @@ static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bo
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
     KILN_TRY(kiln_tried_list(world->mesh, shaped, &l->tried[KILN_TRIED_REPAIR], error));
     KILN_TRY(kiln_may_go_on(world->context, error));
-    KILN_TRY(kiln_solid_is_clear(world->solid, since, clear, error));
+    KILN_TRY(kiln_solid_is_clear(world->solid, since, false, clear, error));
     l->work.changed = *clear ? report.changed : 0;
     l->state.nearing = *clear && l->is_pressed && sizes.splits > 0;
     l->work.worst = *clear ? report.worst_after : report.worst_before;
@@ -464,7 +464,7 @@ static kiln_status make_pass(local *l, const kiln_remesh_options *options, bool 
     l->changes.weight = KILN_FIELD_MASS;
     kiln_changes_start(&l->changes, l->world->mesh);
     kiln_keep_out guard;
-    KILN_TRY(kiln_solid_keep_out(l->world->solid, &guard, error));
+    KILN_TRY(kiln_solid_keep_out(l->world->solid, false, &guard, error));
     kiln_remesh_options guarded = *options;
     guarded.guard = guard.mesh ? &guard.guard : NULL;
     kiln_status began = kiln_remesher_begin(l->world->mesh, &guarded, &remesher, error);

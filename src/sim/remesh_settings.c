@@ -6,6 +6,7 @@ kiln_scene_remesh kiln_remesh_default_settings(void)
                                .quality = 0.15,
                                .every = 1,
                                .gradation = 1.5,
+                               .share = 0.05,
                                .rounds = 10,
                                .condition = 12.0,
                                .condition_change = 3.0,
@@ -55,6 +56,7 @@ static kiln_status check_method(const kiln_scene_remesh *remesh, const kiln_give
         {"gradation", KILN_REMESH_LOCAL, "local"},
         {"split", KILN_REMESH_ENERGY, "energy"},
         {"collapse", KILN_REMESH_ENERGY, "energy"},
+        {"share", KILN_REMESH_ENERGY, "energy"},
         {"rounds", KILN_REMESH_ENERGY, "energy"},
     };
     if (remesh->method == KILN_REMESH_GLOBAL && remesh->space == KILN_SPACE_MATERIAL &&
@@ -176,6 +178,10 @@ static const kiln_schema_row remesh_rows[] = {
     {"collapse", KILN_VALUE_NUMBER, REMESH(collapse), KILN_NOT_NEGATIVE, "J", NULL,
      .meaning =
          "energy: a collapse if it rises by no more than this; 0: by a hundredth of `split`"},
+    {"share", KILN_VALUE_NUMBER, REMESH(share), KILN_WITHIN(0, 1), NULL, NULL,
+     .meaning = "energy: splits, flips and moves that are tried in a step of motion, of each the "
+                "most promising, at most so many for each edge of the mesh; 0: no limit, as in "
+                "static solves"},
     {"rounds", KILN_VALUE_WHOLE, REMESH(rounds), KILN_WITHIN(1, 1000), NULL, NULL,
      .meaning = "energy, static: solves on meshes that follow, at most"},
     {"condition", KILN_VALUE_NUMBER, REMESH(condition), KILN_POSITIVE, NULL, NULL,

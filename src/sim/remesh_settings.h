@@ -39,6 +39,7 @@ typedef struct kiln_scene_remesh {
 
     double split, collapse; /* energy: J that a split must gain, that a collapse may cost; 0: parts
                                of the energy of the step */
+    double share;           /* energy: of the edges, changes tried in a step of motion; 0: any */
     int rounds;             /* energy, static: solves with meshes that follow, at most */
 
     double condition;        /* global: remesh when the worst basis matrix passes it: 12 */

@@ -46,3 +46,19 @@ void kiln_remesh_measure(const kiln_remesh_work *work, kiln_stats *stats)
     add(&stats->t_remesh, work->remesh_seconds);
     add(&stats->t_transfer, work->transfer_seconds);
 }
+
+void kiln_remesh_measure_energy(const kiln_energy_report *report, kiln_stats *stats)
+{
+    const kiln_energy_count *s = &report->splits, *f = &report->flips, *m = &report->moves;
+    const kiln_energy_count *c = &report->collapses;
+    stats->trials = (double)(s->trials + f->trials + m->trials + c->trials);
+    stats->splits = (double)s->taken;
+    stats->flips = (double)f->taken;
+    stats->moves = (double)m->taken;
+    stats->collapses = (double)c->taken;
+    stats->gained = s->gained + f->gained + m->gained + c->gained;
+    stats->t_splits = s->seconds;
+    stats->t_flips = f->seconds;
+    stats->t_moves = m->seconds;
+    stats->t_collapses = c->seconds;
+}

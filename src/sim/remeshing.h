@@ -3,6 +3,7 @@
 #define KILN_SIM_REMESHING_H
 
 #include "sim/world_impl.h"
+#include "step/energy_remesh.h"
 
 #define KILN_FIELD_START_SIZE "start_size" /* mean edge of the start, by vertex, m */
 
@@ -17,5 +18,6 @@ typedef struct kiln_remesh_work {
 } kiln_remesh_work;
 /* Added to the row. */
 void kiln_remesh_measure(const kiln_remesh_work *work, kiln_stats *stats);
+void kiln_remesh_measure_energy(const kiln_energy_report *report, kiln_stats *stats);
 
 #endif

@@ -189,8 +189,10 @@ static kiln_status check_obstacles(const kiln_scene *scene, double size, kiln_er
 /* What patches (step/patch.h) know nothing of: their energy would not be the step's. */
 static const char *beyond_energy(const kiln_scene *scene)
 {
-    if (scene->contact.bodies || scene->contact.self || scene->obstacles.count > 0)
-        return "contact or obstacles";
+    if (scene->obstacles.count > 0 && scene->contact.obstacles == KILN_OBSTACLES_POINTS)
+        return "obstacles that hold points (contact.obstacles)";
+    if (scene->contact.weights == KILN_WEIGHTS_ONCE)
+        return "surfaces that count once (contact.weights)";
     if (scene->has_velocity_field)
         return "a velocity field";
     for (size_t i = 0; i < scene->materials.count; i++) {

@@ -75,7 +75,10 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
  *   flowed changed        tets that flowed, that remeshing took or reshaped
  *   relax                 Newton iterations of the material's relaxation
  *   gap_min               least distance of surfaces that repel each other at the end, beyond their
- *                         clearance, m */
+ *                         clearance, m
+ *   trials splits flips moves collapses   of remeshing by energy: all that were judged, and by kind
+ *                         those that were made; t_splits and so on are their parts of t_remesh
+ *   gained                J by which the energy of the step fell with them */
 #define KILN_STATS_TABLE(X)                                                                        \
     X(step)                                                                                        \
     X(time)                                                                                        \
@@ -121,7 +124,17 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
     X(flowed)                                                                                      \
     X(changed)                                                                                     \
     X(relax)                                                                                       \
-    X(gap_min)
+    X(gap_min)                                                                                     \
+    X(trials)                                                                                      \
+    X(splits)                                                                                      \
+    X(flips)                                                                                       \
+    X(moves)                                                                                       \
+    X(collapses)                                                                                   \
+    X(gained)                                                                                      \
+    X(t_splits)                                                                                    \
+    X(t_flips)                                                                                     \
+    X(t_moves)                                                                                     \
+    X(t_collapses)
 
 typedef struct kiln_stats {
 #define KILN_STATS_MEMBER(name) double name;

@@ -231,25 +231,26 @@ static uint32_t wall_of(const kiln_collide *c, size_t i)
     return kiln_collide_is_wall(c, row) ? row - c->first_wall : KILN_NONE;
 }
 
-static const kiln_pair_rule *rule_of(const kiln_collide *c, size_t i, uint32_t wall)
+double kiln_collide_friction_of_kind(const kiln_collide *c, const kiln_pair_kind *kind)
 {
-    const uint32_t *v = kiln_collide_pair(c, i)->v, *body = c->surface.body.data;
-    if (wall == KILN_NONE)
-        return kiln_pair_rule_of_bodies(c->options.pairs, body[v[0]], body[v[3]]);
-    return kiln_pair_rule_of_obstacle(c->options.pairs,
-                                      body[kiln_collide_is_wall(c, v[0]) ? v[3] : v[0]],
-                                      c->walls.obstacle.data[wall]);
+    const kiln_pair_table *table = c->options.pairs;
+    const kiln_pair_rule *rule = kind->wall
+                                     ? kiln_pair_rule_of_obstacle(table, kind->body, kind->other)
+                                     : kiln_pair_rule_of_bodies(table, kind->body, kind->other);
+    if (rule && !isnan(rule->friction))
+        return rule->friction;
+    return kind->wall ? kiln_obstacle_friction(c->walls.obstacles[kind->other])
+                      : c->options.friction;
 }
 
 double kiln_collide_friction_of(const kiln_collide *c, size_t i)
 {
+    const uint32_t *v = kiln_collide_pair(c, i)->v, *body = c->surface.body.data;
     uint32_t wall = wall_of(c, i);
-    const kiln_pair_rule *rule = c->options.pairs ? rule_of(c, i, wall) : NULL;
-    if (rule && !isnan(rule->friction))
-        return rule->friction;
-    return wall == KILN_NONE
-               ? c->options.friction
-               : kiln_obstacle_friction(c->walls.obstacles[c->walls.obstacle.data[wall]]);
+    kiln_pair_kind kind = {.wall = wall != KILN_NONE};
+    kind.body = body[kiln_collide_is_wall(c, v[0]) ? v[3] : v[0]];
+    kind.other = kind.wall ? c->walls.obstacle.data[wall] : body[v[3]];
+    return kiln_collide_friction_of_kind(c, &kind);
 }
 
 static bool some_pair_rubs(const kiln_pair_table *table)

@@ -75,6 +75,16 @@ void kiln_collide_measure(kiln_collide *collide, const double *x);
 /* The renew of repulsion: the matrix gets blocks for the pairs that act at x. */
 kiln_status kiln_collide_expect(void *self, const double *x, kiln_error *error);
 
+/* What pairs are searched by, but for a way. */
+kiln_pair_rules kiln_collide_rules(const kiln_collide *collide);
+/* Of corners in the order of a pair: 1 for edges that cross at an angle, less where they are
+ * parallel. */
+double kiln_collide_skewness(uint32_t split, const kiln_vec3 p[4]);
+/* The part of a vertex's faces that looks at the face pqr of a wall presses it: the sides of a
+ * block do not. `area` is theirs as a vector, over what it is in the material. */
+double kiln_collide_facing(kiln_vec3 area, kiln_vec3 p, kiln_vec3 q, kiln_vec3 r);
+double kiln_collide_friction_of_kind(const kiln_collide *collide, const kiln_pair_kind *kind);
+
 /* Before a matrix at x, where distances have been measured (collide_harden.c). */
 void kiln_collide_look_harder(kiln_collide *collide, const double *x);
 double kiln_collide_scale_of(const kiln_collide *collide, size_t i); /* of a pair that acts */

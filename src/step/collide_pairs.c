@@ -225,28 +225,36 @@ static double side_modulus(const kiln_collide *c, const uint32_t *v, uint32_t co
     return sum / count;
 }
 
-/* 1 for edges that cross at an angle. */
-static double skewness(const kiln_surface_pair *pair, const kiln_vec3 *x)
+double kiln_collide_skewness(uint32_t split, const kiln_vec3 p[4])
 {
-    if (pair->split == 1)
+    if (split == 1)
         return 1.0;
-    kiln_vec3 a = kiln_v3_sub(x[pair->v[1]], x[pair->v[0]]);
-    kiln_vec3 b = kiln_v3_sub(x[pair->v[3]], x[pair->v[2]]);
+    kiln_vec3 a = kiln_v3_sub(p[1], p[0]), b = kiln_v3_sub(p[3], p[2]);
     double sine2 = kiln_v3_norm2(kiln_v3_cross(a, b)), y;
     y = fmin(sine2 / (PARALLEL * kiln_v3_norm2(a) * kiln_v3_norm2(b)), 1.0);
     return fmax(y * (2.0 - y), LEAST_PARALLEL);
 }
 
-/* The part of a vertex's faces that looks at a wall presses it: the sides of a block do not. */
+double kiln_collide_facing(kiln_vec3 area, kiln_vec3 p, kiln_vec3 q, kiln_vec3 r)
+{
+    kiln_vec3 normal = kiln_v3_normalize(kiln_v3_cross(kiln_v3_sub(q, p), kiln_v3_sub(r, p)));
+    return fmax(-kiln_v3_dot(area, normal), LEAST_FACING);
+}
+
 static double facing(const kiln_collide *c, const kiln_surface_pair *pair)
 {
     if (pair->split != 1 || !kiln_collide_is_wall(c, pair->v[1]))
         return 1.0;
     const kiln_vec3 *x = kiln_collide_points(c->begin.data);
-    kiln_vec3 a = kiln_v3_sub(x[pair->v[2]], x[pair->v[1]]);
-    kiln_vec3 b = kiln_v3_sub(x[pair->v[3]], x[pair->v[1]]);
-    kiln_vec3 normal = kiln_v3_normalize(kiln_v3_cross(a, b));
-    return fmax(-kiln_v3_dot(c->facing.data[pair->v[0]], normal), LEAST_FACING);
+    return kiln_collide_facing(c->facing.data[pair->v[0]], x[pair->v[1]], x[pair->v[2]],
+                               x[pair->v[3]]);
+}
+
+static double skewness(const kiln_collide *c, const kiln_surface_pair *pair)
+{
+    const kiln_vec3 *x = kiln_collide_points(c->begin.data);
+    const kiln_vec3 p[4] = {x[pair->v[0]], x[pair->v[1]], x[pair->v[2]], x[pair->v[3]]};
+    return kiln_collide_skewness(pair->split, p);
 }
 
 /* From here a solve begins. */
@@ -361,8 +369,8 @@ double kiln_collide_scale_of(const kiln_collide *c, size_t i)
     const kiln_surface_pair *pair = kiln_collide_pair(c, i);
     double modulus = fmin(side_modulus(c, pair->v, pair->split),
                           side_modulus(c, pair->v + pair->split, 4 - pair->split));
-    return c->hardness * c->options.stiffness * modulus * c->counted.data[i] *
-           skewness(pair, kiln_collide_points(c->begin.data)) * facing(c, pair);
+    return c->hardness * c->options.stiffness * modulus * c->counted.data[i] * skewness(c, pair) *
+           facing(c, pair);
 }
 
 static double energy_of(const kiln_collide *c)

@@ -7,31 +7,36 @@
 #include <math.h>
 
 enum { GRAIN = 64 };
-/* Of what a split must gain: less is not worth the change. */
+/* Of what a split must gain: less is not worth the change. And of that: what is gained before
+ * anything has moved, without which what moves then hardly makes up for it. */
 #define LEAST_PART 0.1
+#define AT_ONCE    0.25
 
-/* Of a tet that is proposed, without inertia of places that are not there: all vertices are. */
-static double fresh_value(const kiln_local_objective *o, const kiln_new_tet *fresh)
-{
-    kiln_patch_tet tet;
-    kiln_vec3 u[4], x[4], centre[4];
-    if (fresh->parent == KILN_NONE)
-        return INFINITY;
-    for (int k = 0; k < 4; k++) {
-        u[k] = o->mesh->u[fresh->v[k]];
-        x[k] = o->end[fresh->v[k]];
-        centre[k] = o->scheme.scale > 0.0 ? kiln_objective_centre(o, fresh->v[k]) : x[k];
-    }
-    return kiln_patch_form_new(o, u, fresh->parent, &tet) ? kiln_patch_tet_value(o, &tet, x, centre)
-                                                          : INFINITY;
-}
-
-/* J by which the objective falls at once; loads on faces are left to the trial. */
+/* J by which the objective falls at once; loads on faces are left to the trial. All vertices are
+ * there already. */
 static double gain_of(const kiln_local_objective *o, const kiln_proposal *proposal)
 {
     double gain = kiln_patch_sum(o, proposal->old, proposal->old_count);
-    for (uint32_t i = 0; i < proposal->fresh_count; i++)
-        gain -= fresh_value(o, &proposal->fresh[i]);
+    for (uint32_t from = 0; from < proposal->fresh_count; from += KILN_ELEMENT_LANES) {
+        kiln_patch_tet tet[KILN_ELEMENT_LANES];
+        kiln_vec3 x[KILN_ELEMENT_LANES][4], centre[KILN_ELEMENT_LANES][4];
+        uint32_t some = proposal->fresh_count - from;
+        some = some < KILN_ELEMENT_LANES ? some : KILN_ELEMENT_LANES;
+        for (uint32_t i = 0; i < some; i++) {
+            const kiln_new_tet *fresh = &proposal->fresh[from + i];
+            kiln_vec3 u[4];
+            for (int k = 0; k < 4; k++) {
+                u[k] = o->mesh->u[fresh->v[k]];
+                x[i][k] = o->end[fresh->v[k]];
+                centre[i][k] =
+                    o->scheme.scale > 0.0 ? kiln_objective_centre(o, fresh->v[k]) : x[i][k];
+            }
+            if (fresh->parent == KILN_NONE || !kiln_patch_form_new(o, u, fresh->parent, &tet[i]))
+                return -INFINITY;
+        }
+        gain -= kiln_patch_tets_value(o, tet, (const kiln_vec3(*)[4])x,
+                                      (const kiln_vec3(*)[4])centre, some);
+    }
     return gain;
 }
 
@@ -88,7 +93,7 @@ static void try_flip(kiln_energy_pass *w, kiln_energy_candidate c, double least)
     kiln_arena_mark mark = kiln_arena_set_mark(&r->workspace.arena);
     w->trial = (kiln_energy_trial){.least = least, .middle = {c.a, c.b}, .middles = 2};
     if (kiln_edge_removal_propose(r, &r->workspace, tet, corner[0], corner[1], &proposal) &&
-        gain_of(w->objective, &proposal) > 0.0)
+        gain_of(w->objective, &proposal) > AT_ONCE * least)
         kiln_energy_try(w, &proposal, &w->report->flips);
     kiln_arena_release(&r->workspace.arena, mark);
 }
@@ -108,14 +113,15 @@ void kiln_energy_flip(kiln_energy_pass *pass)
         kiln_parallel_for(context, tets, GRAIN, survey_chunk, &s);
         for (size_t t = 0; t < tets; t++)
             for (int k = 0; k < 6; k++)
-                if (gain.data[t].of[k] > 0.0) {
+                if (gain.data[t].of[k] > AT_ONCE * least) {
                     uint32_t a = mesh->tet[t].v[kiln_edge_ends[k][0]];
                     uint32_t b = mesh->tet[t].v[kiln_edge_ends[k][1]];
                     kiln_energy_push(pass, (kiln_energy_candidate){gain.data[t].of[k],
                                                                    a < b ? a : b, a < b ? b : a});
                 }
     }
-    while (pass->status == KILN_OK && pass->heap.count > 0)
+    for (pass->left = pass->budget;
+         pass->status == KILN_OK && pass->heap.count > 0 && pass->left > 0; pass->left--)
         try_flip(pass, kiln_energy_pop(pass), least);
     kiln_array_free(context, &gain);
 }

@@ -1,18 +1,43 @@
 /* The inside of remeshing by energy, shared by energy_predict.c (what is worth a trial),
- * energy_trial.c (how a change is judged) and the operators: energy_split.c, energy_flip.c,
- * energy_move.c, energy_collapse.c. */
+ * energy_queue.c (which comes first), energy_vain.c (what was tried in vain), energy_trial.c (how a
+ * change is judged) and the operators: energy_split.c, energy_flip.c, energy_move.c,
+ * energy_collapse.c. */
 #ifndef KILN_STEP_ENERGY_IMPL_H
 #define KILN_STEP_ENERGY_IMPL_H
 
 #include "remesh/proposal.h"
 #include "step/energy_remesh.h"
 
-enum { KILN_ENERGY_RING = 64 };
+enum {
+    KILN_ENERGY_RING = 64,
+    KILN_ENERGY_SLOTS = 32, /* splits that are judged side by side */
+};
 
 typedef struct kiln_energy_candidate {
     double gain;
     uint32_t a, b; /* a < b */
 } kiln_energy_candidate;
+
+/* What a tet gives to the predictions of its edges. */
+typedef struct kiln_energy_slopes {
+    double mass;          /* kg */
+    kiln_vec3 g[4], r[4]; /* N: of its elastic energy; m: off the centre of inertia */
+    double H[4][6];       /* N/m, diagonal blocks: xx, xy, xz, yy, yz, zz */
+} kiln_energy_slopes;
+typedef enum kiln_energy_known {
+    KILN_ENERGY_UNKNOWN,
+    KILN_ENERGY_KNOWN,
+    KILN_ENERGY_SHAPELESS,
+} kiln_energy_known;
+
+/* A split that is judged without being made. */
+typedef struct kiln_energy_slot {
+    kiln_energy_candidate edge; /* its gain is the prediction of now */
+    uint32_t tet, corner[2];
+    kiln_patch patch;
+    bool legal;
+    double gained; /* J */
+} kiln_energy_slot;
 
 /* What a change is judged by. */
 typedef struct kiln_energy_trial {
@@ -24,6 +49,7 @@ typedef struct kiln_energy_trial {
     int parents;
     uint32_t middle[4]; /* free is what is round these, and round that vertex */
     int middles;
+    const kiln_energy_slot *judged; /* has been, on the mesh as it is; NULL: it is to be */
 } kiln_energy_trial;
 
 typedef struct kiln_energy_pass {
@@ -32,11 +58,22 @@ typedef struct kiln_energy_pass {
     const kiln_energy_options *options;
     kiln_energy_report *report;
     kiln_patch patch;
+    kiln_vicinity vicinity;  /* of what goes and comes */
+    kiln_u32_array changing; /* vertices of that */
     KILN_ARRAY_OF(kiln_energy_candidate)
-    heap;                  /* largest gain first, ties by number */
-    kiln_u32_array depth;  /* [vertex] */
-    kiln_u32_array around; /* scratch: vertices */
+    heap, aside;             /* largest gain first, ties by number; scratch */
+    size_t budget, left;     /* trials of a sweep, by the survey; of the one that is being made */
+    kiln_u32_array depth;    /* [vertex] */
+    double *vain, *still;    /* [tet][6], [vertex][2]: columns of energy_vain.c, or NULL */
+    kiln_f64_array error_at; /* J, [vertex] at the survey: the largest gain of an edge there */
+    KILN_ARRAY_OF(kiln_energy_slopes)
+    slopes; /* [tet] where `known` */
+    KILN_ARRAY_OF(uint8_t)
+    known;                   /* [tet] kiln_energy_known */
+    kiln_energy_slot *slots; /* [KILN_ENERGY_SLOTS] */
+    kiln_u32_array around;   /* scratch: vertices */
     kiln_idset seen;
+    kiln_idset near; /* vertices whose places count for splits that are judged side by side */
     kiln_walker walker;
     kiln_energy_trial trial;
     kiln_status status;
@@ -45,7 +82,28 @@ typedef struct kiln_energy_pass {
 
 /* Gains of all edges of the mesh, those worth it pushed; in parallel. */
 kiln_status kiln_energy_survey(kiln_energy_pass *pass, kiln_error *error);
-bool kiln_energy_is_worth(const kiln_energy_pass *pass, uint32_t a, uint32_t b, double gain);
+/* Of one edge, from slopes that are kept. */
+double kiln_energy_foresee(kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
+                           uint32_t corner_b);
+/* Slopes of these that are not known, together. */
+kiln_status kiln_energy_know(kiln_energy_pass *pass, const uint32_t *tets, size_t count);
+/* Tets that have changed, or whose corners have. */
+void kiln_energy_forget(kiln_energy_pass *pass, const uint32_t *tets, size_t count);
+bool kiln_energy_is_worth(const kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
+                          uint32_t corner_b, double gain);
+
+/* What a trial of this edge has found of what was predicted, 0: none was made since something round
+ * the edge has changed. */
+double kiln_energy_vain(const kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
+                        uint32_t corner_b);
+void kiln_energy_note_vain(kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
+                           uint32_t corner_b, double found);
+/* Whether a vertex with these tets has been looked at, found to be at its best, and nothing has
+ * happened there since. */
+bool kiln_energy_is_still(const kiln_energy_pass *pass, uint32_t vertex,
+                          const kiln_u32_array *tets);
+void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex);
+
 void kiln_energy_push(kiln_energy_pass *pass, kiln_energy_candidate candidate);
 kiln_energy_candidate kiln_energy_pop(kiln_energy_pass *pass);
 
@@ -53,9 +111,22 @@ kiln_energy_candidate kiln_energy_pop(kiln_energy_pass *pass);
  * `before`, which is found here. */
 bool kiln_energy_try(kiln_energy_pass *pass, const kiln_proposal *proposal,
                      kiln_energy_count *count);
+/* The same without being a trial. */
+bool kiln_energy_make(kiln_energy_pass *pass, const kiln_proposal *proposal,
+                      kiln_energy_count *count);
 bool kiln_energy_try_move(kiln_energy_pass *pass, uint32_t vertex, const kiln_place *place,
                           kiln_energy_count *count);
 kiln_judge kiln_energy_judge(kiln_energy_pass *pass);
+/* No tet becomes worse than `quality`, or than the worst that goes: bodies thinner than their edges
+ * have no better ones. */
+bool kiln_energy_keeps_shape(const kiln_energy_pass *pass, double before, double after);
+/* Columns anew, after the mesh may have grown. */
+void kiln_energy_look(kiln_energy_pass *pass);
+/* The vertices of the tets at these vertices in pass->around, without repetition. */
+kiln_status kiln_energy_list_around(kiln_energy_pass *pass, const uint32_t *vertices, size_t count);
+/* Newton on a patch, as far as it promises: J gained with `change` before anything has moved. */
+double kiln_energy_relax(const kiln_energy_pass *pass, kiln_patch *patch, double change,
+                         double least);
 /* A tet that has the edge, and its corners there. */
 bool kiln_energy_find_edge(kiln_energy_pass *pass, uint32_t a, uint32_t b, uint32_t *tet,
                            uint32_t corner[2]);

@@ -1,11 +1,13 @@
 /* Moves: vertices go in the material to where the energy is less (r-adaptivity). A vertex takes the
  * place in the world that the matter there has, so a uniform deformation gains nothing by it. */
+#include "base/parallel.h"
 #include "remesh/surface.h"
 #include "step/energy_impl.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { STAR_ROOM = 128, RETREATS = 4 };
+enum { STAR_ROOM = 128, RETREATS = 4, GRAIN = 64 };
 /* Of the mean edge at the vertex: how far it looks, and how far it goes at most. */
 #define LOOK  0.05
 #define REACH 0.3
@@ -17,88 +19,91 @@ typedef struct star {
     uint32_t vertex;
     uint32_t tet[STAR_ROOM];
     int corner[STAR_ROOM];
+    kiln_vec3 u[STAR_ROOM][4], x[STAR_ROOM][4], centre[STAR_ROOM][4];
     int count;
     kiln_vec3 at;
     double edge; /* m, mean */
     double before;
 } star;
 
-static bool gather(kiln_energy_pass *w, uint32_t vertex, star *s)
+static double value_at(const star *s, kiln_vec3 p);
+
+static bool gather(const kiln_energy_pass *w, kiln_walker *walker, uint32_t vertex, star *s)
 {
+    const kiln_local_objective *o = w->objective;
     const kiln_mesh *mesh = w->remesher->mesh;
     double sum = 0.0;
-    if (kiln_star(mesh, vertex, &w->walker, w->error) != KILN_OK)
+    if (kiln_star(mesh, vertex, walker, NULL) != KILN_OK || walker->tets.count > STAR_ROOM)
         return false;
-    if (w->walker.tets.count > STAR_ROOM)
-        return false;
-    *s = (star){.o = w->objective, .vertex = vertex, .at = mesh->u[vertex]};
-    for (size_t i = 0; i < w->walker.tets.count; i++) {
-        const kiln_tet *tet = &mesh->tet[w->walker.tets.data[i]];
-        s->tet[s->count] = w->walker.tets.data[i];
-        s->corner[s->count++] = (int)kiln_tet_corner(tet, vertex);
-        for (int k = 0; k < 4; k++)
-            sum += kiln_v3_norm(kiln_v3_sub(mesh->u[tet->v[k]], s->at)) / 3.0;
+    s->o = o, s->vertex = vertex, s->at = mesh->u[vertex];
+    s->count = (int)walker->tets.count;
+    for (int i = 0; i < s->count; i++) {
+        const kiln_tet *tet = &mesh->tet[walker->tets.data[i]];
+        s->tet[i] = walker->tets.data[i];
+        s->corner[i] = (int)kiln_tet_corner(tet, vertex);
+        for (int k = 0; k < 4; k++) {
+            uint32_t v = tet->v[k];
+            s->u[i][k] = mesh->u[v];
+            s->x[i][k] = o->end[v];
+            s->centre[i][k] = o->scheme.scale > 0.0 ? kiln_objective_centre(o, v) : s->x[i][k];
+            sum += kiln_v3_norm(kiln_v3_sub(mesh->u[v], s->at)) / 3.0;
+        }
     }
     s->edge = sum / s->count;
-    s->before = kiln_patch_sum(w->objective, s->tet, (size_t)s->count);
+    s->before = value_at(s, s->at);
     return isfinite(s->before);
 }
 
-/* The tet of the star that holds p, and the weights of its corners; false: p is outside. */
-static bool locate(const star *s, kiln_vec3 p, uint32_t *holder, double weight[4])
+/* The tet of the star that holds p, and the weights of its corners; -1: p is outside. */
+static int locate(const star *s, kiln_vec3 p, double weight[4])
 {
-    const kiln_mesh *mesh = s->o->mesh;
     double best = -INFINITY;
+    int holder = -1;
     for (int i = 0; i < s->count; i++) {
-        const uint32_t *v = mesh->tet[s->tet[i]].v;
-        double part[4], least = INFINITY, whole = kiln_mesh_tet_volume(mesh, s->tet[i]);
+        double part[4], least = INFINITY;
+        const kiln_vec3 *u = s->u[i];
+        double whole = kiln_tet_volume(u[0], u[1], u[2], u[3]);
         for (int k = 0; k < 4; k++) {
-            kiln_vec3 c[4] = {mesh->u[v[0]], mesh->u[v[1]], mesh->u[v[2]], mesh->u[v[3]]};
+            kiln_vec3 c[4] = {u[0], u[1], u[2], u[3]};
             c[k] = p;
             part[k] = kiln_tet_volume(c[0], c[1], c[2], c[3]) / whole;
             least = fmin(least, part[k]);
         }
         if (least > best) {
             best = least;
-            *holder = s->tet[i];
-            for (int k = 0; k < 4; k++)
-                weight[k] = part[k];
+            holder = i;
+            memcpy(weight, part, sizeof part);
         }
     }
-    return best > -1e-9;
+    return best > -1e-9 ? holder : -1;
 }
 
-/* The star's part of the objective with the vertex at p. */
+/* The star's part of the objective with the vertex at p, without loads on faces. */
 static double value_at(const star *s, kiln_vec3 p)
 {
     const kiln_local_objective *o = s->o;
-    const kiln_mesh *mesh = o->mesh;
-    uint32_t holder = KILN_NONE;
-    double weight[4], sum = 0.0;
-    if (!locate(s, p, &holder, weight))
+    kiln_patch_tet tet[STAR_ROOM];
+    kiln_vec3 x[STAR_ROOM][4], centre[STAR_ROOM][4], end = kiln_v3(0, 0, 0), middle = end;
+    double weight[4];
+    int holder = locate(s, p, weight);
+    if (holder < 0)
         return INFINITY;
-    kiln_vec3 end = kiln_v3(0, 0, 0), middle = end;
     for (int k = 0; k < 4; k++) {
-        uint32_t v = mesh->tet[holder].v[k];
-        end = kiln_v3_madd(end, weight[k], o->end[v]);
-        if (o->scheme.scale > 0.0)
-            middle = kiln_v3_madd(middle, weight[k], kiln_objective_centre(o, v));
+        end = kiln_v3_madd(end, weight[k], s->x[holder][k]);
+        middle = kiln_v3_madd(middle, weight[k], s->centre[holder][k]);
     }
     for (int i = 0; i < s->count; i++) {
-        kiln_patch_tet tet;
-        kiln_vec3 u[4], x[4], centre[4];
+        kiln_vec3 u[4];
         for (int k = 0; k < 4; k++) {
-            uint32_t v = mesh->tet[s->tet[i]].v[k];
-            bool own = k == s->corner[i];
-            u[k] = own ? p : mesh->u[v];
-            x[k] = own ? end : o->end[v];
-            centre[k] = own ? middle : o->scheme.scale > 0.0 ? kiln_objective_centre(o, v) : x[k];
+            u[k] = k == s->corner[i] ? p : s->u[i][k];
+            x[i][k] = k == s->corner[i] ? end : s->x[i][k];
+            centre[i][k] = k == s->corner[i] ? middle : s->centre[i][k];
         }
-        if (!kiln_patch_form_new(o, u, s->tet[i], &tet))
+        if (!kiln_patch_form_new(o, u, s->tet[i], &tet[i]))
             return INFINITY;
-        sum += kiln_patch_tet_value(o, &tet, x, centre);
     }
-    return sum;
+    return kiln_patch_tets_value(o, tet, (const kiln_vec3(*)[4])x, (const kiln_vec3(*)[4])centre,
+                                 (size_t)s->count);
 }
 
 /* Directions in which the vertex may go. */
@@ -149,53 +154,114 @@ static kiln_vec3 downhill(const star *s, const kiln_vec3 *direction, int count)
 static bool is_legal(const kiln_energy_pass *w, const star *s, const kiln_place *place)
 {
     const kiln_remesher *r = w->remesher;
+    double before = INFINITY;
+    for (int i = 0; i < s->count; i++)
+        before = fmin(before, r->quality.data[s->tet[i]]);
     for (int i = 0; i < s->count; i++) {
         const kiln_tet *tet = &r->mesh->tet[s->tet[i]];
         uint32_t v[4] = {tet->v[0], tet->v[1], tet->v[2], tet->v[3]};
         v[s->corner[i]] = KILN_PROPOSED;
         kiln_space space = kiln_remesher_space(r, s->tet[i]);
-        if (!(kiln_remesher_score_in(r, space, place, v) > w->options->quality) ||
+        double score = kiln_remesher_score_in(r, space, place, v);
+        if (!(score > 0.0) || !kiln_energy_keeps_shape(w, before, score) ||
             !kiln_remesher_valid_elsewhere(r, space, place, v))
             return false;
     }
     return true;
 }
 
-static void try_move(kiln_energy_pass *w, uint32_t vertex, double least)
+/* Where the vertex should go, and what the star gains by it at once; 0: nowhere. */
+static double find_way(const kiln_energy_pass *w, const star *s, kiln_vec3 *way)
+{
+    kiln_vec3 direction[3];
+    int count = directions(&w->remesher->side.data[s->vertex], direction);
+    *way = downhill(s, direction, count);
+    for (int i = 0; i < RETREATS; i++, *way = kiln_v3_scale(*way, 0.5)) {
+        double gain = s->before - value_at(s, kiln_v3_add(s->at, *way));
+        if (gain > LEAST_PART * w->options->split)
+            return gain;
+    }
+    return 0.0;
+}
+
+static bool may_move(const kiln_energy_pass *w, uint32_t vertex)
+{
+    kiln_vec3 direction[3];
+    return kiln_vertex_live(w->remesher->mesh, vertex) &&
+           directions(&w->remesher->side.data[vertex], direction) > 0 &&
+           !(w->objective->held && w->objective->held[vertex]);
+}
+
+static void try_move(kiln_energy_pass *w, uint32_t vertex)
 {
     const kiln_remesher *r = w->remesher;
-    kiln_vec3 direction[3];
-    int count = directions(&r->side.data[vertex], direction);
+    double least = LEAST_PART * w->options->split;
+    kiln_vec3 way;
     star s;
-    if (count == 0 || (w->objective->held && w->objective->held[vertex]) || !gather(w, vertex, &s))
+    if (!gather(w, &w->walker, vertex, &s) || !(find_way(w, &s, &way) > 0.0))
         return;
-    kiln_vec3 way = downhill(&s, direction, count);
     for (int i = 0; i < RETREATS; i++, way = kiln_v3_scale(way, 0.5)) {
         kiln_place place = {.side = r->side.data[vertex]};
-        uint32_t holder = KILN_NONE;
-        double gain = s.before - value_at(&s, kiln_v3_add(s.at, way));
-        if (!(gain > least))
-            continue;
         kiln_vec3 p = kiln_surface_rebase(r, &place.side, kiln_v3_add(s.at, way));
         kiln_remesher_locate(r, p, &place);
         w->trial = (kiln_energy_trial){.least = least, .parents = 4};
-        if (!is_legal(w, &s, &place) || !locate(&s, p, &holder, w->trial.weight))
+        int holder = locate(&s, p, w->trial.weight);
+        if (holder < 0 || !is_legal(w, &s, &place))
             continue;
+        if (i > 0 && !(s.before - value_at(&s, p) > least))
+            return;
         for (int k = 0; k < 4; k++)
-            w->trial.parent[k] = r->mesh->tet[holder].v[k];
-        kiln_energy_try_move(w, vertex, &place, &w->report->moves);
+            w->trial.parent[k] = r->mesh->tet[s.tet[holder]].v[k];
+        if (!kiln_energy_try_move(w, vertex, &place, &w->report->moves))
+            kiln_energy_note_still(w, vertex);
         return;
+    }
+}
+
+/* All vertices, on all threads: what each would gain by itself. */
+typedef struct move_survey {
+    const kiln_energy_pass *w;
+    double *gain; /* [vertex] */
+} move_survey;
+
+static void survey_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    const move_survey *survey = user;
+    const kiln_energy_pass *w = survey->w;
+    kiln_walker *walker = &w->remesher->workers[worker].walker;
+    for (uint32_t v = (uint32_t)begin; v < end; v++) {
+        kiln_vec3 way;
+        star s;
+        survey->gain[v] = 0.0;
+        if (!may_move(w, v) || kiln_star(w->remesher->mesh, v, walker, NULL) != KILN_OK ||
+            kiln_energy_is_still(w, v, &walker->tets) || !gather(w, walker, v, &s))
+            continue;
+        survey->gain[v] = find_way(w, &s, &way);
+        if (survey->gain[v] == 0.0)
+            kiln_energy_note_still(w, v);
     }
 }
 
 void kiln_energy_move(kiln_energy_pass *pass)
 {
-    const kiln_mesh *mesh = pass->remesher->mesh;
-    double least = LEAST_PART * pass->options->split;
-    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used && pass->status == KILN_OK; v++) {
-        if (v % 64 == 0)
-            pass->status = kiln_may_go_on(pass->remesher->context, pass->error);
-        if (pass->status == KILN_OK && kiln_vertex_live(mesh, v))
-            try_move(pass, v, least);
+    kiln_context *context = pass->remesher->context;
+    size_t vertices = pass->remesher->mesh->table[KILN_ON_VERTEX].used;
+    kiln_f64_array gain = {0};
+    pass->heap.count = 0;
+    pass->status = kiln_array_reserve(context, &gain, vertices, pass->error);
+    if (pass->status == KILN_OK) {
+        move_survey survey = {pass, gain.data};
+        kiln_parallel_for(context, vertices, GRAIN, survey_chunk, &survey);
+        for (uint32_t v = 0; v < vertices; v++)
+            if (gain.data[v] > 0.0)
+                kiln_energy_push(pass, (kiln_energy_candidate){gain.data[v], v, v});
     }
+    for (pass->left = pass->budget;
+         pass->status == KILN_OK && pass->heap.count > 0 && pass->left > 0; pass->left--) {
+        pass->status = kiln_may_go_on(context, pass->error);
+        if (pass->status == KILN_OK)
+            try_move(pass, kiln_energy_pop(pass).a);
+    }
+    kiln_array_free(context, &gain);
 }

@@ -1,66 +1,106 @@
-/* What an edge would gain by a split, and the queue of those that are worth a trial. */
+/* What an edge would gain by a split. */
 #include "base/parallel.h"
 #include "step/energy_impl.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { GRAIN = 64 };
 /* The rest of the patch adds to what the new vertex gains alone, by a half as a rule: predictions
  * below this part of what is asked for are not tried. */
 #define HOPE 0.4
 
-typedef struct slopes {
-    kiln_patch_tet form;
-    kiln_vec3 x[4], centre[4], g[4];
-    kiln_mat3 H[4];
-    bool formed;
-} slopes;
-
-static void find_slopes(const kiln_local_objective *o, uint32_t t, slopes *s)
+/* Of a batch of tets: what is known of each afterwards. */
+static void find_slopes(const kiln_local_objective *o, const uint32_t *tets, size_t count,
+                        kiln_energy_slopes *const *out, uint8_t *const *known)
 {
-    const uint32_t *v = o->mesh->tet[t].v;
-    s->formed = kiln_patch_form(o, t, &s->form);
-    if (!s->formed)
-        return;
-    for (int k = 0; k < 4; k++) {
-        s->x[k] = o->end[v[k]];
-        s->centre[k] = o->scheme.scale > 0.0 ? kiln_objective_centre(o, v[k]) : s->x[k];
+    static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
+    kiln_patch_tet form[KILN_ELEMENT_LANES];
+    kiln_vec3 x[KILN_ELEMENT_LANES][4], g[KILN_ELEMENT_LANES][4];
+    kiln_mat3 H[KILN_ELEMENT_LANES][4];
+    size_t from[KILN_ELEMENT_LANES], formed = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool has_shape = kiln_patch_form(o, tets[i], &form[formed]);
+        *known[i] = has_shape ? KILN_ENERGY_KNOWN : KILN_ENERGY_SHAPELESS;
+        for (int k = 0; k < 4; k++)
+            x[formed][k] = o->end[o->mesh->tet[tets[i]].v[k]];
+        from[formed] = i;
+        formed += has_shape;
     }
-    kiln_patch_tet_slopes(&s->form, s->x, s->g, s->H);
+    if (formed == 0)
+        return;
+    kiln_patch_tets_slopes(o->mesh->context, form, (const kiln_vec3(*)[4])x, formed, g, H);
+    for (size_t i = 0; i < formed; i++) {
+        const uint32_t *v = o->mesh->tet[tets[from[i]]].v;
+        kiln_energy_slopes *s = out[from[i]];
+        s->mass = form[i].mass;
+        for (int k = 0; k < 4; k++) {
+            s->g[k] = g[i][k];
+            s->r[k] = o->scheme.scale > 0.0 ? kiln_v3_sub(x[i][k], kiln_objective_centre(o, v[k]))
+                                            : kiln_v3(0, 0, 0);
+            for (int j = 0; j < 6; j++)
+                s->H[k][j] = H[i][k].m[row[j]][column[j]];
+        }
+    }
+}
+
+/* Tets that are not known yet, until there are enough. */
+typedef struct unknown {
+    uint32_t tet[KILN_ELEMENT_LANES];
+    size_t count;
+} unknown;
+
+static void find_unknown(kiln_energy_pass *w, unknown *tets)
+{
+    kiln_energy_slopes *out[KILN_ELEMENT_LANES];
+    uint8_t *known[KILN_ELEMENT_LANES];
+    for (size_t i = 0; i < tets->count; i++) {
+        out[i] = &w->slopes.data[tets->tet[i]];
+        known[i] = &w->known.data[tets->tet[i]];
+    }
+    find_slopes(w->objective, tets->tet, tets->count, out, known);
+    tets->count = 0;
+}
+
+static void want_slopes(kiln_energy_pass *w, uint32_t t, unknown *tets)
+{
+    if (w->known.data[t] != KILN_ENERGY_UNKNOWN)
+        return;
+    for (size_t i = 0; i < tets->count; i++)
+        if (tets->tet[i] == t)
+            return;
+    tets->tet[tets->count++] = t;
+    if (tets->count == KILN_ELEMENT_LANES)
+        find_unknown(w, tets);
 }
 
 /* What one tet gives to gradient and Hessian by y: both halves of the split have the new vertex in
  * the place of an end, with twice the slope. */
-static void add_slopes(const kiln_local_objective *o, uint32_t t, const slopes *s, int a, int b,
-                       kiln_vec3 *g, kiln_mat3 *H)
+static void add_slopes(const kiln_local_objective *o, uint32_t t, const kiln_energy_slopes *s,
+                       uint32_t a, uint32_t b, kiln_vec3 *g, double H[6])
 {
-    double mass = s->form.mass;
+    static const int diagonal[3] = {0, 3, 5};
     *g = kiln_v3_add(*g, kiln_v3_add(s->g[a], s->g[b]));
-    *g = kiln_v3_madd(*g, -0.25 * mass, o->acceleration);
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++)
-            H->m[i][k] += 2.0 * (s->H[a].m[i][k] + s->H[b].m[i][k]);
-    for (int f = 0; f < 4 && o->traction; f++)
+    *g = kiln_v3_madd(*g, -0.25 * s->mass, o->acceleration);
+    for (int i = 0; i < 6; i++)
+        H[i] += 2.0 * (s->H[a][i] + s->H[b][i]);
+    for (uint32_t f = 0; f < 4 && o->traction; f++)
         if (f != a && f != b)
-            *g = kiln_v3_madd(*g, -1.0 / 3.0, kiln_objective_pull(o, t, f));
+            *g = kiln_v3_madd(*g, -1.0 / 3.0, kiln_objective_pull(o, t, (int)f));
     if (!(o->scheme.scale > 0.0))
         return;
-    kiln_vec3 r[4], sum = kiln_v3(0, 0, 0);
-    for (int k = 0; k < 4; k++) {
-        r[k] = kiln_v3_sub(s->x[k], s->centre[k]);
-        sum = kiln_v3_add(sum, r[k]);
-    }
     /* (ra + 2 rm + rc + rd) + (rb + 2 rm + rc + rd), rm the mean of ra and rb */
-    kiln_vec3 ends = kiln_v3_add(r[a], r[b]);
-    kiln_vec3 both = kiln_v3_add(kiln_v3_scale(sum, 2.0), ends);
-    *g = kiln_v3_madd(*g, mass / (40.0 * o->scheme.scale), both);
+    kiln_vec3 sum = kiln_v3_add(kiln_v3_add(s->r[0], s->r[1]), kiln_v3_add(s->r[2], s->r[3]));
+    kiln_vec3 both = kiln_v3_add(kiln_v3_scale(sum, 2.0), kiln_v3_add(s->r[a], s->r[b]));
+    *g = kiln_v3_madd(*g, s->mass / (40.0 * o->scheme.scale), both);
     for (int i = 0; i < 3; i++)
-        H->m[i][i] += mass / (10.0 * o->scheme.scale);
+        H[diagonal[i]] += s->mass / (10.0 * o->scheme.scale);
 }
 
 /* g' H^-1 g / 2 over what is free. */
-static double gain_of(kiln_vec3 g, kiln_mat3 H, uint32_t held)
+static double gain_of(kiln_vec3 g, const double h[6], uint32_t held)
 {
+    kiln_mat3 H = {{{h[0], h[1], h[2]}, {h[1], h[3], h[4]}, {h[2], h[4], h[5]}}};
     double *at[3] = {&g.x, &g.y, &g.z};
     for (int i = 0; i < 3; i++)
         if (held >> i & 1) {
@@ -76,6 +116,14 @@ static double gain_of(kiln_vec3 g, kiln_mat3 H, uint32_t held)
     return gain > 0.0 ? gain : 0.0;
 }
 
+/* Contact, if the edge is pressed in its middle. How stiff it is does not count: what is behind the
+ * new vertex gives way with it. */
+static kiln_vec3 without_press(const kiln_local_objective *o, uint32_t a, uint32_t b, kiln_vec3 g)
+{
+    const kiln_vicinity_surface *s = o->surface;
+    return s ? kiln_v3_madd(g, -s->weight, kiln_vicinity_pressed(s, a, b)) : g;
+}
+
 static uint32_t held_by_both(const kiln_local_objective *o, uint32_t a, uint32_t b)
 {
     return o->held ? o->held[a] & o->held[b] & 7 : 0;
@@ -88,67 +136,99 @@ double kiln_energy_predict(const kiln_local_objective *objective, uint32_t tet, 
     uint32_t ring[KILN_ENERGY_RING], a = mesh->tet[tet].v[corner_a], b = mesh->tet[tet].v[corner_b];
     uint32_t count = kiln_edge_ring(mesh, tet, corner_a, corner_b, ring, KILN_ENERGY_RING).count;
     kiln_vec3 g = kiln_v3(0, 0, 0);
-    kiln_mat3 H = {{{0}}};
+    double H[6] = {0};
     for (uint32_t i = 0; i < count && i < KILN_ENERGY_RING; i++) {
-        slopes s;
+        kiln_energy_slopes s, *out = &s;
+        uint8_t known, *how = &known;
         uint32_t t = ring[i] / 4;
-        find_slopes(objective, t, &s);
-        if (!s.formed)
+        find_slopes(objective, &t, 1, &out, &how);
+        if (known != KILN_ENERGY_KNOWN)
             return 0.0;
-        add_slopes(objective, t, &s, (int)kiln_tet_corner(&mesh->tet[t], a),
-                   (int)kiln_tet_corner(&mesh->tet[t], b), &g, &H);
+        add_slopes(objective, t, &s, kiln_tet_corner(&mesh->tet[t], a),
+                   kiln_tet_corner(&mesh->tet[t], b), &g, H);
     }
-    return count > KILN_ENERGY_RING ? 0.0 : gain_of(g, H, held_by_both(objective, a, b));
+    return count > KILN_ENERGY_RING
+               ? 0.0
+               : gain_of(without_press(objective, a, b, g), H, held_by_both(objective, a, b));
 }
 
-/* The queue: largest gain first. */
-
-static bool comes_before(const kiln_energy_candidate *p, const kiln_energy_candidate *q)
+/* The same with slopes that are known. */
+static double predict_round(const kiln_energy_pass *w, uint32_t a, uint32_t b, const uint32_t *ring,
+                            uint32_t count)
 {
-    if (p->gain != q->gain)
-        return p->gain > q->gain;
-    return p->a != q->a ? p->a < q->a : p->b < q->b;
-}
-
-void kiln_energy_push(kiln_energy_pass *w, kiln_energy_candidate c)
-{
-    kiln_status status = kiln_array_push(w->remesher->context, &w->heap, c, w->error);
-    if (status != KILN_OK) {
-        w->status = status;
-        return;
+    const kiln_local_objective *o = w->objective;
+    kiln_vec3 g = kiln_v3(0, 0, 0);
+    double H[6] = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t t = ring[i] / 4;
+        const kiln_tet *tet = &o->mesh->tet[t];
+        if (w->known.data[t] != KILN_ENERGY_KNOWN)
+            return 0.0;
+        add_slopes(o, t, &w->slopes.data[t], kiln_tet_corner(tet, a), kiln_tet_corner(tet, b), &g,
+                   H);
     }
-    kiln_energy_candidate *heap = w->heap.data;
-    size_t i = w->heap.count - 1;
-    for (; i > 0 && comes_before(&c, &heap[(i - 1) / 2]); i = (i - 1) / 2)
-        heap[i] = heap[(i - 1) / 2];
-    heap[i] = c;
+    return gain_of(without_press(o, a, b, g), H, held_by_both(o, a, b));
 }
 
-kiln_energy_candidate kiln_energy_pop(kiln_energy_pass *w)
+static kiln_status reserve_slopes(kiln_energy_pass *w)
 {
-    kiln_energy_candidate *heap = w->heap.data, top = heap[0], last = heap[--w->heap.count];
-    size_t count = w->heap.count, i = 0;
-    while (2 * i + 1 < count) {
-        size_t child = 2 * i + 1;
-        if (child + 1 < count && comes_before(&heap[child + 1], &heap[child]))
-            child++;
-        if (comes_before(&last, &heap[child]))
-            break;
-        heap[i] = heap[child];
-        i = child;
-    }
-    if (count > 0)
-        heap[i] = last;
-    return top;
+    kiln_context *context = w->remesher->context;
+    size_t tets = w->remesher->mesh->table[KILN_ON_TET].used;
+    KILN_TRY(kiln_array_reserve(context, &w->slopes, tets, w->error));
+    KILN_TRY(kiln_array_reserve(context, &w->known, tets, w->error));
+    while (w->known.count < tets)
+        w->known.data[w->known.count++] = KILN_ENERGY_UNKNOWN;
+    return KILN_OK;
 }
 
-bool kiln_energy_is_worth(const kiln_energy_pass *w, uint32_t a, uint32_t b, double gain)
+double kiln_energy_foresee(kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
+                           uint32_t corner_b)
 {
-    const kiln_vec3 *u = w->remesher->mesh->u;
+    const kiln_mesh *mesh = pass->remesher->mesh;
+    uint32_t ring[KILN_ENERGY_RING], a = mesh->tet[tet].v[corner_a], b = mesh->tet[tet].v[corner_b];
+    uint32_t count = kiln_edge_ring(mesh, tet, corner_a, corner_b, ring, KILN_ENERGY_RING).count;
+    kiln_status status = reserve_slopes(pass);
+    if (status != KILN_OK)
+        pass->status = status;
+    if (status != KILN_OK || count > KILN_ENERGY_RING)
+        return 0.0;
+    unknown tets = {.count = 0};
+    for (uint32_t i = 0; i < count; i++)
+        want_slopes(pass, ring[i] / 4, &tets);
+    find_unknown(pass, &tets);
+    return predict_round(pass, a, b, ring, count);
+}
+
+kiln_status kiln_energy_know(kiln_energy_pass *pass, const uint32_t *tets, size_t count)
+{
+    unknown wanted = {.count = 0};
+    KILN_TRY(reserve_slopes(pass));
+    for (size_t i = 0; i < count; i++)
+        want_slopes(pass, tets[i], &wanted);
+    find_unknown(pass, &wanted);
+    return KILN_OK;
+}
+
+void kiln_energy_forget(kiln_energy_pass *pass, const uint32_t *tets, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (tets[i] < pass->known.count)
+            pass->known.data[tets[i]] = KILN_ENERGY_UNKNOWN;
+}
+
+bool kiln_energy_is_worth(const kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
+                          uint32_t corner_b, double gain)
+{
+    const kiln_energy_pass *w = pass;
+    const kiln_mesh *mesh = w->remesher->mesh;
     const uint32_t *depth = w->depth.data;
+    uint32_t a = mesh->tet[tet].v[corner_a], b = mesh->tet[tet].v[corner_b];
     uint32_t deepest = depth[a] > depth[b] ? depth[a] : depth[b];
-    return gain >= HOPE * w->options->split && deepest < (uint32_t)w->options->depth &&
-           kiln_v3_norm(kiln_v3_sub(u[a], u[b])) >= 2.0 * w->options->finest;
+    if (gain < HOPE * w->options->split || deepest >= (uint32_t)w->options->depth ||
+        kiln_v3_norm(kiln_v3_sub(mesh->u[a], mesh->u[b])) < 2.0 * w->options->finest)
+        return false;
+    double found = kiln_energy_vain(w, tet, corner_a, corner_b);
+    return found == 0.0 || found * gain > w->options->split;
 }
 
 /* All edges, each by the lowest tet that has it. */
@@ -156,39 +236,34 @@ typedef struct edge_gains {
     double of[6];
 } edge_gains;
 typedef struct survey {
-    const kiln_energy_pass *w;
-    const slopes *of; /* [tet] */
+    kiln_energy_pass *w;
     edge_gains *gain;
 } survey;
 
 static void slopes_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk, (void)worker;
-    const survey *s = user;
-    const kiln_local_objective *o = s->w->objective;
+    kiln_energy_pass *w = ((const survey *)user)->w;
+    unknown tets = {.count = 0};
     for (size_t t = begin; t < end; t++)
-        if (kiln_tet_live(o->mesh, t))
-            find_slopes(o, (uint32_t)t, (slopes *)&s->of[t]);
+        if (kiln_tet_live(w->objective->mesh, (uint32_t)t))
+            want_slopes(w, (uint32_t)t, &tets);
+    find_unknown(w, &tets);
 }
 
-static double predict_with(const survey *s, uint32_t t, int k)
+/* Negative: the edge belongs to another tet. */
+static double predict_own(const kiln_energy_pass *w, uint32_t t, int k)
 {
-    const kiln_local_objective *o = s->w->objective;
-    const kiln_mesh *mesh = o->mesh;
+    const kiln_mesh *mesh = w->remesher->mesh;
     uint32_t ring[KILN_ENERGY_RING], ca = kiln_edge_ends[k][0], cb = kiln_edge_ends[k][1];
     uint32_t a = mesh->tet[t].v[ca], b = mesh->tet[t].v[cb];
     uint32_t count = kiln_edge_ring(mesh, t, ca, cb, ring, KILN_ENERGY_RING).count;
-    kiln_vec3 g = kiln_v3(0, 0, 0);
-    kiln_mat3 H = {{{0}}};
-    for (uint32_t i = 0; i < count && i < KILN_ENERGY_RING; i++)
-        if (ring[i] / 4 < t || !s->of[ring[i] / 4].formed)
-            return 0.0;
-    for (uint32_t i = 0; i < count && i < KILN_ENERGY_RING; i++) {
-        const kiln_tet *tet = &mesh->tet[ring[i] / 4];
-        add_slopes(o, ring[i] / 4, &s->of[ring[i] / 4], (int)kiln_tet_corner(tet, a),
-                   (int)kiln_tet_corner(tet, b), &g, &H);
-    }
-    return count > KILN_ENERGY_RING ? 0.0 : gain_of(g, H, held_by_both(o, a, b));
+    if (count > KILN_ENERGY_RING)
+        return -1.0;
+    for (uint32_t i = 0; i < count; i++)
+        if (ring[i] / 4 < t)
+            return -1.0;
+    return predict_round(w, a, b, ring, count);
 }
 
 static void predict_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -198,36 +273,52 @@ static void predict_chunk(void *user, size_t chunk, size_t begin, size_t end, in
     for (size_t t = begin; t < end; t++)
         for (int k = 0; k < 6; k++)
             s->gain[t].of[k] =
-                kiln_tet_live(s->w->objective->mesh, t) ? predict_with(s, (uint32_t)t, k) : 0.0;
+                kiln_tet_live(s->w->objective->mesh, t) ? predict_own(s->w, (uint32_t)t, k) : -1.0;
+}
+
+/* The queue, of the edges that are worth a trial; returns the number of all. */
+static size_t queue_edges(kiln_energy_pass *w, const edge_gains *gain, size_t tets)
+{
+    const kiln_mesh *mesh = w->remesher->mesh;
+    double *error = w->error_at.data;
+    size_t edges = 0;
+    memset(error, 0, w->error_at.count * sizeof *error);
+    for (uint32_t t = 0; t < tets; t++)
+        for (int k = 0; k < 6 && kiln_tet_live(mesh, t); k++) {
+            uint32_t ca = kiln_edge_ends[k][0], cb = kiln_edge_ends[k][1];
+            uint32_t a = mesh->tet[t].v[ca], b = mesh->tet[t].v[cb];
+            double g = gain[t].of[k];
+            edges += g >= 0.0;
+            error[a] = fmax(error[a], g);
+            error[b] = fmax(error[b], g);
+            if (g > 0.0 && kiln_energy_is_worth(w, t, ca, cb, g))
+                kiln_energy_push(w, (kiln_energy_candidate){g, a < b ? a : b, a < b ? b : a});
+        }
+    return edges;
 }
 
 kiln_status kiln_energy_survey(kiln_energy_pass *w, kiln_error *error)
 {
     kiln_context *context = w->remesher->context;
     const kiln_mesh *mesh = w->remesher->mesh;
-    size_t tets = mesh->table[KILN_ON_TET].used;
-    KILN_ARRAY_OF(slopes)
-    of = {0};
+    size_t tets = mesh->table[KILN_ON_TET].used, vertices = mesh->table[KILN_ON_VERTEX].used;
     KILN_ARRAY_OF(edge_gains)
     gain = {0};
-    kiln_status status = kiln_array_reserve(context, &of, tets, error);
+    kiln_status status = reserve_slopes(w);
     if (status == KILN_OK)
         status = kiln_array_reserve(context, &gain, tets, error);
+    if (status == KILN_OK)
+        status = kiln_array_reserve(context, &w->error_at, vertices, error);
     if (status == KILN_OK) {
-        survey s = {w, of.data, gain.data};
+        survey s = {w, gain.data};
+        w->error_at.count = vertices;
         kiln_parallel_for(context, tets, GRAIN, slopes_chunk, &s);
         kiln_parallel_for(context, tets, GRAIN, predict_chunk, &s);
-        for (size_t t = 0; t < tets; t++)
-            for (int k = 0; k < 6; k++) {
-                uint32_t a = mesh->tet[t].v[kiln_edge_ends[k][0]];
-                uint32_t b = mesh->tet[t].v[kiln_edge_ends[k][1]];
-                if (gain.data[t].of[k] > 0.0 && kiln_energy_is_worth(w, a, b, gain.data[t].of[k]))
-                    kiln_energy_push(w, (kiln_energy_candidate){gain.data[t].of[k], a < b ? a : b,
-                                                                a < b ? b : a});
-            }
+        size_t edges = queue_edges(w, gain.data, tets);
+        w->budget =
+            w->options->share > 0.0 ? (size_t)ceil(w->options->share * (double)edges) : SIZE_MAX;
         status = w->status;
     }
-    kiln_array_free(context, &of);
     kiln_array_free(context, &gain);
     return status;
 }

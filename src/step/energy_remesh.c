@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "step/energy_impl.h"
 
 #include <math.h>
@@ -8,11 +9,17 @@ static kiln_status begin(kiln_energy_pass *w, kiln_error *error)
     kiln_context *context = w->remesher->context;
     size_t vertices = w->remesher->mesh->table[KILN_ON_VERTEX].used;
     kiln_patch_init(&w->patch, context);
+    kiln_vicinity_init(&w->vicinity, context);
     kiln_walker_init(&w->walker, context);
     KILN_TRY(kiln_array_reserve(context, &w->depth, vertices, error));
     w->depth.count = vertices;
     memset(w->depth.data, 0, vertices * sizeof(uint32_t));
-    kiln_objective_look(w->objective);
+    w->slots = kiln_resize(context, NULL, 0, KILN_ENERGY_SLOTS * sizeof *w->slots);
+    if (!w->slots)
+        return kiln_fail_memory(error, KILN_ENERGY_SLOTS * sizeof *w->slots);
+    for (int i = 0; i < KILN_ENERGY_SLOTS; i++)
+        kiln_patch_init(&w->slots[i].patch, context);
+    kiln_energy_look(w);
     return KILN_OK;
 }
 
@@ -20,8 +27,19 @@ static void end(kiln_energy_pass *w)
 {
     kiln_context *context = w->remesher->context;
     kiln_patch_free(&w->patch);
+    kiln_vicinity_free(&w->vicinity);
+    kiln_array_free(context, &w->changing);
     kiln_walker_free(&w->walker);
+    for (int i = 0; w->slots && i < KILN_ENERGY_SLOTS; i++)
+        kiln_patch_free(&w->slots[i].patch);
+    if (w->slots)
+        kiln_release(context, w->slots, KILN_ENERGY_SLOTS * sizeof *w->slots);
     kiln_array_free(context, &w->heap);
+    kiln_array_free(context, &w->aside);
+    kiln_array_free(context, &w->error_at);
+    kiln_array_free(context, &w->slopes);
+    kiln_array_free(context, &w->known);
+    kiln_array_free(context, &w->near.slots);
     kiln_array_free(context, &w->depth);
     kiln_array_free(context, &w->around);
     kiln_array_free(context, &w->seen.slots);
@@ -40,10 +58,17 @@ kiln_status kiln_energy_remesh(kiln_remesher *remesher, kiln_local_objective *ob
     *report = (kiln_energy_report){0};
     remesher->judge = kiln_energy_judge(&w);
     kiln_status status = begin(&w, error);
-    static void (*const sweeps[])(kiln_energy_pass *) = {kiln_energy_split, kiln_energy_flip,
-                                                         kiln_energy_move, kiln_energy_collapse};
+    const struct {
+        void (*sweep)(kiln_energy_pass *);
+        kiln_energy_count *count;
+    } sweeps[] = {{kiln_energy_split, &report->splits},
+                  {kiln_energy_flip, &report->flips},
+                  {kiln_energy_move, &report->moves},
+                  {kiln_energy_collapse, &report->collapses}};
     for (size_t i = 0; i < sizeof sweeps / sizeof sweeps[0] && status == KILN_OK; i++) {
-        sweeps[i](&w);
+        double started = kiln_wall_seconds();
+        sweeps[i].sweep(&w);
+        sweeps[i].count->seconds = kiln_wall_seconds() - started;
         status = w.status;
     }
     remesher->judge = before;

@@ -22,24 +22,32 @@
 
 typedef struct kiln_energy_options {
     double split, collapse; /* J */
-    double quality;         /* no tet is made worse than this */
+    double quality;         /* no tet is made worse than this, or than what goes for it */
     double finest;          /* m, no edge is split that is shorter than twice this */
     size_t most_tets;       /* 0: any number */
     int depth;              /* splits of what splits made, in one call */
-    double tolerance;       /* m, of places */
+    double share; /* of the edges: so many changes of a kind are tried at most, the best first; 0:
+                     any */
+    double tolerance;  /* m, of places */
     const char *sizes; /* vertex field, m: no edge is collapsed that is longer at either end; NULL:
                           none is */
 } kiln_energy_options;
 
 typedef struct kiln_energy_count {
     uint64_t trials, taken;
-    double gained; /* J */
+    double gained;  /* J */
+    double seconds; /* of the wall clock */
 } kiln_energy_count;
 
 typedef struct kiln_energy_report {
     kiln_energy_count splits, flips, moves, collapses;
     double predicted; /* J, of the splits that were taken */
 } kiln_energy_report;
+
+/* What has been tried in vain, rule none: splits (tet, 6 doubles, by edge) and moves (vertex, 2).
+ * Optional. */
+#define KILN_FIELD_VAIN  "step_vain"
+#define KILN_FIELD_STILL "step_still"
 
 /* Splits, flips, moves of vertices and collapses, once each, in a pass of the remesher. The mesh
  * has the fields of patch.h. */

@@ -12,9 +12,9 @@ enum {
     MORE_ITERATIONS = 8,  /* for what is kept */
 };
 
-/* The vertices of the tets at these vertices, without repetition. */
-static kiln_status list_around(kiln_energy_pass *w, const uint32_t *vertices, size_t count)
+kiln_status kiln_energy_list_around(kiln_energy_pass *pass, const uint32_t *vertices, size_t count)
 {
+    kiln_energy_pass *w = pass;
     kiln_context *context = w->remesher->context;
     const kiln_mesh *mesh = w->remesher->mesh;
     w->around.count = 0;
@@ -37,28 +37,41 @@ static kiln_status list_around(kiln_energy_pass *w, const uint32_t *vertices, si
 }
 
 /* E2 at the end of the step. */
-static bool all_positive(const kiln_energy_pass *w)
+static bool all_positive(const kiln_energy_pass *w, const uint32_t *tets, size_t count)
 {
     const kiln_mesh *mesh = w->remesher->mesh;
     const kiln_vec3 *x = w->objective->end;
-    for (size_t i = 0; i < w->patch.free; i++) {
-        if (kiln_star(mesh, w->patch.vertex.data[i], (kiln_walker *)&w->walker, NULL) != KILN_OK)
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t *v = mesh->tet[tets[i]].v;
+        if (kiln_tet_live(mesh, tets[i]) &&
+            !(kiln_orient3d(x[v[0]], x[v[1]], x[v[2]], x[v[3]]) > 0.0))
             return false;
-        for (size_t t = 0; t < w->walker.tets.count; t++) {
-            const uint32_t *v = mesh->tet[w->walker.tets.data[t]].v;
-            if (!(kiln_orient3d(x[v[0]], x[v[1]], x[v[2]], x[v[3]]) > 0.0))
-                return false;
-        }
     }
     return true;
+}
+
+/* The places of a patch. What lives of its tets, and of those that were made, is all that they can
+ * turn inside out. */
+static bool store(kiln_energy_pass *w, const kiln_patch *patch, uint32_t made, kiln_txn *txn)
+{
+    const kiln_u32_array *changed = (const kiln_u32_array *)(const void *)&w->remesher->changed;
+    return kiln_patch_store(patch, w->remesher->mesh, made, txn) == KILN_ACCEPTED &&
+           all_positive(w, patch->tets.data, patch->tets.count) &&
+           all_positive(w, changed->data, changed->count);
+}
+
+static kiln_vec3 place_of_end(const kiln_energy_pass *w)
+{
+    kiln_vec3 at = kiln_v3(0, 0, 0);
+    for (int i = 0; i < w->trial.parents; i++)
+        at = kiln_v3_madd(at, w->trial.weight[i], w->objective->end[w->trial.parent[i]]);
+    return at;
 }
 
 /* The new vertex begins on the straight line between those it comes from. */
 static kiln_verdict place_end(kiln_energy_pass *w, uint32_t vertex, kiln_txn *txn)
 {
-    kiln_vec3 at = kiln_v3(0, 0, 0);
-    for (int i = 0; i < w->trial.parents; i++)
-        at = kiln_v3_madd(at, w->trial.weight[i], w->objective->end[w->trial.parent[i]]);
+    kiln_vec3 at = place_of_end(w);
     const kiln_field *end = kiln_mesh_field(w->remesher->mesh, KILN_ON_VERTEX, KILN_FIELD_END);
     return kiln_txn_write(txn, KILN_ON_VERTEX, end, vertex, &at);
 }
@@ -73,26 +86,132 @@ static kiln_status list_free(kiln_energy_pass *w, uint32_t vertex)
     for (int i = 0; i < w->trial.middles; i++)
         if (kiln_vertex_live(w->remesher->mesh, w->trial.middle[i]))
             middle[count++] = w->trial.middle[i];
-    return list_around(w, middle, count);
+    return kiln_energy_list_around(w, middle, count);
+}
+
+double kiln_energy_relax(const kiln_energy_pass *pass, kiln_patch *patch, double change,
+                         double least)
+{
+    const kiln_local_objective *o = pass->objective;
+    double enough = ENOUGH * pass->options->split, tolerance = pass->options->tolerance;
+    double gained = change + kiln_patch_relax(patch, o, FIRST_ITERATIONS, enough, tolerance);
+    return gained > least ? gained + kiln_patch_relax(patch, o, MORE_ITERATIONS, enough, tolerance)
+                          : gained;
+}
+
+/* Contact. */
+
+/* The vertices of the tets that go, whose faces are all that a change makes others. */
+static kiln_status list_changing(kiln_energy_pass *w, const uint32_t *tets, size_t count)
+{
+    kiln_context *context = w->remesher->context;
+    w->changing.count = 0;
+    if (!w->objective->surface)
+        return KILN_OK;
+    KILN_TRY(kiln_idset_clear(context, &w->seen, 4 * count, w->error));
+    for (size_t i = 0; i < 4 * count; i++) {
+        uint32_t v = w->remesher->mesh->tet[tets[i / 4]].v[i % 4];
+        kiln_idset_slot *slot = kiln_idset_at(&w->seen, v);
+        if (slot->epoch == w->seen.epoch)
+            continue;
+        kiln_idset_add(&w->seen, slot, v, 0);
+        KILN_TRY(kiln_array_push(context, &w->changing, v, w->error));
+    }
+    return KILN_OK;
+}
+
+/* J, what these vertices are repelled with. */
+static double repelled(kiln_energy_pass *w)
+{
+    const kiln_local_objective *o = w->objective;
+    if (!o->surface)
+        return 0.0;
+    w->status = kiln_vicinity_gather(&w->vicinity, o->surface, o, w->changing.data,
+                                     w->changing.count, NULL, 0.0, w->error);
+    return w->status == KILN_OK ? kiln_vicinity_sum(&w->vicinity, o->surface) : INFINITY;
+}
+
+/* After the change: those that are left, and the one that is made. */
+static double repelled_after(kiln_energy_pass *w, uint32_t vertex)
+{
+    size_t count = 0;
+    bool has = vertex == KILN_NONE;
+    if (!w->objective->surface)
+        return 0.0;
+    for (size_t i = 0; i < w->changing.count; i++) {
+        uint32_t v = w->changing.data[i];
+        has |= v == vertex;
+        if (kiln_vertex_live(w->remesher->mesh, v))
+            w->changing.data[count++] = v;
+    }
+    w->changing.count = count;
+    if (!has)
+        w->status = kiln_array_push(w->remesher->context, &w->changing, vertex, w->error);
+    return w->status == KILN_OK ? repelled(w) : INFINITY;
+}
+
+/* Whether vertices of the surface can go to where the new one will be; others can. */
+static bool can_go(kiln_energy_pass *w, const uint32_t *vertices, size_t count)
+{
+    const kiln_local_objective *o = w->objective;
+    uint32_t outer[2];
+    size_t outers = 0;
+    for (size_t i = 0; i < count; i++)
+        if (o->mesh->vertex[vertices[i]].flags & KILN_VERTEX_SURFACE)
+            outer[outers++] = vertices[i];
+    return !o->surface || outers == 0 ||
+           kiln_vicinity_sweep(&w->vicinity, o->surface, o, outer, outers, place_of_end(w),
+                               w->error);
+}
+
+/* What is repelled before the change; false: others are in its way. */
+static bool looks_round(kiln_energy_pass *w, const uint32_t *tets, size_t tet_count,
+                        const uint32_t *goes, size_t go_count)
+{
+    w->status = list_changing(w, tets, tet_count);
+    if (w->status != KILN_OK || !can_go(w, goes, go_count))
+        return false;
+    w->trial.before += repelled(w);
+    return w->status == KILN_OK;
+}
+
+/* The faces round a patch are others now. */
+static kiln_status tell_surface(kiln_energy_pass *w, const kiln_patch *patch)
+{
+    kiln_local_objective *o = w->objective;
+    if (!o->surface)
+        return KILN_OK;
+    size_t first = patch->splits;
+    if (patch->splits)
+        KILN_TRY(kiln_vicinity_surface_tell(o->surface, o, &w->walker, &w->remesher->vertex_made, 1,
+                                            w->error));
+    return kiln_vicinity_surface_tell(o->surface, o, &w->walker, patch->vertex.data + first,
+                                      patch->free - first, w->error);
 }
 
 /* `change` is what the objective falls by before anything has moved. */
 static bool settle_patch(kiln_energy_pass *w, uint32_t vertex, double change, kiln_txn *txn)
 {
     kiln_local_objective *o = w->objective;
-    double tolerance = w->options->tolerance;
     w->status = list_free(w, vertex);
     if (w->status == KILN_OK)
         w->status = kiln_patch_gather(&w->patch, o, w->around.data, w->around.count, w->error);
     if (w->status != KILN_OK)
         return false;
-    double enough = ENOUGH * w->options->split;
-    double gained = change + kiln_patch_relax(&w->patch, o, FIRST_ITERATIONS, enough, tolerance);
-    if (!(gained > w->trial.least))
+    w->trial.gained = kiln_energy_relax(w, &w->patch, change, w->trial.least);
+    return w->trial.gained > w->trial.least && store(w, &w->patch, vertex, txn);
+}
+
+static bool settles(kiln_energy_pass *w, const kiln_change *change, kiln_txn *txn)
+{
+    const kiln_remesher *r = w->remesher;
+    if (change->vertex != KILN_NONE && w->trial.parents > 0 &&
+        place_end(w, change->vertex, txn) != KILN_ACCEPTED)
         return false;
-    gained += kiln_patch_relax(&w->patch, o, MORE_ITERATIONS, enough, tolerance);
-    w->trial.gained = gained;
-    return kiln_patch_store(&w->patch, w->remesher->mesh, txn) == KILN_ACCEPTED && all_positive(w);
+    double gain = w->trial.before -
+                  kiln_patch_sum(w->objective, r->changed.data, r->changed.count) -
+                  repelled_after(w, change->vertex);
+    return w->status == KILN_OK && isfinite(gain) && settle_patch(w, change->vertex, gain, txn);
 }
 
 /* J3 of judge.h. */
@@ -102,14 +221,33 @@ static bool keeps(void *self, kiln_remesher *remesher, const kiln_change *change
     kiln_txn txn = kiln_txn_begin(remesher->mesh);
     if (txn.depth == 0)
         return false;
-    kiln_objective_look(w->objective);
-    bool kept = change->vertex == KILN_NONE || w->trial.parents == 0 ||
-                place_end(w, change->vertex, &txn) == KILN_ACCEPTED;
-    double after = kiln_patch_sum(w->objective, remesher->changed.data, remesher->changed.count);
-    double gain = w->trial.before - after;
-    kept = kept && isfinite(gain) && settle_patch(w, change->vertex, gain, &txn);
+    kiln_energy_look(w);
+    bool kept = w->trial.judged ? store(w, &w->trial.judged->patch, change->vertex, &txn)
+                                : settles(w, change, &txn);
     kiln_txn_settle(&txn, kept ? KILN_ACCEPTED : KILN_REFUSED_JUDGED);
     return kept;
+}
+
+bool kiln_energy_keeps_shape(const kiln_energy_pass *pass, double before, double after)
+{
+    return after > pass->options->quality || after >= before;
+}
+
+/* J2 */
+static bool keeps_shape(void *self, const kiln_remesher *remesher, const kiln_proposal *proposal)
+{
+    (void)remesher;
+    return kiln_energy_keeps_shape(self, proposal->before, proposal->after);
+}
+
+void kiln_energy_look(kiln_energy_pass *pass)
+{
+    const kiln_field *vain = kiln_mesh_field(pass->remesher->mesh, KILN_ON_TET, KILN_FIELD_VAIN);
+    const kiln_field *still =
+        kiln_mesh_field(pass->remesher->mesh, KILN_ON_VERTEX, KILN_FIELD_STILL);
+    pass->vain = vain ? (double *)(void *)vain->data : NULL;
+    pass->still = still ? (double *)(void *)still->data : NULL;
+    kiln_objective_look(pass->objective);
 }
 
 kiln_judge kiln_energy_judge(kiln_energy_pass *pass)
@@ -117,8 +255,9 @@ kiln_judge kiln_energy_judge(kiln_energy_pass *pass)
     return (kiln_judge){.name = "energy",
                         .self = pass,
                         .gain = -INFINITY,
-                        .least = pass->options->quality,
+                        .least = 0.0,
                         .edge = {0.0, INFINITY},
+                        .may = keeps_shape,
                         .keeps = keeps};
 }
 
@@ -137,20 +276,43 @@ bool kiln_energy_find_edge(kiln_energy_pass *pass, uint32_t a, uint32_t b, uint3
 
 static bool conclude(kiln_energy_pass *w, kiln_verdict verdict, kiln_energy_count *count)
 {
-    kiln_objective_look(w->objective);
+    const kiln_patch *patch = w->trial.judged ? &w->trial.judged->patch : &w->patch;
+    kiln_energy_look(w);
     if (verdict != KILN_ACCEPTED)
         return false;
+    kiln_energy_forget(w, patch->tets.data, patch->tets.count);
+    kiln_energy_forget(w, w->remesher->changed.data, w->remesher->changed.count);
     count->taken++;
     count->gained += w->trial.gained;
-    return true;
+    w->status = tell_surface(w, patch);
+    return w->status == KILN_OK;
+}
+
+/* A flip of the surface where it is bent goes through what is near. */
+static bool is_in_the_way(const kiln_energy_pass *w, const kiln_proposal *proposal)
+{
+    return w->objective->surface && proposal->kind == KILN_OP_EDGE_REMOVAL &&
+           proposal->surface_count > 0 && !kiln_vicinity_is_alone(&w->vicinity);
+}
+
+bool kiln_energy_make(kiln_energy_pass *pass, const kiln_proposal *proposal,
+                      kiln_energy_count *count)
+{
+    if (!pass->trial.judged) {
+        pass->trial.before = kiln_patch_sum(pass->objective, proposal->old, proposal->old_count);
+        if (!looks_round(pass, proposal->old, proposal->old_count, proposal->gone,
+                         proposal->gone_count) ||
+            is_in_the_way(pass, proposal))
+            return false;
+    }
+    return conclude(pass, kiln_remesher_apply(pass->remesher, proposal), count);
 }
 
 bool kiln_energy_try(kiln_energy_pass *pass, const kiln_proposal *proposal,
                      kiln_energy_count *count)
 {
     count->trials++;
-    pass->trial.before = kiln_patch_sum(pass->objective, proposal->old, proposal->old_count);
-    return conclude(pass, kiln_remesher_apply(pass->remesher, proposal), count);
+    return kiln_energy_make(pass, proposal, count);
 }
 
 bool kiln_energy_try_move(kiln_energy_pass *pass, uint32_t vertex, const kiln_place *place,
@@ -162,5 +324,7 @@ bool kiln_energy_try_move(kiln_energy_pass *pass, uint32_t vertex, const kiln_pl
         return false;
     const kiln_u32_array *star = &pass->walker.tets;
     pass->trial.before = kiln_patch_sum(pass->objective, star->data, star->count);
+    if (!looks_round(pass, star->data, star->count, &vertex, 1))
+        return false;
     return conclude(pass, kiln_remesher_move(pass->remesher, vertex, place), count);
 }

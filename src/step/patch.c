@@ -1,4 +1,4 @@
-#include "step/patch.h"
+#include "step/patch_impl.h"
 
 #include "fem/element_kernels.h"
 #include "fem/offset.h"
@@ -13,6 +13,7 @@ void kiln_patch_init(kiln_patch *patch, kiln_context *context)
 {
     *patch = (kiln_patch){.context = context};
     kiln_walker_init(&patch->walker, context);
+    kiln_vicinity_init(&patch->near, context);
 }
 
 void kiln_patch_free(kiln_patch *patch)
@@ -22,6 +23,7 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->row_of.slots);
     kiln_array_free(context, &patch->seen.slots);
     kiln_array_free(context, &patch->vertex);
+    kiln_array_free(context, &patch->u);
     kiln_array_free(context, &patch->x);
     kiln_array_free(context, &patch->centre);
     kiln_array_free(context, &patch->force);
@@ -29,6 +31,8 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->held);
     kiln_array_free(context, &patch->tets);
     kiln_array_free(context, &patch->rows);
+    kiln_array_free(context, &patch->part);
+    kiln_array_free(context, &patch->turn);
     kiln_array_free(context, &patch->batches);
     kiln_array_free(context, &patch->spans);
     kiln_array_free(context, &patch->lanes);
@@ -40,6 +44,11 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->step);
     kiln_array_free(context, &patch->start);
     kiln_array_free(context, &patch->blocks);
+    kiln_array_free(context, &patch->L);
+    kiln_array_free(context, &patch->right);
+    kiln_vicinity_free(&patch->near);
+    kiln_array_free(context, &patch->near_value);
+    kiln_array_free(context, &patch->near_tried);
 }
 
 /* The objective. */
@@ -60,7 +69,7 @@ void kiln_objective_look(kiln_local_objective *objective)
     o->points = column(mesh, KILN_ON_VERTEX, KILN_FIELD_POINTS);
     o->traction = column(mesh, KILN_ON_FACE, KILN_FIELD_TRACTION);
     o->material = column(mesh, KILN_ON_TET, "material");
-    o->mass = column(mesh, KILN_ON_TET, "mass");
+    o->density = column(mesh, KILN_ON_TET, KILN_FIELD_EVENLY);
     o->lame = column(mesh, KILN_ON_TET, "lame");
     o->offset = kiln_offsets_of(mesh).shape;
     o->rest_volume = kiln_offsets_of(mesh).rest_volume;
@@ -69,14 +78,24 @@ void kiln_objective_look(kiln_local_objective *objective)
         o->history[k] = column(mesh, KILN_ON_VERTEX, names[k]);
 }
 
-kiln_vec3 kiln_objective_centre(const kiln_local_objective *objective, uint32_t vertex)
+static kiln_vec3 combine(const kiln_local_objective *o, const double *weight, uint32_t vertex)
 {
-    const double *weight = objective->scheme.centre;
-    kiln_vec3 sum = kiln_v3_scale(objective->history[KILN_HISTORY_X][vertex], weight[0]);
+    kiln_vec3 sum = kiln_v3_scale(o->history[KILN_HISTORY_X][vertex], weight[0]);
     for (int k = 1; k < KILN_HISTORY_COUNT; k++)
         if (weight[k] != 0.0)
-            sum = kiln_v3_madd(sum, weight[k], objective->history[k][vertex]);
+            sum = kiln_v3_madd(sum, weight[k], o->history[k][vertex]);
     return sum;
+}
+
+kiln_vec3 kiln_objective_centre(const kiln_local_objective *objective, uint32_t vertex)
+{
+    return combine(objective, objective->scheme.centre, vertex);
+}
+
+kiln_vec3 kiln_objective_origin(const kiln_local_objective *objective, uint32_t vertex)
+{
+    return objective->scheme.impulses ? objective->history[KILN_HISTORY_X][vertex]
+                                      : combine(objective, objective->scheme.origin, vertex);
 }
 
 /* Gradients of the shape functions at rest, where `rest` of its volume is at rest. */
@@ -100,14 +119,18 @@ static bool form(const kiln_local_objective *o, const kiln_vec3 u[4], uint32_t o
     return volume > 0.0 && out->volume > 0.0 && isfinite(kiln_m3_norm2(B));
 }
 
+static double density_of(const kiln_local_objective *o, uint32_t tet, const kiln_material *material)
+{
+    return o->density ? o->density[tet] : material->density;
+}
+
 bool kiln_patch_form(const kiln_local_objective *objective, uint32_t tet, kiln_patch_tet *out)
 {
     const kiln_local_objective *o = objective;
     const uint32_t *v = o->mesh->tet[tet].v;
     const kiln_vec3 u[4] = {o->mesh->u[v[0]], o->mesh->u[v[1]], o->mesh->u[v[2]], o->mesh->u[v[3]]};
     bool formed = form(o, u, tet, o->rest_volume ? o->rest_volume[tet] : 0.0, out);
-    out->mass =
-        o->mass ? o->mass[tet] : kiln_mesh_tet_volume(o->mesh, tet) * out->material->density;
+    out->mass = kiln_mesh_tet_volume(o->mesh, tet) * density_of(o, tet, out->material);
     return formed;
 }
 
@@ -117,8 +140,7 @@ bool kiln_patch_form_new(const kiln_local_objective *objective, const kiln_vec3 
     const kiln_local_objective *o = objective;
     double part = kiln_tet_volume(u[0], u[1], u[2], u[3]) / kiln_mesh_tet_volume(o->mesh, parent);
     bool formed = form(o, u, parent, o->rest_volume ? part * o->rest_volume[parent] : 0.0, out);
-    out->mass = o->mass ? part * o->mass[parent]
-                        : part * kiln_mesh_tet_volume(o->mesh, parent) * out->material->density;
+    out->mass = part * kiln_mesh_tet_volume(o->mesh, parent) * density_of(o, parent, out->material);
     return formed;
 }
 
@@ -149,45 +171,14 @@ static double inertia(const kiln_local_objective *o, const kiln_patch_tet *tet,
     return tet->mass / (40.0 * o->scheme.scale) * (squares + kiln_v3_norm2(sum));
 }
 
-double kiln_patch_tet_value(const kiln_local_objective *objective, const kiln_patch_tet *tet,
+double kiln_patch_tet_other(const kiln_local_objective *objective, const kiln_patch_tet *tet,
                             const kiln_vec3 x[4], const kiln_vec3 centre[4])
 {
     const kiln_local_objective *o = objective;
-    kiln_mat3 F = kiln_patch_tet_deformation(tet, x);
-    if (o->mesh->world_policy == KILN_WORLD_REJECT && !(kiln_m3_det(F) > 0.0))
-        return INFINITY;
-    double value = tet->volume * tet->material->model->energy(tet->mu, tet->lambda, &F);
+    double value = o->scheme.scale > 0.0 ? inertia(o, tet, x, centre) : 0.0;
     for (int a = 0; a < 4; a++)
         value -= 0.25 * tet->mass * kiln_v3_dot(o->acceleration, x[a]);
-    return o->scheme.scale > 0.0 ? value + inertia(o, tet, x, centre) : value;
-}
-
-/* Block (a, b) of the elastic Hessian: V N_a . H . N_b. */
-static void elastic_block(const kiln_patch_tet *tet, double H[9][9], int a, int b, double out[3][3])
-{
-    const kiln_vec3 p = tet->gradient[a], q = tet->gradient[b];
-    const double na[3] = {p.x, p.y, p.z}, nb[3] = {q.x, q.y, q.z};
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) {
-            double sum = 0.0;
-            for (int j = 0; j < 3; j++)
-                for (int l = 0; l < 3; l++)
-                    sum += na[j] * H[3 * i + j][3 * k + l] * nb[l];
-            out[i][k] = tet->volume * sum;
-        }
-}
-
-void kiln_patch_tet_slopes(const kiln_patch_tet *tet, const kiln_vec3 x[4], kiln_vec3 g[4],
-                           kiln_mat3 H[4])
-{
-    double full[9][9];
-    kiln_mat3 F = kiln_patch_tet_deformation(tet, x), P;
-    kiln_material_stress(tet->material->model, tet->mu, tet->lambda, &F, &P);
-    kiln_material_hessian(tet->material->model, tet->mu, tet->lambda, 0.0, &F, true, full);
-    for (int a = 0; a < 4; a++) {
-        g[a] = kiln_v3_scale(kiln_m3_apply(P, tet->gradient[a]), tet->volume);
-        elastic_block(tet, full, a, a, H[a].m);
-    }
+    return value;
 }
 
 kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t tet, int face)
@@ -214,24 +205,49 @@ static double pulled(const kiln_local_objective *o, uint32_t t, const kiln_vec3 
 
 double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tets, size_t count)
 {
+    const kiln_local_objective *o = objective;
     double sum = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        kiln_patch_tet tet;
-        kiln_vec3 x[4], centre[4];
-        const uint32_t *v = objective->mesh->tet[tets[i]].v;
-        if (!kiln_patch_form(objective, tets[i], &tet))
-            return INFINITY;
-        for (int a = 0; a < 4; a++) {
-            x[a] = objective->end[v[a]];
-            centre[a] =
-                objective->scheme.scale > 0.0 ? kiln_objective_centre(objective, v[a]) : x[a];
+    for (size_t from = 0; from < count; from += LANES) {
+        kiln_patch_tet form_of[LANES];
+        kiln_vec3 x[LANES][4], centre[LANES][4];
+        size_t some = count - from < LANES ? count - from : LANES;
+        for (size_t i = 0; i < some; i++) {
+            const uint32_t *v = o->mesh->tet[tets[from + i]].v;
+            if (!kiln_patch_form(o, tets[from + i], &form_of[i]))
+                return INFINITY;
+            for (int a = 0; a < 4; a++) {
+                x[i][a] = o->end[v[a]];
+                centre[i][a] = o->scheme.scale > 0.0 ? kiln_objective_centre(o, v[a]) : x[i][a];
+            }
+            sum -= pulled(o, tets[from + i], x[i]);
         }
-        sum += kiln_patch_tet_value(objective, &tet, x, centre) - pulled(objective, tets[i], x);
+        sum += kiln_patch_tets_value(o, form_of, (const kiln_vec3(*)[4])x,
+                                     (const kiln_vec3(*)[4])centre, some);
     }
     return sum;
 }
 
 /* Gathering. */
+
+static kiln_status push_row(kiln_patch *p, uint32_t vertex, const kiln_patch_vertex *row,
+                            kiln_error *error)
+{
+    KILN_TRY(kiln_array_push(p->context, &p->u, row->u, error));
+    KILN_TRY(kiln_array_push(p->context, &p->x, row->x, error));
+    KILN_TRY(kiln_array_push(p->context, &p->centre, row->centre, error));
+    KILN_TRY(kiln_array_push(p->context, &p->force, row->force, error));
+    KILN_TRY(kiln_array_push(p->context, &p->held, row->held, error));
+    return kiln_array_push(p->context, &p->vertex, vertex, error);
+}
+
+static kiln_patch_vertex vertex_of(const kiln_local_objective *o, uint32_t vertex)
+{
+    kiln_patch_vertex row = {.u = o->mesh->u[vertex], .x = o->end[vertex]};
+    row.centre = o->scheme.scale > 0.0 ? kiln_objective_centre(o, vertex) : row.x;
+    row.force = o->points ? o->points[vertex] : kiln_v3(0, 0, 0);
+    row.held = (uint8_t)(o->held ? o->held[vertex] : 0);
+    return row;
+}
 
 static kiln_status add_row(kiln_patch *p, const kiln_local_objective *o, uint32_t vertex,
                            uint32_t *row, kiln_error *error)
@@ -245,15 +261,8 @@ static kiln_status add_row(kiln_patch *p, const kiln_local_objective *o, uint32_
     }
     *row = (uint32_t)p->vertex.count;
     kiln_idset_add(&p->row_of, slot, vertex, *row);
-    kiln_vec3 x = o->end[vertex];
-    kiln_vec3 centre = o->scheme.scale > 0.0 ? kiln_objective_centre(o, vertex) : x;
-    KILN_TRY(kiln_array_push(p->context, &p->x, x, error));
-    KILN_TRY(kiln_array_push(p->context, &p->centre, centre, error));
-    kiln_vec3 force = o->points ? o->points[vertex] : kiln_v3(0, 0, 0);
-    KILN_TRY(kiln_array_push(p->context, &p->force, force, error));
-    KILN_TRY(
-        kiln_array_push(p->context, &p->held, (uint8_t)(o->held ? o->held[vertex] : 0), error));
-    return kiln_array_push(p->context, &p->vertex, vertex, error);
+    kiln_patch_vertex made = vertex_of(o, vertex);
+    return push_row(p, vertex, &made, error);
 }
 
 /* Loads on its faces: a third to each corner. */
@@ -269,37 +278,86 @@ static void add_pulls(kiln_patch *p, const kiln_local_objective *o, uint32_t t,
     }
 }
 
-static void sort_rows(uint32_t row[4])
+/* Whether an odd number of neighbours changed places. */
+static bool sort_rows(uint32_t row[4])
 {
+    bool odd = false;
     for (int i = 1; i < 4; i++)
         for (int k = i; k > 0 && row[k - 1] > row[k]; k--) {
             uint32_t other = row[k];
             row[k] = row[k - 1];
             row[k - 1] = other;
+            odd = !odd;
         }
+    return odd;
+}
+
+/* A tet with these rows for its corners: `t`, or the part of it that they span. */
+static kiln_status push_tet(kiln_patch *p, uint32_t t, const uint32_t corner[4], double part,
+                            kiln_error *error)
+{
+    uint32_t row[4] = {corner[0], corner[1], corner[2], corner[3]};
+    bool odd = sort_rows(row);
+    KILN_TRY(kiln_array_reserve(p->context, &p->rows, p->rows.count + 4, error));
+    memcpy(p->rows.data + p->rows.count, row, sizeof row);
+    p->rows.count += 4;
+    KILN_TRY(kiln_array_push(p->context, &p->part, odd ? -part : part, error));
+    return kiln_array_push(p->context, &p->tets, t, error);
+}
+
+/* Where the edge of the rows 1 and 2 is split, row 0 stands in its middle and a tet that has both
+ * becomes two. A pull on one of its faces that has both goes to all three of each half. */
+static kiln_status add_halves(kiln_patch *p, const kiln_local_objective *o, uint32_t t,
+                              const uint32_t row[4], kiln_error *error)
+{
+    for (uint32_t end = 1; end <= 2; end++) {
+        uint32_t half[4];
+        for (int a = 0; a < 4; a++)
+            half[a] = row[a] == end ? 0 : row[a];
+        KILN_TRY(push_tet(p, t, half, 0.5, error));
+    }
+    for (int f = 0; f < 4 && o->traction; f++) {
+        kiln_vec3 pull = kiln_v3_scale(kiln_objective_pull(o, t, f), 1.0 / 3.0);
+        bool both = row[f] != 1 && row[f] != 2;
+        if (both)
+            p->force.data[0] = kiln_v3_add(p->force.data[0], pull);
+        for (int k = 0; k < 3; k++) {
+            uint32_t r = row[kiln_face_corner[f][k]];
+            double share = both && (r == 1 || r == 2) ? 0.5 : 1.0;
+            p->force.data[r] = kiln_v3_madd(p->force.data[r], share, pull);
+        }
+    }
+    return KILN_OK;
 }
 
 static kiln_status add_tet(kiln_patch *p, const kiln_local_objective *o, uint32_t t,
                            kiln_error *error)
 {
-    uint32_t row[4];
+    uint32_t row[4], ends = 0;
     if (2 * (p->seen.members + 1) > p->seen.slots.count)
         KILN_TRY(kiln_idset_grow(p->context, &p->seen, error));
     kiln_idset_slot *slot = kiln_idset_at(&p->seen, t);
     if (slot->epoch == p->seen.epoch)
         return KILN_OK;
     kiln_idset_add(&p->seen, slot, t, 0);
-    for (int a = 0; a < 4; a++)
+    for (int a = 0; a < 4; a++) {
         KILN_TRY(add_row(p, o, o->mesh->tet[t].v[a], &row[a], error));
+        ends += row[a] == 1 || row[a] == 2;
+    }
+    if (p->splits && ends == 2)
+        return add_halves(p, o, t, row, error);
     add_pulls(p, o, t, row);
-    sort_rows(row);
-    KILN_TRY(kiln_array_reserve(p->context, &p->rows, p->rows.count + 4, error));
-    memcpy(p->rows.data + p->rows.count, row, sizeof row);
-    p->rows.count += 4;
-    return kiln_array_push(p->context, &p->tets, t, error);
+    return push_tet(p, t, row, 1.0, error);
 }
 
 /* Batches. */
+
+/* Where in its row the block of two rows a < b stands. Rows that are not free have one block, and
+ * the others one behind the last, for what nobody asks for. */
+static uint32_t block_of(const kiln_patch *p, uint32_t a, uint32_t b)
+{
+    return a >= p->free ? 0 : (uint32_t)(b < p->free ? b : p->free) - a;
+}
 
 /* Gradients with the corners in the order of the rows: F does not know the order (elements_form.c),
  * nor does the volume. */
@@ -309,9 +367,9 @@ static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, 
     kiln_vec3 u[4];
     const uint32_t *row = p->rows.data + 4 * tet;
     uint32_t t = p->tets.data[tet];
-    double rest = o->rest_volume ? o->rest_volume[t] : 0.0;
+    double part = fabs(p->part.data[tet]), rest = o->rest_volume ? part * o->rest_volume[t] : 0.0;
     for (int a = 0; a < 4; a++)
-        u[a] = o->mesh->u[p->vertex.data[row[a]]];
+        u[a] = p->u.data[row[a]];
     bool formed = form(o, u, t, rest, &form_of);
     double volume = fabs(kiln_tet_volume(u[0], u[1], u[2], u[3]));
     kiln_element_batch *batch = &p->batches.data[number / LANES];
@@ -325,11 +383,12 @@ static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, 
     batch->slot[lane] = t;
     for (int a = 0, k = 0; a < 4; a++)
         for (int b = a + 1; b < 4; b++, k++)
-            batch->place[k][lane] = row[b] - row[a];
+            batch->place[k][lane] = block_of(p, row[a], row[b]);
     memcpy(p->lanes.data + 4 * number, row, 4 * sizeof *row);
     p->lame.data[2 * LANES * (number / LANES) + lane] = form_of.mu;
     p->lame.data[2 * LANES * (number / LANES) + LANES + lane] = form_of.lambda;
-    p->mass.data[number] = o->mass ? o->mass[t] : volume * form_of.material->density;
+    p->mass.data[number] = volume * density_of(o, t, form_of.material);
+    p->turn.data[number] = copysign(1.0, p->part.data[tet]);
     return formed;
 }
 
@@ -351,19 +410,25 @@ static void pad(kiln_patch *p, size_t number)
         lame[lane] = lame[0];
         lame[LANES + lane] = lame[LANES];
         p->mass.data[number] = 0.0;
+        p->turn.data[number] = 0.0;
     }
 }
 
-static kiln_status make_batches(kiln_patch *p, const kiln_local_objective *o, size_t materials,
-                                kiln_error *error)
+static kiln_status reserve_batches(kiln_patch *p, size_t materials, kiln_error *error)
 {
     size_t most = p->tets.count / LANES + materials;
+    KILN_TRY(kiln_array_reserve(p->context, &p->spans, materials, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->batches, most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->lanes, 4 * LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->lame, 2 * LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->mass, LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->turn, LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->value, LANES * most, error));
-    KILN_TRY(kiln_array_reserve(p->context, &p->tried_value, LANES * most, error));
+    return kiln_array_reserve(p->context, &p->tried_value, LANES * most, error);
+}
+
+static void make_batches(kiln_patch *p, const kiln_local_objective *o)
+{
     size_t number = 0, done = 0;
     p->spans.count = 0;
     for (uint32_t m = 0; done < p->tets.count; m++) {
@@ -378,11 +443,10 @@ static kiln_status make_batches(kiln_patch *p, const kiln_local_objective *o, si
             continue;
         pad(p, number);
         number = (number + LANES - 1) / LANES * LANES;
-        kiln_patch_span span = {first / LANES, (number - first) / LANES, &o->materials[m]};
-        KILN_TRY(kiln_array_push(p->context, &p->spans, span, error));
+        p->spans.data[p->spans.count++] =
+            (kiln_patch_span){first / LANES, (number - first) / LANES, &o->materials[m]};
     }
     p->batches.count = number / LANES;
-    return KILN_OK;
 }
 
 static kiln_element_span kernel_span(const kiln_patch *p, const kiln_patch_span *s)
@@ -404,13 +468,9 @@ static const kiln_element_kernels *kernels_of(const kiln_patch *p, const kiln_pa
 static bool is_positive(const kiln_patch *p, const kiln_local_objective *o, size_t n,
                         const kiln_vec3 *x)
 {
-    if (o->mesh->world_policy != KILN_WORLD_REJECT)
-        return true;
-    const uint32_t *v = o->mesh->tet[p->batches.data[n / LANES].slot[n % LANES]].v;
-    kiln_vec3 c[4];
-    for (int a = 0; a < 4; a++)
-        c[a] = x[kiln_idset_at(&p->row_of, v[a])->value];
-    return kiln_tet_volume(c[0], c[1], c[2], c[3]) > 0.0;
+    const uint32_t *row = p->lanes.data + 4 * n;
+    return o->mesh->world_policy != KILN_WORLD_REJECT ||
+           p->turn.data[n] * kiln_tet_volume(x[row[0]], x[row[1]], x[row[2]], x[row[3]]) > 0.0;
 }
 
 /* Values tet by tet at the places. */
@@ -442,52 +502,125 @@ static void find_values(const kiln_patch *p, const kiln_local_objective *o, cons
     }
 }
 
-kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *objective,
-                              const uint32_t *vertices, size_t count, kiln_error *error)
+static kiln_status clear(kiln_patch *p, size_t count, kiln_error *error)
 {
-    kiln_patch *p = patch;
-    p->vertex.count = p->tets.count = p->x.count = p->centre.count = p->force.count = 0;
-    p->held.count = p->rows.count = 0;
-    p->shapeless = false;
+    p->vertex.count = p->tets.count = p->u.count = p->x.count = p->centre.count = 0;
+    p->force.count = p->held.count = p->rows.count = p->part.count = 0;
+    p->shapeless = p->splits = p->touches = p->strays = false;
+    p->near.pairs.count = p->near.rubs.count = p->near.triangles.count = 0;
     KILN_TRY(kiln_idset_clear(p->context, &p->row_of, 4 * count, error));
-    KILN_TRY(kiln_idset_clear(p->context, &p->seen, 16 * count, error));
-    for (size_t i = 0; i < count; i++) {
-        uint32_t row;
-        KILN_TRY(add_row(p, objective, vertices[i], &row, error));
-    }
+    return kiln_idset_clear(p->context, &p->seen, 16 * count, error);
+}
+
+/* The rows so far are free: what is round them, and room for all that is found of it. */
+static kiln_status list_around(kiln_patch *p, const kiln_local_objective *o, kiln_error *error)
+{
     p->free = p->vertex.count;
-    for (size_t i = 0; i < p->free; i++) {
-        KILN_TRY(kiln_star(objective->mesh, p->vertex.data[i], &p->walker, error));
+    for (size_t i = p->splits; i < p->free; i++) {
+        KILN_TRY(kiln_star(o->mesh, p->vertex.data[i], &p->walker, error));
         for (size_t k = 0; k < p->walker.tets.count; k++)
-            KILN_TRY(add_tet(p, objective, p->walker.tets.data[k], error));
+            KILN_TRY(add_tet(p, o, p->walker.tets.data[k], error));
     }
-    size_t rows = p->vertex.count, blocks = rows * (rows + 1) / 2;
-    KILN_TRY(make_batches(p, objective, objective->material_count, error));
+    size_t rows = p->vertex.count, blocks = p->free * (p->free + 1) / 2 + rows;
+    KILN_TRY(reserve_batches(p, o->material_count, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->tried, rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->g, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->step, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->start, rows + 1, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->blocks, 9 * blocks, error));
+    return kiln_patch_reserve_factor(p, error);
+}
+
+void kiln_patch_fill(kiln_patch *patch, const kiln_local_objective *objective)
+{
+    kiln_patch *p = patch;
+    size_t rows = p->vertex.count;
+    make_batches(p, objective);
     p->start.data[0] = 0;
     for (size_t r = 0; r < rows; r++)
-        p->start.data[r + 1] = p->start.data[r] + (rows - r);
+        p->start.data[r + 1] = p->start.data[r] + (r < p->free ? p->free - r + 1 : 1);
     p->H = (kiln_bsr){.context = p->context,
                       .block = 3,
                       .rows = rows,
                       .start = p->start.data,
                       .value = p->blocks.data,
-                      .room = blocks};
+                      .room = p->start.data[rows]};
     find_values(p, objective, p->x.data, p->value.data);
+}
+
+/* Contact. */
+
+/* Of the patch's mean edge, or of the thickness: how far its vertices go before what is near is
+ * looked for again. */
+#define ROOM       0.1
+#define LEAST_ROOM 0.5
+
+static double room_of(const kiln_patch *p, const kiln_local_objective *o)
+{
+    double sum = 0.0;
+    size_t tets = p->tets.count;
+    for (size_t i = 0; i < tets; i++) {
+        const uint32_t *row = p->rows.data + 4 * i;
+        sum += kiln_v3_norm(kiln_v3_sub(p->x.data[row[0]], p->x.data[row[1]]));
+    }
+    return fmax(ROOM * sum / (double)tets, LEAST_ROOM * o->surface->collide->options.thickness);
+}
+
+/* With the free vertices at x. */
+static kiln_status look_near(kiln_patch *p, const kiln_local_objective *o, kiln_error *error)
+{
+    if (!o->surface)
+        return KILN_OK;
+    size_t first = p->splits;
+    double room = room_of(p, o) * (p->splits ? 2.0 : 1.0);
+    KILN_TRY(kiln_vicinity_gather(&p->near, o->surface, o, p->vertex.data + first, p->free - first,
+                                  p->x.data + first, room, error));
+    if (p->splits) { /* half of the room is for others that are judged at the same time */
+        p->touches = p->near.pairs.count > 0;
+        p->near.room = 0.5 * room;
+        return KILN_OK;
+    }
+    size_t count = kiln_vicinity_count(&p->near);
+    KILN_TRY(kiln_array_reserve(p->context, &p->near_value, count, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->near_tried, count, error));
+    kiln_vicinity_values(&p->near, o->surface, o, p->x.data, p->near_value.data);
     return KILN_OK;
 }
 
-/* Newton. Scalar row 3 i + r of the upper triangle holds the columns from 3 i on. */
-
-static double *row_from_diagonal(const kiln_patch *p, size_t k)
+kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *objective,
+                              const uint32_t *vertices, size_t count, kiln_error *error)
 {
-    size_t i = k / 3, r = k % 3, length = 3 * (p->H.rows - i);
-    return p->blocks.data + 9 * p->start.data[i] + r * length + r;
+    uint32_t row;
+    KILN_TRY(clear(patch, count, error));
+    for (size_t i = 0; i < count; i++)
+        KILN_TRY(add_row(patch, objective, vertices[i], &row, error));
+    KILN_TRY(list_around(patch, objective, error));
+    kiln_patch_fill(patch, objective);
+    return look_near(patch, objective, error);
 }
+
+kiln_status kiln_patch_list_split(kiln_patch *patch, const kiln_local_objective *objective,
+                                  const uint32_t end[2], const uint32_t *vertices, size_t count,
+                                  kiln_error *error)
+{
+    uint32_t row;
+    kiln_patch_vertex a = vertex_of(objective, end[0]), b = vertex_of(objective, end[1]);
+    kiln_patch_vertex middle = {.u = kiln_v3_lerp(a.u, b.u, 0.5),
+                                .x = kiln_v3_lerp(a.x, b.x, 0.5),
+                                .centre = kiln_v3_lerp(a.centre, b.centre, 0.5),
+                                .held = a.held & b.held};
+    KILN_TRY(clear(patch, count + 1, error));
+    patch->splits = true;
+    KILN_TRY(push_row(patch, KILN_NONE, &middle, error));
+    for (int i = 0; i < 2; i++)
+        KILN_TRY(add_row(patch, objective, end[i], &row, error));
+    for (size_t i = 0; i < count; i++)
+        KILN_TRY(add_row(patch, objective, vertices[i], &row, error));
+    KILN_TRY(list_around(patch, objective, error));
+    return look_near(patch, objective, error);
+}
+
+/* Newton. */
 
 static void add_inertia(kiln_patch *p, const kiln_local_objective *o)
 {
@@ -504,10 +637,33 @@ static void add_inertia(kiln_patch *p, const kiln_local_objective *o)
         for (int a = 0; a < 4; a++) {
             kiln_vec3 *g = (kiln_vec3 *)(void *)(p->g.data + 3 * row[a]);
             *g = kiln_v3_madd(*g, weight, kiln_v3_add(r[a], sum));
-            for (int b = a; b < 4; b++)
+            for (int b = a; b < 4 && row[b] < p->free; b++)
                 for (size_t i = 0; i < 3; i++)
-                    row_from_diagonal(p, 3 * row[a] + i)[3 * (row[b] - row[a])] +=
+                    kiln_patch_row(p, 3 * row[a] + i)[3 * (row[b] - row[a])] +=
                         weight * (a == b ? 2.0 : 1.0);
+        }
+    }
+}
+
+/* Rows that stay have no part in the matrix. */
+static void add_push(void *user, const kiln_vicinity_push *push)
+{
+    kiln_patch *p = user;
+    const double n[3] = {push->normal.x, push->normal.y, push->normal.z};
+    for (int k = 0; k < 4; k++) {
+        uint32_t a = push->row[k];
+        if (a >= p->free || push->weight[k] == 0.0)
+            continue;
+        kiln_vec3 *g = (kiln_vec3 *)(void *)(p->g.data + 3 * a);
+        *g = kiln_v3_madd(*g, push->slope * push->weight[k], push->normal);
+        for (int l = 0; l < 4; l++) {
+            uint32_t b = push->row[l];
+            double by = push->curvature * push->weight[k] * push->weight[l];
+            if (b >= p->free || b < a || by == 0.0)
+                continue;
+            for (size_t i = 0; i < 3; i++)
+                for (size_t j = a == b ? i : 0; j < 3; j++)
+                    kiln_patch_row(p, 3 * a + i)[3 * (b - a) + j - i] += by * n[i] * n[j];
         }
     }
 }
@@ -533,6 +689,8 @@ static void assemble(kiln_patch *p, const kiln_local_objective *o)
         kiln_vec3 *g = (kiln_vec3 *)(void *)(p->g.data + 3 * r);
         *g = kiln_v3_sub(*g, p->force.data[r]);
     }
+    if (kiln_vicinity_count(&p->near) > 0)
+        kiln_vicinity_visit(&p->near, o->surface, o, p->x.data, add_push, p);
 }
 
 /* Rows and columns of what is held become those of the unit matrix. */
@@ -544,54 +702,11 @@ static void hold(kiln_patch *p)
             continue;
         p->g.data[i] = 0.0;
         for (size_t k = 0; k < i; k++)
-            row_from_diagonal(p, k)[i - k] = 0.0;
-        double *row = row_from_diagonal(p, i);
+            kiln_patch_row(p, k)[i - k] = 0.0;
+        double *row = kiln_patch_row(p, i);
         row[0] = 1.0;
         for (size_t k = i + 1; k < n; k++)
             row[k - i] = 0.0;
-    }
-}
-
-/* U' U in place, of the free part; false: not positive definite. */
-static bool factor(kiln_patch *p)
-{
-    size_t n = 3 * p->free;
-    for (size_t k = 0; k < n; k++) {
-        double *row = row_from_diagonal(p, k);
-        if (!(row[0] > 0.0) || !isfinite(row[0]))
-            return false;
-        double root = sqrt(row[0]), per = 1.0 / root;
-        row[0] = root;
-        for (size_t j = 1; j < n - k; j++)
-            row[j] *= per;
-        for (size_t i = 1; i < n - k; i++) {
-            double *below = row_from_diagonal(p, k + i), by = row[i];
-            if (by == 0.0)
-                continue;
-            for (size_t j = 0; j < n - k - i; j++)
-                below[j] -= by * row[i + j];
-        }
-    }
-    return true;
-}
-
-static void solve(kiln_patch *p)
-{
-    size_t n = 3 * p->free;
-    double *out = p->step.data;
-    for (size_t i = 0; i < n; i++)
-        out[i] = -p->g.data[i];
-    for (size_t k = 0; k < n; k++) {
-        const double *row = row_from_diagonal(p, k);
-        out[k] /= row[0];
-        for (size_t j = 1; j < n - k; j++)
-            out[k + j] -= row[j] * out[k];
-    }
-    for (size_t k = n; k-- > 0;) {
-        const double *row = row_from_diagonal(p, k);
-        for (size_t j = 1; j < n - k; j++)
-            out[k] -= row[j] * out[k + j];
-        out[k] /= row[0];
     }
 }
 
@@ -609,6 +724,11 @@ static double try_step(kiln_patch *p, const kiln_local_objective *o, double part
     find_values(p, o, p->tried.data, p->tried_value.data);
     for (size_t n = 0; n < LANES * p->batches.count; n++)
         change += p->tried_value.data[n] - p->value.data[n];
+    size_t count = kiln_vicinity_count(&p->near);
+    if (count > 0)
+        kiln_vicinity_values(&p->near, o->surface, o, p->tried.data, p->near_tried.data);
+    for (size_t i = 0; i < count; i++)
+        change += p->near_tried.data[i] - p->near_value.data[i];
     return change;
 }
 
@@ -616,26 +736,65 @@ static void take_step(kiln_patch *p)
 {
     memcpy(p->x.data, p->tried.data, p->free * sizeof *p->x.data);
     memcpy(p->value.data, p->tried_value.data, LANES * p->batches.count * sizeof(double));
+    size_t count = kiln_vicinity_count(&p->near);
+    if (count > 0)
+        memcpy(p->near_value.data, p->near_tried.data, count * sizeof(double));
+}
+
+static const kiln_vec3 *step_of(const kiln_patch *p)
+{
+    return (const kiln_vec3 *)(const void *)p->step.data;
+}
+
+/* Whether one that splits stays in the room it has after the full step. */
+static bool stays(const kiln_patch *p)
+{
+    const kiln_vec3 *step = step_of(p), *place = p->near.place.data;
+    for (size_t r = 0; r < p->free; r++) {
+        kiln_vec3 from = r > 0 ? place[r - 1] : kiln_v3_lerp(place[0], place[1], 0.5);
+        kiln_vec3 off = kiln_v3_sub(kiln_v3_add(p->x.data[r], step[r]), from);
+        if (kiln_v3_norm(off) > p->near.room)
+            return false;
+    }
+    return true;
+}
+
+/* As far as nothing is in the way, 0: nobody knows. False in *in_room: what is near must be looked
+ * for again. */
+static double free_part(kiln_patch *p, bool *in_room)
+{
+    *in_room = true;
+    if (p->near.triangles.count == 0)
+        return 1.0;
+    if (!p->splits)
+        return kiln_vicinity_way(&p->near, p->x.data, step_of(p), in_room);
+    p->strays = !stays(p);
+    return p->strays ? 0.0 : 1.0;
 }
 
 /* One iteration: its change of the objective, 0: none is found; the length of the full step. */
 static double iterate(kiln_patch *p, const kiln_local_objective *o, double *length)
 {
-    double slope = 0.0, part = 1.0;
+    double slope = 0.0;
+    bool in_room;
     *length = 0.0;
     assemble(p, o);
     hold(p);
-    if (!factor(p))
+    if (!kiln_patch_factor(p))
         return 0.0;
-    solve(p);
+    kiln_patch_solve(p);
     for (size_t i = 0; i < 3 * p->free; i++) {
         slope += p->g.data[i] * p->step.data[i];
         *length = fmax(*length, fabs(p->step.data[i]));
     }
-    for (int halvings = 0; halvings < MOST_HALVINGS; halvings++, part *= 0.5) {
+    double part = free_part(p, &in_room);
+    for (int halvings = 0; halvings < MOST_HALVINGS && part > 0.0; halvings++, part *= 0.5) {
         double change = try_step(p, o, part);
         if (change <= ARMIJO * part * slope) {
             take_step(p);
+            /* Without memory the patch goes nowhere any more. */
+            if (!in_room && look_near(p, o, NULL) != KILN_OK)
+                p->shapeless = true;
             return change;
         }
     }
@@ -646,7 +805,7 @@ double kiln_patch_relax(kiln_patch *patch, const kiln_local_objective *objective
                         double enough, double tolerance)
 {
     double sum = 0.0;
-    for (int i = 0; i < iterations && !patch->shapeless; i++) {
+    for (int i = 0; i < iterations && !patch->shapeless && !patch->strays; i++) {
         double length, change = iterate(patch, objective, &length);
         sum += change;
         if (-change <= enough || length <= tolerance)
@@ -655,12 +814,13 @@ double kiln_patch_relax(kiln_patch *patch, const kiln_local_objective *objective
     return -sum;
 }
 
-kiln_verdict kiln_patch_store(const kiln_patch *patch, kiln_mesh *mesh, kiln_txn *txn)
+kiln_verdict kiln_patch_store(const kiln_patch *patch, kiln_mesh *mesh, uint32_t made,
+                              kiln_txn *txn)
 {
     const kiln_field *end = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_END);
     for (size_t r = 0; r < patch->free; r++) {
-        kiln_verdict verdict =
-            kiln_txn_write(txn, KILN_ON_VERTEX, end, patch->vertex.data[r], &patch->x.data[r]);
+        uint32_t vertex = patch->vertex.data[r] == KILN_NONE ? made : patch->vertex.data[r];
+        kiln_verdict verdict = kiln_txn_write(txn, KILN_ON_VERTEX, end, vertex, &patch->x.data[r]);
         if (verdict != KILN_ACCEPTED)
             return verdict;
     }

@@ -18,6 +18,7 @@
 #include "mesh/txn.h"
 #include "mesh/walk.h"
 #include "step/integrator.h"
+#include "step/vicinity.h"
 
 #define KILN_FIELD_END    "step_end"   /* vertex, 3 doubles, rule direct: m */
 #define KILN_FIELD_HELD   "step_held"  /* vertex, bits of held components, rule inherit */
@@ -26,19 +27,25 @@
     "step_traction" /* face, 3 doubles, rule copy: N/m^2 of the material                           \
                      */
 
+/* Tet, double, rule copy: kg/m^3 of the material, the mean of a part and its material. The masses
+ * of single tets are shares of what they were made of, no even density: a change of the mesh would
+ * gain by what it makes heavier. */
+#define KILN_FIELD_EVENLY "step_density"
+
 /* What the objective is made of, besides the columns of the mesh. */
 typedef struct kiln_local_objective {
     kiln_mesh *mesh;                /* borrowed */
     const kiln_material *materials; /* borrowed, by the tet field "material" */
     size_t material_count;
-    kiln_scheme scheme;     /* scale 0: no inertia */
-    kiln_vec3 acceleration; /* of dead loads, m/s^2 */
+    kiln_scheme scheme;             /* scale 0: no inertia */
+    kiln_vec3 acceleration;         /* of dead loads, m/s^2 */
+    kiln_vicinity_surface *surface; /* contact; NULL: none. Borrowed */
 
     /* Columns, looked up by kiln_objective_look whenever the mesh may have grown. */
     kiln_vec3 *end;
     const kiln_vec3 *history[KILN_HISTORY_COUNT], *traction, *points;
     const uint32_t *held, *material;
-    const double *mass, *rest_volume, (*lame)[2]; /* NULL: none */
+    const double *density, *rest_volume, (*lame)[2]; /* NULL: none, or the materials' */
     const kiln_sym3 *offset;
 } kiln_local_objective;
 
@@ -63,26 +70,35 @@ typedef struct kiln_patch {
     kiln_walker walker;
     kiln_idset row_of;     /* vertex -> row */
     kiln_idset seen;       /* tets */
-    kiln_u32_array vertex; /* [row] */
+    kiln_u32_array vertex; /* [row], KILN_NONE: one that is not there yet */
+    bool splits;           /* the edge of rows 1 and 2, by row 0 in its middle */
     size_t free;           /* rows before this are */
     KILN_ARRAY_OF(kiln_vec3)
-    x, centre, force, tried; /* [row] m; m; N; m */
+    u, x, centre, force, tried; /* [row] m; m; m; N; m */
     KILN_ARRAY_OF(uint8_t)
     held;                      /* [row] bits */
     kiln_u32_array tets, rows; /* [tet], [tet][4] ascending */
+    kiln_f64_array part;       /* [tet] of the mesh's; negative: the order of rows is odd */
     KILN_ARRAY_OF(kiln_element_batch)
     batches;
     KILN_ARRAY_OF(kiln_patch_span)
     spans;
     kiln_u32_array lanes;              /* [batch][8][4] rows */
-    kiln_f64_array lame, mass;         /* [batch][2][8], [batch][8] */
+    kiln_f64_array lame, mass, turn;   /* [batch][2][8], [batch][8]: kg, sign of the order */
     kiln_f64_array value, tried_value; /* [batch][8] J, at x and at `tried` */
     kiln_f64_array g, step;            /* [row][3] */
-    kiln_bsr H;                        /* all blocks of the upper triangle */
+    kiln_bsr H;                        /* all blocks of the upper triangle between free rows */
     KILN_ARRAY_OF(uint64_t)
     start;
     kiln_f64_array blocks;
-    bool shapeless; /* some tet has no shape: nothing can be said */
+    kiln_f64_array L, right; /* the factor of patch_factor.c, and room for its solves */
+    bool shapeless;          /* some tet has no shape: nothing can be said */
+    kiln_vicinity near;      /* what its surface meets, with a row for each that is free */
+    kiln_f64_array near_value, near_tried; /* J, as `value` */
+    /* Of one that splits: what is near it does not know the split. It is right only while nothing
+     * is near, */
+    bool touches;
+    bool strays; /* and all stay in their room. */
 } kiln_patch;
 
 void kiln_patch_init(kiln_patch *patch, kiln_context *context);
@@ -93,29 +109,46 @@ bool kiln_patch_form(const kiln_local_objective *objective, uint32_t tet, kiln_p
 /* One that is not there, with these corners, of the matter of `parent`. */
 bool kiln_patch_form_new(const kiln_local_objective *objective, const kiln_vec3 u[4],
                          uint32_t parent, kiln_patch_tet *out);
-/* Its value with the corners at x, those of inertia at `centre`; INFINITY where it is turned inside
- * out. Without the loads on its faces. */
-double kiln_patch_tet_value(const kiln_local_objective *objective, const kiln_patch_tet *tet,
+/* Inertia and dead loads of one with the corners at x, those of inertia at `centre`. */
+double kiln_patch_tet_other(const kiln_local_objective *objective, const kiln_patch_tet *tet,
                             const kiln_vec3 x[4], const kiln_vec3 centre[4]);
-/* Gradient of its elastic energy by the corners, and the diagonal blocks of its Hessian's PSD part.
- */
-void kiln_patch_tet_slopes(const kiln_patch_tet *tet, const kiln_vec3 x[4], kiln_vec3 g[4],
-                           kiln_mat3 H[4]);
+/* Sum over many [count][4], with their elastic energies and without the loads on their faces;
+ * INFINITY where one is turned inside out. */
+double kiln_patch_tets_value(const kiln_local_objective *objective, const kiln_patch_tet *tets,
+                             const kiln_vec3 (*x)[4], const kiln_vec3 (*centre)[4], size_t count);
+/* Of many [count][4]: gradients of their elastic energies by the corners, and the diagonal blocks
+ * of their Hessians' PSD parts. Eight at a time where neighbours are of one material. */
+void kiln_patch_tets_slopes(const kiln_context *context, const kiln_patch_tet *tets,
+                            const kiln_vec3 (*x)[4], size_t count, kiln_vec3 (*g)[4],
+                            kiln_mat3 (*H)[4]);
+/* Their elastic energies, J; INFINITY where a material with a barrier is turned inside out. */
+void kiln_patch_tets_energies(const kiln_context *context, const kiln_patch_tet *tets,
+                              const kiln_vec3 (*x)[4], size_t count, double *energy);
 kiln_mat3 kiln_patch_tet_deformation(const kiln_patch_tet *tet, const kiln_vec3 x[4]);
 /* What pulls at a surface face of a tet, N; zero: it is none, or nothing does. */
 kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t tet, int face);
 kiln_vec3 kiln_objective_centre(const kiln_local_objective *objective, uint32_t vertex);
+/* Where brief forces measure velocities from. */
+kiln_vec3 kiln_objective_origin(const kiln_local_objective *objective, uint32_t vertex);
 /* Sum over tets of the mesh as they are, with the loads on their faces. */
 double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tets, size_t count);
 
 /* The tets at these vertices, which are free as far as nothing holds them. */
 kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *objective,
                               const uint32_t *vertices, size_t count, kiln_error *error);
+/* The same with the edge split that is not, at a vertex which is free too: places, rest and mass
+ * are those that a split gives. Lists and reserves; kiln_patch_fill, which allocates nothing, does
+ * the rest. */
+kiln_status kiln_patch_list_split(kiln_patch *patch, const kiln_local_objective *objective,
+                                  const uint32_t end[2], const uint32_t *vertices, size_t count,
+                                  kiln_error *error);
+void kiln_patch_fill(kiln_patch *patch, const kiln_local_objective *objective);
 /* Newton, at most `iterations` of it, until one gains less than `enough` (J) or nothing moves by
  * more than `tolerance` (m). Returns by how much the objective fell, J. */
 double kiln_patch_relax(kiln_patch *patch, const kiln_local_objective *objective, int iterations,
                         double enough, double tolerance);
-/* The places found, to the mesh. */
-kiln_verdict kiln_patch_store(const kiln_patch *patch, kiln_mesh *mesh, kiln_txn *txn);
+/* The places found, to the mesh; `made` is the vertex that was not there. */
+kiln_verdict kiln_patch_store(const kiln_patch *patch, kiln_mesh *mesh, uint32_t made,
+                              kiln_txn *txn);
 
 #endif

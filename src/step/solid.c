@@ -416,6 +416,29 @@ void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_cl
         .acceleration = kiln_loads_acceleration(solid->loads)};
 }
 
+bool kiln_solid_surface(const kiln_solid *solid, double h, const kiln_local_objective *objective,
+                        kiln_vicinity_surface *out)
+{
+    const kiln_scheme *scheme = &objective->scheme;
+    size_t first = 3 * solid->rows;
+    if (!kiln_collide_is_used(&solid->collide))
+        return false;
+    *out = (kiln_vicinity_surface){.context = solid->context,
+                                   .collide = &solid->collide,
+                                   .places = (const kiln_vec3 *)(const void *)solid->x.data,
+                                   .weight = scheme->impulses ? 2.0 : 1.0,
+                                   .tau = scheme->impulses ? h : scheme->tau,
+                                   .over = scheme->impulses};
+    if (solid->all > solid->rows) {
+        const double *begin = kiln_solid_begin(solid) + first;
+        const double *origin = scheme->impulses ? begin : solid->origin.data + first;
+        out->walls = out->places + solid->rows;
+        out->wall_begin = (const kiln_vec3 *)(const void *)begin;
+        out->wall_origin = (const kiln_vec3 *)(const void *)origin;
+    }
+    return true;
+}
+
 double kiln_solid_tolerance(const kiln_solid *solid, double h)
 {
     const kiln_attempt t = {.solid = (kiln_solid *)solid,
@@ -434,7 +457,7 @@ void kiln_solid_forget(kiln_solid *solid)
  */
 static const double GUARDED = 0.5;
 
-kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *clear,
+kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool at_begin, bool *clear,
                                 kiln_error *error)
 {
     kiln_clearance found = {0};
@@ -444,7 +467,8 @@ kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *c
                                   .table = o->pairs,
                                   .gap = CLEARANCE * o->thickness,
                                   .between = !o->self,
-                                  .within = !o->bodies};
+                                  .within = !o->bodies,
+                                  .at_begin = at_begin};
     if (o->bodies || o->self)
         KILN_TRY(kiln_contact_clearance(solid->mesh, &rules, &found, error));
     *clear = found.pairs == 0;
@@ -456,13 +480,15 @@ kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *c
     return KILN_OK;
 }
 
-kiln_status kiln_solid_keep_out(const kiln_solid *solid, kiln_keep_out *guard, kiln_error *error)
+kiln_status kiln_solid_keep_out(const kiln_solid *solid, bool at_begin, kiln_keep_out *guard,
+                                kiln_error *error)
 {
     const kiln_contact_options *o = &solid->collide.options;
     *guard = (kiln_keep_out){0};
     if (!o->bodies && !o->walls)
         return KILN_OK;
     const kiln_keep_out_rules rules = {.walls = o->walls ? &solid->collide.walls : NULL,
+                                       .at_begin = at_begin,
                                        .bodies = o->bodies,
                                        .table = o->pairs,
                                        .gap = GUARDED * o->thickness};

@@ -138,6 +138,10 @@ void kiln_solid_start_at(kiln_solid *solid, const kiln_vec3 *places);
  * looked up. After the step was tried. */
 void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_clock *clock,
                           kiln_local_objective *out);
+/* Its contact, if there is any (false: there is none), after the step was tried; `out` is to be
+ * begun (vicinity.h) and lasts until the solid is asked for anything else. */
+bool kiln_solid_surface(const kiln_solid *solid, double h, const kiln_local_objective *objective,
+                        kiln_vicinity_surface *out);
 /* m, within which places of a step are found. */
 double kiln_solid_tolerance(const kiln_solid *solid, double h);
 
@@ -159,14 +163,15 @@ kiln_stepper kiln_solid_stepper(kiln_solid_course *course);
 kiln_status kiln_solid_add_term(kiln_solid *solid, kiln_term *term, kiln_error *error);
 
 /* After remeshing, before the rebuild: whether faces made since the mesh's clock was `since`
- * (contact/clearance.h) keep out of all others by a thousandth of the thickness. True without
- * contact. */
-kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool *clear,
+ * (contact/clearance.h) keep out of all others by a thousandth of the thickness; of walls as they
+ * are at the end of the step that was tried last, or at its begin. True without contact. */
+kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool at_begin, bool *clear,
                                 kiln_error *error);
 
 /* For a pass of remeshing: what its surfaces are to keep out of (contact/keep_out.h), nothing
  * without contact. To be ended in any case. */
-kiln_status kiln_solid_keep_out(const kiln_solid *solid, kiln_keep_out *guard, kiln_error *error);
+kiln_status kiln_solid_keep_out(const kiln_solid *solid, bool at_begin, kiln_keep_out *guard,
+                                kiln_error *error);
 
 /* Forces of the last step [vertex slot][3], N: what holds the held vertices (reaction) and what
  * obstacles and other surfaces press with (contact). Valid until the next step. */

@@ -281,7 +281,8 @@ static void guess(kiln_attempt *t)
     const double *x = kiln_solid_begin(s), *v = t->history[KILN_HISTORY_V];
     if (s->start_at && !t->staging) {
         memcpy(s->x.data, s->start_at, size * sizeof(double));
-        memcpy(s->x.data + size, x + size, (3 * s->all - size) * sizeof(double));
+        if (s->all > s->rows) /* which is where walls have gone to */
+            memcpy(s->x.data + size, s->guess.data + size, (3 * s->all - size) * sizeof(double));
         return;
     }
     bool moving = t->scheme.scale > 0.0 && !s->options.linearised;

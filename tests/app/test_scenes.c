@@ -50,6 +50,33 @@ static course run_scene(const char *name, const char *settings)
     return found;
 }
 
+/* What remeshing by energy tries, makes and gains is in the statistics: every split gains more than
+ * it is asked for. */
+START_TEST(changes_by_energy_are_counted)
+{
+    static char text[TEXT];
+    int code = run_program("run '" KILN_SOURCE_DIR "/scenes/bar-twist-energy.lua' -o bar --force "
+                           "--quiet --until 0.02 --set remesh.split=1");
+    read_file(".err", text, TEXT);
+    ck_assert_msg(code == 0, "%s", text);
+    read_file("bar/stats.csv", text, TEXT);
+    int splits = column_of(text, "splits"), trials = column_of(text, "trials");
+    int gained = column_of(text, "gained"), vertices = column_of(text, "vertices");
+    int seconds = column_of(text, "t_splits"), collapses = column_of(text, "collapses");
+    double before = 272.0;
+    char *row = strchr(strchr(text, '\n') + 1, '\n') + 1; /* the first step */
+    for (; *row; row = strchr(row, '\n') + 1) {
+        double made = cell_of(row, splits), gone = cell_of(row, collapses);
+        ck_assert_double_gt(made, 0.0);
+        ck_assert_double_ge(cell_of(row, trials), made + gone);
+        ck_assert_double_gt(cell_of(row, gained), made);
+        ck_assert_double_gt(cell_of(row, seconds), 0.0);
+        ck_assert_double_eq(cell_of(row, vertices), before + made - gone);
+        before = cell_of(row, vertices);
+    }
+}
+END_TEST
+
 static const struct {
     const char *name, *settings;
 } struck[] = {
@@ -87,5 +114,6 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(all, bodies_flow_where_they_are_struck, 0,
                         sizeof struck / sizeof struck[0]);
     tcase_add_test(all, the_character_flows_from_when_it_melts);
+    tcase_add_test(all, changes_by_energy_are_counted);
     return suite;
 }

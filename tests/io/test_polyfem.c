@@ -57,9 +57,7 @@ START_TEST(places_may_count_once)
         {"", KILN_WEIGHTS_AREA},
         {", \"use_area_weighting\": true", KILN_WEIGHTS_AREA},
         {", \"use_improved_max_operator\": true", KILN_WEIGHTS_ONCE},
-        {", \"use_convergent_formulation\": true", KILN_WEIGHTS_ONCE},
-        {", \"use_convergent_formulation\": true, \"use_improved_max_operator\": false",
-         KILN_WEIGHTS_AREA},
+        {", \"use_convergent_formulation\": true", KILN_WEIGHTS_AREA},
     };
     char text[2048];
     snprintf(text, sizeof text, WITH(", \"contact\": {\"enabled\": true%s}"), rows[_i].said);
@@ -586,7 +584,7 @@ Suite *kiln_test_suite(void)
     tcase_add_checked_fixture(all, open_folder, leave_folder);
     tcase_add_test(all, settings_are_translated);
     tcase_add_test(all, stiffness_may_be_adaptive);
-    tcase_add_loop_test(all, places_may_count_once, 0, 5);
+    tcase_add_loop_test(all, places_may_count_once, 0, 4);
     tcase_add_loop_test(all, times_are_translated, 0, COUNT(times));
     tcase_add_loop_test(all, meshes_are_placed, 0, COUNT(places));
     tcase_add_test(all, meshes_are_normalised_and_copied);

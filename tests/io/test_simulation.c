@@ -191,6 +191,69 @@ START_TEST(test_what_was_tried_is_resumed_to_the_same_bits)
 }
 END_TEST
 
+static uint64_t vain_of(const kiln_simulation *simulation, double *most)
+{
+    const kiln_mesh *mesh = kiln_simulation_mesh(simulation);
+    size_t tets = kiln_mesh_count(mesh, KILN_ON_TET);
+    double *vain = malloc(6 * tets * sizeof *vain);
+    ck_assert_int_eq(kiln_mesh_get_field(mesh, KILN_ON_TET, "step_vain", vain, NULL), KILN_OK);
+    for (size_t i = 0; i < 6 * tets; i++)
+        *most = fmax(*most, vain[i]);
+    uint64_t hash = kiln_hash_bytes(state_of(simulation), vain, 6 * tets * sizeof *vain);
+    free(vain);
+    return hash;
+}
+
+/* A bar is twisted while its mesh is judged by energy: what was tried in vain is in the checkpoint,
+ * whichever step it is written after, and the same on any number of threads. */
+START_TEST(test_a_mesh_judged_by_energy_is_resumed_to_the_same_bits)
+{
+    char bar[160];
+    snprintf(bar, sizeof bar, "%s", path_of("bar.lua"));
+    FILE *file = fopen(bar, "w");
+    fputs(
+        "local function turn(t, u)\n"
+        "  local c, s = math.cos(20 * t), math.sin(20 * t)\n"
+        "  return u.x, c * u.y - s * u.z, s * u.y + c * u.z\n"
+        "end\n"
+        "return scene {\n"
+        "  duration = 0.12, gravity = {0, 0, 0},\n"
+        "  bodies = { body { shape = shape.box { lx = 0.6, ly = 0.2, lz = 0.2, nx = 6, ny = 2,\n"
+        "    nz = 2 }, at = {0, -0.1, -0.1}, material = material { model = 'neo-hookean',\n"
+        "    young = 1e5, poisson = 0.3, density = 1000 } } },\n"
+        "  holds = { hold { where = select.half_space { point = {1e-6, 0, 0},\n"
+        "                     normal = {-1, 0, 0} } },\n"
+        "    hold { where = select.half_space { point = {0.6 - 1e-6, 0, 0}, normal = {1, 0, 0} },\n"
+        "           motion = motion.follow { place = turn } } },\n"
+        "  remesh = remesh { method = 'energy', split = 2e-3 }, step = { dt = 0.01 } }\n",
+        file);
+    fclose(file);
+    kiln_context *context = kiln_test_context(1), *other = kiln_test_context(2);
+    kiln_simulation *whole, *broken;
+    kiln_error error;
+    double most = 0.0;
+    ck_assert_msg(kiln_simulation_load(context, bar, NULL, &whole, &error) == KILN_OK, "%s",
+                  error.message);
+    ck_assert_int_eq(kiln_simulation_load(other, bar, NULL, &broken, &error), KILN_OK);
+    size_t start = kiln_mesh_count(kiln_simulation_mesh(whole), KILN_ON_VERTEX);
+    for (double end = kiln_simulation_duration(whole); kiln_simulation_time(broken) < end;) {
+        ck_assert_int_eq(kiln_simulation_save_checkpoint(broken, path_of("c.h5"), &error), KILN_OK);
+        kiln_simulation_destroy(broken);
+        ck_assert_int_eq(kiln_simulation_resume(other, bar, path_of("c.h5"), &broken, &error),
+                         KILN_OK);
+        ck_assert_int_eq(kiln_simulation_step(broken, end, &error), KILN_OK);
+        ck_assert_int_eq(kiln_simulation_step(whole, end, &error), KILN_OK);
+        ck_assert_uint_eq(vain_of(whole, &most), vain_of(broken, &most));
+    }
+    ck_assert_double_gt(most, 0.0);
+    ck_assert_uint_gt(kiln_mesh_count(kiln_simulation_mesh(whole), KILN_ON_VERTEX), start + 20);
+    kiln_simulation_destroy(whole);
+    kiln_simulation_destroy(broken);
+    kiln_context_destroy(context);
+    kiln_context_destroy(other);
+}
+END_TEST
+
 START_TEST(test_a_free_body_falls_by_the_formula_of_the_integrator)
 {
     kiln_context *context = kiln_test_context(1);
@@ -260,6 +323,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, test_a_resumed_simulation_goes_on_to_the_same_bits);
     tcase_add_loop_test(all, test_what_flows_and_touches_is_resumed_to_the_same_bits, 0, 2);
     tcase_add_test(all, test_what_was_tried_is_resumed_to_the_same_bits);
+    tcase_add_test(all, test_a_mesh_judged_by_energy_is_resumed_to_the_same_bits);
     tcase_add_test(all, test_a_free_body_falls_by_the_formula_of_the_integrator);
     tcase_add_test(all, test_inverted_tets_end_a_run_unless_they_are_tolerated);
     tcase_add_test(all, test_bad_scenes_and_checkpoints_are_explained);

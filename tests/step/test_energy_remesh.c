@@ -2,6 +2,7 @@
  * gains what is asked for, and what is not leaves every bit. */
 #include "rig.h"
 
+#include "geom/tet_quality.h"
 #include "step/energy_remesh.h"
 
 static void add_fields(kiln_mesh *mesh)
@@ -16,6 +17,8 @@ static void add_fields(kiln_mesh *mesh)
                   {KILN_FIELD_HELD, KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_INHERIT},
                   {KILN_FIELD_POINTS, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_NONE},
                   {KILN_FIELD_TRACTION, KILN_ON_FACE, KILN_F64, 3, KILN_RULE_COPY},
+                  {KILN_FIELD_VAIN, KILN_ON_TET, KILN_F64, 6, KILN_RULE_NONE},
+                  {KILN_FIELD_STILL, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE},
                   {"mass", KILN_ON_TET, KILN_F64, 1, KILN_RULE_CONSERVE}};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         ck_assert_int_eq(kiln_mesh_add_field(mesh, fields[i].name, fields[i].where, fields[i].type,
@@ -27,9 +30,9 @@ static void add_fields(kiln_mesh *mesh)
 }
 
 /* A block that is bent, thrown and loaded: every term counts. */
-static rig make_block(const char *model, kiln_integrator integrator)
+static rig make_block_on(const char *model, kiln_integrator integrator, int threads)
 {
-    kiln_context *context = kiln_test_context(1);
+    kiln_context *context = kiln_test_context(threads);
     kiln_mesh *mesh = kiln_test_mesh(context, "box", "lx=1 ly=.3 lz=.3 nx=6 ny=2 nz=2");
     add_fields(mesh);
     rig r = rig_of(context, mesh, rig_material(model, 1e5, 0.3, 1000), integrator);
@@ -41,6 +44,11 @@ static rig make_block(const char *model, kiln_integrator integrator)
         rig_v(&r)[v] = kiln_v3(0.1 * u.z, 0.2 * u.x * u.x, 0.5 * sin(3 * u.x));
     }
     return r;
+}
+
+static rig make_block(const char *model, kiln_integrator integrator)
+{
+    return make_block_on(model, integrator, 1);
 }
 
 static kiln_vec3 *end_of(const kiln_mesh *mesh)
@@ -171,20 +179,128 @@ START_TEST(what_is_kept_gains)
 }
 END_TEST
 
-/* What is asked for in vain is tried and leaves every bit. */
+/* All that was tried in vain. */
+static void forget(const kiln_mesh *mesh)
+{
+    memset(kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_VAIN)->data, 0,
+           mesh->table[KILN_ON_TET].used * 6 * sizeof(double));
+    memset(kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_STILL)->data, 0,
+           mesh->table[KILN_ON_VERTEX].used * 2 * sizeof(double));
+}
+
+/* What is asked for in vain is tried and leaves every bit, but for the memory of it. */
 START_TEST(what_is_rejected_leaves_every_bit)
 {
     rig r = make_block("neo-hookean", KILN_IMPLICIT_EULER);
     kiln_local_objective o = try_block(&r, 0.01);
     /* Twice the best prediction: in vain, but worth a try. */
     kiln_energy_options first = options_of(2.4 * best_prediction(&o));
+    forget(r.mesh);
     uint64_t before = kiln_mesh_hash(r.mesh);
     kiln_energy_report report = remesh(&r, &o, &first);
     ck_assert_uint_gt(report.splits.trials, 0);
     ck_assert_uint_eq(report.splits.taken, 0);
+    forget(r.mesh);
     if (report.flips.taken + report.moves.taken + report.collapses.taken == 0)
         ck_assert_uint_eq(kiln_mesh_hash(r.mesh), before);
     rig_free(&r);
+}
+END_TEST
+
+/* What was tried in vain waits: until less is asked for, or until the mesh round it is another. */
+START_TEST(what_was_tried_in_vain_waits)
+{
+    rig r = make_block("neo-hookean", KILN_IMPLICIT_EULER);
+    kiln_local_objective o = try_block(&r, 0.01);
+    double best = best_prediction(&o);
+    kiln_energy_options options = options_of(2.4 * best);
+    kiln_energy_report report = remesh(&r, &o, &options);
+    ck_assert_uint_gt(report.splits.trials, 0);
+    ck_assert_uint_eq(report.splits.taken, 0);
+    /* Flips and moves are worth less: until there are none. */
+    for (int i = 0; i < 20 && report.flips.taken + report.moves.taken > 0; i++)
+        report = remesh(&r, &o, &options);
+    report = remesh(&r, &o, &options);
+    ck_assert_uint_eq(report.splits.trials, 0);
+    ck_assert_uint_eq(report.moves.trials, 0);
+    forget(r.mesh);
+    ck_assert_uint_gt(remesh(&r, &o, &options).splits.trials, 0);
+    options.split = 0.5 * best;
+    ck_assert_uint_gt(remesh(&r, &o, &options).splits.taken, 0);
+    rig_free(&r);
+}
+END_TEST
+
+static double worst_quality(const kiln_mesh *mesh)
+{
+    double worst = 1.0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        if (kiln_tet_live(mesh, t))
+            worst = fmin(worst, kiln_tet_quality(&mesh->u[v[0]], &mesh->u[v[1]], &mesh->u[v[2]],
+                                                 &mesh->u[v[3]]));
+    }
+    return worst;
+}
+
+/* Where all tets are below the quality that is asked for, as in plates thinner than their edges,
+ * what is no worse than what goes is still made. */
+START_TEST(bad_tets_are_split_where_they_become_no_worse)
+{
+    rig r = make_block("neo-hookean", KILN_IMPLICIT_EULER);
+    kiln_local_objective o = try_block(&r, 0.01);
+    kiln_energy_options options = options_of(0.05 * best_prediction(&o));
+    double before = worst_quality(r.mesh);
+    options.quality = 0.999;
+    ck_assert_uint_gt(remesh(&r, &o, &options).splits.taken, 0);
+    ck_assert_double_ge(worst_quality(r.mesh), (1.0 - 1e-12) * before);
+    rig_free(&r);
+}
+END_TEST
+
+/* So many splits are tried as a share of the edges, and no more. */
+START_TEST(a_share_of_the_edges_is_tried)
+{
+    rig r = make_block("neo-hookean", KILN_IMPLICIT_EULER);
+    kiln_local_objective o = try_block(&r, 0.01);
+    kiln_energy_options options = options_of(1e-3 * best_prediction(&o));
+    uint32_t edges = 0;
+    for (uint32_t t = 0; t < r.mesh->table[KILN_ON_TET].used; t++)
+        for (int k = 0; k < 6; k++) {
+            uint32_t ring[64];
+            kiln_ring found =
+                kiln_edge_ring(r.mesh, t, kiln_edge_ends[k][0], kiln_edge_ends[k][1], ring, 64);
+            bool lowest = true;
+            for (uint32_t i = 0; i < found.count; i++)
+                lowest = lowest && ring[i] / 4 >= t;
+            edges += lowest;
+        }
+    options.share = 0.05;
+    kiln_energy_report report = remesh(&r, &o, &options);
+    ck_assert_uint_gt(report.splits.taken, 0);
+    ck_assert_uint_le(report.splits.trials, (uint64_t)ceil(0.05 * edges));
+    rig_free(&r);
+}
+END_TEST
+
+/* E3 */
+START_TEST(threads_change_nothing)
+{
+    uint64_t hash[3], trials[3];
+    for (int threads = 1; threads <= 3; threads++) {
+        rig r = make_block_on("neo-hookean", KILN_IMPLICIT_EULER, threads);
+        kiln_local_objective o = try_block(&r, 0.01);
+        kiln_energy_options options = options_of(0.02 * best_prediction(&o));
+        kiln_energy_report report = remesh(&r, &o, &options);
+        ck_assert_uint_gt(report.splits.taken, 100);
+        hash[threads - 1] = kiln_mesh_hash(r.mesh);
+        trials[threads - 1] = report.splits.trials + report.moves.trials + report.flips.trials;
+        rig_free(&r);
+    }
+    ck_assert_uint_eq(hash[0], hash[1]);
+    ck_assert_uint_eq(hash[0], hash[2]);
+    ck_assert_uint_eq(trials[0], trials[1]);
+    ck_assert_uint_eq(trials[0], trials[2]);
 }
 END_TEST
 
@@ -232,6 +348,10 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(all, a_patch_is_a_piece_of_the_step, 0, 4);
     tcase_add_loop_test(all, what_is_kept_gains, 0, 3);
     tcase_add_test(all, what_is_rejected_leaves_every_bit);
+    tcase_add_test(all, what_was_tried_in_vain_waits);
+    tcase_add_test(all, bad_tets_are_split_where_they_become_no_worse);
+    tcase_add_test(all, a_share_of_the_edges_is_tried);
+    tcase_add_test(all, threads_change_nothing);
     tcase_add_test(all, uniform_strain_is_left_alone);
     tcase_add_test(all, a_prediction_is_a_lower_bound);
     suite_add_tcase(suite, all);

@@ -1,0 +1,87 @@
+/* What was tried in vain waits.
+ *
+ * Splits. What a trial found, of what was predicted, stays with the
+ * edge until one of the tets round it is another; from then on the prediction times that is what is
+ * expected, and the edge is tried again when it is enough. So a mesh that has come to rest costs
+ * nothing but predictions, and one whose load grows is tried where the growth has arrived.
+ *
+ * Kept by all tets of the edge, in a field under the rule none: a new tet has not been tried.
+ * Saved, taken back and resumed with the mesh. */
+#include "step/energy_impl.h"
+
+#include <math.h>
+
+/* 0 means not tried; a split that nothing could be found of is worth another try when the
+ * prediction is so many times as large. */
+#define LEAST_FOUND 1e-3
+/* Growth of predictions by which a vertex is looked at again. */
+#define GROWTH 1.1
+
+static int edge_of(uint32_t corner_a, uint32_t corner_b)
+{
+    int k = 0;
+    while ((kiln_edge_ends[k][0] != corner_a || kiln_edge_ends[k][1] != corner_b) &&
+           (kiln_edge_ends[k][0] != corner_b || kiln_edge_ends[k][1] != corner_a))
+        k++;
+    return k;
+}
+
+/* Its place in the column, in the i-th tet of the edge's ring. */
+static double *place_of(const kiln_energy_pass *w, uint32_t packed, uint32_t a, uint32_t b)
+{
+    uint32_t t = packed / 4;
+    const kiln_tet *tet = &w->remesher->mesh->tet[t];
+    return &w->vain[6 * (size_t)t +
+                    (size_t)edge_of(kiln_tet_corner(tet, a), kiln_tet_corner(tet, b))];
+}
+
+double kiln_energy_vain(const kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
+                        uint32_t corner_b)
+{
+    const kiln_mesh *mesh = pass->remesher->mesh;
+    uint32_t ring[KILN_ENERGY_RING], a = mesh->tet[tet].v[corner_a], b = mesh->tet[tet].v[corner_b];
+    if (!pass->vain || pass->vain[6 * (size_t)tet + (size_t)edge_of(corner_a, corner_b)] == 0.0)
+        return 0.0;
+    double least = INFINITY;
+    uint32_t count = kiln_edge_ring(mesh, tet, corner_a, corner_b, ring, KILN_ENERGY_RING).count;
+    for (uint32_t i = 0; i < count && i < KILN_ENERGY_RING; i++)
+        least = fmin(least, *place_of(pass, ring[i], a, b));
+    return least;
+}
+
+void kiln_energy_note_vain(kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
+                           uint32_t corner_b, double found)
+{
+    const kiln_mesh *mesh = pass->remesher->mesh;
+    uint32_t ring[KILN_ENERGY_RING], a = mesh->tet[tet].v[corner_a], b = mesh->tet[tet].v[corner_b];
+    if (!pass->vain)
+        return;
+    uint32_t count = kiln_edge_ring(mesh, tet, corner_a, corner_b, ring, KILN_ENERGY_RING).count;
+    for (uint32_t i = 0; i < count && i < KILN_ENERGY_RING; i++)
+        *place_of(pass, ring[i], a, b) = fmax(found, LEAST_FOUND);
+}
+
+/* Vertices of this pass have none of the survey. */
+static double error_at(const kiln_energy_pass *w, uint32_t vertex)
+{
+    return vertex < w->error_at.count ? w->error_at.data[vertex] : INFINITY;
+}
+
+bool kiln_energy_is_still(const kiln_energy_pass *pass, uint32_t vertex, const kiln_u32_array *tets)
+{
+    const double *still = pass->still ? pass->still + 2 * (size_t)vertex : NULL;
+    if (!still || still[1] == 0.0 || !(error_at(pass, vertex) <= GROWTH * still[0]))
+        return false;
+    for (size_t i = 0; i < tets->count; i++)
+        if (pass->remesher->mesh->info[tets->data[i]].changed > still[1])
+            return false;
+    return true;
+}
+
+void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex)
+{
+    if (!pass->still || !isfinite(error_at(pass, vertex)))
+        return;
+    pass->still[2 * (size_t)vertex] = error_at(pass, vertex);
+    pass->still[2 * (size_t)vertex + 1] = pass->remesher->mesh->clock;
+}
