@@ -32,7 +32,7 @@ START_TEST(settings_are_translated)
     ck_assert_int_eq(s->solid.newton.max_iterations, 77);
     ck_assert_double_eq(s->contact.thickness, 2e-3);
     ck_assert_double_eq(s->contact.friction, 0.25);
-    ck_assert_int_eq(s->contact.weights, KILN_WEIGHTS_ONCE);
+    ck_assert_int_eq(s->contact.weights, KILN_WEIGHTS_AREA);
     ck_assert_double_eq_tol(s->contact.stiffness, 8.0 * 1e4 / 1e5, 1e-15);
     ck_assert_double_eq(s->solid.friction_speed, 5e-3);
     ck_assert_double_eq(s->gravity.constant[1], -9.81);
