@@ -280,6 +280,7 @@ static kiln_status advance_moving(energy *e, const kiln_interval *interval,
         kiln_solid_step(course->solid, &course->driver, h, course->clock, &again, error);
     kiln_solid_start_at(course->solid, NULL);
     kiln_step_report_add(report, &again);
+    world->stale |= changed && report->outcome != KILN_STEP_DONE; /* its mesh goes with it */
     return status;
 }
 
@@ -298,6 +299,7 @@ static kiln_status advance_static(energy *e, const kiln_interval *interval,
                                         error));
         kiln_solid_start_at(course->solid, NULL);
         kiln_step_report_add(report, &one);
+        world->stale |= round > 0 && report->outcome != KILN_STEP_DONE;
         if (report->outcome != KILN_STEP_DONE || round == e->settings->rounds)
             return KILN_OK;
         KILN_TRY(adapt(e, world->mesh->x, 1.0, &changed, error));

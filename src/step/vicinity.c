@@ -225,17 +225,17 @@ static uint32_t row_of(gathering *g, uint32_t id, kiln_vec3 x)
     if (slot->epoch == n->rows.epoch)
         return slot->value;
     uint32_t row = (uint32_t)n->vertex.count;
-    bool wall = id >= KILN_LINK_SURFACE;
+    bool wall = id >= KILN_LINK_SURFACE, told = id < g->surface->area.count; /* or just made */
+    double area = told ? g->surface->area.data[id] : 0.0;
+    double modulus = wall ? INFINITY : told ? g->surface->modulus.data[id] : 0.0;
     kiln_idset_add(&n->rows, slot, id, row);
     g->status = kiln_array_push(n->context, &n->vertex, id, g->error);
     if (g->status == KILN_OK)
         g->status = kiln_array_push(n->context, &n->x, x, g->error);
     if (g->status == KILN_OK)
-        g->status =
-            kiln_array_push(n->context, &n->area, wall ? 0.0 : g->surface->area.data[id], g->error);
+        g->status = kiln_array_push(n->context, &n->area, area, g->error);
     if (g->status == KILN_OK)
-        g->status = kiln_array_push(n->context, &n->modulus,
-                                    wall ? INFINITY : g->surface->modulus.data[id], g->error);
+        g->status = kiln_array_push(n->context, &n->modulus, modulus, g->error);
     return row;
 }
 
