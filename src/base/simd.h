@@ -4,7 +4,7 @@
  * gives its functions the suffix _scalar, _avx2 or _avx512, and `kiln_vd` is a vector of
  * KILN_VD_LANES doubles (2, 4, 8). Callers pick with the context's `isa`. Multiplications and
  * additions are never fused unless kiln_vd_fma says so, so results do not depend on the compiler's
- * mood; _scalar has no fused instruction and its kiln_vd_fma rounds twice. */
+ * mood; _scalar has no fused instruction and its kiln_vd_fma rounds twice. `kiln_vf` are floats. */
 #ifndef KILN_BASE_SIMD_H
 #define KILN_BASE_SIMD_H
 
@@ -301,6 +301,47 @@ KILN_INLINE unsigned kiln_vi_bits(kiln_vi mask)
     for (int i = 0; i < KILN_VD_LANES; i++)
         bits |= (unsigned)(mask[i] & 1) << i;
     return bits;
+}
+#endif
+
+/* Vectors of KILN_VF_LANES floats (4, 8, 8). Not 16: strips of eight rows fill these exactly. */
+#if defined(KILN_SIMD_AVX512) || defined(KILN_SIMD_AVX2)
+#define KILN_VF_LANES 8
+#else
+#define KILN_VF_LANES 4
+#endif
+typedef float kiln_vf __attribute__((vector_size(4 * KILN_VF_LANES)));
+KILN_INLINE kiln_vf kiln_vf_load(const float *p)
+{
+    kiln_vf v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+KILN_INLINE void kiln_vf_store(float *p, kiln_vf v)
+{
+    memcpy(p, &v, sizeof v);
+}
+KILN_INLINE kiln_vf kiln_vf_set(float s)
+{
+    return s - (kiln_vf){0};
+}
+#if defined(KILN_SIMD_AVX512) || defined(KILN_SIMD_AVX2)
+KILN_INLINE kiln_vf kiln_vf_fma(kiln_vf a, kiln_vf b, kiln_vf c)
+{
+    return (kiln_vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+}
+KILN_INLINE kiln_vf kiln_vf_fnma(kiln_vf a, kiln_vf b, kiln_vf c)
+{
+    return (kiln_vf)_mm256_fnmadd_ps((__m256)a, (__m256)b, (__m256)c);
+}
+#else
+KILN_INLINE kiln_vf kiln_vf_fma(kiln_vf a, kiln_vf b, kiln_vf c)
+{
+    return a * b + c;
+}
+KILN_INLINE kiln_vf kiln_vf_fnma(kiln_vf a, kiln_vf b, kiln_vf c)
+{
+    return c - a * b;
 }
 #endif
 

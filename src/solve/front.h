@@ -20,7 +20,7 @@
 enum { KILN_STRIP = 8, KILN_PANEL = 16 /* column blocks eliminated at a time */ };
 
 typedef struct kiln_front {
-    double *L, *U;
+    void *L, *U;    /* of the kernels' numbers */
     size_t columns; /* of L, a multiple of 8 */
     size_t strips;  /* of L and U: columns / 8, then those of U */
 } kiln_front;
@@ -36,18 +36,33 @@ KILN_INLINE size_t kiln_front_triangle(size_t t)
     return 32 * t * (t + 1);
 }
 
-/* The steps of an elimination, for the column blocks p0 to p1 - 1: their triangle (false: it is not
- * positive definite), then the strips below, then what is to the right of them. The last two are
- * for strips s0 to s1 - 1, which do not depend on each other. */
-KILN_SIMD_DECLARE(bool, kiln_front_factor, const kiln_front *front, size_t p0, size_t p1);
-KILN_SIMD_DECLARE(void, kiln_front_solve, const kiln_front *front, size_t p0, size_t p1, size_t s0,
-                  size_t s1);
-KILN_SIMD_DECLARE(void, kiln_front_update, const kiln_front *front, size_t p0, size_t p1, size_t s0,
-                  size_t s1);
+/* What is done to fronts, with numbers of one precision. */
+typedef struct kiln_front_kernels {
+    size_t bytes; /* of a number */
+    /* Zeros; columns from `used` on are those of the unit matrix. */
+    void (*clear)(const kiln_front *front, size_t used);
+    /* A block [n][n] of the matrix at a place in L; `diagonal`: its lower triangle. */
+    void (*add_block)(const kiln_front *front, size_t row, size_t column, const double *value,
+                      size_t n, bool diagonal);
+    /* Strips t0 to t1 - 1 of a child's U with `rows` rows, which go to the rows `target`,
+     * ascending. Different rows are different there too, so strips can be added at the same time.
+     */
+    void (*add_strips)(const kiln_front *front, const void *U, const uint32_t *target, size_t rows,
+                       size_t t0, size_t t1);
+    /* The steps of an elimination, for the column blocks p0 to p1 - 1: their triangle (false: it is
+     * not positive definite), then the strips below, then what is to the right of them. The last
+     * two are for strips s0 to s1 - 1, which do not depend on each other. */
+    bool (*factor)(const kiln_front *front, size_t p0, size_t p1);
+    void (*solve)(const kiln_front *front, size_t p0, size_t p1, size_t s0, size_t s1);
+    void (*update)(const kiln_front *front, size_t p0, size_t p1, size_t s0, size_t s1);
+    /* v [8 strips]: of what comes in the columns' part is solved for, and the rest has its products
+     * taken away; and back, where the rest is known. `room` [8][8 strips]. */
+    void (*forward)(const kiln_front *front, double *v, double *room);
+    void (*backward)(const kiln_front *front, double *v, double *room);
+} kiln_front_kernels;
 
-/* v [8 strips]: of what comes in the columns' part is solved for, and the rest has its products
- * taken away; and back, where the rest is known, with room for sums [8 columns]. */
-KILN_SIMD_DECLARE(void, kiln_front_forward, const kiln_front *front, double *v);
-KILN_SIMD_DECLARE(void, kiln_front_backward, const kiln_front *front, double *v, double *sums);
+extern const kiln_front_kernels kiln_front_double_scalar, kiln_front_double_avx2,
+    kiln_front_double_avx512, kiln_front_single_scalar, kiln_front_single_avx2,
+    kiln_front_single_avx512;
 
 #endif

@@ -43,6 +43,12 @@
  *    is until the free unknowns are near their minimum there, which makes room again, and then goes
  *    on; as long as each rest takes it farther.
  *
+ * N10 Where N8 is to follow, most steps are cut short or corrected by the next one, and a factor of
+ *    single precision is good enough for all of them: what it leaves of the gradient the next step
+ *    finds again. Only sums over bodies are not to be left, or momentum would drift (balance.h).
+ *    Where the Hessian is tried as it is (N5) it is one of doubles: whether it is positive definite
+ *    is what is asked.
+ *
  * N4, N6 and N8 are in newton_again.c. */
 #include "base/clock.h"
 #include "base/hash.h"
@@ -100,6 +106,7 @@ void kiln_newton_forget(kiln_newton *newton)
     kiln_gcr_free(&newton->gcr, newton->context);
     kiln_secants_free(&newton->secants, newton->context);
     kiln_amend_free(&newton->amend, newton->context);
+    kiln_balance_free(&newton->balance, newton->context);
     newton->vectors = NULL;
     newton->count = 0;
     newton->keyed = false;
@@ -135,7 +142,8 @@ void kiln_newton_destroy(kiln_newton *newton)
 size_t kiln_newton_bytes(const kiln_newton *newton)
 {
     return sizeof *newton + vector_bytes(newton->count) + kiln_bsr_bytes(&newton->matrix) +
-           (newton->values.capacity + newton->gcr.room.capacity + newton->secants.room.capacity) *
+           (newton->values.capacity + newton->gcr.room.capacity + newton->secants.room.capacity +
+            newton->balance.push.capacity + newton->balance.room.capacity) *
                sizeof(double);
 }
 
@@ -343,6 +351,8 @@ kiln_status kiln_problem_solve_symmetric(kiln_problem *p, const double *rhs, dou
 {
     double begin = kiln_wall_seconds();
     kiln_status status = kiln_solver_solve(p->newton->solver, rhs, dx, outcome, error);
+    if (status == KILN_OK && kiln_solver_last(p->newton->solver)->single)
+        kiln_balance_restore(&p->newton->balance, p->constraints, rhs, dx);
     p->report->solve_seconds += kiln_wall_seconds() - begin;
     p->report->linear_iterations += kiln_solver_last(p->newton->solver)->iterations;
     return status;
@@ -392,6 +402,8 @@ static kiln_status factor_and_solve(kiln_problem *p, kiln_solve_outcome *outcome
     kiln_newton *newton = p->newton;
     double begin = kiln_wall_seconds();
     kiln_status status = kiln_solver_factor(newton->solver, &newton->matrix, outcome, error);
+    if (status == KILN_OK && kiln_solver_last(newton->solver)->single)
+        status = kiln_balance_find(&newton->balance, &newton->matrix, p->constraints, error);
     p->report->factor_seconds += kiln_wall_seconds() - begin;
     KILN_TRY(status);
     if (*outcome == KILN_SOLVE_OK)
@@ -451,6 +463,7 @@ static kiln_status solve_assembled(kiln_problem *p, bool exact, kiln_solve_outco
     kiln_vector_combine(newton->context, -1.0, newton->g, -1.0, newton->rhs, newton->rhs, p->count);
     kiln_constraints_project(p->constraints, newton->g);
     kiln_constraints_project(p->constraints, newton->rhs);
+    kiln_solver_set_single(newton->solver, !exact && kiln_problem_follows(p));
     return solve_regularised(p, exact, outcome, error);
 }
 

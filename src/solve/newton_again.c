@@ -267,14 +267,19 @@ static kiln_status follow(kiln_problem *p, double last, double step, double limi
     return KILN_OK;
 }
 
+bool kiln_problem_follows(const kiln_problem *p)
+{
+    return p->options->line_search && p->options->corrections > 0 && p->options->balanced &&
+           notes_changes(p) && !kiln_problem_has_rest(p);
+}
+
 kiln_status kiln_problem_go_on(kiln_problem *p, double last, double step, double limit,
                                bool *converged, kiln_error *error)
 {
     *converged = false;
     if (p->all_held || !kiln_solver_last(p->newton->solver)->direct)
         return KILN_OK;
-    if (p->options->corrections > 0 && p->options->balanced && notes_changes(p) &&
-        !kiln_problem_has_rest(p))
+    if (kiln_problem_follows(p))
         return follow(p, last, step, limit, converged, error);
     if (p->options->corrections > 0)
         return correct(p, last, step, limit, converged, error);

@@ -4,6 +4,7 @@
 #define KILN_SOLVE_NEWTON_IMPL_H
 
 #include "solve/amend.h"
+#include "solve/balance.h"
 #include "solve/gcr.h"
 #include "solve/newton.h"
 #include "solve/secants.h"
@@ -28,6 +29,7 @@ struct kiln_newton {
     kiln_gcr gcr;                                  /* where a term has more than a potential */
     kiln_secants secants;                          /* N6 */
     kiln_amend amend;                              /* N8 */
+    kiln_balance balance;                          /* N10 */
 };
 
 /* One call of kiln_newton_minimise. */
@@ -74,6 +76,8 @@ double kiln_problem_search(kiln_problem *p, double limit, int most);
 /* x to `to`; after a full step held components are at their targets, without rounding. */
 void kiln_problem_move_to(kiln_problem *p, const double *to, bool full);
 
+/* Whether steps with the factor at hand will be those of N8. */
+bool kiln_problem_follows(const kiln_problem *p);
 /* Steps with the factor at hand, after `step` times a direction of size `last`. */
 kiln_status kiln_problem_go_on(kiln_problem *p, double last, double step, double limit,
                                bool *converged, kiln_error *error);

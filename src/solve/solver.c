@@ -38,12 +38,16 @@ struct kiln_solver {
     kiln_solver_report report;
     kiln_solver_report chosen, known; /* from before it was turned; of the direct analysis */
     const kiln_solver_ground *ground; /* borrowed */
+    bool single;                      /* factors may be */
 };
 
 kiln_solver_options kiln_solver_default_options(void)
 {
-    return (kiln_solver_options){
-        .backend = "auto", .tolerance = 1e-10, .max_iterations = 5000, .blas_threads = 1};
+    return (kiln_solver_options){.backend = "auto",
+                                 .tolerance = 1e-10,
+                                 .max_iterations = 5000,
+                                 .blas_threads = 1,
+                                 .precision = "mixed"};
 }
 
 static kiln_status refuse_backend(const char *name, kiln_error *error)
@@ -108,6 +112,12 @@ void kiln_solver_set_ground(kiln_solver *solver, const kiln_solver_ground *groun
     solver->ground = ground;
 }
 
+void kiln_solver_set_single(kiln_solver *solver, bool single)
+{
+    const char *precision = solver->options.precision;
+    solver->single = single && (!precision || strcmp(precision, "double") != 0);
+}
+
 void kiln_solver_reconsider(kiln_solver *solver)
 {
     for (int i = 0; i < BACKENDS; i++) {
@@ -146,11 +156,14 @@ static kiln_status analyse_with(kiln_solver *solver, const kiln_solver_backend *
         KILN_TRY(backend->create(solver->context, &solver->options, self, error));
     if (backend->set_ground)
         backend->set_ground(*self, solver->ground);
+    if (backend->set_single)
+        backend->set_single(*self, solver->single);
     double begin = kiln_wall_seconds();
     kiln_status status = backend->analyse(*self, matrix, &solver->report, error);
     solver->report.analyse_seconds += kiln_wall_seconds() - begin;
     solver->report.backend = backend->name;
     solver->report.direct = backend->direct;
+    solver->report.single = false;
     solver->backend = backend;
     return status;
 }
@@ -238,8 +251,10 @@ static kiln_status factor_with(kiln_solver *solver, const kiln_bsr *matrix,
                                kiln_solve_outcome *outcome, kiln_error *error)
 {
     double begin = kiln_wall_seconds();
-    kiln_status status = solver->backend->factor(solver->self[number_of(solver->backend)], matrix,
-                                                 &solver->report, outcome, error);
+    void *self = solver->self[number_of(solver->backend)];
+    if (solver->backend->set_single)
+        solver->backend->set_single(self, solver->single);
+    kiln_status status = solver->backend->factor(self, matrix, &solver->report, outcome, error);
     solver->report.factor_seconds = kiln_wall_seconds() - begin;
     return status;
 }

@@ -14,6 +14,7 @@ typedef struct kiln_solver_options {
     size_t memory;       /* bytes a factor may take before auto iterates; 0: half of the machine's,
                             so that the same run makes the same choice again */
     int blas_threads;    /* 1 keeps the same bits on any number of threads */
+    const char *precision; /* "mixed": of factors, single where that was asked for; "double" */
 } kiln_solver_options;
 
 kiln_solver_options kiln_solver_default_options(void);
@@ -36,6 +37,7 @@ typedef struct kiln_solver_report {
     size_t bytes; /* of factor or preconditioner, and indices */
     double analyse_seconds, factor_seconds, solve_seconds;
     bool analysed; /* the last factor had to analyse first */
+    bool single;   /* the factor is of single precision */
 } kiln_solver_report;
 
 /* Fails for a back end that is unknown or was not built in (KILN_ERR_UNSUPPORTED). */
@@ -52,6 +54,12 @@ typedef struct kiln_solver_ground {
 } kiln_solver_ground;
 /* For the factors that follow; NULL: what they couple lasts. Borrowed. */
 void kiln_solver_set_ground(kiln_solver *solver, const kiln_solver_ground *ground);
+
+/* The factors that follow may be of single precision (the preset: not), half the time and memory of
+ * one of doubles. Solves then leave up to a thousandth of b, each row measured by its diagonal; of
+ * a matrix for which that is too much there is a factor of doubles. Not for matrices that may not
+ * be positive definite: floats tell that no better than to 1e-7 or so. */
+void kiln_solver_set_single(kiln_solver *solver, bool single);
 
 /* The matrix is borrowed until the next factor. Analyses again when its pattern is another. */
 kiln_status kiln_solver_factor(kiln_solver *solver, const kiln_bsr *matrix,

@@ -82,6 +82,12 @@ const kiln_schema kiln_newton_schema = {
     .start = start_newton,
 };
 
+static const char *precision_name(int row)
+{
+    static const char *const names[] = {"mixed", "double", NULL};
+    return names[row];
+}
+
 static const char *backend_name(int row)
 {
     static const char *const names[] = {"auto",   "multifrontal", "cholmod", "mumps",
@@ -101,6 +107,9 @@ static const kiln_schema_row solver_rows[] = {
      .meaning = "a factor that takes more makes auto iterate; 0: half of the machine's"},
     {"blas_threads", KILN_VALUE_WHOLE, SOLVER(blas_threads), KILN_WITHIN(1, 1024), NULL, NULL,
      .meaning = "more than 1 gives up the same bits on any number of threads"},
+    {"precision", KILN_VALUE_WORD, SOLVER(precision), .choices = precision_name,
+     .meaning = "mixed: the multifrontal factor is of single precision where bodies in motion "
+                "touch, unless that is too little for the matrix; double: never"},
 };
 const kiln_schema kiln_solver_schema = {
     .name = "step.solver",
