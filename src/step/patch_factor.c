@@ -18,56 +18,53 @@ kiln_status kiln_patch_reserve_factor(kiln_patch *p, kiln_error *error)
     return kiln_array_reserve(p->context, &p->right, (1 + KILN_STRIP) * f.columns, error);
 }
 
-static void fill(const kiln_patch *p, const kiln_front *f)
+static const kiln_front_kernels *kernels_of(const kiln_patch *p)
 {
-    size_t n = 3 * p->free;
-    for (size_t s = 0; s < f->strips; s++) /* what is above the triangle does not count */
-        memset(f->L + s * f->columns * KILN_STRIP, 0,
-               (s + 1) * KILN_STRIP * KILN_STRIP * sizeof(double));
+    static const kiln_front_kernels *const kernels[] = {
+        &kiln_front_double_scalar, &kiln_front_double_avx2, &kiln_front_double_avx512};
+    return kernels[p->context->isa];
+}
+
+static void fill(const kiln_patch *p)
+{
+    size_t n = 3 * p->free, columns = KILN_STRIP * kiln_strips_of(n);
+    double *L = p->L.data;
+    for (size_t s = 0; s < kiln_strips_of(n); s++) /* above the triangle nothing counts */
+        memset(L + s * columns * KILN_STRIP, 0, (s + 1) * KILN_STRIP * KILN_STRIP * sizeof *L);
     for (size_t k = 0; k < n; k++) {
         const double *row = kiln_patch_row(p, k);
         for (size_t at = k; at < n; at++)
-            f->L[(at / KILN_STRIP * f->columns + k) * KILN_STRIP + at % KILN_STRIP] = row[at - k];
+            L[(at / KILN_STRIP * columns + k) * KILN_STRIP + at % KILN_STRIP] = row[at - k];
     }
-    for (size_t k = n; k < f->columns; k++)
-        f->L[(k / KILN_STRIP * f->columns + k) * KILN_STRIP + k % KILN_STRIP] = 1.0;
+    for (size_t k = n; k < columns; k++)
+        L[(k / KILN_STRIP * columns + k) * KILN_STRIP + k % KILN_STRIP] = 1.0;
 }
 
 bool kiln_patch_factor(kiln_patch *patch)
 {
-    static bool (*const factor[])(const kiln_front *, size_t, size_t) =
-        KILN_SIMD_TABLE(kiln_front_factor);
-    static void (*const solve[])(const kiln_front *, size_t, size_t, size_t, size_t) =
-        KILN_SIMD_TABLE(kiln_front_solve);
-    static void (*const update[])(const kiln_front *, size_t, size_t, size_t, size_t) =
-        KILN_SIMD_TABLE(kiln_front_update);
-    kiln_isa isa = patch->context->isa;
+    const kiln_front_kernels *kernels = kernels_of(patch);
     kiln_front f = front_of(patch);
-    fill(patch, &f);
+    fill(patch);
     for (size_t p0 = 0; p0 < f.strips; p0 += KILN_PANEL) {
         size_t p1 = p0 + KILN_PANEL < f.strips ? p0 + KILN_PANEL : f.strips;
-        if (!factor[isa](&f, p0, p1))
+        if (!kernels->factor(&f, p0, p1))
             return false;
-        solve[isa](&f, p0, p1, p1, f.strips);
-        update[isa](&f, p0, p1, p1, f.strips);
+        kernels->solve(&f, p0, p1, p1, f.strips);
+        kernels->update(&f, p0, p1, p1, f.strips);
     }
     return true;
 }
 
 void kiln_patch_solve(kiln_patch *patch)
 {
-    static void (*const forward[])(const kiln_front *, double *) =
-        KILN_SIMD_TABLE(kiln_front_forward);
-    static void (*const backward[])(const kiln_front *, double *, double *) =
-        KILN_SIMD_TABLE(kiln_front_backward);
-    kiln_isa isa = patch->context->isa;
+    const kiln_front_kernels *kernels = kernels_of(patch);
     kiln_front f = front_of(patch);
     size_t n = 3 * patch->free;
     double *v = patch->right.data;
     memset(v, 0, f.columns * sizeof *v);
     for (size_t i = 0; i < n; i++)
         v[i] = -patch->g.data[i];
-    forward[isa](&f, v);
-    backward[isa](&f, v, v + f.columns);
+    kernels->forward(&f, v, v + f.columns);
+    kernels->backward(&f, v, v + f.columns);
     memcpy(patch->step.data, v, n * sizeof *v);
 }
