@@ -58,6 +58,12 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         add_field(world, KILN_FIELD_STILL, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_VAIN, KILN_ON_TET, KILN_F64, 6, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_EVENLY, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY, error));
+    if (world->flows) {
+        KILN_TRY(
+            add_field(world, KILN_FIELD_YIELD, KILN_ON_TET, KILN_F64, 2, KILN_RULE_COPY, error));
+        KILN_TRY(
+            add_field(world, KILN_FIELD_REST, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY, error));
+    }
     return add_field(world, KILN_FIELD_TRACTION, KILN_ON_FACE, KILN_F64, 3, KILN_RULE_COPY, error);
 }
 
@@ -110,6 +116,7 @@ static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         KILN_TRY(kiln_rewind_save(mesh, columns[i].where, columns[i].name, KILN_SAVE_COPY, error));
     KILN_TRY(fill_density(e, error));
+    kiln_solid_fill_matter(world->solid);
     size_t rows = mesh->table[KILN_ON_VERTEX].used, faces = mesh->table[KILN_ON_FACE].used;
     const kiln_loads *loads = kiln_solid_loads(world->solid);
     const kiln_constraints *given = kiln_solid_constraints(world->solid);
@@ -126,21 +133,22 @@ static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *
     return KILN_OK;
 }
 
-static double energy_of_step(energy *e)
+static double energy_of_step(const energy *e, const kiln_local_objective *objective)
 {
     const kiln_world *world = e->world;
-    const kiln_mesh *mesh = world->mesh;
     const double *end = kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_END);
-    double sum = kiln_solid_elastic_energy(world->solid, end);
+    double sum = world->flows ? kiln_objective_stored(objective)
+                              : kiln_solid_elastic_energy(world->solid, end);
     if (!world->moves)
         return sum;
     const double *v = kiln_world_column(world, KILN_ON_VERTEX, "v");
-    return sum + kiln_mass_sums(kiln_solid_mass(world->solid), &mesh->x[0].x, v).kinetic;
+    return sum + kiln_mass_sums(kiln_solid_mass(world->solid), &world->mesh->x[0].x, v).kinetic;
 }
 
-static kiln_energy_options options_of(energy *e, double h)
+static kiln_energy_options options_of(const energy *e, const kiln_local_objective *objective,
+                                      double h)
 {
-    double whole = energy_of_step(e);
+    double whole = energy_of_step(e, objective);
     const kiln_scene_remesh *said = e->settings;
     kiln_energy_options options = {
         .depth = DEPTH, .quality = 0.5 * said->quality, .most_tets = (size_t)said->most_tets};
@@ -175,12 +183,12 @@ static kiln_status remesh(energy *e, kiln_remesher *remesher, double h, kiln_ene
 {
     kiln_local_objective objective;
     kiln_vicinity_surface surface;
-    kiln_energy_options options = options_of(e, h);
     kiln_solid_objective(e->world->solid, h, &e->world->state.clock, &objective);
+    kiln_objective_look(&objective);
+    kiln_energy_options options = options_of(e, &objective, h);
     if (!kiln_solid_surface(e->world->solid, h, &objective, &surface))
         return kiln_energy_remesh(remesher, &objective, &options, report, error);
     objective.surface = &surface;
-    kiln_objective_look(&objective);
     kiln_status status = kiln_vicinity_surface_begin(&surface, &objective, error);
     if (status == KILN_OK)
         status = kiln_energy_remesh(remesher, &objective, &options, report, error);

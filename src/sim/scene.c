@@ -197,8 +197,8 @@ static const char *beyond_energy(const kiln_scene *scene)
         return "a velocity field";
     for (size_t i = 0; i < scene->materials.count; i++) {
         const kiln_scene_material *m = &scene->materials.data[i];
-        if (m->base.plastic.flows)
-            return "matter that flows";
+        if (m->flow_varies)
+            return "yield, rate or hardening that are functions";
         if (m->base.nodal_pressure)
             return "nodal pressure";
         if (m->varies || m->base.damping_mass > 0.0 || m->base.damping_stiffness > 0.0 ||

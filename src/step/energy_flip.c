@@ -16,6 +16,8 @@ enum { GRAIN = 64 };
  * there already. */
 static double gain_of(const kiln_local_objective *o, const kiln_proposal *proposal)
 {
+    if (!kiln_objective_is_alike(o, proposal->old, proposal->old_count))
+        return -INFINITY;
     double gain = kiln_patch_sum(o, proposal->old, proposal->old_count);
     for (uint32_t from = 0; from < proposal->fresh_count; from += KILN_ELEMENT_LANES) {
         kiln_patch_tet tet[KILN_ELEMENT_LANES];
@@ -31,7 +33,8 @@ static double gain_of(const kiln_local_objective *o, const kiln_proposal *propos
                 centre[i][k] =
                     o->scheme.scale > 0.0 ? kiln_objective_centre(o, fresh->v[k]) : x[i][k];
             }
-            if (fresh->parent == KILN_NONE || !kiln_patch_form_new(o, u, fresh->parent, &tet[i]))
+            if (fresh->parent == KILN_NONE ||
+                !kiln_patch_form_corners(o, u, fresh->parent, &tet[i]))
                 return -INFINITY;
         }
         gain -= kiln_patch_tets_value(o, tet, (const kiln_vec3(*)[4])x,

@@ -33,7 +33,8 @@ static bool gather(const kiln_energy_pass *w, kiln_walker *walker, uint32_t vert
     const kiln_local_objective *o = w->objective;
     const kiln_mesh *mesh = w->remesher->mesh;
     double sum = 0.0;
-    if (kiln_star(mesh, vertex, walker, NULL) != KILN_OK || walker->tets.count > STAR_ROOM)
+    if (kiln_star(mesh, vertex, walker, NULL) != KILN_OK || walker->tets.count > STAR_ROOM ||
+        !kiln_objective_is_alike(o, walker->tets.data, walker->tets.count))
         return false;
     s->o = o, s->vertex = vertex, s->at = mesh->u[vertex];
     s->count = (int)walker->tets.count;
@@ -99,7 +100,7 @@ static double value_at(const star *s, kiln_vec3 p)
             x[i][k] = k == s->corner[i] ? end : s->x[i][k];
             centre[i][k] = k == s->corner[i] ? middle : s->centre[i][k];
         }
-        if (!kiln_patch_form_new(o, u, s->tet[i], &tet[i]))
+        if (!kiln_patch_form_corners(o, u, s->tet[i], &tet[i]))
             return INFINITY;
     }
     return kiln_patch_tets_value(o, tet, (const kiln_vec3(*)[4])x, (const kiln_vec3(*)[4])centre,

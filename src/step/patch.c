@@ -1,7 +1,6 @@
 #include "step/patch_impl.h"
 
 #include "fem/element_kernels.h"
-#include "fem/offset.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,12 +30,13 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->held);
     kiln_array_free(context, &patch->tets);
     kiln_array_free(context, &patch->rows);
-    kiln_array_free(context, &patch->part);
+    kiln_array_free(context, &patch->order);
     kiln_array_free(context, &patch->turn);
     kiln_array_free(context, &patch->batches);
     kiln_array_free(context, &patch->spans);
     kiln_array_free(context, &patch->lanes);
     kiln_array_free(context, &patch->lame);
+    kiln_array_free(context, &patch->yield);
     kiln_array_free(context, &patch->mass);
     kiln_array_free(context, &patch->value);
     kiln_array_free(context, &patch->tried_value);
@@ -49,182 +49,6 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_vicinity_free(&patch->near);
     kiln_array_free(context, &patch->near_value);
     kiln_array_free(context, &patch->near_tried);
-}
-
-/* The objective. */
-
-static void *column(const kiln_mesh *mesh, kiln_where where, const char *name)
-{
-    const kiln_field *field = kiln_mesh_field(mesh, where, name);
-    return field ? (void *)field->data : NULL;
-}
-
-void kiln_objective_look(kiln_local_objective *objective)
-{
-    static const char *const names[KILN_HISTORY_COUNT] = {NULL, "v", "a", "x_before", "v_before"};
-    kiln_local_objective *o = objective;
-    const kiln_mesh *mesh = o->mesh;
-    o->end = column(mesh, KILN_ON_VERTEX, KILN_FIELD_END);
-    o->held = column(mesh, KILN_ON_VERTEX, KILN_FIELD_HELD);
-    o->points = column(mesh, KILN_ON_VERTEX, KILN_FIELD_POINTS);
-    o->traction = column(mesh, KILN_ON_FACE, KILN_FIELD_TRACTION);
-    o->material = column(mesh, KILN_ON_TET, "material");
-    o->density = column(mesh, KILN_ON_TET, KILN_FIELD_EVENLY);
-    o->lame = column(mesh, KILN_ON_TET, "lame");
-    o->offset = kiln_offsets_of(mesh).shape;
-    o->rest_volume = kiln_offsets_of(mesh).rest_volume;
-    o->history[KILN_HISTORY_X] = mesh->x;
-    for (int k = 1; k < KILN_HISTORY_COUNT; k++)
-        o->history[k] = column(mesh, KILN_ON_VERTEX, names[k]);
-}
-
-static kiln_vec3 combine(const kiln_local_objective *o, const double *weight, uint32_t vertex)
-{
-    kiln_vec3 sum = kiln_v3_scale(o->history[KILN_HISTORY_X][vertex], weight[0]);
-    for (int k = 1; k < KILN_HISTORY_COUNT; k++)
-        if (weight[k] != 0.0)
-            sum = kiln_v3_madd(sum, weight[k], o->history[k][vertex]);
-    return sum;
-}
-
-kiln_vec3 kiln_objective_centre(const kiln_local_objective *objective, uint32_t vertex)
-{
-    return combine(objective, objective->scheme.centre, vertex);
-}
-
-kiln_vec3 kiln_objective_origin(const kiln_local_objective *objective, uint32_t vertex)
-{
-    return objective->scheme.impulses ? objective->history[KILN_HISTORY_X][vertex]
-                                      : combine(objective, objective->scheme.origin, vertex);
-}
-
-/* Gradients of the shape functions at rest, where `rest` of its volume is at rest. */
-static bool form(const kiln_local_objective *o, const kiln_vec3 u[4], uint32_t of, double rest,
-                 kiln_patch_tet *out)
-{
-    kiln_mat3 B = kiln_m3_inverse(
-        kiln_m3_columns(kiln_v3_sub(u[1], u[0]), kiln_v3_sub(u[2], u[0]), kiln_v3_sub(u[3], u[0])));
-    double volume = fabs(kiln_tet_volume(u[0], u[1], u[2], u[3])); /* corners in any order */
-    out->material = &o->materials[o->material[of]];
-    out->mu = o->lame ? o->lame[of][0] : out->material->mu;
-    out->lambda = o->lame ? o->lame[of][1] : out->material->lambda;
-    out->volume = o->offset ? rest : volume;
-    if (o->offset && (rest != volume || !kiln_offset_is_identity(&o->offset[of])))
-        B = kiln_m3_mul(B, kiln_offset_map(&o->offset[of], volume, rest));
-    out->gradient[0] = kiln_v3(0, 0, 0);
-    for (int k = 0; k < 3; k++) {
-        out->gradient[k + 1] = kiln_v3(B.m[k][0], B.m[k][1], B.m[k][2]);
-        out->gradient[0] = kiln_v3_sub(out->gradient[0], out->gradient[k + 1]);
-    }
-    return volume > 0.0 && out->volume > 0.0 && isfinite(kiln_m3_norm2(B));
-}
-
-static double density_of(const kiln_local_objective *o, uint32_t tet, const kiln_material *material)
-{
-    return o->density ? o->density[tet] : material->density;
-}
-
-bool kiln_patch_form(const kiln_local_objective *objective, uint32_t tet, kiln_patch_tet *out)
-{
-    const kiln_local_objective *o = objective;
-    const uint32_t *v = o->mesh->tet[tet].v;
-    const kiln_vec3 u[4] = {o->mesh->u[v[0]], o->mesh->u[v[1]], o->mesh->u[v[2]], o->mesh->u[v[3]]};
-    bool formed = form(o, u, tet, o->rest_volume ? o->rest_volume[tet] : 0.0, out);
-    out->mass = kiln_mesh_tet_volume(o->mesh, tet) * density_of(o, tet, out->material);
-    return formed;
-}
-
-bool kiln_patch_form_new(const kiln_local_objective *objective, const kiln_vec3 u[4],
-                         uint32_t parent, kiln_patch_tet *out)
-{
-    const kiln_local_objective *o = objective;
-    double part = kiln_tet_volume(u[0], u[1], u[2], u[3]) / kiln_mesh_tet_volume(o->mesh, parent);
-    bool formed = form(o, u, parent, o->rest_volume ? part * o->rest_volume[parent] : 0.0, out);
-    out->mass = part * kiln_mesh_tet_volume(o->mesh, parent) * density_of(o, parent, out->material);
-    return formed;
-}
-
-kiln_mat3 kiln_patch_tet_deformation(const kiln_patch_tet *tet, const kiln_vec3 x[4])
-{
-    kiln_mat3 F = {{{0}}};
-    for (int a = 1; a < 4; a++) {
-        kiln_vec3 d = kiln_v3_sub(x[a], x[0]), n = tet->gradient[a];
-        const double row[3] = {d.x, d.y, d.z}, col[3] = {n.x, n.y, n.z};
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++)
-                F.m[i][j] += row[i] * col[j];
-    }
-    return F;
-}
-
-/* Of the consistent mass: m / 40 (sum of squares + square of the sum), over the scale. */
-static double inertia(const kiln_local_objective *o, const kiln_patch_tet *tet,
-                      const kiln_vec3 x[4], const kiln_vec3 centre[4])
-{
-    kiln_vec3 sum = kiln_v3(0, 0, 0);
-    double squares = 0.0;
-    for (int a = 0; a < 4; a++) {
-        kiln_vec3 r = kiln_v3_sub(x[a], centre[a]);
-        squares += kiln_v3_norm2(r);
-        sum = kiln_v3_add(sum, r);
-    }
-    return tet->mass / (40.0 * o->scheme.scale) * (squares + kiln_v3_norm2(sum));
-}
-
-double kiln_patch_tet_other(const kiln_local_objective *objective, const kiln_patch_tet *tet,
-                            const kiln_vec3 x[4], const kiln_vec3 centre[4])
-{
-    const kiln_local_objective *o = objective;
-    double value = o->scheme.scale > 0.0 ? inertia(o, tet, x, centre) : 0.0;
-    for (int a = 0; a < 4; a++)
-        value -= 0.25 * tet->mass * kiln_v3_dot(o->acceleration, x[a]);
-    return value;
-}
-
-kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t tet, int face)
-{
-    const kiln_tet *of = &objective->mesh->tet[tet];
-    if (!objective->traction || !kiln_link_is_surface(of->n[face]))
-        return kiln_v3(0, 0, 0);
-    const kiln_vec3 *u = objective->mesh->u;
-    const uint8_t *c = kiln_face_corner[face];
-    kiln_vec3 n = kiln_v3_cross(kiln_v3_sub(u[of->v[c[1]]], u[of->v[c[0]]]),
-                                kiln_v3_sub(u[of->v[c[2]]], u[of->v[c[0]]]));
-    return kiln_v3_scale(objective->traction[of->n[face] - KILN_LINK_SURFACE],
-                         0.5 * kiln_v3_norm(n));
-}
-
-static double pulled(const kiln_local_objective *o, uint32_t t, const kiln_vec3 x[4])
-{
-    double sum = 0.0;
-    for (int f = 0; f < 4 && o->traction; f++)
-        for (int k = 0; k < 3; k++)
-            sum += kiln_v3_dot(kiln_objective_pull(o, t, f), x[kiln_face_corner[f][k]]);
-    return sum / 3.0;
-}
-
-double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tets, size_t count)
-{
-    const kiln_local_objective *o = objective;
-    double sum = 0.0;
-    for (size_t from = 0; from < count; from += LANES) {
-        kiln_patch_tet form_of[LANES];
-        kiln_vec3 x[LANES][4], centre[LANES][4];
-        size_t some = count - from < LANES ? count - from : LANES;
-        for (size_t i = 0; i < some; i++) {
-            const uint32_t *v = o->mesh->tet[tets[from + i]].v;
-            if (!kiln_patch_form(o, tets[from + i], &form_of[i]))
-                return INFINITY;
-            for (int a = 0; a < 4; a++) {
-                x[i][a] = o->end[v[a]];
-                centre[i][a] = o->scheme.scale > 0.0 ? kiln_objective_centre(o, v[a]) : x[i][a];
-            }
-            sum -= pulled(o, tets[from + i], x[i]);
-        }
-        sum += kiln_patch_tets_value(o, form_of, (const kiln_vec3(*)[4])x,
-                                     (const kiln_vec3(*)[4])centre, some);
-    }
-    return sum;
 }
 
 /* Gathering. */
@@ -293,15 +117,14 @@ static bool sort_rows(uint32_t row[4])
 }
 
 /* A tet with these rows for its corners: `t`, or the part of it that they span. */
-static kiln_status push_tet(kiln_patch *p, uint32_t t, const uint32_t corner[4], double part,
-                            kiln_error *error)
+static kiln_status push_tet(kiln_patch *p, uint32_t t, const uint32_t corner[4], kiln_error *error)
 {
     uint32_t row[4] = {corner[0], corner[1], corner[2], corner[3]};
     bool odd = sort_rows(row);
     KILN_TRY(kiln_array_reserve(p->context, &p->rows, p->rows.count + 4, error));
     memcpy(p->rows.data + p->rows.count, row, sizeof row);
     p->rows.count += 4;
-    KILN_TRY(kiln_array_push(p->context, &p->part, odd ? -part : part, error));
+    KILN_TRY(kiln_array_push(p->context, &p->order, odd ? -1.0 : 1.0, error));
     return kiln_array_push(p->context, &p->tets, t, error);
 }
 
@@ -314,7 +137,7 @@ static kiln_status add_halves(kiln_patch *p, const kiln_local_objective *o, uint
         uint32_t half[4];
         for (int a = 0; a < 4; a++)
             half[a] = row[a] == end ? 0 : row[a];
-        KILN_TRY(push_tet(p, t, half, 0.5, error));
+        KILN_TRY(push_tet(p, t, half, error));
     }
     for (int f = 0; f < 4 && o->traction; f++) {
         kiln_vec3 pull = kiln_v3_scale(kiln_objective_pull(o, t, f), 1.0 / 3.0);
@@ -347,7 +170,7 @@ static kiln_status add_tet(kiln_patch *p, const kiln_local_objective *o, uint32_
     if (p->splits && ends == 2)
         return add_halves(p, o, t, row, error);
     add_pulls(p, o, t, row);
-    return push_tet(p, t, row, 1.0, error);
+    return push_tet(p, t, row, error);
 }
 
 /* Batches. */
@@ -367,11 +190,9 @@ static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, 
     kiln_vec3 u[4];
     const uint32_t *row = p->rows.data + 4 * tet;
     uint32_t t = p->tets.data[tet];
-    double part = fabs(p->part.data[tet]), rest = o->rest_volume ? part * o->rest_volume[t] : 0.0;
     for (int a = 0; a < 4; a++)
         u[a] = p->u.data[row[a]];
-    bool formed = form(o, u, t, rest, &form_of);
-    double volume = fabs(kiln_tet_volume(u[0], u[1], u[2], u[3]));
+    bool formed = kiln_patch_form_corners(o, u, t, &form_of);
     kiln_element_batch *batch = &p->batches.data[number / LANES];
     size_t lane = number % LANES;
     for (int k = 0; k < 3; k++) {
@@ -379,7 +200,7 @@ static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, 
         batch->gradient[3 * k + 1][lane] = form_of.gradient[k + 1].y;
         batch->gradient[3 * k + 2][lane] = form_of.gradient[k + 1].z;
     }
-    batch->volume[lane] = o->offset ? rest : volume;
+    batch->volume[lane] = form_of.volume;
     batch->slot[lane] = t;
     for (int a = 0, k = 0; a < 4; a++)
         for (int b = a + 1; b < 4; b++, k++)
@@ -387,8 +208,10 @@ static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, 
     memcpy(p->lanes.data + 4 * number, row, 4 * sizeof *row);
     p->lame.data[2 * LANES * (number / LANES) + lane] = form_of.mu;
     p->lame.data[2 * LANES * (number / LANES) + LANES + lane] = form_of.lambda;
-    p->mass.data[number] = volume * density_of(o, t, form_of.material);
-    p->turn.data[number] = copysign(1.0, p->part.data[tet]);
+    p->yield.data[2 * LANES * (number / LANES) + lane] = form_of.yield[0];
+    p->yield.data[2 * LANES * (number / LANES) + LANES + lane] = form_of.yield[1];
+    p->mass.data[number] = form_of.mass;
+    p->turn.data[number] = p->order.data[tet];
     return formed;
 }
 
@@ -406,9 +229,11 @@ static void pad(kiln_patch *p, size_t number)
         batch->slot[lane] = KILN_NONE;
         memcpy(p->lanes.data + 4 * number, p->lanes.data + 4 * (number - lane),
                4 * sizeof(uint32_t));
-        double *lame = p->lame.data + 2 * LANES * (number / LANES);
-        lame[lane] = lame[0];
-        lame[LANES + lane] = lame[LANES];
+        for (size_t i = 0; i <= LANES; i += LANES) {
+            size_t first = 2 * LANES * (number / LANES) + i;
+            p->lame.data[first + lane] = p->lame.data[first];
+            p->yield.data[first + lane] = p->yield.data[first];
+        }
         p->mass.data[number] = 0.0;
         p->turn.data[number] = 0.0;
     }
@@ -421,6 +246,7 @@ static kiln_status reserve_batches(kiln_patch *p, size_t materials, kiln_error *
     KILN_TRY(kiln_array_reserve(p->context, &p->batches, most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->lanes, 4 * LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->lame, 2 * LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->yield, 2 * LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->mass, LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->turn, LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->value, LANES * most, error));
@@ -456,12 +282,13 @@ static kiln_element_span kernel_span(const kiln_patch *p, const kiln_patch_span 
                                .batches = s->count,
                                .lame = p->lame.data + 2 * LANES * s->first,
                                .shape_lambda = s->material->model->shape_lambda,
+                               .yield = p->yield.data + 2 * LANES * s->first,
                                .material = s->material};
 }
 
 static const kiln_element_kernels *kernels_of(const kiln_patch *p, const kiln_patch_span *s)
 {
-    return s->material->model->kernels[p->context->isa];
+    return kiln_element_kernels_of(s->material, p->context->isa, true);
 }
 
 /* Models without a barrier say nothing of tets that are turned inside out. */
@@ -505,7 +332,7 @@ static void find_values(const kiln_patch *p, const kiln_local_objective *o, cons
 static kiln_status clear(kiln_patch *p, size_t count, kiln_error *error)
 {
     p->vertex.count = p->tets.count = p->u.count = p->x.count = p->centre.count = 0;
-    p->force.count = p->held.count = p->rows.count = p->part.count = 0;
+    p->force.count = p->held.count = p->rows.count = p->order.count = 0;
     p->shapeless = p->splits = p->touches = p->strays = false;
     p->near.pairs.count = p->near.rubs.count = p->near.triangles.count = 0;
     KILN_TRY(kiln_idset_clear(p->context, &p->row_of, 4 * count, error));

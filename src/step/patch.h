@@ -32,6 +32,12 @@
  * gain by what it makes heavier. */
 #define KILN_FIELD_EVENLY "step_density"
 
+/* Tet, rule copy: threshold and growth of the yield surface of the step (flow_potential.h), Pa,
+ * KILN_NEVER_YIELDS: elastic; and the rest volume over that in the material, where the mesh has
+ * offsets. As densities they stay what they are when the mesh changes. */
+#define KILN_FIELD_YIELD "step_yield" /* 2 doubles */
+#define KILN_FIELD_REST  "step_rest"  /* double */
+
 /* What the objective is made of, besides the columns of the mesh. */
 typedef struct kiln_local_objective {
     kiln_mesh *mesh;                /* borrowed */
@@ -45,8 +51,10 @@ typedef struct kiln_local_objective {
     kiln_vec3 *end;
     const kiln_vec3 *history[KILN_HISTORY_COUNT], *traction, *points;
     const uint32_t *held, *material;
-    const double *density, *rest_volume, (*lame)[2]; /* NULL: none, or the materials' */
-    const kiln_sym3 *offset;
+    const double *density, (*lame)[2]; /* NULL: the materials' */
+    const double (*yield)[2];          /* NULL: elastic */
+    const double *rest, *hardening;
+    const kiln_sym3 *offset; /* NULL: none; else there is `rest` */
 } kiln_local_objective;
 
 void kiln_objective_look(kiln_local_objective *objective);
@@ -57,6 +65,7 @@ typedef struct kiln_patch_tet {
     double volume, mass;   /* at rest, m^3; kg */
     const kiln_material *material;
     double mu, lambda;
+    double yield[2]; /* threshold and growth, Pa */
 } kiln_patch_tet;
 
 /* Batches of one material (fem/elements_impl.h). */
@@ -78,13 +87,14 @@ typedef struct kiln_patch {
     KILN_ARRAY_OF(uint8_t)
     held;                      /* [row] bits */
     kiln_u32_array tets, rows; /* [tet], [tet][4] ascending */
-    kiln_f64_array part;       /* [tet] of the mesh's; negative: the order of rows is odd */
+    kiln_f64_array order;      /* [tet] 1 or -1: that of the rows is odd */
     KILN_ARRAY_OF(kiln_element_batch)
     batches;
     KILN_ARRAY_OF(kiln_patch_span)
     spans;
     kiln_u32_array lanes;              /* [batch][8][4] rows */
-    kiln_f64_array lame, mass, turn;   /* [batch][2][8], [batch][8]: kg, sign of the order */
+    kiln_f64_array lame, yield;        /* [batch][2][8] */
+    kiln_f64_array mass, turn;         /* [batch][8]: kg, sign of the order */
     kiln_f64_array value, tried_value; /* [batch][8] J, at x and at `tried` */
     kiln_f64_array g, step;            /* [row][3] */
     kiln_bsr H;                        /* all blocks of the upper triangle between free rows */
@@ -106,9 +116,13 @@ void kiln_patch_free(kiln_patch *patch);
 
 /* A tet of the mesh; false: it has no shape. */
 bool kiln_patch_form(const kiln_local_objective *objective, uint32_t tet, kiln_patch_tet *out);
-/* One that is not there, with these corners, of the matter of `parent`. */
-bool kiln_patch_form_new(const kiln_local_objective *objective, const kiln_vec3 u[4],
-                         uint32_t parent, kiln_patch_tet *out);
+/* One with these corners, in any order, of the matter of `of`: need not be there. */
+bool kiln_patch_form_corners(const kiln_local_objective *objective, const kiln_vec3 u[4],
+                             uint32_t of, kiln_patch_tet *out);
+/* Whether what these have been through is the same, so that it does not matter which of them a new
+ * tet has its matter of. */
+bool kiln_objective_is_alike(const kiln_local_objective *objective, const uint32_t *tets,
+                             size_t count);
 /* Inertia and dead loads of one with the corners at x, those of inertia at `centre`. */
 double kiln_patch_tet_other(const kiln_local_objective *objective, const kiln_patch_tet *tet,
                             const kiln_vec3 x[4], const kiln_vec3 centre[4]);
@@ -130,6 +144,8 @@ kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t te
 kiln_vec3 kiln_objective_centre(const kiln_local_objective *objective, uint32_t vertex);
 /* Where brief forces measure velocities from. */
 kiln_vec3 kiln_objective_origin(const kiln_local_objective *objective, uint32_t vertex);
+/* Elastic energy at the end of the step, with what flow has taken in it, J. */
+double kiln_objective_stored(const kiln_local_objective *objective);
 /* Sum over tets of the mesh as they are, with the loads on their faces. */
 double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tets, size_t count);
 

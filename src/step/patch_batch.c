@@ -3,6 +3,7 @@
 #include "fem/element_kernels.h"
 #include "step/patch.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LANES = KILN_ELEMENT_LANES };
@@ -11,7 +12,7 @@ enum { LANES = KILN_ELEMENT_LANES };
 typedef struct lanes {
     kiln_element_batch batch;
     uint32_t vertex[4 * LANES];
-    double lame[2 * LANES], x[3 * 4 * LANES + LANES];
+    double lame[2 * LANES], yield[2 * LANES], x[3 * 4 * LANES + LANES];
     kiln_element_span span;
 } lanes;
 
@@ -31,6 +32,8 @@ static void load(const kiln_patch_tet *const *tet, const kiln_vec3 (*const *x)[4
         l->batch.slot[lane] = lane < count ? (uint32_t)lane : KILN_NONE;
         l->lame[lane] = t->mu;
         l->lame[LANES + lane] = t->lambda;
+        l->yield[lane] = t->yield[0];
+        l->yield[LANES + lane] = t->yield[1];
         for (uint32_t a = 0; a < 4; a++)
             l->vertex[4 * lane + a] = 4 * (uint32_t)lane + a;
         memcpy(l->x + 12 * lane, *x[lane < count ? lane : 0], 12 * sizeof(double));
@@ -41,6 +44,7 @@ static void load(const kiln_patch_tet *const *tet, const kiln_vec3 (*const *x)[4
                                   .batches = 1,
                                   .lame = l->lame,
                                   .shape_lambda = material->model->shape_lambda,
+                                  .yield = l->yield,
                                   .material = material};
 }
 
@@ -74,8 +78,8 @@ void kiln_patch_tets_slopes(const kiln_context *context, const kiln_patch_tet *t
         size_t first = from, taken = take(tets, x, count, &from, tet, at);
         lanes l;
         load(tet, at, taken, &l);
-        const kiln_material *material = l.span.material;
-        material->model->kernels[context->isa]->hessian(&l.span, l.x, 1.0, slope, &matrix);
+        kiln_element_kernels_of(l.span.material, context->isa, true)
+            ->hessian(&l.span, l.x, 1.0, slope, &matrix);
         for (size_t r = 0; r < 4 * taken; r++) {
             const double *block = value + 18 * r; /* rows of six */
             g[first + r / 4][r % 4] = kiln_v3(slope[3 * r], slope[3 * r + 1], slope[3 * r + 2]);
@@ -114,7 +118,7 @@ void kiln_patch_tets_energies(const kiln_context *context, const kiln_patch_tet 
         size_t first = from, taken = take(tets, x, count, &from, tet, at);
         lanes l;
         load(tet, at, taken, &l);
-        l.span.material->model->kernels[context->isa]->energy(&l.span, l.x, each);
+        kiln_element_kernels_of(l.span.material, context->isa, true)->energy(&l.span, l.x, each);
         memcpy(energy + first, each, taken * sizeof *each);
     }
 }
