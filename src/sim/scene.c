@@ -201,9 +201,8 @@ static const char *beyond_energy(const kiln_scene *scene)
             return "yield, rate or hardening that are functions";
         if (m->base.nodal_pressure)
             return "nodal pressure";
-        if (m->varies || m->base.damping_mass > 0.0 || m->base.damping_stiffness > 0.0 ||
-            m->base.viscosity > 0.0)
-            return "damping, viscosity or parameters that are functions";
+        if (m->varies)
+            return "parameters that are functions";
     }
     for (size_t i = 0; i < scene->loads.count; i++)
         if (scene->loads.data[i].kind == KILN_LOAD_PRESSURE ||

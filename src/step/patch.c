@@ -1,7 +1,5 @@
 #include "step/patch_impl.h"
 
-#include "fem/element_kernels.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -25,6 +23,13 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->u);
     kiln_array_free(context, &patch->x);
     kiln_array_free(context, &patch->centre);
+    kiln_array_free(context, &patch->origin);
+    kiln_array_free(context, &patch->begin);
+    kiln_array_free(context, &patch->before);
+    kiln_array_free(context, &patch->rate);
+    kiln_array_free(context, &patch->drag);
+    kiln_array_free(context, &patch->dampers);
+    kiln_array_free(context, &patch->aside);
     kiln_array_free(context, &patch->force);
     kiln_array_free(context, &patch->tried);
     kiln_array_free(context, &patch->held);
@@ -57,8 +62,12 @@ static kiln_status push_row(kiln_patch *p, uint32_t vertex, const kiln_patch_ver
                             kiln_error *error)
 {
     KILN_TRY(kiln_array_push(p->context, &p->u, row->u, error));
-    KILN_TRY(kiln_array_push(p->context, &p->x, row->x, error));
-    KILN_TRY(kiln_array_push(p->context, &p->centre, row->centre, error));
+    KILN_TRY(kiln_array_push(p->context, &p->x, row->corner.x, error));
+    KILN_TRY(kiln_array_push(p->context, &p->centre, row->corner.centre, error));
+    KILN_TRY(kiln_array_push(p->context, &p->origin, row->corner.origin, error));
+    KILN_TRY(kiln_array_push(p->context, &p->begin, row->corner.begin, error));
+    KILN_TRY(kiln_array_push(p->context, &p->before, row->corner.before, error));
+    KILN_TRY(kiln_array_push(p->context, &p->rate, row->corner.rate, error));
     KILN_TRY(kiln_array_push(p->context, &p->force, row->force, error));
     KILN_TRY(kiln_array_push(p->context, &p->held, row->held, error));
     return kiln_array_push(p->context, &p->vertex, vertex, error);
@@ -66,8 +75,7 @@ static kiln_status push_row(kiln_patch *p, uint32_t vertex, const kiln_patch_ver
 
 static kiln_patch_vertex vertex_of(const kiln_local_objective *o, uint32_t vertex)
 {
-    kiln_patch_vertex row = {.u = o->mesh->u[vertex], .x = o->end[vertex]};
-    row.centre = o->scheme.scale > 0.0 ? kiln_objective_centre(o, vertex) : row.x;
+    kiln_patch_vertex row = {.u = o->mesh->u[vertex], .corner = kiln_objective_corner(o, vertex)};
     row.force = o->points ? o->points[vertex] : kiln_v3(0, 0, 0);
     row.held = (uint8_t)(o->held ? o->held[vertex] : 0);
     return row;
@@ -211,6 +219,7 @@ static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, 
     p->yield.data[2 * LANES * (number / LANES) + lane] = form_of.yield[0];
     p->yield.data[2 * LANES * (number / LANES) + LANES + lane] = form_of.yield[1];
     p->mass.data[number] = form_of.mass;
+    p->drag.data[number] = kiln_objective_drag(o, form_of.material);
     p->turn.data[number] = p->order.data[tet];
     return formed;
 }
@@ -234,7 +243,7 @@ static void pad(kiln_patch *p, size_t number)
             p->lame.data[first + lane] = p->lame.data[first];
             p->yield.data[first + lane] = p->yield.data[first];
         }
-        p->mass.data[number] = 0.0;
+        p->mass.data[number] = p->drag.data[number] = 0.0;
         p->turn.data[number] = 0.0;
     }
 }
@@ -248,6 +257,8 @@ static kiln_status reserve_batches(kiln_patch *p, size_t materials, kiln_error *
     KILN_TRY(kiln_array_reserve(p->context, &p->lame, 2 * LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->yield, 2 * LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->mass, LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->drag, LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->dampers, most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->turn, LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->value, LANES * most, error));
     return kiln_array_reserve(p->context, &p->tried_value, LANES * most, error);
@@ -275,6 +286,11 @@ static void make_batches(kiln_patch *p, const kiln_local_objective *o)
     p->batches.count = number / LANES;
 }
 
+static kiln_patch_past past_of(const kiln_patch *p)
+{
+    return (kiln_patch_past){&p->begin.data[0].x, &p->before.data[0].x, &p->rate.data[0].x};
+}
+
 static kiln_element_span kernel_span(const kiln_patch *p, const kiln_patch_span *s)
 {
     return (kiln_element_span){.batch = p->batches.data + s->first,
@@ -300,7 +316,20 @@ static bool is_positive(const kiln_patch *p, const kiln_local_objective *o, size
            p->turn.data[n] * kiln_tet_volume(x[row[0]], x[row[1]], x[row[2]], x[row[3]]) > 0.0;
 }
 
-/* Values tet by tet at the places. */
+/* Of places off others, by the consistent mass, over it. */
+static double square(const uint32_t row[4], const kiln_vec3 *x, const kiln_vec3 *from)
+{
+    kiln_vec3 sum = kiln_v3(0, 0, 0);
+    double squares = 0.0;
+    for (int a = 0; a < 4; a++) {
+        kiln_vec3 r = kiln_v3_sub(x[row[a]], from[row[a]]);
+        squares += kiln_v3_norm2(r);
+        sum = kiln_v3_add(sum, r);
+    }
+    return (squares + kiln_v3_norm2(sum)) / 40.0;
+}
+
+/* Values tet by tet at the places, without what resists strain. */
 static void find_values(const kiln_patch *p, const kiln_local_objective *o, const kiln_vec3 *x,
                         double *value)
 {
@@ -312,18 +341,14 @@ static void find_values(const kiln_patch *p, const kiln_local_objective *o, cons
     for (size_t n = 0; n < LANES * p->batches.count; n++) {
         const uint32_t *row = p->lanes.data + 4 * n;
         double mass = p->mass.data[n];
-        kiln_vec3 sum = kiln_v3(0, 0, 0);
-        double squares = 0.0;
         if (p->batches.data[n / LANES].slot[n % LANES] == KILN_NONE)
             continue;
-        for (int a = 0; a < 4; a++) {
+        for (int a = 0; a < 4; a++)
             value[n] -= 0.25 * mass * kiln_v3_dot(o->acceleration, x[row[a]]);
-            kiln_vec3 r = kiln_v3_sub(x[row[a]], p->centre.data[row[a]]);
-            squares += kiln_v3_norm2(r);
-            sum = kiln_v3_add(sum, r);
-        }
         if (o->scheme.scale > 0.0)
-            value[n] += mass / (40.0 * o->scheme.scale) * (squares + kiln_v3_norm2(sum));
+            value[n] += mass / o->scheme.scale * square(row, x, p->centre.data);
+        if (p->drag.data[n] > 0.0)
+            value[n] += mass * p->drag.data[n] * square(row, x, p->origin.data);
         if (!is_positive(p, o, n, x))
             value[n] = INFINITY;
     }
@@ -332,6 +357,7 @@ static void find_values(const kiln_patch *p, const kiln_local_objective *o, cons
 static kiln_status clear(kiln_patch *p, size_t count, kiln_error *error)
 {
     p->vertex.count = p->tets.count = p->u.count = p->x.count = p->centre.count = 0;
+    p->origin.count = p->begin.count = p->before.count = p->rate.count = 0;
     p->force.count = p->held.count = p->rows.count = p->order.count = 0;
     p->shapeless = p->splits = p->touches = p->strays = false;
     p->near.pairs.count = p->near.rubs.count = p->near.triangles.count = 0;
@@ -353,6 +379,7 @@ static kiln_status list_around(kiln_patch *p, const kiln_local_objective *o, kil
     KILN_TRY(kiln_array_reserve(p->context, &p->tried, rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->g, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->step, 3 * rows, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->aside, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->start, rows + 1, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->blocks, 9 * blocks, error));
     return kiln_patch_reserve_factor(p, error);
@@ -372,6 +399,13 @@ void kiln_patch_fill(kiln_patch *patch, const kiln_local_objective *objective)
                       .start = p->start.data,
                       .value = p->blocks.data,
                       .room = p->start.data[rows]};
+    kiln_patch_past past = past_of(p);
+    for (size_t i = 0; i < p->spans.count; i++) {
+        kiln_element_span span = kernel_span(p, &p->spans.data[i]);
+        if (kiln_patch_has_dampers(objective, span.material))
+            kiln_patch_form_dampers(objective, &span, &past,
+                                    p->dampers.data + p->spans.data[i].first);
+    }
     find_values(p, objective, p->x.data, p->value.data);
 }
 
@@ -432,9 +466,9 @@ kiln_status kiln_patch_list_split(kiln_patch *patch, const kiln_local_objective 
 {
     uint32_t row;
     kiln_patch_vertex a = vertex_of(objective, end[0]), b = vertex_of(objective, end[1]);
+    const kiln_patch_corner ends[2] = {a.corner, b.corner};
     kiln_patch_vertex middle = {.u = kiln_v3_lerp(a.u, b.u, 0.5),
-                                .x = kiln_v3_lerp(a.x, b.x, 0.5),
-                                .centre = kiln_v3_lerp(a.centre, b.centre, 0.5),
+                                .corner = kiln_patch_corner_mean(ends, (double[]){0.5, 0.5}, 2),
                                 .held = a.held & b.held};
     KILN_TRY(clear(patch, count + 1, error));
     patch->splits = true;
@@ -451,14 +485,17 @@ kiln_status kiln_patch_list_split(kiln_patch *patch, const kiln_local_objective 
 
 static void add_inertia(kiln_patch *p, const kiln_local_objective *o)
 {
+    double inertia = o->scheme.scale > 0.0 ? 1.0 / o->scheme.scale : 0.0;
     for (size_t n = 0; n < LANES * p->batches.count; n++) {
         const uint32_t *row = p->lanes.data + 4 * n;
-        double mass = p->mass.data[n], weight = mass / (20.0 * o->scheme.scale);
+        double weight = p->mass.data[n] / 20.0, drag = p->drag.data[n], pace = inertia + drag;
         kiln_vec3 r[4], sum = kiln_v3(0, 0, 0);
-        if (mass == 0.0)
+        if (weight * pace == 0.0)
             continue;
         for (int a = 0; a < 4; a++) {
-            r[a] = kiln_v3_sub(p->x.data[row[a]], p->centre.data[row[a]]);
+            kiln_vec3 at = p->x.data[row[a]];
+            r[a] = kiln_v3_scale(kiln_v3_sub(at, p->centre.data[row[a]]), inertia);
+            r[a] = kiln_v3_madd(r[a], drag, kiln_v3_sub(at, p->origin.data[row[a]]));
             sum = kiln_v3_add(sum, r[a]);
         }
         for (int a = 0; a < 4; a++) {
@@ -467,9 +504,52 @@ static void add_inertia(kiln_patch *p, const kiln_local_objective *o)
             for (int b = a; b < 4 && row[b] < p->free; b++)
                 for (size_t i = 0; i < 3; i++)
                     kiln_patch_row(p, 3 * row[a] + i)[3 * (row[b] - row[a])] +=
-                        weight * (a == b ? 2.0 : 1.0);
+                        weight * pace * (a == b ? 2.0 : 1.0);
         }
     }
+}
+
+/* What resists strain. */
+static void add_resistance(kiln_patch *p, const kiln_local_objective *o)
+{
+    kiln_patch_past past = past_of(p);
+    if (!o->brief.any)
+        return;
+    memset(p->aside.data, 0, 3 * p->vertex.count * sizeof(double));
+    for (size_t i = 0; i < p->spans.count; i++) {
+        const kiln_patch_span *s = &p->spans.data[i];
+        const kiln_damper *dampers = p->dampers.data + s->first;
+        kiln_element_span span = kernel_span(p, s);
+        if (!kiln_patch_has_dampers(o, s->material))
+            continue;
+        kiln_patch_add_dampers(o, &span, &past, dampers, &p->x.data[0].x, p->g.data, &p->H);
+        if (o->scheme.impulses)
+            kiln_patch_add_aside(o, &span, &past, dampers, &p->x.data[0].x, p->aside.data);
+    }
+    for (size_t i = 0; i < 3 * p->free; i++)
+        p->g.data[i] += p->aside.data[i] *= o->brief.weight;
+}
+
+/* By how much its potential changes from x to `tried`. */
+static double resisted(const kiln_patch *p, const kiln_local_objective *o)
+{
+    kiln_patch_past past = past_of(p);
+    double change = 0.0;
+    if (!o->brief.any)
+        return 0.0;
+    for (size_t i = 0; i < p->spans.count; i++) {
+        const kiln_patch_span *s = &p->spans.data[i];
+        kiln_element_span span = kernel_span(p, s);
+        if (kiln_patch_has_dampers(o, s->material))
+            change += kiln_patch_damped(o, &span, &past, p->dampers.data + s->first,
+                                        &p->x.data[0].x, &p->tried.data[0].x);
+    }
+    for (size_t r = 0; r < p->free; r++) {
+        const double *f = p->aside.data + 3 * r;
+        kiln_vec3 way = kiln_v3_sub(p->tried.data[r], p->x.data[r]);
+        change += kiln_v3_dot(kiln_v3(f[0], f[1], f[2]), way);
+    }
+    return change;
 }
 
 /* Rows that stay have no part in the matrix. */
@@ -505,8 +585,8 @@ static void assemble(kiln_patch *p, const kiln_local_objective *o)
         kiln_element_span span = kernel_span(p, s);
         kernels_of(p, s)->hessian(&span, &p->x.data[0].x, 1.0, p->g.data, &p->H);
     }
-    if (o->scheme.scale > 0.0)
-        add_inertia(p, o);
+    add_inertia(p, o);
+    add_resistance(p, o);
     for (size_t n = 0; n < LANES * p->batches.count; n++)
         for (int a = 0; a < 4; a++) {
             kiln_vec3 *g = (kiln_vec3 *)(void *)(p->g.data + 3 * p->lanes.data[4 * n + a]);
@@ -549,6 +629,7 @@ static double try_step(kiln_patch *p, const kiln_local_objective *o, double part
         change -= kiln_v3_dot(p->force.data[r], kiln_v3_sub(p->tried.data[r], p->x.data[r]));
     }
     find_values(p, o, p->tried.data, p->tried_value.data);
+    change += resisted(p, o);
     for (size_t n = 0; n < LANES * p->batches.count; n++)
         change += p->tried_value.data[n] - p->value.data[n];
     size_t count = kiln_vicinity_count(&p->near);

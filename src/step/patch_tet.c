@@ -57,6 +57,38 @@ kiln_vec3 kiln_objective_origin(const kiln_local_objective *objective, uint32_t 
                                       : combine(objective, objective->scheme.origin, vertex);
 }
 
+kiln_patch_corner kiln_objective_corner(const kiln_local_objective *objective, uint32_t vertex)
+{
+    const kiln_local_objective *o = objective;
+    const kiln_vec3 *const *history = o->history;
+    kiln_patch_corner corner = {.x = o->end[vertex]};
+    corner.centre = o->scheme.scale > 0.0 ? kiln_objective_centre(o, vertex) : corner.x;
+    if (!o->brief.any)
+        return corner;
+    corner.origin = kiln_objective_origin(o, vertex);
+    corner.begin = history[KILN_HISTORY_X][vertex];
+    if (history[KILN_HISTORY_X_BEFORE])
+        corner.before = history[KILN_HISTORY_X_BEFORE][vertex];
+    if (history[KILN_HISTORY_V])
+        corner.rate = history[KILN_HISTORY_V][vertex];
+    return corner;
+}
+
+kiln_patch_corner kiln_patch_corner_mean(const kiln_patch_corner *of, const double *weight,
+                                         int count)
+{
+    kiln_patch_corner mean = {0};
+    for (int i = 0; i < count; i++) {
+        mean.x = kiln_v3_madd(mean.x, weight[i], of[i].x);
+        mean.centre = kiln_v3_madd(mean.centre, weight[i], of[i].centre);
+        mean.origin = kiln_v3_madd(mean.origin, weight[i], of[i].origin);
+        mean.begin = kiln_v3_madd(mean.begin, weight[i], of[i].begin);
+        mean.before = kiln_v3_madd(mean.before, weight[i], of[i].before);
+        mean.rate = kiln_v3_madd(mean.rate, weight[i], of[i].rate);
+    }
+    return mean;
+}
+
 bool kiln_patch_form_corners(const kiln_local_objective *objective, const kiln_vec3 u[4],
                              uint32_t of, kiln_patch_tet *out)
 {
@@ -95,17 +127,18 @@ double kiln_objective_stored(const kiln_local_objective *objective)
     double sum = 0.0;
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used;) {
         kiln_patch_tet tets[LANES];
-        kiln_vec3 x[LANES][4];
+        kiln_patch_corner corner[LANES][4];
         double energy[LANES];
         size_t count = 0;
         for (; t < mesh->table[KILN_ON_TET].used && count < LANES; t++) {
             if (!kiln_tet_live(mesh, t) || !kiln_patch_form(objective, t, &tets[count]))
                 continue;
             for (int a = 0; a < 4; a++)
-                x[count][a] = objective->end[mesh->tet[t].v[a]];
+                corner[count][a].x = objective->end[mesh->tet[t].v[a]];
             count++;
         }
-        kiln_patch_tets_energies(mesh->context, tets, (const kiln_vec3(*)[4])x, count, energy);
+        kiln_patch_tets_energies(mesh->context, tets, (const kiln_patch_corner(*)[4])corner, count,
+                                 energy);
         for (size_t i = 0; i < count; i++)
             sum += energy[i];
     }
@@ -139,28 +172,38 @@ kiln_mat3 kiln_patch_tet_deformation(const kiln_patch_tet *tet, const kiln_vec3 
     return F;
 }
 
-/* Of the consistent mass: m / 40 (sum of squares + square of the sum), over the scale. */
-static double inertia(const kiln_local_objective *o, const kiln_patch_tet *tet,
-                      const kiln_vec3 x[4], const kiln_vec3 centre[4])
+double kiln_objective_drag(const kiln_local_objective *objective, const kiln_material *material)
+{
+    const kiln_local_objective *o = objective;
+    return o->brief.any ? o->brief.weight * material->damping_mass / o->brief.tau : 0.0;
+}
+
+/* Of the consistent mass: m / 40 (sum of squares + square of the sum). */
+static double square(double mass, const kiln_vec3 r[4])
 {
     kiln_vec3 sum = kiln_v3(0, 0, 0);
     double squares = 0.0;
     for (int a = 0; a < 4; a++) {
-        kiln_vec3 r = kiln_v3_sub(x[a], centre[a]);
-        squares += kiln_v3_norm2(r);
-        sum = kiln_v3_add(sum, r);
+        squares += kiln_v3_norm2(r[a]);
+        sum = kiln_v3_add(sum, r[a]);
     }
-    return tet->mass / (40.0 * o->scheme.scale) * (squares + kiln_v3_norm2(sum));
+    return mass / 40.0 * (squares + kiln_v3_norm2(sum));
 }
 
 double kiln_patch_tet_other(const kiln_local_objective *objective, const kiln_patch_tet *tet,
-                            const kiln_vec3 x[4], const kiln_vec3 centre[4])
+                            const kiln_patch_corner corner[4])
 {
     const kiln_local_objective *o = objective;
-    double value = o->scheme.scale > 0.0 ? inertia(o, tet, x, centre) : 0.0;
-    for (int a = 0; a < 4; a++)
-        value -= 0.25 * tet->mass * kiln_v3_dot(o->acceleration, x[a]);
-    return value;
+    double value = 0.0, drag = kiln_objective_drag(o, tet->material);
+    kiln_vec3 from_centre[4], from_origin[4];
+    for (int a = 0; a < 4; a++) {
+        value -= 0.25 * tet->mass * kiln_v3_dot(o->acceleration, corner[a].x);
+        from_centre[a] = kiln_v3_sub(corner[a].x, corner[a].centre);
+        from_origin[a] = kiln_v3_sub(corner[a].x, corner[a].origin);
+    }
+    if (o->scheme.scale > 0.0)
+        value += square(tet->mass, from_centre) / o->scheme.scale;
+    return drag > 0.0 ? value + drag * square(tet->mass, from_origin) : value;
 }
 
 kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t tet, int face)
@@ -176,12 +219,12 @@ kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t te
                          0.5 * kiln_v3_norm(n));
 }
 
-static double pulled(const kiln_local_objective *o, uint32_t t, const kiln_vec3 x[4])
+static double pulled(const kiln_local_objective *o, uint32_t t, const kiln_patch_corner corner[4])
 {
     double sum = 0.0;
     for (int f = 0; f < 4 && o->traction; f++)
         for (int k = 0; k < 3; k++)
-            sum += kiln_v3_dot(kiln_objective_pull(o, t, f), x[kiln_face_corner[f][k]]);
+            sum += kiln_v3_dot(kiln_objective_pull(o, t, f), corner[kiln_face_corner[f][k]].x);
     return sum / 3.0;
 }
 
@@ -191,20 +234,17 @@ double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tet
     double sum = 0.0;
     for (size_t from = 0; from < count; from += LANES) {
         kiln_patch_tet form_of[LANES];
-        kiln_vec3 x[LANES][4], centre[LANES][4];
+        kiln_patch_corner corner[LANES][4];
         size_t some = count - from < LANES ? count - from : LANES;
         for (size_t i = 0; i < some; i++) {
             const uint32_t *v = o->mesh->tet[tets[from + i]].v;
             if (!kiln_patch_form(o, tets[from + i], &form_of[i]))
                 return INFINITY;
-            for (int a = 0; a < 4; a++) {
-                x[i][a] = o->end[v[a]];
-                centre[i][a] = o->scheme.scale > 0.0 ? kiln_objective_centre(o, v[a]) : x[i][a];
-            }
-            sum -= pulled(o, tets[from + i], x[i]);
+            for (int a = 0; a < 4; a++)
+                corner[i][a] = kiln_objective_corner(o, v[a]);
+            sum -= pulled(o, tets[from + i], corner[i]);
         }
-        sum += kiln_patch_tets_value(o, form_of, (const kiln_vec3(*)[4])x,
-                                     (const kiln_vec3(*)[4])centre, some);
+        sum += kiln_patch_tets_value(o, form_of, (const kiln_patch_corner(*)[4])corner, some);
     }
     return sum;
 }

@@ -415,6 +415,10 @@ void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_cl
         .material_count = solid->materials.count,
         .scheme = kiln_integrator_scheme(solid->options.integrator, h, clock->h_before),
         .acceleration = kiln_loads_acceleration(solid->loads)};
+    bool moves = out->scheme.scale > 0.0;
+    out->brief.tau = out->scheme.impulses ? h : out->scheme.tau;
+    out->brief.weight = out->scheme.impulses ? 2.0 : 1.0;
+    out->brief.any = moves && kiln_damping_is_used(solid->damping);
 }
 
 void kiln_solid_fill_matter(const kiln_solid *solid)

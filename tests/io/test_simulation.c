@@ -208,10 +208,12 @@ static uint64_t vain_of(const kiln_simulation *simulation, double *most)
  * whichever step it is written after, and the same on any number of threads. */
 START_TEST(test_a_mesh_judged_by_energy_is_resumed_to_the_same_bits)
 {
-    static const char *const kinds[] = {"",
-                                        ", nodal_pressure = 'off', plastic = { yield_stress = 3e3, "
-                                        "norm = 'mises', flow = 'instant' }",
-                                        ", plastic = { yield = 3e3, rate = 20 }"};
+    static const char *const kinds[] = {
+        "",
+        ", nodal_pressure = 'off', plastic = { yield_stress = 3e3, "
+        "norm = 'mises', flow = 'instant' }",
+        ", plastic = { yield = 3e3, rate = 20 }, viscosity = 30",
+        ", damping_stiffness = 0.01, damping_mass = 2, viscosity = 30"};
     char bar[160];
     snprintf(bar, sizeof bar, "%s", path_of("bar.lua"));
     FILE *file = fopen(bar, "w");
@@ -328,7 +330,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, test_a_resumed_simulation_goes_on_to_the_same_bits);
     tcase_add_loop_test(all, test_what_flows_and_touches_is_resumed_to_the_same_bits, 0, 2);
     tcase_add_test(all, test_what_was_tried_is_resumed_to_the_same_bits);
-    tcase_add_loop_test(all, test_a_mesh_judged_by_energy_is_resumed_to_the_same_bits, 0, 3);
+    tcase_add_loop_test(all, test_a_mesh_judged_by_energy_is_resumed_to_the_same_bits, 0, 4);
     tcase_add_test(all, test_a_free_body_falls_by_the_formula_of_the_integrator);
     tcase_add_test(all, test_inverted_tets_end_a_run_unless_they_are_tolerated);
     tcase_add_test(all, test_bad_scenes_and_checkpoints_are_explained);
