@@ -58,6 +58,10 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         add_field(world, KILN_FIELD_STILL, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_VAIN, KILN_ON_TET, KILN_F64, 6, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_EVENLY, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY, error));
+    for (size_t i = 0; i < world->scene->loads.count; i++)
+        if (world->scene->loads.data[i].kind == KILN_LOAD_BODY)
+            KILN_TRY(
+                add_field(world, KILN_FIELD_BULK, KILN_ON_TET, KILN_F64, 3, KILN_RULE_COPY, error));
     if (world->flows) {
         KILN_TRY(
             add_field(world, KILN_FIELD_YIELD, KILN_ON_TET, KILN_F64, 2, KILN_RULE_COPY, error));
@@ -128,6 +132,9 @@ static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *
            rows * sizeof(kiln_vec3));
     memcpy(kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_POINTS), kiln_loads_points(loads),
            rows * sizeof(kiln_vec3));
+    if (kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_BULK))
+        memcpy(kiln_world_column(world, KILN_ON_TET, KILN_FIELD_BULK), kiln_loads_bulk(loads),
+               mesh->table[KILN_ON_TET].used * sizeof(kiln_vec3));
     memcpy(kiln_world_column(world, KILN_ON_FACE, KILN_FIELD_TRACTION), kiln_loads_pulls(loads),
            faces * sizeof(kiln_vec3));
     return KILN_OK;

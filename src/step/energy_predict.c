@@ -36,6 +36,7 @@ static void find_slopes(const kiln_local_objective *o, const uint32_t *tets, siz
         double inertia = o->scheme.scale > 0.0 ? 1.0 / o->scheme.scale : 0.0;
         double drag = kiln_objective_drag(o, form[i].material);
         s->mass = form[i].mass;
+        s->dead = form[i].dead;
         s->pace = inertia + drag;
         for (int k = 0; k < 4; k++) {
             s->g[k] = g[i][k];
@@ -85,7 +86,7 @@ static void add_slopes(const kiln_local_objective *o, uint32_t t, const kiln_ene
 {
     static const int diagonal[3] = {0, 3, 5};
     *g = kiln_v3_add(*g, kiln_v3_add(s->g[a], s->g[b]));
-    *g = kiln_v3_madd(*g, -0.25 * s->mass, o->acceleration);
+    *g = kiln_v3_madd(*g, -0.25, s->dead);
     for (int i = 0; i < 6; i++)
         H[i] += 2.0 * (s->H[a][i] + s->H[b][i]);
     for (uint32_t f = 0; f < 4 && o->traction; f++)

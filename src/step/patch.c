@@ -28,6 +28,7 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->before);
     kiln_array_free(context, &patch->rate);
     kiln_array_free(context, &patch->drag);
+    kiln_array_free(context, &patch->dead);
     kiln_array_free(context, &patch->dampers);
     kiln_array_free(context, &patch->aside);
     kiln_array_free(context, &patch->force);
@@ -219,6 +220,7 @@ static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, 
     p->yield.data[2 * LANES * (number / LANES) + lane] = form_of.yield[0];
     p->yield.data[2 * LANES * (number / LANES) + LANES + lane] = form_of.yield[1];
     p->mass.data[number] = form_of.mass;
+    p->dead.data[number] = form_of.dead;
     p->drag.data[number] = kiln_objective_drag(o, form_of.material);
     p->turn.data[number] = p->order.data[tet];
     return formed;
@@ -244,6 +246,7 @@ static void pad(kiln_patch *p, size_t number)
             p->yield.data[first + lane] = p->yield.data[first];
         }
         p->mass.data[number] = p->drag.data[number] = 0.0;
+        p->dead.data[number] = kiln_v3(0, 0, 0);
         p->turn.data[number] = 0.0;
     }
 }
@@ -258,6 +261,7 @@ static kiln_status reserve_batches(kiln_patch *p, size_t materials, kiln_error *
     KILN_TRY(kiln_array_reserve(p->context, &p->yield, 2 * LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->mass, LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->drag, LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->dead, LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->dampers, most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->turn, LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->value, LANES * most, error));
@@ -344,7 +348,7 @@ static void find_values(const kiln_patch *p, const kiln_local_objective *o, cons
         if (p->batches.data[n / LANES].slot[n % LANES] == KILN_NONE)
             continue;
         for (int a = 0; a < 4; a++)
-            value[n] -= 0.25 * mass * kiln_v3_dot(o->acceleration, x[row[a]]);
+            value[n] -= 0.25 * kiln_v3_dot(p->dead.data[n], x[row[a]]);
         if (o->scheme.scale > 0.0)
             value[n] += mass / o->scheme.scale * square(row, x, p->centre.data);
         if (p->drag.data[n] > 0.0)
@@ -590,7 +594,7 @@ static void assemble(kiln_patch *p, const kiln_local_objective *o)
     for (size_t n = 0; n < LANES * p->batches.count; n++)
         for (int a = 0; a < 4; a++) {
             kiln_vec3 *g = (kiln_vec3 *)(void *)(p->g.data + 3 * p->lanes.data[4 * n + a]);
-            *g = kiln_v3_madd(*g, -0.25 * p->mass.data[n], o->acceleration);
+            *g = kiln_v3_madd(*g, -0.25, p->dead.data[n]);
         }
     for (size_t r = 0; r < p->free; r++) {
         kiln_vec3 *g = (kiln_vec3 *)(void *)(p->g.data + 3 * r);

@@ -37,6 +37,7 @@
  * offsets. As densities they stay what they are when the mesh changes. */
 #define KILN_FIELD_YIELD "step_yield" /* 2 doubles */
 #define KILN_FIELD_REST  "step_rest"  /* double */
+#define KILN_FIELD_BULK  "step_bulk"  /* 3 doubles: N/m^3 of the material */
 
 /* What the objective is made of, besides the columns of the mesh. */
 typedef struct kiln_local_objective {
@@ -53,7 +54,7 @@ typedef struct kiln_local_objective {
 
     /* Columns, looked up by kiln_objective_look whenever the mesh may have grown. */
     kiln_vec3 *end;
-    const kiln_vec3 *history[KILN_HISTORY_COUNT], *traction, *points;
+    const kiln_vec3 *history[KILN_HISTORY_COUNT], *traction, *points, *bulk;
     const uint32_t *held, *material;
     const double *density, (*lame)[2]; /* NULL: the materials' */
     const double (*yield)[2];          /* NULL: elastic */
@@ -70,6 +71,7 @@ typedef struct kiln_patch_tet {
     const kiln_material *material;
     double mu, lambda;
     double yield[2]; /* threshold and growth, Pa */
+    kiln_vec3 dead;  /* N, of loads on all of it */
 } kiln_patch_tet;
 
 /* What a vertex brings to the tets at it. */
@@ -110,7 +112,9 @@ typedef struct kiln_patch {
     kiln_u32_array lanes;       /* [batch][8][4] rows */
     kiln_f64_array lame, yield; /* [batch][2][8] */
     kiln_f64_array mass, turn;  /* [batch][8]: kg, sign of the order */
-    kiln_f64_array drag;        /* [batch][8] 1/s^2, of the mass */
+    KILN_ARRAY_OF(kiln_vec3)
+    dead;                /* [batch][8] N */
+    kiln_f64_array drag; /* [batch][8] 1/s^2, of the mass */
     KILN_ARRAY_OF(kiln_damper)
     dampers;                           /* [batch] of spans that have them */
     kiln_f64_array aside;              /* [row][3] N, where resistance is that of means */
@@ -138,8 +142,8 @@ bool kiln_patch_form(const kiln_local_objective *objective, uint32_t tet, kiln_p
 /* One with these corners, in any order, of the matter of `of`: need not be there. */
 bool kiln_patch_form_corners(const kiln_local_objective *objective, const kiln_vec3 u[4],
                              uint32_t of, kiln_patch_tet *out);
-/* Whether what these have been through is the same, so that it does not matter which of them a new
- * tet has its matter of. */
+/* Whether what these have been through, and the load on them, is the same, so that it does not
+ * matter which of them a new tet has its matter of. */
 bool kiln_objective_is_alike(const kiln_local_objective *objective, const uint32_t *tets,
                              size_t count);
 /* Of the drag that resists motion itself, over its mass, 1/s^2. */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum { LANES = KILN_ELEMENT_LANES };
-/* Rest volumes are shared out by overlaps, which are right to rounding. */
-#define SAME_REST 1e-10
+/* Rest volumes and loads are shared out by overlaps, which are right to rounding. */
+#define SAME_PART 1e-10
 
 static void *column(const kiln_mesh *mesh, kiln_where where, const char *name)
 {
@@ -24,6 +24,7 @@ void kiln_objective_look(kiln_local_objective *objective)
     o->end = column(mesh, KILN_ON_VERTEX, KILN_FIELD_END);
     o->held = column(mesh, KILN_ON_VERTEX, KILN_FIELD_HELD);
     o->points = column(mesh, KILN_ON_VERTEX, KILN_FIELD_POINTS);
+    o->bulk = column(mesh, KILN_ON_TET, KILN_FIELD_BULK);
     o->traction = column(mesh, KILN_ON_FACE, KILN_FIELD_TRACTION);
     o->material = column(mesh, KILN_ON_TET, "material");
     o->density = column(mesh, KILN_ON_TET, KILN_FIELD_EVENLY);
@@ -102,6 +103,9 @@ bool kiln_patch_form_corners(const kiln_local_objective *objective, const kiln_v
     out->yield[0] = o->yield ? o->yield[of][0] : KILN_NEVER_YIELDS;
     out->yield[1] = o->yield ? o->yield[of][1] : 0.0;
     out->mass = volume * (o->density ? o->density[of] : out->material->density);
+    out->dead = kiln_v3_scale(o->acceleration, out->mass);
+    if (o->bulk)
+        out->dead = kiln_v3_madd(out->dead, volume, o->bulk[of]);
     out->volume = o->offset ? volume * o->rest[of] : volume;
     if (o->offset && (out->volume != volume || !kiln_offset_is_identity(&o->offset[of])))
         B = kiln_m3_mul(B, kiln_offset_map(&o->offset[of], volume, out->volume));
@@ -145,17 +149,28 @@ double kiln_objective_stored(const kiln_local_objective *objective)
     return sum;
 }
 
+/* What the two have been through. */
+static bool is_same(const kiln_local_objective *o, uint32_t a, uint32_t b)
+{
+    return memcmp(&o->offset[a], &o->offset[b], sizeof *o->offset) == 0 &&
+           fabs(o->rest[a] - o->rest[b]) <= SAME_PART * o->rest[a] &&
+           (!o->hardening || o->hardening[a] == o->hardening[b]);
+}
+
+static bool is_pulled_alike(const kiln_local_objective *o, uint32_t a, uint32_t b)
+{
+    return kiln_v3_norm(kiln_v3_sub(o->bulk[a], o->bulk[b])) <=
+           SAME_PART * kiln_v3_norm(o->bulk[a]);
+}
+
 bool kiln_objective_is_alike(const kiln_local_objective *objective, const uint32_t *tets,
                              size_t count)
 {
     const kiln_local_objective *o = objective;
-    for (size_t i = 1; i < count && o->offset; i++) {
-        uint32_t a = tets[0], b = tets[i];
-        if (memcmp(&o->offset[a], &o->offset[b], sizeof *o->offset) != 0 ||
-            fabs(o->rest[a] - o->rest[b]) > SAME_REST * o->rest[a] ||
-            (o->hardening && o->hardening[a] != o->hardening[b]))
+    for (size_t i = 1; i < count; i++)
+        if ((o->offset && !is_same(o, tets[0], tets[i])) ||
+            (o->bulk && !is_pulled_alike(o, tets[0], tets[i])))
             return false;
-    }
     return true;
 }
 
@@ -197,7 +212,7 @@ double kiln_patch_tet_other(const kiln_local_objective *objective, const kiln_pa
     double value = 0.0, drag = kiln_objective_drag(o, tet->material);
     kiln_vec3 from_centre[4], from_origin[4];
     for (int a = 0; a < 4; a++) {
-        value -= 0.25 * tet->mass * kiln_v3_dot(o->acceleration, corner[a].x);
+        value -= 0.25 * kiln_v3_dot(tet->dead, corner[a].x);
         from_centre[a] = kiln_v3_sub(corner[a].x, corner[a].centre);
         from_origin[a] = kiln_v3_sub(corner[a].x, corner[a].origin);
     }

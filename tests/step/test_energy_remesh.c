@@ -23,6 +23,7 @@ static void add_fields(kiln_mesh *mesh)
                   {KILN_FIELD_STILL, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE},
                   {KILN_FIELD_YIELD, KILN_ON_TET, KILN_F64, 2, KILN_RULE_COPY},
                   {KILN_FIELD_REST, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY},
+                  {KILN_FIELD_BULK, KILN_ON_TET, KILN_F64, 3, KILN_RULE_COPY},
                   {"mass", KILN_ON_TET, KILN_F64, 1, KILN_RULE_CONSERVE}};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         ck_assert_int_eq(kiln_mesh_add_field(mesh, fields[i].name, fields[i].where, fields[i].type,
@@ -82,6 +83,9 @@ static kiln_local_objective try_block(rig *r, double h)
     memcpy(end_of(r->mesh), places, r->mesh->table[KILN_ON_VERTEX].used * sizeof *places);
     kiln_local_objective objective;
     kiln_solid_fill_matter(r->solid);
+    memcpy(kiln_mesh_field(r->mesh, KILN_ON_TET, KILN_FIELD_BULK)->data,
+           kiln_loads_bulk(kiln_solid_loads(r->solid)),
+           r->mesh->table[KILN_ON_TET].used * sizeof(kiln_vec3));
     kiln_solid_objective(r->solid, h, &r->clock, &objective);
     kiln_objective_look(&objective);
     return objective;
@@ -139,6 +143,32 @@ START_TEST(a_patch_is_a_piece_of_the_step)
     rig r = make_block(models[_i % 4], KILN_IMPLICIT_EULER);
     kiln_local_objective o = try_block(&r, 0.01);
     check_patch(&r, &o, inner_vertex(r.mesh));
+    rig_free(&r);
+}
+END_TEST
+
+/* One half is pulled aside by a load on its volume. */
+static void pull_half(rig *r, kiln_solid *solid, double time, double load)
+{
+    (void)time;
+    for (uint32_t t = 0; t < r->mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(r->mesh, t) && r->mesh->u[r->mesh->tet[t].v[0]].x < 0.5)
+            kiln_loads_add_body(
+                kiln_solid_loads(solid), t,
+                kiln_v3_scale(kiln_v3(0, 4e5, 1e5), load * kiln_mesh_tet_volume(r->mesh, t)));
+}
+
+START_TEST(a_patch_is_pulled_as_the_step_is)
+{
+    rig r = make_block("neo-hookean", KILN_IMPLICIT_EULER);
+    r.set = pull_half;
+    kiln_local_objective o = try_block(&r, 0.01);
+    check_patch(&r, &o, inner_vertex(r.mesh));
+    uint32_t vertex = 0;
+    for (uint32_t v = 0; v < r.mesh->table[KILN_ON_VERTEX].used; v++)
+        if (r.mesh->u[v].x < r.mesh->u[vertex].x + 1e-9)
+            vertex = v;
+    check_patch(&r, &o, vertex);
     rig_free(&r);
 }
 END_TEST
@@ -313,6 +343,24 @@ START_TEST(what_is_kept_gains)
 END_TEST
 
 /* The same of what is damped; predictions know of it, too. */
+START_TEST(what_is_kept_gains_in_what_is_pulled)
+{
+    rig r = make_block("linear", KILN_IMPLICIT_EULER);
+    r.set = pull_half;
+    kiln_local_objective o = try_block(&r, 0.01);
+    double before = whole(&o);
+    kiln_energy_options options = options_of(0.1 * best_prediction(&o));
+    kiln_energy_report report = remesh(&r, &o, &options);
+    double gained =
+        report.splits.gained + report.flips.gained + report.moves.gained + report.collapses.gained;
+    ck_assert_uint_gt(report.splits.taken, 0);
+    ck_assert_double_ge(report.splits.gained, (1.0 - 1e-6) * report.predicted);
+    ck_assert_double_le(report.splits.gained, 4.0 * report.predicted);
+    ck_assert_double_eq_tol(before - whole(&o), gained, 1e-9 * fabs(before));
+    rig_free(&r);
+}
+END_TEST
+
 START_TEST(what_is_kept_gains_in_what_is_damped)
 {
     rig r = make_damped(integrators[_i / 3], _i % 3);
@@ -559,6 +607,8 @@ Suite *kiln_test_suite(void)
     tcase_set_timeout(all, 60);
     tcase_add_loop_test(all, a_patch_is_a_piece_of_the_step, 0, 4);
     tcase_add_loop_test(all, what_is_kept_gains, 0, 3);
+    tcase_add_test(all, a_patch_is_pulled_as_the_step_is);
+    tcase_add_test(all, what_is_kept_gains_in_what_is_pulled);
     tcase_add_loop_test(all, a_patch_is_damped_as_the_step_is, 0, 9);
     tcase_add_loop_test(all, what_is_kept_gains_in_what_is_damped, 0, 9);
     tcase_add_loop_test(all, a_patch_flows_as_the_step_does, 0, 5);
