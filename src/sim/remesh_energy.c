@@ -106,6 +106,22 @@ static kiln_status fill_density(energy *e, kiln_error *error)
     return KILN_OK;
 }
 
+/* A vertex that several holds take has a frame whose first axes are those held. No hold has axes of
+ * its own here (scene.c): they are x, y and z in some order. */
+static void fill_held(const kiln_constraints *given, size_t rows, uint32_t *held)
+{
+    for (size_t v = 0; v < rows; v++)
+        held[v] = given->held[v];
+    for (size_t i = 0; i < given->frames.count; i++) {
+        const kiln_constraint_frame *frame = &given->frames.data[i];
+        held[frame->row] = 0;
+        for (int k = 0; k < 3; k++)
+            for (int c = 0; c < 3; c++)
+                if (given->held[frame->row] >> k & 1 && fabs(frame->axes.m[k][c]) > 0.5)
+                    held[frame->row] |= 1U << c;
+    }
+}
+
 /* What patches look at, in columns that go through changes of the mesh. */
 static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *error)
 {
@@ -126,8 +142,7 @@ static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *
     const kiln_constraints *given = kiln_solid_constraints(world->solid);
     uint32_t *held =
         (uint32_t *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_HELD)->data;
-    for (size_t v = 0; v < rows; v++)
-        held[v] = given->held[v];
+    fill_held(given, rows, held);
     memcpy(kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_END), places,
            rows * sizeof(kiln_vec3));
     memcpy(kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_POINTS), kiln_loads_points(loads),

@@ -18,11 +18,14 @@ typedef struct lanes {
     kiln_patch_past past;
 } lanes;
 
-static void load_places(const kiln_patch_corner *corner, size_t lane, lanes *l)
+/* `past`: also what dampers are made of. */
+static void load_places(const kiln_patch_corner *corner, size_t lane, bool past, lanes *l)
 {
     for (size_t a = 0; a < 4; a++) {
         size_t row = 3 * (4 * lane + a);
         memcpy(l->x + row, &corner[a].x, sizeof(kiln_vec3));
+        if (!past)
+            continue;
         memcpy(l->begin + row, &corner[a].begin, sizeof(kiln_vec3));
         memcpy(l->before + row, &corner[a].before, sizeof(kiln_vec3));
         memcpy(l->rate + row, &corner[a].rate, sizeof(kiln_vec3));
@@ -30,7 +33,7 @@ static void load_places(const kiln_patch_corner *corner, size_t lane, lanes *l)
 }
 
 static void load(const kiln_patch_tet *const *tet, const kiln_patch_corner (*const *corner)[4],
-                 size_t count, lanes *l)
+                 size_t count, bool past, lanes *l)
 {
     for (size_t lane = 0; lane < LANES; lane++) {
         const kiln_patch_tet *t = tet[lane < count ? lane : 0];
@@ -49,7 +52,7 @@ static void load(const kiln_patch_tet *const *tet, const kiln_patch_corner (*con
         l->yield[LANES + lane] = t->yield[1];
         for (uint32_t a = 0; a < 4; a++)
             l->vertex[4 * lane + a] = 4 * (uint32_t)lane + a;
-        load_places(*corner[lane < count ? lane : 0], lane, l);
+        load_places(*corner[lane < count ? lane : 0], lane, past, l);
     }
     const kiln_material *material = tet[0]->material;
     l->span = (kiln_element_span){.batch = &l->batch,
@@ -93,7 +96,7 @@ void kiln_patch_tets_slopes(const kiln_local_objective *objective, const kiln_pa
         kiln_bsr matrix = {.block = 3, .rows = ROWS, .start = start, .value = value};
         size_t first = from, taken = take(tets, corner, count, &from, tet, at);
         lanes l;
-        load(tet, at, taken, &l);
+        load(tet, at, taken, objective->brief.any, &l);
         kiln_element_kernels_of(l.span.material, isa, true)
             ->hessian(&l.span, l.x, 1.0, slope, &matrix);
         if (kiln_patch_has_dampers(objective, l.span.material)) {
@@ -127,7 +130,7 @@ static double damped(const kiln_local_objective *o, const kiln_patch_tet *tets,
         lanes l;
         if (!kiln_patch_has_dampers(o, tet[0]->material))
             continue;
-        load(tet, at, taken, &l);
+        load(tet, at, taken, true, &l);
         kiln_patch_form_dampers(o, &l.span, &l.past, &damper);
         sum += kiln_patch_damped(o, &l.span, &l.past, &damper, NULL, l.x);
     }
@@ -163,7 +166,7 @@ void kiln_patch_tets_energies(const kiln_context *context, const kiln_patch_tet 
         double each[LANES];
         size_t first = from, taken = take(tets, corner, count, &from, tet, at);
         lanes l;
-        load(tet, at, taken, &l);
+        load(tet, at, taken, false, &l);
         kiln_element_kernels_of(l.span.material, context->isa, true)->energy(&l.span, l.x, each);
         memcpy(energy + first, each, taken * sizeof *each);
     }

@@ -262,6 +262,44 @@ START_TEST(test_a_mesh_judged_by_energy_is_resumed_to_the_same_bits)
 }
 END_TEST
 
+/* Planes of symmetry, of which some vertices are in two, and a pull: a mesh gains nothing
+ * where strain is the same everywhere. */
+START_TEST(test_vertices_of_two_holds_are_held_by_both)
+{
+    char block[160];
+    snprintf(block, sizeof block, "%s", path_of("block.lua"));
+    FILE *file = fopen(block, "w");
+    fputs(
+        "local function plane(axis, normal)\n"
+        "  return hold { where = select.half_space { point = {1e-6, 1e-6, 1e-6},\n"
+        "    normal = normal }, components = axis }\n"
+        "end\n"
+        "return scene { duration = 0.1, gravity = {0, 0, 0},\n"
+        "  bodies = { body { shape = shape.box { lx = 0.4, ly = 0.2, lz = 0.2, nx = 4, ny = 2,\n"
+        "    nz = 2 }, material = material { model = 'neo-hookean', young = 1e5,\n"
+        "    poisson = 0.3, density = 1000 } } },\n"
+        "  holds = { plane('x', {-1, 0, 0}), plane('y', {0, -1, 0}), plane('z', {0, 0, -1}),\n"
+        "    hold { where = select.half_space { point = {0, 0, 0.2 - 1e-6}, normal = {0, 0, 1} },\n"
+        "      components = 'z' } },\n"
+        "  loads = { load.traction { amount = {2e4, 0, 0}, where = select.half_space {\n"
+        "    point = {0.4 - 1e-6, 0, 0}, normal = {1, 0, 0} } } },\n"
+        "  remesh = remesh { method = 'energy', split = 1e-7 },\n"
+        "  step = { dt = 0.1, integrator = 'static' } }\n",
+        file);
+    fclose(file);
+    kiln_context *context = kiln_test_context(1);
+    kiln_simulation *simulation;
+    kiln_error error;
+    ck_assert_msg(kiln_simulation_load(context, block, NULL, &simulation, &error) == KILN_OK, "%s",
+                  error.message);
+    size_t start = kiln_mesh_count(kiln_simulation_mesh(simulation), KILN_ON_VERTEX);
+    ck_assert_msg(kiln_simulation_step(simulation, 0.1, &error) == KILN_OK, "%s", error.message);
+    ck_assert_uint_eq(kiln_mesh_count(kiln_simulation_mesh(simulation), KILN_ON_VERTEX), start);
+    kiln_simulation_destroy(simulation);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(test_a_free_body_falls_by_the_formula_of_the_integrator)
 {
     kiln_context *context = kiln_test_context(1);
@@ -332,6 +370,7 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(all, test_what_flows_and_touches_is_resumed_to_the_same_bits, 0, 2);
     tcase_add_test(all, test_what_was_tried_is_resumed_to_the_same_bits);
     tcase_add_loop_test(all, test_a_mesh_judged_by_energy_is_resumed_to_the_same_bits, 0, 5);
+    tcase_add_test(all, test_vertices_of_two_holds_are_held_by_both);
     tcase_add_test(all, test_a_free_body_falls_by_the_formula_of_the_integrator);
     tcase_add_test(all, test_inverted_tets_end_a_run_unless_they_are_tolerated);
     tcase_add_test(all, test_bad_scenes_and_checkpoints_are_explained);
