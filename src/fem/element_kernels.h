@@ -35,6 +35,10 @@ typedef struct kiln_element_kernels {
                     const struct kiln_damper_rates *rates, struct kiln_damper *out);
 } kiln_element_kernels;
 
+/* `flowing`: inside a step, whose spans have surfaces where the material flows at once. */
+const kiln_element_kernels *kiln_element_kernels_of(const kiln_material *material, kiln_isa isa,
+                                                    bool flowing);
+
 /* Declares the three sets of a model and the table that its row names. */
 #define KILN_ELEMENT_KERNELS(model)                                                                \
     extern const kiln_element_kernels kiln_kernels_##model##_scalar, kiln_kernels_##model##_avx2,  \

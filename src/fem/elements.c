@@ -116,25 +116,31 @@ kiln_element_span kiln_elements_span(const kiln_elements *elements, size_t chunk
         .exact = e->exact};
 }
 
-static const kiln_element_kernels *flow_kernels(const kiln_elements *e)
+static const kiln_element_kernels *flow_kernels(kiln_isa isa)
 {
     KILN_ELEMENT_KERNELS(flow);
-    return kernels[e->context->isa];
+    return kernels[isa];
 }
 
-static const kiln_element_kernels *flow_linear_kernels(const kiln_elements *e)
+static const kiln_element_kernels *flow_linear_kernels(kiln_isa isa)
 {
     KILN_ELEMENT_KERNELS(flow_linear);
-    return kernels[e->context->isa];
+    return kernels[isa];
+}
+
+const kiln_element_kernels *kiln_element_kernels_of(const kiln_material *material, kiln_isa isa,
+                                                    bool flowing)
+{
+    bool flows = flowing && kiln_flow_is_within(material);
+    if (flows || (material->nodal_pressure && kiln_flow_dilation(material) == KILN_DILATION_CHANGE))
+        return kiln_flow_is_linear(material) ? flow_linear_kernels(isa) : flow_kernels(isa);
+    return material->model->kernels[isa];
 }
 
 static const kiln_element_kernels *kernels_of(const kiln_elements *e, size_t chunk)
 {
     const kiln_material *material = &e->materials.data[e->chunks.data[chunk].material];
-    bool flows = e->flowing && kiln_flow_is_within(material);
-    if (flows || (material->nodal_pressure && kiln_flow_dilation(material) == KILN_DILATION_CHANGE))
-        return kiln_flow_is_linear(material) ? flow_linear_kernels(e) : flow_kernels(e);
-    return material->model->kernels[e->context->isa];
+    return kiln_element_kernels_of(material, e->context->isa, e->flowing);
 }
 
 enum { CHUNK_TETS = LANES * KILN_CHUNK_BATCHES };

@@ -16,6 +16,7 @@ struct kiln_loads {
     kiln_f64_array dead;   /* [vertex slot][3] what does not follow the surface */
     kiln_f64_array points; /* [vertex slot][3] of that, what pulls at single vertices */
     kiln_f64_array pulls;  /* [face slot][3] N/m^2 of the material */
+    kiln_f64_array bulk;   /* [tet slot][3] N/m^3 of the material */
     kiln_vec3 acceleration;
     kiln_f64_array force;   /* [vertex slot][3] all, pressure as last lagged */
     kiln_f64_array model;   /* [vertex slot][3] scratch of lag, only with pressure */
@@ -66,6 +67,7 @@ void kiln_loads_destroy(kiln_loads *loads)
     kiln_array_free(context, &loads->dead);
     kiln_array_free(context, &loads->points);
     kiln_array_free(context, &loads->pulls);
+    kiln_array_free(context, &loads->bulk);
     kiln_array_free(context, &loads->force);
     kiln_array_free(context, &loads->model);
     kiln_array_free(context, &loads->partial);
@@ -85,9 +87,11 @@ static void set_pressed(kiln_loads *loads, bool pressed)
 kiln_status kiln_loads_reset(kiln_loads *loads, const kiln_mesh *mesh, kiln_error *error)
 {
     size_t rows = mesh->table[KILN_ON_VERTEX].used, faces = mesh->table[KILN_ON_FACE].used;
+    size_t tets = mesh->table[KILN_ON_TET].used;
     loads->rows = 0;
     KILN_TRY(kiln_array_reserve(loads->context, &loads->points, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(loads->context, &loads->pulls, 3 * faces, error));
+    KILN_TRY(kiln_array_reserve(loads->context, &loads->bulk, 3 * tets, error));
     KILN_TRY(kiln_array_reserve(loads->context, &loads->dead, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(loads->context, &loads->force, 3 * rows, error));
     KILN_TRY(
@@ -101,6 +105,7 @@ kiln_status kiln_loads_reset(kiln_loads *loads, const kiln_mesh *mesh, kiln_erro
     memset(loads->dead.data, 0, 3 * rows * sizeof(double));
     memset(loads->points.data, 0, 3 * rows * sizeof(double));
     memset(loads->pulls.data, 0, 3 * faces * sizeof(double));
+    memset(loads->bulk.data, 0, 3 * tets * sizeof(double));
     memset(loads->force.data, 0, 3 * rows * sizeof(double));
     return KILN_OK;
 }
@@ -122,6 +127,14 @@ void kiln_loads_add_force(kiln_loads *loads, uint32_t vertex, kiln_vec3 force)
 {
     add_dead(loads, vertex, force);
     add_to(loads->points.data + 3 * (size_t)vertex, 1.0, force);
+}
+
+void kiln_loads_add_body(kiln_loads *loads, uint32_t tet, kiln_vec3 force)
+{
+    const kiln_mesh *mesh = loads->mesh;
+    for (int k = 0; k < 4; k++)
+        add_dead(loads, mesh->tet[tet].v[k], kiln_v3_scale(force, 0.25));
+    add_to(loads->bulk.data + 3 * (size_t)tet, 1.0 / kiln_mesh_tet_volume(mesh, tet), force);
 }
 
 /* The rows of the consistent mass add up to the lumped one: M a is the same for both. */
@@ -165,6 +178,10 @@ kiln_vec3 kiln_loads_acceleration(const kiln_loads *loads)
 const kiln_vec3 *kiln_loads_pulls(const kiln_loads *loads)
 {
     return (const kiln_vec3 *)(const void *)loads->pulls.data;
+}
+const kiln_vec3 *kiln_loads_bulk(const kiln_loads *loads)
+{
+    return (const kiln_vec3 *)(const void *)loads->bulk.data;
 }
 const kiln_vec3 *kiln_loads_points(const kiln_loads *loads)
 {

@@ -24,6 +24,8 @@ kiln_status kiln_loads_reset(kiln_loads *loads, const kiln_mesh *mesh, kiln_erro
 /* Times the (lumped or consistent) mass of all vertices, m/s^2. */
 void kiln_loads_add_acceleration(kiln_loads *loads, const kiln_mass *mass, kiln_vec3 a);
 void kiln_loads_add_force(kiln_loads *loads, uint32_t vertex, kiln_vec3 force); /* N */
+/* N of a tet, a quarter to each vertex. */
+void kiln_loads_add_body(kiln_loads *loads, uint32_t tet, kiln_vec3 force);
 /* N/m^2 over the area the surface face has in `space`, a third to each vertex. */
 void kiln_loads_add_traction(kiln_loads *loads, uint32_t face, kiln_vec3 traction,
                              kiln_space space);
@@ -32,9 +34,10 @@ kiln_status kiln_loads_add_pressure(kiln_loads *loads, uint32_t face, double pre
                                     kiln_error *error);
 kiln_term *kiln_loads_term(kiln_loads *loads);
 /* What dead loads are made of, for who meshes the matter anew: m/s^2 of all of it; N/m^2 of the
- * material, [face slot]; and N at single vertices, [vertex slot]. */
+ * material, [face slot]; N/m^3 of it, [tet slot]; and N at single vertices, [vertex slot]. */
 kiln_vec3 kiln_loads_acceleration(const kiln_loads *loads);
 const kiln_vec3 *kiln_loads_pulls(const kiln_loads *loads);
+const kiln_vec3 *kiln_loads_bulk(const kiln_loads *loads);
 const kiln_vec3 *kiln_loads_points(const kiln_loads *loads);
 const double *kiln_loads_force(const kiln_loads *loads); /* [vertex slot][3] where last lagged, N */
 /* -f.x of the dead forces and p V of the pressure, J: V of the cones over the faces from a vertex

@@ -350,3 +350,19 @@ void kiln_yield_surfaces_end(kiln_elements *elements)
     elements->flowing = false;
     elements->yield_state = ++elements->state;
 }
+
+void kiln_yield_surfaces_column(const kiln_elements *elements, double (*surface)[2])
+{
+    const kiln_elements *e = elements;
+    for (size_t n = 0; n < kiln_elements_room(e); n++) {
+        uint32_t slot = e->batches.data[n / LANES].slot[n % LANES];
+        kiln_yield_surface of = {KILN_NEVER_YIELDS, 0.0};
+        double ratio;
+        if (slot == KILN_NONE)
+            continue;
+        if (kiln_flow_is_within(&e->materials.data[e->material_of.data[n / LANES]]))
+            kiln_yield_surface_of(e, n, &of, &ratio);
+        surface[slot][0] = of.threshold;
+        surface[slot][1] = of.growth;
+    }
+}

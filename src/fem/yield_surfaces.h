@@ -16,6 +16,8 @@
 
 #include "fem/flow_potential.h"
 
+#include <float.h>
+
 /* Before a step: the elements take the surfaces of this moment, and are elastic again after its
  * end. They are kept for the update that follows (kiln_plastic_update). */
 kiln_status kiln_yield_surfaces_begin(kiln_elements *elements, const kiln_mesh *mesh,
@@ -39,5 +41,9 @@ double kiln_yield_surfaces_lag(void *elements, const double *x);
  * last changed. */
 bool kiln_yield_surface_of(const kiln_elements *elements, size_t number,
                            kiln_yield_surface *surface, double *ratio);
+/* Of all tets [tet slot], threshold and growth; of those that do not flow inside steps this
+ * threshold, which is finite as fields of a mesh must be, and 0. */
+#define KILN_NEVER_YIELDS DBL_MAX
+void kiln_yield_surfaces_column(const kiln_elements *elements, double (*surface)[2]);
 
 #endif

@@ -99,9 +99,8 @@ static kiln_status load_tet(const kiln_boundary *b, size_t row, uint32_t tet, do
     }
     kiln_vec3 amount;
     KILN_TRY(kiln_quantity_vector_at(&load->amount, &at, &amount, error));
-    kiln_vec3 force = kiln_v3_scale(amount, 0.25 * share * kiln_field_value(volume, tet, 0));
-    for (int k = 0; k < 4; k++)
-        kiln_loads_add_force(loads, mesh->tet[tet].v[k], force);
+    kiln_loads_add_body(loads, tet,
+                        kiln_v3_scale(amount, share * kiln_field_value(volume, tet, 0)));
     return KILN_OK;
 }
 

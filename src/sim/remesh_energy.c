@@ -58,6 +58,16 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         add_field(world, KILN_FIELD_STILL, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_VAIN, KILN_ON_TET, KILN_F64, 6, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_EVENLY, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY, error));
+    for (size_t i = 0; i < world->scene->loads.count; i++)
+        if (world->scene->loads.data[i].kind == KILN_LOAD_BODY)
+            KILN_TRY(
+                add_field(world, KILN_FIELD_BULK, KILN_ON_TET, KILN_F64, 3, KILN_RULE_COPY, error));
+    if (world->flows) {
+        KILN_TRY(
+            add_field(world, KILN_FIELD_YIELD, KILN_ON_TET, KILN_F64, 2, KILN_RULE_COPY, error));
+        KILN_TRY(
+            add_field(world, KILN_FIELD_REST, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY, error));
+    }
     return add_field(world, KILN_FIELD_TRACTION, KILN_ON_FACE, KILN_F64, 3, KILN_RULE_COPY, error);
 }
 
@@ -96,6 +106,22 @@ static kiln_status fill_density(energy *e, kiln_error *error)
     return KILN_OK;
 }
 
+/* A vertex that several holds take has a frame whose first axes are those held. No hold has axes of
+ * its own here (scene.c): they are x, y and z in some order. */
+static void fill_held(const kiln_constraints *given, size_t rows, uint32_t *held)
+{
+    for (size_t v = 0; v < rows; v++)
+        held[v] = given->held[v];
+    for (size_t i = 0; i < given->frames.count; i++) {
+        const kiln_constraint_frame *frame = &given->frames.data[i];
+        held[frame->row] = 0;
+        for (int k = 0; k < 3; k++)
+            for (int c = 0; c < 3; c++)
+                if (given->held[frame->row] >> k & 1 && fabs(frame->axes.m[k][c]) > 0.5)
+                    held[frame->row] |= 1U << c;
+    }
+}
+
 /* What patches look at, in columns that go through changes of the mesh. */
 static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *error)
 {
@@ -110,37 +136,41 @@ static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         KILN_TRY(kiln_rewind_save(mesh, columns[i].where, columns[i].name, KILN_SAVE_COPY, error));
     KILN_TRY(fill_density(e, error));
+    kiln_solid_fill_matter(world->solid);
     size_t rows = mesh->table[KILN_ON_VERTEX].used, faces = mesh->table[KILN_ON_FACE].used;
     const kiln_loads *loads = kiln_solid_loads(world->solid);
     const kiln_constraints *given = kiln_solid_constraints(world->solid);
     uint32_t *held =
         (uint32_t *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_HELD)->data;
-    for (size_t v = 0; v < rows; v++)
-        held[v] = given->held[v];
+    fill_held(given, rows, held);
     memcpy(kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_END), places,
            rows * sizeof(kiln_vec3));
     memcpy(kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_POINTS), kiln_loads_points(loads),
            rows * sizeof(kiln_vec3));
+    if (kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_BULK))
+        memcpy(kiln_world_column(world, KILN_ON_TET, KILN_FIELD_BULK), kiln_loads_bulk(loads),
+               mesh->table[KILN_ON_TET].used * sizeof(kiln_vec3));
     memcpy(kiln_world_column(world, KILN_ON_FACE, KILN_FIELD_TRACTION), kiln_loads_pulls(loads),
            faces * sizeof(kiln_vec3));
     return KILN_OK;
 }
 
-static double energy_of_step(energy *e)
+static double energy_of_step(const energy *e, const kiln_local_objective *objective)
 {
     const kiln_world *world = e->world;
-    const kiln_mesh *mesh = world->mesh;
     const double *end = kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_END);
-    double sum = kiln_solid_elastic_energy(world->solid, end);
+    double sum = world->flows ? kiln_objective_stored(objective)
+                              : kiln_solid_elastic_energy(world->solid, end);
     if (!world->moves)
         return sum;
     const double *v = kiln_world_column(world, KILN_ON_VERTEX, "v");
-    return sum + kiln_mass_sums(kiln_solid_mass(world->solid), &mesh->x[0].x, v).kinetic;
+    return sum + kiln_mass_sums(kiln_solid_mass(world->solid), &world->mesh->x[0].x, v).kinetic;
 }
 
-static kiln_energy_options options_of(energy *e, double h)
+static kiln_energy_options options_of(const energy *e, const kiln_local_objective *objective,
+                                      double h)
 {
-    double whole = energy_of_step(e);
+    double whole = energy_of_step(e, objective);
     const kiln_scene_remesh *said = e->settings;
     kiln_energy_options options = {
         .depth = DEPTH, .quality = 0.5 * said->quality, .most_tets = (size_t)said->most_tets};
@@ -175,12 +205,12 @@ static kiln_status remesh(energy *e, kiln_remesher *remesher, double h, kiln_ene
 {
     kiln_local_objective objective;
     kiln_vicinity_surface surface;
-    kiln_energy_options options = options_of(e, h);
     kiln_solid_objective(e->world->solid, h, &e->world->state.clock, &objective);
+    kiln_objective_look(&objective);
+    kiln_energy_options options = options_of(e, &objective, h);
     if (!kiln_solid_surface(e->world->solid, h, &objective, &surface))
         return kiln_energy_remesh(remesher, &objective, &options, report, error);
     objective.surface = &surface;
-    kiln_objective_look(&objective);
     kiln_status status = kiln_vicinity_surface_begin(&surface, &objective, error);
     if (status == KILN_OK)
         status = kiln_energy_remesh(remesher, &objective, &options, report, error);

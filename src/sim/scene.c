@@ -197,18 +197,16 @@ static const char *beyond_energy(const kiln_scene *scene)
         return "a velocity field";
     for (size_t i = 0; i < scene->materials.count; i++) {
         const kiln_scene_material *m = &scene->materials.data[i];
-        if (m->base.plastic.flows)
-            return "matter that flows";
+        if (m->flow_varies)
+            return "yield, rate or hardening that are functions";
         if (m->base.nodal_pressure)
             return "nodal pressure";
-        if (m->varies || m->base.damping_mass > 0.0 || m->base.damping_stiffness > 0.0 ||
-            m->base.viscosity > 0.0)
-            return "damping, viscosity or parameters that are functions";
+        if (m->varies)
+            return "parameters that are functions";
     }
     for (size_t i = 0; i < scene->loads.count; i++)
-        if (scene->loads.data[i].kind == KILN_LOAD_PRESSURE ||
-            scene->loads.data[i].kind == KILN_LOAD_BODY)
-            return "loads of pressure or on the volume";
+        if (scene->loads.data[i].kind == KILN_LOAD_PRESSURE)
+            return "loads of pressure";
     for (size_t i = 0; i < scene->holds.count; i++)
         if (scene->holds.data[i].components != 7 && kiln_m3_norm2(scene->holds.data[i].axes) > 0.0)
             return "holds with axes of their own";

@@ -64,7 +64,8 @@ static bool try_collapse(kiln_energy_pass *w, uint32_t tet, uint32_t ca, uint32_
     uint32_t a = r->mesh->tet[tet].v[ca], b = r->mesh->tet[tet].v[cb];
     kiln_arena_mark mark = kiln_arena_set_mark(&r->workspace.arena);
     bool taken = false;
-    if (kiln_edge_contraction_propose(r, &r->workspace, tet, ca, cb, &limits, &proposal)) {
+    if (kiln_edge_contraction_propose(r, &r->workspace, tet, ca, cb, &limits, &proposal) &&
+        kiln_objective_is_alike(w->objective, proposal.old, proposal.old_count)) {
         w->trial = (kiln_energy_trial){.least = -w->options->collapse,
                                        .parents = proposal.parents,
                                        .middle = {a, b},

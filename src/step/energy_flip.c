@@ -16,10 +16,12 @@ enum { GRAIN = 64 };
  * there already. */
 static double gain_of(const kiln_local_objective *o, const kiln_proposal *proposal)
 {
+    if (!kiln_objective_is_alike(o, proposal->old, proposal->old_count))
+        return -INFINITY;
     double gain = kiln_patch_sum(o, proposal->old, proposal->old_count);
     for (uint32_t from = 0; from < proposal->fresh_count; from += KILN_ELEMENT_LANES) {
         kiln_patch_tet tet[KILN_ELEMENT_LANES];
-        kiln_vec3 x[KILN_ELEMENT_LANES][4], centre[KILN_ELEMENT_LANES][4];
+        kiln_patch_corner corner[KILN_ELEMENT_LANES][4];
         uint32_t some = proposal->fresh_count - from;
         some = some < KILN_ELEMENT_LANES ? some : KILN_ELEMENT_LANES;
         for (uint32_t i = 0; i < some; i++) {
@@ -27,15 +29,13 @@ static double gain_of(const kiln_local_objective *o, const kiln_proposal *propos
             kiln_vec3 u[4];
             for (int k = 0; k < 4; k++) {
                 u[k] = o->mesh->u[fresh->v[k]];
-                x[i][k] = o->end[fresh->v[k]];
-                centre[i][k] =
-                    o->scheme.scale > 0.0 ? kiln_objective_centre(o, fresh->v[k]) : x[i][k];
+                corner[i][k] = kiln_objective_corner(o, fresh->v[k]);
             }
-            if (fresh->parent == KILN_NONE || !kiln_patch_form_new(o, u, fresh->parent, &tet[i]))
+            if (fresh->parent == KILN_NONE ||
+                !kiln_patch_form_corners(o, u, fresh->parent, &tet[i]))
                 return -INFINITY;
         }
-        gain -= kiln_patch_tets_value(o, tet, (const kiln_vec3(*)[4])x,
-                                      (const kiln_vec3(*)[4])centre, some);
+        gain -= kiln_patch_tets_value(o, tet, (const kiln_patch_corner(*)[4])corner, some);
     }
     return gain;
 }

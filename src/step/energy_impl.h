@@ -20,8 +20,9 @@ typedef struct kiln_energy_candidate {
 
 /* What a tet gives to the predictions of its edges. */
 typedef struct kiln_energy_slopes {
-    double mass;          /* kg */
-    kiln_vec3 g[4], r[4]; /* N: of its elastic energy; m: off the centre of inertia */
+    double mass, pace;    /* kg; 1/s^2, of inertia and drag */
+    kiln_vec3 dead;       /* N, of loads on all of it */
+    kiln_vec3 g[4], r[4]; /* N: of its elastic energy; m/s^2: of inertia and drag */
     double H[4][6];       /* N/m, diagonal blocks: xx, xy, xz, yy, yz, zz */
 } kiln_energy_slopes;
 typedef enum kiln_energy_known {

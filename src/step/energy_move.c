@@ -19,7 +19,8 @@ typedef struct star {
     uint32_t vertex;
     uint32_t tet[STAR_ROOM];
     int corner[STAR_ROOM];
-    kiln_vec3 u[STAR_ROOM][4], x[STAR_ROOM][4], centre[STAR_ROOM][4];
+    kiln_vec3 u[STAR_ROOM][4];
+    kiln_patch_corner at_corner[STAR_ROOM][4];
     int count;
     kiln_vec3 at;
     double edge; /* m, mean */
@@ -33,7 +34,8 @@ static bool gather(const kiln_energy_pass *w, kiln_walker *walker, uint32_t vert
     const kiln_local_objective *o = w->objective;
     const kiln_mesh *mesh = w->remesher->mesh;
     double sum = 0.0;
-    if (kiln_star(mesh, vertex, walker, NULL) != KILN_OK || walker->tets.count > STAR_ROOM)
+    if (kiln_star(mesh, vertex, walker, NULL) != KILN_OK || walker->tets.count > STAR_ROOM ||
+        !kiln_objective_is_alike(o, walker->tets.data, walker->tets.count))
         return false;
     s->o = o, s->vertex = vertex, s->at = mesh->u[vertex];
     s->count = (int)walker->tets.count;
@@ -44,8 +46,7 @@ static bool gather(const kiln_energy_pass *w, kiln_walker *walker, uint32_t vert
         for (int k = 0; k < 4; k++) {
             uint32_t v = tet->v[k];
             s->u[i][k] = mesh->u[v];
-            s->x[i][k] = o->end[v];
-            s->centre[i][k] = o->scheme.scale > 0.0 ? kiln_objective_centre(o, v) : s->x[i][k];
+            s->at_corner[i][k] = kiln_objective_corner(o, v);
             sum += kiln_v3_norm(kiln_v3_sub(mesh->u[v], s->at)) / 3.0;
         }
     }
@@ -83,27 +84,22 @@ static double value_at(const star *s, kiln_vec3 p)
 {
     const kiln_local_objective *o = s->o;
     kiln_patch_tet tet[STAR_ROOM];
-    kiln_vec3 x[STAR_ROOM][4], centre[STAR_ROOM][4], end = kiln_v3(0, 0, 0), middle = end;
+    kiln_patch_corner corner[STAR_ROOM][4];
     double weight[4];
     int holder = locate(s, p, weight);
     if (holder < 0)
         return INFINITY;
-    for (int k = 0; k < 4; k++) {
-        end = kiln_v3_madd(end, weight[k], s->x[holder][k]);
-        middle = kiln_v3_madd(middle, weight[k], s->centre[holder][k]);
-    }
+    kiln_patch_corner there = kiln_patch_corner_mean(s->at_corner[holder], weight, 4);
     for (int i = 0; i < s->count; i++) {
         kiln_vec3 u[4];
         for (int k = 0; k < 4; k++) {
             u[k] = k == s->corner[i] ? p : s->u[i][k];
-            x[i][k] = k == s->corner[i] ? end : s->x[i][k];
-            centre[i][k] = k == s->corner[i] ? middle : s->centre[i][k];
+            corner[i][k] = k == s->corner[i] ? there : s->at_corner[i][k];
         }
-        if (!kiln_patch_form_new(o, u, s->tet[i], &tet[i]))
+        if (!kiln_patch_form_corners(o, u, s->tet[i], &tet[i]))
             return INFINITY;
     }
-    return kiln_patch_tets_value(o, tet, (const kiln_vec3(*)[4])x, (const kiln_vec3(*)[4])centre,
-                                 (size_t)s->count);
+    return kiln_patch_tets_value(o, tet, (const kiln_patch_corner(*)[4])corner, (size_t)s->count);
 }
 
 /* Directions in which the vertex may go. */

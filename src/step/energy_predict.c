@@ -16,28 +16,33 @@ static void find_slopes(const kiln_local_objective *o, const uint32_t *tets, siz
 {
     static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
     kiln_patch_tet form[KILN_ELEMENT_LANES];
-    kiln_vec3 x[KILN_ELEMENT_LANES][4], g[KILN_ELEMENT_LANES][4];
+    kiln_patch_corner corner[KILN_ELEMENT_LANES][4];
+    kiln_vec3 g[KILN_ELEMENT_LANES][4];
     kiln_mat3 H[KILN_ELEMENT_LANES][4];
     size_t from[KILN_ELEMENT_LANES], formed = 0;
     for (size_t i = 0; i < count; i++) {
         bool has_shape = kiln_patch_form(o, tets[i], &form[formed]);
         *known[i] = has_shape ? KILN_ENERGY_KNOWN : KILN_ENERGY_SHAPELESS;
         for (int k = 0; k < 4; k++)
-            x[formed][k] = o->end[o->mesh->tet[tets[i]].v[k]];
+            corner[formed][k] = kiln_objective_corner(o, o->mesh->tet[tets[i]].v[k]);
         from[formed] = i;
         formed += has_shape;
     }
     if (formed == 0)
         return;
-    kiln_patch_tets_slopes(o->mesh->context, form, (const kiln_vec3(*)[4])x, formed, g, H);
+    kiln_patch_tets_slopes(o, form, (const kiln_patch_corner(*)[4])corner, formed, g, H);
     for (size_t i = 0; i < formed; i++) {
-        const uint32_t *v = o->mesh->tet[tets[from[i]]].v;
         kiln_energy_slopes *s = out[from[i]];
+        double inertia = o->scheme.scale > 0.0 ? 1.0 / o->scheme.scale : 0.0;
+        double drag = kiln_objective_drag(o, form[i].material);
         s->mass = form[i].mass;
+        s->dead = form[i].dead;
+        s->pace = inertia + drag;
         for (int k = 0; k < 4; k++) {
             s->g[k] = g[i][k];
-            s->r[k] = o->scheme.scale > 0.0 ? kiln_v3_sub(x[i][k], kiln_objective_centre(o, v[k]))
-                                            : kiln_v3(0, 0, 0);
+            const kiln_patch_corner *at = &corner[i][k];
+            s->r[k] = kiln_v3_scale(kiln_v3_sub(at->x, at->centre), inertia);
+            s->r[k] = kiln_v3_madd(s->r[k], drag, kiln_v3_sub(at->x, at->origin));
             for (int j = 0; j < 6; j++)
                 s->H[k][j] = H[i][k].m[row[j]][column[j]];
         }
@@ -81,20 +86,18 @@ static void add_slopes(const kiln_local_objective *o, uint32_t t, const kiln_ene
 {
     static const int diagonal[3] = {0, 3, 5};
     *g = kiln_v3_add(*g, kiln_v3_add(s->g[a], s->g[b]));
-    *g = kiln_v3_madd(*g, -0.25 * s->mass, o->acceleration);
+    *g = kiln_v3_madd(*g, -0.25, s->dead);
     for (int i = 0; i < 6; i++)
         H[i] += 2.0 * (s->H[a][i] + s->H[b][i]);
     for (uint32_t f = 0; f < 4 && o->traction; f++)
         if (f != a && f != b)
             *g = kiln_v3_madd(*g, -1.0 / 3.0, kiln_objective_pull(o, t, (int)f));
-    if (!(o->scheme.scale > 0.0))
-        return;
     /* (ra + 2 rm + rc + rd) + (rb + 2 rm + rc + rd), rm the mean of ra and rb */
     kiln_vec3 sum = kiln_v3_add(kiln_v3_add(s->r[0], s->r[1]), kiln_v3_add(s->r[2], s->r[3]));
     kiln_vec3 both = kiln_v3_add(kiln_v3_scale(sum, 2.0), kiln_v3_add(s->r[a], s->r[b]));
-    *g = kiln_v3_madd(*g, s->mass / (40.0 * o->scheme.scale), both);
+    *g = kiln_v3_madd(*g, s->mass / 40.0, both);
     for (int i = 0; i < 3; i++)
-        H[diagonal[i]] += s->mass / (10.0 * o->scheme.scale);
+        H[diagonal[i]] += s->mass / 10.0 * s->pace;
 }
 
 /* g' H^-1 g / 2 over what is free. */

@@ -1,8 +1,5 @@
 #include "step/patch_impl.h"
 
-#include "fem/element_kernels.h"
-#include "fem/offset.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -26,17 +23,26 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->u);
     kiln_array_free(context, &patch->x);
     kiln_array_free(context, &patch->centre);
+    kiln_array_free(context, &patch->origin);
+    kiln_array_free(context, &patch->begin);
+    kiln_array_free(context, &patch->before);
+    kiln_array_free(context, &patch->rate);
+    kiln_array_free(context, &patch->drag);
+    kiln_array_free(context, &patch->dead);
+    kiln_array_free(context, &patch->dampers);
+    kiln_array_free(context, &patch->aside);
     kiln_array_free(context, &patch->force);
     kiln_array_free(context, &patch->tried);
     kiln_array_free(context, &patch->held);
     kiln_array_free(context, &patch->tets);
     kiln_array_free(context, &patch->rows);
-    kiln_array_free(context, &patch->part);
+    kiln_array_free(context, &patch->order);
     kiln_array_free(context, &patch->turn);
     kiln_array_free(context, &patch->batches);
     kiln_array_free(context, &patch->spans);
     kiln_array_free(context, &patch->lanes);
     kiln_array_free(context, &patch->lame);
+    kiln_array_free(context, &patch->yield);
     kiln_array_free(context, &patch->mass);
     kiln_array_free(context, &patch->value);
     kiln_array_free(context, &patch->tried_value);
@@ -51,190 +57,18 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->near_tried);
 }
 
-/* The objective. */
-
-static void *column(const kiln_mesh *mesh, kiln_where where, const char *name)
-{
-    const kiln_field *field = kiln_mesh_field(mesh, where, name);
-    return field ? (void *)field->data : NULL;
-}
-
-void kiln_objective_look(kiln_local_objective *objective)
-{
-    static const char *const names[KILN_HISTORY_COUNT] = {NULL, "v", "a", "x_before", "v_before"};
-    kiln_local_objective *o = objective;
-    const kiln_mesh *mesh = o->mesh;
-    o->end = column(mesh, KILN_ON_VERTEX, KILN_FIELD_END);
-    o->held = column(mesh, KILN_ON_VERTEX, KILN_FIELD_HELD);
-    o->points = column(mesh, KILN_ON_VERTEX, KILN_FIELD_POINTS);
-    o->traction = column(mesh, KILN_ON_FACE, KILN_FIELD_TRACTION);
-    o->material = column(mesh, KILN_ON_TET, "material");
-    o->density = column(mesh, KILN_ON_TET, KILN_FIELD_EVENLY);
-    o->lame = column(mesh, KILN_ON_TET, "lame");
-    o->offset = kiln_offsets_of(mesh).shape;
-    o->rest_volume = kiln_offsets_of(mesh).rest_volume;
-    o->history[KILN_HISTORY_X] = mesh->x;
-    for (int k = 1; k < KILN_HISTORY_COUNT; k++)
-        o->history[k] = column(mesh, KILN_ON_VERTEX, names[k]);
-}
-
-static kiln_vec3 combine(const kiln_local_objective *o, const double *weight, uint32_t vertex)
-{
-    kiln_vec3 sum = kiln_v3_scale(o->history[KILN_HISTORY_X][vertex], weight[0]);
-    for (int k = 1; k < KILN_HISTORY_COUNT; k++)
-        if (weight[k] != 0.0)
-            sum = kiln_v3_madd(sum, weight[k], o->history[k][vertex]);
-    return sum;
-}
-
-kiln_vec3 kiln_objective_centre(const kiln_local_objective *objective, uint32_t vertex)
-{
-    return combine(objective, objective->scheme.centre, vertex);
-}
-
-kiln_vec3 kiln_objective_origin(const kiln_local_objective *objective, uint32_t vertex)
-{
-    return objective->scheme.impulses ? objective->history[KILN_HISTORY_X][vertex]
-                                      : combine(objective, objective->scheme.origin, vertex);
-}
-
-/* Gradients of the shape functions at rest, where `rest` of its volume is at rest. */
-static bool form(const kiln_local_objective *o, const kiln_vec3 u[4], uint32_t of, double rest,
-                 kiln_patch_tet *out)
-{
-    kiln_mat3 B = kiln_m3_inverse(
-        kiln_m3_columns(kiln_v3_sub(u[1], u[0]), kiln_v3_sub(u[2], u[0]), kiln_v3_sub(u[3], u[0])));
-    double volume = fabs(kiln_tet_volume(u[0], u[1], u[2], u[3])); /* corners in any order */
-    out->material = &o->materials[o->material[of]];
-    out->mu = o->lame ? o->lame[of][0] : out->material->mu;
-    out->lambda = o->lame ? o->lame[of][1] : out->material->lambda;
-    out->volume = o->offset ? rest : volume;
-    if (o->offset && (rest != volume || !kiln_offset_is_identity(&o->offset[of])))
-        B = kiln_m3_mul(B, kiln_offset_map(&o->offset[of], volume, rest));
-    out->gradient[0] = kiln_v3(0, 0, 0);
-    for (int k = 0; k < 3; k++) {
-        out->gradient[k + 1] = kiln_v3(B.m[k][0], B.m[k][1], B.m[k][2]);
-        out->gradient[0] = kiln_v3_sub(out->gradient[0], out->gradient[k + 1]);
-    }
-    return volume > 0.0 && out->volume > 0.0 && isfinite(kiln_m3_norm2(B));
-}
-
-static double density_of(const kiln_local_objective *o, uint32_t tet, const kiln_material *material)
-{
-    return o->density ? o->density[tet] : material->density;
-}
-
-bool kiln_patch_form(const kiln_local_objective *objective, uint32_t tet, kiln_patch_tet *out)
-{
-    const kiln_local_objective *o = objective;
-    const uint32_t *v = o->mesh->tet[tet].v;
-    const kiln_vec3 u[4] = {o->mesh->u[v[0]], o->mesh->u[v[1]], o->mesh->u[v[2]], o->mesh->u[v[3]]};
-    bool formed = form(o, u, tet, o->rest_volume ? o->rest_volume[tet] : 0.0, out);
-    out->mass = kiln_mesh_tet_volume(o->mesh, tet) * density_of(o, tet, out->material);
-    return formed;
-}
-
-bool kiln_patch_form_new(const kiln_local_objective *objective, const kiln_vec3 u[4],
-                         uint32_t parent, kiln_patch_tet *out)
-{
-    const kiln_local_objective *o = objective;
-    double part = kiln_tet_volume(u[0], u[1], u[2], u[3]) / kiln_mesh_tet_volume(o->mesh, parent);
-    bool formed = form(o, u, parent, o->rest_volume ? part * o->rest_volume[parent] : 0.0, out);
-    out->mass = part * kiln_mesh_tet_volume(o->mesh, parent) * density_of(o, parent, out->material);
-    return formed;
-}
-
-kiln_mat3 kiln_patch_tet_deformation(const kiln_patch_tet *tet, const kiln_vec3 x[4])
-{
-    kiln_mat3 F = {{{0}}};
-    for (int a = 1; a < 4; a++) {
-        kiln_vec3 d = kiln_v3_sub(x[a], x[0]), n = tet->gradient[a];
-        const double row[3] = {d.x, d.y, d.z}, col[3] = {n.x, n.y, n.z};
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++)
-                F.m[i][j] += row[i] * col[j];
-    }
-    return F;
-}
-
-/* Of the consistent mass: m / 40 (sum of squares + square of the sum), over the scale. */
-static double inertia(const kiln_local_objective *o, const kiln_patch_tet *tet,
-                      const kiln_vec3 x[4], const kiln_vec3 centre[4])
-{
-    kiln_vec3 sum = kiln_v3(0, 0, 0);
-    double squares = 0.0;
-    for (int a = 0; a < 4; a++) {
-        kiln_vec3 r = kiln_v3_sub(x[a], centre[a]);
-        squares += kiln_v3_norm2(r);
-        sum = kiln_v3_add(sum, r);
-    }
-    return tet->mass / (40.0 * o->scheme.scale) * (squares + kiln_v3_norm2(sum));
-}
-
-double kiln_patch_tet_other(const kiln_local_objective *objective, const kiln_patch_tet *tet,
-                            const kiln_vec3 x[4], const kiln_vec3 centre[4])
-{
-    const kiln_local_objective *o = objective;
-    double value = o->scheme.scale > 0.0 ? inertia(o, tet, x, centre) : 0.0;
-    for (int a = 0; a < 4; a++)
-        value -= 0.25 * tet->mass * kiln_v3_dot(o->acceleration, x[a]);
-    return value;
-}
-
-kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t tet, int face)
-{
-    const kiln_tet *of = &objective->mesh->tet[tet];
-    if (!objective->traction || !kiln_link_is_surface(of->n[face]))
-        return kiln_v3(0, 0, 0);
-    const kiln_vec3 *u = objective->mesh->u;
-    const uint8_t *c = kiln_face_corner[face];
-    kiln_vec3 n = kiln_v3_cross(kiln_v3_sub(u[of->v[c[1]]], u[of->v[c[0]]]),
-                                kiln_v3_sub(u[of->v[c[2]]], u[of->v[c[0]]]));
-    return kiln_v3_scale(objective->traction[of->n[face] - KILN_LINK_SURFACE],
-                         0.5 * kiln_v3_norm(n));
-}
-
-static double pulled(const kiln_local_objective *o, uint32_t t, const kiln_vec3 x[4])
-{
-    double sum = 0.0;
-    for (int f = 0; f < 4 && o->traction; f++)
-        for (int k = 0; k < 3; k++)
-            sum += kiln_v3_dot(kiln_objective_pull(o, t, f), x[kiln_face_corner[f][k]]);
-    return sum / 3.0;
-}
-
-double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tets, size_t count)
-{
-    const kiln_local_objective *o = objective;
-    double sum = 0.0;
-    for (size_t from = 0; from < count; from += LANES) {
-        kiln_patch_tet form_of[LANES];
-        kiln_vec3 x[LANES][4], centre[LANES][4];
-        size_t some = count - from < LANES ? count - from : LANES;
-        for (size_t i = 0; i < some; i++) {
-            const uint32_t *v = o->mesh->tet[tets[from + i]].v;
-            if (!kiln_patch_form(o, tets[from + i], &form_of[i]))
-                return INFINITY;
-            for (int a = 0; a < 4; a++) {
-                x[i][a] = o->end[v[a]];
-                centre[i][a] = o->scheme.scale > 0.0 ? kiln_objective_centre(o, v[a]) : x[i][a];
-            }
-            sum -= pulled(o, tets[from + i], x[i]);
-        }
-        sum += kiln_patch_tets_value(o, form_of, (const kiln_vec3(*)[4])x,
-                                     (const kiln_vec3(*)[4])centre, some);
-    }
-    return sum;
-}
-
 /* Gathering. */
 
 static kiln_status push_row(kiln_patch *p, uint32_t vertex, const kiln_patch_vertex *row,
                             kiln_error *error)
 {
     KILN_TRY(kiln_array_push(p->context, &p->u, row->u, error));
-    KILN_TRY(kiln_array_push(p->context, &p->x, row->x, error));
-    KILN_TRY(kiln_array_push(p->context, &p->centre, row->centre, error));
+    KILN_TRY(kiln_array_push(p->context, &p->x, row->corner.x, error));
+    KILN_TRY(kiln_array_push(p->context, &p->centre, row->corner.centre, error));
+    KILN_TRY(kiln_array_push(p->context, &p->origin, row->corner.origin, error));
+    KILN_TRY(kiln_array_push(p->context, &p->begin, row->corner.begin, error));
+    KILN_TRY(kiln_array_push(p->context, &p->before, row->corner.before, error));
+    KILN_TRY(kiln_array_push(p->context, &p->rate, row->corner.rate, error));
     KILN_TRY(kiln_array_push(p->context, &p->force, row->force, error));
     KILN_TRY(kiln_array_push(p->context, &p->held, row->held, error));
     return kiln_array_push(p->context, &p->vertex, vertex, error);
@@ -242,8 +76,7 @@ static kiln_status push_row(kiln_patch *p, uint32_t vertex, const kiln_patch_ver
 
 static kiln_patch_vertex vertex_of(const kiln_local_objective *o, uint32_t vertex)
 {
-    kiln_patch_vertex row = {.u = o->mesh->u[vertex], .x = o->end[vertex]};
-    row.centre = o->scheme.scale > 0.0 ? kiln_objective_centre(o, vertex) : row.x;
+    kiln_patch_vertex row = {.u = o->mesh->u[vertex], .corner = kiln_objective_corner(o, vertex)};
     row.force = o->points ? o->points[vertex] : kiln_v3(0, 0, 0);
     row.held = (uint8_t)(o->held ? o->held[vertex] : 0);
     return row;
@@ -293,15 +126,14 @@ static bool sort_rows(uint32_t row[4])
 }
 
 /* A tet with these rows for its corners: `t`, or the part of it that they span. */
-static kiln_status push_tet(kiln_patch *p, uint32_t t, const uint32_t corner[4], double part,
-                            kiln_error *error)
+static kiln_status push_tet(kiln_patch *p, uint32_t t, const uint32_t corner[4], kiln_error *error)
 {
     uint32_t row[4] = {corner[0], corner[1], corner[2], corner[3]};
     bool odd = sort_rows(row);
     KILN_TRY(kiln_array_reserve(p->context, &p->rows, p->rows.count + 4, error));
     memcpy(p->rows.data + p->rows.count, row, sizeof row);
     p->rows.count += 4;
-    KILN_TRY(kiln_array_push(p->context, &p->part, odd ? -part : part, error));
+    KILN_TRY(kiln_array_push(p->context, &p->order, odd ? -1.0 : 1.0, error));
     return kiln_array_push(p->context, &p->tets, t, error);
 }
 
@@ -314,7 +146,7 @@ static kiln_status add_halves(kiln_patch *p, const kiln_local_objective *o, uint
         uint32_t half[4];
         for (int a = 0; a < 4; a++)
             half[a] = row[a] == end ? 0 : row[a];
-        KILN_TRY(push_tet(p, t, half, 0.5, error));
+        KILN_TRY(push_tet(p, t, half, error));
     }
     for (int f = 0; f < 4 && o->traction; f++) {
         kiln_vec3 pull = kiln_v3_scale(kiln_objective_pull(o, t, f), 1.0 / 3.0);
@@ -347,7 +179,7 @@ static kiln_status add_tet(kiln_patch *p, const kiln_local_objective *o, uint32_
     if (p->splits && ends == 2)
         return add_halves(p, o, t, row, error);
     add_pulls(p, o, t, row);
-    return push_tet(p, t, row, 1.0, error);
+    return push_tet(p, t, row, error);
 }
 
 /* Batches. */
@@ -367,11 +199,9 @@ static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, 
     kiln_vec3 u[4];
     const uint32_t *row = p->rows.data + 4 * tet;
     uint32_t t = p->tets.data[tet];
-    double part = fabs(p->part.data[tet]), rest = o->rest_volume ? part * o->rest_volume[t] : 0.0;
     for (int a = 0; a < 4; a++)
         u[a] = p->u.data[row[a]];
-    bool formed = form(o, u, t, rest, &form_of);
-    double volume = fabs(kiln_tet_volume(u[0], u[1], u[2], u[3]));
+    bool formed = kiln_patch_form_corners(o, u, t, &form_of);
     kiln_element_batch *batch = &p->batches.data[number / LANES];
     size_t lane = number % LANES;
     for (int k = 0; k < 3; k++) {
@@ -379,7 +209,7 @@ static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, 
         batch->gradient[3 * k + 1][lane] = form_of.gradient[k + 1].y;
         batch->gradient[3 * k + 2][lane] = form_of.gradient[k + 1].z;
     }
-    batch->volume[lane] = o->offset ? rest : volume;
+    batch->volume[lane] = form_of.volume;
     batch->slot[lane] = t;
     for (int a = 0, k = 0; a < 4; a++)
         for (int b = a + 1; b < 4; b++, k++)
@@ -387,8 +217,12 @@ static bool form_lane(kiln_patch *p, const kiln_local_objective *o, size_t tet, 
     memcpy(p->lanes.data + 4 * number, row, 4 * sizeof *row);
     p->lame.data[2 * LANES * (number / LANES) + lane] = form_of.mu;
     p->lame.data[2 * LANES * (number / LANES) + LANES + lane] = form_of.lambda;
-    p->mass.data[number] = volume * density_of(o, t, form_of.material);
-    p->turn.data[number] = copysign(1.0, p->part.data[tet]);
+    p->yield.data[2 * LANES * (number / LANES) + lane] = form_of.yield[0];
+    p->yield.data[2 * LANES * (number / LANES) + LANES + lane] = form_of.yield[1];
+    p->mass.data[number] = form_of.mass;
+    p->dead.data[number] = form_of.dead;
+    p->drag.data[number] = kiln_objective_drag(o, form_of.material);
+    p->turn.data[number] = p->order.data[tet];
     return formed;
 }
 
@@ -406,10 +240,13 @@ static void pad(kiln_patch *p, size_t number)
         batch->slot[lane] = KILN_NONE;
         memcpy(p->lanes.data + 4 * number, p->lanes.data + 4 * (number - lane),
                4 * sizeof(uint32_t));
-        double *lame = p->lame.data + 2 * LANES * (number / LANES);
-        lame[lane] = lame[0];
-        lame[LANES + lane] = lame[LANES];
-        p->mass.data[number] = 0.0;
+        for (size_t i = 0; i <= LANES; i += LANES) {
+            size_t first = 2 * LANES * (number / LANES) + i;
+            p->lame.data[first + lane] = p->lame.data[first];
+            p->yield.data[first + lane] = p->yield.data[first];
+        }
+        p->mass.data[number] = p->drag.data[number] = 0.0;
+        p->dead.data[number] = kiln_v3(0, 0, 0);
         p->turn.data[number] = 0.0;
     }
 }
@@ -421,7 +258,11 @@ static kiln_status reserve_batches(kiln_patch *p, size_t materials, kiln_error *
     KILN_TRY(kiln_array_reserve(p->context, &p->batches, most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->lanes, 4 * LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->lame, 2 * LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->yield, 2 * LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->mass, LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->drag, LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->dead, LANES * most, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->dampers, most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->turn, LANES * most, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->value, LANES * most, error));
     return kiln_array_reserve(p->context, &p->tried_value, LANES * most, error);
@@ -449,6 +290,11 @@ static void make_batches(kiln_patch *p, const kiln_local_objective *o)
     p->batches.count = number / LANES;
 }
 
+static kiln_patch_past past_of(const kiln_patch *p)
+{
+    return (kiln_patch_past){&p->begin.data[0].x, &p->before.data[0].x, &p->rate.data[0].x};
+}
+
 static kiln_element_span kernel_span(const kiln_patch *p, const kiln_patch_span *s)
 {
     return (kiln_element_span){.batch = p->batches.data + s->first,
@@ -456,12 +302,13 @@ static kiln_element_span kernel_span(const kiln_patch *p, const kiln_patch_span 
                                .batches = s->count,
                                .lame = p->lame.data + 2 * LANES * s->first,
                                .shape_lambda = s->material->model->shape_lambda,
+                               .yield = p->yield.data + 2 * LANES * s->first,
                                .material = s->material};
 }
 
 static const kiln_element_kernels *kernels_of(const kiln_patch *p, const kiln_patch_span *s)
 {
-    return s->material->model->kernels[p->context->isa];
+    return kiln_element_kernels_of(s->material, p->context->isa, true);
 }
 
 /* Models without a barrier say nothing of tets that are turned inside out. */
@@ -473,7 +320,20 @@ static bool is_positive(const kiln_patch *p, const kiln_local_objective *o, size
            p->turn.data[n] * kiln_tet_volume(x[row[0]], x[row[1]], x[row[2]], x[row[3]]) > 0.0;
 }
 
-/* Values tet by tet at the places. */
+/* Of places off others, by the consistent mass, over it. */
+static double square(const uint32_t row[4], const kiln_vec3 *x, const kiln_vec3 *from)
+{
+    kiln_vec3 sum = kiln_v3(0, 0, 0);
+    double squares = 0.0;
+    for (int a = 0; a < 4; a++) {
+        kiln_vec3 r = kiln_v3_sub(x[row[a]], from[row[a]]);
+        squares += kiln_v3_norm2(r);
+        sum = kiln_v3_add(sum, r);
+    }
+    return (squares + kiln_v3_norm2(sum)) / 40.0;
+}
+
+/* Values tet by tet at the places, without what resists strain. */
 static void find_values(const kiln_patch *p, const kiln_local_objective *o, const kiln_vec3 *x,
                         double *value)
 {
@@ -485,18 +345,14 @@ static void find_values(const kiln_patch *p, const kiln_local_objective *o, cons
     for (size_t n = 0; n < LANES * p->batches.count; n++) {
         const uint32_t *row = p->lanes.data + 4 * n;
         double mass = p->mass.data[n];
-        kiln_vec3 sum = kiln_v3(0, 0, 0);
-        double squares = 0.0;
         if (p->batches.data[n / LANES].slot[n % LANES] == KILN_NONE)
             continue;
-        for (int a = 0; a < 4; a++) {
-            value[n] -= 0.25 * mass * kiln_v3_dot(o->acceleration, x[row[a]]);
-            kiln_vec3 r = kiln_v3_sub(x[row[a]], p->centre.data[row[a]]);
-            squares += kiln_v3_norm2(r);
-            sum = kiln_v3_add(sum, r);
-        }
+        for (int a = 0; a < 4; a++)
+            value[n] -= 0.25 * kiln_v3_dot(p->dead.data[n], x[row[a]]);
         if (o->scheme.scale > 0.0)
-            value[n] += mass / (40.0 * o->scheme.scale) * (squares + kiln_v3_norm2(sum));
+            value[n] += mass / o->scheme.scale * square(row, x, p->centre.data);
+        if (p->drag.data[n] > 0.0)
+            value[n] += mass * p->drag.data[n] * square(row, x, p->origin.data);
         if (!is_positive(p, o, n, x))
             value[n] = INFINITY;
     }
@@ -505,7 +361,8 @@ static void find_values(const kiln_patch *p, const kiln_local_objective *o, cons
 static kiln_status clear(kiln_patch *p, size_t count, kiln_error *error)
 {
     p->vertex.count = p->tets.count = p->u.count = p->x.count = p->centre.count = 0;
-    p->force.count = p->held.count = p->rows.count = p->part.count = 0;
+    p->origin.count = p->begin.count = p->before.count = p->rate.count = 0;
+    p->force.count = p->held.count = p->rows.count = p->order.count = 0;
     p->shapeless = p->splits = p->touches = p->strays = false;
     p->near.pairs.count = p->near.rubs.count = p->near.triangles.count = 0;
     KILN_TRY(kiln_idset_clear(p->context, &p->row_of, 4 * count, error));
@@ -526,6 +383,7 @@ static kiln_status list_around(kiln_patch *p, const kiln_local_objective *o, kil
     KILN_TRY(kiln_array_reserve(p->context, &p->tried, rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->g, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->step, 3 * rows, error));
+    KILN_TRY(kiln_array_reserve(p->context, &p->aside, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->start, rows + 1, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->blocks, 9 * blocks, error));
     return kiln_patch_reserve_factor(p, error);
@@ -545,6 +403,13 @@ void kiln_patch_fill(kiln_patch *patch, const kiln_local_objective *objective)
                       .start = p->start.data,
                       .value = p->blocks.data,
                       .room = p->start.data[rows]};
+    kiln_patch_past past = past_of(p);
+    for (size_t i = 0; i < p->spans.count; i++) {
+        kiln_element_span span = kernel_span(p, &p->spans.data[i]);
+        if (kiln_patch_has_dampers(objective, span.material))
+            kiln_patch_form_dampers(objective, &span, &past,
+                                    p->dampers.data + p->spans.data[i].first);
+    }
     find_values(p, objective, p->x.data, p->value.data);
 }
 
@@ -605,9 +470,9 @@ kiln_status kiln_patch_list_split(kiln_patch *patch, const kiln_local_objective 
 {
     uint32_t row;
     kiln_patch_vertex a = vertex_of(objective, end[0]), b = vertex_of(objective, end[1]);
+    const kiln_patch_corner ends[2] = {a.corner, b.corner};
     kiln_patch_vertex middle = {.u = kiln_v3_lerp(a.u, b.u, 0.5),
-                                .x = kiln_v3_lerp(a.x, b.x, 0.5),
-                                .centre = kiln_v3_lerp(a.centre, b.centre, 0.5),
+                                .corner = kiln_patch_corner_mean(ends, (double[]){0.5, 0.5}, 2),
                                 .held = a.held & b.held};
     KILN_TRY(clear(patch, count + 1, error));
     patch->splits = true;
@@ -624,14 +489,17 @@ kiln_status kiln_patch_list_split(kiln_patch *patch, const kiln_local_objective 
 
 static void add_inertia(kiln_patch *p, const kiln_local_objective *o)
 {
+    double inertia = o->scheme.scale > 0.0 ? 1.0 / o->scheme.scale : 0.0;
     for (size_t n = 0; n < LANES * p->batches.count; n++) {
         const uint32_t *row = p->lanes.data + 4 * n;
-        double mass = p->mass.data[n], weight = mass / (20.0 * o->scheme.scale);
+        double weight = p->mass.data[n] / 20.0, drag = p->drag.data[n], pace = inertia + drag;
         kiln_vec3 r[4], sum = kiln_v3(0, 0, 0);
-        if (mass == 0.0)
+        if (weight * pace == 0.0)
             continue;
         for (int a = 0; a < 4; a++) {
-            r[a] = kiln_v3_sub(p->x.data[row[a]], p->centre.data[row[a]]);
+            kiln_vec3 at = p->x.data[row[a]];
+            r[a] = kiln_v3_scale(kiln_v3_sub(at, p->centre.data[row[a]]), inertia);
+            r[a] = kiln_v3_madd(r[a], drag, kiln_v3_sub(at, p->origin.data[row[a]]));
             sum = kiln_v3_add(sum, r[a]);
         }
         for (int a = 0; a < 4; a++) {
@@ -640,9 +508,52 @@ static void add_inertia(kiln_patch *p, const kiln_local_objective *o)
             for (int b = a; b < 4 && row[b] < p->free; b++)
                 for (size_t i = 0; i < 3; i++)
                     kiln_patch_row(p, 3 * row[a] + i)[3 * (row[b] - row[a])] +=
-                        weight * (a == b ? 2.0 : 1.0);
+                        weight * pace * (a == b ? 2.0 : 1.0);
         }
     }
+}
+
+/* What resists strain. */
+static void add_resistance(kiln_patch *p, const kiln_local_objective *o)
+{
+    kiln_patch_past past = past_of(p);
+    if (!o->brief.any)
+        return;
+    memset(p->aside.data, 0, 3 * p->vertex.count * sizeof(double));
+    for (size_t i = 0; i < p->spans.count; i++) {
+        const kiln_patch_span *s = &p->spans.data[i];
+        const kiln_damper *dampers = p->dampers.data + s->first;
+        kiln_element_span span = kernel_span(p, s);
+        if (!kiln_patch_has_dampers(o, s->material))
+            continue;
+        kiln_patch_add_dampers(o, &span, &past, dampers, &p->x.data[0].x, p->g.data, &p->H);
+        if (o->scheme.impulses)
+            kiln_patch_add_aside(o, &span, &past, dampers, &p->x.data[0].x, p->aside.data);
+    }
+    for (size_t i = 0; i < 3 * p->free; i++)
+        p->g.data[i] += p->aside.data[i] *= o->brief.weight;
+}
+
+/* By how much its potential changes from x to `tried`. */
+static double resisted(const kiln_patch *p, const kiln_local_objective *o)
+{
+    kiln_patch_past past = past_of(p);
+    double change = 0.0;
+    if (!o->brief.any)
+        return 0.0;
+    for (size_t i = 0; i < p->spans.count; i++) {
+        const kiln_patch_span *s = &p->spans.data[i];
+        kiln_element_span span = kernel_span(p, s);
+        if (kiln_patch_has_dampers(o, s->material))
+            change += kiln_patch_damped(o, &span, &past, p->dampers.data + s->first,
+                                        &p->x.data[0].x, &p->tried.data[0].x);
+    }
+    for (size_t r = 0; r < p->free; r++) {
+        const double *f = p->aside.data + 3 * r;
+        kiln_vec3 way = kiln_v3_sub(p->tried.data[r], p->x.data[r]);
+        change += kiln_v3_dot(kiln_v3(f[0], f[1], f[2]), way);
+    }
+    return change;
 }
 
 /* Rows that stay have no part in the matrix. */
@@ -678,12 +589,12 @@ static void assemble(kiln_patch *p, const kiln_local_objective *o)
         kiln_element_span span = kernel_span(p, s);
         kernels_of(p, s)->hessian(&span, &p->x.data[0].x, 1.0, p->g.data, &p->H);
     }
-    if (o->scheme.scale > 0.0)
-        add_inertia(p, o);
+    add_inertia(p, o);
+    add_resistance(p, o);
     for (size_t n = 0; n < LANES * p->batches.count; n++)
         for (int a = 0; a < 4; a++) {
             kiln_vec3 *g = (kiln_vec3 *)(void *)(p->g.data + 3 * p->lanes.data[4 * n + a]);
-            *g = kiln_v3_madd(*g, -0.25 * p->mass.data[n], o->acceleration);
+            *g = kiln_v3_madd(*g, -0.25, p->dead.data[n]);
         }
     for (size_t r = 0; r < p->free; r++) {
         kiln_vec3 *g = (kiln_vec3 *)(void *)(p->g.data + 3 * r);
@@ -722,6 +633,7 @@ static double try_step(kiln_patch *p, const kiln_local_objective *o, double part
         change -= kiln_v3_dot(p->force.data[r], kiln_v3_sub(p->tried.data[r], p->x.data[r]));
     }
     find_values(p, o, p->tried.data, p->tried_value.data);
+    change += resisted(p, o);
     for (size_t n = 0; n < LANES * p->batches.count; n++)
         change += p->tried_value.data[n] - p->value.data[n];
     size_t count = kiln_vicinity_count(&p->near);

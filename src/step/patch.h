@@ -12,7 +12,7 @@
 #ifndef KILN_STEP_PATCH_H
 #define KILN_STEP_PATCH_H
 
-#include "fem/elements_impl.h"
+#include "fem/damping_impl.h"
 #include "geom/sym3.h"
 #include "mesh/idset.h"
 #include "mesh/txn.h"
@@ -32,6 +32,13 @@
  * gain by what it makes heavier. */
 #define KILN_FIELD_EVENLY "step_density"
 
+/* Tet, rule copy: threshold and growth of the yield surface of the step (flow_potential.h), Pa,
+ * KILN_NEVER_YIELDS: elastic; and the rest volume over that in the material, where the mesh has
+ * offsets. As densities they stay what they are when the mesh changes. */
+#define KILN_FIELD_YIELD "step_yield" /* 2 doubles */
+#define KILN_FIELD_REST  "step_rest"  /* double */
+#define KILN_FIELD_BULK  "step_bulk"  /* 3 doubles: N/m^3 of the material */
+
 /* What the objective is made of, besides the columns of the mesh. */
 typedef struct kiln_local_objective {
     kiln_mesh *mesh;                /* borrowed */
@@ -40,13 +47,19 @@ typedef struct kiln_local_objective {
     kiln_scheme scheme;             /* scale 0: no inertia */
     kiln_vec3 acceleration;         /* of dead loads, m/s^2 */
     kiln_vicinity_surface *surface; /* contact; NULL: none. Borrowed */
+    struct {
+        double tau, weight; /* s; of forces that resist (integrator.h) */
+        bool any;           /* some material has them */
+    } brief;
 
     /* Columns, looked up by kiln_objective_look whenever the mesh may have grown. */
     kiln_vec3 *end;
-    const kiln_vec3 *history[KILN_HISTORY_COUNT], *traction, *points;
+    const kiln_vec3 *history[KILN_HISTORY_COUNT], *traction, *points, *bulk;
     const uint32_t *held, *material;
-    const double *density, *rest_volume, (*lame)[2]; /* NULL: none, or the materials' */
-    const kiln_sym3 *offset;
+    const double *density, (*lame)[2]; /* NULL: the materials' */
+    const double (*yield)[2];          /* NULL: elastic */
+    const double *rest, *hardening;
+    const kiln_sym3 *offset; /* NULL: none; else there is `rest` */
 } kiln_local_objective;
 
 void kiln_objective_look(kiln_local_objective *objective);
@@ -57,7 +70,18 @@ typedef struct kiln_patch_tet {
     double volume, mass;   /* at rest, m^3; kg */
     const kiln_material *material;
     double mu, lambda;
+    double yield[2]; /* threshold and growth, Pa */
+    kiln_vec3 dead;  /* N, of loads on all of it */
 } kiln_patch_tet;
+
+/* What a vertex brings to the tets at it. */
+typedef struct kiln_patch_corner {
+    kiln_vec3 x, centre;                   /* at the end of the step; of inertia */
+    kiln_vec3 origin, begin, before, rate; /* of damping, where there is any: m, and m/s */
+} kiln_patch_corner;
+kiln_patch_corner kiln_objective_corner(const kiln_local_objective *objective, uint32_t vertex);
+kiln_patch_corner kiln_patch_corner_mean(const kiln_patch_corner *of, const double *weight,
+                                         int count);
 
 /* Batches of one material (fem/elements_impl.h). */
 typedef struct kiln_patch_span {
@@ -75,16 +99,25 @@ typedef struct kiln_patch {
     size_t free;           /* rows before this are */
     KILN_ARRAY_OF(kiln_vec3)
     u, x, centre, force, tried; /* [row] m; m; m; N; m */
+    KILN_ARRAY_OF(kiln_vec3)
+    origin, begin, before, rate; /* [row], as corners have them */
     KILN_ARRAY_OF(uint8_t)
     held;                      /* [row] bits */
     kiln_u32_array tets, rows; /* [tet], [tet][4] ascending */
-    kiln_f64_array part;       /* [tet] of the mesh's; negative: the order of rows is odd */
+    kiln_f64_array order;      /* [tet] 1 or -1: that of the rows is odd */
     KILN_ARRAY_OF(kiln_element_batch)
     batches;
     KILN_ARRAY_OF(kiln_patch_span)
     spans;
-    kiln_u32_array lanes;              /* [batch][8][4] rows */
-    kiln_f64_array lame, mass, turn;   /* [batch][2][8], [batch][8]: kg, sign of the order */
+    kiln_u32_array lanes;       /* [batch][8][4] rows */
+    kiln_f64_array lame, yield; /* [batch][2][8] */
+    kiln_f64_array mass, turn;  /* [batch][8]: kg, sign of the order */
+    KILN_ARRAY_OF(kiln_vec3)
+    dead;                /* [batch][8] N */
+    kiln_f64_array drag; /* [batch][8] 1/s^2, of the mass */
+    KILN_ARRAY_OF(kiln_damper)
+    dampers;                           /* [batch] of spans that have them */
+    kiln_f64_array aside;              /* [row][3] N, where resistance is that of means */
     kiln_f64_array value, tried_value; /* [batch][8] J, at x and at `tried` */
     kiln_f64_array g, step;            /* [row][3] */
     kiln_bsr H;                        /* all blocks of the upper triangle between free rows */
@@ -106,30 +139,39 @@ void kiln_patch_free(kiln_patch *patch);
 
 /* A tet of the mesh; false: it has no shape. */
 bool kiln_patch_form(const kiln_local_objective *objective, uint32_t tet, kiln_patch_tet *out);
-/* One that is not there, with these corners, of the matter of `parent`. */
-bool kiln_patch_form_new(const kiln_local_objective *objective, const kiln_vec3 u[4],
-                         uint32_t parent, kiln_patch_tet *out);
-/* Inertia and dead loads of one with the corners at x, those of inertia at `centre`. */
+/* One with these corners, in any order, of the matter of `of`: need not be there. */
+bool kiln_patch_form_corners(const kiln_local_objective *objective, const kiln_vec3 u[4],
+                             uint32_t of, kiln_patch_tet *out);
+/* Whether what these have been through, and the load on them, is the same, so that it does not
+ * matter which of them a new tet has its matter of. */
+bool kiln_objective_is_alike(const kiln_local_objective *objective, const uint32_t *tets,
+                             size_t count);
+/* Of the drag that resists motion itself, over its mass, 1/s^2. */
+double kiln_objective_drag(const kiln_local_objective *objective, const kiln_material *material);
+/* Inertia, drag and dead loads of one. */
 double kiln_patch_tet_other(const kiln_local_objective *objective, const kiln_patch_tet *tet,
-                            const kiln_vec3 x[4], const kiln_vec3 centre[4]);
-/* Sum over many [count][4], with their elastic energies and without the loads on their faces;
- * INFINITY where one is turned inside out. */
+                            const kiln_patch_corner corner[4]);
+/* Sum over many [count][4], with their elastic energies, what resists their strain, and without the
+ * loads on their faces; INFINITY where one is turned inside out. */
 double kiln_patch_tets_value(const kiln_local_objective *objective, const kiln_patch_tet *tets,
-                             const kiln_vec3 (*x)[4], const kiln_vec3 (*centre)[4], size_t count);
-/* Of many [count][4]: gradients of their elastic energies by the corners, and the diagonal blocks
- * of their Hessians' PSD parts. Eight at a time where neighbours are of one material. */
-void kiln_patch_tets_slopes(const kiln_context *context, const kiln_patch_tet *tets,
-                            const kiln_vec3 (*x)[4], size_t count, kiln_vec3 (*g)[4],
+                             const kiln_patch_corner (*corner)[4], size_t count);
+/* Of many [count][4]: gradients of their elastic energies, and of what resists their strain, by the
+ * corners, and the diagonal blocks of the Hessians' PSD parts. Eight at a time where neighbours are
+ * of one material. */
+void kiln_patch_tets_slopes(const kiln_local_objective *objective, const kiln_patch_tet *tets,
+                            const kiln_patch_corner (*corner)[4], size_t count, kiln_vec3 (*g)[4],
                             kiln_mat3 (*H)[4]);
 /* Their elastic energies, J; INFINITY where a material with a barrier is turned inside out. */
 void kiln_patch_tets_energies(const kiln_context *context, const kiln_patch_tet *tets,
-                              const kiln_vec3 (*x)[4], size_t count, double *energy);
+                              const kiln_patch_corner (*corner)[4], size_t count, double *energy);
 kiln_mat3 kiln_patch_tet_deformation(const kiln_patch_tet *tet, const kiln_vec3 x[4]);
 /* What pulls at a surface face of a tet, N; zero: it is none, or nothing does. */
 kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t tet, int face);
 kiln_vec3 kiln_objective_centre(const kiln_local_objective *objective, uint32_t vertex);
 /* Where brief forces measure velocities from. */
 kiln_vec3 kiln_objective_origin(const kiln_local_objective *objective, uint32_t vertex);
+/* Elastic energy at the end of the step, with what flow has taken in it, J. */
+double kiln_objective_stored(const kiln_local_objective *objective);
 /* Sum over tets of the mesh as they are, with the loads on their faces. */
 double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tets, size_t count);
 

@@ -2,13 +2,41 @@
 #ifndef KILN_STEP_PATCH_IMPL_H
 #define KILN_STEP_PATCH_IMPL_H
 
+#include "fem/element_kernels.h"
 #include "step/patch.h"
 
 /* What a row is made of. */
 typedef struct kiln_patch_vertex {
-    kiln_vec3 u, x, centre, force;
+    kiln_vec3 u, force;
+    kiln_patch_corner corner;
     uint8_t held;
 } kiln_patch_vertex;
+
+/* Columns of a patch or of lanes, [row][3]. */
+typedef struct kiln_patch_past {
+    const double *begin, *before, *rate;
+} kiln_patch_past;
+
+KILN_INLINE bool kiln_patch_has_dampers(const kiln_local_objective *o,
+                                        const kiln_material *material)
+{
+    return o->brief.any && (material->damping_stiffness > 0.0 || material->viscosity > 0.0);
+}
+/* Those of a span, [batch]. */
+void kiln_patch_form_dampers(const kiln_local_objective *objective, const kiln_element_span *span,
+                             const kiln_patch_past *past, kiln_damper *out);
+/* J at x, less that at `from` unless that is NULL. */
+double kiln_patch_damped(const kiln_local_objective *objective, const kiln_element_span *span,
+                         const kiln_patch_past *past, const kiln_damper *dampers,
+                         const double *from, const double *x);
+void kiln_patch_add_dampers(const kiln_local_objective *objective, const kiln_element_span *span,
+                            const kiln_patch_past *past, const kiln_damper *dampers,
+                            const double *x, double *g, kiln_bsr *H);
+/* Forces at the mean of two shapes are no gradient: what is to be added to it, times the weight,
+ * held through an iteration (fem/damping.c). */
+void kiln_patch_add_aside(const kiln_local_objective *objective, const kiln_element_span *span,
+                          const kiln_patch_past *past, const kiln_damper *dampers, const double *x,
+                          double *g);
 
 /* Scalar row k of the upper triangle from its diagonal on; row 3 i + r holds the columns from 3 i
  * to the last that is free. */

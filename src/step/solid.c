@@ -1,5 +1,6 @@
 #include "base/assert.h"
 #include "contact/clearance.h"
+#include "fem/yield_surfaces.h"
 #include "step/solid_impl.h"
 
 #include <math.h>
@@ -414,6 +415,23 @@ void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_cl
         .material_count = solid->materials.count,
         .scheme = kiln_integrator_scheme(solid->options.integrator, h, clock->h_before),
         .acceleration = kiln_loads_acceleration(solid->loads)};
+    bool moves = out->scheme.scale > 0.0;
+    out->brief.tau = out->scheme.impulses ? h : out->scheme.tau;
+    out->brief.weight = out->scheme.impulses ? 2.0 : 1.0;
+    out->brief.any = moves && kiln_damping_is_used(solid->damping);
+}
+
+void kiln_solid_fill_matter(const kiln_solid *solid)
+{
+    const kiln_mesh *mesh = solid->mesh;
+    const kiln_field *yield = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_YIELD);
+    const kiln_field *rest = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_REST);
+    const double *volume = kiln_offsets_of(mesh).rest_volume;
+    if (yield)
+        kiln_yield_surfaces_column(solid->elements, (double(*)[2])(void *)yield->data);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used && rest && volume; t++)
+        if (kiln_tet_live(mesh, t))
+            ((double *)(void *)rest->data)[t] = volume[t] / kiln_mesh_tet_volume(mesh, t);
 }
 
 bool kiln_solid_surface(const kiln_solid *solid, double h, const kiln_local_objective *objective,

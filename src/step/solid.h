@@ -138,6 +138,9 @@ void kiln_solid_start_at(kiln_solid *solid, const kiln_vec3 *places);
  * looked up. After the step was tried. */
 void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_clock *clock,
                           kiln_local_objective *out);
+/* The columns of it that tell what matter has been through (KILN_FIELD_YIELD, KILN_FIELD_REST),
+ * where the mesh has them. */
+void kiln_solid_fill_matter(const kiln_solid *solid);
 /* Its contact, if there is any (false: there is none), after the step was tried; `out` is to be
  * begun (vicinity.h) and lasts until the solid is asked for anything else. */
 bool kiln_solid_surface(const kiln_solid *solid, double h, const kiln_local_objective *objective,

@@ -208,10 +208,17 @@ static uint64_t vain_of(const kiln_simulation *simulation, double *most)
  * whichever step it is written after, and the same on any number of threads. */
 START_TEST(test_a_mesh_judged_by_energy_is_resumed_to_the_same_bits)
 {
+    static const char *const kinds[] = {
+        "",
+        ", nodal_pressure = 'off', plastic = { yield_stress = 3e3, "
+        "norm = 'mises', flow = 'instant' }",
+        ", plastic = { yield = 3e3, rate = 20 }, viscosity = 30",
+        ", damping_stiffness = 0.01, damping_mass = 2, viscosity = 30", ""};
     char bar[160];
     snprintf(bar, sizeof bar, "%s", path_of("bar.lua"));
     FILE *file = fopen(bar, "w");
-    fputs(
+    fprintf(
+        file,
         "local function turn(t, u)\n"
         "  local c, s = math.cos(20 * t), math.sin(20 * t)\n"
         "  return u.x, c * u.y - s * u.z, s * u.y + c * u.z\n"
@@ -220,13 +227,14 @@ START_TEST(test_a_mesh_judged_by_energy_is_resumed_to_the_same_bits)
         "  duration = 0.12, gravity = {0, 0, 0},\n"
         "  bodies = { body { shape = shape.box { lx = 0.6, ly = 0.2, lz = 0.2, nx = 6, ny = 2,\n"
         "    nz = 2 }, at = {0, -0.1, -0.1}, material = material { model = 'neo-hookean',\n"
-        "    young = 1e5, poisson = 0.3, density = 1000 } } },\n"
+        "    young = 1e5, poisson = 0.3, density = 1000%s } } },\n"
         "  holds = { hold { where = select.half_space { point = {1e-6, 0, 0},\n"
         "                     normal = {-1, 0, 0} } },\n"
         "    hold { where = select.half_space { point = {0.6 - 1e-6, 0, 0}, normal = {1, 0, 0} },\n"
         "           motion = motion.follow { place = turn } } },\n"
+        "  loads = { %s },\n"
         "  remesh = remesh { method = 'energy', split = 2e-3 }, step = { dt = 0.01 } }\n",
-        file);
+        kinds[_i], _i == 4 ? "load.body { amount = {0, 0, 3e4} }" : "");
     fclose(file);
     kiln_context *context = kiln_test_context(1), *other = kiln_test_context(2);
     kiln_simulation *whole, *broken;
@@ -251,6 +259,44 @@ START_TEST(test_a_mesh_judged_by_energy_is_resumed_to_the_same_bits)
     kiln_simulation_destroy(broken);
     kiln_context_destroy(context);
     kiln_context_destroy(other);
+}
+END_TEST
+
+/* Planes of symmetry, of which some vertices are in two, and a pull: a mesh gains nothing
+ * where strain is the same everywhere. */
+START_TEST(test_vertices_of_two_holds_are_held_by_both)
+{
+    char block[160];
+    snprintf(block, sizeof block, "%s", path_of("block.lua"));
+    FILE *file = fopen(block, "w");
+    fputs(
+        "local function plane(axis, normal)\n"
+        "  return hold { where = select.half_space { point = {1e-6, 1e-6, 1e-6},\n"
+        "    normal = normal }, components = axis }\n"
+        "end\n"
+        "return scene { duration = 0.1, gravity = {0, 0, 0},\n"
+        "  bodies = { body { shape = shape.box { lx = 0.4, ly = 0.2, lz = 0.2, nx = 4, ny = 2,\n"
+        "    nz = 2 }, material = material { model = 'neo-hookean', young = 1e5,\n"
+        "    poisson = 0.3, density = 1000 } } },\n"
+        "  holds = { plane('x', {-1, 0, 0}), plane('y', {0, -1, 0}), plane('z', {0, 0, -1}),\n"
+        "    hold { where = select.half_space { point = {0, 0, 0.2 - 1e-6}, normal = {0, 0, 1} },\n"
+        "      components = 'z' } },\n"
+        "  loads = { load.traction { amount = {2e4, 0, 0}, where = select.half_space {\n"
+        "    point = {0.4 - 1e-6, 0, 0}, normal = {1, 0, 0} } } },\n"
+        "  remesh = remesh { method = 'energy', split = 1e-7 },\n"
+        "  step = { dt = 0.1, integrator = 'static' } }\n",
+        file);
+    fclose(file);
+    kiln_context *context = kiln_test_context(1);
+    kiln_simulation *simulation;
+    kiln_error error;
+    ck_assert_msg(kiln_simulation_load(context, block, NULL, &simulation, &error) == KILN_OK, "%s",
+                  error.message);
+    size_t start = kiln_mesh_count(kiln_simulation_mesh(simulation), KILN_ON_VERTEX);
+    ck_assert_msg(kiln_simulation_step(simulation, 0.1, &error) == KILN_OK, "%s", error.message);
+    ck_assert_uint_eq(kiln_mesh_count(kiln_simulation_mesh(simulation), KILN_ON_VERTEX), start);
+    kiln_simulation_destroy(simulation);
+    kiln_context_destroy(context);
 }
 END_TEST
 
@@ -323,7 +369,8 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, test_a_resumed_simulation_goes_on_to_the_same_bits);
     tcase_add_loop_test(all, test_what_flows_and_touches_is_resumed_to_the_same_bits, 0, 2);
     tcase_add_test(all, test_what_was_tried_is_resumed_to_the_same_bits);
-    tcase_add_test(all, test_a_mesh_judged_by_energy_is_resumed_to_the_same_bits);
+    tcase_add_loop_test(all, test_a_mesh_judged_by_energy_is_resumed_to_the_same_bits, 0, 5);
+    tcase_add_test(all, test_vertices_of_two_holds_are_held_by_both);
     tcase_add_test(all, test_a_free_body_falls_by_the_formula_of_the_integrator);
     tcase_add_test(all, test_inverted_tets_end_a_run_unless_they_are_tolerated);
     tcase_add_test(all, test_bad_scenes_and_checkpoints_are_explained);
