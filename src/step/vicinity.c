@@ -3,6 +3,7 @@
 
 #include "contact/contact_surface_impl.h"
 #include "contact/repulsion.h"
+#include "geom/triangle_overlap.h"
 #include "step/collide_impl.h"
 #include "step/patch.h"
 
@@ -226,16 +227,21 @@ static uint32_t row_of(gathering *g, uint32_t id, kiln_vec3 x)
         return slot->value;
     uint32_t row = (uint32_t)n->vertex.count;
     bool wall = id >= KILN_LINK_SURFACE;
+    /* One that a trial has made is not told of yet: it may move, and so has all of its faces. */
+    bool told = id < g->surface->area.count;
     kiln_idset_add(&n->rows, slot, id, row);
     g->status = kiln_array_push(n->context, &n->vertex, id, g->error);
     if (g->status == KILN_OK)
         g->status = kiln_array_push(n->context, &n->x, x, g->error);
     if (g->status == KILN_OK)
         g->status =
-            kiln_array_push(n->context, &n->area, wall ? 0.0 : g->surface->area.data[id], g->error);
+            kiln_array_push(n->context, &n->area, told ? g->surface->area.data[id] : 0.0, g->error);
     if (g->status == KILN_OK)
         g->status = kiln_array_push(n->context, &n->modulus,
-                                    wall ? INFINITY : g->surface->modulus.data[id], g->error);
+                                    wall   ? INFINITY
+                                    : told ? g->surface->modulus.data[id]
+                                           : 0.0,
+                                    g->error);
     return row;
 }
 
@@ -423,15 +429,14 @@ static void list_parts(gathering *g)
 
 /* Pairs. */
 
-static uint32_t body_of(const gathering *g, uint32_t row)
-{
-    const kiln_mesh *mesh = g->o->mesh;
-    return mesh->parts.data[mesh->info[mesh->vertex[g->near->vertex.data[row]].tet].part].body;
-}
-
 static uint32_t part_of(const gathering *g, uint32_t row)
 {
     return g->o->mesh->info[g->o->mesh->vertex[g->near->vertex.data[row]].tet].part;
+}
+
+static uint32_t body_of(const gathering *g, uint32_t row)
+{
+    return g->o->mesh->parts.data[part_of(g, row)].body;
 }
 
 static uint32_t obstacle_of(const gathering *g, uint32_t row)
@@ -439,9 +444,9 @@ static uint32_t obstacle_of(const gathering *g, uint32_t row)
     return g->surface->collide->walls.obstacle.data[g->near->vertex.data[row] - KILN_LINK_SURFACE];
 }
 
-static kiln_pair_kind kind_of(const gathering *g, const kiln_surface_pair *pair)
+/* Of two sides, by a row of each. */
+static kiln_pair_kind kind_of(const gathering *g, uint32_t a, uint32_t b)
 {
-    uint32_t a = pair->v[0], b = pair->v[3];
     if (is_wall(g, a))
         return (kiln_pair_kind){.body = body_of(g, b), .other = obstacle_of(g, a), .wall = true};
     if (is_wall(g, b))
@@ -466,7 +471,7 @@ static bool judge(const gathering *g, kiln_surface_pair *pair, double slack)
 {
     const kiln_vicinity *n = g->near;
     const kiln_pair_rules rules = kiln_collide_rules(g->surface->collide);
-    kiln_pair_kind kind = kind_of(g, pair);
+    kiln_pair_kind kind = kind_of(g, pair->v[0], pair->v[3]);
     kiln_vec3 p[4];
     if (!kiln_pair_meets(&rules, &kind))
         return false;
@@ -647,7 +652,7 @@ static void pair_edges(gathering *g)
 /* Friction of what presses here. */
 static double friction_of(const gathering *g, const kiln_surface_pair *pair)
 {
-    kiln_pair_kind kind = kind_of(g, pair);
+    kiln_pair_kind kind = kind_of(g, pair->v[0], pair->v[3]);
     return kiln_collide_friction_of_kind(g->surface->collide, &kind);
 }
 
@@ -720,7 +725,6 @@ static kiln_status gather(kiln_vicinity *n, const kiln_vicinity_surface *surface
     KILN_TRY(kiln_array_reserve(n->context, &n->facing, count, error));
     memset(n->facing.data, 0, count * sizeof *n->facing.data);
     gather_own(&g, vertices, x);
-    n->listed = n->vertex.count;
     if (g.status == KILN_OK && n->triangles.count > 0) {
         /* Boxes in the tree are bare. */
         kiln_box wide = pad(g.about, surface->collide->options.thickness + surface->most);
@@ -776,11 +780,28 @@ bool kiln_vicinity_sweep(kiln_vicinity *n, const kiln_vicinity_surface *surface,
     return kiln_vicinity_way(n, n->place.data, step, &in_room) == 1.0 && in_room;
 }
 
-bool kiln_vicinity_is_alone(const kiln_vicinity *n)
+static bool crosses(const gathering *g, const kiln_vicinity_item *a, const kiln_vicinity_item *b)
 {
-    for (size_t i = 0; i < n->pairs.count; i++)
-        for (int k = 0; k < 4; k++)
-            if (n->pairs.data[i].v[k] >= n->listed)
+    const kiln_pair_rules rules = kiln_collide_rules(g->surface->collide);
+    kiln_pair_kind kind = kind_of(g, a->row[0], b->row[0]);
+    kiln_vec3 p[3], q[3];
+    if (!kiln_box_overlap(a->box, b->box) || !kiln_pair_meets(&rules, &kind))
+        return false;
+    for (int k = 0; k < 3; k++) {
+        p[k] = g->near->x.data[a->row[k]];
+        q[k] = g->near->x.data[b->row[k]];
+    }
+    return kiln_triangle_overlap_shared(p, a->row, q, b->row) >= KILN_OVERLAP_CROSS;
+}
+
+bool kiln_vicinity_is_clear(kiln_vicinity *n, const kiln_vicinity_surface *surface,
+                            const kiln_local_objective *o)
+{
+    const gathering g = {.near = n, .surface = surface, .o = o};
+    const kiln_vicinity_items *faces = &n->triangles;
+    for (size_t i = 0; i < faces->count && faces->data[i].own; i++)
+        for (size_t k = i + 1; k < faces->count; k++)
+            if (crosses(&g, &faces->data[i], &faces->data[k]))
                 return false;
     return true;
 }

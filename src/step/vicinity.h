@@ -101,8 +101,7 @@ typedef struct kiln_vicinity {
     kiln_walker walker;
     kiln_idset rows, faces; /* vertex, or point of a wall, -> row; records */
     kiln_u32_array vertex;  /* [row] slot, or that of a wall's point */
-    size_t free;            /* rows before this may move, */
-    size_t listed;          /* and before this are on a face with one that does */
+    size_t free;            /* rows before this may move */
     KILN_ARRAY_OF(kiln_vec3)
     x, place, facing;             /* [row]; [row] where it was gathered; [free row] */
     kiln_f64_array area, modulus; /* [row] of bodies */
@@ -138,6 +137,8 @@ void kiln_vicinity_values(kiln_vicinity *near, const kiln_vicinity_surface *surf
                           double *value);
 /* Where it was gathered, without friction. */
 double kiln_vicinity_sum(kiln_vicinity *near, const kiln_vicinity_surface *surface);
+/* There: the least distance of a pair, of its reach. */
+double kiln_vicinity_nearest(const kiln_vicinity *near);
 /* How much of a pair counts, before a wall (contact/walls.h). */
 double kiln_vicinity_share(const kiln_vicinity *near, const kiln_vicinity_surface *surface,
                            const kiln_surface_pair *pair, const kiln_pair_distance *at);
@@ -154,7 +155,9 @@ double kiln_vicinity_way(kiln_vicinity *near, const kiln_vec3 *x, const kiln_vec
 bool kiln_vicinity_sweep(kiln_vicinity *near, const kiln_vicinity_surface *surface,
                          const struct kiln_local_objective *objective, const uint32_t *vertices,
                          size_t count, kiln_vec3 to, kiln_error *error);
-/* Whether nothing was gathered but the faces of the vertices themselves. */
-bool kiln_vicinity_is_alone(const kiln_vicinity *near);
+/* Whether no face of the vertices goes through another one, by exact signs, where they were
+ * gathered. */
+bool kiln_vicinity_is_clear(kiln_vicinity *near, const kiln_vicinity_surface *surface,
+                            const struct kiln_local_objective *objective);
 
 #endif

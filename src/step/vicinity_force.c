@@ -104,6 +104,16 @@ double kiln_vicinity_sum(kiln_vicinity *n, const kiln_vicinity_surface *surface)
     return sum;
 }
 
+double kiln_vicinity_nearest(const kiln_vicinity *n)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < n->pairs.count; i++) {
+        const kiln_surface_pair *pair = &n->pairs.data[i];
+        least = fmin(least, kiln_surface_pair_distance(pair, n->x.data).d / pair->reach);
+    }
+    return least;
+}
+
 void kiln_vicinity_visit(kiln_vicinity *n, const kiln_vicinity_surface *surface,
                          const kiln_local_objective *o, const kiln_vec3 *x, kiln_vicinity_see *see,
                          void *user)
