@@ -180,8 +180,8 @@ START_TEST(faces_that_cross_are_seen)
     for (size_t i = 0; i < count; i++)
         for (int down = 0; down < 2; down++) {
             kiln_vec3 x = o.end[vertices[i]];
-            bool low = x.z<0.1, high = x.z> 0.3;
-            x.z -= down ? 0.15 : 0.0; /* into the floor, into the other block or the own one */
+            bool low = x.z < 0.1;
+            x.z -= down ? 0.15 : 0.0; /* those into the floor */
             rig_check(kiln_vicinity_gather(&near, &surface, &o, &vertices[i], 1, &x, 0.0, NULL),
                       NULL);
             bool clear = kiln_vicinity_is_clear(&near, &surface, &o);
