@@ -13,6 +13,9 @@
 #include "mesh/walk.h"
 #include "step/collide.h"
 
+/* Beyond rounding. */
+#define KILN_VICINITY_SURELY (1.0 + 1e-9)
+
 struct kiln_local_objective;
 
 /* An edge of the surface whose middle is pressed: by what a vertex there would take over. */
@@ -55,6 +58,9 @@ kiln_status kiln_vicinity_surface_tell(kiln_vicinity_surface *surface,
                                        const struct kiln_local_objective *objective,
                                        kiln_walker *walker, const uint32_t *vertices, size_t count,
                                        kiln_error *error);
+
+/* Young's, of a tet. */
+double kiln_vicinity_modulus(const struct kiln_local_objective *objective, uint32_t tet);
 
 /* Part of the begin (vicinity_pressed.c). */
 kiln_status kiln_vicinity_list_pressed(kiln_vicinity_surface *surface, kiln_error *error);
@@ -110,6 +116,7 @@ typedef struct kiln_vicinity {
     pairs;                 /* of rows */
     kiln_f64_array scale;  /* [pair] N */
     kiln_f64_array before; /* [pair] m, with `over` */
+    kiln_f64_array apart;  /* [pair] m, beyond the clearance, where it was gathered */
     KILN_ARRAY_OF(kiln_vicinity_rub)
     rubs;
     KILN_ARRAY_OF(kiln_vicinity_span)
