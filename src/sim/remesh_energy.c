@@ -30,6 +30,7 @@ typedef struct energy {
     kiln_remesh_work work;
     kiln_f64_array sums;       /* scratch of densities */
     kiln_energy_report report; /* of the last step */
+    bool changed;              /* in this try of a step: what is derived is of another mesh */
 } energy;
 
 static kiln_status add_field(kiln_world *world, const char *name, kiln_where where, kiln_type type,
@@ -275,6 +276,7 @@ static kiln_status adapt(energy *e, const kiln_vec3 *places, double h, bool *cha
     e->work.remesh_seconds += kiln_wall_seconds() - started;
     if (status != KILN_OK || !*changed)
         return status;
+    e->changed = true;
     KILN_TRY(kiln_changes_close(&e->changes, world->mesh, error));
     KILN_TRY(kiln_world_changed(world, &e->changes, error));
     kiln_solid_restore_past(world->solid);
@@ -310,7 +312,6 @@ static kiln_status advance_moving(energy *e, const kiln_interval *interval,
         kiln_solid_step(course->solid, &course->driver, h, course->clock, &again, error);
     kiln_solid_start_at(course->solid, NULL);
     kiln_step_report_add(report, &again);
-    world->stale |= changed && report->outcome != KILN_STEP_DONE; /* its mesh goes with it */
     return status;
 }
 
@@ -329,7 +330,6 @@ static kiln_status advance_static(energy *e, const kiln_interval *interval,
                                         error));
         kiln_solid_start_at(course->solid, NULL);
         kiln_step_report_add(report, &one);
-        world->stale |= round > 0 && report->outcome != KILN_STEP_DONE;
         if (report->outcome != KILN_STEP_DONE || round == e->settings->rounds)
             return KILN_OK;
         KILN_TRY(adapt(e, world->mesh->x, 1.0, &changed, error));
@@ -345,8 +345,16 @@ static kiln_status advance(void *self, const kiln_interval *interval, kiln_step_
     energy *e = self;
     e->work = (kiln_remesh_work){0};
     e->report = (kiln_energy_report){0};
+    e->changed = false;
     return e->world->moves ? advance_moving(e, interval, report, error)
                            : advance_static(e, interval, report, error);
+}
+
+/* The mesh is the one of before. */
+static void step_back(void *self)
+{
+    energy *e = self;
+    e->world->stale |= e->changed;
 }
 
 static kiln_status mesh_changed(void *self, const kiln_changes *changes, kiln_error *error)
@@ -408,6 +416,7 @@ static void measure(const void *self, kiln_stats *stats)
 const kiln_module kiln_module_remesh_energy = {.name = "remesh_energy",
                                                .create = create,
                                                .start = start,
+                                               .step_back = step_back,
                                                .destroy = destroy,
                                                .state = state,
                                                .measure = measure};

@@ -43,6 +43,7 @@ typedef struct kiln_energy_slot {
 /* What a change is judged by. */
 typedef struct kiln_energy_trial {
     double before, least; /* J: of the tets that go, and what it must gain */
+    double nearest;       /* kiln_vicinity_nearest of them */
     double gained;        /* J, of one that was taken */
     /* The end of the step of a vertex that is made or moved begins as this mean of others. */
     uint32_t parent[4];

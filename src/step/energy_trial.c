@@ -150,6 +150,16 @@ static double repelled_after(kiln_energy_pass *w, uint32_t vertex)
     return w->status == KILN_OK ? repelled(w) : INFINITY;
 }
 
+/* Faces turn over an edge where the surface is bent, and fold where vertices go: those there are
+ * now go through nothing, and are no nearer to anything than others were, or than this. */
+#define KEPT 0.25
+static bool is_clear(kiln_energy_pass *w)
+{
+    const kiln_local_objective *o = w->objective;
+    return !o->surface || (kiln_vicinity_nearest(&w->vicinity) >= fmin(w->trial.nearest, KEPT) &&
+                           kiln_vicinity_is_clear(&w->vicinity, o->surface, o));
+}
+
 /* Whether vertices of the surface can go to where the new one will be; others can. */
 static bool can_go(kiln_energy_pass *w, const uint32_t *vertices, size_t count)
 {
@@ -172,6 +182,7 @@ static bool looks_round(kiln_energy_pass *w, const uint32_t *tets, size_t tet_co
     if (w->status != KILN_OK || !can_go(w, goes, go_count))
         return false;
     w->trial.before += repelled(w);
+    w->trial.nearest = kiln_vicinity_nearest(&w->vicinity);
     return w->status == KILN_OK;
 }
 
@@ -211,7 +222,8 @@ static bool settles(kiln_energy_pass *w, const kiln_change *change, kiln_txn *tx
     double gain = w->trial.before -
                   kiln_patch_sum(w->objective, r->changed.data, r->changed.count) -
                   repelled_after(w, change->vertex);
-    return w->status == KILN_OK && isfinite(gain) && settle_patch(w, change->vertex, gain, txn);
+    return w->status == KILN_OK && isfinite(gain) && is_clear(w) &&
+           settle_patch(w, change->vertex, gain, txn);
 }
 
 /* J3 of judge.h. */
@@ -288,21 +300,13 @@ static bool conclude(kiln_energy_pass *w, kiln_verdict verdict, kiln_energy_coun
     return w->status == KILN_OK;
 }
 
-/* A flip of the surface where it is bent goes through what is near. */
-static bool is_in_the_way(const kiln_energy_pass *w, const kiln_proposal *proposal)
-{
-    return w->objective->surface && proposal->kind == KILN_OP_EDGE_REMOVAL &&
-           proposal->surface_count > 0 && !kiln_vicinity_is_alone(&w->vicinity);
-}
-
 bool kiln_energy_make(kiln_energy_pass *pass, const kiln_proposal *proposal,
                       kiln_energy_count *count)
 {
     if (!pass->trial.judged) {
         pass->trial.before = kiln_patch_sum(pass->objective, proposal->old, proposal->old_count);
         if (!looks_round(pass, proposal->old, proposal->old_count, proposal->gone,
-                         proposal->gone_count) ||
-            is_in_the_way(pass, proposal))
+                         proposal->gone_count))
             return false;
     }
     return conclude(pass, kiln_remesher_apply(pass->remesher, proposal), count);

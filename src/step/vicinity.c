@@ -1,20 +1,15 @@
-/* What is near: the surface while it changes, and the pairs of some of its vertices. */
+/* What is near: the pairs of some vertices of a surface that changes. */
 #include "step/vicinity.h"
 
 #include "contact/contact_surface_impl.h"
 #include "contact/repulsion.h"
+#include "geom/triangle_overlap.h"
 #include "step/collide_impl.h"
 #include "step/patch.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Faces that have changed, beside the tree: so many, or this part of all. */
-enum { FEW_FRESH = 256 };
-#define FRESH_PART 0.05
-/* Beyond rounding. */
-#define SURELY (1.0 + 1e-9)
 
 void kiln_vicinity_init(kiln_vicinity *near, kiln_context *context)
 {
@@ -39,155 +34,21 @@ void kiln_vicinity_free(kiln_vicinity *n)
     kiln_array_free(n->context, &n->pairs);
     kiln_array_free(n->context, &n->scale);
     kiln_array_free(n->context, &n->before);
+    kiln_array_free(n->context, &n->apart);
     kiln_array_free(n->context, &n->rubs);
     kiln_array_free(n->context, &n->spans);
+}
+
+double kiln_vicinity_modulus(const kiln_local_objective *o, uint32_t tet)
+{
+    const kiln_material *m = &o->materials[o->material[tet]];
+    return m->mu * (3.0 * m->lambda + 2.0 * m->mu) / (m->lambda + m->mu);
 }
 
 static kiln_box pad(kiln_box box, double by)
 {
     return (kiln_box){kiln_v3_sub(box.low, kiln_v3(by, by, by)),
                       kiln_v3_add(box.high, kiln_v3(by, by, by))};
-}
-
-/* The surface. */
-
-static kiln_box face_box(const kiln_local_objective *o, uint32_t f)
-{
-    uint32_t v[3];
-    kiln_contact_surface_corners(o->mesh, f, v);
-    const kiln_vec3 p[3] = {o->end[v[0]], o->end[v[1]], o->end[v[2]]};
-    return kiln_box_of(p, 3);
-}
-
-static kiln_status grow(kiln_vicinity_surface *s, const kiln_local_objective *o, kiln_error *error)
-{
-    size_t faces = o->mesh->table[KILN_ON_FACE].live;
-    KILN_TRY(kiln_array_reserve(s->context, &s->boxes, faces + 1, error));
-    KILN_TRY(kiln_array_reserve(s->context, &s->grown, faces + 1, error));
-    s->grown.count = s->fresh.count = s->fresh_boxes.count = 0;
-    for (uint32_t f = 0; f < o->mesh->table[KILN_ON_FACE].used; f++) {
-        if (!kiln_face_live(o->mesh, f))
-            continue;
-        s->boxes.data[s->grown.count] = face_box(o, f);
-        s->grown.data[s->grown.count++] = f;
-    }
-    return kiln_bvh_build(&s->tree, s->context, s->boxes.data, s->grown.count, error);
-}
-
-static kiln_status grow_wall(kiln_vicinity_surface *s, kiln_bvh *tree, const kiln_u32_array *points,
-                             size_t arity, kiln_error *error)
-{
-    size_t count = points->count / arity;
-    KILN_TRY(kiln_array_reserve(s->context, &s->boxes, count + 1, error));
-    for (size_t i = 0; i < count; i++) {
-        kiln_box box = kiln_box_empty();
-        for (size_t k = 0; k < arity; k++)
-            box = kiln_box_grow(box, s->walls[points->data[arity * i + k]]);
-        s->boxes.data[i] = box;
-    }
-    return kiln_bvh_build(tree, s->context, s->boxes.data, count, error);
-}
-
-/* Young's modulus. */
-static double modulus_of(const kiln_local_objective *o, uint32_t tet)
-{
-    const kiln_material *m = &o->materials[o->material[tet]];
-    return m->mu * (3.0 * m->lambda + 2.0 * m->mu) / (m->lambda + m->mu);
-}
-
-static void largest_clearance(kiln_vicinity_surface *s, const kiln_mesh *mesh)
-{
-    const double *clearance = s->collide->options.clearance;
-    for (size_t p = 0; clearance && p < mesh->parts.count; p++)
-        if (mesh->parts.data[p].tets > 0)
-            s->most = fmax(s->most, clearance[mesh->parts.data[p].body]);
-}
-
-kiln_status kiln_vicinity_surface_begin(kiln_vicinity_surface *s, const kiln_local_objective *o,
-                                        kiln_error *error)
-{
-    const kiln_collide *c = s->collide;
-    size_t slots = o->mesh->table[KILN_ON_VERTEX].used;
-    double sum = 0.0;
-    KILN_TRY(kiln_array_reserve(s->context, &s->area, slots, error));
-    KILN_TRY(kiln_array_reserve(s->context, &s->modulus, slots, error));
-    memcpy(s->area.data, c->surface.area.data, slots * sizeof(double));
-    memcpy(s->modulus.data, c->modulus.data, slots * sizeof(double));
-    s->area.count = s->modulus.count = slots;
-    for (size_t i = 0; i < c->surface.vertices.count; i++)
-        sum += s->area.data[c->surface.vertices.data[i]];
-    s->typical = 3.0 * sum / (double)c->surface.faces.count;
-    largest_clearance(s, o->mesh);
-    if (c->options.walls) {
-        KILN_TRY(grow_wall(s, &s->wall_points, &c->walls.vertices, 1, error));
-        KILN_TRY(grow_wall(s, &s->wall_edges, &c->walls.edges, 2, error));
-        KILN_TRY(grow_wall(s, &s->wall_faces, &c->walls.faces, 3, error));
-    }
-    KILN_TRY(kiln_vicinity_list_pressed(s, error));
-    return grow(s, o, error);
-}
-
-void kiln_vicinity_surface_end(kiln_vicinity_surface *s)
-{
-    kiln_array_free(s->context, &s->area);
-    kiln_array_free(s->context, &s->modulus);
-    kiln_array_free(s->context, &s->pressed);
-    kiln_bvh_destroy(&s->tree);
-    kiln_array_free(s->context, &s->grown);
-    kiln_array_free(s->context, &s->fresh);
-    kiln_array_free(s->context, &s->fresh_boxes);
-    kiln_bvh_destroy(&s->wall_points);
-    kiln_bvh_destroy(&s->wall_edges);
-    kiln_bvh_destroy(&s->wall_faces);
-    kiln_array_free(s->context, &s->boxes);
-}
-
-static kiln_status tell_face(kiln_vicinity_surface *s, const kiln_local_objective *o, uint32_t f,
-                             kiln_error *error)
-{
-    KILN_TRY(kiln_array_push(s->context, &s->fresh, f, error));
-    return kiln_array_push(s->context, &s->fresh_boxes, face_box(o, f), error);
-}
-
-/* Of the vertex: area and modulus; its faces are fresh, each for its lowest vertex that is told. */
-static kiln_status tell_vertex(kiln_vicinity_surface *s, const kiln_local_objective *o,
-                               uint32_t vertex, kiln_walker *walker, kiln_error *error)
-{
-    double area = 0.0, modulus = 0.0;
-    KILN_TRY(kiln_star(o->mesh, vertex, walker, error));
-    for (size_t i = 0; i < walker->tets.count; i++) {
-        uint32_t t = walker->tets.data[i];
-        modulus += modulus_of(o, t);
-        for (uint32_t k = 0; k < 4; k++) {
-            kiln_link link = o->mesh->tet[t].n[k];
-            if (!kiln_link_is_surface(link) || o->mesh->tet[t].v[k] == vertex)
-                continue;
-            uint32_t v[3], f = link - KILN_LINK_SURFACE;
-            kiln_contact_surface_corners(o->mesh, f, v);
-            area += kiln_contact_surface_share(o->mesh, v);
-            KILN_TRY(tell_face(s, o, f, error));
-        }
-    }
-    s->area.data[vertex] = area;
-    s->modulus.data[vertex] = modulus / (double)walker->tets.count;
-    return KILN_OK;
-}
-
-kiln_status kiln_vicinity_surface_tell(kiln_vicinity_surface *s, const kiln_local_objective *o,
-                                       kiln_walker *walker, const uint32_t *vertices, size_t count,
-                                       kiln_error *error)
-{
-    size_t slots = o->mesh->table[KILN_ON_VERTEX].used;
-    KILN_TRY(kiln_array_reserve(s->context, &s->area, slots, error));
-    KILN_TRY(kiln_array_reserve(s->context, &s->modulus, slots, error));
-    for (; s->area.count < slots; s->area.count++)
-        s->area.data[s->area.count] = s->modulus.data[s->area.count] = 0.0;
-    for (size_t i = 0; i < count; i++)
-        if (kiln_vertex_live(o->mesh, vertices[i]) &&
-            o->mesh->vertex[vertices[i]].flags & KILN_VERTEX_SURFACE)
-            KILN_TRY(tell_vertex(s, o, vertices[i], walker, error));
-    double most = fmax(FEW_FRESH, FRESH_PART * (double)o->mesh->table[KILN_ON_FACE].live);
-    return (double)s->fresh.count > most ? grow(s, o, error) : KILN_OK;
 }
 
 /* Gathering. */
@@ -327,7 +188,7 @@ static void add_star(gathering *g, uint32_t row)
     g->status = kiln_star(mesh, vertex, &n->walker, g->error);
     for (size_t i = 0; i < n->walker.tets.count && g->status == KILN_OK; i++) {
         uint32_t t = n->walker.tets.data[i];
-        modulus += modulus_of(g->o, t);
+        modulus += kiln_vicinity_modulus(g->o, t);
         for (uint32_t k = 0; k < 4; k++)
             if (kiln_link_is_surface(mesh->tet[t].n[k]) && mesh->tet[t].v[k] != vertex)
                 add_face(g, mesh->tet[t].n[k] - KILN_LINK_SURFACE);
@@ -423,15 +284,14 @@ static void list_parts(gathering *g)
 
 /* Pairs. */
 
-static uint32_t body_of(const gathering *g, uint32_t row)
-{
-    const kiln_mesh *mesh = g->o->mesh;
-    return mesh->parts.data[mesh->info[mesh->vertex[g->near->vertex.data[row]].tet].part].body;
-}
-
 static uint32_t part_of(const gathering *g, uint32_t row)
 {
     return g->o->mesh->info[g->o->mesh->vertex[g->near->vertex.data[row]].tet].part;
+}
+
+static uint32_t body_of(const gathering *g, uint32_t row)
+{
+    return g->o->mesh->parts.data[part_of(g, row)].body;
 }
 
 static uint32_t obstacle_of(const gathering *g, uint32_t row)
@@ -439,9 +299,9 @@ static uint32_t obstacle_of(const gathering *g, uint32_t row)
     return g->surface->collide->walls.obstacle.data[g->near->vertex.data[row] - KILN_LINK_SURFACE];
 }
 
-static kiln_pair_kind kind_of(const gathering *g, const kiln_surface_pair *pair)
+/* Of two sides, by a row of each. */
+static kiln_pair_kind kind_of(const gathering *g, uint32_t a, uint32_t b)
 {
-    uint32_t a = pair->v[0], b = pair->v[3];
     if (is_wall(g, a))
         return (kiln_pair_kind){.body = body_of(g, b), .other = obstacle_of(g, a), .wall = true};
     if (is_wall(g, b))
@@ -461,12 +321,12 @@ static double distance_of(const kiln_vec3 p[4], uint32_t split)
     return sqrt(split == 1 ? kiln_triangle_distance2(p[0], p + 1) : kiln_edges_distance2(p, p + 2));
 }
 
-/* Its reach; false: it does not matter. */
-static bool judge(const gathering *g, kiln_surface_pair *pair, double slack)
+/* Its reach, and how far apart they are beyond their clearance; false: it does not matter. */
+static bool judge(const gathering *g, kiln_surface_pair *pair, double slack, double *apart)
 {
     const kiln_vicinity *n = g->near;
     const kiln_pair_rules rules = kiln_collide_rules(g->surface->collide);
-    kiln_pair_kind kind = kind_of(g, pair);
+    kiln_pair_kind kind = kind_of(g, pair->v[0], pair->v[3]);
     kiln_vec3 p[4];
     if (!kiln_pair_meets(&rules, &kind))
         return false;
@@ -474,7 +334,8 @@ static bool judge(const gathering *g, kiln_surface_pair *pair, double slack)
         p[k] = n->x.data[pair->v[k]];
     pair->clearance = kiln_pair_clearance(&rules, &kind);
     pair->reach = rules.thickness;
-    double near = distance_of(p, pair->split) - slack;
+    double far = distance_of(p, pair->split), near = far - slack;
+    *apart = far - pair->clearance;
     if (near > pair->reach + pair->clearance)
         return false;
     if (!kind.one_part)
@@ -484,6 +345,7 @@ static bool judge(const gathering *g, kiln_surface_pair *pair, double slack)
     double reach = kiln_pair_reach(&rules, pair->clearance, distance_of(p, pair->split));
     pair->clearance *= reach / pair->reach;
     pair->reach = reach;
+    *apart = far - pair->clearance;
     return near <= pair->reach + pair->clearance;
 }
 
@@ -544,7 +406,8 @@ static void add_pair(gathering *g, const kiln_vicinity_item *a, const kiln_vicin
         pair.v[0] = a->row[0], pair.v[1] = a->row[1], pair.v[2] = b->row[0], pair.v[3] = b->row[1];
     else
         pair.v[0] = a->row[0], pair.v[1] = b->row[0], pair.v[2] = b->row[1], pair.v[3] = b->row[2];
-    if (!judge(g, &pair, n->room * (a->own + b->own)))
+    double apart;
+    if (!judge(g, &pair, n->room * (a->own + b->own), &apart))
         return;
     if (edges)
         pair.area = 0.25 * (a->area + b->area);
@@ -556,6 +419,8 @@ static void add_pair(gathering *g, const kiln_vicinity_item *a, const kiln_vicin
     g->status = kiln_array_push(n->context, &n->scale, scale_of(g, &pair), g->error);
     if (g->status == KILN_OK)
         g->status = kiln_array_push(n->context, &n->before, before, g->error);
+    if (g->status == KILN_OK)
+        g->status = kiln_array_push(n->context, &n->apart, apart, g->error);
     if (g->status == KILN_OK)
         g->status = kiln_array_push(n->context, &n->pairs, pair, g->error);
 }
@@ -647,7 +512,7 @@ static void pair_edges(gathering *g)
 /* Friction of what presses here. */
 static double friction_of(const gathering *g, const kiln_surface_pair *pair)
 {
-    kiln_pair_kind kind = kind_of(g, pair);
+    kiln_pair_kind kind = kind_of(g, pair->v[0], pair->v[3]);
     return kiln_collide_friction_of_kind(g->surface->collide, &kind);
 }
 
@@ -656,6 +521,8 @@ static void list_rubs(gathering *g)
     kiln_vicinity *n = g->near;
     for (size_t i = 0; i < n->pairs.count && g->status == KILN_OK; i++) {
         const kiln_surface_pair *pair = &n->pairs.data[i];
+        if (n->apart.data[i] > KILN_VICINITY_SURELY * pair->reach)
+            continue;
         kiln_vicinity_rub rub = {.pair = (uint32_t)i, .load = friction_of(g, pair)};
         kiln_pair_distance at = kiln_surface_pair_distance(pair, n->x.data);
         if (rub.load == 0.0 || at.d >= pair->reach)
@@ -682,7 +549,7 @@ static void clear(kiln_vicinity *n)
 {
     n->vertex.count = n->x.count = n->area.count = n->modulus.count = 0;
     n->points.count = n->edges.count = n->triangles.count = 0;
-    n->pairs.count = n->scale.count = n->before.count = n->rubs.count = 0;
+    n->pairs.count = n->scale.count = n->before.count = n->apart.count = n->rubs.count = 0;
 }
 
 /* Rows of what may move, and the faces there. */
@@ -720,7 +587,6 @@ static kiln_status gather(kiln_vicinity *n, const kiln_vicinity_surface *surface
     KILN_TRY(kiln_array_reserve(n->context, &n->facing, count, error));
     memset(n->facing.data, 0, count * sizeof *n->facing.data);
     gather_own(&g, vertices, x);
-    n->listed = n->vertex.count;
     if (g.status == KILN_OK && n->triangles.count > 0) {
         /* Boxes in the tree are bare. */
         kiln_box wide = pad(g.about, surface->collide->options.thickness + surface->most);
@@ -765,22 +631,42 @@ bool kiln_vicinity_sweep(kiln_vicinity *n, const kiln_vicinity_surface *surface,
         step[i] = kiln_v3_sub(to, o->end[vertices[i]]);
         most = fmax(most, kiln_v3_norm(step[i]));
     }
-    if (gather(n, surface, o, vertices, count, NULL, ends, SURELY * most, error) != KILN_OK)
+    if (gather(n, surface, o, vertices, count, NULL, ends, KILN_VICINITY_SURELY * most, error) !=
+        KILN_OK)
         return false;
     size_t kept = 0;
     for (size_t i = 0; i < n->pairs.count; i++)
-        if (!moves_on_both_sides(n, &n->pairs.data[i]))
+        if (!moves_on_both_sides(n, &n->pairs.data[i])) {
+            n->apart.data[kept] = n->apart.data[i];
             n->pairs.data[kept++] = n->pairs.data[i];
+        }
     n->pairs.count = kept;
     n->rubs.count = 0;
     return kiln_vicinity_way(n, n->place.data, step, &in_room) == 1.0 && in_room;
 }
 
-bool kiln_vicinity_is_alone(const kiln_vicinity *n)
+static bool crosses(const gathering *g, const kiln_vicinity_item *a, const kiln_vicinity_item *b)
 {
-    for (size_t i = 0; i < n->pairs.count; i++)
-        for (int k = 0; k < 4; k++)
-            if (n->pairs.data[i].v[k] >= n->listed)
+    const kiln_pair_rules rules = kiln_collide_rules(g->surface->collide);
+    kiln_pair_kind kind = kind_of(g, a->row[0], b->row[0]);
+    kiln_vec3 p[3], q[3];
+    if (!kiln_box_overlap(a->box, b->box) || !kiln_pair_meets(&rules, &kind))
+        return false;
+    for (int k = 0; k < 3; k++) {
+        p[k] = g->near->x.data[a->row[k]];
+        q[k] = g->near->x.data[b->row[k]];
+    }
+    return kiln_triangle_overlap_shared(p, a->row, q, b->row) >= KILN_OVERLAP_CROSS;
+}
+
+bool kiln_vicinity_is_clear(kiln_vicinity *n, const kiln_vicinity_surface *surface,
+                            const kiln_local_objective *o)
+{
+    const gathering g = {.near = n, .surface = surface, .o = o};
+    const kiln_vicinity_items *faces = &n->triangles;
+    for (size_t i = 0; i < faces->count && faces->data[i].own; i++)
+        for (size_t k = i + 1; k < faces->count; k++)
+            if (crosses(&g, &faces->data[i], &faces->data[k]))
                 return false;
     return true;
 }

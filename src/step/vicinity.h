@@ -13,6 +13,9 @@
 #include "mesh/walk.h"
 #include "step/collide.h"
 
+/* Beyond rounding. */
+#define KILN_VICINITY_SURELY (1.0 + 1e-9)
+
 struct kiln_local_objective;
 
 /* An edge of the surface whose middle is pressed: by what a vertex there would take over. */
@@ -55,6 +58,9 @@ kiln_status kiln_vicinity_surface_tell(kiln_vicinity_surface *surface,
                                        const struct kiln_local_objective *objective,
                                        kiln_walker *walker, const uint32_t *vertices, size_t count,
                                        kiln_error *error);
+
+/* Young's, of a tet. */
+double kiln_vicinity_modulus(const struct kiln_local_objective *objective, uint32_t tet);
 
 /* Part of the begin (vicinity_pressed.c). */
 kiln_status kiln_vicinity_list_pressed(kiln_vicinity_surface *surface, kiln_error *error);
@@ -101,8 +107,7 @@ typedef struct kiln_vicinity {
     kiln_walker walker;
     kiln_idset rows, faces; /* vertex, or point of a wall, -> row; records */
     kiln_u32_array vertex;  /* [row] slot, or that of a wall's point */
-    size_t free;            /* rows before this may move, */
-    size_t listed;          /* and before this are on a face with one that does */
+    size_t free;            /* rows before this may move */
     KILN_ARRAY_OF(kiln_vec3)
     x, place, facing;             /* [row]; [row] where it was gathered; [free row] */
     kiln_f64_array area, modulus; /* [row] of bodies */
@@ -111,6 +116,7 @@ typedef struct kiln_vicinity {
     pairs;                 /* of rows */
     kiln_f64_array scale;  /* [pair] N */
     kiln_f64_array before; /* [pair] m, with `over` */
+    kiln_f64_array apart;  /* [pair] m, beyond the clearance, where it was gathered */
     KILN_ARRAY_OF(kiln_vicinity_rub)
     rubs;
     KILN_ARRAY_OF(kiln_vicinity_span)
@@ -138,6 +144,8 @@ void kiln_vicinity_values(kiln_vicinity *near, const kiln_vicinity_surface *surf
                           double *value);
 /* Where it was gathered, without friction. */
 double kiln_vicinity_sum(kiln_vicinity *near, const kiln_vicinity_surface *surface);
+/* There: the least distance of a pair, of its reach. */
+double kiln_vicinity_nearest(const kiln_vicinity *near);
 /* How much of a pair counts, before a wall (contact/walls.h). */
 double kiln_vicinity_share(const kiln_vicinity *near, const kiln_vicinity_surface *surface,
                            const kiln_surface_pair *pair, const kiln_pair_distance *at);
@@ -154,7 +162,9 @@ double kiln_vicinity_way(kiln_vicinity *near, const kiln_vec3 *x, const kiln_vec
 bool kiln_vicinity_sweep(kiln_vicinity *near, const kiln_vicinity_surface *surface,
                          const struct kiln_local_objective *objective, const uint32_t *vertices,
                          size_t count, kiln_vec3 to, kiln_error *error);
-/* Whether nothing was gathered but the faces of the vertices themselves. */
-bool kiln_vicinity_is_alone(const kiln_vicinity *near);
+/* Whether no face of the vertices goes through another one, by exact signs, where they were
+ * gathered. */
+bool kiln_vicinity_is_clear(kiln_vicinity *near, const kiln_vicinity_surface *surface,
+                            const struct kiln_local_objective *objective);
 
 #endif

@@ -51,6 +51,32 @@ static kiln_repulsion repulsion_of(const kiln_vicinity *n, const kiln_vicinity_s
                             scale * b.curvature / pair->reach};
 }
 
+/* m^2, as far as one of a pair's vertices is from where it was gathered. */
+static double strayed(const kiln_vicinity *n, const kiln_surface_pair *pair)
+{
+    double most = 0.0;
+    for (int k = 0; k < 4; k++)
+        if (pair->v[k] < n->free)
+            most = fmax(
+                most, kiln_v3_norm2(kiln_v3_sub(n->x.data[pair->v[k]], n->place.data[pair->v[k]])));
+    return most;
+}
+
+/* m, no farther apart, beyond their clearance, than a pair is: it costs far less than to say how
+ * far. */
+static double least_apart(const kiln_vicinity *n, size_t i)
+{
+    return n->apart.data[i] - 2.0 * sqrt(strayed(n, &n->pairs.data[i]));
+}
+
+/* A pair that surely does nothing. */
+static bool is_idle(const kiln_vicinity *n, const kiln_vicinity_surface *surface, size_t i)
+{
+    double reach = n->pairs.data[i].reach;
+    return !(surface->over && n->before.data[i] < reach) &&
+           least_apart(n, i) > KILN_VICINITY_SURELY * reach;
+}
+
 static void stand_at(kiln_vicinity *n, const kiln_vec3 *x)
 {
     if (n->free > 0)
@@ -83,6 +109,9 @@ void kiln_vicinity_values(kiln_vicinity *n, const kiln_vicinity_surface *surface
 {
     stand_at(n, x);
     for (size_t i = 0; i < n->pairs.count; i++) {
+        value[i] = 0.0;
+        if (is_idle(n, surface, i))
+            continue;
         kiln_pair_distance at = kiln_surface_pair_distance(&n->pairs.data[i], n->x.data);
         value[i] = repulsion_of(n, surface, i, &at).value;
     }
@@ -98,10 +127,20 @@ double kiln_vicinity_sum(kiln_vicinity *n, const kiln_vicinity_surface *surface)
 {
     double sum = 0.0;
     for (size_t i = 0; i < n->pairs.count; i++) {
+        if (is_idle(n, surface, i))
+            continue;
         kiln_pair_distance at = kiln_surface_pair_distance(&n->pairs.data[i], n->x.data);
         sum += repulsion_of(n, surface, i, &at).value;
     }
     return sum;
+}
+
+double kiln_vicinity_nearest(const kiln_vicinity *n)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < n->pairs.count; i++)
+        least = fmin(least, n->apart.data[i] / n->pairs.data[i].reach);
+    return least;
 }
 
 void kiln_vicinity_visit(kiln_vicinity *n, const kiln_vicinity_surface *surface,
@@ -110,6 +149,8 @@ void kiln_vicinity_visit(kiln_vicinity *n, const kiln_vicinity_surface *surface,
 {
     stand_at(n, x);
     for (size_t i = 0; i < n->pairs.count; i++) {
+        if (is_idle(n, surface, i))
+            continue;
         kiln_pair_distance at = kiln_surface_pair_distance(&n->pairs.data[i], n->x.data);
         kiln_repulsion b = repulsion_of(n, surface, i, &at);
         kiln_vicinity_push push = {n->pairs.data[i].v, at.weight, at.normal, b.slope, b.curvature};
@@ -142,9 +183,9 @@ static double largest_move(const kiln_vicinity *n, const kiln_vec3 *x, const kil
     return sqrt(most);
 }
 
-static double way_of(const kiln_vicinity *n, const kiln_surface_pair *pair, const kiln_vec3 *step,
-                     double best)
+static double way_of(const kiln_vicinity *n, size_t i, const kiln_vec3 *step, double best)
 {
+    const kiln_surface_pair *pair = &n->pairs.data[i];
     kiln_vec3 begin[4], end[4];
     double moved = 0.0;
     for (int k = 0; k < 4; k++) {
@@ -154,6 +195,9 @@ static double way_of(const kiln_vicinity *n, const kiln_surface_pair *pair, cons
         end[k] = kiln_v3_madd(begin[k], best, step[pair->v[k]]);
         moved = fmax(moved, kiln_v3_norm2(kiln_v3_sub(end[k], begin[k])));
     }
+    double least = least_apart(n, i) - 2.0 * sqrt(moved);
+    if (least > KILN_VICINITY_SURELY * pair->reach)
+        return best;
     double d = kiln_surface_pair_distance(pair, n->x.data).d;
     double gap = (d > pair->reach ? LEFT * pair->reach : KEPT * d) + pair->clearance;
     if (d + pair->clearance - 2.0 * sqrt(moved) > gap * (1.0 + 1e-9))
@@ -171,6 +215,6 @@ double kiln_vicinity_way(kiln_vicinity *n, const kiln_vec3 *x, const kiln_vec3 *
     while (!*in_room && best > 1e-6 && largest_move(n, x, step, best) > n->room)
         best *= 0.5;
     for (size_t i = 0; i < n->pairs.count && best > 0.0; i++)
-        best = way_of(n, &n->pairs.data[i], step, best);
+        best = way_of(n, i, step, best);
     return best;
 }

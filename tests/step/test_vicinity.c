@@ -149,6 +149,52 @@ START_TEST(all_of_it_is_the_contact_of_the_step)
 }
 END_TEST
 
+/* Vertices that a trial has made are not told of: all that is said of them is found in gathering.
+ */
+START_TEST(what_may_move_need_not_be_told)
+{
+    kiln_vicinity_surface surface;
+    rig r = make_blocks(KILN_IMPLICIT_EULER, 0, 0.0);
+    kiln_local_objective o = try_blocks(&r, &surface);
+    double sum = all_contact(&o);
+    size_t told = surface.area.count;
+    for (size_t i = 0; i < told; i++)
+        surface.area.data[i] = surface.modulus.data[i] = NAN;
+    surface.area.count = 0;
+    ck_assert_double_eq_tol(all_contact(&o), sum, 1e-12 * sum);
+    kiln_vicinity_surface_end(&surface);
+    rig_free(&r);
+}
+END_TEST
+
+/* Faces are where their vertices are gathered: through what is near, or before it. */
+START_TEST(faces_that_cross_are_seen)
+{
+    kiln_vicinity_surface surface;
+    rig r = make_blocks(KILN_IMPLICIT_EULER, 0, 0.0);
+    kiln_local_objective o = try_blocks(&r, &surface);
+    kiln_vicinity near;
+    uint32_t vertices[MOST];
+    kiln_vicinity_init(&near, r.context);
+    size_t count = list_surface(r.mesh, vertices);
+    for (size_t i = 0; i < count; i++)
+        for (int down = 0; down < 2; down++) {
+            kiln_vec3 x = o.end[vertices[i]];
+            bool low = x.z < 0.1;
+            x.z -= down ? 0.15 : 0.0; /* those into the floor */
+            rig_check(kiln_vicinity_gather(&near, &surface, &o, &vertices[i], 1, &x, 0.0, NULL),
+                      NULL);
+            bool clear = kiln_vicinity_is_clear(&near, &surface, &o);
+            ck_assert(down || clear);
+            ck_assert(!down || !low || !clear);
+            ck_assert(down || kiln_vicinity_nearest(&near) > 0.0);
+        }
+    kiln_vicinity_free(&near);
+    kiln_vicinity_surface_end(&surface);
+    rig_free(&r);
+}
+END_TEST
+
 typedef struct slopes {
     const kiln_vicinity *near;
     kiln_vec3 g[MOST];
@@ -268,6 +314,8 @@ Suite *kiln_test_suite(void)
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 120);
     tcase_add_loop_test(all, all_of_it_is_the_contact_of_the_step, 0, 4);
+    tcase_add_test(all, what_may_move_need_not_be_told);
+    tcase_add_test(all, faces_that_cross_are_seen);
     tcase_add_loop_test(all, forces_are_slopes, 0, 12);
     tcase_add_loop_test(all, remeshing_keeps_out, 0, 3);
     suite_add_tcase(suite, all);
