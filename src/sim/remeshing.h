@@ -10,6 +10,10 @@
 /* The vertex field above, and its mean. */
 kiln_status kiln_remesh_note_sizes(kiln_world *world, double *mean, kiln_error *error);
 
+/* The median quality of the tets: what shapes a body lets them have. In plates thinner than their
+ * edges all are flat, and neither splits nor repairs make better ones. */
+kiln_status kiln_remesh_note_shape(const kiln_world *world, double *median, kiln_error *error);
+
 /* What remeshing did in a step. */
 typedef struct kiln_remesh_work {
     size_t changed; /* tets of the step's mesh that it took or reshaped */
