@@ -138,16 +138,10 @@ static kiln_status make_cook(kiln_trial *trial, const membrane *m, double split,
     return KILN_OK;
 }
 
-/* Of a step, in the units of the scene. */
-typedef struct energies {
-    double elastic, gained;
-} energies;
-
-static kiln_status note_energies(kiln_trial *trial, const kiln_stats *stats, kiln_error *error)
+static kiln_status note_elastic(kiln_trial *trial, const kiln_stats *stats, kiln_error *error)
 {
     (void)error;
-    energies *e = trial->user;
-    *e = (energies){stats->e_elastic, stats->gained};
+    *(double *)trial->user = stats->e_elastic; /* in the units of the scene */
     return KILN_OK;
 }
 
@@ -166,13 +160,13 @@ static double corner_rise(const kiln_trial *trial)
 }
 
 static kiln_status pull_cook(kiln_validation *validation, const kiln_view *view, const membrane *m,
-                             double split, refined *out, double *gained, kiln_error *error)
+                             double split, refined *out, kiln_error *error)
 {
     kiln_trial trial;
-    energies e = {0};
+    double elastic = 0.0;
     kiln_trial_begin(&trial, kiln_validation_context(validation), view);
-    trial.user = &e;
-    trial.on_step = note_energies;
+    trial.user = &elastic;
+    trial.on_step = note_elastic;
     kiln_status status = make_cook(&trial, m, split, error);
     if (status == KILN_OK)
         status = kiln_trial_run(&trial, error);
@@ -180,8 +174,7 @@ static kiln_status pull_cook(kiln_validation *validation, const kiln_view *view,
         double joule = kiln_trial_number(&trial, 1.0, 2, 1, -2);
         double work = cook_pull * 16e-3 * m->thickness * kiln_trial_patch_mean(&trial, 2).y;
         *out = (refined){(double)trial.result.points.count, corner_rise(&trial),
-                         e.elastic / joule - work};
-        *gained = e.gained / joule;
+                         elastic / joule - work};
     }
     kiln_trial_end(&trial);
     return status;
@@ -211,37 +204,122 @@ static double energy_missed(const membrane *m, const refined *r)
 }
 
 static kiln_status cook_in(kiln_validation *validation, const kiln_view *view, const membrane *m,
-                           double split, refined *fine, kiln_error *error)
+                           double split, const kiln_bound bound[3], kiln_error *error)
 {
-    double gained;
-    KILN_TRY(pull_cook(validation, view, m, split, fine, &gained, error));
-    const char *name = view->name;
-    kiln_validation_report(validation, fine->vertices, kiln_unbound(), "%s, %s, %.0e J: vertices",
-                           m->name, name, split);
-    kiln_validation_report(validation, fine->rise / m->rise, kiln_between(0.0, 1.002),
-                           "%s, %s, %.0e J: rise over the converged one", m->name, name, split);
-    kiln_validation_report(validation, gained / (m->uniform[0].energy - fine->energy),
-                           kiln_unbound(), "%s, %s, %.0e J: gained", m->name, name, split);
+    refined fine;
+    char what[60];
+    KILN_TRY(pull_cook(validation, view, m, split, &fine, error));
+    snprintf(what, sizeof what, "%s, %s, %.0e J", m->name, view->name, split);
+    kiln_validation_report(validation, fine.vertices, kiln_unbound(), "%s: vertices", what);
+    kiln_validation_report(validation, fine.rise / m->rise, bound[0],
+                           "%s: rise over the converged one", what);
+    kiln_validation_report(validation,
+                           fine.vertices / vertices_alike(m, rise_missed(m, &fine), rise_missed),
+                           bound[1], "%s: vertices, of a uniform mesh of that rise", what);
     kiln_validation_report(
-        validation, fine->vertices / vertices_alike(m, rise_missed(m, fine), rise_missed),
-        kiln_unbound(), "%s, %s, %.0e J: vertices, of a uniform mesh of that rise", m->name, name,
-        split);
-    kiln_validation_report(
-        validation, fine->vertices / vertices_alike(m, energy_missed(m, fine), energy_missed),
-        kiln_unbound(), "%s, %s, %.0e J: vertices, of a uniform mesh of that energy", m->name, name,
-        split);
+        validation, fine.vertices / vertices_alike(m, energy_missed(m, &fine), energy_missed),
+        bound[2], "%s: vertices, of a uniform mesh of that energy", what);
     return KILN_OK;
 }
 
+/* The bar is 1 % with a fifth of the vertices. By energy plates do not come to that: a vertex in
+ * one of their faces gains nothing without its twin in the other. */
 kiln_status kiln_validate_energy_cook(kiln_validation *validation, kiln_error *error)
 {
-    static const double splits[] = {1e-4, 1e-5, 2e-6, 1e-6}, thin[] = {1e-6, 2e-7, 1e-7, 4e-8};
-    refined fine;
-    for (int i = 0; i < 4; i++)
-        KILN_TRY(cook_in(validation, kiln_view_at(0), &thick, splits[i], &fine, error));
-    for (int i = 0; i < 4; i++)
-        KILN_TRY(cook_in(validation, kiln_view_at(0), &plate, thin[i], &fine, error));
-    for (int i = 1; i < 4; i++)
-        KILN_TRY(cook_in(validation, kiln_view_at((size_t)i), &thick, 2e-6, &fine, error));
+    static const double coarse[] = {1e-4, 1e-5, 2e-6}, thin[] = {1e-6, 2e-7, 1e-7}; /* J */
+    const kiln_bound below = kiln_between(0.0, 1.002), near = kiln_between(0.99, 1.002),
+                     fifth = kiln_at_most(0.2), any = kiln_unbound();
+    for (int i = 0; i < 3; i++)
+        KILN_TRY(cook_in(validation, kiln_view_at(0), &thick, coarse[i],
+                         (kiln_bound[]){below, any, any}, error));
+    for (size_t i = 0; kiln_view_at(i); i++)
+        KILN_TRY(cook_in(validation, kiln_view_at(i), &thick, 1e-6,
+                         (kiln_bound[]){near, fifth, fifth}, error));
+    for (int i = 0; i < 3; i++)
+        KILN_TRY(cook_in(validation, kiln_view_at(0), &plate, thin[i],
+                         (kiln_bound[]){below, any, any}, error));
+    return cook_in(validation, kiln_view_at(0), &plate, 4e-8, (kiln_bound[]){near, fifth, any},
+                   error);
+}
+
+/* Hertz: a quarter of an elastic block, pushed from below against a rigid ball. */
+enum { BLOCK_CELLS = 4 };
+typedef struct dent {
+    int cells;
+    double split, depth; /* J, m */
+    double force;        /* of the whole, N */
+} dent;
+
+static kiln_vec3 lift(const void *user, kiln_vec3 u, double time)
+{
+    (void)time;
+    return kiln_v3(u.x, u.y, u.z + ((const dent *)user)->depth);
+}
+
+static kiln_status add_rigid_ball(kiln_trial *trial, kiln_error *error)
+{
+    kiln_scene_obstacle ball = {
+        .shape = {.kind = KILN_OBSTACLE_SPHERE,
+                  .point = kiln_trial_vector(trial, kiln_v3(0, 0, 2), 1, 0, 0),
+                  .radius = kiln_trial_number(trial, 1, 1, 0, 0)},
+        .motion.obstacle = -1};
+    return kiln_array_push(trial->context, &trial->scene.obstacles, ball, error);
+}
+
+static kiln_status make_block(kiln_trial *trial, const dent *d, kiln_trial_map *map,
+                              kiln_error *error)
+{
+    static const struct {
+        int patch, components;
+    } holds[] = {{1, 1}, {3, 2}, {5, 4}};
+    kiln_picks where;
+    trial->scene.contact.thickness = kiln_trial_number(trial, 1e-3, 1, 0, 0);
+    trial->scene.contact.obstacles = KILN_OBSTACLES_SURFACES;
+    KILN_TRY(kiln_trial_material(trial, "neo-hookean", 1e6, 0.3, 1000, error));
+    KILN_TRY(kiln_trial_box(trial, kiln_v3(1, 1, 1), (int[]){d->cells, d->cells, d->cells},
+                            "mirrored", error));
+    for (int i = 0; i < 3; i++) {
+        KILN_TRY(kiln_trial_pick_patch(trial, holds[i].patch, &where, error));
+        KILN_TRY(kiln_trial_hold(trial, &where, holds[i].components, i == 2 ? map : NULL, error));
+    }
+    trial->scene.remesh.method = d->split > 0.0 ? KILN_REMESH_ENERGY : KILN_REMESH_NONE;
+    trial->scene.remesh.split = kiln_trial_number(trial, d->split, 2, 1, -2);
+    return add_rigid_ball(trial, error);
+}
+
+static kiln_status press_block(kiln_validation *validation, const kiln_view *view, dent *d,
+                               double *vertices, kiln_error *error)
+{
+    kiln_trial trial;
+    kiln_trial_map map = {.trial = &trial, .place = lift, .user = d, .l = 1};
+    kiln_trial_begin(&trial, kiln_validation_context(validation), view);
+    kiln_status status = make_block(&trial, d, &map, error);
+    if (status == KILN_OK)
+        status = kiln_trial_run(&trial, error);
+    d->force = 0.0;
+    for (size_t i = 0; status == KILN_OK && i < trial.result.points.count; i++)
+        if (kiln_trial_u(&trial, i).z < 1e-9)
+            d->force += 4.0 * kiln_trial_field(&trial, "reaction")[i].z;
+    *vertices = (double)trial.result.points.count;
+    kiln_trial_end(&trial);
+    return status;
+}
+
+kiln_status kiln_validate_energy_hertz(kiln_validation *validation, kiln_error *error)
+{
+    static const double splits[] = {1.0, 0.1, 0.02};
+    double vertices;
+    for (int n = 4; n <= 16; n *= 2) {
+        dent d = {.cells = n, .depth = 0.05};
+        KILN_TRY(press_block(validation, kiln_view_at(0), &d, &vertices, error));
+        kiln_validation_report(validation, d.force, kiln_unbound(),
+                               "uniform, %.0f vertices: force, N", vertices);
+    }
+    for (int i = 0; i < 3; i++) {
+        dent d = {.cells = BLOCK_CELLS, .split = splits[i], .depth = 0.05};
+        KILN_TRY(press_block(validation, kiln_view_at(0), &d, &vertices, error));
+        kiln_validation_report(validation, d.force, kiln_unbound(),
+                               "%.0e J, %.0f vertices: force, N", splits[i], vertices);
+    }
     return KILN_OK;
 }

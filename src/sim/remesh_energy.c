@@ -24,7 +24,7 @@ enum { DEPTH = 3 };
 
 typedef struct energy_state {
     double start_size;  /* m */
-    double start_shape; /* quality, the median */
+    double least_shape; /* no change makes a tet worse, in quality */
     double start_tets;
 } energy_state;
 
@@ -54,7 +54,7 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     e->world = world;
     e->settings = &world->scene->remesh;
     e->state.start_tets = world->mesh->table[KILN_ON_TET].live;
-    KILN_TRY(kiln_remesh_note_shape(world, &e->state.start_shape, error));
+    KILN_TRY(kiln_remesh_note_shape(world, &e->state.least_shape, error));
     KILN_TRY(
         add_field(world, KILN_FIELD_END, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_DIRECT, error));
     KILN_TRY(
@@ -167,9 +167,8 @@ static kiln_energy_options options_of(energy *e, double h)
 {
     double whole = energy_of_step(e);
     const kiln_scene_remesh *said = e->settings;
-    kiln_energy_options options = {.depth = DEPTH,
-                                   .quality = 0.5 * fmin(said->quality, e->state.start_shape),
-                                   .most_tets = (size_t)said->most_tets};
+    kiln_energy_options options = {
+        .depth = DEPTH, .quality = e->state.least_shape, .most_tets = (size_t)said->most_tets};
     options.split = said->split > 0.0 ? said->split : SPLIT_PART * whole;
     options.collapse = said->collapse > 0.0 ? said->collapse : COLLAPSE_PART * options.split;
     options.sizes = KILN_FIELD_START_SIZE;
