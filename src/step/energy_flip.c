@@ -148,7 +148,7 @@ static void try_face(kiln_energy_pass *w, kiln_energy_candidate c, uint32_t sinc
         .middles = 2};
     if (propose_face(w, &r->workspace, c.a, c.b, &proposal) &&
         gain_of(w->objective, &proposal) > AT_ONCE * least)
-        kiln_energy_try(w, &proposal, &w->report->flips);
+        w->report->faces += kiln_energy_try(w, &proposal, &w->report->flips);
     kiln_arena_release(&r->workspace.arena, mark);
 }
 

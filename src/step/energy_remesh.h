@@ -43,6 +43,7 @@ typedef struct kiln_energy_count {
 
 typedef struct kiln_energy_report {
     kiln_energy_count splits, flips, moves, collapses;
+    uint64_t faces;   /* of the flips, those that removed faces */
     double predicted; /* J, of the splits that were taken */
 } kiln_energy_report;
 
