@@ -63,6 +63,12 @@ KILN_VALIDATION_CASE(plastic, P3, QUICK, "volume over ten thousand plastic updat
 KILN_VALIDATION_CASE(springback, P4, BRIEF, "a bar bent past yield springs back by the right part")
 KILN_VALIDATION_CASE(energy, energy_beam, QUICK,
                      "a cantilever whose mesh is judged by energy: better with fewer vertices")
+KILN_VALIDATION_CASE(energy, energy_cook, BRIEF,
+                     "Cook's membrane judged by energy: 1 % of the rise, a fifth of the vertices")
+KILN_VALIDATION_CASE(energy, energy_hertz, BRIEF,
+                     "a rigid ball in a block whose mesh is judged by energy: force over approach")
+KILN_VALIDATION_CASE(energy, energy_wave, BRIEF,
+                     "a wave along a rod and the mesh with it: energy over vertices")
 KILN_VALIDATION_CASE(limit_load, limit_load, BRIEF,
                      "limit loads of a tube and a bar, in at most 15 iterations a step")
 KILN_VALIDATION_CASE(taylor, P5, BRIEF, "Taylor bar: copper against a wall")

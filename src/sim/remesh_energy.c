@@ -15,10 +15,16 @@
 #define SPLIT_PART    1e-5
 #define COLLAPSE_PART 1e-2 /* of what a split must gain */
 #define FINEST_PART   0.02 /* of the start's mean edge */
+/* Static: a round makes the splits that promise at least this part of the best. Flips and moves
+ * cost no unknowns, so they are to have their turn before less is split: half again as many
+ * vertices for the same energy without. */
+#define MARK       0.5
+#define AXIS_SLACK 1e-12
 enum { DEPTH = 3 };
 
 typedef struct energy_state {
-    double start_size; /* m */
+    double start_size;  /* m */
+    double least_shape; /* no change makes a tet worse, in quality */
     double start_tets;
 } energy_state;
 
@@ -49,6 +55,7 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     e->world = world;
     e->settings = &world->scene->remesh;
     e->state.start_tets = world->mesh->table[KILN_ON_TET].live;
+    KILN_TRY(kiln_remesh_note_shape(world, &e->state.least_shape, error));
     KILN_TRY(
         add_field(world, KILN_FIELD_END, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_DIRECT, error));
     KILN_TRY(
@@ -107,20 +114,22 @@ static kiln_status fill_density(energy *e, kiln_error *error)
     return KILN_OK;
 }
 
-/* A vertex that several holds take has a frame whose first axes are those held. No hold has axes of
- * its own here (scene.c): they are x, y and z in some order. */
-static void fill_held(const kiln_constraints *given, size_t rows, uint32_t *held)
+/* Bits of the world's axes along which a vertex is held. Where several holds meet its frame has
+ * them in an order of its own. Patches know of no others: what is held along a turned axis is held
+ * altogether there, which gains less than it could and never more. */
+static uint32_t held_axes(const kiln_constraints *given, uint32_t vertex)
 {
-    for (size_t v = 0; v < rows; v++)
-        held[v] = given->held[v];
-    for (size_t i = 0; i < given->frames.count; i++) {
-        const kiln_constraint_frame *frame = &given->frames.data[i];
-        held[frame->row] = 0;
-        for (int k = 0; k < 3; k++)
-            for (int c = 0; c < 3; c++)
-                if (given->held[frame->row] >> k & 1 && fabs(frame->axes.m[k][c]) > 0.5)
-                    held[frame->row] |= 1U << c;
+    kiln_held held = kiln_constraints_held(given, vertex);
+    uint32_t bits = 0;
+    for (int i = 0; i < held.count; i++) {
+        const double along[3] = {fabs(held.axis[i].x), fabs(held.axis[i].y), fabs(held.axis[i].z)};
+        int c = along[0] > along[1] ? 0 : 1;
+        c = along[2] > along[c] ? 2 : c;
+        if (along[c] < 1.0 - AXIS_SLACK)
+            return 7;
+        bits |= 1u << c;
     }
+    return bits;
 }
 
 /* What patches look at, in columns that go through changes of the mesh. */
@@ -143,7 +152,8 @@ static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *
     const kiln_constraints *given = kiln_solid_constraints(world->solid);
     uint32_t *held =
         (uint32_t *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_HELD)->data;
-    fill_held(given, rows, held);
+    for (uint32_t v = 0; v < rows; v++)
+        held[v] = held_axes(given, v);
     memcpy(kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_END), places,
            rows * sizeof(kiln_vec3));
     memcpy(kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_POINTS), kiln_loads_points(loads),
@@ -174,12 +184,13 @@ static kiln_energy_options options_of(const energy *e, const kiln_local_objectiv
     double whole = energy_of_step(e, objective);
     const kiln_scene_remesh *said = e->settings;
     kiln_energy_options options = {
-        .depth = DEPTH, .quality = 0.5 * said->quality, .most_tets = (size_t)said->most_tets};
+        .depth = DEPTH, .quality = e->state.least_shape, .most_tets = (size_t)said->most_tets};
     options.split = said->split > 0.0 ? said->split : SPLIT_PART * whole;
     options.collapse = said->collapse > 0.0 ? said->collapse : COLLAPSE_PART * options.split;
     options.sizes = KILN_FIELD_START_SIZE;
     options.finest = said->size_min > 0.0 ? said->size_min : FINEST_PART * e->state.start_size;
     options.share = e->world->moves ? said->share : 0.0;
+    options.mark = e->world->moves ? 0.0 : MARK;
     options.tolerance = kiln_solid_tolerance(e->world->solid, h);
     return options;
 }

@@ -84,6 +84,7 @@ enum { WISHES = 8 };
 typedef struct local_state {
     double start_size;     /* m, mean edge of the mesh the scene made */
     double start_tets;     /* how many it had */
+    double least_shape;    /* quality that repairs are asked for */
     double volume_gained;  /* m^3 of rest volume by remeshing curved surfaces */
     double locality;       /* of the rows when they were last put in order */
     double displaced;      /* rows that came or moved since it was last measured, part of all */
@@ -163,8 +164,11 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     l->state.locality = kiln_mesh_locality(world->mesh);
     l->state.start_tets = world->mesh->table[KILN_ON_TET].live;
     KILN_TRY(kiln_vain_add(world->mesh, KILN_FIELD_REPAIR_VAIN, error));
+    l->state.least_shape = l->settings->quality;
     if (l->settings->method == KILN_REMESH_GLOBAL)
         return KILN_OK;
+    if (l->settings->method == KILN_REMESH_ENERGY)
+        KILN_TRY(kiln_remesh_note_shape(world, &l->state.least_shape, error));
     KILN_TRY(kiln_remesh_note_sizes(world, &l->state.start_size, error));
     KILN_TRY(kiln_tried_add(world->mesh, KILN_FIELD_TRIED, error));
     KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_LOOKED_AT, KILN_ON_VERTEX, KILN_F64, 3,
@@ -346,8 +350,8 @@ static kiln_status make_sizing(local *l, kiln_error *error)
 static kiln_improve_options improve_options(const local *l)
 {
     kiln_improve_options improve = kiln_improve_default_options();
-    improve.goal = (l->settings->follow ? FOLLOW_AHEAD : 1.0) * l->settings->quality;
-    improve.asked = l->settings->quality;
+    improve.asked = l->state.least_shape;
+    improve.goal = (l->settings->follow ? FOLLOW_AHEAD : 1.0) * improve.asked;
     improve.spread = 300;
     improve.effort = EFFORT + EFFORT_A_TET * (uint64_t)l->world->mesh->table[KILN_ON_TET].live;
     improve.vain = KILN_FIELD_REPAIR_VAIN;

@@ -7,7 +7,7 @@ kiln_scene_remesh kiln_remesh_default_settings(void)
                                .every = 1,
                                .gradation = 1.5,
                                .share = 0.05,
-                               .rounds = 10,
+                               .rounds = 100,
                                .condition = 12.0,
                                .condition_change = 3.0,
                                .merge = 0.3};

@@ -1,6 +1,8 @@
 #include "sim/remeshing.h"
+#include "geom/tet_quality.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Mean length of the edges at each vertex: without other word, matter is not meshed coarser than it
@@ -29,6 +31,39 @@ kiln_status kiln_remesh_note_sizes(kiln_world *world, double *mean, kiln_error *
     }
     *mean = sum / (double)rows;
     kiln_array_free(world->context, &count);
+    return KILN_OK;
+}
+
+static int by_size(const void *p, const void *q)
+{
+    const double *a = p, *b = q;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Of the quality that is asked for, or of the start's. Three splits of a good tet come to a sixth;
+ * in static solves a half stalls 1.3 % short where a sixth, or less, comes to 0.6 %. What moves has
+ * to bear more with its tets. */
+#define LEAST_MOVING 0.5
+#define LEAST_STATIC (1.0 / 6.0)
+
+kiln_status kiln_remesh_note_shape(const kiln_world *world, double *least, kiln_error *error)
+{
+    const kiln_mesh *mesh = world->mesh;
+    const kiln_vec3 *u = mesh->u;
+    kiln_f64_array all = {0};
+    double part = world->moves ? LEAST_MOVING : LEAST_STATIC;
+    *least = part * world->scene->remesh.quality;
+    KILN_TRY(kiln_array_reserve(world->context, &all, mesh->table[KILN_ON_TET].used, error));
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        if (kiln_tet_live(mesh, t))
+            all.data[all.count++] = kiln_tet_quality(&u[v[0]], &u[v[1]], &u[v[2]], &u[v[3]]);
+    }
+    if (all.count > 0) {
+        qsort(all.data, all.count, sizeof(double), by_size);
+        *least = fmin(*least, part * all.data[all.count / 2]);
+    }
+    kiln_array_free(world->context, &all);
     return KILN_OK;
 }
 

@@ -10,6 +10,12 @@
 /* The vertex field above, and its mean. */
 kiln_status kiln_remesh_note_sizes(kiln_world *world, double *mean, kiln_error *error);
 
+/* "energy": the quality below which nothing is made, and below which it is repaired. One and the
+ * same: repairs know nothing of energy, and would take away what was made for it. A part of
+ * what the scene asks for, or of the median at the start: in plates thinner than their edges all
+ * tets are flat, and neither splits nor repairs make better ones. */
+kiln_status kiln_remesh_note_shape(const kiln_world *world, double *least, kiln_error *error);
+
 /* What remeshing did in a step. */
 typedef struct kiln_remesh_work {
     size_t changed; /* tets of the step's mesh that it took or reshaped */

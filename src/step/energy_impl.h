@@ -65,6 +65,7 @@ typedef struct kiln_energy_pass {
     KILN_ARRAY_OF(kiln_energy_candidate)
     heap, aside;             /* largest gain first, ties by number; scratch */
     size_t budget, left;     /* trials of a sweep, by the survey; of the one that is being made */
+    double waits;            /* J: splits that promise less wait for the next call */
     kiln_u32_array depth;    /* [vertex] */
     double *vain, *still;    /* [tet][6], [vertex][2]: columns of energy_vain.c, or NULL */
     kiln_f64_array error_at; /* J, [vertex] at the survey: the largest gain of an edge there */

@@ -11,6 +11,8 @@ enum { STAR_ROOM = 128, RETREATS = 4, GRAIN = 64 };
 /* Of the mean edge at the vertex: how far it looks, and how far it goes at most. */
 #define LOOK  0.05
 #define REACH 0.3
+/* And how far off a plane or a line is on it. */
+#define FLAT 1e-9
 /* Of what a split must gain: less is not worth the change. */
 #define LEAST_PART 0.1
 
@@ -184,8 +186,31 @@ static bool may_move(const kiln_energy_pass *w, uint32_t vertex)
 {
     kiln_vec3 direction[3];
     return kiln_vertex_live(w->remesher->mesh, vertex) &&
-           directions(&w->remesher->side.data[vertex], direction) > 0 &&
-           !(w->objective->held && w->objective->held[vertex]);
+           directions(&w->remesher->side.data[vertex], direction) > 0;
+}
+
+/* Holds are of places: one that is held goes only along the plane or line it is on, and only where
+ * all that it could come to there is held as it is. */
+static bool stays_held(const kiln_energy_pass *w, const star *s)
+{
+    const uint32_t *held = w->objective->held;
+    const kiln_vertex_side *side = &w->remesher->side.data[s->vertex];
+    uint32_t bits = held ? held[s->vertex] : 0;
+    if (!bits)
+        return true;
+    if (side->freedom == KILN_FREE)
+        return false;
+    kiln_vec3 axis = kiln_v3_normalize(side->axis);
+    for (int i = 0; i < s->count; i++)
+        for (int k = 0; k < 4; k++) {
+            kiln_vec3 way = kiln_v3_sub(s->u[i][k], s->at);
+            double along = fabs(kiln_v3_dot(way, axis)), length = kiln_v3_norm(way);
+            double off = side->freedom == KILN_ON_PLANE ? along : length - along;
+            uint32_t other = w->remesher->mesh->tet[s->tet[i]].v[k];
+            if (off <= FLAT * s->edge && (held[other] & bits) != bits)
+                return false;
+        }
+    return true;
 }
 
 static void try_move(kiln_energy_pass *w, uint32_t vertex)
@@ -194,7 +219,7 @@ static void try_move(kiln_energy_pass *w, uint32_t vertex)
     double least = LEAST_PART * w->options->split;
     kiln_vec3 way;
     star s;
-    if (!gather(w, &w->walker, vertex, &s) || !(find_way(w, &s, &way) > 0.0))
+    if (!gather(w, &w->walker, vertex, &s) || !stays_held(w, &s) || !(find_way(w, &s, &way) > 0.0))
         return;
     for (int i = 0; i < RETREATS; i++, way = kiln_v3_scale(way, 0.5)) {
         kiln_place place = {.side = r->side.data[vertex]};
@@ -231,7 +256,8 @@ static void survey_chunk(void *user, size_t chunk, size_t begin, size_t end, int
         star s;
         survey->gain[v] = 0.0;
         if (!may_move(w, v) || kiln_star(w->remesher->mesh, v, walker, NULL) != KILN_OK ||
-            kiln_energy_is_still(w, v, &walker->tets) || !gather(w, walker, v, &s))
+            kiln_energy_is_still(w, v, &walker->tets) || !gather(w, walker, v, &s) ||
+            !stays_held(w, &s))
             continue;
         survey->gain[v] = find_way(w, &s, &way);
         if (survey->gain[v] == 0.0)

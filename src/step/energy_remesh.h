@@ -28,6 +28,8 @@ typedef struct kiln_energy_options {
     int depth;              /* splits of what splits made, in one call */
     double share; /* of the edges: so many changes of a kind are tried at most, the best first; 0:
                      any */
+    double mark;  /* splits that promise less than this part of the best one made wait for the next
+                     call; 0: none do */
     double tolerance;  /* m, of places */
     const char *sizes; /* vertex field, m: no edge is collapsed that is longer at either end; NULL:
                           none is */
@@ -41,6 +43,7 @@ typedef struct kiln_energy_count {
 
 typedef struct kiln_energy_report {
     kiln_energy_count splits, flips, moves, collapses;
+    uint64_t faces;   /* of the flips, those that removed faces */
     double predicted; /* J, of the splits that were taken */
 } kiln_energy_report;
 

@@ -5,6 +5,8 @@
 #include "remesh/insert.h"
 #include "step/energy_impl.h"
 
+#include <math.h>
+
 /* A candidate whose gain has fallen below this part of what it was queued with waits its turn. */
 #define STALE 0.5
 /* Candidates that are looked at for splits apart, and have to wait, at a time. */
@@ -92,6 +94,13 @@ static kiln_status take_place(kiln_energy_pass *w, const kiln_patch *patch)
     return KILN_OK;
 }
 
+/* Those that promise little wait until the mesh has done what it can with the ones that promise
+ * much: flips and moves first, and a solve. */
+static bool has_candidates(const kiln_energy_pass *w)
+{
+    return w->heap.count > 0 && w->heap.data[0].gain >= w->waits;
+}
+
 /* The next splits of the queue that are apart; the others keep their place. */
 static size_t choose(kiln_energy_pass *w)
 {
@@ -99,7 +108,7 @@ static size_t choose(kiln_energy_pass *w)
     size_t count = 0, most = w->left < KILN_ENERGY_SLOTS ? w->left : KILN_ENERGY_SLOTS;
     w->aside.count = 0;
     w->status = kiln_idset_clear(context, &w->near, 4096, w->error);
-    while (w->status == KILN_OK && w->heap.count > 0 && count < most &&
+    while (w->status == KILN_OK && has_candidates(w) && count < most &&
            w->aside.count < MOST_ASIDE) {
         kiln_energy_slot *slot = &w->slots[count];
         kiln_energy_candidate next = kiln_energy_pop(w);
@@ -189,6 +198,8 @@ static bool is_made(kiln_energy_pass *w, kiln_energy_slot *slot)
 static void conclude(kiln_energy_pass *w, kiln_energy_slot *slot)
 {
     kiln_energy_candidate edge = slot->edge;
+    if (edge.gain < w->waits)
+        return;
     w->report->splits.trials += slot->legal;
     if (!is_made(w, slot)) {
         if (w->status == KILN_OK)
@@ -198,6 +209,7 @@ static void conclude(kiln_energy_pass *w, kiln_energy_slot *slot)
         return;
     }
     w->report->predicted += edge.gain;
+    w->waits = fmax(w->waits, w->options->mark * edge.gain);
     uint32_t vertex = w->remesher->vertex_made;
     if (w->status == KILN_OK)
         w->status = note_depth(w, vertex, edge.a, edge.b);
@@ -218,7 +230,8 @@ void kiln_energy_split(kiln_energy_pass *pass)
     w->heap.count = 0;
     w->status = kiln_energy_survey(w, w->error);
     w->left = w->budget;
-    while (w->heap.count > 0 && w->left > 0 && w->status == KILN_OK && has_room(w)) {
+    w->waits = 0.0;
+    while (has_candidates(w) && w->left > 0 && w->status == KILN_OK && has_room(w)) {
         w->status = kiln_may_go_on(context, w->error);
         size_t count = w->status == KILN_OK ? choose(w) : 0;
         w->left -= count;

@@ -279,7 +279,7 @@ static double best_prediction(const kiln_local_objective *o)
 {
     double best = 0.0;
     for (uint32_t t = 0; t < o->mesh->table[KILN_ON_TET].used; t++)
-        for (int k = 0; k < 6; k++)
+        for (int k = 0; k < 6 && kiln_tet_live(o->mesh, t); k++)
             best =
                 fmax(best, kiln_energy_predict(o, t, kiln_edge_ends[k][0], kiln_edge_ends[k][1]));
     return best;
@@ -543,6 +543,100 @@ START_TEST(a_share_of_the_edges_is_tried)
 }
 END_TEST
 
+/* With a mark the best go first, and the rest are not forgotten: calls that follow make them. */
+START_TEST(little_waits_for_much)
+{
+    uint64_t taken[2], later = 0;
+    for (int marked = 0; marked < 2; marked++) {
+        rig r = make_block("neo-hookean", KILN_IMPLICIT_EULER);
+        kiln_local_objective o = try_block(&r, 0.01);
+        kiln_energy_options options = options_of(0.02 * best_prediction(&o));
+        options.mark = 0.5 * marked;
+        kiln_energy_report report = remesh(&r, &o, &options);
+        taken[marked] = report.splits.taken;
+        if (marked) {
+            double mean = report.predicted / (double)report.splits.taken;
+            ck_assert_double_gt(mean, 0.5 * 0.4 / 0.02 * options.split);
+            for (int i = 0; i < 100 && report.splits.taken > 0; i++) {
+                report = remesh(&r, &o, &options);
+                later += report.splits.taken;
+            }
+            options.mark = 0.0;
+            ck_assert_uint_le(remesh(&r, &o, &options).splits.taken, later / 20);
+        }
+        rig_free(&r);
+    }
+    ck_assert_uint_gt(taken[1], 0);
+    ck_assert_uint_lt(4 * taken[1], taken[0]);
+    ck_assert_uint_gt(later, taken[1]);
+}
+END_TEST
+
+static uint32_t *held_of(const kiln_mesh *mesh)
+{
+    return (uint32_t *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_HELD)->data;
+}
+
+/* Splits have no room: what changes are the tets between the vertices, and where those are. */
+static kiln_energy_report reshape(rig *r, kiln_local_objective *o)
+{
+    kiln_energy_options options = options_of(1e-4 * best_prediction(o));
+    options.most_tets = 1;
+    return remesh(r, o, &options);
+}
+
+/* A vertex that is held across its plane goes along it, where all of the plane is held; the border
+ * of what is held stays. */
+START_TEST(what_is_held_moves_where_all_is_held_alike)
+{
+    for (int some = 0; some < 2; some++) {
+        rig r = make_block("neo-hookean", KILN_IMPLICIT_EULER);
+        kiln_local_objective o = try_block(&r, 0.01);
+        size_t rows = r.mesh->table[KILN_ON_VERTEX].used, moved = 0;
+        kiln_vec3 before[256];
+        ck_assert_uint_le(rows, 256);
+        memcpy(before, r.mesh->u, rows * sizeof *before);
+        for (uint32_t v = 0; v < rows; v++)
+            if (before[v].z == 0.0 && (!some || fabs(before[v].y - 0.15) < 1e-9))
+                held_of(r.mesh)[v] = 4;
+        reshape(&r, &o);
+        for (uint32_t v = 0; v < rows; v++) {
+            if (!held_of(r.mesh)[v])
+                continue;
+            moved += kiln_v3_norm(kiln_v3_sub(r.mesh->u[v], before[v])) > 0.0;
+            ck_assert_double_eq(r.mesh->u[v].z, 0.0);
+        }
+        if (some)
+            ck_assert_uint_eq(moved, 0);
+        else
+            ck_assert_uint_gt(moved, 0);
+        kiln_test_audit(r.mesh);
+        rig_free(&r);
+    }
+}
+END_TEST
+
+/* Among tets that splits have made; what they gain is gained. */
+START_TEST(faces_are_flipped_too)
+{
+    rig r = make_block("neo-hookean", KILN_IMPLICIT_EULER);
+    kiln_local_objective o = try_block(&r, 0.01);
+    kiln_energy_options options = options_of(0.05 * best_prediction(&o));
+    remesh(&r, &o, &options);
+    uint32_t vertices = r.mesh->table[KILN_ON_VERTEX].live;
+    double before = whole(&o);
+    kiln_energy_report report = reshape(&r, &o);
+    ck_assert_uint_eq(r.mesh->table[KILN_ON_VERTEX].live, vertices);
+    ck_assert_uint_gt(report.faces, 0);
+    ck_assert_uint_gt(report.flips.taken, report.faces);
+    ck_assert_double_eq_tol(before - whole(&o),
+                            report.flips.gained + report.moves.gained + report.collapses.gained,
+                            1e-9 * fabs(before));
+    kiln_test_audit(r.mesh);
+    rig_free(&r);
+}
+END_TEST
+
 /* E3 */
 START_TEST(threads_change_nothing)
 {
@@ -617,6 +711,9 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, what_was_tried_in_vain_waits);
     tcase_add_test(all, bad_tets_are_split_where_they_become_no_worse);
     tcase_add_test(all, a_share_of_the_edges_is_tried);
+    tcase_add_test(all, little_waits_for_much);
+    tcase_add_test(all, what_is_held_moves_where_all_is_held_alike);
+    tcase_add_test(all, faces_are_flipped_too);
     tcase_add_test(all, threads_change_nothing);
     tcase_add_test(all, uniform_strain_is_left_alone);
     tcase_add_test(all, a_prediction_is_a_lower_bound);
