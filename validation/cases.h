@@ -65,9 +65,9 @@ KILN_VALIDATION_CASE(energy, energy_beam, QUICK,
                      "a cantilever whose mesh is judged by energy: better with fewer vertices")
 KILN_VALIDATION_CASE(energy, energy_cook, BRIEF,
                      "Cook's membrane judged by energy: 1 % of the rise, a fifth of the vertices")
-KILN_VALIDATION_CASE(energy, energy_hertz, BRIEF,
+KILN_VALIDATION_CASE(energy, energy_hertz, SLOW,
                      "a rigid ball in a block whose mesh is judged by energy: force over approach")
-KILN_VALIDATION_CASE(energy, energy_wave, BRIEF,
+KILN_VALIDATION_CASE(energy, energy_wave, SLOW,
                      "a wave along a rod and the mesh with it: energy over vertices")
 KILN_VALIDATION_CASE(limit_load, limit_load, BRIEF,
                      "limit loads of a tube and a bar, in at most 15 iterations a step")

@@ -67,7 +67,8 @@ enum {
     STAGNATION = 4        /* iterations in which the step did not shrink before N2's second half */
 };
 
-#define REST_TOLERANCE 1e-6 /* of the right side, for what N7 solves */
+#define REST_TOLERANCE   1e-6 /* of the right side, for what N7 solves */
+#define SINGLE_TOLERANCE 1e-8 /* of the length */
 /* N9: steps that are short; by how many tolerances a rest may miss its end; and by how much of the
  * way that was left when it first came to rest each must help. */
 #define SHORT  0.01
@@ -450,6 +451,13 @@ static kiln_newton_outcome outcome_of(kiln_solve_outcome outcome)
 
 /* dx of the free components from what is assembled; newton->g becomes its free part. An exact
  * matrix is not regularised. */
+/* Not where steps are to become so small that values no longer tell which way is down: what single
+ * precision leaves must be taken by another step. */
+static bool may_be_single(const kiln_problem *p)
+{
+    return !p->doubles && p->options->tolerance >= SINGLE_TOLERANCE && kiln_problem_follows(p);
+}
+
 static kiln_status solve_assembled(kiln_problem *p, bool exact, kiln_solve_outcome *outcome,
                                    kiln_error *error)
 {
@@ -463,7 +471,7 @@ static kiln_status solve_assembled(kiln_problem *p, bool exact, kiln_solve_outco
     kiln_vector_combine(newton->context, -1.0, newton->g, -1.0, newton->rhs, newton->rhs, p->count);
     kiln_constraints_project(p->constraints, newton->g);
     kiln_constraints_project(p->constraints, newton->rhs);
-    kiln_solver_set_single(newton->solver, !exact && kiln_problem_follows(p));
+    kiln_solver_set_single(newton->solver, !exact && may_be_single(p));
     return solve_regularised(p, exact, outcome, error);
 }
 
@@ -632,6 +640,10 @@ static kiln_status descend(kiln_problem *p, double limit, kiln_error *error)
         else
             kiln_problem_try_step(p, 1.0);
         shorts = p->moving && step < SHORT ? shorts + 1 : 0;
+        if (step == 0.0 && kiln_solver_last(p->newton->solver)->single) {
+            p->doubles = true; /* what single precision leaves may be all that there is to be had */
+            continue;
+        }
         if (step == 0.0 || shorts == MOST_SHORT_STEPS) {
             report->outcome = outcome_without_step(p);
             return KILN_OK;

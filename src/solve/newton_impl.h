@@ -47,6 +47,7 @@ typedef struct kiln_problem {
     double way;    /* to the targets at most, at the last direction */
     bool moving;   /* held unknowns are not at their targets, */
     bool resting;  /* and stay where they are for the time being (N9) */
+    bool doubles;  /* factors of single precision found no way on */
     bool barred;   /* a term did not allow the whole of the last step */
     bool all_held;
 } kiln_problem;

@@ -111,7 +111,7 @@ static const char everything[] =
     "    lags = 4, lag_tolerance = 0.125, load_steps = 7,\n"
     "    newton = { tolerance = 1e-3, iterations = 11, line_search = false, length = 2 },\n"
     "    solver = { backend = 'pcg-ic', tolerance = 1e-5, iterations = 99, memory = 1e9,\n"
-    "      blas_threads = 2 } },\n"
+    "      blas_threads = 2, precision = 'double' } },\n"
     "  remesh = param('method', 'local') == 'global' and domain or remesh { method = 'local',\n"
     "    space = 'world', quality = 0.2, every = 3, size = 0.5,\n"
     "    deformation = 0.25, strain = 8, strain_printed = true, follow = true, curvature = 0.5,\n"

@@ -129,7 +129,8 @@ static double *solve_grid(uint32_t n, int threads, kiln_isa isa, bool single, do
     context->isa = isa;
     kiln_bsr matrix;
     kiln_bsr_init_blocks(&matrix, context, n);
-    make_grid(&matrix, n == 1 ? 24 : 16, n, 5);
+    /* Work is divided alike in both precisions. */
+    make_grid(&matrix, single ? (n == 1 ? 18 : 12) : (n == 1 ? 24 : 16), n, 5);
     size_t count = n * matrix.rows;
     double *b = malloc(count * sizeof *b), *x = malloc(count * sizeof *x);
     double *r = malloc(count * sizeof *r);
