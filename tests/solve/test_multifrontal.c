@@ -123,14 +123,20 @@ static void make_grid(kiln_bsr *matrix, uint32_t side, uint32_t n, uint32_t alon
     make_coupled(matrix, side, n, alone, NULL, 0);
 }
 
+/* Work is divided alike in both precisions. */
+static uint32_t side_of(uint32_t n, bool single)
+{
+    uint32_t side = n == 1 ? 24 : 16;
+    return single ? 3 * side / 4 : side;
+}
+
 static double *solve_grid(uint32_t n, int threads, kiln_isa isa, bool single, double *worst)
 {
     kiln_context *context = kiln_test_context(threads);
     context->isa = isa;
     kiln_bsr matrix;
     kiln_bsr_init_blocks(&matrix, context, n);
-    /* Work is divided alike in both precisions. */
-    make_grid(&matrix, single ? (n == 1 ? 18 : 12) : (n == 1 ? 24 : 16), n, 5);
+    make_grid(&matrix, side_of(n, single), n, 5);
     size_t count = n * matrix.rows;
     double *b = malloc(count * sizeof *b), *x = malloc(count * sizeof *x);
     double *r = malloc(count * sizeof *r);
@@ -171,7 +177,7 @@ START_TEST(large_systems_have_the_same_bits_on_any_threads)
         static const int threads[] = {2, 3, 8};
         for (int t = 0; t < 3; t++) {
             double *x = solve_grid(n, threads[t], isa, single, &worst);
-            size_t side = n == 1 ? 24 : 16;
+            size_t side = side_of(n, single);
             ck_assert_mem_eq(first, x, n * (side * side * side + 5) * sizeof *x);
             free(x);
         }
