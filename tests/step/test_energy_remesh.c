@@ -1,38 +1,10 @@
 /* Remeshing inside a step: patches are pieces of the whole, predictions are bounds, what is kept
  * gains what is asked for, and what is not leaves every bit. */
-#include "rig.h"
+#include "energy_rig.h"
 
 #include "fem/plasticity.h"
 #include "geom/tet_quality.h"
 #include "remesh/transfer.h"
-#include "step/energy_remesh.h"
-
-static void add_fields(kiln_mesh *mesh)
-{
-    static const struct {
-        const char *name;
-        kiln_where where;
-        kiln_type type;
-        uint32_t components;
-        kiln_rule rule;
-    } fields[] = {{KILN_FIELD_END, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_DIRECT},
-                  {KILN_FIELD_HELD, KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_INHERIT},
-                  {KILN_FIELD_POINTS, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_NONE},
-                  {KILN_FIELD_TRACTION, KILN_ON_FACE, KILN_F64, 3, KILN_RULE_COPY},
-                  {KILN_FIELD_VAIN, KILN_ON_TET, KILN_F64, 6, KILN_RULE_NONE},
-                  {KILN_FIELD_STILL, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE},
-                  {KILN_FIELD_YIELD, KILN_ON_TET, KILN_F64, 2, KILN_RULE_COPY},
-                  {KILN_FIELD_REST, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY},
-                  {KILN_FIELD_BULK, KILN_ON_TET, KILN_F64, 3, KILN_RULE_COPY},
-                  {"mass", KILN_ON_TET, KILN_F64, 1, KILN_RULE_CONSERVE}};
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
-        ck_assert_int_eq(kiln_mesh_add_field(mesh, fields[i].name, fields[i].where, fields[i].type,
-                                             fields[i].components, fields[i].rule, NULL),
-                         KILN_OK);
-    double *mass = (double *)(void *)kiln_mesh_field(mesh, KILN_ON_TET, "mass")->data;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        mass[t] = 1000.0 * kiln_mesh_tet_volume(mesh, t);
-}
 
 /* A block that is bent, thrown and loaded: every term counts. */
 static rig make_block_of(kiln_material material, kiln_integrator integrator, int threads)
@@ -61,11 +33,6 @@ static rig make_block_on(const char *model, kiln_integrator integrator, int thre
 static rig make_block(const char *model, kiln_integrator integrator)
 {
     return make_block_on(model, integrator, 1);
-}
-
-static kiln_vec3 *end_of(const kiln_mesh *mesh)
-{
-    return (kiln_vec3 *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_END)->data;
 }
 
 /* The step of the block, tried: its places are the field's. */

@@ -1,8 +1,7 @@
 /* Contact round some vertices: it is that of the step, its forces are the slopes of its energies,
  * and remeshing among surfaces gains what it says and crosses nothing. */
-#include "rig.h"
+#include "energy_rig.h"
 
-#include "step/energy_remesh.h"
 #include "step/solid_impl.h"
 #include "topology/crossing.h"
 
@@ -31,39 +30,12 @@ static kiln_mesh *two_blocks(kiln_context *context)
     return mesh;
 }
 
-static void add_fields(kiln_mesh *mesh)
-{
-    static const struct {
-        const char *name;
-        kiln_where where;
-        kiln_type type;
-        uint32_t components;
-        kiln_rule rule;
-    } fields[] = {{KILN_FIELD_END, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_DIRECT},
-                  {KILN_FIELD_HELD, KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_INHERIT},
-                  {KILN_FIELD_POINTS, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_NONE},
-                  {KILN_FIELD_TRACTION, KILN_ON_FACE, KILN_F64, 3, KILN_RULE_COPY},
-                  {"mass", KILN_ON_TET, KILN_F64, 1, KILN_RULE_CONSERVE}};
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
-        ck_assert_int_eq(kiln_mesh_add_field(mesh, fields[i].name, fields[i].where, fields[i].type,
-                                             fields[i].components, fields[i].rule, NULL),
-                         KILN_OK);
-    double *mass = (double *)(void *)kiln_mesh_field(mesh, KILN_ON_TET, "mass")->data;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
-        mass[t] = 1000.0 * kiln_mesh_tet_volume(mesh, t);
-}
-
 static kiln_obstacle_shape ground_of(int number)
 {
     static const kiln_obstacle_shape grounds[] = {
         {.kind = KILN_OBSTACLE_PLANE, .point = {0, 0, 0}, .normal = {0, 0, 1}},
         {.kind = KILN_OBSTACLE_SPHERE, .point = {0.2, 0.2, -0.5}, .radius = 0.5}};
     return grounds[number];
-}
-
-static kiln_vec3 *end_of(const kiln_mesh *mesh)
-{
-    return (kiln_vec3 *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_END)->data;
 }
 
 static rig make_blocks(kiln_integrator integrator, int ground, double friction)
