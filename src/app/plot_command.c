@@ -38,8 +38,9 @@ static const char *unit_of(const char *column)
         return unit_of_part(dot);
     static const struct {
         const char *start, *unit;
-    } rows[] = {{"time", "s"}, {"dt", "s"},       {"t_", "s"},
-                {"e_", "J"},   {"volume", "m^3"}, {"rest_volume", "m^3"}};
+    } rows[] = {{"time", "s"},   {"dt", "s"},        {"t_", "s"},
+                {"e_", "J"},     {"volume", "m^3"},  {"rest_volume", "m^3"},
+                {"gained", "J"}, {"by_splits", "J"}, {"foreseen", "J"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strncmp(column, rows[i].start, strlen(rows[i].start)) == 0)
             return rows[i].unit;
@@ -56,6 +57,7 @@ typedef struct plot {
     const char *x_title;
     const double *across;
     bool rises; /* across, from row to row */
+    bool points, logarithmic;
 } plot;
 
 static bool is_zero(const kiln_plot_table *table, const kiln_plot_panel *panel)
@@ -131,6 +133,7 @@ static kiln_status add_ratio(plot *p, kiln_plot_panel *panel, kiln_error *error)
 static const struct default_panel {
     const char *title, *unit, *columns;
     bool stacked, from_zero, total, ratio, unless_zero;
+    const char *across, *needs; /* a column of its own; only where this one has numbers, not zero */
 } default_panels[] = {
     {"Energy", "J", "e_kinetic=kinetic e_elastic=elastic e_contact=contact e_load=potential",
      .total = true},
@@ -144,6 +147,7 @@ static const struct default_panel {
     {"Changes by energy", "", "splits flips moves collapses", .from_zero = true,
      .unless_zero = true},
     {"Energy gained by them", "J", "gained", .from_zero = true, .unless_zero = true},
+    {"Energy against vertices", "J", "e_elastic=elastic", .across = "vertices", .needs = "gained"},
     {"Iterations per step", "", "newton=Newton linear=linear relax=relaxation rejected=rejected",
      .from_zero = true},
     {"Time step", "s", "dt", .from_zero = true},
@@ -183,6 +187,17 @@ static kiln_status keep(plot *p, const char *text, const char **out, kiln_error 
     return KILN_OK;
 }
 
+/* False: the run has nothing to show there. */
+static bool give_across(const plot *p, kiln_plot_panel *panel, const struct default_panel *row)
+{
+    const double *needed = kiln_plot_table_find(&p->table, row->needs);
+    kiln_plot_panel only = {.series = {{.values = needed}}, .count = 1};
+    panel->x_title = row->across;
+    panel->across = kiln_plot_table_find(&p->table, row->across);
+    return has_values(&p->table, needed) && has_values(&p->table, panel->across) &&
+           !is_zero(&p->table, &only);
+}
+
 static kiln_status add_default(plot *p, const struct default_panel *row, kiln_error *error)
 {
     kiln_plot_panel panel = {.title = row->title,
@@ -205,6 +220,8 @@ static kiln_status add_default(plot *p, const struct default_panel *row, kiln_er
         KILN_TRY(add_rest(p, &panel, whole, error));
     if (row->total && panel.count > 1)
         KILN_TRY(add_sum(p, &panel, "total", error));
+    if (row->across && !give_across(p, &panel, row))
+        return KILN_OK;
     if (panel.count > 0 && !(row->unless_zero && is_zero(&p->table, &panel)))
         p->panels[p->count++] = panel;
     return KILN_OK;
@@ -332,9 +349,18 @@ static kiln_status draw(plot *p, const kiln_plot_canvas *canvas, kiln_error *err
                                  .x_unit = unit_of(p->x_title),
                                  .across = p->across,
                                  .rises = p->rises,
+                                 .points = p->points,
+                                 .logarithmic = p->logarithmic,
                                  .rows = p->table.rows};
         kiln_plot_panel panel = p->panels[i];
-        panel.stacked = panel.stacked && p->rises; /* areas that go back would cover each other */
+        if (panel.across) {
+            frame.across = panel.across;
+            frame.x_title = panel.x_title;
+            frame.x_unit = unit_of(panel.x_title);
+            frame.rises = false;
+        }
+        panel.stacked = panel.stacked && p->rises && !p->logarithmic; /* areas that go back would
+                                                                         cover each other */
         KILN_TRY(kiln_plot_panel_draw(canvas, &panel, &frame, &p->table.arena, error));
     }
     return KILN_OK;
@@ -386,6 +412,8 @@ static kiln_status make_plot(kiln_context *context, const kiln_arguments *argume
                              const char *path, kiln_error *error)
 {
     const char *asked = kiln_arguments_get(arguments, "columns");
+    p->points = kiln_arguments_has(arguments, "points");
+    p->logarithmic = kiln_arguments_has(arguments, "log");
     KILN_TRY(choose_across(p, kiln_arguments_get(arguments, "x"), error));
     bool any = asked || arguments->operand_count > 1;
     if (asked)
@@ -457,7 +485,9 @@ int kiln_command_plot(int argc, char **argv)
         {"columns", 'c', "NAMES",
          "columns of stats.csv and probes.csv: a,b for two diagrams, a+b in one diagram"},
         {"list", 0, NULL, "prints the names of the columns and their units instead"},
-        {"x", 0, "NAME", "column along the horizontal axis (default: time)"}};
+        {"x", 0, "NAME", "column along the horizontal axis (default: time)"},
+        {"points", 0, NULL, "a dot for each row instead of curves"},
+        {"log", 0, NULL, "both axes logarithmic; what is not positive is left out"}};
     static const kiln_usage usage = {
         .command = "plot",
         .synopsis = "RUN|FILE.csv [COLUMN...] [-o FILE.svg|FILE.png] [--columns a,b+c] [--x NAME]",

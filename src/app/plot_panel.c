@@ -21,7 +21,8 @@ double kiln_plot_tick_step(double range, int most)
 }
 
 typedef struct axis {
-    double low, high, step;
+    double low, high, step; /* of the decimal logarithms on a logarithmic axis */
+    bool logarithmic;
     double factor;   /* numbers shown are values divided by this */
     char unit[40];   /* with the prefix or power of ten that stands for the factor */
     double from, to; /* places of low and high */
@@ -67,13 +68,33 @@ static axis make_axis(double low, double high, int most, const char *unit, bool 
     return a;
 }
 
+/* Whole decades, as many between ticks as leave room for their labels. */
+static axis make_log_axis(double low, double high, int most, const char *unit)
+{
+    axis a = {.logarithmic = true, .factor = 1.0};
+    bool any = low <= high; /* else nothing is positive */
+    a.low = any ? floor(log10(low) + 1e-9) : 0.0;
+    a.high = any ? ceil(log10(high) - 1e-9) : 1.0;
+    a.high = a.high > a.low ? a.high : a.low + 1.0;
+    a.step = ceil((a.high - a.low) / most);
+    snprintf(a.unit, sizeof a.unit, "%s", unit);
+    return a;
+}
+
+/* NaN: nowhere. */
 static double place(const axis *a, double value)
 {
+    if (a->logarithmic)
+        value = value > 0.0 ? log10(value) : (double)NAN;
     return a->from + (value - a->low) / (a->high - a->low) * (a->to - a->from);
 }
 
 static void tick_label(const axis *a, double value, char text[32])
 {
+    if (a->logarithmic) {
+        snprintf(text, 32, "%g", value);
+        return;
+    }
     double step = a->step / a->factor, shown = value / a->factor;
     double digits = -floor(log10(step) + 1e-9);
     /* 2.5 and its like have a digit more than their power of ten. */
@@ -91,7 +112,8 @@ static size_t tick_count(const axis *a)
 
 static double tick_value(const axis *a, size_t i)
 {
-    return (ceil(a->low / a->step - 1e-9) + (double)i) * a->step;
+    double at = (ceil(a->low / a->step - 1e-9) + (double)i) * a->step;
+    return a->logarithmic ? pow(10.0, at) : at;
 }
 
 static void rule(const kiln_plot_canvas *canvas, double x0, double y0, double x1, double y1,
@@ -190,26 +212,33 @@ static size_t thin_path(const kiln_plot_frame *frame, const double *values, cons
     return count;
 }
 
+static void dot(const kiln_plot_canvas *canvas, kiln_plot_point at, unsigned color)
+{
+    canvas->box(canvas->self, at.x - 1.5, at.y - 1.5, 3.0, 3.0, color);
+}
+
+/* Gaps part it; a value alone is a dot. */
 static void draw_curve(const kiln_plot_canvas *canvas, const kiln_plot_frame *frame,
                        const kiln_plot_series *series, const axis *x, const axis *y, uint32_t *rows,
                        kiln_plot_point *points)
 {
-    size_t shown = frame->rises ? thin(frame, series->values, x, rows)
-                                : thin_path(frame, series->values, x, y, rows);
+    size_t shown = frame->rises && !frame->points ? thin(frame, series->values, x, rows)
+                                                  : thin_path(frame, series->values, x, y, rows);
     size_t count = 0;
     for (size_t i = 0; i <= shown; i++) {
-        bool gap = i == shown || isnan(series->values[rows[i]]) || isnan(frame->across[rows[i]]);
-        if (!gap) {
-            points[count++] = (kiln_plot_point){place(x, frame->across[rows[i]]),
-                                                place(y, series->values[rows[i]])};
+        kiln_plot_point p = {NAN, NAN};
+        if (i < shown)
+            p = (kiln_plot_point){place(x, frame->across[rows[i]]),
+                                  place(y, series->values[rows[i]])};
+        bool gap = isnan(p.x) || isnan(p.y);
+        if (!gap)
+            points[count++] = p;
+        if (!gap && !frame->points)
             continue;
-        }
-        if (count == 1) { /* a value alone */
-            canvas->box(canvas->self, points[0].x - 1.5, points[0].y - 1.5, 3.0, 3.0,
-                        series->color);
-        } else if (count > 1) {
+        if (count == 1)
+            dot(canvas, points[0], series->color);
+        else if (count > 1)
             canvas->line(canvas->self, points, count, 1.6, series->color);
-        }
         count = 0;
     }
 }
@@ -239,6 +268,15 @@ static void draw_stack(const kiln_plot_canvas *canvas, const kiln_plot_panel *pa
     }
 }
 
+/* Of a logarithmic axis only what is positive. */
+static void stretch(double *low, double *high, double value, bool logarithmic)
+{
+    if (logarithmic && !(value > 0.0))
+        return;
+    *low = fmin(*low, value);
+    *high = fmax(*high, value);
+}
+
 static axis value_axis(const kiln_plot_panel *panel, const kiln_plot_frame *frame)
 {
     double low = HUGE_VAL, high = -HUGE_VAL;
@@ -249,10 +287,11 @@ static axis value_axis(const kiln_plot_panel *panel, const kiln_plot_frame *fram
             sum += panel->stacked ? fmax(0.0, value) : 0.0; /* fmax passes over NaN */
             if (panel->stacked)
                 value = sum;
-            low = fmin(low, value);
-            high = fmax(high, value);
+            stretch(&low, &high, value, frame->logarithmic);
         }
     }
+    if (frame->logarithmic)
+        return make_log_axis(low, high, 5, panel->unit);
     if (!(low <= high))
         low = high = 0.0;
     if (low == 0.0 && high == 0.0 && (panel->stacked || panel->from_zero))
@@ -265,11 +304,10 @@ static axis value_axis(const kiln_plot_panel *panel, const kiln_plot_frame *fram
 static axis across_axis(const kiln_plot_frame *frame)
 {
     double low = HUGE_VAL, high = -HUGE_VAL;
-    for (size_t i = 0; i < frame->rows; i++) {
-        low = fmin(low, frame->across[i]);
-        high = fmax(high, frame->across[i]);
-    }
-    return make_axis(low, high, 7, frame->x_unit, false);
+    for (size_t i = 0; i < frame->rows; i++)
+        stretch(&low, &high, frame->across[i], frame->logarithmic);
+    return frame->logarithmic ? make_log_axis(low, high, 7, frame->x_unit)
+                              : make_axis(low, high, 7, frame->x_unit, false);
 }
 
 kiln_status kiln_plot_panel_draw(const kiln_plot_canvas *canvas, const kiln_plot_panel *panel,

@@ -17,8 +17,10 @@ typedef struct kiln_plot_panel {
     const char *title, *unit; /* unit "": a plain number */
     kiln_plot_series series[KILN_PLOT_MAX_SERIES];
     size_t count;
-    bool stacked;   /* areas on top of one another; values from 0 */
-    bool from_zero; /* the axis begins at 0 */
+    bool stacked;         /* areas on top of one another; values from 0 */
+    bool from_zero;       /* the axis begins at 0 */
+    const char *x_title;  /* of a panel with an axis of its own, or NULL */
+    const double *across; /* likewise */
 } kiln_plot_panel;
 
 typedef struct kiln_plot_frame {
@@ -26,6 +28,8 @@ typedef struct kiln_plot_frame {
     const char *x_title, *x_unit; /* unit "": a plain number */
     const double *across;         /* [row]; NaN: a gap */
     bool rises;                   /* from row to row, as it must where areas are stacked */
+    bool points;                  /* no curves */
+    bool logarithmic;             /* both axes; what is not positive is a gap */
     size_t rows;
 } kiln_plot_frame;
 

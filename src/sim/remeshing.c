@@ -92,6 +92,8 @@ void kiln_remesh_measure_energy(const kiln_energy_report *report, kiln_stats *st
     stats->moves = (double)m->taken;
     stats->collapses = (double)c->taken;
     stats->gained = s->gained + f->gained + m->gained + c->gained;
+    stats->by_splits = s->gained;
+    stats->foreseen = report->predicted;
     stats->t_splits = s->seconds;
     stats->t_flips = f->seconds;
     stats->t_moves = m->seconds;

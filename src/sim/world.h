@@ -78,7 +78,9 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
  *                         clearance, m
  *   trials splits flips moves collapses   of remeshing by energy: all that were judged, and by kind
  *                         those that were made; t_splits and so on are their parts of t_remesh
- *   gained                J by which the energy of the step fell with them */
+ *   gained                J by which the energy of the step fell with them
+ *   by_splits foreseen    the part of the splits, and what was predicted for those that were made
+ */
 #define KILN_STATS_TABLE(X)                                                                        \
     X(step)                                                                                        \
     X(time)                                                                                        \
@@ -134,7 +136,9 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
     X(t_splits)                                                                                    \
     X(t_flips)                                                                                     \
     X(t_moves)                                                                                     \
-    X(t_collapses)
+    X(t_collapses)                                                                                 \
+    X(by_splits)                                                                                   \
+    X(foreseen)
 
 typedef struct kiln_stats {
 #define KILN_STATS_MEMBER(name) double name;

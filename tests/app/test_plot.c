@@ -96,6 +96,48 @@ START_TEST(curves_meet_their_axes)
 }
 END_TEST
 
+/* Decades are as far apart as decades, a dot for each row, and none for what has no logarithm. */
+START_TEST(powers_on_logarithmic_axes)
+{
+    write_file("a.csv", "n,error\n10,1\n100,0.1\n300,0\n1000,0.001\n");
+    ck_assert_int_eq(run_program("plot a.csv -o a.svg error --x n --log --points"), 0);
+    ck_assert_int_ne(run_shell("grep -q 'stroke-width=\"1.6\"' a.svg"), 0);
+    FILE *file = fopen("a.svg", "r");
+    ck_assert_ptr_nonnull(file);
+    char line[4096];
+    double x[4], y[4], width, height;
+    int dots = 0;
+    while (fgets(line, sizeof line, file)) {
+        double at[2];
+        if (sscanf(line, "<rect x=\"%lf\" y=\"%lf\" width=\"%lf\" height=\"%lf\"", &at[0], &at[1],
+                   &width, &height) == 4 &&
+            width == 3.0 && height == 3.0) {
+            ck_assert_int_lt(dots, 4);
+            x[dots] = at[0];
+            y[dots++] = at[1];
+        }
+    }
+    fclose(file);
+    ck_assert_int_eq(dots, 3);
+    ck_assert_double_gt(x[1] - x[0], 50.0);
+    ck_assert_double_eq_tol(x[2] - x[1], x[1] - x[0], 0.2);
+    ck_assert_double_eq_tol(y[2] - y[1], 2 * (y[1] - y[0]), 0.3);
+    ck_assert_int_eq(run_shell("grep -q '>1000<' a.svg && grep -q '>0.001<' a.svg"), 0);
+}
+END_TEST
+
+/* Of a run whose mesh is judged by energy. */
+START_TEST(energy_against_vertices)
+{
+    write_file("run/stats.csv", "step,time,vertices,e_elastic,gained\n0,0,10,5,0\n1,1,20,4,1\n");
+    ck_assert_int_eq(run_program("plot run"), 0);
+    ck_assert_int_eq(run_shell("grep -q 'Energy against vertices' run/plot.svg"), 0);
+    write_file("run/stats.csv", "step,time,vertices,e_elastic,gained\n0,0,10,5,0\n1,1,20,4,0\n");
+    ck_assert_int_eq(run_program("plot run"), 0);
+    ck_assert_int_ne(run_shell("grep -q 'Energy against vertices' run/plot.svg"), 0);
+}
+END_TEST
+
 /* There and back again: every row is on the curve, in order, and the axis spans them all. */
 START_TEST(curves_over_any_column)
 {
@@ -250,6 +292,8 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, columns_of_probes_are_found);
     tcase_add_test(all, curves_meet_their_axes);
     tcase_add_test(all, curves_over_any_column);
+    tcase_add_test(all, powers_on_logarithmic_axes);
+    tcase_add_test(all, energy_against_vertices);
     tcase_add_test(all, a_png_is_drawn);
     tcase_add_test(all, long_runs_stay_small_files);
     tcase_add_test(all, hard_values_are_drawn);
