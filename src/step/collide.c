@@ -46,6 +46,7 @@ void kiln_collide_free(kiln_collide *c)
     kiln_array_free(c->context, &c->facing);
     kiln_array_free(c->context, &c->measured);
     kiln_array_free(c->context, &c->behind);
+    kiln_array_free(c->context, &c->mean_way);
     kiln_array_free(c->context, &c->distance);
     kiln_kept_values_free(&c->kept, c->context);
     kiln_kept_values_free(&c->totals, c->context);
@@ -66,8 +67,9 @@ size_t kiln_collide_bytes(const kiln_collide *c)
             c->scale.capacity + c->rub.capacity + c->push.capacity) *
                sizeof(double) +
            c->boxes.capacity * sizeof(kiln_box) + c->behind.capacity +
-           c->facing.capacity * sizeof(kiln_vec3) + kiln_kept_values_bytes(&c->kept) +
-           kiln_kept_values_bytes(&c->totals) + c->distance.capacity * sizeof(kiln_pair_distance) +
+           c->mean_way.capacity * sizeof(kiln_mean_way) + c->facing.capacity * sizeof(kiln_vec3) +
+           kiln_kept_values_bytes(&c->kept) + kiln_kept_values_bytes(&c->totals) +
+           c->distance.capacity * sizeof(kiln_pair_distance) +
            c->begun.capacity * sizeof(kiln_surface_pair) +
            (c->cliques.capacity + c->wanted.capacity + c->acting.capacity + c->rubbed.capacity) *
                sizeof(uint32_t) +
@@ -161,14 +163,18 @@ static kiln_status start_anew(kiln_collide *c, kiln_error *error)
     return kiln_array_reserve(c->context, &c->at, 3 * rows, error);
 }
 
-/* The mean edge, but no less than surfaces repel at. */
+/* The mean edge, but no less than surfaces repel at; and the shortest. */
 static void find_stride(kiln_collide *c)
 {
     const kiln_u32_array *edges = &c->surface.edges;
     double sum = 0.0;
-    for (size_t e = 0; e + 1 < edges->count; e += 2)
-        sum +=
+    c->shortest = INFINITY;
+    for (size_t e = 0; e + 1 < edges->count; e += 2) {
+        double length =
             kiln_v3_norm(kiln_v3_sub(c->mesh->u[edges->data[e + 1]], c->mesh->u[edges->data[e]]));
+        sum += length;
+        c->shortest = fmin(c->shortest, length);
+    }
     c->stride = fmax(edges->count ? 2.0 * sum / (double)edges->count : 0.0, c->options.thickness);
 }
 

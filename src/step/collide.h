@@ -107,6 +107,12 @@ typedef struct kiln_collide_once {
     kiln_u32_array part_of; /* [part] the pair, ascending */
 } kiln_collide_once;
 
+/* Of a part in a step: the mean over the vertices of its surface. */
+typedef struct kiln_mean_way {
+    kiln_vec3 way;
+    size_t vertices;
+} kiln_mean_way;
+
 typedef struct kiln_collide {
     kiln_context *context;
     const kiln_mesh *mesh; /* borrowed */
@@ -128,6 +134,7 @@ typedef struct kiln_collide {
     facing; /* [vertex slot] area vector of the faces at it there, over their area in u */
     kiln_f64_array at; /* [row][3] where a piece of a way begins */
     double stride;     /* m, of such a piece at most */
+    double shortest;   /* m, edge of the surface in the material */
     size_t about;      /* pairs that were found about a place, last */
     KILN_ARRAY_OF(kiln_surface_pair)
     begun; /* those that acted at the begin of the step, where forces are over it: in order. They
@@ -150,7 +157,9 @@ typedef struct kiln_collide {
     uint64_t coupled_measure, coupled_revision; /* which cliques */
     kiln_f64_array push;                        /* [acting][2] N and N/m: scratch of an assembly */
     KILN_ARRAY_OF(uint8_t)
-    behind; /* [surface vertex] its way crosses faces as they were (1), as they are (2) */
+    behind; /* [surface vertex] faces bar its way, as they were and as they are */
+    KILN_ARRAY_OF(kiln_mean_way)
+    mean_way;               /* [part] */
     kiln_f64_array least;   /* [chunk] of a max_step */
     kiln_u32_array cliques; /* [clique][4], ascending */
     kiln_u32_array wanted;  /* those to be, for comparison */
@@ -246,8 +255,9 @@ kiln_status kiln_collide_failure(const kiln_collide *collide, kiln_error *error)
 
 /* Largest part of the way from x to `to` that detection allows; 1: all. */
 double kiln_collide_way(kiln_collide *collide, const double *x, const double *to, double *scratch);
-/* Whether most of a part is, at the end of a long step, behind a surface that stood between its
- * begin and its end all the time: a vertex of it in *vertex, else KILN_NONE. */
+/* Whether much of a part, or of an obstacle, is at the end of a long step behind a surface that
+ * stood in its way, as that surface sees it, at the begin and at the end: a vertex of a body there
+ * in *vertex, else KILN_NONE. */
 kiln_status kiln_collide_behind(kiln_collide *collide, const double *begin, const double *end,
                                 uint32_t *vertex, kiln_error *error);
 /* Pairs within reach at x. */

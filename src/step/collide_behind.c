@@ -1,29 +1,83 @@
 /* Newton's way is free of crossings, but when a step is long it may lead round something that no
- * velocity leads round: the minimum of the objective may lie behind it. */
+ * velocity leads round: the minimum of the objective may lie behind it. What counts is the way of a
+ * vertex as the other sees it, who may be the one that moves, and the way of the points of a wall
+ * as that of a body's. A body sees it from its mean motion: what its faces do beside that is how it
+ * gives way, and a sheet that takes up a bullet is not in its way. */
+#include "geom/distance.h"
 #include "geom/predicates.h"
 #include "step/collide_impl.h"
 
-/* Of the stride: shorter ways lead round nothing. */
+/* Of the shortest edge, which is how thin something is: shorter ways lead round nothing. */
 #define FAST 2.0
+/* Of the vertices of a part: more of them do not get behind something by a turn or by giving way,
+ * and bodies that meet need not do so with most of their length. */
+#define PART 0.25
+
+/* Its way crosses faces as they were, as they are: */
+#define WAS 1
+#define IS  2
 
 typedef struct probe {
     const kiln_collide *collide;
-    const kiln_vec3 *x; /* of the faces */
-    kiln_vec3 from, to;
-    uint32_t part, body;
-    bool hit;
+    const kiln_vec3 *begin, *end; /* [row] of the step */
+    uint32_t row;
+    uint32_t part, body, obstacle; /* of the row: the last of a wall's, else KILN_NONE */
+    uint32_t crossed;              /* a vertex of a face that it crossed, last */
+    unsigned met;
 } probe;
 
-/* Exact signs; what is met at an edge or a vertex counts. */
-static bool crosses(const probe *p, const uint32_t v[3])
+/* Of the part of a vertex. */
+static kiln_vec3 mean_way(const kiln_collide *c, uint32_t vertex)
 {
-    kiln_vec3 a = p->x[v[0]], b = p->x[v[1]], c = p->x[v[2]];
-    double below = kiln_orient3d(a, b, c, p->from), above = kiln_orient3d(a, b, c, p->to);
+    return c->mean_way.data[c->surface.part.data[vertex]].way;
+}
+
+/* Exact signs; what is met at an edge or a vertex counts. */
+static bool crosses(kiln_vec3 from, kiln_vec3 to, const kiln_vec3 face[3])
+{
+    kiln_vec3 a = face[0], b = face[1], c = face[2];
+    double below = kiln_orient3d(a, b, c, from), above = kiln_orient3d(a, b, c, to);
     if (!(below > 0 && above < 0) && !(below < 0 && above > 0))
         return false;
-    double s[3] = {kiln_orient3d(p->from, p->to, a, b), kiln_orient3d(p->from, p->to, b, c),
-                   kiln_orient3d(p->from, p->to, c, a)};
+    double s[3] = {kiln_orient3d(from, to, a, b), kiln_orient3d(from, to, b, c),
+                   kiln_orient3d(from, to, c, a)};
     return (s[0] >= 0 && s[1] >= 0 && s[2] >= 0) || (s[0] <= 0 && s[1] <= 0 && s[2] <= 0);
+}
+
+/* How far the face of a wall has gone in the step where it is nearest to p, its corners at x. */
+static kiln_vec3 way_of_wall(const probe *p, const kiln_vec3 x[3], const uint32_t v[3],
+                             kiln_vec3 place)
+{
+    kiln_closest_point near = kiln_closest_on_triangle(place, x);
+    kiln_vec3 way = {0, 0, 0};
+    for (int k = 0; k < 3; k++)
+        way = kiln_v3_madd(way, near.weight[k], kiln_v3_sub(p->end[v[k]], p->begin[v[k]]));
+    return way;
+}
+
+/* Two that are held go where the scene leads them. */
+static bool are_held(const probe *p, const uint32_t v[3])
+{
+    const uint8_t *held = p->collide->given->held;
+    return held && held[p->row] == 7 && held[v[0]] == 7 && held[v[1]] == 7 && held[v[2]] == 7;
+}
+
+static void look(probe *p, const uint32_t v[3])
+{
+    if (are_held(p, v))
+        return;
+    kiln_vec3 from = p->begin[p->row], to = p->end[p->row];
+    const kiln_vec3 was[3] = {p->begin[v[0]], p->begin[v[1]], p->begin[v[2]]};
+    const kiln_vec3 is[3] = {p->end[v[0]], p->end[v[1]], p->end[v[2]]};
+    bool wall = kiln_collide_is_wall(p->collide, v[0]);
+    kiln_vec3 mean = wall ? kiln_v3(0, 0, 0) : mean_way(p->collide, v[0]);
+    unsigned met = 0;
+    if (crosses(from, kiln_v3_sub(to, wall ? way_of_wall(p, was, v, from) : mean), was))
+        met |= WAS;
+    if (crosses(kiln_v3_add(from, wall ? way_of_wall(p, is, v, to) : mean), to, is))
+        met |= IS;
+    p->met |= met;
+    p->crossed = met ? v[0] : p->crossed;
 }
 
 static bool visit_face(void *user, uint32_t face)
@@ -33,91 +87,182 @@ static bool visit_face(void *user, uint32_t face)
     const kiln_contact_surface *surface = &p->collide->surface;
     const kiln_contact_options *o = &p->collide->options;
     uint32_t body = surface->body.data[v[0]];
-    p->hit = surface->part.data[v[0]] != p->part && (body == p->body ? o->self : o->bodies) &&
-             kiln_bodies_meet(o->pairs, p->body, body) && crosses(p, v);
-    return !p->hit;
+    bool meets = p->obstacle != KILN_NONE ? kiln_body_meets_obstacle(o->pairs, body, p->obstacle)
+                                          : surface->part.data[v[0]] != p->part &&
+                                                (body == p->body ? o->self : o->bodies) &&
+                                                kiln_bodies_meet(o->pairs, p->body, body);
+    if (meets)
+        look(p, v);
+    return p->met != (WAS | IS);
+}
+
+/* Planes are asked for by themselves, and for every vertex (kiln_collide_behind_plane). */
+static bool is_plane(const kiln_collide *c, uint32_t obstacle)
+{
+    return isinf(c->walls.face_area.data[obstacle]);
 }
 
 static bool visit_wall(void *user, uint32_t face)
 {
     probe *p = user;
     const uint32_t *own = &p->collide->walls.faces.data[3 * (size_t)face];
-    uint32_t first = p->collide->first_wall;
-    p->hit = kiln_body_meets_obstacle(p->collide->options.pairs, p->body,
-                                      p->collide->walls.obstacle.data[own[0]]) &&
-             crosses(p, (uint32_t[3]){first + own[0], first + own[1], first + own[2]});
-    return !p->hit;
+    uint32_t first = p->collide->first_wall, obstacle = p->collide->walls.obstacle.data[own[0]];
+    if (!is_plane(p->collide, obstacle) &&
+        kiln_body_meets_obstacle(p->collide->options.pairs, p->body, obstacle))
+        look(p, (uint32_t[3]){first + own[0], first + own[1], first + own[2]});
+    return p->met != (WAS | IS);
 }
 
-/* Marks vertices whose straight way crosses a wall or a face of another part, with those at x. */
-static void mark(kiln_collide *c, const double *x, const double *begin, const double *end,
-                 uint8_t bit)
+/* Whether the way of a row is barred by faces of another part, or of walls, from begin to end. */
+static bool is_barred(probe *p)
 {
-    for (size_t i = 0; i < c->surface.vertices.count; i++) {
-        uint32_t v = c->surface.vertices.data[i];
-        probe p = {.collide = c,
-                   .x = kiln_collide_points(x),
-                   .from = kiln_collide_points(begin)[v],
-                   .to = kiln_collide_points(end)[v],
-                   .part = c->surface.part.data[v],
-                   .body = c->surface.body.data[v]};
-        const kiln_vec3 way[2] = {p.from, p.to};
-        kiln_bvh_query_box(&c->found.face_tree, kiln_box_of(way, 2), visit_face, &p);
-        if (!p.hit && c->walls.faces.count)
-            kiln_bvh_query_box(&c->found.wall_face_tree, kiln_box_of(way, 2), visit_wall, &p);
-        c->behind.data[i] |= p.hit ? bit : 0;
+    const kiln_vec3 way[2] = {p->begin[p->row], p->end[p->row]};
+    const kiln_surface_pairs *found = &p->collide->found;
+    kiln_bvh_query_box(&found->face_tree, kiln_box_of(way, 2), visit_face, p);
+    if (p->met != (WAS | IS) && p->obstacle == KILN_NONE && p->collide->walls.faces.count)
+        kiln_bvh_query_box(&found->wall_face_tree, kiln_box_of(way, 2), visit_wall, p);
+    return p->met == (WAS | IS);
+}
+
+static kiln_status find_mean_ways(kiln_collide *c, const kiln_vec3 *begin, const kiln_vec3 *end,
+                                  kiln_error *error)
+{
+    const kiln_u32_array *vertices = &c->surface.vertices, *part = &c->surface.part;
+    c->mean_way.count = 0;
+    for (size_t i = 0; i < vertices->count; i++)
+        while (c->mean_way.count <= part->data[vertices->data[i]])
+            KILN_TRY(kiln_array_push(c->context, &c->mean_way, ((kiln_mean_way){0}), error));
+    for (size_t i = 0; i < vertices->count; i++) {
+        uint32_t v = vertices->data[i];
+        kiln_mean_way *of = &c->mean_way.data[part->data[v]];
+        of->way = kiln_v3_add(of->way, kiln_v3_sub(end[v], begin[v]));
+        of->vertices++;
     }
+    for (size_t p = 0; p < c->mean_way.count; p++) {
+        kiln_mean_way *of = &c->mean_way.data[p];
+        if (of->vertices)
+            of->way = kiln_v3_scale(of->way, 1.0 / (double)of->vertices);
+    }
+    return KILN_OK;
 }
 
-static kiln_status place_tree(kiln_collide *c, kiln_bvh *tree, const kiln_u32_array *faces,
-                              const kiln_vec3 *x, kiln_error *error)
+/* All places of a face seen from what goes these ways. */
+static kiln_box swept(const kiln_vec3 *begin, const kiln_vec3 *end, const uint32_t v[3],
+                      kiln_box way)
 {
+    kiln_box was = kiln_box_empty(), is = was;
+    for (int k = 0; k < 3; k++) {
+        was = kiln_box_grow(was, begin[v[k]]);
+        is = kiln_box_grow(is, end[v[k]]);
+    }
+    way = kiln_box_grow(way, kiln_v3(0, 0, 0));
+    return kiln_box_join((kiln_box){kiln_v3_add(was.low, way.low), kiln_v3_add(was.high, way.high)},
+                         (kiln_box){kiln_v3_sub(is.low, way.high), kiln_v3_sub(is.high, way.low)});
+}
+
+static kiln_status place_faces(kiln_collide *c, const kiln_vec3 *begin, const kiln_vec3 *end,
+                               kiln_error *error)
+{
+    const kiln_u32_array *faces = &c->surface.faces;
     KILN_TRY(kiln_array_reserve(c->context, &c->found.boxes, faces->count / 3 + 1, error));
     for (size_t f = 0; f < faces->count / 3; f++) {
-        kiln_vec3 p[3];
-        for (int k = 0; k < 3; k++)
-            p[k] = x[faces->data[3 * f + (size_t)k]];
-        c->found.boxes.data[f] = kiln_box_of(p, 3);
+        const uint32_t *v = &faces->data[3 * f];
+        const kiln_vec3 way[1] = {mean_way(c, v[0])};
+        c->found.boxes.data[f] = swept(begin, end, v, kiln_box_of(way, 1));
     }
-    return kiln_bvh_refit(tree, c->found.boxes.data, error);
+    return kiln_bvh_refit(&c->found.face_tree, c->found.boxes.data, error);
 }
 
-static kiln_status place_faces(kiln_collide *c, const double *x, kiln_error *error)
+/* `begin` and `end` [point]. Any of the face's corners may go as any other does. */
+static kiln_status place_walls(kiln_collide *c, const kiln_vec3 *begin, const kiln_vec3 *end,
+                               kiln_error *error)
 {
-    const kiln_vec3 *points = kiln_collide_points(x);
-    KILN_TRY(place_tree(c, &c->found.face_tree, &c->surface.faces, points, error));
-    if (c->walls.faces.count == 0)
+    const kiln_u32_array *faces = &c->walls.faces;
+    if (faces->count == 0)
         return KILN_OK;
-    return place_tree(c, &c->found.wall_face_tree, &c->walls.faces, points + c->first_wall, error);
+    KILN_TRY(kiln_array_reserve(c->context, &c->found.boxes, faces->count / 3 + 1, error));
+    for (size_t f = 0; f < faces->count / 3; f++) {
+        const uint32_t *v = &faces->data[3 * f];
+        kiln_vec3 way[3];
+        for (int k = 0; k < 3; k++)
+            way[k] = kiln_v3_sub(end[v[k]], begin[v[k]]);
+        c->found.boxes.data[f] = swept(begin, end, v, kiln_box_of(way, 3));
+    }
+    return kiln_bvh_refit(&c->found.wall_face_tree, c->found.boxes.data, error);
 }
 
-static double longest(const kiln_collide *c, const double *begin, const double *end)
+/* What the fastest are apart from each other in their ways, at least. */
+static double spread(const kiln_collide *c, const kiln_vec3 *begin, const kiln_vec3 *end)
 {
-    double most = 0.0;
+    kiln_box ways = kiln_box_empty();
     for (size_t i = 0; i < c->surface.vertices.count; i++) {
         uint32_t v = c->surface.vertices.data[i];
-        most = fmax(most, kiln_v3_norm2(kiln_v3_sub(kiln_collide_points(end)[v],
-                                                    kiln_collide_points(begin)[v])));
+        ways = kiln_box_grow(ways, kiln_v3_sub(end[v], begin[v]));
     }
-    return sqrt(most);
+    for (size_t i = 0; i < c->walls.own.count; i++) {
+        size_t row = c->first_wall + i;
+        if (!is_plane(c, c->walls.obstacle.data[i]))
+            ways = kiln_box_grow(ways, kiln_v3_sub(end[row], begin[row]));
+    }
+    return kiln_v3_norm(kiln_v3_sub(ways.high, ways.low));
 }
 
-/* A vertex of the first part most of which is behind, KILN_NONE: there is none. Each part once. */
+/* A vertex of the first part much of which is behind, KILN_NONE: there is none. Each part once. */
 static uint32_t judge(kiln_collide *c)
 {
     const kiln_u32_array *vertices = &c->surface.vertices, *part = &c->surface.part;
     for (size_t i = 0; i < vertices->count; i++) {
         size_t all = 0, behind = 0;
-        if (c->behind.data[i] != 3)
+        if (!c->behind.data[i])
             continue;
         for (size_t k = 0; k < vertices->count; k++)
             if (part->data[vertices->data[k]] == part->data[vertices->data[i]]) {
                 all++;
-                behind += c->behind.data[k] == 3;
+                behind += c->behind.data[k];
                 c->behind.data[k] = 0;
             }
-        if (2 * behind > all)
+        if ((double)behind > PART * (double)all)
             return vertices->data[i];
+    }
+    return KILN_NONE;
+}
+
+static uint32_t find_part(kiln_collide *c, const kiln_vec3 *begin, const kiln_vec3 *end)
+{
+    for (size_t i = 0; i < c->surface.vertices.count; i++) {
+        uint32_t v = c->surface.vertices.data[i];
+        probe p = {.collide = c,
+                   .begin = begin,
+                   .end = end,
+                   .row = v,
+                   .part = c->surface.part.data[v],
+                   .body = c->surface.body.data[v],
+                   .obstacle = KILN_NONE};
+        c->behind.data[i] = is_barred(&p);
+    }
+    return judge(c);
+}
+
+/* A vertex of what an obstacle has got round with many of its points; they lie together. */
+static uint32_t find_wall(const kiln_collide *c, const kiln_vec3 *begin, const kiln_vec3 *end)
+{
+    const kiln_u32_array *obstacle = &c->walls.obstacle;
+    size_t all = 0, behind = 0;
+    for (size_t i = 0; i < obstacle->count; i++) {
+        if (i == 0 || obstacle->data[i] != obstacle->data[i - 1])
+            all = behind = 0;
+        if (is_plane(c, obstacle->data[i]))
+            continue;
+        probe p = {.collide = c,
+                   .begin = begin,
+                   .end = end,
+                   .row = c->first_wall + (uint32_t)i,
+                   .obstacle = obstacle->data[i]};
+        all++;
+        behind += is_barred(&p);
+        bool last = i + 1 == obstacle->count || obstacle->data[i + 1] != obstacle->data[i];
+        if (last && (double)behind > PART * (double)all)
+            return p.crossed;
     }
     return KILN_NONE;
 }
@@ -125,17 +270,17 @@ static uint32_t judge(kiln_collide *c)
 kiln_status kiln_collide_behind(kiln_collide *c, const double *begin, const double *end,
                                 uint32_t *vertex, kiln_error *error)
 {
+    const kiln_vec3 *from = kiln_collide_points(begin), *to = kiln_collide_points(end);
     *vertex = KILN_NONE;
-    if (c->surface.faces.count == 0 || longest(c, begin, end) <= FAST * c->stride)
+    if (c->surface.faces.count == 0 || spread(c, from, to) <= FAST * c->shortest)
         return KILN_OK;
     KILN_TRY(kiln_array_reserve(c->context, &c->behind, c->surface.vertices.count, error));
-    for (size_t i = 0; i < c->surface.vertices.count; i++)
-        c->behind.data[i] = 0;
-    KILN_TRY(place_faces(c, begin, error));
-    mark(c, begin, begin, end, 1);
-    KILN_TRY(place_faces(c, end, error));
-    mark(c, end, begin, end, 2);
-    *vertex = judge(c);
+    KILN_TRY(find_mean_ways(c, from, to, error));
+    KILN_TRY(place_faces(c, from, to, error));
+    KILN_TRY(place_walls(c, from + c->first_wall, to + c->first_wall, error));
+    *vertex = find_part(c, from, to);
+    if (*vertex == KILN_NONE)
+        *vertex = find_wall(c, from, to);
     return KILN_OK;
 }
 
@@ -145,7 +290,7 @@ uint32_t kiln_collide_behind_plane(const kiln_collide *c, const double *x)
     for (size_t f = 0; f < c->walls.faces.count / 3; f++) {
         const uint32_t *v = &c->walls.faces.data[3 * f];
         uint32_t obstacle = c->walls.obstacle.data[v[0]];
-        if (!isinf(c->walls.face_area.data[obstacle]))
+        if (!is_plane(c, obstacle))
             continue;
         for (size_t i = 0; i < c->surface.vertices.count; i++) {
             uint32_t own = c->surface.vertices.data[i];

@@ -15,10 +15,15 @@ enum {
     MOST_FLOW_ITERATIONS = 20,
     STATIC_CORRECTIONS = 16, /* matter that flows or turns goes far */
     CONTACT_CORRECTIONS = 8, /* what touches becomes soft along, and stiff across */
-    MOST_LAGGED = 3,         /* solves while the forces that press surfaces together change */
+    /* Solves again while the forces that press surfaces together change; and where a blow has made
+     * quite others of them. */
+    MOST_LAGGED = 3,
+    MOST_LAGGED_FAR = 20,
+    MOST_RISES = 2, /* of the change in a row: it goes in circles */
 };
 /* Normal forces that changed by more make another pass worth it, in a step with motion. */
 #define LOAD_TOLERANCE       0.02
+#define LOAD_FAR             0.04 /* and after MOST_LAGGED of them */
 #define LINEARISED_TOLERANCE 0.01 /* where the speeds that friction knows change too */
 #define MOVING_LAG_TOLERANCE 1e-6 /* far below the error of a step with motion */
 /* Where Newton ends among surfaces, unless it is said: lengths a second, and of the thickness. */
@@ -180,15 +185,32 @@ static kiln_status step_freely(kiln_attempt *t, const kiln_constraints *constrai
     return kiln_collide_failure(&s->collide, error);
 }
 
+/* The normal forces that friction had, beside those that turn out. */
+typedef struct lagging {
+    int passes, rises;
+    double change;
+} lagging;
+
+static bool has_settled(lagging *l, double change)
+{
+    l->rises = l->passes > MOST_LAGGED && change > l->change ? l->rises + 1 : 0;
+    l->change = change;
+    l->passes++;
+    if (l->passes <= MOST_LAGGED)
+        return change <= LOAD_TOLERANCE;
+    return change <= LOAD_FAR || l->passes > MOST_LAGGED_FAR || l->rises >= MOST_RISES;
+}
+
 /* Newton among other surfaces: again when friction had normal forces that turn out to be others. */
 static kiln_status minimise_apart(kiln_attempt *t, const kiln_constraints *constraints,
                                   kiln_error *error)
 {
     kiln_solid *s = t->solid;
+    lagging lagged = {0};
     bool done = false;
     if (s->options.linearised)
         KILN_TRY(step_freely(t, constraints, &done, error));
-    for (int lagged = 0; !done; lagged++) {
+    while (!done) {
         bool succeeded;
         KILN_TRY(kiln_collide_renew(&s->collide, s->x.data, error));
         KILN_TRY(run_newton(t, constraints, false, &succeeded, error));
@@ -198,8 +220,7 @@ static kiln_status minimise_apart(kiln_attempt *t, const kiln_constraints *const
             return KILN_OK;
         }
         done = !kiln_collide_must_harden(&s->collide, s->x.data) &&
-               (lagged >= MOST_LAGGED ||
-                kiln_collide_change(&s->collide, s->x.data) <= LOAD_TOLERANCE);
+               has_settled(&lagged, kiln_collide_change(&s->collide, s->x.data));
     }
     return KILN_OK;
 }
