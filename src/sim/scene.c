@@ -199,8 +199,8 @@ static const char *beyond_energy(const kiln_scene *scene)
         const kiln_scene_material *m = &scene->materials.data[i];
         if (m->flow_varies)
             return "yield, rate or hardening that are functions";
-        if (m->base.nodal_pressure)
-            return "nodal pressure";
+        if (m->base.nodal_pressure && m->base.damping_stiffness > 0.0)
+            return "damping of nodal pressure (damping.stiffness)";
         if (m->varies)
             return "parameters that are functions";
     }

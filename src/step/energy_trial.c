@@ -213,14 +213,20 @@ static bool settle_patch(kiln_energy_pass *w, uint32_t vertex, double change, ki
     return w->trial.gained > w->trial.least && store(w, &w->patch, vertex, txn);
 }
 
+/* Of the tets, and of the nodes that they have a part in. */
+static double value_of(kiln_energy_pass *w, const uint32_t *tets, size_t count)
+{
+    return kiln_patch_sum(w->objective, tets, count) +
+           kiln_nodes_sum(w->objective, &w->node_walker, tets, count);
+}
+
 static bool settles(kiln_energy_pass *w, const kiln_change *change, kiln_txn *txn)
 {
     const kiln_remesher *r = w->remesher;
     if (change->vertex != KILN_NONE && w->trial.parents > 0 &&
         place_end(w, change->vertex, txn) != KILN_ACCEPTED)
         return false;
-    double gain = w->trial.before -
-                  kiln_patch_sum(w->objective, r->changed.data, r->changed.count) -
+    double gain = w->trial.before - value_of(w, r->changed.data, r->changed.count) -
                   repelled_after(w, change->vertex);
     return w->status == KILN_OK && isfinite(gain) && is_clear(w) &&
            settle_patch(w, change->vertex, gain, txn);
@@ -304,7 +310,7 @@ bool kiln_energy_make(kiln_energy_pass *pass, const kiln_proposal *proposal,
                       kiln_energy_count *count)
 {
     if (!pass->trial.judged) {
-        pass->trial.before = kiln_patch_sum(pass->objective, proposal->old, proposal->old_count);
+        pass->trial.before = value_of(pass, proposal->old, proposal->old_count);
         if (!looks_round(pass, proposal->old, proposal->old_count, proposal->gone,
                          proposal->gone_count))
             return false;
@@ -327,7 +333,7 @@ bool kiln_energy_try_move(kiln_energy_pass *pass, uint32_t vertex, const kiln_pl
     if (pass->status != KILN_OK)
         return false;
     const kiln_u32_array *star = &pass->walker.tets;
-    pass->trial.before = kiln_patch_sum(pass->objective, star->data, star->count);
+    pass->trial.before = value_of(pass, star->data, star->count);
     if (!looks_round(pass, star->data, star->count, &vertex, 1))
         return false;
     return conclude(pass, kiln_remesher_move(pass->remesher, vertex, place), count);

@@ -52,6 +52,7 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->blocks);
     kiln_array_free(context, &patch->L);
     kiln_array_free(context, &patch->right);
+    kiln_patch_free_nodes(patch);
     kiln_vicinity_free(&patch->near);
     kiln_array_free(context, &patch->near_value);
     kiln_array_free(context, &patch->near_tried);
@@ -295,15 +296,20 @@ static kiln_patch_past past_of(const kiln_patch *p)
     return (kiln_patch_past){&p->begin.data[0].x, &p->before.data[0].x, &p->rate.data[0].x};
 }
 
-static kiln_element_span kernel_span(const kiln_patch *p, const kiln_patch_span *s)
+kiln_element_span kiln_patch_kernel_span(const kiln_patch *patch, const kiln_patch_span *span)
 {
-    return (kiln_element_span){.batch = p->batches.data + s->first,
-                               .vertex = p->lanes.data + 4 * LANES * s->first,
-                               .batches = s->count,
-                               .lame = p->lame.data + 2 * LANES * s->first,
-                               .shape_lambda = s->material->model->shape_lambda,
-                               .yield = p->yield.data + 2 * LANES * s->first,
-                               .material = s->material};
+    const kiln_patch *p = patch;
+    size_t first = span->first;
+    bool nodal = span->material->nodal_pressure;
+    return (kiln_element_span){.batch = p->batches.data + first,
+                               .vertex = p->lanes.data + 4 * LANES * first,
+                               .batches = span->count,
+                               .lame = p->lame.data + 2 * LANES * first,
+                               .shape = nodal,
+                               .shape_lambda = span->material->model->shape_lambda,
+                               .pressure = nodal ? p->pressure.mean.data + LANES * first : NULL,
+                               .yield = p->yield.data + 2 * LANES * first,
+                               .material = span->material};
 }
 
 static const kiln_element_kernels *kernels_of(const kiln_patch *p, const kiln_patch_span *s)
@@ -339,7 +345,7 @@ static void find_values(const kiln_patch *p, const kiln_local_objective *o, cons
 {
     for (size_t i = 0; i < p->spans.count; i++) {
         const kiln_patch_span *s = &p->spans.data[i];
-        kiln_element_span span = kernel_span(p, s);
+        kiln_element_span span = kiln_patch_kernel_span(p, s);
         kernels_of(p, s)->energy(&span, &x[0].x, value + LANES * s->first);
     }
     for (size_t n = 0; n < LANES * p->batches.count; n++) {
@@ -380,6 +386,7 @@ static kiln_status list_around(kiln_patch *p, const kiln_local_objective *o, kil
     }
     size_t rows = p->vertex.count, blocks = p->free * (p->free + 1) / 2 + rows;
     KILN_TRY(reserve_batches(p, o->material_count, error));
+    KILN_TRY(kiln_patch_list_nodes(p, o, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->tried, rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->g, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->step, 3 * rows, error));
@@ -405,12 +412,13 @@ void kiln_patch_fill(kiln_patch *patch, const kiln_local_objective *objective)
                       .room = p->start.data[rows]};
     kiln_patch_past past = past_of(p);
     for (size_t i = 0; i < p->spans.count; i++) {
-        kiln_element_span span = kernel_span(p, &p->spans.data[i]);
+        kiln_element_span span = kiln_patch_kernel_span(p, &p->spans.data[i]);
         if (kiln_patch_has_dampers(objective, span.material))
             kiln_patch_form_dampers(objective, &span, &past,
                                     p->dampers.data + p->spans.data[i].first);
     }
     find_values(p, objective, p->x.data, p->value.data);
+    kiln_patch_fill_nodes(p, objective);
 }
 
 /* Contact. */
@@ -523,7 +531,7 @@ static void add_resistance(kiln_patch *p, const kiln_local_objective *o)
     for (size_t i = 0; i < p->spans.count; i++) {
         const kiln_patch_span *s = &p->spans.data[i];
         const kiln_damper *dampers = p->dampers.data + s->first;
-        kiln_element_span span = kernel_span(p, s);
+        kiln_element_span span = kiln_patch_kernel_span(p, s);
         if (!kiln_patch_has_dampers(o, s->material))
             continue;
         kiln_patch_add_dampers(o, &span, &past, dampers, &p->x.data[0].x, p->g.data, &p->H);
@@ -543,7 +551,7 @@ static double resisted(const kiln_patch *p, const kiln_local_objective *o)
         return 0.0;
     for (size_t i = 0; i < p->spans.count; i++) {
         const kiln_patch_span *s = &p->spans.data[i];
-        kiln_element_span span = kernel_span(p, s);
+        kiln_element_span span = kiln_patch_kernel_span(p, s);
         if (kiln_patch_has_dampers(o, s->material))
             change += kiln_patch_damped(o, &span, &past, p->dampers.data + s->first,
                                         &p->x.data[0].x, &p->tried.data[0].x);
@@ -584,11 +592,13 @@ static void assemble(kiln_patch *p, const kiln_local_objective *o)
     size_t rows = p->vertex.count;
     memset(p->g.data, 0, 3 * rows * sizeof(double));
     memset(p->blocks.data, 0, 9 * p->start.data[rows] * sizeof(double));
+    kiln_patch_press(p, o);
     for (size_t i = 0; i < p->spans.count; i++) {
         const kiln_patch_span *s = &p->spans.data[i];
-        kiln_element_span span = kernel_span(p, s);
+        kiln_element_span span = kiln_patch_kernel_span(p, s);
         kernels_of(p, s)->hessian(&span, &p->x.data[0].x, 1.0, p->g.data, &p->H);
     }
+    kiln_patch_add_nodes(p, o);
     add_inertia(p, o);
     add_resistance(p, o);
     for (size_t n = 0; n < LANES * p->batches.count; n++)
@@ -636,6 +646,10 @@ static double try_step(kiln_patch *p, const kiln_local_objective *o, double part
     change += resisted(p, o);
     for (size_t n = 0; n < LANES * p->batches.count; n++)
         change += p->tried_value.data[n] - p->value.data[n];
+    kiln_patch_pressure *nodes = &p->pressure;
+    kiln_patch_value_nodes(p, o, p->tried.data, nodes->tried_value.data);
+    for (size_t n = 0; n < nodes->nodes.count; n++)
+        change += nodes->tried_value.data[n] - nodes->value.data[n];
     size_t count = kiln_vicinity_count(&p->near);
     if (count > 0)
         kiln_vicinity_values(&p->near, o->surface, o, p->tried.data, p->near_tried.data);
@@ -648,6 +662,9 @@ static void take_step(kiln_patch *p)
 {
     memcpy(p->x.data, p->tried.data, p->free * sizeof *p->x.data);
     memcpy(p->value.data, p->tried_value.data, LANES * p->batches.count * sizeof(double));
+    if (p->pressure.nodes.count > 0)
+        memcpy(p->pressure.value.data, p->pressure.tried_value.data,
+               p->pressure.nodes.count * sizeof(double));
     size_t count = kiln_vicinity_count(&p->near);
     if (count > 0)
         memcpy(p->near_value.data, p->near_tried.data, count * sizeof(double));

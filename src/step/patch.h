@@ -47,6 +47,7 @@ typedef struct kiln_local_objective {
     kiln_scheme scheme;             /* scale 0: no inertia */
     kiln_vec3 acceleration;         /* of dead loads, m/s^2 */
     kiln_vicinity_surface *surface; /* contact; NULL: none. Borrowed */
+    bool nodal;                     /* some material has nodal pressure (nodes.h) */
     struct {
         double tau, weight; /* s; of forces that resist (integrator.h) */
         bool any;           /* some material has them */
@@ -83,11 +84,35 @@ kiln_patch_corner kiln_objective_corner(const kiln_local_objective *objective, u
 kiln_patch_corner kiln_patch_corner_mean(const kiln_patch_corner *of, const double *weight,
                                          int count);
 
+/* What tets bring to a node of the nodal pressure (nodes.h): sums over them. */
+typedef struct kiln_node {
+    double weight, dilation; /* m^3: of their rest volumes V, and of V theta */
+    double mu, lambda;       /* J: of V times them */
+} kiln_node;
+
 /* Batches of one material (fem/elements_impl.h). */
 typedef struct kiln_patch_span {
     size_t first, count; /* batches */
     const kiln_material *material;
 } kiln_patch_span;
+
+/* Nodal pressure of a patch: nodes are rows within a material, number row * materials + material.
+ * Empty without it. */
+typedef struct kiln_patch_pressure {
+    size_t materials;
+    kiln_u32_array beyond; /* vertices of tets that are not of the patch and count in its nodes */
+    KILN_ARRAY_OF(kiln_node)
+    others, nodes;       /* [node] of those tets; of all, but for the dilations of the patch's */
+    kiln_f64_array mean; /* [batch][8] theta, and then the mean of U' over the nodes of the tet */
+    kiln_f64_array amount, value, tried_value, slope, curvature; /* [node] m^3; J; J; Pa; Pa/m^3 */
+    kiln_u32_array first, lane; /* [row + 1], and the lanes at each row */
+    KILN_ARRAY_OF(kiln_vec3)
+    gradient, sum;       /* [batch][8][4] V dtheta by the corners; [row] of a node, zero between */
+    kiln_u32_array star; /* scratch: the rows of a node's tets */
+    KILN_ARRAY_OF(uint8_t)
+    listed;         /* [row] in it */
+    double at_once; /* J by which the energy of nodes falls by a split, before anything moves */
+} kiln_patch_pressure;
 
 typedef struct kiln_patch {
     kiln_context *context;
@@ -126,7 +151,8 @@ typedef struct kiln_patch {
     kiln_f64_array blocks;
     kiln_f64_array L, right; /* the factor of patch_factor.c, and room for its solves */
     bool shapeless;          /* some tet has no shape: nothing can be said */
-    kiln_vicinity near;      /* what its surface meets, with a row for each that is free */
+    kiln_patch_pressure pressure;
+    kiln_vicinity near; /* what its surface meets, with a row for each that is free */
     kiln_f64_array near_value, near_tried; /* J, as `value` */
     /* Of one that splits: what is near it does not know the split. It is right only while nothing
      * is near, */

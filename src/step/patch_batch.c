@@ -59,6 +59,7 @@ static void load(const kiln_patch_tet *const *tet, const kiln_patch_corner (*con
                                   .vertex = l->vertex,
                                   .batches = 1,
                                   .lame = l->lame,
+                                  .shape = material->nodal_pressure,
                                   .shape_lambda = material->model->shape_lambda,
                                   .yield = l->yield,
                                   .material = material};

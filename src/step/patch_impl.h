@@ -46,6 +46,21 @@ KILN_INLINE double *kiln_patch_row(const kiln_patch *p, size_t k)
     return p->blocks.data + 9 * p->start.data[i] + r * length + r;
 }
 
+/* Nodal pressure (patch_nodal.c); where there is none they do nothing. Of tets outside, with room
+ * for the rest; then all that does not depend on places. */
+kiln_status kiln_patch_list_nodes(kiln_patch *patch, const kiln_local_objective *objective,
+                                  kiln_error *error);
+void kiln_patch_fill_nodes(kiln_patch *patch, const kiln_local_objective *objective);
+/* Energies at x, to `value` [node]. */
+void kiln_patch_value_nodes(kiln_patch *patch, const kiln_local_objective *objective,
+                            const kiln_vec3 *x, double *value);
+/* Before the Hessians of the tets are asked for, which are told the pressure at x; and after: what
+ * is added to gradient and Hessian. */
+void kiln_patch_press(kiln_patch *patch, const kiln_local_objective *objective);
+void kiln_patch_add_nodes(kiln_patch *patch, const kiln_local_objective *objective);
+void kiln_patch_free_nodes(kiln_patch *patch);
+kiln_element_span kiln_patch_kernel_span(const kiln_patch *patch, const kiln_patch_span *span);
+
 kiln_status kiln_patch_reserve_factor(kiln_patch *patch, kiln_error *error);
 /* Of the free part; false: not positive definite. */
 bool kiln_patch_factor(kiln_patch *patch);

@@ -1,6 +1,7 @@
 /* The objective's columns, and single tets of it: their shape, their matter, their sums. */
 #include "fem/offset.h"
 #include "fem/yield_surfaces.h"
+#include "step/nodes.h"
 #include "step/patch_impl.h"
 
 #include <math.h>
@@ -146,7 +147,7 @@ double kiln_objective_stored(const kiln_local_objective *objective)
         for (size_t i = 0; i < count; i++)
             sum += energy[i];
     }
-    return sum;
+    return sum + kiln_objective_nodal(objective);
 }
 
 /* What the two have been through. */

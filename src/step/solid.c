@@ -414,6 +414,7 @@ void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_cl
         .materials = solid->materials.data,
         .material_count = solid->materials.count,
         .scheme = kiln_integrator_scheme(solid->options.integrator, h, clock->h_before),
+        .nodal = kiln_nodal_pressure_is_used(solid->pressure),
         .acceleration = kiln_loads_acceleration(solid->loads)};
     bool moves = out->scheme.scale > 0.0;
     out->brief.tau = out->scheme.impulses ? h : out->scheme.tau;
