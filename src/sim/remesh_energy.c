@@ -45,6 +45,14 @@ static kiln_status add_field(kiln_world *world, const char *name, kiln_where whe
     return kiln_mesh_add_field(world->mesh, name, where, type, components, rule, error);
 }
 
+static bool has_load(const kiln_world *world, kiln_load_kind kind)
+{
+    for (size_t i = 0; i < world->scene->loads.count; i++)
+        if (world->scene->loads.data[i].kind == kind)
+            return true;
+    return false;
+}
+
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 {
     if (world->scene->remesh.method != KILN_REMESH_ENERGY)
@@ -66,10 +74,12 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         add_field(world, KILN_FIELD_STILL, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_VAIN, KILN_ON_TET, KILN_F64, 6, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_EVENLY, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY, error));
-    for (size_t i = 0; i < world->scene->loads.count; i++)
-        if (world->scene->loads.data[i].kind == KILN_LOAD_BODY)
-            KILN_TRY(
-                add_field(world, KILN_FIELD_BULK, KILN_ON_TET, KILN_F64, 3, KILN_RULE_COPY, error));
+    if (has_load(world, KILN_LOAD_BODY))
+        KILN_TRY(
+            add_field(world, KILN_FIELD_BULK, KILN_ON_TET, KILN_F64, 3, KILN_RULE_COPY, error));
+    if (has_load(world, KILN_LOAD_PRESSURE))
+        KILN_TRY(add_field(world, KILN_FIELD_PRESSURE, KILN_ON_FACE, KILN_F64, 1, KILN_RULE_COPY,
+                           error));
     if (world->flows) {
         KILN_TRY(
             add_field(world, KILN_FIELD_YIELD, KILN_ON_TET, KILN_F64, 2, KILN_RULE_COPY, error));
@@ -161,6 +171,11 @@ static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *
     if (kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_BULK))
         memcpy(kiln_world_column(world, KILN_ON_TET, KILN_FIELD_BULK), kiln_loads_bulk(loads),
                mesh->table[KILN_ON_TET].used * sizeof(kiln_vec3));
+    if (kiln_mesh_field(mesh, KILN_ON_FACE, KILN_FIELD_PRESSURE)) {
+        KILN_TRY(kiln_rewind_save(mesh, KILN_ON_FACE, KILN_FIELD_PRESSURE, KILN_SAVE_COPY, error));
+        memcpy(kiln_world_column(world, KILN_ON_FACE, KILN_FIELD_PRESSURE),
+               kiln_loads_pressures(loads), faces * sizeof(double));
+    }
     memcpy(kiln_world_column(world, KILN_ON_FACE, KILN_FIELD_TRACTION), kiln_loads_pulls(loads),
            faces * sizeof(kiln_vec3));
     return KILN_OK;

@@ -204,9 +204,6 @@ static const char *beyond_energy(const kiln_scene *scene)
         if (m->varies)
             return "parameters that are functions";
     }
-    for (size_t i = 0; i < scene->loads.count; i++)
-        if (scene->loads.data[i].kind == KILN_LOAD_PRESSURE)
-            return "loads of pressure";
     for (size_t i = 0; i < scene->holds.count; i++)
         if (scene->holds.data[i].components != 7 && kiln_m3_norm2(scene->holds.data[i].axes) > 0.0)
             return "holds with axes of their own";

@@ -48,7 +48,7 @@ static double gain_of(const kiln_local_objective *o, kiln_walker *walker,
 {
     if (!kiln_objective_is_alike(o, proposal->old, proposal->old_count))
         return -INFINITY;
-    double gain = kiln_patch_sum(o, proposal->old, proposal->old_count);
+    double gain = kiln_patch_sum_inside(o, proposal->old, proposal->old_count);
     for (uint32_t from = 0; from < proposal->fresh_count; from += KILN_ELEMENT_LANES) {
         kiln_patch_tet tet[KILN_ELEMENT_LANES];
         kiln_patch_corner corner[KILN_ELEMENT_LANES][4];

@@ -81,6 +81,20 @@ static void want_slopes(kiln_energy_pass *w, uint32_t t, unknown *tets)
         find_unknown(w, tets);
 }
 
+/* Pressure times the area of a face, outward, N. */
+static kiln_vec3 pressure_on(const kiln_local_objective *o, uint32_t t, int face)
+{
+    double pressure = kiln_objective_pressure(o, t, face);
+    const uint32_t *v = o->mesh->tet[t].v;
+    const uint8_t *c = kiln_face_corner[face];
+    if (pressure == 0.0)
+        return kiln_v3(0, 0, 0);
+    kiln_vec3 at = o->end[v[c[0]]];
+    return kiln_v3_scale(
+        kiln_v3_cross(kiln_v3_sub(o->end[v[c[1]]], at), kiln_v3_sub(o->end[v[c[2]]], at)),
+        0.5 * pressure);
+}
+
 /* What one tet gives to gradient and Hessian by y: both halves of the split have the new vertex in
  * the place of an end, with twice the slope. */
 static void add_slopes(const kiln_local_objective *o, uint32_t t, const kiln_energy_slopes *s,
@@ -94,6 +108,9 @@ static void add_slopes(const kiln_local_objective *o, uint32_t t, const kiln_ene
     for (uint32_t f = 0; f < 4 && o->traction; f++)
         if (f != a && f != b)
             *g = kiln_v3_madd(*g, -1.0 / 3.0, kiln_objective_pull(o, t, (int)f));
+    for (uint32_t f = 0; f < 4 && o->pressure; f++)
+        if (f != a && f != b)
+            *g = kiln_v3_madd(*g, 1.0 / 3.0, pressure_on(o, t, (int)f));
     /* (ra + 2 rm + rc + rd) + (rb + 2 rm + rc + rd), rm the mean of ra and rb */
     kiln_vec3 sum = kiln_v3_add(kiln_v3_add(s->r[0], s->r[1]), kiln_v3_add(s->r[2], s->r[3]));
     kiln_vec3 both = kiln_v3_add(kiln_v3_scale(sum, 2.0), kiln_v3_add(s->r[a], s->r[b]));

@@ -310,6 +310,10 @@ bool kiln_energy_make(kiln_energy_pass *pass, const kiln_proposal *proposal,
                       kiln_energy_count *count)
 {
     if (!pass->trial.judged) {
+        pass->objective->apex =
+            pass->objective
+                ->end[proposal->gone_count > 0 ? proposal->gone[0]
+                                               : pass->remesher->mesh->tet[proposal->old[0]].v[0]];
         pass->trial.before = value_of(pass, proposal->old, proposal->old_count);
         if (!looks_round(pass, proposal->old, proposal->old_count, proposal->gone,
                          proposal->gone_count))
@@ -333,6 +337,7 @@ bool kiln_energy_try_move(kiln_energy_pass *pass, uint32_t vertex, const kiln_pl
     if (pass->status != KILN_OK)
         return false;
     const kiln_u32_array *star = &pass->walker.tets;
+    pass->objective->apex = pass->objective->end[vertex];
     pass->trial.before = value_of(pass, star->data, star->count);
     if (!looks_round(pass, star->data, star->count, &vertex, 1))
         return false;

@@ -53,6 +53,7 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->L);
     kiln_array_free(context, &patch->right);
     kiln_patch_free_nodes(patch);
+    kiln_array_free(context, &patch->loaded);
     kiln_vicinity_free(&patch->near);
     kiln_array_free(context, &patch->near_value);
     kiln_array_free(context, &patch->near_tried);
@@ -177,6 +178,7 @@ static kiln_status add_tet(kiln_patch *p, const kiln_local_objective *o, uint32_
         KILN_TRY(add_row(p, o, o->mesh->tet[t].v[a], &row[a], error));
         ends += row[a] == 1 || row[a] == 2;
     }
+    KILN_TRY(kiln_patch_list_loaded(p, o, t, row, error));
     if (p->splits && ends == 2)
         return add_halves(p, o, t, row, error);
     add_pulls(p, o, t, row);
@@ -368,7 +370,7 @@ static kiln_status clear(kiln_patch *p, size_t count, kiln_error *error)
 {
     p->vertex.count = p->tets.count = p->u.count = p->x.count = p->centre.count = 0;
     p->origin.count = p->begin.count = p->before.count = p->rate.count = 0;
-    p->force.count = p->held.count = p->rows.count = p->order.count = 0;
+    p->force.count = p->held.count = p->rows.count = p->order.count = p->loaded.count = 0;
     p->shapeless = p->splits = p->touches = p->strays = false;
     p->near.pairs.count = p->near.rubs.count = p->near.triangles.count = 0;
     KILN_TRY(kiln_idset_clear(p->context, &p->row_of, 4 * count, error));
@@ -587,18 +589,20 @@ static void add_push(void *user, const kiln_vicinity_push *push)
     }
 }
 
-static void assemble(kiln_patch *p, const kiln_local_objective *o)
+/* `all`: with the stiffness of loads, which may be negative. */
+static void assemble(kiln_patch *p, const kiln_local_objective *o, bool all)
 {
     size_t rows = p->vertex.count;
     memset(p->g.data, 0, 3 * rows * sizeof(double));
     memset(p->blocks.data, 0, 9 * p->start.data[rows] * sizeof(double));
-    kiln_patch_press(p, o);
+    kiln_patch_slope_nodes(p, o);
     for (size_t i = 0; i < p->spans.count; i++) {
         const kiln_patch_span *s = &p->spans.data[i];
         kiln_element_span span = kiln_patch_kernel_span(p, s);
         kernels_of(p, s)->hessian(&span, &p->x.data[0].x, 1.0, p->g.data, &p->H);
     }
     kiln_patch_add_nodes(p, o);
+    kiln_patch_add_loaded(p, all);
     add_inertia(p, o);
     add_resistance(p, o);
     for (size_t n = 0; n < LANES * p->batches.count; n++)
@@ -631,6 +635,13 @@ static void hold(kiln_patch *p)
     }
 }
 
+static bool factor(kiln_patch *p, const kiln_local_objective *o, bool all)
+{
+    assemble(p, o, all);
+    hold(p);
+    return kiln_patch_factor(p);
+}
+
 /* At x + part * step: by how much the objective changes. */
 static double try_step(kiln_patch *p, const kiln_local_objective *o, double part)
 {
@@ -643,7 +654,7 @@ static double try_step(kiln_patch *p, const kiln_local_objective *o, double part
         change -= kiln_v3_dot(p->force.data[r], kiln_v3_sub(p->tried.data[r], p->x.data[r]));
     }
     find_values(p, o, p->tried.data, p->tried_value.data);
-    change += resisted(p, o);
+    change += resisted(p, o) + kiln_patch_change_loaded(p);
     for (size_t n = 0; n < LANES * p->batches.count; n++)
         change += p->tried_value.data[n] - p->value.data[n];
     kiln_patch_pressure *nodes = &p->pressure;
@@ -707,9 +718,7 @@ static double iterate(kiln_patch *p, const kiln_local_objective *o, double *leng
     double slope = 0.0;
     bool in_room;
     *length = 0.0;
-    assemble(p, o);
-    hold(p);
-    if (!kiln_patch_factor(p))
+    if (!factor(p, o, true) && !(p->loaded.count > 0 && factor(p, o, false)))
         return 0.0;
     kiln_patch_solve(p);
     for (size_t i = 0; i < 3 * p->free; i++) {

@@ -27,6 +27,9 @@
     "step_traction" /* face, 3 doubles, rule copy: N/m^2 of the material                           \
                      */
 
+#define KILN_FIELD_PRESSURE "step_pressure" /* face, double, rule copy: Pa that follow it, inward  \
+                                             */
+
 /* Tet, double, rule copy: kg/m^3 of the material, the mean of a part and its material. The masses
  * of single tets are shares of what they were made of, no even density: a change of the mesh would
  * gain by what it makes heavier. */
@@ -58,6 +61,8 @@ typedef struct kiln_local_objective {
     const kiln_vec3 *history[KILN_HISTORY_COUNT], *traction, *points, *bulk;
     const uint32_t *held, *material;
     const double *density, (*lame)[2]; /* NULL: the materials' */
+    const double *pressure;            /* NULL: none */
+    kiln_vec3 apex;                    /* of the cones over faces with pressure, m: see below */
     const double (*yield)[2];          /* NULL: elastic */
     const double *rest, *hardening;
     const kiln_sym3 *offset; /* NULL: none; else there is `rest` */
@@ -89,6 +94,12 @@ typedef struct kiln_node {
     double weight, dilation; /* m^3: of their rest volumes V, and of V theta */
     double mu, lambda;       /* J: of V times them */
 } kiln_node;
+
+/* A face that pressure follows (fem/loads.h). */
+typedef struct kiln_patch_face {
+    uint32_t row[3]; /* outward */
+    double pressure;
+} kiln_patch_face;
 
 /* Batches of one material (fem/elements_impl.h). */
 typedef struct kiln_patch_span {
@@ -152,6 +163,8 @@ typedef struct kiln_patch {
     kiln_f64_array L, right; /* the factor of patch_factor.c, and room for its solves */
     bool shapeless;          /* some tet has no shape: nothing can be said */
     kiln_patch_pressure pressure;
+    KILN_ARRAY_OF(kiln_patch_face)
+    loaded;
     kiln_vicinity near; /* what its surface meets, with a row for each that is free */
     kiln_f64_array near_value, near_tried; /* J, as `value` */
     /* Of one that splits: what is near it does not know the split. It is right only while nothing
@@ -193,13 +206,20 @@ void kiln_patch_tets_energies(const kiln_context *context, const kiln_patch_tet 
 kiln_mat3 kiln_patch_tet_deformation(const kiln_patch_tet *tet, const kiln_vec3 x[4]);
 /* What pulls at a surface face of a tet, N; zero: it is none, or nothing does. */
 kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t tet, int face);
+/* Pressure on it, Pa; 0: none. */
+double kiln_objective_pressure(const kiln_local_objective *objective, uint32_t tet, int face);
 kiln_vec3 kiln_objective_centre(const kiln_local_objective *objective, uint32_t vertex);
 /* Where brief forces measure velocities from. */
 kiln_vec3 kiln_objective_origin(const kiln_local_objective *objective, uint32_t vertex);
 /* Elastic energy at the end of the step, with what flow has taken in it, J. */
 double kiln_objective_stored(const kiln_local_objective *objective);
-/* Sum over tets of the mesh as they are, with the loads on their faces. */
+/* Sum over tets of the mesh as they are, with the loads on their faces. Of pressure that is p V of
+ * the cones over them: differences are those of the volume between two surfaces with the same rim,
+ * whatever the apex, or with rims that differ by triangles that have it for a corner. */
 double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tets, size_t count);
+/* Without the loads on their faces. */
+double kiln_patch_sum_inside(const kiln_local_objective *objective, const uint32_t *tets,
+                             size_t count);
 
 /* The tets at these vertices, which are free as far as nothing holds them. */
 kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *objective,

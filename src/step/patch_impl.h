@@ -56,10 +56,19 @@ void kiln_patch_value_nodes(kiln_patch *patch, const kiln_local_objective *objec
                             const kiln_vec3 *x, double *value);
 /* Before the Hessians of the tets are asked for, which are told the pressure at x; and after: what
  * is added to gradient and Hessian. */
-void kiln_patch_press(kiln_patch *patch, const kiln_local_objective *objective);
+void kiln_patch_slope_nodes(kiln_patch *patch, const kiln_local_objective *objective);
 void kiln_patch_add_nodes(kiln_patch *patch, const kiln_local_objective *objective);
 void kiln_patch_free_nodes(kiln_patch *patch);
 kiln_element_span kiln_patch_kernel_span(const kiln_patch *patch, const kiln_patch_span *span);
+
+/* Loads of pressure (patch_loaded.c): the faces of a tet of the mesh, with the rows of its corners;
+ * where the edge of rows 1 and 2 is split one that has both is two. */
+kiln_status kiln_patch_list_loaded(kiln_patch *patch, const kiln_local_objective *objective,
+                                   uint32_t tet, const uint32_t row[4], kiln_error *error);
+/* From x to `tried`, J. */
+double kiln_patch_change_loaded(const kiln_patch *patch);
+/* The force, and the symmetric part of its derivative. */
+void kiln_patch_add_loaded(kiln_patch *patch, bool hessian);
 
 kiln_status kiln_patch_reserve_factor(kiln_patch *patch, kiln_error *error);
 /* Of the free part; false: not positive definite. */

@@ -249,7 +249,7 @@ static void press_lane(kiln_patch *p, const kiln_local_objective *o, size_t lane
     nodes->mean.data[lane] = 0.25 * sum;
 }
 
-void kiln_patch_press(kiln_patch *patch, const kiln_local_objective *objective)
+void kiln_patch_slope_nodes(kiln_patch *patch, const kiln_local_objective *objective)
 {
     kiln_patch_pressure *nodes = &patch->pressure;
     if (nodes->nodes.count == 0)

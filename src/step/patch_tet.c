@@ -27,6 +27,7 @@ void kiln_objective_look(kiln_local_objective *objective)
     o->points = column(mesh, KILN_ON_VERTEX, KILN_FIELD_POINTS);
     o->bulk = column(mesh, KILN_ON_TET, KILN_FIELD_BULK);
     o->traction = column(mesh, KILN_ON_FACE, KILN_FIELD_TRACTION);
+    o->pressure = column(mesh, KILN_ON_FACE, KILN_FIELD_PRESSURE);
     o->material = column(mesh, KILN_ON_TET, "material");
     o->density = column(mesh, KILN_ON_TET, KILN_FIELD_EVENLY);
     o->lame = column(mesh, KILN_ON_TET, "lame");
@@ -235,6 +236,30 @@ kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t te
                          0.5 * kiln_v3_norm(n));
 }
 
+double kiln_objective_pressure(const kiln_local_objective *objective, uint32_t tet, int face)
+{
+    kiln_link link = objective->mesh->tet[tet].n[face];
+    return objective->pressure && kiln_link_is_surface(link)
+               ? objective->pressure[link - KILN_LINK_SURFACE]
+               : 0.0;
+}
+
+/* p V of the cones over its faces. */
+static double loaded(const kiln_local_objective *o, uint32_t t, const kiln_patch_corner corner[4])
+{
+    double sum = 0.0;
+    for (int f = 0; f < 4 && o->pressure; f++) {
+        double pressure = kiln_objective_pressure(o, t, f);
+        kiln_vec3 r[3];
+        if (pressure == 0.0)
+            continue;
+        for (int k = 0; k < 3; k++)
+            r[k] = kiln_v3_sub(corner[kiln_face_corner[f][k]].x, o->apex);
+        sum += pressure / 6.0 * kiln_v3_dot(r[0], kiln_v3_cross(r[1], r[2]));
+    }
+    return sum;
+}
+
 static double pulled(const kiln_local_objective *o, uint32_t t, const kiln_patch_corner corner[4])
 {
     double sum = 0.0;
@@ -244,9 +269,8 @@ static double pulled(const kiln_local_objective *o, uint32_t t, const kiln_patch
     return sum / 3.0;
 }
 
-double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tets, size_t count)
+static double sum_of(const kiln_local_objective *o, const uint32_t *tets, size_t count, bool faces)
 {
-    const kiln_local_objective *o = objective;
     double sum = 0.0;
     for (size_t from = 0; from < count; from += LANES) {
         kiln_patch_tet form_of[LANES];
@@ -258,9 +282,21 @@ double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tet
                 return INFINITY;
             for (int a = 0; a < 4; a++)
                 corner[i][a] = kiln_objective_corner(o, v[a]);
-            sum -= pulled(o, tets[from + i], corner[i]);
+            if (faces)
+                sum += loaded(o, tets[from + i], corner[i]) - pulled(o, tets[from + i], corner[i]);
         }
         sum += kiln_patch_tets_value(o, form_of, (const kiln_patch_corner(*)[4])corner, some);
     }
     return sum;
+}
+
+double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tets, size_t count)
+{
+    return sum_of(objective, tets, count, true);
+}
+
+double kiln_patch_sum_inside(const kiln_local_objective *objective, const uint32_t *tets,
+                             size_t count)
+{
+    return sum_of(objective, tets, count, false);
 }

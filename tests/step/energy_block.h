@@ -44,6 +44,10 @@ static inline kiln_local_objective try_block(rig *r, double h)
     memcpy(kiln_mesh_field(r->mesh, KILN_ON_TET, KILN_FIELD_BULK)->data,
            kiln_loads_bulk(kiln_solid_loads(r->solid)),
            r->mesh->table[KILN_ON_TET].used * sizeof(kiln_vec3));
+    const kiln_field *pressure = kiln_mesh_field(r->mesh, KILN_ON_FACE, KILN_FIELD_PRESSURE);
+    if (pressure)
+        memcpy(pressure->data, kiln_loads_pressures(kiln_solid_loads(r->solid)),
+               r->mesh->table[KILN_ON_FACE].used * sizeof(double));
     kiln_solid_objective(r->solid, h, &r->clock, &objective);
     kiln_objective_look(&objective);
     return objective;
