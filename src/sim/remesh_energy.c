@@ -53,6 +53,14 @@ static bool has_load(const kiln_world *world, kiln_load_kind kind)
     return false;
 }
 
+static bool varies(const kiln_world *world)
+{
+    for (size_t i = 0; i < world->scene->materials.count; i++)
+        if (world->scene->materials.data[i].varies)
+            return true;
+    return false;
+}
+
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 {
     if (world->scene->remesh.method != KILN_REMESH_ENERGY)
@@ -74,6 +82,12 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         add_field(world, KILN_FIELD_STILL, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_VAIN, KILN_ON_TET, KILN_F64, 6, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_EVENLY, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY, error));
+    if (varies(world)) {
+        KILN_TRY(add_field(world, KILN_FIELD_STIFFNESS, KILN_ON_TET, KILN_F64, 2, KILN_RULE_COPY,
+                           error));
+        KILN_TRY(add_field(world, KILN_FIELD_VISCOSITY, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY,
+                           error));
+    }
     if (has_load(world, KILN_LOAD_BODY))
         KILN_TRY(
             add_field(world, KILN_FIELD_BULK, KILN_ON_TET, KILN_F64, 3, KILN_RULE_COPY, error));
@@ -96,7 +110,7 @@ static void destroy(void *self)
     kiln_array_free(e->world->context, &e->sums);
 }
 
-/* kg/m^3 of each part and material, to its tets. */
+/* kg/m^3 of each part and material, to its tets; where it is a function, its field as a whole. */
 static kiln_status fill_density(energy *e, kiln_error *error)
 {
     kiln_world *world = e->world;
@@ -105,8 +119,9 @@ static kiln_status fill_density(energy *e, kiln_error *error)
     const uint32_t *material =
         (const uint32_t *)(const void *)kiln_mesh_field(mesh, KILN_ON_TET, "material")->data;
     const double *mass = kiln_world_column(world, KILN_ON_TET, KILN_FIELD_MASS);
+    const double *given = kiln_world_column(world, KILN_ON_TET, KILN_FIELD_DENSITY);
     double *density = kiln_world_column(world, KILN_ON_TET, KILN_FIELD_EVENLY);
-    kiln_f64_array *sums = &e->sums; /* [part][material][2] kg, m^3 */
+    kiln_f64_array *sums = &e->sums; /* [part][material][2] kg, m^3 or kg */
     KILN_TRY(kiln_array_reserve(world->context, sums, 2 * kinds, error));
     memset(sums->data, 0, 2 * kinds * sizeof(double));
     for (int pass = 0; pass < 2; pass++)
@@ -115,11 +130,11 @@ static kiln_status fill_density(energy *e, kiln_error *error)
                 continue;
             double *of = sums->data + 2 * (mesh->info[t].part * materials + material[t]);
             if (pass == 1) {
-                density[t] = of[0] / of[1];
+                density[t] = of[0] / of[1] * (given ? given[t] : 1.0);
                 continue;
             }
             of[0] += mass[t];
-            of[1] += kiln_mesh_tet_volume(mesh, t);
+            of[1] += kiln_mesh_tet_volume(mesh, t) * (given ? given[t] : 1.0);
         }
     return KILN_OK;
 }

@@ -201,8 +201,6 @@ static const char *beyond_energy(const kiln_scene *scene)
             return "yield, rate or hardening that are functions";
         if (m->base.nodal_pressure && m->base.damping_stiffness > 0.0)
             return "damping of nodal pressure (damping.stiffness)";
-        if (m->varies)
-            return "parameters that are functions";
     }
     for (size_t i = 0; i < scene->holds.count; i++)
         if (scene->holds.data[i].components != 7 && kiln_m3_norm2(scene->holds.data[i].axes) > 0.0)

@@ -416,7 +416,7 @@ void kiln_patch_fill(kiln_patch *patch, const kiln_local_objective *objective)
     for (size_t i = 0; i < p->spans.count; i++) {
         kiln_element_span span = kiln_patch_kernel_span(p, &p->spans.data[i]);
         if (kiln_patch_has_dampers(objective, span.material))
-            kiln_patch_form_dampers(objective, &span, &past,
+            kiln_patch_form_dampers(objective, &span, &past, objective->viscosity,
                                     p->dampers.data + p->spans.data[i].first);
     }
     find_values(p, objective, p->x.data, p->value.data);

@@ -27,8 +27,9 @@
     "step_traction" /* face, 3 doubles, rule copy: N/m^2 of the material                           \
                      */
 
-#define KILN_FIELD_PRESSURE "step_pressure" /* face, double, rule copy: Pa that follow it, inward  \
-                                             */
+#define KILN_FIELD_PRESSURE                                                                        \
+    "step_pressure" /* face, double, rule copy: Pa that follow it, inward                          \
+                     */
 
 /* Tet, double, rule copy: kg/m^3 of the material, the mean of a part and its material. The masses
  * of single tets are shares of what they were made of, no even density: a change of the mesh would
@@ -41,6 +42,9 @@
 #define KILN_FIELD_YIELD "step_yield" /* 2 doubles */
 #define KILN_FIELD_REST  "step_rest"  /* double */
 #define KILN_FIELD_BULK  "step_bulk"  /* 3 doubles: N/m^3 of the material */
+/* And where they are functions, asked for tet by tet: mu and lambda, Pa; Pa s. */
+#define KILN_FIELD_STIFFNESS "step_stiffness" /* 2 doubles */
+#define KILN_FIELD_VISCOSITY "step_viscosity" /* double */
 
 /* What the objective is made of, besides the columns of the mesh. */
 typedef struct kiln_local_objective {
@@ -60,10 +64,10 @@ typedef struct kiln_local_objective {
     kiln_vec3 *end;
     const kiln_vec3 *history[KILN_HISTORY_COUNT], *traction, *points, *bulk;
     const uint32_t *held, *material;
-    const double *density, (*lame)[2]; /* NULL: the materials' */
-    const double *pressure;            /* NULL: none */
-    kiln_vec3 apex;                    /* of the cones over faces with pressure, m: see below */
-    const double (*yield)[2];          /* NULL: elastic */
+    const double *density, (*lame)[2], *viscosity; /* NULL: the materials' */
+    const double *pressure;                        /* NULL: none */
+    kiln_vec3 apex;           /* of the cones over faces with pressure, m: see below */
+    const double (*yield)[2]; /* NULL: elastic */
     const double *rest, *hardening;
     const kiln_sym3 *offset; /* NULL: none; else there is `rest` */
 } kiln_local_objective;
@@ -75,7 +79,7 @@ typedef struct kiln_patch_tet {
     kiln_vec3 gradient[4]; /* of the shape functions in rest space, 1/m */
     double volume, mass;   /* at rest, m^3; kg */
     const kiln_material *material;
-    double mu, lambda;
+    double mu, lambda, viscosity;
     double yield[2]; /* threshold and growth, Pa */
     kiln_vec3 dead;  /* N, of loads on all of it */
 } kiln_patch_tet;

@@ -30,7 +30,8 @@ void kiln_objective_look(kiln_local_objective *objective)
     o->pressure = column(mesh, KILN_ON_FACE, KILN_FIELD_PRESSURE);
     o->material = column(mesh, KILN_ON_TET, "material");
     o->density = column(mesh, KILN_ON_TET, KILN_FIELD_EVENLY);
-    o->lame = column(mesh, KILN_ON_TET, "lame");
+    o->lame = column(mesh, KILN_ON_TET, KILN_FIELD_STIFFNESS);
+    o->viscosity = column(mesh, KILN_ON_TET, KILN_FIELD_VISCOSITY);
     o->offset = kiln_offsets_of(mesh).shape;
     o->rest = column(mesh, KILN_ON_TET, KILN_FIELD_REST);
     o->yield = column(mesh, KILN_ON_TET, KILN_FIELD_YIELD);
@@ -102,6 +103,7 @@ bool kiln_patch_form_corners(const kiln_local_objective *objective, const kiln_v
     out->material = &o->materials[o->material[of]];
     out->mu = o->lame ? o->lame[of][0] : out->material->mu;
     out->lambda = o->lame ? o->lame[of][1] : out->material->lambda;
+    out->viscosity = o->viscosity ? o->viscosity[of] : out->material->viscosity;
     out->yield[0] = o->yield ? o->yield[of][0] : KILN_NEVER_YIELDS;
     out->yield[1] = o->yield ? o->yield[of][1] : 0.0;
     out->mass = volume * (o->density ? o->density[of] : out->material->density);
@@ -165,14 +167,33 @@ static bool is_pulled_alike(const kiln_local_objective *o, uint32_t a, uint32_t 
            SAME_PART * kiln_v3_norm(o->bulk[a]);
 }
 
+static bool is_near(double a, double b)
+{
+    return fabs(a - b) <= SAME_PART * fabs(a);
+}
+
+/* Of one material: what a function has made another from tet to tet. */
+static bool is_made_alike(const kiln_local_objective *o, uint32_t a, uint32_t b)
+{
+    return (!o->density || is_near(o->density[a], o->density[b])) &&
+           (!o->viscosity || is_near(o->viscosity[a], o->viscosity[b])) &&
+           (!o->lame ||
+            (is_near(o->lame[a][0], o->lame[b][0]) && is_near(o->lame[a][1], o->lame[b][1])));
+}
+
 bool kiln_objective_is_alike(const kiln_local_objective *objective, const uint32_t *tets,
                              size_t count)
 {
     const kiln_local_objective *o = objective;
-    for (size_t i = 1; i < count; i++)
+    for (size_t i = 1; i < count; i++) {
+        size_t first = 0;
+        while (o->material[tets[first]] != o->material[tets[i]])
+            first++;
         if ((o->offset && !is_same(o, tets[0], tets[i])) ||
-            (o->bulk && !is_pulled_alike(o, tets[0], tets[i])))
+            (o->bulk && !is_pulled_alike(o, tets[0], tets[i])) ||
+            !is_made_alike(o, tets[first], tets[i]))
             return false;
+    }
     return true;
 }
 
