@@ -18,8 +18,7 @@
 /* Static: a round makes the splits that promise at least this part of the best. Flips and moves
  * cost no unknowns, so they are to have their turn before less is split: half again as many
  * vertices for the same energy without. */
-#define MARK       0.5
-#define AXIS_SLACK 1e-12
+#define MARK 0.5
 enum { DEPTH = 3 };
 
 typedef struct energy_state {
@@ -53,6 +52,17 @@ static bool has_load(const kiln_world *world, kiln_load_kind kind)
     return false;
 }
 
+/* Along some axes of their own. */
+static bool has_turned_holds(const kiln_world *world)
+{
+    for (size_t i = 0; i < world->scene->holds.count; i++) {
+        const kiln_scene_hold *hold = &world->scene->holds.data[i];
+        if (hold->components != KILN_TIE_ALL && kiln_m3_norm2(hold->axes) > 0.0)
+            return true;
+    }
+    return false;
+}
+
 static bool varies(const kiln_world *world)
 {
     for (size_t i = 0; i < world->scene->materials.count; i++)
@@ -82,6 +92,9 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         add_field(world, KILN_FIELD_STILL, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_VAIN, KILN_ON_TET, KILN_F64, 6, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_EVENLY, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY, error));
+    if (has_turned_holds(world))
+        KILN_TRY(
+            add_field(world, KILN_FIELD_AXIS, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_NONE, error));
     if (varies(world)) {
         KILN_TRY(add_field(world, KILN_FIELD_STIFFNESS, KILN_ON_TET, KILN_F64, 2, KILN_RULE_COPY,
                            error));
@@ -139,22 +152,24 @@ static kiln_status fill_density(energy *e, kiln_error *error)
     return KILN_OK;
 }
 
-/* Bits of the world's axes along which a vertex is held. Where several holds meet its frame has
- * them in an order of its own. Patches know of no others: what is held along a turned axis is held
- * altogether there, which gains less than it could and never more. */
-static uint32_t held_axes(const kiln_constraints *given, uint32_t vertex)
+/* How vertices are held; where several holds meet a frame has them in an order of its own. */
+static kiln_status fill_ties(kiln_world *world, kiln_error *error)
 {
-    kiln_held held = kiln_constraints_held(given, vertex);
-    uint32_t bits = 0;
-    for (int i = 0; i < held.count; i++) {
-        const double along[3] = {fabs(held.axis[i].x), fabs(held.axis[i].y), fabs(held.axis[i].z)};
-        int c = along[0] > along[1] ? 0 : 1;
-        c = along[2] > along[c] ? 2 : c;
-        if (along[c] < 1.0 - AXIS_SLACK)
-            return 7;
-        bits |= 1u << c;
+    kiln_mesh *mesh = world->mesh;
+    const kiln_constraints *given = kiln_solid_constraints(world->solid);
+    const kiln_field *bits = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_HELD);
+    if (has_turned_holds(world))
+        KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_AXIS, KILN_SAVE_COPY, error));
+    double *axis = kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_AXIS);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        kiln_held held = kiln_constraints_held(given, v);
+        kiln_tie tie = kiln_tie_of(held.axis, held.count);
+        ((uint32_t *)(void *)bits->data)[v] =
+            axis || tie.bits < KILN_TIE_ALL ? tie.bits : KILN_TIE_ALL;
+        if (axis)
+            memcpy(axis + 3 * (size_t)v, &tie.axis, sizeof tie.axis);
     }
-    return bits;
+    return KILN_OK;
 }
 
 /* What patches look at, in columns that go through changes of the mesh. */
@@ -174,11 +189,7 @@ static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *
     kiln_solid_fill_matter(world->solid);
     size_t rows = mesh->table[KILN_ON_VERTEX].used, faces = mesh->table[KILN_ON_FACE].used;
     const kiln_loads *loads = kiln_solid_loads(world->solid);
-    const kiln_constraints *given = kiln_solid_constraints(world->solid);
-    uint32_t *held =
-        (uint32_t *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_HELD)->data;
-    for (uint32_t v = 0; v < rows; v++)
-        held[v] = held_axes(given, v);
+    KILN_TRY(fill_ties(world, error));
     memcpy(kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_END), places,
            rows * sizeof(kiln_vec3));
     memcpy(kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_POINTS), kiln_loads_points(loads),

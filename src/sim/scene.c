@@ -202,9 +202,6 @@ static const char *beyond_energy(const kiln_scene *scene)
         if (m->base.nodal_pressure && m->base.damping_stiffness > 0.0)
             return "damping of nodal pressure (damping.stiffness)";
     }
-    for (size_t i = 0; i < scene->holds.count; i++)
-        if (scene->holds.data[i].components != 7 && kiln_m3_norm2(scene->holds.data[i].axes) > 0.0)
-            return "holds with axes of their own";
     for (size_t i = 0; i < scene->bodies.count; i++)
         if (scene->bodies.data[i].tolerate_inverted)
             return "bodies that tolerate inverted tets";

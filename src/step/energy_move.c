@@ -209,10 +209,10 @@ static bool may_move(const kiln_energy_pass *w, uint32_t vertex)
  * all that it could come to there is held as it is. */
 static bool stays_held(const kiln_energy_pass *w, const star *s)
 {
-    const uint32_t *held = w->objective->held;
+    const kiln_local_objective *o = w->objective;
     const kiln_vertex_side *side = &w->remesher->side.data[s->vertex];
-    uint32_t bits = held ? held[s->vertex] : 0;
-    if (!bits)
+    kiln_tie own = kiln_objective_tie(o, s->vertex);
+    if (!own.bits)
         return true;
     if (side->freedom == KILN_FREE)
         return false;
@@ -223,7 +223,8 @@ static bool stays_held(const kiln_energy_pass *w, const star *s)
             double along = fabs(kiln_v3_dot(way, axis)), length = kiln_v3_norm(way);
             double off = side->freedom == KILN_ON_PLANE ? along : length - along;
             uint32_t other = w->remesher->mesh->tet[s->tet[i]].v[k];
-            if (off <= FLAT * s->edge && (held[other] & bits) != bits)
+            if (off <= FLAT * s->edge &&
+                !kiln_tie_is_same(kiln_tie_common(kiln_objective_tie(o, other), own), own))
                 return false;
         }
     return true;

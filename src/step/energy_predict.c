@@ -120,17 +120,18 @@ static void add_slopes(const kiln_local_objective *o, uint32_t t, const kiln_ene
 }
 
 /* g' H^-1 g / 2 over what is free, and what is gained before. */
-static double gain_of(kiln_vec3 g, const double h[6], double at_once, uint32_t held)
+static double gain_of(kiln_vec3 g, const double h[6], double at_once, kiln_tie held)
 {
     kiln_mat3 H = {{{h[0], h[1], h[2]}, {h[1], h[3], h[4]}, {h[2], h[4], h[5]}}};
-    double *at[3] = {&g.x, &g.y, &g.z};
-    for (int i = 0; i < 3; i++)
-        if (held >> i & 1) {
+    if (held.bits) {
+        kiln_mat3 Q = kiln_tie_free(held);
+        double size = (h[0] + h[3] + h[5]) / 3.0;
+        H = kiln_m3_mul(Q, kiln_m3_mul(H, Q));
+        for (int i = 0; i < 3; i++)
             for (int k = 0; k < 3; k++)
-                H.m[i][k] = H.m[k][i] = 0.0;
-            H.m[i][i] = 1.0;
-            *at[i] = 0.0;
-        }
+                H.m[i][k] += size * ((i == k ? 1.0 : 0.0) - Q.m[i][k]);
+        g = kiln_m3_apply(Q, g);
+    }
     double det = kiln_m3_det(H);
     if (!(det > 0.0) || !isfinite(det))
         return 0.0;
@@ -146,9 +147,9 @@ static kiln_vec3 without_press(const kiln_local_objective *o, uint32_t a, uint32
     return s ? kiln_v3_madd(g, -s->weight, kiln_vicinity_pressed(s, a, b)) : g;
 }
 
-static uint32_t held_by_both(const kiln_local_objective *o, uint32_t a, uint32_t b)
+static kiln_tie held_by_both(const kiln_local_objective *o, uint32_t a, uint32_t b)
 {
-    return o->held ? o->held[a] & o->held[b] & 7 : 0;
+    return kiln_tie_common(kiln_objective_tie(o, a), kiln_objective_tie(o, b));
 }
 
 static kiln_node node_there(void *user, uint32_t vertex, uint32_t material)

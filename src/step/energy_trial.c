@@ -220,11 +220,35 @@ static double value_of(kiln_energy_pass *w, const uint32_t *tets, size_t count)
            kiln_nodes_sum(w->objective, &w->node_walker, tets, count);
 }
 
+/* Of the new vertex, what all its parents have; bits the mesh inherits, axes it does not. */
+static bool tie(kiln_energy_pass *w, uint32_t vertex, const uint32_t *parent, int parents,
+                kiln_txn *txn)
+{
+    const kiln_local_objective *o = w->objective;
+    const kiln_mesh *mesh = w->remesher->mesh;
+    if (!o->axis || vertex == KILN_NONE || parents == 0)
+        return true;
+    kiln_tie held = kiln_objective_tie(o, parent[0]);
+    for (int i = 1; i < parents; i++)
+        held = kiln_tie_common(held, kiln_objective_tie(o, parent[i]));
+    const kiln_field *bits = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_HELD);
+    const kiln_field *axis = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_AXIS);
+    return kiln_txn_write(txn, KILN_ON_VERTEX, bits, vertex, &held.bits) == KILN_ACCEPTED &&
+           kiln_txn_write(txn, KILN_ON_VERTEX, axis, vertex, &held.axis) == KILN_ACCEPTED;
+}
+
+/* One that moves stays held as it was. */
+static bool tie_made(kiln_energy_pass *w, const kiln_change *change, kiln_txn *txn)
+{
+    return change->kind == KILN_OP_SMOOTHING ||
+           tie(w, change->vertex, w->trial.parent, w->trial.parents, txn);
+}
+
 static bool settles(kiln_energy_pass *w, const kiln_change *change, kiln_txn *txn)
 {
     const kiln_remesher *r = w->remesher;
     if (change->vertex != KILN_NONE && w->trial.parents > 0 &&
-        place_end(w, change->vertex, txn) != KILN_ACCEPTED)
+        (place_end(w, change->vertex, txn) != KILN_ACCEPTED || !tie_made(w, change, txn)))
         return false;
     double gain = w->trial.before - value_of(w, r->changed.data, r->changed.count) -
                   repelled_after(w, change->vertex);
@@ -240,8 +264,11 @@ static bool keeps(void *self, kiln_remesher *remesher, const kiln_change *change
     if (txn.depth == 0)
         return false;
     kiln_energy_look(w);
-    bool kept = w->trial.judged ? store(w, &w->trial.judged->patch, change->vertex, &txn)
-                                : settles(w, change, &txn);
+    const kiln_energy_slot *judged = w->trial.judged;
+    const uint32_t ends[2] = {judged ? judged->edge.a : 0, judged ? judged->edge.b : 0};
+    bool kept = judged ? tie(w, change->vertex, ends, 2, &txn) &&
+                             store(w, &judged->patch, change->vertex, &txn)
+                       : settles(w, change, &txn);
     kiln_txn_settle(&txn, kept ? KILN_ACCEPTED : KILN_REFUSED_JUDGED);
     return kept;
 }

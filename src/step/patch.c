@@ -80,7 +80,7 @@ static kiln_patch_vertex vertex_of(const kiln_local_objective *o, uint32_t verte
 {
     kiln_patch_vertex row = {.u = o->mesh->u[vertex], .corner = kiln_objective_corner(o, vertex)};
     row.force = o->points ? o->points[vertex] : kiln_v3(0, 0, 0);
-    row.held = (uint8_t)(o->held ? o->held[vertex] : 0);
+    row.held = kiln_objective_tie(o, vertex);
     return row;
 }
 
@@ -483,7 +483,7 @@ kiln_status kiln_patch_list_split(kiln_patch *patch, const kiln_local_objective 
     const kiln_patch_corner ends[2] = {a.corner, b.corner};
     kiln_patch_vertex middle = {.u = kiln_v3_lerp(a.u, b.u, 0.5),
                                 .corner = kiln_patch_corner_mean(ends, (double[]){0.5, 0.5}, 2),
-                                .held = a.held & b.held};
+                                .held = kiln_tie_common(a.held, b.held)};
     KILN_TRY(clear(patch, count + 1, error));
     patch->splits = true;
     KILN_TRY(push_row(patch, KILN_NONE, &middle, error));
@@ -619,19 +619,27 @@ static void assemble(kiln_patch *p, const kiln_local_objective *o, bool all)
 }
 
 /* Rows and columns of what is held become those of the unit matrix. */
-static void hold(kiln_patch *p)
+static void hold_component(kiln_patch *p, size_t i)
 {
     size_t n = 3 * p->free;
-    for (size_t i = 0; i < n; i++) {
-        if (!(p->held.data[i / 3] >> (i % 3) & 1))
-            continue;
-        p->g.data[i] = 0.0;
-        for (size_t k = 0; k < i; k++)
-            kiln_patch_row(p, k)[i - k] = 0.0;
-        double *row = kiln_patch_row(p, i);
-        row[0] = 1.0;
-        for (size_t k = i + 1; k < n; k++)
-            row[k - i] = 0.0;
+    p->g.data[i] = 0.0;
+    for (size_t k = 0; k < i; k++)
+        kiln_patch_row(p, k)[i - k] = 0.0;
+    double *row = kiln_patch_row(p, i);
+    row[0] = 1.0;
+    for (size_t k = i + 1; k < n; k++)
+        row[k - i] = 0.0;
+}
+
+static void hold(kiln_patch *p)
+{
+    for (size_t r = 0; r < p->free; r++) {
+        kiln_tie tie = p->held.data[r];
+        if (tie.bits > KILN_TIE_ALL)
+            kiln_patch_hold_turned(p, r);
+        for (size_t c = 0; c < 3; c++)
+            if (tie.bits >> c & 1)
+                hold_component(p, 3 * r + c);
     }
 }
 
@@ -721,6 +729,7 @@ static double iterate(kiln_patch *p, const kiln_local_objective *o, double *leng
     if (!factor(p, o, true) && !(p->loaded.count > 0 && factor(p, o, false)))
         return 0.0;
     kiln_patch_solve(p);
+    kiln_patch_free_steps(p);
     for (size_t i = 0; i < 3 * p->free; i++) {
         slope += p->g.data[i] * p->step.data[i];
         *length = fmax(*length, fabs(p->step.data[i]));

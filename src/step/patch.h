@@ -18,10 +18,12 @@
 #include "mesh/txn.h"
 #include "mesh/walk.h"
 #include "step/integrator.h"
+#include "step/tie.h"
 #include "step/vicinity.h"
 
 #define KILN_FIELD_END    "step_end"   /* vertex, 3 doubles, rule direct: m */
-#define KILN_FIELD_HELD   "step_held"  /* vertex, bits of held components, rule inherit */
+#define KILN_FIELD_HELD   "step_held"  /* vertex, bits of tie.h, rule inherit */
+#define KILN_FIELD_AXIS   "step_axis"  /* vertex, 3 doubles, rule none: the axis of turned ones */
 #define KILN_FIELD_POINTS "step_force" /* vertex, 3 doubles, rule none: N at single vertices */
 #define KILN_FIELD_TRACTION                                                                        \
     "step_traction" /* face, 3 doubles, rule copy: N/m^2 of the material                           \
@@ -63,6 +65,7 @@ typedef struct kiln_local_objective {
     /* Columns, looked up by kiln_objective_look whenever the mesh may have grown. */
     kiln_vec3 *end;
     const kiln_vec3 *history[KILN_HISTORY_COUNT], *traction, *points, *bulk;
+    const kiln_vec3 *axis; /* NULL: nothing is held along turned axes */
     const uint32_t *held, *material;
     const double *density, (*lame)[2], *viscosity; /* NULL: the materials' */
     const double *pressure;                        /* NULL: none */
@@ -83,6 +86,9 @@ typedef struct kiln_patch_tet {
     double yield[2]; /* threshold and growth, Pa */
     kiln_vec3 dead;  /* N, of loads on all of it */
 } kiln_patch_tet;
+
+/* How a vertex is held. */
+kiln_tie kiln_objective_tie(const kiln_local_objective *objective, uint32_t vertex);
 
 /* What a vertex brings to the tets at it. */
 typedef struct kiln_patch_corner {
@@ -141,8 +147,8 @@ typedef struct kiln_patch {
     u, x, centre, force, tried; /* [row] m; m; m; N; m */
     KILN_ARRAY_OF(kiln_vec3)
     origin, begin, before, rate; /* [row], as corners have them */
-    KILN_ARRAY_OF(uint8_t)
-    held;                      /* [row] bits */
+    KILN_ARRAY_OF(kiln_tie)
+    held;                      /* [row] */
     kiln_u32_array tets, rows; /* [tet], [tet][4] ascending */
     kiln_f64_array order;      /* [tet] 1 or -1: that of the rows is odd */
     KILN_ARRAY_OF(kiln_element_batch)

@@ -9,7 +9,7 @@
 typedef struct kiln_patch_vertex {
     kiln_vec3 u, force;
     kiln_patch_corner corner;
-    uint8_t held;
+    kiln_tie held;
 } kiln_patch_vertex;
 
 /* Columns of a patch or of lanes, [row][3]. */
@@ -62,6 +62,11 @@ void kiln_patch_slope_nodes(kiln_patch *patch, const kiln_local_objective *objec
 void kiln_patch_add_nodes(kiln_patch *patch, const kiln_local_objective *objective);
 void kiln_patch_free_nodes(kiln_patch *patch);
 kiln_element_span kiln_patch_kernel_span(const kiln_patch *patch, const kiln_patch_span *span);
+
+/* Holds along turned axes (patch_turned.c): a row whose gradient and matrix become those of what is
+ * free of it; and steps, which are that but for rounding. */
+void kiln_patch_hold_turned(kiln_patch *patch, size_t row);
+void kiln_patch_free_steps(kiln_patch *patch);
 
 /* Loads of pressure (patch_loaded.c): the faces of a tet of the mesh, with the rows of its corners;
  * where the edge of rows 1 and 2 is split one that has both is two. */

@@ -24,6 +24,7 @@ void kiln_objective_look(kiln_local_objective *objective)
     const kiln_mesh *mesh = o->mesh;
     o->end = column(mesh, KILN_ON_VERTEX, KILN_FIELD_END);
     o->held = column(mesh, KILN_ON_VERTEX, KILN_FIELD_HELD);
+    o->axis = column(mesh, KILN_ON_VERTEX, KILN_FIELD_AXIS);
     o->points = column(mesh, KILN_ON_VERTEX, KILN_FIELD_POINTS);
     o->bulk = column(mesh, KILN_ON_TET, KILN_FIELD_BULK);
     o->traction = column(mesh, KILN_ON_FACE, KILN_FIELD_TRACTION);
@@ -39,6 +40,15 @@ void kiln_objective_look(kiln_local_objective *objective)
     o->history[KILN_HISTORY_X] = mesh->x;
     for (int k = 1; k < KILN_HISTORY_COUNT; k++)
         o->history[k] = column(mesh, KILN_ON_VERTEX, names[k]);
+}
+
+kiln_tie kiln_objective_tie(const kiln_local_objective *objective, uint32_t vertex)
+{
+    const kiln_local_objective *o = objective;
+    kiln_tie tie = {.bits = o->held ? o->held[vertex] : 0};
+    if (o->axis)
+        tie.axis = o->axis[vertex];
+    return tie;
 }
 
 static kiln_vec3 combine(const kiln_local_objective *o, const double *weight, uint32_t vertex)
