@@ -50,6 +50,8 @@ typedef struct kiln_energy_slot {
 typedef struct kiln_energy_trial {
     double before, least; /* J: of the tets that go, and what it must gain */
     double nearest;       /* kiln_vicinity_nearest of them */
+    double shape;         /* and the worst quality that one has at the end of the step */
+    double begin;         /* J, what they store at the step's begin */
     double gained;        /* J, of one that was taken */
     /* The end of the step of a vertex that is made or moved begins as this mean of others. */
     uint32_t parent[4];

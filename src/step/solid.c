@@ -409,11 +409,13 @@ void kiln_solid_start_at(kiln_solid *solid, const kiln_vec3 *places)
 void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_clock *clock,
                           kiln_local_objective *out)
 {
+    bool own = !solid->went_by_euler; /* else the places that were tried are of another objective */
     *out = (kiln_local_objective){
         .mesh = solid->mesh,
         .materials = solid->materials.data,
         .material_count = solid->materials.count,
-        .scheme = kiln_integrator_scheme(solid->options.integrator, h, clock->h_before),
+        .scheme = kiln_integrator_scheme(own ? solid->options.integrator : KILN_IMPLICIT_EULER, h,
+                                         own ? clock->h_before : 0.0),
         .nodal = kiln_nodal_pressure_is_used(solid->pressure),
         .acceleration = kiln_loads_acceleration(solid->loads)};
     bool moves = out->scheme.scale > 0.0;

@@ -224,6 +224,7 @@ START_TEST(what_is_rejected_leaves_every_bit)
     for (int i = 0; i < 20 && report.flips.taken + report.moves.taken > 0; i++)
         report = remesh(&r, &o, &options);
     forget(r.mesh);
+    options = options_of(2.4 * best_prediction(&o));
     uint64_t before = kiln_mesh_hash(r.mesh);
     report = remesh(&r, &o, &options);
     ck_assert_uint_gt(report.splits.trials, 0);
