@@ -50,7 +50,8 @@ static bool all_positive(const kiln_energy_pass *w, const uint32_t *tets, size_t
     return true;
 }
 
-/* The worst quality at the end of the step. */
+/* The worst quality at the end of the step. What moves goes on from there: tets that it has crushed
+ * make steps short. */
 static double worst_shape(const kiln_energy_pass *w, const uint32_t *tets, size_t count)
 {
     const kiln_mesh *mesh = w->remesher->mesh;
@@ -72,8 +73,9 @@ static bool store(kiln_energy_pass *w, const kiln_patch *patch, uint32_t made, k
     return kiln_patch_store(patch, w->remesher->mesh, made, txn) == KILN_ACCEPTED &&
            all_positive(w, patch->tets.data, patch->tets.count) &&
            all_positive(w, changed->data, changed->count) &&
-           kiln_energy_keeps_shape(w, w->trial.shape,
-                                   worst_shape(w, changed->data, changed->count));
+           (w->objective->scheme.scale == 0.0 ||
+            kiln_energy_keeps_shape(w, w->trial.shape,
+                                    worst_shape(w, changed->data, changed->count)));
 }
 
 static kiln_vec3 place_of_end(const kiln_energy_pass *w)
