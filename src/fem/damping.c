@@ -109,6 +109,11 @@ void kiln_damping_set_viscosity(kiln_damping *damping, const double *viscosity)
     damping->viscosity_of = viscosity;
 }
 
+const double *kiln_damping_viscosity(const kiln_damping *damping)
+{
+    return damping->viscosity_of;
+}
+
 bool kiln_damping_is_used(const kiln_damping *damping)
 {
     return damping->strain || damping->mass;

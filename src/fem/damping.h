@@ -30,6 +30,7 @@ void kiln_damping_set_viscosity(kiln_damping *damping, const double *viscosity);
  * damping_mass. */
 kiln_status kiln_damping_build(kiln_damping *damping, const kiln_mesh *mesh, kiln_mass_kind kind,
                                const double *tet_mass, kiln_error *error);
+const double *kiln_damping_viscosity(const kiln_damping *damping);
 bool kiln_damping_is_used(const kiln_damping *damping);
 
 /* The integrator's formula: tau v = x - origin, and origin = x_n + before_weight (before - x_n) +

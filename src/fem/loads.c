@@ -13,10 +13,11 @@ struct kiln_loads {
     kiln_context *context;
     const kiln_mesh *mesh;
     size_t rows;
-    kiln_f64_array dead;   /* [vertex slot][3] what does not follow the surface */
-    kiln_f64_array points; /* [vertex slot][3] of that, what pulls at single vertices */
-    kiln_f64_array pulls;  /* [face slot][3] N/m^2 of the material */
-    kiln_f64_array bulk;   /* [tet slot][3] N/m^3 of the material */
+    kiln_f64_array dead;      /* [vertex slot][3] what does not follow the surface */
+    kiln_f64_array points;    /* [vertex slot][3] of that, what pulls at single vertices */
+    kiln_f64_array pulls;     /* [face slot][3] N/m^2 of the material */
+    kiln_f64_array bulk;      /* [tet slot][3] N/m^3 of the material */
+    kiln_f64_array pressures; /* [face slot] Pa */
     kiln_vec3 acceleration;
     kiln_f64_array force;   /* [vertex slot][3] all, pressure as last lagged */
     kiln_f64_array model;   /* [vertex slot][3] scratch of lag, only with pressure */
@@ -68,6 +69,7 @@ void kiln_loads_destroy(kiln_loads *loads)
     kiln_array_free(context, &loads->points);
     kiln_array_free(context, &loads->pulls);
     kiln_array_free(context, &loads->bulk);
+    kiln_array_free(context, &loads->pressures);
     kiln_array_free(context, &loads->force);
     kiln_array_free(context, &loads->model);
     kiln_array_free(context, &loads->partial);
@@ -92,6 +94,7 @@ kiln_status kiln_loads_reset(kiln_loads *loads, const kiln_mesh *mesh, kiln_erro
     KILN_TRY(kiln_array_reserve(loads->context, &loads->points, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(loads->context, &loads->pulls, 3 * faces, error));
     KILN_TRY(kiln_array_reserve(loads->context, &loads->bulk, 3 * tets, error));
+    KILN_TRY(kiln_array_reserve(loads->context, &loads->pressures, faces, error));
     KILN_TRY(kiln_array_reserve(loads->context, &loads->dead, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(loads->context, &loads->force, 3 * rows, error));
     KILN_TRY(
@@ -106,6 +109,7 @@ kiln_status kiln_loads_reset(kiln_loads *loads, const kiln_mesh *mesh, kiln_erro
     memset(loads->points.data, 0, 3 * rows * sizeof(double));
     memset(loads->pulls.data, 0, 3 * faces * sizeof(double));
     memset(loads->bulk.data, 0, 3 * tets * sizeof(double));
+    memset(loads->pressures.data, 0, faces * sizeof(double));
     memset(loads->force.data, 0, 3 * rows * sizeof(double));
     return KILN_OK;
 }
@@ -187,6 +191,10 @@ const kiln_vec3 *kiln_loads_points(const kiln_loads *loads)
 {
     return (const kiln_vec3 *)(const void *)loads->points.data;
 }
+const double *kiln_loads_pressures(const kiln_loads *loads)
+{
+    return loads->pressures.data;
+}
 
 static void places(const pressed_face *face, const double *x, kiln_vec3 p[3])
 {
@@ -215,6 +223,7 @@ kiln_status kiln_loads_add_pressure(kiln_loads *loads, uint32_t face, double pre
     KILN_TRY(kiln_array_reserve(context, &loads->at, corners + 3, error));
     KILN_TRY(kiln_array_push(context, &loads->pressed, pressed, error));
     set_pressed(loads, true);
+    loads->pressures.data[face] += pressure;
     places(&pressed, &loads->mesh->x[0].x, loads->at.data + corners);
     press(loads->force.data, &pressed, &loads->mesh->x[0].x);
     return KILN_OK;

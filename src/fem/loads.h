@@ -34,11 +34,13 @@ kiln_status kiln_loads_add_pressure(kiln_loads *loads, uint32_t face, double pre
                                     kiln_error *error);
 kiln_term *kiln_loads_term(kiln_loads *loads);
 /* What dead loads are made of, for who meshes the matter anew: m/s^2 of all of it; N/m^2 of the
- * material, [face slot]; N/m^3 of it, [tet slot]; and N at single vertices, [vertex slot]. */
+ * material, [face slot]; N/m^3 of it, [tet slot]; and N at single vertices, [vertex slot]. Pressure
+ * by [face slot], Pa. */
 kiln_vec3 kiln_loads_acceleration(const kiln_loads *loads);
 const kiln_vec3 *kiln_loads_pulls(const kiln_loads *loads);
 const kiln_vec3 *kiln_loads_bulk(const kiln_loads *loads);
 const kiln_vec3 *kiln_loads_points(const kiln_loads *loads);
+const double *kiln_loads_pressures(const kiln_loads *loads);
 const double *kiln_loads_force(const kiln_loads *loads); /* [vertex slot][3] where last lagged, N */
 /* -f.x of the dead forces and p V of the pressure, J: V of the cones over the faces from a vertex
  * of theirs, the volume enclosed where they are closed. */

@@ -7,6 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+/* What functions see of the step's begin, where the mesh changes within the step; tet, Pa. */
+#define FIELD_STRESS "begin_mises"
+
 typedef struct materials {
     kiln_world *world;
     bool varies;                      /* some material's stiffness or viscosity is a function */
@@ -126,6 +129,9 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     KILN_TRY(keep_start(world, error));
     if (!m->varies)
         return KILN_OK;
+    if (world->scene->remesh.method == KILN_REMESH_ENERGY)
+        KILN_TRY(kiln_mesh_add_field(world->mesh, FIELD_STRESS, KILN_ON_TET, KILN_F64, 1,
+                                     KILN_RULE_AVERAGE, error));
     return kiln_mesh_add_field(world->mesh, KILN_FIELD_LAME, KILN_ON_TET, KILN_F64, 2,
                                KILN_RULE_AVERAGE, error);
 }
@@ -206,6 +212,11 @@ static kiln_status make_room(materials *m, kiln_error *error)
     return KILN_OK;
 }
 
+static double *stress_of(const materials *m)
+{
+    return kiln_world_column(m->world, KILN_ON_TET, FIELD_STRESS);
+}
+
 /* Where the material is no function, or was none so far (0, sim/change.h), its numbers count. */
 static void restore_lame(const materials *m)
 {
@@ -256,6 +267,9 @@ static kiln_status mesh_changed(void *self, const kiln_changes *changes, kiln_er
     if (!m->varies)
         return KILN_OK;
     KILN_TRY(make_room(m, error));
+    if (stress_of(m))
+        memcpy(m->mises.data, stress_of(m),
+               m->world->mesh->table[KILN_ON_TET].used * sizeof(double));
     restore_lame(m);
     kiln_solid_set_viscosity(m->world->solid, m->viscosity.data);
     kiln_solid_set_lame(m->world->solid, m->mu.data, m->lambda.data);
@@ -264,12 +278,17 @@ static kiln_status mesh_changed(void *self, const kiln_changes *changes, kiln_er
 
 static kiln_status before_step(void *self, const kiln_moment *moment, kiln_error *error)
 {
-    (void)moment, (void)error;
+    (void)moment;
     const materials *m = self;
     const kiln_world *world = m->world;
-    if (m->varies)
-        kiln_elements_output(kiln_solid_elements(world->solid), &world->mesh->x[0].x,
-                             KILN_OUTPUT_MISES, m->mises.data);
+    if (!m->varies)
+        return KILN_OK;
+    kiln_elements_output(kiln_solid_elements(world->solid), &world->mesh->x[0].x, KILN_OUTPUT_MISES,
+                         m->mises.data);
+    if (!stress_of(m))
+        return KILN_OK;
+    KILN_TRY(kiln_rewind_save(world->mesh, KILN_ON_TET, FIELD_STRESS, KILN_SAVE_ALL, error));
+    memcpy(stress_of(m), m->mises.data, world->mesh->table[KILN_ON_TET].used * sizeof(double));
     return KILN_OK;
 }
 

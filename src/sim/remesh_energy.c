@@ -18,8 +18,7 @@
 /* Static: a round makes the splits that promise at least this part of the best. Flips and moves
  * cost no unknowns, so they are to have their turn before less is split: half again as many
  * vertices for the same energy without. */
-#define MARK       0.5
-#define AXIS_SLACK 1e-12
+#define MARK 0.5
 enum { DEPTH = 3 };
 
 typedef struct energy_state {
@@ -45,6 +44,33 @@ static kiln_status add_field(kiln_world *world, const char *name, kiln_where whe
     return kiln_mesh_add_field(world->mesh, name, where, type, components, rule, error);
 }
 
+static bool has_load(const kiln_world *world, kiln_load_kind kind)
+{
+    for (size_t i = 0; i < world->scene->loads.count; i++)
+        if (world->scene->loads.data[i].kind == kind)
+            return true;
+    return false;
+}
+
+/* Along some axes of their own. */
+static bool has_turned_holds(const kiln_world *world)
+{
+    for (size_t i = 0; i < world->scene->holds.count; i++) {
+        const kiln_scene_hold *hold = &world->scene->holds.data[i];
+        if (hold->components != KILN_TIE_ALL && kiln_m3_norm2(hold->axes) > 0.0)
+            return true;
+    }
+    return false;
+}
+
+static bool varies(const kiln_world *world)
+{
+    for (size_t i = 0; i < world->scene->materials.count; i++)
+        if (world->scene->materials.data[i].varies)
+            return true;
+    return false;
+}
+
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 {
     if (world->scene->remesh.method != KILN_REMESH_ENERGY)
@@ -66,10 +92,21 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         add_field(world, KILN_FIELD_STILL, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_VAIN, KILN_ON_TET, KILN_F64, 6, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_EVENLY, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY, error));
-    for (size_t i = 0; i < world->scene->loads.count; i++)
-        if (world->scene->loads.data[i].kind == KILN_LOAD_BODY)
-            KILN_TRY(
-                add_field(world, KILN_FIELD_BULK, KILN_ON_TET, KILN_F64, 3, KILN_RULE_COPY, error));
+    if (has_turned_holds(world))
+        KILN_TRY(
+            add_field(world, KILN_FIELD_AXIS, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_NONE, error));
+    if (varies(world)) {
+        KILN_TRY(add_field(world, KILN_FIELD_STIFFNESS, KILN_ON_TET, KILN_F64, 2, KILN_RULE_COPY,
+                           error));
+        KILN_TRY(add_field(world, KILN_FIELD_VISCOSITY, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY,
+                           error));
+    }
+    if (has_load(world, KILN_LOAD_BODY))
+        KILN_TRY(
+            add_field(world, KILN_FIELD_BULK, KILN_ON_TET, KILN_F64, 3, KILN_RULE_COPY, error));
+    if (has_load(world, KILN_LOAD_PRESSURE))
+        KILN_TRY(add_field(world, KILN_FIELD_PRESSURE, KILN_ON_FACE, KILN_F64, 1, KILN_RULE_COPY,
+                           error));
     if (world->flows) {
         KILN_TRY(
             add_field(world, KILN_FIELD_YIELD, KILN_ON_TET, KILN_F64, 2, KILN_RULE_COPY, error));
@@ -86,7 +123,7 @@ static void destroy(void *self)
     kiln_array_free(e->world->context, &e->sums);
 }
 
-/* kg/m^3 of each part and material, to its tets. */
+/* kg/m^3 of each part and material, to its tets; where it is a function, its field as a whole. */
 static kiln_status fill_density(energy *e, kiln_error *error)
 {
     kiln_world *world = e->world;
@@ -95,8 +132,9 @@ static kiln_status fill_density(energy *e, kiln_error *error)
     const uint32_t *material =
         (const uint32_t *)(const void *)kiln_mesh_field(mesh, KILN_ON_TET, "material")->data;
     const double *mass = kiln_world_column(world, KILN_ON_TET, KILN_FIELD_MASS);
+    const double *given = kiln_world_column(world, KILN_ON_TET, KILN_FIELD_DENSITY);
     double *density = kiln_world_column(world, KILN_ON_TET, KILN_FIELD_EVENLY);
-    kiln_f64_array *sums = &e->sums; /* [part][material][2] kg, m^3 */
+    kiln_f64_array *sums = &e->sums; /* [part][material][2] kg, m^3 or kg */
     KILN_TRY(kiln_array_reserve(world->context, sums, 2 * kinds, error));
     memset(sums->data, 0, 2 * kinds * sizeof(double));
     for (int pass = 0; pass < 2; pass++)
@@ -105,31 +143,33 @@ static kiln_status fill_density(energy *e, kiln_error *error)
                 continue;
             double *of = sums->data + 2 * (mesh->info[t].part * materials + material[t]);
             if (pass == 1) {
-                density[t] = of[0] / of[1];
+                density[t] = of[0] / of[1] * (given ? given[t] : 1.0);
                 continue;
             }
             of[0] += mass[t];
-            of[1] += kiln_mesh_tet_volume(mesh, t);
+            of[1] += kiln_mesh_tet_volume(mesh, t) * (given ? given[t] : 1.0);
         }
     return KILN_OK;
 }
 
-/* Bits of the world's axes along which a vertex is held. Where several holds meet its frame has
- * them in an order of its own. Patches know of no others: what is held along a turned axis is held
- * altogether there, which gains less than it could and never more. */
-static uint32_t held_axes(const kiln_constraints *given, uint32_t vertex)
+/* How vertices are held; where several holds meet a frame has them in an order of its own. */
+static kiln_status fill_ties(kiln_world *world, kiln_error *error)
 {
-    kiln_held held = kiln_constraints_held(given, vertex);
-    uint32_t bits = 0;
-    for (int i = 0; i < held.count; i++) {
-        const double along[3] = {fabs(held.axis[i].x), fabs(held.axis[i].y), fabs(held.axis[i].z)};
-        int c = along[0] > along[1] ? 0 : 1;
-        c = along[2] > along[c] ? 2 : c;
-        if (along[c] < 1.0 - AXIS_SLACK)
-            return 7;
-        bits |= 1u << c;
+    kiln_mesh *mesh = world->mesh;
+    const kiln_constraints *given = kiln_solid_constraints(world->solid);
+    const kiln_field *bits = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_HELD);
+    if (has_turned_holds(world))
+        KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_AXIS, KILN_SAVE_COPY, error));
+    double *axis = kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_AXIS);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        kiln_held held = kiln_constraints_held(given, v);
+        kiln_tie tie = kiln_tie_of(held.axis, held.count);
+        ((uint32_t *)(void *)bits->data)[v] =
+            axis || tie.bits < KILN_TIE_ALL ? tie.bits : KILN_TIE_ALL;
+        if (axis)
+            memcpy(axis + 3 * (size_t)v, &tie.axis, sizeof tie.axis);
     }
-    return bits;
+    return KILN_OK;
 }
 
 /* What patches look at, in columns that go through changes of the mesh. */
@@ -149,11 +189,7 @@ static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *
     kiln_solid_fill_matter(world->solid);
     size_t rows = mesh->table[KILN_ON_VERTEX].used, faces = mesh->table[KILN_ON_FACE].used;
     const kiln_loads *loads = kiln_solid_loads(world->solid);
-    const kiln_constraints *given = kiln_solid_constraints(world->solid);
-    uint32_t *held =
-        (uint32_t *)(void *)kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_HELD)->data;
-    for (uint32_t v = 0; v < rows; v++)
-        held[v] = held_axes(given, v);
+    KILN_TRY(fill_ties(world, error));
     memcpy(kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_END), places,
            rows * sizeof(kiln_vec3));
     memcpy(kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_POINTS), kiln_loads_points(loads),
@@ -161,6 +197,11 @@ static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *
     if (kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_BULK))
         memcpy(kiln_world_column(world, KILN_ON_TET, KILN_FIELD_BULK), kiln_loads_bulk(loads),
                mesh->table[KILN_ON_TET].used * sizeof(kiln_vec3));
+    if (kiln_mesh_field(mesh, KILN_ON_FACE, KILN_FIELD_PRESSURE)) {
+        KILN_TRY(kiln_rewind_save(mesh, KILN_ON_FACE, KILN_FIELD_PRESSURE, KILN_SAVE_COPY, error));
+        memcpy(kiln_world_column(world, KILN_ON_FACE, KILN_FIELD_PRESSURE),
+               kiln_loads_pressures(loads), faces * sizeof(double));
+    }
     memcpy(kiln_world_column(world, KILN_ON_FACE, KILN_FIELD_TRACTION), kiln_loads_pulls(loads),
            faces * sizeof(kiln_vec3));
     return KILN_OK;

@@ -199,17 +199,9 @@ static const char *beyond_energy(const kiln_scene *scene)
         const kiln_scene_material *m = &scene->materials.data[i];
         if (m->flow_varies)
             return "yield, rate or hardening that are functions";
-        if (m->base.nodal_pressure)
-            return "nodal pressure";
-        if (m->varies)
-            return "parameters that are functions";
+        if (m->base.nodal_pressure && m->base.damping_stiffness > 0.0)
+            return "damping of nodal pressure (damping.stiffness)";
     }
-    for (size_t i = 0; i < scene->loads.count; i++)
-        if (scene->loads.data[i].kind == KILN_LOAD_PRESSURE)
-            return "loads of pressure";
-    for (size_t i = 0; i < scene->holds.count; i++)
-        if (scene->holds.data[i].components != 7 && kiln_m3_norm2(scene->holds.data[i].axes) > 0.0)
-            return "holds with axes of their own";
     for (size_t i = 0; i < scene->bodies.count; i++)
         if (scene->bodies.data[i].tolerate_inverted)
             return "bodies that tolerate inverted tets";

@@ -54,7 +54,8 @@ static bool is_small(const kiln_energy_pass *w, uint32_t a, uint32_t b)
 /* Holds are of places: only what is held alike may become one. */
 static bool is_held_alike(const kiln_energy_pass *w, uint32_t a, uint32_t b)
 {
-    return !w->objective->held || w->objective->held[a] == w->objective->held[b];
+    return kiln_tie_is_same(kiln_objective_tie(w->objective, a),
+                            kiln_objective_tie(w->objective, b));
 }
 
 static bool try_collapse(kiln_energy_pass *w, uint32_t tet, uint32_t ca, uint32_t cb)

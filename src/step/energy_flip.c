@@ -13,13 +13,42 @@ enum { GRAIN = 64 };
 #define LEAST_PART 0.1
 #define AT_ONCE    0.25
 
+/* J by which the energy of nodes falls. */
+static double gain_of_nodes(const kiln_local_objective *o, kiln_walker *walker,
+                            const kiln_proposal *proposal)
+{
+    kiln_nodes nodes;
+    if (!o->nodal)
+        return 0.0;
+    double before = kiln_nodes_sum(o, walker, proposal->old, proposal->old_count);
+    if (!isfinite(before) ||
+        !kiln_nodes_gather(&nodes, o, walker, proposal->old, proposal->old_count))
+        return -INFINITY;
+    kiln_nodes_clear(&nodes);
+    for (uint32_t i = 0; i < proposal->fresh_count; i++) {
+        const kiln_new_tet *fresh = &proposal->fresh[i];
+        kiln_patch_tet tet;
+        kiln_patch_corner corner[4];
+        kiln_vec3 u[4];
+        for (int k = 0; k < 4; k++) {
+            u[k] = o->mesh->u[fresh->v[k]];
+            corner[k] = kiln_objective_corner(o, fresh->v[k]);
+        }
+        if (!kiln_patch_form_corners(o, u, fresh->parent, &tet) ||
+            !kiln_nodes_put(&nodes, o, &tet, fresh->v, corner))
+            return -INFINITY;
+    }
+    return before - kiln_nodes_energy(&nodes, o);
+}
+
 /* J by which the objective falls at once; loads on faces are left to the trial. All vertices are
  * there already. */
-static double gain_of(const kiln_local_objective *o, const kiln_proposal *proposal)
+static double gain_of(const kiln_local_objective *o, kiln_walker *walker,
+                      const kiln_proposal *proposal)
 {
     if (!kiln_objective_is_alike(o, proposal->old, proposal->old_count))
         return -INFINITY;
-    double gain = kiln_patch_sum(o, proposal->old, proposal->old_count);
+    double gain = kiln_patch_sum_inside(o, proposal->old, proposal->old_count);
     for (uint32_t from = 0; from < proposal->fresh_count; from += KILN_ELEMENT_LANES) {
         kiln_patch_tet tet[KILN_ELEMENT_LANES];
         kiln_patch_corner corner[KILN_ELEMENT_LANES][4];
@@ -38,7 +67,7 @@ static double gain_of(const kiln_local_objective *o, const kiln_proposal *propos
         }
         gain -= kiln_patch_tets_value(o, tet, (const kiln_patch_corner(*)[4])corner, some);
     }
-    return gain;
+    return gain + gain_of_nodes(o, walker, proposal);
 }
 
 typedef struct flip_gains {
@@ -79,7 +108,7 @@ static void survey_chunk(void *user, size_t chunk, size_t begin, size_t end, int
             kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
             if (kiln_edge_removal_propose(r, workspace, (uint32_t)t, kiln_edge_ends[k][0],
                                           kiln_edge_ends[k][1], &proposal))
-                *gain = gain_of(s->w->objective, &proposal);
+                *gain = gain_of(s->w->objective, &workspace->walker, &proposal);
             kiln_arena_release(&workspace->arena, mark);
         }
 }
@@ -94,7 +123,7 @@ static void try_flip(kiln_energy_pass *w, kiln_energy_candidate c, double least)
     kiln_arena_mark mark = kiln_arena_set_mark(&r->workspace.arena);
     w->trial = (kiln_energy_trial){.least = least, .middle = {c.a, c.b}, .middles = 2};
     if (kiln_edge_removal_propose(r, &r->workspace, tet, corner[0], corner[1], &proposal) &&
-        gain_of(w->objective, &proposal) > AT_ONCE * least)
+        gain_of(w->objective, &w->node_walker, &proposal) > AT_ONCE * least)
         kiln_energy_try(w, &proposal, &w->report->flips);
     kiln_arena_release(&r->workspace.arena, mark);
 }
@@ -126,7 +155,7 @@ static void survey_faces(void *user, size_t chunk, size_t begin, size_t end, int
                 continue;
             kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
             if (propose_face(s->w, workspace, (uint32_t)t, f, &proposal))
-                *gain = gain_of(s->w->objective, &proposal);
+                *gain = gain_of(s->w->objective, &workspace->walker, &proposal);
             kiln_arena_release(&workspace->arena, mark);
         }
 }
@@ -147,7 +176,7 @@ static void try_face(kiln_energy_pass *w, kiln_energy_candidate c, uint32_t sinc
                    kiln_link_is_surface(link) ? KILN_NONE : mesh->tet[link / 4].v[link % 4]},
         .middles = 2};
     if (propose_face(w, &r->workspace, c.a, c.b, &proposal) &&
-        gain_of(w->objective, &proposal) > AT_ONCE * least)
+        gain_of(w->objective, &w->node_walker, &proposal) > AT_ONCE * least)
         w->report->faces += kiln_energy_try(w, &proposal, &w->report->flips);
     kiln_arena_release(&r->workspace.arena, mark);
 }

@@ -1,12 +1,13 @@
-/* The inside of remeshing by energy, shared by energy_predict.c (what is worth a trial),
- * energy_queue.c (which comes first), energy_vain.c (what was tried in vain), energy_trial.c (how a
- * change is judged) and the operators: energy_split.c, energy_flip.c, energy_move.c,
- * energy_collapse.c. */
+/* The inside of remeshing by energy, shared by energy_predict.c and energy_nodal.c (what is worth a
+ * trial), energy_queue.c (which comes first), energy_vain.c (what was tried in vain),
+ * energy_trial.c (how a change is judged) and the operators: energy_split.c, energy_flip.c,
+ * energy_move.c, energy_collapse.c. */
 #ifndef KILN_STEP_ENERGY_IMPL_H
 #define KILN_STEP_ENERGY_IMPL_H
 
 #include "remesh/proposal.h"
 #include "step/energy_remesh.h"
+#include "step/nodes.h"
 
 enum {
     KILN_ENERGY_RING = 64,
@@ -25,6 +26,11 @@ typedef struct kiln_energy_slopes {
     kiln_vec3 g[4], r[4]; /* N: of its elastic energy; m/s^2: of inertia and drag */
     double H[4][6];       /* N/m, diagonal blocks: xx, xy, xz, yy, yz, zz */
 } kiln_energy_slopes;
+/* With nodal pressure, what it gives to nodes: its part, and by its corners V dtheta, m^2. */
+typedef struct kiln_energy_dilation {
+    kiln_node part;
+    kiln_vec3 d[4];
+} kiln_energy_dilation;
 typedef enum kiln_energy_known {
     KILN_ENERGY_UNKNOWN,
     KILN_ENERGY_KNOWN,
@@ -44,6 +50,8 @@ typedef struct kiln_energy_slot {
 typedef struct kiln_energy_trial {
     double before, least; /* J: of the tets that go, and what it must gain */
     double nearest;       /* kiln_vicinity_nearest of them */
+    double shape;         /* and the worst quality that one has at the end of the step */
+    double begin;         /* J, what they store at the step's begin */
     double gained;        /* J, of one that was taken */
     /* The end of the step of a vertex that is made or moved begins as this mean of others. */
     uint32_t parent[4];
@@ -72,12 +80,19 @@ typedef struct kiln_energy_pass {
     KILN_ARRAY_OF(kiln_energy_slopes)
     slopes; /* [tet] where `known` */
     KILN_ARRAY_OF(uint8_t)
-    known;                   /* [tet] kiln_energy_known */
+    known; /* [tet] kiln_energy_known */
+    KILN_ARRAY_OF(kiln_energy_dilation)
+    dilations; /* [tet], as the slopes, where there is nodal pressure; and of that */
+    KILN_ARRAY_OF(kiln_node)
+    nodes; /* [vertex][material] where `node_known` */
+    KILN_ARRAY_OF(uint8_t)
+    node_known;              /* [vertex] */
     kiln_energy_slot *slots; /* [KILN_ENERGY_SLOTS] */
     kiln_u32_array around;   /* scratch: vertices */
     kiln_idset seen;
     kiln_idset near; /* vertices whose places count for splits that are judged side by side */
     kiln_walker walker;
+    kiln_walker node_walker; /* while that one is read */
     kiln_energy_trial trial;
     kiln_status status;
     kiln_error *error;
@@ -94,6 +109,26 @@ kiln_status kiln_energy_know(kiln_energy_pass *pass, const uint32_t *tets, size_
 void kiln_energy_forget(kiln_energy_pass *pass, const uint32_t *tets, size_t count);
 bool kiln_energy_is_worth(const kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
                           uint32_t corner_b, double gain);
+
+/* Nodal pressure; where there is none these do nothing. The tets round an edge, all that are: */
+typedef struct kiln_energy_round {
+    uint32_t end[2], count, tet[KILN_ENERGY_RING];
+    const kiln_energy_dilation *dilation[KILN_ENERGY_RING];
+    kiln_node (*node_of)(void *user, uint32_t vertex, uint32_t material); /* as they are */
+    void *user;
+} kiln_energy_round;
+kiln_energy_dilation kiln_energy_dilation_of(const kiln_local_objective *objective, uint32_t tet);
+/* What a split adds to gradient and Hessian by the way of its vertex; returns by how much the
+ * energy falls before that goes, J. */
+double kiln_energy_add_nodes(const kiln_local_objective *objective, const kiln_energy_round *round,
+                             kiln_vec3 *g, double H[6]);
+/* Of the nodes that the pass knows, without tets yet. */
+kiln_energy_round kiln_energy_round_of(const kiln_energy_pass *pass, uint32_t a, uint32_t b);
+kiln_status kiln_energy_reserve_nodes(kiln_energy_pass *pass);
+void kiln_energy_survey_nodes(kiln_energy_pass *pass); /* all, when all tets are known */
+kiln_status kiln_energy_know_nodes(kiln_energy_pass *pass, const uint32_t *ring, uint32_t count);
+void kiln_energy_forget_nodes(kiln_energy_pass *pass, const uint32_t *tets, size_t count);
+void kiln_energy_free_nodes(kiln_energy_pass *pass);
 
 /* What a trial of this edge has found of what was predicted, 0: none was made since something round
  * the edge has changed. */

@@ -27,9 +27,10 @@ typedef struct star {
     kiln_vec3 at;
     double edge; /* m, mean */
     double before;
+    kiln_nodes nodes; /* where there is nodal pressure */
 } star;
 
-static double value_at(const star *s, kiln_vec3 p);
+static double value_at(star *s, kiln_vec3 p);
 
 static bool gather(const kiln_energy_pass *w, kiln_walker *walker, uint32_t vertex, star *s)
 {
@@ -53,6 +54,8 @@ static bool gather(const kiln_energy_pass *w, kiln_walker *walker, uint32_t vert
         }
     }
     s->edge = sum / s->count;
+    if (o->nodal && !kiln_nodes_gather(&s->nodes, o, walker, s->tet, (size_t)s->count))
+        return false;
     s->before = value_at(s, s->at);
     return isfinite(s->before);
 }
@@ -81,8 +84,20 @@ static int locate(const star *s, kiln_vec3 p, double weight[4])
     return best > -1e-9 ? holder : -1;
 }
 
+static double value_of_nodes(star *s, const kiln_patch_tet *tets,
+                             const kiln_patch_corner (*corner)[4])
+{
+    if (!s->o->nodal)
+        return 0.0;
+    kiln_nodes_clear(&s->nodes);
+    for (int i = 0; i < s->count; i++)
+        if (!kiln_nodes_put(&s->nodes, s->o, &tets[i], s->o->mesh->tet[s->tet[i]].v, corner[i]))
+            return INFINITY;
+    return kiln_nodes_energy(&s->nodes, s->o);
+}
+
 /* The star's part of the objective with the vertex at p, without loads on faces. */
-static double value_at(const star *s, kiln_vec3 p)
+static double value_at(star *s, kiln_vec3 p)
 {
     const kiln_local_objective *o = s->o;
     kiln_patch_tet tet[STAR_ROOM];
@@ -101,7 +116,8 @@ static double value_at(const star *s, kiln_vec3 p)
         if (!kiln_patch_form_corners(o, u, s->tet[i], &tet[i]))
             return INFINITY;
     }
-    return kiln_patch_tets_value(o, tet, (const kiln_patch_corner(*)[4])corner, (size_t)s->count);
+    return kiln_patch_tets_value(o, tet, (const kiln_patch_corner(*)[4])corner, (size_t)s->count) +
+           value_of_nodes(s, tet, (const kiln_patch_corner(*)[4])corner);
 }
 
 /* Directions in which the vertex may go. */
@@ -129,7 +145,7 @@ static int directions(const kiln_vertex_side *side, kiln_vec3 out[3])
 }
 
 /* Where the slopes on both sides lead, one direction by itself. */
-static kiln_vec3 downhill(const star *s, const kiln_vec3 *direction, int count)
+static kiln_vec3 downhill(star *s, const kiln_vec3 *direction, int count)
 {
     kiln_vec3 way = kiln_v3(0, 0, 0);
     double look = LOOK * s->edge, here = value_at(s, s->at);
@@ -169,7 +185,7 @@ static bool is_legal(const kiln_energy_pass *w, const star *s, const kiln_place 
 }
 
 /* Where the vertex should go, and what the star gains by it at once; 0: nowhere. */
-static double find_way(const kiln_energy_pass *w, const star *s, kiln_vec3 *way)
+static double find_way(const kiln_energy_pass *w, star *s, kiln_vec3 *way)
 {
     kiln_vec3 direction[3];
     int count = directions(&w->remesher->side.data[s->vertex], direction);
@@ -193,10 +209,10 @@ static bool may_move(const kiln_energy_pass *w, uint32_t vertex)
  * all that it could come to there is held as it is. */
 static bool stays_held(const kiln_energy_pass *w, const star *s)
 {
-    const uint32_t *held = w->objective->held;
+    const kiln_local_objective *o = w->objective;
     const kiln_vertex_side *side = &w->remesher->side.data[s->vertex];
-    uint32_t bits = held ? held[s->vertex] : 0;
-    if (!bits)
+    kiln_tie own = kiln_objective_tie(o, s->vertex);
+    if (!own.bits)
         return true;
     if (side->freedom == KILN_FREE)
         return false;
@@ -207,7 +223,8 @@ static bool stays_held(const kiln_energy_pass *w, const star *s)
             double along = fabs(kiln_v3_dot(way, axis)), length = kiln_v3_norm(way);
             double off = side->freedom == KILN_ON_PLANE ? along : length - along;
             uint32_t other = w->remesher->mesh->tet[s->tet[i]].v[k];
-            if (off <= FLAT * s->edge && (held[other] & bits) != bits)
+            if (off <= FLAT * s->edge &&
+                !kiln_tie_is_same(kiln_tie_common(kiln_objective_tie(o, other), own), own))
                 return false;
         }
     return true;

@@ -64,6 +64,8 @@ static void find_unknown(kiln_energy_pass *w, unknown *tets)
         known[i] = &w->known.data[tets->tet[i]];
     }
     find_slopes(w->objective, tets->tet, tets->count, out, known);
+    for (size_t i = 0; i < tets->count && w->objective->nodal; i++)
+        w->dilations.data[tets->tet[i]] = kiln_energy_dilation_of(w->objective, tets->tet[i]);
     tets->count = 0;
 }
 
@@ -79,6 +81,20 @@ static void want_slopes(kiln_energy_pass *w, uint32_t t, unknown *tets)
         find_unknown(w, tets);
 }
 
+/* Pressure times the area of a face, outward, N. */
+static kiln_vec3 pressure_on(const kiln_local_objective *o, uint32_t t, int face)
+{
+    double pressure = kiln_objective_pressure(o, t, face);
+    const uint32_t *v = o->mesh->tet[t].v;
+    const uint8_t *c = kiln_face_corner[face];
+    if (pressure == 0.0)
+        return kiln_v3(0, 0, 0);
+    kiln_vec3 at = o->end[v[c[0]]];
+    return kiln_v3_scale(
+        kiln_v3_cross(kiln_v3_sub(o->end[v[c[1]]], at), kiln_v3_sub(o->end[v[c[2]]], at)),
+        0.5 * pressure);
+}
+
 /* What one tet gives to gradient and Hessian by y: both halves of the split have the new vertex in
  * the place of an end, with twice the slope. */
 static void add_slopes(const kiln_local_objective *o, uint32_t t, const kiln_energy_slopes *s,
@@ -92,6 +108,9 @@ static void add_slopes(const kiln_local_objective *o, uint32_t t, const kiln_ene
     for (uint32_t f = 0; f < 4 && o->traction; f++)
         if (f != a && f != b)
             *g = kiln_v3_madd(*g, -1.0 / 3.0, kiln_objective_pull(o, t, (int)f));
+    for (uint32_t f = 0; f < 4 && o->pressure; f++)
+        if (f != a && f != b)
+            *g = kiln_v3_madd(*g, 1.0 / 3.0, pressure_on(o, t, (int)f));
     /* (ra + 2 rm + rc + rd) + (rb + 2 rm + rc + rd), rm the mean of ra and rb */
     kiln_vec3 sum = kiln_v3_add(kiln_v3_add(s->r[0], s->r[1]), kiln_v3_add(s->r[2], s->r[3]));
     kiln_vec3 both = kiln_v3_add(kiln_v3_scale(sum, 2.0), kiln_v3_add(s->r[a], s->r[b]));
@@ -100,22 +119,23 @@ static void add_slopes(const kiln_local_objective *o, uint32_t t, const kiln_ene
         H[diagonal[i]] += s->mass / 10.0 * s->pace;
 }
 
-/* g' H^-1 g / 2 over what is free. */
-static double gain_of(kiln_vec3 g, const double h[6], uint32_t held)
+/* g' H^-1 g / 2 over what is free, and what is gained before. */
+static double gain_of(kiln_vec3 g, const double h[6], double at_once, kiln_tie held)
 {
     kiln_mat3 H = {{{h[0], h[1], h[2]}, {h[1], h[3], h[4]}, {h[2], h[4], h[5]}}};
-    double *at[3] = {&g.x, &g.y, &g.z};
-    for (int i = 0; i < 3; i++)
-        if (held >> i & 1) {
+    if (held.bits) {
+        kiln_mat3 Q = kiln_tie_free(held);
+        double size = (h[0] + h[3] + h[5]) / 3.0;
+        H = kiln_m3_mul(Q, kiln_m3_mul(H, Q));
+        for (int i = 0; i < 3; i++)
             for (int k = 0; k < 3; k++)
-                H.m[i][k] = H.m[k][i] = 0.0;
-            H.m[i][i] = 1.0;
-            *at[i] = 0.0;
-        }
+                H.m[i][k] += size * ((i == k ? 1.0 : 0.0) - Q.m[i][k]);
+        g = kiln_m3_apply(Q, g);
+    }
     double det = kiln_m3_det(H);
     if (!(det > 0.0) || !isfinite(det))
         return 0.0;
-    double gain = 0.5 * kiln_v3_dot(g, kiln_m3_apply(kiln_m3_inverse(H), g));
+    double gain = at_once + 0.5 * kiln_v3_dot(g, kiln_m3_apply(kiln_m3_inverse(H), g));
     return gain > 0.0 ? gain : 0.0;
 }
 
@@ -127,9 +147,20 @@ static kiln_vec3 without_press(const kiln_local_objective *o, uint32_t a, uint32
     return s ? kiln_v3_madd(g, -s->weight, kiln_vicinity_pressed(s, a, b)) : g;
 }
 
-static uint32_t held_by_both(const kiln_local_objective *o, uint32_t a, uint32_t b)
+static kiln_tie held_by_both(const kiln_local_objective *o, uint32_t a, uint32_t b)
 {
-    return o->held ? o->held[a] & o->held[b] & 7 : 0;
+    return kiln_tie_common(kiln_objective_tie(o, a), kiln_objective_tie(o, b));
+}
+
+static kiln_node node_there(void *user, uint32_t vertex, uint32_t material)
+{
+    const kiln_local_objective *o = user;
+    kiln_walker walker;
+    kiln_node node = {0};
+    kiln_walker_init(&walker, o->mesh->context);
+    (void)kiln_objective_node(o, &walker, vertex, material, &node);
+    kiln_walker_free(&walker);
+    return node;
 }
 
 double kiln_energy_predict(const kiln_local_objective *objective, uint32_t tet, uint32_t corner_a,
@@ -138,9 +169,14 @@ double kiln_energy_predict(const kiln_local_objective *objective, uint32_t tet, 
     const kiln_mesh *mesh = objective->mesh;
     uint32_t ring[KILN_ENERGY_RING], a = mesh->tet[tet].v[corner_a], b = mesh->tet[tet].v[corner_b];
     uint32_t count = kiln_edge_ring(mesh, tet, corner_a, corner_b, ring, KILN_ENERGY_RING).count;
+    kiln_energy_round round = {
+        .end = {a, b}, .count = count, .node_of = node_there, .user = (void *)objective};
+    kiln_energy_dilation dilation[KILN_ENERGY_RING];
     kiln_vec3 g = kiln_v3(0, 0, 0);
-    double H[6] = {0};
-    for (uint32_t i = 0; i < count && i < KILN_ENERGY_RING; i++) {
+    double H[6] = {0}, at_once = 0.0;
+    if (count > KILN_ENERGY_RING)
+        return 0.0;
+    for (uint32_t i = 0; i < count; i++) {
         kiln_energy_slopes s, *out = &s;
         uint8_t known, *how = &known;
         uint32_t t = ring[i] / 4;
@@ -149,10 +185,13 @@ double kiln_energy_predict(const kiln_local_objective *objective, uint32_t tet, 
             return 0.0;
         add_slopes(objective, t, &s, kiln_tet_corner(&mesh->tet[t], a),
                    kiln_tet_corner(&mesh->tet[t], b), &g, H);
+        dilation[i] = kiln_energy_dilation_of(objective, t);
+        round.tet[i] = t;
+        round.dilation[i] = &dilation[i];
     }
-    return count > KILN_ENERGY_RING
-               ? 0.0
-               : gain_of(without_press(objective, a, b, g), H, held_by_both(objective, a, b));
+    if (objective->nodal)
+        at_once = kiln_energy_add_nodes(objective, &round, &g, H);
+    return gain_of(without_press(objective, a, b, g), H, at_once, held_by_both(objective, a, b));
 }
 
 /* The same with slopes that are known. */
@@ -161,7 +200,7 @@ static double predict_round(const kiln_energy_pass *w, uint32_t a, uint32_t b, c
 {
     const kiln_local_objective *o = w->objective;
     kiln_vec3 g = kiln_v3(0, 0, 0);
-    double H[6] = {0};
+    double H[6] = {0}, at_once = 0.0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t t = ring[i] / 4;
         const kiln_tet *tet = &o->mesh->tet[t];
@@ -170,7 +209,16 @@ static double predict_round(const kiln_energy_pass *w, uint32_t a, uint32_t b, c
         add_slopes(o, t, &w->slopes.data[t], kiln_tet_corner(tet, a), kiln_tet_corner(tet, b), &g,
                    H);
     }
-    return gain_of(without_press(o, a, b, g), H, held_by_both(o, a, b));
+    if (o->nodal) {
+        kiln_energy_round round = kiln_energy_round_of(w, a, b);
+        for (uint32_t i = 0; i < count; i++) {
+            round.tet[i] = ring[i] / 4;
+            round.dilation[i] = &w->dilations.data[ring[i] / 4];
+        }
+        round.count = count;
+        at_once = kiln_energy_add_nodes(o, &round, &g, H);
+    }
+    return gain_of(without_press(o, a, b, g), H, at_once, held_by_both(o, a, b));
 }
 
 static kiln_status reserve_slopes(kiln_energy_pass *w)
@@ -181,7 +229,7 @@ static kiln_status reserve_slopes(kiln_energy_pass *w)
     KILN_TRY(kiln_array_reserve(context, &w->known, tets, w->error));
     while (w->known.count < tets)
         w->known.data[w->known.count++] = KILN_ENERGY_UNKNOWN;
-    return KILN_OK;
+    return kiln_energy_reserve_nodes(w);
 }
 
 double kiln_energy_foresee(kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
@@ -199,7 +247,8 @@ double kiln_energy_foresee(kiln_energy_pass *pass, uint32_t tet, uint32_t corner
     for (uint32_t i = 0; i < count; i++)
         want_slopes(pass, ring[i] / 4, &tets);
     find_unknown(pass, &tets);
-    return predict_round(pass, a, b, ring, count);
+    pass->status = kiln_energy_know_nodes(pass, ring, count);
+    return pass->status == KILN_OK ? predict_round(pass, a, b, ring, count) : 0.0;
 }
 
 kiln_status kiln_energy_know(kiln_energy_pass *pass, const uint32_t *tets, size_t count)
@@ -217,6 +266,7 @@ void kiln_energy_forget(kiln_energy_pass *pass, const uint32_t *tets, size_t cou
     for (size_t i = 0; i < count; i++)
         if (tets[i] < pass->known.count)
             pass->known.data[tets[i]] = KILN_ENERGY_UNKNOWN;
+    kiln_energy_forget_nodes(pass, tets, count);
 }
 
 bool kiln_energy_is_worth(const kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
@@ -316,6 +366,7 @@ kiln_status kiln_energy_survey(kiln_energy_pass *w, kiln_error *error)
         survey s = {w, gain.data};
         w->error_at.count = vertices;
         kiln_parallel_for(context, tets, GRAIN, slopes_chunk, &s);
+        kiln_energy_survey_nodes(w);
         kiln_parallel_for(context, tets, GRAIN, predict_chunk, &s);
         size_t edges = queue_edges(w, gain.data, tets);
         w->budget =

@@ -11,6 +11,7 @@ static kiln_status begin(kiln_energy_pass *w, kiln_error *error)
     kiln_patch_init(&w->patch, context);
     kiln_vicinity_init(&w->vicinity, context);
     kiln_walker_init(&w->walker, context);
+    kiln_walker_init(&w->node_walker, context);
     KILN_TRY(kiln_array_reserve(context, &w->depth, vertices, error));
     w->depth.count = vertices;
     memset(w->depth.data, 0, vertices * sizeof(uint32_t));
@@ -30,6 +31,7 @@ static void end(kiln_energy_pass *w)
     kiln_vicinity_free(&w->vicinity);
     kiln_array_free(context, &w->changing);
     kiln_walker_free(&w->walker);
+    kiln_walker_free(&w->node_walker);
     for (int i = 0; w->slots && i < KILN_ENERGY_SLOTS; i++)
         kiln_patch_free(&w->slots[i].patch);
     if (w->slots)
@@ -39,6 +41,7 @@ static void end(kiln_energy_pass *w)
     kiln_array_free(context, &w->error_at);
     kiln_array_free(context, &w->slopes);
     kiln_array_free(context, &w->known);
+    kiln_energy_free_nodes(w);
     kiln_array_free(context, &w->near.slots);
     kiln_array_free(context, &w->depth);
     kiln_array_free(context, &w->around);

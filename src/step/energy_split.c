@@ -81,10 +81,10 @@ static bool is_apart(const kiln_energy_pass *w)
     return true;
 }
 
-static kiln_status take_place(kiln_energy_pass *w, const kiln_patch *patch)
+static kiln_status take_places(kiln_energy_pass *w, const kiln_u32_array *vertices)
 {
-    for (size_t i = 0; i < patch->vertex.count; i++) {
-        uint32_t v = patch->vertex.data[i];
+    for (size_t i = 0; i < vertices->count; i++) {
+        uint32_t v = vertices->data[i];
         if (2 * (w->near.members + 1) > w->near.slots.count)
             KILN_TRY(kiln_idset_grow(w->remesher->context, &w->near, w->error));
         kiln_idset_slot *slot = kiln_idset_at(&w->near, v);
@@ -128,7 +128,9 @@ static size_t choose(kiln_energy_pass *w)
             w->status = kiln_patch_list_split(&slot->patch, w->objective, end, w->around.data,
                                               w->around.count, w->error);
         if (w->status == KILN_OK)
-            w->status = take_place(w, &slot->patch);
+            w->status = take_places(w, &slot->patch.vertex);
+        if (w->status == KILN_OK)
+            w->status = take_places(w, &slot->patch.pressure.beyond);
         count++;
     }
     for (size_t i = 0; i < w->aside.count; i++)
@@ -152,7 +154,8 @@ static void judge_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
         if (!slot->legal || slot->patch.touches)
             continue;
         kiln_patch_fill(&slot->patch, w->objective);
-        slot->gained = kiln_energy_relax(w, &slot->patch, 0.0, w->options->split);
+        slot->gained =
+            kiln_energy_relax(w, &slot->patch, slot->patch.pressure.at_once, w->options->split);
     }
 }
 

@@ -50,6 +50,21 @@ static bool all_positive(const kiln_energy_pass *w, const uint32_t *tets, size_t
     return true;
 }
 
+/* The worst quality at the end of the step. What moves goes on from there: tets that it has crushed
+ * make steps short. */
+static double worst_shape(const kiln_energy_pass *w, const uint32_t *tets, size_t count)
+{
+    const kiln_mesh *mesh = w->remesher->mesh;
+    const kiln_vec3 *x = w->objective->end;
+    double worst = 1.0;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t *v = mesh->tet[tets[i]].v;
+        if (kiln_tet_live(mesh, tets[i]))
+            worst = fmin(worst, kiln_tet_quality(&x[v[0]], &x[v[1]], &x[v[2]], &x[v[3]]));
+    }
+    return worst;
+}
+
 /* The places of a patch. What lives of its tets, and of those that were made, is all that they can
  * turn inside out. */
 static bool store(kiln_energy_pass *w, const kiln_patch *patch, uint32_t made, kiln_txn *txn)
@@ -57,7 +72,10 @@ static bool store(kiln_energy_pass *w, const kiln_patch *patch, uint32_t made, k
     const kiln_u32_array *changed = (const kiln_u32_array *)(const void *)&w->remesher->changed;
     return kiln_patch_store(patch, w->remesher->mesh, made, txn) == KILN_ACCEPTED &&
            all_positive(w, patch->tets.data, patch->tets.count) &&
-           all_positive(w, changed->data, changed->count);
+           all_positive(w, changed->data, changed->count) &&
+           (w->objective->scheme.scale == 0.0 ||
+            kiln_energy_keeps_shape(w, w->trial.shape,
+                                    worst_shape(w, changed->data, changed->count)));
 }
 
 static kiln_vec3 place_of_end(const kiln_energy_pass *w)
@@ -213,14 +231,77 @@ static bool settle_patch(kiln_energy_pass *w, uint32_t vertex, double change, ki
     return w->trial.gained > w->trial.least && store(w, &w->patch, vertex, txn);
 }
 
+/* Of the tets, and of the nodes that they have a part in. */
+static double value_of(kiln_energy_pass *w, const uint32_t *tets, size_t count)
+{
+    return kiln_patch_sum(w->objective, tets, count) +
+           kiln_nodes_sum(w->objective, &w->node_walker, tets, count);
+}
+
+/* J, what tets store at the step's begin, without nodal pressure; static: nothing is begun with. */
+static double stored_at_begin(const kiln_energy_pass *w, const uint32_t *tets, size_t count)
+{
+    const kiln_local_objective *o = w->objective;
+    double sum = 0.0;
+    for (size_t from = 0; from < count && o->scheme.scale > 0.0; from += KILN_ELEMENT_LANES) {
+        kiln_patch_tet form[KILN_ELEMENT_LANES];
+        kiln_patch_corner corner[KILN_ELEMENT_LANES][4];
+        double energy[KILN_ELEMENT_LANES];
+        size_t formed = 0;
+        for (size_t i = from; i < count && i < from + KILN_ELEMENT_LANES; i++) {
+            for (int k = 0; k < 4; k++)
+                corner[formed][k].x = o->mesh->x[o->mesh->tet[tets[i]].v[k]];
+            formed += kiln_patch_form(o, tets[i], &form[formed]);
+        }
+        kiln_patch_tets_energies(o->mesh->context, form, (const kiln_patch_corner(*)[4])corner,
+                                 formed, energy);
+        for (size_t i = 0; i < formed; i++)
+            sum += energy[i];
+    }
+    return sum;
+}
+
+/* The state that the step begins with is carried over, and where it stores more on other tets that
+ * is energy from nothing, which stays in what moves: it must be gained, too. */
+static void ask_for_rise(kiln_energy_pass *w)
+{
+    const kiln_remesher *r = w->remesher;
+    double rise = stored_at_begin(w, r->changed.data, r->changed.count) - w->trial.begin;
+    w->trial.least += fmax(rise, 0.0);
+}
+
+/* Of the new vertex, what all its parents have; bits the mesh inherits, axes it does not. */
+static bool tie(kiln_energy_pass *w, uint32_t vertex, const uint32_t *parent, int parents,
+                kiln_txn *txn)
+{
+    const kiln_local_objective *o = w->objective;
+    const kiln_mesh *mesh = w->remesher->mesh;
+    if (!o->axis || vertex == KILN_NONE || parents == 0)
+        return true;
+    kiln_tie held = kiln_objective_tie(o, parent[0]);
+    for (int i = 1; i < parents; i++)
+        held = kiln_tie_common(held, kiln_objective_tie(o, parent[i]));
+    const kiln_field *bits = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_HELD);
+    const kiln_field *axis = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_AXIS);
+    return kiln_txn_write(txn, KILN_ON_VERTEX, bits, vertex, &held.bits) == KILN_ACCEPTED &&
+           kiln_txn_write(txn, KILN_ON_VERTEX, axis, vertex, &held.axis) == KILN_ACCEPTED;
+}
+
+/* One that moves stays held as it was. */
+static bool tie_made(kiln_energy_pass *w, const kiln_change *change, kiln_txn *txn)
+{
+    return change->kind == KILN_OP_SMOOTHING ||
+           tie(w, change->vertex, w->trial.parent, w->trial.parents, txn);
+}
+
 static bool settles(kiln_energy_pass *w, const kiln_change *change, kiln_txn *txn)
 {
     const kiln_remesher *r = w->remesher;
     if (change->vertex != KILN_NONE && w->trial.parents > 0 &&
-        place_end(w, change->vertex, txn) != KILN_ACCEPTED)
+        (place_end(w, change->vertex, txn) != KILN_ACCEPTED || !tie_made(w, change, txn)))
         return false;
-    double gain = w->trial.before -
-                  kiln_patch_sum(w->objective, r->changed.data, r->changed.count) -
+    ask_for_rise(w);
+    double gain = w->trial.before - value_of(w, r->changed.data, r->changed.count) -
                   repelled_after(w, change->vertex);
     return w->status == KILN_OK && isfinite(gain) && is_clear(w) &&
            settle_patch(w, change->vertex, gain, txn);
@@ -234,8 +315,11 @@ static bool keeps(void *self, kiln_remesher *remesher, const kiln_change *change
     if (txn.depth == 0)
         return false;
     kiln_energy_look(w);
-    bool kept = w->trial.judged ? store(w, &w->trial.judged->patch, change->vertex, &txn)
-                                : settles(w, change, &txn);
+    const kiln_energy_slot *judged = w->trial.judged;
+    const uint32_t ends[2] = {judged ? judged->edge.a : 0, judged ? judged->edge.b : 0};
+    bool kept = judged ? tie(w, change->vertex, ends, 2, &txn) &&
+                             store(w, &judged->patch, change->vertex, &txn)
+                       : settles(w, change, &txn);
     kiln_txn_settle(&txn, kept ? KILN_ACCEPTED : KILN_REFUSED_JUDGED);
     return kept;
 }
@@ -303,8 +387,14 @@ static bool conclude(kiln_energy_pass *w, kiln_verdict verdict, kiln_energy_coun
 bool kiln_energy_make(kiln_energy_pass *pass, const kiln_proposal *proposal,
                       kiln_energy_count *count)
 {
+    pass->trial.shape = worst_shape(pass, proposal->old, proposal->old_count);
     if (!pass->trial.judged) {
-        pass->trial.before = kiln_patch_sum(pass->objective, proposal->old, proposal->old_count);
+        pass->objective->apex =
+            pass->objective
+                ->end[proposal->gone_count > 0 ? proposal->gone[0]
+                                               : pass->remesher->mesh->tet[proposal->old[0]].v[0]];
+        pass->trial.before = value_of(pass, proposal->old, proposal->old_count);
+        pass->trial.begin = stored_at_begin(pass, proposal->old, proposal->old_count);
         if (!looks_round(pass, proposal->old, proposal->old_count, proposal->gone,
                          proposal->gone_count))
             return false;
@@ -327,7 +417,10 @@ bool kiln_energy_try_move(kiln_energy_pass *pass, uint32_t vertex, const kiln_pl
     if (pass->status != KILN_OK)
         return false;
     const kiln_u32_array *star = &pass->walker.tets;
-    pass->trial.before = kiln_patch_sum(pass->objective, star->data, star->count);
+    pass->trial.shape = worst_shape(pass, star->data, star->count);
+    pass->objective->apex = pass->objective->end[vertex];
+    pass->trial.before = value_of(pass, star->data, star->count);
+    pass->trial.begin = stored_at_begin(pass, star->data, star->count);
     if (!looks_round(pass, star->data, star->count, &vertex, 1))
         return false;
     return conclude(pass, kiln_remesher_move(pass->remesher, vertex, place), count);

@@ -52,6 +52,8 @@ void kiln_patch_free(kiln_patch *patch)
     kiln_array_free(context, &patch->blocks);
     kiln_array_free(context, &patch->L);
     kiln_array_free(context, &patch->right);
+    kiln_patch_free_nodes(patch);
+    kiln_array_free(context, &patch->loaded);
     kiln_vicinity_free(&patch->near);
     kiln_array_free(context, &patch->near_value);
     kiln_array_free(context, &patch->near_tried);
@@ -78,7 +80,7 @@ static kiln_patch_vertex vertex_of(const kiln_local_objective *o, uint32_t verte
 {
     kiln_patch_vertex row = {.u = o->mesh->u[vertex], .corner = kiln_objective_corner(o, vertex)};
     row.force = o->points ? o->points[vertex] : kiln_v3(0, 0, 0);
-    row.held = (uint8_t)(o->held ? o->held[vertex] : 0);
+    row.held = kiln_objective_tie(o, vertex);
     return row;
 }
 
@@ -176,6 +178,7 @@ static kiln_status add_tet(kiln_patch *p, const kiln_local_objective *o, uint32_
         KILN_TRY(add_row(p, o, o->mesh->tet[t].v[a], &row[a], error));
         ends += row[a] == 1 || row[a] == 2;
     }
+    KILN_TRY(kiln_patch_list_loaded(p, o, t, row, error));
     if (p->splits && ends == 2)
         return add_halves(p, o, t, row, error);
     add_pulls(p, o, t, row);
@@ -295,15 +298,20 @@ static kiln_patch_past past_of(const kiln_patch *p)
     return (kiln_patch_past){&p->begin.data[0].x, &p->before.data[0].x, &p->rate.data[0].x};
 }
 
-static kiln_element_span kernel_span(const kiln_patch *p, const kiln_patch_span *s)
+kiln_element_span kiln_patch_kernel_span(const kiln_patch *patch, const kiln_patch_span *span)
 {
-    return (kiln_element_span){.batch = p->batches.data + s->first,
-                               .vertex = p->lanes.data + 4 * LANES * s->first,
-                               .batches = s->count,
-                               .lame = p->lame.data + 2 * LANES * s->first,
-                               .shape_lambda = s->material->model->shape_lambda,
-                               .yield = p->yield.data + 2 * LANES * s->first,
-                               .material = s->material};
+    const kiln_patch *p = patch;
+    size_t first = span->first;
+    bool nodal = span->material->nodal_pressure;
+    return (kiln_element_span){.batch = p->batches.data + first,
+                               .vertex = p->lanes.data + 4 * LANES * first,
+                               .batches = span->count,
+                               .lame = p->lame.data + 2 * LANES * first,
+                               .shape = nodal,
+                               .shape_lambda = span->material->model->shape_lambda,
+                               .pressure = nodal ? p->pressure.mean.data + LANES * first : NULL,
+                               .yield = p->yield.data + 2 * LANES * first,
+                               .material = span->material};
 }
 
 static const kiln_element_kernels *kernels_of(const kiln_patch *p, const kiln_patch_span *s)
@@ -339,7 +347,7 @@ static void find_values(const kiln_patch *p, const kiln_local_objective *o, cons
 {
     for (size_t i = 0; i < p->spans.count; i++) {
         const kiln_patch_span *s = &p->spans.data[i];
-        kiln_element_span span = kernel_span(p, s);
+        kiln_element_span span = kiln_patch_kernel_span(p, s);
         kernels_of(p, s)->energy(&span, &x[0].x, value + LANES * s->first);
     }
     for (size_t n = 0; n < LANES * p->batches.count; n++) {
@@ -362,7 +370,7 @@ static kiln_status clear(kiln_patch *p, size_t count, kiln_error *error)
 {
     p->vertex.count = p->tets.count = p->u.count = p->x.count = p->centre.count = 0;
     p->origin.count = p->begin.count = p->before.count = p->rate.count = 0;
-    p->force.count = p->held.count = p->rows.count = p->order.count = 0;
+    p->force.count = p->held.count = p->rows.count = p->order.count = p->loaded.count = 0;
     p->shapeless = p->splits = p->touches = p->strays = false;
     p->near.pairs.count = p->near.rubs.count = p->near.triangles.count = 0;
     KILN_TRY(kiln_idset_clear(p->context, &p->row_of, 4 * count, error));
@@ -380,6 +388,7 @@ static kiln_status list_around(kiln_patch *p, const kiln_local_objective *o, kil
     }
     size_t rows = p->vertex.count, blocks = p->free * (p->free + 1) / 2 + rows;
     KILN_TRY(reserve_batches(p, o->material_count, error));
+    KILN_TRY(kiln_patch_list_nodes(p, o, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->tried, rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->g, 3 * rows, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->step, 3 * rows, error));
@@ -405,12 +414,13 @@ void kiln_patch_fill(kiln_patch *patch, const kiln_local_objective *objective)
                       .room = p->start.data[rows]};
     kiln_patch_past past = past_of(p);
     for (size_t i = 0; i < p->spans.count; i++) {
-        kiln_element_span span = kernel_span(p, &p->spans.data[i]);
+        kiln_element_span span = kiln_patch_kernel_span(p, &p->spans.data[i]);
         if (kiln_patch_has_dampers(objective, span.material))
-            kiln_patch_form_dampers(objective, &span, &past,
+            kiln_patch_form_dampers(objective, &span, &past, objective->viscosity,
                                     p->dampers.data + p->spans.data[i].first);
     }
     find_values(p, objective, p->x.data, p->value.data);
+    kiln_patch_fill_nodes(p, objective);
 }
 
 /* Contact. */
@@ -473,7 +483,7 @@ kiln_status kiln_patch_list_split(kiln_patch *patch, const kiln_local_objective 
     const kiln_patch_corner ends[2] = {a.corner, b.corner};
     kiln_patch_vertex middle = {.u = kiln_v3_lerp(a.u, b.u, 0.5),
                                 .corner = kiln_patch_corner_mean(ends, (double[]){0.5, 0.5}, 2),
-                                .held = a.held & b.held};
+                                .held = kiln_tie_common(a.held, b.held)};
     KILN_TRY(clear(patch, count + 1, error));
     patch->splits = true;
     KILN_TRY(push_row(patch, KILN_NONE, &middle, error));
@@ -523,7 +533,7 @@ static void add_resistance(kiln_patch *p, const kiln_local_objective *o)
     for (size_t i = 0; i < p->spans.count; i++) {
         const kiln_patch_span *s = &p->spans.data[i];
         const kiln_damper *dampers = p->dampers.data + s->first;
-        kiln_element_span span = kernel_span(p, s);
+        kiln_element_span span = kiln_patch_kernel_span(p, s);
         if (!kiln_patch_has_dampers(o, s->material))
             continue;
         kiln_patch_add_dampers(o, &span, &past, dampers, &p->x.data[0].x, p->g.data, &p->H);
@@ -543,7 +553,7 @@ static double resisted(const kiln_patch *p, const kiln_local_objective *o)
         return 0.0;
     for (size_t i = 0; i < p->spans.count; i++) {
         const kiln_patch_span *s = &p->spans.data[i];
-        kiln_element_span span = kernel_span(p, s);
+        kiln_element_span span = kiln_patch_kernel_span(p, s);
         if (kiln_patch_has_dampers(o, s->material))
             change += kiln_patch_damped(o, &span, &past, p->dampers.data + s->first,
                                         &p->x.data[0].x, &p->tried.data[0].x);
@@ -579,16 +589,20 @@ static void add_push(void *user, const kiln_vicinity_push *push)
     }
 }
 
-static void assemble(kiln_patch *p, const kiln_local_objective *o)
+/* `all`: with the stiffness of loads, which may be negative. */
+static void assemble(kiln_patch *p, const kiln_local_objective *o, bool all)
 {
     size_t rows = p->vertex.count;
     memset(p->g.data, 0, 3 * rows * sizeof(double));
     memset(p->blocks.data, 0, 9 * p->start.data[rows] * sizeof(double));
+    kiln_patch_slope_nodes(p, o);
     for (size_t i = 0; i < p->spans.count; i++) {
         const kiln_patch_span *s = &p->spans.data[i];
-        kiln_element_span span = kernel_span(p, s);
+        kiln_element_span span = kiln_patch_kernel_span(p, s);
         kernels_of(p, s)->hessian(&span, &p->x.data[0].x, 1.0, p->g.data, &p->H);
     }
+    kiln_patch_add_nodes(p, o);
+    kiln_patch_add_loaded(p, all);
     add_inertia(p, o);
     add_resistance(p, o);
     for (size_t n = 0; n < LANES * p->batches.count; n++)
@@ -605,20 +619,35 @@ static void assemble(kiln_patch *p, const kiln_local_objective *o)
 }
 
 /* Rows and columns of what is held become those of the unit matrix. */
-static void hold(kiln_patch *p)
+static void hold_component(kiln_patch *p, size_t i)
 {
     size_t n = 3 * p->free;
-    for (size_t i = 0; i < n; i++) {
-        if (!(p->held.data[i / 3] >> (i % 3) & 1))
-            continue;
-        p->g.data[i] = 0.0;
-        for (size_t k = 0; k < i; k++)
-            kiln_patch_row(p, k)[i - k] = 0.0;
-        double *row = kiln_patch_row(p, i);
-        row[0] = 1.0;
-        for (size_t k = i + 1; k < n; k++)
-            row[k - i] = 0.0;
+    p->g.data[i] = 0.0;
+    for (size_t k = 0; k < i; k++)
+        kiln_patch_row(p, k)[i - k] = 0.0;
+    double *row = kiln_patch_row(p, i);
+    row[0] = 1.0;
+    for (size_t k = i + 1; k < n; k++)
+        row[k - i] = 0.0;
+}
+
+static void hold(kiln_patch *p)
+{
+    for (size_t r = 0; r < p->free; r++) {
+        kiln_tie tie = p->held.data[r];
+        if (tie.bits > KILN_TIE_ALL)
+            kiln_patch_hold_turned(p, r);
+        for (size_t c = 0; c < 3; c++)
+            if (tie.bits >> c & 1)
+                hold_component(p, 3 * r + c);
     }
+}
+
+static bool factor(kiln_patch *p, const kiln_local_objective *o, bool all)
+{
+    assemble(p, o, all);
+    hold(p);
+    return kiln_patch_factor(p);
 }
 
 /* At x + part * step: by how much the objective changes. */
@@ -633,9 +662,13 @@ static double try_step(kiln_patch *p, const kiln_local_objective *o, double part
         change -= kiln_v3_dot(p->force.data[r], kiln_v3_sub(p->tried.data[r], p->x.data[r]));
     }
     find_values(p, o, p->tried.data, p->tried_value.data);
-    change += resisted(p, o);
+    change += resisted(p, o) + kiln_patch_change_loaded(p);
     for (size_t n = 0; n < LANES * p->batches.count; n++)
         change += p->tried_value.data[n] - p->value.data[n];
+    kiln_patch_pressure *nodes = &p->pressure;
+    kiln_patch_value_nodes(p, o, p->tried.data, nodes->tried_value.data);
+    for (size_t n = 0; n < nodes->nodes.count; n++)
+        change += nodes->tried_value.data[n] - nodes->value.data[n];
     size_t count = kiln_vicinity_count(&p->near);
     if (count > 0)
         kiln_vicinity_values(&p->near, o->surface, o, p->tried.data, p->near_tried.data);
@@ -648,6 +681,9 @@ static void take_step(kiln_patch *p)
 {
     memcpy(p->x.data, p->tried.data, p->free * sizeof *p->x.data);
     memcpy(p->value.data, p->tried_value.data, LANES * p->batches.count * sizeof(double));
+    if (p->pressure.nodes.count > 0)
+        memcpy(p->pressure.value.data, p->pressure.tried_value.data,
+               p->pressure.nodes.count * sizeof(double));
     size_t count = kiln_vicinity_count(&p->near);
     if (count > 0)
         memcpy(p->near_value.data, p->near_tried.data, count * sizeof(double));
@@ -690,11 +726,10 @@ static double iterate(kiln_patch *p, const kiln_local_objective *o, double *leng
     double slope = 0.0;
     bool in_room;
     *length = 0.0;
-    assemble(p, o);
-    hold(p);
-    if (!kiln_patch_factor(p))
+    if (!factor(p, o, true) && !(p->loaded.count > 0 && factor(p, o, false)))
         return 0.0;
     kiln_patch_solve(p);
+    kiln_patch_free_steps(p);
     for (size_t i = 0; i < 3 * p->free; i++) {
         slope += p->g.data[i] * p->step.data[i];
         *length = fmax(*length, fabs(p->step.data[i]));

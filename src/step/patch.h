@@ -18,13 +18,19 @@
 #include "mesh/txn.h"
 #include "mesh/walk.h"
 #include "step/integrator.h"
+#include "step/tie.h"
 #include "step/vicinity.h"
 
 #define KILN_FIELD_END    "step_end"   /* vertex, 3 doubles, rule direct: m */
-#define KILN_FIELD_HELD   "step_held"  /* vertex, bits of held components, rule inherit */
+#define KILN_FIELD_HELD   "step_held"  /* vertex, bits of tie.h, rule inherit */
+#define KILN_FIELD_AXIS   "step_axis"  /* vertex, 3 doubles, rule none: the axis of turned ones */
 #define KILN_FIELD_POINTS "step_force" /* vertex, 3 doubles, rule none: N at single vertices */
 #define KILN_FIELD_TRACTION                                                                        \
     "step_traction" /* face, 3 doubles, rule copy: N/m^2 of the material                           \
+                     */
+
+#define KILN_FIELD_PRESSURE                                                                        \
+    "step_pressure" /* face, double, rule copy: Pa that follow it, inward                          \
                      */
 
 /* Tet, double, rule copy: kg/m^3 of the material, the mean of a part and its material. The masses
@@ -38,6 +44,9 @@
 #define KILN_FIELD_YIELD "step_yield" /* 2 doubles */
 #define KILN_FIELD_REST  "step_rest"  /* double */
 #define KILN_FIELD_BULK  "step_bulk"  /* 3 doubles: N/m^3 of the material */
+/* And where they are functions, asked for tet by tet: mu and lambda, Pa; Pa s. */
+#define KILN_FIELD_STIFFNESS "step_stiffness" /* 2 doubles */
+#define KILN_FIELD_VISCOSITY "step_viscosity" /* double */
 
 /* What the objective is made of, besides the columns of the mesh. */
 typedef struct kiln_local_objective {
@@ -47,6 +56,7 @@ typedef struct kiln_local_objective {
     kiln_scheme scheme;             /* scale 0: no inertia */
     kiln_vec3 acceleration;         /* of dead loads, m/s^2 */
     kiln_vicinity_surface *surface; /* contact; NULL: none. Borrowed */
+    bool nodal;                     /* some material has nodal pressure (nodes.h) */
     struct {
         double tau, weight; /* s; of forces that resist (integrator.h) */
         bool any;           /* some material has them */
@@ -55,9 +65,12 @@ typedef struct kiln_local_objective {
     /* Columns, looked up by kiln_objective_look whenever the mesh may have grown. */
     kiln_vec3 *end;
     const kiln_vec3 *history[KILN_HISTORY_COUNT], *traction, *points, *bulk;
+    const kiln_vec3 *axis; /* NULL: nothing is held along turned axes */
     const uint32_t *held, *material;
-    const double *density, (*lame)[2]; /* NULL: the materials' */
-    const double (*yield)[2];          /* NULL: elastic */
+    const double *density, (*lame)[2], *viscosity; /* NULL: the materials' */
+    const double *pressure;                        /* NULL: none */
+    kiln_vec3 apex;           /* of the cones over faces with pressure, m: see below */
+    const double (*yield)[2]; /* NULL: elastic */
     const double *rest, *hardening;
     const kiln_sym3 *offset; /* NULL: none; else there is `rest` */
 } kiln_local_objective;
@@ -69,10 +82,13 @@ typedef struct kiln_patch_tet {
     kiln_vec3 gradient[4]; /* of the shape functions in rest space, 1/m */
     double volume, mass;   /* at rest, m^3; kg */
     const kiln_material *material;
-    double mu, lambda;
+    double mu, lambda, viscosity;
     double yield[2]; /* threshold and growth, Pa */
     kiln_vec3 dead;  /* N, of loads on all of it */
 } kiln_patch_tet;
+
+/* How a vertex is held. */
+kiln_tie kiln_objective_tie(const kiln_local_objective *objective, uint32_t vertex);
 
 /* What a vertex brings to the tets at it. */
 typedef struct kiln_patch_corner {
@@ -83,11 +99,41 @@ kiln_patch_corner kiln_objective_corner(const kiln_local_objective *objective, u
 kiln_patch_corner kiln_patch_corner_mean(const kiln_patch_corner *of, const double *weight,
                                          int count);
 
+/* What tets bring to a node of the nodal pressure (nodes.h): sums over them. */
+typedef struct kiln_node {
+    double weight, dilation; /* m^3: of their rest volumes V, and of V theta */
+    double mu, lambda;       /* J: of V times them */
+} kiln_node;
+
+/* A face that pressure follows (fem/loads.h). */
+typedef struct kiln_patch_face {
+    uint32_t row[3]; /* outward */
+    double pressure;
+} kiln_patch_face;
+
 /* Batches of one material (fem/elements_impl.h). */
 typedef struct kiln_patch_span {
     size_t first, count; /* batches */
     const kiln_material *material;
 } kiln_patch_span;
+
+/* Nodal pressure of a patch: nodes are rows within a material, number row * materials + material.
+ * Empty without it. */
+typedef struct kiln_patch_pressure {
+    size_t materials;
+    kiln_u32_array beyond; /* vertices of tets that are not of the patch and count in its nodes */
+    KILN_ARRAY_OF(kiln_node)
+    others, nodes;       /* [node] of those tets; of all, but for the dilations of the patch's */
+    kiln_f64_array mean; /* [batch][8] theta, and then the mean of U' over the nodes of the tet */
+    kiln_f64_array amount, value, tried_value, slope, curvature; /* [node] m^3; J; J; Pa; Pa/m^3 */
+    kiln_u32_array first, lane; /* [row + 1], and the lanes at each row */
+    KILN_ARRAY_OF(kiln_vec3)
+    gradient, sum;       /* [batch][8][4] V dtheta by the corners; [row] of a node, zero between */
+    kiln_u32_array star; /* scratch: the rows of a node's tets */
+    KILN_ARRAY_OF(uint8_t)
+    listed;         /* [row] in it */
+    double at_once; /* J by which the energy of nodes falls by a split, before anything moves */
+} kiln_patch_pressure;
 
 typedef struct kiln_patch {
     kiln_context *context;
@@ -101,8 +147,8 @@ typedef struct kiln_patch {
     u, x, centre, force, tried; /* [row] m; m; m; N; m */
     KILN_ARRAY_OF(kiln_vec3)
     origin, begin, before, rate; /* [row], as corners have them */
-    KILN_ARRAY_OF(uint8_t)
-    held;                      /* [row] bits */
+    KILN_ARRAY_OF(kiln_tie)
+    held;                      /* [row] */
     kiln_u32_array tets, rows; /* [tet], [tet][4] ascending */
     kiln_f64_array order;      /* [tet] 1 or -1: that of the rows is odd */
     KILN_ARRAY_OF(kiln_element_batch)
@@ -126,7 +172,10 @@ typedef struct kiln_patch {
     kiln_f64_array blocks;
     kiln_f64_array L, right; /* the factor of patch_factor.c, and room for its solves */
     bool shapeless;          /* some tet has no shape: nothing can be said */
-    kiln_vicinity near;      /* what its surface meets, with a row for each that is free */
+    kiln_patch_pressure pressure;
+    KILN_ARRAY_OF(kiln_patch_face)
+    loaded;
+    kiln_vicinity near; /* what its surface meets, with a row for each that is free */
     kiln_f64_array near_value, near_tried; /* J, as `value` */
     /* Of one that splits: what is near it does not know the split. It is right only while nothing
      * is near, */
@@ -167,13 +216,20 @@ void kiln_patch_tets_energies(const kiln_context *context, const kiln_patch_tet 
 kiln_mat3 kiln_patch_tet_deformation(const kiln_patch_tet *tet, const kiln_vec3 x[4]);
 /* What pulls at a surface face of a tet, N; zero: it is none, or nothing does. */
 kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t tet, int face);
+/* Pressure on it, Pa; 0: none. */
+double kiln_objective_pressure(const kiln_local_objective *objective, uint32_t tet, int face);
 kiln_vec3 kiln_objective_centre(const kiln_local_objective *objective, uint32_t vertex);
 /* Where brief forces measure velocities from. */
 kiln_vec3 kiln_objective_origin(const kiln_local_objective *objective, uint32_t vertex);
 /* Elastic energy at the end of the step, with what flow has taken in it, J. */
 double kiln_objective_stored(const kiln_local_objective *objective);
-/* Sum over tets of the mesh as they are, with the loads on their faces. */
+/* Sum over tets of the mesh as they are, with the loads on their faces. Of pressure that is p V of
+ * the cones over them: differences are those of the volume between two surfaces with the same rim,
+ * whatever the apex, or with rims that differ by triangles that have it for a corner. */
 double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tets, size_t count);
+/* Without the loads on their faces. */
+double kiln_patch_sum_inside(const kiln_local_objective *objective, const uint32_t *tets,
+                             size_t count);
 
 /* The tets at these vertices, which are free as far as nothing holds them. */
 kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *objective,

@@ -11,7 +11,7 @@ enum { LANES = KILN_ELEMENT_LANES, ROWS = 4 * LANES };
 typedef struct lanes {
     kiln_element_batch batch;
     uint32_t vertex[ROWS];
-    double lame[2 * LANES], yield[2 * LANES];
+    double lame[2 * LANES], yield[2 * LANES], viscosity[LANES];
     double x[3 * ROWS + LANES], begin[3 * ROWS + LANES], before[3 * ROWS + LANES],
         rate[3 * ROWS + LANES];
     kiln_element_span span;
@@ -48,6 +48,7 @@ static void load(const kiln_patch_tet *const *tet, const kiln_patch_corner (*con
         l->batch.slot[lane] = lane < count ? (uint32_t)lane : KILN_NONE;
         l->lame[lane] = t->mu;
         l->lame[LANES + lane] = t->lambda;
+        l->viscosity[lane] = t->viscosity;
         l->yield[lane] = t->yield[0];
         l->yield[LANES + lane] = t->yield[1];
         for (uint32_t a = 0; a < 4; a++)
@@ -59,6 +60,7 @@ static void load(const kiln_patch_tet *const *tet, const kiln_patch_corner (*con
                                   .vertex = l->vertex,
                                   .batches = 1,
                                   .lame = l->lame,
+                                  .shape = material->nodal_pressure,
                                   .shape_lambda = material->model->shape_lambda,
                                   .yield = l->yield,
                                   .material = material};
@@ -101,7 +103,7 @@ void kiln_patch_tets_slopes(const kiln_local_objective *objective, const kiln_pa
             ->hessian(&l.span, l.x, 1.0, slope, &matrix);
         if (kiln_patch_has_dampers(objective, l.span.material)) {
             kiln_damper damper;
-            kiln_patch_form_dampers(objective, &l.span, &l.past, &damper);
+            kiln_patch_form_dampers(objective, &l.span, &l.past, l.viscosity, &damper);
             kiln_patch_add_dampers(objective, &l.span, &l.past, &damper, l.x, slope, &matrix);
             if (objective->scheme.impulses)
                 kiln_patch_add_aside(objective, &l.span, &l.past, &damper, l.x, aside);
@@ -131,7 +133,7 @@ static double damped(const kiln_local_objective *o, const kiln_patch_tet *tets,
         if (!kiln_patch_has_dampers(o, tet[0]->material))
             continue;
         load(tet, at, taken, true, &l);
-        kiln_patch_form_dampers(o, &l.span, &l.past, &damper);
+        kiln_patch_form_dampers(o, &l.span, &l.past, l.viscosity, &damper);
         sum += kiln_patch_damped(o, &l.span, &l.past, &damper, NULL, l.x);
     }
     return sum;

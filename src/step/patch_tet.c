@@ -1,6 +1,7 @@
 /* The objective's columns, and single tets of it: their shape, their matter, their sums. */
 #include "fem/offset.h"
 #include "fem/yield_surfaces.h"
+#include "step/nodes.h"
 #include "step/patch_impl.h"
 
 #include <math.h>
@@ -23,12 +24,15 @@ void kiln_objective_look(kiln_local_objective *objective)
     const kiln_mesh *mesh = o->mesh;
     o->end = column(mesh, KILN_ON_VERTEX, KILN_FIELD_END);
     o->held = column(mesh, KILN_ON_VERTEX, KILN_FIELD_HELD);
+    o->axis = column(mesh, KILN_ON_VERTEX, KILN_FIELD_AXIS);
     o->points = column(mesh, KILN_ON_VERTEX, KILN_FIELD_POINTS);
     o->bulk = column(mesh, KILN_ON_TET, KILN_FIELD_BULK);
     o->traction = column(mesh, KILN_ON_FACE, KILN_FIELD_TRACTION);
+    o->pressure = column(mesh, KILN_ON_FACE, KILN_FIELD_PRESSURE);
     o->material = column(mesh, KILN_ON_TET, "material");
     o->density = column(mesh, KILN_ON_TET, KILN_FIELD_EVENLY);
-    o->lame = column(mesh, KILN_ON_TET, "lame");
+    o->lame = column(mesh, KILN_ON_TET, KILN_FIELD_STIFFNESS);
+    o->viscosity = column(mesh, KILN_ON_TET, KILN_FIELD_VISCOSITY);
     o->offset = kiln_offsets_of(mesh).shape;
     o->rest = column(mesh, KILN_ON_TET, KILN_FIELD_REST);
     o->yield = column(mesh, KILN_ON_TET, KILN_FIELD_YIELD);
@@ -36,6 +40,15 @@ void kiln_objective_look(kiln_local_objective *objective)
     o->history[KILN_HISTORY_X] = mesh->x;
     for (int k = 1; k < KILN_HISTORY_COUNT; k++)
         o->history[k] = column(mesh, KILN_ON_VERTEX, names[k]);
+}
+
+kiln_tie kiln_objective_tie(const kiln_local_objective *objective, uint32_t vertex)
+{
+    const kiln_local_objective *o = objective;
+    kiln_tie tie = {.bits = o->held ? o->held[vertex] : 0};
+    if (o->axis)
+        tie.axis = o->axis[vertex];
+    return tie;
 }
 
 static kiln_vec3 combine(const kiln_local_objective *o, const double *weight, uint32_t vertex)
@@ -100,6 +113,7 @@ bool kiln_patch_form_corners(const kiln_local_objective *objective, const kiln_v
     out->material = &o->materials[o->material[of]];
     out->mu = o->lame ? o->lame[of][0] : out->material->mu;
     out->lambda = o->lame ? o->lame[of][1] : out->material->lambda;
+    out->viscosity = o->viscosity ? o->viscosity[of] : out->material->viscosity;
     out->yield[0] = o->yield ? o->yield[of][0] : KILN_NEVER_YIELDS;
     out->yield[1] = o->yield ? o->yield[of][1] : 0.0;
     out->mass = volume * (o->density ? o->density[of] : out->material->density);
@@ -146,7 +160,7 @@ double kiln_objective_stored(const kiln_local_objective *objective)
         for (size_t i = 0; i < count; i++)
             sum += energy[i];
     }
-    return sum;
+    return sum + kiln_objective_nodal(objective);
 }
 
 /* What the two have been through. */
@@ -163,14 +177,33 @@ static bool is_pulled_alike(const kiln_local_objective *o, uint32_t a, uint32_t 
            SAME_PART * kiln_v3_norm(o->bulk[a]);
 }
 
+static bool is_near(double a, double b)
+{
+    return fabs(a - b) <= SAME_PART * fabs(a);
+}
+
+/* Of one material: what a function has made another from tet to tet. */
+static bool is_made_alike(const kiln_local_objective *o, uint32_t a, uint32_t b)
+{
+    return (!o->density || is_near(o->density[a], o->density[b])) &&
+           (!o->viscosity || is_near(o->viscosity[a], o->viscosity[b])) &&
+           (!o->lame ||
+            (is_near(o->lame[a][0], o->lame[b][0]) && is_near(o->lame[a][1], o->lame[b][1])));
+}
+
 bool kiln_objective_is_alike(const kiln_local_objective *objective, const uint32_t *tets,
                              size_t count)
 {
     const kiln_local_objective *o = objective;
-    for (size_t i = 1; i < count; i++)
+    for (size_t i = 1; i < count; i++) {
+        size_t first = 0;
+        while (o->material[tets[first]] != o->material[tets[i]])
+            first++;
         if ((o->offset && !is_same(o, tets[0], tets[i])) ||
-            (o->bulk && !is_pulled_alike(o, tets[0], tets[i])))
+            (o->bulk && !is_pulled_alike(o, tets[0], tets[i])) ||
+            !is_made_alike(o, tets[first], tets[i]))
             return false;
+    }
     return true;
 }
 
@@ -234,6 +267,30 @@ kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t te
                          0.5 * kiln_v3_norm(n));
 }
 
+double kiln_objective_pressure(const kiln_local_objective *objective, uint32_t tet, int face)
+{
+    kiln_link link = objective->mesh->tet[tet].n[face];
+    return objective->pressure && kiln_link_is_surface(link)
+               ? objective->pressure[link - KILN_LINK_SURFACE]
+               : 0.0;
+}
+
+/* p V of the cones over its faces. */
+static double loaded(const kiln_local_objective *o, uint32_t t, const kiln_patch_corner corner[4])
+{
+    double sum = 0.0;
+    for (int f = 0; f < 4 && o->pressure; f++) {
+        double pressure = kiln_objective_pressure(o, t, f);
+        kiln_vec3 r[3];
+        if (pressure == 0.0)
+            continue;
+        for (int k = 0; k < 3; k++)
+            r[k] = kiln_v3_sub(corner[kiln_face_corner[f][k]].x, o->apex);
+        sum += pressure / 6.0 * kiln_v3_dot(r[0], kiln_v3_cross(r[1], r[2]));
+    }
+    return sum;
+}
+
 static double pulled(const kiln_local_objective *o, uint32_t t, const kiln_patch_corner corner[4])
 {
     double sum = 0.0;
@@ -243,9 +300,8 @@ static double pulled(const kiln_local_objective *o, uint32_t t, const kiln_patch
     return sum / 3.0;
 }
 
-double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tets, size_t count)
+static double sum_of(const kiln_local_objective *o, const uint32_t *tets, size_t count, bool faces)
 {
-    const kiln_local_objective *o = objective;
     double sum = 0.0;
     for (size_t from = 0; from < count; from += LANES) {
         kiln_patch_tet form_of[LANES];
@@ -257,9 +313,21 @@ double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tet
                 return INFINITY;
             for (int a = 0; a < 4; a++)
                 corner[i][a] = kiln_objective_corner(o, v[a]);
-            sum -= pulled(o, tets[from + i], corner[i]);
+            if (faces)
+                sum += loaded(o, tets[from + i], corner[i]) - pulled(o, tets[from + i], corner[i]);
         }
         sum += kiln_patch_tets_value(o, form_of, (const kiln_patch_corner(*)[4])corner, some);
     }
     return sum;
+}
+
+double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tets, size_t count)
+{
+    return sum_of(objective, tets, count, true);
+}
+
+double kiln_patch_sum_inside(const kiln_local_objective *objective, const uint32_t *tets,
+                             size_t count)
+{
+    return sum_of(objective, tets, count, false);
 }

@@ -409,11 +409,14 @@ void kiln_solid_start_at(kiln_solid *solid, const kiln_vec3 *places)
 void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_clock *clock,
                           kiln_local_objective *out)
 {
+    bool own = !solid->went_by_euler; /* else the places that were tried are of another objective */
     *out = (kiln_local_objective){
         .mesh = solid->mesh,
         .materials = solid->materials.data,
         .material_count = solid->materials.count,
-        .scheme = kiln_integrator_scheme(solid->options.integrator, h, clock->h_before),
+        .scheme = kiln_integrator_scheme(own ? solid->options.integrator : KILN_IMPLICIT_EULER, h,
+                                         own ? clock->h_before : 0.0),
+        .nodal = kiln_nodal_pressure_is_used(solid->pressure),
         .acceleration = kiln_loads_acceleration(solid->loads)};
     bool moves = out->scheme.scale > 0.0;
     out->brief.tau = out->scheme.impulses ? h : out->scheme.tau;
@@ -421,9 +424,28 @@ void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_cl
     out->brief.any = moves && kiln_damping_is_used(solid->damping);
 }
 
+/* Stiffness and viscosity as the elements have them, which are those of the step. */
+static void fill_stiffness(const kiln_solid *s)
+{
+    const kiln_field *lame = kiln_mesh_field(s->mesh, KILN_ON_TET, KILN_FIELD_STIFFNESS);
+    const kiln_field *viscosity = kiln_mesh_field(s->mesh, KILN_ON_TET, KILN_FIELD_VISCOSITY);
+    const double *given = kiln_damping_viscosity(s->damping);
+    for (size_t n = 0; n < kiln_elements_room(s->elements) && lame; n++) {
+        kiln_element e = kiln_elements_at(s->elements, n);
+        if (e.slot == KILN_NONE)
+            continue;
+        ((double(*)[2])(void *)lame->data)[e.slot][0] = e.mu;
+        ((double(*)[2])(void *)lame->data)[e.slot][1] = e.lambda;
+        if (viscosity)
+            ((double *)(void *)viscosity->data)[e.slot] =
+                given ? given[e.slot] : s->materials.data[e.material].viscosity;
+    }
+}
+
 void kiln_solid_fill_matter(const kiln_solid *solid)
 {
     const kiln_mesh *mesh = solid->mesh;
+    fill_stiffness(solid);
     const kiln_field *yield = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_YIELD);
     const kiln_field *rest = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_REST);
     const double *volume = kiln_offsets_of(mesh).rest_volume;

@@ -72,6 +72,7 @@ struct kiln_solid {
     kiln_f64_array guess;      /* where velocities carry; with contact only */
     kiln_f64_array begin;      /* where the step begins, with walls */
     const kiln_vec3 *start_at; /* kiln_solid_start_at */
+    bool went_by_euler;        /* the last step, whatever the integrator is */
     bool tentative;            /* a step is tried, not made */
     bool walls_stay;           /* at the end of the increment before, static */
     /* Newmark with walls (solid_tremble.c): velocities at the begin as far as parts are rigid, and

@@ -577,6 +577,7 @@ static void go_by_euler(kiln_attempt *t)
 {
     t->scheme = kiln_integrator_scheme(KILN_IMPLICIT_EULER, t->h, 0.0);
     t->solid->touch.is_cut = t->solid->touch.staged = false;
+    t->solid->went_by_euler = true;
     set_history(t);
 }
 
@@ -596,7 +597,7 @@ kiln_status kiln_solid_step(kiln_solid *solid, const kiln_driver *driver, double
                       .surplus = clock->surplus,
                       .report = report};
     set_history(&t);
-    solid->walls_stay = false;
+    solid->walls_stay = solid->went_by_euler = false;
     solid->touch.is_cut = false;
     solid->touch.staged = false;
     if (integrator == KILN_NEWMARK && clock->h_before == 0.0)
