@@ -252,6 +252,7 @@ static kiln_status change_guarded(energy *e, const kiln_remesh_options *options,
 {
     kiln_world *world = e->world;
     kiln_remesher remesher;
+    kiln_energy_report so_far = e->report;
     KILN_TRY(kiln_remesher_begin(world->mesh, options, &remesher, error));
     uint32_t since = world->mesh->clock;
     kiln_status status = change_mesh(e, &remesher, h, changed, error);
@@ -262,7 +263,7 @@ static kiln_status change_guarded(energy *e, const kiln_remesh_options *options,
         return KILN_OK;
     }
     kiln_remesher_abandon(&remesher);
-    e->report = (kiln_energy_report){0};
+    e->report = so_far;
     return status;
 }
 
