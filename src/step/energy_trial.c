@@ -237,7 +237,7 @@ static bool settles(kiln_energy_pass *w, const kiln_change *change, kiln_txn *tx
     if (change->vertex != KILN_NONE && w->trial.parents > 0 &&
         place_end(w, change->vertex, txn) != KILN_ACCEPTED)
         return false;
-    double gain = w->trial.before -
+    double gain = w->trial.before - w->trial.drag -
                   kiln_patch_sum(w->objective, r->changed.data, r->changed.count) -
                   repelled_after(w, change->vertex);
     return w->status == KILN_OK && isfinite(gain) && is_clear(w) &&
@@ -313,7 +313,7 @@ static bool conclude(kiln_energy_pass *w, kiln_verdict verdict, kiln_energy_coun
     kiln_energy_forget(w, patch->tets.data, patch->tets.count);
     kiln_energy_forget(w, w->remesher->changed.data, w->remesher->changed.count);
     count->taken++;
-    count->gained += w->trial.gained;
+    count->gained += w->trial.gained + w->trial.drag; /* by which the objective falls */
     w->status = tell_surface(w, patch);
     return w->status == KILN_OK;
 }

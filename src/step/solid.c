@@ -406,6 +406,14 @@ void kiln_solid_start_at(kiln_solid *solid, const kiln_vec3 *places)
     solid->start_at = places;
 }
 
+/* The history of a first step of two stages, or with an acceleration of its own, is in no column
+ * that a change of the mesh could carry. */
+kiln_integrator kiln_solid_tries_by(const kiln_solid *solid, const kiln_solid_clock *clock)
+{
+    bool moves = kiln_integrator_moves(solid->options.integrator);
+    return moves && !(clock->h_before > 0.0) ? KILN_IMPLICIT_EULER : solid->options.integrator;
+}
+
 void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_clock *clock,
                           kiln_local_objective *out)
 {
@@ -413,7 +421,7 @@ void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_cl
         .mesh = solid->mesh,
         .materials = solid->materials.data,
         .material_count = solid->materials.count,
-        .scheme = kiln_integrator_scheme(solid->options.integrator, h, clock->h_before),
+        .scheme = kiln_integrator_scheme(kiln_solid_tries_by(solid, clock), h, clock->h_before),
         .acceleration = kiln_loads_acceleration(solid->loads)};
     bool moves = out->scheme.scale > 0.0;
     out->brief.tau = out->scheme.impulses ? h : out->scheme.tau;
