@@ -114,6 +114,19 @@ START_TEST(a_patch_is_a_piece_of_the_step)
 }
 END_TEST
 
+/* The history of a first step is in columns only with implicit Euler: by that it is tried. */
+START_TEST(a_patch_is_a_piece_of_the_first_step)
+{
+    static const kiln_integrator others[] = {KILN_NEWMARK, KILN_BDF2};
+    rig r = make_block("neo-hookean", others[_i]);
+    kiln_local_objective o = try_block(&r, 0.01);
+    check_patch(&r, &o, inner_vertex(r.mesh));
+    rig_step(&r, 0.01);
+    ck_assert_int_eq(r.report.outcome, KILN_STEP_DONE);
+    rig_free(&r);
+}
+END_TEST
+
 /* One half is pulled aside by a load on its volume. */
 static void pull_half(rig *r, kiln_solid *solid, double time, double load)
 {
@@ -686,6 +699,7 @@ Suite *kiln_test_suite(void)
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 60);
     tcase_add_loop_test(all, a_patch_is_a_piece_of_the_step, 0, 4);
+    tcase_add_loop_test(all, a_patch_is_a_piece_of_the_first_step, 0, 2);
     tcase_add_loop_test(all, what_is_kept_gains, 0, 3);
     tcase_add_test(all, a_patch_is_pulled_as_the_step_is);
     tcase_add_test(all, what_is_kept_gains_in_what_is_pulled);
