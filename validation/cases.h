@@ -65,7 +65,7 @@ KILN_VALIDATION_CASE(energy, energy_beam, QUICK,
                      "a cantilever whose mesh is judged by energy: better with fewer vertices")
 KILN_VALIDATION_CASE(energy, energy_cook, BRIEF,
                      "Cook's membrane judged by energy: 1 % of the rise, a fifth of the vertices")
-KILN_VALIDATION_CASE(energy, energy_hertz, SLOW,
+KILN_VALIDATION_CASE(energy, energy_hertz, BRIEF,
                      "a rigid ball in a block whose mesh is judged by energy: force over approach")
 KILN_VALIDATION_CASE(energy, energy_wave, SLOW,
                      "a wave along a rod and the mesh with it: energy over vertices")

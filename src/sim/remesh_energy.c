@@ -293,6 +293,7 @@ static kiln_status change_guarded(energy *e, const kiln_remesh_options *options,
 {
     kiln_world *world = e->world;
     kiln_remesher remesher;
+    kiln_energy_report so_far = e->report;
     KILN_TRY(kiln_remesher_begin(world->mesh, options, &remesher, error));
     uint32_t since = world->mesh->clock;
     kiln_status status = change_mesh(e, &remesher, h, changed, error);
@@ -303,7 +304,7 @@ static kiln_status change_guarded(energy *e, const kiln_remesh_options *options,
         return KILN_OK;
     }
     kiln_remesher_abandon(&remesher);
-    e->report = (kiln_energy_report){0};
+    e->report = so_far;
     return status;
 }
 
@@ -354,12 +355,8 @@ static kiln_status advance_moving(energy *e, const kiln_interval *interval,
         kiln_solid_try(course->solid, &course->driver, h, course->clock, report, &places, error));
     if (report->outcome != KILN_STEP_DONE)
         return KILN_OK;
-    /* A first step of two stages, or with an acceleration of its own, has a history that is in no
-     * column. */
-    bool whole = course->clock->h_before > 0.0 || world->options.integrator == KILN_IMPLICIT_EULER;
-    if (whole)
-        KILN_TRY(adapt(e, places, h, &changed, error));
-    kiln_solid_start_at(course->solid, whole ? end_column(e) : NULL);
+    KILN_TRY(adapt(e, places, h, &changed, error));
+    kiln_solid_start_at(course->solid, end_column(e));
     kiln_status status =
         kiln_solid_step(course->solid, &course->driver, h, course->clock, &again, error);
     kiln_solid_start_at(course->solid, NULL);

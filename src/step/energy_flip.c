@@ -42,10 +42,11 @@ static double gain_of_nodes(const kiln_local_objective *o, kiln_walker *walker,
 }
 
 /* J by which the objective falls at once; loads on faces are left to the trial. All vertices are
- * there already. */
+ * there already. `drag` is asked for where there is a gain without. */
 static double gain_of(const kiln_local_objective *o, kiln_walker *walker,
-                      const kiln_proposal *proposal)
+                      const kiln_proposal *proposal, double *drag)
 {
+    *drag = 0.0;
     if (!kiln_objective_is_alike(o, proposal->old, proposal->old_count))
         return -INFINITY;
     double gain = kiln_patch_sum_inside(o, proposal->old, proposal->old_count);
@@ -67,7 +68,10 @@ static double gain_of(const kiln_local_objective *o, kiln_walker *walker,
         }
         gain -= kiln_patch_tets_value(o, tet, (const kiln_patch_corner(*)[4])corner, some);
     }
-    return gain + gain_of_nodes(o, walker, proposal);
+    gain += gain_of_nodes(o, walker, proposal);
+    if (gain > 0.0)
+        *drag = kiln_energy_drag(o, proposal);
+    return gain - *drag;
 }
 
 typedef struct flip_gains {
@@ -100,7 +104,7 @@ static void survey_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     kiln_workspace *workspace = &r->workers[worker];
     for (size_t t = begin; t < end; t++)
         for (int k = 0; k < 6; k++) {
-            double *gain = &s->gain[t].of[k];
+            double drag, *gain = &s->gain[t].of[k];
             kiln_proposal proposal;
             *gain = 0.0;
             if (!kiln_tet_live(r->mesh, t) || !is_own(r->mesh, (uint32_t)t, k))
@@ -108,7 +112,7 @@ static void survey_chunk(void *user, size_t chunk, size_t begin, size_t end, int
             kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
             if (kiln_edge_removal_propose(r, workspace, (uint32_t)t, kiln_edge_ends[k][0],
                                           kiln_edge_ends[k][1], &proposal))
-                *gain = gain_of(s->w->objective, &workspace->walker, &proposal);
+                *gain = gain_of(s->w->objective, &workspace->walker, &proposal, &drag);
             kiln_arena_release(&workspace->arena, mark);
         }
 }
@@ -123,7 +127,7 @@ static void try_flip(kiln_energy_pass *w, kiln_energy_candidate c, double least)
     kiln_arena_mark mark = kiln_arena_set_mark(&r->workspace.arena);
     w->trial = (kiln_energy_trial){.least = least, .middle = {c.a, c.b}, .middles = 2};
     if (kiln_edge_removal_propose(r, &r->workspace, tet, corner[0], corner[1], &proposal) &&
-        gain_of(w->objective, &w->node_walker, &proposal) > AT_ONCE * least)
+        gain_of(w->objective, &w->node_walker, &proposal, &w->trial.drag) > AT_ONCE * least)
         kiln_energy_try(w, &proposal, &w->report->flips);
     kiln_arena_release(&r->workspace.arena, mark);
 }
@@ -148,14 +152,14 @@ static void survey_faces(void *user, size_t chunk, size_t begin, size_t end, int
     kiln_workspace *workspace = &r->workers[worker];
     for (size_t t = begin; t < end; t++)
         for (uint32_t f = 0; f < 4; f++) {
-            double *gain = &s->gain[t].of[f];
+            double drag, *gain = &s->gain[t].of[f];
             kiln_proposal proposal;
             *gain = 0.0;
             if (!kiln_tet_live(r->mesh, t))
                 continue;
             kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
             if (propose_face(s->w, workspace, (uint32_t)t, f, &proposal))
-                *gain = gain_of(s->w->objective, &workspace->walker, &proposal);
+                *gain = gain_of(s->w->objective, &workspace->walker, &proposal, &drag);
             kiln_arena_release(&workspace->arena, mark);
         }
 }
@@ -176,7 +180,7 @@ static void try_face(kiln_energy_pass *w, kiln_energy_candidate c, uint32_t sinc
                    kiln_link_is_surface(link) ? KILN_NONE : mesh->tet[link / 4].v[link % 4]},
         .middles = 2};
     if (propose_face(w, &r->workspace, c.a, c.b, &proposal) &&
-        gain_of(w->objective, &w->node_walker, &proposal) > AT_ONCE * least)
+        gain_of(w->objective, &w->node_walker, &proposal, &w->trial.drag) > AT_ONCE * least)
         w->report->faces += kiln_energy_try(w, &proposal, &w->report->flips);
     kiln_arena_release(&r->workspace.arena, mark);
 }

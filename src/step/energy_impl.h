@@ -1,7 +1,7 @@
 /* The inside of remeshing by energy, shared by energy_predict.c and energy_nodal.c (what is worth a
  * trial), energy_queue.c (which comes first), energy_vain.c (what was tried in vain),
- * energy_trial.c (how a change is judged) and the operators: energy_split.c, energy_flip.c,
- * energy_move.c, energy_collapse.c. */
+ * energy_trial.c (how a change is judged), energy_inertia.c (what the motion has to say to it) and
+ * the operators: energy_split.c, energy_flip.c, energy_move.c, energy_collapse.c. */
 #ifndef KILN_STEP_ENERGY_IMPL_H
 #define KILN_STEP_ENERGY_IMPL_H
 
@@ -52,6 +52,7 @@ typedef struct kiln_energy_trial {
     double nearest;       /* kiln_vicinity_nearest of them */
     double shape;         /* and the worst quality that one has at the end of the step */
     double begin;         /* J, what they store at the step's begin */
+    double drag;          /* J, of inertia, that the tets that come do not know of */
     double gained;        /* J, of one that was taken */
     /* The end of the step of a vertex that is made or moved begins as this mean of others. */
     uint32_t parent[4];
@@ -165,6 +166,12 @@ kiln_status kiln_energy_list_around(kiln_energy_pass *pass, const uint32_t *vert
 /* Newton on a patch, as far as it promises: J gained with `change` before anything has moved. */
 double kiln_energy_relax(const kiln_energy_pass *pass, kiln_patch *patch, double change,
                          double least);
+/* Weights of a tet's corners at a place in the material; returns the least. Nobody asks for those
+ * of which one is not `more`. */
+double kiln_energy_weights(const kiln_vec3 u[4], kiln_vec3 p, double more, double weight[4]);
+/* J, what inertia takes of the gain of a change between vertices that are there; never less than
+ * nothing. */
+double kiln_energy_drag(const kiln_local_objective *objective, const kiln_proposal *proposal);
 /* A tet that has the edge, and its corners there. */
 bool kiln_energy_find_edge(kiln_energy_pass *pass, uint32_t a, uint32_t b, uint32_t *tet,
                            uint32_t corner[2]);

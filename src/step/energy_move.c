@@ -25,12 +25,39 @@ typedef struct star {
     kiln_patch_corner at_corner[STAR_ROOM][4];
     int count;
     kiln_vec3 at;
-    double edge; /* m, mean */
+    double mass[STAR_ROOM];      /* kg */
+    kiln_vec3 sums[STAR_ROOM];   /* m, of the other corners off their centres of inertia, */
+    double squares[STAR_ROOM];   /* of their squares, */
+    kiln_vec3 places[STAR_ROOM]; /* and of the other corners off the vertex */
+    double edge;                 /* m, mean */
     double before;
     kiln_nodes nodes; /* where there is nodal pressure */
 } star;
 
-static double value_at(star *s, kiln_vec3 p);
+static double value_at(star *s, kiln_vec3 p, double *drag);
+
+static bool weigh(star *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        kiln_patch_tet form;
+        if (!kiln_patch_form(s->o, s->tet[i], &form))
+            return false;
+        s->mass[i] = form.mass;
+        s->sums[i] = s->places[i] = kiln_v3(0, 0, 0);
+        s->squares[i] = 0.0;
+        for (int k = 0; k < 4; k++) {
+            const kiln_patch_corner *at = &s->at_corner[i][k];
+            kiln_vec3 off = kiln_v3_sub(at->x, at->centre);
+            if (k == s->corner[i])
+                continue;
+            s->sums[i] = kiln_v3_add(s->sums[i], off);
+            s->places[i] =
+                kiln_v3_add(s->places[i], kiln_v3_sub(at->x, s->at_corner[i][s->corner[i]].x));
+            s->squares[i] += kiln_v3_norm2(off);
+        }
+    }
+    return true;
+}
 
 static bool gather(const kiln_energy_pass *w, kiln_walker *walker, uint32_t vertex, star *s)
 {
@@ -56,32 +83,28 @@ static bool gather(const kiln_energy_pass *w, kiln_walker *walker, uint32_t vert
     s->edge = sum / s->count;
     if (o->nodal && !kiln_nodes_gather(&s->nodes, o, walker, s->tet, (size_t)s->count))
         return false;
-    s->before = value_at(s, s->at);
+    if (o->scheme.scale > 0.0 && !weigh(s))
+        return false;
+    double drag;
+    s->before = value_at(s, s->at, &drag);
     return isfinite(s->before);
 }
 
-/* The tet of the star that holds p, and the weights of its corners; -1: p is outside. */
-static int locate(const star *s, kiln_vec3 p, double weight[4])
+/* Of tets with these corners the one that holds p, or is next to it, and the weights of its
+ * corners; returns the least of them. */
+static double locate_among(const kiln_vec3 (*corners)[4], int count, kiln_vec3 p, int *holder,
+                           double weight[4])
 {
     double best = -INFINITY;
-    int holder = -1;
-    for (int i = 0; i < s->count; i++) {
-        double part[4], least = INFINITY;
-        const kiln_vec3 *u = s->u[i];
-        double whole = kiln_tet_volume(u[0], u[1], u[2], u[3]);
-        for (int k = 0; k < 4; k++) {
-            kiln_vec3 c[4] = {u[0], u[1], u[2], u[3]};
-            c[k] = p;
-            part[k] = kiln_tet_volume(c[0], c[1], c[2], c[3]) / whole;
-            least = fmin(least, part[k]);
-        }
+    for (int i = 0; i < count; i++) {
+        double part[4], least = kiln_energy_weights(corners[i], p, best, part);
         if (least > best) {
             best = least;
-            holder = i;
+            *holder = i;
             memcpy(weight, part, sizeof part);
         }
     }
-    return best > -1e-9 ? holder : -1;
+    return best;
 }
 
 static double value_of_nodes(star *s, const kiln_patch_tet *tets,
@@ -96,28 +119,70 @@ static double value_of_nodes(star *s, const kiln_patch_tet *tets,
     return kiln_nodes_energy(&s->nodes, s->o);
 }
 
-/* The star's part of the objective with the vertex at p, without loads on faces. */
-static double value_at(star *s, kiln_vec3 p)
+/* The tet of the star that holds p; -1: p is outside. */
+static int locate(const star *s, kiln_vec3 p, double weight[4])
+{
+    int holder = -1;
+    double least = locate_among((const kiln_vec3(*)[4])s->u, s->count, p, &holder, weight);
+    return least > -1e-9 ? holder : -1;
+}
+
+/* Of the consistent mass of a tet, with the vertex `off` its centre of inertia. */
+static double square(const star *s, int i, kiln_vec3 off)
+{
+    return kiln_v3_norm2(off) + s->squares[i] + kiln_v3_norm2(kiln_v3_add(off, s->sums[i]));
+}
+
+/* The matter that was at the vertex is elsewhere when that has gone: where the new tets have it,
+ * and inertia holds it back as it does in any motion (energy_inertia.c). What is round it is taken
+ * to go along as its hat function says, and the sum over all of it, by which weight gains or loses,
+ * is as it is. */
+static double dragged(const star *s, const kiln_vec3 (*u)[4], const kiln_patch_tet *tet,
+                      const kiln_patch_corner (*corner)[4])
+{
+    double weight[4], sum = 0.0;
+    int holder = 0;
+    if (s->o->scheme.scale <= 0.0)
+        return 0.0;
+    locate_among(u, s->count, s->at, &holder, weight);
+    kiln_vec3 x = kiln_patch_corner_mean(corner[holder], weight, 4).x;
+    const kiln_patch_corner *now = &corner[0][s->corner[0]], *then = &s->at_corner[0][s->corner[0]];
+    kiln_vec3 off = kiln_v3_sub(now->x, now->centre), was = kiln_v3_sub(then->x, then->centre);
+    kiln_vec3 way = kiln_v3_sub(x, then->x), goes = kiln_v3_sub(now->x, then->x);
+    kiln_vec3 moment = kiln_v3(0, 0, 0); /* 4 kg m: by which the whole moves, beyond that */
+    for (int i = 0; i < s->count; i++) {
+        double fresh = tet[i].mass, old = s->mass[i];
+        sum += old * square(s, i, kiln_v3_add(was, way)) - fresh * square(s, i, off);
+        moment = kiln_v3_madd(moment, fresh - old, s->places[i]);
+        moment = kiln_v3_madd(kiln_v3_madd(moment, fresh, goes), -old, way);
+    }
+    return fmax(0.0, (sum + 10.0 * kiln_v3_dot(was, moment)) / (40.0 * s->o->scheme.scale));
+}
+
+/* The star's part of the objective with the vertex at p, without loads on faces; *drag of it is not
+ * in that of the new tets. */
+static double value_at(star *s, kiln_vec3 p, double *drag)
 {
     const kiln_local_objective *o = s->o;
     kiln_patch_tet tet[STAR_ROOM];
     kiln_patch_corner corner[STAR_ROOM][4];
+    kiln_vec3 u[STAR_ROOM][4];
     double weight[4];
     int holder = locate(s, p, weight);
     if (holder < 0)
         return INFINITY;
     kiln_patch_corner there = kiln_patch_corner_mean(s->at_corner[holder], weight, 4);
     for (int i = 0; i < s->count; i++) {
-        kiln_vec3 u[4];
         for (int k = 0; k < 4; k++) {
-            u[k] = k == s->corner[i] ? p : s->u[i][k];
+            u[i][k] = k == s->corner[i] ? p : s->u[i][k];
             corner[i][k] = k == s->corner[i] ? there : s->at_corner[i][k];
         }
-        if (!kiln_patch_form_corners(o, u, s->tet[i], &tet[i]))
+        if (!kiln_patch_form_corners(o, u[i], s->tet[i], &tet[i]))
             return INFINITY;
     }
-    return kiln_patch_tets_value(o, tet, (const kiln_patch_corner(*)[4])corner, (size_t)s->count) +
-           value_of_nodes(s, tet, (const kiln_patch_corner(*)[4])corner);
+    const kiln_patch_corner(*at)[4] = (const kiln_patch_corner(*)[4])corner;
+    *drag = dragged(s, (const kiln_vec3(*)[4])u, tet, at);
+    return kiln_patch_tets_value(o, tet, at, (size_t)s->count) + value_of_nodes(s, tet, at) + *drag;
 }
 
 /* Directions in which the vertex may go. */
@@ -148,10 +213,10 @@ static int directions(const kiln_vertex_side *side, kiln_vec3 out[3])
 static kiln_vec3 downhill(star *s, const kiln_vec3 *direction, int count)
 {
     kiln_vec3 way = kiln_v3(0, 0, 0);
-    double look = LOOK * s->edge, here = value_at(s, s->at);
+    double drag, look = LOOK * s->edge, here = s->before;
     for (int i = 0; i < count; i++) {
-        double ahead = value_at(s, kiln_v3_madd(s->at, look, direction[i]));
-        double back = value_at(s, kiln_v3_madd(s->at, -look, direction[i]));
+        double ahead = value_at(s, kiln_v3_madd(s->at, look, direction[i]), &drag);
+        double back = value_at(s, kiln_v3_madd(s->at, -look, direction[i]), &drag);
         if (!isfinite(ahead) || !isfinite(back))
             continue;
         double slope = (ahead - back) / (2.0 * look);
@@ -191,7 +256,7 @@ static double find_way(const kiln_energy_pass *w, star *s, kiln_vec3 *way)
     int count = directions(&w->remesher->side.data[s->vertex], direction);
     *way = downhill(s, direction, count);
     for (int i = 0; i < RETREATS; i++, *way = kiln_v3_scale(*way, 0.5)) {
-        double gain = s->before - value_at(s, kiln_v3_add(s->at, *way));
+        double drag, gain = s->before - value_at(s, kiln_v3_add(s->at, *way), &drag);
         if (gain > LEAST_PART * w->options->split)
             return gain;
     }
@@ -246,7 +311,8 @@ static void try_move(kiln_energy_pass *w, uint32_t vertex)
         int holder = locate(&s, p, w->trial.weight);
         if (holder < 0 || !is_legal(w, &s, &place))
             continue;
-        if (i > 0 && !(s.before - value_at(&s, p) > least))
+        double gain = s.before - value_at(&s, p, &w->trial.drag);
+        if (i > 0 && !(gain > least))
             return;
         for (int k = 0; k < 4; k++)
             w->trial.parent[k] = r->mesh->tet[s.tet[holder]].v[k];

@@ -107,12 +107,29 @@ static kiln_status list_free(kiln_energy_pass *w, uint32_t vertex)
     return kiln_energy_list_around(w, middle, count);
 }
 
+/* A vertex that is made where something is near is repelled as soon as it is there: a split that
+ * gains most may begin by costing more, and what repels it is no quadratic, so that an iteration
+ * says little of the next one. As long as the rest of them, if they gained as much as the last,
+ * would make up for it they go on. */
+static double relax_near(kiln_patch *patch, const kiln_local_objective *o, double gained,
+                         double least, double enough, double tolerance)
+{
+    double last = INFINITY;
+    for (int left = MORE_ITERATIONS; gained <= least && gained + left * last > least; left--) {
+        last = kiln_patch_relax(patch, o, 1, enough, tolerance);
+        gained += last;
+    }
+    return gained;
+}
+
 double kiln_energy_relax(const kiln_energy_pass *pass, kiln_patch *patch, double change,
                          double least)
 {
     const kiln_local_objective *o = pass->objective;
     double enough = ENOUGH * pass->options->split, tolerance = pass->options->tolerance;
     double gained = change + kiln_patch_relax(patch, o, FIRST_ITERATIONS, enough, tolerance);
+    if (kiln_vicinity_count(&patch->near) > 0)
+        gained = relax_near(patch, o, gained, least, enough, tolerance);
     return gained > least ? gained + kiln_patch_relax(patch, o, MORE_ITERATIONS, enough, tolerance)
                           : gained;
 }
@@ -174,7 +191,8 @@ static double repelled_after(kiln_energy_pass *w, uint32_t vertex)
 static bool is_clear(kiln_energy_pass *w)
 {
     const kiln_local_objective *o = w->objective;
-    return !o->surface || (kiln_vicinity_nearest(&w->vicinity) >= fmin(w->trial.nearest, KEPT) &&
+    return !o->surface || (kiln_vicinity_nearest(&w->vicinity) * KILN_VICINITY_SURELY >=
+                               fmin(w->trial.nearest, KEPT) &&
                            kiln_vicinity_is_clear(&w->vicinity, o->surface, o));
 }
 
@@ -301,7 +319,7 @@ static bool settles(kiln_energy_pass *w, const kiln_change *change, kiln_txn *tx
         (place_end(w, change->vertex, txn) != KILN_ACCEPTED || !tie_made(w, change, txn)))
         return false;
     ask_for_rise(w);
-    double gain = w->trial.before - value_of(w, r->changed.data, r->changed.count) -
+    double gain = w->trial.before - w->trial.drag - value_of(w, r->changed.data, r->changed.count) -
                   repelled_after(w, change->vertex);
     return w->status == KILN_OK && isfinite(gain) && is_clear(w) &&
            settle_patch(w, change->vertex, gain, txn);
@@ -379,7 +397,7 @@ static bool conclude(kiln_energy_pass *w, kiln_verdict verdict, kiln_energy_coun
     kiln_energy_forget(w, patch->tets.data, patch->tets.count);
     kiln_energy_forget(w, w->remesher->changed.data, w->remesher->changed.count);
     count->taken++;
-    count->gained += w->trial.gained;
+    count->gained += w->trial.gained + w->trial.drag; /* by which the objective falls */
     w->status = tell_surface(w, patch);
     return w->status == KILN_OK;
 }

@@ -406,18 +406,26 @@ void kiln_solid_start_at(kiln_solid *solid, const kiln_vec3 *places)
     solid->start_at = places;
 }
 
+/* The history of a first step of two stages, or with an acceleration of its own, is in no column
+ * that a change of the mesh could carry. */
+kiln_integrator kiln_solid_tries_by(const kiln_solid *solid, const kiln_solid_clock *clock)
+{
+    bool moves = kiln_integrator_moves(solid->options.integrator);
+    return moves && !(clock->h_before > 0.0) ? KILN_IMPLICIT_EULER : solid->options.integrator;
+}
+
 void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_clock *clock,
                           kiln_local_objective *out)
 {
     bool own = !solid->went_by_euler; /* else the places that were tried are of another objective */
-    *out = (kiln_local_objective){
-        .mesh = solid->mesh,
-        .materials = solid->materials.data,
-        .material_count = solid->materials.count,
-        .scheme = kiln_integrator_scheme(own ? solid->options.integrator : KILN_IMPLICIT_EULER, h,
-                                         own ? clock->h_before : 0.0),
-        .nodal = kiln_nodal_pressure_is_used(solid->pressure),
-        .acceleration = kiln_loads_acceleration(solid->loads)};
+    *out = (kiln_local_objective){.mesh = solid->mesh,
+                                  .materials = solid->materials.data,
+                                  .material_count = solid->materials.count,
+                                  .scheme = kiln_integrator_scheme(
+                                      own ? kiln_solid_tries_by(solid, clock) : KILN_IMPLICIT_EULER,
+                                      h, own ? clock->h_before : 0.0),
+                                  .nodal = kiln_nodal_pressure_is_used(solid->pressure),
+                                  .acceleration = kiln_loads_acceleration(solid->loads)};
     bool moves = out->scheme.scale > 0.0;
     out->brief.tau = out->scheme.impulses ? h : out->scheme.tau;
     out->brief.weight = out->scheme.impulses ? 2.0 : 1.0;

@@ -154,6 +154,7 @@ kiln_status kiln_attempt_judge_energy(kiln_attempt *t, kiln_error *error);
 /* solid_watch.c: contact of a try of length h that is good, before it is accepted. */
 kiln_status kiln_solid_watch_room(kiln_solid *solid, kiln_error *error);
 void kiln_solid_watch_free(kiln_solid *solid);
+kiln_integrator kiln_solid_tries_by(const kiln_solid *solid, const kiln_solid_clock *clock);
 void kiln_solid_watch_pairs(kiln_solid *solid, double h, bool stage); /* stage: the first of two */
 void kiln_solid_watch(kiln_solid *solid, double h, kiln_step_report *report);
 kiln_status kiln_solid_watch_presses(kiln_solid *solid, kiln_error *error);

@@ -624,8 +624,11 @@ kiln_status kiln_solid_try(kiln_solid *solid, const kiln_driver *driver, double 
                            const kiln_vec3 **places, kiln_error *error)
 {
     kiln_solid_clock passing = *clock;
+    kiln_integrator own = solid->options.integrator;
     solid->tentative = true;
+    solid->options.integrator = kiln_solid_tries_by(solid, clock);
     kiln_status status = kiln_solid_step(solid, driver, h, &passing, report, error);
+    solid->options.integrator = own;
     solid->tentative = false;
     *places = (const kiln_vec3 *)(const void *)solid->x.data;
     return status;
