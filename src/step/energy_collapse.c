@@ -69,7 +69,8 @@ static bool try_collapse(kiln_energy_pass *w, uint32_t tet, uint32_t ca, uint32_
         w->trial = (kiln_energy_trial){.least = -w->options->collapse,
                                        .parents = proposal.parents,
                                        .middle = {a, b},
-                                       .middles = 2};
+                                       .middles = 2,
+                                       .may_rest = true};
         for (int i = 0; i < proposal.parents; i++) {
             w->trial.parent[i] = proposal.parent[i];
             w->trial.weight[i] = proposal.weight[i];

@@ -92,7 +92,8 @@ static void try_flip(kiln_energy_pass *w, kiln_energy_candidate c, double least)
     if (!kiln_energy_find_edge(w, c.a, c.b, &tet, corner))
         return;
     kiln_arena_mark mark = kiln_arena_set_mark(&r->workspace.arena);
-    w->trial = (kiln_energy_trial){.least = least, .middle = {c.a, c.b}, .middles = 2};
+    w->trial = (kiln_energy_trial){
+        .least = least, .middle = {c.a, c.b}, .middles = 2, .may_rest = true};
     if (kiln_edge_removal_propose(r, &r->workspace, tet, corner[0], corner[1], &proposal) &&
         gain_of(w->objective, &proposal) > AT_ONCE * least)
         kiln_energy_try(w, &proposal, &w->report->flips);
@@ -145,7 +146,8 @@ static void try_face(kiln_energy_pass *w, kiln_energy_candidate c, uint32_t sinc
         .least = least,
         .middle = {mesh->tet[c.a].v[c.b],
                    kiln_link_is_surface(link) ? KILN_NONE : mesh->tet[link / 4].v[link % 4]},
-        .middles = 2};
+        .middles = 2,
+        .may_rest = true};
     if (propose_face(w, &r->workspace, c.a, c.b, &proposal) &&
         gain_of(w->objective, &proposal) > AT_ONCE * least)
         w->report->faces += kiln_energy_try(w, &proposal, &w->report->flips);

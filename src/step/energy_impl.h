@@ -51,6 +51,8 @@ typedef struct kiln_energy_trial {
     int parents;
     uint32_t middle[4]; /* free is what is round these, and round that vertex */
     int middles;
+    bool may_rest; /* what gains enough before anything has moved is taken as it is, */
+    bool rests;    /* and has been: the whole is solved again after all */
     const kiln_energy_slot *judged; /* has been, on the mesh as it is; NULL: it is to be */
 } kiln_energy_trial;
 

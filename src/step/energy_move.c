@@ -225,7 +225,7 @@ static void try_move(kiln_energy_pass *w, uint32_t vertex)
         kiln_place place = {.side = r->side.data[vertex]};
         kiln_vec3 p = kiln_surface_rebase(r, &place.side, kiln_v3_add(s.at, way));
         kiln_remesher_locate(r, p, &place);
-        w->trial = (kiln_energy_trial){.least = least, .parents = 4};
+        w->trial = (kiln_energy_trial){.least = least, .parents = 4, .may_rest = true};
         int holder = locate(&s, p, w->trial.weight);
         if (holder < 0 || !is_legal(w, &s, &place))
             continue;
