@@ -65,6 +65,7 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     KILN_TRY(
         add_field(world, KILN_FIELD_STILL, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_VAIN, KILN_ON_TET, KILN_F64, 6, KILN_RULE_NONE, error));
+    KILN_TRY(add_field(world, KILN_FIELD_FLAT, KILN_ON_TET, KILN_F64, 4, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_EVENLY, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY, error));
     for (size_t i = 0; i < world->scene->loads.count; i++)
         if (world->scene->loads.data[i].kind == KILN_LOAD_BODY)
@@ -142,7 +143,8 @@ static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *
         const char *name;
     } columns[] = {{KILN_ON_VERTEX, KILN_FIELD_END},    {KILN_ON_VERTEX, KILN_FIELD_HELD},
                    {KILN_ON_VERTEX, KILN_FIELD_POINTS}, {KILN_ON_FACE, KILN_FIELD_TRACTION},
-                   {KILN_ON_TET, KILN_FIELD_VAIN},      {KILN_ON_VERTEX, KILN_FIELD_STILL}};
+                   {KILN_ON_TET, KILN_FIELD_VAIN},      {KILN_ON_VERTEX, KILN_FIELD_STILL},
+                   {KILN_ON_TET, KILN_FIELD_FLAT}};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         KILN_TRY(kiln_rewind_save(mesh, columns[i].where, columns[i].name, KILN_SAVE_COPY, error));
     KILN_TRY(fill_density(e, error));
