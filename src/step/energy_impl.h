@@ -58,7 +58,7 @@ typedef struct kiln_energy_trial {
 
 /* Flips were looked at and gained nothing: with these predictions round the tet, then. */
 typedef struct kiln_energy_flat {
-    double error, clock; /* J; clock of the mesh, 0: never */
+    double error, clock; /* over what a split must gain; clock of the mesh, 0: never */
 } kiln_energy_flat;
 typedef enum kiln_energy_flips {
     KILN_ENERGY_EDGES,

@@ -65,10 +65,11 @@ void kiln_energy_note_vain(kiln_energy_pass *pass, uint32_t tet, uint32_t corner
         *place_of(pass, ring[i], a, b) = fmax(found, LEAST_FOUND);
 }
 
-/* Vertices of this pass have none of the survey. */
+/* Over what a split must gain, so that it grows where that falls. Vertices of this pass have none
+ * of the survey. */
 static double error_at(const kiln_energy_pass *w, uint32_t vertex)
 {
-    return vertex < w->error_at.count ? w->error_at.data[vertex] : INFINITY;
+    return vertex < w->error_at.count ? w->error_at.data[vertex] / w->options->split : INFINITY;
 }
 
 bool kiln_energy_is_still(const kiln_energy_pass *pass, uint32_t vertex, const kiln_u32_array *tets)
