@@ -258,19 +258,27 @@ static kiln_energy_options options_of(double split)
         .split = split, .collapse = 0.01 * split, .quality = 0.05, .depth = 3, .tolerance = 1e-12};
 }
 
-static kiln_energy_report remesh(rig *r, kiln_local_objective *o,
-                                 const kiln_energy_options *options)
+static kiln_energy_report remesh_guarded(rig *r, kiln_local_objective *o,
+                                         const kiln_energy_options *options,
+                                         const kiln_surface_guard *guard)
 {
     kiln_remesher remesher;
     kiln_energy_report report;
     kiln_error error = {0};
     kiln_remesh_options pass = kiln_remesh_default_options();
     pass.surface = KILN_SURFACE_KEEP;
+    pass.guard = guard;
     rig_check(kiln_remesher_begin(r->mesh, &pass, &remesher, &error), &error);
     rig_check(kiln_energy_remesh(&remesher, o, options, &report, &error), &error);
     kiln_remesher_end(&remesher);
     kiln_objective_look(o);
     return report;
+}
+
+static kiln_energy_report remesh(rig *r, kiln_local_objective *o,
+                                 const kiln_energy_options *options)
+{
+    return remesh_guarded(r, o, options, NULL);
 }
 
 /* E1: the whole falls by what is reported, and by more than was asked for. */
@@ -666,6 +674,38 @@ START_TEST(what_gains_at_once_moves_nothing)
 }
 END_TEST
 
+static bool refuse(const void *self, uint32_t vertex, const kiln_vec3 (*old)[3], size_t old_count,
+                   const kiln_vec3 (*fresh)[3], size_t fresh_count)
+{
+    (void)self, (void)vertex, (void)old, (void)old_count, (void)fresh, (void)fresh_count;
+    return false;
+}
+
+/* What guards the surface at the step's begin is asked for moves, too. */
+START_TEST(moves_are_guarded)
+{
+    const kiln_surface_guard guard = {NULL, refuse};
+    size_t moved[2] = {0, 0};
+    for (int guarded = 0; guarded < 2; guarded++) {
+        rig r = make_block("neo-hookean", KILN_IMPLICIT_EULER);
+        kiln_local_objective o = try_block(&r, 0.01);
+        kiln_energy_options options = options_of(0.05 * best_prediction(&o));
+        size_t rows = r.mesh->table[KILN_ON_VERTEX].used;
+        kiln_vec3 *u = malloc(rows * sizeof *u);
+        memcpy(u, r.mesh->u, rows * sizeof *u);
+        remesh_guarded(&r, &o, &options, guarded ? &guard : NULL);
+        for (uint32_t v = 0; v < rows; v++)
+            moved[guarded] += kiln_vertex_live(r.mesh, v) &&
+                              r.mesh->vertex[v].flags & KILN_VERTEX_SURFACE &&
+                              memcmp(&u[v], &r.mesh->u[v], sizeof *u) != 0;
+        free(u);
+        rig_free(&r);
+    }
+    ck_assert_uint_gt(moved[0], 0);
+    ck_assert_uint_eq(moved[1], 0);
+}
+END_TEST
+
 /* E3 */
 START_TEST(threads_change_nothing)
 {
@@ -744,6 +784,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, what_is_held_moves_where_all_is_held_alike);
     tcase_add_test(all, faces_are_flipped_too);
     tcase_add_test(all, flips_in_vain_wait);
+    tcase_add_test(all, moves_are_guarded);
     tcase_add_test(all, what_gains_at_once_moves_nothing);
     tcase_add_test(all, threads_change_nothing);
     tcase_add_test(all, uniform_strain_is_left_alone);
