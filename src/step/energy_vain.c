@@ -18,8 +18,11 @@
 /* 0 means not tried; a split that nothing could be found of is worth another try when the
  * prediction is so many times as large. */
 #define LEAST_FOUND 1e-3
-/* Growth of predictions by which a vertex, or a flip, is looked at again. */
+/* Growth of predictions by which a vertex, or a flip, is looked at again; and what of them, over
+ * what a split must gain, is nothing, as in matter that flies, where rounding makes them grow: no
+ * move gains a hundred times the prediction. */
 #define GROWTH 1.1
+#define LITTLE 1e-4
 
 static int edge_of(uint32_t corner_a, uint32_t corner_b)
 {
@@ -69,7 +72,8 @@ void kiln_energy_note_vain(kiln_energy_pass *pass, uint32_t tet, uint32_t corner
  * of the survey. */
 static double error_at(const kiln_energy_pass *w, uint32_t vertex)
 {
-    return vertex < w->error_at.count ? w->error_at.data[vertex] / w->options->split : INFINITY;
+    return vertex < w->error_at.count ? fmax(w->error_at.data[vertex] / w->options->split, LITTLE)
+                                      : INFINITY;
 }
 
 bool kiln_energy_is_still(const kiln_energy_pass *pass, uint32_t vertex, const kiln_u32_array *tets)
