@@ -91,6 +91,7 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     KILN_TRY(
         add_field(world, KILN_FIELD_STILL, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_VAIN, KILN_ON_TET, KILN_F64, 6, KILN_RULE_NONE, error));
+    KILN_TRY(add_field(world, KILN_FIELD_FLAT, KILN_ON_TET, KILN_F64, 4, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_EVENLY, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY, error));
     if (has_turned_holds(world))
         KILN_TRY(
@@ -182,7 +183,8 @@ static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *
         const char *name;
     } columns[] = {{KILN_ON_VERTEX, KILN_FIELD_END},    {KILN_ON_VERTEX, KILN_FIELD_HELD},
                    {KILN_ON_VERTEX, KILN_FIELD_POINTS}, {KILN_ON_FACE, KILN_FIELD_TRACTION},
-                   {KILN_ON_TET, KILN_FIELD_VAIN},      {KILN_ON_VERTEX, KILN_FIELD_STILL}};
+                   {KILN_ON_TET, KILN_FIELD_VAIN},      {KILN_ON_VERTEX, KILN_FIELD_STILL},
+                   {KILN_ON_TET, KILN_FIELD_FLAT}};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         KILN_TRY(kiln_rewind_save(mesh, columns[i].where, columns[i].name, KILN_SAVE_COPY, error));
     KILN_TRY(fill_density(e, error));
@@ -245,12 +247,22 @@ static kiln_status carry_over(energy *e, kiln_error *error)
     return kiln_changes_note_pass(&e->changes, world->mesh, error);
 }
 
-static void add_count(kiln_energy_count *sum, const kiln_energy_count *one)
+/* What was undone was tried, and took its time. */
+static void add_count(kiln_energy_count *sum, const kiln_energy_count *one, bool undone)
 {
     sum->trials += one->trials;
-    sum->taken += one->taken;
-    sum->gained += one->gained;
+    sum->taken += undone ? 0 : one->taken;
+    sum->gained += undone ? 0.0 : one->gained;
     sum->seconds += one->seconds;
+}
+
+static void add_report(energy *e, const kiln_energy_report *report, bool undone)
+{
+    add_count(&e->report.splits, &report->splits, undone);
+    add_count(&e->report.collapses, &report->collapses, undone);
+    add_count(&e->report.flips, &report->flips, undone);
+    add_count(&e->report.moves, &report->moves, undone);
+    e->report.predicted += undone ? 0.0 : report->predicted;
 }
 
 static kiln_status remesh(energy *e, kiln_remesher *remesher, double h, kiln_energy_report *report,
@@ -271,19 +283,37 @@ static kiln_status remesh(energy *e, kiln_remesher *remesher, double h, kiln_ene
     return status;
 }
 
-static kiln_status change_mesh(energy *e, kiln_remesher *remesher, double h, bool *changed,
-                               kiln_error *error)
+static bool has_changed(const kiln_energy_report *r)
 {
-    kiln_energy_report report;
-    KILN_TRY(remesh(e, remesher, h, &report, error));
-    add_count(&e->report.splits, &report.splits);
-    add_count(&e->report.collapses, &report.collapses);
-    add_count(&e->report.flips, &report.flips);
-    add_count(&e->report.moves, &report.moves);
-    e->report.predicted += report.predicted;
-    *changed =
-        report.splits.taken + report.collapses.taken + report.flips.taken + report.moves.taken > 0;
-    return *changed ? carry_over(e, error) : KILN_OK;
+    return r->splits.taken + r->collapses.taken + r->flips.taken + r->moves.taken > 0;
+}
+
+static kiln_status change_mesh(energy *e, kiln_remesher *remesher, double h,
+                               kiln_energy_report *report, bool *changed, kiln_error *error)
+{
+    KILN_TRY(remesh(e, remesher, h, report, error));
+    *changed = has_changed(report);
+    double started = kiln_wall_seconds();
+    kiln_status status = *changed ? carry_over(e, error) : KILN_OK;
+    e->work.transfer_seconds += kiln_wall_seconds() - started;
+    return status;
+}
+
+/* What was tried in vain was so on a mesh that has been taken back. */
+static void forget_tries(const energy *e)
+{
+    static const struct {
+        kiln_where where;
+        const char *name;
+    } columns[] = {{KILN_ON_TET, KILN_FIELD_VAIN},
+                   {KILN_ON_TET, KILN_FIELD_FLAT},
+                   {KILN_ON_VERTEX, KILN_FIELD_STILL}};
+    const kiln_mesh *mesh = e->world->mesh;
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        const kiln_field *field = kiln_mesh_field(mesh, columns[i].where, columns[i].name);
+        memset(field->data, 0,
+               mesh->table[columns[i].where].used * field->components * sizeof(double));
+    }
 }
 
 /* At the end of the step patches see to it that nothing comes near; at its begin, where surfaces
@@ -293,18 +323,20 @@ static kiln_status change_guarded(energy *e, const kiln_remesh_options *options,
 {
     kiln_world *world = e->world;
     kiln_remesher remesher;
-    kiln_energy_report so_far = e->report;
+    kiln_energy_report report = {0};
     KILN_TRY(kiln_remesher_begin(world->mesh, options, &remesher, error));
     uint32_t since = world->mesh->clock;
-    kiln_status status = change_mesh(e, &remesher, h, changed, error);
+    kiln_status status = change_mesh(e, &remesher, h, &report, changed, error);
     if (status == KILN_OK && *changed)
         status = kiln_solid_is_clear(world->solid, since, world->moves, changed, error);
-    if (status == KILN_OK && *changed) {
+    bool kept = status == KILN_OK && *changed;
+    if (kept)
         kiln_remesher_end(&remesher);
-        return KILN_OK;
-    }
-    kiln_remesher_abandon(&remesher);
-    e->report = so_far;
+    else
+        kiln_remesher_abandon(&remesher);
+    if (!kept && has_changed(&report))
+        forget_tries(e);
+    add_report(e, &report, !kept);
     return status;
 }
 
@@ -316,7 +348,7 @@ static kiln_status adapt(energy *e, const kiln_vec3 *places, double h, bool *cha
     kiln_keep_out guard;
     kiln_remesh_options options = kiln_remesh_default_options();
     options.surface = KILN_SURFACE_KEEP;
-    double started = kiln_wall_seconds();
+    double started = kiln_wall_seconds(), carried = e->work.transfer_seconds;
     *changed = false;
     KILN_TRY(fill_columns(e, places, error));
     KILN_TRY(kiln_solid_note_past(world->solid, error));
@@ -326,7 +358,7 @@ static kiln_status adapt(energy *e, const kiln_vec3 *places, double h, bool *cha
     options.guard = guard.mesh ? &guard.guard : NULL;
     kiln_status status = change_guarded(e, &options, h, changed, error);
     kiln_keep_out_end(&guard);
-    e->work.remesh_seconds += kiln_wall_seconds() - started;
+    e->work.remesh_seconds += kiln_wall_seconds() - started - (e->work.transfer_seconds - carried);
     if (status != KILN_OK || !*changed)
         return status;
     e->changed = true;
@@ -450,7 +482,7 @@ static void measure(const void *self, kiln_stats *stats)
     kiln_remesh_measure(&e->work, stats);
     const kiln_energy_report *r = &e->report;
     kiln_remesh_measure_energy(r, stats);
-    if (r->splits.taken + r->flips.taken + r->moves.taken + r->collapses.taken == 0)
+    if (!has_changed(r))
         return;
     kiln_log(
         e->world->context, KILN_LOG_INFO,

@@ -616,7 +616,9 @@ static kiln_remesh_options pass_options(const local *l)
 {
     kiln_remesh_options options = kiln_remesh_default_options();
     options.space = l->world->space;
-    options.volume_elsewhere = l->world->space == KILN_SPACE_MATERIAL;
+    /* Remeshing by energy knows what squeezed tets are worth: repairs would undo what it did. */
+    options.volume_elsewhere =
+        l->world->space == KILN_SPACE_MATERIAL && l->settings->method != KILN_REMESH_ENERGY;
     options.bend_elsewhere = l->led;
     options.both_shapes = follows_alone(l) && l->world->space == KILN_SPACE_MATERIAL;
     options.edge_limit[0] = 0.0;

@@ -60,8 +60,20 @@ typedef struct kiln_energy_trial {
     int parents;
     uint32_t middle[4]; /* free is what is round these, and round that vertex */
     int middles;
+    bool may_rest; /* what gains enough before anything has moved is taken as it is, */
+    bool rests;    /* and has been: the whole is solved again after all */
     const kiln_energy_slot *judged; /* has been, on the mesh as it is; NULL: it is to be */
 } kiln_energy_trial;
+
+/* Flips were looked at and gained nothing: with these predictions round the tet, then. */
+typedef struct kiln_energy_flat {
+    double error, clock; /* over what a split must gain; clock of the mesh, 0: never */
+} kiln_energy_flat;
+typedef enum kiln_energy_flips {
+    KILN_ENERGY_EDGES,
+    KILN_ENERGY_FACES,
+    KILN_ENERGY_FLIPS,
+} kiln_energy_flips;
 
 typedef struct kiln_energy_pass {
     kiln_remesher *remesher;
@@ -72,11 +84,12 @@ typedef struct kiln_energy_pass {
     kiln_vicinity vicinity;  /* of what goes and comes */
     kiln_u32_array changing; /* vertices of that */
     KILN_ARRAY_OF(kiln_energy_candidate)
-    heap, aside;             /* largest gain first, ties by number; scratch */
-    size_t budget, left;     /* trials of a sweep, by the survey; of the one that is being made */
-    double waits;            /* J: splits that promise less wait for the next call */
-    kiln_u32_array depth;    /* [vertex] */
-    double *vain, *still;    /* [tet][6], [vertex][2]: columns of energy_vain.c, or NULL */
+    heap, aside;          /* largest gain first, ties by number; scratch */
+    size_t budget, left;  /* trials of a sweep, by the survey; of the one that is being made */
+    double waits;         /* J: splits that promise less wait for the next call */
+    kiln_u32_array depth; /* [vertex] */
+    double *vain, *still; /* [tet][6], [vertex][2]: columns of energy_vain.c, or NULL */
+    kiln_energy_flat (*flat)[KILN_ENERGY_FLIPS]; /* [tet], likewise */
     kiln_f64_array error_at; /* J, [vertex] at the survey: the largest gain of an edge there */
     KILN_ARRAY_OF(kiln_energy_slopes)
     slopes; /* [tet] where `known` */
@@ -142,6 +155,13 @@ void kiln_energy_note_vain(kiln_energy_pass *pass, uint32_t tet, uint32_t corner
 bool kiln_energy_is_still(const kiln_energy_pass *pass, uint32_t vertex,
                           const kiln_u32_array *tets);
 void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex);
+
+/* Whether flips of this kind at the tet have been looked at in vain, and nothing has happened to it
+ * since. */
+bool kiln_energy_is_flat(const kiln_energy_pass *pass, uint32_t tet, kiln_energy_flips kind);
+/* As of `clock`. */
+void kiln_energy_note_flat(const kiln_energy_pass *pass, uint32_t tet, kiln_energy_flips kind,
+                           uint32_t clock);
 
 void kiln_energy_push(kiln_energy_pass *pass, kiln_energy_candidate candidate);
 kiln_energy_candidate kiln_energy_pop(kiln_energy_pass *pass);

@@ -249,6 +249,31 @@ static bool is_legal(const kiln_energy_pass *w, const star *s, const kiln_place 
     return true;
 }
 
+/* Where the step began the surface is bent otherwise: the faces at the vertex keep out of others
+ * there, too. */
+static bool is_guarded(kiln_energy_pass *w, const star *s, const kiln_place *place)
+{
+    kiln_remesher *r = w->remesher;
+    uint32_t old[STAR_ROOM][3], fresh[STAR_ROOM][3];
+    size_t count = 0;
+    for (int i = 0; i < s->count; i++) {
+        const kiln_tet *tet = &r->mesh->tet[s->tet[i]];
+        for (int f = 0; f < 4; f++) {
+            if (!kiln_link_is_surface(tet->n[f]) || f == s->corner[i])
+                continue;
+            if (count == STAR_ROOM)
+                return false;
+            for (int k = 0; k < 3; k++) {
+                old[count][k] = tet->v[kiln_face_corner[f][k]];
+                fresh[count][k] = old[count][k] == s->vertex ? KILN_PROPOSED : old[count][k];
+            }
+            count++;
+        }
+    }
+    return kiln_surface_is_guarded(r, &r->workspace, (const uint32_t(*)[3])old, count,
+                                   (const uint32_t(*)[3])fresh, count, place);
+}
+
 /* Where the vertex should go, and what the star gains by it at once; 0: nowhere. */
 static double find_way(const kiln_energy_pass *w, star *s, kiln_vec3 *way)
 {
@@ -307,9 +332,9 @@ static void try_move(kiln_energy_pass *w, uint32_t vertex)
         kiln_place place = {.side = r->side.data[vertex]};
         kiln_vec3 p = kiln_surface_rebase(r, &place.side, kiln_v3_add(s.at, way));
         kiln_remesher_locate(r, p, &place);
-        w->trial = (kiln_energy_trial){.least = least, .parents = 4};
+        w->trial = (kiln_energy_trial){.least = least, .parents = 4, .may_rest = true};
         int holder = locate(&s, p, w->trial.weight);
-        if (holder < 0 || !is_legal(w, &s, &place))
+        if (holder < 0 || !is_legal(w, &s, &place) || !is_guarded(w, &s, &place))
             continue;
         double gain = s.before - value_at(&s, p, &w->trial.drag);
         if (i > 0 && !(gain > least))

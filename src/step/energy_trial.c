@@ -136,7 +136,13 @@ double kiln_energy_relax(const kiln_energy_pass *pass, kiln_patch *patch, double
 
 /* Contact. */
 
-/* The vertices of the tets that go, whose faces are all that a change makes others. */
+static bool is_outer(const kiln_energy_pass *w, uint32_t vertex)
+{
+    return w->remesher->mesh->vertex[vertex].flags & KILN_VERTEX_SURFACE;
+}
+
+/* The vertices of the surface among those of the tets that go: their faces are all that a change
+ * makes others. */
 static kiln_status list_changing(kiln_energy_pass *w, const uint32_t *tets, size_t count)
 {
     kiln_context *context = w->remesher->context;
@@ -147,7 +153,7 @@ static kiln_status list_changing(kiln_energy_pass *w, const uint32_t *tets, size
     for (size_t i = 0; i < 4 * count; i++) {
         uint32_t v = w->remesher->mesh->tet[tets[i / 4]].v[i % 4];
         kiln_idset_slot *slot = kiln_idset_at(&w->seen, v);
-        if (slot->epoch == w->seen.epoch)
+        if (!is_outer(w, v) || slot->epoch == w->seen.epoch)
             continue;
         kiln_idset_add(&w->seen, slot, v, 0);
         KILN_TRY(kiln_array_push(context, &w->changing, v, w->error));
@@ -159,8 +165,10 @@ static kiln_status list_changing(kiln_energy_pass *w, const uint32_t *tets, size
 static double repelled(kiln_energy_pass *w)
 {
     const kiln_local_objective *o = w->objective;
-    if (!o->surface)
+    if (!o->surface || w->changing.count == 0) {
+        kiln_vicinity_clear(&w->vicinity);
         return 0.0;
+    }
     w->status = kiln_vicinity_gather(&w->vicinity, o->surface, o, w->changing.data,
                                      w->changing.count, NULL, 0.0, w->error);
     return w->status == KILN_OK ? kiln_vicinity_sum(&w->vicinity, o->surface) : INFINITY;
@@ -170,9 +178,9 @@ static double repelled(kiln_energy_pass *w)
 static double repelled_after(kiln_energy_pass *w, uint32_t vertex)
 {
     size_t count = 0;
-    bool has = vertex == KILN_NONE;
     if (!w->objective->surface)
         return 0.0;
+    bool has = vertex == KILN_NONE || !is_outer(w, vertex);
     for (size_t i = 0; i < w->changing.count; i++) {
         uint32_t v = w->changing.data[i];
         has |= v == vertex;
@@ -203,7 +211,7 @@ static bool can_go(kiln_energy_pass *w, const uint32_t *vertices, size_t count)
     uint32_t outer[2];
     size_t outers = 0;
     for (size_t i = 0; i < count; i++)
-        if (o->mesh->vertex[vertices[i]].flags & KILN_VERTEX_SURFACE)
+        if (is_outer(w, vertices[i]))
             outer[outers++] = vertices[i];
     return !o->surface || outers == 0 ||
            kiln_vicinity_sweep(&w->vicinity, o->surface, o, outer, outers, place_of_end(w),
@@ -222,12 +230,15 @@ static bool looks_round(kiln_energy_pass *w, const uint32_t *tets, size_t tet_co
     return w->status == KILN_OK;
 }
 
-/* The faces round a patch are others now. */
+/* The faces round a patch, or (NULL) at what the change has touched, are others now. */
 static kiln_status tell_surface(kiln_energy_pass *w, const kiln_patch *patch)
 {
     kiln_local_objective *o = w->objective;
     if (!o->surface)
         return KILN_OK;
+    if (!patch)
+        return kiln_vicinity_surface_tell(o->surface, o, &w->walker, w->changing.data,
+                                          w->changing.count, w->error);
     size_t first = patch->splits;
     if (patch->splits)
         KILN_TRY(kiln_vicinity_surface_tell(o->surface, o, &w->walker, &w->remesher->vertex_made, 1,
@@ -314,15 +325,20 @@ static bool tie_made(kiln_energy_pass *w, const kiln_change *change, kiln_txn *t
 
 static bool settles(kiln_energy_pass *w, const kiln_change *change, kiln_txn *txn)
 {
-    const kiln_remesher *r = w->remesher;
+    const kiln_u32_array *made = (const kiln_u32_array *)(const void *)&w->remesher->changed;
     if (change->vertex != KILN_NONE && w->trial.parents > 0 &&
         (place_end(w, change->vertex, txn) != KILN_ACCEPTED || !tie_made(w, change, txn)))
         return false;
     ask_for_rise(w);
-    double gain = w->trial.before - w->trial.drag - value_of(w, r->changed.data, r->changed.count) -
+    double gain = w->trial.before - w->trial.drag - value_of(w, made->data, made->count) -
                   repelled_after(w, change->vertex);
-    return w->status == KILN_OK && isfinite(gain) && is_clear(w) &&
-           settle_patch(w, change->vertex, gain, txn);
+    if (w->status != KILN_OK || !isfinite(gain) || !is_clear(w))
+        return false;
+    w->trial.rests = w->trial.may_rest && gain > w->trial.least;
+    if (!w->trial.rests)
+        return settle_patch(w, change->vertex, gain, txn);
+    w->trial.gained = gain;
+    return all_positive(w, made->data, made->count);
 }
 
 /* J3 of judge.h. */
@@ -359,6 +375,8 @@ void kiln_energy_look(kiln_energy_pass *pass)
     const kiln_field *vain = kiln_mesh_field(pass->remesher->mesh, KILN_ON_TET, KILN_FIELD_VAIN);
     const kiln_field *still =
         kiln_mesh_field(pass->remesher->mesh, KILN_ON_VERTEX, KILN_FIELD_STILL);
+    const kiln_field *flat = kiln_mesh_field(pass->remesher->mesh, KILN_ON_TET, KILN_FIELD_FLAT);
+    pass->flat = flat ? (kiln_energy_flat(*)[KILN_ENERGY_FLIPS])(void *)flat->data : NULL;
     pass->vain = vain ? (double *)(void *)vain->data : NULL;
     pass->still = still ? (double *)(void *)still->data : NULL;
     kiln_objective_look(pass->objective);
@@ -390,11 +408,14 @@ bool kiln_energy_find_edge(kiln_energy_pass *pass, uint32_t a, uint32_t b, uint3
 
 static bool conclude(kiln_energy_pass *w, kiln_verdict verdict, kiln_energy_count *count)
 {
-    const kiln_patch *patch = w->trial.judged ? &w->trial.judged->patch : &w->patch;
+    const kiln_patch *patch = w->trial.judged  ? &w->trial.judged->patch
+                              : w->trial.rests ? NULL
+                                               : &w->patch;
     kiln_energy_look(w);
     if (verdict != KILN_ACCEPTED)
         return false;
-    kiln_energy_forget(w, patch->tets.data, patch->tets.count);
+    if (patch)
+        kiln_energy_forget(w, patch->tets.data, patch->tets.count);
     kiln_energy_forget(w, w->remesher->changed.data, w->remesher->changed.count);
     count->taken++;
     count->gained += w->trial.gained + w->trial.drag; /* by which the objective falls */

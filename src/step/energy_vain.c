@@ -5,6 +5,10 @@
  * expected, and the edge is tried again when it is enough. So a mesh that has come to rest costs
  * nothing but predictions, and one whose load grows is tried where the growth has arrived.
  *
+ * Flips. An edge, or a face, is looked at unless all tets round it are flat: flips of theirs were
+ * looked at and gained nothing, and since then neither has the tet changed nor have the predictions
+ * round it grown. So when the last of them became flat it had been looked at.
+ *
  * Kept by all tets of the edge, in a field under the rule none: a new tet has not been tried.
  * Saved, taken back and resumed with the mesh. */
 #include "step/energy_impl.h"
@@ -14,8 +18,11 @@
 /* 0 means not tried; a split that nothing could be found of is worth another try when the
  * prediction is so many times as large. */
 #define LEAST_FOUND 1e-3
-/* Growth of predictions by which a vertex is looked at again. */
+/* Growth of predictions by which a vertex, or a flip, is looked at again; and what of them, over
+ * what a split must gain, is nothing, as in matter that flies, where rounding makes them grow: no
+ * move gains a hundred times the prediction. */
 #define GROWTH 1.1
+#define LITTLE 1e-4
 
 static int edge_of(uint32_t corner_a, uint32_t corner_b)
 {
@@ -61,10 +68,12 @@ void kiln_energy_note_vain(kiln_energy_pass *pass, uint32_t tet, uint32_t corner
         *place_of(pass, ring[i], a, b) = fmax(found, LEAST_FOUND);
 }
 
-/* Vertices of this pass have none of the survey. */
+/* Over what a split must gain, so that it grows where that falls. Vertices of this pass have none
+ * of the survey. */
 static double error_at(const kiln_energy_pass *w, uint32_t vertex)
 {
-    return vertex < w->error_at.count ? w->error_at.data[vertex] : INFINITY;
+    return vertex < w->error_at.count ? fmax(w->error_at.data[vertex] / w->options->split, LITTLE)
+                                      : INFINITY;
 }
 
 bool kiln_energy_is_still(const kiln_energy_pass *pass, uint32_t vertex, const kiln_u32_array *tets)
@@ -84,4 +93,28 @@ void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex)
         return;
     pass->still[2 * (size_t)vertex] = error_at(pass, vertex);
     pass->still[2 * (size_t)vertex + 1] = pass->remesher->mesh->clock;
+}
+
+/* The largest prediction at its vertices. */
+static double error_round(const kiln_energy_pass *w, uint32_t tet)
+{
+    double most = 0.0;
+    for (int k = 0; k < 4; k++)
+        most = fmax(most, error_at(w, w->remesher->mesh->tet[tet].v[k]));
+    return most;
+}
+
+bool kiln_energy_is_flat(const kiln_energy_pass *pass, uint32_t tet, kiln_energy_flips kind)
+{
+    const kiln_energy_flat *flat = pass->flat ? &pass->flat[tet][kind] : NULL;
+    return flat && flat->clock > 0.0 && pass->remesher->mesh->info[tet].changed <= flat->clock &&
+           error_round(pass, tet) <= GROWTH * flat->error;
+}
+
+void kiln_energy_note_flat(const kiln_energy_pass *pass, uint32_t tet, kiln_energy_flips kind,
+                           uint32_t clock)
+{
+    double error = error_round(pass, tet);
+    if (pass->flat && isfinite(error))
+        pass->flat[tet][kind] = (kiln_energy_flat){error, clock};
 }

@@ -441,6 +441,20 @@ static double room_of(const kiln_patch *p, const kiln_local_objective *o)
     return fmax(ROOM * sum / (double)tets, LEAST_ROOM * o->surface->collide->options.thickness);
 }
 
+/* How far each of the free may go before any of the pairs repels, `most` at most. */
+static double room_to_others(const kiln_vicinity *n, double most)
+{
+    for (size_t i = 0; i < n->pairs.count; i++) {
+        const kiln_surface_pair *pair = &n->pairs.data[i];
+        bool goes[2] = {false, false};
+        for (uint32_t k = 0; k < 4; k++)
+            goes[k >= pair->split] |= pair->v[k] < n->free;
+        most = fmin(most, (n->apart.data[i] - KILN_VICINITY_SURELY * pair->reach) /
+                              (double)(goes[0] + goes[1]));
+    }
+    return most;
+}
+
 /* With the free vertices at x. */
 static kiln_status look_near(kiln_patch *p, const kiln_local_objective *o, kiln_error *error)
 {
@@ -451,8 +465,9 @@ static kiln_status look_near(kiln_patch *p, const kiln_local_objective *o, kiln_
     KILN_TRY(kiln_vicinity_gather(&p->near, o->surface, o, p->vertex.data + first, p->free - first,
                                   p->x.data + first, room, error));
     if (p->splits) { /* half of the room is for others that are judged at the same time */
-        p->touches = p->near.pairs.count > 0;
-        p->near.room = 0.5 * room;
+        p->near.room = 0.5 * room_to_others(&p->near, room);
+        p->touches = !(p->near.room > 0.0);
+        p->near.pairs.count = p->near.rubs.count = 0; /* they know nothing of the new vertex */
         return KILN_OK;
     }
     size_t count = kiln_vicinity_count(&p->near);

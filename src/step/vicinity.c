@@ -545,7 +545,7 @@ static bool moves_on_both_sides(const kiln_vicinity *n, const kiln_surface_pair 
     return moves[0] && moves[1];
 }
 
-static void clear(kiln_vicinity *n)
+void kiln_vicinity_clear(kiln_vicinity *n)
 {
     n->vertex.count = n->x.count = n->area.count = n->modulus.count = 0;
     n->points.count = n->edges.count = n->triangles.count = 0;
@@ -579,7 +579,7 @@ static kiln_status gather(kiln_vicinity *n, const kiln_vicinity_surface *surface
                    .to = to,
                    .about = kiln_box_empty(),
                    .error = error};
-    clear(n);
+    kiln_vicinity_clear(n);
     n->free = count;
     n->room = room;
     KILN_TRY(kiln_idset_clear(n->context, &n->rows, 4 * count, error));

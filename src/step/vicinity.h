@@ -126,6 +126,8 @@ typedef struct kiln_vicinity {
 
 void kiln_vicinity_init(kiln_vicinity *near, kiln_context *context);
 void kiln_vicinity_free(kiln_vicinity *near);
+/* Of nothing. */
+void kiln_vicinity_clear(kiln_vicinity *near);
 
 /* Rows 0 to count - 1 are these vertices, at `x` [row] (NULL: at the end of the step). Friction is
  * of the forces there. */

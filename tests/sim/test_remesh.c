@@ -304,6 +304,50 @@ START_TEST(a_mesh_at_rest_stays_as_it_is)
 }
 END_TEST
 
+/* A column under a weight of many times its own. */
+static kiln_world *squeeze(kiln_remesh_method method)
+{
+    heap = (kiln_test_heap){0};
+    context = kiln_test_context_on(&heap, 1);
+    kiln_scene_init(scene, context);
+    scene->duration = 1.0;
+    scene->pace = (kiln_pace_limits){.dt = 0.02, .dt_min = 1e-6, .patience = 4};
+    scene_material(scene, "neo-hookean", 1e4, 0.2, 1000);
+    scene_body(scene, "box", "lx=1 ly=1 lz=0.5 n=4");
+    scene_hold(scene, scene_slab(scene, -1e-9, 1e-9), 7);
+    scene->gravity = kiln_quantity_vector(kiln_v3(-60, 0, 0));
+    scene->remesh.method = method;
+    scene->remesh.split = method == KILN_REMESH_ENERGY ? 1e6 : 0.0;
+    return scene_world(scene);
+}
+
+/* What a squeezed tet is worth knows energy: nothing repairs what has lost volume alone, which is
+ * taken for bad without it. */
+START_TEST(squeezed_tets_are_left_to_energy)
+{
+    for (int i = 0; i < 2; i++) {
+        kiln_world *world = squeeze(i == 0 ? KILN_REMESH_ENERGY : KILN_REMESH_LOCAL);
+        double changed = 0.0, volume = INFINITY;
+        for (int step = 0; step < 15; step++)
+            changed += scene_step(world, scene->duration).changed;
+        const kiln_mesh *mesh = kiln_world_mesh(world);
+        for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+            const uint32_t *v = mesh->tet[t].v;
+            double here =
+                kiln_tet_volume(mesh->x[v[0]], mesh->x[v[1]], mesh->x[v[2]], mesh->x[v[3]]);
+            volume = fmin(volume, here / kiln_mesh_tet_volume(mesh, t));
+        }
+        if (i == 0) {
+            ck_assert_double_lt(volume, 0.15);
+            ck_assert_double_eq(changed, 0.0);
+        } else {
+            ck_assert_double_gt(changed, 0.0);
+        }
+        end(world);
+    }
+}
+END_TEST
+
 static void count_warnings(void *user, kiln_log_level level, const char *message)
 {
     *(int *)user += level == KILN_LOG_WARNING && strstr(message, "remesh.quality = 0.97") != NULL;
@@ -507,6 +551,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, in_world_space_history_is_in_the_offsets);
     tcase_add_test(all, surfaces_that_are_remeshed_keep_out_of_each_other);
     tcase_add_test(all, a_mesh_at_rest_stays_as_it_is);
+    tcase_add_test(all, squeezed_tets_are_left_to_energy);
     tcase_add_test(all, a_goal_missed_for_long_is_said_once);
     tcase_add_loop_test(all, sizes_that_need_many_tets_are_told, 0, 2);
     tcase_add_test(all, sizes_follow_by_themselves);

@@ -110,19 +110,27 @@ static inline kiln_energy_options options_of(double split)
         .split = split, .collapse = 0.01 * split, .quality = 0.05, .depth = 3, .tolerance = 1e-12};
 }
 
-static inline kiln_energy_report remesh(rig *r, kiln_local_objective *o,
-                                        const kiln_energy_options *options)
+static inline kiln_energy_report remesh_guarded(rig *r, kiln_local_objective *o,
+                                                const kiln_energy_options *options,
+                                                const kiln_surface_guard *guard)
 {
     kiln_remesher remesher;
     kiln_energy_report report;
     kiln_error error = {0};
     kiln_remesh_options pass = kiln_remesh_default_options();
     pass.surface = KILN_SURFACE_KEEP;
+    pass.guard = guard;
     rig_check(kiln_remesher_begin(r->mesh, &pass, &remesher, &error), &error);
     rig_check(kiln_energy_remesh(&remesher, o, options, &report, &error), &error);
     kiln_remesher_end(&remesher);
     kiln_objective_look(o);
     return report;
+}
+
+static inline kiln_energy_report remesh(rig *r, kiln_local_objective *o,
+                                        const kiln_energy_options *options)
+{
+    return remesh_guarded(r, o, options, NULL);
 }
 
 #endif

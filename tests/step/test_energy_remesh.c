@@ -311,6 +311,8 @@ static void forget(const kiln_mesh *mesh)
            mesh->table[KILN_ON_TET].used * 6 * sizeof(double));
     memset(kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_STILL)->data, 0,
            mesh->table[KILN_ON_VERTEX].used * 2 * sizeof(double));
+    memset(kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_FLAT)->data, 0,
+           mesh->table[KILN_ON_TET].used * 4 * sizeof(double));
 }
 
 /* What is asked for in vain is tried and leaves every bit, but for the memory of it. */
@@ -349,10 +351,46 @@ START_TEST(what_was_tried_in_vain_waits)
     ck_assert_uint_eq(report.splits.trials, 0);
     ck_assert_uint_eq(report.moves.trials, 0);
     forget(r.mesh);
-    options.split = 2.4 * best_prediction(&o); /* moves have made it less */
+    best = best_prediction(&o); /* moves have made it less */
+    options.split = 1.5 * best;
     ck_assert_uint_gt(remesh(&r, &o, &options).splits.trials, 0);
     options.split = 0.5 * best;
     ck_assert_uint_gt(remesh(&r, &o, &options).splits.taken, 0);
+    rig_free(&r);
+}
+END_TEST
+
+/* [tet][2][2] of energy_vain.c. */
+static size_t count_flat(const kiln_mesh *mesh)
+{
+    const double *flat =
+        (const double *)(const void *)kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_FLAT)->data;
+    size_t count = 0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        count += kiln_tet_live(mesh, t) && flat[4 * t + 1] > 0.0 && flat[4 * t + 3] > 0.0;
+    return count;
+}
+
+/* Flips that were looked at wait likewise, and hide hardly any: patches of splits that were made
+ * have moved what is round them a little. */
+START_TEST(flips_in_vain_wait)
+{
+    rig r = make_block("neo-hookean", KILN_IMPLICIT_EULER);
+    kiln_local_objective o = try_block(&r, 0.01);
+    kiln_energy_options options = options_of(0.2 * best_prediction(&o));
+    kiln_energy_report report = remesh(&r, &o, &options);
+    uint64_t made = report.flips.taken;
+    for (int i = 0; i < 40 && report.splits.taken + report.flips.taken + report.moves.taken > 0;
+         i++) {
+        report = remesh(&r, &o, &options);
+        made += report.flips.taken;
+    }
+    ck_assert_uint_gt(made, 100);
+    ck_assert_uint_eq(report.flips.taken, 0);
+    ck_assert_uint_gt(2 * count_flat(r.mesh), r.mesh->table[KILN_ON_TET].live);
+    forget(r.mesh);
+    ck_assert_uint_eq(count_flat(r.mesh), 0);
+    ck_assert_uint_le(remesh(&r, &o, &options).flips.taken, made / 20);
     rig_free(&r);
 }
 END_TEST
@@ -427,8 +465,8 @@ START_TEST(little_waits_for_much)
                 report = remesh(&r, &o, &options);
                 later += report.splits.taken;
             }
-            options.mark = 0.0;
-            ck_assert_uint_le(remesh(&r, &o, &options).splits.taken, later / 20);
+            options.mark = 0.0; /* nothing has been solved since flips and moves */
+            ck_assert_uint_le(remesh(&r, &o, &options).splits.taken, later / 10);
         }
         rig_free(&r);
     }
@@ -500,6 +538,60 @@ START_TEST(faces_are_flipped_too)
                             1e-9 * fabs(before));
     kiln_test_audit(r.mesh);
     rig_free(&r);
+}
+END_TEST
+
+/* Flips and moves that gain enough as they are leave all other places to the solve that follows. */
+START_TEST(what_gains_at_once_moves_nothing)
+{
+    rig r = make_block("neo-hookean", KILN_IMPLICIT_EULER);
+    kiln_local_objective o = try_block(&r, 0.01);
+    kiln_energy_options options = options_of(0.05 * best_prediction(&o));
+    remesh(&r, &o, &options);
+    size_t rows = r.mesh->table[KILN_ON_VERTEX].used, kept = 0;
+    kiln_vec3 *places = malloc(rows * sizeof *places);
+    memcpy(places, o.end, rows * sizeof *places);
+    double before = whole(&o);
+    kiln_energy_report report = reshape(&r, &o);
+    ck_assert_uint_gt(report.flips.taken + report.moves.taken, rows / 4);
+    for (size_t v = 0; v < rows; v++)
+        kept += memcmp(&places[v], &o.end[v], sizeof *places) == 0;
+    ck_assert_uint_gt(kept + report.moves.taken, rows / 2);
+    ck_assert_double_gt(before, whole(&o));
+    free(places);
+    rig_free(&r);
+}
+END_TEST
+
+static bool refuse(const void *self, uint32_t vertex, const kiln_vec3 (*old)[3], size_t old_count,
+                   const kiln_vec3 (*fresh)[3], size_t fresh_count)
+{
+    (void)self, (void)vertex, (void)old, (void)old_count, (void)fresh, (void)fresh_count;
+    return false;
+}
+
+/* What guards the surface at the step's begin is asked for moves, too. */
+START_TEST(moves_are_guarded)
+{
+    const kiln_surface_guard guard = {NULL, refuse};
+    size_t moved[2] = {0, 0};
+    for (int guarded = 0; guarded < 2; guarded++) {
+        rig r = make_block("neo-hookean", KILN_IMPLICIT_EULER);
+        kiln_local_objective o = try_block(&r, 0.01);
+        kiln_energy_options options = options_of(0.05 * best_prediction(&o));
+        size_t rows = r.mesh->table[KILN_ON_VERTEX].used;
+        kiln_vec3 *u = malloc(rows * sizeof *u);
+        memcpy(u, r.mesh->u, rows * sizeof *u);
+        remesh_guarded(&r, &o, &options, guarded ? &guard : NULL);
+        for (uint32_t v = 0; v < rows; v++)
+            moved[guarded] += kiln_vertex_live(r.mesh, v) &&
+                              r.mesh->vertex[v].flags & KILN_VERTEX_SURFACE &&
+                              memcmp(&u[v], &r.mesh->u[v], sizeof *u) != 0;
+        free(u);
+        rig_free(&r);
+    }
+    ck_assert_uint_gt(moved[0], 0);
+    ck_assert_uint_eq(moved[1], 0);
 }
 END_TEST
 
@@ -599,6 +691,9 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, little_waits_for_much);
     tcase_add_test(all, what_is_held_moves_where_all_is_held_alike);
     tcase_add_test(all, faces_are_flipped_too);
+    tcase_add_test(all, flips_in_vain_wait);
+    tcase_add_test(all, moves_are_guarded);
+    tcase_add_test(all, what_gains_at_once_moves_nothing);
     tcase_add_test(all, threads_change_nothing);
     tcase_add_loop_test(all, motion_is_not_forgotten, 0, 3);
     tcase_add_test(all, uniform_strain_is_left_alone);

@@ -238,6 +238,47 @@ START_TEST(forces_are_slopes)
 }
 END_TEST
 
+static double lowest_of(const kiln_mesh *mesh)
+{
+    double lowest = INFINITY;
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        lowest = fmin(lowest, mesh->x[v].z);
+    return lowest;
+}
+
+/* Splits among what is near but does not repel are judged as if nothing were, as long as they stay
+ * out of its reach. */
+START_TEST(what_does_not_repel_lets_splits_be)
+{
+    kiln_vicinity_surface surface;
+    rig r = make_blocks(KILN_IMPLICIT_EULER, 0, 0.0);
+    kiln_local_objective o = try_blocks(&r, &surface);
+    kiln_error error = {0};
+    kiln_patch patch;
+    kiln_patch_init(&patch, r.context);
+    const double lowest = lowest_of(r.mesh), thickness = 0.01, gap = _i == 0 ? 0.006 : -0.004;
+    for (uint32_t v = 0; v < r.mesh->table[KILN_ON_VERTEX].used; v++)
+        o.end[v] =
+            kiln_v3_add(r.mesh->x[v], kiln_v3(0, 0, surface.walls[0].z + thickness + gap - lowest));
+    size_t looked = 0;
+    for (uint32_t t = 0; t < r.mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = r.mesh->tet[t].v;
+        if (fmax(r.mesh->x[v[0]].z, r.mesh->x[v[1]].z) > lowest + 0.002)
+            continue;
+        looked++;
+        rig_check(kiln_patch_list_split(&patch, &o, v, v, 2, &error), &error);
+        ck_assert_int_eq(patch.touches, _i == 1);
+        ck_assert_uint_eq(kiln_vicinity_count(&patch.near), 0);
+        if (_i == 0)
+            ck_assert_double_le(patch.near.room, 0.5 * (gap + 0.002));
+    }
+    ck_assert_uint_gt(looked, 3);
+    kiln_patch_free(&patch);
+    kiln_vicinity_surface_end(&surface);
+    rig_free(&r);
+}
+END_TEST
+
 static double whole(const kiln_local_objective *o)
 {
     static uint32_t tets[1 << 16];
@@ -332,6 +373,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, what_may_move_need_not_be_told);
     tcase_add_test(all, faces_that_cross_are_seen);
     tcase_add_loop_test(all, forces_are_slopes, 0, 12);
+    tcase_add_loop_test(all, what_does_not_repel_lets_splits_be, 0, 2);
     tcase_add_loop_test(all, remeshing_keeps_out, 0, 3);
     tcase_add_test(all, where_edges_are_pressed_they_are_split);
     suite_add_tcase(suite, all);
