@@ -65,17 +65,21 @@ static double worst_shape(const kiln_energy_pass *w, const uint32_t *tets, size_
     return worst;
 }
 
+/* What a change has made. */
+static bool ends_well(const kiln_energy_pass *w)
+{
+    const kiln_u32_array *made = (const kiln_u32_array *)(const void *)&w->remesher->changed;
+    return all_positive(w, made->data, made->count) &&
+           (w->objective->scheme.scale == 0.0 ||
+            kiln_energy_keeps_shape(w, w->trial.shape, worst_shape(w, made->data, made->count)));
+}
+
 /* The places of a patch. What lives of its tets, and of those that were made, is all that they can
  * turn inside out. */
 static bool store(kiln_energy_pass *w, const kiln_patch *patch, uint32_t made, kiln_txn *txn)
 {
-    const kiln_u32_array *changed = (const kiln_u32_array *)(const void *)&w->remesher->changed;
     return kiln_patch_store(patch, w->remesher->mesh, made, txn) == KILN_ACCEPTED &&
-           all_positive(w, patch->tets.data, patch->tets.count) &&
-           all_positive(w, changed->data, changed->count) &&
-           (w->objective->scheme.scale == 0.0 ||
-            kiln_energy_keeps_shape(w, w->trial.shape,
-                                    worst_shape(w, changed->data, changed->count)));
+           all_positive(w, patch->tets.data, patch->tets.count) && ends_well(w);
 }
 
 static kiln_vec3 place_of_end(const kiln_energy_pass *w)
@@ -338,7 +342,7 @@ static bool settles(kiln_energy_pass *w, const kiln_change *change, kiln_txn *tx
     if (!w->trial.rests)
         return settle_patch(w, change->vertex, gain, txn);
     w->trial.gained = gain;
-    return all_positive(w, made->data, made->count);
+    return ends_well(w);
 }
 
 /* J3 of judge.h. */

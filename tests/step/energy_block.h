@@ -133,4 +133,34 @@ static inline kiln_energy_report remesh(rig *r, kiln_local_objective *o,
     return remesh_guarded(r, o, options, NULL);
 }
 
+/* What was tried in vain (energy_vain.c). */
+static inline void forget(const kiln_mesh *mesh)
+{
+    memset(kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_VAIN)->data, 0,
+           mesh->table[KILN_ON_TET].used * 6 * sizeof(double));
+    memset(kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_STILL)->data, 0,
+           mesh->table[KILN_ON_VERTEX].used * 2 * sizeof(double));
+    memset(kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_FLAT)->data, 0,
+           mesh->table[KILN_ON_TET].used * 4 * sizeof(double));
+}
+
+/* Asked for more than twice the best prediction, splits are tried in vain. Flips and moves, which
+ * are worth less, come first; when there are none left every bit is as it was. */
+static inline void check_rejected(rig *r, kiln_local_objective *o)
+{
+    for (int i = 0; i < 40; i++) {
+        forget(r->mesh);
+        kiln_energy_options options = options_of(2.4 * best_prediction(o));
+        uint64_t before = kiln_mesh_hash(r->mesh);
+        kiln_energy_report report = remesh(r, o, &options);
+        if (report.splits.taken + report.flips.taken + report.moves.taken + report.collapses.taken)
+            continue;
+        ck_assert_uint_gt(report.splits.trials, 0);
+        forget(r->mesh);
+        ck_assert_uint_eq(kiln_mesh_hash(r->mesh), before);
+        return;
+    }
+    ck_abort_msg("something is taken in every round");
+}
+
 #endif

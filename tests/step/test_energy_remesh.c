@@ -305,31 +305,12 @@ START_TEST(what_has_flowed_stays)
 END_TEST
 
 /* All that was tried in vain. */
-static void forget(const kiln_mesh *mesh)
-{
-    memset(kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_VAIN)->data, 0,
-           mesh->table[KILN_ON_TET].used * 6 * sizeof(double));
-    memset(kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_STILL)->data, 0,
-           mesh->table[KILN_ON_VERTEX].used * 2 * sizeof(double));
-    memset(kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_FLAT)->data, 0,
-           mesh->table[KILN_ON_TET].used * 4 * sizeof(double));
-}
-
 /* What is asked for in vain is tried and leaves every bit, but for the memory of it. */
 START_TEST(what_is_rejected_leaves_every_bit)
 {
     rig r = make_block("neo-hookean", KILN_IMPLICIT_EULER);
     kiln_local_objective o = try_block(&r, 0.01);
-    /* Twice the best prediction: in vain, but worth a try. */
-    kiln_energy_options first = options_of(2.4 * best_prediction(&o));
-    forget(r.mesh);
-    uint64_t before = kiln_mesh_hash(r.mesh);
-    kiln_energy_report report = remesh(&r, &o, &first);
-    ck_assert_uint_gt(report.splits.trials, 0);
-    ck_assert_uint_eq(report.splits.taken, 0);
-    forget(r.mesh);
-    if (report.flips.taken + report.moves.taken + report.collapses.taken == 0)
-        ck_assert_uint_eq(kiln_mesh_hash(r.mesh), before);
+    check_rejected(&r, &o);
     rig_free(&r);
 }
 END_TEST
@@ -385,7 +366,7 @@ START_TEST(flips_in_vain_wait)
         report = remesh(&r, &o, &options);
         made += report.flips.taken;
     }
-    ck_assert_uint_gt(made, 100);
+    ck_assert_uint_gt(made, 50);
     ck_assert_uint_eq(report.flips.taken, 0);
     ck_assert_uint_gt(2 * count_flat(r.mesh), r.mesh->table[KILN_ON_TET].live);
     forget(r.mesh);

@@ -252,7 +252,7 @@ START_TEST(what_does_not_repel_lets_splits_be)
 {
     kiln_vicinity_surface surface;
     rig r = make_blocks(KILN_IMPLICIT_EULER, 0, 0.0);
-    kiln_local_objective o = try_blocks(&r, &surface);
+    kiln_local_objective o = try_blocks(&r, 0.0025, &surface);
     kiln_error error = {0};
     kiln_patch patch;
     kiln_patch_init(&patch, r.context);
