@@ -108,6 +108,8 @@ KILN_VALIDATION_CASE(contact, C5, BRIEF, "a bar hits a wall: time, stress, rebou
 KILN_VALIDATION_CASE(contact, C6, BRIEF, "a block on an incline: how it creeps, how it slides")
 KILN_VALIDATION_CASE(contact, C7, BRIEF, "how far a block slides")
 KILN_VALIDATION_CASE(contact, C8, BRIEF, "a block slides over inner edges of a flat obstacle")
+KILN_VALIDATION_CASE(invariants, C9, BRIEF,
+                     "remeshing inside the step: every change gains, nothing crosses")
 KILN_VALIDATION_CASE(contact, C11, BRIEF, "a sliding impact: friction's part of the impulse")
 KILN_VALIDATION_CASE(pin, C12, BRIEF, "a pin that is thinner than the cells it is pressed into")
 KILN_VALIDATION_CASE(hertz, C3, BRIEF, "Hertz: a ball pressed on a plane, force and radius")

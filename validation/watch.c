@@ -140,6 +140,8 @@ static kiln_status look(kiln_trial *trial, const kiln_stats *stats, kiln_error *
     }
     if (watch->steps == 0)
         memcpy(watch->first, watch->last, sizeof watch->first);
+    if (watch->step)
+        watch->step(watch, stats);
     return look_at_surfaces(watch, trial, error);
 }
 

@@ -24,6 +24,8 @@ typedef struct kiln_watch {
     kiln_vec3 first[KILN_WATCHED_BODIES], last[KILN_WATCHED_BODIES]; /* centres of bodies */
     kiln_vec3 velocity[KILN_WATCHED_BODIES];                         /* of them at the end */
     double height[KILN_WATCHED_BODIES];                              /* from lowest to highest */
+    /* What else is to be looked at after a step, in the units of the scene; NULL: nothing. */
+    void (*step)(struct kiln_watch *watch, const kiln_stats *stats);
 } kiln_watch;
 
 /* Runs the trial; `floor` and `gravity` are given. One that gives up is not an error here: `time`
