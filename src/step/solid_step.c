@@ -427,6 +427,18 @@ static kiln_status attempt(kiln_attempt *t, kiln_error *error)
     return accept(t, error);
 }
 
+/* Parts that press each other in the first stage have momentum of each other in the second, whether
+ * they still touch then or not. */
+static kiln_status remember_met(kiln_attempt *t, kiln_error *error)
+{
+    kiln_solid *s = t->solid;
+    if (!kiln_solid_contact_met(s))
+        return KILN_OK;
+    KILN_TRY(kiln_rewind_save(s->mesh, KILN_ON_VERTEX, "contact_met", KILN_SAVE_COPY, error));
+    kiln_spin_remember(&s->spin, kiln_solid_contact_met(s));
+    return KILN_OK;
+}
+
 /* What a first step of two stages begins with; the end decides whether the step is a good one. */
 static kiln_status first_stage(kiln_attempt *t, kiln_error *error)
 {
@@ -438,8 +450,10 @@ static kiln_status first_stage(kiln_attempt *t, kiln_error *error)
     memcpy(s->start_force.data, s->reaction.data, 3 * s->all * sizeof(double));
     for (size_t i = 0; i < 3 * s->rows && s->touch.obstacle_count; i++)
         s->start_force.data[i] += s->hit.data[i];
-    if (t->report->outcome == KILN_STEP_DONE)
+    if (t->report->outcome == KILN_STEP_DONE) {
         kiln_solid_watch_pairs(s, t->h, true);
+        KILN_TRY(remember_met(t, error));
+    }
     return kiln_touch_end_stage(&s->touch, error);
 }
 
