@@ -123,27 +123,36 @@ START_TEST(test_drag)
 }
 END_TEST
 
+/* Two of a kind, each turned about its corner, the second moved. */
+static kiln_mesh *two_boxes(kiln_context *context, const char *settings, const kiln_mat3 turn[2],
+                            kiln_vec3 apart)
+{
+    kiln_soup all;
+    kiln_error error = {0};
+    kiln_mesh *mesh = NULL;
+    kiln_build_options options = kiln_build_default_options();
+    kiln_soup_init(&all, context);
+    for (int i = 0; i < 2; i++) {
+        kiln_soup one = kiln_test_soup(context, "box", settings);
+        for (size_t p = 0; p < one.points.count; p++)
+            one.points.data[p] = kiln_v3_madd(kiln_m3_apply(turn[i], one.points.data[p]), i, apart);
+        rig_check(kiln_soup_append(&all, &one, 0, &error), &error);
+        kiln_soup_free(&one);
+    }
+    rig_check(kiln_mesh_build(context, &all, &options, &mesh, NULL, &error), &error);
+    kiln_soup_free(&all);
+    return mesh;
+}
+
 /* Two cubes that meet askew. */
 static rig meeting(kiln_integrator integrator, double friction, kiln_vec3 *first_P)
 {
     static const uint32_t pairs[1][2] = {{0, 1}};
-    kiln_soup all, one;
-    kiln_error error = {0};
+    const kiln_mat3 turn[2] = {kiln_m3_rotation(kiln_v3(0, 1, 1), 0.01),
+                               kiln_m3_rotation(kiln_v3(0, 1, 1), 0.31)};
     kiln_context *context = kiln_test_context(2);
-    kiln_soup_init(&all, context);
-    for (int i = 0; i < 2; i++) {
-        kiln_mat3 turn = kiln_m3_rotation(kiln_v3(0, 1, 1), 0.01 + 0.3 * i);
-        one = kiln_test_soup(context, "box", "lx=1 ly=1 lz=1 nx=2 ny=2 nz=2");
-        for (size_t p = 0; p < one.points.count; p++)
-            one.points.data[p] = kiln_v3_add(kiln_m3_apply(turn, one.points.data[p]),
-                                             kiln_v3(0.4 * i, 0.2 * i, 1.4 * i));
-        rig_check(kiln_soup_append(&all, &one, 0, &error), &error);
-        kiln_soup_free(&one);
-    }
-    kiln_mesh *mesh = NULL;
-    kiln_build_options options = kiln_build_default_options();
-    rig_check(kiln_mesh_build(context, &all, &options, &mesh, NULL, &error), &error);
-    kiln_soup_free(&all);
+    kiln_mesh *mesh =
+        two_boxes(context, "lx=1 ly=1 lz=1 nx=2 ny=2 nz=2", turn, kiln_v3(0.4, 0.2, 1.4));
     rig r = rig_of(context, mesh, rig_material("stable-neo-hookean", 1e5, 0.3, 1000), integrator);
     r.options.contact.bodies = true;
     r.options.contact.thickness = 0.02;
@@ -199,23 +208,10 @@ END_TEST
  * makes it in two stages, and what one got of the other in the first is theirs in the second. */
 START_TEST(test_blow_in_a_first_step)
 {
-    kiln_soup all, one;
-    kiln_error error = {0};
+    const kiln_mat3 turn = kiln_m3_rotation(kiln_v3(1, 0, 0), 0.25 * 3.14159265358979323846);
     kiln_context *context = kiln_test_context(1);
-    kiln_mat3 turn = kiln_m3_rotation(kiln_v3(1, 0, 0), 0.25 * 3.14159265358979323846);
-    kiln_soup_init(&all, context);
-    for (int i = 0; i < 2; i++) {
-        one = kiln_test_soup(context, "box", "lx=1 ly=0.01 lz=0.01 nx=20 ny=1 nz=1");
-        for (size_t p = 0; p < one.points.count; p++)
-            one.points.data[p] = kiln_v3_add(kiln_m3_apply(turn, one.points.data[p]),
-                                             kiln_v3(0.3 * i, 0, 0.02115 * i));
-        rig_check(kiln_soup_append(&all, &one, 0, &error), &error);
-        kiln_soup_free(&one);
-    }
-    kiln_mesh *mesh = NULL;
-    kiln_build_options options = kiln_build_default_options();
-    rig_check(kiln_mesh_build(context, &all, &options, &mesh, NULL, &error), &error);
-    kiln_soup_free(&all);
+    kiln_mesh *mesh = two_boxes(context, "lx=1 ly=0.01 lz=0.01 nx=20 ny=1 nz=1",
+                                (const kiln_mat3[2]){turn, turn}, kiln_v3(0.3, 0, 0.02115));
     rig r = rig_of(context, mesh, rig_material("neo-hookean", 1e6, 0.3, 1000), KILN_BDF2);
     r.options.contact.bodies = true;
     r.options.contact.thickness = 1e-3;
