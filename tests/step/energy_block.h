@@ -163,4 +163,29 @@ static inline void check_rejected(rig *r, kiln_local_objective *o)
     ck_abort_msg("something is taken in every round");
 }
 
+static inline double gained_by(const kiln_energy_report *report)
+{
+    return report->splits.gained + report->flips.gained + report->moves.gained +
+           report->collapses.gained;
+}
+
+/* A static block that is strained alike everywhere gains nothing by another mesh. */
+static inline void check_uniform(rig *r)
+{
+    kiln_local_objective o;
+    kiln_solid_objective(r->solid, 1.0, &r->clock, &o);
+    o.acceleration = kiln_v3(0, 0, 0);
+    const kiln_mat3 F = {{{1.2, 0.1, 0}, {0, 0.9, 0.05}, {0.02, 0, 1.1}}};
+    uint32_t *held =
+        (uint32_t *)(void *)kiln_mesh_field(r->mesh, KILN_ON_VERTEX, KILN_FIELD_HELD)->data;
+    for (uint32_t v = 0; v < r->mesh->table[KILN_ON_VERTEX].used; v++) {
+        end_of(r->mesh)[v] = kiln_m3_apply(F, r->mesh->u[v]);
+        held[v] = r->mesh->vertex[v].flags & KILN_VERTEX_SURFACE ? 7 : 0;
+    }
+    kiln_objective_look(&o);
+    kiln_energy_options options = options_of(1e-9 * whole(&o));
+    kiln_energy_report report = remesh(r, &o, &options);
+    ck_assert_uint_eq(report.splits.taken + report.flips.taken + report.moves.taken, 0);
+}
+
 #endif

@@ -56,12 +56,6 @@ START_TEST(a_patch_is_pressed_as_the_step_is)
 }
 END_TEST
 
-static double gained_by(const kiln_energy_report *report)
-{
-    return report->splits.gained + report->flips.gained + report->moves.gained +
-           report->collapses.gained;
-}
-
 /* Where the surface is closed it is the work p V of the whole. */
 START_TEST(what_is_kept_gains)
 {

@@ -46,12 +46,6 @@ static rig make_varied(kiln_integrator integrator, int kind, bool nodal, bool vi
     return r;
 }
 
-static double gained_by(const kiln_energy_report *report)
-{
-    return report->splits.gained + report->flips.gained + report->moves.gained +
-           report->collapses.gained;
-}
-
 START_TEST(a_patch_is_made_of_what_the_step_is)
 {
     kiln_integrator integrator = integrators[_i % 3];
