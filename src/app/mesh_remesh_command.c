@@ -21,6 +21,7 @@ static kiln_status read_options(const kiln_arguments *arguments, kiln_domain_opt
     if (!(out->goal >= 0.0 && out->goal < 1.0))
         return kiln_fail(error, KILN_ERR_INPUT, "--goal", 0, -1,
                          "must be at least 0 and below 1, which the regular tet has, got %s", goal);
+    out->least = fmin(out->least, out->goal);
     return kiln_arguments_integer(arguments, "rounds", 0, 1000, &out->rounds, error);
 }
 
@@ -40,7 +41,9 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
     const struct {
         const char *key, *what;
         size_t count;
-    } rows[] = {{"corner_sites", "corners", report->corner_sites},
+    } rows[] = {{"splits", "edges split", report->splits},
+                {"contractions", "edges contracted", report->contractions},
+                {"corner_sites", "corners", report->corner_sites},
                 {"curve_sites", "sites on feature curves", report->curve_sites},
                 {"surface_sites", "sites on surfaces", report->surface_sites},
                 {"kept_vertices", "of them old vertices", report->kept_vertices},
@@ -107,6 +110,11 @@ static kiln_status remesh(const kiln_arguments *arguments, work *w, kiln_error *
     w->comparison.cpu = kiln_processor_seconds() - cpu;
     if (terminal)
         fputs("\r\033[K", stderr);
+    if (status == KILN_OK && !w->made)
+        return kiln_fail(error, KILN_ERR_INPUT, arguments->operands[0], 0, -1,
+                         "the new mesh would be worse than the old: quality %.2g, and it was %.2g; "
+                         "nothing is written",
+                         w->report.worst_after, w->report.worst_before);
     return status;
 }
 
@@ -150,7 +158,7 @@ int kiln_command_mesh_remesh(int argc, char **argv)
 {
     static const kiln_option options[] = {
         {"size", 0, "LENGTH", "edges this long everywhere (default: as the old ones there)"},
-        {"goal", 0, "Q", "repair tets below this quality at the end (default: 0.25; 0: none)"},
+        {"goal", 0, "Q", "repair tets below this quality at the end (default: 0.3; 0: none)"},
         {"rounds", 0, "N", "of site optimisation (default: 8)"},
         {"json", 0, NULL, "print one object, for scripts"},
         {"ascii", 0, NULL, "write text"},

@@ -5,7 +5,8 @@
 
 typedef struct extraction {
     const kiln_mesh *from;
-    const uint8_t *take;
+    const uint8_t *take; /* [part]; NULL: all of them */
+    bool bare;           /* without fields */
     kiln_mesh *to;
     kiln_u32_array row[KILN_WHERE_COUNT]; /* [old row] new one or KILN_NONE */
     kiln_u32_array part;                  /* likewise */
@@ -33,7 +34,8 @@ static kiln_status number_rows(extraction *e, kiln_where where, kiln_error *erro
     KILN_TRY(kiln_array_reserve(e->from->context, &e->row[where], (size_t)table->used + 1, error));
     uint32_t count = 0;
     for (uint32_t row = 0; row < table->used; row++) {
-        bool taken = kiln_row_live(e->from, where, row) && e->take[part_of(e->from, where, row)];
+        bool taken = kiln_row_live(e->from, where, row) &&
+                     (!e->take || e->take[part_of(e->from, where, row)]);
         e->row[where].data[row] = taken ? count++ : KILN_NONE;
     }
     KILN_TRY(kiln_table_reserve(e->from->context, &e->to->table[where], count, error));
@@ -46,7 +48,7 @@ static kiln_status copy_parts(extraction *e, kiln_error *error)
     kiln_context *context = e->from->context;
     KILN_TRY(kiln_array_reserve(context, &e->part, e->from->parts.count + 1, error));
     for (size_t p = 0; p < e->from->parts.count; p++) {
-        bool taken = e->take[p] && e->from->parts.data[p].tets > 0;
+        bool taken = (!e->take || e->take[p]) && e->from->parts.data[p].tets > 0;
         e->part.data[p] = taken ? (uint32_t)e->to->parts.count : KILN_NONE;
         if (taken)
             KILN_TRY(kiln_array_push(context, &e->to->parts, e->from->parts.data[p], error));
@@ -69,7 +71,7 @@ static kiln_status copy_fields(extraction *e, kiln_error *error)
 static void copy_rows(extraction *e, kiln_where where)
 {
     const kiln_table *from = &e->from->table[where];
-    for (size_t i = 0; i < from->fields.count; i++) {
+    for (size_t i = 0; i < e->to->table[where].fields.count; i++) { /* those of the mesh first */
         const kiln_field *source = &from->fields.data[i];
         char *target = e->to->table[where].fields.data[i].data;
         for (uint32_t row = 0; row < from->used; row++)
@@ -107,7 +109,8 @@ static kiln_status extract(extraction *e, kiln_error *error)
     to->clock = e->from->clock;
     to->revision = e->from->revision;
     to->world_policy = e->from->world_policy;
-    KILN_TRY(copy_fields(e, error));
+    if (!e->bare)
+        KILN_TRY(copy_fields(e, error));
     KILN_TRY(copy_parts(e, error));
     for (int where = 0; where < KILN_WHERE_COUNT; where++)
         KILN_TRY(number_rows(e, (kiln_where)where, error));
@@ -118,21 +121,33 @@ static kiln_status extract(extraction *e, kiln_error *error)
     return KILN_OK;
 }
 
+static kiln_status make(extraction *e, kiln_mesh **out, kiln_error *error)
+{
+    kiln_context *context = e->from->context;
+    KILN_TRY(check_idle(e->from, error));
+    KILN_TRY(kiln_mesh_create(context, &e->to, error));
+    kiln_status status = extract(e, error);
+    for (int where = 0; where < KILN_WHERE_COUNT; where++)
+        kiln_array_free(context, &e->row[where]);
+    kiln_array_free(context, &e->part);
+    if (status == KILN_OK)
+        *out = e->to;
+    else
+        kiln_mesh_destroy(e->to);
+    return status;
+}
+
 kiln_status kiln_mesh_extract(const kiln_mesh *mesh, const uint8_t *take, kiln_mesh **out,
                               kiln_error *error)
 {
     extraction e = {.from = mesh, .take = take};
-    KILN_TRY(check_idle(mesh, error));
-    KILN_TRY(kiln_mesh_create(mesh->context, &e.to, error));
-    kiln_status status = extract(&e, error);
-    for (int where = 0; where < KILN_WHERE_COUNT; where++)
-        kiln_array_free(mesh->context, &e.row[where]);
-    kiln_array_free(mesh->context, &e.part);
-    if (status == KILN_OK)
-        *out = e.to;
-    else
-        kiln_mesh_destroy(e.to);
-    return status;
+    return make(&e, out, error);
+}
+
+kiln_status kiln_mesh_copy_bare(const kiln_mesh *mesh, kiln_mesh **out, kiln_error *error)
+{
+    extraction e = {.from = mesh, .bare = true};
+    return make(&e, out, error);
 }
 
 static kiln_status check_fields(const kiln_mesh *mesh, const kiln_mesh *more, kiln_error *error)

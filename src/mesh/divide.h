@@ -9,6 +9,10 @@
 kiln_status kiln_mesh_extract(const kiln_mesh *mesh, const uint8_t *take, kiln_mesh **out,
                               kiln_error *error);
 
+/* A copy without fields: its shape, regions, tags, features, both places of its vertices. Rows as
+ * above. Not inside a transaction or pass. */
+kiln_status kiln_mesh_copy_bare(const kiln_mesh *mesh, kiln_mesh **out, kiln_error *error);
+
 /* The rows of `more`, which has no gaps, after those of the mesh; its parts after the mesh's, with
  * their bodies. Both must have the same fields (KILN_ERR_INPUT). On failure the mesh is as it was.
  * Not inside a transaction or pass. */

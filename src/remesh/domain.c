@@ -1,6 +1,7 @@
 #include "remesh/domain.h"
 
 #include "base/clock.h"
+#include "geom/tet_quality.h"
 #include "mesh/reorder.h"
 #include "remesh/domain_impl.h"
 #include "remesh/improve.h"
@@ -11,13 +12,12 @@ enum { SLIVER_ROUNDS = 30 };
 kiln_domain_options kiln_domain_default_options(void)
 {
     return (kiln_domain_options){
-        .space = KILN_SPACE_WORLD, .feature_angle = 1.2, .rounds = 8, .goal = 0.25};
+        .space = KILN_SPACE_WORLD, .feature_angle = 1.2, .rounds = 8, .goal = 0.3, .least = 0.25};
 }
 
-static kiln_status make(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
+/* From sites: what overlaps is one. */
+static kiln_status join(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
 {
-    kiln_domain_progress(domain, "reading the outline", 0.0);
-    KILN_TRY(kiln_domain_begin(domain, error));
     kiln_domain_progress(domain, "placing sites", 0.0);
     KILN_TRY(kiln_domain_place_sites(domain, error));
     KILN_TRY(kiln_domain_relax(domain, error));
@@ -61,26 +61,62 @@ static double volume_in(const kiln_mesh *mesh, kiln_space space)
     return volume;
 }
 
+static double worst_in(const kiln_mesh *mesh, kiln_space space)
+{
+    const kiln_vec3 *x = kiln_mesh_positions(mesh, space);
+    double worst = 1.0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        if (kiln_tet_live(mesh, t))
+            worst = fmin(worst, kiln_tet_quality(&x[v[0]], &x[v[1]], &x[v[2]], &x[v[3]]));
+    }
+    return worst;
+}
+
+static kiln_status make(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
+{
+    kiln_domain_progress(domain, "reading the outline", 0.0);
+    KILN_TRY(kiln_domain_begin(domain, error));
+    domain->report.joined = domain->joins;
+    if (!domain->joins) {
+        domain->report.volume_before = volume_in(domain->mesh, domain->options.space);
+        return kiln_domain_adapt(domain, out, error);
+    }
+    KILN_TRY(join(domain, out, error));
+    kiln_domain_progress(domain, "repairing", 0.0);
+    kiln_status status = domain->options.goal > 0.0 ? repair(domain, *out, error) : KILN_OK;
+    if (status != KILN_OK)
+        kiln_mesh_destroy(*out);
+    return status;
+}
+
 static kiln_status finish(kiln_domain *domain, kiln_mesh *mesh, kiln_error *error)
 {
-    kiln_domain_progress(domain, "repairing", 0.0);
-    if (domain->options.goal > 0.0)
-        KILN_TRY(repair(domain, mesh, error));
-    domain->report.volume_after = volume_in(mesh, domain->options.space);
+    kiln_space space = domain->options.space;
     kiln_domain_progress(domain, "carrying fields over", 0.0);
     double started = kiln_wall_seconds();
-    KILN_TRY(kiln_transfer_between(domain->mesh, mesh, domain->options.space,
-                                   domain->options.transfer, NULL, error));
+    KILN_TRY(
+        kiln_transfer_between(domain->mesh, mesh, space, domain->options.transfer, NULL, error));
     domain->report.transfer_seconds = kiln_wall_seconds() - started;
     return KILN_OK;
+}
+
+static bool is_worse(kiln_domain *domain, const kiln_mesh *mesh)
+{
+    kiln_space space = domain->options.space;
+    domain->report.worst_before = worst_in(domain->mesh, space);
+    domain->report.worst_after = worst_in(mesh, space);
+    domain->report.volume_after = volume_in(mesh, space);
+    return domain->report.worst_after < fmin(domain->report.worst_before, domain->options.least);
 }
 
 static kiln_status remesh(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
 {
     kiln_mesh *mesh;
     KILN_TRY(make(domain, &mesh, error));
-    kiln_status status = finish(domain, mesh, error);
-    if (status == KILN_OK)
+    bool worse = is_worse(domain, mesh);
+    kiln_status status = worse ? KILN_OK : finish(domain, mesh, error);
+    if (status == KILN_OK && !worse)
         *out = mesh;
     else
         kiln_mesh_destroy(mesh);
@@ -95,6 +131,7 @@ kiln_status kiln_domain_remesh(const kiln_mesh *mesh, const kiln_domain_options 
         return kiln_fail(error, KILN_ERR_INPUT, "size", 0, -1, "must be positive, got %g",
                          options->size);
     KILN_TRY(kiln_remesh_in_range(mesh, options->space, error));
+    *out = NULL;
     domain.x = kiln_mesh_positions(mesh, options->space);
     kiln_status status = remesh(&domain, out, error);
     if (status == KILN_OK && report)

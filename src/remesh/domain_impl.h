@@ -47,6 +47,7 @@ typedef struct kiln_domain {
     kiln_f64_array local; /* [vertex] mean length of the old edges there, smoothed */
     kiln_vec3 low, high;  /* box of the old mesh */
     bool several_parts;
+    bool joins; /* something overlaps, touches, or faces something across a gap to be filled */
 
     /* Where gaps are filled: all surface faces, how wide the gaps in front of them may be. */
     KILN_ARRAY_OF(kiln_piece)
@@ -70,7 +71,11 @@ typedef struct kiln_domain {
     kiln_domain_report report;
 } kiln_domain;
 
+/* domain_adapt.c: the new mesh, where nothing becomes one. */
+kiln_status kiln_domain_adapt(kiln_domain *domain, kiln_mesh **out, kiln_error *error);
+
 /* domain_outline.c */
+double kiln_domain_limited(const kiln_domain_options *options, double size);
 kiln_status kiln_domain_begin(kiln_domain *domain, kiln_error *error);
 void kiln_domain_end(kiln_domain *domain);
 /* Corners of an old tet, positive order whatever its orientation in this space. */

@@ -3,6 +3,7 @@
 
 #include "geom/distance.h"
 #include "geom/tet_location.h"
+#include "topology/crossing.h"
 
 #include <string.h>
 
@@ -135,7 +136,7 @@ static double size_of_old(const kiln_domain *domain, kiln_vec3 p)
     return w[0] * local[v[0]] + w[1] * local[v[1]] + w[2] * local[v[2]] + w[3] * local[v[3]];
 }
 
-static double limited(const kiln_domain_options *options, double size)
+double kiln_domain_limited(const kiln_domain_options *options, double size)
 {
     if (size < options->size_min)
         return options->size_min;
@@ -147,7 +148,8 @@ double kiln_domain_face_size(const kiln_domain *domain, uint32_t at)
     double size = 0.0;
     for (int k = 0; k < 3; k++)
         size += domain->local.data[domain->mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]]] / 3.0;
-    return limited(&domain->options, domain->options.size > 0.0 ? domain->options.size : size);
+    return kiln_domain_limited(&domain->options,
+                               domain->options.size > 0.0 ? domain->options.size : size);
 }
 
 kiln_status kiln_domain_size(const kiln_domain *domain, kiln_vec3 p, double *size,
@@ -157,7 +159,7 @@ kiln_status kiln_domain_size(const kiln_domain *domain, kiln_vec3 p, double *siz
     *size = options->size > 0.0 ? options->size
             : options->size_at  ? options->size_at(options->size_user, p)
                                 : size_of_old(domain, p);
-    *size = limited(options, *size);
+    *size = kiln_domain_limited(options, *size);
     if (!(*size > 0.0) || !isfinite(*size))
         return kiln_fail(error, KILN_ERR_INPUT, "size", 0, -1, "must be positive, got %g", *size);
     return KILN_OK;
@@ -286,6 +288,7 @@ static kiln_status add_uncovered(kiln_domain *domain, const kiln_piece *piece, d
 {
     double longest = longest_edge(piece);
     int cover = covered(domain, piece, longest);
+    domain->joins |= cover != 0;
     bool small = longest <= FINEST_PIECE * size || depth == DEEPEST_SPLIT;
     bool may_be_covered = domain->several_parts || domain->skin.count > 0;
     bool split = !small && (cover == 2 || (may_be_covered && longest > size));
@@ -365,6 +368,23 @@ static kiln_status find_sizes(kiln_domain *domain, kiln_error *error)
     return KILN_OK;
 }
 
+/* Does the mesh pass through itself, or inside out? What faces look at has been seen to already. */
+static kiln_status find_overlaps(kiln_domain *domain, kiln_error *error)
+{
+    const kiln_mesh *mesh = domain->mesh;
+    for (size_t i = 0; i < domain->live.count && !domain->joins; i++) {
+        const uint32_t *v = mesh->tet[domain->live.data[i]].v;
+        const kiln_vec3 *x = domain->x;
+        domain->joins = kiln_orient3d(x[v[0]], x[v[1]], x[v[2]], x[v[3]]) <= 0.0;
+    }
+    if (domain->joins)
+        return KILN_OK;
+    kiln_crossing crossing;
+    KILN_TRY(kiln_surface_find_crossing(mesh, domain->options.space, &crossing, error));
+    domain->joins = crossing.pairs > 0 || crossing.touching > 0;
+    return KILN_OK;
+}
+
 kiln_status kiln_domain_begin(kiln_domain *domain, kiln_error *error)
 {
     KILN_TRY(list_tets(domain, error));
@@ -373,6 +393,7 @@ kiln_status kiln_domain_begin(kiln_domain *domain, kiln_error *error)
     KILN_TRY(list_pieces(domain, error));
     if (domain->pieces.count == 0)
         return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1, "the mesh has no surface");
+    KILN_TRY(find_overlaps(domain, error));
     return build_outline(domain, error);
 }
 

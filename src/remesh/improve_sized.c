@@ -3,6 +3,7 @@
 #include "geom/box.h"
 #include "remesh/surface.h"
 #include "remesh/transfer.h"
+#include "remesh/volumes.h"
 
 kiln_status kiln_improve_finish_sizing(const kiln_mesh *mesh, kiln_space space, kiln_sizing *field,
                                        kiln_error *error)
@@ -61,6 +62,35 @@ static kiln_status adapt_and_improve(kiln_mesh *mesh, const kiln_improve_request
     return status;
 }
 
+/* Many passes in a row, each within its band, must not make a body lose or gain. */
+static kiln_status give_back(kiln_mesh *mesh, const kiln_improve_request *request,
+                             const kiln_volumes *noted, kiln_error *error)
+{
+    kiln_remesher remesher;
+    kiln_remesh_options remesh = request->remesh;
+    remesh.sizing = NULL;
+    KILN_TRY(kiln_remesher_begin(mesh, &remesh, &remesher, error));
+    kiln_status status = kiln_volumes_restore(&remesher, noted, request->improve.goal, error);
+    if (status == KILN_OK)
+        status = kiln_transfer(mesh, NULL, NULL, error);
+    kiln_remesher_end(&remesher);
+    return status;
+}
+
+static kiln_status improve_held(kiln_mesh *mesh, const kiln_improve_request *request,
+                                const kiln_sizing *field, kiln_improve_report *report,
+                                kiln_adapt_report *adapted, kiln_error *error)
+{
+    kiln_volumes noted = {0};
+    kiln_status status = kiln_volumes_note(mesh, request->remesh.space, &noted, error);
+    if (status == KILN_OK)
+        status = adapt_and_improve(mesh, request, field, report, adapted, error);
+    if (status == KILN_OK && !report->stopped)
+        status = give_back(mesh, request, &noted, error);
+    kiln_array_free(mesh->context, &noted);
+    return status;
+}
+
 kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *request,
                                const kiln_sizing *field, kiln_improve_report *report,
                                kiln_adapt_report *adapted, kiln_error *error)
@@ -73,7 +103,7 @@ kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *requ
         return improve_once(mesh, request, NULL, report, error);
     KILN_TRY(kiln_surface_freeze(mesh, &request->remesh, &first, error));
     held.remesh.held = first;
-    kiln_status status = adapt_and_improve(mesh, &held, field, report, adapted, error);
+    kiln_status status = improve_held(mesh, &held, field, report, adapted, error);
     kiln_surface_release(mesh->context, first);
     return status;
 }

@@ -344,18 +344,6 @@ typedef struct tally {
     double volume_before, volume_after, transfer_seconds;
 } tally;
 
-/* Rows are compact. */
-static double worst_in_world(const kiln_mesh *mesh)
-{
-    double worst = 1.0;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        const uint32_t *v = mesh->tet[t].v;
-        worst = fmin(worst, kiln_tet_quality(&mesh->x[v[0]], &mesh->x[v[1]], &mesh->x[v[2]],
-                                             &mesh->x[v[3]]));
-    }
-    return worst;
-}
-
 /* NULL: its tets would be worse than what is asked for, and than the old ones. */
 static kiln_status find_good_mesh(const kiln_scene_remesh *remesh, const kiln_mesh *old,
                                   kiln_mesh **out, kiln_domain_report *report, kiln_error *error)
@@ -369,12 +357,8 @@ static kiln_status find_good_mesh(const kiln_scene_remesh *remesh, const kiln_me
     options.gap = remesh->merge;
     options.feature_angle = KILN_PI;
     options.transfer = &transfer;
-    KILN_TRY(kiln_domain_remesh(old, &options, out, report, error));
-    if (worst_in_world(*out) < fmin(remesh->quality, worst_in_world(old))) {
-        kiln_mesh_destroy(*out);
-        *out = NULL;
-    }
-    return KILN_OK;
+    options.least = remesh->quality;
+    return kiln_domain_remesh(old, &options, out, report, error);
 }
 
 /* The group's parts become `fresh`. */

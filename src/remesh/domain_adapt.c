@@ -1,0 +1,79 @@
+/* A new mesh where nothing becomes one: the old one brought to the sizes asked for and made good by
+ * local operators. It keeps what Delaunay tets of sites have to find again: flat sides, features,
+ * regions, narrow gaps and thin walls, at any place and in any position. */
+#include "remesh/domain_impl.h"
+
+#include "mesh/divide.h"
+#include "mesh/reorder.h"
+#include "remesh/improve_sized.h"
+
+/* Metric of the sizes at a point. */
+static kiln_sym3 metric_at(void *user, kiln_vec3 p)
+{
+    const kiln_domain_options *options = user;
+    double h = kiln_domain_limited(options, options->size_at(options->size_user, p));
+    double m = 1.0 / (h * h);
+    return (kiln_sym3){.xx = m, .yy = m, .zz = m};
+}
+
+/* Sizes of the old vertices, in the rows of the copy, which has no gaps. */
+static kiln_status add_old_sizes(const kiln_domain *domain, kiln_sizing *field, kiln_error *error)
+{
+    const kiln_mesh *mesh = domain->mesh;
+    kiln_f64_array values = {0};
+    KILN_TRY(kiln_array_reserve(domain->context, &values, mesh->table[KILN_ON_VERTEX].live, error));
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(mesh, v))
+            values.data[values.count++] =
+                kiln_domain_limited(&domain->options, domain->local.data[v]);
+    kiln_status status = kiln_sizing_add_values(field, values.data, values.count, 1, error);
+    kiln_array_free(domain->context, &values);
+    return status;
+}
+
+static kiln_status add_sizes(kiln_domain *domain, kiln_sizing *field, kiln_error *error)
+{
+    kiln_domain_options *options = &domain->options;
+    if (options->size > 0.0)
+        return kiln_sizing_add_size(field, kiln_domain_limited(options, options->size), error);
+    if (options->size_at)
+        return kiln_sizing_add_function(field, metric_at, options, false, error);
+    return add_old_sizes(domain, field, error);
+}
+
+static kiln_status adapt(kiln_domain *domain, kiln_mesh *mesh, kiln_sizing *field,
+                         kiln_error *error)
+{
+    const kiln_domain_options *options = &domain->options;
+    kiln_improve_request request = {.remesh = kiln_remesh_default_options(),
+                                    .improve = kiln_improve_default_options()};
+    kiln_improve_report report;
+    kiln_adapt_report adapted;
+    request.remesh.space = options->space;
+    request.improve.goal = options->goal;
+    KILN_TRY(add_sizes(domain, field, error));
+    KILN_TRY(kiln_improve_finish_sizing(mesh, options->space, field, error));
+    KILN_TRY(kiln_improve_sized(mesh, &request, field, &report, &adapted, error));
+    domain->report.splits = adapted.splits;
+    domain->report.contractions = adapted.contractions;
+    domain->report.below_goal = report.bad_before;
+    domain->report.left_below_goal = report.bad_after;
+    return kiln_mesh_compact(mesh, NULL, error);
+}
+
+kiln_status kiln_domain_adapt(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
+{
+    kiln_mesh *mesh;
+    kiln_sizing *field = NULL;
+    kiln_domain_progress(domain, "adapting", 0.0);
+    KILN_TRY(kiln_mesh_copy_bare(domain->mesh, &mesh, error));
+    kiln_status status = kiln_sizing_create(mesh, domain->options.space, &field, error);
+    if (status == KILN_OK)
+        status = adapt(domain, mesh, field, error);
+    kiln_sizing_destroy(field);
+    if (status == KILN_OK)
+        *out = mesh;
+    else
+        kiln_mesh_destroy(mesh);
+    return status;
+}
