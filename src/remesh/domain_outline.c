@@ -3,6 +3,7 @@
 
 #include "geom/distance.h"
 #include "geom/tet_location.h"
+#include "remesh/nearby.h"
 #include "topology/crossing.h"
 
 #include <string.h>
@@ -368,6 +369,25 @@ static kiln_status find_sizes(kiln_domain *domain, kiln_error *error)
     return KILN_OK;
 }
 
+/* Are there surfaces that look at each other across a gap to be filled? */
+static kiln_status find_gaps(kiln_domain *domain, kiln_error *error)
+{
+    const kiln_mesh *mesh = domain->mesh;
+    kiln_context *context = domain->context;
+    size_t parts = mesh->parts.count;
+    kiln_nearby nearby = {0};
+    uint8_t *all = kiln_resize(context, NULL, 0, parts);
+    if (!all)
+        return kiln_fail_memory(error, parts);
+    memset(all, 1, parts);
+    kiln_status status = kiln_nearby_find(mesh, domain->options.space, domain->options.gap, all,
+                                          &nearby, error);
+    domain->joins = nearby.facing.count > 0;
+    kiln_nearby_free(context, &nearby);
+    kiln_release(context, all, parts);
+    return status;
+}
+
 /* Does the mesh pass through itself, or inside out? What faces look at has been seen to already. */
 static kiln_status find_overlaps(kiln_domain *domain, kiln_error *error)
 {
@@ -382,7 +402,7 @@ static kiln_status find_overlaps(kiln_domain *domain, kiln_error *error)
     kiln_crossing crossing;
     KILN_TRY(kiln_surface_find_crossing(mesh, domain->options.space, &crossing, error));
     domain->joins = crossing.pairs > 0 || crossing.touching > 0;
-    return KILN_OK;
+    return domain->joins || domain->options.gap <= 0.0 ? KILN_OK : find_gaps(domain, error);
 }
 
 kiln_status kiln_domain_begin(kiln_domain *domain, kiln_error *error)
