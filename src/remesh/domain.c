@@ -4,7 +4,7 @@
 #include "geom/tet_quality.h"
 #include "mesh/reorder.h"
 #include "remesh/domain_impl.h"
-#include "remesh/improve.h"
+#include "remesh/remesher.h"
 #include "remesh/transfer.h"
 
 enum { SLIVER_ROUNDS = 30 };
@@ -27,26 +27,8 @@ static kiln_status join(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
     KILN_TRY(kiln_domain_extract(domain, error));
     KILN_TRY(kiln_domain_peel(domain, error));
     KILN_TRY(kiln_domain_mend(domain, error));
-    KILN_TRY(kiln_domain_match_volume(domain, error));
     kiln_domain_progress(domain, "building the mesh", 0.0);
     return kiln_domain_result(domain, out, error);
-}
-
-static kiln_status repair(kiln_domain *domain, kiln_mesh *mesh, kiln_error *error)
-{
-    kiln_remesh_options how = kiln_remesh_default_options();
-    kiln_improve_options improve = kiln_improve_default_options();
-    kiln_improve_report report;
-    kiln_remesher remesher;
-    how.space = domain->options.space;
-    improve.goal = domain->options.goal;
-    KILN_TRY(kiln_remesher_begin(mesh, &how, &remesher, error));
-    kiln_status status = kiln_dynamic_improve(&remesher, &improve, &report, error);
-    kiln_remesher_end(&remesher);
-    KILN_TRY(status);
-    domain->report.below_goal = report.bad_before;
-    domain->report.left_below_goal = report.bad_after;
-    return kiln_mesh_compact(mesh, NULL, error);
 }
 
 static double volume_in(const kiln_mesh *mesh, kiln_space space)
@@ -73,6 +55,17 @@ static double worst_in(const kiln_mesh *mesh, kiln_space space)
     return worst;
 }
 
+/* What came of the sites, made good and smooth, with the volume it is to have. */
+static kiln_status refine(kiln_domain *domain, kiln_mesh *mesh, kiln_error *error)
+{
+    kiln_domain_progress(domain, "repairing", 0.0);
+    KILN_TRY(kiln_domain_repair(domain, mesh, error));
+    kiln_domain_progress(domain, "smoothing the seam", 0.0);
+    KILN_TRY(kiln_domain_smooth_seam(domain, mesh, error));
+    KILN_TRY(kiln_domain_match_volume(domain, mesh, error));
+    return kiln_mesh_compact(mesh, NULL, error);
+}
+
 static kiln_status make(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
 {
     kiln_domain_progress(domain, "reading the outline", 0.0);
@@ -83,8 +76,7 @@ static kiln_status make(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
         return kiln_domain_adapt(domain, out, error);
     }
     KILN_TRY(join(domain, out, error));
-    kiln_domain_progress(domain, "repairing", 0.0);
-    kiln_status status = domain->options.goal > 0.0 ? repair(domain, *out, error) : KILN_OK;
+    kiln_status status = refine(domain, *out, error);
     if (status != KILN_OK)
         kiln_mesh_destroy(*out);
     return status;

@@ -148,7 +148,7 @@ static bool add_double_cover(void *user, const kiln_bvh_pair *pairs, size_t coun
     return true;
 }
 
-/* All old tets and the gaps, less what two bodies cover both; three in one place are counted wrong.
+/* All old tets, less what two bodies cover both; three in one place are counted wrong.
  */
 static double domain_volume(const kiln_domain *domain)
 {
@@ -161,7 +161,7 @@ static double domain_volume(const kiln_domain *domain)
     double_cover twice = {domain, 0.0};
     if (domain->several_parts)
         kiln_bvh_visit_self_overlap(&domain->tets, add_double_cover, &twice);
-    return volume - twice.volume + domain->gap_volume;
+    return volume - twice.volume;
 }
 
 kiln_status kiln_domain_extract(kiln_domain *domain, kiln_error *error)

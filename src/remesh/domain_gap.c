@@ -39,12 +39,12 @@ static double distance2_to_far(void *user, uint32_t item, kiln_vec3 p)
     return at.distance2;
 }
 
-uint32_t kiln_domain_gap_at(const kiln_domain *domain, kiln_vec3 p, double *width)
+uint32_t kiln_domain_gap_at(const kiln_domain *domain, kiln_vec3 p)
 {
     if (domain->skin.count == 0)
         return KILN_NONE;
     side s = {.domain = domain};
-    double widest2 = domain->widest * domain->widest, near2, far2;
+    double widest2 = domain->widest * domain->widest, near2;
     uint32_t near = kiln_bvh_closest(&domain->skin_tree, p, widest2, distance2_to_near, &s, &near2);
     if (near == KILN_BVH_NONE)
         return KILN_NONE;
@@ -53,10 +53,9 @@ uint32_t kiln_domain_gap_at(const kiln_domain *domain, kiln_vec3 p, double *widt
     /* On an edge the way from it says what is across; on the face itself only its normal does. */
     bool clear = s.spent > 1e-2 * domain->width.data[near];
     s.away = clear ? kiln_v3_scale(at.offset, 1.0 / s.spent) : normal_of(domain, near);
-    if (kiln_bvh_closest(&domain->skin_tree, p, widest2, distance2_to_far, &s, &far2) ==
+    if (kiln_bvh_closest(&domain->skin_tree, p, widest2, distance2_to_far, &s, NULL) ==
         KILN_BVH_NONE)
         return KILN_NONE;
-    *width = s.spent + sqrt(far2);
     return domain->skin.data[near].at / 4;
 }
 

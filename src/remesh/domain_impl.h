@@ -55,7 +55,6 @@ typedef struct kiln_domain {
     kiln_f64_array width;
     double widest;
     kiln_bvh skin_tree;
-    double gap_volume;
 
     kiln_site_array sites;
     KILN_ARRAY_OF(kiln_soup_edge)
@@ -94,9 +93,9 @@ kiln_status kiln_domain_size(const kiln_domain *domain, kiln_vec3 p, double *siz
 kiln_vec3 kiln_piece_normal(const kiln_piece *piece);
 void kiln_domain_progress(const kiln_domain *domain, const char *stage, double done);
 
-/* domain_gap.c: a tet next to the gap that a point outside the old mesh lies in, and how wide it
- * is; KILN_NONE: in none. */
-uint32_t kiln_domain_gap_at(const kiln_domain *domain, kiln_vec3 p, double *width);
+/* domain_gap.c: a tet next to the gap that a point outside the old mesh lies in; KILN_NONE: in
+ * none. */
+uint32_t kiln_domain_gap_at(const kiln_domain *domain, kiln_vec3 p);
 kiln_status kiln_domain_find_skin(kiln_domain *domain, kiln_error *error);
 /* domain_curves.c: corners and sites along the feature curves, as candidates. */
 kiln_status kiln_domain_trace_curves(kiln_domain *domain, kiln_site_array *out, kiln_error *error);
@@ -118,9 +117,13 @@ kiln_status kiln_domain_extract(kiln_domain *domain, kiln_error *error);
 kiln_status kiln_domain_peel(kiln_domain *domain, kiln_error *error);
 /* domain_manifold.c: tets in and out until the surface is manifold, as far as that goes. */
 kiln_status kiln_domain_mend(kiln_domain *domain, kiln_error *error);
-/* domain_volume.c: bent surface sites outward or inward until the old volume is met. */
-kiln_status kiln_domain_match_volume(kiln_domain *domain, kiln_error *error);
 /* domain_result.c */
 kiln_status kiln_domain_result(kiln_domain *domain, kiln_mesh **out, kiln_error *error);
+/* domain_finish.c: of what was made from sites. Tets below the goal are repaired; */
+kiln_status kiln_domain_repair(kiln_domain *domain, kiln_mesh *mesh, kiln_error *error);
+/* curved surfaces go outward or inward until every region has its volume. */
+kiln_status kiln_domain_match_volume(kiln_domain *domain, kiln_mesh *mesh, kiln_error *error);
+/* domain_seam.c: smooth where bodies became one. */
+kiln_status kiln_domain_smooth_seam(kiln_domain *domain, kiln_mesh *mesh, kiln_error *error);
 
 #endif

@@ -53,9 +53,8 @@ static bool hold(void *user, uint32_t item)
 uint32_t kiln_domain_locate(const kiln_domain *domain, kiln_vec3 p)
 {
     location l = {domain, p, KILN_NONE};
-    double width;
     kiln_bvh_query_box(&domain->tets, (kiln_box){p, p}, hold, &l);
-    return l.tet == KILN_NONE ? kiln_domain_gap_at(domain, p, &width) : l.tet;
+    return l.tet == KILN_NONE ? kiln_domain_gap_at(domain, p) : l.tet;
 }
 
 kiln_vec3 kiln_piece_normal(const kiln_piece *piece)
@@ -248,18 +247,6 @@ static void calibrate_sizes(kiln_domain *domain)
         domain->local.data[v] *= scale;
 }
 
-/* Half of the gap in front of a piece belongs to it, if it is a gap that covers it. */
-static void book_gap(kiln_domain *domain, const kiln_piece *piece)
-{
-    kiln_vec3 cross =
-        kiln_v3_cross(kiln_v3_sub(piece->p[1], piece->p[0]), kiln_v3_sub(piece->p[2], piece->p[0]));
-    kiln_vec3 centre =
-        kiln_v3_scale(kiln_v3_add(kiln_v3_add(piece->p[0], piece->p[1]), piece->p[2]), 1.0 / 3.0);
-    double width;
-    if (kiln_domain_gap_at(domain, centre, &width) != KILN_NONE)
-        domain->gap_volume += 0.25 * kiln_v3_norm(cross) * width;
-}
-
 /* 0: free, 1: covered, 2: some of each. */
 static int covered(const kiln_domain *domain, const kiln_piece *piece, double longest)
 {
@@ -294,10 +281,7 @@ static kiln_status add_uncovered(kiln_domain *domain, const kiln_piece *piece, d
     bool may_be_covered = domain->several_parts || domain->skin.count > 0;
     bool split = !small && (cover == 2 || (may_be_covered && longest > size));
     if (!split) {
-        if (cover == 0)
-            return kiln_array_push(domain->context, &domain->pieces, *piece, error);
-        book_gap(domain, piece);
-        return KILN_OK;
+        return cover ? KILN_OK : kiln_array_push(domain->context, &domain->pieces, *piece, error);
     }
     kiln_vec3 mid[3];
     for (int i = 0; i < 3; i++)
@@ -380,8 +364,8 @@ static kiln_status find_gaps(kiln_domain *domain, kiln_error *error)
     if (!all)
         return kiln_fail_memory(error, parts);
     memset(all, 1, parts);
-    kiln_status status = kiln_nearby_find(mesh, domain->options.space, domain->options.gap, all,
-                                          &nearby, error);
+    kiln_status status =
+        kiln_nearby_find(mesh, domain->options.space, domain->options.gap, all, &nearby, error);
     domain->joins = nearby.facing.count > 0;
     kiln_nearby_free(context, &nearby);
     kiln_release(context, all, parts);

@@ -152,3 +152,22 @@ kiln_verdict kiln_remesher_move(kiln_remesher *remesher, uint32_t vertex, const 
     return conclude(remesher, &mark, KILN_OP_SMOOTHING, vertex,
                     shift(remesher, vertex, place, &mark.txn));
 }
+
+bool kiln_remesher_move_above(kiln_remesher *remesher, uint32_t vertex, const kiln_place *place,
+                              double floor)
+{
+    kiln_walker *walker = &remesher->workspace.walker;
+    if (kiln_star(remesher->mesh, vertex, walker, NULL) != KILN_OK)
+        return kiln_workspace_fail(&remesher->workspace);
+    double before = kiln_remesher_worst(remesher, walker->tets.data, walker->tets.count);
+    kiln_pass_mark mark = kiln_remesher_mark(remesher);
+    if (mark.txn.depth == 0)
+        return false;
+    bool moved = kiln_remesher_move(remesher, vertex, place) == KILN_ACCEPTED &&
+                 kiln_remesher_worst(remesher, remesher->changed.data, remesher->changed.count) >=
+                     fmin(before, floor);
+    if (moved)
+        return kiln_remesher_keep(remesher, &mark) == KILN_ACCEPTED;
+    kiln_remesher_undo(remesher, &mark);
+    return false;
+}

@@ -276,5 +276,8 @@ double kiln_remesher_worst(const kiln_remesher *remesher, const uint32_t *tets, 
 /* A vertex goes to another place; `changed` becomes its star. Refused where a tet would not be
  * positive, and the quality is not judged. */
 kiln_verdict kiln_remesher_move(kiln_remesher *remesher, uint32_t vertex, const kiln_place *place);
+/* The same, but taken back where a tet would be below `floor` and below the worst of the star. */
+bool kiln_remesher_move_above(kiln_remesher *remesher, uint32_t vertex, const kiln_place *place,
+                              double floor);
 
 #endif

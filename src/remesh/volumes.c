@@ -233,25 +233,6 @@ static void find_pressures(const restoring *r)
     }
 }
 
-/* Kept unless a tet falls below what it may. */
-static bool try_move(kiln_remesher *remesher, uint32_t vertex, const kiln_place *place, double goal)
-{
-    kiln_walker *walker = &remesher->workspace.walker;
-    if (kiln_star(remesher->mesh, vertex, walker, NULL) != KILN_OK)
-        return false;
-    double before = kiln_remesher_worst(remesher, walker->tets.data, walker->tets.count);
-    kiln_pass_mark mark = kiln_remesher_mark(remesher);
-    if (mark.txn.depth == 0)
-        return false;
-    bool moved = kiln_remesher_move(remesher, vertex, place) == KILN_ACCEPTED &&
-                 kiln_remesher_worst(remesher, remesher->changed.data, remesher->changed.count) >=
-                     fmin(before, goal);
-    if (moved)
-        return kiln_remesher_keep(remesher, &mark) == KILN_ACCEPTED;
-    kiln_remesher_undo(remesher, &mark);
-    return false;
-}
-
 static void move_all(restoring *r, double goal)
 {
     kiln_remesher *remesher = r->remesher;
@@ -264,7 +245,7 @@ static void move_all(restoring *r, double goal)
         kiln_place place = {.side = remesher->side.data[m->vertex]};
         kiln_vec3 p = kiln_mesh_positions(remesher->mesh, r->space)[m->vertex];
         kiln_remesher_locate(remesher, kiln_v3_add(p, way), &place);
-        try_move(remesher, m->vertex, &place, goal);
+        kiln_remesher_move_above(remesher, m->vertex, &place, goal);
     }
 }
 
