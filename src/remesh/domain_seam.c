@@ -6,6 +6,7 @@
 #include "geom/distance.h"
 #include "remesh/improve.h"
 #include "remesh/remesher.h"
+#include "topology/features.h"
 
 #include <string.h>
 
@@ -52,6 +53,14 @@ static const uint32_t *corners_of(const kiln_mesh *mesh, uint32_t face, uint32_t
     return v;
 }
 
+static kiln_vec3 centre_of(const seam *s, uint32_t face)
+{
+    const kiln_vec3 *x = kiln_mesh_positions(s->mesh, s->domain->options.space);
+    uint32_t v[3];
+    corners_of(s->mesh, face, v);
+    return kiln_v3_scale(kiln_v3_add(kiln_v3_add(x[v[0]], x[v[1]]), x[v[2]]), 1.0 / 3.0);
+}
+
 /* Notes the face if it is new. */
 static kiln_status look_at(seam *s, uint32_t face, kiln_error *error)
 {
@@ -60,8 +69,7 @@ static kiln_status look_at(seam *s, uint32_t face, kiln_error *error)
     uint32_t v[3];
     corners_of(s->mesh, face, v);
     kiln_piece piece = {.p = {x[v[0]], x[v[1]], x[v[2]]}};
-    kiln_vec3 centre =
-        kiln_v3_scale(kiln_v3_add(kiln_v3_add(piece.p[0], piece.p[1]), piece.p[2]), 1.0 / 3.0);
+    kiln_vec3 centre = centre_of(s, face);
     likeness l = {domain, kiln_piece_normal(&piece)};
     double size;
     KILN_TRY(kiln_domain_size(domain, centre, &size, error));
@@ -105,6 +113,24 @@ static double weight_at(seam *s, kiln_vec3 p)
     if (kiln_bvh_closest(&s->tree, p, limit2, reaches2, s, &far2) == KILN_BVH_NONE)
         return 0.0;
     return 1.0 - far2 / limit2;
+}
+
+static bool on_seam(const kiln_mesh *mesh, uint32_t face, uint32_t other, void *user)
+{
+    (void)mesh;
+    seam *s = user;
+    return weight_at(s, centre_of(s, face)) > 0.0 && weight_at(s, centre_of(s, other)) > 0.0;
+}
+
+/* An edge that ran where another body is now is none. */
+static kiln_status forget_features(seam *s, kiln_error *error)
+{
+    kiln_txn txn = kiln_txn_begin(s->mesh);
+    if (txn.depth == 0)
+        return kiln_txn_fail(KILN_REFUSED_MEMORY, error);
+    kiln_verdict verdict = kiln_txn_settle(
+        &txn, kiln_features_forget(&txn, s->domain->options.space, KILN_PI, on_seam, s));
+    return verdict == KILN_ACCEPTED ? KILN_OK : kiln_txn_fail(verdict, error);
 }
 
 static void sum_neighbours(seam *s)
@@ -164,6 +190,8 @@ static kiln_status smooth(seam *s, kiln_error *error)
 static kiln_status smooth_and_repair(seam *s, kiln_error *error)
 {
     KILN_TRY(find_seam(s, error));
+    if (s->centres.count > 0)
+        KILN_TRY(forget_features(s, error));
     for (int round = 0; round < ROUNDS && s->centres.count > 0; round++) {
         KILN_TRY(smooth(s, error));
         KILN_TRY(kiln_domain_repair(s->domain, s->mesh, error));
