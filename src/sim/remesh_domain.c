@@ -342,6 +342,7 @@ static kiln_status find_features(kiln_mesh *mesh, bool fresh, kiln_error *error)
 typedef struct tally {
     size_t groups, parts, tets_before, tets_after;
     double volume_before, volume_after, transfer_seconds;
+    double energy_before, energy_after; /* of the world */
 } tally;
 
 /* NULL: its tets would be worse than what is asked for, and than the old ones. */
@@ -479,6 +480,19 @@ static void refuse(domain *d)
              d->world->state.clock.time);
 }
 
+/* Elastic and of motion, J. */
+static double energy_of(const kiln_world *world)
+{
+    const kiln_mesh *mesh = world->mesh;
+    const kiln_field *v = kiln_mesh_field(mesh, KILN_ON_VERTEX, "v");
+    double elastic = kiln_solid_elastic_energy(world->solid, &mesh->x[0].x);
+    if (!v || !world->moves)
+        return elastic;
+    return elastic + kiln_mass_sums(kiln_solid_mass(world->solid), &mesh->x[0].x,
+                                    (const double *)(const void *)v->data)
+                         .kinetic;
+}
+
 static void report(const look *l, const look *after, const tally *sum, double seconds)
 {
     const kiln_world *world = l->world;
@@ -489,10 +503,11 @@ static void report(const look *l, const look *after, const tally *sum, double se
     work->remesh_seconds += seconds - sum->transfer_seconds;
     kiln_log(world->context, KILN_LOG_INFO,
              "whole-domain remesh %llu at %.4g s (%s): %zu parts, %zu tets become %zu, volume "
-             "%+.3g %%, condition %.3g to %.3g, quality %.2f to %.2f, %.2f s",
+             "%+.3g %%, energy %+.3g %%, condition %.3g to %.3g, quality %.2f to %.2f, %.2f s",
              (unsigned long long)l->domain->state.remeshes, world->state.clock.time,
              cause_names[l->why], sum->parts, sum->tets_before, sum->tets_after,
-             100.0 * (sum->volume_after / sum->volume_before - 1.0), l->worst_condition,
+             100.0 * (sum->volume_after / sum->volume_before - 1.0),
+             100.0 * (sum->energy_after / sum->energy_before - 1.0), l->worst_condition,
              after->worst_condition, l->worst_quality, after->worst_quality, seconds);
 }
 
@@ -507,14 +522,16 @@ static void free_look(look *l)
 }
 
 /* Once the new mesh has been found to be one that can be had. */
-static kiln_status take(const look *l, kiln_mesh *mesh, const tally *sum, double started,
+static kiln_status take(const look *l, kiln_mesh *mesh, tally *sum, double started,
                         kiln_error *error)
 {
     look after = {.domain = l->domain, .world = l->world};
+    sum->energy_before = energy_of(l->world);
     kiln_status status = adopt(l->world, mesh, error);
     if (status == KILN_OK)
         status = take_stock(&after, error);
     if (status == KILN_OK) {
+        sum->energy_after = energy_of(l->world);
         rest(l, &after);
         /* Places of the step before are not those of vertices. */
         l->world->state.clock.h_before = 0.0;

@@ -121,7 +121,8 @@ kiln_verdict kiln_test_change(kiln_txn *txn, kiln_random *random, double size, b
 void kiln_test_audit(const kiln_mesh *mesh)
 {
     kiln_audit_report report;
-    ck_assert_int_eq(kiln_mesh_audit(mesh, &report, NULL), KILN_OK);
+    kiln_error error;
+    ck_assert_msg(kiln_mesh_audit(mesh, &report, &error) == KILN_OK, "%s", error.message);
     ck_assert_msg(report.invariant == NULL, "%s: %s", report.invariant, report.message);
 }
 
