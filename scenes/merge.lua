@@ -2,7 +2,7 @@
 --
 -- Balls, rings and stars of about 4200 tets each. Lumps that come near enough to each other are one
 -- part after the next whole-domain remesh; what flowed too far gets new tets by the same remesh.
--- They merge before they touch, so nothing has to keep them out of each other.
+-- Until then contact keeps them apart, so that what becomes one has the volume of what it is made of.
 --
 --   kiln run scenes/merge.lua -o out/merge
 --   kiln run scenes/merge.lua -o out/merge --set count=4     -- a short one
@@ -66,6 +66,7 @@ return scene {
         -- the fewer as Newton's tolerance decides, not that of each of its systems.
         solver = { backend = "pcg-jacobi", tolerance = 1e-3 },
     },
+    contact = true,
     remesh = remesh { method = "global", quality = param("quality", 0.2) },
     output = { frame = 0.04, obstacles = false, fields = { "velocity", "plastic_strain" } },
     bodies = bodies,

@@ -15,6 +15,11 @@ static kiln_status read_options(const kiln_arguments *arguments, kiln_domain_opt
         KILN_TRY(kiln_numbers_parse(size, 1, &out->size, "--size", error));
     if (size && !(out->size > 0.0))
         return kiln_fail(error, KILN_ERR_INPUT, "--size", 0, -1, "must be positive, got %s", size);
+    const char *gap = kiln_arguments_get(arguments, "gap");
+    if (gap)
+        KILN_TRY(kiln_numbers_parse(gap, 1, &out->gap, "--gap", error));
+    if (!(out->gap >= 0.0 && out->gap <= 1.0))
+        return kiln_fail(error, KILN_ERR_INPUT, "--gap", 0, -1, "must be from 0 to 1, got %s", gap);
     const char *goal = kiln_arguments_get(arguments, "goal");
     if (goal)
         KILN_TRY(kiln_numbers_parse(goal, 1, &out->goal, "--goal", error));
@@ -159,6 +164,8 @@ int kiln_command_mesh_remesh(int argc, char **argv)
     static const kiln_option options[] = {
         {"size", 0, "LENGTH", "edges this long everywhere (default: as the old ones there)"},
         {"goal", 0, "Q", "repair tets below this quality at the end (default: 0.3; 0: none)"},
+        {"gap", 0, "PART",
+         "join surfaces that face each other closer than this part of the size (default: 0)"},
         {"rounds", 0, "N", "of site optimisation (default: 8)"},
         {"json", 0, NULL, "print one object, for scripts"},
         {"ascii", 0, NULL, "write text"},

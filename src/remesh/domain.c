@@ -26,6 +26,7 @@ static kiln_status join(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
     kiln_domain_progress(domain, "choosing tets", 0.0);
     KILN_TRY(kiln_domain_extract(domain, error));
     KILN_TRY(kiln_domain_peel(domain, error));
+    KILN_TRY(kiln_domain_fillet(domain, error));
     KILN_TRY(kiln_domain_mend(domain, error));
     kiln_domain_progress(domain, "building the mesh", 0.0);
     return kiln_domain_result(domain, out, error);

@@ -115,8 +115,11 @@ kiln_status kiln_domain_perturb(kiln_domain *domain, int rounds, kiln_error *err
 kiln_status kiln_domain_extract(kiln_domain *domain, kiln_error *error);
 /* domain_peel.c: poor tets off the surface. */
 kiln_status kiln_domain_peel(kiln_domain *domain, kiln_error *error);
+/* Tets into pits and into sharp valleys between what became one; after the peel. */
+kiln_status kiln_domain_fillet(kiln_domain *domain, kiln_error *error);
 /* domain_manifold.c: tets in and out until the surface is manifold, as far as that goes. */
 kiln_status kiln_domain_mend(kiln_domain *domain, kiln_error *error);
+void kiln_domain_put_in(kiln_domain *domain, uint32_t tet); /* of those of the sites */
 /* domain_result.c */
 kiln_status kiln_domain_result(kiln_domain *domain, kiln_mesh **out, kiln_error *error);
 /* domain_finish.c: of what was made from sites. Tets below the goal are repaired; */

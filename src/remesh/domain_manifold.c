@@ -49,16 +49,23 @@ static int32_t nearest_region(const kiln_domain *domain, uint32_t t)
     return item == KILN_BVH_NONE ? 0 : domain->mesh->info[domain->pieces.data[item].at / 4].region;
 }
 
+void kiln_domain_put_in(kiln_domain *domain, uint32_t t)
+{
+    domain->keep.data[t] = 1;
+    if (domain->region.data[t] == KILN_NO_REGION)
+        domain->region.data[t] = nearest_region(domain, t);
+    domain->report.filled++;
+}
+
 static void flip(mender *m, uint32_t t)
 {
     kiln_domain *domain = m->domain;
-    domain->keep.data[t] = !domain->keep.data[t];
-    if (domain->keep.data[t] && domain->region.data[t] == KILN_NO_REGION)
-        domain->region.data[t] = nearest_region(domain, t);
-    if (domain->keep.data[t])
-        domain->report.filled++;
-    else
+    if (!domain->keep.data[t]) {
+        kiln_domain_put_in(domain, t);
+    } else {
+        domain->keep.data[t] = 0;
         domain->report.dug++;
+    }
     m->flips.data[t]++;
     m->changed = true;
 }

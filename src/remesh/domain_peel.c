@@ -15,6 +15,10 @@
 
 static const double POOR = 0.2, VERY_POOR = 0.1;
 static const double FLAT = 1e-6;
+static const double LONGEST = 1.6; /* sizes, of edges that come in where a valley is filled */
+static const double SHARP_VALLEY =
+    1.4; /* radians; between bodies that became one these are filled */
+enum { MOST_FILLETS = 6 };
 static const double SMALL = 0.8; /* cosine of an angle that is small; minus it, large */
 
 /* Edge numbers of the three edges of each face, and the two faces at each edge (those opposite the
@@ -242,5 +246,69 @@ kiln_status kiln_domain_peel(kiln_domain *domain, kiln_error *error)
             }
     }
     kiln_release(domain->context, open_at, bytes);
+    return KILN_OK;
+}
+
+/* Whether the edge is one of a feature curve. */
+static bool is_segment(const kiln_domain *domain, uint32_t a, uint32_t b)
+{
+    kiln_soup_edge edge = lower_first(a, b);
+    return bsearch(&edge, domain->segments.data, domain->segments.count, sizeof edge,
+                   compare_segments) != NULL;
+}
+
+/* As good as tets that come in must be, and no longer than the sizes there. */
+static bool may_come(const kiln_domain *domain, uint32_t t, double angle[6])
+{
+    const uint32_t *v = domain->delaunay.tets.data[t].v;
+    const kiln_site *s = domain->sites.data;
+    double size = 0.0, longest = 0.0;
+    for (int i = 0; i < 4; i++)
+        size += 0.25 * s[v[i]].size;
+    for (int e = 0; e < 6; e++)
+        longest = fmax(longest, kiln_v3_norm(kiln_v3_sub(s[v[kiln_edge_ends[e][0]]].x,
+                                                         s[v[kiln_edge_ends[e][1]]].x)));
+    if (longest > LONGEST * size ||
+        kiln_tet_quality(&s[v[0]].x, &s[v[1]].x, &s[v[2]].x, &s[v[3]].x) < VERY_POOR)
+        return false;
+    kiln_tet_dihedrals(&s[v[0]].x, &s[v[1]].x, &s[v[2]].x, &s[v[3]].x, angle);
+    return true;
+}
+
+/* A pit, or a sharp valley that is no feature. */
+static bool is_filled(const kiln_domain *domain, uint32_t t)
+{
+    const kiln_tet *tet = &domain->delaunay.tets.data[t];
+    double angle[6];
+    uint32_t kept[4], count = 0;
+    for (uint32_t i = 0; i < 4; i++)
+        if (tet->n[i] != KILN_NONE && domain->keep.data[tet->n[i] / 4] == 1)
+            kept[count++] = i;
+    if (count < 2 || !may_come(domain, t, angle))
+        return false;
+    if (count > 2)
+        return true;
+    /* The two faces meet in the edge of the other two corners, which is that opposite theirs. */
+    uint32_t e = 5u - kiln_edge_of[kept[0]][kept[1]];
+    return angle[e] < SHARP_VALLEY &&
+           !is_segment(domain, tet->v[kiln_edge_ends[e][0]], tet->v[kiln_edge_ends[e][1]]);
+}
+
+kiln_status kiln_domain_fillet(kiln_domain *domain, kiln_error *error)
+{
+    (void)error;
+    bool again = true;
+    for (int round = 0; round < MOST_FILLETS && again; round++) {
+        again = false;
+        for (uint32_t t = 0; t < domain->delaunay.tets.count; t++) {
+            if (domain->keep.data[t] || !is_filled(domain, t))
+                continue;
+            domain->keep.data[t] = 2; /* counts from the next round on */
+            again = true;
+        }
+        for (uint32_t t = 0; t < domain->delaunay.tets.count; t++)
+            if (domain->keep.data[t] == 2)
+                kiln_domain_put_in(domain, t);
+    }
     return KILN_OK;
 }

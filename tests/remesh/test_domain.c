@@ -359,6 +359,50 @@ START_TEST(threads_and_scale_change_nothing)
 }
 END_TEST
 
+/* A turned box, and its like far from the origin in millimetres and kilometres. */
+static kiln_mesh *box_elsewhere(kiln_context *context, double angle, double size, kiln_vec3 to)
+{
+    kiln_soup soup = kiln_test_soup(context, "box", "nx=6 ny=6 nz=6");
+    double c = cos(angle), s = sin(angle);
+    for (size_t i = 0; i < soup.points.count; i++) {
+        kiln_vec3 p = soup.points.data[i];
+        p = kiln_v3(c * p.x - s * p.y, s * p.x + c * p.y, p.z);
+        p = kiln_v3(p.x, c * p.y - s * p.z, s * p.y + c * p.z);
+        soup.points.data[i] = kiln_v3_scale(kiln_v3_add(p, to), size);
+    }
+    kiln_build_options options = kiln_build_default_options();
+    kiln_mesh *mesh;
+    ck_assert_int_eq(kiln_mesh_build(context, &soup, &options, &mesh, NULL, NULL), KILN_OK);
+    kiln_soup_free(&soup);
+    return mesh;
+}
+
+START_TEST(boxes_stay_boxes_anywhere)
+{
+    const double angle[] = {0.3, 1.1, 2.0}, far[] = {10.0, 1e4, 1e7}, size[] = {1e-3, 1.0, 1e3};
+    for (int k = 0; k < 9; k++) {
+        kiln_context *context = kiln_test_context(1);
+        kiln_vec3 to = kiln_v3(far[k % 3], -0.3 * far[k % 3], 0.7 * far[k % 3]);
+        kiln_mesh *mesh = box_elsewhere(context, angle[k / 3], size[k / 3], to);
+        kiln_mesh *out = remesh(mesh, (k % 2 ? 0.11 : 0.3) * size[k / 3], NULL);
+        size_t corners = 0;
+        double worst = 1.0;
+        for (uint32_t v = 0; v < out->table[KILN_ON_VERTEX].used; v++)
+            corners += (out->vertex[v].flags & KILN_VERTEX_CORNER) != 0;
+        for (uint32_t t = 0; t < out->table[KILN_ON_TET].used; t++) {
+            const uint32_t *v = out->tet[t].v;
+            worst = fmin(worst, kiln_tet_quality(&out->x[v[0]], &out->x[v[1]], &out->x[v[2]],
+                                                 &out->x[v[3]]));
+        }
+        ck_assert_uint_eq(corners, 8);
+        ck_assert_double_ge(worst, 0.25);
+        kiln_mesh_destroy(out);
+        kiln_mesh_destroy(mesh);
+        kiln_context_destroy(context);
+    }
+}
+END_TEST
+
 START_TEST(bad_sizes_are_refused)
 {
     kiln_context *context = kiln_test_context(1);
@@ -416,6 +460,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tcase, tets_put_in_have_the_region_next_to_them);
     tcase_add_test(tcase, sizes_are_met);
     tcase_add_test(tcase, threads_and_scale_change_nothing);
+    tcase_add_test(tcase, boxes_stay_boxes_anywhere);
     tcase_add_test(tcase, bad_sizes_are_refused);
     tcase_add_test(tcase, failing_memory_leaves_nothing);
     return suite;

@@ -1,6 +1,7 @@
 /* Whole-domain remeshes that join what nearly touches, and the search for such places. */
 #include "fixtures.h"
 #include "geom/tet_quality.h"
+#include "mesh/walk.h"
 #include "remesh/domain.h"
 #include "remesh/nearby.h"
 #include "support.h"
@@ -168,6 +169,48 @@ START_TEST(regions_stay_their_own)
 }
 END_TEST
 
+static kiln_vec3 face_normal(const kiln_mesh *mesh, uint32_t face)
+{
+    uint32_t at = mesh->face[face].at;
+    const uint8_t *c = kiln_face_corner[at % 4];
+    const uint32_t *v = mesh->tet[at / 4].v;
+    kiln_vec3 a = mesh->x[v[c[0]]];
+    return kiln_v3_normalize(
+        kiln_v3_cross(kiln_v3_sub(mesh->x[v[c[1]]], a), kiln_v3_sub(mesh->x[v[c[2]]], a)));
+}
+
+/* The sharpest turn between two faces of the surface, degrees. */
+static double sharpest_turn(const kiln_mesh *mesh)
+{
+    double least = 1.0;
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++)
+        for (int k = 0; k < 3; k++) {
+            const uint8_t *c = kiln_face_corner[mesh->face[f].at % 4];
+            const uint32_t *v = mesh->tet[mesh->face[f].at / 4].v;
+            uint32_t g = kiln_surface_across(mesh, f, v[c[k]], v[c[(k + 1) % 3]]);
+            least = fmin(least, kiln_v3_dot(face_normal(mesh, f), face_normal(mesh, g)));
+        }
+    return acos(least) * 180.0 / KILN_PI;
+}
+
+/* Balls that nearly touch meet at no angle at all: whole tets in the gap would be teeth. */
+START_TEST(seams_are_smooth)
+{
+    const kiln_vec3 way[] = {{1.01, 0.0, 0.0}, {0.72, 0.72, 0.0}, {0.62, -0.41, 0.71}};
+    for (int k = 0; k < 3; k++) {
+        context = kiln_test_context(1);
+        kiln_vec3 shift = kiln_v3_scale(way[k], 2.015 / kiln_v3_norm(way[k]));
+        kiln_mesh *mesh = two_of("ball", "h=0.2", shift, 0);
+        kiln_mesh *out = remesh(mesh, 0.3, NULL);
+        ck_assert_uint_eq(out->parts.count, 1);
+        ck_assert_double_le(sharpest_turn(out), 75.0);
+        kiln_mesh_destroy(out);
+        kiln_mesh_destroy(mesh);
+        kiln_context_destroy(context);
+    }
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("domain_gap");
@@ -176,5 +219,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(cases, the_ends_of_a_ring_grow_together);
     tcase_add_test(cases, thin_and_single_bodies_are_left_alone);
     tcase_add_test(cases, regions_stay_their_own);
+    tcase_add_test(cases, seams_are_smooth);
     return suite;
 }
