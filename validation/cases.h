@@ -24,6 +24,8 @@ KILN_VALIDATION_CASE(refine, F3, QUICK,
                      "reversible refinement: counts, angles, and back bit for bit")
 KILN_VALIDATION_CASE(domain, domain, SLOW, "whole-domain remesh: volume, quality, surface")
 KILN_VALIDATION_CASE(domain, domain_again, SLOW, "75 whole-domain remeshes in a row")
+KILN_VALIDATION_CASE(domain_motions, domain_motions, SLOW,
+                     "whole-domain remeshes anywhere and in any position")
 KILN_VALIDATION_CASE(domain, merge, QUICK, "M2: two cubes that overlap become one")
 KILN_VALIDATION_CASE(determinism, threads, QUICK, "one thread or several: the same bits")
 KILN_VALIDATION_CASE(determinism, rollback, QUICK, "a change taken back leaves the same bits")
