@@ -1,5 +1,6 @@
 /* The module of whole-domain remeshing (VPF 4): when flow has made basis matrices bad, or bodies
- * that flow have come so near that they are to be one, the parts concerned get a new mesh.
+ * that flow have come so near that they are to be one, the parts concerned get a new mesh. With
+ * local remeshing, which sees to the sizes, only the latter.
  *
  * Rest shapes are all a tet knows of its past (u = x), so what does not flow keeps its basis
  * matrices for ever: parts that cannot yield are never touched, and keep their bits. In between,
@@ -127,10 +128,15 @@ static void find_parts_that_flow(const kiln_world *world, uint8_t *flows)
 
 /* Bodies that merge may have files with the same tags but other materials: regions are to keep
  * those apart. Repairs in the world would cost elastic matter its exact return. */
-static kiln_verdict mark_matter(kiln_txn *txn, const uint8_t *flows)
+static kiln_verdict mark_matter(kiln_txn *txn, const uint8_t *flows, bool lock)
 {
     kiln_verdict verdict = kiln_regions_divide(txn, column_u32(txn->mesh, KILN_FIELD_MATERIAL));
-    return verdict == KILN_ACCEPTED ? kiln_parts_lock(txn, flows) : verdict;
+    return verdict == KILN_ACCEPTED && lock ? kiln_parts_lock(txn, flows) : verdict;
+}
+
+static bool is_global(const kiln_scene_remesh *settings)
+{
+    return settings->method == KILN_REMESH_GLOBAL;
 }
 
 static kiln_status prepare(kiln_world *world, kiln_error *error)
@@ -142,7 +148,9 @@ static kiln_status prepare(kiln_world *world, kiln_error *error)
     find_parts_that_flow(world, flows.data);
     kiln_txn txn = kiln_txn_begin(mesh);
     kiln_verdict verdict =
-        txn.depth ? kiln_txn_settle(&txn, mark_matter(&txn, flows.data)) : KILN_REFUSED_MEMORY;
+        txn.depth
+            ? kiln_txn_settle(&txn, mark_matter(&txn, flows.data, is_global(&world->scene->remesh)))
+            : KILN_REFUSED_MEMORY;
     kiln_array_free(world->context, &flows);
     return verdict == KILN_ACCEPTED ? KILN_OK : kiln_txn_fail(verdict, error);
 }
@@ -184,7 +192,8 @@ static kiln_status add_history(kiln_world *world, kiln_error *error)
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         body[t] = mesh->parts.data[mesh->info[t].part].body;
     KILN_TRY(prepare(world, error));
-    KILN_TRY(note_sizes(world, error));
+    if (is_global(&world->scene->remesh)) /* else sizes are what local remeshing makes them */
+        KILN_TRY(note_sizes(world, error));
     find_conditions(mesh, noted_condition(mesh));
     return KILN_OK;
 }
@@ -305,7 +314,7 @@ static kiln_status look_around(look *l, kiln_error *error)
     memset(l->due.data, 0, parts);
     for (uint32_t p = 0; p < parts; p++)
         l->group.data[p] = p;
-    if (step >= state->remesh_from)
+    if (step >= state->remesh_from && is_global(l->domain->settings))
         find_bad_parts(l);
     if (may_merge || (l->why != CAUSE_NONE && l->domain->settings->merge > 0.0))
         KILN_TRY(find_near_parts(l, may_merge, error));
@@ -351,10 +360,12 @@ static kiln_status find_good_mesh(const kiln_scene_remesh *remesh, const kiln_me
 {
     const kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS, .even = KILN_FIELD_EVEN};
     kiln_domain_options options = kiln_domain_default_options();
-    options.size = remesh->size;
-    options.size_field = KILN_FIELD_START_SIZE;
-    options.size_min = remesh->size_min;
-    options.size_max = remesh->size_max;
+    if (is_global(remesh)) {
+        options.size = remesh->size;
+        options.size_field = KILN_FIELD_START_SIZE;
+        options.size_min = remesh->size_min;
+        options.size_max = remesh->size_max;
+    }
     options.gap = remesh->merge;
     options.feature_angle = KILN_PI;
     options.transfer = &transfer;
@@ -579,9 +590,15 @@ static kiln_status remesh(const look *l, kiln_error *error)
     return status;
 }
 
+/* With local remeshing only what becomes one gets a new mesh. */
+static bool is_asked_for(const kiln_scene_remesh *settings)
+{
+    return is_global(settings) || (settings->method == KILN_REMESH_LOCAL && settings->merge > 0.0);
+}
+
 static void plan(kiln_world *world)
 {
-    if (world->scene->remesh.method != KILN_REMESH_GLOBAL)
+    if (!is_asked_for(&world->scene->remesh))
         return;
     world->remeshes = true;
     world->space = KILN_SPACE_WORLD;
@@ -590,7 +607,7 @@ static void plan(kiln_world *world)
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 {
     const kiln_scene_remesh *settings = &world->scene->remesh;
-    if (settings->method != KILN_REMESH_GLOBAL)
+    if (!is_asked_for(settings))
         return KILN_OK;
     domain *d = kiln_module_make(world, sizeof *d, self, error);
     if (!d)

@@ -44,7 +44,6 @@ static kiln_status check_method(const kiln_scene_remesh *remesh, const kiln_give
     } own[] = {
         {"condition", KILN_REMESH_GLOBAL, "global"},
         {"condition_change", KILN_REMESH_GLOBAL, "global"},
-        {"merge", KILN_REMESH_GLOBAL, "global"},
         {"every", KILN_REMESH_LOCAL, "local"},
         {"follow", KILN_REMESH_LOCAL, "local"},
         {"contact", KILN_REMESH_LOCAL, "local"},
@@ -62,6 +61,13 @@ static kiln_status check_method(const kiln_scene_remesh *remesh, const kiln_give
     if (remesh->method == KILN_REMESH_GLOBAL && remesh->space == KILN_SPACE_MATERIAL &&
         kiln_is_given(given, "space"))
         return kiln_fail_setting(error, "space", "the method \"global\" remeshes the world");
+    if (remesh->method == KILN_REMESH_ENERGY && kiln_is_given(given, "merge"))
+        return kiln_fail_setting(error, "merge",
+                                 "is only for the methods \"global\" and \"local\"");
+    if (remesh->method == KILN_REMESH_LOCAL && remesh->space != KILN_SPACE_WORLD &&
+        kiln_is_given(given, "merge") && remesh->merge > 0.0)
+        return kiln_fail_setting(error, "merge",
+                                 "needs space = \"world\": bodies have no material in common");
     if (remesh->method == KILN_REMESH_ENERGY && remesh->space == KILN_SPACE_WORLD)
         return kiln_fail_setting(error, "space", "the method \"energy\" remeshes the material");
     if (remesh->method == KILN_REMESH_GLOBAL && kiln_is_given(given, "most_tets"))
@@ -102,6 +108,8 @@ static kiln_status finish(void *settings, const kiln_given *given, kiln_error *e
     KILN_TRY(check_sizes(remesh, error));
     if (remesh->method == KILN_REMESH_GLOBAL)
         remesh->space = KILN_SPACE_WORLD;
+    else if (!kiln_is_given(given, "merge"))
+        remesh->merge = 0.0;
     if (remesh->method != KILN_REMESH_LOCAL ||
         (kiln_remesh_has_wishes(remesh) && !kiln_is_given(given, "follow")))
         remesh->follow = false;
@@ -189,7 +197,8 @@ static const kiln_schema_row remesh_rows[] = {
     {"condition_change", KILN_VALUE_NUMBER, REMESH(condition_change), KILN_POSITIVE, NULL, NULL,
      .meaning = "global: or has become worse by this factor since the last time, above 1"},
     {"merge", KILN_VALUE_NUMBER, REMESH(merge), KILN_NOT_NEGATIVE, NULL, NULL,
-     .meaning = "global: surfaces closer than this part of the size there become one"},
+     .meaning = "surfaces of what can yield become one where they are closer than this part of the "
+                "size there. Preset with global; local: 0, and needs space = \"world\""},
 };
 const kiln_schema kiln_remesh_schema = {
     .name = "remesh",

@@ -44,7 +44,7 @@ typedef struct kiln_scene_remesh {
 
     double condition;        /* global: remesh when the worst basis matrix passes it: 12 */
     double condition_change; /* or has become worse by this factor since the last time: 3 */
-    double merge; /* global: surfaces closer than this part of the size there become one: 0.3 */
+    double merge; /* surfaces closer than this part of the size there become one: 0.3 in global */
 } kiln_scene_remesh;
 
 kiln_scene_remesh kiln_remesh_default_settings(void); /* KILN_REMESH_NONE */
