@@ -68,6 +68,7 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
         kiln_mesh_table_json(comparison, &json);
         for (size_t i = 0; i < count; i++)
             kiln_json_count(&json, rows[i].key, rows[i].count);
+        kiln_json_bool(&json, "joined", report->joined);
         kiln_json_bool(&json, "material_reset", report->material_reset);
         kiln_json_end(&json);
         return;
@@ -75,8 +76,12 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
     kiln_input_repairs_print(repairs, stdout);
     kiln_mesh_table_print(comparison, stdout);
     putchar('\n');
+    puts(report->joined ? "what overlaps or touches is one now"
+                        : "nothing became one: the old mesh was adapted");
     for (size_t i = 0; i < count; i++) {
         char text[32];
+        if (rows[i].count == 0)
+            continue;
         printf("  %-40s %12s\n", rows[i].what, kiln_grouped(rows[i].count, text));
     }
     if (report->material_reset)

@@ -133,6 +133,15 @@ static void sort_segments(kiln_domain *domain)
               compare_segments);
 }
 
+/* Whether the edge is one of a feature curve. */
+static bool is_segment(const kiln_domain *domain, uint32_t a, uint32_t b)
+{
+    kiln_soup_edge edge = lower_first(a, b);
+    return domain->segments.count > 0 &&
+           bsearch(&edge, domain->segments.data, domain->segments.count, sizeof edge,
+                   compare_segments) != NULL;
+}
+
 static bool holds_feature(const kiln_domain *domain, uint32_t t)
 {
     const uint32_t *v = domain->delaunay.tets.data[t].v;
@@ -141,10 +150,7 @@ static bool holds_feature(const kiln_domain *domain, uint32_t t)
         if (domain->sites.data[v[a]].kind > KILN_SITE_CURVE ||
             domain->sites.data[v[b]].kind > KILN_SITE_CURVE)
             continue;
-        kiln_soup_edge edge = lower_first(v[a], v[b]);
-        if (bsearch(&edge, domain->segments.data, domain->segments.count, sizeof edge,
-                    compare_segments) &&
-            last_at_edge(domain, t, a, b))
+        if (is_segment(domain, v[a], v[b]) && last_at_edge(domain, t, a, b))
             return true;
     }
     return false;
@@ -247,14 +253,6 @@ kiln_status kiln_domain_peel(kiln_domain *domain, kiln_error *error)
     }
     kiln_release(domain->context, open_at, bytes);
     return KILN_OK;
-}
-
-/* Whether the edge is one of a feature curve. */
-static bool is_segment(const kiln_domain *domain, uint32_t a, uint32_t b)
-{
-    kiln_soup_edge edge = lower_first(a, b);
-    return bsearch(&edge, domain->segments.data, domain->segments.count, sizeof edge,
-                   compare_segments) != NULL;
 }
 
 /* As good as tets that come in must be, and no longer than the sizes there. */

@@ -141,8 +141,7 @@ static kiln_status find_inside(const kiln_world *world, const kiln_pair_table *p
 static bool may_have_walls(const kiln_scene *scene)
 {
     return scene->obstacles.count > 0 && !scene->has_velocity_field &&
-           scene->remesh.method != KILN_REMESH_GLOBAL && scene->remesh.merge == 0.0 &&
-           scene->contact.obstacles != KILN_OBSTACLES_POINTS;
+           !kiln_remesh_joins(&scene->remesh) && scene->contact.obstacles != KILN_OBSTACLES_POINTS;
 }
 
 /* Whether obstacles are surfaces. What begins in one is put out of it by its points, which know of

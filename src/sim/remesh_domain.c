@@ -590,15 +590,9 @@ static kiln_status remesh(const look *l, kiln_error *error)
     return status;
 }
 
-/* With local remeshing only what becomes one gets a new mesh. */
-static bool is_asked_for(const kiln_scene_remesh *settings)
-{
-    return is_global(settings) || (settings->method == KILN_REMESH_LOCAL && settings->merge > 0.0);
-}
-
 static void plan(kiln_world *world)
 {
-    if (!is_asked_for(&world->scene->remesh))
+    if (!kiln_remesh_joins(&world->scene->remesh))
         return;
     world->remeshes = true;
     world->space = KILN_SPACE_WORLD;
@@ -607,7 +601,7 @@ static void plan(kiln_world *world)
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 {
     const kiln_scene_remesh *settings = &world->scene->remesh;
-    if (!is_asked_for(settings))
+    if (!kiln_remesh_joins(settings))
         return KILN_OK;
     domain *d = kiln_module_make(world, sizeof *d, self, error);
     if (!d)

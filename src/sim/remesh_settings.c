@@ -29,6 +29,13 @@ bool kiln_remesh_has_wishes(const kiln_scene_remesh *remesh)
            remesh->curvature > 0.0;
 }
 
+bool kiln_remesh_joins(const kiln_scene_remesh *remesh)
+{
+    return remesh->method == KILN_REMESH_GLOBAL ||
+           (remesh->method == KILN_REMESH_LOCAL && remesh->space == KILN_SPACE_WORLD &&
+            remesh->merge > 0.0);
+}
+
 static void off(void *settings)
 {
     *(kiln_scene_remesh *)settings = kiln_remesh_default_settings();

@@ -48,6 +48,9 @@ typedef struct kiln_scene_remesh {
 } kiln_scene_remesh;
 
 kiln_scene_remesh kiln_remesh_default_settings(void); /* KILN_REMESH_NONE */
+/* Are there new meshes for parts that become one, or for all that have become bad? With local
+ * remeshing the former, in the world only. */
+bool kiln_remesh_joins(const kiln_scene_remesh *remesh);
 /* Does it ask for sizes other than those of `follow`? */
 bool kiln_remesh_has_wishes(const kiln_scene_remesh *remesh);
 extern const kiln_schema kiln_remesh_schema;

@@ -203,6 +203,33 @@ START_TEST(a_mesh_that_would_be_worse_is_not_taken)
 }
 END_TEST
 
+/* Local remeshing gives the sizes, and what comes near is one all the same. */
+START_TEST(sizes_and_merging_go_together)
+{
+    begin(2);
+    dough();
+    ball(-1.2, 2.0);
+    ball(1.2, -1.0);
+    scene->remesh.method = KILN_REMESH_LOCAL;
+    scene->remesh.space = KILN_SPACE_WORLD;
+    scene->remesh.size = 0.3;
+    kiln_world *world = scene_world(scene);
+    kiln_mesh *mesh = kiln_world_mesh(world);
+    double rest = total(mesh, KILN_FIELD_REST_VOLUME);
+    uint32_t tets = mesh->table[KILN_ON_TET].live;
+    for (int i = 0; i < 20 && mesh->parts.count == 2; i++)
+        scene_step(world, scene->duration);
+    ck_assert_uint_eq(mesh->parts.count, 1);
+    for (int i = 0; i < 3; i++)
+        scene_step(world, scene->duration);
+    kiln_test_audit(mesh);
+    ck_assert_double_ge(worst_quality(mesh), 0.15);
+    ck_assert_uint_gt(mesh->table[KILN_ON_TET].live, 3 * tets / 2);
+    ck_assert_double_eq_tol(total(mesh, KILN_FIELD_REST_VOLUME), rest, 1e-3 * rest);
+    end(world);
+}
+END_TEST
+
 START_TEST(materials_keep_their_own_regions)
 {
     begin(1);
@@ -238,6 +265,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(cases, a_sheared_block_is_remeshed_and_keeps_its_matter);
     tcase_add_test(cases, dough_merges_and_rubber_does_not);
     tcase_add_test(cases, a_mesh_that_would_be_worse_is_not_taken);
+    tcase_add_test(cases, sizes_and_merging_go_together);
     tcase_add_test(cases, materials_keep_their_own_regions);
     return suite;
 }
