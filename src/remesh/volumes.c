@@ -7,7 +7,7 @@
 
 /* A vertex has no more kinds of matter than that around it, or it stays; rounds of Newton's method,
  * each of so many conjugate gradients. */
-enum { MOST_AROUND = 4, ROUNDS = 4, ITERATIONS = 50 };
+enum { MOST_AROUND = 4, ROUNDS = 12, ITERATIONS = 50 };
 /* What counts as met, of the volume. */
 static const double MET = 1e-12;
 /* Matter that only other matter surrounds has a pressure up to a constant: this much more of the
@@ -239,9 +239,11 @@ static void move_all(restoring *r, double goal)
     for (size_t i = 0; i < r->movers.count; i++) {
         mover *m = &r->movers.data[i];
         kiln_vec3 way = sent(m, r->scratch.data);
-        double length = kiln_v3_norm(way);
-        if (m->around == 0 || !(length > 0.0) || length > KILN_BAND_OF_EDGE * m->edge)
+        double length = kiln_v3_norm(way), most = KILN_BAND_OF_EDGE * m->edge;
+        if (m->around == 0 || !(length > 0.0))
             continue;
+        if (length > most)
+            way = kiln_v3_scale(way, most / length);
         kiln_place place = {.side = remesher->side.data[m->vertex]};
         kiln_vec3 p = kiln_mesh_positions(remesher->mesh, r->space)[m->vertex];
         kiln_remesher_locate(remesher, kiln_v3_add(p, way), &place);

@@ -21,7 +21,8 @@ kiln_status kiln_volumes_note(const kiln_mesh *mesh, kiln_space space, kiln_volu
 
 /* Moves vertices of curved surfaces and interfaces along their normals, by a length that is the
  * same all over one of them, until what was noted is there again. A vertex stays where its star
- * would fall below `goal` and below what it is, or where it would have to go far. In a pass. */
+ * would fall below `goal` and below what it is; none goes farther than some half of its edges. In
+ * a pass. */
 kiln_status kiln_volumes_restore(kiln_remesher *remesher, const kiln_volumes *noted, double goal,
                                  kiln_error *error);
 
