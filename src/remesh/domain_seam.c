@@ -16,7 +16,7 @@ static const double NEAR = 0.15, ALIKE = 0.85;
 static const double REACH = 1.5; /* sizes round such a face, where all is smoothed */
 /* Of the way to the middle, in turns, less towards the end of the reach: teeth go, what is as long
  * as several edges stays (Taubin 1995). */
-static const double STEP[2] = {0.5, -0.52};
+static const double STEP[2] = {0.5, -0.4};
 static const double FLOOR = 0.12; /* no tet falls below, until it is repaired */
 enum { ROUNDS = 3, STEPS = 8 };
 
