@@ -190,6 +190,11 @@ void kiln_solid_obstacle_push(const kiln_solid *solid, uint32_t obstacle, kiln_v
                               kiln_push *force, kiln_push *torque);
 kiln_push kiln_solid_held_push(const kiln_solid *solid, uint32_t vertex);
 
+/* Contact of bodies and walls as they are at `time`, before the first step: J, and the least
+ * distance within reach as in the report. NaN: there is no contact of surfaces. */
+kiln_status kiln_solid_watch_start(kiln_solid *solid, const kiln_driver *driver, double time,
+                                   double *energy, double *gap, kiln_error *error);
+
 /* What was watched, of the last step. */
 kiln_contact_columns kiln_solid_contact_columns(const kiln_solid *solid);
 typedef struct kiln_pair_push {
