@@ -134,6 +134,13 @@ kiln_status kiln_solid_try(kiln_solid *solid, const kiln_driver *driver, double 
 /* Where Newton starts in the steps to come, [vertex slot], borrowed; NULL: as far as velocities
  * carry. No tet may be inverted there. */
 void kiln_solid_start_at(kiln_solid *solid, const kiln_vec3 *places);
+/* Asked of each step that is found, before it reaches the mesh; `places` [vertex slot] are those of
+ * its end. *refused: its outcome is KILN_STEP_COARSE, which is for who asked to deal with. */
+typedef struct kiln_solid_review {
+    void *self; /* borrowed */
+    kiln_status (*look)(void *self, const kiln_vec3 *places, bool *refused, kiln_error *error);
+} kiln_solid_review;
+void kiln_solid_set_review(kiln_solid *solid, kiln_solid_review review);
 /* What is minimised by a step of length h, for patches of it (patch.h); its columns are to be
  * looked up. After the step was tried. */
 void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_clock *clock,

@@ -74,6 +74,7 @@ struct kiln_solid {
     const kiln_vec3 *start_at; /* kiln_solid_start_at */
     bool went_by_euler;        /* the last step, whatever the integrator is */
     bool tentative;            /* a step is tried, not made */
+    kiln_solid_review review;  /* of what is made; look NULL: none */
     bool walls_stay;           /* at the end of the increment before, static */
     /* Newmark with walls (solid_tremble.c): velocities at the begin as far as parts are rigid, and
      * the rest. */
