@@ -409,18 +409,6 @@ static kiln_status give_back(kiln_attempt *t, kiln_error *error)
                               : KILN_OK;
 }
 
-static kiln_status review(kiln_attempt *t, kiln_error *error)
-{
-    const kiln_solid *s = t->solid;
-    bool refused = false;
-    if (s->review.look)
-        KILN_TRY(s->review.look(s->review.self, (const kiln_vec3 *)(const void *)s->x.data,
-                                &refused, error));
-    if (refused)
-        t->report->outcome = KILN_STEP_COARSE;
-    return KILN_OK;
-}
-
 /* Everything between the driver's word and the verdict. */
 static kiln_status attempt(kiln_attempt *t, kiln_error *error)
 {
@@ -436,7 +424,7 @@ static kiln_status attempt(kiln_attempt *t, kiln_error *error)
         return KILN_OK;
     sum_up(t);
     KILN_TRY(kiln_solid_watch_presses(t->solid, error));
-    KILN_TRY(review(t, error));
+    KILN_TRY(kiln_attempt_review(t, error));
     return t->report->outcome == KILN_STEP_DONE ? accept(t, error) : KILN_OK;
 }
 

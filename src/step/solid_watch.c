@@ -190,6 +190,18 @@ static int count_pressed(const kiln_solid *s)
     return count;
 }
 
+kiln_status kiln_attempt_review(kiln_attempt *t, kiln_error *error)
+{
+    const kiln_solid *s = t->solid;
+    bool refused = false;
+    if (s->review.look)
+        KILN_TRY(s->review.look(s->review.self, (const kiln_vec3 *)(const void *)s->x.data,
+                                &refused, error));
+    if (refused)
+        t->report->outcome = KILN_STEP_COARSE;
+    return KILN_OK;
+}
+
 kiln_status kiln_solid_watch_start(kiln_solid *s, const kiln_driver *driver, double time,
                                    double *energy, double *gap, kiln_error *error)
 {
