@@ -65,7 +65,9 @@ bool kiln_local_is_sized(const kiln_local *l);
 /* Nothing is said about sizes: they are the program's own. */
 bool kiln_local_follows_alone(const kiln_local *l);
 kiln_size_options kiln_local_size_options(const kiln_local *l);
-/* l->sizing, of the mesh as it is. */
+/* l->is_pressed and what that asks for, of the mesh as it is. */
+kiln_status kiln_local_find_pressed(kiln_local *l, kiln_error *error);
+/* l->sizing likewise, and that too. */
 kiln_status kiln_local_make_sizing(kiln_local *l, kiln_error *error);
 /* Sizes that need many more tets than there are, and no word about how many may be: what no machine
  * holds is refused before it begins. */

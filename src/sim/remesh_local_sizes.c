@@ -114,25 +114,36 @@ static double finest_pressed(const kiln_local *l)
     return said > 0.0 ? said : FOLLOW_PRESSED * l->state.start_size;
 }
 
-static kiln_status add_pressed(kiln_local *l, kiln_sizing *sizing, double edge, kiln_error *error)
+/* How much longer edges may be than what is asked for, over what size control has for itself. */
+static double longer(const kiln_local *l)
+{
+    return kiln_local_size_options(l).longest / kiln_size_default_options().longest;
+}
+
+kiln_status kiln_local_find_pressed(kiln_local *l, kiln_error *error)
 {
     const kiln_world *world = l->world;
     size_t rows = world->mesh->table[KILN_ON_VERTEX].used;
-    bool any;
     l->is_pressed = false;
     if (!(l->settings->contact > 0.0))
         return KILN_OK;
     const kiln_pressed_rules rules = {
         .start = column_of(world->mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE),
-        .part = l->settings->contact / edge,
+        .part = l->settings->contact / (l->settings->follow ? longer(l) : 1.0),
         .finest = finest_pressed(l),
         .ratio = FOLLOW_ALONG,
         .leap = FOLLOW_LEAP};
     KILN_TRY(kiln_array_reserve(world->context, &l->load, rows, error));
     KILN_TRY(kiln_array_reserve(world->context, &l->pressed, rows, error));
-    kiln_pressed_metrics(world, &rules, l->load.data, l->pressed.data, &any);
-    l->is_pressed = any;
-    return any ? kiln_sizing_add_world_metrics(sizing, l->pressed.data, FOLLOW_WIDEN, error)
+    kiln_pressed_metrics(world, &rules, l->load.data, l->pressed.data, &l->is_pressed);
+    return KILN_OK;
+}
+
+static kiln_status add_pressed(kiln_local *l, kiln_sizing *sizing, kiln_error *error)
+{
+    KILN_TRY(kiln_local_find_pressed(l, error));
+    return l->is_pressed
+               ? kiln_sizing_add_world_metrics(sizing, l->pressed.data, FOLLOW_WIDEN, error)
                : KILN_OK;
 }
 
@@ -144,7 +155,7 @@ static kiln_status add_stretch(kiln_local *l, kiln_sizing *sizing, kiln_error *e
         .flowed = column_of(mesh, KILN_ON_TET, KILN_FIELD_PLASTIC_STRAIN),
         .rate = FOLLOW_RATE,
         .most = FOLLOW_FINEST};
-    const double edge = kiln_local_size_options(l).longest / kiln_size_default_options().longest;
+    const double edge = longer(l);
     const kiln_ridge_sizing ridges = {FOLLOW_TURN / edge, stretch.start,
                                       column_of(mesh, KILN_ON_VERTEX, KILN_FIELD_START_BENT),
                                       FOLLOW_RIDGE};
@@ -153,7 +164,7 @@ static kiln_status add_stretch(kiln_local *l, kiln_sizing *sizing, kiln_error *e
                                     FOLLOW_BEND, FOLLOW_ALONG};
     KILN_TRY(kiln_sizing_add_stretch(sizing, &stretch, error));
     KILN_TRY(kiln_sizing_add_bends(sizing, &bends, error));
-    KILN_TRY(add_pressed(l, sizing, edge, error));
+    KILN_TRY(add_pressed(l, sizing, error));
     KILN_TRY(kiln_sizing_fit(sizing, stretch.start, edge, fitted_tets(l), error));
     return kiln_sizing_add_ridges(sizing, &ridges, error);
 }
@@ -179,7 +190,7 @@ static kiln_status add_sources(kiln_local *l, kiln_sizing *sizing, kiln_error *e
     kiln_curvature_sizing round = {remesh->curvature, bounds.h_min, bounds.h_max, false};
     if (remesh->curvature > 0.0)
         KILN_TRY(kiln_sizing_add_curvature(sizing, &round, error));
-    KILN_TRY(remesh->follow ? add_stretch(l, sizing, error) : add_pressed(l, sizing, 1.0, error));
+    KILN_TRY(remesh->follow ? add_stretch(l, sizing, error) : add_pressed(l, sizing, error));
     if (l->is_pressed)
         bounds.h_min = fmin(bounds.h_min, finest_pressed(l));
     kiln_sizing_limits limits = {bounds,

@@ -56,8 +56,11 @@ static bool is_coarse(const kiln_local *l)
 
 static kiln_status look_at_sizes(kiln_local *l, bool *coarse, kiln_error *error)
 {
+    KILN_TRY(kiln_local_find_pressed(l, error));
+    if (!l->is_pressed) /* as most that rests on something */
+        return KILN_OK;
     KILN_TRY(kiln_local_make_sizing(l, error));
-    *coarse = l->is_pressed && is_coarse(l);
+    *coarse = is_coarse(l);
     return KILN_OK;
 }
 
