@@ -339,7 +339,6 @@ static kiln_status is_needed(kiln_local *l, kiln_remesh_options *options, bool *
                              kiln_error *error)
 {
     kiln_mesh *mesh = l->world->mesh;
-    kiln_size_options size = kiln_local_size_options(l);
     kiln_improve_options improve = improve_options(l);
     *needed = false;
     if (kiln_local_is_sized(l) && l->world->state.step % (uint64_t)l->settings->every != 0)
@@ -350,6 +349,7 @@ static kiln_status is_needed(kiln_local *l, kiln_remesh_options *options, bool *
     KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_SIZE_WAIT, KILN_SAVE_COPY, error));
     KILN_TRY(kiln_local_make_sizing(l, error));
     options->sizing = l->sizing;
+    const kiln_size_options size = kiln_local_size_options(l); /* as what presses allows */
     return kiln_remesh_needed(mesh, options, &size, &improve, needed, &l->work.worst, error);
 }
 

@@ -26,6 +26,9 @@ static const double FOLLOW_TURN = 0.2, FOLLOW_RIDGE = 3.0, FOLLOW_BEND_TURN = 0.
 static const double FOLLOW_WIDEN = 1.3, FOLLOW_LEAP = 4.0;
 /* And the finest size there, of the start's mean edge, where the scene is silent. */
 static const double FOLLOW_PRESSED = 0.05;
+/* Tets that may come while something presses, over those that may by themselves: what it needs
+ * does not come out of what the matter needs, which has most of them when it is deep in. */
+static const double FOLLOW_BOTH = 2.0;
 /* Sizes grow inwards by more than a scene asks for (remesh.gradation is for those it gives): what
  * the surface needs is not to fill the body. */
 static const double FOLLOW_GROWTH = 2.0;
@@ -73,7 +76,8 @@ static size_t most_tets(const kiln_local *l)
     if (l->settings->most_tets > 0)
         return (size_t)l->settings->most_tets;
     double start = l->state.start_tets;
-    return l->settings->follow ? (size_t)(start + fmin(FOLLOW_MORE * start, FOLLOW_AT_MOST)) : 0;
+    double more = fmin(FOLLOW_MORE * start, FOLLOW_AT_MOST) * (l->is_pressed ? FOLLOW_BOTH : 1.0);
+    return l->settings->follow ? (size_t)(start + more) : 0;
 }
 
 /* Of these, the number that sizes are fitted to. */
