@@ -97,6 +97,11 @@ kiln_status kiln_obstacle_create(kiln_context *context, kiln_obstacle_shape *tak
     kiln_obstacle_mesh mesh = {0};
     if (take_shape->kind == KILN_OBSTACLE_MESH)
         KILN_TRY(kiln_obstacle_mesh_build(context, &take_shape->surface, &mesh, error));
+    if (mesh.open && take_shape->inside_out) {
+        kiln_obstacle_mesh_free(context, &mesh);
+        return kiln_fail(error, KILN_ERR_INPUT, "mesh", 0, -1,
+                         "inside_out needs a closed surface: a sheet has no inside");
+    }
     kiln_obstacle *o = kiln_resize(context, NULL, 0, sizeof *o);
     if (!o) {
         kiln_obstacle_mesh_free(context, &mesh);
@@ -166,6 +171,11 @@ void kiln_obstacle_axes(const kiln_obstacle *obstacle, kiln_vec3 *axis, kiln_vec
 const kiln_obstacle_shape *kiln_obstacle_shape_of(const kiln_obstacle *obstacle)
 {
     return &obstacle->shape;
+}
+
+bool kiln_obstacle_is_sheet(const kiln_obstacle *obstacle)
+{
+    return obstacle->mesh.open;
 }
 
 double kiln_obstacle_friction(const kiln_obstacle *obstacle)

@@ -18,7 +18,7 @@
     X(KILN_OBSTACLE_CONE, "cone", "base of `radius` at `point`, tip at `end`")                     \
     X(KILN_OBSTACLE_TORUS, "torus",                                                                \
       "`radius` of the ring about `point`, across `normal`, tube `tube`")                          \
-    X(KILN_OBSTACLE_MESH, "mesh", "closed triangle mesh")
+    X(KILN_OBSTACLE_MESH, "mesh", "triangle mesh: closed, or a sheet with two sides")
 
 typedef enum kiln_obstacle_kind {
 #define KILN_OBSTACLE_ENUM(name, text, meaning) name,
@@ -47,8 +47,8 @@ typedef struct kiln_pose {
 
 typedef struct kiln_obstacle kiln_obstacle;
 
-/* Checks the shape (KILN_ERR_INPUT: no extent, not finite, mesh not closed) and takes its surface,
- * which stays the caller's on failure. The pose is the identity. */
+/* Checks the shape (KILN_ERR_INPUT: no extent, not finite, a mesh that branches) and takes its
+ * surface, which stays the caller's on failure. The pose is the identity. */
 kiln_status kiln_obstacle_create(kiln_context *context, kiln_obstacle_shape *take_shape,
                                  double friction, kiln_obstacle **out, kiln_error *error);
 void kiln_obstacle_destroy(kiln_obstacle *obstacle); /* NULL allowed */
@@ -57,6 +57,8 @@ void kiln_obstacle_set_pose(kiln_obstacle *obstacle, const kiln_pose *pose);
 /* Where it was at its begin, if it has. */
 void kiln_obstacle_set_begin(kiln_obstacle *obstacle, kiln_mat3 rotation, kiln_vec3 shift);
 double kiln_obstacle_friction(const kiln_obstacle *obstacle);
+/* An open mesh: bodies keep off both its sides, and nothing is inside. */
+bool kiln_obstacle_is_sheet(const kiln_obstacle *obstacle);
 
 /* Signed distance of a world point (negative: inside the obstacle), the outward unit normal and the
  * nearest point on its surface. Thread-safe. Exact sign for meshes by solid angle or pseudonormals;

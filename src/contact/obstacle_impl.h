@@ -17,6 +17,7 @@ typedef struct kiln_obstacle_triangle {
 typedef struct kiln_obstacle_mesh {
     kiln_obstacle_triangle *triangle;
     size_t count;
+    bool open; /* a sheet: it has a rim, and no normals but those of faces */
     kiln_bvh tree;
 } kiln_obstacle_mesh;
 
@@ -49,8 +50,8 @@ kiln_obstacle_hit kiln_obstacle_to_cone(const kiln_obstacle *obstacle, kiln_vec3
 kiln_obstacle_hit kiln_obstacle_to_torus(const kiln_obstacle *obstacle, kiln_vec3 p);
 kiln_obstacle_hit kiln_obstacle_to_mesh(const kiln_obstacle *obstacle, kiln_vec3 p);
 
-/* Normals and tree of a surface; KILN_ERR_INPUT names the rule it breaks. A surface whose triangles
- * look inward is turned. */
+/* Normals and tree of a surface; KILN_ERR_INPUT names the rule it breaks. A closed surface whose
+ * triangles look inward is turned. */
 kiln_status kiln_obstacle_mesh_build(kiln_context *context, kiln_soup *surface,
                                      kiln_obstacle_mesh *mesh, kiln_error *error);
 void kiln_obstacle_mesh_free(kiln_context *context, kiln_obstacle_mesh *mesh);

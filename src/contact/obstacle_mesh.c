@@ -1,11 +1,13 @@
 #include "contact/obstacle_impl.h"
 #include "geom/distance.h"
+#include "mesh/mesh.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Pseudonormals give the sign for a surface that is closed, oriented and manifold, with triangles
- * that have a normal. Everything else is refused here, so that a query need not ask. */
+ * that have a normal. One with a rim is a sheet: it has two sides and no inside, and distances from
+ * it have no sign. Everything else is refused here, so that a query need not ask. */
 
 enum { DEGENERATE_SHIFT = 30 }; /* height below 2^-30 of the longest edge: no normal to speak of */
 
@@ -60,20 +62,26 @@ static void list_halves(const kiln_soup *surface, half_edge *halves)
     qsort(halves, 3 * surface->triangles.count, sizeof *halves, compare_halves);
 }
 
-/* `across` [triangle][3]: triangle * 3 + corner on the other side of the edge opposite a corner. */
+/* `across` [triangle][3]: triangle * 3 + corner on the other side of the edge opposite a corner;
+ * KILN_NONE at a rim, and then *open. */
 static kiln_status match_edges(const kiln_soup *surface, const half_edge *halves, uint32_t *across,
-                               kiln_error *error)
+                               bool *open, kiln_error *error)
 {
     size_t count = 3 * surface->triangles.count;
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1;
              end < count && halves[end].low == halves[i].low && halves[end].high == halves[i].high;)
             end++;
-        if (end - i != 2)
+        if (end - i > 2)
             return kiln_fail(error, KILN_ERR_INPUT, "mesh", 0, -1,
-                             "the surface is not closed: the edge of points %u and %u (from 0) has "
-                             "%zu triangle%s instead of 2",
-                             halves[i].low, halves[i].high, end - i, end - i == 1 ? "" : "s");
+                             "the surface branches: the edge of points %u and %u (from 0) has %zu "
+                             "triangles instead of 2, or 1 at a rim",
+                             halves[i].low, halves[i].high, end - i);
+        if (end - i == 1) {
+            across[halves[i].at] = KILN_NONE;
+            *open = true;
+            continue;
+        }
         uint32_t a = halves[i].at, b = halves[i + 1].at;
         uint32_t start_a = surface->triangles.data[a / 3].v[(a % 3 + 1) % 3];
         uint32_t start_b = surface->triangles.data[b / 3].v[(b % 3 + 1) % 3];
@@ -131,7 +139,7 @@ static void set_faces_and_edges(kiln_obstacle_mesh *mesh, const kiln_soup *surfa
             kiln_v3_normalize(kiln_v3_cross(kiln_v3_sub(row->corner[1], row->corner[0]),
                                             kiln_v3_sub(row->corner[2], row->corner[0])));
     }
-    for (uint32_t t = 0; t < mesh->count; t++)
+    for (uint32_t t = 0; t < mesh->count && !mesh->open; t++)
         for (uint32_t k = 0; k < 3; k++)
             mesh->triangle[t].edge_normal[k] = kiln_v3_normalize(kiln_v3_add(
                 mesh->triangle[t].face_normal, mesh->triangle[across[3 * t + k] / 3].face_normal));
@@ -178,8 +186,10 @@ static kiln_status set_normals(kiln_obstacle_mesh *mesh, const kiln_soup *surfac
     uint32_t *across = (uint32_t *)(halves + 3 * mesh->count);
     uint8_t *done = (uint8_t *)(across + 3 * mesh->count);
     list_halves(surface, halves);
-    KILN_TRY(match_edges(surface, halves, across, error));
+    KILN_TRY(match_edges(surface, halves, across, &mesh->open, error));
     set_faces_and_edges(mesh, surface, across);
+    if (mesh->open)
+        return KILN_OK;
     memset(done, 0, 3 * mesh->count + surface->points.count);
     return set_vertices(mesh, surface, across, done, done + 3 * mesh->count, error);
 }
@@ -202,7 +212,7 @@ kiln_status kiln_obstacle_mesh_build(kiln_context *context, kiln_soup *surface,
     void *scratch = kiln_resize(context, NULL, 0, scratch_bytes);
     kiln_status status = mesh->triangle && scratch ? set_normals(mesh, surface, scratch, error)
                                                    : kiln_fail_memory(error, bytes);
-    if (status == KILN_OK && volume == 0.0)
+    if (status == KILN_OK && volume == 0.0 && !mesh->open)
         status = kiln_fail(error, KILN_ERR_INPUT, "mesh", 0, -1, "the surface encloses no volume");
     if (status == KILN_OK)
         status = build_tree(context, mesh, error);
@@ -238,6 +248,16 @@ static kiln_vec3 feature_normal(const kiln_obstacle_triangle *t, unsigned featur
     return t->face_normal;
 }
 
+/* Away from it, on either side; on it, along the normal of its triangle. */
+static kiln_obstacle_hit from_sheet(const kiln_obstacle_triangle *t, const kiln_closest_point *c,
+                                    kiln_vec3 p)
+{
+    double distance = sqrt(c->distance2), size = fabs(p.x) + fabs(p.y) + fabs(p.z);
+    kiln_vec3 normal =
+        distance > 1e-14 * size ? kiln_v3_scale(c->offset, 1.0 / distance) : t->face_normal;
+    return (kiln_obstacle_hit){distance, normal, kiln_v3_sub(p, c->offset)};
+}
+
 kiln_obstacle_hit kiln_obstacle_to_mesh(const kiln_obstacle *obstacle, kiln_vec3 p)
 {
     const kiln_obstacle_mesh *mesh = &obstacle->mesh;
@@ -245,6 +265,8 @@ kiln_obstacle_hit kiln_obstacle_to_mesh(const kiln_obstacle *obstacle, kiln_vec3
         kiln_bvh_closest(&mesh->tree, p, INFINITY, triangle_distance2, (void *)mesh, NULL);
     const kiln_obstacle_triangle *t = &mesh->triangle[item];
     kiln_closest_point c = kiln_closest_on_triangle(p, t->corner);
+    if (mesh->open)
+        return from_sheet(t, &c, p);
     kiln_vec3 normal = feature_normal(t, c.feature);
     double distance = sqrt(c.distance2);
     if (kiln_v3_dot(c.offset, normal) < 0.0)

@@ -23,6 +23,11 @@ static bool is_of_plane(const kiln_walls *w, uint32_t point)
            KILN_OBSTACLE_PLANE;
 }
 
+static bool is_of_sheet(const kiln_walls *w, uint32_t point)
+{
+    return kiln_obstacle_is_sheet(w->obstacles[w->obstacle.data[point]]);
+}
+
 /* A side of a face: 3 times the face and the corner it begins at. */
 static size_t corner_after(size_t side)
 {
@@ -74,12 +79,22 @@ static double rise_at(const kiln_walls *w, const face_side *side, size_t count)
     return kiln_v3_dot(n, to) / (kiln_v3_norm(n) * kiln_v3_norm(to));
 }
 
+/* Sees an edge that is hollow from the front as it is from behind, where it sticks out. */
+static double turn_sheet(kiln_walls *w, const face_side *side, double rise)
+{
+    for (size_t k = 0; k < 2; k++)
+        w->rises.data[side[k].side] = (int8_t)((rise > FLAT) - (rise < -FLAT));
+    return -fabs(rise);
+}
+
 /* The first `count` sides are those of one edge. */
 static kiln_status list_edge(kiln_walls *w, const face_side *side, size_t count, kiln_error *error)
 {
     double rise = rise_at(w, side, count), area = 0.0;
     for (size_t k = 0; k < count; k++)
         area += kiln_v3_norm(normal_of(w, side[k].side / 3)) / 6.0;
+    if (count == 2 && is_of_sheet(w, side->v[0]))
+        rise = turn_sheet(w, side, rise);
     if (count == 2 && rise <= FLAT) {
         w->beyond.data[side[0].side] = side[1].side;
         w->beyond.data[side[1].side] = side[0].side;
@@ -98,10 +113,11 @@ static kiln_status list_edges(kiln_walls *w, face_side_array *sides, kiln_error 
     KILN_TRY(list_sides(w, sides, error));
     KILN_TRY(kiln_array_reserve(w->context, &w->beyond, w->faces.count + 1, error));
     KILN_TRY(kiln_array_reserve(w->context, &w->sharp, w->faces.count / 3 + 1, error));
-    w->beyond.count = w->faces.count;
+    KILN_TRY(kiln_array_reserve(w->context, &w->rises, w->faces.count + 1, error));
+    w->beyond.count = w->rises.count = w->faces.count;
     w->sharp.count = w->faces.count / 3;
     for (size_t i = 0; i < w->faces.count; i++)
-        w->beyond.data[i] = KILN_NONE;
+        w->beyond.data[i] = KILN_NONE, w->rises.data[i] = 0;
     for (size_t i = 0; i < w->sharp.count; i++)
         w->sharp.data[i] = 0;
     for (size_t i = 0, next; i < sides->count; i = next) {
@@ -242,6 +258,7 @@ void kiln_walls_free(kiln_walls *w)
     kiln_array_free(w->context, &w->face_count);
     kiln_array_free(w->context, &w->sharp);
     kiln_array_free(w->context, &w->beyond);
+    kiln_array_free(w->context, &w->rises);
 }
 
 /* Three points of the plane about the place below the middle of the box. Directions are the
@@ -309,6 +326,25 @@ static bool leads_nearer_inside(const foot *t, size_t side)
     return kiln_v3_dot(kiln_v3_sub(t->p, from), in) > TIE * kiln_v3_norm2(in);
 }
 
+/* Above the face of a side, where that is the front. */
+static double height_over(const foot *t, size_t side)
+{
+    size_t first = side - side % 3;
+    kiln_vec3 a = corner_at(t, first);
+    return kiln_v3_triple(kiln_v3_sub(corner_at(t, first + 1), a),
+                          kiln_v3_sub(corner_at(t, first + 2), a), kiln_v3_sub(t->p, a));
+}
+
+/* What is beyond a side as p sees it, or KILN_NONE. In a hollow p is before both its faces. */
+static uint32_t beyond(const foot *t, size_t side)
+{
+    int rises = t->walls->rises.data[side];
+    uint32_t other = t->walls->beyond.data[side];
+    bool hollow =
+        rises != 0 && rises * height_over(t, side) > 0.0 && rises * height_over(t, other) > 0.0;
+    return hollow ? KILN_NONE : other;
+}
+
 /* Goes round a corner's vertex from face to face, until it ends or is back. Adds the faces on the
  * way, the first not; false: from one of them an edge leads nearer. */
 static bool go_round(const foot *t, size_t corner, bool forward, int *faces, bool *closed)
@@ -316,7 +352,7 @@ static bool go_round(const foot *t, size_t corner, bool forward, int *faces, boo
     size_t at = corner;
     for (;;) {
         /* Forward over the side that ends at the vertex, back over the one that begins there. */
-        uint32_t next = t->walls->beyond.data[forward ? corner_opposite(at) : at];
+        uint32_t next = beyond(t, forward ? corner_opposite(at) : at);
         if (next == KILN_NONE)
             return true;
         at = forward ? next : corner_after(next);
@@ -348,10 +384,10 @@ double kiln_walls_share(const kiln_walls *walls, const kiln_vec3 *places, uint32
         if (weight[k] >= 1.0 - 2.0 * TIE)
             return share_of_vertex(&t, first + k);
     for (size_t k = 0; k < 3; k++) {
-        uint32_t beyond = walls->beyond.data[first + k];
-        if (weight[(k + 2) % 3] > TIE || beyond == KILN_NONE)
+        uint32_t other = beyond(&t, first + k);
+        if (weight[(k + 2) % 3] > TIE || other == KILN_NONE)
             continue;
-        return leads_nearer_inside(&t, beyond) ? 0.0 : 0.5;
+        return leads_nearer_inside(&t, other) ? 0.0 : 0.5;
     }
     return 1.0;
 }
@@ -362,5 +398,6 @@ size_t kiln_walls_bytes(const kiln_walls *w)
            (w->obstacle.capacity + w->vertices.capacity + w->edges.capacity + w->faces.capacity) *
                sizeof(uint32_t) +
            (w->face_count.capacity + w->beyond.capacity + w->sharp.capacity) * sizeof(uint32_t) +
+           w->rises.capacity * sizeof(int8_t) +
            (w->area.capacity + w->edge_area.capacity + w->face_area.capacity) * sizeof(double);
 }

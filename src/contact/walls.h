@@ -12,7 +12,9 @@
  * counts only where it is nearest of all around it, and is shared by the faces that have it in
  * common. So the sum over a flat or round wall does not depend on how it is divided. Beyond an edge
  * where it is hollow another wall begins, which counts by itself: there the nearest points of both
- * are apart, and one that vanished would take its energy with it. */
+ * are apart, and one that vanished would take its energy with it.
+ *
+ * A sheet (an open mesh) has two sides: what sticks out on one of them is hollow on the other. */
 #ifndef KILN_CONTACT_WALLS_H
 #define KILN_CONTACT_WALLS_H
 
@@ -39,6 +41,10 @@ typedef struct kiln_walls {
     /* [face][3] what is beyond the edge from corner k to k + 1: 3 times a face and its own k; where
      * faces are hollow to each other, and where there is not one, KILN_NONE. */
     kiln_u32_array beyond;
+    /* [face][3] of sheets: 1 where what is beyond is hollow from the front, -1 from behind, and
+     * counts by itself there; else 0. */
+    KILN_ARRAY_OF(int8_t)
+    rises;
 } kiln_walls;
 
 /* Of all obstacles, borrowed. Chords are off arcs by `chord` at most. On failure there are none. */

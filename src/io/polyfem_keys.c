@@ -173,9 +173,33 @@ static const polyfem_key keys[] = {
     {"solver/nonlinear", POLYFEM_OPEN, NULL},
     {"solver/nonlinear/x_delta", POLYFEM_TAKEN, NULL},
     {"solver/nonlinear/max_iterations", POLYFEM_TAKEN, NULL},
-    {"solver/augmented_lagrangian", POLYFEM_IGNORED, NULL},
+    {"solver/nonlinear/solver", POLYFEM_IGNORED, NULL},
+    {"solver/nonlinear/f_delta", POLYFEM_IGNORED, NULL},
+    {"solver/nonlinear/grad_norm", POLYFEM_IGNORED, NULL},
+    {"solver/nonlinear/rel_grad_norm", POLYFEM_IGNORED, NULL},
+    {"solver/nonlinear/first_grad_norm_tol", POLYFEM_IGNORED, NULL},
+    {"solver/nonlinear/x_delta_tol", POLYFEM_IGNORED, NULL},
+    {"solver/nonlinear/grad_norm_tol", POLYFEM_IGNORED, NULL},
+    {"solver/nonlinear/rel_x_delta_tol", POLYFEM_IGNORED, NULL},
+    {"solver/nonlinear/rel_grad_norm_tol", POLYFEM_IGNORED, NULL},
+    {"solver/nonlinear/newton_decrement_tol", POLYFEM_IGNORED, NULL},
+    {"solver/nonlinear/norm_type", POLYFEM_IGNORED, NULL},
+    {"solver/nonlinear/iterations_per_strategy", POLYFEM_IGNORED, NULL},
+    {"solver/nonlinear/allow_out_of_iterations", POLYFEM_IGNORED, NULL},
+    {"solver/nonlinear/line_search", POLYFEM_IGNORED, NULL},
+    {"solver/nonlinear/advanced", POLYFEM_IGNORED, NULL},
+    {"solver/augmented_lagrangian", POLYFEM_OPEN, NULL},
+    {"solver/augmented_lagrangian/initial_weight", POLYFEM_IGNORED, NULL},
+    {"solver/augmented_lagrangian/scaling", POLYFEM_IGNORED, NULL},
+    {"solver/augmented_lagrangian/max_weight", POLYFEM_IGNORED, NULL},
+    {"solver/augmented_lagrangian/eta", POLYFEM_IGNORED, NULL},
+    {"solver/augmented_lagrangian/error", POLYFEM_IGNORED, NULL},
+    {"solver/augmented_lagrangian/nonlinear", POLYFEM_IGNORED, NULL},
     {"solver/contact", POLYFEM_INSIDE, NULL},
-    {"solver/contact/CCD", POLYFEM_IGNORED, NULL},
+    {"solver/contact/CCD", POLYFEM_INSIDE, NULL},
+    {"solver/contact/CCD/broad_phase", POLYFEM_IGNORED, NULL},
+    {"solver/contact/CCD/tolerance", POLYFEM_IGNORED, NULL},
+    {"solver/contact/CCD/max_iterations", POLYFEM_IGNORED, NULL},
     {"solver/contact/barrier_stiffness", POLYFEM_TAKEN, NULL},
     {"solver/contact/initial_barrier_stiffness", POLYFEM_IGNORED, NULL},
     {"solver/contact/friction_iterations", POLYFEM_TAKEN, NULL},
@@ -213,8 +237,22 @@ typedef struct walk {
 
 static kiln_status check_object(walk *w, kiln_json_node *object, const char *pattern, bool open);
 
-/* The last words of the known keys in the same object. */
-static kiln_status refuse_unknown(const walk *w, const kiln_json_node *node, const char *parent)
+static void note_ignored(polyfem_survey *survey, const kiln_json_node *node)
+{
+    char path[200];
+    size_t used = strlen(survey->ignored);
+    kiln_json_path(node, path, sizeof path);
+    if (used + strlen(path) + 10 < sizeof survey->ignored)
+        snprintf(survey->ignored + used, sizeof survey->ignored - used, "%s%s", used ? ", " : "",
+                 path);
+    else if (used > 0 && survey->ignored[used - 1] != '.')
+        snprintf(survey->ignored + used, sizeof survey->ignored - used, " ...");
+}
+
+/* The last words of the known keys in the same object. Where others are ignored only what is
+ * nearly one of them is refused: it was meant to be one. */
+static kiln_status refuse_unknown(const walk *w, const kiln_json_node *node, const char *parent,
+                                  bool open)
 {
     const char *names[KEYS];
     size_t count = 0, size = strlen(parent);
@@ -228,19 +266,11 @@ static kiln_status refuse_unknown(const walk *w, const kiln_json_node *node, con
     if (nearest)
         return kiln_json_fail(node, w->error, "unknown key, not supported; did you mean '%s'?",
                               nearest);
+    if (open) {
+        note_ignored(w->survey, node);
+        return KILN_OK;
+    }
     return kiln_json_fail(node, w->error, "unknown key, not supported");
-}
-
-static void note_ignored(polyfem_survey *survey, const kiln_json_node *node)
-{
-    char path[200];
-    size_t used = strlen(survey->ignored);
-    kiln_json_path(node, path, sizeof path);
-    if (used + strlen(path) + 10 < sizeof survey->ignored)
-        snprintf(survey->ignored + used, sizeof survey->ignored - used, "%s%s", used ? ", " : "",
-                 path);
-    else if (used > 0 && survey->ignored[used - 1] != '.')
-        snprintf(survey->ignored + used, sizeof survey->ignored - used, " ...");
 }
 
 static bool is_empty(const kiln_json_node *node)
@@ -337,10 +367,8 @@ static kiln_status check_object(walk *w, kiln_json_node *object, const char *pat
             KILN_TRY(check_value(w, node, key));
         else if (find_key(items))
             KILN_TRY(check_items(w, node, path));
-        else if (open)
-            note_ignored(w->survey, node);
         else
-            return refuse_unknown(w, node, pattern);
+            KILN_TRY(refuse_unknown(w, node, pattern, open));
     }
     return KILN_OK;
 }

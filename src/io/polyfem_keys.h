@@ -8,7 +8,8 @@
 typedef enum polyfem_fate {
     POLYFEM_TAKEN,   /* becomes something */
     POLYFEM_INSIDE,  /* an object: its keys are in the table, others are refused */
-    POLYFEM_OPEN,    /* an object: keys that are not in the table are ignored */
+    POLYFEM_OPEN,    /* likewise, but keys that are not in the table are ignored, unless they are
+                        nearly one that is */
     POLYFEM_IGNORED, /* with all that is inside: output, or how a solver goes about it */
     POLYFEM_SAID,    /* ignored with a warning, whose words are the note */
     POLYFEM_ONLY,    /* refused, unless it is the value in the note, as JSON */

@@ -145,9 +145,6 @@ static bool is_beside(const kiln_box *box, kiln_vec3 point, kiln_vec3 normal)
 static kiln_status put_sheet(polyfem *p, const kiln_json_node *geometry, kiln_vec3 point,
                              kiln_vec3 normal)
 {
-    if (!is_beside(&p->bodies, point, normal))
-        return kiln_json_fail(geometry, p->error,
-                              "a flat obstacle with bodies on both sides is not supported");
     kiln_polyfem_say(p, KILN_LOG_WARNING, geometry, "is flat: it acts as a plane without an edge");
     put_plane(p, (double[3]){point.x, point.y, point.z}, (double[3]){normal.x, normal.y, normal.z});
     return end_obstacle(p, geometry);
@@ -167,7 +164,8 @@ static kiln_status put_mesh(polyfem *p, const kiln_json_node *geometry)
                               "has neither tets nor triangles: edges and points as obstacles are "
                               "not supported");
     KILN_TRY(kiln_polyfem_place(p, geometry, &p->mesh, &place));
-    if (p->mesh.tets.count == 0 && is_flat(p, &place, &point, &normal))
+    if (p->mesh.tets.count == 0 && is_flat(p, &place, &point, &normal) &&
+        is_beside(&p->bodies, point, normal))
         return put_sheet(p, geometry, point, normal);
     kiln_lua_put(&p->scene, "        obstacle.mesh {path = ");
     kiln_lua_put_quoted(&p->scene, p->mesh_path);

@@ -282,7 +282,10 @@ const kiln_schema kiln_obstacle_schemas[KILN_OBSTACLE_COUNT] = {
     [KILN_OBSTACLE_CONE] = OBSTACLE("obstacle.cone", "A cone.", cone_rows),
     [KILN_OBSTACLE_TORUS] = OBSTACLE("obstacle.torus", "A ring.", torus_rows),
     [KILN_OBSTACLE_MESH] =
-        OBSTACLE("obstacle.mesh", "A closed surface from a file, or that of a shape.", mesh_rows),
+        OBSTACLE("obstacle.mesh",
+                 "A surface from a file, or that of a shape: closed, or a sheet, which is met on "
+                 "both sides.",
+                 mesh_rows),
 };
 
 static const char *space_name(int row)

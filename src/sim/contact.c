@@ -303,10 +303,19 @@ static kiln_status check_gaps(const kiln_world *world, kiln_error *error)
         world->options.contact.thickness);
 }
 
-/* Points of bodies that are put on obstacles know no pairs, and no clearance. */
-static kiln_status check_obstacles(const kiln_scene *scene, kiln_error *error)
+/* Points of bodies that are put on obstacles know no pairs, and no clearance, nor on which side of
+ * a sheet they are to be. */
+static kiln_status check_obstacles(const kiln_world *world, kiln_error *error)
 {
+    const kiln_scene *scene = world->scene;
     const kiln_scene_body *body = with_clearance(scene);
+    for (size_t o = 0; o < world->obstacle_count; o++)
+        if (kiln_obstacle_is_sheet(world->obstacles[o]))
+            return kiln_said_fail(scene, &scene->obstacles.data[o].said, error,
+                                  "obstacle '%s' is an open surface, which has no inside; it needs "
+                                  "obstacles that are surfaces, and they are met by points here; "
+                                  "see contact.obstacles",
+                                  scene->obstacles.data[o].name);
     if (body && scene->obstacles.count > 0)
         return kiln_said_fail(scene, &body->said, error,
                               "a clearance needs obstacles that are surfaces, and they are met by "
@@ -352,7 +361,7 @@ static kiln_status start(kiln_world *world, contact *draft, void **self, kiln_er
     KILN_TRY(
         decide_walls(world, kiln_pairs_table(&draft->pairs), &draft->clearance, &walls, error));
     if (!walls)
-        KILN_TRY(check_obstacles(world->scene, error));
+        KILN_TRY(check_obstacles(world, error));
     if (!bodies && !walls)
         return refuse_clearance(world->scene, error);
     contact *c = kiln_module_make(world, sizeof *c, self, error);
@@ -391,8 +400,11 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 static void measure(const void *self, kiln_stats *stats)
 {
     const kiln_world *world = ((const contact *)self)->world;
-    if (world->state.step == 0)
+    if (world->state.step == 0) { /* what cannot be known stays empty: the first step says why */
+        (void)kiln_solid_watch_start(world->solid, &world->course.driver, world->state.clock.time,
+                                     &stats->e_contact, &stats->gap_min, NULL);
         return;
+    }
     stats->e_contact = world->report.e_contact;
     stats->t_contact = world->report.contact_seconds;
     stats->gap_min = world->report.gap;

@@ -15,18 +15,13 @@
 #include "remesh/tried.h"
 #include "remesh/unfold.h"
 #include "remesh/vain.h"
-#include "sim/pressed.h"
-#include "sim/remeshing.h"
+#include "sim/remesh_local_impl.h"
 
 #include <math.h>
 #include <string.h>
 
-#define KILN_FIELD_SIZE_WAIT   "size_wait"
 #define KILN_FIELD_REPAIR_VAIN "repair_vain"
 #define KILN_FIELD_LOOKED_AT   "looked_at"
-#define KILN_FIELD_TRIED       "tried"
-#define KILN_FIELD_START_BENT  "start_bent"  /* curvature of ridges at the start, 1/m */
-#define KILN_FIELD_START_ROUND "start_round" /* and of the surface */
 
 /* Steps in which vertices that remeshing made inside an obstacle are led out of it. */
 enum { RECOVER_STEPS = 4 };
@@ -35,29 +30,6 @@ enum { RECOVER_STEPS = 4 };
 #define DECAYED 1.1
 /* Until this part of them has come or moved since it was last measured, it cannot have. */
 #define DISPLACED 0.05
-/* Where sizes follow the matter by themselves: an edge is out of place when it is that much longer
- * or shorter than what is asked for, so that a mesh of whatever shapes is let be until matter
- * moves; how much finer with plastic strain, at most; and without other word this many more
- * tets for each of the start, but no more than so many: fine meshes need it less. Finer early: a
- * vertex that comes while the surface is still flat goes where the matter goes. Sizes are fitted to
- * a part of the tets that may come: the rest is for edges that become long later. A mesh that has
- * spent all of them stretches, and its ridges become rows of spikes. */
-static const double FOLLOW_LONGEST = 2.0, FOLLOW_SHORTEST = 0.4, FOLLOW_RATE = 6.0,
-                    FOLLOW_FINEST = 2.0, FOLLOW_MORE = 8.5, FOLLOW_AT_MOST = 7000.0,
-                    FOLLOW_SPENT = 0.8;
-/* Radians that an edge may turn by, as long as it may be, along a ridge and across a bend of the
- * surface; how much finer than at the start, at most; and how much longer along a bend. */
-static const double FOLLOW_TURN = 0.2, FOLLOW_RIDGE = 3.0, FOLLOW_BEND_TURN = 0.3,
-                    FOLLOW_BEND = 6.0, FOLLOW_ALONG = 1.7;
-/* Under what presses (sim/pressed.h): the ratio of sizes one edge apart, which the force hangs on,
- * since its field falls off slowly; and the length in the metric that edges are given at first
- * which are much too long. */
-static const double FOLLOW_WIDEN = 1.3, FOLLOW_LEAP = 4.0;
-/* And the finest size there, of the start's mean edge, where the scene is silent. */
-static const double FOLLOW_PRESSED = 0.05;
-/* Sizes grow inwards by more than a scene asks for (remesh.gradation is for those it gives): what
- * the surface needs is not to fill the body. */
-static const double FOLLOW_GROWTH = 2.0;
 /* Tets that distort by flow are repaired before they are worse than what was asked for: later
  * there is less that helps. */
 static const double FOLLOW_AHEAD = 1.2;
@@ -70,54 +42,8 @@ static const double FOLLOW_RESHAPED = 0.03;
 static const double REPAIR_WORTH = 0.25;
 /* Attempts of a pass (kiln_remesher_effort), and of it for each tet. */
 enum { EFFORT = 30000, EFFORT_A_TET = 300 };
-/* Tets that sizes may ask for, in all and times those there are, before it is said. */
-#define MANY_TETS  20000.0
-#define MANY_TIMES 20.0
-/* And what a step takes for each, at least. */
-#define BYTES_A_TET 300.0
 /* Looks that find the goal missed, one after the other, before it is said. */
 enum { MISSED_LONG = 20 };
-
-/* Numbers of a scene that say which mesh is wanted; a run may go on with others. */
-enum { WISHES = 8 };
-
-typedef struct local_state {
-    double start_size;     /* m, mean edge of the mesh the scene made */
-    double start_tets;     /* how many it had */
-    double least_shape;    /* quality that repairs are asked for */
-    double volume_gained;  /* m^3 of rest volume by remeshing curved surfaces */
-    double locality;       /* of the rows when they were last put in order */
-    double displaced;      /* rows that came or moved since it was last measured, part of all */
-    uint64_t crossed;      /* the last pass was undone: surfaces crossed */
-    uint64_t nearing;      /* it split edges where something presses: sizes are not there yet */
-    double missed_since;   /* s; the goal was missed by all looks from then on, */
-    uint64_t missed;       /* which were this many */
-    uint64_t missed_said;  /* and that was told */
-    uint64_t missed_tets;  /* tets that missed it after the last pass */
-    uint64_t missed_ever;  /* looks that found it missed */
-    double missed_worst;   /* and the worst of them found this */
-    double last_worst;     /* what the last look found, or what came of it; 0: nobody looked */
-    double wishes[WISHES]; /* that the last look went by */
-} local_state;
-
-typedef struct local {
-    kiln_world *world;
-    const kiln_scene_remesh *settings;
-    local_state state;
-    kiln_sizing *sizing;      /* of the last step that asked for one, for its memory */
-    kiln_f64_array gradients; /* [tet slot][9] F, for sizes */
-    kiln_f64_array flowed;    /* [tet slot] plastic strain when the pass began */
-    kiln_f64_array load;      /* [vertex] scratch of what presses, and */
-    KILN_ARRAY_OF(kiln_sym3)
-    pressed;                               /* [vertex] what it asks for */
-    kiln_u32_array tried[KILN_TRIED_AIMS]; /* vertices of what this pass has made, by its aim */
-    kiln_f64_array strains;                /* [vertex slot] since the last look; scratch */
-    kiln_changes changes;
-    kiln_remesh_work work; /* of the last step */
-    bool led;              /* a velocity field leads the matter in this step */
-    bool is_pressed;       /* what presses asked for sizes in this step */
-    bool growth_said;
-} local;
 
 static void plan(kiln_world *world)
 {
@@ -130,14 +56,6 @@ static void plan(kiln_world *world)
         world->space = KILN_SPACE_WORLD;
     if (settings->contact > 0.0)
         world->options.watch.presses = true;
-}
-
-/* Whole-domain remeshes have sizes of their own. */
-static bool is_sized(const local *l)
-{
-    const kiln_scene_remesh *said = l->settings;
-    return said->method == KILN_REMESH_LOCAL &&
-           (said->follow || said->contact > 0.0 || kiln_remesh_has_wishes(said));
 }
 
 static kiln_status add_following(kiln_world *world, kiln_error *error)
@@ -156,7 +74,7 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 {
     if (!world->remeshes)
         return KILN_OK;
-    local *l = kiln_module_make(world, sizeof *l, self, error);
+    kiln_local *l = kiln_module_make(world, sizeof *l, self, error);
     if (!l)
         return KILN_ERR_MEMORY;
     l->world = world;
@@ -172,7 +90,7 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     KILN_TRY(kiln_remesh_note_sizes(world, &l->state.start_size, error));
     KILN_TRY(kiln_tried_add(world->mesh, KILN_FIELD_TRIED, error));
     KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_LOOKED_AT, KILN_ON_VERTEX, KILN_F64, 3,
-                                 KILN_RULE_NONE, error));
+                                 KILN_RULE_INTERPOLATE, error));
     if (l->settings->follow)
         KILN_TRY(add_following(world, error));
     return kiln_mesh_add_field(world->mesh, KILN_FIELD_SIZE_WAIT, KILN_ON_VERTEX, KILN_U32, 2,
@@ -181,173 +99,21 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 
 static void destroy(void *self)
 {
-    local *l = self;
+    kiln_local *l = self;
     kiln_context *context = l->world->context;
     kiln_sizing_destroy(l->sizing);
     kiln_array_free(context, &l->gradients);
     kiln_array_free(context, &l->flowed);
     kiln_array_free(context, &l->load);
     kiln_array_free(context, &l->pressed);
+    kiln_array_free(context, &l->begin);
     for (int aim = 0; aim < KILN_TRIED_AIMS; aim++)
         kiln_array_free(context, &l->tried[aim]);
     kiln_array_free(context, &l->strains);
     kiln_changes_free(context, &l->changes);
 }
 
-/* Where the scene is silent: a tenth of the start's edges, four times them. */
-static kiln_metric_bounds bounds_of(const local *l)
-{
-    const kiln_scene_remesh *remesh = l->settings;
-    double start = l->state.start_size;
-    return (kiln_metric_bounds){.h_min = remesh->size_min > 0.0 ? remesh->size_min : 0.1 * start,
-                                .h_max = remesh->size_max > 0.0 ? remesh->size_max : 4.0 * start,
-                                .ratio = remesh->isotropic ? 1.0 : 0.0};
-}
-
-/* Deformation gradients with the plastic part taken out, for the gradient of the strain. */
-static kiln_status add_strain(local *l, kiln_sizing *sizing, kiln_error *error)
-{
-    const kiln_world *world = l->world;
-    const kiln_scene_remesh *remesh = l->settings;
-    size_t tets = world->mesh->table[KILN_ON_TET].used;
-    kiln_strain_sizing strain = {
-        .accuracy = remesh->strain, .h_max = bounds_of(l).h_max, .printed = remesh->strain_printed};
-    KILN_TRY(kiln_array_reserve(world->context, &l->gradients, 9 * tets, error));
-    kiln_elements_output(kiln_solid_elements(world->solid), &world->mesh->x[0].x, KILN_OUTPUT_F,
-                         l->gradients.data);
-    strain.gradient = l->gradients.data;
-    return kiln_sizing_add_strain(sizing, &strain, error);
-}
-
-/* The number of tets to keep to; 0: none. */
-static size_t most_tets(const local *l)
-{
-    if (l->settings->most_tets > 0)
-        return (size_t)l->settings->most_tets;
-    double start = l->state.start_tets;
-    return l->settings->follow ? (size_t)(start + fmin(FOLLOW_MORE * start, FOLLOW_AT_MOST)) : 0;
-}
-
-/* Of these, the number that sizes are fitted to. */
-static double fitted_tets(const local *l)
-{
-    double start = l->state.start_tets, most = (double)most_tets(l);
-    return most > start ? start + FOLLOW_SPENT * (most - start) : most;
-}
-
-/* Nothing is said about sizes: they are the program's own. */
-static bool follows_alone(const local *l)
-{
-    return l->settings->follow && !kiln_remesh_has_wishes(l->settings);
-}
-
-static kiln_size_options size_options(const local *l)
-{
-    kiln_size_options size = kiln_size_default_options();
-    size.worst = l->settings->quality; /* coarser meshes are not better */
-    size.wait = KILN_FIELD_SIZE_WAIT;
-    size.tried = KILN_FIELD_TRIED;
-    size.most_tets = most_tets(l);
-    if (follows_alone(l)) {
-        size.longest = FOLLOW_LONGEST;
-        size.shortest = FOLLOW_SHORTEST;
-    }
-    return size;
-}
-
-static const double *column_of(const kiln_mesh *mesh, kiln_where on, const char *name)
-{
-    const kiln_field *field = kiln_mesh_field(mesh, on, name);
-    return field ? (const double *)(const void *)field->data : NULL;
-}
-
-static double finest_pressed(const local *l)
-{
-    const double said = l->settings->size_min;
-    return said > 0.0 ? said : FOLLOW_PRESSED * l->state.start_size;
-}
-
-static kiln_status add_pressed(local *l, kiln_sizing *sizing, double edge, kiln_error *error)
-{
-    const kiln_world *world = l->world;
-    size_t rows = world->mesh->table[KILN_ON_VERTEX].used;
-    bool any;
-    l->is_pressed = false;
-    if (!(l->settings->contact > 0.0))
-        return KILN_OK;
-    const kiln_pressed_rules rules = {
-        .start = column_of(world->mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE),
-        .part = l->settings->contact / edge,
-        .finest = finest_pressed(l),
-        .ratio = FOLLOW_ALONG,
-        .leap = FOLLOW_LEAP};
-    KILN_TRY(kiln_array_reserve(world->context, &l->load, rows, error));
-    KILN_TRY(kiln_array_reserve(world->context, &l->pressed, rows, error));
-    kiln_pressed_metrics(world, &rules, l->load.data, l->pressed.data, &any);
-    l->is_pressed = any;
-    return any ? kiln_sizing_add_world_metrics(sizing, l->pressed.data, FOLLOW_WIDEN, error)
-               : KILN_OK;
-}
-
-static kiln_status add_stretch(local *l, kiln_sizing *sizing, kiln_error *error)
-{
-    const kiln_mesh *mesh = l->world->mesh;
-    const kiln_stretch_sizing stretch = {
-        .start = column_of(mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE),
-        .flowed = column_of(mesh, KILN_ON_TET, KILN_FIELD_PLASTIC_STRAIN),
-        .rate = FOLLOW_RATE,
-        .most = FOLLOW_FINEST};
-    const double edge = size_options(l).longest / kiln_size_default_options().longest;
-    const kiln_ridge_sizing ridges = {FOLLOW_TURN / edge, stretch.start,
-                                      column_of(mesh, KILN_ON_VERTEX, KILN_FIELD_START_BENT),
-                                      FOLLOW_RIDGE};
-    const kiln_bend_sizing bends = {FOLLOW_BEND_TURN / edge, stretch.start,
-                                    column_of(mesh, KILN_ON_VERTEX, KILN_FIELD_START_ROUND),
-                                    FOLLOW_BEND, FOLLOW_ALONG};
-    KILN_TRY(kiln_sizing_add_stretch(sizing, &stretch, error));
-    KILN_TRY(kiln_sizing_add_bends(sizing, &bends, error));
-    KILN_TRY(add_pressed(l, sizing, edge, error));
-    KILN_TRY(kiln_sizing_fit(sizing, stretch.start, edge, fitted_tets(l), error));
-    return kiln_sizing_add_ridges(sizing, &ridges, error);
-}
-
-static kiln_status add_sources(local *l, kiln_sizing *sizing, kiln_error *error)
-{
-    const kiln_scene_remesh *remesh = l->settings;
-    const kiln_mesh *mesh = l->world->mesh;
-    bool in_world = l->world->space == KILN_SPACE_WORLD;
-    kiln_metric_bounds bounds = bounds_of(l);
-    if (remesh->size_max == 0.0) {
-        const kiln_field *start = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE);
-        KILN_TRY(kiln_sizing_add_values(sizing, (const double *)(const void *)start->data,
-                                        mesh->table[KILN_ON_VERTEX].used, 1, error));
-    }
-    if (remesh->size > 0.0)
-        KILN_TRY(kiln_sizing_add_size(sizing, remesh->size, error));
-    if (remesh->deformation > 0.0)
-        KILN_TRY(in_world ? kiln_sizing_add_size(sizing, remesh->deformation, error)
-                          : kiln_sizing_add_world(sizing, remesh->deformation, error));
-    if (remesh->strain > 0.0)
-        KILN_TRY(add_strain(l, sizing, error));
-    kiln_curvature_sizing round = {remesh->curvature, bounds.h_min, bounds.h_max, false};
-    if (remesh->curvature > 0.0)
-        KILN_TRY(kiln_sizing_add_curvature(sizing, &round, error));
-    KILN_TRY(remesh->follow ? add_stretch(l, sizing, error) : add_pressed(l, sizing, 1.0, error));
-    if (l->is_pressed)
-        bounds.h_min = fmin(bounds.h_min, finest_pressed(l));
-    kiln_sizing_limits limits = {bounds, follows_alone(l) ? FOLLOW_GROWTH : remesh->gradation};
-    return kiln_sizing_finish(sizing, &limits, error);
-}
-
-static kiln_status make_sizing(local *l, kiln_error *error)
-{
-    const kiln_world *world = l->world;
-    KILN_TRY(l->sizing ? kiln_sizing_renew(l->sizing, world->mesh, world->space, error)
-                       : kiln_sizing_create(world->mesh, world->space, &l->sizing, error));
-    return add_sources(l, l->sizing, error);
-}
-
-static kiln_improve_options improve_options(const local *l)
+static kiln_improve_options improve_options(const kiln_local *l)
 {
     kiln_improve_options improve = kiln_improve_default_options();
     improve.asked = l->state.least_shape;
@@ -360,33 +126,8 @@ static kiln_improve_options improve_options(const local *l)
     return improve;
 }
 
-/* Sizes that need many more tets than there are, and no word about how many may be: what no machine
- * holds is refused before it begins. */
-static kiln_status look_at_growth(local *l, kiln_error *error)
-{
-    double live = l->world->mesh->table[KILN_ON_TET].live;
-    double time = l->world->state.clock.time, memory = kiln_machine_memory();
-    if (l->growth_said || most_tets(l) > 0)
-        return KILN_OK;
-    double asked = kiln_sizing_tets(l->sizing);
-    if (!(asked > MANY_TETS) || !(asked > MANY_TIMES * live))
-        return KILN_OK;
-    if (!(asked * BYTES_A_TET < memory))
-        return kiln_said_fail(l->world->scene, &l->settings->said, error,
-                              "at %.6g s the sizes that are asked for need about %.2g tets, which "
-                              "take more than the %.0f GB there are: give larger sizes, size_min "
-                              "or most_tets",
-                              time, asked, 1e-9 * memory);
-    l->growth_said = true;
-    kiln_log(l->world->context, KILN_LOG_WARNING,
-             "at %.6g s the sizes that are asked for need about %.2g tets, %.0f times those there "
-             "are. They are made: remesh.most_tets limits them, remesh.size_min the sizes",
-             time, asked, asked / live);
-    return KILN_OK;
-}
-
 /* The surface is to look like what it is: diagonals that lie across its valleys are flipped. */
-static kiln_status unfold(const local *l, kiln_remesher *remesher, kiln_error *error)
+static kiln_status unfold(const kiln_local *l, kiln_remesher *remesher, kiln_error *error)
 {
     kiln_unfold_options options = kiln_unfold_default_options();
     options.least = l->settings->quality;
@@ -394,17 +135,17 @@ static kiln_status unfold(const local *l, kiln_remesher *remesher, kiln_error *e
 }
 
 /* Sizes and quality. Not clear: with contact surfaces would be in each other. */
-static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bool *clear,
+static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool sized, bool *clear,
                                kiln_error *error)
 {
     const kiln_world *world = l->world;
-    kiln_size_options size = size_options(l);
+    kiln_size_options size = kiln_local_size_options(l);
     kiln_improve_options improve = improve_options(l);
     kiln_improve_report report;
     kiln_size_report sizes = {0};
     uint32_t since = world->mesh->clock;
     if (sized) {
-        KILN_TRY(look_at_growth(l, error));
+        KILN_TRY(kiln_local_look_at_growth(l, error));
         KILN_TRY(kiln_size_control(remesher, &size, &sizes, error));
         KILN_TRY(kiln_tried_list(world->mesh, since, &l->tried[KILN_TRIED_SIZE], error));
         if (l->settings->follow)
@@ -414,7 +155,7 @@ static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bo
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
     KILN_TRY(kiln_tried_list(world->mesh, shaped, &l->tried[KILN_TRIED_REPAIR], error));
     KILN_TRY(kiln_may_go_on(world->context, error));
-    KILN_TRY(kiln_solid_is_clear(world->solid, since, false, clear, error));
+    KILN_TRY(kiln_solid_is_clear(world->solid, since, l->within, clear, error));
     l->work.changed = *clear ? report.changed : 0;
     l->state.nearing = *clear && l->is_pressed && sizes.splits > 0;
     l->work.worst = *clear ? report.worst_after : report.worst_before;
@@ -423,7 +164,7 @@ static kiln_status change_mesh(local *l, kiln_remesher *remesher, bool sized, bo
 }
 
 /* What the old mesh knew, over to the new one. */
-static kiln_status carry_over(local *l, kiln_error *error)
+static kiln_status carry_over(kiln_local *l, kiln_error *error)
 {
     kiln_world *world = l->world;
     kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS, .even = KILN_FIELD_EVEN};
@@ -432,7 +173,7 @@ static kiln_status carry_over(local *l, kiln_error *error)
     return kiln_changes_note_pass(&l->changes, world->mesh, error);
 }
 
-static kiln_status run_pass(local *l, kiln_remesher *remesher, bool sized, bool *clear,
+static kiln_status run_pass(kiln_local *l, kiln_remesher *remesher, bool sized, bool *clear,
                             kiln_error *error)
 {
     double started = kiln_wall_seconds();
@@ -446,11 +187,11 @@ static kiln_status run_pass(local *l, kiln_remesher *remesher, bool sized, bool 
 }
 
 /* Once all fields are carried over: new vertices have been tried as often as those round them. */
-static void note_tries(local *l, bool sized)
+static void note_tries(kiln_local *l, bool sized)
 {
     kiln_mesh *mesh = l->world->mesh;
     kiln_tried *tried = kiln_tried_of(mesh, KILN_FIELD_TRIED);
-    const kiln_size_options size = size_options(l);
+    const kiln_size_options size = kiln_local_size_options(l);
     if (tried && sized)
         kiln_tried_note(mesh, tried, KILN_TRIED_SIZE, &l->tried[KILN_TRIED_SIZE],
                         kiln_size_waits(mesh, &size));
@@ -459,8 +200,8 @@ static void note_tries(local *l, bool sized)
 }
 
 /* One pass, undone where it fails or is not clear. */
-static kiln_status make_pass(local *l, const kiln_remesh_options *options, bool sized, bool *clear,
-                             kiln_error *error)
+static kiln_status make_pass(kiln_local *l, const kiln_remesh_options *options, bool sized,
+                             bool *clear, kiln_error *error)
 {
     kiln_remesher remesher;
     double started = kiln_wall_seconds();
@@ -468,7 +209,7 @@ static kiln_status make_pass(local *l, const kiln_remesh_options *options, bool 
     l->changes.weight = KILN_FIELD_MASS;
     kiln_changes_start(&l->changes, l->world->mesh);
     kiln_keep_out guard;
-    KILN_TRY(kiln_solid_keep_out(l->world->solid, false, &guard, error));
+    KILN_TRY(kiln_solid_keep_out(l->world->solid, l->within, &guard, error));
     kiln_remesh_options guarded = *options;
     guarded.guard = guard.mesh ? &guard.guard : NULL;
     kiln_status began = kiln_remesher_begin(l->world->mesh, &guarded, &remesher, error);
@@ -489,7 +230,7 @@ static kiln_status make_pass(local *l, const kiln_remesh_options *options, bool 
 }
 
 /* A whole-domain remesh keeps rest volumes to the last bit: bodies may have merged. */
-static kiln_status settle_volumes(local *l, bool ordered, kiln_error *error)
+static kiln_status settle_volumes(kiln_local *l, bool ordered, kiln_error *error)
 {
     kiln_mesh *mesh = l->world->mesh;
     double gained = 0.0;
@@ -504,7 +245,7 @@ static kiln_status settle_volumes(local *l, bool ordered, kiln_error *error)
     return KILN_OK;
 }
 
-static kiln_status put_in_order(local *l, kiln_error *error)
+static kiln_status put_in_order(kiln_local *l, kiln_error *error)
 {
     kiln_world *world = l->world;
     kiln_renumbering now = {0};
@@ -518,7 +259,7 @@ static kiln_status put_in_order(local *l, kiln_error *error)
     return status;
 }
 
-static bool has_decayed(local *l)
+static bool has_decayed(kiln_local *l)
 {
     const kiln_mesh *mesh = l->world->mesh;
     l->state.displaced += (double)l->work.changed / mesh->table[KILN_ON_TET].live;
@@ -530,7 +271,7 @@ static bool has_decayed(local *l)
 
 /* Rows close ranks; where they have lost their order in space, which is seldom, they all get new
  * numbers. */
-static kiln_status finish(local *l, kiln_error *error)
+static kiln_status finish(kiln_local *l, kiln_error *error)
 {
     kiln_world *world = l->world;
     if (has_decayed(l))
@@ -541,17 +282,17 @@ static kiln_status finish(local *l, kiln_error *error)
 }
 
 /* Sizes that follow the matter and nothing else need no look while it keeps its shape. */
-static bool rests(const local *l)
+static bool rests(const kiln_local *l)
 {
     const kiln_mesh *mesh = l->world->mesh;
-    if (!follows_alone(l) || l->state.last_worst == 0.0 || l->state.nearing)
+    if (!kiln_local_follows_alone(l) || l->state.last_worst == 0.0 || l->state.nearing)
         return false;
     const kiln_field *then = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_LOOKED_AT);
     return !kiln_reshaped(mesh, (const kiln_vec3 *)(const void *)then->data, FOLLOW_RESHAPED);
 }
 
 /* After a look, and what came of it. */
-static kiln_status note_look(local *l, kiln_error *error)
+static kiln_status note_look(kiln_local *l, kiln_error *error)
 {
     kiln_mesh *mesh = l->world->mesh;
     l->state.last_worst = l->work.worst;
@@ -564,12 +305,12 @@ static kiln_status note_look(local *l, kiln_error *error)
 }
 
 /* Whether others than at the last look. */
-static bool wishes_change(local *l)
+static bool wishes_change(kiln_local *l)
 {
     const kiln_scene_remesh *said = l->settings;
-    const double now[WISHES] = {said->quality,  said->size,      said->deformation,
-                                said->strain,   said->curvature, said->size_min,
-                                said->size_max, said->gradation};
+    const double now[KILN_LOCAL_WISHES] = {said->quality,  said->size,      said->deformation,
+                                           said->strain,   said->curvature, said->size_min,
+                                           said->size_max, said->gradation};
     bool other = memcmp(now, l->state.wishes, sizeof now) != 0;
     memcpy(l->state.wishes, now, sizeof now);
     return other;
@@ -577,7 +318,7 @@ static bool wishes_change(local *l)
 
 /* Where matter has moved since the last look, what was tried there counts less, and nowhere where
  * another mesh is wanted than then. */
-static kiln_status forget_tries(local *l, kiln_error *error)
+static kiln_status forget_tries(kiln_local *l, kiln_error *error)
 {
     kiln_mesh *mesh = l->world->mesh;
     kiln_tried *tried = kiln_tried_of(mesh, KILN_FIELD_TRIED);
@@ -594,25 +335,25 @@ static kiln_status forget_tries(local *l, kiln_error *error)
                              error);
 }
 
-static kiln_status is_needed(local *l, kiln_remesh_options *options, bool *needed,
+static kiln_status is_needed(kiln_local *l, kiln_remesh_options *options, bool *needed,
                              kiln_error *error)
 {
     kiln_mesh *mesh = l->world->mesh;
-    kiln_size_options size = size_options(l);
     kiln_improve_options improve = improve_options(l);
     *needed = false;
-    if (is_sized(l) && l->world->state.step % (uint64_t)l->settings->every != 0)
+    if (kiln_local_is_sized(l) && l->world->state.step % (uint64_t)l->settings->every != 0)
         return KILN_OK;
     KILN_TRY(forget_tries(l, error));
-    if (!is_sized(l))
+    if (!kiln_local_is_sized(l))
         return kiln_remesh_needed(mesh, options, NULL, &improve, needed, &l->work.worst, error);
     KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_SIZE_WAIT, KILN_SAVE_COPY, error));
-    KILN_TRY(make_sizing(l, error));
+    KILN_TRY(kiln_local_make_sizing(l, error));
     options->sizing = l->sizing;
+    const kiln_size_options size = kiln_local_size_options(l); /* as what presses allows */
     return kiln_remesh_needed(mesh, options, &size, &improve, needed, &l->work.worst, error);
 }
 
-static kiln_remesh_options pass_options(const local *l)
+static kiln_remesh_options pass_options(const kiln_local *l)
 {
     kiln_remesh_options options = kiln_remesh_default_options();
     options.space = l->world->space;
@@ -620,13 +361,13 @@ static kiln_remesh_options pass_options(const local *l)
     options.volume_elsewhere =
         l->world->space == KILN_SPACE_MATERIAL && l->settings->method != KILN_REMESH_ENERGY;
     options.bend_elsewhere = l->led;
-    options.both_shapes = follows_alone(l) && l->world->space == KILN_SPACE_MATERIAL;
+    options.both_shapes = kiln_local_follows_alone(l) && l->world->space == KILN_SPACE_MATERIAL;
     options.edge_limit[0] = 0.0;
     options.edge_limit[1] = INFINITY;
     return options;
 }
 
-static void warn_of_crossing(const local *l)
+static void warn_of_crossing(const kiln_local *l)
 {
     if (!l->state.crossed)
         kiln_log(l->world->context, KILN_LOG_WARNING,
@@ -636,10 +377,10 @@ static void warn_of_crossing(const local *l)
 }
 
 /* The strain that the pass goes by is that of its begin: its tets change. */
-static kiln_status note_flow(local *l, kiln_remesh_options *options, kiln_error *error)
+static kiln_status note_flow(kiln_local *l, kiln_remesh_options *options, kiln_error *error)
 {
     const kiln_mesh *mesh = l->world->mesh;
-    const double *flowed = column_of(mesh, KILN_ON_TET, KILN_FIELD_PLASTIC_STRAIN);
+    const double *flowed = kiln_world_column(l->world, KILN_ON_TET, KILN_FIELD_PLASTIC_STRAIN);
     size_t tets = mesh->table[KILN_ON_TET].used;
     if (!l->settings->follow || !flowed)
         return KILN_OK;
@@ -649,18 +390,19 @@ static kiln_status note_flow(local *l, kiln_remesh_options *options, kiln_error 
     return KILN_OK;
 }
 
-static kiln_status remesh(local *l, kiln_remesh_options *options, kiln_error *error)
+static kiln_status remesh(kiln_local *l, kiln_remesh_options *options, kiln_error *error)
 {
     bool clear;
+    l->work.changed = 0;
     KILN_TRY(note_flow(l, options, error));
     KILN_TRY(kiln_solid_note_past(l->world->solid, error));
     KILN_TRY(kiln_rewind_save(l->world->mesh, KILN_ON_TET, KILN_FIELD_REPAIR_VAIN, KILN_SAVE_COPY,
                               error));
-    KILN_TRY(make_pass(l, options, is_sized(l), &clear, error));
+    KILN_TRY(make_pass(l, options, kiln_local_is_sized(l), &clear, error));
     bool undone = !clear;
     if (undone)
         warn_of_crossing(l);
-    if (undone && is_sized(l)) /* bad tets cannot wait, and their repair moves less */
+    if (undone && kiln_local_is_sized(l)) /* bad tets cannot wait, and their repair moves less */
         KILN_TRY(make_pass(l, options, false, &clear, error));
     l->state.crossed = undone;
     if (l->work.changed == 0)
@@ -672,10 +414,23 @@ static kiln_status remesh(local *l, kiln_remesh_options *options, kiln_error *er
     return KILN_OK;
 }
 
-/* A goal that is missed for long is said once. */
-static void watch_goal(local *l)
+kiln_status kiln_local_remesh_within(kiln_local *l, kiln_error *error)
 {
-    local_state *s = &l->state;
+    kiln_mesh *mesh = l->world->mesh;
+    kiln_remesh_options options = pass_options(l);
+    options.sizing = l->sizing;
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_TRIED, KILN_SAVE_COPY, error));
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, KILN_FIELD_SIZE_WAIT, KILN_SAVE_COPY, error));
+    l->within = true;
+    kiln_status status = remesh(l, &options, error);
+    l->within = false;
+    return status;
+}
+
+/* A goal that is missed for long is said once. */
+static void watch_goal(kiln_local *l)
+{
+    kiln_local_state *s = &l->state;
     if (l->work.worst == 0.0) /* nobody looked */
         return;
     if (l->work.worst >= l->settings->quality) {
@@ -696,14 +451,14 @@ static void watch_goal(local *l)
              l->world->mesh->table[KILN_ON_TET].live, l->work.worst);
 }
 
-static kiln_status look_and_remesh(local *l, kiln_error *error)
+static kiln_status look_and_remesh(kiln_local *l, kiln_error *error)
 {
     kiln_remesh_options options = pass_options(l);
     double started = kiln_wall_seconds();
     bool needed = false, resting = rests(l);
     if (!resting)
         KILN_TRY(is_needed(l, &options, &needed, error));
-    l->work.size_seconds = kiln_wall_seconds() - started;
+    l->work.size_seconds += kiln_wall_seconds() - started;
     if (resting) {
         l->work.worst = l->state.last_worst;
         return KILN_OK;
@@ -724,17 +479,38 @@ static bool is_led(const kiln_world *world, const kiln_moment *moment)
            kiln_world_acts(world, 0.0, scene->velocity_until, moment->begin, moment->end);
 }
 
+static kiln_status before_step(void *self, const kiln_moment *moment, kiln_error *error)
+{
+    (void)moment, (void)error;
+    kiln_local *l = self;
+    l->work = (kiln_remesh_work){0};
+    return KILN_OK;
+}
+
 static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
 {
-    local *l = self;
-    l->work = (kiln_remesh_work){0};
+    kiln_local *l = self;
     l->led = is_led(l->world, moment);
     return look_and_remesh(l, error);
 }
 
+static kiln_status start(void *self, kiln_error *error)
+{
+    (void)error;
+    kiln_local_follow_within(self);
+    return KILN_OK;
+}
+
+/* The mesh is the one of before. */
+static void step_back(void *self)
+{
+    kiln_local *l = self;
+    l->world->stale |= l->changed;
+}
+
 static void *state(void *self, size_t *size)
 {
-    local *l = self;
+    kiln_local *l = self;
     *size = sizeof l->state;
     return &l->state;
 }
@@ -743,10 +519,10 @@ static void *state(void *self, size_t *size)
  * that is the quality in its space. */
 static void measure(const void *self, kiln_stats *stats)
 {
-    const local *l = self;
+    const kiln_local *l = self;
     if (l->world->state.step == 0)
         return;
-    if (is_sized(l) && l->work.worst == 0.0)
+    if (kiln_local_is_sized(l) && l->work.worst == 0.0)
         stats->q_min = NAN;
     kiln_remesh_measure(&l->work, stats);
 }
@@ -754,20 +530,23 @@ static void measure(const void *self, kiln_stats *stats)
 const kiln_module kiln_module_remesh_local = {.name = "remesh_local",
                                               .plan = plan,
                                               .create = create,
+                                              .start = start,
                                               .destroy = destroy,
+                                              .before_step = before_step,
                                               .after_step = after_step,
+                                              .step_back = step_back,
                                               .state = state,
                                               .measure = measure};
 
 double kiln_world_volume_gained(const kiln_world *world)
 {
-    const local *l = kiln_world_module(world, &kiln_module_remesh_local);
+    const kiln_local *l = kiln_world_module(world, &kiln_module_remesh_local);
     return l ? l->state.volume_gained : 0.0;
 }
 
 kiln_goal_missed kiln_world_goal_missed(const kiln_world *world)
 {
-    const local *l = kiln_world_module(world, &kiln_module_remesh_local);
+    const kiln_local *l = kiln_world_module(world, &kiln_module_remesh_local);
     if (!l || !l->state.missed_said)
         return (kiln_goal_missed){0};
     return (kiln_goal_missed){l->state.missed_ever, l->state.missed_worst, l->settings->quality};

@@ -185,7 +185,9 @@ static const kiln_schema_row remesh_rows[] = {
     {"most_tets", KILN_VALUE_LONG, REMESH(most_tets), KILN_NOT_NEGATIVE, NULL, NULL,
      .meaning =
          "no splits beyond this many; 0: no limit, with `follow` 9.5 times those of the start "
-         "or 7000 more, whichever is less"},
+         "or 7000 more, whichever is less; twice as many more while something presses that is "
+         "finer than "
+         "the cells"},
     {"split", KILN_VALUE_NUMBER, REMESH(split), KILN_NOT_NEGATIVE, "J", NULL,
      .meaning =
          "energy: a split stays if the energy of the step falls by more than this; 0: by 1e-5 "

@@ -401,6 +401,11 @@ void kiln_solid_set_lame(kiln_solid *solid, const double *mu, const double *lamb
     solid->lambda = lambda;
 }
 
+void kiln_solid_set_review(kiln_solid *solid, kiln_solid_review review)
+{
+    solid->review = review;
+}
+
 void kiln_solid_start_at(kiln_solid *solid, const kiln_vec3 *places)
 {
     solid->start_at = places;

@@ -134,6 +134,13 @@ kiln_status kiln_solid_try(kiln_solid *solid, const kiln_driver *driver, double 
 /* Where Newton starts in the steps to come, [vertex slot], borrowed; NULL: as far as velocities
  * carry. No tet may be inverted there. */
 void kiln_solid_start_at(kiln_solid *solid, const kiln_vec3 *places);
+/* Asked of each step that is found, before it reaches the mesh; `places` [vertex slot] are those of
+ * its end. *refused: its outcome is KILN_STEP_COARSE, which is for who asked to deal with. */
+typedef struct kiln_solid_review {
+    void *self; /* borrowed */
+    kiln_status (*look)(void *self, const kiln_vec3 *places, bool *refused, kiln_error *error);
+} kiln_solid_review;
+void kiln_solid_set_review(kiln_solid *solid, kiln_solid_review review);
 /* What is minimised by a step of length h, for patches of it (patch.h); its columns are to be
  * looked up. After the step was tried. */
 void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_clock *clock,
@@ -189,6 +196,11 @@ kiln_push_rule kiln_solid_push_rule(const kiln_solid *solid);
 void kiln_solid_obstacle_push(const kiln_solid *solid, uint32_t obstacle, kiln_vec3 about,
                               kiln_push *force, kiln_push *torque);
 kiln_push kiln_solid_held_push(const kiln_solid *solid, uint32_t vertex);
+
+/* Contact of bodies and walls as they are at `time`, before the first step: J, and the least
+ * distance within reach as in the report. NaN: there is no contact of surfaces. */
+kiln_status kiln_solid_watch_start(kiln_solid *solid, const kiln_driver *driver, double time,
+                                   double *energy, double *gap, kiln_error *error);
 
 /* What was watched, of the last step. */
 kiln_contact_columns kiln_solid_contact_columns(const kiln_solid *solid);

@@ -74,6 +74,7 @@ struct kiln_solid {
     const kiln_vec3 *start_at; /* kiln_solid_start_at */
     bool went_by_euler;        /* the last step, whatever the integrator is */
     bool tentative;            /* a step is tried, not made */
+    kiln_solid_review review;  /* of what is made; look NULL: none */
     bool walls_stay;           /* at the end of the increment before, static */
     /* Newmark with walls (solid_tremble.c): velocities at the begin as far as parts are rigid, and
      * the rest. */
@@ -158,6 +159,8 @@ kiln_integrator kiln_solid_tries_by(const kiln_solid *solid, const kiln_solid_cl
 void kiln_solid_watch_pairs(kiln_solid *solid, double h, bool stage); /* stage: the first of two */
 void kiln_solid_watch(kiln_solid *solid, double h, kiln_step_report *report);
 kiln_status kiln_solid_watch_presses(kiln_solid *solid, kiln_error *error);
+/* Whether who reviews steps refuses this one: its outcome. */
+kiln_status kiln_attempt_review(kiln_attempt *attempt, kiln_error *error);
 
 /* solid_tremble.c: what is rigid of the motion that a try begins with, */
 void kiln_attempt_find_tremble(kiln_attempt *t);

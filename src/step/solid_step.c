@@ -424,7 +424,8 @@ static kiln_status attempt(kiln_attempt *t, kiln_error *error)
         return KILN_OK;
     sum_up(t);
     KILN_TRY(kiln_solid_watch_presses(t->solid, error));
-    return accept(t, error);
+    KILN_TRY(kiln_attempt_review(t, error));
+    return t->report->outcome == KILN_STEP_DONE ? accept(t, error) : KILN_OK;
 }
 
 /* Parts that press each other in the first stage have momentum of each other in the second, whether

@@ -4,6 +4,7 @@
 #include "step/solid_impl.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Nothing is near. */
 static void clear_columns(kiln_solid *s)
@@ -187,6 +188,40 @@ static int count_pressed(const kiln_solid *s)
     for (const double *f = s->contact.data; f < s->contact.data + 3 * s->rows; f += 3)
         count += f[0] != 0.0 || f[1] != 0.0 || f[2] != 0.0;
     return count;
+}
+
+kiln_status kiln_attempt_review(kiln_attempt *t, kiln_error *error)
+{
+    const kiln_solid *s = t->solid;
+    bool refused = false;
+    if (s->review.look)
+        KILN_TRY(s->review.look(s->review.self, (const kiln_vec3 *)(const void *)s->x.data,
+                                &refused, error));
+    if (refused)
+        t->report->outcome = KILN_STEP_COARSE;
+    return KILN_OK;
+}
+
+kiln_status kiln_solid_watch_start(kiln_solid *s, const kiln_driver *driver, double time,
+                                   double *energy, double *gap, kiln_error *error)
+{
+    const double *x = &s->mesh->x[0].x;
+    *energy = *gap = NAN;
+    if (!kiln_collide_is_used(&s->collide))
+        return KILN_OK;
+    KILN_TRY(kiln_solid_drive(s, driver, time, 1.0, error));
+    if (s->all > s->rows) {
+        kiln_box about = kiln_collide_extent(&s->collide, kiln_box_empty(), x);
+        memcpy(s->begin.data, x, 3 * s->rows * sizeof *x);
+        kiln_collide_place_walls(&s->collide, about, false, s->begin.data + 3 * s->rows);
+    }
+    const double *begin = kiln_solid_begin(s);
+    const kiln_collide_start start = {.given = &s->given, .x = begin, .origin = begin, .tau = 1.0};
+    KILN_TRY(kiln_collide_begin(&s->collide, &start, error));
+    *energy = kiln_collide_energy(&s->collide, begin);
+    *gap = kiln_collide_gap(&s->collide, begin);
+    kiln_collide_forget(&s->collide);
+    return kiln_collide_failure(&s->collide, error);
 }
 
 void kiln_solid_watch(kiln_solid *s, double h, kiln_step_report *report)

@@ -517,18 +517,13 @@ static void push_triangle(kiln_soup *soup, uint32_t a, uint32_t b, uint32_t c)
 START_TEST(bad_meshes_are_refused)
 {
     static const char *const words[] = {
-        "has no triangles",
-        "not closed: the edge",
-        "has 3 triangles instead of 2",
-        "look to opposite",
-        "triangle 3 (from 0) has no area",
-        "touch in point 0",
-        "encloses no volume",
-        "triangle 4 (from 0) has no area",
+        "has no triangles",   "a sheet has no inside",           "has 3 triangles instead of 2",
+        "look to opposite",   "triangle 3 (from 0) has no area", "touch in point 0",
+        "encloses no volume", "triangle 4 (from 0) has no area",
     };
     kiln_context *context = kiln_test_context(1);
     for (int i = 0; i < 8; i++) {
-        kiln_obstacle_shape shape = {.kind = KILN_OBSTACLE_MESH};
+        kiln_obstacle_shape shape = {.kind = KILN_OBSTACLE_MESH, .inside_out = i == 1};
         kiln_soup *soup = &shape.surface;
         kiln_soup_init(soup, context);
         const kiln_vec3 point[8] = {{0, 0, 0}, {1, 0, 0},  {0, 1, 0},  {0, 0, 1},
@@ -570,6 +565,38 @@ START_TEST(bad_meshes_are_refused)
         ck_assert_msg(strstr(error.message, words[i]), "%d: %s", i, error.message);
         kiln_soup_free(&shape.surface); /* still the caller's */
     }
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* An open surface has two sides: distances from it have no sign, and normals lead away. */
+START_TEST(a_sheet_has_two_sides)
+{
+    static const struct {
+        kiln_vec3 at, normal;
+        double distance;
+    } places[] = {{{0.2, 0.3, 0.5}, {0, 0, 1}, 0.5},     {{0.2, 0.3, -0.5}, {0, 0, -1}, 0.5},
+                  {{0.5, 0.5, -1e-9}, {0, 0, -1}, 1e-9}, /* below the edge of both triangles */
+                  {{0.3, 0.6, 0}, {0, 0, 1}, 0},         {{2, 0.5, 0}, {1, 0, 0}, 1},
+                  {{4, 5, 0}, {0.6, 0.8, 0}, 5}};
+    kiln_context *context = kiln_test_context(1);
+    kiln_obstacle_shape shape = {.kind = KILN_OBSTACLE_MESH};
+    kiln_obstacle *sheet;
+    kiln_soup_init(&shape.surface, context);
+    const kiln_vec3 corner[4] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}};
+    for (int k = 0; k < 4; k++)
+        ck_assert_int_eq(kiln_array_push(context, &shape.surface.points, corner[k], NULL), KILN_OK);
+    push_triangle(&shape.surface, 0, 1, 2);
+    push_triangle(&shape.surface, 0, 2, 3);
+    ck_assert_int_eq(kiln_obstacle_create(context, &shape, 0, &sheet, NULL), KILN_OK);
+    ck_assert(kiln_obstacle_is_sheet(sheet));
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        kiln_vec3 normal, nearest;
+        double d = kiln_obstacle_distance(sheet, places[i].at, &normal, &nearest);
+        ck_assert_double_eq_tol(d, places[i].distance, 1e-15);
+        ck_assert_double_lt(kiln_v3_norm(kiln_v3_sub(normal, places[i].normal)), 1e-6);
+    }
+    kiln_obstacle_destroy(sheet);
     kiln_context_destroy(context);
 }
 END_TEST
@@ -726,6 +753,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, mesh_cube_is_the_box);
     tcase_add_test(all, mesh_signs_are_those_of_the_winding_number);
     tcase_add_test(all, bad_meshes_are_refused);
+    tcase_add_test(all, a_sheet_has_two_sides);
     tcase_add_test(all, mesh_outline_and_ownership);
     tcase_add_test(all, out_of_memory);
     tcase_add_test(all, queries_from_many_threads);

@@ -1,4 +1,5 @@
 #include "contact/walls.h"
+#include "geom/distance.h"
 #include "support.h"
 
 /* Bodies about a place, a plane through it that is given by a point far away along it, and all of
@@ -44,12 +45,67 @@ START_TEST(planes_are_where_their_points_say)
 }
 END_TEST
 
+static kiln_obstacle *make_roof(kiln_context *context, bool turned)
+{
+    const kiln_vec3 point[6] = {{-1, 0, 0}, {-1, 3, 0}, {0, 0, 1}, {0, 3, 1}, {1, 0, 0}, {1, 3, 0}};
+    const uint32_t corner[4][3] = {{0, 2, 3}, {0, 3, 1}, {2, 4, 5}, {2, 5, 3}};
+    kiln_obstacle_shape shape = {.kind = KILN_OBSTACLE_MESH};
+    kiln_obstacle *roof;
+    kiln_soup_init(&shape.surface, context);
+    for (int i = 0; i < 6; i++)
+        ck_assert_int_eq(kiln_array_push(context, &shape.surface.points, point[i], NULL), KILN_OK);
+    for (int t = 0; t < 4; t++) {
+        const uint32_t *c = corner[t];
+        kiln_soup_triangle one = {{c[0], c[turned ? 2 : 1], c[turned ? 1 : 2]}};
+        ck_assert_int_eq(kiln_array_push(context, &shape.surface.triangles, one, NULL), KILN_OK);
+    }
+    ck_assert_int_eq(kiln_obstacle_create(context, &shape, 0.0, &roof, NULL), KILN_OK);
+    return roof;
+}
+
+/* Sum over all faces of how much the nearest point on each counts for a vertex at p. */
+static double shares(const kiln_walls *walls, const kiln_vec3 *places, kiln_vec3 p)
+{
+    double sum = 0.0;
+    for (uint32_t f = 0; f < walls->faces.count / 3; f++) {
+        const uint32_t *v = &walls->faces.data[3 * f];
+        const kiln_vec3 corner[3] = {places[v[0]], places[v[1]], places[v[2]]};
+        kiln_closest_point c = kiln_closest_on_triangle(p, corner);
+        sum += kiln_walls_share(walls, places, f, c.weight, p);
+    }
+    return sum;
+}
+
+/* A ridge is one place from above, and two walls from below, whichever way its triangles look; its
+ * edge and its rim stick out. */
+START_TEST(a_sheet_is_hollow_on_the_other_side)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_obstacle *roof = make_roof(context, _i);
+    kiln_walls walls = {0};
+    kiln_vec3 places[6];
+    ck_assert_int_eq(kiln_walls_build(&walls, context, &roof, 1, 0.1, 0.01, NULL), KILN_OK);
+    ck_assert_uint_eq(walls.edges.count / 2, 6 + 1);
+    ck_assert_uint_eq(walls.vertices.count, 6);
+    kiln_walls_place(&walls, kiln_box_empty(), false, places);
+    ck_assert_double_eq(shares(&walls, places, kiln_v3(0, 1.3, 1.1)), 1.0);
+    ck_assert_double_eq(shares(&walls, places, kiln_v3(0.05, 1.3, 1.2)), 1.0);
+    ck_assert_double_eq(shares(&walls, places, kiln_v3(0.5, 0.7, 0.6)), 1.0);
+    ck_assert_double_eq(shares(&walls, places, kiln_v3(0, 1.3, 0.9)), 2.0);
+    ck_assert_double_eq(shares(&walls, places, kiln_v3(0.1, 1.3, 0.7)), 2.0);
+    kiln_walls_free(&walls);
+    kiln_obstacle_destroy(roof);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("walls");
     TCase *all = kiln_test_case(suite, "all");
     tcase_add_loop_test(all, planes_are_where_their_points_say, 0,
                         (int)(sizeof far_planes / sizeof far_planes[0]));
+    tcase_add_loop_test(all, a_sheet_is_hollow_on_the_other_side, 0, 2);
     suite_add_tcase(suite, all);
     return suite;
 }

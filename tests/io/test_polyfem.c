@@ -307,6 +307,20 @@ START_TEST(obstacles_are_translated)
 }
 END_TEST
 
+/* A plane has one side: with bodies on both a flat sheet is met as what it is. */
+START_TEST(a_sheet_between_bodies_has_two_sides)
+{
+    kiln_scene_file *file = load(
+        "{\"geometry\": [{\"mesh\": \"cube.mesh\"}, {\"mesh\": \"sheet.obj\", "
+        "\"is_obstacle\": true, \"transformation\": {\"translation\": [0, -6.5, 0]}}], " MATERIAL
+        ", " TIME ", \"contact\": {\"enabled\": true}}");
+    const kiln_scene *s = kiln_scene_file_scene(file);
+    ck_assert_uint_eq(s->obstacles.count, 1);
+    ck_assert_int_eq(s->obstacles.data[0].shape.kind, KILN_OBSTACLE_MESH);
+    kiln_scene_file_destroy(file);
+}
+END_TEST
+
 /* Without contact there are none, and no friction. */
 START_TEST(without_contact_there_are_no_obstacles)
 {
@@ -592,6 +606,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, volumes_have_materials_by_their_ids);
     tcase_add_test(all, starts_and_motions_depend_on_place);
     tcase_add_test(all, obstacles_are_translated);
+    tcase_add_test(all, a_sheet_between_bodies_has_two_sides);
     tcase_add_test(all, without_contact_there_are_no_obstacles);
     tcase_add_test(all, plane_problems_are_slabs);
     tcase_add_test(all, a_square_is_pulled);

@@ -15,6 +15,15 @@ static const struct {
                                              "supported"},
     {WITH(", \"contact\": {\"dhut\": 1}"), "contact/dhut: unknown key, not supported; did you mean "
                                            "'dhat'?"},
+    {WITH(", \"solver\": {\"contact\": {\"CCD\": {\"tolerence\": 1}}}"),
+     "solver/contact/CCD/tolerence: unknown key, not supported; did you mean 'tolerance'?"},
+    {WITH(", \"solver\": {\"contact\": {\"CCD\": {\"quick\": 1}}}"),
+     "solver/contact/CCD/quick: unknown key, not supported"},
+    {WITH(", \"solver\": {\"nonlinear\": {\"x_dleta\": 1}}"),
+     "solver/nonlinear/x_dleta: unknown key, not supported; did you mean 'x_delta'?"},
+    {WITH(", \"solver\": {\"augmented_lagrangian\": {\"intial_weight\": 1}}"),
+     "solver/augmented_lagrangian/intial_weight: unknown key, not supported; did you mean "
+     "'initial_weight'?"},
     {WITH(", \"conatct\": {}"), "conatct: unknown key, not supported; did you mean 'contact'?"},
     {WITH(", \"contact\": {\"periodic\": true}"), "contact/periodic: not supported"},
     {WITH(", \"contact\": {\"enabled\": true, \"collision_mesh\": {\"mesh\": \"a\"}}"),
@@ -114,10 +123,6 @@ static const struct {
      "\"surface_selection\": 1}], " MATERIAL ", " TIME ", \"contact\": {\"enabled\": true}, "
      "\"boundary_conditions\": {\"obstacle_displacements\": {\"id\": 1, \"value\": [\"x\"]}}}",
      "obstacle_displacements/0/value: of an obstacle may depend on t only"},
-    {"{\"geometry\": [{\"mesh\": \"cube.mesh\"}, {\"mesh\": \"sheet.obj\", \"is_obstacle\": true, "
-     "\"transformation\": {\"translation\": [0, -6.5, 0]}}], " MATERIAL ", " TIME
-     ", \"contact\": {\"enabled\": true}}",
-     "geometry/1: a flat obstacle with bodies on both sides is not supported"},
 };
 
 START_TEST(what_is_not_supported_is_named)

@@ -256,6 +256,32 @@ START_TEST(slip_is_how_fast_it_slides)
 }
 END_TEST
 
+/* The row of the start has the energy that bodies begin with: what the first, short, step knows as
+ * its own, and what they are pushed apart with. */
+START_TEST(the_start_has_the_energy_of_contact)
+{
+    kiln_stats start, first;
+    double all = 0.0;
+    begin();
+    scene->pace.dt = 1e-7;
+    add_body("box", "lx=0.2 ly=0.2 lz=0.1 nx=2 ny=2 nz=1", kiln_v3(0, 0, _i ? -4e-3 : 0));
+    if (_i)
+        add_plane(0.0); /* the layer lies inside it */
+    else
+        add_body("box", "lx=0.2 ly=0.2 lz=0.1 nx=2 ny=2 nz=1", kiln_v3(0.01, 0, 0.105));
+    kiln_world *world = scene_world(scene);
+    kiln_world_measure(world, &start);
+    ck_assert_double_eq_tol(start.gap_min, _i ? 0.006 : 0.005, 1e-12);
+    ck_assert_double_gt(start.e_contact, 0.0);
+    kiln_world_get_state(world)->step = 1;
+    first = scene_step(world, 1.0);
+    all = first.e_kinetic + first.e_elastic + first.e_contact;
+    ck_assert_double_eq_tol(first.e_contact, start.e_contact, 1e-6 * start.e_contact);
+    ck_assert_double_le(all, start.e_contact * (1.0 + 1e-9));
+    end(world);
+}
+END_TEST
+
 /* Without contact there is no gap to speak of. */
 START_TEST(a_gap_needs_contact)
 {
@@ -278,6 +304,7 @@ Suite *kiln_test_suite(void)
     tcase_add_loop_test(all, forces_between_bodies_are_their_change_of_momentum, 0, 6);
     tcase_add_loop_test(all, pressure_carries_the_weight, 0, 4);
     tcase_add_loop_test(all, slip_is_how_fast_it_slides, 0, 3);
+    tcase_add_loop_test(all, the_start_has_the_energy_of_contact, 0, 2);
     tcase_add_test(all, a_gap_needs_contact);
     return suite;
 }

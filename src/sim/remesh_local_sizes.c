@@ -1,0 +1,234 @@
+/* The sizes that local remeshing goes by: those of the scene, those that follow the matter, and
+ * those of what presses. */
+#include "fem/plasticity.h"
+#include "sim/pressed.h"
+#include "sim/remesh_local_impl.h"
+
+#include <math.h>
+
+/* Where sizes follow the matter by themselves: an edge is out of place when it is that much longer
+ * or shorter than what is asked for, so that a mesh of whatever shapes is let be until matter
+ * moves; how much finer with plastic strain, at most; and without other word this many more
+ * tets for each of the start, but no more than so many: fine meshes need it less. Finer early: a
+ * vertex that comes while the surface is still flat goes where the matter goes. Sizes are fitted to
+ * a part of the tets that may come: the rest is for edges that become long later. A mesh that has
+ * spent all of them stretches, and its ridges become rows of spikes. */
+static const double FOLLOW_LONGEST = 2.0, FOLLOW_SHORTEST = 0.4, FOLLOW_RATE = 6.0,
+                    FOLLOW_FINEST = 2.0, FOLLOW_MORE = 8.5, FOLLOW_AT_MOST = 7000.0,
+                    FOLLOW_SPENT = 0.8;
+/* Radians that an edge may turn by, as long as it may be, along a ridge and across a bend of the
+ * surface; how much finer than at the start, at most; and how much longer along a bend. */
+static const double FOLLOW_TURN = 0.2, FOLLOW_RIDGE = 3.0, FOLLOW_BEND_TURN = 0.3,
+                    FOLLOW_BEND = 6.0, FOLLOW_ALONG = 1.7;
+/* Under what presses (sim/pressed.h): the ratio of sizes one edge apart, which the force hangs on,
+ * since its field falls off slowly; and the length in the metric that edges are given at first
+ * which are much too long. */
+static const double FOLLOW_WIDEN = 1.3, FOLLOW_LEAP = 4.0;
+/* And the finest size there, of the start's mean edge, where the scene is silent. */
+static const double FOLLOW_PRESSED = 0.05;
+/* Tets that may come while something presses, over those that may by themselves: what it needs
+ * does not come out of what the matter needs, which has most of them when it is deep in. */
+static const double FOLLOW_BOTH = 2.0;
+/* Sizes grow inwards by more than a scene asks for (remesh.gradation is for those it gives): what
+ * the surface needs is not to fill the body. */
+static const double FOLLOW_GROWTH = 2.0;
+/* Tets that sizes may ask for, in all and times those there are, before it is said. */
+#define MANY_TETS  20000.0
+#define MANY_TIMES 20.0
+/* And what a step takes for each, at least. */
+#define BYTES_A_TET 300.0
+
+bool kiln_local_is_sized(const kiln_local *l)
+{
+    const kiln_scene_remesh *said = l->settings;
+    return said->method == KILN_REMESH_LOCAL &&
+           (said->follow || said->contact > 0.0 || kiln_remesh_has_wishes(said));
+}
+
+/* Where the scene is silent: a tenth of the start's edges, four times them. */
+static kiln_metric_bounds bounds_of(const kiln_local *l)
+{
+    const kiln_scene_remesh *remesh = l->settings;
+    double start = l->state.start_size;
+    return (kiln_metric_bounds){.h_min = remesh->size_min > 0.0 ? remesh->size_min : 0.1 * start,
+                                .h_max = remesh->size_max > 0.0 ? remesh->size_max : 4.0 * start,
+                                .ratio = remesh->isotropic ? 1.0 : 0.0};
+}
+
+/* Deformation gradients with the plastic part taken out, for the gradient of the strain. */
+static kiln_status add_strain(kiln_local *l, kiln_sizing *sizing, kiln_error *error)
+{
+    const kiln_world *world = l->world;
+    const kiln_scene_remesh *remesh = l->settings;
+    size_t tets = world->mesh->table[KILN_ON_TET].used;
+    kiln_strain_sizing strain = {
+        .accuracy = remesh->strain, .h_max = bounds_of(l).h_max, .printed = remesh->strain_printed};
+    KILN_TRY(kiln_array_reserve(world->context, &l->gradients, 9 * tets, error));
+    kiln_elements_output(kiln_solid_elements(world->solid), &world->mesh->x[0].x, KILN_OUTPUT_F,
+                         l->gradients.data);
+    strain.gradient = l->gradients.data;
+    return kiln_sizing_add_strain(sizing, &strain, error);
+}
+
+/* The number of tets to keep to; 0: none. */
+static size_t most_tets(const kiln_local *l)
+{
+    if (l->settings->most_tets > 0)
+        return (size_t)l->settings->most_tets;
+    double start = l->state.start_tets;
+    double more = fmin(FOLLOW_MORE * start, FOLLOW_AT_MOST) * (l->is_pressed ? FOLLOW_BOTH : 1.0);
+    return l->settings->follow ? (size_t)(start + more) : 0;
+}
+
+/* Of these, the number that sizes are fitted to. */
+static double fitted_tets(const kiln_local *l)
+{
+    double start = l->state.start_tets, most = (double)most_tets(l);
+    return most > start ? start + FOLLOW_SPENT * (most - start) : most;
+}
+
+bool kiln_local_follows_alone(const kiln_local *l)
+{
+    return l->settings->follow && !kiln_remesh_has_wishes(l->settings);
+}
+
+kiln_size_options kiln_local_size_options(const kiln_local *l)
+{
+    kiln_size_options size = kiln_size_default_options();
+    size.worst = l->settings->quality; /* coarser meshes are not better */
+    size.wait = KILN_FIELD_SIZE_WAIT;
+    size.tried = KILN_FIELD_TRIED;
+    size.most_tets = most_tets(l);
+    if (kiln_local_follows_alone(l)) {
+        size.longest = FOLLOW_LONGEST;
+        size.shortest = FOLLOW_SHORTEST;
+    }
+    return size;
+}
+
+static const double *column_of(const kiln_mesh *mesh, kiln_where on, const char *name)
+{
+    const kiln_field *field = kiln_mesh_field(mesh, on, name);
+    return field ? (const double *)(const void *)field->data : NULL;
+}
+
+static double finest_pressed(const kiln_local *l)
+{
+    const double said = l->settings->size_min;
+    return said > 0.0 ? said : FOLLOW_PRESSED * l->state.start_size;
+}
+
+/* How much longer edges may be than what is asked for, over what size control has for itself. */
+static double longer(const kiln_local *l)
+{
+    return kiln_local_size_options(l).longest / kiln_size_default_options().longest;
+}
+
+kiln_status kiln_local_find_pressed(kiln_local *l, kiln_error *error)
+{
+    const kiln_world *world = l->world;
+    size_t rows = world->mesh->table[KILN_ON_VERTEX].used;
+    l->is_pressed = false;
+    if (!(l->settings->contact > 0.0))
+        return KILN_OK;
+    const kiln_pressed_rules rules = {
+        .start = column_of(world->mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE),
+        .part = l->settings->contact / (l->settings->follow ? longer(l) : 1.0),
+        .finest = finest_pressed(l),
+        .ratio = FOLLOW_ALONG,
+        .leap = FOLLOW_LEAP};
+    KILN_TRY(kiln_array_reserve(world->context, &l->load, rows, error));
+    KILN_TRY(kiln_array_reserve(world->context, &l->pressed, rows, error));
+    kiln_pressed_metrics(world, &rules, l->load.data, l->pressed.data, &l->is_pressed);
+    return KILN_OK;
+}
+
+static kiln_status add_pressed(kiln_local *l, kiln_sizing *sizing, kiln_error *error)
+{
+    KILN_TRY(kiln_local_find_pressed(l, error));
+    return l->is_pressed
+               ? kiln_sizing_add_world_metrics(sizing, l->pressed.data, FOLLOW_WIDEN, error)
+               : KILN_OK;
+}
+
+static kiln_status add_stretch(kiln_local *l, kiln_sizing *sizing, kiln_error *error)
+{
+    const kiln_mesh *mesh = l->world->mesh;
+    const kiln_stretch_sizing stretch = {
+        .start = column_of(mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE),
+        .flowed = column_of(mesh, KILN_ON_TET, KILN_FIELD_PLASTIC_STRAIN),
+        .rate = FOLLOW_RATE,
+        .most = FOLLOW_FINEST};
+    const double edge = longer(l);
+    const kiln_ridge_sizing ridges = {FOLLOW_TURN / edge, stretch.start,
+                                      column_of(mesh, KILN_ON_VERTEX, KILN_FIELD_START_BENT),
+                                      FOLLOW_RIDGE};
+    const kiln_bend_sizing bends = {FOLLOW_BEND_TURN / edge, stretch.start,
+                                    column_of(mesh, KILN_ON_VERTEX, KILN_FIELD_START_ROUND),
+                                    FOLLOW_BEND, FOLLOW_ALONG};
+    KILN_TRY(kiln_sizing_add_stretch(sizing, &stretch, error));
+    KILN_TRY(kiln_sizing_add_bends(sizing, &bends, error));
+    KILN_TRY(add_pressed(l, sizing, error));
+    KILN_TRY(kiln_sizing_fit(sizing, stretch.start, edge, fitted_tets(l), error));
+    return kiln_sizing_add_ridges(sizing, &ridges, error);
+}
+
+static kiln_status add_sources(kiln_local *l, kiln_sizing *sizing, kiln_error *error)
+{
+    const kiln_scene_remesh *remesh = l->settings;
+    const kiln_mesh *mesh = l->world->mesh;
+    bool in_world = l->world->space == KILN_SPACE_WORLD;
+    kiln_metric_bounds bounds = bounds_of(l);
+    if (remesh->size_max == 0.0) {
+        const kiln_field *start = kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE);
+        KILN_TRY(kiln_sizing_add_values(sizing, (const double *)(const void *)start->data,
+                                        mesh->table[KILN_ON_VERTEX].used, 1, error));
+    }
+    if (remesh->size > 0.0)
+        KILN_TRY(kiln_sizing_add_size(sizing, remesh->size, error));
+    if (remesh->deformation > 0.0)
+        KILN_TRY(in_world ? kiln_sizing_add_size(sizing, remesh->deformation, error)
+                          : kiln_sizing_add_world(sizing, remesh->deformation, error));
+    if (remesh->strain > 0.0)
+        KILN_TRY(add_strain(l, sizing, error));
+    kiln_curvature_sizing round = {remesh->curvature, bounds.h_min, bounds.h_max, false};
+    if (remesh->curvature > 0.0)
+        KILN_TRY(kiln_sizing_add_curvature(sizing, &round, error));
+    KILN_TRY(remesh->follow ? add_stretch(l, sizing, error) : add_pressed(l, sizing, error));
+    if (l->is_pressed)
+        bounds.h_min = fmin(bounds.h_min, finest_pressed(l));
+    kiln_sizing_limits limits = {bounds,
+                                 kiln_local_follows_alone(l) ? FOLLOW_GROWTH : remesh->gradation};
+    return kiln_sizing_finish(sizing, &limits, error);
+}
+
+kiln_status kiln_local_make_sizing(kiln_local *l, kiln_error *error)
+{
+    const kiln_world *world = l->world;
+    KILN_TRY(l->sizing ? kiln_sizing_renew(l->sizing, world->mesh, world->space, error)
+                       : kiln_sizing_create(world->mesh, world->space, &l->sizing, error));
+    return add_sources(l, l->sizing, error);
+}
+
+kiln_status kiln_local_look_at_growth(kiln_local *l, kiln_error *error)
+{
+    double live = l->world->mesh->table[KILN_ON_TET].live;
+    double time = l->world->state.clock.time, memory = kiln_machine_memory();
+    if (l->growth_said || most_tets(l) > 0)
+        return KILN_OK;
+    double asked = kiln_sizing_tets(l->sizing);
+    if (!(asked > MANY_TETS) || !(asked > MANY_TIMES * live))
+        return KILN_OK;
+    if (!(asked * BYTES_A_TET < memory))
+        return kiln_said_fail(l->world->scene, &l->settings->said, error,
+                              "at %.6g s the sizes that are asked for need about %.2g tets, which "
+                              "take more than the %.0f GB there are: give larger sizes, size_min "
+                              "or most_tets",
+                              time, asked, 1e-9 * memory);
+    l->growth_said = true;
+    kiln_log(l->world->context, KILN_LOG_WARNING,
+             "at %.6g s the sizes that are asked for need about %.2g tets, %.0f times those there "
+             "are. They are made: remesh.most_tets limits them, remesh.size_min the sizes",
+             time, asked, asked / live);
+    return KILN_OK;
+}
