@@ -27,6 +27,9 @@ KILN_VALIDATION_CASE(domain, domain_again, SLOW, "75 whole-domain remeshes in a 
 KILN_VALIDATION_CASE(domain_motions, domain_motions, SLOW,
                      "whole-domain remeshes anywhere and in any position")
 KILN_VALIDATION_CASE(domain, merge, QUICK, "M2: two cubes that overlap become one")
+KILN_VALIDATION_CASE(fill, fill_mend, QUICK, "surfaces with cracks, turned and double triangles")
+KILN_VALIDATION_CASE(fill, fill_envelope, BRIEF,
+                     "surfaces broken at random: filled, and within their envelope")
 KILN_VALIDATION_CASE(determinism, threads, QUICK, "one thread or several: the same bits")
 KILN_VALIDATION_CASE(determinism, rollback, QUICK, "a change taken back leaves the same bits")
 KILN_VALIDATION_CASE(determinism, renumbering, QUICK,

@@ -153,83 +153,12 @@ static int command_generate(int argc, char **argv)
     return kiln_command_frame(&usage, argc, argv, run_generate);
 }
 
-static kiln_status positive_number(const kiln_arguments *arguments, const char *name, double *value,
-                                   kiln_error *error)
-{
-    const char *text = kiln_arguments_get(arguments, name);
-    char place[32];
-    snprintf(place, sizeof place, "--%s", name);
-    if (text)
-        KILN_TRY(kiln_numbers_parse(text, 1, value, place, error));
-    if (*value < 0.0)
-        return kiln_fail(error, KILN_ERR_INPUT, place, 0, -1, "must not be negative, got %g",
-                         *value);
-    return KILN_OK;
-}
-
-static kiln_status fill_and_write(kiln_context *context, const kiln_arguments *arguments,
-                                  const kiln_soup *surface, const kiln_fill_options *fill,
-                                  kiln_error *error)
-{
-    kiln_format_options options;
-    KILN_TRY(kiln_encoding_options(arguments, &options, error));
-    kiln_soup soup;
-    kiln_soup_init(&soup, context);
-    KILN_TRY(kiln_fill_surface(surface, arguments->operands[0], fill, &soup, error));
-    kiln_status status = kiln_soup_write(context, arguments->operands[1], &options, &soup, error);
-    kiln_soup_free(&soup);
-    return status;
-}
-
-static kiln_status run_fill(kiln_context *context, const kiln_arguments *arguments,
-                            kiln_error *error)
-{
-    kiln_fill_options fill = kiln_fill_default_options();
-    KILN_TRY(positive_number(arguments, "edge", &fill.max_edge, error));
-    KILN_TRY(positive_number(arguments, "dihedral", &fill.min_dihedral, error));
-    if (fill.min_dihedral > 70.5)
-        return kiln_fail(error, KILN_ERR_INPUT, "--dihedral", 0, -1,
-                         "must be at most 70.5 degrees, which the regular tet has, got %g",
-                         fill.min_dihedral);
-    KILN_TRY(positive_number(arguments, "seconds", &fill.seconds, error));
-    fill.keep_surface = !kiln_arguments_has(arguments, "refine-surface");
-    kiln_soup surface;
-    kiln_soup_init(&surface, context);
-    KILN_TRY(kiln_soup_read(context, arguments->operands[0], NULL, &surface, error));
-    kiln_status status = fill_and_write(context, arguments, &surface, &fill, error);
-    kiln_soup_free(&surface);
-    return status;
-}
-
-static int command_fill(int argc, char **argv)
-{
-    static const kiln_option options[] = {
-        {"edge", 0, "LENGTH", "about this long inside (default: as the surface has them)"},
-        {"dihedral", 0, "DEGREES", "smallest dihedral angle to ask for (default: 10)"},
-        {"refine-surface", 0, NULL, "new points on the surface are welcome"},
-        {"seconds", 0, "TIME", "give up after this long (default: 600)"},
-        {"ascii", 0, NULL, "write text"},
-        {"binary", 0, NULL, "write binary"},
-        {"format", 0, "NAME", "write this format whatever the file's name says"}};
-    static const kiln_usage usage = {
-        .command = "mesh fill",
-        .synopsis = "SURFACE OUT [options]",
-        .what = "Fills a closed surface with tets, by TetGen as a separate program.",
-        .example = "  kiln mesh fill cow.stl cow.mesh --edge 0.05\n",
-        .own = options,
-        .own_count = sizeof options / sizeof options[0],
-        .least_operands = 2,
-        .most_operands = 2,
-        .details = kiln_list_formats};
-    return kiln_command_frame(&usage, argc, argv, run_fill);
-}
-
 int kiln_command_mesh(int argc, char **argv)
 {
     static const kiln_command rows[] = {
         {"info", "counts, sizes, quality and defects of a mesh file", command_info},
         {"generate", "make a mesh of a simple shape", command_generate},
-        {"fill", "fill a closed surface with tets", command_fill},
+        {"fill", "fill a surface with tets", kiln_command_mesh_fill},
         {"improve", "repair bad tets, or make all of them better", kiln_command_mesh_improve},
         {"remesh", "a new mesh for the space an old one fills", kiln_command_mesh_remesh},
         {"refine", "refine tets, reversibly", kiln_command_mesh_refine},

@@ -9,6 +9,7 @@ kiln_status kiln_encoding_options(const kiln_arguments *arguments, kiln_format_o
                                   kiln_error *error);
 void kiln_list_formats(FILE *out); /* for --help */
 
+int kiln_command_mesh_fill(int argc, char **argv);
 int kiln_command_mesh_improve(int argc, char **argv);
 int kiln_command_mesh_remesh(int argc, char **argv);
 int kiln_command_mesh_refine(int argc, char **argv);

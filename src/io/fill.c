@@ -1,206 +1,43 @@
 #include "io/fill.h"
 
-#include "base/hash.h"
-#include "geom/bvh.h"
-#include "geom/triangle_overlap.h"
-#include "io/format.h"
-#include "io/process.h"
+#include "geom/box.h"
+#include "io/fill_impl.h"
+#include "mesh/build.h"
+#include "mesh/reorder.h"
+#include "remesh/improve_sized.h"
+#include "topology/import.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 kiln_fill_options kiln_fill_default_options(void)
 {
     return (kiln_fill_options){
-        .radius_edge = 1.5, .min_dihedral = 10, .keep_surface = true, .seconds = 600};
+        .radius_edge = 1.5, .min_dihedral = 10, .keep_surface = true, .weld = -1.0, .seconds = 600};
 }
 
-typedef struct edge_slot {
-    uint32_t low, high, count;
-} edge_slot;
+typedef struct filling {
+    kiln_context *context;
+    const char *place;
+    const kiln_fill_options *options;
+    kiln_soup surface; /* mended */
+    kiln_u32_array from;
+    kiln_fill_report *report;
+} filling;
 
-static edge_slot *find_edge(edge_slot *slots, size_t mask, uint32_t a, uint32_t b)
-{
-    uint32_t low = a < b ? a : b, high = a < b ? b : a;
-    size_t at = kiln_hash_mix((uint64_t)low << 32 | high) & mask;
-    while (slots[at].count && (slots[at].low != low || slots[at].high != high))
-        at = (at + 1) & mask;
-    slots[at].low = low;
-    slots[at].high = high;
-    return &slots[at];
-}
-
-static kiln_status fail_edge(const kiln_soup *s, const edge_slot *edge, const char *place,
-                             kiln_error *error)
-{
-    kiln_vec3 a = s->points.data[edge->low], b = s->points.data[edge->high];
-    return kiln_fail(error, KILN_ERR_INPUT, place, 0, -1,
-                     "the surface is not closed: the edge from (%g, %g, %g) to (%g, %g, %g) "
-                     "belongs to %u triangle%s",
-                     a.x, a.y, a.z, b.x, b.y, b.z, edge->count, edge->count == 1 ? "" : "s");
-}
-
-kiln_status kiln_surface_is_closed(const kiln_soup *surface, const char *place, kiln_error *error)
-{
-    kiln_context *context = surface->context;
-    size_t triangles = surface->triangles.count, slots = 64;
-    if (triangles == 0)
-        return kiln_fail(error, KILN_ERR_INPUT, place, 0, -1, "there are no triangles");
-    while (slots < 4 * triangles)
-        slots *= 2;
-    edge_slot *table = kiln_resize(context, NULL, 0, slots * sizeof *table);
-    if (!table)
-        return kiln_fail_memory(error, slots * sizeof *table);
-    memset(table, 0, slots * sizeof *table);
-    kiln_status status = KILN_OK;
-    for (size_t i = 0; i < triangles && status == KILN_OK; i++) {
-        const uint32_t *v = surface->triangles.data[i].v;
-        if (v[0] == v[1] || v[1] == v[2] || v[2] == v[0])
-            status = kiln_fail(error, KILN_ERR_INPUT, place, 0, -1,
-                               "triangle %zu has two equal corners", i + 1);
-        for (int e = 0; e < 3 && status == KILN_OK; e++)
-            find_edge(table, slots - 1, v[e], v[(e + 1) % 3])->count++;
-    }
-    for (size_t i = 0; i < 3 * triangles && status == KILN_OK; i++) {
-        const uint32_t *v = surface->triangles.data[i / 3].v;
-        const edge_slot *edge = find_edge(table, slots - 1, v[i % 3], v[(i + 1) % 3]);
-        if (edge->count % 2)
-            status = fail_edge(surface, edge, place, error);
-    }
-    kiln_release(context, table, slots * sizeof *table);
-    return status;
-}
-
-static void put_point(kiln_sink *sink, size_t number, kiln_vec3 p)
-{
-    kiln_sink_integer(sink, (int64_t)number);
-    const double x[3] = {p.x, p.y, p.z};
-    for (int i = 0; i < 3; i++) {
-        kiln_sink_char(sink, ' ');
-        kiln_sink_double(sink, x[i]);
-    }
-    kiln_sink_char(sink, '\n');
-}
-
-/* Points, and with `facets` the triangles. */
-static kiln_status write_input(const kiln_soup *s, const char *path, bool facets, kiln_error *error)
-{
-    kiln_sink sink;
-    KILN_TRY(kiln_sink_open(&sink, s->context, path, error));
-    kiln_sink_format(&sink, "%zu 3 0 0\n", s->points.count);
-    for (size_t i = 0; i < s->points.count; i++)
-        put_point(&sink, i, s->points.data[i]);
-    if (facets) {
-        /* Marker i + 1 for triangle i: every tag comes back, whatever its value. */
-        kiln_sink_format(&sink, "%zu 1\n", s->triangles.count);
-        for (size_t i = 0; i < s->triangles.count; i++) {
-            const uint32_t *v = s->triangles.data[i].v;
-            kiln_sink_format(&sink, "1 0 %zu\n3 %u %u %u\n", i + 1, v[0], v[1], v[2]);
-        }
-        kiln_sink_text(&sink, "0\n0\n");
-    }
-    return kiln_sink_commit(&sink, error);
-}
-
-static void switches_for(const kiln_fill_options *o, bool surface, char *buffer, size_t size)
-{
-    int used = snprintf(buffer, size, "-%szQ", surface ? "p" : "");
-    if (surface && o->keep_surface)
-        used += snprintf(buffer + used, size - (size_t)used, "Y");
-    if (surface && o->radius_edge > 0.0)
-        used +=
-            snprintf(buffer + used, size - (size_t)used, "q%g/%g", o->radius_edge, o->min_dihedral);
-    if (surface && o->max_edge > 0.0) /* volume of the regular tet */
-        snprintf(buffer + used, size - (size_t)used, "a%.9g",
-                 pow(o->max_edge, 3) / (6 * sqrt(2.0)));
-}
-
-/* From markers back to tags; triangles without one are inside and left out. */
-static kiln_status restore_tags(const kiln_soup *surface, kiln_soup *out, kiln_error *error)
-{
-    size_t kept = 0;
-    bool tagged = surface->triangle_tags.count > 0;
-    for (size_t i = 0; i < out->triangles.count; i++) {
-        int32_t marker = out->triangle_tags.count ? out->triangle_tags.data[i] : 0;
-        if (marker < 1 || (size_t)marker > surface->triangles.count)
-            continue;
-        out->triangles.data[kept] = out->triangles.data[i];
-        out->triangle_tags.data[kept++] = tagged ? surface->triangle_tags.data[marker - 1] : 0;
-    }
-    out->triangles.count = kept;
-    out->triangle_tags.count = tagged ? kept : 0;
-    if (kept == 0)
-        return kiln_fail(error, KILN_ERR_IO, "tetgen", 0, -1, "gave no surface triangles back");
-    return KILN_OK;
-}
-
-/* Volume inside the triangles. */
+/* Volume inside the triangles, from their first point: exact wherever the surface is. */
 static double enclosed_volume(const kiln_soup *s)
 {
     double volume = 0.0;
+    const kiln_vec3 *p = s->points.data;
     for (size_t i = 0; i < s->triangles.count; i++) {
         const uint32_t *v = s->triangles.data[i].v;
-        const kiln_vec3 *p = s->points.data;
         volume += kiln_v3_triple(kiln_v3_sub(p[v[0]], p[0]), kiln_v3_sub(p[v[1]], p[0]),
                                  kiln_v3_sub(p[v[2]], p[0])) /
                   6;
     }
     return volume;
-}
-
-/* Positive tets with one tag, no fields or marks. */
-static kiln_status tidy(kiln_soup *out, kiln_error *error)
-{
-    kiln_context *context = out->context;
-    for (size_t i = 0; i < out->fields.count; i++)
-        kiln_array_free(context, &out->fields.data[i].data);
-    out->fields.count = 0;
-    kiln_array_free(context, &out->point_tags);
-    kiln_array_free(context, &out->edges);
-    kiln_array_free(context, &out->edge_tags);
-    KILN_TRY(kiln_array_reserve(context, &out->tet_tags, out->tets.count, error));
-    out->tet_tags.count = out->tets.count;
-    const kiln_vec3 *p = out->points.data;
-    for (size_t i = 0; i < out->tets.count; i++) {
-        uint32_t *v = out->tets.data[i].v, keep = v[2];
-        out->tet_tags.data[i] = 1;
-        if (kiln_tet_volume(p[v[0]], p[v[1]], p[v[2]], p[v[3]]) < 0.0) {
-            v[2] = v[3];
-            v[3] = keep;
-        }
-    }
-    return KILN_OK;
-}
-
-static kiln_status run_in(const kiln_scratch *scratch, const kiln_soup *in, bool surface,
-                          const kiln_fill_options *options, kiln_soup *out, kiln_error *error)
-{
-    char input[KILN_SCRATCH_PATH], log[KILN_SCRATCH_PATH], result[KILN_SCRATCH_PATH], switches[128];
-    kiln_scratch_file(scratch, surface ? "in.poly" : "in.node", input);
-    kiln_scratch_file(scratch, "log", log);
-    kiln_scratch_file(scratch, "in.1.ele", result);
-    KILN_TRY(write_input(in, input, surface, error));
-    switches_for(options, surface, switches, sizeof switches);
-    const char *program = options->program ? options->program : "tetgen";
-    const char *const arguments[] = {program, switches, input, NULL};
-    KILN_TRY(kiln_process_run(in->context, arguments, log, options->seconds, "tetgen", error));
-    const kiln_format_options format = {.format = "tetgen"};
-    KILN_TRY(kiln_soup_read(out->context, result, &format, out, error));
-    if (out->tets.count == 0)
-        return kiln_fail(error, KILN_ERR_INPUT, program, 0, -1, "made no tets");
-    return KILN_OK;
-}
-
-static kiln_status run(const kiln_soup *in, bool surface, const kiln_fill_options *options,
-                       kiln_soup *out, kiln_error *error)
-{
-    kiln_scratch scratch;
-    KILN_TRY(kiln_scratch_make(&scratch, in->context, error));
-    kiln_status status = run_in(&scratch, in, surface, options, out, error);
-    kiln_scratch_remove(&scratch);
-    if (status == KILN_OK)
-        status = tidy(out, error);
-    return status;
 }
 
 static double tet_volume(const kiln_soup *s)
@@ -214,157 +51,329 @@ static double tet_volume(const kiln_soup *s)
     return volume;
 }
 
-typedef struct face_slot {
-    uint32_t v[3], triangle; /* v rising; triangle UINT32_MAX: free */
-} face_slot;
-
-static face_slot *find_face(face_slot *slots, size_t mask, const uint32_t v[3])
+static uint32_t root_of(uint32_t *parent, uint32_t i)
 {
-    uint32_t low = v[0] < v[1] ? v[0] : v[1], high = v[0] < v[1] ? v[1] : v[0];
-    uint32_t s[3] = {low < v[2] ? low : v[2], 0, high > v[2] ? high : v[2]};
-    s[1] = v[0] ^ v[1] ^ v[2] ^ s[0] ^ s[2];
-    size_t at = kiln_hash_add((uint64_t)s[0] << 32 | s[1], s[2]) & mask;
-    while (slots[at].triangle != UINT32_MAX && memcmp(slots[at].v, s, sizeof s) != 0)
-        at = (at + 1) & mask;
-    memcpy(slots[at].v, s, sizeof s);
-    return &slots[at];
+    while (parent[i] != i)
+        i = parent[i] = parent[parent[i]];
+    return i;
 }
 
-static kiln_status turn_in_table(kiln_soup *out, face_slot *table, size_t mask, const char *place,
-                                 kiln_error *error)
+/* Does the surface hang together? If not, a part may lie in another. */
+static kiln_status is_one_shell(const kiln_soup *s, bool *one, kiln_error *error)
 {
-    static const uint8_t face[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
-    const uint32_t seen = UINT32_C(1) << 31;
-    for (size_t i = 0; i < out->triangles.count; i++)
-        find_face(table, mask, out->triangles.data[i].v)->triangle = (uint32_t)i;
-    for (size_t i = 0; i < 4 * out->tets.count; i++) {
-        uint32_t v[3];
-        for (int k = 0; k < 3; k++)
-            v[k] = out->tets.data[i / 4].v[face[i % 4][k]];
-        face_slot *slot = find_face(table, mask, v);
-        if (slot->triangle == UINT32_MAX)
-            continue;
-        if (slot->triangle & seen)
-            return kiln_fail(error, KILN_ERR_INPUT, place, 0, -1,
-                             "a part of the surface lies inside another, at (%g, %g, %g): cavities "
-                             "and nested shells are not filled",
-                             out->points.data[v[0]].x, out->points.data[v[0]].y,
-                             out->points.data[v[0]].z);
-        memcpy(out->triangles.data[slot->triangle].v, v, sizeof v);
-        slot->triangle |= seen;
+    uint32_t *parent = kiln_resize(s->context, NULL, 0, s->points.count * sizeof *parent);
+    if (!parent)
+        return kiln_fail_memory(error, s->points.count * sizeof *parent);
+    size_t shells = s->points.count; /* every point is in a triangle */
+    for (uint32_t i = 0; i < s->points.count; i++)
+        parent[i] = i;
+    for (size_t i = 0; i < 3 * s->triangles.count; i++) {
+        const uint32_t *v = s->triangles.data[i / 3].v;
+        uint32_t a = root_of(parent, v[i % 3]), b = root_of(parent, v[(i + 1) % 3]);
+        parent[a < b ? b : a] = a < b ? a : b;
+        shells -= a != b;
     }
+    kiln_release(s->context, parent, s->points.count * sizeof *parent);
+    *one = shells == 1;
     return KILN_OK;
 }
 
-/* TetGen's triangles look either way: turns them outward by the tets they belong to, and refuses a
- * triangle that has tets on both sides. */
-static kiln_status turn_outward(kiln_soup *out, const char *place, kiln_error *error)
+/* Points in the cavities, so that they need not be filled first: from tets of the surface alone. */
+static kiln_status find_cavities(const filling *f, kiln_vec3_array *holes, kiln_error *error)
 {
-    size_t slots = 64;
-    while (slots < 2 * out->triangles.count + 2)
-        slots *= 2;
-    size_t size = slots * sizeof(face_slot);
-    face_slot *table = kiln_resize(out->context, NULL, 0, size);
-    if (!table)
-        return kiln_fail_memory(error, size);
-    memset(table, 0xff, size);
-    kiln_status status = turn_in_table(out, table, slots - 1, place, error);
-    kiln_release(out->context, table, size);
+    bool one = true;
+    kiln_fill_cells cells;
+    kiln_soup plain;
+    KILN_TRY(is_one_shell(&f->surface, &one, error));
+    if (one || f->options->regions)
+        return KILN_OK;
+    kiln_soup_init(&plain, f->context);
+    const kiln_fill_job job = {.in = &f->surface, .surface = true, .plain = true};
+    kiln_status status = kiln_fill_run(&job, f->options, &plain, error);
+    if (status == KILN_OK)
+        status = kiln_fill_sort_cells(&plain, false, f->place, holes, &cells, error);
+    if (status == KILN_OK)
+        f->report->cavities = cells.cavities;
+    kiln_soup_free(&plain);
     return status;
 }
 
-typedef struct crossing {
-    const kiln_soup *surface;
-    kiln_bvh_pair pair;
-    bool found;
-} crossing;
-
-static bool crosses(void *user, const kiln_bvh_pair *pairs, size_t count)
+/* From numbers of triangles back to their tags, and how many look the other way now. */
+static void restore_tags(const filling *f, kiln_soup *out)
 {
-    crossing *c = user;
-    for (size_t i = 0; i < count && !c->found; i++) {
-        const uint32_t *v = c->surface->triangles.data[pairs[i].a].v;
-        const uint32_t *w = c->surface->triangles.data[pairs[i].b].v;
-        kiln_vec3 p[3], q[3];
-        for (int k = 0; k < 3; k++) {
-            p[k] = c->surface->points.data[v[k]];
-            q[k] = c->surface->points.data[w[k]];
-        }
-        c->found = kiln_triangle_overlap_shared(p, v, q, w) != KILN_OVERLAP_DISJOINT;
-        c->pair = pairs[i];
+    bool tagged = f->surface.triangle_tags.count > 0;
+    for (size_t i = 0; i < out->triangles.count; i++) {
+        int32_t *tag = &out->triangle_tags.data[i];
+        const uint32_t *v = f->surface.triangles.data[*tag].v, *w = out->triangles.data[i].v;
+        const kiln_vec3 *p = f->surface.points.data, *q = out->points.data;
+        kiln_vec3 n = kiln_v3_cross(kiln_v3_sub(p[v[1]], p[v[0]]), kiln_v3_sub(p[v[2]], p[v[0]]));
+        kiln_vec3 m = kiln_v3_cross(kiln_v3_sub(q[w[1]], q[w[0]]), kiln_v3_sub(q[w[2]], q[w[0]]));
+        f->report->turned += kiln_v3_dot(n, m) < 0.0;
+        *tag = tagged ? f->surface.triangle_tags.data[*tag] : 0;
     }
-    return !c->found;
+    if (!tagged)
+        out->triangle_tags.count = 0;
 }
 
-/* TetGen answers a surface that meets itself by crashing. This finds the place, exactly, after the
- * fact: surfaces that are fine do not pay for it. KILN_OK when it is not the reason. */
-static kiln_status find_crossing(const kiln_soup *surface, const char *place, kiln_error *error)
+static kiln_status fill_inside(const filling *f, const kiln_vec3_array *holes, kiln_soup *out,
+                               kiln_error *error)
 {
-    size_t count = surface->triangles.count;
-    kiln_box *boxes = kiln_resize(surface->context, NULL, 0, count * sizeof *boxes);
-    if (!boxes)
-        return kiln_fail_memory(error, count * sizeof *boxes);
-    for (size_t i = 0; i < 3 * count; i++) {
-        kiln_box box = i % 3 ? boxes[i / 3] : kiln_box_empty();
-        uint32_t v = surface->triangles.data[i / 3].v[i % 3];
-        boxes[i / 3] = kiln_box_grow(box, surface->points.data[v]);
-    }
-    kiln_bvh bvh = {0};
-    kiln_status status = kiln_bvh_build(&bvh, surface->context, boxes, count, error);
-    kiln_release(surface->context, boxes, count * sizeof *boxes);
-    crossing c = {.surface = surface};
-    if (status == KILN_OK)
-        kiln_bvh_visit_self_overlap(&bvh, crosses, &c);
-    kiln_bvh_destroy(&bvh);
-    if (!c.found)
-        return status;
-    const uint32_t *v = surface->triangles.data[c.pair.a].v;
-    const kiln_vec3 *p = surface->points.data;
-    kiln_vec3 middle =
-        kiln_v3_scale(kiln_v3_add(p[v[0]], kiln_v3_add(p[v[1]], p[v[2]])), 1.0 / 3.0);
-    return kiln_fail(
-        error, KILN_ERR_INPUT, place, 0, -1,
-        "the surface crosses or touches itself: triangles %u and %u, near (%g, %g, %g)",
-        c.pair.a + 1, c.pair.b + 1, middle.x, middle.y, middle.z);
-}
-
-static kiln_status fill_checked(const kiln_soup *surface, const char *place,
-                                const kiln_fill_options *options, kiln_soup *out, kiln_error *error)
-{
-    KILN_TRY(kiln_soup_check(surface, place, error));
-    KILN_TRY(kiln_surface_is_closed(surface, place, error));
-    kiln_status status = run(surface, true, options, out, error);
-    if (status == KILN_ERR_IO && !kiln_context_is_stopping(surface->context))
-        KILN_TRY(find_crossing(surface, place, error));
-    KILN_TRY(status);
-    KILN_TRY(restore_tags(surface, out, error));
-    KILN_TRY(turn_outward(out, place, error));
+    kiln_fill_cells cells;
+    const kiln_fill_job job = {
+        .in = &f->surface, .surface = true, .holes = holes->data, .hole_count = holes->count};
+    KILN_TRY(kiln_fill_run(&job, f->options, out, error));
+    KILN_TRY(kiln_fill_sort_cells(out, f->options->regions, f->place, NULL, &cells, error));
+    f->report->cavities += cells.cavities;
+    f->report->regions = cells.regions;
+    if (out->tets.count == 0 || out->triangles.count == 0)
+        return kiln_fail(error, KILN_ERR_INPUT, f->place, 0, -1, "nothing is inside the surface");
+    restore_tags(f, out);
     double inside = enclosed_volume(out), filled = tet_volume(out);
     if (!(fabs(inside - filled) <= 1e-6 * inside))
-        return kiln_fail(error, KILN_ERR_INPUT, place, 0, -1,
+        return kiln_fail(error, KILN_ERR_INPUT, f->place, 0, -1,
                          "the tets fill %g of the %g inside the surface: does it cross itself?",
                          filled, inside);
     return KILN_OK;
 }
 
-kiln_status kiln_fill_surface(const kiln_soup *surface, const char *place,
-                              const kiln_fill_options *options, kiln_soup *out, kiln_error *error)
+static kiln_status fill_exactly(const filling *f, kiln_soup *out, kiln_error *error)
 {
-    kiln_status status = fill_checked(surface, place, options, out, error);
+    kiln_vec3_array holes = {0};
+    kiln_status status = find_cavities(f, &holes, error);
+    if (status == KILN_OK)
+        status = fill_inside(f, &holes, out, error);
+    kiln_array_free(f->context, &holes);
+    return status;
+}
+
+/* The surface alone decides what is inside: it is laid near the origin for that. */
+static kiln_status fill_envelope(filling *f, kiln_soup *out, kiln_error *error)
+{
+    const kiln_fill_options *o = f->options;
+    kiln_box box = kiln_box_empty();
+    if (o->regions)
+        return kiln_fail(error, KILN_ERR_INPUT, f->place, 0, -1,
+                         "regions are told apart by an exact surface, not by an envelope");
+    for (size_t i = 0; i < f->surface.points.count; i++)
+        box = kiln_box_grow(box, f->surface.points.data[i]);
+    kiln_vec3 middle = kiln_v3_madd(box.low, 0.5, kiln_v3_sub(box.high, box.low));
+    const kiln_envelope_options options = {.distance = fmax(o->envelope, 0.0),
+                                           .size = o->size > 0.0 ? o->size : o->max_edge,
+                                           .most_tets = o->most_tets,
+                                           .origin = middle};
+    for (size_t i = 0; i < f->surface.points.count; i++)
+        f->surface.points.data[i] = kiln_v3_sub(f->surface.points.data[i], middle);
+    kiln_status status =
+        kiln_envelope_fill(&f->surface, f->place, &options, out, &f->report->envelope, error);
+    for (size_t i = 0; i < f->surface.points.count; i++)
+        f->surface.points.data[i] = kiln_v3_add(f->surface.points.data[i], middle);
+    for (size_t i = 0; i < out->points.count; i++)
+        out->points.data[i] = kiln_v3_add(out->points.data[i], middle);
+    KILN_TRY(status);
+    const kiln_envelope_report *r = &f->report->envelope;
+    f->report->enveloped = true;
+    f->report->turned = r->turned;
+    f->report->cavities = r->cavities;
+    if (!r->kept)
+        return kiln_fail(error, KILN_ERR_INPUT, f->place, 0, -1,
+                         "an envelope of %g could not be kept: the boundary is up to %g from the "
+                         "surface; a wider one may be",
+                         r->distance, fmax(r->outward, r->widest));
+    return KILN_OK;
+}
+
+/* Edges of about one length, on the surface too. */
+static kiln_status resize(const filling *f, kiln_soup *out, kiln_error *error)
+{
+    kiln_mesh *mesh;
+    kiln_sizing *sizing = NULL;
+    kiln_improve_report done;
+    kiln_adapt_report adapted;
+    const kiln_improve_request request = {kiln_remesh_default_options(),
+                                          kiln_improve_default_options(), false};
+    KILN_TRY(kiln_mesh_import(f->context, out, f->place, NULL, &mesh, NULL, error));
+    kiln_status status = kiln_sizing_create(mesh, request.remesh.space, &sizing, error);
+    if (status == KILN_OK)
+        status = kiln_sizing_add_size(sizing, f->options->size, error);
+    if (status == KILN_OK)
+        status = kiln_improve_finish_sizing(mesh, request.remesh.space, sizing, error);
+    if (status == KILN_OK)
+        status = kiln_improve_sized(mesh, &request, sizing, &done, &adapted, error);
+    if (status == KILN_OK)
+        status = kiln_mesh_compact(mesh, NULL, error);
+    kiln_soup_free(out);
+    if (status == KILN_OK)
+        status = kiln_mesh_to_soup(mesh, out, error);
+    kiln_sizing_destroy(sizing);
+    kiln_mesh_destroy(mesh);
+    return status;
+}
+
+static kiln_status check_closed(const filling *f, kiln_error *error)
+{
+    kiln_status status = kiln_surface_is_closed(&f->surface, f->options->regions, f->place, error);
+    if (status == KILN_ERR_INPUT && error) {
+        size_t used = strlen(error->message);
+        snprintf(error->message + used, sizeof error->message - used,
+                 "; an envelope (--envelope) fills it all the same");
+    }
+    return status;
+}
+
+/* Exactly, or, where the surface crosses itself and nobody minds, by an envelope. */
+static kiln_status fill_either(filling *f, kiln_soup *out, kiln_error *error)
+{
+    if (f->options->envelope != 0.0)
+        return fill_envelope(f, out, error);
+    KILN_TRY(check_closed(f, error));
+    kiln_status status = fill_exactly(f, out, error);
+    if (status == KILN_OK)
+        return f->options->size > 0.0 ? resize(f, out, error) : KILN_OK;
+    bool surface = status == KILN_ERR_IO || status == KILN_ERR_INPUT;
+    if (!surface || kiln_context_is_stopping(f->context))
+        return status;
+    kiln_error crossing = {0};
+    kiln_status crosses = kiln_fill_find_crossing(&f->surface, f->from.data, f->place, &crossing);
+    if (crosses == KILN_OK)
+        return status;
+    if (error)
+        *error = crossing;
+    if (crosses != KILN_ERR_INPUT || f->options->exact || f->options->regions)
+        return crosses;
+    kiln_soup_free(out);
+    snprintf(f->report->crossing, sizeof f->report->crossing, "%.255s", crossing.message);
+    return fill_envelope(f, out, error);
+}
+
+static kiln_status check(const filling *f, const kiln_soup *surface, kiln_error *error)
+{
+    const kiln_fill_options *o = f->options;
+    KILN_TRY(kiln_soup_check(surface, f->place, error));
+    if (surface->triangles.count == 0)
+        return kiln_fail(error, KILN_ERR_INPUT, f->place, 0, -1, "there are no triangles");
+    double size = kiln_surface_diagonal(surface);
+    if (!(size >= 1e-60 && size <= 1e60)) /* volumes and their squares are numbers */
+        return kiln_fail(error, KILN_ERR_INPUT, f->place, 0, -1,
+                         "the surface is %g across, must be between 1e-60 and 1e60", size);
+    if (o->weld > 0.1 * size || o->envelope > 0.25 * size)
+        return kiln_fail(error, KILN_ERR_INPUT, f->place, 0, -1,
+                         "a tolerance of %g is too much for a surface that is %g across",
+                         o->weld > 0.1 * size ? o->weld : o->envelope, size);
+    return KILN_OK;
+}
+
+static kiln_status fill(filling *f, const kiln_soup *surface, kiln_soup *out, kiln_error *error)
+{
+    const kiln_fill_options *o = f->options;
+    const kiln_mend_options mend = {.weld = o->weld, .walls = o->regions};
+    KILN_TRY(check(f, surface, error));
+    KILN_TRY(kiln_surface_mend(surface, &mend, &f->surface, &f->from, &f->report->mend, error));
+    if (f->surface.triangles.count == 0)
+        return kiln_fail(error, KILN_ERR_INPUT, f->place, 0, -1,
+                         "no triangle is left: all of them are flat or cancel each other");
+    if (o->patch_angle > 0.0)
+        KILN_TRY(kiln_surface_tag_patches(&f->surface, o->patch_angle * KILN_PI / 180.0,
+                                          &f->report->patches, error));
+    KILN_TRY(fill_either(f, out, error));
+    return kiln_fill_judge(&f->surface, f->from.data, out, f->report, error);
+}
+
+kiln_status kiln_fill_surface(const kiln_soup *surface, const char *place,
+                              const kiln_fill_options *options, kiln_soup *out,
+                              kiln_fill_report *report, kiln_error *error)
+{
+    kiln_fill_report unread;
+    filling f = {.context = surface->context,
+                 .place = place,
+                 .options = options,
+                 .report = report ? report : &unread};
+    *f.report = (kiln_fill_report){0};
+    kiln_soup_init(&f.surface, surface->context);
+    kiln_status status = fill(&f, surface, out, error);
+    kiln_soup_free(&f.surface);
+    kiln_array_free(f.context, &f.from);
     if (status != KILN_OK)
         kiln_soup_free(out);
     return status;
 }
 
-kiln_status kiln_fill_points(const kiln_soup *cloud, const kiln_fill_options *options,
-                             kiln_soup *out, kiln_error *error)
+static void log_mending(kiln_context *context, const char *place, const kiln_mend_report *m)
 {
-    kiln_status status = run(cloud, false, options, out, error);
-    if (status == KILN_OK) {
-        out->triangles.count = 0;
-        out->triangle_tags.count = 0;
-    } else {
-        kiln_soup_free(out);
-    }
-    return status;
+    const struct {
+        size_t count;
+        const char *what;
+    } rows[] = {{m->points_unused, "points in no triangle left out"},
+                {m->flat_dropped, "triangles without area dropped"},
+                {m->double_dropped, "triangles given twice dropped"},
+                {m->walls_dropped, "triangles between bodies that touch dropped"},
+                {m->edges_cut, "edges cut at corners that lie on them"}};
+    if (m->points_welded)
+        kiln_log(context, KILN_LOG_WARNING, "%s: %zu points welded, within %.3g (farthest %.3g)",
+                 place, m->points_welded, m->weld, m->weld_farthest);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].count > 0)
+            kiln_log(context, KILN_LOG_WARNING, "%s: %zu %s", place, rows[i].count, rows[i].what);
+}
+
+static void log_envelope(kiln_context *context, const char *place, const kiln_envelope_report *e)
+{
+    kiln_log(context, KILN_LOG_INFO,
+             "%s: the boundary is within %.3g of the surface (of %.3g allowed), the surface within "
+             "%.3g of it; %.2g of the surface is inside",
+             place, e->outward, e->distance, e->backward, e->hidden);
+    if (e->open_edges > 0)
+        kiln_log(context, KILN_LOG_WARNING, "%s: %zu open edges", place, e->open_edges);
+    if (e->spanned > 0.0)
+        kiln_log(context, KILN_LOG_WARNING,
+                 "%s: %.3g of the boundary spans holes, up to %.3g from the surface", place,
+                 e->spanned, e->widest);
+    if (e->backward > e->distance)
+        kiln_log(context, KILN_LOG_WARNING,
+                 "%s: a part of the surface, too thin to have an inside, is %.3g from the boundary",
+                 place, e->backward);
+    if (e->specks > 0)
+        kiln_log(context, KILN_LOG_WARNING, "%s: %zu specks smaller than %.3g filled or left out",
+                 place, e->specks, e->distance);
+}
+
+static void log_poor(kiln_context *context, const char *place, const kiln_fill_report *r)
+{
+    char cause[200];
+    kiln_vec3 at = r->worst_at;
+    if (r->thickness < 0.2 * r->edge_there)
+        snprintf(cause, sizeof cause,
+                 "the body is %.3g thick there and its triangles %.3g long: smaller ones (--size) "
+                 "would do better",
+                 r->thickness, r->edge_there);
+    else if (r->angle_there < 10.0)
+        snprintf(cause, sizeof cause,
+                 "triangle %u of the surface has an angle of %.3g degrees there and stays: "
+                 "'kiln mesh improve' may change it",
+                 r->triangle_there + 1, r->angle_there);
+    else
+        snprintf(cause, sizeof cause, "'kiln mesh improve' may do better");
+    kiln_log(context, KILN_LOG_WARNING,
+             "%s: the worst tet has a quality of %.3g, near (%g, %g, %g): %s", place, r->worst,
+             at.x, at.y, at.z, cause);
+}
+
+void kiln_fill_report_log(kiln_context *context, const char *place, const kiln_fill_report *r)
+{
+    log_mending(context, place, &r->mend);
+    if (r->crossing[0])
+        kiln_log(context, KILN_LOG_WARNING, "%s: %s: filled within an envelope of %.3g", place,
+                 r->crossing, r->envelope.distance);
+    if (r->turned > 0)
+        kiln_log(context, KILN_LOG_WARNING, "%s: %zu triangles turned", place, r->turned);
+    if (r->cavities > 0)
+        kiln_log(context, KILN_LOG_WARNING, "%s: %zu shells inside others are cavities", place,
+                 r->cavities);
+    if (r->regions > 1)
+        kiln_log(context, KILN_LOG_INFO, "%s: %zu regions", place, r->regions);
+    if (r->patches > 0)
+        kiln_log(context, KILN_LOG_INFO, "%s: %zu patches", place, r->patches);
+    if (r->enveloped)
+        log_envelope(context, place, &r->envelope);
+    if (r->worst < KILN_FILL_POOR)
+        log_poor(context, place, r);
 }

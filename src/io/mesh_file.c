@@ -16,7 +16,10 @@ static kiln_status fill(const kiln_soup *surface, const char *path,
                          options->fill_edge);
     kiln_fill_options filling = kiln_fill_default_options();
     filling.max_edge = options->fill_edge;
-    return kiln_fill_surface(surface, path, &filling, out, error);
+    kiln_fill_report report;
+    KILN_TRY(kiln_fill_surface(surface, path, &filling, out, &report, error));
+    kiln_fill_report_log(surface->context, path, &report);
+    return KILN_OK;
 }
 
 kiln_status kiln_mesh_load(kiln_context *context, const char *path,

@@ -153,8 +153,12 @@ static kiln_status read_file_shape(scene_reader *r, kiln_soup *soup)
             r, "path", "the file has neither tets nor triangles, got \"%.60s\"", draft.path);
     r->surface = *soup;
     kiln_soup_init(soup, r->box->context);
-    kiln_status status = kiln_fill_surface(&r->surface, draft.path, &draft.fill, soup, &inner);
+    kiln_fill_report report;
+    kiln_status status =
+        kiln_fill_surface(&r->surface, draft.path, &draft.fill, soup, &report, &inner);
     kiln_soup_free(&r->surface);
+    if (status == KILN_OK)
+        kiln_fill_report_log(r->box->context, draft.path, &report);
     return kiln_scene_wrap(r, status, &inner);
 }
 

@@ -202,8 +202,27 @@ static const kiln_schema_row file_rows[] = {
     {"slab", KILN_VALUE_NUMBER, offsetof(scene_file_draft, slab), KILN_NOT_NEGATIVE, "m", NULL,
      .meaning = "triangles in a plane of constant z are drawn out by this, for plane problems; 0: "
                 "they are not"},
+    {"h", KILN_VALUE_NUMBER, offsetof(scene_file_draft, fill.size), KILN_NOT_NEGATIVE, "m", NULL,
+     .meaning = "surfaces: length of edges, inside and on the surface; 0: as the surface has it"},
+    {"weld", KILN_VALUE_NUMBER, offsetof(scene_file_draft, fill.weld), KILN_NOT_NEGATIVE, "m",
+     "1e-5 of the size, on open edges",
+     .meaning = "surfaces: points closer than this are one; triangles given twice or without area "
+                "are dropped and edges with corners on them cut in any case, with a warning"},
+    {"envelope", KILN_VALUE_NUMBER, offsetof(scene_file_draft, fill.envelope), KILN_NOT_NEGATIVE,
+     "m", NULL,
+     .meaning = "surfaces: what is within this distance of it is meant, for those that are open or "
+                "broken; 0: it is filled exactly, or within 1/200 of its size where it crosses "
+                "itself"},
+    {"exact", KILN_VALUE_FLAG, offsetof(scene_file_draft, fill.exact),
+     .meaning = "surfaces: one that crosses itself is refused"},
+    {"regions", KILN_VALUE_FLAG, offsetof(scene_file_draft, fill.regions),
+     .meaning = "surfaces: a shell in a shell is a region of its own, not a cavity"},
+    {"patch_angle", KILN_VALUE_NUMBER, offsetof(scene_file_draft, fill.patch_angle),
+     KILN_WITHIN(0, 180), "degrees", NULL,
+     .meaning = "surfaces: patches are numbered from 1, apart where it turns by more; 0: they have "
+                "the file's tags"},
     {"max_edge", KILN_VALUE_NUMBER, offsetof(scene_file_draft, fill.max_edge), KILN_NOT_NEGATIVE,
-     "m", NULL, .meaning = "surfaces: length of edges inside; 0: as the surface has it"},
+     "m", NULL, .meaning = "surfaces: length of edges inside alone; 0: as the surface has it"},
     {"radius_edge", KILN_VALUE_NUMBER, offsetof(scene_file_draft, fill.radius_edge),
      KILN_NOT_NEGATIVE, NULL, NULL,
      .meaning = "surfaces: TetGen's bound on circumradius by shortest edge; 0: none"},
@@ -216,7 +235,7 @@ static const kiln_schema_row file_rows[] = {
 };
 const kiln_schema kiln_shape_file_schema = {
     .name = "shape.file",
-    .about = "A mesh from a file. A surface is filled with tets by TetGen.",
+    .about = "A mesh from a file. A surface is mended and filled with tets (docs/meshes.md).",
     KILN_SCHEMA_ROWS(file_rows),
     .size = sizeof(scene_file_draft),
     .start = start_file,

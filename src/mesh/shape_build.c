@@ -93,6 +93,28 @@ double kiln_shape_quality(kiln_vec3 a, kiln_vec3 b, kiln_vec3 c, kiln_vec3 d)
            (mean_square * mean_square);
 }
 
+kiln_status kiln_shape_cut(kiln_soup *soup, const uint32_t p[4], int inner, int outer,
+                           uint32_t cut[4][4], kiln_error *error)
+{
+    if (inner == 1) {
+        uint32_t v[4];
+        for (int k = 0; k < 4; k++)
+            v[k] = k < 4 - outer ? p[k] : cut[0][k - (4 - outer)];
+        return kiln_shape_tet(soup, v[0], v[1], v[2], v[3], error);
+    }
+    if (inner == 3)
+        return kiln_shape_prism(soup, p, (uint32_t[]){cut[0][0], cut[1][0], cut[2][0]}, error);
+    if (outer == 2)
+        return kiln_shape_prism(soup, (uint32_t[]){p[0], cut[0][0], cut[0][1]},
+                                (uint32_t[]){p[1], cut[1][0], cut[1][1]}, error);
+    /* As kiln_shape_prism cuts the quadrilateral on the other side of it. */
+    uint32_t low0 = p[0] < cut[0][0] ? p[0] : cut[0][0], low1 = p[1] < cut[1][0] ? p[1] : cut[1][0];
+    bool from_inner = low0 < low1 ? p[0] < cut[0][0] : cut[1][0] < p[1];
+    uint32_t a = from_inner ? p[0] : cut[0][0], b = from_inner ? cut[1][0] : p[1];
+    KILN_TRY(kiln_shape_tet(soup, p[2], a, b, p[from_inner ? 1 : 0], error));
+    return kiln_shape_tet(soup, p[2], a, b, cut[from_inner ? 0 : 1][0], error);
+}
+
 kiln_status kiln_shape_octahedron(kiln_soup *soup, const uint32_t v[6], kiln_error *error)
 {
     const kiln_vec3 *p = soup->points.data;

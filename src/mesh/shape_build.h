@@ -35,6 +35,12 @@ kiln_status kiln_shape_prism(kiln_soup *soup, const uint32_t a[3], const uint32_
  * whose worst tet is best (the first of equals). */
 kiln_status kiln_shape_octahedron(kiln_soup *soup, const uint32_t v[6], kiln_error *error);
 
+/* The part inside of a tet that a surface cuts: `outer` of its corners are cut off, which leaves a
+ * tet, a prism, or a pyramid over the side of two inner corners. p: its `inner` corners inside,
+ * then those on the surface; cut[i][o]: point on the edge from inner corner i to outer corner o. */
+kiln_status kiln_shape_cut(kiln_soup *soup, const uint32_t p[4], int inner, int outer,
+                           uint32_t cut[4][4], kiln_error *error);
+
 /* q = 6 sqrt(2) V l_harm / l_rms^4 (design 10-remesher). */
 double kiln_shape_quality(kiln_vec3 a, kiln_vec3 b, kiln_vec3 c, kiln_vec3 d);
 

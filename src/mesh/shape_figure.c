@@ -290,8 +290,7 @@ static kiln_status cut_point(figure *f, uint32_t a, uint32_t b, uint32_t *point,
     return KILN_OK;
 }
 
-/* The part of a lattice tet inside: nodes in[0..inner) are, on[] lie on the surface, out[] are cut
- * off, which leaves a tet, a prism, or a pyramid over the side of two inner nodes. */
+/* Nodes in[0..inner) are inside, on[] lie on the surface, out[] are cut off. */
 static kiln_status cut_tet(figure *f, const uint32_t *in, int inner, const uint32_t *on,
                            const uint32_t *out, int outer, kiln_error *error)
 {
@@ -303,22 +302,7 @@ static kiln_status cut_tet(figure *f, const uint32_t *in, int inner, const uint3
     }
     for (int k = inner; k < 4 - outer; k++)
         KILN_TRY(node_point(f, on[k - inner], &p[k], error));
-    if (inner == 1) {
-        for (int k = 4 - outer; k < 4; k++)
-            p[k] = c[0][k - (4 - outer)];
-        return kiln_shape_tet(f->soup, p[0], p[1], p[2], p[3], error);
-    }
-    if (inner == 3)
-        return kiln_shape_prism(f->soup, p, (uint32_t[]){c[0][0], c[1][0], c[2][0]}, error);
-    if (outer == 2)
-        return kiln_shape_prism(f->soup, (uint32_t[]){p[0], c[0][0], c[0][1]},
-                                (uint32_t[]){p[1], c[1][0], c[1][1]}, error);
-    /* As kiln_shape_prism cuts the quadrilateral on the other side of it. */
-    uint32_t low0 = p[0] < c[0][0] ? p[0] : c[0][0], low1 = p[1] < c[1][0] ? p[1] : c[1][0];
-    bool from_inner = low0 < low1 ? p[0] < c[0][0] : c[1][0] < p[1];
-    uint32_t a = from_inner ? p[0] : c[0][0], b = from_inner ? c[1][0] : p[1];
-    KILN_TRY(kiln_shape_tet(f->soup, p[2], a, b, p[from_inner ? 1 : 0], error));
-    return kiln_shape_tet(f->soup, p[2], a, b, c[from_inner ? 0 : 1][0], error);
+    return kiln_shape_cut(f->soup, p, inner, outer, c, error);
 }
 
 static kiln_status add_tet(figure *f, const uint32_t id[4], kiln_error *error)

@@ -520,6 +520,19 @@ START_TEST(surfaces_are_filled)
     expect_refusal("mesh fill box.off x.mesh --edge -1", "--edge");
     expect_refusal("mesh fill box.off x.mesh --edge wide", "--edge");
     expect_refusal("mesh fill box.off x.mesh --dihedral 80", "--dihedral");
+    expect_refusal("mesh fill box.off x.mesh --patch-angle 200", "--patch-angle");
+    expect_refusal("mesh fill box.off x.mesh --weld -1", "--weld");
+    expect_refusal("mesh fill box.off x.mesh --envelope 0", "--envelope");
+    expect_refusal("mesh fill box.off x.mesh --envelope 0.1 --exact", "--exact");
+    expect_refusal("mesh fill box.off x.mesh --envelope 0.1 --regions", "--regions");
+    expect_refusal("mesh fill box.off x.mesh --envelope 1e-4 --most-tets 5000",
+                   "the most are 5000");
+    expect_refusal("mesh fill open.off x.mesh --envelope 0.01", "nothing is inside, near (");
+    ck_assert_int_eq(kiln("mesh fill box.off full.mesh --size 0.25 --patch-angle 40"), 0);
+    ck_assert_int_eq(kiln("mesh fill box.off full.mesh --envelope 0.05"), 0);
+    ck_assert_int_eq(kiln("mesh info --json full.mesh"), 0);
+    ck_assert_double_eq(json_value("manifold"), 1);
+    ck_assert_double_eq_tol(json_value("volume"), 1.0, 0.05);
 }
 END_TEST
 

@@ -499,7 +499,7 @@ START_TEST(meshes_from_files)
     kiln_context *context = kiln_test_context(1);
     whole w;
     begin_whole(&w, context);
-    char path[160], text[400];
+    char path[160], text[800];
     kiln_soup soup;
     kiln_soup_init(&soup, context);
     const kiln_shape *box;
@@ -511,7 +511,10 @@ START_TEST(meshes_from_files)
         text, sizeof text,
         "local m = material { young = 1 } return scene { duration = 1, bodies = { body { shape "
         "= shape.file { path = 'b.mesh' }, material = m }, body { shape = shape.file { path = "
-        "'tet.off', max_edge = 0.5 }, material = m } } }");
+        "'tet.off', max_edge = 0.5 }, material = m }, body { shape = shape.file { path = "
+        "'tet.off', "
+        "h = 0.4, weld = 1e-6, exact = true, regions = true, patch_angle = 30 }, material = m }, "
+        "body { shape = shape.file { path = 'tet.off', envelope = 0.05 }, material = m } } }");
     FILE *out = fopen(in_folder(&w.dir, "files.lua", path), "w");
     fputs(text, out);
     fclose(out);
@@ -521,7 +524,8 @@ START_TEST(meshes_from_files)
     ck_assert_msg(status == KILN_OK, "%s", kiln_error_format(&error, said, sizeof said));
     const kiln_scene *s = kiln_scene_file_scene(w.file);
     ck_assert_uint_eq(s->bodies.data[0].mesh.tets.count, soup.tets.count);
-    ck_assert_uint_gt(s->bodies.data[1].mesh.tets.count, 0);
+    for (int k = 1; k < 4; k++)
+        ck_assert_uint_gt(s->bodies.data[k].mesh.tets.count, 0);
     kiln_soup_free(&soup);
     end_whole(&w);
     kiln_context_destroy(context);
@@ -533,7 +537,7 @@ START_TEST(material_positions_are_placed_too)
     kiln_context *context = kiln_test_context(1);
     whole w;
     begin_whole(&w, context);
-    char path[160], text[400];
+    char path[160], text[800];
     kiln_soup soup;
     kiln_soup_init(&soup, context);
     const kiln_shape *box;
