@@ -14,67 +14,6 @@ enum { GRAIN = 64 };
 #define LEAST_PART 0.1
 #define AT_ONCE    0.25
 
-/* J by which the energy of nodes falls. */
-static double gain_of_nodes(const kiln_local_objective *o, kiln_walker *walker,
-                            const kiln_proposal *proposal)
-{
-    kiln_nodes nodes;
-    if (!o->nodal)
-        return 0.0;
-    double before = kiln_nodes_sum(o, walker, proposal->old, proposal->old_count);
-    if (!isfinite(before) ||
-        !kiln_nodes_gather(&nodes, o, walker, proposal->old, proposal->old_count))
-        return -INFINITY;
-    kiln_nodes_clear(&nodes);
-    for (uint32_t i = 0; i < proposal->fresh_count; i++) {
-        const kiln_new_tet *fresh = &proposal->fresh[i];
-        kiln_patch_tet tet;
-        kiln_patch_corner corner[4];
-        kiln_vec3 u[4];
-        for (int k = 0; k < 4; k++) {
-            u[k] = o->mesh->u[fresh->v[k]];
-            corner[k] = kiln_objective_corner(o, fresh->v[k]);
-        }
-        if (!kiln_patch_form_corners(o, u, fresh->parent, &tet) ||
-            !kiln_nodes_put(&nodes, o, &tet, fresh->v, corner))
-            return -INFINITY;
-    }
-    return before - kiln_nodes_energy(&nodes, o);
-}
-
-/* J by which the objective falls at once, `before` is what goes; loads on faces are left to the
- * trial. All vertices are there already. `drag` is asked for where there is a gain without. */
-static double gain_of(const kiln_local_objective *o, kiln_walker *walker,
-                      const kiln_proposal *proposal, double before, double *drag)
-{
-    *drag = 0.0;
-    if (!kiln_objective_is_alike(o, proposal->old, proposal->old_count))
-        return -INFINITY;
-    double gain = before;
-    for (uint32_t from = 0; from < proposal->fresh_count; from += KILN_ELEMENT_LANES) {
-        kiln_patch_tet tet[KILN_ELEMENT_LANES];
-        kiln_patch_corner corner[KILN_ELEMENT_LANES][4];
-        uint32_t some = proposal->fresh_count - from;
-        some = some < KILN_ELEMENT_LANES ? some : KILN_ELEMENT_LANES;
-        for (uint32_t i = 0; i < some; i++) {
-            const kiln_new_tet *fresh = &proposal->fresh[from + i];
-            kiln_vec3 u[4];
-            for (int k = 0; k < 4; k++) {
-                u[k] = o->mesh->u[fresh->v[k]];
-                corner[i][k] = kiln_objective_corner(o, fresh->v[k]);
-            }
-            if (fresh->parent == KILN_NONE ||
-                !kiln_patch_form_corners(o, u, fresh->parent, &tet[i]))
-                return -INFINITY;
-        }
-        gain -= kiln_patch_tets_value(o, tet, (const kiln_patch_corner(*)[4])corner, some);
-    }
-    gain += gain_of_nodes(o, walker, proposal);
-    if (gain > 0.0)
-        *drag = kiln_energy_drag(o, proposal);
-    return gain - *drag;
-}
-
 typedef struct flip_gains {
     double of[6];
 } flip_gains;
@@ -82,7 +21,7 @@ typedef struct flip_gains {
 static double gain_now(kiln_energy_pass *w, const kiln_proposal *proposal)
 {
     double before = kiln_patch_sum_inside(w->objective, proposal->old, proposal->old_count);
-    return gain_of(w->objective, &w->node_walker, proposal, before, &w->trial.drag);
+    return kiln_energy_gain(w->objective, &w->node_walker, proposal, before, 0.0, &w->trial.drag);
 }
 
 /* What is known of a tet's flips (energy_vain.c). */
@@ -142,8 +81,8 @@ static void survey_chunk(void *user, size_t chunk, size_t begin, size_t end, int
             kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
             if (kiln_edge_removal_propose(r, workspace, (uint32_t)t, kiln_edge_ends[k][0],
                                           kiln_edge_ends[k][1], &proposal))
-                *gain = gain_of(s->w->objective, &workspace->walker, &proposal,
-                                value_of(s, &proposal), &drag);
+                *gain = kiln_energy_gain(s->w->objective, &workspace->walker, &proposal,
+                                         value_of(s, &proposal), 0.0, &drag);
             kiln_arena_release(&workspace->arena, mark);
         }
 }
@@ -197,8 +136,8 @@ static void survey_faces(void *user, size_t chunk, size_t begin, size_t end, int
                 continue;
             kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
             if (propose_face(s->w, workspace, (uint32_t)t, f, &proposal))
-                *gain = gain_of(s->w->objective, &workspace->walker, &proposal,
-                                value_of(s, &proposal), &drag);
+                *gain = kiln_energy_gain(s->w->objective, &workspace->walker, &proposal,
+                                         value_of(s, &proposal), 0.0, &drag);
             kiln_arena_release(&workspace->arena, mark);
         }
 }

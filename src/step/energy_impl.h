@@ -1,7 +1,8 @@
 /* The inside of remeshing by energy, shared by energy_predict.c and energy_nodal.c (what is worth a
  * trial), energy_queue.c (which comes first), energy_vain.c (what was tried in vain),
- * energy_trial.c (how a change is judged), energy_inertia.c (what the motion has to say to it) and
- * the operators: energy_split.c, energy_flip.c, energy_move.c, energy_collapse.c. */
+ * energy_gain.c and energy_trial.c (how a change is judged), energy_inertia.c (what the motion has
+ * to say to it) and the operators: energy_split.c, energy_flip.c, energy_move.c, energy_collapse.c.
+ */
 #ifndef KILN_STEP_ENERGY_IMPL_H
 #define KILN_STEP_ENERGY_IMPL_H
 
@@ -88,7 +89,8 @@ typedef struct kiln_energy_pass {
     size_t budget, left;  /* trials of a sweep, by the survey; of the one that is being made */
     double waits;         /* J: splits that promise less wait for the next call */
     kiln_u32_array depth; /* [vertex] */
-    double *vain, *still; /* [tet][6], [vertex][2]: columns of energy_vain.c, or NULL */
+    /* [tet][6], [vertex][2], [vertex][2]: columns of energy_vain.c, or NULL */
+    double *vain, *still, *needed;
     kiln_energy_flat (*flat)[KILN_ENERGY_FLIPS]; /* [tet], likewise */
     kiln_f64_array error_at; /* J, [vertex] at the survey: the largest gain of an edge there */
     KILN_ARRAY_OF(kiln_energy_slopes)
@@ -155,6 +157,11 @@ void kiln_energy_note_vain(kiln_energy_pass *pass, uint32_t tet, uint32_t corner
 bool kiln_energy_is_still(const kiln_energy_pass *pass, uint32_t vertex,
                           const kiln_u32_array *tets);
 void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex);
+/* Whether a vertex with these tets could not be spared, and neither have they changed since nor has
+ * the deformation become more even, J. */
+bool kiln_energy_is_needed(const kiln_energy_pass *pass, uint32_t vertex, const uint32_t *tets,
+                           size_t count, double spread);
+void kiln_energy_note_needed(const kiln_energy_pass *pass, uint32_t vertex, double spread);
 
 /* Whether flips of this kind at the tet have been looked at in vain, and nothing has happened to it
  * since. */
@@ -189,6 +196,11 @@ double kiln_energy_relax(const kiln_energy_pass *pass, kiln_patch *patch, double
 /* Weights of a tet's corners at a place in the material; returns the least. Nobody asks for those
  * of which one is not `more`. */
 double kiln_energy_weights(const kiln_vec3 u[4], kiln_vec3 p, double more, double weight[4]);
+/* J by which the objective falls at once by a change between vertices that are there; `before` is
+ * that of what goes, and loads on faces are left to the trial. `drag` is asked for where there is
+ * more than `least` without. */
+double kiln_energy_gain(const kiln_local_objective *objective, kiln_walker *walker,
+                        const kiln_proposal *proposal, double before, double least, double *drag);
 /* J, what inertia takes of the gain of a change between vertices that are there; never less than
  * nothing. */
 double kiln_energy_drag(const kiln_local_objective *objective, const kiln_proposal *proposal);

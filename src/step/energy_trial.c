@@ -379,10 +379,13 @@ void kiln_energy_look(kiln_energy_pass *pass)
     const kiln_field *vain = kiln_mesh_field(pass->remesher->mesh, KILN_ON_TET, KILN_FIELD_VAIN);
     const kiln_field *still =
         kiln_mesh_field(pass->remesher->mesh, KILN_ON_VERTEX, KILN_FIELD_STILL);
+    const kiln_field *needed =
+        kiln_mesh_field(pass->remesher->mesh, KILN_ON_VERTEX, KILN_FIELD_NEEDED);
     const kiln_field *flat = kiln_mesh_field(pass->remesher->mesh, KILN_ON_TET, KILN_FIELD_FLAT);
     pass->flat = flat ? (kiln_energy_flat(*)[KILN_ENERGY_FLIPS])(void *)flat->data : NULL;
     pass->vain = vain ? (double *)(void *)vain->data : NULL;
     pass->still = still ? (double *)(void *)still->data : NULL;
+    pass->needed = needed ? (double *)(void *)needed->data : NULL;
     kiln_objective_look(pass->objective);
 }
 

@@ -9,6 +9,9 @@
  * looked at and gained nothing, and since then neither has the tet changed nor have the predictions
  * round it grown. So when the last of them became flat it had been looked at.
  *
+ * Vertices that could not be spared are looked at again when a tet of theirs is another, or what
+ * they are there for, differences of the deformation round them, has become less.
+ *
  * Kept by all tets of the edge, in a field under the rule none: a new tet has not been tried.
  * Saved, taken back and resumed with the mesh. */
 #include "step/energy_impl.h"
@@ -93,6 +96,26 @@ void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex)
         return;
     pass->still[2 * (size_t)vertex] = error_at(pass, vertex);
     pass->still[2 * (size_t)vertex + 1] = pass->remesher->mesh->clock;
+}
+
+bool kiln_energy_is_needed(const kiln_energy_pass *pass, uint32_t vertex, const uint32_t *tets,
+                           size_t count, double spread)
+{
+    const double *needed = pass->needed ? pass->needed + 2 * (size_t)vertex : NULL;
+    if (!needed || needed[1] == 0.0 || !(GROWTH * spread / pass->options->collapse >= needed[0]))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (pass->remesher->mesh->info[tets[i]].changed > needed[1])
+            return false;
+    return true;
+}
+
+void kiln_energy_note_needed(const kiln_energy_pass *pass, uint32_t vertex, double spread)
+{
+    if (!pass->needed)
+        return;
+    pass->needed[2 * (size_t)vertex] = spread / pass->options->collapse;
+    pass->needed[2 * (size_t)vertex + 1] = pass->remesher->mesh->clock;
 }
 
 /* The largest prediction at its vertices. */
