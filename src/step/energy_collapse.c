@@ -20,34 +20,18 @@ static const kiln_contraction_limits limits = {.surface = 1.0, .goes = true};
 typedef struct leaver {
     uint32_t vertex, tet[STAR_ROOM], corner[STAR_ROOM]; /* its corner there */
     uint32_t count;
-    double before;     /* J, of the tets */
+    double before;     /* J, of the tets, */
+    double begin;      /* and what they store at the step's begin */
     double shape, end; /* the worst of them, in the material and at the end of the step */
     uint32_t to[STAR_ROOM];
     double cost[STAR_ROOM]; /* J, of going there, before anything has moved */
     uint32_t ways;
 } leaver;
 
-/* By how much the deformation differs within the star, J: by which a mesh without the vertex is in
- * error. What has been found to be needed is looked at again when that has become less. */
-static double spread_of(const kiln_local_objective *o, const uint32_t *star, size_t count)
+/* J, of a vertex that is worth a try. */
+static double most_of(const kiln_energy_pass *w)
 {
-    kiln_mat3 mean = {{{0}}}, F[STAR_ROOM];
-    double volume = 0.0, squares = 0.0, weight[STAR_ROOM];
-    for (size_t i = 0; i < count; i++) {
-        kiln_patch_tet tet;
-        kiln_vec3 x[4];
-        if (!kiln_patch_form(o, star[i], &tet))
-            return INFINITY;
-        for (int k = 0; k < 4; k++)
-            x[k] = o->end[o->mesh->tet[star[i]].v[k]];
-        F[i] = kiln_patch_tet_deformation(&tet, x);
-        mean = kiln_m3_add(mean, kiln_m3_scale(F[i], tet.volume));
-        volume += tet.volume;
-        weight[i] = tet.volume * tet.mu;
-    }
-    for (size_t i = 0; i < count; i++)
-        squares += weight[i] * kiln_m3_norm2(kiln_m3_add(F[i], kiln_m3_scale(mean, -1.0 / volume)));
-    return squares;
+    return HOPE * w->options->collapse;
 }
 
 static const double *sizes_of(const kiln_energy_pass *w)
@@ -150,8 +134,11 @@ static double cost_of(const kiln_energy_pass *w, kiln_walker *walker, const leav
             return INFINITY;
         proposal.fresh_count++;
     }
-    return -kiln_energy_gain(w->objective, walker, &proposal, l->before,
-                             -HOPE * w->options->collapse, &drag);
+    double cost = -kiln_energy_gain(w->objective, walker, &proposal, l->before, -most_of(w), &drag);
+    if (!(cost < most_of(w)))
+        return cost;
+    double rise = kiln_energy_begin(w->objective, fresh, proposal.fresh_count) - l->begin;
+    return rise >= -w->options->collapse ? cost + fmax(rise, 0.0) : INFINITY;
 }
 
 /* Returns the least. */
@@ -162,11 +149,14 @@ static double find_costs(const kiln_energy_pass *w, kiln_walker *walker, leaver 
     double least = INFINITY;
     l->before = kiln_patch_sum_inside(w->objective, l->tet, l->count);
     l->shape = l->end = INFINITY;
+    kiln_new_tet old[STAR_ROOM];
     for (uint32_t i = 0; i < l->count; i++) {
         const uint32_t *v = r->mesh->tet[l->tet[i]].v;
+        old[i] = (kiln_new_tet){.v = {v[0], v[1], v[2], v[3]}, .parent = l->tet[i]};
         l->shape = fmin(l->shape, r->quality.data[l->tet[i]]);
         l->end = fmin(l->end, kiln_tet_quality(&x[v[0]], &x[v[1]], &x[v[2]], &x[v[3]]));
     }
+    l->begin = kiln_energy_begin(w->objective, old, l->count);
     for (uint32_t i = 0; i < l->ways; i++) {
         l->cost[i] = cost_of(w, walker, l, l->to[i]);
         least = fmin(least, l->cost[i]);
@@ -191,6 +181,7 @@ static bool try_way(kiln_energy_pass *w, uint32_t vertex, uint32_t to)
     bool legal = propose(w, vertex, to, &proposal);
     if (legal) {
         w->trial = (kiln_energy_trial){.least = -w->options->collapse,
+                                       .keeps_begin = true,
                                        .parent = {to},
                                        .weight = {1.0},
                                        .parents = 1,
@@ -210,17 +201,17 @@ static void collapse(kiln_energy_pass *w, uint32_t vertex)
     leaver l;
     if (!gather(w, &w->walker, vertex, &l))
         return;
-    find_costs(w, &w->node_walker, &l);
+    double least = find_costs(w, &w->node_walker, &l);
     for (uint32_t tries = 0; tries < l.ways && w->status == KILN_OK; tries++) {
         uint32_t best = 0;
         for (uint32_t i = 1; i < l.ways; i++)
             best = l.cost[i] < l.cost[best] ? i : best;
-        if (!(l.cost[best] < HOPE * w->options->collapse) || try_way(w, vertex, l.to[best]))
+        if (!(l.cost[best] < most_of(w)) || try_way(w, vertex, l.to[best]))
             break;
         l.cost[best] = INFINITY;
     }
     if (w->status == KILN_OK && kiln_vertex_live(w->remesher->mesh, vertex))
-        kiln_energy_note_needed(w, vertex, spread_of(w->objective, l.tet, l.count));
+        kiln_energy_note_needed(w, vertex, kiln_energy_patience(most_of(w), least));
 }
 
 /* All vertices, on all threads: what each would cost. */
@@ -238,14 +229,11 @@ static void survey_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     for (uint32_t v = (uint32_t)begin; v < end; v++) {
         leaver l;
         s->cost[v] = INFINITY;
-        if (!gather(w, walker, v, &l))
-            continue;
-        double spread = spread_of(w->objective, l.tet, l.count);
-        if (kiln_energy_is_needed(w, v, l.tet, l.count, spread))
+        if (kiln_energy_is_needed(w, v) || !gather(w, walker, v, &l))
             continue;
         s->cost[v] = find_costs(w, walker, &l);
-        if (!(s->cost[v] < HOPE * w->options->collapse))
-            kiln_energy_note_needed(w, v, spread);
+        if (!(s->cost[v] < most_of(w)))
+            kiln_energy_note_needed(w, v, kiln_energy_patience(most_of(w), s->cost[v]));
     }
 }
 
@@ -257,12 +245,14 @@ void kiln_energy_collapse(kiln_energy_pass *pass)
     if (!pass->options->sizes)
         return;
     pass->heap.count = 0;
-    pass->status = kiln_array_reserve(context, &cost, vertices, pass->error);
+    pass->status = kiln_energy_stamp(pass);
+    if (pass->status == KILN_OK)
+        pass->status = kiln_array_reserve(context, &cost, vertices, pass->error);
     if (pass->status == KILN_OK) {
         collapse_survey survey = {pass, cost.data};
         kiln_parallel_for(context, vertices, GRAIN, survey_chunk, &survey);
         for (uint32_t v = 0; v < vertices; v++)
-            if (cost.data[v] < HOPE * pass->options->collapse)
+            if (cost.data[v] < most_of(pass))
                 kiln_energy_push(pass, (kiln_energy_candidate){-cost.data[v], v, v});
     }
     for (pass->left = pass->budget;

@@ -34,6 +34,7 @@ typedef struct flip_survey {
     flip_gains *gain; /* [tet] */
     double *value;    /* J, [tet], NAN: nobody has asked */
     uint8_t *flat;    /* [tet] flatness */
+    double *best;     /* J, [tet] that something there gains at once */
     uint8_t *stirred; /* [vertex] some tet there is */
 } flip_survey;
 
@@ -53,15 +54,13 @@ static bool is_own(const flip_survey *s, uint32_t t, int k)
 {
     const kiln_mesh *mesh = s->w->remesher->mesh;
     uint32_t ring[KILN_ENERGY_RING], ca = kiln_edge_ends[k][0], cb = kiln_edge_ends[k][1];
-    if (!s->stirred[mesh->tet[t].v[ca]] || !s->stirred[mesh->tet[t].v[cb]])
+    if (!s->stirred[mesh->tet[t].v[ca]] || !s->stirred[mesh->tet[t].v[cb]] ||
+        !kiln_edge_is_own(mesh, t, ca, cb))
         return false;
     uint32_t count = kiln_edge_ring(mesh, t, ca, cb, ring, KILN_ENERGY_RING).count;
     bool stirred = false;
-    for (uint32_t i = 0; i < count && i < KILN_ENERGY_RING; i++) {
-        if (ring[i] / 4 < t)
-            return false;
+    for (uint32_t i = 0; i < count && i < KILN_ENERGY_RING; i++)
         stirred |= s->flat[ring[i] / 4] == STIRRED;
-    }
     return stirred && count <= KILN_ENERGY_RING;
 }
 
@@ -171,6 +170,7 @@ static void begin_survey(flip_survey *s)
     memset(s->stirred, 0, mesh->table[KILN_ON_VERTEX].used);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
         s->flat[t] = !kiln_tet_live(mesh, t) || kiln_energy_is_flat(s->w, t, s->kind);
+        s->best[t] = 0.0;
         for (int k = 0; k < 4 && s->flat[t] == STIRRED; k++)
             s->stirred[mesh->tet[t].v[k]] = 1;
     }
@@ -196,25 +196,38 @@ static void end_survey(const flip_survey *s)
     const kiln_mesh *mesh = s->w->remesher->mesh;
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         if (s->flat[t] == STIRRED)
-            kiln_energy_note_flat(s->w, t, s->kind, mesh->clock);
+            kiln_energy_note_flat(s->w, t, s->kind, mesh->clock,
+                                  kiln_energy_patience(s->best[t], s->least));
 }
 
 /* What every edge, or every face, would gain by itself, and the queue of those that gain enough. */
+static void note_gain(flip_survey *s, uint32_t t, double gain)
+{
+    s->best[t] = fmax(s->best[t], gain);
+    if (gain > s->least)
+        s->flat[t] = WORTH;
+}
+
 static void queue_edge(flip_survey *s, uint32_t t, int k)
 {
     const kiln_mesh *mesh = s->w->remesher->mesh;
     uint32_t ring[KILN_ENERGY_RING], ca = kiln_edge_ends[k][0], cb = kiln_edge_ends[k][1];
     uint32_t a = mesh->tet[t].v[ca], b = mesh->tet[t].v[cb];
+    double gain = s->gain[t].of[k];
     uint32_t count = kiln_edge_ring(mesh, t, ca, cb, ring, KILN_ENERGY_RING).count;
     for (uint32_t i = 0; i < count; i++)
-        s->flat[ring[i] / 4] = WORTH;
-    kiln_energy_push(s->w, (kiln_energy_candidate){s->gain[t].of[k], a < b ? a : b, a < b ? b : a});
+        note_gain(s, ring[i] / 4, gain);
+    if (gain > s->least)
+        kiln_energy_push(s->w, (kiln_energy_candidate){gain, a < b ? a : b, a < b ? b : a});
 }
 
 static void queue_face(flip_survey *s, uint32_t t, int face)
 {
-    s->flat[t] = s->flat[s->w->remesher->mesh->tet[t].n[face] / 4] = WORTH;
-    kiln_energy_push(s->w, (kiln_energy_candidate){s->gain[t].of[face], t, (uint32_t)face});
+    double gain = s->gain[t].of[face];
+    note_gain(s, t, gain);
+    note_gain(s, s->w->remesher->mesh->tet[t].n[face] / 4, gain);
+    if (gain > s->least)
+        kiln_energy_push(s->w, (kiln_energy_candidate){gain, t, (uint32_t)face});
 }
 
 static void queue_all(flip_survey *s, kiln_chunk_body chunk, int count,
@@ -227,7 +240,7 @@ static void queue_all(flip_survey *s, kiln_chunk_body chunk, int count,
     kiln_parallel_for(s->w->remesher->context, tets, GRAIN, chunk, s);
     for (uint32_t t = 0; t < tets; t++)
         for (int k = 0; k < count; k++)
-            if (s->gain[t].of[k] > s->least)
+            if (s->gain[t].of[k] > 0.0)
                 queue(s, t, k);
     end_survey(s);
 }
@@ -257,12 +270,14 @@ void kiln_energy_flip(kiln_energy_pass *pass)
     gain = {0};
     KILN_ARRAY_OF(uint8_t)
     flat = {0}, stirred = {0};
-    kiln_f64_array value = {0};
+    kiln_f64_array value = {0}, best = {0};
     for (int i = 0; i < 2 && pass->status == KILN_OK; i++) {
         size_t tets = mesh->table[KILN_ON_TET].used, vertices = mesh->table[KILN_ON_VERTEX].used;
         pass->status = kiln_array_reserve(context, &gain, tets, pass->error);
         if (pass->status == KILN_OK)
             pass->status = kiln_array_reserve(context, &value, tets, pass->error);
+        if (pass->status == KILN_OK)
+            pass->status = kiln_array_reserve(context, &best, tets, pass->error);
         if (pass->status == KILN_OK)
             pass->status = kiln_array_reserve(context, &flat, tets, pass->error);
         if (pass->status == KILN_OK)
@@ -273,12 +288,14 @@ void kiln_energy_flip(kiln_energy_pass *pass)
                          .gain = gain.data,
                          .value = value.data,
                          .flat = flat.data,
+                         .best = best.data,
                          .stirred = stirred.data};
         if (pass->status == KILN_OK)
             sweep[i](pass, &s, least);
     }
     kiln_array_free(context, &gain);
     kiln_array_free(context, &value);
+    kiln_array_free(context, &best);
     kiln_array_free(context, &flat);
     kiln_array_free(context, &stirred);
 }

@@ -62,3 +62,29 @@ double kiln_energy_gain(const kiln_local_objective *objective, kiln_walker *walk
         *drag = kiln_energy_drag(o, proposal);
     return gain - *drag;
 }
+
+double kiln_energy_begin(const kiln_local_objective *objective, const kiln_new_tet *tets,
+                         size_t count)
+{
+    const kiln_local_objective *o = objective;
+    double sum = 0.0;
+    for (size_t from = 0; from < count && o->scheme.scale > 0.0; from += KILN_ELEMENT_LANES) {
+        kiln_patch_tet form[KILN_ELEMENT_LANES];
+        kiln_patch_corner corner[KILN_ELEMENT_LANES][4];
+        double energy[KILN_ELEMENT_LANES];
+        size_t formed = 0;
+        for (size_t i = from; i < count && i < from + KILN_ELEMENT_LANES; i++) {
+            kiln_vec3 u[4];
+            for (int k = 0; k < 4; k++) {
+                u[k] = o->mesh->u[tets[i].v[k]];
+                corner[formed][k].x = o->mesh->x[tets[i].v[k]];
+            }
+            formed += kiln_patch_form_corners(o, u, tets[i].parent, &form[formed]);
+        }
+        kiln_patch_tets_energies(o->mesh->context, form, (const kiln_patch_corner(*)[4])corner,
+                                 formed, energy);
+        for (size_t i = 0; i < formed; i++)
+            sum += energy[i];
+    }
+    return sum;
+}

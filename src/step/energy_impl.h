@@ -53,20 +53,22 @@ typedef struct kiln_energy_trial {
     double nearest;       /* kiln_vicinity_nearest of them */
     double shape;         /* and the worst quality that one has at the end of the step */
     double begin;         /* J, what they store at the step's begin */
-    double drag;          /* J, of inertia, that the tets that come do not know of */
-    double gained;        /* J, of one that was taken */
+
+    double drag;   /* J, of inertia, that the tets that come do not know of */
+    double gained; /* J, of one that was taken */
     /* The end of the step of a vertex that is made or moved begins as this mean of others. */
     uint32_t parent[4];
     double weight[4];
     int parents;
     uint32_t middle[4]; /* free is what is round these, and round that vertex */
     int middles;
-    bool may_rest; /* what gains enough before anything has moved is taken as it is, */
-    bool rests;    /* and has been: the whole is solved again after all */
+    bool keeps_begin; /* no more of `begin` is lost than a collapse may cost */
+    bool may_rest;    /* what gains enough before anything has moved is taken as it is, */
+    bool rests;       /* and has been: the whole is solved again after all */
     const kiln_energy_slot *judged; /* has been, on the mesh as it is; NULL: it is to be */
 } kiln_energy_trial;
 
-/* Flips were looked at and gained nothing: with these predictions round the tet, then. */
+/* Flips were looked at and gained nothing, then; until predictions round the tet exceed this. */
 typedef struct kiln_energy_flat {
     double error, clock; /* over what a split must gain; clock of the mesh, 0: never */
 } kiln_energy_flat;
@@ -92,6 +94,7 @@ typedef struct kiln_energy_pass {
     /* [tet][6], [vertex][2], [vertex][2]: columns of energy_vain.c, or NULL */
     double *vain, *still, *needed;
     kiln_energy_flat (*flat)[KILN_ENERGY_FLIPS]; /* [tet], likewise */
+    kiln_u32_array stamp;    /* [vertex] clock of the last change there, as of kiln_energy_stamp */
     kiln_f64_array error_at; /* J, [vertex] at the survey: the largest gain of an edge there */
     KILN_ARRAY_OF(kiln_energy_slopes)
     slopes; /* [tet] where `known` */
@@ -152,23 +155,25 @@ double kiln_energy_vain(const kiln_energy_pass *pass, uint32_t tet, uint32_t cor
                         uint32_t corner_b);
 void kiln_energy_note_vain(kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
                            uint32_t corner_b, double found);
-/* Whether a vertex with these tets has been looked at, found to be at its best, and nothing has
- * happened there since. */
-bool kiln_energy_is_still(const kiln_energy_pass *pass, uint32_t vertex,
-                          const kiln_u32_array *tets);
-void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex);
-/* Whether a vertex with these tets could not be spared, and neither have they changed since nor has
- * the deformation become more even, J. */
-bool kiln_energy_is_needed(const kiln_energy_pass *pass, uint32_t vertex, const uint32_t *tets,
-                           size_t count, double spread);
-void kiln_energy_note_needed(const kiln_energy_pass *pass, uint32_t vertex, double spread);
+/* By how much predictions are to grow, or to fall, before what gained so much of what it must is
+ * looked at again. */
+double kiln_energy_patience(double gain, double least);
+/* When something last happened at each vertex: before the two that follow are asked. */
+kiln_status kiln_energy_stamp(kiln_energy_pass *pass);
+/* Whether a vertex has been looked at, found to be at its best, and nothing has happened there
+ * since. */
+bool kiln_energy_is_still(const kiln_energy_pass *pass, uint32_t vertex);
+void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex, double patience);
+/* Whether it could not be spared, and nothing has happened there since. */
+bool kiln_energy_is_needed(const kiln_energy_pass *pass, uint32_t vertex);
+void kiln_energy_note_needed(const kiln_energy_pass *pass, uint32_t vertex, double patience);
 
 /* Whether flips of this kind at the tet have been looked at in vain, and nothing has happened to it
  * since. */
 bool kiln_energy_is_flat(const kiln_energy_pass *pass, uint32_t tet, kiln_energy_flips kind);
 /* As of `clock`. */
 void kiln_energy_note_flat(const kiln_energy_pass *pass, uint32_t tet, kiln_energy_flips kind,
-                           uint32_t clock);
+                           uint32_t clock, double patience);
 
 void kiln_energy_push(kiln_energy_pass *pass, kiln_energy_candidate candidate);
 kiln_energy_candidate kiln_energy_pop(kiln_energy_pass *pass);
@@ -201,6 +206,10 @@ double kiln_energy_weights(const kiln_vec3 u[4], kiln_vec3 p, double more, doubl
  * more than `least` without. */
 double kiln_energy_gain(const kiln_local_objective *objective, kiln_walker *walker,
                         const kiln_proposal *proposal, double before, double least, double *drag);
+/* J, what tets between vertices that are there store at the step's begin, without nodal pressure;
+ * static: nothing is begun with. */
+double kiln_energy_begin(const kiln_local_objective *objective, const kiln_new_tet *tets,
+                         size_t count);
 /* J, what inertia takes of the gain of a change between vertices that are there; never less than
  * nothing. */
 double kiln_energy_drag(const kiln_local_objective *objective, const kiln_proposal *proposal);

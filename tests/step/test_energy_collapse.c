@@ -64,7 +64,7 @@ START_TEST(what_gains_nothing_goes)
         ck_assert_uint_eq(report.splits.taken, 0);
     }
     uint32_t left = r.mesh->table[KILN_ON_VERTEX].live;
-    ck_assert_uint_lt(10 * (left - start), fine - start);
+    ck_assert_uint_lt(10 * left, 9 * start + fine);
     ck_assert_uint_le(trials, 2 * (fine - left));
     ck_assert_double_eq_tol(volume_of(r.mesh), volume, 1e-12 * volume);
     ck_assert_double_lt(whole(&o), 1e-6 * options.split);
@@ -73,7 +73,7 @@ START_TEST(what_gains_nothing_goes)
 }
 END_TEST
 
-/* Each costs no more than it may, the whole no more than is reported. Nine tenths of what is tried
+/* Each costs no more than it may, the whole no more than is reported. Five of six that are tried
  * go: the neighbour that the star is filled from is the one by which it costs least. */
 START_TEST(what_goes_costs_little)
 {
@@ -86,7 +86,7 @@ START_TEST(what_goes_costs_little)
     double before = whole(&o);
     kiln_energy_report report = remesh(&r, &o, &options);
     ck_assert_uint_gt(report.collapses.taken, 300);
-    ck_assert_uint_lt(10 * report.collapses.trials, 11 * report.collapses.taken);
+    ck_assert_uint_lt(10 * report.collapses.trials, 12 * report.collapses.taken);
     ck_assert_double_gt(report.collapses.gained,
                         -(double)report.collapses.taken * options.collapse);
     ck_assert_double_eq_tol(before - whole(&o), gained_by(&report), 1e-9 * fabs(before));
