@@ -211,7 +211,7 @@ static void collapse(kiln_energy_pass *w, uint32_t vertex)
         l.cost[best] = INFINITY;
     }
     if (w->status == KILN_OK && kiln_vertex_live(w->remesher->mesh, vertex))
-        kiln_energy_note_needed(w, vertex, kiln_energy_patience(most_of(w), least));
+        kiln_energy_note_needed(w, vertex, least, most_of(w));
 }
 
 /* All vertices, on all threads: what each would cost. */
@@ -233,7 +233,7 @@ static void survey_chunk(void *user, size_t chunk, size_t begin, size_t end, int
             continue;
         s->cost[v] = find_costs(w, walker, &l);
         if (!(s->cost[v] < most_of(w)))
-            kiln_energy_note_needed(w, v, kiln_energy_patience(most_of(w), s->cost[v]));
+            kiln_energy_note_needed(w, v, s->cost[v], most_of(w));
     }
 }
 

@@ -196,8 +196,7 @@ static void end_survey(const flip_survey *s)
     const kiln_mesh *mesh = s->w->remesher->mesh;
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         if (s->flat[t] == STIRRED)
-            kiln_energy_note_flat(s->w, t, s->kind, mesh->clock,
-                                  kiln_energy_patience(s->best[t], s->least));
+            kiln_energy_note_flat(s->w, t, s->kind, s->best[t], s->least);
 }
 
 /* What every edge, or every face, would gain by itself, and the queue of those that gain enough. */

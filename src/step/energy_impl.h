@@ -155,25 +155,23 @@ double kiln_energy_vain(const kiln_energy_pass *pass, uint32_t tet, uint32_t cor
                         uint32_t corner_b);
 void kiln_energy_note_vain(kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
                            uint32_t corner_b, double found);
-/* By how much predictions are to grow, or to fall, before what gained so much of what it must is
- * looked at again. */
-double kiln_energy_patience(double gain, double least);
 /* When something last happened at each vertex: before the two that follow are asked. */
 kiln_status kiln_energy_stamp(kiln_energy_pass *pass);
 /* Whether a vertex has been looked at, found to be at its best, and nothing has happened there
  * since. */
 bool kiln_energy_is_still(const kiln_energy_pass *pass, uint32_t vertex);
-void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex, double patience);
+void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex, double gain,
+                            double least);
 /* Whether it could not be spared, and nothing has happened there since. */
 bool kiln_energy_is_needed(const kiln_energy_pass *pass, uint32_t vertex);
-void kiln_energy_note_needed(const kiln_energy_pass *pass, uint32_t vertex, double patience);
+void kiln_energy_note_needed(const kiln_energy_pass *pass, uint32_t vertex, double cost,
+                             double most);
 
 /* Whether flips of this kind at the tet have been looked at in vain, and nothing has happened to it
  * since. */
 bool kiln_energy_is_flat(const kiln_energy_pass *pass, uint32_t tet, kiln_energy_flips kind);
-/* As of `clock`. */
 void kiln_energy_note_flat(const kiln_energy_pass *pass, uint32_t tet, kiln_energy_flips kind,
-                           uint32_t clock, double patience);
+                           double gain, double least);
 
 void kiln_energy_push(kiln_energy_pass *pass, kiln_energy_candidate candidate);
 kiln_energy_candidate kiln_energy_pop(kiln_energy_pass *pass);

@@ -352,7 +352,7 @@ static void try_move(kiln_energy_pass *w, uint32_t vertex)
         for (int k = 0; k < 4; k++)
             w->trial.parent[k] = r->mesh->tet[s.tet[holder]].v[k];
         if (!kiln_energy_try_move(w, vertex, &place, &w->report->moves))
-            kiln_energy_note_still(w, vertex, kiln_energy_patience(least, least));
+            kiln_energy_note_still(w, vertex, least, least);
         return;
     }
 }
@@ -379,7 +379,7 @@ static void survey_chunk(void *user, size_t chunk, size_t begin, size_t end, int
             continue;
         survey->gain[v] = find_way(w, &s, &way);
         if (!(survey->gain[v] > least))
-            kiln_energy_note_still(w, v, kiln_energy_patience(survey->gain[v], least));
+            kiln_energy_note_still(w, v, survey->gain[v], least);
     }
 }
 

@@ -27,7 +27,8 @@
  * what a split must gain, is nothing, as in matter that flies, where rounding makes them grow: no
  * move gains a hundred times the prediction. */
 #define GROWTH   1.1
-#define PATIENCE 2.0
+#define PATIENCE 1.5
+#define ALWAYS   4294967295.0 /* no clock is later */
 #define LITTLE   1e-4
 
 static int edge_of(uint32_t corner_a, uint32_t corner_b)
@@ -82,10 +83,12 @@ static double error_at(const kiln_energy_pass *w, uint32_t vertex)
                                       : INFINITY;
 }
 
-/* How far it was from being worth it says when to look again. */
-double kiln_energy_patience(double gain, double least)
+/* How far it was from being worth it says when to look again, as what moves is looked at again and
+ * again; static solves end when nothing gains any more. */
+static double patience_of(const kiln_energy_pass *w, double gain, double least)
 {
-    return gain > 0.0 ? fmax(GROWTH, fmin(PATIENCE, least / gain)) : PATIENCE;
+    double most = w->objective->scheme.scale > 0.0 ? PATIENCE : GROWTH;
+    return gain > 0.0 ? fmax(GROWTH, fmin(most, least / gain)) : most;
 }
 
 kiln_status kiln_energy_stamp(kiln_energy_pass *pass)
@@ -114,12 +117,14 @@ bool kiln_energy_is_still(const kiln_energy_pass *pass, uint32_t vertex)
     return still && is_as_it_was(pass, vertex, still) && error_at(pass, vertex) <= still[0];
 }
 
-void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex, double patience)
+void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex, double gain,
+                            double least)
 {
     if (!pass->still || !isfinite(error_at(pass, vertex)))
         return;
-    pass->still[2 * (size_t)vertex] = patience * error_at(pass, vertex);
-    pass->still[2 * (size_t)vertex + 1] = pass->remesher->mesh->clock;
+    double *still = pass->still + 2 * (size_t)vertex;
+    still[0] = patience_of(pass, gain, least) * error_at(pass, vertex);
+    still[1] = pass->remesher->mesh->clock;
 }
 
 bool kiln_energy_is_needed(const kiln_energy_pass *pass, uint32_t vertex)
@@ -128,12 +133,16 @@ bool kiln_energy_is_needed(const kiln_energy_pass *pass, uint32_t vertex)
     return needed && is_as_it_was(pass, vertex, needed) && error_at(pass, vertex) >= needed[0];
 }
 
-void kiln_energy_note_needed(const kiln_energy_pass *pass, uint32_t vertex, double patience)
+/* Where it was the cost that kept it, predictions say when that has become less; else what is in
+ * its way may have gone when something has changed. */
+void kiln_energy_note_needed(const kiln_energy_pass *pass, uint32_t vertex, double cost,
+                             double most)
 {
     if (!pass->needed || !isfinite(error_at(pass, vertex)))
         return;
-    pass->needed[2 * (size_t)vertex] = error_at(pass, vertex) / patience;
-    pass->needed[2 * (size_t)vertex + 1] = pass->remesher->mesh->clock;
+    double *needed = pass->needed + 2 * (size_t)vertex;
+    needed[0] = error_at(pass, vertex) / patience_of(pass, most, cost);
+    needed[1] = cost >= most && isfinite(cost) ? ALWAYS : pass->remesher->mesh->clock;
 }
 
 /* The largest prediction at its vertices. */
@@ -153,9 +162,9 @@ bool kiln_energy_is_flat(const kiln_energy_pass *pass, uint32_t tet, kiln_energy
 }
 
 void kiln_energy_note_flat(const kiln_energy_pass *pass, uint32_t tet, kiln_energy_flips kind,
-                           uint32_t clock, double patience)
+                           double gain, double least)
 {
-    double error = patience * error_round(pass, tet);
+    double error = patience_of(pass, gain, least) * error_round(pass, tet);
     if (pass->flat && isfinite(error))
-        pass->flat[tet][kind] = (kiln_energy_flat){error, clock};
+        pass->flat[tet][kind] = (kiln_energy_flat){error, pass->remesher->mesh->clock};
 }
