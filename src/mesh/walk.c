@@ -112,6 +112,21 @@ kiln_ring kiln_edge_ring(const kiln_mesh *mesh, uint32_t tet, uint32_t corner_a,
     return ring;
 }
 
+bool kiln_edge_is_own(const kiln_mesh *mesh, uint32_t tet, uint32_t corner_a, uint32_t corner_b)
+{
+    uint32_t a = mesh->tet[tet].v[corner_a], b = mesh->tet[tet].v[corner_b];
+    for (uint32_t k = 0; k < 4; k++) {
+        uint32_t at = tet * 4 + k;
+        if (k == corner_a || k == corner_b)
+            continue;
+        while ((at = ring_step(mesh, at, a, b)) != KILN_NONE && at / 4 > tet)
+            continue;
+        if (at != KILN_NONE)
+            return at / 4 == tet;
+    }
+    return true;
+}
+
 static uint32_t find_root(uint32_t *parents, uint32_t i)
 {
     while (parents[i] != i)

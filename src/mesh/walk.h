@@ -37,6 +37,9 @@ typedef struct kiln_ring {
 } kiln_ring;
 kiln_ring kiln_edge_ring(const kiln_mesh *mesh, uint32_t tet, uint32_t corner_a, uint32_t corner_b,
                          uint32_t *tets, uint32_t room);
+/* Whether no tet of that fan is lower: each edge belongs to one. Most answers cost a step or two.
+ */
+bool kiln_edge_is_own(const kiln_mesh *mesh, uint32_t tet, uint32_t corner_a, uint32_t corner_b);
 
 /* The surface face beyond the edge of two vertices of a surface face, in the fan of tets between
  * the two. */

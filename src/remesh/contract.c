@@ -55,6 +55,7 @@ static bool classify(trial *t)
         t->rank[e] = kiln_vertex_rank(t->c->remesher, t->end[e]);
     for (int e = 0; e < 2; e++)
         t->may_go[e] = t->rank[e] < 3 && t->rank[e] <= t->rank[1 - e];
+    t->may_go[1] = t->may_go[1] && !t->c->limits->goes;
     t->may_meet = t->may_go[0] && t->may_go[1];
     return t->may_go[0] || t->may_go[1];
 }

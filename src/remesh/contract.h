@@ -7,6 +7,7 @@
 typedef struct kiln_contraction_limits {
     double surface; /* a surface end may go to the other's place if alpha - beta Q there is at
                        least this (DLR 4.4) */
+    bool goes;      /* edges: the first end goes to the second's place, and nothing else */
 } kiln_contraction_limits;
 
 kiln_contraction_limits kiln_contraction_improving(void); /* surface 0.15 */

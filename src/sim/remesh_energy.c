@@ -90,6 +90,8 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         add_field(world, KILN_FIELD_POINTS, KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_NONE, error));
     KILN_TRY(
         add_field(world, KILN_FIELD_STILL, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE, error));
+    KILN_TRY(
+        add_field(world, KILN_FIELD_NEEDED, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_VAIN, KILN_ON_TET, KILN_F64, 6, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_FLAT, KILN_ON_TET, KILN_F64, 4, KILN_RULE_NONE, error));
     KILN_TRY(add_field(world, KILN_FIELD_EVENLY, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY, error));
@@ -184,7 +186,7 @@ static kiln_status fill_columns(energy *e, const kiln_vec3 *places, kiln_error *
     } columns[] = {{KILN_ON_VERTEX, KILN_FIELD_END},    {KILN_ON_VERTEX, KILN_FIELD_HELD},
                    {KILN_ON_VERTEX, KILN_FIELD_POINTS}, {KILN_ON_FACE, KILN_FIELD_TRACTION},
                    {KILN_ON_TET, KILN_FIELD_VAIN},      {KILN_ON_VERTEX, KILN_FIELD_STILL},
-                   {KILN_ON_TET, KILN_FIELD_FLAT}};
+                   {KILN_ON_VERTEX, KILN_FIELD_NEEDED}, {KILN_ON_TET, KILN_FIELD_FLAT}};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         KILN_TRY(kiln_rewind_save(mesh, columns[i].where, columns[i].name, KILN_SAVE_COPY, error));
     KILN_TRY(fill_density(e, error));
@@ -307,7 +309,8 @@ static void forget_tries(const energy *e)
         const char *name;
     } columns[] = {{KILN_ON_TET, KILN_FIELD_VAIN},
                    {KILN_ON_TET, KILN_FIELD_FLAT},
-                   {KILN_ON_VERTEX, KILN_FIELD_STILL}};
+                   {KILN_ON_VERTEX, KILN_FIELD_STILL},
+                   {KILN_ON_VERTEX, KILN_FIELD_NEEDED}};
     const kiln_mesh *mesh = e->world->mesh;
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
         const kiln_field *field = kiln_mesh_field(mesh, columns[i].where, columns[i].name);

@@ -14,67 +14,6 @@ enum { GRAIN = 64 };
 #define LEAST_PART 0.1
 #define AT_ONCE    0.25
 
-/* J by which the energy of nodes falls. */
-static double gain_of_nodes(const kiln_local_objective *o, kiln_walker *walker,
-                            const kiln_proposal *proposal)
-{
-    kiln_nodes nodes;
-    if (!o->nodal)
-        return 0.0;
-    double before = kiln_nodes_sum(o, walker, proposal->old, proposal->old_count);
-    if (!isfinite(before) ||
-        !kiln_nodes_gather(&nodes, o, walker, proposal->old, proposal->old_count))
-        return -INFINITY;
-    kiln_nodes_clear(&nodes);
-    for (uint32_t i = 0; i < proposal->fresh_count; i++) {
-        const kiln_new_tet *fresh = &proposal->fresh[i];
-        kiln_patch_tet tet;
-        kiln_patch_corner corner[4];
-        kiln_vec3 u[4];
-        for (int k = 0; k < 4; k++) {
-            u[k] = o->mesh->u[fresh->v[k]];
-            corner[k] = kiln_objective_corner(o, fresh->v[k]);
-        }
-        if (!kiln_patch_form_corners(o, u, fresh->parent, &tet) ||
-            !kiln_nodes_put(&nodes, o, &tet, fresh->v, corner))
-            return -INFINITY;
-    }
-    return before - kiln_nodes_energy(&nodes, o);
-}
-
-/* J by which the objective falls at once, `before` is what goes; loads on faces are left to the
- * trial. All vertices are there already. `drag` is asked for where there is a gain without. */
-static double gain_of(const kiln_local_objective *o, kiln_walker *walker,
-                      const kiln_proposal *proposal, double before, double *drag)
-{
-    *drag = 0.0;
-    if (!kiln_objective_is_alike(o, proposal->old, proposal->old_count))
-        return -INFINITY;
-    double gain = before;
-    for (uint32_t from = 0; from < proposal->fresh_count; from += KILN_ELEMENT_LANES) {
-        kiln_patch_tet tet[KILN_ELEMENT_LANES];
-        kiln_patch_corner corner[KILN_ELEMENT_LANES][4];
-        uint32_t some = proposal->fresh_count - from;
-        some = some < KILN_ELEMENT_LANES ? some : KILN_ELEMENT_LANES;
-        for (uint32_t i = 0; i < some; i++) {
-            const kiln_new_tet *fresh = &proposal->fresh[from + i];
-            kiln_vec3 u[4];
-            for (int k = 0; k < 4; k++) {
-                u[k] = o->mesh->u[fresh->v[k]];
-                corner[i][k] = kiln_objective_corner(o, fresh->v[k]);
-            }
-            if (fresh->parent == KILN_NONE ||
-                !kiln_patch_form_corners(o, u, fresh->parent, &tet[i]))
-                return -INFINITY;
-        }
-        gain -= kiln_patch_tets_value(o, tet, (const kiln_patch_corner(*)[4])corner, some);
-    }
-    gain += gain_of_nodes(o, walker, proposal);
-    if (gain > 0.0)
-        *drag = kiln_energy_drag(o, proposal);
-    return gain - *drag;
-}
-
 typedef struct flip_gains {
     double of[6];
 } flip_gains;
@@ -82,7 +21,7 @@ typedef struct flip_gains {
 static double gain_now(kiln_energy_pass *w, const kiln_proposal *proposal)
 {
     double before = kiln_patch_sum_inside(w->objective, proposal->old, proposal->old_count);
-    return gain_of(w->objective, &w->node_walker, proposal, before, &w->trial.drag);
+    return kiln_energy_gain(w->objective, &w->node_walker, proposal, before, 0.0, &w->trial.drag);
 }
 
 /* What is known of a tet's flips (energy_vain.c). */
@@ -95,6 +34,7 @@ typedef struct flip_survey {
     flip_gains *gain; /* [tet] */
     double *value;    /* J, [tet], NAN: nobody has asked */
     uint8_t *flat;    /* [tet] flatness */
+    double *best;     /* J, [tet] that something there gains at once */
     uint8_t *stirred; /* [vertex] some tet there is */
 } flip_survey;
 
@@ -114,15 +54,13 @@ static bool is_own(const flip_survey *s, uint32_t t, int k)
 {
     const kiln_mesh *mesh = s->w->remesher->mesh;
     uint32_t ring[KILN_ENERGY_RING], ca = kiln_edge_ends[k][0], cb = kiln_edge_ends[k][1];
-    if (!s->stirred[mesh->tet[t].v[ca]] || !s->stirred[mesh->tet[t].v[cb]])
+    if (!s->stirred[mesh->tet[t].v[ca]] || !s->stirred[mesh->tet[t].v[cb]] ||
+        !kiln_edge_is_own(mesh, t, ca, cb))
         return false;
     uint32_t count = kiln_edge_ring(mesh, t, ca, cb, ring, KILN_ENERGY_RING).count;
     bool stirred = false;
-    for (uint32_t i = 0; i < count && i < KILN_ENERGY_RING; i++) {
-        if (ring[i] / 4 < t)
-            return false;
+    for (uint32_t i = 0; i < count && i < KILN_ENERGY_RING; i++)
         stirred |= s->flat[ring[i] / 4] == STIRRED;
-    }
     return stirred && count <= KILN_ENERGY_RING;
 }
 
@@ -142,8 +80,8 @@ static void survey_chunk(void *user, size_t chunk, size_t begin, size_t end, int
             kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
             if (kiln_edge_removal_propose(r, workspace, (uint32_t)t, kiln_edge_ends[k][0],
                                           kiln_edge_ends[k][1], &proposal))
-                *gain = gain_of(s->w->objective, &workspace->walker, &proposal,
-                                value_of(s, &proposal), &drag);
+                *gain = kiln_energy_gain(s->w->objective, &workspace->walker, &proposal,
+                                         value_of(s, &proposal), 0.0, &drag);
             kiln_arena_release(&workspace->arena, mark);
         }
 }
@@ -197,8 +135,8 @@ static void survey_faces(void *user, size_t chunk, size_t begin, size_t end, int
                 continue;
             kiln_arena_mark mark = kiln_arena_set_mark(&workspace->arena);
             if (propose_face(s->w, workspace, (uint32_t)t, f, &proposal))
-                *gain = gain_of(s->w->objective, &workspace->walker, &proposal,
-                                value_of(s, &proposal), &drag);
+                *gain = kiln_energy_gain(s->w->objective, &workspace->walker, &proposal,
+                                         value_of(s, &proposal), 0.0, &drag);
             kiln_arena_release(&workspace->arena, mark);
         }
 }
@@ -232,6 +170,7 @@ static void begin_survey(flip_survey *s)
     memset(s->stirred, 0, mesh->table[KILN_ON_VERTEX].used);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
         s->flat[t] = !kiln_tet_live(mesh, t) || kiln_energy_is_flat(s->w, t, s->kind);
+        s->best[t] = 0.0;
         for (int k = 0; k < 4 && s->flat[t] == STIRRED; k++)
             s->stirred[mesh->tet[t].v[k]] = 1;
     }
@@ -257,25 +196,37 @@ static void end_survey(const flip_survey *s)
     const kiln_mesh *mesh = s->w->remesher->mesh;
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         if (s->flat[t] == STIRRED)
-            kiln_energy_note_flat(s->w, t, s->kind, mesh->clock);
+            kiln_energy_note_flat(s->w, t, s->kind, s->best[t], s->least);
 }
 
 /* What every edge, or every face, would gain by itself, and the queue of those that gain enough. */
+static void note_gain(flip_survey *s, uint32_t t, double gain)
+{
+    s->best[t] = fmax(s->best[t], gain);
+    if (gain > s->least)
+        s->flat[t] = WORTH;
+}
+
 static void queue_edge(flip_survey *s, uint32_t t, int k)
 {
     const kiln_mesh *mesh = s->w->remesher->mesh;
     uint32_t ring[KILN_ENERGY_RING], ca = kiln_edge_ends[k][0], cb = kiln_edge_ends[k][1];
     uint32_t a = mesh->tet[t].v[ca], b = mesh->tet[t].v[cb];
+    double gain = s->gain[t].of[k];
     uint32_t count = kiln_edge_ring(mesh, t, ca, cb, ring, KILN_ENERGY_RING).count;
     for (uint32_t i = 0; i < count; i++)
-        s->flat[ring[i] / 4] = WORTH;
-    kiln_energy_push(s->w, (kiln_energy_candidate){s->gain[t].of[k], a < b ? a : b, a < b ? b : a});
+        note_gain(s, ring[i] / 4, gain);
+    if (gain > s->least)
+        kiln_energy_push(s->w, (kiln_energy_candidate){gain, a < b ? a : b, a < b ? b : a});
 }
 
 static void queue_face(flip_survey *s, uint32_t t, int face)
 {
-    s->flat[t] = s->flat[s->w->remesher->mesh->tet[t].n[face] / 4] = WORTH;
-    kiln_energy_push(s->w, (kiln_energy_candidate){s->gain[t].of[face], t, (uint32_t)face});
+    double gain = s->gain[t].of[face];
+    note_gain(s, t, gain);
+    note_gain(s, s->w->remesher->mesh->tet[t].n[face] / 4, gain);
+    if (gain > s->least)
+        kiln_energy_push(s->w, (kiln_energy_candidate){gain, t, (uint32_t)face});
 }
 
 static void queue_all(flip_survey *s, kiln_chunk_body chunk, int count,
@@ -288,7 +239,7 @@ static void queue_all(flip_survey *s, kiln_chunk_body chunk, int count,
     kiln_parallel_for(s->w->remesher->context, tets, GRAIN, chunk, s);
     for (uint32_t t = 0; t < tets; t++)
         for (int k = 0; k < count; k++)
-            if (s->gain[t].of[k] > s->least)
+            if (s->gain[t].of[k] > 0.0)
                 queue(s, t, k);
     end_survey(s);
 }
@@ -318,12 +269,14 @@ void kiln_energy_flip(kiln_energy_pass *pass)
     gain = {0};
     KILN_ARRAY_OF(uint8_t)
     flat = {0}, stirred = {0};
-    kiln_f64_array value = {0};
+    kiln_f64_array value = {0}, best = {0};
     for (int i = 0; i < 2 && pass->status == KILN_OK; i++) {
         size_t tets = mesh->table[KILN_ON_TET].used, vertices = mesh->table[KILN_ON_VERTEX].used;
         pass->status = kiln_array_reserve(context, &gain, tets, pass->error);
         if (pass->status == KILN_OK)
             pass->status = kiln_array_reserve(context, &value, tets, pass->error);
+        if (pass->status == KILN_OK)
+            pass->status = kiln_array_reserve(context, &best, tets, pass->error);
         if (pass->status == KILN_OK)
             pass->status = kiln_array_reserve(context, &flat, tets, pass->error);
         if (pass->status == KILN_OK)
@@ -334,12 +287,14 @@ void kiln_energy_flip(kiln_energy_pass *pass)
                          .gain = gain.data,
                          .value = value.data,
                          .flat = flat.data,
+                         .best = best.data,
                          .stirred = stirred.data};
         if (pass->status == KILN_OK)
             sweep[i](pass, &s, least);
     }
     kiln_array_free(context, &gain);
     kiln_array_free(context, &value);
+    kiln_array_free(context, &best);
     kiln_array_free(context, &flat);
     kiln_array_free(context, &stirred);
 }

@@ -1,7 +1,8 @@
 /* The inside of remeshing by energy, shared by energy_predict.c and energy_nodal.c (what is worth a
  * trial), energy_queue.c (which comes first), energy_vain.c (what was tried in vain),
- * energy_trial.c (how a change is judged), energy_inertia.c (what the motion has to say to it) and
- * the operators: energy_split.c, energy_flip.c, energy_move.c, energy_collapse.c. */
+ * energy_gain.c and energy_trial.c (how a change is judged), energy_inertia.c (what the motion has
+ * to say to it) and the operators: energy_split.c, energy_flip.c, energy_move.c, energy_collapse.c.
+ */
 #ifndef KILN_STEP_ENERGY_IMPL_H
 #define KILN_STEP_ENERGY_IMPL_H
 
@@ -52,20 +53,22 @@ typedef struct kiln_energy_trial {
     double nearest;       /* kiln_vicinity_nearest of them */
     double shape;         /* and the worst quality that one has at the end of the step */
     double begin;         /* J, what they store at the step's begin */
-    double drag;          /* J, of inertia, that the tets that come do not know of */
-    double gained;        /* J, of one that was taken */
+
+    double drag;   /* J, of inertia, that the tets that come do not know of */
+    double gained; /* J, of one that was taken */
     /* The end of the step of a vertex that is made or moved begins as this mean of others. */
     uint32_t parent[4];
     double weight[4];
     int parents;
     uint32_t middle[4]; /* free is what is round these, and round that vertex */
     int middles;
-    bool may_rest; /* what gains enough before anything has moved is taken as it is, */
-    bool rests;    /* and has been: the whole is solved again after all */
+    bool keeps_begin; /* no more of `begin` is lost than a collapse may cost */
+    bool may_rest;    /* what gains enough before anything has moved is taken as it is, */
+    bool rests;       /* and has been: the whole is solved again after all */
     const kiln_energy_slot *judged; /* has been, on the mesh as it is; NULL: it is to be */
 } kiln_energy_trial;
 
-/* Flips were looked at and gained nothing: with these predictions round the tet, then. */
+/* Flips were looked at and gained nothing, then; until predictions round the tet exceed this. */
 typedef struct kiln_energy_flat {
     double error, clock; /* over what a split must gain; clock of the mesh, 0: never */
 } kiln_energy_flat;
@@ -88,8 +91,10 @@ typedef struct kiln_energy_pass {
     size_t budget, left;  /* trials of a sweep, by the survey; of the one that is being made */
     double waits;         /* J: splits that promise less wait for the next call */
     kiln_u32_array depth; /* [vertex] */
-    double *vain, *still; /* [tet][6], [vertex][2]: columns of energy_vain.c, or NULL */
+    /* [tet][6], [vertex][2], [vertex][2]: columns of energy_vain.c, or NULL */
+    double *vain, *still, *needed;
     kiln_energy_flat (*flat)[KILN_ENERGY_FLIPS]; /* [tet], likewise */
+    kiln_u32_array stamp;    /* [vertex] clock of the last change there, as of kiln_energy_stamp */
     kiln_f64_array error_at; /* J, [vertex] at the survey: the largest gain of an edge there */
     KILN_ARRAY_OF(kiln_energy_slopes)
     slopes; /* [tet] where `known` */
@@ -150,18 +155,23 @@ double kiln_energy_vain(const kiln_energy_pass *pass, uint32_t tet, uint32_t cor
                         uint32_t corner_b);
 void kiln_energy_note_vain(kiln_energy_pass *pass, uint32_t tet, uint32_t corner_a,
                            uint32_t corner_b, double found);
-/* Whether a vertex with these tets has been looked at, found to be at its best, and nothing has
- * happened there since. */
-bool kiln_energy_is_still(const kiln_energy_pass *pass, uint32_t vertex,
-                          const kiln_u32_array *tets);
-void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex);
+/* When something last happened at each vertex: before the two that follow are asked. */
+kiln_status kiln_energy_stamp(kiln_energy_pass *pass);
+/* Whether a vertex has been looked at, found to be at its best, and nothing has happened there
+ * since. */
+bool kiln_energy_is_still(const kiln_energy_pass *pass, uint32_t vertex);
+void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex, double gain,
+                            double least);
+/* Whether it could not be spared, and nothing has happened there since. */
+bool kiln_energy_is_needed(const kiln_energy_pass *pass, uint32_t vertex);
+void kiln_energy_note_needed(const kiln_energy_pass *pass, uint32_t vertex, double cost,
+                             double most);
 
 /* Whether flips of this kind at the tet have been looked at in vain, and nothing has happened to it
  * since. */
 bool kiln_energy_is_flat(const kiln_energy_pass *pass, uint32_t tet, kiln_energy_flips kind);
-/* As of `clock`. */
 void kiln_energy_note_flat(const kiln_energy_pass *pass, uint32_t tet, kiln_energy_flips kind,
-                           uint32_t clock);
+                           double gain, double least);
 
 void kiln_energy_push(kiln_energy_pass *pass, kiln_energy_candidate candidate);
 kiln_energy_candidate kiln_energy_pop(kiln_energy_pass *pass);
@@ -189,6 +199,15 @@ double kiln_energy_relax(const kiln_energy_pass *pass, kiln_patch *patch, double
 /* Weights of a tet's corners at a place in the material; returns the least. Nobody asks for those
  * of which one is not `more`. */
 double kiln_energy_weights(const kiln_vec3 u[4], kiln_vec3 p, double more, double weight[4]);
+/* J by which the objective falls at once by a change between vertices that are there; `before` is
+ * that of what goes, and loads on faces are left to the trial. `drag` is asked for where there is
+ * more than `least` without. */
+double kiln_energy_gain(const kiln_local_objective *objective, kiln_walker *walker,
+                        const kiln_proposal *proposal, double before, double least, double *drag);
+/* J, what tets between vertices that are there store at the step's begin, without nodal pressure;
+ * static: nothing is begun with. */
+double kiln_energy_begin(const kiln_local_objective *objective, const kiln_new_tet *tets,
+                         size_t count);
 /* J, what inertia takes of the gain of a change between vertices that are there; never less than
  * nothing. */
 double kiln_energy_drag(const kiln_local_objective *objective, const kiln_proposal *proposal);

@@ -15,6 +15,8 @@ enum { STAR_ROOM = 128, RETREATS = 4, GRAIN = 64 };
 #define FLAT 1e-9
 /* Of what a split must gain: less is not worth the change. */
 #define LEAST_PART 0.1
+/* Of that: where the slopes promise less nothing is tried. */
+#define HOPE 0.5
 
 typedef struct star {
     const kiln_local_objective *o;
@@ -209,11 +211,11 @@ static int directions(const kiln_vertex_side *side, kiln_vec3 out[3])
     return 0;
 }
 
-/* Where the slopes on both sides lead, one direction by itself. */
-static kiln_vec3 downhill(star *s, const kiln_vec3 *direction, int count)
+/* Where the slopes on both sides lead, one direction by itself; returns what that promises, J. */
+static double downhill(star *s, const kiln_vec3 *direction, int count, kiln_vec3 *way)
 {
-    kiln_vec3 way = kiln_v3(0, 0, 0);
-    double drag, look = LOOK * s->edge, here = s->before;
+    double drag, look = LOOK * s->edge, here = s->before, hope = 0.0;
+    *way = kiln_v3(0, 0, 0);
     for (int i = 0; i < count; i++) {
         double ahead = value_at(s, kiln_v3_madd(s->at, look, direction[i]), &drag);
         double back = value_at(s, kiln_v3_madd(s->at, -look, direction[i]), &drag);
@@ -224,9 +226,11 @@ static kiln_vec3 downhill(star *s, const kiln_vec3 *direction, int count)
         double step = bend > 0.0 ? -slope / bend : slope > 0.0 ? -REACH * s->edge : REACH * s->edge;
         if (slope == 0.0)
             step = 0.0;
-        way = kiln_v3_madd(way, fmax(-REACH * s->edge, fmin(REACH * s->edge, step)), direction[i]);
+        step = fmax(-REACH * s->edge, fmin(REACH * s->edge, step));
+        *way = kiln_v3_madd(*way, step, direction[i]);
+        hope -= (slope + 0.5 * bend * step) * step;
     }
-    return way;
+    return hope;
 }
 
 /* Quality of the star, and the places at the step's begin, as other operators have them. */
@@ -274,18 +278,23 @@ static bool is_guarded(kiln_energy_pass *w, const star *s, const kiln_place *pla
                                    (const uint32_t(*)[3])fresh, count, place);
 }
 
-/* Where the vertex should go, and what the star gains by it at once; 0: nowhere. */
+/* Where the vertex should go, and what the star gains by it at once; or, where that is not enough,
+ * what could be found. */
 static double find_way(const kiln_energy_pass *w, star *s, kiln_vec3 *way)
 {
     kiln_vec3 direction[3];
     int count = directions(&w->remesher->side.data[s->vertex], direction);
-    *way = downhill(s, direction, count);
+    double least = LEAST_PART * w->options->split, best = downhill(s, direction, count, way);
+    if (best < HOPE * least)
+        return best;
+    best = 0.0;
     for (int i = 0; i < RETREATS; i++, *way = kiln_v3_scale(*way, 0.5)) {
         double drag, gain = s->before - value_at(s, kiln_v3_add(s->at, *way), &drag);
-        if (gain > LEAST_PART * w->options->split)
+        if (gain > least)
             return gain;
+        best = fmax(best, gain);
     }
-    return 0.0;
+    return best;
 }
 
 static bool may_move(const kiln_energy_pass *w, uint32_t vertex)
@@ -326,7 +335,8 @@ static void try_move(kiln_energy_pass *w, uint32_t vertex)
     double least = LEAST_PART * w->options->split;
     kiln_vec3 way;
     star s;
-    if (!gather(w, &w->walker, vertex, &s) || !stays_held(w, &s) || !(find_way(w, &s, &way) > 0.0))
+    if (!gather(w, &w->walker, vertex, &s) || !stays_held(w, &s) ||
+        !(find_way(w, &s, &way) > least))
         return;
     for (int i = 0; i < RETREATS; i++, way = kiln_v3_scale(way, 0.5)) {
         kiln_place place = {.side = r->side.data[vertex]};
@@ -342,7 +352,7 @@ static void try_move(kiln_energy_pass *w, uint32_t vertex)
         for (int k = 0; k < 4; k++)
             w->trial.parent[k] = r->mesh->tet[s.tet[holder]].v[k];
         if (!kiln_energy_try_move(w, vertex, &place, &w->report->moves))
-            kiln_energy_note_still(w, vertex);
+            kiln_energy_note_still(w, vertex, least, least);
         return;
     }
 }
@@ -359,17 +369,17 @@ static void survey_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     const move_survey *survey = user;
     const kiln_energy_pass *w = survey->w;
     kiln_walker *walker = &w->remesher->workers[worker].walker;
+    double least = LEAST_PART * w->options->split;
     for (uint32_t v = (uint32_t)begin; v < end; v++) {
         kiln_vec3 way;
         star s;
         survey->gain[v] = 0.0;
-        if (!may_move(w, v) || kiln_star(w->remesher->mesh, v, walker, NULL) != KILN_OK ||
-            kiln_energy_is_still(w, v, &walker->tets) || !gather(w, walker, v, &s) ||
+        if (!may_move(w, v) || kiln_energy_is_still(w, v) || !gather(w, walker, v, &s) ||
             !stays_held(w, &s))
             continue;
         survey->gain[v] = find_way(w, &s, &way);
-        if (survey->gain[v] == 0.0)
-            kiln_energy_note_still(w, v);
+        if (!(survey->gain[v] > least))
+            kiln_energy_note_still(w, v, survey->gain[v], least);
     }
 }
 
@@ -379,12 +389,14 @@ void kiln_energy_move(kiln_energy_pass *pass)
     size_t vertices = pass->remesher->mesh->table[KILN_ON_VERTEX].used;
     kiln_f64_array gain = {0};
     pass->heap.count = 0;
-    pass->status = kiln_array_reserve(context, &gain, vertices, pass->error);
+    pass->status = kiln_energy_stamp(pass);
+    if (pass->status == KILN_OK)
+        pass->status = kiln_array_reserve(context, &gain, vertices, pass->error);
     if (pass->status == KILN_OK) {
         move_survey survey = {pass, gain.data};
         kiln_parallel_for(context, vertices, GRAIN, survey_chunk, &survey);
         for (uint32_t v = 0; v < vertices; v++)
-            if (gain.data[v] > 0.0)
+            if (gain.data[v] > LEAST_PART * pass->options->split)
                 kiln_energy_push(pass, (kiln_energy_candidate){gain.data[v], v, v});
     }
     for (pass->left = pass->budget;

@@ -310,13 +310,10 @@ static double predict_own(const kiln_energy_pass *w, uint32_t t, int k)
     const kiln_mesh *mesh = w->remesher->mesh;
     uint32_t ring[KILN_ENERGY_RING], ca = kiln_edge_ends[k][0], cb = kiln_edge_ends[k][1];
     uint32_t a = mesh->tet[t].v[ca], b = mesh->tet[t].v[cb];
-    uint32_t count = kiln_edge_ring(mesh, t, ca, cb, ring, KILN_ENERGY_RING).count;
-    if (count > KILN_ENERGY_RING)
+    if (!kiln_edge_is_own(mesh, t, ca, cb))
         return -1.0;
-    for (uint32_t i = 0; i < count; i++)
-        if (ring[i] / 4 < t)
-            return -1.0;
-    return predict_round(w, a, b, ring, count);
+    uint32_t count = kiln_edge_ring(mesh, t, ca, cb, ring, KILN_ENERGY_RING).count;
+    return count <= KILN_ENERGY_RING ? predict_round(w, a, b, ring, count) : -1.0;
 }
 
 static void predict_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)

@@ -39,6 +39,7 @@ static void end(kiln_energy_pass *w)
     kiln_array_free(context, &w->heap);
     kiln_array_free(context, &w->aside);
     kiln_array_free(context, &w->error_at);
+    kiln_array_free(context, &w->stamp);
     kiln_array_free(context, &w->slopes);
     kiln_array_free(context, &w->known);
     kiln_energy_free_nodes(w);

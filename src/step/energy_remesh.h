@@ -47,11 +47,12 @@ typedef struct kiln_energy_report {
     double predicted; /* J, of the splits that were taken */
 } kiln_energy_report;
 
-/* What has been tried in vain, rule none: splits (tet, 6 doubles, by edge), moves (vertex, 2) and
- * flips (tet, 4). Optional. */
-#define KILN_FIELD_VAIN  "step_vain"
-#define KILN_FIELD_STILL "step_still"
-#define KILN_FIELD_FLAT  "step_flat"
+/* What has been tried in vain, rule none: splits (tet, 6 doubles, by edge), moves and collapses
+ * (vertex, 2) and flips (tet, 4). Optional. */
+#define KILN_FIELD_VAIN   "step_vain"
+#define KILN_FIELD_STILL  "step_still"
+#define KILN_FIELD_NEEDED "step_needed"
+#define KILN_FIELD_FLAT   "step_flat"
 
 /* Splits, flips, moves of vertices and collapses, once each, in a pass of the remesher. The mesh
  * has the fields of patch.h. */

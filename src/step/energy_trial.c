@@ -3,6 +3,7 @@
 #include "step/energy_impl.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Of what a split must gain: patches are at rest when an iteration gains less. The whole is solved
  * again after all. */
@@ -271,36 +272,31 @@ static double value_of(kiln_energy_pass *w, const uint32_t *tets, size_t count)
            kiln_nodes_sum(w->objective, &w->node_walker, tets, count);
 }
 
-/* J, what tets store at the step's begin, without nodal pressure; static: nothing is begun with. */
 static double stored_at_begin(const kiln_energy_pass *w, const uint32_t *tets, size_t count)
 {
     const kiln_local_objective *o = w->objective;
+    kiln_new_tet some[KILN_ELEMENT_LANES];
     double sum = 0.0;
-    for (size_t from = 0; from < count && o->scheme.scale > 0.0; from += KILN_ELEMENT_LANES) {
-        kiln_patch_tet form[KILN_ELEMENT_LANES];
-        kiln_patch_corner corner[KILN_ELEMENT_LANES][4];
-        double energy[KILN_ELEMENT_LANES];
-        size_t formed = 0;
-        for (size_t i = from; i < count && i < from + KILN_ELEMENT_LANES; i++) {
-            for (int k = 0; k < 4; k++)
-                corner[formed][k].x = o->mesh->x[o->mesh->tet[tets[i]].v[k]];
-            formed += kiln_patch_form(o, tets[i], &form[formed]);
+    for (size_t from = 0; from < count; from += KILN_ELEMENT_LANES) {
+        size_t batch = count - from < KILN_ELEMENT_LANES ? count - from : KILN_ELEMENT_LANES;
+        for (size_t i = 0; i < batch; i++) {
+            some[i] = (kiln_new_tet){.parent = tets[from + i]};
+            memcpy(some[i].v, o->mesh->tet[tets[from + i]].v, sizeof some[i].v);
         }
-        kiln_patch_tets_energies(o->mesh->context, form, (const kiln_patch_corner(*)[4])corner,
-                                 formed, energy);
-        for (size_t i = 0; i < formed; i++)
-            sum += energy[i];
+        sum += kiln_energy_begin(o, some, batch);
     }
     return sum;
 }
 
 /* The state that the step begins with is carried over, and where it stores more on other tets that
- * is energy from nothing, which stays in what moves: it must be gained, too. */
-static void ask_for_rise(kiln_energy_pass *w)
+ * is energy from nothing, which stays in what moves: it must be gained, too. False: it
+ * stores less, which is lost, than a collapse may take of it. */
+static bool ask_for_rise(kiln_energy_pass *w)
 {
     const kiln_remesher *r = w->remesher;
     double rise = stored_at_begin(w, r->changed.data, r->changed.count) - w->trial.begin;
     w->trial.least += fmax(rise, 0.0);
+    return !w->trial.keeps_begin || rise >= -w->options->collapse;
 }
 
 /* Of the new vertex, what all its parents have; bits the mesh inherits, axes it does not. */
@@ -333,7 +329,8 @@ static bool settles(kiln_energy_pass *w, const kiln_change *change, kiln_txn *tx
     if (change->vertex != KILN_NONE && w->trial.parents > 0 &&
         (place_end(w, change->vertex, txn) != KILN_ACCEPTED || !tie_made(w, change, txn)))
         return false;
-    ask_for_rise(w);
+    if (!ask_for_rise(w))
+        return false;
     double gain = w->trial.before - w->trial.drag - value_of(w, made->data, made->count) -
                   repelled_after(w, change->vertex);
     if (w->status != KILN_OK || !isfinite(gain) || !is_clear(w))
@@ -379,10 +376,13 @@ void kiln_energy_look(kiln_energy_pass *pass)
     const kiln_field *vain = kiln_mesh_field(pass->remesher->mesh, KILN_ON_TET, KILN_FIELD_VAIN);
     const kiln_field *still =
         kiln_mesh_field(pass->remesher->mesh, KILN_ON_VERTEX, KILN_FIELD_STILL);
+    const kiln_field *needed =
+        kiln_mesh_field(pass->remesher->mesh, KILN_ON_VERTEX, KILN_FIELD_NEEDED);
     const kiln_field *flat = kiln_mesh_field(pass->remesher->mesh, KILN_ON_TET, KILN_FIELD_FLAT);
     pass->flat = flat ? (kiln_energy_flat(*)[KILN_ENERGY_FLIPS])(void *)flat->data : NULL;
     pass->vain = vain ? (double *)(void *)vain->data : NULL;
     pass->still = still ? (double *)(void *)still->data : NULL;
+    pass->needed = needed ? (double *)(void *)needed->data : NULL;
     kiln_objective_look(pass->objective);
 }
 

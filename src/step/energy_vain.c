@@ -9,20 +9,27 @@
  * looked at and gained nothing, and since then neither has the tet changed nor have the predictions
  * round it grown. So when the last of them became flat it had been looked at.
  *
+ * Vertices that could not be spared are looked at again when a tet of theirs is another, or the
+ * predictions round them, which say what they are there for, have fallen.
+ *
  * Kept by all tets of the edge, in a field under the rule none: a new tet has not been tried.
  * Saved, taken back and resumed with the mesh. */
 #include "step/energy_impl.h"
 
 #include <math.h>
+#include <string.h>
 
 /* 0 means not tried; a split that nothing could be found of is worth another try when the
  * prediction is so many times as large. */
 #define LEAST_FOUND 1e-3
-/* Growth of predictions by which a vertex, or a flip, is looked at again; and what of them, over
+/* Growth of predictions by which a vertex, or a flip, is looked at again: gains grow as they do, so
+ * as much as was missing, between these. And what of them, over
  * what a split must gain, is nothing, as in matter that flies, where rounding makes them grow: no
  * move gains a hundred times the prediction. */
-#define GROWTH 1.1
-#define LITTLE 1e-4
+#define GROWTH   1.1
+#define PATIENCE 1.5
+#define ALWAYS   4294967295.0 /* no clock is later */
+#define LITTLE   1e-4
 
 static int edge_of(uint32_t corner_a, uint32_t corner_b)
 {
@@ -76,23 +83,66 @@ static double error_at(const kiln_energy_pass *w, uint32_t vertex)
                                       : INFINITY;
 }
 
-bool kiln_energy_is_still(const kiln_energy_pass *pass, uint32_t vertex, const kiln_u32_array *tets)
+/* How far it was from being worth it says when to look again, as what moves is looked at again and
+ * again; static solves end when nothing gains any more. */
+static double patience_of(const kiln_energy_pass *w, double gain, double least)
 {
-    const double *still = pass->still ? pass->still + 2 * (size_t)vertex : NULL;
-    if (!still || still[1] == 0.0 || !(error_at(pass, vertex) <= GROWTH * still[0]))
-        return false;
-    for (size_t i = 0; i < tets->count; i++)
-        if (pass->remesher->mesh->info[tets->data[i]].changed > still[1])
-            return false;
-    return true;
+    double most = w->objective->scheme.scale > 0.0 ? PATIENCE : GROWTH;
+    return gain > 0.0 ? fmax(GROWTH, fmin(most, least / gain)) : most;
 }
 
-void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex)
+kiln_status kiln_energy_stamp(kiln_energy_pass *pass)
+{
+    const kiln_mesh *mesh = pass->remesher->mesh;
+    size_t vertices = mesh->table[KILN_ON_VERTEX].used;
+    KILN_TRY(kiln_array_reserve(pass->remesher->context, &pass->stamp, vertices, pass->error));
+    uint32_t *stamp = pass->stamp.data;
+    memset(stamp, 0, vertices * sizeof *stamp);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        for (int k = 0; k < 4 && kiln_tet_live(mesh, t); k++) {
+            uint32_t v = mesh->tet[t].v[k], changed = mesh->info[t].changed;
+            stamp[v] = changed > stamp[v] ? changed : stamp[v];
+        }
+    return KILN_OK;
+}
+
+static bool is_as_it_was(const kiln_energy_pass *w, uint32_t vertex, const double *noted)
+{
+    return noted[1] > 0.0 && w->stamp.data[vertex] <= noted[1];
+}
+
+bool kiln_energy_is_still(const kiln_energy_pass *pass, uint32_t vertex)
+{
+    const double *still = pass->still ? pass->still + 2 * (size_t)vertex : NULL;
+    return still && is_as_it_was(pass, vertex, still) && error_at(pass, vertex) <= still[0];
+}
+
+void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex, double gain,
+                            double least)
 {
     if (!pass->still || !isfinite(error_at(pass, vertex)))
         return;
-    pass->still[2 * (size_t)vertex] = error_at(pass, vertex);
-    pass->still[2 * (size_t)vertex + 1] = pass->remesher->mesh->clock;
+    double *still = pass->still + 2 * (size_t)vertex;
+    still[0] = patience_of(pass, gain, least) * error_at(pass, vertex);
+    still[1] = pass->remesher->mesh->clock;
+}
+
+bool kiln_energy_is_needed(const kiln_energy_pass *pass, uint32_t vertex)
+{
+    const double *needed = pass->needed ? pass->needed + 2 * (size_t)vertex : NULL;
+    return needed && is_as_it_was(pass, vertex, needed) && error_at(pass, vertex) >= needed[0];
+}
+
+/* Where it was the cost that kept it, predictions say when that has become less; else what is in
+ * its way may have gone when something has changed. */
+void kiln_energy_note_needed(const kiln_energy_pass *pass, uint32_t vertex, double cost,
+                             double most)
+{
+    if (!pass->needed || !isfinite(error_at(pass, vertex)))
+        return;
+    double *needed = pass->needed + 2 * (size_t)vertex;
+    needed[0] = error_at(pass, vertex) / patience_of(pass, most, cost);
+    needed[1] = cost >= most && isfinite(cost) ? ALWAYS : pass->remesher->mesh->clock;
 }
 
 /* The largest prediction at its vertices. */
@@ -108,13 +158,13 @@ bool kiln_energy_is_flat(const kiln_energy_pass *pass, uint32_t tet, kiln_energy
 {
     const kiln_energy_flat *flat = pass->flat ? &pass->flat[tet][kind] : NULL;
     return flat && flat->clock > 0.0 && pass->remesher->mesh->info[tet].changed <= flat->clock &&
-           error_round(pass, tet) <= GROWTH * flat->error;
+           error_round(pass, tet) <= flat->error;
 }
 
 void kiln_energy_note_flat(const kiln_energy_pass *pass, uint32_t tet, kiln_energy_flips kind,
-                           uint32_t clock)
+                           double gain, double least)
 {
-    double error = error_round(pass, tet);
+    double error = patience_of(pass, gain, least) * error_round(pass, tet);
     if (pass->flat && isfinite(error))
-        pass->flat[tet][kind] = (kiln_energy_flat){error, clock};
+        pass->flat[tet][kind] = (kiln_energy_flat){error, pass->remesher->mesh->clock};
 }

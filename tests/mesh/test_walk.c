@@ -42,9 +42,10 @@ START_TEST(rings)
                 ck_assert_int_eq(shape.closed, !on_surface(mesh, va, vb));
                 open_rings += !shape.closed;
                 closed_rings += shape.closed;
-                bool found = false;
+                bool found = false, lowest = true;
                 for (uint32_t i = 0; i < shape.count; i++) {
                     const kiln_tet *tet = &mesh->tet[ring[i] / 4];
+                    lowest = lowest && ring[i] / 4 >= t;
                     ck_assert_uint_lt(kiln_tet_corner(tet, va), 4);
                     ck_assert_uint_lt(kiln_tet_corner(tet, vb), 4);
                     ck_assert(tet->v[ring[i] % 4] != va && tet->v[ring[i] % 4] != vb);
@@ -56,6 +57,7 @@ START_TEST(rings)
                         ck_assert(kiln_link_is_surface(link));
                 }
                 ck_assert(found);
+                ck_assert_int_eq(kiln_edge_is_own(mesh, t, a, b), lowest);
                 if (shape.closed) {
                     ck_assert_uint_eq(ring[0] / 4, t);
                 } else {

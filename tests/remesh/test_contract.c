@@ -88,7 +88,7 @@ START_TEST(random_edges_inside)
     const int64_t euler = euler_of(mesh);
     ck_assert_int_eq(euler, 1);
     kiln_random random = kiln_random_start(4, 0);
-    const kiln_contraction_limits limits = kiln_contraction_improving();
+    kiln_contraction_limits limits = kiln_contraction_improving();
     int done[2] = {0, 0}, met = 0;
     for (int i = 0; i < 6000; i++) {
         uint32_t t = kiln_random_below(&random, mesh->table[KILN_ON_TET].used);
@@ -100,8 +100,13 @@ START_TEST(random_edges_inside)
         kiln_arena_mark scratch = kiln_arena_set_mark(&p.r.workspace.arena);
         uint32_t ring = kiln_edge_ring(mesh, t, a, b, NULL, 0).count;
         judge_by(&p.r, gain, 0.0);
+        limits.goes = i % 7 == 0;
         if (!kiln_edge_contraction_propose(&p.r, &p.r.workspace, t, a, b, &limits, &proposal))
             continue;
+        if (limits.goes) { /* the first to the second, and to no other place */
+            ck_assert(!proposal.has_place && proposal.gone_count == 1);
+            ck_assert_uint_eq(proposal.gone[0], mesh->tet[t].v[a]);
+        }
         double before = kiln_remesher_worst(&p.r, proposal.old, proposal.old_count);
         ck_assert_double_eq(before, proposal.before);
         uint64_t hash = kiln_mesh_hash(mesh), columns = kiln_test_columns_hash(&p.r);

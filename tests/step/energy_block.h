@@ -140,6 +140,8 @@ static inline void forget(const kiln_mesh *mesh)
            mesh->table[KILN_ON_TET].used * 6 * sizeof(double));
     memset(kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_STILL)->data, 0,
            mesh->table[KILN_ON_VERTEX].used * 2 * sizeof(double));
+    memset(kiln_mesh_field(mesh, KILN_ON_VERTEX, KILN_FIELD_NEEDED)->data, 0,
+           mesh->table[KILN_ON_VERTEX].used * 2 * sizeof(double));
     memset(kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_FLAT)->data, 0,
            mesh->table[KILN_ON_TET].used * 4 * sizeof(double));
 }

@@ -20,6 +20,7 @@ static inline void add_fields(kiln_mesh *mesh)
                   {KILN_FIELD_TRACTION, KILN_ON_FACE, KILN_F64, 3, KILN_RULE_COPY},
                   {KILN_FIELD_VAIN, KILN_ON_TET, KILN_F64, 6, KILN_RULE_NONE},
                   {KILN_FIELD_STILL, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE},
+                  {KILN_FIELD_NEEDED, KILN_ON_VERTEX, KILN_F64, 2, KILN_RULE_NONE},
                   {KILN_FIELD_FLAT, KILN_ON_TET, KILN_F64, 4, KILN_RULE_NONE},
                   {KILN_FIELD_YIELD, KILN_ON_TET, KILN_F64, 2, KILN_RULE_COPY},
                   {KILN_FIELD_REST, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY},
