@@ -15,6 +15,7 @@ typedef struct improvement {
     kiln_remesh_options remesh;
     kiln_improve_options improve;
     bool aggressive;
+    double ridge;               /* radians; 0: the usual */
     double size;                /* m; 0: none asked for */
     const char *metric;         /* file of sizes or metrics; NULL: none */
     char field[KILN_NAME_SIZE]; /* what it holds, as a field of the mesh */
@@ -39,6 +40,27 @@ static kiln_status choice(const kiln_arguments *arguments, const char *name,
                 : KILN_OK;
 }
 
+/* What counts as sharp, and how far what is curved may move. */
+static kiln_status read_surface(const kiln_arguments *arguments, improvement *out,
+                                kiln_error *error)
+{
+    const char *ridge = kiln_arguments_get(arguments, "ridge-angle");
+    const char *band = kiln_arguments_get(arguments, "band");
+    double degrees = 0.0;
+    if (ridge)
+        KILN_TRY(kiln_numbers_parse(ridge, 1, &degrees, "--ridge-angle", error));
+    if (ridge && !(degrees > 0.0 && degrees <= 180.0))
+        return kiln_fail(error, KILN_ERR_INPUT, "--ridge-angle", 0, -1,
+                         "must be above 0 and at most 180 degrees, got %s", ridge);
+    if (band)
+        KILN_TRY(kiln_numbers_parse(band, 1, &out->remesh.band, "--band", error));
+    if (!(out->remesh.band > 0.0 && out->remesh.band <= 100.0))
+        return kiln_fail(error, KILN_ERR_INPUT, "--band", 0, -1,
+                         "must be above 0 and at most 100 times the usual, got %s", band);
+    out->ridge = degrees * KILN_PI / 180.0;
+    return KILN_OK;
+}
+
 static kiln_status read_options(const kiln_arguments *arguments, improvement *out,
                                 kiln_error *error)
 {
@@ -52,6 +74,7 @@ static kiln_status read_options(const kiln_arguments *arguments, improvement *ou
     KILN_TRY(choice(arguments, "surface", surfaces, 3, &surface, error));
     out->remesh.measure = (kiln_measure)measure;
     out->remesh.surface = (kiln_surface_mode)surface;
+    KILN_TRY(read_surface(arguments, out, error));
     const char *size = kiln_arguments_get(arguments, "size");
     out->metric = kiln_arguments_get(arguments, "metric");
     if (size && out->metric)
@@ -150,7 +173,10 @@ static kiln_status refuse_overlap(const kiln_mesh *mesh, kiln_space space, const
 static kiln_status improve(kiln_mesh *mesh, const improvement *how, kiln_improve_report *report,
                            kiln_adapt_report *adapted, kiln_error *error)
 {
-    const kiln_improve_request request = {how->remesh, how->improve, how->aggressive};
+    const kiln_improve_request request = {.remesh = how->remesh,
+                                          .improve = how->improve,
+                                          .ridge_angle = how->ridge,
+                                          .whole = how->aggressive};
     kiln_sizing *field = NULL;
     if (how->size > 0.0 || how->metric)
         KILN_TRY(make_sizing(mesh, how, &field, error));
@@ -265,7 +291,7 @@ static kiln_status read_mesh(kiln_context *context, const char *path, improvemen
     KILN_TRY(kiln_survey_take(&w->input, &w->before, error));
     if (how->metric)
         KILN_TRY(read_metric(context, how, &w->input, error));
-    return kiln_mesh_mend(&w->input, path, &w->mesh, &w->repairs, error);
+    return kiln_mesh_mend(&w->input, path, how->ridge, &w->mesh, &w->repairs, error);
 }
 
 /* A guard: what changes the surface keeps to its band by samples, and so does this, by others. */
@@ -284,6 +310,7 @@ static bool stays_in_band(const kiln_mesh_comparison *comparison)
 static kiln_status improve_and_write(kiln_context *context, const kiln_arguments *arguments,
                                      improvement *how, work *w, int *code, kiln_error *error)
 {
+    const double began = kiln_wall_seconds();
     kiln_format_options encoding;
     KILN_TRY(kiln_encoding_options(arguments, &encoding, error));
     KILN_TRY(read_mesh(context, arguments->operands[0], how, w, error));
@@ -303,13 +330,15 @@ static kiln_status improve_and_write(kiln_context *context, const kiln_arguments
     kiln_shape_change shape;
     KILN_TRY(kiln_shape_compare(context, &w->shape_before, &w->shape_after, &shape, error));
     comparison.hausdorff = shape.hausdorff;
-    comparison.of_band = shape.of_band;
+    comparison.of_band = shape.of_band / how->remesh.band;
     comparison.volume_change = shape.volume * w->before.volume;
     KILN_TRY(kiln_mesh_to_soup(w->mesh, &w->output, error));
     KILN_TRY(kiln_soup_write(context, kiln_arguments_get(arguments, "output"), &encoding,
                              &w->output, error));
     KILN_TRY(kiln_survey_take(&w->output, &w->after, error));
     KILN_TRY(kiln_changed_tets(&w->input, &w->output, &comparison.changed, error));
+    comparison.whole = kiln_wall_seconds() - began;
+    comparison.whole_cpu = kiln_processor_seconds();
     print_report(arguments, &comparison, &w->report, &w->adapted, &w->repairs);
     bool kept = stays_in_band(&comparison);
     *code = w->report.stopped || !kept ? KILN_EXIT_FAILED : KILN_EXIT_FINE;
@@ -348,6 +377,9 @@ int kiln_command_mesh_improve(int argc, char **argv)
          "what to improve: q (default), sine (smallest dihedral sine), vl (V/l^3)"},
         {"surface", 0, "MODE",
          "keep: curved parts stay; quadric (default): they may be remeshed; smooth"},
+        {"ridge-angle", 0, "DEGREES",
+         "edges that turn by more stay, and creases between flat faces (default: 45)"},
+        {"band", 0, "TIMES", "curved surfaces may move by this many times the usual (default: 1)"},
         {"allow-overlap", 0, NULL, "take a mesh whose surface passes through itself"},
         {"json", 0, NULL, "print one object, for scripts"},
         {"ascii", 0, NULL, "write text"},

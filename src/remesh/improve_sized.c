@@ -1,6 +1,7 @@
 #include "remesh/improve_sized.h"
 
 #include "geom/box.h"
+#include "remesh/facets.h"
 #include "remesh/surface.h"
 #include "remesh/transfer.h"
 
@@ -69,6 +70,8 @@ kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *requ
     kiln_improve_request held = *request;
     *report = (kiln_improve_report){0};
     *adapted = (kiln_adapt_report){0};
+    KILN_TRY(
+        kiln_mark_facets(mesh, request->ridge_angle > 0.0 ? request->ridge_angle : KILN_PI, error));
     if (!field)
         return improve_once(mesh, request, NULL, report, error);
     KILN_TRY(kiln_surface_freeze(mesh, &request->remesh, &first, error));
