@@ -46,7 +46,8 @@ typedef struct kiln_improve_report {
     size_t short_before, short_after; /* and below what was asked for */
     size_t changed;                   /* tets of the begin that are no longer there as they were */
     kiln_operator_count count[KILN_OP_COUNT];
-    bool stopped; /* by progress */
+    bool stopped;  /* by progress */
+    bool outgrown; /* dynamic_improve: it ended because the goal asks for too many tets */
 } kiln_improve_report;
 
 /* KILN_ERR_MEMORY leaves a valid mesh, improved as far as it came. */
