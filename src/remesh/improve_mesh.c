@@ -100,7 +100,8 @@ static bool go_on(schedule *s, const char *stage)
                                           .mean = now.mean[MEANS - 1]};
         s->report->stopped = !s->options->progress(s->options->user, &progress);
     }
-    return !s->report->stopped && !s->remesher->workspace.failed;
+    return !s->report->stopped && !s->remesher->workspace.failed &&
+           !kiln_remesher_is_spent(s->remesher);
 }
 
 static kiln_pass_limits below(double target)
@@ -266,12 +267,14 @@ kiln_status kiln_improve_mesh(kiln_remesher *remesher, const kiln_improve_option
 {
     schedule s = {.remesher = remesher, .options = options, .report = report};
     kiln_improve_report_begin(remesher, options, report);
+    remesher->effort_end = options->effort ? kiln_remesher_effort(remesher) + options->effort : 0;
     bool fresh = true, over = false;
     for (int i = 0; i < CYCLES && !over && go_on(&s, "cycle"); i++) {
         bool gain = cycle(&s, fresh);
         over = !gain && (fresh || is_good(&s));
         fresh = !gain;
     }
+    remesher->effort_end = 0;
     raise_mean(&s, LAST_MEAN_TURNS);
     kiln_array_free(remesher->context, &s.set);
     return kiln_improve_report_end(remesher, options, report, error);
