@@ -202,6 +202,56 @@ static double fitting(const kiln_edge_survey *edges)
     return edges->edges ? (double)edges->fitting / (double)edges->edges : 0.0;
 }
 
+/* Of the bad tets with all corners on the surface: how many, and their mean height and longest
+ * edge. */
+typedef struct thin_tets {
+    size_t count;
+    double height, edge;
+} thin_tets;
+
+static thin_tets find_thin(const kiln_mesh *mesh, kiln_space space)
+{
+    const double bad = 0.3;
+    const kiln_vec3 *p = kiln_mesh_positions(mesh, space);
+    thin_tets thin = {0};
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        uint32_t flags = KILN_VERTEX_SURFACE;
+        double area = 0.0, edge = 0.0;
+        for (int k = 0; k < 4 && kiln_tet_live(mesh, t); k++)
+            flags &= mesh->vertex[v[k]].flags;
+        if (!kiln_tet_live(mesh, t) || !flags ||
+            kiln_tet_quality(&p[v[0]], &p[v[1]], &p[v[2]], &p[v[3]]) >= bad)
+            continue;
+        for (uint32_t f = 0; f < 4; f++) {
+            kiln_vec3 a = p[v[kiln_face_corner[f][0]]];
+            kiln_vec3 b = kiln_v3_sub(p[v[kiln_face_corner[f][1]]], a);
+            kiln_vec3 c = kiln_v3_sub(p[v[kiln_face_corner[f][2]]], a);
+            area = fmax(area, 0.5 * kiln_v3_norm(kiln_v3_cross(b, c)));
+            edge = fmax(edge, fmax(kiln_v3_norm(b), kiln_v3_norm(c)));
+        }
+        thin.count++;
+        thin.height += 3.0 * kiln_tet_volume(p[v[0]], p[v[1]], p[v[2]], p[v[3]]) / area;
+        thin.edge += edge;
+    }
+    thin.height /= (double)(thin.count ? thin.count : 1);
+    thin.edge /= (double)(thin.count ? thin.count : 1);
+    return thin;
+}
+
+/* What caps the quality of a thin body. */
+static void print_thin(const kiln_mesh *mesh, kiln_space space)
+{
+    const thin_tets thin = find_thin(mesh, space);
+    if (10 * thin.count > mesh->table[KILN_ON_TET].live)
+        printf("\n%zu tets below 0.3 have all corners on the surface: the body is about %.3g thick "
+               "there "
+               "and their\n  edges up to %.3g long, which caps their quality; edges of about %.3g "
+               "would "
+               "not\n",
+               thin.count, thin.height, thin.edge, 1.5 * thin.height);
+}
+
 static void print_report(const kiln_arguments *arguments, const kiln_mesh_comparison *comparison,
                          const kiln_improve_report *report, const kiln_adapt_report *adapted,
                          const kiln_input_repairs *repairs)
@@ -241,7 +291,8 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
                100.0 * fitting(&adapted->edges), adapted->splits, adapted->contractions,
                report->worst_after);
     if (report->bad_after && !report->stopped && !kiln_arguments_has(arguments, "aggressive"))
-        printf("\n%zu tets are still below the goal\n", report->bad_after);
+        printf("\n%zu tets are still below the goal%s\n", report->bad_after,
+               report->outgrown ? ": it would take more than 3.5 times the tets" : "");
     if (report->stopped)
         puts("\nstopped early: the mesh is valid and as good as it had become");
 }
@@ -340,6 +391,8 @@ static kiln_status improve_and_write(kiln_context *context, const kiln_arguments
     comparison.whole = kiln_wall_seconds() - began;
     comparison.whole_cpu = kiln_processor_seconds();
     print_report(arguments, &comparison, &w->report, &w->adapted, &w->repairs);
+    if (!kiln_arguments_has(arguments, "json"))
+        print_thin(w->mesh, how->remesh.space);
     bool kept = stays_in_band(&comparison);
     *code = w->report.stopped || !kept ? KILN_EXIT_FAILED : KILN_EXIT_FINE;
     return KILN_OK;
