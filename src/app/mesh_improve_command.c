@@ -15,6 +15,7 @@ typedef struct improvement {
     kiln_remesh_options remesh;
     kiln_improve_options improve;
     bool aggressive;
+    double ridge;               /* radians; 0: the usual */
     double size;                /* m; 0: none asked for */
     const char *metric;         /* file of sizes or metrics; NULL: none */
     char field[KILN_NAME_SIZE]; /* what it holds, as a field of the mesh */
@@ -39,6 +40,27 @@ static kiln_status choice(const kiln_arguments *arguments, const char *name,
                 : KILN_OK;
 }
 
+/* What counts as sharp, and how far what is curved may move. */
+static kiln_status read_surface(const kiln_arguments *arguments, improvement *out,
+                                kiln_error *error)
+{
+    const char *ridge = kiln_arguments_get(arguments, "ridge-angle");
+    const char *band = kiln_arguments_get(arguments, "band");
+    double degrees = 0.0;
+    if (ridge)
+        KILN_TRY(kiln_numbers_parse(ridge, 1, &degrees, "--ridge-angle", error));
+    if (ridge && !(degrees > 0.0 && degrees <= 180.0))
+        return kiln_fail(error, KILN_ERR_INPUT, "--ridge-angle", 0, -1,
+                         "must be above 0 and at most 180 degrees, got %s", ridge);
+    if (band)
+        KILN_TRY(kiln_numbers_parse(band, 1, &out->remesh.band, "--band", error));
+    if (!(out->remesh.band > 0.0 && out->remesh.band <= 100.0))
+        return kiln_fail(error, KILN_ERR_INPUT, "--band", 0, -1,
+                         "must be above 0 and at most 100 times the usual, got %s", band);
+    out->ridge = degrees * KILN_PI / 180.0;
+    return KILN_OK;
+}
+
 static kiln_status read_options(const kiln_arguments *arguments, improvement *out,
                                 kiln_error *error)
 {
@@ -52,6 +74,7 @@ static kiln_status read_options(const kiln_arguments *arguments, improvement *ou
     KILN_TRY(choice(arguments, "surface", surfaces, 3, &surface, error));
     out->remesh.measure = (kiln_measure)measure;
     out->remesh.surface = (kiln_surface_mode)surface;
+    KILN_TRY(read_surface(arguments, out, error));
     const char *size = kiln_arguments_get(arguments, "size");
     out->metric = kiln_arguments_get(arguments, "metric");
     if (size && out->metric)
@@ -150,7 +173,10 @@ static kiln_status refuse_overlap(const kiln_mesh *mesh, kiln_space space, const
 static kiln_status improve(kiln_mesh *mesh, const improvement *how, kiln_improve_report *report,
                            kiln_adapt_report *adapted, kiln_error *error)
 {
-    const kiln_improve_request request = {how->remesh, how->improve, how->aggressive};
+    const kiln_improve_request request = {.remesh = how->remesh,
+                                          .improve = how->improve,
+                                          .ridge_angle = how->ridge,
+                                          .whole = how->aggressive};
     kiln_sizing *field = NULL;
     if (how->size > 0.0 || how->metric)
         KILN_TRY(make_sizing(mesh, how, &field, error));
@@ -174,6 +200,56 @@ static void print_operators(const kiln_improve_report *report, FILE *out)
 static double fitting(const kiln_edge_survey *edges)
 {
     return edges->edges ? (double)edges->fitting / (double)edges->edges : 0.0;
+}
+
+/* Of the bad tets with all corners on the surface: how many, and their mean height and longest
+ * edge. */
+typedef struct thin_tets {
+    size_t count;
+    double height, edge;
+} thin_tets;
+
+static thin_tets find_thin(const kiln_mesh *mesh, kiln_space space)
+{
+    const double bad = 0.3;
+    const kiln_vec3 *p = kiln_mesh_positions(mesh, space);
+    thin_tets thin = {0};
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        uint32_t flags = KILN_VERTEX_SURFACE;
+        double area = 0.0, edge = 0.0;
+        for (int k = 0; k < 4 && kiln_tet_live(mesh, t); k++)
+            flags &= mesh->vertex[v[k]].flags;
+        if (!kiln_tet_live(mesh, t) || !flags ||
+            kiln_tet_quality(&p[v[0]], &p[v[1]], &p[v[2]], &p[v[3]]) >= bad)
+            continue;
+        for (uint32_t f = 0; f < 4; f++) {
+            kiln_vec3 a = p[v[kiln_face_corner[f][0]]];
+            kiln_vec3 b = kiln_v3_sub(p[v[kiln_face_corner[f][1]]], a);
+            kiln_vec3 c = kiln_v3_sub(p[v[kiln_face_corner[f][2]]], a);
+            area = fmax(area, 0.5 * kiln_v3_norm(kiln_v3_cross(b, c)));
+            edge = fmax(edge, fmax(kiln_v3_norm(b), kiln_v3_norm(c)));
+        }
+        thin.count++;
+        thin.height += 3.0 * kiln_tet_volume(p[v[0]], p[v[1]], p[v[2]], p[v[3]]) / area;
+        thin.edge += edge;
+    }
+    thin.height /= (double)(thin.count ? thin.count : 1);
+    thin.edge /= (double)(thin.count ? thin.count : 1);
+    return thin;
+}
+
+/* What caps the quality of a thin body. */
+static void print_thin(const kiln_mesh *mesh, kiln_space space)
+{
+    const thin_tets thin = find_thin(mesh, space);
+    if (10 * thin.count > mesh->table[KILN_ON_TET].live)
+        printf("\n%zu tets below 0.3 have all corners on the surface: the body is about %.3g thick "
+               "there "
+               "and their\n  edges up to %.3g long, which caps their quality; edges of about %.3g "
+               "would "
+               "not\n",
+               thin.count, thin.height, thin.edge, 1.5 * thin.height);
 }
 
 static void print_report(const kiln_arguments *arguments, const kiln_mesh_comparison *comparison,
@@ -215,7 +291,8 @@ static void print_report(const kiln_arguments *arguments, const kiln_mesh_compar
                100.0 * fitting(&adapted->edges), adapted->splits, adapted->contractions,
                report->worst_after);
     if (report->bad_after && !report->stopped && !kiln_arguments_has(arguments, "aggressive"))
-        printf("\n%zu tets are still below the goal\n", report->bad_after);
+        printf("\n%zu tets are still below the goal%s\n", report->bad_after,
+               report->outgrown ? ": it would take more than 3.5 times the tets" : "");
     if (report->stopped)
         puts("\nstopped early: the mesh is valid and as good as it had become");
 }
@@ -265,7 +342,7 @@ static kiln_status read_mesh(kiln_context *context, const char *path, improvemen
     KILN_TRY(kiln_survey_take(&w->input, &w->before, error));
     if (how->metric)
         KILN_TRY(read_metric(context, how, &w->input, error));
-    return kiln_mesh_mend(&w->input, path, &w->mesh, &w->repairs, error);
+    return kiln_mesh_mend(&w->input, path, how->ridge, &w->mesh, &w->repairs, error);
 }
 
 /* A guard: what changes the surface keeps to its band by samples, and so does this, by others. */
@@ -284,6 +361,7 @@ static bool stays_in_band(const kiln_mesh_comparison *comparison)
 static kiln_status improve_and_write(kiln_context *context, const kiln_arguments *arguments,
                                      improvement *how, work *w, int *code, kiln_error *error)
 {
+    const double began = kiln_wall_seconds();
     kiln_format_options encoding;
     KILN_TRY(kiln_encoding_options(arguments, &encoding, error));
     KILN_TRY(read_mesh(context, arguments->operands[0], how, w, error));
@@ -303,14 +381,18 @@ static kiln_status improve_and_write(kiln_context *context, const kiln_arguments
     kiln_shape_change shape;
     KILN_TRY(kiln_shape_compare(context, &w->shape_before, &w->shape_after, &shape, error));
     comparison.hausdorff = shape.hausdorff;
-    comparison.of_band = shape.of_band;
+    comparison.of_band = shape.of_band / how->remesh.band;
     comparison.volume_change = shape.volume * w->before.volume;
     KILN_TRY(kiln_mesh_to_soup(w->mesh, &w->output, error));
     KILN_TRY(kiln_soup_write(context, kiln_arguments_get(arguments, "output"), &encoding,
                              &w->output, error));
     KILN_TRY(kiln_survey_take(&w->output, &w->after, error));
     KILN_TRY(kiln_changed_tets(&w->input, &w->output, &comparison.changed, error));
+    comparison.whole = kiln_wall_seconds() - began;
+    comparison.whole_cpu = kiln_processor_seconds();
     print_report(arguments, &comparison, &w->report, &w->adapted, &w->repairs);
+    if (!kiln_arguments_has(arguments, "json"))
+        print_thin(w->mesh, how->remesh.space);
     bool kept = stays_in_band(&comparison);
     *code = w->report.stopped || !kept ? KILN_EXIT_FAILED : KILN_EXIT_FINE;
     return KILN_OK;
@@ -348,6 +430,9 @@ int kiln_command_mesh_improve(int argc, char **argv)
          "what to improve: q (default), sine (smallest dihedral sine), vl (V/l^3)"},
         {"surface", 0, "MODE",
          "keep: curved parts stay; quadric (default): they may be remeshed; smooth"},
+        {"ridge-angle", 0, "DEGREES",
+         "edges that turn by more stay, and creases between flat faces (default: 45)"},
+        {"band", 0, "TIMES", "curved surfaces may move by this many times the usual (default: 1)"},
         {"allow-overlap", 0, NULL, "take a mesh whose surface passes through itself"},
         {"json", 0, NULL, "print one object, for scripts"},
         {"ascii", 0, NULL, "write text"},

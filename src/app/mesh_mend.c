@@ -2,11 +2,13 @@
 
 #include "topology/import.h"
 
-kiln_status kiln_mesh_mend(kiln_soup *soup, const char *path, kiln_mesh **mesh,
+kiln_status kiln_mesh_mend(kiln_soup *soup, const char *path, double ridge_angle, kiln_mesh **mesh,
                            kiln_input_repairs *repairs, kiln_error *error)
 {
     kiln_mesh_options options = kiln_mesh_default_options();
     options.policy = KILN_MESH_REPAIR;
+    if (ridge_angle > 0.0)
+        options.feature_angle = ridge_angle;
     KILN_TRY(kiln_soup_untangle(soup, &repairs->lists, error));
     return kiln_mesh_import(soup->context, soup, path, &options, mesh, &repairs->mesh, error);
 }

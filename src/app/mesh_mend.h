@@ -11,8 +11,9 @@ typedef struct kiln_input_repairs {
     kiln_mesh_report mesh;
 } kiln_input_repairs;
 
-/* The mesh of a soup read from `path`. The soup is untangled in place. */
-kiln_status kiln_mesh_mend(kiln_soup *soup, const char *path, kiln_mesh **mesh,
+/* The mesh of a soup read from `path`. The soup is untangled in place. Surface edges that
+ * turn by more than `ridge_angle` are features, radians; 0: the usual. */
+kiln_status kiln_mesh_mend(kiln_soup *soup, const char *path, double ridge_angle, kiln_mesh **mesh,
                            kiln_input_repairs *repairs, kiln_error *error);
 
 /* A line for each kind of repair that was needed; as an object, a member for each. */

@@ -135,7 +135,7 @@ static kiln_status remesh_and_write(kiln_context *context, const kiln_arguments 
     KILN_TRY(kiln_encoding_options(arguments, &encoding, error));
     KILN_TRY(kiln_soup_read(context, arguments->operands[0], NULL, &w->input, error));
     KILN_TRY(kiln_survey_take(&w->input, &w->before, error));
-    KILN_TRY(kiln_mesh_mend(&w->input, arguments->operands[0], &w->mesh, &w->repairs, error));
+    KILN_TRY(kiln_mesh_mend(&w->input, arguments->operands[0], 0.0, &w->mesh, &w->repairs, error));
     KILN_TRY(remesh(arguments, w, error));
     KILN_TRY(kiln_mesh_to_soup(w->made, &w->output, error));
     KILN_TRY(kiln_soup_write(context, path, &encoding, &w->output, error));

@@ -126,6 +126,9 @@ void kiln_mesh_table_print(const kiln_mesh_comparison *c, FILE *out)
             a->volume != 0.0 ? c->volume_change / a->volume : 0.0);
     fprintf(out, "  time                     %14.3f s (%.3f s of processor time)\n", c->seconds,
             c->cpu);
+    if (c->whole > 0.0)
+        fprintf(out, "  with files and checks    %14.3f s (%.3f s of processor time)\n", c->whole,
+                c->whole_cpu);
 }
 
 static void json_side(kiln_json *json, const char *key, const kiln_survey *s)
@@ -164,4 +167,8 @@ void kiln_mesh_table_json(const kiln_mesh_comparison *c, kiln_json *json)
     kiln_json_number(json, "volume_change", c->volume_change);
     kiln_json_number(json, "seconds", c->seconds);
     kiln_json_number(json, "cpu_seconds", c->cpu);
+    if (c->whole > 0.0) {
+        kiln_json_number(json, "whole_seconds", c->whole);
+        kiln_json_number(json, "whole_cpu_seconds", c->whole_cpu);
+    }
 }

@@ -16,6 +16,7 @@ typedef struct kiln_mesh_comparison {
     double of_band;       /* the same as part of what the surface may move there; 0: not measured */
     double volume_change; /* m^3 */
     double seconds, cpu;  /* wall and processor time of the work itself */
+    double whole, whole_cpu; /* with reading, checking, comparing, writing; 0: not taken */
 } kiln_mesh_comparison;
 
 void kiln_mesh_table_print(const kiln_mesh_comparison *comparison, FILE *out);

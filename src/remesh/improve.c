@@ -8,8 +8,11 @@ kiln_improve_options kiln_improve_default_options(void)
     return (kiln_improve_options){.goal = 0.15, .rounds = 10, .spread = 2000};
 }
 
+/* A goal that asks for more tets than this many times those there were is not for this mesh: a thin
+ * body, say, whose tets would have to be as small as it is thick. */
+static const double MOST_GROWTH = 3.5;
 /* Part of the mesh that makes it worth sweeping. */
-static const double MANY = 0.02;
+static const double MANY = 0.02, MANY_BAD = 0.5; /* the second: worst first */
 /* Contraction is for tets with an edge that much shorter than the others. Where there is none it
  * often helps, too, but a mesh with many bad tets would be eaten up. */
 static const double SHORT_EDGE = 0.5;
@@ -285,14 +288,26 @@ static void sweep(kiln_remesher *remesher, const kiln_improve_options *options, 
     } while (10 * bad->count < 9 * before);
 }
 
-/* Repairs one by one, worst first where the effort is limited. Returns how many it came to. */
+/* Then repairs meet each other all the time. */
+static bool is_mostly_bad(const kiln_improve_report *report)
+{
+    return (double)report->bad_before > MANY_BAD * (double)report->tets_before;
+}
+
+/* Repairs one by one, worst first where they may not come to an end. Returns how many it came to.
+ */
 static size_t repair_each(kiln_remesher *remesher, const kiln_improve_options *options,
                           kiln_u32_array *bad, kiln_improve_report *report)
 {
+    const uint32_t *live = &remesher->mesh->table[KILN_ON_TET].live;
     size_t i;
-    if (options->effort)
+    /* What may not be finished begins where it matters most. */
+    if (options->effort || is_mostly_bad(report))
         kiln_set_rank(remesher, bad);
     for (i = 0; i < bad->count && !report->stopped && !kiln_remesher_is_spent(remesher); i++) {
+        report->outgrown = (double)*live > MOST_GROWTH * (double)report->tets_before;
+        if (report->outgrown)
+            break;
         if (remesher->quality.data[bad->data[i]] < options->goal)
             improve_tet(remesher, bad->data[i], options);
         if (options->progress) {
@@ -304,6 +319,22 @@ static size_t repair_each(kiln_remesher *remesher, const kiln_improve_options *o
         }
     }
     return i;
+}
+
+/* What repairs leave in a mesh that was bad nearly everywhere is not what they found: they go on
+ * while they take a tenth off it. */
+static void repair_again(kiln_remesher *remesher, const kiln_improve_options *options,
+                         kiln_u32_array *bad, size_t *tried, kiln_improve_report *report)
+{
+    size_t before;
+    do {
+        before = bad->count;
+        find_bad(remesher, options, bad);
+        if (10 * bad->count >= 9 * before || report->outgrown || report->stopped ||
+            kiln_remesher_is_spent(remesher))
+            return;
+        *tried = repair_each(remesher, options, bad, report);
+    } while (bad->count > 0);
 }
 
 static void note_set(const kiln_remesher *remesher, double goal, const uint32_t *tets, size_t count,
@@ -341,6 +372,8 @@ kiln_status kiln_dynamic_improve(kiln_remesher *remesher, const kiln_improve_opt
     find_bad(remesher, options, &bad);
     sweep(remesher, options, &bad);
     size_t tried = repair_each(remesher, options, &bad, report);
+    if (is_mostly_bad(report))
+        repair_again(remesher, options, &bad, &tried, report);
     note_vain(remesher, options, &bad, tried, since);
     remesher->effort_end = 0;
     kiln_array_free(remesher->context, &bad);

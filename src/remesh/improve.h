@@ -21,8 +21,9 @@ typedef struct kiln_improve_options {
     double asked;    /* what the caller promised, where the goal is above it; for the report */
     uint32_t rounds; /* of one tet's repair in dynamic_improve */
     size_t spread;   /* a repair that has touched more tets gives up; 0: no limit */
-    /* Of dynamic_improve in the steps of a run. Attempts of operators, weighed by what they cost,
-     * after which no further tet is tried, worst tets first; 0: no limit. */
+    /* In the steps of a run, and of measures that do not end by themselves. Attempts of operators,
+     * weighed by what they cost, after which no further tet is tried, worst tets first; 0: no
+     * limit. */
     uint64_t effort;
     /* Tet field (remesh/vain.h): tets that it says are hopeless are left alone, those that stay bad
      * are noted in it. NULL: none. */
@@ -46,7 +47,8 @@ typedef struct kiln_improve_report {
     size_t short_before, short_after; /* and below what was asked for */
     size_t changed;                   /* tets of the begin that are no longer there as they were */
     kiln_operator_count count[KILN_OP_COUNT];
-    bool stopped; /* by progress */
+    bool stopped;  /* by progress */
+    bool outgrown; /* dynamic_improve: it ended because the goal asks for too many tets */
 } kiln_improve_report;
 
 /* KILN_ERR_MEMORY leaves a valid mesh, improved as far as it came. */

@@ -1,6 +1,7 @@
 #include "remesh/improve_sized.h"
 
 #include "geom/box.h"
+#include "remesh/facets.h"
 #include "remesh/surface.h"
 #include "remesh/transfer.h"
 #include "remesh/volumes.h"
@@ -41,6 +42,63 @@ static kiln_status improve_once(kiln_mesh *mesh, const kiln_improve_request *req
     return status;
 }
 
+/* Sines gain a little for a very long time; as many attempts as q needed are enough. */
+enum { OTHER_EFFORT = 1 };
+
+static double worst_by(const kiln_mesh *mesh, kiln_space space, kiln_measure measure)
+{
+    const kiln_vec3 *p = kiln_mesh_positions(mesh, space);
+    double worst = INFINITY;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        if (kiln_tet_live(mesh, t))
+            worst = fmin(worst, kiln_tet_measure(measure, &p[v[0]], &p[v[1]], &p[v[2]], &p[v[3]]));
+    }
+    return worst;
+}
+
+/* The whole mesh by q, as what another measure begins with; nothing where that one would lose. */
+static kiln_status improve_by_q(kiln_mesh *mesh, const kiln_improve_request *request,
+                                kiln_improve_report *report, uint64_t *effort, kiln_error *error)
+{
+    kiln_remesher remesher;
+    kiln_remesh_options remesh = request->remesh;
+    kiln_improve_options options = request->improve;
+    const double before = worst_by(mesh, remesh.space, remesh.measure);
+    remesh.measure = KILN_MEASURE_QUALITY;
+    options.goal = INFINITY;
+    KILN_TRY(kiln_remesher_begin(mesh, &remesh, &remesher, error));
+    kiln_status status = kiln_improve_mesh(&remesher, &options, report, error);
+    *effort = kiln_remesher_effort(&remesher);
+    if (status == KILN_OK && worst_by(mesh, remesh.space, request->remesh.measure) < before) {
+        kiln_remesher_abandon(&remesher);
+        return KILN_OK;
+    }
+    if (status == KILN_OK)
+        status = kiln_transfer(mesh, NULL, NULL, error);
+    kiln_remesher_end(&remesher);
+    return status;
+}
+
+/* A measure that is less smooth than q, or sees less, gets stuck where q does not: the end of the
+ * one is the begin of the other, and every measure does best by itself. */
+static kiln_status improve_by_other(kiln_mesh *mesh, const kiln_improve_request *request,
+                                    kiln_improve_report *report, kiln_error *error)
+{
+    kiln_improve_report first;
+    kiln_improve_request second = *request;
+    KILN_TRY(improve_by_q(mesh, request, &first, &second.improve.effort, error));
+    second.improve.effort *= OTHER_EFFORT;
+    KILN_TRY(improve_once(mesh, &second, NULL, report, error));
+    report->tets_before = first.tets_before;
+    report->stopped |= first.stopped;
+    for (int k = 0; k < KILN_OP_COUNT; k++) {
+        report->count[k].attempts += first.count[k].attempts;
+        report->count[k].successes += first.count[k].successes;
+    }
+    return KILN_OK;
+}
+
 /* Sizes, then the whole mesh if that is asked for. */
 static kiln_status adapt_and_improve(kiln_mesh *mesh, const kiln_improve_request *request,
                                      const kiln_sizing *field, kiln_improve_report *report,
@@ -70,7 +128,8 @@ static kiln_status give_back(kiln_mesh *mesh, const kiln_improve_request *reques
     kiln_remesh_options remesh = request->remesh;
     remesh.sizing = NULL;
     KILN_TRY(kiln_remesher_begin(mesh, &remesh, &remesher, error));
-    kiln_status status = kiln_volumes_restore(&remesher, noted, request->improve.goal, error);
+    double floor = request->whole ? INFINITY : request->improve.goal;
+    kiln_status status = kiln_volumes_restore(&remesher, noted, floor, error);
     if (status == KILN_OK)
         status = kiln_transfer(mesh, NULL, NULL, error);
     kiln_remesher_end(&remesher);
@@ -99,11 +158,15 @@ kiln_status kiln_improve_sized(kiln_mesh *mesh, const kiln_improve_request *requ
     kiln_improve_request held = *request;
     *report = (kiln_improve_report){0};
     *adapted = (kiln_adapt_report){0};
-    if (!field)
+    KILN_TRY(
+        kiln_mark_facets(mesh, request->ridge_angle > 0.0 ? request->ridge_angle : KILN_PI, error));
+    const bool other = request->whole && request->remesh.measure != KILN_MEASURE_QUALITY;
+    if (!field && !other)
         return improve_once(mesh, request, NULL, report, error);
     KILN_TRY(kiln_surface_freeze(mesh, &request->remesh, &first, error));
     held.remesh.held = first;
-    kiln_status status = improve_held(mesh, &held, field, report, adapted, error);
+    kiln_status status = field ? improve_held(mesh, &held, field, report, adapted, error)
+                               : improve_by_other(mesh, &held, report, error);
     kiln_surface_release(mesh->context, first);
     return status;
 }

@@ -8,7 +8,9 @@
 typedef struct kiln_improve_request {
     kiln_remesh_options remesh; /* its sizing field is not looked at */
     kiln_improve_options improve;
-    bool whole; /* the whole mesh as good as it gets; else tets below the goal only */
+    double ridge_angle; /* radians: edges that turn by more are features, besides creases between
+                           flat facets (remesh/facets.h); 0: as the mesh was built */
+    bool whole;         /* the whole mesh as good as it gets; else tets below the goal only */
 } kiln_improve_request;
 
 /* Finishes a field of what is wanted: on curved surfaces no longer edges than their band allows,

@@ -36,9 +36,11 @@ typedef struct kiln_judge {
     double gain;    /* the worst new tet is better than the worst old one, and than nothing, by more
                        than this; -INFINITY: need not be */
     double least;   /* and better than this */
+    double spared;  /* where no gain is asked for: the worst old one, too, if it is below this */
     double edge[2]; /* new edges are no shorter and no longer than these, in the metric if there is
                        one; or than what goes was (contractions: the edge to the same vertex) */
     bool strict;    /* whatever goes was */
+    bool sums;      /* smoothing climbs the sum of scores; the worst is a limit alone */
     bool unfolds;   /* flips are asked for that bend the surface less (remesh/unfold.h) */
     bool (*may)(void *self, const struct kiln_remesher *remesher,
                 const struct kiln_proposal *proposal); /* NULL: always */
@@ -53,6 +55,8 @@ kiln_judge kiln_judge_quality(const struct kiln_remesh_options *options);
 KILN_INLINE double kiln_judge_floor(const kiln_judge *judge, double before)
 {
     double floor = (before > 0.0 ? before : 0.0) + judge->gain;
+    if (before < judge->spared)
+        floor = before;
     return floor > judge->least ? floor : judge->least;
 }
 

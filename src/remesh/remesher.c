@@ -21,7 +21,8 @@ kiln_remesh_options kiln_remesh_default_options(void)
     return (kiln_remesh_options){.measure = KILN_MEASURE_QUALITY,
                                  .space = KILN_SPACE_MATERIAL,
                                  .surface = KILN_SURFACE_QUADRIC,
-                                 .edge_limit = {0.5, 2.0}};
+                                 .edge_limit = {0.5, 2.0},
+                                 .band = 1.0};
 }
 
 void kiln_workspace_init(kiln_workspace *workspace, kiln_context *context)

@@ -119,7 +119,8 @@ typedef struct kiln_remesh_options {
     double edge_limit[2]; /* quality makes no edge beyond these lengths in the metric unless the old
                              ones were; only with a sizing field */
     const kiln_surface_guard *guard; /* of the surface in the world, NULL: none. Borrowed */
-    const kiln_judge *judge;         /* who says what is worth making. NULL: quality. Borrowed */
+    double band; /* how far curved surfaces may move, in the usual bands (remesh/surface.h) */
+    const kiln_judge *judge; /* who says what is worth making. NULL: quality. Borrowed */
     const struct kiln_surface
         *held; /* a surface before (kiln_surface_freeze) whose band is not left
                   either, so that passes do not add up. NULL: none. Borrowed */

@@ -77,14 +77,29 @@ typedef struct comparison {
 typedef struct nearest_query {
     const kiln_mesh_shape *shape;
     bool interface;
+    kiln_vec3 normal; /* of the triangle the point is of */
 } nearest_query;
+
+static kiln_vec3 normal_of(const kiln_shape_triangle *t)
+{
+    return kiln_v3_normalize(
+        kiln_v3_cross(kiln_v3_sub(t->p[1], t->p[0]), kiln_v3_sub(t->p[2], t->p[0])));
+}
+
+/* The other side of a wall or of a slit is no part of the surface that a point has come from. */
+static bool looks_away(const nearest_query *query, const kiln_shape_triangle *t)
+{
+    const double away = -0.5;
+    return !query->interface && kiln_v3_dot(query->normal, normal_of(t)) < away;
+}
 
 static double distance2_to(void *user, uint32_t item, kiln_vec3 point)
 {
     const nearest_query *query = user;
     const kiln_shape_triangle *t = &query->shape->triangles.data[item];
-    return t->interface == query->interface ? kiln_closest_on_triangle(point, t->p).distance2
-                                            : INFINITY;
+    return t->interface == query->interface && !looks_away(query, t)
+               ? kiln_closest_on_triangle(point, t->p).distance2
+               : INFINITY;
 }
 
 static double mean_edge(const kiln_shape_triangle *t)
@@ -98,7 +113,7 @@ static double mean_edge(const kiln_shape_triangle *t)
 static void compare_triangle(comparison *c, size_t chunk, const kiln_shape_triangle *t)
 {
     enum { PARTS = 4 }; /* of an edge */
-    nearest_query query = {c->to, t->interface};
+    nearest_query query = {c->to, t->interface, normal_of(t)};
     for (int i = 0; i <= PARTS; i++)
         for (int j = 0; i + j <= PARTS; j++) {
             double a = i / (double)PARTS, b = j / (double)PARTS, d2 = INFINITY;

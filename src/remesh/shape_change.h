@@ -39,7 +39,9 @@ typedef struct kiln_shape_change {
 } kiln_shape_change;
 
 /* Distances of points sampled on every triangle (corners, edges and inside: 15 of them), each exact
- * to the other surface. A surface that is missing in one of the two is infinitely far. */
+ * to what of the other surface does not look the other way: so the
+ * two sides of a slit that has closed are as far from it as it was wide. A surface that is missing
+ * in one of the two is infinitely far. */
 kiln_status kiln_shape_compare(kiln_context *context, const kiln_mesh_shape *before,
                                const kiln_mesh_shape *after, kiln_shape_change *out,
                                kiln_error *error);

@@ -198,7 +198,8 @@ static bool climb_and_place(smoothing_job *job, const kiln_vertex_side *side, do
     kiln_star_record_fill(&star, &frame, corner);
     kiln_star_freedom freedom = freedom_of(job, side);
     kiln_vec3 moved = kiln_v3(0, 0, 0);
-    double worst = kiln_star_climb(&star, &freedom, target, &moved);
+    double worst = remesher->judge.sums ? kiln_star_climb_sum(&star, &freedom, job->floor, &moved)
+                                        : kiln_star_climb(&star, &freedom, target, &moved);
     out->rounds = star.rounds;
     /* What the climb saw is not what counts where tets have spaces of their own. */
     if (!job->mapped && !job->remesher->mixed && !(worst > job->floor))
@@ -225,7 +226,8 @@ bool kiln_smoothing_propose(const kiln_remesher *remesher, kiln_workspace *works
     out->before = kiln_remesher_worst(remesher, star->data, star->count);
     out->stamp = remesher->mesh->clock;
     out->rounds = 0;
-    if (!(out->before < target) || star->count == 0 || star->count > STAR_ROOM)
+    bool sums = remesher->judge.sums;
+    if ((!sums && !(out->before < target)) || star->count == 0 || star->count > STAR_ROOM)
         return false;
     smoothing_job job = {.remesher = remesher,
                          .workspace = workspace,

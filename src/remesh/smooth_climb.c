@@ -160,3 +160,55 @@ double kiln_star_climb(kiln_star_record *star, const kiln_star_freedom *freedom,
     }
     return worst;
 }
+
+/* Rounds of the sum's ascent, and its first step: scores of order one turn over an edge, so the
+ * second derivative is a few for each. It stops when a round gains that part of the sum. */
+enum { SUM_ROUNDS = 4, SUM_HALVINGS = 4 };
+static const double SUM_CURVATURE = 4.0, SUM_GAIN = 1e-4;
+
+static double sum_of(const double *value, size_t count)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < count; i++)
+        sum += value[i];
+    return sum;
+}
+
+static kiln_vec3 sum_gradient(const kiln_star_record *star, const kiln_star_freedom *freedom)
+{
+    kiln_vec3 g = kiln_v3(sum_of(star->gradient[0], star->functions),
+                          sum_of(star->gradient[1], star->functions),
+                          sum_of(star->gradient[2], star->functions));
+    return project(freedom, g);
+}
+
+double kiln_star_climb_sum(kiln_star_record *star, const kiln_star_freedom *freedom, double floor,
+                           kiln_vec3 *x)
+{
+    double worst = kiln_star_gradients(star, *x), sum = sum_of(star->value, star->functions);
+    double step = 1.0 / (SUM_CURVATURE * (double)star->functions);
+    kiln_vec3 g = sum_gradient(star, freedom);
+    for (star->rounds = 0; star->rounds < SUM_ROUNDS; star->rounds++) {
+        double before = sum;
+        kiln_vec3 from = *x, slope = g;
+        for (int i = 0; i < SUM_HALVINGS && sum <= before; i++, step *= 0.5) {
+            kiln_vec3 to = kiln_v3_madd(from, step, slope);
+            double least = kiln_star_gradients(star, to);
+            double there = sum_of(star->value, star->functions);
+            if (!(least > floor) || !(there > before))
+                continue;
+            sum = there;
+            worst = least;
+            *x = to;
+            g = sum_gradient(star, freedom);
+        }
+        if (!(sum > before + SUM_GAIN * fabs(before)))
+            break;
+        /* The step that fits the curvature met on the way (Barzilai and Borwein 1988). */
+        kiln_vec3 moved = kiln_v3_sub(*x, from), turned = kiln_v3_sub(slope, g);
+        double bend = kiln_v3_dot(moved, turned);
+        step = bend > 0.0 ? kiln_v3_norm2(moved) / bend : 4.0 * step;
+        step = fmin(step, 1.0 / (kiln_v3_norm(g) + 1e-30));
+    }
+    return worst;
+}

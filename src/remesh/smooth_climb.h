@@ -1,4 +1,4 @@
-/* Climbing the least of several functions (Freitag, Jones, Plassmann 1995). */
+/* Climbing the least of several functions (Freitag, Jones, Plassmann 1995), or their sum. */
 #ifndef KILN_REMESH_SMOOTH_CLIMB_H
 #define KILN_REMESH_SMOOTH_CLIMB_H
 
@@ -18,5 +18,10 @@ kiln_vec3 kiln_least_norm(const kiln_vec3 *point, size_t count);
  * more; returns that value, which is never below the one at the start. */
 double kiln_star_climb(kiln_star_record *star, const kiln_star_freedom *freedom, double target,
                        kiln_vec3 *x);
+
+/* Moves *x to raise the sum of the values while none falls to `floor`; returns the least value
+ * there. */
+double kiln_star_climb_sum(kiln_star_record *star, const kiln_star_freedom *freedom, double floor,
+                           kiln_vec3 *x);
 
 #endif

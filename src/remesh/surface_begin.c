@@ -150,6 +150,7 @@ kiln_status kiln_surface_collect(kiln_remesher *remesher, struct kiln_surface *s
     kiln_vec3 side = kiln_v3_sub(box.high, box.low);
     surface->size = fmax(side.x, fmax(side.y, side.z));
     surface->rounding = LAST_PLACES * largest;
+    surface->band = remesher->options.band;
     surface->smooth = remesher->options.surface == KILN_SURFACE_SMOOTH;
     KILN_TRY(collect_triangles(remesher, surface, error));
     KILN_TRY(collect_segments(remesher, surface, error));
@@ -387,7 +388,7 @@ static double segment_distance2(void *user, uint32_t item, kiln_vec3 point)
 double kiln_surface_band(const struct kiln_surface *surface, double edge)
 {
     double of_size = KILN_BAND_OF_SIZE * surface->size, of_edge = KILN_BAND_OF_EDGE * edge;
-    return of_size > of_edge ? of_size : of_edge;
+    return surface->band * (of_size > of_edge ? of_size : of_edge);
 }
 
 static kiln_vec3 shortened(kiln_vec3 v, double most)

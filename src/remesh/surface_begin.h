@@ -47,6 +47,7 @@ struct kiln_surface {
     kiln_f64_array area;          /* [part] of its surface */
     kiln_f64_array volume;        /* [part] */
     bool smooth;                  /* the band is round the smooth surface, not the begin faces */
+    double band;                  /* of the options */
     double size;                  /* longest side of the bounding box of the sheets */
     double rounding;              /* of a coordinate */
     double reach;                 /* a tenth of the mean edge: how far one looks first */

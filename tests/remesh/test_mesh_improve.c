@@ -1,5 +1,7 @@
 /* kiln_mesh_improve as a user of the library calls it. */
 #include "fixtures.h"
+#include "geom/tet_quality.h"
+#include "remesh/facets.h"
 #include "support.h"
 
 #include <math.h>
@@ -101,6 +103,135 @@ START_TEST(surface_modes)
 END_TEST
 
 /* A size given makes the mesh as fine as asked for, fields, regions and tags come along. */
+/* A box with a roof of two flat halves that turn by 23 degrees, `far` away. */
+static kiln_mesh *roof(kiln_context *context, double far)
+{
+    const double slope = 0.2;
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=6 ny=6 nz=6");
+    kiln_test_jitter(mesh, 0.05, 7);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        kiln_vec3 p = mesh->u[v];
+        p.z *= 1.0 + slope * (0.5 - fabs(p.x - 0.5));
+        mesh->u[v] = mesh->x[v] = kiln_v3_add(p, kiln_v3(far, far, far));
+    }
+    return mesh;
+}
+
+static bool is_on_crease(const kiln_mesh *mesh, uint32_t v, double far)
+{
+    kiln_vec3 p = mesh->u[v];
+    return fabs(p.x - far - 0.5) < 1e-6 && fabs(p.z - far - 1.1) < 1e-6;
+}
+
+/* A crease between two flat facets is one at any angle, near the origin and far from it; a ball has
+ * none. */
+START_TEST(creases_between_facets)
+{
+    kiln_context *context = kiln_test_context(1);
+    const double far[] = {0.0, 1e6};
+    for (int i = 0; i < 2; i++) {
+        kiln_mesh *mesh = roof(context, far[i]);
+        size_t on_crease = 0;
+        ck_assert_int_eq(kiln_mark_facets(mesh, KILN_PI, NULL), KILN_OK);
+        for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+            bool crease = is_on_crease(mesh, v, far[i]);
+            on_crease += crease;
+            if (crease)
+                ck_assert(mesh->vertex[v].flags & KILN_VERTEX_FEATURE);
+        }
+        ck_assert_uint_eq(on_crease, 7);
+        kiln_test_audit(mesh);
+        kiln_mesh_destroy(mesh);
+    }
+    kiln_mesh *ball = kiln_test_mesh(context, "ball", "h=0.3");
+    ck_assert_int_eq(kiln_mark_facets(ball, KILN_PI, NULL), KILN_OK);
+    for (uint32_t v = 0; v < ball->table[KILN_ON_VERTEX].used; v++)
+        ck_assert(!(ball->vertex[v].flags & KILN_VERTEX_FEATURE));
+    kiln_mesh_destroy(ball);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* So the surface of a polyhedron stays, whatever freedom it has, and ends no worse for it. */
+START_TEST(polyhedra_stay)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh_improve_options options = kiln_mesh_improve_default_options();
+    kiln_mesh_improve_report report[2];
+    options.aggressive = true;
+    for (int m = 0; m < 2; m++) {
+        kiln_mesh *mesh = roof(context, 0.0);
+        options.surface = m ? KILN_SURFACE_QUADRIC : KILN_SURFACE_KEEP;
+        report[m] = improve(mesh, &options);
+        ck_assert_double_lt(report[m].hausdorff, 1e-9);
+        kiln_mesh_destroy(mesh);
+    }
+    ck_assert_double_ge(report[1].worst_after, report[0].worst_after);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* The mean rises with the worst, and a second run has nothing left to do. */
+START_TEST(mean_and_second_run)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh_improve_options options = kiln_mesh_improve_default_options();
+    kiln_mesh *mesh = kiln_test_mesh(context, "ball", "h=0.35");
+    kiln_test_jitter(mesh, 0.1, 5);
+    options.aggressive = true;
+    kiln_mesh_improve_report first = improve(mesh, &options);
+    ck_assert_double_gt(first.worst_after, 0.5);
+    ck_assert_double_gt(first.mean_after, 0.78);
+    ck_assert_double_gt(first.mean_after, first.mean_before);
+    kiln_mesh_improve_report second = improve(mesh, &options);
+    ck_assert_double_ge(second.worst_after, first.worst_after);
+    ck_assert_double_lt(second.worst_after, first.worst_after + 0.03);
+    ck_assert_double_lt(second.mean_after, first.mean_after + 0.03);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* The smallest sine is best where it is what counts. */
+START_TEST(measures_win_by_themselves)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh_improve_options options = kiln_mesh_improve_default_options();
+    double sine[2];
+    options.aggressive = true;
+    for (int m = 0; m < 2; m++) {
+        kiln_mesh *mesh = bad_box(context);
+        options.measure = m ? KILN_MEASURE_MIN_SINE : KILN_MEASURE_QUALITY;
+        improve(mesh, &options);
+        sine[m] = INFINITY;
+        for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+            const uint32_t *v = mesh->tet[t].v;
+            sine[m] = fmin(sine[m], kiln_tet_min_sine(&mesh->u[v[0]], &mesh->u[v[1]],
+                                                      &mesh->u[v[2]], &mesh->u[v[3]]));
+        }
+        kiln_mesh_destroy(mesh);
+    }
+    ck_assert_double_ge(sine[1], sine[0]);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* A plate that is much thinner than its edges are long asks for more tets than anyone wants. */
+START_TEST(thin_bodies_end)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh_improve_options options = kiln_mesh_improve_default_options();
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "lz=0.002 nx=12 ny=12 nz=1");
+    options.goal = 0.3;
+    kiln_mesh_improve_report report = improve(mesh, &options);
+    ck_assert_double_ge(report.worst_after, report.worst_before);
+    ck_assert_uint_le(report.tets_after, 4 * report.tets_before);
+    ck_assert_uint_gt(report.below_goal, 0);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(size_fields_and_tags)
 {
     kiln_context *context = kiln_test_context(1);
@@ -290,6 +421,11 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, goal_and_aggressive);
     tcase_add_test(all, measures);
     tcase_add_test(all, surface_modes);
+    tcase_add_test(all, creases_between_facets);
+    tcase_add_test(all, polyhedra_stay);
+    tcase_add_test(all, mean_and_second_run);
+    tcase_add_test(all, measures_win_by_themselves);
+    tcase_add_test(all, thin_bodies_end);
     tcase_add_test(all, size_fields_and_tags);
     tcase_add_test(all, sizes_keep_to_the_band);
     tcase_add_test(all, sizes_out_of_reach_cost_no_quality);
