@@ -189,8 +189,8 @@ static kiln_status resize(const filling *f, kiln_soup *out, kiln_error *error)
     kiln_sizing *sizing = NULL;
     kiln_improve_report done;
     kiln_adapt_report adapted;
-    const kiln_improve_request request = {kiln_remesh_default_options(),
-                                          kiln_improve_default_options(), false};
+    const kiln_improve_request request = {.remesh = kiln_remesh_default_options(),
+                                          .improve = kiln_improve_default_options()};
     KILN_TRY(kiln_mesh_import(f->context, out, f->place, NULL, &mesh, NULL, error));
     kiln_status status = kiln_sizing_create(mesh, request.remesh.space, &sizing, error);
     if (status == KILN_OK)

@@ -7,6 +7,10 @@
 #include "mesh/reorder.h"
 #include "remesh/improve_sized.h"
 
+/* Attempts for each tet: ten times what bodies take that are as thick as their edges are long.
+ * Plates and needles whose size does not fit them have more bad tets than could be repaired. */
+static const double EFFORT_A_TET = 400.0, LEAST_EFFORT = 4e6;
+
 /* Metric of the sizes at a point. */
 static kiln_sym3 metric_at(void *user, kiln_vec3 p)
 {
@@ -53,6 +57,8 @@ static kiln_status adapt(kiln_domain *domain, kiln_mesh *mesh, kiln_sizing *fiel
     request.improve.goal = options->goal;
     KILN_TRY(add_sizes(domain, field, error));
     KILN_TRY(kiln_improve_finish_sizing(mesh, options->space, field, error));
+    double tets = fmax(kiln_sizing_tets(field), (double)domain->live.count);
+    request.improve.effort = (uint64_t)fmax(EFFORT_A_TET * tets, LEAST_EFFORT);
     KILN_TRY(kiln_improve_sized(mesh, &request, field, &report, &adapted, error));
     domain->report.splits = adapted.splits;
     domain->report.contractions = adapted.contractions;

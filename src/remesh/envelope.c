@@ -50,8 +50,8 @@ static const ending endings[] = {{true, 4, KILN_SURFACE_QUADRIC},
 
 static kiln_status improve(kiln_mesh *mesh, const ending *how, kiln_error *error)
 {
-    kiln_improve_request request = {kiln_remesh_default_options(), kiln_improve_default_options(),
-                                    false};
+    kiln_improve_request request = {.remesh = kiln_remesh_default_options(),
+                                    .improve = kiln_improve_default_options()};
     kiln_improve_report done = {.bad_after = 1};
     kiln_adapt_report adapted;
     request.remesh.surface = how->surface;
