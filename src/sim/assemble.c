@@ -3,6 +3,7 @@
 #include "mesh/build.h"
 #include "mesh/classify.h"
 #include "mesh/reorder.h"
+#include "remesh/facets.h"
 #include "sim/pick.h"
 #include "sim/world_impl.h"
 
@@ -163,6 +164,15 @@ static kiln_status apply_region(kiln_world *world, uint32_t body, size_t row, in
     return kiln_said_wrap(world->scene, &region->said, status, error);
 }
 
+/* What keeps its mesh needs no facets. */
+static kiln_status find_features(kiln_world *world, kiln_error *error)
+{
+    double angle = kiln_world_ridge_angle(world);
+    return world->scene->remesh.method == KILN_REMESH_NONE
+               ? kiln_mesh_classify(world->mesh, angle, error)
+               : kiln_mark_facets(world->mesh, angle, error);
+}
+
 /* Materials of all tets. Tets keep the tags of their files as regions; those a selection chooses
  * get numbers above all of them, so that material borders are interfaces of the mesh. */
 static kiln_status apply_regions(kiln_world *world, const int32_t *file_tag, uint32_t *material,
@@ -179,7 +189,7 @@ static kiln_status apply_regions(kiln_world *world, const int32_t *file_tag, uin
     for (uint32_t b = 0; b < scene->bodies.count; b++)
         for (size_t r = 0; r < scene->bodies.data[b].regions.count; r++)
             KILN_TRY(apply_region(world, b, r, ++fresh, file_tag, material, error));
-    return kiln_mesh_classify(mesh, kiln_build_default_options().feature_angle, error);
+    return find_features(world, error);
 }
 
 static kiln_status assign_materials(kiln_world *world, kiln_error *error)
@@ -271,10 +281,12 @@ kiln_status kiln_world_build_mesh(kiln_world *world, kiln_error *error)
     if (scene->bodies.count == 0)
         return kiln_fail(error, KILN_ERR_INPUT, scene->file, 0, -1, "there are no bodies");
     kiln_soup all;
+    kiln_build_options building = kiln_build_default_options();
+    building.feature_angle = kiln_world_ridge_angle(world);
     kiln_soup_init(&all, world->context);
     kiln_status status = join_bodies(scene, &all, error);
     if (status == KILN_OK) {
-        status = kiln_mesh_build(world->context, &all, NULL, &world->mesh, NULL, error);
+        status = kiln_mesh_build(world->context, &all, &building, &world->mesh, NULL, error);
         if (status != KILN_OK)
             status = blame_body(scene, status, error);
     }

@@ -10,7 +10,9 @@ kiln_scene_remesh kiln_remesh_default_settings(void)
                                .rounds = 100,
                                .condition = 12.0,
                                .condition_change = 3.0,
-                               .merge = 0.3};
+                               .merge = 0.3,
+                               .ridge_angle = 45.0,
+                               .band = 1.0};
 }
 
 /* A scene that says something about it wants it. */
@@ -148,6 +150,12 @@ static const kiln_schema_row remesh_rows[] = {
                 "returns exactly; world: always so with global"},
     {"quality", KILN_VALUE_NUMBER, REMESH(quality), KILN_BETWEEN(0, 1), NULL, NULL,
      .meaning = "tets below are repaired; 1 is the regular tet"},
+    {"ridge_angle", KILN_VALUE_NUMBER, REMESH(ridge_angle), KILN_WITHIN(0, 180), "degrees", NULL,
+     .meaning = "edges of the surface that turn by more are features, besides those between flat "
+                "facets, which are features at any angle"},
+    {"band", KILN_VALUE_NUMBER, REMESH(band), KILN_WITHIN(1e-3, 100), NULL, NULL,
+     .meaning = "how far remeshing may move curved surfaces, times the usual (0.1 % of the model "
+                "or 5 % of the edges there)"},
     {"every", KILN_VALUE_WHOLE, REMESH(every), KILN_WITHIN(1, 1000000), "steps", NULL,
      .meaning = "between looks at the mesh where sizes are asked for; where none are, bad tets "
                 "are repaired in the step in which they become so"},

@@ -17,9 +17,11 @@ typedef enum kiln_remesh_method {
 typedef struct kiln_scene_remesh {
     kiln_said said;
     kiln_remesh_method method;
-    kiln_space space; /* the space that is meshed. World: u = x, all history is in the offsets;
-                         always with KILN_REMESH_GLOBAL */
-    double quality;   /* tets below are repaired: 0.15 */
+    kiln_space space;   /* the space that is meshed. World: u = x, all history is in the offsets;
+                           always with KILN_REMESH_GLOBAL */
+    double quality;     /* tets below are repaired: 0.15 */
+    double ridge_angle; /* degrees: surface edges that turn by more are features */
+    double band;        /* of curved surfaces, times the usual */
     int every; /* steps between looks where sizes are asked for: 1. Where none are, bad tets are
                   repaired in the step they become so */
 

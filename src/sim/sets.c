@@ -223,8 +223,7 @@ static kiln_status mark_all(kiln_boundary *b, const kiln_changes *changes, bool 
                             kiln_error *error)
 {
     KILN_TRY(mark_sets(b, KILN_NONE, changes, &features, error));
-    return features ? kiln_mesh_classify(b->world->mesh, kiln_build_default_options().feature_angle,
-                                         error)
+    return features ? kiln_mesh_classify(b->world->mesh, kiln_world_ridge_angle(b->world), error)
                     : KILN_OK;
 }
 

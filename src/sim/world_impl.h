@@ -115,6 +115,12 @@ const double *kiln_world_contact(const kiln_world *world);
 /* diagnosis.c. */
 void kiln_world_diagnose(const kiln_world *world, double tried, kiln_diagnosis *diagnosis);
 
+/* Radians: edges of the surface that turn by more are features. */
+KILN_INLINE double kiln_world_ridge_angle(const kiln_world *world)
+{
+    return world->scene->remesh.ridge_angle * (KILN_PI / 180.0);
+}
+
 KILN_INLINE double *kiln_world_column(const kiln_world *world, kiln_where where, const char *name)
 {
     const kiln_field *field = kiln_mesh_field(world->mesh, where, name);

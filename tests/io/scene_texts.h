@@ -113,7 +113,7 @@ static const char everything[] =
     "    solver = { backend = 'pcg-ic', tolerance = 1e-5, iterations = 99, memory = 1e9,\n"
     "      blas_threads = 2, precision = 'double' } },\n"
     "  remesh = param('method', 'local') == 'global' and domain or remesh { method = 'local',\n"
-    "    space = 'world', quality = 0.2, every = 3, size = 0.5,\n"
+    "    space = 'world', quality = 0.2, ridge_angle = 30, band = 2, every = 3, size = 0.5,\n"
     "    deformation = 0.25, strain = 8, strain_printed = true, follow = true, curvature = 0.5,\n"
     "    size_min = 0.125, size_max = 2,\n"
     "    isotropic = true, gradation = 1.25, most_tets = 1e6 },\n"
