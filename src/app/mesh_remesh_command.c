@@ -123,8 +123,9 @@ static kiln_status remesh(const kiln_arguments *arguments, work *w, kiln_error *
     if (status == KILN_OK && !w->made)
         return kiln_fail(error, KILN_ERR_INPUT, arguments->operands[0], 0, -1,
                          "the new mesh would be worse than the old: quality %.2g, and it was %.2g; "
-                         "nothing is written",
-                         w->report.worst_after, w->report.worst_before);
+                         "volume %.6g, and it was %.6g; nothing is written",
+                         w->report.worst_after, w->report.worst_before, w->report.volume_after,
+                         w->report.volume_before);
     return status;
 }
 

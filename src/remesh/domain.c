@@ -8,6 +8,10 @@
 #include "remesh/transfer.h"
 
 enum { SLIVER_ROUNDS = 30 };
+/* In a cube of the size: 10 in the lattice, fewer where a surface cuts it off. */
+static const double TETS_OF_SITES = 9.0;
+/* Of the volume; a mesh with less is none of the old domain. */
+static const double MOST_LOST = 0.005;
 
 kiln_domain_options kiln_domain_default_options(void)
 {
@@ -15,9 +19,19 @@ kiln_domain_options kiln_domain_default_options(void)
         .space = KILN_SPACE_WORLD, .feature_angle = 1.2, .rounds = 8, .goal = 0.3, .least = 0.25};
 }
 
+/* Tets of sites in a cube of the size are fewer: sizes that ask for a number of them, as those of a
+ * field do, are to be smaller. */
+static void fit_sizes(kiln_domain *domain)
+{
+    double scale = cbrt(TETS_OF_SITES / KILN_DOMAIN_TETS_IN_CUBE);
+    for (size_t v = 0; v < domain->local.count; v++)
+        domain->local.data[v] *= scale;
+}
+
 /* From sites: what overlaps is one. */
 static kiln_status join(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
 {
+    fit_sizes(domain);
     kiln_domain_progress(domain, "placing sites", 0.0);
     KILN_TRY(kiln_domain_place_sites(domain, error));
     KILN_TRY(kiln_domain_relax(domain, error));
@@ -100,7 +114,8 @@ static bool is_worse(kiln_domain *domain, const kiln_mesh *mesh)
     domain->report.worst_before = worst_in(domain->mesh, space);
     domain->report.worst_after = worst_in(mesh, space);
     domain->report.volume_after = volume_in(mesh, space);
-    return domain->report.worst_after < fmin(domain->report.worst_before, domain->options.least);
+    return domain->report.worst_after < fmin(domain->report.worst_before, domain->options.least) ||
+           domain->report.volume_after < (1.0 - MOST_LOST) * domain->report.volume_before;
 }
 
 static kiln_status remesh(kiln_domain *domain, kiln_mesh **out, kiln_error *error)

@@ -13,7 +13,7 @@
 
 #include "mesh/mesh.h"
 
-/* New tets in a cube of the size. */
+/* New tets in a cube of the size, where the old mesh is adapted. */
 #define KILN_DOMAIN_TETS_IN_CUBE 11.0
 
 typedef struct kiln_domain_options {
@@ -61,8 +61,8 @@ typedef struct kiln_domain_report {
  * old, positions in the other space by interpolation (VPF 4.3), and the fields of the old by their
  * rules. KILN_ERR_INPUT: a size is not positive, nothing of the domain is left at this size, or
  * lengths are out of range (kiln_remesh_in_range).
- * *out is NULL where the new mesh would be worse than the old one (options.least). `report` may
- * be NULL. */
+ * *out is NULL where the new mesh would be worse than the old one (options.least), or have less
+ * volume by half a per cent. `report` may be NULL. */
 kiln_status kiln_domain_remesh(const kiln_mesh *mesh, const kiln_domain_options *options,
                                kiln_mesh **out, kiln_domain_report *report, kiln_error *error);
 

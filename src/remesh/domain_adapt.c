@@ -11,6 +11,10 @@
  * Plates and needles whose size does not fit them have more bad tets than could be repaired. */
 static const double EFFORT_A_TET = 400.0, LEAST_EFFORT = 4e6;
 
+/* Sizes that edges may have where they are to be as before: the diagonals of cubes stay, which would
+ * be split by the usual bound, and there would be a third more tets. */
+static const double AS_BEFORE = 1.5;
+
 /* Metric of the sizes at a point. */
 static kiln_sym3 metric_at(void *user, kiln_vec3 p)
 {
@@ -55,6 +59,8 @@ static kiln_status adapt(kiln_domain *domain, kiln_mesh *mesh, kiln_sizing *fiel
     kiln_adapt_report adapted;
     request.remesh.space = options->space;
     request.improve.goal = options->goal;
+    if (options->size == 0.0 && !options->size_at)
+        request.longest = AS_BEFORE;
     KILN_TRY(add_sizes(domain, field, error));
     KILN_TRY(kiln_improve_finish_sizing(mesh, options->space, field, error));
     double tets = fmax(kiln_sizing_tets(field), (double)domain->live.count);

@@ -108,6 +108,8 @@ static kiln_status adapt_and_improve(kiln_mesh *mesh, const kiln_improve_request
     kiln_sizing *carried;
     adapt.remesh = request->remesh;
     adapt.improve = request->improve;
+    if (request->longest > 0.0)
+        adapt.size.longest = request->longest;
     if (request->whole) /* what comes afterwards goes beyond any goal */
         adapt.improve.goal = kiln_improve_default_options().goal;
     KILN_TRY(kiln_size_adapt(mesh, field, &adapt, adapted, error));

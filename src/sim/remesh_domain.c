@@ -15,6 +15,7 @@
 #include "remesh/domain.h"
 #include "remesh/nearby.h"
 #include "remesh/transfer.h"
+#include "sim/keep_energy.h"
 #include "sim/remeshing.h"
 #include "topology/assign.h"
 #include "topology/crossing.h"
@@ -352,6 +353,8 @@ typedef struct tally {
     size_t groups, parts, tets_before, tets_after;
     double volume_before, volume_after, transfer_seconds;
     double energy_before, energy_after; /* of the world */
+    KILN_ARRAY_OF(uint8_t)
+    fresh; /* [tet of the new mesh] of a part that was remeshed */
 } tally;
 
 /* NULL: its tets would be worse than what is asked for, and than the old ones. */
@@ -408,6 +411,16 @@ static kiln_status remesh_group(const look *l, const uint8_t *take, kiln_mesh *w
     return status;
 }
 
+/* Rows that came last. */
+static kiln_status mark_fresh(const kiln_mesh *whole, bool fresh, tally *sum, kiln_error *error)
+{
+    size_t rows = whole->table[KILN_ON_TET].used;
+    KILN_TRY(kiln_array_reserve(whole->context, &sum->fresh, rows, error));
+    memset(sum->fresh.data + sum->fresh.count, fresh, rows - sum->fresh.count);
+    sum->fresh.count = rows;
+    return KILN_OK;
+}
+
 /* The whole world's mesh, with new parts in place of those that are due. */
 static kiln_status make_mesh(const look *l, kiln_mesh **out, tally *sum, kiln_error *error)
 {
@@ -420,12 +433,17 @@ static kiln_status make_mesh(const look *l, kiln_mesh **out, tally *sum, kiln_er
         take.data[p] = !l->due.data[p];
     kiln_mesh *whole = NULL;
     kiln_status status = kiln_mesh_extract(l->world->mesh, take.data, &whole, error);
+    if (status == KILN_OK)
+        status = mark_fresh(whole, false, sum, error);
     for (uint32_t g = 0; g < parts && status == KILN_OK; g++) {
         if (!l->due.data[g] || l->group.data[g] != g)
             continue;
         for (size_t p = 0; p < parts; p++)
             take.data[p] = l->group.data[p] == g;
+        size_t groups = sum->groups;
         status = remesh_group(l, take.data, whole, sum, error);
+        if (status == KILN_OK)
+            status = mark_fresh(whole, sum->groups > groups, sum, error);
     }
     kiln_array_free(context, &take);
     if (status == KILN_OK)
@@ -435,11 +453,29 @@ static kiln_status make_mesh(const look *l, kiln_mesh **out, tally *sum, kiln_er
     return status;
 }
 
+/* Marks of tets, which have other numbers now. */
+static kiln_status renumber(kiln_context *context, const kiln_renumbering *now, tally *sum,
+                            kiln_error *error)
+{
+    KILN_ARRAY_OF(uint8_t)
+    fresh = {0};
+    KILN_TRY(kiln_array_reserve(context, &fresh, sum->fresh.count, error));
+    for (size_t t = 0; t < sum->fresh.count; t++)
+        fresh.data[now->row[KILN_ON_TET].data[t]] = sum->fresh.data[t];
+    memcpy(sum->fresh.data, fresh.data, sum->fresh.count);
+    kiln_array_free(context, &fresh);
+    return KILN_OK;
+}
+
 /* The new mesh takes the place of the world's. */
-static kiln_status adopt(kiln_world *world, kiln_mesh *mesh, kiln_error *error)
+static kiln_status adopt(kiln_world *world, kiln_mesh *mesh, tally *sum, kiln_error *error)
 {
     const kiln_changes all = {.all = true};
-    KILN_TRY(kiln_mesh_reorder(mesh, KILN_SPACE_WORLD, NULL, error));
+    kiln_renumbering now = {0};
+    KILN_TRY(kiln_mesh_reorder(mesh, KILN_SPACE_WORLD, &now, error));
+    kiln_status status = renumber(world->context, &now, sum, error);
+    kiln_renumbering_free(world->context, &now);
+    KILN_TRY(status);
     KILN_TRY(kiln_world_carry(world, mesh, error));
     KILN_TRY(kiln_mesh_exchange(world->mesh, mesh, error));
     return kiln_world_changed(world, &all, error);
@@ -538,7 +574,9 @@ static kiln_status take(const look *l, kiln_mesh *mesh, tally *sum, double start
 {
     look after = {.domain = l->domain, .world = l->world};
     sum->energy_before = energy_of(l->world);
-    kiln_status status = adopt(l->world, mesh, error);
+    kiln_status status = adopt(l->world, mesh, sum, error);
+    if (status == KILN_OK)
+        status = kiln_energy_keep(l->world, sum->fresh.data, sum->energy_before, energy_of, error);
     if (status == KILN_OK)
         status = take_stock(&after, error);
     if (status == KILN_OK) {
@@ -585,6 +623,7 @@ static kiln_status remesh(const look *l, kiln_error *error)
     else
         status = take(l, mesh, &sum, started, error);
     kiln_mesh_destroy(mesh);
+    kiln_array_free(d->world->context, &sum.fresh);
     if (d->work.changed == 0)
         d->work.remesh_seconds += kiln_wall_seconds() - started;
     return status;

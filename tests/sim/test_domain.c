@@ -2,6 +2,7 @@
 #include "fem/offset.h"
 #include "geom/tet_quality.h"
 #include "scenes.h"
+#include "sim/keep_energy.h"
 #include "sim/world_impl.h"
 
 #include <math.h>
@@ -230,6 +231,42 @@ START_TEST(sizes_and_merging_go_together)
 }
 END_TEST
 
+static double elastic_energy(const kiln_world *world)
+{
+    return kiln_solid_elastic_energy(world->solid, &world->mesh->x[0].x);
+}
+
+/* Rest shapes that fit badly flow until there is no more energy than allowed, and no farther. */
+START_TEST(what_is_too_much_energy_flows_away)
+{
+    begin(1);
+    dough();
+    ball(0.0, 0.0);
+    kiln_world *world = scene_world(scene);
+    kiln_mesh *mesh = kiln_world_mesh(world);
+    kiln_offsets offsets = kiln_offsets_of(mesh);
+    uint8_t fresh[4096];
+    uint32_t tets = mesh->table[KILN_ON_TET].used;
+    ck_assert_uint_le(tets, sizeof fresh);
+    for (uint32_t t = 0; t < tets; t++) {
+        fresh[t] = t % 5 != 0;
+        offsets.shape[t] = (kiln_sym3){.xx = 1.0 + 0.3 * (t % 3), .yy = 1.0, .zz = 0.9, .xy = 0.1};
+        offsets.rest_volume[t] *= 1.0 + 0.1 * ((double)(t % 2) - 0.5);
+    }
+    ck_assert_int_eq(kiln_solid_reform(world->solid, NULL), KILN_OK);
+    double all = elastic_energy(world), rest = offsets.rest_volume[0];
+    kiln_sym3 kept = offsets.shape[0];
+    ck_assert_int_eq(kiln_energy_keep(world, fresh, 2.0 * all, elastic_energy, NULL), KILN_OK);
+    ck_assert_double_eq(elastic_energy(world), all);
+    ck_assert_int_eq(kiln_energy_keep(world, fresh, 0.6 * all, elastic_energy, NULL), KILN_OK);
+    ck_assert_double_le(elastic_energy(world), 0.6 * all);
+    ck_assert_double_ge(elastic_energy(world), 0.55 * all);
+    ck_assert_double_eq(offsets.rest_volume[0], rest);
+    ck_assert_mem_eq(&offsets.shape[0], &kept, sizeof kept);
+    end(world);
+}
+END_TEST
+
 START_TEST(materials_keep_their_own_regions)
 {
     begin(1);
@@ -266,6 +303,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(cases, dough_merges_and_rubber_does_not);
     tcase_add_test(cases, a_mesh_that_would_be_worse_is_not_taken);
     tcase_add_test(cases, sizes_and_merging_go_together);
+    tcase_add_test(cases, what_is_too_much_energy_flows_away);
     tcase_add_test(cases, materials_keep_their_own_regions);
     return suite;
 }
