@@ -24,7 +24,7 @@ KILN_VALIDATION_CASE(refine, F3, QUICK,
                      "reversible refinement: counts, angles, and back bit for bit")
 KILN_VALIDATION_CASE(domain, domain, SLOW, "whole-domain remesh: volume, quality, surface")
 KILN_VALIDATION_CASE(domain, domain_again, SLOW, "75 whole-domain remeshes in a row")
-KILN_VALIDATION_CASE(domain_motions, domain_motions, SLOW,
+KILN_VALIDATION_CASE(domain, domain_motions, SLOW,
                      "whole-domain remeshes anywhere and in any position")
 KILN_VALIDATION_CASE(domain, merge, QUICK, "M2: two cubes that overlap become one")
 KILN_VALIDATION_CASE(fill, fill_mend, QUICK, "surfaces with cracks, turned and double triangles")
