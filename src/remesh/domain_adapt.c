@@ -11,8 +11,8 @@
  * Plates and needles whose size does not fit them have more bad tets than could be repaired. */
 static const double EFFORT_A_TET = 400.0, LEAST_EFFORT = 4e6;
 
-/* Sizes that edges may have where they are to be as before: the diagonals of cubes stay, which would
- * be split by the usual bound, and there would be a third more tets. */
+/* Sizes that edges may have where they are to be as before: the diagonals of cubes stay, which
+ * would be split by the usual bound, and there would be a third more tets. */
 static const double AS_BEFORE = 1.5;
 
 /* Metric of the sizes at a point. */

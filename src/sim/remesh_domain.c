@@ -416,7 +416,8 @@ static kiln_status mark_fresh(const kiln_mesh *whole, bool fresh, tally *sum, ki
 {
     size_t rows = whole->table[KILN_ON_TET].used;
     KILN_TRY(kiln_array_reserve(whole->context, &sum->fresh, rows, error));
-    memset(sum->fresh.data + sum->fresh.count, fresh, rows - sum->fresh.count);
+    for (size_t t = sum->fresh.count; t < rows; t++)
+        sum->fresh.data[t] = fresh;
     sum->fresh.count = rows;
     return KILN_OK;
 }
@@ -462,7 +463,8 @@ static kiln_status renumber(kiln_context *context, const kiln_renumbering *now, 
     KILN_TRY(kiln_array_reserve(context, &fresh, sum->fresh.count, error));
     for (size_t t = 0; t < sum->fresh.count; t++)
         fresh.data[now->row[KILN_ON_TET].data[t]] = sum->fresh.data[t];
-    memcpy(sum->fresh.data, fresh.data, sum->fresh.count);
+    for (size_t t = 0; t < sum->fresh.count; t++)
+        sum->fresh.data[t] = fresh.data[t];
     kiln_array_free(context, &fresh);
     return KILN_OK;
 }
