@@ -51,6 +51,15 @@ static double nearest2(const kiln_keep_out *g, uint32_t body, const kiln_vec3 (*
     return least2;
 }
 
+static bool is_shut(const kiln_keep_out *g, const kiln_vec3 (*p)[3], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < g->shut.count; k++)
+            if (kiln_box_overlap(kiln_box_of(p[i], 3), g->shut.data[k]))
+                return true;
+    return false;
+}
+
 static bool allows(const void *self, uint32_t vertex, const kiln_vec3 (*old)[3], size_t old_count,
                    const kiln_vec3 (*fresh)[3], size_t fresh_count)
 {
@@ -58,6 +67,8 @@ static bool allows(const void *self, uint32_t vertex, const kiln_vec3 (*old)[3],
     const kiln_mesh *mesh = g->mesh;
     double gap2 = g->rules.gap * g->rules.gap;
     uint32_t body = mesh->parts.data[mesh->info[mesh->vertex[vertex].tet].part].body;
+    if (is_shut(g, old, old_count) || is_shut(g, fresh, fresh_count))
+        return false;
     double after2 = nearest2(g, body, fresh, fresh_count, gap2);
     return after2 >= gap2 ||
            (after2 >= 0.0 && after2 >= LESS * nearest2(g, body, old, old_count, gap2));
@@ -138,6 +149,7 @@ void kiln_keep_out_end(kiln_keep_out *g)
     if (!g->mesh)
         return;
     kiln_array_free(g->mesh->context, &g->triangles);
+    kiln_array_free(g->mesh->context, &g->shut);
     kiln_bvh_destroy(&g->tree);
     g->mesh = NULL;
 }

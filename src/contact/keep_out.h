@@ -6,6 +6,7 @@
 #ifndef KILN_CONTACT_KEEP_OUT_H
 #define KILN_CONTACT_KEEP_OUT_H
 
+#include "contact/clearance.h"
 #include "contact/pair_table.h"
 #include "contact/walls.h"
 #include "geom/bvh.h"
@@ -33,6 +34,7 @@ typedef struct kiln_keep_out {
     KILN_ARRAY_OF(kiln_guarded)
     triangles;
     kiln_bvh tree;
+    kiln_crossings shut;      /* no surface changes in these; the caller's, freed with the rest */
     kiln_surface_guard guard; /* for remeshing; valid where the guard stays */
 } kiln_keep_out;
 

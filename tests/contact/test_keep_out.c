@@ -51,6 +51,12 @@ START_TEST(bodies_keep_out_of_each_other)
     const kiln_keep_out_rules none = {.gap = 0.1};
     ck_assert_int_eq(kiln_keep_out_begin(&guard, mesh, &none, NULL), KILN_OK);
     ck_assert(may_rise(&guard, mesh, 1.02));
+    /* Where a try has come out with surfaces through each other they stay. */
+    const kiln_box aside = {{0.5, 0.5, 0}, {1, 1, 2}}, there = {{0.3, 0, 0}, {1, 1, 2}};
+    ck_assert_int_eq(kiln_array_push(context, &guard.shut, aside, NULL), KILN_OK);
+    ck_assert(may_rise(&guard, mesh, 1.0));
+    ck_assert_int_eq(kiln_array_push(context, &guard.shut, there, NULL), KILN_OK);
+    ck_assert(!may_rise(&guard, mesh, 1.0));
     kiln_keep_out_end(&guard);
     kiln_mesh_destroy(mesh);
     kiln_context_destroy(context);
