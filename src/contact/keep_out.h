@@ -17,6 +17,8 @@ typedef struct kiln_keep_out_rules {
     const kiln_walls *walls;      /* NULL: none */
     bool at_begin;                /* where they were at the begin of the step, not at its end */
     bool bodies;                  /* and other bodies */
+    bool self;                    /* and what is not next to it of its own body, as far as
+                                     nothing goes through that: it may be as near as it likes */
     const kiln_pair_table *table; /* of those that meet; NULL: all */
     double gap;                   /* m, positive: what is farther away does not matter */
 } kiln_keep_out_rules;

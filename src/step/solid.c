@@ -544,6 +544,7 @@ kiln_status kiln_solid_keep_out(const kiln_solid *solid, bool at_begin, kiln_kee
     const kiln_keep_out_rules rules = {.walls = o->walls ? &solid->collide.walls : NULL,
                                        .at_begin = at_begin,
                                        .bodies = o->bodies,
+                                       .self = o->self,
                                        .table = o->pairs,
                                        .gap = GUARDED * o->thickness};
     return kiln_keep_out_begin(guard, solid->mesh, &rules, error);
