@@ -109,6 +109,36 @@ static void solve_small(const double *A, size_t n, double *v)
     }
 }
 
+/* sum[part] over rows, in their order: neighbours mostly are of one part, whose sum stays at hand.
+ */
+KILN_INLINE void sum_rows(const kiln_balance *balance, const size_t n, size_t rows, const double *v,
+                          double *sum)
+{
+    const uint32_t *part = balance->part.data;
+    for (size_t row = 0; row < rows;) {
+        double here[KILN_BSR_MOST], *of = sum + n * part[row];
+        const uint32_t p = part[row];
+        for (size_t c = 0; c < n; c++)
+            here[c] = of[c];
+        for (; row < rows && part[row] == p; row++, v += n)
+            for (size_t c = 0; c < n; c++)
+                here[c] += v[c];
+        for (size_t c = 0; c < n; c++)
+            of[c] = here[c];
+    }
+}
+
+/* The size of the blocks is a constant where it is inlined. */
+static void sum_parts(const kiln_balance *balance, size_t n, size_t rows, const double *v,
+                      double *sum)
+{
+    memset(sum, 0, n * balance->parts * sizeof *sum);
+    if (n == 3)
+        sum_rows(balance, 3, rows, v, sum);
+    else
+        sum_rows(balance, n, rows, v, sum);
+}
+
 kiln_status kiln_balance_find(kiln_balance *balance, const kiln_bsr *matrix,
                               const kiln_constraints *constraints, kiln_error *error)
 {
@@ -120,12 +150,12 @@ kiln_status kiln_balance_find(kiln_balance *balance, const kiln_bsr *matrix,
     KILN_TRY(kiln_array_reserve(context, &balance->factor, n * n * balance->parts, error));
     KILN_TRY(kiln_array_reserve(context, &balance->room, count + n * balance->parts, error));
     KILN_TRY(find_pushes(balance, matrix, constraints, error));
-    memset(balance->factor.data, 0, n * n * balance->parts * sizeof(double));
-    for (size_t c = 0; c < n; c++)
-        for (size_t row = 0; row < rows; row++)
-            for (size_t r = 0; r < n; r++)
-                balance->factor.data[n * (n * balance->part.data[row] + r) + c] +=
-                    balance->push.data[c * count + n * row + r];
+    double *sum = balance->room.data + count;
+    for (size_t c = 0; c < n; c++) {
+        sum_parts(balance, n, rows, balance->push.data + c * count, sum);
+        for (size_t i = 0; i < n * balance->parts; i++)
+            balance->factor.data[n * i + c] = sum[i];
+    }
     for (size_t p = 0; p < balance->parts; p++)
         factor_small(balance->factor.data + n * n * p, n);
     return KILN_OK;
@@ -182,10 +212,7 @@ void kiln_balance_restore(kiln_balance *balance, const kiln_constraints *constra
     double *rest = balance->room.data, *sum = rest + n * rows;
     restoring job = {balance, constraints, b, x, rest, sum};
     kiln_parallel_for(constraints->context, rows, GRAIN, rest_chunk, &job);
-    memset(sum, 0, n * balance->parts * sizeof *sum);
-    for (size_t row = 0; row < rows; row++)
-        for (size_t c = 0; c < n; c++)
-            sum[n * balance->part.data[row] + c] += rest[n * row + c];
+    sum_parts(balance, n, rows, rest, sum);
     for (size_t p = 0; p < balance->parts; p++)
         solve_small(balance->factor.data + n * n * p, n, sum + n * p);
     kiln_parallel_for(constraints->context, rows, GRAIN, move_chunk, &job);
