@@ -97,6 +97,10 @@ void kiln_bsr_row_sums(const kiln_bsr *matrix, double *sum);
 kiln_status kiln_bsr_multiply(const kiln_bsr *matrix, const double *x, double *y,
                               kiln_error *error);
 
+/* Rows that are coupled, by more than a place in the pattern, have one number: part [row], in the
+ * order of their first rows. Returns how many there are. */
+size_t kiln_bsr_number_parts(const kiln_bsr *matrix, uint32_t *part);
+
 size_t kiln_bsr_bytes(const kiln_bsr *matrix);
 
 #endif
