@@ -100,6 +100,8 @@ typedef struct ring_loop {
     const double *p, *density; /* [row], or x; [tet slot] */
     kiln_vec3 field;
     double scale, *out;
+    const uint64_t *blocks;
+    kiln_bsr *H;
 } ring_loop;
 
 /* The gradient of its volume at the corners, each a third of the area of the face opposite. */
@@ -198,6 +200,76 @@ void kiln_ring_volume_add_gradient(const kiln_ring_volume *rings, const kiln_mes
                    .scale = scale,
                    .out = g};
     kiln_parallel_for(rings->context, rings->rows, GRAIN, add_gradient_rows, &m);
+}
+
+/* Of the volume: -[x_d - x_c]x / 6 at (a, b), (a, b, c, d) an even order of the corners. */
+static void add_edge(double *to, size_t stride, double scale, kiln_vec3 edge)
+{
+    to[1] -= scale * edge.z;
+    to[2] += scale * edge.y;
+    to[stride] += scale * edge.z;
+    to[stride + 2] -= scale * edge.x;
+    to[2 * stride] -= scale * edge.y;
+    to[2 * stride + 1] += scale * edge.x;
+}
+
+static void add_hessian_entry(const ring_loop *m, uint32_t row, uint64_t entry)
+{
+    static const uint8_t others[4][4][2] = {{{0, 0}, {2, 3}, {3, 1}, {1, 2}},
+                                            {{3, 2}, {0, 0}, {0, 3}, {2, 0}},
+                                            {{1, 3}, {3, 0}, {0, 0}, {0, 1}},
+                                            {{2, 1}, {0, 2}, {1, 0}, {0, 0}}};
+    const uint32_t own = m->rings->tet.data[entry] % 4;
+    const uint32_t *v = m->mesh->tet[m->rings->tet.data[entry] / 4].v;
+    double mean = 0.0;
+    for (int k = 0; k < 4; k++)
+        mean += 0.25 * m->p[v[k]];
+    for (uint32_t k = 0; k < 4; k++) {
+        uint64_t block = m->blocks[4 * entry + k];
+        if (k == own || block == UINT64_MAX)
+            continue;
+        const double *c = m->in + 3 * (size_t)v[others[own][k][0]];
+        const double *d = m->in + 3 * (size_t)v[others[own][k][1]];
+        size_t stride;
+        double *to = kiln_bsr_at(m->H, row, block, &stride);
+        add_edge(to, stride, -m->scale * mean / 6.0,
+                 kiln_v3(d[0] - c[0], d[1] - c[1], d[2] - c[2]));
+    }
+}
+
+static void add_hessian_rows(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const ring_loop *m = user;
+    for (size_t i = begin; i < end; i++)
+        for (uint64_t s = m->rings->first.data[i]; s < m->rings->first.data[i + 1]; s++)
+            add_hessian_entry(m, (uint32_t)i, s);
+}
+
+void kiln_ring_volume_add_hessian(const kiln_ring_volume *rings, const kiln_mesh *mesh,
+                                  const double *x, const double *p, double scale,
+                                  const uint64_t *blocks, kiln_bsr *H)
+{
+    ring_loop m = {.rings = (kiln_ring_volume *)rings,
+                   .mesh = mesh,
+                   .in = x,
+                   .p = p,
+                   .scale = scale,
+                   .blocks = blocks,
+                   .H = H};
+    kiln_parallel_for(rings->context, rings->rows, GRAIN, add_hessian_rows, &m);
+}
+
+void kiln_ring_volume_find_blocks(const kiln_ring_volume *rings, const kiln_mesh *mesh,
+                                  const kiln_bsr *H, uint64_t *blocks)
+{
+    for (uint32_t i = 0; i < rings->rows; i++)
+        for (uint64_t s = rings->first.data[i]; s < rings->first.data[i + 1]; s++)
+            for (int k = 0; k < 4; k++) {
+                uint32_t j = mesh->tet[rings->tet.data[s] / 4].v[k];
+                blocks[4 * s + k] = j <= i ? UINT64_MAX : kiln_bsr_find(H, i, j);
+            }
 }
 
 static void linearise_rows(void *user, size_t chunk, size_t begin, size_t end, int worker)

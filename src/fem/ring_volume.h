@@ -41,6 +41,13 @@ void kiln_ring_volume_find(const kiln_ring_volume *rings, const kiln_mesh *mesh,
 /* g += scale times the gradient of p . R at x. */
 void kiln_ring_volume_add_gradient(const kiln_ring_volume *rings, const kiln_mesh *mesh,
                                    const double *x, const double *p, double scale, double *g);
+/* H += scale times the Hessian of p . R, which is of no sign; `blocks` [entry][4] are its places
+ * there, UINT64_MAX before a row, found by the second for a pattern that has them. */
+void kiln_ring_volume_add_hessian(const kiln_ring_volume *rings, const kiln_mesh *mesh,
+                                  const double *x, const double *p, double scale,
+                                  const uint64_t *blocks, kiln_bsr *H);
+void kiln_ring_volume_find_blocks(const kiln_ring_volume *rings, const kiln_mesh *mesh,
+                                  const kiln_bsr *H, uint64_t *blocks);
 /* J at x. */
 void kiln_ring_volume_linearise(kiln_ring_volume *rings, const kiln_mesh *mesh, const double *x);
 /* C of `give` [tet slot], a_t V_t; and 1 where there is no equation. */

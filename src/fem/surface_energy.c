@@ -27,6 +27,7 @@ struct kiln_surface_energy {
     KILN_ARRAY_OF(uint64_t)
     block;               /* [entry][3] in the matrix; none before the row */
     kiln_f64_array sums; /* [chunk] */
+    bool exact;
     kiln_term term;
 };
 
@@ -117,31 +118,38 @@ static double delta(void *self, const double *x0, const double *x1)
     return sum_faces(self, x0, x1);
 }
 
-/* The block (i, j) of the PSD part of gamma times the Hessian. */
-static kiln_mat3 hessian_block(const triangle *t, double gamma, int i, int j)
+/* normal n n' + along (I - n n') + turn [n]x */
+static kiln_mat3 block_of(kiln_vec3 axis, double normal, double along, double turn)
 {
-    static const double COSINE[3] = {1.0, -0.5, -0.5};
-    static const double SINE[3] = {0.0, 0.86602540378443864676, -0.86602540378443864676};
-    int turn = (i - j + 3) % 3;
-    double size = fabs(gamma) * 0.28867513459481288225; /* sqrt(3) / 6 */
-    double cosine = size * COSINE[turn], sine = gamma * 0.28867513459481288225 * SINE[turn];
-    double limit = LARGEST_COTANGENT, normal = 0.0;
-    if (gamma > 0.0)
-        normal = gamma * fmin(limit, fmax(-limit, kiln_v3_dot(t->E[i], t->E[j]) / (4 * t->area)));
-    const double n[3] = {t->n.x, t->n.y, t->n.z};
+    const double n[3] = {axis.x, axis.y, axis.z};
     kiln_mat3 block;
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
-            block.m[r][c] = (normal - cosine) * n[r] * n[c] + (r == c ? cosine : 0.0);
-    block.m[0][1] -= sine * n[2];
-    block.m[1][0] += sine * n[2];
-    block.m[0][2] += sine * n[1];
-    block.m[2][0] -= sine * n[1];
-    block.m[1][2] -= sine * n[0];
-    block.m[2][1] += sine * n[0];
+            block.m[r][c] = (normal - along) * n[r] * n[c] + (r == c ? along : 0.0);
+    block.m[0][1] -= turn * n[2];
+    block.m[1][0] += turn * n[2];
+    block.m[0][2] += turn * n[1];
+    block.m[2][0] -= turn * n[1];
+    block.m[1][2] -= turn * n[0];
+    block.m[2][1] += turn * n[0];
     return block;
 }
 
+/* The block (i, j) of gamma times the Hessian, or of its PSD part. */
+static kiln_mat3 hessian_block(const triangle *t, double gamma, bool exact, int i, int j)
+{
+    static const double COSINE[3] = {1.0, -0.5, -0.5};
+    static const double SINE[3] = {0.0, 0.86602540378443864676, -0.86602540378443864676};
+    static const double TRUE_TURN[3] = {0.0, 0.5, -0.5};
+    int turn = (i - j + 3) % 3;
+    double part = 0.28867513459481288225; /* sqrt(3) / 6 */
+    double limit = LARGEST_COTANGENT, normal = 0.0;
+    if (gamma > 0.0 || exact)
+        normal = gamma * fmin(limit, fmax(-limit, kiln_v3_dot(t->E[i], t->E[j]) / (4 * t->area)));
+    if (exact)
+        return block_of(t->n, normal, 0.0, gamma * TRUE_TURN[turn]);
+    return block_of(t->n, normal, fabs(gamma) * part * COSINE[turn], gamma * part * SINE[turn]);
+}
 static void add_blocks(const face_loop *m, uint32_t row, uint64_t entry, const triangle *t)
 {
     const kiln_surface_energy *energy = m->energy;
@@ -153,7 +161,7 @@ static void add_blocks(const face_loop *m, uint32_t row, uint64_t entry, const t
             continue;
         size_t stride;
         double *to = kiln_bsr_at(m->H, row, block, &stride);
-        kiln_mat3 h = hessian_block(t, gamma, (int)(at % 3), k);
+        kiln_mat3 h = hessian_block(t, gamma, energy->exact, (int)(at % 3), k);
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++)
                 to[r * stride + c] += h.m[r][c];
@@ -191,6 +199,13 @@ static void add(void *self, const double *x, double scale, double *g, kiln_bsr *
     kiln_parallel_for(energy->context, energy->rows, GRAIN, add_rows, &m);
 }
 
+static bool set_exact(void *self, bool exact)
+{
+    kiln_surface_energy *energy = self;
+    energy->exact = exact;
+    return energy->face.count > 0;
+}
+
 static kiln_status attach(void *self, const kiln_bsr *H, kiln_error *error)
 {
     kiln_surface_energy *energy = self;
@@ -218,6 +233,7 @@ kiln_status kiln_surface_energy_create(kiln_context *context, kiln_surface_energ
                                              .value = value,
                                              .delta = delta,
                                              .add = add,
+                                             .set_exact = set_exact,
                                              .attach = attach}};
     *out = energy;
     return KILN_OK;

@@ -7,6 +7,9 @@
  *                                                 + sin(2 pi (i - j) / 3) [n]x),
  * and for a negative gamma (a wall that is wetted) the other half of the second part alone.
  *
+ * Asked for it (term.set_exact) the Hessian is the true one, whose part in the plane is -[n]x / 2
+ * for j = i + 1, and its transpose for j = i - 1.
+ *
  * It couples vertices of faces, which elements and mass do, too: no cliques of its own, and nothing
  * is added to a matrix without theirs. */
 #ifndef KILN_FEM_SURFACE_ENERGY_H

@@ -549,6 +549,9 @@ static kiln_status find_direction(kiln_problem *p, bool *done, kiln_error *error
         memset(newton->dx, 0, p->count * sizeof(double));
     } else {
         KILN_TRY(solve_assembled(p, exact, &outcome, error));
+        if (exact && newton->equality && outcome == KILN_SOLVE_OK &&
+            !(kiln_problem_dot(p, newton->g, newton->dx) < 0.0))
+            outcome = KILN_SOLVE_NOT_POSITIVE; /* along the way that was found, at least */
         if (exact && outcome == KILN_SOLVE_NOT_POSITIVE) {
             kiln_problem_assemble(p, p->x, newton->g, &newton->matrix);
             KILN_TRY(solve_assembled(p, false, &outcome, error));

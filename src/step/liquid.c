@@ -29,9 +29,26 @@ static double pressure_delta(void *self, const double *x0, const double *x1)
 
 static void pressure_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
 {
-    (void)H; /* waves live in what is left out: steps are shorter than these (dossier 1) */
     kiln_liquid *l = self;
     kiln_ring_volume_add_gradient(&l->rings, l->mesh, x, l->p.data, scale, g);
+    if (H && l->exact) /* it has no sign; waves of gravity live in it */
+        kiln_ring_volume_add_hessian(&l->rings, l->mesh, x, l->p.data, scale, l->blocks.data, H);
+}
+
+static bool pressure_set_exact(void *self, bool exact)
+{
+    kiln_liquid *l = self;
+    l->exact = exact;
+    return true;
+}
+
+static kiln_status pressure_attach(void *self, const kiln_bsr *H, kiln_error *error)
+{
+    kiln_liquid *l = self;
+    KILN_TRY(kiln_array_reserve(l->context, &l->blocks, 4 * l->rings.first.data[l->rings.rows] + 1,
+                                error));
+    kiln_ring_volume_find_blocks(&l->rings, l->mesh, H, l->blocks.data);
+    return KILN_OK;
 }
 
 /* e = C (p - p_h) - (R - goal), p_h = -density acceleration . x. */
@@ -69,7 +86,9 @@ kiln_status kiln_liquid_init(kiln_liquid *liquid, kiln_context *context, kiln_er
                                          .weight = 1.0,
                                          .value = pressure_value,
                                          .delta = pressure_delta,
-                                         .add = pressure_add}};
+                                         .add = pressure_add,
+                                         .set_exact = pressure_set_exact,
+                                         .attach = pressure_attach}};
     kiln_ring_volume_init(&liquid->rings, context);
     return kiln_surface_energy_create(context, &liquid->surface, error);
 }
@@ -86,6 +105,7 @@ void kiln_liquid_free(kiln_liquid *liquid)
     kiln_array_free(liquid->context, &liquid->p);
     kiln_array_free(liquid->context, &liquid->goal);
     kiln_array_free(liquid->context, &liquid->found);
+    kiln_array_free(liquid->context, &liquid->blocks);
 }
 
 static bool is_liquid(const kiln_mesh *mesh, const kiln_material *materials,

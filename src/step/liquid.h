@@ -29,7 +29,10 @@ typedef struct kiln_liquid {
     kiln_f64_array p;         /* [row] less the pressure, Pa */
     kiln_f64_array goal;      /* [row] m^3 */
     kiln_f64_array found;     /* [row] scratch */
-    kiln_vec3 acceleration;   /* of gravity */
+    KILN_ARRAY_OF(uint64_t)
+    blocks;                 /* of the rings in Newton's matrix */
+    bool exact;             /* the Hessian is wanted as it is */
+    kiln_vec3 acceleration; /* of gravity */
 } kiln_liquid;
 
 kiln_status kiln_liquid_init(kiln_liquid *liquid, kiln_context *context, kiln_error *error);

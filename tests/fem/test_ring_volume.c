@@ -73,6 +73,47 @@ START_TEST(volumes_and_their_derivatives)
 }
 END_TEST
 
+/* H v is the change of the gradient along v. */
+START_TEST(the_hessian_is_that_of_the_volume)
+{
+    fixture f = make("ball", "radius=1 h=0.5", 1);
+    size_t size = 3 * f.rows;
+    const kiln_cliques tets = {
+        .count = f.rings.corner.count / 4, .size = 4, .row = f.rings.corner.data};
+    double *p = malloc(f.rows * sizeof *p), *v = malloc(size * sizeof *v), step = 1e-5;
+    double *x = malloc(size * sizeof *x),
+           *g[2] = {calloc(size, sizeof *x), calloc(size, sizeof *x)};
+    double *Hv = malloc(size * sizeof *Hv);
+    uint64_t *blocks = malloc(4 * f.rings.first.data[f.rows] * sizeof *blocks);
+    kiln_bsr H;
+    kiln_bsr_init(&H, f.context);
+    ck_assert_int_eq(kiln_bsr_set_pattern(&H, f.rows, &tets, 1, NULL), KILN_OK);
+    for (size_t i = 0; i < f.rows; i++)
+        p[i] = cos((double)i);
+    for (size_t i = 0; i < size; i++)
+        v[i] = sin((double)i);
+    kiln_ring_volume_find_blocks(&f.rings, f.mesh, &H, blocks);
+    kiln_ring_volume_add_hessian(&f.rings, f.mesh, f.x, p, 3.0, blocks, &H);
+    ck_assert_int_eq(kiln_bsr_multiply(&H, v, Hv, NULL), KILN_OK);
+    for (int side = 0; side < 2; side++) {
+        for (size_t i = 0; i < size; i++)
+            x[i] = f.x[i] + (side ? step : -step) * v[i];
+        kiln_ring_volume_add_gradient(&f.rings, f.mesh, x, p, 3.0, g[side]);
+    }
+    for (size_t i = 0; i < size; i++)
+        ck_assert_double_eq_tol(Hv[i], (g[1][i] - g[0][i]) / (2.0 * step), 1e-9);
+    kiln_bsr_free(&H);
+    free(p);
+    free(v);
+    free(x);
+    free(g[0]);
+    free(g[1]);
+    free(Hv);
+    free(blocks);
+    drop(&f);
+}
+END_TEST
+
 /* By elimination with full pivoting. */
 static size_t rank_of(double *a, size_t rows, size_t columns)
 {
@@ -183,6 +224,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("ring volume");
     TCase *c = kiln_test_case(suite, "all");
     tcase_add_test(c, volumes_and_their_derivatives);
+    tcase_add_test(c, the_hessian_is_that_of_the_volume);
     tcase_add_test(c, equal_order_has_null_pressures);
     tcase_add_test(c, rest_stays_rest);
     return suite;
