@@ -21,10 +21,10 @@ static void set_steps(kiln_trial *trial, kiln_integrator integrator, double dt, 
     trial->scene.duration = kiln_trial_number(trial, dt * steps, 0, 0, 1);
 }
 
-static void set_gravity(kiln_trial *trial)
+static void set_gravity(kiln_trial *trial, double g)
 {
     trial->scene.gravity =
-        kiln_quantity_vector(kiln_trial_vector(trial, kiln_v3(0, 0, -9.81), 1, 0, -2));
+        kiln_quantity_vector(kiln_trial_vector(trial, kiln_v3(0, 0, -g), 1, 0, -2));
 }
 
 /* Slip at walls of a box: patches 1 to 5, all but the top. */
@@ -74,7 +74,7 @@ static kiln_status fill_tank(kiln_validation *validation, const kiln_view *view,
     *out = (tank){0};
     kiln_trial_begin(&trial, kiln_validation_context(validation), view);
     set_steps(&trial, integrator, 0.01, 3);
-    set_gravity(&trial);
+    set_gravity(&trial, 9.81);
     trial.scene.solid.newton.tolerance = 1e-15;
     trial.user = out;
     kiln_status status = kiln_trial_liquid(&trial, 997, 0, 0, error);
@@ -362,8 +362,8 @@ static kiln_status sink(kiln_validation *validation, const kiln_view *view, cons
     kiln_soup soup;
     kiln_picks base;
     kiln_trial_begin(&trial, kiln_validation_context(validation), view);
-    set_steps(&trial, KILN_IMPLICIT_EULER, 2.5e-3, 4);
-    set_gravity(&trial);
+    set_steps(&trial, KILN_IMPLICIT_EULER, 2.5e-3, 10);
+    set_gravity(&trial, 9.81e-3); /* so little that it keeps its height meanwhile */
     trial.user = speed;
     kiln_status status = kiln_trial_liquid(&trial, 1000, 1e3, 0, error);
     if (status == KILN_OK)
@@ -388,7 +388,7 @@ static kiln_status sink(kiln_validation *validation, const kiln_view *view, cons
 
 kiln_status kiln_validate_L8(kiln_validation *validation, kiln_error *error)
 {
-    const double speed = 1000 * 9.81 * 0.01 / 6e3;
+    const double speed = 1000 * 9.81e-3 * 0.01 / 6e3;
     for (size_t row = 0; kiln_view_at(row); row++) {
         double measured;
         KILN_TRY(sink(validation, kiln_view_at(row), "radius=0.01 height=0.1 h=0.005", &measured,
@@ -435,7 +435,7 @@ static kiln_status slosh(kiln_validation *validation, const kiln_view *view, int
     kiln_trial_begin(&trial, kiln_validation_context(validation), view);
     map.trial = &trial;
     set_steps(&trial, KILN_BDF2, 0.01, 160);
-    set_gravity(&trial);
+    set_gravity(&trial, 9.81);
     trial.user = out;
     kiln_status status = kiln_trial_liquid(&trial, 1000, 0, 0, error);
     if (status == KILN_OK)

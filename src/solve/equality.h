@@ -4,15 +4,16 @@
 #ifndef KILN_SOLVE_EQUALITY_H
 #define KILN_SOLVE_EQUALITY_H
 
-#include "solve/equations.h"
+#include "solve/saddle.h"
 
 typedef struct kiln_equality {
     void *self; /* borrowed */
     /* J and C at x, and in e [row] what a step has to bring, C (p - p_h) - c(x). The equations are
      * Newton's to change until it asks again. */
     kiln_equations *(*linearise)(void *self, const double *x, double *e);
-    void (*add)(void *self, const double *dp); /* [row] to the multipliers */
-    double tolerance;                          /* of a solve (saddle.h) */
+    void (*add)(void *self, const double *dp);     /* [row] to the multipliers */
+    const kiln_saddle_stiff *(*stiff)(void *self); /* NULL of it: the matrix is not */
+    double tolerance;                              /* of a solve (saddle.h) */
     int max_iterations;
 } kiln_equality;
 

@@ -481,7 +481,8 @@ static kiln_status solve_with_equations(kiln_problem *p, kiln_solve_outcome *out
     }
     kiln_equations_project(equations, p->constraints);
     kiln_constraints_apply(p->constraints, &newton->matrix, kiln_diagonal_mean(&newton->matrix));
-    KILN_TRY(kiln_saddle_factor(newton->saddle, &newton->matrix, equations, outcome, error));
+    KILN_TRY(kiln_saddle_factor(newton->saddle, &newton->matrix, equations,
+                                equality->stiff(equality->self), outcome, error));
     if (*outcome != KILN_SOLVE_OK)
         return KILN_OK;
     const kiln_saddle_options options = {equality->tolerance, equality->max_iterations};

@@ -16,6 +16,9 @@ static const double CLOSED = 1e-10;
 struct kiln_saddle {
     kiln_context *context;
     kiln_solver *solver; /* of S */
+    kiln_solver *whole;  /* of A where that is stiff; made when it is first needed */
+    kiln_solver_options options;
+    const kiln_saddle_stiff *stiff;
     kiln_bsr S;
     const kiln_bsr *A;
     const kiln_equations *equations;
@@ -36,7 +39,7 @@ kiln_status kiln_saddle_create(kiln_context *context, const kiln_solver_options 
     kiln_saddle *s = kiln_resize(context, NULL, 0, sizeof *s);
     if (!s)
         return kiln_fail_memory(error, sizeof *s);
-    *s = (kiln_saddle){.context = context};
+    *s = (kiln_saddle){.context = context, .options = *solver};
     kiln_bsr_init_blocks(&s->S, context, 1);
     kiln_status status = kiln_solver_create(context, solver, &s->solver, error);
     if (status != KILN_OK) {
@@ -50,6 +53,8 @@ kiln_status kiln_saddle_create(kiln_context *context, const kiln_solver_options 
 void kiln_saddle_forget(kiln_saddle *s)
 {
     kiln_solver_forget(s->solver);
+    if (s->whole)
+        kiln_solver_forget(s->whole);
     kiln_bsr_free(&s->S);
     kiln_array_free(s->context, &s->inverse);
     kiln_array_free(s->context, &s->part);
@@ -65,6 +70,7 @@ void kiln_saddle_destroy(kiln_saddle *s)
         return;
     kiln_saddle_forget(s);
     kiln_solver_destroy(s->solver);
+    kiln_solver_destroy(s->whole);
     kiln_release(s->context, s, sizeof *s);
 }
 
@@ -81,6 +87,8 @@ static void invert_blocks(void *user, size_t chunk, size_t begin, size_t end, in
     for (size_t i = begin; i < end; i++) {
         kiln_mat3 block;
         kiln_bsr_diagonal(s->A, (uint32_t)i, &block.m[0][0]);
+        if (s->stiff && s->stiff->inertia[i] > 0.0)
+            block = kiln_m3_scale(kiln_m3_identity(), s->stiff->inertia[i]);
         block = kiln_m3_inverse(block);
         memcpy(s->inverse.data + 9 * i, block.m, sizeof block.m);
     }
@@ -117,13 +125,27 @@ static kiln_status find_closed(kiln_saddle *s, kiln_error *error)
     return KILN_OK;
 }
 
+static kiln_status factor_whole(kiln_saddle *s, kiln_solve_outcome *outcome, kiln_error *error)
+{
+    if (!s->whole)
+        KILN_TRY(kiln_solver_create(s->context, &s->options, &s->whole, error));
+    return kiln_solver_factor(s->whole, s->A, outcome, error);
+}
+
 kiln_status kiln_saddle_factor(kiln_saddle *s, const kiln_bsr *A, const kiln_equations *equations,
-                               kiln_solve_outcome *outcome, kiln_error *error)
+                               const kiln_saddle_stiff *stiff, kiln_solve_outcome *outcome,
+                               kiln_error *error)
 {
     double begin = kiln_wall_seconds();
     size_t rows = equations->rows;
     s->A = A;
     s->equations = equations;
+    s->stiff = stiff;
+    *outcome = KILN_SOLVE_OK;
+    if (stiff)
+        KILN_TRY(factor_whole(s, outcome, error));
+    if (*outcome != KILN_SOLVE_OK)
+        return KILN_OK;
     KILN_TRY(kiln_array_reserve(s->context, &s->inverse, 9 * rows + 1, error));
     KILN_TRY(kiln_array_reserve(s->context, &s->room, 4 * VECTORS * rows + 1, error));
     kiln_parallel_for(s->context, rows, GRAIN, invert_blocks, s);
@@ -193,8 +215,14 @@ static kiln_status precondition(const kiln_saddle *s, const double *v, double *z
 {
     size_t rows = s->equations->rows;
     scaling m = {s, v, z};
-    kiln_parallel_for(s->context, rows, GRAIN, scale_rows, &m);
-    return kiln_solver_solve(s->solver, v + 3 * rows, z + 3 * rows, outcome, error);
+    KILN_TRY(kiln_solver_solve(s->solver, v + 3 * rows, z + 3 * rows, outcome, error));
+    if (!s->stiff) {
+        kiln_parallel_for(s->context, rows, GRAIN, scale_rows, &m);
+        return KILN_OK;
+    }
+    for (size_t i = 0; i < rows; i++)
+        z[3 * rows + i] += s->stiff->more[i] * v[3 * rows + i];
+    return *outcome == KILN_SOLVE_OK ? kiln_solver_solve(s->whole, v, z, outcome, error) : KILN_OK;
 }
 
 /* The recurrences of MINRES; [1] is the newest. */

@@ -12,6 +12,8 @@ static const double STABILISATION = 0.1;
 static const double RECOVERY = 0.5, MOST_RECOVERY = 0.05;
 static const double SOLVE_TOLERANCE = 1e-3; /* Newton goes on from what is left */
 enum { MOST_ITERATIONS = 400 };
+/* Viscosity over inertia of a tet, from which the matrix is factored. */
+static const double STIFF = 0.3;
 
 static double pressure_value(void *self, const double *x)
 {
@@ -73,12 +75,19 @@ static void add_multipliers(void *self, const double *dp)
     kiln_vector_combine(l->context, 1.0, l->p.data, 1.0, dp, l->p.data, l->rings.rows);
 }
 
+static const kiln_saddle_stiff *find_stiff(void *self)
+{
+    kiln_liquid *l = self;
+    return l->stiff ? &l->stiffness : NULL;
+}
+
 kiln_status kiln_liquid_init(kiln_liquid *liquid, kiln_context *context, kiln_error *error)
 {
     *liquid = (kiln_liquid){.context = context,
                             .equality = {.self = liquid,
                                          .linearise = linearise,
                                          .add = add_multipliers,
+                                         .stiff = find_stiff,
                                          .tolerance = SOLVE_TOLERANCE,
                                          .max_iterations = MOST_ITERATIONS},
                             .pressure = {.name = "pressure",
@@ -101,11 +110,14 @@ void kiln_liquid_free(kiln_liquid *liquid)
     kiln_surface_energy_destroy(liquid->surface);
     kiln_array_free(liquid->context, &liquid->viscosity);
     kiln_array_free(liquid->context, &liquid->give);
+    kiln_array_free(liquid->context, &liquid->viscous);
     kiln_array_free(liquid->context, &liquid->density);
     kiln_array_free(liquid->context, &liquid->p);
     kiln_array_free(liquid->context, &liquid->goal);
     kiln_array_free(liquid->context, &liquid->found);
     kiln_array_free(liquid->context, &liquid->blocks);
+    kiln_array_free(liquid->context, &liquid->inertia);
+    kiln_array_free(liquid->context, &liquid->more);
 }
 
 static bool is_liquid(const kiln_mesh *mesh, const kiln_material *materials,
@@ -153,17 +165,21 @@ kiln_status kiln_liquid_build(kiln_liquid *liquid, const kiln_mesh *mesh, size_t
 {
     size_t tets = mesh->table[KILN_ON_TET].used;
     liquid->mesh = mesh;
-    liquid->used = false;
-    for (uint32_t t = 0; t < tets && !liquid->used; t++)
-        liquid->used = is_liquid(mesh, materials, material_of, t);
+    liquid->used = liquid->mixed = false;
+    for (uint32_t t = 0; t < tets; t++)
+        if (mesh->tet[t].v[0] != KILN_NONE)
+            *(is_liquid(mesh, materials, material_of, t) ? &liquid->used : &liquid->mixed) = true;
     if (!liquid->used)
         return KILN_OK;
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->viscosity, tets, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->give, tets, error));
+    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->viscous, tets, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->density, tets, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->p, rows, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->goal, rows, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->found, rows, error));
+    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->inertia, rows, error));
+    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->more, rows, error));
     KILN_TRY(build_rings(liquid, rows, materials, material_of, error));
     return build_surface(liquid, materials, material_of, error);
 }
@@ -197,6 +213,32 @@ static void find_give(kiln_liquid *l, const kiln_liquid_start *start)
     }
 }
 
+/* Where viscosity outweighs inertia within a tet, or there is solid matter too. */
+static void find_stiffness(kiln_liquid *l, const kiln_liquid_start *start)
+{
+    const kiln_mesh *mesh = l->mesh;
+    size_t vertices = mesh->table[KILN_ON_VERTEX].used, tets = mesh->table[KILN_ON_TET].used;
+    double ratio = 0.0;
+    for (size_t i = 0; i < l->rings.rows; i++)
+        l->inertia.data[i] = i < vertices ? start->lumped[i] / start->scale : 0.0;
+    for (uint32_t t = 0; t < tets; t++) {
+        l->viscous.data[t] = 0.0;
+        if (!(l->density.data[t] > 0.0))
+            continue;
+        double volume = start->mass[t] / l->density.data[t],
+               length = cbrt(6.0 * sqrt(2.0) * volume);
+        double viscous = l->viscosity.data[t] / start->tau;
+        ratio = fmax(ratio, viscous * start->scale / (l->density.data[t] * length * length));
+        l->viscous.data[t] = viscous * volume;
+    }
+    kiln_ring_volume_gather(&l->rings, l->viscous.data, l->more.data);
+    kiln_ring_volume_find(&l->rings, mesh, NULL, start->x, l->found.data);
+    for (size_t i = 0; i < l->rings.rows; i++)
+        l->more.data[i] /= l->found.data[i] > 0.0 ? l->found.data[i] * l->found.data[i] : 1.0;
+    l->stiffness = (kiln_saddle_stiff){l->inertia.data, l->more.data};
+    l->stiff = l->mixed || ratio > STIFF;
+}
+
 static void find_goals(kiln_liquid *l, const double *x)
 {
     const kiln_offsets offsets = kiln_offsets_of(l->mesh);
@@ -222,6 +264,7 @@ void kiln_liquid_begin(kiln_liquid *liquid, const kiln_liquid_start *start)
     for (size_t i = 0; i < liquid->rings.rows; i++)
         liquid->p.data[i] = i < vertices ? -pressure[i] : 0.0;
     find_give(liquid, start);
+    find_stiffness(liquid, start);
     kiln_ring_volume_stabilise(&liquid->rings, liquid->give.data);
     find_goals(liquid, start->x);
 }

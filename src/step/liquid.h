@@ -18,17 +18,21 @@
 typedef struct kiln_liquid {
     kiln_context *context;
     const kiln_mesh *mesh; /* borrowed */
-    bool used;             /* some tet is liquid */
+    bool used, mixed;      /* some tet is liquid; another is not */
     kiln_ring_volume rings;
     kiln_surface_energy *surface;
     kiln_equality equality;
-    kiln_term pressure;       /* p . R */
-    kiln_f64_array viscosity; /* [tet slot] Pa s */
-    kiln_f64_array give;      /* [tet slot] part of each in C */
-    kiln_f64_array density;   /* [tet slot] kg/m^3 */
-    kiln_f64_array p;         /* [row] less the pressure, Pa */
-    kiln_f64_array goal;      /* [row] m^3 */
-    kiln_f64_array found;     /* [row] scratch */
+    kiln_term pressure;           /* p . R */
+    kiln_f64_array viscosity;     /* [tet slot] Pa s */
+    kiln_f64_array give;          /* [tet slot] part of each in C */
+    kiln_f64_array density;       /* [tet slot] kg/m^3 */
+    kiln_f64_array viscous;       /* [tet slot] viscosity, over a time, times volume: J */
+    kiln_f64_array p;             /* [row] less the pressure, Pa */
+    kiln_f64_array goal;          /* [row] m^3 */
+    kiln_f64_array found;         /* [row] scratch */
+    kiln_f64_array inertia, more; /* [row] of a stiff matrix (solve/saddle.h) */
+    kiln_saddle_stiff stiffness;
+    bool stiff;
     KILN_ARRAY_OF(uint64_t)
     blocks;                 /* of the rings in Newton's matrix */
     bool exact;             /* the Hessian is wanted as it is */
@@ -45,6 +49,7 @@ kiln_status kiln_liquid_build(kiln_liquid *liquid, const kiln_mesh *mesh, size_t
 typedef struct kiln_liquid_start {
     const double *x;        /* [row][3] at the begin */
     const double *mass;     /* [tet slot] kg */
+    const double *lumped;   /* [vertex slot] kg */
     double scale, tau;      /* of the integrator: s^2, s */
     kiln_vec3 acceleration; /* m/s^2, of all matter */
 } kiln_liquid_start;

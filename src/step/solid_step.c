@@ -356,6 +356,7 @@ static void begin_liquid(const kiln_attempt *t)
     kiln_solid *s = t->solid;
     const kiln_liquid_start start = {.x = kiln_solid_positions(s),
                                      .mass = s->tet_mass.data,
+                                     .lumped = kiln_mass_lumped(s->mass),
                                      .scale = t->scheme.scale,
                                      .tau = t->scheme.tau,
                                      .acceleration = kiln_loads_acceleration(s->loads)};

@@ -68,11 +68,12 @@ static void drop(fixture *f)
     kiln_context_destroy(f->context);
 }
 
-static void solve(fixture *f, const double *right, double *result)
+static void solve(fixture *f, const kiln_saddle_stiff *stiff, const double *right, double *result)
 {
     kiln_solve_outcome outcome;
     const kiln_saddle_options options = {1e-13, 400};
-    ck_assert_int_eq(kiln_saddle_factor(f->saddle, &f->A, &f->equations, &outcome, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_saddle_factor(f->saddle, &f->A, &f->equations, stiff, &outcome, NULL),
+                     KILN_OK);
     ck_assert_int_eq(outcome, KILN_SOLVE_OK);
     ck_assert_int_eq(kiln_saddle_solve(f->saddle, &options, right, right + 3 * ROWS, result,
                                        result + 3 * ROWS, &outcome, NULL),
@@ -109,9 +110,12 @@ START_TEST(agrees_with_elimination)
         right[i] = cos(i);
     fill_dense(&f, K);
     dense_solve(K, N, right, exact);
-    solve(&f, right, found);
-    for (int i = 0; i < N; i++)
-        ck_assert_double_eq_tol(found[i], exact[i], 1e-9);
+    const double inertia[ROWS] = {3.0}, more[ROWS] = {0.1, 0.2};
+    for (int k = 0; k < 2; k++) { /* however it is preconditioned */
+        solve(&f, k ? &(kiln_saddle_stiff){inertia, more} : NULL, right, found);
+        for (int i = 0; i < N; i++)
+            ck_assert_double_eq_tol(found[i], exact[i], 1e-9);
+    }
     ck_assert_uint_eq(kiln_saddle_last(f.saddle)->closed, 0);
     free(K);
     drop(&f);
@@ -126,7 +130,7 @@ START_TEST(closed_parts_keep_their_sum)
     double *K = malloc(N * N * sizeof *K), right[N], found[N], sum = 0.0, mean = 0.0, off = 0.0;
     for (int i = 0; i < N; i++)
         right[i] = i < 3 * ROWS ? sin(i) : 1.0;
-    solve(&f, right, found);
+    solve(&f, NULL, right, found);
     ck_assert_uint_eq(kiln_saddle_last(f.saddle)->closed, 1);
     fill_dense(&f, K);
     for (int i = 0; i < N; i++) {
@@ -156,7 +160,7 @@ START_TEST(two_threads_give_the_same_bits)
         right[i] = sin(3 * i);
     for (int i = 0; i < 2; i++) {
         fixture f = make(i + 1, false);
-        solve(&f, right, found[i]);
+        solve(&f, NULL, right, found[i]);
         drop(&f);
     }
     ck_assert_mem_eq(found[0], found[1], sizeof found[0]);
