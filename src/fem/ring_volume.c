@@ -18,6 +18,7 @@ void kiln_ring_volume_free(kiln_ring_volume *rings)
     kiln_array_free(rings->context, &rings->tet);
     kiln_array_free(rings->context, &rings->place);
     kiln_array_free(rings->context, &rings->corner);
+    kiln_array_free(rings->context, &rings->kept);
     kiln_equations_free(&rings->equations);
     rings->rows = 0;
 }
@@ -41,12 +42,15 @@ static kiln_status list_stars(kiln_ring_volume *rings, const kiln_mesh *mesh, co
     KILN_TRY(kiln_array_reserve(rings->context, &rings->tet, 4 * kept + 1, error));
     KILN_TRY(kiln_array_reserve(rings->context, &rings->place, 16 * kept + 1, error));
     KILN_TRY(kiln_array_reserve(rings->context, &rings->corner, 4 * kept + 1, error));
-    rings->corner.count = 0;
+    KILN_TRY(kiln_array_reserve(rings->context, &rings->kept, kept + 1, error));
+    rings->corner.count = rings->kept.count = 0;
     for (uint32_t t = 0; t < tets; t++)
         for (uint32_t k = 0; k < 4 && is_kept(mesh, keeps, t); k++) {
             uint32_t v = mesh->tet[t].v[k];
             rings->tet.data[first[v]++] = 4 * t + k;
             rings->corner.data[rings->corner.count++] = v;
+            if (k == 3)
+                rings->kept.data[rings->kept.count++] = t;
         }
     memmove(first + 1, first, rings->rows * sizeof *first);
     first[0] = 0;

@@ -21,6 +21,7 @@ typedef struct kiln_ring_volume {
     kiln_u32_array tet; /* [entry] tet slot * 4 + corner, ascending in a row */
     KILN_ARRAY_OF(uint16_t)
     place;                 /* [entry][4] of the tet's corners in the ring */
+    kiln_u32_array kept;   /* [kept tet] tet slots, ascending */
     kiln_u32_array corner; /* [kept tet][4] cliques */
     kiln_equations equations;
 } kiln_ring_volume;

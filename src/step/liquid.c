@@ -9,7 +9,7 @@
 /* Weight of what keeps the pressure from alternating (liquids-algorithms 1). */
 static const double STABILISATION = 0.1;
 /* Of the volume that is missing, in a step; and of the volume itself, at most. */
-static const double RECOVERY = 0.5, MOST_RECOVERY = 0.05;
+static const double RECOVERY = 0.1, MOST_RECOVERY = 0.01;
 static const double SOLVE_TOLERANCE = 1e-3; /* Newton goes on from what is left */
 enum { MOST_ITERATIONS = 400 };
 /* Viscosity over inertia of a tet, from which the matrix is factored. */
@@ -118,6 +118,7 @@ void kiln_liquid_free(kiln_liquid *liquid)
     kiln_array_free(liquid->context, &liquid->blocks);
     kiln_array_free(liquid->context, &liquid->inertia);
     kiln_array_free(liquid->context, &liquid->more);
+    kiln_array_free(liquid->context, &liquid->sums);
 }
 
 static bool is_liquid(const kiln_mesh *mesh, const kiln_material *materials,
@@ -180,6 +181,7 @@ kiln_status kiln_liquid_build(kiln_liquid *liquid, const kiln_mesh *mesh, size_t
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->found, rows, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->inertia, rows, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->more, rows, error));
+    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->sums, 2 * mesh->parts.count, error));
     KILN_TRY(build_rings(liquid, rows, materials, material_of, error));
     return build_surface(liquid, materials, material_of, error);
 }
@@ -239,18 +241,33 @@ static void find_stiffness(kiln_liquid *l, const kiln_liquid_start *start)
     l->stiff = l->mixed || ratio > STIFF;
 }
 
+/* Of each part of the mesh: the volume of what is liquid in it, and what that should be. */
+static void sum_parts(kiln_liquid *l, const double *x)
+{
+    const kiln_mesh *mesh = l->mesh;
+    const kiln_offsets offsets = kiln_offsets_of(mesh);
+    memset(l->sums.data, 0, 2 * mesh->parts.count * sizeof(double));
+    for (size_t i = 0; i < l->rings.corner.count / 4; i++) {
+        uint32_t t = l->rings.kept.data[i];
+        double volume = volume_of(&mesh->tet[t], x), *sum = l->sums.data + 2 * mesh->info[t].part;
+        sum[0] += volume;
+        sum[1] += offsets.rest_volume ? offsets.rest_volume[t] : volume;
+    }
+}
+
+/* What a vertex has, and a share of what its part has lost: to give each vertex back what it has
+ * lost itself would turn the noise of remeshing into motion (a drop crumpled in 60 ms). */
 static void find_goals(kiln_liquid *l, const double *x)
 {
-    const kiln_offsets offsets = kiln_offsets_of(l->mesh);
-    kiln_ring_volume_find(&l->rings, l->mesh, NULL, x, l->found.data);
-    if (offsets.rest_volume)
-        kiln_ring_volume_gather(&l->rings, offsets.rest_volume, l->goal.data);
-    else
-        memcpy(l->goal.data, l->found.data, l->rings.rows * sizeof(double));
+    const kiln_mesh *mesh = l->mesh;
+    sum_parts(l, x);
+    kiln_ring_volume_find(&l->rings, mesh, NULL, x, l->goal.data);
     for (size_t i = 0; i < l->rings.rows; i++) {
-        double most = MOST_RECOVERY * l->goal.data[i];
-        double missing = RECOVERY * (l->goal.data[i] - l->found.data[i]);
-        l->goal.data[i] = l->found.data[i] + fmax(-most, fmin(most, missing));
+        if (l->goal.data[i] == 0.0)
+            continue;
+        const double *sum = l->sums.data + 2 * mesh->info[mesh->vertex[i].tet].part;
+        double missing = RECOVERY * (sum[1] / sum[0] - 1.0);
+        l->goal.data[i] *= 1.0 + fmax(-MOST_RECOVERY, fmin(MOST_RECOVERY, missing));
     }
 }
 

@@ -2,9 +2,9 @@
  * each vertex, resist with their viscosity alone and pull together along their surface.
  *
  * Pressure is the multiplier of that (solve/equality.h), the vertex field "liquid_pressure" (Pa,
- * rule interpolate) of the mesh, where the next step starts from. What volume a vertex is to have
- * is what it has, drawn towards the rest volumes of its tets by half the difference in a step, a
- * twentieth of it at most: what remeshing and collisions change comes back, momentum untouched. */
+ * rule interpolate) of the mesh, where the next step starts from. What volume a
+ * vertex is to have is what it has, drawn towards the rest volumes of its part of the mesh by a
+ * tenth of the difference in a step: what remeshing changes comes back, momentum untouched. */
 #ifndef KILN_STEP_LIQUID_H
 #define KILN_STEP_LIQUID_H
 
@@ -29,6 +29,7 @@ typedef struct kiln_liquid {
     kiln_f64_array viscous;       /* [tet slot] viscosity, over a time, times volume: J */
     kiln_f64_array p;             /* [row] less the pressure, Pa */
     kiln_f64_array goal;          /* [row] m^3 */
+    kiln_f64_array sums;          /* [part][2] m^3: what it has, and what it should have */
     kiln_f64_array found;         /* [row] scratch */
     kiln_f64_array inertia, more; /* [row] of a stiff matrix (solve/saddle.h) */
     kiln_saddle_stiff stiffness;
