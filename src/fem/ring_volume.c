@@ -302,10 +302,12 @@ void kiln_ring_volume_linearise(kiln_ring_volume *rings, const kiln_mesh *mesh, 
     kiln_parallel_for(rings->context, rings->rows, GRAIN, linearise_rows, &m);
 }
 
+static const double MEAN_SHARE = 0.0625;
+
 /* Of a tet whose part in C is 1: what is left of a pressure once its mean is taken out. */
 static double share(bool same)
 {
-    return (same ? 0.1 : 0.05) - 0.0625;
+    return (same ? 0.1 : 0.05) - MEAN_SHARE;
 }
 
 static void stabilise_rows(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -314,7 +316,7 @@ static void stabilise_rows(void *user, size_t chunk, size_t begin, size_t end, i
     (void)worker;
     const ring_loop *m = user;
     kiln_ring_volume *r = m->rings;
-    const kiln_bsr *C = &r->equations.give;
+    const kiln_bsr *C = m->H;
     for (size_t i = begin; i < end; i++) {
         size_t upper = (size_t)(C->start[i + 1] - C->start[i]);
         size_t ring = (size_t)(r->equations.start.data[i + 1] - r->equations.start.data[i]);
@@ -325,7 +327,8 @@ static void stabilise_rows(void *user, size_t chunk, size_t begin, size_t end, i
             for (uint32_t k = 0; k < 4; k++) {
                 size_t place = r->place.data[4 * s + k];
                 if (place >= ring - upper)
-                    row[place - (ring - upper)] += m->in[t] * share(k == own);
+                    row[place - (ring - upper)] +=
+                        m->in[t] * (share(k == own) + m->scale * MEAN_SHARE);
             }
         }
         if (r->first.data[i] == r->first.data[i + 1])
@@ -335,7 +338,13 @@ static void stabilise_rows(void *user, size_t chunk, size_t begin, size_t end, i
 
 void kiln_ring_volume_stabilise(kiln_ring_volume *rings, const double *give)
 {
-    ring_loop m = {.rings = rings, .in = give};
+    kiln_ring_volume_weigh(rings, give, 0.0, &rings->equations.give);
+}
+
+void kiln_ring_volume_weigh(const kiln_ring_volume *rings, const double *give, double mean,
+                            kiln_bsr *S)
+{
+    ring_loop m = {.rings = (kiln_ring_volume *)rings, .in = give, .scale = mean, .H = S};
     kiln_parallel_for(rings->context, rings->rows, GRAIN, stabilise_rows, &m);
 }
 

@@ -16,7 +16,8 @@ static const double CLOSED = 1e-10;
 struct kiln_saddle {
     kiln_context *context;
     kiln_solver *solver; /* of S */
-    kiln_solver *whole;  /* of A where that is stiff; made when it is first needed */
+    kiln_solver *whole;  /* of A where that is stiff; made when it is first needed, */
+    kiln_solver *slow;   /* and of S without inertia */
     kiln_solver_options options;
     const kiln_saddle_stiff *stiff;
     kiln_bsr S;
@@ -55,6 +56,8 @@ void kiln_saddle_forget(kiln_saddle *s)
     kiln_solver_forget(s->solver);
     if (s->whole)
         kiln_solver_forget(s->whole);
+    if (s->slow)
+        kiln_solver_forget(s->slow);
     kiln_bsr_free(&s->S);
     kiln_array_free(s->context, &s->inverse);
     kiln_array_free(s->context, &s->part);
@@ -71,6 +74,7 @@ void kiln_saddle_destroy(kiln_saddle *s)
     kiln_saddle_forget(s);
     kiln_solver_destroy(s->solver);
     kiln_solver_destroy(s->whole);
+    kiln_solver_destroy(s->slow);
     kiln_release(s->context, s, sizeof *s);
 }
 
@@ -129,7 +133,10 @@ static kiln_status factor_whole(kiln_saddle *s, kiln_solve_outcome *outcome, kil
 {
     if (!s->whole)
         KILN_TRY(kiln_solver_create(s->context, &s->options, &s->whole, error));
-    return kiln_solver_factor(s->whole, s->A, outcome, error);
+    if (!s->slow)
+        KILN_TRY(kiln_solver_create(s->context, &s->options, &s->slow, error));
+    KILN_TRY(kiln_solver_factor(s->slow, s->stiff->slow, outcome, error));
+    return *outcome == KILN_SOLVE_OK ? kiln_solver_factor(s->whole, s->A, outcome, error) : KILN_OK;
 }
 
 kiln_status kiln_saddle_factor(kiln_saddle *s, const kiln_bsr *A, const kiln_equations *equations,
@@ -220,8 +227,9 @@ static kiln_status precondition(const kiln_saddle *s, const double *v, double *z
         kiln_parallel_for(s->context, rows, GRAIN, scale_rows, &m);
         return KILN_OK;
     }
-    for (size_t i = 0; i < rows; i++)
-        z[3 * rows + i] += s->stiff->more[i] * v[3 * rows + i];
+    double *more = s->room.data + 4 * (VECTORS - 1) * rows;
+    KILN_TRY(kiln_solver_solve(s->slow, v + 3 * rows, more, outcome, error));
+    kiln_vector_combine(s->context, 1.0, z + 3 * rows, 1.0, more, z + 3 * rows, rows);
     return *outcome == KILN_SOLVE_OK ? kiln_solver_solve(s->whole, v, z, outcome, error) : KILN_OK;
 }
 

@@ -4,8 +4,8 @@
  * a factor of S = J D J' + C. Where A is mass, viscosity and surface tension of a liquid, that
  * takes some 20 iterations whatever the size of the mesh: S is what couples its far ends.
  * Where A is stiff otherwise (viscosity, solids) its diagonal says little about it: then A is
- * factored, and of S the inverse is that of the inertia alone plus what viscosity adds to it, a
- * multiple of 1 at each row (Cahouet and Chabard 1988).
+ * factored, and the inverse of S is that of inertia alone plus that of viscosity alone (Cahouet and
+ * Chabard 1988).
  *
  * Where equations leave no free component a constant multiplier does nothing (a closed container):
  * such a part keeps what e sums up to, which nothing could change, and the mean of its p is 0. */
@@ -34,9 +34,10 @@ kiln_status kiln_saddle_create(kiln_context *context, const kiln_solver_options 
 void kiln_saddle_destroy(kiln_saddle *saddle); /* NULL allowed */
 void kiln_saddle_forget(kiln_saddle *saddle);  /* as a resumed run has none */
 
-/* Of a stiff A: what inertia has in its diagonal, and what viscosity adds to the inverse of S. */
+/* Of a stiff A: what inertia has in its diagonal, and about what S is without it. */
 typedef struct kiln_saddle_stiff {
-    const double *inertia, *more; /* [row] */
+    const double *inertia; /* [row] */
+    const kiln_bsr *slow;  /* S of the viscosity alone, blocks of 1 */
 } kiln_saddle_stiff;
 
 /* A is of blocks of 3, and A and J have what is held taken out. Both are borrowed until the next

@@ -14,6 +14,8 @@ static const double SOLVE_TOLERANCE = 1e-3; /* Newton goes on from what is left 
 enum { MOST_ITERATIONS = 400 };
 /* Viscosity over inertia of a tet, from which the matrix is factored. */
 static const double STIFF = 0.3;
+/* Of the inverse viscosity, what a mean pressure gives way by. */
+static const double MEAN_WEIGHT = 3.0;
 
 static double pressure_value(void *self, const double *x)
 {
@@ -99,6 +101,7 @@ kiln_status kiln_liquid_init(kiln_liquid *liquid, kiln_context *context, kiln_er
                                          .set_exact = pressure_set_exact,
                                          .attach = pressure_attach}};
     kiln_ring_volume_init(&liquid->rings, context);
+    kiln_bsr_init_blocks(&liquid->slow, context, 1);
     return kiln_surface_energy_create(context, &liquid->surface, error);
 }
 
@@ -117,7 +120,7 @@ void kiln_liquid_free(kiln_liquid *liquid)
     kiln_array_free(liquid->context, &liquid->found);
     kiln_array_free(liquid->context, &liquid->blocks);
     kiln_array_free(liquid->context, &liquid->inertia);
-    kiln_array_free(liquid->context, &liquid->more);
+    kiln_bsr_free(&liquid->slow);
     kiln_array_free(liquid->context, &liquid->sums);
 }
 
@@ -180,9 +183,11 @@ kiln_status kiln_liquid_build(kiln_liquid *liquid, const kiln_mesh *mesh, size_t
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->goal, rows, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->found, rows, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->inertia, rows, error));
-    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->more, rows, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->sums, 2 * mesh->parts.count, error));
     KILN_TRY(build_rings(liquid, rows, materials, material_of, error));
+    const kiln_cliques tets_of = {
+        .count = liquid->rings.kept.count, .size = 4, .row = liquid->rings.corner.data};
+    KILN_TRY(kiln_bsr_set_pattern(&liquid->slow, rows, &tets_of, 1, error));
     return build_surface(liquid, materials, material_of, error);
 }
 
@@ -215,7 +220,8 @@ static void find_give(kiln_liquid *l, const kiln_liquid_start *start)
     }
 }
 
-/* Where viscosity outweighs inertia within a tet, or there is solid matter too. */
+/* Where viscosity outweighs inertia within a tet, or there is solid matter too. S of viscosity
+ * alone is what its mean pressures in tets do, and C. */
 static void find_stiffness(kiln_liquid *l, const kiln_liquid_start *start)
 {
     const kiln_mesh *mesh = l->mesh;
@@ -229,16 +235,14 @@ static void find_stiffness(kiln_liquid *l, const kiln_liquid_start *start)
             continue;
         double volume = start->mass[t] / l->density.data[t],
                length = cbrt(6.0 * sqrt(2.0) * volume);
-        double viscous = l->viscosity.data[t] / start->tau;
+        double viscous = fmax(l->viscosity.data[t] / start->tau, 1e-300);
         ratio = fmax(ratio, viscous * start->scale / (l->density.data[t] * length * length));
-        l->viscous.data[t] = viscous * volume;
+        l->viscous.data[t] = STABILISATION * volume / viscous;
     }
-    kiln_ring_volume_gather(&l->rings, l->viscous.data, l->more.data);
-    kiln_ring_volume_find(&l->rings, mesh, NULL, start->x, l->found.data);
-    for (size_t i = 0; i < l->rings.rows; i++)
-        l->more.data[i] /= l->found.data[i] > 0.0 ? l->found.data[i] * l->found.data[i] : 1.0;
-    l->stiffness = (kiln_saddle_stiff){l->inertia.data, l->more.data};
     l->stiff = l->mixed || ratio > STIFF;
+    if (l->stiff)
+        kiln_ring_volume_weigh(&l->rings, l->viscous.data, MEAN_WEIGHT / STABILISATION, &l->slow);
+    l->stiffness = (kiln_saddle_stiff){l->inertia.data, &l->slow};
 }
 
 /* Of each part of the mesh: the volume of what is liquid in it, and what that should be. */

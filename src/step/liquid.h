@@ -22,16 +22,17 @@ typedef struct kiln_liquid {
     kiln_ring_volume rings;
     kiln_surface_energy *surface;
     kiln_equality equality;
-    kiln_term pressure;           /* p . R */
-    kiln_f64_array viscosity;     /* [tet slot] Pa s */
-    kiln_f64_array give;          /* [tet slot] part of each in C */
-    kiln_f64_array density;       /* [tet slot] kg/m^3 */
-    kiln_f64_array viscous;       /* [tet slot] viscosity, over a time, times volume: J */
-    kiln_f64_array p;             /* [row] less the pressure, Pa */
-    kiln_f64_array goal;          /* [row] m^3 */
-    kiln_f64_array sums;          /* [part][2] m^3: what it has, and what it should have */
-    kiln_f64_array found;         /* [row] scratch */
-    kiln_f64_array inertia, more; /* [row] of a stiff matrix (solve/saddle.h) */
+    kiln_term pressure;       /* p . R */
+    kiln_f64_array viscosity; /* [tet slot] Pa s */
+    kiln_f64_array give;      /* [tet slot] part of each in C */
+    kiln_f64_array density;   /* [tet slot] kg/m^3 */
+    kiln_f64_array viscous;   /* [tet slot] viscosity, over a time, times volume: J */
+    kiln_f64_array p;         /* [row] less the pressure, Pa */
+    kiln_f64_array goal;      /* [row] m^3 */
+    kiln_f64_array sums;      /* [part][2] m^3: what it has, and what it should have */
+    kiln_f64_array found;     /* [row] scratch */
+    kiln_f64_array inertia;   /* [row] of a stiff matrix (solve/saddle.h) */
+    kiln_bsr slow;            /* likewise */
     kiln_saddle_stiff stiffness;
     bool stiff;
     KILN_ARRAY_OF(uint64_t)
