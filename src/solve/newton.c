@@ -86,7 +86,8 @@ kiln_status kiln_newton_create(kiln_context *context, const kiln_solver_options 
     kiln_newton *newton = kiln_resize(context, NULL, 0, sizeof *newton);
     if (!newton)
         return kiln_fail_memory(error, sizeof *newton);
-    *newton = (kiln_newton){.context = context, .options = *solver};
+    *newton = (kiln_newton){.context = context,
+                            .options = solver ? *solver : kiln_solver_default_options()};
     kiln_bsr_init(&newton->matrix, context);
     kiln_status status = kiln_solver_create(context, solver, &newton->solver, error);
     if (status != KILN_OK) {

@@ -40,7 +40,8 @@ kiln_status kiln_saddle_create(kiln_context *context, const kiln_solver_options 
     kiln_saddle *s = kiln_resize(context, NULL, 0, sizeof *s);
     if (!s)
         return kiln_fail_memory(error, sizeof *s);
-    *s = (kiln_saddle){.context = context, .options = *solver};
+    *s = (kiln_saddle){.context = context,
+                       .options = solver ? *solver : kiln_solver_default_options()};
     kiln_bsr_init_blocks(&s->S, context, 1);
     kiln_status status = kiln_solver_create(context, solver, &s->solver, error);
     if (status != KILN_OK) {
