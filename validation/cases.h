@@ -125,3 +125,9 @@ KILN_VALIDATION_CASE(weights, C13, BRIEF, "a block on a body cut otherwise, plac
 KILN_VALIDATION_CASE(erleben, C8_set, BRIEF, "tips, edges and faces that meet exactly")
 KILN_VALIDATION_CASE(extremes, extremes, BRIEF,
                      "long steps, a fast ball, a flat one, hard between soft: none gives up")
+KILN_VALIDATION_CASE(liquid, L1, QUICK, "water at rest in a tank with slip at its walls")
+KILN_VALIDATION_CASE(liquid, L2, QUICK, "the pressure in a drop at rest: Young and Laplace")
+KILN_VALIDATION_CASE(liquid, L3, BRIEF, "the period of a drop that swings a little: Rayleigh")
+KILN_VALIDATION_CASE(liquid, L6, QUICK, "a shear wave decays as its viscosity says")
+KILN_VALIDATION_CASE(liquid, L8, QUICK, "how fast a viscous column begins to sink")
+KILN_VALIDATION_CASE(liquid, L9, BRIEF, "the period of sloshing in a tank")

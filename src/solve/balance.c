@@ -16,52 +16,6 @@ void kiln_balance_free(kiln_balance *balance, kiln_context *context)
     kiln_array_free(context, &balance->room);
 }
 
-static uint32_t root_of(uint32_t *part, uint32_t row)
-{
-    while (part[row] != row)
-        row = part[row] = part[part[row]];
-    return row;
-}
-
-static bool is_zero(const double *at, size_t stride, size_t n)
-{
-    for (size_t r = 0; r < n; r++)
-        for (size_t c = 0; c < n; c++)
-            if (at[r * stride + c] != 0.0)
-                return false;
-    return true;
-}
-
-/* Rows that are coupled, by more than a place in the pattern, have one number; rows that cannot
- * move at all (those of walls) have 0 together. */
-static size_t number_parts(const kiln_bsr *matrix, const kiln_constraints *constraints,
-                           uint32_t *part)
-{
-    const uint8_t whole = (uint8_t)((1u << matrix->block) - 1u);
-    size_t stride, count = 1;
-    for (uint32_t i = 0; i < matrix->rows; i++)
-        part[i] = i;
-    for (uint32_t i = 0; i < matrix->rows; i++)
-        for (uint64_t b = matrix->start[i]; b < matrix->start[i + 1]; b++) {
-            uint32_t j = matrix->column[b];
-            if (part[i] == part[j])
-                continue;
-            uint32_t p = root_of(part, i), q = root_of(part, j);
-            const double *at = kiln_bsr_place(matrix, matrix->block, i, b, &stride);
-            if (p != q && !is_zero(at, stride, matrix->block))
-                part[p > q ? p : q] = p > q ? q : p;
-        }
-    for (uint32_t i = 0; i < matrix->rows; i++)
-        part[i] = root_of(part, i);
-    /* Roots are the first rows of their parts, and have their numbers before others ask. */
-    for (uint32_t i = 0; i < matrix->rows; i++)
-        if (constraints->held[i] == whole)
-            part[i] = 0;
-        else
-            part[i] = part[i] == i ? (uint32_t)count++ : part[part[i]];
-    return count;
-}
-
 /* push[c]: the matrix times all parts moved by 1 along c, where forces do work. */
 static kiln_status find_pushes(kiln_balance *balance, const kiln_bsr *matrix,
                                const kiln_constraints *constraints, kiln_error *error)
@@ -146,7 +100,7 @@ kiln_status kiln_balance_find(kiln_balance *balance, const kiln_bsr *matrix,
     size_t n = matrix->block, rows = matrix->rows, count = n * rows;
     KILN_TRY(kiln_array_reserve(context, &balance->part, rows, error));
     KILN_TRY(kiln_array_reserve(context, &balance->push, n * count, error));
-    balance->parts = number_parts(matrix, constraints, balance->part.data);
+    balance->parts = kiln_bsr_number_parts(matrix, constraints->held, balance->part.data);
     KILN_TRY(kiln_array_reserve(context, &balance->factor, n * n * balance->parts, error));
     KILN_TRY(kiln_array_reserve(context, &balance->room, count + n * balance->parts, error));
     KILN_TRY(find_pushes(balance, matrix, constraints, error));
