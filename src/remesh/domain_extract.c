@@ -4,7 +4,15 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
+#include "geom/distance.h"
 #include "geom/tet_clip.h"
+#include "geom/tet_quality.h"
+
+/* Quality of a tet without volume: its sites are on a plane or a line but for rounding, a million
+ * sizes from the origin too. */
+static const double FLAT = 1e-6;
+static const double ON_SHEET = 1e-4;     /* of the size, from the outline */
+static const double ALONG_SHEET = 0.999; /* cosine between normals, either way */
 
 enum { UNION_SAMPLES = 128, MOST_REGIONS = 8, GRAIN = 256 };
 
@@ -91,6 +99,51 @@ static int32_t region_at_centre(const kiln_domain *domain, const kiln_vec3 x[4])
     return tet == KILN_NONE ? KILN_NO_REGION : domain->mesh->info[tet].region;
 }
 
+typedef struct sheet {
+    const kiln_domain *domain;
+    kiln_vec3 normal;
+} sheet;
+
+/* To pieces of the surface that lie as the sheet does. */
+static double distance2_along(void *user, uint32_t item, kiln_vec3 p)
+{
+    const sheet *s = user;
+    const kiln_piece *piece = &s->domain->pieces.data[item];
+    if (!kiln_link_is_surface(s->domain->mesh->tet[piece->at / 4].n[piece->at % 4]) ||
+        fabs(kiln_v3_dot(kiln_piece_normal(piece), s->normal)) < ALONG_SHEET)
+        return INFINITY;
+    return kiln_closest_on_triangle(p, piece->p).distance2;
+}
+
+/* A tet of sites on one flat side. Last bits say whether there is one, and on which side of the
+ * plane; without all of them, faces of the tets inside are the side. */
+static bool is_of_flat_side(const kiln_domain *domain, const uint32_t v[4], const kiln_vec3 x[4])
+{
+    double size = domain->sites.data[v[0]].size, most = 0.0;
+    for (int i = 0; i < 4; i++)
+        if (domain->sites.data[v[i]].kind == KILN_SITE_INSIDE)
+            return false;
+    if (kiln_tet_quality(&x[0], &x[1], &x[2], &x[3]) >= FLAT)
+        return false;
+    sheet s = {.domain = domain};
+    for (int i = 0; i < 4; i++) {
+        const uint8_t *f = kiln_face_corner[i];
+        kiln_vec3 area =
+            kiln_v3_cross(kiln_v3_sub(x[f[1]], x[f[0]]), kiln_v3_sub(x[f[2]], x[f[0]]));
+        if (kiln_v3_norm(area) > most) {
+            most = kiln_v3_norm(area);
+            s.normal = kiln_v3_normalize(area);
+        }
+    }
+    if (most < FLAT * size * size)
+        return true; /* on one line */
+    kiln_vec3 centre =
+        kiln_v3_scale(kiln_v3_add(kiln_v3_add(x[0], x[1]), kiln_v3_add(x[2], x[3])), 0.25);
+    double limit = ON_SHEET * size;
+    return kiln_bvh_closest(&domain->outline, centre, limit * limit, distance2_along, &s, NULL) !=
+           KILN_BVH_NONE;
+}
+
 static void judge(kiln_domain *domain, size_t t)
 {
     overlap o = {.domain = domain};
@@ -99,6 +152,10 @@ static void judge(kiln_domain *domain, size_t t)
         o.x[i] = domain->sites.data[domain->delaunay.tets.data[t].v[i]].x;
         box = kiln_box_grow(box, o.x[i]);
     }
+    domain->keep.data[t] = 0;
+    domain->region.data[t] = KILN_NO_REGION;
+    if (is_of_flat_side(domain, domain->delaunay.tets.data[t].v, o.x))
+        return;
     uint32_t holder;
     if (!domain->several_parts && decide_by_centre(domain, o.x, &holder)) {
         bool inside = holder != KILN_NONE;
