@@ -111,9 +111,10 @@ static void set_pose(kiln_soup *soup, pose how, kiln_random *random)
     centre(soup);
 }
 
-/* Beside the first body, the third on its other side, `gap` away. */
+/* Beside the first body, the third on its other side, `gap` away; with a region of its own or not.
+ */
 static kiln_status add_body(kiln_context *context, const pairing *p, int k, double gap,
-                            kiln_random *random, kiln_soup *all, kiln_error *error)
+                            bool regions, kiln_random *random, kiln_soup *all, kiln_error *error)
 {
     kiln_soup soup;
     KILN_TRY(kiln_fixture_soup(context, p->shape[k], p->settings[k], &soup, error));
@@ -128,19 +129,19 @@ static kiln_status add_body(kiln_context *context, const pairing *p, int k, doub
     }
     shift(&soup, kiln_v3(x, kiln_random_range(random, -aside, aside),
                          kiln_random_range(random, -aside, aside)));
-    kiln_status status = kiln_soup_append(all, &soup, 0, error);
+    kiln_status status = kiln_soup_append(all, &soup, regions ? k : 0, error);
     kiln_soup_free(&soup);
     return status;
 }
 
-static kiln_status make_bodies(kiln_context *context, const pairing *p, double gap,
+static kiln_status make_bodies(kiln_context *context, const pairing *p, double gap, bool regions,
                                kiln_random *random, kiln_soup *all, kiln_error *error)
 {
     KILN_TRY(kiln_fixture_soup(context, p->shape[0], p->settings[0], all, error));
     set_pose(all, p->pose[0], random);
     kiln_status status = KILN_OK;
     for (int k = 1; k < MOST_BODIES && p->shape[k] && status == KILN_OK; k++)
-        status = add_body(context, p, k, gap, random, all, error);
+        status = add_body(context, p, k, gap, regions, random, all, error);
     if (status != KILN_OK)
         kiln_soup_free(all);
     return status;
@@ -205,7 +206,7 @@ static kiln_status join_all(kiln_context *context, const pairing *p, kiln_random
         double gap = i % 3 == 0   ? 0.0
                      : i % 3 == 1 ? kiln_random_range(random, 0.02, 0.5) * p->h
                                   : -kiln_random_range(random, 0.02, 0.5) * p->h;
-        KILN_TRY(make_bodies(context, p, gap, random, &soup, error));
+        KILN_TRY(make_bodies(context, p, gap, i % 2 == 1, random, &soup, error));
         move(&soup, random);
         kiln_status status = join(&soup, gap < 0.0 || p->at != POINTS, all, error);
         kiln_soup_free(&soup);

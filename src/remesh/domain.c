@@ -7,7 +7,8 @@
 #include "remesh/remesher.h"
 #include "remesh/transfer.h"
 
-enum { SLIVER_ROUNDS = 30 };
+/* Where tets of sites cannot be made good, those of others mostly can. */
+enum { SLIVER_ROUNDS = 30, ATTEMPTS = 3 };
 /* In a cube of the size: 10 in the lattice, fewer where a surface cuts it off. */
 static const double TETS_OF_SITES = 9.0;
 /* Of the volume; a mesh with less is none of the old domain. */
@@ -131,19 +132,30 @@ static kiln_status remesh(kiln_domain *domain, kiln_mesh **out, kiln_error *erro
     return status;
 }
 
+/* Once, with sites thrown by this seed. */
+static kiln_status attempt(const kiln_mesh *mesh, const kiln_domain_options *options, uint64_t seed,
+                           kiln_mesh **out, kiln_domain_report *report, kiln_error *error)
+{
+    kiln_domain domain = {
+        .context = mesh->context, .mesh = mesh, .options = *options, .seed = seed};
+    domain.x = kiln_mesh_positions(mesh, options->space);
+    kiln_status status = remesh(&domain, out, error);
+    *report = domain.report;
+    kiln_domain_end(&domain);
+    return status;
+}
+
 kiln_status kiln_domain_remesh(const kiln_mesh *mesh, const kiln_domain_options *options,
                                kiln_mesh **out, kiln_domain_report *report, kiln_error *error)
 {
-    kiln_domain domain = {.context = mesh->context, .mesh = mesh, .options = *options};
+    kiln_domain_report unused;
+    report = report ? report : &unused;
     if (!(options->size >= 0.0) || !isfinite(options->size))
         return kiln_fail(error, KILN_ERR_INPUT, "size", 0, -1, "must be positive, got %g",
                          options->size);
     KILN_TRY(kiln_remesh_in_range(mesh, options->space, error));
     *out = NULL;
-    domain.x = kiln_mesh_positions(mesh, options->space);
-    kiln_status status = remesh(&domain, out, error);
-    if (status == KILN_OK && report)
-        *report = domain.report;
-    kiln_domain_end(&domain);
-    return status;
+    for (uint64_t i = 0; i < ATTEMPTS && !*out && (i == 0 || report->joined); i++)
+        KILN_TRY(attempt(mesh, options, mesh->context->seed + i, out, report, error));
+    return KILN_OK;
 }

@@ -42,41 +42,26 @@ static double volume_of(const kiln_volumes *volumes, int32_t region)
     return sum;
 }
 
-/* What parts of the new mesh are to have: together what the region had, less its share of what
- * covered each other. */
-static void share_out(const kiln_domain *domain, const kiln_volumes *old, kiln_volumes *fresh)
+/* What parts of the new mesh are to have: together what the region had. */
+static void share_out(const kiln_domain *domain, kiln_volumes *fresh)
 {
-    double all = 0.0;
-    for (size_t i = 0; i < old->count; i++)
-        all += old->data[i].volume;
-    double once = domain->report.volume_before / all;
-    kiln_volumes now = {.data = fresh->data, .count = fresh->count};
-    for (size_t i = 0; i < fresh->count; i++) {
-        bool first = true;
-        for (size_t k = 0; k < i; k++)
-            first &= fresh->data[k].region != fresh->data[i].region;
-        if (!first)
-            continue;
-        int32_t region = fresh->data[i].region;
-        double is = volume_of(&now, region), was = volume_of(old, region);
-        for (size_t k = i; k < fresh->count && is > 0.0; k++)
+    for (size_t i = 0; i < domain->volumes.count; i++) {
+        int32_t region = domain->volumes.data[i].region;
+        double is = volume_of(fresh, region);
+        for (size_t k = 0; k < fresh->count && is > 0.0; k++)
             if (fresh->data[k].region == region)
-                fresh->data[k].volume *= once * was / is;
+                fresh->data[k].volume *= domain->volumes.data[i].volume / is;
     }
 }
 
 static kiln_status match(kiln_domain *domain, kiln_remesher *remesher, kiln_error *error)
 {
-    kiln_volumes old = {0}, fresh = {0};
-    kiln_space space = domain->options.space;
-    kiln_status status = kiln_volumes_note(domain->mesh, space, &old, error);
-    if (status == KILN_OK)
-        status = kiln_volumes_note(remesher->mesh, space, &fresh, error);
+    kiln_volumes fresh = {0};
+    kiln_status status = kiln_volumes_note(remesher->mesh, domain->options.space, &fresh, error);
     if (status == KILN_OK) {
-        share_out(domain, &old, &fresh);
+        share_out(domain, &fresh);
         status = kiln_volumes_restore(remesher, &fresh, domain->options.goal, error);
     }
-    kiln_array_free(domain->context, &old);
     kiln_array_free(domain->context, &fresh);
     return status;
 }
