@@ -227,8 +227,12 @@ kiln_status kiln_validate_merge_motions(kiln_validation *validation, kiln_error 
                                rows[i].name);
         kiln_validation_report(validation, all.lost, kiln_at_most(0.005), "%s: volume lost",
                                rows[i].name);
+        /* The rim of an interface stays where it is: corners of few tets do not give back what
+         * was filled. */
         kiln_validation_report(validation, all.gained,
-                               kiln_at_most(rows[i].at == SIDES ? 0.5 * rows[i].h : 0.005),
+                               kiln_at_most(rows[i].at == SIDES    ? 0.5 * rows[i].h
+                                            : rows[i].at == POINTS ? 0.02
+                                                                   : 0.005),
                                "%s: volume gained", rows[i].name);
     }
     return KILN_OK;

@@ -1,9 +1,9 @@
 #include "remesh/domain.h"
 
 #include "base/clock.h"
-#include "geom/tet_quality.h"
 #include "mesh/reorder.h"
 #include "remesh/domain_impl.h"
+#include "remesh/measured.h"
 #include "remesh/remesher.h"
 #include "remesh/transfer.h"
 
@@ -43,32 +43,9 @@ static kiln_status join(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
     KILN_TRY(kiln_domain_peel(domain, error));
     KILN_TRY(kiln_domain_fillet(domain, error));
     KILN_TRY(kiln_domain_mend(domain, error));
+    kiln_domain_sweep(domain);
     kiln_domain_progress(domain, "building the mesh", 0.0);
     return kiln_domain_result(domain, out, error);
-}
-
-static double volume_in(const kiln_mesh *mesh, kiln_space space)
-{
-    const kiln_vec3 *x = kiln_mesh_positions(mesh, space);
-    double volume = 0.0;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        const uint32_t *v = mesh->tet[t].v;
-        if (kiln_tet_live(mesh, t))
-            volume += kiln_tet_volume(x[v[0]], x[v[1]], x[v[2]], x[v[3]]);
-    }
-    return volume;
-}
-
-static double worst_in(const kiln_mesh *mesh, kiln_space space)
-{
-    const kiln_vec3 *x = kiln_mesh_positions(mesh, space);
-    double worst = 1.0;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        const uint32_t *v = mesh->tet[t].v;
-        if (kiln_tet_live(mesh, t))
-            worst = fmin(worst, kiln_tet_quality(&x[v[0]], &x[v[1]], &x[v[2]], &x[v[3]]));
-    }
-    return worst;
 }
 
 /* What came of the sites, made good and smooth, with the volume it is to have. */
@@ -88,7 +65,7 @@ static kiln_status make(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
     KILN_TRY(kiln_domain_begin(domain, error));
     domain->report.joined = domain->joins;
     if (!domain->joins) {
-        domain->report.volume_before = volume_in(domain->mesh, domain->options.space);
+        domain->report.volume_before = kiln_volume_in(domain->mesh, domain->options.space);
         return kiln_domain_adapt(domain, out, error);
     }
     KILN_TRY(join(domain, out, error));
@@ -112,9 +89,9 @@ static kiln_status finish(kiln_domain *domain, kiln_mesh *mesh, kiln_error *erro
 static bool is_worse(kiln_domain *domain, const kiln_mesh *mesh)
 {
     kiln_space space = domain->options.space;
-    domain->report.worst_before = worst_in(domain->mesh, space);
-    domain->report.worst_after = worst_in(mesh, space);
-    domain->report.volume_after = volume_in(mesh, space);
+    domain->report.worst_before = kiln_worst_in(domain->mesh, space, KILN_MEASURE_QUALITY);
+    domain->report.worst_after = kiln_worst_in(mesh, space, KILN_MEASURE_QUALITY);
+    domain->report.volume_after = kiln_volume_in(mesh, space);
     return domain->report.worst_after < fmin(domain->report.worst_before, domain->options.least) ||
            domain->report.volume_after < (1.0 - MOST_LOST) * domain->report.volume_before;
 }

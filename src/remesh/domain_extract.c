@@ -11,6 +11,7 @@
 /* Quality of a tet without volume: its sites are on a plane or a line but for rounding, a million
  * sizes from the origin too. */
 static const double FLAT = 1e-6;
+static const double POOR = 0.2;
 static const double ON_SHEET = 1e-4;     /* of the size, from the outline */
 static const double ALONG_SHEET = 0.999; /* cosine between normals, either way */
 
@@ -230,21 +231,28 @@ static kiln_status find_volumes(kiln_domain *domain, kiln_error *error)
 }
 
 /* A tet that no other of its region hangs on is a crumb of what has no room for itself here: it
- * goes to a neighbour. */
-static void sweep(kiln_domain *domain)
+ * goes to a neighbour. So does a poor one that most of its neighbours are not of the region of: an
+ * interface on two of its sides would hold it for ever. */
+void kiln_domain_sweep(kiln_domain *domain)
 {
     const kiln_delaunay *delaunay = &domain->delaunay;
+    const kiln_site *s = domain->sites.data;
     for (size_t t = 0; t < delaunay->tets.count; t++) {
+        const uint32_t *v = delaunay->tets.data[t].v;
         int32_t *region = &domain->region.data[t], other = *region;
-        bool alone = domain->keep.data[t];
-        for (int i = 0; i < 4; i++) {
+        int alike = 0, others = 0;
+        for (int i = 0; i < 4 && domain->keep.data[t]; i++) {
             kiln_link link = delaunay->tets.data[t].n[i];
             if (link == KILN_NONE || !domain->keep.data[link / 4])
                 continue;
-            other = domain->region.data[link / 4];
-            alone &= other != *region;
+            bool same = domain->region.data[link / 4] == *region;
+            alike += same;
+            others += !same;
+            other = same ? other : domain->region.data[link / 4];
         }
-        if (alone)
+        bool poor = others > alike &&
+                    kiln_tet_quality(&s[v[0]].x, &s[v[1]].x, &s[v[2]].x, &s[v[3]].x) < POOR;
+        if (others > 0 && (alike == 0 || poor))
             *region = other;
     }
 }
@@ -256,6 +264,5 @@ kiln_status kiln_domain_extract(kiln_domain *domain, kiln_error *error)
     KILN_TRY(kiln_array_reserve(domain->context, &domain->region, count, error));
     domain->keep.count = domain->region.count = count;
     kiln_parallel_for(domain->context, count, GRAIN, judge_chunk, domain);
-    sweep(domain);
     return find_volumes(domain, error);
 }

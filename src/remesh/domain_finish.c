@@ -2,7 +2,11 @@
 #include "remesh/domain_impl.h"
 
 #include "remesh/improve.h"
+#include "remesh/measured.h"
 #include "remesh/volumes.h"
+
+static const double MATCHED = 1e-9; /* of the volume: near enough */
+enum { MOST_MATCHES = 4 };
 
 typedef kiln_status (*worker)(kiln_domain *domain, kiln_remesher *remesher, kiln_error *error);
 
@@ -60,13 +64,22 @@ static kiln_status match(kiln_domain *domain, kiln_remesher *remesher, kiln_erro
     kiln_status status = kiln_volumes_note(remesher->mesh, domain->options.space, &fresh, error);
     if (status == KILN_OK) {
         share_out(domain, &fresh);
-        status = kiln_volumes_restore(remesher, &fresh, domain->options.goal, error);
+        double floor = fmin(domain->options.goal, domain->options.least);
+        status = kiln_volumes_restore(remesher, &fresh, floor, error);
     }
     kiln_array_free(domain->context, &fresh);
     return status;
 }
 
+/* Tets that fall below the goal on the way are repaired in between. */
 kiln_status kiln_domain_match_volume(kiln_domain *domain, kiln_mesh *mesh, kiln_error *error)
 {
-    return in_a_pass(domain, mesh, match, error);
+    double wanted = domain->report.volume_before;
+    for (int round = 0; round < MOST_MATCHES; round++) {
+        KILN_TRY(in_a_pass(domain, mesh, match, error));
+        KILN_TRY(kiln_domain_repair(domain, mesh, error));
+        if (fabs(kiln_volume_in(mesh, domain->options.space) - wanted) < MATCHED * wanted)
+            break;
+    }
+    return KILN_OK;
 }

@@ -122,6 +122,8 @@ kiln_status kiln_domain_conform(kiln_domain *domain, kiln_error *error);
 kiln_status kiln_domain_perturb(kiln_domain *domain, int rounds, kiln_error *error);
 /* domain_extract.c: which tets belong to the new mesh, by overlap. */
 kiln_status kiln_domain_extract(kiln_domain *domain, kiln_error *error);
+/* Crumbs of regions, once it is known which tets stay. */
+void kiln_domain_sweep(kiln_domain *domain);
 /* domain_peel.c: poor tets off the surface. */
 kiln_status kiln_domain_peel(kiln_domain *domain, kiln_error *error);
 /* Tets into pits and into sharp valleys between what became one; after the peel. */
