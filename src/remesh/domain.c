@@ -11,13 +11,16 @@
 enum { SLIVER_ROUNDS = 30, ATTEMPTS = 3 };
 /* In a cube of the size: 10 in the lattice, fewer where a surface cuts it off. */
 static const double TETS_OF_SITES = 9.0;
-/* Of the volume; a mesh with less is none of the old domain. */
-static const double MOST_LOST = 0.005;
 
 kiln_domain_options kiln_domain_default_options(void)
 {
-    return (kiln_domain_options){
-        .space = KILN_SPACE_WORLD, .feature_angle = 1.2, .rounds = 8, .goal = 0.3, .least = 0.25};
+    return (kiln_domain_options){.space = KILN_SPACE_WORLD,
+                                 .feature_angle = 1.2,
+                                 .rounds = 8,
+                                 .goal = 0.3,
+                                 .least = 0.25,
+                                 .most_lost = 0.005,
+                                 .most_gained = INFINITY};
 }
 
 /* Tets of sites in a cube of the size are fewer: sizes that ask for a number of them, as those of a
@@ -86,14 +89,20 @@ static kiln_status finish(kiln_domain *domain, kiln_mesh *mesh, kiln_error *erro
     return KILN_OK;
 }
 
+static bool is_poor(const kiln_domain_options *options, const kiln_domain_report *report)
+{
+    return report->worst_after < fmin(report->worst_before, options->least);
+}
+
 static bool is_worse(kiln_domain *domain, const kiln_mesh *mesh)
 {
     kiln_space space = domain->options.space;
     domain->report.worst_before = kiln_worst_in(domain->mesh, space, KILN_MEASURE_QUALITY);
     domain->report.worst_after = kiln_worst_in(mesh, space, KILN_MEASURE_QUALITY);
     domain->report.volume_after = kiln_volume_in(mesh, space);
-    return domain->report.worst_after < fmin(domain->report.worst_before, domain->options.least) ||
-           domain->report.volume_after < (1.0 - MOST_LOST) * domain->report.volume_before;
+    double gained = domain->report.volume_after / domain->report.volume_before - 1.0;
+    return is_poor(&domain->options, &domain->report) || gained < -domain->options.most_lost ||
+           gained > domain->options.most_gained;
 }
 
 static kiln_status remesh(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
@@ -132,7 +141,11 @@ kiln_status kiln_domain_remesh(const kiln_mesh *mesh, const kiln_domain_options 
                          options->size);
     KILN_TRY(kiln_remesh_in_range(mesh, options->space, error));
     *out = NULL;
-    for (uint64_t i = 0; i < ATTEMPTS && !*out && (i == 0 || report->joined); i++)
-        KILN_TRY(attempt(mesh, options, mesh->context->seed + i, out, report, error));
-    return KILN_OK;
+    kiln_status status = KILN_OK;
+    bool again = true;
+    for (uint64_t i = 0; i < ATTEMPTS && again && status == KILN_OK; i++) {
+        status = attempt(mesh, options, mesh->context->seed + i, out, report, error);
+        again = !*out && report->joined && is_poor(options, report);
+    }
+    return status;
 }

@@ -184,14 +184,14 @@ static void judge_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
         judge(user, t);
 }
 
-/* Entry of the tet's region. */
-static double *volume_of(kiln_domain *domain, uint32_t tet)
+size_t kiln_domain_matter(const kiln_domain *domain, uint32_t tet)
 {
-    int32_t region = domain->mesh->info[tet].region;
+    const kiln_tet_info *info = &domain->mesh->info[tet];
+    const kiln_volume *matter = domain->volumes.data;
     for (size_t i = 0; i < domain->volumes.count; i++)
-        if (domain->volumes.data[i].region == region)
-            return &domain->volumes.data[i].volume;
-    return NULL;
+        if (matter[i].part == info->part && matter[i].region == info->region)
+            return i;
+    return SIZE_MAX;
 }
 
 static bool add_double_cover(void *user, const kiln_bvh_pair *pairs, size_t count)
@@ -204,7 +204,8 @@ static bool add_double_cover(void *user, const kiln_bvh_pair *pairs, size_t coun
         kiln_vec3 x[4], y[4];
         kiln_domain_tet(domain, a, x);
         kiln_domain_tet(domain, b, y);
-        *volume_of(domain, kiln_domain_outranks(domain, a, b) ? b : a) -= kiln_tet_overlap(x, y);
+        size_t loser = kiln_domain_matter(domain, kiln_domain_outranks(domain, a, b) ? b : a);
+        domain->volumes.data[loser].volume -= kiln_tet_overlap(x, y);
     }
     return true;
 }
@@ -215,12 +216,14 @@ static kiln_status find_volumes(kiln_domain *domain, kiln_error *error)
 {
     for (size_t i = 0; i < domain->live.count; i++) {
         uint32_t tet = domain->live.data[i];
-        kiln_volume fresh = {.region = domain->mesh->info[tet].region};
+        const kiln_tet_info *info = &domain->mesh->info[tet];
+        kiln_volume fresh = {.region = info->region, .part = info->part};
         kiln_vec3 x[4];
-        if (!volume_of(domain, tet))
+        if (kiln_domain_matter(domain, tet) == SIZE_MAX)
             KILN_TRY(kiln_array_push(domain->context, &domain->volumes, fresh, error));
         kiln_domain_tet(domain, tet, x);
-        *volume_of(domain, tet) += kiln_tet_volume(x[0], x[1], x[2], x[3]);
+        domain->volumes.data[kiln_domain_matter(domain, tet)].volume +=
+            kiln_tet_volume(x[0], x[1], x[2], x[3]);
     }
     if (domain->several_parts)
         kiln_bvh_visit_self_overlap(&domain->tets, add_double_cover, domain);

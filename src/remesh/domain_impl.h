@@ -73,7 +73,7 @@ typedef struct kiln_domain {
     keep;
     KILN_ARRAY_OF(int32_t)
     region;               /* KILN_NO_REGION: no old tet in it */
-    kiln_volumes volumes; /* of each old region, less what is another's; parts mean nothing */
+    kiln_volumes volumes; /* of each region in each old part, less what is another's */
     kiln_domain_report report;
 } kiln_domain;
 
@@ -122,6 +122,8 @@ kiln_status kiln_domain_conform(kiln_domain *domain, kiln_error *error);
 kiln_status kiln_domain_perturb(kiln_domain *domain, int rounds, kiln_error *error);
 /* domain_extract.c: which tets belong to the new mesh, by overlap. */
 kiln_status kiln_domain_extract(kiln_domain *domain, kiln_error *error);
+/* Which of domain->volumes the old tet is of; SIZE_MAX: none yet. */
+size_t kiln_domain_matter(const kiln_domain *domain, uint32_t tet);
 /* Crumbs of regions, once it is known which tets stay. */
 void kiln_domain_sweep(kiln_domain *domain);
 /* domain_peel.c: poor tets off the surface. */
