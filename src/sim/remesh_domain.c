@@ -39,8 +39,12 @@ static const double BLUNT = 0.52;
 /* A remesh is worth its price when it brings the worst condition below this part of the limit. */
 static const double HELPED = 0.8;
 
-typedef enum cause { CAUSE_NONE, CAUSE_CONDITION, CAUSE_CHANGE, CAUSE_MERGE } cause;
-static const char *const cause_names[] = {"", "ill-conditioned", "changed much", "merging"};
+typedef enum cause { CAUSE_NONE, CAUSE_CONDITION, CAUSE_CHANGE, CAUSE_SHAPE, CAUSE_MERGE } cause;
+static const char *const cause_names[] = {"", "ill-conditioned", "changed much", "ill-shaped",
+                                          "merging"};
+/* Tets below this part of the quality asked for are too many or too bad to be repaired one by one.
+ */
+static const double ILL_SHAPED = 0.8;
 
 typedef struct domain_state {
     uint64_t remeshes;                /* so far */
@@ -211,7 +215,13 @@ static cause judge(const look *l, uint32_t t)
         return CAUSE_CONDITION;
     if (condition > remesh->condition_change * noted_condition(l->world->mesh)[t])
         return CAUSE_CHANGE;
-    return CAUSE_NONE;
+    const kiln_vec3 *x = l->world->mesh->x;
+    const uint32_t *v = l->world->mesh->tet[t].v;
+    double least = ILL_SHAPED * remesh->quality;
+    return l->worst_quality < least &&
+                   kiln_tet_quality(&x[v[0]], &x[v[1]], &x[v[2]], &x[v[3]]) < least
+               ? CAUSE_SHAPE
+               : CAUSE_NONE;
 }
 
 static void measure_all(look *l)
