@@ -201,13 +201,13 @@ static kiln_status return_error(const enright *e, double *off, kiln_error *error
     kiln_vec3 *now = kiln_resize(context, NULL, 0, count * sizeof *now);
     if (!now)
         return kiln_fail_memory(error, count * sizeof *now);
-    kiln_embedded_positions(e->surface, e->mesh, KILN_SPACE_WORLD, now);
+    kiln_status status = kiln_embedded_positions(e->surface, e->mesh, KILN_SPACE_WORLD, now, error);
     double sum = 0.0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && status == KILN_OK; i++)
         sum += kiln_v3_norm2(kiln_v3_sub(now[i], kiln_embedded_material(e->surface)[i]));
     kiln_release(context, now, count * sizeof *now);
     *off = sqrt(sum / (double)count);
-    return KILN_OK;
+    return status;
 }
 
 static void report_half_way(kiln_validation *validation, const kiln_box *box)
