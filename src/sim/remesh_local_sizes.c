@@ -183,8 +183,7 @@ static kiln_status add_stretch(kiln_local *l, kiln_sizing *sizing, kiln_error *e
     return kiln_sizing_add_ridges(sizing, &ridges, error);
 }
 
-/* l->bent = curvature that is let be: that of the start, and any where matter has not flowed. What
- * a field leads has no forces to take it back either. */
+/* l->bent = curvature that is let be: that of the start, and any where matter has not flowed. */
 static kiln_status find_lasting(kiln_local *l, const char *start, kiln_error *error)
 {
     const kiln_mesh *mesh = l->world->mesh;
