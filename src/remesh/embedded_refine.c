@@ -14,14 +14,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Edges longer or shorter than these parts of what they should be; and of a split, how long the
- * edges across must be, unless it is overdue. */
-static const double LONG = 1.6, SHORT = 0.4, ACROSS = 0.45, OVERDUE = 3.0;
+/* Edges longer or shorter than these parts of what they should be, the latter of the begin and of
+ * vertices that came: half of an edge of the begin is too short; and of a split, how long the edges
+ * across must be, unless it is overdue. */
+static const double LONG = 1.6, SHORT = 0.4, SHORT_MADE = 0.6, ACROSS = 0.45, OVERDUE = 3.0;
 /* What a collapse makes is no longer than this part of what would be split. */
 static const double MARGIN = 0.9;
 /* How far a collapse or a flip may move the surface, of an edge: of matter that keeps its shape,
  * and of what has flowed, whose finest bumps are no detail but the cells it flowed in. */
-static const double KEPT = 0.05, SWEPT = 0.2;
+static const double KEPT = 0.03, SWEPT = 0.2;
 /* Plastic strain from which on matter has. */
 static const double FLOWED = 0.1;
 /* Angles across an edge that are flipped, more than two right ones; stretch below which diagonals
@@ -86,10 +87,10 @@ static double longness(const kiln_embedded *e, const kiln_vec3 *x, uint32_t a, u
 /* Below 1: too short. */
 static double shortness(const kiln_embedded *e, const kiln_vec3 *x, uint32_t a, uint32_t b)
 {
-    double wanted = edge_at(e, a, b);
+    double least = SHORT_MADE * edge_at(e, a, b);
     if (!is_made(e, a) && !is_made(e, b))
-        wanted = fmin(wanted, distance(start_of(e, a), start_of(e, b)));
-    return distance(x[a], x[b]) / (SHORT * wanted);
+        least = SHORT * fmin(edge_at(e, a, b), distance(start_of(e, a), start_of(e, b)));
+    return distance(x[a], x[b]) / least;
 }
 
 static bool has_flowed(const refining *r, uint32_t v)

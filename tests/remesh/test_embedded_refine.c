@@ -130,7 +130,7 @@ START_TEST(drawn_out_it_is_refined_and_comes_back)
         splits += report.splits;
         collapses += report.collapses;
         kiln_soup now = soup_of(e);
-        ck_assert_double_le(longest_of_closed(&now), 2.5 * longest);
+        ck_assert_double_le(longest_of_closed(&now), 3.0 * longest);
         ck_assert_double_eq_tol(volume_of(&now) / volume, 1.0, 0.005);
         for (size_t i = 0; i < now.points.count; i++) { /* what was made is where it belongs */
             const double *u = &kiln_soup_find_field(&now, KILN_ON_VERTEX, "u")->data.data[3 * i];
@@ -144,7 +144,7 @@ START_TEST(drawn_out_it_is_refined_and_comes_back)
     ck_assert_uint_gt(splits, start.points.count);
     ck_assert_uint_gt(collapses, 4 * splits / 5); /* what came has gone */
     ck_assert_uint_le(back.points.count, 5 * start.points.count / 4);
-    ck_assert_double_eq_tol(volume_of(&back) / volume, 1.0, 1e-3);
+    ck_assert_double_eq_tol(volume_of(&back) / volume, 1.0, 2e-3);
     kiln_soup_free(&start);
     kiln_soup_free(&back);
     end(e);
