@@ -37,10 +37,10 @@ return scene {
     -- would have to reach through the whole ball where it is a sheet thinner than an edge.
     remesh = remesh {
         method = "local",
-        deformation = param("deformation", 0.054),
-        size_max = param("size_max", 0.1),
+        deformation = param("deformation", 0.068),
+        size_max = param("size_max", 0.11),
         size_min = 1e-4,
         gradation = 0,
-        quality = param("quality", 0.2),
+        quality = param("quality", 0.15),
     },
 }
