@@ -7,6 +7,7 @@
 #include "solve/balance.h"
 #include "solve/gcr.h"
 #include "solve/newton.h"
+#include "solve/saddle.h"
 #include "solve/secants.h"
 
 enum { KILN_NEWTON_VECTORS = 7 };
@@ -30,6 +31,10 @@ struct kiln_newton {
     kiln_secants secants;                          /* N6 */
     kiln_amend amend;                              /* N8 */
     kiln_balance balance;                          /* N10 */
+    const kiln_equality *equality;                 /* N11; NULL: none */
+    kiln_saddle *saddle;                           /* made when it is first needed */
+    kiln_solver_options options;                   /* for it */
+    kiln_f64_array multipliers;                    /* [2][row]: e, and their change */
 };
 
 /* One call of kiln_newton_minimise. */

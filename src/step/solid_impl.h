@@ -5,6 +5,7 @@
 
 #include "fem/damping.h"
 #include "fem/nodal_pressure.h"
+#include "step/liquid.h"
 #include "step/solid.h"
 #include "step/spin.h"
 #include "step/touch.h"
@@ -38,6 +39,7 @@ struct kiln_solid {
     kiln_touch touch;
     kiln_collide collide;
     kiln_spin spin;
+    kiln_liquid liquid;
     KILN_ARRAY_OF(kiln_term *)
     more, terms;               /* those of others; all of the try there is */
     size_t lasting;            /* terms before the brief ones: damping, contact between surfaces */

@@ -35,7 +35,7 @@ enum {
 
 /* Terms. */
 
-enum { OWN_TERMS = 8 };
+enum { OWN_TERMS = 10 };
 
 kiln_status kiln_attempt_list_terms(kiln_attempt *t, kiln_error *error)
 {
@@ -52,6 +52,10 @@ kiln_status kiln_attempt_list_terms(kiln_attempt *t, kiln_error *error)
     if (kiln_nodal_pressure_is_used(s->pressure))
         terms[count++] = kiln_nodal_pressure_term(s->pressure);
     terms[count++] = kiln_loads_term(s->loads);
+    if (s->liquid.used) {
+        terms[count++] = &s->liquid.pressure;
+        terms[count++] = kiln_surface_energy_term(s->liquid.surface);
+    }
     if (kiln_touch_has_friction(&s->touch))
         terms[count++] = &s->touch.friction;
     for (size_t i = 0; i < s->more.count; i++)

@@ -285,6 +285,7 @@ static kiln_status save_columns(const kiln_attempt *t, kiln_error *error)
                    {"contact_kept", obstacles, KILN_SAVE_COPY},
                    {"contact_push", obstacles, KILN_SAVE_COPY},
                    {"contact_met", met, KILN_SAVE_COPY},
+                   {KILN_FIELD_LIQUID_PRESSURE, t->solid->liquid.used, KILN_SAVE_ALL},
                    {"wall_took", kiln_attempt_trembles(t), KILN_SAVE_COPY}};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         if (columns[i].used)
@@ -310,6 +311,8 @@ static kiln_status accept(kiln_attempt *t, kiln_error *error)
         memcpy(kiln_solid_column(s, "a"), s->rate2.data, bytes);
     memcpy(kiln_solid_column(s, "v"), s->rate.data, bytes);
     memcpy(s->mesh->x, s->x.data, bytes);
+    if (s->liquid.used)
+        kiln_liquid_keep(&s->liquid, kiln_solid_column(s, KILN_FIELD_LIQUID_PRESSURE));
     if (s->touch.obstacle_count) {
         kiln_touch_remember(
             &s->touch, kiln_solid_contact_with(s), kiln_solid_column(s, "contact_load"),
@@ -348,6 +351,18 @@ static void begin_damping(const kiln_attempt *t)
         kiln_damping_begin(t->solid->damping, &start);
 }
 
+static void begin_liquid(const kiln_attempt *t)
+{
+    kiln_solid *s = t->solid;
+    const kiln_liquid_start start = {.x = kiln_solid_positions(s),
+                                     .mass = s->tet_mass.data,
+                                     .lumped = kiln_mass_lumped(s->mass),
+                                     .scale = t->scheme.scale,
+                                     .tau = t->scheme.tau,
+                                     .acceleration = kiln_loads_acceleration(s->loads)};
+    kiln_liquid_begin(&s->liquid, &start);
+}
+
 static bool meets_obstacles(const kiln_attempt *t)
 {
     return t->solid->touch.obstacle_count && t->scheme.scale > 0.0;
@@ -379,6 +394,8 @@ static kiln_status move(kiln_attempt *t, kiln_error *error)
     combine(t, t->scheme.centre, s->centre.data);
     if (t->scheme.scale > 0.0)
         begin_damping(t);
+    if (s->liquid.used)
+        begin_liquid(t);
     KILN_TRY(kiln_attempt_list_terms(t, error));
     forget_forces(s);
     KILN_TRY(kiln_attempt_begin(t, error));
