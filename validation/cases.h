@@ -26,6 +26,8 @@ KILN_VALIDATION_CASE(domain, domain, SLOW, "whole-domain remesh: volume, quality
 KILN_VALIDATION_CASE(domain, domain_again, SLOW, "75 whole-domain remeshes in a row")
 KILN_VALIDATION_CASE(domain, domain_motions, SLOW,
                      "whole-domain remeshes anywhere and in any position")
+KILN_VALIDATION_CASE(domain, merge_motions, SLOW,
+                     "bodies become one in random positions, to 1e6 sizes from the origin")
 KILN_VALIDATION_CASE(domain, hard_meshes, SLOW,
                      "thin, slotted, nested and far bodies: bounded time and tets, nothing worse")
 KILN_VALIDATION_CASE(domain, merge, QUICK, "M2: two cubes that overlap become one")

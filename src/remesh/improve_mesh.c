@@ -21,13 +21,11 @@ static const double REACH = 0.1, REACH_AGAIN = 0.05, HIGH = 0.7, REACH_IF_HIGH =
 /* Stars are made better by their worst tet up to here; beyond it that would cost the mean more than
  * it is worth. In the first cycle what insertions leave is settled with its surroundings so far. */
 static const double SETTLED = 0.5;
-/* Worst and mean take turns until both gain less than this. Then all begins afresh with what there
- * is, until that gains less than the third figure and a second run has nothing to do; a few times
- * at most, since the mean of a mesh that is good already creeps, and not after a run that has made
- * the tets more than the fourth figure as many: a body so thin buys all its gains with tets. */
-static const double GAIN_OF_CYCLE = 0.005, MEAN_OF_CYCLE = 0.02, GAIN_OF_RUN = 0.002,
-                    GROWTH_OF_RUN = 1.3;
-enum { CYCLES = 16, RUNS = 4 };
+/* Worst and mean take turns. When both gain less than this the run begins afresh with what it has,
+ * and ends when that is in vain, too: a second run would do no more. Where the mesh is good already
+ * it ends at once. */
+static const double GAIN_OF_CYCLE = 0.005, MEAN_OF_CYCLE = 0.02;
+enum { CYCLES = 16 };
 /* Turns of the mean's operators between two cycles and at the end, while they gain that much. Tets
  * below the second figure do not become worse for the mean's sake. */
 enum { MEAN_TURNS = 2, LAST_MEAN_TURNS = 8 };
@@ -235,6 +233,11 @@ static void polish(schedule *s)
     }
 }
 
+static bool is_good(const schedule *s)
+{
+    return stand(s->remesher).worst >= GOOD_ALREADY;
+}
+
 /* What a run begins with. */
 static void begin_afresh(schedule *s)
 {
@@ -259,36 +262,20 @@ static bool cycle(schedule *s, bool fresh)
            after.mean_of_all > before.mean_of_all + MEAN_OF_CYCLE;
 }
 
-/* All that is done to a mesh: cycles while they gain, then the mean. Returns whether doing it once
- * more may gain as much as would be noticed. */
-static bool run_afresh(schedule *s)
-{
-    const uint32_t *live = &s->remesher->mesh->table[KILN_ON_TET].live;
-    const double most = GROWTH_OF_RUN * (double)*live;
-    const standing before = stand(s->remesher);
-    bool gain = true;
-    for (int i = 0; i < CYCLES && gain && go_on(s, "cycle"); i++)
-        gain = cycle(s, i == 0);
-    raise_mean(s, LAST_MEAN_TURNS);
-    const standing after = stand(s->remesher);
-    *s = (schedule){
-        .remesher = s->remesher, .options = s->options, .report = s->report, .set = s->set};
-    return (double)*live < most && (after.worst > before.worst + GAIN_OF_RUN ||
-                                    after.mean_of_all > before.mean_of_all + GAIN_OF_RUN);
-}
-
 kiln_status kiln_improve_mesh(kiln_remesher *remesher, const kiln_improve_options *options,
                               kiln_improve_report *report, kiln_error *error)
 {
     schedule s = {.remesher = remesher, .options = options, .report = report};
     kiln_improve_report_begin(remesher, options, report);
     remesher->effort_end = options->effort ? kiln_remesher_effort(remesher) + options->effort : 0;
-    for (int i = 0; i < RUNS && go_on(&s, "run") && run_afresh(&s); i++)
-        ;
-    bool spent = kiln_remesher_is_spent(remesher);
+    bool fresh = true, over = false;
+    for (int i = 0; i < CYCLES && !over && go_on(&s, "cycle"); i++) {
+        bool gain = cycle(&s, fresh);
+        over = !gain && (fresh || is_good(&s));
+        fresh = !gain;
+    }
     remesher->effort_end = 0;
-    if (spent)
-        raise_mean(&s, LAST_MEAN_TURNS);
+    raise_mean(&s, LAST_MEAN_TURNS);
     kiln_array_free(remesher->context, &s.set);
     return kiln_improve_report_end(remesher, options, report, error);
 }

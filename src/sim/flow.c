@@ -216,6 +216,7 @@ static kiln_status relax(flow *f, kiln_error *error)
     options.moved = &f->state.moved;
     if (!f->relax)
         KILN_TRY(kiln_relax_create(world->solid, &f->relax, error));
+    KILN_TRY(kiln_world_material_moves(world, error));
     KILN_TRY(kiln_relax_run(f->relax, &options, f->flowed.data, &f->relaxed, error));
     KILN_TRY(kiln_world_material_moved(world, error));
     if (f->relaxed.overlaps && !f->state.overlaps) {
@@ -287,6 +288,7 @@ static kiln_status follow(flow *f, kiln_error *error)
     kiln_world *world = f->world;
     if (world->space != KILN_SPACE_WORLD)
         return f->report.flowed > 0 ? relax(f, error) : KILN_OK;
+    KILN_TRY(kiln_world_material_moves(world, error));
     KILN_TRY(kiln_offsets_follow(world->mesh, world->mesh->x, error));
     forget_shapes(world);
     KILN_TRY(kiln_world_material_moved(world, error));

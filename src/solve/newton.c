@@ -54,7 +54,7 @@
  * the objective, which has p . c(x) in it, falls along it by the same tests as always. Each matrix
  *    serves one step.
  *
- * N4, N6 and N8 are in newton_again.c. */
+ * N4, N6 and N8 are in newton_again.c, N11 in newton_equal.c. */
 #include "base/clock.h"
 #include "base/hash.h"
 #include "solve/diagonal.h"
@@ -464,42 +464,6 @@ static kiln_newton_outcome outcome_of(kiln_solve_outcome outcome)
     return outcome == KILN_SOLVE_NOT_FINITE ? KILN_NEWTON_NOT_FINITE : KILN_NEWTON_SOLVER;
 }
 
-/* N11. The right side is that of the free components already, and so becomes the matrix. */
-static kiln_status solve_with_equations(kiln_problem *p, kiln_solve_outcome *outcome,
-                                        kiln_error *error)
-{
-    kiln_newton *newton = p->newton;
-    const kiln_equality *equality = newton->equality;
-    const size_t rows = p->constraints->rows;
-    if (!newton->saddle)
-        KILN_TRY(kiln_saddle_create(newton->context, &newton->options, &newton->saddle, error));
-    KILN_TRY(kiln_array_reserve(newton->context, &newton->multipliers, 2 * rows, error));
-    double *e = newton->multipliers.data, *dp = e + rows;
-    kiln_equations *equations = equality->linearise(equality->self, p->x, e);
-    if (p->moving) {
-        kiln_equations_multiply(equations, newton->gap, dp);
-        kiln_vector_combine(newton->context, 1.0, e, -1.0, dp, e, rows);
-    }
-    kiln_equations_project(equations, p->constraints);
-    kiln_constraints_apply(p->constraints, &newton->matrix, kiln_diagonal_mean(&newton->matrix));
-    KILN_TRY(kiln_saddle_factor(newton->saddle, &newton->matrix, equations,
-                                equality->stiff(equality->self), outcome, error));
-    if (*outcome != KILN_SOLVE_OK)
-        return KILN_OK;
-    const kiln_saddle_options options = {equality->tolerance, equality->max_iterations};
-    KILN_TRY(kiln_saddle_solve(newton->saddle, &options, newton->rhs, e, newton->dx, dp, outcome,
-                               error));
-    const kiln_saddle_report *done = kiln_saddle_last(newton->saddle);
-    p->report->factor_seconds += done->factor_seconds;
-    p->report->solve_seconds += done->solve_seconds;
-    p->report->linear_iterations += done->iterations;
-    p->report->backend = "minres";
-    p->report->reason = "volumes are kept";
-    equality->add(equality->self, dp);
-    kiln_equations_add_transposed(equations, dp, 1.0, newton->g);
-    return KILN_OK;
-}
-
 /* dx of the free components from what is assembled; newton->g becomes its free part. An exact
  * matrix is not regularised. */
 /* Not where steps are to become so small that values no longer tell which way is down: what single
@@ -523,7 +487,7 @@ static kiln_status solve_assembled(kiln_problem *p, bool exact, kiln_solve_outco
     kiln_constraints_project(p->constraints, newton->g);
     kiln_constraints_project(p->constraints, newton->rhs);
     if (newton->equality)
-        return solve_with_equations(p, outcome, error);
+        return kiln_problem_solve_equal(p, outcome, error);
     kiln_solver_set_single(newton->solver, !exact && may_be_single(p));
     return solve_regularised(p, exact, outcome, error);
 }

@@ -82,6 +82,10 @@ double kiln_problem_search(kiln_problem *p, double limit, int most);
 /* x to `to`; after a full step held components are at their targets, without rounding. */
 void kiln_problem_move_to(kiln_problem *p, const double *to, bool full);
 
+/* N11: dx and newton->g from what is assembled, with the multipliers that belong to it. */
+kiln_status kiln_problem_solve_equal(kiln_problem *p, kiln_solve_outcome *outcome,
+                                     kiln_error *error);
+
 /* Whether steps with the factor at hand will be those of N8. */
 bool kiln_problem_follows(const kiln_problem *p);
 /* Steps with the factor at hand, after `step` times a direction of size `last`. */

@@ -190,7 +190,8 @@ double kiln_attempt_brief_tau(const kiln_attempt *t);
  */
 double kiln_attempt_renew_lagged(const kiln_attempt *t, const double *x, const kiln_term **worst);
 kiln_touch_start kiln_attempt_touch_start(const kiln_attempt *t); /* with obstacles */
-/* Obstacles and pairs of surfaces for the step; the outcome says when surfaces touch already. */
+/* Damping, liquid, obstacles and pairs of surfaces for the step; the outcome says when surfaces
+ * touch already. */
 kiln_status kiln_attempt_begin(kiln_attempt *t, kiln_error *error);
 kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error);
 double kiln_attempt_tolerance(const kiln_attempt *t); /* m, of places */

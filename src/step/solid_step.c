@@ -334,35 +334,6 @@ static void sum_up(kiln_attempt *t)
     t->report->work_loads = kiln_loads_potential(s->loads, s->x.data);
 }
 
-/* Of the history's weights in the formula for velocities those of places sum to 1, and a_n and v_m
- * have none. */
-static void begin_damping(const kiln_attempt *t)
-{
-    const double *weight = t->scheme.origin;
-    kiln_damping_start start = {.x_n = t->history[KILN_HISTORY_X],
-                                .before = t->history[KILN_HISTORY_X_BEFORE],
-                                .v_n = t->history[KILN_HISTORY_V],
-                                .origin = kiln_attempt_brief_origin(t),
-                                .before_weight = weight[KILN_HISTORY_X_BEFORE],
-                                .rate_weight = t->scheme.impulses ? 0 : weight[KILN_HISTORY_V],
-                                .tau = kiln_attempt_brief_tau(t),
-                                .means = t->scheme.impulses};
-    if (kiln_damping_is_used(t->solid->damping))
-        kiln_damping_begin(t->solid->damping, &start);
-}
-
-static void begin_liquid(const kiln_attempt *t)
-{
-    kiln_solid *s = t->solid;
-    const kiln_liquid_start start = {.x = kiln_solid_positions(s),
-                                     .mass = s->tet_mass.data,
-                                     .lumped = kiln_mass_lumped(s->mass),
-                                     .scale = t->scheme.scale,
-                                     .tau = t->scheme.tau,
-                                     .acceleration = kiln_loads_acceleration(s->loads)};
-    kiln_liquid_begin(&s->liquid, &start);
-}
-
 static bool meets_obstacles(const kiln_attempt *t)
 {
     return t->solid->touch.obstacle_count && t->scheme.scale > 0.0;
@@ -392,10 +363,6 @@ static kiln_status move(kiln_attempt *t, kiln_error *error)
     kiln_solid *s = t->solid;
     combine(t, t->scheme.origin, s->origin.data);
     combine(t, t->scheme.centre, s->centre.data);
-    if (t->scheme.scale > 0.0)
-        begin_damping(t);
-    if (s->liquid.used)
-        begin_liquid(t);
     KILN_TRY(kiln_attempt_list_terms(t, error));
     forget_forces(s);
     KILN_TRY(kiln_attempt_begin(t, error));

@@ -194,26 +194,6 @@ START_TEST(mean_and_second_run)
 }
 END_TEST
 
-/* Also where the mesh is good, as bodies of flat faces become: their surface gains no freedom by a
- * second run. */
-START_TEST(nothing_is_left_for_a_second_run)
-{
-    kiln_context *context = kiln_test_context(1);
-    kiln_mesh_improve_options options = kiln_mesh_improve_default_options();
-    double gain = 0.0;
-    options.aggressive = true;
-    for (uint64_t seed = 1; seed <= 6; seed++) {
-        kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=4 ny=4 nz=4");
-        kiln_test_jitter(mesh, 0.11, seed);
-        double first = improve(mesh, &options).worst_after;
-        gain += improve(mesh, &options).worst_after - first;
-        kiln_mesh_destroy(mesh);
-    }
-    ck_assert_msg(gain / 6 < 0.002, "%g", gain / 6);
-    kiln_context_destroy(context);
-}
-END_TEST
-
 /* The smallest sine is best where it is what counts. */
 START_TEST(measures_win_by_themselves)
 {
@@ -495,7 +475,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, creases_between_facets);
     tcase_add_test(all, polyhedra_stay);
     tcase_add_test(all, mean_and_second_run);
-    tcase_add_test(all, nothing_is_left_for_a_second_run);
     tcase_add_test(all, measures_win_by_themselves);
     tcase_add_test(all, thin_bodies_end);
     tcase_add_test(all, size_fields_and_tags);
