@@ -11,6 +11,8 @@ typedef struct search {
     kiln_clearance *out;
     const kiln_walls *walls; /* NULL: the mesh against itself */
     const kiln_vec3 *places; /* [point] of theirs */
+    kiln_status status;
+    kiln_error *error;
 } search;
 
 static void corners_of(const search *s, uint32_t face, uint32_t v[3], kiln_vec3 p[3])
@@ -74,6 +76,16 @@ static bool may_meet(const search *s, uint32_t a, uint32_t b)
            kiln_bodies_meet(s->rules->table, first, second);
 }
 
+static void note(search *s, uint32_t face)
+{
+    uint32_t v[3];
+    kiln_vec3 p[3];
+    if (!s->rules->where || s->status != KILN_OK)
+        return;
+    corners_of(s, face, v, p);
+    s->status = kiln_array_push(s->mesh->context, s->rules->where, kiln_box_of(p, 3), s->error);
+}
+
 static bool judge_pairs(void *user, const kiln_bvh_pair *pairs, size_t count)
 {
     search *s = user;
@@ -81,12 +93,14 @@ static bool judge_pairs(void *user, const kiln_bvh_pair *pairs, size_t count)
         uint32_t a = s->faces.data[pairs[i].a], b = s->faces.data[pairs[i].b];
         if (!may_meet(s, a, b) || are_clear(s, a, b))
             continue;
+        note(s, a);
+        note(s, b);
         if (s->out->pairs++ == 0) {
             s->out->face[0] = a;
             s->out->face[1] = b;
         }
     }
-    return true;
+    return s->status == KILN_OK;
 }
 
 /* Boxes are larger by half the clearance, and by half the gap or all of it. */
@@ -118,13 +132,14 @@ static kiln_status grow_tree(search *s, double part, kiln_bvh *tree, kiln_error 
 kiln_status kiln_contact_clearance(const kiln_mesh *mesh, const kiln_clearance_rules *rules,
                                    kiln_clearance *out, kiln_error *error)
 {
-    search s = {.mesh = mesh, .rules = rules, .out = out};
+    search s = {.mesh = mesh, .rules = rules, .out = out, .error = error};
     kiln_bvh tree = {0};
     *out = (kiln_clearance){.face = {KILN_NONE, KILN_NONE}};
     kiln_status status = grow_tree(&s, 0.5, &tree, error);
     if (status == KILN_OK) {
         kiln_bvh_visit_self_overlap(&tree, judge_pairs, &s);
         kiln_bvh_destroy(&tree);
+        status = s.status;
     }
     kiln_array_free(mesh->context, &s.faces);
     return status;
@@ -156,6 +171,7 @@ static void judge_walls(search *s, const kiln_bvh_pair_array *pairs)
         if (kiln_triangle_overlap(p, wall) < KILN_OVERLAP_CROSS &&
             kiln_closest_triangles(p, wall).distance2 > gap * gap)
             continue;
+        note(s, face);
         if (s->out->pairs++ == 0) {
             s->out->face[0] = face;
             s->out->face[1] = pairs->data[i].b;
@@ -182,6 +198,8 @@ static kiln_status meet_walls(search *s, const kiln_bvh *tree, kiln_error *error
         status = kiln_bvh_pair_overlap(tree, &wall_tree, &pairs, error);
     if (status == KILN_OK)
         judge_walls(s, &pairs);
+    if (status == KILN_OK)
+        status = s->status;
     kiln_bvh_destroy(&wall_tree);
     kiln_array_free(context, &pairs);
     kiln_array_free(context, &boxes);
@@ -200,7 +218,7 @@ static kiln_box extent_of(const kiln_mesh *mesh)
 kiln_status kiln_wall_clearance(const kiln_mesh *mesh, const kiln_clearance_rules *rules,
                                 const kiln_walls *walls, kiln_clearance *out, kiln_error *error)
 {
-    search s = {.mesh = mesh, .rules = rules, .out = out, .walls = walls};
+    search s = {.mesh = mesh, .rules = rules, .out = out, .walls = walls, .error = error};
     kiln_bvh tree = {0};
     KILN_ARRAY_OF(kiln_vec3)
     places = {0};

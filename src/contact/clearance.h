@@ -14,6 +14,10 @@ typedef struct kiln_clearance {
     uint32_t face[2]; /* the first of them, records of the mesh */
 } kiln_clearance;
 
+/* Boxes of such faces. */
+typedef KILN_ARRAY_OF(kiln_box)
+kiln_crossings;
+
 /* What is asked for. */
 typedef struct kiln_clearance_rules {
     uint32_t since; /* of faces of tets made after the mesh's clock was that (KILN_SINCE_EVER: all)
@@ -25,6 +29,7 @@ typedef struct kiln_clearance_rules {
     bool between;            /* of two bodies only: a thin one is no fault */
     bool within;             /* of one body only: others are not in its way */
     bool at_begin;           /* walls are where they were at the begin of the step */
+    kiln_crossings *where;   /* gets one for each face of a pair; NULL: nobody asks */
 } kiln_clearance_rules;
 
 /* In world space. */

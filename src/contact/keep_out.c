@@ -8,10 +8,17 @@
 /* Of the distance there was: so that rounding refuses no split. */
 static const double LESS = 0.999;
 
-/* How near triangles of a body come; no farther than the first `least`. */
-typedef struct nearness {
+/* A change of a surface: triangles that go and come. */
+typedef struct change {
     const kiln_keep_out *guard;
     uint32_t body;
+    const kiln_vec3 (*old)[3], (*fresh)[3];
+    size_t old_count, fresh_count;
+} change;
+
+/* How near a triangle of a body comes; no farther than the first `least`. */
+typedef struct nearness {
+    const change *change;
     const kiln_vec3 *p; /* [3] */
     double least2;      /* m^2; negative: they cross */
 } nearness;
@@ -20,35 +27,59 @@ static bool meets(const kiln_keep_out *g, uint32_t body, const kiln_guarded *oth
 {
     if (other->obstacle != KILN_NONE)
         return kiln_body_meets_obstacle(g->rules.table, body, other->obstacle);
-    return body != other->body && kiln_bodies_meet(g->rules.table, body, other->body);
+    return body == other->body
+               ? g->rules.self
+               : g->rules.bodies && kiln_bodies_meet(g->rules.table, body, other->body);
+}
+
+static bool shares_corner(const kiln_vec3 (*p)[3], size_t count, const kiln_vec3 other[3])
+{
+    for (size_t i = 0; i < 9 * count; i++) {
+        const kiln_vec3 *a = &p[i / 9][i % 9 / 3], *b = &other[i % 3];
+        if (a->x == b->x && a->y == b->y && a->z == b->z)
+            return true;
+    }
+    return false;
 }
 
 static bool visit(void *user, uint32_t item)
 {
     nearness *n = user;
-    const kiln_guarded *other = &n->guard->triangles.data[item];
-    if (!meets(n->guard, n->body, other))
+    const change *c = n->change;
+    const kiln_guarded *other = &c->guard->triangles.data[item];
+    bool own = other->obstacle == KILN_NONE && other->body == c->body;
+    if (!meets(c->guard, c->body, other) ||
+        (own && (shares_corner(c->old, c->old_count, other->p) ||
+                 shares_corner(c->fresh, c->fresh_count, other->p))))
         return true;
     if (kiln_triangle_overlap(n->p, other->p) >= KILN_OVERLAP_CROSS)
         n->least2 = -1.0;
-    else
+    else if (!own)
         n->least2 = fmin(n->least2, kiln_closest_triangles(n->p, other->p).distance2);
     return n->least2 >= 0.0;
 }
 
-static double nearest2(const kiln_keep_out *g, uint32_t body, const kiln_vec3 (*p)[3], size_t count,
-                       double least2)
+static double nearest2(const change *c, const kiln_vec3 (*p)[3], size_t count, double least2)
 {
     for (size_t i = 0; i < count && least2 >= 0.0; i++) {
-        nearness n = {g, body, p[i], least2};
+        nearness n = {c, p[i], least2};
         double reach = sqrt(least2);
         kiln_box box = kiln_box_of(p[i], 3);
         box.low = kiln_v3_sub(box.low, kiln_v3(reach, reach, reach));
         box.high = kiln_v3_add(box.high, kiln_v3(reach, reach, reach));
-        kiln_bvh_query_box(&g->tree, box, visit, &n);
+        kiln_bvh_query_box(&c->guard->tree, box, visit, &n);
         least2 = n.least2;
     }
     return least2;
+}
+
+static bool is_shut(const kiln_keep_out *g, const kiln_vec3 (*p)[3], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < g->shut.count; k++)
+            if (kiln_box_overlap(kiln_box_of(p[i], 3), g->shut.data[k]))
+                return true;
+    return false;
 }
 
 static bool allows(const void *self, uint32_t vertex, const kiln_vec3 (*old)[3], size_t old_count,
@@ -57,10 +88,16 @@ static bool allows(const void *self, uint32_t vertex, const kiln_vec3 (*old)[3],
     const kiln_keep_out *g = self;
     const kiln_mesh *mesh = g->mesh;
     double gap2 = g->rules.gap * g->rules.gap;
-    uint32_t body = mesh->parts.data[mesh->info[mesh->vertex[vertex].tet].part].body;
-    double after2 = nearest2(g, body, fresh, fresh_count, gap2);
-    return after2 >= gap2 ||
-           (after2 >= 0.0 && after2 >= LESS * nearest2(g, body, old, old_count, gap2));
+    const change c = {.guard = g,
+                      .body = mesh->parts.data[mesh->info[mesh->vertex[vertex].tet].part].body,
+                      .old = old,
+                      .fresh = fresh,
+                      .old_count = old_count,
+                      .fresh_count = fresh_count};
+    if (is_shut(g, old, old_count) || is_shut(g, fresh, fresh_count))
+        return false;
+    double after2 = nearest2(&c, fresh, fresh_count, gap2);
+    return after2 >= gap2 || (after2 >= 0.0 && after2 >= LESS * nearest2(&c, old, old_count, gap2));
 }
 
 static kiln_status add_walls(kiln_keep_out *g, kiln_error *error)
@@ -124,7 +161,7 @@ kiln_status kiln_keep_out_begin(kiln_keep_out *g, const kiln_mesh *mesh,
 {
     *g = (kiln_keep_out){.mesh = mesh, .rules = *rules, .guard = {g, allows}};
     kiln_status status = add_walls(g, error);
-    if (status == KILN_OK && rules->bodies)
+    if (status == KILN_OK && (rules->bodies || rules->self))
         status = add_bodies(g, error);
     if (status == KILN_OK)
         status = grow_tree(g, error);
@@ -138,6 +175,7 @@ void kiln_keep_out_end(kiln_keep_out *g)
     if (!g->mesh)
         return;
     kiln_array_free(g->mesh->context, &g->triangles);
+    kiln_array_free(g->mesh->context, &g->shut);
     kiln_bvh_destroy(&g->tree);
     g->mesh = NULL;
 }

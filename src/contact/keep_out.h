@@ -6,6 +6,7 @@
 #ifndef KILN_CONTACT_KEEP_OUT_H
 #define KILN_CONTACT_KEEP_OUT_H
 
+#include "contact/clearance.h"
 #include "contact/pair_table.h"
 #include "contact/walls.h"
 #include "geom/bvh.h"
@@ -16,6 +17,8 @@ typedef struct kiln_keep_out_rules {
     const kiln_walls *walls;      /* NULL: none */
     bool at_begin;                /* where they were at the begin of the step, not at its end */
     bool bodies;                  /* and other bodies */
+    bool self;                    /* and what is not next to it of its own body, as far as
+                                     nothing goes through that: it may be as near as it likes */
     const kiln_pair_table *table; /* of those that meet; NULL: all */
     double gap;                   /* m, positive: what is farther away does not matter */
 } kiln_keep_out_rules;
@@ -33,6 +36,7 @@ typedef struct kiln_keep_out {
     KILN_ARRAY_OF(kiln_guarded)
     triangles;
     kiln_bvh tree;
+    kiln_crossings shut;      /* no surface changes in these; the caller's, freed with the rest */
     kiln_surface_guard guard; /* for remeshing; valid where the guard stays */
 } kiln_keep_out;
 

@@ -19,7 +19,10 @@
  * cost no unknowns, so they are to have their turn before less is split: half again as many
  * vertices for the same energy without. */
 #define MARK 0.5
-enum { DEPTH = 3 };
+enum {
+    DEPTH = 3,
+    TRIES = 4, /* of a pass that comes out with surfaces through each other */
+};
 
 typedef struct energy_state {
     double start_size;  /* m */
@@ -34,6 +37,7 @@ typedef struct energy {
     kiln_changes changes;
     kiln_remesh_work work;
     kiln_f64_array sums;       /* scratch of densities */
+    kiln_f64_array kept;       /* what was known of tries in vain, before the pass */
     kiln_energy_report report; /* of the last step */
     bool changed;              /* in this try of a step: what is derived is of another mesh */
 } energy;
@@ -124,6 +128,7 @@ static void destroy(void *self)
     energy *e = self;
     kiln_changes_free(e->world->context, &e->changes);
     kiln_array_free(e->world->context, &e->sums);
+    kiln_array_free(e->world->context, &e->kept);
 }
 
 /* kg/m^3 of each part and material, to its tets; where it is a function, its field as a whole. */
@@ -301,46 +306,84 @@ static kiln_status change_mesh(energy *e, kiln_remesher *remesher, double h,
     return status;
 }
 
-/* What was tried in vain was so on a mesh that has been taken back. */
-static void forget_tries(const energy *e)
+/* What was tried in vain: columns of the mesh. */
+static const struct {
+    kiln_where where;
+    const char *name;
+} memory[] = {{KILN_ON_TET, KILN_FIELD_VAIN},
+              {KILN_ON_TET, KILN_FIELD_FLAT},
+              {KILN_ON_VERTEX, KILN_FIELD_STILL},
+              {KILN_ON_VERTEX, KILN_FIELD_NEEDED}};
+enum { MEMORIES = sizeof memory / sizeof memory[0] };
+
+/* One that changes the mesh in vain leaves it as it was, and what is known of it with it. */
+static kiln_status keep_memory(energy *e, kiln_error *error)
 {
-    static const struct {
-        kiln_where where;
-        const char *name;
-    } columns[] = {{KILN_ON_TET, KILN_FIELD_VAIN},
-                   {KILN_ON_TET, KILN_FIELD_FLAT},
-                   {KILN_ON_VERTEX, KILN_FIELD_STILL},
-                   {KILN_ON_VERTEX, KILN_FIELD_NEEDED}};
     const kiln_mesh *mesh = e->world->mesh;
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
-        const kiln_field *field = kiln_mesh_field(mesh, columns[i].where, columns[i].name);
-        memset(field->data, 0,
-               mesh->table[columns[i].where].used * field->components * sizeof(double));
+    e->kept.count = 0;
+    for (int i = 0; i < MEMORIES; i++) {
+        const kiln_field *field = kiln_mesh_field(mesh, memory[i].where, memory[i].name);
+        size_t count = mesh->table[memory[i].where].used * field->components;
+        KILN_TRY(kiln_array_reserve(e->world->context, &e->kept, e->kept.count + count, error));
+        memcpy(e->kept.data + e->kept.count, field->data, count * sizeof(double));
+        e->kept.count += count;
+    }
+    return KILN_OK;
+}
+
+static void restore_memory(const energy *e)
+{
+    const kiln_mesh *mesh = e->world->mesh;
+    const double *from = e->kept.data;
+    for (int i = 0; i < MEMORIES; i++) {
+        const kiln_field *field = kiln_mesh_field(mesh, memory[i].where, memory[i].name);
+        size_t count = mesh->table[memory[i].where].used * field->components;
+        memcpy(field->data, from, count * sizeof(double));
+        from += count;
     }
 }
 
-/* At the end of the step patches see to it that nothing comes near; at its begin, where surfaces
- * are bent otherwise, the guard does, and what two have done at the same place is looked at. */
-static kiln_status change_guarded(energy *e, const kiln_remesh_options *options, double h,
-                                  bool *changed, kiln_error *error)
+/* One pass; false in *kept: it is taken back, because surfaces would not be clear of each other at
+ * `shut`, or nothing has changed. */
+static kiln_status change_once(energy *e, const kiln_remesh_options *options, double h,
+                               kiln_crossings *shut, bool *kept, kiln_error *error)
 {
     kiln_world *world = e->world;
     kiln_remesher remesher;
     kiln_energy_report report = {0};
+    kiln_changes_start(&e->changes, world->mesh);
     KILN_TRY(kiln_remesher_begin(world->mesh, options, &remesher, error));
     uint32_t since = world->mesh->clock;
-    kiln_status status = change_mesh(e, &remesher, h, &report, changed, error);
-    if (status == KILN_OK && *changed)
-        status = kiln_solid_is_clear(world->solid, since, world->moves, changed, error);
-    bool kept = status == KILN_OK && *changed;
-    if (kept)
+    bool changed = false;
+    kiln_status status = change_mesh(e, &remesher, h, &report, &changed, error);
+    *kept = status == KILN_OK && changed;
+    if (*kept)
+        status = kiln_solid_is_clear(world->solid, since, world->moves, kept, shut, error);
+    *kept = *kept && status == KILN_OK;
+    if (*kept)
         kiln_remesher_end(&remesher);
     else
         kiln_remesher_abandon(&remesher);
-    if (!kept && has_changed(&report))
-        forget_tries(e);
-    add_report(e, &report, !kept);
+    if (!*kept && changed)
+        restore_memory(e);
+    add_report(e, &report, !*kept);
     return status;
+}
+
+/* At the end of the step patches see to it that nothing comes near; at its begin, where surfaces
+ * are bent otherwise, the guard does, and what two have done at the same place, or a body to
+ * itself, is looked at. Where that is not clear surfaces stay as they are in the next try. */
+static kiln_status change_guarded(energy *e, const kiln_remesh_options *options, double h,
+                                  kiln_crossings *shut, bool *changed, kiln_error *error)
+{
+    KILN_TRY(keep_memory(e, error));
+    for (int tries = 0; tries < TRIES; tries++) {
+        size_t known = shut->count;
+        KILN_TRY(change_once(e, options, h, shut, changed, error));
+        if (*changed || shut->count == known)
+            break;
+    }
+    return KILN_OK;
 }
 
 /* From the solution at `places`: a mesh on which it is better. */
@@ -356,10 +399,9 @@ static kiln_status adapt(energy *e, const kiln_vec3 *places, double h, bool *cha
     KILN_TRY(fill_columns(e, places, error));
     KILN_TRY(kiln_solid_note_past(world->solid, error));
     e->changes.weight = KILN_FIELD_MASS;
-    kiln_changes_start(&e->changes, world->mesh);
     KILN_TRY(kiln_solid_keep_out(world->solid, world->moves, &guard, error));
     options.guard = guard.mesh ? &guard.guard : NULL;
-    kiln_status status = change_guarded(e, &options, h, changed, error);
+    kiln_status status = change_guarded(e, &options, h, &guard.shut, changed, error);
     kiln_keep_out_end(&guard);
     e->work.remesh_seconds += kiln_wall_seconds() - started - (e->work.transfer_seconds - carried);
     if (status != KILN_OK || !*changed)

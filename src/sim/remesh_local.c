@@ -156,7 +156,7 @@ static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool size
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
     KILN_TRY(kiln_tried_list(world->mesh, shaped, &l->tried[KILN_TRIED_REPAIR], error));
     KILN_TRY(kiln_may_go_on(world->context, error));
-    KILN_TRY(kiln_solid_is_clear(world->solid, since, l->within, clear, error));
+    KILN_TRY(kiln_solid_is_clear(world->solid, since, l->within, clear, NULL, error));
     l->work.changed = *clear ? report.changed : 0;
     l->state.nearing = *clear && l->is_pressed && sizes.splits > 0;
     l->work.worst = *clear ? report.worst_after : report.worst_before;

@@ -91,8 +91,8 @@ static kiln_status audit(const runner *r, kiln_error *error)
     kiln_audit_report report;
     bool clear;
     KILN_TRY(kiln_mesh_audit(kiln_world_mesh(r->world), &report, error));
-    KILN_TRY(
-        kiln_solid_is_clear(kiln_world_solid(r->world), KILN_SINCE_EVER, false, &clear, error));
+    KILN_TRY(kiln_solid_is_clear(kiln_world_solid(r->world), KILN_SINCE_EVER, false, &clear, NULL,
+                                 error));
     if (!report.invariant && !clear)
         return kiln_fail(
             error, KILN_ERR_STATE, NULL, 0, -1,

@@ -27,16 +27,58 @@ typedef struct star {
     kiln_patch_corner at_corner[STAR_ROOM][4];
     int count;
     kiln_vec3 at;
-    double mass[STAR_ROOM];      /* kg */
-    kiln_vec3 sums[STAR_ROOM];   /* m, of the other corners off their centres of inertia, */
-    double squares[STAR_ROOM];   /* of their squares, */
-    kiln_vec3 places[STAR_ROOM]; /* and of the other corners off the vertex */
-    double edge;                 /* m, mean */
+    kiln_patch_corner then;        /* the vertex as it is */
+    kiln_vec3 slope[STAR_ROOM][4]; /* of the weights of corners by the place in the material */
+    double mass[STAR_ROOM];        /* kg */
+    kiln_vec3 sums[STAR_ROOM];     /* m, of the other corners off their centres of inertia, */
+    double squares[STAR_ROOM];     /* of their squares, */
+    kiln_vec3 places[STAR_ROOM];   /* and of the other corners off the vertex */
+    double edge;                   /* m, mean */
     double before;
     kiln_nodes nodes; /* where there is nodal pressure */
 } star;
 
 static double value_at(star *s, kiln_vec3 p, double *drag);
+
+/* Of the weights that a tet's corners have at a place. */
+static void find_slopes(const kiln_vec3 u[4], kiln_vec3 slope[4])
+{
+    kiln_mat3 B = kiln_m3_inverse(
+        kiln_m3_columns(kiln_v3_sub(u[1], u[0]), kiln_v3_sub(u[2], u[0]), kiln_v3_sub(u[3], u[0])));
+    slope[0] = kiln_v3(0, 0, 0);
+    for (int k = 0; k < 3; k++) {
+        slope[k + 1] = kiln_v3(B.m[k][0], B.m[k][1], B.m[k][2]);
+        slope[0] = kiln_v3_sub(slope[0], slope[k + 1]);
+    }
+}
+
+/* The weights at a place off the corner `own`; returns the least. */
+static double weigh_corners(const kiln_vec3 slope[4], int own, kiln_vec3 off, double weight[4])
+{
+    double least = INFINITY;
+    for (int k = 0; k < 4; k++) {
+        weight[k] = (k == own) + kiln_v3_dot(slope[k], off);
+        least = fmin(least, weight[k]);
+    }
+    return least;
+}
+
+/* The tet that holds what is `off` the vertex, or is next to it, by the slopes of the star; returns
+ * the least weight of its corners. */
+static double locate_among(const star *s, const kiln_vec3 (*slope)[4], kiln_vec3 off, int *holder,
+                           double weight[4])
+{
+    double best = -INFINITY;
+    for (int i = 0; i < s->count; i++) {
+        double part[4], least = weigh_corners(slope[i], s->corner[i], off, part);
+        if (least > best) {
+            best = least;
+            *holder = i;
+            memcpy(weight, part, sizeof part);
+        }
+    }
+    return best;
+}
 
 static bool weigh(star *s)
 {
@@ -81,7 +123,9 @@ static bool gather(const kiln_energy_pass *w, kiln_walker *walker, uint32_t vert
             s->at_corner[i][k] = kiln_objective_corner(o, v);
             sum += kiln_v3_norm(kiln_v3_sub(mesh->u[v], s->at)) / 3.0;
         }
+        find_slopes(s->u[i], s->slope[i]);
     }
+    s->then = s->at_corner[0][s->corner[0]];
     s->edge = sum / s->count;
     if (o->nodal && !kiln_nodes_gather(&s->nodes, o, walker, s->tet, (size_t)s->count))
         return false;
@@ -92,31 +136,14 @@ static bool gather(const kiln_energy_pass *w, kiln_walker *walker, uint32_t vert
     return isfinite(s->before);
 }
 
-/* Of tets with these corners the one that holds p, or is next to it, and the weights of its
- * corners; returns the least of them. */
-static double locate_among(const kiln_vec3 (*corners)[4], int count, kiln_vec3 p, int *holder,
-                           double weight[4])
-{
-    double best = -INFINITY;
-    for (int i = 0; i < count; i++) {
-        double part[4], least = kiln_energy_weights(corners[i], p, best, part);
-        if (least > best) {
-            best = least;
-            *holder = i;
-            memcpy(weight, part, sizeof part);
-        }
-    }
-    return best;
-}
-
-static double value_of_nodes(star *s, const kiln_patch_tet *tets,
-                             const kiln_patch_corner (*corner)[4])
+static double value_of_nodes(star *s, const kiln_patch_tet *tets)
 {
     if (!s->o->nodal)
         return 0.0;
     kiln_nodes_clear(&s->nodes);
     for (int i = 0; i < s->count; i++)
-        if (!kiln_nodes_put(&s->nodes, s->o, &tets[i], s->o->mesh->tet[s->tet[i]].v, corner[i]))
+        if (!kiln_nodes_put(&s->nodes, s->o, &tets[i], s->o->mesh->tet[s->tet[i]].v,
+                            s->at_corner[i]))
             return INFINITY;
     return kiln_nodes_energy(&s->nodes, s->o);
 }
@@ -125,7 +152,8 @@ static double value_of_nodes(star *s, const kiln_patch_tet *tets,
 static int locate(const star *s, kiln_vec3 p, double weight[4])
 {
     int holder = -1;
-    double least = locate_among((const kiln_vec3(*)[4])s->u, s->count, p, &holder, weight);
+    double least =
+        locate_among(s, (const kiln_vec3(*)[4])s->slope, kiln_v3_sub(p, s->at), &holder, weight);
     return least > -1e-9 ? holder : -1;
 }
 
@@ -139,16 +167,19 @@ static double square(const star *s, int i, kiln_vec3 off)
  * and inertia holds it back as it does in any motion (energy_inertia.c). What is round it is taken
  * to go along as its hat function says, and the sum over all of it, by which weight gains or loses,
  * is as it is. */
-static double dragged(const star *s, const kiln_vec3 (*u)[4], const kiln_patch_tet *tet,
-                      const kiln_patch_corner (*corner)[4])
+static double dragged(const star *s, const kiln_patch_tet *tet)
 {
     double weight[4], sum = 0.0;
     int holder = 0;
     if (s->o->scheme.scale <= 0.0)
         return 0.0;
-    locate_among(u, s->count, s->at, &holder, weight);
-    kiln_vec3 x = kiln_patch_corner_mean(corner[holder], weight, 4).x;
-    const kiln_patch_corner *now = &corner[0][s->corner[0]], *then = &s->at_corner[0][s->corner[0]];
+    kiln_vec3 slope[STAR_ROOM][4];
+    for (int i = 0; i < s->count; i++)
+        find_slopes(s->u[i], slope[i]);
+    locate_among(s, (const kiln_vec3(*)[4])slope, kiln_v3_sub(s->at, s->u[0][s->corner[0]]),
+                 &holder, weight);
+    kiln_vec3 x = kiln_patch_corner_mean(s->at_corner[holder], weight, 4).x;
+    const kiln_patch_corner *now = &s->at_corner[0][s->corner[0]], *then = &s->then;
     kiln_vec3 off = kiln_v3_sub(now->x, now->centre), was = kiln_v3_sub(then->x, then->centre);
     kiln_vec3 way = kiln_v3_sub(x, then->x), goes = kiln_v3_sub(now->x, then->x);
     kiln_vec3 moment = kiln_v3(0, 0, 0); /* 4 kg m: by which the whole moves, beyond that */
@@ -161,30 +192,39 @@ static double dragged(const star *s, const kiln_vec3 (*u)[4], const kiln_patch_t
     return fmax(0.0, (sum + 10.0 * kiln_v3_dot(was, moment)) / (40.0 * s->o->scheme.scale));
 }
 
+static void put(star *s, kiln_vec3 p, const kiln_patch_corner *there)
+{
+    for (int i = 0; i < s->count; i++) {
+        s->u[i][s->corner[i]] = p;
+        s->at_corner[i][s->corner[i]] = *there;
+    }
+}
+
+static double value_there(star *s, double *drag)
+{
+    kiln_patch_tet tet[STAR_ROOM];
+    for (int i = 0; i < s->count; i++)
+        if (!kiln_patch_form_corners(s->o, s->u[i], s->tet[i], &tet[i]))
+            return INFINITY;
+    *drag = dragged(s, tet);
+    return kiln_patch_tets_value(s->o, tet, (const kiln_patch_corner(*)[4])s->at_corner,
+                                 (size_t)s->count) +
+           value_of_nodes(s, tet) + *drag;
+}
+
 /* The star's part of the objective with the vertex at p, without loads on faces; *drag of it is not
  * in that of the new tets. */
 static double value_at(star *s, kiln_vec3 p, double *drag)
 {
-    const kiln_local_objective *o = s->o;
-    kiln_patch_tet tet[STAR_ROOM];
-    kiln_patch_corner corner[STAR_ROOM][4];
-    kiln_vec3 u[STAR_ROOM][4];
     double weight[4];
     int holder = locate(s, p, weight);
     if (holder < 0)
         return INFINITY;
     kiln_patch_corner there = kiln_patch_corner_mean(s->at_corner[holder], weight, 4);
-    for (int i = 0; i < s->count; i++) {
-        for (int k = 0; k < 4; k++) {
-            u[i][k] = k == s->corner[i] ? p : s->u[i][k];
-            corner[i][k] = k == s->corner[i] ? there : s->at_corner[i][k];
-        }
-        if (!kiln_patch_form_corners(o, u[i], s->tet[i], &tet[i]))
-            return INFINITY;
-    }
-    const kiln_patch_corner(*at)[4] = (const kiln_patch_corner(*)[4])corner;
-    *drag = dragged(s, (const kiln_vec3(*)[4])u, tet, at);
-    return kiln_patch_tets_value(o, tet, at, (size_t)s->count) + value_of_nodes(s, tet, at) + *drag;
+    put(s, p, &there);
+    double value = value_there(s, drag);
+    put(s, s->at, &s->then);
+    return value;
 }
 
 /* Directions in which the vertex may go. */

@@ -193,9 +193,14 @@ static bool make_near(kiln_energy_pass *w, kiln_energy_slot *slot)
 
 static bool is_made(kiln_energy_pass *w, kiln_energy_slot *slot)
 {
-    if (slot->legal && (slot->patch.touches || slot->patch.strays))
-        return make_near(w, slot);
-    return slot->gained > w->options->split && make(w, slot);
+    if (slot->legal && !slot->patch.touches) {
+        if (!(slot->gained > w->options->split))
+            return false;
+        w->status = kiln_patch_look_split(&slot->patch, w->objective, w->error);
+        if (w->status != KILN_OK)
+            return false;
+    }
+    return slot->legal && (slot->patch.touches ? make_near(w, slot) : make(w, slot));
 }
 
 static void conclude(kiln_energy_pass *w, kiln_energy_slot *slot)

@@ -442,7 +442,11 @@ bool kiln_energy_make(kiln_energy_pass *pass, const kiln_proposal *proposal,
                          proposal->gone_count))
             return false;
     }
-    return conclude(pass, kiln_remesher_apply(pass->remesher, proposal), count);
+    if (!conclude(pass, kiln_remesher_apply(pass->remesher, proposal), count))
+        return false;
+    for (size_t i = 0; i < pass->remesher->changed.count; i++)
+        kiln_energy_stir(pass, pass->remesher->mesh->tet[pass->remesher->changed.data[i]].v, 4);
+    return true;
 }
 
 bool kiln_energy_try(kiln_energy_pass *pass, const kiln_proposal *proposal,
@@ -464,7 +468,10 @@ bool kiln_energy_try_move(kiln_energy_pass *pass, uint32_t vertex, const kiln_pl
     pass->objective->apex = pass->objective->end[vertex];
     pass->trial.before = value_of(pass, star->data, star->count);
     pass->trial.begin = stored_at_begin(pass, star->data, star->count);
-    if (!looks_round(pass, star->data, star->count, &vertex, 1))
+    /* One inside makes no face another. */
+    if (!looks_round(pass, star->data, is_outer(pass, vertex) ? star->count : 0, &vertex, 1))
         return false;
-    return conclude(pass, kiln_remesher_move(pass->remesher, vertex, place), count);
+    bool moved = conclude(pass, kiln_remesher_move(pass->remesher, vertex, place), count);
+    kiln_energy_stir(pass, &vertex, moved);
+    return moved;
 }

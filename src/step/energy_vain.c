@@ -29,6 +29,9 @@
 #define GROWTH   1.1
 #define PATIENCE 1.5
 #define ALWAYS   4294967295.0 /* no clock is later */
+/* A move that gains less than this part of what is asked for does not come to it by other moves
+ * round it: only by other tets, or by predictions. */
+#define HOPELESS (1.0 / 3.0)
 #define LITTLE   1e-4
 
 static int edge_of(uint32_t corner_a, uint32_t corner_b)
@@ -124,7 +127,14 @@ void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex, doubl
         return;
     double *still = pass->still + 2 * (size_t)vertex;
     still[0] = patience_of(pass, gain, least) * error_at(pass, vertex);
-    still[1] = pass->remesher->mesh->clock;
+    bool hopeless = pass->objective->scheme.scale > 0.0 && gain < HOPELESS * least;
+    still[1] = hopeless ? ALWAYS : pass->remesher->mesh->clock;
+}
+
+void kiln_energy_stir(const kiln_energy_pass *pass, const uint32_t *vertices, size_t count)
+{
+    for (size_t i = 0; i < count && pass->still; i++)
+        pass->still[2 * (size_t)vertices[i] + 1] = 0.0;
 }
 
 bool kiln_energy_is_needed(const kiln_energy_pass *pass, uint32_t vertex)

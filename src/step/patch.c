@@ -371,7 +371,7 @@ static kiln_status clear(kiln_patch *p, size_t count, kiln_error *error)
     p->vertex.count = p->tets.count = p->u.count = p->x.count = p->centre.count = 0;
     p->origin.count = p->begin.count = p->before.count = p->rate.count = 0;
     p->force.count = p->held.count = p->rows.count = p->order.count = p->loaded.count = 0;
-    p->shapeless = p->splits = p->touches = p->strays = false;
+    p->shapeless = p->splits = p->touches = false;
     p->near.pairs.count = p->near.rubs.count = p->near.triangles.count = 0;
     KILN_TRY(kiln_idset_clear(p->context, &p->row_of, 4 * count, error));
     return kiln_idset_clear(p->context, &p->seen, 16 * count, error);
@@ -460,20 +460,38 @@ static kiln_status look_near(kiln_patch *p, const kiln_local_objective *o, kiln_
 {
     if (!o->surface)
         return KILN_OK;
-    size_t first = p->splits;
-    double room = room_of(p, o) * (p->splits ? 2.0 : 1.0);
-    KILN_TRY(kiln_vicinity_gather(&p->near, o->surface, o, p->vertex.data + first, p->free - first,
-                                  p->x.data + first, room, error));
-    if (p->splits) { /* half of the room is for others that are judged at the same time */
-        p->near.room = 0.5 * room_to_others(&p->near, room);
-        p->touches = !(p->near.room > 0.0);
-        p->near.pairs.count = p->near.rubs.count = 0; /* they know nothing of the new vertex */
-        return KILN_OK;
-    }
+    KILN_TRY(kiln_vicinity_gather(&p->near, o->surface, o, p->vertex.data, p->free, p->x.data,
+                                  room_of(p, o), error));
     size_t count = kiln_vicinity_count(&p->near);
     KILN_TRY(kiln_array_reserve(p->context, &p->near_value, count, error));
     KILN_TRY(kiln_array_reserve(p->context, &p->near_tried, count, error));
     kiln_vicinity_values(&p->near, o->surface, o, p->x.data, p->near_value.data);
+    return KILN_OK;
+}
+
+/* How far the free of one that splits have gone, at most. */
+static double way_of_split(const kiln_patch *p)
+{
+    const kiln_vec3 *place = p->near.place.data;
+    double most = 0.0;
+    for (size_t r = 0; r < p->free; r++) {
+        kiln_vec3 from = r > 0 ? place[r - 1] : kiln_v3_lerp(place[0], place[1], 0.5);
+        most = fmax(most, kiln_v3_norm(kiln_v3_sub(p->x.data[r], from)));
+    }
+    return most;
+}
+
+kiln_status kiln_patch_look_split(kiln_patch *patch, const kiln_local_objective *objective,
+                                  kiln_error *error)
+{
+    kiln_patch *p = patch;
+    if (!objective->surface)
+        return KILN_OK;
+    double room = 2.0 * room_of(p, objective);
+    KILN_TRY(kiln_vicinity_gather(&p->near, objective->surface, objective, p->vertex.data + 1,
+                                  p->free - 1, NULL, room, error));
+    if (p->near.triangles.count > 0)
+        p->touches = !(way_of_split(p) < room_to_others(&p->near, room));
     return KILN_OK;
 }
 
@@ -507,7 +525,9 @@ kiln_status kiln_patch_list_split(kiln_patch *patch, const kiln_local_objective 
     for (size_t i = 0; i < count; i++)
         KILN_TRY(add_row(patch, objective, vertices[i], &row, error));
     KILN_TRY(list_around(patch, objective, error));
-    return look_near(patch, objective, error);
+    for (size_t r = 1; r < patch->vertex.count && objective->surface; r++)
+        patch->touches |= kiln_vicinity_is_repelled(objective->surface, patch->vertex.data[r]);
+    return KILN_OK;
 }
 
 /* Newton. */
@@ -709,19 +729,6 @@ static const kiln_vec3 *step_of(const kiln_patch *p)
     return (const kiln_vec3 *)(const void *)p->step.data;
 }
 
-/* Whether one that splits stays in the room it has after the full step. */
-static bool stays(const kiln_patch *p)
-{
-    const kiln_vec3 *step = step_of(p), *place = p->near.place.data;
-    for (size_t r = 0; r < p->free; r++) {
-        kiln_vec3 from = r > 0 ? place[r - 1] : kiln_v3_lerp(place[0], place[1], 0.5);
-        kiln_vec3 off = kiln_v3_sub(kiln_v3_add(p->x.data[r], step[r]), from);
-        if (kiln_v3_norm(off) > p->near.room)
-            return false;
-    }
-    return true;
-}
-
 /* As far as nothing is in the way, 0: nobody knows. False in *in_room: what is near must be looked
  * for again. */
 static double free_part(kiln_patch *p, bool *in_room)
@@ -729,10 +736,7 @@ static double free_part(kiln_patch *p, bool *in_room)
     *in_room = true;
     if (p->near.triangles.count == 0)
         return 1.0;
-    if (!p->splits)
-        return kiln_vicinity_way(&p->near, p->x.data, step_of(p), in_room);
-    p->strays = !stays(p);
-    return p->strays ? 0.0 : 1.0;
+    return kiln_vicinity_way(&p->near, p->x.data, step_of(p), in_room);
 }
 
 /* One iteration: its change of the objective, 0: none is found; the length of the full step. */
@@ -767,7 +771,7 @@ double kiln_patch_relax(kiln_patch *patch, const kiln_local_objective *objective
                         double enough, double tolerance)
 {
     double sum = 0.0;
-    for (int i = 0; i < iterations && !patch->shapeless && !patch->strays; i++) {
+    for (int i = 0; i < iterations && !patch->shapeless; i++) {
         double length, change = iterate(patch, objective, &length);
         sum += change;
         if (-change <= enough || length <= tolerance)

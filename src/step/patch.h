@@ -177,10 +177,8 @@ typedef struct kiln_patch {
     loaded;
     kiln_vicinity near; /* what its surface meets, with a row for each that is free */
     kiln_f64_array near_value, near_tried; /* J, as `value` */
-    /* Of one that splits: what is near it does not know the split. It is right only while nothing
-     * is near, */
+    /* Of one that splits, which knows nothing of others: it is among them. */
     bool touches;
-    bool strays; /* and all stay in their room. */
 } kiln_patch;
 
 void kiln_patch_init(kiln_patch *patch, kiln_context *context);
@@ -236,9 +234,12 @@ kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *obj
                               const uint32_t *vertices, size_t count, kiln_error *error);
 /* The same with the edge split that is not, at a vertex which is free too: places, rest and mass
  * are those that a split gives. Lists and reserves; kiln_patch_fill, which allocates nothing, does
- * the rest. */
+ * the rest. It touches if something repels it; and if others are where it has come to, which is
+ * looked for last, as few splits are worth it. */
 kiln_status kiln_patch_list_split(kiln_patch *patch, const kiln_local_objective *objective,
                                   const uint32_t end[2], const uint32_t *vertices, size_t count,
+                                  kiln_error *error);
+kiln_status kiln_patch_look_split(kiln_patch *patch, const kiln_local_objective *objective,
                                   kiln_error *error);
 void kiln_patch_fill(kiln_patch *patch, const kiln_local_objective *objective);
 /* Newton, at most `iterations` of it, until one gains less than `enough` (J) or nothing moves by

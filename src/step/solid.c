@@ -533,7 +533,7 @@ void kiln_solid_forget(kiln_solid *solid)
 static const double GUARDED = 0.5;
 
 kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool at_begin, bool *clear,
-                                kiln_error *error)
+                                kiln_crossings *where, kiln_error *error)
 {
     kiln_clearance found = {0};
     const kiln_contact_options *o = &solid->collide.options;
@@ -543,7 +543,8 @@ kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool at
                                   .gap = CLEARANCE * o->thickness,
                                   .between = !o->self,
                                   .within = !o->bodies,
-                                  .at_begin = at_begin};
+                                  .at_begin = at_begin,
+                                  .where = where};
     if (o->bodies || o->self)
         KILN_TRY(kiln_contact_clearance(solid->mesh, &rules, &found, error));
     *clear = found.pairs == 0;
@@ -560,11 +561,12 @@ kiln_status kiln_solid_keep_out(const kiln_solid *solid, bool at_begin, kiln_kee
 {
     const kiln_contact_options *o = &solid->collide.options;
     *guard = (kiln_keep_out){0};
-    if (!o->bodies && !o->walls)
+    if (!o->bodies && !o->walls && !o->self)
         return KILN_OK;
     const kiln_keep_out_rules rules = {.walls = o->walls ? &solid->collide.walls : NULL,
                                        .at_begin = at_begin,
                                        .bodies = o->bodies,
+                                       .self = o->self,
                                        .table = o->pairs,
                                        .gap = GUARDED * o->thickness};
     return kiln_keep_out_begin(guard, solid->mesh, &rules, error);

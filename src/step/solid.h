@@ -174,9 +174,10 @@ kiln_status kiln_solid_add_term(kiln_solid *solid, kiln_term *term, kiln_error *
 
 /* After remeshing, before the rebuild: whether faces made since the mesh's clock was `since`
  * (contact/clearance.h) keep out of all others by a thousandth of the thickness; of walls as they
- * are at the end of the step that was tried last, or at its begin. True without contact. */
+ * are at the end of the step that was tried last, or at its begin. True without contact. `where`
+ * gets the places at which they do not; NULL: nobody asks. */
 kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool at_begin, bool *clear,
-                                kiln_error *error);
+                                kiln_crossings *where, kiln_error *error);
 
 /* For a pass of remeshing: what its surfaces are to keep out of (contact/keep_out.h), nothing
  * without contact. To be ended in any case. */

@@ -37,7 +37,9 @@ typedef struct kiln_vicinity_surface {
     double most;                               /* m, the largest clearance */
     kiln_f64_array area, modulus;              /* [vertex slot] m^2, Pa, of the surface */
     KILN_ARRAY_OF(kiln_pressed_edge)
-    pressed;              /* by their ends, at the step's end */
+    pressed; /* by their ends, at the step's end; and */
+    KILN_ARRAY_OF(uint8_t)
+    repelled;             /* [vertex slot of the begin] whether something is in its reach */
     kiln_bvh tree;        /* of faces as they were when it grew, */
     kiln_u32_array grown; /* [item] their records, */
     kiln_u32_array fresh; /* and records of what has changed since, with */
@@ -66,6 +68,12 @@ double kiln_vicinity_modulus(const struct kiln_local_objective *objective, uint3
 kiln_status kiln_vicinity_list_pressed(kiln_vicinity_surface *surface, kiln_error *error);
 /* N, what presses the middle of an edge, as of the begin of the pass. */
 kiln_vec3 kiln_vicinity_pressed(const kiln_vicinity_surface *surface, uint32_t a, uint32_t b);
+
+/* Whether it was within the reach of something then; what was made since was not. */
+KILN_INLINE bool kiln_vicinity_is_repelled(const kiln_vicinity_surface *surface, uint32_t vertex)
+{
+    return vertex < surface->repelled.count && surface->repelled.data[vertex];
+}
 
 /* One side of a pair that may be: one to three rows. */
 typedef struct kiln_vicinity_item {

@@ -6,6 +6,7 @@
 #include "step/vicinity.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct listing {
     kiln_vicinity_surface *surface;
@@ -18,6 +19,9 @@ typedef struct listing {
 static void note_forces(void *user, const uint32_t v[4], const kiln_vec3 force[4])
 {
     listing *l = user;
+    for (int i = 0; i < 4; i++)
+        if (v[i] < l->surface->repelled.count && kiln_v3_norm2(force[i]) > 0.0)
+            l->surface->repelled.data[v[i]] = true;
     for (int i = 0; i < 4; i++)
         for (int k = i + 1; k < 4 && l->status == KILN_OK; k++) {
             uint32_t first_wall = l->surface->collide->first_wall;
@@ -52,6 +56,11 @@ static int by_all(const void *left, const void *right)
 kiln_status kiln_vicinity_list_pressed(kiln_vicinity_surface *s, kiln_error *error)
 {
     listing l = {.surface = s, .error = error};
+    size_t slots = s->area.count;
+    KILN_TRY(kiln_array_reserve(s->context, &s->repelled, slots, error));
+    if (slots > 0)
+        memset(s->repelled.data, 0, slots);
+    s->repelled.count = slots;
     s->pressed.count = 0;
     /* It only measures again what it has measured. */
     kiln_collide_visit_forces((kiln_collide *)s->collide, &s->places[0].x, note_forces, &l);

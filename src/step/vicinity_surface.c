@@ -85,6 +85,7 @@ void kiln_vicinity_surface_end(kiln_vicinity_surface *s)
     kiln_array_free(s->context, &s->area);
     kiln_array_free(s->context, &s->modulus);
     kiln_array_free(s->context, &s->pressed);
+    kiln_array_free(s->context, &s->repelled);
     kiln_bvh_destroy(&s->tree);
     kiln_array_free(s->context, &s->grown);
     kiln_array_free(s->context, &s->fresh);

@@ -22,8 +22,13 @@ static kiln_mesh *two_cubes(kiln_context *context, double gap)
 static size_t count(const kiln_mesh *mesh, uint32_t since, double gap)
 {
     kiln_clearance found;
-    const kiln_clearance_rules rules = {.since = since, .gap = gap};
+    kiln_crossings where = {0};
+    const kiln_clearance_rules rules = {.since = since, .gap = gap, .where = &where};
     ck_assert_int_eq(kiln_contact_clearance(mesh, &rules, &found, NULL), KILN_OK);
+    ck_assert_uint_eq(where.count, 2 * found.pairs);
+    for (size_t i = 0; i < where.count; i++) /* of the faces between the cubes */
+        ck_assert(where.data[i].low.z > 0.4 && where.data[i].high.z < 1.6);
+    kiln_array_free(mesh->context, &where);
     return found.pairs;
 }
 

@@ -51,7 +51,36 @@ START_TEST(bodies_keep_out_of_each_other)
     const kiln_keep_out_rules none = {.gap = 0.1};
     ck_assert_int_eq(kiln_keep_out_begin(&guard, mesh, &none, NULL), KILN_OK);
     ck_assert(may_rise(&guard, mesh, 1.02));
+    /* Where a try has come out with surfaces through each other they stay. */
+    const kiln_box aside = {{0.5, 0.5, 0}, {1, 1, 2}}, there = {{0.3, 0, 0}, {1, 1, 2}};
+    ck_assert_int_eq(kiln_array_push(context, &guard.shut, aside, NULL), KILN_OK);
+    ck_assert(may_rise(&guard, mesh, 1.0));
+    ck_assert_int_eq(kiln_array_push(context, &guard.shut, there, NULL), KILN_OK);
+    ck_assert(!may_rise(&guard, mesh, 1.0));
     kiln_keep_out_end(&guard);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* A body keeps out of itself: the cubes as one, but may be as near as it likes, and what is next to
+ * the change is in nobody's way. */
+START_TEST(a_body_keeps_out_of_itself)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = two_cubes(context);
+    kiln_keep_out guard;
+    mesh->parts.data[1].body = mesh->parts.data[0].body;
+    for (int self = 0; self < 2; self++) {
+        const kiln_keep_out_rules rules = {.bodies = true, .self = self, .gap = 0.1};
+        ck_assert_int_eq(kiln_keep_out_begin(&guard, mesh, &rules, NULL), KILN_OK);
+        ck_assert(may_rise(&guard, mesh, 1.009));
+        ck_assert(may_rise(&guard, mesh, 1.02) == !self); /* crosses */
+        const kiln_vec3 old[1][3] = {{{0, 0, 1}, {0.5, 0, 1}, {0.5, 0.5, 1}}};
+        const kiln_vec3 fresh[1][3] = {{{0, 0, 1}, {0.5, 0, 1}, {0.4, 0.4, 0.9}}};
+        ck_assert(guard.guard.allows(guard.guard.self, 0, old, 1, fresh, 1));
+        kiln_keep_out_end(&guard);
+    }
     kiln_mesh_destroy(mesh);
     kiln_context_destroy(context);
 }
@@ -62,5 +91,6 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("keep out");
     TCase *all = kiln_test_case(suite, "keep out");
     tcase_add_test(all, bodies_keep_out_of_each_other);
+    tcase_add_test(all, a_body_keeps_out_of_itself);
     return suite;
 }

@@ -170,9 +170,9 @@ START_TEST(bodies_that_see_none_pass)
         kiln_stats stats = scene_step(world, 0.02);
         bool clear = false;
         ck_assert_double_eq(stats.rejected, 0);
-        ck_assert_int_eq(
-            kiln_solid_is_clear(kiln_world_solid(world), KILN_SINCE_EVER, false, &clear, NULL),
-            KILN_OK);
+        ck_assert_int_eq(kiln_solid_is_clear(kiln_world_solid(world), KILN_SINCE_EVER, false,
+                                             &clear, NULL, NULL),
+                         KILN_OK);
         ck_assert(clear);
     }
     ck_assert_double_eq_tol(middle(world, 0).x, 0.1 + 60 * 0.02, 1e-9);

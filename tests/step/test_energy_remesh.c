@@ -4,6 +4,7 @@
 
 #include "geom/tet_quality.h"
 #include "remesh/transfer.h"
+#include "step/energy_impl.h"
 
 static rig make_block_on(const char *model, kiln_integrator integrator, int threads)
 {
@@ -380,6 +381,53 @@ START_TEST(flips_in_vain_wait)
 }
 END_TEST
 
+/* One look in vain at a vertex, which found this part of what was asked for; then something round
+ * it has moved. */
+static void look_in_vain(kiln_energy_pass *w, double found)
+{
+    kiln_mesh *mesh = w->remesher->mesh;
+    kiln_energy_note_still(w, 0, found, 1.0);
+    mesh->clock++;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        mesh->info[t].changed = mesh->clock;
+    ck_assert_int_eq(kiln_energy_stamp(w), KILN_OK);
+}
+
+/* What is far from being worth it does not come to it by what neighbours do when they move, but may
+ * by other tets; in static solves everything is looked at until nothing gains any more. */
+START_TEST(what_is_hopeless_waits_through_moves)
+{
+    rig r = make_block("neo-hookean", KILN_IMPLICIT_EULER);
+    kiln_local_objective o = try_block(&r, 0.01);
+    kiln_energy_options options = options_of(best_prediction(&o));
+    kiln_remesher remesher = {.mesh = r.mesh, .context = r.context};
+    kiln_energy_pass w = {.remesher = &remesher, .objective = &o, .options = &options};
+    const uint32_t vertex = 0;
+    size_t count = r.mesh->table[KILN_ON_VERTEX].used;
+    ck_assert_int_eq(kiln_array_reserve(r.context, &w.error_at, count, NULL), KILN_OK);
+    w.error_at.count = count;
+    for (size_t v = 0; v < count; v++)
+        w.error_at.data[v] = options.split;
+    kiln_energy_look(&w);
+    look_in_vain(&w, 0.3);
+    ck_assert(kiln_energy_is_still(&w, 0));
+    kiln_energy_stir(&w, &vertex, 1);
+    ck_assert(!kiln_energy_is_still(&w, 0));
+    look_in_vain(&w, 0.9);
+    ck_assert(!kiln_energy_is_still(&w, 0));
+    look_in_vain(&w, 0.3);
+    for (size_t v = 0; v < count; v++)
+        w.error_at.data[v] *= 1.6;
+    ck_assert(!kiln_energy_is_still(&w, 0));
+    o.scheme.scale = 0.0;
+    look_in_vain(&w, 0.3);
+    ck_assert(!kiln_energy_is_still(&w, 0));
+    kiln_array_free(r.context, &w.error_at);
+    kiln_array_free(r.context, &w.stamp);
+    rig_free(&r);
+}
+END_TEST
+
 static double worst_quality(const kiln_mesh *mesh)
 {
     double worst = 1.0;
@@ -664,6 +712,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, what_is_held_moves_where_all_is_held_alike);
     tcase_add_test(all, faces_are_flipped_too);
     tcase_add_test(all, flips_in_vain_wait);
+    tcase_add_test(all, what_is_hopeless_waits_through_moves);
     tcase_add_test(all, moves_are_guarded);
     tcase_add_test(all, what_gains_at_once_moves_nothing);
     tcase_add_test(all, threads_change_nothing);
