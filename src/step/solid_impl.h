@@ -49,6 +49,7 @@ struct kiln_solid {
     size_t rows;                      /* vertex slots */
     size_t all;                       /* rows of the solve: those, then points of walls, held */
     double length;                    /* diagonal of the bounding box in u, m */
+    bool flows;                       /* some of its matter */
 
     /* [row][3]. The mesh itself is written only when a step, or an
      * increment of a static load, is accepted. */
