@@ -26,7 +26,7 @@ end
 
 return scene {
     name = "hardening",
-    duration = 1.2,
+    duration = 1.6,
     gravity = { 0, 0, -9.81 },
     step = {
         integrator = "bdf2",
@@ -48,7 +48,7 @@ return scene {
                 young = 5e4,
                 poisson = 0.4,
                 density = 1000,
-                plastic = { yield = 500, rate = 60, law = "stress", hardening = param("hardening", 12) },
+                plastic = { yield = 500, rate = 60, law = "stress", hardening = param("hardening", 3) },
             },
         },
     },

@@ -58,7 +58,7 @@ return scene {
                 young = 6e4,
                 poisson = 0.4,
                 density = 1000,
-                plastic = { yield = param("yield", 8000), rate = 60, law = "work", hardening = -3 },
+                plastic = { yield = param("yield", 12000), rate = 60, law = "work", hardening = -3 },
             },
         },
     },
