@@ -65,7 +65,7 @@ validate: build ## measure what has a known answer against it; the table goes to
 bench: build ## time the kernels; the table goes to docs/performance.md
 	@build/kiln bench --write docs/performance.md
 
-peers: ## install the mesh programs that `kiln bench improve` runs beside Kiln
+peers: ## install the mesh programs that `kiln bench peers` runs beside Kiln
 	@tools/bootstrap tools/packages-peers
 
 fuzz: ## each reader's fuzzer for FUZZ_SECONDS (60), with clang

@@ -1,13 +1,11 @@
-/* Improvement of whole meshes against the programs known for it. Figures of Stellar 1.0 (V/l^3
- * objective) and Mmg 5.8 (-optim) are measured ones of the same meshes on this kind of machine, one
- * thread, CPU seconds (the table in docs/improve.md); Gmsh and Netgen run live where they are
- * installed. A mesh made here is held against the figures of the one it resembles, times by the
- * number of tets, and must not get more tets than it had. */
+/* Improvement of whole meshes against the recorded figures of the programs known for it; suite
+ * `peers` runs others beside Kiln. A mesh made here is held against the figures of the one it
+ * resembles, times by the number of tets, and must not get more tets than it had. */
 #include "app/mesh_table.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "bench/bench.h"
-#include "bench/peers.h"
+#include "bench/recorded.h"
 #include "io/format.h"
 #include "mesh/build.h"
 #include "mesh/jitter.h"
@@ -17,35 +15,13 @@
 #include <math.h>
 #include <stdio.h>
 
-/* What another program made of a mesh. */
-typedef struct figures {
-    double seconds, low, high, q, tets;
-} figures;
-
-typedef struct known_mesh {
-    double tets; /* of the input */
-    figures stellar, mmg;
-} known_mesh;
-
-static const known_mesh random_cube = {
-    10401, {65, 31.8, 122.5, 0.577, 8000}, {0.95, 17.6, 147.5, 0.304, 11800}};
-static const known_mesh ball = {
-    9934, {97, 32.1, 120.2, 0.608, 7900}, {0.41, 23.5, 142.1, 0.390, 9500}};
-static const known_mesh twisted_bar = {
-    7345, {275, 27.2, 126.3, 0.527, 8100}, {0.69, 18.4, 150.7, 0.289, 7000}};
-static const known_mesh animal = {
-    12577, {216, 14.0, 139.9, 0.211, 17400}, {2.2, 13.2, 159.8, 0.204, 30300}};
-/* Stellar did not finish in 15 minutes; its angles and worst q are those of the small one. */
-static const known_mesh large_cube = {
-    109000, {900, 31.8, 122.5, 0.577, 0}, {9.5, 17.1, 151.8, 0.209, 116000}};
-
 typedef kiln_status (*mesh_maker)(kiln_context *context, kiln_mesh **out, kiln_error *error);
 
 typedef struct improve_case {
     const char *name;
     const char *file; /* in the shared data; NULL: made */
     mesh_maker make;
-    const known_mesh *like;
+    const kiln_recorded *like;
     bool threads; /* compare two with one */
 } improve_case;
 
@@ -210,7 +186,7 @@ static void report_trouble(kiln_bench *bench, const char *name, const kiln_error
 static void report_aggressive(kiln_bench *bench, const improve_case *c, size_t tets,
                               const outcome *o)
 {
-    const figures *s = &c->like->stellar;
+    const kiln_recorded_figures *s = &c->like->stellar;
     const char *whose = c->file ? "Stellar" : "Stellar, like mesh";
     double scale = c->file ? 1.0 : (double)tets / c->like->tets;
     char text[160];
@@ -233,7 +209,7 @@ static void report_aggressive(kiln_bench *bench, const improve_case *c, size_t t
 
 static void report_goal(kiln_bench *bench, const improve_case *c, size_t tets, const outcome *o)
 {
-    const figures *m = &c->like->mmg;
+    const kiln_recorded_figures *m = &c->like->mmg;
     double scale = c->file ? 1.0 : (double)tets / c->like->tets;
     char name[96], text[160];
     snprintf(name, sizeof name, "%s, to Mmg's worst q: CPU time", c->name);
@@ -294,39 +270,6 @@ static void report_threads(kiln_bench *bench, const char *name, const kiln_soup 
     kiln_context_destroy(context[1]);
 }
 
-/* A peer's figures, and how much sooner Kiln has made the worst tet as good. */
-static void report_peer(kiln_bench *bench, const improve_case *c, const kiln_soup *input,
-                        const kiln_peer *peer)
-{
-    kiln_mesh_improve_options options = kiln_mesh_improve_default_options();
-    kiln_soup soup;
-    kiln_error error;
-    outcome theirs = {0}, ours;
-    double seconds = 0.0;
-    char what[64], text[800];
-    snprintf(what, sizeof what, "%s (live): worst q", peer->name);
-    kiln_soup_init(&soup, kiln_bench_context(bench));
-    kiln_status status = kiln_peer_improve(peer, input, &soup, &seconds, &error);
-    if (status == KILN_OK)
-        status = survey(&soup, &theirs, &error);
-    kiln_soup_free(&soup);
-    if (status != KILN_OK) {
-        row(bench, c->name, what, 0.0, "", 0, 1, kiln_error_format(&error, text, sizeof text));
-        return;
-    }
-    snprintf(text, 160, "%.1f-%.1f deg, %zu tets, %.3f s", theirs.low, theirs.high, theirs.tets,
-             seconds);
-    row(bench, c->name, what, theirs.q, "", 0, 1, text);
-    options.goal = theirs.q;
-    if (!(theirs.q > 0.0) ||
-        improve(kiln_bench_context(bench), input, &options, true, &ours, &error) != KILN_OK)
-        return;
-    snprintf(what, sizeof what, "times as fast as %s to its worst q", peer->name);
-    snprintf(text, 160, "%.4f s, %zu of %zu tets changed", ours.cpu, ours.changed,
-             input->tets.count);
-    row(bench, c->name, what, seconds / ours.cpu, "x", 0, 1, text);
-}
-
 static kiln_status run_case(kiln_bench *bench, const improve_case *c, const kiln_soup *input,
                             kiln_error *error)
 {
@@ -346,23 +289,20 @@ static kiln_status run_case(kiln_bench *bench, const improve_case *c, const kiln
         snprintf(name, sizeof name, "%s, aggressive: gain of 2 threads", c->name);
         report_threads(bench, name, input, &options);
     }
-    const kiln_peer *peer;
-    for (size_t i = 0; c->file && (peer = kiln_peer_at(i)) != NULL; i++)
-        report_peer(bench, c, input, peer);
     return KILN_OK;
 }
 
 void kiln_bench_improve(kiln_bench *bench)
 {
     static const improve_case cases[] = {
-        {"random cube", "rand10k.mesh", NULL, &random_cube, true},
-        {"ball", "sphere.mesh", NULL, &ball, false},
-        {"twisted bar", "bartwist.mesh", NULL, &twisted_bar, false},
-        {"animal", "spot.mesh", NULL, &animal, false},
-        {"another random cube", NULL, make_cube, &random_cube, false},
-        {"jittered ball", NULL, make_ball, &ball, false},
-        {"twisted cylinder", NULL, make_cylinder, &twisted_bar, false},
-        {"random cube, large", NULL, make_large_cube, &large_cube, false}};
+        {"random cube", "rand10k.mesh", NULL, &kiln_recorded_random_cube, true},
+        {"ball", "sphere.mesh", NULL, &kiln_recorded_ball, false},
+        {"twisted bar", "bartwist.mesh", NULL, &kiln_recorded_twisted_bar, false},
+        {"animal", "spot.mesh", NULL, &kiln_recorded_animal, false},
+        {"another random cube", NULL, make_cube, &kiln_recorded_random_cube, false},
+        {"jittered ball", NULL, make_ball, &kiln_recorded_ball, false},
+        {"twisted cylinder", NULL, make_cylinder, &kiln_recorded_twisted_bar, false},
+        {"random cube, large", NULL, make_large_cube, &kiln_recorded_large_cube, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kiln_soup input;
         kiln_error error;

@@ -2,8 +2,8 @@
 --
 -- A velocity field draws a ball out into a thin curled sheet, 164 times as long in one direction as
 -- it was, and after half the time back. Then the ball is let go: it is elastic, its material never
--- changed, so it is a ball again. The fine sphere that hangs in the mesh is not touched by
--- remeshing and comes back as it was.
+-- changed, so it is a ball again. The fine sphere that hangs in the mesh is refined while it is drawn
+-- out and becomes coarse again, where it was.
 --
 --   kiln run scenes/enright.lua -o out/enright
 --   kiln render out/enright -o enright.mp4 --edges
@@ -37,10 +37,10 @@ return scene {
     -- would have to reach through the whole ball where it is a sheet thinner than an edge.
     remesh = remesh {
         method = "local",
-        deformation = 0.068,
-        size_max = 0.11,
+        deformation = param("deformation", 0.068),
+        size_max = param("size_max", 0.11),
         size_min = 1e-4,
         gradation = 0,
-        quality = 0.15,
+        quality = param("quality", 0.15),
     },
 }

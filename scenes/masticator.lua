@@ -73,6 +73,7 @@ return scene {
         method = case == "coarse" and "none" or "local",
         deformation = 0.45,
         strain = param("strain", 150),
+        chord = param("chord", 0.02),
         size_min = 0.05,
         quality = 0.2,
     },

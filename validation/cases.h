@@ -26,6 +26,10 @@ KILN_VALIDATION_CASE(domain, domain, SLOW, "whole-domain remesh: volume, quality
 KILN_VALIDATION_CASE(domain, domain_again, SLOW, "75 whole-domain remeshes in a row")
 KILN_VALIDATION_CASE(domain, domain_motions, SLOW,
                      "whole-domain remeshes anywhere and in any position")
+KILN_VALIDATION_CASE(domain, merge_motions, SLOW,
+                     "bodies become one in random positions, to 1e6 sizes from the origin")
+KILN_VALIDATION_CASE(domain, hard_meshes, SLOW,
+                     "thin, slotted, nested and far bodies: bounded time and tets, nothing worse")
 KILN_VALIDATION_CASE(domain, merge, QUICK, "M2: two cubes that overlap become one")
 KILN_VALIDATION_CASE(fill, fill_mend, QUICK, "surfaces with cracks, turned and double triangles")
 KILN_VALIDATION_CASE(fill, fill_envelope, BRIEF,
@@ -125,3 +129,9 @@ KILN_VALIDATION_CASE(weights, C13, BRIEF, "a block on a body cut otherwise, plac
 KILN_VALIDATION_CASE(erleben, C8_set, BRIEF, "tips, edges and faces that meet exactly")
 KILN_VALIDATION_CASE(extremes, extremes, BRIEF,
                      "long steps, a fast ball, a flat one, hard between soft: none gives up")
+KILN_VALIDATION_CASE(liquid, L1, QUICK, "water at rest in a tank with slip at its walls")
+KILN_VALIDATION_CASE(liquid, L2, QUICK, "the pressure in a drop at rest: Young and Laplace")
+KILN_VALIDATION_CASE(liquid, L3, BRIEF, "the period of a drop that swings a little: Rayleigh")
+KILN_VALIDATION_CASE(liquid, L6, QUICK, "a shear wave decays as its viscosity says")
+KILN_VALIDATION_CASE(liquid, L8, QUICK, "how fast a viscous column begins to sink")
+KILN_VALIDATION_CASE(liquid, L9, BRIEF, "the period of sloshing in a tank")

@@ -44,6 +44,9 @@ kiln_vec3 kiln_trial_vector_back(const kiln_trial *trial, kiln_vec3 value, int l
 
 kiln_status kiln_trial_material(kiln_trial *trial, const char *model, double young, double poisson,
                                 double density, kiln_error *error);
+/* kg/m^3, Pa s, N/m. */
+kiln_status kiln_trial_liquid(kiln_trial *trial, double density, double viscosity,
+                              double surface_tension, kiln_error *error);
 /* Takes the plain mesh; its material is the last one added. */
 kiln_status kiln_trial_body(kiln_trial *trial, kiln_soup *take_mesh, kiln_error *error);
 /* A box of nx x ny x nz cells from the origin; patches 1 -x, 2 +x, 3 -y, 4 +y, 5 -z, 6 +z. */

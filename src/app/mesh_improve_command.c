@@ -351,10 +351,11 @@ static bool stays_in_band(const kiln_mesh_comparison *comparison)
     if (comparison->of_band <= 1.0)
         return true;
     fflush(stdout);
-    fprintf(stderr,
-            "kiln: the surface moved by %.3g times its band, %.3g m; nearer to the old size, or "
-            "with --surface keep, it stays\n",
-            comparison->of_band, comparison->hausdorff);
+    fprintf(
+        stderr,
+        "kiln: the surface moved by %.3g times its band, %.3g m; a smaller --band, sizes nearer "
+        "to the old or --surface keep hold it\n",
+        comparison->of_band, comparison->hausdorff);
     return false;
 }
 

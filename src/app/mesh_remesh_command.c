@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "io/format.h"
 #include "remesh/domain.h"
+#include "remesh/shape_change.h"
 
 static kiln_status read_options(const kiln_arguments *arguments, kiln_domain_options *out,
                                 kiln_error *error)
@@ -129,6 +130,26 @@ static kiln_status remesh(const kiln_arguments *arguments, work *w, kiln_error *
     return status;
 }
 
+/* With the faces between regions, and a slit that has closed counts, where each surface has its
+ * like in the new mesh. */
+static kiln_status compare_surfaces(work *w, kiln_error *error)
+{
+    kiln_context *context = w->mesh->context;
+    kiln_mesh_shape before = {0}, after = {0};
+    kiln_shape_change change = {0};
+    if (w->report.joined)
+        return kiln_soup_hausdorff(&w->input, &w->output, &w->comparison.hausdorff, error);
+    kiln_status status = kiln_mesh_shape_take(w->mesh, KILN_SPACE_WORLD, &before, error);
+    if (status == KILN_OK)
+        status = kiln_mesh_shape_take(w->made, KILN_SPACE_WORLD, &after, error);
+    if (status == KILN_OK)
+        status = kiln_shape_compare(context, &before, &after, &change, error);
+    w->comparison.hausdorff = change.hausdorff;
+    kiln_mesh_shape_free(context, &before);
+    kiln_mesh_shape_free(context, &after);
+    return status;
+}
+
 static kiln_status remesh_and_write(kiln_context *context, const kiln_arguments *arguments,
                                     const char *path, work *w, kiln_error *error)
 {
@@ -141,7 +162,7 @@ static kiln_status remesh_and_write(kiln_context *context, const kiln_arguments 
     KILN_TRY(kiln_mesh_to_soup(w->made, &w->output, error));
     KILN_TRY(kiln_soup_write(context, path, &encoding, &w->output, error));
     kiln_mesh_comparison *comparison = &w->comparison;
-    KILN_TRY(kiln_soup_hausdorff(&w->input, &w->output, &comparison->hausdorff, error));
+    KILN_TRY(compare_surfaces(w, error));
     KILN_TRY(kiln_changed_tets(&w->input, &w->output, &comparison->changed, error));
     KILN_TRY(kiln_survey_take(&w->output, &w->after, error));
     comparison->before = &w->before;

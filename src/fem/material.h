@@ -90,6 +90,8 @@ typedef struct kiln_material {
     double damping_stiffness; /* Rayleigh beta, s */
     double viscosity;         /* Pa s */
     bool nodal_pressure;      /* against locking */
+    bool liquid;              /* keeps its volume, and has no shape to go back to: mu, lambda 0 */
+    double surface_tension;   /* of its surface with air, N/m */
     kiln_plastic plastic;
 } kiln_material;
 

@@ -281,38 +281,66 @@ static void travel_mesh(traveller *t, kiln_mesh *mesh)
     mesh->world_policy = (kiln_world_policy)policy;
 }
 
-static const struct {
-    const char *name;
-    uint32_t width;
-} surface_columns[] = {{"u", 3}, {"hung_in", 1}, {"hung_weights", 4}};
-enum { SURFACE_COLUMNS = sizeof surface_columns / sizeof surface_columns[0] };
-
-/* Room for as many vertices as the scene's surface has. */
-static kiln_status shape_surface(const traveller *t, size_t vertices, kiln_soup *soup)
-{
-    kiln_soup_field *field;
-    KILN_TRY(kiln_array_reserve(t->context, &soup->points, vertices, t->error));
-    soup->points.count = vertices;
-    for (int k = 0; k < SURFACE_COLUMNS; k++)
-        KILN_TRY(kiln_soup_add_field(soup, surface_columns[k].name, KILN_ON_VERTEX,
-                                     surface_columns[k].width, &field, t->error));
-    return KILN_OK;
-}
-
-static void travel_surface(traveller *t, kiln_world *world, size_t body)
+/* As large as the file has the surface: it may have grown since the scene began. */
+static void size_surface(traveller *t, size_t body, kiln_soup *soup)
 {
     char name[PATH_SIZE];
-    kiln_soup soup;
-    kiln_soup_init(&soup, t->context);
-    size_t vertices = kiln_world_scene(world)->bodies.data[body].surface.points.count;
-    t->status = t->writing ? kiln_world_surface(world, body, &soup, t->error)
-                           : shape_surface(t, vertices, &soup);
-    for (int k = 0; k < SURFACE_COLUMNS && t->status == KILN_OK; k++) {
-        const kiln_soup_field *field =
-            kiln_soup_find_field(&soup, KILN_ON_VERTEX, surface_columns[k].name);
-        snprintf(name, sizeof name, "/surface/%zu/%s", body, surface_columns[k].name);
-        column(t, name, H5T_NATIVE_DOUBLE, vertices, surface_columns[k].width, field->data.data);
+    snprintf(name, sizeof name, "/surface/%zu/u", body);
+    size_t vertices = is_there(t, name) ? array_rows(t, name, H5T_NATIVE_DOUBLE, 3) : 0;
+    snprintf(name, sizeof name, "/surface/%zu/triangles", body);
+    size_t triangles = is_there(t, name) ? array_rows(t, name, H5T_NATIVE_UINT32, 3) : 0;
+    uint64_t begin = vertices; /* files of before have surfaces as they began */
+    snprintf(name, sizeof name, "/surface/%zu/begin", body);
+    if (is_there(t, name))
+        count(t, name, &begin);
+    if (begin != soup->points.count) /* of the scene as it is now */
+        fail(t, KILN_ERR_INPUT, "is of another surface in", name);
+    for (size_t k = 0; k < soup->fields.count && t->status == KILN_OK; k++) {
+        kiln_soup_field *field = &soup->fields.data[k];
+        field->data.count = vertices * field->components;
+        t->status = kiln_array_reserve(t->context, &field->data, field->data.count + 1, t->error);
     }
+    if (t->status == KILN_OK)
+        t->status = kiln_array_reserve(t->context, &soup->points, vertices + 1, t->error);
+    if (t->status == KILN_OK)
+        t->status = kiln_array_reserve(t->context, &soup->triangles, triangles + 1, t->error);
+    if (t->status == KILN_OK)
+        t->status = kiln_array_reserve(t->context, &soup->triangle_tags, triangles + 1, t->error);
+    if (t->status != KILN_OK)
+        return;
+    soup->points.count = vertices;
+    soup->triangle_tags.count = soup->triangle_tags.count ? triangles : 0;
+    soup->triangles.count = triangles;
+}
+
+static void surface_column(traveller *t, size_t body, const char *what, hid_t type, size_t rows,
+                           size_t width, void *data)
+{
+    char name[PATH_SIZE];
+    snprintf(name, sizeof name, "/surface/%zu/%s", body, what);
+    if (t->writing || is_there(t, name)) /* files of before have less */
+        column(t, name, type, rows, width, data);
+}
+
+/* Vertices with all that they carry, and triangles. */
+static void travel_surface(traveller *t, kiln_world *world, size_t body)
+{
+    kiln_soup soup;
+    uint64_t begin = kiln_world_scene(world)->bodies.data[body].surface.points.count;
+    t->status = kiln_world_surface(world, body, &soup, t->error);
+    if (t->status == KILN_OK && !t->writing)
+        size_surface(t, body, &soup);
+    if (t->writing)
+        surface_column(t, body, "begin", H5T_NATIVE_UINT64, 1, 1, &begin);
+    for (size_t k = 0; k < soup.fields.count && t->status == KILN_OK; k++) {
+        const kiln_soup_field *field = &soup.fields.data[k];
+        surface_column(t, body, field->name, H5T_NATIVE_DOUBLE, soup.points.count,
+                       field->components, field->data.data);
+    }
+    surface_column(t, body, "triangles", H5T_NATIVE_UINT32, soup.triangles.count, 3,
+                   soup.triangles.data);
+    surface_column(t, body, "tags", H5T_NATIVE_INT32, soup.triangle_tags.count, 1,
+                   soup.triangle_tags.data);
     if (!t->writing && t->status == KILN_OK)
         t->status = kiln_world_restore_surface(world, body, &soup, t->error);
     kiln_soup_free(&soup);

@@ -209,6 +209,28 @@ static kiln_status resize(const filling *f, kiln_soup *out, kiln_error *error)
     return status;
 }
 
+/* Bodies that share a vertex or an edge and no face are apart: that is no solid, and nothing that
+ * reads the file could take it for one. What no mesh can be made of stays for the judge. */
+static kiln_status separate(const filling *f, kiln_soup *out, kiln_error *error)
+{
+    kiln_mesh_options options = kiln_mesh_default_options();
+    kiln_mesh_report done;
+    kiln_mesh *mesh;
+    options.policy = KILN_MESH_REPAIR;
+    kiln_status status = kiln_mesh_import(f->context, out, f->place, &options, &mesh, &done, error);
+    if (status != KILN_OK)
+        return status == KILN_ERR_INPUT ? KILN_OK : status;
+    f->report->separated = done.vertices_split + done.tunnels;
+    if (f->report->separated > 0) {
+        kiln_soup_free(out);
+        status = kiln_mesh_compact(mesh, NULL, error);
+        if (status == KILN_OK)
+            status = kiln_mesh_to_soup(mesh, out, error);
+    }
+    kiln_mesh_destroy(mesh);
+    return status;
+}
+
 static kiln_status check_closed(const filling *f, kiln_error *error)
 {
     kiln_status status = kiln_surface_is_closed(&f->surface, f->options->regions, f->place, error);
@@ -227,8 +249,10 @@ static kiln_status fill_either(filling *f, kiln_soup *out, kiln_error *error)
         return fill_envelope(f, out, error);
     KILN_TRY(check_closed(f, error));
     kiln_status status = fill_exactly(f, out, error);
-    if (status == KILN_OK)
+    if (status == KILN_OK) {
+        KILN_TRY(separate(f, out, error));
         return f->options->size > 0.0 ? resize(f, out, error) : KILN_OK;
+    }
     bool surface = status == KILN_ERR_IO || status == KILN_ERR_INPUT;
     if (!surface || kiln_context_is_stopping(f->context))
         return status;
@@ -368,6 +392,10 @@ void kiln_fill_report_log(kiln_context *context, const char *place, const kiln_f
     if (r->cavities > 0)
         kiln_log(context, KILN_LOG_WARNING, "%s: %zu shells inside others are cavities", place,
                  r->cavities);
+    if (r->separated > 0)
+        kiln_log(context, KILN_LOG_WARNING,
+                 "%s: bodies that share only a vertex or an edge are separated: %zu cuts", place,
+                 r->separated);
     if (r->regions > 1)
         kiln_log(context, KILN_LOG_INFO, "%s: %zu regions", place, r->regions);
     if (r->patches > 0)

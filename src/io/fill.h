@@ -41,7 +41,8 @@ kiln_fill_options kiln_fill_default_options(void);
 /* What was done. */
 typedef struct kiln_fill_report {
     kiln_mend_report mend;
-    size_t turned; /* triangles that looked the other way than most of what they bound */
+    size_t turned;    /* triangles that looked the other way than most of what they bound */
+    size_t separated; /* cuts where bodies shared a vertex or an edge and no face */
     size_t cavities, regions, patches;
     bool enveloped;
     char crossing[256]; /* why, when nobody asked for it; else empty */

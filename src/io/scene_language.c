@@ -75,7 +75,8 @@ scene_mark kiln_scene_mark_of(lua_State *L, int index)
 const kiln_schema *kiln_scene_worded(const scene_sandbox *box, int kind)
 {
     static const kiln_schema *const own[] = {&kiln_plastic_schema, &kiln_remesh_schema,
-                                             &kiln_contact_schema, &kiln_pair_schema};
+                                             &kiln_contact_schema, &kiln_pair_schema,
+                                             &kiln_liquid_schema};
     const int count = sizeof own / sizeof own[0];
     return kind < count ? own[kind] : box->modules[kind - count];
 }

@@ -248,7 +248,7 @@ const kiln_schema *kiln_scene_schema_at(size_t row)
         &kiln_output_schema,     &kiln_remesh_schema,  &kiln_contact_schema,    &kiln_pair_schema,
         &kiln_body_schema,       &kiln_turn_schema,    &kiln_region_schema,     &kiln_patch_schema,
         &kiln_material_schema,   &kiln_plastic_schema, &kiln_shape_file_schema, &kiln_hold_schema,
-        &kiln_probe_schema};
+        &kiln_probe_schema,      &kiln_liquid_schema};
     const size_t single = sizeof first / sizeof first[0];
     if (row < single)
         return first[row];

@@ -1,22 +1,26 @@
 #include "remesh/domain.h"
 
 #include "base/clock.h"
-#include "geom/tet_quality.h"
 #include "mesh/reorder.h"
 #include "remesh/domain_impl.h"
+#include "remesh/measured.h"
 #include "remesh/remesher.h"
 #include "remesh/transfer.h"
 
-enum { SLIVER_ROUNDS = 30 };
+/* Where tets of sites cannot be made good, those of others mostly can. */
+enum { SLIVER_ROUNDS = 30, ATTEMPTS = 3 };
 /* In a cube of the size: 10 in the lattice, fewer where a surface cuts it off. */
 static const double TETS_OF_SITES = 9.0;
-/* Of the volume; a mesh with less is none of the old domain. */
-static const double MOST_LOST = 0.005;
 
 kiln_domain_options kiln_domain_default_options(void)
 {
-    return (kiln_domain_options){
-        .space = KILN_SPACE_WORLD, .feature_angle = 1.2, .rounds = 8, .goal = 0.3, .least = 0.25};
+    return (kiln_domain_options){.space = KILN_SPACE_WORLD,
+                                 .feature_angle = 1.2,
+                                 .rounds = 8,
+                                 .goal = 0.3,
+                                 .least = 0.25,
+                                 .most_lost = 0.005,
+                                 .most_gained = INFINITY};
 }
 
 /* Tets of sites in a cube of the size are fewer: sizes that ask for a number of them, as those of a
@@ -42,32 +46,9 @@ static kiln_status join(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
     KILN_TRY(kiln_domain_peel(domain, error));
     KILN_TRY(kiln_domain_fillet(domain, error));
     KILN_TRY(kiln_domain_mend(domain, error));
+    kiln_domain_sweep(domain);
     kiln_domain_progress(domain, "building the mesh", 0.0);
     return kiln_domain_result(domain, out, error);
-}
-
-static double volume_in(const kiln_mesh *mesh, kiln_space space)
-{
-    const kiln_vec3 *x = kiln_mesh_positions(mesh, space);
-    double volume = 0.0;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        const uint32_t *v = mesh->tet[t].v;
-        if (kiln_tet_live(mesh, t))
-            volume += kiln_tet_volume(x[v[0]], x[v[1]], x[v[2]], x[v[3]]);
-    }
-    return volume;
-}
-
-static double worst_in(const kiln_mesh *mesh, kiln_space space)
-{
-    const kiln_vec3 *x = kiln_mesh_positions(mesh, space);
-    double worst = 1.0;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        const uint32_t *v = mesh->tet[t].v;
-        if (kiln_tet_live(mesh, t))
-            worst = fmin(worst, kiln_tet_quality(&x[v[0]], &x[v[1]], &x[v[2]], &x[v[3]]));
-    }
-    return worst;
 }
 
 /* What came of the sites, made good and smooth, with the volume it is to have. */
@@ -87,7 +68,7 @@ static kiln_status make(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
     KILN_TRY(kiln_domain_begin(domain, error));
     domain->report.joined = domain->joins;
     if (!domain->joins) {
-        domain->report.volume_before = volume_in(domain->mesh, domain->options.space);
+        domain->report.volume_before = kiln_volume_in(domain->mesh, domain->options.space);
         return kiln_domain_adapt(domain, out, error);
     }
     KILN_TRY(join(domain, out, error));
@@ -108,14 +89,20 @@ static kiln_status finish(kiln_domain *domain, kiln_mesh *mesh, kiln_error *erro
     return KILN_OK;
 }
 
+static bool is_poor(const kiln_domain_options *options, const kiln_domain_report *report)
+{
+    return report->worst_after < fmin(report->worst_before, options->least);
+}
+
 static bool is_worse(kiln_domain *domain, const kiln_mesh *mesh)
 {
     kiln_space space = domain->options.space;
-    domain->report.worst_before = worst_in(domain->mesh, space);
-    domain->report.worst_after = worst_in(mesh, space);
-    domain->report.volume_after = volume_in(mesh, space);
-    return domain->report.worst_after < fmin(domain->report.worst_before, domain->options.least) ||
-           domain->report.volume_after < (1.0 - MOST_LOST) * domain->report.volume_before;
+    domain->report.worst_before = kiln_worst_in(domain->mesh, space, KILN_MEASURE_QUALITY);
+    domain->report.worst_after = kiln_worst_in(mesh, space, KILN_MEASURE_QUALITY);
+    domain->report.volume_after = kiln_volume_in(mesh, space);
+    double gained = domain->report.volume_after / domain->report.volume_before - 1.0;
+    return is_poor(&domain->options, &domain->report) || gained < -domain->options.most_lost ||
+           gained > domain->options.most_gained;
 }
 
 static kiln_status remesh(kiln_domain *domain, kiln_mesh **out, kiln_error *error)
@@ -131,19 +118,34 @@ static kiln_status remesh(kiln_domain *domain, kiln_mesh **out, kiln_error *erro
     return status;
 }
 
+/* Once, with sites thrown by this seed. */
+static kiln_status attempt(const kiln_mesh *mesh, const kiln_domain_options *options, uint64_t seed,
+                           kiln_mesh **out, kiln_domain_report *report, kiln_error *error)
+{
+    kiln_domain domain = {
+        .context = mesh->context, .mesh = mesh, .options = *options, .seed = seed};
+    domain.x = kiln_mesh_positions(mesh, options->space);
+    kiln_status status = remesh(&domain, out, error);
+    *report = domain.report;
+    kiln_domain_end(&domain);
+    return status;
+}
+
 kiln_status kiln_domain_remesh(const kiln_mesh *mesh, const kiln_domain_options *options,
                                kiln_mesh **out, kiln_domain_report *report, kiln_error *error)
 {
-    kiln_domain domain = {.context = mesh->context, .mesh = mesh, .options = *options};
+    kiln_domain_report unused;
+    report = report ? report : &unused;
     if (!(options->size >= 0.0) || !isfinite(options->size))
         return kiln_fail(error, KILN_ERR_INPUT, "size", 0, -1, "must be positive, got %g",
                          options->size);
     KILN_TRY(kiln_remesh_in_range(mesh, options->space, error));
     *out = NULL;
-    domain.x = kiln_mesh_positions(mesh, options->space);
-    kiln_status status = remesh(&domain, out, error);
-    if (status == KILN_OK && report)
-        *report = domain.report;
-    kiln_domain_end(&domain);
+    kiln_status status = KILN_OK;
+    bool again = true;
+    for (uint64_t i = 0; i < ATTEMPTS && again && status == KILN_OK; i++) {
+        status = attempt(mesh, options, mesh->context->seed + i, out, report, error);
+        again = !*out && report->joined && is_poor(options, report);
+    }
     return status;
 }

@@ -31,6 +31,8 @@ typedef struct kiln_domain_options {
     double goal; /* tets below this quality are repaired by local operators at the end; 0.3 */
     /* A mesh that has a tet below this, and below the worst of the old, is not made; 0.25 */
     double least;
+    /* Nor one whose volume differs by more than these parts of it; 0.005 and INFINITY */
+    double most_lost, most_gained;
     const struct kiln_transfer_options *transfer; /* remesh/transfer.h; NULL: its presets */
     void (*progress)(void *user, const char *stage, double done); /* done: 0 to 1; may be NULL */
     void *progress_user;
@@ -61,8 +63,8 @@ typedef struct kiln_domain_report {
  * old, positions in the other space by interpolation (VPF 4.3), and the fields of the old by their
  * rules. KILN_ERR_INPUT: a size is not positive, nothing of the domain is left at this size, or
  * lengths are out of range (kiln_remesh_in_range).
- * *out is NULL where the new mesh would be worse than the old one (options.least), or have less
- * volume by half a per cent. `report` may be NULL. */
+ * *out is NULL where the new mesh would be worse than the old one (options.least), or of another
+ * volume (options.most_lost, most_gained). `report` may be NULL. */
 kiln_status kiln_domain_remesh(const kiln_mesh *mesh, const kiln_domain_options *options,
                                kiln_mesh **out, kiln_domain_report *report, kiln_error *error);
 

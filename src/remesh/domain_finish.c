@@ -2,7 +2,13 @@
 #include "remesh/domain_impl.h"
 
 #include "remesh/improve.h"
+#include "remesh/measured.h"
 #include "remesh/volumes.h"
+
+#include <string.h>
+
+static const double MATCHED = 1e-9; /* of the volume: near enough */
+enum { MOST_MATCHES = 4 };
 
 typedef kiln_status (*worker)(kiln_domain *domain, kiln_remesher *remesher, kiln_error *error);
 
@@ -33,55 +39,74 @@ kiln_status kiln_domain_repair(kiln_domain *domain, kiln_mesh *mesh, kiln_error 
     return domain->options.goal > 0.0 ? in_a_pass(domain, mesh, improve, error) : KILN_OK;
 }
 
-/* Of a region in all parts. */
-static double volume_of(const kiln_volumes *volumes, int32_t region)
+/* The new tets of each old matter in each new one, by their centres: [new][old] volume. */
+static kiln_status find_origins(const kiln_domain *domain, const kiln_mesh *mesh,
+                                const kiln_volumes *fresh, kiln_f64_array *came, kiln_error *error)
 {
-    double sum = 0.0;
-    for (size_t i = 0; i < volumes->count; i++)
-        sum += volumes->data[i].region == region ? volumes->data[i].volume : 0.0;
-    return sum;
+    const kiln_vec3 *x = kiln_mesh_positions(mesh, domain->options.space);
+    size_t old = domain->volumes.count;
+    KILN_TRY(kiln_array_reserve(domain->context, came, old * fresh->count, error));
+    memset(came->data, 0, old * fresh->count * sizeof(double));
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        if (!kiln_tet_live(mesh, t))
+            continue;
+        const uint32_t *v = mesh->tet[t].v;
+        kiln_vec3 pair = kiln_v3_add(x[v[0]], x[v[1]]), other = kiln_v3_add(x[v[2]], x[v[3]]);
+        uint32_t at = kiln_domain_locate(domain, kiln_v3_scale(kiln_v3_add(pair, other), 0.25));
+        if (at == KILN_NONE || domain->mesh->info[at].region != mesh->info[t].region)
+            continue;
+        size_t row = 0;
+        while (fresh->data[row].part != mesh->info[t].part ||
+               fresh->data[row].region != mesh->info[t].region)
+            row++;
+        came->data[row * old + kiln_domain_matter(domain, at)] +=
+            kiln_tet_volume_in(mesh, domain->options.space, t);
+    }
+    return KILN_OK;
 }
 
-/* What parts of the new mesh are to have: together what the region had, less its share of what
- * covered each other. */
-static void share_out(const kiln_domain *domain, const kiln_volumes *old, kiln_volumes *fresh)
+/* What parts of the new mesh are to have: that of the old matter in them; what is in several is
+ * shared out as it is. */
+static void share_out(const kiln_domain *domain, const double *came, kiln_volumes *fresh)
 {
-    double all = 0.0;
-    for (size_t i = 0; i < old->count; i++)
-        all += old->data[i].volume;
-    double once = domain->report.volume_before / all;
-    kiln_volumes now = {.data = fresh->data, .count = fresh->count};
-    for (size_t i = 0; i < fresh->count; i++) {
-        bool first = true;
-        for (size_t k = 0; k < i; k++)
-            first &= fresh->data[k].region != fresh->data[i].region;
-        if (!first)
-            continue;
-        int32_t region = fresh->data[i].region;
-        double is = volume_of(&now, region), was = volume_of(old, region);
-        for (size_t k = i; k < fresh->count && is > 0.0; k++)
-            if (fresh->data[k].region == region)
-                fresh->data[k].volume *= once * was / is;
+    size_t old = domain->volumes.count;
+    for (size_t i = 0; i < fresh->count; i++)
+        fresh->data[i].volume = 0.0;
+    for (size_t k = 0; k < old; k++) {
+        double all = 0.0;
+        for (size_t i = 0; i < fresh->count; i++)
+            all += came[i * old + k];
+        for (size_t i = 0; i < fresh->count && all > 0.0; i++)
+            fresh->data[i].volume += domain->volumes.data[k].volume * came[i * old + k] / all;
     }
 }
 
 static kiln_status match(kiln_domain *domain, kiln_remesher *remesher, kiln_error *error)
 {
-    kiln_volumes old = {0}, fresh = {0};
-    kiln_space space = domain->options.space;
-    kiln_status status = kiln_volumes_note(domain->mesh, space, &old, error);
+    kiln_volumes fresh = {0};
+    kiln_f64_array came = {0};
+    kiln_status status = kiln_volumes_note(remesher->mesh, domain->options.space, &fresh, error);
     if (status == KILN_OK)
-        status = kiln_volumes_note(remesher->mesh, space, &fresh, error);
+        status = find_origins(domain, remesher->mesh, &fresh, &came, error);
     if (status == KILN_OK) {
-        share_out(domain, &old, &fresh);
-        status = kiln_volumes_restore(remesher, &fresh, domain->options.goal, error);
+        share_out(domain, came.data, &fresh);
+        double floor = fmin(domain->options.goal, domain->options.least);
+        status = kiln_volumes_restore(remesher, &fresh, floor, error);
     }
-    kiln_array_free(domain->context, &old);
     kiln_array_free(domain->context, &fresh);
+    kiln_array_free(domain->context, &came);
     return status;
 }
 
+/* Tets that fall below the goal on the way are repaired in between. */
 kiln_status kiln_domain_match_volume(kiln_domain *domain, kiln_mesh *mesh, kiln_error *error)
 {
-    return in_a_pass(domain, mesh, match, error);
+    double wanted = domain->report.volume_before;
+    for (int round = 0; round < MOST_MATCHES; round++) {
+        KILN_TRY(in_a_pass(domain, mesh, match, error));
+        KILN_TRY(kiln_domain_repair(domain, mesh, error));
+        if (fabs(kiln_volume_in(mesh, domain->options.space) - wanted) < MATCHED * wanted)
+            break;
+    }
+    return KILN_OK;
 }

@@ -53,10 +53,11 @@ uint32_t kiln_domain_gap_at(const kiln_domain *domain, kiln_vec3 p)
     /* On an edge the way from it says what is across; on the face itself only its normal does. */
     bool clear = s.spent > 1e-2 * domain->width.data[near];
     s.away = clear ? kiln_v3_scale(at.offset, 1.0 / s.spent) : normal_of(domain, near);
-    if (kiln_bvh_closest(&domain->skin_tree, p, widest2, distance2_to_far, &s, NULL) ==
-        KILN_BVH_NONE)
+    uint32_t far = kiln_bvh_closest(&domain->skin_tree, p, widest2, distance2_to_far, &s, NULL);
+    if (far == KILN_BVH_NONE)
         return KILN_NONE;
-    return domain->skin.data[near].at / 4;
+    uint32_t tet = domain->skin.data[near].at / 4, other = domain->skin.data[far].at / 4;
+    return kiln_domain_outranks(domain, tet, other) ? other : tet;
 }
 
 /* All surface faces, whatever covers them, with the width of the gaps in front of them. */

@@ -5,6 +5,7 @@
 #include "geom/bvh.h"
 #include "remesh/delaunay.h"
 #include "remesh/domain.h"
+#include "remesh/volumes.h"
 
 #define KILN_NO_REGION INT32_MIN
 
@@ -13,6 +14,7 @@
 typedef struct kiln_piece {
     kiln_vec3 p[3]; /* outward order */
     uint32_t at;    /* tet*4+face of the old mesh */
+    bool interface; /* between two regions, of one part or of two; else of the surface */
 } kiln_piece;
 
 typedef enum kiln_site_kind {
@@ -38,6 +40,7 @@ typedef struct kiln_domain {
     kiln_context *context;
     const kiln_mesh *mesh;
     kiln_domain_options options;
+    uint64_t seed;
     const kiln_vec3 *x;  /* of the old vertices, in the space of the remesh */
     kiln_u32_array live; /* old tets, the items of `tets` */
     kiln_bvh tets;
@@ -47,6 +50,9 @@ typedef struct kiln_domain {
     kiln_f64_array local; /* [vertex] mean length of the old edges there, smoothed */
     kiln_vec3 low, high;  /* box of the old mesh */
     bool several_parts;
+    /* [part] of two in the same place, or on either side of a gap, the one of lower rank is there:
+     * the smaller, which would be gone otherwise. The gap is the other's. */
+    kiln_u32_array rank;
     bool joins; /* something overlaps, touches, or faces something across a gap to be filled */
 
     /* Where gaps are filled: all surface faces, how wide the gaps in front of them may be. */
@@ -66,7 +72,8 @@ typedef struct kiln_domain {
     KILN_ARRAY_OF(uint8_t)
     keep;
     KILN_ARRAY_OF(int32_t)
-    region; /* KILN_NO_REGION: no old tet in it */
+    region;               /* KILN_NO_REGION: no old tet in it */
+    kiln_volumes volumes; /* of each region in each old part, less what is another's */
     kiln_domain_report report;
 } kiln_domain;
 
@@ -79,8 +86,10 @@ kiln_status kiln_domain_begin(kiln_domain *domain, kiln_error *error);
 void kiln_domain_end(kiln_domain *domain);
 /* Corners of an old tet, positive order whatever its orientation in this space. */
 void kiln_domain_tet(const kiln_domain *domain, uint32_t tet, kiln_vec3 out[4]);
-/* The old tet that holds the point, in a gap one next to it; KILN_NONE: outside. */
+/* The old tet that holds the point, of the part of lowest rank; in a gap one next to it; KILN_NONE:
+ * outside. */
 uint32_t kiln_domain_locate(const kiln_domain *domain, kiln_vec3 p);
+bool kiln_domain_outranks(const kiln_domain *domain, uint32_t tet, uint32_t other); /* old tets */
 double kiln_domain_face_size(const kiln_domain *domain, uint32_t at); /* of an old face, m */
 /* The nearest piece within `limit`, KILN_BVH_NONE if there is none; *nearest is its point. */
 uint32_t kiln_domain_closest(const kiln_domain *domain, kiln_vec3 p, double limit,
@@ -113,6 +122,10 @@ kiln_status kiln_domain_conform(kiln_domain *domain, kiln_error *error);
 kiln_status kiln_domain_perturb(kiln_domain *domain, int rounds, kiln_error *error);
 /* domain_extract.c: which tets belong to the new mesh, by overlap. */
 kiln_status kiln_domain_extract(kiln_domain *domain, kiln_error *error);
+/* Which of domain->volumes the old tet is of; SIZE_MAX: none yet. */
+size_t kiln_domain_matter(const kiln_domain *domain, uint32_t tet);
+/* Crumbs of regions, once it is known which tets stay. */
+void kiln_domain_sweep(kiln_domain *domain);
 /* domain_peel.c: poor tets off the surface. */
 kiln_status kiln_domain_peel(kiln_domain *domain, kiln_error *error);
 /* Tets into pits and into sharp valleys between what became one; after the peel. */

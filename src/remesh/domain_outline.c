@@ -13,6 +13,7 @@
 static const double FINEST_PIECE = 0.125;
 /* How far outside a face one looks for a tet that covers it, as a fraction of its longest edge. */
 static const double PROBE = 1e-3;
+static const double SAME_VOLUME = 1e-6;
 enum { SMOOTHING_PASSES = 1, DEEPEST_SPLIT = 12 };
 
 void kiln_domain_progress(const kiln_domain *domain, const char *stage, double done)
@@ -46,8 +47,16 @@ static bool hold(void *user, uint32_t item)
     kiln_domain_tet(l->domain, l->domain->live.data[item], x);
     if (kiln_tet_locate(x, l->p).place == KILN_TET_OUTSIDE)
         return true;
-    l->tet = l->domain->live.data[item];
-    return false;
+    uint32_t tet = l->domain->live.data[item];
+    if (l->tet == KILN_NONE || kiln_domain_outranks(l->domain, tet, l->tet))
+        l->tet = tet;
+    return l->domain->several_parts;
+}
+
+bool kiln_domain_outranks(const kiln_domain *domain, uint32_t tet, uint32_t other)
+{
+    const kiln_tet_info *info = domain->mesh->info;
+    return domain->rank.data[info[tet].part] < domain->rank.data[info[other].part];
 }
 
 uint32_t kiln_domain_locate(const kiln_domain *domain, kiln_vec3 p)
@@ -89,9 +98,7 @@ static double distance2_facing(void *user, uint32_t item, kiln_vec3 p)
 {
     const facing *f = user;
     const kiln_piece *piece = &f->domain->pieces.data[item];
-    const kiln_mesh *mesh = f->domain->mesh;
-    if (!kiln_link_is_surface(mesh->tet[piece->at / 4].n[piece->at % 4]) ||
-        kiln_v3_dot(kiln_piece_normal(piece), f->normal) <= 0.0)
+    if (piece->interface || kiln_v3_dot(kiln_piece_normal(piece), f->normal) <= 0.0)
         return INFINITY;
     return kiln_closest_on_triangle(p, piece->p).distance2;
 }
@@ -106,9 +113,7 @@ static double distance2_to_interface(void *user, uint32_t item, kiln_vec3 p)
 {
     const kiln_domain *domain = user;
     const kiln_piece *piece = &domain->pieces.data[item];
-    return kiln_link_is_surface(domain->mesh->tet[piece->at / 4].n[piece->at % 4])
-               ? INFINITY
-               : kiln_closest_on_triangle(p, piece->p).distance2;
+    return piece->interface ? kiln_closest_on_triangle(p, piece->p).distance2 : INFINITY;
 }
 
 bool kiln_domain_near_interface(const kiln_domain *domain, kiln_vec3 p, double limit)
@@ -195,6 +200,32 @@ static kiln_status list_tets(kiln_domain *domain, kiln_error *error)
     return status;
 }
 
+/* By volume; the number of the part where that is the same but for rounding. */
+static kiln_status rank_parts(kiln_domain *domain, kiln_error *error)
+{
+    size_t parts = domain->mesh->parts.count;
+    kiln_f64_array volume = {0};
+    KILN_TRY(kiln_array_reserve(domain->context, &domain->rank, parts, error));
+    KILN_TRY(kiln_array_reserve(domain->context, &volume, parts, error));
+    memset(volume.data, 0, parts * sizeof(double));
+    for (size_t i = 0; i < domain->live.count; i++) {
+        kiln_vec3 x[4];
+        kiln_domain_tet(domain, domain->live.data[i], x);
+        volume.data[domain->mesh->info[domain->live.data[i]].part] +=
+            kiln_tet_volume(x[0], x[1], x[2], x[3]);
+    }
+    for (size_t p = 0; p < parts; p++) {
+        domain->rank.data[p] = 0;
+        for (size_t q = 0; q < parts; q++) {
+            double apart = volume.data[q] - volume.data[p];
+            bool same = fabs(apart) < SAME_VOLUME * volume.data[p];
+            domain->rank.data[p] += q != p && (same ? q < p : apart < 0.0);
+        }
+    }
+    kiln_array_free(domain->context, &volume);
+    return KILN_OK;
+}
+
 /* Mean length of the edges at each vertex (those of many tets count more), on the surface of those
  * along it; then smoothed, so that one short edge makes no hole in the sizes. */
 static kiln_status measure_edges(kiln_domain *domain, kiln_error *error)
@@ -247,18 +278,32 @@ static void calibrate_sizes(kiln_domain *domain)
         domain->local.data[v] *= scale;
 }
 
-/* 0: free, 1: covered, 2: some of each. */
-static int covered(const kiln_domain *domain, const kiln_piece *piece, double longest)
+/* What becomes of a surface face. */
+typedef enum fate { FREE, MIXED, COVERED, INTERFACE } fate;
+
+/* By what is in front of it there. */
+static fate fate_at(const kiln_domain *domain, uint32_t tet, kiln_vec3 front)
+{
+    uint32_t other = kiln_domain_locate(domain, front);
+    if (other == KILN_NONE)
+        return FREE;
+    const kiln_tet_info *info = domain->mesh->info;
+    return info[tet].region != info[other].region && kiln_domain_outranks(domain, tet, other)
+               ? INTERFACE
+               : COVERED;
+}
+
+static fate fate_of(const kiln_domain *domain, const kiln_piece *piece, double longest)
 {
     kiln_vec3 offset = kiln_v3_scale(kiln_piece_normal(piece), PROBE * longest);
     kiln_vec3 centre =
         kiln_v3_scale(kiln_v3_add(kiln_v3_add(piece->p[0], piece->p[1]), piece->p[2]), 1.0 / 3.0);
-    int hits = kiln_domain_locate(domain, kiln_v3_add(centre, offset)) != KILN_NONE;
-    for (int i = 0; i < 3; i++) {
+    fate out = fate_at(domain, piece->at / 4, kiln_v3_add(centre, offset));
+    for (int i = 0; i < 3 && out != MIXED; i++) {
         kiln_vec3 p = kiln_v3_add(kiln_v3_lerp(piece->p[i], centre, 0.05), offset);
-        hits += kiln_domain_locate(domain, p) != KILN_NONE;
+        out = fate_at(domain, piece->at / 4, p) == out ? out : MIXED;
     }
-    return hits == 0 ? 0 : hits == 4 ? 1 : 2;
+    return out;
 }
 
 static double longest_edge(const kiln_piece *piece)
@@ -275,13 +320,17 @@ static kiln_status add_uncovered(kiln_domain *domain, const kiln_piece *piece, d
                                  int depth, kiln_error *error)
 {
     double longest = longest_edge(piece);
-    int cover = covered(domain, piece, longest);
-    domain->joins |= cover != 0;
+    fate comes = fate_of(domain, piece, longest);
+    domain->joins |= comes != FREE;
     bool small = longest <= FINEST_PIECE * size || depth == DEEPEST_SPLIT;
     bool may_be_covered = domain->several_parts || domain->skin.count > 0;
-    bool split = !small && (cover == 2 || (may_be_covered && longest > size));
+    bool split = !small && (comes == MIXED || (may_be_covered && longest > size));
     if (!split) {
-        return cover ? KILN_OK : kiln_array_push(domain->context, &domain->pieces, *piece, error);
+        kiln_piece whole = *piece;
+        whole.interface = comes == INTERFACE;
+        return comes == MIXED || comes == COVERED
+                   ? KILN_OK
+                   : kiln_array_push(domain->context, &domain->pieces, whole, error);
     }
     kiln_vec3 mid[3];
     for (int i = 0; i < 3; i++)
@@ -296,6 +345,15 @@ static kiln_status add_uncovered(kiln_domain *domain, const kiln_piece *piece, d
     return KILN_OK;
 }
 
+/* An interface where another part has the place. */
+static bool is_another_s(const kiln_domain *domain, const kiln_piece *piece)
+{
+    kiln_vec3 sum = kiln_v3_add(kiln_v3_add(piece->p[0], piece->p[1]), piece->p[2]);
+    uint32_t tet = domain->several_parts ? kiln_domain_locate(domain, kiln_v3_scale(sum, 1.0 / 3.0))
+                                         : KILN_NONE;
+    return tet != KILN_NONE && kiln_domain_outranks(domain, tet, piece->at / 4);
+}
+
 static kiln_status list_pieces(kiln_domain *domain, kiln_error *error)
 {
     const kiln_mesh *mesh = domain->mesh;
@@ -306,13 +364,13 @@ static kiln_status list_pieces(kiln_domain *domain, kiln_error *error)
             bool surface = kiln_link_is_surface(link);
             if (!surface && !(kiln_link_is_interface(mesh, t, link) && t < link / 4))
                 continue;
-            kiln_piece piece = {.at = kiln_link_to(t, f)};
+            kiln_piece piece = {.at = kiln_link_to(t, f), .interface = !surface};
             for (int k = 0; k < 3; k++)
                 piece.p[k] = domain->x[mesh->tet[t].v[kiln_face_corner[f][k]]];
             if (surface)
                 KILN_TRY(add_uncovered(domain, &piece, kiln_domain_face_size(domain, piece.at), 0,
                                        error));
-            else
+            else if (!is_another_s(domain, &piece))
                 KILN_TRY(kiln_array_push(domain->context, &domain->pieces, piece, error));
         }
     return KILN_OK;
@@ -392,6 +450,7 @@ static kiln_status find_overlaps(kiln_domain *domain, kiln_error *error)
 kiln_status kiln_domain_begin(kiln_domain *domain, kiln_error *error)
 {
     KILN_TRY(list_tets(domain, error));
+    KILN_TRY(rank_parts(domain, error));
     KILN_TRY(find_sizes(domain, error));
     KILN_TRY(kiln_domain_find_skin(domain, error));
     KILN_TRY(list_pieces(domain, error));
@@ -409,6 +468,7 @@ void kiln_domain_end(kiln_domain *domain)
     kiln_bvh_destroy(&domain->skin_tree);
     kiln_delaunay_destroy(&domain->delaunay);
     kiln_array_free(context, &domain->live);
+    kiln_array_free(context, &domain->rank);
     kiln_array_free(context, &domain->pieces);
     kiln_array_free(context, &domain->skin);
     kiln_array_free(context, &domain->width);
@@ -418,4 +478,5 @@ void kiln_domain_end(kiln_domain *domain)
     kiln_array_free(context, &domain->samples);
     kiln_array_free(context, &domain->keep);
     kiln_array_free(context, &domain->region);
+    kiln_array_free(context, &domain->volumes);
 }

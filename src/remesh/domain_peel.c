@@ -14,11 +14,11 @@
 #include <string.h>
 
 static const double POOR = 0.2, VERY_POOR = 0.1;
-static const double FLAT = 1e-6;
 static const double LONGEST = 1.6; /* sizes, of edges that come in where a valley is filled */
 static const double SHARP_VALLEY =
     1.4; /* radians; between bodies that became one these are filled */
 enum { MOST_FILLETS = 6 };
+static const double BEND = 0.25; /* of a segment, from it to a site that may take its place */
 static const double SMALL = 0.8; /* cosine of an angle that is small; minus it, large */
 
 /* Edge numbers of the three edges of each face, and the two faces at each edge (those opposite the
@@ -69,9 +69,14 @@ static bool may_go(const kiln_domain *domain, uint32_t t, const double cosine[6]
     int cap = small <= 3 ? cap_face(cosine) : -1;
     if (cap >= 0)
         return open[cap];
-    for (int e = 0; e < 6; e++) /* sliver */
-        if (cosine[e] < -SMALL && open[faces_at_edge[e][0]] && open[faces_at_edge[e][1]])
-            return true;
+    /* Sliver: flat where it goes, at the edge between its open faces or at the one between those
+     * that come. */
+    for (int e = 0; e < 6; e++)
+        for (int k = 0; k < 2 && cosine[e] < -SMALL; k++) {
+            const uint8_t *faces = faces_at_edge[k ? 5 - e : e];
+            if (open[faces[0]] && open[faces[1]])
+                return true;
+        }
     return false;
 }
 
@@ -98,15 +103,6 @@ static bool last_at_edge(const kiln_domain *domain, uint32_t t, uint32_t a, uint
         }
     }
     return true;
-}
-
-/* Without volume, kinds and features mean nothing: sites a rounding beside their plane or line. Two
- * open faces and the other two are the same place. */
-static bool flat_may_go(const kiln_domain *domain, uint32_t t)
-{
-    return open_face(domain, t, 0) + open_face(domain, t, 1) + open_face(domain, t, 2) +
-               open_face(domain, t, 3) >=
-           2;
 }
 
 static int compare_segments(const void *a, const void *b)
@@ -142,6 +138,23 @@ static bool is_segment(const kiln_domain *domain, uint32_t a, uint32_t b)
                    compare_segments) != NULL;
 }
 
+/* A curve may as well go by a corner of the tet that is this near to its segment: features of two
+ * bodies that nearly meet. */
+static bool may_bend(const kiln_domain *domain, const uint32_t v[4], uint32_t a, uint32_t b)
+{
+    const kiln_site *s = domain->sites.data;
+    kiln_vec3 along = kiln_v3_sub(s[v[b]].x, s[v[a]].x);
+    double length2 = kiln_v3_norm2(along);
+    for (uint32_t c = 0; c < 4; c++) {
+        kiln_vec3 to = kiln_v3_sub(s[v[c]].x, s[v[a]].x);
+        double f = kiln_v3_dot(to, along);
+        if (c != a && c != b && f > 0.0 && f < length2 &&
+            kiln_v3_norm(kiln_v3_cross(to, along)) < BEND * length2)
+            return true;
+    }
+    return false;
+}
+
 static bool holds_feature(const kiln_domain *domain, uint32_t t)
 {
     const uint32_t *v = domain->delaunay.tets.data[t].v;
@@ -150,7 +163,8 @@ static bool holds_feature(const kiln_domain *domain, uint32_t t)
         if (domain->sites.data[v[a]].kind > KILN_SITE_CURVE ||
             domain->sites.data[v[b]].kind > KILN_SITE_CURVE)
             continue;
-        if (is_segment(domain, v[a], v[b]) && last_at_edge(domain, t, a, b))
+        if (is_segment(domain, v[a], v[b]) && !may_bend(domain, v, a, b) &&
+            last_at_edge(domain, t, a, b))
             return true;
     }
     return false;
@@ -227,8 +241,7 @@ static bool goes(const kiln_domain *domain, const uint32_t *open_at, uint32_t t)
     if (!domain->keep.data[t] || !is_poor(domain, t, cosine, &quality) ||
         (quality > VERY_POOR && !leaves_manifold(domain, open_at, t)))
         return false;
-    return quality < FLAT ? flat_may_go(domain, t)
-                          : may_go(domain, t, cosine) && !holds_feature(domain, t);
+    return may_go(domain, t, cosine) && !holds_feature(domain, t);
 }
 
 kiln_status kiln_domain_peel(kiln_domain *domain, kiln_error *error)

@@ -111,7 +111,7 @@ static bool try_elsewhere(perturber *p, uint32_t i, int round)
 {
     kiln_domain *domain = p->domain;
     kiln_site *site = &domain->sites.data[i];
-    kiln_random random = kiln_random_start(domain->context->seed + (uint64_t)round, i);
+    kiln_random random = kiln_random_start(domain->seed + (uint64_t)round, i);
     kiln_vec3 d;
     do {
         d.x = kiln_random_range(&random, -1.0, 1.0);

@@ -1,9 +1,12 @@
 /* Where bodies became one, the new surface is what whole tets happened to be: teeth, pits and
  * spikes along the seam. It is smoothed there, as matter that grows together does: vertices go to
- * the middle of their neighbours along the surface, and local operators keep the tets good. */
+ * the middle of their neighbours along the surface, and local operators keep the tets good. The
+ * same is done round tets that cannot be made good as it is: edges and corners of two bodies that
+ * are nearly in one place hold what lies between. */
 #include "remesh/domain_impl.h"
 
 #include "geom/distance.h"
+#include "geom/tet_quality.h"
 #include "remesh/improve.h"
 #include "remesh/remesher.h"
 #include "topology/features.h"
@@ -24,7 +27,7 @@ typedef struct seam {
     kiln_domain *domain;
     kiln_mesh *mesh;
     KILN_ARRAY_OF(kiln_vec3)
-    centres; /* of the faces that are not of the old outline */
+    centres; /* of the faces that are not of the old outline, and of bad tets */
     kiln_f64_array reach;
     double farthest; /* of them */
     kiln_bvh tree;
@@ -63,6 +66,13 @@ static kiln_vec3 centre_of(const seam *s, uint32_t face)
     return kiln_v3_scale(kiln_v3_add(kiln_v3_add(x[v[0]], x[v[1]]), x[v[2]]), 1.0 / 3.0);
 }
 
+static kiln_status note(seam *s, kiln_vec3 centre, double size, kiln_error *error)
+{
+    s->farthest = fmax(s->farthest, REACH * size);
+    KILN_TRY(kiln_array_push(s->domain->context, &s->reach, REACH * size, error));
+    return kiln_array_push(s->domain->context, &s->centres, centre, error);
+}
+
 /* Notes the face if it is new. */
 static kiln_status look_at(seam *s, uint32_t face, kiln_error *error)
 {
@@ -78,9 +88,21 @@ static kiln_status look_at(seam *s, uint32_t face, kiln_error *error)
     if (kiln_bvh_closest(&domain->outline, centre, NEAR * NEAR * size * size, distance2_if_alike,
                          &l, NULL) != KILN_BVH_NONE)
         return KILN_OK;
-    s->farthest = fmax(s->farthest, REACH * size);
-    KILN_TRY(kiln_array_push(domain->context, &s->reach, REACH * size, error));
-    return kiln_array_push(domain->context, &s->centres, centre, error);
+    return note(s, centre, size, error);
+}
+
+/* Notes the tet if it is bad. */
+static kiln_status look_at_tet(seam *s, uint32_t tet, kiln_error *error)
+{
+    const kiln_vec3 *x = kiln_mesh_positions(s->mesh, s->domain->options.space);
+    const uint32_t *v = s->mesh->tet[tet].v;
+    double size;
+    if (kiln_tet_quality(&x[v[0]], &x[v[1]], &x[v[2]], &x[v[3]]) >= s->domain->options.least)
+        return KILN_OK;
+    kiln_vec3 pair = kiln_v3_add(x[v[0]], x[v[1]]), other = kiln_v3_add(x[v[2]], x[v[3]]);
+    kiln_vec3 centre = kiln_v3_scale(kiln_v3_add(pair, other), 0.25);
+    KILN_TRY(kiln_domain_size(s->domain, centre, &size, error));
+    return note(s, centre, size, error);
 }
 
 static kiln_status find_seam(seam *s, kiln_error *error)
@@ -91,6 +113,9 @@ static kiln_status find_seam(seam *s, kiln_error *error)
     for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++)
         if (kiln_face_live(mesh, f))
             KILN_TRY(look_at(s, f, error));
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t))
+            KILN_TRY(look_at_tet(s, t, error));
     KILN_TRY(kiln_array_reserve(mesh->context, &boxes, s->centres.count, error));
     for (size_t i = 0; i < s->centres.count; i++)
         boxes.data[i] = (kiln_box){s->centres.data[i], s->centres.data[i]};

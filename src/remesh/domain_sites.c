@@ -112,7 +112,7 @@ static kiln_status sample_pieces(kiln_domain *domain, kiln_error *error)
                           .kind = KILN_SITE_SHEET};
         KILN_TRY(kiln_domain_size(domain, centre, &site.size, error));
         double area = 0.5 * kiln_v3_norm(kiln_v3_cross(e, f));
-        kiln_random random = kiln_random_start(domain->context->seed, i);
+        kiln_random random = kiln_random_start(domain->seed, i);
         double wanted = SAMPLES * area / (site.size * site.size) + kiln_random_unit(&random);
         wanted = wanted < MOST_SAMPLES ? wanted : MOST_SAMPLES;
         for (double k = 1.0; k <= wanted; k += 1.0) {
@@ -135,7 +135,7 @@ static kiln_status add_samples(thrower *w, kiln_error *error)
     KILN_TRY(sample_pieces(domain, error));
     size_t count = domain->samples.count, first = w->candidates.count;
     KILN_TRY(kiln_array_reserve(domain->context, &w->candidates, first + count, error));
-    kiln_random random = kiln_random_start(domain->context->seed, KILN_NONE);
+    kiln_random random = kiln_random_start(domain->seed, KILN_NONE);
     kiln_site *to = w->candidates.data + first;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t j = kiln_random_below(&random, i + 1);

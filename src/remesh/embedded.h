@@ -3,8 +3,11 @@
  * Each vertex keeps its material position, the tet it hangs in and its weights there; its world
  * position is the interpolation of the tet's. The material position is what counts: when the mesh
  * changes, the vertices of changed tets are hung anew where it says. Outside the mesh (the surface
- * may be finer than the mesh's own) a vertex hangs in the closest tet with weights that
- * extrapolate. */
+ * may be finer than the mesh's own) a vertex has the weights of the closest point, one of them
+ * exactly 0, and is off it by a vector of the material that goes with the matter there: by the
+ * deformation gradient, averaged round the vertices of the mesh and interpolated between them. So
+ * the surface is continuous outside as it is inside: extrapolated from one tet here, from another
+ * there, it would have a step wherever two of them are not deformed alike. */
 #ifndef KILN_REMESH_EMBEDDED_H
 #define KILN_REMESH_EMBEDDED_H
 
@@ -35,14 +38,27 @@ const kiln_vec3 *kiln_embedded_material(const kiln_embedded *embedded); /* [vert
 
 /* Where the mesh carries the vertices now, out[vertex]; parallel. The mesh must be the one the
  * surface hangs in, not changed since the last kiln_embedded_rehang. */
-void kiln_embedded_positions(const kiln_embedded *embedded, const kiln_mesh *mesh, kiln_space space,
-                             kiln_vec3 *out);
+kiln_status kiln_embedded_positions(const kiln_embedded *embedded, const kiln_mesh *mesh,
+                                    kiln_space space, kiln_vec3 *out, kiln_error *error);
 
 /* After the mesh changed. In a pass (before the archive goes) only the changed tets are looked at;
  * outside, the stamps of all tets with vertices. Call it once more after a pass is rolled back. On
  * failure the surface is as it was. */
 kiln_status kiln_embedded_rehang(kiln_embedded *embedded, const kiln_mesh *mesh,
                                  kiln_embedded_report *report, kiln_error *error);
+
+/* What the surface's own remeshing did. */
+typedef struct kiln_refine_report {
+    size_t splits, flips, collapses;
+    size_t smoothed; /* vertices that stood out where matter has flowed */
+} kiln_refine_report;
+
+/* Triangles that were drawn out or pushed together become as large again as the surface began with
+ * (embedded_refine.c). `flowed`: [tet] plastic strain, or NULL: none. Not in a pass. A surface at
+ * rest, or merely bent, is not touched. On failure it is undefined: save it before. */
+kiln_status kiln_embedded_refine(kiln_embedded *embedded, const kiln_mesh *mesh,
+                                 const double *flowed, kiln_refine_report *report,
+                                 kiln_error *error);
 
 /* To another mesh of the same domain (whole-domain remesh): vertices stay where they are in
  * `space`, and take material positions from the new mesh. */
@@ -61,9 +77,10 @@ kiln_status kiln_embedded_follow_rows(kiln_embedded *embedded, const kiln_mesh *
 kiln_status kiln_embedded_save(kiln_embedded *embedded, kiln_error *error);
 void kiln_embedded_take_back(kiln_embedded *embedded);
 
-/* After the mesh's own material positions were set anew (liquids: u = x): those of the surface
- * follow its tets. */
-void kiln_embedded_rebase(kiln_embedded *embedded, const kiln_mesh *mesh);
+/* Around a change of the mesh's own material positions (flow; liquids: u = x): notes where vertices
+ * outside are in the world, and gives all the material positions of where they are. */
+kiln_status kiln_embedded_note(kiln_embedded *embedded, const kiln_mesh *mesh, kiln_error *error);
+kiln_status kiln_embedded_rebase(kiln_embedded *embedded, const kiln_mesh *mesh, kiln_error *error);
 
 /* The places that kiln_embedded_to_soup gave, into a surface with the same vertices in the same
  * mesh: exactly where it hung. KILN_ERR_INPUT, with nothing changed, when the mesh has no such

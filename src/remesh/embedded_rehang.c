@@ -12,6 +12,7 @@ typedef struct rehanging {
     kiln_u32_array vertices; /* to be hung anew */
     kiln_u32_array hints;    /* [vertices] tet of the live mesh */
     kiln_begin_place *places;
+    kiln_shore shore;
 } rehanging;
 
 static bool is_current(const kiln_mesh *mesh, const kiln_hang *h)
@@ -24,18 +25,19 @@ static kiln_status collect(rehanging *r, kiln_error *error)
 {
     kiln_embedded *e = r->e;
     if (!kiln_archive_active(r->mesh)) {
-        for (uint32_t i = 0; i < e->hangs.count; i++)
-            if (!is_current(r->mesh, &e->hangs.data[i]))
+        for (uint32_t i = 0; i < e->now.hangs.count; i++)
+            if (!is_current(r->mesh, &e->now.hangs.data[i]))
                 KILN_TRY(kiln_array_push(e->context, &r->vertices, i, error));
         return KILN_OK;
     }
     kiln_u32_array rows = {0};
     kiln_status status = kiln_archive_touched_rows(r->mesh, KILN_ON_TET, &rows, error);
     for (size_t k = 0; k < rows.count && status == KILN_OK; k++) {
-        uint32_t i = rows.data[k] < e->first.count ? e->first.data[rows.data[k]] : KILN_NONE;
-        if (i != KILN_NONE && is_current(r->mesh, &e->hangs.data[i]))
+        uint32_t i =
+            rows.data[k] < e->now.first.count ? e->now.first.data[rows.data[k]] : KILN_NONE;
+        if (i != KILN_NONE && is_current(r->mesh, &e->now.hangs.data[i]))
             continue;
-        for (; i != KILN_NONE && status == KILN_OK; i = e->hangs.data[i].next)
+        for (; i != KILN_NONE && status == KILN_OK; i = e->now.hangs.data[i].next)
             status = kiln_array_push(e->context, &r->vertices, i, error);
     }
     kiln_array_free(e->context, &rows);
@@ -102,7 +104,7 @@ static kiln_status find_hints(rehanging *r, kiln_error *error)
     bool pass = kiln_archive_active(r->mesh);
     uint32_t last = KILN_NONE, hint = KILN_NONE;
     for (size_t k = 0; k < r->vertices.count; k++) {
-        const kiln_hang *h = &r->e->hangs.data[r->vertices.data[k]];
+        const kiln_hang *h = &r->e->now.hangs.data[r->vertices.data[k]];
         if (k == 0 || h->tet != last) {
             hint = pass ? hint_nearby(r, h) : KILN_NONE;
             hint = hint == KILN_NONE ? hint_anywhere(r, h) : hint;
@@ -122,10 +124,34 @@ static void locate_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     (void)worker;
     const rehanging *r = user;
     for (size_t k = begin; k < end; k++) {
-        kiln_vec3 u = r->e->u.data[r->vertices.data[k]];
+        kiln_vec3 u = r->e->now.u.data[r->vertices.data[k]];
         kiln_begin_locate_in(&r->live, u, r->hints.data[k], &r->places[k]);
-        kiln_begin_tame(&r->live, u, &r->places[k]);
     }
+}
+
+static void settle_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk;
+    (void)worker;
+    const rehanging *r = user;
+    for (size_t k = begin; k < end; k++) {
+        uint32_t body = kiln_embedded_body(r->mesh, r->places[k].tet);
+        kiln_shore_settle(&r->shore, r->e->now.u.data[r->vertices.data[k]], body, &r->places[k]);
+    }
+}
+
+static kiln_status settle_outside(rehanging *r, kiln_error *error)
+{
+    size_t count = r->vertices.count, inside = 0;
+    while (inside < count && r->places[inside].inside)
+        inside++;
+    if (inside == count)
+        return KILN_OK;
+    kiln_status status = kiln_shore_build(&r->shore, r->mesh, KILN_SPACE_MATERIAL, error);
+    if (status == KILN_OK)
+        kiln_parallel_for(r->e->context, count, KILN_EMBEDDED_GRAIN, settle_chunk, r);
+    kiln_shore_free(&r->shore);
+    return status;
 }
 
 static kiln_status rehang(rehanging *r, kiln_embedded_report *report, kiln_error *error)
@@ -139,14 +165,16 @@ static kiln_status rehang(rehanging *r, kiln_embedded_report *report, kiln_error
     if (!r->places)
         return kiln_fail_memory(error, bytes);
     kiln_parallel_for(e->context, count, KILN_EMBEDDED_GRAIN, locate_chunk, r);
-    for (size_t k = 0; k < count; k++) /* all vertices of these tets are hung anew */
-        e->first.data[e->hangs.data[r->vertices.data[k]].tet] = KILN_NONE;
-    for (size_t k = 0; k < count; k++) {
+    kiln_status status = settle_outside(r, error);
+    for (size_t k = 0; k < count && status == KILN_OK;
+         k++) /* all vertices of these tets are hung anew */
+        e->now.first.data[e->now.hangs.data[r->vertices.data[k]].tet] = KILN_NONE;
+    for (size_t k = 0; k < count && status == KILN_OK; k++) {
         kiln_embedded_hang(e, r->mesh, r->vertices.data[k], r->places[k].tet, r->places[k].weight);
         kiln_embedded_count(&r->places[k], report);
     }
     kiln_release(e->context, r->places, bytes);
-    return KILN_OK;
+    return status;
 }
 
 kiln_status kiln_embedded_rehang(kiln_embedded *e, const kiln_mesh *mesh,

@@ -1,5 +1,6 @@
 #include "remesh/facets.h"
 #include "geom/box.h"
+#include "geom/rounding.h"
 #include "mesh/classify.h"
 #include "mesh/walk.h"
 
@@ -10,8 +11,6 @@
 static const double FLAT = 1e-5, CREASE = 16.0;
 /* The plane of a needle says nothing; it is no reason to call its neighbours flat. */
 static const double NOISIEST = 1e-3;
-/* Half a unit in the last place of a float and of a double, with some room. */
-static const double OF_FLOAT = 2.4e-7, OF_DOUBLE = 3.6e-15;
 
 typedef struct facet {
     uint32_t v[3]; /* outward */
@@ -39,21 +38,13 @@ typedef struct facets {
 
 enum { NOBODY = 0xFFFFFFFFu, SEVERAL = 0xFFFFFFFEu };
 
-/* What the coordinates were rounded to. */
 static double rounding_of(const kiln_mesh *mesh)
 {
-    double largest = 0.0;
-    bool floats = true;
-    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
-        if (!kiln_vertex_live(mesh, v))
-            continue;
-        const double p[3] = {mesh->u[v].x, mesh->u[v].y, mesh->u[v].z};
-        for (int k = 0; k < 3; k++) {
-            largest = fmax(largest, fabs(p[k]));
-            floats = floats && (double)(float)p[k] == p[k];
-        }
-    }
-    return largest * (floats ? OF_FLOAT : OF_DOUBLE);
+    kiln_rounding rounding = {0};
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_vertex_live(mesh, v))
+            kiln_rounding_add(&rounding, mesh->u[v]);
+    return kiln_rounding_length(&rounding);
 }
 
 static facet facet_of(const facets *f, uint32_t tet, uint32_t face)

@@ -2,6 +2,7 @@
 
 #include "geom/box.h"
 #include "remesh/facets.h"
+#include "remesh/measured.h"
 #include "remesh/surface.h"
 #include "remesh/transfer.h"
 #include "remesh/volumes.h"
@@ -45,18 +46,6 @@ static kiln_status improve_once(kiln_mesh *mesh, const kiln_improve_request *req
 /* Sines gain a little for a very long time; as many attempts as q needed are enough. */
 enum { OTHER_EFFORT = 1 };
 
-static double worst_by(const kiln_mesh *mesh, kiln_space space, kiln_measure measure)
-{
-    const kiln_vec3 *p = kiln_mesh_positions(mesh, space);
-    double worst = INFINITY;
-    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
-        const uint32_t *v = mesh->tet[t].v;
-        if (kiln_tet_live(mesh, t))
-            worst = fmin(worst, kiln_tet_measure(measure, &p[v[0]], &p[v[1]], &p[v[2]], &p[v[3]]));
-    }
-    return worst;
-}
-
 /* The whole mesh by q, as what another measure begins with; nothing where that one would lose. */
 static kiln_status improve_by_q(kiln_mesh *mesh, const kiln_improve_request *request,
                                 kiln_improve_report *report, uint64_t *effort, kiln_error *error)
@@ -64,13 +53,13 @@ static kiln_status improve_by_q(kiln_mesh *mesh, const kiln_improve_request *req
     kiln_remesher remesher;
     kiln_remesh_options remesh = request->remesh;
     kiln_improve_options options = request->improve;
-    const double before = worst_by(mesh, remesh.space, remesh.measure);
+    const double before = kiln_worst_in(mesh, remesh.space, remesh.measure);
     remesh.measure = KILN_MEASURE_QUALITY;
     options.goal = INFINITY;
     KILN_TRY(kiln_remesher_begin(mesh, &remesh, &remesher, error));
     kiln_status status = kiln_improve_mesh(&remesher, &options, report, error);
     *effort = kiln_remesher_effort(&remesher);
-    if (status == KILN_OK && worst_by(mesh, remesh.space, request->remesh.measure) < before) {
+    if (status == KILN_OK && kiln_worst_in(mesh, remesh.space, request->remesh.measure) < before) {
         kiln_remesher_abandon(&remesher);
         return KILN_OK;
     }

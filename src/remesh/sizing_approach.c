@@ -4,6 +4,7 @@
  * direction, than the mesh is there. */
 #include "remesh/sizing_impl.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct approach_job {
@@ -28,6 +29,13 @@ static kiln_sym3 implied_metric(const kiln_vec3 *p, const uint32_t v[4])
     return kiln_sym3_from_mat3(kiln_m3_mul(kiln_m3_transpose(inverse), inverse));
 }
 
+/* A tet that rounding cannot tell from a flat one implies none, and its volume weighs nothing. */
+static kiln_sym3 log_implied(const kiln_vec3 *p, const uint32_t v[4])
+{
+    kiln_sym3 m = kiln_sym3_log(implied_metric(p, v));
+    return isfinite(m.xx + m.yy + m.zz + m.yz + m.xz + m.xy) ? m : (kiln_sym3){0};
+}
+
 static void implied_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     approach_job *job = user;
@@ -35,7 +43,7 @@ static void implied_chunk(void *user, size_t chunk, size_t begin, size_t end, in
     (void)chunk, (void)worker;
     for (uint32_t t = (uint32_t)begin; t < end; t++)
         if (kiln_sizing_live(s, t))
-            job->log_implied[t] = kiln_sym3_log(implied_metric(s->point, s->tet[t].v));
+            job->log_implied[t] = log_implied(s->point, s->tet[t].v);
 }
 
 static void limit_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)

@@ -1,5 +1,6 @@
 #include "remesh/untangle.h"
 #include "geom/predicates.h"
+#include "geom/rounding.h"
 #include "mesh/mesh.h"
 
 #include <stdlib.h>
@@ -27,7 +28,8 @@ typedef struct untangler {
     KILN_ARRAY_OF(uint8_t)
     on_surface; /* [point] */
     KILN_ARRAY_OF(uint8_t)
-    gone; /* [tet] PRESENT, PASSED_OVER (the builder judges it) or PEELED */
+    gone;            /* [tet] PRESENT, PASSED_OVER (the builder judges it) or PEELED */
+    double rounding; /* of a coordinate, m */
     kiln_untangle_report *report;
 } untangler;
 
@@ -174,6 +176,23 @@ static kiln_status orient(untangler *u, kiln_error *error)
     return status;
 }
 
+/* Flat, or turned over by no more than its coordinates were rounded by: four points of a flat face
+ * after a rotation. */
+static bool is_flat(const untangler *u, size_t t)
+{
+    const uint32_t *v = u->soup->tets.data[t].v;
+    const kiln_vec3 *p = u->soup->points.data;
+    int sign = tet_sign(u, t);
+    double area = 0.0;
+    for (int f = 0; f < 4; f++) {
+        const uint8_t *c = kiln_face_corner[f];
+        kiln_vec3 a = kiln_v3_sub(p[v[c[1]]], p[v[c[0]]]), b = kiln_v3_sub(p[v[c[2]]], p[v[c[0]]]);
+        area = fmax(area, 0.5 * kiln_v3_norm(kiln_v3_cross(a, b)));
+    }
+    double volume = kiln_tet_volume(p[v[0]], p[v[1]], p[v[2]], p[v[3]]);
+    return sign == 0 || (sign < 0 && 3.0 * fabs(volume) <= 2.0 * u->rounding * area);
+}
+
 /* A flat tet with some but not all faces outside can go: the surface passes to its other faces,
  * which lie in the same plane. */
 static bool peel_flat(untangler *u)
@@ -183,7 +202,7 @@ static bool peel_flat(untangler *u)
         int outside = 0;
         for (uint32_t f = 0; f < 4 && !u->gone.data[t]; f++)
             outside += u->across.data[4 * t + f] == NO_TET;
-        if (outside == 0 || outside == 4 || tet_sign(u, t) != 0)
+        if (outside == 0 || outside == 4 || !is_flat(u, t))
             continue;
         u->gone.data[t] = PEELED;
         u->report->peeled++;
@@ -337,6 +356,10 @@ static kiln_status untangle(untangler *u, kiln_error *error)
     u->report->bad = count_bad(u, &u->report->first_left);
     if (u->report->bad == 0)
         return KILN_OK;
+    kiln_rounding rounding = {0};
+    for (size_t p = 0; p < u->soup->points.count; p++)
+        kiln_rounding_add(&rounding, u->soup->points.data[p]);
+    u->rounding = kiln_rounding_length(&rounding);
     /* Turning exchanged faces 2 and 3 of some tets. */
     KILN_TRY(link_faces(u, error));
     while (peel_flat(u))

@@ -1,5 +1,6 @@
 #include "remesh/volumes.h"
 
+#include "remesh/measured.h"
 #include "remesh/surface.h"
 
 #include <stdlib.h>
@@ -17,12 +18,6 @@ static const double FIRM = 1e-9;
 static kiln_vec3 corner(const kiln_mesh *mesh, kiln_space space, uint32_t tet, int k)
 {
     return kiln_mesh_positions(mesh, space)[mesh->tet[tet].v[k]];
-}
-
-static double volume_of(const kiln_mesh *mesh, kiln_space space, uint32_t t)
-{
-    return kiln_tet_volume(corner(mesh, space, t, 0), corner(mesh, space, t, 1),
-                           corner(mesh, space, t, 2), corner(mesh, space, t, 3));
 }
 
 static int compare(const void *a, const void *b)
@@ -61,7 +56,7 @@ static void measure(const kiln_mesh *mesh, kiln_space space, kiln_volumes *out)
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
         kiln_volume *matter = kiln_tet_live(mesh, t) ? find(out, &mesh->info[t]) : NULL;
         if (matter)
-            matter->volume += volume_of(mesh, space, t);
+            matter->volume += kiln_tet_volume_in(mesh, space, t);
     }
 }
 

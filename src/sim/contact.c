@@ -137,11 +137,13 @@ static kiln_status find_inside(const kiln_world *world, const kiln_pair_table *p
     return status;
 }
 
-/* New meshes of whole domains, and velocities that are given, take no notice of obstacles. */
+/* New meshes of whole domains, and velocities that are given, take no notice of obstacles; liquid,
+ * which wets them, lies on them without a gap. */
 static bool may_have_walls(const kiln_scene *scene)
 {
     return scene->obstacles.count > 0 && !scene->has_velocity_field &&
-           !kiln_remesh_joins(&scene->remesh) && scene->contact.obstacles != KILN_OBSTACLES_POINTS;
+           !kiln_remesh_joins(&scene->remesh) && !kiln_scene_has_liquid(scene) &&
+           scene->contact.obstacles != KILN_OBSTACLES_POINTS;
 }
 
 /* Whether obstacles are surfaces. What begins in one is put out of it by its points, which know of

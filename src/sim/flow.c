@@ -42,8 +42,12 @@ typedef struct flow {
 
 static void plan(kiln_world *world)
 {
-    for (size_t i = 0; i < world->scene->materials.count; i++)
-        world->flows |= world->scene->materials.data[i].base.plastic.flows;
+    for (size_t i = 0; i < world->scene->materials.count; i++) {
+        const kiln_material *material = &world->scene->materials.data[i].base;
+        world->flows |= material->plastic.flows;
+        if (material->liquid)
+            world->space = KILN_SPACE_WORLD;
+    }
 }
 
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
@@ -212,6 +216,7 @@ static kiln_status relax(flow *f, kiln_error *error)
     options.moved = &f->state.moved;
     if (!f->relax)
         KILN_TRY(kiln_relax_create(world->solid, &f->relax, error));
+    KILN_TRY(kiln_world_material_moves(world, error));
     KILN_TRY(kiln_relax_run(f->relax, &options, f->flowed.data, &f->relaxed, error));
     KILN_TRY(kiln_world_material_moved(world, error));
     if (f->relaxed.overlaps && !f->state.overlaps) {
@@ -265,13 +270,27 @@ static kiln_status settle(flow *f, kiln_error *error)
     return KILN_OK;
 }
 
+/* Liquid remembers its volume, and no shape: that of a ball, but not Pi = I to the bit, which would
+ * mean that its volume is what it has in the material (kiln_offsets_settle). */
+static void forget_shapes(const kiln_world *world)
+{
+    const kiln_mesh *mesh = world->mesh;
+    const uint32_t *material = kiln_world_material_of(mesh);
+    const kiln_offsets offsets = kiln_offsets_of(mesh);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (kiln_tet_live(mesh, t) && world->materials[material[t]].liquid)
+            offsets.shape[t] = kiln_sym3_scale(kiln_sym3_identity(), 2.0);
+}
+
 /* The material follows what flowed. */
 static kiln_status follow(flow *f, kiln_error *error)
 {
     kiln_world *world = f->world;
     if (world->space != KILN_SPACE_WORLD)
         return f->report.flowed > 0 ? relax(f, error) : KILN_OK;
+    KILN_TRY(kiln_world_material_moves(world, error));
     KILN_TRY(kiln_offsets_follow(world->mesh, world->mesh->x, error));
+    forget_shapes(world);
     KILN_TRY(kiln_world_material_moved(world, error));
     KILN_TRY(kiln_solid_reform(world->solid, error));
     world->report.e_elastic = kiln_solid_elastic_energy(world->solid, &world->mesh->x[0].x);

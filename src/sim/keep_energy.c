@@ -14,8 +14,8 @@ typedef struct keeping {
     const uint8_t *fresh;
     kiln_offsets offsets;
     KILN_ARRAY_OF(kiln_sym3)
-    shape;               /* [tet] its logarithm, as it came */
-    kiln_f64_array rest; /* [tet] likewise */
+    shape;               /* [new tet] its logarithm, as it came */
+    kiln_f64_array rest; /* [new tet] likewise */
     kiln_f64_array even; /* [part] rest volume for each of volume; NAN: several materials */
 } keeping;
 
@@ -24,10 +24,12 @@ static kiln_status note(keeping *k, kiln_error *error)
     const kiln_mesh *mesh = k->world->mesh;
     kiln_context *context = k->world->context;
     uint32_t tets = mesh->table[KILN_ON_TET].used;
-    size_t parts = mesh->parts.count;
+    size_t parts = mesh->parts.count, count = 0;
     kiln_f64_array volume = {0};
-    KILN_TRY(kiln_array_reserve(context, &k->shape, tets, error));
-    KILN_TRY(kiln_array_reserve(context, &k->rest, tets, error));
+    for (uint32_t t = 0; t < tets; t++)
+        count += k->fresh[t];
+    KILN_TRY(kiln_array_reserve(context, &k->shape, count, error));
+    KILN_TRY(kiln_array_reserve(context, &k->rest, count, error));
     KILN_TRY(kiln_array_reserve(context, &k->even, parts, error));
     KILN_TRY(kiln_array_reserve(context, &volume, 2 * parts, error));
     double *first = volume.data + parts; /* region of a part's first tet */
@@ -37,15 +39,16 @@ static kiln_status note(keeping *k, kiln_error *error)
         first[p] = NAN;
     for (uint32_t t = 0; t < tets; t++) {
         uint32_t p = mesh->info[t].part;
-        k->rest.data[t] = k->offsets.rest_volume[t];
-        k->even.data[p] += k->rest.data[t];
+        k->even.data[p] += k->offsets.rest_volume[t];
         volume.data[p] += kiln_mesh_tet_volume(mesh, t);
         if (isnan(first[p]))
             first[p] = mesh->info[t].region;
         if (first[p] != mesh->info[t].region)
             k->even.data[p] = NAN;
-        if (k->fresh[t])
-            k->shape.data[t] = kiln_sym3_log(k->offsets.shape[t]);
+        if (!k->fresh[t])
+            continue;
+        k->shape.data[k->shape.count++] = kiln_sym3_log(k->offsets.shape[t]);
+        k->rest.data[k->rest.count++] = k->offsets.rest_volume[t];
     }
     for (size_t p = 0; p < parts; p++)
         k->even.data[p] /= volume.data[p];
@@ -57,14 +60,16 @@ static kiln_status note(keeping *k, kiln_error *error)
 static kiln_status let_flow(keeping *k, double part, kiln_error *error)
 {
     const kiln_mesh *mesh = k->world->mesh;
+    size_t i = 0;
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
         if (!k->fresh[t])
             continue;
         double even = k->even.data[mesh->info[t].part] * kiln_mesh_tet_volume(mesh, t);
         k->offsets.shape[t] =
-            kiln_offset_unit(kiln_sym3_exp(kiln_sym3_scale(k->shape.data[t], 1.0 - part)));
+            kiln_offset_unit(kiln_sym3_exp(kiln_sym3_scale(k->shape.data[i], 1.0 - part)));
         if (!isnan(even))
-            k->offsets.rest_volume[t] = (1.0 - part) * k->rest.data[t] + part * even;
+            k->offsets.rest_volume[t] = (1.0 - part) * k->rest.data[i] + part * even;
+        i++;
     }
     return kiln_solid_reform(k->world->solid, error);
 }

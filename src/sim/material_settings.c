@@ -108,6 +108,34 @@ const kiln_schema kiln_plastic_schema = {
     .off = start_plastic,
 };
 
+static void start_liquid(void *settings)
+{
+    *(kiln_liquid_settings *)settings = (kiln_liquid_settings){0};
+}
+
+static kiln_status finish_liquid(void *settings, const kiln_given *given, kiln_error *error)
+{
+    (void)given;
+    (void)error;
+    ((kiln_liquid_settings *)settings)->liquid = true;
+    return KILN_OK;
+}
+
+static const kiln_schema_row liquid_rows[] = {
+    {"surface_tension", KILN_VALUE_NUMBER, offsetof(kiln_liquid_settings, surface_tension),
+     KILN_NOT_NEGATIVE, "N/m", NULL, .meaning = "of its surface with air; water has 0.073"},
+};
+const kiln_schema kiln_liquid_schema = {
+    .name = "liquid",
+    .about = "Matter that keeps its volume and has no shape to go back to. `material { density = "
+             "997, viscosity = 1e-3, liquid = liquid { surface_tension = 0.073 } }` is water.",
+    KILN_SCHEMA_ROWS(liquid_rows),
+    .size = sizeof(kiln_liquid_settings),
+    .start = start_liquid,
+    .finish = finish_liquid,
+    .off = start_liquid,
+};
+
 static const char *model_name(int row)
 {
     const kiln_material_model *model = kiln_material_model_at((size_t)row);
@@ -153,11 +181,32 @@ static kiln_status take_plastic(kiln_scene_material *m, const kiln_plastic_setti
     return KILN_OK;
 }
 
+/* Liquid has no stiffness; what is left of a model is that it does not let tets turn over. */
+static kiln_status take_liquid(kiln_material_settings *s, const kiln_given *given,
+                               kiln_error *error)
+{
+    static const char *const solid[] = {"model", "young", "poisson", "plastic", "nodal_pressure"};
+    for (size_t i = 0; i < sizeof solid / sizeof *solid; i++)
+        if (kiln_is_given(given, solid[i]))
+            return kiln_fail_setting(error, solid[i], "is of solids, and the material is liquid");
+    s->material.young = s->material.poisson = kiln_quantity_number(0.0);
+    s->material.base.liquid = true;
+    s->material.base.surface_tension = s->liquid.surface_tension;
+    for (s->model = 0; strcmp(model_name(s->model), "neo-hookean") != 0;)
+        s->model++;
+    if (!s->material.name[0])
+        snprintf(s->material.name, sizeof s->material.name, "liquid");
+    return KILN_OK;
+}
+
 static kiln_status finish_material(void *settings, const kiln_given *given, kiln_error *error)
 {
-    (void)given;
     kiln_material_settings *s = settings;
     kiln_scene_material *m = &s->material;
+    if (s->liquid.liquid)
+        KILN_TRY(take_liquid(s, given, error));
+    else if (!kiln_is_given(given, "young"))
+        return kiln_fail_setting(error, "young", "must be given");
     m->base.model = kiln_material_model_at((size_t)s->model);
     m->varies = m->young.evaluate || m->poisson.evaluate || m->viscosity.evaluate;
     if (!m->varies)
@@ -181,8 +230,8 @@ static const kiln_schema_row material_rows[] = {
     {"model", KILN_VALUE_CHOICE, MATERIAL(model), .choices = model_name,
      .meaning = "the elastic energy; linear is for small rotations, larger ones swell it and its "
                 "damping and viscosity brake them"},
-    {"young", KILN_VALUE_AMOUNT, MATERIAL(material.young), KILN_POSITIVE, "Pa", "",
-     .meaning = "Young's modulus", .signature = KILN_OF_CIRCUMSTANCES},
+    {"young", KILN_VALUE_AMOUNT, MATERIAL(material.young), KILN_POSITIVE, "Pa",
+     "must be given of solids", .meaning = "Young's modulus", .signature = KILN_OF_CIRCUMSTANCES},
     {"poisson", KILN_VALUE_AMOUNT, MATERIAL(material.poisson), KILN_BETWEEN(-1, 0.5), NULL, NULL,
      .meaning = "Poisson's ratio; 0.5 would be incompressible", .signature = KILN_OF_CIRCUMSTANCES},
     {"density", KILN_VALUE_AMOUNT, MATERIAL(material.density), KILN_POSITIVE, "kg/m^3", NULL,
@@ -200,6 +249,8 @@ static const kiln_schema_row material_rows[] = {
      .preset = "none: elastic",
      .meaning = "when it yields and how it flows then; with the linear model for small rotations "
                 "only"},
+    {"liquid", KILN_VALUE_TABLE, MATERIAL(liquid), .schema = &kiln_liquid_schema,
+     .preset = "none: solid", .meaning = "flows as its density, viscosity and surface say"},
     {"nodal_pressure", KILN_VALUE_CHOICE, MATERIAL(nodal_pressure), .choices = nodal_pressure_name,
      .meaning =
          "average the pressure around vertices, against locking when poisson nears 0.5 or flow "

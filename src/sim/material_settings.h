@@ -29,14 +29,21 @@ typedef struct kiln_plastic_settings {
     bool by_modulus;
 } kiln_plastic_settings;
 
+typedef struct kiln_liquid_settings {
+    bool liquid;
+    double surface_tension; /* N/m */
+} kiln_liquid_settings;
+
 typedef struct kiln_material_settings {
     kiln_scene_material material;
     kiln_plastic_settings plastic;
+    kiln_liquid_settings liquid;
     int model;
     int nodal_pressure; /* auto, on, off */
 } kiln_material_settings;
 
 extern const kiln_schema kiln_material_schema; /* kiln_material_settings */
 extern const kiln_schema kiln_plastic_schema;  /* kiln_plastic_settings */
+extern const kiln_schema kiln_liquid_schema;   /* kiln_liquid_settings */
 
 #endif

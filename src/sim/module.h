@@ -52,7 +52,9 @@ typedef struct kiln_module {
     /* The step was taken back; the mesh is what it was. Cannot fail. */
     void (*step_back)(void *self);
 
-    /* The material positions of all tets were set anew, the tets are the same. */
+    /* The material positions of all tets are about to be set anew; they were, the tets are the
+     * same. */
+    kiln_status (*material_moves)(void *self, kiln_error *error);
     kiln_status (*material_moved)(void *self, kiln_error *error);
     /* What is no field over to the changed mesh: `to` is another mesh that takes the place of the
      * world's, or NULL at the end of a pass, whose archive is still open. */

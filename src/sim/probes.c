@@ -330,12 +330,18 @@ static void step_back(void *self)
     ((probes *)self)->astray = true;
 }
 
+static kiln_status material_moves(void *self, kiln_error *error)
+{
+    probes *p = self;
+    return p->embedded ? kiln_embedded_note(p->embedded, p->world->mesh, error) : KILN_OK;
+}
+
 static kiln_status material_moved(void *self, kiln_error *error)
 {
     probes *p = self;
     if (!p->embedded)
         return KILN_OK;
-    kiln_embedded_rebase(p->embedded, p->world->mesh);
+    KILN_TRY(kiln_embedded_rebase(p->embedded, p->world->mesh, error));
     return note_points(p, error);
 }
 
@@ -381,6 +387,7 @@ const kiln_module kiln_module_probes = {.name = "probes",
                                         .destroy = destroy,
                                         .before_step = before_step,
                                         .step_back = step_back,
+                                        .material_moves = material_moves,
                                         .material_moved = material_moved,
                                         .carry = carry,
                                         .mesh_changed = mesh_changed,

@@ -31,13 +31,20 @@
  */
 enum { GRAIN = 1024, MERGE_REST = 8, FAILURE_REST = 16, REFUSAL_REST = 4, LONGEST_REST = 64 };
 enum { BATCH = 512 };
+/* What a new mesh may have more or less of the volume: all of that is stretch. Flat sides that
+ * merge across a gap have more; they are let come nearer first. */
+static const double SAME_VOLUME = 2e-4;
 /* Edges of bodies that flow are features no longer when they turn by less; radians. */
 static const double BLUNT = 0.52;
 /* A remesh is worth its price when it brings the worst condition below this part of the limit. */
 static const double HELPED = 0.8;
 
-typedef enum cause { CAUSE_NONE, CAUSE_CONDITION, CAUSE_CHANGE, CAUSE_MERGE } cause;
-static const char *const cause_names[] = {"", "ill-conditioned", "changed much", "merging"};
+typedef enum cause { CAUSE_NONE, CAUSE_CONDITION, CAUSE_CHANGE, CAUSE_SHAPE, CAUSE_MERGE } cause;
+static const char *const cause_names[] = {"", "ill-conditioned", "changed much", "ill-shaped",
+                                          "merging"};
+/* Tets below this part of the quality asked for are too many or too bad to be repaired one by one.
+ */
+static const double ILL_SHAPED = 0.8;
 
 typedef struct domain_state {
     uint64_t remeshes;                /* so far */
@@ -208,7 +215,13 @@ static cause judge(const look *l, uint32_t t)
         return CAUSE_CONDITION;
     if (condition > remesh->condition_change * noted_condition(l->world->mesh)[t])
         return CAUSE_CHANGE;
-    return CAUSE_NONE;
+    const kiln_vec3 *x = l->world->mesh->x;
+    const uint32_t *v = l->world->mesh->tet[t].v;
+    double least = ILL_SHAPED * remesh->quality;
+    return l->worst_quality < least &&
+                   kiln_tet_quality(&x[v[0]], &x[v[1]], &x[v[2]], &x[v[3]]) < least
+               ? CAUSE_SHAPE
+               : CAUSE_NONE;
 }
 
 static void measure_all(look *l)
@@ -373,6 +386,7 @@ static kiln_status find_good_mesh(const kiln_scene_remesh *remesh, const kiln_me
     options.feature_angle = KILN_PI;
     options.transfer = &transfer;
     options.least = remesh->quality;
+    options.most_lost = options.most_gained = SAME_VOLUME;
     return kiln_domain_remesh(old, &options, out, report, error);
 }
 
@@ -389,6 +403,18 @@ static kiln_status take_in(kiln_mesh *fresh, const kiln_domain_report *report, k
     return kiln_mesh_append(whole, fresh, error);
 }
 
+/* What was to become one has not: parts that face each other are two still. */
+static bool is_in_vain(const look *l, const uint8_t *take, const kiln_mesh *old,
+                       const kiln_mesh *fresh)
+{
+    bool folds = false;
+    for (size_t i = 0; i < l->nearby.facing.count; i++) {
+        const kiln_bvh_pair *pair = &l->nearby.facing.data[i];
+        folds |= pair->a == pair->b && take[pair->a];
+    }
+    return l->why == CAUSE_MERGE && !folds && fresh->parts.count >= old->parts.count;
+}
+
 static kiln_status remesh_group(const look *l, const uint8_t *take, kiln_mesh *whole, tally *sum,
                                 kiln_error *error)
 {
@@ -398,7 +424,7 @@ static kiln_status remesh_group(const look *l, const uint8_t *take, kiln_mesh *w
     kiln_status status = find_features(old, false, error);
     if (status == KILN_OK)
         status = find_good_mesh(l->domain->settings, old, &fresh, &report, error);
-    if (status == KILN_OK && !fresh)
+    if (status == KILN_OK && (!fresh || is_in_vain(l, take, old, fresh)))
         status = kiln_mesh_append(whole, old, error);
     else if (status == KILN_OK) {
         sum->groups++;
@@ -524,9 +550,11 @@ static void wait(domain *d, uint64_t steps)
 static void refuse(domain *d)
 {
     wait(d, REFUSAL_REST);
-    kiln_log(d->world->context, KILN_LOG_INFO,
-             "a whole-domain remesh at %.4g s is put off: the new tets would be worse than the old",
-             d->world->state.clock.time);
+    kiln_log(
+        d->world->context, KILN_LOG_INFO,
+        "a whole-domain remesh at %.4g s is put off: the new mesh would be worse than the old, of "
+        "another volume, or in as many parts",
+        d->world->state.clock.time);
 }
 
 /* Elastic and of motion, J. */

@@ -91,7 +91,7 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     KILN_TRY(kiln_tried_add(world->mesh, KILN_FIELD_TRIED, error));
     KILN_TRY(kiln_mesh_add_field(world->mesh, KILN_FIELD_LOOKED_AT, KILN_ON_VERTEX, KILN_F64, 3,
                                  KILN_RULE_INTERPOLATE, error));
-    if (l->settings->follow)
+    if (l->settings->follow || kiln_local_keeps_bends(l))
         KILN_TRY(add_following(world, error));
     return kiln_mesh_add_field(world->mesh, KILN_FIELD_SIZE_WAIT, KILN_ON_VERTEX, KILN_U32, 2,
                                KILN_RULE_NONE, error);
@@ -106,6 +106,7 @@ static void destroy(void *self)
     kiln_array_free(context, &l->flowed);
     kiln_array_free(context, &l->load);
     kiln_array_free(context, &l->pressed);
+    kiln_array_free(context, &l->bent);
     kiln_array_free(context, &l->begin);
     for (int aim = 0; aim < KILN_TRIED_AIMS; aim++)
         kiln_array_free(context, &l->tried[aim]);

@@ -43,6 +43,7 @@ typedef struct kiln_local {
     kiln_f64_array load;      /* [vertex] scratch of what presses, and */
     KILN_ARRAY_OF(kiln_sym3)
     pressed;                               /* [vertex] what it asks for */
+    kiln_f64_array bent;                   /* [vertex] curvature that is let be; scratch */
     kiln_u32_array tried[KILN_TRIED_AIMS]; /* vertices of what this pass has made, by its aim */
     kiln_f64_array strains;                /* [vertex slot] since the last look; scratch */
     kiln_changes changes;
@@ -64,6 +65,8 @@ typedef struct kiln_local {
 bool kiln_local_is_sized(const kiln_local *l);
 /* Nothing is said about sizes: they are the program's own. */
 bool kiln_local_follows_alone(const kiln_local *l);
+/* Sizes are given, and surfaces that have flowed keep their shape. */
+bool kiln_local_keeps_bends(const kiln_local *l);
 kiln_size_options kiln_local_size_options(const kiln_local *l);
 /* l->is_pressed and what that asks for, of the mesh as it is. */
 kiln_status kiln_local_find_pressed(kiln_local *l, kiln_error *error);

@@ -20,6 +20,9 @@ static const double FOLLOW_LONGEST = 2.0, FOLLOW_SHORTEST = 0.4, FOLLOW_RATE = 6
  * surface; how much finer than at the start, at most; and how much longer along a bend. */
 static const double FOLLOW_TURN = 0.2, FOLLOW_RIDGE = 3.0, FOLLOW_BEND_TURN = 0.3,
                     FOLLOW_BEND = 6.0, FOLLOW_ALONG = 1.7;
+/* An arc that turns by an angle is an eighth of that off its chord, of the chord's length. A
+ * surface that has flowed is kept where it has by more than this. */
+static const double CHORD_TURN = 8.0, CHORD_FLOWED = 0.02;
 /* Under what presses (sim/pressed.h): the ratio of sizes one edge apart, which the force hangs on,
  * since its field falls off slowly; and the length in the metric that edges are given at first
  * which are much too long. */
@@ -90,6 +93,13 @@ static double fitted_tets(const kiln_local *l)
 bool kiln_local_follows_alone(const kiln_local *l)
 {
     return l->settings->follow && !kiln_remesh_has_wishes(l->settings);
+}
+
+bool kiln_local_keeps_bends(const kiln_local *l)
+{
+    const kiln_scene_remesh *said = l->settings;
+    return said->method == KILN_REMESH_LOCAL && !said->follow && kiln_remesh_has_wishes(said) &&
+           said->chord > 0.0 && l->world->flows;
 }
 
 kiln_size_options kiln_local_size_options(const kiln_local *l)
@@ -173,6 +183,35 @@ static kiln_status add_stretch(kiln_local *l, kiln_sizing *sizing, kiln_error *e
     return kiln_sizing_add_ridges(sizing, &ridges, error);
 }
 
+/* l->bent = curvature that is let be: that of the start, and any where matter has not flowed. */
+static kiln_status find_lasting(kiln_local *l, const char *start, kiln_error *error)
+{
+    const kiln_mesh *mesh = l->world->mesh;
+    const double *then = column_of(mesh, KILN_ON_VERTEX, start);
+    const double *flowed = column_of(mesh, KILN_ON_TET, KILN_FIELD_PLASTIC_STRAIN);
+    uint32_t rows = mesh->table[KILN_ON_VERTEX].used;
+    KILN_TRY(kiln_array_reserve(l->world->context, &l->bent, rows, error));
+    for (uint32_t v = 0; v < rows; v++)
+        l->bent.data[v] = INFINITY;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        for (int k = 0; k < 4 && kiln_tet_live(mesh, t) && flowed[t] > CHORD_FLOWED; k++)
+            l->bent.data[mesh->tet[t].v[k]] = then[mesh->tet[t].v[k]];
+    return KILN_OK;
+}
+
+/* Bends that stay when forces go: edges along them and along their ridges keep to their shape. */
+static kiln_status add_lasting(kiln_local *l, kiln_sizing *sizing, kiln_error *error)
+{
+    const double *start = column_of(l->world->mesh, KILN_ON_VERTEX, KILN_FIELD_START_SIZE);
+    const double turn = CHORD_TURN * l->settings->chord;
+    KILN_TRY(find_lasting(l, KILN_FIELD_START_ROUND, error));
+    const kiln_bend_sizing bends = {turn, start, l->bent.data, INFINITY, FOLLOW_ALONG};
+    KILN_TRY(kiln_sizing_add_bends(sizing, &bends, error));
+    KILN_TRY(find_lasting(l, KILN_FIELD_START_BENT, error));
+    const kiln_ridge_sizing ridges = {turn, start, l->bent.data, INFINITY};
+    return kiln_sizing_add_ridges(sizing, &ridges, error);
+}
+
 static kiln_status add_sources(kiln_local *l, kiln_sizing *sizing, kiln_error *error)
 {
     const kiln_scene_remesh *remesh = l->settings;
@@ -194,6 +233,8 @@ static kiln_status add_sources(kiln_local *l, kiln_sizing *sizing, kiln_error *e
     kiln_curvature_sizing round = {remesh->curvature, bounds.h_min, bounds.h_max, false};
     if (remesh->curvature > 0.0)
         KILN_TRY(kiln_sizing_add_curvature(sizing, &round, error));
+    if (kiln_local_keeps_bends(l))
+        KILN_TRY(add_lasting(l, sizing, error));
     KILN_TRY(remesh->follow ? add_stretch(l, sizing, error) : add_pressed(l, sizing, error));
     if (l->is_pressed)
         bounds.h_min = fmin(bounds.h_min, finest_pressed(l));

@@ -6,6 +6,7 @@ kiln_scene_remesh kiln_remesh_default_settings(void)
                                .quality = 0.15,
                                .every = 1,
                                .gradation = 1.5,
+                               .chord = 0.025,
                                .share = 0.05,
                                .rounds = 100,
                                .condition = 12.0,
@@ -60,6 +61,7 @@ static kiln_status check_method(const kiln_scene_remesh *remesh, const kiln_give
         {"strain", KILN_REMESH_LOCAL, "local"},
         {"strain_printed", KILN_REMESH_LOCAL, "local"},
         {"curvature", KILN_REMESH_LOCAL, "local"},
+        {"chord", KILN_REMESH_LOCAL, "local"},
         {"isotropic", KILN_REMESH_LOCAL, "local"},
         {"gradation", KILN_REMESH_LOCAL, "local"},
         {"split", KILN_REMESH_ENERGY, "energy"},
@@ -181,6 +183,11 @@ static const kiln_schema_row remesh_rows[] = {
     {"curvature", KILN_VALUE_NUMBER, REMESH(curvature), KILN_WITHIN(0, 3), "rad", NULL,
      .meaning = "finer where the surface is round: no edge along it turns by more than this; 0: no "
                 "such wish"},
+    {"chord", KILN_VALUE_NUMBER, REMESH(chord), KILN_WITHIN(0, 0.3), NULL, NULL,
+     .meaning =
+         "where sizes are given: a surface that has flowed keeps its shape, no edge of it is "
+         "farther off the bend it spans than this part of its length; 0: no such wish. "
+         "Sizes that follow see to bends by themselves"},
     {"size_min", KILN_VALUE_NUMBER, REMESH(size_min), KILN_NOT_NEGATIVE, "m", NULL,
      .meaning = "no edge is asked to be shorter; 0: a tenth of the mean edge of the start mesh"},
     {"size_max", KILN_VALUE_NUMBER, REMESH(size_max), KILN_NOT_NEGATIVE, "m", NULL,

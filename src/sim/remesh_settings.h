@@ -33,6 +33,8 @@ typedef struct kiln_scene_remesh {
     double strain;             /* kappa of DLR eq. 7, 1/m: finer where the deformation changes */
     bool strain_printed;       /* the equation as printed */
     double curvature;          /* radians by which an edge along the surface may turn */
+    double chord; /* of an edge: how far a surface that has flowed may be off it; with other wishes,
+                     sizes that follow know bends by themselves: 0.025 */
     double size_min, size_max; /* m; 0: none, of the start mesh's mean edge */
     bool isotropic;            /* of a metric only the finest size counts */
     double gradation;          /* ratio of sizes one edge apart: 1.5; 0: any */

@@ -216,10 +216,39 @@ static kiln_status check_energy(const kiln_scene *scene, kiln_error *error)
     return kiln_fail_setting(error, "remesh.method", "\"energy\" does not know of %s yet", beyond);
 }
 
+bool kiln_scene_has_liquid(const kiln_scene *scene)
+{
+    for (size_t i = 0; i < scene->materials.count; i++)
+        if (scene->materials.data[i].base.liquid)
+            return true;
+    return false;
+}
+
+/* What liquid cannot be together with. */
+static kiln_status check_liquid(const kiln_scene *scene, kiln_error *error)
+{
+    const kiln_solid_options *solid = &scene->solid;
+    if (!kiln_scene_has_liquid(scene))
+        return KILN_OK;
+    if (solid->integrator != KILN_IMPLICIT_EULER && solid->integrator != KILN_BDF2)
+        return kiln_fail_setting(error, "step.integrator",
+                                 "liquid flows by \"implicit-euler\" or \"bdf2\", got \"%s\"",
+                                 kiln_integrator_name(solid->integrator));
+    if (solid->linearised)
+        return kiln_fail_setting(error, "step.linearised",
+                                 "liquid needs more than one iteration a step");
+    if (scene->contact.bodies || scene->contact.self)
+        return kiln_fail_setting(error, "contact", "surfaces of liquid do not meet others yet");
+    if (scene->remesh.method == KILN_REMESH_ENERGY || scene->remesh.method == KILN_REMESH_GLOBAL)
+        return kiln_fail_setting(error, "remesh.method", "liquid is remeshed by \"local\" only");
+    return KILN_OK;
+}
+
 kiln_status kiln_scene_check(const kiln_scene *scene, kiln_error *error)
 {
     double largest = 0.0;
     KILN_TRY(check_energy(scene, error));
+    KILN_TRY(check_liquid(scene, error));
     for (size_t b = 0; b < scene->bodies.count; b++) {
         kiln_box box = box_of_body(&scene->bodies.data[b]);
         double size = kiln_v3_norm(kiln_v3_sub(box.high, box.low));
@@ -345,5 +374,7 @@ kiln_mass_kind kiln_scene_mass(const kiln_scene *scene)
 {
     if (scene->solid.mass != KILN_MASS_AUTO)
         return scene->solid.mass;
-    return scene->remesh.method == KILN_REMESH_NONE ? KILN_MASS_LUMPED : KILN_MASS_CONSISTENT;
+    return scene->remesh.method == KILN_REMESH_NONE && !kiln_scene_has_liquid(scene)
+               ? KILN_MASS_LUMPED
+               : KILN_MASS_CONSISTENT;
 }

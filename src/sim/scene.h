@@ -184,6 +184,7 @@ kiln_status kiln_scene_check(const kiln_scene *scene, kiln_error *error);
 /* The mass matrix the scene means. Where the mesh changes it is the consistent one, whose inertia
  * does not depend on the mesh. */
 kiln_mass_kind kiln_scene_mass(const kiln_scene *scene);
+bool kiln_scene_has_liquid(const kiln_scene *scene);
 
 /* Times of the scene closer than this are the same, s: far below a step and what is between two
  * frames, but not below what the clock can tell apart. */

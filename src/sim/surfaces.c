@@ -1,4 +1,5 @@
 /* The module of the fine surfaces that hang in bodies: seen, never felt. */
+#include "fem/plasticity.h"
 #include "remesh/embedded.h"
 #include "sim/world_impl.h"
 
@@ -74,13 +75,39 @@ static void step_back(void *self)
             kiln_embedded_take_back(s->list[i]);
 }
 
+/* Where the mesh follows what flows, they do. */
+static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
+{
+    (void)moment;
+    surfaces *s = self;
+    kiln_world *world = s->world;
+    if (!world->remeshes)
+        return KILN_OK;
+    const double *flowed =
+        world->flows ? kiln_world_column(world, KILN_ON_TET, KILN_FIELD_PLASTIC_STRAIN) : NULL;
+    KILN_TRY(save(s, error));
+    for (size_t i = 0; i < world->scene->bodies.count; i++)
+        if (s->list[i])
+            KILN_TRY(kiln_embedded_refine(s->list[i], world->mesh, flowed, NULL, error));
+    return KILN_OK;
+}
+
+static kiln_status material_moves(void *self, kiln_error *error)
+{
+    const surfaces *s = self;
+    for (size_t i = 0; i < s->world->scene->bodies.count; i++)
+        if (s->list[i])
+            KILN_TRY(kiln_embedded_note(s->list[i], s->world->mesh, error));
+    return KILN_OK;
+}
+
 static kiln_status material_moved(void *self, kiln_error *error)
 {
     surfaces *s = self;
     KILN_TRY(save(s, error));
     for (size_t i = 0; i < s->world->scene->bodies.count; i++)
         if (s->list[i])
-            kiln_embedded_rebase(s->list[i], s->world->mesh);
+            KILN_TRY(kiln_embedded_rebase(s->list[i], s->world->mesh, error));
     return KILN_OK;
 }
 
@@ -117,7 +144,9 @@ static kiln_status mesh_changed(void *self, const kiln_changes *changes, kiln_er
 const kiln_module kiln_module_surfaces = {.name = "surfaces",
                                           .create = create,
                                           .destroy = destroy,
+                                          .after_step = after_step,
                                           .step_back = step_back,
+                                          .material_moves = material_moves,
                                           .material_moved = material_moved,
                                           .carry = carry,
                                           .mesh_changed = mesh_changed};

@@ -148,6 +148,12 @@ kiln_status kiln_world_changed(kiln_world *world, const kiln_changes *changes, k
     return KILN_OK;
 }
 
+kiln_status kiln_world_material_moves(kiln_world *world, kiln_error *error)
+{
+    KILN_EACH_MODULE(world, material_moves, error)
+    return KILN_OK;
+}
+
 kiln_status kiln_world_material_moved(kiln_world *world, kiln_error *error)
 {
     KILN_EACH_MODULE(world, material_moved, error)

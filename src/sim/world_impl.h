@@ -71,6 +71,7 @@ kiln_status kiln_world_add_stepper(kiln_world *world, const kiln_stepper *steppe
 
 /* After the mesh has changed, inside a step: modules, then steppers. */
 kiln_status kiln_world_changed(kiln_world *world, const kiln_changes *changes, kiln_error *error);
+kiln_status kiln_world_material_moves(kiln_world *world, kiln_error *error);
 kiln_status kiln_world_material_moved(kiln_world *world, kiln_error *error);
 kiln_status kiln_world_carry(kiln_world *world, const kiln_mesh *to, kiln_error *error);
 /* A static world looks for equilibrium once more, at the time of the moment. The outcome and the

@@ -1,9 +1,12 @@
 #include "solve/balance.h"
 
+#include "base/parallel.h"
+
 #include <string.h>
 
 /* Of what a part resists along an axis: what is less once other axes are balanced is rounding. */
 static const double LEAST = 1e-10;
+enum { GRAIN = 1024 };
 
 void kiln_balance_free(kiln_balance *balance, kiln_context *context)
 {
@@ -11,43 +14,6 @@ void kiln_balance_free(kiln_balance *balance, kiln_context *context)
     kiln_array_free(context, &balance->push);
     kiln_array_free(context, &balance->factor);
     kiln_array_free(context, &balance->room);
-}
-
-static uint32_t root_of(uint32_t *part, uint32_t row)
-{
-    while (part[row] != row)
-        row = part[row] = part[part[row]];
-    return row;
-}
-
-static bool is_zero(const double *at, size_t stride, size_t n)
-{
-    for (size_t r = 0; r < n; r++)
-        for (size_t c = 0; c < n; c++)
-            if (at[r * stride + c] != 0.0)
-                return false;
-    return true;
-}
-
-/* Rows that are coupled, by more than a place in the pattern, have one number. */
-static size_t number_parts(const kiln_bsr *matrix, uint32_t *part)
-{
-    size_t stride, count = 0;
-    for (uint32_t i = 0; i < matrix->rows; i++)
-        part[i] = i;
-    for (uint32_t i = 0; i < matrix->rows; i++)
-        for (uint64_t b = matrix->start[i]; b < matrix->start[i + 1]; b++) {
-            uint32_t p = root_of(part, i), q = root_of(part, matrix->column[b]);
-            const double *at = kiln_bsr_place(matrix, matrix->block, i, b, &stride);
-            if (p != q && !is_zero(at, stride, matrix->block))
-                part[p > q ? p : q] = p > q ? q : p;
-        }
-    for (uint32_t i = 0; i < matrix->rows; i++)
-        part[i] = root_of(part, i);
-    /* Roots are the first rows of their parts, and have their numbers before others ask. */
-    for (uint32_t i = 0; i < matrix->rows; i++)
-        part[i] = part[i] == i ? (uint32_t)count++ : part[part[i]];
-    return count;
 }
 
 /* push[c]: the matrix times all parts moved by 1 along c, where forces do work. */
@@ -97,6 +63,36 @@ static void solve_small(const double *A, size_t n, double *v)
     }
 }
 
+/* sum[part] over rows, in their order: neighbours mostly are of one part, whose sum stays at hand.
+ */
+KILN_INLINE void sum_rows(const kiln_balance *balance, const size_t n, size_t rows, const double *v,
+                          double *sum)
+{
+    const uint32_t *part = balance->part.data;
+    for (size_t row = 0; row < rows;) {
+        double here[KILN_BSR_MOST], *of = sum + n * part[row];
+        const uint32_t p = part[row];
+        for (size_t c = 0; c < n; c++)
+            here[c] = of[c];
+        for (; row < rows && part[row] == p; row++, v += n)
+            for (size_t c = 0; c < n; c++)
+                here[c] += v[c];
+        for (size_t c = 0; c < n; c++)
+            of[c] = here[c];
+    }
+}
+
+/* The size of the blocks is a constant where it is inlined. */
+static void sum_parts(const kiln_balance *balance, size_t n, size_t rows, const double *v,
+                      double *sum)
+{
+    memset(sum, 0, n * balance->parts * sizeof *sum);
+    if (n == 3)
+        sum_rows(balance, 3, rows, v, sum);
+    else
+        sum_rows(balance, n, rows, v, sum);
+}
+
 kiln_status kiln_balance_find(kiln_balance *balance, const kiln_bsr *matrix,
                               const kiln_constraints *constraints, kiln_error *error)
 {
@@ -104,60 +100,74 @@ kiln_status kiln_balance_find(kiln_balance *balance, const kiln_bsr *matrix,
     size_t n = matrix->block, rows = matrix->rows, count = n * rows;
     KILN_TRY(kiln_array_reserve(context, &balance->part, rows, error));
     KILN_TRY(kiln_array_reserve(context, &balance->push, n * count, error));
-    balance->parts = number_parts(matrix, balance->part.data);
+    balance->parts = kiln_bsr_number_parts(matrix, constraints->held, balance->part.data);
     KILN_TRY(kiln_array_reserve(context, &balance->factor, n * n * balance->parts, error));
     KILN_TRY(kiln_array_reserve(context, &balance->room, count + n * balance->parts, error));
     KILN_TRY(find_pushes(balance, matrix, constraints, error));
-    memset(balance->factor.data, 0, n * n * balance->parts * sizeof(double));
-    for (size_t c = 0; c < n; c++)
-        for (size_t row = 0; row < rows; row++)
-            for (size_t r = 0; r < n; r++)
-                balance->factor.data[n * (n * balance->part.data[row] + r) + c] +=
-                    balance->push.data[c * count + n * row + r];
+    double *sum = balance->room.data + count;
+    for (size_t c = 0; c < n; c++) {
+        sum_parts(balance, n, rows, balance->push.data + c * count, sum);
+        for (size_t i = 0; i < n * balance->parts; i++)
+            balance->factor.data[n * i + c] = sum[i];
+    }
     for (size_t p = 0; p < balance->parts; p++)
         factor_small(balance->factor.data + n * n * p, n);
     return KILN_OK;
 }
 
-/* sum[part] of what x leaves of b. The size of the blocks is a constant where this is inlined. */
-KILN_INLINE void sum_rest(const kiln_balance *balance, const size_t n, size_t rows, const double *b,
-                          const double *x, double *sum)
+typedef struct restoring {
+    const kiln_balance *balance;
+    const kiln_constraints *constraints;
+    const double *b;
+    double *x;
+    double *rest, *sum; /* [row][n], [part][n] */
+} restoring;
+
+/* What x leaves of b along the motions. The size of the blocks is a constant where it is inlined.
+ */
+KILN_INLINE void leave_rest(const restoring *r, const size_t n, size_t begin, size_t end)
 {
-    const double *push = balance->push.data;
-    for (size_t row = 0; row < rows; row++, b += n, x += n, push += n)
+    const size_t count = n * r->constraints->rows;
+    for (size_t i = n * begin; i < n * end; i += n)
         for (size_t c = 0; c < n; c++) {
-            double rest = b[c];
-            for (size_t r = 0; r < n; r++)
-                rest -= push[c * n * rows + r] * x[r];
-            sum[n * balance->part.data[row] + c] += rest;
+            double rest = r->b[i + c];
+            for (size_t k = 0; k < n; k++)
+                rest -= r->balance->push.data[c * count + i + k] * r->x[i + k];
+            r->rest[i + c] = rest;
         }
 }
 
-KILN_INLINE void move_parts(const kiln_balance *balance, const size_t n, size_t rows,
-                            const double *sum, double *moved)
+static void rest_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
-    for (size_t row = 0; row < rows; row++)
-        for (size_t c = 0; c < n; c++)
-            moved[n * row + c] = sum[n * balance->part.data[row] + c];
+    (void)chunk, (void)worker;
+    const restoring *r = user;
+    if (r->constraints->block == 3)
+        leave_rest(r, 3, begin, end);
+    else
+        leave_rest(r, r->constraints->block, begin, end);
+}
+
+static void move_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    const restoring *r = user;
+    const size_t n = r->constraints->block;
+    for (size_t row = begin; row < end; row++)
+        memcpy(r->rest + n * row, r->sum + n * r->balance->part.data[row], n * sizeof *r->sum);
+    kiln_constraints_project_rows(r->constraints, r->rest, begin, end);
+    for (size_t i = n * begin; i < n * end; i++)
+        r->x[i] += r->rest[i];
 }
 
 void kiln_balance_restore(kiln_balance *balance, const kiln_constraints *constraints,
                           const double *b, double *x)
 {
-    size_t n = constraints->block, rows = constraints->rows, count = n * rows;
-    double *moved = balance->room.data, *sum = moved + count;
-    memset(sum, 0, n * balance->parts * sizeof *sum);
-    if (n == 3)
-        sum_rest(balance, 3, rows, b, x, sum);
-    else
-        sum_rest(balance, n, rows, b, x, sum);
+    const size_t n = constraints->block, rows = constraints->rows;
+    double *rest = balance->room.data, *sum = rest + n * rows;
+    restoring job = {balance, constraints, b, x, rest, sum};
+    kiln_parallel_for(constraints->context, rows, GRAIN, rest_chunk, &job);
+    sum_parts(balance, n, rows, rest, sum);
     for (size_t p = 0; p < balance->parts; p++)
         solve_small(balance->factor.data + n * n * p, n, sum + n * p);
-    if (n == 3)
-        move_parts(balance, 3, rows, sum, moved);
-    else
-        move_parts(balance, n, rows, sum, moved);
-    kiln_constraints_project(constraints, moved);
-    for (size_t i = 0; i < count; i++)
-        x[i] += moved[i];
+    kiln_parallel_for(constraints->context, rows, GRAIN, move_chunk, &job);
 }

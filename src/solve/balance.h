@@ -12,7 +12,7 @@
 
 typedef struct kiln_balance {
     size_t parts;
-    kiln_u32_array part;   /* [row] */
+    kiln_u32_array part;   /* [row]; 0: held in all directions */
     kiln_f64_array push;   /* [n][row][n] forces of moving all parts by 1 along each axis */
     kiln_f64_array factor; /* [part][n][n] L D L' of their sums; D is 0 where it cannot move */
     kiln_f64_array room;   /* sums of parts, and a vector */

@@ -161,3 +161,46 @@ size_t kiln_bsr_bytes(const kiln_bsr *matrix)
            (kiln_bsr_blocks(matrix) + matrix->renewed.capacity) * sizeof(uint32_t) +
            value_bytes(matrix, matrix->room) + kiln_bsr_spill_bytes(matrix->spill);
 }
+
+static uint32_t root_of(uint32_t *part, uint32_t row)
+{
+    while (part[row] != row)
+        row = part[row] = part[part[row]];
+    return row;
+}
+
+static bool is_zero(const double *at, size_t stride, size_t n)
+{
+    for (size_t r = 0; r < n; r++)
+        for (size_t c = 0; c < n; c++)
+            if (at[r * stride + c] != 0.0)
+                return false;
+    return true;
+}
+
+size_t kiln_bsr_number_parts(const kiln_bsr *matrix, const uint8_t *held, uint32_t *part)
+{
+    const uint8_t whole = (uint8_t)((1u << matrix->block) - 1u);
+    size_t stride, count = held ? 1 : 0;
+    for (uint32_t i = 0; i < matrix->rows; i++)
+        part[i] = i;
+    for (uint32_t i = 0; i < matrix->rows; i++)
+        for (uint64_t b = matrix->start[i]; b < matrix->start[i + 1]; b++) {
+            uint32_t j = matrix->column[b];
+            if (part[i] == part[j])
+                continue;
+            uint32_t p = root_of(part, i), q = root_of(part, j);
+            const double *at = kiln_bsr_place(matrix, matrix->block, i, b, &stride);
+            if (p != q && !is_zero(at, stride, matrix->block))
+                part[p > q ? p : q] = p > q ? q : p;
+        }
+    for (uint32_t i = 0; i < matrix->rows; i++)
+        part[i] = root_of(part, i);
+    /* Roots are the first rows of their parts, and have their numbers before others ask. */
+    for (uint32_t i = 0; i < matrix->rows; i++)
+        if (held && held[i] == whole)
+            part[i] = 0;
+        else
+            part[i] = part[i] == i ? (uint32_t)count++ : part[part[i]];
+    return count;
+}

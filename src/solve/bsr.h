@@ -97,6 +97,12 @@ void kiln_bsr_row_sums(const kiln_bsr *matrix, double *sum);
 kiln_status kiln_bsr_multiply(const kiln_bsr *matrix, const double *x, double *y,
                               kiln_error *error);
 
+/* Rows that are coupled, by more than a place in the pattern, have one number: part [row], in the
+ * order of their first rows. `held` [row], unless NULL, has bits for components: rows that cannot
+ * move at all (those of walls) then have 0 together, and the others' begin at 1. Returns how many
+ * numbers there are. */
+size_t kiln_bsr_number_parts(const kiln_bsr *matrix, const uint8_t *held, uint32_t *part);
+
 size_t kiln_bsr_bytes(const kiln_bsr *matrix);
 
 #endif

@@ -286,15 +286,13 @@ void kiln_constraints_gap(const kiln_constraints *constraints, const double *x, 
     kiln_parallel_for(constraints->context, constraints->rows, GRAIN, gap_chunk, &job);
 }
 
-static void project_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+void kiln_constraints_project_rows(const kiln_constraints *constraints, double *g, size_t begin,
+                                   size_t end)
 {
-    (void)chunk, (void)worker;
-    const row_job *job = user;
-    const kiln_constraints *constraints = job->constraints;
     size_t n = constraints->block;
     for (size_t row = begin; row < end; row++) {
         uint8_t held = constraints->held[row];
-        double *at = job->out + n * row, p[3][3];
+        double *at = g + n * row, p[3][3];
         if (!held)
             continue;
         if (!kiln_constraints_frame(constraints, (uint32_t)row)) {
@@ -308,6 +306,13 @@ static void project_chunk(void *user, size_t chunk, size_t begin, size_t end, in
             at[r] =
                 held == ALL_HELD ? 0.0 : p[r][0] * from[0] + p[r][1] * from[1] + p[r][2] * from[2];
     }
+}
+
+static void project_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)chunk, (void)worker;
+    const row_job *job = user;
+    kiln_constraints_project_rows(job->constraints, job->out, begin, end);
 }
 
 void kiln_constraints_project(const kiln_constraints *constraints, double *g)

@@ -71,6 +71,8 @@ kiln_status kiln_constraints_hold(kiln_constraints *constraints, uint32_t row,
 void kiln_constraints_gap(const kiln_constraints *constraints, const double *x, double *gap);
 /* Part of `g` along free components; in place, world axes. */
 void kiln_constraints_project(const kiln_constraints *constraints, double *g);
+void kiln_constraints_project_rows(const kiln_constraints *constraints, double *g, size_t begin,
+                                   size_t end);
 /* A becomes the matrix of the free components with unit rows (times `scale`) for the held ones. For
  * a row with a frame the block row and column are those of A in world axes projected to its free
  * directions; the solution of A dx = projected g is then zero along held directions. */

@@ -4,6 +4,7 @@
  * to first, because an end that has gone up may spare others below. */
 #include "solve/dissect.h"
 
+#include "base/parallel.h"
 #include "solve/dissect_cost.h"
 #include "solve/dissect_cover.h"
 #include "solve/dissect_joints.h"
@@ -303,14 +304,37 @@ static kiln_status join_bodies(const repair *r, kiln_dissection *out, kiln_error
  * because most of what new edges cost any order has to pay. */
 static const double WORTH = 16000.0;
 
+typedef struct costing {
+    const repair *repair;
+    const kiln_dissection *tree[2];
+    double cost[2];
+    kiln_status status[2];
+    kiln_error error[2];
+} costing;
+
+static void cost_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)begin, (void)end, (void)worker;
+    costing *c = user;
+    c->status[chunk] = kiln_dissection_cost(c->repair->context, c->tree[chunk], c->repair->graph,
+                                            &c->cost[chunk], &c->error[chunk]);
+}
+
 static kiln_status order_anew_if_worth(const repair *r, kiln_dissection *out, kiln_error *error)
 {
     kiln_context *context = r->context;
-    double least, lifted, anew;
+    costing costs = {.repair = r, .tree = {r->base, out}};
+    double lifted, anew;
     kiln_dissection other;
-    KILN_TRY(kiln_dissection_cost(context, r->base, r->graph, &least, error));
-    KILN_TRY(kiln_dissection_cost(context, out, r->graph, &lifted, error));
-    if (lifted - least < WORTH * (double)out->count)
+    kiln_parallel_for(context, 2, 1, cost_chunk, &costs);
+    for (int i = 0; i < 2; i++)
+        if (costs.status[i] != KILN_OK) {
+            if (error)
+                *error = costs.error[i];
+            return costs.status[i];
+        }
+    lifted = costs.cost[1];
+    if (lifted - costs.cost[0] < WORTH * (double)out->count)
         return KILN_OK;
     KILN_TRY(kiln_dissect(context, r->graph, &other, error));
     kiln_status status = kiln_dissection_cost(context, &other, r->graph, &anew, error);

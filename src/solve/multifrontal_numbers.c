@@ -10,6 +10,7 @@
 
 static const double PARALLEL = 1e6; /* operations of a front that all threads share */
 enum { STRIP_GRAIN = 6, ADD_GRAIN = 8 } /* strips */;
+enum { SCALE_GRAIN = 256 }; /* rows */
 
 /* The first scalar row (and column) of a block row of the front. */
 KILN_INLINE size_t scalar_row(const kiln_multifrontal *m, const kiln_supernode *node,
@@ -193,25 +194,31 @@ static bool factor_level(kiln_multifrontal *m, const uint32_t *node, size_t coun
     return good;
 }
 
-/* F6: false where the diagonal is not positive. */
-static bool find_scale(kiln_multifrontal *m, const kiln_bsr *matrix)
+/* F6: infinite where the diagonal is not positive. */
+static void scale_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
-    double block[KILN_BSR_MOST * KILN_BSR_MOST];
-    size_t n = m->block;
-    m->largest_scale = 0.0;
-    for (uint32_t row = 0; row < matrix->rows; row++) {
-        kiln_bsr_diagonal(matrix, row, block);
+    (void)chunk, (void)worker;
+    kiln_multifrontal *m = user;
+    const kiln_bsr *matrix = m->matrix;
+    size_t n = m->block, stride;
+    for (size_t row = begin; row < end; row++) {
+        const double *at =
+            kiln_bsr_place(matrix, matrix->block, (uint32_t)row, matrix->start[row], &stride);
         for (size_t r = 0; r < n; r++) {
             int exponent;
-            if (!(block[(n + 1) * r] > 0.0))
-                return false;
-            frexp(block[(n + 1) * r], &exponent);
-            double scale = ldexp(1.0, -(exponent / 2));
-            m->scale.data[n * row + r] = scale;
-            m->largest_scale = fmax(m->largest_scale, scale);
+            double d = at[(stride + 1) * r];
+            frexp(d, &exponent);
+            m->scale.data[n * row + r] = d > 0.0 ? ldexp(1.0, -(exponent / 2)) : INFINITY;
         }
     }
-    return true;
+}
+
+static bool find_scale(kiln_multifrontal *m)
+{
+    size_t rows = m->matrix->rows;
+    kiln_parallel_for(m->context, rows, SCALE_GRAIN, scale_chunk, m);
+    m->largest_scale = kiln_vector_largest(m->context, m->scale.data, m->block * rows);
+    return isfinite(m->largest_scale);
 }
 
 kiln_status kiln_multifrontal_factor(kiln_multifrontal *m, const kiln_bsr *matrix, bool *good,
@@ -220,7 +227,7 @@ kiln_status kiln_multifrontal_factor(kiln_multifrontal *m, const kiln_bsr *matri
     const kiln_tree_cut *cut = &m->by_work;
     size_t tasks = cut->task.count - 1, bytes = tasks + cut->top.count + 1;
     m->matrix = matrix;
-    *good = !m->single || find_scale(m, matrix);
+    *good = !m->single || find_scale(m);
     if (!*good)
         return KILN_OK;
     m->failed = kiln_resize(m->context, NULL, 0, bytes);

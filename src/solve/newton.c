@@ -49,7 +49,12 @@
  *    Where the Hessian is tried as it is (N5) it is one of doubles: whether it is positive definite
  *    is what is asked.
  *
- * N4, N6 and N8 are in newton_again.c. */
+ * N11 With equations (equality.h) the direction and the change of the multipliers are found
+ *    together, and the multipliers change first: A dx = -(g + J' p) along the step then, so that
+ * the objective, which has p . c(x) in it, falls along it by the same tests as always. Each matrix
+ *    serves one step.
+ *
+ * N4, N6 and N8 are in newton_again.c, N11 in newton_equal.c. */
 #include "base/clock.h"
 #include "base/hash.h"
 #include "solve/diagonal.h"
@@ -81,7 +86,8 @@ kiln_status kiln_newton_create(kiln_context *context, const kiln_solver_options 
     kiln_newton *newton = kiln_resize(context, NULL, 0, sizeof *newton);
     if (!newton)
         return kiln_fail_memory(error, sizeof *newton);
-    *newton = (kiln_newton){.context = context};
+    *newton = (kiln_newton){.context = context,
+                            .options = solver ? *solver : kiln_solver_default_options()};
     kiln_bsr_init(&newton->matrix, context);
     kiln_status status = kiln_solver_create(context, solver, &newton->solver, error);
     if (status != KILN_OK) {
@@ -108,6 +114,9 @@ void kiln_newton_forget(kiln_newton *newton)
     kiln_secants_free(&newton->secants, newton->context);
     kiln_amend_free(&newton->amend, newton->context);
     kiln_balance_free(&newton->balance, newton->context);
+    kiln_array_free(newton->context, &newton->multipliers);
+    if (newton->saddle)
+        kiln_saddle_forget(newton->saddle);
     newton->vectors = NULL;
     newton->count = 0;
     newton->keyed = false;
@@ -136,8 +145,14 @@ void kiln_newton_destroy(kiln_newton *newton)
     if (!newton)
         return;
     kiln_newton_forget(newton);
+    kiln_saddle_destroy(newton->saddle);
     kiln_solver_destroy(newton->solver);
     kiln_release(newton->context, newton, sizeof *newton);
+}
+
+void kiln_newton_set_equality(kiln_newton *newton, const kiln_equality *equality)
+{
+    newton->equality = equality;
 }
 
 size_t kiln_newton_bytes(const kiln_newton *newton)
@@ -471,6 +486,8 @@ static kiln_status solve_assembled(kiln_problem *p, bool exact, kiln_solve_outco
     kiln_vector_combine(newton->context, -1.0, newton->g, -1.0, newton->rhs, newton->rhs, p->count);
     kiln_constraints_project(p->constraints, newton->g);
     kiln_constraints_project(p->constraints, newton->rhs);
+    if (newton->equality)
+        return kiln_problem_solve_equal(p, outcome, error);
     kiln_solver_set_single(newton->solver, !exact && may_be_single(p));
     return solve_regularised(p, exact, outcome, error);
 }
@@ -498,6 +515,9 @@ static kiln_status find_direction(kiln_problem *p, bool *done, kiln_error *error
         memset(newton->dx, 0, p->count * sizeof(double));
     } else {
         KILN_TRY(solve_assembled(p, exact, &outcome, error));
+        if (exact && newton->equality && outcome == KILN_SOLVE_OK &&
+            !(kiln_problem_dot(p, newton->g, newton->dx) < 0.0))
+            outcome = KILN_SOLVE_NOT_POSITIVE; /* along the way that was found, at least */
         if (exact && outcome == KILN_SOLVE_NOT_POSITIVE) {
             kiln_problem_assemble(p, p->x, newton->g, &newton->matrix);
             KILN_TRY(solve_assembled(p, false, &outcome, error));

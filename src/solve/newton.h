@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "solve/constraints.h"
+#include "solve/equality.h"
 #include "solve/solver.h"
 #include "solve/term.h"
 
@@ -82,6 +83,8 @@ void kiln_newton_forget(kiln_newton *newton);  /* as if just created */
  * cliques, nothing is known any more. */
 kiln_status kiln_newton_expect_changes(kiln_newton *newton, const uint32_t *rows, size_t count,
                                        const kiln_cliques *around, kiln_error *error);
+/* Of the minima that follow; NULL: nothing besides. Borrowed. */
+void kiln_newton_set_equality(kiln_newton *newton, const kiln_equality *equality);
 size_t kiln_newton_bytes(const kiln_newton *newton); /* without the factor */
 
 /* Moves x [rows][n], n the block of the constraints, to the minimum. On an outcome that is no

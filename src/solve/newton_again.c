@@ -277,7 +277,7 @@ kiln_status kiln_problem_go_on(kiln_problem *p, double last, double step, double
                                bool *converged, kiln_error *error)
 {
     *converged = false;
-    if (p->all_held || !kiln_solver_last(p->newton->solver)->direct)
+    if (p->all_held || p->newton->equality || !kiln_solver_last(p->newton->solver)->direct)
         return KILN_OK;
     if (kiln_problem_follows(p))
         return follow(p, last, step, limit, converged, error);

@@ -7,6 +7,7 @@
 #include "solve/balance.h"
 #include "solve/gcr.h"
 #include "solve/newton.h"
+#include "solve/saddle.h"
 #include "solve/secants.h"
 
 enum { KILN_NEWTON_VECTORS = 7 };
@@ -30,6 +31,10 @@ struct kiln_newton {
     kiln_secants secants;                          /* N6 */
     kiln_amend amend;                              /* N8 */
     kiln_balance balance;                          /* N10 */
+    const kiln_equality *equality;                 /* N11; NULL: none */
+    kiln_saddle *saddle;                           /* made when it is first needed */
+    kiln_solver_options options;                   /* for it */
+    kiln_f64_array multipliers;                    /* [2][row]: e, and their change */
 };
 
 /* One call of kiln_newton_minimise. */
@@ -76,6 +81,10 @@ double kiln_problem_feasible_step(const kiln_problem *p);
 double kiln_problem_search(kiln_problem *p, double limit, int most);
 /* x to `to`; after a full step held components are at their targets, without rounding. */
 void kiln_problem_move_to(kiln_problem *p, const double *to, bool full);
+
+/* N11: dx and newton->g from what is assembled, with the multipliers that belong to it. */
+kiln_status kiln_problem_solve_equal(kiln_problem *p, kiln_solve_outcome *outcome,
+                                     kiln_error *error);
 
 /* Whether steps with the factor at hand will be those of N8. */
 bool kiln_problem_follows(const kiln_problem *p);

@@ -52,20 +52,33 @@ void kiln_secants_learn(kiln_secants *secants, double factor, const double *dire
     s->curvature[s->count++] = curvature;
 }
 
+/* v += factor way; the dot product with what comes next, if anything does. */
+static double add(const kiln_secants *s, double factor, const double *way, double *v,
+                  const double *next)
+{
+    if (next)
+        return kiln_vector_combine_dot(s->context, 1.0, v, factor, way, v, next, s->length);
+    kiln_vector_combine(s->context, 1.0, v, factor, way, v, s->length);
+    return 0.0;
+}
+
 void kiln_secants_reduce(kiln_secants *secants, double *rhs)
 {
     kiln_secants *s = secants;
+    double along = s->count ? dot(s, step_of(s, s->count - 1), rhs) : 0.0;
     for (int i = s->count - 1; i >= 0; i--) {
-        s->part[i] = dot(s, step_of(s, i), rhs) / s->curvature[i];
-        kiln_vector_combine(s->context, 1.0, rhs, -s->part[i], change_of(s, i), rhs, s->length);
+        s->part[i] = along / s->curvature[i];
+        along = add(s, -s->part[i], change_of(s, i), rhs, i > 0 ? step_of(s, i - 1) : NULL);
     }
 }
 
 void kiln_secants_complete(const kiln_secants *secants, double *solution)
 {
     const kiln_secants *s = secants;
+    double along = s->count ? dot(s, change_of(s, 0), solution) : 0.0;
     for (int i = 0; i < s->count; i++) {
-        double more = s->part[i] - dot(s, change_of(s, i), solution) / s->curvature[i];
-        kiln_vector_combine(s->context, 1.0, solution, more, step_of(s, i), solution, s->length);
+        double more = s->part[i] - along / s->curvature[i];
+        along =
+            add(s, more, step_of(s, i), solution, i + 1 < s->count ? change_of(s, i + 1) : NULL);
     }
 }

@@ -27,6 +27,7 @@ struct kiln_solver {
     const kiln_solver_backend *asked; /* NULL: auto */
     const kiln_solver_backend *backend;
     double iteration_cost;
+    double memory;          /* bytes a factor may take */
     bool direct_fits;       /* auto: the factor fits in memory, should the iteration fail */
     void *self[BACKENDS];   /* created when first used */
     const kiln_bsr *matrix; /* borrowed; NULL: no factor */
@@ -84,6 +85,7 @@ kiln_status kiln_solver_create(kiln_context *context, const kiln_solver_options 
         return kiln_fail_memory(error, sizeof *solver);
     *solver = (kiln_solver){
         .context = context, .options = used, .asked = chosen, .iteration_cost = ITERATION_COST};
+    solver->memory = used.memory ? (double)used.memory : 0.5 * kiln_machine_memory();
     *out = solver;
     return KILN_OK;
 }
@@ -202,8 +204,7 @@ static kiln_status choose(kiln_solver *solver, const kiln_bsr *matrix, kiln_erro
 {
     kiln_solver_report *report = &solver->report;
     const kiln_solver_backend *direct = backends[0];
-    double allowed =
-        solver->options.memory ? (double)solver->options.memory : 0.5 * kiln_machine_memory();
+    double allowed = solver->memory;
     double n = matrix->block * (double)matrix->rows, blocks = work_of(matrix);
     solver->direct_fits = false;
     /* In three dimensions nested dissection fills 15 to 30 n^(4/3) entries: no analysis is needed

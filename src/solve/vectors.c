@@ -8,7 +8,7 @@
 enum { CHUNKS = 256, LEAST_GRAIN = 4096, SIDE = 8 };
 
 typedef struct vector_job {
-    const double *a, *b;
+    const double *a, *b, *with;
     double p, q;
     double *out;
     double partial[CHUNKS];
@@ -22,30 +22,38 @@ static size_t run(kiln_context *context, vector_job *job, size_t count, kiln_chu
     return kiln_chunk_count(count, grain);
 }
 
-static void dot_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+/* One sum alone waits for each addition. */
+static double dot_of(const double *a, const double *b, size_t begin, size_t end)
 {
-    (void)worker;
-    vector_job *job = user;
-    const double *a = job->a, *b = job->b;
-    double sum[SIDE] = {0.0}; /* one alone waits for each addition */
+    double sum[SIDE] = {0.0};
     size_t i = begin;
     for (; i + SIDE <= end; i += SIDE)
         for (int k = 0; k < SIDE; k++)
             sum[k] += a[i + k] * b[i + k];
     for (; i < end; i++)
         sum[0] += a[i] * b[i];
-    job->partial[chunk] =
-        ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+static void dot_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    vector_job *job = user;
+    job->partial[chunk] = dot_of(job->a, job->b, begin, end);
+}
+
+static double add_up(const vector_job *job, size_t chunks)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < chunks; i++)
+        sum += job->partial[i];
+    return sum;
 }
 
 double kiln_vector_dot(kiln_context *context, const double *a, const double *b, size_t count)
 {
     vector_job job = {.a = a, .b = b};
-    double sum = 0.0;
-    size_t chunks = run(context, &job, count, dot_chunk);
-    for (size_t i = 0; i < chunks; i++)
-        sum += job.partial[i];
-    return sum;
+    return add_up(&job, run(context, &job, count, dot_chunk));
 }
 
 static void largest_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
@@ -118,4 +126,18 @@ void kiln_vector_combine(kiln_context *context, double p, const double *a, doubl
 {
     vector_job job = {.a = a, .b = b, .p = p, .q = q, .out = out};
     run(context, &job, count, combine_chunk);
+}
+
+static void combine_dot_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
+{
+    vector_job *job = user;
+    combine_chunk(user, chunk, begin, end, worker);
+    job->partial[chunk] = dot_of(job->with, job->out, begin, end);
+}
+
+double kiln_vector_combine_dot(kiln_context *context, double p, const double *a, double q,
+                               const double *b, double *out, const double *with, size_t count)
+{
+    vector_job job = {.a = a, .b = b, .with = with, .p = p, .q = q, .out = out};
+    return add_up(&job, run(context, &job, count, combine_dot_chunk));
 }

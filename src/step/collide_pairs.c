@@ -9,7 +9,7 @@
 
 /* Of the thickness: room beside a way, in which no new pairs are needed. */
 #define ROOM 0.5
-enum { MOVER_GRAIN = 4096 };
+enum { MOVER_GRAIN = 1024 };
 /* Squared sine below which edges count less, down to LEAST_PARALLEL: where they are parallel their
  * distance has a kink, at which a solve would not end if its force were more than the tolerance
  * (1e-3: cubes that meet face to face took 860 iterations for 12). Vertices against faces repel
@@ -30,11 +30,13 @@ static void room_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
 {
     (void)chunk;
     movers_job *job = user;
-    for (size_t i = begin; i < end && !job->out[worker]; i++) {
+    bool out = job->out[worker];
+    for (size_t i = begin; i < end && !out; i++) {
         uint32_t v = kiln_collide_mover(job->collide, i);
         kiln_vec3 at = job->dx ? kiln_v3_add(job->x[v], job->dx[v]) : job->x[v];
-        job->out[worker] = !kiln_box_overlap((kiln_box){at, at}, job->collide->boxes.data[v]);
+        out = !kiln_box_overlap((kiln_box){at, at}, job->collide->boxes.data[v]);
     }
+    job->out[worker] = out;
 }
 
 bool kiln_collide_has_room(const kiln_collide *c, const double *x, const double *dx)

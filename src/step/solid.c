@@ -39,7 +39,15 @@ static kiln_status add_column(kiln_mesh *mesh, kiln_where where, const char *nam
     return KILN_OK;
 }
 
-static kiln_status add_columns(kiln_solid *solid, kiln_error *error)
+static bool has_liquid(const kiln_material *materials, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (materials[i].liquid)
+            return true;
+    return false;
+}
+
+static kiln_status add_columns(kiln_solid *solid, bool liquid, kiln_error *error)
 {
     static const struct {
         const char *name;
@@ -47,7 +55,7 @@ static kiln_status add_columns(kiln_solid *solid, kiln_error *error)
         kiln_type type;
         uint32_t components;
         kiln_rule rule;
-        bool newmark, bdf2, obstacles, bodies, walls; /* needed only with it */
+        bool newmark, bdf2, obstacles, bodies, walls, liquid; /* needed only with it */
     } columns[] = {
         {.name = "material", .where = KILN_ON_TET, KILN_U32, 1, KILN_RULE_COPY},
         {.name = "v", .where = KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_MOMENTUM},
@@ -61,6 +69,8 @@ static kiln_status add_columns(kiln_solid *solid, kiln_error *error)
         {"contact_met", KILN_ON_VERTEX, KILN_U32, 1, KILN_RULE_COPY, .bdf2 = true, .bodies = true},
         {"wall_took", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .newmark = true,
          .walls = true},
+        {KILN_FIELD_LIQUID_PRESSURE, KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE,
+         .liquid = true},
     };
     kiln_integrator integrator = solid->options.integrator;
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
@@ -68,7 +78,7 @@ static kiln_status add_columns(kiln_solid *solid, kiln_error *error)
             (columns[i].bdf2 && integrator != KILN_BDF2) ||
             (columns[i].obstacles && solid->touch.obstacle_count == 0) ||
             (columns[i].bodies && !solid->collide.options.bodies) ||
-            (columns[i].walls && !solid->collide.options.walls))
+            (columns[i].walls && !solid->collide.options.walls) || (columns[i].liquid && !liquid))
             continue;
         KILN_TRY(add_column(solid->mesh, columns[i].where, columns[i].name, columns[i].type,
                             columns[i].components, columns[i].rule, error));
@@ -86,6 +96,7 @@ static kiln_status create_parts(kiln_solid *s, kiln_error *error)
     KILN_TRY(kiln_damping_create(s->context, s->elements, &s->damping, error));
     kiln_damping_set_pressure(s->damping, s->pressure);
     KILN_TRY(kiln_loads_create(s->context, &s->loads, error));
+    KILN_TRY(kiln_liquid_init(&s->liquid, s->context, error));
     return kiln_newton_create(s->context, &s->options.solver, &s->newton, error);
 }
 
@@ -127,7 +138,7 @@ kiln_status kiln_solid_create(kiln_mesh *mesh, const kiln_solid_options *options
     if (status == KILN_OK)
         status = create_parts(solid, error);
     if (status == KILN_OK)
-        status = add_columns(solid, error);
+        status = add_columns(solid, has_liquid(materials, material_count), error);
     if (status == KILN_OK)
         status = kiln_solid_rebuild(solid, materials, error);
     if (status != KILN_OK) {
@@ -154,6 +165,7 @@ void kiln_solid_destroy(kiln_solid *solid)
     kiln_touch_free(&solid->touch);
     kiln_collide_free(&solid->collide);
     kiln_spin_free(&solid->spin);
+    kiln_liquid_free(&solid->liquid);
     kiln_solid_watch_free(solid);
     kiln_array_free(context, &solid->carried);
     kiln_array_free(context, &solid->besides);
@@ -274,6 +286,14 @@ static kiln_status build_spin(kiln_solid *s, kiln_error *error)
     return KILN_OK;
 }
 
+static kiln_status build_liquid(kiln_solid *s, kiln_error *error)
+{
+    KILN_TRY(
+        kiln_liquid_build(&s->liquid, s->mesh, s->all, s->materials.data, materials_of(s), error));
+    kiln_newton_set_equality(s->newton, s->liquid.used ? &s->liquid.equality : NULL);
+    return KILN_OK;
+}
+
 /* All that depends on materials. */
 static kiln_status build_bodies(kiln_solid *s, kiln_error *error)
 {
@@ -286,6 +306,7 @@ static kiln_status build_bodies(kiln_solid *s, kiln_error *error)
     if (s->mu)
         KILN_TRY(kiln_elements_set_lame(s->elements, s->mu, s->lambda, error));
     KILN_TRY(kiln_nodal_pressure_build(s->pressure, error));
+    KILN_TRY(build_liquid(s, error));
     KILN_TRY(kiln_damping_build(s->damping, s->mesh, s->options.mass, s->tet_mass.data, error));
     if (kiln_collide_is_used(&s->collide))
         KILN_TRY(kiln_collide_build(&s->collide, s->mesh, s->modulus.data, error));
@@ -301,6 +322,7 @@ static kiln_status update_bodies(kiln_solid *s, const kiln_changes *changes, kil
     if (s->mu)
         KILN_TRY(kiln_elements_set_lame(s->elements, s->mu, s->lambda, error));
     KILN_TRY(kiln_nodal_pressure_update(s->pressure, changes, error));
+    KILN_TRY(build_liquid(s, error));
     KILN_TRY(kiln_damping_build(s->damping, s->mesh, s->options.mass, s->tet_mass.data, error));
     if (kiln_collide_is_used(&s->collide))
         KILN_TRY(kiln_collide_update(&s->collide, s->mesh, s->modulus.data, changes, error));

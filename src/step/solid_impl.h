@@ -5,6 +5,7 @@
 
 #include "fem/damping.h"
 #include "fem/nodal_pressure.h"
+#include "step/liquid.h"
 #include "step/solid.h"
 #include "step/spin.h"
 #include "step/touch.h"
@@ -38,6 +39,7 @@ struct kiln_solid {
     kiln_touch touch;
     kiln_collide collide;
     kiln_spin spin;
+    kiln_liquid liquid;
     KILN_ARRAY_OF(kiln_term *)
     more, terms;               /* those of others; all of the try there is */
     size_t lasting;            /* terms before the brief ones: damping, contact between surfaces */
@@ -189,7 +191,8 @@ double kiln_attempt_brief_tau(const kiln_attempt *t);
  */
 double kiln_attempt_renew_lagged(const kiln_attempt *t, const double *x, const kiln_term **worst);
 kiln_touch_start kiln_attempt_touch_start(const kiln_attempt *t); /* with obstacles */
-/* Obstacles and pairs of surfaces for the step; the outcome says when surfaces touch already. */
+/* Damping, liquid, obstacles and pairs of surfaces for the step; the outcome says when surfaces
+ * touch already. */
 kiln_status kiln_attempt_begin(kiln_attempt *t, kiln_error *error);
 kiln_status kiln_attempt_begin_surfaces(kiln_attempt *t, kiln_error *error);
 double kiln_attempt_tolerance(const kiln_attempt *t); /* m, of places */

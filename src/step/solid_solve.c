@@ -35,7 +35,7 @@ enum {
 
 /* Terms. */
 
-enum { OWN_TERMS = 8 };
+enum { OWN_TERMS = 10 };
 
 kiln_status kiln_attempt_list_terms(kiln_attempt *t, kiln_error *error)
 {
@@ -52,6 +52,10 @@ kiln_status kiln_attempt_list_terms(kiln_attempt *t, kiln_error *error)
     if (kiln_nodal_pressure_is_used(s->pressure))
         terms[count++] = kiln_nodal_pressure_term(s->pressure);
     terms[count++] = kiln_loads_term(s->loads);
+    if (s->liquid.used) {
+        terms[count++] = &s->liquid.pressure;
+        terms[count++] = kiln_surface_energy_term(s->liquid.surface);
+    }
     if (kiln_touch_has_friction(&s->touch))
         terms[count++] = &s->touch.friction;
     for (size_t i = 0; i < s->more.count; i++)
@@ -460,8 +464,41 @@ kiln_status kiln_attempt_settle(kiln_attempt *t, kiln_error *error)
     return kiln_collide_failure(&s->collide, error);
 }
 
+/* Of the history's weights in the formula for velocities those of places sum to 1, and a_n and v_m
+ * have none. */
+static void begin_damping(const kiln_attempt *t)
+{
+    const double *weight = t->scheme.origin;
+    kiln_damping_start start = {.x_n = t->history[KILN_HISTORY_X],
+                                .before = t->history[KILN_HISTORY_X_BEFORE],
+                                .v_n = t->history[KILN_HISTORY_V],
+                                .origin = kiln_attempt_brief_origin(t),
+                                .before_weight = weight[KILN_HISTORY_X_BEFORE],
+                                .rate_weight = t->scheme.impulses ? 0 : weight[KILN_HISTORY_V],
+                                .tau = kiln_attempt_brief_tau(t),
+                                .means = t->scheme.impulses};
+    if (kiln_damping_is_used(t->solid->damping))
+        kiln_damping_begin(t->solid->damping, &start);
+}
+
+static void begin_liquid(const kiln_attempt *t)
+{
+    kiln_solid *s = t->solid;
+    const kiln_liquid_start start = {.x = kiln_solid_positions(s),
+                                     .mass = s->tet_mass.data,
+                                     .lumped = kiln_mass_lumped(s->mass),
+                                     .scale = t->scheme.scale,
+                                     .tau = t->scheme.tau,
+                                     .acceleration = kiln_loads_acceleration(s->loads)};
+    kiln_liquid_begin(&s->liquid, &start);
+}
+
 kiln_status kiln_attempt_begin(kiln_attempt *t, kiln_error *error)
 {
+    if (t->scheme.scale > 0.0)
+        begin_damping(t);
+    if (t->solid->liquid.used)
+        begin_liquid(t);
     KILN_TRY(begin_contact(t, error));
     return kiln_attempt_begin_surfaces(t, error);
 }

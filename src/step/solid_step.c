@@ -322,6 +322,7 @@ static kiln_status save_columns(const kiln_attempt *t, kiln_error *error)
                    {"contact_kept", obstacles, KILN_SAVE_COPY},
                    {"contact_push", obstacles, KILN_SAVE_COPY},
                    {"contact_met", met, KILN_SAVE_COPY},
+                   {KILN_FIELD_LIQUID_PRESSURE, t->solid->liquid.used, KILN_SAVE_ALL},
                    {"wall_took", kiln_attempt_trembles(t), KILN_SAVE_COPY}};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         if (columns[i].used)
@@ -347,6 +348,8 @@ static kiln_status accept(kiln_attempt *t, kiln_error *error)
         memcpy(kiln_solid_column(s, "a"), s->rate2.data, bytes);
     memcpy(kiln_solid_column(s, "v"), s->rate.data, bytes);
     memcpy(s->mesh->x, s->x.data, bytes);
+    if (s->liquid.used)
+        kiln_liquid_keep(&s->liquid, kiln_solid_column(s, KILN_FIELD_LIQUID_PRESSURE));
     if (s->touch.obstacle_count) {
         kiln_touch_remember(
             &s->touch, kiln_solid_contact_with(s), kiln_solid_column(s, "contact_load"),
@@ -366,23 +369,6 @@ static void sum_up(kiln_attempt *t)
     kiln_solid_watch(s, t->h, t->report);
     t->report->e_elastic = kiln_solid_elastic_energy(s, s->x.data);
     t->report->work_loads = kiln_loads_potential(s->loads, s->x.data);
-}
-
-/* Of the history's weights in the formula for velocities those of places sum to 1, and a_n and v_m
- * have none. */
-static void begin_damping(const kiln_attempt *t)
-{
-    const double *weight = t->scheme.origin;
-    kiln_damping_start start = {.x_n = t->history[KILN_HISTORY_X],
-                                .before = t->history[KILN_HISTORY_X_BEFORE],
-                                .v_n = t->history[KILN_HISTORY_V],
-                                .origin = kiln_attempt_brief_origin(t),
-                                .before_weight = weight[KILN_HISTORY_X_BEFORE],
-                                .rate_weight = t->scheme.impulses ? 0 : weight[KILN_HISTORY_V],
-                                .tau = kiln_attempt_brief_tau(t),
-                                .means = t->scheme.impulses};
-    if (kiln_damping_is_used(t->solid->damping))
-        kiln_damping_begin(t->solid->damping, &start);
 }
 
 static bool meets_obstacles(const kiln_attempt *t)
@@ -414,8 +400,6 @@ static kiln_status move(kiln_attempt *t, kiln_error *error)
     kiln_solid *s = t->solid;
     combine(t, t->scheme.origin, s->origin.data);
     combine(t, t->scheme.centre, s->centre.data);
-    if (t->scheme.scale > 0.0)
-        begin_damping(t);
     KILN_TRY(kiln_attempt_list_terms(t, error));
     forget_forces(s);
     KILN_TRY(kiln_attempt_begin(t, error));

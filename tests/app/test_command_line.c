@@ -507,6 +507,7 @@ START_TEST(surfaces_are_filled)
     ck_assert_int_eq(kiln("mesh generate box n=2 -o box.mesh"), 0);
     ck_assert_int_eq(kiln("mesh convert box.mesh box.off"), 0);
     ck_assert_int_eq(kiln("mesh fill box.off full.mesh"), 0);
+    ck_assert_ptr_nonnull(strstr(out, "of them TetGen's"));
     ck_assert_int_eq(kiln("mesh info --json full.mesh"), 0);
     ck_assert_double_eq(json_value("boundary_triangles"), 48);
     ck_assert_double_eq_tol(json_value("volume"), 1.0, 1e-12);

@@ -35,6 +35,22 @@ START_TEST(a_table_and_an_object)
 }
 END_TEST
 
+/* A ball in a cube: the face between them is jagged, the outside flat. Both are told of. */
+START_TEST(what_is_between_regions_has_moved)
+{
+    char path[512], command[600];
+    if (!kiln_test_data("hard/nestS.meshb", path, sizeof path))
+        return;
+    open_folder();
+    snprintf(command, sizeof command, "mesh remesh %s -o new.mesh --json", path);
+    ck_assert_int_eq(kiln(command), 0);
+    const char *at = strstr(out, "\"hausdorff\": ");
+    ck_assert_ptr_nonnull(at);
+    ck_assert_double_gt(strtod(at + 13, NULL), 1e-6);
+    leave_folder();
+}
+END_TEST
+
 static void expect_refusal(const char *arguments, const char *words)
 {
     ck_assert_msg(kiln(arguments) != 0, "kiln %s was not refused", arguments);
@@ -109,6 +125,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("mesh_remesh");
     TCase *tcase = kiln_test_case(suite, "mesh_remesh");
     tcase_add_test(tcase, a_table_and_an_object);
+    tcase_add_test(tcase, what_is_between_regions_has_moved);
     tcase_add_test(tcase, what_cannot_be_done_is_refused);
     tcase_add_test(tcase, bad_tets_are_mended_first);
     tcase_add_test(tcase, lengths_beyond_numbers_are_refused);

@@ -2,6 +2,7 @@
 #include "io/fill.h"
 #include "io/format.h"
 #include "io/process.h"
+#include "topology/import.h"
 
 #include <sys/stat.h>
 
@@ -284,6 +285,40 @@ START_TEST(shells_in_shells)
 }
 END_TEST
 
+/* Two boxes that share an edge, or a corner, or neither: two solids all the same, and it is told.
+ */
+START_TEST(bodies_that_touch_are_separated)
+{
+    static const kiln_vec3 beside[] = {{1, 1, 0}, {1, 1, 1}, {1.5, 0, 0}};
+    kiln_context *context = kiln_test_context(1);
+    folder temporary = watch_temporary();
+    for (int i = 0; i < 6; i++) {
+        kiln_soup all, other;
+        kiln_fill_report report;
+        kiln_fill_options options = kiln_fill_default_options();
+        kiln_mesh *mesh;
+        options.size = i < 3 ? 0 : 0.4;
+        make_shape(context, "box", "n=2", &all);
+        make_shape(context, "box", "n=2", &other);
+        for (size_t k = 0; k < other.points.count; k++)
+            other.points.data[k] = kiln_v3_add(other.points.data[k], beside[i % 3]);
+        ck_assert_int_eq(kiln_soup_append(&all, &other, 0, NULL), KILN_OK);
+        all.tets.count = all.tet_tags.count = 0;
+        kiln_soup out = fill_it(&all, &options, &report);
+        ck_assert_int_eq(report.separated > 0, i % 3 < 2);
+        ck_assert_double_eq_tol(tet_volume(&out), 2, 1e-9);
+        ck_assert_int_eq(kiln_mesh_import(context, &out, "strict", NULL, &mesh, NULL, NULL),
+                         KILN_OK);
+        kiln_mesh_destroy(mesh);
+        kiln_soup_free(&out);
+        kiln_soup_free(&all);
+        kiln_soup_free(&other);
+    }
+    remove_folder(&temporary);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(sizes_and_patches_are_made)
 {
     kiln_context *context = kiln_test_context(1);
@@ -486,6 +521,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, surfaces_that_cannot_be_filled);
     tcase_add_test(all, files_of_people_are_filled);
     tcase_add_test(all, shells_in_shells);
+    tcase_add_test(all, bodies_that_touch_are_separated);
     tcase_add_test(all, sizes_and_patches_are_made);
     tcase_add_test(all, poor_results_are_told);
     tcase_add_test(all, programs_that_fail);

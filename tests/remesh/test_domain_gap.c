@@ -147,6 +147,71 @@ START_TEST(thin_and_single_bodies_are_left_alone)
 }
 END_TEST
 
+/* Turned about (1, 1, 1) by `angle`, then away. */
+static void put(kiln_mesh *mesh, double angle, double away)
+{
+    const kiln_vec3 axis = kiln_v3_normalize(kiln_v3(1, 1, 1));
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        kiln_vec3 p = mesh->x[v], along = kiln_v3_scale(axis, kiln_v3_dot(axis, p));
+        kiln_vec3 turned = kiln_v3_madd(along, cos(angle), kiln_v3_sub(p, along));
+        turned = kiln_v3_madd(turned, sin(angle), kiln_v3_cross(axis, p));
+        mesh->x[v] = mesh->u[v] = kiln_v3_add(turned, kiln_v3(away, -away, away));
+    }
+}
+
+/* Sites on a flat side are a rounding beside their plane: that must not make tets. */
+START_TEST(flat_sides_become_one_in_any_position)
+{
+    const double gaps[] = {0.05, -0.03, 0.0};
+    context = kiln_test_context(1);
+    for (int i = 0; i < 6; i++) {
+        kiln_mesh *mesh = two_of("box", "n=4", kiln_v3(1.0 + gaps[i % 3], 0, 0), 0);
+        put(mesh, 0.3 + 0.7 * i, i < 3 ? 0.0 : 1e5);
+        kiln_domain_report report;
+        kiln_mesh *made = remesh(mesh, 0.4, &report);
+        ck_assert_uint_eq(made->parts.count, 1);
+        ck_assert_double_ge(report.worst_after, 0.25);
+        kiln_mesh_destroy(made);
+        kiln_mesh_destroy(mesh);
+    }
+    kiln_context_destroy(context);
+}
+END_TEST
+
+/* A ball inside a box, of another region, is all there afterwards, and in one piece. */
+START_TEST(what_is_inside_another_stays_whole)
+{
+    context = kiln_test_context(1);
+    kiln_soup box = kiln_test_soup(context, "box", "n=5");
+    kiln_soup ball = kiln_test_soup(context, "ball", "radius=0.3 h=0.15");
+    for (size_t i = 0; i < ball.points.count; i++)
+        ball.points.data[i] = kiln_v3_add(ball.points.data[i], kiln_v3(0.5, 0.5, 0.5));
+    ck_assert_int_eq(kiln_soup_append(&box, &ball, 1, NULL), KILN_OK);
+    kiln_soup_free(&ball);
+    kiln_mesh *mesh = build(&box), *made = remesh(mesh, 0.0, NULL);
+    double inside[2] = {0.0, 0.0}, outside = 0.0;
+    size_t crumbs = 0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        inside[0] += mesh->info[t].part == 1 ? kiln_mesh_tet_volume(mesh, t) : 0.0;
+    int32_t region = mesh->info[mesh->table[KILN_ON_TET].used - 1].region;
+    for (uint32_t t = 0; t < made->table[KILN_ON_TET].used; t++) {
+        bool inner = made->info[t].region == region, alone = true;
+        *(inner ? &inside[1] : &outside) += kiln_mesh_tet_volume(made, t);
+        for (int i = 0; i < 4; i++) {
+            kiln_link link = made->tet[t].n[i];
+            alone &= kiln_link_is_surface(link) || kiln_link_is_interface(made, t, link);
+        }
+        crumbs += alone;
+    }
+    ck_assert_double_eq_tol(inside[1], inside[0], 1e-6 * inside[0]);
+    ck_assert_double_eq_tol(inside[1] + outside, 1.0, 1e-9);
+    ck_assert_uint_eq(crumbs, 0);
+    kiln_mesh_destroy(made);
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(regions_stay_their_own)
 {
     context = kiln_test_context(1);
@@ -218,6 +283,8 @@ Suite *kiln_test_suite(void)
     tcase_add_test(cases, what_nearly_touches_becomes_one);
     tcase_add_test(cases, the_ends_of_a_ring_grow_together);
     tcase_add_test(cases, thin_and_single_bodies_are_left_alone);
+    tcase_add_test(cases, flat_sides_become_one_in_any_position);
+    tcase_add_test(cases, what_is_inside_another_stays_whole);
     tcase_add_test(cases, regions_stay_their_own);
     tcase_add_test(cases, seams_are_smooth);
     return suite;

@@ -67,7 +67,7 @@ static void check(const kiln_embedded *e, const kiln_mesh *mesh, const kiln_vec3
     size_t count = kiln_embedded_vertices(e);
     kiln_vec3 *at = malloc(count * sizeof *at);
     for (int space = 0; space < 2; space++) {
-        kiln_embedded_positions(e, mesh, space ? KILN_SPACE_WORLD : KILN_SPACE_MATERIAL, at);
+        kiln_embedded_positions(e, mesh, space ? KILN_SPACE_WORLD : KILN_SPACE_MATERIAL, at, NULL);
         for (size_t i = 0; i < count; i++) {
             kiln_vec3 wanted = space ? deform(given[i]) : given[i];
             ck_assert_double_le(kiln_v3_norm(kiln_v3_sub(at[i], wanted)), 1e-12);
@@ -133,11 +133,11 @@ START_TEST(renumbering_and_files_keep_the_bits)
     kiln_embedded *e = hang_in(mesh, &soup, KILN_SPACE_MATERIAL, NULL);
     size_t count = kiln_embedded_vertices(e);
     kiln_vec3 *before = malloc(count * sizeof *before), *after = malloc(count * sizeof *after);
-    kiln_embedded_positions(e, mesh, KILN_SPACE_WORLD, before);
+    kiln_embedded_positions(e, mesh, KILN_SPACE_WORLD, before, NULL);
     kiln_renumbering now = {0};
     ck_assert_int_eq(kiln_mesh_reorder(mesh, KILN_SPACE_MATERIAL, &now, NULL), KILN_OK);
     ck_assert_int_eq(kiln_embedded_renumber(e, mesh, &now, NULL), KILN_OK);
-    kiln_embedded_positions(e, mesh, KILN_SPACE_WORLD, after);
+    kiln_embedded_positions(e, mesh, KILN_SPACE_WORLD, after, NULL);
     ck_assert_mem_eq(before, after, count * sizeof *before);
     ck_assert_uint_eq(rehang(e, mesh).hung, 0);
 
@@ -150,7 +150,7 @@ START_TEST(renumbering_and_files_keep_the_bits)
     kiln_embedded_report report;
     kiln_embedded *loaded = hang_in(mesh, &saved, KILN_SPACE_WORLD, &report);
     ck_assert_uint_eq(report.hung, 0); /* all as they were saved */
-    kiln_embedded_positions(loaded, mesh, KILN_SPACE_WORLD, after);
+    kiln_embedded_positions(loaded, mesh, KILN_SPACE_WORLD, after, NULL);
     ck_assert_mem_eq(before, after, count * sizeof *before);
     kiln_embedded_destroy(loaded);
 
@@ -189,7 +189,7 @@ START_TEST(another_mesh_takes_the_surface_over)
         to->u[v] = kiln_v3_scale(to->x[v], 2.0);
     ck_assert_int_eq(kiln_embedded_move(e, mesh, to, KILN_SPACE_WORLD, NULL, NULL), KILN_OK);
     kiln_vec3 *at = malloc(soup.points.count * sizeof *at);
-    kiln_embedded_positions(e, to, KILN_SPACE_WORLD, at);
+    kiln_embedded_positions(e, to, KILN_SPACE_WORLD, at, NULL);
     for (size_t i = 0; i < soup.points.count; i++) {
         kiln_vec3 p = soup.points.data[i], u = kiln_embedded_material(e)[i];
         ck_assert_double_le(kiln_v3_norm(kiln_v3_sub(at[i], p)), 1e-12);
@@ -254,7 +254,7 @@ START_TEST(a_surface_stays_with_its_body)
                     mesh->x[v].x += 5.0 * mesh->parts.data[mesh->info[t].part].body;
                 }
             kiln_vec3 at[13 * 13];
-            kiln_embedded_positions(e, mesh, KILN_SPACE_WORLD, at);
+            kiln_embedded_positions(e, mesh, KILN_SPACE_WORLD, at, NULL);
             for (int i = 0; i < 13 * 13; i++)
                 ck_assert_double_eq_tol(at[i].x, soup.points.data[i].x + 5.0 * body, 1e-12);
         }

@@ -1,5 +1,7 @@
 /* kiln_mesh_improve as a user of the library calls it. */
 #include "fixtures.h"
+#include "base/random.h"
+#include "geom/predicates.h"
 #include "geom/tet_quality.h"
 #include "remesh/facets.h"
 #include "support.h"
@@ -290,6 +292,55 @@ static kiln_mesh *elsewhere(kiln_context *context, const char *shape, const char
 }
 
 /* Sizes take several passes, which together keep to the band of the surface they were given. */
+/* A turned box whose middle vertex is nearly on a face. */
+static kiln_mesh *flattened_box(kiln_context *context, kiln_random *random)
+{
+    kiln_mesh *mesh = kiln_test_mesh(context, "box", "nx=2 ny=2 nz=2");
+    const kiln_mat3 turn = kiln_m3_rotation(kiln_v3(1, 2, 3), kiln_random_range(random, 0, 3));
+    kiln_vec3 middle = {kiln_random_range(random, 0, 2e-16), kiln_random_range(random, 0.3, 0.7),
+                        kiln_random_range(random, 0.3, 0.7)};
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        bool inside = kiln_v3_norm(kiln_v3_sub(mesh->u[v], kiln_v3(0.5, 0.5, 0.5))) < 1e-6;
+        mesh->u[v] = mesh->x[v] = kiln_m3_apply(turn, inside ? middle : mesh->u[v]);
+    }
+    return mesh;
+}
+
+/* Whether all tets are positive, one or more by so little that their rounded volume is not. */
+static bool is_flat_by_rounding(const kiln_mesh *mesh)
+{
+    bool flat = false;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        const uint32_t *v = mesh->tet[t].v;
+        const kiln_vec3 *u = mesh->u;
+        if (kiln_orient3d_sign(u[v[0]], u[v[1]], u[v[2]], u[v[3]]) <= 0)
+            return false;
+        flat = flat || kiln_tet_volume(u[v[0]], u[v[1]], u[v[2]], u[v[3]]) <= 0.0;
+    }
+    return flat;
+}
+
+/* Such as TetGen leaves on flat faces that are turned: they imply no size. */
+START_TEST(sizes_take_flat_tets)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh_improve_options options = kiln_mesh_improve_default_options();
+    kiln_random random = kiln_random_start(5, 0);
+    int tried = 0;
+    options.size = 0.3;
+    for (int i = 0; i < 2000 && tried < 6; i++) {
+        kiln_mesh *mesh = flattened_box(context, &random);
+        if (is_flat_by_rounding(mesh)) {
+            ck_assert_double_gt(improve(mesh, &options).worst_after, 0.15);
+            tried++;
+        }
+        kiln_mesh_destroy(mesh);
+    }
+    ck_assert_int_eq(tried, 6);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(sizes_keep_to_the_band)
 {
     static const struct {
@@ -427,6 +478,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, measures_win_by_themselves);
     tcase_add_test(all, thin_bodies_end);
     tcase_add_test(all, size_fields_and_tags);
+    tcase_add_test(all, sizes_take_flat_tets);
     tcase_add_test(all, sizes_keep_to_the_band);
     tcase_add_test(all, sizes_out_of_reach_cost_no_quality);
     tcase_add_test(all, stops_when_told);

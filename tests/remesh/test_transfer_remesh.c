@@ -101,7 +101,7 @@ START_TEST(fields_survive_the_remesher)
             ck_assert_double_eq_tol(*rig_row(mesh, KILN_ON_VERTEX, "fit", v), exact, 1e-10);
         }
         kiln_vec3 *at = malloc(soup.points.count * sizeof *at);
-        kiln_embedded_positions(surface, mesh, KILN_SPACE_MATERIAL, at);
+        kiln_embedded_positions(surface, mesh, KILN_SPACE_MATERIAL, at, NULL);
         for (size_t i = 0; i < soup.points.count; i++)
             ck_assert_double_le(kiln_v3_norm(kiln_v3_sub(at[i], soup.points.data[i])), 1e-12);
         free(at);

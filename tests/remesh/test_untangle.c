@@ -102,6 +102,38 @@ START_TEST(flat_tets_on_the_surface_are_peeled)
 }
 END_TEST
 
+/* The same turned and far away: rounding gives the tet that lies on the face some volume, mostly of
+ * the wrong sign. */
+START_TEST(flat_tets_are_peeled_wherever_they_are)
+{
+    kiln_context *context = kiln_test_context(1);
+    const kiln_vec3 p[5] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {.4, .5, 1}};
+    const kiln_soup_tet t[3] = {{{0, 1, 2, 4}}, {{1, 3, 2, 4}}, {{0, 2, 1, 3}}};
+    size_t inverted = 0;
+    for (int turn = 0; turn < 40; turn++) {
+        double c = cos(1.0 + turn), s = sin(1.0 + turn), far = turn % 4 ? pow(10, turn % 7) : 0;
+        kiln_soup soup = kiln_test_soup(context, "box", "n=1");
+        kiln_untangle_report report;
+        for (int k = 0; k < 5; k++) {
+            kiln_vec3 a = {c * p[k].x - s * p[k].y, s * p[k].x + c * p[k].y, p[k].z};
+            soup.points.data[k] =
+                kiln_v3(c * a.x - s * a.z + far, a.y - 0.3 * far, s * a.x + c * a.z + 2 * far);
+        }
+        memcpy(soup.tets.data, t, sizeof t);
+        soup.points.count = 5;
+        soup.tets.count = 3;
+        soup.tet_tags.count = soup.triangles.count = soup.triangle_tags.count = 0;
+        ck_assert_int_eq(kiln_soup_untangle(&soup, &report, NULL), KILN_OK);
+        inverted += report.bad;
+        ck_assert_uint_eq(report.peeled, report.bad);
+        ck_assert_uint_eq(report.left, 0);
+        kiln_soup_free(&soup);
+    }
+    ck_assert_uint_ge(inverted, 10);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 START_TEST(every_allocation_may_fail)
 {
     kiln_status status = KILN_ERR_MEMORY;
@@ -127,6 +159,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(input, order_of_corners_is_mended);
     tcase_add_test(input, inverted_tets_are_untangled);
     tcase_add_test(input, flat_tets_on_the_surface_are_peeled);
+    tcase_add_test(input, flat_tets_are_peeled_wherever_they_are);
     tcase_add_test(input, every_allocation_may_fail);
     return suite;
 }

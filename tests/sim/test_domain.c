@@ -175,6 +175,39 @@ START_TEST(dough_merges_and_rubber_does_not)
 }
 END_TEST
 
+static void box(double x, double speed)
+{
+    kiln_scene_body *body = scene_body(scene, "box", "n=4");
+    for (size_t i = 0; i < body->mesh.points.count; i++)
+        body->mesh.points.data[i].x += x;
+    body->velocity = kiln_quantity_vector(kiln_v3(speed, 0, 0));
+}
+
+/* What is between two flat sides cannot be taken off elsewhere: they come nearer first. Each new
+ * mesh has the volume of the old, and no energy comes of it. */
+START_TEST(flat_sides_that_merge_bring_nothing)
+{
+    begin(1);
+    dough();
+    box(0.0, 0.5);
+    box(1.07, -0.5);
+    scene->contact.bodies = true;
+    kiln_world *world = scene_world(scene);
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    double energy = INFINITY;
+    for (int i = 0; i < 20 && kiln_world_remeshes(world) == 0; i++) {
+        double volume = kiln_mesh_volume(mesh);
+        kiln_stats stats = scene_step(world, scene->duration);
+        ck_assert_double_eq_tol(kiln_mesh_volume(mesh), volume, 0.005 * volume);
+        ck_assert_double_lt(stats.e_kinetic + stats.e_elastic, 1.001 * energy);
+        energy = stats.e_kinetic + stats.e_elastic;
+    }
+    ck_assert_uint_eq(mesh->parts.count, 1);
+    ck_assert_double_ge(worst_quality(mesh), 0.15);
+    end(world);
+}
+END_TEST
+
 /* Two doughs of different kinds from files with the same tags are one part with two regions. */
 /* The mesher's tets are not as good as those of a ball that was made as one: where these are asked
  * for, bodies keep them, and the next look comes some steps later. */
@@ -300,6 +333,7 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("domain");
     TCase *cases = kiln_test_case(suite, "in a run");
     tcase_add_test(cases, a_sheared_block_is_remeshed_and_keeps_its_matter);
+    tcase_add_test(cases, flat_sides_that_merge_bring_nothing);
     tcase_add_test(cases, dough_merges_and_rubber_does_not);
     tcase_add_test(cases, a_mesh_that_would_be_worse_is_not_taken);
     tcase_add_test(cases, sizes_and_merging_go_together);

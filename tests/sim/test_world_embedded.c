@@ -100,6 +100,7 @@ START_TEST(rebased_its_material_is_the_mesh_s)
     kiln_world *world = scene_world(scene);
     kiln_mesh *mesh = kiln_world_mesh(world);
     shear(mesh);
+    ck_assert_int_eq(kiln_world_material_moves(world, NULL), KILN_OK);
     memcpy(mesh->u, mesh->x, mesh->table[KILN_ON_VERTEX].used * sizeof *mesh->u);
     ck_assert_int_eq(kiln_world_material_moved(world, NULL), KILN_OK);
     kiln_soup soup = surface_of(world, 0);

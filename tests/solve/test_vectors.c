@@ -24,6 +24,11 @@ START_TEST(long_vectors_have_the_same_bits_on_any_threads)
             kiln_vector_combine(context, 2.0, a, -0.5, b, out, count);
             for (size_t i = 0; i < count; i++)
                 ck_assert(out[i] == 2.0 * a[i] - 0.5 * b[i]);
+            double with = kiln_vector_dot(context, a, out, count);
+            ck_assert_double_eq(kiln_vector_combine_dot(context, 2.0, a, -0.5, b, out, a, count),
+                                with);
+            for (size_t i = 0; i < count; i++)
+                ck_assert(out[i] == 2.0 * a[i] - 0.5 * b[i]);
             ck_assert(kiln_vector_is_finite(context, out, count));
             for (int bad = 0; bad < 2 && count; bad++) {
                 out[count - 1] = bad ? NAN : -INFINITY;

@@ -1,7 +1,7 @@
 /* Other programs that improve meshes, run beside Kiln when they are installed: each a Python module
  * of Debian, in a process of its own. */
-#ifndef KILN_BENCH_PEERS_H
-#define KILN_BENCH_PEERS_H
+#ifndef KILN_BENCH_PEER_H
+#define KILN_BENCH_PEER_H
 
 #include "mesh/soup.h"
 
@@ -15,9 +15,13 @@ typedef struct kiln_peer {
 /* NULL past the last. */
 const kiln_peer *kiln_peer_at(size_t index);
 
-/* CPU seconds of the peer's own improvement, reading and writing not included, and its mesh. Fails
- * with KILN_ERR_UNSUPPORTED when the peer is not installed. */
+typedef struct kiln_peer_run {
+    double seconds;   /* CPU time of the improvement itself, reading and writing not included */
+    char version[48]; /* of the package */
+} kiln_peer_run;
+
+/* Fails with KILN_ERR_UNSUPPORTED when the peer is not installed. */
 kiln_status kiln_peer_improve(const kiln_peer *peer, const kiln_soup *in, kiln_soup *out,
-                              double *seconds, kiln_error *error);
+                              kiln_peer_run *run, kiln_error *error);
 
 #endif

@@ -1,0 +1,64 @@
+/* Volume about vertices: R_i = sum V_t / 4 over the tets at i that keep theirs, as one equation for
+ * each vertex (solve/equations.h): R_i(x) is what it should be. Rings have a row for every vertex
+ * slot; where no tet keeps its volume there is no equation.
+ *
+ * Equal order for places and pressures is not stable. `stabilise` adds what Dohrmann and Bochev
+ * (2004) do: each tet lets go of the part of the pressure that is not constant in it,
+ *     C = a_t V_t ((1 + delta_ij) / 20 - 1 / 16),   a_t = alpha / (viscosity + rho l_t^2 / h),
+ * which leaves the sum of volumes alone. Applied to the pressure less its hydrostatic part, so that
+ * rest stays rest (liquids-algorithms 1). */
+#ifndef KILN_FEM_RING_VOLUME_H
+#define KILN_FEM_RING_VOLUME_H
+
+#include "mesh/mesh.h"
+#include "solve/equations.h"
+
+typedef struct kiln_ring_volume {
+    kiln_context *context; /* borrowed */
+    size_t rows;
+    KILN_ARRAY_OF(uint64_t)
+    first;              /* [rows + 1] */
+    kiln_u32_array tet; /* [entry] tet slot * 4 + corner, ascending in a row */
+    KILN_ARRAY_OF(uint16_t)
+    place;                 /* [entry][4] of the tet's corners in the ring */
+    kiln_u32_array kept;   /* [kept tet] tet slots, ascending */
+    kiln_u32_array corner; /* [kept tet][4] cliques */
+    kiln_equations equations;
+} kiln_ring_volume;
+
+void kiln_ring_volume_init(kiln_ring_volume *rings, kiln_context *context);
+void kiln_ring_volume_free(kiln_ring_volume *rings);
+/* For that many rows, of which the first are the vertex slots. `keeps` [tet slot]: not 0 where a
+ * tet keeps its volume. KILN_ERR_LIMIT: a ring of more than 65535
+ * vertices. On failure there are no equations. */
+kiln_status kiln_ring_volume_build(kiln_ring_volume *rings, const kiln_mesh *mesh, size_t rows,
+                                   const uint8_t *keeps, kiln_error *error);
+
+/* out [row] = sum / 4 over its tets of what is given by tet slot. */
+void kiln_ring_volume_gather(const kiln_ring_volume *rings, const double *of_tet, double *out);
+/* R at x [row][3]; less R at `from`, unless that is NULL, tet by tet. */
+void kiln_ring_volume_find(const kiln_ring_volume *rings, const kiln_mesh *mesh, const double *from,
+                           const double *x, double *out);
+/* g += scale times the gradient of p . R at x. */
+void kiln_ring_volume_add_gradient(const kiln_ring_volume *rings, const kiln_mesh *mesh,
+                                   const double *x, const double *p, double scale, double *g);
+/* H += scale times the Hessian of p . R, which is of no sign; `blocks` [entry][4] are its places
+ * there, UINT64_MAX before a row, found by the second for a pattern that has them. */
+void kiln_ring_volume_add_hessian(const kiln_ring_volume *rings, const kiln_mesh *mesh,
+                                  const double *x, const double *p, double scale,
+                                  const uint64_t *blocks, kiln_bsr *H);
+void kiln_ring_volume_find_blocks(const kiln_ring_volume *rings, const kiln_mesh *mesh,
+                                  const kiln_bsr *H, uint64_t *blocks);
+/* J at x. */
+void kiln_ring_volume_linearise(kiln_ring_volume *rings, const kiln_mesh *mesh, const double *x);
+/* C of `give` [tet slot], a_t V_t; and 1 where there is no equation. */
+void kiln_ring_volume_stabilise(kiln_ring_volume *rings, const double *give);
+/* The same with `mean` times the square of the mean pressure of a tet besides, into S. */
+void kiln_ring_volume_weigh(const kiln_ring_volume *rings, const double *give, double mean,
+                            kiln_bsr *S);
+/* out += C p of the potential that each tet has by itself, p = density [tet slot] field . x. */
+void kiln_ring_volume_add_hydrostatic(const kiln_ring_volume *rings, const kiln_mesh *mesh,
+                                      const double *give, const double *density, kiln_vec3 field,
+                                      const double *x, double *out);
+
+#endif

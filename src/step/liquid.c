@@ -1,0 +1,297 @@
+#include "step/liquid.h"
+
+#include "fem/offset.h"
+#include "solve/vectors.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Weight of what keeps the pressure from alternating (liquids-algorithms 1). */
+static const double STABILISATION = 0.1;
+/* Of the volume that is missing, in a step; and of the volume itself, at most. */
+static const double RECOVERY = 0.1, MOST_RECOVERY = 0.01;
+static const double SOLVE_TOLERANCE = 1e-3; /* Newton goes on from what is left */
+enum { MOST_ITERATIONS = 400 };
+/* Viscosity over inertia of a tet, from which the matrix is factored. */
+static const double STIFF = 0.3;
+/* Of the inverse viscosity, what a mean pressure gives way by. */
+static const double MEAN_WEIGHT = 3.0;
+
+static double pressure_value(void *self, const double *x)
+{
+    kiln_liquid *l = self;
+    kiln_ring_volume_find(&l->rings, l->mesh, NULL, x, l->found.data);
+    return kiln_vector_dot(l->context, l->p.data, l->found.data, l->rings.rows);
+}
+
+static double pressure_delta(void *self, const double *x0, const double *x1)
+{
+    kiln_liquid *l = self;
+    kiln_ring_volume_find(&l->rings, l->mesh, x0, x1, l->found.data);
+    return kiln_vector_dot(l->context, l->p.data, l->found.data, l->rings.rows);
+}
+
+static void pressure_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
+{
+    kiln_liquid *l = self;
+    kiln_ring_volume_add_gradient(&l->rings, l->mesh, x, l->p.data, scale, g);
+    if (H && l->exact) /* it has no sign; waves of gravity live in it */
+        kiln_ring_volume_add_hessian(&l->rings, l->mesh, x, l->p.data, scale, l->blocks.data, H);
+}
+
+static bool pressure_set_exact(void *self, bool exact)
+{
+    kiln_liquid *l = self;
+    l->exact = exact;
+    return true;
+}
+
+static kiln_status pressure_attach(void *self, const kiln_bsr *H, kiln_error *error)
+{
+    kiln_liquid *l = self;
+    KILN_TRY(kiln_array_reserve(l->context, &l->blocks, 4 * l->rings.first.data[l->rings.rows] + 1,
+                                error));
+    kiln_ring_volume_find_blocks(&l->rings, l->mesh, H, l->blocks.data);
+    return KILN_OK;
+}
+
+/* e = C (p - p_h) - (R - goal), p_h = -density acceleration . x. */
+static kiln_equations *linearise(void *self, const double *x, double *e)
+{
+    kiln_liquid *l = self;
+    size_t rows = l->rings.rows;
+    kiln_ring_volume_linearise(&l->rings, l->mesh, x);
+    kiln_ring_volume_find(&l->rings, l->mesh, NULL, x, l->found.data);
+    /* Cannot fail: what it needs was made with the pattern. */
+    kiln_bsr_multiply(&l->rings.equations.give, l->p.data, e, NULL);
+    kiln_ring_volume_add_hydrostatic(&l->rings, l->mesh, l->give.data, l->density.data,
+                                     l->acceleration, x, e);
+    for (size_t i = 0; i < rows; i++)
+        e[i] -= l->found.data[i] - l->goal.data[i];
+    return &l->rings.equations;
+}
+
+static void add_multipliers(void *self, const double *dp)
+{
+    kiln_liquid *l = self;
+    kiln_vector_combine(l->context, 1.0, l->p.data, 1.0, dp, l->p.data, l->rings.rows);
+}
+
+static const kiln_saddle_stiff *find_stiff(void *self)
+{
+    kiln_liquid *l = self;
+    return l->stiff ? &l->stiffness : NULL;
+}
+
+kiln_status kiln_liquid_init(kiln_liquid *liquid, kiln_context *context, kiln_error *error)
+{
+    *liquid = (kiln_liquid){.context = context,
+                            .equality = {.self = liquid,
+                                         .linearise = linearise,
+                                         .add = add_multipliers,
+                                         .stiff = find_stiff,
+                                         .tolerance = SOLVE_TOLERANCE,
+                                         .max_iterations = MOST_ITERATIONS},
+                            .pressure = {.name = "pressure",
+                                         .self = liquid,
+                                         .weight = 1.0,
+                                         .value = pressure_value,
+                                         .delta = pressure_delta,
+                                         .add = pressure_add,
+                                         .set_exact = pressure_set_exact,
+                                         .attach = pressure_attach}};
+    kiln_ring_volume_init(&liquid->rings, context);
+    kiln_bsr_init_blocks(&liquid->slow, context, 1);
+    return kiln_surface_energy_create(context, &liquid->surface, error);
+}
+
+void kiln_liquid_free(kiln_liquid *liquid)
+{
+    if (!liquid->context)
+        return;
+    kiln_ring_volume_free(&liquid->rings);
+    kiln_surface_energy_destroy(liquid->surface);
+    kiln_array_free(liquid->context, &liquid->viscosity);
+    kiln_array_free(liquid->context, &liquid->give);
+    kiln_array_free(liquid->context, &liquid->viscous);
+    kiln_array_free(liquid->context, &liquid->density);
+    kiln_array_free(liquid->context, &liquid->p);
+    kiln_array_free(liquid->context, &liquid->goal);
+    kiln_array_free(liquid->context, &liquid->found);
+    kiln_array_free(liquid->context, &liquid->blocks);
+    kiln_array_free(liquid->context, &liquid->inertia);
+    kiln_bsr_free(&liquid->slow);
+    kiln_array_free(liquid->context, &liquid->sums);
+}
+
+static bool is_liquid(const kiln_mesh *mesh, const kiln_material *materials,
+                      const uint32_t *material_of, uint32_t t)
+{
+    return mesh->tet[t].v[0] != KILN_NONE && materials[material_of[t]].liquid;
+}
+
+static kiln_status build_rings(kiln_liquid *l, size_t rows, const kiln_material *materials,
+                               const uint32_t *material_of, kiln_error *error)
+{
+    size_t tets = l->mesh->table[KILN_ON_TET].used;
+    uint8_t *keeps = kiln_resize(l->context, NULL, 0, tets + 1);
+    if (!keeps)
+        return kiln_fail_memory(error, tets + 1);
+    for (uint32_t t = 0; t < tets; t++) {
+        keeps[t] = is_liquid(l->mesh, materials, material_of, t);
+        l->viscosity.data[t] = keeps[t] ? materials[material_of[t]].viscosity : 0.0;
+    }
+    kiln_status status = kiln_ring_volume_build(&l->rings, l->mesh, rows, keeps, error);
+    kiln_release(l->context, keeps, tets + 1);
+    return status;
+}
+
+static kiln_status build_surface(kiln_liquid *l, const kiln_material *materials,
+                                 const uint32_t *material_of, kiln_error *error)
+{
+    const kiln_mesh *mesh = l->mesh;
+    size_t faces = mesh->table[KILN_ON_FACE].used, bytes = (faces + 1) * sizeof(double);
+    double *gamma = kiln_resize(l->context, NULL, 0, bytes);
+    if (!gamma)
+        return kiln_fail_memory(error, bytes);
+    for (uint32_t f = 0; f < faces; f++) {
+        uint32_t at = mesh->face[f].at;
+        gamma[f] = at == KILN_NONE ? 0.0 : materials[material_of[at / 4]].surface_tension;
+    }
+    kiln_status status = kiln_surface_energy_build(l->surface, mesh, gamma, error);
+    kiln_release(l->context, gamma, bytes);
+    return status;
+}
+
+kiln_status kiln_liquid_build(kiln_liquid *liquid, const kiln_mesh *mesh, size_t rows,
+                              const kiln_material *materials, const uint32_t *material_of,
+                              kiln_error *error)
+{
+    size_t tets = mesh->table[KILN_ON_TET].used;
+    liquid->mesh = mesh;
+    liquid->used = liquid->mixed = false;
+    for (uint32_t t = 0; t < tets; t++)
+        if (mesh->tet[t].v[0] != KILN_NONE)
+            *(is_liquid(mesh, materials, material_of, t) ? &liquid->used : &liquid->mixed) = true;
+    if (!liquid->used)
+        return KILN_OK;
+    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->viscosity, tets, error));
+    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->give, tets, error));
+    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->viscous, tets, error));
+    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->density, tets, error));
+    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->p, rows, error));
+    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->goal, rows, error));
+    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->found, rows, error));
+    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->inertia, rows, error));
+    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->sums, 2 * mesh->parts.count, error));
+    KILN_TRY(build_rings(liquid, rows, materials, material_of, error));
+    const kiln_cliques tets_of = {
+        .count = liquid->rings.kept.count, .size = 4, .row = liquid->rings.corner.data};
+    KILN_TRY(kiln_bsr_set_pattern(&liquid->slow, rows, &tets_of, 1, error));
+    return build_surface(liquid, materials, material_of, error);
+}
+
+static double volume_of(const kiln_tet *tet, const double *x)
+{
+    kiln_vec3 p[4];
+    for (int k = 0; k < 4; k++)
+        p[k] = kiln_v3(x[3 * (size_t)tet->v[k]], x[3 * (size_t)tet->v[k] + 1],
+                       x[3 * (size_t)tet->v[k] + 2]);
+    return kiln_v3_dot(kiln_v3_cross(kiln_v3_sub(p[1], p[0]), kiln_v3_sub(p[2], p[0])),
+                       kiln_v3_sub(p[3], p[0])) /
+           6.0;
+}
+
+/* What each tet has in C: the stiffness of its mass and its viscosity against the pressure. */
+static void find_give(kiln_liquid *l, const kiln_liquid_start *start)
+{
+    const kiln_mesh *mesh = l->mesh;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        l->give.data[t] = l->density.data[t] = 0.0;
+        if (mesh->tet[t].v[0] == KILN_NONE)
+            continue;
+        double volume = volume_of(&mesh->tet[t], start->x);
+        double length = cbrt(6.0 * sqrt(2.0) * volume);
+        double density = start->mass[t] / volume;
+        l->density.data[t] = density;
+        l->give.data[t] =
+            STABILISATION * volume /
+            (density * length * length / start->scale + l->viscosity.data[t] / start->tau);
+    }
+}
+
+/* Where viscosity outweighs inertia within a tet, or there is solid matter too. S of viscosity
+ * alone is what its mean pressures in tets do, and C. */
+static void find_stiffness(kiln_liquid *l, const kiln_liquid_start *start)
+{
+    const kiln_mesh *mesh = l->mesh;
+    size_t vertices = mesh->table[KILN_ON_VERTEX].used, tets = mesh->table[KILN_ON_TET].used;
+    double ratio = 0.0;
+    for (size_t i = 0; i < l->rings.rows; i++)
+        l->inertia.data[i] = i < vertices ? start->lumped[i] / start->scale : 0.0;
+    for (uint32_t t = 0; t < tets; t++) {
+        l->viscous.data[t] = 0.0;
+        if (!(l->density.data[t] > 0.0))
+            continue;
+        double volume = start->mass[t] / l->density.data[t],
+               length = cbrt(6.0 * sqrt(2.0) * volume);
+        double viscous = fmax(l->viscosity.data[t] / start->tau, 1e-300);
+        ratio = fmax(ratio, viscous * start->scale / (l->density.data[t] * length * length));
+        l->viscous.data[t] = STABILISATION * volume / viscous;
+    }
+    l->stiff = l->mixed || ratio > STIFF;
+    if (l->stiff)
+        kiln_ring_volume_weigh(&l->rings, l->viscous.data, MEAN_WEIGHT / STABILISATION, &l->slow);
+    l->stiffness = (kiln_saddle_stiff){l->inertia.data, &l->slow};
+}
+
+/* Of each part of the mesh: the volume of what is liquid in it, and what that should be. */
+static void sum_parts(kiln_liquid *l, const double *x)
+{
+    const kiln_mesh *mesh = l->mesh;
+    const kiln_offsets offsets = kiln_offsets_of(mesh);
+    memset(l->sums.data, 0, 2 * mesh->parts.count * sizeof(double));
+    for (size_t i = 0; i < l->rings.corner.count / 4; i++) {
+        uint32_t t = l->rings.kept.data[i];
+        double volume = volume_of(&mesh->tet[t], x), *sum = l->sums.data + 2 * mesh->info[t].part;
+        sum[0] += volume;
+        sum[1] += offsets.rest_volume ? offsets.rest_volume[t] : volume;
+    }
+}
+
+/* What a vertex has, and a share of what its part has lost: to give each vertex back what it has
+ * lost itself would turn the noise of remeshing into motion (a drop crumpled in 60 ms). */
+static void find_goals(kiln_liquid *l, const double *x)
+{
+    const kiln_mesh *mesh = l->mesh;
+    sum_parts(l, x);
+    kiln_ring_volume_find(&l->rings, mesh, NULL, x, l->goal.data);
+    for (size_t i = 0; i < l->rings.rows; i++) {
+        if (l->goal.data[i] == 0.0)
+            continue;
+        const double *sum = l->sums.data + 2 * mesh->info[mesh->vertex[i].tet].part;
+        double missing = RECOVERY * (sum[1] / sum[0] - 1.0);
+        l->goal.data[i] *= 1.0 + fmax(-MOST_RECOVERY, fmin(MOST_RECOVERY, missing));
+    }
+}
+
+void kiln_liquid_begin(kiln_liquid *liquid, const kiln_liquid_start *start)
+{
+    const kiln_field *field =
+        kiln_mesh_field(liquid->mesh, KILN_ON_VERTEX, KILN_FIELD_LIQUID_PRESSURE);
+    const double *pressure = (const double *)(const void *)field->data;
+    size_t vertices = liquid->mesh->table[KILN_ON_VERTEX].used;
+    liquid->acceleration = start->acceleration;
+    for (size_t i = 0; i < liquid->rings.rows; i++)
+        liquid->p.data[i] = i < vertices ? -pressure[i] : 0.0;
+    find_give(liquid, start);
+    find_stiffness(liquid, start);
+    kiln_ring_volume_stabilise(&liquid->rings, liquid->give.data);
+    find_goals(liquid, start->x);
+}
+
+void kiln_liquid_keep(const kiln_liquid *liquid, double *pressure)
+{
+    for (size_t i = 0; i < liquid->mesh->table[KILN_ON_VERTEX].used; i++)
+        pressure[i] = -liquid->p.data[i];
+}

@@ -1,0 +1,63 @@
+/* Liquid among the bodies of a step: tets of materials that say `liquid` keep their volume about
+ * each vertex, resist with their viscosity alone and pull together along their surface.
+ *
+ * Pressure is the multiplier of that (solve/equality.h), the vertex field "liquid_pressure" (Pa,
+ * rule interpolate) of the mesh, where the next step starts from. What volume a
+ * vertex is to have is what it has, drawn towards the rest volumes of its part of the mesh by a
+ * tenth of the difference in a step: what remeshing changes comes back, momentum untouched. */
+#ifndef KILN_STEP_LIQUID_H
+#define KILN_STEP_LIQUID_H
+
+#include "fem/material.h"
+#include "fem/ring_volume.h"
+#include "fem/surface_energy.h"
+#include "solve/equality.h"
+
+#define KILN_FIELD_LIQUID_PRESSURE "liquid_pressure"
+
+typedef struct kiln_liquid {
+    kiln_context *context;
+    const kiln_mesh *mesh; /* borrowed */
+    bool used, mixed;      /* some tet is liquid; another is not */
+    kiln_ring_volume rings;
+    kiln_surface_energy *surface;
+    kiln_equality equality;
+    kiln_term pressure;       /* p . R */
+    kiln_f64_array viscosity; /* [tet slot] Pa s */
+    kiln_f64_array give;      /* [tet slot] part of each in C */
+    kiln_f64_array density;   /* [tet slot] kg/m^3 */
+    kiln_f64_array viscous;   /* [tet slot] viscosity, over a time, times volume: J */
+    kiln_f64_array p;         /* [row] less the pressure, Pa */
+    kiln_f64_array goal;      /* [row] m^3 */
+    kiln_f64_array sums;      /* [part][2] m^3: what it has, and what it should have */
+    kiln_f64_array found;     /* [row] scratch */
+    kiln_f64_array inertia;   /* [row] of a stiff matrix (solve/saddle.h) */
+    kiln_bsr slow;            /* likewise */
+    kiln_saddle_stiff stiffness;
+    bool stiff;
+    KILN_ARRAY_OF(uint64_t)
+    blocks;                 /* of the rings in Newton's matrix */
+    bool exact;             /* the Hessian is wanted as it is */
+    kiln_vec3 acceleration; /* of gravity */
+} kiln_liquid;
+
+kiln_status kiln_liquid_init(kiln_liquid *liquid, kiln_context *context, kiln_error *error);
+void kiln_liquid_free(kiln_liquid *liquid);
+/* Anew for the mesh as it is; `rows` of the solve, `material_of` [tet slot]. */
+kiln_status kiln_liquid_build(kiln_liquid *liquid, const kiln_mesh *mesh, size_t rows,
+                              const kiln_material *materials, const uint32_t *material_of,
+                              kiln_error *error);
+
+typedef struct kiln_liquid_start {
+    const double *x;        /* [row][3] at the begin */
+    const double *mass;     /* [tet slot] kg */
+    const double *lumped;   /* [vertex slot] kg */
+    double scale, tau;      /* of the integrator: s^2, s */
+    kiln_vec3 acceleration; /* m/s^2, of all matter */
+} kiln_liquid_start;
+/* A try begins, with the pressure that the mesh has. */
+void kiln_liquid_begin(kiln_liquid *liquid, const kiln_liquid_start *start);
+/* Its pressure to the column. */
+void kiln_liquid_keep(const kiln_liquid *liquid, double *pressure);
+
+#endif

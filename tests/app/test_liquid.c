@@ -1,0 +1,90 @@
+/* Liquid in scenes: what is refused, a drop that swings while its mesh changes, and its bits. */
+#include "program.h"
+
+#include <math.h>
+
+enum { TEXT = 1 << 16 };
+
+static const char scene[] =
+    "local water = material { density = 997, viscosity = 0,\n"
+    "                         liquid = liquid { surface_tension = 70.38e-3 } }\n"
+    "return scene { duration = 4e-3, gravity = { 0, 0, 0 }, output = { checkpoint = 1e-3 },\n"
+    "  bodies = { body { shape = shape.ball { radius = 2e-3, h = 0.9e-3 }, scale = { 2, 1, 1 },\n"
+    "             velocity = { 0.3, 0.1, 0 }, spin = { 0, 20, 0 }, material = water } },\n"
+    "  step = { integrator = param('by', 'bdf2'), dt = 2.5e-4 },\n"
+    "  remesh = remesh { method = param('method', 'local'), space = 'world', quality = 0.35 },\n"
+    "  contact = param('touch', 'no') == 'yes' and contact { bodies = true } or nil }\n";
+
+static void expect_refused(const char *arguments, const char *words)
+{
+    char command[512], text[TEXT];
+    snprintf(command, sizeof command, "check drop.lua %s", arguments);
+    ck_assert_int_eq(run_program(command), 2);
+    read_file(".err", text, sizeof text);
+    ck_assert_msg(strstr(text, words) != NULL, "'%s' lacks '%s'", text, words);
+}
+
+START_TEST(what_liquid_cannot_be_with_is_refused)
+{
+    write_file("drop.lua", scene);
+    ck_assert_int_eq(run_program("check drop.lua"), 0);
+    expect_refused("--set by=newmark", "step.integrator: liquid flows by");
+    expect_refused("--set touch=yes", "surfaces of liquid");
+    expect_refused("--set method=global", "remesh.method");
+    write_file("drop.lua", "return scene { duration = 1, bodies = { body { shape = shape.ball { },"
+                           "material = material { young = 1, liquid = liquid {} } } } }");
+    expect_refused("", "young: is of solids");
+    write_file("drop.lua", "return scene { duration = 1, bodies = { body { shape = shape.ball { },"
+                           "material = material { } } } }");
+    expect_refused("", "young: must be given");
+}
+END_TEST
+
+/* The column of that number in the row of that number, from 0. */
+static double figure(const char *folder_of_run, int row, int column)
+{
+    char path[100], text[TEXT], *at = text;
+    snprintf(path, sizeof path, "%s/stats.csv", folder_of_run);
+    read_file(path, text, sizeof text);
+    for (int i = 0; i <= row; i++)
+        at = strchr(at, '\n') + 1;
+    for (int i = 0; i < column; i++)
+        at = strchr(at, ',') + 1;
+    return strtod(at, NULL);
+}
+
+/* Columns of stats.csv. */
+enum { VOLUME = 6, REST_VOLUME = 7, PX = 8, PY = 9, LY = 12, CHANGED = 42 };
+
+START_TEST(a_drop_keeps_what_it_has)
+{
+    write_file("drop.lua", scene);
+    ck_assert_int_eq(run_program("run drop.lua -o a --threads 1 --quiet"), 0);
+    double changed = 0.0;
+    for (int row = 1; row <= 16; row++)
+        changed += figure("a", row, CHANGED);
+    ck_assert_msg(changed > 0.0, "the mesh has not changed");
+    ck_assert_double_eq_tol(figure("a", 16, REST_VOLUME) / figure("a", 0, REST_VOLUME), 1.0, 1e-12);
+    ck_assert_double_eq_tol(figure("a", 16, VOLUME) / figure("a", 0, VOLUME), 1.0, 2e-3);
+    double P = hypot(figure("a", 0, PX), figure("a", 0, PY));
+    ck_assert_double_eq_tol(figure("a", 16, PX), figure("a", 0, PX), 1e-9 * P);
+    ck_assert_double_eq_tol(figure("a", 16, PY), figure("a", 0, PY), 1e-9 * P);
+    ck_assert_double_eq_tol(figure("a", 16, LY) / figure("a", 0, LY), 1.0, 1e-6);
+    /* Two threads, stopped and resumed. */
+    ck_assert_int_eq(run_program("run drop.lua -o b --threads 2 --until 2e-3 --quiet"), 0);
+    ck_assert_int_eq(run_program("run drop.lua -o b --threads 2 --resume --quiet"), 0);
+    ck_assert_int_eq(run_shell("for r in a b; do cut -d, -f1-19 $r/stats.csv | tail -1 >$r.row; "
+                               "done; cmp a.row b.row"),
+                     0);
+}
+END_TEST
+
+Suite *kiln_test_suite(void)
+{
+    Suite *suite = suite_create("liquid");
+    TCase *c = kiln_test_case(suite, "all");
+    tcase_add_checked_fixture(c, open_folder, leave_folder);
+    tcase_add_test(c, what_liquid_cannot_be_with_is_refused);
+    tcase_add_test(c, a_drop_keeps_what_it_has);
+    return suite;
+}

@@ -1,0 +1,465 @@
+/* Liquids against closed forms (validation.md, 5). */
+#include "measure/fixture.h"
+#include "step/liquid.h"
+#include "validation/trial.h"
+
+#include <math.h>
+
+static const double PI = 3.14159265358979323846;
+
+static double *column(kiln_world *world, const char *name)
+{
+    const kiln_field *field = kiln_mesh_field(kiln_world_mesh(world), KILN_ON_VERTEX, name);
+    return (double *)(void *)field->data;
+}
+
+static void set_steps(kiln_trial *trial, kiln_integrator integrator, double dt, int steps)
+{
+    trial->scene.solid.integrator = integrator;
+    trial->scene.pace.dt = kiln_trial_number(trial, dt, 0, 0, 1);
+    trial->scene.pace.dt_min = 1e-6 * trial->scene.pace.dt;
+    trial->scene.duration = kiln_trial_number(trial, dt * steps, 0, 0, 1);
+}
+
+static void set_gravity(kiln_trial *trial, double g)
+{
+    trial->scene.gravity =
+        kiln_quantity_vector(kiln_trial_vector(trial, kiln_v3(0, 0, -g), 1, 0, -2));
+}
+
+/* Slip at walls of a box: patches 1 to 5, all but the top. */
+static kiln_status hold_walls(kiln_trial *trial, kiln_error *error)
+{
+    for (int patch = 1; patch <= 5; patch++) {
+        kiln_picks where;
+        KILN_TRY(kiln_trial_pick_patch(trial, patch, &where, error));
+        KILN_TRY(kiln_trial_hold(trial, &where, 1 << (patch - 1) / 2, NULL, error));
+    }
+    return KILN_OK;
+}
+
+/* L1. */
+
+typedef struct tank {
+    double speed, pressure; /* largest, of the scene's units; off, of the deepest */
+} tank;
+
+static kiln_status watch_tank(kiln_trial *trial, kiln_world *world, kiln_error *error)
+{
+    static const double height = 0.5, density = 997.0;
+    tank *out = trial->user;
+    kiln_stats stats = {.time = 0.0};
+    while (stats.time < trial->scene.duration * (1 - 1e-9))
+        KILN_TRY(kiln_trial_step(trial, world, &stats, error));
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    const kiln_vec3 *v = (const kiln_vec3 *)(const void *)column(world, "v");
+    const double *p = column(world, KILN_FIELD_LIQUID_PRESSURE);
+    for (uint32_t i = 0; i < mesh->table[KILN_ON_VERTEX].used; i++) {
+        kiln_vec3 x = kiln_trial_vector_back(trial, mesh->x[i], 1, 0, 0);
+        double deepest = density * 9.81 * height, exact = density * 9.81 * (height - x.z);
+        kiln_vec3 speed = kiln_trial_vector_back(trial, v[i], 1, 0, -1);
+        out->speed = fmax(out->speed, kiln_v3_norm(speed));
+        out->pressure = fmax(out->pressure,
+                             fabs(p[i] / kiln_trial_number(trial, 1, -1, 1, -2) - exact) / deepest);
+    }
+    return KILN_OK;
+}
+
+static kiln_status fill_tank(kiln_validation *validation, const kiln_view *view,
+                             const char *pattern, kiln_integrator integrator, tank *out,
+                             kiln_error *error)
+{
+    kiln_trial trial;
+    const int cells[3] = {2, 2, 5};
+    *out = (tank){0};
+    kiln_trial_begin(&trial, kiln_validation_context(validation), view);
+    set_steps(&trial, integrator, 0.01, 3);
+    set_gravity(&trial, 9.81);
+    trial.scene.solid.newton.tolerance = 1e-15;
+    trial.user = out;
+    kiln_status status = kiln_trial_liquid(&trial, 997, 0, 0, error);
+    if (status == KILN_OK)
+        status = kiln_trial_box(&trial, kiln_v3(0.2, 0.2, 0.5), cells, pattern, error);
+    if (status == KILN_OK)
+        status = hold_walls(&trial, error);
+    if (status == KILN_OK)
+        status = kiln_trial_build(&trial, watch_tank, error);
+    kiln_trial_end(&trial);
+    return status;
+}
+
+kiln_status kiln_validate_L1(kiln_validation *validation, kiln_error *error)
+{
+    static const char *const patterns[] = {"kuhn", "mirrored"};
+    static const kiln_integrator integrators[] = {KILN_IMPLICIT_EULER, KILN_BDF2};
+    for (size_t row = 0; kiln_view_at(row); row++)
+        for (int i = 0; i < 2; i++)
+            for (int k = 0; k < 2; k++) {
+                const kiln_view *view = kiln_view_at(row);
+                const char *name = kiln_integrator_name(integrators[i]);
+                tank t;
+                KILN_TRY(fill_tank(validation, view, patterns[k], integrators[i], &t, error));
+                kiln_validation_report(validation, t.speed, kiln_at_most(1e-12),
+                                       "%s, %s, %s: largest speed after three steps, m/s", name,
+                                       patterns[k], view->name);
+                kiln_validation_report(validation, t.pressure, kiln_at_most(1e-8),
+                                       "%s, %s, %s: pressure off, of the deepest", name,
+                                       patterns[k], view->name);
+            }
+    return KILN_OK;
+}
+
+/* L2 and L3: drops. */
+
+typedef struct swing {
+    double last, time, at[3]; /* a value, and when it changed its sign */
+    int count;
+    double pressure;  /* mean, by volume, Pa */
+    double volume[2]; /* first, and farthest off it, of it */
+    double centre;    /* m, farthest off the first */
+} swing;
+
+static void follow(swing *s, double value, double time)
+{
+    if (s->count < 3 && time > 0.0 && s->last * value < 0.0)
+        s->at[s->count++] = s->time + (time - s->time) * s->last / (s->last - value);
+    s->last = value;
+    s->time = time;
+}
+
+typedef struct drop_sums {
+    double volume, pressure, spread; /* of x^2 less half of y^2 + z^2 */
+    kiln_vec3 centre;
+} drop_sums;
+
+static drop_sums sum_drop(const kiln_trial *trial, kiln_world *world)
+{
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    const double *p = column(world, KILN_FIELD_LIQUID_PRESSURE);
+    drop_sums sum = {0};
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        kiln_vec3 x[4], mean = {0, 0, 0};
+        double pressure = 0.0, square = 0.0;
+        if (mesh->tet[t].v[0] == KILN_NONE)
+            continue;
+        for (int k = 0; k < 4; k++) {
+            x[k] = kiln_trial_vector_back(trial, mesh->x[mesh->tet[t].v[k]], 1, 0, 0);
+            mean = kiln_v3_madd(mean, 0.25, x[k]);
+            pressure += 0.25 * p[mesh->tet[t].v[k]];
+        }
+        for (int k = 0; k < 5; k++) { /* integrals of squares: corners and the mean */
+            kiln_vec3 q = k < 4 ? x[k] : mean;
+            square += (k < 4 ? 0.05 : 0.8) * (q.x * q.x - 0.5 * (q.y * q.y + q.z * q.z));
+        }
+        double volume = kiln_v3_dot(kiln_v3_cross(kiln_v3_sub(x[1], x[0]), kiln_v3_sub(x[2], x[0])),
+                                    kiln_v3_sub(x[3], x[0])) /
+                        6.0;
+        sum.volume += volume;
+        sum.pressure += volume * pressure;
+        sum.spread += volume * square;
+        sum.centre = kiln_v3_madd(sum.centre, volume, mean);
+    }
+    sum.pressure /= sum.volume * kiln_trial_number(trial, 1, -1, 1, -2);
+    sum.centre = kiln_v3_scale(sum.centre, 1.0 / sum.volume);
+    return sum;
+}
+
+static kiln_status watch_drop(kiln_trial *trial, kiln_world *world, kiln_error *error)
+{
+    swing *out = trial->user;
+    kiln_stats stats = {.time = 0.0};
+    drop_sums first = sum_drop(trial, world);
+    follow(out, first.spread, 0.0);
+    out->volume[0] = first.volume;
+    while (stats.time < trial->scene.duration * (1 - 1e-9)) {
+        KILN_TRY(kiln_trial_step(trial, world, &stats, error));
+        drop_sums now = sum_drop(trial, world);
+        follow(out, now.spread, stats.time / kiln_trial_number(trial, 1, 0, 0, 1));
+        out->pressure = now.pressure;
+        out->volume[1] = fmax(out->volume[1], fabs(now.volume / first.volume - 1.0));
+        out->centre = fmax(out->centre, kiln_v3_norm(kiln_v3_sub(now.centre, first.centre)));
+    }
+    return KILN_OK;
+}
+
+typedef struct drop_case {
+    const char *settings; /* of a ball of radius 1 */
+    double radius, aspect, density, tension, dt;
+    int steps;
+    kiln_integrator integrator;
+} drop_case;
+
+static kiln_status run_drop(kiln_validation *validation, const kiln_view *view, const drop_case *c,
+                            swing *out, kiln_error *error)
+{
+    kiln_trial trial;
+    kiln_soup soup;
+    *out = (swing){0};
+    kiln_trial_begin(&trial, kiln_validation_context(validation), view);
+    set_steps(&trial, c->integrator, c->dt, c->steps);
+    trial.user = out;
+    kiln_status status = kiln_trial_liquid(&trial, c->density, 0, c->tension, error);
+    if (status == KILN_OK)
+        status = kiln_fixture_soup(trial.context, "ball", c->settings, &soup, error);
+    if (status == KILN_OK) {
+        double volume = 0.0, across = pow(c->aspect, -1.0 / 3.0), along = c->aspect * across;
+        for (size_t t = 0; t < soup.tets.count; t++) {
+            const kiln_vec3 *p = soup.points.data;
+            const uint32_t *v = soup.tets.data[t].v;
+            volume += kiln_v3_dot(kiln_v3_cross(kiln_v3_sub(p[v[1]], p[v[0]]),
+                                                kiln_v3_sub(p[v[2]], p[v[0]])),
+                                  kiln_v3_sub(p[v[3]], p[v[0]])) /
+                      6.0;
+        }
+        double size = c->radius * cbrt(4.0 / 3.0 * PI / volume); /* the volume of the ball */
+        for (size_t i = 0; i < soup.points.count; i++) {
+            kiln_vec3 *p = &soup.points.data[i];
+            *p = kiln_v3(size * along * p->x, size * across * p->y, size * across * p->z);
+        }
+        status = kiln_trial_body(&trial, &soup, error);
+    }
+    if (status == KILN_OK)
+        status = kiln_trial_build(&trial, watch_drop, error);
+    kiln_trial_end(&trial);
+    return status;
+}
+
+kiln_status kiln_validate_L2(kiln_validation *validation, kiln_error *error)
+{
+    static const drop_case c = {"radius=1 h=0.3", 2e-3, 1.0, 997,
+                                70.38e-3,         1e-5, 1,   KILN_IMPLICIT_EULER};
+    for (size_t row = 0; kiln_view_at(row); row++) {
+        swing s;
+        KILN_TRY(run_drop(validation, kiln_view_at(row), &c, &s, error));
+        kiln_validation_report(validation, s.pressure, kiln_near_relative(70.38, 0.006),
+                               "%s: mean pressure, Pa", kiln_view_at(row)->name);
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln_validate_L3(kiln_validation *validation, kiln_error *error)
+{
+    static const drop_case c = {"radius=1 h=0.3", 2.5198e-3, 1.2, 997,
+                                70.38e-3,         0.25e-3,   180, KILN_BDF2};
+    size_t views = kiln_validation_is_brief(validation) ? 1 : SIZE_MAX;
+    for (size_t row = 0; row < views && kiln_view_at(row); row++) {
+        const char *name = kiln_view_at(row)->name;
+        swing s;
+        KILN_TRY(run_drop(validation, kiln_view_at(row), &c, &s, error));
+        kiln_validation_report(validation, s.count == 3 ? 1e3 * (s.at[2] - s.at[0]) : NAN,
+                               kiln_near_relative(33.443 * 1.0071, 0.015), "%s: period, ms", name);
+        kiln_validation_report(validation, s.volume[1], kiln_at_most(0.005),
+                               "%s: volume off, of it", name);
+        kiln_validation_report(validation, s.centre / 2.5198e-3, kiln_at_most(0.005),
+                               "%s: centre off, of the radius", name);
+    }
+    return KILN_OK;
+}
+
+/* L6: all of it may go along x only. */
+
+static kiln_vec3 shear(const void *user, kiln_vec3 u, double time)
+{
+    (void)user;
+    (void)time;
+    return kiln_v3(1e-6 * cos(PI * u.z / 0.1), 0, 0);
+}
+
+/* Of the wave, by the mass of vertices. */
+static double wave_amplitude(const kiln_trial *trial, kiln_world *world)
+{
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    const kiln_vec3 *v = (const kiln_vec3 *)(const void *)column(world, "v");
+    const double *mass = kiln_mass_lumped(kiln_solid_mass(kiln_world_solid(world)));
+    double sum = 0.0, weight = 0.0;
+    for (uint32_t i = 0; i < mesh->table[KILN_ON_VERTEX].used; i++) {
+        double shape = cos(PI * kiln_trial_vector_back(trial, mesh->x[i], 1, 0, 0).z / 0.1);
+        sum += mass[i] * shape * kiln_trial_vector_back(trial, v[i], 1, 0, -1).x;
+        weight += mass[i] * shape * shape;
+    }
+    return sum / weight;
+}
+
+static kiln_status watch_wave(kiln_trial *trial, kiln_world *world, kiln_error *error)
+{
+    kiln_stats stats = {.time = 0.0};
+    double first = wave_amplitude(trial, world);
+    while (stats.time < trial->scene.duration * (1 - 1e-9))
+        KILN_TRY(kiln_trial_step(trial, world, &stats, error));
+    *(double *)trial->user = wave_amplitude(trial, world) / first;
+    return KILN_OK;
+}
+
+static kiln_status decay(kiln_validation *validation, const kiln_view *view,
+                         kiln_integrator integrator, double *left, kiln_error *error)
+{
+    kiln_trial trial;
+    const int cells[3] = {2, 2, 10};
+    kiln_trial_map map = {.place = shear, .l = 1, .t = -1};
+    kiln_picks all;
+    kiln_trial_begin(&trial, kiln_validation_context(validation), view);
+    map.trial = &trial;
+    set_steps(&trial, integrator, 0.02, 50);
+    trial.scene.solid.newton.tolerance = 1e-13;
+    trial.user = left;
+    kiln_status status = kiln_trial_liquid(&trial, 1000, 1, 0, error);
+    if (status == KILN_OK)
+        status = kiln_trial_box(&trial, kiln_v3(0.02, 0.02, 0.1), cells, "mirrored", error);
+    if (status == KILN_OK)
+        status = kiln_trial_pick_all(&trial, &all, error);
+    if (status == KILN_OK)
+        status = kiln_trial_hold(&trial, &all, 2 | 4, NULL, error);
+    if (status == KILN_OK) {
+        trial.scene.bodies.data[0].velocity = kiln_trial_quantity(&map);
+        status = kiln_trial_build(&trial, watch_wave, error);
+    }
+    kiln_trial_end(&trial);
+    return status;
+}
+
+kiln_status kiln_validate_L6(kiln_validation *validation, kiln_error *error)
+{
+    const double rate = PI * PI * 1.0 / (1000 * 0.01), h = 0.02;
+    for (size_t row = 0; kiln_view_at(row); row++) {
+        double left;
+        KILN_TRY(decay(validation, kiln_view_at(row), KILN_IMPLICIT_EULER, &left, error));
+        kiln_validation_report(validation, (pow(left, -1.0 / 50) - 1.0) / h,
+                               kiln_near_relative(rate, 0.02),
+                               "implicit-euler, %s: rate of decay, 1/s", kiln_view_at(row)->name);
+        KILN_TRY(decay(validation, kiln_view_at(row), KILN_BDF2, &left, error));
+        kiln_validation_report(validation, -log(left), kiln_near_relative(rate, 0.02),
+                               "bdf2, %s: rate of decay, 1/s", kiln_view_at(row)->name);
+    }
+    return KILN_OK;
+}
+
+/* L8. */
+
+static kiln_status watch_column(kiln_trial *trial, kiln_world *world, kiln_error *error)
+{
+    kiln_stats stats = {.time = 0.0};
+    while (stats.time < trial->scene.duration * (1 - 1e-9))
+        KILN_TRY(kiln_trial_step(trial, world, &stats, error));
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    const kiln_vec3 *v = (const kiln_vec3 *)(const void *)column(world, "v");
+    double sum = 0.0, highest = -INFINITY;
+    int count = 0;
+    for (uint32_t i = 0; i < mesh->table[KILN_ON_VERTEX].used; i++)
+        highest = fmax(highest, kiln_trial_vector_back(trial, mesh->x[i], 1, 0, 0).z);
+    for (uint32_t i = 0; i < mesh->table[KILN_ON_VERTEX].used; i++)
+        if (kiln_trial_vector_back(trial, mesh->x[i], 1, 0, 0).z > highest - 1e-4) {
+            sum -= kiln_trial_vector_back(trial, v[i], 1, 0, -1).z;
+            count++;
+        }
+    *(double *)trial->user = sum / count;
+    return KILN_OK;
+}
+
+static kiln_status sink(kiln_validation *validation, const kiln_view *view, const char *settings,
+                        double *speed, kiln_error *error)
+{
+    kiln_trial trial;
+    kiln_soup soup;
+    kiln_picks base;
+    kiln_trial_begin(&trial, kiln_validation_context(validation), view);
+    set_steps(&trial, KILN_IMPLICIT_EULER, 2.5e-3, 10);
+    set_gravity(&trial, 9.81e-3); /* so little that it keeps its height meanwhile */
+    trial.user = speed;
+    kiln_status status = kiln_trial_liquid(&trial, 1000, 1e3, 0, error);
+    if (status == KILN_OK)
+        status = kiln_fixture_soup(trial.context, "cylinder", settings, &soup, error);
+    if (status == KILN_OK) {
+        double lowest = INFINITY;
+        for (size_t i = 0; i < soup.points.count; i++)
+            lowest = fmin(lowest, soup.points.data[i].z);
+        for (size_t i = 0; i < soup.points.count; i++)
+            soup.points.data[i].z -= lowest;
+        status = kiln_trial_body(&trial, &soup, error);
+    }
+    if (status == KILN_OK)
+        status = kiln_trial_pick_below(&trial, 1e-6, &base, error);
+    if (status == KILN_OK)
+        status = kiln_trial_hold(&trial, &base, 4, NULL, error);
+    if (status == KILN_OK)
+        status = kiln_trial_build(&trial, watch_column, error);
+    kiln_trial_end(&trial);
+    return status;
+}
+
+kiln_status kiln_validate_L8(kiln_validation *validation, kiln_error *error)
+{
+    const double speed = 1000 * 9.81e-3 * 0.01 / 6e3;
+    for (size_t row = 0; kiln_view_at(row); row++) {
+        double measured;
+        KILN_TRY(sink(validation, kiln_view_at(row), "radius=0.01 height=0.1 h=0.005", &measured,
+                      error));
+        kiln_validation_report(validation, measured, kiln_near_relative(speed, 0.01),
+                               "%s: speed of the top, m/s", kiln_view_at(row)->name);
+    }
+    return KILN_OK;
+}
+
+/* L9: begins level, with the velocities of the mode. */
+
+static kiln_vec3 mode(const void *user, kiln_vec3 u, double time)
+{
+    (void)user;
+    (void)time;
+    double omega = sqrt(9.81 * PI * tanh(0.5 * PI)), size = 0.01 * omega / sinh(0.5 * PI);
+    return kiln_v3(-size * sin(PI * u.x) * cosh(PI * u.z), 0,
+                   size * cos(PI * u.x) * sinh(PI * u.z));
+}
+
+static kiln_status watch_slosh(kiln_trial *trial, kiln_world *world, kiln_error *error)
+{
+    swing *out = trial->user;
+    kiln_stats stats;
+    kiln_world_measure(world, &stats);
+    do {
+        kiln_vec3 P =
+            kiln_trial_vector_back(trial, kiln_v3(stats.px, stats.py, stats.pz), 1, 1, -1);
+        follow(out, P.x, stats.time / kiln_trial_number(trial, 1, 0, 0, 1));
+        if (stats.time >= trial->scene.duration * (1 - 1e-9))
+            return KILN_OK;
+        KILN_TRY(kiln_trial_step(trial, world, &stats, error));
+    } while (true);
+}
+
+static kiln_status slosh(kiln_validation *validation, const kiln_view *view, int n, swing *out,
+                         kiln_error *error)
+{
+    kiln_trial trial;
+    const int cells[3] = {n, 1, n / 2};
+    kiln_trial_map map = {.place = mode, .l = 1, .t = -1};
+    *out = (swing){0};
+    kiln_trial_begin(&trial, kiln_validation_context(validation), view);
+    map.trial = &trial;
+    set_steps(&trial, KILN_BDF2, 0.01, 160);
+    set_gravity(&trial, 9.81);
+    trial.user = out;
+    kiln_status status = kiln_trial_liquid(&trial, 1000, 0, 0, error);
+    if (status == KILN_OK)
+        status = kiln_trial_box(&trial, kiln_v3(1, 1.0 / n, 0.5), cells, "kuhn", error);
+    if (status == KILN_OK)
+        status = hold_walls(&trial, error);
+    if (status == KILN_OK) {
+        trial.scene.bodies.data[0].velocity = kiln_trial_quantity(&map);
+        status = kiln_trial_build(&trial, watch_slosh, error);
+    }
+    kiln_trial_end(&trial);
+    return status;
+}
+
+kiln_status kiln_validate_L9(kiln_validation *validation, kiln_error *error)
+{
+    size_t views = kiln_validation_is_brief(validation) ? 1 : SIZE_MAX;
+    for (size_t row = 0; row < views && kiln_view_at(row); row++)
+        for (int n = 8; n <= 16; n *= 2) {
+            swing s;
+            KILN_TRY(slosh(validation, kiln_view_at(row), n, &s, error));
+            kiln_validation_report(validation, s.count == 3 ? s.at[2] - s.at[0] : NAN,
+                                   kiln_near_relative(1.1818, 0.02), "%s, %d cells: period, s",
+                                   kiln_view_at(row)->name, n);
+        }
+    return KILN_OK;
+}
