@@ -155,6 +155,9 @@ kiln_status kiln_solid_drive(kiln_solid *solid, const kiln_driver *driver, doubl
 /* solid_energy.c: of a try that is good, before it is accepted. */
 kiln_status kiln_attempt_judge_energy(kiln_attempt *t, kiln_error *error);
 
+/* solid_check.c: whether the try may be taken, in its report. */
+void kiln_attempt_check(kiln_attempt *t);
+
 /* solid_watch.c: contact of a try of length h that is good, before it is accepted. */
 kiln_status kiln_solid_watch_room(kiln_solid *solid, kiln_error *error);
 void kiln_solid_watch_free(kiln_solid *solid);
