@@ -15,6 +15,7 @@ local case = param("case", "elastic")
 local height, width, turn_time = 4, 1, 4
 
 local plasticity = { low = 0.3, medium = 1.5, high = 8 } -- 1/s
+local size = { low = 0.35, medium = 0.3, high = 0.3, two = 0.3 } -- m in the world; others 0.7
 
 local function stuff(rate)
     return material {
@@ -64,7 +65,7 @@ return scene {
     remesh = remesh {
         method = "local",
         space = case == "world" and "world" or "material",
-        deformation = param("deformation", plasticity[case] and 0.35 or 0.7),
+        deformation = param("deformation", size[case] or 0.7),
         strain = param("strain", 45),
         size_min = 0.1,
         quality = 0.17,

@@ -4,6 +4,7 @@
 -- almost nothing, and he sinks, hangs over what stands around him and flows on the ground.
 --
 --   kiln run scenes/character.lua -o out/character
+--   kiln run scenes/character.lua -o out/men --set men=3 --set h=0.059   -- three of 33,000 tets
 --   kiln render out/character -o character.mp4 --camera=-80,12
 --
 -- With `--set h=0.09` it takes a tenth of the time.
@@ -35,9 +36,39 @@ local function molten(t) -- from 0 to 1 within half a second
     return math.max(0, math.min(1, (t - melts) / 0.5))
 end
 
+local men = param("men", 1)
+local bodies, obstacles = {}, { obstacle.plane { name = "ground", friction = 0.6 } }
+for i = 0, men - 1 do
+    local x = 2.5 * i -- m, along the row
+    local mark = i > 0 and tostring(i + 1) or ""
+    bodies[#bodies + 1] = body {
+        name = "man" .. mark,
+        shape = shape.figure { limbs = table.concat(limbs, "; "), blend = 0.07, h = h },
+        at = { x, 0, 0.015 },
+        turn = { axis = { 0, 0, 1 }, degrees = 25 * i },
+        velocity = function(u) return { 0.3 * u.z, 0, 0 } end,
+        material = material {
+            young = 1e5,
+            poisson = 0.4,
+            density = 200,
+            plastic = {
+                yield = function(c) return 2e4 + (200 - 2e4) * molten(c.t) end,
+                rate = function(c) return 40 * molten(c.t) end,
+            },
+        },
+    }
+    local function put(kind, name, values)
+        values.name, values.friction = name .. mark, 0.4
+        obstacles[#obstacles + 1] = obstacle[kind](values)
+    end
+    put("box", "block", { from = { x + 0.62, -0.4, 0 }, to = { x + 1.15, 0.2, 0.5 } })
+    put("cylinder", "post", { from = { x - 0.75, -0.05, 0 }, to = { x - 0.75, -0.05, 0.8 }, radius = 0.13 })
+    put("sphere", "stone", { centre = { x - 0.1, -0.75, 0.2 }, radius = 0.2 })
+end
+
 return scene {
     name = "character",
-    duration = 2,
+    duration = param("duration", 4),
     gravity = { 0, 0, -9.81 },
     step = {
         integrator = "bdf2",
@@ -47,34 +78,8 @@ return scene {
         solver = { backend = "pcg-ic", tolerance = 1e-5 },
     },
     output = { frame = 0.05, fields = { "mises", "velocity", "plastic_strain" } },
+    contact = { friction = 0.3 },
     remesh = remesh { method = "local", space = "world", follow = false },
-    bodies = {
-        body {
-            name = "man",
-            shape = shape.figure { limbs = table.concat(limbs, "; "), blend = 0.07, h = h },
-            at = { 0, 0, 0.015 },
-            velocity = function(u) return { 0.3 * u.z, 0, 0 } end,
-            material = material {
-                young = 1e5,
-                poisson = 0.4,
-                density = 200,
-                plastic = {
-                    yield = function(c) return 2e4 + (200 - 2e4) * molten(c.t) end,
-                    rate = function(c) return 40 * molten(c.t) end,
-                },
-            },
-        },
-    },
-    obstacles = {
-        obstacle.plane { name = "ground", friction = 0.6 },
-        obstacle.box { name = "block", from = { 0.62, -0.4, 0 }, to = { 1.15, 0.2, 0.5 }, friction = 0.4 },
-        obstacle.cylinder {
-            name = "post",
-            from = { -0.75, -0.05, 0 },
-            to = { -0.75, -0.05, 0.8 },
-            radius = 0.13,
-            friction = 0.4,
-        },
-        obstacle.sphere { name = "stone", centre = { -0.1, -0.75, 0.2 }, radius = 0.2, friction = 0.4 },
-    },
+    bodies = bodies,
+    obstacles = obstacles,
 }

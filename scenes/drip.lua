@@ -5,9 +5,11 @@
 -- tendril would break: Kiln has no fracture yet.
 --
 --   kiln run scenes/drip.lua -o out/drip
+--   kiln run scenes/drip.lua -o out/drip --set h=0.07   -- smooth: 5,600 to 40,000 tets
 --   kiln render out/drip -o drip.mp4 --edges
 
 local radius = 0.4
+local h = param("h", 0.16) -- m, edges of the start; all other sizes in proportion
 
 return scene {
     name = "drip",
@@ -18,7 +20,7 @@ return scene {
     bodies = {
         body {
             name = "drop",
-            shape = shape.ball { radius = radius, h = 0.16 },
+            shape = shape.ball { radius = radius, h = h },
             scale = { 1.2, 1.2, 1 },
             at = { 0, 0, -0.8 * radius },
             material = material {
@@ -37,10 +39,10 @@ return scene {
     },
     remesh = remesh {
         method = "local",
-        size_max = 0.2,
-        size_min = param("size_min", 0.03),
-        curvature = 0.8,
-        strain = 10,
+        size_max = 1.25 * h,
+        size_min = param("size_min", 0.19 * h),
+        curvature = 5 * h,
+        strain = 1.6 / h,
         quality = 0.2,
     },
 }

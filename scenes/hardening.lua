@@ -4,6 +4,7 @@
 -- little flow the rabbit is only elastic, bounces off and jiggles.
 --
 --   kiln run scenes/hardening.lua -o out/hardening
+--   kiln run scenes/hardening.lua -o out/hardening --set h=0.0067   -- 100,000 tets
 --   kiln render out/hardening -o hardening.mp4 --field plastic_strain --camera=-75,12
 
 local h = param("h", 0.016) -- m, edges
@@ -25,7 +26,7 @@ end
 
 return scene {
     name = "hardening",
-    duration = 1.2,
+    duration = 1.6,
     gravity = { 0, 0, -9.81 },
     step = {
         integrator = "bdf2",
@@ -47,7 +48,7 @@ return scene {
                 young = 5e4,
                 poisson = 0.4,
                 density = 1000,
-                plastic = { yield = 500, rate = 60, law = "stress", hardening = 40 },
+                plastic = { yield = 500, rate = 60, law = "stress", hardening = param("hardening", 3) },
             },
         },
     },

@@ -17,7 +17,7 @@ local dough = material {
     poisson = 0.4,
     density = 1000,
     damping_stiffness = 0.002,
-    plastic = plastic { yield = 250, rate = 40 },
+    plastic = plastic { yield = param("yield", 800), rate = 40 },
 }
 
 local function star()
@@ -61,7 +61,7 @@ return scene {
     step = {
         dt = 0.004,
         friction_speed = 0.01,
-        newton = { tolerance = 1e-5 },
+        newton = { tolerance = 1e-4 },
         -- Steps are short against the time that sound takes through a lump: few iterations do,
         -- the fewer as Newton's tolerance decides, not that of each of its systems.
         solver = { backend = "pcg-jacobi", tolerance = 1e-3 },

@@ -4,6 +4,7 @@
 -- nothing is left of the threshold: these parts are soft from then on and droop, the others stay hard.
 --
 --   kiln run scenes/stairs.lua -o out/stairs
+--   kiln run scenes/stairs.lua -o out/stairs --set h=0.0067   -- 100,000 tets
 --   kiln render out/stairs -o stairs.mp4 --field hardening --camera=-60,18
 
 local h = param("h", 0.016) -- m, edges
@@ -54,10 +55,10 @@ return scene {
             spin = { 0, 6, 0 },
             material = material {
                 model = "neo-hookean", -- cannot be turned inside out by an edge
-                young = 2e5,
+                young = 6e4,
                 poisson = 0.4,
                 density = 1000,
-                plastic = { yield = 26000, rate = 40, law = "work", hardening = -3 },
+                plastic = { yield = param("yield", 12000), rate = 60, law = "work", hardening = -3 },
             },
         },
     },

@@ -6,6 +6,7 @@
 -- that keeps shape and volume apart and the averaged pressure keep the tets from locking.
 --
 --   kiln run scenes/taylor.lua -o out/taylor
+--   kiln run scenes/taylor.lua -o out/taylor --set remesh.method=local   -- finer where it flows
 --   kiln render out/taylor -o taylor.mp4 --field plastic_strain --camera=-135,10
 
 local radius, sides = 3.2e-3, 8

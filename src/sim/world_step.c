@@ -106,6 +106,8 @@ static kiln_status make_some_step(kiln_world *world, double stop, kiln_step_repo
         if (world->report.outcome == KILN_STEP_DONE)
             return KILN_OK;
         state->rejected++;
+        kiln_log(world->context, KILN_LOG_INFO, "after %.6g s: a step of %.3g s is taken back: %s",
+                 begin, h, kiln_step_outcome_text(world->report.outcome));
         *gave_up = !world->moves || !kiln_pace_reject(&state->pace, &world->scene->pace, h);
         if (*gave_up) {
             kiln_world_diagnose(world, h, diagnosis);
@@ -137,10 +139,6 @@ kiln_status kiln_world_step(kiln_world *world, double stop, kiln_stats *stats, b
     stats->dt = state->clock.time - begin;
     stats->rejected = rejected;
     stats->t_step = kiln_wall_seconds() - started;
-    if (rejected > 0.0)
-        kiln_log(world->context, KILN_LOG_INFO,
-                 "step %.0f at %.6g s: %.0f tries rejected, dt %.3g s", stats->step, stats->time,
-                 rejected, stats->dt);
     if (sum.energy_taken > 0.0)
         kiln_log(world->context, KILN_LOG_INFO,
                  "step %.0f at %.6g s: made %.3g J from nothing, which was given back", stats->step,

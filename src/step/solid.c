@@ -386,6 +386,9 @@ kiln_status kiln_solid_rebuild(kiln_solid *solid, const kiln_material *materials
 {
     if (materials)
         memcpy(solid->materials.data, materials, solid->materials.count * sizeof *materials);
+    solid->flows = false;
+    for (size_t m = 0; m < solid->materials.count; m++)
+        solid->flows |= solid->materials.data[m].plastic.flows;
     KILN_TRY(make_ready(solid, error));
     return build_bodies(solid, error);
 }

@@ -40,6 +40,10 @@ typedef struct kiln_contact_watch {
     size_t pair_count;
 } kiln_contact_watch;
 
+/* VPF 5: matter that flows forgets what a step too long did to it. Larger than in steps that are
+ * short enough to look right (1.1 to 1.5 where dough falls on a floor). */
+#define KILN_FLOW_STRETCH 0.5
+
 typedef struct kiln_solid_options {
     kiln_integrator integrator;
     bool linearised; /* one Newton iteration, no line search */
@@ -51,9 +55,11 @@ typedef struct kiln_solid_options {
     int max_lags;         /* solves of a step while forces that follow change; 0: 30 */
     double lag_tolerance; /* by which part of themselves they may; 1e-6 or more with motion */
     double max_stretch;   /* reject when a stretch of a tet changes by a larger part (0.2: from 1 to
-                             1.2) in a step; 0: never */
-    double max_acceleration; /* reject when a vertex's velocity changes by more, m/s^2; 0: never */
-    double least_step;       /* s: one no longer is not refused for energy that it makes */
+                             1.2) in a step; 0: KILN_FLOW_STRETCH if matter flows, else never */
+    double max_acceleration; /* reject when a vertex's velocity changes by more, m/s^2; 0: if matter
+                                flows when those of an edge change by its length in a step */
+    double least_step;       /* s: one no longer is not refused for energy that it makes, nor by
+                                limits that nobody gave */
     double recover;          /* s in which vertices that begin inside an obstacle are led out; 0: at
                                 once */
     double friction_speed;   /* below this tangential speed friction sticks smoothly, m/s; 0: of

@@ -51,6 +51,7 @@ struct kiln_solid {
     size_t rows;                      /* vertex slots */
     size_t all;                       /* rows of the solve: those, then points of walls, held */
     double length;                    /* diagonal of the bounding box in u, m */
+    bool flows;                       /* some of its matter */
 
     /* [row][3]. The mesh itself is written only when a step, or an
      * increment of a static load, is accepted. */
@@ -153,6 +154,9 @@ kiln_status kiln_solid_drive(kiln_solid *solid, const kiln_driver *driver, doubl
 
 /* solid_energy.c: of a try that is good, before it is accepted. */
 kiln_status kiln_attempt_judge_energy(kiln_attempt *t, kiln_error *error);
+
+/* solid_check.c: whether the try may be taken, in its report. */
+void kiln_attempt_check(kiln_attempt *t);
 
 /* solid_watch.c: contact of a try of length h that is good, before it is accepted. */
 kiln_status kiln_solid_watch_room(kiln_solid *solid, kiln_error *error);

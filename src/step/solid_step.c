@@ -1,13 +1,11 @@
 #include "base/assert.h"
 #include "base/parallel.h"
 #include "fem/yield_surfaces.h"
-#include "geom/predicates.h"
 #include "mesh/rewind.h"
 #include "mesh/txn.h"
 #include "step/solid_impl.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
 enum { GRAIN = 2048 };
@@ -60,120 +58,6 @@ static void combine(const kiln_attempt *t, const double *weight, double *out)
 {
     combination c = {t, weight, out};
     kiln_parallel_for(t->solid->context, 3 * t->solid->rows, 3 * GRAIN, combine_chunk, &c);
-}
-
-/* Checks. */
-
-typedef struct inspection {
-    const kiln_attempt *trial;
-    atomic_uint_least32_t worst; /* lowest slot that fails, KILN_NONE */
-} inspection;
-
-static void note_failure(inspection *i, uint32_t slot)
-{
-    uint_least32_t known = atomic_load(&i->worst);
-    while (slot < known && !atomic_compare_exchange_weak(&i->worst, &known, slot))
-        ;
-}
-
-static void finite_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
-{
-    (void)chunk;
-    (void)worker;
-    inspection *i = user;
-    const kiln_solid *s = i->trial->solid;
-    for (size_t v = begin; v < end; v++) {
-        double sum = 0.0; /* stays finite only if all are; overflow is no place for a body */
-        for (size_t c = 3 * v; c < 3 * v + 3; c++)
-            sum += 0.0 * s->x.data[c] + 0.0 * s->rate.data[c];
-        if (sum != 0.0)
-            note_failure(i, (uint32_t)v);
-    }
-}
-
-/* M3: positive in world space by the exact predicate. */
-static void inverted_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
-{
-    (void)chunk;
-    (void)worker;
-    inspection *i = user;
-    const kiln_mesh *mesh = i->trial->solid->mesh;
-    const kiln_vec3 *x = (const kiln_vec3 *)(const void *)i->trial->solid->x.data;
-    for (size_t t = begin; t < end; t++) {
-        const uint32_t *v = mesh->tet[t].v;
-        if (v[0] != KILN_NONE && !(kiln_orient3d(x[v[0]], x[v[1]], x[v[2]], x[v[3]]) > 0.0))
-            note_failure(i, (uint32_t)t);
-    }
-}
-
-static void acceleration_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
-{
-    (void)chunk;
-    (void)worker;
-    inspection *i = user;
-    const kiln_attempt *t = i->trial;
-    double limit = t->solid->options.max_acceleration * t->h;
-    const double *new = t->solid->rate.data, *old = t->history[KILN_HISTORY_V];
-    for (size_t v = begin; v < end; v++) {
-        kiln_vec3 d = kiln_v3(new[3 * v] - old[3 * v], new[3 * v + 1] - old[3 * v + 1],
-                              new[3 * v + 2] - old[3 * v + 2]);
-        if (kiln_v3_norm2(d) > limit * limit)
-            note_failure(i, (uint32_t)v);
-    }
-}
-
-/* With nothing to hold it a body falls until its forces are lost in the rounding of its place,
- * which to Newton looks like rest. */
-static void adrift_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
-{
-    (void)chunk;
-    (void)worker;
-    inspection *i = user;
-    const kiln_solid *s = i->trial->solid;
-    double limit = KILN_STATIC_FARTHEST * s->length;
-    const double *now = s->x.data, *before = i->trial->history[KILN_HISTORY_X];
-    for (size_t v = begin; v < end; v++) {
-        kiln_vec3 d = kiln_v3(now[3 * v] - before[3 * v], now[3 * v + 1] - before[3 * v + 1],
-                              now[3 * v + 2] - before[3 * v + 2]);
-        if (kiln_v3_norm2(d) > limit * limit)
-            note_failure(i, (uint32_t)v);
-    }
-}
-
-static bool passes(kiln_attempt *t, kiln_step_outcome outcome, size_t count, kiln_chunk_body body)
-{
-    inspection i = {.trial = t};
-    atomic_init(&i.worst, KILN_NONE);
-    kiln_parallel_for(t->solid->context, count, GRAIN, body, &i);
-    uint32_t worst = atomic_load(&i.worst);
-    if (worst == KILN_NONE)
-        return true;
-    t->report->outcome = outcome;
-    t->report->element = worst;
-    return false;
-}
-
-static void check(kiln_attempt *t)
-{
-    kiln_solid *s = t->solid;
-    const kiln_mesh *mesh = s->mesh;
-    uint32_t worst;
-    if (!passes(t, KILN_STEP_NOT_FINITE, s->rows, finite_chunk))
-        return;
-    if (t->scheme.scale == 0.0 && !passes(t, KILN_STEP_ADRIFT, s->rows, adrift_chunk))
-        return;
-    if (mesh->world_policy == KILN_WORLD_REJECT &&
-        !passes(t, KILN_STEP_INVERTED, mesh->table[KILN_ON_TET].used, inverted_chunk))
-        return;
-    if (t->scheme.scale > 0.0 && s->options.max_acceleration > 0.0 &&
-        !passes(t, KILN_STEP_ACCELERATION, s->rows, acceleration_chunk))
-        return;
-    if (s->options.max_stretch > 0.0 &&
-        kiln_elements_stretch(s->elements, s->x.data, kiln_solid_positions(s), &worst) >
-            1.0 + s->options.max_stretch) {
-        t->report->outcome = KILN_STEP_STRETCH;
-        t->report->element = worst;
-    }
 }
 
 /* Velocities. */
@@ -400,7 +284,7 @@ static kiln_status attempt(kiln_attempt *t, kiln_error *error)
     if (t->report->outcome == KILN_STEP_DONE)
         KILN_TRY(give_back(t, error));
     if (t->report->outcome == KILN_STEP_DONE)
-        check(t);
+        kiln_attempt_check(t);
     if (t->report->outcome != KILN_STEP_DONE)
         return KILN_OK;
     KILN_TRY(kiln_attempt_judge_energy(t, error));

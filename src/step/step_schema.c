@@ -143,9 +143,12 @@ static const kiln_schema_row solid_rows[] = {
                 "not. auto: consistent with remeshing, else lumped"},
     {"max_stretch", KILN_VALUE_NUMBER, SOLID(max_stretch), KILN_NOT_NEGATIVE, NULL, NULL,
      .meaning = "a step that changes a stretch of a tet by more than this part (0.2: a fifth) is "
-                "taken back; 0: never"},
+                "taken back; 0: 0.5 where matter flows, down to dt_min, else never"},
     {"max_acceleration", KILN_VALUE_NUMBER, SOLID(max_acceleration), KILN_NOT_NEGATIVE, "m/s^2",
-     NULL, .meaning = "a step that changes a velocity faster is taken back; 0: never"},
+     NULL,
+     .meaning = "a step that changes a velocity faster is taken back; 0: where matter flows, down "
+                "to dt_min, one that has the ends of an edge move against each other by its length "
+                "more than before; else never"},
     {"friction_speed", KILN_VALUE_NUMBER, SOLID(friction_speed), KILN_NOT_NEGATIVE, "m/s", NULL,
      .meaning =
          "slower than this, friction sticks smoothly; 0: a thousandth of the model's size in "

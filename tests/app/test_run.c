@@ -658,6 +658,10 @@ START_TEST(hard_runs_recover_or_say_why)
     static char text[TEXT];
     slurp("stuck/run.json", text);
     ck_assert_ptr_nonnull(strstr(text, "\"status\": \"gave up\""));
+    slurp("stuck/log.txt", text); /* each try, and why it was none */
+    ck_assert_msg(
+        strstr(text, "after 0 s: a step of 0.05 s is taken back: a vertex is accelerated"), "%s",
+        text);
     /* The advice is not what the scene has already. */
     expect(1,
            "$K run hard.lua -o flat --set bodies[1].velocity={0,0,-3000} --set step.dt_min=1e-6 "
