@@ -29,10 +29,10 @@ typedef struct kiln_scene_remesh {
                        the only wish, within wide limits */
     double contact; /* edges where something finer presses, of its radius */
     double size;    /* edges in the material, m */
-    double deformation;        /* edges in the world, m (F'F / h^2) */
-    double strain;             /* kappa of DLR eq. 7, 1/m: finer where the deformation changes */
-    bool strain_printed;       /* the equation as printed */
-    double curvature;          /* radians by which an edge along the surface may turn */
+    double deformation;  /* edges in the world, m (F'F / h^2) */
+    double strain;       /* kappa of DLR eq. 7, 1/m: finer where the deformation changes */
+    bool strain_printed; /* the equation as printed */
+    double curvature;    /* radians by which an edge along the surface may turn */
     double chord; /* of an edge: how far a surface that has flowed may be off it; with other wishes,
                      sizes that follow know bends by themselves: 0.025 */
     double size_min, size_max; /* m; 0: none, of the start mesh's mean edge */
