@@ -1,7 +1,7 @@
 -- A drop of water swings (Clausen et al. 2013, appendix A), or falls on a plane that it does not wet.
 --
 -- case=swing: an ellipsoid of 4, 2 and 2 mm without gravity. Surface tension draws it together, inertia
--- draws it out again, 36 ms later it is what it was. case=fall: a drop of 2 mm at 0.3 m/s that bounces.
+-- draws it out again, 36 ms later it is what it was. case=fall: a drop of 2 mm at 0.1 m/s that bounces.
 -- Nothing but inertia, surface tension and the volume of the water is in it.
 --
 --   kiln run scenes/droplet.lua -o out/droplet
@@ -28,7 +28,7 @@ return scene {
             shape = shape.ball { radius = 2e-3, h = param("h", 0.45e-3) },
             scale = falls and { 1, 1, 1 } or { 2, 1, 1 },
             at = { 0, 0, 2.5e-3 },
-            velocity = falls and { 0, 0, -0.3 } or { 0, 0, 0 },
+            velocity = { 0, 0, falls and -param("speed", 0.1) or 0 },
             material = water,
         },
     },

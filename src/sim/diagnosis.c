@@ -16,6 +16,12 @@ static const char *newton_text(const kiln_world *world, kiln_newton_outcome outc
 static const char *advice(const kiln_world *world)
 {
     const kiln_step_report *report = &world->report;
+    if (kiln_scene_has_liquid(world->scene))
+        return world->scene->remesh.method == KILN_REMESH_NONE
+                   ? "liquid that flows needs remesh = remesh { method = \"local\", space = "
+                     "\"world\" }"
+                   : "try shorter steps, a finer mesh or more viscosity; waves that break, "
+                     "splashes and fast impacts are beyond what liquid does today";
     switch (report->outcome) {
     case KILN_STEP_INVERTED:
         if (world->scene->holds.count > 0)

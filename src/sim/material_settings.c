@@ -185,7 +185,8 @@ static kiln_status take_plastic(kiln_scene_material *m, const kiln_plastic_setti
 static kiln_status take_liquid(kiln_material_settings *s, const kiln_given *given,
                                kiln_error *error)
 {
-    static const char *const solid[] = {"model", "young", "poisson", "plastic", "nodal_pressure"};
+    static const char *const solid[] = {"model",   "young",          "poisson",
+                                        "plastic", "nodal_pressure", "damping_stiffness"};
     for (size_t i = 0; i < sizeof solid / sizeof *solid; i++)
         if (kiln_is_given(given, solid[i]))
             return kiln_fail_setting(error, solid[i], "is of solids, and the material is liquid");

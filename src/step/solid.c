@@ -678,6 +678,10 @@ double kiln_solid_elastic_energy(kiln_solid *solid, const double *x)
         kiln_term *pressure = kiln_nodal_pressure_term(solid->pressure);
         energy += pressure->value(pressure->self, x);
     }
+    if (solid->liquid.used) {
+        kiln_term *surface = kiln_surface_energy_term(solid->liquid.surface);
+        energy += surface->value(surface->self, x);
+    }
     return energy;
 }
 

@@ -124,10 +124,8 @@ static double work_of_loads(const kiln_solid *s)
     double sum = kiln_term_delta(kiln_loads_term(s->loads), begin, s->x.data);
     for (size_t i = 0; i < s->more.count; i++)
         sum += kiln_term_delta(s->more.data[i], begin, s->x.data);
-    if (s->liquid.used) {
+    if (s->liquid.used) /* what volume is given back does work */
         sum += kiln_term_delta(&s->liquid.pressure, begin, s->x.data);
-        sum += kiln_term_delta(kiln_surface_energy_term(s->liquid.surface), begin, s->x.data);
-    }
     return -sum;
 }
 

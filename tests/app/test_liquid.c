@@ -34,6 +34,10 @@ START_TEST(what_liquid_cannot_be_with_is_refused)
     write_file("drop.lua", "return scene { duration = 1, bodies = { body { shape = shape.ball { },"
                            "material = material { young = 1, liquid = liquid {} } } } }");
     expect_refused("", "young: is of solids");
+    write_file("drop.lua",
+               "return scene { duration = 1, bodies = { body { shape = shape.ball { },"
+               "material = material { damping_stiffness = 1, liquid = liquid {} } } } }");
+    expect_refused("", "damping_stiffness: is of solids");
     write_file("drop.lua", "return scene { duration = 1, bodies = { body { shape = shape.ball { },"
                            "material = material { } } } }");
     expect_refused("", "young: must be given");
@@ -54,7 +58,7 @@ static double figure(const char *folder_of_run, int row, int column)
 }
 
 /* Columns of stats.csv. */
-enum { VOLUME = 6, REST_VOLUME = 7, PX = 8, PY = 9, LY = 12, CHANGED = 42 };
+enum { VOLUME = 6, REST_VOLUME, PX, PY, LY = 12, KINETIC = 14, ELASTIC, CHANGED = 42 };
 
 START_TEST(a_drop_keeps_what_it_has)
 {
@@ -70,6 +74,11 @@ START_TEST(a_drop_keeps_what_it_has)
     ck_assert_double_eq_tol(figure("a", 16, PX), figure("a", 0, PX), 1e-9 * P);
     ck_assert_double_eq_tol(figure("a", 16, PY), figure("a", 0, PY), 1e-9 * P);
     ck_assert_double_eq_tol(figure("a", 16, LY) / figure("a", 0, LY), 1.0, 1e-6);
+    double first = figure("a", 0, KINETIC) + figure("a", 0, ELASTIC);
+    double last = figure("a", 16, KINETIC) + figure("a", 16, ELASTIC);
+    ck_assert_double_gt(figure("a", 16, KINETIC), 1.01 * figure("a", 0, KINETIC));
+    ck_assert_double_le(last, first);
+    ck_assert_double_ge(last, 0.99 * first);
     /* Two threads, stopped and resumed. */
     ck_assert_int_eq(run_program("run drop.lua -o b --threads 2 --until 2e-3 --quiet"), 0);
     ck_assert_int_eq(run_program("run drop.lua -o b --threads 2 --resume --quiet"), 0);
