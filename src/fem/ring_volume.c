@@ -108,8 +108,7 @@ typedef struct ring_loop {
     kiln_bsr *H;
 } ring_loop;
 
-/* The gradient of its volume at the corners, each a third of the area of the face opposite. */
-static double find_gradients(const kiln_tet *tet, const double *x, double g[4][3])
+double kiln_ring_volume_gradients(const kiln_tet *tet, const double *x, double g[4][3])
 {
     kiln_vec3 p[4], e[4];
     for (int k = 0; k < 4; k++)
@@ -160,8 +159,8 @@ static void find_rows(void *user, size_t chunk, size_t begin, size_t end, int wo
         double sum = 0.0;
         for (uint64_t s = m->rings->first.data[i]; s < m->rings->first.data[i + 1]; s++) {
             const kiln_tet *tet = &m->mesh->tet[m->rings->tet.data[s] / 4];
-            double volume = find_gradients(tet, m->in, g);
-            sum += m->from ? volume - find_gradients(tet, m->from, g) : volume;
+            double volume = kiln_ring_volume_gradients(tet, m->in, g);
+            sum += m->from ? volume - kiln_ring_volume_gradients(tet, m->from, g) : volume;
         }
         m->out[i] = 0.25 * sum;
     }
@@ -186,7 +185,7 @@ static void add_gradient_rows(void *user, size_t chunk, size_t begin, size_t end
             const kiln_tet *tet = &m->mesh->tet[m->rings->tet.data[s] / 4];
             uint32_t own = m->rings->tet.data[s] % 4;
             double mean = 0.0;
-            find_gradients(tet, m->in, g);
+            kiln_ring_volume_gradients(tet, m->in, g);
             for (int k = 0; k < 4; k++)
                 mean += 0.25 * m->p[tet->v[k]];
             for (int c = 0; c < 3; c++)
@@ -217,27 +216,33 @@ static void add_edge(double *to, size_t stride, double scale, kiln_vec3 edge)
     to[2 * stride + 1] += scale * edge.x;
 }
 
-static void add_hessian_entry(const ring_loop *m, uint32_t row, uint64_t entry)
+void kiln_ring_volume_add_edge(const kiln_mesh *mesh, uint32_t tet, uint32_t own, uint32_t other,
+                               const double *x, double factor, uint32_t row, uint64_t block,
+                               kiln_bsr *H)
 {
     static const uint8_t others[4][4][2] = {{{0, 0}, {2, 3}, {3, 1}, {1, 2}},
                                             {{3, 2}, {0, 0}, {0, 3}, {2, 0}},
                                             {{1, 3}, {3, 0}, {0, 0}, {0, 1}},
                                             {{2, 1}, {0, 2}, {1, 0}, {0, 0}}};
-    const uint32_t own = m->rings->tet.data[entry] % 4;
-    const uint32_t *v = m->mesh->tet[m->rings->tet.data[entry] / 4].v;
+    const uint32_t *v = mesh->tet[tet].v;
+    const double *c = x + 3 * (size_t)v[others[own][other][0]];
+    const double *d = x + 3 * (size_t)v[others[own][other][1]];
+    size_t stride;
+    double *to = kiln_bsr_at(H, row, block, &stride);
+    add_edge(to, stride, -factor / 6.0, kiln_v3(d[0] - c[0], d[1] - c[1], d[2] - c[2]));
+}
+
+static void add_hessian_entry(const ring_loop *m, uint32_t row, uint64_t entry)
+{
+    const uint32_t tet = m->rings->tet.data[entry] / 4, own = m->rings->tet.data[entry] % 4;
     double mean = 0.0;
     for (int k = 0; k < 4; k++)
-        mean += 0.25 * m->p[v[k]];
+        mean += 0.25 * m->p[m->mesh->tet[tet].v[k]];
     for (uint32_t k = 0; k < 4; k++) {
         uint64_t block = m->blocks[4 * entry + k];
-        if (k == own || block == UINT64_MAX)
-            continue;
-        const double *c = m->in + 3 * (size_t)v[others[own][k][0]];
-        const double *d = m->in + 3 * (size_t)v[others[own][k][1]];
-        size_t stride;
-        double *to = kiln_bsr_at(m->H, row, block, &stride);
-        add_edge(to, stride, -m->scale * mean / 6.0,
-                 kiln_v3(d[0] - c[0], d[1] - c[1], d[2] - c[2]));
+        if (k != own && block != UINT64_MAX)
+            kiln_ring_volume_add_edge(m->mesh, tet, own, k, m->in, m->scale * mean, row, block,
+                                      m->H);
     }
 }
 
@@ -288,7 +293,7 @@ static void linearise_rows(void *user, size_t chunk, size_t begin, size_t end, i
         double *row = r->equations.value.data + 3 * start[i];
         memset(row, 0, 3 * (size_t)(start[i + 1] - start[i]) * sizeof *row);
         for (uint64_t s = r->first.data[i]; s < r->first.data[i + 1]; s++) {
-            find_gradients(&m->mesh->tet[r->tet.data[s] / 4], m->in, g);
+            kiln_ring_volume_gradients(&m->mesh->tet[r->tet.data[s] / 4], m->in, g);
             for (int k = 0; k < 4; k++)
                 for (int c = 0; c < 3; c++)
                     row[3 * r->place.data[4 * s + k] + c] += 0.25 * g[k][c];

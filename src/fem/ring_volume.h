@@ -42,6 +42,12 @@ void kiln_ring_volume_find(const kiln_ring_volume *rings, const kiln_mesh *mesh,
 /* g += scale times the gradient of p . R at x. */
 void kiln_ring_volume_add_gradient(const kiln_ring_volume *rings, const kiln_mesh *mesh,
                                    const double *x, const double *p, double scale, double *g);
+/* The volume of a tet at x, and in g its gradient at the corners, each a third of the area of the
+ * face opposite; and its Hessian between two of them, times `factor`, to a block of H. */
+double kiln_ring_volume_gradients(const kiln_tet *tet, const double *x, double g[4][3]);
+void kiln_ring_volume_add_edge(const kiln_mesh *mesh, uint32_t tet, uint32_t own, uint32_t other,
+                               const double *x, double factor, uint32_t row, uint64_t block,
+                               kiln_bsr *H);
 /* H += scale times the Hessian of p . R, which is of no sign; `blocks` [entry][4] are its places
  * there, UINT64_MAX before a row, found by the second for a pattern that has them. */
 void kiln_ring_volume_add_hessian(const kiln_ring_volume *rings, const kiln_mesh *mesh,

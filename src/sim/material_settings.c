@@ -207,7 +207,7 @@ static kiln_status finish_material(void *settings, const kiln_given *given, kiln
     if (s->liquid.liquid)
         KILN_TRY(take_liquid(s, given, error));
     else if (!kiln_is_given(given, "young"))
-        return kiln_fail_setting(error, "young", "must be given");
+        return kiln_fail_setting(error, "young", "must be given: Young's modulus");
     m->base.model = kiln_material_model_at((size_t)s->model);
     m->varies = m->young.evaluate || m->poisson.evaluate || m->viscosity.evaluate;
     if (!m->varies)

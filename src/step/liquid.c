@@ -10,6 +10,8 @@
 static const double STABILISATION = 0.1;
 /* Of the volume that is missing, in a step; and of the volume itself, at most. */
 static const double RECOVERY = 0.1, MOST_RECOVERY = 0.01;
+/* Of a density: tets that differ by no more have the same. */
+static const double ONE_DENSITY = 1e-6;
 static const double SOLVE_TOLERANCE = 1e-3; /* Newton goes on from what is left */
 enum { MOST_ITERATIONS = 400 };
 /* Viscosity over inertia of a tet, from which the matrix is factored. */
@@ -42,8 +44,26 @@ static void pressure_add(void *self, const double *x, double scale, double *g, k
 static bool pressure_set_exact(void *self, bool exact)
 {
     kiln_liquid *l = self;
-    l->exact = exact;
+    l->exact = l->weight.exact = exact;
     return true;
+}
+
+static double gravity_value(void *self, const double *x)
+{
+    kiln_liquid *l = self;
+    return kiln_weight_value(&l->weight, NULL, x);
+}
+
+static double gravity_delta(void *self, const double *x0, const double *x1)
+{
+    kiln_liquid *l = self;
+    return kiln_weight_value(&l->weight, x0, x1);
+}
+
+static void gravity_add(void *self, const double *x, double scale, double *g, kiln_bsr *H)
+{
+    kiln_liquid *l = self;
+    kiln_weight_add(&l->weight, x, scale, g, H);
 }
 
 static kiln_status pressure_attach(void *self, const kiln_bsr *H, kiln_error *error)
@@ -52,10 +72,12 @@ static kiln_status pressure_attach(void *self, const kiln_bsr *H, kiln_error *er
     KILN_TRY(kiln_array_reserve(l->context, &l->blocks, 4 * l->rings.first.data[l->rings.rows] + 1,
                                 error));
     kiln_ring_volume_find_blocks(&l->rings, l->mesh, H, l->blocks.data);
+    l->weight.blocks = l->blocks.data;
     return KILN_OK;
 }
 
-/* e = C (p - p_h) - (R - goal), p_h = -density acceleration . x. */
+/* e = C (p - p_h) - (R - goal), p_h = -density acceleration . x where there are several densities
+ * (fem/weight.h has the others). */
 static kiln_equations *linearise(void *self, const double *x, double *e)
 {
     kiln_liquid *l = self;
@@ -99,7 +121,13 @@ kiln_status kiln_liquid_init(kiln_liquid *liquid, kiln_context *context, kiln_er
                                          .delta = pressure_delta,
                                          .add = pressure_add,
                                          .set_exact = pressure_set_exact,
-                                         .attach = pressure_attach}};
+                                         .attach = pressure_attach},
+                            .gravity = {.name = "weight",
+                                        .self = liquid,
+                                        .weight = 1.0,
+                                        .value = gravity_value,
+                                        .delta = gravity_delta,
+                                        .add = gravity_add}};
     kiln_ring_volume_init(&liquid->rings, context);
     kiln_bsr_init_blocks(&liquid->slow, context, 1);
     return kiln_surface_energy_create(context, &liquid->surface, error);
@@ -121,7 +149,9 @@ void kiln_liquid_free(kiln_liquid *liquid)
     kiln_array_free(liquid->context, &liquid->blocks);
     kiln_array_free(liquid->context, &liquid->inertia);
     kiln_bsr_free(&liquid->slow);
-    kiln_array_free(liquid->context, &liquid->sums);
+    kiln_array_free(liquid->context, &liquid->parts);
+    kiln_array_free(liquid->context, &liquid->uniform);
+    kiln_array_free(liquid->context, &liquid->centre);
 }
 
 static bool is_liquid(const kiln_mesh *mesh, const kiln_material *materials,
@@ -183,7 +213,9 @@ kiln_status kiln_liquid_build(kiln_liquid *liquid, const kiln_mesh *mesh, size_t
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->goal, rows, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->found, rows, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->inertia, rows, error));
-    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->sums, 2 * mesh->parts.count, error));
+    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->parts, mesh->parts.count, error));
+    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->centre, 3 * mesh->parts.count, error));
+    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->uniform, tets, error));
     KILN_TRY(build_rings(liquid, rows, materials, material_of, error));
     const kiln_cliques tets_of = {
         .count = liquid->rings.kept.count, .size = 4, .row = liquid->rings.corner.data};
@@ -245,32 +277,80 @@ static void find_stiffness(kiln_liquid *l, const kiln_liquid_start *start)
     l->stiffness = (kiln_saddle_stiff){l->inertia.data, &l->slow};
 }
 
-/* Of each part of the mesh: the volume of what is liquid in it, and what that should be. */
-static void sum_parts(kiln_liquid *l, const double *x)
+static void sum_parts(kiln_liquid *l, const kiln_liquid_start *start)
 {
     const kiln_mesh *mesh = l->mesh;
     const kiln_offsets offsets = kiln_offsets_of(mesh);
-    memset(l->sums.data, 0, 2 * mesh->parts.count * sizeof(double));
-    for (size_t i = 0; i < l->rings.corner.count / 4; i++) {
-        uint32_t t = l->rings.kept.data[i];
-        double volume = volume_of(&mesh->tet[t], x), *sum = l->sums.data + 2 * mesh->info[t].part;
-        sum[0] += volume;
-        sum[1] += offsets.rest_volume ? offsets.rest_volume[t] : volume;
+    memset(l->centre.data, 0, 3 * mesh->parts.count * sizeof(double));
+    for (size_t p = 0; p < mesh->parts.count; p++)
+        l->parts.data[p] = (kiln_liquid_part){.least = INFINITY};
+    for (size_t i = 0; i < l->rings.kept.count; i++) {
+        uint32_t t = l->rings.kept.data[i], p = mesh->info[t].part;
+        kiln_liquid_part *part = &l->parts.data[p];
+        double volume = volume_of(&mesh->tet[t], start->x);
+        double rest = offsets.rest_volume ? offsets.rest_volume[t] : volume;
+        part->volume += volume;
+        part->rest += rest;
+        part->mass += start->mass[t];
+        part->least = fmin(part->least, start->mass[t] / rest);
+        part->most = fmax(part->most, start->mass[t] / rest);
+        for (int k = 0; k < 4; k++)
+            for (int c = 0; c < 3; c++)
+                l->centre.data[3 * p + c] +=
+                    0.25 * volume * start->x[3 * (size_t)mesh->tet[t].v[k] + c];
     }
+    for (size_t p = 0; p < mesh->parts.count; p++)
+        for (int c = 0; c < 3 && l->parts.data[p].volume > 0.0; c++)
+            l->centre.data[3 * p + c] /= l->parts.data[p].volume;
+}
+
+/* The density of a part, so that all of it weighs what its mass does; 0: it has several. */
+static double density_of(const kiln_liquid_part *part)
+{
+    return part->volume > 0.0 && part->most <= (1.0 + ONE_DENSITY) * part->least
+               ? part->mass / part->volume
+               : 0.0;
+}
+
+static void find_weight(kiln_liquid *l, const kiln_liquid_start *start)
+{
+    for (size_t i = 0; i < l->rings.kept.count; i++) {
+        uint32_t t = l->rings.kept.data[i];
+        l->uniform.data[t] = density_of(&l->parts.data[l->mesh->info[t].part]);
+        if (l->uniform.data[t] > 0.0)
+            l->density.data[t] = 0.0;
+    }
+    l->weight = (kiln_weight){.rings = &l->rings,
+                              .mesh = l->mesh,
+                              .mass = start->mass,
+                              .density = l->uniform.data,
+                              .centre = l->centre.data,
+                              .blocks = l->blocks.data,
+                              .acceleration = start->acceleration};
+}
+
+/* What gravity makes of the pressure at a vertex, where its part has one density. */
+static double hydrostatic(const kiln_liquid *l, uint32_t vertex, const double *x)
+{
+    if (l->rings.first.data[vertex] == l->rings.first.data[vertex + 1])
+        return 0.0;
+    uint32_t part = l->mesh->info[l->rings.tet.data[l->rings.first.data[vertex]] / 4].part;
+    const double *c = l->centre.data + 3 * part, *at = x + 3 * (size_t)vertex;
+    return density_of(&l->parts.data[part]) *
+           kiln_v3_dot(l->acceleration, kiln_v3(at[0] - c[0], at[1] - c[1], at[2] - c[2]));
 }
 
 /* What a vertex has, and a share of what its part has lost: to give each vertex back what it has
  * lost itself would turn the noise of remeshing into motion (a drop crumpled in 60 ms). */
 static void find_goals(kiln_liquid *l, const double *x)
 {
-    const kiln_mesh *mesh = l->mesh;
-    sum_parts(l, x);
-    kiln_ring_volume_find(&l->rings, mesh, NULL, x, l->goal.data);
+    kiln_ring_volume_find(&l->rings, l->mesh, NULL, x, l->goal.data);
     for (size_t i = 0; i < l->rings.rows; i++) {
-        if (l->goal.data[i] == 0.0)
+        if (l->rings.first.data[i] == l->rings.first.data[i + 1])
             continue;
-        const double *sum = l->sums.data + 2 * mesh->info[mesh->vertex[i].tet].part;
-        double missing = RECOVERY * (sum[1] / sum[0] - 1.0);
+        uint32_t t = l->rings.tet.data[l->rings.first.data[i]] / 4;
+        const kiln_liquid_part *part = &l->parts.data[l->mesh->info[t].part];
+        double missing = RECOVERY * (part->rest / part->volume - 1.0);
         l->goal.data[i] *= 1.0 + fmax(-MOST_RECOVERY, fmin(MOST_RECOVERY, missing));
     }
 }
@@ -280,18 +360,20 @@ void kiln_liquid_begin(kiln_liquid *liquid, const kiln_liquid_start *start)
     const kiln_field *field =
         kiln_mesh_field(liquid->mesh, KILN_ON_VERTEX, KILN_FIELD_LIQUID_PRESSURE);
     const double *pressure = (const double *)(const void *)field->data;
-    size_t vertices = liquid->mesh->table[KILN_ON_VERTEX].used;
+    uint32_t vertices = liquid->mesh->table[KILN_ON_VERTEX].used;
     liquid->acceleration = start->acceleration;
-    for (size_t i = 0; i < liquid->rings.rows; i++)
-        liquid->p.data[i] = i < vertices ? -pressure[i] : 0.0;
+    sum_parts(liquid, start);
     find_give(liquid, start);
     find_stiffness(liquid, start);
+    find_weight(liquid, start);
+    for (uint32_t i = 0; i < liquid->rings.rows; i++)
+        liquid->p.data[i] = i < vertices ? hydrostatic(liquid, i, start->x) - pressure[i] : 0.0;
     kiln_ring_volume_stabilise(&liquid->rings, liquid->give.data);
     find_goals(liquid, start->x);
 }
 
-void kiln_liquid_keep(const kiln_liquid *liquid, double *pressure)
+void kiln_liquid_keep(const kiln_liquid *liquid, const double *x, double *pressure)
 {
-    for (size_t i = 0; i < liquid->mesh->table[KILN_ON_VERTEX].used; i++)
-        pressure[i] = -liquid->p.data[i];
+    for (uint32_t i = 0; i < liquid->mesh->table[KILN_ON_VERTEX].used; i++)
+        pressure[i] = hydrostatic(liquid, i, x) - liquid->p.data[i];
 }

@@ -11,9 +11,16 @@
 #include "fem/material.h"
 #include "fem/ring_volume.h"
 #include "fem/surface_energy.h"
+#include "fem/weight.h"
 #include "solve/equality.h"
 
 #define KILN_FIELD_LIQUID_PRESSURE "liquid_pressure"
+
+/* What is liquid of a part of the mesh. */
+typedef struct kiln_liquid_part {
+    double volume, rest, mass; /* m^3: what it has, and what it should have; kg */
+    double least, most;        /* kg/m^3, of rest volumes */
+} kiln_liquid_part;
 
 typedef struct kiln_liquid {
     kiln_context *context;
@@ -22,17 +29,22 @@ typedef struct kiln_liquid {
     kiln_ring_volume rings;
     kiln_surface_energy *surface;
     kiln_equality equality;
-    kiln_term pressure;       /* p . R */
+    kiln_term pressure; /* p . R */
+    kiln_term gravity;  /* of the weight */
+    kiln_weight weight;
+    kiln_f64_array uniform;   /* [tet slot] kg/m^3 of parts that have one density; 0: of others */
+    kiln_f64_array centre;    /* [part][3] m */
     kiln_f64_array viscosity; /* [tet slot] Pa s */
     kiln_f64_array give;      /* [tet slot] part of each in C */
-    kiln_f64_array density;   /* [tet slot] kg/m^3 */
+    kiln_f64_array density;   /* [tet slot] kg/m^3, of parts that have several; 0: of others */
     kiln_f64_array viscous;   /* [tet slot] viscosity, over a time, times volume: J */
     kiln_f64_array p;         /* [row] less the pressure, Pa */
     kiln_f64_array goal;      /* [row] m^3 */
-    kiln_f64_array sums;      /* [part][2] m^3: what it has, and what it should have */
-    kiln_f64_array found;     /* [row] scratch */
-    kiln_f64_array inertia;   /* [row] of a stiff matrix (solve/saddle.h) */
-    kiln_bsr slow;            /* likewise */
+    KILN_ARRAY_OF(kiln_liquid_part)
+    parts;                  /* [part] */
+    kiln_f64_array found;   /* [row] scratch */
+    kiln_f64_array inertia; /* [row] of a stiff matrix (solve/saddle.h) */
+    kiln_bsr slow;          /* likewise */
     kiln_saddle_stiff stiffness;
     bool stiff;
     KILN_ARRAY_OF(uint64_t)
@@ -57,7 +69,7 @@ typedef struct kiln_liquid_start {
 } kiln_liquid_start;
 /* A try begins, with the pressure that the mesh has. */
 void kiln_liquid_begin(kiln_liquid *liquid, const kiln_liquid_start *start);
-/* Its pressure to the column. */
-void kiln_liquid_keep(const kiln_liquid *liquid, double *pressure);
+/* Its pressure to the column, at the places it ends at. */
+void kiln_liquid_keep(const kiln_liquid *liquid, const double *x, double *pressure);
 
 #endif

@@ -124,8 +124,10 @@ static double work_of_loads(const kiln_solid *s)
     double sum = kiln_term_delta(kiln_loads_term(s->loads), begin, s->x.data);
     for (size_t i = 0; i < s->more.count; i++)
         sum += kiln_term_delta(s->more.data[i], begin, s->x.data);
-    if (s->liquid.used) /* what volume is given back does work */
+    if (s->liquid.used) { /* what volume is given back does work */
         sum += kiln_term_delta(&s->liquid.pressure, begin, s->x.data);
+        sum += kiln_term_delta(&s->liquid.gravity, begin, s->x.data);
+    }
     return -sum;
 }
 

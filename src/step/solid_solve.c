@@ -35,7 +35,7 @@ enum {
 
 /* Terms. */
 
-enum { OWN_TERMS = 10 };
+enum { OWN_TERMS = 11 };
 
 kiln_status kiln_attempt_list_terms(kiln_attempt *t, kiln_error *error)
 {
@@ -54,6 +54,7 @@ kiln_status kiln_attempt_list_terms(kiln_attempt *t, kiln_error *error)
     terms[count++] = kiln_loads_term(s->loads);
     if (s->liquid.used) {
         terms[count++] = &s->liquid.pressure;
+        terms[count++] = &s->liquid.gravity;
         terms[count++] = kiln_surface_energy_term(s->liquid.surface);
     }
     if (kiln_touch_has_friction(&s->touch))

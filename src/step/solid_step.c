@@ -196,7 +196,7 @@ static kiln_status accept(kiln_attempt *t, kiln_error *error)
     memcpy(kiln_solid_column(s, "v"), s->rate.data, bytes);
     memcpy(s->mesh->x, s->x.data, bytes);
     if (s->liquid.used)
-        kiln_liquid_keep(&s->liquid, kiln_solid_column(s, KILN_FIELD_LIQUID_PRESSURE));
+        kiln_liquid_keep(&s->liquid, s->x.data, kiln_solid_column(s, KILN_FIELD_LIQUID_PRESSURE));
     if (s->touch.obstacle_count) {
         kiln_touch_remember(
             &s->touch, kiln_solid_contact_with(s), kiln_solid_column(s, "contact_load"),
