@@ -6,7 +6,6 @@ kiln_scene_remesh kiln_remesh_default_settings(void)
                                .quality = 0.15,
                                .every = 1,
                                .gradation = 1.5,
-                               .chord = 0.025,
                                .share = 0.05,
                                .rounds = 100,
                                .condition = 12.0,
