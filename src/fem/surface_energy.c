@@ -13,7 +13,8 @@ static const double NO_AREA = 1e-12, LARGEST_COTANGENT = 1e3;
 
 typedef struct tense_face {
     uint32_t v[3]; /* outward */
-    double gamma;  /* N/m */
+    uint32_t slot;
+    double gamma; /* N/m */
 } tense_face;
 
 struct kiln_surface_energy {
@@ -259,7 +260,7 @@ static kiln_status list_faces(kiln_surface_energy *energy, const kiln_mesh *mesh
         uint32_t at = mesh->face[f].at;
         if (at == KILN_NONE || gamma[f] == 0.0)
             continue;
-        tense_face face = {.gamma = gamma[f]};
+        tense_face face = {.slot = f, .gamma = gamma[f]};
         for (int k = 0; k < 3; k++)
             face.v[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
         KILN_TRY(kiln_array_push(energy->context, &energy->face, face, error));
@@ -304,6 +305,12 @@ kiln_status kiln_surface_energy_build(kiln_surface_energy *energy, const kiln_me
     if (status != KILN_OK)
         energy->rows = energy->face.count = 0;
     return status;
+}
+
+void kiln_surface_energy_set(kiln_surface_energy *energy, const double *gamma)
+{
+    for (size_t f = 0; f < energy->face.count; f++)
+        energy->face.data[f].gamma = gamma[energy->face.data[f].slot];
 }
 
 kiln_term *kiln_surface_energy_term(kiln_surface_energy *energy)

@@ -26,6 +26,8 @@ void kiln_surface_energy_destroy(kiln_surface_energy *energy); /* NULL allowed *
 /* The faces of the mesh with another gamma [face slot] than 0, N/m. On failure there are none. */
 kiln_status kiln_surface_energy_build(kiln_surface_energy *energy, const kiln_mesh *mesh,
                                       const double *gamma, kiln_error *error);
+/* Other tensions of the same faces; 0 is allowed here. */
+void kiln_surface_energy_set(kiln_surface_energy *energy, const double *gamma);
 kiln_term *kiln_surface_energy_term(kiln_surface_energy *energy);
 size_t kiln_surface_energy_bytes(const kiln_surface_energy *energy);
 

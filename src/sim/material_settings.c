@@ -190,6 +190,8 @@ static kiln_status take_liquid(kiln_material_settings *s, const kiln_given *give
     for (size_t i = 0; i < sizeof solid / sizeof *solid; i++)
         if (kiln_is_given(given, solid[i]))
             return kiln_fail_setting(error, solid[i], "is of solids, and the material is liquid");
+    if (s->material.viscosity.evaluate)
+        return kiln_fail_setting(error, "viscosity", "must be a number where matter is liquid");
     s->material.young = s->material.poisson = kiln_quantity_number(0.0);
     s->material.base.liquid = true;
     s->material.base.surface_tension = s->liquid.surface_tension;

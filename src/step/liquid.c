@@ -10,6 +10,8 @@
 static const double STABILISATION = 0.1;
 /* Of the volume that is missing, in a step; and of the volume itself, at most. */
 static const double RECOVERY = 0.1, MOST_RECOVERY = 0.01;
+/* Of a unit normal, what may be free of it. */
+static const double HELD_ACROSS = 1e-6;
 /* Of a density: tets that differ by no more have the same. */
 static const double ONE_DENSITY = 1e-6;
 static const double SOLVE_TOLERANCE = 1e-3; /* Newton goes on from what is left */
@@ -139,6 +141,8 @@ void kiln_liquid_free(kiln_liquid *liquid)
         return;
     kiln_ring_volume_free(&liquid->rings);
     kiln_surface_energy_destroy(liquid->surface);
+    kiln_array_free(liquid->context, &liquid->tension);
+    kiln_array_free(liquid->context, &liquid->gamma);
     kiln_array_free(liquid->context, &liquid->viscosity);
     kiln_array_free(liquid->context, &liquid->give);
     kiln_array_free(liquid->context, &liquid->viscous);
@@ -180,17 +184,14 @@ static kiln_status build_surface(kiln_liquid *l, const kiln_material *materials,
                                  const uint32_t *material_of, kiln_error *error)
 {
     const kiln_mesh *mesh = l->mesh;
-    size_t faces = mesh->table[KILN_ON_FACE].used, bytes = (faces + 1) * sizeof(double);
-    double *gamma = kiln_resize(l->context, NULL, 0, bytes);
-    if (!gamma)
-        return kiln_fail_memory(error, bytes);
+    size_t faces = mesh->table[KILN_ON_FACE].used;
+    KILN_TRY(kiln_array_reserve(l->context, &l->tension, faces + 1, error));
+    KILN_TRY(kiln_array_reserve(l->context, &l->gamma, faces + 1, error));
     for (uint32_t f = 0; f < faces; f++) {
         uint32_t at = mesh->face[f].at;
-        gamma[f] = at == KILN_NONE ? 0.0 : materials[material_of[at / 4]].surface_tension;
+        l->tension.data[f] = at == KILN_NONE ? 0.0 : materials[material_of[at / 4]].surface_tension;
     }
-    kiln_status status = kiln_surface_energy_build(l->surface, mesh, gamma, error);
-    kiln_release(l->context, gamma, bytes);
-    return status;
+    return kiln_surface_energy_build(l->surface, mesh, l->tension.data, error);
 }
 
 kiln_status kiln_liquid_build(kiln_liquid *liquid, const kiln_mesh *mesh, size_t rows,
@@ -329,6 +330,36 @@ static void find_weight(kiln_liquid *l, const kiln_liquid_start *start)
                               .acceleration = start->acceleration};
 }
 
+/* Whether a face cannot leave its plane: all of its corners are held across it. */
+static bool is_wall(const kiln_liquid *l, const kiln_liquid_start *start, uint32_t face)
+{
+    uint32_t at = l->mesh->face[face].at, v[3];
+    kiln_vec3 p[3];
+    for (int k = 0; k < 3; k++) {
+        v[k] = l->mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
+        if (!start->given->held[v[k]])
+            return false;
+        const double *x = start->x + 3 * (size_t)v[k];
+        p[k] = kiln_v3(x[0], x[1], x[2]);
+    }
+    kiln_vec3 n =
+        kiln_v3_normalize(kiln_v3_cross(kiln_v3_sub(p[1], p[0]), kiln_v3_sub(p[2], p[0])));
+    for (int k = 0; k < 3; k++) {
+        const kiln_held held = kiln_constraints_held(start->given, v[k]);
+        if (kiln_v3_norm(kiln_held_free_part(&held, n)) > HELD_ACROSS)
+            return false;
+    }
+    return true;
+}
+
+static void find_tension(kiln_liquid *l, const kiln_liquid_start *start)
+{
+    for (uint32_t f = 0; f < l->mesh->table[KILN_ON_FACE].used; f++)
+        l->gamma.data[f] =
+            l->tension.data[f] != 0.0 && is_wall(l, start, f) ? 0.0 : l->tension.data[f];
+    kiln_surface_energy_set(l->surface, l->gamma.data);
+}
+
 /* What gravity makes of the pressure at a vertex, where its part has one density. */
 static double hydrostatic(const kiln_liquid *l, uint32_t vertex, const double *x)
 {
@@ -366,6 +397,7 @@ void kiln_liquid_begin(kiln_liquid *liquid, const kiln_liquid_start *start)
     find_give(liquid, start);
     find_stiffness(liquid, start);
     find_weight(liquid, start);
+    find_tension(liquid, start);
     for (uint32_t i = 0; i < liquid->rings.rows; i++)
         liquid->p.data[i] = i < vertices ? hydrostatic(liquid, i, start->x) - pressure[i] : 0.0;
     kiln_ring_volume_stabilise(&liquid->rings, liquid->give.data);

@@ -34,6 +34,8 @@ typedef struct kiln_liquid {
     kiln_weight weight;
     kiln_f64_array uniform;   /* [tet slot] kg/m^3 of parts that have one density; 0: of others */
     kiln_f64_array centre;    /* [part][3] m */
+    kiln_f64_array tension;   /* [face slot] N/m, with air, */
+    kiln_f64_array gamma;     /* and as it is in the step */
     kiln_f64_array viscosity; /* [tet slot] Pa s */
     kiln_f64_array give;      /* [tet slot] part of each in C */
     kiln_f64_array density;   /* [tet slot] kg/m^3, of parts that have several; 0: of others */
@@ -61,11 +63,12 @@ kiln_status kiln_liquid_build(kiln_liquid *liquid, const kiln_mesh *mesh, size_t
                               kiln_error *error);
 
 typedef struct kiln_liquid_start {
-    const double *x;        /* [row][3] at the begin */
-    const double *mass;     /* [tet slot] kg */
-    const double *lumped;   /* [vertex slot] kg */
-    double scale, tau;      /* of the integrator: s^2, s */
-    kiln_vec3 acceleration; /* m/s^2, of all matter */
+    const double *x;               /* [row][3] at the begin */
+    const double *mass;            /* [tet slot] kg */
+    const double *lumped;          /* [vertex slot] kg */
+    double scale, tau;             /* of the integrator: s^2, s */
+    kiln_vec3 acceleration;        /* m/s^2, of all matter */
+    const kiln_constraints *given; /* what is held: faces on walls have no tension */
 } kiln_liquid_start;
 /* A try begins, with the pressure that the mesh has. */
 void kiln_liquid_begin(kiln_liquid *liquid, const kiln_liquid_start *start);

@@ -490,7 +490,8 @@ static void begin_liquid(const kiln_attempt *t)
                                      .lumped = kiln_mass_lumped(s->mass),
                                      .scale = t->scheme.scale,
                                      .tau = t->scheme.tau,
-                                     .acceleration = kiln_loads_acceleration(s->loads)};
+                                     .acceleration = kiln_loads_acceleration(s->loads),
+                                     .given = &s->given};
     kiln_liquid_begin(&s->liquid, &start);
 }
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { TEXT = 1 << 16 };
+enum { TEXT = 1 << 18 };
 
 static const char scene[] =
     "local water = material { density = 997, viscosity = 0,\n"
@@ -38,6 +38,10 @@ START_TEST(what_liquid_cannot_be_with_is_refused)
                "return scene { duration = 1, bodies = { body { shape = shape.ball { },"
                "material = material { damping_stiffness = 1, liquid = liquid {} } } } }");
     expect_refused("", "damping_stiffness: is of solids");
+    write_file("drop.lua", "return scene { duration = 1, bodies = { body { shape = shape.ball { },"
+                           "material = material { viscosity = function(c) return 1 end, liquid = "
+                           "liquid {} } } } }");
+    expect_refused("", "viscosity: must be a number");
     write_file("drop.lua", "return scene { duration = 1, bodies = { body { shape = shape.ball { },"
                            "material = material { } } } }");
     expect_refused("", "young: must be given");
@@ -88,6 +92,28 @@ START_TEST(a_drop_keeps_what_it_has)
 }
 END_TEST
 
+/* Level water between walls along which it slides, with gravity and surface tension: the walls have
+ * none, and its weight is that of the space it fills, so nothing moves for as long as one likes. */
+START_TEST(water_at_rest_stays_at_rest)
+{
+    write_file(
+        "tank.lua",
+        "local function wall(p, n, c) return hold { where = select.half_space { point = p,\n"
+        "  normal = n }, components = c } end\n"
+        "return scene { duration = 20, gravity = { 0, 0, -9.81 },\n"
+        "  bodies = { body { shape = shape.box { n = 3 }, material = material {\n"
+        "    density = 1000, viscosity = 1e-3, liquid = liquid { surface_tension = 0.07 } } } "
+        "},\n"
+        "  holds = { wall({ 1e-6, 0, 0 }, { -1, 0, 0 }, 'x'), wall({ 1 - 1e-6, 0, 0 },\n"
+        "    { 1, 0, 0 }, 'x'), wall({ 0, 1e-6, 0 }, { 0, -1, 0 }, 'y'),\n"
+        "    wall({ 0, 1 - 1e-6, 0 }, { 0, 1, 0 }, 'y'), wall({ 0, 0, 1e-6 }, { 0, 0, -1 }, "
+        "'z') },\n"
+        "  step = { integrator = 'bdf2', dt = 0.1 } }\n");
+    ck_assert_int_eq(run_program("run tank.lua -o tank --threads 1 --quiet"), 0);
+    ck_assert_double_le(figure("tank", 200, KINETIC), 1e-15);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("liquid");
@@ -95,5 +121,6 @@ Suite *kiln_test_suite(void)
     tcase_add_checked_fixture(c, open_folder, leave_folder);
     tcase_add_test(c, what_liquid_cannot_be_with_is_refused);
     tcase_add_test(c, a_drop_keeps_what_it_has);
+    tcase_add_test(c, water_at_rest_stays_at_rest);
     return suite;
 }
