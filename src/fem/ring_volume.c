@@ -130,25 +130,6 @@ double kiln_ring_volume_gradients(const kiln_tet *tet, const double *x, double g
     return kiln_v3_dot(c[3], e[3]);
 }
 
-static void gather_rows(void *user, size_t chunk, size_t begin, size_t end, int worker)
-{
-    (void)chunk;
-    (void)worker;
-    const ring_loop *m = user;
-    for (size_t i = begin; i < end; i++) {
-        double sum = 0.0;
-        for (uint64_t s = m->rings->first.data[i]; s < m->rings->first.data[i + 1]; s++)
-            sum += m->in[m->rings->tet.data[s] / 4];
-        m->out[i] = 0.25 * sum;
-    }
-}
-
-void kiln_ring_volume_gather(const kiln_ring_volume *rings, const double *of_tet, double *out)
-{
-    ring_loop m = {.rings = (kiln_ring_volume *)rings, .in = of_tet, .out = out};
-    kiln_parallel_for(rings->context, rings->rows, GRAIN, gather_rows, &m);
-}
-
 static void find_rows(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk;

@@ -34,8 +34,6 @@ void kiln_ring_volume_free(kiln_ring_volume *rings);
 kiln_status kiln_ring_volume_build(kiln_ring_volume *rings, const kiln_mesh *mesh, size_t rows,
                                    const uint8_t *keeps, kiln_error *error);
 
-/* out [row] = sum / 4 over its tets of what is given by tet slot. */
-void kiln_ring_volume_gather(const kiln_ring_volume *rings, const double *of_tet, double *out);
 /* R at x [row][3]; less R at `from`, unless that is NULL, tet by tet. */
 void kiln_ring_volume_find(const kiln_ring_volume *rings, const kiln_mesh *mesh, const double *from,
                            const double *x, double *out);

@@ -317,10 +317,3 @@ kiln_term *kiln_surface_energy_term(kiln_surface_energy *energy)
 {
     return &energy->term;
 }
-
-size_t kiln_surface_energy_bytes(const kiln_surface_energy *energy)
-{
-    return sizeof *energy + energy->face.capacity * sizeof(tense_face) +
-           (energy->first.capacity + energy->block.capacity) * sizeof(uint64_t) +
-           energy->star.capacity * sizeof(uint32_t) + energy->sums.capacity * sizeof(double);
-}

@@ -29,6 +29,4 @@ kiln_status kiln_surface_energy_build(kiln_surface_energy *energy, const kiln_me
 /* Other tensions of the same faces; 0 is allowed here. */
 void kiln_surface_energy_set(kiln_surface_energy *energy, const double *gamma);
 kiln_term *kiln_surface_energy_term(kiln_surface_energy *energy);
-size_t kiln_surface_energy_bytes(const kiln_surface_energy *energy);
-
 #endif

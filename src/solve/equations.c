@@ -233,10 +233,3 @@ kiln_status kiln_equations_complement(const kiln_equations *equations, const dou
     kiln_release(context, m.place, bytes);
     return KILN_OK;
 }
-
-size_t kiln_equations_bytes(const kiln_equations *equations)
-{
-    return kiln_bsr_bytes(&equations->give) + equations->start.capacity * sizeof(uint64_t) +
-           (equations->column.capacity + equations->mirror.capacity) * sizeof(uint32_t) +
-           equations->value.capacity * sizeof(double);
-}

@@ -44,6 +44,4 @@ kiln_status kiln_equations_complement_pattern(const kiln_equations *equations, k
 kiln_status kiln_equations_complement(const kiln_equations *equations, const double *D, kiln_bsr *S,
                                       kiln_error *error);
 
-size_t kiln_equations_bytes(const kiln_equations *equations);
-
 #endif
