@@ -111,6 +111,7 @@ kiln_status kiln_obstacle_create(kiln_context *context, kiln_obstacle_shape *tak
         .context = context,
         .shape = *take_shape,
         .friction = friction,
+        .wetting = {.angle = KILN_PI},
         .pose = {.rotation = kiln_m3_identity()},
         .begin_rotation = kiln_m3_identity(),
         .mesh = mesh,
@@ -181,6 +182,16 @@ bool kiln_obstacle_is_sheet(const kiln_obstacle *obstacle)
 double kiln_obstacle_friction(const kiln_obstacle *obstacle)
 {
     return obstacle->friction;
+}
+
+void kiln_obstacle_set_wetting(kiln_obstacle *obstacle, const kiln_wetting *wetting)
+{
+    obstacle->wetting = *wetting;
+}
+
+const kiln_wetting *kiln_obstacle_wetting(const kiln_obstacle *obstacle)
+{
+    return &obstacle->wetting;
 }
 
 double kiln_obstacle_distance(const kiln_obstacle *obstacle, kiln_vec3 at, kiln_vec3 *normal,

@@ -57,6 +57,17 @@ void kiln_obstacle_set_pose(kiln_obstacle *obstacle, const kiln_pose *pose);
 /* Where it was at its begin, if it has. */
 void kiln_obstacle_set_begin(kiln_obstacle *obstacle, kiln_mat3 rotation, kiln_vec3 shift);
 double kiln_obstacle_friction(const kiln_obstacle *obstacle);
+
+/* What it is to liquid. */
+typedef struct kiln_wetting {
+    double angle; /* radians, at which a surface of liquid meets it, measured in the liquid; pi: it
+                     is not wetted */
+    double drag;  /* Pa s/m: force per area against what slides along it, per speed */
+    bool no_slip; /* nothing slides along it but the line where liquid ends */
+} kiln_wetting;
+/* Before it is set: not wetted, without drag. */
+void kiln_obstacle_set_wetting(kiln_obstacle *obstacle, const kiln_wetting *wetting);
+const kiln_wetting *kiln_obstacle_wetting(const kiln_obstacle *obstacle);
 /* An open mesh: bodies keep off both its sides, and nothing is inside. */
 bool kiln_obstacle_is_sheet(const kiln_obstacle *obstacle);
 

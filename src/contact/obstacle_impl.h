@@ -25,6 +25,7 @@ struct kiln_obstacle {
     kiln_context *context;
     kiln_obstacle_shape shape; /* box: `point` low, `end` high; normal of length 1 */
     double friction;
+    kiln_wetting wetting;
     kiln_pose pose;
     kiln_mat3 begin_rotation;
     kiln_vec3 begin_shift;

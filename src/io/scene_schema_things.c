@@ -193,7 +193,9 @@ const kiln_schema kiln_load_schemas[] = {
 static void start_obstacle(void *target)
 {
     *(scene_obstacle_draft *)target = (scene_obstacle_draft){
-        .obstacle = {.shape = {.normal = {0, 0, 1}, .end = {0, 0, 1}}, .motion = {.obstacle = -1}},
+        .obstacle = {.shape = {.normal = {0, 0, 1}, .end = {0, 0, 1}},
+                     .contact_angle = 180.0,
+                     .motion = {.obstacle = -1}},
         .place = {.scale = {1, 1, 1}, .turn = {{0, 0, 1}, NAN, NAN}}};
 }
 
@@ -209,6 +211,23 @@ static void start_obstacle(void *target)
          NULL,                                                                                     \
          NULL,                                                                                     \
          .meaning = "Coulomb's coefficient"},                                                      \
+        {"contact_angle",                                                                          \
+         KILN_VALUE_NUMBER,                                                                        \
+         offsetof(scene_obstacle_draft, obstacle.contact_angle),                                   \
+         KILN_WITHIN(0, 180),                                                                      \
+         "degrees",                                                                                \
+         NULL,                                                                                     \
+         .meaning = "at which a surface of liquid meets it, measured in the liquid; 180: it is "   \
+                    "not wetted"},                                                                 \
+        {"drag",                                                                                   \
+         KILN_VALUE_NUMBER,                                                                        \
+         offsetof(scene_obstacle_draft, obstacle.drag),                                            \
+         KILN_NOT_NEGATIVE,                                                                        \
+         "Pa s/m",                                                                                 \
+         NULL,                                                                                     \
+         .meaning = "resistance to liquid that slides along it, force per area and speed"},        \
+        {"no_slip", KILN_VALUE_FLAG, offsetof(scene_obstacle_draft, obstacle.no_slip),             \
+         .meaning = "liquid sticks to it; the line where it ends still moves"},                    \
         {"inside_out", KILN_VALUE_FLAG, SHAPE(inside_out),                                         \
          .meaning = "bodies are kept inside instead of outside"},                                  \
     {                                                                                              \

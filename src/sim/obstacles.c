@@ -65,6 +65,10 @@ static kiln_status make_one(const obstacles *o, size_t row, kiln_error *error)
         status =
             kiln_obstacle_create(o->world->context, &shape, said->friction, &o->list[row], error);
     kiln_soup_free(&shape.surface);
+    const kiln_wetting wetting = {said->contact_angle * (KILN_PI / 180.0), said->drag,
+                                  said->no_slip};
+    if (status == KILN_OK)
+        kiln_obstacle_set_wetting(o->list[row], &wetting);
     if (status != KILN_ERR_INPUT || !error)
         return status;
     const kiln_error inner = *error; /* whose place is of the shape, not of the scene */

@@ -111,6 +111,9 @@ typedef struct kiln_scene_obstacle {
     char name[KILN_NAME_SIZE];
     kiln_obstacle_shape shape;
     double friction;
+    double contact_angle; /* degrees; kiln_wetting */
+    double drag;
+    bool no_slip;
     kiln_motion motion;
 } kiln_scene_obstacle;
 

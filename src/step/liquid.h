@@ -13,6 +13,7 @@
 #include "fem/surface_energy.h"
 #include "fem/weight.h"
 #include "solve/equality.h"
+#include "step/touch.h"
 
 #define KILN_FIELD_LIQUID_PRESSURE "liquid_pressure"
 
@@ -26,6 +27,8 @@ typedef struct kiln_liquid {
     kiln_context *context;
     const kiln_mesh *mesh; /* borrowed */
     bool used, mixed;      /* some tet is liquid; another is not */
+    KILN_ARRAY_OF(uint8_t)
+    keeps; /* [tet slot] is liquid */
     kiln_ring_volume rings;
     kiln_surface_energy *surface;
     kiln_equality equality;
@@ -35,7 +38,11 @@ typedef struct kiln_liquid {
     kiln_f64_array uniform;   /* [tet slot] kg/m^3 of parts that have one density; 0: of others */
     kiln_f64_array centre;    /* [part][3] m */
     kiln_f64_array tension;   /* [face slot] N/m, with air, */
-    kiln_f64_array gamma;     /* and as it is in the step */
+    kiln_f64_array dry;       /* as holds leave it, */
+    kiln_f64_array gamma;     /* and as it is in the pass */
+    /* [vertex slot] Of its faces of liquid (kiln_touch_liquid), and the first of its contacts. */
+    kiln_f64_array area, wet, pull;
+    kiln_u32_array contact;
     kiln_f64_array viscosity; /* [tet slot] Pa s */
     kiln_f64_array give;      /* [tet slot] part of each in C */
     kiln_f64_array density;   /* [tet slot] kg/m^3, of parts that have several; 0: of others */
@@ -72,6 +79,13 @@ typedef struct kiln_liquid_start {
 } kiln_liquid_start;
 /* A try begins, with the pressure that the mesh has. */
 void kiln_liquid_begin(kiln_liquid *liquid, const kiln_liquid_start *start);
+/* Faces all of whose corners are held by one obstacle are wet: there the energy of their area is
+ * that of liquid and obstacle less that of the obstacle alone, -gamma cos(angle) by Young's law.
+ * The angle itself follows from that. After contacts have changed; x are the places they were found
+ * at. */
+void kiln_liquid_wet(kiln_liquid *liquid, const kiln_touch *touch, const double *x);
+/* What obstacles know of it; NULLs where there is none. */
+kiln_touch_liquid kiln_liquid_touches(const kiln_liquid *liquid);
 /* Its pressure to the column, at the places it ends at. */
 void kiln_liquid_keep(const kiln_liquid *liquid, const double *x, double *pressure);
 

@@ -266,6 +266,8 @@ static kiln_status solve_with_obstacles(kiln_attempt *t, kiln_error *error)
         double began = kiln_wall_seconds(), change;
         t->settled = false;
         KILN_TRY(kiln_touch_constrain(&s->touch, &s->active, error));
+        if (s->liquid.used)
+            kiln_liquid_wet(&s->liquid, &s->touch, kiln_solid_positions(s));
         t->report->contact_seconds += kiln_wall_seconds() - began;
         if (s->options.linearised)
             memcpy(s->x.data, kiln_solid_positions(s), 3 * s->rows * sizeof(double));
@@ -372,6 +374,7 @@ kiln_touch_start kiln_attempt_touch_start(const kiln_attempt *t)
         .matter = s->mass,
         .holds = {s->hit.data, s->kick.data, s->cut.data},
         .per_scale = t->scheme.scale > 0.0 ? 1.0 / t->scheme.scale : 0.0,
+        .liquid = kiln_liquid_touches(&s->liquid),
     };
 }
 

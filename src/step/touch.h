@@ -63,6 +63,14 @@ typedef struct kiln_touch_holds {
     double *hit, *kick, *cut; /* kick: newmark only, cut: bdf2 only; otherwise NULL */
 } kiln_touch_holds;
 
+/* What liquid there is among the vertices, for obstacles that it wets. Borrowed arrays [vertex
+ * slot]; all 0 where there is none. */
+typedef struct kiln_touch_liquid {
+    const double *area;    /* m^2, a third of its faces of liquid, */
+    const double *wet;     /* and of those of them that lie on obstacles */
+    const double *tension; /* N/m */
+} kiln_touch_liquid;
+
 typedef struct kiln_touch {
     kiln_context *context;
     kiln_obstacle *const *obstacles; /* borrowed */
@@ -105,6 +113,7 @@ typedef struct kiln_touch {
     double h, tau, per_scale;
     const uint32_t *with;
     const double *load, *kept_before, *push_before;
+    kiln_touch_liquid liquid; /* NULLs: none */
 } kiln_touch;
 
 void kiln_touch_init(kiln_touch *touch, kiln_context *context, kiln_obstacle *const *obstacles,
@@ -132,6 +141,7 @@ typedef struct kiln_touch_start {
     kiln_mass *matter;
     kiln_touch_holds holds;
     double per_scale; /* 1/s^2, of inertia; 0: none */
+    kiln_touch_liquid liquid;
 } kiln_touch_start;
 
 /* Contacts to begin the first pass with: those of the step before and vertices whose velocity
@@ -185,7 +195,7 @@ void kiln_touch_push(const kiln_touch *touch, uint32_t obstacle, const double *x
 /* For the next step. */
 void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load, double *kept,
                          double *push);
-/* Some obstacle has; asked for once a step, because the list of terms decides about the matrix. */
+/* Some obstacle has, or drag; asked for once a step, because the list of terms decides about the matrix. */
 bool kiln_touch_has_friction(const kiln_touch *touch);
 size_t kiln_touch_count(const kiln_touch *touch);
 size_t kiln_touch_bytes(const kiln_touch *touch);

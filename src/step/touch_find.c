@@ -2,6 +2,7 @@
 #include "base/parallel.h"
 #include "step/touch_impl.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,26 @@ static bool pressed_on(const search *s, uint32_t v, uint32_t o, kiln_vec3 begin,
         way);
 }
 
+double kiln_touch_cling(const kiln_touch *touch, uint32_t o, uint32_t v)
+{
+    double angle = kiln_obstacle_wetting(touch->obstacles[o])->angle;
+    if (!touch->liquid.tension || !(angle < KILN_PI))
+        return 0.0;
+    return touch->liquid.tension[v] * sqrt(touch->liquid.area[v]) *
+           (sin(angle) + 2.0 * (1.0 + cos(angle)));
+}
+
+/* Liquid is on what it wets from the first step on, and wherever it is put there. */
+static bool lies_on(const kiln_touch *touch, uint32_t v, uint32_t o)
+{
+    if (!(kiln_touch_cling(touch, o, v) > 0.0))
+        return false;
+    kiln_vec3 normal, point, x = kiln_touch_at(touch->begin, v);
+    x = kiln_v3_madd(x, touch->h, kiln_obstacle_velocity(touch->obstacles[o], x));
+    return fabs(kiln_touch_distance(touch, o, v, x, &normal, &point)) <=
+           kiln_touch_plane_slack(touch);
+}
+
 /* Does the vertex meet the obstacle, and on which plane? That of the nearest surface, unless the
  * way in was another: near edges and deep inside the nearest may be a side it did not come from. */
 static bool meets(const search *s, uint32_t v, uint32_t o, kiln_vec3 *normal, kiln_vec3 *point)
@@ -83,6 +104,8 @@ static bool meets(const search *s, uint32_t v, uint32_t o, kiln_vec3 *normal, ki
     double d = kiln_touch_distance(touch, o, v, end, normal, point);
     bool inside = d < -touch->slack;
     bool before = s->start && s->start->with && s->start->with[v] == o + 1;
+    if (s->start && lies_on(touch, v, o))
+        return true;
     if (before && !inside && (kiln_touch_stays(touch, d, way) || pressed_on(s, v, o, begin, way)))
         return true;
     if (s->start && touch->h == 0.0 && fabs(d) <= touch->slack)
@@ -223,6 +246,7 @@ void kiln_touch_adopt(kiln_touch *touch, const kiln_touch_start *start)
     touch->mass = kiln_mass_lumped(start->matter);
     touch->holds = start->holds;
     touch->per_scale = start->per_scale;
+    touch->liquid = start->liquid;
 }
 
 kiln_status kiln_touch_begin(kiln_touch *touch, const kiln_touch_start *start, kiln_error *error)

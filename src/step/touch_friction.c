@@ -1,6 +1,8 @@
 /* Friction on obstacles as a term (slip.h): v is relative to the obstacle. */
 #include "step/touch_impl.h"
 
+#include <math.h>
+
 kiln_vec3 kiln_touch_along_plane(const kiln_touch *touch, const kiln_touch_contact *c, kiln_vec3 v)
 {
     v = kiln_v3_sub(v, kiln_obstacle_velocity(touch->obstacles[c->obstacle], c->point));
@@ -15,8 +17,26 @@ kiln_vec3 kiln_touch_slip_velocity(const kiln_touch *touch, const kiln_touch_con
     return kiln_touch_along_plane(touch, c, kiln_v3_scale(way, 1.0 / touch->tau));
 }
 
+/* Of the mass of a vertex over the time of the step, what sticks it to an obstacle. */
+static const double STICK = 1e6;
+/* Of the area of a vertex, what is wet inside the line where liquid ends. */
+static const double ALL_WET = 0.99;
+
+/* N s/m, of liquid. */
+static double drag_of(const kiln_touch *touch, const kiln_touch_contact *c)
+{
+    const kiln_wetting *wetting = kiln_obstacle_wetting(touch->obstacles[c->obstacle]);
+    if (!touch->liquid.wet || !(touch->liquid.wet[c->vertex] > 0.0))
+        return 0.0;
+    double wet = touch->liquid.wet[c->vertex], drag = wetting->drag * wet;
+    if (wetting->no_slip && wet >= ALL_WET * touch->liquid.area[c->vertex])
+        drag += STICK * touch->mass[c->vertex] / touch->tau;
+    return drag;
+}
+
 typedef struct sliding {
     double weight; /* mu N, 0: none */
+    double drag;   /* N s/m, likewise */
     kiln_vec3 v;   /* along the plane, m/s */
     double value;  /* f(|v|) */
     double secant; /* f'(|v|) / |v| */
@@ -25,10 +45,13 @@ typedef struct sliding {
 static sliding sliding_of(const kiln_touch *touch, const kiln_touch_contact *c, const double *x)
 {
     sliding s = {.weight = 0.0};
-    if (!c->active || !(c->load > 0.0))
+    if (!c->active)
         return s;
     double e = touch->slip_speed;
-    s.weight = kiln_obstacle_friction(touch->obstacles[c->obstacle]) * c->load;
+    s.weight = kiln_obstacle_friction(touch->obstacles[c->obstacle]) * fmax(c->load, 0.0);
+    s.drag = drag_of(touch, c);
+    if (s.weight == 0.0 && s.drag == 0.0)
+        return s;
     s.v = kiln_touch_slip_velocity(touch, c, x);
     double speed = kiln_v3_norm(s.v);
     kiln_slip law = kiln_slip_at(touch->linearised ? c->slip : speed, e);
@@ -41,7 +64,7 @@ kiln_vec3 kiln_touch_friction_force(const kiln_touch *touch, const kiln_touch_co
                                     const double *x)
 {
     sliding s = sliding_of(touch, c, x);
-    return s.weight == 0.0 ? kiln_v3(0, 0, 0) : kiln_v3_scale(s.v, -s.weight * s.secant);
+    return kiln_v3_scale(s.v, -(s.weight * s.secant + s.drag));
 }
 
 static double friction_value(void *self, const double *x)
@@ -50,7 +73,7 @@ static double friction_value(void *self, const double *x)
     double sum = 0.0;
     for (size_t i = 0; i < touch->contacts.count; i++) {
         sliding s = sliding_of(touch, &touch->contacts.data[i], x);
-        sum += s.weight * touch->tau * s.value;
+        sum += touch->tau * (s.weight * s.value + 0.5 * s.drag * kiln_v3_norm2(s.v));
     }
     return sum;
 }
@@ -62,7 +85,8 @@ static double friction_delta(void *self, const double *x0, const double *x1)
     for (size_t i = 0; i < touch->contacts.count; i++) {
         sliding before = sliding_of(touch, &touch->contacts.data[i], x0);
         sliding after = sliding_of(touch, &touch->contacts.data[i], x1);
-        sum += after.weight * touch->tau * (after.value - before.value);
+        sum += touch->tau * (after.weight * (after.value - before.value) +
+                             0.5 * after.drag * (kiln_v3_norm2(after.v) - kiln_v3_norm2(before.v)));
     }
     return sum;
 }
@@ -93,14 +117,16 @@ static void friction_add(void *self, const double *x, double scale, double *g, k
     for (size_t i = 0; i < touch->contacts.count; i++) {
         kiln_touch_contact *c = &touch->contacts.data[i];
         sliding s = sliding_of(touch, c, x);
-        if (s.weight == 0.0)
+        if (s.weight == 0.0 && s.drag == 0.0)
             continue;
         double weight = scale * s.weight;
-        kiln_touch_put(g, c->vertex,
-                       kiln_v3_madd(kiln_touch_at(g, c->vertex), weight * s.secant, s.v));
+        const kiln_vec3 none = {0, 0, 0};
+        kiln_touch_add(g, c->vertex, kiln_v3_scale(s.v, weight * s.secant + scale * s.drag));
+        if (H && s.drag > 0.0)
+            add_block(H, c, scale * s.drag / touch->tau, none, none);
         if (H && touch->linearised)
-            add_block(H, c, weight * s.secant / touch->tau, kiln_v3(0, 0, 0), kiln_v3(0, 0, 0));
-        else if (H)
+            add_block(H, c, weight * s.secant / touch->tau, none, none);
+        else if (H && s.weight > 0.0)
             friction_hessian(touch, c, &s, weight, H);
     }
 }
@@ -135,8 +161,11 @@ double kiln_touch_renew_friction(kiln_touch *touch, const double *x)
 
 bool kiln_touch_has_friction(const kiln_touch *touch)
 {
-    for (size_t o = 0; o < touch->obstacle_count; o++)
-        if (kiln_obstacle_friction(touch->obstacles[o]) > 0.0)
+    for (size_t o = 0; o < touch->obstacle_count; o++) {
+        const kiln_wetting *wetting = kiln_obstacle_wetting(touch->obstacles[o]);
+        if (kiln_obstacle_friction(touch->obstacles[o]) > 0.0 || wetting->drag > 0.0 ||
+            wetting->no_slip)
             return true;
+    }
     return false;
 }

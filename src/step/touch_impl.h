@@ -48,6 +48,11 @@ KILN_INLINE kiln_vec3 kiln_touch_free_part(const kiln_touch *touch, uint32_t v, 
  * allowed to be inside. */
 double kiln_touch_distance(const kiln_touch *touch, uint32_t o, uint32_t v, kiln_vec3 x,
                            kiln_vec3 *normal, kiln_vec3 *point);
+/* The pull, N, up to which a vertex of liquid stays on an obstacle that it wets; 0: on no other. A
+ * sound line of length s pulls by tension s sin(angle), and to take liquid off takes its work of
+ * adhesion, tension (1 + cos(angle)) a unit of area; twice that, as the length of a vertex is no
+ * better known. */
+double kiln_touch_cling(const kiln_touch *touch, uint32_t o, uint32_t v);
 /* Is a vertex that was on the obstacle and is now at distance d still on it, after that way? */
 bool kiln_touch_stays(const kiln_touch *touch, double d, kiln_vec3 way);
 /* Adds what meets an obstacle and is not a contact yet; wakes those that had been let go. At the

@@ -78,7 +78,7 @@ static void share_out(kiln_touch *touch, double *held, double *contact)
     }
 }
 
-/* Lets go of those that would have to pull. */
+/* Lets go of those that would have to pull, liquid of those that would have to pull too hard. */
 static bool release(kiln_touch *touch)
 {
     double largest = 0.0;
@@ -87,7 +87,8 @@ static bool release(kiln_touch *touch)
     bool released = false;
     for (size_t i = 0; i < touch->contacts.count; i++) {
         kiln_touch_contact *c = &touch->contacts.data[i];
-        if (c->active && c->load < -1e-12 * largest && !c->kept) {
+        double cling = kiln_touch_cling(touch, c->obstacle, c->vertex);
+        if (c->active && c->load < -fmax(1e-12 * largest, cling) && !c->kept) {
             c->active = false;
             released = true;
         }
