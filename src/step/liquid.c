@@ -148,7 +148,9 @@ void kiln_liquid_free(kiln_liquid *liquid)
     kiln_array_free(liquid->context, &liquid->area);
     kiln_array_free(liquid->context, &liquid->wet);
     kiln_array_free(liquid->context, &liquid->pull);
+    kiln_array_free(liquid->context, &liquid->above);
     kiln_array_free(liquid->context, &liquid->contact);
+    kiln_array_free(liquid->context, &liquid->towards);
     kiln_array_free(liquid->context, &liquid->viscosity);
     kiln_array_free(liquid->context, &liquid->give);
     kiln_array_free(liquid->context, &liquid->viscous);
@@ -193,7 +195,9 @@ static kiln_status build_surface(kiln_liquid *l, const kiln_material *materials,
     KILN_TRY(kiln_array_reserve(l->context, &l->area, vertices + 1, error));
     KILN_TRY(kiln_array_reserve(l->context, &l->wet, vertices + 1, error));
     KILN_TRY(kiln_array_reserve(l->context, &l->pull, vertices + 1, error));
+    KILN_TRY(kiln_array_reserve(l->context, &l->above, vertices + 1, error));
     KILN_TRY(kiln_array_reserve(l->context, &l->contact, vertices + 1, error));
+    KILN_TRY(kiln_array_reserve(l->context, &l->towards, vertices + 1, error));
     for (uint32_t f = 0; f < faces; f++) {
         uint32_t at = mesh->face[f].at;
         l->tension.data[f] = at == KILN_NONE ? 0.0 : materials[material_of[at / 4]].surface_tension;
@@ -359,100 +363,14 @@ static bool is_wall(const kiln_liquid *l, const kiln_liquid_start *start, uint32
     return true;
 }
 
-static bool is_face_of_liquid(const kiln_liquid *l, uint32_t face)
-{
-    uint32_t at = l->mesh->face[face].at;
-    return at != KILN_NONE && l->keeps.data[at / 4];
-}
-
-/* A third of the area of a face. */
-static double corner_area(const kiln_liquid *l, uint32_t face, const double *x, uint32_t v[3])
-{
-    kiln_vec3 p[3];
-    uint32_t at = l->mesh->face[face].at;
-    for (int k = 0; k < 3; k++) {
-        v[k] = l->mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
-        const double *place = x + 3 * (size_t)v[k];
-        p[k] = kiln_v3(place[0], place[1], place[2]);
-    }
-    return kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(p[1], p[0]), kiln_v3_sub(p[2], p[0]))) / 6.0;
-}
-
 static void find_tension(kiln_liquid *l, const kiln_liquid_start *start)
 {
-    size_t bytes = l->mesh->table[KILN_ON_VERTEX].used * sizeof(double);
-    memset(l->area.data, 0, bytes);
-    memset(l->wet.data, 0, bytes);
-    memset(l->pull.data, 0, bytes);
     for (uint32_t f = 0; f < l->mesh->table[KILN_ON_FACE].used; f++) {
         l->dry.data[f] =
             l->tension.data[f] != 0.0 && is_wall(l, start, f) ? 0.0 : l->tension.data[f];
         l->gamma.data[f] = l->dry.data[f];
-        if (!is_face_of_liquid(l, f))
-            continue;
-        uint32_t v[3];
-        double area = corner_area(l, f, start->x, v);
-        for (int k = 0; k < 3; k++) {
-            l->area.data[v[k]] += area;
-            l->pull.data[v[k]] = fmax(l->pull.data[v[k]], l->tension.data[f]);
-        }
     }
     kiln_surface_energy_set(l->surface, l->gamma.data);
-}
-
-/* Contacts of a vertex are in a row. */
-static bool touches(const kiln_liquid *l, const kiln_touch *touch, uint32_t v, uint32_t obstacle)
-{
-    for (size_t i = l->contact.data[v];
-         i < touch->contacts.count && touch->contacts.data[i].vertex == v; i++)
-        if (touch->contacts.data[i].active && touch->contacts.data[i].obstacle == obstacle)
-            return true;
-    return false;
-}
-
-/* The obstacle that all corners are on; NULL: none. */
-static const kiln_obstacle *wetted_by(const kiln_liquid *l, const kiln_touch *touch,
-                                      const uint32_t v[3])
-{
-    for (size_t i = l->contact.data[v[0]];
-         i < touch->contacts.count && touch->contacts.data[i].vertex == v[0]; i++) {
-        uint32_t o = touch->contacts.data[i].obstacle;
-        if (touch->contacts.data[i].active && touches(l, touch, v[1], o) &&
-            touches(l, touch, v[2], o))
-            return touch->obstacles[o];
-    }
-    return NULL;
-}
-
-void kiln_liquid_wet(kiln_liquid *l, const kiln_touch *touch, const double *x)
-{
-    size_t vertices = l->mesh->table[KILN_ON_VERTEX].used;
-    for (size_t i = 0; i < vertices; i++)
-        l->contact.data[i] = KILN_NONE;
-    for (size_t i = touch->contacts.count; i-- > 0;)
-        l->contact.data[touch->contacts.data[i].vertex] = (uint32_t)i;
-    memset(l->wet.data, 0, vertices * sizeof(double));
-    for (uint32_t f = 0; f < l->mesh->table[KILN_ON_FACE].used; f++) {
-        l->gamma.data[f] = l->dry.data[f];
-        uint32_t v[3];
-        if (!is_face_of_liquid(l, f))
-            continue;
-        double area = corner_area(l, f, x, v);
-        const kiln_obstacle *wall = wetted_by(l, touch, v);
-        if (!wall)
-            continue;
-        l->gamma.data[f] *= -cos(kiln_obstacle_wetting(wall)->angle);
-        for (int k = 0; k < 3; k++)
-            l->wet.data[v[k]] += area;
-    }
-    kiln_surface_energy_set(l->surface, l->gamma.data);
-}
-
-kiln_touch_liquid kiln_liquid_touches(const kiln_liquid *l)
-{
-    if (!l->used)
-        return (kiln_touch_liquid){.area = NULL};
-    return (kiln_touch_liquid){l->area.data, l->wet.data, l->pull.data};
 }
 
 /* What gravity makes of the pressure at a vertex, where its part has one density. */
@@ -493,6 +411,7 @@ void kiln_liquid_begin(kiln_liquid *liquid, const kiln_liquid_start *start)
     find_stiffness(liquid, start);
     find_weight(liquid, start);
     find_tension(liquid, start);
+    kiln_liquid_begin_wet(liquid, start->x);
     for (uint32_t i = 0; i < liquid->rings.rows; i++)
         liquid->p.data[i] = i < vertices ? hydrostatic(liquid, i, start->x) - pressure[i] : 0.0;
     kiln_ring_volume_stabilise(&liquid->rings, liquid->give.data);

@@ -41,8 +41,8 @@ typedef struct kiln_liquid {
     kiln_f64_array dry;       /* as holds leave it, */
     kiln_f64_array gamma;     /* and as it is in the pass */
     /* [vertex slot] Of its faces of liquid (kiln_touch_liquid), and the first of its contacts. */
-    kiln_f64_array area, wet, pull;
-    kiln_u32_array contact;
+    kiln_f64_array area, wet, pull, above;
+    kiln_u32_array contact, towards;
     kiln_f64_array viscosity; /* [tet slot] Pa s */
     kiln_f64_array give;      /* [tet slot] part of each in C */
     kiln_f64_array density;   /* [tet slot] kg/m^3, of parts that have several; 0: of others */
@@ -79,6 +79,11 @@ typedef struct kiln_liquid_start {
 } kiln_liquid_start;
 /* A try begins, with the pressure that the mesh has. */
 void kiln_liquid_begin(kiln_liquid *liquid, const kiln_liquid_start *start);
+void kiln_liquid_begin_wet(kiln_liquid *liquid, const double *x);
+/* Where the line comes further along obstacles: vertices of faces that lean towards one which they
+ * touch elsewhere, and those that were on their way there, come nearer as fast as tension moves
+ * matter of their size. */
+void kiln_liquid_lean(kiln_liquid *liquid, const kiln_touch *touch, const kiln_touch_start *start);
 /* Faces all of whose corners are held by one obstacle are wet: there the energy of their area is
  * that of liquid and obstacle less that of the obstacle alone, -gamma cos(angle) by Young's law.
  * The angle itself follows from that. After contacts have changed; x are the places they were found

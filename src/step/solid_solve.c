@@ -385,6 +385,9 @@ static kiln_status begin_contact(kiln_attempt *t, kiln_error *error)
         return KILN_OK;
     kiln_touch_start start = kiln_attempt_touch_start(t);
     double began = kiln_wall_seconds();
+    s->touch.liquid = start.liquid;
+    if (s->liquid.used)
+        kiln_liquid_lean(&s->liquid, &s->touch, &start);
     KILN_TRY(kiln_touch_begin(&s->touch, &start, error));
     t->report->contact_seconds += kiln_wall_seconds() - began;
     return KILN_OK;

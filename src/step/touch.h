@@ -69,6 +69,10 @@ typedef struct kiln_touch_liquid {
     const double *area;    /* m^2, a third of its faces of liquid, */
     const double *wet;     /* and of those of them that lie on obstacles */
     const double *tension; /* N/m */
+    /* Where its line comes to vertices before they are on the obstacle: that obstacle + 1, and how
+     * far off it, m, they are to be at the end of the step. */
+    const uint32_t *towards;
+    const double *above;
 } kiln_touch_liquid;
 
 typedef struct kiln_touch {
@@ -81,8 +85,8 @@ typedef struct kiln_touch {
      * cannot find out whether a vertex sticks or slides: at the begin of a step all stick. */
     bool linearised;
     double recover;         /* s in which vertices that begin inside are led out; 0: at once */
-    kiln_f64_array sunk;    /* [vertex slot] m, how far inside each may be at the end of the step;
-                               count 0: not built */
+    kiln_f64_array sunk;    /* [vertex slot] m, how far inside each may be at the end of the step,
+                               less than 0: how far above; count 0: not built */
     kiln_f64_array kept;    /* [vertex slot] m/s, at the end of the step */
     kiln_u32_array surface; /* vertices */
     KILN_ARRAY_OF(uint8_t)

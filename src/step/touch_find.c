@@ -82,6 +82,8 @@ static bool lies_on(const kiln_touch *touch, uint32_t v, uint32_t o)
 {
     if (!(kiln_touch_cling(touch, o, v) > 0.0))
         return false;
+    if (touch->liquid.towards[v] == o + 1)
+        return true;
     kiln_vec3 normal, point, x = kiln_touch_at(touch->begin, v);
     x = kiln_v3_madd(x, touch->h, kiln_obstacle_velocity(touch->obstacles[o], x));
     return fabs(kiln_touch_distance(touch, o, v, x, &normal, &point)) <=
@@ -252,10 +254,16 @@ void kiln_touch_adopt(kiln_touch *touch, const kiln_touch_start *start)
 kiln_status kiln_touch_begin(kiln_touch *touch, const kiln_touch_start *start, kiln_error *error)
 {
     kiln_touch_adopt(touch, start);
-    if (touch->recover > 0.0)
+    const kiln_touch_liquid *liquid = &touch->liquid;
+    if (touch->recover > 0.0 || liquid->towards)
         memset(touch->sunk.data, 0, touch->sunk.count * sizeof(double));
     if (touch->h > 0.0 && touch->h < touch->recover)
         kiln_parallel_for(touch->context, touch->surface.count, GRAIN, sunk_chunk, touch);
+    for (size_t i = 0; i < touch->surface.count && liquid->towards; i++) {
+        uint32_t v = touch->surface.data[i];
+        if (liquid->towards[v])
+            touch->sunk.data[v] = -liquid->above[v];
+    }
     bool found = false;
     return kiln_touch_seek(touch, start, NULL, &found, error);
 }
