@@ -199,7 +199,8 @@ void kiln_touch_push(const kiln_touch *touch, uint32_t obstacle, const double *x
 /* For the next step. */
 void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load, double *kept,
                          double *push);
-/* Some obstacle has, or drag; asked for once a step, because the list of terms decides about the matrix. */
+/* Some obstacle has, or drag; asked for once a step, because the list of terms decides about the
+ * matrix. */
 bool kiln_touch_has_friction(const kiln_touch *touch);
 size_t kiln_touch_count(const kiln_touch *touch);
 size_t kiln_touch_bytes(const kiln_touch *touch);
