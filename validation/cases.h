@@ -135,3 +135,6 @@ KILN_VALIDATION_CASE(liquid, L3, BRIEF, "the period of a drop that swings a litt
 KILN_VALIDATION_CASE(liquid, L6, QUICK, "a shear wave decays as its viscosity says")
 KILN_VALIDATION_CASE(liquid, L8, QUICK, "how fast a viscous column begins to sink")
 KILN_VALIDATION_CASE(liquid, L9, BRIEF, "the period of sloshing in a tank")
+KILN_VALIDATION_CASE(saddle, saddle, BRIEF,
+                     "iterations of a liquid's linear solves, whatever its size and viscosity")
+KILN_VALIDATION_CASE(saddle, closed, QUICK, "liquids that walls close in, and squeeze")
