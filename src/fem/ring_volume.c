@@ -313,8 +313,7 @@ static void stabilise_rows(void *user, size_t chunk, size_t begin, size_t end, i
             for (uint32_t k = 0; k < 4; k++) {
                 size_t place = r->place.data[4 * s + k];
                 if (place >= ring - upper)
-                    row[place - (ring - upper)] +=
-                        m->in[t] * (share(k == own) + m->scale * MEAN_SHARE);
+                    row[place - (ring - upper)] += m->in[t] * share(k == own);
             }
         }
         if (r->first.data[i] == r->first.data[i + 1])
@@ -324,13 +323,7 @@ static void stabilise_rows(void *user, size_t chunk, size_t begin, size_t end, i
 
 void kiln_ring_volume_stabilise(kiln_ring_volume *rings, const double *give)
 {
-    kiln_ring_volume_weigh(rings, give, 0.0, &rings->equations.give);
-}
-
-void kiln_ring_volume_weigh(const kiln_ring_volume *rings, const double *give, double mean,
-                            kiln_bsr *S)
-{
-    ring_loop m = {.rings = (kiln_ring_volume *)rings, .in = give, .scale = mean, .H = S};
+    ring_loop m = {.rings = rings, .in = give, .H = &rings->equations.give};
     kiln_parallel_for(rings->context, rings->rows, GRAIN, stabilise_rows, &m);
 }
 

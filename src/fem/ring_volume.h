@@ -57,9 +57,6 @@ void kiln_ring_volume_find_blocks(const kiln_ring_volume *rings, const kiln_mesh
 void kiln_ring_volume_linearise(kiln_ring_volume *rings, const kiln_mesh *mesh, const double *x);
 /* C of `give` [tet slot], a_t V_t; and 1 where there is no equation. */
 void kiln_ring_volume_stabilise(kiln_ring_volume *rings, const double *give);
-/* The same with `mean` times the square of the mean pressure of a tet besides, into S. */
-void kiln_ring_volume_weigh(const kiln_ring_volume *rings, const double *give, double mean,
-                            kiln_bsr *S);
 /* out += C p of the potential that each tet has by itself, p = density [tet slot] field . x. */
 void kiln_ring_volume_add_hydrostatic(const kiln_ring_volume *rings, const kiln_mesh *mesh,
                                       const double *give, const double *density, kiln_vec3 field,

@@ -67,6 +67,9 @@ static const char *advice(const kiln_world *world)
                             : "try more load_steps or Newton iterations; is every body held?";
     case KILN_NEWTON_NOT_FINITE:
         return "is a body crushed to nothing, or sent into an obstacle? Try slower motion";
+    case KILN_NEWTON_CLOSED:
+        return "holds close a space all round whose volume they change: leave a surface free, or "
+               "move them so that it stays what it is";
     case KILN_NEWTON_SOLVER:
         return "is every body held, or has it mass (a static body that floats has no equilibrium)?";
     default:

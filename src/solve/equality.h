@@ -11,10 +11,12 @@ typedef struct kiln_equality {
     /* J and C at x, and in e [row] what a step has to bring, C (p - p_h) - c(x). The equations are
      * Newton's to change until it asks again. */
     kiln_equations *(*linearise)(void *self, const double *x, double *e);
-    void (*add)(void *self, const double *dp);     /* [row] to the multipliers */
-    const kiln_saddle_stiff *(*stiff)(void *self); /* NULL of it: the matrix is not */
-    double tolerance;                              /* of a solve (saddle.h) */
+    void (*add)(void *self, const double *dp); /* [row] to the multipliers */
+    bool (*stiff)(void *self);                 /* whether the matrix is (saddle.h) */
+    const double *(*amount)(void *self);       /* [row] positive, what the equations keep */
+    double tolerance;                          /* of a solve (saddle.h) */
     int max_iterations;
+    double most_unkept; /* of the amount, what nothing can bring; more is KILN_NEWTON_CLOSED */
 } kiln_equality;
 
 #endif

@@ -49,9 +49,9 @@ typedef struct kiln_front_kernels {
      */
     void (*add_strips)(const kiln_front *front, const void *U, const uint32_t *target, size_t rows,
                        size_t t0, size_t t1);
-    /* The steps of an elimination, for the column blocks p0 to p1 - 1: their triangle (false: it is
-     * not positive definite), then the strips below, then what is to the right of them. The last
-     * two are for strips s0 to s1 - 1, which do not depend on each other. */
+    /* The steps of an elimination, for the column blocks p0 to p1 - 1: their triangle (false: a
+     * pivot is not of the sign it should have), then the strips below, then what is to the right of
+     * them. The last two are for strips s0 to s1 - 1, which do not depend on each other. */
     bool (*factor)(const kiln_front *front, size_t p0, size_t p1);
     void (*solve)(const kiln_front *front, size_t p0, size_t p1, size_t s0, size_t s1);
     void (*update)(const kiln_front *front, size_t p0, size_t p1, size_t s0, size_t s1);
@@ -64,5 +64,9 @@ typedef struct kiln_front_kernels {
 extern const kiln_front_kernels kiln_front_double_scalar, kiln_front_double_avx2,
     kiln_front_double_avx512, kiln_front_single_scalar, kiln_front_single_avx2,
     kiln_front_single_avx512;
+/* Of quasidefinite matrices of blocks of 4 (solver.h). */
+extern const kiln_front_kernels kiln_front_signed_double_scalar, kiln_front_signed_double_avx2,
+    kiln_front_signed_double_avx512, kiln_front_signed_single_scalar, kiln_front_signed_single_avx2,
+    kiln_front_signed_single_avx512;
 
 #endif

@@ -5,13 +5,20 @@
  *   REAL, VECTOR, LANES, LOAD, STORE, SET, FMA, FNMA, ROOT, LARGEST (of a pivot)
  *   TALL, WIDE   tiles that are worked on at a time: as many sums as there are registers for
  *   ROUNDED      whether vectors have to be made REAL for a solve
- *   KERNELS      the name of the table */
+ *   SIGNED       whether every fourth column has a pivot less than zero: L Z L' with Z = 1, 1, 1,
+ * -1 KERNELS      the name of the table */
 #include "solve/front.h"
 
 #include <math.h>
 
 enum { PARTS = KILN_STRIP / LANES, TILE = KILN_STRIP * KILN_STRIP };
 enum { BLOCK = 24 }; /* strips whose panel stays in the cache */
+
+/* Whether a column of a front has -1 in Z; nodes begin with a whole block of four. */
+KILN_INLINE bool is_minus(size_t column)
+{
+    return SIGNED && column % 4 == 3;
+}
 
 KILN_INLINE REAL *strip_at(const kiln_front *f, size_t s, size_t block)
 {
@@ -26,7 +33,7 @@ static void clear(const kiln_front *f, size_t used)
     memset(f->L, 0, f->columns * f->strips * KILN_STRIP * sizeof(REAL));
     memset(f->U, 0, kiln_front_triangle(f->strips - f->columns / KILN_STRIP) * sizeof(REAL));
     for (size_t j = used; j < f->columns; j++)
-        L[(j / KILN_STRIP * f->columns + j) * KILN_STRIP + j % KILN_STRIP] = 1;
+        L[(j / KILN_STRIP * f->columns + j) * KILN_STRIP + j % KILN_STRIP] = is_minus(j) ? -1 : 1;
 }
 
 static void add_block(const kiln_front *f, size_t row, size_t column, const double *value, size_t n,
@@ -107,7 +114,26 @@ KILN_INLINE REAL *tile_at(const kiln_front *f, size_t s, size_t c)
                    : (REAL *)f->U + kiln_front_triangle(s - own) + (c - own) * TILE;
 }
 
-/* c[i] -= a[i] b' for some tiles, over `depth` columns of the strips a[i] and b. */
+/* sum[i] -= column k of a[i] times that of b, from row `first` on; or += it. */
+KILN_INLINE void subtract_column(const int tall, const REAL *const a[], const REAL *b, size_t k,
+                                 const bool minus, VECTOR sum[TALL][WIDE][PARTS])
+{
+    VECTOR left[TALL][PARTS];
+    for (int i = 0; i < tall; i++)
+        for (int p = 0; p < PARTS; p++)
+            left[i][p] = LOAD(a[i] + KILN_STRIP * k + LANES * p);
+    for (int j = 0; j < WIDE; j++) {
+        VECTOR right = SET(b[KILN_STRIP * k + (size_t)j]);
+        for (int i = 0; i < tall; i++)
+            for (int p = 0; p < PARTS; p++)
+                sum[i][j][p] = minus ? FMA(left[i][p], right, sum[i][j][p])
+                                     : FNMA(left[i][p], right, sum[i][j][p]);
+    }
+}
+
+/* c[i] -= a[i] Z b' for some tiles, over `depth` columns (a multiple of 8) of the strips a[i] and
+ * b.
+ */
 KILN_INLINE void subtract(const int tall, const REAL *const a[], const REAL *b, size_t depth,
                           REAL *const c[])
 {
@@ -117,18 +143,17 @@ KILN_INLINE void subtract(const int tall, const REAL *const a[], const REAL *b, 
             for (int j = 0; j < WIDE; j++)
                 for (int p = 0; p < PARTS; p++)
                     sum[i][j][p] = LOAD(c[i] + KILN_STRIP * (first + j) + LANES * p);
-        for (size_t k = 0; k < depth; k++) {
-            VECTOR left[TALL][PARTS];
-            for (int i = 0; i < tall; i++)
-                for (int p = 0; p < PARTS; p++)
-                    left[i][p] = LOAD(a[i] + KILN_STRIP * k + LANES * p);
-            for (int j = 0; j < WIDE; j++) {
-                VECTOR right = SET(b[KILN_STRIP * k + (size_t)(first + j)]);
-                for (int i = 0; i < tall; i++)
-                    for (int p = 0; p < PARTS; p++)
-                        sum[i][j][p] = FNMA(left[i][p], right, sum[i][j][p]);
-            }
+#if SIGNED
+        for (size_t k = 0; k < depth; k += 4) {
+            subtract_column(tall, a, b + first, k, false, sum);
+            subtract_column(tall, a, b + first, k + 1, false, sum);
+            subtract_column(tall, a, b + first, k + 2, false, sum);
+            subtract_column(tall, a, b + first, k + 3, true, sum);
         }
+#else
+        for (size_t k = 0; k < depth; k++)
+            subtract_column(tall, a, b + first, k, false, sum);
+#endif
         for (int i = 0; i < tall; i++)
             for (int j = 0; j < WIDE; j++)
                 for (int p = 0; p < PARTS; p++)
@@ -163,19 +188,21 @@ KILN_INLINE void subtract_panel(const kiln_front *f, size_t c, size_t p0, size_t
 static bool factor_tile(REAL *tile)
 {
     for (int j = 0; j < KILN_STRIP; j++) {
-        REAL *column = tile + KILN_STRIP * j, pivot = column[j];
+        const bool minus = is_minus((size_t)j);
+        REAL *column = tile + KILN_STRIP * j, pivot = minus ? -column[j] : column[j];
         if (!(pivot > 0) || pivot > LARGEST)
             return false;
-        REAL inverse = (REAL)1.0 / ROOT(pivot);
+        REAL inverse = (REAL)1.0 / ROOT(pivot), factor = minus ? -inverse : inverse;
         VECTOR x[PARTS];
         for (int p = 0; p < PARTS; p++) {
-            x[p] = inverse * LOAD(column + LANES * p);
+            x[p] = factor * LOAD(column + LANES * p);
             STORE(column + LANES * p, x[p]);
         }
         for (int l = j + 1; l < KILN_STRIP; l++)
             for (int p = 0; p < PARTS; p++) {
                 REAL *to = tile + KILN_STRIP * l + LANES * p;
-                STORE(to, FNMA(x[p], SET(column[l]), LOAD(to)));
+                STORE(to, minus ? FMA(x[p], SET(column[l]), LOAD(to))
+                                : FNMA(x[p], SET(column[l]), LOAD(to)));
             }
         column[j] = inverse;
     }
@@ -204,7 +231,7 @@ static void invert_tile(REAL *tile)
             tile[KILN_STRIP * j + i] = row[i][j];
 }
 
-/* tile = tile L^-T */
+/* tile = tile L^-T Z */
 static void solve_tile(REAL *tile, const REAL *inverse)
 {
     VECTOR x[KILN_STRIP][PARTS];
@@ -219,7 +246,7 @@ static void solve_tile(REAL *tile, const REAL *inverse)
             for (int p = 0; p < PARTS; p++)
                 sum[p] = FMA(x[l][p], SET(inverse[KILN_STRIP * l + j]), sum[p]);
         for (int p = 0; p < PARTS; p++)
-            STORE(tile + KILN_STRIP * j + LANES * p, sum[p]);
+            STORE(tile + KILN_STRIP * j + LANES * p, is_minus((size_t)j) ? -sum[p] : sum[p]);
     }
 }
 
@@ -321,15 +348,15 @@ KILN_INLINE void add_products(const kiln_front *f, size_t s, const int count, si
         }
 }
 
-/* Column block c, whose products with all below are summed. */
+/* Column block c, whose products with all below are summed: L' x = Z v. */
 KILN_INLINE void finish_block(const kiln_front *f, size_t c, const REAL *sums, REAL *v)
 {
     const REAL *inverse = strip_at(f, c, c);
     REAL rest[KILN_STRIP], *at = v + KILN_STRIP * c;
     for (size_t j = 0; j < KILN_STRIP; j++) {
         const REAL *lane = sums + KILN_STRIP * (KILN_STRIP * c + j);
-        rest[j] = at[j] - (((lane[0] + lane[1]) + (lane[2] + lane[3])) +
-                           ((lane[4] + lane[5]) + (lane[6] + lane[7])));
+        rest[j] = (is_minus(j) ? -at[j] : at[j]) - (((lane[0] + lane[1]) + (lane[2] + lane[3])) +
+                                                    ((lane[4] + lane[5]) + (lane[6] + lane[7])));
     }
     for (int j = 0; j < KILN_STRIP; j++) {
         at[j] = 0;

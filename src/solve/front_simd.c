@@ -9,6 +9,7 @@
 #define FNMA    kiln_vd_fnma
 #define ROOT    sqrt
 #define LARGEST 1e300
+#define SIGNED  0
 #define ROUNDED 0
 #define KERNELS KILN_SIMD(kiln_front_double)
 #if defined(KILN_SIMD_AVX512)

@@ -9,6 +9,7 @@
 #define FNMA    kiln_vf_fnma
 #define ROOT    sqrtf
 #define LARGEST 1e30f
+#define SIGNED  0
 #define ROUNDED 1
 #define KERNELS KILN_SIMD(kiln_front_single)
 #if defined(KILN_SIMD_AVX512)

@@ -45,6 +45,7 @@ typedef struct kiln_multifrontal {
     bool pure;              /* the analysis depends on ground and pattern alone */
 
     const kiln_front_kernels *kernels; /* of the factor there is */
+    bool quasidefinite;                /* F7 */
     bool may_be_single, wary;          /* F6: asked for; not good enough before */
     bool single, checked;              /* the factor is; a solve with it was looked at */
     kiln_f64_array scale;              /* F6: [row][block] powers of two */

@@ -194,7 +194,7 @@ static bool factor_level(kiln_multifrontal *m, const uint32_t *node, size_t coun
     return good;
 }
 
-/* F6: infinite where the diagonal is not positive. */
+/* F6: infinite where the diagonal is not of its sign. */
 static void scale_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)chunk, (void)worker;
@@ -206,7 +206,7 @@ static void scale_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
             kiln_bsr_place(matrix, matrix->block, (uint32_t)row, matrix->start[row], &stride);
         for (size_t r = 0; r < n; r++) {
             int exponent;
-            double d = at[(stride + 1) * r];
+            double d = m->quasidefinite && r == 3 ? -at[(stride + 1) * r] : at[(stride + 1) * r];
             frexp(d, &exponent);
             m->scale.data[n * row + r] = d > 0.0 ? ldexp(1.0, -(exponent / 2)) : INFINITY;
         }

@@ -51,8 +51,8 @@
  *
  * N11 With equations (equality.h) the direction and the change of the multipliers are found
  *    together, and the multipliers change first: A dx = -(g + J' p) along the step then, so that
- * the objective, which has p . c(x) in it, falls along it by the same tests as always. Each matrix
- *    serves one step.
+ *    the objective, which has p . c(x) in it, falls along it by the same tests as always. Each
+ *    matrix serves one step.
  *
  * N4, N6 and N8 are in newton_again.c, N11 in newton_equal.c. */
 #include "base/clock.h"
@@ -525,8 +525,8 @@ static kiln_status find_direction(kiln_problem *p, bool *done, kiln_error *error
     }
     p->report->gradient = kiln_problem_largest(p, newton->g);
     p->report->iterations++;
-    if (outcome != KILN_SOLVE_OK) {
-        p->report->outcome = outcome_of(outcome);
+    if (outcome != KILN_SOLVE_OK || p->closed) {
+        p->report->outcome = p->closed ? KILN_NEWTON_CLOSED : outcome_of(outcome);
         return KILN_OK;
     }
     if (p->moving)
@@ -754,6 +754,8 @@ kiln_status kiln_newton_minimise(kiln_newton *newton, const kiln_newton_options 
         return KILN_OK;
     }
     kiln_solver_reconsider(newton->solver);
+    if (newton->saddle)
+        kiln_saddle_reconsider(newton->saddle);
     KILN_TRY(make_room(&p, error));
     kiln_solver_ground ground;
     set_ground(&p, &ground);

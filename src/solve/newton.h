@@ -46,6 +46,8 @@ kiln_newton_options kiln_newton_default_options(void);
     X(KILN_NEWTON_BAD_START, "the energy is not defined at the start")                             \
     X(KILN_NEWTON_NOT_FINITE, "NaN or infinity in the gradient or the Hessian")                    \
     X(KILN_NEWTON_SOLVER, "the linear solver failed")                                              \
+    X(KILN_NEWTON_CLOSED, "walls leave a liquid more or less room than its volume, which cannot "  \
+                          "be kept")                                                               \
     X(KILN_NEWTON_AWAY, "nothing stops it from moving away")
 
 typedef enum kiln_newton_outcome {

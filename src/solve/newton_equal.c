@@ -10,6 +10,7 @@ kiln_status kiln_problem_solve_equal(kiln_problem *p, kiln_solve_outcome *outcom
     kiln_newton *newton = p->newton;
     const kiln_equality *equality = newton->equality;
     const size_t rows = p->constraints->rows;
+    p->closed = false;
     if (!newton->saddle)
         KILN_TRY(kiln_saddle_create(newton->context, &newton->options, &newton->saddle, error));
     KILN_TRY(kiln_array_reserve(newton->context, &newton->multipliers, 2 * rows, error));
@@ -25,15 +26,18 @@ kiln_status kiln_problem_solve_equal(kiln_problem *p, kiln_solve_outcome *outcom
                                 equality->stiff(equality->self), outcome, error));
     if (*outcome != KILN_SOLVE_OK)
         return KILN_OK;
-    const kiln_saddle_options options = {equality->tolerance, equality->max_iterations};
+    const kiln_saddle_options options = {equality->tolerance, equality->max_iterations,
+                                         equality->amount(equality->self)};
     KILN_TRY(kiln_saddle_solve(newton->saddle, &options, newton->rhs, e, newton->dx, dp, outcome,
                                error));
     const kiln_saddle_report *done = kiln_saddle_last(newton->saddle);
     p->report->factor_seconds += done->factor_seconds;
     p->report->solve_seconds += done->solve_seconds;
     p->report->linear_iterations += done->iterations;
-    p->report->backend = "minres";
-    p->report->reason = "volumes are kept";
+    p->report->backend = done->way;
+    p->report->reason = done->reason;
+    /* Held unknowns on their way change volumes by more than where they go. */
+    p->closed = !p->moving && done->unkept > equality->most_unkept;
     equality->add(equality->self, dp);
     kiln_equations_add_transposed(equations, dp, 1.0, newton->g);
     return KILN_OK;

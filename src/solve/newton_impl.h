@@ -54,6 +54,7 @@ typedef struct kiln_problem {
     bool resting;  /* and stay where they are for the time being (N9) */
     bool doubles;  /* factors of single precision found no way on */
     bool barred;   /* a term did not allow the whole of the last step */
+    bool closed;   /* N11: what is kept cannot be */
     bool all_held;
 } kiln_problem;
 

@@ -80,6 +80,8 @@ kiln_status kiln_solver_create(kiln_context *context, const kiln_solver_options 
             chosen = backends[i];
     if (!chosen && strcmp(used.backend, "auto") != 0)
         return refuse_backend(used.backend, error);
+    if (used.quasidefinite)
+        chosen = backends[0];
     kiln_solver *solver = kiln_resize(context, NULL, 0, sizeof *solver);
     if (!solver)
         return kiln_fail_memory(error, sizeof *solver);
@@ -199,17 +201,37 @@ static kiln_status iterate_because(kiln_solver *solver, const kiln_bsr *matrix, 
     return analyse_with(solver, &kiln_solver_pcg_ic, matrix, error);
 }
 
+/* In three dimensions nested dissection fills 15 to 30 n^(4/3) entries: no analysis is needed to
+ * refuse what is far beyond the limit. */
+static bool is_far_too_large(const kiln_solver *solver, const kiln_bsr *matrix)
+{
+    double n = matrix->block * (double)matrix->rows;
+    return 8.0 * 5.0 * pow(n, 4.0 / 3.0) > solver->memory && n > 3e5;
+}
+
+/* There is no iteration to give way to. */
+static kiln_status analyse_within_memory(kiln_solver *solver, const kiln_bsr *matrix,
+                                         kiln_error *error)
+{
+    if (is_far_too_large(solver, matrix))
+        return kiln_fail_memory(error, (size_t)solver->memory);
+    KILN_TRY(analyse_with(solver, solver->asked, matrix, error));
+    if ((double)solver->report.bytes <= solver->memory)
+        return KILN_OK;
+    size_t bytes = solver->report.bytes;
+    solver->asked->forget(solver->self[number_of(solver->asked)]);
+    return kiln_fail_memory(error, bytes);
+}
+
 /* The choice depends on the pattern and on the memory allowed only. */
 static kiln_status choose(kiln_solver *solver, const kiln_bsr *matrix, kiln_error *error)
 {
     kiln_solver_report *report = &solver->report;
     const kiln_solver_backend *direct = backends[0];
     double allowed = solver->memory;
-    double n = matrix->block * (double)matrix->rows, blocks = work_of(matrix);
+    double blocks = work_of(matrix);
     solver->direct_fits = false;
-    /* In three dimensions nested dissection fills 15 to 30 n^(4/3) entries: no analysis is needed
-     * to refuse what is far beyond the limit. */
-    if (8.0 * 5.0 * pow(n, 4.0 / 3.0) > allowed && n > 3e5)
+    if (is_far_too_large(solver, matrix))
         return iterate_because(solver, matrix, "a factor would not fit in memory", error);
     kiln_error trouble;
     kiln_status status = analyse_with(solver, direct, matrix, &trouble);
@@ -241,8 +263,9 @@ static kiln_status analyse(kiln_solver *solver, const kiln_bsr *matrix, kiln_err
 {
     solver->analysed = solver->turned = solver->direct_ready = solver->gave_way = false;
     solver->report.reason = "asked for";
-    KILN_TRY(solver->asked ? analyse_with(solver, solver->asked, matrix, error)
-                           : choose(solver, matrix, error));
+    KILN_TRY(solver->options.quasidefinite ? analyse_within_memory(solver, matrix, error)
+             : solver->asked               ? analyse_with(solver, solver->asked, matrix, error)
+                                           : choose(solver, matrix, error));
     solver->analysed = true;
     solver->pattern = matrix->pattern;
     return KILN_OK;

@@ -14,6 +14,10 @@ typedef struct kiln_solver_options {
     size_t memory;       /* bytes a factor may take before auto iterates; 0: half of the machine's,
                             so that the same run makes the same choice again */
     int blas_threads;    /* 1 keeps the same bits on any number of threads */
+    /* The matrices are of blocks of 4, and negative definite in the last component of each,
+     * positive in the others: a minimum with equations. By the multifrontal back end, whatever is
+     * asked for; KILN_SOLVE_NOT_POSITIVE then means that a pivot has the wrong sign. */
+    bool quasidefinite;
     const char *precision; /* "mixed": of factors, single where that was asked for; "double" */
 } kiln_solver_options;
 
@@ -73,6 +77,10 @@ const kiln_solver_report *kiln_solver_last(const kiln_solver *solver);
  * long or the factor did not fit. Newton asks for it at every begin: what is learnt in one solve
  * must not decide about the bits of the next, which a resumed run starts without it. */
 void kiln_solver_reconsider(kiln_solver *solver);
+
+/* What auto takes an iteration to cost per block, in operations of the BLAS: more where one factor
+ * serves many solves, and for tests. */
+void kiln_solver_weigh(kiln_solver *solver, double iteration_cost);
 
 /* Forgets the analysis too, as a resumed run has none. */
 void kiln_solver_forget(kiln_solver *solver);

@@ -39,7 +39,4 @@ extern const kiln_solver_backend kiln_solver_multifrontal, kiln_solver_cholmod, 
 #define KILN_SOLVER_DIRECT kiln_solver_cholmod
 #endif
 
-/* What auto takes an iteration to cost per block, in operations of the BLAS; for tests. */
-void kiln_solver_weigh(kiln_solver *solver, double iteration_cost);
-
 #endif

@@ -18,7 +18,10 @@
  *
  * F6 Where it may, the factor is one of floats, of the matrix scaled to a diagonal of about one.
  *    Where a pivot fails then, or the first solve leaves too much of its right side, there is a
- *    factor of doubles after all, and no other kind until the solver is reconsidered. */
+ *    factor of doubles after all, and no other kind until the solver is reconsidered.
+ *
+ * F7 Of quasidefinite matrices (solver.h) the pivots of every fourth column are negative, whatever
+ *    the order (Vanderbei 1995): L Z L' with Z known beforehand, by kernels of their own. */
 #include "solve/front_heap.h"
 #include "solve/multifrontal.h"
 #include "solve/vectors.h"
@@ -157,10 +160,14 @@ static kiln_status reserve_vectors(kiln_multifrontal *m, kiln_error *error)
 /* Also what the factor needs, so that an analysis finds out whether there is memory for it. */
 static kiln_status choose_precision(kiln_multifrontal *m, bool single, kiln_error *error)
 {
-    static const kiln_front_kernels *const kernels[2][KILN_ISA_COUNT] = {
-        {&kiln_front_double_scalar, &kiln_front_double_avx2, &kiln_front_double_avx512},
-        {&kiln_front_single_scalar, &kiln_front_single_avx2, &kiln_front_single_avx512}};
-    m->kernels = kernels[single][m->context->isa];
+    static const kiln_front_kernels *const kernels[2][2][KILN_ISA_COUNT] = {
+        {{&kiln_front_double_scalar, &kiln_front_double_avx2, &kiln_front_double_avx512},
+         {&kiln_front_single_scalar, &kiln_front_single_avx2, &kiln_front_single_avx512}},
+        {{&kiln_front_signed_double_scalar, &kiln_front_signed_double_avx2,
+          &kiln_front_signed_double_avx512},
+         {&kiln_front_signed_single_scalar, &kiln_front_signed_single_avx2,
+          &kiln_front_signed_single_avx512}}};
+    m->kernels = kernels[m->quasidefinite][single][m->context->isa];
     m->single = single;
     m->checked = false;
     size_t count = m->block * m->symbolic.rows;
@@ -230,11 +237,10 @@ static void forget(void *self)
 static kiln_status create(kiln_context *context, const kiln_solver_options *options, void **self,
                           kiln_error *error)
 {
-    (void)options;
     kiln_multifrontal *m = kiln_resize(context, NULL, 0, sizeof *m);
     if (!m)
         return kiln_fail_memory(error, sizeof *m);
-    *m = (kiln_multifrontal){.context = context};
+    *m = (kiln_multifrontal){.context = context, .quasidefinite = options->quasidefinite};
     *self = m;
     return KILN_OK;
 }

@@ -18,8 +18,9 @@ static const double SOLVE_TOLERANCE = 1e-3; /* Newton goes on from what is left 
 enum { MOST_ITERATIONS = 400 };
 /* Viscosity over inertia of a tet, from which the matrix is factored. */
 static const double STIFF = 0.3;
-/* Of the inverse viscosity, what a mean pressure gives way by. */
-static const double MEAN_WEIGHT = 3.0;
+/* Of the volume: what closed walls may leave of it in a step without being refused. A tenth of what
+ * is missing is asked for in each, so they may take or give 1e-3 altogether. */
+static const double MOST_UNKEPT = 1e-4;
 
 static double pressure_value(void *self, const double *x)
 {
@@ -101,10 +102,16 @@ static void add_multipliers(void *self, const double *dp)
     kiln_vector_combine(l->context, 1.0, l->p.data, 1.0, dp, l->p.data, l->rings.rows);
 }
 
-static const kiln_saddle_stiff *find_stiff(void *self)
+static bool is_stiff(void *self)
 {
-    kiln_liquid *l = self;
-    return l->stiff ? &l->stiffness : NULL;
+    const kiln_liquid *l = self;
+    return l->stiff;
+}
+
+static const double *find_amount(void *self)
+{
+    const kiln_liquid *l = self;
+    return l->goal.data;
 }
 
 kiln_status kiln_liquid_init(kiln_liquid *liquid, kiln_context *context, kiln_error *error)
@@ -113,9 +120,11 @@ kiln_status kiln_liquid_init(kiln_liquid *liquid, kiln_context *context, kiln_er
                             .equality = {.self = liquid,
                                          .linearise = linearise,
                                          .add = add_multipliers,
-                                         .stiff = find_stiff,
+                                         .stiff = is_stiff,
+                                         .amount = find_amount,
                                          .tolerance = SOLVE_TOLERANCE,
-                                         .max_iterations = MOST_ITERATIONS},
+                                         .max_iterations = MOST_ITERATIONS,
+                                         .most_unkept = MOST_UNKEPT},
                             .pressure = {.name = "pressure",
                                          .self = liquid,
                                          .weight = 1.0,
@@ -131,7 +140,6 @@ kiln_status kiln_liquid_init(kiln_liquid *liquid, kiln_context *context, kiln_er
                                         .delta = gravity_delta,
                                         .add = gravity_add}};
     kiln_ring_volume_init(&liquid->rings, context);
-    kiln_bsr_init_blocks(&liquid->slow, context, 1);
     return kiln_surface_energy_create(context, &liquid->surface, error);
 }
 
@@ -153,14 +161,11 @@ void kiln_liquid_free(kiln_liquid *liquid)
     kiln_array_free(liquid->context, &liquid->towards);
     kiln_array_free(liquid->context, &liquid->viscosity);
     kiln_array_free(liquid->context, &liquid->give);
-    kiln_array_free(liquid->context, &liquid->viscous);
     kiln_array_free(liquid->context, &liquid->density);
     kiln_array_free(liquid->context, &liquid->p);
     kiln_array_free(liquid->context, &liquid->goal);
     kiln_array_free(liquid->context, &liquid->found);
     kiln_array_free(liquid->context, &liquid->blocks);
-    kiln_array_free(liquid->context, &liquid->inertia);
-    kiln_bsr_free(&liquid->slow);
     kiln_array_free(liquid->context, &liquid->parts);
     kiln_array_free(liquid->context, &liquid->uniform);
     kiln_array_free(liquid->context, &liquid->centre);
@@ -219,19 +224,14 @@ kiln_status kiln_liquid_build(kiln_liquid *liquid, const kiln_mesh *mesh, size_t
         return KILN_OK;
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->viscosity, tets, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->give, tets, error));
-    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->viscous, tets, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->density, tets, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->p, rows, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->goal, rows, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->found, rows, error));
-    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->inertia, rows, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->parts, mesh->parts.count, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->centre, 3 * mesh->parts.count, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->uniform, tets, error));
     KILN_TRY(build_rings(liquid, rows, materials, material_of, error));
-    const kiln_cliques tets_of = {
-        .count = liquid->rings.kept.count, .size = 4, .row = liquid->rings.corner.data};
-    KILN_TRY(kiln_bsr_set_pattern(&liquid->slow, rows, &tets_of, 1, error));
     return build_surface(liquid, materials, material_of, error);
 }
 
@@ -264,29 +264,18 @@ static void find_give(kiln_liquid *l, const kiln_liquid_start *start)
     }
 }
 
-/* Where viscosity outweighs inertia within a tet, or there is solid matter too. S of viscosity
- * alone is what its mean pressures in tets do, and C. */
+/* Whether viscosity outweighs inertia within a tet, or there is solid matter too. */
 static void find_stiffness(kiln_liquid *l, const kiln_liquid_start *start)
 {
-    const kiln_mesh *mesh = l->mesh;
-    size_t vertices = mesh->table[KILN_ON_VERTEX].used, tets = mesh->table[KILN_ON_TET].used;
     double ratio = 0.0;
-    for (size_t i = 0; i < l->rings.rows; i++)
-        l->inertia.data[i] = i < vertices ? start->lumped[i] / start->scale : 0.0;
-    for (uint32_t t = 0; t < tets; t++) {
-        l->viscous.data[t] = 0.0;
+    for (uint32_t t = 0; t < l->mesh->table[KILN_ON_TET].used; t++) {
         if (!(l->density.data[t] > 0.0))
             continue;
-        double volume = start->mass[t] / l->density.data[t],
-               length = cbrt(6.0 * sqrt(2.0) * volume);
-        double viscous = fmax(l->viscosity.data[t] / start->tau, 1e-300);
-        ratio = fmax(ratio, viscous * start->scale / (l->density.data[t] * length * length));
-        l->viscous.data[t] = STABILISATION * volume / viscous;
+        double length = cbrt(6.0 * sqrt(2.0) * start->mass[t] / l->density.data[t]);
+        ratio = fmax(ratio, l->viscosity.data[t] / start->tau * start->scale /
+                                (l->density.data[t] * length * length));
     }
     l->stiff = l->mixed || ratio > STIFF;
-    if (l->stiff)
-        kiln_ring_volume_weigh(&l->rings, l->viscous.data, MEAN_WEIGHT / STABILISATION, &l->slow);
-    l->stiffness = (kiln_saddle_stiff){l->inertia.data, &l->slow};
 }
 
 static void sum_parts(kiln_liquid *l, const kiln_liquid_start *start)

@@ -46,16 +46,12 @@ typedef struct kiln_liquid {
     kiln_f64_array viscosity; /* [tet slot] Pa s */
     kiln_f64_array give;      /* [tet slot] part of each in C */
     kiln_f64_array density;   /* [tet slot] kg/m^3, of parts that have several; 0: of others */
-    kiln_f64_array viscous;   /* [tet slot] viscosity, over a time, times volume: J */
     kiln_f64_array p;         /* [row] less the pressure, Pa */
     kiln_f64_array goal;      /* [row] m^3 */
     KILN_ARRAY_OF(kiln_liquid_part)
-    parts;                  /* [part] */
-    kiln_f64_array found;   /* [row] scratch */
-    kiln_f64_array inertia; /* [row] of a stiff matrix (solve/saddle.h) */
-    kiln_bsr slow;          /* likewise */
-    kiln_saddle_stiff stiffness;
-    bool stiff;
+    parts;                /* [part] */
+    kiln_f64_array found; /* [row] scratch */
+    bool stiff;           /* the matrix is (solve/saddle.h) */
     KILN_ARRAY_OF(uint64_t)
     blocks;                 /* of the rings in Newton's matrix */
     bool exact;             /* the Hessian is wanted as it is */

@@ -130,13 +130,27 @@ static uint32_t side_of(uint32_t n, bool single)
     return single ? 3 * side / 4 : side;
 }
 
-static double *solve_grid(uint32_t n, int threads, kiln_isa isa, bool single, double *worst)
+/* Minus in the last component of each block. */
+static void turn_last(kiln_bsr *matrix)
+{
+    for (uint32_t i = 0; i < matrix->rows; i++)
+        for (uint64_t b = matrix->start[i]; b < matrix->start[i + 1]; b++) {
+            size_t stride;
+            double *at = kiln_bsr_place(matrix, 4, i, b, &stride);
+            at[3 * stride + 3] *= -1.0;
+        }
+}
+
+static double *solve_grid(uint32_t n, int threads, kiln_isa isa, bool single, bool quasidefinite,
+                          double *worst)
 {
     kiln_context *context = kiln_test_context(threads);
     context->isa = isa;
     kiln_bsr matrix;
     kiln_bsr_init_blocks(&matrix, context, n);
     make_grid(&matrix, side_of(n, single), n, 5);
+    if (quasidefinite)
+        turn_last(&matrix);
     size_t count = n * matrix.rows;
     double *b = malloc(count * sizeof *b), *x = malloc(count * sizeof *x);
     double *r = malloc(count * sizeof *r);
@@ -144,6 +158,7 @@ static double *solve_grid(uint32_t n, int threads, kiln_isa isa, bool single, do
         b[i] = cos((double)i);
     kiln_solver_options options = kiln_solver_default_options();
     options.backend = "multifrontal";
+    options.quasidefinite = quasidefinite;
     kiln_solver *solver = NULL;
     kiln_solve_outcome outcome;
     ck_assert_int_eq(kiln_solver_create(context, &options, &solver, NULL), KILN_OK);
@@ -166,23 +181,50 @@ static double *solve_grid(uint32_t n, int threads, kiln_isa isa, bool single, do
 
 START_TEST(large_systems_have_the_same_bits_on_any_threads)
 {
-    static const uint32_t blocks[] = {1, 3, 4};
-    uint32_t n = blocks[_i % 3];
-    bool single = _i >= 3;
+    static const uint32_t blocks[] = {1, 3, 4, 4};
+    uint32_t n = blocks[_i % 4];
+    bool single = _i >= 4, quasidefinite = _i % 4 == 3;
     for (kiln_isa isa = 0; isa <= kiln_isa_best(); isa++) {
-        double worst, *first = solve_grid(n, 1, isa, single, &worst);
+        double worst, *first = solve_grid(n, 1, isa, single, quasidefinite, &worst);
         ck_assert_double_lt(worst, single ? 1e-5 : 1e-12);
         if (single)
             ck_assert_double_gt(worst, 1e-9);
         static const int threads[] = {2, 3, 8};
         for (int t = 0; t < 3; t++) {
-            double *x = solve_grid(n, threads[t], isa, single, &worst);
+            double *x = solve_grid(n, threads[t], isa, single, quasidefinite, &worst);
             size_t side = side_of(n, single);
             ck_assert_mem_eq(first, x, n * (side * side * side + 5) * sizeof *x);
             free(x);
         }
         free(first);
     }
+}
+END_TEST
+
+/* F7: a pivot of the wrong sign is told, in either precision. */
+START_TEST(quasidefinite_matrices_have_their_signs)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_solver_options options = kiln_solver_default_options();
+    options.quasidefinite = true;
+    for (int wrong = 0; wrong < 3; wrong++) {
+        kiln_bsr matrix;
+        kiln_solver *solver = NULL;
+        kiln_solve_outcome outcome;
+        size_t stride;
+        kiln_bsr_init_blocks(&matrix, context, 4);
+        make_grid(&matrix, 6, 4, 3);
+        turn_last(&matrix);
+        double *at = kiln_bsr_place(&matrix, 4, 77, matrix.start[77], &stride);
+        at[wrong ? (stride + 1) * (wrong == 1 ? 1 : 3) : 0] *= wrong ? -1.0 : 1.0;
+        ck_assert_int_eq(kiln_solver_create(context, &options, &solver, NULL), KILN_OK);
+        kiln_solver_set_single(solver, _i);
+        ck_assert_int_eq(kiln_solver_factor(solver, &matrix, &outcome, NULL), KILN_OK);
+        ck_assert_int_eq(outcome, wrong ? KILN_SOLVE_NOT_POSITIVE : KILN_SOLVE_OK);
+        kiln_solver_destroy(solver);
+        kiln_bsr_free(&matrix);
+    }
+    kiln_context_destroy(context);
 }
 END_TEST
 
@@ -427,11 +469,12 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("multifrontal");
     TCase *all = kiln_test_case(suite, "multifrontal");
     tcase_add_test(all, fronts_hold_what_fills);
-    tcase_add_loop_test(all, large_systems_have_the_same_bits_on_any_threads, 0, 3);
+    tcase_add_loop_test(all, large_systems_have_the_same_bits_on_any_threads, 0, 4);
+    tcase_add_loop_test(all, quasidefinite_matrices_have_their_signs, 0, 2);
     tcase_add_test(all, orders_are_kept_until_reconsidered);
     tcase_add_test(all, rows_that_are_alone_share_fronts);
     TCase *floats = kiln_test_case(suite, "floats");
-    tcase_add_loop_test(floats, large_systems_have_the_same_bits_on_any_threads, 3, 6);
+    tcase_add_loop_test(floats, large_systems_have_the_same_bits_on_any_threads, 4, 8);
     tcase_add_test(floats, floats_give_way_where_they_do_not_do);
     tcase_add_test(floats, doubles_can_be_asked_for);
     return suite;

@@ -68,10 +68,10 @@ static void drop(fixture *f)
     kiln_context_destroy(f->context);
 }
 
-static void solve(fixture *f, const kiln_saddle_stiff *stiff, const double *right, double *result)
+static void solve(fixture *f, bool stiff, const double *right, double *result)
 {
     kiln_solve_outcome outcome;
-    const kiln_saddle_options options = {1e-13, 400};
+    const kiln_saddle_options options = {stiff ? 1e-10 : 1e-13, 400, NULL};
     ck_assert_int_eq(kiln_saddle_factor(f->saddle, &f->A, &f->equations, stiff, &outcome, NULL),
                      KILN_OK);
     ck_assert_int_eq(outcome, KILN_SOLVE_OK);
@@ -110,19 +110,13 @@ START_TEST(agrees_with_elimination)
         right[i] = cos(i);
     fill_dense(&f, K);
     dense_solve(K, N, right, exact);
-    const double inertia[ROWS] = {3.0};
-    kiln_bsr slow;
-    kiln_bsr_init_blocks(&slow, f.context, 1);
-    ck_assert_int_eq(kiln_bsr_set_pattern(&slow, ROWS, NULL, 0, NULL), KILN_OK);
-    for (int i = 0; i < ROWS; i++)
-        slow.value[i] = 3.0 + i;
-    for (int k = 0; k < 2; k++) { /* however it is preconditioned */
-        solve(&f, k ? &(kiln_saddle_stiff){inertia, &slow} : NULL, right, found);
+    for (int k = 0; k < 2; k++) { /* iterated and factored */
+        solve(&f, k, right, found);
+        ck_assert_str_eq(kiln_saddle_last(f.saddle)->way, k ? "factor" : "minres");
         for (int i = 0; i < N; i++)
             ck_assert_double_eq_tol(found[i], exact[i], 1e-9);
     }
     ck_assert_uint_eq(kiln_saddle_last(f.saddle)->closed, 0);
-    kiln_bsr_free(&slow);
     free(K);
     drop(&f);
 }
@@ -136,7 +130,7 @@ START_TEST(closed_parts_keep_their_sum)
     double *K = malloc(N * N * sizeof *K), right[N], found[N], sum = 0.0, mean = 0.0, off = 0.0;
     for (int i = 0; i < N; i++)
         right[i] = i < 3 * ROWS ? sin(i) : 1.0;
-    solve(&f, NULL, right, found);
+    solve(&f, _i, right, found);
     ck_assert_uint_eq(kiln_saddle_last(f.saddle)->closed, 1);
     fill_dense(&f, K);
     for (int i = 0; i < N; i++) {
@@ -166,10 +160,90 @@ START_TEST(two_threads_give_the_same_bits)
         right[i] = sin(3 * i);
     for (int i = 0; i < 2; i++) {
         fixture f = make(i + 1, false);
-        solve(&f, NULL, right, found[i]);
+        solve(&f, _i, right, found[i]);
         drop(&f);
     }
     ck_assert_mem_eq(found[0], found[1], sizeof found[0]);
+}
+END_TEST
+
+/* Too few iterations: the factor takes over, with the same result, and says why. */
+START_TEST(what_stalls_is_factored)
+{
+    enum { N = 4 * ROWS };
+    fixture f = make(1, false);
+    double right[N], found[N], exact[N];
+    kiln_solve_outcome outcome;
+    for (int i = 0; i < N; i++)
+        right[i] = cos(i);
+    solve(&f, false, right, exact);
+    const kiln_saddle_options few = {1e-10, 3, NULL};
+    ck_assert_int_eq(kiln_saddle_factor(f.saddle, &f.A, &f.equations, false, &outcome, NULL),
+                     KILN_OK);
+    ck_assert_int_eq(kiln_saddle_solve(f.saddle, &few, right, right + 3 * ROWS, found,
+                                       found + 3 * ROWS, &outcome, NULL),
+                     KILN_OK);
+    ck_assert_int_eq(outcome, KILN_SOLVE_OK);
+    ck_assert_str_eq(kiln_saddle_last(f.saddle)->way, "factor");
+    ck_assert_str_eq(kiln_saddle_last(f.saddle)->reason, "the iteration stalled");
+    ck_assert_int_ge(kiln_saddle_last(f.saddle)->iterations, 4);
+    for (int i = 0; i < N; i++)
+        ck_assert_double_eq_tol(found[i], exact[i], 1e-9);
+    drop(&f);
+}
+END_TEST
+
+/* With no memory allowed a factor of the whole is refused, never a wrong result passed on. */
+START_TEST(what_stalls_and_does_not_fit_is_reported)
+{
+    enum { N = 4 * ROWS };
+    fixture f = make(1, false);
+    double right[N], found[N];
+    kiln_solve_outcome outcome;
+    for (int i = 0; i < N; i++)
+        right[i] = cos(i);
+    kiln_saddle_destroy(f.saddle);
+    const kiln_solver_options little = {
+        .backend = "pcg-ic", .tolerance = 1e-12, .max_iterations = 500, .memory = 1};
+    ck_assert_int_eq(kiln_saddle_create(f.context, &little, &f.saddle, NULL), KILN_OK);
+    for (int stiff = 0; stiff < 2; stiff++) {
+        const kiln_saddle_options few = {1e-10, 3, NULL};
+        ck_assert_int_eq(kiln_saddle_factor(f.saddle, &f.A, &f.equations, stiff, &outcome, NULL),
+                         KILN_OK);
+        ck_assert_int_eq(outcome, KILN_SOLVE_OK);
+        ck_assert_int_eq(kiln_saddle_solve(f.saddle, &few, right, right + 3 * ROWS, found,
+                                           found + 3 * ROWS, &outcome, NULL),
+                         KILN_OK);
+        ck_assert_int_eq(outcome, KILN_SOLVE_STALLED);
+        ck_assert_str_eq(kiln_saddle_last(f.saddle)->way, "minres");
+        ck_assert_double_gt(kiln_saddle_last(f.saddle)->residual, 1e-10);
+    }
+    drop(&f);
+}
+END_TEST
+
+START_TEST(what_cannot_be_kept_is_measured)
+{
+    enum { N = 4 * ROWS };
+    for (int closed = 0; closed < 2; closed++) {
+        fixture f = make(1, closed);
+        double right[N] = {0}, found[N], amount[ROWS];
+        kiln_solve_outcome outcome;
+        for (int i = 0; i < ROWS; i++)
+            amount[i] = 2.0;
+        right[3 * ROWS] = 0.5;
+        right[3 * ROWS + 1] = -0.25;
+        const kiln_saddle_options options = {1e-10, 400, amount};
+        ck_assert_int_eq(kiln_saddle_factor(f.saddle, &f.A, &f.equations, false, &outcome, NULL),
+                         KILN_OK);
+        ck_assert_int_eq(kiln_saddle_solve(f.saddle, &options, right, right + 3 * ROWS, found,
+                                           found + 3 * ROWS, &outcome, NULL),
+                         KILN_OK);
+        ck_assert_int_eq(outcome, KILN_SOLVE_OK);
+        double expected = closed ? 0.25 / (2.0 * (ROWS - 1)) : 0.0;
+        ck_assert_double_eq_tol(kiln_saddle_last(f.saddle)->unkept, expected, 1e-15);
+        drop(&f);
+    }
 }
 END_TEST
 
@@ -206,8 +280,11 @@ Suite *kiln_test_suite(void)
     Suite *suite = suite_create("saddle");
     TCase *c = kiln_test_case(suite, "all");
     tcase_add_test(c, agrees_with_elimination);
-    tcase_add_test(c, closed_parts_keep_their_sum);
-    tcase_add_test(c, two_threads_give_the_same_bits);
+    tcase_add_loop_test(c, closed_parts_keep_their_sum, 0, 2); /* iterated, factored */
+    tcase_add_loop_test(c, two_threads_give_the_same_bits, 0, 2);
+    tcase_add_test(c, what_stalls_is_factored);
+    tcase_add_test(c, what_stalls_and_does_not_fit_is_reported);
+    tcase_add_test(c, what_cannot_be_kept_is_measured);
     tcase_add_test(c, held_components_are_left_out);
     return suite;
 }
