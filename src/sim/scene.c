@@ -237,8 +237,6 @@ static kiln_status check_liquid(const kiln_scene *scene, kiln_error *error)
     if (solid->linearised)
         return kiln_fail_setting(error, "step.linearised",
                                  "liquid needs more than one iteration a step");
-    if (scene->contact.bodies || scene->contact.self)
-        return kiln_fail_setting(error, "contact", "surfaces of liquid do not meet others yet");
     if (scene->remesh.method == KILN_REMESH_ENERGY || scene->remesh.method == KILN_REMESH_GLOBAL)
         return kiln_fail_setting(error, "remesh.method", "liquid is remeshed by \"local\" only");
     return KILN_OK;
