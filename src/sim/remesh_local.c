@@ -383,11 +383,17 @@ static kiln_status note_flow(kiln_local *l, kiln_remesh_options *options, kiln_e
 {
     const kiln_mesh *mesh = l->world->mesh;
     const double *flowed = kiln_world_column(l->world, KILN_ON_TET, KILN_FIELD_PLASTIC_STRAIN);
+    bool liquid = kiln_scene_has_liquid(l->world->scene);
     size_t tets = mesh->table[KILN_ON_TET].used;
-    if (!l->settings->follow || !flowed)
+    if (!l->settings->follow || !(flowed || liquid))
         return KILN_OK;
     KILN_TRY(kiln_array_reserve(l->world->context, &l->flowed, tets, error));
-    memcpy(l->flowed.data, flowed, tets * sizeof *flowed);
+    const uint32_t *material = kiln_world_material_of(mesh);
+    for (uint32_t t = 0; t < tets; t++) /* liquid has flowed by more than any solid */
+        l->flowed.data[t] = kiln_tet_live(mesh, t) && l->world->materials[material[t]].liquid
+                                ? INFINITY
+                            : flowed ? flowed[t]
+                                     : 0.0;
     options->flowed = l->flowed.data;
     return KILN_OK;
 }
