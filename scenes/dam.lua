@@ -21,7 +21,6 @@ return scene {
     duration = param("T", 3.4) * unit,
     gravity = { 0, 0, -9.81 },
     step = { integrator = param("integrator", "bdf2"), dt = param("dt", 1e-3) },
-    remesh = remesh { method = "local", space = "world" },
     output = { frame = 0.2 * unit, fields = { "velocity" } },
     bodies = {
         body {
