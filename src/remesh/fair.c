@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* By how much the curvature may differ from one end of an edge to the other, times its length:
- * radians. A bump of one vertex by a is 2.3 a / l, a wave of the shortest length 4.5 a / l. */
+ * radians. A bump of one vertex by a is 2.3 a / l, a wave of the shortest length 4.5 a / l. Where
+ * both ends are bent the same way, what the less bent one is comes on top. */
 static const double TURN = 0.12;
 /* Of the length of an edge, what one radian more moves the surface by; and the most radians. */
 static const double RATE = 0.12, MOST = 0.7;
@@ -90,8 +91,10 @@ static void flow_along(fairing *f, uint32_t a, uint32_t b)
     if (!(room > 0.0)) /* one of them stays, or the surface is folded */
         return;
     double length = kiln_v3_norm(kiln_v3_sub(f->mesh->x[b], f->mesh->x[a]));
-    double turn = (p->bent - q->bent) * length;
-    double much = fmin(fabs(turn) - TURN, MOST);
+    double turn = (p->bent - q->bent) * length, both = 0.0;
+    if (p->bent * q->bent > 0.0) /* a shape that the mesh shows badly, not noise */
+        both = fmin(fabs(p->bent), fabs(q->bent)) * length;
+    double much = fmin(fabs(turn) - TURN - both, MOST);
     if (!(much > 0.0))
         return;
     double flows = copysign(RATE / 12.0 * much * length * room, turn);

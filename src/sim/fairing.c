@@ -1,6 +1,5 @@
 /* The module that keeps the surface of liquid smooth: after a step the noise of its surface is
  * taken out (remesh/fair.h), before the material follows and the mesh is looked at. */
-#include "mesh/rewind.h"
 #include "mesh/walk.h"
 #include "remesh/fair.h"
 #include "sim/world_impl.h"
@@ -97,25 +96,6 @@ static void keep_out(const fairing *f)
         }
 }
 
-/* What bdf2 remembers of the way here goes along, so that nothing is faster for it. */
-static kiln_status move(const fairing *f, kiln_error *error)
-{
-    kiln_mesh *mesh = f->world->mesh;
-    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, ".x", KILN_SAVE_COPY, error));
-    kiln_vec3 *before =
-        (kiln_vec3 *)(void *)kiln_world_column(f->world, KILN_ON_VERTEX, "x_before");
-    if (before) {
-        KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, "x_before", KILN_SAVE_COPY, error));
-        before = (kiln_vec3 *)(void *)kiln_world_column(f->world, KILN_ON_VERTEX, "x_before");
-    }
-    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
-        mesh->x[v] = kiln_v3_add(mesh->x[v], f->shift.data[v]);
-        if (before)
-            before[v] = kiln_v3_add(before[v], f->shift.data[v]);
-    }
-    return KILN_OK;
-}
-
 static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
 {
     fairing *f = self;
@@ -130,7 +110,7 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     if (moved == 0)
         return KILN_OK;
     keep_out(f);
-    return move(f, error);
+    return kiln_solid_shift(world->solid, f->shift.data, error);
 }
 
 const kiln_module kiln_module_fairing = {

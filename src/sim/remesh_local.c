@@ -42,6 +42,8 @@ static const double FOLLOW_RESHAPED = 0.03;
 static const double REPAIR_WORTH = 0.25;
 /* Attempts of a pass (kiln_remesher_effort), and of it for each tet. */
 enum { EFFORT = 30000, EFFORT_A_TET = 300 };
+/* Of that for liquid: what cannot be repaired now, in sharp creases, flows into what can. */
+static const double LIQUID_EFFORT = 0.15;
 /* Looks that find the goal missed, one after the other, before it is said. */
 enum { MISSED_LONG = 20 };
 
@@ -121,6 +123,8 @@ static kiln_improve_options improve_options(const kiln_local *l)
     improve.goal = (l->settings->follow ? FOLLOW_AHEAD : 1.0) * improve.asked;
     improve.spread = 300;
     improve.effort = EFFORT + EFFORT_A_TET * (uint64_t)l->world->mesh->table[KILN_ON_TET].live;
+    if (kiln_scene_has_liquid(l->world->scene))
+        improve.effort = (uint64_t)(LIQUID_EFFORT * (double)improve.effort);
     improve.vain = KILN_FIELD_REPAIR_VAIN;
     improve.worth = REPAIR_WORTH;
     improve.tried = KILN_FIELD_TRIED;
