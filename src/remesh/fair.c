@@ -115,7 +115,8 @@ static void find_shifts(fairing *f)
     for (uint32_t v = 0; v < f->mesh->table[KILN_ON_VERTEX].used; v++) {
         const place *p = &f->at[v];
         if (p->gain != 0.0)
-            f->shift[v] = kiln_v3_scale(p->normal, p->gain / kiln_v3_dot(p->area, p->normal));
+            f->shift[v] =
+                kiln_v3_madd(f->shift[v], p->gain / kiln_v3_dot(p->area, p->normal), p->normal);
     }
 }
 
@@ -157,12 +158,11 @@ kiln_status kiln_fair(const kiln_mesh *mesh, const kiln_fair_options *options, k
     if (!f.at)
         return kiln_fail_memory(error, bytes);
     memset(f.at, 0, bytes);
-    memset(shift, 0, rows * sizeof *shift);
     look_at_faces(&f);
     find_curvatures(&f);
     find_shifts(&f);
     for (uint32_t v = 0; v < rows; v++)
-        *moved += f.at[v].gain != 0.0;
+        *moved += kiln_v3_norm2(shift[v]) > 0.0;
     if (*moved > 0)
         hold_back(&f);
     kiln_release(mesh->context, f.at, bytes);

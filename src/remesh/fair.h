@@ -19,8 +19,9 @@ typedef struct kiln_fair_options {
     const void *user;
 } kiln_fair_options;
 
-/* Where the vertices are to go in the world, by how much: shift[vertex slot], 0 nearly everywhere.
- * No tet loses more than half of its volume by it. *moved: how many do. */
+/* Where the vertices are to go in the world, by how much: shift[vertex slot] has what they are to
+ * go anyway, and gets the rest, 0 nearly everywhere. No tet loses more than half of its volume by
+ * it. *moved: how many do. */
 kiln_status kiln_fair(const kiln_mesh *mesh, const kiln_fair_options *options, kiln_vec3 *shift,
                       size_t *moved, kiln_error *error);
 

@@ -5,6 +5,7 @@
 #include "support.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct rig {
     kiln_context *context;
@@ -65,6 +66,7 @@ static double volume_of(const rig *r)
 static void fair(rig *r, kiln_vec3 (*may_go)(const void *, uint32_t, kiln_vec3))
 {
     const kiln_fair_options options = {r->open, may_go, r->mesh};
+    memset(r->shift, 0, r->mesh->table[KILN_ON_VERTEX].used * sizeof *r->shift);
     ck_assert_int_eq(kiln_fair(r->mesh, &options, r->shift, &r->moved, NULL), KILN_OK);
     for (uint32_t v = 0; v < r->mesh->table[KILN_ON_VERTEX].used; v++)
         r->mesh->x[v] = kiln_v3_add(r->mesh->x[v], r->shift[v]);
