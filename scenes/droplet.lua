@@ -20,7 +20,6 @@ return scene {
     duration = param("duration", falls and 0.06 or 0.08),
     gravity = falls and { 0, 0, -9.81 } or { 0, 0, 0 },
     step = { integrator = "bdf2", dt = param("dt", 2.5e-4) },
-    remesh = remesh { method = "local", space = "world" },
     output = { frame = 2e-3 },
     bodies = {
         body {

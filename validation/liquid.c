@@ -1,9 +1,11 @@
 /* Liquids against closed forms (validation.md, 5). */
 #include "measure/fixture.h"
+#include "mesh/walk.h"
 #include "step/liquid.h"
 #include "validation/trial.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static const double PI = 3.14159265358979323846;
 
@@ -109,7 +111,7 @@ kiln_status kiln_validate_L1(kiln_validation *validation, kiln_error *error)
     return KILN_OK;
 }
 
-/* L2 and L3: drops. */
+/* L2 to L5: drops. */
 
 typedef struct swing {
     double last, time, at[3]; /* a value, and when it changed its sign */
@@ -117,6 +119,7 @@ typedef struct swing {
     double pressure;  /* mean, by volume, Pa */
     double volume[2]; /* first, and farthest off it, of it */
     double centre;    /* m, farthest off the first */
+    double turn[2];   /* a value at a turn that is highest, of the first; and when */
 } swing;
 
 static void follow(swing *s, double value, double time)
@@ -125,6 +128,17 @@ static void follow(swing *s, double value, double time)
         s->at[s->count++] = s->time + (time - s->time) * s->last / (s->last - value);
     s->last = value;
     s->time = time;
+}
+
+/* When a value that falls at first is highest again: where the parabola through three of them is.
+ */
+static void find_turn(swing *s, const double value[3], double time, double h)
+{
+    double bend = value[0] - 2.0 * value[1] + value[2], slope = 0.5 * (value[2] - value[0]);
+    if (s->turn[1] > 0.0 || !(value[1] > value[0] && value[1] >= value[2]))
+        return;
+    s->turn[0] = value[1] - 0.5 * slope * slope / bend;
+    s->turn[1] = time - h * (1.0 + slope / bend);
 }
 
 typedef struct drop_sums {
@@ -169,16 +183,22 @@ static kiln_status watch_drop(kiln_trial *trial, kiln_world *world, kiln_error *
     swing *out = trial->user;
     kiln_stats stats = {.time = 0.0};
     drop_sums first = sum_drop(trial, world);
+    double spread[3] = {0.0, 0.0, first.spread};
     follow(out, first.spread, 0.0);
     out->volume[0] = first.volume;
     while (stats.time < trial->scene.duration * (1 - 1e-9)) {
         KILN_TRY(kiln_trial_step(trial, world, &stats, error));
         drop_sums now = sum_drop(trial, world);
-        follow(out, now.spread, stats.time / kiln_trial_number(trial, 1, 0, 0, 1));
+        double time = stats.time / kiln_trial_number(trial, 1, 0, 0, 1);
+        follow(out, now.spread, time);
+        spread[0] = spread[1], spread[1] = spread[2], spread[2] = now.spread;
+        if (stats.step >= 3)
+            find_turn(out, spread, time, stats.dt / kiln_trial_number(trial, 1, 0, 0, 1));
         out->pressure = now.pressure;
         out->volume[1] = fmax(out->volume[1], fabs(now.volume / first.volume - 1.0));
         out->centre = fmax(out->centre, kiln_v3_norm(kiln_v3_sub(now.centre, first.centre)));
     }
+    out->turn[0] /= first.spread;
     return KILN_OK;
 }
 
@@ -187,6 +207,8 @@ typedef struct drop_case {
     double radius, aspect, density, tension, dt;
     int steps;
     kiln_integrator integrator;
+    double viscosity;
+    bool remeshed;
 } drop_case;
 
 static kiln_status run_drop(kiln_validation *validation, const kiln_view *view, const drop_case *c,
@@ -198,7 +220,9 @@ static kiln_status run_drop(kiln_validation *validation, const kiln_view *view, 
     kiln_trial_begin(&trial, kiln_validation_context(validation), view);
     set_steps(&trial, c->integrator, c->dt, c->steps);
     trial.user = out;
-    kiln_status status = kiln_trial_liquid(&trial, c->density, 0, c->tension, error);
+    kiln_status status = kiln_trial_liquid(&trial, c->density, c->viscosity, c->tension, error);
+    if (c->remeshed)
+        kiln_scene_preset(&trial.scene);
     if (status == KILN_OK)
         status = kiln_fixture_soup(trial.context, "ball", c->settings, &soup, error);
     if (status == KILN_OK) {
@@ -226,8 +250,8 @@ static kiln_status run_drop(kiln_validation *validation, const kiln_view *view, 
 
 kiln_status kiln_validate_L2(kiln_validation *validation, kiln_error *error)
 {
-    static const drop_case c = {"radius=1 h=0.3", 2e-3, 1.0, 997,
-                                70.38e-3,         1e-5, 1,   KILN_IMPLICIT_EULER};
+    static const drop_case c = {"radius=1 h=0.3",    2e-3, 1.0,  997, 70.38e-3, 1e-5, 1,
+                                KILN_IMPLICIT_EULER, 0,    false};
     for (size_t row = 0; kiln_view_at(row); row++) {
         swing s;
         KILN_TRY(run_drop(validation, kiln_view_at(row), &c, &s, error));
@@ -239,8 +263,8 @@ kiln_status kiln_validate_L2(kiln_validation *validation, kiln_error *error)
 
 kiln_status kiln_validate_L3(kiln_validation *validation, kiln_error *error)
 {
-    static const drop_case c = {"radius=1 h=0.3", 2.5198e-3, 1.2, 997,
-                                70.38e-3,         0.25e-3,   180, KILN_BDF2};
+    static const drop_case c = {"radius=1 h=0.3", 2.5198e-3, 1.2,       997, 70.38e-3,
+                                0.25e-3,          180,       KILN_BDF2, 0,   false};
     size_t views = kiln_validation_is_brief(validation) ? 1 : SIZE_MAX;
     for (size_t row = 0; row < views && kiln_view_at(row); row++) {
         const char *name = kiln_view_at(row)->name;
@@ -253,6 +277,71 @@ kiln_status kiln_validate_L3(kiln_validation *validation, kiln_error *error)
         kiln_validation_report(validation, s.centre / 2.5198e-3, kiln_at_most(0.005),
                                "%s: centre off, of the radius", name);
     }
+    return KILN_OK;
+}
+
+/* L4: the drop of the paper, half as long again as it is thick, twice, remeshed. */
+kiln_status kiln_validate_L4(kiln_validation *validation, kiln_error *error)
+{
+    static const drop_case c = {.settings = "radius=1 h=0.2",
+                                .radius = 2.5198e-3,
+                                .aspect = 2.0,
+                                .density = 997,
+                                .tension = 70.38e-3,
+                                .dt = 0.25e-3,
+                                .steps = 152,
+                                .integrator = KILN_BDF2,
+                                .remeshed = true};
+    size_t views = kiln_validation_is_brief(validation) ? 1 : SIZE_MAX;
+    for (size_t row = 0; row < views && kiln_view_at(row); row++) {
+        const char *name = kiln_view_at(row)->name;
+        swing s;
+        KILN_TRY(run_drop(validation, kiln_view_at(row), &c, &s, error));
+        kiln_validation_report(validation, s.turn[1] > 0.0 ? 1e3 * s.turn[1] : NAN,
+                               kiln_between(35.4, 37.4), "%s: first return, ms", name);
+        kiln_validation_report(validation, s.turn[0], kiln_unbound(),
+                               "%s: how much of its length is back", name);
+        kiln_validation_report(validation, s.volume[1], kiln_at_most(0.005),
+                               "%s: volume off, of it", name);
+        kiln_validation_report(validation, s.centre / c.radius, kiln_at_most(0.005),
+                               "%s: centre off, of the radius", name);
+    }
+    return KILN_OK;
+}
+
+/* L5: what the swing of L3 loses in its first period, by integrator and viscosity. */
+kiln_status kiln_validate_L5(kiln_validation *validation, kiln_error *error)
+{
+    static const double omega = 2.0 * 3.14159265358979 / (33.443e-3 * 1.0071), lamb = 7.90;
+    static const struct {
+        kiln_integrator integrator;
+        double dt, viscosity;
+        int steps;
+    } rows[] = {{KILN_IMPLICIT_EULER, 0.2e-3, 0, 175},
+                {KILN_IMPLICIT_EULER, 0.1e-3, 0, 350},
+                {KILN_BDF2, 0.25e-3, 0, 140},
+                {KILN_BDF2, 0.25e-3, 0.01, 140}};
+    size_t views = kiln_validation_is_brief(validation) ? 1 : SIZE_MAX;
+    for (size_t row = 0; row < views && kiln_view_at(row); row++)
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            const drop_case c = {"radius=1 h=0.3",  2.5198e-3,  1.2,           997,
+                                 70.38e-3,          rows[i].dt, rows[i].steps, rows[i].integrator,
+                                 rows[i].viscosity, true};
+            bool euler = rows[i].integrator == KILN_IMPLICIT_EULER;
+            double rate = euler                   ? 0.5 * omega * omega * rows[i].dt
+                          : rows[i].viscosity > 0 ? lamb
+                                                  : 0.0;
+            swing s;
+            KILN_TRY(run_drop(validation, kiln_view_at(row), &c, &s, error));
+            double found = s.turn[1] > 0.0 ? -log(s.turn[0]) / s.turn[1] : NAN;
+            kiln_validation_report(validation, found,
+                                   euler        ? kiln_between(rate / 1.3, 2.0 * rate)
+                                   : rate > 0.0 ? kiln_near_relative(rate, 0.15)
+                                                : kiln_unbound(),
+                                   "%s, dt %g ms, %g Pa s, %s: rate of decay, 1/s (in theory %.3g)",
+                                   kiln_integrator_name(rows[i].integrator), 1e3 * rows[i].dt,
+                                   rows[i].viscosity, kiln_view_at(row)->name, rate);
+        }
     return KILN_OK;
 }
 
@@ -461,5 +550,194 @@ kiln_status kiln_validate_L9(kiln_validation *validation, kiln_error *error)
                                    kiln_near_relative(1.1818, 0.02), "%s, %d cells: period, s",
                                    kiln_view_at(row)->name, n);
         }
+    return KILN_OK;
+}
+
+/* L10: Martin and Moyce. */
+
+static const double DAM = 0.05715; /* m */
+
+typedef struct dam {
+    double times[5], at[5]; /* T, and where the front is then, of the column's width */
+    double last, time, fastest;
+    int count;
+    double volume; /* farthest off, of it */
+} dam;
+
+static double front_of(const kiln_trial *trial, kiln_world *world)
+{
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    double front = -INFINITY;
+    for (uint32_t i = 0; i < mesh->table[KILN_ON_VERTEX].used; i++)
+        if (kiln_vertex_live(mesh, i))
+            front = fmax(front, kiln_trial_vector_back(trial, mesh->x[i], 1, 0, 0).x);
+    return front / DAM;
+}
+
+static kiln_status watch_dam(kiln_trial *trial, kiln_world *world, kiln_error *error)
+{
+    dam *d = trial->user;
+    double unit = kiln_trial_number(trial, sqrt(DAM / (2.0 * 9.81)), 0, 0, 1), volume;
+    kiln_stats stats;
+    kiln_world_measure(world, &stats);
+    d->last = front_of(trial, world);
+    volume = stats.volume;
+    while (stats.time < trial->scene.duration * (1 - 1e-9)) {
+        KILN_TRY(kiln_trial_step(trial, world, &stats, error));
+        double front = front_of(trial, world), time = stats.time / unit;
+        double rate = (front - d->last) / (time - d->time);
+        for (; d->count < 5 && time >= d->times[d->count]; d->count++)
+            d->at[d->count] = front + rate * (d->times[d->count] - time);
+        d->fastest = fmax(d->fastest, rate);
+        d->volume = fmax(d->volume, fabs(stats.volume / volume - 1.0));
+        d->last = front;
+        d->time = time;
+    }
+    return KILN_OK;
+}
+
+static kiln_status break_dam(kiln_validation *validation, const kiln_view *view, dam *out,
+                             kiln_error *error)
+{
+    kiln_trial trial;
+    const int cells[3] = {8, 2, 16}, walls[] = {1, 3, 4, 5};
+    kiln_trial_begin(&trial, kiln_validation_context(validation), view);
+    set_steps(&trial, KILN_BDF2, 1e-3, 218);
+    set_gravity(&trial, 9.81);
+    trial.user = out;
+    kiln_status status = kiln_trial_liquid(&trial, 998, 1e-3, 0.073, error);
+    kiln_scene_preset(&trial.scene);
+    if (status == KILN_OK)
+        status =
+            kiln_trial_box(&trial, kiln_v3(DAM, 0.25 * DAM, 2.0 * DAM), cells, "mirrored", error);
+    for (int i = 0; i < 4 && status == KILN_OK; i++) {
+        kiln_picks where;
+        status = kiln_trial_pick_patch(&trial, walls[i], &where, error);
+        if (status == KILN_OK)
+            status = kiln_trial_hold(&trial, &where, 1 << (walls[i] - 1) / 2, NULL, error);
+    }
+    if (status == KILN_OK)
+        status = kiln_trial_build(&trial, watch_dam, error);
+    kiln_trial_end(&trial);
+    return status;
+}
+
+kiln_status kiln_validate_L10(kiln_validation *validation, kiln_error *error)
+{
+    static const double front[5] = {1.47, 2.29, 3.00, 4.13, 4.94};
+    size_t views = kiln_validation_is_brief(validation) ? 1 : SIZE_MAX;
+    for (size_t row = 0; row < views && kiln_view_at(row); row++) {
+        const char *name = kiln_view_at(row)->name;
+        dam d = {.times = {1.22, 2.00, 2.55, 3.35, 4.03}};
+        KILN_TRY(break_dam(validation, kiln_view_at(row), &d, error));
+        for (int i = 0; i < 5; i++)
+            kiln_validation_report(validation, i < d.count ? d.at[i] : NAN,
+                                   kiln_between(0.95 * front[i], 1.12 * front[i]),
+                                   "%s: front at T = %g, of the width", name, d.times[i]);
+        kiln_validation_report(validation, d.fastest, kiln_at_most(2.0),
+                               "%s: dZ/dT of the front, largest", name);
+        kiln_validation_report(validation, d.volume, kiln_at_most(0.005), "%s: volume off, of it",
+                               name);
+    }
+    return KILN_OK;
+}
+
+/* L14: half a wave of a thread between planes. */
+
+typedef struct thread {
+    double wave; /* kR */
+    int steps;
+    swing swing;
+    double grown; /* of the first */
+} thread;
+
+static const double THREAD = 1e-3, BULGE = 0.02; /* m; of it */
+
+/* Integral of the wave over the volume. */
+static double bulge_of(const kiln_trial *trial, kiln_world *world, double k)
+{
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    double sum = 0.0;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        kiln_vec3 x[4];
+        double wave = 0.0;
+        if (mesh->tet[t].v[0] == KILN_NONE)
+            continue;
+        for (int i = 0; i < 4; i++) {
+            x[i] = kiln_trial_vector_back(trial, mesh->x[mesh->tet[t].v[i]], 1, 0, 0);
+            wave += 0.25 * cos(k * x[i].z);
+        }
+        sum += wave * kiln_v3_dot(kiln_v3_cross(kiln_v3_sub(x[1], x[0]), kiln_v3_sub(x[2], x[0])),
+                                  kiln_v3_sub(x[3], x[0]));
+    }
+    return sum;
+}
+
+static kiln_status watch_thread(kiln_trial *trial, kiln_world *world, kiln_error *error)
+{
+    thread *out = trial->user;
+    kiln_stats stats = {.time = 0.0};
+    double k = out->wave / THREAD, first = bulge_of(trial, world, k);
+    follow(&out->swing, 1.0, 0.0);
+    while (stats.time < trial->scene.duration * (1 - 1e-9)) {
+        KILN_TRY(kiln_trial_step(trial, world, &stats, error));
+        out->grown = bulge_of(trial, world, k) / first;
+        follow(&out->swing, out->grown, stats.time / kiln_trial_number(trial, 1, 0, 0, 1));
+    }
+    return KILN_OK;
+}
+
+static kiln_status pull_thread(kiln_validation *validation, const kiln_view *view, thread *out,
+                               kiln_error *error)
+{
+    kiln_trial trial;
+    kiln_soup soup;
+    char settings[96];
+    double k = out->wave / THREAD, length = PI / k;
+    kiln_trial_begin(&trial, kiln_validation_context(validation), view);
+    set_steps(&trial, KILN_BDF2, 0.25e-3, out->steps);
+    trial.user = out;
+    snprintf(settings, sizeof settings, "radius=%.17g height=%.17g h=%.17g", THREAD, length,
+             0.3 * THREAD);
+    kiln_status status = kiln_trial_liquid(&trial, 997, 0, 0.073, error);
+    kiln_scene_preset(&trial.scene);
+    if (status == KILN_OK)
+        status = kiln_fixture_soup(trial.context, "cylinder", settings, &soup, error);
+    if (status == KILN_OK) {
+        for (size_t i = 0; i < soup.points.count; i++) {
+            kiln_vec3 *p = &soup.points.data[i];
+            double wide = 1.0 + BULGE * cos(k * p->z);
+            *p = kiln_v3(wide * p->x, wide * p->y, p->z);
+        }
+        status = kiln_trial_body(&trial, &soup, error);
+    }
+    for (int patch = 2; patch <= 3 && status == KILN_OK; patch++) {
+        kiln_picks end;
+        status = kiln_trial_pick_patch(&trial, patch, &end, error);
+        if (status == KILN_OK)
+            status = kiln_trial_hold(&trial, &end, 4, NULL, error);
+    }
+    if (status == KILN_OK)
+        status = kiln_trial_build(&trial, watch_thread, error);
+    kiln_trial_end(&trial);
+    return status;
+}
+
+kiln_status kiln_validate_L14(kiln_validation *validation, kiln_error *error)
+{
+    size_t views = kiln_validation_is_brief(validation) ? 1 : SIZE_MAX;
+    for (size_t row = 0; row < views && kiln_view_at(row); row++) {
+        const char *name = kiln_view_at(row)->name;
+        thread grows = {.wave = 0.697, .steps = 60}, swings = {.wave = 1.3, .steps = 110};
+        KILN_TRY(pull_thread(validation, kiln_view_at(row), &grows, error));
+        kiln_validation_report(validation, grows.grown > 1.0 ? acosh(grows.grown) / 0.015 : NAN,
+                               kiln_near_relative(91.22, 0.05),
+                               "%s, kR = 0.697: rate of growth, 1/s", name);
+        KILN_TRY(pull_thread(validation, kiln_view_at(row), &swings, error));
+        const double *at = swings.swing.at;
+        kiln_validation_report(validation, swings.swing.count >= 2 ? PI / (at[1] - at[0]) : NAN,
+                               kiln_near_relative(185.4, 0.05), "%s, kR = 1.3: frequency, 1/s",
+                               name);
+    }
     return KILN_OK;
 }

@@ -209,6 +209,7 @@ static kiln_status read_all(reading *all)
             KILN_TRY(apply_set(r, r->sets[i]));
     KILN_TRY(check_params(r, &all->params));
     KILN_TRY(kiln_scene_read_scene(r));
+    kiln_scene_preset(r->scene);
     kiln_error inner = {0};
     return kiln_scene_refuse(r, kiln_scene_check(r->scene, &inner), &inner);
 }

@@ -81,7 +81,9 @@ static kiln_status drive(void *self, const kiln_drive *drive, kiln_error *error)
 
 static kiln_status mesh_changed(void *self, const kiln_changes *changes, kiln_error *error)
 {
-    return kiln_boundary_refresh_sets(self, changes, error);
+    const kiln_boundary *b = self;
+    KILN_TRY(kiln_boundary_refresh_sets(self, changes, error));
+    return b->world->remeshes ? kiln_boundary_level(b, error) : KILN_OK;
 }
 
 /* What ended in the step has not. */

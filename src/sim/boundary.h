@@ -11,6 +11,8 @@ typedef struct kiln_hold_set {
     kiln_u32_array vertices; /* ascending */
     char origin[24];
     bool late;
+    int flat;        /* bit c: along axis c they all began at one level: a wall */
+    double level[3]; /* m */
 } kiln_hold_set;
 
 typedef struct kiln_load_set {
@@ -45,6 +47,10 @@ kiln_status kiln_boundary_gather(const kiln_mesh *mesh, kiln_where where, size_t
 
 /* holds.c. */
 kiln_status kiln_boundary_make_hold(kiln_boundary *b, size_t row, kiln_error *error);
+/* Vertices that remeshing has made at walls begin at their level, to rounding: they are
+ * interpolated from vertices which are not all at the wall, and what is off by a millionth is no
+ * longer flat. */
+kiln_status kiln_boundary_level(const kiln_boundary *b, kiln_error *error);
 /* Those that begin at `now` catch their vertices. */
 kiln_status kiln_boundary_catch(kiln_boundary *b, double now, kiln_error *error);
 kiln_status kiln_boundary_hold(const kiln_boundary *b, const kiln_drive *drive, kiln_error *error);

@@ -18,8 +18,7 @@ static const char *advice(const kiln_world *world)
     const kiln_step_report *report = &world->report;
     if (kiln_scene_has_liquid(world->scene))
         return world->scene->remesh.method == KILN_REMESH_NONE
-                   ? "liquid that flows needs remesh = remesh { method = \"local\", space = "
-                     "\"world\" }"
+                   ? "liquid that flows needs remesh = \"local\""
                    : "try shorter steps, a finer mesh or more viscosity; waves that break, "
                      "splashes and fast impacts are beyond what liquid does today";
     switch (report->outcome) {

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define KILN_FIELD_ORIGIN "origin" /* x of the start */
+/* Of the size of the world: places that differ by no more are one level. */
+static const double LEVEL = 1e-10;
 
 /* The field becomes where the vertices are now; all of them, not only those of the hold: new ones
  * are interpolated from both. */
@@ -18,6 +20,48 @@ static kiln_status note_places(kiln_world *world, const char *field, kiln_error 
     KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, field, KILN_SAVE_ALL, error));
     memcpy(kiln_world_column(world, KILN_ON_VERTEX, field), mesh->x,
            mesh->table[KILN_ON_VERTEX].used * sizeof *mesh->x);
+    return KILN_OK;
+}
+
+static kiln_vec3 axis_of(const kiln_scene_hold *hold, int c)
+{
+    if (kiln_m3_norm2(hold->axes) > 0.0)
+        return kiln_v3(hold->axes.m[c][0], hold->axes.m[c][1], hold->axes.m[c][2]);
+    return kiln_v3(c == 0, c == 1, c == 2);
+}
+
+static void find_levels(const kiln_world *world, const kiln_scene_hold *hold, kiln_hold_set *set)
+{
+    for (int c = 0; c < 3; c++) {
+        double least = INFINITY, most = -INFINITY;
+        for (size_t i = 0; i < set->vertices.count; i++) {
+            double at = kiln_v3_dot(axis_of(hold, c), world->mesh->x[set->vertices.data[i]]);
+            least = fmin(least, at);
+            most = fmax(most, at);
+        }
+        set->level[c] = 0.5 * (least + most);
+        if ((hold->components >> c & 1) && most - least <= LEVEL * world->size)
+            set->flat |= 1 << c;
+    }
+}
+
+kiln_status kiln_boundary_level(const kiln_boundary *b, kiln_error *error)
+{
+    const kiln_world *world = b->world;
+    for (size_t row = 0; row < world->scene->holds.count; row++) {
+        const kiln_hold_set *set = &b->holds[row];
+        if (!set->flat || set->late)
+            continue;
+        KILN_TRY(kiln_rewind_save(world->mesh, KILN_ON_VERTEX, set->origin, KILN_SAVE_COPY, error));
+        kiln_vec3 *origin =
+            (kiln_vec3 *)(void *)kiln_world_column(world, KILN_ON_VERTEX, set->origin);
+        for (int c = 0; c < 3; c++)
+            for (size_t i = 0; i < set->vertices.count && set->flat >> c & 1; i++) {
+                kiln_vec3 axis = axis_of(&world->scene->holds.data[row], c);
+                kiln_vec3 *at = &origin[set->vertices.data[i]];
+                *at = kiln_v3_madd(*at, set->level[c] - kiln_v3_dot(axis, *at), axis);
+            }
+    }
     return KILN_OK;
 }
 
@@ -33,6 +77,7 @@ kiln_status kiln_boundary_make_hold(kiln_boundary *b, size_t row, kiln_error *er
     if (set->vertices.count == 0)
         return kiln_said_fail(world->scene, &hold->said, error, "selects no vertex");
     set->late = hold->from > 0.0;
+    find_levels(world, hold, set);
     if (set->late)
         snprintf(set->origin, sizeof set->origin, "hold%u", (unsigned)row + 1);
     else

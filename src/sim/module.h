@@ -44,6 +44,8 @@ typedef struct kiln_module {
     kiln_status (*start)(void *self, kiln_error *error);
     void (*destroy)(void *self); /* what it owns; not `self`, which kiln_module_make gave */
 
+    /* s, the longest step that it bears from here on. */
+    double (*longest_step)(const void *self);
     /* At the begin of each try, at the end of one that was found, and for what lies between. A step
      * may still be given up after it was found: by an error, or by world->report.outcome. */
     kiln_status (*before_step)(void *self, const kiln_moment *moment, kiln_error *error);
@@ -83,8 +85,9 @@ void kiln_module_schemas(const kiln_module *const *modules,
 void *kiln_world_module(const kiln_world *world, const kiln_module *module);
 
 extern const kiln_module kiln_module_obstacles, kiln_module_velocity_field, kiln_module_materials,
-    kiln_module_boundary, kiln_module_gravity, kiln_module_contact, kiln_module_flow,
-    kiln_module_forces, kiln_module_surfaces, kiln_module_probes, kiln_module_pressed,
-    kiln_module_remesh_domain, kiln_module_remesh_local, kiln_module_remesh_energy;
+    kiln_module_boundary, kiln_module_gravity, kiln_module_contact, kiln_module_fairing,
+    kiln_module_liquid_pace, kiln_module_flow, kiln_module_forces, kiln_module_surfaces,
+    kiln_module_probes, kiln_module_pressed, kiln_module_remesh_domain, kiln_module_remesh_local,
+    kiln_module_remesh_energy;
 
 #endif

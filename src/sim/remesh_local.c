@@ -42,6 +42,8 @@ static const double FOLLOW_RESHAPED = 0.03;
 static const double REPAIR_WORTH = 0.25;
 /* Attempts of a pass (kiln_remesher_effort), and of it for each tet. */
 enum { EFFORT = 30000, EFFORT_A_TET = 300 };
+/* Of that for liquid: what cannot be repaired now, in sharp creases, flows into what can. */
+static const double LIQUID_EFFORT = 0.15;
 /* Looks that find the goal missed, one after the other, before it is said. */
 enum { MISSED_LONG = 20 };
 
@@ -121,6 +123,8 @@ static kiln_improve_options improve_options(const kiln_local *l)
     improve.goal = (l->settings->follow ? FOLLOW_AHEAD : 1.0) * improve.asked;
     improve.spread = 300;
     improve.effort = EFFORT + EFFORT_A_TET * (uint64_t)l->world->mesh->table[KILN_ON_TET].live;
+    if (kiln_scene_has_liquid(l->world->scene))
+        improve.effort = (uint64_t)(LIQUID_EFFORT * (double)improve.effort);
     improve.vain = KILN_FIELD_REPAIR_VAIN;
     improve.worth = REPAIR_WORTH;
     improve.tried = KILN_FIELD_TRIED;
@@ -383,11 +387,17 @@ static kiln_status note_flow(kiln_local *l, kiln_remesh_options *options, kiln_e
 {
     const kiln_mesh *mesh = l->world->mesh;
     const double *flowed = kiln_world_column(l->world, KILN_ON_TET, KILN_FIELD_PLASTIC_STRAIN);
+    bool liquid = kiln_scene_has_liquid(l->world->scene);
     size_t tets = mesh->table[KILN_ON_TET].used;
-    if (!l->settings->follow || !flowed)
+    if (!l->settings->follow || !(flowed || liquid))
         return KILN_OK;
     KILN_TRY(kiln_array_reserve(l->world->context, &l->flowed, tets, error));
-    memcpy(l->flowed.data, flowed, tets * sizeof *flowed);
+    const uint32_t *material = kiln_world_material_of(mesh);
+    for (uint32_t t = 0; t < tets; t++) /* liquid has flowed by more than any solid */
+        l->flowed.data[t] = kiln_tet_live(mesh, t) && l->world->materials[material[t]].liquid
+                                ? INFINITY
+                            : flowed ? flowed[t]
+                                     : 0.0;
     options->flowed = l->flowed.data;
     return KILN_OK;
 }

@@ -20,6 +20,7 @@ typedef struct kiln_scene_remesh {
     kiln_space space;   /* the space that is meshed. World: u = x, all history is in the offsets;
                            always with KILN_REMESH_GLOBAL */
     double quality;     /* tets below are repaired: 0.15 */
+    bool quality_said;  /* by the scene; not: that of liquid is another */
     double ridge_angle; /* degrees: surface edges that turn by more are features */
     double band;        /* of curved surfaces, times the usual */
     int every; /* steps between looks where sizes are asked for: 1. Where none are, bad tets are
@@ -56,6 +57,8 @@ kiln_scene_remesh kiln_remesh_default_settings(void); /* KILN_REMESH_NONE */
  * remeshing the former, in the world only. */
 bool kiln_remesh_joins(const kiln_scene_remesh *remesh);
 /* Does it ask for sizes other than those of `follow`? */
+/* Liquid cannot live without, and its mesh is that of the world. */
+void kiln_remesh_preset_liquid(kiln_scene_remesh *remesh);
 bool kiln_remesh_has_wishes(const kiln_scene_remesh *remesh);
 extern const kiln_schema kiln_remesh_schema;
 

@@ -224,6 +224,12 @@ bool kiln_scene_has_liquid(const kiln_scene *scene)
     return false;
 }
 
+void kiln_scene_preset(kiln_scene *scene)
+{
+    if (kiln_scene_has_liquid(scene))
+        kiln_remesh_preset_liquid(&scene->remesh);
+}
+
 /* What liquid cannot be together with. */
 static kiln_status check_liquid(const kiln_scene *scene, kiln_error *error)
 {

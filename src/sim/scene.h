@@ -188,6 +188,9 @@ kiln_status kiln_scene_check(const kiln_scene *scene, kiln_error *error);
  * does not depend on the mesh. */
 kiln_mass_kind kiln_scene_mass(const kiln_scene *scene);
 bool kiln_scene_has_liquid(const kiln_scene *scene);
+/* What is preset by what the scene is about, where it is silent: liquid is remeshed, in the world.
+ */
+void kiln_scene_preset(kiln_scene *scene);
 
 /* Times of the scene closer than this are the same, s: far below a step and what is between two
  * frames, but not below what the clock can tell apart. */

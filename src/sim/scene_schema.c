@@ -113,8 +113,8 @@ static const kiln_schema_row scene_rows[] = {
      .meaning = "how time goes on"},
     {"output", KILN_VALUE_TABLE, SCENE(output), .schema = &kiln_output_schema, .preset = "as below",
      .meaning = "what is written, and when"},
-    {"remesh", KILN_VALUE_TABLE, SCENE(remesh), .schema = &kiln_remesh_schema, .preset = "none",
-     .meaning = "how the mesh follows what it carries"},
+    {"remesh", KILN_VALUE_TABLE, SCENE(remesh), .schema = &kiln_remesh_schema,
+     .preset = "none; of liquid \"local\"", .meaning = "how the mesh follows what it carries"},
     {"contact", KILN_VALUE_TABLE, SCENE(contact), .schema = &kiln_contact_schema, .preset = "none",
      .meaning = "bodies against each other and themselves"},
 };

@@ -90,6 +90,15 @@ static double next_event(const kiln_world *world, double time)
     return INFINITY;
 }
 
+static double longest_step(const kiln_world *world)
+{
+    double longest = INFINITY;
+    for (size_t m = 0; world->modules[m]; m++)
+        if (world->self[m] && world->modules[m]->longest_step)
+            longest = fmin(longest, world->modules[m]->longest_step(world->self[m]));
+    return longest;
+}
+
 /* Tries of a step, ever shorter, until one is made or none is left; *rejected counts those taken
  * back. */
 static kiln_status make_some_step(kiln_world *world, double stop, kiln_step_report *sum,
@@ -98,8 +107,10 @@ static kiln_status make_some_step(kiln_world *world, double stop, kiln_step_repo
 {
     kiln_world_state *state = &world->state;
     double begin = state->clock.time;
+    double longest = fmax(longest_step(world), world->scene->pace.dt_min);
     for (;; ++*rejected) {
-        double h = world->moves ? kiln_pace_length(&state->pace, begin, stop) : stop - begin;
+        const kiln_pace pace = {.dt = fmin(state->pace.dt, longest)};
+        double h = world->moves ? kiln_pace_length(&pace, begin, stop) : stop - begin;
         KILN_TRY(kiln_world_ready(world, error));
         KILN_TRY(try_step(world, stop, h, error));
         kiln_step_report_add(sum, &world->report);

@@ -9,7 +9,7 @@
 /* Weight of what keeps the pressure from alternating (liquids-algorithms 1). */
 static const double STABILISATION = 0.1;
 /* Of the volume that is missing, in a step; and of the volume itself, at most. */
-static const double RECOVERY = 0.1, MOST_RECOVERY = 0.01;
+static const double RECOVERY = 0.25, MOST_RECOVERY = 0.01;
 /* Of a unit normal, what may be free of it. */
 static const double HELD_ACROSS = 1e-6;
 /* Of a density: tets that differ by no more have the same. */

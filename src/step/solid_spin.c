@@ -1,5 +1,8 @@
 /* Angular momentum of a step: what is asked of it, and of whom (spin.h). */
+#include "mesh/rewind.h"
 #include "step/solid_impl.h"
+
+#include <string.h>
 
 static void note_joint(void *user, const uint32_t v[4], const kiln_vec3 force[4])
 {
@@ -134,4 +137,28 @@ void kiln_solid_restore_past(kiln_solid *s)
     if (looks_back(s))
         kiln_spin_give_back(&s->spin, kiln_solid_column(s, "x_before"),
                             kiln_solid_column(s, "v_before"));
+}
+
+/* Of one moment: places and velocities by name. */
+static kiln_status shift_moment(kiln_solid *s, const kiln_vec3 *shift, const char *places,
+                                const char *velocities, kiln_error *error)
+{
+    kiln_mesh *mesh = s->mesh;
+    bool now = strcmp(places, ".x") == 0;
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, places, KILN_SAVE_COPY, error));
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, velocities, KILN_SAVE_COPY, error));
+    double *x = now ? &mesh->x[0].x : kiln_solid_column(s, places);
+    double *v = kiln_solid_column(s, velocities);
+    KILN_TRY(kiln_spin_note(&s->spin, x, v, error));
+    for (size_t i = 0; i < mesh->table[KILN_ON_VERTEX].used; i++)
+        for (int c = 0; c < 3; c++)
+            x[3 * i + c] += (&shift[i].x)[c];
+    kiln_spin_give_back(&s->spin, x, v);
+    return KILN_OK;
+}
+
+kiln_status kiln_solid_shift(kiln_solid *s, const kiln_vec3 *shift, kiln_error *error)
+{
+    KILN_TRY(shift_moment(s, shift, ".x", "v", error));
+    return looks_back(s) ? shift_moment(s, shift, "x_before", "v_before", error) : KILN_OK;
 }

@@ -193,6 +193,40 @@ START_TEST(plates_drag_and_hold)
     double film = mass * 1000 * 1.0 * 1e-6 / (3 * 10); /* density g H^2 / 3 viscosity */
     ck_assert_msg(figure("stick", 20, PX) < 1.3 * film && figure("stick", 20, PX) > 0.9 * film,
                   "%g of a film's", figure("stick", 20, PX) / film);
+/* A wave that is high for its tank, of a scene that says nothing about remeshing: it is remeshed,
+ * and what is at a wall stays there to the bit. */
+START_TEST(walls_stay_flat_while_the_mesh_changes)
+{
+    char text[TEXT];
+    write_file(
+        "wave.lua",
+        "local function wall(p, n, c) return hold { where = select.half_space { point = p,\n"
+        "  normal = n }, components = c } end\n"
+        "return scene { duration = 0.7, gravity = { 0, 0, -9.81 }, output = { frame = 0.7 },\n"
+        "  bodies = { body { shape = shape.box { lx = 1, ly = 0.5, lz = 0.5, nx = 6, ny = 3,\n"
+        "    nz = 3, pattern = 'mirrored' }, material = material { density = 1000,\n"
+        "    viscosity = 0, liquid = liquid {} }, velocity = function(u) return {\n"
+        "    -0.3 * math.sin(3.1416 * u[1]) * math.exp(2 * u[3]), 0,\n"
+        "    0.3 * math.cos(3.1416 * u[1]) * math.exp(2 * u[3]) } end } },\n"
+        "  holds = { wall({ 1e-6, 0, 0 }, { -1, 0, 0 }, 'x'), wall({ 1 - 1e-6, 0, 0 },\n"
+        "    { 1, 0, 0 }, 'x'), wall({ 0, 1e-6, 0 }, { 0, -1, 0 }, 'y'),\n"
+        "    wall({ 0, 0.5 - 1e-6, 0 }, { 0, 1, 0 }, 'y'), wall({ 0, 0, 1e-6 }, { 0, 0, -1 }, "
+        "'z') },\n"
+        "  step = { integrator = 'bdf2', dt = 0.01 } }\n");
+    ck_assert_int_eq(run_program("run wave.lua -o wave --threads 1 --quiet"), 0);
+    double changed = 0.0;
+    for (int row = 1; row <= 70; row++)
+        changed += figure("wave", row, CHANGED);
+    ck_assert_msg(changed > 0.0, "the mesh has not changed");
+    ck_assert_double_eq_tol(figure("wave", 70, VOLUME), 0.25, 5e-4);
+    ck_assert_int_eq(run_program("mesh info wave/frames/frame-000001.vtu"), 0);
+    read_file(".out", text, sizeof text);
+    double low[3], high[2];
+    const char *at = strstr(text, "lowest corner");
+    ck_assert_int_eq(sscanf(at, "lowest corner %lf %lf %lf", &low[0], &low[1], &low[2]), 3);
+    at = strstr(text, "highest corner");
+    ck_assert_int_eq(sscanf(at, "highest corner %lf %lf", &high[0], &high[1]), 2);
+    ck_assert(low[0] == 0.0 && low[1] == 0.0 && low[2] == 0.0 && high[0] == 1.0 && high[1] == 0.5);
 }
 END_TEST
 
@@ -206,5 +240,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(c, water_at_rest_stays_at_rest);
     tcase_add_test(c, a_drop_meets_a_plate_at_its_angle);
     tcase_add_test(c, plates_drag_and_hold);
+    tcase_add_test(c, walls_stay_flat_while_the_mesh_changes);
     return suite;
 }
