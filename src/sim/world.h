@@ -138,7 +138,11 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
     X(t_moves)                                                                                     \
     X(t_collapses)                                                                                 \
     X(by_splits)                                                                                   \
-    X(foreseen)
+    X(foreseen)                                                                                    \
+    X(in_volume)                                                                                   \
+    X(in_mass)                                                                                     \
+    X(out_volume)                                                                                  \
+    X(out_mass)
 
 typedef struct kiln_stats {
 #define KILN_STATS_MEMBER(name) double name;
@@ -163,6 +167,15 @@ void kiln_world_measure(kiln_world *world, kiln_stats *stats);
 size_t kiln_world_probe_count(const kiln_world *world);
 const char *kiln_world_probe_name(const kiln_world *world, size_t column);
 kiln_status kiln_world_probe(kiln_world *world, double *out, kiln_error *error);
+
+/* What has come in through inlets and gone out through outlets since the start. */
+typedef struct kiln_passed {
+    double volume;      /* m^3, at rest */
+    double mass;        /* kg */
+    kiln_vec3 momentum; /* kg m/s */
+    uint64_t tets;
+} kiln_passed;
+void kiln_world_passed(const kiln_world *world, kiln_passed *in, kiln_passed *out);
 
 /* Column names by number; NULL past the last. */
 const char *kiln_stats_name(size_t column);
