@@ -1,6 +1,5 @@
 /* Inlets: pistons that leave liquid behind. */
 #include "fem/offset.h"
-#include "mesh/classify.h"
 #include "mesh/txn.h"
 #include "mesh/walk.h"
 #include "sim/motion.h"

@@ -178,9 +178,6 @@ static kiln_status pass(kiln_through *t, const bool *layers, kiln_error *error)
             where = &said->outlets.data[i].said;
             verdict = kiln_outlet_remove(t, i, &txn);
         }
-    if (verdict == KILN_ACCEPTED &&
-        kiln_mesh_classify(mesh, kiln_world_ridge_angle(t->world), error) != KILN_OK)
-        verdict = KILN_REFUSED_MEMORY;
     if (verdict == KILN_ACCEPTED)
         verdict = kiln_txn_commit(&txn);
     if (verdict == KILN_ACCEPTED)
@@ -198,6 +195,7 @@ static kiln_status change_mesh(kiln_through *t, const bool *layers, kiln_error *
     KILN_TRY(kiln_changes_note_pass(&t->changes, world->mesh, error));
     kiln_archive_end(world->mesh);
     KILN_TRY(kiln_changes_close(&t->changes, world->mesh, error));
+    KILN_TRY(kiln_mesh_classify(world->mesh, kiln_world_ridge_angle(world), error));
     return kiln_world_changed(world, &t->changes, error);
 }
 
