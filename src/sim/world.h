@@ -177,6 +177,16 @@ typedef struct kiln_passed {
 } kiln_passed;
 void kiln_world_passed(const kiln_world *world, kiln_passed *in, kiln_passed *out);
 
+/* Particles that go along with the matter: how many there are, and one of them. */
+typedef struct kiln_tracer_place {
+    kiln_vec3 x, velocity; /* m, m/s */
+    double age;            /* s */
+    uint64_t number;       /* from 1, in the order they came */
+} kiln_tracer_place;
+bool kiln_world_has_tracers(const kiln_world *world); /* the scene asks for some */
+size_t kiln_world_tracer_count(const kiln_world *world);
+kiln_tracer_place kiln_world_tracer(const kiln_world *world, size_t row);
+
 /* Column names by number; NULL past the last. */
 const char *kiln_stats_name(size_t column);
 
