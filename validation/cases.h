@@ -133,5 +133,7 @@ KILN_VALIDATION_CASE(liquid, L1, QUICK, "water at rest in a tank with slip at it
 KILN_VALIDATION_CASE(liquid, L2, QUICK, "the pressure in a drop at rest: Young and Laplace")
 KILN_VALIDATION_CASE(liquid, L3, BRIEF, "the period of a drop that swings a little: Rayleigh")
 KILN_VALIDATION_CASE(liquid, L6, QUICK, "a shear wave decays as its viscosity says")
+KILN_VALIDATION_CASE(liquid, L7, QUICK, "flow between plates: Poiseuille")
 KILN_VALIDATION_CASE(liquid, L8, QUICK, "how fast a viscous column begins to sink")
 KILN_VALIDATION_CASE(liquid, L9, BRIEF, "the period of sloshing in a tank")
+KILN_VALIDATION_CASE(inlets, inlets, BRIEF, "what flows in, what flows out, what is left of it")

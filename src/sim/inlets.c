@@ -131,6 +131,7 @@ kiln_status kiln_inlet_drive(const kiln_through *t, size_t row, const kiln_drive
     const kiln_inlet *inlet = &t->inlets[row];
     const kiln_vec3 *places =
         (const kiln_vec3 *)(void *)kiln_world_column(world, KILN_ON_VERTEX, KILN_FIELD_INLET_PLACE);
+    kiln_constraints *constraints = kiln_solid_constraints(drive->solid);
     kiln_hold hold = {.components = 7, .tolerance = 1e-9 * world->size};
     kiln_vec3 way;
     KILN_TRY(way_at(t, row, drive->begin, drive->time, &way, error));
@@ -138,13 +139,17 @@ kiln_status kiln_inlet_drive(const kiln_through *t, size_t row, const kiln_drive
         uint32_t v = inlet->vertices.data[i];
         bool agrees;
         hold.target = kiln_v3_add(places[v], way);
-        KILN_TRY(
-            kiln_constraints_hold(kiln_solid_constraints(drive->solid), v, &hold, &agrees, error));
+        KILN_TRY(kiln_constraints_hold(constraints, v, &hold, &agrees, error));
         if (!agrees)
             return kiln_said_fail(world->scene, &t->settings->inlets.data[row].said, error,
                                   "contradicts a hold of the vertex at (%g, %g, %g): what meets an "
                                   "inlet must let liquid pass along it",
                                   places[v].x, places[v].y, places[v].z);
+        /* To the last bit, not by the directions that others hold it in. */
+        const kiln_held whole = {.count = 3,
+                                 .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                                 .place = {hold.target.x, hold.target.y, hold.target.z}};
+        KILN_TRY(kiln_constraints_set_held(constraints, v, &whole, error));
     }
     return KILN_OK;
 }
