@@ -101,6 +101,24 @@ static kiln_verdict name_faces(kiln_txn *txn, uint32_t since, uint32_t number)
     return verdict;
 }
 
+/* What leaves takes with it what was required of it; holds mark anew what stays. */
+static kiln_verdict release(kiln_txn *txn, uint32_t tet)
+{
+    const kiln_mesh *mesh = txn->mesh;
+    const kiln_tet record = mesh->tet[tet];
+    kiln_verdict verdict = KILN_ACCEPTED;
+    for (uint32_t k = 0; k < 4 && verdict == KILN_ACCEPTED; k++) {
+        if (mesh->info[tet].marks >> (KILN_MARK_REQUIRED_FACE + k) & 1)
+            verdict = kiln_txn_mark_face(txn, tet, k, KILN_MARK_REQUIRED_FACE, false);
+        if (verdict == KILN_ACCEPTED && mesh->vertex[record.v[k]].flags & KILN_VERTEX_REQUIRED)
+            verdict = kiln_txn_set_vertex(txn, record.v[k], 0, KILN_VERTEX_REQUIRED);
+    }
+    for (uint32_t e = 0; e < 6 && verdict == KILN_ACCEPTED; e++)
+        if (mesh->info[tet].marks >> (KILN_MARK_REQUIRED_EDGE + e) & 1)
+            verdict = kiln_txn_mark_edge(txn, tet, e, KILN_MARK_REQUIRED_EDGE, false);
+    return verdict;
+}
+
 kiln_verdict kiln_outlet_remove(kiln_through *t, size_t row, kiln_txn *txn)
 {
     const kiln_mesh *mesh = txn->mesh;
@@ -111,10 +129,14 @@ kiln_verdict kiln_outlet_remove(kiln_through *t, size_t row, kiln_txn *txn)
     for (size_t i = t->outlet_faces.count; i-- > 0;)
         if (through[t->outlet_faces.data[i]] == number)
             tag = mesh->face[t->outlet_faces.data[i]].tag;
-    for (uint32_t i = 0; i < mesh->table[KILN_ON_TET].used; i++)
-        if (kiln_tet_live(mesh, i) && is_beyond(&c, mesh, i))
+    kiln_verdict verdict = KILN_ACCEPTED;
+    for (uint32_t i = 0; i < mesh->table[KILN_ON_TET].used && verdict == KILN_ACCEPTED; i++)
+        if (kiln_tet_live(mesh, i) && is_beyond(&c, mesh, i)) {
             kiln_passed_add(&t->state.out, t->world, i);
-    kiln_verdict verdict = kiln_tets_remove(txn, is_beyond, &c, tag, NULL);
+            verdict = release(txn, i);
+        }
+    if (verdict == KILN_ACCEPTED)
+        verdict = kiln_tets_remove(txn, is_beyond, &c, tag, NULL);
     kiln_repair_report report;
     if (verdict == KILN_ACCEPTED)
         verdict = kiln_manifold_repair(txn, tag, &report);
