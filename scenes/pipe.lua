@@ -6,9 +6,9 @@
 --
 --   kiln run scenes/pipe.lua -o out/pipe
 --   kiln render out/pipe -o pipe.png
---   kiln run scenes/pipe.lua --set h=0.0139 -o out/pipe-fine      # the paper's mesh, 54,000 tets
+--   kiln run scenes/pipe.lua --set fine=1 --set h=0.016 -o out/pipe-fine   # as fine as the paper's
 
-local h, speed = param("h", 0.028), param("speed", 0.02)
+local h, fine, speed = param("h", 0.04), param("fine", 0), param("speed", 0.02)
 local radius, length, sides = 0.1, 0.75, 16
 local near = 1e-6
 
@@ -38,7 +38,7 @@ return scene {
     bodies = {
         body {
             name = "water",
-            shape = shape.file { path = "pipe.obj", h = h },
+            shape = shape.file { path = "pipe.obj", max_edge = h, refine = fine },
             velocity = { speed, 0, 0 },
             material = material { density = 997, viscosity = param("viscosity", 1e-3), liquid = liquid {} },
         },

@@ -1,6 +1,7 @@
 #include "io/tracers.h"
 
 #include "io/sink.h"
+#include "io/source.h"
 
 /* The arrays of the file, in order: raw, each after its length in bytes. */
 static const struct {
@@ -76,4 +77,59 @@ kiln_status kiln_tracers_write(kiln_context *context, const char *path, const ki
     }
     kiln_sink_text(&sink, "\n</AppendedData>\n</VTKFile>\n");
     return kiln_sink_commit(&sink, error);
+}
+
+/* Behind the next `word`; false where there is none. */
+static bool skip_past(kiln_source *source, const char *word)
+{
+    size_t size = strlen(word);
+    for (; kiln_source_left(source) >= size; source->at++)
+        if (memcmp(source->at, word, size) == 0) {
+            source->at += size;
+            return true;
+        }
+    return false;
+}
+
+static kiln_status read_vectors(kiln_source *source, uint64_t count, double *out, kiln_error *error)
+{
+    uint64_t bytes;
+    KILN_TRY(kiln_source_u64(source, "length of an array", &bytes, error));
+    KILN_TRY(kiln_source_claim(source, count, 24, "points", error));
+    if (bytes != 24 * count)
+        return kiln_source_fail(source, error, "an array has another length than there are points");
+    for (uint64_t i = 0; i < 3 * count; i++, source->at += 8)
+        out[i] = kiln_load_f64(source->at, source->swap);
+    return KILN_OK;
+}
+
+static kiln_status read_points(kiln_source *source, kiln_soup *soup, kiln_error *error)
+{
+    uint64_t count = 0;
+    kiln_soup_field *velocity;
+    if (!skip_past(source, "NumberOfPoints=\""))
+        return kiln_source_fail(source, error, "has no points as 'kiln run' writes them");
+    for (; source->at < source->end && *source->at >= '0' && *source->at <= '9' && count < 1u << 31;
+         source->at++)
+        count = 10 * count + (uint64_t)(*source->at - '0');
+    if (!skip_past(source, "encoding=\"raw\"") || !skip_past(source, "_"))
+        return kiln_source_fail(source, error, "has no data as 'kiln run' writes them");
+    source->binary = true;
+    source->swap = !kiln_is_little_endian();
+    KILN_TRY(kiln_source_claim(source, count, 48, "points", error));
+    KILN_TRY(kiln_array_reserve(soup->context, &soup->points, count + 1, error));
+    KILN_TRY(read_vectors(source, count, &soup->points.data[0].x, error));
+    soup->points.count = count;
+    KILN_TRY(kiln_soup_add_field(soup, "v", KILN_ON_VERTEX, 3, &velocity, error));
+    return read_vectors(source, count, velocity->data.data, error);
+}
+
+kiln_status kiln_tracers_read(kiln_context *context, const char *path, kiln_soup *soup,
+                              kiln_error *error)
+{
+    kiln_source source;
+    KILN_TRY(kiln_source_open(&source, context, path, error));
+    kiln_status status = read_points(&source, soup, error);
+    kiln_source_close(&source);
+    return status;
 }

@@ -7,5 +7,8 @@
 /* Places, velocity (m/s), age (s) and number of each. */
 kiln_status kiln_tracers_write(kiln_context *context, const char *path, const kiln_world *world,
                                kiln_error *error);
+/* Places and the field "v" into an empty soup, of a file that was written so. */
+kiln_status kiln_tracers_read(kiln_context *context, const char *path, kiln_soup *soup,
+                              kiln_error *error);
 
 #endif

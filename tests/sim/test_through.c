@@ -142,6 +142,26 @@ START_TEST(test_features)
 }
 END_TEST
 
+/* New vertices of what is held are interpolated from liquid beside it: from where that is now. */
+START_TEST(test_passing_by)
+{
+    kiln_world *world = begin(DUCT(REMESH, INLET OUTLET), 1);
+    for (int i = 0; i < 7; i++)
+        scene_step(world, 100.0);
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    const kiln_field *origin = kiln_mesh_field(mesh, KILN_ON_VERTEX, "origin");
+    uint32_t inside = 0;
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        if (mesh->vertex[v].flags & KILN_VERTEX_SURFACE)
+            continue;
+        inside++;
+        ck_assert_double_eq_tol(kiln_field_value(origin, v, 0), mesh->x[v].x, 1e-9);
+    }
+    ck_assert_uint_gt(inside, 0);
+    end(world);
+}
+END_TEST
+
 static uint64_t hash_after(const char *text, int threads, int steps)
 {
     kiln_world *world = begin(text, threads);
@@ -299,6 +319,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tests, test_ledger);
     tcase_add_test(tests, test_pressure);
     tcase_add_test(tests, test_features);
+    tcase_add_test(tests, test_passing_by);
     tcase_add_test(tests, test_threads);
     tcase_add_test(tests, test_checkpoint);
     tcase_add_test(tests, test_failure);
