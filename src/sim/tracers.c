@@ -237,10 +237,23 @@ static void destroy(void *self)
     kiln_array_free(context, &p->sums);
 }
 
+/* A checkpoint may have been tampered with. */
+static bool is_sound(const tracers *p)
+{
+    bool sound = p->state->count <= (uint64_t)p->settings->most;
+    for (uint64_t i = 0; sound && i < p->state->count; i++)
+        sound = p->particles[i].tet < p->world->mesh->table[KILN_ON_TET].used &&
+                kiln_v3_finite(p->particles[i].x);
+    return sound;
+}
+
 static kiln_status before_step(void *self, const kiln_moment *moment, kiln_error *error)
 {
-    (void)moment, (void)error;
+    (void)moment;
     tracers *p = self;
+    if (!is_sound(p))
+        return kiln_said_fail(p->world->scene, &p->settings->said, error,
+                              "the particles that the run goes on with are not in its mesh");
     for (uint64_t i = 0; i < p->state->count; i++)
         find_weights(p->world->mesh, (uint32_t)p->particles[i].tet, p->particles[i].x,
                      p->weight[i]);
@@ -317,7 +330,7 @@ bool kiln_world_has_tracers(const kiln_world *world)
 size_t kiln_world_tracer_count(const kiln_world *world)
 {
     const tracers *p = kiln_world_module(world, &kiln_module_tracers);
-    return p ? (size_t)p->state->count : 0;
+    return p && is_sound(p) ? (size_t)p->state->count : 0;
 }
 
 kiln_tracer_place kiln_world_tracer(const kiln_world *world, size_t row)
