@@ -135,6 +135,7 @@ KILN_VALIDATION_CASE(liquid, L3, BRIEF, "the period of a drop that swings a litt
 KILN_VALIDATION_CASE(liquid, L4, BRIEF, "the drop of the paper: period, volume, centre")
 KILN_VALIDATION_CASE(liquid, L5, BRIEF, "what damps a drop: the integrator, its viscosity")
 KILN_VALIDATION_CASE(liquid, L6, QUICK, "a shear wave decays as its viscosity says")
+KILN_VALIDATION_CASE(liquid, L7, QUICK, "flow between plates: Poiseuille")
 KILN_VALIDATION_CASE(liquid, L8, QUICK, "how fast a viscous column begins to sink")
 KILN_VALIDATION_CASE(liquid, L9, BRIEF, "the period of sloshing in a tank")
 KILN_VALIDATION_CASE(wetting, L12, BRIEF, "drops on plates at their contact angles")
@@ -145,3 +146,4 @@ KILN_VALIDATION_CASE(saddle, saddle, BRIEF,
 KILN_VALIDATION_CASE(saddle, closed, QUICK, "liquids that walls close in, and squeeze")
 KILN_VALIDATION_CASE(liquid, L10, BRIEF, "the front of a dam break: Martin and Moyce")
 KILN_VALIDATION_CASE(liquid, L14, BRIEF, "a thread of water: Rayleigh and Plateau")
+KILN_VALIDATION_CASE(inlets, inlets, BRIEF, "what flows in, what flows out, what is left of it")

@@ -422,6 +422,75 @@ kiln_status kiln_validate_L6(kiln_validation *validation, kiln_error *error)
     return KILN_OK;
 }
 
+/* L7: between plates to which it sticks, along its weight. So light that it stays where it is over
+ * a step in which inertia no longer counts. */
+
+static const double LIGHT = 1e-6; /* of the weight that the case is about */
+
+static kiln_status watch_channel(kiln_trial *trial, kiln_world *world, kiln_error *error)
+{
+    kiln_stats stats = {.time = 0.0};
+    while (stats.time < trial->scene.duration * (1 - 1e-9))
+        KILN_TRY(kiln_trial_step(trial, world, &stats, error));
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    const kiln_vec3 *v = (const kiln_vec3 *)(const void *)column(world, "v");
+    double *most = trial->user;
+    *most = 0.0;
+    for (uint32_t i = 0; i < mesh->table[KILN_ON_VERTEX].used; i++)
+        *most = fmax(*most, kiln_trial_vector_back(trial, v[i], 1, 0, -1).x / LIGHT);
+    return KILN_OK;
+}
+
+/* Ends are open: flow is straight there, and nothing pushes along it. */
+static kiln_status hold_channel(kiln_trial *trial, kiln_error *error)
+{
+    static const int components[6] = {6, 6, 2, 2, 7, 7};
+    for (int patch = 1; patch <= 6; patch++) {
+        kiln_picks where;
+        KILN_TRY(kiln_trial_pick_patch(trial, patch, &where, error));
+        KILN_TRY(kiln_trial_hold(trial, &where, components[patch - 1], NULL, error));
+    }
+    return KILN_OK;
+}
+
+static kiln_status run_channel(kiln_validation *validation, const kiln_view *view, int n,
+                               double *speed, kiln_error *error)
+{
+    static const double height = 0.02;
+    kiln_trial trial;
+    const int cells[3] = {n, 1, n};
+    kiln_trial_begin(&trial, kiln_validation_context(validation), view);
+    set_steps(&trial, KILN_IMPLICIT_EULER, 1000.0, 1);
+    trial.scene.gravity =
+        kiln_quantity_vector(kiln_trial_vector(&trial, kiln_v3(LIGHT, 0, 0), 1, 0, -2));
+    trial.scene.solid.newton.tolerance = 1e-12;
+    trial.user = speed;
+    kiln_status status = kiln_trial_liquid(&trial, 1000, 1, 0, error);
+    if (status == KILN_OK)
+        status =
+            kiln_trial_box(&trial, kiln_v3(height, height / n, height), cells, "mirrored", error);
+    if (status == KILN_OK)
+        status = hold_channel(&trial, error);
+    if (status == KILN_OK)
+        status = kiln_trial_build(&trial, watch_channel, error);
+    kiln_trial_end(&trial);
+    return status;
+}
+
+kiln_status kiln_validate_L7(kiln_validation *validation, kiln_error *error)
+{
+    const double exact = 1000 * 1.0 * 0.02 * 0.02 / 8.0;
+    for (size_t row = 0; kiln_view_at(row); row++)
+        for (int n = 4; n <= 8; n *= 2) {
+            double speed;
+            KILN_TRY(run_channel(validation, kiln_view_at(row), n, &speed, error));
+            kiln_validation_report(validation, speed,
+                                   kiln_near_relative(exact, n == 4 ? 0.03 : 0.01),
+                                   "%d cells, %s: largest speed, m/s", n, kiln_view_at(row)->name);
+        }
+    return KILN_OK;
+}
+
 /* L8. */
 
 static kiln_status watch_column(kiln_trial *trial, kiln_world *world, kiln_error *error)

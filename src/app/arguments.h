@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { KILN_MAX_OPTIONS = 24, KILN_MAX_OPERANDS = 256, KILN_MAX_GIVEN = 256 };
+enum { KILN_MAX_OPTIONS = 32, KILN_MAX_OPERANDS = 256, KILN_MAX_GIVEN = 256 };
 
 typedef struct kiln_option {
     const char *name;  /* without dashes */

@@ -1,3 +1,4 @@
+#include "app/film_tracers.h"
 #include "app/film_stage.h"
 
 #include "app/film_parts.h"
@@ -112,7 +113,8 @@ kiln_status kiln_film_frame_read(kiln_context *context, const kiln_film_frame *f
 {
     const char *color = options->color;
     kiln_soup_init(soup, context);
-    kiln_status status = options->surfaces
+    kiln_status status = options->tracers ? kiln_film_tracers_read(context, frame, soup, error)
+                         : options->surfaces
                              ? read_surfaces(context, frame, soup, error)
                              : kiln_soup_read(context, frame->path, NULL, soup, error);
     if (status == KILN_OK && soup->tets.count == 0 && soup->triangles.count == 0)
@@ -288,7 +290,7 @@ static kiln_status begins_with_bodies(kiln_context *context, const kiln_film_lis
                                       kiln_error *error)
 {
     *out = false;
-    if (options->color || options->surfaces)
+    if (options->color || options->surfaces || options->tracers)
         return KILN_OK;
     kiln_soup soup;
     kiln_soup_init(&soup, context);

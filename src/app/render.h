@@ -35,6 +35,7 @@ typedef struct kiln_render_options {
     bool range;        /* the scale goes ... */
     double low, high;  /* ... from here to there, low < high; else as the values do */
     bool smooth;       /* fields on tets are averaged around vertices */
+    bool tracers;      /* of a run: its particles, and hollows, in place of the bodies */
     bool surfaces;     /* of a run: the fine surfaces that bodies carry in place of their meshes */
     bool edges;
     bool flat;              /* no smooth shading across surface edges */

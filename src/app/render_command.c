@@ -143,6 +143,7 @@ static kiln_status parse_options(const kiln_arguments *arguments, const kiln_sou
     options->title = kiln_arguments_get(arguments, "title");
     options->smooth = kiln_arguments_has(arguments, "smooth");
     options->surfaces = kiln_arguments_has(arguments, "surface");
+    options->tracers = kiln_arguments_has(arguments, "tracers");
     options->edges = kiln_arguments_has(arguments, "edges");
     options->flat = kiln_arguments_has(arguments, "flat");
     options->no_ground = kiln_arguments_has(arguments, "no-ground");
@@ -172,7 +173,7 @@ static kiln_status render_soup(kiln_context *context, const kiln_arguments *argu
 static kiln_status render_mesh(kiln_context *context, const kiln_arguments *arguments,
                                kiln_error *error)
 {
-    static const char *const of_runs[] = {"frame", "every", "sheet", "fps", "surface"};
+    static const char *const of_runs[] = {"frame", "every", "sheet", "fps", "surface", "tracers"};
     for (size_t i = 0; i < sizeof of_runs / sizeof of_runs[0]; i++)
         if (kiln_arguments_has(arguments, of_runs[i]))
             return kiln_fail(error, KILN_ERR_INPUT, arguments->operands[0], 0, -1,
@@ -325,6 +326,7 @@ int kiln_command_render(int argc, char **argv)
          "                               whose centre has n.c <= d"},
         {"surface", 0, NULL,
          "of a run: the fine surfaces that bodies carry in place of their meshes"},
+        {"tracers", 0, NULL, "of a run: its particles in place of the bodies, and hollows in them"},
         {"smooth", 's', NULL, "average fields of tets around vertices"},
         {"title", 0, "TEXT", "title of the legend"},
         {"edges", 'e', NULL, "draw the edges of the mesh"},

@@ -6,6 +6,7 @@
 #include "io/run_tables.h"
 #include "io/sink.h"
 #include "io/source.h"
+#include "io/tracers.h"
 #include "io/vtu.h"
 
 #include <ctype.h>
@@ -110,6 +111,7 @@ static long long surface_number(const char *name)
 {
     const char *dash = strrchr(name, '-');
     long long number = dash && dash > name ? numbered(dash, "-", ".ply") : -1;
+    number = number >= 0 ? number : numbered(name, "tracers-", ".vtp");
     return number >= 0 ? number : obstacles_number(name);
 }
 static bool is_surface(const char *name)
@@ -526,6 +528,15 @@ static bool same_surface(const kiln_soup *a, const kiln_soup *b)
                   a->triangles.count * sizeof *a->triangles.data) == 0;
 }
 
+/* The path of a file in the folder of surfaces, which is made. */
+static kiln_status join_surface(const kiln_run_folder *folder, const char *name,
+                                char path[PATH_MAX], kiln_error *error)
+{
+    KILN_TRY(join(folder->path, "surface", path, error));
+    KILN_TRY(make_folder(path, error));
+    return join(folder->path, name, path, error);
+}
+
 /* Those that are where they were are not written again. What is written is taken from the soup. */
 static kiln_status write_obstacles(kiln_run_folder *folder, uint64_t number, kiln_soup *soup,
                                    kiln_error *error)
@@ -533,10 +544,8 @@ static kiln_status write_obstacles(kiln_run_folder *folder, uint64_t number, kil
     char path[PATH_MAX], name[NAME_SIZE];
     if (folder->obstacle_files.count > 0 && same_surface(soup, &folder->obstacles))
         return KILN_OK;
-    KILN_TRY(join(folder->path, "surface", path, error));
-    KILN_TRY(make_folder(path, error));
     snprintf(name, sizeof name, OBSTACLES_FILE, (unsigned long long)number);
-    KILN_TRY(join(folder->path, name, path, error));
+    KILN_TRY(join_surface(folder, name, path, error));
     KILN_TRY(kiln_vtu_write(folder->context, path, KILN_ENCODING_BINARY, soup, error));
     KILN_TRY(kiln_array_push(folder->context, &folder->obstacle_files, (long long)number, error));
     kiln_soup_free(&folder->obstacles);
@@ -551,12 +560,8 @@ static kiln_status write_surface(kiln_run_folder *folder, const char *stem, uint
 {
     char path[PATH_MAX], name[NAME_SIZE];
     kiln_format_options options = {"ply", KILN_ENCODING_BINARY};
-    kiln_status status = join(folder->path, "surface", path, error);
-    if (status == KILN_OK)
-        status = make_folder(path, error);
     snprintf(name, sizeof name, "surface/%s-%06llu.ply", stem, (unsigned long long)number);
-    if (status == KILN_OK)
-        status = join(folder->path, name, path, error);
+    kiln_status status = join_surface(folder, name, path, error);
     if (status == KILN_OK)
         status = kiln_soup_write(folder->context, path, &options, soup, error);
     kiln_soup_free(soup);
@@ -580,7 +585,13 @@ static kiln_status write_surfaces(kiln_run_folder *folder, kiln_world *world, ui
                                   kiln_error *error)
 {
     const kiln_scene *scene = kiln_world_scene(world);
+    char path[PATH_MAX], name[NAME_SIZE];
     kiln_soup soup;
+    if (kiln_world_has_tracers(world)) {
+        snprintf(name, sizeof name, "surface/tracers-%06llu.vtp", (unsigned long long)number);
+        KILN_TRY(join_surface(folder, name, path, error));
+        KILN_TRY(kiln_tracers_write(folder->context, path, world, error));
+    }
     if (scene->output.obstacles && scene->obstacles.count > 0) {
         KILN_TRY(kiln_world_obstacle_surfaces(world, &soup, error));
         kiln_status status = write_obstacles(folder, number, &soup, error);

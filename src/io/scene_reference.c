@@ -332,12 +332,12 @@ static void write_family(kiln_sink *sink, const kiln_schema *object)
                        "(also `a * b`), `a | b` (also `a + b`), `a - b`, `~a`.\n");
 }
 
-/* With the tables in it. */
+/* With the tables and lists of tables in it. */
 static kiln_status write_module(kiln_sink *sink, const kiln_schema *schema, kiln_error *error)
 {
     KILN_TRY(write_object(sink, schema, NULL, error));
     for (size_t i = 0; i < schema->count; i++)
-        if (schema->rows[i].type == KILN_VALUE_TABLE)
+        if (schema->rows[i].type == KILN_VALUE_TABLE || schema->rows[i].type == KILN_VALUE_LIST)
             KILN_TRY(write_module(sink, schema->rows[i].schema, error));
     return KILN_OK;
 }

@@ -79,6 +79,12 @@ static kiln_status drive(void *self, const kiln_drive *drive, kiln_error *error)
     return kiln_boundary_load(self, drive, error);
 }
 
+static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
+{
+    (void)moment;
+    return kiln_boundary_pass_by(self, error);
+}
+
 static kiln_status mesh_changed(void *self, const kiln_changes *changes, kiln_error *error)
 {
     const kiln_boundary *b = self;
@@ -99,6 +105,7 @@ const kiln_module kiln_module_boundary = {.name = "boundary",
                                           .destroy = destroy,
                                           .before_step = before_step,
                                           .drive = drive,
+                                          .after_step = after_step,
                                           .step_back = step_back,
                                           .mesh_changed = mesh_changed};
 

@@ -53,6 +53,9 @@ kiln_status kiln_boundary_make_hold(kiln_boundary *b, size_t row, kiln_error *er
 kiln_status kiln_boundary_level(const kiln_boundary *b, kiln_error *error);
 /* Those that begin at `now` catch their vertices. */
 kiln_status kiln_boundary_catch(kiln_boundary *b, double now, kiln_error *error);
+/* Liquid flows past what is held: where it is, not where it was at the start, is what new vertices
+ * of a hold that stands still are interpolated from. After a step. */
+kiln_status kiln_boundary_pass_by(kiln_boundary *b, kiln_error *error);
 kiln_status kiln_boundary_hold(const kiln_boundary *b, const kiln_drive *drive, kiln_error *error);
 /* What a hold does in a step, with torques about `place`: the point that it turns about, or the
  * middle of its vertices' box. */

@@ -182,6 +182,55 @@ kiln_status kiln_boundary_catch(kiln_boundary *b, double now, kiln_error *error)
     return KILN_OK;
 }
 
+/* Whether hold `row` is the first of those that share its origins, and all of them stand still. */
+static bool leads_still(const kiln_boundary *b, size_t row)
+{
+    const kiln_scene *scene = b->world->scene;
+    bool still = true;
+    for (size_t i = 0; i < scene->holds.count; i++) {
+        bool shares = strcmp(b->holds[i].origin, b->holds[row].origin) == 0;
+        if (shares && i < row)
+            return false;
+        still &= !shares || scene->holds.data[i].motion.kind == KILN_MOTION_STILL;
+    }
+    return still;
+}
+
+/* Of liquid vertices that none of these holds holds. */
+static kiln_status renew_origins(kiln_boundary *b, const char *field, kiln_error *error)
+{
+    const kiln_world *world = b->world;
+    kiln_mesh *mesh = world->mesh;
+    const uint32_t *material = kiln_world_material_of(mesh);
+    size_t vertices = mesh->table[KILN_ON_VERTEX].used;
+    uint8_t *held = kiln_resize(world->context, NULL, 0, vertices + 1);
+    if (!held)
+        return kiln_fail_memory(error, vertices + 1);
+    memset(held, 0, vertices);
+    for (size_t i = 0; i < world->scene->holds.count; i++)
+        for (size_t k = 0; k < b->holds[i].vertices.count; k++)
+            held[b->holds[i].vertices.data[k]] |= strcmp(b->holds[i].origin, field) == 0;
+    kiln_status status = kiln_rewind_save(mesh, KILN_ON_VERTEX, field, KILN_SAVE_COPY, error);
+    kiln_vec3 *origin = (kiln_vec3 *)(void *)kiln_world_column(world, KILN_ON_VERTEX, field);
+    for (uint32_t v = 0; v < vertices && status == KILN_OK; v++)
+        if (!held[v] && world->materials[material[mesh->vertex[v].tet]].liquid)
+            origin[v] = mesh->x[v];
+    kiln_release(world->context, held, vertices + 1);
+    return status;
+}
+
+kiln_status kiln_boundary_pass_by(kiln_boundary *b, kiln_error *error)
+{
+    const kiln_world *world = b->world;
+    bool liquid = false;
+    for (size_t i = 0; i < world->scene->materials.count; i++)
+        liquid |= world->materials[i].liquid;
+    for (size_t i = 0; liquid && world->remeshes && i < world->scene->holds.count; i++)
+        if (leads_still(b, i))
+            KILN_TRY(renew_origins(b, b->holds[i].origin, error));
+    return KILN_OK;
+}
+
 kiln_status kiln_boundary_hold(const kiln_boundary *b, const kiln_drive *drive, kiln_error *error)
 {
     const kiln_scene *scene = b->world->scene;

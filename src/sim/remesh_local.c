@@ -74,7 +74,7 @@ static kiln_status add_following(kiln_world *world, kiln_error *error)
 
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 {
-    if (!world->remeshes)
+    if (world->scene->remesh.method == KILN_REMESH_NONE)
         return KILN_OK;
     kiln_local *l = kiln_module_make(world, sizeof *l, self, error);
     if (!l)

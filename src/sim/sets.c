@@ -227,11 +227,56 @@ static kiln_status mark_all(kiln_boundary *b, const kiln_changes *changes, bool 
                     : KILN_OK;
 }
 
+/* Whether liquid sticks to what the set holds, for ever. */
+static bool sticks(const kiln_scene *scene, size_t set)
+{
+    const kiln_scene_hold *hold = set < scene->holds.count ? &scene->holds.data[set] : NULL;
+    return hold && hold->components == 7 && hold->motion.kind == KILN_MOTION_STILL &&
+           hold->from <= 0.0 && isinf(hold->until);
+}
+
+static kiln_verdict require_face(kiln_txn *txn, uint32_t face)
+{
+    uint32_t v[4], at = txn->mesh->face[face].at;
+    kiln_verdict verdict = kiln_txn_mark_face(txn, at / 4, at % 4, KILN_MARK_REQUIRED_FACE, true);
+    kiln_boundary_corners(txn->mesh, KILN_ON_FACE, face, v);
+    for (int k = 0; k < 3 && verdict == KILN_ACCEPTED; k++)
+        verdict = kiln_txn_set_vertex(txn, v[k], KILN_VERTEX_REQUIRED, 0);
+    return verdict;
+}
+
+/* Faces that liquid sticks to do not move, so nothing makes them worse, and they stay as they are.
+ * Meshed anew, a round one would be off its place by its bulge, and the next step would throw it
+ * back there. */
+static kiln_status require_stuck(kiln_boundary *b, kiln_error *error)
+{
+    const kiln_scene *scene = b->world->scene;
+    kiln_mesh *mesh = b->world->mesh;
+    const uint64_t *bits = kiln_boundary_bits(mesh, KILN_ON_FACE);
+    const uint32_t *material = kiln_world_material_of(mesh);
+    kiln_txn txn = kiln_txn_begin(mesh);
+    kiln_verdict verdict = txn.depth ? KILN_ACCEPTED : KILN_REFUSED_MEMORY;
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        bool stuck = false;
+        if (!b->world->materials[material[mesh->face[f].at / 4]].liquid)
+            continue;
+        for (size_t s = 0; s < scene->holds.count; s++)
+            stuck |= kiln_set_has(bits + f * kiln_set_words(scene), s) && sticks(scene, s);
+        if (stuck && verdict == KILN_ACCEPTED)
+            verdict = require_face(&txn, f);
+    }
+    verdict = txn.depth ? kiln_txn_settle(&txn, verdict) : verdict;
+    return verdict == KILN_ACCEPTED ? KILN_OK : kiln_txn_fail(verdict, error);
+}
+
 kiln_status kiln_boundary_write_sets(kiln_boundary *b, kiln_error *error)
 {
     KILN_TRY(add_fields(b, error));
     KILN_TRY(write_bits(b, error));
-    return b->world->remeshes ? mark_all(b, NULL, false, error) : KILN_OK;
+    if (!b->world->remeshes)
+        return KILN_OK;
+    KILN_TRY(mark_all(b, NULL, false, error));
+    return require_stuck(b, error);
 }
 
 /* A patch smaller than the new mesh can show: better said than left to be found out. */

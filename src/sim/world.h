@@ -138,7 +138,11 @@ const char *kiln_world_backend_reason(const kiln_world *world); /* why it was ch
     X(t_moves)                                                                                     \
     X(t_collapses)                                                                                 \
     X(by_splits)                                                                                   \
-    X(foreseen)
+    X(foreseen)                                                                                    \
+    X(in_volume)                                                                                   \
+    X(in_mass)                                                                                     \
+    X(out_volume)                                                                                  \
+    X(out_mass)
 
 typedef struct kiln_stats {
 #define KILN_STATS_MEMBER(name) double name;
@@ -163,6 +167,25 @@ void kiln_world_measure(kiln_world *world, kiln_stats *stats);
 size_t kiln_world_probe_count(const kiln_world *world);
 const char *kiln_world_probe_name(const kiln_world *world, size_t column);
 kiln_status kiln_world_probe(kiln_world *world, double *out, kiln_error *error);
+
+/* What has come in through inlets and gone out through outlets since the start. */
+typedef struct kiln_passed {
+    double volume;      /* m^3, at rest */
+    double mass;        /* kg */
+    kiln_vec3 momentum; /* kg m/s */
+    uint64_t tets;
+} kiln_passed;
+void kiln_world_passed(const kiln_world *world, kiln_passed *in, kiln_passed *out);
+
+/* Particles that go along with the matter: how many there are, and one of them. */
+typedef struct kiln_tracer_place {
+    kiln_vec3 x, velocity; /* m, m/s */
+    double age;            /* s */
+    uint64_t number;       /* from 1, in the order they came */
+} kiln_tracer_place;
+bool kiln_world_has_tracers(const kiln_world *world); /* the scene asks for some */
+size_t kiln_world_tracer_count(const kiln_world *world);
+kiln_tracer_place kiln_world_tracer(const kiln_world *world, size_t row);
 
 /* Column names by number; NULL past the last. */
 const char *kiln_stats_name(size_t column);

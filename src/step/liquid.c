@@ -354,10 +354,11 @@ static bool is_wall(const kiln_liquid *l, const kiln_liquid_start *start, uint32
 
 static void find_tension(kiln_liquid *l, const kiln_liquid_start *start)
 {
+    const kiln_field *field = kiln_mesh_field(l->mesh, KILN_ON_FACE, KILN_FIELD_THROUGH);
+    const uint32_t *through = field ? (const uint32_t *)(const void *)field->data : NULL;
     for (uint32_t f = 0; f < l->mesh->table[KILN_ON_FACE].used; f++) {
-        l->dry.data[f] =
-            l->tension.data[f] != 0.0 && is_wall(l, start, f) ? 0.0 : l->tension.data[f];
-        l->gamma.data[f] = l->dry.data[f];
+        bool taut = l->tension.data[f] != 0.0 && !(through && through[f]) && !is_wall(l, start, f);
+        l->gamma.data[f] = l->dry.data[f] = taut ? l->tension.data[f] : 0.0;
     }
     kiln_surface_energy_set(l->surface, l->gamma.data);
 }

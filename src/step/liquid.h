@@ -16,6 +16,8 @@
 #include "step/touch.h"
 
 #define KILN_FIELD_LIQUID_PRESSURE "liquid_pressure"
+/* Of surface faces, u32: not 0 where the liquid goes on beyond, and nothing pulls it together. */
+#define KILN_FIELD_THROUGH "through"
 
 /* What is liquid of a part of the mesh. */
 typedef struct kiln_liquid_part {

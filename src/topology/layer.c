@@ -69,8 +69,36 @@ static kiln_verdict copy_vertices(kiln_txn *txn, const uint32_t *faces, size_t c
     return KILN_ACCEPTED;
 }
 
+/* The two side faces over the edge of corners i < j of the prism whose first tet is `first`, where
+ * the surface beyond is not of the patch. Each triangle is named by its tet and the corner of the
+ * prism (0 to 2: a, 3 to 5: b) that it lies opposite to in it. */
+static void add_sides(kiln_cavity_list *list, const kiln_mesh *mesh, uint32_t face,
+                      const kiln_idset *patch, const uint32_t a[3], const uint32_t b[3],
+                      uint32_t first, int32_t rim_tag)
+{
+    static const struct {
+        uint8_t end[2], tet[2], apart[2];
+    } sides[3] = {{{0, 1}, {0, 1}, {2, 2}}, {{0, 2}, {0, 2}, {1, 4}}, {{1, 2}, {1, 2}, {3, 3}}};
+    for (int s = 0; s < 3; s++) {
+        uint32_t beside = kiln_surface_across(mesh, face, a[sides[s].end[0]], a[sides[s].end[1]]);
+        if (kiln_idset_has(patch, beside))
+            continue;
+        for (int k = 0; k < 2; k++) {
+            uint8_t corner = sides[s].apart[k];
+            uint32_t tet = first + sides[s].tet[k], apart = corner < 3 ? a[corner] : b[corner - 3];
+            uint32_t f = 0;
+            while (list->fresh.data[tet].v[f] != apart)
+                f++;
+            int32_t tag = rim_tag == KILN_LAYER_AS_BESIDE ? mesh->face[beside].tag : rim_tag;
+            kiln_cavity_list_surface(
+                list, (kiln_new_face){.tet = tet, .face = f, .tag = tag, .parent = beside});
+        }
+    }
+}
+
 static kiln_verdict add_prisms(kiln_cavity_list *list, kiln_txn *txn, const uint32_t *faces,
-                               size_t count, const kiln_idset *copies)
+                               size_t count, const kiln_idset *copies, const kiln_idset *patch,
+                               int32_t rim_tag)
 {
     const kiln_mesh *mesh = txn->mesh;
     for (size_t i = 0; i < count; i++) {
@@ -93,6 +121,7 @@ static kiln_verdict add_prisms(kiln_cavity_list *list, kiln_txn *txn, const uint
                                                        .face = face_of(list, first + 2, b),
                                                        .tag = mesh->face[faces[i]].tag,
                                                        .parent = faces[i]});
+        add_sides(list, mesh, faces[i], patch, a, b, first, rim_tag);
     }
     return list->failed ? KILN_REFUSED_MEMORY : KILN_ACCEPTED;
 }
@@ -106,14 +135,17 @@ kiln_verdict kiln_layer_add(kiln_txn *txn, const uint32_t *faces, size_t count,
         return KILN_REFUSED_MEMORY;
     kiln_cavity_list list;
     kiln_cavity_list_init(&list, context);
-    kiln_idset copies = {0};
+    kiln_idset copies = {0}, patch = {0};
     kiln_verdict verdict = copy_vertices(&inner, faces, count, place, user, &copies);
+    if (verdict == KILN_ACCEPTED && kiln_idset_clear(context, &patch, count, NULL) != KILN_OK)
+        verdict = KILN_REFUSED_MEMORY;
+    for (size_t i = 0; i < count && verdict == KILN_ACCEPTED; i++)
+        kiln_idset_add(&patch, kiln_idset_at(&patch, faces[i]), faces[i], 0);
     if (verdict == KILN_ACCEPTED)
-        verdict = add_prisms(&list, &inner, faces, count, &copies);
-    if (verdict == KILN_ACCEPTED) {
-        kiln_cavity_list_close(&list, rim_tag);
+        verdict = add_prisms(&list, &inner, faces, count, &copies, &patch, rim_tag);
+    if (verdict == KILN_ACCEPTED)
         verdict = kiln_cavity_list_replace(&list, &inner, KILN_CAVITY_ANY);
-    }
+    kiln_array_free(context, &patch.slots);
     kiln_array_free(context, &copies.slots);
     kiln_cavity_list_free(&list);
     return kiln_txn_settle(&inner, verdict);

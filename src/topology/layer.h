@@ -9,9 +9,13 @@
 typedef void (*kiln_layer_place)(void *user, const kiln_mesh *mesh, uint32_t vertex, kiln_vec3 *u,
                                  kiln_vec3 *x);
 
+/* The sides of a layer go on with the tags of the surface beside the patch. */
+#define KILN_LAYER_AS_BESIDE INT32_MIN
+
 /* Extrudes the surface faces: one prism of three tets each, cut consistently; the tops keep the
- * tags of the faces they cover, the sides of the rim get `rim_tag`. Conserved fields of the new
- * tets are zero. The volume is booked as gained. */
+ * tags and fields of the faces they cover, the sides of the rim get `rim_tag` and the
+ * fields of the faces beside. Conserved fields of the new tets are zero. The volume is booked as
+ * gained. */
 kiln_verdict kiln_layer_add(kiln_txn *txn, const uint32_t *faces, size_t count,
                             kiln_layer_place place, void *user, int32_t rim_tag);
 

@@ -193,6 +193,9 @@ START_TEST(plates_drag_and_hold)
     double film = mass * 1000 * 1.0 * 1e-6 / (3 * 10); /* density g H^2 / 3 viscosity */
     ck_assert_msg(figure("stick", 20, PX) < 1.3 * film && figure("stick", 20, PX) > 0.9 * film,
                   "%g of a film's", figure("stick", 20, PX) / film);
+}
+END_TEST
+
 /* A wave that is high for its tank, of a scene that says nothing about remeshing: it is remeshed,
  * and what is at a wall stays there to the bit. */
 START_TEST(walls_stay_flat_while_the_mesh_changes)
@@ -230,6 +233,36 @@ START_TEST(walls_stay_flat_while_the_mesh_changes)
 }
 END_TEST
 
+/* A duct with particles: the same bits with two threads and after a resume, particles too; shown,
+ * and refused where there are none. */
+START_TEST(what_flows_through_can_be_seen)
+{
+    write_file(
+        "duct.lua",
+        "local function wall(p, n, c) return hold { where = select.half_space { point = p,\n"
+        "  normal = n }, components = c } end\n"
+        "local V = { 0.1, 0, 0 }\n"
+        "return scene { duration = 2, step = { integrator = 'bdf2', dt = 0.1 },\n"
+        "  output = { frame = 0.5, checkpoint = 0.5 }, remesh = remesh { space = 'world' },\n"
+        "  bodies = { body { shape = shape.box { lx = 0.3, ly = 0.1, lz = 0.1, n = 2 },\n"
+        "    velocity = V, material = material { density = 1000, liquid = liquid {} } } },\n"
+        "  holds = { wall({ 0, 1e-6, 0 }, { 0, -1, 0 }, 'y'), wall({ 0, 0.1 - 1e-6, 0 },\n"
+        "    { 0, 1, 0 }, 'y'), wall({ 0, 0, 1e-6 }, { 0, 0, -1 }, 'z'),\n"
+        "    wall({ 0, 0, 0.1 - 1e-6 }, { 0, 0, 1 }, 'z') },\n"
+        "  tracers = param('seen', 'yes') == 'yes' and tracers { count = 50, rate = 20 } or nil,\n"
+        "  through = through { inlets = { { where = select.patch { tag = 1 }, velocity = V } },\n"
+        "    outlets = { { point = { 0.3, 0, 0 }, normal = { 1, 0, 0 } } } } }\n");
+    ck_assert_int_eq(run_program("run duct.lua -o a --threads 1 --quiet"), 0);
+    ck_assert_int_eq(run_program("run duct.lua -o b --threads 2 --until 1 --quiet"), 0);
+    ck_assert_int_eq(run_program("run duct.lua -o b --threads 2 --resume --quiet"), 0);
+    ck_assert_int_eq(run_shell("cmp a/surface/tracers-000004.vtp b/surface/tracers-000004.vtp"), 0);
+    ck_assert_int_eq(
+        run_program("render a --tracers --field speed -o a.png --frame last --size 160x90"), 0);
+    ck_assert_int_eq(run_program("run duct.lua --set seen=no -o c --threads 1 --quiet"), 0);
+    ck_assert_int_eq(run_program("render c --tracers -o c.png --frame last --size 160x90"), 2);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("liquid");
@@ -241,5 +274,6 @@ Suite *kiln_test_suite(void)
     tcase_add_test(c, a_drop_meets_a_plate_at_its_angle);
     tcase_add_test(c, plates_drag_and_hold);
     tcase_add_test(c, walls_stay_flat_while_the_mesh_changes);
+    tcase_add_test(c, what_flows_through_can_be_seen);
     return suite;
 }
