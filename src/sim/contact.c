@@ -70,6 +70,7 @@ static void set_options(kiln_world *world, const kiln_pair_table *pairs, const d
                                .once = said->weights == KILN_WEIGHTS_ONCE,
                                .adaptive = said->adaptive,
                                .friction = said->friction,
+                               .flutters = !said->steady,
                                .pairs = pairs,
                                .clearance = clearance,
                                .material_tells = world->space == KILN_SPACE_MATERIAL};

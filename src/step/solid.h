@@ -5,8 +5,8 @@
  * momentum), "a" (m/s^2) for newmark, "x_before", "v_before" for bdf2, and with obstacles
  * "contact_with" (obstacle + 1), "contact_load" (its normal force, N), from which friction starts,
  * "contact_kept" (m/s) and "contact_push" (N, both of touch_return.c), with bdf2 and bodies that
- * meet "contact_met" (spin.h), with newmark and walls "wall_took" (J/kg, solid_tremble.c); plus the
- * scalars in kiln_solid_clock. Who gives "a" or x_before and v_before at the start sets
+ * meet "contact_met" (spin.h), with newmark and walls "wall_took" (J/kg, solid_tremble.c), with
+ * friction "sliding" (solid_slide.c); plus the scalars in kiln_solid_clock. Who gives "a" or x_before and v_before at the start sets
  * clock.h_before too. The tet field "material" (u32, rule copy) indexes the materials; a tet field
  * "density" (kg/m^3), where there is one, takes the place of their densities, and a tet field
  * "mass" (kg, rule conserve) that of both.
