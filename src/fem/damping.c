@@ -313,6 +313,8 @@ static void begin_chunk(const damping_job *job, size_t chunk)
     kiln_damping *d = job->d;
     const kiln_material *material = material_of(d, chunk);
     kiln_element_span span = kiln_elements_span(d->elements, chunk);
+    if (!(material->damping_stiffness > 0.0))
+        span.pressure = NULL; /* what passes is of the shape, as patches know it */
     kiln_damper *out = d->dampers.data + d->elements->chunks.data[chunk].batch;
     kiln_damper_rates rates = {.stiffness = material->damping_stiffness,
                                .stiffness_of = d->passing,

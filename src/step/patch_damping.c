@@ -32,7 +32,9 @@ void kiln_patch_form_dampers(const kiln_local_objective *objective, const kiln_e
                            .v = past->rate,
                            .before_weight = origin[KILN_HISTORY_X_BEFORE],
                            .rate_weight = o->scheme.impulses ? 0.0 : origin[KILN_HISTORY_V]};
-    material->model->kernels[isa]->dampers(span, past->begin, &rates, out);
+    kiln_element_span shape = *span;
+    shape.pressure = NULL; /* nodal pressure is not damped (sim/scene.c) */
+    material->model->kernels[isa]->dampers(&shape, past->begin, &rates, out);
     set_past[isa](&at, span->vertex, span->batches, out);
 }
 
