@@ -20,9 +20,8 @@ typedef struct kiln_patch_past {
 KILN_INLINE bool kiln_patch_has_dampers(const kiln_local_objective *o,
                                         const kiln_material *material)
 {
-    return o->brief.any &&
-           (o->viscosity || o->steady || material->damping_stiffness > 0.0 ||
-            material->viscosity > 0.0);
+    return o->brief.any && (o->viscosity || o->steady || material->damping_stiffness > 0.0 ||
+                            material->viscosity > 0.0);
 }
 /* By the slots of a span's batches; NULL: the material's viscosity, and no damping beside its own.
  */
