@@ -232,8 +232,8 @@ static kiln_status lay(kiln_validation *validation, const kiln_view *view, kiln_
     return KILN_OK;
 }
 
-/* The answers are those of a block that does not vibrate. Without viscosity one that slides is
- * unstable (docs/contact.md, What to know): what damps it is the integrator, or nothing does. */
+/* The answers are those of a block that does not vibrate. One that slides without viscosity is
+ * unstable (docs/contact.md, What to know) but for the damping of what slides. */
 kiln_status kiln_validate_C6(kiln_validation *validation, kiln_error *error)
 {
     bool brief = kiln_validation_is_brief(validation);
@@ -242,7 +242,8 @@ kiln_status kiln_validate_C6(kiln_validation *validation, kiln_error *error)
             for (int k = 0; k < lengths_of(moving[i]); k++)
                 KILN_TRY(lay(validation, kiln_view_at(v), moving[i], k, 1000, error));
         for (int i = 0; i < 3 && !brief; i++)
-            KILN_TRY(lay(validation, kiln_view_at(v), moving[i], 0, 0, error));
+            for (int k = 0; k < lengths_of(moving[i]); k++)
+                KILN_TRY(lay(validation, kiln_view_at(v), moving[i], k, 0, error));
     }
     return KILN_OK;
 }
@@ -276,7 +277,7 @@ static kiln_status throw_along(kiln_validation *validation, const kiln_view *vie
                                kiln_integrator how, int length, double viscosity, kiln_error *error)
 {
     const char *name = kiln_integrator_name(how);
-    char with[40] = "";
+    char with[40];
     course c;
     kiln_thrown block = laid_block(how, 0.0);
     block.dt *= lengths[length];
@@ -286,6 +287,8 @@ static kiln_status throw_along(kiln_validation *validation, const kiln_view *vie
     block.friction = 0.3;
     if (viscosity > 0.0)
         snprintf(with, sizeof with, "%s, viscosity %g Pa s", length_names[length], viscosity);
+    else
+        snprintf(with, sizeof with, "%s", length_names[length]);
     KILN_TRY(slide(validation, view, &block, &c, error));
     kiln_validation_report(validation, c.way, kiln_near_relative(0.67958, 0.01),
                            "%s%s, %s: way of a block thrown at 2 m/s, m", name, with, view->name);
@@ -305,7 +308,8 @@ kiln_status kiln_validate_C7(kiln_validation *validation, kiln_error *error)
         for (int i = 0; i < (brief ? 1 : 3); i++) {
             const char *name = kiln_integrator_name(moving[i]), *view = kiln_view_at(v)->name;
             course c;
-            KILN_TRY(throw_along(validation, kiln_view_at(v), moving[i], 0, 0.0, error));
+            for (int k = 0; k < lengths_of(moving[i]); k++)
+                KILN_TRY(throw_along(validation, kiln_view_at(v), moving[i], k, 0.0, error));
             for (int k = 0; k < 3 && moving[i] == KILN_NEWMARK; k++)
                 KILN_TRY(throw_along(validation, kiln_view_at(v), moving[i], k, 1000, error));
             if (brief)

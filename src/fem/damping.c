@@ -21,10 +21,14 @@ struct kiln_damping {
     kiln_elements *elements;       /* borrowed, as are those below */
     kiln_nodal_pressure *pressure; /* NULL: none */
     const double *viscosity_of;    /* [tet slot], NULL: the materials' */
+    const double *passing;         /* [tet slot] s, NULL: none */
     kiln_mass *drag;               /* alpha times mass; own */
     kiln_damping_start start;
     kiln_term term;
-    bool strain, volumetric, mass; /* what there is of each kind */
+    bool strain, volumetric, mass; /* what there is of each kind, */
+    bool lasting;                  /* and whether materials have that of strain */
+    KILN_ARRAY_OF(uint8_t)
+    passes; /* [chunk] some of its tets have what passes */
     KILN_ARRAY_OF(kiln_damper)
     dampers;                  /* [batch] */
     kiln_f64_array weight;    /* [tet slot] alpha times mass */
@@ -85,6 +89,7 @@ void kiln_damping_destroy(kiln_damping *damping)
     kiln_context *context = damping->context;
     kiln_mass_destroy(damping->drag);
     kiln_array_free(context, &damping->dampers);
+    kiln_array_free(context, &damping->passes);
     kiln_array_free(context, &damping->weight);
     kiln_array_free(context, &damping->beta);
     kiln_array_free(context, &damping->partial);
@@ -192,16 +197,48 @@ kiln_status kiln_damping_build(kiln_damping *damping, const kiln_mesh *mesh, kil
 {
     kiln_damping *d = damping;
     bool strain, volumetric, mass;
-    d->strain = d->volumetric = d->mass = false; /* until all of it is there */
+    d->strain = d->volumetric = d->mass = d->lasting = false; /* until all of it is there */
+    d->passing = NULL;
+    d->term.cliques = cliques;
     d->term.revision++;
     KILN_TRY(kiln_array_reserve(d->context, &d->beta, d->elements->materials.count, error));
     survey(d, &strain, &volumetric, &mass);
     KILN_TRY(make_room(d, strain, volumetric, error));
     if (mass)
         KILN_TRY(build_drag(d, mesh, kind, tet_mass, error));
-    d->strain = strain;
+    d->strain = d->lasting = strain;
     d->volumetric = volumetric;
     d->mass = mass;
+    return KILN_OK;
+}
+
+static bool some_pass(const kiln_damping *d, size_t chunk)
+{
+    const kiln_element_span span = kiln_elements_span(d->elements, chunk);
+    for (size_t n = 0; n < LANES * span.batches; n++) {
+        uint32_t slot = span.batch[n / LANES].slot[n % LANES];
+        if (slot != KILN_NONE && d->passing[slot] > 0.0)
+            return true;
+    }
+    return false;
+}
+
+/* Elements, which are in every solve that has it, say what it couples. */
+kiln_status kiln_damping_set_passing(kiln_damping *damping, const double *beta, kiln_error *error)
+{
+    kiln_damping *d = damping;
+    d->passing = NULL;
+    d->strain = d->lasting;
+    d->term.cliques = d->lasting || d->mass ? cliques : NULL;
+    if (!beta)
+        return KILN_OK;
+    size_t chunks = d->elements->chunks.count;
+    KILN_TRY(make_room(d, true, false, error));
+    KILN_TRY(kiln_array_reserve(d->context, &d->passes, chunks, error));
+    d->passing = beta;
+    d->strain = true;
+    for (size_t c = 0; c < chunks; c++)
+        d->passes.data[c] = some_pass(d, c);
     return KILN_OK;
 }
 
@@ -221,12 +258,18 @@ static const kiln_material *material_of(const kiln_damping *d, size_t chunk)
     return &d->elements->materials.data[d->elements->chunks.data[chunk].material];
 }
 
+static bool is_damped(const kiln_damping *d, size_t chunk)
+{
+    const kiln_material *material = material_of(d, chunk);
+    return d->viscosity_of || material->damping_stiffness > 0.0 || material->viscosity > 0.0 ||
+           (d->passing && d->passes.data[chunk]);
+}
+
 static void run_chunk(void *user, size_t chunk, size_t begin, size_t end, int worker)
 {
     (void)begin, (void)end, (void)worker;
     const damping_job *job = user;
-    const kiln_material *material = material_of(job->d, job->first + chunk);
-    if (job->d->viscosity_of || material->damping_stiffness > 0.0 || material->viscosity > 0.0)
+    if (is_damped(job->d, job->first + chunk))
         job->body(job, job->first + chunk);
 }
 
@@ -270,8 +313,11 @@ static void begin_chunk(const damping_job *job, size_t chunk)
     kiln_damping *d = job->d;
     const kiln_material *material = material_of(d, chunk);
     kiln_element_span span = kiln_elements_span(d->elements, chunk);
+    if (!(material->damping_stiffness > 0.0))
+        span.pressure = NULL; /* what passes is of the shape, as patches know it */
     kiln_damper *out = d->dampers.data + d->elements->chunks.data[chunk].batch;
     kiln_damper_rates rates = {.stiffness = material->damping_stiffness,
+                               .stiffness_of = d->passing,
                                .viscosity = material->viscosity,
                                .viscosity_of = d->viscosity_of,
                                .per_tau = 1.0 / d->start.tau};
@@ -459,5 +505,5 @@ size_t kiln_damping_bytes(const kiln_damping *damping)
     for (int i = 0; i < 2; i++)
         numbers += d->tet[i].capacity + d->node[i].capacity;
     return sizeof *d + kiln_mass_bytes(d->drag) + d->dampers.capacity * sizeof(kiln_damper) +
-           numbers * sizeof(double);
+           d->passes.capacity + numbers * sizeof(double);
 }

@@ -30,6 +30,9 @@ void kiln_damping_set_viscosity(kiln_damping *damping, const double *viscosity);
  * damping_mass. */
 kiln_status kiln_damping_build(kiln_damping *damping, const kiln_mesh *mesh, kiln_mass_kind kind,
                                const double *tet_mass, kiln_error *error);
+/* After a build and before a begin: beta [tet slot], s, beside the materials', of what keeps a
+ * shape alone (not of nodal pressure); borrowed until the next of these calls, NULL: none. */
+kiln_status kiln_damping_set_passing(kiln_damping *damping, const double *beta, kiln_error *error);
 const double *kiln_damping_viscosity(const kiln_damping *damping);
 bool kiln_damping_is_used(const kiln_damping *damping);
 

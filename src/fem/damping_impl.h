@@ -31,9 +31,15 @@ typedef struct kiln_damper {
 
 typedef struct kiln_damper_rates {
     double stiffness, viscosity; /* s, Pa s */
+    const double *stiffness_of;  /* [tet slot] beside it; NULL: none */
     const double *viscosity_of;  /* [tet slot] instead; NULL: none */
     double per_tau;              /* 1/s */
 } kiln_damper_rates;
+
+KILN_INLINE bool kiln_damper_is_stiff(const kiln_damper_rates *rates)
+{
+    return rates->stiffness > 0.0 || rates->stiffness_of;
+}
 
 /* One chunk. */
 typedef struct kiln_damper_span {

@@ -17,6 +17,16 @@ KILN_INLINE kiln_vd viscosity_of(const kiln_elements_vd *e, const kiln_damper_ra
     return eta;
 }
 
+KILN_INLINE kiln_vd stiffness_of(const kiln_elements_vd *e, const kiln_damper_rates *rates)
+{
+    kiln_vd beta = kiln_vd_set(rates->stiffness);
+    for (size_t i = 0; i < KILN_VD_LANES && rates->stiffness_of; i++) {
+        uint32_t slot = e->batch->slot[e->lane + i];
+        beta[i] += slot == KILN_NONE ? 0.0 : rates->stiffness_of[slot];
+    }
+    return beta;
+}
+
 /* V dtheta / dE. */
 KILN_INLINE void dilation_rate(kiln_dilation dilation, kiln_vd volume, const kiln_vd s[3],
                                const kiln_vd r[3], kiln_vd t[3])
@@ -60,14 +70,16 @@ KILN_INLINE void form(kiln_elements_vd *e, kiln_svd3_vd *d, const kiln_principal
 void KILN_SIMD(kiln_damper_form)(kiln_hessian_vd *h, const kiln_damper_rates *rates,
                                  kiln_dilation dilation, size_t w, kiln_damper *out)
 {
-    if (rates->stiffness > 0.0)
+    bool stiff = kiln_damper_is_stiff(rates);
+    if (stiff)
         KILN_SIMD(kiln_elements_project)(h->f);
     for (size_t b = 0; b < h->count; b++) {
         kiln_principal_vd f = {.a = {{0}}};
-        for (int i = 0; i < 3 && rates->stiffness > 0.0; i++) {
-            f.a[i] = rates->stiffness * h->f[b].a[i];
-            f.o[i] = rates->stiffness * h->f[b].o[i];
-            f.minus[i] = rates->stiffness * h->f[b].minus[i];
+        kiln_vd beta = stiffness_of(&h->e[b], rates);
+        for (int i = 0; i < 3 && stiff; i++) {
+            f.a[i] = beta * h->f[b].a[i];
+            f.o[i] = beta * h->f[b].o[i];
+            f.minus[i] = beta * h->f[b].minus[i];
         }
         form(&h->e[b], &h->d[b], &f, rates, dilation, out + (w + b) / KILN_VD_PER_BATCH);
     }

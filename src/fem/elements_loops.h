@@ -95,7 +95,7 @@ static void dampers_loop(const kiln_element_span *span, const double *x,
     for (size_t w = 0; w < vectors_of(span); w += KILN_SVD3_BATCHES) {
         kiln_hessian_vd h;
         KILN_SIMD(kiln_elements_decompose)(span, w, x, NULL, &h);
-        for (size_t b = 0; b < KILN_SVD3_BATCHES && rates->stiffness > 0.0; b++)
+        for (size_t b = 0; b < KILN_SVD3_BATCHES && kiln_damper_is_stiff(rates); b++)
             principal(h.e[b].mu, h.e[b].lambda, pressure_of(span, w + b % h.count), h.d[b].s,
                       &h.f[b]);
         KILN_SIMD(kiln_damper_form)(&h, rates, span->material->model->dilation, w, out);

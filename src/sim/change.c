@@ -305,6 +305,7 @@ bool kiln_change_may_be_zero(const char *field)
                                         "contact_push",
                                         "contact_met",
                                         "wall_took",
+                                        "sliding",
                                         KILN_FIELD_NORMAL,
                                         KILN_FIELD_GAP,
                                         KILN_FIELD_SLIP,

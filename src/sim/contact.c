@@ -70,6 +70,7 @@ static void set_options(kiln_world *world, const kiln_pair_table *pairs, const d
                                .once = said->weights == KILN_WEIGHTS_ONCE,
                                .adaptive = said->adaptive,
                                .friction = said->friction,
+                               .flutters = !said->steady,
                                .pairs = pairs,
                                .clearance = clearance,
                                .material_tells = world->space == KILN_SPACE_MATERIAL};
@@ -364,6 +365,7 @@ static kiln_status start(kiln_world *world, contact *draft, void **self, kiln_er
         decide_walls(world, kiln_pairs_table(&draft->pairs), &draft->clearance, &walls, error));
     if (!walls)
         KILN_TRY(check_obstacles(world, error));
+    world->options.contact.flutters = !world->scene->contact.steady;
     if (!bodies && !walls)
         return refuse_clearance(world->scene, error);
     contact *c = kiln_module_make(world, sizeof *c, self, error);

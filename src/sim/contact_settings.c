@@ -2,7 +2,7 @@
 
 kiln_scene_contact kiln_contact_default_settings(void)
 {
-    return (kiln_scene_contact){.stiffness = 1.0};
+    return (kiln_scene_contact){.stiffness = 1.0, .steady = true};
 }
 
 /* A scene that says something about it wants it. */
@@ -93,6 +93,10 @@ static const kiln_schema_row contact_rows[] = {
          "thickness would be left"},
     {"friction", KILN_VALUE_NUMBER, CONTACT(friction), KILN_NOT_NEGATIVE, NULL, NULL,
      .meaning = "Coulomb's coefficient of bodies; obstacles have their own"},
+    {"steady", KILN_VALUE_FLAG, CONTACT(steady),
+     .meaning = "what slides with friction, on obstacles too, has its vibration damped while it "
+                "slides, so that it slides as Coulomb says; false: what nothing damps may squeal "
+                "and flutter"},
     {"pairs", KILN_VALUE_LIST, CONTACT(pairs), .schema = &kiln_pair_schema, .preset = "none",
      .meaning = "friction of single pairs, and which do not see each other"},
 };

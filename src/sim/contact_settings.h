@@ -36,6 +36,7 @@ typedef struct kiln_scene_contact {
     kiln_contact_weights weights;
     bool adaptive; /* more than that where surfaces are pressed very near to each other */
     double friction;
+    bool steady; /* what slides with friction is damped: no flutter */
     KILN_ARRAY_OF(kiln_scene_pair)
     pairs; /* owned by the scene; sim/pairs.h says what they mean together */
 } kiln_scene_contact;

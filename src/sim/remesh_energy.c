@@ -75,6 +75,16 @@ static bool varies(const kiln_world *world)
     return false;
 }
 
+static bool has_friction(const kiln_scene *scene)
+{
+    bool any = scene->contact.friction > 0.0;
+    for (size_t i = 0; i < scene->contact.pairs.count; i++)
+        any |= scene->contact.pairs.data[i].friction > 0.0;
+    for (size_t i = 0; i < scene->obstacles.count; i++)
+        any |= scene->obstacles.data[i].friction > 0.0;
+    return any;
+}
+
 static kiln_status create(kiln_world *world, void **self, kiln_error *error)
 {
     if (world->scene->remesh.method != KILN_REMESH_ENERGY)
@@ -108,6 +118,9 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
         KILN_TRY(add_field(world, KILN_FIELD_VISCOSITY, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY,
                            error));
     }
+    if (world->scene->contact.steady && has_friction(world->scene))
+        KILN_TRY(
+            add_field(world, KILN_FIELD_STEADY, KILN_ON_TET, KILN_F64, 1, KILN_RULE_COPY, error));
     if (has_load(world, KILN_LOAD_BODY))
         KILN_TRY(
             add_field(world, KILN_FIELD_BULK, KILN_ON_TET, KILN_F64, 3, KILN_RULE_COPY, error));

@@ -44,6 +44,7 @@ typedef struct kiln_contact_options {
     const double *clearance; /* [body] m, kept beside the thickness (surface_pairs.h); NULL: none.
                                 Borrowed */
     const kiln_pair_table *pairs; /* what holds for single pairs instead; NULL: nothing. Borrowed */
+    bool flutters;                /* what slides with friction is not damped (solid_slide.c) */
 } kiln_contact_options;
 
 /* The Hessian of a pair's repulsion along its normal: stiffness * a a', a = weight[k] normal. */
@@ -206,6 +207,10 @@ KILN_INLINE size_t kiln_collide_rows(const kiln_collide *collide, size_t slots)
     return slots + collide->walls.own.count;
 }
 bool kiln_collide_rubs(const kiln_collide *collide); /* something has friction */
+/* At the end of a solve, x: what friction knew, and how fast it slips there, m/s. */
+typedef void kiln_visit_rubbing(void *user, const kiln_friction_contact *contact, double speed);
+void kiln_collide_visit_rubbing(const kiln_collide *collide, const double *x,
+                                kiln_visit_rubbing *visit, void *user);
 
 /* Where there are none yet: they do not depend on the mesh. */
 kiln_status kiln_collide_build_walls(kiln_collide *collide, kiln_error *error);

@@ -270,6 +270,15 @@ bool kiln_collide_rubs(const kiln_collide *c)
     return rubs || some_pair_rubs(c->options.pairs);
 }
 
+void kiln_collide_visit_rubbing(const kiln_collide *c, const double *x, kiln_visit_rubbing *visit,
+                                void *user)
+{
+    for (size_t i = 0; i < c->friction_contacts.count; i++) {
+        const kiln_friction_contact *contact = &c->friction_contacts.data[i];
+        visit(user, contact, kiln_v3_norm(velocity_of(c, contact, x)));
+    }
+}
+
 /* Walls take any moment, and are not turned by what rubs on them. */
 static void find_levers_of(const kiln_collide *c, size_t i, kiln_mat3 lever[4])
 {

@@ -8,7 +8,7 @@ static kiln_scheme euler(double h, double h_before)
 {
     (void)h_before;
     return (kiln_scheme){
-        .tau = h, .scale = h * h, .origin = {[X] = 1}, .centre = {[X] = 1, [V] = h}};
+        .tau = h, .scale = h * h, .origin = {[X] = 1}, .centre = {[X] = 1, [V] = h}, .damps = h};
 }
 
 static kiln_scheme newmark(double h, double h_before)

@@ -51,6 +51,7 @@ typedef struct kiln_scheme {
     double origin[KILN_HISTORY_COUNT]; /* weights */
     double centre[KILN_HISTORY_COUNT];
     bool impulses; /* brief forces have twice the weight and see x - x_n over h */
+    double damps;  /* s: it damps by itself as stiffness would with this beta, to first order */
 } kiln_scheme;
 
 /* The first stage's part of a step of two (Alexander 1977, SIAM J. Numer. Anal. 14(6), s = 2): 1

@@ -413,10 +413,11 @@ void kiln_patch_fill(kiln_patch *patch, const kiln_local_objective *objective)
                       .value = p->blocks.data,
                       .room = p->start.data[rows]};
     kiln_patch_past past = past_of(p);
+    const kiln_patch_rates rates = {objective->viscosity, objective->steady};
     for (size_t i = 0; i < p->spans.count; i++) {
         kiln_element_span span = kiln_patch_kernel_span(p, &p->spans.data[i]);
         if (kiln_patch_has_dampers(objective, span.material))
-            kiln_patch_form_dampers(objective, &span, &past, objective->viscosity,
+            kiln_patch_form_dampers(objective, &span, &past, rates,
                                     p->dampers.data + p->spans.data[i].first);
     }
     find_values(p, objective, p->x.data, p->value.data);

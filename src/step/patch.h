@@ -47,6 +47,7 @@
 /* And where they are functions, asked for tet by tet: mu and lambda, Pa; Pa s. */
 #define KILN_FIELD_STIFFNESS "step_stiffness" /* 2 doubles */
 #define KILN_FIELD_VISCOSITY "step_viscosity" /* double */
+#define KILN_FIELD_STEADY    "step_steady"    /* double: s, damping of what slides */
 
 /* What the objective is made of, besides the columns of the mesh. */
 typedef struct kiln_local_objective {
@@ -59,7 +60,8 @@ typedef struct kiln_local_objective {
     bool nodal;                     /* some material has nodal pressure (nodes.h) */
     struct {
         double tau, weight; /* s; of forces that resist (integrator.h) */
-        bool any;           /* some material has them */
+        bool any;           /* some material has them, or something slides: */
+        bool steady;        /* and is damped for it */
     } brief;
 
     /* Columns, looked up by kiln_objective_look whenever the mesh may have grown. */
@@ -68,6 +70,7 @@ typedef struct kiln_local_objective {
     const kiln_vec3 *axis; /* NULL: nothing is held along turned axes */
     const uint32_t *held, *material;
     const double *density, (*lame)[2], *viscosity; /* NULL: the materials' */
+    const double *steady;                          /* beside damping_stiffness; NULL: none */
     const double *pressure;                        /* NULL: none */
     kiln_vec3 apex;           /* of the cones over faces with pressure, m: see below */
     const double (*yield)[2]; /* NULL: elastic */
@@ -82,7 +85,7 @@ typedef struct kiln_patch_tet {
     kiln_vec3 gradient[4]; /* of the shape functions in rest space, 1/m */
     double volume, mass;   /* at rest, m^3; kg */
     const kiln_material *material;
-    double mu, lambda, viscosity;
+    double mu, lambda, viscosity, steady;
     double yield[2]; /* threshold and growth, Pa */
     kiln_vec3 dead;  /* N, of loads on all of it */
 } kiln_patch_tet;

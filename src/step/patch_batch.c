@@ -11,11 +11,12 @@ enum { LANES = KILN_ELEMENT_LANES, ROWS = 4 * LANES };
 typedef struct lanes {
     kiln_element_batch batch;
     uint32_t vertex[ROWS];
-    double lame[2 * LANES], yield[2 * LANES], viscosity[LANES];
+    double lame[2 * LANES], yield[2 * LANES], viscosity[LANES], steady[LANES];
     double x[3 * ROWS + LANES], begin[3 * ROWS + LANES], before[3 * ROWS + LANES],
         rate[3 * ROWS + LANES];
     kiln_element_span span;
     kiln_patch_past past;
+    kiln_patch_rates rates;
 } lanes;
 
 /* `past`: also what dampers are made of. */
@@ -49,6 +50,7 @@ static void load(const kiln_patch_tet *const *tet, const kiln_patch_corner (*con
         l->lame[lane] = t->mu;
         l->lame[LANES + lane] = t->lambda;
         l->viscosity[lane] = t->viscosity;
+        l->steady[lane] = t->steady;
         l->yield[lane] = t->yield[0];
         l->yield[LANES + lane] = t->yield[1];
         for (uint32_t a = 0; a < 4; a++)
@@ -65,6 +67,7 @@ static void load(const kiln_patch_tet *const *tet, const kiln_patch_corner (*con
                                   .yield = l->yield,
                                   .material = material};
     l->past = (kiln_patch_past){l->begin, l->before, l->rate};
+    l->rates = (kiln_patch_rates){l->viscosity, l->steady};
 }
 
 /* The next of them that have one material, at most eight: `from` goes on behind the first that is
@@ -103,7 +106,7 @@ void kiln_patch_tets_slopes(const kiln_local_objective *objective, const kiln_pa
             ->hessian(&l.span, l.x, 1.0, slope, &matrix);
         if (kiln_patch_has_dampers(objective, l.span.material)) {
             kiln_damper damper;
-            kiln_patch_form_dampers(objective, &l.span, &l.past, l.viscosity, &damper);
+            kiln_patch_form_dampers(objective, &l.span, &l.past, l.rates, &damper);
             kiln_patch_add_dampers(objective, &l.span, &l.past, &damper, l.x, slope, &matrix);
             if (objective->scheme.impulses)
                 kiln_patch_add_aside(objective, &l.span, &l.past, &damper, l.x, aside);
@@ -133,7 +136,7 @@ static double damped(const kiln_local_objective *o, const kiln_patch_tet *tets,
         if (!kiln_patch_has_dampers(o, tet[0]->material))
             continue;
         load(tet, at, taken, true, &l);
-        kiln_patch_form_dampers(o, &l.span, &l.past, l.viscosity, &damper);
+        kiln_patch_form_dampers(o, &l.span, &l.past, l.rates, &damper);
         sum += kiln_patch_damped(o, &l.span, &l.past, &damper, NULL, l.x);
     }
     return sum;

@@ -14,7 +14,7 @@ static kiln_damper_span span_of(const kiln_element_span *span, const kiln_patch_
 }
 
 void kiln_patch_form_dampers(const kiln_local_objective *objective, const kiln_element_span *span,
-                             const kiln_patch_past *past, const double *viscosity, kiln_damper *out)
+                             const kiln_patch_past *past, kiln_patch_rates of, kiln_damper *out)
 {
     static void (*const set_past[])(const kiln_damper_past *, const uint32_t *, size_t,
                                     kiln_damper *) = KILN_SIMD_TABLE(kiln_damper_set_past);
@@ -22,8 +22,9 @@ void kiln_patch_form_dampers(const kiln_local_objective *objective, const kiln_e
     const kiln_material *material = span->material;
     kiln_isa isa = o->mesh->context->isa;
     kiln_damper_rates rates = {.stiffness = material->damping_stiffness,
+                               .stiffness_of = of.steady,
                                .viscosity = material->viscosity,
-                               .viscosity_of = viscosity,
+                               .viscosity_of = of.viscosity,
                                .per_tau = 1.0 / o->brief.tau};
     const double *origin = o->scheme.origin;
     kiln_damper_past at = {.x_n = past->begin,
@@ -31,7 +32,9 @@ void kiln_patch_form_dampers(const kiln_local_objective *objective, const kiln_e
                            .v = past->rate,
                            .before_weight = origin[KILN_HISTORY_X_BEFORE],
                            .rate_weight = o->scheme.impulses ? 0.0 : origin[KILN_HISTORY_V]};
-    material->model->kernels[isa]->dampers(span, past->begin, &rates, out);
+    kiln_element_span shape = *span;
+    shape.pressure = NULL; /* nodal pressure is not damped (sim/scene.c) */
+    material->model->kernels[isa]->dampers(&shape, past->begin, &rates, out);
     set_past[isa](&at, span->vertex, span->batches, out);
 }
 

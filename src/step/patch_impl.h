@@ -20,13 +20,17 @@ typedef struct kiln_patch_past {
 KILN_INLINE bool kiln_patch_has_dampers(const kiln_local_objective *o,
                                         const kiln_material *material)
 {
-    return o->brief.any &&
-           (o->viscosity || material->damping_stiffness > 0.0 || material->viscosity > 0.0);
+    return o->brief.any && (o->viscosity || o->steady || material->damping_stiffness > 0.0 ||
+                            material->viscosity > 0.0);
 }
-/* Those of a span, [batch]; viscosities by the slots of its batches, NULL: the material's. */
+/* By the slots of a span's batches; NULL: the material's viscosity, and no damping beside its own.
+ */
+typedef struct kiln_patch_rates {
+    const double *viscosity, *steady;
+} kiln_patch_rates;
+/* Those of a span, [batch]. */
 void kiln_patch_form_dampers(const kiln_local_objective *objective, const kiln_element_span *span,
-                             const kiln_patch_past *past, const double *viscosity,
-                             kiln_damper *out);
+                             const kiln_patch_past *past, kiln_patch_rates of, kiln_damper *out);
 /* J at x, less that at `from` unless that is NULL. */
 double kiln_patch_damped(const kiln_local_objective *objective, const kiln_element_span *span,
                          const kiln_patch_past *past, const kiln_damper *dampers,

@@ -33,6 +33,7 @@ void kiln_objective_look(kiln_local_objective *objective)
     o->density = column(mesh, KILN_ON_TET, KILN_FIELD_EVENLY);
     o->lame = column(mesh, KILN_ON_TET, KILN_FIELD_STIFFNESS);
     o->viscosity = column(mesh, KILN_ON_TET, KILN_FIELD_VISCOSITY);
+    o->steady = o->brief.steady ? column(mesh, KILN_ON_TET, KILN_FIELD_STEADY) : NULL;
     o->offset = kiln_offsets_of(mesh).shape;
     o->rest = column(mesh, KILN_ON_TET, KILN_FIELD_REST);
     o->yield = column(mesh, KILN_ON_TET, KILN_FIELD_YIELD);
@@ -114,6 +115,7 @@ bool kiln_patch_form_corners(const kiln_local_objective *objective, const kiln_v
     out->mu = o->lame ? o->lame[of][0] : out->material->mu;
     out->lambda = o->lame ? o->lame[of][1] : out->material->lambda;
     out->viscosity = o->viscosity ? o->viscosity[of] : out->material->viscosity;
+    out->steady = o->steady ? o->steady[of] : 0.0;
     out->yield[0] = o->yield ? o->yield[of][0] : KILN_NEVER_YIELDS;
     out->yield[1] = o->yield ? o->yield[of][1] : 0.0;
     out->mass = volume * (o->density ? o->density[of] : out->material->density);
@@ -187,6 +189,7 @@ static bool is_made_alike(const kiln_local_objective *o, uint32_t a, uint32_t b)
 {
     return (!o->density || is_near(o->density[a], o->density[b])) &&
            (!o->viscosity || is_near(o->viscosity[a], o->viscosity[b])) &&
+           (!o->steady || is_near(o->steady[a], o->steady[b])) &&
            (!o->lame ||
             (is_near(o->lame[a][0], o->lame[b][0]) && is_near(o->lame[a][1], o->lame[b][1])));
 }

@@ -55,7 +55,7 @@ static kiln_status add_columns(kiln_solid *solid, bool liquid, kiln_error *error
         kiln_type type;
         uint32_t components;
         kiln_rule rule;
-        bool newmark, bdf2, obstacles, bodies, walls, liquid; /* needed only with it */
+        bool newmark, bdf2, obstacles, bodies, walls, liquid, slides; /* needed only with it */
     } columns[] = {
         {.name = "material", .where = KILN_ON_TET, KILN_U32, 1, KILN_RULE_COPY},
         {.name = "v", .where = KILN_ON_VERTEX, KILN_F64, 3, KILN_RULE_MOMENTUM},
@@ -71,6 +71,7 @@ static kiln_status add_columns(kiln_solid *solid, bool liquid, kiln_error *error
          .walls = true},
         {KILN_FIELD_LIQUID_PRESSURE, KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE,
          .liquid = true},
+        {"sliding", KILN_ON_VERTEX, KILN_F64, 1, KILN_RULE_INTERPOLATE, .slides = true},
     };
     kiln_integrator integrator = solid->options.integrator;
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
@@ -78,7 +79,8 @@ static kiln_status add_columns(kiln_solid *solid, bool liquid, kiln_error *error
             (columns[i].bdf2 && integrator != KILN_BDF2) ||
             (columns[i].obstacles && solid->touch.obstacle_count == 0) ||
             (columns[i].bodies && !solid->collide.options.bodies) ||
-            (columns[i].walls && !solid->collide.options.walls) || (columns[i].liquid && !liquid))
+            (columns[i].walls && !solid->collide.options.walls) || (columns[i].liquid && !liquid) ||
+            (columns[i].slides && !kiln_solid_damps_sliding(solid)))
             continue;
         KILN_TRY(add_column(solid->mesh, columns[i].where, columns[i].name, columns[i].type,
                             columns[i].components, columns[i].rule, error));
@@ -170,6 +172,8 @@ void kiln_solid_destroy(kiln_solid *solid)
     kiln_array_free(context, &solid->carried);
     kiln_array_free(context, &solid->besides);
     kiln_array_free(context, &solid->tremble);
+    kiln_array_free(context, &solid->slide);
+    kiln_array_free(context, &solid->steady);
     kiln_array_free(context, &solid->x);
     kiln_array_free(context, &solid->centre);
     kiln_array_free(context, &solid->origin);
@@ -460,6 +464,7 @@ void kiln_solid_objective(const kiln_solid *solid, double h, const kiln_solid_cl
     out->brief.tau = out->scheme.impulses ? h : out->scheme.tau;
     out->brief.weight = out->scheme.impulses ? 2.0 : 1.0;
     out->brief.any = moves && kiln_damping_is_used(solid->damping);
+    out->brief.steady = moves && solid->steady.count > 0;
 }
 
 /* Stiffness and viscosity as the elements have them, which are those of the step. */
@@ -484,6 +489,9 @@ void kiln_solid_fill_matter(const kiln_solid *solid)
 {
     const kiln_mesh *mesh = solid->mesh;
     fill_stiffness(solid);
+    const kiln_field *steady = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_STEADY);
+    if (steady && solid->steady.count > 0)
+        memcpy(steady->data, solid->steady.data, solid->steady.count * sizeof(double));
     const kiln_field *yield = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_YIELD);
     const kiln_field *rest = kiln_mesh_field(mesh, KILN_ON_TET, KILN_FIELD_REST);
     const double *volume = kiln_offsets_of(mesh).rest_volume;
@@ -693,13 +701,14 @@ size_t kiln_solid_bytes(const kiln_solid *s)
                      s->reaction.capacity + s->contact.capacity + s->start_force.capacity +
                      s->hit.capacity + s->kick.capacity + s->cut.capacity + s->guess.capacity +
                      s->begin.capacity + s->carried.capacity + s->besides.capacity +
-                     s->tet_mass.capacity + s->modulus.capacity + s->load.capacity +
-                     s->gap.capacity + s->slip.capacity;
+                     s->tet_mass.capacity + s->modulus.capacity + s->steady.capacity +
+                     s->load.capacity + s->gap.capacity + s->slip.capacity;
     size_t constraints = s->given.rows + s->active.rows;
     return columns * sizeof(double) + constraints * (sizeof(kiln_vec3) + 1) +
            kiln_elements_bytes(s->elements) + kiln_nodal_pressure_bytes(s->pressure) +
            kiln_mass_bytes(s->mass) + kiln_damping_bytes(s->damping) + kiln_loads_bytes(s->loads) +
            kiln_newton_bytes(s->newton) + kiln_touch_bytes(&s->touch) +
            kiln_collide_bytes(&s->collide) + kiln_spin_bytes(&s->spin) +
-           s->tremble.capacity * sizeof(kiln_part_tremble) + sizeof *s;
+           s->tremble.capacity * sizeof(kiln_part_tremble) +
+           s->slide.capacity * sizeof(kiln_part_slide) + sizeof *s;
 }

@@ -5,11 +5,11 @@
  * momentum), "a" (m/s^2) for newmark, "x_before", "v_before" for bdf2, and with obstacles
  * "contact_with" (obstacle + 1), "contact_load" (its normal force, N), from which friction starts,
  * "contact_kept" (m/s) and "contact_push" (N, both of touch_return.c), with bdf2 and bodies that
- * meet "contact_met" (spin.h), with newmark and walls "wall_took" (J/kg, solid_tremble.c); plus the
- * scalars in kiln_solid_clock. Who gives "a" or x_before and v_before at the start sets
- * clock.h_before too. The tet field "material" (u32, rule copy) indexes the materials; a tet field
- * "density" (kg/m^3), where there is one, takes the place of their densities, and a tet field
- * "mass" (kg, rule conserve) that of both.
+ * meet "contact_met" (spin.h), with newmark and walls "wall_took" (J/kg, solid_tremble.c), with
+ * friction "sliding" (solid_slide.c); plus the scalars in kiln_solid_clock. Who gives "a" or
+ * x_before and v_before at the start sets clock.h_before too. The tet field "material" (u32, rule
+ * copy) indexes the materials; a tet field "density" (kg/m^3), where there is one, takes the place
+ * of their densities, and a tet field "mass" (kg, rule conserve) that of both.
  *
  * A step: the driver sets what depends on time; obstacles find vertices that would enter and hold
  * them on their tangent plane with lagged Coulomb friction (projection mode, VPF 5 made implicit);

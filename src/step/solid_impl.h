@@ -20,6 +20,15 @@ typedef struct kiln_part_tremble {
     double more; /* of the velocities of that, when it leaves */
 } kiln_part_tremble;
 
+/* What rubs of a part, and how it has slid (solid_slide.c). */
+typedef struct kiln_part_slide {
+    double before;        /* its coefficient at the begin of the step */
+    bool lay;             /* and whether something with friction pressed it */
+    double volume;        /* m^3 in the material */
+    double crossed;       /* m^3 s/m: of the tets, volume over the speed of sound */
+    double load, slipped; /* N, of what has friction: across, and what slips of that along */
+} kiln_part_slide;
+
 struct kiln_solid {
     kiln_context *context;
     kiln_mesh *mesh; /* borrowed */
@@ -84,6 +93,9 @@ struct kiln_solid {
     kiln_f64_array carried, besides;
     KILN_ARRAY_OF(kiln_part_tremble)
     tremble; /* [part] */
+    KILN_ARRAY_OF(kiln_part_slide)
+    slide;                 /* [part]; with the column "sliding" only */
+    kiln_f64_array steady; /* [tet slot] s, damping of what slides in this try; count 0: none */
 };
 
 /* Where a solve begins, [row][3]. */
@@ -178,6 +190,13 @@ KILN_INLINE bool kiln_attempt_trembles(const kiln_attempt *t)
 {
     return t->scheme.impulses && t->solid->all > t->solid->rows;
 }
+
+/* solid_slide.c: whether what slides is damped at all; */
+bool kiln_solid_damps_sliding(const kiln_solid *solid);
+/* by how much, in this try; before its terms are listed. */
+kiln_status kiln_attempt_begin_sliding(kiln_attempt *t, kiln_error *error);
+/* What slides at the end of a try that is accepted, for the steps to come. */
+kiln_status kiln_attempt_remember_sliding(kiln_attempt *t, kiln_error *error);
 
 /* solid_spin.c: angular momentum of a try whose velocities are known. */
 kiln_status kiln_attempt_keep_spin(kiln_attempt *t, kiln_error *error);

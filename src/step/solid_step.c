@@ -170,7 +170,8 @@ static kiln_status save_columns(const kiln_attempt *t, kiln_error *error)
                    {"contact_push", obstacles, KILN_SAVE_COPY},
                    {"contact_met", met, KILN_SAVE_COPY},
                    {KILN_FIELD_LIQUID_PRESSURE, t->solid->liquid.used, KILN_SAVE_ALL},
-                   {"wall_took", kiln_attempt_trembles(t), KILN_SAVE_COPY}};
+                   {"wall_took", kiln_attempt_trembles(t), KILN_SAVE_COPY},
+                   {"sliding", kiln_solid_damps_sliding(t->solid), KILN_SAVE_COPY}};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         if (columns[i].used)
             KILN_TRY(kiln_rewind_save(t->solid->mesh, KILN_ON_VERTEX, columns[i].name,
@@ -206,6 +207,7 @@ static kiln_status accept(kiln_attempt *t, kiln_error *error)
         kiln_spin_remember(&s->spin, kiln_solid_contact_met(s));
     if (kiln_attempt_trembles(t))
         kiln_attempt_remember_tremble(t);
+    KILN_TRY(kiln_attempt_remember_sliding(t, error));
     s->mesh->revision++;
     return KILN_OK;
 }
@@ -247,6 +249,7 @@ static kiln_status move(kiln_attempt *t, kiln_error *error)
     kiln_solid *s = t->solid;
     combine(t, t->scheme.origin, s->origin.data);
     combine(t, t->scheme.centre, s->centre.data);
+    KILN_TRY(kiln_attempt_begin_sliding(t, error));
     KILN_TRY(kiln_attempt_list_terms(t, error));
     forget_forces(s);
     KILN_TRY(kiln_attempt_begin(t, error));

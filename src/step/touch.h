@@ -202,6 +202,11 @@ void kiln_touch_remember(const kiln_touch *touch, uint32_t *with, double *load, 
 /* Some obstacle has, or drag; asked for once a step, because the list of terms decides about the
  * matrix. */
 bool kiln_touch_has_friction(const kiln_touch *touch);
+/* At the end of a solve, x: what rubs on obstacles, and how fast it slips there, m/s. */
+typedef void kiln_visit_touching(void *user, const kiln_touch_contact *contact, double friction,
+                                 double speed);
+void kiln_touch_visit_rubbing(const kiln_touch *touch, const double *x, kiln_visit_touching *visit,
+                              void *user);
 size_t kiln_touch_count(const kiln_touch *touch);
 size_t kiln_touch_bytes(const kiln_touch *touch);
 

@@ -131,6 +131,17 @@ static void friction_add(void *self, const double *x, double scale, double *g, k
     }
 }
 
+void kiln_touch_visit_rubbing(const kiln_touch *touch, const double *x, kiln_visit_touching *visit,
+                              void *user)
+{
+    for (size_t i = 0; i < touch->contacts.count; i++) {
+        const kiln_touch_contact *c = &touch->contacts.data[i];
+        double friction = kiln_obstacle_friction(touch->obstacles[c->obstacle]);
+        if (c->active && c->load > 0.0 && friction > 0.0)
+            visit(user, c, friction, kiln_v3_norm(kiln_touch_slip_velocity(touch, c, x)));
+    }
+}
+
 kiln_term kiln_touch_friction_term(kiln_touch *touch)
 {
     return (kiln_term){.name = "friction",

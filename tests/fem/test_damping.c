@@ -344,6 +344,43 @@ START_TEST(turning_is_not_damped)
 }
 END_TEST
 
+/* What passes is the stiffness damping of a material, and none when it has passed. */
+START_TEST(what_passes_is_stiffness)
+{
+    enum { TETS = 500 };
+    static double beta[TETS];
+    kiln_material m = {
+        .model = kiln_material_model_at((size_t)_i), .mu = 1, .lambda = 2, .density = 1};
+    setting passing = open_setting("nx=3 ny=2 nz=2", &m, 1, KILN_MASS_LUMPED);
+    m.damping_stiffness = 0.3;
+    setting lasting = open_setting("nx=3 ny=2 nz=2", &m, 1, KILN_MASS_LUMPED);
+    for (size_t t = 0; t < TETS; t++)
+        beta[t] = 0.3;
+    ck_assert(!kiln_damping_is_used(passing.damping));
+    OK(kiln_damping_set_passing(passing.damping, beta, NULL));
+    ck_assert(kiln_damping_is_used(passing.damping));
+    setting *both[2] = {&passing, &lasting};
+    double *g[2], *x = vector(&passing);
+    kiln_random random = kiln_random_start(1, 2);
+    for (size_t i = 0; i < 3 * passing.rows; i++)
+        x[i] = passing.x[i] + kiln_random_range(&random, -0.02, 0.02);
+    for (int k = 0; k < 2; k++) {
+        kiln_term *term = kiln_damping_term(both[k]->damping);
+        g[k] = vector(both[k]);
+        begin_euler(both[k], both[k]->x, 0.1);
+        term->add(term->self, x, 1.0, g[k], NULL);
+    }
+    for (size_t i = 0; i < 3 * passing.rows; i++)
+        ck_assert_double_eq(g[0][i], g[1][i]);
+    ck_assert_double_gt(fabs(g[0][0]), 0.0);
+    OK(kiln_damping_set_passing(passing.damping, NULL, NULL));
+    ck_assert(!kiln_damping_is_used(passing.damping));
+    free(x), free(g[0]), free(g[1]);
+    close_setting(&passing);
+    close_setting(&lasting);
+}
+END_TEST
+
 /* Nothing to damp: not used. A flat tet has no gradients: viscosity leaves it out. */
 START_TEST(limits)
 {
@@ -415,6 +452,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(all, rayleigh_is_mass_and_stiffness);
     tcase_add_test(all, stiffness_of_a_stretched_body);
     tcase_add_test(all, turning_is_not_damped);
+    tcase_add_loop_test(all, what_passes_is_stiffness, 0, 5);
     tcase_add_test(all, limits);
     tcase_add_test(all, out_of_memory);
     return suite;

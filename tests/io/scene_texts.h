@@ -119,7 +119,7 @@ static const char everything[] =
     "    size_min = 0.125, size_max = 2, chord = 0.05,\n"
     "    isotropic = true, gradation = 1.25, most_tets = 1e6 },\n"
     "  contact = contact { bodies = true, self = false, thickness = 0.01, stiffness = 2,\n"
-    "    weights = 'once', adaptive = true,\n"
+    "    weights = 'once', adaptive = true, steady = false,\n"
     "    friction = 0.75, pairs = { pair { a = 'bar', b = 'rubber', friction = 0.25 },\n"
     "      { a = 'body2', b = 'floor', off = true } } },\n"
     "  output = { frame = 0.5, checkpoint = 1, obstacles = false, triangles = false,\n"
