@@ -10,6 +10,9 @@
 static const double LEANS = 0.35, LEANS_OF_ANGLE = 0.6;
 /* Nor does it reach for one that is further off, in lengths of its faces. */
 static const double REACH = 0.5;
+/* What a vertex stays above the wall, in lengths of its faces, while a tet has its other corners
+ * on it: that would be flat. Remeshing takes such tets away. */
+static const double HOVER = 0.1;
 
 static bool is_face_of_liquid(const kiln_liquid *l, uint32_t face)
 {
@@ -102,10 +105,27 @@ static void lean(kiln_liquid *l, const kiln_touch *touch, const kiln_touch_start
         }
 }
 
+/* Vertices above faces of tets that lie on an obstacle. */
+static void hover(kiln_liquid *l, const uint32_t *with)
+{
+    for (size_t i = 0; i < l->rings.kept.count; i++) {
+        const kiln_tet *tet = &l->mesh->tet[l->rings.kept.data[i]];
+        for (int k = 0; k < 4; k++) {
+            uint32_t v = tet->v[k], o = with[tet->v[(k + 1) % 4]];
+            if (!o || with[v] == o || with[tet->v[(k + 2) % 4]] != o ||
+                with[tet->v[(k + 3) % 4]] != o || !(l->area.data[v] > 0.0))
+                continue;
+            l->towards.data[v] = 0;
+            l->above.data[v] = HOVER * sqrt(l->area.data[v]);
+        }
+    }
+}
+
 void kiln_liquid_lean(kiln_liquid *l, const kiln_touch *touch, const kiln_touch_start *start)
 {
     size_t vertices = l->mesh->table[KILN_ON_VERTEX].used;
     memset(l->towards.data, 0, vertices * sizeof(uint32_t));
+    memset(l->above.data, 0, vertices * sizeof(double));
     if (!start->with || !(start->h > 0.0))
         return;
     for (size_t i = 0; i < touch->surface.count; i++) {
@@ -120,6 +140,7 @@ void kiln_liquid_lean(kiln_liquid *l, const kiln_touch *touch, const kiln_touch_
     for (uint32_t f = 0; f < l->mesh->table[KILN_ON_FACE].used; f++)
         if (is_face_of_liquid(l, f))
             lean(l, touch, start, f);
+    hover(l, start->with);
 }
 
 /* Contacts of a vertex are in a row. */
@@ -174,6 +195,6 @@ kiln_touch_liquid kiln_liquid_touches(const kiln_liquid *l)
 {
     if (!l->used)
         return (kiln_touch_liquid){.area = NULL};
-    return (kiln_touch_liquid){l->area.data, l->wet.data, l->pull.data, l->towards.data,
-                               l->above.data};
+    return (kiln_touch_liquid){l->area.data, l->wet.data, l->pull.data, l->above.data,
+                               l->towards.data};
 }

@@ -69,10 +69,9 @@ typedef struct kiln_touch_liquid {
     const double *area;    /* m^2, a third of its faces of liquid, */
     const double *wet;     /* and of those of them that lie on obstacles */
     const double *tension; /* N/m */
-    /* Where its line comes to vertices before they are on the obstacle: that obstacle + 1, and how
-     * far off it, m, they are to be at the end of the step. */
+    const double *above; /* m off obstacles, where it stays that far off at the end of the step */
+    /* Where its line comes to vertices before they are on the obstacle: that obstacle + 1. */
     const uint32_t *towards;
-    const double *above;
 } kiln_touch_liquid;
 
 typedef struct kiln_touch {

@@ -261,7 +261,7 @@ kiln_status kiln_touch_begin(kiln_touch *touch, const kiln_touch_start *start, k
         kiln_parallel_for(touch->context, touch->surface.count, GRAIN, sunk_chunk, touch);
     for (size_t i = 0; i < touch->surface.count && liquid->towards; i++) {
         uint32_t v = touch->surface.data[i];
-        if (liquid->towards[v])
+        if (liquid->above[v] > 0.0)
             touch->sunk.data[v] = -liquid->above[v];
     }
     bool found = false;
