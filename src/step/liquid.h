@@ -82,10 +82,11 @@ void kiln_liquid_begin_wet(kiln_liquid *liquid, const double *x);
  * touch elsewhere, and those that were on their way there, come nearer as fast as tension moves
  * matter of their size. */
 void kiln_liquid_lean(kiln_liquid *liquid, const kiln_touch *touch, const kiln_touch_start *start);
-/* Faces all of whose corners are held by one obstacle are wet: there the energy of their area is
- * that of liquid and obstacle less that of the obstacle alone, -gamma cos(angle) by Young's law.
- * The angle itself follows from that. After contacts have changed; x are the places they were found
- * at. */
+/* Contacts have changed: no tet is to be flat on an obstacle. */
+void kiln_liquid_meet(kiln_liquid *liquid, kiln_touch *touch);
+/* Then faces all of whose corners are held by one obstacle are wet: there the energy of their area
+ * is that of liquid and obstacle less that of the obstacle alone, -gamma cos(angle) by Young's law.
+ * The angle itself follows from that. x are the places contacts were found at. */
 void kiln_liquid_wet(kiln_liquid *liquid, const kiln_touch *touch, const double *x);
 /* What obstacles know of it; NULLs where there is none. */
 kiln_touch_liquid kiln_liquid_touches(const kiln_liquid *liquid);

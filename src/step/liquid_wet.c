@@ -105,22 +105,6 @@ static void lean(kiln_liquid *l, const kiln_touch *touch, const kiln_touch_start
         }
 }
 
-/* Vertices above faces of tets that lie on an obstacle. */
-static void hover(kiln_liquid *l, const uint32_t *with)
-{
-    for (size_t i = 0; i < l->rings.kept.count; i++) {
-        const kiln_tet *tet = &l->mesh->tet[l->rings.kept.data[i]];
-        for (int k = 0; k < 4; k++) {
-            uint32_t v = tet->v[k], o = with[tet->v[(k + 1) % 4]];
-            if (!o || with[v] == o || with[tet->v[(k + 2) % 4]] != o ||
-                with[tet->v[(k + 3) % 4]] != o || !(l->area.data[v] > 0.0))
-                continue;
-            l->towards.data[v] = 0;
-            l->above.data[v] = HOVER * sqrt(l->area.data[v]);
-        }
-    }
-}
-
 void kiln_liquid_lean(kiln_liquid *l, const kiln_touch *touch, const kiln_touch_start *start)
 {
     size_t vertices = l->mesh->table[KILN_ON_VERTEX].used;
@@ -140,17 +124,17 @@ void kiln_liquid_lean(kiln_liquid *l, const kiln_touch *touch, const kiln_touch_
     for (uint32_t f = 0; f < l->mesh->table[KILN_ON_FACE].used; f++)
         if (is_face_of_liquid(l, f))
             lean(l, touch, start, f);
-    hover(l, start->with);
 }
 
-/* Contacts of a vertex are in a row. */
-static bool touches(const kiln_liquid *l, const kiln_touch *touch, uint32_t v, uint32_t obstacle)
+/* The contact of a vertex with an obstacle, where it holds. Those of a vertex are in a row. */
+static kiln_touch_contact *contact_with(const kiln_liquid *l, const kiln_touch *touch, uint32_t v,
+                                        uint32_t obstacle)
 {
     for (size_t i = l->contact.data[v];
          i < touch->contacts.count && touch->contacts.data[i].vertex == v; i++)
         if (touch->contacts.data[i].active && touch->contacts.data[i].obstacle == obstacle)
-            return true;
-    return false;
+            return &touch->contacts.data[i];
+    return NULL;
 }
 
 /* The obstacle that all corners are on; NULL: none. */
@@ -160,20 +144,63 @@ static const kiln_obstacle *wetted_by(const kiln_liquid *l, const kiln_touch *to
     for (size_t i = l->contact.data[v[0]];
          i < touch->contacts.count && touch->contacts.data[i].vertex == v[0]; i++) {
         uint32_t o = touch->contacts.data[i].obstacle;
-        if (touch->contacts.data[i].active && touches(l, touch, v[1], o) &&
-            touches(l, touch, v[2], o))
+        if (touch->contacts.data[i].active && contact_with(l, touch, v[1], o) &&
+            contact_with(l, touch, v[2], o))
             return touch->obstacles[o];
     }
     return NULL;
 }
 
-void kiln_liquid_wet(kiln_liquid *l, const kiln_touch *touch, const double *x)
+/* Of a tet all of whose corners are on one obstacle, the contact of that which was farthest off. */
+static kiln_touch_contact *farthest_of(const kiln_liquid *l, const kiln_touch *touch,
+                                       const uint32_t v[4], uint32_t obstacle)
 {
-    size_t vertices = l->mesh->table[KILN_ON_VERTEX].used;
-    for (size_t i = 0; i < vertices; i++)
+    kiln_touch_contact *farthest = NULL;
+    double most = -INFINITY;
+    for (int k = 0; k < 4; k++) {
+        kiln_touch_contact *c = contact_with(l, touch, v[k], obstacle);
+        if (!c)
+            return NULL;
+        kiln_vec3 normal, nearest;
+        double gap = kiln_obstacle_distance(touch->obstacles[obstacle],
+                                            kiln_touch_at(touch->begin, v[k]), &normal, &nearest);
+        if (gap > most) {
+            most = gap;
+            farthest = c;
+        }
+    }
+    return farthest;
+}
+
+/* Tets that would be flat on an obstacle: a corner of each stays off it. */
+static void hover(const kiln_liquid *l, kiln_touch *touch)
+{
+    for (size_t i = 0; i < l->rings.kept.count; i++) {
+        const uint32_t *v = l->mesh->tet[l->rings.kept.data[i]].v;
+        for (size_t j = l->contact.data[v[0]];
+             j < touch->contacts.count && touch->contacts.data[j].vertex == v[0]; j++) {
+            kiln_touch_contact *c = farthest_of(l, touch, v, touch->contacts.data[j].obstacle);
+            double above = c ? HOVER * sqrt(l->area.data[c->vertex]) : 0.0;
+            if (!c || touch->sunk.data[c->vertex] <= -above)
+                continue;
+            c->point = kiln_v3_madd(c->point, above + touch->sunk.data[c->vertex], c->normal);
+            touch->sunk.data[c->vertex] = -above;
+        }
+    }
+}
+
+void kiln_liquid_meet(kiln_liquid *l, kiln_touch *touch)
+{
+    for (size_t i = 0; i < l->mesh->table[KILN_ON_VERTEX].used; i++)
         l->contact.data[i] = KILN_NONE;
     for (size_t i = touch->contacts.count; i-- > 0;)
         l->contact.data[touch->contacts.data[i].vertex] = (uint32_t)i;
+    hover(l, touch);
+}
+
+void kiln_liquid_wet(kiln_liquid *l, const kiln_touch *touch, const double *x)
+{
+    size_t vertices = l->mesh->table[KILN_ON_VERTEX].used;
     memset(l->wet.data, 0, vertices * sizeof(double));
     for (uint32_t f = 0; f < l->mesh->table[KILN_ON_FACE].used; f++) {
         l->gamma.data[f] = l->dry.data[f];

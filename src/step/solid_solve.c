@@ -265,6 +265,8 @@ static kiln_status solve_with_obstacles(kiln_attempt *t, kiln_error *error)
     for (int pass = 0; pass < most; pass++) {
         double began = kiln_wall_seconds(), change;
         t->settled = false;
+        if (s->liquid.used)
+            kiln_liquid_meet(&s->liquid, &s->touch);
         KILN_TRY(kiln_touch_constrain(&s->touch, &s->active, error));
         if (s->liquid.used)
             kiln_liquid_wet(&s->liquid, &s->touch, kiln_solid_positions(s));
