@@ -253,3 +253,101 @@ kiln_status kiln_mesh_classify(kiln_mesh *mesh, double angle, kiln_error *error)
     kiln_release(mesh->context, c.ends, bytes);
     return status;
 }
+
+/* Lines of smooth surfaces. */
+
+typedef struct line_drawer {
+    classifier c;
+    const uint8_t *smooth;
+    const uint32_t *sheet;
+} line_drawer;
+
+static bool is_smooth_edge(const line_drawer *d, uint32_t a, uint32_t b)
+{
+    return d->smooth[a] && d->smooth[b];
+}
+
+static kiln_status forget_lines(line_drawer *d, kiln_error *error)
+{
+    kiln_mesh *mesh = d->c.mesh;
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
+        uint32_t marks = mesh->info[t].marks;
+        if (!kiln_tet_live(mesh, t) || !(marks >> KILN_MARK_FEATURE_EDGE & 63))
+            continue;
+        for (uint32_t e = 0; e < 6; e++)
+            if (is_smooth_edge(d, mesh->tet[t].v[kiln_edge_ends[e][0]],
+                               mesh->tet[t].v[kiln_edge_ends[e][1]]))
+                marks &= ~(1u << (KILN_MARK_FEATURE_EDGE + e));
+        KILN_TRY(write_word(mesh, KILN_WORD_TET_MARKS, t, marks, error));
+    }
+    return KILN_OK;
+}
+
+/* From the lower of its two faces. */
+static kiln_status draw_edge(line_drawer *d, uint32_t face, int side, kiln_error *error)
+{
+    kiln_mesh *mesh = d->c.mesh;
+    uint32_t at = mesh->face[face].at, tet = at / 4;
+    const uint8_t *corner = kiln_face_corner[at % 4];
+    uint32_t a = corner[side], b = corner[(side + 1) % 3];
+    uint32_t va = mesh->tet[tet].v[a], vb = mesh->tet[tet].v[b];
+    if (!is_smooth_edge(d, va, vb))
+        return KILN_OK;
+    kiln_ring shape;
+    KILN_TRY(load_ring(&d->c, tet, a, b, &shape, error));
+    const uint32_t *ring = d->c.ring.data;
+    uint32_t first = ring_entry(mesh, ring[0], va, vb), last = ring[shape.count - 1];
+    uint32_t one = mesh->tet[first / 4].n[first % 4] - KILN_LINK_SURFACE;
+    uint32_t other = mesh->tet[last / 4].n[last % 4] - KILN_LINK_SURFACE;
+    if (shape.closed || face != (one < other ? one : other) ||
+        (d->sheet[one] == d->sheet[other] && mesh->face[one].tag == mesh->face[other].tag))
+        return KILN_OK;
+    for (uint32_t i = 0; i < shape.count; i++) {
+        const kiln_tet *record = &mesh->tet[ring[i] / 4];
+        uint32_t local = kiln_edge_of[kiln_tet_corner(record, va)][kiln_tet_corner(record, vb)];
+        uint32_t marks = mesh->info[ring[i] / 4].marks | 1u << (KILN_MARK_FEATURE_EDGE + local);
+        KILN_TRY(write_word(mesh, KILN_WORD_TET_MARKS, ring[i] / 4, marks, error));
+    }
+    note_end(&d->c, va, vb);
+    note_end(&d->c, vb, va);
+    return KILN_OK;
+}
+
+static kiln_status draw_all(line_drawer *d, kiln_error *error)
+{
+    kiln_mesh *mesh = d->c.mesh;
+    KILN_TRY(kiln_array_reserve(mesh->context, &d->c.ring, RING_ROOM, error));
+    KILN_TRY(forget_lines(d, error));
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++)
+        for (int side = 0; side < 3 && kiln_face_live(mesh, f); side++)
+            KILN_TRY(draw_edge(d, f, side, error));
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+        uint32_t ends = d->c.ends[v].count;
+        if (!kiln_vertex_live(mesh, v) || !d->smooth[v])
+            continue;
+        uint32_t flags = d->c.flags[v] | (ends != 0 && ends != 2 ? KILN_VERTEX_CORNER : 0);
+        KILN_TRY(write_word(mesh, KILN_WORD_VERTEX_FLAGS, v, flags, error));
+    }
+    return KILN_OK;
+}
+
+kiln_status kiln_mesh_draw_lines(kiln_mesh *mesh, const uint8_t *smooth, const uint32_t *sheet,
+                                 kiln_error *error)
+{
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_VERTEX, ".vertex", KILN_SAVE_COPY, error));
+    KILN_TRY(kiln_rewind_save(mesh, KILN_ON_TET, ".info", KILN_SAVE_COPY, error));
+    uint32_t vertices = mesh->table[KILN_ON_VERTEX].used;
+    line_drawer d = {.c = {.mesh = mesh}, .smooth = smooth, .sheet = sheet};
+    size_t bytes = ((size_t)vertices + 1) * (sizeof *d.c.ends + sizeof *d.c.flags);
+    d.c.ends = kiln_resize(mesh->context, NULL, 0, bytes);
+    if (!d.c.ends)
+        return kiln_fail_memory(error, bytes);
+    memset(d.c.ends, 0, bytes);
+    d.c.flags = (uint32_t *)(d.c.ends + vertices + 1);
+    for (uint32_t v = 0; v < vertices; v++)
+        d.c.flags[v] = mesh->vertex[v].flags & ~(KILN_VERTEX_FEATURE | KILN_VERTEX_CORNER);
+    kiln_status status = draw_all(&d, error);
+    kiln_array_free(mesh->context, &d.c.ring);
+    kiln_release(mesh->context, d.c.ends, bytes);
+    return status;
+}

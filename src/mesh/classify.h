@@ -12,4 +12,11 @@
  * written straight away. */
 kiln_status kiln_mesh_classify(kiln_mesh *mesh, double angle, kiln_error *error);
 
+/* Of vertices without a shape of their own (`smooth` [vertex slot] not 0), such as those of liquid:
+ * an edge of the surface between two of them is a feature where its faces differ in `sheet` [face
+ * slot] or by their tags, whatever it was before; a vertex is a corner where such lines end or
+ * meet. Others stay as they are. */
+kiln_status kiln_mesh_draw_lines(kiln_mesh *mesh, const uint8_t *smooth, const uint32_t *sheet,
+                                 kiln_error *error);
+
 #endif

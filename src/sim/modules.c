@@ -11,6 +11,7 @@ const kiln_module *const kiln_modules[] = {
     &kiln_module_contact,
     &kiln_module_liquid_pace,
     &kiln_module_fairing, /* before the material follows */
+    &kiln_module_waterline,
     &kiln_module_flow,
     &kiln_module_forces,
     &kiln_module_surfaces,
