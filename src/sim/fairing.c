@@ -14,6 +14,10 @@ static const double HELD_ACROSS = 1e-6;
  * end is to be, at least, and how far it is put back in a step. */
 static const double SAME_WALL = 0.9, WITHIN = 0.05, MOST_BACK = 0.1;
 
+/* Of the length of an edge, how far off an obstacle that it wets a vertex of liquid may be and still
+ * be put on it. */
+static const double SEAT = 0.05;
+
 typedef struct wall_normals {
     kiln_vec3 normal[3];
     int count;
@@ -154,6 +158,37 @@ static void stay_within(const fairing *f)
     }
 }
 
+static double shortest_edge(const kiln_mesh *mesh, uint32_t vertex)
+{
+    double least = INFINITY;
+    const kiln_tet *tet = &mesh->tet[mesh->vertex[vertex].tet];
+    for (int k = 0; k < 4; k++)
+        if (tet->v[k] != vertex)
+            least = fmin(least,
+                         kiln_v3_norm2(kiln_v3_sub(mesh->x[tet->v[k]], mesh->x[vertex])));
+    return sqrt(least);
+}
+
+/* What is on an obstacle that it wets lies on it to rounding: remeshing keeps what is flat, and
+ * makes bent what is off by more. */
+static void sit(const fairing *f)
+{
+    const kiln_world *world = f->world;
+    const kiln_mesh *mesh = world->mesh;
+    const kiln_field *field = kiln_mesh_field(mesh, KILN_ON_VERTEX, "contact_with");
+    const uint32_t *with = field ? (const uint32_t *)(const void *)field->data : NULL;
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used && with; v++) {
+        if (!kiln_vertex_live(mesh, v) || !with[v] ||
+            !(world->scene->obstacles.data[with[v] - 1].contact_angle < 180.0))
+            continue;
+        kiln_vec3 normal, nearest;
+        double gap =
+            kiln_obstacle_distance(world->obstacles[with[v] - 1], mesh->x[v], &normal, &nearest);
+        if (gap != 0.0 && fabs(gap) <= SEAT * shortest_edge(mesh, v))
+            f->shift.data[v] = kiln_v3_sub(nearest, mesh->x[v]);
+    }
+}
+
 /* Not farther into obstacles than they are. */
 static void keep_out(const fairing *f)
 {
@@ -185,6 +220,7 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     memset(f->shift.data, 0, rows * sizeof *f->shift.data);
     note_walls(f);
     stay_within(f);
+    sit(f);
     const kiln_fair_options options = {f->open.data, may_go, world};
     KILN_TRY(kiln_fair(world->mesh, &options, f->shift.data, &moved, error));
     if (moved == 0)
