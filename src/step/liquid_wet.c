@@ -61,15 +61,18 @@ static double gap_of(const kiln_obstacle *obstacle, const kiln_touch_start *star
     return kiln_obstacle_distance(obstacle, x, normal, &nearest);
 }
 
-/* From its gap nearer to the obstacle, by the speed of waves as long as its faces. */
+/* What tension moves a vertex by in a step: the way of waves as long as its faces. */
+static double way_of(const kiln_liquid *l, double mass, double h, uint32_t v)
+{
+    return h * sqrt(l->pull.data[v] * l->area.data[v] / mass);
+}
+
 static void come_nearer(kiln_liquid *l, const kiln_touch_start *start, uint32_t v,
                         uint32_t obstacle, double gap)
 {
-    double length = sqrt(l->area.data[v]);
     double mass = kiln_mass_lumped(start->matter)[v];
-    double speed = sqrt(l->pull.data[v] * length * length / mass);
     l->towards.data[v] = obstacle + 1;
-    l->above.data[v] = fmax(0.0, gap - start->h * speed);
+    l->above.data[v] = fmax(0.0, gap - way_of(l, mass, start->h, v));
 }
 
 static bool leans_towards(const kiln_liquid *l, const kiln_touch_start *start, const uint32_t v[3],
@@ -153,10 +156,10 @@ static const kiln_obstacle *wetted_by(const kiln_liquid *l, const kiln_touch *to
 
 /* Of a tet all of whose corners are on one obstacle, the contact of that which was farthest off. */
 static kiln_touch_contact *farthest_of(const kiln_liquid *l, const kiln_touch *touch,
-                                       const uint32_t v[4], uint32_t obstacle)
+                                       const uint32_t v[4], uint32_t obstacle, double *most)
 {
     kiln_touch_contact *farthest = NULL;
-    double most = -INFINITY;
+    *most = -INFINITY;
     for (int k = 0; k < 4; k++) {
         kiln_touch_contact *c = contact_with(l, touch, v[k], obstacle);
         if (!c)
@@ -164,8 +167,8 @@ static kiln_touch_contact *farthest_of(const kiln_liquid *l, const kiln_touch *t
         kiln_vec3 normal, nearest;
         double gap = kiln_obstacle_distance(touch->obstacles[obstacle],
                                             kiln_touch_at(touch->begin, v[k]), &normal, &nearest);
-        if (gap > most) {
-            most = gap;
+        if (gap > *most) {
+            *most = gap;
             farthest = c;
         }
     }
@@ -179,8 +182,13 @@ static void hover(const kiln_liquid *l, kiln_touch *touch)
         const uint32_t *v = l->mesh->tet[l->rings.kept.data[i]].v;
         for (size_t j = l->contact.data[v[0]];
              j < touch->contacts.count && touch->contacts.data[j].vertex == v[0]; j++) {
-            kiln_touch_contact *c = farthest_of(l, touch, v, touch->contacts.data[j].obstacle);
-            double above = c ? HOVER * sqrt(l->area.data[c->vertex]) : 0.0;
+            double gap, above = 0.0;
+            kiln_touch_contact *c =
+                farthest_of(l, touch, v, touch->contacts.data[j].obstacle, &gap);
+            if (c) /* and comes off it no faster than others come to it */
+                above =
+                    fmin(HOVER * sqrt(l->area.data[c->vertex]),
+                         fmax(gap, 0.0) + way_of(l, touch->mass[c->vertex], touch->h, c->vertex));
             if (!c || touch->sunk.data[c->vertex] <= -above)
                 continue;
             c->point = kiln_v3_madd(c->point, above + touch->sunk.data[c->vertex], c->normal);
