@@ -31,8 +31,8 @@ holds[sides + 1] = hold {
 
 return scene {
     name = "pipe",
-    duration = param("duration", 30),
-    step = { integrator = param("integrator", "bdf2"), dt = param("dt", 0.1) },
+    duration = param("duration", 25),
+    step = { integrator = param("integrator", "implicit-euler"), dt = param("dt", 0.1) },
     remesh = remesh { method = "local", space = "world" },
     output = { frame = param("frame", 1), fields = { "velocity" } },
     bodies = {

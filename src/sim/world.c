@@ -78,6 +78,7 @@ static kiln_status build(kiln_world *world, kiln_error *error)
     const kiln_scene *scene = world->scene;
     world->options = scene->solid;
     world->options.least_step = scene->pace.dt_min * (1.0 + 1e-9);
+    world->options.usual_step = scene->pace.dt;
     world->moves = kiln_integrator_moves(scene->solid.integrator);
     for (size_t m = 0; world->modules[m]; m++)
         if (world->modules[m]->plan)

@@ -375,8 +375,9 @@ static double hydrostatic(const kiln_liquid *l, uint32_t vertex, const double *x
 }
 
 /* What a vertex has, and a share of what its part has lost: to give each vertex back what it has
- * lost itself would turn the noise of remeshing into motion (a drop crumpled in 60 ms). */
-static void find_goals(kiln_liquid *l, const double *x)
+ * lost itself would turn the noise of remeshing into motion (a drop crumpled in 60 ms). Steps that
+ * are shorter than usual bring back less: as fast as before, not ever faster. */
+static void find_goals(kiln_liquid *l, const double *x, double recover)
 {
     kiln_ring_volume_find(&l->rings, l->mesh, NULL, x, l->goal.data);
     for (size_t i = 0; i < l->rings.rows; i++) {
@@ -384,7 +385,7 @@ static void find_goals(kiln_liquid *l, const double *x)
             continue;
         uint32_t t = l->rings.tet.data[l->rings.first.data[i]] / 4;
         const kiln_liquid_part *part = &l->parts.data[l->mesh->info[t].part];
-        double missing = RECOVERY * (part->rest / part->volume - 1.0);
+        double missing = recover * RECOVERY * (part->rest / part->volume - 1.0);
         l->goal.data[i] *= 1.0 + fmax(-MOST_RECOVERY, fmin(MOST_RECOVERY, missing));
     }
 }
@@ -405,7 +406,7 @@ void kiln_liquid_begin(kiln_liquid *liquid, const kiln_liquid_start *start)
     for (uint32_t i = 0; i < liquid->rings.rows; i++)
         liquid->p.data[i] = i < vertices ? hydrostatic(liquid, i, start->x) - pressure[i] : 0.0;
     kiln_ring_volume_stabilise(&liquid->rings, liquid->give.data);
-    find_goals(liquid, start->x);
+    find_goals(liquid, start->x, start->recover);
 }
 
 void kiln_liquid_keep(const kiln_liquid *liquid, const double *x, double *pressure)

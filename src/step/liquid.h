@@ -72,6 +72,7 @@ typedef struct kiln_liquid_start {
     const double *mass;            /* [tet slot] kg */
     const double *lumped;          /* [vertex slot] kg */
     double scale, tau;             /* of the integrator: s^2, s */
+    double recover;                /* of what a step brings back of lost volume: 1 in usual steps */
     kiln_vec3 acceleration;        /* m/s^2, of all matter */
     const kiln_constraints *given; /* what is held: faces on walls have no tension */
 } kiln_liquid_start;

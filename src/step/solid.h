@@ -60,10 +60,12 @@ typedef struct kiln_solid_options {
                                 flows when those of an edge change by its length in a step */
     double least_step;       /* s: one no longer is not refused for energy that it makes, nor by
                                 limits that nobody gave */
-    double recover;          /* s in which vertices that begin inside an obstacle are led out; 0: at
-                                once */
-    double friction_speed;   /* below this tangential speed friction sticks smoothly, m/s; 0: of
-                                surfaces a thousandth of the length in a second, of points 1e-5 */
+    double usual_step;     /* s: what is done by the step is done by as much in one of this length,
+                              and by less in shorter ones; 0: by as much in all */
+    double recover;        /* s in which vertices that begin inside an obstacle are led out; 0: at
+                              once */
+    double friction_speed; /* below this tangential speed friction sticks smoothly, m/s; 0: of
+                              surfaces a thousandth of the length in a second, of points 1e-5 */
     kiln_contact_options contact; /* of bodies with each other and themselves */
     kiln_contact_watch watch;
 } kiln_solid_options;

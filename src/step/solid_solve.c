@@ -493,11 +493,13 @@ static void begin_damping(const kiln_attempt *t)
 static void begin_liquid(const kiln_attempt *t)
 {
     kiln_solid *s = t->solid;
+    const double usual = s->options.usual_step;
     const kiln_liquid_start start = {.x = kiln_solid_positions(s),
                                      .mass = s->tet_mass.data,
                                      .lumped = kiln_mass_lumped(s->mass),
                                      .scale = t->scheme.scale,
                                      .tau = t->scheme.tau,
+                                     .recover = usual > 0.0 ? fmin(1.0, t->h / usual) : 1.0,
                                      .acceleration = kiln_loads_acceleration(s->loads),
                                      .given = &s->given};
     kiln_liquid_begin(&s->liquid, &start);
