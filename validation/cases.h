@@ -137,5 +137,5 @@ KILN_VALIDATION_CASE(liquid, L5, BRIEF, "what damps a drop: the integrator, its 
 KILN_VALIDATION_CASE(liquid, L6, QUICK, "a shear wave decays as its viscosity says")
 KILN_VALIDATION_CASE(liquid, L8, QUICK, "how fast a viscous column begins to sink")
 KILN_VALIDATION_CASE(liquid, L9, BRIEF, "the period of sloshing in a tank")
-KILN_VALIDATION_CASE(liquid, L10, BRIEF, "the front of a dam break: Martin and Moyce")
+KILN_VALIDATION_CASE(liquid, L10, SLOW, "the front of a dam break: Martin and Moyce")
 KILN_VALIDATION_CASE(liquid, L14, BRIEF, "a thread of water: Rayleigh and Plateau")
