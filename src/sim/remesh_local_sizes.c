@@ -20,9 +20,6 @@ static const double FOLLOW_LONGEST = 2.0, FOLLOW_SHORTEST = 0.4, FOLLOW_RATE = 6
  * surface; how much finer than at the start, at most; and how much longer along a bend. */
 static const double FOLLOW_TURN = 0.2, FOLLOW_RIDGE = 3.0, FOLLOW_BEND_TURN = 0.3,
                     FOLLOW_BEND = 6.0, FOLLOW_ALONG = 1.7;
-/* Of liquid: an edge turns by that, and is no finer than that: its surface is round wherever it is
- * free, and fine rims cost more than they show (a drop at 1 m/s took 9,500 tets for them). */
-static const double LIQUID_BEND_TURN = 0.5, LIQUID_BEND = 2.5;
 /* An arc that turns by an angle is an eighth of that off its chord, of the chord's length. A
  * surface that has flowed is kept where it has by more than this. */
 static const double CHORD_TURN = 8.0, CHORD_FLOWED = 0.02;
@@ -176,11 +173,9 @@ static kiln_status add_stretch(kiln_local *l, kiln_sizing *sizing, kiln_error *e
     const kiln_ridge_sizing ridges = {FOLLOW_TURN / edge, stretch.start,
                                       column_of(mesh, KILN_ON_VERTEX, KILN_FIELD_START_BENT),
                                       FOLLOW_RIDGE};
-    const bool liquid = kiln_scene_has_liquid(l->world->scene);
-    const kiln_bend_sizing bends = {(liquid ? LIQUID_BEND_TURN : FOLLOW_BEND_TURN) / edge,
-                                    stretch.start,
+    const kiln_bend_sizing bends = {FOLLOW_BEND_TURN / edge, stretch.start,
                                     column_of(mesh, KILN_ON_VERTEX, KILN_FIELD_START_ROUND),
-                                    liquid ? LIQUID_BEND : FOLLOW_BEND, FOLLOW_ALONG};
+                                    FOLLOW_BEND, FOLLOW_ALONG};
     KILN_TRY(kiln_sizing_add_stretch(sizing, &stretch, error));
     KILN_TRY(kiln_sizing_add_bends(sizing, &bends, error));
     KILN_TRY(add_pressed(l, sizing, error));
