@@ -1,6 +1,7 @@
 -- Water in a tank that slides along its walls: begins level, with the velocities of its slowest wave.
 --
--- The wave of a tank 1 m long and 0.5 m deep takes 1.18 s to and fro (omega^2 = g k tanh k H).
+-- The wave of a tank 1 m long and 0.5 m deep takes 1.18 s to and fro (omega^2 = g k tanh k H). With size=0.1 it is a
+-- high one, whose crest is 0.12 m up the wall.
 --
 --   kiln run scenes/slosh.lua -o out/slosh
 --   kiln plot out/slosh
