@@ -1,4 +1,5 @@
 /* Fine surfaces of bodies that became one: one closed surface, without what lies inside. */
+#include "base/random.h"
 #include "fixtures.h"
 #include "geom/triangle_tree.h"
 #include "remesh/domain.h"
@@ -245,10 +246,34 @@ START_TEST(what_became_one_has_one_surface)
 }
 END_TEST
 
+/* Lumps that lie anyhow, apart by a little or lapping over. */
+START_TEST(however_they_lie)
+{
+    kiln_random random = kiln_random_start(15, (uint64_t)_i);
+    kiln_vec3 way = {kiln_random_range(&random, -1, 1), kiln_random_range(&random, -1, 1),
+                     kiln_random_range(&random, -1, 1)};
+    way = kiln_v3_scale(way, kiln_random_range(&random, 1.75, 2.03) / kiln_v3_norm(way));
+    const piece pieces[2] = {{"ball", BALLS, {0, 0, 0}}, {"ball", BALLS, way}};
+    double volume;
+    bool done = false;
+    begin(pieces, 2, kiln_random_range(&random, 0, 6), kiln_v3(7, 8, 9));
+    double coarse = old->parts.data[0].volume + old->parts.data[1].volume;
+    ck_assert_int_eq(kiln_embedded_unite(list, bodies, count, old, fresh, &done, NULL), KILN_OK);
+    ck_assert(done);
+    kiln_soup soup = soup_of(list[0]);
+    ck_assert_int_eq(check_manifold(&soup), 2);
+    ck_assert_double_le(deepest(&soup, &volume), 0.1);
+    ck_assert_double_eq_tol(volume_of(&soup) / fine_volume, volume / coarse, 0.005);
+    kiln_soup_free(&soup);
+    end();
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("embedded surfaces that are united");
     TCase *all = kiln_test_case(suite, "unite");
     tcase_add_loop_test(all, what_became_one_has_one_surface, 0, CASES * WAYS);
+    tcase_add_loop_test(all, however_they_lie, 0, (int)kiln_test_rounds(8, 60));
     return suite;
 }
