@@ -483,6 +483,7 @@ static kiln_status put_together(uniting *w, bool *done, kiln_error *error)
         double size = mean_edge(&s);
         w->size = surfaces++ == 0 ? size : fmin(w->size, size);
         w->volume += six_volumes(&s.shell) / 6.0;
+        *done = *done && six_volumes(&s.shell) > 0.0; /* turned inside out it has no inside */
         if (status == KILN_OK && *done)
             status = add_sheet(w, &s, done, error);
         free_sheet(w->context, &s);

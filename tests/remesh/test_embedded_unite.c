@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST = 3 };
 
@@ -51,8 +52,13 @@ static kiln_soup shaped(const char *shape, const char *settings, const piece *of
                         kiln_vec3 far)
 {
     kiln_soup soup = kiln_test_soup(context, shape, settings);
-    for (size_t i = 0; i < soup.points.count; i++)
-        soup.points.data[i] = placed(soup.points.data[i], of->at, angle, far);
+    for (size_t i = 0; i < soup.points.count; i++) {
+        kiln_vec3 p = soup.points.data[i];
+        double turn = p.x / 6.0 * (2.0 * KILN_PI - 0.02);
+        if (strcmp(shape, "box") == 0) /* a bar of 6 m becomes a ring that is open by a little */
+            p = kiln_v3((2.0 - p.y) * cos(turn), (2.0 - p.y) * sin(turn), p.z);
+        soup.points.data[i] = placed(p, of->at, angle, far);
+    }
     return soup;
 }
 
@@ -269,11 +275,31 @@ START_TEST(however_they_lie)
 }
 END_TEST
 
+/* A clasp whose ends have met: a ring. */
+START_TEST(what_folds_onto_itself)
+{
+    const piece clasp = {"box", "lx=6 ny=3 nz=3 nx=18", "lx=6 ny=6 nz=6 nx=36", {0, 0, 0}};
+    double volume;
+    bool done = false;
+    begin(&clasp, 1, 0.3, kiln_v3(0, 0, 0));
+    ck_assert_int_eq(kiln_embedded_unite(list, bodies, count, old, fresh, &done, NULL), KILN_OK);
+    ck_assert(done);
+    kiln_soup soup = soup_of(list[0]);
+    ck_assert_int_eq(check_manifold(&soup), 0);
+    ck_assert_double_le(deepest(&soup, &volume), 0.2);
+    ck_assert_double_eq_tol(volume_of(&soup) / fine_volume, volume / old->parts.data[0].volume,
+                            0.005);
+    kiln_soup_free(&soup);
+    end();
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("embedded surfaces that are united");
     TCase *all = kiln_test_case(suite, "unite");
     tcase_add_loop_test(all, what_became_one_has_one_surface, 0, CASES * WAYS);
+    tcase_add_test(all, what_folds_onto_itself);
     tcase_add_loop_test(all, however_they_lie, 0, (int)kiln_test_rounds(8, 60));
     return suite;
 }
