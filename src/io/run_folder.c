@@ -601,8 +601,10 @@ static kiln_status write_surfaces(kiln_run_folder *folder, kiln_world *world, ui
     for (size_t b = 0; b < scene->bodies.count; b++) {
         char stem[KILN_NAME_SIZE];
         KILN_TRY(kiln_world_surface(world, b, &soup, error));
-        if (soup.triangles.count == 0)
+        if (soup.triangles.count == 0) { /* none, or part of another body's */
+            kiln_soup_free(&soup);
             continue;
+        }
         name_surface(scene, b, stem);
         KILN_TRY(write_surface(folder, stem, number, &soup, error));
     }

@@ -193,7 +193,7 @@ kiln_status kiln_embedded_restore(kiln_embedded *e, const kiln_mesh *mesh, const
     const double *u = saved_column(saved, "u", 3, count);
     const double *tet = saved_column(saved, "hung_in", 1, count);
     const double *weight = saved_column(saved, "hung_weights", 4, count);
-    bool shaped = saved->triangles.count > 0 || count == e->now.u.count;
+    bool shaped = saved->triangles.count > 0 || count == e->now.u.count || count == 0;
     if (!u || !tet || !weight || !shaped || !fits_mesh(mesh, saved, tet))
         return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1,
                          "a surface does not fit the mesh it hung in");
@@ -207,11 +207,11 @@ kiln_status kiln_embedded_restore(kiln_embedded *e, const kiln_mesh *mesh, const
         e->now.hangs.data[i].tet = (uint32_t)tet[i];
         memcpy(e->now.hangs.data[i].weight, weight + 4 * i, 4 * sizeof *weight);
     }
-    if (saved->triangles.count > 0) {
+    if (saved->triangles.count > 0 || count == 0) { /* or part of another body's */
         e->now.triangles.count = saved->triangles.count;
         e->now.tags.count = saved->triangle_tags.count;
-        memcpy(e->now.triangles.data, saved->triangles.data,
-               saved->triangles.count * sizeof *saved->triangles.data);
+        for (size_t i = 0; i < saved->triangles.count; i++)
+            e->now.triangles.data[i] = saved->triangles.data[i];
         for (size_t i = 0; i < saved->triangle_tags.count; i++)
             e->now.tags.data[i] = saved->triangle_tags.data[i];
     }

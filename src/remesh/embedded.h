@@ -65,6 +65,17 @@ kiln_status kiln_embedded_refine(kiln_embedded *embedded, const kiln_mesh *mesh,
 kiln_status kiln_embedded_move(kiln_embedded *embedded, const kiln_mesh *from, const kiln_mesh *to,
                                kiln_space space, kiln_embedded_report *report, kiln_error *error);
 
+/* The same of bodies that became one in `to`, in the world: the surfaces of the bodies are cut by
+ * each other, what lies inside goes, and where a gap was filled they are joined by a piece of `to`.
+ * It becomes the surface of the first that has one; the others are empty from then on. list[i] is
+ * the surface of bodies[i]; of a body that has none (NULL) the outline counts. A surface may have
+ * folded onto itself (count 1). *done is false, with nothing changed, where there is nothing to do,
+ * a surface is not closed or crosses itself where it is cut. On failure the surfaces are undefined.
+ */
+kiln_status kiln_embedded_unite(kiln_embedded *const *list, const uint32_t *bodies, size_t count,
+                                const kiln_mesh *from, const kiln_mesh *to, bool *done,
+                                kiln_error *error);
+
 /* After kiln_mesh_reorder or a compaction. */
 kiln_status kiln_embedded_renumber(kiln_embedded *embedded, const kiln_mesh *mesh,
                                    const kiln_renumbering *now, kiln_error *error);

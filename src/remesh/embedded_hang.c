@@ -136,7 +136,8 @@ static kiln_status add_column(kiln_embedded *e, const char *name, uint32_t compo
 
 static bool is_own(const char *name)
 {
-    static const char *const own[] = {"u", "hung_in", "hung_weights", "start", "edge", "made"};
+    static const char *const own[] = {"u",    "hung_in", "hung_weights", "start",
+                                      "edge", "made",    "origin"};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         if (strcmp(name, own[i]) == 0)
             return true;
@@ -148,6 +149,7 @@ static kiln_status list_columns(kiln_embedded *e, const kiln_soup *surface, kiln
     KILN_TRY(add_column(e, "start", 3, error));
     KILN_TRY(add_column(e, "edge", 1, error));
     KILN_TRY(add_column(e, "made", 1, error));
+    KILN_TRY(add_column(e, "origin", 1, error));
     for (size_t i = 0; i < surface->fields.count; i++) {
         const kiln_soup_field *field = &surface->fields.data[i];
         if (field->where == KILN_ON_VERTEX && !is_own(field->name))
@@ -157,7 +159,7 @@ static kiln_status list_columns(kiln_embedded *e, const kiln_soup *surface, kiln
 }
 
 /* Where the surface begins, with edges how long. */
-static void note_begin(kiln_embedded *e, const kiln_soup *surface)
+static void note_begin(kiln_embedded *e, const kiln_soup *surface, uint32_t body)
 {
     double *values = e->now.values.data;
     size_t stride = e->stride, points = surface->points.count;
@@ -175,17 +177,19 @@ static void note_begin(kiln_embedded *e, const kiln_soup *surface)
     for (size_t i = 0; i < points; i++) {
         values[i * stride + KILN_FINE_EDGE] /= fmax(values[i * stride + KILN_FINE_MADE], 1.0);
         values[i * stride + KILN_FINE_MADE] = 0.0;
+        values[i * stride + KILN_FINE_ORIGIN] = body == KILN_NONE ? 0.0 : body;
     }
 }
 
-static kiln_status fill_columns(kiln_embedded *e, const kiln_soup *surface, kiln_error *error)
+static kiln_status fill_columns(kiln_embedded *e, const kiln_soup *surface, uint32_t body,
+                                kiln_error *error)
 {
     size_t points = surface->points.count;
     KILN_TRY(list_columns(e, surface, error));
     KILN_TRY(kiln_array_reserve(e->context, &e->now.values, e->stride * points + 1, error));
     e->now.values.count = e->stride * points;
     memset(e->now.values.data, 0, (e->stride * points + 1) * sizeof(double));
-    note_begin(e, surface);
+    note_begin(e, surface, body);
     for (size_t c = 0; c < e->columns.count; c++) {
         const kiln_embedded_column *column = &e->columns.data[c];
         const kiln_soup_field *field = kiln_soup_find_field(surface, KILN_ON_VERTEX, column->name);
@@ -196,7 +200,8 @@ static kiln_status fill_columns(kiln_embedded *e, const kiln_soup *surface, kiln
     return KILN_OK;
 }
 
-static kiln_status copy_surface(kiln_embedded *e, const kiln_soup *surface, kiln_error *error)
+static kiln_status copy_surface(kiln_embedded *e, const kiln_soup *surface, uint32_t body,
+                                kiln_error *error)
 {
     kiln_embedded_state *now = &e->now;
     size_t points = surface->points.count, triangles = surface->triangles.count;
@@ -211,7 +216,7 @@ static kiln_status copy_surface(kiln_embedded *e, const kiln_soup *surface, kiln
         now->triangles.data[now->triangles.count++] = surface->triangles.data[i];
     for (size_t i = 0; i < surface->triangle_tags.count; i++)
         now->tags.data[now->tags.count++] = surface->triangle_tags.data[i];
-    return fill_columns(e, surface, error);
+    return fill_columns(e, surface, body, error);
 }
 
 /* Material positions of where they are in the world. */
@@ -230,7 +235,7 @@ static kiln_status hang_all(kiln_embedded *e, const kiln_mesh *mesh, const kiln_
                             kiln_error *error)
 {
     size_t count = surface->points.count, bytes = (count + 1) * sizeof(kiln_begin_place);
-    KILN_TRY(copy_surface(e, surface, error));
+    KILN_TRY(copy_surface(e, surface, body, error));
     KILN_TRY(kiln_embedded_cover_rows(e, mesh, error));
     const kiln_soup_field *u = kiln_soup_find_field(surface, KILN_ON_VERTEX, "u");
     bool material = space == KILN_SPACE_MATERIAL || (u && u->components == 3);
@@ -284,43 +289,52 @@ kiln_status kiln_embedded_create(const kiln_mesh *mesh, const kiln_soup *surface
     return KILN_OK;
 }
 
-kiln_status kiln_embedded_move(kiln_embedded *e, const kiln_mesh *from, const kiln_mesh *to,
-                               kiln_space space, kiln_embedded_report *report, kiln_error *error)
+kiln_status kiln_embedded_hang_at(kiln_embedded *e, const kiln_mesh *mesh, kiln_space space,
+                                  const kiln_vec3 *points, kiln_embedded_report *report,
+                                  kiln_error *error)
 {
     kiln_embedded_report unread;
     report = report ? report : &unread;
     *report = (kiln_embedded_report){0};
     size_t count = e->now.u.count, bytes = (count + 1) * sizeof(kiln_begin_place);
-    size_t point_bytes = (count + 1) * sizeof(kiln_vec3);
-    KILN_TRY(kiln_embedded_cover_rows(e, to, error));
+    KILN_TRY(kiln_embedded_cover_rows(e, mesh, error));
     kiln_begin_place *places = kiln_resize(e->context, NULL, 0, bytes);
-    kiln_vec3 *points = kiln_resize(e->context, NULL, 0, point_bytes);
-    kiln_status status = places && points ? KILN_OK : kiln_fail_memory(error, bytes);
-    if (status == KILN_OK) {
-        if (space == KILN_SPACE_MATERIAL && count)
-            memcpy(points, e->now.u.data, count * sizeof *points);
-        else
-            status = kiln_embedded_positions(e, from, space, points, error);
-    }
-    if (status == KILN_OK) {
-        tree_work w = {.mesh = to,
-                       .positions = kiln_mesh_positions(to, space),
-                       .body = KILN_NONE,
-                       .points = points,
-                       .places = places};
-        status = search_tree(&w, e->context, count, error);
-    }
+    if (!places)
+        return kiln_fail_memory(error, bytes);
+    tree_work w = {.mesh = mesh,
+                   .positions = kiln_mesh_positions(mesh, space),
+                   .body = KILN_NONE,
+                   .points = points,
+                   .places = places};
+    kiln_status status = search_tree(&w, e->context, count, error);
     if (status == KILN_OK) {
         for (size_t t = 0; t < e->now.first.count; t++)
             e->now.first.data[t] = KILN_NONE;
         for (size_t i = 0; i < count; i++) {
-            kiln_embedded_hang(e, to, (uint32_t)i, places[i].tet, places[i].weight);
+            kiln_embedded_hang(e, mesh, (uint32_t)i, places[i].tet, places[i].weight);
             kiln_embedded_count(&places[i], report);
         }
         if (space != KILN_SPACE_MATERIAL)
-            status = take_places(e, to, points, error);
+            status = take_places(e, mesh, points, error);
     }
     kiln_release(e->context, places, bytes);
-    kiln_release(e->context, points, point_bytes);
+    return status;
+}
+
+kiln_status kiln_embedded_move(kiln_embedded *e, const kiln_mesh *from, const kiln_mesh *to,
+                               kiln_space space, kiln_embedded_report *report, kiln_error *error)
+{
+    size_t count = e->now.u.count, bytes = (count + 1) * sizeof(kiln_vec3);
+    kiln_vec3 *points = kiln_resize(e->context, NULL, 0, bytes);
+    if (!points)
+        return kiln_fail_memory(error, bytes);
+    kiln_status status = KILN_OK;
+    if (space == KILN_SPACE_MATERIAL && count)
+        memcpy(points, e->now.u.data, count * sizeof *points);
+    else
+        status = kiln_embedded_positions(e, from, space, points, error);
+    if (status == KILN_OK)
+        status = kiln_embedded_hang_at(e, to, space, points, report, error);
+    kiln_release(e->context, points, bytes);
     return status;
 }

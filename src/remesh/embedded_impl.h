@@ -16,13 +16,13 @@ typedef struct kiln_hang {
 } kiln_hang;
 
 /* What each vertex carries along beside its place: where it was at the begin, the length of edges
- * there, whether it came later; and the vertex fields of the surface as it was given. New vertices
- * have the mean of their edge. */
+ * there, whether it came later, of which body it was, and the vertex fields of the surface as it
+ * was given. New vertices have the mean of their edge. */
 typedef struct kiln_embedded_column {
     char name[KILN_NAME_SIZE];
     uint32_t components, offset; /* in the row of a vertex */
 } kiln_embedded_column;
-enum { KILN_FINE_START = 0, KILN_FINE_EDGE = 3, KILN_FINE_MADE = 4, KILN_FINE_OWN = 5 };
+enum { KILN_FINE_START = 0, KILN_FINE_EDGE = 3, KILN_FINE_MADE = 4, KILN_FINE_ORIGIN = 5 };
 
 /* All that a step may change. */
 typedef struct kiln_embedded_state {
@@ -97,6 +97,11 @@ kiln_vec3 kiln_frames_material(const kiln_frames *frames, const kiln_mesh *mesh,
 /* The way in the material of a way in the world. */
 kiln_vec3 kiln_frames_unmove(const kiln_frames *frames, const kiln_mesh *mesh,
                              const kiln_hang *hang, kiln_vec3 way);
+
+/* All vertices, in no list or in those of another mesh, where they are in a space of this one. */
+kiln_status kiln_embedded_hang_at(kiln_embedded *embedded, const kiln_mesh *mesh, kiln_space space,
+                                  const kiln_vec3 *points, kiln_embedded_report *report,
+                                  kiln_error *error);
 
 /* All lists anew, after vertices have come, gone or moved. */
 kiln_status kiln_embedded_relist(kiln_embedded *embedded, const kiln_mesh *mesh, kiln_error *error);

@@ -72,6 +72,17 @@ static double edge_at(const kiln_embedded *e, uint32_t a, uint32_t b)
     return 0.5 * (row_of(e, a)[KILN_FINE_EDGE] + row_of(e, b)[KILN_FINE_EDGE]);
 }
 
+/* Where they were at the begin says how far apart they ought to be only if they are of one body. */
+static bool are_kin(const kiln_embedded *e, uint32_t a, uint32_t b)
+{
+    return row_of(e, a)[KILN_FINE_ORIGIN] == row_of(e, b)[KILN_FINE_ORIGIN];
+}
+
+static double begin_distance(const kiln_embedded *e, uint32_t a, uint32_t b)
+{
+    return are_kin(e, a, b) ? distance(start_of(e, a), start_of(e, b)) : edge_at(e, a, b);
+}
+
 static bool is_made(const kiln_embedded *e, uint32_t v)
 {
     return row_of(e, v)[KILN_FINE_MADE] != 0.0;
@@ -80,7 +91,7 @@ static bool is_made(const kiln_embedded *e, uint32_t v)
 /* Over 1: too long. */
 static double longness(const kiln_embedded *e, const kiln_vec3 *x, uint32_t a, uint32_t b)
 {
-    double wanted = fmax(edge_at(e, a, b), distance(start_of(e, a), start_of(e, b)));
+    double wanted = fmax(edge_at(e, a, b), begin_distance(e, a, b));
     return distance(x[a], x[b]) / (LONG * wanted);
 }
 
@@ -89,7 +100,7 @@ static double shortness(const kiln_embedded *e, const kiln_vec3 *x, uint32_t a, 
 {
     double least = SHORT_MADE * edge_at(e, a, b);
     if (!is_made(e, a) && !is_made(e, b))
-        least = SHORT * fmin(edge_at(e, a, b), distance(start_of(e, a), start_of(e, b)));
+        least = SHORT * fmin(edge_at(e, a, b), begin_distance(e, a, b));
     return distance(x[a], x[b]) / least;
 }
 
@@ -195,7 +206,7 @@ static bool wants_flip(const refining *r, uint32_t side)
     uint32_t a = kiln_fine_from(f, side), b = kiln_fine_to(f, side);
     uint32_t c = kiln_fine_across(f, side), d = kiln_fine_across(f, other);
     bool begin = !is_made(f->e, a) && !is_made(f->e, b);
-    if (begin && distance(x[a], x[b]) < STRETCHED * distance(start_of(f->e, a), start_of(f->e, b)))
+    if (begin && distance(x[a], x[b]) < STRETCHED * begin_distance(f->e, a, b))
         return false;
     if (c == d || kiln_fine_tag(f, side) != kiln_fine_tag(f, other) || f->degree.data[a] <= 3 ||
         f->degree.data[b] <= 3)
@@ -386,14 +397,16 @@ static kiln_vec3 spike_at(const refining *r, uint32_t v)
     double edge, begin;
     if (f->ring.count > MOST)
         return kiln_v3(0, 0, 0);
+    bool kin = true;
     for (size_t i = 0; i < f->ring.count; i++) {
         uint32_t a = kiln_fine_to(f, f->ring.data[i]), b = kiln_fine_across(f, f->ring.data[i]);
+        kin = kin && are_kin(f->e, v, a);
         now[2 * i] = f->x.data[a], now[2 * i + 1] = f->x.data[b];
         then[2 * i] = start_of(f->e, a), then[2 * i + 1] = start_of(f->e, b);
     }
     double height = height_of(f, now, f->x.data[v], &normal, &edge);
     double before = fabs(height_of(f, then, start_of(f->e, v), &unused, &begin));
-    double most = edge * fmax(SPIKE, begin > 0.0 ? SHARPER * before / begin : 0.0);
+    double most = edge * fmax(SPIKE, kin && begin > 0.0 ? SHARPER * before / begin : 0.0);
     double beyond = fabs(height) - most;
     return beyond > 0.0 ? kiln_v3_scale(normal, height > 0.0 ? -DAMP * beyond : DAMP * beyond)
                         : kiln_v3(0, 0, 0);

@@ -25,7 +25,6 @@
 #include <string.h>
 
 #define KILN_FIELD_CONDITION "basis_condition"
-#define KILN_FIELD_BODY      "body"
 
 /* Steps without another look after a remesh that merged, and at most after one that did not help.
  */

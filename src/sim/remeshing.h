@@ -26,4 +26,7 @@ typedef struct kiln_remesh_work {
 void kiln_remesh_measure(const kiln_remesh_work *work, kiln_stats *stats);
 void kiln_remesh_measure_energy(const kiln_energy_report *report, kiln_stats *stats);
 
+/* Of tets, where bodies may merge: the body whose matter they are. */
+#define KILN_FIELD_BODY "body"
+
 #endif

@@ -1,7 +1,10 @@
 /* The module of the fine surfaces that hang in bodies: seen, never felt. */
 #include "fem/plasticity.h"
 #include "remesh/embedded.h"
+#include "sim/remeshing.h"
 #include "sim/world_impl.h"
+
+#include <stdint.h>
 
 typedef struct surfaces {
     kiln_world *world;
@@ -111,19 +114,81 @@ static kiln_status material_moved(void *self, kiln_error *error)
     return KILN_OK;
 }
 
-/* In a pass they are hung anew where their tets changed; in another mesh they stay where they are
- * in the world. */
+static uint32_t root_of(const uint32_t *root, uint32_t body)
+{
+    while (root[body] != body)
+        body = root[body];
+    return body;
+}
+
+/* Bodies with matter in one part of the new mesh are one; root[body] is the lowest, or a body on
+ * the way to it. */
+static void find_joined(const kiln_mesh *to, uint32_t *root, size_t bodies)
+{
+    const kiln_field *field = kiln_mesh_field(to, KILN_ON_TET, KILN_FIELD_BODY);
+    const uint32_t *body = field ? (const uint32_t *)(const void *)field->data : NULL;
+    for (uint32_t b = 0; b < bodies; b++)
+        root[b] = b;
+    for (uint32_t t = 0; t < to->table[KILN_ON_TET].used && body; t++) {
+        if (!kiln_tet_live(to, t))
+            continue;
+        uint32_t a = root_of(root, to->parts.data[to->info[t].part].body);
+        uint32_t b = root_of(root, body[t]);
+        root[a > b ? a : b] = a > b ? b : a;
+    }
+}
+
+/* To another mesh they go where they are in the world; those of bodies that became one, as one. */
+static kiln_status carry_joined(const surfaces *s, const kiln_mesh *to, const uint32_t *root,
+                                uint32_t first, kiln_embedded **list, uint32_t *bodies,
+                                kiln_error *error)
+{
+    const kiln_world *world = s->world;
+    size_t count = 0, carried = 0;
+    bool done;
+    for (uint32_t b = first; b < world->scene->bodies.count; b++)
+        if (root_of(root, b) == first) {
+            carried += s->list[b] != NULL;
+            list[count] = s->list[b];
+            bodies[count++] = b;
+        }
+    if (carried == 0)
+        return KILN_OK;
+    KILN_TRY(kiln_embedded_unite(list, bodies, count, world->mesh, to, &done, error));
+    for (size_t i = 0; i < count && !done; i++)
+        if (list[i])
+            KILN_TRY(kiln_embedded_move(list[i], world->mesh, to, KILN_SPACE_WORLD, NULL, error));
+    return KILN_OK;
+}
+
+static kiln_status carry_to(const surfaces *s, const kiln_mesh *to, kiln_error *error)
+{
+    kiln_context *context = s->world->context;
+    size_t count = s->world->scene->bodies.count;
+    size_t size = count * sizeof(kiln_embedded *), numbers = 2 * count * sizeof(uint32_t);
+    kiln_embedded **list = kiln_resize(context, NULL, 0, size);
+    uint32_t *root = kiln_resize(context, NULL, 0, numbers);
+    kiln_status status = list && root ? KILN_OK : kiln_fail_memory(error, size + numbers);
+    if (status == KILN_OK)
+        find_joined(to, root, count);
+    for (uint32_t b = 0; b < count && status == KILN_OK; b++)
+        if (root_of(root, b) == b)
+            status = carry_joined(s, to, root, b, list, root + count, error);
+    kiln_release(context, list, size);
+    kiln_release(context, root, numbers);
+    return status;
+}
+
+/* In a pass they are hung anew where their tets changed. */
 static kiln_status carry(void *self, const kiln_mesh *to, kiln_error *error)
 {
     surfaces *s = self;
-    const kiln_mesh *mesh = s->world->mesh;
     KILN_TRY(save(s, error));
-    for (size_t i = 0; i < s->world->scene->bodies.count; i++) {
-        kiln_embedded *e = s->list[i];
-        if (e)
-            KILN_TRY(to ? kiln_embedded_move(e, mesh, to, KILN_SPACE_WORLD, NULL, error)
-                        : kiln_embedded_rehang(e, mesh, NULL, error));
-    }
+    if (to)
+        return carry_to(s, to, error);
+    for (size_t i = 0; i < s->world->scene->bodies.count; i++)
+        if (s->list[i])
+            KILN_TRY(kiln_embedded_rehang(s->list[i], s->world->mesh, NULL, error));
     return KILN_OK;
 }
 

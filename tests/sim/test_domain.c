@@ -1,11 +1,13 @@
 /* Whole-domain remeshing inside a run, and bodies that merge by it. */
 #include "fem/offset.h"
 #include "geom/tet_quality.h"
+#include "remesh/surface_union.h"
 #include "scenes.h"
 #include "sim/keep_energy.h"
 #include "sim/world_impl.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static kiln_context *context;
@@ -175,6 +177,54 @@ START_TEST(dough_merges_and_rubber_does_not)
 }
 END_TEST
 
+/* Fine surfaces of lumps that became one are one, closed; the other body has none any more. Steps
+ * that go on refine it. */
+START_TEST(fine_surfaces_of_dough_are_one)
+{
+    begin(2);
+    dough();
+    ball(-1.06, 2.0);
+    ball(1.06, -1.0);
+    for (size_t b = 0; b < 2; b++) {
+        kiln_scene_body *body = &scene->bodies.data[b];
+        body->surface = kiln_test_soup(context, "ball", "h=0.2");
+        body->surface.tets.count = body->surface.tet_tags.count = 0;
+        for (size_t i = 0; i < body->surface.points.count; i++)
+            body->surface.points.data[i].x += b ? 1.06 : -1.06;
+    }
+    kiln_world *world = scene_world(scene);
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    kiln_soup soup;
+    for (int i = 0; i < 20 && mesh->parts.count == 2; i++)
+        scene_step(world, scene->duration);
+    ck_assert_uint_eq(mesh->parts.count, 1);
+    for (int i = 0; i < 4; i++) {
+        scene_step(world, scene->duration);
+        ck_assert_int_eq(kiln_world_surface(world, 1, &soup, NULL), KILN_OK);
+        ck_assert_uint_eq(soup.triangles.count, 0);
+        ck_assert_int_eq(kiln_world_restore_surface(world, 1, &soup, NULL), KILN_OK);
+        kiln_soup_free(&soup);
+        ck_assert_int_eq(kiln_world_surface(world, 0, &soup, NULL), KILN_OK);
+        kiln_shell shell = {0};
+        bool closed;
+        shell.triangles.data = soup.triangles.data, shell.triangles.count = soup.triangles.count;
+        ck_assert_int_eq(kiln_shell_is_closed(context, &shell, &closed, NULL), KILN_OK);
+        ck_assert(closed);
+        uint8_t *seen = calloc(soup.points.count, 1);
+        size_t vertices = 0;
+        for (size_t k = 0; k < 3 * soup.triangles.count; k++) {
+            uint32_t v = soup.triangles.data[k / 3].v[k % 3];
+            vertices += !seen[v];
+            seen[v] = 1;
+        }
+        free(seen);
+        ck_assert_uint_eq(vertices, soup.triangles.count / 2 + 2); /* one sphere: Euler */
+        kiln_soup_free(&soup);
+    }
+    end(world);
+}
+END_TEST
+
 static void box(double x, double speed)
 {
     kiln_scene_body *body = scene_body(scene, "box", "n=4");
@@ -335,6 +385,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(cases, a_sheared_block_is_remeshed_and_keeps_its_matter);
     tcase_add_test(cases, flat_sides_that_merge_bring_nothing);
     tcase_add_test(cases, dough_merges_and_rubber_does_not);
+    tcase_add_test(cases, fine_surfaces_of_dough_are_one);
     tcase_add_test(cases, a_mesh_that_would_be_worse_is_not_taken);
     tcase_add_test(cases, sizes_and_merging_go_together);
     tcase_add_test(cases, what_is_too_much_energy_flows_away);
