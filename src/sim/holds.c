@@ -21,6 +21,14 @@ static kiln_status note_places(kiln_world *world, const char *field, kiln_error 
     return KILN_OK;
 }
 
+void kiln_hold_name_origin(const kiln_scene *scene, size_t row, char name[KILN_HOLD_NAME])
+{
+    if (scene->holds.data[row].from > 0.0)
+        snprintf(name, KILN_HOLD_NAME, "hold%u", (unsigned)row + 1);
+    else
+        snprintf(name, KILN_HOLD_NAME, KILN_FIELD_ORIGIN);
+}
+
 kiln_status kiln_boundary_make_hold(kiln_boundary *b, size_t row, kiln_error *error)
 {
     kiln_world *world = b->world;
@@ -33,10 +41,7 @@ kiln_status kiln_boundary_make_hold(kiln_boundary *b, size_t row, kiln_error *er
     if (set->vertices.count == 0)
         return kiln_said_fail(world->scene, &hold->said, error, "selects no vertex");
     set->late = hold->from > 0.0;
-    if (set->late)
-        snprintf(set->origin, sizeof set->origin, "hold%u", (unsigned)row + 1);
-    else
-        snprintf(set->origin, sizeof set->origin, KILN_FIELD_ORIGIN);
+    kiln_hold_name_origin(world->scene, row, set->origin);
     if (kiln_mesh_field(world->mesh, KILN_ON_VERTEX, set->origin))
         return KILN_OK;
     KILN_TRY(kiln_mesh_add_field(world->mesh, set->origin, KILN_ON_VERTEX, KILN_F64, 3,
