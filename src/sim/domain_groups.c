@@ -247,6 +247,7 @@ static void add_up(const groups *all)
         sum->tets_after += g->fresh->table[KILN_ON_TET].live;
         sum->volume_before += g->report.volume_before;
         sum->volume_after += g->report.volume_after;
+        sum->overlap += kiln_mesh_volume(g->old) - g->report.volume_before;
         sum->transfer_seconds += g->report.transfer_seconds;
     }
 }

@@ -23,7 +23,8 @@ typedef struct kiln_domain_wish {
 typedef struct kiln_domain_tally {
     size_t groups, parts, tets_before, tets_after;
     double volume_before, volume_after, transfer_seconds;
-    bool said; /* the log has the reason why some were put off */
+    double overlap; /* m^3 that two bodies had filled, and one does now */
+    bool said;      /* the log has the reason why some were put off */
     KILN_ARRAY_OF(uint8_t)
     fresh; /* [tet of the new mesh] of a part that was remeshed */
 } kiln_domain_tally;

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-/* A new face lies on an old one that is as near as this part of its longest edge, and looks the
- * same way by this cosine. */
-static const double NEAR = 0.3, ALIKE = 0.7;
+/* A new face lies on old ones that look the same way by this cosine, when its centre and corners
+ * are as near to them as this part of its longest edge. */
+static const double NEAR = 0.15, ALIKE = 0.7;
 
 typedef struct old_face {
     kiln_vec3 p[3], normal;
@@ -68,17 +68,20 @@ static double distance2_if_alike(void *user, uint32_t item, kiln_vec3 p)
                : kiln_closest_on_triangle(p, face->p).distance2;
 }
 
-/* The row of the old face that the new one lies on; KILN_NONE. */
+/* The row of the old face that the middle of the new one lies on; KILN_NONE. */
 static uint32_t row_below(skin *s, const old_face *face)
 {
     const kiln_vec3 *p = face->p;
     kiln_vec3 centre = kiln_v3_scale(kiln_v3_add(kiln_v3_add(p[0], p[1]), p[2]), 1.0 / 3.0);
+    const kiln_vec3 asked[4] = {p[0], p[1], p[2], centre};
     double longest2 = 0.0;
     for (int k = 0; k < 3; k++)
         longest2 = fmax(longest2, kiln_v3_norm2(kiln_v3_sub(p[k], p[(k + 1) % 3])));
+    uint32_t item = 0;
     s->normal = face->normal;
-    uint32_t item =
-        kiln_bvh_closest(&s->tree, centre, NEAR * NEAR * longest2, distance2_if_alike, s, NULL);
+    for (int k = 0; k < 4 && item != KILN_BVH_NONE; k++)
+        item = kiln_bvh_closest(&s->tree, asked[k], NEAR * NEAR * longest2, distance2_if_alike, s,
+                                NULL);
     return item == KILN_BVH_NONE ? KILN_NONE : s->rows.data[item];
 }
 

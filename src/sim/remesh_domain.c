@@ -25,6 +25,8 @@
  */
 enum { GRAIN = 1024, MERGE_REST = 8, FAILURE_REST = 16, REFUSAL_REST = 4, LONGEST_REST = 64 };
 enum { BATCH = 512 };
+/* Of the volume: bodies that overlap by more when they become one are worth a word. */
+static const double OVERLAP = 1e-3;
 /* A remesh is worth its price when it brings the worst condition below this part of the limit. */
 static const double HELPED = 0.8;
 
@@ -420,6 +422,16 @@ static void report(const look *l, const look *after, const kiln_domain_tally *su
              l->worst_quality, after->worst_quality, seconds);
 }
 
+static void warn_of_overlap(const kiln_world *world, const kiln_domain_tally *sum)
+{
+    if (sum->overlap > OVERLAP * sum->volume_before)
+        kiln_log(world->context, KILN_LOG_WARNING,
+                 "bodies that have become one at %.4g s overlapped by %.3g %% of their volume: so "
+                 "much matter is compressed, and has the energy of that; contact = true keeps "
+                 "bodies apart until they are one",
+                 world->state.clock.time, 100.0 * sum->overlap / sum->volume_before);
+}
+
 static void free_look(look *l)
 {
     kiln_context *context = l->world->context;
@@ -458,6 +470,7 @@ static kiln_status take(const look *l, kiln_mesh *mesh, kiln_domain_tally *sum, 
         /* Places of the step before are not those of vertices. */
         l->world->state.clock.h_before = 0.0;
         report(l, &after, sum, energy, kiln_wall_seconds() - started);
+        warn_of_overlap(l->world, sum);
     }
     free_look(&after);
     return status;
