@@ -3,21 +3,14 @@
 #include <string.h>
 
 const kiln_module *const kiln_modules[] = {
-    &kiln_module_obstacles,
-    &kiln_module_velocity_field,
-    &kiln_module_materials,
-    &kiln_module_boundary,
-    &kiln_module_gravity,
-    &kiln_module_contact,
-    &kiln_module_flow,
-    &kiln_module_forces,
-    &kiln_module_surfaces,
-    &kiln_module_probes,
-    &kiln_module_pressed,
-    &kiln_module_remesh_domain, /* before the repairs of single tets */
-    &kiln_module_remesh_local,
-    &kiln_module_remesh_energy,
-    NULL,
+    &kiln_module_obstacles,     &kiln_module_velocity_field,
+    &kiln_module_materials,     &kiln_module_boundary,
+    &kiln_module_gravity,       &kiln_module_contact,
+    &kiln_module_flow,          &kiln_module_forces,
+    &kiln_module_surfaces,      &kiln_module_probes,
+    &kiln_module_pressed,       &kiln_module_remesh_local,
+    &kiln_module_remesh_domain, /* for what repairs of single tets could not mend */
+    &kiln_module_remesh_energy, NULL,
 };
 _Static_assert(sizeof kiln_modules / sizeof kiln_modules[0] <= KILN_MODULE_ROOM + 1,
                "a world has room for every module");

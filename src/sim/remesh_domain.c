@@ -21,10 +21,15 @@
 
 #define KILN_FIELD_CONDITION "basis_condition"
 
-/* Steps without another look after a remesh that merged, and at most after one that did not help.
- */
+/* Steps, as long as the scene would have them, without another look after a remesh that merged, and
+ * at most after one that did not help. Shorter ones are more of them: contact keeps bodies apart
+ * for that long, and a new mesh costs as much as many steps. */
 enum { GRAIN = 1024, MERGE_REST = 8, FAILURE_REST = 16, REFUSAL_REST = 4, LONGEST_REST = 64 };
 enum { BATCH = 512 };
+static const double MOST_SHORTENED = 0.1;
+/* Of the tets of a part, those that may have changed much: in a large one some always have, and new
+ * meshes have tets as flat as they are. */
+static const double CHANGED = 1e-3;
 /* Of the volume: bodies that overlap by more when they become one are worth a word. */
 static const double OVERLAP = 1e-3;
 /* A remesh is worth its price when it brings the worst condition below this part of the limit. */
@@ -48,6 +53,7 @@ typedef struct domain {
     const kiln_scene_remesh *settings;
     domain_state state;
     kiln_remesh_work work; /* of the last step */
+    double shortened;      /* how many steps like it make one of the scene's; at least 1 */
 } domain;
 
 typedef struct look {
@@ -234,18 +240,32 @@ static void measure_all(look *l)
     }
 }
 
-static void find_bad_parts(look *l)
+static void ask_for(look *l, uint32_t part, cause why)
+{
+    l->due.data[part] = 1;
+    if (l->why == CAUSE_NONE || why < l->why)
+        l->why = why;
+}
+
+static kiln_status find_bad_parts(look *l, kiln_error *error)
 {
     const kiln_mesh *mesh = l->world->mesh;
+    kiln_u32_array changed = {0};
+    KILN_TRY(kiln_array_reserve(l->world->context, &changed, mesh->parts.count, error));
+    memset(changed.data, 0, mesh->parts.count * sizeof *changed.data);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
         uint32_t part = mesh->info[t].part;
         cause why = l->flows.data[part] ? judge(l, t) : CAUSE_NONE;
-        if (why == CAUSE_NONE)
-            continue;
-        l->due.data[part] = 1;
-        if (l->why == CAUSE_NONE || why < l->why)
-            l->why = why;
+        if (why == CAUSE_CHANGE)
+            changed.data[part]++;
+        else if (why != CAUSE_NONE)
+            ask_for(l, part, why);
     }
+    for (uint32_t p = 0; p < mesh->parts.count; p++)
+        if (changed.data[p] > CHANGED * mesh->parts.data[p].tets)
+            ask_for(l, p, CAUSE_CHANGE);
+    kiln_array_free(l->world->context, &changed);
+    return KILN_OK;
 }
 
 static uint32_t root(const look *l, uint32_t part)
@@ -320,7 +340,7 @@ static kiln_status look_around(look *l, kiln_error *error)
     for (uint32_t p = 0; p < parts; p++)
         l->group.data[p] = p;
     if (step >= state->remesh_from && is_global(l->domain->settings))
-        find_bad_parts(l);
+        KILN_TRY(find_bad_parts(l, error));
     if (may_merge || (l->why != CAUSE_NONE && l->domain->settings->merge > 0.0))
         KILN_TRY(find_near_parts(l, may_merge, error));
     spread(l);
@@ -357,16 +377,21 @@ static kiln_status adopt(kiln_world *world, kiln_mesh *mesh, kiln_domain_tally *
     return kiln_world_changed(world, &all, error);
 }
 
+static uint64_t after(const domain *d, uint64_t steps)
+{
+    return d->world->state.step + (uint64_t)ceil((double)steps * d->shortened);
+}
+
 /* When to look again: at once after a remesh that helped, ever later after some that did not. */
-static void rest(const look *before, const look *after)
+static void rest(const look *before, const look *now)
 {
     domain_state *state = &before->domain->state;
     uint64_t step = before->world->state.step;
     state->remeshes++;
-    state->merge_from = step + MERGE_REST;
+    state->merge_from = after(before->domain, MERGE_REST);
     if (before->why == CAUSE_MERGE)
         return;
-    bool helped = after->worst_condition < HELPED * before->domain->settings->condition;
+    bool helped = now->worst_condition < HELPED * before->domain->settings->condition;
     state->remesh_rest = helped                                  ? 1
                          : state->remesh_rest == 0               ? 2
                          : state->remesh_rest * 2 < LONGEST_REST ? state->remesh_rest * 2
@@ -376,7 +401,7 @@ static void rest(const look *before, const look *after)
 
 static void wait(domain *d, uint64_t steps)
 {
-    d->state.remesh_from = d->state.merge_from = d->world->state.step + steps;
+    d->state.remesh_from = d->state.merge_from = after(d, steps);
 }
 
 /* No new mesh was good enough: matter is elsewhere some steps later. */
@@ -544,13 +569,20 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     return add_history(world, error);
 }
 
+/* What is much shorter is so for a moment, to meet a frame. */
+static double shortened_by(const kiln_world *world, const kiln_moment *moment)
+{
+    double length = moment->end - moment->begin, dt = world->scene->pace.dt;
+    return length > MOST_SHORTENED * dt ? fmax(1.0, dt / length) : 1.0;
+}
+
 static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
 {
-    (void)moment;
     domain *d = self;
     double started = kiln_wall_seconds();
     look l = {.domain = d, .world = d->world};
     d->work = (kiln_remesh_work){0};
+    d->shortened = shortened_by(d->world, moment);
     kiln_status status = look_around(&l, error);
     d->work.size_seconds = kiln_wall_seconds() - started;
     if (status == KILN_OK && l.why != CAUSE_NONE)
