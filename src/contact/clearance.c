@@ -26,8 +26,10 @@ static void corners_of(const search *s, uint32_t face, uint32_t v[3], kiln_vec3 
 
 static bool is_new(const search *s, uint32_t face)
 {
-    uint32_t since = s->rules->since;
-    return since == KILN_SINCE_EVER || s->mesh->info[s->mesh->face[face].at / 4].changed > since;
+    uint32_t since = s->rules->since, tet = s->mesh->face[face].at / 4;
+    if (s->rules->made)
+        return s->rules->made[tet];
+    return since == KILN_SINCE_EVER || s->mesh->info[tet].changed > since;
 }
 
 static uint32_t body_of(const search *s, uint32_t face)

@@ -22,6 +22,7 @@ kiln_crossings;
 typedef struct kiln_clearance_rules {
     uint32_t since; /* of faces of tets made after the mesh's clock was that (KILN_SINCE_EVER: all)
                        against all faces, */
+    const uint8_t *made;          /* [tet] or of these; NULL: by the clock */
     const kiln_pair_table *table; /* of bodies that meet (NULL: all) */
     double gap;                   /* m, 0 allowed; of faces without a common vertex */
     const double *clearance; /* [body] m, beside the gap: of two bodies the mean, before a wall half

@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 #include "geom/distance.h"
+#include "geom/triangle_overlap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -181,6 +182,50 @@ static kiln_status list_pairs(const search *s, const uint32_t *other, kiln_bvh_p
     return KILN_OK;
 }
 
+/* Pairs of parts whose surfaces pass through each other. */
+typedef struct crossing {
+    const search *s;
+    kiln_bvh_pair_array *out;
+    kiln_status status;
+    kiln_error *error;
+} crossing;
+
+static bool visit_pairs(void *user, const kiln_bvh_pair *pairs, size_t count)
+{
+    crossing *c = user;
+    for (size_t i = 0; i < count && c->status == KILN_OK; i++) {
+        uint32_t a = part_of(c->s, pairs[i].a), b = part_of(c->s, pairs[i].b), v[3], w[3];
+        if (a == b)
+            continue;
+        corners(c->s, pairs[i].a, v);
+        corners(c->s, pairs[i].b, w);
+        const kiln_vec3 *x = c->s->x;
+        if (kiln_triangle_overlap((const kiln_vec3[3]){x[v[0]], x[v[1]], x[v[2]]},
+                                  (const kiln_vec3[3]){x[w[0]], x[w[1]], x[w[2]]}) <
+            KILN_OVERLAP_CROSS)
+            continue;
+        kiln_bvh_pair pair = {a < b ? a : b, a < b ? b : a};
+        c->status = kiln_array_push(c->s->mesh->context, c->out, pair, c->error);
+    }
+    return c->status == KILN_OK;
+}
+
+/* Bodies that are far into each other have no sides that face each other near by. */
+static kiln_status find_crossing(search *s, kiln_bvh_pair_array *out, kiln_error *error)
+{
+    kiln_context *context = s->mesh->context;
+    kiln_u32_array own = {0};
+    KILN_TRY(kiln_array_reserve(context, &own, 3 * s->faces.count, error));
+    for (uint32_t i = 0; i < s->faces.count; i++)
+        corners(s, i, own.data + 3 * (size_t)i);
+    kiln_status status = kiln_bvh_set_vertices(&s->tree, own.data, 3, error);
+    kiln_array_free(context, &own);
+    KILN_TRY(status);
+    crossing c = {.s = s, .out = out, .error = error};
+    kiln_bvh_visit_self_overlap(&s->tree, visit_pairs, &c);
+    return c.status;
+}
+
 static kiln_status look(search *s, kiln_nearby *out, kiln_error *error)
 {
     kiln_context *context = s->mesh->context;
@@ -193,6 +238,7 @@ static kiln_status look(search *s, kiln_nearby *out, kiln_error *error)
     kiln_array_free(context, &boxes);
     KILN_TRY(status);
     kiln_parallel_for(context, vertices, GRAIN, look_chunk, s);
+    KILN_TRY(find_crossing(s, &out->facing, error));
     KILN_TRY(list_pairs(s, s->other, &out->facing, error));
     return list_pairs(s, s->close, &out->close, error);
 }

@@ -1,6 +1,7 @@
 /* Where surfaces have come so near to each other that a whole-domain remesh is to join them (VPF
  * fig. 4): a surface vertex and a face that looks back at it across a gap narrower than `gap` of
- * the edges there. Of the same part, places that are near along the surface too do not count. */
+ * the edges there, or surfaces of two parts that pass through each other. Of the same part, places
+ * that are near along the surface too do not count. */
 #ifndef KILN_REMESH_NEARBY_H
 #define KILN_REMESH_NEARBY_H
 
@@ -9,7 +10,7 @@
 
 /* Pairs of parts in ascending order, each once. */
 typedef struct kiln_nearby {
-    kiln_bvh_pair_array facing; /* a <= b; a part with itself where it folds */
+    kiln_bvh_pair_array facing; /* or crossing; a <= b; a part with itself where it folds */
     kiln_bvh_pair_array close;  /* a < b: so near, whatever their surfaces look at */
 } kiln_nearby;
 

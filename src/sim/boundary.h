@@ -7,9 +7,11 @@
 
 /* The vertices of a hold, and the vertex field with the places its ways begin at: those of the
  * start, or for a hold that begins later those where it caught them. */
+enum { KILN_HOLD_NAME = 24 };
+
 typedef struct kiln_hold_set {
     kiln_u32_array vertices; /* ascending */
-    char origin[24];
+    char origin[KILN_HOLD_NAME];
     bool late;
     int flat;        /* bit c: along axis c they all began at one level: a wall */
     double level[3]; /* m */
@@ -46,6 +48,8 @@ kiln_status kiln_boundary_gather(const kiln_mesh *mesh, kiln_where where, size_t
                                  kiln_error *error);
 
 /* holds.c. */
+/* The vertex field of the places where a hold has caught its vertices. */
+void kiln_hold_name_origin(const kiln_scene *scene, size_t row, char name[KILN_HOLD_NAME]);
 kiln_status kiln_boundary_make_hold(kiln_boundary *b, size_t row, kiln_error *error);
 /* Vertices that remeshing has made at walls begin at their level, to rounding: they are
  * interpolated from vertices which are not all at the wall, and what is off by a millionth is no

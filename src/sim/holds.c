@@ -65,6 +65,14 @@ kiln_status kiln_boundary_level(const kiln_boundary *b, kiln_error *error)
     return KILN_OK;
 }
 
+void kiln_hold_name_origin(const kiln_scene *scene, size_t row, char name[KILN_HOLD_NAME])
+{
+    if (scene->holds.data[row].from > 0.0)
+        snprintf(name, KILN_HOLD_NAME, "hold%u", (unsigned)row + 1);
+    else
+        snprintf(name, KILN_HOLD_NAME, KILN_FIELD_ORIGIN);
+}
+
 kiln_status kiln_boundary_make_hold(kiln_boundary *b, size_t row, kiln_error *error)
 {
     kiln_world *world = b->world;
@@ -78,10 +86,7 @@ kiln_status kiln_boundary_make_hold(kiln_boundary *b, size_t row, kiln_error *er
         return kiln_said_fail(world->scene, &hold->said, error, "selects no vertex");
     set->late = hold->from > 0.0;
     find_levels(world, hold, set);
-    if (set->late)
-        snprintf(set->origin, sizeof set->origin, "hold%u", (unsigned)row + 1);
-    else
-        snprintf(set->origin, sizeof set->origin, KILN_FIELD_ORIGIN);
+    kiln_hold_name_origin(world->scene, row, set->origin);
     if (kiln_mesh_field(world->mesh, KILN_ON_VERTEX, set->origin))
         return KILN_OK;
     KILN_TRY(kiln_mesh_add_field(world->mesh, set->origin, KILN_ON_VERTEX, KILN_F64, 3,

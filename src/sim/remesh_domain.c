@@ -9,32 +9,29 @@
 #include "base/parallel.h"
 #include "fem/offset.h"
 #include "geom/tet_quality.h"
-#include "mesh/divide.h"
 #include "mesh/reorder.h"
 #include "mesh/rewind.h"
-#include "remesh/domain.h"
-#include "remesh/nearby.h"
-#include "remesh/transfer.h"
+#include "sim/domain_groups.h"
 #include "sim/keep_energy.h"
 #include "sim/remeshing.h"
 #include "topology/assign.h"
-#include "topology/crossing.h"
-#include "topology/features.h"
 
 #include <math.h>
 #include <string.h>
 
 #define KILN_FIELD_CONDITION "basis_condition"
 
-/* Steps without another look after a remesh that merged, and at most after one that did not help.
- */
+/* Steps, as long as the scene would have them, without another look after a remesh that merged, and
+ * at most after one that did not help. Shorter ones are more of them: contact keeps bodies apart
+ * for that long, and a new mesh costs as much as many steps. */
 enum { GRAIN = 1024, MERGE_REST = 8, FAILURE_REST = 16, REFUSAL_REST = 4, LONGEST_REST = 64 };
 enum { BATCH = 512 };
-/* What a new mesh may have more or less of the volume: all of that is stretch. Flat sides that
- * merge across a gap have more; they are let come nearer first. */
-static const double SAME_VOLUME = 2e-4;
-/* Edges of bodies that flow are features no longer when they turn by less; radians. */
-static const double BLUNT = 0.52;
+static const double MOST_SHORTENED = 0.1;
+/* Of the tets of a part, those that may have changed much: in a large one some always have, and new
+ * meshes have tets as flat as they are. */
+static const double CHANGED = 1e-3;
+/* Of the volume: bodies that overlap by more when they become one are worth a word. */
+static const double OVERLAP = 1e-3;
 /* A remesh is worth its price when it brings the worst condition below this part of the limit. */
 static const double HELPED = 0.8;
 
@@ -56,6 +53,7 @@ typedef struct domain {
     const kiln_scene_remesh *settings;
     domain_state state;
     kiln_remesh_work work; /* of the last step */
+    double shortened;      /* how many steps like it make one of the scene's; at least 1 */
 } domain;
 
 typedef struct look {
@@ -242,18 +240,32 @@ static void measure_all(look *l)
     }
 }
 
-static void find_bad_parts(look *l)
+static void ask_for(look *l, uint32_t part, cause why)
+{
+    l->due.data[part] = 1;
+    if (l->why == CAUSE_NONE || why < l->why)
+        l->why = why;
+}
+
+static kiln_status find_bad_parts(look *l, kiln_error *error)
 {
     const kiln_mesh *mesh = l->world->mesh;
+    kiln_u32_array changed = {0};
+    KILN_TRY(kiln_array_reserve(l->world->context, &changed, mesh->parts.count, error));
+    memset(changed.data, 0, mesh->parts.count * sizeof *changed.data);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++) {
         uint32_t part = mesh->info[t].part;
         cause why = l->flows.data[part] ? judge(l, t) : CAUSE_NONE;
-        if (why == CAUSE_NONE)
-            continue;
-        l->due.data[part] = 1;
-        if (l->why == CAUSE_NONE || why < l->why)
-            l->why = why;
+        if (why == CAUSE_CHANGE)
+            changed.data[part]++;
+        else if (why != CAUSE_NONE)
+            ask_for(l, part, why);
     }
+    for (uint32_t p = 0; p < mesh->parts.count; p++)
+        if (changed.data[p] > CHANGED * mesh->parts.data[p].tets)
+            ask_for(l, p, CAUSE_CHANGE);
+    kiln_array_free(l->world->context, &changed);
+    return KILN_OK;
 }
 
 static uint32_t root(const look *l, uint32_t part)
@@ -328,160 +340,16 @@ static kiln_status look_around(look *l, kiln_error *error)
     for (uint32_t p = 0; p < parts; p++)
         l->group.data[p] = p;
     if (step >= state->remesh_from && is_global(l->domain->settings))
-        find_bad_parts(l);
+        KILN_TRY(find_bad_parts(l, error));
     if (may_merge || (l->why != CAUSE_NONE && l->domain->settings->merge > 0.0))
         KILN_TRY(find_near_parts(l, may_merge, error));
     spread(l);
     return KILN_OK;
 }
 
-/* The rim of what is held or loaded, and of what has a tag of its own, stays. */
-static bool same_patch(const kiln_mesh *mesh, uint32_t f, uint32_t g, void *user)
-{
-    (void)user;
-    const kiln_field *sets = kiln_mesh_field(mesh, KILN_ON_FACE, KILN_FIELD_SETS);
-    return mesh->face[f].tag == mesh->face[g].tag &&
-           (!sets || memcmp(sets->data + (size_t)f * sets->stride,
-                            sets->data + (size_t)g * sets->stride, sets->stride) == 0);
-}
-
-/* Of a mesh that is not the world's yet. `fresh`: a part made of several belongs to the first of
- * their bodies. */
-static kiln_status find_features(kiln_mesh *mesh, bool fresh, kiln_error *error)
-{
-    kiln_txn txn = kiln_txn_begin(mesh);
-    kiln_verdict verdict = txn.depth ? KILN_ACCEPTED : KILN_REFUSED_MEMORY;
-    if (verdict == KILN_ACCEPTED)
-        verdict = kiln_features_forget(&txn, KILN_SPACE_WORLD, BLUNT, same_patch, NULL);
-    if (verdict == KILN_ACCEPTED && fresh)
-        verdict = kiln_parts_join_bodies(&txn, column_u32(mesh, KILN_FIELD_BODY));
-    if (txn.depth)
-        verdict = kiln_txn_settle(&txn, verdict);
-    return verdict == KILN_ACCEPTED ? KILN_OK : kiln_txn_fail(verdict, error);
-}
-
-/* Sums over the groups that were remeshed. */
-typedef struct tally {
-    size_t groups, parts, tets_before, tets_after;
-    double volume_before, volume_after, transfer_seconds;
-    double energy_before, energy_after; /* of the world */
-    KILN_ARRAY_OF(uint8_t)
-    fresh; /* [tet of the new mesh] of a part that was remeshed */
-} tally;
-
-/* NULL: its tets would be worse than what is asked for, and than the old ones. */
-static kiln_status find_good_mesh(const kiln_scene_remesh *remesh, const kiln_mesh *old,
-                                  kiln_mesh **out, kiln_domain_report *report, kiln_error *error)
-{
-    const kiln_transfer_options transfer = {.mass = KILN_FIELD_MASS, .even = KILN_FIELD_EVEN};
-    kiln_domain_options options = kiln_domain_default_options();
-    if (is_global(remesh)) {
-        options.size = remesh->size;
-        options.size_field = KILN_FIELD_START_SIZE;
-        options.size_min = remesh->size_min;
-        options.size_max = remesh->size_max;
-    }
-    options.gap = remesh->merge;
-    options.feature_angle = KILN_PI;
-    options.transfer = &transfer;
-    options.least = remesh->quality;
-    options.most_lost = options.most_gained = SAME_VOLUME;
-    return kiln_domain_remesh(old, &options, out, report, error);
-}
-
-/* The group's parts become `fresh`. */
-static kiln_status take_in(kiln_mesh *fresh, const kiln_domain_report *report, kiln_mesh *whole,
-                           tally *sum, kiln_error *error)
-{
-    KILN_TRY(find_features(fresh, true, error));
-    find_conditions(fresh, noted_condition(fresh));
-    sum->tets_after += fresh->table[KILN_ON_TET].live;
-    sum->volume_before += report->volume_before;
-    sum->volume_after += report->volume_after;
-    sum->transfer_seconds += report->transfer_seconds;
-    return kiln_mesh_append(whole, fresh, error);
-}
-
-/* What was to become one has not: parts that face each other are two still. */
-static bool is_in_vain(const look *l, const uint8_t *take, const kiln_mesh *old,
-                       const kiln_mesh *fresh)
-{
-    bool folds = false;
-    for (size_t i = 0; i < l->nearby.facing.count; i++) {
-        const kiln_bvh_pair *pair = &l->nearby.facing.data[i];
-        folds |= pair->a == pair->b && take[pair->a];
-    }
-    return l->why == CAUSE_MERGE && !folds && fresh->parts.count >= old->parts.count;
-}
-
-static kiln_status remesh_group(const look *l, const uint8_t *take, kiln_mesh *whole, tally *sum,
-                                kiln_error *error)
-{
-    kiln_domain_report report;
-    kiln_mesh *old, *fresh = NULL;
-    KILN_TRY(kiln_mesh_extract(l->world->mesh, take, &old, error));
-    kiln_status status = find_features(old, false, error);
-    if (status == KILN_OK)
-        status = find_good_mesh(l->domain->settings, old, &fresh, &report, error);
-    if (status == KILN_OK && (!fresh || is_in_vain(l, take, old, fresh)))
-        status = kiln_mesh_append(whole, old, error);
-    else if (status == KILN_OK) {
-        sum->groups++;
-        sum->parts += old->parts.count;
-        sum->tets_before += old->table[KILN_ON_TET].live;
-        status = take_in(fresh, &report, whole, sum, error);
-    }
-    kiln_mesh_destroy(old);
-    kiln_mesh_destroy(fresh);
-    return status;
-}
-
-/* Rows that came last. */
-static kiln_status mark_fresh(const kiln_mesh *whole, bool fresh, tally *sum, kiln_error *error)
-{
-    size_t rows = whole->table[KILN_ON_TET].used;
-    KILN_TRY(kiln_array_reserve(whole->context, &sum->fresh, rows, error));
-    for (size_t t = sum->fresh.count; t < rows; t++)
-        sum->fresh.data[t] = fresh;
-    sum->fresh.count = rows;
-    return KILN_OK;
-}
-
-/* The whole world's mesh, with new parts in place of those that are due. */
-static kiln_status make_mesh(const look *l, kiln_mesh **out, tally *sum, kiln_error *error)
-{
-    kiln_context *context = l->world->context;
-    size_t parts = l->world->mesh->parts.count;
-    KILN_ARRAY_OF(uint8_t)
-    take = {0};
-    KILN_TRY(kiln_array_reserve(context, &take, parts, error));
-    for (size_t p = 0; p < parts; p++)
-        take.data[p] = !l->due.data[p];
-    kiln_mesh *whole = NULL;
-    kiln_status status = kiln_mesh_extract(l->world->mesh, take.data, &whole, error);
-    if (status == KILN_OK)
-        status = mark_fresh(whole, false, sum, error);
-    for (uint32_t g = 0; g < parts && status == KILN_OK; g++) {
-        if (!l->due.data[g] || l->group.data[g] != g)
-            continue;
-        for (size_t p = 0; p < parts; p++)
-            take.data[p] = l->group.data[p] == g;
-        size_t groups = sum->groups;
-        status = remesh_group(l, take.data, whole, sum, error);
-        if (status == KILN_OK)
-            status = mark_fresh(whole, sum->groups > groups, sum, error);
-    }
-    kiln_array_free(context, &take);
-    if (status == KILN_OK)
-        *out = whole;
-    else
-        kiln_mesh_destroy(whole);
-    return status;
-}
-
 /* Marks of tets, which have other numbers now. */
-static kiln_status renumber(kiln_context *context, const kiln_renumbering *now, tally *sum,
-                            kiln_error *error)
+static kiln_status renumber(kiln_context *context, const kiln_renumbering *now,
+                            kiln_domain_tally *sum, kiln_error *error)
 {
     KILN_ARRAY_OF(uint8_t)
     fresh = {0};
@@ -495,7 +363,8 @@ static kiln_status renumber(kiln_context *context, const kiln_renumbering *now, 
 }
 
 /* The new mesh takes the place of the world's. */
-static kiln_status adopt(kiln_world *world, kiln_mesh *mesh, tally *sum, kiln_error *error)
+static kiln_status adopt(kiln_world *world, kiln_mesh *mesh, kiln_domain_tally *sum,
+                         kiln_error *error)
 {
     const kiln_changes all = {.all = true};
     kiln_renumbering now = {0};
@@ -508,31 +377,21 @@ static kiln_status adopt(kiln_world *world, kiln_mesh *mesh, tally *sum, kiln_er
     return kiln_world_changed(world, &all, error);
 }
 
-/* Contact keeps surfaces from passing through each other, if they do not to begin with. */
-static kiln_status check_crossing(const kiln_world *world, const kiln_mesh *mesh, kiln_error *error)
+static uint64_t after(const domain *d, uint64_t steps)
 {
-    const kiln_contact_options *contact = &world->options.contact;
-    kiln_crossing crossing = {0};
-    kiln_among among = kiln_world_among(world);
-    if (contact->bodies || contact->self)
-        KILN_TRY(
-            kiln_surface_find_crossing_among(mesh, KILN_SPACE_WORLD, &among, &crossing, error));
-    if (crossing.pairs > 0)
-        return kiln_fail(error, KILN_ERR_INPUT, NULL, 0, -1,
-                         "%zu pairs of faces would pass through each other", crossing.pairs);
-    return KILN_OK;
+    return d->world->state.step + (uint64_t)ceil((double)steps * d->shortened);
 }
 
 /* When to look again: at once after a remesh that helped, ever later after some that did not. */
-static void rest(const look *before, const look *after)
+static void rest(const look *before, const look *now)
 {
     domain_state *state = &before->domain->state;
     uint64_t step = before->world->state.step;
     state->remeshes++;
-    state->merge_from = step + MERGE_REST;
+    state->merge_from = after(before->domain, MERGE_REST);
     if (before->why == CAUSE_MERGE)
         return;
-    bool helped = after->worst_condition < HELPED * before->domain->settings->condition;
+    bool helped = now->worst_condition < HELPED * before->domain->settings->condition;
     state->remesh_rest = helped                                  ? 1
                          : state->remesh_rest == 0               ? 2
                          : state->remesh_rest * 2 < LONGEST_REST ? state->remesh_rest * 2
@@ -542,18 +401,18 @@ static void rest(const look *before, const look *after)
 
 static void wait(domain *d, uint64_t steps)
 {
-    d->state.remesh_from = d->state.merge_from = d->world->state.step + steps;
+    d->state.remesh_from = d->state.merge_from = after(d, steps);
 }
 
 /* No new mesh was good enough: matter is elsewhere some steps later. */
-static void refuse(domain *d)
+static void refuse(domain *d, bool said)
 {
     wait(d, REFUSAL_REST);
-    kiln_log(
-        d->world->context, KILN_LOG_INFO,
-        "a whole-domain remesh at %.4g s is put off: the new mesh would be worse than the old, of "
-        "another volume, or in as many parts",
-        d->world->state.clock.time);
+    if (!said)
+        kiln_log(d->world->context, KILN_LOG_INFO,
+                 "a whole-domain remesh at %.4g s is put off: the new mesh would be worse than the "
+                 "old, of another volume, or in as many parts",
+                 d->world->state.clock.time);
 }
 
 /* Elastic and of motion, J. */
@@ -569,7 +428,8 @@ static double energy_of(const kiln_world *world)
                          .kinetic;
 }
 
-static void report(const look *l, const look *after, const tally *sum, double seconds)
+static void report(const look *l, const look *after, const kiln_domain_tally *sum,
+                   const double energy[2], double seconds)
 {
     const kiln_world *world = l->world;
     kiln_remesh_work *work = &l->domain->work;
@@ -583,8 +443,18 @@ static void report(const look *l, const look *after, const tally *sum, double se
              (unsigned long long)l->domain->state.remeshes, world->state.clock.time,
              cause_names[l->why], sum->parts, sum->tets_before, sum->tets_after,
              100.0 * (sum->volume_after / sum->volume_before - 1.0),
-             100.0 * (sum->energy_after / sum->energy_before - 1.0), l->worst_condition,
-             after->worst_condition, l->worst_quality, after->worst_quality, seconds);
+             100.0 * (energy[1] / energy[0] - 1.0), l->worst_condition, after->worst_condition,
+             l->worst_quality, after->worst_quality, seconds);
+}
+
+static void warn_of_overlap(const kiln_world *world, const kiln_domain_tally *sum)
+{
+    if (sum->overlap > OVERLAP * sum->volume_before)
+        kiln_log(world->context, KILN_LOG_WARNING,
+                 "bodies that have become one at %.4g s overlapped by %.3g %% of their volume: so "
+                 "much matter is compressed, and has the energy of that; contact = true keeps "
+                 "bodies apart until they are one",
+                 world->state.clock.time, 100.0 * sum->overlap / sum->volume_before);
 }
 
 static void free_look(look *l)
@@ -597,23 +467,35 @@ static void free_look(look *l)
     kiln_nearby_free(context, &l->nearby);
 }
 
+/* Tets that were made now are to be compared with what they are now. */
+static void note_conditions(const look *after, const uint8_t *fresh)
+{
+    const kiln_mesh *mesh = after->world->mesh;
+    double *noted = noted_condition(mesh);
+    for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
+        if (fresh[t])
+            noted[t] = after->condition.data[t];
+}
+
 /* Once the new mesh has been found to be one that can be had. */
-static kiln_status take(const look *l, kiln_mesh *mesh, tally *sum, double started,
+static kiln_status take(const look *l, kiln_mesh *mesh, kiln_domain_tally *sum, double started,
                         kiln_error *error)
 {
     look after = {.domain = l->domain, .world = l->world};
-    sum->energy_before = energy_of(l->world);
+    double energy[2] = {energy_of(l->world), 0.0};
     kiln_status status = adopt(l->world, mesh, sum, error);
     if (status == KILN_OK)
-        status = kiln_energy_keep(l->world, sum->fresh.data, sum->energy_before, energy_of, error);
+        status = kiln_energy_keep(l->world, sum->fresh.data, energy[0], energy_of, error);
     if (status == KILN_OK)
         status = take_stock(&after, error);
     if (status == KILN_OK) {
-        sum->energy_after = energy_of(l->world);
+        energy[1] = energy_of(l->world);
+        note_conditions(&after, sum->fresh.data);
         rest(l, &after);
         /* Places of the step before are not those of vertices. */
         l->world->state.clock.h_before = 0.0;
-        report(l, &after, sum, kiln_wall_seconds() - started);
+        report(l, &after, sum, energy, kiln_wall_seconds() - started);
+        warn_of_overlap(l->world, sum);
     }
     free_look(&after);
     return status;
@@ -640,15 +522,18 @@ static kiln_status remesh(const look *l, kiln_error *error)
     domain *d = l->domain;
     double started = kiln_wall_seconds();
     kiln_mesh *mesh = NULL;
-    tally sum = {0};
+    kiln_domain_tally sum = {0};
     kiln_error why = {0};
-    kiln_status status = make_mesh(l, &mesh, &sum, &why);
-    if (status == KILN_OK && sum.groups > 0)
-        status = check_crossing(d->world, mesh, &why);
+    const kiln_domain_wish wish = {.world = l->world,
+                                   .due = l->due.data,
+                                   .group = l->group.data,
+                                   .nearby = &l->nearby,
+                                   .merging = l->why == CAUSE_MERGE};
+    kiln_status status = kiln_domain_make_mesh(&wish, &mesh, &sum, &why);
     if (status != KILN_OK)
         status = put_off(d, status, &why, error);
     else if (sum.groups == 0)
-        refuse(d);
+        refuse(d, sum.said);
     else
         status = take(l, mesh, &sum, started, error);
     kiln_mesh_destroy(mesh);
@@ -684,13 +569,20 @@ static kiln_status create(kiln_world *world, void **self, kiln_error *error)
     return add_history(world, error);
 }
 
+/* What is much shorter is so for a moment, to meet a frame. */
+static double shortened_by(const kiln_world *world, const kiln_moment *moment)
+{
+    double length = moment->end - moment->begin, dt = world->scene->pace.dt;
+    return length > MOST_SHORTENED * dt ? fmax(1.0, dt / length) : 1.0;
+}
+
 static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error *error)
 {
-    (void)moment;
     domain *d = self;
     double started = kiln_wall_seconds();
     look l = {.domain = d, .world = d->world};
     d->work = (kiln_remesh_work){0};
+    d->shortened = shortened_by(d->world, moment);
     kiln_status status = look_around(&l, error);
     d->work.size_seconds = kiln_wall_seconds() - started;
     if (status == KILN_OK && l.why != CAUSE_NONE)

@@ -37,7 +37,7 @@ typedef struct energy {
     kiln_changes changes;
     kiln_remesh_work work;
     kiln_f64_array sums;       /* scratch of densities */
-    kiln_f64_array kept;       /* what was known of tries in vain, before the pass */
+    kiln_memory kept;          /* what was known of tries in vain, before the pass */
     kiln_energy_report report; /* of the last step */
     bool changed;              /* in this try of a step: what is derived is of another mesh */
 } energy;
@@ -319,42 +319,11 @@ static kiln_status change_mesh(energy *e, kiln_remesher *remesher, double h,
     return status;
 }
 
-/* What was tried in vain: columns of the mesh. */
-static const struct {
-    kiln_where where;
-    const char *name;
-} memory[] = {{KILN_ON_TET, KILN_FIELD_VAIN},
-              {KILN_ON_TET, KILN_FIELD_FLAT},
-              {KILN_ON_VERTEX, KILN_FIELD_STILL},
-              {KILN_ON_VERTEX, KILN_FIELD_NEEDED}};
+static const kiln_memory_column memory[] = {{KILN_ON_TET, KILN_FIELD_VAIN},
+                                            {KILN_ON_TET, KILN_FIELD_FLAT},
+                                            {KILN_ON_VERTEX, KILN_FIELD_STILL},
+                                            {KILN_ON_VERTEX, KILN_FIELD_NEEDED}};
 enum { MEMORIES = sizeof memory / sizeof memory[0] };
-
-/* One that changes the mesh in vain leaves it as it was, and what is known of it with it. */
-static kiln_status keep_memory(energy *e, kiln_error *error)
-{
-    const kiln_mesh *mesh = e->world->mesh;
-    e->kept.count = 0;
-    for (int i = 0; i < MEMORIES; i++) {
-        const kiln_field *field = kiln_mesh_field(mesh, memory[i].where, memory[i].name);
-        size_t count = mesh->table[memory[i].where].used * field->components;
-        KILN_TRY(kiln_array_reserve(e->world->context, &e->kept, e->kept.count + count, error));
-        memcpy(e->kept.data + e->kept.count, field->data, count * sizeof(double));
-        e->kept.count += count;
-    }
-    return KILN_OK;
-}
-
-static void restore_memory(const energy *e)
-{
-    const kiln_mesh *mesh = e->world->mesh;
-    const double *from = e->kept.data;
-    for (int i = 0; i < MEMORIES; i++) {
-        const kiln_field *field = kiln_mesh_field(mesh, memory[i].where, memory[i].name);
-        size_t count = mesh->table[memory[i].where].used * field->components;
-        memcpy(field->data, from, count * sizeof(double));
-        from += count;
-    }
-}
 
 /* One pass; false in *kept: it is taken back, because surfaces would not be clear of each other at
  * `shut`, or nothing has changed. */
@@ -378,7 +347,7 @@ static kiln_status change_once(energy *e, const kiln_remesh_options *options, do
     else
         kiln_remesher_abandon(&remesher);
     if (!*kept && changed)
-        restore_memory(e);
+        kiln_remesh_restore_memory(world->mesh, memory, MEMORIES, &e->kept);
     add_report(e, &report, !*kept);
     return status;
 }
@@ -389,7 +358,7 @@ static kiln_status change_once(energy *e, const kiln_remesh_options *options, do
 static kiln_status change_guarded(energy *e, const kiln_remesh_options *options, double h,
                                   kiln_crossings *shut, bool *changed, kiln_error *error)
 {
-    KILN_TRY(keep_memory(e, error));
+    KILN_TRY(kiln_remesh_keep_memory(e->world->mesh, memory, MEMORIES, &e->kept, error));
     for (int tries = 0; tries < TRIES; tries++) {
         size_t known = shut->count;
         KILN_TRY(change_once(e, options, h, shut, changed, error));

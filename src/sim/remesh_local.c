@@ -44,6 +44,8 @@ static const double REPAIR_WORTH = 0.25;
 enum { EFFORT = 30000, EFFORT_A_TET = 300 };
 /* Of that for liquid: what cannot be repaired now, in sharp creases, flows into what can. */
 static const double LIQUID_EFFORT = 0.15;
+/* Of a pass that comes out with surfaces through each other, with those places shut. */
+enum { TRIES = 4 };
 /* Looks that find the goal missed, one after the other, before it is said. */
 enum { MISSED_LONG = 20 };
 
@@ -114,6 +116,7 @@ static void destroy(void *self)
         kiln_array_free(context, &l->tried[aim]);
     kiln_array_free(context, &l->strains);
     kiln_changes_free(context, &l->changes);
+    kiln_array_free(context, &l->kept);
 }
 
 static kiln_improve_options improve_options(const kiln_local *l)
@@ -139,9 +142,9 @@ static kiln_status unfold(const kiln_local *l, kiln_remesher *remesher, kiln_err
     return kiln_unfold(remesher, &options, NULL, error);
 }
 
-/* Sizes and quality. Not clear: with contact surfaces would be in each other. */
-static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool sized, bool *clear,
-                               kiln_error *error)
+/* Sizes and quality. Not clear: with contact surfaces would be in each other at `shut`. */
+static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool sized,
+                               kiln_crossings *shut, bool *clear, kiln_error *error)
 {
     const kiln_world *world = l->world;
     kiln_size_options size = kiln_local_size_options(l);
@@ -160,7 +163,7 @@ static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool size
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
     KILN_TRY(kiln_tried_list(world->mesh, shaped, &l->tried[KILN_TRIED_REPAIR], error));
     KILN_TRY(kiln_may_go_on(world->context, error));
-    KILN_TRY(kiln_solid_is_clear(world->solid, since, l->within, clear, NULL, error));
+    KILN_TRY(kiln_solid_is_clear(world->solid, since, l->within, clear, shut, error));
     l->work.changed = *clear ? report.changed : 0;
     l->state.nearing = *clear && l->is_pressed && sizes.splits > 0;
     l->work.worst = *clear ? report.worst_after : report.worst_before;
@@ -178,11 +181,11 @@ static kiln_status carry_over(kiln_local *l, kiln_error *error)
     return kiln_changes_note_pass(&l->changes, world->mesh, error);
 }
 
-static kiln_status run_pass(kiln_local *l, kiln_remesher *remesher, bool sized, bool *clear,
-                            kiln_error *error)
+static kiln_status run_pass(kiln_local *l, kiln_remesher *remesher, bool sized,
+                            kiln_crossings *shut, bool *clear, kiln_error *error)
 {
     double started = kiln_wall_seconds();
-    KILN_TRY(change_mesh(l, remesher, sized, clear, error));
+    KILN_TRY(change_mesh(l, remesher, sized, shut, clear, error));
     double changed = kiln_wall_seconds();
     if (l->work.changed > 0)
         KILN_TRY(carry_over(l, error));
@@ -204,32 +207,62 @@ static void note_tries(kiln_local *l, bool sized)
         kiln_tried_note(mesh, tried, KILN_TRIED_REPAIR, &l->tried[KILN_TRIED_REPAIR], NULL);
 }
 
+static const kiln_memory_column memory[] = {{KILN_ON_TET, KILN_FIELD_REPAIR_VAIN},
+                                            {KILN_ON_VERTEX, KILN_FIELD_SIZE_WAIT}};
+enum { MEMORIES = sizeof memory / sizeof memory[0] };
+
 /* One pass, undone where it fails or is not clear. */
 static kiln_status make_pass(kiln_local *l, const kiln_remesh_options *options, bool sized,
-                             bool *clear, kiln_error *error)
+                             kiln_crossings *shut, bool *clear, kiln_error *error)
 {
     kiln_remesher remesher;
     double started = kiln_wall_seconds();
     *clear = true;
     l->changes.weight = KILN_FIELD_MASS;
     kiln_changes_start(&l->changes, l->world->mesh);
-    kiln_keep_out guard;
-    KILN_TRY(kiln_solid_keep_out(l->world->solid, l->within, &guard, error));
-    kiln_remesh_options guarded = *options;
-    guarded.guard = guard.mesh ? &guard.guard : NULL;
-    kiln_status began = kiln_remesher_begin(l->world->mesh, &guarded, &remesher, error);
-    if (began != KILN_OK) {
-        kiln_keep_out_end(&guard);
-        return began;
-    }
+    KILN_TRY(kiln_remesher_begin(l->world->mesh, options, &remesher, error));
     l->work.remesh_seconds += kiln_wall_seconds() - started;
-    kiln_status status = run_pass(l, &remesher, sized, clear, error);
+    kiln_status status = run_pass(l, &remesher, sized, shut, clear, error);
     if (status == KILN_OK && *clear)
         note_tries(l, sized);
     if (status == KILN_OK && *clear)
         kiln_remesher_end(&remesher);
     else
         kiln_remesher_abandon(&remesher);
+    if (!*clear)
+        kiln_remesh_restore_memory(l->world->mesh, memory, MEMORIES, &l->kept);
+    return status;
+}
+
+/* Where two repairs at the same place, or a body and itself, get into each other's way, surfaces
+ * stay as they are in the next try: all the others need not wait for them. */
+static kiln_status make_clear_pass(kiln_local *l, const kiln_remesh_options *options, bool sized,
+                                   kiln_crossings *shut, bool *clear, kiln_error *error)
+{
+    KILN_TRY(kiln_remesh_keep_memory(l->world->mesh, memory, MEMORIES, &l->kept, error));
+    for (int tries = 0; tries < TRIES; tries++) {
+        size_t known = shut->count;
+        KILN_TRY(make_pass(l, options, sized, shut, clear, error));
+        if (*clear || shut->count == known)
+            break;
+    }
+    return KILN_OK;
+}
+
+/* Bad tets cannot wait, and their repair moves less than sizes do. */
+static kiln_status make_passes(kiln_local *l, const kiln_remesh_options *options, bool *clear,
+                               kiln_error *error)
+{
+    kiln_keep_out guard;
+    kiln_remesh_options guarded = *options;
+    bool sized = kiln_local_is_sized(l);
+    double started = kiln_wall_seconds();
+    KILN_TRY(kiln_solid_keep_out(l->world->solid, l->within, &guard, error));
+    l->work.remesh_seconds += kiln_wall_seconds() - started;
+    guarded.guard = guard.mesh ? &guard.guard : NULL;
+    kiln_status status = make_clear_pass(l, &guarded, sized, &guard.shut, clear, error);
+    if (status == KILN_OK && !*clear && sized)
+        status = make_clear_pass(l, &guarded, false, &guard.shut, clear, error);
     kiln_keep_out_end(&guard);
     return status;
 }
@@ -377,8 +410,8 @@ static void warn_of_crossing(const kiln_local *l)
 {
     if (!l->state.crossed)
         kiln_log(l->world->context, KILN_LOG_WARNING,
-                 "at %.6g s remeshing would have made surfaces cross: it is undone, and tried "
-                 "again in later steps",
+                 "at %.6g s remeshing would have made surfaces cross, with the places shut where "
+                 "they did as well: it is undone, and tried again in later steps",
                  l->world->state.clock.time);
 }
 
@@ -410,13 +443,10 @@ static kiln_status remesh(kiln_local *l, kiln_remesh_options *options, kiln_erro
     KILN_TRY(kiln_solid_note_past(l->world->solid, error));
     KILN_TRY(kiln_rewind_save(l->world->mesh, KILN_ON_TET, KILN_FIELD_REPAIR_VAIN, KILN_SAVE_COPY,
                               error));
-    KILN_TRY(make_pass(l, options, kiln_local_is_sized(l), &clear, error));
-    bool undone = !clear;
-    if (undone)
+    KILN_TRY(make_passes(l, options, &clear, error));
+    if (!clear)
         warn_of_crossing(l);
-    if (undone && kiln_local_is_sized(l)) /* bad tets cannot wait, and their repair moves less */
-        KILN_TRY(make_pass(l, options, false, &clear, error));
-    l->state.crossed = undone;
+    l->state.crossed = !clear;
     if (l->work.changed == 0)
         return KILN_OK;
     double started = kiln_wall_seconds();

@@ -47,6 +47,7 @@ typedef struct kiln_local {
     kiln_u32_array tried[KILN_TRIED_AIMS]; /* vertices of what this pass has made, by its aim */
     kiln_f64_array strains;                /* [vertex slot] since the last look; scratch */
     kiln_changes changes;
+    kiln_memory kept;      /* what was known of tries in vain, before the pass */
     kiln_remesh_work work; /* of the last step */
     kiln_stepper inner;    /* that remesh_within.c is around */
     KILN_ARRAY_OF(kiln_vec3)

@@ -67,6 +67,34 @@ kiln_status kiln_remesh_note_shape(const kiln_world *world, double *least, kiln_
     return KILN_OK;
 }
 
+kiln_status kiln_remesh_keep_memory(const kiln_mesh *mesh, const kiln_memory_column *columns,
+                                    int count, kiln_memory *kept, kiln_error *error)
+{
+    kept->count = 0;
+    for (int i = 0; i < count; i++) {
+        const kiln_field *field = kiln_mesh_field(mesh, columns[i].where, columns[i].name);
+        size_t bytes = field ? (size_t)mesh->table[columns[i].where].used * field->stride : 0;
+        KILN_TRY(kiln_array_reserve(mesh->context, kept, kept->count + bytes, error));
+        if (bytes > 0)
+            memcpy(kept->data + kept->count, field->data, bytes);
+        kept->count += bytes;
+    }
+    return KILN_OK;
+}
+
+void kiln_remesh_restore_memory(const kiln_mesh *mesh, const kiln_memory_column *columns, int count,
+                                const kiln_memory *kept)
+{
+    const uint8_t *from = kept->data;
+    for (int i = 0; i < count; i++) {
+        const kiln_field *field = kiln_mesh_field(mesh, columns[i].where, columns[i].name);
+        size_t bytes = field ? (size_t)mesh->table[columns[i].where].used * field->stride : 0;
+        if (bytes > 0)
+            memcpy(field->data, from, bytes);
+        from += bytes;
+    }
+}
+
 static void add(double *sum, double more)
 {
     *sum = isnan(*sum) ? more : *sum + more;

@@ -16,6 +16,19 @@ kiln_status kiln_remesh_note_sizes(kiln_world *world, double *mean, kiln_error *
  * tets are flat, and neither splits nor repairs make better ones. */
 kiln_status kiln_remesh_note_shape(const kiln_world *world, double *least, kiln_error *error);
 
+/* A column of the mesh that passes write to, in which they remember what was tried in vain. */
+typedef struct kiln_memory_column {
+    kiln_where where;
+    const char *name; /* one that is not there is passed over */
+} kiln_memory_column;
+typedef KILN_ARRAY_OF(uint8_t)
+kiln_memory;
+/* A pass that is undone leaves the mesh as it was, and what is known of it with it. */
+kiln_status kiln_remesh_keep_memory(const kiln_mesh *mesh, const kiln_memory_column *columns,
+                                    int count, kiln_memory *kept, kiln_error *error);
+void kiln_remesh_restore_memory(const kiln_mesh *mesh, const kiln_memory_column *columns, int count,
+                                const kiln_memory *kept);
+
 /* What remeshing did in a step. */
 typedef struct kiln_remesh_work {
     size_t changed; /* tets of the step's mesh that it took or reshaped */

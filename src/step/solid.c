@@ -543,19 +543,26 @@ void kiln_solid_forget(kiln_solid *solid)
  */
 static const double GUARDED = 0.5;
 
+/* A clearance that is missing by a little is made good in the next step. */
+static kiln_clearance_rules rules_of(const kiln_solid *solid)
+{
+    const kiln_contact_options *o = &solid->collide.options;
+    return (kiln_clearance_rules){.since = KILN_SINCE_EVER,
+                                  .table = o->pairs,
+                                  .gap = CLEARANCE * o->thickness,
+                                  .between = !o->self,
+                                  .within = !o->bodies};
+}
+
 kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool at_begin, bool *clear,
                                 kiln_crossings *where, kiln_error *error)
 {
     kiln_clearance found = {0};
     const kiln_contact_options *o = &solid->collide.options;
-    /* A clearance that is missing by a little is made good in the next step. */
-    kiln_clearance_rules rules = {.since = since,
-                                  .table = o->pairs,
-                                  .gap = CLEARANCE * o->thickness,
-                                  .between = !o->self,
-                                  .within = !o->bodies,
-                                  .at_begin = at_begin,
-                                  .where = where};
+    kiln_clearance_rules rules = rules_of(solid);
+    rules.since = since;
+    rules.at_begin = at_begin;
+    rules.where = where;
     if (o->bodies || o->self)
         KILN_TRY(kiln_contact_clearance(solid->mesh, &rules, &found, error));
     *clear = found.pairs == 0;
@@ -565,6 +572,16 @@ kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool at
         KILN_TRY(kiln_wall_clearance(solid->mesh, &rules, &solid->collide.walls, &found, error));
     *clear = found.pairs == 0;
     return KILN_OK;
+}
+
+kiln_status kiln_solid_find_near(const kiln_solid *solid, const kiln_mesh *mesh,
+                                 const uint8_t *made, kiln_clearance *out, kiln_error *error)
+{
+    const kiln_contact_options *o = &solid->collide.options;
+    kiln_clearance_rules rules = rules_of(solid);
+    rules.made = made;
+    *out = (kiln_clearance){0};
+    return o->bodies || o->self ? kiln_contact_clearance(mesh, &rules, out, error) : KILN_OK;
 }
 
 kiln_status kiln_solid_keep_out(const kiln_solid *solid, bool at_begin, kiln_keep_out *guard,

@@ -190,6 +190,11 @@ kiln_status kiln_solid_add_term(kiln_solid *solid, kiln_term *term, kiln_error *
 kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool at_begin, bool *clear,
                                 kiln_crossings *where, kiln_error *error);
 
+/* The same of a mesh that may become the solid's, and of its tets with made[tet] set; walls are not
+ * looked at. */
+kiln_status kiln_solid_find_near(const kiln_solid *solid, const kiln_mesh *mesh,
+                                 const uint8_t *made, kiln_clearance *out, kiln_error *error);
+
 /* For a pass of remeshing: what its surfaces are to keep out of (contact/keep_out.h), nothing
  * without contact. To be ended in any case. */
 kiln_status kiln_solid_keep_out(const kiln_solid *solid, bool at_begin, kiln_keep_out *guard,

@@ -378,6 +378,156 @@ START_TEST(materials_keep_their_own_regions)
 }
 END_TEST
 
+/* A slab that is held at its top, and something of dough that comes down on it. */
+static void held_slab(const char *shape, const char *settings, kiln_vec3 at, double speed)
+{
+    dough();
+    scene_body(scene, "box", "lx=4 ly=4 lz=1 nx=8 ny=8 nz=2");
+    scene_hold(scene, scene_box(scene, kiln_v3(-9, -9, 1 - 1e-9), kiln_v3(9, 9, 1 + 1e-9)), 7)
+        ->body = 0;
+    kiln_scene_body *body = scene_body(scene, shape, settings);
+    for (size_t i = 0; i < body->mesh.points.count; i++)
+        body->mesh.points.data[i] = kiln_v3_add(body->mesh.points.data[i], at);
+    body->velocity = kiln_quantity_vector(kiln_v3(0, 0, -speed));
+    scene->contact.bodies = scene->contact.self = true;
+    scene->pace.dt = 0.01;
+}
+
+/* Faces that are held, and how far off the height of the slab's top they are at most. */
+static size_t held_faces(const kiln_mesh *mesh, double *off)
+{
+    const kiln_field *sets = kiln_mesh_field(mesh, KILN_ON_FACE, KILN_FIELD_SETS);
+    size_t count = 0;
+    *off = 0.0;
+    for (uint32_t f = 0; f < mesh->table[KILN_ON_FACE].used; f++) {
+        uint32_t at = mesh->face[f].at;
+        if (!((const uint64_t *)(const void *)sets->data)[f])
+            continue;
+        count++;
+        for (int k = 0; k < 3; k++) {
+            kiln_vec3 x = mesh->x[mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]]];
+            *off = fmax(*off, fabs(x.z - 1.0));
+        }
+    }
+    return count;
+}
+
+/* Where something has grown on the face there is none any more; the rest of it stays where it is,
+ * and nothing is torn to where another body began. */
+START_TEST(a_hold_stays_on_what_is_left_of_its_face)
+{
+    begin(1);
+    held_slab("ball", "h=0.5", kiln_v3(2, 2, 2.1), 2.0);
+    kiln_world *world = scene_world(scene);
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    double off;
+    size_t before = held_faces(mesh, &off);
+    for (int i = 0; i < 30 && mesh->parts.count == 2; i++)
+        scene_step(world, scene->duration);
+    ck_assert_uint_eq(mesh->parts.count, 1);
+    size_t after = held_faces(mesh, &off);
+    ck_assert_msg(after > before / 2 && off < 0.15, "%zu of %zu, %g m off", after, before, off);
+    for (int i = 0; i < 3; i++) {
+        double then = off;
+        kiln_stats stats = scene_step(world, scene->duration);
+        held_faces(mesh, &off);
+        ck_assert_double_eq(stats.rejected, 0.0);
+        ck_assert_double_eq_tol(off, then, 1e-9);
+    }
+    end(world);
+}
+END_TEST
+
+START_TEST(what_would_leave_nothing_of_a_hold_does_not_merge)
+{
+    begin(1);
+    held_slab("box", "lx=5 ly=5 lz=1 nx=8 ny=8 nz=2", kiln_v3(-0.5, -0.5, 1.06), 0.5);
+    kiln_world *world = scene_world(scene);
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    double off;
+    size_t before = held_faces(mesh, &off);
+    for (int i = 0; i < 16; i++)
+        scene_step(world, scene->duration);
+    ck_assert_uint_eq(mesh->parts.count, 2);
+    ck_assert_uint_eq(held_faces(mesh, &off), before);
+    ck_assert_double_lt(off, 1e-9);
+    end(world);
+}
+END_TEST
+
+/* Where surfaces cross no sides face each other near by. */
+START_TEST(bodies_far_into_each_other_are_one)
+{
+    begin(1);
+    dough();
+    ball(-0.7, 0.0);
+    ball(0.7, 0.0);
+    kiln_world *world = scene_world(scene);
+    const kiln_mesh *mesh = kiln_world_mesh(world);
+    double rest = total(mesh, KILN_FIELD_REST_VOLUME);
+    scene_step(world, scene->duration);
+    ck_assert_uint_eq(mesh->parts.count, 1);
+    ck_assert_double_ge(worst_quality(mesh), 0.15);
+    ck_assert_double_eq_tol(total(mesh, KILN_FIELD_REST_VOLUME), rest, 1e-12 * rest);
+    end(world);
+}
+END_TEST
+
+static uint32_t tets_of_body(const kiln_mesh *mesh, uint32_t body)
+{
+    uint32_t tets = 0;
+    for (size_t p = 0; p < mesh->parts.count; p++)
+        tets += mesh->parts.data[p].body == body ? mesh->parts.data[p].tets : 0;
+    return tets;
+}
+
+/* Moves a body until its vertex farthest along x is just before the vertex of body 0 that is
+ * nearest. */
+static void put_before(kiln_mesh *mesh, uint32_t body, double gap)
+{
+    kiln_vec3 tip[2] = {{INFINITY, 0, 0}, {-INFINITY, 0, 0}};
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
+            uint32_t of = mesh->parts.data[mesh->info[mesh->vertex[v].tet].part].body;
+            if (pass == 0 && of == 0 && mesh->x[v].x < tip[0].x)
+                tip[0] = mesh->x[v];
+            if (pass == 0 && of == body && mesh->x[v].x > tip[1].x)
+                tip[1] = mesh->x[v];
+            kiln_vec3 way = kiln_v3_sub(tip[0], tip[1]);
+            way.x -= gap;
+            if (pass == 1 && of == body)
+                mesh->u[v] = mesh->x[v] = kiln_v3_add(mesh->x[v], way);
+        }
+}
+
+/* The new surface of a ball has fewer corners, which are farther out: too far for the rubber that
+ * almost touches one. Another ball, far away, need not wait for that. */
+START_TEST(who_would_touch_keeps_its_mesh_alone)
+{
+    begin(1);
+    dough();
+    ball(0.0, 0.0);
+    ball(5.0, 0.0);
+    scene_material(scene, "corotated", 1e5, 0.4, 1000);
+    ball(-4.0, 0.0);
+    scene->contact.bodies = true;
+    scene->contact.thickness = 1e-6;
+    scene->remesh.condition = 1.01;
+    scene->remesh.size = 1.0;
+    scene->pace.dt = 1e-4;
+    kiln_world *world = scene_world(scene);
+    kiln_mesh *mesh = kiln_world_mesh(world);
+    put_before(mesh, 2, 1e-5);
+    uint32_t tets[3] = {tets_of_body(mesh, 0), tets_of_body(mesh, 1), tets_of_body(mesh, 2)};
+    scene_step(world, scene->duration);
+    ck_assert_uint_eq(kiln_world_remeshes(world), 1);
+    ck_assert_uint_eq(tets_of_body(mesh, 0), tets[0]);
+    ck_assert_uint_ne(tets_of_body(mesh, 1), tets[1]);
+    ck_assert_uint_eq(tets_of_body(mesh, 2), tets[2]);
+    end(world);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("domain");
@@ -390,5 +540,9 @@ Suite *kiln_test_suite(void)
     tcase_add_test(cases, sizes_and_merging_go_together);
     tcase_add_test(cases, what_is_too_much_energy_flows_away);
     tcase_add_test(cases, materials_keep_their_own_regions);
+    tcase_add_test(cases, a_hold_stays_on_what_is_left_of_its_face);
+    tcase_add_test(cases, what_would_leave_nothing_of_a_hold_does_not_merge);
+    tcase_add_test(cases, bodies_far_into_each_other_are_one);
+    tcase_add_test(cases, who_would_touch_keeps_its_mesh_alone);
     return suite;
 }
