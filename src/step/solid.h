@@ -97,7 +97,8 @@ kiln_status kiln_solid_update(kiln_solid *solid, const kiln_changes *changes, ki
 kiln_status kiln_solid_note_past(kiln_solid *solid, kiln_error *error);
 void kiln_solid_restore_past(kiln_solid *solid);
 /* After a step, vertices are put elsewhere by shift [vertex slot]: parts that nothing turns keep
- * their centre, momentum and angular momentum, those of the step before as well. */
+ * their centre, momentum and angular momentum, those of the step before as well. By a part of it
+ * where surfaces would meet. */
 kiln_status kiln_solid_shift(kiln_solid *solid, const kiln_vec3 *shift, kiln_error *error);
 /* The same without knowing what changed; or materials have (NULL: as they are). */
 kiln_status kiln_solid_rebuild(kiln_solid *solid, const kiln_material *materials,

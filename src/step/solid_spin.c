@@ -140,8 +140,8 @@ void kiln_solid_restore_past(kiln_solid *s)
 }
 
 /* Of one moment: places and velocities by name. */
-static kiln_status shift_moment(kiln_solid *s, const kiln_vec3 *shift, const char *places,
-                                const char *velocities, kiln_error *error)
+static kiln_status shift_moment(kiln_solid *s, const kiln_vec3 *shift, double part,
+                                const char *places, const char *velocities, kiln_error *error)
 {
     kiln_mesh *mesh = s->mesh;
     bool now = strcmp(places, ".x") == 0;
@@ -152,13 +152,28 @@ static kiln_status shift_moment(kiln_solid *s, const kiln_vec3 *shift, const cha
     KILN_TRY(kiln_spin_note(&s->spin, x, v, error));
     for (size_t i = 0; i < mesh->table[KILN_ON_VERTEX].used; i++)
         for (int c = 0; c < 3; c++)
-            x[3 * i + c] += (&shift[i].x)[c];
+            x[3 * i + c] += part * (&shift[i].x)[c];
     kiln_spin_give_back(&s->spin, x, v);
     return KILN_OK;
 }
 
+/* How far all may go among other surfaces: all of the way, or half as far as nothing meets. */
+static double way_among(kiln_solid *s, const kiln_vec3 *shift)
+{
+    if (!kiln_collide_is_used(&s->collide))
+        return 1.0;
+    memcpy(s->guess.data, s->x.data, 3 * s->all * sizeof(double));
+    for (size_t i = 0; i < s->mesh->table[KILN_ON_VERTEX].used; i++)
+        for (int c = 0; c < 3; c++)
+            s->guess.data[3 * i + c] += (&shift[i].x)[c];
+    double way = kiln_collide_way(&s->collide, s->x.data, s->guess.data, s->rate.data);
+    return way < 1.0 ? 0.5 * way : 1.0;
+}
+
 kiln_status kiln_solid_shift(kiln_solid *s, const kiln_vec3 *shift, kiln_error *error)
 {
-    KILN_TRY(shift_moment(s, shift, ".x", "v", error));
-    return looks_back(s) ? shift_moment(s, shift, "x_before", "v_before", error) : KILN_OK;
+    double part = way_among(s, shift);
+    KILN_TRY(kiln_collide_failure(&s->collide, error));
+    KILN_TRY(shift_moment(s, shift, part, ".x", "v", error));
+    return looks_back(s) ? shift_moment(s, shift, part, "x_before", "v_before", error) : KILN_OK;
 }

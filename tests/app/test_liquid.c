@@ -147,7 +147,7 @@ START_TEST(a_drop_meets_a_plate_at_its_angle)
         snprintf(command, sizeof command, "run cap.lua -o cap%d --set angle=%g --threads 1 --quiet",
                  i, angles[i]);
         ck_assert_int_eq(run_program(command), 0);
-        char run[8];
+        char run[32];
         snprintf(run, sizeof run, "cap%d", i);
         double c = cos(angles[i] * 3.14159265358979 / 180), V = figure(run, 120, VOLUME);
         double R = cbrt(3 * V / (3.14159265358979 * (1 - c) * (1 - c) * (2 + c)));
