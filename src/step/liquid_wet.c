@@ -6,8 +6,9 @@
 #include <string.h>
 
 /* A face that leans towards a wall by less than this, radians, or this part of the contact angle,
- * is about to be wet: the line does not stay behind its next vertex. */
-static const double LEANS = 0.35, LEANS_OF_ANGLE = 0.6;
+ * is about to be wet, with one corner on it or with two: where it has two the line itself moves,
+ * and only a face that nearly lies on the wall is in its way. */
+static const double LEANS = 0.35, LEANS_AT_LINE = 0.1, LEANS_OF_ANGLE = 0.6;
 /* Nor does it reach for one that is further off, in lengths of its faces. */
 static const double REACH = 0.5;
 /* What a vertex stays above the wall, in lengths of its faces, while a tet has its other corners
@@ -86,7 +87,11 @@ static bool leans_towards(const kiln_liquid *l, const kiln_touch_start *start, c
     kiln_vec3 n =
         kiln_v3_normalize(kiln_v3_cross(kiln_v3_sub(p[1], p[0]), kiln_v3_sub(p[2], p[0])));
     *gap = gap_of(obstacle, start, of, &wall);
-    double angle = fmin(LEANS, LEANS_OF_ANGLE * kiln_obstacle_wetting(obstacle)->angle);
+    int on = 0;
+    for (int k = 0; k < 3; k++)
+        on += start->with[v[k]] != 0;
+    double angle = fmin(on > 1 ? LEANS_AT_LINE : LEANS,
+                        LEANS_OF_ANGLE * kiln_obstacle_wetting(obstacle)->angle);
     return *gap > 0.0 && *gap < REACH * sqrt(l->area.data[of]) &&
            -kiln_v3_dot(n, wall) > cos(angle);
 }
