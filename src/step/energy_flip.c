@@ -182,11 +182,22 @@ static void value_chunk(void *user, size_t chunk, size_t begin, size_t end, int 
     (void)chunk, (void)worker;
     const flip_survey *s = user;
     const kiln_local_objective *o = s->w->objective;
+    uint32_t tets[GRAIN];
+    double value[GRAIN];
+    size_t count = 0;
     for (uint32_t t = (uint32_t)begin; t < end; t++) {
         bool counts = false;
         for (int k = 0; k < 4 && kiln_tet_live(o->mesh, t); k++)
             counts |= s->stirred[o->mesh->tet[t].v[k]];
-        s->value[t] = counts ? kiln_patch_sum_inside(o, &t, 1) : NAN;
+        s->value[t] = NAN;
+        if (counts)
+            tets[count++] = t;
+        if (count == GRAIN || t + 1 == end) {
+            kiln_patch_values_inside(o, tets, count, value);
+            for (size_t i = 0; i < count; i++)
+                s->value[tets[i]] = value[i];
+            count = 0;
+        }
     }
 }
 

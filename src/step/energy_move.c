@@ -175,7 +175,10 @@ static double dragged(const star *s, const kiln_patch_tet *tet)
         return 0.0;
     kiln_vec3 slope[STAR_ROOM][4];
     for (int i = 0; i < s->count; i++)
-        find_slopes(s->u[i], slope[i]);
+        if (s->o->offset)
+            find_slopes(s->u[i], slope[i]);
+        else
+            memcpy(slope[i], tet[i].gradient, sizeof slope[i]); /* the same, without a rest shape */
     locate_among(s, (const kiln_vec3(*)[4])slope, kiln_v3_sub(s->at, s->u[0][s->corner[0]]),
                  &holder, weight);
     kiln_vec3 x = kiln_patch_corner_mean(s->at_corner[holder], weight, 4).x;

@@ -205,6 +205,9 @@ double kiln_patch_tet_other(const kiln_local_objective *objective, const kiln_pa
  * loads on their faces; INFINITY where one is turned inside out. */
 double kiln_patch_tets_value(const kiln_local_objective *objective, const kiln_patch_tet *tets,
                              const kiln_patch_corner (*corner)[4], size_t count);
+/* The same one by one, of up to eight. */
+void kiln_patch_tets_values(const kiln_local_objective *objective, const kiln_patch_tet *tets,
+                            const kiln_patch_corner (*corner)[4], size_t count, double *value);
 /* Of many [count][4]: gradients of their elastic energies, and of what resists their strain, by the
  * corners, and the diagonal blocks of the Hessians' PSD parts. Eight at a time where neighbours are
  * of one material. */
@@ -231,6 +234,9 @@ double kiln_patch_sum(const kiln_local_objective *objective, const uint32_t *tet
 /* Without the loads on their faces. */
 double kiln_patch_sum_inside(const kiln_local_objective *objective, const uint32_t *tets,
                              size_t count);
+/* The same tet by tet, as sums over one are. */
+void kiln_patch_values_inside(const kiln_local_objective *objective, const uint32_t *tets,
+                              size_t count, double *value);
 
 /* The tets at these vertices, which are free as far as nothing holds them. */
 kiln_status kiln_patch_gather(kiln_patch *patch, const kiln_local_objective *objective,

@@ -142,24 +142,43 @@ static double damped(const kiln_local_objective *o, const kiln_patch_tet *tets,
     return sum;
 }
 
+/* Of up to eight, without what resists their strain; INFINITY where one is turned inside out. */
+static void undamped(const kiln_local_objective *o, const kiln_patch_tet *tets,
+                     const kiln_patch_corner (*corner)[4], size_t count, double *value)
+{
+    kiln_patch_tets_energies(o->mesh->context, tets, corner, count, value);
+    for (size_t i = 0; i < count; i++) {
+        const kiln_vec3 x[4] = {corner[i][0].x, corner[i][1].x, corner[i][2].x, corner[i][3].x};
+        kiln_mat3 F = kiln_patch_tet_deformation(&tets[i], x);
+        bool out = o->mesh->world_policy == KILN_WORLD_REJECT && !(kiln_m3_det(F) > 0.0);
+        value[i] = out ? INFINITY : value[i] + kiln_patch_tet_other(o, &tets[i], corner[i]);
+    }
+}
+
 double kiln_patch_tets_value(const kiln_local_objective *objective, const kiln_patch_tet *tets,
                              const kiln_patch_corner (*corner)[4], size_t count)
 {
     const kiln_local_objective *o = objective;
     double sum = damped(o, tets, corner, count);
     for (size_t from = 0; from < count; from += LANES) {
-        double energy[LANES];
+        double value[LANES];
         size_t some = count - from < LANES ? count - from : LANES;
-        kiln_patch_tets_energies(o->mesh->context, tets + from, corner + from, some, energy);
-        for (size_t i = from; i < from + some; i++) {
-            const kiln_vec3 x[4] = {corner[i][0].x, corner[i][1].x, corner[i][2].x, corner[i][3].x};
-            kiln_mat3 F = kiln_patch_tet_deformation(&tets[i], x);
-            if (o->mesh->world_policy == KILN_WORLD_REJECT && !(kiln_m3_det(F) > 0.0))
+        undamped(o, tets + from, corner + from, some, value);
+        for (size_t i = 0; i < some; i++) {
+            if (value[i] == INFINITY)
                 return INFINITY;
-            sum += energy[i - from] + kiln_patch_tet_other(o, &tets[i], corner[i]);
+            sum += value[i];
         }
     }
     return sum;
+}
+
+void kiln_patch_tets_values(const kiln_local_objective *objective, const kiln_patch_tet *tets,
+                            const kiln_patch_corner (*corner)[4], size_t count, double *value)
+{
+    undamped(objective, tets, corner, count, value);
+    for (size_t i = 0; i < count && objective->brief.any; i++)
+        value[i] += damped(objective, tets + i, corner + i, 1);
 }
 
 void kiln_patch_tets_energies(const kiln_context *context, const kiln_patch_tet *tets,

@@ -246,15 +246,16 @@ double kiln_patch_tet_other(const kiln_local_objective *objective, const kiln_pa
 {
     const kiln_local_objective *o = objective;
     double value = 0.0, drag = kiln_objective_drag(o, tet->material);
-    kiln_vec3 from_centre[4], from_origin[4];
+    kiln_vec3 off[4];
     for (int a = 0; a < 4; a++) {
         value -= 0.25 * kiln_v3_dot(tet->dead, corner[a].x);
-        from_centre[a] = kiln_v3_sub(corner[a].x, corner[a].centre);
-        from_origin[a] = kiln_v3_sub(corner[a].x, corner[a].origin);
+        off[a] = kiln_v3_sub(corner[a].x, corner[a].centre);
     }
     if (o->scheme.scale > 0.0)
-        value += square(tet->mass, from_centre) / o->scheme.scale;
-    return drag > 0.0 ? value + drag * square(tet->mass, from_origin) : value;
+        value += square(tet->mass, off) / o->scheme.scale;
+    for (int a = 0; a < 4 && drag > 0.0; a++)
+        off[a] = kiln_v3_sub(corner[a].x, corner[a].origin);
+    return drag > 0.0 ? value + drag * square(tet->mass, off) : value;
 }
 
 kiln_vec3 kiln_objective_pull(const kiln_local_objective *objective, uint32_t tet, int face)
@@ -301,6 +302,29 @@ static double pulled(const kiln_local_objective *o, uint32_t t, const kiln_patch
         for (int k = 0; k < 3; k++)
             sum += kiln_v3_dot(kiln_objective_pull(o, t, f), corner[kiln_face_corner[f][k]].x);
     return sum / 3.0;
+}
+
+void kiln_patch_values_inside(const kiln_local_objective *objective, const uint32_t *tets,
+                              size_t count, double *value)
+{
+    const kiln_local_objective *o = objective;
+    kiln_patch_tet form_of[LANES];
+    kiln_patch_corner corner[LANES][4];
+    size_t from[LANES], formed = 0;
+    for (size_t i = 0; i < count; i++) {
+        value[i] = INFINITY;
+        for (int a = 0; a < 4; a++)
+            corner[formed][a] = kiln_objective_corner(o, o->mesh->tet[tets[i]].v[a]);
+        from[formed] = i;
+        formed += kiln_patch_form(o, tets[i], &form_of[formed]);
+        if (formed == LANES || (i + 1 == count && formed > 0)) {
+            double of[LANES];
+            kiln_patch_tets_values(o, form_of, (const kiln_patch_corner(*)[4])corner, formed, of);
+            for (size_t k = 0; k < formed; k++)
+                value[from[k]] = of[k];
+            formed = 0;
+        }
+    }
 }
 
 static double sum_of(const kiln_local_objective *o, const uint32_t *tets, size_t count, bool faces)
