@@ -164,8 +164,7 @@ void kiln_energy_note_still(const kiln_energy_pass *pass, uint32_t vertex, doubl
                             double least);
 /* They have moved, or tets of theirs are others. */
 void kiln_energy_stir(const kiln_energy_pass *pass, const uint32_t *vertices, size_t count);
-/* Whether it could not be spared, and nothing has happened there since. Each time that it is asked
- * it is doubted more: once a sweep. */
+/* Whether it could not be spared, and nothing has happened there since. */
 bool kiln_energy_is_needed(const kiln_energy_pass *pass, uint32_t vertex);
 void kiln_energy_note_needed(const kiln_energy_pass *pass, uint32_t vertex, double cost,
                              double most);

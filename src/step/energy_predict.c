@@ -7,10 +7,8 @@
 
 enum { GRAIN = 64 };
 /* The rest of the patch adds to what the new vertex gains alone, by a half as a rule: predictions
- * below this part of what is asked for are not tried. Of those between the two one in a hundred and
- * fifty gains enough: what moves is looked at again in the next step, static solves end. */
-#define HOPE        0.4
-#define HOPE_MOVING 0.5
+ * below this part of what is asked for are not tried. */
+#define HOPE 0.4
 
 /* Of a batch of tets: what is known of each afterwards. */
 static void find_slopes(const kiln_local_objective *o, const uint32_t *tets, size_t count,
@@ -279,8 +277,7 @@ bool kiln_energy_is_worth(const kiln_energy_pass *pass, uint32_t tet, uint32_t c
     const uint32_t *depth = w->depth.data;
     uint32_t a = mesh->tet[tet].v[corner_a], b = mesh->tet[tet].v[corner_b];
     uint32_t deepest = depth[a] > depth[b] ? depth[a] : depth[b];
-    double hope = w->objective->scheme.scale > 0.0 ? HOPE_MOVING : HOPE;
-    if (gain < hope * w->options->split || deepest >= (uint32_t)w->options->depth ||
+    if (gain < HOPE * w->options->split || deepest >= (uint32_t)w->options->depth ||
         kiln_v3_norm(kiln_v3_sub(mesh->u[a], mesh->u[b])) < 2.0 * w->options->finest)
         return false;
     double found = kiln_energy_vain(w, tet, corner_a, corner_b);

@@ -10,8 +10,7 @@
  * round it grown. So when the last of them became flat it had been looked at.
  *
  * Vertices that could not be spared are looked at again when a tet of theirs is another, or the
- * predictions round them, which say what they are there for, have fallen; in motion they are not
- * relied on for ever.
+ * predictions round them, which say what they are there for, have fallen.
  *
  * Kept by all tets of the edge, in a field under the rule none: a new tet has not been tried.
  * Saved, taken back and resumed with the mesh. */
@@ -34,9 +33,6 @@
  * round it: only by other tets, or by predictions. */
 #define HOPELESS (1.0 / 3.0)
 #define LITTLE   1e-4
-/* What a vertex would cost follows predictions only roughly: in motion each step that it waits asks
- * for less of a fall, until after four to fourteen it is looked at as it is. */
-#define DOUBT 1.03
 
 static int edge_of(uint32_t corner_a, uint32_t corner_b)
 {
@@ -143,11 +139,8 @@ void kiln_energy_stir(const kiln_energy_pass *pass, const uint32_t *vertices, si
 
 bool kiln_energy_is_needed(const kiln_energy_pass *pass, uint32_t vertex)
 {
-    double *needed = pass->needed ? pass->needed + 2 * (size_t)vertex : NULL;
-    if (!needed || !is_as_it_was(pass, vertex, needed) || error_at(pass, vertex) < needed[0])
-        return false;
-    needed[0] *= pass->objective->scheme.scale > 0.0 ? DOUBT : 1.0;
-    return true;
+    const double *needed = pass->needed ? pass->needed + 2 * (size_t)vertex : NULL;
+    return needed && is_as_it_was(pass, vertex, needed) && error_at(pass, vertex) >= needed[0];
 }
 
 /* Where it was the cost that kept it, predictions say when that has become less; else what is in

@@ -146,13 +146,13 @@ static inline void forget(const kiln_mesh *mesh)
            mesh->table[KILN_ON_TET].used * 4 * sizeof(double));
 }
 
-/* Asked for nearly twice the best prediction, splits are tried in vain. Flips and moves, which
+/* Asked for more than twice the best prediction, splits are tried in vain. Flips and moves, which
  * are worth less, come first; when there are none left every bit is as it was. */
 static inline void check_rejected(rig *r, kiln_local_objective *o)
 {
     for (int i = 0; i < 40; i++) {
         forget(r->mesh);
-        kiln_energy_options options = options_of(1.95 * best_prediction(o));
+        kiln_energy_options options = options_of(2.4 * best_prediction(o));
         uint64_t before = kiln_mesh_hash(r->mesh);
         kiln_energy_report report = remesh(r, o, &options);
         if (report.splits.taken + report.flips.taken + report.moves.taken + report.collapses.taken)
