@@ -227,8 +227,8 @@ kiln_status kiln_validate_L13(kiln_validation *validation, kiln_error *error)
 {
     for (size_t row = 0; kiln_view_at(row); row++) {
         drop d = {.shape = "cylinder",
-                  .settings = "radius=1 height=0.3 h=0.11",
-                  .volume = 4.5e-6,
+                  .settings = "radius=1 height=0.15 h=0.075",
+                  .volume = 1.2e-5,
                   .angle = 90,
                   .gravity = GRAVITY,
                   .viscosity = 0.5,
