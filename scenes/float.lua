@@ -17,7 +17,7 @@ return scene {
     duration = param("duration", 2),
     gravity = { 0, 0, -9.81 },
     step = { integrator = "bdf2", dt = 5e-3 },
-    contact = contact { bodies = true, thickness = 0.01 },
+    contact = contact { bodies = true, self = false, thickness = 0.01 },
     output = { frame = 0.04 },
     bodies = {
         body {

@@ -248,8 +248,9 @@ static kiln_status weigh_tet(const kiln_solid *solid, const uint32_t *material_o
     const kiln_material *m = &solid->materials.data[material_of[t]];
     solid->tet_mass.data[t] =
         kept ? kept[t] : kiln_mesh_tet_volume(mesh, t) * (density ? density[t] : m->density);
-    if (kiln_collide_is_used(&solid->collide)) /* Young's */
-        solid->modulus.data[t] = m->mu * (3.0 * m->lambda + 2.0 * m->mu) / (m->lambda + m->mu);
+    if (kiln_collide_is_used(&solid->collide)) /* Young's; of liquid that of whom it meets */
+        solid->modulus.data[t] =
+            m->liquid ? INFINITY : m->mu * (3.0 * m->lambda + 2.0 * m->mu) / (m->lambda + m->mu);
     return KILN_OK;
 }
 
