@@ -144,7 +144,6 @@ KILN_VALIDATION_CASE(wetting, L16, BRIEF, "drops at rest stay at rest")
 KILN_VALIDATION_CASE(saddle, saddle, BRIEF,
                      "iterations of a liquid's linear solves, whatever its size and viscosity")
 KILN_VALIDATION_CASE(saddle, closed, QUICK, "liquids that walls close in, and squeeze")
-KILN_VALIDATION_CASE(liquid, L10, BRIEF, "the front of a dam break: Martin and Moyce")
 KILN_VALIDATION_CASE(liquid, L10, SLOW, "the front of a dam break: Martin and Moyce")
 KILN_VALIDATION_CASE(liquid, L14, BRIEF, "a thread of water: Rayleigh and Plateau")
 KILN_VALIDATION_CASE(inlets, inlets, BRIEF, "what flows in, what flows out, what is left of it")
