@@ -14,7 +14,7 @@ end
 
 return scene {
     name = "float",
-    duration = param("duration", 2),
+    duration = param("duration", 1.6),
     gravity = { 0, 0, -9.81 },
     step = { integrator = "bdf2", dt = 5e-3 },
     contact = contact { bodies = true, self = false, thickness = 0.01 },
@@ -23,7 +23,7 @@ return scene {
         body {
             name = "syrup",
             shape = shape.box { lx = 1, ly = 1, lz = 0.5, nx = 2 * n, ny = 2 * n, nz = n, pattern = "mirrored" },
-            material = material { density = 1000, viscosity = param("viscosity", 5), liquid = liquid {} },
+            material = material { density = 1000, viscosity = param("viscosity", 20), liquid = liquid {} },
         },
         body {
             name = "block",
