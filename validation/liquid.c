@@ -15,31 +15,6 @@ static double *column(kiln_world *world, const char *name)
     return (double *)(void *)field->data;
 }
 
-static void set_steps(kiln_trial *trial, kiln_integrator integrator, double dt, int steps)
-{
-    trial->scene.solid.integrator = integrator;
-    trial->scene.pace.dt = kiln_trial_number(trial, dt, 0, 0, 1);
-    trial->scene.pace.dt_min = 1e-6 * trial->scene.pace.dt;
-    trial->scene.duration = kiln_trial_number(trial, dt * steps, 0, 0, 1);
-}
-
-static void set_gravity(kiln_trial *trial, double g)
-{
-    trial->scene.gravity =
-        kiln_quantity_vector(kiln_trial_vector(trial, kiln_v3(0, 0, -g), 1, 0, -2));
-}
-
-/* Slip at walls of a box: patches 1 to 5, all but the top. */
-static kiln_status hold_walls(kiln_trial *trial, kiln_error *error)
-{
-    for (int patch = 1; patch <= 5; patch++) {
-        kiln_picks where;
-        KILN_TRY(kiln_trial_pick_patch(trial, patch, &where, error));
-        KILN_TRY(kiln_trial_hold(trial, &where, 1 << (patch - 1) / 2, NULL, error));
-    }
-    return KILN_OK;
-}
-
 /* L1. */
 
 typedef struct tank {
@@ -75,15 +50,15 @@ static kiln_status fill_tank(kiln_validation *validation, const kiln_view *view,
     const int cells[3] = {2, 2, 5};
     *out = (tank){0};
     kiln_trial_begin(&trial, kiln_validation_context(validation), view);
-    set_steps(&trial, integrator, 0.01, 3);
-    set_gravity(&trial, 9.81);
+    kiln_trial_set_steps(&trial, integrator, 0.01, 3);
+    kiln_trial_set_gravity(&trial, 9.81);
     trial.scene.solid.newton.tolerance = 1e-15;
     trial.user = out;
     kiln_status status = kiln_trial_liquid(&trial, 997, 0, 0, error);
     if (status == KILN_OK)
         status = kiln_trial_box(&trial, kiln_v3(0.2, 0.2, 0.5), cells, pattern, error);
     if (status == KILN_OK)
-        status = hold_walls(&trial, error);
+        status = kiln_trial_hold_walls(&trial, error);
     if (status == KILN_OK)
         status = kiln_trial_build(&trial, watch_tank, error);
     kiln_trial_end(&trial);
@@ -218,7 +193,7 @@ static kiln_status run_drop(kiln_validation *validation, const kiln_view *view, 
     kiln_soup soup;
     *out = (swing){0};
     kiln_trial_begin(&trial, kiln_validation_context(validation), view);
-    set_steps(&trial, c->integrator, c->dt, c->steps);
+    kiln_trial_set_steps(&trial, c->integrator, c->dt, c->steps);
     trial.user = out;
     kiln_status status = kiln_trial_liquid(&trial, c->density, c->viscosity, c->tension, error);
     if (c->remeshed)
@@ -388,7 +363,7 @@ static kiln_status decay(kiln_validation *validation, const kiln_view *view,
     kiln_picks all;
     kiln_trial_begin(&trial, kiln_validation_context(validation), view);
     map.trial = &trial;
-    set_steps(&trial, integrator, 0.02, 50);
+    kiln_trial_set_steps(&trial, integrator, 0.02, 50);
     trial.scene.solid.newton.tolerance = 1e-13;
     trial.user = left;
     kiln_status status = kiln_trial_liquid(&trial, 1000, 1, 0, error);
@@ -460,7 +435,7 @@ static kiln_status run_channel(kiln_validation *validation, const kiln_view *vie
     kiln_trial trial;
     const int cells[3] = {n, 1, n};
     kiln_trial_begin(&trial, kiln_validation_context(validation), view);
-    set_steps(&trial, KILN_IMPLICIT_EULER, 1000.0, 1);
+    kiln_trial_set_steps(&trial, KILN_IMPLICIT_EULER, 1000.0, 1);
     trial.scene.gravity =
         kiln_quantity_vector(kiln_trial_vector(&trial, kiln_v3(LIGHT, 0, 0), 1, 0, -2));
     trial.scene.solid.newton.tolerance = 1e-12;
@@ -520,8 +495,8 @@ static kiln_status sink(kiln_validation *validation, const kiln_view *view, cons
     kiln_soup soup;
     kiln_picks base;
     kiln_trial_begin(&trial, kiln_validation_context(validation), view);
-    set_steps(&trial, KILN_IMPLICIT_EULER, 2.5e-3, 10);
-    set_gravity(&trial, 9.81e-3); /* so little that it keeps its height meanwhile */
+    kiln_trial_set_steps(&trial, KILN_IMPLICIT_EULER, 2.5e-3, 10);
+    kiln_trial_set_gravity(&trial, 9.81e-3); /* so little that it keeps its height meanwhile */
     trial.user = speed;
     kiln_status status = kiln_trial_liquid(&trial, 1000, 1e3, 0, error);
     if (status == KILN_OK)
@@ -592,14 +567,14 @@ static kiln_status slosh(kiln_validation *validation, const kiln_view *view, int
     *out = (swing){0};
     kiln_trial_begin(&trial, kiln_validation_context(validation), view);
     map.trial = &trial;
-    set_steps(&trial, KILN_BDF2, 0.01, 160);
-    set_gravity(&trial, 9.81);
+    kiln_trial_set_steps(&trial, KILN_BDF2, 0.01, 160);
+    kiln_trial_set_gravity(&trial, 9.81);
     trial.user = out;
     kiln_status status = kiln_trial_liquid(&trial, 1000, 0, 0, error);
     if (status == KILN_OK)
         status = kiln_trial_box(&trial, kiln_v3(1, 1.0 / n, 0.5), cells, "kuhn", error);
     if (status == KILN_OK)
-        status = hold_walls(&trial, error);
+        status = kiln_trial_hold_walls(&trial, error);
     if (status == KILN_OK) {
         trial.scene.bodies.data[0].velocity = kiln_trial_quantity(&map);
         status = kiln_trial_build(&trial, watch_slosh, error);
@@ -671,8 +646,8 @@ static kiln_status break_dam(kiln_validation *validation, const kiln_view *view,
     kiln_trial trial;
     const int cells[3] = {8, 2, 16}, walls[] = {1, 3, 4, 5};
     kiln_trial_begin(&trial, kiln_validation_context(validation), view);
-    set_steps(&trial, KILN_BDF2, 1e-3, 218);
-    set_gravity(&trial, 9.81);
+    kiln_trial_set_steps(&trial, KILN_BDF2, 1e-3, 218);
+    kiln_trial_set_gravity(&trial, 9.81);
     trial.user = out;
     kiln_status status = kiln_trial_liquid(&trial, 998, 1e-3, 0.073, error);
     kiln_scene_preset(&trial.scene);
@@ -764,7 +739,7 @@ static kiln_status pull_thread(kiln_validation *validation, const kiln_view *vie
     char settings[96];
     double k = out->wave / THREAD, length = PI / k;
     kiln_trial_begin(&trial, kiln_validation_context(validation), view);
-    set_steps(&trial, KILN_BDF2, 0.25e-3, out->steps);
+    kiln_trial_set_steps(&trial, KILN_BDF2, 0.25e-3, out->steps);
     trial.user = out;
     snprintf(settings, sizeof settings, "radius=%.17g height=%.17g h=%.17g", THREAD, length,
              0.3 * THREAD);

@@ -460,3 +460,27 @@ kiln_vec3 kiln_trial_patch_mean(const kiln_trial *trial, int patch)
     }
     return kiln_v3_scale(sum, 1.0 / area);
 }
+
+void kiln_trial_set_steps(kiln_trial *trial, kiln_integrator integrator, double dt, int steps)
+{
+    trial->scene.solid.integrator = integrator;
+    trial->scene.pace.dt = kiln_trial_number(trial, dt, 0, 0, 1);
+    trial->scene.pace.dt_min = 1e-6 * trial->scene.pace.dt;
+    trial->scene.duration = kiln_trial_number(trial, dt * steps, 0, 0, 1);
+}
+
+void kiln_trial_set_gravity(kiln_trial *trial, double g)
+{
+    trial->scene.gravity =
+        kiln_quantity_vector(kiln_trial_vector(trial, kiln_v3(0, 0, -g), 1, 0, -2));
+}
+
+kiln_status kiln_trial_hold_walls(kiln_trial *trial, kiln_error *error)
+{
+    for (int patch = 1; patch <= 5; patch++) {
+        kiln_picks where;
+        KILN_TRY(kiln_trial_pick_patch(trial, patch, &where, error));
+        KILN_TRY(kiln_trial_hold(trial, &where, 1 << (patch - 1) / 2, NULL, error));
+    }
+    return KILN_OK;
+}

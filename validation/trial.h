@@ -80,6 +80,12 @@ kiln_status kiln_trial_hold(kiln_trial *trial, kiln_picks *take_where, int compo
 kiln_status kiln_trial_load(kiln_trial *trial, kiln_load_kind kind, kiln_picks *take_where,
                             kiln_quantity amount, kiln_error *error);
 
+/* So many steps of dt seconds; gravity along -z, m/s^2. */
+void kiln_trial_set_steps(kiln_trial *trial, kiln_integrator integrator, double dt, int steps);
+void kiln_trial_set_gravity(kiln_trial *trial, double g);
+/* Slip at the walls of a box: patches 1 to 5, all but the top. */
+kiln_status kiln_trial_hold_walls(kiln_trial *trial, kiln_error *error);
+
 /* Makes the world and hands it to `use` instead of running it. */
 kiln_status kiln_trial_build(kiln_trial *trial,
                              kiln_status (*use)(kiln_trial *trial, kiln_world *world,

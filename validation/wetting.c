@@ -124,12 +124,8 @@ static kiln_status run(kiln_validation *validation, const kiln_view *view, drop 
 {
     kiln_trial trial;
     kiln_trial_begin(&trial, kiln_validation_context(validation), view);
-    trial.scene.solid.integrator = d->integrator;
-    trial.scene.pace.dt = kiln_trial_number(&trial, d->dt, 0, 0, 1);
-    trial.scene.pace.dt_min = 1e-6 * trial.scene.pace.dt;
-    trial.scene.duration = kiln_trial_number(&trial, d->dt * d->steps, 0, 0, 1);
-    trial.scene.gravity =
-        kiln_quantity_vector(kiln_trial_vector(&trial, kiln_v3(0, 0, -d->gravity), 1, 0, -2));
+    kiln_trial_set_steps(&trial, d->integrator, d->dt, d->steps);
+    kiln_trial_set_gravity(&trial, d->gravity);
     if (d->remeshed) {
         trial.scene.remesh.method = KILN_REMESH_LOCAL;
         trial.scene.remesh.space = KILN_SPACE_WORLD;

@@ -630,8 +630,7 @@ kiln_status kiln_run_folder_frame(kiln_run_folder *folder, kiln_world *world, ki
     return status;
 }
 
-/* All up to number `last`: a killed run may have left more than the one before those kept. One that
- * cannot be removed does no harm. */
+/* All up to number `last`: a killed run may have left more. One that stays does no harm. */
 static void drop_checkpoints(const kiln_run_folder *folder, long long last)
 {
     char file[PATH_MAX];
@@ -779,12 +778,11 @@ kiln_status kiln_run_folder_keep_scene(kiln_run_folder *folder, const kiln_check
                                        char *name, size_t size, kiln_error *error)
 {
     char path[PATH_MAX];
-    for (int number = 1;; number++) {
-        snprintf(name, size, "scene-%d.lua", number);
+    int number = 0;
+    do {
+        snprintf(name, size, "scene-%d.lua", ++number);
         KILN_TRY(join(folder->path, name, path, error));
-        if (access(path, F_OK) != 0)
-            break;
-    }
+    } while (access(path, F_OK) == 0);
     kiln_sink sink;
     KILN_TRY(kiln_sink_open(&sink, folder->context, path, error));
     kiln_sink_bytes(&sink, scene->text, scene->text_size);

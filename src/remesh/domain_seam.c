@@ -16,12 +16,11 @@
 /* A face is of the old outline when some of it is as near as that part of the size, and looks the
  * same way by that cosine. */
 static const double NEAR = 0.15, ALIKE = 0.85;
-static const double REACH = 1.6; /* sizes round such a face, where all is smoothed */
+static const double REACH = 1.0; /* sizes round such a face, where all is smoothed */
 /* Of the way to the middle, in turns, less towards the end of the reach: teeth go, what is as long
- * as several edges stays (after Taubin 1995, but it may shrink: the volume is given back). */
-static const double STEP[2] = {0.6, -0.2};
+ * as several edges stays (Taubin 1995). */
+static const double STEP[2] = {0.5, -0.4};
 static const double FLOOR = 0.12; /* no tet falls below, until it is repaired */
-static const double LEAST_PART = 0.25;
 enum { ROUNDS = 3, STEPS = 8 };
 
 typedef struct seam {
@@ -180,32 +179,22 @@ static void sum_neighbours(seam *s)
     }
 }
 
-/* As much of the way as tets bear: all of it, half of it, a quarter. */
-static void move(const kiln_vertex_side *side, kiln_remesher *remesher, uint32_t v, kiln_vec3 way)
-{
-    for (double part = 1.0; part >= LEAST_PART; part *= 0.5) {
-        kiln_place place = {.side = *side};
-        kiln_vec3 p = kiln_mesh_positions(remesher->mesh, remesher->options.space)[v];
-        kiln_remesher_locate(remesher, kiln_v3_madd(p, part, way), &place);
-        if (kiln_remesher_move_above(remesher, v, &place, FLOOR))
-            return;
-    }
-}
-
 static void smooth_once(seam *s, kiln_remesher *remesher, double step)
 {
     const kiln_mesh *mesh = s->mesh;
     sum_neighbours(s);
     for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++) {
-        const kiln_vertex_side side = remesher->side.data[v];
-        if (!kiln_vertex_live(mesh, v) || s->count.data[v] == 0 || side.freedom != KILN_ON_SURFACE)
+        const kiln_vertex_side *side = &remesher->side.data[v];
+        if (!kiln_vertex_live(mesh, v) || s->count.data[v] == 0 || side->freedom != KILN_ON_SURFACE)
             continue;
+        kiln_place place = {.side = *side};
         kiln_vec3 p = kiln_mesh_positions(mesh, s->domain->options.space)[v];
         double weight = weight_at(s, p);
         if (weight <= 0.0)
             continue;
         kiln_vec3 middle = kiln_v3_scale(s->sum.data[v], 1.0 / s->count.data[v]);
-        move(&side, remesher, v, kiln_v3_scale(kiln_v3_sub(middle, p), step * weight));
+        kiln_remesher_locate(remesher, kiln_v3_lerp(p, middle, step * weight), &place);
+        kiln_remesher_move_above(remesher, v, &place, FLOOR);
     }
 }
 

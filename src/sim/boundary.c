@@ -89,7 +89,9 @@ static kiln_status mesh_changed(void *self, const kiln_changes *changes, kiln_er
 {
     const kiln_boundary *b = self;
     KILN_TRY(kiln_boundary_refresh_sets(self, changes, error));
-    return b->world->remeshes ? kiln_boundary_level(b, error) : KILN_OK;
+    return b->world->remeshes && kiln_scene_has_liquid(b->world->scene)
+               ? kiln_boundary_level(b, error)
+               : KILN_OK;
 }
 
 /* What ended in the step has not. */

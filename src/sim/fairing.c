@@ -14,8 +14,8 @@ static const double HELD_ACROSS = 1e-6;
  * end is to be, at least, and how far it is put back in a step. */
 static const double SAME_WALL = 0.9, WITHIN = 0.05, MOST_BACK = 0.1;
 
-/* Of the length of an edge, how far off an obstacle that it wets a vertex of liquid may be and still
- * be put on it. */
+/* Of the length of an edge, how far off an obstacle that it wets a vertex of liquid may be and
+ * still be put on it. */
 static const double SEAT = 0.05;
 
 typedef struct wall_normals {
@@ -164,8 +164,7 @@ static double shortest_edge(const kiln_mesh *mesh, uint32_t vertex)
     const kiln_tet *tet = &mesh->tet[mesh->vertex[vertex].tet];
     for (int k = 0; k < 4; k++)
         if (tet->v[k] != vertex)
-            least = fmin(least,
-                         kiln_v3_norm2(kiln_v3_sub(mesh->x[tet->v[k]], mesh->x[vertex])));
+            least = fmin(least, kiln_v3_norm2(kiln_v3_sub(mesh->x[tet->v[k]], mesh->x[vertex])));
     return sqrt(least);
 }
 

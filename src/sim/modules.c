@@ -17,8 +17,8 @@ const kiln_module *const kiln_modules[] = {
     &kiln_module_surfaces,
     &kiln_module_probes,
     &kiln_module_pressed,
-    &kiln_module_tracers,       /* while the tets are those of the step */
-    &kiln_module_through,       /* before remeshing, which makes its layers good */
+    &kiln_module_tracers, /* while the tets are those of the step */
+    &kiln_module_through, /* before remeshing, which makes its layers good */
     &kiln_module_remesh_local,
     &kiln_module_remesh_domain, /* for what repairs of single tets could not mend */
     &kiln_module_remesh_energy,

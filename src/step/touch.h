@@ -69,7 +69,7 @@ typedef struct kiln_touch_liquid {
     const double *area;    /* m^2, a third of its faces of liquid, */
     const double *wet;     /* and of those of them that lie on obstacles */
     const double *tension; /* N/m */
-    const double *above; /* m off obstacles, where it stays that far off at the end of the step */
+    const double *above;   /* m off obstacles, where it stays that far off at the end of the step */
     /* Where its line comes to vertices before they are on the obstacle: that obstacle + 1. */
     const uint32_t *towards;
 } kiln_touch_liquid;

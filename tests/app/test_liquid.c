@@ -171,7 +171,7 @@ START_TEST(a_drop_meets_a_plate_at_its_angle)
     ck_assert_int_eq(run_program("run cap.lua -o off --set angle=180 --threads 1 --quiet"), 0);
     ck_assert_double_eq(figure("off", rows_of("off") - 1, CONTACTS), 0.0);
     ck_assert_int_eq(
-        run_program("run cap.lua -o two --set angle=60 --threads 2 --until 0.03 --quiet"), 0);
+        run_program("run cap.lua -o two --set angle=60 --threads 2 --until 0.04 --quiet"), 0);
     ck_assert_int_eq(run_program("run cap.lua -o two --set angle=60 --threads 2 --resume --quiet"),
                      0);
     ck_assert_int_eq(run_shell("for r in cap0 two; do cut -d, -f1-19 $r/stats.csv | tail -1 "

@@ -69,6 +69,7 @@ static const char everything[] =
     "  },\n"
     "  obstacles = {\n"
     "    obstacle.plane { name = 'floor', point = {0, 0, 1}, normal = {0, 1, 0}, friction = 0.5,\n"
+    "      contact_angle = 60, drag = 2, no_slip = true,\n"
     "      inside_out = true, motion = motion.translate { shift = {1, 2, 3} } },\n"
     "    obstacle.sphere { centre = {1, 1, 1}, radius = 2,\n"
     "      motion = motion.rotate { angle = 3, axis = {1, 0, 0}, centre = {0, 1, 0},\n"
