@@ -83,8 +83,7 @@ static void report(kiln_bench *bench, const tank *of, const times *t)
     snprintf(name, sizeof name, "%s: processor seconds a step, 2 threads", of->name);
     snprintf(remark, sizeof remark, "%d steps, %.1f solves each", t->steps,
              done ? (double)t->newton / t->steps : 0.0);
-    kiln_bench_report(bench, name, done ? t->seconds / t->steps : NAN, "s", of->seconds, 0,
-                      remark);
+    kiln_bench_report(bench, name, done ? t->seconds / t->steps : NAN, "s", of->seconds, 0, remark);
     snprintf(name, sizeof name, "%s: iterations a solve", of->name);
     kiln_bench_report(bench, name, done ? (double)t->linear / t->newton : NAN, "", 30, 0, "");
     snprintf(name, sizeof name, "%s: peak memory", of->name);

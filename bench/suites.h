@@ -32,4 +32,5 @@ KILN_BENCH_SUITE(peers, "the meshes of the shared data by Kiln, Gmsh, Netgen, St
 KILN_BENCH_SUITE(scenes, "whole steps of scenes that remesh often: drip, Enright")
 KILN_BENCH_SUITE(figures, "the figures of DLR against its Table 1: bars, masticator, drip, Enright")
 KILN_BENCH_SUITE(flow, "200,000 tets of dough that merge: seconds a step, memory")
-KILN_BENCH_SUITE(liquid, "steps of water and honey from 6,000 to a million tets: seconds, iterations, memory")
+KILN_BENCH_SUITE(
+    liquid, "steps of water and honey from 6,000 to a million tets: seconds, iterations, memory")

@@ -192,11 +192,11 @@ const kiln_schema kiln_load_schemas[] = {
 
 static void start_obstacle(void *target)
 {
-    *(scene_obstacle_draft *)target = (scene_obstacle_draft){
-        .obstacle = {.shape = {.normal = {0, 0, 1}, .end = {0, 0, 1}},
-                     .contact_angle = 180.0,
-                     .motion = {.obstacle = -1}},
-        .place = {.scale = {1, 1, 1}, .turn = {{0, 0, 1}, NAN, NAN}}};
+    *(scene_obstacle_draft *)target =
+        (scene_obstacle_draft){.obstacle = {.shape = {.normal = {0, 0, 1}, .end = {0, 0, 1}},
+                                            .contact_angle = 180.0,
+                                            .motion = {.obstacle = -1}},
+                               .place = {.scale = {1, 1, 1}, .turn = {{0, 0, 1}, NAN, NAN}}};
 }
 
 #define SHAPE(member) offsetof(scene_obstacle_draft, obstacle.shape.member)
