@@ -31,8 +31,10 @@ static void start(void *settings)
 
 void kiln_remesh_preset_liquid(kiln_scene_remesh *remesh)
 {
-    if (remesh->method == KILN_REMESH_NONE && remesh->said.line == 0)
+    if (remesh->method == KILN_REMESH_NONE && remesh->said.line == 0) {
         start(remesh);
+        remesh->merge = 0.0; /* nobody has asked for it */
+    }
     if (remesh->method != KILN_REMESH_LOCAL)
         return;
     remesh->space = KILN_SPACE_WORLD;
