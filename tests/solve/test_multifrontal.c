@@ -126,7 +126,7 @@ static void make_grid(kiln_bsr *matrix, uint32_t side, uint32_t n, uint32_t alon
 /* Work is divided alike in both precisions. */
 static uint32_t side_of(uint32_t n, bool single)
 {
-    uint32_t side = n == 1 ? 24 : 16;
+    uint32_t side = n == 1 ? 24 : n == 3 ? 16 : 14;
     return single ? 3 * side / 4 : side;
 }
 
@@ -190,7 +190,8 @@ START_TEST(large_systems_have_the_same_bits_on_any_threads)
         if (single)
             ck_assert_double_gt(worst, 1e-9);
         static const int threads[] = {2, 3, 8};
-        for (int t = 0; t < 3; t++) {
+        int most = isa == kiln_isa_best() ? 3 : 1; /* who draws what does not hang on the set */
+        for (int t = 0; t < most; t++) {
             double *x = solve_grid(n, threads[t], isa, single, quasidefinite, &worst);
             size_t side = side_of(n, single);
             ck_assert_mem_eq(first, x, n * (side * side * side + 5) * sizeof *x);
