@@ -1,4 +1,5 @@
-/* Liquid that is remeshed gets no energy from it: a high wave in a tank, a whirl in a closed one. */
+/* Liquid that is remeshed gets no energy from it: a high wave in a tank, a whirl in a closed one.
+ */
 #include "mesh/walk.h"
 #include "validation/trial.h"
 

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the length of its faces, how far off an obstacle a vertex may be that is on it: some hover by a
- * tenth (step/liquid_wet.c). */
+/* Of the length of its faces, how far off an obstacle a vertex may be that is on it: some hover by
+ * a tenth (step/liquid_wet.c). */
 static const double OFF = 0.15;
 
 typedef struct waterline {
@@ -91,15 +91,15 @@ static void find_areas(const waterline *w)
             continue;
         for (int k = 0; k < 3; k++)
             v[k] = mesh->tet[at / 4].v[kiln_face_corner[at % 4][k]];
-        double area = kiln_v3_norm(kiln_v3_cross(kiln_v3_sub(x[v[1]], x[v[0]]),
-                                                 kiln_v3_sub(x[v[2]], x[v[0]])));
+        double area = kiln_v3_norm(
+            kiln_v3_cross(kiln_v3_sub(x[v[1]], x[v[0]]), kiln_v3_sub(x[v[2]], x[v[0]])));
         for (int k = 0; k < 3; k++)
             w->area.data[v[k]] += area / 6.0;
     }
 }
 
-/* A vertex takes its record of contact from the heaviest of those it is made of. One on an edge that
- * rises from the line would be drawn down to the obstacle, through the tets below it. */
+/* A vertex takes its record of contact from the heaviest of those it is made of. One on an edge
+ * that rises from the line would be drawn down to the obstacle, through the tets below it. */
 static kiln_status carry(void *self, const kiln_mesh *to, kiln_error *error)
 {
     waterline *w = self;
@@ -140,5 +140,8 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     return kiln_mesh_draw_lines(mesh, w->smooth.data, w->sheet.data, error);
 }
 
-const kiln_module kiln_module_waterline = {
-    .name = "waterline", .create = create, .destroy = destroy, .after_step = after_step, .carry = carry};
+const kiln_module kiln_module_waterline = {.name = "waterline",
+                                           .create = create,
+                                           .destroy = destroy,
+                                           .after_step = after_step,
+                                           .carry = carry};

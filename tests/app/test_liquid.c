@@ -206,8 +206,8 @@ START_TEST(a_drop_meets_a_plate_at_its_angle)
 }
 END_TEST
 
-/* A ball comes down on a plate, spreads, and is at rest: nothing but what lies on the plate is drawn
- * to it, whatever remeshing makes beside its line. */
+/* A ball comes down on a plate, spreads, and is at rest: nothing but what lies on the plate is
+ * drawn to it, whatever remeshing makes beside its line. */
 START_TEST(a_drop_that_falls_spreads)
 {
     write_file("ball.lua",
