@@ -48,18 +48,26 @@ static void destroy(void *self)
     kiln_array_free(w->world->context, &w->area);
 }
 
-/* Of liquid alone, and held by nothing that the scene says. */
+/* Of liquid alone. */
 static void find_smooth(const waterline *w)
 {
     const kiln_mesh *mesh = w->world->mesh;
     const uint32_t *material = kiln_world_material_of(mesh);
-    const kiln_constraints *given = kiln_solid_constraints(w->world->solid);
     for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
-        w->smooth.data[v] = kiln_vertex_live(mesh, v) && !given->held[v];
+        w->smooth.data[v] = kiln_vertex_live(mesh, v);
     for (uint32_t t = 0; t < mesh->table[KILN_ON_TET].used; t++)
         for (int k = 0; k < 4 && kiln_tet_live(mesh, t); k++)
             if (!w->world->materials[material[t]].liquid)
                 w->smooth.data[mesh->tet[t].v[k]] = 0;
+}
+
+/* By what the scene says. */
+static void leave_held(const waterline *w)
+{
+    const kiln_constraints *given = kiln_solid_constraints(w->world->solid);
+    for (uint32_t v = 0; v < w->world->mesh->table[KILN_ON_VERTEX].used; v++)
+        if (given->held[v])
+            w->smooth.data[v] = 0;
 }
 
 static void find_sheets(const waterline *w)
@@ -136,6 +144,7 @@ static kiln_status after_step(void *self, const kiln_moment *moment, kiln_error 
     KILN_TRY(kiln_array_reserve(w->world->context, &w->sheet, mesh->table[KILN_ON_FACE].used + 1,
                                 error));
     find_smooth(w);
+    leave_held(w);
     find_sheets(w);
     return kiln_mesh_draw_lines(mesh, w->smooth.data, w->sheet.data, error);
 }
