@@ -138,6 +138,8 @@ KILN_VALIDATION_CASE(liquid, L6, QUICK, "a shear wave decays as its viscosity sa
 KILN_VALIDATION_CASE(liquid, L7, QUICK, "flow between plates: Poiseuille")
 KILN_VALIDATION_CASE(liquid, L8, QUICK, "how fast a viscous column begins to sink")
 KILN_VALIDATION_CASE(liquid, L9, BRIEF, "the period of sloshing in a tank")
+KILN_VALIDATION_CASE(liquid, liquid_energy, BRIEF,
+                     "a high wave and a closed whirl, remeshed: no energy from nothing")
 KILN_VALIDATION_CASE(wetting, L12, BRIEF, "drops on plates at their contact angles")
 KILN_VALIDATION_CASE(wetting, L13, SLOW, "the height of a puddle")
 KILN_VALIDATION_CASE(wetting, L16, BRIEF, "drops at rest stay at rest")

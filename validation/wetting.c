@@ -4,6 +4,7 @@
 #include "validation/trial.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static const double PI = 3.14159265358979323846;
 static const double TENSION = 70.38e-3, DENSITY = 997.0, GRAVITY = 9.81;
@@ -18,6 +19,7 @@ typedef struct drop {
     int steps;
     kiln_integrator integrator;
     bool remeshed;
+    double falls; /* m, from that above the plate, remeshed as liquid is without a word */
 
     double height, base;  /* m, the base that of a circle of the area that is wet */
     double off, contacts; /* of the volume; vertices on the plate */
@@ -96,7 +98,7 @@ static kiln_status add_plate(kiln_trial *trial, double degrees, kiln_error *erro
     return kiln_array_push(trial->context, &trial->scene.obstacles, plate, error);
 }
 
-/* The shape at the volume asked for, its lowest point on the plate. */
+/* The shape at the volume asked for, its lowest point on the plate or above it. */
 static kiln_status add_drop(kiln_trial *trial, const drop *d, kiln_error *error)
 {
     kiln_soup soup;
@@ -114,7 +116,7 @@ static kiln_status add_drop(kiln_trial *trial, const drop *d, kiln_error *error)
     double size = cbrt(d->volume / volume);
     for (size_t i = 0; i < soup.points.count; i++) {
         kiln_vec3 *p = &soup.points.data[i];
-        *p = kiln_v3(size * p->x, size * p->y, size * (p->z - lowest));
+        *p = kiln_v3(size * p->x, size * p->y, size * (p->z - lowest) + d->falls);
     }
     return kiln_trial_body(trial, &soup, error);
 }
@@ -130,11 +132,13 @@ static kiln_status run(kiln_validation *validation, const kiln_view *view, drop 
         trial.scene.remesh.method = KILN_REMESH_LOCAL;
         trial.scene.remesh.space = KILN_SPACE_WORLD;
         trial.scene.remesh.quality = 0.15;
-    } else {
+    } else if (d->falls == 0.0) {
         trial.scene.solid.newton.tolerance = 1e-14;
     }
     trial.user = d;
     kiln_status status = add_drop(&trial, d, error);
+    if (d->falls > 0.0)
+        kiln_scene_preset(&trial.scene);
     if (status == KILN_OK && d->angle >= 0.0)
         status = add_plate(&trial, d->angle, error);
     if (status == KILN_OK)
@@ -157,6 +161,29 @@ static void report_cap(kiln_validation *validation, const char *view, const drop
                            "%g degrees, %s: radius of the base, mm", d->angle, view);
     kiln_validation_report(validation, d->off, kiln_at_most(1e-3),
                            "%g degrees, %s: volume off, of it", d->angle, view);
+}
+
+/* Balls that come down on the plate. */
+static kiln_status fall(kiln_validation *validation, const kiln_view *view, double angle,
+                        kiln_error *error)
+{
+    drop d = {.shape = "ball",
+              .settings = "radius=1 h=0.25",
+              .volume = 4.18879e-9,
+              .angle = angle,
+              .gravity = GRAVITY,
+              .viscosity = 0.05,
+              .dt = 2e-4,
+              .steps = 300,
+              .integrator = KILN_BDF2,
+              .falls = 0.05e-3};
+    char name[64];
+    KILN_TRY(run(validation, view, &d, error));
+    snprintf(name, sizeof name, "%s, falls", view->name);
+    report_cap(validation, name, &d);
+    kiln_validation_report(validation, d.speed, kiln_at_most(1e-3),
+                           "%g degrees, %s: largest speed at the end, m/s", angle, name);
+    return KILN_OK;
 }
 
 kiln_status kiln_validate_L12(kiln_validation *validation, kiln_error *error)
@@ -182,6 +209,9 @@ kiln_status kiln_validate_L12(kiln_validation *validation, kiln_error *error)
                                        "%g degrees, %s: vertices that still touch the plate",
                                        d.angle, kiln_view_at(row)->name);
         }
+    for (size_t row = 0; row < SIZE_MAX && kiln_view_at(row) && !brief; row++)
+        for (double angle = 60; angle <= 120; angle += 30)
+            KILN_TRY(fall(validation, kiln_view_at(row), angle, error));
     return KILN_OK;
 }
 

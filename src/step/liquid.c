@@ -160,6 +160,7 @@ void kiln_liquid_free(kiln_liquid *liquid)
     kiln_array_free(liquid->context, &liquid->contact);
     kiln_array_free(liquid->context, &liquid->towards);
     kiln_array_free(liquid->context, &liquid->viscosity);
+    kiln_array_free(liquid->context, &liquid->made);
     kiln_array_free(liquid->context, &liquid->give);
     kiln_array_free(liquid->context, &liquid->density);
     kiln_array_free(liquid->context, &liquid->p);
@@ -181,10 +182,15 @@ static kiln_status build_rings(kiln_liquid *l, size_t rows, const kiln_material 
                                const uint32_t *material_of, kiln_error *error)
 {
     size_t tets = l->mesh->table[KILN_ON_TET].used;
+    const kiln_field *density = kiln_mesh_field(l->mesh, KILN_ON_TET, "density");
     KILN_TRY(kiln_array_reserve(l->context, &l->keeps, tets + 1, error));
     for (uint32_t t = 0; t < tets; t++) {
-        l->keeps.data[t] = is_liquid(l->mesh, materials, material_of, t);
-        l->viscosity.data[t] = l->keeps.data[t] ? materials[material_of[t]].viscosity : 0.0;
+        bool keeps = is_liquid(l->mesh, materials, material_of, t);
+        l->keeps.data[t] = keeps;
+        l->viscosity.data[t] = keeps ? materials[material_of[t]].viscosity : 0.0;
+        l->made.data[t] = !keeps    ? 0.0
+                          : density ? kiln_field_value(density, t, 0)
+                                    : materials[material_of[t]].density;
     }
     return kiln_ring_volume_build(&l->rings, l->mesh, rows, l->keeps.data, error);
 }
@@ -223,6 +229,7 @@ kiln_status kiln_liquid_build(kiln_liquid *liquid, const kiln_mesh *mesh, size_t
     if (!liquid->used)
         return KILN_OK;
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->viscosity, tets, error));
+    KILN_TRY(kiln_array_reserve(liquid->context, &liquid->made, tets, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->give, tets, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->density, tets, error));
     KILN_TRY(kiln_array_reserve(liquid->context, &liquid->p, rows, error));
@@ -293,8 +300,8 @@ static void sum_parts(kiln_liquid *l, const kiln_liquid_start *start)
         part->volume += volume;
         part->rest += rest;
         part->mass += start->mass[t];
-        part->least = fmin(part->least, start->mass[t] / rest);
-        part->most = fmax(part->most, start->mass[t] / rest);
+        part->least = fmin(part->least, l->made.data[t]);
+        part->most = fmax(part->most, l->made.data[t]);
         for (int k = 0; k < 4; k++)
             for (int c = 0; c < 3; c++)
                 l->centre.data[3 * p + c] +=
@@ -305,7 +312,8 @@ static void sum_parts(kiln_liquid *l, const kiln_liquid_start *start)
             l->centre.data[3 * p + c] /= l->parts.data[p].volume;
 }
 
-/* The density of a part, so that all of it weighs what its mass does; 0: it has several. */
+/* The density of a part, so that all of it weighs what its mass does; 0: it is made of several.
+ * Mass over rest volume of a tet does not say: remeshing hands each on by a rule of its own. */
 static double density_of(const kiln_liquid_part *part)
 {
     return part->volume > 0.0 && part->most <= (1.0 + ONE_DENSITY) * part->least

@@ -22,7 +22,7 @@
 /* What is liquid of a part of the mesh. */
 typedef struct kiln_liquid_part {
     double volume, rest, mass; /* m^3: what it has, and what it should have; kg */
-    double least, most;        /* kg/m^3, of rest volumes */
+    double least, most;        /* kg/m^3, of what it is made of */
 } kiln_liquid_part;
 
 typedef struct kiln_liquid {
@@ -46,6 +46,7 @@ typedef struct kiln_liquid {
     kiln_f64_array area, wet, pull, above;
     kiln_u32_array contact, towards;
     kiln_f64_array viscosity; /* [tet slot] Pa s */
+    kiln_f64_array made;      /* [tet slot] kg/m^3, of what it is made of */
     kiln_f64_array give;      /* [tet slot] part of each in C */
     kiln_f64_array density;   /* [tet slot] kg/m^3, of parts that have several; 0: of others */
     kiln_f64_array p;         /* [row] less the pressure, Pa */
