@@ -5,7 +5,7 @@
 /* Steps longer or shorter than wanted by this part are as good as the wanted one. */
 #define SAME 1e-9
 /* Of the limits, what the next step is to use: what happens in it is not quite what happened. */
-#define AIM        0.8
+#define AIM        0.6
 #define LEAST_GAIN 1.1 /* times the length, below which it stays */
 
 void kiln_pace_init(kiln_pace *pace, const kiln_pace_limits *limits)

@@ -58,20 +58,20 @@ START_TEST(goes_by_what_is_strained)
     const kiln_pace_limits eight = {.dt = 0.01, .dt_min = 1e-4, .patience = 8};
     kiln_pace pace;
     kiln_pace_init(&pace, &eight);
-    ck_assert(kiln_pace_reject(&pace, &eight, 0.01, 1.25));
-    ck_assert_double_eq_tol(pace.dt, 0.0064, 1e-12);
+    ck_assert(kiln_pace_reject(&pace, &eight, 0.01, 1.1));
+    ck_assert_double_eq_tol(pace.dt, 0.006 / 1.1, 1e-12);
     ck_assert(kiln_pace_reject(&pace, &eight, 0.008, 5.0)); /* no more than halved */
     ck_assert_double_eq(pace.dt, 0.004);
     kiln_pace_accept(&pace, &eight, 0.004, 0.1);
     ck_assert_double_eq(pace.dt, 0.004);
     for (int i = 0; i < 20; i++) /* the limits are nearly used up */
-        kiln_pace_accept(&pace, &eight, 0.004, 0.75);
+        kiln_pace_accept(&pace, &eight, 0.004, 0.56);
     ck_assert_double_eq(pace.dt, 0.004);
-    kiln_pace_accept(&pace, &eight, 0.004, 0.64);
+    kiln_pace_accept(&pace, &eight, 0.004, 0.48);
     ck_assert_double_eq_tol(pace.dt, 0.005, 1e-12);
-    kiln_pace_accept(&pace, &eight, 0.0025, 0.3); /* one that was cut to meet a frame */
-    kiln_pace_accept(&pace, &eight, 0.0025, 0.3);
-    ck_assert_double_eq_tol(pace.dt, 0.0025 * 0.8 / 0.3, 1e-12);
+    kiln_pace_accept(&pace, &eight, 0.0025, 0.25); /* one that was cut to meet a frame */
+    kiln_pace_accept(&pace, &eight, 0.0025, 0.25);
+    ck_assert_double_eq_tol(pace.dt, 0.006, 1e-12);
     kiln_pace_accept(&pace, &eight, 0.006, 0.1);
     kiln_pace_accept(&pace, &eight, 0.006, 0.1);
     ck_assert_double_eq(pace.dt, 0.01);
