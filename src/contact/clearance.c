@@ -70,6 +70,16 @@ static bool are_clear(const search *s, uint32_t a, uint32_t b)
     return share_vertex(va, vb) || kiln_closest_triangles(pa, pb).distance2 > gap * gap;
 }
 
+static bool stood(const search *s, uint32_t face)
+{
+    uint32_t v[3];
+    kiln_vec3 p[3];
+    if (!s->rules->stood)
+        return false;
+    corners_of(s, face, v, p);
+    return s->rules->stood(s->rules->before, p);
+}
+
 static bool may_meet(const search *s, uint32_t a, uint32_t b)
 {
     uint32_t first = body_of(s, a), second = body_of(s, b);
@@ -93,7 +103,7 @@ static bool judge_pairs(void *user, const kiln_bvh_pair *pairs, size_t count)
     search *s = user;
     for (size_t i = 0; i < count; i++) {
         uint32_t a = s->faces.data[pairs[i].a], b = s->faces.data[pairs[i].b];
-        if (!may_meet(s, a, b) || are_clear(s, a, b))
+        if (!may_meet(s, a, b) || are_clear(s, a, b) || (stood(s, a) && stood(s, b)))
             continue;
         note(s, a);
         note(s, b);
@@ -170,8 +180,9 @@ static void judge_walls(search *s, const kiln_bvh_pair_array *pairs)
         corners_of(s, face, v, p);
         wall_corners(s, pairs->data[i].b, wall);
         double gap = s->rules->gap + 0.5 * clearance_of(s, face);
-        if (kiln_triangle_overlap(p, wall) < KILN_OVERLAP_CROSS &&
-            kiln_closest_triangles(p, wall).distance2 > gap * gap)
+        if ((kiln_triangle_overlap(p, wall) < KILN_OVERLAP_CROSS &&
+             kiln_closest_triangles(p, wall).distance2 > gap * gap) ||
+            stood(s, face))
             continue;
         note(s, face);
         if (s->out->pairs++ == 0) {

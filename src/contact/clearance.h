@@ -30,7 +30,12 @@ typedef struct kiln_clearance_rules {
     bool between;            /* of two bodies only: a thin one is no fault */
     bool within;             /* of one body only: others are not in its way */
     bool at_begin;           /* walls are where they were at the begin of the step */
-    kiln_crossings *where;   /* gets one for each face of a pair; NULL: nobody asks */
+    /* Whether that was a triangle of the surface `before`; NULL: not known. Two that were are no
+     * fault of what was done since, however near they are: surfaces that are pressed together come
+     * nearer than any gap, and tets behind them may change. */
+    bool (*stood)(const void *before, const kiln_vec3 p[3]);
+    const void *before;
+    kiln_crossings *where; /* gets one for each face of a pair; NULL: nobody asks */
 } kiln_clearance_rules;
 
 /* In world space. */

@@ -42,6 +42,38 @@ static bool shares_corner(const kiln_vec3 (*p)[3], size_t count, const kiln_vec3
     return false;
 }
 
+/* A triangle that is looked for. */
+typedef struct sought {
+    const kiln_keep_out *guard;
+    const kiln_vec3 *p; /* [3] */
+    bool found;
+} sought;
+
+static bool is_corner(const kiln_vec3 p[3], kiln_vec3 q)
+{
+    for (int k = 0; k < 3; k++)
+        if (p[k].x == q.x && p[k].y == q.y && p[k].z == q.z)
+            return true;
+    return false;
+}
+
+static bool compare(void *user, uint32_t item)
+{
+    sought *s = user;
+    const kiln_guarded *other = &s->guard->triangles.data[item];
+    s->found = other->obstacle == KILN_NONE && is_corner(other->p, s->p[0]) &&
+               is_corner(other->p, s->p[1]) && is_corner(other->p, s->p[2]);
+    return !s->found;
+}
+
+bool kiln_keep_out_stood(const void *guard, const kiln_vec3 p[3])
+{
+    sought s = {.guard = guard, .p = p};
+    if (s.guard->mesh)
+        kiln_bvh_query_box(&s.guard->tree, kiln_box_of(p, 3), compare, &s);
+    return s.found;
+}
+
 static bool visit(void *user, uint32_t item)
 {
     nearness *n = user;

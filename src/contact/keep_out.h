@@ -43,6 +43,8 @@ typedef struct kiln_keep_out {
 /* Of the mesh as it is now. */
 kiln_status kiln_keep_out_begin(kiln_keep_out *guard, const kiln_mesh *mesh,
                                 const kiln_keep_out_rules *rules, kiln_error *error);
+/* Whether that was a triangle of a body's surface then (clearance.h, stood). */
+bool kiln_keep_out_stood(const void *guard, const kiln_vec3 p[3]);
 void kiln_keep_out_end(kiln_keep_out *guard);
 
 #endif

@@ -46,6 +46,7 @@ typedef struct domain_state {
     uint64_t remeshes;                /* so far */
     uint64_t remesh_from, merge_from; /* steps before which none is looked for */
     uint64_t remesh_rest;             /* steps that the last one was allowed to rest */
+    double refused;                   /* the worst quality when none was to be had; 0: one was */
 } domain_state;
 
 typedef struct domain {
@@ -326,6 +327,14 @@ static kiln_status take_stock(look *l, kiln_error *error)
     return KILN_OK;
 }
 
+/* While none is looked for tets may become so much worse that another try is due all the same. */
+static bool has_become_worse(const look *l)
+{
+    double refused = l->domain->state.refused;
+    return refused > 0.0 &&
+           l->worst_quality < ILL_SHAPED * fmin(refused, l->domain->settings->quality);
+}
+
 static kiln_status look_around(look *l, kiln_error *error)
 {
     kiln_world *world = l->world;
@@ -339,7 +348,7 @@ static kiln_status look_around(look *l, kiln_error *error)
     memset(l->due.data, 0, parts);
     for (uint32_t p = 0; p < parts; p++)
         l->group.data[p] = p;
-    if (step >= state->remesh_from && is_global(l->domain->settings))
+    if ((step >= state->remesh_from || has_become_worse(l)) && is_global(l->domain->settings))
         KILN_TRY(find_bad_parts(l, error));
     if (may_merge || (l->why != CAUSE_NONE && l->domain->settings->merge > 0.0))
         KILN_TRY(find_near_parts(l, may_merge, error));
@@ -388,6 +397,7 @@ static void rest(const look *before, const look *now)
     domain_state *state = &before->domain->state;
     uint64_t step = before->world->state.step;
     state->remeshes++;
+    state->refused = 0.0;
     state->merge_from = after(before->domain, MERGE_REST);
     if (before->why == CAUSE_MERGE)
         return;
@@ -399,20 +409,22 @@ static void rest(const look *before, const look *now)
     state->remesh_from = step + state->remesh_rest;
 }
 
-static void wait(domain *d, uint64_t steps)
+static void wait(const look *l, uint64_t steps)
 {
-    d->state.remesh_from = d->state.merge_from = after(d, steps);
+    domain_state *state = &l->domain->state;
+    state->remesh_from = state->merge_from = after(l->domain, steps);
+    state->refused = l->worst_quality;
 }
 
 /* No new mesh was good enough: matter is elsewhere some steps later. */
-static void refuse(domain *d, bool said)
+static void refuse(const look *l, bool said)
 {
-    wait(d, REFUSAL_REST);
+    wait(l, REFUSAL_REST);
     if (!said)
-        kiln_log(d->world->context, KILN_LOG_INFO,
+        kiln_log(l->world->context, KILN_LOG_INFO,
                  "a whole-domain remesh at %.4g s is put off: the new mesh would be worse than the "
                  "old, of another volume, or in as many parts",
-                 d->world->state.clock.time);
+                 l->world->state.clock.time);
 }
 
 /* Elastic and of motion, J. */
@@ -503,17 +515,18 @@ static kiln_status take(const look *l, kiln_mesh *mesh, kiln_domain_tally *sum, 
 
 /* A mesh that cannot be had is no reason to end the run: the old one still works. Lack of memory
  * is one: the step is to be made again, as it would have been. */
-static kiln_status put_off(domain *d, kiln_status status, const kiln_error *why, kiln_error *error)
+static kiln_status put_off(const look *l, kiln_status status, const kiln_error *why,
+                           kiln_error *error)
 {
     if (status == KILN_ERR_MEMORY) {
         if (error)
             *error = *why;
         return status;
     }
-    kiln_log(d->world->context, KILN_LOG_WARNING,
+    kiln_log(l->world->context, KILN_LOG_WARNING,
              "the whole-domain remesh at %.4g s failed (%s); the mesh stays as it is",
-             d->world->state.clock.time, why->message);
-    wait(d, FAILURE_REST);
+             l->world->state.clock.time, why->message);
+    wait(l, FAILURE_REST);
     return KILN_OK;
 }
 
@@ -531,9 +544,9 @@ static kiln_status remesh(const look *l, kiln_error *error)
                                    .merging = l->why == CAUSE_MERGE};
     kiln_status status = kiln_domain_make_mesh(&wish, &mesh, &sum, &why);
     if (status != KILN_OK)
-        status = put_off(d, status, &why, error);
+        status = put_off(l, status, &why, error);
     else if (sum.groups == 0)
-        refuse(d, sum.said);
+        refuse(l, sum.said);
     else
         status = take(l, mesh, &sum, started, error);
     kiln_mesh_destroy(mesh);

@@ -325,10 +325,10 @@ static const kiln_memory_column memory[] = {{KILN_ON_TET, KILN_FIELD_VAIN},
                                             {KILN_ON_VERTEX, KILN_FIELD_NEEDED}};
 enum { MEMORIES = sizeof memory / sizeof memory[0] };
 
-/* One pass; false in *kept: it is taken back, because surfaces would not be clear of each other at
- * `shut`, or nothing has changed. */
+/* One pass; false in *kept: it is taken back, because surfaces would not be clear of each other, or
+ * nothing has changed. */
 static kiln_status change_once(energy *e, const kiln_remesh_options *options, double h,
-                               kiln_crossings *shut, bool *kept, kiln_error *error)
+                               kiln_keep_out *guard, bool *kept, kiln_error *error)
 {
     kiln_world *world = e->world;
     kiln_remesher remesher;
@@ -340,7 +340,7 @@ static kiln_status change_once(energy *e, const kiln_remesh_options *options, do
     kiln_status status = change_mesh(e, &remesher, h, &report, &changed, error);
     *kept = status == KILN_OK && changed;
     if (*kept)
-        status = kiln_solid_is_clear(world->solid, since, world->moves, kept, shut, error);
+        status = kiln_solid_is_clear(world->solid, since, world->moves, kept, guard, error);
     *kept = *kept && status == KILN_OK;
     if (*kept)
         kiln_remesher_end(&remesher);
@@ -356,13 +356,13 @@ static kiln_status change_once(energy *e, const kiln_remesh_options *options, do
  * are bent otherwise, the guard does, and what two have done at the same place, or a body to
  * itself, is looked at. Where that is not clear surfaces stay as they are in the next try. */
 static kiln_status change_guarded(energy *e, const kiln_remesh_options *options, double h,
-                                  kiln_crossings *shut, bool *changed, kiln_error *error)
+                                  kiln_keep_out *guard, bool *changed, kiln_error *error)
 {
     KILN_TRY(kiln_remesh_keep_memory(e->world->mesh, memory, MEMORIES, &e->kept, error));
     for (int tries = 0; tries < TRIES; tries++) {
-        size_t known = shut->count;
-        KILN_TRY(change_once(e, options, h, shut, changed, error));
-        if (*changed || shut->count == known)
+        size_t known = guard->shut.count;
+        KILN_TRY(change_once(e, options, h, guard, changed, error));
+        if (*changed || guard->shut.count == known)
             break;
     }
     return KILN_OK;
@@ -383,7 +383,7 @@ static kiln_status adapt(energy *e, const kiln_vec3 *places, double h, bool *cha
     e->changes.weight = KILN_FIELD_MASS;
     KILN_TRY(kiln_solid_keep_out(world->solid, world->moves, &guard, error));
     options.guard = guard.mesh ? &guard.guard : NULL;
-    kiln_status status = change_guarded(e, &options, h, &guard.shut, changed, error);
+    kiln_status status = change_guarded(e, &options, h, &guard, changed, error);
     kiln_keep_out_end(&guard);
     e->work.remesh_seconds += kiln_wall_seconds() - started - (e->work.transfer_seconds - carried);
     if (status != KILN_OK || !*changed)

@@ -142,9 +142,10 @@ static kiln_status unfold(const kiln_local *l, kiln_remesher *remesher, kiln_err
     return kiln_unfold(remesher, &options, NULL, error);
 }
 
-/* Sizes and quality. Not clear: with contact surfaces would be in each other at `shut`. */
+/* Sizes and quality. Not clear: with contact surfaces would be in each other, and the guard
+ * shuts those places. */
 static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool sized,
-                               kiln_crossings *shut, bool *clear, kiln_error *error)
+                               kiln_keep_out *guard, bool *clear, kiln_error *error)
 {
     const kiln_world *world = l->world;
     kiln_size_options size = kiln_local_size_options(l);
@@ -163,7 +164,7 @@ static kiln_status change_mesh(kiln_local *l, kiln_remesher *remesher, bool size
     KILN_TRY(kiln_dynamic_improve(remesher, &improve, &report, error));
     KILN_TRY(kiln_tried_list(world->mesh, shaped, &l->tried[KILN_TRIED_REPAIR], error));
     KILN_TRY(kiln_may_go_on(world->context, error));
-    KILN_TRY(kiln_solid_is_clear(world->solid, since, l->within, clear, shut, error));
+    KILN_TRY(kiln_solid_is_clear(world->solid, since, l->within, clear, guard, error));
     l->work.changed = *clear ? report.changed : 0;
     l->state.nearing = *clear && l->is_pressed && sizes.splits > 0;
     l->work.worst = *clear ? report.worst_after : report.worst_before;
@@ -182,10 +183,10 @@ static kiln_status carry_over(kiln_local *l, kiln_error *error)
 }
 
 static kiln_status run_pass(kiln_local *l, kiln_remesher *remesher, bool sized,
-                            kiln_crossings *shut, bool *clear, kiln_error *error)
+                            kiln_keep_out *guard, bool *clear, kiln_error *error)
 {
     double started = kiln_wall_seconds();
-    KILN_TRY(change_mesh(l, remesher, sized, shut, clear, error));
+    KILN_TRY(change_mesh(l, remesher, sized, guard, clear, error));
     double changed = kiln_wall_seconds();
     if (l->work.changed > 0)
         KILN_TRY(carry_over(l, error));
@@ -213,7 +214,7 @@ enum { MEMORIES = sizeof memory / sizeof memory[0] };
 
 /* One pass, undone where it fails or is not clear. */
 static kiln_status make_pass(kiln_local *l, const kiln_remesh_options *options, bool sized,
-                             kiln_crossings *shut, bool *clear, kiln_error *error)
+                             kiln_keep_out *guard, bool *clear, kiln_error *error)
 {
     kiln_remesher remesher;
     double started = kiln_wall_seconds();
@@ -222,7 +223,7 @@ static kiln_status make_pass(kiln_local *l, const kiln_remesh_options *options, 
     kiln_changes_start(&l->changes, l->world->mesh);
     KILN_TRY(kiln_remesher_begin(l->world->mesh, options, &remesher, error));
     l->work.remesh_seconds += kiln_wall_seconds() - started;
-    kiln_status status = run_pass(l, &remesher, sized, shut, clear, error);
+    kiln_status status = run_pass(l, &remesher, sized, guard, clear, error);
     if (status == KILN_OK && *clear)
         note_tries(l, sized);
     if (status == KILN_OK && *clear)
@@ -237,13 +238,13 @@ static kiln_status make_pass(kiln_local *l, const kiln_remesh_options *options, 
 /* Where two repairs at the same place, or a body and itself, get into each other's way, surfaces
  * stay as they are in the next try: all the others need not wait for them. */
 static kiln_status make_clear_pass(kiln_local *l, const kiln_remesh_options *options, bool sized,
-                                   kiln_crossings *shut, bool *clear, kiln_error *error)
+                                   kiln_keep_out *guard, bool *clear, kiln_error *error)
 {
     KILN_TRY(kiln_remesh_keep_memory(l->world->mesh, memory, MEMORIES, &l->kept, error));
     for (int tries = 0; tries < TRIES; tries++) {
-        size_t known = shut->count;
-        KILN_TRY(make_pass(l, options, sized, shut, clear, error));
-        if (*clear || shut->count == known)
+        size_t known = guard->shut.count;
+        KILN_TRY(make_pass(l, options, sized, guard, clear, error));
+        if (*clear || guard->shut.count == known)
             break;
     }
     return KILN_OK;
@@ -260,9 +261,9 @@ static kiln_status make_passes(kiln_local *l, const kiln_remesh_options *options
     KILN_TRY(kiln_solid_keep_out(l->world->solid, l->within, &guard, error));
     l->work.remesh_seconds += kiln_wall_seconds() - started;
     guarded.guard = guard.mesh ? &guard.guard : NULL;
-    kiln_status status = make_clear_pass(l, &guarded, sized, &guard.shut, clear, error);
+    kiln_status status = make_clear_pass(l, &guarded, sized, &guard, clear, error);
     if (status == KILN_OK && !*clear && sized)
-        status = make_clear_pass(l, &guarded, false, &guard.shut, clear, error);
+        status = make_clear_pass(l, &guarded, false, &guard, clear, error);
     kiln_keep_out_end(&guard);
     return status;
 }

@@ -59,7 +59,7 @@ static kiln_status make_step(kiln_world *world, double stop, double h, bool *fou
     if (world->report.outcome != KILN_STEP_DONE)
         return KILN_OK;
     *found = true;
-    kiln_pace_accept(&state->pace, &world->scene->pace);
+    kiln_pace_accept(&state->pace, &world->scene->pace, h, world->report.strained);
     /* begin + (stop - begin) may miss it by a rounding. */
     if (fabs(state->clock.time - stop) <= kiln_world_tolerance(world))
         state->clock.time = stop;
@@ -119,7 +119,9 @@ static kiln_status make_some_step(kiln_world *world, double stop, kiln_step_repo
         state->rejected++;
         kiln_log(world->context, KILN_LOG_INFO, "after %.6g s: a step of %.3g s is taken back: %s",
                  begin, h, kiln_step_outcome_text(world->report.outcome));
-        *gave_up = !world->moves || !kiln_pace_reject(&state->pace, &world->scene->pace, h);
+        double strained = world->report.strained > 1.0 ? world->report.strained : 0.0;
+        *gave_up =
+            !world->moves || !kiln_pace_reject(&state->pace, &world->scene->pace, h, strained);
         if (*gave_up) {
             kiln_world_diagnose(world, h, diagnosis);
             return KILN_OK;

@@ -1,4 +1,7 @@
-/* The length of the next step: halved after a rejected one, doubled after several good ones. Pure
+/* The length of the next step: halved after a rejected one, doubled after several good ones. Where
+ * it is known how much of its limits a step used (`strained`, outcome.h; 0: it is not), it is cut
+ * to what they bear, and longer again as soon as they bear it: of thousands of tets some always hit
+ * something, and waiting without looking would make all steps as short as the shortest. Pure
  * arithmetic on a struct that checkpoints keep. */
 #ifndef KILN_STEP_PACE_H
 #define KILN_STEP_PACE_H
@@ -8,7 +11,7 @@
 typedef struct kiln_pace_limits {
     double dt;     /* wanted, s */
     double dt_min; /* a rejected step of this length ends the run */
-    int patience;  /* good steps before dt is doubled */
+    int patience; /* good steps before dt is doubled; a quarter of them where limits are measured */
 } kiln_pace_limits;
 
 typedef struct kiln_pace {
@@ -17,9 +20,12 @@ typedef struct kiln_pace {
 } kiln_pace;
 
 void kiln_pace_init(kiln_pace *pace, const kiln_pace_limits *limits);
-void kiln_pace_accept(kiln_pace *pace, const kiln_pace_limits *limits);
-/* False when dt was already at its minimum. `tried` is the length that failed. */
-bool kiln_pace_reject(kiln_pace *pace, const kiln_pace_limits *limits, double tried);
+/* After a step of length `h`. */
+void kiln_pace_accept(kiln_pace *pace, const kiln_pace_limits *limits, double h, double strained);
+/* False when dt was already at its minimum. `tried` is the length that failed; `strained` is 0 if
+ * it was for another reason. */
+bool kiln_pace_reject(kiln_pace *pace, const kiln_pace_limits *limits, double tried,
+                      double strained);
 /* Step from `time` that meets `stop` exactly: dt, or what is left, or half of it when a sliver
  * would remain. */
 double kiln_pace_length(const kiln_pace *pace, double time, double stop);

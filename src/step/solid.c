@@ -556,14 +556,18 @@ static kiln_clearance_rules rules_of(const kiln_solid *solid)
 }
 
 kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool at_begin, bool *clear,
-                                kiln_crossings *where, kiln_error *error)
+                                kiln_keep_out *guard, kiln_error *error)
 {
     kiln_clearance found = {0};
     const kiln_contact_options *o = &solid->collide.options;
     kiln_clearance_rules rules = rules_of(solid);
     rules.since = since;
     rules.at_begin = at_begin;
-    rules.where = where;
+    if (guard) {
+        rules.where = &guard->shut;
+        rules.before = guard;
+        rules.stood = kiln_keep_out_stood;
+    }
     if (o->bodies || o->self)
         KILN_TRY(kiln_contact_clearance(solid->mesh, &rules, &found, error));
     *clear = found.pairs == 0;

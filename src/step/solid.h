@@ -186,10 +186,11 @@ kiln_status kiln_solid_add_term(kiln_solid *solid, kiln_term *term, kiln_error *
 
 /* After remeshing, before the rebuild: whether faces made since the mesh's clock was `since`
  * (contact/clearance.h) keep out of all others by a thousandth of the thickness; of walls as they
- * are at the end of the step that was tried last, or at its begin. True without contact. `where`
- * gets the places at which they do not; NULL: nobody asks. */
+ * are at the end of the step that was tried last, or at its begin. True without contact. What
+ * the guard of the pass knows as it was is no fault, and it gets the places that are; NULL: none.
+ */
 kiln_status kiln_solid_is_clear(const kiln_solid *solid, uint32_t since, bool at_begin, bool *clear,
-                                kiln_crossings *where, kiln_error *error);
+                                kiln_keep_out *guard, kiln_error *error);
 
 /* The same of a mesh that may become the solid's, and of its tets with made[tet] set; walls are not
  * looked at. */

@@ -6,18 +6,29 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <string.h>
 
 enum { GRAIN = 2048 };
 
 typedef struct inspection {
     const kiln_attempt *trial;
     atomic_uint_least32_t worst; /* lowest slot that fails, KILN_NONE */
+    atomic_uint_least64_t most;  /* bits of the largest measure, which is not negative */
 } inspection;
 
 static void note_failure(inspection *i, uint32_t slot)
 {
     uint_least32_t known = atomic_load(&i->worst);
     while (slot < known && !atomic_compare_exchange_weak(&i->worst, &known, slot))
+        ;
+}
+
+static void note_measure(inspection *i, double measure)
+{
+    uint64_t bits;
+    memcpy(&bits, &measure, sizeof bits);
+    uint_least64_t known = atomic_load(&i->most);
+    while (bits > known && !atomic_compare_exchange_weak(&i->most, &known, bits))
         ;
 }
 
@@ -85,17 +96,28 @@ static void adrift_chunk(void *user, size_t chunk, size_t begin, size_t end, int
     }
 }
 
-static bool passes(kiln_attempt *t, kiln_step_outcome outcome, size_t count, kiln_chunk_body body)
+/* What its body measured at most is in *most, unless that is NULL. */
+static bool passes_measured(kiln_attempt *t, kiln_step_outcome outcome, size_t count,
+                            kiln_chunk_body body, double *most)
 {
     inspection i = {.trial = t};
     atomic_init(&i.worst, KILN_NONE);
+    atomic_init(&i.most, 0);
     kiln_parallel_for(t->solid->context, count, GRAIN, body, &i);
     uint32_t worst = atomic_load(&i.worst);
+    uint64_t bits = atomic_load(&i.most);
+    if (most)
+        memcpy(most, &bits, sizeof bits);
     if (worst == KILN_NONE)
         return true;
     t->report->outcome = outcome;
     t->report->element = worst;
     return false;
+}
+
+static bool passes(kiln_attempt *t, kiln_step_outcome outcome, size_t count, kiln_chunk_body body)
+{
+    return passes_measured(t, outcome, count, body, NULL);
 }
 
 /* A tet whose vertices come to move against each other by more than an edge in a step is none that
@@ -110,16 +132,22 @@ static void jolt_chunk(void *user, size_t chunk, size_t begin, size_t end, int w
     const kiln_vec3 *x = (const kiln_vec3 *)(const void *)t->history[KILN_HISTORY_X];
     const kiln_vec3 *old = (const kiln_vec3 *)(const void *)t->history[KILN_HISTORY_V];
     const kiln_vec3 *new = (const kiln_vec3 *)(const void *)t->solid->rate.data;
+    double most = 0.0; /* of the squares */
     for (size_t k = begin; k < end; k++) {
         const uint32_t *v = t->solid->mesh->tet[k].v;
         for (int e = 0; e < 6 && v[0] != KILN_NONE; e++) {
             uint32_t a = v[kiln_edge_ends[e][0]], b = v[kiln_edge_ends[e][1]];
             kiln_vec3 change =
                 kiln_v3_sub(kiln_v3_sub(new[a], new[b]), kiln_v3_sub(old[a], old[b]));
-            if (kiln_v3_norm2(change) * t->h * t->h > kiln_v3_norm2(kiln_v3_sub(x[a], x[b])))
+            double way = kiln_v3_norm2(change) * t->h * t->h,
+                   edge = kiln_v3_norm2(kiln_v3_sub(x[a], x[b]));
+            if (way > most * edge)
+                most = way / edge;
+            if (way > edge)
                 note_failure(i, a);
         }
     }
+    note_measure(i, sqrt(most));
 }
 
 static bool accelerates_slowly(kiln_attempt *t, bool preset)
@@ -127,15 +155,33 @@ static bool accelerates_slowly(kiln_attempt *t, bool preset)
     kiln_solid *s = t->solid;
     if (t->scheme.scale > 0.0 && s->options.max_acceleration > 0.0)
         return passes(t, KILN_STEP_ACCELERATION, s->rows, acceleration_chunk);
-    return !preset ||
-           passes(t, KILN_STEP_ACCELERATION, s->mesh->table[KILN_ON_TET].used, jolt_chunk);
+    return !preset || passes_measured(t, KILN_STEP_ACCELERATION, s->mesh->table[KILN_ON_TET].used,
+                                      jolt_chunk, &t->report->strained);
+}
+
+/* Asked after accelerations, whose verdict stands. */
+static void check_stretch(kiln_attempt *t, bool preset)
+{
+    kiln_solid *s = t->solid;
+    uint32_t worst;
+    double limit = s->options.max_stretch > 0.0 ? s->options.max_stretch
+                   : preset                     ? KILN_FLOW_STRETCH
+                                                : INFINITY;
+    if (limit == INFINITY)
+        return;
+    double most = kiln_elements_stretch(s->elements, s->x.data, kiln_solid_positions(s), &worst);
+    t->report->strained = fmax(t->report->strained, (most - 1.0) / limit);
+    if (most > 1.0 + limit && t->report->outcome == KILN_STEP_DONE) {
+        t->report->outcome = KILN_STEP_STRETCH;
+        t->report->element = worst;
+    }
 }
 
 void kiln_attempt_check(kiln_attempt *t)
 {
     kiln_solid *s = t->solid;
     const kiln_mesh *mesh = s->mesh;
-    uint32_t worst;
+    t->report->strained = 0.0;
     if (!passes(t, KILN_STEP_NOT_FINITE, s->rows, finite_chunk))
         return;
     if (t->scheme.scale == 0.0 && !passes(t, KILN_STEP_ADRIFT, s->rows, adrift_chunk))
@@ -146,14 +192,6 @@ void kiln_attempt_check(kiln_attempt *t)
     /* Where nobody asked for limits they shorten steps, but end no run. */
     bool preset = s->flows && t->scheme.scale > 0.0 && t->h > s->options.least_step &&
                   mesh->world_policy == KILN_WORLD_REJECT;
-    if (!accelerates_slowly(t, preset))
-        return;
-    double limit = s->options.max_stretch > 0.0 ? s->options.max_stretch
-                   : preset                     ? KILN_FLOW_STRETCH
-                                                : INFINITY;
-    if (limit < INFINITY && kiln_elements_stretch(s->elements, s->x.data, kiln_solid_positions(s),
-                                                  &worst) > 1.0 + limit) {
-        t->report->outcome = KILN_STEP_STRETCH;
-        t->report->element = worst;
-    }
+    if (accelerates_slowly(t, preset) || t->report->strained > 0.0)
+        check_stretch(t, preset);
 }

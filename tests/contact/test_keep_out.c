@@ -86,11 +86,43 @@ START_TEST(a_body_keeps_out_of_itself)
 }
 END_TEST
 
+/* Two surfaces that were nearer than the gap before are no fault of a pass that changed the tets
+ * behind them, until one of them has moved. */
+START_TEST(what_stood_is_no_fault)
+{
+    kiln_context *context = kiln_test_context(1);
+    kiln_mesh *mesh = two_cubes(context);
+    kiln_keep_out guard;
+    const kiln_keep_out_rules rules = {.bodies = true, .gap = 0.1};
+    ck_assert_int_eq(kiln_keep_out_begin(&guard, mesh, &rules, NULL), KILN_OK);
+    kiln_clearance found;
+    kiln_clearance_rules asked = {.since = KILN_SINCE_EVER, .gap = 0.02};
+    ck_assert_int_eq(kiln_contact_clearance(mesh, &asked, &found, NULL), KILN_OK);
+    ck_assert_uint_gt(found.pairs, 0);
+    asked.stood = kiln_keep_out_stood;
+    asked.before = &guard;
+    ck_assert_int_eq(kiln_contact_clearance(mesh, &asked, &found, NULL), KILN_OK);
+    ck_assert_uint_eq(found.pairs, 0);
+    for (uint32_t v = 0; v < mesh->table[KILN_ON_VERTEX].used; v++)
+        if (kiln_v3_norm(kiln_v3_sub(mesh->x[v], kiln_v3(0.5, 0.5, 1))) < 1e-9)
+            mesh->x[v].z += 0.002;
+    ck_assert_int_eq(kiln_contact_clearance(mesh, &asked, &found, NULL), KILN_OK);
+    ck_assert_uint_gt(found.pairs, 0);
+    const kiln_vec3 strange[3] = {{0, 0, 1}, {0.5, 0, 1}, {0.4, 0.4, 1}};
+    ck_assert(!kiln_keep_out_stood(&guard, strange));
+    kiln_keep_out_end(&guard);
+    ck_assert(!kiln_keep_out_stood(&guard, strange)); /* and nothing did after it */
+    kiln_mesh_destroy(mesh);
+    kiln_context_destroy(context);
+}
+END_TEST
+
 Suite *kiln_test_suite(void)
 {
     Suite *suite = suite_create("keep out");
     TCase *all = kiln_test_case(suite, "keep out");
     tcase_add_test(all, bodies_keep_out_of_each_other);
     tcase_add_test(all, a_body_keeps_out_of_itself);
+    tcase_add_test(all, what_stood_is_no_fault);
     return suite;
 }

@@ -10,21 +10,21 @@ START_TEST(halves_and_doubles)
     kiln_pace pace;
     kiln_pace_init(&pace, &limits);
     ck_assert_double_eq(pace.dt, 0.01);
-    ck_assert(kiln_pace_reject(&pace, &limits, 0.01));
+    ck_assert(kiln_pace_reject(&pace, &limits, 0.01, 0.0));
     ck_assert_double_eq(pace.dt, 0.005);
-    ck_assert(kiln_pace_reject(&pace, &limits, 0.005));
+    ck_assert(kiln_pace_reject(&pace, &limits, 0.005, 0.0));
     ck_assert_double_eq(pace.dt, 0.0025);
-    kiln_pace_accept(&pace, &limits);
-    kiln_pace_accept(&pace, &limits);
+    kiln_pace_accept(&pace, &limits, pace.dt, 0.0);
+    kiln_pace_accept(&pace, &limits, pace.dt, 0.0);
     ck_assert_double_eq(pace.dt, 0.0025);
-    kiln_pace_accept(&pace, &limits);
+    kiln_pace_accept(&pace, &limits, pace.dt, 0.0);
     ck_assert_double_eq(pace.dt, 0.005);
     /* A rejection starts the count of good steps anew. */
-    kiln_pace_accept(&pace, &limits);
-    kiln_pace_accept(&pace, &limits);
-    ck_assert(kiln_pace_reject(&pace, &limits, 0.005));
+    kiln_pace_accept(&pace, &limits, pace.dt, 0.0);
+    kiln_pace_accept(&pace, &limits, pace.dt, 0.0);
+    ck_assert(kiln_pace_reject(&pace, &limits, 0.005, 0.0));
     for (int i = 0; i < 20; i++)
-        kiln_pace_accept(&pace, &limits);
+        kiln_pace_accept(&pace, &limits, pace.dt, 0.0);
     ck_assert_double_eq(pace.dt, 0.01);
 }
 END_TEST
@@ -34,7 +34,7 @@ START_TEST(halves_what_was_tried)
 {
     kiln_pace pace;
     kiln_pace_init(&pace, &limits);
-    ck_assert(kiln_pace_reject(&pace, &limits, 0.002));
+    ck_assert(kiln_pace_reject(&pace, &limits, 0.002, 0.0));
     ck_assert_double_eq(pace.dt, 0.001);
 }
 END_TEST
@@ -44,10 +44,37 @@ START_TEST(ends_at_the_minimum)
     kiln_pace pace;
     kiln_pace_init(&pace, &limits);
     int rejected = 0;
-    while (kiln_pace_reject(&pace, &limits, pace.dt))
+    while (kiln_pace_reject(&pace, &limits, pace.dt, 0.0))
         rejected++;
     ck_assert_int_eq(rejected, 7); /* 0.01 -> 1e-4, the last one cut to the minimum */
     ck_assert_double_eq(pace.dt, 1e-4);
+}
+END_TEST
+
+/* Where it is known what part of their limits steps use, they are cut to what these bear, and grow
+ * after a quarter of the patience as far as they bear it, not before and not farther. */
+START_TEST(goes_by_what_is_strained)
+{
+    const kiln_pace_limits eight = {.dt = 0.01, .dt_min = 1e-4, .patience = 8};
+    kiln_pace pace;
+    kiln_pace_init(&pace, &eight);
+    ck_assert(kiln_pace_reject(&pace, &eight, 0.01, 1.1));
+    ck_assert_double_eq_tol(pace.dt, 0.006 / 1.1, 1e-12);
+    ck_assert(kiln_pace_reject(&pace, &eight, 0.008, 5.0)); /* no more than halved */
+    ck_assert_double_eq(pace.dt, 0.004);
+    kiln_pace_accept(&pace, &eight, 0.004, 0.1);
+    ck_assert_double_eq(pace.dt, 0.004);
+    for (int i = 0; i < 20; i++) /* the limits are nearly used up */
+        kiln_pace_accept(&pace, &eight, 0.004, 0.56);
+    ck_assert_double_eq(pace.dt, 0.004);
+    kiln_pace_accept(&pace, &eight, 0.004, 0.48);
+    ck_assert_double_eq_tol(pace.dt, 0.005, 1e-12);
+    kiln_pace_accept(&pace, &eight, 0.0025, 0.25); /* one that was cut to meet a frame */
+    kiln_pace_accept(&pace, &eight, 0.0025, 0.25);
+    ck_assert_double_eq_tol(pace.dt, 0.006, 1e-12);
+    kiln_pace_accept(&pace, &eight, 0.006, 0.1);
+    kiln_pace_accept(&pace, &eight, 0.006, 0.1);
+    ck_assert_double_eq(pace.dt, 0.01);
 }
 END_TEST
 
@@ -84,6 +111,7 @@ Suite *kiln_test_suite(void)
     tcase_add_test(tests, halves_and_doubles);
     tcase_add_test(tests, halves_what_was_tried);
     tcase_add_test(tests, ends_at_the_minimum);
+    tcase_add_test(tests, goes_by_what_is_strained);
     tcase_add_test(tests, meets_the_stop);
     return suite;
 }

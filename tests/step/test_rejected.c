@@ -138,10 +138,10 @@ START_TEST(recovers)
         double h = kiln_pace_length(&pace, r.clock.time, 0.2);
         rig_try(&r, h);
         if (r.report.outcome == KILN_STEP_DONE) {
-            kiln_pace_accept(&pace, &limits);
+            kiln_pace_accept(&pace, &limits, h, 0.0);
             shortest = fmin(shortest, h);
         } else {
-            ck_assert(kiln_pace_reject(&pace, &limits, h));
+            ck_assert(kiln_pace_reject(&pace, &limits, h, 0.0));
             rejected++;
         }
     }
